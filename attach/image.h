@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The image: what was frozen of a target. Memory, mappings, threads with their
+ * registers, auxv. Immutable once made; everything after the pause reads it.
+ * Made by hi_stop_and_copy() (stop.h) or hi_core_open() (core.h), or by hand
+ * in tests (hi_image_create_mock).
+ */
+#ifndef HI_ATTACH_IMAGE_H
+#define HI_ATTACH_IMAGE_H
+
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include "attach/memory.h"
+
+enum hi_prot { HI_PROT_READ = 1, HI_PROT_WRITE = 2, HI_PROT_EXEC = 4 };
+
+enum hi_mapping_kind {
+	HI_MAPPING_ANONYMOUS,
+	HI_MAPPING_FILE,
+	HI_MAPPING_HEAP,  /* [heap] */
+	HI_MAPPING_STACK, /* [stack] of the main thread; thread stacks are anonymous */
+	HI_MAPPING_VDSO,  /* [vdso] */
+	HI_MAPPING_SHMEM, /* shared anonymous, memfd, SysV, /dev/zero, /dev/shm */
+	HI_MAPPING_OTHER, /* [vvar], [vsyscall], devices: never copied */
+};
+
+/* One line of /proc/PID/maps, or one PT_LOAD of a core. Sorted, disjoint. */
+struct hi_mapping {
+	uint64_t start, end;  /* [start, end) */
+	uint64_t file_offset; /* only HI_MAPPING_FILE and _SHMEM */
+	uint64_t inode;
+	uint32_t dev_major, dev_minor;
+	uint8_t prot; /* enum hi_prot bits */
+	bool shared;
+	bool deleted; /* the kernel said " (deleted)"; not part of path */
+	bool held;    /* some of its bytes are in the image's memory */
+	enum hi_mapping_kind kind;
+	const char *path; /* as the target sees it; "" for anonymous; hostile */
+	/* Bytes at the stop; UINT64_MAX where unknown (cores). */
+	uint64_t resident, swapped;
+	uint64_t copied; /* bytes of it that the image holds */
+};
+
+struct hi_thread {
+	pid_t tid;
+	char name[32];		      /* comm, hostile; "" if unknown */
+	struct user_regs_struct regs; /* as the thread will resume; fs_base in it */
+	bool maybe_in_allocator;      /* it could not be brought out in time */
+};
+
+enum hi_snapshot_mode { HI_SNAPSHOT_COPY, HI_SNAPSHOT_CORE, HI_SNAPSHOT_MOCK };
+
+struct hi_image_stats {
+	uint64_t pause_ns; /* stop to resume, the longest of all threads; 0 for a core */
+	uint64_t time_ns;  /* CLOCK_REALTIME at the stop; a core: its file's mtime */
+	uint64_t bytes_copied;
+	uint64_t pages_never_touched; /* mapped, private, neither present nor swapped */
+	uint64_t pages_swapped;	      /* left out (no --swap) */
+	uint64_t bytes_unreadable;    /* present, but the read failed */
+	uint32_t segments_missing;    /* cores: PT_LOADs cut short or not dumped */
+	uint32_t threads_in_allocator;
+};
+
+struct hi_image {
+	struct hi_memory *memory;
+	struct hi_mapping *mappings; /* sorted by start */
+	size_t n_mappings;
+	struct hi_thread *threads; /* [0] is the thread-group leader */
+	size_t n_threads;
+	uint64_t *auxv; /* pairs (AT_*, value), without the closing AT_NULL pair */
+	size_t n_auxv;	/* pairs */
+	pid_t pid;	/* in our pid namespace; 0 when unknown */
+	char *exe;	/* path as the target sees it; "" when unknown; hostile */
+	enum hi_snapshot_mode mode;
+	bool complete; /* nothing that should be there was unreadable or missing */
+	struct hi_image_stats stats;
+	struct hi_image_private *priv; /* files, arenas: image.c only */
+};
+
+/* Which mapping holds addr; NULL if none. O(log n). */
+const struct hi_mapping *hi_image_mapping_at(const struct hi_image *image, uint64_t addr);
+/* Value of an auxv entry; false if it has none. */
+bool hi_image_auxv(const struct hi_image *image, uint64_t type, uint64_t *value_ret);
+/* Resident bytes (at the stop) of [start, end), from pagemap; UINT64_MAX when
+ * that is not known (cores, mocks). */
+uint64_t hi_image_resident(const struct hi_image *image, uint64_t start, uint64_t end);
+/*
+ * A descriptor of the very file that this mapping was made from (checked: same
+ * device and inode, or a map_files link), seekable, owned by the caller.
+ * HI_NOT_FOUND where the file is gone and no capability lets us reach it; then
+ * the ELF in memory is all there is. For cores: the path on this machine, or
+ * --exe for the executable; the caller must check its build-id in any case.
+ */
+enum hi_status hi_image_open_file(const struct hi_image *image,
+				  const struct hi_mapping *mapping, int *fd_ret,
+				  struct hi_error *err);
+
+/* For tests: an image over a mock memory; takes `memory`. Fill in the rest
+ * through hi_image_add_mapping / hi_image_add_thread. */
+enum hi_status hi_image_create_mock(struct hi_memory *memory, struct hi_image **ret,
+				    struct hi_error *err);
+enum hi_status hi_image_add_mapping(struct hi_image *image,
+				    const struct hi_mapping *mapping,
+				    struct hi_error *err); /* copies the path */
+enum hi_status hi_image_add_thread(struct hi_image *image, const struct hi_thread *thread,
+				   struct hi_error *err);
+void hi_image_destroy(struct hi_image *image);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Stop, copy, resume. The only room that holds a ptrace. The tracer is a
+ * process of its own (only the thread that traces may detach), the watchdog
+ * another one in its own session: when the budget runs out it kills the
+ * tracer, whose death frees the target. Whatever dies, the target runs on in
+ * the state that it was in before (a group-stopped one stays stopped).
+ *
+ * We never: SIGSTOP, single-step, set debug registers, write breakpoints,
+ * EXITKILL the target.
+ */
+#ifndef HI_ATTACH_STOP_H
+#define HI_ATTACH_STOP_H
+
+#include "attach/target.h"
+
+struct hi_range {
+	uint64_t start, end; /* [start, end) */
+};
+
+struct hi_stop_options {
+	/* Code in which no thread may be stopped: the allocator's text (sorted).
+	 * A thread whose pc, or a word among the first 128 above its sp, lies in
+	 * here is let run alone and stopped again, max_tries times in all. */
+	const struct hi_range *avoid;
+	size_t n_avoid;
+	unsigned max_tries; /* 0: 200 */
+	/*
+	 * Optional second opinion when the tries run out, called inside the tracer
+	 * process (a fork of ours): is this stopped thread really inside? `stack`
+	 * holds stack_size bytes from regs->rsp.
+	 */
+	bool (*is_inside)(void *arg, const struct user_regs_struct *regs,
+			  const void *stack, size_t stack_size);
+	void *is_inside_arg;
+	uint64_t max_pause_ns;	   /* 0: 1 s */
+	bool with_swap;		   /* copy swapped pages too */
+	unsigned threads;	   /* copying threads; 0: hi_parallel_threads() */
+	bool best_effort_priority; /* raise to SCHED_FIFO for the stop if permitted */
+};
+
+/*
+ * The image of target, with the pause measured. HI_GONE if it exits or execs
+ * meanwhile, HI_TIMEOUT if the budget ran out (the target runs on),
+ * HI_NO_MEMORY before anything is stopped if the image would not fit into the
+ * free memory, HI_CANNOT_ATTACH with the refusing check.
+ */
+enum hi_status hi_stop_and_copy(struct hi_target *target,
+				const struct hi_stop_options *options,
+				struct hi_image **ret, struct hi_error *err);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A live process before it is stopped: is it there, may we, what is it. Looks
+ * only at /proc; never stops or changes anything.
+ */
+#ifndef HI_ATTACH_TARGET_H
+#define HI_ATTACH_TARGET_H
+
+#include "attach/image.h"
+
+struct hi_target_child {
+	pid_t pid;
+	char name[32]; /* hostile */
+	uint64_t rss, pss,
+		shared; /* bytes, from smaps_rollup; UINT64_MAX: not permitted */
+};
+
+struct hi_target {
+	pid_t pid;
+	int pidfd; /* polls readable when the target has exited */
+	char *exe; /* readlink of /proc/PID/exe without " (deleted)"; hostile */
+	bool exe_deleted;
+	char name[32];
+	uint64_t start_time; /* clock ticks, field 22 of stat: tells reused pids apart */
+	uint64_t rss, pss, swap; /* bytes, smaps_rollup (VmRSS where not permitted) */
+	size_t n_threads;
+	bool other_mount_ns, other_pid_ns, other_user_ns;
+	struct hi_mapping *mappings; /* of this moment, before the stop */
+	size_t n_mappings;
+	struct hi_target_child *children; /* direct children, at most 64 */
+	size_t n_children, n_children_total;
+	struct hi_target_private *priv;
+};
+
+/*
+ * HI_CANNOT_ATTACH with a text that names the check that refused and what
+ * helps: no such pid, zombie, kernel thread, already traced (by whom), other
+ * user without CAP_SYS_PTRACE, Yama, not dumpable, 32-bit, another
+ * architecture, ourselves.
+ */
+enum hi_status hi_target_open(pid_t pid, struct hi_target **ret, struct hi_error *err);
+/* A descriptor of the file behind a mapping of the running target: map_files,
+ * else the path inside /proc/PID/root (RESOLVE_IN_ROOT) if device and inode
+ * agree, else /proc/PID/exe if they do. HI_NOT_FOUND otherwise. */
+enum hi_status hi_target_open_file(const struct hi_target *target,
+				   const struct hi_mapping *mapping, int *fd_ret,
+				   struct hi_error *err);
+bool hi_target_is_alive(const struct hi_target *target);
+void hi_target_close(struct hi_target *target);
+
+/* Parses a whole /proc/PID/maps (n bytes). Bounded, hostile input. */
+enum hi_status hi_maps_parse(const char *text, size_t n, struct hi_mapping **ret,
+			     size_t *n_ret, struct hi_error *err);
+void hi_mappings_free(struct hi_mapping *mappings, size_t n);
+
+#endif

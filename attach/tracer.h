@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tracer process and its watchdog, as seen by the inspector. Internal to
+ * attach/ (stop.c drives it); probes/ will use it for safepoints later.
+ */
+#ifndef HI_ATTACH_TRACER_H
+#define HI_ATTACH_TRACER_H
+
+#include "attach/stop.h"
+
+struct hi_tracer;
+
+struct hi_tracer_stop {
+	struct hi_thread *threads; /* owned by the tracer until its destroy */
+	size_t n_threads;
+	uint64_t stopped_ns; /* CLOCK_MONOTONIC when the first thread stopped */
+	uint32_t threads_in_allocator;
+};
+
+/* Forks tracer and watchdog; nothing is stopped yet. */
+enum hi_status hi_tracer_start(const struct hi_target *target,
+			       const struct hi_stop_options *options,
+			       struct hi_tracer **ret, struct hi_error *err);
+/* Seizes and stops every thread, outside the allocator. */
+enum hi_status hi_tracer_stop(struct hi_tracer *tracer, struct hi_tracer_stop *ret,
+			      struct hi_error *err);
+/* Detaches all; *resumed_ns_ret is CLOCK_MONOTONIC after the last one.
+ * HI_TIMEOUT if the watchdog was faster, HI_GONE if the target exited or exec'ed
+ * during the stop. */
+enum hi_status hi_tracer_resume(struct hi_tracer *tracer, uint64_t *resumed_ns_ret,
+				struct hi_error *err);
+/* Ends both processes and reaps them; resumes first if still stopped. */
+void hi_tracer_destroy(struct hi_tracer *tracer);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Fills the ledger (census/ledger.h) from image, allocator and graph. */
+#ifndef HI_DECODE_LEDGER_H
+#define HI_DECODE_LEDGER_H
+
+#include "census/analysis.h"
+#include "census/ledger.h"
+#include "decode/allocator.h"
+
+/*
+ * Rows (level 0): live, leak, free (level 1: by tcache, fastbin, bins, top),
+ * allocator, fragmentation, stacks, mapped files, shared memory, other
+ * anonymous memory, kernel-made mappings. `fragmentation`: resident bytes of
+ * heap pages that belong to no block.
+ * A page that is shared by rows is divided by bytes. allocator NULL: no heap.
+ */
+enum hi_status hi_ledger_fill(const struct hi_image *image,
+			      struct hi_allocator *allocator,
+			      const struct hi_graph *graph, const struct hi_reach *reach,
+			      uint64_t rss, struct hi_ledger *ret, struct hi_error *err);
+
+#endif

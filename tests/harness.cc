@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Hands the C tests of the linker section hi_tests to Google Test, and is the
+// main program: --label=unit runs those of one label.
+#include <gtest/gtest.h>
+
+#include <csetjmp>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+extern "C" {
+// C's header uses C-only constructs; this is the part that we share with it.
+struct hi_test {
+	const char *suite, *name, *label, *file;
+	int line;
+	void (*body)(void);
+};
+extern const struct hi_test *const __start_hi_tests[] __attribute__((weak));
+extern const struct hi_test *const __stop_hi_tests[] __attribute__((weak));
+[[noreturn]] void hi_test_fail(const char *file, int line, const char *fmt, ...);
+[[noreturn]] void hi_test_skip(const char *file, int line, const char *reason);
+void hi_test_defer(void (*fn)(void *), void *arg);
+void hi_test_note(const char *fmt, ...);
+}
+
+namespace
+{
+
+jmp_buf way_out;
+struct Deferred {
+	void (*fn)(void *);
+	void *arg;
+} deferred[64];
+int n_deferred;
+
+void run_deferred()
+{
+	while (n_deferred > 0) {
+		n_deferred--;
+		deferred[n_deferred].fn(deferred[n_deferred].arg);
+	}
+}
+
+class CTest : public testing::Test
+{
+      public:
+	explicit CTest(const hi_test *test) : test_(test)
+	{
+	}
+	void TestBody() override
+	{
+		if (setjmp(way_out) == 0)
+			test_->body();
+		run_deferred();
+	}
+
+      private:
+	const hi_test *test_;
+};
+
+} // namespace
+
+void hi_test_fail(const char *file, int line, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	ADD_FAILURE_AT(file, line) << text;
+	longjmp(way_out, 1);
+}
+
+void hi_test_skip(const char *file, int line, const char *reason)
+{
+	const char *ci = getenv("CI");
+
+	if (ci && strcmp(ci, "true") == 0)
+		hi_test_fail(file, line, "skipped in CI: %s", reason);
+	fprintf(stderr, "%s:%d: SKIPPED: %s\n", file, line, reason);
+	[&] { GTEST_SKIP() << reason; }();
+	longjmp(way_out, 1);
+}
+
+void hi_test_defer(void (*fn)(void *), void *arg)
+{
+	if (n_deferred == 64)
+		abort();
+	deferred[n_deferred++] = {fn, arg};
+}
+
+void hi_test_note(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+}
+
+int main(int argc, char **argv)
+{
+	const char *label = nullptr;
+	int registered = 0;
+
+	testing::InitGoogleTest(&argc, argv);
+	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], "--label=", 8) == 0)
+			label = argv[i] + 8;
+	for (auto entry = __start_hi_tests; entry < __stop_hi_tests; entry++) {
+		const hi_test *test = *entry;
+
+		if (label && strcmp(label, test->label) != 0)
+			continue;
+		testing::RegisterTest(
+			test->suite, test->name, nullptr, nullptr, test->file, test->line,
+			[test]() -> testing::Test * { return new CTest(test); });
+		registered++;
+	}
+	if (registered == 0)
+		return 77; // nothing of this label in this program
+	return RUN_ALL_TESTS();
+}
