@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tests/support/fixture.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/harness.h"
+
+#define MAX_ARGS 32
+#define LINE_TIMEOUT_MS 60000
+
+static void end_deferred(void *arg)
+{
+	struct hi_fixture *fx = arg;
+
+	hi_fixture_end(fx);
+	fclose(fx->out);
+	free(fx);
+}
+
+static void run_child(const char *path, char *const argv[], int in[2], int out[2])
+{
+	dup2(in[0], 0);
+	dup2(out[1], 1);
+	for (int fd = 3; fd < 256; fd++)
+		close(fd);
+	execv(path, argv);
+	dprintf(2, "%s: %s\n", path, strerror(errno));
+	_exit(127);
+}
+
+struct hi_fixture *hi_fixture_startv(const char *path, char *const argv[])
+{
+	struct hi_fixture *fx = calloc(1, sizeof(*fx));
+	int in[2], out[2];
+
+	signal(SIGPIPE, SIG_IGN);
+	HI_ASSERT(fx && pipe(in) == 0 && pipe(out) == 0);
+	fflush(NULL);
+	fx->pid = fork();
+	HI_ASSERT(fx->pid >= 0);
+	if (fx->pid == 0)
+		run_child(path, argv, in, out);
+	close(in[0]);
+	close(out[1]);
+	fx->in = in[1];
+	fx->out = fdopen(out[0], "r");
+	HI_ASSERT(fx->out);
+	/* Unbuffered: poll() must see what stdio has not read yet. */
+	setvbuf(fx->out, NULL, _IONBF, 0);
+	hi_test_defer(end_deferred, fx);
+	return fx;
+}
+
+struct hi_fixture *hi_fixture_start(const char *name, ...)
+{
+	char path[512];
+	char *argv[MAX_ARGS] = {path};
+	va_list ap;
+	int n = 1;
+
+	if (strchr(name, '/'))
+		snprintf(path, sizeof(path), "%s", name);
+	else
+		snprintf(path, sizeof(path), "%s/%s", HI_FIXTURE_DIR, name);
+	va_start(ap, name);
+	while (n < MAX_ARGS - 1 && (argv[n] = va_arg(ap, char *)))
+		n++;
+	va_end(ap);
+	argv[n] = NULL;
+	return hi_fixture_startv(path, argv);
+}
+
+bool hi_fixture_line(struct hi_fixture *fx, char *line, size_t size)
+{
+	size_t used = 0;
+
+	while (used + 1 < size) {
+		struct pollfd pfd = {.fd = fileno(fx->out), .events = POLLIN};
+		char c;
+
+		if (poll(&pfd, 1, LINE_TIMEOUT_MS) <= 0 || read(pfd.fd, &c, 1) != 1)
+			break;
+		if (c == '\n') {
+			line[used] = 0;
+			return true;
+		}
+		line[used++] = c;
+	}
+	line[used] = 0;
+	return used > 0;
+}
+
+void hi_fixture_read_until(struct hi_fixture *fx, const char *last,
+			   void (*fn)(const char *line, void *arg), void *arg)
+{
+	char line[1024];
+
+	while (hi_fixture_line(fx, line, sizeof(line))) {
+		if (strcmp(line, last) == 0)
+			return;
+		if (fn)
+			fn(line, arg);
+	}
+	hi_test_fail(__FILE__, __LINE__, "the fixture ended before it said \"%s\"", last);
+}
+
+void hi_fixture_tell(struct hi_fixture *fx, const char *line)
+{
+	dprintf(fx->in, "%s\n", line);
+}
+
+int hi_fixture_end(struct hi_fixture *fx)
+{
+	if (fx->in >= 0)
+		close(fx->in);
+	fx->in = -1;
+	for (int i = 0; !fx->ended && i < 1000; i++) {
+		if (waitpid(fx->pid, &fx->wait_status, WNOHANG) != 0)
+			fx->ended = 1;
+		else
+			usleep(10000);
+	}
+	if (!fx->ended) {
+		kill(fx->pid, SIGKILL);
+		waitpid(fx->pid, &fx->wait_status, 0);
+		fx->ended = 1;
+	}
+	return fx->wait_status;
+}
+
+char hi_process_state(pid_t pid)
+{
+	char path[64], text[512];
+	FILE *f;
+	size_t n;
+	char *paren;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = 0;
+	paren = strrchr(text, ')');
+	return paren && paren[1] ? paren[2] : 0;
+}
+
+long long hi_process_status(pid_t pid, const char *key)
+{
+	char path[64], line[256];
+	size_t n = strlen(key);
+	long long value = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "r");
+	if (!f)
+		return -1;
+	while (value < 0 && fgets(line, sizeof(line), f))
+		if (strncmp(line, key, n) == 0 && line[n] == ':')
+			value = strtoll(line + n + 1, NULL, 10);
+	fclose(f);
+	return value;
+}

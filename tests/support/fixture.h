@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A fixture program under test: started with its stdin and stdout as pipes,
+ * read line by line, ended by closing its stdin (then by SIGKILL). Always
+ * ended when the test is over: hi_fixture_start defers that.
+ *
+ *	struct hi_fixture *fx = hi_fixture_start("glibc_blocks", "5", NULL);
+ *	char line[256];
+ *	while (hi_fixture_line(fx, line, sizeof(line)) && strcmp(line, "ready")) …
+ */
+#ifndef HI_TESTS_SUPPORT_FIXTURE_H
+#define HI_TESTS_SUPPORT_FIXTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+struct hi_fixture {
+	pid_t pid;
+	int in;	   /* write end of its stdin; -1 once closed */
+	FILE *out; /* its stdout */
+	int ended; /* 1: reaped */
+	int wait_status;
+};
+
+/* Runs HI_FIXTURE_DIR/name (or name itself if it has a slash) with arguments
+ * up to NULL. Fails the test if it cannot. */
+struct hi_fixture *hi_fixture_start(const char *name, ...) __attribute__((sentinel));
+struct hi_fixture *hi_fixture_startv(const char *path, char *const argv[]);
+/* The next line without its newline; false at the end or after 60 s. */
+bool hi_fixture_line(struct hi_fixture *fx, char *line, size_t size);
+/* Lines up to and including the one that equals `last`; fails the test if it
+ * never comes. fn may be NULL. */
+void hi_fixture_read_until(struct hi_fixture *fx, const char *last,
+			   void (*fn)(const char *line, void *arg), void *arg);
+/* Writes a line to its stdin: the fixture's cue to go on. */
+void hi_fixture_tell(struct hi_fixture *fx, const char *line);
+/* Closes stdin, waits at most 10 s, then SIGKILLs; returns the wait status. */
+int hi_fixture_end(struct hi_fixture *fx);
+/* State letter of /proc/PID/stat ('S', 'T', …); 0 if there is no such process. */
+char hi_process_state(pid_t pid);
+/* A number of /proc/PID/status ("VmRSS", "TracerPid"); -1 if it is not there. */
+long long hi_process_status(pid_t pid, const char *key);
+
+#endif
