@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -20,7 +21,7 @@ static void end_deferred(void *arg)
 	struct hi_fixture *fx = arg;
 
 	hi_fixture_end(fx);
-	fclose(fx->out);
+	close(fx->out);
 	free(fx);
 }
 
@@ -50,10 +51,7 @@ struct hi_fixture *hi_fixture_startv(const char *path, char *const argv[])
 	close(in[0]);
 	close(out[1]);
 	fx->in = in[1];
-	fx->out = fdopen(out[0], "r");
-	HI_ASSERT(fx->out);
-	/* Unbuffered: poll() must see what stdio has not read yet. */
-	setvbuf(fx->out, NULL, _IONBF, 0);
+	fx->out = out[0];
 	hi_test_defer(end_deferred, fx);
 	return fx;
 }
@@ -77,24 +75,33 @@ struct hi_fixture *hi_fixture_start(const char *name, ...)
 	return hi_fixture_startv(path, argv);
 }
 
+/* The next byte of its stdout; -1 at the end or after the timeout. */
+static int next_byte(struct hi_fixture *fx)
+{
+	struct pollfd pfd = {.fd = fx->out, .events = POLLIN};
+	ssize_t n;
+
+	if (fx->used < fx->filled)
+		return (unsigned char)fx->buffer[fx->used++];
+	if (poll(&pfd, 1, LINE_TIMEOUT_MS) <= 0)
+		return -1;
+	n = read(fx->out, fx->buffer, sizeof(fx->buffer));
+	if (n <= 0)
+		return -1;
+	fx->filled = (size_t)n;
+	fx->used = 1;
+	return (unsigned char)fx->buffer[0];
+}
+
 bool hi_fixture_line(struct hi_fixture *fx, char *line, size_t size)
 {
 	size_t used = 0;
+	int c = 0;
 
-	while (used + 1 < size) {
-		struct pollfd pfd = {.fd = fileno(fx->out), .events = POLLIN};
-		char c;
-
-		if (poll(&pfd, 1, LINE_TIMEOUT_MS) <= 0 || read(pfd.fd, &c, 1) != 1)
-			break;
-		if (c == '\n') {
-			line[used] = 0;
-			return true;
-		}
-		line[used++] = c;
-	}
+	while (used + 1 < size && (c = next_byte(fx)) >= 0 && c != '\n')
+		line[used++] = (char)c;
 	line[used] = 0;
-	return used > 0;
+	return used > 0 || c == '\n';
 }
 
 void hi_fixture_read_until(struct hi_fixture *fx, const char *last,

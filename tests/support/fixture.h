@@ -13,15 +13,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 struct hi_fixture {
 	pid_t pid;
 	int in;	   /* write end of its stdin; -1 once closed */
-	FILE *out; /* its stdout */
+	int out;   /* read end of its stdout; read it by hi_fixture_line only */
 	int ended; /* 1: reaped */
 	int wait_status;
+	size_t used, filled; /* of buffer */
+	char buffer[1 << 16];
 };
 
 /* Runs HI_FIXTURE_DIR/name (or name itself if it has a slash) with arguments
