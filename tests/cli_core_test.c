@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A process and its core give the same numbers; damaged cores a clear word. */
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/harness.h"
+#include "tests/support/command.h"
+#include "tests/support/fixture.h"
+
+static void free_json(void *json)
+{
+	json_decref(json);
+}
+
+static json_t *document(struct hi_command *c)
+{
+	json_t *doc;
+
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	doc = json_loads(c->out, 0, NULL);
+	HI_ASSERT_MSG(doc, "no JSON: %.200s", c->out);
+	hi_test_defer(free_json, doc);
+	return doc;
+}
+
+static void remove_directory(void *path)
+{
+	hi_command_run(0, "rm", "-rf", path, NULL);
+	free(path);
+}
+
+/* A temporary directory, removed when the test ends. */
+static char *directory(void)
+{
+	char *path = strdup("/tmp/heapinspect-core-XXXXXX");
+
+	HI_ASSERT(path && mkdtemp(path));
+	hi_test_defer(remove_directory, path);
+	return path;
+}
+
+/* gcore of a fixture; the path of the core (static). */
+static const char *core_of(struct hi_fixture *fx, const char *in)
+{
+	static char path[128];
+	char prefix[96], pid[16];
+	struct hi_command *c;
+
+	snprintf(prefix, sizeof(prefix), "%s/core", in);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	c = hi_command_run(0, "gcore", "-o", prefix, pid, NULL);
+	HI_ASSERT_MSG(c->exit_code == 0, "gcore: %s", c->err);
+	snprintf(path, sizeof(path), "%s.%s", prefix, pid);
+	return path;
+}
+
+/* What may differ: pid, snapshot, and whatever pagemap alone can tell. */
+static void forget_what_may_differ(json_t *doc)
+{
+	static const char *const per_row[] = {"resident", "swapped", NULL};
+	json_t *ledger = json_object_get(doc, "ledger"), *row, *value;
+	const char *key;
+	size_t i;
+	void *tmp;
+
+	json_object_del(doc, "snapshot");
+	json_object_del(json_object_get(doc, "target"), "pid");
+	json_object_del(json_object_get(doc, "target"), "children");
+	json_array_foreach(json_object_get(ledger, "rows"), i, row) for (int k = 0;
+									 per_row[k]; k++)
+		json_object_del(row, per_row[k]);
+	json_object_foreach_safe(ledger, tmp, key, value) if (strcmp(key, "rows") != 0)
+		json_object_del(ledger, key);
+}
+
+static void check_same(const char *fixture, const char *argument1, const char *argument2)
+{
+	struct hi_fixture *fx = hi_fixture_start(fixture, argument1, argument2, NULL);
+	json_t *live, *core;
+	char pid[16];
+	const char *path;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	live = document(hi_heapinspect("--json", "--all", "--pid", pid));
+	path = core_of(fx, directory());
+	core = document(hi_heapinspect("--json", "--all", "--core", path));
+	HI_ASSERT(json_is_null(json_object_get(json_object_get(core, "ledger"), "rss")));
+	forget_what_may_differ(live);
+	forget_what_may_differ(core);
+	if (!json_equal(live, core)) {
+		const char *key;
+		json_t *value;
+
+		json_object_foreach(
+			live, key,
+			value) if (!json_equal(value, json_object_get(core, key)))
+			hi_test_fail(
+				__FILE__, __LINE__, "%s differs:\n%.1500s\n%.1500s", key,
+				json_dumps(value, JSON_COMPACT),
+				json_dumps(json_object_get(core, key), JSON_COMPACT));
+		hi_test_fail(__FILE__, __LINE__, "the core has other members");
+	}
+}
+
+HI_TEST_SCENARIO(core, of_an_idle_process_gives_the_same_document)
+{
+	check_same("leak_shapes", "cyclic", "5");
+	check_same("leak_shapes", "acyclic", "6");
+}
+
+HI_TEST_SCENARIO(core, every_command_takes_a_core)
+{
+	struct hi_fixture *fx = hi_fixture_start("leak_shapes", "acyclic", "3", NULL);
+	const char *path;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	path = core_of(fx, directory());
+	document(hi_heapinspect("census", "--by", "type", "--json", "--core", path));
+	document(hi_heapinspect("retained", "--json", "--core", path));
+	document(hi_heapinspect("leaks", "--json", "--core", path));
+	document(hi_heapinspect("paths", "struct item", "--json", "--core", path));
+}
+
+HI_TEST_SCENARIO(core, truncated_anywhere_is_refused_or_counted_never_a_crash)
+{
+	struct hi_fixture *fx = hi_fixture_start("leak_shapes", "acyclic", "4", NULL);
+	char *in = directory(), command[512];
+	const char *path;
+	struct stat st;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	path = core_of(fx, in);
+	HI_ASSERT(stat(path, &st) == 0);
+	for (int i = 0; i < 24; i++) {
+		long long size = i < 8 ? i * 24 : st.st_size * i / 25;
+		struct hi_command *c;
+
+		snprintf(command, sizeof(command), "head -c %lld '%s' > '%s/cut'", size,
+			 path, in);
+		HI_ASSERT_EQ(0, hi_command_run(0, "sh", "-c", command, NULL)->exit_code);
+		snprintf(command, sizeof(command), "%s/cut", in);
+		c = hi_heapinspect("--json", "--core", command);
+		HI_ASSERT_MSG(c->exit_code == 0 || c->exit_code == 2 || c->exit_code == 3,
+			      "size %lld: exit %d: %s", size, c->exit_code, c->err);
+		if (c->exit_code == 0) {
+			json_t *doc = document(c);
+
+			HI_ASSERT(json_is_false(json_object_get(
+				json_object_get(doc, "snapshot"), "complete")));
+		} else {
+			HI_ASSERT_MSG(strchr(c->err, '\n') == c->err + strlen(c->err) - 1,
+				      "not one line: %s", c->err);
+		}
+	}
+}
+
+HI_TEST_SCENARIO(core, with_random_damage_never_crashes)
+{
+	struct hi_fixture *fx = hi_fixture_start("leak_shapes", "acyclic", "4", NULL);
+	char *in = directory(), damaged[160];
+	const char *path;
+	struct stat st;
+	unsigned seed = 12345;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	path = core_of(fx, in);
+	HI_ASSERT(stat(path, &st) == 0);
+	snprintf(damaged, sizeof(damaged), "%s/damaged", in);
+	for (int i = 0; i < 30; i++) {
+		struct hi_command *c;
+		int fd;
+
+		HI_ASSERT_EQ(0, hi_command_run(0, "cp", path, damaged, NULL)->exit_code);
+		fd = open(damaged, O_WRONLY);
+		/* The first pages have headers and notes, the rest is the heap. */
+		for (int k = 0; k < 200; k++) {
+			long long limit = k % 2 ? st.st_size : 8192;
+			unsigned char byte = (unsigned char)rand_r(&seed);
+
+			HI_ASSERT(pwrite(fd, &byte, 1, rand_r(&seed) % limit) == 1);
+		}
+		close(fd);
+		c = hi_heapinspect("--json", "--core", damaged);
+		HI_ASSERT_MSG(c->exit_code == 0 || c->exit_code == 2 || c->exit_code == 3,
+			      "exit %d: %s", c->exit_code, c->err);
+	}
+}
+
+HI_TEST_SCENARIO(core, without_its_executable_still_gives_the_heap)
+{
+	struct hi_fixture *fx;
+	char *in = directory(), copy[128];
+	const char *path;
+	json_t *with, *without;
+
+	snprintf(copy, sizeof(copy), "%s/program", in);
+	HI_ASSERT_EQ(0, hi_command_run(0, "cp", HI_FIXTURE_DIR "/leak_shapes", copy, NULL)
+				->exit_code);
+	fx = hi_fixture_start(copy, "acyclic", "8", NULL);
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	path = core_of(fx, in);
+	unlink(copy);
+	without = document(hi_heapinspect("--json", "--all", "--core", path));
+	with = document(hi_heapinspect("--json", "--all", "--core", path, "--exe",
+				       HI_FIXTURE_DIR "/leak_shapes"));
+	/* Types are gone, blocks are not: the sum of live and leaked is the same. */
+	HI_ASSERT_EQ(json_integer_value(
+			     json_object_get(json_object_get(with, "objects"), "live")) +
+			     json_integer_value(json_object_get(
+				     json_object_get(with, "objects"), "leak")),
+		     json_integer_value(json_object_get(
+			     json_object_get(without, "objects"), "live")) +
+			     json_integer_value(json_object_get(
+				     json_object_get(without, "objects"), "leak")));
+}
