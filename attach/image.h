@@ -86,6 +86,14 @@ bool hi_image_auxv(const struct hi_image *image, uint64_t type, uint64_t *value_
  * that is not known (cores, mocks). */
 uint64_t hi_image_resident(const struct hi_image *image, uint64_t start, uint64_t end);
 /*
+ * The first range of bytes in [addr, limit) that was copied, clipped to it; false
+ * if there is none. For scans: what it leaves out is not in the image, or was
+ * never touched and reads as zeros (a reservation may be terabytes of those).
+ * Ranges may be cut where mappings meet. O(log n).
+ */
+bool hi_image_next_held(const struct hi_image *image, uint64_t addr, uint64_t limit,
+			uint64_t *start_ret, uint64_t *end_ret);
+/*
  * A descriptor of the very file that this mapping was made from (checked: same
  * device and inode, or a map_files link), seekable, owned by the caller.
  * HI_NOT_FOUND where the file is gone and no capability lets us reach it; then

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What an image keeps to itself: see image.h for what everybody sees. */
+#ifndef HI_ATTACH_IMAGE_INTERNAL_H
+#define HI_ATTACH_IMAGE_INTERNAL_H
+
+#include "attach/image.h"
+#include "base/arena.h"
+#include "base/vector.h"
+
+struct hi_frozen;
+
+/* One mapped file, opened while the target was there. */
+struct hi_image_file {
+	uint32_t dev_major, dev_minor;
+	uint64_t inode;
+	int fd; /* -1: it cannot be opened */
+};
+
+struct hi_image_files HI_VECTOR(struct hi_image_file);
+
+struct hi_image_private {
+	struct hi_arena arena; /* paths */
+	size_t mappings_capacity, threads_capacity;
+	const struct hi_frozen *frozen; /* image->memory, if residency is known */
+	struct hi_image_files files;
+	char *core_exe; /* core only: --exe; NULL */
+	char *sysroot;	/* core only; NULL: "/" */
+};
+
+/* An empty image in that mode; takes memory, also on failure. */
+enum hi_status hi_image_create(struct hi_memory *memory, enum hi_snapshot_mode mode,
+			       struct hi_image **ret, struct hi_error *err);
+/* NULL if this file was never looked for. */
+const struct hi_image_file *hi_image_files_find(const struct hi_image_files *files,
+						const struct hi_mapping *mapping);
+void hi_image_files_close(struct hi_image_files *files);
+
+#endif
