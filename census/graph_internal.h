@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What graph.c and graph_builder.c share. */
+#ifndef HI_CENSUS_GRAPH_INTERNAL_H
+#define HI_CENSUS_GRAPH_INTERNAL_H
+
+#include "base/arena.h"
+#include "census/graph.h"
+
+struct hi_graph_private {
+	struct hi_arena strings;
+	struct hi_root *roots;
+	struct hi_type_name *types;
+	uint32_t n_chunks;
+	uint32_t *no_rows; /* all zero: the rows of chunks that have no edge */
+};
+
+static inline uint32_t hi_chunk_count(hi_node n_objects)
+{
+	return (uint32_t)(((uint64_t)n_objects + HI_CHUNK_NODES - 1) >> HI_CHUNK_SHIFT);
+}
+/* Objects in chunk `index`. */
+static inline uint32_t hi_chunk_nodes(hi_node n_objects, uint32_t index)
+{
+	hi_node rest = n_objects - (index << HI_CHUNK_SHIFT);
+
+	return rest < HI_CHUNK_NODES ? rest : HI_CHUNK_NODES;
+}
+void hi_edge_chunk_free(struct hi_edge_chunk *chunk);
+
+#endif

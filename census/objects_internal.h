@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What objects.c, objects_builder.c and lookup.c share. */
+#ifndef HI_CENSUS_OBJECTS_INTERNAL_H
+#define HI_CENSUS_OBJECTS_INTERNAL_H
+
+#include "base/vector.h"
+#include "census/objects.h"
+
+/* An object whose usable size does not fit into 32 bits. */
+struct hi_large_object {
+	hi_node id;
+	uint64_t usable;
+};
+
+/* Memory of lookup entries: pages when bytes != 0, else from hi_calloc. */
+struct hi_entry_block {
+	struct hi_lookup_entry *entries;
+	size_t pages_size;
+};
+
+struct hi_objects_private {
+	struct HI_VECTOR(struct hi_address_window) windows; /* sentinel included */
+	struct HI_VECTOR(struct hi_large_object) large;	    /* sorted by id */
+	struct HI_VECTOR(struct hi_entry_block) blocks;
+	struct hi_lookup_region *regions;
+	uint64_t *region_starts;	/* of regions[], for the search alone */
+	struct hi_lookup_entry *single; /* entries of regions of one object */
+};
+
+void hi_entry_block_free(struct hi_entry_block *block);
+
+#endif
