@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "attach/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "attach/target_internal.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+#define MAX_PATH_SIZE 65536u
+
+static enum hi_status alloc_target(pid_t pid, struct hi_target **ret,
+				   struct hi_error *err)
+{
+	struct hi_target *target = hi_calloc(1, sizeof(*target));
+	struct hi_target_private *priv = hi_calloc(1, sizeof(*priv));
+
+	if (!target || !priv) {
+		free(target);
+		free(priv);
+		return hi_fail_memory(err, "target");
+	}
+	*priv = (struct hi_target_private){-1, -1, -1, -1};
+	target->pid = pid;
+	target->pidfd = -1;
+	target->priv = priv;
+	*ret = target;
+	return HI_OK;
+}
+
+static enum hi_status open_pidfd(struct hi_target *target, struct hi_error *err)
+{
+	target->pidfd = (int)syscall(SYS_pidfd_open, target->pid, 0);
+	if (target->pidfd >= 0)
+		return HI_OK;
+	if (errno != ESRCH)
+		return hi_fail_errno(err, "pidfd_open of process %d", (int)target->pid);
+	return hi_fail(err, HI_GONE, 0, "process %d has exited", (int)target->pid);
+}
+
+/* Opening mem is the kernel's own test: the same check as PTRACE_ATTACH. */
+static enum hi_status open_files(struct hi_target *target, struct hi_error *err)
+{
+	struct hi_target_private *priv = target->priv;
+
+	priv->mem_fd = hi_proc_open(target->pid, "mem");
+	if (priv->mem_fd < 0 && (errno == EACCES || errno == EPERM))
+		return hi_permission_refused(target->pid, errno, err);
+	if (priv->mem_fd < 0 && (errno == ENOENT || errno == ESRCH))
+		return hi_fail(err, HI_GONE, 0, "process %d has exited",
+			       (int)target->pid);
+	if (priv->mem_fd < 0)
+		return hi_fail_errno(err, "/proc/%d/mem", (int)target->pid);
+	priv->maps_fd = hi_proc_open(target->pid, "maps");
+	if (priv->maps_fd < 0)
+		return hi_fail_errno(err, "/proc/%d/maps", (int)target->pid);
+	priv->pagemap_fd = hi_proc_open(target->pid, "pagemap");
+	priv->root_fd = hi_proc_open(target->pid, "root");
+	return HI_OK;
+}
+
+/* /proc links are no longer than a page or so, but the path is the target's. */
+static enum hi_status read_exe(struct hi_target *target, struct hi_error *err)
+{
+	static const char deleted[] = " (deleted)";
+	char *text HI_GUARD(free) = hi_alloc(MAX_PATH_SIZE);
+	size_t tail = sizeof(deleted) - 1, length;
+	char link[64];
+	ssize_t n;
+
+	if (!text)
+		return hi_fail_memory(err, "path of the executable");
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)target->pid);
+	n = readlink(link, text, MAX_PATH_SIZE - 1);
+	length = n > 0 ? (size_t)n : 0;
+	text[length] = 0;
+	if (length > tail && strcmp(text + length - tail, deleted) == 0) {
+		text[length - tail] = 0;
+		target->exe_deleted = true;
+	}
+	target->exe = hi_strdup(text);
+	return target->exe ? HI_OK : hi_fail_memory(err, "path of the executable");
+}
+
+static enum hi_status read_sizes(struct hi_target *target, struct hi_error *err)
+{
+	struct hi_proc_stat stat;
+	char text[8192];
+
+	if (!hi_proc_stat(target->pid, &stat) ||
+	    !hi_proc_read_small(target->pid, "status", text, sizeof(text), NULL))
+		return hi_fail(err, HI_GONE, 0, "process %d has exited",
+			       (int)target->pid);
+	memcpy(target->name, stat.name, sizeof(target->name));
+	target->start_time = stat.start_time;
+	target->n_threads = stat.n_threads;
+	target->rss = hi_proc_field_bytes(text, "VmRSS", UINT64_MAX);
+	target->swap = hi_proc_field_bytes(text, "VmSwap", 0);
+	target->pss = UINT64_MAX;
+	if (hi_proc_read_small(target->pid, "smaps_rollup", text, sizeof(text), NULL)) {
+		target->rss = hi_proc_field_bytes(text, "Rss", target->rss);
+		target->pss = hi_proc_field_bytes(text, "Pss", UINT64_MAX);
+		target->swap = hi_proc_field_bytes(text, "Swap", target->swap);
+	}
+	return HI_OK;
+}
+
+static enum hi_status read_mappings(struct hi_target *target, struct hi_error *err)
+{
+	char *text HI_GUARD(free) = NULL;
+	size_t capacity = 0, n = 0;
+	enum hi_status status;
+
+	status = hi_proc_read(target->priv->maps_fd, &text, &capacity, &n, err);
+	if (status == HI_OK && n == 0)
+		status = hi_fail(err, HI_GONE, 0, "process %d has exited",
+				 (int)target->pid);
+	if (status == HI_OK)
+		status = hi_maps_parse(text, n, &target->mappings, &target->n_mappings,
+				       err);
+	return status;
+}
+
+static enum hi_status look(struct hi_target *target, struct hi_error *err)
+{
+	pid_t pid = target->pid;
+	enum hi_status status = read_exe(target, err);
+
+	if (status == HI_OK)
+		status = read_sizes(target, err);
+	if (status == HI_OK)
+		status = read_mappings(target, err);
+	if (status == HI_OK)
+		status = hi_target_find_children(target, err);
+	if (status != HI_OK)
+		return status;
+	target->other_mount_ns = hi_target_in_other_ns(pid, "mnt");
+	target->other_pid_ns = hi_target_in_other_ns(pid, "pid");
+	target->other_user_ns = hi_target_in_other_ns(pid, "user");
+	if (!hi_target_is_alive(target))
+		return hi_fail(err, HI_GONE, 0, "process %d has exited", (int)pid);
+	return HI_OK;
+}
+
+/* The pidfd comes first: once it is held, the pid cannot become another's. */
+enum hi_status hi_target_open(pid_t pid, struct hi_target **ret, struct hi_error *err)
+{
+	struct hi_target *target = NULL;
+	enum hi_status status = hi_target_check(pid, err);
+
+	if (status != HI_OK)
+		return status;
+	status = alloc_target(pid, &target, err);
+	if (status != HI_OK)
+		return status;
+	status = open_pidfd(target, err);
+	if (status == HI_OK)
+		status = hi_target_check(pid, err);
+	if (status == HI_OK)
+		status = open_files(target, err);
+	if (status == HI_OK)
+		status = hi_target_check_machine(pid, err);
+	if (status == HI_OK)
+		status = look(target, err);
+	if (status != HI_OK) {
+		hi_target_close(target);
+		return status;
+	}
+	*ret = target;
+	return HI_OK;
+}
+
+bool hi_target_is_alive(const struct hi_target *target)
+{
+	struct pollfd fd = {.fd = target->pidfd, .events = POLLIN};
+
+	return poll(&fd, 1, 0) == 0;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void hi_target_close(struct hi_target *target)
+{
+	if (!target)
+		return;
+	close_fd(target->pidfd);
+	close_fd(target->priv->mem_fd);
+	close_fd(target->priv->pagemap_fd);
+	close_fd(target->priv->maps_fd);
+	close_fd(target->priv->root_fd);
+	hi_mappings_free(target->mappings, target->n_mappings);
+	free(target->children);
+	free(target->exe);
+	free(target->priv);
+	free(target);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Parts of target.h that stay in attach/. */
+#ifndef HI_ATTACH_TARGET_INTERNAL_H
+#define HI_ATTACH_TARGET_INTERNAL_H
+
+#include "attach/procfs.h"
+#include "attach/target.h"
+
+/* Opened before the stop. All belong to the address space of that moment: after
+ * an exec they read as empty. */
+struct hi_target_private {
+	int mem_fd;	/* /proc/PID/mem */
+	int pagemap_fd; /* -1: not permitted */
+	int maps_fd;
+	int root_fd; /* /proc/PID/root; -1: not permitted */
+};
+
+/* What the checks of the kernel look at. See target_permission.c. */
+struct hi_permission {
+	pid_t pid;
+	char name[32];
+	unsigned uid[3], gid[3]; /* of the target: real, effective, saved */
+	unsigned our_uid, our_gid;
+	uint64_t caps;	   /* permitted ones of the target */
+	uint64_t our_caps; /* effective ones of ours */
+	int yama_scope;	   /* 0 where there is no Yama */
+	bool not_dumpable;
+	bool other_user_ns;
+	bool is_descendant;
+	int os_errno; /* what opening /proc/PID/mem said */
+};
+
+/* Fills err (HI_CANNOT_ATTACH) with the first check that refuses. */
+enum hi_status hi_permission_explain(const struct hi_permission *facts,
+				     struct hi_error *err);
+/* Collects the facts, then the same. */
+enum hi_status hi_permission_refused(pid_t pid, int os_errno, struct hi_error *err);
+/* Is it there, alive, ours to look at, x86-64: HI_CANNOT_ATTACH if not. */
+enum hi_status hi_target_check(pid_t pid, struct hi_error *err);
+/* 32-bit or another machine: HI_CANNOT_ATTACH. HI_OK if it cannot be told. */
+enum hi_status hi_target_check_machine(pid_t pid, struct hi_error *err);
+/* Is /proc/PID/ns/name another one than ours; false if it cannot be told. */
+bool hi_target_in_other_ns(pid_t pid, const char *name);
+/* Fills target->children. */
+enum hi_status hi_target_find_children(struct hi_target *target, struct hi_error *err);
+
+#endif
