@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/explain_report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const struct {
+	const char *state, *text;
+} states[] = {
+	{"live", "live: a root leads there"},
+	{"leak", "leaked: allocated, but nothing leads there"},
+	{"internal", "the allocator's or libc's own block"},
+	{"free_tcache", "free, in a thread cache"},
+	{"free_fastbin", "free, in a fast bin"},
+	{"free_bin", "free, in a bin"},
+	{"free_top", "free, the top of its arena"},
+	{"variable", "a variable"},
+	{"mapped", "mapped, but no block of the allocator"},
+	{"unmapped", "not mapped"},
+};
+
+static const char *state_text(const char *state)
+{
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		if (strcmp(states[i].state, state) == 0)
+			return states[i].text;
+	return state;
+}
+
+static bool is_node(const struct hi_explain_report *r)
+{
+	return r->info.sort == HI_NODE_OBJECT || r->info.sort == HI_NODE_ROOT;
+}
+
+static void show_block(const struct hi_explain_report *r, struct hi_page *page)
+{
+	char usable[24], cost[24];
+
+	if (!r->block)
+		return;
+	hi_page_fact(
+		page, "block",
+		hi_page_printf(page, "0x%" PRIx64 ", %s usable, costs %s%s", r->block,
+			       hi_bytes(usable, r->usable), hi_bytes(cost, r->cost),
+			       r->offset ? hi_page_printf(page,
+							  "; the address is at +%" PRIu64,
+							  r->offset)
+					 : ""));
+}
+
+static void show_facts(const struct hi_explain_report *r, struct hi_page *page)
+{
+	char retained[24], percent[16];
+
+	show_block(r, page);
+	if (*r->mapping)
+		hi_page_fact(page, "mapping", hi_page_safe(page, r->mapping));
+	if (!is_node(r))
+		return;
+	hi_page_fact(page, "type",
+		     hi_page_printf(page, "%s%s%s", hi_type_label(r->info.type, page),
+				    r->info.array ? " [], an array" : "",
+				    r->conflict ? " (there were two opinions)" : ""));
+	if (*r->evidence)
+		hi_page_fact(page, "evidence", hi_page_safe(page, r->evidence));
+	if (*r->info.detail)
+		hi_page_fact(page, "where", hi_page_safe(page, r->info.detail));
+	if (r->info.retained != UINT64_MAX && r->info.retained)
+		hi_page_fact(page, "retains",
+			     hi_page_printf(page, "%s (%s of live)",
+					    hi_bytes(retained, r->info.retained),
+					    hi_percent(percent, r->info.retained,
+						       r->live_bytes)));
+}
+
+static void show_fields(const struct hi_explain_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"offset", HI_COLUMN_COUNT},
+						   {"field", HI_COLUMN_TEXT},
+						   {"type", HI_COLUMN_TEXT},
+						   {"value", HI_COLUMN_TEXT},
+						   {"leads to", HI_COLUMN_TEXT}};
+	struct hi_table *t;
+
+	if (r->n_fields == 0)
+		return;
+	hi_page_heading(page, "Fields", NULL);
+	t = hi_page_table(page, columns, 5);
+	for (size_t i = 0; i < r->n_fields; i++) {
+		const struct hi_explain_field *f = &r->fields[i];
+
+		hi_cell_number(t, f->offset);
+		hi_cell_text(t, hi_page_safe(page, f->path), 0);
+		hi_cell_text(t, hi_page_safe(page, f->type), 0);
+		hi_cell_text(t, hi_page_safe_again(page, f->value), 0);
+		if (!f->points)
+			hi_cell_empty(t);
+		else
+			hi_cell_text(
+				t,
+				hi_page_printf(page, "%s%s",
+					       hi_type_label(f->to.type, page),
+					       hi_grade_is_precise(f->grade) ? "" : " ?"),
+				0);
+	}
+	if (r->n_fields_total > r->n_fields)
+		hi_page_note(page, hi_page_printf(page, "and %zu more (--all)",
+						  r->n_fields_total - r->n_fields));
+}
+
+static void show_referrers(const struct hi_explain_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
+						   {"field", HI_COLUMN_TEXT},
+						   {"grade", HI_COLUMN_WORD}};
+	struct hi_table *t;
+
+	if (!is_node(r) || r->info.sort == HI_NODE_ROOT)
+		return;
+	hi_page_heading(page, "Who points at it",
+			r->n_referrers ? NULL : "nothing that was found");
+	t = hi_page_table(page, columns, 3);
+	for (size_t i = 0; i < r->n_referrers; i++) {
+		const struct hi_explain_link *link = &r->referrers[i];
+
+		hi_cell_text(t, hi_node_label(&link->info, page), 0);
+		hi_cell_text(t, hi_page_safe(page, link->text), 0);
+		hi_cell_text(t, hi_grade_key(link->grade), 0);
+	}
+	if (r->n_referrers_total > r->n_referrers)
+		hi_page_note(page, hi_page_printf(page, "and %zu more (--all)",
+						  r->n_referrers_total - r->n_referrers));
+}
+
+static void show_dominators(const struct hi_explain_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
+						   {"retained", HI_COLUMN_BYTES}};
+	struct hi_table *t;
+
+	if (r->n_dominators == 0)
+		return;
+	hi_page_heading(page, "Kept alive by", "without any one of these it would go");
+	t = hi_page_table(page, columns, 2);
+	for (size_t i = 0; i < r->n_dominators; i++) {
+		hi_cell_text(t, hi_node_label(&r->dominators[i], page), 0);
+		hi_cell_number(t, r->dominators[i].retained);
+	}
+	if (r->dominators_cut)
+		hi_page_note(page, "and so on");
+}
+
+static void show_next(const struct hi_explain_report *r, struct hi_page *page)
+{
+	if (r->info.sort != HI_NODE_OBJECT || strcmp(r->state, "live") != 0)
+		return;
+	hi_page_heading(page, "Next", NULL);
+	hi_page_command(page,
+			hi_page_printf(page, "heapinspect paths 0x%" PRIx64 " %s",
+				       r->block, hi_head_target(r->head, page)),
+			"the ways from a root to it");
+}
+
+void hi_explain_display(const struct hi_explain_report *r, struct hi_page *page)
+{
+	const char *what = "";
+
+	if (r->info.sort == HI_NODE_ROOT)
+		what = hi_page_printf(
+			page, "%s variable %s%s%s, ", hi_root_kind_key(r->info.kind),
+			hi_node_label(&r->info, page), r->offset ? " +" : "",
+			r->offset ? hi_page_printf(page, "%" PRIu64, r->offset) : "");
+	else if (r->info.sort == HI_NODE_OBJECT)
+		what = hi_page_printf(page, "%s, ", hi_type_label(r->info.type, page));
+	hi_head_title(r->head, page);
+	hi_page_text(page, hi_page_printf(page, "0x%" PRIx64 ": %s%s", r->address, what,
+					  state_text(r->state)));
+	hi_head_facts(r->head, page, false);
+	show_facts(r, page);
+	show_fields(r, page);
+	show_referrers(r, page);
+	show_dominators(r, page);
+	show_next(r, page);
+}
+
+static void fields_json(const struct hi_explain_report *r, struct hi_json *json)
+{
+	hi_json_array(json, "fields");
+	for (size_t i = 0; i < r->n_fields; i++) {
+		const struct hi_explain_field *f = &r->fields[i];
+
+		hi_json_object(json, NULL);
+		hi_json_number(json, "offset", f->offset);
+		hi_json_number(json, "size", f->size);
+		hi_json_text(json, "path", f->path);
+		hi_json_text(json, "type", hi_known(f->type));
+		hi_json_escaped(json, "value", f->value);
+		hi_json_address(json, "to", f->points ? f->to.address : 0);
+		hi_json_text(json, "to_type", f->points ? hi_known(f->to.type) : NULL);
+		hi_json_text(json, "grade", f->points ? hi_grade_key(f->grade) : NULL);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+	hi_json_number(json, "fields_total", r->n_fields_total);
+}
+
+static void links_json(const struct hi_explain_report *r, struct hi_json *json)
+{
+	hi_json_array(json, "referrers");
+	for (size_t i = 0; i < r->n_referrers; i++) {
+		hi_json_object(json, NULL);
+		hi_node_json(&r->referrers[i].info, json);
+		hi_json_text(json, "field", hi_known(r->referrers[i].text));
+		hi_json_text(json, "grade", hi_grade_key(r->referrers[i].grade));
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+	hi_json_number(json, "referrers_total", r->n_referrers_total);
+	hi_json_array(json, "dominators");
+	for (size_t i = 0; i < r->n_dominators; i++) {
+		hi_json_object(json, NULL);
+		hi_node_json(&r->dominators[i], json);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
+void hi_explain_json(const struct hi_explain_report *r, struct hi_json *json)
+{
+	bool object = r->info.sort == HI_NODE_OBJECT;
+
+	hi_head_json(r->head, "heapinspect/explain/v1", json);
+	hi_json_array(json, "rows");
+	hi_json_object(json, NULL);
+	hi_json_address(json, "address", r->address);
+	hi_json_text(json, "state", r->state);
+	hi_json_text(json, "mapping", hi_known(r->mapping));
+	hi_json_address(json, "block", r->block);
+	hi_json_number(json, "offset", r->offset);
+	hi_json_number(json, "usable", r->block ? r->usable : UINT64_MAX);
+	hi_json_number(json, "cost", r->block ? r->cost : UINT64_MAX);
+	hi_json_text(json, "variable",
+		     r->info.sort == HI_NODE_ROOT ? r->info.name : NULL);
+	hi_json_text(json, "type", hi_known(r->info.type));
+	hi_json_bool(json, "array", r->info.array);
+	hi_json_text(json, "evidence", object ? hi_evidence_key(r->info.evidence) : NULL);
+	hi_json_text(json, "evidence_text", hi_known(r->evidence));
+	hi_json_number(json, "retained", r->info.retained);
+	fields_json(r, json);
+	links_json(r, json);
+	hi_json_end(json);
+	hi_json_end(json);
+	hi_json_end(json);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* All that is known about one address. Filled in by the caller, who knows
+ * fields and mappings; strings borrowed and hostile. */
+#ifndef HI_REPORT_EXPLAIN_REPORT_H
+#define HI_REPORT_EXPLAIN_REPORT_H
+
+#include "report/head.h"
+#include "report/node.h"
+
+struct hi_explain_field {
+	const char *path, *type;
+	const char *value; /* escaped already */
+	uint64_t offset, size;
+	bool points; /* to `to` */
+	struct hi_node_info to;
+	uint8_t grade;
+};
+struct hi_explain_link {
+	struct hi_node_info info;
+	const char *text; /* the referring field in words */
+	uint8_t grade;
+};
+struct hi_explain_report {
+	const struct hi_head *head;
+	uint64_t address;
+	/* "live", "leak", "internal", "free_tcache", … "variable", "mapped",
+	 * "unmapped"; ours */
+	const char *state;
+	const char *mapping; /* "[heap]", "/usr/lib/…"; "" unknown */
+	/* A block, else zero: */
+	uint64_t block, usable, cost;
+	uint64_t offset; /* of address in block or variable */
+	/* An object (or a root variable), else sort is HI_NODE_SUPER: */
+	struct hi_node_info info;
+	bool conflict;	      /* two opinions about its type */
+	const char *evidence; /* in words; "" none */
+	const struct hi_explain_field *fields;
+	size_t n_fields, n_fields_total;
+	const struct hi_explain_link *referrers;
+	size_t n_referrers, n_referrers_total;
+	const struct hi_node_info *dominators; /* from the object upwards, roots last */
+	size_t n_dominators;
+	bool dominators_cut;
+	uint64_t live_bytes;
+};
+
+void hi_explain_display(const struct hi_explain_report *report, struct hi_page *page);
+void hi_explain_json(const struct hi_explain_report *report, struct hi_json *json);
+
+#endif

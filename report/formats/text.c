@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/formats/text.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "report/formats/text_internal.h"
+
+enum { INDENT = 2 };
+
+/* Where the next line of text ends: at a blank, else at the last column. */
+static size_t line_end(const struct hi_text_style *style, const char *text, unsigned room)
+{
+	size_t n = hi_text_prefix(style, text, room, NULL), blank;
+
+	if (!text[n] || text[n] == ' ')
+		return n;
+	blank = n;
+	while (blank > 0 && text[blank - 1] != ' ')
+		blank--;
+	/* A word longer than half a line is cut rather than moved. */
+	return blank > n / 2 ? blank : n ? n : 1;
+}
+
+/* text from column `column`, continued below with `indent` columns in front. */
+static void put_wrapped(const struct hi_text_style *style, const char *text,
+			unsigned column, unsigned indent)
+{
+	while (*text) {
+		unsigned room = style->width > column + 8 ? style->width - column : 8;
+		size_t n = line_end(style, text, room);
+		size_t shown = n;
+
+		while (shown > 0 && text[shown - 1] == ' ')
+			shown--;
+		fwrite(text, 1, shown, style->out);
+		text += n;
+		while (*text == ' ')
+			text++;
+		if (*text) {
+			fprintf(style->out, "\n%*s", (int)indent, "");
+			column = indent;
+		}
+	}
+	putc('\n', style->out);
+}
+
+/* The widest key or command of the run of items like the one at `from`. */
+static unsigned run_columns(const struct hi_text_style *style, const struct hi_page *page,
+			    size_t from)
+{
+	enum hi_item_kind kind = page->items.items[from].kind;
+	unsigned widest = 0;
+
+	for (size_t i = from; i > 0 && page->items.items[i - 1].kind == kind; i--)
+		from = i - 1;
+	for (size_t i = from; i < page->items.count && page->items.items[i].kind == kind;
+	     i++) {
+		const struct hi_item *item = &page->items.items[i];
+		unsigned w = hi_text_columns(style, kind == HI_ITEM_FACT ? item->aside
+									 : item->text);
+
+		if (w > widest)
+			widest = w;
+	}
+	return widest;
+}
+
+static void put_title(const struct hi_text_style *style, const char *text,
+		      const char *aside, char color)
+{
+	unsigned column = hi_text_columns(style, text);
+
+	hi_text_color(style, color);
+	fputs(text, style->out);
+	hi_text_color(style, 0);
+	if (!aside || !*aside) {
+		putc('\n', style->out);
+		return;
+	}
+	fputs("  ", style->out);
+	put_wrapped(style, aside, column + 2, INDENT);
+}
+
+static void put_fact(const struct hi_text_style *style, const char *key, const char *text,
+		     unsigned widest)
+{
+	unsigned pad = widest - hi_text_columns(style, key), column = INDENT + widest + 2;
+
+	fprintf(style->out, "%*s", INDENT, "");
+	hi_text_color(style, 'd');
+	fputs(key, style->out);
+	hi_text_color(style, 0);
+	fprintf(style->out, "%*s", (int)pad + 2, "");
+	put_wrapped(style, text, column, column);
+}
+
+static void put_command(const struct hi_text_style *style, const char *text,
+			const char *aside, unsigned widest)
+{
+	unsigned columns = hi_text_columns(style, text);
+
+	fprintf(style->out, "%*s", INDENT, "");
+	hi_text_color(style, 'c');
+	fputs(text, style->out);
+	hi_text_color(style, 0);
+	if (aside && INDENT + widest + 2 + hi_text_columns(style, aside) <= style->width)
+		fprintf(style->out, "%*s%s", (int)(widest - columns + 2), "", aside);
+	putc('\n', style->out);
+}
+
+static enum hi_status put_item(const struct hi_text_style *style,
+			       const struct hi_page *page, size_t i,
+			       struct hi_arena *arena, struct hi_error *err)
+{
+	const struct hi_item *item = &page->items.items[i];
+	const char *text = item->text ? hi_text_plain(style, arena, item->text) : "";
+	const char *aside = item->aside ? hi_text_plain(style, arena, item->aside) : "";
+
+	if (!text || !aside)
+		return hi_fail_memory(err, "page");
+	switch (item->kind) {
+	case HI_ITEM_TITLE:
+		put_title(style, text, aside, 'b');
+		break;
+	case HI_ITEM_HEADING:
+		putc('\n', style->out);
+		put_title(style, text, aside, 'b');
+		break;
+	case HI_ITEM_FACT:
+		put_fact(style, aside, text, run_columns(style, page, i));
+		break;
+	case HI_ITEM_NOTE:
+		hi_text_color(style, 'd');
+		/* fall through */
+	case HI_ITEM_TEXT:
+		fprintf(style->out, "%*s", INDENT, "");
+		put_wrapped(style, text, INDENT, INDENT);
+		if (item->kind == HI_ITEM_NOTE)
+			hi_text_color(style, 0);
+		break;
+	case HI_ITEM_WARNING:
+		hi_text_color(style, 'y');
+		fprintf(style->out, "%*s! ", INDENT, "");
+		put_wrapped(style, text, INDENT + 2, INDENT + 2);
+		hi_text_color(style, 0);
+		break;
+	case HI_ITEM_CODE:
+		fprintf(style->out, "%*s%s\n", INDENT, "", text);
+		break;
+	case HI_ITEM_COMMAND:
+		put_command(style, text, aside, run_columns(style, page, i));
+		break;
+	case HI_ITEM_TABLE:
+	default:
+		return hi_text_table(style, item->table, err);
+	}
+	return HI_OK;
+}
+
+enum hi_status hi_text_render(const struct hi_page *page,
+			      const struct hi_text_options *options, FILE *out,
+			      struct hi_error *err)
+{
+	struct hi_text_style style = {
+		.out = out,
+		.width = options->width ? options->width : 80,
+		.color = options->color,
+		.utf8 = options->utf8,
+	};
+	enum hi_status status = HI_OK;
+	struct hi_arena arena = {};
+
+	if (page->failed)
+		return hi_fail_memory(err, "page");
+	if (style.width < 40)
+		style.width = 40;
+	if (style.width > 1000)
+		style.width = 1000;
+	for (size_t i = 0; i < page->items.count && status == HI_OK; i++) {
+		status = put_item(&style, page, i, &arena, err);
+		hi_arena_free(&arena);
+	}
+	return status;
+}

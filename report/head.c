@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/head.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+
+const char *hi_head_target(const struct hi_head *head, struct hi_page *page)
+{
+	const char *c = head->core;
+
+	if (!c)
+		return hi_page_printf(page, "--pid %d", head->pid);
+	/* What a shell would split or expand is quoted. */
+	if (strspn(c, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		      "0123456789_./+-:@%,=") == strlen(c))
+		return hi_page_printf(page, "--core %s", c);
+	return hi_page_printf(page, "--core '%s'", hi_page_safe(page, c));
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+void hi_head_title(const struct hi_head *head, struct hi_page *page)
+{
+	const char *exe = head->exe && *head->exe ? head->exe : "(unknown program)";
+	const char *name = hi_page_safe(page, base_name(exe));
+	const char *aside = hi_page_safe(page, exe);
+
+	if (head->core)
+		name = hi_page_printf(page, "%s, core %s", name,
+				      hi_page_safe(page, base_name(head->core)));
+	else
+		name = hi_page_printf(page, "%s, pid %d", name, head->pid);
+	if (head->exe_deleted)
+		aside = hi_page_printf(page, "%s (deleted or replaced on disk)", aside);
+	hi_page_title(page, name, aside);
+}
+
+static void show_snapshot(const struct hi_head *head, struct hi_page *page)
+{
+	char pause[24], copied[24], threads[32];
+	const char *text;
+
+	hi_text_duration(pause, head->pause_ns);
+	hi_bytes(copied, head->bytes_copied);
+	hi_count(threads, head->threads);
+	if (head->pause_ns == UINT64_MAX)
+		text = hi_page_printf(page, "none (%s, %s)", head->mode, copied);
+	else
+		text = hi_page_printf(page, "%s, to copy %s of %s thread%s", pause,
+				      copied, threads, head->threads == 1 ? "" : "s");
+	hi_page_fact(page, "paused", text);
+}
+
+static void show_allocator(const struct hi_head *head, struct hi_page *page)
+{
+	char arenas[32];
+
+	if (!head->allocator) {
+		hi_page_fact(page, "allocator",
+			     "none that is known: what is on the heap stays unknown");
+		return;
+	}
+	hi_page_fact(page, "allocator",
+		     hi_page_printf(
+			     page, "%s %s, %s arena%s (found by %s)", head->allocator,
+			     hi_page_safe(page, head->allocator_version),
+			     hi_count(arenas, head->arenas), head->arenas == 1 ? "" : "s",
+			     hi_page_safe(page, head->allocator_found_by)));
+}
+
+static void show_debug_info(const struct hi_head *head, struct hi_page *page)
+{
+	const struct hi_head_module_counts *m = &head->modules;
+	const struct {
+		uint64_t n;
+		const char *where;
+	} found[] = {{m->in_file, "in the file itself"},
+		     {m->by_build_id, "by build-id"},
+		     {m->by_link, "by debuglink"},
+		     {m->by_debuginfod, "by debuginfod"},
+		     {m->mismatched, "of another build, refused"},
+		     {m->from_memory, "without a file"}};
+	const char *text =
+		hi_page_printf(page, "%" PRIu64 " of %" PRIu64 " module%s", m->with_debug,
+			       m->total, m->total == 1 ? "" : "s");
+
+	for (size_t i = 0, n = 0; i < sizeof(found) / sizeof(found[0]); i++)
+		if (found[i].n)
+			text = hi_page_printf(page, "%s%s%" PRIu64 " %s", text,
+					      n++ ? ", " : ": ", found[i].n,
+					      found[i].where);
+	if (head->conservative)
+		text = "not asked for (--conservative): every word may be a pointer";
+	hi_page_fact(page, "debug info", text);
+}
+
+static void show_children(const struct hi_head *head, struct hi_page *page)
+{
+	enum { SHOWN = 4 };
+	const char *text = "";
+	char rss[24], shared[24];
+
+	if (!head->n_children_total)
+		return;
+	for (size_t i = 0; i < head->n_children && i < SHOWN; i++) {
+		const struct hi_head_child *c = &head->children[i];
+
+		text = hi_page_printf(page, "%s%s%s %d: %s, %s shared", text,
+				      i ? "; " : "", hi_page_safe(page, c->name), c->pid,
+				      hi_bytes(rss, c->rss), hi_bytes(shared, c->shared));
+	}
+	if (head->n_children_total > SHOWN)
+		text = hi_page_printf(page, "%s; and %zu more", text,
+				      head->n_children_total - SHOWN);
+	hi_page_fact(page, "children", text);
+}
+
+/* What the copy lacks, in a sentence; "" if it lacks nothing worth a word. */
+static const char *missing_text(const struct hi_head *head, struct hi_page *page)
+{
+	char n[32];
+	const char *text = "";
+
+	if (head->bytes_unreadable)
+		text = hi_page_printf(page, "%s unreadable",
+				      hi_bytes(n, head->bytes_unreadable));
+	if (head->pages_swapped)
+		text = hi_page_printf(page, "%s%s%s pages swapped out (see --swap)", text,
+				      *text ? ", " : "",
+				      hi_count(n, head->pages_swapped));
+	if (head->segments_missing)
+		text = hi_page_printf(page, "%s%s%s segments missing from the core", text,
+				      *text ? ", " : "",
+				      hi_count(n, head->segments_missing));
+	if (head->threads_in_allocator)
+		text = hi_page_printf(page, "%s%s%s threads stopped inside the allocator",
+				      text, *text ? ", " : "",
+				      hi_count(n, head->threads_in_allocator));
+	if (head->damaged)
+		text = hi_page_printf(page, "%s%sthe heap is damaged in %s place%s", text,
+				      *text ? ", " : "", hi_count(n, head->damaged),
+				      head->damaged == 1 ? "" : "s");
+	if (head->skipped_bytes)
+		text = hi_page_printf(page, "%s%s%s of heap not walked", text,
+				      *text ? ", " : "",
+				      hi_bytes(n, head->skipped_bytes));
+	if (!head->complete && !*text)
+		text = "something of it could not be read";
+	return text;
+}
+
+void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole)
+{
+	enum { WARNINGS = 5 };
+	const char *missing;
+
+	show_snapshot(head, page);
+	if (whole || !head->allocator)
+		show_allocator(head, page);
+	if (whole) {
+		show_debug_info(head, page);
+		show_children(head, page);
+	}
+	missing = missing_text(head, page);
+	if (*missing)
+		hi_page_fact(page, "incomplete", missing);
+	for (size_t i = 0; i < head->n_warnings && i < WARNINGS; i++)
+		hi_page_warning(page, hi_page_safe(page, head->warnings[i]));
+	if (head->n_warnings > WARNINGS)
+		hi_page_warning(page,
+				hi_page_printf(page, "and %zu more warnings (--json)",
+					       head->n_warnings - WARNINGS));
+}
+
+static void json_snapshot(const struct hi_head *head, struct hi_json *json)
+{
+	hi_json_object(json, "snapshot");
+	hi_json_number(json, "time_ns", head->time_ns);
+	hi_json_number(json, "pause_ns", head->pause_ns);
+	hi_json_text(json, "mode", head->mode);
+	hi_json_text(json, "safepoint", head->safepoint);
+	hi_json_bool(json, "complete", head->complete);
+	hi_json_number(json, "threads", head->threads);
+	hi_json_number(json, "bytes_copied", head->bytes_copied);
+	hi_json_number(json, "bytes_unreadable", head->bytes_unreadable);
+	hi_json_number(json, "pages_never_touched", head->pages_never_touched);
+	hi_json_number(json, "pages_swapped", head->pages_swapped);
+	hi_json_number(json, "segments_missing", head->segments_missing);
+	hi_json_number(json, "threads_in_allocator", head->threads_in_allocator);
+	hi_json_array(json, "children");
+	for (size_t i = 0; i < head->n_children; i++) {
+		hi_json_object(json, NULL);
+		hi_json_signed(json, "pid", head->children[i].pid);
+		hi_json_text(json, "name", head->children[i].name);
+		hi_json_number(json, "rss", head->children[i].rss);
+		hi_json_number(json, "shared", head->children[i].shared);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+	hi_json_array(json, "warnings");
+	for (size_t i = 0; i < head->n_warnings; i++)
+		hi_json_text(json, NULL, head->warnings[i]);
+	hi_json_end(json);
+	hi_json_end(json);
+}
+
+static void json_allocator(const struct hi_head *head, struct hi_json *json)
+{
+	if (!head->allocator) {
+		hi_json_null(json, "allocator");
+		return;
+	}
+	hi_json_object(json, "allocator");
+	hi_json_text(json, "name", head->allocator);
+	hi_json_text(json, "version", head->allocator_version);
+	hi_json_text(json, "found_by", head->allocator_found_by);
+	hi_json_number(json, "arenas", head->arenas);
+	hi_json_number(json, "damaged", head->damaged);
+	hi_json_number(json, "skipped", head->skipped_bytes);
+	hi_json_end(json);
+}
+
+static void json_debug_info(const struct hi_head *head, struct hi_json *json)
+{
+	const struct hi_head_module_counts *m = &head->modules;
+
+	hi_json_object(json, "debug_info");
+	hi_json_number(json, "modules", m->total);
+	hi_json_number(json, "with_debug_info", m->with_debug);
+	hi_json_number(json, "in_file", m->in_file);
+	hi_json_number(json, "by_build_id", m->by_build_id);
+	hi_json_number(json, "by_debuglink", m->by_link);
+	hi_json_number(json, "by_debuginfod", m->by_debuginfod);
+	hi_json_number(json, "mismatched", m->mismatched);
+	hi_json_number(json, "from_memory", m->from_memory);
+	hi_json_end(json);
+}
+
+void hi_head_json(const struct hi_head *head, const char *schema, struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	hi_json_text(json, "schema", schema);
+	hi_json_object(json, "target");
+	hi_json_number(json, "pid", head->pid > 0 ? (uint64_t)head->pid : UINT64_MAX);
+	hi_json_text(json, "exe", head->exe && *head->exe ? head->exe : NULL);
+	hi_json_text(json, "build_id", head->build_id[0] ? head->build_id : NULL);
+	hi_json_end(json);
+	json_snapshot(head, json);
+	hi_json_text(json, "unit", "bytes");
+	json_allocator(head, json);
+	json_debug_info(head, json);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What every report says first: which target, how it was frozen, how much of
+ * it can be understood. Plain data; cli/ fills it in from image, modules and
+ * allocator. Strings are borrowed and hostile unless said otherwise.
+ */
+#ifndef HI_REPORT_HEAD_H
+#define HI_REPORT_HEAD_H
+
+#include "report/display.h"
+#include "report/formats/json_writer.h"
+
+struct hi_head_child {
+	int pid;
+	const char *name;
+	uint64_t rss, shared; /* UINT64_MAX: not permitted */
+};
+
+struct hi_head_module_counts {
+	uint64_t total;
+	uint64_t with_debug;
+	uint64_t in_file, by_build_id, by_link, by_debuginfod; /* where it was found */
+	uint64_t mismatched;  /* a file with another build-id was refused */
+	uint64_t from_memory; /* no file could be reached */
+};
+
+struct hi_head {
+	/* target */
+	int pid;	   /* 0: unknown (a core) */
+	const char *exe;   /* "" unknown */
+	const char *core;  /* --core FILE as given; NULL for a process */
+	char build_id[65]; /* hex; "" unknown */
+	bool exe_deleted;
+	uint64_t threads;
+	/* snapshot */
+	uint64_t time_ns, pause_ns; /* UINT64_MAX unknown */
+	const char *mode;	    /* "copy", "core", "mock"; ours */
+	const char *safepoint;	    /* "now"; NULL unknown; ours */
+	bool complete;
+	uint64_t bytes_copied, pages_never_touched, pages_swapped, bytes_unreadable;
+	uint64_t segments_missing, threads_in_allocator;
+	/* what is known */
+	const char *allocator; /* "glibc"; NULL: none was found; ours */
+	const char *allocator_version, *allocator_found_by;
+	uint64_t arenas;
+	uint64_t damaged, skipped_bytes; /* places where the heap does not hold */
+	struct hi_head_module_counts modules;
+	bool conservative; /* types were not asked for */
+	const struct hi_head_child *children;
+	size_t n_children, n_children_total;
+	/* One line each, whole sentences without a full stop; hostile. */
+	const char *const *warnings;
+	size_t n_warnings;
+};
+
+/* The first line: which target. Then the caller's most important line, then: */
+void hi_head_title(const struct hi_head *head, struct hi_page *page);
+/* What is known of the snapshot. Not whole: pause, gaps and warnings alone (for
+ * the commands beside summary). */
+void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole);
+/* Opens the document and writes schema, target, snapshot, unit, allocator and
+ * debug_info; the caller adds its members and closes it by hi_json_end. */
+void hi_head_json(const struct hi_head *head, const char *schema, struct hi_json *json);
+
+/* "--pid 4242" or "--core FILE" as the user would type it, safe. */
+const char *hi_head_target(const struct hi_head *head, struct hi_page *page);
+
+#endif

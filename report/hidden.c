@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/hidden.h"
+
+static void note(struct hi_page *page, const struct hi_hidden *hidden, const char *why)
+{
+	char n[32], bytes[24];
+
+	if (hidden->rows)
+		hi_page_note(page, hi_page_printf(page, "%s row%s with %s %s",
+						  hi_count(n, hidden->rows),
+						  hidden->rows == 1 ? "" : "s",
+						  hi_bytes(bytes, hidden->bytes), why));
+}
+
+void hi_hidden_note(struct hi_page *page, const struct hi_hidden *beyond,
+		    const struct hi_hidden *below, const struct hi_hidden *other)
+{
+	note(page, beyond, "more (--all)");
+	note(page, below, "hidden by --min-size");
+	note(page, other, "hidden by --type");
+}
+
+static void member(struct hi_json *json, const char *key, const struct hi_hidden *hidden)
+{
+	hi_json_object(json, key);
+	hi_json_number(json, "rows", hidden->rows);
+	hi_json_number(json, "bytes", hidden->bytes);
+	hi_json_end(json);
+}
+
+void hi_hidden_json(struct hi_json *json, const struct hi_hidden *beyond,
+		    const struct hi_hidden *below, const struct hi_hidden *other)
+{
+	hi_json_object(json, "hidden");
+	member(json, "by_top", beyond);
+	member(json, "by_min_size", below);
+	member(json, "by_type", other);
+	hi_json_end(json);
+}

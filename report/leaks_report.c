@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/leaks_report.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "report/hidden.h"
+
+HI_DEFINE_GUARD(struct hi_leaks_report *, hi_leaks_report_destroy)
+
+static void hide(struct hi_hidden *hidden, uint64_t bytes)
+{
+	hidden->rows++;
+	hidden->bytes += bytes;
+}
+
+static const char *type_name(const struct hi_graph *g, uint32_t type)
+{
+	return type < g->n_types && g->types[type].name ? g->types[type].name : "";
+}
+
+static void take_rows(struct hi_leaks_report *r, const struct hi_graph *g,
+		      const struct hi_leaks *leaks, const struct hi_restrict *only)
+{
+	for (size_t i = 0; i < leaks->n_rows; i++) {
+		const struct hi_leak_row *row = &leaks->rows[i];
+
+		if (!hi_type_set_has(only->types, row->type))
+			hide(&r->other, row->bytes);
+		else if (row->bytes < only->min_size)
+			hide(&r->below, row->bytes);
+		else if (r->n_rows >= only->top)
+			hide(&r->beyond, row->bytes);
+		else
+			r->rows[r->n_rows++] = (struct hi_leaks_row){
+				.type = type_name(g, row->type),
+				.shape = row->shape,
+				.count = row->count,
+				.objects = row->objects,
+				.bytes = row->bytes,
+				.address = hi_objects_address(g->objects, row->example),
+			};
+	}
+}
+
+static void take_roots(struct hi_leaks_report *r, const struct hi_graph *g,
+		       const struct hi_leaks *leaks, const struct hi_restrict *only)
+{
+	for (size_t i = 0; i < leaks->n_roots; i++) {
+		const struct hi_leak_root *root = &leaks->roots[i];
+		uint32_t type = g->objects->type[root->node];
+
+		if (!hi_type_set_has(only->types, type) || root->bytes < only->min_size)
+			continue;
+		if (r->n_roots >= only->top) {
+			hide(&r->roots_beyond, root->bytes);
+			continue;
+		}
+		r->roots[r->n_roots++] = (struct hi_leaks_row){
+			.type = type_name(g, type),
+			.shape = root->shape,
+			.count = 1,
+			.objects = root->objects,
+			.bytes = root->bytes,
+			.address = hi_objects_address(g->objects, root->node),
+		};
+	}
+}
+
+static size_t at_most(size_t n, size_t top)
+{
+	return n < top ? n : top;
+}
+
+enum hi_status hi_leaks_report_create(const struct hi_head *head,
+				      const struct hi_graph *graph,
+				      const struct hi_reach *reach,
+				      const struct hi_leaks *leaks,
+				      const struct hi_restrict *only,
+				      struct hi_leaks_report **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_leaks_report_destroy)
+	struct hi_leaks_report *r = hi_calloc(1, sizeof(*r));
+
+	if (!r)
+		return hi_fail_memory(err, "report of leaks");
+	r->rows = hi_calloc(at_most(leaks->n_rows, only->top) + 1, sizeof(*r->rows));
+	r->roots = hi_calloc(at_most(leaks->n_roots, only->top) + 1, sizeof(*r->roots));
+	if (!r->rows || !r->roots)
+		return hi_fail_memory(err, "report of leaks");
+	r->head = head;
+	r->live_bytes = reach->live_bytes;
+	r->objects = leaks->objects;
+	r->bytes = leaks->bytes;
+	r->n_leak_roots = leaks->n_roots;
+	take_rows(r, graph, leaks, only);
+	take_roots(r, graph, leaks, only);
+	*ret = hi_take(r);
+	return HI_OK;
+}
+
+void hi_leaks_report_destroy(struct hi_leaks_report *report)
+{
+	if (!report)
+		return;
+	free(report->rows);
+	free(report->roots);
+	free(report);
+}
+
+static void show_headline(const struct hi_leaks_report *r, struct hi_page *page)
+{
+	char bytes[24], objects[32], roots[32], live[24];
+
+	if (r->objects == 0) {
+		hi_page_text(page, hi_page_printf(page, "No leaks; %s live",
+						  hi_bytes(live, r->live_bytes)));
+		return;
+	}
+	hi_page_text(page,
+		     hi_page_printf(
+			     page, "%s leaked in %s object%s under %s root%s; %s live",
+			     hi_bytes(bytes, r->bytes), hi_count(objects, r->objects),
+			     r->objects == 1 ? "" : "s", hi_count(roots, r->n_leak_roots),
+			     r->n_leak_roots == 1 ? "" : "s",
+			     hi_bytes(live, r->live_bytes)));
+}
+
+static void show_rows(const struct hi_leaks_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {
+		{"type of the leak root", HI_COLUMN_TEXT},
+		{"shape", HI_COLUMN_WORD},
+		{"roots", HI_COLUMN_COUNT},
+		{"objects", HI_COLUMN_COUNT},
+		{"bytes", HI_COLUMN_BYTES},
+		{"example", HI_COLUMN_ADDRESS}};
+	struct hi_table *t;
+
+	hi_page_heading(page, "By type",
+			"single: holds nothing else; chain: holds "
+			"others; cycle: its members hold each other");
+	t = hi_page_table(page, columns, 6);
+	for (size_t i = 0; i < r->n_rows; i++) {
+		const struct hi_leaks_row *row = &r->rows[i];
+
+		hi_cell_text(t, hi_type_label(row->type, page), 0);
+		hi_cell_text(t, hi_leak_shape_key(row->shape), 0);
+		hi_cell_number(t, row->count);
+		hi_cell_number(t, row->objects);
+		hi_cell_number(t, row->bytes);
+		hi_cell_number(t, row->address);
+	}
+	hi_hidden_note(page, &r->beyond, &r->below, &r->other);
+}
+
+static void show_roots(const struct hi_leaks_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"address", HI_COLUMN_ADDRESS},
+						   {"type", HI_COLUMN_TEXT},
+						   {"shape", HI_COLUMN_WORD},
+						   {"objects", HI_COLUMN_COUNT},
+						   {"bytes", HI_COLUMN_BYTES}};
+	static const struct hi_hidden none;
+	struct hi_table *t;
+
+	hi_page_heading(page, "Largest leak roots", NULL);
+	t = hi_page_table(page, columns, 5);
+	for (size_t i = 0; i < r->n_roots; i++) {
+		const struct hi_leaks_row *row = &r->roots[i];
+
+		hi_cell_number(t, row->address);
+		hi_cell_text(t, hi_type_label(row->type, page), 0);
+		hi_cell_text(t, hi_leak_shape_key(row->shape), 0);
+		hi_cell_number(t, row->objects);
+		hi_cell_number(t, row->bytes);
+	}
+	hi_hidden_note(page, &r->roots_beyond, &none, &none);
+}
+
+void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)
+{
+	hi_head_title(r->head, page);
+	show_headline(r, page);
+	hi_head_facts(r->head, page, false);
+	if (r->objects == 0)
+		return;
+	show_rows(r, page);
+	if (r->n_roots) {
+		show_roots(r, page);
+		hi_page_heading(page, "Next", NULL);
+		hi_page_command(page,
+				hi_page_printf(page,
+					       "heapinspect explain 0x%" PRIx64 " %s",
+					       r->roots[0].address,
+					       hi_head_target(r->head, page)),
+				"what is in the largest");
+	}
+}
+
+static void rows_json(const char *key, const struct hi_leaks_row *rows, size_t n,
+		      bool single, struct hi_json *json)
+{
+	hi_json_array(json, key);
+	for (size_t i = 0; i < n; i++) {
+		hi_json_object(json, NULL);
+		hi_json_text(json, "type", hi_known(rows[i].type));
+		hi_json_text(json, "shape", hi_leak_shape_key(rows[i].shape));
+		if (!single)
+			hi_json_number(json, "count", rows[i].count);
+		hi_json_number(json, "bytes", rows[i].bytes);
+		hi_json_number(json, "objects", rows[i].objects);
+		hi_json_address(json, single ? "address" : "example", rows[i].address);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
+void hi_leaks_json(const struct hi_leaks_report *r, struct hi_json *json)
+{
+	hi_head_json(r->head, "heapinspect/leaks/v1", json);
+	hi_json_object(json, "leaks");
+	hi_json_number(json, "bytes", r->bytes);
+	hi_json_number(json, "objects", r->objects);
+	hi_json_number(json, "roots", r->n_leak_roots);
+	hi_json_end(json);
+	rows_json("rows", r->rows, r->n_rows, false, json);
+	rows_json("roots", r->roots, r->n_roots, true, json);
+	hi_hidden_json(json, &r->beyond, &r->below, &r->other);
+	hi_json_end(json);
+}

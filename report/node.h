@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A node of the graph as plain data for reports. Strings are borrowed from the
+ * graph and hostile. */
+#ifndef HI_REPORT_NODE_H
+#define HI_REPORT_NODE_H
+
+#include "census/analysis.h"
+#include "report/display.h"
+#include "report/formats/json_writer.h"
+
+enum hi_node_sort { HI_NODE_OBJECT, HI_NODE_ROOT, HI_NODE_KIND, HI_NODE_SUPER };
+struct hi_node_info {
+	hi_node node;
+	enum hi_node_sort sort;
+	enum hi_root_kind kind; /* roots and kinds */
+	const char *name;	/* roots */
+	const char *detail;	/* roots: file:line or module; "" unknown */
+	const char *type;	/* "" unknown */
+	uint64_t address;	/* 0: none */
+	uint64_t shallow;	/* cost */
+	uint64_t retained;	/* UINT64_MAX: not computed */
+	enum hi_evidence evidence;
+	bool array; /* of elements of its type */
+};
+
+/* dominators may be NULL. */
+struct hi_node_info hi_node_info(const struct hi_graph *g,
+				 const struct hi_dominators *dominators, hi_node node);
+/* "server", "struct dict 0x55…", "globals": safe. */
+const char *hi_node_label(const struct hi_node_info *info, struct hi_page *page);
+/* A type's name, "(untyped)" for "" and NULL; safe. */
+const char *hi_type_label(const char *type, struct hi_page *page);
+/* The members node, kind, name, detail, type, address, shallow, retained of an
+ * object that the caller opened. */
+void hi_node_json(const struct hi_node_info *info, struct hi_json *json);
+
+/* "global", "tls", …: for JSON. */
+const char *hi_root_kind_key(enum hi_root_kind kind);
+/* "pointer", "vtable", …; "none". */
+const char *hi_evidence_key(enum hi_evidence evidence);
+const char *hi_leak_shape_key(enum hi_leak_shape shape);
+const char *hi_grade_key(uint8_t grade);
+/* NULL instead of "": unknown in JSON. */
+static inline const char *hi_known(const char *text)
+{
+	return text && *text ? text : NULL;
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/paths_report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void show_steps(const struct hi_paths_way *way, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
+						   {"", HI_COLUMN_TEXT},
+						   {"retained", HI_COLUMN_BYTES}};
+	struct hi_table *t = hi_page_table(page, columns, 3);
+
+	for (size_t i = 0; i < way->n_steps; i++) {
+		const struct hi_paths_step *step = &way->steps[i];
+
+		hi_cell_text(t, hi_page_safe(page, step->edge), 1);
+		hi_cell_text(t, hi_node_label(&step->info, page), 0);
+		hi_cell_number(t, step->info.retained);
+	}
+}
+
+static void show_way(const struct hi_paths_report *r, size_t i, struct hi_page *page)
+{
+	const struct hi_paths_way *way = &r->ways[i];
+	const struct hi_node_info *root = &way->steps[0].info;
+	const struct hi_node_info *end = &way->steps[way->n_steps - 1].info;
+	const char *detail = hi_page_safe(page, root->detail);
+
+	hi_page_heading(page, hi_page_printf(page, "%zu", i + 1), NULL);
+	hi_page_text(page, hi_page_safe(page, way->text));
+	hi_page_note(page,
+		     hi_page_printf(page, "%s root%s%s; to %s; %s edges, %zu step%s",
+				    hi_root_kind_key(root->kind), *detail ? ", " : "",
+				    detail, hi_node_label(end, page),
+				    hi_grade_key((uint8_t)way->worst), way->n_steps - 1,
+				    way->n_steps == 2 ? "" : "s"));
+	if (r->steps)
+		show_steps(way, page);
+}
+
+void hi_paths_display(const struct hi_paths_report *r, struct hi_page *page)
+{
+	char n[32];
+
+	hi_head_title(r->head, page);
+	hi_page_text(page, hi_page_printf(page, "%zu way%s to %s%s", r->n_ways,
+					  r->n_ways == 1 ? "" : "s",
+					  hi_page_safe(page, r->target),
+					  r->more ? "; there are more (-k N)" : ""));
+	hi_head_facts(r->head, page, false);
+	if (r->n_ways == 0 && r->n_unreachable)
+		hi_page_text(page, "Nothing leads there: it is a leak.");
+	for (size_t i = 0; i < r->n_ways; i++)
+		if (r->ways[i].n_steps)
+			show_way(r, i, page);
+	if (r->n_ways && r->n_unreachable)
+		hi_page_note(page, hi_page_printf(page, "%s more of it leaked",
+						  hi_count(n, r->n_unreachable)));
+}
+
+static void way_json(const struct hi_paths_way *way, struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	hi_json_text(json, "path", way->text);
+	hi_json_text(json, "grade", hi_grade_key((uint8_t)way->worst));
+	hi_json_number(json, "length", way->n_steps ? way->n_steps - 1 : 0);
+	hi_json_array(json, "steps");
+	for (size_t i = 0; i < way->n_steps; i++) {
+		hi_json_object(json, NULL);
+		hi_json_text(json, "edge", hi_known(way->steps[i].edge));
+		hi_node_json(&way->steps[i].info, json);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+	hi_json_end(json);
+}
+
+void hi_paths_json(const struct hi_paths_report *r, struct hi_json *json)
+{
+	hi_head_json(r->head, "heapinspect/paths/v1", json);
+	hi_json_text(json, "query", r->query);
+	hi_json_number(json, "targets", r->n_targets);
+	hi_json_number(json, "unreachable", r->n_unreachable);
+	hi_json_bool(json, "more", r->more);
+	hi_json_array(json, "rows");
+	for (size_t i = 0; i < r->n_ways; i++)
+		way_json(&r->ways[i], json);
+	hi_json_end(json);
+	hi_json_end(json);
+}

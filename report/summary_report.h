@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The main report: what is on the heap, what keeps it there, what has leaked.
+ * Plain data; strings are borrowed from graph and head.
+ */
+#ifndef HI_REPORT_SUMMARY_REPORT_H
+#define HI_REPORT_SUMMARY_REPORT_H
+
+#include "census/ledger.h"
+#include "report/head.h"
+#include "report/node.h"
+
+struct hi_summary_type {
+	const char *type; /* "" untyped */
+	uint64_t count, shallow, retained;
+	enum hi_evidence evidence; /* that most of its bytes have */
+};
+struct hi_summary_leak {
+	const char *type;
+	enum hi_leak_shape shape;
+	uint64_t count, bytes, objects;
+	uint64_t example; /* address */
+};
+struct hi_summary_suspect {
+	struct hi_node_info top, accumulation;
+	const char *path;	/* from top to accumulation, in words; "" unknown */
+	const char *child_type; /* "" untyped */
+	uint64_t children, children_bytes;
+};
+
+struct hi_summary_inputs {
+	const struct hi_head *head;
+	const struct hi_graph *graph;
+	const struct hi_reach *reach;
+	const struct hi_dominators *dominators;
+	const struct hi_leaks *leaks;
+	const struct hi_census *census;
+	const struct hi_suspects *suspects;
+	const char *const *suspect_paths; /* one per suspect, or NULL */
+	const struct hi_ledger *ledger;	  /* NULL: could not be filled */
+	size_t top;			  /* rows kept per table; SIZE_MAX: all */
+};
+
+struct hi_summary_report {
+	const struct hi_head *head;
+	const struct hi_ledger *ledger;
+	bool heap_known; /* false: no allocator was found; all below is empty */
+	uint64_t live_objects, live_bytes, leak_objects, leak_bytes;
+	uint64_t exact_bytes, inferred_bytes, untyped_bytes; /* of live */
+	struct hi_summary_type *types;			     /* by shallow bytes */
+	size_t n_types, n_types_total;
+	uint64_t types_hidden_bytes;	    /* shallow, of those beyond n_types */
+	uint64_t kinds[HI_ROOT_KINDS];	    /* retained */
+	uint64_t kind_roots[HI_ROOT_KINDS]; /* variables */
+	uint64_t shared_by_kinds;	    /* live, but no kind alone keeps it */
+	struct hi_node_info
+		*roots; /* by retained bytes; those that retain none are out */
+	size_t n_roots, n_roots_total;
+	struct hi_summary_leak *leaks; /* by bytes */
+	size_t n_leaks, n_leaks_total;
+	uint64_t leak_roots;
+	struct hi_summary_suspect *suspects;
+	size_t n_suspects;
+};
+
+enum hi_status hi_summary_report_create(const struct hi_summary_inputs *in,
+					struct hi_summary_report **ret,
+					struct hi_error *err);
+void hi_summary_report_destroy(struct hi_summary_report *report);
+
+/* At most 60 lines at 80 columns with the default top. */
+void hi_summary_display(const struct hi_summary_report *report, struct hi_page *page);
+/* The document "heapinspect/summary/v1". */
+void hi_summary_json(const struct hi_summary_report *report, struct hi_json *json);
+
+#endif

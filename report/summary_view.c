@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The summary as a page of at most a screen and a half. */
+#include <inttypes.h>
+
+#include "base/text.h"
+#include "report/summary_report.h"
+
+/* What a person sees unless --top or --all said more. */
+enum { ROOTS_SHOWN = 6, LEAKS_SHOWN = 4, SUSPECTS_SHOWN = 2, DEFAULT_TOP = 10 };
+
+static const char *held_by(const struct hi_summary_report *r, struct hi_page *page)
+{
+	char percent[16];
+	const struct hi_node_info *first = r->n_roots ? &r->roots[0] : NULL;
+
+	/* Below a fifth, nobody in particular holds it. */
+	if (!first || first->retained < r->live_bytes / 5 || r->live_bytes == 0)
+		return "";
+	return hi_page_printf(page, "; %s is held by %s",
+			      hi_percent(percent, first->retained, r->live_bytes),
+			      hi_node_label(first, page));
+}
+
+static const char *leaked(const struct hi_summary_report *r, struct hi_page *page)
+{
+	char bytes[24], n[32];
+
+	if (r->leak_objects == 0)
+		return "; no leaks";
+	return hi_page_printf(page, "; %s leaked in %s root%s",
+			      hi_bytes(bytes, r->leak_bytes), hi_count(n, r->leak_roots),
+			      r->leak_roots == 1 ? "" : "s");
+}
+
+static void show_headline(const struct hi_summary_report *r, struct hi_page *page)
+{
+	char bytes[24], n[32];
+
+	if (!r->heap_known) {
+		hi_page_text(page, "No glibc malloc was found in this process: its heap "
+				   "stays unknown. What is known without it:");
+		return;
+	}
+	hi_page_text(page, hi_page_printf(page, "%s live in %s object%s%s%s",
+					  hi_bytes(bytes, r->live_bytes),
+					  hi_count(n, r->live_objects),
+					  r->live_objects == 1 ? "" : "s",
+					  leaked(r, page), held_by(r, page)));
+}
+
+/* Columns of the ledger that say something on this target. */
+struct ledger_columns {
+	bool resident, swapped;
+	struct hi_column *columns;
+	size_t n;
+};
+
+static bool is_empty(const struct hi_ledger_row *row)
+{
+	return (row->resident == 0 || row->resident == HI_UNKNOWN) &&
+	       (row->virtual_size == 0 || row->virtual_size == HI_UNKNOWN) &&
+	       (row->swapped == 0 || row->swapped == HI_UNKNOWN);
+}
+
+static struct ledger_columns choose_columns(const struct hi_ledger *l,
+					    struct hi_page *page)
+{
+	struct ledger_columns c = {.resident = l->rss != HI_UNKNOWN};
+	struct hi_column *at = hi_arena_alloc(&page->arena, 6 * sizeof(*at));
+
+	for (size_t i = 0; i < l->n_rows; i++)
+		c.swapped |= l->rows[i].swapped != 0 && l->rows[i].swapped != HI_UNKNOWN;
+	if (!at) {
+		page->failed = true;
+		return c;
+	}
+	c.columns = at;
+	*at++ = (struct hi_column){"", HI_COLUMN_TEXT};
+	if (c.resident) {
+		*at++ = (struct hi_column){"resident", HI_COLUMN_BYTES};
+		*at++ = (struct hi_column){"of RSS", HI_COLUMN_PERCENT};
+	}
+	*at++ = (struct hi_column){"virtual", HI_COLUMN_BYTES};
+	if (c.swapped)
+		*at++ = (struct hi_column){"swapped", HI_COLUMN_BYTES};
+	*at++ = (struct hi_column){"number", HI_COLUMN_COUNT};
+	c.n = (size_t)(at - c.columns);
+	return c;
+}
+
+static void ledger_row(struct hi_table *t, const struct ledger_columns *c,
+		       const struct hi_ledger_row *row, uint64_t rss)
+{
+	hi_cell_text(t, row->label, row->level > 0 ? (unsigned)row->level : 0);
+	if (c->resident) {
+		hi_cell_number(t, row->resident);
+		hi_cell_percent(t, row->resident, rss);
+	}
+	hi_cell_number(t, row->virtual_size);
+	if (c->swapped)
+		hi_cell_number(t, row->swapped);
+	if (row->count == HI_UNKNOWN)
+		hi_cell_empty(t);
+	else
+		hi_cell_number(t, row->count);
+}
+
+static void ledger_sum(struct hi_table *t, const struct ledger_columns *c,
+		       const struct hi_ledger *l)
+{
+	bool negative = l->unknown < 0;
+	uint64_t magnitude = negative ? 0 - (uint64_t)l->unknown : (uint64_t)l->unknown;
+
+	hi_cell_text(t, "unknown", 0);
+	hi_cell_signed(t, l->unknown);
+	if (negative)
+		hi_cell_empty(t);
+	else
+		hi_cell_percent(t, magnitude, l->rss);
+	for (size_t i = 3; i < c->n; i++)
+		hi_cell_empty(t);
+	hi_cell_text(t, "RSS", 0);
+	hi_cell_number(t, l->rss);
+	hi_cell_percent(t, l->rss, l->rss);
+	for (size_t i = 3; i < c->n; i++)
+		hi_cell_empty(t);
+	hi_table_stress(t);
+}
+
+static void show_ledger(const struct hi_summary_report *r, struct hi_page *page)
+{
+	const struct hi_ledger *l = r->ledger;
+	struct ledger_columns c;
+	struct hi_table *t;
+
+	if (!l)
+		return;
+	hi_page_heading(page, "Ledger",
+			l->rss == HI_UNKNOWN ? "a core has no residency" : NULL);
+	c = choose_columns(l, page);
+	if (!c.columns)
+		return;
+	t = hi_page_table(page, c.columns, c.n);
+	for (size_t i = 0; i < l->n_rows; i++)
+		if (!is_empty(&l->rows[i]))
+			ledger_row(t, &c, &l->rows[i], l->rss);
+	if (c.resident)
+		ledger_sum(t, &c, l);
+	if (c.resident && l->unknown < 0)
+		hi_page_note(page, "More was counted than RSS says: pages came or went "
+				   "between the two readings.");
+}
+
+static void show_types(const struct hi_summary_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {
+		{"type", HI_COLUMN_TEXT},      {"count", HI_COLUMN_COUNT},
+		{"shallow", HI_COLUMN_BYTES},  {"of live", HI_COLUMN_PERCENT},
+		{"retained", HI_COLUMN_BYTES}, {"evidence", HI_COLUMN_WORD}};
+	char percent[16], bytes[24], n[32];
+	struct hi_table *t;
+
+	if (r->n_types == 0)
+		return;
+	hi_page_heading(
+		page, "Top types",
+		hi_page_printf(page, "%s of the bytes have no known type",
+			       hi_percent(percent, r->untyped_bytes, r->live_bytes)));
+	t = hi_page_table(page, columns, 6);
+	for (size_t i = 0; i < r->n_types; i++) {
+		const struct hi_summary_type *row = &r->types[i];
+
+		hi_cell_text(t, hi_type_label(row->type, page), 0);
+		hi_cell_number(t, row->count);
+		hi_cell_number(t, row->shallow);
+		hi_cell_percent(t, row->shallow, r->live_bytes);
+		hi_cell_at_least(t, row->retained);
+		hi_cell_text(t,
+			     row->evidence == HI_EVIDENCE_NONE
+				     ? ""
+				     : hi_evidence_key(row->evidence),
+			     0);
+	}
+	if (r->n_types_total > r->n_types)
+		hi_page_note(page,
+			     hi_page_printf(page, "and %s more types with %s",
+					    hi_count(n, r->n_types_total - r->n_types),
+					    hi_bytes(bytes, r->types_hidden_bytes)));
+}
+
+/* "globals 180.2 MiB (84.4 %), stack frames …" */
+static const char *kinds_text(const struct hi_summary_report *r, struct hi_page *page)
+{
+	const char *text = "";
+	char bytes[24], percent[16];
+
+	for (unsigned k = 0; k < HI_ROOT_KINDS; k++) {
+		if (r->kinds[k] == 0)
+			continue;
+		text = hi_page_printf(page, "%s%s%s %s (%s)", text, *text ? ", " : "",
+				      hi_root_kind_name((enum hi_root_kind)k),
+				      hi_bytes(bytes, r->kinds[k]),
+				      hi_percent(percent, r->kinds[k], r->live_bytes));
+	}
+	if (r->shared_by_kinds)
+		text = hi_page_printf(
+			page, "%s%sseveral kinds at once %s (%s)", text,
+			*text ? ", " : "", hi_bytes(bytes, r->shared_by_kinds),
+			hi_percent(percent, r->shared_by_kinds, r->live_bytes));
+	return text;
+}
+
+static size_t shown(size_t n, size_t usual)
+{
+	return n > usual && n <= DEFAULT_TOP ? usual : n;
+}
+
+static void show_roots(const struct hi_summary_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {
+		{"variable", HI_COLUMN_TEXT},  {"kind", HI_COLUMN_WORD},
+		{"retained", HI_COLUMN_BYTES}, {"of live", HI_COLUMN_PERCENT},
+		{"type", HI_COLUMN_TEXT},      {"where", HI_COLUMN_TEXT}};
+	struct hi_table *t;
+
+	if (r->live_bytes == 0)
+		return;
+	hi_page_heading(page, "What keeps it alive", NULL);
+	hi_page_text(page, kinds_text(r, page));
+	t = hi_page_table(page, columns, 6);
+	for (size_t i = 0; i < shown(r->n_roots, ROOTS_SHOWN); i++) {
+		const struct hi_node_info *root = &r->roots[i];
+
+		hi_cell_text(t, hi_node_label(root, page), 0);
+		hi_cell_text(t, hi_root_kind_key(root->kind), 0);
+		hi_cell_number(t, root->retained);
+		hi_cell_percent(t, root->retained, r->live_bytes);
+		hi_cell_text(t, hi_page_safe(page, root->type), 0);
+		hi_cell_text(t, hi_page_safe(page, root->detail), 0);
+	}
+}
+
+static void show_leaks(const struct hi_summary_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {
+		{"type of the leak root", HI_COLUMN_TEXT},
+		{"shape", HI_COLUMN_WORD},
+		{"roots", HI_COLUMN_COUNT},
+		{"objects", HI_COLUMN_COUNT},
+		{"bytes", HI_COLUMN_BYTES},
+		{"example", HI_COLUMN_ADDRESS}};
+	struct hi_table *t;
+
+	if (r->leak_objects == 0)
+		return;
+	hi_page_heading(page, "Leaks", "allocated, but nothing leads there");
+	t = hi_page_table(page, columns, 6);
+	for (size_t i = 0; i < shown(r->n_leaks, LEAKS_SHOWN); i++) {
+		const struct hi_summary_leak *row = &r->leaks[i];
+
+		hi_cell_text(t, hi_type_label(row->type, page), 0);
+		hi_cell_text(t, hi_leak_shape_key(row->shape), 0);
+		hi_cell_number(t, row->count);
+		hi_cell_number(t, row->objects);
+		hi_cell_number(t, row->bytes);
+		hi_cell_number(t, row->example);
+	}
+}
+
+static const char *suspect_text(const struct hi_summary_report *r,
+				const struct hi_summary_suspect *s, struct hi_page *page)
+{
+	char percent[16], n[32], bytes[24], at[24];
+	const char *text =
+		hi_page_printf(page, "%s holds %s", hi_node_label(&s->top, page),
+			       hi_percent(percent, s->top.retained, r->live_bytes));
+
+	if (s->accumulation.node != s->top.node)
+		text = hi_page_printf(page, "%s, %s of it at %s", text,
+				      hi_bytes(at, s->accumulation.retained),
+				      hi_node_label(&s->accumulation, page));
+	if (*s->path)
+		text = hi_page_printf(page, "%s = %s", text, hi_page_safe(page, s->path));
+	if (s->children)
+		text = hi_page_printf(page, "%s: %s × %s, %s", text,
+				      hi_count(n, s->children),
+				      hi_type_label(s->child_type, page),
+				      hi_bytes(bytes, s->children_bytes));
+	return text;
+}
+
+static void show_suspects(const struct hi_summary_report *r, struct hi_page *page)
+{
+	size_t n = shown(r->n_suspects, SUSPECTS_SHOWN);
+
+	if (n == 0)
+		return;
+	hi_page_heading(page, "Suspects", "each holds over 20 % of the live heap");
+	for (size_t i = 0; i < n; i++)
+		hi_page_text(page, suspect_text(r, &r->suspects[i], page));
+}
+
+static void show_next(const struct hi_summary_report *r, struct hi_page *page)
+{
+	const char *target = hi_head_target(r->head, page);
+	uint64_t address = 0;
+
+	if (!r->heap_known)
+		return;
+	hi_page_heading(page, "Next", NULL);
+	hi_page_command(page, hi_page_printf(page, "heapinspect retained %s", target),
+			"who holds how much, as a tree");
+	if (r->n_suspects)
+		address = r->suspects[0].accumulation.address;
+	if (address && r->suspects[0].accumulation.sort == HI_NODE_OBJECT)
+		hi_page_command(page,
+				hi_page_printf(page, "heapinspect paths 0x%" PRIx64 " %s",
+					       address, target),
+				"why it is alive");
+	if (r->n_leaks)
+		hi_page_command(page,
+				hi_page_printf(page,
+					       "heapinspect explain 0x%" PRIx64 " %s",
+					       r->leaks[0].example, target),
+				"what leaked there");
+}
+
+void hi_summary_display(const struct hi_summary_report *r, struct hi_page *page)
+{
+	hi_head_title(r->head, page);
+	show_headline(r, page);
+	hi_head_facts(r->head, page, true);
+	show_ledger(r, page);
+	if (r->heap_known) {
+		show_types(r, page);
+		show_roots(r, page);
+		show_leaks(r, page);
+		show_suspects(r, page);
+	}
+	show_next(r, page);
+}
