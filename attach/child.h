@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the tracer and the watchdog do first after fork(): become small
+ * processes of their own that share nothing with the inspector but memory and
+ * the descriptors that they need.
+ */
+#ifndef HI_ATTACH_CHILD_H
+#define HI_ATTACH_CHILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Own session (no Ctrl-C, Ctrl-Z or SIGHUP of ours), default signals, none
+ * blocked; stdin, stdout and stderr become /dev/null, every descriptor from 3
+ * up that is not in keep (sorted ascending) is closed. name: at most 15 bytes.
+ */
+void hi_child_settle(const char *name, const int *keep, size_t n_keep);
+
+/* SCHED_FIFO with this priority (1 is the lowest), or 0: as everybody. Quietly
+ * does nothing where it is not permitted. */
+void hi_child_set_priority(int priority);
+
+#endif

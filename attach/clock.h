@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The clock that pauses are measured with. */
+#ifndef HI_ATTACH_CLOCK_H
+#define HI_ATTACH_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define HI_NS_PER_S 1000000000ull
+
+/* CLOCK_MONOTONIC in nanoseconds: the same in every process of this machine. */
+static inline uint64_t hi_clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * HI_NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+static inline struct timespec hi_timespec(uint64_t ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(ns / HI_NS_PER_S),
+				 .tv_nsec = (long)(ns % HI_NS_PER_S)};
+}
+
+#endif

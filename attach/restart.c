@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Note [Interrupted system calls]
+ *
+ * PTRACE_INTERRUPT wakes a sleeping thread as a signal does. Most system calls
+ * then return one of the kernel's private codes (ERESTARTSYS 512,
+ * ERESTARTNOINTR 513, ERESTARTNOHAND 514, ERESTART_RESTARTBLOCK 516;
+ * include/linux/errno.h) and start anew by themselves when no handler is run.
+ * Some return a plain EINTR (epoll_wait, sigtimedwait, semop, io_getevents,
+ * recv with a time-out, see signal(7)), which the target would see.
+ *
+ * We stop such a thread inside get_signal() (kernel/signal.c), on its way
+ * back to user mode and before arch_do_signal_or_restart() looks at rax. So
+ * we write ERESTARTNOHAND where EINTR stood, and the kernel does the rest, at
+ * the moment when the thread goes on, whoever lets it go on:
+ *   - no signal, or one that is ignored or has no handler: rax = orig_rax,
+ *     rip -= 2, the call starts anew (its time-out too);
+ *   - a handler is run first: the call returns EINTR after it, with and
+ *     without SA_RESTART, exactly as an EINTR of its own would have. Winding
+ *     rip back by ourselves would lose this EINTR, and with it the wake-up of
+ *     a loop around epoll_pwait() whose handler only sets a flag;
+ *   - saved signal masks (epoll_pwait, rt_sigtimedwait) are put back by the
+ *     same code on both ways.
+ * Nothing has to be undone, so a tracer that dies later does no harm, and
+ * stopping the thread again meets an ERESTARTNOHAND that is left as it is.
+ *
+ * It is a system call only if orig_rax >= 0: interrupts and exceptions enter
+ * with -1, rt_sigreturn sets -1, and a handler's first instruction has rax 0.
+ * So a user-mode rax that happens to be -4 is never touched. No restartable
+ * sequence can be at hand: system calls are forbidden in them, and rip is
+ * behind one.
+ *
+ * Not changed: a group stop (it would have been EINTR without us as well);
+ * close(), whose descriptor is gone although it says EINTR; restart_syscall,
+ * whose EINTR means that there is nothing to restart (its interrupted calls
+ * say ERESTART_RESTARTBLOCK again); rt_sigreturn.
+ *
+ * What cannot be hidden: a call that had done a part of its work returns that
+ * part (a write to a full pipe, recv with MSG_WAITALL).
+ */
+#include "attach/restart.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+
+enum {
+	RESTART_SYS = 512,
+	RESTART_NOINTR = 513,
+	RESTART_NOHAND = 514,
+	RESTART_BLOCK = 516,
+};
+
+static bool in_system_call(const struct user_regs_struct *regs)
+{
+	return (long long)regs->orig_rax >= 0;
+}
+
+/* Calls whose EINTR must stay. */
+static bool is_final(unsigned long long number)
+{
+	return number == SYS_close || number == SYS_restart_syscall ||
+	       number == SYS_rt_sigreturn;
+}
+
+bool hi_restart_arrange(pid_t tid, struct user_regs_struct *regs)
+{
+	const unsigned long long code = (unsigned long long)-RESTART_NOHAND;
+
+	if (!in_system_call(regs) || (long long)regs->rax != -EINTR ||
+	    is_final(regs->orig_rax))
+		return false;
+	if (ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, regs.rax), code) < 0)
+		return false; /* it has just been killed */
+	regs->rax = code;
+	return true;
+}
+
+void hi_restart_predict(struct user_regs_struct *regs)
+{
+	if (!in_system_call(regs))
+		return;
+	switch (-(long long)regs->rax) {
+	case RESTART_SYS:
+	case RESTART_NOINTR:
+	case RESTART_NOHAND:
+		regs->rax = regs->orig_rax;
+		regs->rip -= 2;
+		break;
+	case RESTART_BLOCK:
+		regs->rax = SYS_restart_syscall;
+		regs->rip -= 2;
+		break;
+	default:
+		break;
+	}
+}
+
+bool hi_restart_was_asleep(const struct user_regs_struct *regs)
+{
+	long long code = -(long long)regs->rax;
+
+	return in_system_call(regs) &&
+	       (code == EINTR || (code >= RESTART_SYS && code <= RESTART_BLOCK));
+}

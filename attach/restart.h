@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * System calls that our stop interrupted: made to start anew, so that the
+ * target does not notice. See Note [Interrupted system calls] in restart.c.
+ */
+#ifndef HI_ATTACH_RESTART_H
+#define HI_ATTACH_RESTART_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+/*
+ * tid stands in a signal-delivery-stop or in the stop that PTRACE_INTERRUPT
+ * asked for, not in a group stop; regs are its registers. Where its system
+ * call was about to return EINTR, changes it (and regs) to be restarted by the
+ * kernel. Returns whether it did. Safe to repeat.
+ */
+bool hi_restart_arrange(pid_t tid, struct user_regs_struct *regs);
+
+/* Turns registers seen at a stop into those with which user code goes on,
+ * supposed that no signal with a handler comes first. */
+void hi_restart_predict(struct user_regs_struct *regs);
+
+/* The thread was asleep in a system call when it was stopped. */
+bool hi_restart_was_asleep(const struct user_regs_struct *regs);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One stop: fork the tracer (before the memory for the copy is reserved, so
+ * that the fork does not have to share it), reserve, stop, copy, resume.
+ */
+#include "attach/stop.h"
+
+#include "attach/copy.h"
+#include "attach/tracer.h"
+#include "base/cleanup.h"
+
+HI_DEFINE_GUARD(struct hi_tracer *, hi_tracer_destroy)
+HI_DEFINE_GUARD(struct hi_copy *, hi_copy_destroy)
+
+/* The target stands only inside this function. */
+static enum hi_status stop_and_copy(struct hi_tracer *tracer, struct hi_copy *copy,
+				    struct hi_tracer_stop *stop, uint64_t *pause_ns_ret,
+				    struct hi_error *err)
+{
+	enum hi_status status = hi_tracer_stop(tracer, stop, err), resumed;
+	uint64_t resumed_ns;
+	struct hi_error second;
+
+	if (status != HI_OK)
+		return status;
+	status = hi_copy_run(copy, err);
+	resumed = hi_tracer_resume(tracer, &resumed_ns, &second);
+	/* Why the stop ended early explains a failed copy better than itself. */
+	if (resumed != HI_OK) {
+		if (err)
+			*err = second;
+		return resumed;
+	}
+	*pause_ns_ret = resumed_ns - stop->stopped_ns;
+	return status;
+}
+
+enum hi_status hi_stop_and_copy(struct hi_target *target,
+				const struct hi_stop_options *options,
+				struct hi_image **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_tracer_destroy) struct hi_tracer *tracer = NULL;
+	HI_GUARD(hi_copy_destroy) struct hi_copy *copy = NULL;
+	struct hi_tracer_stop stop;
+	struct hi_image *image;
+	enum hi_status status;
+	uint64_t pause_ns;
+
+	status = hi_tracer_start(target, options, &tracer, err);
+	if (status == HI_OK)
+		status = hi_copy_prepare(target, options, &copy, err);
+	if (status == HI_OK)
+		status = stop_and_copy(tracer, copy, &stop, &pause_ns, err);
+	if (status == HI_OK)
+		status = hi_copy_finish(hi_take(copy), stop.threads, stop.n_threads,
+					&image, err);
+	if (status != HI_OK)
+		return status;
+	image->stats.pause_ns = pause_ns;
+	image->stats.threads_in_allocator = stop.threads_in_allocator;
+	*ret = image;
+	return HI_OK;
+}

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Note [Stops are looked at, not consumed]
+ *
+ * We wait with WNOWAIT. A signal that a thread was about to take when it
+ * stopped (a signal-delivery-stop) lives only in its exit_code; an ordinary
+ * wait clears it, and a tracer that dies after it takes the signal along. Left
+ * in place it is delivered by the kernel when the tracer dies
+ * (kernel/signal.c: ptrace_stop returns exit_code). The price: waits go by
+ * thread, for "any" would return the same one for ever.
+ *
+ * Note [Signals on their way]
+ *
+ * Any stop takes back a pending PTRACE_INTERRUPT, so in a signal-delivery-stop
+ * we send it anew and then let the thread go on with its signal. The trap comes
+ * before the next signal is looked at: at most one handler frame is set up, and
+ * the thread stands before the handler's first instruction. All threads end up
+ * in an event-stop, where a detach needs no signal and an SIGSTOP or SIGCONT
+ * that comes meanwhile is kept by the kernel: a group stop is put back by
+ * __ptrace_unlink, whoever unlinks.
+ *
+ * Note [Dead threads are reaped in a handler]
+ *
+ * execve() of one thread waits until all others are reaped, and holds a lock
+ * (cred_guard_mutex) that PTRACE_SEIZE waits for. So a tracer that is inside
+ * ptrace() or waits for the thread in execve must reap the others meanwhile:
+ * the handler of SIGCHLD does, and an interval timer makes sure that no wake-up
+ * is missed between a check and a wait. A tid that is reaped under our hands
+ * gives ESRCH or ECHILD, and is dead.
+ */
+#include "attach/tracees.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attach/clock.h"
+#include "attach/restart.h"
+#include "base/alloc.h"
+
+#define EVENT_OF(status) ((status) >> 8)
+
+static void pause_ns(uint64_t ns)
+{
+	struct timespec ts = hi_timespec(ns);
+
+	nanosleep(&ts, NULL);
+}
+
+/* Reads a small file of /proc; returns its length, terminated, 0 on failure. */
+static size_t read_small(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return 0;
+	n = read(fd, buf, size - 1);
+	close(fd);
+	if (n < 0)
+		n = 0;
+	buf[n] = 0;
+	return (size_t)n;
+}
+
+char hi_thread_state(pid_t pid, pid_t tid)
+{
+	char path[64], text[512], *paren;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
+	if (!read_small(path, text, sizeof(text)))
+		return 0;
+	paren = strrchr(text, ')'); /* the name may hold anything */
+	return paren && paren[1] ? paren[2] : 0;
+}
+
+void hi_thread_name(pid_t pid, pid_t tid, char name[16])
+{
+	char path[64], text[32];
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+	n = read_small(path, text, sizeof(text));
+	if (n && text[n - 1] == '\n')
+		n--;
+	if (n > 15)
+		n = 15;
+	memcpy(name, text, n);
+	name[n] = 0;
+}
+
+void hi_tracees_reap(int sig)
+{
+	int saved = errno;
+	siginfo_t info;
+
+	(void)sig;
+	do {
+		info.si_pid = 0;
+	} while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | __WALL) == 0 && info.si_pid);
+	errno = saved;
+}
+
+/* ---- the table ---- */
+
+enum hi_status hi_tracees_init(struct hi_tracees *all, pid_t pid, size_t capacity,
+			       struct hi_error *err)
+{
+	char path[64];
+	size_t n_slots = 1024;
+
+	while (n_slots < 2 * capacity)
+		n_slots *= 2;
+	*all = (struct hi_tracees){.pid = pid, .capacity = capacity, .n_slots = n_slots};
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	all->items = hi_calloc(capacity, sizeof(*all->items));
+	all->slots = hi_calloc(n_slots, sizeof(*all->slots));
+	if (!all->items || !all->slots)
+		return hi_fail_memory(err, "the table of threads");
+	all->dir = opendir(path);
+	if (all->dir)
+		return HI_OK;
+	if (errno == ENOENT || errno == ESRCH)
+		return hi_fail(err, HI_GONE, 0, "process %d: it has exited", (int)pid);
+	return hi_fail_errno(err, "list the threads of process %d", (int)pid);
+}
+
+void hi_tracees_deinit(struct hi_tracees *all)
+{
+	if (all->dir)
+		closedir(all->dir);
+	free(all->items);
+	free(all->slots);
+	*all = (struct hi_tracees){};
+}
+
+/* The slot that holds tid, or the empty one where it belongs. */
+static uint32_t *find_slot(const struct hi_tracees *all, pid_t tid)
+{
+	size_t i = ((uint32_t)tid * 2654435761u) & (all->n_slots - 1);
+
+	while (all->slots[i] && all->items[all->slots[i] - 1].tid != tid)
+		i = (i + 1) & (all->n_slots - 1);
+	return &all->slots[i];
+}
+
+static enum hi_status add_thread(struct hi_tracees *all, pid_t tid, struct hi_error *err)
+{
+	uint32_t *slot = find_slot(all, tid);
+	struct hi_tracee *tracee;
+
+	if (*slot) {
+		tracee = &all->items[*slot - 1];
+		if (tracee->state != HI_TRACEE_DEAD ||
+		    (tid == all->pid && all->leader_exited))
+			return HI_OK;
+	} else {
+		if (all->count == all->capacity)
+			return hi_fail(err, HI_LIMIT, 0,
+				       "process %d: more than %zu threads", (int)all->pid,
+				       all->capacity);
+		tracee = &all->items[all->count++];
+		*slot = (uint32_t)all->count;
+	}
+	*tracee = (struct hi_tracee){.tid = tid, .state = HI_TRACEE_SEEN};
+	hi_thread_name(all->pid, tid, tracee->name);
+	return HI_OK;
+}
+
+enum hi_status hi_tracees_list(struct hi_tracees *all, struct hi_error *err)
+{
+	struct dirent *entry;
+	enum hi_status status;
+
+	rewinddir(all->dir);
+	while ((entry = readdir(all->dir))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid <= 0)
+			continue;
+		status = add_thread(all, tid, err);
+		if (status != HI_OK)
+			return status;
+	}
+	return HI_OK;
+}
+
+static bool is_still(const struct hi_tracee *tracee)
+{
+	return tracee->state == HI_TRACEE_STOPPED ||
+	       tracee->state == HI_TRACEE_GROUP_STOPPED;
+}
+
+size_t hi_tracees_live(const struct hi_tracees *all)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->count; i++)
+		n += is_still(&all->items[i]);
+	return n;
+}
+
+/* The link count of /proc/PID/task is the number of threads + 2
+ * (fs/proc/base.c: proc_task_getattr); an exited leader counts. */
+bool hi_tracees_complete(const struct hi_tracees *all)
+{
+	struct stat st;
+
+	if (fstat(dirfd(all->dir), &st) < 0)
+		return true; /* no process, no threads */
+	return st.st_nlink == hi_tracees_live(all) + all->leader_exited + 2;
+}
+
+/* ---- stopping ---- */
+
+static pid_t tracer_of(pid_t pid, pid_t tid)
+{
+	char path[64], text[2048], *at;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
+	if (!read_small(path, text, sizeof(text)))
+		return 0;
+	at = strstr(text, "\nTracerPid:");
+	return at ? (pid_t)strtol(at + 11, NULL, 10) : 0;
+}
+
+/* PTRACE_SEIZE said EPERM: is the thread dying, or may we not? */
+static enum hi_status diagnose_refusal(struct hi_tracees *all, struct hi_tracee *tracee,
+				       int error, struct hi_error *err)
+{
+	char state = hi_thread_state(all->pid, tracee->tid);
+	enum hi_status status;
+	pid_t tracer;
+
+	if (!state || state == 'Z' || state == 'X') {
+		tracee->state = HI_TRACEE_DEAD;
+		if (tracee->tid == all->pid && state == 'Z')
+			all->leader_exited = true;
+		return HI_OK;
+	}
+	tracer = tracer_of(all->pid, tracee->tid);
+	if (tracer)
+		status = hi_fail(err, HI_CANNOT_ATTACH, 0,
+				 "process %d: thread %d is already traced by process %d",
+				 (int)all->pid, (int)tracee->tid, (int)tracer);
+	else
+		status =
+			hi_fail(err, HI_CANNOT_ATTACH, 0,
+				"process %d: ptrace refused (%s): it needs the same user "
+				"or CAP_SYS_PTRACE, and no security module or seccomp "
+				"filter against it",
+				(int)all->pid, strerror(error));
+	if (err)
+		err->os_errno = error;
+	return status;
+}
+
+static enum hi_status seize(struct hi_tracees *all, struct hi_tracee *tracee,
+			    struct hi_error *err)
+{
+	if (ptrace(PTRACE_SEIZE, tracee->tid, 0, 0) == 0) {
+		hi_tracee_interrupt(tracee);
+		return HI_OK;
+	}
+	if (errno == ESRCH) {
+		tracee->state = HI_TRACEE_DEAD;
+		return HI_OK;
+	}
+	return diagnose_refusal(all, tracee, errno, err);
+}
+
+void hi_tracee_continue(struct hi_tracee *tracee)
+{
+	/* ESRCH: it has been killed; the next await finds out. */
+	(void)ptrace(PTRACE_CONT, tracee->tid, 0, 0);
+	tracee->state = HI_TRACEE_RUNNING;
+}
+
+void hi_tracee_interrupt(struct hi_tracee *tracee)
+{
+	(void)ptrace(PTRACE_INTERRUPT, tracee->tid, 0, 0);
+	tracee->state = HI_TRACEE_RUNNING;
+}
+
+/* A stop was seen. Leaves the state RUNNING if the thread must go on first. */
+static void enter_stop(struct hi_tracee *tracee, int stop)
+{
+	int sig = stop & 0xff;
+
+	if (ptrace(PTRACE_GETREGS, tracee->tid, 0, &tracee->regs) < 0) {
+		pause_ns(50000); /* killed: let it die, we may be SCHED_FIFO */
+		return;
+	}
+	if (EVENT_OF(stop) == PTRACE_EVENT_STOP && sig != SIGTRAP) {
+		tracee->state = HI_TRACEE_GROUP_STOPPED;
+		return;
+	}
+	hi_restart_arrange(tracee->tid, &tracee->regs);
+	if (EVENT_OF(stop) == PTRACE_EVENT_STOP) {
+		tracee->state = HI_TRACEE_STOPPED;
+		return;
+	}
+	(void)ptrace(PTRACE_INTERRUPT, tracee->tid, 0, 0);
+	(void)ptrace(PTRACE_CONT, tracee->tid, 0, EVENT_OF(stop) ? 0 : sig);
+}
+
+static enum hi_status out_of_time(const struct hi_tracees *all,
+				  const struct hi_tracee *tracee, struct hi_error *err)
+{
+	char state = hi_thread_state(all->pid, tracee->tid);
+
+	return hi_fail(err, HI_TIMEOUT, 0,
+		       "process %d: thread %d did not stop within the pause budget%s",
+		       (int)all->pid, (int)tracee->tid,
+		       state == 'D' ? ": it is in an uninterruptible sleep" : "");
+}
+
+enum hi_status hi_tracee_await(struct hi_tracees *all, struct hi_tracee *tracee,
+			       struct hi_error *err)
+{
+	const int what = WSTOPPED | WEXITED | WNOWAIT | __WALL;
+
+	while (tracee->state == HI_TRACEE_RUNNING) {
+		siginfo_t info = {};
+
+		if (waitid(P_PID, (id_t)tracee->tid, &info, what) == 0) {
+			if (info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED)
+				enter_stop(tracee, info.si_status);
+			else {
+				hi_tracees_reap(0);
+				tracee->state = HI_TRACEE_DEAD;
+			}
+		} else if (errno == ECHILD) {
+			tracee->state = HI_TRACEE_DEAD;
+		} else if (tracee->tid == all->pid &&
+			   hi_thread_state(all->pid, tracee->tid) == 'Z') {
+			/* Its end is not reported before that of the others. */
+			tracee->state = HI_TRACEE_DEAD;
+			all->leader_exited = true;
+		}
+		if (tracee->state == HI_TRACEE_RUNNING &&
+		    hi_clock_ns() > all->deadline_ns)
+			return out_of_time(all, tracee, err);
+	}
+	return HI_OK;
+}
+
+static enum hi_status stop_known(struct hi_tracees *all, struct hi_error *err)
+{
+	enum hi_status status;
+
+	for (size_t i = 0; i < all->count; i++) {
+		if (all->items[i].state != HI_TRACEE_SEEN)
+			continue;
+		status = seize(all, &all->items[i], err);
+		if (status != HI_OK)
+			return status;
+	}
+	for (size_t i = 0; i < all->count; i++) {
+		status = hi_tracee_await(all, &all->items[i], err);
+		if (status != HI_OK)
+			return status;
+	}
+	return HI_OK;
+}
+
+enum hi_status hi_tracees_stop(struct hi_tracees *all, struct hi_error *err)
+{
+	enum hi_status status = stop_known(all, err);
+
+	while (status == HI_OK && !hi_tracees_complete(all)) {
+		if (hi_clock_ns() > all->deadline_ns)
+			return hi_fail(
+				err, HI_TIMEOUT, 0,
+				"process %d: new threads appeared faster than they "
+				"could be stopped",
+				(int)all->pid);
+		status = hi_tracees_list(all, err);
+		if (status == HI_OK)
+			status = stop_known(all, err);
+	}
+	if (status != HI_OK)
+		return status;
+	if (!hi_tracees_live(all))
+		return hi_fail(err, HI_GONE, 0, "process %d: it has exited",
+			       (int)all->pid);
+	return HI_OK;
+}
+
+size_t hi_tracees_detach(struct hi_tracees *all)
+{
+	size_t n_gone = 0;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (is_still(&all->items[i]) &&
+		    ptrace(PTRACE_DETACH, all->items[i].tid, 0, 0) < 0)
+			n_gone++;
+	hi_tracees_reap(0);
+	return n_gone;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The inspector's side. Tracer and watchdog are forks of us; what they have to
+ * say comes through one socket and one piece of shared memory. A tracer that
+ * is gone has let the target go: the kernel does that, so every failure here
+ * ends with making sure that it is gone.
+ */
+#include "attach/tracer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attach/clock.h"
+#include "attach/tracer_process.h"
+#include "attach/watchdog.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+#define WATCHDOG_PRIORITY 2 /* above the tracer */
+
+struct hi_tracer {
+	pid_t target;
+	struct hi_stop_options options;
+	struct hi_tracer_shared *shared;
+	size_t shared_size;
+	int socket;
+	pid_t tracer, watchdog; /* 0: none */
+	int tracer_fd;		/* pidfd */
+	bool stopped;
+};
+
+HI_DEFINE_GUARD(struct hi_tracer *, hi_tracer_destroy)
+
+/* Threads that the table must hold: generous, untouched pages cost nothing. */
+static size_t capacity_for(pid_t pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	return 16384 + 4 * (stat(path, &st) == 0 ? (size_t)st.st_nlink : 0);
+}
+
+static enum hi_status make_shared(struct hi_tracer *self, struct hi_error *err)
+{
+	size_t capacity = capacity_for(self->target);
+	void *pages;
+
+	self->shared_size =
+		sizeof(*self->shared) + capacity * sizeof(*self->shared->threads);
+	pages = mmap(NULL, self->shared_size, PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (pages == MAP_FAILED)
+		return hi_fail_memory(err, "the table of threads");
+	self->shared = pages;
+	self->shared->capacity = capacity;
+	return HI_OK;
+}
+
+static uint64_t vdso_of(const struct hi_target *target)
+{
+	for (size_t i = 0; i < target->n_mappings; i++)
+		if (target->mappings[i].kind == HI_MAPPING_VDSO)
+			return target->mappings[i].start;
+	return 0;
+}
+
+static enum hi_status fork_tracer(struct hi_tracer *self, const struct hi_target *target,
+				  int timer, struct hi_error *err)
+{
+	struct hi_tracer_duty duty = {
+		.pid = target->pid,
+		.inspector = getpid(),
+		.start_time = target->start_time,
+		.vdso = vdso_of(target),
+		.timer = timer,
+		.options = &self->options,
+		.shared = self->shared,
+	};
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return hi_fail_errno(err, "start the tracer: socketpair");
+	self->socket = ends[0];
+	duty.socket = ends[1];
+	self->tracer = fork();
+	if (self->tracer == 0)
+		hi_tracer_process_run(&duty);
+	close(ends[1]); /* its death must read as the end of file */
+	if (self->tracer < 0) {
+		self->tracer = 0;
+		return hi_fail_errno(err, "start the tracer: fork");
+	}
+	self->tracer_fd = pidfd_open(self->tracer, 0);
+	if (self->tracer_fd < 0)
+		return hi_fail_errno(err, "start the tracer: pidfd_open");
+	return HI_OK;
+}
+
+static enum hi_status fork_watchdog(struct hi_tracer *self, int timer,
+				    struct hi_error *err)
+{
+	HI_GUARD(close) int inspector = pidfd_open(getpid(), 0);
+	struct hi_watchdog_duty duty = {
+		.timer = timer,
+		.tracer = self->tracer_fd,
+		.inspector = inspector,
+		.fired = &self->shared->timed_out,
+		.priority = self->options.best_effort_priority ? WATCHDOG_PRIORITY : 0,
+	};
+
+	if (inspector < 0)
+		return hi_fail_errno(err, "start the watchdog: pidfd_open");
+	self->watchdog = fork();
+	if (self->watchdog == 0)
+		hi_watchdog_run(&duty);
+	if (self->watchdog < 0) {
+		self->watchdog = 0;
+		return hi_fail_errno(err, "start the watchdog: fork");
+	}
+	return HI_OK;
+}
+
+enum hi_status hi_tracer_start(const struct hi_target *target,
+			       const struct hi_stop_options *options,
+			       struct hi_tracer **ret, struct hi_error *err)
+{
+	HI_GUARD(close) int timer = -1;
+	HI_GUARD(hi_tracer_destroy) struct hi_tracer *self = hi_alloc(sizeof(*self));
+	enum hi_status status;
+
+	if (!self)
+		return hi_fail_memory(err, "the tracer");
+	*self = (struct hi_tracer){.target = target->pid,
+				   .options = *options,
+				   .socket = -1,
+				   .tracer_fd = -1};
+	status = make_shared(self, err);
+	if (status != HI_OK)
+		return status;
+	timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	if (timer < 0)
+		return hi_fail_errno(err, "start the tracer: timerfd");
+	status = fork_tracer(self, target, timer, err);
+	if (status == HI_OK)
+		status = fork_watchdog(self, timer, err);
+	if (status == HI_OK)
+		*ret = hi_take(self);
+	return status;
+}
+
+/* ---- talking to it ---- */
+
+static bool send_command(int sock, uint32_t command)
+{
+	ssize_t n;
+
+	do {
+		n = send(sock, &command, sizeof(command), MSG_NOSIGNAL);
+	} while (n < 0 && errno == EINTR);
+	return n == sizeof(command);
+}
+
+static bool receive_reply(int sock, struct hi_tracer_reply *rep)
+{
+	ssize_t n;
+
+	do {
+		n = recv(sock, rep, sizeof(*rep), 0);
+	} while (n < 0 && errno == EINTR);
+	return n == sizeof(*rep);
+}
+
+static void reap(pid_t *pid)
+{
+	while (*pid > 0 && waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	*pid = 0;
+}
+
+/* Afterwards the target is free, whatever happened before. */
+static void end_processes(struct hi_tracer *self)
+{
+	if (self->tracer > 0 && self->tracer_fd >= 0)
+		(void)pidfd_send_signal(self->tracer_fd, SIGKILL, NULL, 0);
+	else if (self->tracer > 0)
+		kill(self->tracer, SIGKILL); /* ours and unreaped: no other one */
+	reap(&self->tracer);
+	if (self->watchdog > 0)
+		kill(self->watchdog, SIGKILL); /* it would end by itself */
+	reap(&self->watchdog);
+	self->stopped = false;
+}
+
+static enum hi_status tracer_lost(const struct hi_tracer *self, struct hi_error *err)
+{
+	if (atomic_load(&self->shared->timed_out))
+		return hi_fail(err, HI_TIMEOUT, 0,
+			       "process %d: the pause budget of %llu ms ran out; it runs "
+			       "on, unharmed",
+			       (int)self->target,
+			       (unsigned long long)hi_stop_budget_ns(&self->options) /
+				       1000000);
+	return hi_fail(err, HI_OS, 0, "process %d: the tracer was killed",
+		       (int)self->target);
+}
+
+static enum hi_status call(struct hi_tracer *self, uint32_t command, struct hi_error *err)
+{
+	struct hi_tracer_reply rep = {};
+
+	if (!self->tracer)
+		return hi_fail(err, HI_OS, 0, "process %d: the tracer has ended",
+			       (int)self->target);
+	if (!send_command(self->socket, command) || !receive_reply(self->socket, &rep)) {
+		end_processes(self);
+		return tracer_lost(self, err);
+	}
+	if (rep.status != HI_OK) {
+		if (err)
+			*err = rep.error;
+		end_processes(self);
+	}
+	return rep.status;
+}
+
+enum hi_status hi_tracer_stop(struct hi_tracer *self, struct hi_tracer_stop *ret,
+			      struct hi_error *err)
+{
+	enum hi_status status = call(self, HI_TRACER_STOP, err);
+
+	if (status != HI_OK)
+		return status;
+	self->stopped = true;
+	*ret = (struct hi_tracer_stop){
+		.threads = self->shared->threads,
+		.n_threads = self->shared->n_threads,
+		.stopped_ns = self->shared->stopped_ns,
+		.threads_in_allocator = self->shared->threads_in_allocator,
+	};
+	return HI_OK;
+}
+
+enum hi_status hi_tracer_resume(struct hi_tracer *self, uint64_t *resumed_ns_ret,
+				struct hi_error *err)
+{
+	enum hi_status status = call(self, HI_TRACER_RESUME, err);
+
+	self->stopped = false;
+	if (status == HI_OK)
+		*resumed_ns_ret = atomic_load(&self->shared->resumed_ns);
+	return status;
+}
+
+void hi_tracer_destroy(struct hi_tracer *self)
+{
+	uint64_t ignored;
+	struct hi_error err;
+
+	if (!self)
+		return;
+	if (self->stopped && hi_tracer_resume(self, &ignored, &err) != HI_OK)
+		self->stopped = false; /* it is free all the same */
+	end_processes(self);
+	if (self->socket >= 0)
+		close(self->socket);
+	if (self->tracer_fd >= 0)
+		close(self->tracer_fd);
+	if (self->shared)
+		(void)munmap(self->shared, self->shared_size);
+	free(self);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "attach/tracer_process.h"
+
+#include <errno.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "attach/avoid.h"
+#include "attach/child.h"
+#include "attach/clock.h"
+#include "attach/restart.h"
+#include "attach/tracees.h"
+
+#define TICK_US 1000
+#define PRIORITY 1
+
+struct tracer_process {
+	const struct hi_tracer_duty *duty;
+	struct hi_tracees tracees;
+	int auxv; /* of the program as it was when we began; -1: not to be had */
+};
+
+/* ---- the stop's surroundings: clock, watchdog, priority ---- */
+
+static void arm_watchdog(const struct tracer_process *self, uint64_t at_ns)
+{
+	struct itimerspec when = {.it_value = hi_timespec(at_ns)};
+
+	(void)timerfd_settime(self->duty->timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+/* A regular signal while we wait: see Note [Dead threads are reaped in a handler]. */
+static void set_tick(bool on)
+{
+	struct itimerval tick = {};
+
+	if (on)
+		tick.it_interval.tv_usec = tick.it_value.tv_usec = TICK_US;
+	setitimer(ITIMER_REAL, &tick, NULL);
+}
+
+static void set_priority(const struct tracer_process *self, bool high)
+{
+	if (self->duty->options->best_effort_priority)
+		hi_child_set_priority(high ? PRIORITY : 0);
+}
+
+/* ---- is it still the program that we were asked about? ---- */
+
+/* Field 22 of stat, 0 if there is no such process. */
+static uint64_t start_time_of(pid_t pid)
+{
+	char path[64], text[1024], *at;
+	FILE *file;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	n = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[n] = 0;
+	at = strrchr(text, ')'); /* field 2 ends here */
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
+/*
+ * The descriptor is bound to the address space, not to the process: after an
+ * exec it reads as empty. An exec before we began moved the vdso (unless
+ * address space randomisation is off).
+ */
+static bool has_exec_ed(const struct tracer_process *self)
+{
+	Elf64_auxv_t auxv[64];
+	ssize_t n;
+
+	if (self->auxv < 0)
+		return false;
+	n = pread(self->auxv, auxv, sizeof(auxv), 0);
+	if (n <= 0)
+		return true;
+	for (size_t i = 0; i < (size_t)n / sizeof(*auxv); i++)
+		if (auxv[i].a_type == AT_SYSINFO_EHDR)
+			return self->duty->vdso && auxv[i].a_un.a_val != self->duty->vdso;
+	return false;
+}
+
+static enum hi_status check_identity(const struct tracer_process *self,
+				     struct hi_error *err)
+{
+	const struct hi_tracer_duty *duty = self->duty;
+
+	if (duty->start_time && start_time_of(duty->pid) != duty->start_time)
+		return hi_fail(err, HI_GONE, 0, "process %d: it has exited",
+			       (int)duty->pid);
+	if (has_exec_ed(self))
+		return hi_fail(err, HI_GONE, 0,
+			       "process %d: it has started another program (exec)",
+			       (int)duty->pid);
+	return HI_OK;
+}
+
+/* ---- stop ---- */
+
+static enum hi_status stop_outside(struct tracer_process *self, uint64_t start_ns,
+				   struct hi_error *err)
+{
+	uint64_t budget = hi_stop_budget_ns(self->duty->options);
+	struct hi_tracees *all = &self->tracees;
+	enum hi_status status;
+
+	all->deadline_ns = start_ns + budget / 10 * 9;
+	do {
+		status = hi_tracees_stop(all, err);
+		if (status == HI_OK)
+			status = hi_avoid_leave(all, self->duty->options,
+						start_ns + budget / 2, err);
+		/* Those that ran on may have made threads, or died. */
+	} while (status == HI_OK && !hi_tracees_complete(all));
+	if (status == HI_OK && !hi_tracees_live(all))
+		return hi_fail(err, HI_GONE, 0, "process %d: it has exited",
+			       (int)all->pid);
+	return status == HI_OK ? check_identity(self, err) : status;
+}
+
+static void publish(struct hi_tracer_shared *shared, const struct hi_tracee *tracee)
+{
+	struct hi_thread *thread = &shared->threads[shared->n_threads++];
+
+	*thread = (struct hi_thread){.tid = tracee->tid, .regs = tracee->regs};
+	memcpy(thread->name, tracee->name, sizeof(tracee->name));
+	thread->maybe_in_allocator = tracee->maybe_inside;
+	shared->threads_in_allocator += tracee->maybe_inside;
+	hi_restart_predict(&thread->regs);
+}
+
+/* The leader comes first; one that has exited has zero registers. */
+static void publish_all(struct tracer_process *self)
+{
+	struct hi_tracer_shared *shared = self->duty->shared;
+	const struct hi_tracees *all = &self->tracees;
+	struct hi_tracee leader = {.tid = all->pid};
+
+	for (size_t i = 0; i < all->count; i++)
+		if (all->items[i].tid == all->pid) {
+			leader = all->items[i];
+			if (leader.state == HI_TRACEE_DEAD)
+				leader.regs = (struct user_regs_struct){};
+		}
+	publish(shared, &leader);
+	for (size_t i = 0; i < all->count; i++)
+		if (all->items[i].tid != all->pid &&
+		    all->items[i].state != HI_TRACEE_DEAD)
+			publish(shared, &all->items[i]);
+}
+
+static enum hi_status stop(struct tracer_process *self, struct hi_error *err)
+{
+	struct hi_tracer_shared *shared = self->duty->shared;
+	enum hi_status status = hi_tracees_list(&self->tracees, err);
+
+	if (status != HI_OK)
+		return status;
+	/* Touch what will be written while the target stands. */
+	memset(shared->threads, 0, self->tracees.count * sizeof(*shared->threads));
+	set_priority(self, true);
+	set_tick(true);
+	shared->stopped_ns = hi_clock_ns();
+	arm_watchdog(self, shared->stopped_ns + hi_stop_budget_ns(self->duty->options));
+	status = stop_outside(self, shared->stopped_ns, err);
+	set_tick(false);
+	if (status == HI_OK)
+		publish_all(self);
+	return status;
+}
+
+/* ---- resume ---- */
+
+/* Threads that were born during the stop got no name before it. */
+static void name_late_threads(struct tracer_process *self)
+{
+	struct hi_tracer_shared *shared = self->duty->shared;
+
+	for (size_t i = 0; i < shared->n_threads; i++)
+		if (!shared->threads[i].name[0])
+			hi_thread_name(self->duty->pid, shared->threads[i].tid,
+				       shared->threads[i].name);
+}
+
+static enum hi_status resume(struct tracer_process *self, struct hi_error *err)
+{
+	size_t n_gone = hi_tracees_detach(&self->tracees);
+
+	atomic_store(&self->duty->shared->resumed_ns, hi_clock_ns());
+	arm_watchdog(self, 0);
+	set_priority(self, false);
+	name_late_threads(self);
+	if (n_gone)
+		return hi_fail(err, HI_GONE, 0,
+			       "process %d: it has exited while it was stopped",
+			       (int)self->duty->pid);
+	return HI_OK;
+}
+
+/* ---- the process ---- */
+
+static void set_up(struct tracer_process *self)
+{
+	const struct hi_tracer_duty *duty = self->duty;
+	int keep[2] = {duty->socket < duty->timer ? duty->socket : duty->timer,
+		       duty->socket < duty->timer ? duty->timer : duty->socket};
+	struct sigaction sa = {.sa_handler = hi_tracees_reap, .sa_flags = SA_NOCLDSTOP};
+	char path[64];
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != duty->inspector)
+		_exit(0); /* it died before we asked to be told */
+	hi_child_settle("hi-tracer", keep, 2);
+	(void)sigaction(SIGCHLD, &sa, NULL);
+	(void)sigaction(SIGALRM, &sa, NULL);
+	(void)prctl(PR_SET_TIMERSLACK, 1);
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)duty->pid);
+	self->auxv = open(path, O_RDONLY | O_CLOEXEC);
+	if (self->auxv >= 0 && has_exec_ed(self) && !duty->vdso) {
+		close(self->auxv); /* empty from the start: the leader has exited */
+		self->auxv = -1;
+	}
+}
+
+static void reply(const struct tracer_process *self, const struct hi_tracer_reply *rep)
+{
+	ssize_t n;
+
+	do {
+		n = send(self->duty->socket, rep, sizeof(*rep), MSG_NOSIGNAL);
+	} while (n < 0 && errno == EINTR);
+}
+
+static enum hi_status obey(struct tracer_process *self, uint32_t command,
+			   struct hi_error *err)
+{
+	enum hi_status status;
+
+	if (command == HI_TRACER_RESUME)
+		return resume(self, err);
+	status = hi_tracees_init(&self->tracees, self->duty->pid,
+				 self->duty->shared->capacity, err);
+	if (status == HI_OK)
+		status = stop(self, err);
+	return status;
+}
+
+_Noreturn void hi_tracer_process_run(const struct hi_tracer_duty *duty)
+{
+	struct tracer_process self = {.duty = duty};
+
+	set_up(&self);
+	for (;;) {
+		struct hi_tracer_reply rep = {};
+		uint32_t command;
+		ssize_t n = recv(duty->socket, &command, sizeof(command), 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n != sizeof(command))
+			_exit(0); /* whatever stands is let go by the kernel */
+		rep.status = obey(&self, command, &rep.error);
+		if (rep.status != HI_OK && command == HI_TRACER_STOP)
+			hi_tracees_detach(&self.tracees);
+		reply(&self, &rep);
+		if (rep.status != HI_OK || command == HI_TRACER_RESUME)
+			_exit(0);
+	}
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Between the inspector's side of the tracer (tracer.c) and the process. */
+#ifndef HI_ATTACH_TRACER_PROCESS_H
+#define HI_ATTACH_TRACER_PROCESS_H
+
+#include <stdatomic.h>
+
+#include "attach/tracer.h"
+
+enum hi_tracer_command { HI_TRACER_STOP = 1, HI_TRACER_RESUME };
+
+struct hi_tracer_reply {
+	enum hi_status status;
+	struct hi_error error;
+};
+
+/* Memory that inspector, tracer and watchdog share. */
+struct hi_tracer_shared {
+	_Atomic uint32_t timed_out;  /* the watchdog has acted */
+	_Atomic uint64_t resumed_ns; /* 0 until the last thread was let go */
+	uint64_t stopped_ns;
+	uint32_t threads_in_allocator;
+	size_t capacity, n_threads;
+	struct hi_thread threads[];
+};
+
+struct hi_tracer_duty {
+	pid_t pid, inspector;
+	uint64_t start_time; /* of the target, clock ticks; 0: unknown */
+	uint64_t vdso;	     /* where the target's vdso was; 0: unknown */
+	int socket, timer;
+	const struct hi_stop_options *options;
+	struct hi_tracer_shared *shared;
+};
+
+/* Runs in a fork of the inspector, serves commands until the socket closes. */
+_Noreturn void hi_tracer_process_run(const struct hi_tracer_duty *duty);
+
+/* The budget that the options mean. */
+static inline uint64_t hi_stop_budget_ns(const struct hi_stop_options *options)
+{
+	return options->max_pause_ns ? options->max_pause_ns : 1000000000ull;
+}
+
+#endif

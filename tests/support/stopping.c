@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tests/support/stopping.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/harness.h"
+
+struct hi_target hi_test_target(pid_t pid)
+{
+	return (struct hi_target){.pid = pid, .pidfd = -1};
+}
+
+long long hi_test_ask(struct hi_fixture *fx, const char *line)
+{
+	char answer[256];
+
+	hi_fixture_tell(fx, line);
+	HI_ASSERT_MSG(hi_fixture_line(fx, answer, sizeof(answer)), "no answer to %s",
+		      line);
+	return strtoll(answer, NULL, 10);
+}
+
+void hi_test_expect_line(struct hi_fixture *fx, const char *line)
+{
+	char got[256] = "";
+
+	HI_ASSERT_MSG(hi_fixture_line(fx, got, sizeof(got)), "no line \"%s\"", line);
+	HI_ASSERT_STREQ(line, got);
+}
+
+void hi_test_sleep_us(long us)
+{
+	struct timespec ts = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
+
+	nanosleep(&ts, NULL);
+}
+
+/* A field of a status file below /proc; empty if it is not there. */
+static void status_field(const char *path, const char *key, char *value, size_t size)
+{
+	FILE *file = fopen(path, "r");
+	size_t n = strlen(key);
+	char line[256];
+
+	value[0] = 0;
+	if (!file)
+		return;
+	while (fgets(line, sizeof(line), file))
+		if (strncmp(line, key, n) == 0 && line[n] == ':')
+			snprintf(value, size, "%s",
+				 line + n + 1 + strspn(line + n + 1, " \t"));
+	fclose(file);
+	value[strcspn(value, "\n")] = 0;
+}
+
+/* The first thread that is not free, as text; empty if all are. */
+static void find_unfree(pid_t pid, const char *states, char *text, size_t size)
+{
+	char dir[64], path[400], state[64], tracer[64];
+	struct dirent *entry;
+	DIR *tasks;
+
+	text[0] = 0;
+	snprintf(dir, sizeof(dir), "/proc/%d/task", (int)pid);
+	tasks = opendir(dir);
+	while (tasks && (entry = readdir(tasks))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s/status", dir, entry->d_name);
+		status_field(path, "State", state, sizeof(state));
+		status_field(path, "TracerPid", tracer, sizeof(tracer));
+		if (state[0] && (!strchr(states, state[0]) || strcmp(tracer, "0") != 0))
+			snprintf(text, size, "thread %s: state %s, tracer %s",
+				 entry->d_name, state, tracer);
+	}
+	if (tasks)
+		closedir(tasks);
+	else
+		snprintf(text, size, "no process %d", (int)pid);
+}
+
+void hi_test_expect_free(pid_t pid, const char *states)
+{
+	char text[512];
+
+	for (int i = 0; i < 400; i++) {
+		find_unfree(pid, states, text, sizeof(text));
+		if (!text[0])
+			return;
+		hi_test_sleep_us(5000);
+	}
+	hi_test_fail(__FILE__, __LINE__, "%s, expected one of \"%s\"", text, states);
+}
+
+static int count_processes(const char *key, const char *wanted)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	char path[400], value[64];
+	int n = 0;
+
+	while (proc && (entry = readdir(proc))) {
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/status", entry->d_name);
+		status_field(path, key, value, sizeof(value));
+		n += strcmp(value, wanted) == 0;
+	}
+	if (proc)
+		closedir(proc);
+	return n;
+}
+
+int hi_test_count_children(pid_t pid)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%d", (int)pid);
+	return count_processes("PPid", text);
+}
+
+size_t hi_test_stop_once(pid_t pid, const struct hi_stop_options *options)
+{
+	struct hi_target target = hi_test_target(pid);
+	struct hi_tracer_stop stop;
+	struct hi_tracer *tracer;
+	struct hi_error err;
+	uint64_t resumed_ns;
+
+	HI_ASSERT_OK(hi_tracer_start(&target, options, &tracer, &err), &err);
+	HI_ASSERT_OK(hi_tracer_stop(tracer, &stop, &err), &err);
+	HI_ASSERT_OK(hi_tracer_resume(tracer, &resumed_ns, &err), &err);
+	HI_ASSERT(resumed_ns > stop.stopped_ns);
+	hi_tracer_destroy(tracer);
+	return stop.n_threads;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the tests of stopping need beside the tracer itself: targets by pid,
+ * and proofs that nothing is left behind.
+ */
+#ifndef HI_TESTS_SUPPORT_STOPPING_H
+#define HI_TESTS_SUPPORT_STOPPING_H
+
+#include "attach/tracer.h"
+#include "tests/support/fixture.h"
+
+/* A target of which only the pid is known; no check, no close needed. */
+struct hi_target hi_test_target(pid_t pid);
+/* A fixture's answer to a line, as a number. */
+long long hi_test_ask(struct hi_fixture *fx, const char *line);
+/* Waits (at most 10 s) for a line of the target's stdout; fails otherwise. */
+void hi_test_expect_line(struct hi_fixture *fx, const char *line);
+/* Every thread of pid: state letter in `states`, no tracer. Fails otherwise.
+ * Waits at most 2 s for it. */
+void hi_test_expect_free(pid_t pid, const char *states);
+/* Processes whose parent or session is `pid`'s; own children, zombies too. */
+int hi_test_count_children(pid_t pid);
+/* A whole stop and resume that must work; returns the number of threads. */
+size_t hi_test_stop_once(pid_t pid, const struct hi_stop_options *options);
+void hi_test_sleep_us(long us);
+
+#endif
