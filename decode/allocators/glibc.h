@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * glibc malloc, for this folder and its tests only. The steps of a probe:
+ *
+ *   find (glibc_find.c)    where main_arena, mp_ and the thread's tcache pointer
+ *                          are: symbols, else disassembly; which version
+ *   open (glibc_probe.c)   proves the layout on the image, lists the arenas
+ *   areas (glibc_heaps.c, glibc_mmapped.c)   what malloc divides: regions
+ *   lists (glibc_free.c)   chunks that are free though marked in use
+ *   walk (glibc_walk.c)    every chunk of every region
+ *
+ * A chunk is an address p: previous size at +0 (only if PREV_INUSE is clear),
+ * size and flags at +8, user bytes from +16. Source: glibc malloc/malloc.c.
+ */
+#ifndef HI_ALLOCATORS_GLIBC_H
+#define HI_ALLOCATORS_GLIBC_H
+
+#include <pthread.h>
+
+#include "base/vector.h"
+#include "decode/allocator.h"
+
+enum {
+	HI_CHUNK_PREV_INUSE = 1,
+	HI_CHUNK_MMAPPED = 2,
+	HI_CHUNK_NON_MAIN = 4,
+	HI_CHUNK_FLAGS = 7,
+	HI_CHUNK_HEADER = 16,
+	HI_CHUNK_MIN = 32,
+	HI_CHUNK_ALIGN = 16,
+	HI_GLIBC_PAGE = 4096,
+	HI_GLIBC_BINS = 127, /* bins 1..127, 1 is the unsorted one */
+	HI_GLIBC_FASTBINS = 10,
+};
+
+/* Byte offsets and sizes of one range of releases. Compiled from each
+ * release's own sources; x86-64. */
+struct hi_glibc_layout {
+	uint8_t minor_first, minor_last; /* 2.first … 2.last */
+	/* struct malloc_state */
+	uint16_t state_size, fastbins, top, bins, next, system_mem;
+	/* struct malloc_par; hp_pagesize 0: it has none */
+	uint16_t par_size, hp_pagesize, n_mmaps, no_dyn_threshold, mmapped_mem, sbrk_base;
+	uint16_t tcache_bins, tcache_max_bytes, tcache_count;
+	/* struct _heap_info: ar_ptr at 0, prev at 8, size at 16 */
+	uint16_t heap_info_size;
+	/* struct tcache_perthread_struct: counts at 0 */
+	uint16_t tcache_size, tcache_entries, tcache_lists;
+	uint8_t count_width;	/* bytes of one counter */
+	bool counts_free_slots; /* counters say how many more fit, not how many are in */
+	bool mangled;		/* links of free chunks are xor-ed (PROTECT_PTR) */
+};
+extern const struct hi_glibc_layout hi_glibc_layouts[];
+extern const size_t hi_glibc_n_layouts;
+/* NULL: older than the first row. Newer than the last row: the last one, whose
+ * proof is the self-check. */
+const struct hi_glibc_layout *hi_glibc_layout_of(unsigned minor);
+
+/* What finding answers. */
+struct hi_glibc_where {
+	uint64_t main_arena, mp;
+	uint64_t main_arena_size, mp_size; /* of the symbols; 0 unknown */
+	bool has_tcache;
+	int64_t tcache_offset[2]; /* from fs_base; the likelier one first */
+	unsigned n_tcache_offsets;
+	unsigned minor; /* 2.minor; 0 unknown */
+	char version[48];
+	char found_by[64];
+};
+struct hi_glibc_options {
+	bool without_symbols; /* take the way of a stripped libc */
+};
+enum hi_status hi_glibc_find(const struct hi_image *image, struct hi_modules *modules,
+			     const struct hi_glibc_options *options,
+			     struct hi_glibc_where *ret, struct hi_error *err);
+
+/* ---- glibc_disassemble.c ---- */
+/* main_arena and mp_ out of mallopt's code (size bytes at addr). HI_NOT_FOUND.
+ * *distance_ret: no_dyn_threshold - mp_, 0 unknown. */
+enum hi_status hi_glibc_read_mallopt(const void *code, size_t size, uint64_t addr,
+				     uint64_t *main_arena_ret, uint64_t *mp_ret,
+				     unsigned *distance_ret, struct hi_error *err);
+/* The first thread-local accesses of malloc's code: each a GOT slot with the
+ * offset, or the offset itself. */
+struct hi_glibc_tls_use {
+	bool is_slot;
+	uint64_t slot;
+	int64_t offset;
+};
+enum hi_status hi_glibc_read_malloc(const void *code, size_t size, uint64_t addr,
+				    struct hi_glibc_tls_use uses[2], unsigned *n_ret,
+				    struct hi_error *err);
+/* The address that `lea D(%rip),%rax` of a getter yields; 0: none. */
+uint64_t hi_glibc_read_getter(const void *code, size_t size, uint64_t addr);
+
+/* ---- the instance ---- */
+struct hi_glibc_arena {
+	uint64_t addr, top, top_size, system_mem;
+	uint32_t flags;
+	bool main;
+};
+enum hi_glibc_part_kind { HI_GLIBC_CHAIN, HI_GLIBC_MMAPPED };
+/* One region: a chain of chunks from first to stop, exactly; what lies at stop
+ * is the top (then the region ends behind it), a fence or the next part. */
+struct hi_glibc_part {
+	uint64_t start, end; /* the region */
+	uint64_t first, stop;
+	unsigned arena;
+	enum hi_glibc_part_kind kind;
+	bool has_top;
+	uint64_t state_area;   /* malloc_state in front of first; 0 none */
+	uint64_t user, usable; /* only MMAPPED */
+};
+struct hi_glibc_parts HI_VECTOR(struct hi_glibc_part);
+struct hi_glibc_arenas HI_VECTOR(struct hi_glibc_arena);
+/* Chunk address | enum hi_block_state. */
+struct hi_glibc_listed HI_VECTOR(uint64_t);
+
+struct hi_glibc {
+	struct hi_allocator base;
+	const struct hi_image *image;
+	struct hi_memory *memory;
+	const struct hi_glibc_layout *layout;
+	struct hi_glibc_where where;
+	struct hi_glibc_arenas arenas;
+	struct hi_glibc_parts parts;   /* sorted as base.regions */
+	struct hi_glibc_listed listed; /* sorted, unique */
+	uint64_t sbrk_base, mmapped_mem, hp_pagesize, heap_max;
+	uint64_t tcache_count;
+	int32_t n_mmaps;
+	size_t n_probe_damage; /* found while probing: stays when a walk starts anew */
+	size_t n_probe_damage_total;
+	pthread_mutex_t lock; /* counters and damage while regions are walked */
+};
+
+/* Proves `where` on the image and makes the instance. HI_BAD_DATA names the
+ * check that failed; HI_NOT_FOUND: malloc is there, but nobody used it. */
+enum hi_status hi_glibc_open(const struct hi_image *image,
+			     const struct hi_glibc_where *where,
+			     struct hi_allocator **ret, struct hi_error *err);
+enum hi_status hi_glibc_probe_with(const struct hi_image *image,
+				   struct hi_modules *modules,
+				   const struct hi_glibc_options *options,
+				   struct hi_allocator **ret, struct hi_error *err);
+extern const struct hi_allocator_ops hi_allocator_glibc;
+
+void hi_glibc_damage(struct hi_glibc *g, uint64_t addr, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The part that holds addr; NULL none. O(log n); after the parts are sorted. */
+const struct hi_glibc_part *hi_glibc_part_at(const struct hi_glibc *g, uint64_t addr);
+
+/* glibc_heaps.c: regions of all arenas. */
+enum hi_status hi_glibc_add_heaps(struct hi_glibc *g, struct hi_error *err);
+/* glibc_mmapped.c: regions of the chunks that are mappings of their own. */
+enum hi_status hi_glibc_add_mmapped(struct hi_glibc *g, struct hi_error *err);
+/* glibc_free.c: tcaches and fastbins. */
+enum hi_status hi_glibc_list_free(struct hi_glibc *g, struct hi_error *err);
+/* glibc_walk.c */
+enum hi_status hi_glibc_walk(struct hi_allocator *allocator, hi_blocks_fn *fn, void *arg,
+			     struct hi_error *err);
+enum hi_status hi_glibc_walk_region(struct hi_allocator *allocator, unsigned region,
+				    hi_blocks_fn *fn, void *arg, struct hi_error *err);
+
+/* ---- window.c: reading on and on ---- */
+/* A view of the image that moves along. Zero-initialise but for memory; free
+ * with hi_window_free(). */
+struct hi_window {
+	struct hi_memory *memory;
+	uint64_t start, end;
+	const uint8_t *host;
+	uint8_t *buffer;
+	bool out_of_memory; /* the buffer could not be made */
+};
+const void *hi_window_move(struct hi_window *w, uint64_t addr, size_t need);
+void hi_window_free(struct hi_window *w);
+/* `need` bytes at addr, NULL if not readable. Valid until the next call. */
+static inline const void *hi_window_at(struct hi_window *w, uint64_t addr, size_t need)
+{
+	uint64_t offset = addr - w->start;
+
+	if (addr >= w->start && offset < w->end - w->start &&
+	    w->end - w->start - offset >= need)
+		return w->host + offset;
+	return hi_window_move(w, addr, need);
+}
+static inline bool hi_window_u64(struct hi_window *w, uint64_t addr, uint64_t *ret)
+{
+	const void *p = hi_window_at(w, addr, sizeof(*ret));
+
+	if (p)
+		__builtin_memcpy(ret, p, sizeof(*ret));
+	return p;
+}
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Chunks that are free although their successor says PREV_INUSE: those in the
+ * threads' caches and in fastbins. Also the caches themselves, which are the
+ * allocator's own blocks. A sorted array of chunk address | state; the walk
+ * keeps a cursor into it.
+ *
+ * Links: tcache entries point to user bytes, fastbin links to chunks. Since
+ * 2.32 a link at address a holds next ^ (a >> 12) (PROTECT_PTR); the heads
+ * are raw. Every list is bounded: a tcache's by its counter, a fastbin's by
+ * its arena's memory.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "decode/allocators/glibc.h"
+
+static bool add_listed(struct hi_glibc *g, uint64_t chunk, enum hi_block_state state)
+{
+	return hi_vector_push(&g->listed, chunk | state);
+}
+
+/* Whether a chunk may lie there, and its size. */
+static bool chunk_size(struct hi_glibc *g, struct hi_window *w, uint64_t chunk,
+		       uint64_t *size_ret)
+{
+	const struct hi_glibc_part *part = hi_glibc_part_at(g, chunk);
+	uint64_t head;
+
+	if (!part || part->kind != HI_GLIBC_CHAIN || chunk % HI_CHUNK_ALIGN ||
+	    chunk < part->first || chunk >= part->stop ||
+	    !hi_window_u64(w, chunk + 8, &head))
+		return false;
+	*size_ret = head & ~(uint64_t)HI_CHUNK_FLAGS;
+	return true;
+}
+
+static bool next_link(struct hi_glibc *g, struct hi_window *w, uint64_t at,
+		      uint64_t *next_ret)
+{
+	if (!hi_window_u64(w, at, next_ret))
+		return false;
+	if (g->layout->mangled)
+		*next_ret ^= at >> 12;
+	return true;
+}
+
+/* ---- fastbins ---- */
+
+/* One list. Brent's second pointer finds cycles. */
+static enum hi_status list_fastbin(struct hi_glibc *g, struct hi_window *w,
+				   unsigned arena, unsigned bin, uint64_t chunk,
+				   struct hi_error *err)
+{
+	uint64_t want = HI_CHUNK_MIN + (uint64_t)bin * HI_CHUNK_ALIGN, mark = 0, size;
+
+	for (uint64_t n = 1; chunk; n++) {
+		if (!chunk_size(g, w, chunk, &size) || size != want) {
+			hi_glibc_damage(
+				g, chunk,
+				"arena %u: fastbin %u points to no chunk of its size",
+				arena, bin);
+			return HI_OK;
+		}
+		if (chunk == mark) {
+			hi_glibc_damage(g, chunk, "arena %u: fastbin %u has a cycle",
+					arena, bin);
+			return HI_OK;
+		}
+		if (!add_listed(g, chunk, HI_BLOCK_FREE_FASTBIN))
+			return hi_fail_memory(err, "free chunks");
+		if ((n & (n - 1)) == 0)
+			mark = chunk;
+		if (!next_link(g, w, chunk + HI_CHUNK_HEADER, &chunk)) {
+			hi_glibc_damage(g, chunk, "arena %u: fastbin %u is not readable",
+					arena, bin);
+			return HI_OK;
+		}
+	}
+	return HI_OK;
+}
+
+static enum hi_status list_fastbins(struct hi_glibc *g, struct hi_window *w,
+				    struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (unsigned i = 0; i < g->arenas.count; i++) {
+		uint64_t heads[HI_GLIBC_FASTBINS];
+
+		status = hi_memory_read(g->memory,
+					g->arenas.items[i].addr + g->layout->fastbins,
+					heads, sizeof(heads), err);
+		for (unsigned bin = 0; bin < HI_GLIBC_FASTBINS && status == HI_OK; bin++)
+			status = list_fastbin(g, w, i, bin, heads[bin], err);
+		if (status != HI_OK)
+			break;
+	}
+	return status;
+}
+
+/* ---- tcaches ---- */
+
+static uint64_t entry_at(const uint8_t *tcache, unsigned offset, unsigned width)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, tcache + offset, width);
+	return value;
+}
+
+/* The chunk of a tcache holds its struct and is at most 16 bytes larger. */
+static bool is_tcache(struct hi_glibc *g, struct hi_window *w, uint64_t tcache)
+{
+	uint64_t want = ((uint64_t)g->layout->tcache_size + 8 + 15) & ~(uint64_t)15, size;
+
+	return tcache > HI_CHUNK_HEADER &&
+	       chunk_size(g, w, tcache - HI_CHUNK_HEADER, &size) &&
+	       (size == want || size == want + HI_CHUNK_ALIGN);
+}
+
+/* How many chunks list i has. */
+static uint64_t list_length(const struct hi_glibc *g, const uint8_t *tcache, unsigned i)
+{
+	uint64_t n = entry_at(tcache, i * g->layout->count_width, g->layout->count_width);
+
+	if (!g->layout->counts_free_slots)
+		return n;
+	return n <= g->tcache_count ? g->tcache_count - n : 0;
+}
+
+/* Lists 0..63 hold one size each; 2.42's large ones a range from 1 KiB on. */
+static bool size_fits(unsigned list, uint64_t size)
+{
+	return list < 64 ? size == HI_CHUNK_MIN + (uint64_t)list * HI_CHUNK_ALIGN
+			 : size > HI_CHUNK_MIN + 63 * HI_CHUNK_ALIGN;
+}
+
+static enum hi_status list_tcache_list(struct hi_glibc *g, struct hi_window *w,
+				       unsigned thread, unsigned list, uint64_t entry,
+				       uint64_t length, struct hi_error *err)
+{
+	uint64_t n = 0, size;
+
+	for (; entry && n < length; n++) {
+		if (!chunk_size(g, w, entry - HI_CHUNK_HEADER, &size) ||
+		    !size_fits(list, size)) {
+			hi_glibc_damage(
+				g, entry,
+				"tcache of thread %u: list %u points to no chunk of "
+				"its size",
+				thread, list);
+			return HI_OK;
+		}
+		if (!add_listed(g, entry - HI_CHUNK_HEADER, HI_BLOCK_FREE_TCACHE))
+			return hi_fail_memory(err, "free chunks");
+		if (!next_link(g, w, entry, &entry)) {
+			hi_glibc_damage(g, entry,
+					"tcache of thread %u: list %u is not readable",
+					thread, list);
+			return HI_OK;
+		}
+	}
+	if (entry || n < length)
+		hi_glibc_damage(
+			g, entry,
+			"tcache of thread %u: list %u is %s than its counter, %llu",
+			thread, list, entry ? "longer" : "shorter",
+			(unsigned long long)length);
+	return HI_OK;
+}
+
+static enum hi_status list_tcache(struct hi_glibc *g, struct hi_window *w,
+				  unsigned thread, uint64_t tcache, struct hi_error *err)
+{
+	const struct hi_glibc_layout *l = g->layout;
+	uint8_t bytes[1024];
+	enum hi_status status =
+		hi_memory_read(g->memory, tcache, bytes, l->tcache_size, NULL);
+
+	if (status != HI_OK) {
+		hi_glibc_damage(g, tcache, "tcache of thread %u is not readable", thread);
+		return HI_OK;
+	}
+	if (!add_listed(g, tcache - HI_CHUNK_HEADER, HI_BLOCK_INTERNAL))
+		return hi_fail_memory(err, "free chunks");
+	for (unsigned i = 0; i < l->tcache_lists && status == HI_OK; i++) {
+		uint64_t head = entry_at(bytes, l->tcache_entries + i * 8u, 8);
+
+		/* Lists beyond the tunable limit are never initialised. */
+		if (head)
+			status = list_tcache_list(g, w, thread, i, head,
+						  list_length(g, bytes, i), err);
+	}
+	return status;
+}
+
+/* Which of the candidate offsets leads more threads to a tcache. */
+static int best_offset(struct hi_glibc *g, struct hi_window *w, int64_t *offset_ret)
+{
+	int best = -1;
+
+	for (unsigned k = 0; k < g->where.n_tcache_offsets; k++) {
+		int score = 0;
+
+		for (size_t i = 0; i < g->image->n_threads; i++) {
+			uint64_t base = g->image->threads[i].regs.fs_base, tcache;
+
+			if (hi_window_u64(w, base + (uint64_t)g->where.tcache_offset[k],
+					  &tcache) &&
+			    is_tcache(g, w, tcache))
+				score++;
+		}
+		if (score > best) {
+			best = score;
+			*offset_ret = g->where.tcache_offset[k];
+		}
+	}
+	return best;
+}
+
+static enum hi_status list_tcaches(struct hi_glibc *g, struct hi_window *w,
+				   struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+	int64_t offset = 0;
+
+	if (best_offset(g, w, &offset) < 0) {
+		if (g->tcache_count)
+			hi_glibc_damage(g, 0,
+					"thread caches were not found: their chunks "
+					"count as in use");
+		return HI_OK;
+	}
+	for (unsigned i = 0; i < g->image->n_threads && status == HI_OK; i++) {
+		uint64_t at = g->image->threads[i].regs.fs_base + (uint64_t)offset,
+			 tcache;
+
+		if (!hi_window_u64(w, at, &tcache))
+			hi_glibc_damage(g, at,
+					"thread %u: its tcache pointer is not readable",
+					i);
+		else if (is_tcache(g, w, tcache))
+			status = list_tcache(g, w, i, tcache, err);
+		else if (tcache)
+			hi_glibc_damage(g, tcache, "thread %u: its tcache is no chunk",
+					i);
+	}
+	return status;
+}
+
+/* ---- sorting ---- */
+
+/* Least significant digit first, over the digits that differ. */
+static bool sort_listed(struct hi_glibc_listed *v)
+{
+	uint64_t *from = v->items, *to = hi_alloc(v->count * sizeof(*to)), all = 0;
+	enum { DIGIT = 11, BUCKETS = 1 << DIGIT };
+
+	if (!to)
+		return false;
+	for (size_t i = 0; i < v->count; i++)
+		all |= from[i] ^ from[0];
+	for (unsigned shift = 0; shift < 64; shift += DIGIT) {
+		size_t at[BUCKETS] = {}, sum = 0;
+
+		if ((all >> shift & (BUCKETS - 1)) == 0)
+			continue;
+		for (size_t i = 0; i < v->count; i++)
+			at[from[i] >> shift & (BUCKETS - 1)]++;
+		for (size_t b = 0; b < BUCKETS; b++) {
+			size_t n = at[b];
+
+			at[b] = sum;
+			sum += n;
+		}
+		for (size_t i = 0; i < v->count; i++)
+			to[at[from[i] >> shift & (BUCKETS - 1)]++] = from[i];
+		{
+			uint64_t *swap = from;
+
+			from = to;
+			to = swap;
+		}
+	}
+	free(to);
+	v->items = from;
+	v->capacity = v->count;
+	return true;
+}
+
+/* A chunk on two lists is damage; the first entry stays. */
+static void drop_doubles(struct hi_glibc *g)
+{
+	struct hi_glibc_listed *v = &g->listed;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < v->count; i++) {
+		if (kept && (v->items[i] | 15) == (v->items[kept - 1] | 15)) {
+			hi_glibc_damage(g, v->items[i] & ~(uint64_t)15,
+					"a chunk is on two free lists");
+			continue;
+		}
+		v->items[kept++] = v->items[i];
+	}
+	v->count = kept;
+}
+
+enum hi_status hi_glibc_list_free(struct hi_glibc *g, struct hi_error *err)
+{
+	struct hi_window w = {.memory = g->memory};
+	enum hi_status status = list_fastbins(g, &w, err);
+
+	if (status == HI_OK)
+		status = list_tcaches(g, &w, err);
+	if (status == HI_OK && w.out_of_memory)
+		status = hi_fail_memory(err, "window");
+	hi_window_free(&w);
+	if (status != HI_OK || !g->listed.count)
+		return status;
+	if (!sort_listed(&g->listed))
+		return hi_fail_memory(err, "free chunks");
+	drop_doubles(g);
+	return HI_OK;
+}

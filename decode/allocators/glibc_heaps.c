@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The memory that the arenas divide into chunks, as regions whose chunks form
+ * one unbroken chain.
+ *
+ * Main arena: from mp_.sbrk_base to the end of the top chunk. Where somebody
+ * else moved the break meanwhile, and where the arena went on in mmapped
+ * pieces, the chain ends in two or three chunks of 16 bytes (fences) and
+ * starts anew elsewhere. Other arenas: heaps of at most heap_max bytes,
+ * aligned to it, each with a heap_info that leads to the one before; a heap
+ * that is not the last ends in a fence of sizes 0x10 and 0.
+ * Source: sysmalloc(), new_heap(), _int_new_arena() of malloc.c and arena.c.
+ *
+ * Note [Outline] Following the chain once while probing costs one pass over
+ * the heads, but tells where it ends, and cuts long chains into regions that
+ * threads can walk at the same time.
+ */
+#include <string.h>
+
+#include "decode/allocators/glibc.h"
+
+#define SPLIT_BYTES (64u << 20)
+#define MAX_PIECES 65536
+
+enum chain_end {
+	CHAIN_AT_LIMIT, /* reached exactly */
+	CHAIN_AT_FENCE, /* a chunk of 16 bytes (or 0) */
+	CHAIN_TOO_LONG, /* max_chunks were fine */
+	CHAIN_BROKEN,	/* at *end_ret */
+	CHAIN_SPLIT,	/* first chunk at or behind split */
+};
+
+struct outline {
+	struct hi_glibc *g;
+	struct hi_window window;
+	uint64_t wrong_flags; /* bits of a head that may not be set */
+	uint64_t last;	      /* the last chunk that was followed */
+};
+
+/* Follows chunks from p until limit. */
+static enum chain_end follow(struct outline *o, uint64_t p, uint64_t limit,
+			     uint64_t split, uint64_t max_chunks, uint64_t *end_ret)
+{
+	enum chain_end end = CHAIN_AT_LIMIT;
+
+	for (uint64_t n = 0; p != limit; n++) {
+		uint64_t head, size;
+
+		if (n == max_chunks)
+			end = CHAIN_TOO_LONG;
+		else if (p >= split)
+			end = CHAIN_SPLIT;
+		else if (limit - p < HI_CHUNK_ALIGN ||
+			 !hi_window_u64(&o->window, p + 8, &head))
+			end = CHAIN_BROKEN;
+		else if (head & o->wrong_flags)
+			end = CHAIN_BROKEN;
+		else if ((head & ~(uint64_t)HI_CHUNK_FLAGS) <= HI_CHUNK_ALIGN)
+			end = CHAIN_AT_FENCE;
+		else if ((head & ~(uint64_t)HI_CHUNK_FLAGS) > limit - p)
+			end = CHAIN_BROKEN;
+		if (end != CHAIN_AT_LIMIT)
+			break;
+		size = head & ~(uint64_t)HI_CHUNK_FLAGS;
+		o->last = p;
+		p += size;
+	}
+	*end_ret = p;
+	return end;
+}
+
+static enum hi_status add_part(struct outline *o, struct hi_glibc_part part,
+			       struct hi_error *err)
+{
+	if (part.end <= part.start || part.stop < part.first || part.stop > part.end)
+		return HI_OK;
+	if (!hi_vector_push(&o->g->parts, part))
+		return hi_fail_memory(err, "regions");
+	return HI_OK;
+}
+
+/*
+ * The chain from part.first as one or more parts, up to limit (exclusive; the
+ * top chunk if part.has_top). *end_ret: where it ended, fence included.
+ */
+static enum hi_status add_chain(struct outline *o, struct hi_glibc_part part,
+				uint64_t limit, enum chain_end *how_ret,
+				uint64_t *end_ret, struct hi_error *err)
+{
+	bool has_top = part.has_top;
+	uint64_t end = part.end, at;
+	enum chain_end how;
+	enum hi_status status = HI_OK;
+
+	for (;;) {
+		uint64_t split = part.first + SPLIT_BYTES;
+
+		if (split < part.first || limit - part.first < 2 * (uint64_t)SPLIT_BYTES)
+			split = UINT64_MAX;
+		how = follow(o, part.first, limit, split, UINT64_MAX, &at);
+		if (o->window.out_of_memory)
+			return hi_fail_memory(err, "window");
+		if (how != CHAIN_SPLIT || at >= limit)
+			break;
+		part.stop = part.end = at;
+		part.has_top = false;
+		status = add_part(o, part, err);
+		if (status != HI_OK)
+			return status;
+		part.start = part.first = at;
+		part.state_area = 0;
+	}
+	/* A broken chain is the walk's to report; the region goes to its limit. */
+	part.stop = how == CHAIN_AT_FENCE ? at : limit;
+	part.has_top = has_top && how != CHAIN_AT_FENCE;
+	part.end = part.has_top ? end : part.stop;
+	*how_ret = how;
+	*end_ret = part.stop;
+	return add_part(o, part, err);
+}
+
+/* End of the readable, writable, private mappings that follow each other
+ * without a gap from addr; addr if there is none. */
+static uint64_t run_end(const struct hi_glibc *g, uint64_t addr)
+{
+	const struct hi_mapping *m = hi_image_mapping_at(g->image, addr);
+	uint64_t end = addr;
+
+	for (; m && m < g->image->mappings + g->image->n_mappings; m++) {
+		if ((end != addr && m->start != end) || m->shared ||
+		    !(m->prot & HI_PROT_WRITE))
+			break;
+		end = m->end;
+	}
+	return end;
+}
+
+/* ---- main arena ---- */
+
+/* Whether a chain of the main arena may start at p: it reaches the top or a
+ * fence, or goes on long enough. *count_ret: bytes to its end. */
+static bool starts_chain(struct outline *o, uint64_t p, uint64_t limit, uint64_t top)
+{
+	uint64_t head, at;
+	enum chain_end how;
+
+	if (limit - p < HI_CHUNK_MIN || !hi_window_u64(&o->window, p + 8, &head) ||
+	    (head & 15) != HI_CHUNK_PREV_INUSE || head < HI_CHUNK_MIN)
+		return false;
+	if (p == top)
+		return true;
+	how = follow(o, p, top > p && top < limit ? top : limit, UINT64_MAX, 256, &at);
+	if (how == CHAIN_AT_FENCE)
+		return at > p;
+	return how == CHAIN_TOO_LONG || (how == CHAIN_AT_LIMIT && at == top);
+}
+
+/* Behind the fence at p: two or three chunks of 16 bytes. */
+static uint64_t skip_fence(struct outline *o, uint64_t p, uint64_t limit)
+{
+	uint64_t head;
+
+	for (int i = 0; i < 3 && limit - p >= HI_CHUNK_ALIGN; i++) {
+		if (!hi_window_u64(&o->window, p + 8, &head) ||
+		    (head & ~(uint64_t)HI_CHUNK_FLAGS) != HI_CHUNK_ALIGN)
+			break;
+		p += HI_CHUNK_ALIGN;
+	}
+	return p;
+}
+
+/* Pieces of one contiguous run [p, limit) of the main arena; false in
+ * *top_ret as long as none holds the top. */
+static enum hi_status add_run(struct outline *o, uint64_t p, uint64_t limit,
+			      bool *top_ret, struct hi_error *err)
+{
+	const struct hi_glibc_arena *a = &o->g->arenas.items[0];
+	bool top_here = a->top >= p && a->top < limit && a->top_size <= limit - a->top;
+	uint64_t stop = top_here ? a->top : limit;
+
+	for (unsigned n = 0; n < MAX_PIECES && p <= stop; n++) {
+		struct hi_glibc_part part = {.start = p, .first = p, .has_top = top_here};
+		enum chain_end how;
+		uint64_t end;
+		enum hi_status status;
+
+		part.end = top_here ? a->top + a->top_size : limit;
+		status = add_chain(o, part, stop, &how, &end, err);
+		if (status != HI_OK)
+			return status;
+		if (how != CHAIN_AT_FENCE) {
+			*top_ret |= top_here;
+			return HI_OK;
+		}
+		for (p = skip_fence(o, end, stop); p < stop; p += HI_CHUNK_ALIGN)
+			if (starts_chain(o, p, limit, a->top))
+				break;
+		if (p >= stop && !top_here)
+			return HI_OK;
+	}
+	return HI_OK;
+}
+
+static bool is_covered(const struct hi_glibc *g, uint64_t addr, uint64_t *end_ret)
+{
+	for (size_t i = 0; i < g->parts.count; i++)
+		if (addr >= g->parts.items[i].start && addr < g->parts.items[i].end) {
+			*end_ret = g->parts.items[i].end;
+			return true;
+		}
+	return false;
+}
+
+/* A main arena that goes on in mmapped pieces: each starts at a page. */
+static enum hi_status add_mmapped_pieces(struct outline *o, bool *top_ret,
+					 struct hi_error *err)
+{
+	const struct hi_glibc_arena *a = &o->g->arenas.items[0];
+	const struct hi_image *image = o->g->image;
+
+	for (size_t i = 0; i < image->n_mappings; i++) {
+		const struct hi_mapping *m = &image->mappings[i];
+
+		if (m->kind != HI_MAPPING_ANONYMOUS || m->shared ||
+		    !(m->prot & HI_PROT_WRITE))
+			continue;
+		for (uint64_t p = m->start; p < m->end; p += HI_GLIBC_PAGE) {
+			uint64_t covered;
+			enum hi_status status;
+
+			if (is_covered(o->g, p, &covered)) {
+				p = (covered - 1) & ~(uint64_t)(HI_GLIBC_PAGE - 1);
+				continue;
+			}
+			if (!starts_chain(o, p, m->end, a->top))
+				continue;
+			status = add_run(o, p, m->end, top_ret, err);
+			if (status != HI_OK)
+				return status;
+		}
+	}
+	return HI_OK;
+}
+
+static enum hi_status add_main(struct outline *o, struct hi_error *err)
+{
+	const struct hi_glibc *g = o->g;
+	const struct hi_glibc_arena *a = &g->arenas.items[0];
+	uint64_t base = (g->sbrk_base + 15) & ~(uint64_t)15;
+	bool top_found = false;
+	enum hi_status status = HI_OK;
+
+	o->wrong_flags = 8 | HI_CHUNK_MMAPPED | HI_CHUNK_NON_MAIN;
+	if (!a->top)
+		return HI_OK;
+	if (base)
+		status = add_run(o, base, run_end(g, base), &top_found, err);
+	if (status == HI_OK && (!top_found || a->flags & 2 /* NONCONTIGUOUS_BIT */))
+		status = add_mmapped_pieces(o, &top_found, err);
+	if (status == HI_OK && !top_found)
+		hi_glibc_damage(o->g, a->top,
+				"arena 0: no region leads to its top chunk");
+	return status;
+}
+
+/* ---- other arenas ---- */
+
+struct heap_info {
+	uint64_t arena, prev, size;
+};
+
+static bool read_heap(struct hi_glibc *g, uint64_t heap, struct heap_info *ret)
+{
+	return hi_memory_read(g->memory, heap, ret, sizeof(*ret), NULL) == HI_OK;
+}
+
+/* Why this heap cannot be; NULL if it can. */
+static const char *heap_fault(const struct hi_glibc *g, const struct hi_glibc_arena *a,
+			      uint64_t heap, const struct heap_info *info)
+{
+	if (info->arena != a->addr)
+		return "heap belongs to another arena";
+	if (info->size % HI_GLIBC_PAGE || info->size > g->heap_max || !info->size)
+		return "heap has a wrong size";
+	if (info->prev % g->heap_max)
+		return "heap before it is not aligned";
+	if (!info->prev && a->addr != heap + g->layout->heap_info_size)
+		return "its first heap does not hold it";
+	return NULL;
+}
+
+/* Where the chunks of a heap start. */
+static uint64_t first_chunk(const struct hi_glibc *g, const struct hi_glibc_arena *a,
+			    uint64_t heap)
+{
+	uint64_t p = heap + g->layout->heap_info_size;
+
+	if (p == a->addr)
+		p += g->layout->state_size;
+	return (p + HI_CHUNK_ALIGN - 1) & ~(uint64_t)(HI_CHUNK_ALIGN - 1);
+}
+
+/* The last chunk before the end fence is a remnant of the old top, when that
+ * was too small to be freed: 16 or 32 bytes, never handed out. */
+static enum hi_status add_heap(struct outline *o, unsigned arena, uint64_t heap,
+			       const struct heap_info *info, struct hi_error *err)
+{
+	const struct hi_glibc_arena *a = &o->g->arenas.items[arena];
+	struct hi_glibc_part part = {.start = heap,
+				     .end = heap + info->size,
+				     .arena = arena,
+				     .first = first_chunk(o->g, a, heap)};
+	uint64_t stop = part.end - HI_CHUNK_ALIGN, end;
+	enum hi_status status;
+	enum chain_end how;
+
+	if (part.first > part.end - HI_CHUNK_ALIGN)
+		return HI_OK;
+	if (a->addr > heap && a->addr < part.first)
+		part.state_area = a->addr;
+	if (a->top >= part.first && a->top < part.end) {
+		part.has_top = true;
+		stop = a->top;
+	}
+	status = add_chain(o, part, stop, &how, &end, err);
+	if (status == HI_OK && how == CHAIN_AT_LIMIT && !part.has_top &&
+	    o->last + 2 * HI_CHUNK_ALIGN == stop)
+		o->g->parts.items[o->g->parts.count - 1].stop = o->last;
+	return status;
+}
+
+static enum hi_status add_arena(struct outline *o, unsigned arena, struct hi_error *err)
+{
+	struct hi_glibc *g = o->g;
+	const struct hi_glibc_arena *a = &g->arenas.items[arena];
+	uint64_t heap = a->top & ~(g->heap_max - 1), sum = 0;
+	enum hi_status status = HI_OK;
+
+	/* Bounded: every heap adds to the sum, which system_mem limits. */
+	while (heap && status == HI_OK) {
+		struct heap_info info;
+		const char *why = read_heap(g, heap, &info)
+					  ? heap_fault(g, a, heap, &info)
+					  : "heap is not readable";
+
+		if (!why && info.size > a->system_mem - sum)
+			why = "its heaps are larger than its system_mem";
+		if (why) {
+			hi_glibc_damage(g, heap, "arena %u: %s", arena, why);
+			return HI_OK;
+		}
+		sum += info.size;
+		status = add_heap(o, arena, heap, &info, err);
+		heap = info.prev;
+	}
+	if (status == HI_OK && sum != a->system_mem)
+		hi_glibc_damage(g, a->addr,
+				"arena %u: its heaps have 0x%llx bytes, system_mem says "
+				"0x%llx",
+				arena, (unsigned long long)sum,
+				(unsigned long long)a->system_mem);
+	return status;
+}
+
+enum hi_status hi_glibc_add_heaps(struct hi_glibc *g, struct hi_error *err)
+{
+	struct outline o = {.g = g, .window.memory = g->memory};
+	enum hi_status status = add_main(&o, err);
+
+	o.wrong_flags = 8 | HI_CHUNK_MMAPPED;
+	for (unsigned i = 1; i < g->arenas.count && status == HI_OK; i++)
+		if (g->arenas.items[i].top)
+			status = add_arena(&o, i, err);
+	hi_window_free(&o.window);
+	return status;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Chunks that are mappings of their own, on no list: found by their heads at
+ * page starts of writable private memory, proved against mp_.n_mmaps and
+ * mp_.mmapped_mem.
+ *
+ * A head has IS_MMAPPED alone, a size of whole pages, and prev_size 0. For a
+ * larger alignment the chunk starts further inside: its prev_size is the
+ * distance from the mapping's start and its size goes to the end, while the
+ * first head stays where it was, stale. Source: sysmalloc_mmap(),
+ * _int_memalign(), mremap_chunk(). The kernel merges neighbours, so one
+ * mapping may hold several chunks and other things.
+ */
+#include <string.h>
+
+#include "decode/allocators/glibc.h"
+
+struct candidate {
+	uint64_t start, end, user, usable;
+	bool strong; /* at a mapping's start or right behind another one */
+};
+struct candidates HI_VECTOR(struct candidate);
+
+struct scan {
+	struct hi_glibc *g;
+	struct hi_window window;
+	struct candidates found;
+};
+
+static bool may_hold_chunks(const struct hi_mapping *m)
+{
+	return !m->shared && m->held && (m->prot & HI_PROT_WRITE) &&
+	       (m->kind == HI_MAPPING_ANONYMOUS ||
+		strncmp(m->path, "/anon_hugepage", 14) == 0);
+}
+
+static bool read_head(struct scan *s, uint64_t p, uint64_t *prev_size_ret,
+		      uint64_t *size_ret)
+{
+	uint64_t head;
+
+	if (!hi_window_u64(&s->window, p, prev_size_ret) ||
+	    !hi_window_u64(&s->window, p + 8, &head) || (head & 15) != HI_CHUNK_MMAPPED)
+		return false;
+	*size_ret = head & ~(uint64_t)15;
+	return true;
+}
+
+/* The aligned chunk inside the mapping that starts at p, as memalign made it:
+ * one place for each alignment. limit: of the mapping. */
+static bool find_aligned(struct scan *s, uint64_t p, uint64_t limit, uint64_t total,
+			 bool exact, struct candidate *ret)
+{
+	for (unsigned shift = 5; shift < 40 && (1ull << shift) <= limit - p; shift++) {
+		uint64_t align = 1ull << shift;
+		uint64_t user = (p + HI_CHUNK_HEADER + align - 1) & ~(align - 1);
+
+		for (int i = 0; i < 2; i++, user += align) {
+			uint64_t q = user - HI_CHUNK_HEADER, lead, size;
+
+			if (q <= p || q >= limit || limit - q < HI_CHUNK_MIN ||
+			    !read_head(s, q, &lead, &size) || lead != q - p)
+				continue;
+			if ((lead + size) % HI_GLIBC_PAGE || size > limit - q ||
+			    size < HI_CHUNK_MIN || (exact && lead + size != total))
+				continue;
+			*ret = (struct candidate){.start = p,
+						  .end = q + size,
+						  .user = user,
+						  .usable = size - HI_CHUNK_HEADER};
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool chunk_at(struct scan *s, uint64_t p, uint64_t limit, struct candidate *ret)
+{
+	uint64_t lead, total;
+
+	if (!read_head(s, p, &lead, &total) || lead || total < HI_GLIBC_PAGE ||
+	    total % HI_GLIBC_PAGE)
+		return false;
+	if (find_aligned(s, p, limit, total, true, ret))
+		return true;
+	if (total <= limit - p) {
+		*ret = (struct candidate){.start = p,
+					  .end = p + total,
+					  .user = p + HI_CHUNK_HEADER,
+					  .usable = total - HI_CHUNK_HEADER};
+		return true;
+	}
+	/* Grown or shrunk since: the first head is stale. */
+	return find_aligned(s, p, limit, total, false, ret);
+}
+
+/* Page by page through [p, end), which no heap covers. */
+static enum hi_status scan_range(struct scan *s, uint64_t start, uint64_t end,
+				 struct hi_error *err)
+{
+	bool strong = true;
+
+	for (uint64_t p = start; p < end;) {
+		struct candidate c;
+
+		if (!chunk_at(s, p, end, &c)) {
+			strong = false;
+			p += HI_GLIBC_PAGE;
+			continue;
+		}
+		c.strong = strong;
+		if (!hi_vector_push(&s->found, c))
+			return hi_fail_memory(err, "mmapped chunks");
+		strong = true;
+		p = c.end;
+	}
+	return HI_OK;
+}
+
+/* The mappings, less the regions of the heaps (both are sorted). */
+static enum hi_status scan_all(struct scan *s, struct hi_error *err)
+{
+	const struct hi_image *image = s->g->image;
+	const struct hi_glibc_part *part = s->g->parts.items;
+	const struct hi_glibc_part *parts_end = part + s->g->parts.count;
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; i < image->n_mappings && status == HI_OK; i++) {
+		const struct hi_mapping *m = &image->mappings[i];
+		uint64_t p = m->start, end = m->end;
+
+		if (!may_hold_chunks(m))
+			continue;
+		/* A run of like mappings is one for us: flags may differ. */
+		while (i + 1 < image->n_mappings && m[1].start == end &&
+		       may_hold_chunks(m + 1)) {
+			m++;
+			i++;
+			end = m->end;
+		}
+		while (part < parts_end && part->end <= p)
+			part++;
+		while (status == HI_OK && part < parts_end && part->start < end) {
+			if (part->start > p)
+				status = scan_range(s, p, part->start, err);
+			p = (part->end + HI_GLIBC_PAGE - 1) &
+			    ~(uint64_t)(HI_GLIBC_PAGE - 1);
+			part++;
+		}
+		if (status == HI_OK && p < end)
+			status = scan_range(s, p, end, err);
+	}
+	return status;
+}
+
+static bool proved(const struct scan *s, size_t n, uint64_t bytes)
+{
+	return n == (size_t)s->g->n_mmaps && bytes == s->g->mmapped_mem;
+}
+
+/* Takes the strong ones alone if they prove the counters, else all. */
+static enum hi_status choose(struct scan *s, struct hi_error *err)
+{
+	uint64_t all = 0, strong = 0;
+	size_t n_strong = 0;
+	bool only_strong;
+
+	for (size_t i = 0; i < s->found.count; i++) {
+		const struct candidate *c = &s->found.items[i];
+
+		all += c->end - c->start;
+		strong += c->strong ? c->end - c->start : 0;
+		n_strong += c->strong;
+	}
+	only_strong = !proved(s, s->found.count, all) && proved(s, n_strong, strong);
+	if (!only_strong && !proved(s, s->found.count, all))
+		hi_glibc_damage(
+			s->g, s->g->where.mp,
+			"mmapped chunks: %zu with 0x%llx bytes were found, n_mmaps "
+			"says %d, mmapped_mem 0x%llx",
+			s->found.count, (unsigned long long)all, s->g->n_mmaps,
+			(unsigned long long)s->g->mmapped_mem);
+	for (size_t i = 0; i < s->found.count; i++) {
+		const struct candidate *c = &s->found.items[i];
+
+		if (only_strong && !c->strong)
+			continue;
+		if (!hi_vector_push(&s->g->parts,
+				    (struct hi_glibc_part){.start = c->start,
+							   .end = c->end,
+							   .first = c->start,
+							   .stop = c->end,
+							   .kind = HI_GLIBC_MMAPPED,
+							   .user = c->user,
+							   .usable = c->usable}))
+			return hi_fail_memory(err, "regions");
+	}
+	return HI_OK;
+}
+
+enum hi_status hi_glibc_add_mmapped(struct hi_glibc *g, struct hi_error *err)
+{
+	struct scan s = {.g = g, .window.memory = g->memory};
+	enum hi_status status = scan_all(&s, err);
+
+	if (status == HI_OK && s.window.out_of_memory)
+		status = hi_fail_memory(err, "window");
+	if (status == HI_OK)
+		status = choose(&s, err);
+	hi_vector_free(&s.found);
+	hi_window_free(&s.window);
+	return status;
+}

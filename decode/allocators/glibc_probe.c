@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The self-check: what was found is believed only if the image agrees with
+ * the layout. The ring of arenas closes, empty bins point at themselves and
+ * others at chunks that point back, tops and counters are plausible, mp_ has
+ * the values that only mp_ has. A wrong version fails here, by name.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "decode/allocators/glibc.h"
+
+#define MAX_ARENAS (1u << 20)
+
+void hi_glibc_damage(struct hi_glibc *g, uint64_t addr, const char *fmt, ...)
+{
+	va_list ap;
+
+	pthread_mutex_lock(&g->lock);
+	if (g->base.n_damage < 64) {
+		struct hi_allocator_damage *d = &g->base.damage[g->base.n_damage++];
+
+		d->address = addr;
+		va_start(ap, fmt);
+		vsnprintf(d->text, sizeof(d->text), fmt, ap);
+		va_end(ap);
+	}
+	g->base.n_damage_total++;
+	pthread_mutex_unlock(&g->lock);
+}
+
+const struct hi_glibc_part *hi_glibc_part_at(const struct hi_glibc *g, uint64_t addr)
+{
+	size_t low = 0, high = g->parts.count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (g->parts.items[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < g->parts.count && g->parts.items[low].start <= addr)
+		return &g->parts.items[low];
+	return NULL;
+}
+
+/* ---- mp_ ---- */
+
+static uint64_t load(const uint8_t *bytes, unsigned offset, unsigned width)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, bytes + offset, width);
+	return value;
+}
+
+/* tcache_max_bytes and tcache_bins are two words for one thing. 2.42 counts
+ * 64 small lists whatever the largest size is. */
+static bool tcache_limits_agree(const struct hi_glibc_layout *l, const uint8_t *par)
+{
+	uint64_t bins = load(par, l->tcache_bins, 8);
+	uint64_t max = load(par, l->tcache_max_bytes, 8);
+
+	if (bins > 64)
+		return false;
+	if (l->counts_free_slots)
+		return max <= (1u << 26);
+	return max <= 1032 &&
+	       bins == (max + 8 + 15 < 32 ? 0 : (max + 8 + 15 - 32) / 16) + 1;
+}
+
+static enum hi_status check_par(struct hi_glibc *g, struct hi_error *err)
+{
+	const struct hi_glibc_layout *l = g->layout;
+	uint8_t par[256];
+	enum hi_status status =
+		hi_memory_read(g->memory, g->where.mp, par, l->par_size, err);
+
+	if (status != HI_OK)
+		return status == HI_FAULT ? hi_fail(err, HI_BAD_DATA, g->where.mp,
+						    "glibc %s: mp_ is not readable",
+						    g->where.version)
+					  : status;
+	if (g->where.mp_size && g->where.mp_size != l->par_size)
+		return hi_fail(err, HI_BAD_DATA, g->where.mp,
+			       "glibc %s: mp_ has %u bytes, its layout %u",
+			       g->where.version, (unsigned)g->where.mp_size, l->par_size);
+	g->n_mmaps = (int32_t)load(par, l->n_mmaps, 4);
+	g->mmapped_mem = load(par, l->mmapped_mem, 8);
+	g->sbrk_base = load(par, l->sbrk_base, 8);
+	g->tcache_count = load(par, l->tcache_count, 8);
+	g->hp_pagesize = l->hp_pagesize ? load(par, l->hp_pagesize, 8) : 0;
+	if (!tcache_limits_agree(l, par))
+		return hi_fail(err, HI_BAD_DATA, g->where.mp,
+			       "glibc %s: mp_: tcache_bins and tcache_max_bytes disagree",
+			       g->where.version);
+	if (g->n_mmaps < 0 || g->mmapped_mem % HI_GLIBC_PAGE ||
+	    (g->n_mmaps == 0) != (g->mmapped_mem == 0))
+		return hi_fail(
+			err, HI_BAD_DATA, g->where.mp,
+			"glibc %s: mp_: n_mmaps %d and mmapped_mem 0x%llx disagree",
+			g->where.version, g->n_mmaps, (unsigned long long)g->mmapped_mem);
+	if (g->hp_pagesize & (g->hp_pagesize - 1))
+		return hi_fail(err, HI_BAD_DATA, g->where.mp,
+			       "glibc %s: mp_: hp_pagesize is no power of two",
+			       g->where.version);
+	g->heap_max = g->hp_pagesize ? g->hp_pagesize * 4 : 64u << 20;
+	return HI_OK;
+}
+
+/* ---- arenas ---- */
+
+static uint64_t bin_header(const struct hi_glibc *g, uint64_t arena, unsigned bin)
+{
+	return arena + g->layout->bins + (uint64_t)(bin - 1) * 16 - 16;
+}
+
+static bool points_back(struct hi_glibc *g, uint64_t chunk, unsigned offset,
+			uint64_t header)
+{
+	uint64_t back;
+
+	return chunk % HI_CHUNK_ALIGN == 0 &&
+	       hi_memory_read_u64(g->memory, chunk + offset, &back, NULL) == HI_OK &&
+	       back == header;
+}
+
+/* How many of the bins do not hold: a ring of two links through its header. */
+static unsigned wrong_bins(struct hi_glibc *g, uint64_t arena, const uint8_t *state)
+{
+	unsigned wrong = 0;
+
+	for (unsigned bin = 1; bin <= HI_GLIBC_BINS; bin++) {
+		uint64_t header = bin_header(g, arena, bin);
+		uint64_t fd = load(state, g->layout->bins + (bin - 1) * 16u, 8);
+		uint64_t bk = load(state, g->layout->bins + (bin - 1) * 16u + 8, 8);
+
+		if (fd == header && bk == header)
+			continue;
+		if (!points_back(g, fd, 24, header) || !points_back(g, bk, 16, header))
+			wrong++;
+	}
+	return wrong;
+}
+
+/* Freshly linked in or never used: everything is zero but next. */
+static bool is_unused(struct hi_glibc *g, const uint8_t *state)
+{
+	return load(state, g->layout->top, 8) == 0 &&
+	       load(state, g->layout->system_mem, 8) == 0;
+}
+
+static enum hi_status check_top(struct hi_glibc *g, struct hi_glibc_arena *a,
+				struct hi_error *err)
+{
+	uint64_t head = 0;
+
+	if (a->top == bin_header(g, a->addr, 1)) { /* initial_top: no memory yet */
+		a->top = 0;
+		return HI_OK;
+	}
+	if (a->top % HI_CHUNK_ALIGN ||
+	    hi_memory_read_u64(g->memory, a->top + 8, &head, NULL) != HI_OK)
+		return hi_fail(err, HI_BAD_DATA, a->top,
+			       "glibc %s: arena 0x%llx: top chunk is not readable",
+			       g->where.version, (unsigned long long)a->addr);
+	a->top_size = head & ~(uint64_t)HI_CHUNK_FLAGS;
+	if (!(head & HI_CHUNK_PREV_INUSE) || a->top_size % HI_CHUNK_ALIGN ||
+	    a->top_size < HI_CHUNK_ALIGN || a->top_size > a->system_mem) {
+		hi_glibc_damage(g, a->top, "arena %zu: top chunk has size 0x%llx",
+				g->arenas.count, (unsigned long long)head);
+		a->top_size = 0;
+	}
+	return HI_OK;
+}
+
+/* Reads and proves one arena; *next_ret is the following one in the ring. */
+static enum hi_status check_arena(struct hi_glibc *g, uint64_t addr, uint64_t *next_ret,
+				  struct hi_error *err)
+{
+	struct hi_glibc_arena a = {.addr = addr, .main = addr == g->where.main_arena};
+	uint8_t state[4096];
+	unsigned wrong;
+	enum hi_status status =
+		hi_memory_read(g->memory, addr, state, g->layout->state_size, err);
+
+	if (status == HI_FAULT)
+		return hi_fail(err, HI_BAD_DATA, addr,
+			       "glibc %s: the ring of arenas does not close: an arena is "
+			       "not readable",
+			       g->where.version);
+	if (status != HI_OK)
+		return status;
+	*next_ret = load(state, g->layout->next, 8);
+	a.top = load(state, g->layout->top, 8);
+	a.system_mem = load(state, g->layout->system_mem, 8);
+	a.flags = (uint32_t)load(state, 4, 4);
+	if (!is_unused(g, state)) {
+		wrong = wrong_bins(g, addr, state);
+		if (wrong > HI_GLIBC_BINS / 4)
+			return hi_fail(
+				err, HI_BAD_DATA, addr,
+				"glibc %s: arena 0x%llx: %u of its bins do not hold",
+				g->where.version, (unsigned long long)addr, wrong);
+		if (wrong)
+			hi_glibc_damage(g, addr, "arena %zu: %u bins do not hold",
+					g->arenas.count, wrong);
+		status = check_top(g, &a, err);
+	}
+	if (status == HI_OK && !hi_vector_push(&g->arenas, a))
+		status = hi_fail_memory(err, "arenas");
+	return status;
+}
+
+/* Brent's: a second fixed point, renewed at powers of two, meets every loop
+ * that does not lead through main_arena. */
+static enum hi_status check_ring(struct hi_glibc *g, struct hi_error *err)
+{
+	uint64_t addr = g->where.main_arena, mark = 0, next = 0;
+	enum hi_status status;
+
+	if (g->where.main_arena_size && g->where.main_arena_size != g->layout->state_size)
+		return hi_fail(err, HI_BAD_DATA, addr,
+			       "glibc %s: main_arena has %llu bytes, its layout %u",
+			       g->where.version,
+			       (unsigned long long)g->where.main_arena_size,
+			       g->layout->state_size);
+	for (size_t n = 1; n <= MAX_ARENAS; n++) {
+		status = check_arena(g, addr, &next, err);
+		if (status != HI_OK)
+			return status;
+		if (next == g->where.main_arena)
+			return HI_OK;
+		if ((n & (n - 1)) == 0)
+			mark = addr;
+		if (next == mark || next % 8)
+			break;
+		addr = next;
+	}
+	return hi_fail(err, HI_BAD_DATA, addr,
+		       "glibc %s: the ring of arenas does not close", g->where.version);
+}
+
+static enum hi_status check_used(struct hi_glibc *g, struct hi_error *err)
+{
+	for (size_t i = 0; i < g->arenas.count; i++)
+		if (g->arenas.items[i].top)
+			return HI_OK;
+	if (g->n_mmaps)
+		return HI_OK;
+	return hi_fail(err, HI_NOT_FOUND, 0,
+		       "glibc malloc is not used by this process (another allocator?)");
+}
+
+/* ---- the instance ---- */
+
+static void release(struct hi_allocator *allocator)
+{
+	struct hi_glibc *g = (struct hi_glibc *)allocator;
+
+	if (!g)
+		return;
+	hi_vector_free(&g->arenas);
+	hi_vector_free(&g->parts);
+	hi_vector_free(&g->listed);
+	free((void *)(uintptr_t)g->base.regions);
+	free(g->base.damage);
+	pthread_mutex_destroy(&g->lock);
+	free(g);
+}
+HI_DEFINE_GUARD(struct hi_allocator *, release)
+
+static int by_start(const void *a, const void *b)
+{
+	const struct hi_glibc_part *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Sorted and disjoint, whatever the target claims. */
+static enum hi_status publish_regions(struct hi_glibc *g, struct hi_error *err)
+{
+	struct hi_glibc_part *parts = g->parts.items;
+	struct hi_heap_region *regions;
+	size_t kept = 0;
+
+	if (g->parts.count)
+		qsort(parts, g->parts.count, sizeof(*parts), by_start);
+	regions = hi_calloc(g->parts.count, sizeof(*regions));
+	if (!regions)
+		return hi_fail_memory(err, "regions");
+	for (size_t i = 0; i < g->parts.count; i++) {
+		if (kept && parts[i].start < parts[kept - 1].end) {
+			hi_glibc_damage(g, parts[i].start,
+					"arena %u: its memory overlaps another region",
+					parts[i].arena);
+			continue;
+		}
+		parts[kept] = parts[i];
+		regions[kept] = (struct hi_heap_region){
+			parts[i].start, parts[i].end, parts[i].arena,
+			parts[i].kind == HI_GLIBC_MMAPPED};
+		kept++;
+	}
+	g->parts.count = kept;
+	free((void *)(uintptr_t)g->base.regions);
+	g->base.regions = regions;
+	g->base.n_regions = kept;
+	return HI_OK;
+}
+
+static enum hi_status open_layout(struct hi_glibc *g, struct hi_error *err)
+{
+	enum hi_status status = check_par(g, err);
+
+	if (status == HI_OK)
+		status = check_ring(g, err);
+	if (status == HI_OK)
+		status = check_used(g, err);
+	if (status == HI_OK)
+		status = hi_glibc_add_heaps(g, err);
+	if (status == HI_OK)
+		status = publish_regions(g, err);
+	if (status == HI_OK && g->n_mmaps)
+		status = hi_glibc_add_mmapped(g, err);
+	if (status == HI_OK)
+		status = publish_regions(g, err);
+	if (status == HI_OK)
+		status = hi_glibc_list_free(g, err);
+	g->base.n_arenas = g->arenas.count;
+	g->n_probe_damage = g->base.n_damage;
+	g->n_probe_damage_total = g->base.n_damage_total;
+	return status;
+}
+
+static enum hi_status open_as(const struct hi_image *image,
+			      const struct hi_glibc_where *where,
+			      const struct hi_glibc_layout *layout,
+			      struct hi_allocator **ret, struct hi_error *err)
+{
+	struct hi_glibc *g = hi_calloc(1, sizeof(*g));
+	HI_GUARD(release) struct hi_allocator *guard = g ? &g->base : NULL;
+	enum hi_status status;
+
+	if (!g)
+		return hi_fail_memory(err, "allocator");
+	pthread_mutex_init(&g->lock, NULL);
+	g->base.ops = &hi_allocator_glibc;
+	g->image = image;
+	g->memory = image->memory;
+	g->layout = layout;
+	g->where = *where;
+	memcpy(g->base.found_by, where->found_by, sizeof(g->base.found_by));
+	g->base.damage = hi_calloc(64, sizeof(*g->base.damage));
+	if (!g->base.damage)
+		return hi_fail_memory(err, "allocator");
+	status = open_layout(g, err);
+	if (status != HI_OK)
+		return status;
+	memcpy(g->base.version, g->where.version, sizeof(g->base.version));
+	*ret = hi_take(guard);
+	return HI_OK;
+}
+
+/* No version is known (a static program): the newest layout whose proof holds
+ * without any damage, else the newest that holds at all. */
+static enum hi_status open_unknown(const struct hi_image *image,
+				   const struct hi_glibc_where *where,
+				   struct hi_allocator **ret, struct hi_error *err)
+{
+	HI_GUARD(release) struct hi_allocator *best = NULL;
+	enum hi_status status = HI_NOT_FOUND, first = HI_OK;
+
+	for (size_t i = hi_glibc_n_layouts; i-- > 0;) {
+		HI_GUARD(release) struct hi_allocator *now = NULL;
+		struct hi_glibc_where w = *where;
+
+		snprintf(w.version, sizeof(w.version), "2.%u-2.%u",
+			 hi_glibc_layouts[i].minor_first, hi_glibc_layouts[i].minor_last);
+		status = open_as(image, &w, &hi_glibc_layouts[i], &now,
+				 first ? NULL : err);
+		if (status == HI_NO_MEMORY || status == HI_NOT_FOUND)
+			return status;
+		if (status != HI_OK) {
+			first = status;
+			continue;
+		}
+		if (!best || now->n_damage_total < best->n_damage_total) {
+			release(best);
+			best = hi_take(now);
+		}
+	}
+	if (!best)
+		return first;
+	*ret = hi_take(best);
+	return HI_OK;
+}
+
+enum hi_status hi_glibc_open(const struct hi_image *image,
+			     const struct hi_glibc_where *where,
+			     struct hi_allocator **ret, struct hi_error *err)
+{
+	const struct hi_glibc_layout *layout;
+
+	if (!where->minor)
+		return open_unknown(image, where, ret, err);
+	layout = hi_glibc_layout_of(where->minor);
+	if (!layout)
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "glibc %s is older than the oldest known layout, 2.%u",
+			       where->version, hi_glibc_layouts[0].minor_first);
+	return open_as(image, where, layout, ret, err);
+}
+
+enum hi_status hi_glibc_probe_with(const struct hi_image *image,
+				   struct hi_modules *modules,
+				   const struct hi_glibc_options *options,
+				   struct hi_allocator **ret, struct hi_error *err)
+{
+	struct hi_glibc_where where;
+	enum hi_status status = hi_glibc_find(image, modules, options, &where, err);
+
+	return status == HI_OK ? hi_glibc_open(image, &where, ret, err) : status;
+}
+
+static enum hi_status probe(const struct hi_image *image, struct hi_modules *modules,
+			    struct hi_allocator **ret, struct hi_error *err)
+{
+	return hi_glibc_probe_with(image, modules, NULL, ret, err);
+}
+
+const struct hi_allocator_ops hi_allocator_glibc = {
+	.name = "glibc",
+	.probe = probe,
+	.walk = hi_glibc_walk,
+	.release = release,
+};

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every chunk of every region, once. A chunk is free if the next one's
+ * PREV_INUSE bit is clear, or if a tcache or fastbin lists it: those keep the
+ * bit. Where a head does not hold the walk says so and goes on at the next
+ * chunk that a list vouches for, else at the region's end.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "decode/allocators/glibc.h"
+
+enum { BATCH = 512, MAX_REGION_DAMAGE = 1000 };
+
+struct walk {
+	struct hi_glibc *g;
+	const struct hi_glibc_part *part;
+	unsigned region;
+	struct hi_window window;
+	const uint64_t *listed, *listed_end; /* the next listed chunk of this region */
+	hi_blocks_fn *fn;
+	void *arg;
+	bool stopped;
+	uint64_t n_damage;
+	uint64_t skipped;
+	uint64_t count[HI_BLOCK_STATES], bytes[HI_BLOCK_STATES];
+	size_t n;
+	struct hi_block batch[BATCH];
+};
+
+static void flush(struct walk *w)
+{
+	if (w->n && !w->stopped && !w->fn(w->batch, w->n, w->region, w->arg))
+		w->stopped = true;
+	w->n = 0;
+}
+
+static inline void emit(struct walk *w, uint64_t addr, uint64_t usable, uint64_t cost,
+			enum hi_block_state state)
+{
+	w->count[state]++;
+	w->bytes[state] += cost;
+	w->batch[w->n++] = (struct hi_block){
+		.addr = addr,
+		.usable = usable,
+		.cost = cost,
+		.state = state,
+		.mmapped = w->part->kind == HI_GLIBC_MMAPPED,
+	};
+	if (w->n == BATCH)
+		flush(w);
+}
+
+__attribute__((format(printf, 3, 4))) static void damage(struct walk *w, uint64_t addr,
+							 const char *fmt, ...)
+{
+	char text[sizeof(((struct hi_allocator_damage *)NULL)->text)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	hi_glibc_damage(w->g, addr, "arena %u: %s", w->part->arena, text);
+	w->n_damage++;
+}
+
+/* The next listed chunk; UINT64_MAX when there is none. */
+static inline uint64_t next_listed(const struct walk *w)
+{
+	return w->listed < w->listed_end ? *w->listed & ~(uint64_t)15 : UINT64_MAX;
+}
+
+static const uint64_t *lower_bound(const struct hi_glibc_listed *v, uint64_t addr)
+{
+	size_t low = 0, high = v->count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (v->items[mid] < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return v->items + low;
+}
+
+/* Entries that no chunk starts at: the list points into the middle of one. */
+static void drop_listed_below(struct walk *w, uint64_t p, bool is_damage)
+{
+	while (next_listed(w) < p) {
+		if (is_damage)
+			damage(w, next_listed(w), "a free list points inside a chunk");
+		w->listed++;
+	}
+}
+
+/* Nothing holds at p: where the chain can be taken up again. */
+static uint64_t resync(struct walk *w, uint64_t p)
+{
+	uint64_t resume;
+
+	drop_listed_below(w, p + 1, false);
+	resume = next_listed(w);
+	if (resume > w->part->stop)
+		resume = w->part->stop;
+	if (w->n_damage >= MAX_REGION_DAMAGE)
+		resume = w->part->stop;
+	w->skipped += resume - p;
+	return resume;
+}
+
+static void describe_bad_head(struct walk *w, uint64_t p, uint64_t head)
+{
+	uint64_t size = head & ~(uint64_t)HI_CHUNK_FLAGS;
+
+	if (size % HI_CHUNK_ALIGN || size < HI_CHUNK_MIN)
+		damage(w, p, "chunk size 0x%llx is impossible", (unsigned long long)size);
+	else if (size > w->part->stop - p)
+		damage(w, p, "chunk size 0x%llx runs past the %s",
+		       (unsigned long long)size, w->part->has_top ? "top" : "end");
+	else
+		damage(w, p, "chunk flags 0x%llx are impossible",
+		       (unsigned long long)(head & HI_CHUNK_FLAGS));
+}
+
+/* Whether a chunk whose successor cannot be read is in a bin: both of its
+ * neighbours in the ring point back. */
+static bool in_a_bin(struct walk *w, uint64_t p)
+{
+	uint64_t links[2], back;
+
+	return hi_memory_read(w->g->memory, p + 16, links, sizeof(links), NULL) ==
+		       HI_OK &&
+	       hi_memory_read_u64(w->g->memory, links[0] + 24, &back, NULL) == HI_OK &&
+	       back == p &&
+	       hi_memory_read_u64(w->g->memory, links[1] + 16, &back, NULL) == HI_OK &&
+	       back == p;
+}
+
+/* A chunk of known extent whose state the successor cannot tell. */
+static void emit_last_readable(struct walk *w, uint64_t p, uint64_t size)
+{
+	enum hi_block_state state = HI_BLOCK_LIVE;
+
+	drop_listed_below(w, p, true);
+	if (next_listed(w) == p)
+		state = (enum hi_block_state)(*w->listed++ & 15);
+	else if (in_a_bin(w, p))
+		state = HI_BLOCK_FREE_BIN;
+	emit(w, p + HI_CHUNK_HEADER, size - 8, size, state);
+}
+
+static inline enum hi_block_state state_of(struct walk *w, uint64_t p, uint64_t size,
+					   uint64_t next_head)
+{
+	enum hi_block_state state = HI_BLOCK_LIVE;
+	uint64_t prev_size;
+
+	if (__builtin_expect(next_listed(w) <= p, 0)) {
+		drop_listed_below(w, p, true);
+		if (next_listed(w) == p)
+			state = (enum hi_block_state)(*w->listed++ & 15);
+	}
+	if (next_head & HI_CHUNK_PREV_INUSE)
+		return state;
+	if (state != HI_BLOCK_LIVE)
+		damage(w, p, "a chunk is in a cache and in a bin");
+	else
+		state = HI_BLOCK_FREE_BIN;
+	if (!hi_window_u64(&w->window, p + size, &prev_size) || prev_size != size)
+		damage(w, p, "the size of a free chunk is not repeated at its end");
+	return state;
+}
+
+static void walk_chain(struct walk *w)
+{
+	const struct hi_glibc_part *part = w->part;
+	uint64_t wrong = part->arena ? 8 | HI_CHUNK_MMAPPED
+				     : 8 | HI_CHUNK_MMAPPED | HI_CHUNK_NON_MAIN;
+	uint64_t p = part->first, stop = part->stop, head = 0;
+	bool readable = hi_window_u64(&w->window, p + 8, &head);
+
+	while (p < stop && !w->stopped) {
+		uint64_t size = head & ~(uint64_t)HI_CHUNK_FLAGS, next_head = 0;
+
+		if (!readable || (head & wrong) || size < HI_CHUNK_MIN ||
+		    size > stop - p) {
+			if (readable)
+				describe_bad_head(w, p, head);
+			else
+				damage(w, p, "a chunk head is not readable");
+			p = resync(w, p);
+			readable = hi_window_u64(&w->window, p + 8, &head);
+			continue;
+		}
+		readable = hi_window_u64(&w->window, p + size + 8, &next_head);
+		if (readable)
+			emit(w, p + HI_CHUNK_HEADER, size - 8, size,
+			     state_of(w, p, size, next_head));
+		else
+			emit_last_readable(w, p, size);
+		p += size;
+		head = next_head;
+	}
+	drop_listed_below(w, stop, !w->stopped);
+}
+
+static void walk_part(struct walk *w)
+{
+	const struct hi_glibc_part *part = w->part;
+
+	if (part->kind == HI_GLIBC_MMAPPED) {
+		emit(w, part->user, part->usable, part->end - part->start, HI_BLOCK_LIVE);
+		flush(w);
+		return;
+	}
+	if (part->state_area)
+		emit(w, part->state_area, w->g->layout->state_size,
+		     part->first - part->state_area, HI_BLOCK_INTERNAL);
+	w->listed = lower_bound(&w->g->listed, part->first);
+	w->listed_end = lower_bound(&w->g->listed, part->end);
+	walk_chain(w);
+	if (part->has_top && !w->stopped)
+		emit(w, part->stop + HI_CHUNK_HEADER,
+		     part->end - part->stop - HI_CHUNK_HEADER, part->end - part->stop,
+		     HI_BLOCK_FREE_TOP);
+	flush(w);
+}
+
+static void add_counts(struct walk *w)
+{
+	struct hi_glibc *g = w->g;
+	uint64_t size = w->part->end - w->part->start, blocks = w->skipped;
+
+	for (int i = 0; i < HI_BLOCK_STATES; i++)
+		blocks += w->bytes[i];
+	pthread_mutex_lock(&g->lock);
+	for (int i = 0; i < HI_BLOCK_STATES; i++) {
+		g->base.count[i] += w->count[i];
+		g->base.bytes[i] += w->bytes[i];
+	}
+	g->base.skipped_bytes += w->skipped;
+	if (!w->stopped)
+		g->base.overhead_bytes += size - blocks;
+	pthread_mutex_unlock(&g->lock);
+}
+
+static enum hi_status walk_one(struct walk *w, unsigned region, bool *stopped_ret,
+			       struct hi_error *err)
+{
+	struct hi_glibc *g = w->g;
+
+	w->part = &g->parts.items[region];
+	w->region = region;
+	w->n_damage = w->skipped = 0;
+	memset(w->count, 0, sizeof(w->count));
+	memset(w->bytes, 0, sizeof(w->bytes));
+	walk_part(w);
+	*stopped_ret = w->stopped;
+	if (w->window.out_of_memory)
+		return hi_fail_memory(err, "window");
+	add_counts(w);
+	return HI_OK;
+}
+
+static void start_anew(struct hi_glibc *g)
+{
+	g->base.n_damage = g->n_probe_damage;
+	g->base.n_damage_total = g->n_probe_damage_total;
+	g->base.skipped_bytes = g->base.overhead_bytes = 0;
+	memset(g->base.count, 0, sizeof(g->base.count));
+	memset(g->base.bytes, 0, sizeof(g->base.bytes));
+}
+
+static enum hi_status walk_regions(struct hi_glibc *g, unsigned first, unsigned end,
+				   hi_blocks_fn *fn, void *arg, struct hi_error *err)
+{
+	HI_GUARD(free) struct walk *w = hi_alloc(sizeof(*w));
+	enum hi_status status = HI_OK;
+	bool stopped = false;
+
+	if (!w)
+		return hi_fail_memory(err, "walk");
+	memset(w, 0, offsetof(struct walk, batch));
+	w->g = g;
+	w->window.memory = g->memory;
+	w->fn = fn;
+	w->arg = arg;
+	for (unsigned i = first; i < end && !stopped && status == HI_OK; i++)
+		status = walk_one(w, i, &stopped, err);
+	hi_window_free(&w->window);
+	return status;
+}
+
+enum hi_status hi_glibc_walk(struct hi_allocator *allocator, hi_blocks_fn *fn, void *arg,
+			     struct hi_error *err)
+{
+	struct hi_glibc *g = (struct hi_glibc *)allocator;
+
+	start_anew(g);
+	return walk_regions(g, 0, (unsigned)g->parts.count, fn, arg, err);
+}
+
+enum hi_status hi_glibc_walk_region(struct hi_allocator *allocator, unsigned region,
+				    hi_blocks_fn *fn, void *arg, struct hi_error *err)
+{
+	struct hi_glibc *g = (struct hi_glibc *)allocator;
+
+	if (region >= g->parts.count)
+		return hi_fail(err, HI_NOT_FOUND, 0, "no region %u", region);
+	return walk_regions(g, region, region + 1, fn, arg, err);
+}
