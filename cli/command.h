@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * To add a command: an entry in enum hi_command_id, a file NAME.c with a
+ * `const struct hi_command hi_command_NAME`, a line in the list of commands.c,
+ * its bit at the options that it takes (options.c), a JSON Schema's name in
+ * docs/schema, scenario tests in tests/cli_commands_test.c.
+ */
+#ifndef HI_CLI_COMMAND_H
+#define HI_CLI_COMMAND_H
+
+#include "cli/inspect.h"
+#include "cli/output.h"
+#include "report/head.h"
+
+enum hi_command_id {
+	HI_COMMAND_SUMMARY,
+	HI_COMMAND_CENSUS,
+	HI_COMMAND_RETAINED,
+	HI_COMMAND_LEAKS,
+	HI_COMMAND_PATHS,
+	HI_COMMAND_EXPLAIN,
+	HI_COMMANDS,
+};
+
+struct hi_command {
+	enum hi_command_id id;
+	const char *name;
+	const char *arguments; /* "ADDRESS|TYPE"; "" none; all are required, one */
+	const char *purpose;   /* one line */
+	const char *help;      /* after the options: examples */
+	unsigned wanted;       /* bits of enum hi_wanted */
+	/* Fills the page or the document (one of them is NULL). */
+	enum hi_status (*run)(struct hi_inspection *in, const struct hi_head *head,
+			      struct hi_page *page, struct hi_json *json,
+			      struct hi_error *err);
+};
+
+extern const struct hi_command hi_command_summary, hi_command_census, hi_command_retained,
+	hi_command_leaks, hi_command_paths, hi_command_explain;
+
+/* By id; NULL ends. */
+extern const struct hi_command *const hi_commands[];
+const struct hi_command *hi_command_find(const char *name); /* NULL: none */
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "cli/command.h"
+
+const struct hi_command *const hi_commands[] = {
+	&hi_command_summary,
+	&hi_command_census,
+	&hi_command_retained,
+	&hi_command_leaks,
+	&hi_command_paths,
+	&hi_command_explain,
+	NULL,
+};
+
+const struct hi_command *hi_command_find(const char *name)
+{
+	for (size_t i = 0; hi_commands[i]; i++)
+		if (strcmp(hi_commands[i]->name, name) == 0)
+			return hi_commands[i];
+	return NULL;
+}

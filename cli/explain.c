@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "cli/blocks.h"
+#include "cli/command.h"
+#include "cli/lookup.h"
+#include "cli/words.h"
+#include "report/explain_report.h"
+
+/* Usual and greatest numbers of rows. */
+enum { FIELDS = 40, REFERRERS = 10, DOMINATORS = 12, MANY = 1 << 16 };
+
+HI_DEFINE_GUARD(struct hi_referrers *, hi_referrers_destroy)
+
+static size_t rows(const struct hi_inspection *in, size_t usual)
+{
+	size_t top = hi_lookup_top(in->options, usual);
+
+	return top < MANY ? top : MANY;
+}
+
+static enum hi_status add_fields(struct hi_inspection *in, hi_node node,
+				 struct hi_explain_report *r, struct hi_error *err)
+{
+	size_t max = rows(in, FIELDS), n = 0;
+	struct hi_field *fields = hi_arena_alloc(&in->arena, max * sizeof(*fields));
+	struct hi_explain_field *shown = hi_arena_alloc(&in->arena, max * sizeof(*shown));
+	enum hi_status status;
+
+	if (!fields || !shown)
+		return hi_fail_memory(err, "fields");
+	status = hi_typing_fields(in->typing, in->graph, node, fields, max, &n,
+				  &r->n_fields_total, err);
+	if (status != HI_OK)
+		return status;
+	for (size_t i = 0; i < n; i++) {
+		const struct hi_field *f = &fields[i];
+
+		shown[i] = (struct hi_explain_field){.path = f->path,
+						     .type = f->type,
+						     .value = f->value,
+						     .offset = f->offset,
+						     .size = f->size,
+						     .points = f->to != HI_NODE_NONE,
+						     .grade = (uint8_t)f->grade};
+		if (shown[i].points)
+			shown[i].to = hi_node_info(in->graph, in->dominators, f->to);
+	}
+	r->fields = shown;
+	r->n_fields = n;
+	return HI_OK;
+}
+
+static enum hi_status add_referrers(struct hi_inspection *in, hi_node node,
+				    struct hi_explain_report *r, struct hi_error *err)
+{
+	HI_GUARD(hi_referrers_destroy) struct hi_referrers *found = NULL;
+	struct hi_explain_link *links;
+	enum hi_status status = hi_referrers_find(in->graph, node, rows(in, REFERRERS),
+						  in->options->threads, &found, err);
+
+	if (status != HI_OK)
+		return status;
+	links = hi_arena_alloc(&in->arena, (found->count + 1) * sizeof(*links));
+	if (!links)
+		return hi_fail_memory(err, "referrers");
+	for (size_t i = 0; i < found->count; i++)
+		links[i] = (struct hi_explain_link){
+			.info = hi_node_info(in->graph, in->dominators, found->from[i]),
+			.text = hi_words_edge(in, found->from[i], node),
+			.grade = found->grade[i]};
+	r->referrers = links;
+	r->n_referrers = found->count;
+	r->n_referrers_total = found->total;
+	return HI_OK;
+}
+
+static enum hi_status add_dominators(struct hi_inspection *in, hi_node node,
+				     struct hi_explain_report *r, struct hi_error *err)
+{
+	size_t max = rows(in, DOMINATORS);
+	struct hi_node_info *chain = hi_arena_alloc(&in->arena, max * sizeof(*chain));
+	hi_node up = in->dominators->idom[node];
+
+	if (!chain)
+		return hi_fail_memory(err, "dominators");
+	while (up != HI_NODE_NONE && up != in->graph->super_root) {
+		if (r->n_dominators == max) {
+			r->dominators_cut = true;
+			break;
+		}
+		chain[r->n_dominators++] = hi_node_info(in->graph, in->dominators, up);
+		up = in->dominators->idom[up];
+	}
+	r->dominators = chain;
+	return HI_OK;
+}
+
+static enum hi_status explain_node(struct hi_inspection *in, hi_node node,
+				   struct hi_explain_report *r, struct hi_error *err)
+{
+	char text[512] = "";
+	enum hi_status status;
+
+	r->info = hi_node_info(in->graph, in->dominators, node);
+	if (r->info.sort == HI_NODE_OBJECT) {
+		r->conflict = in->graph->objects->flags[node] & HI_OBJECT_CONFLICT;
+		hi_typing_explain_type(in->typing, in->graph, node, text, sizeof(text));
+		r->evidence = hi_arena_strdup(&in->arena, text);
+		if (!r->evidence)
+			return hi_fail_memory(err, "evidence");
+	}
+	status = add_fields(in, node, r, err);
+	if (status == HI_OK)
+		status = add_referrers(in, node, r, err);
+	if (status == HI_OK)
+		status = add_dominators(in, node, r, err);
+	return status;
+}
+
+static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
+				     uint64_t offset, struct hi_explain_report *r,
+				     struct hi_error *err)
+{
+	const struct hi_objects *o = in->graph->objects;
+
+	r->state = o->flags[node] & HI_OBJECT_INTERNAL ? "internal"
+		   : hi_bit(in->reach->any, node)      ? "live"
+						       : "leak";
+	r->block = hi_objects_address(o, node);
+	r->usable = hi_objects_usable(o, node);
+	r->cost = hi_objects_cost(o, node);
+	r->offset = offset;
+	return explain_node(in, node, r, err);
+}
+
+/* The root variable that covers address; roots are few beside objects. */
+static hi_node find_root(const struct hi_graph *g, uint64_t address, uint64_t *offset)
+{
+	for (hi_node i = 0; i < g->n_roots; i++) {
+		const struct hi_root *root = &g->roots[i];
+		uint64_t size = root->size ? root->size : 8;
+
+		if (root->address && address >= root->address &&
+		    address - root->address < size) {
+			*offset = address - root->address;
+			return g->first_root + i;
+		}
+	}
+	return HI_NODE_NONE;
+}
+
+/* Free blocks are no objects: the allocator is asked once more. */
+static enum hi_status explain_other(struct hi_inspection *in, struct hi_explain_report *r,
+				    struct hi_error *err)
+{
+	static const char *const states[HI_BLOCK_STATES] = {"live",	   "internal",
+							    "free_tcache", "free_fastbin",
+							    "free_bin",	   "free_top"};
+	struct hi_block block;
+	enum hi_status status;
+	hi_node root = find_root(in->graph, r->address, &r->offset);
+
+	if (root != HI_NODE_NONE) {
+		r->state = "variable";
+		return explain_node(in, root, r, err);
+	}
+	status = hi_blocks_find(in, r->address, &block, err);
+	if (status != HI_OK && status != HI_NOT_FOUND)
+		return status;
+	if (status == HI_OK) {
+		r->state = states[block.state];
+		r->block = block.addr;
+		r->usable = block.usable;
+		r->cost = block.cost;
+		r->offset = r->address - block.addr;
+	} else {
+		r->state = *r->mapping ? "mapped" : "unmapped";
+	}
+	return HI_OK;
+}
+
+static const char *mapping_name(struct hi_inspection *in, uint64_t address)
+{
+	const struct hi_mapping *m = hi_image_mapping_at(in->image, address);
+	static const char *const kinds[] = {"anonymous memory",
+					    "a file",
+					    "[heap]",
+					    "[stack]",
+					    "[vdso]",
+					    "shared memory",
+					    "a mapping of the kernel"};
+
+	if (!m)
+		return "";
+	return m->path && *m->path ? m->path : kinds[m->kind];
+}
+
+static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+			  struct hi_page *page, struct hi_json *json,
+			  struct hi_error *err)
+{
+	struct hi_explain_report r = {.head = head,
+				      .info = {.sort = HI_NODE_SUPER,
+					       .type = "",
+					       .name = "",
+					       .detail = "",
+					       .retained = UINT64_MAX},
+				      .evidence = "",
+				      .live_bytes = in->reach->live_bytes};
+	uint64_t offset = 0;
+	enum hi_status status;
+	hi_node node;
+
+	if (!hi_lookup_is_address(in->options->argument, &r.address))
+		return hi_fail(err, HI_USAGE, 0,
+			       "explain %.60s: not an address like 0x55d0c8a412a0",
+			       in->options->argument);
+	r.mapping = mapping_name(in, r.address);
+	node = hi_objects_find(in->graph->objects, r.address, &offset);
+	status = node != HI_NODE_NONE ? explain_object(in, node, offset, &r, err)
+				      : explain_other(in, &r, err);
+	if (status != HI_OK)
+		return status;
+	if (json)
+		hi_explain_json(&r, json);
+	else
+		hi_explain_display(&r, page);
+	return HI_OK;
+}
+
+const struct hi_command hi_command_explain = {
+	.id = HI_COMMAND_EXPLAIN,
+	.name = "explain",
+	.arguments = "ADDRESS",
+	.purpose =
+		"All about one address: block, type and why, fields, who points at it.",
+	.help = "Examples:\n"
+		"  heapinspect explain 0x55d0c8a412a0 --pid 4242\n"
+		"  heapinspect explain 0x55d0c8a412a0 --pid 4242 --all --json",
+	.wanted = HI_WANT_DOMINATORS,
+	.run = run,
+};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/heading.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "attach/target.h"
+
+static void count_modules(struct hi_inspection *in, struct hi_head_module_counts *c)
+{
+	for (size_t i = 0; i < hi_modules_count(in->modules); i++) {
+		struct hi_module *m = hi_modules_get(in->modules, i);
+		struct hi_error quiet;
+
+		/* The vdso is the kernel's: nobody looks for its debug information. */
+		if (!m->path || !*m->path || m->path[0] == '[' ||
+		    strcmp(m->name, "linux-vdso.so.1") == 0)
+			continue;
+		c->total++;
+		c->mismatched += m->file_mismatch;
+		c->from_memory += m->from_memory;
+		if (m->debug == HI_DEBUG_NONE && hi_module_debug(m, &quiet) != HI_OK)
+			continue;
+		c->with_debug += m->debug != HI_DEBUG_NONE;
+		c->in_file += m->debug == HI_DEBUG_IN_FILE;
+		c->by_build_id += m->debug == HI_DEBUG_BUILD_ID;
+		c->by_link += m->debug == HI_DEBUG_LINK;
+		c->by_debuginfod += m->debug == HI_DEBUG_INFOD;
+	}
+}
+
+static void set_build_id(struct hi_inspection *in, struct hi_head *head)
+{
+	struct hi_module *m = hi_modules_executable(in->modules);
+
+	for (size_t i = 0; m && i < m->build_id_size && i < sizeof(m->build_id); i++)
+		snprintf(head->build_id + 2 * i, 3, "%02x", m->build_id[i]);
+}
+
+static void warn_of_modules(struct hi_inspection *in)
+{
+	for (size_t i = 0; i < hi_modules_count(in->modules); i++) {
+		struct hi_module *m = hi_modules_get(in->modules, i);
+
+		if (m->note[0])
+			hi_inspect_warn(in, "%s: %s", m->name, m->note);
+	}
+}
+
+static enum hi_status set_target(struct hi_inspection *in, struct hi_head *head,
+				 struct hi_error *err)
+{
+	const struct hi_target *t = in->target;
+	struct hi_head_child *children;
+
+	if (!t)
+		return HI_OK;
+	children = hi_arena_alloc(&in->arena, (t->n_children + 1) * sizeof(*children));
+	if (!children)
+		return hi_fail_memory(err, "children");
+	for (size_t i = 0; i < t->n_children; i++)
+		children[i] = (struct hi_head_child){.pid = t->children[i].pid,
+						     .name = t->children[i].name,
+						     .rss = t->children[i].rss,
+						     .shared = t->children[i].shared};
+	head->exe_deleted = t->exe_deleted;
+	head->children = children;
+	head->n_children = t->n_children;
+	head->n_children_total = t->n_children_total;
+	return HI_OK;
+}
+
+static void set_snapshot(const struct hi_inspection *in, struct hi_head *head)
+{
+	static const char *const modes[] = {"copy", "core", "mock"};
+	const struct hi_image_stats *s = &in->image->stats;
+
+	head->mode = modes[in->image->mode];
+	head->safepoint = in->target ? "now" : NULL;
+	head->time_ns = s->time_ns;
+	head->pause_ns = in->target ? s->pause_ns : UINT64_MAX;
+	head->complete = in->image->complete;
+	head->threads = in->image->n_threads;
+	head->bytes_copied = s->bytes_copied;
+	head->pages_never_touched = s->pages_never_touched;
+	head->pages_swapped = s->pages_swapped;
+	head->bytes_unreadable = s->bytes_unreadable;
+	head->segments_missing = s->segments_missing;
+	head->threads_in_allocator = s->threads_in_allocator;
+}
+
+static void set_allocator(const struct hi_inspection *in, struct hi_head *head)
+{
+	const struct hi_allocator *a = in->allocator;
+
+	if (!a)
+		return;
+	head->allocator = a->ops->name;
+	head->allocator_version = a->version;
+	head->allocator_found_by = a->found_by;
+	head->arenas = a->n_arenas;
+	head->damaged = a->n_damage_total;
+	head->skipped_bytes = a->skipped_bytes;
+}
+
+enum hi_status hi_heading_make(struct hi_inspection *in, struct hi_head *ret,
+			       struct hi_error *err)
+{
+	struct hi_head head = {
+		.pid = in->options->pid ? (int)in->options->pid : (int)in->image->pid,
+		.exe = in->image->exe ? in->image->exe : "",
+		.core = in->options->core,
+		.conservative = in->options->conservative,
+	};
+	enum hi_status status = set_target(in, &head, err);
+
+	if (status != HI_OK)
+		return status;
+	set_snapshot(in, &head);
+	set_allocator(in, &head);
+	count_modules(in, &head.modules);
+	set_build_id(in, &head);
+	warn_of_modules(in);
+	head.warnings = in->warnings.items;
+	head.n_warnings = in->warnings.count;
+	*ret = head;
+	return HI_OK;
+}

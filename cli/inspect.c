@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/inspect.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "attach/core.h"
+#include "attach/stop.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/blocks.h"
+#include "cli/progress.h"
+#include "decode/ledger.h"
+
+HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
+
+/* DESIGN: what holds over a fifth of the live heap is a suspect. */
+static const double suspect_share = 0.2;
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void hi_inspect_warn(struct hi_inspection *in, const char *fmt, ...)
+{
+	char text[512];
+	const char *copy;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	copy = hi_arena_strdup(&in->arena, text);
+	if (copy)
+		(void)hi_vector_push(&in->warnings, copy);
+}
+
+void hi_inspect_phase(struct hi_inspection *in, const char *name)
+{
+	uint64_t now = now_ns();
+
+	if (in->phases.count && in->phase_started)
+		in->phases.items[in->phases.count - 1].ns = now - in->phase_started;
+	in->phase_started = 0;
+	if (name && hi_vector_push(&in->phases, (struct hi_phase){name, 0}))
+		in->phase_started = now;
+	hi_progress_phase(in->progress, name);
+}
+
+static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *err)
+{
+	const struct hi_options *o = in->options;
+	HI_GUARD(free) struct hi_range *text = NULL;
+	struct hi_stop_options stop = {.max_pause_ns = o->max_pause_ns,
+				       .with_swap = o->swap,
+				       .threads = o->threads};
+	struct hi_error quiet;
+	enum hi_status status = hi_target_open(o->pid, &in->target, err);
+
+	if (status != HI_OK)
+		return status;
+	/* Without it threads may stand inside malloc: worse, but no reason to fail. */
+	if (hi_allocator_text(in->target, &text, &stop.n_avoid, &quiet) == HI_OK)
+		stop.avoid = text;
+	else
+		hi_inspect_warn(in,
+				"the allocator's code was not found (%s): threads may be "
+				"stopped inside it",
+				quiet.text);
+	hi_inspect_phase(in, "stopping and copying");
+	return hi_stop_and_copy(in->target, &stop, &in->image, err);
+}
+
+static enum hi_status freeze(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_core_options core = {.exe = in->options->exe};
+
+	if (in->options->pid)
+		return freeze_process(in, err);
+	return hi_core_open(in->options->core, &core, &in->image, err);
+}
+
+/* The pause is always said, and at once: what comes after it may take time. */
+static void say_pause(const struct hi_inspection *in)
+{
+	char pause[24], bytes[24];
+
+	if (in->options->quiet || !in->target)
+		return;
+	fprintf(stderr, "heapinspect: pid %d was paused for %s (%s copied)\n",
+		(int)in->options->pid, hi_text_duration(pause, in->image->stats.pause_ns),
+		hi_text_bytes(bytes, in->image->stats.bytes_copied));
+}
+
+static enum hi_status open_modules(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_modules_options options = {.debug_dir = in->options->debug_dir,
+					     .exe = in->options->exe};
+	struct hi_error quiet;
+	enum hi_status status = hi_modules_open(in->image, &options, &in->modules, err);
+
+	if (status != HI_OK)
+		return status;
+	status = hi_types_open(in->modules, &in->types, &quiet);
+	if (status == HI_NO_MEMORY)
+		return hi_fail_memory(err, "types");
+	if (status != HI_OK) {
+		in->types = NULL;
+		hi_inspect_warn(in, "no types: %s", quiet.text);
+	}
+	return HI_OK;
+}
+
+static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_error quiet;
+	enum hi_status status =
+		hi_allocator_probe(in->image, in->modules, &in->allocator, &quiet);
+
+	if (status == HI_NO_MEMORY)
+		return hi_fail_memory(err, "allocator");
+	if (status == HI_OK)
+		return HI_OK;
+	in->allocator = NULL;
+	if (status == HI_NOT_FOUND)
+		hi_inspect_warn(in, "no glibc malloc in this process: blocks, types and "
+				    "leaks are unknown");
+	else
+		hi_inspect_warn(in, "the heap is not read, its layout does not hold: %s",
+				quiet.text);
+	return HI_OK;
+}
+
+static enum hi_status link_objects(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_typing_options options = {.conservative = in->options->conservative,
+					    .threads = in->options->threads};
+	struct hi_objects *objects = NULL;
+	enum hi_status status;
+
+	hi_inspect_phase(in, "walking the heap");
+	status = hi_blocks_collect(in, &objects, err);
+	if (status != HI_OK)
+		return status;
+	hi_inspect_phase(in, "typing and linking");
+	return hi_typing_run(in->image, in->modules, in->types, in->allocator, objects,
+			     &options, &in->typing, &in->graph, err);
+}
+
+static enum hi_status compute_sizes(struct hi_inspection *in, unsigned wanted,
+				    struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	if (wanted & HI_WANT_DOMINATORS) {
+		hi_inspect_phase(in, "dominators");
+		status =
+			hi_dominators_compute(in->graph, in->reach, &in->dominators, err);
+	}
+	if (status == HI_OK && (wanted & HI_WANT_LEAKS)) {
+		hi_inspect_phase(in, "leak roots");
+		status = hi_leaks_compute(in->graph, in->reach, &in->leaks, err);
+	}
+	if (status == HI_OK && (wanted & HI_WANT_CENSUS)) {
+		hi_inspect_phase(in, "census by type");
+		status = hi_census_by_type(in->graph, in->reach, in->dominators,
+					   &in->census, err);
+	}
+	if (status == HI_OK && (wanted & HI_WANT_SUSPECTS)) {
+		hi_inspect_phase(in, "suspects");
+		status = hi_suspects_find(in->graph, in->reach, in->dominators,
+					  suspect_share, &in->suspects, err);
+	}
+	return status;
+}
+
+static void fill_ledger(struct hi_inspection *in)
+{
+	struct hi_error quiet;
+	uint64_t rss = in->target ? in->target->rss : HI_UNKNOWN;
+
+	hi_inspect_phase(in, "ledger");
+	in->ledger_known = hi_ledger_fill(in->image, in->allocator, in->graph, in->reach,
+					  rss, &in->ledger, &quiet) == HI_OK;
+	if (!in->ledger_known)
+		hi_inspect_warn(in, "no ledger: %s", quiet.text);
+}
+
+static enum hi_status compute(struct hi_inspection *in, unsigned wanted,
+			      struct hi_error *err)
+{
+	enum hi_status status;
+
+	hi_inspect_phase(in, "reachability");
+	status = hi_reach_compute(in->graph, in->options->threads, &in->reach, err);
+	if (status == HI_OK)
+		status = compute_sizes(in, wanted, err);
+	if (status == HI_OK && (wanted & HI_WANT_LEDGER))
+		fill_ledger(in);
+	return status;
+}
+
+enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted,
+			       struct hi_inspection **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_inspect_close)
+	struct hi_inspection *in = hi_calloc(1, sizeof(*in));
+	enum hi_status status;
+
+	if (!in)
+		return hi_fail_memory(err, "inspection");
+	in->options = options;
+	hi_inspect_phase(in, "opening the target");
+	status = freeze(in, err);
+	if (status != HI_OK)
+		return status;
+	say_pause(in);
+	if (!options->quiet)
+		in->progress = hi_progress_start();
+	hi_inspect_phase(in, "modules");
+	status = open_modules(in, err);
+	if (status != HI_OK)
+		return status;
+	hi_inspect_phase(in, "allocator");
+	status = find_allocator(in, err);
+	if (status == HI_OK)
+		status = link_objects(in, err);
+	if (status == HI_OK)
+		status = compute(in, wanted, err);
+	hi_inspect_phase(in, NULL);
+	hi_progress_end(hi_take(in->progress));
+	if (status == HI_OK)
+		*ret = hi_take(in);
+	return status;
+}
+
+void hi_inspect_close(struct hi_inspection *in)
+{
+	if (!in)
+		return;
+	hi_progress_end(in->progress);
+	hi_suspects_destroy(in->suspects);
+	hi_census_destroy(in->census);
+	hi_leaks_destroy(in->leaks);
+	hi_dominators_destroy(in->dominators);
+	hi_reach_destroy(in->reach);
+	hi_typing_destroy(in->typing);
+	hi_graph_destroy(in->graph);
+	hi_allocator_release(in->allocator);
+	hi_types_close(in->types);
+	hi_modules_close(in->modules);
+	hi_image_destroy(in->image);
+	hi_target_close(in->target);
+	hi_arena_free(&in->arena);
+	hi_vector_free(&in->warnings);
+	hi_vector_free(&in->phases);
+	free(in);
+}

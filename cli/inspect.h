@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Target -> image -> graph -> results: the wiring, for every command. What is
+ * not wanted is not computed and stays NULL.
+ */
+#ifndef HI_CLI_INSPECT_H
+#define HI_CLI_INSPECT_H
+
+#include "base/arena.h"
+#include "base/vector.h"
+#include "census/analysis.h"
+#include "census/ledger.h"
+#include "cli/options.h"
+#include "decode/allocator.h"
+#include "decode/typing/typing.h"
+
+enum hi_wanted {
+	HI_WANT_DOMINATORS = 1,
+	HI_WANT_LEAKS = 2,
+	HI_WANT_CENSUS = 4, /* with retained sizes if dominators are wanted */
+	HI_WANT_SUSPECTS = 8,
+	HI_WANT_LEDGER = 16,
+};
+
+struct hi_phase {
+	const char *name;
+	uint64_t ns;
+};
+
+struct hi_inspection {
+	const struct hi_options *options;
+	struct hi_target *target; /* NULL: a core */
+	struct hi_image *image;
+	struct hi_modules *modules;
+	struct hi_types *types;		/* NULL: no debug information could be opened */
+	struct hi_allocator *allocator; /* NULL: none is known */
+	struct hi_typing *typing;
+	struct hi_graph *graph; /* owns the objects */
+	struct hi_reach *reach;
+	struct hi_dominators *dominators;
+	struct hi_leaks *leaks;
+	struct hi_census *census;
+	struct hi_suspects *suspects;
+	struct hi_ledger ledger;
+	bool ledger_known;
+	struct hi_arena arena; /* of the warnings, and for the commands */
+	struct hi_warning_list HI_VECTOR(const char *) warnings;
+	struct hi_phase_list HI_VECTOR(struct hi_phase) phases;
+	uint64_t phase_started; /* CLOCK_MONOTONIC; 0: none runs */
+	struct hi_progress *progress;
+};
+
+/* wanted: bits of enum hi_wanted; reachability is always there. */
+enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted,
+			       struct hi_inspection **ret, struct hi_error *err);
+void hi_inspect_close(struct hi_inspection *in);
+
+/* A line for the header; dropped when out of memory. */
+void hi_inspect_warn(struct hi_inspection *in, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Ends the phase before and begins this one; NULL just ends. */
+void hi_inspect_phase(struct hi_inspection *in, const char *name);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* heapinspect: options, one inspection, one report. */
+#include <argp.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/heading.h"
+
+/* ECOSYSTEM's exit codes; 1 is kept for gates and differences. */
+enum {
+	EXIT_FINE = 0,
+	EXIT_ERROR = 2,
+	EXIT_CANNOT_ATTACH = 3,
+	EXIT_PARTIAL = 4,
+	EXIT_OUT_OF_TIME = 124,
+};
+
+const char *argp_program_version = "heapinspect " HI_VERSION;
+
+HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
+HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
+
+static int exit_code(enum hi_status status)
+{
+	switch (status) {
+	case HI_OK:
+		return EXIT_FINE;
+	case HI_CANNOT_ATTACH:
+	case HI_GONE:
+		return EXIT_CANNOT_ATTACH;
+	case HI_TIMEOUT:
+		return EXIT_OUT_OF_TIME;
+	case HI_NO_MEMORY:
+	case HI_OS:
+	case HI_FAULT:
+	case HI_BAD_DATA:
+	case HI_NOT_FOUND:
+	case HI_UNSUPPORTED:
+	case HI_USAGE:
+	case HI_LIMIT:
+	default:
+		return EXIT_ERROR;
+	}
+}
+
+static int say_error(const struct hi_error *err)
+{
+	char text[4 * sizeof(err->text)];
+
+	hi_text_escape(text, sizeof(text), err->text, strlen(err->text));
+	fprintf(stderr, "heapinspect: %s\n", text);
+	return exit_code(err->status);
+}
+
+static void say_phases(const struct hi_inspection *in)
+{
+	char time[24];
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < in->phases.count; i++) {
+		all += in->phases.items[i].ns;
+		fprintf(stderr, "heapinspect: %-22s %10s\n", in->phases.items[i].name,
+			hi_text_duration(time, in->phases.items[i].ns));
+	}
+	fprintf(stderr, "heapinspect: %-22s %10s\n", "together",
+		hi_text_duration(time, all));
+}
+
+/* The report, page or document, onto the output. */
+static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
+			   struct hi_output *output, struct hi_error *err)
+{
+	const struct hi_options *o = in->options;
+	HI_GUARD(hi_page_destroy) struct hi_page *page = NULL;
+	struct hi_json json;
+	enum hi_status status;
+
+	if (o->json) {
+		hi_json_init(&json, output->file);
+		status = o->command->run(in, head, NULL, &json, err);
+		if (status == HI_OK && !hi_json_finish(&json) && json.failed)
+			return hi_fail_memory(err, "JSON");
+		return status;
+	}
+	page = hi_page_create();
+	if (!page)
+		return hi_fail_memory(err, "page");
+	status = o->command->run(in, head, page, NULL, err);
+	if (status == HI_OK)
+		status = hi_output_page(output, o, page, err);
+	return status;
+}
+
+static bool is_partial(const struct hi_head *head)
+{
+	return !head->complete || head->damaged || head->threads_in_allocator ||
+	       head->skipped_bytes;
+}
+
+static int inspect(const struct hi_options *options, struct hi_output *output)
+{
+	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
+	struct hi_error err = {};
+	struct hi_head head;
+
+	if (hi_inspect_open(options, options->command->wanted, &in, &err) != HI_OK ||
+	    hi_heading_make(in, &head, &err) != HI_OK)
+		return say_error(&err);
+	if (options->verbose)
+		say_phases(in);
+	if (tell(in, &head, output, &err) != HI_OK ||
+	    hi_output_commit(output, &err) != HI_OK)
+		return say_error(&err);
+	if (options->strict && is_partial(&head)) {
+		if (!options->quiet)
+			fprintf(stderr, "heapinspect: the snapshot is not complete\n");
+		return EXIT_PARTIAL;
+	}
+	return EXIT_FINE;
+}
+
+int main(int argc, char **argv)
+{
+	struct hi_options options;
+	struct hi_output output;
+	struct hi_error err;
+	int code;
+
+	setlocale(LC_CTYPE, "");
+	/* A closed pipe is an error to be told, not a death while a target waits. */
+	signal(SIGPIPE, SIG_IGN);
+	argp_err_exit_status = EXIT_ERROR;
+	code = hi_options_parse(argc, argv, &options);
+	if (code != 0)
+		return code;
+	if (hi_output_open(&options, &output, &err) != HI_OK)
+		return say_error(&err);
+	code = inspect(&options, &output);
+	hi_output_close(&output);
+	return code;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/options.h"
+
+#include <argp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+
+enum {
+	OPT_CORE = 0x100,
+	OPT_EXE,
+	OPT_JSON,
+	OPT_ALL,
+	OPT_TOP,
+	OPT_COLOR,
+	OPT_WIDTH,
+	OPT_DEBUG_DIR,
+	OPT_CONSERVATIVE,
+	OPT_SWAP,
+	OPT_MAX_PAUSE,
+	OPT_THREADS,
+	OPT_TYPE,
+	OPT_MIN_SIZE,
+	OPT_STRICT,
+	OPT_BY,
+	OPTIONS_MAX = 32,
+};
+
+#define BIT(name) (1u << HI_COMMAND_##name)
+#define EVERY (~0u)
+#define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS))
+
+static const struct {
+	struct argp_option option;
+	unsigned commands; /* that take it */
+} table[] = {
+	{{0, 0, 0, 0, "Target:", 1}, EVERY},
+	{{"pid", 'p', "PID", 0, "a running process", 1}, EVERY},
+	{{"core", OPT_CORE, "FILE", 0, "a core file (gcore's or the kernel's)", 1},
+	 EVERY},
+	{{"exe", OPT_EXE, "FILE", 0, "the core's executable, if it has moved", 1}, EVERY},
+	{{0, 0, 0, 0, "What to show:", 2}, EVERY},
+	{{"by", OPT_BY, "WHAT", 0, "break-down: type", 2}, BIT(CENSUS)},
+	{{"type", OPT_TYPE, "NAME", 0, "only this type (or a pattern with *)", 2}, ROWS},
+	{{"min-size", OPT_MIN_SIZE, "SIZE", 0, "only rows of this many bytes (64KiB)", 2},
+	 ROWS},
+	{{"ways", 'k', "N", 0, "so many ways (5)", 2}, BIT(PATHS)},
+	{{"top", OPT_TOP, "N", 0, "so many rows a table", 2}, EVERY},
+	{{"all", OPT_ALL, 0, 0, "every row", 2}, EVERY},
+	{{0, 0, 0, 0, "How to look:", 3}, EVERY},
+	{{"debug-dir", OPT_DEBUG_DIR, "DIR", 0,
+	  "debug files are here instead of /usr/lib/debug (':' separates)", 3},
+	 EVERY},
+	{{"conservative", OPT_CONSERVATIVE, 0, 0,
+	  "no types: every word may be a pointer (fast)", 3},
+	 EVERY},
+	{{"swap", OPT_SWAP, 0, 0, "copy swapped pages too (brings them back)", 3}, EVERY},
+	{{"max-pause", OPT_MAX_PAUSE, "TIME", 0,
+	  "give up when the target is paused for longer (200ms; 1s)", 3},
+	 EVERY},
+	{{"threads", OPT_THREADS, "N", 0, "threads to work with (all processors)", 3},
+	 EVERY},
+	{{"strict", OPT_STRICT, 0, 0, "exit with 4 if the snapshot is not complete", 3},
+	 EVERY},
+	{{0, 0, 0, 0, "Output:", 4}, EVERY},
+	{{"json", OPT_JSON, 0, 0, "one JSON document", 4}, EVERY},
+	{{"output", 'o', "FILE", 0, "to FILE (mode 0600)", 4}, EVERY},
+	{{"color", OPT_COLOR, "WHEN", 0, "auto, always or never", 4}, EVERY},
+	{{"width", OPT_WIDTH, "N", 0, "columns of text (the terminal's, else 80)", 4},
+	 EVERY},
+	{{"quiet", 'q', 0, 0, "nothing but errors on stderr", 4}, EVERY},
+	{{"verbose", 'v', 0, 0, "where the time went, on stderr; more detail", 4}, EVERY},
+};
+enum { TABLE_SIZE = sizeof(table) / sizeof(table[0]) };
+
+static int wrong(const struct argp_state *state, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* One line on stderr, then out: argp's own would add a second one. */
+static int wrong(const struct argp_state *state, const char *fmt, ...)
+{
+	char text[512], safe[1100];
+	va_list ap;
+
+	(void)state;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	hi_text_escape(safe, sizeof(safe), text, strlen(text));
+	fprintf(stderr, "heapinspect: %s\n", safe);
+	return 2;
+}
+
+/* argp stops at any error but ARGP_ERR_UNKNOWN; this one is "said already". */
+enum { SAID = 1000 };
+
+static int take_number(const struct argp_state *state, const char *option,
+		       const char *text, uint64_t low, uint64_t high, uint64_t *ret)
+{
+	if (hi_parse_number(text, low, high, ret))
+		return 0;
+	wrong(state, "%s %s: not a number from %llu to %llu", option, text,
+	      (unsigned long long)low, (unsigned long long)high);
+	return SAID;
+}
+
+static int take_color(const struct argp_state *state, struct hi_options *o,
+		      const char *text)
+{
+	static const char *const words[] = {"auto", "always", "never"};
+
+	for (unsigned i = 0; i < 3; i++)
+		if (strcmp(text, words[i]) == 0) {
+			o->color = (enum hi_color)i;
+			return 0;
+		}
+	wrong(state, "--color=%s: not one of auto, always, never", text);
+	return SAID;
+}
+
+static int take_by(const struct argp_state *state, const char *text)
+{
+	if (strcmp(text, "type") == 0)
+		return 0;
+	wrong(state, "--by %s: this version breaks down by type only", text);
+	return SAID;
+}
+
+static int take_valued(int key, char *arg, struct argp_state *state, struct hi_options *o)
+{
+	uint64_t n = 0;
+	int bad;
+
+	switch (key) {
+	case 'p':
+		bad = take_number(state, "--pid", arg, 1, INT32_MAX, &n);
+		o->pid = (pid_t)n;
+		return bad;
+	case 'k':
+		bad = take_number(state, "-k", arg, 1, 1000, &n);
+		o->k = n;
+		return bad;
+	case OPT_TOP:
+		bad = take_number(state, "--top", arg, 1, SIZE_MAX / 2, &n);
+		o->top = n;
+		return bad;
+	case OPT_WIDTH:
+		bad = take_number(state, "--width", arg, 40, 1000, &n);
+		o->width = (unsigned)n;
+		return bad;
+	case OPT_THREADS:
+		bad = take_number(state, "--threads", arg, 1, 1024, &n);
+		o->threads = (unsigned)n;
+		return bad;
+	case OPT_MAX_PAUSE:
+		if (hi_parse_duration(arg, &o->max_pause_ns))
+			return 0;
+		wrong(state, "--max-pause %s: not a time like 200ms or 1s", arg);
+		return SAID;
+	case OPT_MIN_SIZE:
+		if (hi_parse_size(arg, &o->min_size))
+			return 0;
+		wrong(state, "--min-size %s: not a size like 4096 or 64KiB", arg);
+		return SAID;
+	case OPT_COLOR:
+		return take_color(state, o, arg);
+	case OPT_BY:
+		return take_by(state, arg);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int take_argument(char *arg, struct argp_state *state, struct hi_options *o)
+{
+	if (!o->command->arguments[0]) {
+		if (o->command->id == HI_COMMAND_SUMMARY)
+			wrong(state,
+			      "%s: not a command; there are summary, census, retained, "
+			      "leaks, paths, explain (a process: --pid N)",
+			      arg);
+		else
+			wrong(state, "%s: %s takes no argument", arg, o->command->name);
+		return SAID;
+	}
+	if (o->argument) {
+		wrong(state, "%s: one %s only", arg, o->command->arguments);
+		return SAID;
+	}
+	o->argument = arg;
+	return 0;
+}
+
+static error_t take(int key, char *arg, struct argp_state *state)
+{
+	struct hi_options *o = state->input;
+
+	switch (key) {
+	case OPT_CORE:
+		o->core = arg;
+		return 0;
+	case OPT_EXE:
+		o->exe = arg;
+		return 0;
+	case OPT_JSON:
+		o->json = true;
+		return 0;
+	case OPT_ALL:
+		o->all = true;
+		return 0;
+	case OPT_DEBUG_DIR:
+		o->debug_dir = arg;
+		return 0;
+	case OPT_CONSERVATIVE:
+		o->conservative = true;
+		return 0;
+	case OPT_SWAP:
+		o->swap = true;
+		return 0;
+	case OPT_TYPE:
+		o->type = arg;
+		return 0;
+	case OPT_STRICT:
+		o->strict = true;
+		return 0;
+	case 'o':
+		o->output = arg;
+		return 0;
+	case 'q':
+		o->quiet = true;
+		return 0;
+	case 'v':
+		o->verbose = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		return take_argument(arg, state, o);
+	default:
+		return take_valued(key, arg, state, o);
+	}
+}
+
+/* Whether this option (its long name up to n bytes, or its letter) takes a
+ * value that is the next word. */
+static bool takes_value(const char *name, size_t n, int letter)
+{
+	for (size_t i = 0; i < TABLE_SIZE; i++) {
+		const struct argp_option *o = &table[i].option;
+
+		if (letter ? o->key == letter
+			   : o->name && n && !strncmp(o->name, name, n))
+			return o->arg != NULL;
+	}
+	return false;
+}
+
+/* How many words the option at argv[i] takes: 1 or 2. */
+static int option_words(const char *word)
+{
+	if (word[1] == '-')
+		return strchr(word, '=') ? 1
+					 : 1 + takes_value(word + 2, strlen(word + 2), 0);
+	for (const char *c = word + 1; *c; c++)
+		if (takes_value(NULL, 0, *c))
+			return c[1] ? 1 : 2;
+	return 1;
+}
+
+/* The command's name may stand before or behind options: the first word that
+ * is neither an option nor an option's value. Removes it from argv. */
+static const struct hi_command *find_command(int *argc, char **argv)
+{
+	const struct hi_command *command;
+	int i = 1;
+
+	while (i < *argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--") != 0)
+		i += option_words(argv[i]);
+	command = i < *argc ? hi_command_find(argv[i]) : NULL;
+	if (!command)
+		return &hi_command_summary;
+	memmove(argv + i, argv + i + 1, (size_t)(*argc - i) * sizeof(*argv));
+	--*argc;
+	return command;
+}
+
+static int check(struct hi_options *o)
+{
+	if (o->command->arguments[0] && !o->argument)
+		return wrong(NULL, "%s: %s is missing; see heapinspect %s --help",
+			     o->command->name, o->command->arguments, o->command->name);
+	if (!o->pid && !o->core)
+		return wrong(NULL, "no target: give --pid N or --core FILE; see "
+				   "heapinspect --help");
+	if (o->pid && o->core)
+		return wrong(NULL, "--pid and --core: one target at a time");
+	if (o->exe && !o->core)
+		return wrong(NULL, "--exe: only with --core");
+	if (o->swap && o->core)
+		return wrong(NULL, "--swap: only with --pid");
+	if (o->max_pause_ns && o->core)
+		return wrong(NULL, "--max-pause: only with --pid");
+	if (o->all && o->top)
+		return wrong(NULL, "--all and --top: one of them");
+	return 0;
+}
+
+static error_t parse_as(const struct hi_command *command, int argc, char **argv,
+			struct hi_options *o)
+{
+	struct argp_option options[TABLE_SIZE + 1] = {};
+	struct argp argp = {.options = options, .parser = take};
+	char name[64], doc[2048];
+	size_t n = 0;
+
+	for (size_t i = 0; i < TABLE_SIZE; i++)
+		if (table[i].commands & 1u << command->id)
+			options[n++] = table[i].option;
+	snprintf(doc, sizeof(doc), "%s\v%s", command->purpose, command->help);
+	argp.doc = doc;
+	argp.args_doc = command->arguments;
+	snprintf(name, sizeof(name), "heapinspect%s%s",
+		 command->id == HI_COMMAND_SUMMARY ? "" : " ",
+		 command->id == HI_COMMAND_SUMMARY ? "" : command->name);
+	argv[0] = name;
+	return argp_parse(&argp, argc, argv, 0, NULL, o);
+}
+
+int hi_options_parse(int argc, char **argv, struct hi_options *ret)
+{
+	struct hi_options o = {.k = 5};
+	error_t bad;
+
+	o.command = find_command(&argc, argv);
+	bad = parse_as(o.command, argc, argv, &o);
+	if (bad == SAID)
+		return 2;
+	if (bad)
+		return wrong(NULL, "options: %s", strerror(bad));
+	if (check(&o) != 0)
+		return 2;
+	*ret = o;
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line: one argp parser a command, all from one table. */
+#ifndef HI_CLI_OPTIONS_H
+#define HI_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum hi_color { HI_COLOR_AUTO, HI_COLOR_ALWAYS, HI_COLOR_NEVER };
+
+struct hi_command;
+
+struct hi_options {
+	const struct hi_command *command;
+	const char *argument; /* of the command; NULL none */
+	pid_t pid;	      /* 0: a core */
+	const char *core, *exe;
+	bool json, all, quiet, verbose, strict;
+	bool conservative, swap;
+	enum hi_color color;
+	unsigned width;	    /* 0: the terminal's */
+	size_t top;	    /* 0: the command's usual number */
+	size_t k;	    /* paths */
+	const char *output; /* NULL: stdout */
+	const char *debug_dir;
+	const char *type;      /* NULL: all */
+	uint64_t min_size;     /* bytes */
+	uint64_t max_pause_ns; /* 0: the default */
+	unsigned threads;      /* 0: all processors */
+};
+
+/*
+ * Fills *ret from argv; strings are borrowed from it. On a wrong usage it has
+ * said so on stderr, in one line, and returns 2; 0 is fine; -1: --help or
+ * --version was answered. argv may be permuted.
+ */
+int hi_options_parse(int argc, char **argv, struct hi_options *ret);
+
+/* "200ms", "1s", "1.5s", "500us"; false if it is none, or is 0. */
+bool hi_parse_duration(const char *text, uint64_t *ns_ret);
+/* "64", "64K", "64KiB", "1.5MiB", "2GB" (powers of 1024); false if it is none. */
+bool hi_parse_size(const char *text, uint64_t *bytes_ret);
+/* A whole number in [low, high]; false else. */
+bool hi_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *ret);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "report/formats/text.h"
+
+/* A device or a pipe cannot be replaced by a rename: written as it is. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+static enum hi_status open_file(const char *path, struct hi_output *ret,
+				struct hi_error *err)
+{
+	HI_GUARD(free) char *temporary = NULL;
+	size_t size = strlen(path) + 16;
+	int fd;
+
+	if (is_special(path)) {
+		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	} else {
+		temporary = hi_alloc(size);
+		if (!temporary)
+			return hi_fail_memory(err, "output");
+		snprintf(temporary, size, "%s.XXXXXX", path);
+		fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
+	}
+	if (fd < 0)
+		return hi_fail_errno(err, "cannot write %s", path);
+	ret->file = fdopen(fd, "w");
+	if (!ret->file) {
+		close(fd);
+		if (temporary)
+			unlink(temporary);
+		return hi_fail_errno(err, "cannot write %s", path);
+	}
+	ret->path = path;
+	ret->temporary = hi_take(temporary);
+	return HI_OK;
+}
+
+enum hi_status hi_output_open(const struct hi_options *options, struct hi_output *ret,
+			      struct hi_error *err)
+{
+	*ret = (struct hi_output){.file = stdout};
+	if (!options->output || strcmp(options->output, "-") == 0)
+		return HI_OK;
+	return open_file(options->output, ret, err);
+}
+
+static bool wants_color(const struct hi_options *options, int fd)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (options->color != HI_COLOR_AUTO)
+		return options->color == HI_COLOR_ALWAYS;
+	return isatty(fd) && !(no_color && *no_color) && term &&
+	       strcmp(term, "dumb") != 0;
+}
+
+static unsigned find_width(const struct hi_options *options, int fd)
+{
+	struct winsize size;
+	const char *columns = getenv("COLUMNS");
+	uint64_t n;
+
+	if (options->width)
+		return options->width;
+	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col)
+		return size.ws_col;
+	if (columns && hi_parse_number(columns, 40, 1000, &n))
+		return (unsigned)n;
+	return 80;
+}
+
+enum hi_status hi_output_page(struct hi_output *output, const struct hi_options *options,
+			      const struct hi_page *page, struct hi_error *err)
+{
+	int fd = fileno(output->file);
+	struct hi_text_options text = {
+		.width = find_width(options, fd),
+		.color = wants_color(options, fd),
+		.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
+	};
+
+	return hi_text_render(page, &text, output->file, err);
+}
+
+enum hi_status hi_output_commit(struct hi_output *output, struct hi_error *err)
+{
+	const char *name = output->path ? output->path : "standard output";
+
+	errno = 0;
+	if (fflush(output->file) != 0 || ferror(output->file))
+		return hi_fail_errno(err, "cannot write %s", name);
+	/* A network file system tells about a full disk only now. */
+	if (output->path && fclose(hi_take(output->file)) != 0)
+		return hi_fail_errno(err, "cannot write %s", name);
+	if (output->temporary && rename(output->temporary, output->path) != 0)
+		return hi_fail_errno(err, "cannot write %s", name);
+	free(hi_take(output->temporary));
+	return HI_OK;
+}
+
+void hi_output_close(struct hi_output *output)
+{
+	if (output->path && output->file)
+		fclose(hi_take(output->file));
+	if (output->temporary) {
+		unlink(output->temporary);
+		free(hi_take(output->temporary));
+	}
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the report goes: stdout, or a file of mode 0600 that appears under its
+ * name only when it is complete. A full disk or a closed pipe is an error.
+ */
+#ifndef HI_CLI_OUTPUT_H
+#define HI_CLI_OUTPUT_H
+
+#include <stdio.h>
+
+#include "cli/options.h"
+#include "report/display.h"
+
+struct hi_output {
+	FILE *file;
+	const char *path; /* NULL: stdout */
+	char *temporary;  /* renamed to path at the end; NULL: written directly */
+};
+
+/* Before anything is stopped, so that a bad path costs the target nothing. */
+enum hi_status hi_output_open(const struct hi_options *options, struct hi_output *ret,
+			      struct hi_error *err);
+/* Text as the terminal, the locale and the options want it. */
+enum hi_status hi_output_page(struct hi_output *output, const struct hi_options *options,
+			      const struct hi_page *page, struct hi_error *err);
+/* Everything has reached the file, under its name. */
+enum hi_status hi_output_commit(struct hi_output *output, struct hi_error *err);
+/* Removes what was not committed. */
+void hi_output_close(struct hi_output *output);
+
+#endif

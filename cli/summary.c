@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/command.h"
+#include "cli/lookup.h"
+#include "cli/words.h"
+#include "report/summary_report.h"
+
+/* A page has room for ten; a script takes what it wants. */
+enum { TOP_TEXT = 10, TOP_JSON = 100 };
+
+static enum hi_status describe_suspects(struct hi_inspection *in, const char ***ret,
+					struct hi_error *err)
+{
+	size_t n = in->suspects->count;
+	const char **paths = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*paths));
+
+	if (!paths)
+		return hi_fail_memory(err, "suspects");
+	for (size_t i = 0; i < n; i++)
+		paths[i] = hi_words_chain(in, in->suspects->items[i].top,
+					  in->suspects->items[i].accumulation);
+	*ret = paths;
+	return HI_OK;
+}
+
+static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+			  struct hi_page *page, struct hi_json *json,
+			  struct hi_error *err)
+{
+	struct hi_summary_report *report = NULL;
+	const char **paths = NULL;
+	enum hi_status status = describe_suspects(in, &paths, err);
+	struct hi_summary_inputs inputs = {
+		.head = head,
+		.graph = in->graph,
+		.reach = in->reach,
+		.dominators = in->dominators,
+		.leaks = in->leaks,
+		.census = in->census,
+		.suspects = in->suspects,
+		.suspect_paths = paths,
+		.ledger = in->ledger_known ? &in->ledger : NULL,
+		.top = hi_lookup_top(in->options, json ? TOP_JSON : TOP_TEXT),
+	};
+
+	if (status == HI_OK)
+		status = hi_summary_report_create(&inputs, &report, err);
+	if (status != HI_OK)
+		return status;
+	if (json)
+		hi_summary_json(report, json);
+	else
+		hi_summary_display(report, page);
+	hi_summary_report_destroy(report);
+	return HI_OK;
+}
+
+const struct hi_command hi_command_summary = {
+	.id = HI_COMMAND_SUMMARY,
+	.name = "summary",
+	.arguments = "",
+	.purpose =
+		"What is on the heap of a process, what keeps it there, what has leaked.",
+	.help = "Commands (each has its own --help):\n"
+		"  summary    the whole on a page (the default)\n"
+		"  census     live bytes by type\n"
+		"  retained   who holds how much\n"
+		"  leaks      what nothing leads to\n"
+		"  paths      the ways from a root to an address or a type\n"
+		"  explain    all about one address\n"
+		"\nExamples:\n"
+		"  heapinspect --pid 4242\n"
+		"  heapinspect --pid 4242 --json -o heap.json\n"
+		"  heapinspect census --core core.4242 --all\n"
+		"\nExit status: 0 fine; 2 wrong usage or an error; 3 cannot attach; 4 "
+		"not "
+		"complete (--strict); 124 the pause budget ran out.",
+	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_CENSUS | HI_WANT_SUSPECTS |
+		  HI_WANT_LEDGER,
+	.run = run,
+};
