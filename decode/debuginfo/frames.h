@@ -19,7 +19,12 @@ struct hi_frame {
 	struct hi_module *module;
 };
 
-/* A variable that is live at the frame's pc. */
+/*
+ * A variable that is live at the frame's pc. Not those with static storage: see
+ * types.h. A variable of an outer frame in a register that an inner frame has
+ * saved is in_memory, where it was saved. A variable in pieces is one local by
+ * value up to 64 bytes; of a larger one each piece in memory is a local of type 0.
+ */
 struct hi_local {
 	uint32_t frame;	      /* index in the stack */
 	const char *name;     /* hostile */
@@ -43,10 +48,16 @@ struct hi_stack {
 		high; /* used stack: [sp - 128, end of its mapping or of the stack) */
 	uint64_t tls_low,
 		tls_high; /* TLS block and TCB at the stack's end; 0,0: elsewhere */
-	bool truncated;	  /* unwinding stopped before the outermost frame */
+	/* The stack that sp is on, where that is not the thread's own (signal handlers
+	 * on an alternate stack, coroutines); 0,0 otherwise. low and high then are of
+	 * the thread's own stack. See Note [Which stack a thread is on]. */
+	uint64_t alt_low, alt_high;
+	bool truncated;	       /* unwinding stopped before the outermost frame */
+	bool locals_truncated; /* there were more variables than we keep */
 	uint64_t
 		registers_in_locals; /* bit per user_regs_struct word (r15=0 … gs=26) that
-				      * a live variable of the innermost frame covers */
+				      * a live variable covers: of the innermost frame, or
+				      * of an outer one whose register nobody has saved */
 };
 
 /* The stack of one thread. HI_OK also for a stack that cannot be unwound: one

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/table.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define EMPTY UINT64_MAX
+
+static size_t hash(uint64_t key)
+{
+	key ^= key >> 32;
+	key *= 0x9e3779b97f4a7c15ull;
+	return (size_t)(key ^ key >> 29);
+}
+
+/* The slot that holds key, or the empty one where it would go. */
+static struct hi_table_slot *find(const struct hi_table *table, uint64_t key)
+{
+	size_t mask = table->capacity - 1, i = hash(key) & mask;
+
+	while (table->slots[i].key != key && table->slots[i].key != EMPTY)
+		i = (i + 1) & mask;
+	return &table->slots[i];
+}
+
+bool hi_table_get(const struct hi_table *table, uint64_t key, uint64_t *value_ret)
+{
+	const struct hi_table_slot *slot;
+
+	if (!table->capacity || key == EMPTY)
+		return false;
+	slot = find(table, key);
+	if (slot->key == EMPTY)
+		return false;
+	*value_ret = slot->value;
+	return true;
+}
+
+static bool grow(struct hi_table *table)
+{
+	struct hi_table bigger = {.capacity = table->capacity ? table->capacity * 2 : 64};
+
+	bigger.slots = hi_realloc_array(NULL, bigger.capacity, sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return false;
+	memset(bigger.slots, 0xff, bigger.capacity * sizeof(*bigger.slots));
+	for (size_t i = 0; i < table->capacity; i++)
+		if (table->slots[i].key != EMPTY)
+			*find(&bigger, table->slots[i].key) = table->slots[i];
+	bigger.count = table->count;
+	free(table->slots);
+	*table = bigger;
+	return true;
+}
+
+bool hi_table_put(struct hi_table *table, uint64_t key, uint64_t value)
+{
+	struct hi_table_slot *slot;
+
+	assert(key != EMPTY);
+	if (table->count >= table->capacity / 4 * 3 && !grow(table))
+		return false;
+	slot = find(table, key);
+	if (slot->key == EMPTY)
+		table->count++;
+	*slot = (struct hi_table_slot){key, value};
+	return true;
+}
+
+void hi_table_free(struct hi_table *table)
+{
+	free(table->slots);
+	*table = (struct hi_table){};
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Stacks of real threads against what the program says of itself, and gdb. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/debuginfo/frames.h"
+#include "tests/harness.h"
+#include "tests/support/fixture.h"
+#include "tests/support/live_image.h"
+
+enum { TRUTHS_MAX = 512 };
+
+/* One line of truth about a thread: its words. */
+struct truth {
+	char kind[16], text[160], function[40], name[40];
+	int tid;
+	uint64_t number, second;
+};
+
+struct target {
+	struct hi_image *image;
+	struct hi_modules *modules;
+	struct hi_types *types;
+	struct truth truths[TRUTHS_MAX];
+	size_t n_truths;
+	pid_t pid;
+};
+
+static void close_target(void *arg)
+{
+	struct target *t = arg;
+
+	hi_types_close(t->types);
+	hi_modules_close(t->modules);
+	free(t);
+}
+
+static void note_truth(const char *line, void *arg)
+{
+	struct target *t = arg;
+	struct truth *truth = &t->truths[t->n_truths];
+	int n = 0;
+
+	HI_ASSERT(t->n_truths < TRUTHS_MAX);
+	HI_ASSERT(sscanf(line, "%15s %d %n", truth->kind, &truth->tid, &n) == 2);
+	snprintf(truth->text, sizeof(truth->text), "%s", line + n);
+	if (strcmp(truth->kind, "place") == 0 || strcmp(truth->kind, "value") == 0)
+		HI_ASSERT(sscanf(line + n, "%39s %39s %lx", truth->function, truth->name,
+				 &truth->number) == 3);
+	else
+		sscanf(line + n, "%lx %lx", &truth->number, &truth->second);
+	t->n_truths++;
+}
+
+static struct target *open_target(const char *fixture)
+{
+	struct hi_modules_options options = {.cache_dir = ""};
+	struct target *t = calloc(1, sizeof(*t));
+	struct hi_fixture *fx;
+	struct hi_error err;
+
+	HI_ASSERT(t);
+	fx = hi_fixture_start(fixture, NULL);
+	hi_fixture_read_until(fx, "ready", note_truth, t);
+	t->pid = fx->pid;
+	t->image = hi_live_image(fx->pid);
+	hi_test_defer(close_target, t);
+	HI_ASSERT_OK(hi_modules_open(t->image, &options, &t->modules, &err), &err);
+	HI_ASSERT_OK(hi_types_open(t->modules, &t->types, &err), &err);
+	return t;
+}
+
+static void destroy_stack(void *stack)
+{
+	hi_stack_destroy(stack);
+}
+
+static struct hi_stack *read_stack(struct target *t, int tid)
+{
+	struct hi_stack *stack = NULL;
+	struct hi_error err;
+
+	for (uint32_t i = 0; i < t->image->n_threads; i++)
+		if (t->image->threads[i].tid == tid) {
+			HI_ASSERT_OK(hi_stack_read(t->types, t->image, i, &stack, &err),
+				     &err);
+			hi_test_defer(destroy_stack, stack);
+			HI_ASSERT_EQ(i, stack->thread);
+			return stack;
+		}
+	hi_test_fail(__FILE__, __LINE__, "the image has no thread %d", tid);
+}
+
+/* The thread that said `kind` of itself; 0 for all that is not said. */
+static const struct truth *find_truth(struct target *t, const char *kind, int tid,
+				      const char *text)
+{
+	for (size_t i = 0; i < t->n_truths; i++)
+		if (strcmp(t->truths[i].kind, kind) == 0 &&
+		    (tid == 0 || t->truths[i].tid == tid) &&
+		    (!text || strcmp(t->truths[i].text, text) == 0))
+			return &t->truths[i];
+	return NULL;
+}
+
+static int thread_of(struct target *t, const char *kind)
+{
+	const struct truth *truth = find_truth(t, "thread", 0, kind);
+
+	HI_ASSERT(truth);
+	return truth->tid;
+}
+
+/* The functions of the fixture come in this order, with nothing between them that is
+ * the fixture's own. */
+static void check_calls(struct target *t, const struct hi_stack *stack, const char *calls)
+{
+	const struct hi_module *exe = hi_modules_executable(t->modules);
+	char list[160], *save, *name;
+	size_t i = 0;
+
+	snprintf(list, sizeof(list), "%s", calls);
+	for (name = strtok_r(list, " ", &save); name; name = strtok_r(NULL, " ", &save)) {
+		while (i < stack->n_frames && stack->frames[i].module != exe)
+			i++;
+		HI_ASSERT_MSG(i < stack->n_frames, "no frame of %s", name);
+		HI_ASSERT_STREQ(name, stack->frames[i].function);
+		i++;
+	}
+}
+
+static void check_place(const struct hi_stack *stack, const struct truth *truth)
+{
+	for (size_t i = 0; i < stack->n_locals; i++) {
+		const struct hi_local *local = &stack->locals[i];
+
+		if (strcmp(local->name, truth->name) != 0 || !local->function ||
+		    strcmp(local->function, truth->function) != 0)
+			continue;
+		HI_ASSERT_MSG(local->in_memory, "%s is in memory", truth->name);
+		HI_ASSERT_EQ(truth->number, local->address);
+		return;
+	}
+	hi_test_fail(__FILE__, __LINE__, "%s: no variable %s", truth->function,
+		     truth->name);
+}
+
+static uint64_t local_word(struct target *t, const struct hi_local *local)
+{
+	uint64_t word = 0;
+	struct hi_error err;
+
+	HI_ASSERT_EQ(8, local->size);
+	if (local->in_memory)
+		HI_ASSERT_OK(
+			hi_memory_read_u64(t->image->memory, local->address, &word, &err),
+			&err);
+	else
+		memcpy(&word, local->value, 8);
+	if (!local->in_memory)
+		HI_ASSERT_EQ(0xff, local->value_mask);
+	return word;
+}
+
+/* Every variable of that name in that function has the value that the program says;
+ * returns how many there are. */
+static int check_value(struct target *t, const struct hi_stack *stack,
+		       const struct truth *truth)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < stack->n_locals; i++) {
+		const struct hi_local *local = &stack->locals[i];
+
+		if (strcmp(local->name, truth->name) != 0 || !local->function ||
+		    strcmp(local->function, truth->function) != 0)
+			continue;
+		HI_ASSERT_MSG(local_word(t, local) == truth->number,
+			      "%s: %s is %lx, not %lx", truth->function, truth->name,
+			      truth->number, local_word(t, local));
+		n++;
+	}
+	return n;
+}
+
+/* All that a thread says of its variables; how many values could not be found. */
+static int check_variables(struct target *t, const struct hi_stack *stack, int tid)
+{
+	int missing = 0;
+
+	for (size_t i = 0; i < t->n_truths; i++) {
+		const struct truth *truth = &t->truths[i];
+
+		if (truth->tid != tid)
+			continue;
+		if (strcmp(truth->kind, "place") == 0)
+			check_place(stack, truth);
+		if (strcmp(truth->kind, "value") == 0 &&
+		    check_value(t, stack, truth) == 0) {
+			hi_test_note("%s: no variable %s", truth->function, truth->name);
+			missing++;
+		}
+	}
+	return missing;
+}
+
+static void check_range(struct target *t, const struct hi_stack *stack, int tid)
+{
+	const struct truth *said = find_truth(t, "stack", tid, NULL);
+	const struct truth *sp = find_truth(t, "sp", tid, NULL);
+
+	HI_ASSERT(said && sp);
+	HI_ASSERT(stack->low >= said->number && stack->low < stack->high);
+	HI_ASSERT(stack->low < sp->number && sp->number < stack->high);
+	if (stack->tls_high)
+		HI_ASSERT_EQ(said->second, stack->tls_high);
+	else /* the main thread: pthread_getattr_np leaves out the arguments */
+		HI_ASSERT(stack->high >= said->second &&
+			  stack->high - said->second < 1 << 20);
+	for (size_t i = 0; i < stack->n_frames; i++)
+		HI_ASSERT(stack->frames[i].cfa <= stack->high);
+}
+
+static void check_nested(const char *fixture)
+{
+	static const char *const kinds[] = {"nanosleep", "mutex", "cond", "main"};
+	struct target *t = open_target(fixture);
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		int tid = thread_of(t, kinds[i]);
+		struct hi_stack *stack = read_stack(t, tid);
+
+		HI_ASSERT(!stack->truncated);
+		check_calls(t, stack, find_truth(t, "calls", tid, NULL)->text);
+		HI_ASSERT_EQ(0, check_variables(t, stack, tid));
+		check_range(t, stack, tid);
+		HI_ASSERT_EQ(0, stack->alt_high);
+		for (size_t k = 0; k < stack->n_locals; k++)
+			HI_ASSERT(strcmp(stack->locals[k].name, "not_here") != 0);
+	}
+}
+
+HI_TEST_SCENARIO(frames, nested_calls_and_their_variables_without_optimisation)
+{
+	check_nested("frames_o0");
+}
+
+HI_TEST_SCENARIO(frames, nested_calls_and_their_variables_at_o2)
+{
+	check_nested("frames_o2");
+}
+
+HI_TEST_SCENARIO(frames, nested_calls_without_frame_pointers)
+{
+	check_nested("frames_nofp");
+}
+
+HI_TEST_SCENARIO(frames, a_signal_handler_leads_on_to_what_it_interrupted)
+{
+	struct target *t = open_target("frames_o2");
+	int tid = thread_of(t, "signal");
+	struct hi_stack *stack = read_stack(t, tid);
+
+	HI_ASSERT(!stack->truncated);
+	check_calls(t, stack, find_truth(t, "calls", tid, NULL)->text);
+	HI_ASSERT_EQ(0, check_variables(t, stack, tid));
+	check_range(t, stack, tid);
+	HI_ASSERT_EQ(0, stack->alt_high);
+}
+
+HI_TEST_SCENARIO(frames, a_handler_on_its_own_stack_is_told_apart_from_the_threads_stack)
+{
+	struct target *t = open_target("frames_o2");
+	int tid = thread_of(t, "altstack");
+	struct hi_stack *stack = read_stack(t, tid);
+	const struct truth *alt = find_truth(t, "alt", tid, NULL);
+	const struct truth *here = find_truth(t, "place", tid, NULL);
+	const struct truth *sp = find_truth(t, "sp", tid, NULL);
+
+	HI_ASSERT(!stack->truncated);
+	check_calls(t, stack, find_truth(t, "calls", tid, NULL)->text);
+	HI_ASSERT_EQ(0, check_variables(t, stack, tid));
+	HI_ASSERT(alt->number <= stack->alt_low && stack->alt_low < sp->number);
+	HI_ASSERT(sp->number < stack->alt_high && stack->alt_high - alt->second < 65536);
+	/* The interrupted function's frame is the first of the own stack. */
+	HI_ASSERT(stack->low <= here->number && here->number - stack->low < 1024);
+	HI_ASSERT_EQ(find_truth(t, "stack", tid, NULL)->second, stack->tls_high);
+}
+
+HI_TEST_SCENARIO(frames, a_recursion_deeper_than_we_keep_is_cut_and_says_so)
+{
+	struct target *t = open_target("frames_o2");
+	struct hi_stack *stack = read_stack(t, thread_of(t, "deep"));
+	size_t n = 0;
+
+	HI_ASSERT(stack->truncated);
+	HI_ASSERT_EQ(HI_FRAMES_MAX, stack->n_frames);
+	for (size_t i = 0; i < stack->n_frames; i++)
+		n += strcmp(stack->frames[i].function, "recurse") == 0;
+	HI_ASSERT(n >= HI_FRAMES_MAX - 8);
+	check_variables(t, stack, thread_of(t, "deep"));
+	check_range(t, stack, thread_of(t, "deep"));
+}
