@@ -32,6 +32,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,7 @@
 #include "base/alloc.h"
 
 #define EVENT_OF(status) ((status) >> 8)
+#define TICKS_PER_SWEEP 8
 
 static void pause_ns(uint64_t ns)
 {
@@ -95,16 +97,54 @@ void hi_thread_name(pid_t pid, pid_t tid, char name[16])
 	name[n] = 0;
 }
 
-void hi_tracees_reap(int sig)
-{
-	int saved = errno;
-	siginfo_t info;
+/* ---- dead threads ---- */
 
-	(void)sig;
-	do {
-		info.si_pid = 0;
-	} while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | __WALL) == 0 && info.si_pid);
+static struct hi_tracees *reaped; /* the handler's: one table a process */
+
+/*
+ * Never a wait for any: even without WSTOPPED it would consume the stops of
+ * tracees (kernel/exit.c, wait_task_stopped: "we see ptrace'd stopped tasks
+ * regardless of options"). So look first, and take only the dead.
+ */
+static void reap_thread(pid_t tid)
+{
+	siginfo_t info = {};
+
+	if (waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
+	    info.si_pid == tid &&
+	    (info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+	     info.si_code == CLD_DUMPED))
+		(void)waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | __WALL);
+}
+
+static void reap_all(const struct hi_tracees *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->items[i].state != HI_TRACEE_SEEN)
+			reap_thread(all->items[i].tid);
+}
+
+static void on_child_or_tick(int sig, siginfo_t *info, void *context)
+{
+	static unsigned ticks;
+	int saved = errno;
+
+	(void)context;
+	if (sig == SIGCHLD)
+		reap_thread(info->si_pid);
+	else if (++ticks % TICKS_PER_SWEEP == 0) /* SIGCHLDs that were merged */
+		reap_all(reaped);
 	errno = saved;
+}
+
+void hi_tracees_handle_signals(struct hi_tracees *all)
+{
+	struct sigaction sa = {.sa_sigaction = on_child_or_tick,
+			       .sa_flags = SA_SIGINFO | SA_NOCLDSTOP};
+
+	reaped = all;
+	(void)sigaction(SIGCHLD, &sa, NULL);
+	(void)sigaction(SIGALRM, &sa, NULL);
 }
 
 /* ---- the table ---- */
@@ -333,7 +373,7 @@ enum hi_status hi_tracee_await(struct hi_tracees *all, struct hi_tracee *tracee,
 			if (info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED)
 				enter_stop(tracee, info.si_status);
 			else {
-				hi_tracees_reap(0);
+				reap_thread(tracee->tid);
 				tracee->state = HI_TRACEE_DEAD;
 			}
 		} else if (errno == ECHILD) {
@@ -401,6 +441,6 @@ size_t hi_tracees_detach(struct hi_tracees *all)
 		if (is_still(&all->items[i]) &&
 		    ptrace(PTRACE_DETACH, all->items[i].tid, 0, 0) < 0)
 			n_gone++;
-	hi_tracees_reap(0);
+	reap_all(all);
 	return n_gone;
 }

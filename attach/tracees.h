@@ -79,7 +79,10 @@ char hi_thread_state(pid_t pid, pid_t tid);
 /* comm of a thread, "" if unknown. */
 void hi_thread_name(pid_t pid, pid_t tid, char name[16]);
 
-/* Handler for SIGCHLD and SIGALRM: reaps dead threads, wakes blocked waits. */
-void hi_tracees_reap(int sig);
+/*
+ * From now on SIGCHLD and SIGALRM (to be sent by an interval timer) reap dead
+ * threads of this table and wake blocked waits.
+ */
+void hi_tracees_handle_signals(struct hi_tracees *all);
 
 #endif

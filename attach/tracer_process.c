@@ -180,7 +180,6 @@ static enum hi_status stop(struct tracer_process *self, struct hi_error *err)
 	shared->stopped_ns = hi_clock_ns();
 	arm_watchdog(self, shared->stopped_ns + hi_stop_budget_ns(self->duty->options));
 	status = stop_outside(self, shared->stopped_ns, err);
-	set_tick(false);
 	if (status == HI_OK)
 		publish_all(self);
 	return status;
@@ -204,6 +203,7 @@ static enum hi_status resume(struct tracer_process *self, struct hi_error *err)
 	size_t n_gone = hi_tracees_detach(&self->tracees);
 
 	atomic_store(&self->duty->shared->resumed_ns, hi_clock_ns());
+	set_tick(false);
 	arm_watchdog(self, 0);
 	set_priority(self, false);
 	name_late_threads(self);
@@ -221,15 +221,13 @@ static void set_up(struct tracer_process *self)
 	const struct hi_tracer_duty *duty = self->duty;
 	int keep[2] = {duty->socket < duty->timer ? duty->socket : duty->timer,
 		       duty->socket < duty->timer ? duty->timer : duty->socket};
-	struct sigaction sa = {.sa_handler = hi_tracees_reap, .sa_flags = SA_NOCLDSTOP};
 	char path[64];
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != duty->inspector)
 		_exit(0); /* it died before we asked to be told */
 	hi_child_settle("hi-tracer", keep, 2);
-	(void)sigaction(SIGCHLD, &sa, NULL);
-	(void)sigaction(SIGALRM, &sa, NULL);
+	hi_tracees_handle_signals(&self->tracees);
 	(void)prctl(PR_SET_TIMERSLACK, 1);
 	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)duty->pid);
 	self->auxv = open(path, O_RDONLY | O_CLOEXEC);
