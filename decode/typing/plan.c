@@ -1,0 +1,664 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Note [Flattening]
+ *
+ * A type is flattened with a list of work items {type, offset, count, stride}:
+ * "this type lies count times, stride bytes apart, from offset on". A record
+ * passes its repetition on to its members, an array adds one dimension. Two
+ * dimensions do not fit into an item: the smaller one is written out, and where
+ * even that is too much (MAX_EXPAND) the whole extent becomes raw words, which
+ * loses names but no edge. Items are bounded (MAX_ITEMS), so a type that
+ * contains itself ends there too: hostile DWARF, treated as all raw.
+ *
+ * Words in unions overlap. A word with two pointer members keeps one slot whose
+ * pointee is unknown unless they agree; a pointer covers raw storage.
+ */
+#include "decode/typing/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/vector.h"
+
+enum { MAX_ITEMS = 1 << 16, MAX_SLOTS = 1 << 14, MAX_EXPAND = 256, PLAN_CHUNK = 1024 };
+
+struct map_entry {
+	hi_type_id type;
+	uint32_t plan; /* 0: empty */
+};
+
+struct hi_plans {
+	struct hi_type_source source;
+	pthread_mutex_t lock; /* everything below; hi_plans_get reads without it */
+	struct hi_arena arena;
+	struct hi_plan **chunks[HI_PLAN_MAX / PLAN_CHUNK / 1024]; /* two levels */
+	_Atomic uint32_t count;
+	struct map_entry *map; /* open addressing, by type id */
+	uint32_t map_size, map_used;
+	struct HI_VECTOR(uint32_t) named; /* plans without a type */
+	_Atomic bool failed;
+};
+
+struct item {
+	hi_type_id type;
+	uint64_t offset, count, stride;
+};
+
+struct flatten {
+	struct hi_plans *plans;
+	uint64_t size; /* of the whole type */
+	struct HI_VECTOR(struct item) items;
+	struct HI_VECTOR(struct hi_slot) slots;
+	uint32_t visited;
+	bool too_complex, no_memory;
+};
+
+static const struct hi_type *type_of(struct hi_plans *plans, hi_type_id id)
+{
+	return plans->source.type(plans->source.arg, id);
+}
+
+static void push_item(struct flatten *f, struct item item)
+{
+	if (f->visited + f->items.count >= MAX_ITEMS)
+		f->too_complex = true;
+	else if (!hi_vector_push(&f->items, item))
+		f->no_memory = true;
+}
+
+static void emit(struct flatten *f, struct hi_slot slot)
+{
+	bool to_end = slot.count == HI_SLOT_TO_END;
+
+	if (!slot.count || slot.stride == 0)
+		return;
+	if (!to_end) {
+		if (slot.offset > f->size || f->size - slot.offset < 8)
+			return; /* hostile: outside its own type */
+		if ((f->size - slot.offset - 8) / slot.stride < slot.count - 1)
+			slot.count = (f->size - slot.offset - 8) / slot.stride + 1;
+	}
+	if (f->slots.count >= MAX_SLOTS)
+		f->too_complex = true;
+	else if (!hi_vector_push(&f->slots, slot))
+		f->no_memory = true;
+}
+
+static void emit_word(struct flatten *f, const struct item *at, enum hi_slot_kind kind,
+		      hi_type_id pointee)
+{
+	emit(f, (struct hi_slot){.offset = at->offset,
+				 .count = at->count,
+				 .stride = at->count == 1 ? 8 : at->stride,
+				 .kind = kind,
+				 .pointee = pointee});
+}
+
+/* All aligned words of [start, end) as one raw run. */
+static void emit_raw_run(struct flatten *f, uint64_t start, uint64_t end)
+{
+	uint64_t first = (start + 7) & ~(uint64_t)7;
+
+	if (end < first || end - first < 8)
+		return;
+	emit(f, (struct hi_slot){.offset = first,
+				 .count = (end - first) / 8,
+				 .stride = 8,
+				 .kind = HI_SLOT_RAW});
+}
+
+/* The extent of count repetitions of `size` bytes each, cut at the type's end. */
+static uint64_t extent_end(const struct flatten *f, const struct item *at, uint64_t size)
+{
+	uint64_t span, end;
+
+	if (at->count == HI_SLOT_TO_END ||
+	    __builtin_mul_overflow(at->count - 1, at->stride, &span) ||
+	    __builtin_add_overflow(at->offset + size, span, &end) || end > f->size)
+		return f->size;
+	return end;
+}
+
+static void emit_raw(struct flatten *f, const struct item *at, uint64_t size)
+{
+	uint64_t words = size / 8;
+
+	if (at->count == HI_SLOT_TO_END) {
+		emit(f, (struct hi_slot){.offset = (at->offset + 7) & ~(uint64_t)7,
+					 .count = HI_SLOT_TO_END,
+					 .stride = 8,
+					 .kind = HI_SLOT_RAW});
+	} else if (at->count == 1 || at->stride % 8 || at->offset % 8 ||
+		   words > MAX_EXPAND) {
+		emit_raw_run(f, at->offset, extent_end(f, at, size));
+	} else {
+		for (uint64_t i = 0; i < words; i++)
+			emit_word(f,
+				  &(struct item){0, at->offset + 8 * i, at->count,
+						 at->stride},
+				  HI_SLOT_RAW, 0);
+	}
+}
+
+static void visit_record(struct flatten *f, const struct item *at,
+			 const struct hi_type *type)
+{
+	for (uint32_t i = 0; i < type->n_members && !f->too_complex; i++) {
+		const struct hi_member *m = &type->members[i];
+
+		if (m->bit_size || m->is_vptr)
+			continue;
+		push_item(f, (struct item){m->type, at->offset + m->offset, at->count,
+					   at->stride});
+	}
+}
+
+/* One more dimension: n elements of `size` bytes. */
+static void visit_elements(struct flatten *f, const struct item *at, hi_type_id element,
+			   uint64_t n, uint64_t size)
+{
+	if (at->count == 1) {
+		push_item(f, (struct item){element, at->offset, n, size});
+	} else if (n <= MAX_EXPAND) {
+		for (uint64_t i = 0; i < n; i++)
+			push_item(f, (struct item){element, at->offset + i * size,
+						   at->count, at->stride});
+	} else if (at->count <= MAX_EXPAND) {
+		for (uint64_t i = 0; i < at->count; i++)
+			push_item(f, (struct item){element, at->offset + i * at->stride,
+						   n, size});
+	} else {
+		emit_raw_run(f, at->offset, extent_end(f, at, n * size));
+	}
+}
+
+static void visit_array(struct flatten *f, const struct item *at,
+			const struct hi_type *type)
+{
+	const struct hi_type *element = type_of(f->plans, type->target);
+	bool flexible = type->flexible || type->count == 0;
+	bool at_the_end = at->offset <= f->size && f->size - at->offset < 8;
+	uint64_t bytes;
+
+	if (element->kind == HI_KIND_CHAR && (flexible || type->count >= 8)) {
+		struct item raw = *at;
+
+		if (flexible && (at->count != 1 || !at_the_end))
+			return;
+		if (flexible)
+			raw.count = HI_SLOT_TO_END;
+		emit_raw(f, &raw, type->count);
+		return;
+	}
+	if (element->size == 0)
+		return;
+	if (flexible) {
+		if (at->count == 1 && at_the_end)
+			push_item(f, (struct item){type->target, at->offset,
+						   HI_SLOT_TO_END, element->size});
+		return;
+	}
+	if (__builtin_mul_overflow(type->count, element->size, &bytes) ||
+	    bytes > f->size) {
+		f->too_complex = true; /* hostile: larger than what contains it */
+		return;
+	}
+	visit_elements(f, at, type->target, type->count, element->size);
+}
+
+static void visit(struct flatten *f, const struct item *at)
+{
+	const struct hi_type *type = type_of(f->plans, at->type);
+
+	switch (type->kind) {
+	case HI_KIND_STRUCT:
+	case HI_KIND_UNION:
+		visit_record(f, at, type);
+		return;
+	case HI_KIND_ARRAY:
+		visit_array(f, at, type);
+		return;
+	case HI_KIND_POINTER:
+		if (type->size == 8)
+			emit_word(f, at, HI_SLOT_POINTER, type->target);
+		return;
+	case HI_KIND_ADDRESS:
+		if (type->size == 8)
+			emit_word(f, at, HI_SLOT_RAW, 0);
+		return;
+	case HI_KIND_UNKNOWN:
+		if (at->count != HI_SLOT_TO_END)
+			emit_raw(f, at, type->size);
+		return;
+	case HI_KIND_VOID:
+	case HI_KIND_INTEGER:
+	case HI_KIND_CHAR:
+	case HI_KIND_FLOAT:
+	case HI_KIND_FUNCTION:
+	case HI_KIND_DECLARATION:
+		return;
+	}
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct hi_slot *x = a, *y = b;
+
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return x->pointee < y->pointee ? -1 : x->pointee > y->pointee;
+}
+
+static bool covers_more_than_one(const struct hi_slot *s)
+{
+	return s->count > 1;
+}
+
+static uint64_t slot_end(const struct hi_slot *s)
+{
+	return s->count == HI_SLOT_TO_END ? UINT64_MAX
+					  : s->offset + (s->count - 1) * s->stride + 8;
+}
+
+/* Do runs interleave in a way that only shows word by word? Two runs of one
+ * array of records do, without sharing a word. */
+static bool may_share_words(const struct hi_slot *a, const struct hi_slot *b)
+{
+	if (slot_end(a) <= b->offset || slot_end(b) <= a->offset)
+		return false;
+	if (a->stride == b->stride) {
+		uint64_t d = (b->offset - a->offset) % a->stride;
+
+		return d < 8 || a->stride - d < 8;
+	}
+	return true;
+}
+
+/* Writes a run out as single words; those to the end stay. */
+static bool write_out(struct flatten *f)
+{
+	struct HI_VECTOR(struct hi_slot) single = {};
+
+	for (size_t i = 0; i < f->slots.count; i++) {
+		struct hi_slot slot = f->slots.items[i];
+		uint64_t n = slot.count;
+
+		if (n != HI_SLOT_TO_END)
+			slot.count = 1;
+		else
+			n = 1;
+		if (n > MAX_SLOTS - single.count)
+			f->too_complex = true;
+		for (; n && !f->too_complex; n--, slot.offset += slot.stride)
+			if (!hi_vector_push(&single, slot)) {
+				hi_vector_free(&single);
+				return false;
+			}
+	}
+	free(f->slots.items);
+	f->slots.items = single.items;
+	f->slots.count = single.count;
+	f->slots.capacity = single.capacity;
+	return true;
+}
+
+static void drop_doubles(struct flatten *f)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->slots.count; i++) {
+		struct hi_slot *last = kept ? &f->slots.items[kept - 1] : NULL;
+		struct hi_slot *slot = &f->slots.items[i];
+
+		if (!last || last->offset != slot->offset || last->count != slot->count) {
+			f->slots.items[kept++] = *slot;
+		} else if (slot->kind == HI_SLOT_POINTER &&
+			   slot->pointee != last->pointee) {
+			last->pointee = 0; /* Note [Flattening]: two opinions */
+		}
+	}
+	f->slots.count = kept;
+}
+
+static bool merge(struct flatten *f)
+{
+	bool overlap = false;
+
+	if (f->slots.count > 1)
+		qsort(f->slots.items, f->slots.count, sizeof(*f->slots.items), by_offset);
+	drop_doubles(f);
+	for (size_t i = 1; i < f->slots.count && !overlap; i++)
+		for (size_t j = i; j-- > 0 && i - j < 64 && !overlap;)
+			overlap = (covers_more_than_one(&f->slots.items[j]) ||
+				   covers_more_than_one(&f->slots.items[i])) &&
+				  may_share_words(&f->slots.items[j], &f->slots.items[i]);
+	if (!overlap)
+		return true;
+	if (!write_out(f))
+		return false;
+	if (f->slots.count > 1)
+		qsort(f->slots.items, f->slots.count, sizeof(*f->slots.items), by_offset);
+	drop_doubles(f);
+	return true;
+}
+
+static void flatten_type(struct flatten *f, hi_type_id id)
+{
+	push_item(f, (struct item){id, 0, 1, 8});
+	while (f->items.count && !f->too_complex && !f->no_memory) {
+		struct item at = f->items.items[--f->items.count];
+
+		f->visited++;
+		visit(f, &at);
+	}
+	if (!f->no_memory && !f->too_complex && !merge(f))
+		f->no_memory = true;
+}
+
+static bool store_slots(struct hi_plans *plans, struct hi_plan *plan,
+			const struct flatten *f)
+{
+	struct hi_slot *slots = hi_arena_alloc(
+		&plans->arena, (f->slots.count ? f->slots.count : 1) * sizeof(*slots));
+
+	if (!slots)
+		return false;
+	if (f->slots.count)
+		memcpy(slots, f->slots.items, f->slots.count * sizeof(*slots));
+	plan->slots = slots;
+	plan->n_slots = (uint32_t)f->slots.count;
+	for (uint32_t i = 0; i < plan->n_slots; i++) {
+		plan->n_pointers += slots[i].kind == HI_SLOT_POINTER;
+		plan->open_ended |= slots[i].count == HI_SLOT_TO_END;
+	}
+	return true;
+}
+
+static bool fill_slots(struct hi_plans *plans, struct hi_plan *plan)
+{
+	struct flatten f = {.plans = plans, .size = plan->size};
+	bool ok;
+
+	flatten_type(&f, plan->type->id);
+	if (f.too_complex && !f.no_memory) {
+		f.slots.count = 0;
+		f.too_complex = false;
+		plan->truncated = true;
+		emit_raw_run(&f, 0, plan->size);
+	}
+	ok = !f.no_memory && store_slots(plans, plan, &f);
+	hi_vector_free(&f.items);
+	hi_vector_free(&f.slots);
+	return ok;
+}
+
+static enum hi_type_class class_of(const struct hi_type *type)
+{
+	switch (type->kind) {
+	case HI_KIND_STRUCT:
+	case HI_KIND_UNION:
+	case HI_KIND_DECLARATION:
+		return HI_TYPE_RECORD;
+	case HI_KIND_CHAR:
+		return HI_TYPE_STRING;
+	case HI_KIND_POINTER:
+		return HI_TYPE_POINTER_ARRAY;
+	case HI_KIND_ARRAY:
+		return HI_TYPE_ARRAY;
+	case HI_KIND_INTEGER:
+	case HI_KIND_FLOAT:
+	case HI_KIND_ADDRESS:
+		return HI_TYPE_SCALAR;
+	case HI_KIND_UNKNOWN:
+	case HI_KIND_VOID:
+	case HI_KIND_FUNCTION:
+		break;
+	}
+	return HI_TYPE_UNKNOWN;
+}
+
+/* Gives plan an index; false when there is no room. */
+static bool enter_plan(struct hi_plans *plans, struct hi_plan *plan)
+{
+	uint32_t index = atomic_load(&plans->count);
+	struct hi_plan ***top = &plans->chunks[index / PLAN_CHUNK / 1024];
+	struct hi_plan **leaf;
+
+	/* The top level is wide, the leaves are 8 MiB apart: one leaf is the rule. */
+	if (index >= HI_PLAN_MAX)
+		return false;
+	if (!*top) {
+		*top = hi_calloc((size_t)PLAN_CHUNK * 1024, sizeof(**top));
+		if (!*top)
+			return false;
+	}
+	leaf = *top;
+	plan->index = index;
+	leaf[index % (PLAN_CHUNK * 1024)] = plan;
+	atomic_store_explicit(&plans->count, index + 1, memory_order_release);
+	return true;
+}
+
+static struct hi_plan *make_plan(struct hi_plans *plans, const struct hi_type *type,
+				 const char *name)
+{
+	struct hi_plan *plan = hi_arena_alloc(&plans->arena, sizeof(*plan));
+
+	if (!plan)
+		return NULL;
+	plan->type = type;
+	plan->name = name;
+	plan->klass = HI_TYPE_RECORD;
+	plan->opaque = true;
+	if (type) {
+		plan->size = type->size;
+		plan->hash = type->layout_hash;
+		plan->klass = class_of(type);
+		plan->opaque = type->size == 0 || type->kind == HI_KIND_DECLARATION;
+	}
+	if (plan->opaque)
+		plan->size = 0;
+	else if (!fill_slots(plans, plan))
+		return NULL;
+	return enter_plan(plans, plan) ? plan : NULL;
+}
+
+static struct map_entry *map_slot(struct map_entry *map, uint32_t size, hi_type_id type)
+{
+	uint32_t i = (type * 2654435761u) & (size - 1);
+
+	while (map[i].plan && map[i].type != type)
+		i = (i + 1) & (size - 1);
+	return &map[i];
+}
+
+static bool map_grow(struct hi_plans *plans)
+{
+	uint32_t size = plans->map_size ? plans->map_size * 2 : 256;
+	struct map_entry *map = hi_calloc(size, sizeof(*map));
+
+	if (!map)
+		return false;
+	for (uint32_t i = 0; i < plans->map_size; i++)
+		if (plans->map[i].plan)
+			*map_slot(map, size, plans->map[i].type) = plans->map[i];
+	free(plans->map);
+	plans->map = map;
+	plans->map_size = size;
+	return true;
+}
+
+static uint32_t index_for(struct hi_plans *plans, hi_type_id id)
+{
+	const struct hi_type *type = type_of(plans, id);
+	struct hi_plan *plan;
+
+	switch (type->kind) {
+	case HI_KIND_VOID:
+	case HI_KIND_UNKNOWN:
+		return HI_PLAN_NOTHING;
+	case HI_KIND_FUNCTION:
+		return HI_PLAN_FUNCTION;
+	case HI_KIND_INTEGER:
+	case HI_KIND_CHAR:
+	case HI_KIND_FLOAT:
+	case HI_KIND_ADDRESS:
+	case HI_KIND_POINTER:
+	case HI_KIND_STRUCT:
+	case HI_KIND_UNION:
+	case HI_KIND_ARRAY:
+	case HI_KIND_DECLARATION:
+		break;
+	}
+	if (type->size >= (uint64_t)1 << 46)
+		return HI_PLAN_NOTHING; /* hostile */
+	plan = make_plan(plans, type, type->name);
+	if (!plan) {
+		atomic_store(&plans->failed, true);
+		return HI_PLAN_NOTHING;
+	}
+	return plan->index;
+}
+
+uint32_t hi_plans_of(struct hi_plans *plans, hi_type_id id)
+{
+	struct map_entry *entry;
+	uint32_t index = HI_PLAN_NOTHING;
+
+	if (!id)
+		return HI_PLAN_NOTHING;
+	pthread_mutex_lock(&plans->lock);
+	if (plans->map_used * 2 >= plans->map_size && !map_grow(plans)) {
+		atomic_store(&plans->failed, true);
+	} else {
+		entry = map_slot(plans->map, plans->map_size, id);
+		if (!entry->plan) {
+			*entry = (struct map_entry){id, index_for(plans, id)};
+			plans->map_used++;
+		}
+		index = entry->plan;
+	}
+	pthread_mutex_unlock(&plans->lock);
+	return index;
+}
+
+static uint32_t find_named(struct hi_plans *plans, const char *name)
+{
+	for (size_t i = 0; i < plans->named.count; i++)
+		if (strcmp(hi_plans_get(plans, plans->named.items[i])->name, name) == 0)
+			return plans->named.items[i];
+	return HI_PLAN_NONE;
+}
+
+uint32_t hi_plans_named(struct hi_plans *plans, const char *name)
+{
+	uint32_t index;
+
+	pthread_mutex_lock(&plans->lock);
+	index = find_named(plans, name);
+	if (!index) {
+		const char *copy = hi_arena_strdup(&plans->arena, name);
+		struct hi_plan *plan = copy ? make_plan(plans, NULL, copy) : NULL;
+
+		if (plan && hi_vector_push(&plans->named, plan->index)) {
+			index = plan->index;
+		} else {
+			atomic_store(&plans->failed, true);
+			index = HI_PLAN_NOTHING;
+		}
+	}
+	pthread_mutex_unlock(&plans->lock);
+	return index;
+}
+
+struct hi_plan *hi_plans_get(const struct hi_plans *plans, uint32_t index)
+{
+	return plans->chunks[index / PLAN_CHUNK / 1024][index % (PLAN_CHUNK * 1024)];
+}
+
+uint32_t hi_plans_count(const struct hi_plans *plans)
+{
+	return atomic_load_explicit(&plans->count, memory_order_acquire);
+}
+
+bool hi_plans_failed(const struct hi_plans *plans)
+{
+	return atomic_load(&plans->failed);
+}
+
+uint32_t hi_plans_pointee_slow(struct hi_plans *plans, struct hi_slot *slot)
+{
+	uint32_t plan = hi_plans_of(plans, slot->pointee);
+
+	atomic_store_explicit(&slot->plan, plan, memory_order_release);
+	return plan;
+}
+
+static bool is_record(const struct hi_plan *plan)
+{
+	return plan->klass == HI_TYPE_RECORD;
+}
+
+int hi_plan_compare(const struct hi_plan *a, const struct hi_plan *b)
+{
+	if (a == b)
+		return 0;
+	if (a->size != b->size)
+		return a->size > b->size ? 1 : -1;
+	if (is_record(a) != is_record(b))
+		return is_record(a) ? 1 : -1;
+	if (a->n_pointers != b->n_pointers)
+		return a->n_pointers > b->n_pointers ? 1 : -1;
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? 1 : -1;
+	return -strcmp(a->name, b->name);
+}
+
+bool hi_plan_starts_with(struct hi_plans *plans, const struct hi_plan *a,
+			 const struct hi_plan *b)
+{
+	const struct hi_type *type = a->type;
+
+	for (int depth = 0; type && depth < 16; depth++) {
+		if (type == b->type)
+			return true;
+		if (type->kind == HI_KIND_ARRAY)
+			type = type_of(plans, type->target);
+		else if (type->n_members && type->members[0].offset == 0)
+			type = type_of(plans, type->members[0].type);
+		else
+			return false;
+	}
+	return false;
+}
+
+enum hi_status hi_plans_create(struct hi_type_source source, struct hi_plans **ret,
+			       struct hi_error *err)
+{
+	struct hi_plans *plans = hi_calloc(1, sizeof(*plans));
+
+	if (!plans)
+		return hi_fail_memory(err, "type plans");
+	plans->source = source;
+	pthread_mutex_init(&plans->lock, NULL);
+	atomic_store(&plans->count, HI_PLAN_FIRST);
+	*ret = plans;
+	return HI_OK;
+}
+
+void hi_plans_destroy(struct hi_plans *plans)
+{
+	if (!plans)
+		return;
+	for (size_t i = 0; i < sizeof(plans->chunks) / sizeof(plans->chunks[0]); i++)
+		free(plans->chunks[i]);
+	free(plans->map);
+	hi_vector_free(&plans->named);
+	hi_arena_free(&plans->arena);
+	pthread_mutex_destroy(&plans->lock);
+	free(plans);
+}

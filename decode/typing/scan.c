@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Edges: one linear pass over all objects in the order of their ids. A thread
+ * takes a chunk of HI_CHUNK_NODES objects, collects the words in them that may
+ * be pointers into a batch, looks the batch up at once, and gets the rows of
+ * the chunk as they are stored in the graph: nothing is sorted.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/parallel.h"
+#include "decode/typing/typing_internal.h"
+
+enum { BATCH = 2048, LARGE_SPARSE = 64 << 20 };
+
+struct edge_buffer {
+	hi_node *to;
+	uint8_t *grade;
+	size_t count, capacity;
+};
+
+struct scanner {
+	struct hi_typing *typing;
+	struct hi_graph_builder *builder;
+	uint64_t low, span; /* of all objects */
+	size_t n;	    /* words in the batch */
+	uint64_t words[BATCH];
+	uint32_t owners[BATCH]; /* in the chunk */
+	uint8_t grades[BATCH];
+	struct hi_hit hits[BATCH];
+	struct edge_buffer edges; /* of the chunk so far */
+	uint32_t *row;		  /* of the chunk: counts, later sums */
+	struct hi_view view;
+	uint8_t *scratch;
+	/* The object at hand: */
+	const uint8_t *host; /* NULL: not in one piece */
+	uint64_t addr, usable;
+	uint32_t owner;
+	uint64_t words_scanned, bytes_scanned, unreadable;
+	enum hi_status status;
+	struct hi_error error;
+};
+
+static bool grow_edges(struct edge_buffer *e, size_t need)
+{
+	size_t capacity = e->capacity ? e->capacity * 2 : 1 << 17;
+	hi_node *to;
+	uint8_t *grade;
+
+	if (capacity < need)
+		capacity = need;
+	to = hi_realloc_array(e->to, capacity, sizeof(*to));
+	if (!to)
+		return false;
+	e->to = to;
+	grade = hi_realloc_array(e->grade, capacity, 1);
+	if (!grade)
+		return false;
+	e->grade = grade;
+	e->capacity = capacity;
+	return true;
+}
+
+/* Looks the batch up and appends what it hits. */
+static void flush(struct scanner *s)
+{
+	struct edge_buffer *e = &s->edges;
+	size_t n_hits = hi_objects_find_many(s->typing->objects, s->words, s->n, s->hits);
+
+	s->n = 0;
+	if (e->count + n_hits > e->capacity && !grow_edges(e, e->count + n_hits)) {
+		s->status = hi_fail_memory(&s->error, "edges");
+		return;
+	}
+	for (size_t i = 0; i < n_hits; i++) {
+		const struct hi_hit *hit = &s->hits[i];
+
+		e->to[e->count] = hit->id;
+		e->grade[e->count++] =
+			(uint8_t)(s->grades[hit->index] |
+				  (hit->interior &&
+				   s->grades[hit->index] == HI_GRADE_EXACT));
+		s->row[s->owners[hit->index] + 1]++;
+	}
+}
+
+static inline __attribute__((always_inline)) void add_word(struct scanner *s,
+							   uint64_t word, uint8_t grade)
+{
+	s->words[s->n] = word;
+	s->owners[s->n] = s->owner;
+	s->grades[s->n] = grade;
+	s->n += word - s->low < s->span;
+}
+
+/* Every word of `size` bytes at host, conservatively. */
+static void add_bytes(struct scanner *s, const uint8_t *host, uint64_t size)
+{
+	uint64_t n = size / 8;
+
+	s->words_scanned += n;
+	while (n) {
+		size_t now = BATCH - s->n;
+		uint64_t word;
+
+		if (now > n)
+			now = n;
+		for (size_t i = 0; i < now; i++) {
+			memcpy(&word, host + 8 * i, sizeof(word));
+			add_word(s, word, HI_GRADE_CONSERVATIVE);
+		}
+		host += 8 * now;
+		n -= now;
+		if (s->n == BATCH)
+			flush(s);
+	}
+}
+
+static void scan_words(struct scanner *s)
+{
+	struct hi_spans spans = {.image = s->typing->image,
+				 .addr = s->addr,
+				 .end = s->addr + s->usable,
+				 .scratch = s->scratch};
+	const uint8_t *host;
+	uint64_t addr, size;
+
+	if (s->host) {
+		add_bytes(s, s->host, s->usable);
+		return;
+	}
+	while (hi_spans_next(&spans, &host, &addr, &size))
+		add_bytes(s, host, size);
+	s->unreadable += spans.unreadable;
+}
+
+/* hi_word_fn: a word that the plan knows. */
+static inline __attribute__((always_inline)) void scan_slot(void *arg, uint64_t offset,
+							    struct hi_slot *slot)
+{
+	struct scanner *s = arg;
+	const uint8_t *at =
+		s->host ? s->host + offset
+			: hi_views_at(&s->typing->views, &s->view, s->addr + offset, 8);
+	bool known = slot && slot->kind == HI_SLOT_POINTER;
+	uint64_t word;
+
+	if (known &&
+	    atomic_load_explicit(&slot->plan, memory_order_relaxed) == HI_PLAN_FUNCTION)
+		return;
+	if (at) {
+		memcpy(&word, at, sizeof(word));
+	} else if (hi_memory_read_u64(s->typing->image->memory, s->addr + offset, &word,
+				      NULL) != HI_OK) {
+		s->unreadable += 8;
+		return;
+	}
+	s->words_scanned++;
+	add_word(s, word, known ? HI_GRADE_EXACT : HI_GRADE_CONSERVATIVE);
+	if (s->n == BATCH)
+		flush(s);
+}
+
+/* A block of chars: text holds no pointers, anything else may. */
+static void scan_chars(struct scanner *s)
+{
+	if (!s->host || !hi_looks_like_text(s->host, s->usable))
+		scan_words(s);
+	else if (memchr(s->host, 0, 8))
+		add_bytes(s, s->host, 8); /* a pointer may look like a short text */
+}
+
+static void scan_object(struct scanner *s, hi_node id, uint32_t key)
+{
+	const struct hi_plan *plan;
+
+	s->host = hi_views_at(&s->typing->views, &s->view, s->addr, s->usable);
+	s->bytes_scanned += s->usable;
+	if (hi_object_is_internal(s->typing->objects, id))
+		return;
+	if (!(key & HI_KEY_PLAN) || (!s->host && s->usable > LARGE_SPARSE)) {
+		scan_words(s);
+		return;
+	}
+	plan = hi_plans_get(s->typing->plans, key & HI_KEY_PLAN);
+	if (plan->klass == HI_TYPE_STRING)
+		scan_chars(s);
+	else
+		hi_plan_words(plan, key & HI_KEY_ARRAY, s->usable, scan_slot, s);
+}
+
+/* The key of propagation becomes a type of the graph and flags. */
+static void settle_type(struct hi_typing *typing, hi_node id, uint32_t key)
+{
+	struct hi_objects *objects = typing->objects;
+
+	if (!(key & HI_KEY_PLAN))
+		return;
+	objects->type[id] = hi_plans_get(typing->plans, key & HI_KEY_PLAN)->graph_type;
+	objects->flags[id] |= (uint8_t)(key >> HI_KEY_EVIDENCE_SHIFT);
+	if (key & HI_KEY_ARRAY)
+		objects->flags[id] |= HI_OBJECT_ARRAY;
+}
+
+static uint32_t window_of(const struct hi_objects *objects, hi_node id)
+{
+	uint32_t w = 0;
+
+	while (w + 1 < objects->n_windows && objects->windows[w + 1].first <= id)
+		w++;
+	return w;
+}
+
+static void scan_chunk_objects(struct scanner *s, hi_node first, hi_node n)
+{
+	struct hi_objects *objects = s->typing->objects;
+	uint32_t w = window_of(objects, first);
+
+	for (hi_node i = 0; i < n && s->status == HI_OK; i++) {
+		hi_node id = first + i;
+		uint32_t key = objects->type[id];
+
+		while (w + 1 < objects->n_windows && objects->windows[w + 1].first <= id)
+			w++;
+		s->addr = objects->windows[w].base + objects->address_low[id];
+		s->usable = objects->usable_low[id];
+		if (s->usable == UINT32_MAX)
+			s->usable = hi_objects_usable(objects, id);
+		s->owner = i;
+		scan_object(s, id, key);
+		settle_type(s->typing, id, key);
+	}
+	flush(s);
+}
+
+/* Copies the rows to arrays of their own size. */
+static enum hi_status give_chunk(struct scanner *s, uint32_t index)
+{
+	struct hi_edge_chunk chunk = {.row = hi_take(s->row)};
+	size_t n = s->edges.count;
+
+	chunk.to = hi_alloc(n * sizeof(*chunk.to));
+	chunk.grade = hi_alloc(n);
+	if (!chunk.to || !chunk.grade) {
+		free(chunk.row);
+		free(chunk.to);
+		free(chunk.grade);
+		return hi_fail_memory(&s->error, "edges");
+	}
+	if (n) {
+		memcpy(chunk.to, s->edges.to, n * sizeof(*chunk.to));
+		memcpy(chunk.grade, s->edges.grade, n);
+	}
+	return hi_graph_builder_chunk(s->builder, index, chunk, &s->error);
+}
+
+static void scan_chunk(void *arg, size_t task, unsigned worker)
+{
+	struct scanner *s = ((struct scanner **)arg)[worker];
+	const struct hi_objects *objects = s->typing->objects;
+	hi_node first = (hi_node)task << HI_CHUNK_SHIFT, n = objects->count - first;
+
+	if (s->status != HI_OK)
+		return;
+	if (n > HI_CHUNK_NODES)
+		n = HI_CHUNK_NODES;
+	s->row = hi_calloc((size_t)n + 1, sizeof(*s->row));
+	if (!s->row) {
+		s->status = hi_fail_memory(&s->error, "edges");
+		return;
+	}
+	s->edges.count = 0;
+	scan_chunk_objects(s, first, n);
+	if (s->status == HI_OK && s->edges.count > UINT32_MAX)
+		s->status = hi_fail(&s->error, HI_LIMIT, 0, "too many edges");
+	if (s->status == HI_OK) {
+		for (hi_node i = 0; i < n; i++)
+			s->row[i + 1] += s->row[i];
+		s->status = give_chunk(s, (uint32_t)task);
+	}
+	free(s->row);
+	s->row = NULL;
+}
+
+static void scanner_destroy(struct scanner *s)
+{
+	if (!s)
+		return;
+	free(s->edges.to);
+	free(s->edges.grade);
+	free(s->scratch);
+	free(s);
+}
+
+static struct scanner *scanner_create(struct hi_typing *typing,
+				      struct hi_graph_builder *builder)
+{
+	struct scanner *s = hi_calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->typing = typing;
+	s->builder = builder;
+	s->low = typing->objects->low;
+	s->span = typing->objects->high - s->low;
+	s->scratch = hi_alloc(HI_SPAN_SCRATCH);
+	if (s->scratch)
+		return s;
+	scanner_destroy(s);
+	return NULL;
+}
+
+static enum hi_status collect(struct hi_typing *typing, struct scanner **scanners,
+			      unsigned n, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct scanner *s = scanners[i];
+
+		typing->stats.words_scanned += s->words_scanned;
+		typing->stats.bytes_scanned += s->bytes_scanned;
+		typing->stats.unreadable_bytes += s->unreadable;
+		if (s->status != HI_OK && status == HI_OK) {
+			status = s->status;
+			if (err)
+				*err = s->error;
+		}
+	}
+	return status;
+}
+
+enum hi_status hi_edges_scan(struct hi_typing *typing, struct hi_graph_builder *b,
+			     struct hi_error *err)
+{
+	size_t n_chunks =
+		((size_t)typing->objects->count + HI_CHUNK_NODES - 1) >> HI_CHUNK_SHIFT;
+	struct scanner *scanners[64] = {};
+	unsigned n = typing->threads;
+	enum hi_status status = HI_OK;
+
+	for (unsigned i = 0; i < n && status == HI_OK; i++) {
+		scanners[i] = scanner_create(typing, b);
+		if (!scanners[i])
+			status = hi_fail_memory(err, "edges");
+	}
+	if (status == HI_OK) {
+		hi_parallel(n, n_chunks, scan_chunk, scanners);
+		status = collect(typing, scanners, n, err);
+	}
+	for (unsigned i = 0; i < n; i++)
+		scanner_destroy(scanners[i]);
+	return status;
+}
+
+/* Length of the UTF-8 sequence at p of which n bytes are there; 0: none. */
+static size_t utf8_length(const uint8_t *p, uint64_t n)
+{
+	size_t length = p[0] < 0x80   ? 1
+			: p[0] < 0xc2 ? 0
+			: p[0] < 0xe0 ? 2
+			: p[0] < 0xf0 ? 3
+			: p[0] < 0xf5 ? 4
+				      : 0;
+
+	if (length > n)
+		return 0;
+	for (size_t i = 1; i < length; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	return length;
+}
+
+bool hi_looks_like_text(const uint8_t *bytes, uint64_t size)
+{
+	for (uint64_t i = 0; i < size;) {
+		size_t n = utf8_length(bytes + i, size - i);
+
+		if (bytes[i] == 0)
+			return i > 0;
+		if (n == 0 || bytes[i] == 0x7f ||
+		    (bytes[i] < 0x20 && (bytes[i] < '\t' || bytes[i] > '\r')))
+			return false;
+		i += n;
+	}
+	return false;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The order of things: roots, types, then one pass for all edges. */
+#include "decode/typing/typing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/parallel.h"
+#include "decode/typing/typing_internal.h"
+
+enum { MAX_THREADS = 64 };
+
+HI_DEFINE_GUARD(struct hi_typing *, hi_typing_destroy)
+HI_DEFINE_GUARD(struct hi_graph_builder *, hi_graph_builder_destroy)
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* ---- debug information as a source ---- */
+
+static const struct hi_type *types_type(void *arg, hi_type_id id)
+{
+	return hi_type_get(arg, id);
+}
+
+static enum hi_status types_variable_at(void *arg, uint64_t addr, struct hi_variable *ret,
+					struct hi_error *err)
+{
+	return hi_types_variable_at(arg, addr, ret, err);
+}
+
+static enum hi_status types_vtable(void *arg, uint64_t vptr, hi_type_id *type_ret,
+				   const char **name_ret, int64_t *top_offset_ret,
+				   struct hi_error *err)
+{
+	return hi_types_of_vtable(arg, vptr, type_ret, name_ret, top_offset_ret, err);
+}
+
+static enum hi_status types_tls(void *arg, struct hi_module *module,
+				hi_tls_variable_fn *fn, void *fn_arg,
+				struct hi_error *err)
+{
+	return hi_types_tls_variables(arg, module, fn, fn_arg, err);
+}
+
+static enum hi_status types_stack(void *arg, const struct hi_image *image,
+				  uint32_t thread, struct hi_stack **ret,
+				  struct hi_error *err)
+{
+	return hi_stack_read(arg, image, thread, ret, err);
+}
+
+/* Without debug information every type is unknown. */
+static const struct hi_type *unknown_type(void *arg, hi_type_id id)
+{
+	static const struct hi_type unknown = {.name = "", .file = ""};
+
+	(void)arg;
+	(void)id;
+	return &unknown;
+}
+
+/* ---- types that some object has ---- */
+
+struct used_plans HI_VECTOR(struct hi_plan *);
+
+/* By name, so that ids do not depend on the order of discovery. */
+static int by_name(const void *a, const void *b)
+{
+	const struct hi_plan *x = *(struct hi_plan *const *)a;
+	const struct hi_plan *y = *(struct hi_plan *const *)b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : hi_plan_compare(x, y);
+}
+
+static enum hi_status collect_used(struct hi_typing *typing, struct used_plans *used,
+				   struct hi_error *err)
+{
+	uint32_t n = hi_plans_count(typing->plans);
+
+	for (uint32_t i = HI_PLAN_FIRST; i < n; i++) {
+		struct hi_plan *plan = hi_plans_get(typing->plans, i);
+
+		if (atomic_load(&plan->used) && !hi_vector_push(used, plan))
+			return hi_fail_memory(err, "types");
+	}
+	if (used->count > 1)
+		qsort(used->items, used->count, sizeof(*used->items), by_name);
+	typing->plan_of_type = hi_calloc(used->count + 1, sizeof(uint32_t));
+	typing->n_types = (uint32_t)used->count + 1;
+	return typing->plan_of_type ? HI_OK : hi_fail_memory(err, "types");
+}
+
+static enum hi_status name_types(struct hi_typing *typing, struct hi_graph_builder *b,
+				 struct hi_error *err)
+{
+	struct used_plans used = {};
+	enum hi_status status = collect_used(typing, &used, err);
+
+	for (size_t i = 0; i < used.count && status == HI_OK; i++) {
+		struct hi_plan *plan = used.items[i];
+		struct hi_type_name name = {plan->name, plan->size, plan->klass};
+
+		if (plan->klass == HI_TYPE_STRING) {
+			name.name = hi_arena_printf(&typing->arena, "%s []", plan->name);
+			if (!name.name) {
+				status = hi_fail_memory(err, "types");
+				break;
+			}
+		}
+		status = hi_graph_builder_type(b, &name, &plan->graph_type, err);
+		if (status == HI_OK)
+			typing->plan_of_type[plan->graph_type] = plan->index;
+	}
+	hi_vector_free(&used);
+	return status;
+}
+
+/* ---- the run ---- */
+
+static enum hi_status find_types(struct hi_typing *typing, struct hi_error *err)
+{
+	enum hi_status status = hi_vtables_find(typing, err);
+
+	if (status == HI_OK)
+		status = hi_types_propagate(typing, err);
+	if (status == HI_OK && hi_plans_failed(typing->plans))
+		status = hi_fail_memory(err, "types");
+	return status;
+}
+
+static enum hi_status build(struct hi_typing *typing, struct hi_graph_builder *b,
+			    struct hi_error *err)
+{
+	uint64_t t0 = now_ns(), t1, t2;
+	enum hi_status status = hi_roots_find(typing, b, err);
+
+	t1 = now_ns();
+	typing->stats.roots_ns = t1 - t0;
+	if (status == HI_OK && !typing->conservative)
+		status = find_types(typing, err);
+	if (status == HI_OK)
+		status = name_types(typing, b, err);
+	hi_vector_free(&typing->seeds);
+	t2 = now_ns();
+	typing->stats.propagate_ns = t2 - t1;
+	if (status == HI_OK)
+		status = hi_edges_scan(typing, b, err);
+	typing->stats.scan_ns = now_ns() - t2;
+	return status;
+}
+
+static enum hi_status
+typing_create(const struct hi_image *image, struct hi_modules *modules,
+	      const struct hi_typing_source *source, struct hi_allocator *allocator,
+	      struct hi_objects *objects, const struct hi_typing_options *options,
+	      struct hi_typing **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_typing_destroy)
+	struct hi_typing *typing = hi_calloc(1, sizeof(*typing));
+	enum hi_status status;
+
+	if (!typing)
+		return hi_fail_memory(err, "typing");
+	typing->image = image;
+	typing->modules = modules;
+	typing->allocator = allocator;
+	typing->objects = objects;
+	typing->conservative = options && options->conservative;
+	if (source)
+		typing->source = *source;
+	if (!typing->source.types.type)
+		typing->source.types.type = unknown_type;
+	typing->threads =
+		options && options->threads ? options->threads : hi_parallel_threads();
+	if (typing->threads > MAX_THREADS)
+		typing->threads = MAX_THREADS;
+	status = hi_plans_create(typing->source.types, &typing->plans, err);
+	if (status == HI_OK)
+		status = hi_views_init(&typing->views, image->memory, objects, err);
+	if (status == HI_OK)
+		*ret = hi_take(typing);
+	return status;
+}
+
+enum hi_status
+hi_typing_run_with(const struct hi_image *image, struct hi_modules *modules,
+		   const struct hi_typing_source *source, struct hi_allocator *allocator,
+		   struct hi_objects *objects, const struct hi_typing_options *options,
+		   struct hi_typing **typing_ret, struct hi_graph **graph_ret,
+		   struct hi_error *err)
+{
+	HI_GUARD(hi_graph_builder_destroy) struct hi_graph_builder *b = NULL;
+	HI_GUARD(hi_typing_destroy) struct hi_typing *typing = NULL;
+	enum hi_status status = hi_graph_builder_create(objects, &b, err);
+
+	if (status == HI_OK)
+		status = typing_create(image, modules, source, allocator, objects,
+				       options, &typing, err);
+	if (status == HI_OK)
+		status = build(typing, b, err);
+	if (status == HI_OK)
+		status = hi_graph_seal(hi_take(b), graph_ret, err);
+	if (status == HI_OK)
+		*typing_ret = hi_take(typing);
+	return status;
+}
+
+enum hi_status hi_typing_run(const struct hi_image *image, struct hi_modules *modules,
+			     struct hi_types *types, struct hi_allocator *allocator,
+			     struct hi_objects *objects,
+			     const struct hi_typing_options *options,
+			     struct hi_typing **typing_ret, struct hi_graph **graph_ret,
+			     struct hi_error *err)
+{
+	const struct hi_typing_source source = {
+		.types = {.arg = types, .type = types_type},
+		.variable_at = types_variable_at,
+		.vtable = types_vtable,
+		.tls_variables = types_tls,
+		.stack = types_stack,
+	};
+
+	return hi_typing_run_with(image, modules, types ? &source : NULL, allocator,
+				  objects, options, typing_ret, graph_ret, err);
+}
+
+struct hi_typing_stats hi_typing_stats(const struct hi_typing *typing)
+{
+	return typing->stats;
+}
+
+void hi_typing_destroy(struct hi_typing *typing)
+{
+	if (!typing)
+		return;
+	hi_plans_destroy(typing->plans);
+	hi_views_deinit(&typing->views);
+	free(typing->plan_of_type);
+	hi_vector_free(&typing->roots);
+	hi_vector_free(&typing->seeds);
+	hi_arena_free(&typing->arena);
+	free(typing);
+}
