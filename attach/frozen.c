@@ -29,8 +29,6 @@
 struct span {
 	uint64_t start, end;
 	unsigned char *host;
-	void *owned;
-	size_t owned_size;
 	void *block;	    /* holds the four below; NULL: no holes */
 	uint64_t *readable; /* words */
 	uint64_t *present;  /* words + 1, the last one 0 */
@@ -42,11 +40,17 @@ struct range {
 	uint64_t start, end;
 };
 
+struct block {
+	void *pages;
+	size_t size;
+};
+
 struct hi_frozen {
 	struct hi_memory memory; /* first */
 	struct hi_memory_ops ops;
 	struct spans HI_VECTOR(struct span) spans;
 	struct ranges HI_VECTOR(struct range) zeros;
+	struct owned HI_VECTOR(struct block) owned;
 	struct held HI_VECTOR(struct range) held;
 	uint32_t *lookup; /* GRANULES + 1 */
 	bool knows_residency;
@@ -168,13 +172,11 @@ static void frozen_destroy(struct hi_memory *mem)
 {
 	struct hi_frozen *frozen = (struct hi_frozen *)mem;
 
-	for (size_t i = 0; i < frozen->spans.count; i++) {
-		const struct span *span = &frozen->spans.items[i];
-
-		free(span->block);
-		if (span->owned_size)
-			hi_pages_free(span->owned, span->owned_size);
-	}
+	for (size_t i = 0; i < frozen->spans.count; i++)
+		free(frozen->spans.items[i].block);
+	for (size_t i = 0; i < frozen->owned.count; i++)
+		hi_pages_free(frozen->owned.items[i].pages, frozen->owned.items[i].size);
+	hi_vector_free(&frozen->owned);
 	hi_vector_free(&frozen->spans);
 	hi_vector_free(&frozen->zeros);
 	hi_vector_free(&frozen->held);
@@ -211,20 +213,21 @@ struct hi_memory *hi_frozen_memory(struct hi_frozen *frozen)
 }
 
 enum hi_status hi_frozen_add_span(struct hi_frozen *frozen, uint64_t start, uint64_t end,
-				  unsigned char *host, void *owned, size_t owned_size,
-				  struct hi_error *err)
+				  unsigned char *host, struct hi_error *err)
 {
-	struct span span = {.start = start,
-			    .end = end,
-			    .host = host,
-			    .owned = owned,
-			    .owned_size = owned_size};
+	struct span span = {.start = start, .end = end, .host = host};
 
-	if (hi_vector_push(&frozen->spans, span))
-		return HI_OK;
-	if (owned_size)
-		hi_pages_free(owned, owned_size);
-	return hi_fail_memory(err, "frozen memory");
+	if (!hi_vector_push(&frozen->spans, span))
+		return hi_fail_memory(err, "frozen memory");
+	return HI_OK;
+}
+
+enum hi_status hi_frozen_own(struct hi_frozen *frozen, void *pages, size_t size,
+			     struct hi_error *err)
+{
+	if (!hi_vector_push(&frozen->owned, (struct block){pages, size}))
+		return hi_fail_memory(err, "frozen memory");
+	return HI_OK;
 }
 
 enum hi_status hi_frozen_add_zeros(struct hi_frozen *frozen, uint64_t start, uint64_t end,

@@ -29,15 +29,14 @@ struct hi_frozen;
 enum hi_status hi_frozen_create(const char *name, struct hi_frozen **ret,
 				struct hi_error *err);
 struct hi_memory *hi_frozen_memory(struct hi_frozen *frozen);
-/*
- * Target addresses [start, end) have their bytes at host. Spans may not
- * overlap; any order. frozen does not own host unless owned_size > 0: then
- * [owned, owned+owned_size) is given back by hi_pages_free at its destroy, and
- * on failure too.
- */
+/* Target addresses [start, end) have their bytes at host. Spans may not overlap;
+ * any order. */
 enum hi_status hi_frozen_add_span(struct hi_frozen *frozen, uint64_t start, uint64_t end,
-				  unsigned char *host, void *owned, size_t owned_size,
-				  struct hi_error *err);
+				  unsigned char *host, struct hi_error *err);
+/* What the spans' hosts lie in: given to hi_pages_free at the destroy. On failure
+ * it stays the caller's. */
+enum hi_status hi_frozen_own(struct hi_frozen *frozen, void *pages, size_t size,
+			     struct hi_error *err);
 /* Private anonymous memory: where it is neither held nor swapped, it is zeros.
  * In increasing order. */
 enum hi_status hi_frozen_add_zeros(struct hi_frozen *frozen, uint64_t start, uint64_t end,

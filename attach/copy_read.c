@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "attach/copy_internal.h"
+#include "base/parallel.h"
+
+#define MAX_IOV 256u
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* linux/mman.h since 5.14 */
+#endif
+
+static void touch_block(void *arg, size_t task, unsigned worker)
+{
+	const struct hi_copy *copy = arg;
+	const struct hi_block *block = &copy->blocks.items[task];
+
+	(void)worker;
+	for (size_t i = block->first; i < block->first + block->count; i++) {
+		const struct hi_piece *piece = &copy->pieces.items[i];
+
+		if (madvise(piece->host, piece->size, MADV_POPULATE_WRITE) == 0)
+			continue;
+		for (uint32_t at = 0; at < piece->size; at += HI_PAGE)
+			*(volatile unsigned char *)(piece->host + at) = 0;
+	}
+}
+
+void hi_copy_touch(struct hi_copy *copy)
+{
+	hi_parallel(copy->threads, copy->blocks.count, touch_block, copy);
+}
+
+static void note_unreadable(struct hi_copy *copy, uint64_t addr, uint64_t size)
+{
+	pthread_mutex_lock(&copy->lock);
+	if (!hi_vector_push(&copy->unreadable,
+			    (struct hi_page_run){addr, addr + size, 1}))
+		copy->out_of_memory = true;
+	pthread_mutex_unlock(&copy->lock);
+}
+
+/* By /proc/PID/mem, which also reads what has no read permission. What it does
+ * not give is left out page by page. */
+static void read_forced(struct hi_copy *copy, const struct hi_piece *piece)
+{
+	int fd = copy->target->priv->mem_fd;
+	uint32_t done = 0;
+
+	while (done < piece->size && !copy->gone) {
+		ssize_t n = pread(fd, piece->host + done, piece->size - done,
+				  (off_t)(piece->addr + done));
+		uint32_t rest;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n > 0) {
+			done += (uint32_t)n;
+			continue;
+		}
+		if (n == 0 || errno == ESRCH) {
+			copy->gone = true; /* the address space has no users left */
+			return;
+		}
+		rest = HI_PAGE - done % HI_PAGE;
+		note_unreadable(copy, (piece->addr + done) / HI_PAGE * HI_PAGE, HI_PAGE);
+		done += rest;
+	}
+}
+
+/* One call for many pieces; returns how many are whole, from the first on. */
+static size_t read_many(struct hi_copy *copy, const struct hi_piece *pieces, size_t n)
+{
+	struct iovec local[MAX_IOV] = {}, remote[MAX_IOV] = {};
+	size_t whole = 0;
+	ssize_t got;
+
+	for (size_t i = 0; i < n; i++) {
+		local[i] = (struct iovec){pieces[i].host, pieces[i].size};
+		/* The kernel wants a number here, not a pointer of ours. */
+		remote[i] =
+			(struct iovec){(void *)(uintptr_t)pieces[i].addr, pieces[i].size};
+	}
+	got = process_vm_readv(copy->target->pid, local, n, remote, n, 0);
+	if (got < 0 && errno == ESRCH)
+		copy->gone = true;
+	while (got > 0 && whole < n && (size_t)got >= pieces[whole].size)
+		got -= (ssize_t)pieces[whole++].size;
+	return whole;
+}
+
+static void read_block(void *arg, size_t task, unsigned worker)
+{
+	struct hi_copy *copy = arg;
+	const struct hi_block *block = &copy->blocks.items[task];
+	const struct hi_piece *pieces = copy->pieces.items + block->first;
+	size_t at = 0;
+
+	(void)worker;
+	while (at < block->count && !copy->gone) {
+		size_t n = block->count - at < MAX_IOV ? block->count - at : MAX_IOV;
+		size_t whole = pieces->force ? 0 : read_many(copy, pieces + at, n);
+
+		at += whole;
+		if (whole < n)
+			read_forced(copy, &pieces[at++]);
+	}
+}
+
+enum hi_status hi_copy_read(struct hi_copy *copy, struct hi_error *err)
+{
+	hi_parallel(copy->threads, copy->blocks.count, read_block, copy);
+	if (copy->gone || !hi_target_is_alive(copy->target))
+		return hi_fail(err, HI_GONE, 0,
+			       "process %d has exited or started another program",
+			       (int)copy->target->pid);
+	if (copy->out_of_memory)
+		return hi_fail_memory(err, "list of unreadable pages");
+	return HI_OK;
+}
