@@ -464,7 +464,8 @@ static enum hi_status end_piece(struct machine *m, uint64_t bit_size, uint64_t b
 
 /* ---- control ---- */
 
-/* Operations are sorted by their offset; a target inside one is malformed. */
+/* Operations are sorted by their offset; a target inside one is malformed. Beyond the
+ * offset of the last one it is the end: nothing says how long that one is. */
 static enum hi_status jump(struct machine *m, const Dwarf_Op *op)
 {
 	uint64_t target = op->offset + 3 + op->number;
@@ -478,8 +479,9 @@ static enum hi_status jump(struct machine *m, const Dwarf_Op *op)
 		else
 			high = mid;
 	}
-	if (low < m->n_ops ? m->ops[low].offset != target
-			   : m->n_ops == 0 || target <= m->ops[m->n_ops - 1].offset)
+	if ((int64_t)target < 0 ||
+	    (low < m->n_ops ? m->ops[low].offset != target
+			    : target <= m->ops[m->n_ops - 1].offset))
 		return malformed(m, "jump into an operation");
 	m->next = low;
 	return HI_OK;
