@@ -95,6 +95,11 @@ void hi_page_heading(struct hi_page *page, const char *text, const char *aside)
 	add_text(page, HI_ITEM_HEADING, text, aside);
 }
 
+void hi_page_blank(struct hi_page *page)
+{
+	add_item(page, (struct hi_item){.kind = HI_ITEM_BLANK});
+}
+
 void hi_page_fact(struct hi_page *page, const char *key, const char *text)
 {
 	add_text(page, HI_ITEM_FACT, text, key);
@@ -162,6 +167,11 @@ void hi_cell_text(struct hi_table *table, const char *safe, unsigned indent)
 {
 	if (table->page->failed)
 		return;
+	/* A place at the end of a row that stays free leaves no blanks there. */
+	if (!*safe) {
+		hi_cell_empty(table);
+		return;
+	}
 	add_cell(table, (struct hi_cell){.state = HI_CELL_VALUE,
 					 .text = keep(table->page, safe),
 					 .indent = (uint8_t)(indent > 20 ? 20 : indent)});
@@ -172,6 +182,14 @@ void hi_cell_number(struct hi_table *table, uint64_t number)
 	add_cell(table, (struct hi_cell){.state = number == UINT64_MAX ? HI_CELL_UNKNOWN
 								       : HI_CELL_VALUE,
 					 .number = number});
+}
+
+void hi_cell_address(struct hi_table *table, uint64_t address)
+{
+	if (address)
+		hi_cell_number(table, address);
+	else
+		hi_cell_empty(table);
 }
 
 void hi_cell_at_least(struct hi_table *table, uint64_t number)

@@ -52,7 +52,8 @@ struct hi_table {
 enum hi_item_kind {
 	HI_ITEM_TITLE,	 /* text; aside: what stands behind it */
 	HI_ITEM_HEADING, /* text; aside */
-	HI_ITEM_FACT,	 /* key, text */
+	HI_ITEM_BLANK,
+	HI_ITEM_FACT, /* key, text */
 	HI_ITEM_TEXT,
 	HI_ITEM_NOTE, /* less important */
 	HI_ITEM_WARNING,
@@ -86,6 +87,7 @@ const char *hi_page_printf(struct hi_page *page, const char *fmt, ...)
 
 void hi_page_title(struct hi_page *page, const char *text, const char *aside);
 void hi_page_heading(struct hi_page *page, const char *text, const char *aside);
+void hi_page_blank(struct hi_page *page);
 void hi_page_fact(struct hi_page *page, const char *key, const char *text);
 void hi_page_text(struct hi_page *page, const char *text);
 void hi_page_note(struct hi_page *page, const char *text);
@@ -100,6 +102,8 @@ size_t hi_table_rows(const struct hi_table *table);
 void hi_cell_text(struct hi_table *table, const char *safe, unsigned indent);
 /* bytes, counts, addresses; UINT64_MAX is unknown. */
 void hi_cell_number(struct hi_table *table, uint64_t number);
+/* 0 (in no memory) stays empty. */
+void hi_cell_address(struct hi_table *table, uint64_t address);
 void hi_cell_at_least(struct hi_table *table, uint64_t number);
 void hi_cell_signed(struct hi_table *table, int64_t number);
 void hi_cell_percent(struct hi_table *table, uint64_t part, uint64_t whole);

@@ -111,6 +111,7 @@ static void show_fields(const struct hi_explain_report *r, struct hi_page *page)
 static void show_referrers(const struct hi_explain_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
+						   {"address", HI_COLUMN_ADDRESS},
 						   {"field", HI_COLUMN_TEXT},
 						   {"grade", HI_COLUMN_WORD}};
 	struct hi_table *t;
@@ -119,11 +120,12 @@ static void show_referrers(const struct hi_explain_report *r, struct hi_page *pa
 		return;
 	hi_page_heading(page, "Who points at it",
 			r->n_referrers ? NULL : "nothing that was found");
-	t = hi_page_table(page, columns, 3);
+	t = hi_page_table(page, columns, 4);
 	for (size_t i = 0; i < r->n_referrers; i++) {
 		const struct hi_explain_link *link = &r->referrers[i];
 
-		hi_cell_text(t, hi_node_label(&link->info, page), 0);
+		hi_cell_text(t, hi_node_short_label(&link->info, page), 0);
+		hi_cell_address(t, link->info.address);
 		hi_cell_text(t, hi_page_safe(page, link->text), 0);
 		hi_cell_text(t, hi_grade_key(link->grade), 0);
 	}
@@ -135,15 +137,17 @@ static void show_referrers(const struct hi_explain_report *r, struct hi_page *pa
 static void show_dominators(const struct hi_explain_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
+						   {"address", HI_COLUMN_ADDRESS},
 						   {"retained", HI_COLUMN_BYTES}};
 	struct hi_table *t;
 
 	if (r->n_dominators == 0)
 		return;
 	hi_page_heading(page, "Kept alive by", "without any one of these it would go");
-	t = hi_page_table(page, columns, 2);
+	t = hi_page_table(page, columns, 3);
 	for (size_t i = 0; i < r->n_dominators; i++) {
-		hi_cell_text(t, hi_node_label(&r->dominators[i], page), 0);
+		hi_cell_text(t, hi_node_short_label(&r->dominators[i], page), 0);
+		hi_cell_address(t, r->dominators[i].address);
 		hi_cell_number(t, r->dominators[i].retained);
 	}
 	if (r->dominators_cut)
@@ -154,7 +158,7 @@ static void show_next(const struct hi_explain_report *r, struct hi_page *page)
 {
 	if (r->info.sort != HI_NODE_OBJECT || strcmp(r->state, "live") != 0)
 		return;
-	hi_page_heading(page, "Next", NULL);
+	hi_page_blank(page);
 	hi_page_command(page,
 			hi_page_printf(page, "heapinspect paths 0x%" PRIx64 " %s",
 				       r->block, hi_head_target(r->head, page)),

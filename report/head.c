@@ -103,7 +103,7 @@ static void show_debug_info(const struct hi_head *head, struct hi_page *page)
 
 static void show_children(const struct hi_head *head, struct hi_page *page)
 {
-	enum { SHOWN = 4 };
+	enum { SHOWN = 2 };
 	const char *text = "";
 	char rss[24], shared[24];
 
@@ -158,7 +158,7 @@ static const char *missing_text(const struct hi_head *head, struct hi_page *page
 
 void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole)
 {
-	enum { WARNINGS = 5 };
+	const size_t most = whole ? HI_HEAD_WARNINGS : 5;
 	const char *missing;
 
 	show_snapshot(head, page);
@@ -171,12 +171,12 @@ void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole)
 	missing = missing_text(head, page);
 	if (*missing)
 		hi_page_fact(page, "incomplete", missing);
-	for (size_t i = 0; i < head->n_warnings && i < WARNINGS; i++)
+	for (size_t i = 0; i < head->n_warnings && i < most; i++)
 		hi_page_warning(page, hi_page_safe(page, head->warnings[i]));
-	if (head->n_warnings > WARNINGS)
+	if (head->n_warnings > most)
 		hi_page_warning(page,
 				hi_page_printf(page, "and %zu more warnings (--json)",
-					       head->n_warnings - WARNINGS));
+					       head->n_warnings - most));
 }
 
 static void json_snapshot(const struct hi_head *head, struct hi_json *json)

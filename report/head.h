@@ -55,6 +55,7 @@ struct hi_head {
 
 /* The first line: which target. Then the caller's most important line, then: */
 void hi_head_title(const struct hi_head *head, struct hi_page *page);
+enum { HI_HEAD_WARNINGS = 2 }; /* shown in a whole head; the rest is counted */
 /* What is known of the snapshot. Not whole: pause, gaps and warnings alone (for
  * the commands beside summary). */
 void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole);

@@ -189,7 +189,7 @@ void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)
 	show_rows(r, page);
 	if (r->n_roots) {
 		show_roots(r, page);
-		hi_page_heading(page, "Next", NULL);
+		hi_page_blank(page);
 		hi_page_command(page,
 				hi_page_printf(page,
 					       "heapinspect explain 0x%" PRIx64 " %s",

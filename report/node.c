@@ -57,6 +57,15 @@ const char *hi_type_label(const char *type, struct hi_page *page)
 
 const char *hi_node_label(const struct hi_node_info *info, struct hi_page *page)
 {
+	const char *label = hi_node_short_label(info, page);
+
+	if (info->sort != HI_NODE_OBJECT)
+		return label;
+	return hi_page_printf(page, "%s 0x%" PRIx64, label, info->address);
+}
+
+const char *hi_node_short_label(const struct hi_node_info *info, struct hi_page *page)
+{
 	switch (info->sort) {
 	case HI_NODE_ROOT:
 		return *info->name ? hi_page_safe(page, info->name) : "(unnamed)";
@@ -66,9 +75,8 @@ const char *hi_node_label(const struct hi_node_info *info, struct hi_page *page)
 		return "all roots";
 	case HI_NODE_OBJECT:
 	default:
-		return hi_page_printf(page, "%s%s 0x%" PRIx64,
-				      hi_type_label(info->type, page),
-				      info->array ? " []" : "", info->address);
+		return hi_page_printf(page, "%s%s", hi_type_label(info->type, page),
+				      info->array ? " []" : "");
 	}
 }
 

@@ -28,6 +28,8 @@ struct hi_node_info hi_node_info(const struct hi_graph *g,
 				 const struct hi_dominators *dominators, hi_node node);
 /* "server", "struct dict 0x55…", "globals": safe. */
 const char *hi_node_label(const struct hi_node_info *info, struct hi_page *page);
+/* The same without the address, for tables that have a column for it. */
+const char *hi_node_short_label(const struct hi_node_info *info, struct hi_page *page);
 /* A type's name, "(untyped)" for "" and NULL; safe. */
 const char *hi_type_label(const char *type, struct hi_page *page);
 /* The members node, kind, name, detail, type, address, shallow, retained of an

@@ -8,14 +8,16 @@ static void show_steps(const struct hi_paths_way *way, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
 						   {"", HI_COLUMN_TEXT},
+						   {"address", HI_COLUMN_ADDRESS},
 						   {"retained", HI_COLUMN_BYTES}};
-	struct hi_table *t = hi_page_table(page, columns, 3);
+	struct hi_table *t = hi_page_table(page, columns, 4);
 
 	for (size_t i = 0; i < way->n_steps; i++) {
 		const struct hi_paths_step *step = &way->steps[i];
 
 		hi_cell_text(t, hi_page_safe(page, step->edge), 1);
-		hi_cell_text(t, hi_node_label(&step->info, page), 0);
+		hi_cell_text(t, hi_node_short_label(&step->info, page), 0);
+		hi_cell_address(t, step->info.address);
 		hi_cell_number(t, step->info.retained);
 	}
 }

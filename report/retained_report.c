@@ -101,12 +101,13 @@ static int by_node(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static struct branch *find_branch(struct picking *p, size_t from, hi_node node)
+/* In the level [from, to). */
+static struct branch *find_branch(struct picking *p, size_t from, size_t to, hi_node node)
 {
 	struct branch key = {.node = node};
 
-	return bsearch(&key, p->list.items + from, p->list.count - from,
-		       sizeof(struct branch), by_node);
+	return bsearch(&key, p->list.items + from, to - from, sizeof(struct branch),
+		       by_node);
 }
 
 /* Fills the children of the level that starts at `from`. */
@@ -123,7 +124,7 @@ static void fill_level(struct picking *p, size_t from)
 
 		if (up != HI_NODE_NONE && up < p->g->first_kind &&
 		    hi_bit(p->picked, up) && p->d->retained[i])
-			offer_child(p->d, find_branch(p, from, up), i);
+			offer_child(p->d, find_branch(p, from, p->list.count, up), i);
 	}
 }
 
@@ -249,7 +250,9 @@ static enum hi_status make_tree(struct picking *p, const struct hi_restrict *onl
 			status = hi_fail_memory(err, "rows of the dominator tree");
 	}
 	for (size_t i = 0; status == HI_OK && i < top.count; i++)
-		put_rows(r, p, (size_t)(find_branch(p, 0, top.items[i]) - p->list.items));
+		put_rows(r, p,
+			 (size_t)(find_branch(p, 0, top.count, top.items[i]) -
+				  p->list.items));
 	hi_vector_free(&top);
 	return status;
 }

@@ -9,14 +9,14 @@ static void show_rows(const struct hi_retained_report *r, struct hi_page *page)
 	static const struct hi_column columns[] = {
 		{"", HI_COLUMN_TEXT},	       {"kind", HI_COLUMN_WORD},
 		{"retained", HI_COLUMN_BYTES}, {"of live", HI_COLUMN_PERCENT},
-		{"shallow", HI_COLUMN_BYTES},  {"children more", HI_COLUMN_COUNT}};
+		{"shallow", HI_COLUMN_BYTES},  {"address", HI_COLUMN_ADDRESS}};
 	struct hi_table *t = hi_page_table(page, columns, 6);
 
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_retained_row *row = &r->rows[i];
 		bool root = row->info.sort == HI_NODE_ROOT;
 
-		hi_cell_text(t, hi_node_label(&row->info, page), row->depth);
+		hi_cell_text(t, hi_node_short_label(&row->info, page), row->depth);
 		hi_cell_text(t, root ? hi_root_kind_key(row->info.kind) : "", 0);
 		hi_cell_number(t, row->info.retained);
 		hi_cell_percent(t, row->info.retained, r->live_bytes);
@@ -24,10 +24,7 @@ static void show_rows(const struct hi_retained_report *r, struct hi_page *page)
 			hi_cell_empty(t);
 		else
 			hi_cell_number(t, row->info.shallow);
-		if (row->children_more)
-			hi_cell_number(t, row->children_more);
-		else
-			hi_cell_empty(t);
+		hi_cell_address(t, row->info.address);
 	}
 }
 

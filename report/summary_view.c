@@ -6,7 +6,7 @@
 #include "report/summary_report.h"
 
 /* What a person sees unless --top or --all said more. */
-enum { ROOTS_SHOWN = 6, LEAKS_SHOWN = 4, SUSPECTS_SHOWN = 2, DEFAULT_TOP = 10 };
+enum { ROOTS_SHOWN = 5, LEAKS_SHOWN = 3, SUSPECTS_SHOWN = 1, DEFAULT_TOP = 10 };
 
 static const char *held_by(const struct hi_summary_report *r, struct hi_page *page)
 {
@@ -105,6 +105,42 @@ static void ledger_row(struct hi_table *t, const struct ledger_columns *c,
 		hi_cell_number(t, row->count);
 }
 
+/* Under a thousandth of RSS; such rows are one line together. */
+static bool is_tiny(const struct hi_ledger *l, const struct hi_ledger_row *row)
+{
+	return l->rss != HI_UNKNOWN && row->resident != HI_UNKNOWN &&
+	       row->resident < l->rss / 1000 &&
+	       (row->swapped == 0 || row->swapped == HI_UNKNOWN);
+}
+
+static void ledger_rows(struct hi_table *t, const struct ledger_columns *c,
+			const struct hi_ledger *l)
+{
+	struct hi_ledger_row rest = {.label = "", .count = HI_UNKNOWN};
+	uint64_t tiny = 0;
+
+	for (size_t i = 0; i < l->n_rows; i++)
+		tiny += l->rows[i].level == 0 && !is_empty(&l->rows[i]) &&
+			is_tiny(l, &l->rows[i]);
+	for (size_t i = 0; i < l->n_rows; i++) {
+		const struct hi_ledger_row *row = &l->rows[i];
+
+		if (is_empty(row) || (is_tiny(l, row) && row->level > 0))
+			continue;
+		if (tiny < 2 || !is_tiny(l, row)) {
+			ledger_row(t, c, row, l->rss);
+			continue;
+		}
+		rest.resident += row->resident;
+		if (row->virtual_size != HI_UNKNOWN)
+			rest.virtual_size += row->virtual_size;
+	}
+	if (tiny < 2)
+		return;
+	rest.label = hi_page_printf(t->page, "%u smaller rows", (unsigned)tiny);
+	ledger_row(t, c, &rest, l->rss);
+}
+
 static void ledger_sum(struct hi_table *t, const struct ledger_columns *c,
 		       const struct hi_ledger *l)
 {
@@ -141,14 +177,47 @@ static void show_ledger(const struct hi_summary_report *r, struct hi_page *page)
 	if (!c.columns)
 		return;
 	t = hi_page_table(page, c.columns, c.n);
-	for (size_t i = 0; i < l->n_rows; i++)
-		if (!is_empty(&l->rows[i]))
-			ledger_row(t, &c, &l->rows[i], l->rss);
+	ledger_rows(t, &c, l);
 	if (c.resident)
 		ledger_sum(t, &c, l);
 	if (c.resident && l->unknown < 0)
 		hi_page_note(page, "More was counted than RSS says: pages came or went "
 				   "between the two readings.");
+}
+
+static size_t shown(size_t n, size_t usual)
+{
+	return n > usual && n <= DEFAULT_TOP ? usual : n;
+}
+
+/* A long header takes its lines from the types: the page stays a page. */
+static size_t types_shown(const struct hi_summary_report *r)
+{
+	size_t extra = r->head->n_children_total ? 2 : 0;
+
+	if (r->head->n_warnings > HI_HEAD_WARNINGS)
+		extra += HI_HEAD_WARNINGS + 1;
+	else
+		extra += r->head->n_warnings;
+	return shown(r->n_types, DEFAULT_TOP - extra);
+}
+
+static const char *types_aside(const struct hi_summary_report *r, size_t n,
+			       struct hi_page *page)
+{
+	uint64_t hidden = r->types_hidden_bytes;
+	char percent[16], bytes[24], count[32];
+	const char *text =
+		hi_page_printf(page, "%s of the bytes are of no known type",
+			       hi_percent(percent, r->untyped_bytes, r->live_bytes));
+
+	if (r->n_types_total == n)
+		return text;
+	for (size_t i = n; i < r->n_types; i++)
+		hidden += r->types[i].shallow;
+	return hi_page_printf(page, "%s; %s more hold %s", text,
+			      hi_count(count, r->n_types_total - n),
+			      hi_bytes(bytes, hidden));
 }
 
 static void show_types(const struct hi_summary_report *r, struct hi_page *page)
@@ -157,35 +226,24 @@ static void show_types(const struct hi_summary_report *r, struct hi_page *page)
 		{"type", HI_COLUMN_TEXT},      {"count", HI_COLUMN_COUNT},
 		{"shallow", HI_COLUMN_BYTES},  {"of live", HI_COLUMN_PERCENT},
 		{"retained", HI_COLUMN_BYTES}, {"evidence", HI_COLUMN_WORD}};
-	char percent[16], bytes[24], n[32];
+	size_t n = types_shown(r);
 	struct hi_table *t;
 
-	if (r->n_types == 0)
+	if (n == 0)
 		return;
-	hi_page_heading(
-		page, "Top types",
-		hi_page_printf(page, "%s of the bytes have no known type",
-			       hi_percent(percent, r->untyped_bytes, r->live_bytes)));
+	hi_page_heading(page, "Top types", types_aside(r, n, page));
 	t = hi_page_table(page, columns, 6);
-	for (size_t i = 0; i < r->n_types; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct hi_summary_type *row = &r->types[i];
+		bool typed = row->evidence != HI_EVIDENCE_NONE;
 
 		hi_cell_text(t, hi_type_label(row->type, page), 0);
 		hi_cell_number(t, row->count);
 		hi_cell_number(t, row->shallow);
 		hi_cell_percent(t, row->shallow, r->live_bytes);
 		hi_cell_at_least(t, row->retained);
-		hi_cell_text(t,
-			     row->evidence == HI_EVIDENCE_NONE
-				     ? ""
-				     : hi_evidence_key(row->evidence),
-			     0);
+		hi_cell_text(t, typed ? hi_evidence_key(row->evidence) : "", 0);
 	}
-	if (r->n_types_total > r->n_types)
-		hi_page_note(page,
-			     hi_page_printf(page, "and %s more types with %s",
-					    hi_count(n, r->n_types_total - r->n_types),
-					    hi_bytes(bytes, r->types_hidden_bytes)));
 }
 
 /* "globals 180.2 MiB (84.4 %), stack frames …" */
@@ -208,11 +266,6 @@ static const char *kinds_text(const struct hi_summary_report *r, struct hi_page 
 			*text ? ", " : "", hi_bytes(bytes, r->shared_by_kinds),
 			hi_percent(percent, r->shared_by_kinds, r->live_bytes));
 	return text;
-}
-
-static size_t shown(size_t n, size_t usual)
-{
-	return n > usual && n <= DEFAULT_TOP ? usual : n;
 }
 
 static void show_roots(const struct hi_summary_report *r, struct hi_page *page)
@@ -295,7 +348,10 @@ static void show_suspects(const struct hi_summary_report *r, struct hi_page *pag
 
 	if (n == 0)
 		return;
-	hi_page_heading(page, "Suspects", "each holds over 20 % of the live heap");
+	hi_page_heading(page, "Suspects",
+			hi_page_printf(page, "%zu hold%s over 20 %% of the live heap%s",
+				       r->n_suspects, r->n_suspects == 1 ? "s" : " each",
+				       n < r->n_suspects ? "; the first:" : ""));
 	for (size_t i = 0; i < n; i++)
 		hi_page_text(page, suspect_text(r, &r->suspects[i], page));
 }
@@ -307,12 +363,12 @@ static void show_next(const struct hi_summary_report *r, struct hi_page *page)
 
 	if (!r->heap_known)
 		return;
-	hi_page_heading(page, "Next", NULL);
+	hi_page_blank(page);
 	hi_page_command(page, hi_page_printf(page, "heapinspect retained %s", target),
 			"who holds how much, as a tree");
 	if (r->n_suspects)
 		address = r->suspects[0].accumulation.address;
-	if (address && r->suspects[0].accumulation.sort == HI_NODE_OBJECT)
+	if (r->n_suspects && r->suspects[0].accumulation.sort == HI_NODE_OBJECT)
 		hi_page_command(page,
 				hi_page_printf(page, "heapinspect paths 0x%" PRIx64 " %s",
 					       address, target),

@@ -10,9 +10,6 @@
 #include "base/text.h"
 #include "report/escape.h"
 
-/* Containers down to this depth have their members on lines of their own; a
- * row deeper than that is one line. */
-enum { LINE_DEPTH = 2 };
 enum { TEXT_MAX = 64 << 10 };
 
 void hi_json_init(struct hi_json *json, FILE *out)
@@ -37,7 +34,7 @@ static void begin_value(struct hi_json *json, const char *key)
 	if (json->depth > 0 && json->depth <= HI_JSON_DEPTH) {
 		if (json->filled[json->depth - 1])
 			putc(',', json->out);
-		if (json->depth <= LINE_DEPTH)
+		if (!json->line[json->depth - 1])
 			fprintf(json->out, "\n%*s", (int)json->depth * 2, "");
 		else if (json->filled[json->depth - 1])
 			putc(' ', json->out);
@@ -56,6 +53,10 @@ static void open_container(struct hi_json *json, const char *key, bool array)
 	if (json->depth < HI_JSON_DEPTH) {
 		json->filled[json->depth] = false;
 		json->array[json->depth] = array;
+		/* An object in an array is a row: all of it is one line. */
+		json->line[json->depth] =
+			json->depth > 0 && (json->line[json->depth - 1] ||
+					    (!array && json->array[json->depth - 1]));
 	} else {
 		json->failed = true;
 	}
@@ -83,7 +84,7 @@ void hi_json_end(struct hi_json *json)
 	json->depth--;
 	if (json->depth < HI_JSON_DEPTH) {
 		array = json->array[json->depth];
-		if (json->filled[json->depth] && json->depth < LINE_DEPTH)
+		if (json->filled[json->depth] && !json->line[json->depth])
 			fprintf(json->out, "\n%*s", (int)json->depth * 2, "");
 	}
 	putc(array ? ']' : '}', json->out);

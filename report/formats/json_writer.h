@@ -22,6 +22,7 @@ struct hi_json {
 	unsigned depth;
 	bool filled[HI_JSON_DEPTH]; /* has a member already */
 	bool array[HI_JSON_DEPTH];
+	bool line[HI_JSON_DEPTH]; /* its members share one line: it is a row */
 	bool failed; /* nested too deep or out of memory; the stream is no JSON */
 };
 

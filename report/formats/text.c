@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/formats/text.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -8,15 +9,23 @@
 
 enum { INDENT = 2 };
 
+/* A number stays with its unit: "10.7 MiB", "5.0 %". */
+static bool may_break(const char *text, size_t i)
+{
+	return text[i] == ' ' &&
+	       !(i > 0 && isdigit((unsigned char)text[i - 1]) &&
+		 (isupper((unsigned char)text[i + 1]) || text[i + 1] == '%'));
+}
+
 /* Where the next line of text ends: at a blank, else at the last column. */
 static size_t line_end(const struct hi_text_style *style, const char *text, unsigned room)
 {
 	size_t n = hi_text_prefix(style, text, room, NULL), blank;
 
-	if (!text[n] || text[n] == ' ')
+	if (!text[n] || may_break(text, n))
 		return n;
 	blank = n;
-	while (blank > 0 && text[blank - 1] != ' ')
+	while (blank > 0 && !may_break(text, blank - 1))
 		blank--;
 	/* A word longer than half a line is cut rather than moved. */
 	return blank > n / 2 ? blank : n ? n : 1;
@@ -126,6 +135,9 @@ static enum hi_status put_item(const struct hi_text_style *style,
 	case HI_ITEM_HEADING:
 		putc('\n', style->out);
 		put_title(style, text, aside, 'b');
+		break;
+	case HI_ITEM_BLANK:
+		putc('\n', style->out);
 		break;
 	case HI_ITEM_FACT:
 		put_fact(style, aside, text, run_columns(style, page, i));
