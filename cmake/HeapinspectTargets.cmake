@@ -46,13 +46,20 @@ function(hi_tests name)
     return()
   endif()
   file(GLOB support CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/support/*.c)
-  add_executable(${name}_tests harness.cc ${sources} ${support})
-  target_compile_definitions(${name}_tests PRIVATE
-    HI_FIXTURE_DIR="${PROJECT_BINARY_DIR}/fixtures" HI_BINARY_DIR="${PROJECT_BINARY_DIR}"
-    HI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_include_directories(${name}_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  # An archive: a test program links only what it uses, so that support for one
+  # room does not need the room in all of them.
+  add_library(${name}_support STATIC ${support})
+  target_link_libraries(${name}_support PUBLIC hi_flags)
+  add_executable(${name}_tests harness.cc ${sources})
+  foreach(t ${name}_support ${name}_tests)
+    target_compile_definitions(${t} PRIVATE
+      HI_FIXTURE_DIR="${PROJECT_BINARY_DIR}/fixtures" HI_BINARY_DIR="${PROJECT_BINARY_DIR}"
+      HI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    target_include_directories(${t} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  endforeach()
+  target_link_libraries(${name}_tests PRIVATE ${name}_support)
   foreach(room IN LISTS T_DEPENDS)
-    target_link_libraries(${name}_tests PRIVATE hi_${room})
+    target_link_libraries(${name}_support PUBLIC hi_${room})
   endforeach()
   target_link_libraries(${name}_tests PRIVATE GTest::gtest)
   # Only labels that some test has: an empty run must not look green.
