@@ -113,6 +113,21 @@ static void check_fact(const struct walked *w, const struct fact *f, size_t *liv
 	}
 }
 
+/* Names a live block that the fixture did not print. */
+static void find_extra(const struct walked *w, const struct facts *t)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		bool known = w->items[i].state != HI_BLOCK_LIVE;
+
+		for (size_t k = 0; k < t->count && !known; k++)
+			known = t->items[k].kind == 'L' &&
+				t->items[k].addr == w->items[i].addr;
+		HI_ASSERT_MSG(known, "0x%lx of %lu is extra",
+			      (unsigned long)w->items[i].addr,
+			      (unsigned long)w->items[i].usable);
+	}
+}
+
 static void check(struct hi_allocator *a, const struct facts *t, const struct walked *w)
 {
 	size_t live = 0;
@@ -124,16 +139,8 @@ static void check(struct hi_allocator *a, const struct facts *t, const struct wa
 		check_fact(w, &t->items[i], &live);
 	HI_ASSERT_EQ(0, a->n_damage_total);
 	HI_ASSERT_EQ(0, a->skipped_bytes);
-	for (size_t i = 0; i < w->count && a->count[HI_BLOCK_LIVE] != live; i++) {
-		bool known = false;
-
-		for (size_t k = 0; k < t->count && !known; k++)
-			known = t->items[k].kind == 'L' &&
-				t->items[k].addr == w->items[i].addr;
-		HI_ASSERT_MSG(known || w->items[i].state != HI_BLOCK_LIVE,
-			      "0x%lx of %lu is extra", (unsigned long)w->items[i].addr,
-			      (unsigned long)w->items[i].usable);
-	}
+	if (live != a->count[HI_BLOCK_LIVE])
+		find_extra(w, t);
 	HI_ASSERT_EQ(live, a->count[HI_BLOCK_LIVE]);
 	/* glibc's own count. */
 	HI_ASSERT_EQ(t->fsmblks, a->bytes[HI_BLOCK_FREE_FASTBIN]);
@@ -222,8 +229,7 @@ HI_TEST_SCENARIO(glibc, a_main_arena_that_goes_on_in_mmapped_pieces)
 
 HI_TEST_SCENARIO(glibc, heaps_that_fill_several_areas_per_arena)
 {
-	run(hi_fixture_start("glibc_blocks", "3", "30000", "fat", NULL), true,
-	    0);
+	run(hi_fixture_start("glibc_blocks", "3", "30000", "fat", NULL), true, 0);
 }
 
 HI_TEST_SCENARIO(glibc, a_static_program)

@@ -22,9 +22,11 @@
 #define SPLIT_BYTES (64u << 20)
 #define MAX_PIECES 65536
 
+#define FENCE_HEAD (HI_CHUNK_ALIGN | HI_CHUNK_PREV_INUSE)
+
 enum chain_end {
 	CHAIN_AT_LIMIT, /* reached exactly */
-	CHAIN_AT_FENCE, /* a chunk of 16 bytes (or 0) */
+	CHAIN_AT_FENCE,
 	CHAIN_TOO_LONG, /* max_chunks were fine */
 	CHAIN_BROKEN,	/* at *end_ret */
 	CHAIN_SPLIT,	/* first chunk at or behind split */
@@ -33,9 +35,38 @@ enum chain_end {
 struct outline {
 	struct hi_glibc *g;
 	struct hi_window window;
+	bool main;
 	uint64_t wrong_flags; /* bits of a head that may not be set */
 	uint64_t last;	      /* the last chunk that was followed */
 };
+
+static bool is_fence_head(struct outline *o, uint64_t p, bool first)
+{
+	uint64_t head;
+
+	if (!hi_window_u64(&o->window, p + 8, &head))
+		return false;
+	return head == FENCE_HEAD || (first && head == HI_CHUNK_ALIGN);
+}
+
+/*
+ * The end of the fence at p, p if there is none. Main arena: two or three
+ * chunks of 16 bytes. Others: one, with the limit (a head of size 0) behind.
+ * The first one's PREV_INUSE is clear if what is before it is in a bin.
+ */
+static uint64_t fence_end(struct outline *o, uint64_t p, uint64_t limit)
+{
+	uint64_t end = p;
+
+	if (!o->main)
+		return limit - p == HI_CHUNK_ALIGN && is_fence_head(o, p, true) ? limit : p;
+	for (int i = 0; i < 3 && limit - end >= HI_CHUNK_ALIGN; i++) {
+		if (!is_fence_head(o, end, i == 0))
+			break;
+		end += HI_CHUNK_ALIGN;
+	}
+	return end - p >= 2 * HI_CHUNK_ALIGN ? end : p;
+}
 
 /* Follows chunks from p until limit. */
 static enum chain_end follow(struct outline *o, uint64_t p, uint64_t limit,
@@ -56,7 +87,7 @@ static enum chain_end follow(struct outline *o, uint64_t p, uint64_t limit,
 		else if (head & o->wrong_flags)
 			end = CHAIN_BROKEN;
 		else if ((head & ~(uint64_t)HI_CHUNK_FLAGS) <= HI_CHUNK_ALIGN)
-			end = CHAIN_AT_FENCE;
+			end = fence_end(o, p, limit) != p ? CHAIN_AT_FENCE : CHAIN_BROKEN;
 		else if ((head & ~(uint64_t)HI_CHUNK_FLAGS) > limit - p)
 			end = CHAIN_BROKEN;
 		if (end != CHAIN_AT_LIMIT)
@@ -155,20 +186,6 @@ static bool starts_chain(struct outline *o, uint64_t p, uint64_t limit, uint64_t
 	return how == CHAIN_TOO_LONG || (how == CHAIN_AT_LIMIT && at == top);
 }
 
-/* Behind the fence at p: two or three chunks of 16 bytes. */
-static uint64_t skip_fence(struct outline *o, uint64_t p, uint64_t limit)
-{
-	uint64_t head;
-
-	for (int i = 0; i < 3 && limit - p >= HI_CHUNK_ALIGN; i++) {
-		if (!hi_window_u64(&o->window, p + 8, &head) ||
-		    (head & ~(uint64_t)HI_CHUNK_FLAGS) != HI_CHUNK_ALIGN)
-			break;
-		p += HI_CHUNK_ALIGN;
-	}
-	return p;
-}
-
 /* Pieces of one contiguous run [p, limit) of the main arena; false in
  * *top_ret as long as none holds the top. */
 static enum hi_status add_run(struct outline *o, uint64_t p, uint64_t limit,
@@ -192,7 +209,7 @@ static enum hi_status add_run(struct outline *o, uint64_t p, uint64_t limit,
 			*top_ret |= top_here;
 			return HI_OK;
 		}
-		for (p = skip_fence(o, end, stop); p < stop; p += HI_CHUNK_ALIGN)
+		for (p = fence_end(o, end, limit); p < stop; p += HI_CHUNK_ALIGN)
 			if (starts_chain(o, p, limit, a->top))
 				break;
 		if (p >= stop && !top_here)
@@ -201,45 +218,98 @@ static enum hi_status add_run(struct outline *o, uint64_t p, uint64_t limit,
 	return HI_OK;
 }
 
-static bool is_covered(const struct hi_glibc *g, uint64_t addr, uint64_t *end_ret)
+/*
+ * The end of a whole piece of the main arena that starts at p, fence or top
+ * included; p if there is none. Pieces are pages, and end in a fence unless
+ * they hold the top.
+ */
+static uint64_t piece_end(struct outline *o, uint64_t p, uint64_t limit)
 {
-	for (size_t i = 0; i < g->parts.count; i++)
-		if (addr >= g->parts.items[i].start && addr < g->parts.items[i].end) {
-			*end_ret = g->parts.items[i].end;
-			return true;
-		}
-	return false;
+	const struct hi_glibc_arena *a = &o->g->arenas.items[0];
+	bool top_may_be_here = a->top >= p && a->top < limit;
+	uint64_t at, end, head, before;
+	enum chain_end how;
+
+	if (!hi_window_u64(&o->window, p, &before) || before ||
+	    !hi_window_u64(&o->window, p + 8, &head) ||
+	    (head & 15) != HI_CHUNK_PREV_INUSE || head < HI_CHUNK_MIN)
+		return p;
+	how = follow(o, p, top_may_be_here ? a->top : limit, UINT64_MAX, UINT64_MAX, &at);
+	if (how == CHAIN_AT_LIMIT && top_may_be_here)
+		end = a->top + a->top_size;
+	else if (how == CHAIN_AT_FENCE)
+		end = fence_end(o, at, limit);
+	else
+		return p;
+	return end % HI_GLIBC_PAGE == 0 && end <= limit ? end : p;
 }
 
-/* A main arena that goes on in mmapped pieces: each starts at a page. */
+/* Where the first region behind p starts; limit if there is none. */
+static uint64_t next_part(const struct hi_glibc *g, size_t n_parts, uint64_t p,
+			  uint64_t limit, uint64_t *end_ret)
+{
+	for (size_t i = 0; i < n_parts; i++) {
+		const struct hi_glibc_part *part = &g->parts.items[i];
+
+		if (part->end > p && part->start < limit) {
+			limit = part->start > p ? part->start : p;
+			*end_ret = part->end;
+		}
+	}
+	return limit;
+}
+
+/* Pieces in [p, limit), which no region covers. */
+static enum hi_status add_pieces_in(struct outline *o, uint64_t p, uint64_t limit,
+				    bool *top_ret, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	while (p < limit && status == HI_OK) {
+		uint64_t end = piece_end(o, p, limit);
+
+		if (end != p)
+			status = add_run(o, p, end, top_ret, err);
+		p = end != p ? end : p + HI_GLIBC_PAGE;
+	}
+	return status;
+}
+
+/* A main arena that goes on in mmapped pieces, or in a break that grew again:
+ * anywhere in writable private memory that has not been taken yet. Only bytes
+ * that the image holds are looked at: reservations may be terabytes. */
 static enum hi_status add_mmapped_pieces(struct outline *o, bool *top_ret,
 					 struct hi_error *err)
 {
-	const struct hi_glibc_arena *a = &o->g->arenas.items[0];
 	const struct hi_image *image = o->g->image;
+	size_t n_parts = o->g->parts.count;
+	enum hi_status status = HI_OK;
 
-	for (size_t i = 0; i < image->n_mappings; i++) {
+	for (size_t i = 0; i < image->n_mappings && status == HI_OK; i++) {
 		const struct hi_mapping *m = &image->mappings[i];
+		uint64_t p = m->start, limit;
 
-		if (m->kind != HI_MAPPING_ANONYMOUS || m->shared ||
-		    !(m->prot & HI_PROT_WRITE))
+		if ((m->kind != HI_MAPPING_ANONYMOUS && m->kind != HI_MAPPING_HEAP) ||
+		    m->shared || !(m->prot & HI_PROT_WRITE))
 			continue;
-		for (uint64_t p = m->start; p < m->end; p += HI_GLIBC_PAGE) {
-			uint64_t covered;
-			enum hi_status status;
+		while (p < m->end && status == HI_OK) {
+			uint64_t after = m->end;
 
-			if (is_covered(o->g, p, &covered)) {
-				p = (covered - 1) & ~(uint64_t)(HI_GLIBC_PAGE - 1);
-				continue;
+			limit = next_part(o->g, n_parts, p, m->end, &after);
+			while (p < limit && status == HI_OK) {
+				uint64_t from, to;
+
+				if (!hi_image_next_held(image, p, limit, &from, &to))
+					break;
+				from &= ~(uint64_t)(HI_GLIBC_PAGE - 1);
+				status = add_pieces_in(o, from, limit, top_ret, err);
+				p = limit;
+				(void)to;
 			}
-			if (!starts_chain(o, p, m->end, a->top))
-				continue;
-			status = add_run(o, p, m->end, top_ret, err);
-			if (status != HI_OK)
-				return status;
+			p = (after + HI_GLIBC_PAGE - 1) & ~(uint64_t)(HI_GLIBC_PAGE - 1);
 		}
 	}
-	return HI_OK;
+	return status;
 }
 
 static enum hi_status add_main(struct outline *o, struct hi_error *err)
@@ -250,6 +320,7 @@ static enum hi_status add_main(struct outline *o, struct hi_error *err)
 	bool top_found = false;
 	enum hi_status status = HI_OK;
 
+	o->main = true;
 	o->wrong_flags = 8 | HI_CHUNK_MMAPPED | HI_CHUNK_NON_MAIN;
 	if (!a->top)
 		return HI_OK;
@@ -367,6 +438,7 @@ enum hi_status hi_glibc_add_heaps(struct hi_glibc *g, struct hi_error *err)
 	struct outline o = {.g = g, .window.memory = g->memory};
 	enum hi_status status = add_main(&o, err);
 
+	o.main = false;
 	o.wrong_flags = 8 | HI_CHUNK_MMAPPED;
 	for (unsigned i = 1; i < g->arenas.count && status == HI_OK; i++)
 		if (g->arenas.items[i].top)

@@ -52,8 +52,8 @@ static void add_memory(struct hi_frozen *frozen, struct hi_mapping *m, int mem)
 		hi_pages_free(host, size);
 		return;
 	}
-	HI_ASSERT_OK(hi_frozen_add_span(frozen, m->start, m->end, host, host, size, &err),
-		     &err);
+	HI_ASSERT_OK(hi_frozen_own(frozen, host, size, &err), &err);
+	HI_ASSERT_OK(hi_frozen_add_span(frozen, m->start, m->end, host, &err), &err);
 	m->held = true;
 	m->copied = size;
 }
