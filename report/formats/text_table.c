@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "report/formats/text_internal.h"
 
-enum { INDENT = 2, GAP = 2, TEXT_LEAST = 16, COLUMNS_MAX = 16 };
+enum { INDENT = 2, GAP = 2, TEXT_LEAST = 10, COLUMNS_MAX = 16 };
 
 struct layout {
 	unsigned width[COLUMNS_MAX];
