@@ -19,6 +19,10 @@ struct hi_reach {
 	uint64_t leak_objects, leak_bytes; /* allocated, unreachable, not internal */
 	uint64_t internal_objects, internal_bytes; /* HI_OBJECT_INTERNAL, either way; in
 						    * none of the other counts */
+	/* Internal objects that no root reaches: roots of their own, so that what
+	 * they hold is no leak; increasing. Note [Blocks of the allocator]. */
+	hi_node *internal_roots;
+	size_t n_internal_roots;
 };
 enum hi_status hi_reach_compute(const struct hi_graph *g, unsigned threads,
 				struct hi_reach **ret, struct hi_error *err);
@@ -33,6 +37,7 @@ struct hi_scc {
 	uint32_t *component; /* per node; numbered in reverse topological order: an edge
 			      * between components goes from a higher to a lower number */
 	uint32_t count;
+	hi_node n_nodes; /* length of component */
 };
 /* Over the nodes whose bit in `within` is set (NULL: all); others UINT32_MAX. */
 enum hi_status hi_scc_compute(const struct hi_graph *g, const uint64_t *within,
@@ -40,12 +45,17 @@ enum hi_status hi_scc_compute(const struct hi_graph *g, const uint64_t *within,
 void hi_scc_destroy(struct hi_scc *scc);
 
 /* ---- dominators (dominators.c) ----
- * Semi-NCA. An object that precise edges reach is dominated over precise edges
- * only; the others over all edges. idom of unreachable nodes and of the
- * super-root is HI_NODE_NONE. retained includes the node's own cost. */
+ * Semi-NCA over the super-root's edges and one to each of internal_roots. An object that
+ * precise edges reach is dominated over precise edges only; the others over all edges.
+ * idom of unreachable nodes and of the super-root is HI_NODE_NONE. retained includes the
+ * node's own cost. */
 struct hi_dominators {
 	hi_node *idom;	    /* n_nodes */
-	uint64_t *retained; /* n_nodes */
+	uint64_t *retained; /* n_nodes; 0 where unreachable. Internal objects count here
+			     * with their cost, unlike in hi_reach.live_bytes */
+	hi_node *order;	    /* preorder of the dominator tree: super-root first, each
+			     * subtree in one piece; n_order reachable nodes */
+	hi_node n_nodes, n_order;
 };
 enum hi_status hi_dominators_compute(const struct hi_graph *g,
 				     const struct hi_reach *reach,
@@ -98,7 +108,8 @@ hi_census_by_type(const struct hi_graph *g, const struct hi_reach *reach,
 		  const struct hi_dominators *dominators /* NULL: no retained */,
 		  struct hi_census **ret, struct hi_error *err);
 void hi_census_destroy(struct hi_census *census);
-/* Exact: bytes that become unreachable when all objects of `type` go away. */
+/* Exact: bytes that become unreachable when all objects of `type` go away, by
+ * the edges that dominators go by (so never less than hi_census_row.retained). */
 enum hi_status hi_census_retained_by_type(const struct hi_graph *g,
 					  const struct hi_reach *reach, uint32_t type,
 					  uint64_t *bytes_ret, struct hi_error *err);
@@ -113,12 +124,14 @@ struct hi_paths {
 	struct hi_path
 		*paths; /* shortest first; ties: fewer conservative edges, then ids */
 	size_t n_paths;
-	bool more; /* the search stopped at k */
+	bool more; /* the search stopped at k, or at a limit of its own: there may be
+		    * more, and unless n_paths is k the last ones may be missing */
 };
 /*
  * The k shortest simple ways from a root to any of the targets; precise edges
  * are preferred over conservative ones at equal length. Two paths differ in at
- * least one node.
+ * least one node. A path ends at the first target on it. Targets that only
+ * internal_roots reach have none. Tens of bytes an object while it runs.
  */
 enum hi_status hi_paths_find(const struct hi_graph *g, const struct hi_reach *reach,
 			     const hi_node *targets, size_t n_targets, size_t k,
@@ -130,7 +143,8 @@ void hi_paths_destroy(struct hi_paths *paths);
  * while one child holds >= 0.7 of its parent: the accumulation point. */
 struct hi_suspect {
 	hi_node top; /* root variable or object just under the super-root's kinds */
-	hi_node accumulation; /* where it spreads out */
+	hi_node accumulation; /* where it spreads out; of a run of one type (a list)
+			       * the first. Note [Runs of one type] */
 	uint64_t retained;    /* of top */
 	uint64_t accumulation_retained;
 	uint32_t child_type; /* the type that most of the accumulation's children bytes
@@ -138,7 +152,7 @@ struct hi_suspect {
 	uint64_t children, children_bytes; /* of that type: direct dominator children */
 };
 struct hi_suspects {
-	struct hi_suspect *items;
+	struct hi_suspect *items; /* by retained, then top; at most 64 */
 	size_t count;
 };
 enum hi_status hi_suspects_find(const struct hi_graph *g, const struct hi_reach *reach,
