@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Why an object has its type, in words. */
+#include <string.h>
+
+#include "decode/typing/describe.h"
+
+enum { MAX_REFERRERS = 4096 }; /* that are looked at for one that proposes the type */
+
+/* Does this edge propose the type that the object has? Says so in out. */
+static bool explains(struct hi_typing *typing, const struct hi_graph *graph, hi_node from,
+		     hi_node node, const struct hi_place *target, struct hi_out *out)
+{
+	uint64_t start = target->address;
+	struct hi_reference ref;
+	struct hi_place place;
+	char path[300];
+	hi_type_id type;
+
+	if (!hi_place_of(typing, graph, from, &place) || !place.plan || !place.type ||
+	    !hi_place_find(&place, start, 1, &ref) || !ref.slot ||
+	    ref.slot->kind != HI_SLOT_POINTER ||
+	    hi_plans_pointee(typing->plans, ref.slot) != target->plan->index)
+		return false;
+	hi_typing_describe_edge(typing, graph, from, node, path, sizeof(path));
+	hi_out_add(out, "pointed to by ");
+	if (!place.is_root) {
+		hi_out_escaped(out, place.plan->name);
+		hi_out_add(out, " 0x%llx", (unsigned long long)place.address);
+	}
+	hi_out_add(out, "%s", path);
+	type = ref.slot->pointee;
+	if (type) {
+		hi_out_add(out, " (");
+		hi_out_escaped(
+			out,
+			typing->source.types.type(typing->source.types.arg, type)->name);
+		hi_out_add(out, " *)");
+	}
+	return true;
+}
+
+static bool find_referrer(struct hi_typing *typing, const struct hi_graph *graph,
+			  hi_node node, const struct hi_place *target, struct hi_out *out)
+{
+	unsigned tried = 0;
+	hi_node n = graph->n_objects + graph->n_roots;
+
+	/* Roots first: they have names. */
+	for (hi_node i = 0; i < n && tried < MAX_REFERRERS; i++) {
+		hi_node from =
+			i < graph->n_roots ? graph->first_root + i : i - graph->n_roots;
+		struct hi_edges edges = hi_graph_edges(graph, from);
+		bool leads_here = false;
+
+		for (uint32_t e = 0; e < edges.count && !leads_here; e++)
+			leads_here =
+				edges.to[e] == node && edges.grade[e] == HI_GRADE_EXACT;
+		if (!leads_here)
+			continue;
+		tried++;
+		if (explains(typing, graph, from, node, target, out))
+			return true;
+	}
+	return false;
+}
+
+static void explain_vtable(const struct hi_place *place, struct hi_out *out)
+{
+	uint64_t vptr = 0;
+
+	hi_out_add(out, "vtable of ");
+	hi_out_escaped(out, place->plan->name);
+	if (hi_place_read(place, 0, &vptr, sizeof(vptr)))
+		hi_out_add(out, " at 0x%llx", (unsigned long long)vptr);
+	if (place->plan->opaque)
+		hi_out_add(out, "; no debug information has its layout");
+}
+
+size_t hi_typing_explain_type(struct hi_typing *typing, const struct hi_graph *graph,
+			      hi_node node, char *text, size_t text_size)
+{
+	struct hi_out out = {text, text_size, 0};
+	struct hi_place place;
+	unsigned evidence;
+
+	if (text_size)
+		text[0] = 0;
+	if (node >= graph->n_objects || !hi_place_of(typing, graph, node, &place))
+		return 0;
+	evidence = graph->objects->flags[node] & HI_OBJECT_EVIDENCE_MASK;
+	if (!place.plan)
+		hi_out_add(&out, "no typed pointer and no vtable says what it is");
+	else if (evidence == HI_EVIDENCE_VTABLE)
+		explain_vtable(&place, &out);
+	else if (!find_referrer(typing, graph, node, &place, &out))
+		hi_out_add(&out, "a pointer that was typed otherwise in the end");
+	if (place.array)
+		hi_out_add(&out, "; an array by its size");
+	if (graph->objects->flags[node] & HI_OBJECT_CONFLICT)
+		hi_out_add(&out, "; another pointer says otherwise");
+	return out.length;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* An object field by field, with printable values. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "decode/typing/describe.h"
+
+enum { MAX_LEAVES = 4096, MAX_ITEMS = 1 << 16, MAX_DEPTH = 32, SHOWN_CHARS = 64 };
+
+/* A member on the way to, or one that is shown as one value. */
+struct leaf {
+	uint64_t offset;
+	hi_type_id type;
+	uint32_t parent;  /* in nodes, + 1; 0: the whole type */
+	const char *name; /* NULL: element `index` of an array */
+	uint64_t index;
+	bool is_bits, is_base;
+};
+
+struct leaves {
+	struct hi_typing *typing;
+	struct HI_VECTOR(struct leaf) nodes;
+	struct HI_VECTOR(uint32_t) todo, done; /* in nodes */
+	bool no_memory;
+};
+
+static const struct hi_type *type_of(struct hi_typing *typing, hi_type_id id)
+{
+	return typing->source.types.type(typing->source.types.arg, id);
+}
+
+static bool is_text_array(struct hi_typing *typing, const struct hi_type *type)
+{
+	return type->kind == HI_KIND_ARRAY &&
+	       type_of(typing, type->target)->kind == HI_KIND_CHAR;
+}
+
+static void push(struct leaves *l, struct leaf leaf)
+{
+	if (l->nodes.count < MAX_ITEMS &&
+	    (!hi_vector_push(&l->nodes, leaf) ||
+	     !hi_vector_push(&l->todo, (uint32_t)l->nodes.count - 1)))
+		l->no_memory = true;
+}
+
+/* Members in reverse, so that the first is taken next. */
+static void push_members(struct leaves *l, const struct hi_type *type, uint32_t parent,
+			 uint64_t base)
+{
+	for (uint32_t i = type->n_members; i-- > 0;) {
+		const struct hi_member *m = &type->members[i];
+
+		push(l, (struct leaf){.offset = base + m->offset,
+				      .type = m->type,
+				      .parent = parent + 1,
+				      .name = m->name ? m->name : "",
+				      .is_bits = m->bit_size != 0,
+				      .is_base = m->is_base});
+	}
+}
+
+static void visit(struct leaves *l, uint32_t node)
+{
+	const struct leaf at = l->nodes.items[node];
+	const struct hi_type *type = type_of(l->typing, at.type);
+	uint64_t n = type->count < MAX_LEAVES ? type->count : MAX_LEAVES, size;
+
+	if (type->n_members && !at.is_bits) {
+		push_members(l, type, node, at.offset);
+	} else if (type->kind == HI_KIND_ARRAY && !is_text_array(l->typing, type)) {
+		size = type_of(l->typing, type->target)->size;
+		while (size && n-- > 0)
+			push(l, (struct leaf){.offset = at.offset + n * size,
+					      .type = type->target,
+					      .parent = node + 1,
+					      .index = n});
+	} else if (!hi_vector_push(&l->done, node)) {
+		l->no_memory = true;
+	}
+}
+
+static bool flatten(struct leaves *l, hi_type_id type)
+{
+	push(l, (struct leaf){.type = type, .name = ""});
+	while (l->todo.count && !l->no_memory && l->done.count < MAX_LEAVES)
+		visit(l, l->todo.items[--l->todo.count]);
+	return !l->no_memory;
+}
+
+/* "ht_table[0]": from the whole down to the leaf. */
+static void write_path(const struct leaves *l, const struct leaf *leaf,
+		       struct hi_out *out)
+{
+	const struct leaf *way[MAX_DEPTH];
+	unsigned n = 0;
+
+	for (; leaf->parent && n < MAX_DEPTH; leaf = &l->nodes.items[leaf->parent - 1])
+		way[n++] = leaf;
+	while (n-- > 0) {
+		if (!way[n]->name) {
+			hi_out_add(out, "[%llu]", (unsigned long long)way[n]->index);
+		} else if (*way[n]->name && !way[n]->is_base) {
+			if (out->length)
+				hi_out_add(out, ".");
+			hi_out_escaped(out, way[n]->name);
+		}
+	}
+}
+
+/* ---- values ---- */
+
+static bool is_unsigned(const char *name)
+{
+	return strncmp(name, "unsigned", 8) == 0 || strstr(name, "uint") ||
+	       strstr(name, "size_t") || strcmp(name, "bool") == 0 ||
+	       strcmp(name, "_Bool") == 0;
+}
+
+static void show_integer(struct hi_field *f, const struct hi_type *type,
+			 const uint8_t *bytes)
+{
+	uint64_t value = 0;
+	unsigned shift;
+
+	if (type->size == 0 || type->size > 8) {
+		snprintf(f->value, sizeof(f->value), "?");
+		return;
+	}
+	memcpy(&value, bytes, type->size);
+	shift = 64 - 8 * (unsigned)type->size;
+	if (is_unsigned(type->name))
+		snprintf(f->value, sizeof(f->value), "%llu", (unsigned long long)value);
+	else
+		snprintf(f->value, sizeof(f->value), "%lld",
+			 (long long)((int64_t)(value << shift) >> shift));
+}
+
+static void show_float(struct hi_field *f, uint64_t size, const uint8_t *bytes)
+{
+	long double wide = 0;
+	double value = 0;
+	float narrow = 0;
+
+	if (size == 4) {
+		memcpy(&narrow, bytes, sizeof(narrow));
+		value = (double)narrow;
+	} else if (size == 8) {
+		memcpy(&value, bytes, sizeof(value));
+	} else if (size == 16) {
+		memcpy(&wide, bytes, 10);
+		value = (double)wide;
+	}
+	snprintf(f->value, sizeof(f->value), "%.17g", value);
+}
+
+/* Quoted, up to the first NUL. */
+static void show_text(struct hi_field *f, const uint8_t *bytes, size_t n)
+{
+	size_t length = strnlen((const char *)bytes, n);
+	size_t used;
+
+	f->value[0] = '"';
+	used = 1 + hi_text_escape(f->value + 1, sizeof(f->value) - 5, (const char *)bytes,
+				  length);
+	snprintf(f->value + used, sizeof(f->value) - used, "%s",
+		 length == n && n >= SHOWN_CHARS ? "\"..." : "\"");
+}
+
+static void show_pointer(struct hi_typing *typing, struct hi_field *f,
+			 enum hi_grade grade, const uint8_t *bytes)
+{
+	uint64_t word, offset = 0;
+
+	memcpy(&word, bytes, sizeof(word));
+	snprintf(f->value, sizeof(f->value), "0x%llx", (unsigned long long)word);
+	f->to = hi_objects_find(typing->objects, word, &offset);
+	f->grade = grade;
+	if (grade == HI_GRADE_EXACT && offset)
+		f->grade = HI_GRADE_INTERIOR;
+}
+
+static void show_value(const struct hi_place *place, struct hi_field *f,
+		       const struct leaf *leaf)
+{
+	const struct hi_type *type = type_of(place->typing, leaf->type);
+	uint8_t bytes[SHOWN_CHARS] = {};
+	uint64_t n = f->size < sizeof(bytes) ? f->size : sizeof(bytes);
+
+	if (n == 0 || !hi_place_read(place, f->offset, bytes, n)) {
+		snprintf(f->value, sizeof(f->value), n ? "(unreadable)" : "");
+		return;
+	}
+	if (leaf->is_bits)
+		snprintf(f->value, sizeof(f->value), "(bits)");
+	else if (type->kind == HI_KIND_ARRAY)
+		show_text(f, bytes, n);
+	else if (type->kind == HI_KIND_POINTER && n == 8)
+		show_pointer(place->typing, f, HI_GRADE_EXACT, bytes);
+	else if (type->kind == HI_KIND_ADDRESS && n == 8)
+		show_pointer(place->typing, f, HI_GRADE_CONSERVATIVE, bytes);
+	else if (type->kind == HI_KIND_FLOAT)
+		show_float(f, type->size, bytes);
+	else if (type->kind == HI_KIND_INTEGER || type->kind == HI_KIND_CHAR)
+		show_integer(f, type, bytes);
+	else
+		snprintf(f->value, sizeof(f->value), "?");
+}
+
+/* ---- fields ---- */
+
+static void fill_typed(const struct hi_place *place, const struct leaves *l,
+		       struct hi_field *f, const struct leaf *leaf, uint64_t element)
+{
+	const struct hi_type *type = type_of(place->typing, leaf->type);
+	struct hi_out path = {f->path, sizeof(f->path), 0};
+
+	*f = (struct hi_field){.to = HI_NODE_NONE,
+			       .offset = element * place->plan->size + leaf->offset};
+	f->size = type->size;
+	if (is_text_array(place->typing, type) && type->size == 0 &&
+	    place->size > f->offset)
+		f->size = place->size - f->offset; /* flexible */
+	if (place->array)
+		hi_out_add(&path, "[%llu]", (unsigned long long)element);
+	write_path(l, leaf, &path);
+	hi_text_escape(f->type, sizeof(f->type), type->name, strlen(type->name));
+	show_value(place, f, leaf);
+}
+
+static enum hi_status typed_fields(const struct hi_place *place, struct hi_field *fields,
+				   size_t max, size_t *n_ret, size_t *total_ret,
+				   struct hi_error *err)
+{
+	struct leaves l = {.typing = place->typing};
+	uint64_t elements =
+		place->array && place->plan->size ? place->size / place->plan->size : 1;
+	size_t n = 0;
+	bool ok = flatten(&l, place->type);
+
+	for (uint64_t e = 0; ok && e < elements && n < max; e++)
+		for (size_t i = 0; i < l.done.count && n < max; i++)
+			fill_typed(place, &l, &fields[n++],
+				   &l.nodes.items[l.done.items[i]], e);
+	*n_ret = n;
+	*total_ret = l.done.count * elements;
+	hi_vector_free(&l.nodes);
+	hi_vector_free(&l.todo);
+	hi_vector_free(&l.done);
+	return ok ? HI_OK : hi_fail_memory(err, "fields");
+}
+
+static void text_field(const struct hi_place *place, struct hi_field *f)
+{
+	uint8_t bytes[SHOWN_CHARS] = {};
+	uint64_t n = place->size < sizeof(bytes) ? place->size : sizeof(bytes);
+
+	*f = (struct hi_field){.to = HI_NODE_NONE, .size = place->size};
+	hi_text_escape(f->type, sizeof(f->type), place->plan->name,
+		       strlen(place->plan->name));
+	if (hi_place_read(place, 0, bytes, n))
+		show_text(f, bytes, n);
+	else
+		snprintf(f->value, sizeof(f->value), "(unreadable)");
+}
+
+static void word_field(const struct hi_place *place, struct hi_field *f, uint64_t offset)
+{
+	uint8_t bytes[8];
+
+	*f = (struct hi_field){.to = HI_NODE_NONE, .offset = offset, .size = 8};
+	snprintf(f->path, sizeof(f->path), "+0x%llx", (unsigned long long)offset);
+	snprintf(f->type, sizeof(f->type), "word");
+	if (hi_place_read(place, offset, bytes, sizeof(bytes)))
+		show_pointer(place->typing, f, HI_GRADE_CONSERVATIVE, bytes);
+	else
+		snprintf(f->value, sizeof(f->value), "(unreadable)");
+}
+
+enum hi_status hi_typing_fields(struct hi_typing *typing, const struct hi_graph *graph,
+				hi_node node, struct hi_field *fields, size_t max,
+				size_t *n_ret, size_t *total_ret, struct hi_error *err)
+{
+	struct hi_place place;
+	size_t n = 0;
+
+	if (!hi_place_of(typing, graph, node, &place))
+		return hi_fail(err, HI_USAGE, 0, "node %u has no fields", node);
+	if (place.plan && place.plan->klass == HI_TYPE_STRING) {
+		if (max)
+			text_field(&place, &fields[n++]);
+		*n_ret = n;
+		*total_ret = 1;
+		return HI_OK;
+	}
+	if (place.plan && place.type && !place.plan->opaque)
+		return typed_fields(&place, fields, max, n_ret, total_ret, err);
+	for (uint64_t o = 0; o + 8 <= place.size && n < max; o += 8)
+		word_field(&place, &fields[n++], o);
+	*n_ret = n;
+	*total_ret = place.size / 8;
+	return HI_OK;
+}
