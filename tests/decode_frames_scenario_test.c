@@ -6,6 +6,7 @@
 
 #include "decode/debuginfo/frames.h"
 #include "tests/harness.h"
+#include "tests/support/command.h"
 #include "tests/support/fixture.h"
 #include "tests/support/live_image.h"
 
@@ -309,4 +310,45 @@ HI_TEST_SCENARIO(frames, a_recursion_deeper_than_we_keep_is_cut_and_says_so)
 	HI_ASSERT(n >= HI_FRAMES_MAX - 8);
 	check_variables(t, stack, thread_of(t, "deep"));
 	check_range(t, stack, thread_of(t, "deep"));
+}
+
+/* One thread of eu-stack's output, from the line behind "TID n:" on. Its pcs are
+ * return addresses; ours are in front of them, except above a signal frame. A thread
+ * whose system call was interrupted by the stop begins it anew: two bytes earlier. */
+static const char *check_eu_stack(const char *text, const struct hi_stack *stack)
+{
+	unsigned long pc;
+	size_t i, n;
+
+	for (i = 0; sscanf(text, "#%zu 0x%lx", &n, &pc) == 2; i++) {
+		uint64_t ours = i < stack->n_frames ? stack->frames[i].pc : 0;
+
+		HI_ASSERT_EQ(i, n);
+		HI_ASSERT_MSG(ours == pc || ours + (i > 0 ? 1 : 2) == pc,
+			      "frame %zu of thread %u: eu-stack says %lx, we %lx", i,
+			      stack->thread, pc, ours);
+		text = strchr(text, '\n');
+		HI_ASSERT(text);
+		text++;
+	}
+	HI_ASSERT(i == stack->n_frames || (i == 256 && stack->n_frames > i));
+	return text;
+}
+
+HI_TEST_SCENARIO(frames, every_pc_of_every_thread_is_the_one_that_eu_stack_finds)
+{
+	struct target *t = open_target("frames_o2");
+	struct hi_command *command;
+	char pid[16];
+	const char *text;
+	size_t n = 0;
+	int tid;
+
+	snprintf(pid, sizeof(pid), "%d", (int)t->pid);
+	command = hi_command_run(0, "eu-stack", "-p", pid, NULL);
+	for (text = command->out; (text = strstr(text, "TID ")); n++) {
+		HI_ASSERT_EQ(1, sscanf(text, "TID %d:", &tid));
+		text = check_eu_stack(strchr(text, '\n') + 1, read_stack(t, tid));
+	}
+	HI_ASSERT_EQ(7, n);
 }
