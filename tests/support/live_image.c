@@ -93,6 +93,21 @@ static void destroy_image(void *image)
 	hi_image_destroy(image);
 }
 
+static void close_target(void *target)
+{
+	hi_target_close(target);
+}
+
+struct hi_target *hi_live_target(pid_t pid)
+{
+	struct hi_target *target;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
+	hi_test_defer(close_target, target);
+	return target;
+}
+
 struct hi_image *hi_live_image(pid_t pid)
 {
 	struct hi_mapping *mappings;
