@@ -34,7 +34,11 @@ static bool is_wanted(const GElf_Sym *sym)
 {
 	unsigned type = GELF_ST_TYPE(sym->st_info);
 
-	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || sym->st_value == 0)
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS)
+		return false;
+	if (type == STT_TLS)
+		return sym->st_size > 0;
+	if (sym->st_value == 0)
 		return false;
 	return type == STT_NOTYPE || type == STT_OBJECT || type == STT_FUNC ||
 	       type == STT_COMMON || type == STT_GNU_IFUNC;
@@ -57,6 +61,11 @@ static bool add_symbol(struct hi_module *module, const GElf_Sym *sym, const char
 		memcpy(copy, name, (size_t)(version - name));
 		name = copy;
 	}
+	if (GELF_ST_TYPE(sym->st_info) == STT_TLS)
+		return hi_vector_push(&symbols->tls,
+				      ((struct hi_symbol){.addr = sym->st_value,
+							  .size = sym->st_size,
+							  .name = name}));
 	return hi_vector_push(&symbols->all,
 			      ((struct hi_symbol){
 				      .addr = sym->st_value + module->bias,
@@ -273,6 +282,7 @@ static bool index_names(struct hi_symbols *symbols)
 void hi_module_symbols_free(struct hi_symbols *symbols)
 {
 	hi_vector_free(&symbols->all);
+	hi_vector_free(&symbols->tls);
 	free(symbols->by_name);
 	hi_arena_free(&symbols->names);
 	*symbols = (struct hi_symbols){};
@@ -305,6 +315,9 @@ static enum hi_status load_symbols(struct hi_module *module, struct hi_error *er
 	}
 	if (symbols->all.count > 1)
 		qsort(symbols->all.items, symbols->all.count, sizeof(struct hi_symbol),
+		      by_address);
+	if (symbols->tls.count > 1)
+		qsort(symbols->tls.items, symbols->tls.count, sizeof(struct hi_symbol),
 		      by_address);
 	if (!index_names(symbols)) {
 		hi_module_symbols_free(symbols);
@@ -392,6 +405,17 @@ static const struct hi_symbol *find_covering(const struct hi_symbols *symbols,
 			unsized = symbol;
 	}
 	return unsized;
+}
+
+const struct hi_symbols *hi_module_symbols(struct hi_module *module)
+{
+	struct hi_modules *modules = module->priv->modules;
+	enum hi_status status;
+
+	hi_modules_lock(modules);
+	status = load_symbols(module, NULL);
+	hi_modules_unlock(modules);
+	return status == HI_OK ? &module->priv->symbols : NULL;
 }
 
 const struct hi_symbol *hi_module_symbol_at(struct hi_module *module, uint64_t addr)

@@ -43,6 +43,7 @@ struct hi_symbol {
 
 struct hi_symbols {
 	struct HI_VECTOR(struct hi_symbol) all; /* by addr, then size, then rank */
+	struct HI_VECTOR(struct hi_symbol) tls; /* addr: offset in the block */
 	uint32_t *by_name;			/* open addressing; index + 1, 0 empty */
 	size_t n_by_name;			/* a power of two */
 	struct hi_arena names;
@@ -105,6 +106,8 @@ void hi_module_find_debug(struct hi_module *module);
 int hi_module_inflated(struct hi_module *module);
 
 /* ---- module_symbols.c ---- */
+/* All of them, loaded; NULL when out of memory. Takes the lock. */
+const struct hi_symbols *hi_module_symbols(struct hi_module *module);
 /* The symbol that covers addr, immutable until close; NULL: none. Takes the lock. */
 const struct hi_symbol *hi_module_symbol_at(struct hi_module *module, uint64_t addr);
 void hi_module_symbols_free(struct hi_symbols *symbols);

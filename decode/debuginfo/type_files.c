@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The debug files of a module: its DWARF, the dwz file that it shares with
+ * others, the split files that its skeletons name.
+ */
+#include "decode/debuginfo/modules_internal.h"
+#include "decode/debuginfo/types_internal.h"
+
+#include <elfutils/libdwelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+
+enum { FILES_MAX = 1 << 15, PATH_BYTES = 4096 };
+
+static bool add_file(struct hi_type_module *module, struct hi_dw_file *file)
+{
+	struct hi_dw_file **files = hi_realloc_array(module->files, module->n_files + 1,
+						     sizeof(struct hi_dw_file *));
+
+	if (!files)
+		return false;
+	file->number = (uint32_t)module->n_files;
+	files[module->n_files++] = file;
+	module->files = files;
+	return true;
+}
+
+/* An ELF file of its own, which its hi_dw_file ends. NULL: not there. */
+static Elf *open_elf(int fd)
+{
+	Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL);
+
+	if (elf && elf_cntl(elf, ELF_C_FDREAD) != 0) {
+		elf_end(elf);
+		elf = NULL;
+	}
+	if (fd >= 0)
+		close(fd); /* mapped or read */
+	return elf;
+}
+
+static void note(struct hi_module *module, const char *text)
+{
+	if (module->note[0] == '\0')
+		snprintf(module->note, sizeof(module->note), "%s", text);
+}
+
+/* Opens elf (taken) as one more file of the module; NULL if it is none. */
+static struct hi_dw_file *open_own(struct hi_types *types, struct hi_type_module *module,
+				   Elf *elf, bool is_dwo)
+{
+	struct hi_dw_file *file;
+
+	if (!elf)
+		return NULL;
+	if (module->n_files >= FILES_MAX ||
+	    hi_dw_file_open(elf, is_dwo, &types->arena, &file, NULL) != HI_OK) {
+		elf_end(elf);
+		return NULL;
+	}
+	file->own_elf = true;
+	if (!add_file(module, file)) {
+		hi_dw_file_close(file);
+		return NULL;
+	}
+	return file;
+}
+
+/* ---- dwz ---- */
+
+static bool has_build_id(Elf *elf, const void *id, size_t n)
+{
+	const void *bits;
+	ssize_t size = elf ? dwelf_elf_gnu_build_id(elf, &bits) : -1;
+
+	return size > 0 && (size_t)size == n && memcmp(bits, id, n) == 0;
+}
+
+static Elf *try_alt(const char *path, const void *id, size_t n)
+{
+	Elf *elf = open_elf(hi_file_open_regular(path));
+
+	if (elf && !has_build_id(elf, id, n)) {
+		elf_end(elf);
+		elf = NULL;
+	}
+	return elf;
+}
+
+/* By the name in the link (relative to the debug file), then by build-id. */
+static Elf *find_alt(const struct hi_module *module, const char *name, const uint8_t *id,
+		     size_t n)
+{
+	const char *dirs = module->priv->modules->debug_dir, *slash;
+	char path[PATH_BYTES];
+	Elf *elf = NULL;
+	int used;
+
+	slash = strrchr(module->debug_path, '/');
+	if (name[0] == '/' || !slash)
+		elf = try_alt(name, id, n);
+	else if ((size_t)snprintf(path, sizeof(path), "%.*s/%s",
+				  (int)(slash - module->debug_path), module->debug_path,
+				  name) < sizeof(path))
+		elf = try_alt(path, id, n);
+	for (dirs = dirs ? dirs : "/usr/lib/debug"; !elf && *dirs;) {
+		size_t length = strcspn(dirs, ":");
+
+		used = snprintf(path, sizeof(path), "%.*s/.build-id/%02x/",
+				length > 2000 ? 2000 : (int)length, dirs, id[0]);
+		for (size_t i = 1; i < n && (size_t)used + 16 < sizeof(path); i++)
+			used += snprintf(path + used, sizeof(path) - (size_t)used, "%02x",
+					 id[i]);
+		snprintf(path + used, sizeof(path) - (size_t)used, ".debug");
+		elf = try_alt(path, id, n);
+		dirs += length + (dirs[length] == ':');
+	}
+	return elf;
+}
+
+static void open_alt(struct hi_types *types, struct hi_type_module *module,
+		     struct hi_dw_file *main)
+{
+	size_t strings;
+	Elf_Scn *scn = NULL;
+
+	if (elf_getshdrstrndx(main->elf, &strings) != 0)
+		return;
+	while ((scn = elf_nextscn(main->elf, scn)) != NULL) {
+		GElf_Shdr shdr;
+		const char *name;
+		Elf_Data *data;
+		size_t n;
+
+		if (!gelf_getshdr(scn, &shdr))
+			continue;
+		name = elf_strptr(main->elf, strings, shdr.sh_name);
+		if (!name || strcmp(name, ".gnu_debugaltlink") != 0)
+			continue;
+		data = elf_rawdata(scn, NULL);
+		if (!data || !data->d_buf)
+			return;
+		n = strnlen(data->d_buf, data->d_size);
+		if (n + 2 > data->d_size || n > 1024 || data->d_size - n - 1 > 64)
+			return;
+		main->alt = open_own(types, module,
+				     find_alt(module->module, data->d_buf,
+					      (uint8_t *)data->d_buf + n + 1,
+					      data->d_size - n - 1),
+				     false);
+		if (!main->alt)
+			note(module->module, "its shared debug file (dwz) was not found: "
+					     "types are incomplete");
+		return;
+	}
+}
+
+/* ---- split DWARF ---- */
+
+static bool is_skeleton(struct hi_dw_unit *unit)
+{
+	if (unit->version >= 5)
+		return unit->unit_type == DW_UT_skeleton;
+	/* DWARF 4 with GNU's extension is recognised by its address table. */
+	return unit->file->sections[HI_DW_ADDR].size > 0 && !unit->in_types;
+}
+
+static bool is_split_of(struct hi_dw_file *file, const struct hi_dw_unit *skeleton)
+{
+	for (size_t i = 0; i < file->units.count; i++) {
+		struct hi_dw_unit *unit = &file->units.items[i];
+
+		if (unit->type_offset == 0 && hi_dw_unit_prepare(unit, NULL) &&
+		    unit->signature == skeleton->signature)
+			return true;
+	}
+	return false;
+}
+
+static bool open_split(struct hi_types *types, struct hi_type_module *module,
+		       struct hi_dw_unit *skeleton)
+{
+	const char *dir = skeleton->comp_dir ? skeleton->comp_dir : ".";
+	struct hi_dw_file *file;
+	char path[PATH_BYTES];
+
+	if (skeleton->dwo_name[0] == '/')
+		dir = "";
+	if ((size_t)snprintf(path, sizeof(path), "%s%s%s", dir, *dir ? "/" : "",
+			     skeleton->dwo_name) >= sizeof(path))
+		return false;
+	file = open_own(types, module, open_elf(hi_file_open_regular(path)), true);
+	if (!file)
+		return false;
+	file->skeleton = skeleton;
+	if (is_split_of(file, skeleton))
+		return true;
+	module->n_files--;
+	hi_dw_file_close(file);
+	return false;
+}
+
+static void open_splits(struct hi_types *types, struct hi_type_module *module,
+			struct hi_dw_file *main)
+{
+	struct hi_dw_abbrevs abbrevs = {};
+	size_t missing = 0;
+
+	for (size_t i = 0; i < main->units.count; i++) {
+		struct hi_dw_unit *unit = &main->units.items[i];
+
+		if (is_skeleton(unit) && hi_dw_unit_prepare(unit, &abbrevs) &&
+		    unit->dwo_name && !open_split(types, module, unit))
+			missing++;
+	}
+	hi_dw_abbrevs_free(&abbrevs);
+	if (missing > 0 && module->module->note[0] == '\0')
+		snprintf(module->module->note, sizeof(module->module->note),
+			 "%zu split debug files (.dwo) were not found", missing);
+}
+
+/* ---- the module ---- */
+
+/* The ELF that holds the DWARF; *own_ret: the caller ends it. */
+static Elf *dwarf_elf(struct hi_module *module, bool *own_ret)
+{
+	int fd;
+
+	*own_ret = false;
+	if (module->debug == HI_DEBUG_IN_FILE)
+		return hi_module_elf(module);
+	fd = hi_module_inflated(module);
+	if (fd >= 0) {
+		*own_ret = true;
+		return open_elf(fd);
+	}
+	return hi_module_debug_elf(module);
+}
+
+/* A debug file may have been linked elsewhere (prelink): its addresses differ from
+ * the module's by what their lowest segments differ. */
+static uint64_t bias_of(const struct hi_module *module, Elf *elf)
+{
+	size_t n;
+
+	if (module->debug == HI_DEBUG_IN_FILE || elf_getphdrnum(elf, &n) != 0)
+		return module->bias;
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr ph;
+
+		if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_LOAD)
+			continue;
+		return module->bias + module->priv->head.low -
+		       (ph.p_vaddr & ~(uint64_t)(HI_PAGE - 1));
+	}
+	return module->bias;
+}
+
+static void open_files(struct hi_types *types, struct hi_type_module *module)
+{
+	struct hi_dw_file *file;
+	bool own;
+	Elf *elf;
+
+	hi_module_find_debug(module->module);
+	if (module->module->debug == HI_DEBUG_NONE)
+		return;
+	elf = dwarf_elf(module->module, &own);
+	if (!elf)
+		return;
+	if (hi_dw_file_open(elf, false, &types->arena, &file, NULL) != HI_OK) {
+		if (own)
+			elf_end(elf);
+		return;
+	}
+	file->own_elf = own;
+	if (!add_file(module, file)) {
+		hi_dw_file_close(file);
+		return;
+	}
+	module->bias = bias_of(module->module, elf);
+	open_alt(types, module, file);
+	open_splits(types, module, file);
+}
+
+struct hi_type_module *hi_types_module(struct hi_types *types, struct hi_module *module)
+{
+	struct hi_type_module *item = &types->items[hi_module_index(module)];
+
+	if (!item->opened) {
+		item->opened = true;
+		open_files(types, item);
+	}
+	return item->n_files ? item : NULL;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+struct hi_type_module *hi_types_indexed(struct hi_types *types, struct hi_module *module)
+{
+	struct hi_type_module *item = hi_types_module(types, module);
+	uint64_t start = now_ns();
+
+	if (!item || item->indexed)
+		return item;
+	item->indexed = true;
+	if (hi_type_cache_load(item)) {
+		types->stats.index_from_cache = true;
+	} else if (hi_type_index_build(item, hi_parallel_threads(), NULL) == HI_OK) {
+		hi_type_cache_store(item);
+	}
+	types->stats.index_ns += now_ns() - start;
+	return item;
+}
