@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/maps_internal.h"
 #include "attach/target.h"
 #include "base/alloc.h"
 
@@ -73,11 +74,20 @@ static bool take_perms(struct cursor *c, struct hi_mapping *m)
 	return true;
 }
 
-/* The rest of the line into *pool, with \012 turned back and " (deleted)" cut. */
-static void take_path(struct cursor *c, struct hi_mapping *m, char **pool)
+size_t hi_path_cut_deleted(char *path, size_t n, bool *deleted_ret)
 {
 	static const char deleted[] = " (deleted)";
 	const size_t tail = sizeof(deleted) - 1;
+
+	*deleted_ret = n > tail && memcmp(path + n - tail, deleted, tail) == 0;
+	n -= *deleted_ret ? tail : 0;
+	path[n] = 0;
+	return n;
+}
+
+/* The rest of the line into *pool, with \012 turned back and " (deleted)" cut. */
+static void take_path(struct cursor *c, struct hi_mapping *m, char **pool)
+{
 	char *out = *pool;
 	size_t n = 0;
 
@@ -89,13 +99,8 @@ static void take_path(struct cursor *c, struct hi_mapping *m, char **pool)
 			out[n++] = *c->at;
 		}
 	}
-	if (n > tail && memcmp(out + n - tail, deleted, tail) == 0) {
-		m->deleted = true;
-		n -= tail;
-	}
-	out[n] = 0;
 	m->path = out;
-	*pool += n + 1;
+	*pool += hi_path_cut_deleted(out, n, &m->deleted) + 1;
 }
 
 static bool has_prefix(const char *text, const char *prefix)
@@ -122,7 +127,7 @@ static enum hi_mapping_kind kind_of_special(const char *path)
  * See Note [Kinds of mappings]. /dev/zero shared is how the kernel names shared
  * anonymous memory; any other device may have effects when it is read.
  */
-static enum hi_mapping_kind kind_of(const struct hi_mapping *m)
+enum hi_mapping_kind hi_mapping_kind_of(const struct hi_mapping *m)
 {
 	const char *path = m->path;
 
@@ -163,7 +168,7 @@ static bool parse_line(struct cursor *c, struct hi_mapping *m, char **pool)
 	m->dev_major = (uint32_t)major;
 	m->dev_minor = (uint32_t)minor;
 	take_path(c, m, pool);
-	m->kind = kind_of(m);
+	m->kind = hi_mapping_kind_of(m);
 	return true;
 }
 
