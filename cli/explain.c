@@ -215,9 +215,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 	hi_node node;
 
 	if (!hi_lookup_is_address(in->options->argument, &r.address))
-		return hi_fail(err, HI_USAGE, 0,
-			       "explain %.60s: not an address like 0x55d0c8a412a0",
-			       in->options->argument);
+		return hi_fail(err, HI_USAGE, 0, "not an address"); /* checked before */
 	r.mapping = mapping_name(in, r.address);
 	node = hi_objects_find(in->graph->objects, r.address, &offset);
 	status = node != HI_NODE_NONE ? explain_object(in, node, offset, &r, err)

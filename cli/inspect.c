@@ -128,10 +128,8 @@ static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *
 	if (status == HI_OK)
 		return HI_OK;
 	in->allocator = NULL;
-	if (status == HI_NOT_FOUND)
-		hi_inspect_warn(in, "no glibc malloc in this process: blocks, types and "
-				    "leaks are unknown");
-	else
+	/* That there is none, the report says itself. */
+	if (status != HI_NOT_FOUND)
 		hi_inspect_warn(in, "the heap is not read, its layout does not hold: %s",
 				quiet.text);
 	return HI_OK;

@@ -21,8 +21,6 @@ enum {
 	EXIT_OUT_OF_TIME = 124,
 };
 
-const char *argp_program_version = "heapinspect " HI_VERSION;
-
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 
@@ -135,6 +133,8 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	/* A closed pipe is an error to be told, not a death while a target waits. */
 	signal(SIGPIPE, SIG_IGN);
+	/* libc's own variables: a definition of ours would be hidden from it. */
+	argp_program_version = "heapinspect " HI_VERSION;
 	argp_err_exit_status = EXIT_ERROR;
 	code = hi_options_parse(argc, argv, &options);
 	if (code != 0)

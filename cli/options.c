@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/lookup.h"
 
 enum {
 	OPT_CORE = 0x100,
@@ -287,9 +288,15 @@ static const struct hi_command *find_command(int *argc, char **argv)
 
 static int check(struct hi_options *o)
 {
+	uint64_t address;
+
 	if (o->command->arguments[0] && !o->argument)
 		return wrong(NULL, "%s: %s is missing; see heapinspect %s --help",
 			     o->command->name, o->command->arguments, o->command->name);
+	if (o->command->id == HI_COMMAND_EXPLAIN &&
+	    !hi_lookup_is_address(o->argument, &address))
+		return wrong(NULL, "explain %s: not an address like 0x55d0c8a412a0",
+			     o->argument);
 	if (!o->pid && !o->core)
 		return wrong(NULL, "no target: give --pid N or --core FILE; see "
 				   "heapinspect --help");
@@ -319,7 +326,8 @@ static error_t parse_as(const struct hi_command *command, int argc, char **argv,
 			options[n++] = table[i].option;
 	snprintf(doc, sizeof(doc), "%s\v%s", command->purpose, command->help);
 	argp.doc = doc;
-	argp.args_doc = command->arguments;
+	argp.args_doc =
+		command->id == HI_COMMAND_SUMMARY ? "[COMMAND]" : command->arguments;
 	snprintf(name, sizeof(name), "heapinspect%s%s",
 		 command->id == HI_COMMAND_SUMMARY ? "" : " ",
 		 command->id == HI_COMMAND_SUMMARY ? "" : command->name);

@@ -122,7 +122,7 @@ void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
 static void row_json(const struct hi_census_line *row, struct hi_json *json)
 {
 	hi_json_object(json, NULL);
-	hi_json_text(json, "type", hi_known(row->type));
+	hi_json_text(json, "type", hi_type_key(row->type));
 	hi_json_number(json, "count", row->count);
 	hi_json_number(json, "shallow", row->shallow);
 	hi_json_number(json, "retained", row->retained);

@@ -200,7 +200,7 @@ static void fields_json(const struct hi_explain_report *r, struct hi_json *json)
 		hi_json_text(json, "type", hi_known(f->type));
 		hi_json_escaped(json, "value", f->value);
 		hi_json_address(json, "to", f->points ? f->to.address : 0);
-		hi_json_text(json, "to_type", f->points ? hi_known(f->to.type) : NULL);
+		hi_json_text(json, "to_type", f->points ? hi_type_key(f->to.type) : NULL);
 		hi_json_text(json, "grade", f->points ? hi_grade_key(f->grade) : NULL);
 		hi_json_end(json);
 	}
@@ -245,7 +245,8 @@ void hi_explain_json(const struct hi_explain_report *r, struct hi_json *json)
 	hi_json_number(json, "cost", r->block ? r->cost : UINT64_MAX);
 	hi_json_text(json, "variable",
 		     r->info.sort == HI_NODE_ROOT ? r->info.name : NULL);
-	hi_json_text(json, "type", hi_known(r->info.type));
+	hi_json_text(json, "type",
+		     object ? hi_type_key(r->info.type) : hi_known(r->info.type));
 	hi_json_bool(json, "array", r->info.array);
 	hi_json_text(json, "evidence", object ? hi_evidence_key(r->info.evidence) : NULL);
 	hi_json_text(json, "evidence_text", hi_known(r->evidence));

@@ -63,8 +63,7 @@ static void show_allocator(const struct hi_head *head, struct hi_page *page)
 	char arenas[32];
 
 	if (!head->allocator) {
-		hi_page_fact(page, "allocator",
-			     "none that is known: what is on the heap stays unknown");
+		hi_page_fact(page, "allocator", "no known allocator (glibc malloc)");
 		return;
 	}
 	hi_page_fact(page, "allocator",
@@ -179,6 +178,20 @@ void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole)
 					       head->n_warnings - most));
 }
 
+static void json_children(const struct hi_head *head, struct hi_json *json)
+{
+	hi_json_array(json, "children");
+	for (size_t i = 0; i < head->n_children; i++) {
+		hi_json_object(json, NULL);
+		hi_json_signed(json, "pid", head->children[i].pid);
+		hi_json_text(json, "name", head->children[i].name);
+		hi_json_number(json, "rss", head->children[i].rss);
+		hi_json_number(json, "shared", head->children[i].shared);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
 static void json_snapshot(const struct hi_head *head, struct hi_json *json)
 {
 	hi_json_object(json, "snapshot");
@@ -194,16 +207,6 @@ static void json_snapshot(const struct hi_head *head, struct hi_json *json)
 	hi_json_number(json, "pages_swapped", head->pages_swapped);
 	hi_json_number(json, "segments_missing", head->segments_missing);
 	hi_json_number(json, "threads_in_allocator", head->threads_in_allocator);
-	hi_json_array(json, "children");
-	for (size_t i = 0; i < head->n_children; i++) {
-		hi_json_object(json, NULL);
-		hi_json_signed(json, "pid", head->children[i].pid);
-		hi_json_text(json, "name", head->children[i].name);
-		hi_json_number(json, "rss", head->children[i].rss);
-		hi_json_number(json, "shared", head->children[i].shared);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
 	hi_json_array(json, "warnings");
 	for (size_t i = 0; i < head->n_warnings; i++)
 		hi_json_text(json, NULL, head->warnings[i]);
@@ -251,6 +254,7 @@ void hi_head_json(const struct hi_head *head, const char *schema, struct hi_json
 	hi_json_number(json, "pid", head->pid > 0 ? (uint64_t)head->pid : UINT64_MAX);
 	hi_json_text(json, "exe", head->exe && *head->exe ? head->exe : NULL);
 	hi_json_text(json, "build_id", head->build_id[0] ? head->build_id : NULL);
+	json_children(head, json);
 	hi_json_end(json);
 	json_snapshot(head, json);
 	hi_json_text(json, "unit", "bytes");

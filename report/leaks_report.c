@@ -205,7 +205,7 @@ static void rows_json(const char *key, const struct hi_leaks_row *rows, size_t n
 	hi_json_array(json, key);
 	for (size_t i = 0; i < n; i++) {
 		hi_json_object(json, NULL);
-		hi_json_text(json, "type", hi_known(rows[i].type));
+		hi_json_text(json, "type", hi_type_key(rows[i].type));
 		hi_json_text(json, "shape", hi_leak_shape_key(rows[i].shape));
 		if (!single)
 			hi_json_number(json, "count", rows[i].count);

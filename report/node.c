@@ -52,7 +52,7 @@ struct hi_node_info hi_node_info(const struct hi_graph *g,
 
 const char *hi_type_label(const char *type, struct hi_page *page)
 {
-	return type && *type ? hi_page_safe(page, type) : "(untyped)";
+	return hi_page_safe(page, hi_type_key(type));
 }
 
 const char *hi_node_label(const struct hi_node_info *info, struct hi_page *page)
@@ -80,6 +80,11 @@ const char *hi_node_short_label(const struct hi_node_info *info, struct hi_page 
 	}
 }
 
+const char *hi_type_key(const char *type)
+{
+	return type && *type ? type : "(untyped)";
+}
+
 void hi_node_json(const struct hi_node_info *info, struct hi_json *json)
 {
 	static const char *const sorts[] = {"object", "root", "kind", "all"};
@@ -89,7 +94,9 @@ void hi_node_json(const struct hi_node_info *info, struct hi_json *json)
 	hi_json_text(json, "kind", is_root ? hi_root_kind_key(info->kind) : NULL);
 	hi_json_text(json, "name", hi_known(info->name));
 	hi_json_text(json, "detail", hi_known(info->detail));
-	hi_json_text(json, "type", hi_known(info->type));
+	hi_json_text(json, "type",
+		     info->sort == HI_NODE_OBJECT ? hi_type_key(info->type)
+						  : hi_known(info->type));
 	hi_json_address(json, "address", info->address);
 	hi_json_number(json, "shallow", info->shallow);
 	hi_json_number(json, "retained", info->retained);

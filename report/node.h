@@ -42,6 +42,8 @@ const char *hi_root_kind_key(enum hi_root_kind kind);
 const char *hi_evidence_key(enum hi_evidence evidence);
 const char *hi_leak_shape_key(enum hi_leak_shape shape);
 const char *hi_grade_key(uint8_t grade);
+/* The same for JSON: raw. */
+const char *hi_type_key(const char *type);
 /* NULL instead of "": unknown in JSON. */
 static inline const char *hi_known(const char *text)
 {

@@ -117,7 +117,7 @@ void hi_retained_json(const struct hi_retained_report *r, struct hi_json *json)
 	hi_json_array(json, "types");
 	for (size_t i = 0; i < r->n_types; i++) {
 		hi_json_object(json, NULL);
-		hi_json_text(json, "type", hi_known(r->types[i].type));
+		hi_json_text(json, "type", hi_type_key(r->types[i].type));
 		hi_json_number(json, "count", r->types[i].count);
 		hi_json_number(json, "shallow", r->types[i].shallow);
 		hi_json_number(json, "retained", r->types[i].retained);

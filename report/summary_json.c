@@ -63,7 +63,7 @@ static void write_types(const struct hi_summary_report *r, struct hi_json *json)
 		const struct hi_summary_type *t = &r->types[i];
 
 		hi_json_object(json, NULL);
-		hi_json_text(json, "type", hi_known(t->type));
+		hi_json_text(json, "type", hi_type_key(t->type));
 		hi_json_number(json, "count", t->count);
 		hi_json_number(json, "shallow", t->shallow);
 		hi_json_number(json, "retained", t->retained);
@@ -110,7 +110,7 @@ static void write_leaks(const struct hi_summary_report *r, struct hi_json *json)
 		const struct hi_summary_leak *l = &r->leaks[i];
 
 		hi_json_object(json, NULL);
-		hi_json_text(json, "type", hi_known(l->type));
+		hi_json_text(json, "type", hi_type_key(l->type));
 		hi_json_text(json, "shape", hi_leak_shape_key(l->shape));
 		hi_json_number(json, "count", l->count);
 		hi_json_number(json, "bytes", l->bytes);
@@ -134,7 +134,7 @@ static void write_suspects(const struct hi_summary_report *r, struct hi_json *js
 		hi_node_json(&s->accumulation, json);
 		hi_json_end(json);
 		hi_json_text(json, "path", hi_known(s->path));
-		hi_json_text(json, "child_type", hi_known(s->child_type));
+		hi_json_text(json, "child_type", hi_type_key(s->child_type));
 		hi_json_number(json, "children", s->children);
 		hi_json_number(json, "children_bytes", s->children_bytes);
 		hi_json_end(json);

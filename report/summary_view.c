@@ -37,8 +37,8 @@ static void show_headline(const struct hi_summary_report *r, struct hi_page *pag
 	char bytes[24], n[32];
 
 	if (!r->heap_known) {
-		hi_page_text(page, "No glibc malloc was found in this process: its heap "
-				   "stays unknown. What is known without it:");
+		hi_page_text(page, "There is no known allocator (glibc malloc) whose "
+				   "structures hold: what is on the heap stays unknown");
 		return;
 	}
 	hi_page_text(page, hi_page_printf(page, "%s live in %s object%s%s%s",
@@ -83,7 +83,7 @@ static struct ledger_columns choose_columns(const struct hi_ledger *l,
 	*at++ = (struct hi_column){"virtual", HI_COLUMN_BYTES};
 	if (c.swapped)
 		*at++ = (struct hi_column){"swapped", HI_COLUMN_BYTES};
-	*at++ = (struct hi_column){"number", HI_COLUMN_COUNT};
+	*at++ = (struct hi_column){"count", HI_COLUMN_COUNT};
 	c.n = (size_t)(at - c.columns);
 	return c;
 }
