@@ -150,6 +150,15 @@ static void check_place(const struct hi_stack *stack, const struct truth *truth)
 		     truth->name);
 }
 
+/* All that are said by value are `struct node *`. */
+static void check_type(struct target *t, const struct hi_local *local)
+{
+	const struct hi_type *type = hi_type_get(t->types, local->type);
+
+	HI_ASSERT_EQ(HI_KIND_POINTER, type->kind);
+	HI_ASSERT_STREQ("struct node", hi_type_get(t->types, type->target)->name);
+}
+
 static uint64_t local_word(struct target *t, const struct hi_local *local)
 {
 	uint64_t word = 0;
@@ -183,6 +192,7 @@ static int check_value(struct target *t, const struct hi_stack *stack,
 		HI_ASSERT_MSG(local_word(t, local) == truth->number,
 			      "%s: %s is %lx, not %lx", truth->function, truth->name,
 			      truth->number, local_word(t, local));
+		check_type(t, local);
 		n++;
 	}
 	return n;

@@ -7,13 +7,14 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "decode/debuginfo/frames_internal.h"
+#include "decode/debuginfo/types_internal.h"
 
 /* ---- what is remembered ---- */
 
 HI_DEFINE_GUARD(struct hi_frame_cache *, hi_frame_cache_destroy)
 
-enum hi_status hi_frame_cache_create(struct hi_types *types, struct hi_modules *modules,
-				     struct hi_frame_cache **ret, struct hi_error *err)
+enum hi_status hi_frame_cache_create(struct hi_types *types, struct hi_frame_cache **ret,
+				     struct hi_error *err)
 {
 	HI_GUARD(hi_frame_cache_destroy) struct hi_frame_cache *cache = NULL;
 	enum hi_status status;
@@ -22,9 +23,9 @@ enum hi_status hi_frame_cache_create(struct hi_types *types, struct hi_modules *
 	if (!cache)
 		return hi_fail_memory(err, "frames");
 	cache->types = types;
-	cache->modules = modules;
-	cache->image = hi_modules_image(modules);
-	cache->n_modules = hi_modules_count(modules);
+	cache->modules = types->modules;
+	cache->image = hi_modules_image(types->modules);
+	cache->n_modules = hi_modules_count(types->modules);
 	status = hi_cfi_init(cache, err);
 	if (status == HI_OK)
 		status = hi_scopes_init(cache, err);
@@ -130,22 +131,21 @@ static enum hi_status fill_stack(struct hi_unwind *unwind, const struct hi_threa
 
 HI_DEFINE_GUARD(struct hi_stack *, hi_stack_destroy)
 
-static enum hi_status read_stack(struct hi_types *types, struct hi_modules *modules,
-				 const struct hi_image *image, uint32_t thread,
-				 struct hi_stack **ret, struct hi_error *err)
+static enum hi_status read_stack(struct hi_types *types, const struct hi_image *image,
+				 uint32_t thread, struct hi_stack **ret,
+				 struct hi_error *err)
 {
 	HI_GUARD(hi_stack_destroy) struct hi_stack *stack = hi_calloc(1, sizeof(*stack));
-	struct hi_frame_cache **cache = hi_types_frame_cache(types);
 	struct hi_unwind unwind = {};
 	enum hi_status status = HI_OK;
 
 	if (!stack)
 		return hi_fail_memory(err, "stack");
-	if (!*cache)
-		status = hi_frame_cache_create(types, modules, cache, err);
+	if (!types->frames)
+		status = hi_frame_cache_create(types, &types->frames, err);
 	if (status != HI_OK)
 		return status;
-	unwind.cache = *cache;
+	unwind.cache = types->frames;
 	stack->thread = thread;
 	status = fill_stack(&unwind, &image->threads[thread], stack, err);
 	hi_vector_free(&unwind.frames);
@@ -157,14 +157,13 @@ static enum hi_status read_stack(struct hi_types *types, struct hi_modules *modu
 enum hi_status hi_stack_read(struct hi_types *types, const struct hi_image *image,
 			     uint32_t thread, struct hi_stack **ret, struct hi_error *err)
 {
-	struct hi_modules *modules = hi_types_modules(types);
 	enum hi_status status;
 
 	if (thread >= image->n_threads)
 		return hi_fail(err, HI_NOT_FOUND, 0, "thread number %u", thread);
-	hi_modules_lock(modules);
-	status = read_stack(types, modules, image, thread, ret, err);
-	hi_modules_unlock(modules);
+	hi_types_lock(types);
+	status = read_stack(types, image, thread, ret, err);
+	hi_types_unlock(types);
 	return status;
 }
 

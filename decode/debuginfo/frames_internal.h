@@ -116,11 +116,9 @@ struct hi_frame_cache {
 	uint64_t pthread_size;
 };
 
-/* The cache belongs to the types, which destroy it before they close. */
-struct hi_modules *hi_types_modules(struct hi_types *types);
-struct hi_frame_cache **hi_types_frame_cache(struct hi_types *types);
-enum hi_status hi_frame_cache_create(struct hi_types *types, struct hi_modules *modules,
-				     struct hi_frame_cache **ret, struct hi_error *err);
+/* The cache belongs to the types (types_internal.h), which destroy it. */
+enum hi_status hi_frame_cache_create(struct hi_types *types, struct hi_frame_cache **ret,
+				     struct hi_error *err);
 void hi_frame_cache_destroy(struct hi_frame_cache *cache);
 /* HI_NO_MEMORY only. Valid until the cache is freed. */
 enum hi_status hi_frame_cache_pc(struct hi_frame_cache *cache, uint64_t pc,

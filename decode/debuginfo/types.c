@@ -43,6 +43,7 @@ void hi_types_close(struct hi_types *types)
 		module_close(&types->items[i]);
 	free(types->items);
 	hi_vtable_cache_free(types->vtables);
+	hi_frame_cache_destroy(types->frames);
 	for (size_t i = 0; i < HI_SLOT_CHUNKS; i++)
 		free(atomic_load(&types->chunks[i]));
 	free(types->by_die);

@@ -106,6 +106,7 @@ struct hi_types {
 	_Atomic uint64_t broken;
 	struct hi_types_stats stats;
 	struct hi_vtable_cache *vtables;
+	struct hi_frame_cache *frames; /* frames.c, made when a stack is read */
 };
 
 enum { HI_TYPE_UNKNOWN = 0, HI_TYPE_VOID = 1 };
@@ -174,6 +175,9 @@ uint64_t hi_type_identity(const char *bare_name, enum hi_type_kind kind, uint64_
 /* A struct or class, looked for in `first` before all others; 0: none. */
 hi_type_id hi_types_record_named(struct hi_types *types, struct hi_module *first,
 				 const char *name);
+
+/* ---- frames.c ---- */
+void hi_frame_cache_destroy(struct hi_frame_cache *cache); /* NULL is fine */
 
 /* ---- vtable.c ---- */
 bool hi_vtable_cache_init(struct hi_types *types);
