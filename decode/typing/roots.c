@@ -331,7 +331,7 @@ static void take_heap(struct hi_roots *r)
 
 	for (size_t i = 0; allocator && i < allocator->n_regions; i++)
 		hi_roots_take(r, allocator->regions[i].start, allocator->regions[i].end);
-	for (uint32_t i = 0; i < objects->n_regions; i++)
+	for (uint32_t i = 0; !allocator && i < objects->n_regions; i++)
 		hi_roots_take(r, objects->regions[i].start, objects->regions[i].end);
 }
 

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "support/typed_process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "attach/stop.h"
+#include "base/alloc.h"
+#include "harness.h"
+
+enum { USER_SHIFT = 16 }; /* chunks to what their users see */
+
+static struct hi_error process_err;
+
+struct filling {
+	struct hi_objects_builder *builder;
+	unsigned *regions;
+};
+
+static bool add_blocks(const struct hi_block *blocks, size_t n, unsigned region,
+		       void *arg)
+{
+	struct filling *f = arg;
+
+	for (size_t i = 0; i < n; i++) {
+		uint8_t flags = 0;
+
+		if (blocks[i].state > HI_BLOCK_INTERNAL)
+			continue;
+		if (blocks[i].state == HI_BLOCK_INTERNAL)
+			flags = HI_OBJECT_INTERNAL;
+		HI_ASSERT_OK(hi_objects_builder_add(f->builder, f->regions[region],
+						    blocks[i].addr, blocks[i].usable,
+						    flags, &process_err),
+			     &process_err);
+	}
+	return true;
+}
+
+static struct hi_objects *walk(struct hi_allocator *a)
+{
+	struct filling f = {.regions = hi_calloc(a->n_regions + 1, sizeof(unsigned))};
+	struct hi_objects *objects = NULL;
+
+	HI_ASSERT(f.regions);
+	HI_ASSERT_OK(hi_objects_builder_create(&f.builder, &process_err), &process_err);
+	hi_objects_builder_overhead(f.builder, 0, 8);
+	for (size_t i = 0; i < a->n_regions; i++)
+		HI_ASSERT_OK(hi_objects_builder_region(f.builder,
+						       a->regions[i].start + USER_SHIFT,
+						       a->regions[i].end + USER_SHIFT, 4,
+						       &f.regions[i], &process_err),
+			     &process_err);
+	HI_ASSERT_OK(hi_allocator_walk(a, add_blocks, &f, &process_err), &process_err);
+	HI_ASSERT_OK(hi_objects_seal(f.builder, &objects, &process_err), &process_err);
+	free(f.regions);
+	return objects;
+}
+
+static void process_free(void *arg)
+{
+	struct typed_process *p = arg;
+
+	hi_typing_destroy(p->typing);
+	hi_graph_destroy(p->graph);
+	hi_allocator_release(p->allocator);
+	hi_types_close(p->types);
+	hi_modules_close(p->modules);
+	hi_image_destroy(p->image);
+	free(p);
+}
+
+void typed_process_again(struct typed_process *p, const struct hi_typing_options *options)
+{
+	hi_typing_destroy(p->typing);
+	hi_graph_destroy(p->graph);
+	p->typing = NULL;
+	p->graph = NULL;
+	HI_ASSERT_OK(hi_typing_run(p->image, p->modules, p->types, p->allocator,
+				   walk(p->allocator), options, &p->typing, &p->graph,
+				   &process_err),
+		     &process_err);
+	HI_ASSERT(hi_graph_is_valid(p->graph));
+}
+
+struct typed_process *typed_process_open(pid_t pid,
+					 const struct hi_typing_options *options)
+{
+	struct typed_process *p = hi_calloc(1, sizeof(*p));
+	struct hi_modules_options modules = {.cache_dir = ""};
+	struct hi_stop_options stop = {};
+	struct hi_target *target = NULL;
+	struct hi_range *text = NULL;
+
+	HI_ASSERT(p);
+	hi_test_defer(process_free, p);
+	HI_ASSERT_OK(hi_target_open(pid, &target, &process_err), &process_err);
+	HI_ASSERT_OK(hi_allocator_text(target, &text, &stop.n_avoid, &process_err),
+		     &process_err);
+	stop.avoid = text;
+	HI_ASSERT_OK(hi_stop_and_copy(target, &stop, &p->image, &process_err),
+		     &process_err);
+	free(text);
+	hi_target_close(target);
+	HI_ASSERT_OK(hi_modules_open(p->image, &modules, &p->modules, &process_err),
+		     &process_err);
+	HI_ASSERT_OK(hi_types_open(p->modules, &p->types, &process_err), &process_err);
+	HI_ASSERT_OK(
+		hi_allocator_probe(p->image, p->modules, &p->allocator, &process_err),
+		&process_err);
+	typed_process_again(p, options);
+	return p;
+}
+
+hi_node typed_process_node(const struct typed_process *p, uint64_t addr)
+{
+	uint64_t offset = 0;
+	hi_node node = hi_objects_find(p->graph->objects, addr, &offset);
+
+	HI_ASSERT_MSG(node != HI_NODE_NONE && offset == 0, "no object at 0x%llx",
+		      (unsigned long long)addr);
+	return node;
+}
+
+const char *typed_process_type(const struct typed_process *p, uint64_t addr)
+{
+	hi_node node = typed_process_node(p, addr);
+	static char text[4][300];
+	static unsigned turn;
+	char *out = text[turn++ % 4];
+
+	snprintf(out, sizeof(text[0]), "%s%s",
+		 p->graph->types[p->graph->objects->type[node]].name,
+		 p->graph->objects->flags[node] & HI_OBJECT_ARRAY ? "[]" : "");
+	return out;
+}
