@@ -62,6 +62,12 @@ struct hi_allocator_ops {
 	 * rest of that region is skipped and counted, the walk goes on. */
 	enum hi_status (*walk)(struct hi_allocator *allocator, hi_blocks_fn *fn,
 			       void *arg, struct hi_error *err);
+	/* Optional, both or none. One region alone, what it counts added to the
+	 * counters; different regions by several threads at once. restart sets the
+	 * counters to what they were before any walk. */
+	enum hi_status (*walk_region)(struct hi_allocator *allocator, unsigned region,
+				      hi_blocks_fn *fn, void *arg, struct hi_error *err);
+	void (*restart)(struct hi_allocator *allocator);
 	void (*release)(struct hi_allocator *allocator);
 };
 
@@ -89,6 +95,11 @@ enum hi_status hi_allocator_probe(const struct hi_image *image,
 				  struct hi_error *err);
 enum hi_status hi_allocator_walk(struct hi_allocator *allocator, hi_blocks_fn *fn,
 				 void *arg, struct hi_error *err);
+/* The same by several threads, each region by one of them, fn called from all;
+ * one thread where the allocator has no walk_region. */
+enum hi_status hi_allocator_walk_parallel(struct hi_allocator *allocator,
+					  unsigned threads, hi_blocks_fn *fn, void *arg,
+					  struct hi_error *err);
 void hi_allocator_release(struct hi_allocator *allocator);
 
 /*

@@ -160,6 +160,7 @@ enum hi_status hi_glibc_walk(struct hi_allocator *allocator, hi_blocks_fn *fn, v
 			     struct hi_error *err);
 enum hi_status hi_glibc_walk_region(struct hi_allocator *allocator, unsigned region,
 				    hi_blocks_fn *fn, void *arg, struct hi_error *err);
+void hi_glibc_restart(struct hi_allocator *allocator);
 
 /* ---- window.c: reading on and on ---- */
 /* A view of the image that moves along. Zero-initialise but for memory; free

@@ -59,7 +59,8 @@ static uint64_t fence_end(struct outline *o, uint64_t p, uint64_t limit)
 	uint64_t end = p;
 
 	if (!o->main)
-		return limit - p == HI_CHUNK_ALIGN && is_fence_head(o, p, true) ? limit : p;
+		return limit - p == HI_CHUNK_ALIGN && is_fence_head(o, p, true) ? limit
+										: p;
 	for (int i = 0; i < 3 && limit - end >= HI_CHUNK_ALIGN; i++) {
 		if (!is_fence_head(o, end, i == 0))
 			break;

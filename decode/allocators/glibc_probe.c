@@ -438,5 +438,7 @@ const struct hi_allocator_ops hi_allocator_glibc = {
 	.name = "glibc",
 	.probe = probe,
 	.walk = hi_glibc_walk,
+	.walk_region = hi_glibc_walk_region,
+	.restart = hi_glibc_restart,
 	.release = release,
 };

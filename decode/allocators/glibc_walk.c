@@ -267,8 +267,10 @@ static enum hi_status walk_one(struct walk *w, unsigned region, bool *stopped_re
 	return HI_OK;
 }
 
-static void start_anew(struct hi_glibc *g)
+void hi_glibc_restart(struct hi_allocator *allocator)
 {
+	struct hi_glibc *g = (struct hi_glibc *)allocator;
+
 	g->base.n_damage = g->n_probe_damage;
 	g->base.n_damage_total = g->n_probe_damage_total;
 	g->base.skipped_bytes = g->base.overhead_bytes = 0;
@@ -301,7 +303,7 @@ enum hi_status hi_glibc_walk(struct hi_allocator *allocator, hi_blocks_fn *fn, v
 {
 	struct hi_glibc *g = (struct hi_glibc *)allocator;
 
-	start_anew(g);
+	hi_glibc_restart(allocator);
 	return walk_regions(g, 0, (unsigned)g->parts.count, fn, arg, err);
 }
 
