@@ -104,6 +104,18 @@ void hi_module_find_debug(struct hi_module *module);
 /* A descriptor of an inflated copy of this debug file in the cache directory,
  * made now if need be; -1: none (not compressed, small, or no cache). */
 int hi_module_inflated(struct hi_module *module);
+/* The cache directory, made if need be, ours and nobody else's; -1: none. */
+int hi_cache_open(const struct hi_modules *modules);
+/* A regular file of ours in it; -1: none. */
+int hi_cache_open_file(int dir, const char *name);
+/* A new private file under a temporary name. */
+int hi_cache_create(int dir, const char *name, char temporary[80]);
+/* Renames it, or removes it where it is not complete. */
+bool hi_cache_commit(int dir, const char *temporary, const char *name, bool complete);
+bool hi_file_write_at(int fd, uint64_t offset, const void *buf, size_t size);
+/* "BUILDID-IDENTITY.suffix" */
+void hi_cache_name(const struct hi_module *module, uint64_t identity, const char *suffix,
+		   char out[128]);
 
 /* ---- module_symbols.c ---- */
 /* All of them, loaded; NULL when out of memory. Takes the lock. */
