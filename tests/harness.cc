@@ -32,7 +32,7 @@ jmp_buf way_out;
 struct Deferred {
 	void (*fn)(void *);
 	void *arg;
-} deferred[64];
+} deferred[1024];
 int n_deferred;
 
 void run_deferred()
@@ -87,7 +87,7 @@ void hi_test_skip(const char *file, int line, const char *reason)
 
 void hi_test_defer(void (*fn)(void *), void *arg)
 {
-	if (n_deferred == 64)
+	if (n_deferred == 1024)
 		abort();
 	deferred[n_deferred++] = {fn, arg};
 }

@@ -45,7 +45,7 @@ struct hi_test {
 _Noreturn void hi_test_fail(const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 _Noreturn void hi_test_skip(const char *file, int line, const char *reason);
-void hi_test_defer(void (*fn)(void *), void *arg); /* at most 64 a test, last first */
+void hi_test_defer(void (*fn)(void *), void *arg); /* at most 1024 a test, last first */
 /* A line in the log of the test. */
 void hi_test_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
