@@ -37,7 +37,10 @@ enum hi_status hi_permission_explain(const struct hi_permission *facts,
 enum hi_status hi_permission_refused(pid_t pid, int os_errno, struct hi_error *err);
 /* Is it there, alive, ours to look at, x86-64: HI_CANNOT_ATTACH if not. */
 enum hi_status hi_target_check(pid_t pid, struct hi_error *err);
-/* 32-bit or another machine: HI_CANNOT_ATTACH. HI_OK if it cannot be told. */
+/* 32-bit or another machine, by the first bytes of the executable:
+ * HI_CANNOT_ATTACH. HI_OK if it cannot be told. */
+enum hi_status hi_machine_check(pid_t pid, const void *bytes, size_t size,
+				struct hi_error *err);
 enum hi_status hi_target_check_machine(pid_t pid, struct hi_error *err);
 /* Is /proc/PID/ns/name another one than ours; false if it cannot be told. */
 bool hi_target_in_other_ns(pid_t pid, const char *name);

@@ -281,14 +281,14 @@ enum hi_status hi_target_check(pid_t pid, struct hi_error *err)
 	return status;
 }
 
-enum hi_status hi_target_check_machine(pid_t pid, struct hi_error *err)
+enum hi_status hi_machine_check(pid_t pid, const void *bytes, size_t size,
+				struct hi_error *err)
 {
-	HI_GUARD(close) int fd = hi_proc_open(pid, "exe");
-	Elf64_Ehdr header;
+	Elf64_Ehdr header = {};
 
 	/* Both classes have e_machine at the same place. */
-	if (fd < 0 || pread(fd, &header, sizeof(header), 0) < 20 ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+	memcpy(&header, bytes, size < sizeof(header) ? size : sizeof(header));
+	if (size < 20 || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
 		return HI_OK;
 	if (header.e_ident[EI_CLASS] == ELFCLASS32)
 		return refuse(err, ENOEXEC,
@@ -303,4 +303,13 @@ enum hi_status hi_target_check_machine(pid_t pid, struct hi_error *err)
 			      header.e_machine == EM_AARCH64 ? "aarch64"
 							     : "another machine");
 	return HI_OK;
+}
+
+enum hi_status hi_target_check_machine(pid_t pid, struct hi_error *err)
+{
+	HI_GUARD(close) int fd = hi_proc_open(pid, "exe");
+	unsigned char header[sizeof(Elf64_Ehdr)];
+	ssize_t n = fd < 0 ? -1 : pread(fd, header, sizeof(header), 0);
+
+	return n < 0 ? HI_OK : hi_machine_check(pid, header, (size_t)n, err);
 }
