@@ -61,7 +61,7 @@ static pid_t forked(void)
 
 HI_TEST_SCENARIO(bad_target, no_such_process)
 {
-	check_refused(inspect(4194303), 3, "no such process");
+	check_refused(inspect(4194303), 3, "no process 4194303");
 }
 
 HI_TEST_SCENARIO(bad_target, a_zombie)
