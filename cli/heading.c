@@ -42,7 +42,8 @@ static void warn_of_modules(struct hi_inspection *in)
 	for (size_t i = 0; i < hi_modules_count(in->modules); i++) {
 		struct hi_module *m = hi_modules_get(in->modules, i);
 
-		if (m->note[0])
+		/* The vdso is the kernel's own. */
+		if (m->note[0] && m->path && m->path[0] != '[')
 			hi_inspect_warn(in, "%s: %s", m->name, m->note);
 	}
 }

@@ -2,6 +2,7 @@
 #include "report/node.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static const char *type_name(const struct hi_graph *g, uint32_t type)
 {
@@ -18,6 +19,7 @@ static void fill_object(const struct hi_graph *g, struct hi_node_info *info)
 	info->shallow = hi_objects_cost(o, info->node);
 	info->evidence = o->flags[info->node] & HI_OBJECT_EVIDENCE_MASK;
 	info->array = o->flags[info->node] & HI_OBJECT_ARRAY;
+	info->internal = o->flags[info->node] & HI_OBJECT_INTERNAL;
 }
 
 struct hi_node_info hi_node_info(const struct hi_graph *g,
@@ -55,6 +57,18 @@ const char *hi_type_label(const char *type, struct hi_page *page)
 	return hi_page_safe(page, hi_type_key(type));
 }
 
+static const char *object_label(const struct hi_node_info *info, struct hi_page *page)
+{
+	size_t n = strlen(info->type);
+
+	if (info->internal && n == 0)
+		return "(the allocator's own)";
+	/* Some types say it themselves: "char []". */
+	if (!info->array || n == 0 || info->type[n - 1] == ']')
+		return hi_type_label(info->type, page);
+	return hi_page_printf(page, "%s []", hi_page_safe(page, info->type));
+}
+
 const char *hi_node_label(const struct hi_node_info *info, struct hi_page *page)
 {
 	const char *label = hi_node_short_label(info, page);
@@ -75,9 +89,15 @@ const char *hi_node_short_label(const struct hi_node_info *info, struct hi_page 
 		return "all roots";
 	case HI_NODE_OBJECT:
 	default:
-		return hi_page_printf(page, "%s%s", hi_type_label(info->type, page),
-				      info->array ? " []" : "");
+		return object_label(info, page);
 	}
+}
+
+const char *hi_where_label(const char *detail, struct hi_page *page)
+{
+	const char *slash = strrchr(detail, '/');
+
+	return hi_page_safe(page, slash && slash[1] ? slash + 1 : detail);
 }
 
 const char *hi_type_key(const char *type)

@@ -20,7 +20,8 @@ struct hi_node_info {
 	uint64_t shallow;	/* cost */
 	uint64_t retained;	/* UINT64_MAX: not computed */
 	enum hi_evidence evidence;
-	bool array; /* of elements of its type */
+	bool array;    /* of elements of its type */
+	bool internal; /* the allocator's or libc's own block */
 };
 
 /* dominators may be NULL. */
@@ -30,6 +31,8 @@ struct hi_node_info hi_node_info(const struct hi_graph *g,
 const char *hi_node_label(const struct hi_node_info *info, struct hi_page *page);
 /* The same without the address, for tables that have a column for it. */
 const char *hi_node_short_label(const struct hi_node_info *info, struct hi_page *page);
+/* "server.c:120" out of "/src/deep/server.c:120"; a module's name stays. Safe. */
+const char *hi_where_label(const char *detail, struct hi_page *page);
 /* A type's name, "(untyped)" for "" and NULL; safe. */
 const char *hi_type_label(const char *type, struct hi_page *page);
 /* The members node, kind, name, detail, type, address, shallow, retained of an

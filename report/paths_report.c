@@ -6,8 +6,8 @@
 
 static void show_steps(const struct hi_paths_way *way, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
-						   {"", HI_COLUMN_TEXT},
+	static const struct hi_column columns[] = {{"by", HI_COLUMN_TEXT},
+						   {"to", HI_COLUMN_TEXT},
 						   {"address", HI_COLUMN_ADDRESS},
 						   {"retained", HI_COLUMN_BYTES}};
 	struct hi_table *t = hi_page_table(page, columns, 4);
@@ -15,7 +15,7 @@ static void show_steps(const struct hi_paths_way *way, struct hi_page *page)
 	for (size_t i = 0; i < way->n_steps; i++) {
 		const struct hi_paths_step *step = &way->steps[i];
 
-		hi_cell_text(t, hi_page_safe(page, step->edge), 1);
+		hi_cell_text(t, hi_page_safe(page, step->edge), 0);
 		hi_cell_text(t, hi_node_short_label(&step->info, page), 0);
 		hi_cell_address(t, step->info.address);
 		hi_cell_number(t, step->info.retained);
@@ -27,7 +27,7 @@ static void show_way(const struct hi_paths_report *r, size_t i, struct hi_page *
 	const struct hi_paths_way *way = &r->ways[i];
 	const struct hi_node_info *root = &way->steps[0].info;
 	const struct hi_node_info *end = &way->steps[way->n_steps - 1].info;
-	const char *detail = hi_page_safe(page, root->detail);
+	const char *detail = hi_where_label(root->detail, page);
 
 	hi_page_heading(page, hi_page_printf(page, "%zu", i + 1), NULL);
 	hi_page_text(page, hi_page_safe(page, way->text));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The summary as a page of at most a screen and a half. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "report/summary_report.h"
@@ -289,7 +290,7 @@ static void show_roots(const struct hi_summary_report *r, struct hi_page *page)
 		hi_cell_number(t, root->retained);
 		hi_cell_percent(t, root->retained, r->live_bytes);
 		hi_cell_text(t, hi_page_safe(page, root->type), 0);
-		hi_cell_text(t, hi_page_safe(page, root->detail), 0);
+		hi_cell_text(t, hi_where_label(root->detail, page), 0);
 	}
 }
 
@@ -356,23 +357,36 @@ static void show_suspects(const struct hi_summary_report *r, struct hi_page *pag
 		hi_page_text(page, suspect_text(r, &r->suspects[i], page));
 }
 
+/* What shows the way to where it accumulates: the object, else its children. */
+static const char *paths_argument(const struct hi_summary_report *r, struct hi_page *page)
+{
+	const struct hi_summary_suspect *s = r->n_suspects ? &r->suspects[0] : NULL;
+
+	if (!s)
+		return "";
+	if (s->accumulation.sort == HI_NODE_OBJECT)
+		return hi_page_printf(page, "0x%" PRIx64, s->accumulation.address);
+	/* A shell must take it for one word. */
+	if (!*s->child_type || strchr(s->child_type, '\''))
+		return "";
+	return hi_page_printf(page, "'%s'", hi_page_safe(page, s->child_type));
+}
+
 static void show_next(const struct hi_summary_report *r, struct hi_page *page)
 {
 	const char *target = hi_head_target(r->head, page);
-	uint64_t address = 0;
+	const char *argument = paths_argument(r, page);
 
 	if (!r->heap_known)
 		return;
 	hi_page_blank(page);
 	hi_page_command(page, hi_page_printf(page, "heapinspect retained %s", target),
 			"who holds how much, as a tree");
-	if (r->n_suspects)
-		address = r->suspects[0].accumulation.address;
-	if (r->n_suspects && r->suspects[0].accumulation.sort == HI_NODE_OBJECT)
-		hi_page_command(page,
-				hi_page_printf(page, "heapinspect paths 0x%" PRIx64 " %s",
-					       address, target),
-				"why it is alive");
+	if (*argument)
+		hi_page_command(
+			page,
+			hi_page_printf(page, "heapinspect paths %s %s", argument, target),
+			"why it is alive");
 	if (r->n_leaks)
 		hi_page_command(page,
 				hi_page_printf(page,
