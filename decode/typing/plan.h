@@ -147,7 +147,9 @@ hi_plan_words(const struct hi_plan *plan, bool array, uint64_t usable, hi_word_f
 			if (!array)
 				break;
 		}
-	if (plan->open_ended || (plan->size && hi_fit_usable(known) >= usable))
+	/* Padding holds nothing, unless another element would fit into it. */
+	if (plan->open_ended || (known && hi_fit_usable(known) >= usable &&
+				 (usable < known || usable - known < plan->size)))
 		return;
 	for (uint64_t o = (known + 7) & ~(uint64_t)7; o + 8 <= usable; o += 8)
 		fn(arg, o, NULL);

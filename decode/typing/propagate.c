@@ -109,7 +109,8 @@ static bool fits_as_array(struct worker *w, const struct hi_plan *plan, uint64_t
 	if (plan->klass == HI_TYPE_STRING || plan->klass == HI_TYPE_SCALAR ||
 	    plan->klass == HI_TYPE_POINTER_ARRAY)
 		return true;
-	if (hi_fit_usable(n * plan->size) != usable)
+	if (hi_fit_usable(n * plan->size) != usable ||
+	    hi_fit_usable(plan->size) == usable) /* one is as likely */
 		return false;
 	checked = MAX_CHECKED * plan->size < usable ? MAX_CHECKED * plan->size : usable;
 	hi_plan_words(plan, true, checked, check_word, &p);
