@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "census/graph_internal.h"
 
 const char *hi_root_kind_name(enum hi_root_kind kind)
@@ -27,24 +28,37 @@ void hi_edge_chunk_free(struct hi_edge_chunk *chunk)
 	*chunk = (struct hi_edge_chunk){};
 }
 
+static void private_destroy(struct hi_graph_private *priv)
+{
+	if (!priv)
+		return;
+	for (size_t i = 0; i < priv->segments.count; i++)
+		hi_pages_free(priv->segments.items[i].pages,
+			      priv->segments.items[i].size);
+	hi_vector_free(&priv->segments);
+	hi_arena_free(&priv->strings);
+	free(priv->roots);
+	free(priv->types);
+	free(priv->no_rows);
+	free(priv->is_packed);
+	pthread_mutex_destroy(&priv->lock);
+	free(priv);
+}
+
 void hi_graph_destroy(struct hi_graph *g)
 {
 	if (!g)
 		return;
 	for (uint32_t i = 0; g->chunks && i < g->priv->n_chunks; i++) {
+		if (g->priv->is_packed[i])
+			continue;
 		if (g->chunks[i].row == g->priv->no_rows)
 			g->chunks[i].row = NULL;
 		hi_edge_chunk_free(&g->chunks[i]);
 	}
 	free(g->chunks);
 	hi_edge_chunk_free(&g->root_chunk);
-	if (g->priv) {
-		hi_arena_free(&g->priv->strings);
-		free(g->priv->roots);
-		free(g->priv->types);
-		free(g->priv->no_rows);
-		free(g->priv);
-	}
+	private_destroy(g->priv);
 	hi_objects_destroy(g->objects);
 	free(g);
 }

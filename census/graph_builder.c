@@ -5,11 +5,14 @@
  * seal, in the order in which they came.
  */
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/vector.h"
 #include "census/graph_internal.h"
+
+enum { SEGMENT_SIZE = 32 << 20, PACKED_MIN = 64 << 10 };
 
 struct loose_edge {
 	uint32_t from; /* an object, or the index of a root */
@@ -53,10 +56,14 @@ static struct hi_graph *graph_alloc(struct hi_objects *objects)
 	g->priv = hi_calloc(1, sizeof(*g->priv));
 	if (!g->priv)
 		return NULL;
+	g->priv->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	g->priv->n_chunks = hi_chunk_count(g->n_objects);
 	g->priv->no_rows = hi_calloc(HI_CHUNK_NODES + 1, sizeof(uint32_t));
+	g->priv->is_packed = hi_calloc(g->priv->n_chunks, sizeof(bool));
+	if (!g->priv->no_rows || !g->priv->is_packed)
+		return NULL;
 	g->chunks = hi_calloc(g->priv->n_chunks, sizeof(*g->chunks));
-	return g->priv->no_rows && g->chunks ? hi_take(g) : NULL;
+	return g->chunks ? hi_take(g) : NULL;
 }
 
 enum hi_status hi_graph_builder_create(struct hi_objects *objects,
@@ -171,6 +178,63 @@ static bool chunk_is_valid(const struct hi_edge_chunk *chunk, uint32_t n, hi_nod
 	return !beyond && grades <= HI_GRADE_WEAK;
 }
 
+static size_t padded(size_t size)
+{
+	return (size + 63) & ~(size_t)63;
+}
+
+/* Room in the last segment, or in a new one; NULL when out of memory. */
+static void *segment_room(struct hi_graph_private *priv, size_t size)
+{
+	struct hi_segment segment = {.size = SEGMENT_SIZE};
+	size_t n = priv->segments.count;
+
+	if (n &&
+	    priv->segments.items[n - 1].size - priv->segments.items[n - 1].used >= size) {
+		struct hi_segment *last = &priv->segments.items[n - 1];
+
+		last->used += size;
+		return last->pages + last->used - size;
+	}
+	if (segment.size < size)
+		segment.size = size;
+	if (!hi_vector_reserve(&priv->segments, n + 1))
+		return NULL;
+	segment.pages = hi_pages_alloc(segment.size);
+	if (!segment.pages)
+		return NULL;
+	segment.used = size;
+	priv->segments.items[priv->segments.count++] = segment;
+	return segment.pages;
+}
+
+/* Note [Rows on huge pages]. Without the memory, the rows stay where they are. */
+static void pack_chunk(struct hi_graph *g, uint32_t index)
+{
+	struct hi_edge_chunk *c = &g->chunks[index], packed;
+	size_t n = hi_chunk_nodes(g->n_objects, index), edges = c->row[n];
+	size_t row = (n + 1) * sizeof(*c->row), to = edges * sizeof(*c->to);
+	unsigned char *room;
+
+	if (row + to + edges < PACKED_MIN)
+		return;
+	pthread_mutex_lock(&g->priv->lock);
+	room = segment_room(g->priv, padded(row) + padded(to) + padded(edges));
+	pthread_mutex_unlock(&g->priv->lock);
+	if (!room)
+		return;
+	packed.row = memcpy(room, c->row, row);
+	packed.to = (hi_node *)(void *)(room + padded(row));
+	packed.grade = room + padded(row) + padded(to);
+	if (edges) {
+		memcpy(packed.to, c->to, to);
+		memcpy(packed.grade, c->grade, edges);
+	}
+	hi_edge_chunk_free(c);
+	*c = packed;
+	g->priv->is_packed[index] = true;
+}
+
 enum hi_status hi_graph_builder_chunk(struct hi_graph_builder *b, uint32_t index,
 				      struct hi_edge_chunk chunk, struct hi_error *err)
 {
@@ -184,6 +248,7 @@ enum hi_status hi_graph_builder_chunk(struct hi_graph_builder *b, uint32_t index
 	}
 	b->has_chunks = true;
 	g->chunks[index] = chunk;
+	pack_chunk(g, index);
 	return HI_OK;
 }
 
