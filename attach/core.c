@@ -516,6 +516,7 @@ enum hi_status hi_core_open(const char *path, const struct hi_core_options *opti
 	if (status == HI_OK)
 		status = make_image(&core, options, ret, err);
 	hi_core_notes_free(&core.notes);
+	hi_vector_free(&core.loads);
 	if (core.bytes)
 		munmap(core.bytes, core.size);
 	return status;

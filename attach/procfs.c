@@ -13,6 +13,7 @@
 
 #define FIRST_SIZE (64u << 10)
 #define MAX_SIZE (1u << 30)
+#define MAX_ROLLUP (8ull << 30)
 
 int hi_proc_open(pid_t pid, const char *name)
 {
@@ -150,4 +151,11 @@ uint64_t hi_proc_field_bytes(const char *text, const char *key, uint64_t missing
 		return missing;
 	kib = strtoull(value, &end, 10);
 	return end == value || kib > UINT64_MAX / 1024 ? missing : kib * 1024;
+}
+
+bool hi_proc_read_rollup(pid_t pid, char *text, size_t size)
+{
+	return hi_proc_read_small(pid, "status", text, size, NULL) &&
+	       hi_proc_field_bytes(text, "VmRSS", UINT64_MAX) <= MAX_ROLLUP &&
+	       hi_proc_read_small(pid, "smaps_rollup", text, size, NULL);
 }

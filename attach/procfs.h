@@ -37,5 +37,11 @@ bool hi_proc_parse_stat(const char *text, size_t n, struct hi_proc_stat *ret);
 const char *hi_proc_field(const char *text, const char *key);
 /* Such a field in kB, as bytes; otherwise `missing`. */
 uint64_t hi_proc_field_bytes(const char *text, const char *key, uint64_t missing);
+/*
+ * /proc/PID/smaps_rollup; false if it is not permitted or the process is too
+ * large: the kernel walks every page with the target's mmap lock held (10 ms a
+ * GiB), and what then maps memory in the target waits.
+ */
+bool hi_proc_read_rollup(pid_t pid, char *text, size_t size);
 
 #endif

@@ -104,7 +104,7 @@ static enum hi_status read_sizes(struct hi_target *target, struct hi_error *err)
 	target->rss = hi_proc_field_bytes(text, "VmRSS", UINT64_MAX);
 	target->swap = hi_proc_field_bytes(text, "VmSwap", 0);
 	target->pss = UINT64_MAX;
-	if (hi_proc_read_small(target->pid, "smaps_rollup", text, sizeof(text), NULL)) {
+	if (hi_proc_read_rollup(target->pid, text, sizeof(text))) {
 		target->rss = hi_proc_field_bytes(text, "Rss", target->rss);
 		target->pss = hi_proc_field_bytes(text, "Pss", UINT64_MAX);
 		target->swap = hi_proc_field_bytes(text, "Swap", target->swap);

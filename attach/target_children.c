@@ -22,7 +22,7 @@ static void measure(struct hi_target_child *child)
 	char text[4096];
 
 	child->rss = child->pss = child->shared = UINT64_MAX;
-	if (!hi_proc_read_small(child->pid, "smaps_rollup", text, sizeof(text), NULL))
+	if (!hi_proc_read_rollup(child->pid, text, sizeof(text)))
 		return;
 	child->rss = hi_proc_field_bytes(text, "Rss", UINT64_MAX);
 	child->pss = hi_proc_field_bytes(text, "Pss", UINT64_MAX);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
+#include <sys/rseq.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -394,6 +395,16 @@ static void remove_path(void *path)
 	free(path);
 }
 
+/* The kernel itself writes the number of the processor there (rseq). */
+static void mask_rseq(const struct hi_image *core, uint64_t page, unsigned char *bytes)
+{
+	uint64_t rseq = core->threads[0].regs.fs_base + (uint64_t)__rseq_offset;
+
+	for (uint64_t at = rseq; at < rseq + 32; at++)
+		if (at / PAGE * PAGE == page)
+			bytes[at % PAGE] = 0;
+}
+
 /* Compares all that both hold; returns the bytes. */
 static uint64_t compare(struct hi_image *live, struct hi_image *core)
 {
@@ -409,6 +420,8 @@ static uint64_t compare(struct hi_image *live, struct hi_image *core)
 				     &err);
 			if (hi_memory_read(core->memory, at, b, PAGE, &err) != HI_OK)
 				continue;
+			mask_rseq(core, at, a);
+			mask_rseq(core, at, b);
 			HI_ASSERT_MSG(memcmp(a, b, PAGE) == 0, "differs at 0x%llx in %s",
 				      (unsigned long long)at, m->path);
 			same += PAGE;
