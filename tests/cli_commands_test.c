@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Every command on a running service, against what the service says of itself. */
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/harness.h"
+#include "tests/support/command.h"
+#include "tests/support/fixture.h"
+
+/* fixtures/leaky_service.c, with these arguments. */
+enum { SESSIONS = 700, PAGES = 900, REQUESTS = 300, CHAINS = 40, RINGS = 60 };
+
+static char pid_text[16];
+
+static const char *start_service(void)
+{
+	struct hi_fixture *fx = hi_fixture_start("leaky_service", "700", "900", NULL);
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid_text, sizeof(pid_text), "%d", (int)fx->pid);
+	return pid_text;
+}
+
+static void free_json(void *json)
+{
+	json_decref(json);
+}
+
+static json_t *parse(const struct hi_command *c)
+{
+	json_error_t error;
+	json_t *doc;
+
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	doc = json_loads(c->out, JSON_REJECT_DUPLICATES, &error);
+	HI_ASSERT_MSG(doc != NULL, "%s in %s", error.text, c->out);
+	hi_test_defer(free_json, doc);
+	return doc;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	HI_ASSERT_MSG(text != NULL, "no text %s", key);
+	return text;
+}
+
+static long long number_of(const json_t *object, const char *key)
+{
+	json_t *number = json_object_get(object, key);
+
+	HI_ASSERT_MSG(json_is_integer(number), "no number %s", key);
+	return json_integer_value(number);
+}
+
+static json_t *row_with(json_t *rows, const char *key, const char *value)
+{
+	for (size_t i = 0; i < json_array_size(rows); i++) {
+		json_t *row = json_array_get(rows, i);
+		const char *text = json_string_value(json_object_get(row, key));
+
+		if (text && strcmp(text, value) == 0)
+			return row;
+	}
+	hi_test_fail(__FILE__, __LINE__, "no row with %s = %s", key, value);
+}
+
+/* Writes the document where python finds it. */
+static void check_schema(const struct hi_command *c, const char *schema)
+{
+	char name[] = "/tmp/heapinspect-json-XXXXXX", program[640];
+	struct hi_command *python;
+	int fd = mkstemp(name);
+
+	HI_ASSERT(fd >= 0);
+	HI_ASSERT(write(fd, c->out, c->out_size) == (ssize_t)c->out_size);
+	close(fd);
+	snprintf(program, sizeof(program),
+		 "import json, sys\n"
+		 "try:\n    import jsonschema\n"
+		 "except ImportError:\n    sys.exit(77)\n"
+		 "jsonschema.validate(json.load(open('%s', encoding='utf-8')),\n"
+		 "    json.load(open('%s/docs/schema/%s')))\n",
+		 name, HI_SOURCE_DIR, schema);
+	python = hi_command_run(0, "/usr/bin/python3", "-c", program, NULL);
+	unlink(name);
+	if (python->exit_code == 77)
+		HI_SKIP("needs python3-jsonschema");
+	HI_ASSERT_MSG(python->exit_code == 0, "%s", python->err);
+}
+
+HI_TEST_SCENARIO(commands, every_document_is_what_its_schema_says)
+{
+	const char *pid = start_service();
+
+	check_schema(hi_heapinspect("--pid", pid, "--json"), "summary.v1.json");
+	check_schema(hi_heapinspect("--pid", pid, "--json", "--conservative"),
+		     "summary.v1.json");
+	check_schema(hi_heapinspect("census", "--pid", pid, "--json"), "rows.v1.json");
+	check_schema(hi_heapinspect("retained", "--pid", pid, "--json", "--all"),
+		     "rows.v1.json");
+	check_schema(
+		hi_heapinspect("retained", "--pid", pid, "--json", "--type", "session"),
+		"rows.v1.json");
+	check_schema(hi_heapinspect("leaks", "--pid", pid, "--json"), "rows.v1.json");
+	check_schema(hi_heapinspect("paths", "struct session", "--pid", pid, "--json"),
+		     "rows.v1.json");
+	check_schema(hi_heapinspect("explain", "0x10", "--pid", pid, "--json"),
+		     "rows.v1.json");
+}
+
+HI_TEST_SCENARIO(commands, a_process_without_malloc_is_what_the_schema_says)
+{
+	char pid[16];
+	struct hi_command *c;
+	struct hi_fixture *fx = hi_fixture_start("no_malloc", NULL);
+
+	usleep(200000);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	c = hi_heapinspect("--pid", pid, "--json");
+	kill(fx->pid, 9);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	HI_ASSERT(json_is_null(
+		json_object_get(json_object_get(parse(c), "objects"), "live")));
+	check_schema(c, "summary.v1.json");
+}
+
+HI_TEST_SCENARIO(commands, the_summary_counts_what_the_service_holds_and_leaked)
+{
+	const char *pid = start_service();
+	json_t *doc = parse(hi_heapinspect("--pid", pid, "--json", "--all"));
+	json_t *types = json_object_get(doc, "types");
+	json_t *leaks = json_object_get(doc, "leaks");
+	json_t *shapes = json_object_get(leaks, "roots");
+	json_t *roots = json_object_get(doc, "roots");
+	json_t *typed = json_object_get(doc, "typed");
+
+	HI_ASSERT_STREQ("heapinspect/summary/v1", text_of(doc, "schema"));
+	HI_ASSERT_EQ(SESSIONS,
+		     number_of(row_with(types, "type", "struct session"), "count"));
+	HI_ASSERT_EQ(PAGES,
+		     number_of(row_with(types, "type", "struct cache_entry"), "count"));
+	/* Chunks of 48 bytes each for the structs. */
+	HI_ASSERT_EQ(SESSIONS * 48,
+		     number_of(row_with(types, "type", "struct session"), "shallow"));
+	HI_ASSERT_EQ(REQUESTS, number_of(row_with(shapes, "shape", "single"), "count"));
+	HI_ASSERT_EQ(CHAINS, number_of(row_with(shapes, "shape", "chain"), "count"));
+	HI_ASSERT_EQ(CHAINS * 25,
+		     number_of(row_with(shapes, "shape", "chain"), "objects"));
+	HI_ASSERT_EQ(RINGS, number_of(row_with(shapes, "shape", "cycle"), "count"));
+	HI_ASSERT_EQ(RINGS * 2, number_of(row_with(shapes, "shape", "cycle"), "objects"));
+	HI_ASSERT_EQ(number_of(leaks, "objects"),
+		     number_of(json_object_get(doc, "objects"), "leak"));
+	/* 900 entries with bodies of 2,000 bytes: chunks of 48 and 2,016. */
+	HI_ASSERT_EQ(PAGES * (48 + 2016),
+		     number_of(row_with(roots, "name", "page_cache"), "retained"));
+	HI_ASSERT_EQ(number_of(json_object_get(doc, "bytes"), "live"),
+		     number_of(typed, "exact") + number_of(typed, "inferred") +
+			     number_of(typed, "untyped"));
+}
+
+HI_TEST_SCENARIO(commands, the_ledger_adds_up_to_rss)
+{
+	const char *pid = start_service(), *key;
+	json_t *doc = parse(hi_heapinspect("--pid", pid, "--json"));
+	json_t *ledger = json_object_get(doc, "ledger"), *value;
+	long long sum = 0;
+
+	json_object_foreach(ledger, key, value)
+	{
+		if (json_is_integer(value) && strcmp(key, "rss") != 0)
+			sum += json_integer_value(value);
+	}
+	HI_ASSERT_EQ(number_of(ledger, "rss"), sum);
+}
+
+HI_TEST_SCENARIO(commands, the_page_is_at_most_a_screen_and_a_half)
+{
+	const char *pid = start_service();
+	struct hi_command *c = hi_heapinspect("-q", "--pid", pid);
+	size_t lines = 0;
+
+	HI_ASSERT_EQ(0, c->exit_code);
+	for (const char *s = c->out; *s; s++)
+		lines += *s == '\n';
+	HI_ASSERT_MSG(lines > 30 && lines <= 60, "%zu lines:\n%s", lines, c->out);
+	HI_ASSERT_MSG(strstr(c->out, "page_cache") != NULL, "%s", c->out);
+}
+
+HI_TEST_SCENARIO(commands, paths_name_the_way_field_by_field)
+{
+	const char *pid = start_service();
+	json_t *doc = parse(hi_heapinspect("paths", "struct session", "-k", "3", "--pid",
+					   pid, "--json"));
+	json_t *rows = json_object_get(doc, "rows"), *steps;
+	unsigned bucket;
+
+	HI_ASSERT_EQ(3, json_array_size(rows));
+	HI_ASSERT_EQ(SESSIONS, number_of(doc, "targets"));
+	for (size_t i = 0; i < 3; i++) {
+		json_t *row = json_array_get(rows, i);
+
+		HI_ASSERT_MSG(sscanf(text_of(row, "path"), "sessions.buckets[%u]",
+				     &bucket) == 1 &&
+				      bucket < SESSIONS,
+			      "%s", text_of(row, "path"));
+		HI_ASSERT_STREQ("exact", text_of(row, "grade"));
+	}
+	steps = json_object_get(json_array_get(rows, 0), "steps");
+	HI_ASSERT_STREQ("sessions", text_of(json_array_get(steps, 0), "name"));
+	HI_ASSERT_STREQ(
+		"struct session",
+		text_of(json_array_get(steps, json_array_size(steps) - 1), "type"));
+}
+
+HI_TEST_SCENARIO(commands, explain_tells_a_live_object_a_leak_and_a_variable_apart)
+{
+	const char *pid = start_service(), *address;
+	json_t *steps, *row, *field;
+
+	steps = json_object_get(
+		json_array_get(json_object_get(parse(hi_heapinspect(
+						       "paths", "struct session", "-k",
+						       "1", "--pid", pid, "--json")),
+					       "rows"),
+			       0),
+		"steps");
+	address = text_of(json_array_get(steps, json_array_size(steps) - 1), "address");
+	row = json_array_get(
+		json_object_get(
+			parse(hi_heapinspect("explain", address, "--pid", pid, "--json")),
+			"rows"),
+		0);
+	HI_ASSERT_STREQ("live", text_of(row, "state"));
+	HI_ASSERT_STREQ("struct session", text_of(row, "type"));
+	HI_ASSERT_STREQ(address, text_of(row, "block"));
+	field = row_with(json_object_get(row, "fields"), "path", "inbox.capacity");
+	HI_ASSERT_STREQ("256", text_of(field, "value"));
+	HI_ASSERT_EQ(1, number_of(row, "referrers_total"));
+	/* The root it hangs on, by its own address. */
+	address = text_of(json_array_get(steps, 0), "address");
+	row = json_array_get(
+		json_object_get(
+			parse(hi_heapinspect("explain", address, "--pid", pid, "--json")),
+			"rows"),
+		0);
+	HI_ASSERT_STREQ("variable", text_of(row, "state"));
+	HI_ASSERT_STREQ("sessions", text_of(row, "variable"));
+}
+
+HI_TEST_SCENARIO(commands, explain_of_a_leak_and_of_nothing)
+{
+	const char *pid = start_service(), *address;
+	json_t *leaks = parse(hi_heapinspect("leaks", "--pid", pid, "--json"));
+	json_t *row;
+
+	row = row_with(json_object_get(leaks, "rows"), "shape", "chain");
+	address = text_of(row, "example");
+	row = json_array_get(
+		json_object_get(
+			parse(hi_heapinspect("explain", address, "--pid", pid, "--json")),
+			"rows"),
+		0);
+	HI_ASSERT_STREQ("leak", text_of(row, "state"));
+	HI_ASSERT_EQ(0, number_of(row, "referrers_total"));
+	row = json_array_get(
+		json_object_get(
+			parse(hi_heapinspect("explain", "0x10", "--pid", pid, "--json")),
+			"rows"),
+		0);
+	HI_ASSERT_STREQ("unmapped", text_of(row, "state"));
+	HI_ASSERT_EQ(0, hi_heapinspect("paths", address, "--pid", pid)->exit_code);
+	HI_ASSERT(strstr(hi_heapinspect("paths", address, "--pid", pid)->out,
+			 "it is a leak") != NULL);
+}
+
+HI_TEST_SCENARIO(commands, retained_of_one_type_is_exact)
+{
+	const char *pid = start_service();
+	json_t *doc = parse(hi_heapinspect("retained", "--type", "struct cache_entry",
+					   "--pid", pid, "--json", "--all"));
+	json_t *type = json_object_get(doc, "of_type");
+
+	HI_ASSERT_EQ(PAGES, number_of(type, "count"));
+	HI_ASSERT_EQ(PAGES * 48, number_of(type, "shallow"));
+	HI_ASSERT_EQ(PAGES * (48 + 2016), number_of(type, "retained"));
+	HI_ASSERT_EQ(PAGES, json_array_size(json_object_get(doc, "rows")));
+}
+
+HI_TEST_SCENARIO(commands, an_unknown_type_is_answered_with_the_nearest)
+{
+	const char *pid = start_service();
+	struct hi_command *c = hi_heapinspect("paths", "struct sesion", "--pid", pid);
+
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT(strstr(c->err, "struct session") != NULL);
+	HI_ASSERT_EQ(2,
+		     hi_heapinspect("census", "--type", "nothing_like_it", "--pid", pid)
+			     ->exit_code);
+}
+
+HI_TEST_SCENARIO(commands, top_and_all_cut_text_and_json_alike)
+{
+	const char *pid = start_service();
+	json_t *two = parse(hi_heapinspect("--pid", pid, "--json", "--top", "2"));
+	json_t *cut = parse(hi_heapinspect("census", "--pid", pid, "--json", "--top", "2",
+					   "--min-size", "1"));
+	json_t *all = parse(hi_heapinspect("census", "--pid", pid, "--json", "--all"));
+	json_t *row = json_array_get(json_object_get(all, "rows"), 0);
+	json_t *hidden = json_object_get(json_object_get(cut, "hidden"), "by_top");
+	long long bytes = 0;
+
+	HI_ASSERT_EQ(2, json_array_size(json_object_get(two, "types")));
+	HI_ASSERT_EQ(2, json_array_size(json_object_get(two, "roots")));
+	HI_ASSERT_EQ(2, json_array_size(json_object_get(cut, "rows")));
+	HI_ASSERT(json_equal(row, json_array_get(json_object_get(cut, "rows"), 0)));
+	for (size_t i = 2; i < json_array_size(json_object_get(all, "rows")); i++)
+		bytes += number_of(json_array_get(json_object_get(all, "rows"), i),
+				   "shallow");
+	HI_ASSERT_EQ(bytes, number_of(hidden, "bytes"));
+}
+
+/* The document without what a moment decides. */
+static json_t *timeless(const struct hi_command *c)
+{
+	json_t *doc = parse(c);
+
+	json_object_del(doc, "snapshot");
+	json_object_del(doc, "ledger");
+	return doc;
+}
+
+HI_TEST_SCENARIO(commands, the_number_of_threads_changes_nothing)
+{
+	struct hi_fixture *fx = hi_fixture_start("leak_shapes", "cyclic", "7", NULL);
+	char pid[16];
+	json_t *one;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	one = timeless(hi_heapinspect("--pid", pid, "--json", "--all", "--threads", "1"));
+	HI_ASSERT(json_equal(one, timeless(hi_heapinspect("--pid", pid, "--json", "--all",
+							  "--threads", "4"))));
+	HI_ASSERT(json_equal(one, timeless(hi_heapinspect("--pid", pid, "--json", "--all",
+							  "--threads", "1"))));
+}
+
+HI_TEST_SCENARIO(commands, strict_ends_with_4_when_the_heap_is_damaged)
+{
+	struct hi_fixture *fx = hi_fixture_start("overwritten_heap", NULL);
+	char pid[16];
+	struct hi_command *c;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	c = hi_heapinspect("--pid", pid, "--strict", "--json");
+	HI_ASSERT_EQ(4, c->exit_code);
+	check_schema(c, "summary.v1.json");
+	HI_ASSERT_EQ(0, hi_heapinspect("--pid", pid)->exit_code);
+}
+
+HI_TEST_SCENARIO(commands, a_pause_budget_that_runs_out_gives_124)
+{
+	const char *pid = start_service();
+	struct hi_command *c = hi_heapinspect("--pid", pid, "--max-pause", "1us");
+
+	HI_ASSERT_EQ(124, c->exit_code);
+	HI_ASSERT_EQ(0, c->out_size);
+	HI_ASSERT_MSG(strchr(c->err, '\n') == c->err + c->err_size - 1, "%s", c->err);
+	HI_ASSERT_EQ('S', hi_process_state(atoi(pid)));
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line as such: words that are wrong, where output goes, exit codes. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/harness.h"
+#include "tests/support/command.h"
+#include "tests/support/fixture.h"
+
+#define PROGRAM HI_BINARY_DIR "/heapinspect"
+
+/* A small target; its pid as text, until the test ends. */
+static const char *start_target(void)
+{
+	static char pid[16];
+	struct hi_fixture *fx = hi_fixture_start("leaky_service", "20", "20", NULL);
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	return pid;
+}
+
+static void check_one_line(const struct hi_command *c, const char *word)
+{
+	HI_ASSERT_MSG(strncmp(c->err, "heapinspect: ", 13) == 0, "%s", c->err);
+	HI_ASSERT_MSG(strchr(c->err, '\n') == c->err + c->err_size - 1, "%s", c->err);
+	HI_ASSERT_MSG(strstr(c->err, word) != NULL, "no \"%s\" in: %s", word, c->err);
+	HI_ASSERT_EQ(0, c->out_size);
+}
+
+HI_TEST_SCENARIO(usage, wrong_words_are_named_in_one_line_with_exit_code_2)
+{
+	static const struct {
+		const char *argv[6], *word;
+	} cases[] = {
+		{{NULL}, "--pid"},
+		{{"census"}, "--pid"},
+		{{"--pid", "x"}, "--pid x"},
+		{{"--pid", "0"}, "--pid 0"},
+		{{"--pid", "-5"}, "--pid -5"},
+		{{"--pid", "99999999999999999999"}, "--pid 999"},
+		{{"4242"}, "--pid"},
+		{{"frobnicate", "--pid", "1"}, "frobnicate"},
+		{{"census", "--pid", "1", "--by", "colour"}, "colour"},
+		{{"census", "--pid", "1", "more"}, "more"},
+		{{"paths", "--pid", "1"}, "ADDRESS|TYPE"},
+		{{"explain", "--pid", "1", "12"}, "12"},
+		{{"explain", "--pid", "1", "0x123456789abcdef01"}, "0x1234"},
+		{{"--pid", "1", "--core", "x"}, "one target"},
+		{{"--pid", "1", "--exe", "x"}, "--core"},
+		{{"--core", "x", "--swap"}, "--pid"},
+		{{"--pid", "1", "--max-pause", "5"}, "200ms"},
+		{{"--pid", "1", "--max-pause", "-1s"}, "200ms"},
+		{{"leaks", "--pid", "1", "--min-size", "1Q"}, "64KiB"},
+		{{"--pid", "1", "--color=red"}, "always"},
+		{{"--pid", "1", "--top", "0"}, "--top 0"},
+		{{"--pid", "1", "--all", "--top", "3"}, "one of them"},
+		{{"--core", "/nonexistent/core"}, "/nonexistent/core"},
+		{{"--core", "/dev/null"}, "/dev/null"},
+		{{"--pid", "1", "-o", "/nonexistent/x"}, "/nonexistent/x"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *argv[8] = {(char *)(uintptr_t)PROGRAM};
+		struct hi_command *c;
+
+		for (int k = 0; k < 6 && cases[i].argv[k]; k++)
+			argv[k + 1] = (char *)(uintptr_t)cases[i].argv[k];
+		c = hi_command_runv(0, argv);
+		HI_ASSERT_MSG(c->exit_code == 2, "%zu: exit %d: %s", i, c->exit_code,
+			      c->err);
+		check_one_line(c, cases[i].word);
+	}
+}
+
+HI_TEST_SCENARIO(usage, unknown_options_are_refused_with_exit_code_2)
+{
+	struct hi_command *c = hi_heapinspect("--pid", "1", "--frobnicate");
+
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT(strstr(c->err, "--frobnicate") != NULL);
+	/* An option of another command is none of this one. */
+	c = hi_heapinspect("summary", "--pid", "1", "--by", "type");
+	HI_ASSERT_EQ(2, c->exit_code);
+}
+
+HI_TEST_SCENARIO(usage, a_process_that_is_not_there_gives_3)
+{
+	struct hi_command *c = hi_heapinspect("--pid", "2147483647");
+
+	HI_ASSERT_EQ(3, c->exit_code);
+	check_one_line(c, "2147483647");
+}
+
+HI_TEST_SCENARIO(usage, every_command_has_help_with_an_example)
+{
+	static const char *const names[] = {"summary", "census", "retained",
+					    "leaks",   "paths",	 "explain"};
+
+	for (size_t i = 0; i < 6; i++) {
+		struct hi_command *after = hi_heapinspect(names[i], "--help");
+		struct hi_command *before = hi_heapinspect("--help", names[i]);
+		char example[64];
+
+		HI_ASSERT_EQ(0, after->exit_code);
+		HI_ASSERT_STREQ(after->out, before->out);
+		snprintf(example, sizeof(example), "  heapinspect %s",
+			 i ? names[i] : "--pid");
+		HI_ASSERT_MSG(strstr(after->out, example) != NULL, "%s", after->out);
+	}
+	HI_ASSERT(strncmp(hi_heapinspect("--version")->out, "heapinspect ", 12) == 0);
+}
+
+HI_TEST_SCENARIO(usage, the_command_may_stand_before_or_behind_the_options)
+{
+	const char *pid = start_target();
+	struct hi_command *a = hi_heapinspect("leaks", "--pid", pid, "--top", "2", "-q");
+	struct hi_command *b = hi_heapinspect("--pid", pid, "-q", "--top=2", "leaks");
+	struct hi_command *c = hi_heapinspect("-qp", pid, "leaks", "--top", "2");
+
+	HI_ASSERT_MSG(a->exit_code == 0, "%s", a->err);
+	HI_ASSERT_EQ(0, b->exit_code);
+	HI_ASSERT_EQ(0, c->exit_code);
+	HI_ASSERT(strstr(a->out, "Largest leak roots") != NULL);
+	HI_ASSERT(strstr(b->out, "Largest leak roots") != NULL);
+	HI_ASSERT(strstr(c->out, "Largest leak roots") != NULL);
+}
+
+HI_TEST_SCENARIO(usage, the_pause_is_told_on_stderr_unless_quiet)
+{
+	const char *pid = start_target();
+	struct hi_command *loud = hi_heapinspect("--pid", pid);
+	struct hi_command *quiet = hi_heapinspect("--pid", pid, "-q");
+	struct hi_command *verbose = hi_heapinspect("--pid", pid, "-v");
+
+	HI_ASSERT(strstr(loud->err, "was paused for ") != NULL);
+	HI_ASSERT_STREQ("", quiet->err);
+	HI_ASSERT(strstr(verbose->err, "dominators") != NULL);
+	/* No colours and no progress where nobody looks. */
+	HI_ASSERT(strchr(loud->out, '\033') == NULL);
+	HI_ASSERT(strchr(loud->err, '\r') == NULL);
+	HI_ASSERT(strchr(hi_heapinspect("--pid", pid, "--color=always")->out, '\033'));
+}
+
+/* The program with `-q --pid PID`, then `rest` of a bash command; its exit code. */
+static int shell(const char *pid, const char *rest)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), PROGRAM " -q --pid %s %s", pid, rest);
+	return hi_command_run(0, "bash", "-c", command, NULL)->exit_code;
+}
+
+HI_TEST_SCENARIO(usage, a_full_disk_and_a_closed_pipe_are_errors)
+{
+	const char *pid = start_target();
+
+	HI_ASSERT_EQ(2, shell(pid, ">/dev/full"));
+	HI_ASSERT_EQ(2, shell(pid, "--json >/dev/full"));
+	HI_ASSERT_EQ(2, shell(pid, "-o /dev/full"));
+	HI_ASSERT_EQ(2, shell(pid, ">&-"));
+	HI_ASSERT_EQ(2, shell(pid, "--all | true; exit ${PIPESTATUS[0]}"));
+	HI_ASSERT_EQ(2, shell(pid, "--json | true; exit ${PIPESTATUS[0]}"));
+}
+
+static void remove_directory(void *arg)
+{
+	hi_command_run(0, "rm", "-rf", arg, NULL);
+}
+
+static char *make_directory(void)
+{
+	static char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/heapinspect-test-XXXXXX");
+	HI_ASSERT(mkdtemp(path) != NULL);
+	hi_test_defer(remove_directory, path);
+	return path;
+}
+
+/* Names in a directory, but for . and .. */
+static int count_files(const char *directory)
+{
+	struct hi_command *c = hi_command_run(0, "ls", "-A", directory, NULL);
+	int n = 0;
+
+	for (const char *s = c->out; *s; s++)
+		n += *s == '\n';
+	return n;
+}
+
+HI_TEST_SCENARIO(usage, an_output_file_is_private_and_appears_only_when_complete)
+{
+	const char *pid = start_target(), *directory = make_directory();
+	char path[128], text[64];
+	struct hi_command *c;
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/report", directory);
+	fd = open(path, O_CREAT | O_WRONLY, 0644);
+	HI_ASSERT(fd >= 0 && write(fd, "old\n", 4) == 4);
+	close(fd);
+	/* What fails leaves the old file, and no other. */
+	HI_ASSERT_EQ(3, hi_heapinspect("--pid", "2147483647", "-o", path)->exit_code);
+	c = hi_heapinspect("paths", "no_such_type", "--pid", pid, "-o", path);
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_EQ(1, count_files(directory));
+	HI_ASSERT(stat(path, &st) == 0 && st.st_size == 4);
+	c = hi_heapinspect("--pid", pid, "-o", path);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	HI_ASSERT_EQ(0, c->out_size);
+	HI_ASSERT(stat(path, &st) == 0 && st.st_size > 400);
+	HI_ASSERT_EQ(0600, st.st_mode & 0777);
+	HI_ASSERT_EQ(1, count_files(directory));
+	snprintf(text, sizeof(text), "leaky_service, pid %s", pid);
+	HI_ASSERT(strstr(hi_command_run(0, "cat", path, NULL)->out, text) != NULL);
+}
+
+static size_t longest_line(const struct hi_command *c)
+{
+	size_t longest = 0;
+
+	HI_ASSERT_EQ(0, c->exit_code);
+	for (const char *s = c->out; *s; s += strcspn(s, "\n") + 1)
+		longest = strcspn(s, "\n") > longest ? strcspn(s, "\n") : longest;
+	return longest;
+}
+
+HI_TEST_SCENARIO(usage, the_width_is_that_of_the_option_then_of_the_environment)
+{
+	const char *pid = start_target();
+	char command[256];
+
+	/* The path of the program makes the first line longer than any width. */
+	snprintf(command, sizeof(command), "LC_ALL=C COLUMNS=100 " PROGRAM " -q --pid %s",
+		 pid);
+	HI_ASSERT(longest_line(hi_command_run(0, "sh", "-c", command, NULL)) <= 100);
+	snprintf(command, sizeof(command),
+		 "LC_ALL=C COLUMNS=200 " PROGRAM " -q --width 80 --pid %s", pid);
+	HI_ASSERT(longest_line(hi_command_run(0, "sh", "-c", command, NULL)) <= 80);
+	snprintf(command, sizeof(command),
+		 "LC_ALL=C COLUMNS=400 " PROGRAM " -q leaks --pid %s", pid);
+	HI_ASSERT(longest_line(hi_command_run(0, "sh", "-c", command, NULL)) > 80);
+}
