@@ -144,7 +144,7 @@ static enum hi_status add_chain(struct outline *o, struct hi_glibc_part part,
 	}
 	/* A broken chain is the walk's to report; the region goes to its limit. */
 	part.stop = how == CHAIN_AT_FENCE ? at : limit;
-	part.has_top = has_top && how != CHAIN_AT_FENCE;
+	part.has_top = has_top && how != CHAIN_AT_FENCE && end > limit;
 	part.end = part.has_top ? end : part.stop;
 	*how_ret = how;
 	*end_ret = part.stop;
@@ -391,8 +391,12 @@ static enum hi_status add_heap(struct outline *o, unsigned arena, uint64_t heap,
 	if (a->addr > heap && a->addr < part.first)
 		part.state_area = a->addr;
 	if (a->top >= part.first && a->top < part.end) {
-		part.has_top = true;
+		part.has_top = a->top_size == part.end - a->top;
 		stop = a->top;
+		if (a->top_size && !part.has_top)
+			hi_glibc_damage(o->g, a->top,
+					"arena %u: its top does not end with its heap",
+					arena);
 	}
 	status = add_chain(o, part, stop, &how, &end, err);
 	if (status == HI_OK && how == CHAIN_AT_LIMIT && !part.has_top &&

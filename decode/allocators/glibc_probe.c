@@ -164,14 +164,18 @@ static enum hi_status check_top(struct hi_glibc *g, struct hi_glibc_arena *a,
 		a->top = 0;
 		return HI_OK;
 	}
-	if (a->top % HI_CHUNK_ALIGN ||
-	    hi_memory_read_u64(g->memory, a->top + 8, &head, NULL) != HI_OK)
+	if (a->top % HI_CHUNK_ALIGN || !hi_image_mapping_at(g->image, a->top))
 		return hi_fail(err, HI_BAD_DATA, a->top,
-			       "glibc %s: arena 0x%llx: top chunk is not readable",
+			       "glibc %s: arena 0x%llx: its top lies in no mapping",
 			       g->where.version, (unsigned long long)a->addr);
+	if (hi_memory_read_u64(g->memory, a->top + 8, &head, NULL) != HI_OK) {
+		hi_glibc_damage(g, a->top, "arena %zu: top chunk is not readable",
+				g->arenas.count);
+		return HI_OK;
+	}
 	a->top_size = head & ~(uint64_t)HI_CHUNK_FLAGS;
 	if (!(head & HI_CHUNK_PREV_INUSE) || a->top_size % HI_CHUNK_ALIGN ||
-	    a->top_size < HI_CHUNK_ALIGN || a->top_size > a->system_mem) {
+	    a->top_size < HI_CHUNK_MIN || a->top_size > a->system_mem) {
 		hi_glibc_damage(g, a->top, "arena %zu: top chunk has size 0x%llx",
 				g->arenas.count, (unsigned long long)head);
 		a->top_size = 0;

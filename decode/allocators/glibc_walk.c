@@ -67,6 +67,18 @@ __attribute__((format(printf, 3, 4))) static void damage(struct walk *w, uint64_
 	w->n_damage++;
 }
 
+/* A chunk's user may write the first word of the next one; where there is none
+ * (the end of a broken region), he may not. */
+static inline void emit_chunk(struct walk *w, uint64_t p, uint64_t size,
+			      enum hi_block_state state)
+{
+	uint64_t usable = size - 8;
+
+	if (__builtin_expect(p + size >= w->part->end, 0))
+		usable = size - HI_CHUNK_HEADER;
+	emit(w, p + HI_CHUNK_HEADER, usable, size, state);
+}
+
 /* The next listed chunk; UINT64_MAX when there is none. */
 static inline uint64_t next_listed(const struct walk *w)
 {
@@ -151,7 +163,18 @@ static void emit_last_readable(struct walk *w, uint64_t p, uint64_t size)
 		state = (enum hi_block_state)(*w->listed++ & 15);
 	else if (in_a_bin(w, p))
 		state = HI_BLOCK_FREE_BIN;
-	emit(w, p + HI_CHUNK_HEADER, size - 8, size, state);
+	emit_chunk(w, p, size, state);
+}
+
+/* Drops what lies before p; whether a list vouches for a chunk that lies inside
+ * [p, p + size). Then the size is wrong: listed chunks were looked at. */
+static bool has_listed_inside(struct walk *w, uint64_t p, uint64_t size)
+{
+	const uint64_t *next;
+
+	drop_listed_below(w, p, true);
+	next = w->listed + (next_listed(w) == p);
+	return next < w->listed_end && (*next & ~(uint64_t)15) < p + size;
 }
 
 static inline enum hi_block_state state_of(struct walk *w, uint64_t p, uint64_t size,
@@ -160,11 +183,8 @@ static inline enum hi_block_state state_of(struct walk *w, uint64_t p, uint64_t 
 	enum hi_block_state state = HI_BLOCK_LIVE;
 	uint64_t prev_size;
 
-	if (__builtin_expect(next_listed(w) <= p, 0)) {
-		drop_listed_below(w, p, true);
-		if (next_listed(w) == p)
-			state = (enum hi_block_state)(*w->listed++ & 15);
-	}
+	if (__builtin_expect(next_listed(w) <= p, 0))
+		state = (enum hi_block_state)(*w->listed++ & 15);
 	if (next_head & HI_CHUNK_PREV_INUSE)
 		return state;
 	if (state != HI_BLOCK_LIVE)
@@ -197,10 +217,16 @@ static void walk_chain(struct walk *w)
 			readable = hi_window_u64(&w->window, p + 8, &head);
 			continue;
 		}
+		if (__builtin_expect(next_listed(w) < p + size, 0) &&
+		    has_listed_inside(w, p, size)) {
+			damage(w, p, "a free list knows a chunk inside of this one");
+			p = resync(w, p);
+			readable = hi_window_u64(&w->window, p + 8, &head);
+			continue;
+		}
 		readable = hi_window_u64(&w->window, p + size + 8, &next_head);
 		if (readable)
-			emit(w, p + HI_CHUNK_HEADER, size - 8, size,
-			     state_of(w, p, size, next_head));
+			emit_chunk(w, p, size, state_of(w, p, size, next_head));
 		else
 			emit_last_readable(w, p, size);
 		p += size;
