@@ -71,7 +71,9 @@ static struct hi_cfi_rule register_rule(Dwarf_Frame *frame, int regno)
 	if (dwarf_frame_register(frame, regno, memory, &ops, &n_ops) != 0)
 		return rule;
 	if (n_ops == 0) {
-		rule.kind = ops ? HI_CFI_UNDEFINED : HI_CFI_SAME;
+		/* libdw up to 0.188 at least takes rbx for a scratch register where
+		 * nothing is said of it, and rax for one that callees save. */
+		rule.kind = ops && regno != HI_DWARF_RBX ? HI_CFI_UNDEFINED : HI_CFI_SAME;
 		return rule;
 	}
 	if (ops == memory)
