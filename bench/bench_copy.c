@@ -15,7 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attach/copy_internal.h"
+#include "attach/copy.h"
+#include "attach/pagemap.h"
+#include "attach/procfs.h"
 #include "base/alloc.h"
 #include "base/parallel.h"
 
@@ -114,8 +116,35 @@ static double time_bare(struct bare *bare)
 	return now_ms() - start;
 }
 
+/* What the run does beside reading: maps again, and pagemap. */
+static double time_look(pid_t pid)
+{
+	int maps = hi_proc_open(pid, "maps"), pages = hi_proc_open(pid, "pagemap");
+	struct hi_mapping *mappings = NULL;
+	struct hi_page_runs runs = {};
+	struct hi_pagemap pagemap;
+	size_t capacity = 0, size, n;
+	struct hi_error err = {};
+	char *text = NULL;
+	double start;
+
+	hi_pagemap_init(&pagemap, pages);
+	start = now_ms();
+	if (hi_proc_read(maps, &text, &capacity, &size, &err) != HI_OK ||
+	    hi_maps_parse(text, size, &mappings, &n, &err) != HI_OK ||
+	    hi_pagemap_collect_all(&pagemap, mappings, n, &runs, &err) != HI_OK)
+		die("look", &err);
+	start = now_ms() - start;
+	hi_mappings_free(mappings, n);
+	hi_vector_free(&runs);
+	free(text);
+	close(maps);
+	close(pages);
+	return start;
+}
+
 static void time_copy(struct hi_target *target, double *run, double *prepare,
-		      double *finish, double *look)
+		      double *finish)
 {
 	struct hi_stop_options options = {};
 	struct hi_thread thread = {.tid = target->pid};
@@ -127,10 +156,6 @@ static void time_copy(struct hi_target *target, double *run, double *prepare,
 	if (hi_copy_prepare(target, &options, &copy, &err) != HI_OK)
 		die("prepare", &err);
 	*prepare = now_ms() - start;
-	start = now_ms();
-	if (hi_copy_look(copy, &err) != HI_OK)
-		die("look", &err);
-	*look = now_ms() - start;
 	start = now_ms();
 	if (hi_copy_run(copy, &err) != HI_OK)
 		die("run", &err);
@@ -164,7 +189,8 @@ static void measure(uint64_t size)
 		mem[i] = time_bare(&bare);
 		close(bare.mem_fd);
 		hi_pages_free(bare.buffer, size);
-		time_copy(target, &run[i], &prepare[i], &finish[i], &look[i]);
+		time_copy(target, &run[i], &prepare[i], &finish[i]);
+		look[i] = time_look(bare.pid);
 	}
 	hi_target_close(target);
 	kill(bare.pid, SIGKILL);

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tests/harness.h"
 
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/copy.h"
+#include "attach/copy_internal.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "tests/support/fixture.h"
@@ -118,6 +124,26 @@ static struct hi_image *copy_fixture(struct hi_fixture **fx_ret, struct truths *
 	return copy_image(open_target(fx->pid));
 }
 
+static bool can_open(const struct hi_image *image, uint64_t addr)
+{
+	int fd = -1;
+
+	if (hi_image_open_file(image, hi_image_mapping_at(image, addr), &fd, NULL) !=
+	    HI_OK)
+		return false;
+	close(fd);
+	return true;
+}
+
+static void check_truth(struct hi_image *image, const struct truth *t)
+{
+	if (strcmp(t->how, "absent") == 0 ||
+	    (strcmp(t->how, "code") == 0 && can_open(image, t->addr)))
+		check_absent(image, t);
+	else
+		check_words(image, t);
+}
+
 HI_TEST_SCENARIO(copy, every_kind_of_page_is_held_or_left_out_as_it_should)
 {
 	static struct truths truths;
@@ -127,10 +153,7 @@ HI_TEST_SCENARIO(copy, every_kind_of_page_is_held_or_left_out_as_it_should)
 	truths.count = 0;
 	image = copy_fixture(&fx, &truths);
 	for (size_t i = 0; i < truths.count; i++)
-		if (strcmp(truths.items[i].how, "absent") == 0)
-			check_absent(image, &truths.items[i]);
-		else
-			check_words(image, &truths.items[i]);
+		check_truth(image, &truths.items[i]);
 	HI_ASSERT(image->complete);
 	HI_ASSERT_EQ(0, image->stats.bytes_unreadable);
 	HI_ASSERT_EQ(0, image->stats.pages_swapped);
@@ -300,6 +323,181 @@ HI_TEST_SCENARIO(copy, a_target_that_ended_before_the_copy_is_gone)
 	HI_ASSERT_STATUS(HI_GONE, hi_copy_run(copy, &err));
 	hi_copy_destroy(copy);
 	HI_ASSERT_STATUS(HI_GONE, hi_copy_prepare(target, &options, &copy, &err));
+}
+
+/* by_reading: as on a kernel without PAGEMAP_SCAN. */
+static void check_changed_target(bool by_reading)
+{
+	static struct truths truths;
+	struct hi_fixture *fx =
+		hi_fixture_start("copy_pages", by_reading ? "small" : "all", NULL);
+	struct hi_stop_options options = {};
+	struct hi_image *image = NULL;
+	struct hi_copy *copy = NULL;
+	struct hi_error err = {};
+
+	truths.count = 0;
+	hi_fixture_read_until(fx, "ready", add_truth, &truths);
+	HI_ASSERT_OK(hi_copy_prepare(open_target(fx->pid), &options, &copy, &err), &err);
+	hi_fixture_tell(fx, "change");
+	hi_fixture_read_until(fx, "changed", add_truth, &truths);
+	if (by_reading)
+		copy->pagemap.categories = 0;
+	HI_ASSERT_OK(hi_copy_run(copy, &err), &err);
+	HI_ASSERT_OK(hi_copy_finish(copy, NULL, 0, &image, &err), &err);
+	hi_test_defer(destroy_image, image);
+	for (size_t i = 0; i < truths.count; i++)
+		check_truth(image, &truths.items[i]);
+	HI_ASSERT(image->complete);
+}
+
+HI_TEST_SCENARIO(copy, what_the_target_did_between_the_estimate_and_the_stop_is_seen)
+{
+	check_changed_target(false);
+}
+
+HI_TEST_SCENARIO(copy, a_kernel_without_pagemap_scan_gives_the_same_image)
+{
+	check_changed_target(true);
+}
+
+/* ---- without privileges ---- */
+
+#define NOBODY 65534u
+
+static unsigned char *make_code_file(void)
+{
+	char path[] = "/tmp/hi-copy-code-XXXXXX";
+	int fd = mkstemp(path);
+	uint64_t words[4 * PAGE / 8];
+	void *at;
+
+	for (size_t i = 0; i < 4 * PAGE / 8; i++)
+		words[i] = 99;
+	HI_ASSERT(write(fd, words, sizeof(words)) == sizeof(words));
+	at = mmap(NULL, 4 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	HI_ASSERT(at != MAP_FAILED);
+	close(fd);
+	unlink(path);
+	return at;
+}
+
+static void become_nobody(void)
+{
+	if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY) ||
+	    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
+		_exit(3);
+}
+
+static void wait_as_nobody(uint64_t *words, volatile unsigned char *code, int ready)
+{
+	alarm(60);
+	become_nobody();
+	for (size_t i = 0; i < 16 * PAGE / 8; i++)
+		words[i] = pattern_word((uintptr_t)&words[i]);
+	for (size_t i = 0; i < 4; i++)
+		(void)code[i * PAGE];
+	mprotect(words, 16 * PAGE, PROT_NONE);
+	if (write(ready, "r", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* 0 if the image holds the unreadable words and the code whose file is gone. */
+static int copy_as_nobody(pid_t pid, const uint64_t *words, const unsigned char *code)
+{
+	struct hi_stop_options options = {};
+	struct hi_target *target = NULL;
+	struct hi_image *image = NULL;
+	struct hi_copy *copy = NULL;
+	uint64_t word;
+
+	become_nobody();
+	if (hi_target_open(pid, &target, NULL) != HI_OK ||
+	    hi_copy_prepare(target, &options, &copy, NULL) != HI_OK ||
+	    hi_copy_run(copy, NULL) != HI_OK ||
+	    hi_copy_finish(copy, NULL, 0, &image, NULL) != HI_OK)
+		return 10;
+	for (size_t i = 0; i < 16 * PAGE / 8; i++)
+		if (hi_memory_read_u64(image->memory, (uintptr_t)&words[i], &word,
+				       NULL) != HI_OK ||
+		    word != pattern_word((uintptr_t)&words[i]))
+			return 11;
+	for (size_t i = 0; i < 4; i++)
+		if (hi_memory_read_u64(image->memory, (uintptr_t)code + i * PAGE, &word,
+				       NULL) != HI_OK ||
+		    word != 99)
+			return 12;
+	return image->complete ? 0 : 13;
+}
+
+static void end_child(void *arg)
+{
+	kill((pid_t)(intptr_t)arg, SIGKILL);
+	waitpid((pid_t)(intptr_t)arg, NULL, 0);
+}
+
+HI_TEST_ROOT(copy, a_user_copies_a_process_of_their_own_with_code_whose_file_is_gone)
+{
+	unsigned char *code = make_code_file();
+	uint64_t *words = mmap(NULL, 16 * PAGE, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int ready[2], status;
+	pid_t pid, copier;
+	char byte;
+
+	HI_ASSERT(pipe(ready) == 0);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		wait_as_nobody(words, code, ready[1]);
+	hi_test_defer(end_child, (void *)(intptr_t)pid);
+	HI_ASSERT(read(ready[0], &byte, 1) == 1);
+	copier = fork();
+	if (copier == 0)
+		_exit(copy_as_nobody(pid, words, code));
+	HI_ASSERT(waitpid(copier, &status, 0) == copier);
+	munmap(code, 4 * PAGE);
+	munmap(words, 16 * PAGE);
+	HI_ASSERT_EQ(0, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
+/* Every page of our own memory, asked both ways. */
+HI_TEST(pagemap, scanning_and_reading_agree_on_every_page)
+{
+	int fd = open("/proc/self/pagemap", O_RDONLY);
+	unsigned char *at = mmap(NULL, 600 * PAGE, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct hi_page_runs scanned = {}, read = {};
+	struct hi_pagemap scan, plain = {.fd = fd};
+	struct hi_error err = {};
+	uint64_t start = (uintptr_t)at, present = 0;
+
+	madvise(at, 600 * PAGE, MADV_NOHUGEPAGE);
+	for (int i = 0; i < 600; i += 1 + i % 5)
+		at[i * (int)PAGE] = 1;
+	hi_pagemap_init(&scan, fd);
+	if (!scan.categories)
+		hi_test_note("this kernel has no PAGEMAP_SCAN");
+	HI_ASSERT_OK(hi_pagemap_collect(&scan, start, start + 600 * PAGE, &scanned, &err),
+		     &err);
+	HI_ASSERT_OK(hi_pagemap_collect(&plain, start, start + 600 * PAGE, &read, &err),
+		     &err);
+	HI_ASSERT_EQ(read.count, scanned.count);
+	for (size_t i = 0; i < read.count; i++) {
+		HI_ASSERT_EQ(read.items[i].start, scanned.items[i].start);
+		HI_ASSERT_EQ(read.items[i].end, scanned.items[i].end);
+		HI_ASSERT_EQ(read.items[i].flags, scanned.items[i].flags);
+		present += (read.items[i].end - read.items[i].start) / PAGE;
+	}
+	for (int i = 0; i < 600; i += 1 + i % 5)
+		present--;
+	HI_ASSERT_EQ(0, present);
+	hi_vector_free(&scanned);
+	hi_vector_free(&read);
+	munmap(at, 600 * PAGE);
+	close(fd);
 }
 
 static enum hi_status copy_once(pid_t pid)
