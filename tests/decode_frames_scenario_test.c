@@ -275,6 +275,26 @@ HI_TEST_SCENARIO(frames, nested_calls_in_a_static_program)
 	check_nested("frames_static");
 }
 
+HI_TEST_SCENARIO(frames, nested_calls_by_debug_frame_alone)
+{
+	check_nested("frames_debugframe");
+}
+
+HI_TEST_SCENARIO(frames, nested_calls_by_frame_pointers_alone)
+{
+	static const char *const kinds[] = {"nanosleep", "cond", "main"};
+	struct target *t = open_target("frames_pointers");
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		int tid = thread_of(t, kinds[i]);
+		struct hi_stack *stack = read_stack(t, tid);
+
+		check_calls(t, stack, find_truth(t, "calls", tid, NULL)->text);
+		check_range(t, stack, tid);
+		HI_ASSERT(!stack->truncated);
+	}
+}
+
 HI_TEST_SCENARIO(frames, a_signal_handler_leads_on_to_what_it_interrupted)
 {
 	struct target *t = open_target("frames_o2");
