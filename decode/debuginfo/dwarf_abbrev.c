@@ -49,7 +49,8 @@ static bool is_wanted(uint16_t tag, uint16_t attr)
 	case DW_TAG_typedef:
 	case DW_TAG_base_type:
 		return attr == DW_AT_name || attr == DW_AT_byte_size ||
-		       attr == DW_AT_declaration || attr == DW_AT_sibling;
+		       attr == DW_AT_declaration || attr == DW_AT_sibling ||
+		       attr == DW_AT_specification;
 	case DW_TAG_namespace:
 	case DW_TAG_module:
 		return attr == DW_AT_name;

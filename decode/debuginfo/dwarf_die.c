@@ -229,7 +229,7 @@ bool hi_dw_die_read_at(struct hi_dw_unit *unit, const struct hi_dw_abbrevs *abbr
 	return true;
 }
 
-bool hi_dw_die_read(struct hi_dw_ref ref, struct hi_dw_die *ret)
+static bool read_one(struct hi_dw_ref ref, struct hi_dw_die *ret)
 {
 	struct hi_dw_unit *unit =
 		ref.file ? hi_dw_unit_at(ref.file, ref.in_types, ref.offset) : NULL;
@@ -237,6 +237,14 @@ bool hi_dw_die_read(struct hi_dw_ref ref, struct hi_dw_die *ret)
 
 	return unit && hi_dw_unit_prepare(unit, NULL) &&
 	       hi_dw_die_read_at(unit, &unit->abbrevs, ref.offset, ret, &null) && !null;
+}
+
+bool hi_dw_die_read(struct hi_dw_ref ref, struct hi_dw_die *ret)
+{
+	if (!read_one(ref, ret))
+		return false;
+	/* A type that stands in a unit of its own: there is all that it says. */
+	return !ret->signature.file || read_one(ret->signature, ret);
 }
 
 bool hi_dw_die_origin(struct hi_dw_die *die)
@@ -251,6 +259,23 @@ bool hi_dw_die_origin(struct hi_dw_die *die)
 			return false;
 	}
 	return true;
+}
+
+bool hi_dw_die_declared(struct hi_dw_die *die)
+{
+	bool moved = false;
+
+	for (unsigned i = 0; i < ORIGIN_STEPS; i++) {
+		struct hi_dw_ref next =
+			die->specification.file ? die->specification : die->origin;
+		struct hi_dw_die other;
+
+		if (!next.file || !hi_dw_die_read(next, &other))
+			break;
+		*die = other;
+		moved = true;
+	}
+	return moved;
 }
 
 /* First byte behind the subtree whose root's attributes end at `at`. */

@@ -217,7 +217,8 @@ bool hi_dw_unit_prepare(struct hi_dw_unit *unit, struct hi_dw_abbrevs *abbrevs);
 struct hi_dw_cursor hi_dw_unit_cursor(const struct hi_dw_unit *unit, uint64_t offset);
 
 /* ---- dwarf_die.c ---- */
-/* Reads the DIE at ref; false: broken or no DIE (a null entry). */
+/* Reads the DIE at ref, or the one in a type unit that it only stands for; false:
+ * broken or no DIE (a null entry). */
 bool hi_dw_die_read(struct hi_dw_ref ref, struct hi_dw_die *ret);
 /* The same inside a unit that is prepared. *null_ret: a null entry, next is set. */
 bool hi_dw_die_read_at(struct hi_dw_unit *unit, const struct hi_dw_abbrevs *abbrevs,
@@ -231,6 +232,9 @@ bool hi_dw_child_next(const struct hi_dw_die *parent, uint64_t *at,
 /* DW_AT_specification or DW_AT_abstract_origin, a bounded number of times, until
  * there is a name; false: broken. *die becomes the one that was reached. */
 bool hi_dw_die_origin(struct hi_dw_die *die);
+/* The same to its end, named or not: where it is declared, which is the place that
+ * gives its scope. False (and untouched): this is that DIE. */
+bool hi_dw_die_declared(struct hi_dw_die *die);
 /* Where the DIE's children end (first byte behind their null entry). */
 uint64_t hi_dw_die_end(const struct hi_dw_die *die);
 

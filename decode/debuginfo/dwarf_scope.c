@@ -146,20 +146,21 @@ static struct name_part part_of(struct hi_dw_unit *unit, const struct hi_dw_scop
 	return part;
 }
 
-/* A scope's DIE may itself stand outside its namespace (out-of-line methods). */
+/* A scope's DIE may itself stand outside its namespace: methods defined out of
+ * line, types defined behind their declaration. */
 static bool outer_scope(struct hi_dw_unit **unit, uint32_t *scope)
 {
 	const struct hi_dw_scope *at = &(*unit)->scopes.items[*scope - 1];
 	struct hi_dw_die die;
 	bool null;
 
-	if (at->tag != DW_TAG_subprogram) {
+	if (at->tag == DW_TAG_namespace) {
 		*scope = at->parent;
 		return true;
 	}
 	if (!hi_dw_die_read_at(*unit, &(*unit)->abbrevs, at->offset, &die, &null))
 		return false;
-	if (die.name || !hi_dw_die_origin(&die)) {
+	if (!hi_dw_die_declared(&die)) {
 		*scope = at->parent;
 		return true;
 	}

@@ -166,6 +166,40 @@ static uint64_t type_scope(const struct unit_scan *scan)
 	return scope == HI_SCOPE_FUNCTION ? 0 : scope;
 }
 
+static uint64_t declared_hash(const struct worker *worker, uint64_t offset)
+{
+	size_t low = 0, high = worker->declared.count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (worker->declared.items[mid].offset < offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < worker->declared.count &&
+			       worker->declared.items[low].offset == offset
+		       ? worker->declared.items[low].hash
+		       : 0;
+}
+
+static void add_declared(struct unit_scan *scan, uint64_t offset, uint64_t hash)
+{
+	if (hash &&
+	    !hi_vector_push(&scan->worker->declared, ((struct declared){offset, hash})))
+		scan->worker->no_memory = true;
+}
+
+/* Hash of a type's qualified name; 0: anonymous. */
+static uint64_t type_hash(const struct unit_scan *scan, const struct scanned *die)
+{
+	if (die->specification)
+		return declared_hash(scan->worker, die->specification);
+	return die->name ? hi_dw_hash_name(type_scope(scan), die->name, strlen(die->name))
+			 : 0;
+}
+
 static void add_type(struct unit_scan *scan, uint16_t tag, uint64_t offset,
 		     const struct scanned *die)
 {
@@ -190,9 +224,13 @@ static void add_type(struct unit_scan *scan, uint16_t tag, uint64_t offset,
 		kind = HI_INDEX_BASE;
 		break;
 	}
-	if (die->size >> SIZE_MAX_BITS)
+	type.hash = type_hash(scan, die);
+	if (die->declaration) {
+		add_declared(scan, offset, type.hash);
 		return;
-	type.hash = hi_dw_hash_name(type_scope(scan), die->name, strlen(die->name));
+	}
+	if (die->size >> SIZE_MAX_BITS || !type.hash)
+		return;
 	type.size_kind = die->size << 4 | kind;
 	type.die = hi_die_ref_make(0, scan->unit->in_types, offset);
 	/* The number of the file in its module is in `number` while we scan. */
@@ -247,24 +285,6 @@ static bool static_place(struct hi_dw_unit *unit, const struct hi_dw_block *loca
 	return !cursor.bad && cursor.at == cursor.end && (*tls_ret || !constant);
 }
 
-static uint64_t declared_hash(const struct worker *worker, uint64_t offset)
-{
-	size_t low = 0, high = worker->declared.count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (worker->declared.items[mid].offset < offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < worker->declared.count &&
-			       worker->declared.items[low].offset == offset
-		       ? worker->declared.items[low].hash
-		       : 0;
-}
-
 static void add_variable(struct unit_scan *scan, uint64_t offset,
 			 const struct scanned *die)
 {
@@ -277,10 +297,7 @@ static void add_variable(struct unit_scan *scan, uint64_t offset,
 						strlen(die->name));
 	if (!die->location.data) {
 		/* Declared here, perhaps placed by a later DIE of this unit. */
-		if (variable.hash &&
-		    !hi_vector_push(&worker->declared,
-				    ((struct declared){offset, variable.hash})))
-			worker->no_memory = true;
+		add_declared(scan, offset, variable.hash);
 		return;
 	}
 	if (!static_place(scan->unit, &die->location, &variable.address, &tls))
@@ -331,9 +348,7 @@ static uint64_t child_scope(const struct unit_scan *scan, uint16_t tag,
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
-		return die->name ? hi_dw_hash_name(type_scope(scan), die->name,
-						   strlen(die->name))
-				 : type_scope(scan);
+		return type_hash(scan, die) ? type_hash(scan, die) : type_scope(scan);
 	case DW_TAG_subprogram:
 		return HI_SCOPE_FUNCTION;
 	default:
@@ -351,8 +366,7 @@ static void take_die(struct unit_scan *scan, uint16_t tag, uint64_t offset,
 	case DW_TAG_enumeration_type:
 	case DW_TAG_typedef:
 	case DW_TAG_base_type:
-		if (die->name && !die->declaration)
-			add_type(scan, tag, offset, die);
+		add_type(scan, tag, offset, die);
 		break;
 	case DW_TAG_member:
 		if (!die->declaration)
@@ -593,6 +607,29 @@ static bool scan_all(struct hi_type_module *module, struct scan *scan, unsigned 
 	       gather_variables(&module->index, scan->workers, threads);
 }
 
+/*
+ * GCC lets the linker relocate offsets of thread-locals in split DWARF as if they
+ * were addresses: they count from where the TLS segment lies.
+ */
+static void fix_tls(struct hi_type_module *module)
+{
+	size_t n;
+	const GElf_Phdr *phdrs = hi_module_phdrs(module->module, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const GElf_Phdr *ph = &phdrs[i];
+
+		if (ph->p_type != PT_TLS)
+			continue;
+		for (size_t k = 0; k < module->index.n_tls; k++) {
+			uint64_t *offset = &module->index.tls[k].address;
+
+			if (*offset >= ph->p_memsz && *offset - ph->p_vaddr < ph->p_memsz)
+				*offset -= ph->p_vaddr;
+		}
+	}
+}
+
 enum hi_status hi_type_index_build(struct hi_type_module *module, unsigned threads,
 				   struct hi_error *err)
 {
@@ -607,6 +644,7 @@ enum hi_status hi_type_index_build(struct hi_type_module *module, unsigned threa
 		hi_type_index_free(&module->index);
 		return hi_fail_memory(err, "index of types");
 	}
+	fix_tls(module);
 	return hi_type_index_seal(&module->index, err);
 }
 

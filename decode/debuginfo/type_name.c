@@ -51,22 +51,30 @@ const char *hi_type_bare(const char *name)
 	return name;
 }
 
+bool hi_type_is_named(const struct hi_dw_die *die)
+{
+	return die->name || die->specification.file;
+}
+
 void hi_type_record_name(const struct hi_dw_die *die, char *out, size_t out_size)
 {
+	struct hi_dw_die declared = *die;
 	size_t n = 0;
 
 	out[0] = '\0';
-	if (!die->name)
+	hi_dw_die_declared(&declared);
+	if (!declared.name)
 		return;
-	if (!hi_dw_is_c(die->unit)) {
-		n = hi_dw_scope_name(die->unit, die->offset, false, out, out_size);
+	if (!hi_dw_is_c(declared.unit)) {
+		n = hi_dw_scope_name(declared.unit, declared.offset, false, out,
+				     out_size);
 		if (n > 0 && n + 3 < out_size) {
 			memcpy(out + n, "::", 3);
 			n += 2;
 		}
 	}
 	if (n < out_size)
-		snprintf(out + n, out_size - n, "%s", die->name);
+		snprintf(out + n, out_size - n, "%s", declared.name);
 }
 
 /* ---- declarators ---- */
@@ -150,7 +158,7 @@ static void base_name(const struct hi_dw_die *die, const char *alias, bool bare,
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
 	case DW_TAG_enumeration_type:
-		if (!die->name) {
+		if (!hi_type_is_named(die)) {
 			snprintf(out, out_size, "%s%s",
 				 alias[0]			       ? ""
 				 : die->tag == DW_TAG_union_type       ? "union "

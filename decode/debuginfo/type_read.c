@@ -117,14 +117,12 @@ static uint64_t pointee_identity(struct load *load, struct hi_dw_ref ref)
 	if (die.tag != DW_TAG_structure_type && die.tag != DW_TAG_class_type &&
 	    die.tag != DW_TAG_union_type)
 		return 0;
-	if (die.name || name[0] == '\0')
+	if (hi_type_is_named(&die) || name[0] == '\0')
 		hi_type_record_name(&die, name, sizeof(name));
 	kind = die.tag == DW_TAG_union_type ? HI_KIND_UNION : HI_KIND_STRUCT;
 	if (die.declaration) {
-		ref = die.signature.file
-			      ? die.signature
-			      : hi_types_definition(load->types, load->module, die.tag,
-						    name, true, &module);
+		ref = hi_types_definition(load->types, load->module, die.tag, name, true,
+					  &module);
 		if (!ref.file || !hi_dw_die_read(ref, &die))
 			return 0;
 	}
@@ -169,7 +167,7 @@ static void become_enum(struct load *load)
 		broken(load->types, load->id);
 		return;
 	}
-	if (load->die.name)
+	if (hi_type_is_named(&load->die))
 		snprintf(full, sizeof(full), "%s%s", hi_type_keyword(&load->die), name);
 	else
 		snprintf(full, sizeof(full), "%s",
@@ -364,15 +362,15 @@ static void become_declaration(struct load *load, const char *bare)
 	hi_slot_become(load->types, load->id, &type, type.layout_hash);
 }
 
-/* A declaration: what defines it, in a type unit, this module or another one. */
+/* A declaration: what defines it, in this module or another one. */
 static void join_definition(struct load *load)
 {
 	char bare[HI_DW_NAME_MAX];
 	uint32_t module = load->module;
-	struct hi_dw_ref ref = load->die.signature;
+	struct hi_dw_ref ref = {};
 
 	hi_type_record_name(&load->die, bare, sizeof(bare));
-	if (!ref.file && bare[0])
+	if (bare[0])
 		ref = hi_types_definition(load->types, load->module, load->die.tag, bare,
 					  false, &module);
 	if (ref.file)
@@ -389,7 +387,7 @@ static void fill_record(struct load *load, struct record *record, struct hi_type
 	struct hi_member *members = NULL;
 
 	hi_type_record_name(die, bare, sizeof(bare));
-	if (die->name)
+	if (hi_type_is_named(die))
 		snprintf(name, sizeof(name), "%s%s", hi_type_keyword(die), bare);
 	else if (load->alias[0])
 		snprintf(name, sizeof(name), "%s", load->alias);
@@ -465,9 +463,24 @@ static bool is_transparent(uint16_t tag)
 
 static bool is_anonymous_record(const struct hi_dw_die *die)
 {
-	return !die->name &&
+	return !hi_type_is_named(die) &&
 	       (die->tag == DW_TAG_structure_type || die->tag == DW_TAG_class_type ||
 		die->tag == DW_TAG_union_type || die->tag == DW_TAG_enumeration_type);
+}
+
+/* A pointer to a method is {function or vtable offset, adjustment}. */
+static bool points_to_function(struct hi_dw_ref ref)
+{
+	struct hi_dw_die die;
+
+	for (unsigned i = 0; i < CHAIN_MAX && hi_dw_die_read(ref, &die); i++) {
+		if (die.tag == DW_TAG_subroutine_type)
+			return true;
+		if (!is_transparent(die.tag))
+			return false;
+		ref = die.type;
+	}
+	return false;
 }
 
 static void become_tag(struct load *load)
@@ -492,15 +505,14 @@ static void become_tag(struct load *load)
 		break;
 	case DW_TAG_ptr_to_member_type:
 		become_plain(load, HI_KIND_INTEGER, "pointer to member",
-			     die->byte_size == 16 ? 16 : 8);
+			     points_to_function(die->type) ? 16 : 8);
 		break;
 	case DW_TAG_subroutine_type:
 	case DW_TAG_subprogram:
 		become_plain(load, HI_KIND_FUNCTION, "function", 0);
 		break;
 	case DW_TAG_enumeration_type:
-		if (die->declaration && (die->name || die->signature.file) &&
-		    !die->has_byte_size)
+		if (die->declaration && die->name && !die->has_byte_size)
 			join_definition(load);
 		else
 			become_enum(load);

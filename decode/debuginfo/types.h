@@ -15,7 +15,11 @@
 
 #include "decode/debuginfo/modules.h"
 
-typedef uint32_t hi_type_id; /* 0: unknown */
+/*
+ * 0: unknown. An id may stand for a type that nobody has read yet, and several
+ * ids for one type: hi_type_get(id)->id is the one to compare and to keep.
+ */
+typedef uint32_t hi_type_id;
 
 enum hi_type_kind {
 	HI_KIND_UNKNOWN,
