@@ -5,17 +5,30 @@
  * A thread may be inside when its pc, or one of the first words above its
  * stack pointer, lies in the ranges: a return address, or a stale word that
  * looks like one. Those threads run on together, so that one that waits for a
- * lock gets it from another one inside; all others stay stopped. Each try is
- * longer than the one before.
+ * lock gets it from another one inside; all others stay stopped. That ends
+ * quickly where few are inside. Many that share a lock would form a queue in
+ * there for ever, so the next tries give each one a turn of its own: it takes
+ * the lock, unless one whose turn is still to come holds it, and leaves.
  *
  * A stale word above the stack pointer of a sleeping thread would use up all
  * tries for nothing, and hold up everybody else. So a thread that is found
  * asleep in its system call ASLEEP_TRIES times running gets the second opinion
  * at once, and when only sleepers are left that never move, we stop trying: the
  * lock that they might wait for is held by nobody who runs.
+ *
+ * Note [Following a thread to its processor]
+ *
+ * A thread that runs on another processor does not see PTRACE_INTERRUPT where
+ * it is, but when the inter-processor interrupt arrives (microseconds), or at
+ * the end of its next system call if that comes first. One whose only system
+ * calls are made inside the allocator (mmap and munmap of large blocks, a
+ * contended lock) is therefore caught inside again and again. So before we end
+ * a thread's turn we move to its processor: that preempts it wherever it
+ * happens to be, and there it stops.
  */
 #include "attach/avoid.h"
 
+#include <sched.h>
 #include <sys/uio.h>
 #include <time.h>
 
@@ -29,6 +42,9 @@
 #define ASLEEP_TRIES_MAX 8
 #define DELAY_MIN_NS 20000u
 #define DELAY_MAX_NS 2000000u
+#define TRIES_TOGETHER 3
+#define TURN_TRIES 8
+#define TURN_DELAY_MIN_NS 50000u
 
 struct avoidance {
 	struct hi_tracees *all;
@@ -134,6 +150,23 @@ static void judge(const struct avoidance *av, struct hi_tracee *tracee)
 		settle(tracee, false);
 }
 
+static void follow(const struct avoidance *av, const struct hi_tracee *tracee)
+{
+	int cpu = hi_thread_cpu(av->all->pid, tracee->tid);
+	cpu_set_t set;
+
+	if (cpu < 0 || cpu >= CPU_SETSIZE)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	(void)sched_setaffinity(0, sizeof(set), &set); /* a help, not a need */
+}
+
+static bool is_movable(const struct hi_tracee *tracee)
+{
+	return !tracee->is_settled && tracee->state == HI_TRACEE_STOPPED;
+}
+
 /* Threads to let run. None when nothing can move any more. */
 static size_t count_movable(const struct avoidance *av)
 {
@@ -142,7 +175,7 @@ static size_t count_movable(const struct avoidance *av)
 	for (size_t i = 0; i < av->all->count; i++) {
 		const struct hi_tracee *tracee = &av->all->items[i];
 
-		if (tracee->is_settled || tracee->state != HI_TRACEE_STOPPED)
+		if (!is_movable(tracee))
 			continue;
 		n++;
 		awake += tracee->asleep_tries < ASLEEP_TRIES_MAX;
@@ -150,29 +183,68 @@ static size_t count_movable(const struct avoidance *av)
 	return awake ? n : 0;
 }
 
-static enum hi_status try_once(const struct avoidance *av, uint64_t delay_ns,
-			       struct hi_error *err)
+static enum hi_status stand_again(const struct avoidance *av, struct hi_tracee *tracee,
+				  struct hi_error *err)
 {
-	struct timespec delay = hi_timespec(delay_ns);
-	struct hi_tracees *all = av->all;
-	enum hi_status status;
+	enum hi_status status = hi_tracee_await(av->all, tracee, err);
 
-	for (size_t i = 0; i < all->count; i++)
-		if (!all->items[i].is_settled && all->items[i].state == HI_TRACEE_STOPPED)
-			hi_tracee_continue(&all->items[i]);
-	nanosleep(&delay, NULL);
-	for (size_t i = 0; i < all->count; i++)
-		if (all->items[i].state == HI_TRACEE_RUNNING)
-			hi_tracee_interrupt(&all->items[i]);
-	for (size_t i = 0; i < all->count; i++) {
-		if (all->items[i].state != HI_TRACEE_RUNNING)
-			continue;
-		status = hi_tracee_await(all, &all->items[i], err);
-		if (status != HI_OK)
-			return status;
-		judge(av, &all->items[i]);
-	}
+	if (status != HI_OK)
+		return status;
+	tracee->tries++;
+	judge(av, tracee);
 	return HI_OK;
+}
+
+static enum hi_status try_together(const struct avoidance *av, uint64_t delay_ns,
+				   struct hi_error *err)
+{
+	struct hi_tracee *items = av->all->items;
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; i < av->all->count; i++)
+		if (is_movable(&items[i]))
+			hi_tracee_continue(&items[i]);
+	hi_clock_pause_ns(delay_ns);
+	for (size_t i = 0; i < av->all->count; i++)
+		if (items[i].state == HI_TRACEE_RUNNING)
+			hi_tracee_interrupt(&items[i]);
+	for (size_t i = 0; status == HI_OK && i < av->all->count; i++)
+		if (items[i].state == HI_TRACEE_RUNNING)
+			status = stand_again(av, &items[i], err);
+	return status;
+}
+
+/* Lets one thread run until it is out, falls asleep, or has had its turn. */
+static enum hi_status take_turn(const struct avoidance *av, struct hi_tracee *tracee,
+				struct hi_error *err)
+{
+	uint64_t delay_ns = TURN_DELAY_MIN_NS;
+	enum hi_status status = HI_OK;
+
+	for (int i = 0; status == HI_OK && i < TURN_TRIES && is_movable(tracee); i++) {
+		hi_tracee_continue(tracee);
+		hi_clock_pause_ns(delay_ns);
+		follow(av, tracee);
+		hi_tracee_interrupt(tracee);
+		status = stand_again(av, tracee, err);
+		if (hi_restart_was_asleep(&tracee->regs))
+			break; /* it waits for one that is still to come */
+		delay_ns += delay_ns / 2;
+	}
+	return status;
+}
+
+static enum hi_status try_in_turn(const struct avoidance *av, uint64_t limit_ns,
+				  struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; status == HI_OK && i < av->all->count; i++) {
+		if (hi_clock_ns() > limit_ns)
+			break;
+		status = take_turn(av, &av->all->items[i], err);
+	}
+	return status;
 }
 
 enum hi_status hi_avoid_leave(struct hi_tracees *all,
@@ -185,27 +257,35 @@ enum hi_status hi_avoid_leave(struct hi_tracees *all,
 		.max_tries = options->max_tries ? options->max_tries : HI_AVOID_MAX_TRIES,
 	};
 	uint64_t delay_ns = DELAY_MIN_NS;
-	enum hi_status status;
+	enum hi_status status = HI_OK;
+	cpu_set_t home;
+	bool has_home;
 
 	if (!options->n_avoid)
 		return HI_OK;
+	has_home = sched_getaffinity(0, sizeof(home), &home) == 0;
 	for (size_t i = 0; i < all->count; i++)
 		if (!all->items[i].is_settled)
 			judge(&av, &all->items[i]);
 	for (unsigned i = 0; i < av.max_tries && count_movable(&av); i++) {
 		if (hi_clock_ns() + delay_ns > limit_ns)
 			break;
-		status = try_once(&av, delay_ns, err);
+		if (i < TRIES_TOGETHER || i % 4 == 0)
+			status = try_together(&av, delay_ns, err);
+		else
+			status = try_in_turn(&av, limit_ns, err);
 		if (status != HI_OK)
-			return status;
+			break;
 		delay_ns += delay_ns / 4;
 		if (delay_ns > DELAY_MAX_NS)
 			delay_ns = DELAY_MAX_NS;
 	}
-	for (size_t i = 0; i < all->count; i++)
+	if (has_home)
+		(void)sched_setaffinity(0, sizeof(home), &home);
+	for (size_t i = 0; status == HI_OK && i < all->count; i++)
 		if (!all->items[i].is_settled)
 			settle(&all->items[i],
 			       all->items[i].state != HI_TRACEE_DEAD &&
 				       is_really_inside(&av, &all->items[i]));
-	return HI_OK;
+	return status;
 }

@@ -3,6 +3,7 @@
 #ifndef HI_ATTACH_CLOCK_H
 #define HI_ATTACH_CLOCK_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -21,6 +22,14 @@ static inline struct timespec hi_timespec(uint64_t ns)
 {
 	return (struct timespec){.tv_sec = (time_t)(ns / HI_NS_PER_S),
 				 .tv_nsec = (long)(ns % HI_NS_PER_S)};
+}
+
+/* Sleeps; a signal may end it early. */
+static inline void hi_clock_pause_ns(uint64_t ns)
+{
+	struct timespec ts = hi_timespec(ns);
+
+	nanosleep(&ts, NULL);
 }
 
 #endif

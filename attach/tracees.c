@@ -48,13 +48,6 @@
 #define EVENT_OF(status) ((status) >> 8)
 #define TICKS_PER_SWEEP 8
 
-static void pause_ns(uint64_t ns)
-{
-	struct timespec ts = hi_timespec(ns);
-
-	nanosleep(&ts, NULL);
-}
-
 /* Reads a small file of /proc; returns its length, terminated, 0 on failure. */
 static size_t read_small(const char *path, char *buf, size_t size)
 {
@@ -71,15 +64,34 @@ static size_t read_small(const char *path, char *buf, size_t size)
 	return (size_t)n;
 }
 
-char hi_thread_state(pid_t pid, pid_t tid)
+/* Field n (3 and up) of a thread's stat; NULL if there is no such thread. */
+static const char *stat_field(pid_t pid, pid_t tid, int n, char *text, size_t size)
 {
-	char path[64], text[512], *paren;
+	char path[64], *at;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
-	if (!read_small(path, text, sizeof(text)))
-		return 0;
-	paren = strrchr(text, ')'); /* the name may hold anything */
-	return paren && paren[1] ? paren[2] : 0;
+	if (!read_small(path, text, size))
+		return NULL;
+	at = strrchr(text, ')'); /* the name may hold anything */
+	for (int field = 2; at && field < n; field++)
+		at = strchr(at + 1, ' ');
+	return at ? at + 1 : NULL;
+}
+
+char hi_thread_state(pid_t pid, pid_t tid)
+{
+	char text[1024];
+	const char *state = stat_field(pid, tid, 3, text, sizeof(text));
+
+	return state ? *state : 0;
+}
+
+int hi_thread_cpu(pid_t pid, pid_t tid)
+{
+	char text[1024];
+	const char *cpu = stat_field(pid, tid, 39, text, sizeof(text));
+
+	return cpu ? (int)strtol(cpu, NULL, 10) : -1;
 }
 
 void hi_thread_name(pid_t pid, pid_t tid, char name[16])
@@ -334,7 +346,7 @@ static void enter_stop(struct hi_tracee *tracee, int stop)
 	int sig = stop & 0xff;
 
 	if (ptrace(PTRACE_GETREGS, tracee->tid, 0, &tracee->regs) < 0) {
-		pause_ns(50000); /* killed: let it die, we may be SCHED_FIFO */
+		hi_clock_pause_ns(50000); /* killed: let it die, we may be SCHED_FIFO */
 		return;
 	}
 	if (EVENT_OF(stop) == PTRACE_EVENT_STOP && sig != SIGTRAP) {

@@ -76,6 +76,8 @@ size_t hi_tracees_live(const struct hi_tracees *all);
 
 /* State letter of a thread, 0 if there is none. */
 char hi_thread_state(pid_t pid, pid_t tid);
+/* Processor that it runs on, or ran on last; -1 unknown. */
+int hi_thread_cpu(pid_t pid, pid_t tid);
 /* comm of a thread, "" if unknown. */
 void hi_thread_name(pid_t pid, pid_t tid, char name[16]);
 

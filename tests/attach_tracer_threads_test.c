@@ -2,41 +2,268 @@
 /* Stopping many threads: all of them, and every one runs on afterwards. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/harness.h"
 #include "tests/support/stopping.h"
 
 static const struct hi_stop_options plain = {.best_effort_priority = true};
+/* For a machine that has other things to do as well. */
+static const struct hi_stop_options patient = {.best_effort_priority = true,
+					       .max_pause_ns = 20000000000ull};
+
+static struct hi_tracer *standing; /* the tracer of the test that runs */
+
+static void destroy_standing(void *arg)
+{
+	(void)arg;
+	hi_tracer_destroy(standing);
+	standing = NULL;
+}
 
 static struct hi_fixture *start_threads(const char *kind, const char *n)
 {
 	struct hi_fixture *fx = hi_fixture_start("stop_threads", kind, n, NULL);
 
+	hi_test_defer(destroy_standing, NULL);
 	hi_test_expect_line(fx, "ready");
 	return fx;
 }
 
-HI_TEST_SCENARIO(attach_tracer, stops_64_busy_threads_and_all_run_on)
+static struct hi_tracer *stop_target(pid_t pid, const struct hi_stop_options *options,
+				     struct hi_tracer_stop *stop)
 {
-	struct hi_fixture *fx = start_threads("busy", "64");
-	struct hi_target target = hi_test_target(fx->pid);
-	struct hi_tracer_stop stop;
+	struct hi_target target = hi_test_target(pid);
 	struct hi_tracer *tracer;
 	struct hi_error err;
-	uint64_t resumed_ns;
-	long long before;
 
-	HI_ASSERT_OK(hi_tracer_start(&target, &plain, &tracer, &err), &err);
-	HI_ASSERT_OK(hi_tracer_stop(tracer, &stop, &err), &err);
-	HI_ASSERT_EQ(65, stop.n_threads);
+	HI_ASSERT_OK(hi_tracer_start(&target, options, &tracer, &err), &err);
+	standing = tracer;
+	HI_ASSERT_OK(hi_tracer_stop(tracer, stop, &err), &err);
+	return tracer;
+}
+
+static void resume_target(struct hi_tracer *tracer)
+{
+	struct hi_error err;
+	uint64_t resumed_ns;
+
+	HI_ASSERT_OK(hi_tracer_resume(tracer, &resumed_ns, &err), &err);
+	destroy_standing(NULL);
+}
+
+static void expect_counting(struct hi_fixture *fx)
+{
+	long long before = hi_test_ask(fx, "count");
+
+	hi_test_sleep_us(50000);
+	HI_ASSERT(hi_test_ask(fx, "count") > before);
+	hi_test_expect_free(fx->pid, "RS");
+	HI_ASSERT_EQ(1, hi_test_count_children(getpid()));
+}
+
+/* All threads of pid are in state t; returns how many. */
+static size_t count_standing(pid_t pid)
+{
+	char command[128];
+	FILE *pipe;
+	int n = -1;
+
+	snprintf(command, sizeof(command), "cat /proc/%d/task/*/stat | grep -c ') t '",
+		 (int)pid);
+	pipe = popen(command, "r");
+	HI_ASSERT(pipe && fscanf(pipe, "%d", &n) == 1);
+	pclose(pipe);
+	return (size_t)n;
+}
+
+static void expect_stop(const char *kind, const char *n)
+{
+	struct hi_fixture *fx = start_threads(kind, n);
+	size_t expected = strtoul(n, NULL, 10) + 1;
+	struct hi_tracer_stop stop;
+	struct hi_tracer *tracer = stop_target(fx->pid, &patient, &stop);
+
+	HI_ASSERT_EQ(expected, stop.n_threads);
+	HI_ASSERT_EQ(expected, count_standing(fx->pid));
 	HI_ASSERT_EQ(fx->pid, stop.threads[0].tid);
 	HI_ASSERT_STREQ("stop_threads", stop.threads[0].name);
-	HI_ASSERT_EQ('t', hi_process_state(fx->pid));
-	HI_ASSERT_OK(hi_tracer_resume(tracer, &resumed_ns, &err), &err);
-	hi_tracer_destroy(tracer);
-	before = hi_test_ask(fx, "count");
+	for (size_t i = 0; i < expected; i++)
+		HI_ASSERT(stop.threads[i].regs.rip && stop.threads[i].regs.fs_base);
+	resume_target(tracer);
+	if (strcmp(kind, "sleep") != 0)
+		expect_counting(fx);
 	hi_test_expect_free(fx->pid, "RS");
-	HI_ASSERT(hi_test_ask(fx, "count") > before);
-	HI_ASSERT_EQ(1, hi_test_count_children(getpid()));
+}
+
+HI_TEST_SCENARIO(attach_tracer, stops_64_busy_threads_and_all_run_on)
+{
+	expect_stop("busy", "64");
+}
+
+HI_TEST_SCENARIO(attach_tracer, stops_1000_busy_threads_and_all_run_on)
+{
+	expect_stop("busy", "1000");
+}
+
+HI_TEST_SCENARIO(attach_tracer, stops_1000_sleeping_threads_and_all_run_on)
+{
+	expect_stop("sleep", "1000");
+}
+
+HI_TEST_SCENARIO(attach_tracer, stops_threads_that_are_born_and_die_all_the_time)
+{
+	struct hi_fixture *fx = start_threads("churn", "8");
+	char path[64], line[64];
+
+	for (int i = 0; i < 100; i++) {
+		struct hi_tracer_stop stop;
+		struct hi_tracer *tracer = stop_target(fx->pid, &patient, &stop);
+
+		snprintf(path, sizeof(path), "Threads");
+		snprintf(line, sizeof(line), "%lld", hi_process_status(fx->pid, path));
+		HI_ASSERT_EQ(strtoll(line, NULL, 10), stop.n_threads);
+		HI_ASSERT_EQ(stop.n_threads, count_standing(fx->pid));
+		resume_target(tracer);
+		hi_test_sleep_us(i * 37 % 500);
+	}
+	expect_counting(fx);
+}
+
+HI_TEST_SCENARIO(attach_tracer, a_leader_that_has_exited_is_there_with_zero_registers)
+{
+	struct hi_fixture *fx = start_threads("orphan", "4");
+	struct hi_tracer_stop stop;
+	struct hi_tracer *tracer;
+
+	HI_ASSERT_EQ('Z', hi_process_state(fx->pid));
+	tracer = stop_target(fx->pid, &plain, &stop);
+	HI_ASSERT_EQ(6, stop.n_threads);
+	HI_ASSERT_EQ(fx->pid, stop.threads[0].tid);
+	HI_ASSERT_EQ(0, stop.threads[0].regs.rip);
+	HI_ASSERT_EQ(5, count_standing(fx->pid));
+	resume_target(tracer);
+	HI_ASSERT(hi_test_ask(fx, "count") > 0);
+	hi_test_expect_free(fx->pid, "RSZ");
+}
+
+HI_TEST_SCENARIO(attach_tracer, two_hundred_stops_leave_no_process_behind)
+{
+	struct hi_fixture *fx = start_threads("busy", "3");
+
+	for (int i = 0; i < 200; i++)
+		HI_ASSERT_EQ(4, hi_test_stop_once(fx->pid, &plain));
+	expect_counting(fx);
+}
+
+/* ---- out of the allocator ---- */
+
+struct storm {
+	struct hi_fixture *fx;
+	struct hi_range inside;
+	uint64_t flags;
+	size_t n, stride;
+};
+
+static struct storm start_storm(const char *n, const char *sleeper)
+{
+	struct storm storm = {.fx = hi_fixture_start("stop_inside", n, sleeper, NULL)};
+	uint64_t start, size;
+	char line[256];
+	int64_t delta;
+
+	HI_ASSERT(hi_fixture_line(storm.fx, line, sizeof(line)));
+	HI_ASSERT_EQ(3, sscanf(line, "inside %lx %ld %lu", &start, &delta, &size));
+	storm.inside = (struct hi_range){start + delta, start + delta + size};
+	HI_ASSERT(hi_fixture_line(storm.fx, line, sizeof(line)));
+	HI_ASSERT_EQ(3, sscanf(line, "flags %lx %zu %zu", &storm.flags, &storm.n,
+			       &storm.stride));
+	hi_test_defer(destroy_standing, NULL);
+	hi_test_expect_line(storm.fx, "ready");
+	return storm;
+}
+
+/* Threads that say by themselves that they are inside. */
+static size_t count_inside(const struct storm *storm)
+{
+	size_t inside = 0;
+
+	for (size_t i = 0; i < storm->n; i++) {
+		uint64_t flag, addr = storm->flags + i * storm->stride;
+		struct iovec local = {&flag, 8}, remote = {(void *)(uintptr_t)addr, 8};
+
+		HI_ASSERT_EQ(8,
+			     process_vm_readv(storm->fx->pid, &local, 1, &remote, 1, 0));
+		inside += flag != 0;
+	}
+	return inside;
+}
+
+static void expect_nobody_inside(const char *n, int rounds)
+{
+	struct storm storm = start_storm(n, NULL);
+	struct hi_stop_options options = patient;
+	size_t without = 0;
+
+	for (int i = 0; i < rounds; i++) {
+		struct hi_tracer_stop stop;
+		struct hi_tracer *tracer = stop_target(storm.fx->pid, &patient, &stop);
+
+		without += count_inside(&storm);
+		resume_target(tracer);
+		options.avoid = &storm.inside;
+		options.n_avoid = 1;
+		tracer = stop_target(storm.fx->pid, &options, &stop);
+		HI_ASSERT_EQ(0, stop.threads_in_allocator);
+		HI_ASSERT_EQ(0, count_inside(&storm));
+		for (size_t t = 0; t < stop.n_threads; t++)
+			HI_ASSERT(stop.threads[t].regs.rip < storm.inside.start ||
+				  stop.threads[t].regs.rip >= storm.inside.end);
+		resume_target(tracer);
+	}
+	HI_ASSERT_MSG(without > 0, "no thread was ever inside: nothing was tested");
+	expect_counting(storm.fx);
+}
+
+HI_TEST_SCENARIO(attach_avoid, no_thread_of_8_is_inside_the_allocator)
+{
+	expect_nobody_inside("8", 50);
+}
+
+HI_TEST_SCENARIO(attach_avoid, no_thread_of_64_is_inside_the_allocator)
+{
+	expect_nobody_inside("64", 5);
+}
+
+static bool never_inside(void *arg, const struct user_regs_struct *regs,
+			 const void *stack, size_t size)
+{
+	(void)arg;
+	return !regs->rip || !stack || size < 128;
+}
+
+HI_TEST_SCENARIO(attach_avoid, a_sleeper_with_a_stale_word_is_reported_and_costs_little)
+{
+	struct storm storm = start_storm("1", "sleeper");
+	struct hi_stop_options options = {
+		.avoid = &storm.inside, .n_avoid = 1, .best_effort_priority = true};
+	struct hi_tracer_stop stop;
+	struct hi_tracer *tracer = stop_target(storm.fx->pid, &options, &stop);
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	HI_ASSERT_EQ(1, stop.threads_in_allocator);
+	HI_ASSERT_EQ(0, count_inside(&storm));
+	HI_ASSERT((uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec <
+		  stop.stopped_ns + 200000000);
+	resume_target(tracer);
+	options.is_inside = never_inside;
+	tracer = stop_target(storm.fx->pid, &options, &stop);
+	HI_ASSERT_EQ(0, stop.threads_in_allocator);
+	HI_ASSERT_EQ(0, count_inside(&storm));
+	resume_target(tracer);
+	expect_counting(storm.fx);
 }
