@@ -15,6 +15,7 @@
  */
 #include "decode/typing/plan.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,18 +23,17 @@
 #include "base/cleanup.h"
 #include "base/vector.h"
 
-enum { MAX_ITEMS = 1 << 16, MAX_SLOTS = 1 << 14, MAX_EXPAND = 256, PLAN_CHUNK = 1024 };
+enum { MAX_ITEMS = 1 << 16, MAX_SLOTS = 1 << 14, MAX_EXPAND = 256 };
 
 struct map_entry {
 	hi_type_id type;
 	uint32_t plan; /* 0: empty */
 };
 
-struct hi_plans {
+struct hi_plans_private {
 	struct hi_type_source source;
-	pthread_mutex_t lock; /* everything below; hi_plans_get reads without it */
+	pthread_mutex_t lock; /* everything below, and adding to leaves */
 	struct hi_arena arena;
-	struct hi_plan **chunks[HI_PLAN_MAX / PLAN_CHUNK / 1024]; /* two levels */
 	_Atomic uint32_t count;
 	struct map_entry *map; /* open addressing, by type id */
 	uint32_t map_size, map_used;
@@ -57,7 +57,7 @@ struct flatten {
 
 static const struct hi_type *type_of(struct hi_plans *plans, hi_type_id id)
 {
-	return plans->source.type(plans->source.arg, id);
+	return plans->priv->source.type(plans->priv->source.arg, id);
 }
 
 static void push_item(struct flatten *f, struct item item)
@@ -362,8 +362,9 @@ static void flatten_type(struct flatten *f, hi_type_id id)
 static bool store_slots(struct hi_plans *plans, struct hi_plan *plan,
 			const struct flatten *f)
 {
-	struct hi_slot *slots = hi_arena_alloc(
-		&plans->arena, (f->slots.count ? f->slots.count : 1) * sizeof(*slots));
+	struct hi_slot *slots =
+		hi_arena_alloc(&plans->priv->arena,
+			       (f->slots.count ? f->slots.count : 1) * sizeof(*slots));
 
 	if (!slots)
 		return false;
@@ -424,29 +425,25 @@ static enum hi_type_class class_of(const struct hi_type *type)
 /* Gives plan an index; false when there is no room. */
 static bool enter_plan(struct hi_plans *plans, struct hi_plan *plan)
 {
-	uint32_t index = atomic_load(&plans->count);
-	struct hi_plan ***top = &plans->chunks[index / PLAN_CHUNK / 1024];
-	struct hi_plan **leaf;
+	uint32_t index = atomic_load(&plans->priv->count);
+	struct hi_plan ***leaf = &plans->leaves[index / HI_PLAN_LEAF];
 
-	/* The top level is wide, the leaves are 8 MiB apart: one leaf is the rule. */
-	if (index >= HI_PLAN_MAX)
+	if (index >= HI_PLAN_MAX - 1)
 		return false;
-	if (!*top) {
-		*top = hi_calloc((size_t)PLAN_CHUNK * 1024, sizeof(**top));
-		if (!*top)
-			return false;
-	}
-	leaf = *top;
+	if (!*leaf)
+		*leaf = hi_pages_alloc(HI_PLAN_LEAF * sizeof(**leaf));
+	if (!*leaf)
+		return false;
 	plan->index = index;
-	leaf[index % (PLAN_CHUNK * 1024)] = plan;
-	atomic_store_explicit(&plans->count, index + 1, memory_order_release);
+	(*leaf)[index % HI_PLAN_LEAF] = plan;
+	atomic_store_explicit(&plans->priv->count, index + 1, memory_order_release);
 	return true;
 }
 
 static struct hi_plan *make_plan(struct hi_plans *plans, const struct hi_type *type,
 				 const char *name)
 {
-	struct hi_plan *plan = hi_arena_alloc(&plans->arena, sizeof(*plan));
+	struct hi_plan *plan = hi_arena_alloc(&plans->priv->arena, sizeof(*plan));
 
 	if (!plan)
 		return NULL;
@@ -478,17 +475,18 @@ static struct map_entry *map_slot(struct map_entry *map, uint32_t size, hi_type_
 
 static bool map_grow(struct hi_plans *plans)
 {
-	uint32_t size = plans->map_size ? plans->map_size * 2 : 256;
+	uint32_t size = plans->priv->map_size ? plans->priv->map_size * 2 : 256;
 	struct map_entry *map = hi_calloc(size, sizeof(*map));
 
 	if (!map)
 		return false;
-	for (uint32_t i = 0; i < plans->map_size; i++)
-		if (plans->map[i].plan)
-			*map_slot(map, size, plans->map[i].type) = plans->map[i];
-	free(plans->map);
-	plans->map = map;
-	plans->map_size = size;
+	for (uint32_t i = 0; i < plans->priv->map_size; i++)
+		if (plans->priv->map[i].plan)
+			*map_slot(map, size, plans->priv->map[i].type) =
+				plans->priv->map[i];
+	free(plans->priv->map);
+	plans->priv->map = map;
+	plans->priv->map_size = size;
 	return true;
 }
 
@@ -518,7 +516,7 @@ static uint32_t index_for(struct hi_plans *plans, hi_type_id id)
 		return HI_PLAN_NOTHING; /* hostile */
 	plan = make_plan(plans, type, type->name);
 	if (!plan) {
-		atomic_store(&plans->failed, true);
+		atomic_store(&plans->priv->failed, true);
 		return HI_PLAN_NOTHING;
 	}
 	return plan->index;
@@ -531,26 +529,27 @@ uint32_t hi_plans_of(struct hi_plans *plans, hi_type_id id)
 
 	if (!id)
 		return HI_PLAN_NOTHING;
-	pthread_mutex_lock(&plans->lock);
-	if (plans->map_used * 2 >= plans->map_size && !map_grow(plans)) {
-		atomic_store(&plans->failed, true);
+	pthread_mutex_lock(&plans->priv->lock);
+	if (plans->priv->map_used * 2 >= plans->priv->map_size && !map_grow(plans)) {
+		atomic_store(&plans->priv->failed, true);
 	} else {
-		entry = map_slot(plans->map, plans->map_size, id);
+		entry = map_slot(plans->priv->map, plans->priv->map_size, id);
 		if (!entry->plan) {
 			*entry = (struct map_entry){id, index_for(plans, id)};
-			plans->map_used++;
+			plans->priv->map_used++;
 		}
 		index = entry->plan;
 	}
-	pthread_mutex_unlock(&plans->lock);
+	pthread_mutex_unlock(&plans->priv->lock);
 	return index;
 }
 
 static uint32_t find_named(struct hi_plans *plans, const char *name)
 {
-	for (size_t i = 0; i < plans->named.count; i++)
-		if (strcmp(hi_plans_get(plans, plans->named.items[i])->name, name) == 0)
-			return plans->named.items[i];
+	for (size_t i = 0; i < plans->priv->named.count; i++)
+		if (strcmp(hi_plans_get(plans, plans->priv->named.items[i])->name,
+			   name) == 0)
+			return plans->priv->named.items[i];
 	return HI_PLAN_NONE;
 }
 
@@ -558,36 +557,31 @@ uint32_t hi_plans_named(struct hi_plans *plans, const char *name)
 {
 	uint32_t index;
 
-	pthread_mutex_lock(&plans->lock);
+	pthread_mutex_lock(&plans->priv->lock);
 	index = find_named(plans, name);
 	if (!index) {
-		const char *copy = hi_arena_strdup(&plans->arena, name);
+		const char *copy = hi_arena_strdup(&plans->priv->arena, name);
 		struct hi_plan *plan = copy ? make_plan(plans, NULL, copy) : NULL;
 
-		if (plan && hi_vector_push(&plans->named, plan->index)) {
+		if (plan && hi_vector_push(&plans->priv->named, plan->index)) {
 			index = plan->index;
 		} else {
-			atomic_store(&plans->failed, true);
+			atomic_store(&plans->priv->failed, true);
 			index = HI_PLAN_NOTHING;
 		}
 	}
-	pthread_mutex_unlock(&plans->lock);
+	pthread_mutex_unlock(&plans->priv->lock);
 	return index;
-}
-
-struct hi_plan *hi_plans_get(const struct hi_plans *plans, uint32_t index)
-{
-	return plans->chunks[index / PLAN_CHUNK / 1024][index % (PLAN_CHUNK * 1024)];
 }
 
 uint32_t hi_plans_count(const struct hi_plans *plans)
 {
-	return atomic_load_explicit(&plans->count, memory_order_acquire);
+	return atomic_load_explicit(&plans->priv->count, memory_order_acquire);
 }
 
 bool hi_plans_failed(const struct hi_plans *plans)
 {
-	return atomic_load(&plans->failed);
+	return atomic_load(&plans->priv->failed);
 }
 
 uint32_t hi_plans_pointee_slow(struct hi_plans *plans, struct hi_slot *slot)
@@ -640,12 +634,17 @@ enum hi_status hi_plans_create(struct hi_type_source source, struct hi_plans **r
 			       struct hi_error *err)
 {
 	struct hi_plans *plans = hi_calloc(1, sizeof(*plans));
+	struct hi_plans_private *priv = hi_calloc(1, sizeof(*priv));
 
-	if (!plans)
+	if (!plans || !priv) {
+		free(plans);
+		free(priv);
 		return hi_fail_memory(err, "type plans");
-	plans->source = source;
-	pthread_mutex_init(&plans->lock, NULL);
-	atomic_store(&plans->count, HI_PLAN_FIRST);
+	}
+	plans->priv = priv;
+	priv->source = source;
+	pthread_mutex_init(&priv->lock, NULL);
+	atomic_store(&priv->count, HI_PLAN_FIRST);
 	*ret = plans;
 	return HI_OK;
 }
@@ -654,11 +653,12 @@ void hi_plans_destroy(struct hi_plans *plans)
 {
 	if (!plans)
 		return;
-	for (size_t i = 0; i < sizeof(plans->chunks) / sizeof(plans->chunks[0]); i++)
-		free(plans->chunks[i]);
-	free(plans->map);
-	hi_vector_free(&plans->named);
-	hi_arena_free(&plans->arena);
-	pthread_mutex_destroy(&plans->lock);
+	for (size_t i = 0; i < HI_PLAN_LEAVES; i++)
+		hi_pages_free(plans->leaves[i], HI_PLAN_LEAF * sizeof(**plans->leaves));
+	free(plans->priv->map);
+	hi_vector_free(&plans->priv->named);
+	hi_arena_free(&plans->priv->arena);
+	pthread_mutex_destroy(&plans->priv->lock);
+	free(plans->priv);
 	free(plans);
 }

@@ -10,7 +10,6 @@
 #ifndef HI_TYPING_PLAN_H
 #define HI_TYPING_PLAN_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/arena.h"
@@ -67,7 +66,12 @@ struct hi_plan {
 	uint32_t graph_type; /* 0: unused */
 };
 
-struct hi_plans;
+/* All plans, in leaves of HI_PLAN_LEAF that never move. */
+enum { HI_PLAN_LEAF = 1 << 20, HI_PLAN_LEAVES = HI_PLAN_MAX / HI_PLAN_LEAF };
+struct hi_plans {
+	struct hi_plan **leaves[HI_PLAN_LEAVES];
+	struct hi_plans_private *priv;
+};
 
 enum hi_status hi_plans_create(struct hi_type_source source, struct hi_plans **ret,
 			       struct hi_error *err);
@@ -82,7 +86,10 @@ uint32_t hi_plans_of(struct hi_plans *plans, hi_type_id type);
 /* The same for a name without a layout (copied). */
 uint32_t hi_plans_named(struct hi_plans *plans, const char *name);
 /* index >= HI_PLAN_FIRST. */
-struct hi_plan *hi_plans_get(const struct hi_plans *plans, uint32_t index);
+static inline struct hi_plan *hi_plans_get(const struct hi_plans *plans, uint32_t index)
+{
+	return plans->leaves[index / HI_PLAN_LEAF][index % HI_PLAN_LEAF];
+}
 uint32_t hi_plans_count(const struct hi_plans *plans); /* one past the last index */
 bool hi_plans_failed(const struct hi_plans *plans);
 

@@ -158,9 +158,9 @@ static void propose(struct worker *w, uint64_t addr, hi_node id, uint32_t index)
 	uint32_t old = __atomic_load_n(&objects->type[id], __ATOMIC_RELAXED);
 	uint64_t usable;
 
-	if ((old & HI_KEY_PLAN) == index || hi_object_is_internal(objects, id))
+	if ((old & HI_KEY_PLAN) == index || (old & HI_KEY_TIMES) == HI_KEY_TIMES)
 		return;
-	usable = hi_objects_usable(objects, id);
+	usable = hi_object_usable(objects, id);
 	if (plan->size > usable)
 		return;
 	if (fits_as_array(w, plan, addr, usable))
@@ -197,7 +197,6 @@ static void flush(struct worker *w)
 		for (size_t i = 0; i < n; i++) {
 			__builtin_prefetch(&objects->type[w->hits[i].id]);
 			__builtin_prefetch(&objects->usable_low[w->hits[i].id]);
-			__builtin_prefetch(&objects->flags[w->hits[i].id]);
 		}
 	for (size_t i = 0; i < n; i++) {
 		const struct hi_hit *hit = &w->hits[i];
@@ -243,7 +242,7 @@ static void take_entry(struct worker *w, const struct entry *e)
 	uint64_t usable = plan->size;
 
 	if (array || plan->open_ended)
-		usable = hi_objects_usable(w->typing->objects, e->id);
+		usable = hi_object_usable(w->typing->objects, e->id);
 	w->addr = e->addr;
 	w->host = hi_views_at(&w->typing->views, &w->view, e->addr, usable);
 	hi_plan_words(plan, array, usable, take_slot, w);
@@ -337,9 +336,12 @@ static void start(struct spread *s)
 	struct hi_typing *typing = s->typing;
 	struct worker *w = s->workers[0];
 
-	for (hi_node id = 0; id < typing->objects->count; id++)
+	for (hi_node id = 0; id < typing->objects->count; id++) {
 		if (typing->objects->type[id])
 			push_changed(w, hi_objects_address(typing->objects, id), id);
+		else if (hi_object_is_internal(typing->objects, id))
+			typing->objects->type[id] = HI_KEY_TIMES; /* stays untyped */
+	}
 	for (size_t i = 0; i < typing->seeds.count; i++)
 		take_word(w, typing->seeds.items[i].word, typing->seeds.items[i].slot);
 	flush(w);

@@ -196,8 +196,10 @@ static void settle_type(struct hi_typing *typing, hi_node id, uint32_t key)
 {
 	struct hi_objects *objects = typing->objects;
 
-	if (!(key & HI_KEY_PLAN))
+	if (!(key & HI_KEY_PLAN)) {
+		objects->type[id] = 0;
 		return;
+	}
 	objects->type[id] = hi_plans_get(typing->plans, key & HI_KEY_PLAN)->graph_type;
 	objects->flags[id] |= (uint8_t)(key >> HI_KEY_EVIDENCE_SHIFT);
 	if (key & HI_KEY_ARRAY)

@@ -100,6 +100,14 @@ enum hi_status hi_edges_scan(struct hi_typing *typing, struct hi_graph_builder *
 /* Does a block that holds `char` hold text: printable up to a NUL inside it? */
 bool hi_looks_like_text(const uint8_t *bytes, uint64_t size);
 
+/* hi_objects_usable() without a call. */
+static inline uint64_t hi_object_usable(const struct hi_objects *objects, hi_node id)
+{
+	uint32_t low = objects->usable_low[id];
+
+	return low == UINT32_MAX ? hi_objects_usable(objects, id) : low;
+}
+
 static inline bool hi_object_is_internal(const struct hi_objects *objects, hi_node id)
 {
 	return objects->flags[id] & HI_OBJECT_INTERNAL;
