@@ -53,8 +53,11 @@ struct hi_dominators {
 	hi_node *idom;	    /* n_nodes */
 	uint64_t *retained; /* n_nodes; 0 where unreachable. Internal objects count here
 			     * with their cost, unlike in hi_reach.live_bytes */
-	hi_node *order;	    /* preorder of the dominator tree: super-root first, each
-			     * subtree in one piece; n_order reachable nodes */
+	hi_node *order; /* preorder of the dominator tree: n_order reachable nodes, the
+			 * super-root first; children in a fixed order */
+	uint32_t *span; /* the subtree of order[i] is order[i] .. order[i + span[i] - 1];
+			 * so its first child is at i + 1, the next child behind that
+			 * one's span */
 	hi_node n_nodes, n_order;
 };
 enum hi_status hi_dominators_compute(const struct hi_graph *g,
@@ -152,7 +155,7 @@ struct hi_suspect {
 	uint64_t children, children_bytes; /* of that type: direct dominator children */
 };
 struct hi_suspects {
-	struct hi_suspect *items; /* by retained, then top; at most 64 */
+	struct hi_suspect *items; /* by retained; at most 64 */
 	size_t count;
 };
 enum hi_status hi_suspects_find(const struct hi_graph *g, const struct hi_reach *reach,

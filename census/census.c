@@ -24,7 +24,7 @@ static void count_objects(const struct hi_graph *g, const struct hi_reach *reach
 
 		if (!hi_bit(reach->any, i) || hi_is_internal(g, i))
 			continue;
-		cost = hi_objects_cost(g->objects, i);
+		cost = hi_cost_of(g->objects, i);
 		row->count++;
 		row->shallow += cost;
 		row->by_evidence[evidence_of(g, i)] += cost;
@@ -35,82 +35,40 @@ static void count_objects(const struct hi_graph *g, const struct hi_reach *reach
 
 /*
  * Retained size of a type: what its topmost objects in the dominator tree
- * retain. The tree is swept in preorder with the path from the root on a
- * stack; top[type] is the node of that path that counts for its type.
+ * retain. In a sweep over the tree in preorder, until[type] is where the
+ * subtree of the last topmost object ends; one that comes before is inside it.
  */
-struct sweep {
-	const struct hi_graph *graph;
-	const struct hi_dominators *dominators;
-	struct hi_census_row *rows;
-	hi_node *path, *top;
-};
-
-static void sweep_leave(struct sweep *s, hi_node node)
+static void sweep(const struct hi_graph *g, const struct hi_dominators *d,
+		  struct hi_census_row *rows, hi_node *until)
 {
-	uint32_t type;
-
-	if (!hi_graph_is_object(s->graph, node))
-		return;
-	type = hi_type_of(s->graph, node);
-	if (s->top[type] == node)
-		s->top[type] = HI_NODE_NONE;
-}
-
-static void sweep_enter(struct sweep *s, hi_node node)
-{
-	uint32_t type;
-
-	if (!hi_graph_is_object(s->graph, node) || hi_is_internal(s->graph, node))
-		return;
-	type = hi_type_of(s->graph, node);
-	if (s->top[type] != HI_NODE_NONE)
-		return;
-	s->top[type] = node;
-	s->rows[type].retained += s->dominators->retained[node];
-}
-
-static void sweep_prefetch(const struct sweep *s, hi_node node)
-{
-	__builtin_prefetch(&s->dominators->idom[node]);
-	__builtin_prefetch(&s->dominators->retained[node]);
-	if (!hi_graph_is_object(s->graph, node))
-		return;
-	__builtin_prefetch(&s->graph->objects->type[node]);
-	__builtin_prefetch(&s->graph->objects->flags[node]);
-}
-
-static void sweep_run(struct sweep *s)
-{
-	enum { AHEAD = 16 };
-	const struct hi_dominators *d = s->dominators;
-	size_t depth = 0;
+	enum { AHEAD = 24 };
 
 	for (hi_node i = 0; i < d->n_order; i++) {
 		hi_node node = d->order[i];
+		uint32_t type;
 
-		if (i + AHEAD < d->n_order)
-			sweep_prefetch(s, d->order[i + AHEAD]);
-		while (depth && s->path[depth - 1] != d->idom[node])
-			sweep_leave(s, s->path[--depth]);
-		sweep_enter(s, node);
-		s->path[depth++] = node;
+		if (i + AHEAD < d->n_order && d->order[i + AHEAD] < g->n_objects) {
+			__builtin_prefetch(&g->objects->type[d->order[i + AHEAD]]);
+			__builtin_prefetch(&g->objects->flags[d->order[i + AHEAD]]);
+		}
+		if (!hi_graph_is_object(g, node) || hi_is_internal(g, node))
+			continue;
+		type = hi_type_of(g, node);
+		if (i < until[type])
+			continue;
+		until[type] = i + d->span[i];
+		rows[type].retained += d->retained[node];
 	}
 }
 
 static bool add_retained(const struct hi_graph *g, const struct hi_dominators *d,
 			 struct hi_census_row *rows)
 {
-	size_t size = (size_t)d->n_order * sizeof(hi_node);
-	HI_GUARD(free) hi_node *top = hi_alloc(g->n_types * sizeof(*top));
-	struct sweep s = {g, d, rows, hi_pages_alloc(size), top};
-	bool ok = s.path && s.top;
+	HI_GUARD(free) hi_node *until = hi_calloc(g->n_types, sizeof(*until));
 
-	if (ok) {
-		memset(top, 0xff, g->n_types * sizeof(*top));
-		sweep_run(&s);
-	}
-	hi_pages_free(s.path, size);
-	return ok;
+	if (until)
+		sweep(g, d, rows, until);
+	return until;
 }
 
 static int by_shallow(const void *a, const void *b)
@@ -195,7 +153,7 @@ static uint64_t lost_bytes(const struct without *w, const struct hi_reach *reach
 	for (hi_node i = 0; i < w->graph->n_objects; i++)
 		if (hi_bit(reach->any, i) && !hi_bit(w->marked, i) &&
 		    !hi_is_internal(w->graph, i))
-			bytes += hi_objects_cost(w->graph->objects, i);
+			bytes += hi_cost_of(w->graph->objects, i);
 	return bytes;
 }
 

@@ -18,17 +18,18 @@
  * which they are marked, and writes their edges out in these numbers; all
  * later phases then work on arrays in which neighbours are near.
  *
- *	relabel   number (by node) order, start, succ (by number), stack
+ *	relabel   number (by node), stack; order, start, succ
  *	search    order, start, succ; pre, parent, cursor
  *	turn      order, start, succ, pre, parent; row, pred
  *	semi      node, parent, row (= label), pred, ancestor, semi
  *	idom      node, parent (= idom), semi
- *	sizes     node, idom; results
+ *	tree      node, parent, two of scratch; results order, span, idom
+ *	sizes     sums (8); result retained (8)
  *
- * Every array is 4 bytes a node, succ and pred 4 bytes an edge (pred: edges
- * that are not in the search tree), the results 4 + 4 + 8 a node. Arrays are
- * given back as soon as a phase is done with them: the peak is about 30 bytes
- * a node, 40 at two edges a node.
+ * All but the last are 4 bytes a node, succ 4 bytes an edge, pred 4 bytes an
+ * edge that is not in the search tree. Columns go from phase to phase by a
+ * pool, since the kernel's zeroing of fresh pages would take as long as a
+ * phase. The peak is about 28 bytes a node above the graph.
  *
  * Numbers by preorder count from 1, so that 0 means "not visited".
  */
@@ -43,49 +44,92 @@ HI_DEFINE_GUARD(struct hi_dominators *, hi_dominators_destroy)
 #define LAST_EDGE (1u << 31) /* in succ: the row ends with this edge */
 #define NO_EDGES UINT32_MAX  /* in start */
 
-/* Scratch of one job. All in pages: what is not touched costs nothing. */
-struct column {
-	uint32_t *items;
-	size_t size;
-};
-
 struct job {
 	const struct hi_graph *graph;
 	const struct hi_reach *reach;
 	struct hi_dominators *result;
-	uint32_t n;	      /* nodes of the flow graph */
-	struct column order;  /* number -> node */
-	struct column start;  /* number -> first of its succ */
-	struct column succ;   /* numbers, LAST_EDGE at row ends */
-	struct column pre;    /* number -> preorder */
-	struct column node;   /* preorder -> node */
-	struct column parent; /* preorder; becomes idom */
-	struct column row;    /* preorder -> first of its pred; becomes label */
-	struct column pred;   /* preorder numbers */
-	struct column ancestor, semi;
+	uint32_t n;	  /* nodes of the flow graph */
+	uint32_t *order;  /* number -> node */
+	uint32_t *start;  /* number -> first of its succ */
+	uint32_t *succ;	  /* numbers, LAST_EDGE at row ends */
+	uint32_t *pre;	  /* number -> preorder */
+	uint32_t *node;	  /* preorder -> node */
+	uint32_t *parent; /* preorder; becomes idom */
+	uint32_t *row;	  /* preorder -> first of its pred; becomes label */
+	uint32_t *pred;	  /* preorder numbers */
+	uint32_t *ancestor, *semi;
+	size_t succ_size, pred_size;
+	uint32_t *pool[8]; /* columns that nobody uses */
+	unsigned n_pool;
 };
 
-static bool column_alloc(struct column *c, uint64_t count)
+/* Every column has room for any node, and two more. */
+static size_t column_size(hi_node n_nodes)
 {
-	c->size = count * sizeof(*c->items);
-	c->items = hi_pages_alloc(c->size);
-	return c->items;
+	return ((size_t)n_nodes + 2) * sizeof(uint32_t);
 }
 
-static void column_free(struct column *c)
+static void column_free(struct job *j, uint32_t **column)
 {
-	hi_pages_free(c->items, c->size);
-	*c = (struct column){};
+	if (*column)
+		hi_pages_free(*column, column_size(j->graph->n_nodes));
+	*column = NULL;
+}
+
+static bool column_take(struct job *j, uint32_t **column)
+{
+	*column = j->n_pool ? j->pool[--j->n_pool]
+			    : hi_pages_alloc(column_size(j->graph->n_nodes));
+	return *column;
+}
+
+/* The first `count` items are 0. */
+static bool column_take_zeroed(struct job *j, uint32_t **column, size_t count)
+{
+	bool used = j->n_pool;
+
+	if (!column_take(j, column))
+		return false;
+	if (used)
+		memset(*column, 0, count * sizeof(**column));
+	return true;
+}
+
+static void column_give(struct job *j, uint32_t **column)
+{
+	if (j->n_pool < sizeof(j->pool) / sizeof(j->pool[0]) && *column)
+		j->pool[j->n_pool++] = hi_take(*column);
+	column_free(j, column);
+}
+
+static void pool_free(struct job *j)
+{
+	while (j->n_pool)
+		column_free(j, &j->pool[--j->n_pool]);
+}
+
+static void succ_free(struct job *j)
+{
+	hi_pages_free(j->succ, j->succ_size);
+	j->succ = NULL;
+}
+
+static void pred_free(struct job *j)
+{
+	hi_pages_free(j->pred, j->pred_size);
+	j->pred = NULL;
 }
 
 static void job_deinit(struct job *j)
 {
-	struct column *columns[] = {&j->order,	  &j->start,  &j->succ, &j->pre,
-				    &j->node,	  &j->parent, &j->row,	&j->pred,
-				    &j->ancestor, &j->semi};
+	uint32_t **columns[] = {&j->order,  &j->start, &j->pre,	     &j->node,
+				&j->parent, &j->row,   &j->ancestor, &j->semi};
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		column_free(columns[i]);
+		column_free(j, columns[i]);
+	pool_free(j);
+	succ_free(j);
+	pred_free(j);
 }
 
 /* ---- relabel ---- */
@@ -198,27 +242,28 @@ static void relabel_super_root(struct relabel *r, const struct hi_reach *reach)
 static bool relabel(struct job *j)
 {
 	const struct hi_graph *g = j->graph;
-	uint64_t edges = g->n_edges + j->reach->n_internal_roots;
-	struct column number = {}, stack = {};
-	bool ok = column_alloc(&number, g->n_nodes) && column_alloc(&stack, g->n_nodes) &&
-		  column_alloc(&j->order, g->n_nodes) &&
-		  column_alloc(&j->start, g->n_nodes) && column_alloc(&j->succ, edges);
+	uint32_t *number = NULL, *stack = NULL;
+	bool ok;
 
+	j->succ_size = (g->n_edges + j->reach->n_internal_roots) * sizeof(*j->succ);
+	j->succ = hi_pages_alloc(j->succ_size);
+	ok = j->succ && column_take(j, &number) && column_take(j, &stack) &&
+	     column_take(j, &j->order) && column_take(j, &j->start);
 	if (ok) {
 		struct relabel r = {.graph = g,
 				    .exact = j->reach->exact,
-				    .number = number.items,
-				    .order = j->order.items,
-				    .start = j->start.items,
-				    .succ = j->succ.items,
-				    .stack = stack.items};
+				    .number = number,
+				    .order = j->order,
+				    .start = j->start,
+				    .succ = j->succ,
+				    .stack = stack};
 
 		relabel_super_root(&r, j->reach);
 		relabel_run(&r);
 		j->n = r.n;
 	}
-	column_free(&number);
-	column_free(&stack);
+	column_give(j, &number);
+	column_give(j, &stack);
 	return ok;
 }
 
@@ -226,11 +271,12 @@ static bool relabel(struct job *j)
 
 static void search_run(struct job *j, uint32_t *cursor)
 {
-	const uint32_t *start = j->start.items, *succ = j->succ.items;
-	uint32_t *pre = j->pre.items, *parent = j->parent.items;
+	const uint32_t *start = j->start, *succ = j->succ;
+	uint32_t *pre = j->pre, *parent = j->parent;
 	uint32_t n = 1, p = 1, c = start[0];
 
 	pre[0] = 1;
+	parent[1] = 0;
 	for (;;) {
 		uint32_t edge, to;
 
@@ -258,14 +304,13 @@ static void search_run(struct job *j, uint32_t *cursor)
 
 static bool search(struct job *j)
 {
-	struct column cursor = {};
-	bool ok = column_alloc(&j->pre, j->n) &&
-		  column_alloc(&j->parent, (uint64_t)j->n + 1) &&
-		  column_alloc(&cursor, (uint64_t)j->n + 1);
+	uint32_t *cursor = NULL;
+	bool ok = column_take_zeroed(j, &j->pre, j->n) && column_take(j, &j->parent) &&
+		  column_take(j, &cursor);
 
 	if (ok)
-		search_run(j, cursor.items);
-	column_free(&cursor);
+		search_run(j, cursor);
+	column_give(j, &cursor);
 	return ok;
 }
 
@@ -275,8 +320,8 @@ typedef void edge_fn(struct job *j, uint32_t from, uint32_t to);
 
 HI_INLINE void for_each_cross_edge(struct job *j, edge_fn *fn)
 {
-	const uint32_t *start = j->start.items, *succ = j->succ.items;
-	const uint32_t *pre = j->pre.items, *parent = j->parent.items;
+	const uint32_t *start = j->start, *succ = j->succ;
+	const uint32_t *pre = j->pre, *parent = j->parent;
 
 	for (uint32_t v = 0; v < j->n; v++) {
 		uint32_t from = pre[v], edge, to;
@@ -297,36 +342,37 @@ HI_INLINE void for_each_cross_edge(struct job *j, edge_fn *fn)
 HI_INLINE void count_edge(struct job *j, uint32_t from, uint32_t to)
 {
 	(void)from;
-	j->row.items[to]++;
+	j->row[to]++;
 }
 
 HI_INLINE void put_edge(struct job *j, uint32_t from, uint32_t to)
 {
-	j->pred.items[--j->row.items[to]] = from;
+	j->pred[--j->row[to]] = from;
 }
 
 static bool turn(struct job *j)
 {
-	uint32_t *row, total = 0;
+	uint32_t total = 0;
 
-	if (!column_alloc(&j->row, (uint64_t)j->n + 2))
+	if (!column_take_zeroed(j, &j->row, (size_t)j->n + 2))
 		return false;
-	row = j->row.items;
 	for_each_cross_edge(j, count_edge);
 	for (uint32_t i = 1; i <= j->n; i++)
-		row[i] = total += row[i];
-	row[j->n + 1] = total;
-	if (!column_alloc(&j->pred, total))
+		j->row[i] = total += j->row[i];
+	j->row[j->n + 1] = total;
+	j->pred_size = (size_t)total * sizeof(*j->pred);
+	j->pred = hi_pages_alloc(j->pred_size);
+	if (!j->pred)
 		return false;
 	for_each_cross_edge(j, put_edge);
-	column_free(&j->succ);
-	column_free(&j->start);
-	if (!column_alloc(&j->node, (uint64_t)j->n + 1))
+	succ_free(j);
+	column_give(j, &j->start);
+	if (!column_take(j, &j->node))
 		return false;
 	for (uint32_t v = 0; v < j->n; v++)
-		j->node.items[j->pre.items[v]] = j->order.items[v];
-	column_free(&j->order);
-	column_free(&j->pre);
+		j->node[j->pre[v]] = j->order[v];
+	column_give(j, &j->order);
+	column_give(j, &j->pre);
 	return true;
 }
 
@@ -364,14 +410,13 @@ HI_INLINE uint32_t eval(uint32_t *ancestor, uint32_t *label, uint32_t v, uint32_
 
 static bool semidominators(struct job *j)
 {
-	uint32_t *label = j->row.items, *ancestor, *semi, end;
-	const uint32_t *parent = j->parent.items, *pred = j->pred.items;
+	uint32_t *label = j->row, *ancestor, *semi, end;
+	const uint32_t *parent = j->parent, *pred = j->pred;
 
-	if (!column_alloc(&j->ancestor, (uint64_t)j->n + 1) ||
-	    !column_alloc(&j->semi, (uint64_t)j->n + 1))
+	if (!column_take(j, &j->ancestor) || !column_take(j, &j->semi))
 		return false;
-	ancestor = j->ancestor.items;
-	semi = j->semi.items;
+	ancestor = j->ancestor;
+	semi = j->semi;
 	end = label[j->n + 1];
 	for (uint32_t w = j->n; w > 1; w--) {
 		uint32_t first = label[w], least = parent[w];
@@ -388,7 +433,7 @@ static bool semidominators(struct job *j)
 		semi[w] = label[w] = least;
 		ancestor[w] = parent[w];
 	}
-	column_free(&j->pred);
+	pred_free(j);
 	return true;
 }
 
@@ -426,12 +471,12 @@ static uint32_t climb(struct climber *c, uint32_t from, uint32_t to)
 
 static void immediate_dominators(struct job *j)
 {
-	uint32_t *idom = j->parent.items;
-	const uint32_t *semi = j->semi.items;
+	uint32_t *idom = j->parent;
+	const uint32_t *semi = j->semi;
 	/* Plain steps that we are willing to make before the jumps. */
 	uint64_t patience = 8 * (uint64_t)j->n + 64;
 	/* Scratch of the phase before; its contents do not matter. */
-	struct climber c = {idom, j->ancestor.items, j->row.items, 2};
+	struct climber c = {idom, j->ancestor, j->row, 2};
 	uint32_t w;
 
 	for (w = 2; w <= j->n && patience; w++) {
@@ -458,100 +503,101 @@ static void immediate_dominators(struct job *j)
 /* Nodes ahead to prefetch when results are scattered to the heap's order. */
 enum { AHEAD = 24 };
 
-/* Uses up ancestor and row. */
+/*
+ * Preorder of the dominator tree. Subtrees are sized bottom up and placed top
+ * down, in the order of their numbers. Uses up ancestor and row.
+ */
 static bool tree_order(struct job *j)
 {
-	uint32_t *size = j->ancestor.items, *next = j->row.items;
-	const uint32_t *idom = j->parent.items;
+	uint32_t *size = j->ancestor, *next = j->row;
+	const uint32_t *idom = j->parent, *node = j->node;
 	struct hi_dominators *d = j->result;
 
-	d->order = hi_pages_alloc((size_t)j->n * sizeof(*d->order));
-	if (!d->order)
+	if (!column_take(j, &d->order) || !column_take(j, &d->span))
 		return false;
 	d->n_order = j->n;
 	for (uint32_t w = 1; w <= j->n; w++)
 		size[w] = 1;
 	for (uint32_t w = j->n; w > 1; w--)
 		size[idom[w]] += size[w];
-	d->order[0] = j->node.items[1];
+	d->order[0] = node[1];
+	d->span[0] = size[1];
 	next[1] = 1;
 	for (uint32_t w = 2; w <= j->n; w++) {
 		uint32_t at = next[idom[w]];
 
-		d->order[at] = j->node.items[w];
+		d->order[at] = node[w];
+		d->span[at] = size[w];
 		next[idom[w]] = at + size[w];
 		next[w] = at + 1;
 	}
-	column_free(&j->ancestor);
-	column_free(&j->row);
+	column_give(j, &j->ancestor);
+	column_give(j, &j->row);
 	return true;
 }
 
-static void add_up(struct job *j, uint64_t *held)
-{
-	const uint32_t *idom = j->parent.items, *node = j->node.items;
-	const struct hi_objects *o = j->graph->objects;
-
-	for (uint32_t w = 1; w <= j->n; w++) {
-		if (w + AHEAD <= j->n && node[w + AHEAD] < o->count) {
-			__builtin_prefetch(&o->usable_low[node[w + AHEAD]]);
-			__builtin_prefetch(&o->flags[node[w + AHEAD]]);
-		}
-		held[w] = hi_graph_cost(j->graph, node[w]);
-	}
-	for (uint32_t w = j->n; w > 1; w--)
-		held[idom[w]] += held[w];
-}
-
+/* Uses up node and parent. */
 static bool give_idom(struct job *j)
 {
-	const uint32_t *idom = j->parent.items, *node = j->node.items;
-	size_t size = (size_t)j->graph->n_nodes * sizeof(hi_node);
-	hi_node *out = j->result->idom = hi_pages_alloc(size);
+	const uint32_t *idom = j->parent, *node = j->node;
+	hi_node *out;
 
-	if (!out)
+	if (!column_take(j, &j->result->idom))
 		return false;
-	memset(out, 0xff, size); /* HI_NODE_NONE */
+	out = j->result->idom;
+	memset(out, 0xff, column_size(j->graph->n_nodes)); /* HI_NODE_NONE */
 	for (uint32_t w = 2; w <= j->n; w++) {
 		if (w + AHEAD <= j->n)
 			__builtin_prefetch(&out[node[w + AHEAD]], 1);
 		out[node[w]] = node[idom[w]];
 	}
-	column_free(&j->parent);
+	column_give(j, &j->node);
+	column_give(j, &j->parent);
+	pool_free(j);
 	return true;
 }
 
-static bool give_retained(struct job *j, const uint64_t *held)
+/* sum[i] becomes the cost of all from order[i] on. */
+static void sum_costs(const struct job *j, uint64_t *sum)
 {
-	const uint32_t *node = j->node.items;
-	uint64_t *out = hi_pages_alloc((size_t)j->graph->n_nodes * sizeof(*out));
+	const struct hi_objects *o = j->graph->objects;
+	const hi_node *order = j->result->order;
 
-	j->result->retained = out;
-	if (!out)
-		return false;
-	for (uint32_t w = 1; w <= j->n; w++) {
-		if (w + AHEAD <= j->n)
-			__builtin_prefetch(&out[node[w + AHEAD]], 1);
-		out[node[w]] = held[w];
+	sum[j->n] = 0;
+	for (uint32_t i = j->n; i-- > 0;) {
+		uint64_t cost = 0;
+
+		if (i >= AHEAD && order[i - AHEAD] < o->count) {
+			__builtin_prefetch(&o->usable_low[order[i - AHEAD]]);
+			__builtin_prefetch(&o->flags[order[i - AHEAD]]);
+		}
+		if (order[i] < o->count)
+			cost = hi_cost_of(o, order[i]);
+		sum[i] = sum[i + 1] + cost;
 	}
-	return true;
 }
 
-static bool sizes(struct job *j)
+/* A subtree is one piece of the order: its cost is a difference of sums. */
+static bool give_retained(struct job *j)
 {
 	size_t size = ((size_t)j->n + 1) * sizeof(uint64_t);
-	uint64_t *held;
-	bool ok;
+	uint64_t *sum = hi_pages_alloc(size), *out = NULL;
+	const struct hi_dominators *d = j->result;
 
-	if (!tree_order(j))
-		return false;
-	held = hi_pages_alloc(size);
-	if (!held)
-		return false;
-	add_up(j, held);
-	ok = give_idom(j) && give_retained(j, held);
-	hi_pages_free(held, size);
-	return ok;
+	if (sum) {
+		out = hi_pages_alloc((size_t)d->n_nodes * sizeof(*out));
+		j->result->retained = out;
+	}
+	if (out) {
+		sum_costs(j, sum);
+		for (uint32_t i = 0; i < j->n; i++) {
+			if (i + AHEAD < j->n)
+				__builtin_prefetch(&out[d->order[i + AHEAD]], 1);
+			out[d->order[i]] = sum[i] - sum[i + d->span[i]];
+		}
+	}
+	hi_pages_free(sum, size);
+	return out;
 }
 
 static bool run(struct job *j)
@@ -559,8 +605,8 @@ static bool run(struct job *j)
 	if (!relabel(j) || !search(j) || !turn(j) || !semidominators(j))
 		return false;
 	immediate_dominators(j);
-	column_free(&j->semi);
-	return sizes(j);
+	column_give(j, &j->semi);
+	return tree_order(j) && give_idom(j) && give_retained(j);
 }
 
 enum hi_status hi_dominators_compute(const struct hi_graph *g,
@@ -591,8 +637,9 @@ void hi_dominators_destroy(struct hi_dominators *d)
 {
 	if (!d)
 		return;
-	hi_pages_free(d->idom, (size_t)d->n_nodes * sizeof(*d->idom));
+	hi_pages_free(d->idom, column_size(d->n_nodes));
+	hi_pages_free(d->order, column_size(d->n_nodes));
+	hi_pages_free(d->span, column_size(d->n_nodes));
 	hi_pages_free(d->retained, (size_t)d->n_nodes * sizeof(*d->retained));
-	hi_pages_free(d->order, (size_t)d->n_order * sizeof(*d->order));
 	free(d);
 }

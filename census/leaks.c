@@ -103,7 +103,7 @@ static void claim_object(struct claim *c, hi_node node)
 {
 	c->unreachable[node >> 6] &= ~(1ull << (node & 63));
 	c->root->objects++;
-	c->root->bytes += hi_objects_cost(c->graph->objects, node);
+	c->root->bytes += hi_cost_of(c->graph->objects, node);
 }
 
 HI_INLINE bool take_unclaimed(void *arg, hi_node from, hi_node to, uint8_t grade)

@@ -151,7 +151,7 @@ static void sum_chunk(void *arg, size_t task, unsigned worker)
 		if (hi_is_internal(g, i))
 			which = SUM_INTERNAL;
 		sums.objects[which]++;
-		sums.bytes[which] += hi_objects_cost(g->objects, i);
+		sums.bytes[which] += hi_cost_of(g->objects, i);
 	}
 	job->sums[task] = sums;
 }

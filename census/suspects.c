@@ -21,50 +21,66 @@ HI_DEFINE_GUARD(struct hi_suspects *, hi_suspects_destroy)
 /* A bound for tiny shares; with 20 % there are five at most. */
 enum { MAX_SUSPECTS = 64 };
 
+struct place { /* a top, and its position in the dominators' order */
+	struct hi_suspect suspect;
+	hi_node at;
+};
+
 struct finder {
 	const struct hi_graph *graph;
 	const struct hi_dominators *dominators;
-	struct hi_suspects *found;
-	uint64_t *on_way; /* bits: nodes on the way down from a top */
-	hi_node last[MAX_SUSPECTS];
+	struct HI_VECTOR(struct place) tops;
+	struct tally { /* by type */
+		uint64_t count, bytes;
+	} * tally;
 };
 
-static bool is_kind(const struct hi_graph *g, hi_node node)
+static uint64_t retained_at(const struct finder *f, hi_node at)
 {
-	return node >= g->first_kind;
+	return f->dominators->retained[f->dominators->order[at]];
+}
+
+/* Children of the node at `at` are at at + 1, and behind each other's span. */
+static hi_node children_end(const struct finder *f, hi_node at)
+{
+	return at + f->dominators->span[at];
+}
+
+static bool add_top(struct finder *f, hi_node at, double least)
+{
+	struct place place = {.at = at};
+
+	place.suspect.top = f->dominators->order[at];
+	place.suspect.retained = retained_at(f, at);
+	if (!place.suspect.retained || (double)place.suspect.retained < least)
+		return true;
+	return hi_vector_push(&f->tops, place);
+}
+
+/* What lies directly under the super-root or a kind, and is none itself. */
+static bool collect_tops(struct finder *f, double least)
+{
+	const struct hi_dominators *d = f->dominators;
+
+	for (hi_node at = 1; at < d->n_order;) {
+		if (d->order[at] >= f->graph->first_kind) {
+			at++; /* go into the kind */
+			continue;
+		}
+		if (!add_top(f, at, least))
+			return false;
+		at += d->span[at];
+	}
+	return true;
 }
 
 static int by_retained(const void *a, const void *b)
 {
-	const struct hi_suspect *x = a, *y = b;
+	const struct place *x = a, *y = b;
 
-	if (x->retained != y->retained)
-		return x->retained > y->retained ? -1 : 1;
-	return x->top < y->top ? -1 : x->top > y->top;
-}
-
-static bool collect_tops(struct finder *f, double least)
-{
-	const struct hi_dominators *d = f->dominators;
-	struct HI_VECTOR(struct hi_suspect) tops = {};
-
-	for (hi_node i = 0; i < d->n_nodes; i++) {
-		if (d->idom[i] == HI_NODE_NONE || is_kind(f->graph, i) ||
-		    !is_kind(f->graph, d->idom[i]) || !d->retained[i] ||
-		    (double)d->retained[i] < least)
-			continue;
-		if (!hi_vector_push(&tops,
-				    ((struct hi_suspect){.top = i,
-							 .retained = d->retained[i]}))) {
-			hi_vector_free(&tops);
-			return false;
-		}
-	}
-	if (tops.count)
-		qsort(tops.items, tops.count, sizeof(*tops.items), by_retained);
-	f->found->items = tops.items;
-	f->found->count = tops.count < MAX_SUSPECTS ? tops.count : MAX_SUSPECTS;
-	return true;
+	if (x->suspect.retained != y->suspect.retained)
+		return x->suspect.retained > y->suspect.retained ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
 }
 
 static bool are_alike(const struct hi_graph *g, hi_node a, hi_node b)
@@ -79,67 +95,72 @@ static bool are_alike(const struct hi_graph *g, hi_node a, hi_node b)
 	return type || hi_graph_cost(g, a) == hi_graph_cost(g, b);
 }
 
-/* node is the heavy child of parent, which is on the way of some suspect. */
-static void go_down(struct finder *f, hi_node parent, hi_node node)
+/* The child that holds >= 0.7 of its parent; there is at most one. 0: none. */
+static hi_node heavy_child(const struct finder *f, hi_node at)
 {
-	for (size_t i = 0; i < f->found->count; i++) {
-		if (f->last[i] != parent)
-			continue;
-		f->last[i] = node;
-		if (!are_alike(f->graph, parent, node))
-			f->found->items[i].accumulation = node;
-	}
-	hi_bit_take(f->on_way, node);
+	double least = 0.7 * (double)retained_at(f, at);
+	hi_node end = children_end(f, at);
+
+	for (hi_node child = at + 1; least > 0 && child < end;
+	     child += f->dominators->span[child])
+		if ((double)retained_at(f, child) >= least)
+			return child;
+	return 0;
 }
 
-/* In preorder every node comes after its dominators: one sweep is enough. */
-static void follow(struct finder *f)
+static hi_node accumulation_at(const struct finder *f, hi_node top)
 {
-	enum { AHEAD = 16 };
-	const struct hi_dominators *d = f->dominators;
+	const hi_node *order = f->dominators->order;
+	hi_node first = top, next;
 
-	for (size_t i = 0; i < f->found->count; i++) {
-		f->last[i] = f->found->items[i].accumulation = f->found->items[i].top;
-		hi_bit_take(f->on_way, f->last[i]);
-	}
-	for (hi_node i = 1; i < d->n_order; i++) {
-		hi_node node = d->order[i], parent = d->idom[node];
-
-		if (i + AHEAD < d->n_order)
-			__builtin_prefetch(&d->idom[d->order[i + AHEAD]]);
-		if (hi_bit(f->on_way, parent) && d->retained[parent] &&
-		    (double)d->retained[node] >= 0.7 * (double)d->retained[parent])
-			go_down(f, parent, node);
-	}
+	for (hi_node at = top; (next = heavy_child(f, at)); at = next)
+		if (!are_alike(f->graph, order[at], order[next]))
+			first = next;
+	return first;
 }
 
-struct tally {
-	uint64_t count, bytes;
-};
-
-static void describe(struct finder *f, struct hi_suspect *s, struct tally *tally)
+static void describe(struct finder *f, struct place *place)
 {
 	const struct hi_graph *g = f->graph;
-	const struct hi_dominators *d = f->dominators;
+	hi_node at = accumulation_at(f, place->at), end = children_end(f, at);
 	uint32_t best = 0;
 
-	memset(tally, 0, g->n_types * sizeof(*tally));
-	for (hi_node i = 0; i < g->n_objects; i++) {
-		struct tally *t;
+	memset(f->tally, 0, g->n_types * sizeof(*f->tally));
+	for (hi_node child = at + 1; child < end; child += f->dominators->span[child]) {
+		hi_node node = f->dominators->order[child];
 
-		if (d->idom[i] != s->accumulation)
+		if (!hi_graph_is_object(g, node))
 			continue;
-		t = &tally[hi_type_of(g, i)];
-		t->count++;
-		t->bytes += d->retained[i];
+		f->tally[hi_type_of(g, node)].count++;
+		f->tally[hi_type_of(g, node)].bytes += retained_at(f, child);
 	}
 	for (uint32_t type = 1; type < g->n_types; type++)
-		if (tally[type].bytes > tally[best].bytes)
+		if (f->tally[type].bytes > f->tally[best].bytes)
 			best = type;
-	s->accumulation_retained = d->retained[s->accumulation];
-	s->child_type = best;
-	s->children = tally[best].count;
-	s->children_bytes = tally[best].bytes;
+	place->suspect.accumulation = f->dominators->order[at];
+	place->suspect.accumulation_retained = retained_at(f, at);
+	place->suspect.child_type = best;
+	place->suspect.children = f->tally[best].count;
+	place->suspect.children_bytes = f->tally[best].bytes;
+}
+
+static bool find(struct finder *f, double least, struct hi_suspects *found)
+{
+	size_t n;
+
+	if (!collect_tops(f, least))
+		return false;
+	n = f->tops.count < MAX_SUSPECTS ? f->tops.count : MAX_SUSPECTS;
+	found->items = hi_calloc(n, sizeof(*found->items));
+	if (!found->items)
+		return false;
+	if (f->tops.count)
+		qsort(f->tops.items, f->tops.count, sizeof(*f->tops.items), by_retained);
+	for (; found->count < n; found->count++) {
+		describe(f, &f->tops.items[found->count]);
+		found->items[found->count] = f->tops.items[found->count].suspect;
+	}
+	return true;
 }
 
 enum hi_status hi_suspects_find(const struct hi_graph *g, const struct hi_reach *reach,
@@ -147,16 +168,13 @@ enum hi_status hi_suspects_find(const struct hi_graph *g, const struct hi_reach 
 				struct hi_suspects **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_suspects_destroy) struct hi_suspects *s = hi_calloc(1, sizeof(*s));
-	HI_GUARD(free) uint64_t *on_way = hi_calloc(1, hi_bits_size(g->n_nodes));
 	HI_GUARD(free) struct tally *tally = hi_calloc(g->n_types, sizeof(*tally));
-	struct finder f = {.graph = g, .dominators = d, .found = s, .on_way = on_way};
+	struct finder f = {.graph = g, .dominators = d, .tally = tally};
+	bool ok = s && tally && find(&f, share * (double)reach->live_bytes, s);
 
-	if (!s || !on_way || !tally ||
-	    !collect_tops(&f, share * (double)reach->live_bytes))
+	hi_vector_free(&f.tops);
+	if (!ok)
 		return hi_fail_memory(err, "suspects");
-	follow(&f);
-	for (size_t i = 0; i < s->count; i++)
-		describe(&f, &s->items[i], tally);
 	*ret = hi_take(s);
 	return HI_OK;
 }

@@ -227,6 +227,7 @@ static void check_order(const struct naive *n, const struct hi_dominators *d)
 	for (hi_node at = 0; at < d->n_order; at++) {
 		uint64_t subtree = n->dominated[d->order[at]];
 
+		HI_ASSERT_EQ(__builtin_popcountll(subtree), d->span[at]);
 		/* A subtree is the piece of the order that starts at its top. */
 		for (int k = 0; k < __builtin_popcountll(subtree); k++)
 			HI_ASSERT(HAS(subtree, d->order[at + (hi_node)k]));
