@@ -101,7 +101,8 @@ struct hi_glibc_arena {
 };
 enum hi_glibc_part_kind { HI_GLIBC_CHAIN, HI_GLIBC_MMAPPED };
 /* One region: a chain of chunks from first to stop, exactly; what lies at stop
- * is the top (then the region ends behind it), a fence or the next part. */
+ * is the top or a fence (the region ends behind them) or the next part's first
+ * chunk, whose head still belongs to this region. */
 struct hi_glibc_part {
 	uint64_t start, end; /* the region */
 	uint64_t first, stop;

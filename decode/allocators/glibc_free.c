@@ -24,7 +24,8 @@ static bool add_listed(struct hi_glibc *g, uint64_t chunk, enum hi_block_state s
 static bool chunk_size(struct hi_glibc *g, struct hi_window *w, uint64_t chunk,
 		       uint64_t *size_ret)
 {
-	const struct hi_glibc_part *part = hi_glibc_part_at(g, chunk);
+	/* By the user's address: a head may lie in the region before. */
+	const struct hi_glibc_part *part = hi_glibc_part_at(g, chunk + HI_CHUNK_HEADER);
 	uint64_t head;
 
 	if (!part || part->kind != HI_GLIBC_CHAIN || chunk % HI_CHUNK_ALIGN ||

@@ -134,18 +134,26 @@ static enum hi_status add_chain(struct outline *o, struct hi_glibc_part part,
 			return hi_fail_memory(err, "window");
 		if (how != CHAIN_SPLIT || at >= limit)
 			break;
-		part.stop = part.end = at;
+		/* The last block's user may write the next head's first word. */
+		part.stop = at;
+		part.end = at + HI_CHUNK_HEADER;
 		part.has_top = false;
 		status = add_part(o, part, err);
 		if (status != HI_OK)
 			return status;
-		part.start = part.first = at;
+		part.start = part.end;
+		part.first = at;
 		part.state_area = 0;
 	}
 	/* A broken chain is the walk's to report; the region goes to its limit. */
 	part.stop = how == CHAIN_AT_FENCE ? at : limit;
 	part.has_top = has_top && how != CHAIN_AT_FENCE && end > limit;
-	part.end = part.has_top ? end : part.stop;
+	if (how == CHAIN_AT_FENCE && o->main)
+		part.end = fence_end(o, at, limit);
+	else if (o->main && !part.has_top)
+		part.end = part.stop;
+	else
+		part.end = end;
 	*how_ret = how;
 	*end_ret = part.stop;
 	return add_part(o, part, err);

@@ -74,7 +74,7 @@ static inline void emit_chunk(struct walk *w, uint64_t p, uint64_t size,
 {
 	uint64_t usable = size - 8;
 
-	if (__builtin_expect(p + size >= w->part->end, 0))
+	if (__builtin_expect(p + size + 8 > w->part->end, 0))
 		usable = size - HI_CHUNK_HEADER;
 	emit(w, p + HI_CHUNK_HEADER, usable, size, state);
 }
@@ -248,7 +248,7 @@ static void walk_part(struct walk *w)
 		emit(w, part->state_area, w->g->layout->state_size,
 		     part->first - part->state_area, HI_BLOCK_INTERNAL);
 	w->listed = lower_bound(&w->g->listed, part->first);
-	w->listed_end = lower_bound(&w->g->listed, part->end);
+	w->listed_end = lower_bound(&w->g->listed, part->stop);
 	walk_chain(w);
 	if (part->has_top && !w->stopped)
 		emit(w, part->stop + HI_CHUNK_HEADER,
