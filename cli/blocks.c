@@ -12,12 +12,6 @@ HI_DEFINE_GUARD(struct hi_objects_builder *, hi_objects_builder_destroy)
 /* Overhead classes of the object table: glibc's header beside the usable bytes. */
 enum { CLASS_HEAP, CLASS_MMAPPED };
 enum { HEAP_HEADER = 8, MMAPPED_HEADER = 16, GLIBC_ALIGN_SHIFT = 4 };
-/*
- * A region is made of chunks, the object table of what their users see: from 16
- * bytes behind a chunk's start to 8 bytes into the next one. Shifted by this,
- * regions that touch stay apart and every block lies in its own.
- */
-enum { USER_SHIFT = 16 };
 
 struct collecting {
 	struct hi_objects_builder *builder;
@@ -71,8 +65,8 @@ static enum hi_status open_regions(struct collecting *c,
 	for (size_t i = 0; i < c->n_regions; i++) {
 		const struct hi_heap_region *r = &allocator->regions[i];
 		enum hi_status status = hi_objects_builder_region(
-			c->builder, r->start + USER_SHIFT, r->end + USER_SHIFT,
-			GLIBC_ALIGN_SHIFT, &c->region_of[i], err);
+			c->builder, r->start, r->end, GLIBC_ALIGN_SHIFT, &c->region_of[i],
+			err);
 
 		if (status != HI_OK)
 			return status;
