@@ -356,6 +356,38 @@ HI_TEST_SCENARIO(copy, what_the_target_did_between_the_estimate_and_the_stop_is_
 	check_changed_target(false);
 }
 
+/* Pages that are listed and then cannot be read: unmapped in between, which a
+ * stopped target cannot do. */
+HI_TEST_SCENARIO(copy, pages_that_cannot_be_read_are_counted_and_left_out)
+{
+	static struct truths truths;
+	struct hi_fixture *fx = hi_fixture_start("copy_pages", NULL);
+	struct hi_stop_options options = {};
+	struct hi_image *image = NULL;
+	struct hi_copy *copy = NULL;
+	struct hi_error err = {};
+
+	truths.count = 0;
+	hi_fixture_read_until(fx, "ready", add_truth, &truths);
+	HI_ASSERT_OK(hi_copy_prepare(open_target(fx->pid), &options, &copy, &err), &err);
+	HI_ASSERT_OK(hi_copy_look(copy, &err), &err);
+	HI_ASSERT_OK(hi_copy_place(copy, false, &err), &err);
+	HI_ASSERT_OK(hi_copy_cut(copy, &err), &err);
+	hi_fixture_tell(fx, "change");
+	hi_fixture_read_until(fx, "changed", add_truth, &truths);
+	HI_ASSERT_OK(hi_copy_read(copy, &err), &err);
+	HI_ASSERT_OK(hi_copy_finish(copy, NULL, 0, &image, &err), &err);
+	hi_test_defer(destroy_image, image);
+	for (size_t i = 0; i < truths.count; i++)
+		if (strcmp(truths.items[i].name, "new") != 0 &&
+		    strcmp(truths.items[i].name, "unmapped") != 0)
+			check_truth(image, &truths.items[i]);
+		else
+			check_absent(image, &truths.items[i]);
+	HI_ASSERT_EQ(32 * PAGE, image->stats.bytes_unreadable);
+	HI_ASSERT(!image->complete);
+}
+
 HI_TEST_SCENARIO(copy, a_kernel_without_pagemap_scan_gives_the_same_image)
 {
 	check_changed_target(true);

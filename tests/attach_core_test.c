@@ -15,6 +15,7 @@
 
 #include "attach/copy.h"
 #include "attach/core.h"
+#include "attach/core_notes.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "tests/support/command.h"
@@ -287,7 +288,7 @@ HI_TEST(core, each_wrong_file_is_refused_with_its_own_word)
 	check_patched(18, EM_AARCH64, HI_UNSUPPORTED, "aarch64");
 	check_patched(18, EM_RISCV, HI_UNSUPPORTED, "another machine");
 	check_patched(56, 0, HI_BAD_DATA, "no program headers");
-	check_patched(57, 0xee, HI_BAD_DATA, "truncated");
+	check_patched(57, 0xee, HI_BAD_DATA, "the program headers are cut off");
 	check_refused("/proc/self/exe", HI_BAD_DATA, "not a core");
 	check_refused("/dev/null", HI_BAD_DATA, "not a regular file");
 	check_refused("/nonexistent/core", HI_OS, "No such file");
@@ -297,6 +298,54 @@ HI_TEST(core, each_wrong_file_is_refused_with_its_own_word)
 			  "0123456789012345678901234567890123456789012345678901234567890",
 			  65, path);
 	check_refused(path, HI_UNSUPPORTED, "compressed");
+}
+
+/* One note of the given sizes, in a block that ends with it. */
+static void check_note(uint32_t type, uint32_t name_size, uint32_t desc_size,
+		       const void *desc, size_t desc_given, const char *word)
+{
+	Elf64_Nhdr header = {name_size, desc_size, type};
+	size_t size = sizeof(header) + 8 + desc_given;
+	unsigned char *bytes = malloc(size);
+	struct hi_core_notes notes = {};
+	struct hi_error err = {};
+
+	memcpy(bytes, &header, sizeof(header));
+	memcpy(bytes + sizeof(header), "CORE\0\0\0", 8);
+	memcpy(bytes + sizeof(header) + 8, desc, desc_given);
+	if (word) {
+		HI_ASSERT_STATUS(HI_BAD_DATA,
+				 hi_core_notes_parse(&notes, bytes, size, &err));
+		HI_ASSERT_MSG(strstr(err.text, word), "\"%s\" does not say \"%s\"",
+			      err.text, word);
+	} else {
+		HI_ASSERT_OK(hi_core_notes_parse(&notes, bytes, size, &err), &err);
+	}
+	hi_core_notes_free(&notes);
+	free(bytes);
+}
+
+HI_TEST(core, notes_that_do_not_fit_are_refused)
+{
+	uint64_t files[] = {1, 4096, 0x1000, 0x2000, 0, 0x0061};
+	uint64_t wrap[] = {1, UINT64_MAX, 0x1000, 0x2000, 2, 0x0061};
+	unsigned char status[336] = {};
+
+	check_note(NT_PRSTATUS, 5, 336, status, 336, NULL);
+	check_note(NT_PRSTATUS, 5, 335, status, 335, "too short");
+	check_note(NT_PRSTATUS, 5, 336, status, 335, "beyond its segment");
+	check_note(NT_PRSTATUS, 5, UINT32_MAX, status, 336, "beyond its segment");
+	check_note(NT_PRSTATUS, UINT32_MAX, 8, status, 336, "beyond its segment");
+	check_note(NT_PRPSINFO, 5, 16, status, 16, "too short");
+	check_note(NT_AUXV, 5, 15, status, 15, NULL);
+	check_note(NT_FILE, 5, 48, files, 48, NULL);
+	check_note(NT_FILE, 5, 41, files, 41, "has no end");
+	check_note(NT_FILE, 5, 8, files, 8, "too short");
+	check_note(NT_FILE, 5, 48, wrap, 48, "wraps");
+	files[0] = 2;
+	check_note(NT_FILE, 5, 48, files, 48, "cut off");
+	files[0] = UINT64_MAX / 24 + 2;
+	check_note(NT_FILE, 5, 48, files, 48, "cut off");
 }
 
 HI_TEST(core, more_than_65534_segments_are_counted_by_the_section_header)
