@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* heapinspect: options, one inspection, one report. */
 #include <argp.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -123,6 +125,19 @@ static int inspect(const struct hi_options *options, struct hi_output *output)
 	return EXIT_FINE;
 }
 
+/* A descriptor that is closed at the start would be the next file that is
+ * opened: the report must not go there. Writing to these fails instead. */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct hi_options options;
@@ -130,6 +145,7 @@ int main(int argc, char **argv)
 	struct hi_error err;
 	int code;
 
+	fill_standard_descriptors();
 	setlocale(LC_CTYPE, "");
 	/* A closed pipe is an error to be told, not a death while a target waits. */
 	signal(SIGPIPE, SIG_IGN);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -13,6 +14,30 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "report/formats/text.h"
+
+/* What a signal that ends us must remove; NULL: nothing. */
+static const char *volatile unfinished;
+
+static void remove_unfinished(int number)
+{
+	const char *path = unfinished;
+
+	if (path)
+		unlink(path);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+/* Ends as the signal would have it (128+n for a shell), without litter. */
+static void watch_signals(const char *temporary)
+{
+	static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+	unfinished = temporary;
+	for (size_t i = 0; i < 4; i++)
+		if (signal(numbers[i], remove_unfinished) == SIG_IGN)
+			signal(numbers[i], SIG_IGN); /* nohup stays nohup */
+}
 
 /* A device or a pipe cannot be replaced by a rename: written as it is. */
 static bool is_special(const char *path)
@@ -49,6 +74,8 @@ static enum hi_status open_file(const char *path, struct hi_output *ret,
 	}
 	ret->path = path;
 	ret->temporary = hi_take(temporary);
+	if (ret->temporary)
+		watch_signals(ret->temporary);
 	return HI_OK;
 }
 
@@ -111,6 +138,7 @@ enum hi_status hi_output_commit(struct hi_output *output, struct hi_error *err)
 		return hi_fail_errno(err, "cannot write %s", name);
 	if (output->temporary && rename(output->temporary, output->path) != 0)
 		return hi_fail_errno(err, "cannot write %s", name);
+	unfinished = NULL;
 	free(hi_take(output->temporary));
 	return HI_OK;
 }
@@ -120,6 +148,7 @@ void hi_output_close(struct hi_output *output)
 	if (output->path && output->file)
 		fclose(hi_take(output->file));
 	if (output->temporary) {
+		unfinished = NULL;
 		unlink(output->temporary);
 		free(hi_take(output->temporary));
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/words.h"
 #include "report/retained_report.h"
 
 enum { TOP = 15 };
@@ -17,6 +18,27 @@ static enum hi_status exact_bytes(struct hi_inspection *in, const struct hi_type
 			return hi_census_retained_by_type(in->graph, in->reach, i, ret,
 							  err);
 	return HI_OK;
+}
+
+/* Objects get a name: the way from a root for those on top, how the parent leads
+ * there for the others. Each may cost a search: only for what a person reads. */
+static void name_rows(struct hi_inspection *in, struct hi_retained_report *r)
+{
+	enum { NAMED = 200, DEEPEST = 16 };
+	hi_node above[DEEPEST] = {};
+
+	for (size_t i = 0; r->tree && i < r->n_rows && i < NAMED; i++) {
+		struct hi_node_info *info = &r->rows[i].info;
+		unsigned depth = r->rows[i].depth;
+
+		if (depth >= DEEPEST)
+			continue;
+		above[depth] = info->node;
+		if (info->sort != HI_NODE_OBJECT)
+			continue;
+		info->name = depth ? hi_words_chain(in, above[depth - 1], info->node)
+				   : hi_words_name(in, info->node);
+	}
 }
 
 static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
@@ -38,6 +60,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 	hi_type_set_free(&set);
 	if (status != HI_OK)
 		return status;
+	name_rows(in, report);
 	if (json)
 		hi_retained_json(report, json);
 	else

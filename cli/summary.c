@@ -7,18 +7,28 @@
 /* A page has room for ten; a script takes what it wants. */
 enum { TOP_TEXT = 10, TOP_JSON = 100 };
 
-static enum hi_status describe_suspects(struct hi_inspection *in, const char ***ret,
-					struct hi_error *err)
+struct suspect_words {
+	const char **names, **paths;
+};
+
+static enum hi_status describe_suspects(struct hi_inspection *in,
+					struct suspect_words *ret, struct hi_error *err)
 {
 	size_t n = in->suspects->count;
-	const char **paths = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*paths));
+	struct suspect_words w = {
+		.names = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*w.names)),
+		.paths = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*w.paths))};
 
-	if (!paths)
+	if (!w.names || !w.paths)
 		return hi_fail_memory(err, "suspects");
-	for (size_t i = 0; i < n; i++)
-		paths[i] = hi_words_chain(in, in->suspects->items[i].top,
-					  in->suspects->items[i].accumulation);
-	*ret = paths;
+	for (size_t i = 0; i < n; i++) {
+		const struct hi_suspect *s = &in->suspects->items[i];
+
+		w.names[i] = hi_words_name(in, s->top);
+		w.paths[i] = hi_arena_printf(&in->arena, "%s%s", w.names[i],
+					     hi_words_chain(in, s->top, s->accumulation));
+	}
+	*ret = w;
 	return HI_OK;
 }
 
@@ -27,8 +37,8 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 			  struct hi_error *err)
 {
 	struct hi_summary_report *report = NULL;
-	const char **paths = NULL;
-	enum hi_status status = describe_suspects(in, &paths, err);
+	struct suspect_words words = {};
+	enum hi_status status = describe_suspects(in, &words, err);
 	struct hi_summary_inputs inputs = {
 		.head = head,
 		.graph = in->graph,
@@ -37,7 +47,8 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 		.leaks = in->leaks,
 		.census = in->census,
 		.suspects = in->suspects,
-		.suspect_paths = paths,
+		.suspect_names = words.names,
+		.suspect_paths = words.paths,
 		.ledger = in->ledger_known ? &in->ledger : NULL,
 		.top = hi_lookup_top(in->options, json ? TOP_JSON : TOP_TEXT),
 	};

@@ -60,6 +60,21 @@ const char *hi_words_way(struct hi_inspection *in, const hi_node *nodes, size_t 
 	return text;
 }
 
+const char *hi_words_name(struct hi_inspection *in, hi_node object)
+{
+	struct hi_paths *paths = NULL;
+	struct hi_error quiet;
+	const char *text = "";
+
+	if (!hi_graph_is_object(in->graph, object) ||
+	    hi_paths_find(in->graph, in->reach, &object, 1, 1, &paths, &quiet) != HI_OK)
+		return "";
+	if (paths->n_paths)
+		text = hi_words_way(in, paths->paths[0].nodes, paths->paths[0].length);
+	hi_paths_destroy(paths);
+	return text;
+}
+
 const char *hi_words_chain(struct hi_inspection *in, hi_node top, hi_node below)
 {
 	struct chain HI_VECTOR(hi_node) up = {};

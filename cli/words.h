@@ -10,6 +10,8 @@
 const char *hi_words_edge(struct hi_inspection *in, hi_node from, hi_node to);
 /* n nodes, each referring to the next, as one expression. Never NULL. */
 const char *hi_words_way(struct hi_inspection *in, const hi_node *nodes, size_t n);
+/* The shortest way to an object from a root: "server.db". "" if none is found. */
+const char *hi_words_name(struct hi_inspection *in, hi_node object);
 /* From top to below down the dominator tree, "…" where an object in between is
  * not referred to directly. At most HI_WORDS_STEPS steps. */
 enum { HI_WORDS_STEPS = 8 };

@@ -57,7 +57,7 @@ const char *hi_type_label(const char *type, struct hi_page *page)
 	return hi_page_safe(page, hi_type_key(type));
 }
 
-static const char *object_label(const struct hi_node_info *info, struct hi_page *page)
+static const char *object_type(const struct hi_node_info *info, struct hi_page *page)
 {
 	size_t n = strlen(info->type);
 
@@ -69,13 +69,25 @@ static const char *object_label(const struct hi_node_info *info, struct hi_page 
 	return hi_page_printf(page, "%s []", hi_page_safe(page, info->type));
 }
 
+static const char *object_label(const struct hi_node_info *info, struct hi_page *page)
+{
+	if (!*info->name)
+		return object_type(info, page);
+	return hi_page_printf(page, "%s (%s)", hi_page_safe(page, info->name),
+			      object_type(info, page));
+}
+
 const char *hi_node_label(const struct hi_node_info *info, struct hi_page *page)
 {
-	const char *label = hi_node_short_label(info, page);
-
 	if (info->sort != HI_NODE_OBJECT)
-		return label;
-	return hi_page_printf(page, "%s 0x%" PRIx64, label, info->address);
+		return hi_node_short_label(info, page);
+	if (!*info->name)
+		return hi_page_printf(page, "%s 0x%" PRIx64, object_type(info, page),
+				      info->address);
+	return hi_page_printf(page, "%s (%s%s0x%" PRIx64 ")",
+			      hi_page_safe(page, info->name),
+			      *info->type ? object_type(info, page) : "",
+			      *info->type ? " " : "", info->address);
 }
 
 const char *hi_node_short_label(const struct hi_node_info *info, struct hi_page *page)

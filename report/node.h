@@ -13,12 +13,15 @@ struct hi_node_info {
 	hi_node node;
 	enum hi_node_sort sort;
 	enum hi_root_kind kind; /* roots and kinds */
-	const char *name;	/* roots */
-	const char *detail;	/* roots: file:line or module; "" unknown */
-	const char *type;	/* "" unknown */
-	uint64_t address;	/* 0: none */
-	uint64_t shallow;	/* cost */
-	uint64_t retained;	/* UINT64_MAX: not computed */
+	/* A root's; an object's, where somebody looked for one: a way to it from a
+	 * root, in words. Else "". */
+	const char *name;   /* of a root; of an object where the caller looked for one: a
+			     * way to it in words, "server.db"; else "" */
+	const char *detail; /* roots: file:line or module; "" unknown */
+	const char *type;   /* "" unknown */
+	uint64_t address;   /* 0: none */
+	uint64_t shallow;   /* cost */
+	uint64_t retained;  /* UINT64_MAX: not computed */
 	enum hi_evidence evidence;
 	bool array;    /* of elements of its type */
 	bool internal; /* the allocator's or libc's own block */

@@ -257,6 +257,7 @@ static enum hi_status make_tree(struct picking *p, const struct hi_restrict *onl
 	return status;
 }
 
+/* Hidden rows count by their own bytes: what they retain may be nested. */
 static enum hi_status make_list(const struct hi_graph *g, const struct hi_reach *reach,
 				const struct hi_dominators *d,
 				const struct hi_restrict *only,
@@ -273,7 +274,7 @@ static enum hi_status make_list(const struct hi_graph *g, const struct hi_reach 
 		r->type_shallow += hi_objects_cost(g->objects, i);
 		if (d->retained[i] < only->min_size) {
 			r->below.rows++;
-			r->below.bytes += d->retained[i];
+			r->below.bytes += hi_objects_cost(g->objects, i);
 			continue;
 		}
 		if (!hi_vector_push(&found, i)) {
@@ -284,7 +285,7 @@ static enum hi_status make_list(const struct hi_graph *g, const struct hi_reach 
 	hi_rank_nodes(d, found.items, found.count);
 	for (size_t i = only->top; i < found.count; i++) {
 		r->beyond.rows++;
-		r->beyond.bytes += d->retained[found.items[i]];
+		r->beyond.bytes += hi_objects_cost(g->objects, found.items[i]);
 	}
 	if (found.count > only->top)
 		found.count = only->top;

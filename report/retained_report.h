@@ -23,7 +23,8 @@ struct hi_retained_report {
 	bool tree; /* else a flat list of the objects of one type */
 	struct hi_retained_row *rows;
 	size_t n_rows;
-	struct hi_hidden beyond, below; /* top-level nodes, retained bytes */
+	/* Top-level nodes by retained bytes; in a list, objects by their own. */
+	struct hi_hidden beyond, below;
 	struct hi_retained_type *types; /* by retained; tree only */
 	size_t n_types, n_types_total;
 	/* Only with --type: all live objects of it. */

@@ -4,26 +4,37 @@
 
 static const struct hi_hidden none;
 
+static const char *row_type(const struct hi_node_info *info, struct hi_page *page)
+{
+	struct hi_node_info unnamed = *info;
+
+	if (info->sort == HI_NODE_ROOT && !*info->type)
+		return hi_page_printf(page, "%s root", hi_root_kind_key(info->kind));
+	if (info->sort == HI_NODE_ROOT)
+		return hi_page_safe(page, info->type);
+	unnamed.name = "";
+	return hi_node_short_label(&unnamed, page);
+}
+
 static void show_rows(const struct hi_retained_report *r, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {
-		{"", HI_COLUMN_TEXT},	       {"kind", HI_COLUMN_WORD},
-		{"retained", HI_COLUMN_BYTES}, {"of live", HI_COLUMN_PERCENT},
-		{"shallow", HI_COLUMN_BYTES},  {"address", HI_COLUMN_ADDRESS}};
-	struct hi_table *t = hi_page_table(page, columns, 6);
+	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
+						   {"type", HI_COLUMN_TEXT},
+						   {"retained", HI_COLUMN_BYTES},
+						   {"of live", HI_COLUMN_PERCENT},
+						   {"address", HI_COLUMN_ADDRESS}};
+	struct hi_table *t = hi_page_table(page, columns, 5);
 
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_retained_row *row = &r->rows[i];
-		bool root = row->info.sort == HI_NODE_ROOT;
+		const char *name = *row->info.name ? hi_page_safe(page, row->info.name)
+				   : r->tree	   ? "·"
+						   : "";
 
-		hi_cell_text(t, hi_node_short_label(&row->info, page), row->depth);
-		hi_cell_text(t, root ? hi_root_kind_key(row->info.kind) : "", 0);
+		hi_cell_text(t, name, row->depth);
+		hi_cell_text(t, row_type(&row->info, page), 0);
 		hi_cell_number(t, row->info.retained);
 		hi_cell_percent(t, row->info.retained, r->live_bytes);
-		if (root)
-			hi_cell_empty(t);
-		else
-			hi_cell_number(t, row->info.shallow);
 		hi_cell_address(t, row->info.address);
 	}
 }

@@ -23,7 +23,7 @@ struct hi_summary_leak {
 };
 struct hi_summary_suspect {
 	struct hi_node_info top, accumulation;
-	const char *path;	/* from top to accumulation, in words; "" unknown */
+	const char *path;	/* to the accumulation, in words; "" unknown */
 	const char *child_type; /* "" untyped */
 	uint64_t children, children_bytes;
 };
@@ -36,9 +36,11 @@ struct hi_summary_inputs {
 	const struct hi_leaks *leaks;
 	const struct hi_census *census;
 	const struct hi_suspects *suspects;
-	const char *const *suspect_paths; /* one per suspect, or NULL */
-	const struct hi_ledger *ledger;	  /* NULL: could not be filled */
-	size_t top;			  /* rows kept per table; SIZE_MAX: all */
+	/* One per suspect, in words, or NULL: the way to its top from a root (""
+	 * where that is a root itself), and to where it accumulates. */
+	const char *const *suspect_names, *const *suspect_paths;
+	const struct hi_ledger *ledger; /* NULL: could not be filled */
+	size_t top;			/* rows kept per table; SIZE_MAX: all */
 };
 
 struct hi_summary_report {

@@ -14,12 +14,16 @@ static const char *held_by(const struct hi_summary_report *r, struct hi_page *pa
 	char percent[16];
 	const struct hi_node_info *first = r->n_roots ? &r->roots[0] : NULL;
 
+	/* What several variables hold together has a suspect's name. */
+	if (r->n_suspects && *r->suspects[0].top.name &&
+	    (!first || r->suspects[0].top.retained > first->retained))
+		first = &r->suspects[0].top;
 	/* Below a fifth, nobody in particular holds it. */
 	if (!first || first->retained < r->live_bytes / 5 || r->live_bytes == 0)
 		return "";
 	return hi_page_printf(page, "; %s is held by %s",
 			      hi_percent(percent, first->retained, r->live_bytes),
-			      hi_node_label(first, page));
+			      hi_page_safe(page, first->name));
 }
 
 static const char *leaked(const struct hi_summary_report *r, struct hi_page *page)
@@ -321,6 +325,17 @@ static void show_leaks(const struct hi_summary_report *r, struct hi_page *page)
 	}
 }
 
+/* "dict->ht_table[0] (struct dictEntry * [] 0x55…)" */
+static const char *accumulation_text(const struct hi_summary_suspect *s,
+				     struct hi_page *page)
+{
+	struct hi_node_info at = s->accumulation;
+
+	if (at.sort == HI_NODE_OBJECT)
+		at.name = s->path;
+	return hi_node_label(&at, page);
+}
+
 static const char *suspect_text(const struct hi_summary_report *r,
 				const struct hi_summary_suspect *s, struct hi_page *page)
 {
@@ -332,9 +347,7 @@ static const char *suspect_text(const struct hi_summary_report *r,
 	if (s->accumulation.node != s->top.node)
 		text = hi_page_printf(page, "%s, %s of it at %s", text,
 				      hi_bytes(at, s->accumulation.retained),
-				      hi_node_label(&s->accumulation, page));
-	if (*s->path)
-		text = hi_page_printf(page, "%s = %s", text, hi_page_safe(page, s->path));
+				      accumulation_text(s, page));
 	if (s->children)
 		text = hi_page_printf(page, "%s: %s × %s, %s", text,
 				      hi_count(n, s->children),

@@ -220,6 +220,27 @@ HI_TEST_SCENARIO(usage, an_output_file_is_private_and_appears_only_when_complete
 	HI_ASSERT(strstr(hi_command_run(0, "cat", path, NULL)->out, text) != NULL);
 }
 
+HI_TEST_SCENARIO(usage, a_signal_ends_it_as_signals_do_without_litter)
+{
+	struct hi_fixture *fx = hi_fixture_start("leaky_service", "400000", "10", NULL);
+	const char *directory = make_directory();
+	char command[512];
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	/* Some are ended while the target is stopped, some later. */
+	for (int i = 1; i <= 5; i++) {
+		snprintf(command, sizeof(command),
+			 "%s -q --pid %d -o %s/report & p=$!; sleep 0.0%d; "
+			 "kill -TERM $p; wait $p; exit $?",
+			 PROGRAM, (int)fx->pid, directory, i * 2 - 1);
+		HI_ASSERT_EQ(128 + 15,
+			     hi_command_run(0, "bash", "-c", command, NULL)->exit_code);
+		HI_ASSERT_EQ(0, count_files(directory));
+	}
+	usleep(100000);
+	HI_ASSERT_EQ('S', hi_process_state(fx->pid));
+}
+
 static size_t longest_line(const struct hi_command *c)
 {
 	size_t longest = 0;
