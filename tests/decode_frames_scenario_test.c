@@ -227,8 +227,9 @@ static void check_range(struct target *t, const struct hi_stack *stack, int tid)
 	HI_ASSERT(said && sp);
 	HI_ASSERT(stack->low >= said->number && stack->low < stack->high);
 	HI_ASSERT(stack->low < sp->number && sp->number < stack->high);
-	if (stack->tls_high)
-		HI_ASSERT_EQ(said->second, stack->tls_high);
+	if (stack->tls_high) /* the TCB is aligned down from the end */
+		HI_ASSERT(stack->tls_high <= said->second &&
+			  said->second - stack->tls_high < 64);
 	else /* the main thread: pthread_getattr_np leaves out the arguments */
 		HI_ASSERT(stack->high >= said->second &&
 			  stack->high - said->second < 1 << 20);
@@ -340,6 +341,53 @@ HI_TEST_SCENARIO(frames, a_recursion_deeper_than_we_keep_is_cut_and_says_so)
 	HI_ASSERT(n >= HI_FRAMES_MAX - 8);
 	check_variables(t, stack, thread_of(t, "deep"));
 	check_range(t, stack, thread_of(t, "deep"));
+}
+
+/* On a stack of its own making: all of the thread's own stack counts as used. */
+static void check_coroutine(struct target *t, const char *kind)
+{
+	int tid = thread_of(t, kind);
+	struct hi_stack *stack = read_stack(t, tid);
+	const struct truth *own = find_truth(t, "stack", tid, NULL);
+	const struct truth *alt = find_truth(t, "alt", tid, NULL);
+	uint64_t sp = find_truth(t, "sp", tid, NULL)->number;
+	uint64_t outer = find_truth(t, "outer", tid, NULL)->number;
+
+	HI_ASSERT(!stack->truncated);
+	check_calls(t, stack, find_truth(t, "calls", tid, NULL)->text);
+	HI_ASSERT(alt->number <= stack->alt_low && stack->alt_low < sp);
+	HI_ASSERT(outer < stack->alt_high && stack->alt_high <= alt->second);
+	HI_ASSERT(stack->alt_high - outer < 1024);
+	if (stack->thread != 0) {
+		HI_ASSERT(stack->low <= own->number);
+		HI_ASSERT_EQ(own->second, stack->tls_high);
+	} else {
+		const struct hi_mapping *m = hi_image_mapping_at(t->image, stack->low);
+
+		HI_ASSERT(m && m->start == stack->low && m->end == stack->high);
+		HI_ASSERT(m->kind == HI_MAPPING_STACK);
+	}
+}
+
+HI_TEST_SCENARIO(frames, a_coroutine_is_on_another_stack_than_its_threads)
+{
+	struct target *t = open_target("frames_stacks");
+
+	check_coroutine(t, "coroutine");
+	check_coroutine(t, "main"); /* its coroutine's stack is in [heap] */
+}
+
+HI_TEST_SCENARIO(frames, a_stack_that_the_program_made_for_a_thread_ends_with_its_tcb)
+{
+	struct target *t = open_target("frames_stacks");
+	int tid = thread_of(t, "onheap");
+	struct hi_stack *stack = read_stack(t, tid);
+
+	HI_ASSERT(!stack->truncated);
+	check_calls(t, stack, find_truth(t, "calls", tid, NULL)->text);
+	check_range(t, stack, tid);
+	HI_ASSERT(find_truth(t, "outer", tid, NULL)->number < stack->high);
+	HI_ASSERT_EQ(0, stack->alt_high);
 }
 
 /* One thread of eu-stack's output, from the line behind "TID n:" on. Its pcs are

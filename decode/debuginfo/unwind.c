@@ -280,14 +280,21 @@ static enum step step(struct hi_unwind *unwind, struct hi_unwound *frame,
 
 /* ---- the walk ---- */
 
-/* pc: of the instruction that runs, or the return address - 1, so that a call at the
- * very end of a function or block belongs to it. */
-static enum hi_status add_frame(struct hi_unwind *unwind, uint64_t pc,
+/* The frame at pc. exact: that instruction runs (or was interrupted); else it is a
+ * return address, and what it returns to is looked up by the byte in front of it, so
+ * that a call at the very end of a function or block belongs to it. */
+static enum hi_status add_frame(struct hi_unwind *unwind, uint64_t pc, bool exact,
 				const struct hi_frame_regs *regs, struct hi_error *err)
 {
 	struct hi_unwound frame = {.regs = *regs};
-	enum hi_status status = hi_frame_cache_pc(unwind->cache, pc, &frame.pc, err);
+	enum hi_status status =
+		hi_frame_cache_pc(unwind->cache, pc - !exact, &frame.pc, err);
 
+	/* A return address that nobody called from, at the start of a function:
+	 * makecontext() plants such a one. */
+	if (status == HI_OK && !exact && !frame.pc->row.present &&
+	    is_code(unwind->cache, pc))
+		status = hi_frame_cache_pc(unwind->cache, pc, &frame.pc, err);
 	if (status != HI_OK)
 		return status;
 	frame.is_signal = frame.pc->row.present && frame.pc->row.is_signal;
@@ -312,22 +319,23 @@ enum hi_status hi_unwind_thread(struct hi_unwind *unwind, const struct hi_thread
 	unsigned switches = 0;
 
 	thread_registers(&thread->regs, &regs);
-	status = add_frame(unwind, regs.value[HI_DWARF_RIP], &regs, err);
+	status = add_frame(unwind, regs.value[HI_DWARF_RIP], true, &regs, err);
 	while (status == HI_OK) {
 		struct hi_unwound *frame =
 			&unwind->frames.items[unwind->frames.count - 1];
 		enum step result = step(unwind, frame, &regs);
-		uint64_t pc = regs.value[HI_DWARF_RIP] - !frame->is_signal;
+		uint64_t pc = regs.value[HI_DWARF_RIP];
+		bool exact = frame->is_signal;
 
 		if (result == STEP_OUTERMOST)
 			return HI_OK;
 		unwind->truncated = result == STEP_LOST ||
 				    unwind->frames.count == HI_FRAMES_MAX ||
-				    !is_code(unwind->cache, pc) ||
+				    !is_code(unwind->cache, pc - !exact) ||
 				    !may_follow(frame, &regs, &switches);
 		if (unwind->truncated)
 			return HI_OK;
-		status = add_frame(unwind, pc, &regs, err);
+		status = add_frame(unwind, pc, exact, &regs, err);
 	}
 	return status;
 }
