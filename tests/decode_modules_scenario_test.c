@@ -74,7 +74,7 @@ HI_TEST_SCENARIO(modules, symbols_are_those_of_nm)
 		char type, name[256];
 
 		if (sscanf(line, "%llx %llx %c %255s", &value, &size, &type, name) != 4 ||
-		    !strchr("TDBRd", type) || strchr(name, '.') ||
+		    !strchr("TtDdBbRr", type) || strchr(name, '.') ||
 		    strncmp(name, "tls_", 4) == 0)
 			continue;
 		HI_ASSERT_OK(hi_modules_symbol(p->modules, module, name, &addr, &got_size,
