@@ -20,7 +20,7 @@
 #include "base/parallel.h"
 #include "decode/typing/typing.h"
 
-enum { RUNS = 4, USER_SHIFT = 16 };
+enum { RUNS = 4 };
 
 struct bench {
 	struct hi_image *image;
@@ -92,10 +92,9 @@ static struct hi_objects *walk(struct bench *b)
 	hi_objects_builder_overhead(f.builder, 0, 8);
 	f.regions = hi_calloc(b->allocator->n_regions + 1, sizeof(*f.regions));
 	for (size_t i = 0; i < b->allocator->n_regions; i++)
-		must(hi_objects_builder_region(
-			     f.builder, b->allocator->regions[i].start + USER_SHIFT,
-			     b->allocator->regions[i].end + USER_SHIFT, 4, &f.regions[i],
-			     &err),
+		must(hi_objects_builder_region(f.builder, b->allocator->regions[i].start,
+					       b->allocator->regions[i].end, 4,
+					       &f.regions[i], &err),
 		     "region");
 	must(hi_allocator_walk(b->allocator, add_blocks, &f, &err), "walk");
 	free(f.regions);
@@ -162,10 +161,10 @@ static void show(struct bench *b, bool conservative, unsigned threads)
 	       ms(m->stats.scan_ns), ms(m->total_ns),
 	       (double)m->total_ns / (double)b->memcpy_ns,
 	       (double)b->heap_bytes / (double)m->stats.scan_ns);
-	printf("  %llu objects, %llu typed in %llu rounds, %llu edges (%llu precise), "
+	printf("  %llu objects, %llu typed by following %llu, %llu edges (%llu precise), "
 	       "%u types, %u roots, %llu conflicts\n",
 	       (unsigned long long)m->objects, (unsigned long long)m->typed,
-	       (unsigned long long)m->stats.rounds, (unsigned long long)m->edges,
+	       (unsigned long long)m->stats.followed, (unsigned long long)m->edges,
 	       (unsigned long long)m->precise, m->types, m->roots,
 	       (unsigned long long)m->stats.conflicts);
 }

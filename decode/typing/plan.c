@@ -613,13 +613,15 @@ int hi_plan_compare(const struct hi_plan *a, const struct hi_plan *b)
 }
 
 bool hi_plan_starts_with(struct hi_plans *plans, const struct hi_plan *a,
-			 const struct hi_plan *b)
+			 const struct hi_plan *b, bool through_unions)
 {
 	const struct hi_type *type = a->type;
 
 	for (int depth = 0; type && depth < 16; depth++) {
 		if (type == b->type)
 			return true;
+		if (type->kind == HI_KIND_UNION && !through_unions)
+			return false;
 		if (type->kind == HI_KIND_ARRAY)
 			type = type_of(plans, type->target);
 		else if (type->n_members && type->members[0].offset == 0)

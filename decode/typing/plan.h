@@ -104,9 +104,10 @@ static inline uint32_t hi_plans_pointee(struct hi_plans *plans, struct hi_slot *
 /* Total order of opinions about one block's type, by trust in their layout:
  * > 0 if a is the better one. Depends on nothing but the types themselves. */
 int hi_plan_compare(const struct hi_plan *a, const struct hi_plan *b);
-/* a's first member, or its first member's and so on, is b. */
+/* a's first member, or its first member's and so on, is b; or a is b. Without
+ * unions on the way every slot of b is one of a. */
 bool hi_plan_starts_with(struct hi_plans *plans, const struct hi_plan *a,
-			 const struct hi_plan *b);
+			 const struct hi_plan *b, bool through_unions);
 
 /* Usable bytes that the allocator gives for a request: what is left over in a
  * block of this size is padding. Source: glibc's request2size. */

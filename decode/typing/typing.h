@@ -18,7 +18,8 @@ struct hi_typing_options {
 
 struct hi_typing_stats {
 	uint64_t roots_ns, propagate_ns, scan_ns;
-	uint64_t rounds, conflicts;
+	uint64_t followed;  /* opinions about an object's type that were followed */
+	uint64_t conflicts; /* objects with two types, none the beginning of the other */
 	uint64_t words_scanned, bytes_scanned;
 	uint64_t unreadable_bytes; /* of live blocks */
 	uint64_t frames, truncated_stacks;

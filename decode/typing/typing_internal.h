@@ -46,15 +46,13 @@ struct hi_seed {
 };
 
 /*
- * The type column while types spread (Note [Conflicts] in propagate.c): from
- * the top evidence 3 bits, array 1, pending 1, times settled 2, plan 25.
- * scan.c turns it into graph types and flags.
+ * The type column while types spread (Note [Opinions] in propagate.c): from the
+ * top evidence 3 bits, array 1, settled 1 (takes no opinions), plan 25. scan.c
+ * turns it into graph types and flags.
  */
 enum {
 	HI_KEY_PLAN = HI_PLAN_MAX - 1,
-	HI_KEY_TIMES_SHIFT = 25,
-	HI_KEY_TIMES = 3 << HI_KEY_TIMES_SHIFT,
-	HI_KEY_PENDING = 1 << 27,
+	HI_KEY_SETTLED = 1 << 27,
 	HI_KEY_ARRAY = 1 << 28,
 	HI_KEY_EVIDENCE_SHIFT = 29,
 };

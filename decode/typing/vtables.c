@@ -101,7 +101,8 @@ static void look_at(struct vtable_scan *s, hi_node id)
 	plan = hi_plans_get(s->typing->plans, index);
 	if (plan->size > usable)
 		return;
-	key = (uint32_t)HI_EVIDENCE_VTABLE << HI_KEY_EVIDENCE_SHIFT | index;
+	key = (uint32_t)HI_EVIDENCE_VTABLE << HI_KEY_EVIDENCE_SHIFT | HI_KEY_SETTLED |
+	      index;
 	if (is_array(s, plan, addr, usable, vptr))
 		key |= HI_KEY_ARRAY;
 	objects->type[id] = key;

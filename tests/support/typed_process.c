@@ -8,8 +8,6 @@
 #include "base/alloc.h"
 #include "harness.h"
 
-enum { USER_SHIFT = 16 }; /* chunks to what their users see */
-
 static struct hi_error process_err;
 
 struct filling {
@@ -46,9 +44,8 @@ static struct hi_objects *walk(struct hi_allocator *a)
 	HI_ASSERT_OK(hi_objects_builder_create(&f.builder, &process_err), &process_err);
 	hi_objects_builder_overhead(f.builder, 0, 8);
 	for (size_t i = 0; i < a->n_regions; i++)
-		HI_ASSERT_OK(hi_objects_builder_region(f.builder,
-						       a->regions[i].start + USER_SHIFT,
-						       a->regions[i].end + USER_SHIFT, 4,
+		HI_ASSERT_OK(hi_objects_builder_region(f.builder, a->regions[i].start,
+						       a->regions[i].end, 4,
 						       &f.regions[i], &process_err),
 			     &process_err);
 	HI_ASSERT_OK(hi_allocator_walk(a, add_blocks, &f, &process_err), &process_err);
