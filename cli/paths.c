@@ -49,7 +49,7 @@ static enum hi_status find_type(struct hi_inspection *in, const char *pattern,
 				struct targets *t, struct hi_error *err)
 {
 	const struct hi_objects *o = in->graph->objects;
-	struct hi_type_set set;
+	struct hi_type_set set = {};
 	char n[32];
 	enum hi_status status = hi_lookup_types(in, pattern, &set, err);
 
@@ -57,9 +57,9 @@ static enum hi_status find_type(struct hi_inspection *in, const char *pattern,
 		if (hi_type_set_has(&set, o->type[i]) &&
 		    !(o->flags[i] & HI_OBJECT_INTERNAL))
 			status = add_target(in, t, i, err);
+	hi_type_set_free(&set);
 	if (status != HI_OK)
 		return status;
-	hi_type_set_free(&set);
 	t->text = hi_arena_printf(&in->arena, "%s (%s live)", pattern,
 				  hi_text_count(n, t->nodes.count));
 	return HI_OK;

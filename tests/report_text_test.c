@@ -343,6 +343,9 @@ HI_TEST(report_retained, the_tree_lists_each_large_child_below_its_dominator)
 	hi_node above[8] = {};
 	size_t expected = 0, listed = 0;
 
+	/* One child a little over a tenth of its parent, one below. */
+	s->retained[17] = s->retained[8] / 8;
+	s->retained[16] = s->retained[8] / 12;
 	HI_ASSERT_OK(hi_retained_report_create(&s->head, s->graph, &s->reach,
 					       &s->dominators, &s->census, &only,
 					       UINT64_MAX, &r, &err),
