@@ -365,8 +365,8 @@ static void fill_mappings(struct fill *f, const uint64_t *stack_pointers)
 		if (row == OTHER && sp < image->n_threads && stack_pointers[sp] < m->end)
 			row = STACKS;
 		heap_part(f, m, &region, &heap, &heap_resident);
-		if (f->residency_known)
-			resident = hi_image_resident(image, m->start, m->end);
+		if (f->residency_known && m->resident != UINT64_MAX)
+			resident = m->resident;
 		f->rows[row].virtual_size += m->end - m->start - heap;
 		f->rows[row].resident += rest(resident, heap_resident);
 		f->rows[row].count += heap < m->end - m->start;
@@ -421,6 +421,7 @@ enum hi_status hi_ledger_fill(const struct hi_image *image,
 		return hi_fail_memory(err, "ledger");
 	memcpy(ledger.rows, empty_rows, sizeof(empty_rows));
 	f.residency_known = image->n_mappings &&
+			    image->mappings[0].resident != UINT64_MAX &&
 			    hi_image_resident(image, image->mappings[0].start,
 					      image->mappings[0].end) != UINT64_MAX;
 	for (size_t i = 0; i < image->n_threads; i++)
