@@ -134,20 +134,27 @@ static void check_calls(struct target *t, const struct hi_stack *stack, const ch
 	}
 }
 
+/* The next variable after `from` (NULL: the first) that this truth is about. */
+static const struct hi_local *find_local(const struct hi_stack *stack,
+					 const struct truth *truth,
+					 const struct hi_local *from)
+{
+	const struct hi_local *end = stack->locals + stack->n_locals;
+
+	for (from = from ? from + 1 : stack->locals; from < end; from++)
+		if (strcmp(from->name, truth->name) == 0 && from->function &&
+		    strcmp(from->function, truth->function) == 0)
+			return from;
+	return NULL;
+}
+
 static void check_place(const struct hi_stack *stack, const struct truth *truth)
 {
-	for (size_t i = 0; i < stack->n_locals; i++) {
-		const struct hi_local *local = &stack->locals[i];
+	const struct hi_local *local = find_local(stack, truth, NULL);
 
-		if (strcmp(local->name, truth->name) != 0 || !local->function ||
-		    strcmp(local->function, truth->function) != 0)
-			continue;
-		HI_ASSERT_MSG(local->in_memory, "%s is in memory", truth->name);
-		HI_ASSERT_EQ(truth->number, local->address);
-		return;
-	}
-	hi_test_fail(__FILE__, __LINE__, "%s: no variable %s", truth->function,
-		     truth->name);
+	HI_ASSERT_MSG(local, "%s: no variable %s", truth->function, truth->name);
+	HI_ASSERT_MSG(local->in_memory, "%s is in memory", truth->name);
+	HI_ASSERT_EQ(truth->number, local->address);
 }
 
 /* All that are said by value are `struct node *`. */
@@ -181,14 +188,10 @@ static uint64_t local_word(struct target *t, const struct hi_local *local)
 static int check_value(struct target *t, const struct hi_stack *stack,
 		       const struct truth *truth)
 {
+	const struct hi_local *local = NULL;
 	int n = 0;
 
-	for (size_t i = 0; i < stack->n_locals; i++) {
-		const struct hi_local *local = &stack->locals[i];
-
-		if (strcmp(local->name, truth->name) != 0 || !local->function ||
-		    strcmp(local->function, truth->function) != 0)
-			continue;
+	while ((local = find_local(stack, truth, local))) {
 		HI_ASSERT_MSG(local_word(t, local) == truth->number,
 			      "%s: %s is %lx, not %lx", truth->function, truth->name,
 			      truth->number, local_word(t, local));
@@ -341,6 +344,35 @@ HI_TEST_SCENARIO(frames, a_recursion_deeper_than_we_keep_is_cut_and_says_so)
 	HI_ASSERT(n >= HI_FRAMES_MAX - 8);
 	check_variables(t, stack, thread_of(t, "deep"));
 	check_range(t, stack, thread_of(t, "deep"));
+}
+
+HI_TEST_SCENARIO(frames, functions_of_cxx_have_their_whole_names)
+{
+	static const char *const names[] = {
+		"wait_for_end",
+		"shop::shelf::put",
+		"shop::shelf::count<long>",
+		"shop::(anonymous namespace)::hidden(shop::shelf&, "
+		"shop::item*)::{lambda(shop::item*)#1}::operator()",
+		"shop::(anonymous namespace)::hidden",
+		"main",
+	};
+	struct target *t = open_target("frames_cxx");
+	struct hi_stack *stack = read_stack(t, t->pid);
+	const struct hi_module *exe = hi_modules_executable(t->modules);
+	size_t n = sizeof(names) / sizeof(names[0]), k = 0;
+
+	for (size_t i = 0; i < stack->n_frames && k < n; i++)
+		if (stack->frames[i].module == exe)
+			HI_ASSERT_STREQ(names[k++], stack->frames[i].function);
+	HI_ASSERT_EQ(n, k);
+	for (size_t i = 0; i < t->n_truths; i++)
+		if (strcmp(t->truths[i].kind, "place") == 0)
+			check_place(stack, &t->truths[i]);
+		else
+			HI_ASSERT(find_local(stack, &t->truths[i], NULL) &&
+				  local_word(t, find_local(stack, &t->truths[i], NULL)) ==
+					  t->truths[i].number);
 }
 
 /* On a stack of its own making: all of the thread's own stack counts as used. */

@@ -305,6 +305,21 @@ static const char *symbol_name(struct hi_frame_cache *cache, uint64_t pc)
 	return plain ? plain : symbol;
 }
 
+/* Functions without external linkage have no DW_AT_linkage_name, but if they are C++
+ * their symbol knows the namespace. */
+static const char *whole_function_name(struct hi_frame_cache *cache, Dwarf_Die *die,
+				       uint64_t pc)
+{
+	const char *name = function_name(cache, die), *symbol;
+
+	if (name && strchr(name, ':'))
+		return name;
+	symbol = symbol_name(cache, pc);
+	if (!name || (symbol && strstr(symbol, "::")))
+		return symbol;
+	return name;
+}
+
 /* ---- variables at a pc ---- */
 
 struct hi_pc_variables HI_VECTOR(struct hi_pc_variable);
@@ -450,7 +465,7 @@ static enum hi_status read_function(struct hi_frame_cache *cache, struct hi_pc *
 	struct scope_walk walk = {.cache = cache, .pc = pc, .addr = addr};
 	enum hi_status status;
 
-	pc->function = function_name(cache, function);
+	pc->function = whole_function_name(cache, function, pc->pc);
 	find_frame_base(pc, function, addr);
 	status = walk_scopes(&walk, function, err);
 	if (status != HI_OK) {
