@@ -54,9 +54,10 @@ static void note_truth(const char *line, void *arg)
 	t->n_truths++;
 }
 
-static struct target *open_target(const char *fixture)
+/* debug_dir NULL: the usual one. */
+static struct target *open_target_with(const char *fixture, const char *debug_dir)
 {
-	struct hi_modules_options options = {.cache_dir = ""};
+	struct hi_modules_options options = {.cache_dir = "", .debug_dir = debug_dir};
 	struct target *t = calloc(1, sizeof(*t));
 	struct hi_fixture *fx;
 	struct hi_error err;
@@ -70,6 +71,11 @@ static struct target *open_target(const char *fixture)
 	HI_ASSERT_OK(hi_modules_open(t->image, &options, &t->modules, &err), &err);
 	HI_ASSERT_OK(hi_types_open(t->modules, &t->types, &err), &err);
 	return t;
+}
+
+static struct target *open_target(const char *fixture)
+{
+	return open_target_with(fixture, NULL);
 }
 
 static void destroy_stack(void *stack)
@@ -240,10 +246,9 @@ static void check_range(struct target *t, const struct hi_stack *stack, int tid)
 		HI_ASSERT(stack->frames[i].cfa <= stack->high);
 }
 
-static void check_nested(const char *fixture)
+static void check_nested_target(struct target *t)
 {
 	static const char *const kinds[] = {"nanosleep", "mutex", "cond", "main"};
-	struct target *t = open_target(fixture);
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		int tid = thread_of(t, kinds[i]);
@@ -257,6 +262,21 @@ static void check_nested(const char *fixture)
 		for (size_t k = 0; k < stack->n_locals; k++)
 			HI_ASSERT(strcmp(stack->locals[k].name, "not_here") != 0);
 	}
+}
+
+static void check_nested(const char *fixture)
+{
+	check_nested_target(open_target(fixture));
+}
+
+HI_TEST_SCENARIO(frames, threads_that_block_in_a_stripped_libc)
+{
+	struct target *t = open_target_with("frames_o2", "/nonexistent");
+	struct hi_error err;
+
+	HI_ASSERT_STATUS(HI_NOT_FOUND,
+			 hi_module_debug(hi_modules_named(t->modules, "libc.so"), &err));
+	check_nested_target(t);
 }
 
 HI_TEST_SCENARIO(frames, nested_calls_and_their_variables_without_optimisation)
