@@ -141,7 +141,7 @@ static void show_dominators(const struct hi_explain_report *r, struct hi_page *p
 						   {"retained", HI_COLUMN_BYTES}};
 	struct hi_table *t;
 
-	if (r->n_dominators == 0)
+	if (r->n_dominators == 0 || r->info.sort != HI_NODE_OBJECT)
 		return;
 	hi_page_heading(page, "Kept alive by", "without any one of these it would go");
 	t = hi_page_table(page, columns, 3);
@@ -177,8 +177,10 @@ void hi_explain_display(const struct hi_explain_report *r, struct hi_page *page)
 	else if (r->info.sort == HI_NODE_OBJECT)
 		what = hi_page_printf(page, "%s, ", hi_type_label(r->info.type, page));
 	hi_head_title(r->head, page);
-	hi_page_text(page, hi_page_printf(page, "0x%" PRIx64 ": %s%s", r->address, what,
-					  state_text(r->state)));
+	hi_page_text(
+		page,
+		hi_page_printf(page, "0x%" PRIx64 ": %s%s", r->address, what,
+			       r->info.sort == HI_NODE_ROOT ? "" : state_text(r->state)));
 	hi_head_facts(r->head, page, false);
 	show_facts(r, page);
 	show_fields(r, page);

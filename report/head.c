@@ -51,7 +51,7 @@ static void show_snapshot(const struct hi_head *head, struct hi_page *page)
 	hi_bytes(copied, head->bytes_copied);
 	hi_count(threads, head->threads);
 	if (head->pause_ns == UINT64_MAX)
-		text = hi_page_printf(page, "none (%s, %s)", head->mode, copied);
+		text = hi_page_printf(page, "never: a %s of %s", head->mode, copied);
 	else
 		text = hi_page_printf(page, "%s, to copy %s of %s thread%s", pause,
 				      copied, threads, head->threads == 1 ? "" : "s");

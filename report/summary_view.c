@@ -12,18 +12,23 @@ enum { ROOTS_SHOWN = 5, LEAKS_SHOWN = 3, SUSPECTS_SHOWN = 1, DEFAULT_TOP = 10 };
 static const char *held_by(const struct hi_summary_report *r, struct hi_page *page)
 {
 	char percent[16];
+	bool is_root;
 	const struct hi_node_info *first = r->n_roots ? &r->roots[0] : NULL;
 
 	/* What several variables hold together has a suspect's name. */
 	if (r->n_suspects && *r->suspects[0].top.name &&
 	    (!first || r->suspects[0].top.retained > first->retained))
 		first = &r->suspects[0].top;
+	is_root = first && first->sort == HI_NODE_ROOT;
 	/* Below a fifth, nobody in particular holds it. */
 	if (!first || first->retained < r->live_bytes / 5 || r->live_bytes == 0)
 		return "";
-	return hi_page_printf(page, "; %s is held by %s",
+	/* A variable may be called anything, "live" for one. */
+	return hi_page_printf(page, "; %s is held by %s%s%s%s",
 			      hi_percent(percent, first->retained, r->live_bytes),
-			      hi_page_safe(page, first->name));
+			      hi_page_safe(page, first->name), is_root ? " (" : "",
+			      is_root ? hi_root_kind_key(first->kind) : "",
+			      is_root ? ")" : "");
 }
 
 static const char *leaked(const struct hi_summary_report *r, struct hi_page *page)

@@ -138,8 +138,8 @@ HI_TEST(report_text, the_most_important_line_is_the_second)
 			  "redis-server, pid 4242  /usr/bin/redis-server\n"
 			  "  213.4 MiB live in 1,234,567 objects; 12.0 MiB leaked in 6 "
 			  "roots; "
-			  "90.0 % is held by server\n",
-			  115) == 0);
+			  "90.0 % is held by server (global)\n",
+			  120) == 0);
 }
 
 HI_TEST(report_text, columns_are_aligned_numbers_to_the_right)
