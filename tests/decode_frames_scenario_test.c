@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/debuginfo/frames.h"
+#include "decode/debuginfo/frames_internal.h"
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
@@ -246,6 +246,39 @@ static void check_range(struct target *t, const struct hi_stack *stack, int tid)
 		HI_ASSERT(stack->frames[i].cfa <= stack->high);
 }
 
+/* pthread_mutex_lock() saves rbx: there the variable of an outer frame is found. */
+static void check_saved_register(struct target *t)
+{
+	int tid = thread_of(t, "mutex");
+	struct truth in_rbx = {.function = "hold_in_rbx", .name = "in_rbx"};
+	const struct hi_stack *stack = read_stack(t, tid);
+	const struct hi_local *local = find_local(stack, &in_rbx, NULL);
+
+	HI_ASSERT(local && local->in_memory);
+	HI_ASSERT(local->address >= stack->low &&
+		  local->address < stack->frames[local->frame].sp);
+}
+
+/* A register that counts as covered holds what some variable says. */
+static void check_registers(struct target *t, const struct hi_stack *stack)
+{
+	const uint64_t *words = (const uint64_t *)&t->image->threads[stack->thread].regs;
+
+	for (size_t i = 0; i < 27; i++) {
+		size_t k = 0;
+
+		if (!(stack->registers_in_locals >> i & 1))
+			continue;
+		while (k < stack->n_locals &&
+		       (stack->locals[k].in_memory ||
+			memcmp(stack->locals[k].value, &words[i],
+			       stack->locals[k].size < 8 ? stack->locals[k].size : 8)))
+			k++;
+		HI_ASSERT_MSG(k < stack->n_locals, "register word %zu", i);
+	}
+	HI_ASSERT_EQ(0, stack->registers_in_locals >> 27);
+}
+
 static void check_nested_target(struct target *t)
 {
 	static const char *const kinds[] = {"nanosleep", "mutex", "cond", "main"};
@@ -258,6 +291,7 @@ static void check_nested_target(struct target *t)
 		check_calls(t, stack, find_truth(t, "calls", tid, NULL)->text);
 		HI_ASSERT_EQ(0, check_variables(t, stack, tid));
 		check_range(t, stack, tid);
+		check_registers(t, stack);
 		HI_ASSERT_EQ(0, stack->alt_high);
 		for (size_t k = 0; k < stack->n_locals; k++)
 			HI_ASSERT(strcmp(stack->locals[k].name, "not_here") != 0);
@@ -266,7 +300,10 @@ static void check_nested_target(struct target *t)
 
 static void check_nested(const char *fixture)
 {
-	check_nested_target(open_target(fixture));
+	struct target *t = open_target(fixture);
+
+	check_nested_target(t);
+	check_saved_register(t);
 }
 
 HI_TEST_SCENARIO(frames, threads_that_block_in_a_stripped_libc)
@@ -364,6 +401,16 @@ HI_TEST_SCENARIO(frames, a_recursion_deeper_than_we_keep_is_cut_and_says_so)
 	HI_ASSERT(n >= HI_FRAMES_MAX - 8);
 	check_variables(t, stack, thread_of(t, "deep"));
 	check_range(t, stack, thread_of(t, "deep"));
+}
+
+HI_TEST_SCENARIO(frames, more_variables_than_we_keep_are_cut_and_said_so)
+{
+	struct target *t = open_target("frames_wide");
+	struct hi_stack *stack = read_stack(t, t->pid);
+
+	HI_ASSERT_EQ(HI_FRAMES_MAX, stack->n_frames);
+	HI_ASSERT(stack->locals_truncated);
+	HI_ASSERT_EQ(HI_LOCALS_MAX, stack->n_locals);
 }
 
 HI_TEST_SCENARIO(frames, functions_of_cxx_have_their_whole_names)
