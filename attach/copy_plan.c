@@ -165,10 +165,12 @@ enum hi_status hi_copy_look(struct hi_copy *copy, struct hi_error *err)
  * An area is the place of a stretch of the target's addresses. Stretches that
  * lie near to each other are joined, so that there are few: over a gap of at
  * most 64 MiB, and not much more than what is joined, lest a sparse reservation
- * of terabytes cost us bitmaps. Areas made before the stop have room at both
- * ends: heaps grow meanwhile. The places are congruent to the addresses modulo
- * 2 MiB, so that a dense stretch gets huge pages and only such ones do (a huge
- * page for each lonely page would take 512 times its memory).
+ * of terabytes cost us bitmaps. Large areas made before the stop have room at
+ * both ends, since heaps grow meanwhile, and lie congruent to their addresses
+ * modulo 2 MiB, so that a dense stretch gets huge pages and only such ones do (a
+ * huge page for each lonely page would take 512 times its memory). Small ones
+ * are packed: hundreds of thousands of lonely pages must not cost us a page
+ * table each.
  */
 static bool joins(const struct hi_area *area, uint64_t joined, uint64_t start)
 {
@@ -235,15 +237,21 @@ static bool find_fresh(struct hi_copy *copy)
 	return true;
 }
 
-/* Up to limit bytes at each side, but not into the neighbours. */
+static bool is_large(const struct hi_area *area)
+{
+	return area->end - area->start >= HUGE_PAGE / 2;
+}
+
+/* A quarter at each side, but not into the neighbours. */
 static void add_room(struct hi_areas *fresh)
 {
 	for (size_t i = 0; i < fresh->count; i++) {
 		struct hi_area *area = &fresh->items[i];
 		uint64_t room = (area->end - area->start) / 4, below, above;
 
-		room = room < MIN_GAP ? MIN_GAP : room > MAX_GAP ? MAX_GAP : room;
-		room = room / HI_PAGE * HI_PAGE;
+		if (!is_large(area))
+			continue;
+		room = room < MAX_GAP ? room / HI_PAGE * HI_PAGE : MAX_GAP;
 		below = area->start - (i ? area[-1].end : 0);
 		above = (i + 1 < fresh->count ? area[1].start : 1ull << 56) - area->end;
 		area->start -= room < below ? room : below;
@@ -258,8 +266,9 @@ static bool reserve_fresh(struct hi_copy *copy)
 	unsigned char *at;
 
 	for (size_t i = 0; i < copy->fresh.count; i++)
-		reservation.size +=
-			copy->fresh.items[i].end - copy->fresh.items[i].start + HUGE_PAGE;
+		reservation.size += copy->fresh.items[i].end -
+				    copy->fresh.items[i].start +
+				    (is_large(&copy->fresh.items[i]) ? HUGE_PAGE : 0);
 	if (!hi_vector_reserve(&copy->reservations, copy->reservations.count + 1))
 		return false;
 	reservation.pages = hi_pages_alloc(reservation.size);
@@ -274,7 +283,8 @@ static bool reserve_fresh(struct hi_copy *copy)
 	for (size_t i = 0; i < copy->fresh.count; i++) {
 		struct hi_area *area = &copy->fresh.items[i];
 
-		at += (area->start - (uintptr_t)at) % HUGE_PAGE;
+		if (is_large(area))
+			at += (area->start - (uintptr_t)at) % HUGE_PAGE;
 		area->host = at;
 		at += area->end - area->start;
 	}

@@ -13,20 +13,31 @@
 #define MADV_POPULATE_WRITE 23 /* linux/mman.h since 5.14 */
 #endif
 
+static void touch(unsigned char *start, size_t size)
+{
+	if (madvise(start, size, MADV_POPULATE_WRITE) == 0)
+		return;
+	for (size_t at = 0; at < size; at += HI_PAGE)
+		*(volatile unsigned char *)(start + at) = 0;
+}
+
+/* Pieces that are neighbours in our memory are touched by one call. */
 static void touch_block(void *arg, size_t task, unsigned worker)
 {
 	const struct hi_copy *copy = arg;
 	const struct hi_block *block = &copy->blocks.items[task];
+	const struct hi_piece *piece = &copy->pieces.items[block->first];
+	unsigned char *start = piece->host, *end = piece->host;
 
 	(void)worker;
-	for (size_t i = block->first; i < block->first + block->count; i++) {
-		const struct hi_piece *piece = &copy->pieces.items[i];
-
-		if (madvise(piece->host, piece->size, MADV_POPULATE_WRITE) == 0)
-			continue;
-		for (uint32_t at = 0; at < piece->size; at += HI_PAGE)
-			*(volatile unsigned char *)(piece->host + at) = 0;
+	for (size_t i = 0; i < block->count; i++, piece++) {
+		if (piece->host != end) {
+			touch(start, (size_t)(end - start));
+			start = piece->host;
+		}
+		end = piece->host + piece->size;
 	}
+	touch(start, (size_t)(end - start));
 }
 
 void hi_copy_touch(struct hi_copy *copy)

@@ -98,7 +98,13 @@ static ssize_t scan_once(const struct hi_pagemap *pagemap, uint64_t *at, uint64_
 	while (n < 0 && (errno == EINTR || errno == EAGAIN));
 	if (n < 0)
 		return n;
-	/* Never stand still, whatever the kernel says. */
+	/*
+	 * 6.18 gives back a stale walk_end, of the last time that its own buffer of
+	 * 512 regions was full, when the walk then came to its end: so what was
+	 * reported counts too. And never stand still, whatever it says.
+	 */
+	if (n > 0 && regions[n - 1].end > arg.walk_end)
+		arg.walk_end = regions[n - 1].end;
 	*at = arg.walk_end > *at && arg.walk_end <= end ? arg.walk_end : end;
 	return n;
 }
