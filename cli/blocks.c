@@ -2,10 +2,12 @@
 #include "cli/blocks.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/parallel.h"
 
 HI_DEFINE_GUARD(struct hi_objects_builder *, hi_objects_builder_destroy)
 
@@ -17,17 +19,35 @@ struct collecting {
 	struct hi_objects_builder *builder;
 	unsigned *region_of; /* of the builder, by the allocator's region */
 	size_t n_regions;
-	uint64_t refused; /* blocks that contradict each other */
+	pthread_mutex_t lock; /* the rest: several threads call add_blocks */
+	uint64_t refused;     /* blocks that contradict each other */
 	struct hi_error refusal;
 	enum hi_status status;
 	struct hi_error error;
 };
 
+/* Remembers a block that the table did not take; false ends the walk. */
+static bool note_failure(struct collecting *c, enum hi_status status,
+			 const struct hi_error *err)
+{
+	bool go_on = status == HI_BAD_DATA;
+
+	pthread_mutex_lock(&c->lock);
+	if (!go_on) {
+		c->status = status;
+		c->error = *err;
+	} else if (c->refused++ == 0 || err->address < c->refusal.address) {
+		c->refusal = *err; /* the lowest: whichever thread was first */
+	}
+	pthread_mutex_unlock(&c->lock);
+	return go_on;
+}
+
 static bool add_blocks(const struct hi_block *blocks, size_t n, unsigned region,
 		       void *arg)
 {
 	struct collecting *c = arg;
-	struct hi_error err;
+	struct hi_error err = {};
 
 	for (size_t i = 0; i < n; i++) {
 		const struct hi_block *b = &blocks[i];
@@ -42,14 +62,8 @@ static bool add_blocks(const struct hi_block *blocks, size_t n, unsigned region,
 		if (region < c->n_regions)
 			status = hi_objects_builder_add(c->builder, c->region_of[region],
 							b->addr, b->usable, flags, &err);
-		if (status == HI_BAD_DATA) {
-			if (c->refused++ == 0)
-				c->refusal = err;
-		} else if (status != HI_OK) {
-			c->status = status;
-			c->error = err;
+		if (status != HI_OK && !note_failure(c, status, &err))
 			return false;
-		}
 	}
 	return true;
 }
@@ -91,13 +105,19 @@ static void say_damage(struct hi_inspection *in, const struct collecting *c)
 				c->refused, c->refusal.address, c->refusal.text);
 }
 
+static unsigned threads_of(const struct hi_inspection *in)
+{
+	return in->options->threads ? in->options->threads : hi_parallel_threads();
+}
+
 static enum hi_status walk(struct hi_inspection *in, struct collecting *c,
 			   struct hi_error *err)
 {
 	enum hi_status status = open_regions(c, in->allocator, err);
 
 	if (status == HI_OK)
-		status = hi_allocator_walk(in->allocator, add_blocks, c, err);
+		status = hi_allocator_walk_parallel(in->allocator, threads_of(in),
+						    add_blocks, c, err);
 	if (status == HI_OK && c->status != HI_OK) {
 		status = c->status;
 		if (err)
@@ -113,7 +133,7 @@ enum hi_status hi_blocks_collect(struct hi_inspection *in, struct hi_objects **r
 				 struct hi_error *err)
 {
 	HI_GUARD(hi_objects_builder_destroy) struct hi_objects_builder *builder = NULL;
-	struct collecting c = {.status = HI_OK};
+	struct collecting c = {.lock = PTHREAD_MUTEX_INITIALIZER};
 	enum hi_status status = hi_objects_builder_create(&builder, err);
 
 	if (status != HI_OK)
