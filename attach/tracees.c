@@ -47,6 +47,8 @@
 
 #define EVENT_OF(status) ((status) >> 8)
 #define TICKS_PER_SWEEP 8
+#define SEIZE_TRIES 3
+#define RELIST_PAUSE_NS 20000u /* lets the dying die: we may be SCHED_FIFO */
 
 /* Reads a small file of /proc; returns its length, terminated, 0 on failure. */
 static size_t read_small(const char *path, char *buf, size_t size)
@@ -282,21 +284,45 @@ static pid_t tracer_of(pid_t pid, pid_t tid)
 	return at ? (pid_t)strtol(at + 11, NULL, 10) : 0;
 }
 
-/* PTRACE_SEIZE said EPERM: is the thread dying, or may we not? */
+/* On its way out (PF_EXITING, include/linux/sched.h): not yet a zombie. */
+static bool is_exiting(pid_t pid, pid_t tid)
+{
+	char text[1024];
+	const char *flags = stat_field(pid, tid, 9, text, sizeof(text));
+
+	return !flags || (strtoul(flags, NULL, 10) & 4);
+}
+
+/* PTRACE_SEIZE said EPERM: because the thread is dying? Then marks it. */
+static bool is_leaving(struct hi_tracees *all, struct hi_tracee *tracee)
+{
+	char state = hi_thread_state(all->pid, tracee->tid);
+
+	if (state != 'Z' && state != 'X' && !is_exiting(all->pid, tracee->tid))
+		return false;
+	tracee->state = HI_TRACEE_DEAD;
+	if (tracee->tid == all->pid && state == 'Z')
+		all->leader_exited = true;
+	return true;
+}
+
+/*
+ * EPERM again: is the thread ours already under another number (exec makes
+ * the thread that calls it the leader), or may we not?
+ */
 static enum hi_status diagnose_refusal(struct hi_tracees *all, struct hi_tracee *tracee,
 				       int error, struct hi_error *err)
 {
-	char state = hi_thread_state(all->pid, tracee->tid);
 	enum hi_status status;
 	pid_t tracer;
 
-	if (!state || state == 'Z' || state == 'X') {
-		tracee->state = HI_TRACEE_DEAD;
-		if (tracee->tid == all->pid && state == 'Z')
-			all->leader_exited = true;
+	if (is_leaving(all, tracee))
 		return HI_OK;
-	}
 	tracer = tracer_of(all->pid, tracee->tid);
+	if (tracer == getpid())
+		return hi_fail(err, HI_GONE, 0,
+			       "process %d: it has started another program (exec)",
+			       (int)all->pid);
 	if (tracer)
 		status = hi_fail(err, HI_CANNOT_ATTACH, 0,
 				 "process %d: thread %d is already traced by process %d",
@@ -316,15 +342,21 @@ static enum hi_status diagnose_refusal(struct hi_tracees *all, struct hi_tracee 
 static enum hi_status seize(struct hi_tracees *all, struct hi_tracee *tracee,
 			    struct hi_error *err)
 {
-	if (ptrace(PTRACE_SEIZE, tracee->tid, 0, 0) == 0) {
-		hi_tracee_interrupt(tracee);
-		return HI_OK;
+	for (int tries = 1;; tries++) {
+		if (ptrace(PTRACE_SEIZE, tracee->tid, 0, 0) == 0) {
+			hi_tracee_interrupt(tracee);
+			return HI_OK;
+		}
+		if (errno == ESRCH) {
+			tracee->state = HI_TRACEE_DEAD;
+			return HI_OK;
+		}
+		/* A leader that was dying may be a new one by now: look again. */
+		if (tries == SEIZE_TRIES)
+			return diagnose_refusal(all, tracee, errno, err);
+		if (is_leaving(all, tracee))
+			return HI_OK;
 	}
-	if (errno == ESRCH) {
-		tracee->state = HI_TRACEE_DEAD;
-		return HI_OK;
-	}
-	return diagnose_refusal(all, tracee, errno, err);
 }
 
 void hi_tracee_continue(struct hi_tracee *tracee)
@@ -422,6 +454,23 @@ static enum hi_status stop_known(struct hi_tracees *all, struct hi_error *err)
 	return HI_OK;
 }
 
+/* SIGKILL takes threads out of their stop: notices those that are gone. */
+static void notice_killed(struct hi_tracees *all)
+{
+	unsigned long message;
+
+	for (size_t i = 0; i < all->count; i++) {
+		struct hi_tracee *tracee = &all->items[i];
+
+		if (!is_still(tracee) ||
+		    ptrace(PTRACE_GETEVENTMSG, tracee->tid, 0, &message) == 0)
+			continue;
+		tracee->state = HI_TRACEE_DEAD;
+		if (tracee->tid == all->pid)
+			(void)is_leaving(all, tracee);
+	}
+}
+
 enum hi_status hi_tracees_stop(struct hi_tracees *all, struct hi_error *err)
 {
 	enum hi_status status = stop_known(all, err);
@@ -433,6 +482,8 @@ enum hi_status hi_tracees_stop(struct hi_tracees *all, struct hi_error *err)
 				"process %d: new threads appeared faster than they "
 				"could be stopped",
 				(int)all->pid);
+		hi_clock_pause_ns(RELIST_PAUSE_NS);
+		notice_killed(all);
 		status = hi_tracees_list(all, err);
 		if (status == HI_OK)
 			status = stop_known(all, err);
