@@ -206,3 +206,69 @@ HI_TEST_SCENARIO(allocator_text, looking_costs_milliseconds)
 		free(ranges);
 	}
 }
+
+/* ---- damaged files ---- */
+
+static uint64_t next_random(void)
+{
+	static uint64_t x = 88172645463325252ull;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return x;
+}
+
+static uint8_t *read_libc(size_t *size_ret)
+{
+	FILE *f = fopen("/lib/x86_64-linux-gnu/libc.so.6", "rb");
+	uint8_t *bytes;
+
+	HI_ASSERT(f);
+	fseek(f, 0, SEEK_END);
+	*size_ret = (size_t)ftell(f);
+	rewind(f);
+	bytes = malloc(*size_ret);
+	HI_ASSERT(bytes && fread(bytes, 1, *size_ret, f) == *size_ret);
+	fclose(f);
+	return bytes;
+}
+
+HI_TEST(allocator_text, a_damaged_library_is_never_fatal)
+{
+	size_t size;
+	uint8_t *bytes = read_libc(&size), *damaged = malloc(size);
+
+	HI_ASSERT(damaged);
+	elf_version(EV_CURRENT);
+	for (int round = 0; round < 60; round++) {
+		struct hi_range_list list = {};
+		enum hi_status status;
+		Elf *elf;
+
+		memcpy(damaged, bytes, size);
+		for (int i = 0; i < 200; i++) {
+			/* Program headers, dynamic symbols, the frame table. */
+			static const size_t spans[] = {1024, 200 << 10, 1 << 20};
+			size_t span = spans[next_random() % 3], at = next_random() % span;
+
+			if (round % 2)
+				at = size - span + at;
+			if (at >= 64)
+				damaged[at] = (uint8_t)next_random();
+		}
+		elf = elf_memory((char *)damaged, size);
+		if (!elf)
+			continue;
+		status = hi_text_by_frames(elf, &list, NULL);
+		HI_ASSERT(status == HI_OK || status == HI_NOT_FOUND);
+		status = hi_text_by_symbols(elf, &list, NULL);
+		HI_ASSERT(status == HI_OK || status == HI_NOT_FOUND);
+		for (size_t i = 0; i < list.count; i++)
+			HI_ASSERT(list.items[i].start < list.items[i].end);
+		hi_vector_free(&list);
+		elf_end(elf);
+	}
+	free(damaged);
+	free(bytes);
+}

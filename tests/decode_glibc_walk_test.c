@@ -254,6 +254,18 @@ HI_TEST(glibc_walk, malloc_that_nobody_used_is_not_found)
 	HI_ASSERT(strstr(err.text, "not used by this process"));
 }
 
+HI_TEST(glibc_walk, malloc_as_it_was_linked_in_is_not_found)
+{
+	struct hi_mock_heap *h = hi_mock_heap_create(36, 4096);
+	struct hi_allocator *a = NULL;
+	struct hi_error err;
+
+	/* All zero but the ring, as the file has it. */
+	for (unsigned offset = 0; offset < 2200; offset += 8)
+		hi_mock_heap_set(h, h->arena + offset, offset == 2160 ? h->arena : 0);
+	HI_ASSERT_STATUS(HI_NOT_FOUND, hi_glibc_open(h->image, &h->where, &a, &err));
+}
+
 /* ---- self-check ---- */
 
 static void expect_refused(struct hi_mock_heap *h, const char *why)

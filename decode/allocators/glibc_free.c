@@ -237,6 +237,8 @@ static enum hi_status list_tcaches(struct hi_glibc *g, struct hi_window *w,
 		uint64_t at = g->image->threads[i].regs.fs_base + (uint64_t)offset,
 			 tcache;
 
+		if (!g->image->threads[i].regs.fs_base)
+			continue; /* not a thread of libc's */
 		if (!hi_window_u64(w, at, &tcache))
 			hi_glibc_damage(g, at,
 					"thread %u: its tcache pointer is not readable",

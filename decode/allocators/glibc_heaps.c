@@ -268,25 +268,40 @@ static uint64_t next_part(const struct hi_glibc *g, size_t n_parts, uint64_t p,
 	return limit;
 }
 
-/* Pieces in [p, limit), which no region covers. */
-static enum hi_status add_pieces_in(struct outline *o, uint64_t p, uint64_t limit,
-				    bool *top_ret, struct hi_error *err)
+/* Pieces that start in [p, end); no region covers [p, limit). */
+static enum hi_status add_pieces_in(struct outline *o, uint64_t *p, uint64_t end,
+				    uint64_t limit, bool *top_ret, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
-	while (p < limit && status == HI_OK) {
-		uint64_t end = piece_end(o, p, limit);
+	while (*p < end && status == HI_OK) {
+		uint64_t piece = piece_end(o, *p, limit);
 
-		if (end != p)
-			status = add_run(o, p, end, top_ret, err);
-		p = end != p ? end : p + HI_GLIBC_PAGE;
+		if (piece != *p)
+			status = add_run(o, *p, piece, top_ret, err);
+		*p = piece != *p ? piece : *p + HI_GLIBC_PAGE;
+	}
+	return status;
+}
+
+/* The same in [p, limit), where the image holds bytes: reservations may be
+ * terabytes. */
+static enum hi_status add_held_pieces(struct outline *o, uint64_t p, uint64_t limit,
+				      bool *top_ret, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+	uint64_t from, to;
+
+	while (status == HI_OK && p < limit &&
+	       hi_image_next_held(o->g->image, p, limit, &from, &to)) {
+		p = from & ~(uint64_t)(HI_GLIBC_PAGE - 1);
+		status = add_pieces_in(o, &p, to, limit, top_ret, err);
 	}
 	return status;
 }
 
 /* A main arena that goes on in mmapped pieces, or in a break that grew again:
- * anywhere in writable private memory that has not been taken yet. Only bytes
- * that the image holds are looked at: reservations may be terabytes. */
+ * anywhere in writable private memory that has not been taken yet. */
 static enum hi_status add_mmapped_pieces(struct outline *o, bool *top_ret,
 					 struct hi_error *err)
 {
@@ -296,25 +311,16 @@ static enum hi_status add_mmapped_pieces(struct outline *o, bool *top_ret,
 
 	for (size_t i = 0; i < image->n_mappings && status == HI_OK; i++) {
 		const struct hi_mapping *m = &image->mappings[i];
-		uint64_t p = m->start, limit;
+		uint64_t p = m->start;
 
 		if ((m->kind != HI_MAPPING_ANONYMOUS && m->kind != HI_MAPPING_HEAP) ||
 		    m->shared || !(m->prot & HI_PROT_WRITE))
 			continue;
 		while (p < m->end && status == HI_OK) {
 			uint64_t after = m->end;
+			uint64_t limit = next_part(o->g, n_parts, p, m->end, &after);
 
-			limit = next_part(o->g, n_parts, p, m->end, &after);
-			while (p < limit && status == HI_OK) {
-				uint64_t from, to;
-
-				if (!hi_image_next_held(image, p, limit, &from, &to))
-					break;
-				from &= ~(uint64_t)(HI_GLIBC_PAGE - 1);
-				status = add_pieces_in(o, from, limit, top_ret, err);
-				p = limit;
-				(void)to;
-			}
+			status = add_held_pieces(o, p, limit, top_ret, err);
 			p = (after + HI_GLIBC_PAGE - 1) & ~(uint64_t)(HI_GLIBC_PAGE - 1);
 		}
 	}

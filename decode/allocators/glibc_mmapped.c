@@ -94,15 +94,23 @@ static bool chunk_at(struct scan *s, uint64_t p, uint64_t limit, struct candidat
 	return find_aligned(s, p, limit, total, false, ret);
 }
 
-/* Page by page through [p, end), which no heap covers. */
+/* Page by page through [start, end), which no heap covers, as far as the image
+ * holds it: reservations may be terabytes. */
 static enum hi_status scan_range(struct scan *s, uint64_t start, uint64_t end,
 				 struct hi_error *err)
 {
+	uint64_t from, held = start;
 	bool strong = true;
 
 	for (uint64_t p = start; p < end;) {
 		struct candidate c;
 
+		if (p >= held) {
+			if (!hi_image_next_held(s->g->image, p, end, &from, &held))
+				break;
+			strong &= from == p;
+			p = from & ~(uint64_t)(HI_GLIBC_PAGE - 1);
+		}
 		if (!chunk_at(s, p, end, &c)) {
 			strong = false;
 			p += HI_GLIBC_PAGE;

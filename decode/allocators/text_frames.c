@@ -19,6 +19,7 @@
 
 #define MAX_FUNCTIONS (1u << 20)
 #define MAX_SPAN (256u << 10)
+#define MAX_ROUNDS 16 /* of following calls; in a libc two are enough */
 
 struct function {
 	uint64_t start, end;
@@ -217,9 +218,12 @@ static bool take_malloc(const struct image *im, struct functions *list)
 		return false;
 	for (size_t i = first; i <= last; i++)
 		list->items[i].taken = !list->items[i].exported || list->items[i].malloc;
-	for (low = first; low > 0 && !list->items[low - 1].exported;)
+	for (low = first;
+	     low > 0 && !list->items[low - 1].exported &&
+	     list->items[first].start - list->items[low - 1].start < MAX_SPAN;)
 		low--;
-	for (high = last + 1; high < list->count && !list->items[high].exported;)
+	for (high = last + 1; high < list->count && !list->items[high].exported &&
+			      list->items[high].end - list->items[last].end < MAX_SPAN;)
 		high++;
 	do { /* each round takes at least one more */
 		news = 0;
