@@ -236,3 +236,51 @@ HI_TEST_SCENARIO(glibc, a_static_program)
 {
 	run(hi_fixture_start("glibc_static", "3", "8000", NULL), false, 0);
 }
+
+static void clear_tunables(void *arg)
+{
+	(void)arg;
+	unsetenv("GLIBC_TUNABLES");
+}
+
+static void run_tuned(const char *tunables)
+{
+	hi_test_defer(clear_tunables, NULL);
+	HI_ASSERT(setenv("GLIBC_TUNABLES", tunables, 1) == 0);
+	run(hi_fixture_start("glibc_blocks", "3", "4000", "fat", NULL), false, 0);
+}
+
+HI_TEST_SCENARIO(glibc, tuned_without_thread_caches)
+{
+	run_tuned("glibc.malloc.tcache_count=0");
+}
+
+HI_TEST_SCENARIO(glibc, tuned_to_long_thread_caches)
+{
+	run_tuned("glibc.malloc.tcache_count=2000");
+}
+
+HI_TEST_SCENARIO(glibc, tuned_to_caches_of_small_sizes)
+{
+	run_tuned("glibc.malloc.tcache_max=200");
+}
+
+HI_TEST_SCENARIO(glibc, tuned_to_one_arena)
+{
+	run_tuned("glibc.malloc.arena_max=1");
+}
+
+HI_TEST_SCENARIO(glibc, tuned_to_huge_pages_by_advice)
+{
+	run_tuned("glibc.malloc.hugetlb=1");
+}
+
+HI_TEST_SCENARIO(glibc, tuned_to_no_fastbins_and_small_steps)
+{
+	run_tuned("glibc.malloc.mxfast=0:glibc.malloc.top_pad=1");
+}
+
+HI_TEST_SCENARIO(glibc, tuned_to_map_most_blocks)
+{
+	run_tuned("glibc.malloc.mmap_threshold=3000");
+}

@@ -48,8 +48,8 @@ static bool read_head(struct scan *s, uint64_t p, uint64_t *prev_size_ret,
 
 /* The aligned chunk inside the mapping that starts at p, as memalign made it:
  * one place for each alignment. limit: of the mapping. */
-static bool find_aligned(struct scan *s, uint64_t p, uint64_t limit, uint64_t total,
-			 bool exact, struct candidate *ret)
+static bool find_aligned(struct scan *s, uint64_t p, uint64_t limit,
+			 struct candidate *ret)
 {
 	for (unsigned shift = 5; shift < 40 && (1ull << shift) <= limit - p; shift++) {
 		uint64_t align = 1ull << shift;
@@ -62,7 +62,7 @@ static bool find_aligned(struct scan *s, uint64_t p, uint64_t limit, uint64_t to
 			    !read_head(s, q, &lead, &size) || lead != q - p)
 				continue;
 			if ((lead + size) % HI_GLIBC_PAGE || size > limit - q ||
-			    size < HI_CHUNK_MIN || (exact && lead + size != total))
+			    size < HI_CHUNK_MIN)
 				continue;
 			*ret = (struct candidate){.start = p,
 						  .end = q + size,
@@ -74,6 +74,8 @@ static bool find_aligned(struct scan *s, uint64_t p, uint64_t limit, uint64_t to
 	return false;
 }
 
+/* An aligned chunk goes before: its page's first head stays as it was when
+ * mremap changed the size, so that it may claim the neighbours. */
 static bool chunk_at(struct scan *s, uint64_t p, uint64_t limit, struct candidate *ret)
 {
 	uint64_t lead, total;
@@ -81,17 +83,15 @@ static bool chunk_at(struct scan *s, uint64_t p, uint64_t limit, struct candidat
 	if (!read_head(s, p, &lead, &total) || lead || total < HI_GLIBC_PAGE ||
 	    total % HI_GLIBC_PAGE)
 		return false;
-	if (find_aligned(s, p, limit, total, true, ret))
+	if (find_aligned(s, p, limit, ret))
 		return true;
-	if (total <= limit - p) {
-		*ret = (struct candidate){.start = p,
-					  .end = p + total,
-					  .user = p + HI_CHUNK_HEADER,
-					  .usable = total - HI_CHUNK_HEADER};
-		return true;
-	}
-	/* Grown or shrunk since: the first head is stale. */
-	return find_aligned(s, p, limit, total, false, ret);
+	if (total > limit - p)
+		return false;
+	*ret = (struct candidate){.start = p,
+				  .end = p + total,
+				  .user = p + HI_CHUNK_HEADER,
+				  .usable = total - HI_CHUNK_HEADER};
+	return true;
 }
 
 /* Page by page through [start, end), which no heap covers, as far as the image
