@@ -155,22 +155,27 @@ static void visit_record(struct flatten *f, const struct item *at,
 	}
 }
 
-/* One more dimension: n elements of `size` bytes. */
+/* One more dimension: n elements of `size` bytes. n * size does not wrap. */
 static void visit_elements(struct flatten *f, const struct item *at, hi_type_id element,
 			   uint64_t n, uint64_t size)
 {
+	uint64_t all;
+
 	if (at->count == 1) {
 		push_item(f, (struct item){element, at->offset, n, size});
-	} else if (n <= MAX_EXPAND) {
+	} else if (at->count != HI_SLOT_TO_END && at->stride == n * size &&
+		   !__builtin_mul_overflow(at->count, n, &all)) {
+		push_item(f, (struct item){element, at->offset, all, size});
+	} else if (n > MAX_EXPAND && at->count > MAX_EXPAND) {
+		emit_raw_run(f, at->offset, extent_end(f, at, n * size));
+	} else if (n <= at->count) {
 		for (uint64_t i = 0; i < n; i++)
 			push_item(f, (struct item){element, at->offset + i * size,
 						   at->count, at->stride});
-	} else if (at->count <= MAX_EXPAND) {
+	} else {
 		for (uint64_t i = 0; i < at->count; i++)
 			push_item(f, (struct item){element, at->offset + i * at->stride,
 						   n, size});
-	} else {
-		emit_raw_run(f, at->offset, extent_end(f, at, n * size));
 	}
 }
 
@@ -264,18 +269,39 @@ static uint64_t slot_end(const struct hi_slot *s)
 					  : s->offset + (s->count - 1) * s->stride + 8;
 }
 
-/* Do runs interleave in a way that only shows word by word? Two runs of one
- * array of records do, without sharing a word. */
-static bool may_share_words(const struct hi_slot *a, const struct hi_slot *b)
+/* Does the word at offset overlap one of the run? */
+static bool touches(const struct hi_slot *run, uint64_t offset)
+{
+	uint64_t d;
+
+	if (offset + 8 <= run->offset || offset >= slot_end(run))
+		return false;
+	if (offset < run->offset)
+		return true;
+	d = (offset - run->offset) % run->stride;
+	return d < 8 || run->stride - d < 8;
+}
+
+/* Do two runs share a word? Runs of one array of records interleave without. */
+static bool share_words(const struct hi_slot *a, const struct hi_slot *b)
 {
 	if (slot_end(a) <= b->offset || slot_end(b) <= a->offset)
 		return false;
-	if (a->stride == b->stride) {
-		uint64_t d = (b->offset - a->offset) % a->stride;
+	if (a->stride == b->stride)
+		return a->offset < b->offset ? touches(a, b->offset)
+					     : touches(b, a->offset);
+	if (a->count > b->count) {
+		const struct hi_slot *longer = a;
 
-		return d < 8 || a->stride - d < 8;
+		a = b;
+		b = longer;
 	}
-	return true;
+	if (a->count > MAX_EXPAND)
+		return true; /* not worth to find out */
+	for (uint64_t i = 0; i < a->count; i++)
+		if (touches(b, a->offset + i * a->stride))
+			return true;
+	return false;
 }
 
 /* Writes a run out as single words; those to the end stay. */
@@ -335,7 +361,7 @@ static bool merge(struct flatten *f)
 		for (size_t j = i; j-- > 0 && i - j < 64 && !overlap;)
 			overlap = (covers_more_than_one(&f->slots.items[j]) ||
 				   covers_more_than_one(&f->slots.items[i])) &&
-				  may_share_words(&f->slots.items[j], &f->slots.items[i]);
+				  share_words(&f->slots.items[j], &f->slots.items[i]);
 	if (!overlap)
 		return true;
 	if (!write_out(f))

@@ -305,7 +305,7 @@ static void take_some(struct worker *w)
 	w->followed += n;
 }
 
-/* Hands the bottom of the stack, the oldest work, to whoever waits. */
+/* Hands half of the stack, at most SHARE entries, to whoever waits. */
 static void share(struct worker *w)
 {
 	struct spread *s = w->spread;
@@ -313,12 +313,10 @@ static void share(struct worker *w)
 
 	pthread_mutex_lock(&s->lock);
 	if (n && hi_vector_reserve(&s->shared, s->shared.count + n)) {
-		memcpy(s->shared.items + s->shared.count, w->todo.items,
+		w->todo.count -= n;
+		memcpy(s->shared.items + s->shared.count, w->todo.items + w->todo.count,
 		       n * sizeof(*w->todo.items));
 		s->shared.count += n;
-		w->todo.count -= n;
-		memmove(w->todo.items, w->todo.items + n,
-			w->todo.count * sizeof(*w->todo.items));
 		atomic_store(&s->hungry, 0);
 		pthread_cond_broadcast(&s->changed);
 	}

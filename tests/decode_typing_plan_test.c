@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Types flattened to slots. */
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "harness.h"
+#include "support/typing_world.h"
+
+static struct hi_error err;
+
+static void free_plans(void *arg)
+{
+	hi_plans_destroy(arg);
+}
+
+static const struct hi_plan *plan_of(struct world *w, hi_type_id type)
+{
+	struct hi_plans *plans = NULL;
+	uint32_t index;
+
+	HI_ASSERT_OK(hi_plans_create(w->source.types, &plans, &err), &err);
+	hi_test_defer(free_plans, plans);
+	index = hi_plans_of(plans, type);
+	HI_ASSERT(index >= HI_PLAN_FIRST);
+	HI_ASSERT_EQ(index, hi_plans_of(plans, type));
+	return hi_plans_get(plans, index);
+}
+
+/* "p 8*3/16 r 64*1/8": kind, offset, count and stride of each slot. */
+static const char *slots_of(const struct hi_plan *plan)
+{
+	static char text[2000];
+	size_t used = 0;
+
+	text[0] = 0;
+	for (uint32_t i = 0; i < plan->n_slots && used + 80 < sizeof(text); i++) {
+		const struct hi_slot *s = &plan->slots[i];
+		char count[24] = "...";
+
+		if (s->count != HI_SLOT_TO_END)
+			snprintf(count, sizeof(count), "%llu",
+				 (unsigned long long)s->count);
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 "%s%c %llu*%s/%llu", i ? " " : "",
+					 s->kind == HI_SLOT_POINTER ? 'p' : 'r',
+					 (unsigned long long)s->offset, count,
+					 (unsigned long long)s->stride);
+	}
+	return text;
+}
+
+HI_TEST(typing_plan, members_of_members_and_arrays_of_records_become_runs)
+{
+	struct world *w = world_create();
+	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "int", 4);
+	hi_type_id p = world_pointer(w, number);
+	hi_type_id cell = world_record(w, HI_KIND_STRUCT, "cell", 24, "a", 0, p, "n", 8,
+				       number, "b", 16, p, NULL);
+	hi_type_id row = world_array(w, cell, 100);
+	hi_type_id grid = world_array(w, row, 2);
+	hi_type_id outer = world_record(w, HI_KIND_STRUCT, "outer", 8 + 4800, "first", 0,
+					p, "grid", 8, grid, NULL);
+	hi_type_id page = world_record(w, HI_KIND_STRUCT, "page", 2408, "row", 0, row,
+				       "next", 2400, p, NULL);
+
+	HI_ASSERT_STREQ("p 0*1/8 p 16*1/8", slots_of(plan_of(w, cell)));
+	HI_ASSERT_STREQ("p 0*100/24 p 16*100/24", slots_of(plan_of(w, row)));
+	HI_ASSERT_STREQ("p 0*1/8 p 8*200/24 p 24*200/24", slots_of(plan_of(w, outer)));
+	HI_ASSERT_EQ(3, plan_of(w, outer)->n_pointers);
+	HI_ASSERT_STREQ(
+		"p 0*100/24 p 16*100/24 p 2400*2/2408 p 2408*100/24 p 2424*100/24",
+		slots_of(plan_of(w, world_array(w, page, 2))));
+}
+
+HI_TEST(typing_plan, raw_storage_is_words_and_short_byte_arrays_are_nothing)
+{
+	struct world *w = world_create();
+	hi_type_id byte = world_scalar(w, HI_KIND_CHAR, "char", 1);
+	hi_type_id seven = world_array(w, byte, 7), twenty = world_array(w, byte, 20);
+	hi_type_id address = world_scalar(w, HI_KIND_ADDRESS, "uintptr_t", 8);
+	hi_type_id t = world_record(w, HI_KIND_STRUCT, "t", 48, "a", 0, seven, "b", 12,
+				    twenty, "c", 32, address, "d", 40, seven, NULL);
+
+	HI_ASSERT_STREQ("r 16*2/8 r 32*1/8", slots_of(plan_of(w, t)));
+	HI_ASSERT_EQ(0, plan_of(w, t)->n_pointers);
+}
+
+HI_TEST(typing_plan, unions_keep_one_slot_a_word_and_two_opinions_are_none)
+{
+	struct world *w = world_create();
+	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
+	hi_type_id one = world_pointer(w, number);
+	hi_type_id two = world_pointer(w, one);
+	hi_type_id raw = world_array(w, world_scalar(w, HI_KIND_CHAR, "char", 1), 24);
+	hi_type_id agree = world_record(w, HI_KIND_UNION, "agree", 8, "n", 0, number, "p",
+					0, one, "q", 0, one, NULL);
+	hi_type_id differ = world_record(w, HI_KIND_UNION, "differ", 8, "p", 0, one, "q",
+					 0, two, NULL);
+	hi_type_id over = world_record(w, HI_KIND_UNION, "over", 24, "raw", 0, raw, "p",
+				       0, differ, NULL);
+	const struct hi_plan *plan = plan_of(w, agree);
+
+	HI_ASSERT_STREQ("p 0*1/8", slots_of(plan));
+	HI_ASSERT_EQ(number, plan->slots[0].pointee);
+	plan = plan_of(w, differ);
+	HI_ASSERT_STREQ("p 0*1/8", slots_of(plan));
+	HI_ASSERT_EQ(0, plan->slots[0].pointee);
+	HI_ASSERT_STREQ("p 0*1/8 r 8*1/8 r 16*1/8", slots_of(plan_of(w, over)));
+}
+
+HI_TEST(typing_plan, flexible_tails_go_on_to_the_end)
+{
+	struct world *w = world_create();
+	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
+	hi_type_id p = world_pointer(w, number);
+	hi_type_id cell = world_record(w, HI_KIND_STRUCT, "cell", 16, "n", 0, number, "p",
+				       8, p, NULL);
+	hi_type_id tail = world_array(w, cell, 0);
+	hi_type_id bytes = world_array(w, world_scalar(w, HI_KIND_CHAR, "char", 1), 0);
+	hi_type_id t = world_record(w, HI_KIND_STRUCT, "t", 8, "n", 0, number, "tail", 8,
+				    tail, NULL);
+	hi_type_id u = world_record(w, HI_KIND_STRUCT, "u", 8, "n", 0, number, "tail", 5,
+				    bytes, NULL);
+	hi_type_id pad = world_record(w, HI_KIND_STRUCT, "pad", 24, "none", 0, bytes, "p",
+				      16, p, NULL);
+
+	HI_ASSERT_STREQ("p 16*.../16", slots_of(plan_of(w, t)));
+	HI_ASSERT(plan_of(w, t)->open_ended);
+	HI_ASSERT_STREQ("r 8*.../8", slots_of(plan_of(w, u)));
+	HI_ASSERT_STREQ("p 16*1/8", slots_of(plan_of(w, pad)));
+}
+
+HI_TEST(typing_plan, hostile_types_end_and_stay_inside_themselves)
+{
+	struct world *w = world_create();
+	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
+	hi_type_id p = world_pointer(w, number);
+	hi_type_id itself = p + 1, outside, huge, wide;
+
+	world_record(w, HI_KIND_STRUCT, "itself", 64, "p", 0, p, "me", 8, itself,
+		     "me too", 16, itself, NULL);
+	outside = world_record(w, HI_KIND_STRUCT, "outside", 16, "p", 8, p, "q", 12, p,
+			       "r", 4096, p, NULL);
+	huge = world_array(w, p, 0);
+	w->types[huge].count = UINT64_MAX;
+	w->types[huge].flexible = false;
+	w->types[huge].size = 64;
+	wide = world_record(w, HI_KIND_STRUCT, "wide", 64, "a", 0, huge, NULL);
+	HI_ASSERT_STREQ("r 0*8/8", slots_of(plan_of(w, itself)));
+	HI_ASSERT(plan_of(w, itself)->truncated);
+	HI_ASSERT_STREQ("p 8*1/8", slots_of(plan_of(w, outside)));
+	HI_ASSERT_STREQ("r 0*8/8", slots_of(plan_of(w, wide)));
+}
+
+HI_TEST(typing_plan, base_classes_and_vptrs_bit_fields_and_code)
+{
+	struct world *w = world_create();
+	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
+	hi_type_id p = world_pointer(w, number);
+	hi_type_id base = world_record(w, HI_KIND_STRUCT, "Base", 16, NULL);
+	hi_type_id derived;
+
+	world_member(w, (struct hi_member){.name = "_vptr", .type = p, .is_vptr = true});
+	world_member(w, (struct hi_member){.name = "p", .offset = 8, .type = p});
+	derived = world_record(w, HI_KIND_STRUCT, "Derived", 32, NULL);
+	world_member(w,
+		     (struct hi_member){.name = "Base", .type = base, .is_base = true});
+	world_member(w, (struct hi_member){
+				.name = "bits", .offset = 16, .type = p, .bit_size = 3});
+	world_member(w, (struct hi_member){.name = "q", .offset = 24, .type = p});
+	HI_ASSERT_STREQ("p 8*1/8 p 24*1/8", slots_of(plan_of(w, derived)));
+}
+
+HI_TEST(typing_plan, the_order_of_opinions_is_total)
+{
+	struct world *w = world_create();
+	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
+	hi_type_id p = world_pointer(w, number);
+	hi_type_id types[5] = {
+		world_scalar(w, HI_KIND_CHAR, "char", 1),
+		number,
+		p,
+		world_record(w, HI_KIND_STRUCT, "one", 8, "p", 0, p, NULL),
+		world_record(w, HI_KIND_STRUCT, "two", 16, "p", 0, p, NULL),
+	};
+
+	for (int i = 0; i < 5; i++)
+		for (int k = 0; k < 5; k++) {
+			int order = hi_plan_compare(plan_of(w, types[i]),
+						    plan_of(w, types[k]));
+
+			HI_ASSERT_EQ(i > k, order > 0 && i != k);
+		}
+}
+
+HI_TEST(typing_plan, sizes_that_the_allocator_gives)
+{
+	HI_ASSERT_EQ(24, hi_fit_usable(0));
+	HI_ASSERT_EQ(24, hi_fit_usable(24));
+	HI_ASSERT_EQ(40, hi_fit_usable(25));
+	HI_ASSERT_EQ(40, hi_fit_usable(40));
+	HI_ASSERT_EQ(200008, hi_fit_usable(200000));
+}
