@@ -350,6 +350,16 @@ static void heap_part(struct fill *f, const struct hi_mapping *m, size_t *region
 	}
 }
 
+/* [vvar], [vsyscall] and their kin: pages of the kernel's own, which RSS does not
+ * count and of which a core has only some. */
+static bool is_kernels_own(const struct hi_mapping *m)
+{
+	const uint64_t user_end = 1ull << 47;
+
+	return m->kind == HI_MAPPING_OTHER &&
+	       (m->start >= user_end || strncmp(m->path, "[v", 2) == 0);
+}
+
 static void fill_mappings(struct fill *f, const uint64_t *stack_pointers)
 {
 	const struct hi_image *image = f->image;
@@ -360,6 +370,8 @@ static void fill_mappings(struct fill *f, const uint64_t *stack_pointers)
 		enum row row = row_of_mapping(m);
 		uint64_t heap, heap_resident, resident = 0;
 
+		if (is_kernels_own(m))
+			continue;
 		while (sp < image->n_threads && stack_pointers[sp] < m->start)
 			sp++;
 		if (row == OTHER && sp < image->n_threads && stack_pointers[sp] < m->end)
