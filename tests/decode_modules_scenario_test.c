@@ -2,9 +2,11 @@
 /* Modules: which file is believed, which debug file is used, what symbols say. */
 #include <elf.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/harness.h"
@@ -295,6 +297,67 @@ HI_TEST_SCENARIO(modules, split_files_that_are_gone_are_said_to_be)
 	HI_ASSERT_EQ(0, var.type);
 	HI_ASSERT_EQ(40, var.size);
 	HI_ASSERT_MSG(strstr(program(p)->note, ".dwo"), "note: %s", program(p)->note);
+}
+
+static void end_server(void *arg)
+{
+	pid_t pid = *(pid_t *)arg;
+
+	kill(pid, SIGTERM);
+	waitpid(pid, NULL, 0);
+	unsetenv("DEBUGINFOD_URLS");
+	unsetenv("DEBUGINFOD_CACHE_PATH");
+	unsetenv("DEBUGINFOD_PROGRESS");
+}
+
+/* Debian's debuginfod over the directory "store", on loopback. */
+static void start_server(const char *dir, unsigned port)
+{
+	static pid_t pid;
+	char number[16], store[300], text[300];
+
+	snprintf(number, sizeof(number), "%u", port);
+	snprintf(store, sizeof(store), "%s/store", dir);
+	fflush(NULL);
+	pid = fork();
+	HI_ASSERT(pid >= 0);
+	if (pid == 0) {
+		int null = open("/dev/null", O_RDWR);
+
+		dup2(null, 1);
+		dup2(null, 2);
+		alarm(120);
+		execlp("debuginfod", "debuginfod", "-p", number, "-d", ":memory:", "-F",
+		       "-t", "1", "-c", "1", store, NULL);
+		_exit(127);
+	}
+	hi_test_defer(end_server, &pid);
+	snprintf(text, sizeof(text), "http://127.0.0.1:%u", port);
+	setenv("DEBUGINFOD_URLS", text, 1);
+	snprintf(text, sizeof(text), "%s/client", dir);
+	setenv("DEBUGINFOD_CACHE_PATH", text, 1);
+}
+
+HI_TEST_SLOW(modules, a_debuginfod_server_is_asked_when_its_variable_is_set)
+{
+	const char *dir = make_program();
+	struct inspected *p;
+	pid_t pid;
+
+	workshop_run("objcopy --strip-all prog && mkdir store && mv prog.debug store");
+	pid = workshop_start("prog");
+	p = inspected_open(pid, NULL);
+	HI_ASSERT_STATUS(HI_NOT_FOUND, hi_module_debug(program(p), &err));
+	start_server(dir, 20000 + (unsigned)getpid() % 20000);
+	for (unsigned tries = 0; tries < 20; tries++) {
+		p = inspected_open(pid, NULL);
+		if (hi_module_debug(program(p), &err) == HI_OK)
+			break;
+		workshop_run("rm -rf client"); /* a miss is remembered there */
+		sleep(1);
+	}
+	HI_ASSERT_EQ(HI_DEBUG_INFOD, program(p)->debug);
+	check_conn(p);
 }
 
 /* ---- which file ---- */

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "attach/mock.h"
+#include "base/alloc.h"
 #include "tests/harness.h"
 #include "tests/support/inspected.h"
 
@@ -297,4 +298,44 @@ HI_TEST_SLOW(types_hostile, thousands_of_changes_to_elf_headers_are_survived)
 {
 	survive_elf("types_c", 6000);
 	survive_elf("types_c_sections", 3000);
+}
+
+/* ---- our own memory, and the target's ---- */
+
+/* One inspection whose nth allocation fails; false once none did. */
+static bool starve(const struct victim *victim, uint64_t nth)
+{
+	struct hi_modules_options options = {.cache_dir = "", .debug_dir = "/nowhere"};
+	int fd = memfd_create("starved", MFD_CLOEXEC);
+	struct hi_modules *modules = NULL;
+	struct hi_types *types = NULL;
+	struct hi_image *image;
+	bool ran_out;
+
+	HI_ASSERT(fd >= 0);
+	HI_ASSERT(pwrite(fd, victim->bytes, victim->size, 0) == (ssize_t)victim->size);
+	image = make_image(fd, victim->size);
+	hi_alloc_fail_at(nth);
+	if (hi_modules_open(image, &options, &modules, NULL) == HI_OK &&
+	    hi_types_open(modules, &types, NULL) == HI_OK)
+		look_at_everything(modules, types);
+	ran_out = hi_alloc_count() >= nth;
+	hi_alloc_fail_at(0);
+	HI_ASSERT(!types || modules);
+	hi_types_close(types);
+	hi_modules_close(modules);
+	hi_image_destroy(image);
+	close(fd);
+	return ran_out;
+}
+
+HI_TEST_SCENARIO(types_hostile, any_allocation_may_fail)
+{
+	struct victim victim;
+	uint64_t nth = 1;
+
+	victim_load(&victim, "types_c");
+	while (starve(&victim, nth))
+		nth += 1 + nth / 64;
+	HI_ASSERT_MSG(nth > 100, "only %llu allocations", (unsigned long long)nth);
 }

@@ -320,6 +320,8 @@ struct hi_type_module *hi_types_indexed(struct hi_types *types, struct hi_module
 		types->stats.index_from_cache = true;
 	} else if (hi_type_index_build(item, hi_parallel_threads(), NULL) == HI_OK) {
 		hi_type_cache_store(item);
+	} else {
+		note(module, "out of memory: its types are not known");
 	}
 	types->stats.index_ns += now_ns() - start;
 	return item;

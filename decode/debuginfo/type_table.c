@@ -2,6 +2,7 @@
 /* Slots of types; see Note [Type slots] in types.c. */
 #include "decode/debuginfo/types_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -289,6 +290,7 @@ hi_type_id hi_types_pointer_to(struct hi_types *types, hi_type_id id)
 		.kind = HI_KIND_POINTER, .size = 8, .target = target->id, .file = ""};
 	uint64_t identity = 0;
 	hi_type_id ret = HI_TYPE_UNKNOWN;
+	char name[HI_DW_NAME_MAX];
 	size_t n;
 
 	for (unsigned i = 0; i < 64 && end->kind == HI_KIND_POINTER; i++)
@@ -298,11 +300,14 @@ hi_type_id hi_types_pointer_to(struct hi_types *types, hi_type_id id)
 					    end->line);
 	hi_types_lock(types);
 	n = strlen(target->name);
-	type.name = hi_arena_printf(&types->arena, "%.4000s%s*", target->name,
-				    n && target->name[n - 1] == '*' ? "" : " ");
-	if (type.name) {
-		type.layout_hash = hi_type_pointer_key(hi_type_bare(type.name), identity);
-		ret = hi_slot_of_type(types, &type, type.layout_hash);
+	snprintf(name, sizeof(name), "%.4000s%s*", target->name,
+		 n && target->name[n - 1] == '*' ? "" : " ");
+	type.layout_hash = hi_type_pointer_key(hi_type_bare(name), identity);
+	ret = find_key(types, type.layout_hash);
+	if (!ret) {
+		type.name = hi_arena_strdup(&types->arena, name);
+		if (type.name)
+			ret = hi_slot_of_type(types, &type, type.layout_hash);
 	}
 	hi_types_unlock(types);
 	return ret ? hi_type_get(types, ret)->id : ret;

@@ -63,12 +63,14 @@ enum hi_status hi_types_open(struct hi_modules *modules, struct hi_types **ret,
 	if (!types)
 		return hi_fail_memory(err, "types");
 	types->modules = modules;
-	types->n_items = hi_modules_count(modules);
-	types->items = hi_calloc(types->n_items + 1, sizeof(*types->items));
-	if (!types->items || !hi_slot_init(types) || !hi_vtable_cache_init(types))
+	types->items = hi_calloc(hi_modules_count(modules) + 1, sizeof(*types->items));
+	if (!types->items)
 		return hi_fail_memory(err, "types");
+	types->n_items = hi_modules_count(modules);
 	for (size_t i = 0; i < types->n_items; i++)
 		types->items[i].module = hi_modules_get(modules, i);
+	if (!hi_slot_init(types) || !hi_vtable_cache_init(types))
+		return hi_fail_memory(err, "types");
 	*ret = hi_take(types);
 	return HI_OK;
 }

@@ -125,6 +125,9 @@ static bool in_ranges(const struct hi_vtable_cache *cache, uint64_t addr)
 {
 	size_t low = 0, high = cache->n_ranges;
 
+	if (high == 0 || addr < cache->ranges[0].start ||
+	    addr >= cache->ranges[high - 1].end)
+		return false;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
