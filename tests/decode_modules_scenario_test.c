@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "attach/core.h"
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
@@ -431,6 +432,63 @@ HI_TEST_ROOT(modules, a_program_that_was_replaced_is_still_read_as_it_was)
 	p = inspected_open(pid, NULL);
 	HI_ASSERT(!program(p)->file_mismatch);
 	check_conn(p);
+}
+
+static void destroy_image(void *image)
+{
+	hi_image_destroy(image);
+}
+
+static struct hi_image *core_of(const char *dir, pid_t pid, const char *exe)
+{
+	struct hi_core_options options = {.exe = exe};
+	struct hi_image *image = NULL;
+	char path[300];
+
+	workshop_run("gcore -o core %d > /dev/null 2>&1", (int)pid);
+	snprintf(path, sizeof(path), "%s/core.%d", dir, (int)pid);
+	HI_ASSERT_OK(hi_core_open(path, &options, &image, &err), &err);
+	hi_test_defer(destroy_image, image);
+	return image;
+}
+
+HI_TEST_SCENARIO(modules, a_core_has_the_modules_of_its_process)
+{
+	const char *dir = make_program();
+	pid_t pid = workshop_start("prog");
+	struct inspected *p = inspected_image(core_of(dir, pid, NULL), NULL), *live;
+
+	check_conn(p);
+	live = inspected_open(pid, NULL);
+	for (size_t i = 0; i < hi_modules_count(live->modules); i++) {
+		const struct hi_module *a = hi_modules_get(live->modules, i);
+		const struct hi_module *b = hi_modules_at(p->modules, a->start);
+
+		HI_ASSERT_MSG(b, "%s is not in the core", a->name);
+		HI_ASSERT_STREQ(a->name, b->name);
+		HI_ASSERT_EQ(a->bias, b->bias);
+		HI_ASSERT_EQ(a->end, b->end);
+		HI_ASSERT_EQ(a->build_id_size, b->build_id_size);
+		HI_ASSERT_EQ(0, memcmp(a->build_id, b->build_id, a->build_id_size));
+		HI_ASSERT_EQ(a->is_executable, b->is_executable);
+	}
+	HI_ASSERT_EQ(hi_modules_count(live->modules), hi_modules_count(p->modules));
+}
+
+HI_TEST_SCENARIO(modules, a_core_with_the_wrong_program_says_so_and_does_not_use_it)
+{
+	const char *dir = make_program();
+	struct hi_variable var;
+	struct inspected *p;
+	char other[300];
+	pid_t pid = workshop_start("prog");
+
+	workshop_run("cc -g -O0 -DNEW -Wl,--build-id -o other prog.c");
+	snprintf(other, sizeof(other), "%s/other", dir);
+	p = inspected_image(core_of(dir, pid, other), NULL);
+	HI_ASSERT(program(p)->file_mismatch);
+	HI_ASSERT_STATUS(HI_NOT_FOUND,
+			 hi_types_variable_named(p->types, "the_conn", &var, &err));
 }
 
 /* ---- one type, many units ---- */
