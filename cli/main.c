@@ -109,14 +109,16 @@ static int inspect(const struct hi_options *options, struct hi_output *output)
 	struct hi_error err = {};
 	struct hi_head head;
 
-	if (hi_inspect_open(options, options->command->wanted, &in, &err) != HI_OK ||
-	    hi_heading_make(in, &head, &err) != HI_OK)
+	if (hi_inspect_open(options, options->command->wanted, &in, &err) != HI_OK)
 		return say_error(&err);
-	if (options->verbose)
-		say_phases(in);
-	if (tell(in, &head, output, &err) != HI_OK ||
+	hi_inspect_phase(in, "report");
+	if (hi_heading_make(in, &head, &err) != HI_OK ||
+	    tell(in, &head, output, &err) != HI_OK ||
 	    hi_output_commit(output, &err) != HI_OK)
 		return say_error(&err);
+	hi_inspect_phase(in, NULL);
+	if (options->verbose)
+		say_phases(in);
 	if (options->strict && is_partial(&head)) {
 		if (!options->quiet)
 			fprintf(stderr, "heapinspect: the snapshot is not complete\n");
