@@ -163,13 +163,9 @@ static bool walk_next(struct die_walk *walk, Dwarf_Die *ret, size_t *level_ret)
 		return false;
 	*ret = walk->path[walk->depth - 1];
 	*level_ret = walk->depth - 1;
-	while (walk->depth > 0) {
-		Dwarf_Die *top = &walk->path[walk->depth - 1];
-
-		if (dwarf_siblingof(top, top) == 0)
-			break;
+	/* The levels below already hold what comes after their scope. */
+	if (dwarf_siblingof(ret, &walk->path[walk->depth - 1]) != 0)
 		walk->depth--;
-	}
 	return true;
 }
 
