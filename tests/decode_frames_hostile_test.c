@@ -216,6 +216,35 @@ HI_TEST_SCENARIO(frames_hostile, frames_that_lead_back_to_themselves_end)
 	hi_stack_destroy(stack);
 }
 
+/* A frame whose address comes from rbp, and rbp leads back to below sp. */
+HI_TEST_SCENARIO(frames_hostile,
+		 a_frame_that_lies_lower_than_the_one_before_ends_the_walk)
+{
+	struct target *t = open_target(1);
+	struct user_regs_struct *regs = &t->image->threads[1].regs;
+	struct hi_stack *stack;
+	struct hi_error err;
+	uint64_t words[2], at = t->garbled->start + 1024;
+	size_t i = 0;
+
+	HI_ASSERT_OK(hi_stack_read(t->types, t->image, 1, &stack, &err), &err);
+	while (i < stack->n_frames && strcmp(stack->frames[i].function, "outer") != 0)
+		i++;
+	HI_ASSERT(i < stack->n_frames);
+	regs->rip = stack->frames[i].pc + 1; /* here its CFA is rbp + 16 */
+	hi_stack_destroy(stack);
+	words[0] = at;
+	words[1] = regs->rip;
+	memcpy(t->garbled->bytes + 1024, words, sizeof(words));
+	regs->rbp = at;
+	regs->rsp = at - 64;
+	HI_ASSERT_OK(hi_stack_read(t->types, t->image, 1, &stack, &err), &err);
+	HI_ASSERT(stack->truncated);
+	HI_ASSERT_EQ(2, stack->n_frames);
+	HI_ASSERT_EQ(at + 16, stack->frames[1].sp);
+	hi_stack_destroy(stack);
+}
+
 HI_TEST_SCENARIO(frames_hostile, a_call_of_a_null_pointer_still_shows_its_caller)
 {
 	struct target *t = open_target(1);
