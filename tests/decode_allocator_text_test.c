@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "decode/allocators/text.h"
 #include "tests/harness.h"
 #include "tests/support/command.h"
@@ -205,6 +206,29 @@ HI_TEST_SCENARIO(allocator_text, looking_costs_milliseconds)
 				     (b.tv_nsec - a.tv_nsec) / 1000);
 		free(ranges);
 	}
+}
+
+HI_TEST_SCENARIO(allocator_text, running_out_of_memory_is_said)
+{
+	struct hi_fixture *fx = hi_fixture_start("glibc_blocks", "1", "100", NULL);
+	struct hi_target *target;
+	bool done = false;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	target = hi_live_target(fx->pid);
+	for (uint64_t n = 1; !done && n < 200; n++) {
+		struct hi_range *ranges = NULL;
+		enum hi_status status;
+		size_t n_ranges = 0;
+
+		hi_alloc_fail_at(n);
+		status = hi_allocator_text(target, &ranges, &n_ranges, NULL);
+		done = hi_alloc_count() < n;
+		hi_alloc_fail_at(0);
+		HI_ASSERT_EQ(done ? HI_OK : HI_NO_MEMORY, status);
+		free(ranges);
+	}
+	HI_ASSERT(done);
 }
 
 /* ---- damaged files ---- */

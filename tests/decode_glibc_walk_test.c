@@ -199,6 +199,30 @@ HI_TEST(glibc_walk, usable_and_cost_follow_the_chunk_formula)
 	HI_ASSERT_EQ(163840 - 16 - 0x6ff0, at(w, s.aligned)->usable);
 }
 
+HI_TEST(glibc_walk, a_large_heap_is_cut_into_regions_that_lose_nothing)
+{
+	enum { N = 2999 };
+	struct hi_mock_heap *h = hi_mock_heap_create(36, 330 << 20);
+	static uint64_t users[N];
+	struct hi_allocator *a;
+	struct walked *w;
+
+	for (unsigned i = 0; i < N; i++)
+		users[i] = hi_mock_heap_malloc(h, 100 * 1024 + i % 3 * 40);
+	for (unsigned i = 7; i < N; i += 16)
+		hi_mock_heap_free_to_bin(h, users[i]);
+	hi_mock_heap_finish(h);
+	a = open_heap(h);
+	HI_ASSERT(a->n_regions >= 4);
+	w = walk(a);
+	HI_ASSERT_EQ(0, a->n_damage_total);
+	HI_ASSERT_EQ(N + 2, w->count);
+	for (unsigned i = 0; i < N; i++) {
+		expect(w, users[i], i % 16 == 7 ? HI_BLOCK_FREE_BIN : HI_BLOCK_LIVE);
+		HI_ASSERT_EQ(at(w, users[i])->cost - 8, at(w, users[i])->usable);
+	}
+}
+
 HI_TEST(glibc_walk, a_second_walk_counts_anew)
 {
 	struct sample s = make_sample(36);
