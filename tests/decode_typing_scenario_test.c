@@ -30,8 +30,13 @@ static void keep_line(const char *line, void *arg)
 
 	HI_ASSERT(all->count < MAX_LINES);
 	*t = (struct truth){.kind = line[0]};
-	if (line[0] == 'G') {
-		HI_ASSERT_EQ(2, sscanf(line, "G %199s %llx", t->name, &a));
+	if (line[0] == 'G' || line[0] == 'K') {
+		/* The name may have spaces; the address is the last word. */
+		last = strrchr(line, ' ');
+		HI_ASSERT(last && last > line + 2);
+		snprintf(t->name, sizeof(t->name), "%.*s", (int)(last - line) - 2,
+			 line + 2);
+		a = strtoull(last + 1, NULL, 16);
 	} else if (line[0] == 'O') {
 		HI_ASSERT_EQ(2, sscanf(line, "O %llx %199[^\n]", &a, t->name));
 		last = strrchr(t->name, ' ');
@@ -39,7 +44,7 @@ static void keep_line(const char *line, void *arg)
 			t->name[last - t->name] = 0;
 	} else if (line[0] == 'E' || line[0] == 'N') {
 		HI_ASSERT_EQ(2, sscanf(line + 2, "%llx %llx", &a, &b));
-	} else if (line[0] == 'U') {
+	} else if (line[0] == 'U' || line[0] == 'L') {
 		HI_ASSERT_EQ(1, sscanf(line + 2, "%llx", &a));
 	} else {
 		return;
@@ -75,6 +80,48 @@ static const struct hi_root *root_named(const struct typed_process *p, const cha
 				return &p->graph->roots[i];
 	}
 	return NULL;
+}
+
+static bool any_root_leads_to(const struct typed_process *p, uint64_t to,
+			      enum hi_root_kind kind)
+{
+	hi_node node = typed_process_node(p, to);
+
+	for (hi_node i = 0; i < p->graph->n_roots; i++) {
+		struct hi_edges e = hi_graph_edges(p->graph, p->graph->first_root + i);
+
+		for (uint32_t k = 0; p->graph->roots[i].kind == kind && k < e.count; k++)
+			if (e.to[k] == node)
+				return true;
+	}
+	return false;
+}
+
+/* Roots of this kind lead to it, and no others. */
+static void check_kind(const struct typed_process *p, const char *kind, uint64_t to)
+{
+	static const char *const names[HI_ROOT_KINDS] = {
+		"global", "tls", "stack", "register", "runtime", "untyped"};
+
+	for (unsigned i = 0; i < HI_ROOT_KINDS; i++) {
+		bool wanted = strcmp(names[i], kind) == 0;
+
+		if (any_root_leads_to(p, to, (enum hi_root_kind)i) != wanted)
+			hi_test_fail(__FILE__, __LINE__, "0x%llx of %s: %s",
+				     (unsigned long long)to, kind, names[i]);
+	}
+}
+
+static void check_unreachable(const struct typed_process *p, uint64_t to)
+{
+	hi_node node = typed_process_node(p, to);
+
+	for (hi_node i = 0; i < p->graph->first_kind; i++) {
+		struct hi_edges e = hi_graph_edges(p->graph, i);
+
+		for (uint32_t k = 0; k < e.count; k++)
+			HI_ASSERT(e.to[k] != node);
+	}
 }
 
 static void check_object(const struct typed_process *p, const struct truth *t)
@@ -114,7 +161,8 @@ static void check_all_edges(const struct typed_process *p, const struct truths *
 		      found);
 }
 
-static void check_truth(const struct typed_process *p, const struct truths *all)
+static void check_truth(const struct typed_process *p, const struct truths *all,
+			bool with_edges)
 {
 	for (size_t i = 0; i < all->count; i++) {
 		const struct truth *t = &all->items[i];
@@ -122,7 +170,14 @@ static void check_truth(const struct typed_process *p, const struct truths *all)
 		switch (t->kind) {
 		case 'O':
 			check_object(p, t);
-			check_all_edges(p, all, t->a);
+			if (with_edges)
+				check_all_edges(p, all, t->a);
+			break;
+		case 'K':
+			check_kind(p, t->name, t->a);
+			break;
+		case 'L':
+			check_unreachable(p, t->a);
 			break;
 		case 'U':
 			HI_ASSERT_STREQ("", typed_process_type(p, t->a));
@@ -142,7 +197,7 @@ static void check_truth(const struct typed_process *p, const struct truths *all)
 	}
 }
 
-static void check_fixture(const char *name)
+static void check_fixture(const char *name, bool with_edges)
 {
 	static struct truths all;
 	struct hi_fixture *fx = hi_fixture_start(name, NULL);
@@ -158,16 +213,22 @@ static void check_fixture(const char *name)
 			p = typed_process_open(fx->pid, &options);
 		else
 			typed_process_again(p, &options);
-		check_truth(p, &all);
+		check_truth(p, &all, with_edges);
 	}
 }
 
 HI_TEST_SCENARIO(typing_c, types_edges_and_roots_are_those_that_the_program_prints)
 {
-	check_fixture("typing_c");
+	check_fixture("typing_c", true);
 }
 
 HI_TEST_SCENARIO(typing_cxx, dynamic_types_bases_and_vectors_are_those_that_it_prints)
 {
-	check_fixture("typing_cxx");
+	check_fixture("typing_cxx", true);
+}
+
+HI_TEST_SCENARIO(typing_threads,
+		 each_object_is_held_by_the_one_kind_of_root_that_is_printed)
+{
+	check_fixture("typing_threads", false);
 }
