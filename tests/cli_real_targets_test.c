@@ -86,18 +86,18 @@ static void check_ledger(json_t *doc)
 static struct hi_service *start_redis(void)
 {
 	struct hi_service *s = hi_service_create();
-	char *argv[] = {TARGETS "redis-server",
-			"--port",
-			"0",
-			"--unixsocket",
-			s->socket_path,
-			"--save",
-			"",
-			"--appendonly",
-			"no",
-			"--dir",
-			s->directory,
-			NULL};
+	const char *argv[] = {TARGETS "redis-server",
+			      "--port",
+			      "0",
+			      "--unixsocket",
+			      s->socket_path,
+			      "--save",
+			      "",
+			      "--appendonly",
+			      "no",
+			      "--dir",
+			      s->directory,
+			      NULL};
 
 	if (access(argv[0], X_OK) != 0)
 		HI_SKIP("no redis: run scripts/build-targets build/targets");
@@ -153,14 +153,14 @@ HI_TEST_SLOW(real_targets, redis_shows_the_way_to_an_entry_field_by_field)
 HI_TEST_SLOW(real_targets, memcached_shows_its_ledger_and_its_roots)
 {
 	struct hi_service *s = hi_service_create();
-	char *argv[] = {TARGETS "memcached",
-			"-s",
-			s->socket_path,
-			"-u",
-			"root",
-			"-m",
-			"64",
-			NULL};
+	const char *argv[] = {TARGETS "memcached",
+			      "-s",
+			      s->socket_path,
+			      "-u",
+			      "root",
+			      "-m",
+			      "64",
+			      NULL};
 	json_t *doc;
 	char line[128];
 

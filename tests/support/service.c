@@ -61,7 +61,8 @@ static int try_connect(const char *path)
 	return fd;
 }
 
-void hi_service_start(struct hi_service *s, int wants_connection, char *const argv[])
+void hi_service_start(struct hi_service *s, int wants_connection,
+		      const char *const argv[])
 {
 	signal(SIGPIPE, SIG_IGN);
 	fflush(NULL);
@@ -73,7 +74,8 @@ void hi_service_start(struct hi_service *s, int wants_connection, char *const ar
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (int fd = 0; fd < 3; fd++)
 			dup2(null, fd);
-		execvp(argv[0], argv);
+		/* execvp does not write to its argv. */
+		execvp(argv[0], (char *const *)(uintptr_t)argv);
 		_exit(127);
 	}
 	for (int i = 0; wants_connection && s->fd < 0 && i < 1000; i++) {

@@ -17,7 +17,7 @@ struct hi_service {
 /* A temporary directory and nothing started yet. */
 struct hi_service *hi_service_create(void);
 /* Forks and executes; waits until the socket accepts (10 s) if connect is set. */
-void hi_service_start(struct hi_service *s, int connect, char *const argv[]);
+void hi_service_start(struct hi_service *s, int connect, const char *const argv[]);
 /* Sends text, reads until the reply ends with `end`; the reply (static buffer). */
 const char *hi_service_ask(struct hi_service *s, const char *text, const char *end);
 /* Sends n_replies lines' worth of commands and waits for as many reply lines. */
