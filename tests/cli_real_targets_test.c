@@ -185,8 +185,8 @@ HI_TEST_SLOW(real_targets, memcached_shows_its_ledger_and_its_roots)
 HI_TEST_SLOW(real_targets, a_stock_stripped_nginx_gives_what_can_be_known)
 {
 	struct hi_service *s = hi_service_create();
-	char config[96],
-		*argv[] = {"/usr/sbin/nginx", "-c", config, "-p", s->directory, NULL};
+	char config[96];
+	const char *argv[] = {"/usr/sbin/nginx", "-c", config, "-p", s->directory, NULL};
 	json_t *doc;
 	FILE *f;
 
