@@ -162,3 +162,21 @@ HI_TEST(typing_words, texts_are_cut_where_they_do_not_fit)
 			HI_ASSERT_STREQ(whole, text);
 	}
 }
+
+/* struct two { char raw[8]; two *real; }: both words lead to the same block. */
+HI_TEST(typing_words, a_member_that_is_a_pointer_is_named_before_raw_storage)
+{
+	struct world *w = world_create();
+	hi_type_id raw = world_array(w, world_scalar(w, HI_KIND_CHAR, "char", 1), 8);
+	hi_type_id pointer = world_pointer(w, raw + 2);
+
+	world_record(w, HI_KIND_STRUCT, "struct two", 16, "raw", 0, raw, "real", 8,
+		     pointer, NULL);
+	world_block(w, H(0), 24);
+	world_block(w, H(0x100), 24);
+	world_local(w, "a", pointer, H(0));
+	world_poke(w, H(0), H(0x100));
+	world_poke(w, H(8), H(0x100));
+	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
+	HI_ASSERT_STREQ("->real", edge(w, world_node(w, H(0)), H(0x100)));
+}
