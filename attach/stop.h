@@ -26,9 +26,11 @@ struct hi_stop_options {
 	size_t n_avoid;
 	unsigned max_tries; /* 0: 200 */
 	/*
-	 * Optional second opinion when the tries run out, called inside the tracer
-	 * process (a fork of ours): is this stopped thread really inside? `stack`
-	 * holds stack_size bytes from regs->rsp.
+	 * Optional second opinion, called inside the tracer process (a fork of
+	 * ours, so of no effect here; all descriptors are closed): is this stopped
+	 * thread really inside? `stack` holds stack_size bytes (at most 16 KiB) from
+	 * regs->rsp. Asked when the tries run out, and before that for a thread
+	 * that sleeps on without moving. It is called in the pause: be quick.
 	 */
 	bool (*is_inside)(void *arg, const struct user_regs_struct *regs,
 			  const void *stack, size_t stack_size);

@@ -11,13 +11,19 @@
 struct hi_tracer;
 
 struct hi_tracer_stop {
-	struct hi_thread *threads; /* owned by the tracer until its destroy */
+	/* Owned by the tracer until its destroy. [0] is the leader; one that has
+	 * exited while other threads live has zero registers. */
+	struct hi_thread *threads;
 	size_t n_threads;
 	uint64_t stopped_ns; /* CLOCK_MONOTONIC when the first thread stopped */
 	uint32_t threads_in_allocator;
 };
 
-/* Forks tracer and watchdog; nothing is stopped yet. */
+/*
+ * Forks tracer and watchdog; nothing is stopped yet. The tracer ends with the
+ * thread that calls this. options' pointers must live until the call returns
+ * (what they point at is part of the fork).
+ */
 enum hi_status hi_tracer_start(const struct hi_target *target,
 			       const struct hi_stop_options *options,
 			       struct hi_tracer **ret, struct hi_error *err);

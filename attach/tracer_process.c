@@ -26,7 +26,8 @@
 struct tracer_process {
 	const struct hi_tracer_duty *duty;
 	struct hi_tracees tracees;
-	int auxv; /* of the program as it was when we began; -1: not to be had */
+	int memory;	/* of the program as it was when we began; -1: not to be had */
+	uint64_t probe; /* a readable address in it */
 };
 
 /* ---- the stop's surroundings: clock, watchdog, priority ---- */
@@ -76,25 +77,44 @@ static uint64_t start_time_of(pid_t pid)
 	return at ? strtoull(at, NULL, 10) : 0;
 }
 
+/* A value of the target's auxiliary vector, 0 if it cannot be had. */
+static uint64_t auxv_value(pid_t pid, uint64_t type)
+{
+	Elf64_auxv_t auxv[64];
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, auxv, sizeof(auxv));
+	close(fd);
+	for (size_t i = 0; n > 0 && i < (size_t)n / sizeof(*auxv); i++)
+		if (auxv[i].a_type == type)
+			return auxv[i].a_un.a_val;
+	return 0;
+}
+
 /*
- * The descriptor is bound to the address space, not to the process: after an
- * exec it reads as empty. An exec before we began moved the vdso (unless
- * address space randomisation is off).
+ * An exec since we began: the descriptor of its memory is bound to the address
+ * space, not to the process, and reads as empty when that is gone (fs/proc:
+ * mem_rw; auxv would go on to answer). AT_RANDOM points at 16 bytes on its
+ * stack. An exec before we began moved the vdso, unless address space
+ * randomisation is off.
  */
 static bool has_exec_ed(const struct tracer_process *self)
 {
-	Elf64_auxv_t auxv[64];
-	ssize_t n;
+	uint64_t vdso = self->duty->vdso;
+	char byte;
 
-	if (self->auxv < 0)
-		return false;
-	n = pread(self->auxv, auxv, sizeof(auxv), 0);
-	if (n <= 0)
+	if (self->memory >= 0 && pread(self->memory, &byte, 1, (off_t)self->probe) == 0)
 		return true;
-	for (size_t i = 0; i < (size_t)n / sizeof(*auxv); i++)
-		if (auxv[i].a_type == AT_SYSINFO_EHDR)
-			return self->duty->vdso && auxv[i].a_un.a_val != self->duty->vdso;
-	return false;
+	if (!vdso)
+		return false;
+	vdso ^= auxv_value(self->duty->pid, AT_SYSINFO_EHDR);
+	return vdso && vdso != self->duty->vdso; /* the same: it could not be had */
 }
 
 static enum hi_status check_identity(const struct tracer_process *self,
@@ -229,12 +249,9 @@ static void set_up(struct tracer_process *self)
 	hi_child_settle("hi-tracer", keep, 2);
 	hi_tracees_handle_signals(&self->tracees);
 	(void)prctl(PR_SET_TIMERSLACK, 1);
-	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)duty->pid);
-	self->auxv = open(path, O_RDONLY | O_CLOEXEC);
-	if (self->auxv >= 0 && has_exec_ed(self) && !duty->vdso) {
-		close(self->auxv); /* empty from the start: the leader has exited */
-		self->auxv = -1;
-	}
+	self->probe = auxv_value(duty->pid, AT_RANDOM);
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)duty->pid);
+	self->memory = self->probe ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
 static void reply(const struct tracer_process *self, const struct hi_tracer_reply *rep)

@@ -109,7 +109,7 @@ static void expect_all_signals(struct hi_fixture *fx)
 	HI_ASSERT_EQ(sent, received);
 }
 
-HI_TEST_SCENARIO(attach_safety, no_signal_is_lost_or_doubled_over_300_stops)
+HI_TEST_SLOW(attach_safety, no_signal_is_lost_or_doubled_over_300_stops)
 {
 	struct hi_fixture *fx = start_ready("stop_signals", NULL, NULL);
 
@@ -166,7 +166,7 @@ static void kill_often(struct hi_fixture *fx, bool tracers, int rounds)
 	}
 }
 
-HI_TEST_SCENARIO(attach_safety, no_signal_is_lost_when_tracers_are_killed)
+HI_TEST_SLOW(attach_safety, no_signal_is_lost_when_tracers_are_killed)
 {
 	struct hi_fixture *fx = start_ready("stop_signals", NULL, NULL);
 
@@ -175,7 +175,7 @@ HI_TEST_SCENARIO(attach_safety, no_signal_is_lost_when_tracers_are_killed)
 	expect_all_signals(fx);
 }
 
-HI_TEST_SCENARIO(attach_safety, no_signal_is_lost_when_inspectors_are_killed)
+HI_TEST_SLOW(attach_safety, no_signal_is_lost_when_inspectors_are_killed)
 {
 	struct hi_fixture *fx = start_ready("stop_signals", NULL, NULL);
 
@@ -184,7 +184,7 @@ HI_TEST_SCENARIO(attach_safety, no_signal_is_lost_when_inspectors_are_killed)
 	expect_all_signals(fx);
 }
 
-HI_TEST_SCENARIO(attach_safety, busy_threads_run_on_when_inspectors_are_killed)
+HI_TEST_SLOW(attach_safety, busy_threads_run_on_when_inspectors_are_killed)
 {
 	struct hi_fixture *fx = start_ready("stop_threads", "busy", "16");
 	long long before;
@@ -308,7 +308,7 @@ HI_TEST_SCENARIO(attach_safety, stops_amid_a_storm_of_sigstop_and_sigcont_end_we
 
 /* ---- the target dies, or becomes another ---- */
 
-HI_TEST_SCENARIO(attach_safety, a_target_that_is_killed_at_any_moment_is_gone)
+HI_TEST_SLOW(attach_safety, a_target_that_is_killed_at_any_moment_is_gone)
 {
 	int gone = 0;
 
@@ -357,7 +357,7 @@ HI_TEST_SCENARIO(attach_safety, a_target_that_execs_during_the_stop_goes_on)
 {
 	struct hi_fixture *fx = start_ready("stop_exec", NULL, NULL);
 	int n_ok = 0, n_gone = 0;
-	long before;
+	long before, now = 0;
 
 	for (int i = 0; i < 400; i++) {
 		struct hi_error err = {};
@@ -370,9 +370,33 @@ HI_TEST_SCENARIO(attach_safety, a_target_that_execs_during_the_stop_goes_on)
 	hi_test_note("%d stops, %d execs met", n_ok, n_gone);
 	HI_ASSERT(n_ok > 0);
 	before = generation_of(fx->pid);
-	for (int i = 0; i < 1000 && generation_of(fx->pid) <= before; i++)
+	for (int i = 0; i < 5000 && (now = generation_of(fx->pid)) <= before; i++)
 		hi_test_sleep_us(1000); /* it reads as empty amid an exec */
-	HI_ASSERT(generation_of(fx->pid) > before || generation_of(fx->pid) > before);
+	HI_ASSERT(now > before);
+	HI_ASSERT_EQ(0, hi_process_status(fx->pid, "TracerPid"));
+}
+
+HI_TEST_SCENARIO(attach_safety, a_target_that_exec_ed_between_start_and_stop_is_gone)
+{
+	struct hi_fixture *fx = start_ready("stop_exec", NULL, NULL);
+	struct hi_target target = hi_test_target(fx->pid);
+	struct hi_tracer *tracer = NULL;
+	struct hi_tracer_stop stop;
+	struct hi_error err = {};
+	enum hi_status status;
+	long before;
+
+	HI_ASSERT_OK(hi_tracer_start(&target, &plain, &tracer, &err), &err);
+	hi_test_sleep_us(50000); /* it has looked at the program by now */
+	before = generation_of(fx->pid);
+	for (int i = 0; i < 5000 && generation_of(fx->pid) < before + 3; i++)
+		hi_test_sleep_us(1000);
+	status = hi_tracer_stop(tracer, &stop, &err);
+	hi_tracer_destroy(tracer);
+	HI_ASSERT_EQ(HI_GONE, status);
+	HI_ASSERT_MSG(strstr(err.text, "exec"), "%s", err.text);
+	hi_test_sleep_us(20000);
+	HI_ASSERT_EQ(0, hi_process_status(fx->pid, "TracerPid"));
 }
 
 /* ---- the budget ---- */

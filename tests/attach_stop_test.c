@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The whole of it: a live process becomes an image, and runs on. */
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "attach/stop.h"
+#include "tests/harness.h"
+#include "tests/support/stopping.h"
+
+static void close_target(void *arg)
+{
+	hi_target_close(arg);
+}
+
+static struct hi_fixture *start_storm(struct hi_range *inside, uint64_t *flags)
+{
+	struct hi_fixture *fx = hi_fixture_start("stop_inside", "8", NULL);
+	uint64_t start, size;
+	char line[256];
+	int64_t delta;
+
+	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+	HI_ASSERT_EQ(3, sscanf(line, "inside %lx %ld %lu", &start, &delta, &size));
+	*inside = (struct hi_range){start + delta, start + delta + size};
+	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+	HI_ASSERT_EQ(1, sscanf(line, "flags %lx", flags));
+	hi_test_expect_line(fx, "ready");
+	return fx;
+}
+
+static struct hi_target *open_target(pid_t pid)
+{
+	struct hi_target *target;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
+	hi_test_defer(close_target, target);
+	return target;
+}
+
+HI_TEST_SCENARIO(attach_stop, an_image_has_threads_memory_and_the_pause)
+{
+	struct hi_stop_options options = {.n_avoid = 1, .best_effort_priority = true};
+	struct hi_range inside;
+	uint64_t flags, flag;
+	struct hi_fixture *fx = start_storm(&inside, &flags);
+	struct hi_target *target = open_target(fx->pid);
+	struct hi_image *image;
+	struct hi_error err;
+
+	options.avoid = &inside;
+	HI_ASSERT_OK(hi_stop_and_copy(target, &options, &image, &err), &err);
+	HI_ASSERT_EQ(9, image->n_threads);
+	HI_ASSERT_EQ(fx->pid, image->threads[0].tid);
+	HI_ASSERT_EQ(0, image->stats.threads_in_allocator);
+	HI_ASSERT(image->stats.pause_ns > 0 && image->stats.pause_ns < 1000000000);
+	HI_ASSERT(image->stats.time_ns > 1600000000000000000);
+	HI_ASSERT_EQ(HI_SNAPSHOT_COPY, image->mode);
+	for (int i = 0; i < 8; i++) {
+		HI_ASSERT_OK(hi_memory_read_u64(image->memory, flags + (uint64_t)i * 64,
+						&flag, &err),
+			     &err);
+		HI_ASSERT_EQ(0, flag);
+	}
+	hi_image_destroy(image);
+	hi_test_expect_free(fx->pid, "RS");
+	HI_ASSERT_EQ(1, hi_test_count_children(getpid()));
+}
+
+HI_TEST_SCENARIO(attach_stop, a_budget_too_small_is_a_time_out_and_harms_nothing)
+{
+	struct hi_stop_options options = {.max_pause_ns = 1000};
+	struct hi_range inside;
+	uint64_t flags;
+	struct hi_fixture *fx = start_storm(&inside, &flags);
+	struct hi_target *target = open_target(fx->pid);
+	struct hi_image *image = NULL;
+	struct hi_error err;
+
+	HI_ASSERT_STATUS(HI_TIMEOUT, hi_stop_and_copy(target, &options, &image, &err));
+	HI_ASSERT(!image);
+	hi_test_expect_free(fx->pid, "RS");
+	HI_ASSERT(hi_test_ask(fx, "count") > 0);
+	HI_ASSERT_EQ(1, hi_test_count_children(getpid()));
+}
+
+HI_TEST_SCENARIO(attach_stop, a_target_that_was_killed_before_is_gone)
+{
+	struct hi_stop_options options = {};
+	struct hi_range inside;
+	uint64_t flags;
+	struct hi_fixture *fx = start_storm(&inside, &flags);
+	struct hi_target *target = open_target(fx->pid);
+	struct hi_image *image = NULL;
+	struct hi_error err;
+
+	kill(fx->pid, SIGKILL);
+	HI_ASSERT_STATUS(HI_GONE, hi_stop_and_copy(target, &options, &image, &err));
+	HI_ASSERT(!image);
+	HI_ASSERT_EQ(1, hi_test_count_children(getpid()));
+}
