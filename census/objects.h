@@ -44,7 +44,8 @@ enum hi_status hi_objects_builder_create(struct hi_objects_builder **ret,
 					 struct hi_error *err);
 /*
  * Opens a region [start, end) whose objects are aligned to 1 << align_shift
- * (4 for glibc, 3 elsewhere) and returns its index.
+ * (4 for glibc, 3 elsewhere, 12 at most) and returns its index. HI_BAD_DATA when
+ * it is empty or overlaps another one. Also while other threads fill theirs.
  */
 enum hi_status hi_objects_builder_region(struct hi_objects_builder *b, uint64_t start,
 					 uint64_t end, unsigned align_shift,
