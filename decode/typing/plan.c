@@ -1,18 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Note [Flattening]
- *
- * A type is flattened with a list of work items {type, offset, count, stride}:
- * "this type lies count times, stride bytes apart, from offset on". A record
- * passes its repetition on to its members, an array adds one dimension. Two
- * dimensions do not fit into an item: the smaller one is written out, and where
- * even that is too much (MAX_EXPAND) the whole extent becomes raw words, which
- * loses names but no edge. Items are bounded (MAX_ITEMS), so a type that
- * contains itself ends there too: hostile DWARF, treated as all raw.
- *
- * Words in unions overlap. A word with two pointer members keeps one slot whose
- * pointee is unknown unless they agree; a pointer covers raw storage.
- */
+/* The table of plans: one a type, made when a pointer first leads to it. */
 #include "decode/typing/plan.h"
 
 #include <pthread.h>
@@ -22,8 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/vector.h"
-
-enum { MAX_ITEMS = 1 << 16, MAX_SLOTS = 1 << 14, MAX_EXPAND = 256 };
+#include "decode/typing/flatten.h"
 
 struct map_entry {
 	hi_type_id type;
@@ -41,386 +27,28 @@ struct hi_plans_private {
 	_Atomic bool failed;
 };
 
-struct item {
-	hi_type_id type;
-	uint64_t offset, count, stride;
-};
-
-struct flatten {
-	struct hi_plans *plans;
-	uint64_t size; /* of the whole type */
-	struct HI_VECTOR(struct item) items;
-	struct HI_VECTOR(struct hi_slot) slots;
-	uint32_t visited;
-	bool too_complex, no_memory;
-};
-
 static const struct hi_type *type_of(struct hi_plans *plans, hi_type_id id)
 {
 	return plans->priv->source.type(plans->priv->source.arg, id);
 }
 
-static void push_item(struct flatten *f, struct item item)
-{
-	if (f->visited + f->items.count >= MAX_ITEMS)
-		f->too_complex = true;
-	else if (!hi_vector_push(&f->items, item))
-		f->no_memory = true;
-}
-
-static void emit(struct flatten *f, struct hi_slot slot)
-{
-	bool to_end = slot.count == HI_SLOT_TO_END;
-
-	if (!slot.count || slot.stride == 0)
-		return;
-	if (!to_end) {
-		if (slot.offset > f->size || f->size - slot.offset < 8)
-			return; /* hostile: outside its own type */
-		if ((f->size - slot.offset - 8) / slot.stride < slot.count - 1)
-			slot.count = (f->size - slot.offset - 8) / slot.stride + 1;
-	}
-	if (f->slots.count >= MAX_SLOTS)
-		f->too_complex = true;
-	else if (!hi_vector_push(&f->slots, slot))
-		f->no_memory = true;
-}
-
-static void emit_word(struct flatten *f, const struct item *at, enum hi_slot_kind kind,
-		      hi_type_id pointee)
-{
-	emit(f, (struct hi_slot){.offset = at->offset,
-				 .count = at->count,
-				 .stride = at->count == 1 ? 8 : at->stride,
-				 .kind = kind,
-				 .pointee = pointee});
-}
-
-/* All aligned words of [start, end) as one raw run. */
-static void emit_raw_run(struct flatten *f, uint64_t start, uint64_t end)
-{
-	uint64_t first = (start + 7) & ~(uint64_t)7;
-
-	if (end < first || end - first < 8)
-		return;
-	emit(f, (struct hi_slot){.offset = first,
-				 .count = (end - first) / 8,
-				 .stride = 8,
-				 .kind = HI_SLOT_RAW});
-}
-
-/* The extent of count repetitions of `size` bytes each, cut at the type's end. */
-static uint64_t extent_end(const struct flatten *f, const struct item *at, uint64_t size)
-{
-	uint64_t span, end;
-
-	if (at->count == HI_SLOT_TO_END ||
-	    __builtin_mul_overflow(at->count - 1, at->stride, &span) ||
-	    __builtin_add_overflow(at->offset + size, span, &end) || end > f->size)
-		return f->size;
-	return end;
-}
-
-static void emit_raw(struct flatten *f, const struct item *at, uint64_t size)
-{
-	uint64_t words = size / 8;
-
-	if (at->count == HI_SLOT_TO_END) {
-		emit(f, (struct hi_slot){.offset = (at->offset + 7) & ~(uint64_t)7,
-					 .count = HI_SLOT_TO_END,
-					 .stride = 8,
-					 .kind = HI_SLOT_RAW});
-	} else if (at->count == 1 || at->stride % 8 || at->offset % 8 ||
-		   words > MAX_EXPAND) {
-		emit_raw_run(f, at->offset, extent_end(f, at, size));
-	} else {
-		for (uint64_t i = 0; i < words; i++)
-			emit_word(f,
-				  &(struct item){0, at->offset + 8 * i, at->count,
-						 at->stride},
-				  HI_SLOT_RAW, 0);
-	}
-}
-
-static void visit_record(struct flatten *f, const struct item *at,
-			 const struct hi_type *type)
-{
-	for (uint32_t i = 0; i < type->n_members && !f->too_complex; i++) {
-		const struct hi_member *m = &type->members[i];
-
-		if (m->bit_size || m->is_vptr)
-			continue;
-		push_item(f, (struct item){m->type, at->offset + m->offset, at->count,
-					   at->stride});
-	}
-}
-
-/* One more dimension: n elements of `size` bytes. n * size does not wrap. */
-static void visit_elements(struct flatten *f, const struct item *at, hi_type_id element,
-			   uint64_t n, uint64_t size)
-{
-	uint64_t all;
-
-	if (at->count == 1) {
-		push_item(f, (struct item){element, at->offset, n, size});
-	} else if (at->count != HI_SLOT_TO_END && at->stride == n * size &&
-		   !__builtin_mul_overflow(at->count, n, &all)) {
-		push_item(f, (struct item){element, at->offset, all, size});
-	} else if (n > MAX_EXPAND && at->count > MAX_EXPAND) {
-		emit_raw_run(f, at->offset, extent_end(f, at, n * size));
-	} else if (n <= at->count) {
-		for (uint64_t i = 0; i < n; i++)
-			push_item(f, (struct item){element, at->offset + i * size,
-						   at->count, at->stride});
-	} else {
-		for (uint64_t i = 0; i < at->count; i++)
-			push_item(f, (struct item){element, at->offset + i * at->stride,
-						   n, size});
-	}
-}
-
-static void visit_array(struct flatten *f, const struct item *at,
-			const struct hi_type *type)
-{
-	const struct hi_type *element = type_of(f->plans, type->target);
-	bool flexible = type->flexible || type->count == 0;
-	bool at_the_end = at->offset <= f->size && f->size - at->offset < 8;
-	uint64_t bytes;
-
-	if (element->kind == HI_KIND_CHAR && (flexible || type->count >= 8)) {
-		struct item raw = *at;
-
-		if (flexible && (at->count != 1 || !at_the_end))
-			return;
-		if (flexible)
-			raw.count = HI_SLOT_TO_END;
-		emit_raw(f, &raw, type->count);
-		return;
-	}
-	if (element->size == 0)
-		return;
-	if (flexible) {
-		if (at->count == 1 && at_the_end)
-			push_item(f, (struct item){type->target, at->offset,
-						   HI_SLOT_TO_END, element->size});
-		return;
-	}
-	if (__builtin_mul_overflow(type->count, element->size, &bytes) ||
-	    bytes > f->size) {
-		f->too_complex = true; /* hostile: larger than what contains it */
-		return;
-	}
-	visit_elements(f, at, type->target, type->count, element->size);
-}
-
-static void visit(struct flatten *f, const struct item *at)
-{
-	const struct hi_type *type = type_of(f->plans, at->type);
-
-	switch (type->kind) {
-	case HI_KIND_STRUCT:
-	case HI_KIND_UNION:
-		visit_record(f, at, type);
-		return;
-	case HI_KIND_ARRAY:
-		visit_array(f, at, type);
-		return;
-	case HI_KIND_POINTER:
-		if (type->size == 8)
-			emit_word(f, at, HI_SLOT_POINTER, type->target);
-		return;
-	case HI_KIND_ADDRESS:
-		if (type->size == 8)
-			emit_word(f, at, HI_SLOT_RAW, 0);
-		return;
-	case HI_KIND_UNKNOWN:
-		if (at->count != HI_SLOT_TO_END)
-			emit_raw(f, at, type->size);
-		return;
-	case HI_KIND_VOID:
-	case HI_KIND_INTEGER:
-	case HI_KIND_CHAR:
-	case HI_KIND_FLOAT:
-	case HI_KIND_FUNCTION:
-	case HI_KIND_DECLARATION:
-		return;
-	}
-}
-
-static int by_offset(const void *a, const void *b)
-{
-	const struct hi_slot *x = a, *y = b;
-
-	if (x->offset != y->offset)
-		return x->offset < y->offset ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return x->pointee < y->pointee ? -1 : x->pointee > y->pointee;
-}
-
-static bool covers_more_than_one(const struct hi_slot *s)
-{
-	return s->count > 1;
-}
-
-static uint64_t slot_end(const struct hi_slot *s)
-{
-	return s->count == HI_SLOT_TO_END ? UINT64_MAX
-					  : s->offset + (s->count - 1) * s->stride + 8;
-}
-
-/* Does the word at offset overlap one of the run? */
-static bool touches(const struct hi_slot *run, uint64_t offset)
-{
-	uint64_t d;
-
-	if (offset + 8 <= run->offset || offset >= slot_end(run))
-		return false;
-	if (offset < run->offset)
-		return true;
-	d = (offset - run->offset) % run->stride;
-	return d < 8 || run->stride - d < 8;
-}
-
-/* Do two runs share a word? Runs of one array of records interleave without. */
-static bool share_words(const struct hi_slot *a, const struct hi_slot *b)
-{
-	if (slot_end(a) <= b->offset || slot_end(b) <= a->offset)
-		return false;
-	if (a->stride == b->stride)
-		return a->offset < b->offset ? touches(a, b->offset)
-					     : touches(b, a->offset);
-	if (a->count > b->count) {
-		const struct hi_slot *longer = a;
-
-		a = b;
-		b = longer;
-	}
-	if (a->count > MAX_EXPAND)
-		return true; /* not worth to find out */
-	for (uint64_t i = 0; i < a->count; i++)
-		if (touches(b, a->offset + i * a->stride))
-			return true;
-	return false;
-}
-
-/* Writes a run out as single words; those to the end stay. */
-static bool write_out(struct flatten *f)
-{
-	struct HI_VECTOR(struct hi_slot) single = {};
-
-	for (size_t i = 0; i < f->slots.count; i++) {
-		struct hi_slot slot = f->slots.items[i];
-		uint64_t n = slot.count;
-
-		if (n != HI_SLOT_TO_END)
-			slot.count = 1;
-		else
-			n = 1;
-		if (n > MAX_SLOTS - single.count)
-			f->too_complex = true;
-		for (; n && !f->too_complex; n--, slot.offset += slot.stride)
-			if (!hi_vector_push(&single, slot)) {
-				hi_vector_free(&single);
-				return false;
-			}
-	}
-	free(f->slots.items);
-	f->slots.items = single.items;
-	f->slots.count = single.count;
-	f->slots.capacity = single.capacity;
-	return true;
-}
-
-static void drop_doubles(struct flatten *f)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < f->slots.count; i++) {
-		struct hi_slot *last = kept ? &f->slots.items[kept - 1] : NULL;
-		struct hi_slot *slot = &f->slots.items[i];
-
-		if (!last || last->offset != slot->offset || last->count != slot->count) {
-			f->slots.items[kept++] = *slot;
-		} else if (slot->kind == HI_SLOT_POINTER &&
-			   slot->pointee != last->pointee) {
-			last->pointee = 0; /* Note [Flattening]: two opinions */
-		}
-	}
-	f->slots.count = kept;
-}
-
-static bool merge(struct flatten *f)
-{
-	bool overlap = false;
-
-	if (f->slots.count > 1)
-		qsort(f->slots.items, f->slots.count, sizeof(*f->slots.items), by_offset);
-	drop_doubles(f);
-	for (size_t i = 1; i < f->slots.count && !overlap; i++)
-		for (size_t j = i; j-- > 0 && i - j < 64 && !overlap;)
-			overlap = (covers_more_than_one(&f->slots.items[j]) ||
-				   covers_more_than_one(&f->slots.items[i])) &&
-				  share_words(&f->slots.items[j], &f->slots.items[i]);
-	if (!overlap)
-		return true;
-	if (!write_out(f))
-		return false;
-	if (f->slots.count > 1)
-		qsort(f->slots.items, f->slots.count, sizeof(*f->slots.items), by_offset);
-	drop_doubles(f);
-	return true;
-}
-
-static void flatten_type(struct flatten *f, hi_type_id id)
-{
-	push_item(f, (struct item){id, 0, 1, 8});
-	while (f->items.count && !f->too_complex && !f->no_memory) {
-		struct item at = f->items.items[--f->items.count];
-
-		f->visited++;
-		visit(f, &at);
-	}
-	if (!f->no_memory && !f->too_complex && !merge(f))
-		f->no_memory = true;
-}
-
-static bool store_slots(struct hi_plans *plans, struct hi_plan *plan,
-			const struct flatten *f)
-{
-	struct hi_slot *slots =
-		hi_arena_alloc(&plans->priv->arena,
-			       (f->slots.count ? f->slots.count : 1) * sizeof(*slots));
-
-	if (!slots)
-		return false;
-	if (f->slots.count)
-		memcpy(slots, f->slots.items, f->slots.count * sizeof(*slots));
-	plan->slots = slots;
-	plan->n_slots = (uint32_t)f->slots.count;
-	for (uint32_t i = 0; i < plan->n_slots; i++) {
-		plan->n_pointers += slots[i].kind == HI_SLOT_POINTER;
-		plan->open_ended |= slots[i].count == HI_SLOT_TO_END;
-	}
-	return true;
-}
-
 static bool fill_slots(struct hi_plans *plans, struct hi_plan *plan)
 {
-	struct flatten f = {.plans = plans, .size = plan->size};
-	bool ok;
+	struct hi_slots flat = {};
+	bool ok = hi_flatten(&plans->priv->source, plan->type->id, plan->size, &flat,
+			     &plan->truncated);
+	size_t bytes = (flat.count ? flat.count : 1) * sizeof(*plan->slots);
 
-	flatten_type(&f, plan->type->id);
-	if (f.too_complex && !f.no_memory) {
-		f.slots.count = 0;
-		f.too_complex = false;
-		plan->truncated = true;
-		emit_raw_run(&f, 0, plan->size);
+	plan->slots = ok ? hi_arena_alloc(&plans->priv->arena, bytes) : NULL;
+	if (plan->slots && flat.count)
+		memcpy(plan->slots, flat.items, flat.count * sizeof(*plan->slots));
+	plan->n_slots = plan->slots ? (uint32_t)flat.count : 0;
+	for (uint32_t i = 0; i < plan->n_slots; i++) {
+		plan->n_pointers += plan->slots[i].kind == HI_SLOT_POINTER;
+		plan->open_ended |= plan->slots[i].count == HI_SLOT_TO_END;
 	}
-	ok = !f.no_memory && store_slots(plans, plan, &f);
-	hi_vector_free(&f.items);
-	hi_vector_free(&f.slots);
-	return ok;
+	hi_vector_free(&flat);
+	return plan->slots;
 }
 
 static enum hi_type_class class_of(const struct hi_type *type)

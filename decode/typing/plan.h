@@ -5,7 +5,7 @@
  *
  * Slots are runs of words: {offset, count, stride}; `struct node *table[1024]`
  * is one slot, an array of 1,000 structs with 3 pointers each is three. Sorted
- * by offset, no two slots cover the same word. Note [Flattening] in plan.c.
+ * by offset, no two slots cover the same word. Note [Flattening] in flatten.c.
  */
 #ifndef HI_TYPING_PLAN_H
 #define HI_TYPING_PLAN_H

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A type as a list of slots; for plan.c. */
+#ifndef HI_TYPING_FLATTEN_H
+#define HI_TYPING_FLATTEN_H
+
+#include "base/vector.h"
+#include "decode/typing/plan.h"
+
+struct hi_slots HI_VECTOR(struct hi_slot);
+
+/*
+ * The slots of a type of `size` bytes: sorted by offset, inside the type, no
+ * word twice. *truncated_ret: it was too complex, all of it is one raw slot.
+ * False when out of memory. ret: hi_vector_free().
+ */
+bool hi_flatten(const struct hi_type_source *types, hi_type_id type, uint64_t size,
+		struct hi_slots *ret, bool *truncated_ret);
+
+#endif
