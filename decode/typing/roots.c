@@ -15,6 +15,8 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
+enum { TCB_WITHIN = 16384 }; /* of the end of a thread's stack */
+
 void hi_roots_no_memory(struct hi_roots *r)
 {
 	if (r->status == HI_OK)
@@ -288,13 +290,44 @@ static const char *mapping_name(const struct hi_mapping *m, char *out, size_t si
 	return out;
 }
 
+/*
+ * glibc keeps the stacks of threads that have ended, for the next ones: what is
+ * on them is dead. Such a mapping ends with a thread control block, which
+ * points to itself at +0 and +16 (tcbhead_t: tcb, self; sysdeps/x86_64/nptl/tls.h),
+ * and which is no thread's. Returns its address, from which on roots may be, else
+ * the mapping's start.
+ */
+static uint64_t skip_dead_stack(struct hi_roots *r, const struct hi_mapping *m)
+{
+	const struct hi_image *image = r->typing->image;
+	uint64_t words[3],
+		start = m->end - m->start > TCB_WITHIN ? m->end - TCB_WITHIN : m->start;
+
+	if (m->kind != HI_MAPPING_ANONYMOUS || m == image->mappings ||
+	    m[-1].end != m->start || m[-1].prot != 0)
+		return m->start; /* no guard page */
+	for (uint64_t a = (start + 63) & ~(uint64_t)63; a + sizeof(words) <= m->end;
+	     a += 64) {
+		if (hi_memory_read(image->memory, a, words, sizeof(words), NULL) !=
+			    HI_OK ||
+		    words[0] != a || words[2] != a)
+			continue;
+		for (size_t i = 0; i < image->n_threads; i++)
+			if (image->threads[i].regs.fs_base == a)
+				return m->start;
+		return a;
+	}
+	return m->start;
+}
+
 static void roots_of_mapping(struct hi_roots *r, const struct hi_mapping *m)
 {
 	const struct hi_section_range range = {m->start, m->end, false};
 	struct hi_section_range *copy;
 	char name[160];
 
-	hi_roots_add_uncovered(r, m->start, m->end, r->taken.items, r->taken.count);
+	hi_roots_add_uncovered(r, skip_dead_stack(r, m), m->end, r->taken.items,
+			       r->taken.count);
 	copy = hi_arena_alloc(&r->typing->arena, sizeof(*copy));
 	if (!copy) {
 		hi_roots_no_memory(r);
