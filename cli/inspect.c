@@ -2,6 +2,7 @@
 #include "cli/inspect.h"
 
 #include <stdarg.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -147,8 +148,11 @@ static enum hi_status link_objects(struct hi_inspection *in, struct hi_error *er
 	if (status != HI_OK)
 		return status;
 	hi_inspect_phase(in, "typing and linking");
-	return hi_typing_run(in->image, in->modules, in->types, in->allocator, objects,
-			     &options, &in->typing, &in->graph, err);
+	status = hi_typing_run(in->image, in->modules, in->types, in->allocator, objects,
+			       &options, &in->typing, &in->graph, err);
+	/* Inflated debug sections leave megabytes behind, and the peak is to come. */
+	(void)malloc_trim(0);
+	return status;
 }
 
 static enum hi_status compute_sizes(struct hi_inspection *in, unsigned wanted,
