@@ -40,6 +40,7 @@
 #define PAGE 4096u
 #define ASLEEP_TRIES 3
 #define ASLEEP_TRIES_MAX 8
+#define QUIET_NS 20000000u
 #define DELAY_MIN_NS 20000u
 #define DELAY_MAX_NS 2000000u
 #define TRIES_TOGETHER 3
@@ -167,8 +168,11 @@ static bool is_movable(const struct hi_tracee *tracee)
 	return !tracee->is_settled && tracee->state == HI_TRACEE_STOPPED;
 }
 
-/* Threads to let run. None when nothing can move any more. */
-static size_t count_movable(const struct avoidance *av)
+/*
+ * Is there anybody to let run who may move? Sleepers that never moved have
+ * QUIET_NS beyond their tries: on a loaded machine they may not have run at all.
+ */
+static bool can_go_on(const struct avoidance *av, uint64_t *quiet_since_ns)
 {
 	size_t n = 0, awake = 0;
 
@@ -180,7 +184,9 @@ static size_t count_movable(const struct avoidance *av)
 		n++;
 		awake += tracee->asleep_tries < ASLEEP_TRIES_MAX;
 	}
-	return awake ? n : 0;
+	if (awake || !*quiet_since_ns)
+		*quiet_since_ns = hi_clock_ns();
+	return n && (awake || hi_clock_ns() - *quiet_since_ns < QUIET_NS);
 }
 
 static enum hi_status stand_again(const struct avoidance *av, struct hi_tracee *tracee,
@@ -258,6 +264,7 @@ enum hi_status hi_avoid_leave(struct hi_tracees *all,
 	};
 	uint64_t delay_ns = DELAY_MIN_NS;
 	enum hi_status status = HI_OK;
+	uint64_t quiet_since_ns = 0;
 	cpu_set_t home;
 	bool has_home;
 
@@ -267,7 +274,7 @@ enum hi_status hi_avoid_leave(struct hi_tracees *all,
 	for (size_t i = 0; i < all->count; i++)
 		if (!all->items[i].is_settled)
 			judge(&av, &all->items[i]);
-	for (unsigned i = 0; i < av.max_tries && count_movable(&av); i++) {
+	for (unsigned i = 0; i < av.max_tries && can_go_on(&av, &quiet_since_ns); i++) {
 		if (hi_clock_ns() + delay_ns > limit_ns)
 			break;
 		if (i < TRIES_TOGETHER || i % 4 == 0)

@@ -87,7 +87,8 @@ static void adopt_orphans(void)
 /* Waits until we have no children but these fixtures. */
 static void wait_childless(int n_fixtures)
 {
-	for (int i = 0; i < 2000 && hi_test_count_children(getpid()) > n_fixtures; i++) {
+	/* Long: the killed must be scheduled once more to die. */
+	for (int i = 0; i < 20000 && hi_test_count_children(getpid()) > n_fixtures; i++) {
 		while (waitpid(-1, NULL, WNOHANG) > 0)
 			;
 		hi_test_sleep_us(500);
@@ -369,7 +370,8 @@ HI_TEST_SCENARIO(attach_safety, a_target_that_execs_during_the_stop_goes_on)
 	}
 	hi_test_note("%d stops, %d execs met", n_ok, n_gone);
 	HI_ASSERT(n_ok > 0);
-	before = generation_of(fx->pid);
+	while ((before = generation_of(fx->pid)) <= 0)
+		hi_test_sleep_us(100);
 	for (int i = 0; i < 5000 && (now = generation_of(fx->pid)) <= before; i++)
 		hi_test_sleep_us(1000); /* it reads as empty amid an exec */
 	HI_ASSERT(now > before);
@@ -388,7 +390,8 @@ HI_TEST_SCENARIO(attach_safety, a_target_that_exec_ed_between_start_and_stop_is_
 
 	HI_ASSERT_OK(hi_tracer_start(&target, &plain, &tracer, &err), &err);
 	hi_test_sleep_us(50000); /* it has looked at the program by now */
-	before = generation_of(fx->pid);
+	while ((before = generation_of(fx->pid)) <= 0)
+		hi_test_sleep_us(100); /* it reads as empty amid an exec */
 	for (int i = 0; i < 5000 && generation_of(fx->pid) < before + 3; i++)
 		hi_test_sleep_us(1000);
 	status = hi_tracer_stop(tracer, &stop, &err);

@@ -216,6 +216,7 @@ static void expect_nobody_inside(const char *n, int rounds)
 		resume_target(tracer);
 		options.avoid = &storm.inside;
 		options.n_avoid = 1;
+		options.max_tries = 5000; /* others may be using the machine */
 		tracer = stop_target(storm.fx->pid, &options, &stop);
 		HI_ASSERT_EQ(0, stop.threads_in_allocator);
 		HI_ASSERT_EQ(0, count_inside(&storm));
