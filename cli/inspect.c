@@ -57,23 +57,26 @@ void hi_inspect_phase(struct hi_inspection *in, const char *name)
 static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *err)
 {
 	const struct hi_options *o = in->options;
-	HI_GUARD(free) struct hi_range *text = NULL;
 	struct hi_stop_options stop = {.max_pause_ns = o->max_pause_ns,
 				       .with_swap = o->swap,
-				       .threads = o->threads};
+				       .threads = o->threads,
+				       .best_effort_priority = true};
 	struct hi_error quiet;
 	enum hi_status status = hi_target_open(o->pid, &in->target, err);
 
 	if (status != HI_OK)
 		return status;
 	/* Without it threads may stand inside malloc: worse, but no reason to fail. */
-	if (hi_allocator_text(in->target, &text, &stop.n_avoid, &quiet) == HI_OK)
-		stop.avoid = text;
-	else
+	if (hi_allocator_text(in->target, &in->allocator_text, &in->n_allocator_text,
+			      &quiet) == HI_OK) {
+		stop.avoid = in->allocator_text;
+		stop.n_avoid = in->n_allocator_text;
+	} else {
 		hi_inspect_warn(in,
 				"the allocator's code was not found (%s): threads may be "
 				"stopped inside it",
 				quiet.text);
+	}
 	hi_inspect_phase(in, "stopping and copying");
 	return hi_stop_and_copy(in->target, &stop, &in->image, err);
 }
@@ -114,8 +117,10 @@ static enum hi_status open_modules(struct hi_inspection *in, struct hi_error *er
 	if (status != HI_OK) {
 		in->types = NULL;
 		hi_inspect_warn(in, "no types: %s", quiet.text);
+		return HI_OK;
 	}
-	return HI_OK;
+	return hi_allocator_recheck_threads(in->image, in->types, in->allocator_text,
+					    in->n_allocator_text, err);
 }
 
 static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *err)
@@ -258,6 +263,7 @@ void hi_inspect_close(struct hi_inspection *in)
 	hi_types_close(in->types);
 	hi_modules_close(in->modules);
 	hi_image_destroy(in->image);
+	free(in->allocator_text);
 	hi_target_close(in->target);
 	hi_arena_free(&in->arena);
 	hi_vector_free(&in->warnings);

@@ -29,7 +29,9 @@ struct hi_phase {
 
 struct hi_inspection {
 	const struct hi_options *options;
-	struct hi_target *target; /* NULL: a core */
+	struct hi_target *target;	 /* NULL: a core */
+	struct hi_range *allocator_text; /* where no thread should stand */
+	size_t n_allocator_text;
 	struct hi_image *image;
 	struct hi_modules *modules;
 	struct hi_types *types;		/* NULL: no debug information could be opened */

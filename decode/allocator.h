@@ -110,4 +110,17 @@ void hi_allocator_release(struct hi_allocator *allocator);
 enum hi_status hi_allocator_text(const struct hi_target *target, struct hi_range **ret,
 				 size_t *n_ret, struct hi_error *err);
 
+struct hi_types;
+/*
+ * After the pause: which threads of image->threads that may have been stopped
+ * inside the allocator really were. A stale word on the stack looks like a
+ * caller; an unwound stack without a frame in `text` says that it was none, and
+ * takes the mark (and the count in image->stats) away. A stack that cannot be
+ * unwound whole keeps it.
+ */
+enum hi_status hi_allocator_recheck_threads(struct hi_image *image,
+					    struct hi_types *types,
+					    const struct hi_range *text, size_t n_text,
+					    struct hi_error *err);
+
 #endif

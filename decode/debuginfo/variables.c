@@ -144,14 +144,28 @@ variable_by_dwarf(struct hi_types *types, struct hi_module *module, uint64_t add
 	return NULL;
 }
 
+/* As in the source if it is a C++ or Rust name; kept until the types close. */
+static const char *readable_symbol(struct hi_types *types, const char *symbol)
+{
+	char plain[512];
+	const char *kept;
+
+	if (strncmp(symbol, "_Z", 2) != 0 || !hi_demangle(symbol, plain, sizeof(plain)))
+		return symbol;
+	hi_types_lock(types);
+	kept = hi_arena_strdup(&types->arena, plain);
+	hi_types_unlock(types);
+	return kept ? kept : symbol;
+}
+
 /* Without DWARF the ELF symbol is all that is known. */
-static bool variable_by_symbol(struct hi_module *module, const struct hi_symbol *symbol,
-			       struct hi_variable *ret)
+static bool variable_by_symbol(struct hi_types *types, struct hi_module *module,
+			       const struct hi_symbol *symbol, struct hi_variable *ret)
 {
 	if (!symbol || (symbol->type != STT_OBJECT && symbol->type != STT_COMMON))
 		return false;
 	*ret = (struct hi_variable){
-		.name = symbol->name,
+		.name = readable_symbol(types, symbol->name),
 		.file = "",
 		.address = symbol->addr,
 		.size = symbol->size,
@@ -175,7 +189,7 @@ enum hi_status hi_types_variable_at(struct hi_types *types, uint64_t addr,
 		*ret = *variable;
 		return HI_OK;
 	}
-	if (variable_by_symbol(module, hi_module_symbol_at(module, addr), ret))
+	if (variable_by_symbol(types, module, hi_module_symbol_at(module, addr), ret))
 		return HI_OK;
 	return hi_fail(err, HI_NOT_FOUND, addr, "no variable there");
 }
@@ -257,7 +271,8 @@ enum hi_status hi_types_variable_named(struct hi_types *types, const char *name,
 		struct hi_module *module = hi_modules_at(types->modules, addr);
 
 		if (module &&
-		    variable_by_symbol(module, hi_module_symbol_at(module, addr), ret)) {
+		    variable_by_symbol(types, module, hi_module_symbol_at(module, addr),
+				       ret)) {
 			ret->name = hi_arena_strdup(&types->arena, name);
 			return ret->name ? HI_OK : hi_fail_memory(err, "name");
 		}

@@ -218,7 +218,7 @@ static void take_text(const char *text, size_t n, void *arg)
 	d->out[d->used] = '\0';
 }
 
-static bool demangle(const char *mangled, char *out, size_t out_size)
+bool hi_demangle(const char *mangled, char *out, size_t out_size)
 {
 	struct demangled d = {.out = out, .max = out_size};
 
@@ -246,7 +246,7 @@ static bool class_name(const char *encoded, char *out, size_t out_size)
 		return false;
 	if (snprintf(mangled, sizeof(mangled), "_ZTI%s", encoded) >=
 		    (int)sizeof(mangled) ||
-	    !demangle(mangled, out, out_size) || strncmp(out, prefix, n) != 0)
+	    !hi_demangle(mangled, out, out_size) || strncmp(out, prefix, n) != 0)
 		return false;
 	memmove(out, out + n, strlen(out + n) + 1);
 	return out[0] != '\0';
@@ -327,7 +327,7 @@ static bool by_symbol(struct hi_types *types, uint64_t vptr, char *out, size_t o
 	uint64_t offset = 0;
 	const char *name = symbol_starting(types, vptr, "_ZTV", &offset);
 
-	if (!name || offset != 16 || !demangle(name, out, out_size) ||
+	if (!name || offset != 16 || !hi_demangle(name, out, out_size) ||
 	    strncmp(out, prefix, sizeof(prefix) - 1) != 0)
 		return false;
 	memmove(out, out + sizeof(prefix) - 1, strlen(out + sizeof(prefix) - 1) + 1);

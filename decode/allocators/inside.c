@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Was it inside? The tracer may not unwind, it has no time for it: it goes by
+ * words on the stack that look like a caller in malloc's code. Here the stacks
+ * are frozen and can be unwound for real.
+ */
+#include "decode/allocator.h"
+#include "decode/debuginfo/frames.h"
+
+#include "base/cleanup.h"
+
+HI_DEFINE_GUARD(struct hi_stack *, hi_stack_destroy)
+
+static bool in_text(uint64_t pc, const struct hi_range *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (pc >= text[i].start && pc < text[i].end)
+			return true;
+	return false;
+}
+
+/* The frames next to the stop decide: what lies further out than the words that
+ * the tracer looks at cannot have made it suspicious. */
+static enum hi_status is_inside(struct hi_image *image, struct hi_types *types,
+				uint32_t thread, const struct hi_range *text,
+				size_t n_text, bool *ret, struct hi_error *err)
+{
+	HI_GUARD(hi_stack_destroy) struct hi_stack *stack = NULL;
+	enum hi_status status = hi_stack_read(types, image, thread, &stack, err);
+
+	if (status != HI_OK)
+		return status;
+	*ret = stack->truncated;
+	for (size_t i = 0; i < stack->n_frames && !*ret; i++)
+		*ret = in_text(stack->frames[i].pc, text, n_text);
+	return HI_OK;
+}
+
+enum hi_status hi_allocator_recheck_threads(struct hi_image *image,
+					    struct hi_types *types,
+					    const struct hi_range *text, size_t n_text,
+					    struct hi_error *err)
+{
+	for (uint32_t i = 0; i < image->n_threads; i++) {
+		bool inside = false;
+		enum hi_status status;
+
+		if (!image->threads[i].maybe_in_allocator)
+			continue;
+		status = is_inside(image, types, i, text, n_text, &inside, err);
+		if (status == HI_NO_MEMORY)
+			return status;
+		if (status != HI_OK || inside)
+			continue;
+		image->threads[i].maybe_in_allocator = false;
+		image->stats.threads_in_allocator--;
+	}
+	return HI_OK;
+}
