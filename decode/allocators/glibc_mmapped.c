@@ -11,13 +11,16 @@
  * _int_memalign(), mremap_chunk(). The kernel merges neighbours, so one
  * mapping may hold several chunks and other things.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "decode/allocators/glibc.h"
 
 struct candidate {
 	uint64_t start, end, user, usable;
-	bool strong; /* at a mapping's start or right behind another one */
+	bool strong;  /* at a mapping's start or right behind another one */
+	bool aligned; /* made by memalign: its head is not at a page's start */
+	bool dropped;
 };
 struct candidates HI_VECTOR(struct candidate);
 
@@ -67,7 +70,8 @@ static bool find_aligned(struct scan *s, uint64_t p, uint64_t limit,
 			*ret = (struct candidate){.start = p,
 						  .end = q + size,
 						  .user = user,
-						  .usable = size - HI_CHUNK_HEADER};
+						  .usable = size - HI_CHUNK_HEADER,
+						  .aligned = true};
 			return true;
 		}
 	}
@@ -161,37 +165,91 @@ static enum hi_status scan_all(struct scan *s, struct hi_error *err)
 	return status;
 }
 
-static bool proved(const struct scan *s, size_t n, uint64_t bytes)
+/*
+ * Note [Which candidates are chunks]
+ *
+ * Program data at a page's start may look like a head. The counters say how
+ * many chunks there are and their bytes. When more were found, the least
+ * trusted are dropped, up to DROPS_MAX of them and DROP_TRIES combinations:
+ * weak ones before strong ones, aligned ones (their heads are looked for in
+ * many places) before plain ones. The first combination that leaves exactly
+ * what the counters say is taken. If there is none, all stay, and it is said.
+ */
+enum { DROPS_MAX = 6, DROP_TRIES = 1 << 20 };
+
+/* The order in which candidates are given up: least trusted first. */
+static int by_trust(const void *a, const void *b)
 {
-	return n == (size_t)s->g->n_mmaps && bytes == s->g->mmapped_mem;
+	const struct candidate *x = a, *y = b;
+
+	if (x->strong != y->strong)
+		return x->strong - y->strong;
+	if (x->aligned != y->aligned)
+		return y->aligned - x->aligned;
+	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Takes the strong ones alone if they prove the counters, else all. */
-static enum hi_status choose(struct scan *s, struct hi_error *err)
+/* Marks the first `k` of the candidates whose bytes add up to `excess`. */
+static bool drop_exactly(struct candidate *c, size_t n, unsigned k, uint64_t excess)
 {
-	uint64_t all = 0, strong = 0;
-	size_t n_strong = 0;
-	bool only_strong;
+	size_t pick[DROPS_MAX];
 
-	for (size_t i = 0; i < s->found.count; i++) {
-		const struct candidate *c = &s->found.items[i];
+	if (k == 0 || k > DROPS_MAX || k > n)
+		return false;
+	for (unsigned i = 0; i < k; i++)
+		pick[i] = i;
+	for (unsigned tries = 0; tries < DROP_TRIES; tries++) {
+		uint64_t sum = 0;
+		unsigned i = k;
 
-		all += c->end - c->start;
-		strong += c->strong ? c->end - c->start : 0;
-		n_strong += c->strong;
+		for (unsigned d = 0; d < k; d++)
+			sum += c[pick[d]].end - c[pick[d]].start;
+		if (sum == excess) {
+			for (unsigned d = 0; d < k; d++)
+				c[pick[d]].dropped = true;
+			return true;
+		}
+		/* The next combination in order. */
+		while (i > 0 && pick[i - 1] == n - k + i - 1)
+			i--;
+		if (i == 0)
+			return false;
+		for (pick[i - 1]++; i < k; i++)
+			pick[i] = pick[i - 1] + 1;
 	}
-	only_strong = !proved(s, s->found.count, all) && proved(s, n_strong, strong);
-	if (!only_strong && !proved(s, s->found.count, all))
-		hi_glibc_damage(
-			s->g, s->g->where.mp,
+	return false;
+}
+
+/* See Note [Which candidates are chunks]. */
+static void prove(struct scan *s)
+{
+	struct candidate *c = s->found.items;
+	size_t n = s->found.count, wanted = s->g->n_mmaps > 0 ? (size_t)s->g->n_mmaps : 0;
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += c[i].end - c[i].start;
+	if (n == wanted && bytes == s->g->mmapped_mem)
+		return;
+	if (n > wanted && n - wanted <= DROPS_MAX && bytes >= s->g->mmapped_mem) {
+		qsort(c, n, sizeof(*c), by_trust);
+		if (drop_exactly(c, n, (unsigned)(n - wanted), bytes - s->g->mmapped_mem))
+			return;
+	}
+	hi_glibc_damage(s->g, s->g->where.mp,
 			"mmapped chunks: %zu with 0x%llx bytes were found, n_mmaps "
 			"says %d, mmapped_mem 0x%llx",
-			s->found.count, (unsigned long long)all, s->g->n_mmaps,
+			n, (unsigned long long)bytes, s->g->n_mmaps,
 			(unsigned long long)s->g->mmapped_mem);
+}
+
+static enum hi_status keep_chosen(struct scan *s, struct hi_error *err)
+{
+	prove(s);
 	for (size_t i = 0; i < s->found.count; i++) {
 		const struct candidate *c = &s->found.items[i];
 
-		if (only_strong && !c->strong)
+		if (c->dropped)
 			continue;
 		if (!hi_vector_push(&s->g->parts,
 				    (struct hi_glibc_part){.start = c->start,
@@ -214,7 +272,7 @@ enum hi_status hi_glibc_add_mmapped(struct hi_glibc *g, struct hi_error *err)
 	if (status == HI_OK && s.window.out_of_memory)
 		status = hi_fail_memory(err, "window");
 	if (status == HI_OK)
-		status = choose(&s, err);
+		status = keep_chosen(&s, err);
 	hi_vector_free(&s.found);
 	hi_window_free(&s.window);
 	return status;
