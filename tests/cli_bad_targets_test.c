@@ -119,7 +119,8 @@ HI_TEST_SCENARIO(bad_target, a_32_bit_program)
 		execl(path, path, NULL);
 		_exit(1);
 	}
-	usleep(200000);
+	for (int i = 0; i < 1000 && !strchr("SZ", hi_process_state(pid)); i++)
+		usleep(10000);
 	unlink(path);
 	if (hi_process_state(pid) != 'S')
 		HI_SKIP("this kernel does not run 32-bit programs");
