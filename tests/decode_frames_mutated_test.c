@@ -97,9 +97,12 @@ static void write_mutation(struct mutated *m, unsigned n_bytes, uint64_t *seed)
 		uint64_t r = next_random(seed);
 		uint8_t *byte = &m->bytes[HEADERS + (r >> 16) % (m->size - 3 * HEADERS)];
 
-		*byte = r % 3 == 0   ? 0xff
-			: r % 3 == 1 ? (uint8_t)(r >> 8)
-				     : (uint8_t)(*byte ^ 1 << (r >> 8) % 8);
+		if (r % 3 == 0)
+			*byte = 0xff;
+		else if (r % 3 == 1)
+			*byte = (uint8_t)(r >> 8);
+		else
+			*byte = (uint8_t)(*byte ^ 1 << (r >> 8) % 8);
 	}
 	f = fopen(m->debug, "w");
 	HI_ASSERT(f);
