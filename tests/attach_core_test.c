@@ -440,7 +440,7 @@ static struct hi_image *copy_of(pid_t pid)
 
 static void remove_path(void *path)
 {
-	unlink(path);
+	remove(path);
 	free(path);
 }
 
@@ -506,10 +506,12 @@ HI_TEST_SCENARIO(core, gcore_and_the_live_copy_hold_the_same_bytes)
 	struct hi_fixture *fx = hi_fixture_start("copy_pages", "small", NULL);
 	struct hi_image *live, *core;
 	struct hi_command *gcore;
-	char prefix[64], pid[16], path[96];
+	char directory[] = "/tmp/hi-gcore-XXXXXX", prefix[64], pid[16], path[96];
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	snprintf(prefix, sizeof(prefix), "/tmp/hi-gcore-%d", (int)getpid());
+	HI_ASSERT(mkdtemp(directory));
+	hi_test_defer(remove_path, strdup(directory));
+	snprintf(prefix, sizeof(prefix), "%s/core", directory);
 	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
 	snprintf(path, sizeof(path), "%s.%s", prefix, pid);
 	gcore = hi_command_run(0, "gcore", "-o", prefix, pid, NULL);
