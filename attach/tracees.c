@@ -411,10 +411,15 @@ enum hi_status hi_tracee_await(struct hi_tracees *all, struct hi_tracee *tracee,
 	const int what = WSTOPPED | WEXITED | WNOWAIT | __WALL;
 
 	while (tracee->state == HI_TRACEE_RUNNING) {
+		bool late = hi_clock_ns() > all->deadline_ns;
 		siginfo_t info = {};
 
-		if (waitid(P_PID, (id_t)tracee->tid, &info, what) == 0) {
-			if (info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED)
+		if (waitid(P_PID, (id_t)tracee->tid, &info,
+			   what | (late ? WNOHANG : 0)) == 0) {
+			if (late && !info.si_pid)
+				; /* nothing to be seen */
+			else if (info.si_code == CLD_TRAPPED ||
+				 info.si_code == CLD_STOPPED)
 				enter_stop(tracee, info.si_status);
 			else {
 				reap_thread(tracee->tid);
@@ -428,8 +433,7 @@ enum hi_status hi_tracee_await(struct hi_tracees *all, struct hi_tracee *tracee,
 			tracee->state = HI_TRACEE_DEAD;
 			all->leader_exited = true;
 		}
-		if (tracee->state == HI_TRACEE_RUNNING &&
-		    hi_clock_ns() > all->deadline_ns)
+		if (tracee->state == HI_TRACEE_RUNNING && late)
 			return out_of_time(all, tracee, err);
 	}
 	return HI_OK;
@@ -494,6 +498,39 @@ enum hi_status hi_tracees_stop(struct hi_tracees *all, struct hi_error *err)
 		return hi_fail(err, HI_GONE, 0, "process %d: it has exited",
 			       (int)all->pid);
 	return HI_OK;
+}
+
+/* Looks for stops until deadline_ns; those who cannot get there are left out. */
+static void look_at_running(struct hi_tracees *all)
+{
+	struct hi_error ignored;
+
+	for (size_t i = 0; i < all->count; i++) {
+		struct hi_tracee *tracee = &all->items[i];
+
+		if (tracee->state != HI_TRACEE_RUNNING ||
+		    (all->deadline_ns && hi_thread_state(all->pid, tracee->tid) == 'D'))
+			continue;
+		if (hi_tracee_await(all, tracee, &ignored) != HI_OK)
+			continue; /* the end of the tracer frees it */
+	}
+}
+
+/*
+ * Note [Giving up]
+ *
+ * When a stop fails half-way, other threads have been told to stop already: one
+ * that slept in epoll_wait() is awake and about to see EINTR. So all that stand
+ * by now are looked at, which makes their calls start anew, and then those that
+ * are on their way, for a short time.
+ */
+size_t hi_tracees_give_up(struct hi_tracees *all, uint64_t until_ns)
+{
+	all->deadline_ns = 0;
+	look_at_running(all);
+	all->deadline_ns = until_ns;
+	look_at_running(all);
+	return hi_tracees_detach(all);
 }
 
 size_t hi_tracees_detach(struct hi_tracees *all)

@@ -22,6 +22,7 @@
 
 #define TICK_US 1000
 #define PRIORITY 1
+#define GIVE_UP_NS 20000000u
 
 struct tracer_process {
 	const struct hi_tracer_duty *duty;
@@ -49,6 +50,11 @@ static void set_tick(bool on)
 	setitimer(ITIMER_REAL, &tick, NULL);
 }
 
+/*
+ * Held from the stop to the resume. Between them the tracer sleeps and takes
+ * nothing from anybody, but both ends of that sleep must come promptly however
+ * many threads are runnable: the order to resume, and its death.
+ */
 static void set_priority(const struct tracer_process *self, bool high)
 {
 	if (self->duty->options->best_effort_priority)
@@ -200,9 +206,23 @@ static enum hi_status stop(struct tracer_process *self, struct hi_error *err)
 	shared->stopped_ns = hi_clock_ns();
 	arm_watchdog(self, shared->stopped_ns + hi_stop_budget_ns(self->duty->options));
 	status = stop_outside(self, shared->stopped_ns, err);
-	if (status == HI_OK)
-		publish_all(self);
-	return status;
+	if (status != HI_OK)
+		return status;
+	publish_all(self);
+	set_tick(false); /* all stand: the processors are the copy's now */
+	return HI_OK;
+}
+
+/* Not beyond 95 % of the budget, if there is a choice: then comes the watchdog. */
+static void give_up(struct tracer_process *self)
+{
+	uint64_t now_ns = hi_clock_ns();
+	uint64_t end_ns = self->duty->shared->stopped_ns +
+			  hi_stop_budget_ns(self->duty->options) / 20 * 19;
+
+	if (end_ns > now_ns + GIVE_UP_NS)
+		end_ns = now_ns + GIVE_UP_NS;
+	hi_tracees_give_up(&self->tracees, end_ns);
 }
 
 /* ---- resume ---- */
@@ -223,7 +243,6 @@ static enum hi_status resume(struct tracer_process *self, struct hi_error *err)
 	size_t n_gone = hi_tracees_detach(&self->tracees);
 
 	atomic_store(&self->duty->shared->resumed_ns, hi_clock_ns());
-	set_tick(false);
 	arm_watchdog(self, 0);
 	set_priority(self, false);
 	name_late_threads(self);
@@ -293,7 +312,7 @@ _Noreturn void hi_tracer_process_run(const struct hi_tracer_duty *duty)
 			_exit(0); /* whatever stands is let go by the kernel */
 		rep.status = obey(&self, command, &rep.error);
 		if (rep.status != HI_OK && command == HI_TRACER_STOP)
-			hi_tracees_detach(&self.tracees);
+			give_up(&self);
 		reply(&self, &rep);
 		if (rep.status != HI_OK || command == HI_TRACER_RESUME)
 			_exit(0);
