@@ -11,10 +11,12 @@
  * the lock, unless one whose turn is still to come holds it, and leaves.
  *
  * A stale word above the stack pointer of a sleeping thread would use up all
- * tries for nothing, and hold up everybody else. So a thread that is found
- * asleep in its system call ASLEEP_TRIES times running gets the second opinion
- * at once, and when only sleepers are left that never move, we stop trying: the
- * lock that they might wait for is held by nobody who runs.
+ * tries for nothing, and hold up everybody else. So a thread that sleeps in a
+ * call that no allocator makes is not asked to move: waiting would not tell
+ * more. It keeps its mark, which a real unwind of the image takes away. A thread
+ * that is found asleep in a call that an allocator may make ASLEEP_TRIES times running
+ * gets the second opinion at once, and when only sleepers are left that never move, we
+ * stop trying: the lock that they might wait for is held by nobody who runs.
  *
  * Note [Following a thread to its processor]
  *
@@ -29,6 +31,7 @@
 #include "attach/avoid.h"
 
 #include <sched.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 
@@ -123,6 +126,20 @@ static bool is_really_inside(const struct avoidance *av, const struct hi_tracee 
 	return options->is_inside(options->is_inside_arg, &regs, stack, n);
 }
 
+/* Calls that malloc itself makes, or waits in for a lock. */
+static bool is_allocators_call(uint64_t number)
+{
+	static const unsigned short calls[] = {
+		SYS_mmap,   SYS_mprotect, SYS_munmap, SYS_brk,	 SYS_sched_yield,
+		SYS_mremap, SYS_madvise,  SYS_prctl,  SYS_futex, SYS_getrandom,
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (number == calls[i])
+			return true;
+	return false;
+}
+
 static void settle(struct hi_tracee *tracee, bool inside)
 {
 	tracee->maybe_inside = inside;
@@ -146,6 +163,11 @@ static void judge(const struct avoidance *av, struct hi_tracee *tracee)
 		tracee->asleep_tries++;
 	else
 		tracee->asleep_tries = 0;
+	if (tracee->asleep_tries && !is_allocators_call(tracee->regs.orig_rax) &&
+	    !in_ranges(av->options, tracee->regs.rip)) {
+		settle(tracee, is_really_inside(av, tracee));
+		return;
+	}
 	if (tracee->asleep_tries == ASLEEP_TRIES && av->options->is_inside &&
 	    !is_really_inside(av, tracee))
 		settle(tracee, false);
