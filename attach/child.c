@@ -18,29 +18,48 @@ static void default_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+static bool is_kept(unsigned fd, const int *keep, size_t n_keep)
+{
+	for (size_t i = 0; i < n_keep; i++)
+		if (keep[i] >= 0 && (unsigned)keep[i] == fd)
+			return true;
+	return false;
+}
+
 static void close_all_but(const int *keep, size_t n_keep)
 {
 	unsigned next = 3;
 
-	for (size_t i = 0; i < n_keep; i++) {
-		if ((unsigned)keep[i] > next)
-			(void)close_range(next, (unsigned)keep[i] - 1, 0);
-		next = (unsigned)keep[i] + 1;
+	/* From one that is kept to the next higher one. */
+	for (size_t i = 0; i <= n_keep; i++) {
+		unsigned end = ~0u;
+
+		for (size_t j = 0; j < n_keep; j++)
+			if (keep[j] >= 0 && (unsigned)keep[j] >= next &&
+			    (unsigned)keep[j] < end)
+				end = (unsigned)keep[j];
+		if (end > next)
+			(void)close_range(next, end == ~0u ? end : end - 1, 0);
+		if (end == ~0u)
+			return;
+		next = end + 1;
 	}
-	(void)close_range(next, ~0u, 0);
 }
 
-static void silence_standard_streams(void)
+static void silence_standard_streams(const int *keep, size_t n_keep)
 {
 	int null = open("/dev/null", O_RDWR);
 
 	if (null < 0)
 		return;
-	dup2(null, 0);
-	dup2(null, 1);
-#ifndef HI_SANITIZED /* their findings are meant to be seen */
-	dup2(null, 2);
+	for (int fd = 0; fd <= 2; fd++) {
+#ifdef HI_SANITIZED /* their findings are meant to be seen */
+		if (fd == 2)
+			continue;
 #endif
+		if (!is_kept((unsigned)fd, keep, n_keep))
+			dup2(null, fd);
+	}
 	if (null > 2)
 		close(null);
 }
@@ -49,7 +68,7 @@ void hi_child_settle(const char *name, const int *keep, size_t n_keep)
 {
 	(void)setsid();
 	default_signals();
-	silence_standard_streams();
+	silence_standard_streams(keep, n_keep);
 	close_all_but(keep, n_keep);
 	(void)prctl(PR_SET_NAME, name);
 }

@@ -13,7 +13,7 @@
 /*
  * Own session (no Ctrl-C, Ctrl-Z or SIGHUP of ours), default signals, none
  * blocked; stdin, stdout and stderr become /dev/null, every descriptor from 3
- * up that is not in keep (sorted ascending) is closed. name: at most 15 bytes.
+ * up that is not in keep is closed (-1 in keep: none). name: at most 15 bytes.
  */
 void hi_child_settle(const char *name, const int *keep, size_t n_keep);
 

@@ -36,6 +36,7 @@ static enum hi_status create(struct hi_target *target,
 	if (!copy)
 		return hi_fail_memory(err, "copy");
 	copy->target = target;
+	copy->guard_fd = -1;
 	copy->threads = options->threads ? options->threads : hi_parallel_threads();
 	copy->with_swap = options->with_swap;
 	pthread_mutex_init(&copy->lock, NULL);
@@ -227,6 +228,11 @@ enum hi_status hi_copy_prepare(struct hi_target *target,
 	}
 	*ret = copy;
 	return HI_OK;
+}
+
+void hi_copy_guard(struct hi_copy *copy, int fd)
+{
+	copy->guard_fd = fd;
 }
 
 enum hi_status hi_copy_run(struct hi_copy *copy, struct hi_error *err)

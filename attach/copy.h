@@ -24,6 +24,9 @@ struct hi_copy;
 enum hi_status hi_copy_prepare(struct hi_target *target,
 			       const struct hi_stop_options *options,
 			       struct hi_copy **ret, struct hi_error *err);
+/* While fd (borrowed) polls readable the run reads nothing more: the pidfd of the
+ * tracer, whose death lets the target run. */
+void hi_copy_guard(struct hi_copy *copy, int fd);
 /* Once. HI_GONE if the target exited or exec'ed since prepare. */
 enum hi_status hi_copy_run(struct hi_copy *copy, struct hi_error *err);
 /*

@@ -44,6 +44,7 @@ struct hi_copy {
 	struct hi_target *target;
 	unsigned threads;
 	bool with_swap;
+	int guard_fd; /* -1: none */
 	struct hi_pagemap pagemap;
 	char *maps_text;
 	size_t maps_capacity;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -95,12 +96,22 @@ static size_t read_many(struct hi_copy *copy, const struct hi_piece *pieces, siz
 		remote[i] =
 			(struct iovec){(void *)(uintptr_t)pieces[i].addr, pieces[i].size};
 	}
+	/* ESRCH: the leader has exited. Others may live, and mem_fd tells. */
 	got = process_vm_readv(copy->target->pid, local, n, remote, n, 0);
-	if (got < 0 && errno == ESRCH)
-		copy->gone = true;
 	while (got > 0 && whole < n && (size_t)got >= pieces[whole].size)
 		got -= (ssize_t)pieces[whole++].size;
 	return whole;
+}
+
+/*
+ * A target that runs again would give us a torn image, and reading pages that it
+ * has just returned would make its page tables grow. Looked at once a block.
+ */
+static bool is_let_go(const struct hi_copy *copy)
+{
+	struct pollfd guard = {.fd = copy->guard_fd, .events = POLLIN};
+
+	return copy->guard_fd >= 0 && poll(&guard, 1, 0) > 0;
 }
 
 static void read_block(void *arg, size_t task, unsigned worker)
@@ -111,6 +122,8 @@ static void read_block(void *arg, size_t task, unsigned worker)
 	size_t at = 0;
 
 	(void)worker;
+	if (is_let_go(copy))
+		copy->gone = true;
 	while (at < block->count && !copy->gone) {
 		size_t n = block->count - at < MAX_IOV ? block->count - at : MAX_IOV;
 		size_t whole = pieces->force ? 0 : read_many(copy, pieces + at, n);

@@ -7,7 +7,9 @@
 
 #include "attach/copy.h"
 #include "attach/tracer.h"
+#include "attach/tracer_process.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 
 HI_DEFINE_GUARD(struct hi_tracer *, hi_tracer_destroy)
 HI_DEFINE_GUARD(struct hi_copy *, hi_copy_destroy)
@@ -23,6 +25,7 @@ static enum hi_status stop_and_copy(struct hi_tracer *tracer, struct hi_copy *co
 
 	if (status != HI_OK)
 		return status;
+	hi_copy_guard(copy, hi_tracer_fd(tracer));
 	status = hi_copy_run(copy, err);
 	resumed = hi_tracer_resume(tracer, &resumed_ns, &second);
 	/* Why the stop ended early explains a failed copy better than itself. */
@@ -33,6 +36,27 @@ static enum hi_status stop_and_copy(struct hi_tracer *tracer, struct hi_copy *co
 	}
 	*pause_ns_ret = resumed_ns - stop->stopped_ns;
 	return status;
+}
+
+/*
+ * The watchdog ends a pause that is too long, but may be late itself, and a
+ * short budget may be over between two of its instructions. A budget that holds
+ * by luck is none: what counts is the clock.
+ */
+static enum hi_status check_pause(const struct hi_target *target,
+				  const struct hi_stop_options *options,
+				  uint64_t pause_ns, struct hi_error *err)
+{
+	uint64_t budget_ns = hi_stop_budget_ns(options);
+	char pause[24], budget[24];
+
+	if (pause_ns <= budget_ns)
+		return HI_OK;
+	return hi_fail(err, HI_TIMEOUT, 0,
+		       "process %d: it stood for %s and the pause budget is %s; it runs "
+		       "on, unharmed",
+		       (int)target->pid, hi_text_duration(pause, pause_ns),
+		       hi_text_duration(budget, budget_ns));
 }
 
 enum hi_status hi_stop_and_copy(struct hi_target *target,
@@ -51,6 +75,8 @@ enum hi_status hi_stop_and_copy(struct hi_target *target,
 		status = hi_copy_prepare(target, options, &copy, err);
 	if (status == HI_OK)
 		status = stop_and_copy(tracer, copy, &stop, &pause_ns, err);
+	if (status == HI_OK)
+		status = check_pause(target, options, pause_ns, err);
 	if (status == HI_OK)
 		status = hi_copy_finish(hi_take(copy), stop.threads, stop.n_threads,
 					&image, err);

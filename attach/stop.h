@@ -43,7 +43,9 @@ struct hi_stop_options {
 
 /*
  * The image of target, with the pause measured. HI_GONE if it exits or execs
- * meanwhile, HI_TIMEOUT if the budget ran out (the target runs on),
+ * meanwhile; HI_TIMEOUT if the pause was longer than the budget, whoever noticed
+ * it first: the watchdog that ended it, the tracer that gave up, or the clock
+ * when all was over and well (the target runs on, and there is no image);
  * HI_NO_MEMORY before anything is stopped if the image would not fit into the
  * free memory, HI_CANNOT_ATTACH with the refusing check.
  */

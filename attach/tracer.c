@@ -7,7 +7,9 @@
  */
 #include "attach/tracer.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -25,8 +27,11 @@
 #include "attach/watchdog.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #define WATCHDOG_PRIORITY 2 /* above the tracer */
+#define MEMORY_TRIES 20
+#define MEMORY_PAUSE_NS 500000u
 
 struct hi_tracer {
 	pid_t target;
@@ -34,8 +39,9 @@ struct hi_tracer {
 	struct hi_tracer_shared *shared;
 	size_t shared_size;
 	int socket;
-	pid_t tracer, watchdog; /* 0: none */
-	int tracer_fd;		/* pidfd */
+	pid_t tracer, watchdog;	    /* 0: none */
+	int tracer_fd, watchdog_fd; /* pidfds: their pids may be others' where
+				     * SIGCHLD is ignored and nothing is reaped */
 	bool stopped;
 };
 
@@ -75,14 +81,41 @@ static uint64_t vdso_of(const struct hi_target *target)
 	return 0;
 }
 
+/*
+ * Of the program that is there now. Amid an exec the auxiliary vector is empty
+ * for a moment: looks again.
+ */
+static int open_memory(pid_t pid, uint64_t *probe_ret)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	for (int i = 0; i < MEMORY_TRIES; i++) {
+		HI_GUARD(close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+		char byte;
+
+		if (fd < 0)
+			return -1;
+		*probe_ret = hi_tracer_auxv_value(pid, AT_RANDOM);
+		if (*probe_ret && pread(fd, &byte, 1, (off_t)*probe_ret) == 1)
+			return hi_take_fd(fd);
+		hi_clock_pause_ns(MEMORY_PAUSE_NS);
+	}
+	return -1;
+}
+
 static enum hi_status fork_tracer(struct hi_tracer *self, const struct hi_target *target,
 				  int timer, struct hi_error *err)
 {
+	uint64_t probe = 0;
+	HI_GUARD(close) int memory = open_memory(target->pid, &probe);
 	struct hi_tracer_duty duty = {
 		.pid = target->pid,
 		.inspector = getpid(),
 		.start_time = target->start_time,
 		.vdso = vdso_of(target),
+		.memory = memory,
+		.probe = probe,
 		.timer = timer,
 		.options = &self->options,
 		.shared = self->shared,
@@ -116,7 +149,7 @@ static enum hi_status fork_watchdog(struct hi_tracer *self, int timer,
 		.tracer = self->tracer_fd,
 		.inspector = inspector,
 		.fired = &self->shared->timed_out,
-		.priority = self->options.best_effort_priority ? WATCHDOG_PRIORITY : 0,
+		.priority = WATCHDOG_PRIORITY, /* asked for or not: it only sleeps */
 	};
 
 	if (inspector < 0)
@@ -128,6 +161,9 @@ static enum hi_status fork_watchdog(struct hi_tracer *self, int timer,
 		self->watchdog = 0;
 		return hi_fail_errno(err, "start the watchdog: fork");
 	}
+	self->watchdog_fd = pidfd_open(self->watchdog, 0);
+	if (self->watchdog_fd < 0)
+		return hi_fail_errno(err, "start the watchdog: pidfd_open");
 	return HI_OK;
 }
 
@@ -144,7 +180,8 @@ enum hi_status hi_tracer_start(const struct hi_target *target,
 	*self = (struct hi_tracer){.target = target->pid,
 				   .options = *options,
 				   .socket = -1,
-				   .tracer_fd = -1};
+				   .tracer_fd = -1,
+				   .watchdog_fd = -1};
 	status = make_shared(self, err);
 	if (status != HI_OK)
 		return status;
@@ -188,29 +225,34 @@ static void reap(pid_t *pid)
 	*pid = 0;
 }
 
+/* Without a pidfd it has only just been forked: the pid is its own. */
+static void end_process(pid_t *pid, int fd)
+{
+	if (*pid > 0 && fd >= 0)
+		(void)pidfd_send_signal(fd, SIGKILL, NULL, 0);
+	else if (*pid > 0)
+		kill(*pid, SIGKILL);
+	reap(pid);
+}
+
 /* Afterwards the target is free, whatever happened before. */
 static void end_processes(struct hi_tracer *self)
 {
-	if (self->tracer > 0 && self->tracer_fd >= 0)
-		(void)pidfd_send_signal(self->tracer_fd, SIGKILL, NULL, 0);
-	else if (self->tracer > 0)
-		kill(self->tracer, SIGKILL); /* ours and unreaped: no other one */
-	reap(&self->tracer);
-	if (self->watchdog > 0)
-		kill(self->watchdog, SIGKILL); /* it would end by itself */
-	reap(&self->watchdog);
+	end_process(&self->tracer, self->tracer_fd);
+	end_process(&self->watchdog, self->watchdog_fd); /* it would end by itself */
 	self->stopped = false;
 }
 
 static enum hi_status tracer_lost(const struct hi_tracer *self, struct hi_error *err)
 {
+	char budget[24];
+
+	hi_text_duration(budget, hi_stop_budget_ns(&self->options));
 	if (atomic_load(&self->shared->timed_out))
 		return hi_fail(err, HI_TIMEOUT, 0,
-			       "process %d: the pause budget of %llu ms ran out; it runs "
-			       "on, unharmed",
-			       (int)self->target,
-			       (unsigned long long)hi_stop_budget_ns(&self->options) /
-				       1000000);
+			       "process %d: the pause budget of %s ran out; it runs on, "
+			       "unharmed",
+			       (int)self->target, budget);
 	return hi_fail(err, HI_OS, 0, "process %d: the tracer was killed",
 		       (int)self->target);
 }
@@ -262,6 +304,11 @@ enum hi_status hi_tracer_resume(struct hi_tracer *self, uint64_t *resumed_ns_ret
 	return status;
 }
 
+int hi_tracer_fd(const struct hi_tracer *self)
+{
+	return self->tracer_fd;
+}
+
 void hi_tracer_destroy(struct hi_tracer *self)
 {
 	uint64_t ignored;
@@ -276,6 +323,8 @@ void hi_tracer_destroy(struct hi_tracer *self)
 		close(self->socket);
 	if (self->tracer_fd >= 0)
 		close(self->tracer_fd);
+	if (self->watchdog_fd >= 0)
+		close(self->watchdog_fd);
 	if (self->shared)
 		(void)munmap(self->shared, self->shared_size);
 	free(self);

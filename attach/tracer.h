@@ -35,6 +35,9 @@ enum hi_status hi_tracer_stop(struct hi_tracer *tracer, struct hi_tracer_stop *r
  * during the stop. */
 enum hi_status hi_tracer_resume(struct hi_tracer *tracer, uint64_t *resumed_ns_ret,
 				struct hi_error *err);
+/* Polls readable when the tracer has ended, and with it the stop; -1 before the
+ * start. Stays the tracer's. */
+int hi_tracer_fd(const struct hi_tracer *tracer);
 /* Ends both processes and reaps them; resumes first if still stopped. */
 void hi_tracer_destroy(struct hi_tracer *tracer);
 

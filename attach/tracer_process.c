@@ -27,8 +27,6 @@
 struct tracer_process {
 	const struct hi_tracer_duty *duty;
 	struct hi_tracees tracees;
-	int memory;	/* of the program as it was when we began; -1: not to be had */
-	uint64_t probe; /* a readable address in it */
 };
 
 /* ---- the stop's surroundings: clock, watchdog, priority ---- */
@@ -83,8 +81,7 @@ static uint64_t start_time_of(pid_t pid)
 	return at ? strtoull(at, NULL, 10) : 0;
 }
 
-/* A value of the target's auxiliary vector, 0 if it cannot be had. */
-static uint64_t auxv_value(pid_t pid, uint64_t type)
+uint64_t hi_tracer_auxv_value(pid_t pid, uint64_t type)
 {
 	Elf64_auxv_t auxv[64];
 	char path[64];
@@ -112,15 +109,16 @@ static uint64_t auxv_value(pid_t pid, uint64_t type)
  */
 static bool has_exec_ed(const struct tracer_process *self)
 {
-	uint64_t vdso = self->duty->vdso;
+	const struct hi_tracer_duty *duty = self->duty;
+	uint64_t vdso = duty->vdso;
 	char byte;
 
-	if (self->memory >= 0 && pread(self->memory, &byte, 1, (off_t)self->probe) == 0)
+	if (duty->memory >= 0 && pread(duty->memory, &byte, 1, (off_t)duty->probe) == 0)
 		return true;
 	if (!vdso)
 		return false;
-	vdso ^= auxv_value(self->duty->pid, AT_SYSINFO_EHDR);
-	return vdso && vdso != self->duty->vdso; /* the same: it could not be had */
+	vdso ^= hi_tracer_auxv_value(duty->pid, AT_SYSINFO_EHDR);
+	return vdso && vdso != duty->vdso; /* the same: it could not be had */
 }
 
 static enum hi_status check_identity(const struct tracer_process *self,
@@ -258,19 +256,14 @@ static enum hi_status resume(struct tracer_process *self, struct hi_error *err)
 static void set_up(struct tracer_process *self)
 {
 	const struct hi_tracer_duty *duty = self->duty;
-	int keep[2] = {duty->socket < duty->timer ? duty->socket : duty->timer,
-		       duty->socket < duty->timer ? duty->timer : duty->socket};
-	char path[64];
+	const int keep[] = {duty->socket, duty->timer, duty->memory};
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != duty->inspector)
 		_exit(0); /* it died before we asked to be told */
-	hi_child_settle("hi-tracer", keep, 2);
+	hi_child_settle("hi-tracer", keep, 3);
 	hi_tracees_handle_signals(&self->tracees);
 	(void)prctl(PR_SET_TIMERSLACK, 1);
-	self->probe = auxv_value(duty->pid, AT_RANDOM);
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)duty->pid);
-	self->memory = self->probe ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
 static void reply(const struct tracer_process *self, const struct hi_tracer_reply *rep)

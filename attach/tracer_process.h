@@ -28,6 +28,8 @@ struct hi_tracer_duty {
 	pid_t pid, inspector;
 	uint64_t start_time; /* of the target, clock ticks; 0: unknown */
 	uint64_t vdso;	     /* where the target's vdso was; 0: unknown */
+	int memory;	     /* /proc/PID/mem of the program as it was at the start; -1 */
+	uint64_t probe;	     /* a readable address in it */
 	int socket, timer;
 	const struct hi_stop_options *options;
 	struct hi_tracer_shared *shared;
@@ -35,6 +37,9 @@ struct hi_tracer_duty {
 
 /* Runs in a fork of the inspector, serves commands until the socket closes. */
 _Noreturn void hi_tracer_process_run(const struct hi_tracer_duty *duty);
+
+/* A value of pid's auxiliary vector; 0 if it cannot be had. */
+uint64_t hi_tracer_auxv_value(pid_t pid, uint64_t type);
 
 /* The budget that the options mean. */
 static inline uint64_t hi_stop_budget_ns(const struct hi_stop_options *options)

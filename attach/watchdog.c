@@ -9,28 +9,15 @@
 
 #include "attach/child.h"
 
-static void sort3(int fds[3])
-{
-	for (int i = 0; i < 2; i++)
-		for (int j = i + 1; j < 3; j++)
-			if (fds[j] < fds[i]) {
-				int swap = fds[i];
-
-				fds[i] = fds[j];
-				fds[j] = swap;
-			}
-}
-
 _Noreturn void hi_watchdog_run(const struct hi_watchdog_duty *duty)
 {
-	int keep[3] = {duty->timer, duty->tracer, duty->inspector};
+	const int keep[3] = {duty->timer, duty->tracer, duty->inspector};
 	struct pollfd polls[3] = {
 		{.fd = duty->timer, .events = POLLIN},
 		{.fd = duty->tracer, .events = POLLIN},
 		{.fd = duty->inspector, .events = POLLIN},
 	};
 
-	sort3(keep);
 	hi_child_settle("hi-watchdog", keep, 3);
 	if (duty->priority)
 		hi_child_set_priority(duty->priority);

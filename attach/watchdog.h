@@ -14,7 +14,7 @@ struct hi_watchdog_duty {
 	int tracer;		 /* pidfd */
 	int inspector;		 /* pidfd */
 	_Atomic uint32_t *fired; /* in shared memory: set to 1 before the kill */
-	int priority;		 /* SCHED_FIFO, 0: none */
+	int priority;		 /* SCHED_FIFO, where permitted; 0: none */
 };
 
 /* Runs in a fork of the inspector. Ends when the tracer has ended. */
