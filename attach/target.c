@@ -62,6 +62,8 @@ static enum hi_status open_files(struct hi_target *target, struct hi_error *err)
 	if (priv->maps_fd < 0)
 		return hi_fail_errno(err, "/proc/%d/maps", (int)target->pid);
 	priv->pagemap_fd = hi_proc_open(target->pid, "pagemap");
+	if (priv->pagemap_fd < 0 && errno == EMFILE)
+		return hi_fail_errno(err, "/proc/%d/pagemap", (int)target->pid);
 	priv->root_fd = hi_proc_open(target->pid, "root");
 	return HI_OK;
 }
@@ -94,10 +96,10 @@ static enum hi_status read_sizes(struct hi_target *target, struct hi_error *err)
 	struct hi_proc_stat stat;
 	char text[8192];
 
+	errno = 0;
 	if (!hi_proc_stat(target->pid, &stat) ||
 	    !hi_proc_read_small(target->pid, "status", text, sizeof(text), NULL))
-		return hi_fail(err, HI_GONE, 0, "process %d has exited",
-			       (int)target->pid);
+		return hi_target_vanished(target->pid, err);
 	memcpy(target->name, stat.name, sizeof(target->name));
 	target->start_time = stat.start_time;
 	target->n_threads = stat.n_threads;

@@ -113,6 +113,9 @@ enum hi_status hi_target_open_file(const struct hi_target *target,
 		fd = open_by_path(target, mapping);
 	if (fd < 0)
 		fd = open_exe(target, mapping);
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+		return hi_fail(err, HI_NOT_FOUND, 0,
+			       "%.120s: too many open files (ulimit -n)", mapping->path);
 	if (fd < 0)
 		return hi_fail(err, HI_NOT_FOUND, 0,
 			       "%.120s: deleted or replaced, and map_files needs "

@@ -37,6 +37,9 @@ enum hi_status hi_permission_explain(const struct hi_permission *facts,
 enum hi_status hi_permission_refused(pid_t pid, int os_errno, struct hi_error *err);
 /* Is it there, alive, ours to look at, x86-64: HI_CANNOT_ATTACH if not. */
 enum hi_status hi_target_check(pid_t pid, struct hi_error *err);
+/* A file of its /proc could not be read, errno says why (0: made no sense). HI_GONE
+ * unless the reason is ours, as too many open files. */
+enum hi_status hi_target_vanished(pid_t pid, struct hi_error *err);
 /* 32-bit or another machine, by the first bytes of the executable:
  * HI_CANNOT_ATTACH. HI_OK if it cannot be told. */
 enum hi_status hi_machine_check(pid_t pid, const void *bytes, size_t size,

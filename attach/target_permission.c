@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,6 +263,28 @@ static enum hi_status check_leader(pid_t pid, const char *status, struct hi_erro
 		      (int)leader, (int)leader);
 }
 
+enum hi_status hi_target_vanished(pid_t pid, struct hi_error *err)
+{
+	if (errno && errno != ENOENT && errno != ESRCH)
+		return hi_fail_errno(err, "look at process %d", (int)pid);
+	return hi_fail(err, HI_GONE, 0, "process %d has exited", (int)pid);
+}
+
+/* /proc does not show it. Signal 0 sends nothing: it asks whether one could. */
+static enum hi_status explain_absence(pid_t pid, struct hi_error *err)
+{
+	bool is_hidden = errno == EPERM || errno == EACCES;
+
+	if (errno && errno != ENOENT && errno != ESRCH && !is_hidden)
+		return hi_target_vanished(pid, err);
+	if (is_hidden || (pid > 0 && kill(pid, 0) != 0 && errno == EPERM))
+		return refuse(err, EPERM,
+			      "process %d belongs to another user and /proc hides it "
+			      "(hidepid): run as root",
+			      (int)pid);
+	return refuse(err, ESRCH, "there is no process %d", (int)pid);
+}
+
 enum hi_status hi_target_check(pid_t pid, struct hi_error *err)
 {
 	struct hi_proc_stat stat;
@@ -270,9 +293,10 @@ enum hi_status hi_target_check(pid_t pid, struct hi_error *err)
 
 	if (pid == getpid())
 		return refuse(err, EPERM, "process %d is heapinspect itself", (int)pid);
+	errno = 0;
 	if (pid <= 0 || !hi_proc_stat(pid, &stat) ||
 	    !hi_proc_read_small(pid, "status", text, sizeof(text), NULL))
-		return refuse(err, ESRCH, "there is no process %d", (int)pid);
+		return explain_absence(pid, err);
 	status = check_leader(pid, text, err);
 	if (status == HI_OK)
 		status = check_state(pid, &stat, err);

@@ -132,7 +132,8 @@ static enum hi_status fork_tracer(struct hi_tracer *self, const struct hi_target
 	close(ends[1]); /* its death must read as the end of file */
 	if (self->tracer < 0) {
 		self->tracer = 0;
-		return hi_fail_errno(err, "start the tracer: fork");
+		return hi_fail_errno(
+			err, "start the tracer: fork (limits: ulimit -u, pids.max)");
 	}
 	self->tracer_fd = pidfd_open(self->tracer, 0);
 	if (self->tracer_fd < 0)
@@ -159,7 +160,8 @@ static enum hi_status fork_watchdog(struct hi_tracer *self, int timer,
 		hi_watchdog_run(&duty);
 	if (self->watchdog < 0) {
 		self->watchdog = 0;
-		return hi_fail_errno(err, "start the watchdog: fork");
+		return hi_fail_errno(
+			err, "start the watchdog: fork (limits: ulimit -u, pids.max)");
 	}
 	self->watchdog_fd = pidfd_open(self->watchdog, 0);
 	if (self->watchdog_fd < 0)

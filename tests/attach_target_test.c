@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -97,6 +98,30 @@ static void check_refused(uid_t uid, pid_t pid, const char *word)
 	HI_ASSERT_MSG(status == HI_CANNOT_ATTACH, "%s: %s", hi_status_text(status), text);
 	HI_ASSERT_MSG(strstr(text, word), "\"%s\" does not say \"%s\"", text, word);
 	HI_ASSERT(!strchr(text, '\n'));
+}
+
+/* Every number of free descriptors, from none to enough. */
+HI_TEST_SCENARIO(target, too_few_descriptors_are_no_reason_to_say_that_it_is_gone)
+{
+	struct hi_fixture *fx = hi_fixture_start("stop_threads", "busy", "1", NULL);
+	enum hi_status status = HI_OS;
+	struct rlimit old, few;
+
+	HI_ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &old));
+	for (rlim_t n = 3; status != HI_OK && n < 100; n++) {
+		struct hi_target *target = NULL;
+		struct hi_error err = {};
+
+		few = (struct rlimit){n, old.rlim_max};
+		HI_ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &few));
+		status = hi_target_open(fx->pid, &target, &err);
+		HI_ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &old));
+		HI_ASSERT_MSG(status == HI_OK || strstr(err.text, "open files"), "%s",
+			      err.text);
+		HI_ASSERT(status == HI_OK || status == HI_OS);
+		hi_target_close(target);
+	}
+	HI_ASSERT_EQ(HI_OK, status);
 }
 
 HI_TEST(target, no_such_process_and_ourselves_are_refused)
