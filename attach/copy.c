@@ -47,7 +47,7 @@ static enum hi_status create(struct hi_target *target,
 
 static enum hi_status read_auxv(struct hi_copy *copy, struct hi_error *err)
 {
-	HI_GUARD(close) int fd = hi_proc_open(copy->target->pid, "auxv");
+	HI_GUARD(close) int fd = hi_proc_open(copy->target->priv->proc_pid, "auxv");
 	size_t capacity = 0, size = 0;
 	char *text = NULL;
 	enum hi_status status;
@@ -122,9 +122,9 @@ static enum hi_status find_filled_later(struct hi_copy *copy, struct hi_error *e
 	size_t capacity = 0, n;
 	enum hi_status status;
 
-	if (!has_userfaultfd(copy->target->pid))
+	if (!has_userfaultfd(copy->target->priv->proc_pid))
 		return HI_OK;
-	fd = hi_proc_open(copy->target->pid, "smaps");
+	fd = hi_proc_open(copy->target->priv->proc_pid, "smaps");
 	if (fd < 0)
 		return HI_OK;
 	status = hi_proc_read(fd, &text, &capacity, &n, err);

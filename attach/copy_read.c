@@ -96,8 +96,8 @@ static size_t read_many(struct hi_copy *copy, const struct hi_piece *pieces, siz
 		remote[i] =
 			(struct iovec){(void *)(uintptr_t)pieces[i].addr, pieces[i].size};
 	}
-	/* ESRCH: the leader has exited. Others may live, and mem_fd tells. */
-	got = process_vm_readv(copy->target->pid, local, n, remote, n, 0);
+	/* ESRCH: this thread has exited. Others may live, and mem_fd tells. */
+	got = process_vm_readv(copy->target->priv->proc_pid, local, n, remote, n, 0);
 	while (got > 0 && whole < n && (size_t)got >= pieces[whole].size)
 		got -= (ssize_t)pieces[whole++].size;
 	return whole;

@@ -16,6 +16,16 @@
 
 #define MAX_PATH_SIZE 65536u
 
+/*
+ * Note [Main threads that have exited]
+ *
+ * main() may end by pthread_exit() while other threads go on. The process is
+ * then shown as a zombie, and what /proc/PID says of its memory is empty, since
+ * that is asked of its main thread. But /proc has a directory for each thread
+ * too (which it does not list), and there everything is as before. The main
+ * thread stays the first of the image's threads, with registers of zero.
+ */
+
 static enum hi_status alloc_target(pid_t pid, struct hi_target **ret,
 				   struct hi_error *err)
 {
@@ -27,7 +37,7 @@ static enum hi_status alloc_target(pid_t pid, struct hi_target **ret,
 		free(priv);
 		return hi_fail_memory(err, "target");
 	}
-	*priv = (struct hi_target_private){-1, -1, -1, -1};
+	*priv = (struct hi_target_private){pid, -1, -1, -1, -1};
 	target->pid = pid;
 	target->pidfd = -1;
 	target->priv = priv;
@@ -50,7 +60,7 @@ static enum hi_status open_files(struct hi_target *target, struct hi_error *err)
 {
 	struct hi_target_private *priv = target->priv;
 
-	priv->mem_fd = hi_proc_open(target->pid, "mem");
+	priv->mem_fd = hi_proc_open(priv->proc_pid, "mem");
 	if (priv->mem_fd < 0 && (errno == EACCES || errno == EPERM))
 		return hi_permission_refused(target->pid, errno, err);
 	if (priv->mem_fd < 0 && (errno == ENOENT || errno == ESRCH))
@@ -58,13 +68,13 @@ static enum hi_status open_files(struct hi_target *target, struct hi_error *err)
 			       (int)target->pid);
 	if (priv->mem_fd < 0)
 		return hi_fail_errno(err, "/proc/%d/mem", (int)target->pid);
-	priv->maps_fd = hi_proc_open(target->pid, "maps");
+	priv->maps_fd = hi_proc_open(priv->proc_pid, "maps");
 	if (priv->maps_fd < 0)
 		return hi_fail_errno(err, "/proc/%d/maps", (int)target->pid);
-	priv->pagemap_fd = hi_proc_open(target->pid, "pagemap");
+	priv->pagemap_fd = hi_proc_open(priv->proc_pid, "pagemap");
 	if (priv->pagemap_fd < 0 && errno == EMFILE)
 		return hi_fail_errno(err, "/proc/%d/pagemap", (int)target->pid);
-	priv->root_fd = hi_proc_open(target->pid, "root");
+	priv->root_fd = hi_proc_open(priv->proc_pid, "root");
 	return HI_OK;
 }
 
@@ -79,7 +89,7 @@ static enum hi_status read_exe(struct hi_target *target, struct hi_error *err)
 
 	if (!text)
 		return hi_fail_memory(err, "path of the executable");
-	snprintf(link, sizeof(link), "/proc/%d/exe", (int)target->pid);
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)target->priv->proc_pid);
 	n = readlink(link, text, MAX_PATH_SIZE - 1);
 	length = n > 0 ? (size_t)n : 0;
 	text[length] = 0;
@@ -93,12 +103,13 @@ static enum hi_status read_exe(struct hi_target *target, struct hi_error *err)
 
 static enum hi_status read_sizes(struct hi_target *target, struct hi_error *err)
 {
+	pid_t proc_pid = target->priv->proc_pid;
 	struct hi_proc_stat stat;
 	char text[8192];
 
 	errno = 0;
 	if (!hi_proc_stat(target->pid, &stat) ||
-	    !hi_proc_read_small(target->pid, "status", text, sizeof(text), NULL))
+	    !hi_proc_read_small(proc_pid, "status", text, sizeof(text), NULL))
 		return hi_target_vanished(target->pid, err);
 	memcpy(target->name, stat.name, sizeof(target->name));
 	target->start_time = stat.start_time;
@@ -106,7 +117,7 @@ static enum hi_status read_sizes(struct hi_target *target, struct hi_error *err)
 	target->rss = hi_proc_field_bytes(text, "VmRSS", UINT64_MAX);
 	target->swap = hi_proc_field_bytes(text, "VmSwap", 0);
 	target->pss = UINT64_MAX;
-	if (hi_proc_read_rollup(target->pid, text, sizeof(text))) {
+	if (hi_proc_read_rollup(proc_pid, text, sizeof(text))) {
 		target->rss = hi_proc_field_bytes(text, "Rss", target->rss);
 		target->pss = hi_proc_field_bytes(text, "Pss", UINT64_MAX);
 		target->swap = hi_proc_field_bytes(text, "Swap", target->swap);
@@ -132,7 +143,7 @@ static enum hi_status read_mappings(struct hi_target *target, struct hi_error *e
 
 static enum hi_status look(struct hi_target *target, struct hi_error *err)
 {
-	pid_t pid = target->pid;
+	pid_t pid = target->priv->proc_pid;
 	enum hi_status status = read_exe(target, err);
 
 	if (status == HI_OK)
@@ -147,7 +158,8 @@ static enum hi_status look(struct hi_target *target, struct hi_error *err)
 	target->other_pid_ns = hi_target_in_other_ns(pid, "pid");
 	target->other_user_ns = hi_target_in_other_ns(pid, "user");
 	if (!hi_target_is_alive(target))
-		return hi_fail(err, HI_GONE, 0, "process %d has exited", (int)pid);
+		return hi_fail(err, HI_GONE, 0, "process %d has exited",
+			       (int)target->pid);
 	return HI_OK;
 }
 
@@ -165,10 +177,11 @@ enum hi_status hi_target_open(pid_t pid, struct hi_target **ret, struct hi_error
 	status = open_pidfd(target, err);
 	if (status == HI_OK)
 		status = hi_target_check(pid, err);
+	target->priv->proc_pid = hi_target_live_thread(pid);
 	if (status == HI_OK)
 		status = open_files(target, err);
 	if (status == HI_OK)
-		status = hi_target_check_machine(pid, err);
+		status = hi_target_check_machine(target->priv->proc_pid, err);
 	if (status == HI_OK)
 		status = look(target, err);
 	if (status != HI_OK) {

@@ -61,8 +61,9 @@ static int open_map_files(const struct hi_target *target, const struct hi_mappin
 	HI_GUARD(close) int fd = -1;
 	char path[96];
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)target->pid,
-		 (unsigned long long)m->start, (unsigned long long)m->end);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx",
+		 (int)target->priv->proc_pid, (unsigned long long)m->start,
+		 (unsigned long long)m->end);
 	fd = open(path, O_PATH | O_CLOEXEC);
 	return reopen_if_same(fd, m, true);
 }
@@ -91,7 +92,7 @@ static int open_by_path(const struct hi_target *target, const struct hi_mapping 
 
 static int open_exe(const struct hi_target *target, const struct hi_mapping *m)
 {
-	HI_GUARD(close) int fd = hi_proc_open(target->pid, "exe");
+	HI_GUARD(close) int fd = hi_proc_open(target->priv->proc_pid, "exe");
 
 	if (fd < 0 || !is_same_file(fd, m, false))
 		return -1;

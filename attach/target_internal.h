@@ -9,6 +9,10 @@
 /* Opened before the stop. All belong to the address space of that moment: after
  * an exec they read as empty. */
 struct hi_target_private {
+	/* Whose directory of /proc tells of the address space: the target's pid, or
+	 * a thread that lives where the main thread has exited. See Note [Main
+	 * threads that have exited] in target.c. */
+	pid_t proc_pid;
 	int mem_fd;	/* /proc/PID/mem */
 	int pagemap_fd; /* -1: not permitted */
 	int maps_fd;
@@ -35,6 +39,8 @@ enum hi_status hi_permission_explain(const struct hi_permission *facts,
 				     struct hi_error *err);
 /* Collects the facts, then the same. */
 enum hi_status hi_permission_refused(pid_t pid, int os_errno, struct hi_error *err);
+/* pid, or a thread of it that lives if its main thread has exited; 0: none. */
+pid_t hi_target_live_thread(pid_t pid);
 /* Is it there, alive, ours to look at, x86-64: HI_CANNOT_ATTACH if not. */
 enum hi_status hi_target_check(pid_t pid, struct hi_error *err);
 /* A file of its /proc could not be read, errno says why (0: made no sense). HI_GONE

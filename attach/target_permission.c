@@ -4,6 +4,7 @@
  * helps. The kernel only says EPERM; its checks are ptrace(2), "Ptrace access
  * mode checking", and Documentation/admin-guide/LSM/Yama.rst.
  */
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,11 +17,14 @@
 #include <unistd.h>
 
 #include "attach/target_internal.h"
+#include "attach/tracees.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 
 #define CAP_SYS_PTRACE_BIT (1ull << 19) /* linux/capability.h */
 #define MAX_ANCESTORS 4096
+
+HI_DEFINE_GUARD(DIR *, closedir)
 
 __attribute__((format(printf, 3, 4))) static enum hi_status
 refuse(struct hi_error *err, int os_errno, const char *fmt, ...)
@@ -211,6 +215,31 @@ enum hi_status hi_permission_refused(pid_t pid, int os_errno, struct hi_error *e
 	return hi_permission_explain(&f, err);
 }
 
+static bool lives(char state)
+{
+	return state && state != 'Z' && state != 'X';
+}
+
+pid_t hi_target_live_thread(pid_t pid)
+{
+	DIR *tasks HI_GUARD(closedir) = NULL;
+	struct dirent *entry;
+	char path[64], state;
+
+	state = hi_thread_state(pid, pid);
+	if (!state || lives(state))
+		return pid; /* or we could not look */
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0 && lives(hi_thread_state(pid, tid)))
+			return tid;
+	}
+	return 0;
+}
+
 static enum hi_status check_state(pid_t pid, const struct hi_proc_stat *stat,
 				  struct hi_error *err)
 {
@@ -221,12 +250,7 @@ static enum hi_status check_state(pid_t pid, const struct hi_proc_stat *stat,
 		return refuse(err, EPERM,
 			      "process %d (%s) is a kernel thread: it has no heap",
 			      (int)pid, name);
-	if ((stat->state == 'Z' || stat->state == 'X') && stat->n_threads > 1)
-		return refuse(err, ESRCH,
-			      "the main thread of process %d (%s) has exited: only "
-			      "processes whose main thread lives can be inspected",
-			      (int)pid, name);
-	if (stat->state == 'Z' || stat->state == 'X')
+	if ((stat->state == 'Z' || stat->state == 'X') && !hi_target_live_thread(pid))
 		return refuse(err, ESRCH,
 			      "process %d (%s) is a zombie: it has exited and waits for "
 			      "its parent %d",

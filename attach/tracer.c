@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "attach/clock.h"
+#include "attach/target_internal.h"
 #include "attach/tracer_process.h"
 #include "attach/watchdog.h"
 #include "base/alloc.h"
@@ -108,7 +109,8 @@ static enum hi_status fork_tracer(struct hi_tracer *self, const struct hi_target
 				  int timer, struct hi_error *err)
 {
 	uint64_t probe = 0;
-	HI_GUARD(close) int memory = open_memory(target->pid, &probe);
+	pid_t proc_pid = target->priv ? target->priv->proc_pid : target->pid;
+	HI_GUARD(close) int memory = open_memory(proc_pid, &probe);
 	struct hi_tracer_duty duty = {
 		.pid = target->pid,
 		.inspector = getpid(),

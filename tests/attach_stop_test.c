@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The whole of it: a live process becomes an image, and runs on. */
+#include <elf.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -66,6 +67,32 @@ HI_TEST_SCENARIO(attach_stop, an_image_has_threads_memory_and_the_pause)
 	hi_image_destroy(image);
 	hi_test_expect_free(fx->pid, "RS");
 	HI_ASSERT_EQ(1, hi_test_count_children(getpid()));
+}
+
+HI_TEST_SCENARIO(attach_stop, the_memory_of_a_process_without_its_main_thread_is_copied)
+{
+	struct hi_fixture *fx = hi_fixture_start("stop_threads", "orphan", "4", NULL);
+	struct hi_stop_options options = {};
+	struct hi_target *target;
+	struct hi_image *image;
+	struct hi_error err;
+	uint64_t word;
+
+	hi_test_expect_line(fx, "ready");
+	HI_ASSERT_EQ('Z', hi_process_state(fx->pid));
+	target = open_target(fx->pid);
+	HI_ASSERT_OK(hi_stop_and_copy(target, &options, &image, &err), &err);
+	HI_ASSERT_EQ(6, image->n_threads);
+	HI_ASSERT_EQ(0, image->threads[0].regs.rip);
+	for (size_t i = 1; i < image->n_threads; i++)
+		HI_ASSERT_OK(hi_memory_read_u64(image->memory, image->threads[i].regs.rsp,
+						&word, &err),
+			     &err);
+	HI_ASSERT(hi_image_auxv(image, AT_ENTRY, &word));
+	HI_ASSERT(image->stats.bytes_copied > 0 && image->complete);
+	hi_image_destroy(image);
+	hi_test_expect_free(fx->pid, "RSZ");
+	HI_ASSERT(hi_test_ask(fx, "count") > 0);
 }
 
 HI_TEST_SCENARIO(attach_stop, a_budget_too_small_is_a_time_out_and_harms_nothing)

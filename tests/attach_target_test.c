@@ -168,8 +168,10 @@ static void end_main_thread(void *arg)
 	syscall(SYS_exit, 0); /* this thread only */
 }
 
-HI_TEST_SCENARIO(target, a_process_whose_main_thread_has_exited_is_refused)
+HI_TEST_SCENARIO(target, a_process_whose_main_thread_has_exited_is_seen_through_another)
 {
+	struct hi_target *target = NULL;
+	struct hi_error err;
 	char byte;
 	int ends[2];
 	pid_t pid;
@@ -182,7 +184,12 @@ HI_TEST_SCENARIO(target, a_process_whose_main_thread_has_exited_is_refused)
 	HI_ASSERT(read(ends[0], &byte, 1) == 1);
 	for (int i = 0; i < 1000 && hi_process_state(pid) != 'Z'; i++)
 		usleep(1000);
-	check_refused(0, pid, "main thread");
+	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
+	HI_ASSERT_EQ(pid, target->pid);
+	HI_ASSERT(target->n_mappings > 10);
+	HI_ASSERT(target->rss > 4096 && target->rss < UINT64_MAX);
+	HI_ASSERT(target->exe[0] == '/');
+	hi_target_close(target);
 }
 
 HI_TEST_SCENARIO(target, a_thread_is_refused_and_its_process_named)
