@@ -104,7 +104,7 @@ static enum row row_of_block(struct fill *f, const struct hi_block *b)
 	if (id >= objects->count || hi_objects_address(objects, id) != b->addr)
 		id = hi_objects_find(objects, b->addr, NULL);
 	if (id == HI_NODE_NONE)
-		return LIVE;
+		return FRAGMENTATION; /* no row has its bytes: the table refused it */
 	f->next = id + 1;
 	if (objects->flags[id] & HI_OBJECT_INTERNAL)
 		return ALLOCATOR;
@@ -128,8 +128,33 @@ static uint64_t missing(struct fill *f, uint64_t start, uint64_t end)
 	return bytes;
 }
 
-/* A block's bytes end where its user's end, less the next one's header: an
- * allocator's header is cost - usable bytes before the address at most. */
+/*
+ * A block's bytes end where its user's end, less the next one's header: an
+ * allocator's header is cost - usable bytes before the address at most. A chunk
+ * that is a mapping may start far inside it (memalign): as an object it costs
+ * its own header and bytes only, and what lies before it is fragmentation.
+ */
+static void extent_of(const struct fill *f, const struct hi_block *b, uint64_t *start_ret,
+		      uint64_t *end_ret)
+{
+	bool whole = b->mmapped && !f->reach;
+	uint64_t start = whole ? f->region->start : b->addr - 16;
+	uint64_t end;
+
+	if (start < f->before)
+		start = f->before;
+	end = b->mmapped ? b->addr + b->usable : start + b->cost;
+	if (end > f->region->end || end < start)
+		end = f->region->end;
+	*start_ret = start;
+	*end_ret = end;
+}
+
+static void subtract(struct hi_ledger_row *row, uint64_t bytes)
+{
+	row->resident -= bytes < row->resident ? bytes : row->resident;
+}
+
 static bool subtract_missing(const struct hi_block *blocks, size_t n, unsigned region,
 			     void *arg)
 {
@@ -138,17 +163,12 @@ static bool subtract_missing(const struct hi_block *blocks, size_t n, unsigned r
 	(void)region;
 	for (size_t i = 0; i < n; i++) {
 		const struct hi_block *b = &blocks[i];
-		uint64_t start = b->mmapped ? f->region->start : b->addr - 16;
-		uint64_t end;
+		uint64_t start, end;
 
-		if (start < f->before)
-			start = f->before;
-		end = start + b->cost;
-		if (end > f->region->end || end < start)
-			end = f->region->end;
+		extent_of(f, b, &start, &end);
 		f->before = end;
 		if (f->hole < f->holes_end && end > f->hole->start && start < end)
-			f->rows[row_of_block(f, b)].resident -= missing(f, start, end);
+			subtract(&f->rows[row_of_block(f, b)], missing(f, start, end));
 		else if (b->state == HI_BLOCK_LIVE)
 			f->next++;
 	}

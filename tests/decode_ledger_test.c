@@ -348,6 +348,55 @@ HI_TEST(ledger, leaked_bytes_are_those_that_no_root_reaches)
 	hi_graph_destroy(g);
 }
 
+/* One chunk that is a mapping, and that memalign moved to its middle. */
+static enum hi_status walk_aligned(struct hi_allocator *a, unsigned r, hi_blocks_fn *fn,
+				   void *arg, struct hi_error *err)
+{
+	struct hi_block b = {.addr = HEAP + 8 * PAGE,
+			     .usable = 8 * PAGE,
+			     .cost = 16 * PAGE,
+			     .state = HI_BLOCK_LIVE,
+			     .mmapped = true};
+
+	(void)a, (void)err;
+	(void)fn(&b, 1, r, arg);
+	return HI_OK;
+}
+
+HI_TEST(ledger, what_lies_before_an_aligned_mapped_chunk_is_not_taken_from_it)
+{
+	static const struct hi_allocator_ops aligned = {
+		.name = "mock", .walk_region = walk_aligned, .release = release};
+	struct hi_image *image = make_image(0x0181, true); /* pages 0, 7 and 8 */
+	struct hi_allocator a = {.ops = &aligned, .regions = &region, .n_regions = 1};
+	struct builder builder;
+	struct hi_objects *objects;
+	struct hi_graph_builder *gb;
+	struct hi_graph *g;
+	struct hi_reach *reach;
+	struct hi_ledger l;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_objects_builder_create(&builder.b, &err), &err);
+	hi_objects_builder_overhead(builder.b, 0, 16);
+	HI_ASSERT_OK(hi_objects_builder_region(builder.b, region.start, region.end, 4,
+					       &builder.region, &err),
+		     &err);
+	HI_ASSERT_OK(walk_aligned(&a, 0, add_objects, &builder, &err), &err);
+	HI_ASSERT_OK(hi_objects_seal(builder.b, &objects, &err), &err);
+	HI_ASSERT_OK(hi_graph_builder_create(objects, &gb, &err), &err);
+	HI_ASSERT_OK(hi_graph_seal(gb, &g, &err), &err);
+	HI_ASSERT_OK(hi_reach_compute(g, 1, &reach, &err), &err);
+	HI_ASSERT_OK(hi_ledger_fill(image, &a, g, reach, 8 * PAGE, &l, &err), &err);
+	check_sum(&l);
+	HI_ASSERT_EQ(0, l.unknown);
+	HI_ASSERT_EQ(16 + PAGE, row(&l, "leak")->resident);
+	HI_ASSERT_EQ(16 + 8 * PAGE, row(&l, "leak")->virtual_size);
+	HI_ASSERT_EQ(2 * PAGE - 16, row(&l, "fragmentation")->resident);
+	hi_reach_destroy(reach);
+	hi_graph_destroy(g);
+}
+
 HI_TEST(ledger, running_out_of_memory_is_said)
 {
 	struct hi_image *image = make_image(0x5555, true);
