@@ -34,6 +34,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "attach/clock.h"
 #include "attach/restart.h"
@@ -41,6 +42,8 @@
 #define LOOK_WORDS 128
 #define OPINION_BYTES 16384
 #define PAGE 4096u
+#define PAGEMAP_PRESENT (1ull << 63) /* linux: admin-guide/mm/pagemap.rst */
+#define PAGEMAP_SWAPPED (1ull << 62)
 #define ASLEEP_TRIES 3
 #define ASLEEP_TRIES_MAX 8
 #define QUIET_NS 20000000u
@@ -73,15 +76,42 @@ static bool in_ranges(const struct hi_stop_options *options, uint64_t addr)
 	return false;
 }
 
+/*
+ * How many bytes from addr the target has touched: reading others would make it
+ * grow page tables, and wait for whoever serves a userfaultfd. size: at most
+ * OPINION_BYTES.
+ */
+static size_t touched_bytes(const struct hi_tracees *all, uint64_t addr, size_t size)
+{
+	uint64_t entries[OPINION_BYTES / PAGE + 1], first = addr / PAGE;
+	size_t n = (size_t)((addr + size - 1) / PAGE - first) + 1, touched = 0;
+	ssize_t got;
+
+	if (all->pagemap < 0)
+		return size;
+	if (addr > INT64_MAX || n > sizeof(entries) / sizeof(*entries))
+		return 0; /* not of user space */
+	got = pread(all->pagemap, entries, n * sizeof(*entries),
+		    (off_t)(first * sizeof(*entries)));
+	while (got > 0 && touched < (size_t)got / sizeof(*entries) &&
+	       (entries[touched] & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)))
+		touched++;
+	if (touched == n)
+		return size;
+	return touched ? (size_t)((first + touched) * PAGE - addr) : 0;
+}
+
 /* As many bytes from addr as can be read, page by page: a transfer need not be
  * split inside one vector. */
-static size_t read_stack(pid_t tid, uint64_t addr, void *buf, size_t size)
+static size_t read_stack(const struct hi_tracees *all, pid_t tid, uint64_t addr,
+			 void *buf, size_t size)
 {
 	struct iovec local = {.iov_base = buf, .iov_len = size};
 	struct iovec remote[OPINION_BYTES / PAGE + 1];
 	size_t n = 0, done = 0;
 	ssize_t got;
 
+	size = touched_bytes(all, addr, size);
 	while (done < size && n < sizeof(remote) / sizeof(*remote)) {
 		uint64_t at = addr + done;
 		size_t part = PAGE - (size_t)(at % PAGE);
@@ -104,7 +134,7 @@ static bool looks_inside(const struct avoidance *av, const struct hi_tracee *tra
 
 	if (in_ranges(av->options, tracee->regs.rip))
 		return true;
-	n = read_stack(tracee->tid, tracee->regs.rsp, words, sizeof(words));
+	n = read_stack(av->all, tracee->tid, tracee->regs.rsp, words, sizeof(words));
 	for (size_t i = 0; i < n / sizeof(*words); i++)
 		if (in_ranges(av->options, words[i]))
 			return true;
@@ -122,7 +152,7 @@ static bool is_really_inside(const struct avoidance *av, const struct hi_tracee 
 	if (!options->is_inside || in_ranges(options, regs.rip))
 		return true;
 	hi_restart_predict(&regs);
-	n = read_stack(tracee->tid, regs.rsp, stack, sizeof(stack));
+	n = read_stack(av->all, tracee->tid, regs.rsp, stack, sizeof(stack));
 	return options->is_inside(options->is_inside_arg, &regs, stack, n);
 }
 

@@ -171,7 +171,8 @@ enum hi_status hi_tracees_init(struct hi_tracees *all, pid_t pid, size_t capacit
 
 	while (n_slots < 2 * capacity)
 		n_slots *= 2;
-	*all = (struct hi_tracees){.pid = pid, .capacity = capacity, .n_slots = n_slots};
+	*all = (struct hi_tracees){
+		.pid = pid, .capacity = capacity, .n_slots = n_slots, .pagemap = -1};
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	all->items = hi_calloc(capacity, sizeof(*all->items));
 	all->slots = hi_calloc(n_slots, sizeof(*all->slots));

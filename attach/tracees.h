@@ -46,6 +46,7 @@ struct hi_tracees {
 	uint32_t *slots;
 	size_t n_slots; /* power of two, at least 2 * capacity */
 	bool leader_exited;
+	int pagemap;	      /* /proc/PID/pagemap, borrowed; -1: not to be had */
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC; no waiting beyond it */
 };
 

@@ -84,7 +84,8 @@ static uint64_t vdso_of(const struct hi_target *target)
 
 /*
  * Of the program that is there now. Amid an exec the auxiliary vector is empty
- * for a moment: looks again.
+ * for a moment: looks again. Reads nothing from the target, who may have a
+ * userfaultfd there: nobody watches over us yet.
  */
 static int open_memory(pid_t pid, uint64_t *probe_ret)
 {
@@ -93,12 +94,11 @@ static int open_memory(pid_t pid, uint64_t *probe_ret)
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
 	for (int i = 0; i < MEMORY_TRIES; i++) {
 		HI_GUARD(close) int fd = open(path, O_RDONLY | O_CLOEXEC);
-		char byte;
 
 		if (fd < 0)
 			return -1;
 		*probe_ret = hi_tracer_auxv_value(pid, AT_RANDOM);
-		if (*probe_ret && pread(fd, &byte, 1, (off_t)*probe_ret) == 1)
+		if (*probe_ret)
 			return hi_take_fd(fd);
 		hi_clock_pause_ns(MEMORY_PAUSE_NS);
 	}
@@ -111,12 +111,14 @@ static enum hi_status fork_tracer(struct hi_tracer *self, const struct hi_target
 	uint64_t probe = 0;
 	pid_t proc_pid = target->priv ? target->priv->proc_pid : target->pid;
 	HI_GUARD(close) int memory = open_memory(proc_pid, &probe);
+	HI_GUARD(close) int pagemap = hi_proc_open(proc_pid, "pagemap");
 	struct hi_tracer_duty duty = {
 		.pid = target->pid,
 		.inspector = getpid(),
 		.start_time = target->start_time,
 		.vdso = vdso_of(target),
 		.memory = memory,
+		.pagemap = pagemap,
 		.probe = probe,
 		.timer = timer,
 		.options = &self->options,

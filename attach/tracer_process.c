@@ -256,12 +256,12 @@ static enum hi_status resume(struct tracer_process *self, struct hi_error *err)
 static void set_up(struct tracer_process *self)
 {
 	const struct hi_tracer_duty *duty = self->duty;
-	const int keep[] = {duty->socket, duty->timer, duty->memory};
+	const int keep[] = {duty->socket, duty->timer, duty->memory, duty->pagemap};
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != duty->inspector)
 		_exit(0); /* it died before we asked to be told */
-	hi_child_settle("hi-tracer", keep, 3);
+	hi_child_settle("hi-tracer", keep, sizeof(keep) / sizeof(*keep));
 	hi_tracees_handle_signals(&self->tracees);
 	(void)prctl(PR_SET_TIMERSLACK, 1);
 }
@@ -284,6 +284,7 @@ static enum hi_status obey(struct tracer_process *self, uint32_t command,
 		return resume(self, err);
 	status = hi_tracees_init(&self->tracees, self->duty->pid,
 				 self->duty->shared->capacity, err);
+	self->tracees.pagemap = self->duty->pagemap;
 	if (status == HI_OK)
 		status = stop(self, err);
 	return status;

@@ -29,6 +29,7 @@ struct hi_tracer_duty {
 	uint64_t start_time; /* of the target, clock ticks; 0: unknown */
 	uint64_t vdso;	     /* where the target's vdso was; 0: unknown */
 	int memory;	     /* /proc/PID/mem of the program as it was at the start; -1 */
+	int pagemap;	     /* the same; -1 */
 	uint64_t probe;	     /* a readable address in it */
 	int socket, timer;
 	const struct hi_stop_options *options;

@@ -3,7 +3,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -267,4 +270,75 @@ HI_TEST_SCENARIO(attach_avoid, a_sleeper_with_a_stale_word_is_reported_and_costs
 	HI_ASSERT_EQ(0, count_inside(&storm));
 	resume_target(tracer);
 	expect_counting(storm.fx);
+}
+
+/* ---- pages that the target never touched ---- */
+
+#define STACK_PAGES 8
+#define STALE_WORD 0x123450008ull
+
+/* Sleeps for ever with a stack pointer near the end of the first page. */
+_Noreturn static void sleep_on(char *stack)
+{
+	alarm(60);
+	memset(stack, 0, 4096);
+	memcpy(stack + 4088, &(uint64_t){STALE_WORD}, 8);
+	__asm__ volatile("mov %0, %%rsp\n"
+			 "1: mov $34, %%eax\n" /* pause */
+			 "syscall\n"
+			 "jmp 1b"
+			 :
+			 : "r"(stack + 4000)
+			 : "memory");
+	__builtin_unreachable();
+}
+
+static void end_child(void *pid)
+{
+	kill((pid_t)(intptr_t)pid, SIGKILL);
+	waitpid((pid_t)(intptr_t)pid, NULL, 0);
+}
+
+static uint64_t pagemap_entry(pid_t pid, const char *addr)
+{
+	uint64_t entry = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
+	file = fopen(path, "r");
+	HI_ASSERT(file &&
+		  fseeko(file, (off_t)((uintptr_t)addr / 4096 * 8), SEEK_SET) == 0 &&
+		  fread(&entry, 8, 1, file) == 1);
+	fclose(file);
+	return entry;
+}
+
+HI_TEST_SCENARIO(attach_avoid, looking_at_a_stack_faults_no_page_in)
+{
+	const struct hi_range stale = {STALE_WORD - 8, STALE_WORD + 8};
+	struct hi_stop_options options = {
+		.avoid = &stale, .n_avoid = 1, .is_inside = never_inside};
+	char *stack = mmap(NULL, STACK_PAGES * 4096, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct hi_tracer_stop stop;
+	struct hi_tracer *tracer;
+	pid_t pid;
+
+	HI_ASSERT(stack != MAP_FAILED);
+	HI_ASSERT_EQ(0, madvise(stack, STACK_PAGES * 4096, MADV_NOHUGEPAGE));
+	pid = fork();
+	if (pid == 0)
+		sleep_on(stack);
+	hi_test_defer(end_child, (void *)(intptr_t)pid);
+	hi_test_defer(destroy_standing, NULL);
+	for (int i = 0; i < 1000 && !pagemap_entry(pid, stack); i++)
+		hi_test_sleep_us(1000);
+	hi_test_sleep_us(20000);
+	tracer = stop_target(pid, &options, &stop);
+	HI_ASSERT_EQ((uintptr_t)stack + 4000, stop.threads[0].regs.rsp);
+	resume_target(tracer);
+	for (int i = 1; i < STACK_PAGES; i++)
+		HI_ASSERT_EQ(0, pagemap_entry(pid, stack + i * 4096) >> 62);
+	munmap(stack, STACK_PAGES * 4096);
 }
