@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "attach/copy.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +20,10 @@
 
 #define MAX_ROUNDS 4
 #define MAX_FILES 4096
+#define MAX_DESCRIPTORS 65536
 #define SPARE_BYTES (32ull << 20)
+
+HI_DEFINE_GUARD(DIR *, closedir)
 
 static enum hi_status create(struct hi_target *target,
 			     const struct hi_stop_options *options, struct hi_copy **ret,
@@ -92,20 +96,16 @@ static enum hi_status open_files(const struct hi_target *target,
 
 static bool has_userfaultfd(pid_t pid)
 {
+	DIR *fds HI_GUARD(closedir) = NULL;
 	char path[64], link[64];
+	struct dirent *entry;
 
-	/* Descriptors are dense from 0; a hole of 64 ends the search. */
-	for (int fd = 0, missing = 0; missing < 64; fd++) {
-		ssize_t n;
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	fds = opendir(path);
+	for (int i = 0; fds && i < MAX_DESCRIPTORS && (entry = readdir(fds)); i++) {
+		ssize_t n = readlinkat(dirfd(fds), entry->d_name, link, sizeof(link) - 1);
 
-		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
-		n = readlink(path, link, sizeof(link) - 1);
-		if (n < 0) {
-			missing++;
-			continue;
-		}
-		link[n] = 0;
-		missing = 0;
+		link[n > 0 ? n : 0] = 0;
 		if (strcmp(link, "anon_inode:[userfaultfd]") == 0)
 			return true;
 	}

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The whole of it: a live process becomes an image, and runs on. */
 #include <elf.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "attach/stop.h"
@@ -139,4 +146,59 @@ HI_TEST_SCENARIO(attach_stop, a_target_that_was_killed_before_is_gone)
 	HI_ASSERT_STATUS(HI_GONE, hi_stop_and_copy(target, &options, &image, &err));
 	HI_ASSERT(!image);
 	HI_ASSERT_EQ(1, hi_test_count_children(getpid()));
+}
+
+static void end_child(void *pid)
+{
+	kill((pid_t)(intptr_t)pid, SIGKILL);
+	waitpid((pid_t)(intptr_t)pid, NULL, 0);
+}
+
+/* A child whose page is somebody's to fill in; the descriptor for it is a high
+ * one. Writes 1 if the kernel has no userfaultfd for us. */
+_Noreturn static void wait_with_userfaultfd(void *page, int report)
+{
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register range = {.range = {(uintptr_t)page, 4096},
+					.mode = UFFDIO_REGISTER_MODE_MISSING};
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+	char absent = fd < 0 || ioctl(fd, UFFDIO_API, &api) != 0 ||
+		      ioctl(fd, UFFDIO_REGISTER, &range) != 0;
+
+	alarm(60);
+	if (!absent && (dup2(fd, 500) != 500 || close(fd) != 0))
+		_exit(1);
+	if (write(report, &absent, 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+HI_TEST_SCENARIO(attach_stop, a_page_that_is_filled_in_later_is_not_zeros)
+{
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+	struct hi_stop_options options = {};
+	struct hi_image *image;
+	struct hi_error err;
+	char absent = 1;
+	uint64_t word;
+	int ends[2];
+	pid_t pid;
+
+	HI_ASSERT(page != MAP_FAILED && pipe(ends) == 0);
+	pid = fork();
+	if (pid == 0)
+		wait_with_userfaultfd(page, ends[1]);
+	hi_test_defer(end_child, (void *)(intptr_t)pid);
+	HI_ASSERT_EQ(1, read(ends[0], &absent, 1));
+	if (absent)
+		HI_SKIP("no userfaultfd here");
+	HI_ASSERT_OK(hi_stop_and_copy(open_target(pid), &options, &image, &err), &err);
+	HI_ASSERT_STATUS(HI_FAULT,
+			 hi_memory_read_u64(image->memory, (uintptr_t)page, &word, &err));
+	hi_image_destroy(image);
+	munmap(page, 4096);
+	close(ends[0]);
+	close(ends[1]);
 }
