@@ -8,21 +8,46 @@
 
 #define HUGE_PAGE (2u << 20)
 
-static _Atomic uint64_t fail_at;
+static _Atomic uint64_t fail_at, fail_end;
 static _Atomic uint64_t count;
+static _Atomic uint64_t failures;
 
 static bool fails(void)
 {
 	uint64_t limit = atomic_load_explicit(&fail_at, memory_order_relaxed);
 	uint64_t now = atomic_fetch_add_explicit(&count, 1, memory_order_relaxed) + 1;
 
-	return limit && now >= limit;
+	return limit && now >= limit &&
+	       now < atomic_load_explicit(&fail_end, memory_order_relaxed);
+}
+
+static void *note(void *ptr)
+{
+	if (!ptr)
+		atomic_fetch_add_explicit(&failures, 1, memory_order_relaxed);
+	return ptr;
+}
+
+static void fail_between(uint64_t first, uint64_t end)
+{
+	atomic_store(&count, 0);
+	atomic_store(&fail_end, end);
+	atomic_store(&fail_at, first);
 }
 
 void hi_alloc_fail_at(uint64_t nth)
 {
-	atomic_store(&count, 0);
-	atomic_store(&fail_at, nth);
+	fail_between(nth, UINT64_MAX);
+}
+
+void hi_alloc_fail_once(uint64_t nth)
+{
+	fail_between(nth, nth + 1);
+}
+
+uint64_t hi_alloc_failures(void)
+{
+	return atomic_load(&failures);
 }
 
 uint64_t hi_alloc_count(void)
@@ -32,17 +57,17 @@ uint64_t hi_alloc_count(void)
 
 void *hi_alloc(size_t size)
 {
-	return fails() ? NULL : malloc(size ? size : 1);
+	return note(fails() ? NULL : malloc(size ? size : 1));
 }
 
 void *hi_calloc(size_t n, size_t size)
 {
-	return fails() ? NULL : calloc(n ? n : 1, size ? size : 1);
+	return note(fails() ? NULL : calloc(n ? n : 1, size ? size : 1));
 }
 
 void *hi_realloc(void *ptr, size_t size)
 {
-	return fails() ? NULL : realloc(ptr, size ? size : 1);
+	return note(fails() ? NULL : realloc(ptr, size ? size : 1));
 }
 
 void *hi_realloc_array(void *ptr, size_t n, size_t size)
@@ -50,7 +75,7 @@ void *hi_realloc_array(void *ptr, size_t n, size_t size)
 	size_t bytes;
 
 	if (__builtin_mul_overflow(n, size, &bytes))
-		return NULL;
+		return note(NULL);
 	return hi_realloc(ptr, bytes);
 }
 
@@ -76,11 +101,11 @@ void *hi_pages_alloc(size_t size)
 	void *pages;
 
 	if (fails())
-		return NULL;
+		return note(NULL);
 	pages = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (pages == MAP_FAILED)
-		return NULL;
+		return note(NULL);
 	if (size >= HUGE_PAGE)
 		(void)madvise(pages, size, MADV_HUGEPAGE); /* a hint, may be refused */
 	return pages;

@@ -28,11 +28,16 @@ char *hi_strndup(const char *text, size_t max);
 void *hi_pages_alloc(size_t size);
 void hi_pages_free(void *pages, size_t size);
 
+/* How many allocations have failed so far: whoever goes on without them must say
+ * that something may be missing. */
+uint64_t hi_alloc_failures(void);
+
 /*
  * Tests only: the nth allocation from now on (1 = the next) and every later
  * one fails; 0 switches it off. hi_alloc_count() counts since the last call.
  */
 void hi_alloc_fail_at(uint64_t nth);
+void hi_alloc_fail_once(uint64_t nth); /* the same for that one alone */
 uint64_t hi_alloc_count(void);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/inspect.h"
 
-#include <stdarg.h>
+#include <inttypes.h>
 #include <malloc.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -213,9 +214,34 @@ static enum hi_status compute(struct hi_inspection *in, unsigned wanted,
 	return status;
 }
 
+bool hi_inspect_lost_something(const struct hi_inspection *in)
+{
+	return hi_alloc_failures() != in->failures_before;
+}
+
+/* Whoever failed to get memory may have gone on without types, names or roots. */
+static enum hi_status say_shortage(struct hi_inspection *in, struct hi_error *err)
+{
+	uint64_t failures = hi_alloc_failures();
+	uint64_t n = failures - in->failures_before;
+
+	if (n == 0)
+		return HI_OK;
+	hi_inspect_warn(in,
+			"memory ran out %" PRIu64 " times: types, names, roots or whole "
+			"modules may be missing",
+			n);
+	if (hi_alloc_failures() != failures)
+		return hi_fail_memory(err, "inspection");
+	in->failures_before = failures;
+	in->short_of_memory = true;
+	return HI_OK;
+}
+
 enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted,
 			       struct hi_inspection **ret, struct hi_error *err)
 {
+	uint64_t failures = hi_alloc_failures();
 	HI_GUARD(hi_inspect_close)
 	struct hi_inspection *in = hi_calloc(1, sizeof(*in));
 	enum hi_status status;
@@ -223,6 +249,7 @@ enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted
 	if (!in)
 		return hi_fail_memory(err, "inspection");
 	in->options = options;
+	in->failures_before = failures;
 	hi_inspect_phase(in, "opening the target");
 	status = freeze(in, err);
 	if (status != HI_OK)
@@ -242,6 +269,8 @@ enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted
 		status = compute(in, wanted, err);
 	hi_inspect_phase(in, NULL);
 	hi_progress_end(hi_take(in->progress));
+	if (status == HI_OK)
+		status = say_shortage(in, err);
 	if (status == HI_OK)
 		*ret = hi_take(in);
 	return status;

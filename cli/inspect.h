@@ -47,12 +47,16 @@ struct hi_inspection {
 	bool ledger_known;
 	struct hi_arena arena; /* of the warnings, and for the commands */
 	struct hi_warning_list HI_VECTOR(const char *) warnings;
+	uint64_t failures_before; /* hi_alloc_failures() at the beginning */
+	bool short_of_memory;	  /* some part did without; a warning says so */
 	struct hi_phase_list HI_VECTOR(struct hi_phase) phases;
 	uint64_t phase_started; /* CLOCK_MONOTONIC; 0: none runs */
 	struct hi_progress *progress;
 };
 
-/* wanted: bits of enum hi_wanted; reachability is always there. */
+/* wanted: bits of enum hi_wanted; reachability is always there. Where memory ran
+ * out and some part could do without (no types, fewer roots), a warning tells it;
+ * where there is no memory for that either: HI_NO_MEMORY. */
 enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted,
 			       struct hi_inspection **ret, struct hi_error *err);
 void hi_inspect_close(struct hi_inspection *in);
@@ -60,6 +64,8 @@ void hi_inspect_close(struct hi_inspection *in);
 /* A line for the header; dropped when out of memory. */
 void hi_inspect_warn(struct hi_inspection *in, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Memory ran out since this was opened, and no warning has told it. */
+bool hi_inspect_lost_something(const struct hi_inspection *in);
 /* Ends the phase before and begins this one; NULL just ends. */
 void hi_inspect_phase(struct hi_inspection *in, const char *name);
 

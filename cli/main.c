@@ -84,7 +84,8 @@ static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
 	if (o->json) {
 		hi_json_init(&json, output->file);
 		status = o->command->run(in, head, NULL, &json, err);
-		if (status == HI_OK && !hi_json_finish(&json) && json.failed)
+		if (status == HI_OK && ((!hi_json_finish(&json) && json.failed) ||
+					hi_inspect_lost_something(in)))
 			return hi_fail_memory(err, "JSON");
 		return status;
 	}
@@ -92,6 +93,8 @@ static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
 	if (!page)
 		return hi_fail_memory(err, "page");
 	status = o->command->run(in, head, page, NULL, err);
+	if (status == HI_OK && hi_inspect_lost_something(in))
+		return hi_fail_memory(err, "report");
 	if (status == HI_OK)
 		status = hi_output_page(output, o, page, err);
 	return status;
@@ -119,7 +122,7 @@ static int inspect(const struct hi_options *options, struct hi_output *output)
 	hi_inspect_phase(in, NULL);
 	if (options->verbose)
 		say_phases(in);
-	if (options->strict && is_partial(&head)) {
+	if (options->strict && (is_partial(&head) || in->short_of_memory)) {
 		if (!options->quiet)
 			fprintf(stderr, "heapinspect: the snapshot is not complete\n");
 		return EXIT_PARTIAL;

@@ -20,6 +20,22 @@ HI_TEST(alloc, the_nth_allocation_and_all_after_it_fail)
 	free(first);
 }
 
+HI_TEST(alloc, one_failure_alone_is_counted)
+{
+	uint64_t before = hi_alloc_failures();
+	void *first, *second, *third;
+
+	hi_alloc_fail_once(2);
+	first = hi_alloc(1);
+	second = hi_pages_alloc(1);
+	third = hi_alloc(1);
+	hi_alloc_fail_at(0);
+	HI_ASSERT(first && !second && third);
+	HI_ASSERT_EQ(1, hi_alloc_failures() - before);
+	free(first);
+	free(third);
+}
+
 HI_TEST(alloc, a_product_that_wraps_is_refused)
 {
 	HI_ASSERT(!hi_realloc_array(NULL, SIZE_MAX / 2, 3));

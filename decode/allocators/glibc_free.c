@@ -180,7 +180,10 @@ static enum hi_status list_tcache(struct hi_glibc *g, struct hi_window *w,
 		hi_memory_read(g->memory, tcache, bytes, l->tcache_size, NULL);
 
 	if (status != HI_OK) {
-		hi_glibc_damage(g, tcache, "tcache of thread %u is not readable", thread);
+		hi_glibc_damage(g, tcache,
+				"tcache of thread %u is not readable: its free chunks "
+				"count as in use",
+				thread);
 		return HI_OK;
 	}
 	if (!add_listed(g, tcache - HI_CHUNK_HEADER, HI_BLOCK_INTERNAL))
@@ -241,7 +244,8 @@ static enum hi_status list_tcaches(struct hi_glibc *g, struct hi_window *w,
 			continue; /* not a thread of libc's */
 		if (!hi_window_u64(w, at, &tcache))
 			hi_glibc_damage(g, at,
-					"thread %u: its tcache pointer is not readable",
+					"thread %u: its tcache pointer is not readable: "
+					"its free chunks count as in use",
 					i);
 		else if (is_tcache(g, w, tcache))
 			status = list_tcache(g, w, i, tcache, err);
