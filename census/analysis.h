@@ -48,11 +48,11 @@ void hi_scc_destroy(struct hi_scc *scc);
  * Semi-NCA over the super-root's edges and one to each of internal_roots. An object that
  * precise edges reach is dominated over precise edges only; the others over all edges.
  * idom of unreachable nodes and of the super-root is HI_NODE_NONE. retained includes the
- * node's own cost. */
+ * node's own cost; internal objects cost nothing, as in hi_reach.live_bytes, so that the
+ * super-root retains exactly those. */
 struct hi_dominators {
 	hi_node *idom;	    /* n_nodes */
-	uint64_t *retained; /* n_nodes; 0 where unreachable. Internal objects count here
-			     * with their cost, unlike in hi_reach.live_bytes */
+	uint64_t *retained; /* n_nodes; 0 where unreachable */
 	hi_node *order; /* preorder of the dominator tree: n_order reachable nodes, the
 			 * super-root first; children in a fixed order */
 	uint32_t *span; /* the subtree of order[i] is order[i] .. order[i + span[i] - 1];

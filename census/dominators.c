@@ -598,8 +598,11 @@ static bool give_retained(struct job *j)
 				__builtin_prefetch(&o->flags[order[i - AHEAD]]);
 			}
 		}
-		out[order[i]] = children_retained(d, i, out) +
-				(order[i] < o->count ? hi_cost_of(o, order[i]) : 0);
+		out[order[i]] =
+			children_retained(d, i, out) +
+			(order[i] < o->count && !hi_is_internal(j->graph, order[i])
+				 ? hi_cost_of(o, order[i])
+				 : 0);
 	}
 	return true;
 }

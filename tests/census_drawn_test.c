@@ -185,6 +185,8 @@ HI_TEST(drawn, what_libc_holds_for_itself_is_no_leak)
 	d = dominators_of(g, r);
 	HI_ASSERT_EQ(g->super_root, d->idom[FILE_]);
 	HI_ASSERT_EQ(FILE_, d->idom[BUFFER]);
+	HI_ASSERT_EQ(4096, d->retained[FILE_]);
+	HI_ASSERT_EQ(r->live_bytes, d->retained[g->super_root]);
 	leaks = leaks_of(g, r);
 	HI_ASSERT_EQ(1, leaks->n_roots);
 	HI_ASSERT_EQ(LONE, leaks->roots[0].node);
