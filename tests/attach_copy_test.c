@@ -485,7 +485,9 @@ HI_TEST_ROOT(copy, a_user_copies_a_process_of_their_own_with_code_whose_file_is_
 	if (pid == 0)
 		wait_as_nobody(words, code, ready[1]);
 	hi_test_defer(end_child, (void *)(intptr_t)pid);
+	close(ready[1]); /* so that a child that fails is seen to end */
 	HI_ASSERT(read(ready[0], &byte, 1) == 1);
+	close(ready[0]);
 	copier = fork();
 	if (copier == 0)
 		_exit(copy_as_nobody(pid, words, code));

@@ -2,6 +2,7 @@
 // Hands the C tests of the linker section hi_tests to Google Test, and is the
 // main program: --label=unit runs those of one label.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csetjmp>
 #include <cstdarg>
@@ -51,8 +52,11 @@ class CTest : public testing::Test
 	}
 	void TestBody() override
 	{
-		if (setjmp(way_out) == 0)
+		if (setjmp(way_out) == 0) {
+			if (strcmp(test_->label, "root") == 0 && geteuid() != 0)
+				hi_test_skip(test_->file, test_->line, "needs root");
 			test_->body();
+		}
 		run_deferred();
 	}
 

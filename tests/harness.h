@@ -9,8 +9,8 @@
  *	}
  *
  * HI_TEST: label unit (no other process, milliseconds). HI_TEST_SCENARIO runs
- * fixtures; HI_TEST_ROOT needs root or a capability; HI_TEST_SLOW takes more
- * than a few seconds. An assertion ends the test. HI_SKIP(reason) is a loud
+ * fixtures; HI_TEST_ROOT needs root and is skipped without; HI_TEST_SLOW takes
+ * more than a few seconds. An assertion ends the test. HI_SKIP(reason) is a loud
  * skip by hand and a failure where CI=true.
  */
 #ifndef HI_TESTS_HARNESS_H
