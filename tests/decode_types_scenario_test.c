@@ -354,6 +354,37 @@ HI_TEST_SCENARIO(types, members_that_the_compiler_made_are_marked)
 		HI_ASSERT(strcmp(find(p, "ns::Other")->members[i].name, "shared") != 0);
 }
 
+/* Does a member of the type, not one of its bases, cover the word at offset? */
+static bool has_own_word(struct hi_types *types, const struct hi_type *type,
+			 uint64_t offset)
+{
+	for (uint32_t i = 0; i < type->n_members; i++) {
+		const struct hi_member *m = &type->members[i];
+
+		if (!m->is_base && offset >= m->offset &&
+		    offset + 8 <= m->offset + hi_type_get(types, m->type)->size)
+			return true;
+	}
+	return false;
+}
+
+/* Left is {vptr, l, virtual base: {vptr, v}}. In Diamond, Left and Right cover 48
+ * bytes as whole objects, but the shared base has a place of its own. */
+HI_TEST_SCENARIO(types, words_of_virtual_bases_are_covered)
+{
+	struct inspected *p = check_all("types_cc", false);
+	const struct hi_type *left = find(p, "ns::Left");
+	const struct hi_type *diamond = find(p, "ns::Diamond");
+
+	HI_ASSERT_EQ(32, left->size);
+	HI_ASSERT(has_own_word(p->types, left, 16));
+	HI_ASSERT(has_own_word(p->types, left, 24));
+	HI_ASSERT_EQ(48, diamond->size);
+	/* Right is at 16 and covers the last 32 bytes, the base's with them. */
+	HI_ASSERT(has_own_word(p->types, find(p, "ns::Right"), 24));
+	HI_ASSERT(!has_own_word(p->types, find(p, "ns::Derived"), 16));
+}
+
 HI_TEST_SCENARIO(types, what_nobody_defines_is_not_found)
 {
 	struct inspected *p = check_all("types_c", false);

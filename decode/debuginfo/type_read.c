@@ -213,6 +213,7 @@ static void become_array(struct load *load)
 struct record {
 	struct HI_VECTOR(struct hi_member) members;
 	bool has_vtable;
+	bool has_virtual_base;
 	bool no_memory;
 };
 
@@ -263,6 +264,17 @@ static bool member_is_static(const struct hi_dw_die *die, uint16_t parent)
 	return die->external && !die->has_member_location && parent != DW_TAG_union_type;
 }
 
+/* The name of words that virtual bases may have, by its address. */
+static const char virtual_base[] = "(virtual base)";
+
+static bool has_virtual_base(const struct hi_type *type)
+{
+	for (uint32_t i = 0; i < type->n_members; i++)
+		if (type->members[i].name == virtual_base)
+			return true;
+	return false;
+}
+
 static void add_member(struct load *load, struct record *record,
 		       const struct hi_dw_die *die)
 {
@@ -270,8 +282,10 @@ static void add_member(struct load *load, struct record *record,
 	struct hi_member member = {.name = die->name ? die->name : ""};
 	uint64_t storage;
 
-	if (die->dynamic_location || die->virtuality != 0)
-		return; /* virtual bases: only the object knows where */
+	if (die->dynamic_location || die->virtuality != 0) {
+		record->has_virtual_base |= die->tag == DW_TAG_inheritance;
+		return; /* Note [Virtual bases] */
+	}
 	member.is_base = die->tag == DW_TAG_inheritance;
 	if (!member.is_base && member_is_static(die, load->die.tag))
 		return;
@@ -287,8 +301,12 @@ static void add_member(struct load *load, struct record *record,
 	member.is_vptr = strncmp(member.name, "_vptr", 5) == 0;
 	if (member.is_vptr && member.offset == 0)
 		record->has_vtable = true;
-	if (member.is_base && member.offset == 0)
-		record->has_vtable |= hi_type_get(types, member.type)->has_vtable;
+	if (member.is_base) {
+		const struct hi_type *base = hi_type_get(types, member.type);
+
+		record->has_vtable |= member.offset == 0 && base->has_vtable;
+		record->has_virtual_base |= has_virtual_base(base);
+	}
 	if (load->die.has_byte_size && member.offset > load->die.byte_size) {
 		atomic_fetch_add(&types->broken, 1);
 		return;
@@ -327,6 +345,59 @@ static void read_members(struct load *load, struct record *record)
 			break;
 		}
 	}
+}
+
+/*
+ * Note [Virtual bases]
+ *
+ * Where a virtual base lies only the object knows, by its vtable. Its members
+ * may be pointers nevertheless: words of the record that no other member covers
+ * become words of unknown use. A base class counts with the size of a whole
+ * object of its own, which has such words in the same places.
+ */
+static hi_type_id virtual_words(struct load *load, uint64_t count)
+{
+	const struct hi_type word = {
+		.kind = HI_KIND_ADDRESS,
+		.name = "uintptr_t",
+		.size = 8,
+		.layout_hash = hash_text(17, "word of a virtual base"),
+		.file = "",
+	};
+	hi_type_id id = hi_slot_of_type(load->types, &word, word.layout_hash);
+
+	return hi_type_array_of(load->types, id, count, false);
+}
+
+static void add_virtual_words(struct load *load, struct record *record, uint64_t start,
+			      uint64_t end)
+{
+	struct hi_member member = {.name = virtual_base,
+				   .offset = (start + 7) & ~(uint64_t)7};
+
+	if (end < member.offset || end - member.offset < 8)
+		return;
+	member.type = virtual_words(load, (end - member.offset) / 8);
+	if (!hi_vector_push(&record->members, member))
+		record->no_memory = true;
+}
+
+static void cover_virtual_bases(struct load *load, struct record *record)
+{
+	size_t n = record->members.count;
+	uint64_t covered = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct hi_member member = record->members.items[i];
+		uint64_t size =
+			member.bit_size ? 8 : hi_type_get(load->types, member.type)->size;
+
+		add_virtual_words(load, record, covered, member.offset);
+		if (member.offset + size > covered)
+			covered = member.offset + size;
+	}
+	add_virtual_words(load, record, covered, load->die.byte_size);
+	sort_members(record);
 }
 
 static uint64_t hash_layout(struct load *load, const struct record *record,
@@ -425,6 +496,8 @@ static void become_record(struct load *load)
 	}
 	read_members(load, &record);
 	sort_members(&record);
+	if (record.has_virtual_base)
+		cover_virtual_bases(load, &record);
 	type.has_vtable = record.has_vtable;
 	if (!record.no_memory)
 		fill_record(load, &record, &type);
