@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -481,6 +482,10 @@ static enum hi_status make_image(struct hi_copy *copy, const struct hi_thread *t
 	image->priv->frozen = (const struct hi_frozen *)memory;
 	image->priv->files = copy->files;
 	copy->files = (struct hi_image_files){};
+	/* Without it separate debug files of a container are not found: no error. */
+	if (copy->target->other_mount_ns && copy->target->priv->root_fd >= 0)
+		image->priv->root_fd =
+			fcntl(copy->target->priv->root_fd, F_DUPFD_CLOEXEC, 3);
 	image->auxv = hi_take(copy->auxv);
 	image->n_auxv = copy->n_auxv;
 	image->pid = copy->target->pid;

@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "attach/frozen.h"
 #include "attach/image_internal.h"
@@ -31,6 +34,7 @@ enum hi_status hi_image_create(struct hi_memory *memory, enum hi_snapshot_mode m
 	image->exe = exe;
 	image->complete = true;
 	image->priv = priv;
+	priv->root_fd = -1;
 	*ret = image;
 	return HI_OK;
 }
@@ -227,12 +231,34 @@ enum hi_status hi_image_open_file(const struct hi_image *image,
 	return reopen(file->fd, fd_ret, err);
 }
 
+enum hi_status hi_image_open_path(const struct hi_image *image, const char *path,
+				  int *fd_ret, struct hi_error *err)
+{
+	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT};
+	HI_GUARD(close) int fd = -1;
+	struct stat st;
+	char again[64];
+
+	if (image->priv->root_fd < 0 || path[0] != '/')
+		return hi_fail(err, HI_NOT_FOUND, 0, "the target has no root of its own");
+	fd = (int)syscall(SYS_openat2, image->priv->root_fd, path, &how, sizeof(how));
+	if (fd < 0)
+		return hi_fail(err, HI_NOT_FOUND, 0, "%.150s: %s", path, strerror(errno));
+	/* Looked at before it is opened: a pipe or a device could block or do things. */
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return hi_fail(err, HI_NOT_FOUND, 0, "%.150s: not a regular file", path);
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", fd);
+	return open_regular(again, fd_ret, err);
+}
+
 void hi_image_destroy(struct hi_image *image)
 {
 	if (!image)
 		return;
 	hi_memory_destroy(image->memory);
 	hi_image_files_close(&image->priv->files);
+	if (image->priv->root_fd >= 0)
+		close(image->priv->root_fd);
 	hi_arena_free(&image->priv->arena);
 	free(image->priv->core_exe);
 	free(image->priv->sysroot);

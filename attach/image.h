@@ -104,6 +104,15 @@ enum hi_status hi_image_open_file(const struct hi_image *image,
 				  const struct hi_mapping *mapping, int *fd_ret,
 				  struct hi_error *err);
 
+/*
+ * A regular file at that path in the root directory of a target of another mount
+ * namespace; links do not lead out of it. HI_NOT_FOUND: no such file, or the
+ * target's paths are ours (cores too). Nothing tells that it belongs to the
+ * target: the caller checks its build-id.
+ */
+enum hi_status hi_image_open_path(const struct hi_image *image, const char *path,
+				  int *fd_ret, struct hi_error *err);
+
 /* For tests: an image over a mock memory; takes `memory`. Fill in the rest
  * through hi_image_add_mapping / hi_image_add_thread. */
 enum hi_status hi_image_create_mock(struct hi_memory *memory, struct hi_image **ret,

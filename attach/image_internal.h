@@ -23,6 +23,9 @@ struct hi_image_private {
 	size_t mappings_capacity, threads_capacity;
 	const struct hi_frozen *frozen; /* image->memory, if residency is known */
 	struct hi_image_files files;
+	/* The target's root directory, where it is not ours (another mount
+	 * namespace); -1: its paths are ours. */
+	int root_fd;
 	char *core_exe; /* core only: --exe; NULL */
 	char *sysroot;	/* core only; NULL: "/" */
 };

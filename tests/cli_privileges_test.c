@@ -129,6 +129,44 @@ HI_TEST_ROOT(privileges, a_container_is_inspected_from_the_host_with_its_own_fil
 	HI_ASSERT_MSG(strstr(c->out, "struct item"), "%s", c->out);
 }
 
+#define STRIPPED_SERVICE                                                                 \
+	"mount -t tmpfs none /mnt && cd /mnt && cp " HI_FIXTURE_DIR                      \
+	"/leak_shapes service && objcopy --only-keep-debug service service.debug && "    \
+	"objcopy --strip-all --add-gnu-debuglink=service.debug service && "
+
+static void check_separate_debug_file(const char *script)
+{
+	struct hi_fixture *fx =
+		hi_fixture_start("/usr/bin/unshare", "--mount", "sh", "-c", script, NULL);
+	struct hi_command *c;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	c = hi_heapinspect("--pid", decimal(fx->pid));
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	HI_ASSERT_MSG(strstr(c->out, "struct item"), "%s", c->out);
+	/* --debug-dir replaces what the container has, too. */
+	c = hi_heapinspect("--debug-dir", "/nowhere", "--pid", decimal(fx->pid));
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	HI_ASSERT_MSG(!strstr(c->out, "struct item"), "%s", c->out);
+	hi_fixture_end(fx);
+}
+
+HI_TEST_ROOT(privileges, separate_debug_files_are_found_inside_a_container)
+{
+	need_root();
+	check_separate_debug_file(STRIPPED_SERVICE
+				  "mkdir .debug && mv service.debug .debug/ && "
+				  "exec /mnt/service acyclic 1");
+	/* By build-id, through a link that is absolute inside the container. */
+	check_separate_debug_file(
+		STRIPPED_SERVICE
+		"mount -t tmpfs none /usr/lib/debug && mv service.debug /mnt/d && "
+		"id=$(readelf -n service | sed -n 's/.*Build ID: //p') && "
+		"dir=/usr/lib/debug/.build-id/$(echo $id | cut -c1-2) && mkdir -p $dir "
+		"&& ln -s /mnt/d $dir/$(echo $id | cut -c3-).debug && "
+		"exec /mnt/service acyclic 1");
+}
+
 /* pid 1 of a pid namespace, seen under its number outside. */
 HI_TEST_ROOT(privileges, pid_1_of_a_container_is_inspected_from_the_host)
 {

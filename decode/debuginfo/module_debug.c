@@ -118,16 +118,13 @@ static bool belongs(const struct hi_module *module, int fd, const uint32_t *crc)
 	return same;
 }
 
-/* Takes the file at path as the module's debug file if it is that. */
-static bool try_path(struct hi_module *module, const char *path, const uint32_t *crc,
-		     enum hi_debug_source source)
+/* Takes the file (and fd) at path as the module's debug file if it is that. */
+static bool try_file(struct hi_module *module, int fd, const char *path,
+		     const uint32_t *crc, enum hi_debug_source source)
 {
 	struct hi_module_private *priv = module->priv;
 	struct stat debug, own;
-	int fd = hi_file_open_regular(path);
 
-	if (fd < 0)
-		return false;
 	/* A debuglink may name the very file that it stands in. */
 	if (fstat(fd, &debug) == 0 && priv->fd >= 0 && fstat(priv->fd, &own) == 0 &&
 	    debug.st_ino == own.st_ino && debug.st_dev == own.st_dev) {
@@ -149,6 +146,22 @@ static bool try_path(struct hi_module *module, const char *path, const uint32_t 
 	priv->debug_fd = fd;
 	module->debug = source;
 	return true;
+}
+
+/* In the target's own root first, where that is another one than ours; what
+ * --debug-dir and debuginfod name is on our side only. */
+static bool try_path(struct hi_module *module, const char *path, const uint32_t *crc,
+		     enum hi_debug_source source)
+{
+	const struct hi_modules *modules = module->priv->modules;
+	int fd = -1;
+
+	if (!modules->debug_dir && source != HI_DEBUG_INFOD &&
+	    hi_image_open_path(modules->image, path, &fd, NULL) == HI_OK &&
+	    try_file(module, fd, path, crc, source))
+		return true;
+	fd = hi_file_open_regular(path);
+	return fd >= 0 && try_file(module, fd, path, crc, source);
 }
 
 /* ---- where to look ---- */
