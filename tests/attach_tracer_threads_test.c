@@ -205,11 +205,16 @@ static size_t count_inside(const struct storm *storm)
 	return inside;
 }
 
+/*
+ * Who is not marked is outside, in every round. Marks are honest left-overs (a
+ * loaded machine, a sleeper with a stale word): most rounds must do without.
+ */
 static void expect_nobody_inside(const char *n, int rounds)
 {
 	struct storm storm = start_storm(n, NULL);
 	struct hi_stop_options options = patient;
 	size_t without = 0;
+	int clean = 0;
 
 	for (int i = 0; i < rounds; i++) {
 		struct hi_tracer_stop stop;
@@ -221,14 +226,17 @@ static void expect_nobody_inside(const char *n, int rounds)
 		options.n_avoid = 1;
 		options.max_tries = 5000; /* others may be using the machine */
 		tracer = stop_target(storm.fx->pid, &options, &stop);
-		HI_ASSERT_EQ(0, stop.threads_in_allocator);
-		HI_ASSERT_EQ(0, count_inside(&storm));
+		clean += stop.threads_in_allocator == 0;
+		HI_ASSERT(count_inside(&storm) <= stop.threads_in_allocator);
 		for (size_t t = 0; t < stop.n_threads; t++)
-			HI_ASSERT(stop.threads[t].regs.rip < storm.inside.start ||
+			HI_ASSERT(stop.threads[t].maybe_in_allocator ||
+				  stop.threads[t].regs.rip < storm.inside.start ||
 				  stop.threads[t].regs.rip >= storm.inside.end);
 		resume_target(tracer);
 	}
 	HI_ASSERT_MSG(without > 0, "no thread was ever inside: nothing was tested");
+	HI_ASSERT_MSG(2 * clean > rounds, "only %d of %d stops were clean", clean,
+		      rounds);
 	expect_counting(storm.fx);
 }
 
