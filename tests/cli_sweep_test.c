@@ -271,12 +271,12 @@ static void sweep_reports(const char *core, const char *type)
 	sweep_command(in, &options, &hi_command_explain, address);
 }
 
-HI_TEST_SLOW(sweep, memory_may_run_out_anywhere_in_a_report_on_c)
+HI_TEST_SCENARIO(sweep, memory_may_run_out_anywhere_in_a_report_on_c)
 {
 	sweep_reports(make_core("leak_shapes", "acyclic", "3"), "struct item");
 }
 
-HI_TEST_SLOW(sweep, memory_may_run_out_anywhere_in_a_report_on_cxx)
+HI_TEST_SCENARIO(sweep, memory_may_run_out_anywhere_in_a_report_on_cxx)
 {
 	sweep_reports(make_core("typing_cxx", NULL, NULL), "*");
 }
