@@ -255,6 +255,11 @@ HI_TEST_SCENARIO(glibc, tuned_without_thread_caches)
 	run_tuned("glibc.malloc.tcache_count=0");
 }
 
+HI_TEST_SCENARIO(glibc, tuned_so_that_the_first_cache_is_a_mapping)
+{
+	run_tuned("glibc.malloc.mmap_threshold=64");
+}
+
 HI_TEST_SCENARIO(glibc, tuned_to_long_thread_caches)
 {
 	run_tuned("glibc.malloc.tcache_count=2000");

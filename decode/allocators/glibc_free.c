@@ -110,11 +110,16 @@ static uint64_t entry_at(const uint8_t *tcache, unsigned offset, unsigned width)
 	return value;
 }
 
-/* The chunk of a tcache holds its struct and is at most 16 bytes larger. */
+/* The chunk of a tcache holds its struct and is at most 16 bytes larger, or the
+ * rest of a page: a low mmap threshold makes it a mapping of its own. */
 static bool is_tcache(struct hi_glibc *g, struct hi_window *w, uint64_t tcache)
 {
 	uint64_t want = ((uint64_t)g->layout->tcache_size + 8 + 15) & ~(uint64_t)15, size;
+	const struct hi_glibc_part *part = hi_glibc_part_at(g, tcache);
 
+	if (part && part->kind == HI_GLIBC_MMAPPED)
+		return part->user == tcache && part->usable >= g->layout->tcache_size &&
+		       part->usable - g->layout->tcache_size < HI_GLIBC_PAGE;
 	return tcache > HI_CHUNK_HEADER &&
 	       chunk_size(g, w, tcache - HI_CHUNK_HEADER, &size) &&
 	       (size == want || size == want + HI_CHUNK_ALIGN);

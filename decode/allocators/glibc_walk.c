@@ -235,12 +235,25 @@ static void walk_chain(struct walk *w)
 	drop_listed_below(w, stop, !w->stopped);
 }
 
+/* No list has chunks that are mappings, unless one of them is a tcache. */
+static enum hi_block_state state_of_mapped(const struct walk *w, uint64_t user)
+{
+	const struct hi_glibc_listed *listed = &w->g->listed;
+	const uint64_t *at = lower_bound(listed, user - HI_CHUNK_HEADER);
+	bool known = at < listed->items + listed->count;
+
+	return known && *at == ((user - HI_CHUNK_HEADER) | HI_BLOCK_INTERNAL)
+		       ? HI_BLOCK_INTERNAL
+		       : HI_BLOCK_LIVE;
+}
+
 static void walk_part(struct walk *w)
 {
 	const struct hi_glibc_part *part = w->part;
 
 	if (part->kind == HI_GLIBC_MMAPPED) {
-		emit(w, part->user, part->usable, part->end - part->start, HI_BLOCK_LIVE);
+		emit(w, part->user, part->usable, part->end - part->start,
+		     state_of_mapped(w, part->user));
 		flush(w);
 		return;
 	}
