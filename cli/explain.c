@@ -152,6 +152,11 @@ static hi_node find_root(const struct hi_graph *g, uint64_t address, uint64_t *o
 	return HI_NODE_NONE;
 }
 
+static bool is_untyped(const struct hi_graph *g, hi_node root)
+{
+	return g->roots[root - g->first_root].kind == HI_ROOT_UNTYPED;
+}
+
 /* Free blocks are no objects: the allocator is asked once more. */
 static enum hi_status explain_other(struct hi_inspection *in, struct hi_explain_report *r,
 				    struct hi_error *err)
@@ -163,13 +168,18 @@ static enum hi_status explain_other(struct hi_inspection *in, struct hi_explain_
 	enum hi_status status;
 	hi_node root = find_root(in->graph, r->address, &r->offset);
 
-	if (root != HI_NODE_NONE) {
+	/* Untyped words are a root by their whole mapping, heap and all. */
+	if (root != HI_NODE_NONE && !is_untyped(in->graph, root)) {
 		r->state = "variable";
 		return explain_node(in, root, r, err);
 	}
 	status = hi_blocks_find(in, r->address, &block, err);
 	if (status != HI_OK && status != HI_NOT_FOUND)
 		return status;
+	if (status == HI_NOT_FOUND && root != HI_NODE_NONE) {
+		r->state = "variable";
+		return explain_node(in, root, r, err);
+	}
 	if (status == HI_OK) {
 		r->state = states[block.state];
 		r->block = block.addr;
