@@ -278,6 +278,31 @@ HI_TEST_SCENARIO(commands, explain_of_a_leak_and_of_nothing)
 			 "it is a leak") != NULL);
 }
 
+static void check_state(struct hi_fixture *fx, const char *what, const char *state)
+{
+	char line[80], word[16], address[40], pid[16];
+	json_t *row;
+
+	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+	HI_ASSERT_EQ(2, sscanf(line, "%15s %39s", word, address));
+	HI_ASSERT_STREQ(what, word);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	row = json_array_get(
+		json_object_get(
+			parse(hi_heapinspect("explain", address, "--pid", pid, "--json")),
+			"rows"),
+		0);
+	HI_ASSERT_STREQ(state, text_of(row, "state"));
+}
+
+HI_TEST_SCENARIO(commands, a_free_block_is_no_variable_though_untyped_words_are_near)
+{
+	struct hi_fixture *fx = hi_fixture_start("break_word", NULL);
+
+	check_state(fx, "free", "free_tcache");
+	check_state(fx, "word", "variable");
+}
+
 HI_TEST_SCENARIO(commands, retained_of_one_type_is_exact)
 {
 	const char *pid = start_service();
