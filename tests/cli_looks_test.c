@@ -65,3 +65,11 @@ HI_TEST_SCENARIO(looks,
 		       "app::the_registry") == 0;
 	HI_ASSERT(found);
 }
+
+HI_TEST_SCENARIO(looks, what_lies_behind_the_first_member_of_a_record_is_not_leaked)
+{
+	json_t *doc = summary_of("first_member");
+
+	HI_ASSERT(number(doc, "objects", "live") >= 100);
+	HI_ASSERT_EQ(0, number(doc, "leaks", "objects"));
+}

@@ -155,9 +155,10 @@ hi_plan_words(const struct hi_plan *plan, bool array, uint64_t usable, hi_word_f
 			if (!array)
 				break;
 		}
-	/* Padding holds nothing, unless another element would fit into it. */
-	if (plan->open_ended || (known && hi_fit_usable(known) >= usable &&
-				 (usable < known || usable - known < plan->size)))
+	/* What no member covers may be padding, or the next member of a larger record
+	 * whose first member (list_head, a base class) is all that was seen: its
+	 * words stay conservative, else what they hold would be called leaked. */
+	if (plan->open_ended)
 		return;
 	for (uint64_t o = (known + 7) & ~(uint64_t)7; o + 8 <= usable; o += 8)
 		fn(arg, o, NULL);
