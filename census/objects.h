@@ -15,7 +15,7 @@
 typedef uint32_t hi_node; /* object id, or a root pseudo-node (graph.h) */
 #define HI_NODE_NONE UINT32_MAX
 
-/* Why an object has its type; the order is the order of trust (DESIGN §3). */
+/* Why an object has its type; the order is the order of trust. */
 enum hi_evidence {
 	HI_EVIDENCE_NONE,      /* untyped */
 	HI_EVIDENCE_SHAPE,     /* shape only */

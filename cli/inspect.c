@@ -18,7 +18,7 @@
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 
-/* DESIGN: what holds over a fifth of the live heap is a suspect. */
+/* What holds over a fifth of the live heap is a suspect. */
 static const double suspect_share = 0.2;
 
 static uint64_t now_ns(void)

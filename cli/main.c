@@ -14,7 +14,7 @@
 #include "cli/command.h"
 #include "cli/heading.h"
 
-/* ECOSYSTEM's exit codes; 1 is kept for gates and differences. */
+/* The documented exit codes; 1 is kept for gates and differences. */
 enum {
 	EXIT_FINE = 0,
 	EXIT_ERROR = 2,

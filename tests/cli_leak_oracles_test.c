@@ -47,7 +47,7 @@ static struct found inspect(const char *shape, const char *seed)
 	return found;
 }
 
-/* What malloc(request) costs in glibc: FACTS of malloc.c, checksize. */
+/* What malloc(request) costs in glibc (malloc.c: request2size). */
 static long long chunk_of(long long request)
 {
 	long long size = (request + 8 + 15) & ~15ll;

@@ -27,7 +27,7 @@
  * A block is an array of T only if the count leaves no more than the
  * allocator's padding, and, where T has pointers, if each element's pointers
  * look like pointers (null, or something that the target maps): a header with
- * a payload behind it often has a size that divides well. (FACTS §7)
+ * a payload behind it often has a size that divides well.
  */
 #include <stdlib.h>
 #include <string.h>
