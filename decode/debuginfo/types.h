@@ -45,6 +45,14 @@ struct hi_member {
 	bool is_vptr;	   /* compiler-made _vptr */
 };
 
+/* Template parameter, packs written out in their order. */
+struct hi_template_arg {
+	const char *name; /* "_Tp", "_Elements" for each of a pack; hostile */
+	hi_type_id type;  /* 0: a value */
+	int64_t value;
+	bool of_pack;
+};
+
 struct hi_type {
 	hi_type_id id;
 	enum hi_type_kind kind;
@@ -60,8 +68,11 @@ struct hi_type {
 	const struct hi_member
 		*members; /* records, by offset; static members are left out */
 	uint32_t n_members;
+	const struct hi_template_arg *args; /* of a C++ template's instance */
+	uint32_t n_args;
 	const char *file; /* declared in; "" unknown; hostile */
 	uint32_t line;
+	const char *module; /* file name of the module that says it; "" none; hostile */
 };
 
 struct hi_types;
@@ -85,6 +96,21 @@ enum hi_status hi_types_find(struct hi_types *types, const char *name, hi_type_i
 			     struct hi_error *err);
 /* `T *` and `T [n]` of a type that exists. */
 hi_type_id hi_types_pointer_to(struct hi_types *types, hi_type_id id);
+/* Before any type is read: what is declared by this typedef (`typedef char *sds`)
+ * becomes a type of its own, of the same kind, target and size, with the
+ * typedef's name; also in members, elements and pointees. Copies the name. */
+enum hi_status hi_types_keep_typedef(struct hi_types *types, const char *name,
+				     struct hi_error *err);
+/*
+ * Every complete record of at least min_size bytes, once, in an order that
+ * depends on nothing but the debug information; reads all units, of modules
+ * with at most max_dwarf bytes of .debug_info (others are counted in
+ * *skipped_ret, may be NULL). False of fn stops.
+ */
+typedef bool hi_record_fn(const struct hi_type *type, void *arg);
+enum hi_status hi_types_each_record(struct hi_types *types, uint64_t min_size,
+				    uint64_t max_dwarf, hi_record_fn *fn, void *arg,
+				    uint32_t *skipped_ret, struct hi_error *err);
 
 /*
  * The dynamic type behind a vtable pointer: vptr is the word at an object's
