@@ -325,8 +325,10 @@ static struct hi_graph *make_graph(const struct heap *h, struct hi_objects *o)
 	check(hi_graph_builder_create(o, &b, &err), &err);
 	for (uint32_t type = 1; type < TYPES; type++)
 		check(hi_graph_builder_type(
-			      b, &(struct hi_type_name){"type", 8, HI_TYPE_RECORD}, &id,
-			      &err),
+			      b,
+			      &(struct hi_type_name){
+				      .name = "type", .size = 8, .klass = HI_TYPE_RECORD},
+			      &id, &err),
 		      &err);
 	for (uint32_t i = 0; i < h->n; i++) {
 		struct hi_root root = {.name = "head", .variable = UINT32_MAX};

@@ -15,6 +15,21 @@ const char *hi_root_kind_name(enum hi_root_kind kind)
 	return (unsigned)kind < HI_ROOT_KINDS ? names[kind] : "unknown";
 }
 
+const char *hi_type_class_name(enum hi_type_class klass)
+{
+	static const char *const names[HI_TYPE_CLASSES] = {
+		[HI_TYPE_UNKNOWN] = "unknown",
+		[HI_TYPE_RECORD] = "record",
+		[HI_TYPE_ARRAY] = "array",
+		[HI_TYPE_STRING] = "string",
+		[HI_TYPE_POINTER_ARRAY] = "pointer array",
+		[HI_TYPE_SCALAR] = "scalar",
+		[HI_TYPE_FIELD] = "field",
+	};
+
+	return (unsigned)klass < HI_TYPE_CLASSES ? names[klass] : "unknown";
+}
+
 uint64_t hi_graph_cost(const struct hi_graph *g, hi_node node)
 {
 	return node < g->n_objects ? hi_objects_cost(g->objects, node) : 0;

@@ -60,11 +60,24 @@ enum hi_type_class {
 	HI_TYPE_STRING,
 	HI_TYPE_POINTER_ARRAY,
 	HI_TYPE_SCALAR,
+	HI_TYPE_FIELD, /* no type: what a field leads to, by its size class */
+	HI_TYPE_CLASSES,
 };
+/* "record", …, "field", "unknown". */
+const char *hi_type_class_name(enum hi_type_class klass);
+
+/* Strings are hostile; NULL counts as "". */
 struct hi_type_name {
-	const char *name; /* hostile; "" for id 0 */
+	const char *name; /* "" for id 0 */
 	uint64_t size;	  /* bytes of one element; 0 unknown */
 	enum hi_type_class klass;
+	const char *module; /* file name of what defines it (FIELD: its owner); "" */
+	/* FIELD only: "via dictEntry.v.val, 48 B" is what the field v.val of the
+	 * owner dictEntry leads to, in blocks of the size class 48. */
+	const char *owner;   /* type of the field's record, or a variable; "" none */
+	const char *field;   /* path in the owner; "" the whole of it */
+	uint64_t size_class; /* usable bytes, at most */
+	bool indirect;	     /* only through other objects without a type */
 };
 
 struct hi_edge_chunk {
@@ -139,6 +152,8 @@ enum hi_status hi_graph_builder_root_edge(struct hi_graph_builder *b, uint32_t r
  */
 enum hi_status hi_graph_builder_chunk(struct hi_graph_builder *b, uint32_t index,
 				      struct hi_edge_chunk chunk, struct hi_error *err);
+/* The edges of an object whose chunk was given; none before. */
+struct hi_edges hi_graph_builder_edges(const struct hi_graph_builder *b, hi_node object);
 /* For tests and small graphs: edges in any order; not together with _chunk. */
 enum hi_status hi_graph_builder_edge(struct hi_graph_builder *b, hi_node from, hi_node to,
 				     enum hi_grade grade, struct hi_error *err);

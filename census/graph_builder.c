@@ -70,6 +70,8 @@ enum hi_status hi_graph_builder_create(struct hi_objects *objects,
 				       struct hi_graph_builder **ret,
 				       struct hi_error *err)
 {
+	const struct hi_type_name no_type = {
+		.name = "", .module = "", .owner = "", .field = ""};
 	HI_GUARD(hi_graph_builder_destroy)
 	struct hi_graph_builder *b = hi_calloc(1, sizeof(*b));
 
@@ -78,7 +80,7 @@ enum hi_status hi_graph_builder_create(struct hi_objects *objects,
 		return hi_fail_memory(err, "object graph");
 	}
 	b->graph = graph_alloc(objects);
-	if (!b->graph || !hi_vector_push(&b->types, ((struct hi_type_name){.name = ""})))
+	if (!b->graph || !hi_vector_push(&b->types, no_type))
 		return hi_fail_memory(err, "object graph");
 	*ret = hi_take(b);
 	return HI_OK;
@@ -97,9 +99,13 @@ enum hi_status hi_graph_builder_type(struct hi_graph_builder *b,
 	struct hi_type_name copy = *type;
 
 	copy.name = copy_string(b, type->name);
+	copy.module = copy_string(b, type->module);
+	copy.owner = copy_string(b, type->owner);
+	copy.field = copy_string(b, type->field);
 	if (b->types.count >= UINT32_MAX)
 		return hi_fail(err, HI_LIMIT, 0, "object graph: too many types");
-	if (!copy.name || !hi_vector_push(&b->types, copy))
+	if (!copy.name || !copy.module || !copy.owner || !copy.field ||
+	    !hi_vector_push(&b->types, copy))
 		return hi_fail_memory(err, "type names");
 	*id_ret = (uint32_t)b->types.count - 1;
 	return HI_OK;
@@ -250,6 +256,17 @@ enum hi_status hi_graph_builder_chunk(struct hi_graph_builder *b, uint32_t index
 	g->chunks[index] = chunk;
 	pack_chunk(g, index);
 	return HI_OK;
+}
+
+struct hi_edges hi_graph_builder_edges(const struct hi_graph_builder *b, hi_node object)
+{
+	const struct hi_edge_chunk *c = &b->graph->chunks[object >> HI_CHUNK_SHIFT];
+	uint32_t i = object & (HI_CHUNK_NODES - 1), from;
+
+	if (!c->row)
+		return (struct hi_edges){};
+	from = c->row[i];
+	return (struct hi_edges){c->to + from, c->grade + from, c->row[i + 1] - from};
 }
 
 /* ---- sealing ---- */

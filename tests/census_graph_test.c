@@ -42,7 +42,8 @@ HI_TEST(graph, names_are_copied)
 	struct hi_graph_builder *b = builder_of(NULL, 0, 1);
 	char name[] = "server", type_name[] = "dict";
 	struct hi_root root = {.kind = HI_ROOT_GLOBAL, .name = name};
-	struct hi_type_name type = {type_name, 96, HI_TYPE_RECORD};
+	struct hi_type_name type = {
+		.name = type_name, .size = 96, .klass = HI_TYPE_RECORD};
 	uint32_t id, index;
 	struct hi_error err;
 	OWN(graph) *g = NULL;

@@ -64,7 +64,8 @@ static inline enum hi_status try_builder(const struct object_spec *specs, uint32
 	if (status == HI_OK)
 		status = hi_graph_builder_create(objects, &b, err);
 	for (uint32_t i = 1; i < n_types && status == HI_OK; i++) {
-		struct hi_type_name type = {"T", 8, HI_TYPE_RECORD};
+		struct hi_type_name type = {
+			.name = "T", .size = 8, .klass = HI_TYPE_RECORD};
 		uint32_t id;
 
 		status = hi_graph_builder_type(b, &type, &id, err);

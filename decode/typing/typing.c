@@ -108,7 +108,11 @@ static enum hi_status name_types(struct hi_typing *typing, struct hi_graph_build
 
 	for (size_t i = 0; i < used.count && status == HI_OK; i++) {
 		struct hi_plan *plan = used.items[i];
-		struct hi_type_name name = {plan->name, plan->size, plan->klass};
+		struct hi_type_name name = {.name = plan->name,
+					    .size = plan->size,
+					    .klass = plan->klass,
+					    .module = plan->type ? plan->type->module
+								 : NULL};
 
 		if (plan->klass == HI_TYPE_STRING) {
 			name.name = hi_arena_printf(&typing->arena, "%s []", plan->name);
