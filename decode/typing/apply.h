@@ -14,31 +14,31 @@ struct hi_applier {
 	void *arg; /* of read and usable */
 	bool (*read)(void *arg, uint64_t addr, void *buf, size_t size);
 	uint64_t (*usable)(void *arg, uint64_t addr);
-	uint64_t bounded; /* loops that were cut at their bound */
+	uint64_t bounded;   /* loops that were cut at their bound */
 	uint64_t max_steps; /* of one loop; the number of objects, at least 1 << 16 */
 };
 
 struct hi_record_at {
-	uint64_t addr;		     /* of the record */
-	uint64_t block, block_end;   /* [block, block_end) is the object it is in */
-	const uint64_t *context;     /* HI_CONTEXT_KEYS values, or NULL */
-	bool edges_only;	     /* nothing is to be proposed: lists and slots are not
-				      * walked, only own words are told */
+	uint64_t addr;		   /* of the record */
+	uint64_t block, block_end; /* [block, block_end) is the object it is in */
+	const uint64_t *context;   /* HI_CONTEXT_KEYS values, or NULL */
+	bool edges_only;	   /* nothing is to be proposed: lists and slots are not
+				    * walked, only own words are told */
 };
 
 struct hi_claim {
 	const struct hi_rule *rule;
-	const struct hi_target *target; /* kind never CONTEXT or SYMBOL */
-	bool place;	 /* the target lies at `to`, in this object */
-	bool own;	 /* the word lies in this object: it is an edge */
-	bool slot;	 /* a slot of a pool: an object that must be carved */
+	const struct hi_rule_target *target; /* kind never CONTEXT or SYMBOL */
+	bool place;			     /* the target lies at `to`, in this object */
+	bool own;  /* the word lies in this object: it is an edge */
+	bool slot; /* a slot of a pool: an object that must be carved */
 	bool weak;
-	uint64_t at;	 /* address of the word (place: of the target) */
-	uint64_t word;	 /* its value, masked (place: 0) */
-	uint64_t to;	 /* where the object begins: word - back */
-	uint64_t index;	 /* i */
+	uint64_t at;	      /* address of the word (place: of the target) */
+	uint64_t word;	      /* its value, masked (place: 0) */
+	uint64_t to;	      /* where the object begins: word - back */
+	uint64_t index;	      /* i */
 	uint64_t from, count; /* live elements; count UINT64_MAX: not said */
-	uint64_t slot_size; /* slot only */
+	uint64_t slot_size;   /* slot only */
 	uint64_t context[HI_CONTEXT_KEYS]; /* that goes along; 0 where nothing does */
 };
 typedef void hi_claim_fn(void *arg, const struct hi_claim *claim);

@@ -22,20 +22,21 @@ enum hi_target_kind {
 	HI_TARGET_SYMBOL,  /* by the name of the function at `symbol` (std::any) */
 };
 
-struct hi_target;
-struct hi_with {	 /* context that goes along */
-	uint32_t key;	 /* < HI_CONTEXT_KEYS */
-	const struct hi_code *value;	/* an integer; or */
-	const struct hi_target *target; /* a target (never CONTEXT) */
+struct hi_rule_target;
+struct hi_with {			     /* context that goes along */
+	uint32_t key;			     /* < HI_CONTEXT_KEYS */
+	const struct hi_code *value;	     /* an integer; or */
+	const struct hi_rule_target *target; /* a target (never CONTEXT) */
 };
 
 /* Elements [from, to) of the target are live; what lies outside is a dead tail. */
-struct hi_target {
+struct hi_rule_target {
 	enum hi_target_kind kind;
 	hi_type_id type;  /* TYPE */
 	const char *name; /* BLOB, WORDS */
 	uint32_t key;	  /* CONTEXT */
-	const struct hi_code *symbol; /* SYMBOL: an address; `pattern` is the rulebook's */
+	const struct hi_code
+		*symbol; /* SYMBOL: an address; `pattern` is the rulebook's */
 	const void *pattern;
 	/* Number of elements, or first and one past the last live one; NULL, NULL:
 	 * not said (one, or an array where the size of the block fits). */
@@ -49,7 +50,7 @@ struct hi_target {
 /* The first whose `when` is not 0 is taken; none: the word is not followed. */
 struct hi_case {
 	const struct hi_code *when; /* NULL: always */
-	struct hi_target target;
+	struct hi_rule_target target;
 };
 
 enum hi_rule_kind {
@@ -70,15 +71,15 @@ struct hi_rule {
 	bool is_static; /* lvalue = this + offset + i * stride */
 	uint64_t offset, stride;
 	const struct hi_code *first, *last; /* i runs over [first, last); NULL: 0, 1 */
-	const struct hi_code *when; /* NULL: always; the rule as a whole */
-	bool weak;		    /* its edges retain nothing */
-	uint64_t mask;		    /* of the pointer's bits; 0: all */
+	const struct hi_code *when;	    /* NULL: always; the rule as a whole */
+	bool weak;			    /* its edges retain nothing */
+	uint64_t mask;			    /* of the pointer's bits; 0: all */
 	const struct hi_code *next, *until; /* EACH; until may be NULL: until 0 */
 	const struct hi_code *slots, *slot_size; /* POOL */
 	const struct hi_case *cases;
 	uint32_t n_cases;
-	const char *text;   /* the lvalue as written, for paths: "ht_table[i]" */
-	const char *origin; /* "redis.hints:12" */
+	const char *text;	/* the lvalue as written, for paths: "ht_table[i]" */
+	const char *origin;	/* "redis.hints:12" */
 	_Atomic uint64_t *hits; /* times that a case was taken; never NULL */
 };
 
@@ -116,8 +117,9 @@ struct hi_rule_source {
 	const struct hi_rules *(*root_rules)(void *arg, const struct hi_variable *var);
 	/* Of a SYMBOL target and a code address: what it stands for, never SYMBOL
 	 * itself; NULL: the name does not fit. Cached. */
-	const struct hi_target *(*of_symbol)(void *arg, const struct hi_target *target,
-					     uint64_t address);
+	const struct hi_rule_target *(*of_symbol)(void *arg,
+						  const struct hi_rule_target *target,
+						  uint64_t address);
 };
 
 #endif
