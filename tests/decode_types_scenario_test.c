@@ -324,6 +324,12 @@ HI_TEST_SCENARIO(types, bit_fields_flexible_and_empty_arrays_are_told_apart)
 	HI_ASSERT_EQ(11, member(bits, "b")->bit_size);
 	HI_ASSERT_EQ(1, member(bits, "c")->offset); /* bits 14 to 53 */
 	HI_ASSERT_EQ(6, member(bits, "d")->offset); /* bits 54 and 55 */
+	HI_ASSERT_EQ(0, member(bits, "a")->bit_offset);
+	HI_ASSERT_EQ(3, member(bits, "b")->bit_offset);
+	HI_ASSERT_EQ(6, member(bits, "c")->bit_offset);
+	HI_ASSERT_EQ(6, member(bits, "d")->bit_offset);
+	HI_ASSERT(hi_type_get(p->types, member(bits, "d")->type)->is_signed);
+	HI_ASSERT(!hi_type_get(p->types, member(bits, "a")->type)->is_signed);
 	HI_ASSERT_EQ(0, member(bits, "after")->bit_size);
 	items = hi_type_get(p->types, member(find(p, "struct flexible"), "items")->type);
 	HI_ASSERT(items->flexible && items->count == 0 && items->size == 0);

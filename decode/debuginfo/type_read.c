@@ -21,6 +21,7 @@ struct load {
 	hi_type_id id;
 	uint32_t module;
 	struct hi_dw_die die;
+	bool is_signed;		    /* the plain type */
 	char alias[HI_DW_NAME_MAX]; /* typedef of an anonymous record, else "" */
 };
 
@@ -83,10 +84,17 @@ static enum hi_type_kind base_kind(const struct hi_dw_die *die)
 	}
 }
 
+static bool is_signed(const struct hi_dw_die *die)
+{
+	return die->encoding == DW_ATE_signed || die->encoding == DW_ATE_signed_char ||
+	       die->encoding == DW_ATE_signed_fixed;
+}
+
 static void become_plain(struct load *load, enum hi_type_kind kind, const char *name,
 			 uint64_t size)
 {
-	struct hi_type type = {.kind = kind, .size = size, .file = ""};
+	struct hi_type type = {
+		.kind = kind, .size = size, .is_signed = load->is_signed, .file = ""};
 
 	type.layout_hash = hash_number(hash_number(hash_text(7, name), kind), size);
 	type.name = keep(load->types, name);
@@ -156,13 +164,18 @@ static void become_enum(struct load *load)
 	char full[HI_DW_NAME_MAX + 8];
 
 	hi_type_record_name(&load->die, name, sizeof(name));
-	if (!load->die.has_byte_size)
-		size = load->die.type.file
-			       ? hi_type_get(load->types,
-					     hi_slot_of_die(load->types, load->module,
-							    load->die.type))
-					 ->size
-			       : 4;
+	load->is_signed = is_signed(&load->die);
+	if (load->die.type.file) {
+		const struct hi_type *under =
+			hi_type_get(load->types, hi_slot_of_die(load->types, load->module,
+								load->die.type));
+
+		load->is_signed = under->is_signed;
+		if (!load->die.has_byte_size)
+			size = under->size;
+	} else if (!load->die.has_byte_size) {
+		size = 4;
+	}
 	if (size > 16) {
 		broken(load->types, load->id);
 		return;
@@ -244,17 +257,24 @@ static void sort_members(struct record *record)
 		}
 }
 
-/* Byte offset of the unit of storage that a bit-field begins in. */
-static uint64_t bit_field_offset(const struct hi_dw_die *die, uint64_t storage)
+/* Where a bit-field's lowest bit is. */
+static void set_bit_field(struct hi_member *member, const struct hi_dw_die *die,
+			  uint64_t storage)
 {
-	if (die->has_data_bit_offset)
-		return die->data_bit_offset / 8;
+	uint64_t bits = 0;
+
+	member->bit_size = (uint16_t)die->bit_size;
+	if (die->has_data_bit_offset) {
+		member->offset = die->data_bit_offset / 8;
+		member->bit_offset = die->data_bit_offset % 8;
+		return;
+	}
 	/* DWARF 2 counts from the most significant bit of the storage unit. */
 	if (die->has_bit_offset && storage <= 16 &&
 	    die->bit_offset + die->bit_size <= storage * 8)
-		return die->member_location +
-		       (storage * 8 - die->bit_offset - die->bit_size) / 8;
-	return die->member_location;
+		bits = storage * 8 - die->bit_offset - die->bit_size;
+	member->offset = die->member_location + bits / 8;
+	member->bit_offset = bits % 8;
 }
 
 static bool member_is_static(const struct hi_dw_die *die, uint16_t parent)
@@ -295,8 +315,7 @@ static void add_member(struct load *load, struct record *record,
 		storage = die->has_byte_size || die->has_data_bit_offset
 				  ? die->byte_size
 				  : hi_type_get(types, member.type)->size;
-		member.bit_size = (uint16_t)die->bit_size;
-		member.offset = bit_field_offset(die, storage);
+		set_bit_field(&member, die, storage);
 	}
 	member.is_vptr = strncmp(member.name, "_vptr", 5) == 0;
 	if (member.is_vptr && member.offset == 0)
@@ -416,7 +435,8 @@ static uint64_t hash_layout(struct load *load, const struct record *record,
 		else
 			snprintf(name, sizeof(name), "void");
 		h = hash_text(h, member->name);
-		h = hash_number(h, member->offset * 8192 + member->bit_size);
+		h = hash_number(h, (member->offset * 8 + member->bit_offset) * 8192 +
+					   member->bit_size);
 		h = hash_text(h, name);
 	}
 	return h;
@@ -562,6 +582,7 @@ static void become_tag(struct load *load)
 
 	switch (die->tag) {
 	case DW_TAG_base_type:
+		load->is_signed = is_signed(die);
 		if (die->byte_size > 64)
 			broken(load->types, load->id);
 		else
@@ -634,6 +655,7 @@ static void load_chain(struct load *load, struct hi_dw_ref start)
 		}
 		if (load->die.tag == DW_TAG_typedef) {
 			if (is_address_name(load->die.name)) {
+				load->is_signed = load->die.name[0] == 'i';
 				become_plain(load, HI_KIND_ADDRESS, load->die.name, 8);
 				return;
 			}

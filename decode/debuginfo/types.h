@@ -40,9 +40,10 @@ struct hi_member {
 	const char *name; /* "" for anonymous; hostile */
 	uint64_t offset;  /* bytes from the start of the record */
 	hi_type_id type;
-	uint16_t bit_size; /* 0: no bit-field */
-	bool is_base;	   /* C++ base class */
-	bool is_vptr;	   /* compiler-made _vptr */
+	uint16_t bit_size;  /* 0: no bit-field */
+	uint8_t bit_offset; /* of its lowest bit in the byte at offset: 0 to 7 */
+	bool is_base;	    /* C++ base class */
+	bool is_vptr;	    /* compiler-made _vptr */
 };
 
 /* Template parameter, packs written out in their order. */
@@ -64,6 +65,7 @@ struct hi_type {
 	hi_type_id target;   /* pointer: pointee; array: element */
 	uint64_t count;	     /* array: elements; 0 with flexible set: flexible */
 	bool flexible;	     /* array [] or [0] */
+	bool is_signed;	     /* integers, characters, enumerations */
 	bool has_vtable;     /* polymorphic: a vptr somewhere at offset 0 */
 	const struct hi_member
 		*members; /* records, by offset; static members are left out */
