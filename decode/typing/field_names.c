@@ -16,7 +16,7 @@
 #include "base/table.h"
 #include "base/vector.h"
 
-enum { EXACT_SIZES = 512 };
+enum { EXACT_SIZES = 512, BATCH = 32, AHEAD = 16 };
 
 /* What one type of the graph stands for. */
 struct combination {
@@ -121,20 +121,44 @@ struct queue {
 	size_t count;
 };
 
-static void spread_from(struct naming *n, struct queue *queue, hi_node node)
+/* A few nodes at once, so that their cache misses overlap. */
+struct batch {
+	hi_node nodes[BATCH];
+	struct hi_edges edges[BATCH];
+	unsigned count;
+};
+
+static void give_label(struct naming *n, struct queue *queue, uint32_t label,
+		       const struct hi_edges *edges)
 {
-	struct hi_edges edges = hi_graph_builder_edges(n->builder, node);
 	uint32_t *type = n->objects->type;
 
-	for (uint32_t e = 0; e < edges.count; e++) {
-		hi_node to = edges.to[e];
+	for (uint32_t e = 0; e < edges->count; e++) {
+		hi_node to = edges->to[e];
 
-		if (type[to] || edges.grade[e] == HI_GRADE_WEAK ||
+		if (type[to] || edges->grade[e] == HI_GRADE_WEAK ||
 		    n->objects->flags[to] & HI_OBJECT_INTERNAL)
 			continue;
-		type[to] = type[node] | HI_FIELD_LABEL_INDIRECT;
+		type[to] = label | HI_FIELD_LABEL_INDIRECT;
 		queue->nodes[queue->count++] = to;
 	}
+}
+
+static void spread_from(struct naming *n, struct queue *queue, struct batch *batch)
+{
+	const uint32_t *type = n->objects->type;
+
+	for (unsigned i = 0; i < batch->count; i++) {
+		batch->edges[i] = hi_graph_builder_edges(n->builder, batch->nodes[i]);
+		__builtin_prefetch(batch->edges[i].to);
+		__builtin_prefetch(batch->edges[i].grade);
+	}
+	for (unsigned i = 0; i < batch->count; i++)
+		for (uint32_t e = 0; e < batch->edges[i].count && e < AHEAD; e++)
+			__builtin_prefetch(&type[batch->edges[i].to[e]]);
+	for (unsigned i = 0; i < batch->count; i++)
+		give_label(n, queue, type[batch->nodes[i]], &batch->edges[i]);
+	batch->count = 0;
 }
 
 static enum hi_status spread(struct naming *n, struct hi_error *err)
@@ -142,15 +166,23 @@ static enum hi_status spread(struct naming *n, struct hi_error *err)
 	const uint32_t *type = n->objects->type;
 	size_t size = (size_t)n->objects->count * sizeof(hi_node);
 	struct queue queue = {.nodes = hi_pages_alloc(size)};
+	struct batch batch = {};
 
 	if (!queue.nodes && size)
 		return hi_fail_memory(err, "names by field");
-	for (hi_node i = 0; i < n->objects->count; i++)
+	for (hi_node i = 0; i < n->objects->count; i++) {
 		if ((type[i] & (HI_FIELD_LABEL_TAG | HI_FIELD_LABEL_INDIRECT)) ==
 		    HI_FIELD_LABEL_TAG)
-			spread_from(n, &queue, i);
-	for (size_t i = 0; i < queue.count; i++)
-		spread_from(n, &queue, queue.nodes[i]);
+			batch.nodes[batch.count++] = i;
+		if (batch.count == BATCH)
+			spread_from(n, &queue, &batch);
+	}
+	spread_from(n, &queue, &batch);
+	for (size_t i = 0; i < queue.count;) {
+		while (i < queue.count && batch.count < BATCH)
+			batch.nodes[batch.count++] = queue.nodes[i++];
+		spread_from(n, &queue, &batch);
+	}
 	hi_pages_free(queue.nodes, size);
 	return HI_OK;
 }
