@@ -58,6 +58,18 @@ static void set_constant(const struct hi_dw_value *value, uint64_t *to, bool *ha
 		*has = true;
 }
 
+/* A number, or at most eight bytes of one. */
+static int64_t const_value(const struct hi_dw_value *value)
+{
+	int64_t number = 0;
+
+	if (value->class == HI_DW_CONSTANT)
+		return (int64_t)value->u;
+	if (value->class == HI_DW_BLOCK && value->block.size <= sizeof(number))
+		memcpy(&number, value->block.data, value->block.size);
+	return number;
+}
+
 static void set_unit_attr(struct hi_dw_die *die, uint16_t name,
 			  const struct hi_dw_value *value)
 {
@@ -150,6 +162,7 @@ static void set_attr(struct hi_dw_die *die, uint16_t name,
 		break;
 	case DW_AT_const_value:
 		die->const_value = true;
+		die->value = const_value(value);
 		break;
 	case DW_AT_sibling:
 		if (value->class == HI_DW_REF && value->ref.file)

@@ -141,6 +141,7 @@ struct hi_dw_die {
 	struct hi_dw_ref type, specification, origin, containing, signature;
 	uint64_t byte_size, bit_size, bit_offset, data_bit_offset;
 	uint64_t member_location; /* constant or plus_uconst */
+	int64_t value;		  /* DW_AT_const_value, where it is a number */
 	int64_t lower_bound, upper_bound;
 	uint64_t count;
 	struct hi_dw_block location; /* exprloc only */

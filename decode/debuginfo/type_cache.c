@@ -17,7 +17,7 @@
 /* Below this an index takes milliseconds: not worth a file. */
 #define CACHE_MIN (1ull << 20)
 #define CACHE_ENTRIES_MAX (1ull << 28)
-enum { CACHE_VERSION = 1, SAMPLE = 4096 };
+enum { CACHE_VERSION = 2, SAMPLE = 4096 };
 
 struct header {
 	char magic[8];

@@ -196,8 +196,9 @@ static uint64_t type_hash(const struct unit_scan *scan, const struct scanned *di
 {
 	if (die->specification)
 		return declared_hash(scan->worker, die->specification);
-	return die->name ? hi_dw_hash_name(type_scope(scan), die->name, strlen(die->name))
-			 : 0;
+	return die->name
+		       ? hi_type_hash_part(type_scope(scan), die->name, strlen(die->name))
+		       : 0;
 }
 
 static void add_type(struct unit_scan *scan, uint16_t tag, uint64_t offset,
@@ -293,8 +294,8 @@ static void add_variable(struct unit_scan *scan, uint64_t offset,
 	bool tls;
 
 	if (die->name)
-		variable.hash = hi_dw_hash_name(current_scope(scan), die->name,
-						strlen(die->name));
+		variable.hash = hi_type_hash_part(current_scope(scan), die->name,
+						  strlen(die->name));
 	if (!die->location.data) {
 		/* Declared here, perhaps placed by a later DIE of this unit. */
 		add_declared(scan, offset, variable.hash);

@@ -182,7 +182,6 @@ void hi_type_name_of(struct hi_types *types, struct hi_dw_ref ref, bool bare, ch
 	struct declarator d = {};
 	char alias[256] = "", base[HI_DW_NAME_MAX], dims[128];
 
-	(void)types;
 	snprintf(base, sizeof(base), "void");
 	for (unsigned i = 0; i < CHAIN_MAX && ref.file; i++) {
 		struct hi_dw_die die;
@@ -206,6 +205,11 @@ void hi_type_name_of(struct hi_types *types, struct hi_dw_ref ref, bool bare, ch
 			append_dims(&d, dims);
 			break;
 		case DW_TAG_typedef:
+			if (hi_type_is_kept(types, &die)) {
+				hi_type_record_name(&die, base, sizeof(base));
+				ref.file = NULL;
+				continue;
+			}
 			snprintf(alias, sizeof(alias), "%s", die.name ? die.name : "");
 			break;
 		case DW_TAG_const_type:
@@ -231,6 +235,41 @@ void hi_type_name_of(struct hi_types *types, struct hi_dw_ref ref, bool bare, ch
 
 /* ---- from names to definitions ---- */
 
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9') || c == '_' || c == '$' || c < 0;
+}
+
+/*
+ * Compilers differ in the spaces of template arguments ("> >", "Foo*"): only one
+ * between two words counts.
+ */
+uint64_t hi_type_hash_part(uint64_t parent, const char *name, size_t n)
+{
+	char text[256], last = 0;
+	size_t used = 0, i;
+
+	if (!memchr(name, '<', n))
+		return hi_dw_hash_name(parent, name, n);
+	for (i = 0; i < n; i++) {
+		bool space = false;
+
+		for (; i < n && name[i] == ' '; i++)
+			space = true;
+		if (i == n)
+			break;
+		if (used + 2 > sizeof(text)) {
+			parent = hi_dw_hash_name(parent, text, used);
+			used = 0;
+		}
+		if (space && is_word(last) && is_word(name[i]))
+			text[used++] = ' ';
+		text[used++] = last = name[i];
+	}
+	return hi_dw_hash_name(parent, text, used);
+}
+
 uint64_t hi_type_hash_qualified(const char *name)
 {
 	const char *start = hi_type_bare(name), *p;
@@ -239,18 +278,21 @@ uint64_t hi_type_hash_qualified(const char *name)
 
 	/* "::" outside brackets divides scopes. */
 	for (p = start; *p; p++) {
-		if (*p == '<' || *p == '(' || *p == '{' || *p == '[')
+		if (p[0] == '-' && p[1] == '>')
+			p++; /* "fn() -> T" */
+		else if (*p == '<' || *p == '(' || *p == '{' || *p == '[')
 			depth++;
 		else if ((*p == '>' || *p == ')' || *p == '}' || *p == ']') && depth > 0)
 			depth--;
 		else if (depth == 0 && p[0] == ':' && p[1] == ':') {
 			if (p > start)
-				hash = hi_dw_hash_name(hash, start, (size_t)(p - start));
+				hash = hi_type_hash_part(hash, start,
+							 (size_t)(p - start));
 			start = p + 2;
 			p++;
 		}
 	}
-	return hi_dw_hash_name(hash, start, (size_t)(p - start));
+	return hi_type_hash_part(hash, start, (size_t)(p - start));
 }
 
 static enum hi_index_kind index_kind(uint16_t tag)

@@ -33,7 +33,7 @@ static void broken(struct hi_types *types, hi_type_id id)
 
 static uint64_t hash_text(uint64_t h, const char *text)
 {
-	return hi_dw_hash_name(h, text, strlen(text));
+	return hi_type_hash_part(h, text, strlen(text));
 }
 
 static uint64_t hash_number(uint64_t h, uint64_t n)
@@ -108,24 +108,29 @@ static uint64_t pointee_identity(struct load *load, struct hi_dw_ref ref)
 	struct hi_dw_die die;
 	enum hi_type_kind kind;
 	uint32_t module;
+	bool kept = false;
 
 	for (unsigned i = 0;; i++) {
 		if (i == CHAIN_MAX || !ref.file || !hi_dw_die_read(ref, &die))
 			return 0;
-		if (die.tag == DW_TAG_typedef)
+		if (die.tag == DW_TAG_pointer_type)
+			kept = false;
+		if (die.tag == DW_TAG_typedef && !kept) {
 			hi_type_record_name(&die, name, sizeof(name));
-		else if (die.tag == DW_TAG_array_type)
+			kept = hi_type_is_kept(load->types, &die);
+		}
+		if (die.tag == DW_TAG_array_type)
 			return 0;
-		else if (die.tag != DW_TAG_pointer_type && die.tag != DW_TAG_const_type &&
-			 die.tag != DW_TAG_volatile_type &&
-			 die.tag != DW_TAG_restrict_type && die.tag != DW_TAG_atomic_type)
+		if (die.tag != DW_TAG_typedef && die.tag != DW_TAG_pointer_type &&
+		    die.tag != DW_TAG_const_type && die.tag != DW_TAG_volatile_type &&
+		    die.tag != DW_TAG_restrict_type && die.tag != DW_TAG_atomic_type)
 			break;
 		ref = die.type;
 	}
 	if (die.tag != DW_TAG_structure_type && die.tag != DW_TAG_class_type &&
 	    die.tag != DW_TAG_union_type)
 		return 0;
-	if (hi_type_is_named(&die) || name[0] == '\0')
+	if (!kept && (hi_type_is_named(&die) || name[0] == '\0'))
 		hi_type_record_name(&die, name, sizeof(name));
 	kind = die.tag == DW_TAG_union_type ? HI_KIND_UNION : HI_KIND_STRUCT;
 	if (die.declaration) {
@@ -155,6 +160,14 @@ static void become_pointer(struct load *load)
 	type.layout_hash =
 		hi_type_pointer_key(bare, pointee_identity(load, load->die.type));
 	hi_slot_become(types, load->id, &type, type.layout_hash);
+}
+
+static void become_kept(struct load *load)
+{
+	hi_type_id of = hi_slot_of_die(load->types, load->module, load->die.type);
+
+	hi_type_load(load->types, of);
+	hi_type_become_kept(load->types, load->id, of, &load->die);
 }
 
 static void become_enum(struct load *load)
@@ -225,6 +238,7 @@ static void become_array(struct load *load)
 
 struct record {
 	struct HI_VECTOR(struct hi_member) members;
+	struct hi_type_args args;
 	bool has_vtable;
 	bool has_virtual_base;
 	bool no_memory;
@@ -361,6 +375,9 @@ static void read_members(struct load *load, struct record *record)
 			}
 			break;
 		default:
+			if (depth == 1)
+				hi_type_args_take(load->types, load->module, &child,
+						  &record->args);
 			break;
 		}
 	}
@@ -470,6 +487,23 @@ static void join_definition(struct load *load)
 		become_declaration(load, bare);
 }
 
+static bool keep_args(struct load *load, const struct hi_type_args *args,
+		      struct hi_type *type)
+{
+	size_t bytes = args->items.count * sizeof(struct hi_template_arg);
+	struct hi_template_arg *copy;
+
+	if (bytes == 0)
+		return true;
+	copy = hi_arena_alloc(&load->types->arena, bytes);
+	if (!copy)
+		return false;
+	memcpy(copy, args->items.items, bytes);
+	type->args = copy;
+	type->n_args = (uint32_t)args->items.count;
+	return true;
+}
+
 static void fill_record(struct load *load, struct record *record, struct hi_type *type)
 {
 	const struct hi_dw_die *die = &load->die;
@@ -519,9 +553,12 @@ static void become_record(struct load *load)
 	if (record.has_virtual_base)
 		cover_virtual_bases(load, &record);
 	type.has_vtable = record.has_vtable;
+	record.no_memory |=
+		record.args.no_memory || !keep_args(load, &record.args, &type);
 	if (!record.no_memory)
 		fill_record(load, &record, &type);
 	hi_vector_free(&record.members);
+	hi_vector_free(&record.args.items);
 	if (record.no_memory)
 		hi_slot_alias(load->types, load->id, HI_TYPE_UNKNOWN);
 	else
@@ -657,6 +694,14 @@ static void load_chain(struct load *load, struct hi_dw_ref start)
 			if (is_address_name(load->die.name)) {
 				load->is_signed = load->die.name[0] == 'i';
 				become_plain(load, HI_KIND_ADDRESS, load->die.name, 8);
+				return;
+			}
+			if (hi_type_is_kept(load->types, &load->die)) {
+				if (i == 0)
+					become_kept(load);
+				else
+					become_die(load->types, load->id, load->module,
+						   ref);
 				return;
 			}
 			named = ref;

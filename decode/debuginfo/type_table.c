@@ -192,6 +192,11 @@ void hi_slot_become(struct hi_types *types, hi_type_id id, const struct hi_type 
 	}
 	*copy = *type;
 	copy->id = id;
+	if (!copy->module)
+		copy->module =
+			hi_slot_at(types, id)->die.file
+				? types->items[hi_slot_at(types, id)->module].module->name
+				: "";
 	types->types_made++;
 	publish(hi_slot_at(types, id), copy);
 }
@@ -212,7 +217,7 @@ hi_type_id hi_slot_of_type(struct hi_types *types, const struct hi_type *type,
 
 bool hi_slot_init(struct hi_types *types)
 {
-	static const struct hi_type unknown = {.name = "?", .file = ""};
+	static const struct hi_type unknown = {.name = "?", .file = "", .module = ""};
 	static const struct hi_type nothing = {
 		.kind = HI_KIND_VOID, .name = "void", .file = ""};
 	struct hi_type *type = hi_arena_alloc(&types->arena, sizeof(*type));
@@ -252,7 +257,8 @@ hi_type_id hi_type_array_of(struct hi_types *types, hi_type_id id, uint64_t coun
 			       .target = element->id,
 			       .count = count,
 			       .flexible = flexible,
-			       .file = ""};
+			       .file = "",
+			       .module = element->module};
 	hi_type_id known = find_key(types, key);
 
 	if (known)
@@ -272,22 +278,26 @@ hi_type_id hi_type_array_of(struct hi_types *types, hi_type_id id, uint64_t coun
 uint64_t hi_type_identity(const char *bare_name, enum hi_type_kind kind, uint64_t size,
 			  uint32_t line)
 {
-	uint64_t h = hi_dw_hash_name(0, bare_name, strlen(bare_name));
+	uint64_t h = hi_type_hash_part(0, bare_name, strlen(bare_name));
 
 	return mix(mix(mix(h, (uint64_t)kind), size), line);
 }
 
 uint64_t hi_type_pointer_key(const char *bare_name, uint64_t identity)
 {
-	return mix(mix(0x2a, hi_dw_hash_name(0, bare_name, strlen(bare_name))), identity);
+	return mix(mix(0x2a, hi_type_hash_part(0, bare_name, strlen(bare_name))),
+		   identity);
 }
 
 /* Must be what type_read.c makes of a pointer DIE to the same type. */
 hi_type_id hi_types_pointer_to(struct hi_types *types, hi_type_id id)
 {
 	const struct hi_type *target = hi_type_get(types, id), *end = target;
-	struct hi_type type = {
-		.kind = HI_KIND_POINTER, .size = 8, .target = target->id, .file = ""};
+	struct hi_type type = {.kind = HI_KIND_POINTER,
+			       .size = 8,
+			       .target = target->id,
+			       .file = "",
+			       .module = target->module};
 	uint64_t identity = 0;
 	hi_type_id ret = HI_TYPE_UNKNOWN;
 	char name[HI_DW_NAME_MAX];

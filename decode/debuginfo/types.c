@@ -46,6 +46,9 @@ void hi_types_close(struct hi_types *types)
 	hi_frame_cache_destroy(types->frames);
 	for (size_t i = 0; i < HI_SLOT_CHUNKS; i++)
 		free(atomic_load(&types->chunks[i]));
+	for (size_t i = 0; i < types->kept.count; i++)
+		free(types->kept.items[i]);
+	hi_vector_free(&types->kept);
 	free(types->by_die);
 	free(types->by_key);
 	free(types->keys);

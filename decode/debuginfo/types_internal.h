@@ -30,7 +30,7 @@ static inline hi_die_ref hi_die_ref_make(uint64_t file, bool in_types, uint64_t 
 
 /* Sorted by hash, kind, size, die. Only definitions; one per (hash, kind, size). */
 struct hi_index_type {
-	uint64_t hash;	    /* hi_dw_hash_name of the qualified name */
+	uint64_t hash;	    /* hi_type_hash_qualified of the name */
 	uint64_t size_kind; /* size << 4 | enum hi_index_kind */
 	hi_die_ref die;
 };
@@ -103,6 +103,7 @@ struct hi_types {
 	size_t n_by_die, n_by_key, used_by_die, used_by_key;
 	unsigned depth; /* nested loading */
 	uint64_t types_made;
+	struct HI_VECTOR(char *) kept; /* names of typedefs, type_keep.c */
 	_Atomic uint64_t broken;
 	struct hi_types_stats stats;
 	struct hi_vtable_cache *vtables;
@@ -163,6 +164,9 @@ bool hi_dw_is_c(const struct hi_dw_unit *unit);
 const char *hi_type_keyword(const struct hi_dw_die *die);
 /* Hash as in the index, out of "ns::Class<x::y>::name"; leading keyword ignored. */
 uint64_t hi_type_hash_qualified(const char *name);
+/* Hash of one part of a qualified name in its scope's; spaces around the brackets
+ * of templates do not count. */
+uint64_t hi_type_hash_part(uint64_t parent, const char *name, size_t n);
 /* Definition of a named record, union or enum: in this module, then (unless
  * only_here) in the others; file NULL: none. */
 struct hi_dw_ref hi_types_definition(struct hi_types *types, uint32_t module,
@@ -171,6 +175,22 @@ struct hi_dw_ref hi_types_definition(struct hi_types *types, uint32_t module,
 /* What tells two types of one name apart, without reading members. */
 uint64_t hi_type_identity(const char *bare_name, enum hi_type_kind kind, uint64_t size,
 			  uint32_t line);
+
+/* ---- type_keep.c ---- */
+/* A typedef that is a type of its own. */
+bool hi_type_is_kept(const struct hi_types *types, const struct hi_dw_die *die);
+/* Slot id, that of a kept typedef, becomes a copy of slot `of` under its name. */
+void hi_type_become_kept(struct hi_types *types, hi_type_id id, hi_type_id of,
+			 const struct hi_dw_die *die);
+
+/* ---- type_args.c ---- */
+struct hi_type_args {
+	struct HI_VECTOR(struct hi_template_arg) items;
+	bool no_memory;
+};
+/* Takes a child of a record, if it is a template's parameter. */
+void hi_type_args_take(struct hi_types *types, uint32_t module,
+		       const struct hi_dw_die *child, struct hi_type_args *args);
 
 /* ---- type_find.c ---- */
 /* A struct or class, looked for in `first` before all others; 0: none. */

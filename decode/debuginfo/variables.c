@@ -204,7 +204,7 @@ static uint64_t hash_variable(const char *name)
 	for (const char *p = name; (p = strstr(p, ")::")) != NULL; p += 3)
 		last = p + 3;
 	if (last && !strchr(last, ':'))
-		return hi_dw_hash_name(HI_SCOPE_FUNCTION, last, strlen(last));
+		return hi_type_hash_part(HI_SCOPE_FUNCTION, last, strlen(last));
 	return hi_type_hash_qualified(name);
 }
 
