@@ -24,6 +24,22 @@
 
 #include "base/alloc.h"
 
+/* Entries from here on come as pages, which cost nothing until touched. */
+#define ENTRY_PAGES_MIN (64u << 10)
+
+bool hi_entry_block_alloc(struct hi_entry_block *block, uint64_t granules)
+{
+	size_t n = (size_t)((granules - 1) / 64 + 1) * sizeof(*block->entries);
+
+	if (n >= ENTRY_PAGES_MIN) {
+		block->entries = hi_pages_alloc(n);
+		block->pages_size = n;
+	} else {
+		block->entries = hi_calloc(1, n);
+	}
+	return block->entries;
+}
+
 void hi_entry_block_free(struct hi_entry_block *block)
 {
 	if (block->pages_size)

@@ -13,8 +13,6 @@
 #include "base/cleanup.h"
 #include "census/objects_internal.h"
 
-/* Entries from here on come as pages, which cost nothing until touched. */
-#define ENTRY_PAGES_MIN (64u << 10)
 #define MAX_SHIFT 12
 
 struct size_by_rank { /* usable size that needs 64 bits */
@@ -135,19 +133,6 @@ static bool region_overlaps(const struct hi_objects_builder *b, size_t at, uint6
 	return at < b->order.count && region_at(b, b->order.items[at])->start < end;
 }
 
-static bool entries_alloc(struct hi_entry_block *block, uint64_t bytes)
-{
-	size_t n = (size_t)((bytes - 1) / 64 + 1) * sizeof(*block->entries);
-
-	if (n >= ENTRY_PAGES_MIN) {
-		block->entries = hi_pages_alloc(n);
-		block->pages_size = n;
-	} else {
-		block->entries = hi_calloc(1, n);
-	}
-	return block->entries;
-}
-
 static enum hi_status region_open(struct hi_objects_builder *b, uint64_t start,
 				  struct region *region, unsigned *index_ret,
 				  struct hi_error *err)
@@ -162,8 +147,9 @@ static enum hi_status region_open(struct hi_objects_builder *b, uint64_t start,
 	if (!b->blocks[k])
 		b->blocks[k] = hi_calloc(1u << k << FIRST_BLOCK_SHIFT, sizeof(*region));
 	if (!b->blocks[k] || !hi_vector_reserve(&b->order, b->order.count + 1) ||
-	    !entries_alloc(&region->block,
-			   ((region->end - region->start - 1) >> region->shift) + 1))
+	    !hi_entry_block_alloc(&region->block,
+				  ((region->end - region->start - 1) >> region->shift) +
+					  1))
 		return hi_fail_memory(err, "object table");
 	memmove(b->order.items + at + 1, b->order.items + at,
 		(b->order.count - at) * sizeof(*b->order.items));

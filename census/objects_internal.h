@@ -24,9 +24,11 @@ struct hi_objects_private {
 	struct HI_VECTOR(struct hi_entry_block) blocks;
 	struct hi_lookup_region *regions;
 	uint64_t *region_starts;	/* of regions[], for the search alone */
-	struct hi_lookup_entry *single; /* entries of regions of one object */
+	struct hi_lookup_entry *single; /* entries of regions of one object; or NULL */
 };
 
+/* Zeroed entries for a region of `granules`; false when out of memory. */
+bool hi_entry_block_alloc(struct hi_entry_block *block, uint64_t granules);
 void hi_entry_block_free(struct hi_entry_block *block);
 
 #endif

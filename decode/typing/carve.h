@@ -23,7 +23,7 @@
 #include "decode/allocator.h"
 #include "decode/typing/plan.h"
 
-enum { HI_CARVE_GAP = 16, HI_CARVE_MIN_POOL = 512 };
+enum { HI_CARVE_MIN_POOL = 512 }; /* usable bytes; HI_CARVE_GAP: census/objects.h */
 
 struct hi_carving;
 
@@ -46,23 +46,11 @@ bool hi_carving_range(const struct hi_carving *c, uint64_t addr, uint64_t *start
 		      uint64_t *end_ret);
 /* True: nobody has said that there is this plan at addr yet (follow it). size:
  * bytes of the object, >= 8, addr is 8-aligned. key: as in the type column
- * (plan, array, evidence; typing_internal.h). Thread-safe. False also when out of memory or
- * at a limit: hi_carving_failed(). */
+ * (plan, array, evidence; typing_internal.h). Thread-safe. False also when out of memory
+ * or at a limit: hi_carving_failed(). */
 bool hi_carving_add(struct hi_carving *c, uint64_t addr, uint64_t size, uint32_t key);
 bool hi_carving_failed(const struct hi_carving *c);
 size_t hi_carving_count(const struct hi_carving *c); /* claims */
-
-/* A pool: nodes [first, last] are the pieces of one block. */
-struct hi_pool {
-	hi_node first, last;
-	hi_node rest; /* first piece of the rest; HI_NODE_NONE: nothing is left */
-};
-struct hi_pools {
-	struct hi_pool *items; /* by first */
-	size_t count;
-	uint64_t *is_rest; /* bit per node, or NULL when there are no pools */
-};
-void hi_pools_free(struct hi_pools *pools);
 
 /*
  * Resolves, and makes the new table out of `old` and its type column: blocks
@@ -75,7 +63,8 @@ enum hi_status hi_carving_finish(struct hi_carving *c, struct hi_plans *plans,
 				 const struct hi_objects *old,
 				 uint64_t (*extent)(void *arg, hi_node id), void *arg,
 				 struct hi_objects **ret, struct hi_pools *pools_ret,
-				 struct hi_carving_stats *stats_ret, struct hi_error *err);
+				 struct hi_carving_stats *stats_ret,
+				 struct hi_error *err);
 
 /* Sorted, disjoint ranges outside of the allocator's regions that carved
  * objects take: no roots are looked for in them. Borrowed. After finish. */
