@@ -90,6 +90,20 @@ static void set_snapshot(const struct hi_inspection *in, struct hi_head *head)
 	head->threads_in_allocator = s->threads_in_allocator;
 }
 
+/* What carved objects are in may belong to no allocator that is known. */
+static enum hi_status set_shares(struct hi_inspection *in, struct hi_head *head,
+				 struct hi_error *err)
+{
+	struct hi_shares *shares = hi_arena_alloc(&in->arena, sizeof(*shares));
+
+	if (!shares)
+		return hi_fail_memory(err, "shares");
+	hi_shares_count(in->graph, in->reach, shares);
+	if (in->allocator || in->graph->n_objects)
+		head->shares = shares;
+	return HI_OK;
+}
+
 static void set_allocator(const struct hi_inspection *in, struct hi_head *head)
 {
 	const struct hi_allocator *a = in->allocator;
@@ -115,6 +129,8 @@ enum hi_status hi_heading_make(struct hi_inspection *in, struct hi_head *ret,
 	};
 	enum hi_status status = set_target(in, &head, err);
 
+	if (status == HI_OK)
+		status = set_shares(in, &head, err);
 	if (status != HI_OK)
 		return status;
 	set_snapshot(in, &head);

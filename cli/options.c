@@ -27,6 +27,9 @@ enum {
 	OPT_MIN_SIZE,
 	OPT_STRICT,
 	OPT_BY,
+	OPT_UNTYPED,
+	OPT_HINTS,
+	OPT_NO_HINTS,
 	OPTIONS_MAX = 32,
 };
 
@@ -44,7 +47,13 @@ static const struct {
 	 EVERY},
 	{{"exe", OPT_EXE, "FILE", 0, "the core's executable, if it has moved", 1}, EVERY},
 	{{0, 0, 0, 0, "What to show:", 2}, EVERY},
-	{{"by", OPT_BY, "WHAT", 0, "break-down: type", 2}, BIT(CENSUS)},
+	{{"by", OPT_BY, "WHAT", 0,
+	  "break-down: type, type2 (with the types of its children), module, class", 2},
+	 BIT(CENSUS)},
+	{{"untyped", OPT_UNTYPED, 0, 0,
+	  "the fields that lead to what has no type, and the hints that would name it",
+	  2},
+	 BIT(CENSUS)},
 	{{"type", OPT_TYPE, "NAME", 0, "only this type (or a pattern with *)", 2}, ROWS},
 	{{"min-size", OPT_MIN_SIZE, "SIZE", 0, "only rows of this many bytes (64KiB)", 2},
 	 ROWS},
@@ -55,6 +64,10 @@ static const struct {
 	{{"debug-dir", OPT_DEBUG_DIR, "DIR", 0,
 	  "debug files are here instead of /usr/lib/debug (':' separates)", 3},
 	 EVERY},
+	{{"hints", OPT_HINTS, "FILE", 0,
+	  "what debug information does not say (docs/HINTS.md); may be repeated", 3},
+	 EVERY},
+	{{"no-hints", OPT_NO_HINTS, 0, 0, "without the hints for known programs", 3}, EVERY},
 	{{"conservative", OPT_CONSERVATIVE, 0, 0,
 	  "no types: every word may be a pointer (fast)", 3},
 	 EVERY},
@@ -122,12 +135,29 @@ static int take_color(const struct argp_state *state, struct hi_options *o,
 	return SAID;
 }
 
-static int take_by(const struct argp_state *state, const char *text)
+static int take_by(const struct argp_state *state, struct hi_options *o, const char *text)
 {
-	if (strcmp(text, "type") == 0)
-		return 0;
-	wrong(state, "--by %s: this version breaks down by type only", text);
+	static const char *const words[] = {"type", "type2", "module", "class"};
+
+	for (unsigned i = 0; i < 4; i++)
+		if (strcmp(text, words[i]) == 0) {
+			o->by = (enum hi_by)i;
+			o->has_by = true;
+			return 0;
+		}
+	wrong(state, "--by %s: not one of type, type2, module, class", text);
 	return SAID;
+}
+
+static int take_hints(const struct argp_state *state, struct hi_options *o,
+		      const char *file)
+{
+	if (o->n_hints == HI_OPTIONS_HINTS) {
+		wrong(state, "--hints %s: at most %d files", file, HI_OPTIONS_HINTS);
+		return SAID;
+	}
+	o->hints[o->n_hints++] = file;
+	return 0;
 }
 
 static int take_valued(int key, char *arg, struct argp_state *state, struct hi_options *o)
@@ -169,7 +199,9 @@ static int take_valued(int key, char *arg, struct argp_state *state, struct hi_o
 	case OPT_COLOR:
 		return take_color(state, o, arg);
 	case OPT_BY:
-		return take_by(state, arg);
+		return take_by(state, o, arg);
+	case OPT_HINTS:
+		return take_hints(state, o, arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -223,6 +255,12 @@ static error_t take(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_TYPE:
 		o->type = arg;
+		return 0;
+	case OPT_UNTYPED:
+		o->untyped = true;
+		return 0;
+	case OPT_NO_HINTS:
+		o->no_hints = true;
 		return 0;
 	case OPT_STRICT:
 		o->strict = true;
@@ -310,6 +348,11 @@ static int check(struct hi_options *o)
 		return wrong(NULL, "--max-pause: only with --pid");
 	if (o->all && o->top)
 		return wrong(NULL, "--all and --top: one of them");
+	if (o->untyped && o->has_by)
+		return wrong(NULL, "--untyped and --by: one of them");
+	if (o->conservative && (o->n_hints || o->untyped))
+		return wrong(NULL, "%s: not with --conservative, which asks for no types",
+			     o->untyped ? "--untyped" : "--hints");
 	return 0;
 }
 

@@ -10,6 +10,10 @@
 
 enum hi_color { HI_COLOR_AUTO, HI_COLOR_ALWAYS, HI_COLOR_NEVER };
 
+/* What the rows of a census are. */
+enum hi_by { HI_BY_TYPE, HI_BY_TYPE2, HI_BY_MODULE, HI_BY_CLASS };
+enum { HI_OPTIONS_HINTS = 16 };
+
 struct hi_command;
 
 struct hi_options {
@@ -19,6 +23,11 @@ struct hi_options {
 	const char *core, *exe;
 	bool json, all, quiet, verbose, strict;
 	bool conservative, swap;
+	const char *hints[HI_OPTIONS_HINTS]; /* files, in the order given */
+	size_t n_hints;
+	bool no_hints; /* not those that are compiled in either */
+	enum hi_by by; /* census */
+	bool has_by, untyped;
 	enum hi_color color;
 	unsigned width;	    /* 0: the terminal's */
 	size_t top;	    /* 0: the command's usual number */

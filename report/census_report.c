@@ -60,9 +60,6 @@ hi_census_report_create(const struct hi_head *head, const struct hi_graph *graph
 	r->head = head;
 	r->objects = census->objects;
 	r->bytes = census->bytes;
-	r->exact_bytes = census->exact_bytes;
-	r->inferred_bytes = census->inferred_bytes;
-	r->untyped_bytes = census->untyped_bytes;
 	for (size_t i = 0; i < census->n_rows; i++)
 		take_row(r, graph, &census->rows[i], only);
 	*ret = hi_take(r);
@@ -79,16 +76,11 @@ void hi_census_report_destroy(struct hi_census_report *report)
 
 static void show_totals(const struct hi_census_report *r, struct hi_page *page)
 {
-	char bytes[24], n[32], exact[16], inferred[16], untyped[16];
+	char bytes[24], n[32];
 
 	hi_page_text(page,
-		     hi_page_printf(page,
-				    "%s live in %s objects; types of %s by exact "
-				    "evidence, %s inferred, %s unknown",
-				    hi_bytes(bytes, r->bytes), hi_count(n, r->objects),
-				    hi_percent(exact, r->exact_bytes, r->bytes),
-				    hi_percent(inferred, r->inferred_bytes, r->bytes),
-				    hi_percent(untyped, r->untyped_bytes, r->bytes)));
+		     hi_page_printf(page, "%s live in %s objects",
+				    hi_bytes(bytes, r->bytes), hi_count(n, r->objects)));
 }
 
 void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
@@ -144,11 +136,6 @@ void hi_census_json(const struct hi_census_report *r, struct hi_json *json)
 	hi_json_object(json, "live");
 	hi_json_number(json, "objects", r->objects);
 	hi_json_number(json, "bytes", r->bytes);
-	hi_json_end(json);
-	hi_json_object(json, "typed");
-	hi_json_number(json, "exact", r->exact_bytes);
-	hi_json_number(json, "inferred", r->inferred_bytes);
-	hi_json_number(json, "untyped", r->untyped_bytes);
 	hi_json_end(json);
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < r->n_rows; i++)

@@ -16,7 +16,6 @@ struct hi_census_line {
 struct hi_census_report {
 	const struct hi_head *head;
 	uint64_t objects, bytes; /* live, unrestricted */
-	uint64_t exact_bytes, inferred_bytes, untyped_bytes;
 	struct hi_census_line *rows;
 	size_t n_rows;
 	struct hi_hidden below, beyond, other; /* min-size, top, type */

@@ -100,6 +100,58 @@ static void show_debug_info(const struct hi_head *head, struct hi_page *page)
 	hi_page_fact(page, "debug info", text);
 }
 
+bool hi_head_has_shares(const struct hi_head *head)
+{
+	const struct hi_shares *s = head->shares;
+
+	return s && !head->conservative &&
+	       s->exact.objects + s->inferred.objects + s->by_field.objects +
+		       s->unnamed.objects;
+}
+
+const char *hi_head_conservative(const struct hi_head *head, struct hi_page *page)
+{
+	char bytes[24];
+
+	if (!hi_head_has_shares(head) || !head->shares->conservative_only.bytes)
+		return "";
+	return hi_page_printf(page, "; %s by conservative edges alone",
+			      hi_bytes(bytes, head->shares->conservative_only.bytes));
+}
+
+/* "exactly 85.2 % of bytes, inferred …; of objects 71.0 %, …": in one order. */
+static const char *shares_text(const struct hi_shares *s, struct hi_page *page)
+{
+	static const char *const how[] = {"exactly", ", inferred", ", by field", ", not"};
+	const struct hi_share parts[] = {s->exact, s->inferred, s->by_field, s->unnamed};
+	const char *bytes = "", *objects = "";
+	struct hi_share all = {};
+	char percent[16];
+
+	for (unsigned i = 0; i < 4; i++) {
+		all.objects += parts[i].objects;
+		all.bytes += parts[i].bytes;
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		bytes = hi_page_printf(page, "%s%s %s%s", bytes, how[i],
+				       hi_percent(percent, parts[i].bytes, all.bytes),
+				       i ? "" : " of bytes");
+		objects = hi_page_printf(
+			page, "%s%s%s", objects, i ? ", " : "",
+			hi_percent(percent, parts[i].objects, all.objects));
+	}
+	return hi_page_printf(page, "%s; of objects %s", bytes, objects);
+}
+
+static void show_shares(const struct hi_head *head, struct hi_page *page, bool whole)
+{
+	if (!hi_head_has_shares(head))
+		return;
+	hi_page_fact(page, "typed", shares_text(head->shares, page));
+	if (!whole && head->shares->conservative_only.bytes)
+		hi_page_fact(page, "alive", hi_head_conservative(head, page) + 2);
+}
+
 static void show_children(const struct hi_head *head, struct hi_page *page)
 {
 	enum { SHOWN = 2 };
@@ -165,8 +217,10 @@ void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole)
 		show_allocator(head, page);
 	if (whole) {
 		show_debug_info(head, page);
-		show_children(head, page);
 	}
+	show_shares(head, page, whole);
+	if (whole)
+		show_children(head, page);
 	missing = missing_text(head, page);
 	if (*missing)
 		hi_page_fact(page, "incomplete", missing);
@@ -246,6 +300,31 @@ static void json_debug_info(const struct hi_head *head, struct hi_json *json)
 	hi_json_end(json);
 }
 
+static void json_shares(const struct hi_head *head, struct hi_json *json)
+{
+	static const struct hi_share unknown = {UINT64_MAX, UINT64_MAX};
+	static const struct hi_shares nothing = {unknown, unknown, unknown, unknown,
+						 unknown};
+	const struct hi_shares *s = head->shares ? head->shares : &nothing;
+	uint64_t untyped =
+		head->shares ? s->by_field.bytes + s->unnamed.bytes : UINT64_MAX;
+
+	hi_json_object(json, "typed");
+	hi_json_number(json, "exact", s->exact.bytes);
+	hi_json_number(json, "inferred", s->inferred.bytes);
+	hi_json_number(json, "untyped", untyped);
+	hi_json_number(json, "by_field", s->by_field.bytes);
+	hi_json_number(json, "unnamed", s->unnamed.bytes);
+	hi_json_object(json, "objects");
+	hi_json_number(json, "exact", s->exact.objects);
+	hi_json_number(json, "inferred", s->inferred.objects);
+	hi_json_number(json, "by_field", s->by_field.objects);
+	hi_json_number(json, "unnamed", s->unnamed.objects);
+	hi_json_end(json);
+	hi_json_number(json, "conservative_only", s->conservative_only.bytes);
+	hi_json_end(json);
+}
+
 void hi_head_json(const struct hi_head *head, const char *schema, struct hi_json *json)
 {
 	hi_json_object(json, NULL);
@@ -260,4 +339,5 @@ void hi_head_json(const struct hi_head *head, const char *schema, struct hi_json
 	hi_json_text(json, "unit", "bytes");
 	json_allocator(head, json);
 	json_debug_info(head, json);
+	json_shares(head, json);
 }

@@ -7,6 +7,7 @@
 #ifndef HI_REPORT_HEAD_H
 #define HI_REPORT_HEAD_H
 
+#include "census/shares.h"
 #include "report/display.h"
 #include "report/formats/json_writer.h"
 
@@ -46,6 +47,8 @@ struct hi_head {
 	uint64_t damaged, skipped_bytes; /* places where the heap does not hold */
 	struct hi_head_module_counts modules;
 	bool conservative; /* types were not asked for */
+	/* How much of the live heap has a type; NULL: no heap is known. */
+	const struct hi_shares *shares;
 	const struct hi_head_child *children;
 	size_t n_children, n_children_total;
 	/* One line each, whole sentences without a full stop; hostile. */
@@ -59,8 +62,13 @@ enum { HI_HEAD_WARNINGS = 2 }; /* shown in a whole head; the rest is counted */
 /* What is known of the snapshot. Not whole: pause, gaps and warnings alone (for
  * the commands beside summary). */
 void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole);
-/* Opens the document and writes schema, target, snapshot, unit, allocator and
- * debug_info; the caller adds its members and closes it by hi_json_end. */
+/* "; 5.0 MiB by conservative edges alone", where types were asked for; else "".
+ * A head that is not whole says it itself. */
+const char *hi_head_conservative(const struct hi_head *head, struct hi_page *page);
+/* Does the head say how much is typed? */
+bool hi_head_has_shares(const struct hi_head *head);
+/* Opens the document and writes schema, target, snapshot, unit, allocator,
+ * debug_info and typed; the caller adds its members and closes it by hi_json_end. */
 void hi_head_json(const struct hi_head *head, const char *schema, struct hi_json *json);
 
 /* "--pid 4242" or "--core FILE" as the user would type it, safe. */

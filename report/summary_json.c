@@ -49,11 +49,6 @@ static void write_totals(const struct hi_summary_report *r, struct hi_json *json
 	heap_number(r, json, "live", r->live_bytes);
 	heap_number(r, json, "leak", r->leak_bytes);
 	hi_json_end(json);
-	hi_json_object(json, "typed");
-	heap_number(r, json, "exact", r->exact_bytes);
-	heap_number(r, json, "inferred", r->inferred_bytes);
-	heap_number(r, json, "untyped", r->untyped_bytes);
-	hi_json_end(json);
 }
 
 static void write_types(const struct hi_summary_report *r, struct hi_json *json)

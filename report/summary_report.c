@@ -31,8 +31,6 @@ static enum hi_status take_types(const struct hi_summary_inputs *in,
 		return hi_fail_memory(err, "summary of types");
 	r->n_types = n;
 	r->n_types_total = census->n_rows;
-	r->exact_bytes = census->exact_bytes;
-	r->inferred_bytes = census->inferred_bytes;
 	r->untyped_bytes = census->untyped_bytes;
 	for (size_t i = 0; i < census->n_rows; i++) {
 		const struct hi_census_row *row = &census->rows[i];

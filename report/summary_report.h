@@ -48,8 +48,8 @@ struct hi_summary_report {
 	const struct hi_ledger *ledger;
 	bool heap_known; /* false: no allocator was found; all below is empty */
 	uint64_t live_objects, live_bytes, leak_objects, leak_bytes;
-	uint64_t exact_bytes, inferred_bytes, untyped_bytes; /* of live */
-	struct hi_summary_type *types;			     /* by shallow bytes */
+	uint64_t untyped_bytes;	       /* of live */
+	struct hi_summary_type *types; /* by shallow bytes */
 	size_t n_types, n_types_total;
 	uint64_t types_hidden_bytes;	    /* shallow, of those beyond n_types */
 	uint64_t kinds[HI_ROOT_KINDS];	    /* retained */

@@ -205,6 +205,7 @@ static size_t types_shown(const struct hi_summary_report *r)
 {
 	size_t extra = r->head->n_children_total ? 2 : 0;
 
+	extra += hi_head_has_shares(r->head) ? 2 : 0;
 	if (r->head->n_warnings > HI_HEAD_WARNINGS)
 		extra += HI_HEAD_WARNINGS + 1;
 	else
@@ -289,7 +290,8 @@ static void show_roots(const struct hi_summary_report *r, struct hi_page *page)
 	if (r->live_bytes == 0)
 		return;
 	hi_page_heading(page, "What keeps it alive", NULL);
-	hi_page_text(page, kinds_text(r, page));
+	hi_page_text(page, hi_page_printf(page, "%s%s", kinds_text(r, page),
+					  hi_head_conservative(r->head, page)));
 	t = hi_page_table(page, columns, 6);
 	for (size_t i = 0; i < shown(r->n_roots, ROOTS_SHOWN); i++) {
 		const struct hi_node_info *root = &r->roots[i];

@@ -45,6 +45,9 @@ HI_TEST_SCENARIO(usage, wrong_words_are_named_in_one_line_with_exit_code_2)
 		{{"4242"}, "--pid"},
 		{{"frobnicate", "--pid", "1"}, "frobnicate"},
 		{{"census", "--pid", "1", "--by", "colour"}, "colour"},
+		{{"census", "--pid", "1", "--by", "type2", "--untyped"}, "one of them"},
+		{{"census", "--pid", "1", "--untyped", "--conservative"}, "--untyped"},
+		{{"--pid", "1", "--hints", "x", "--conservative"}, "--hints"},
 		{{"census", "--pid", "1", "more"}, "more"},
 		{{"paths", "--pid", "1"}, "ADDRESS|TYPE"},
 		{{"explain", "--pid", "1", "12"}, "12"},
@@ -74,6 +77,26 @@ HI_TEST_SCENARIO(usage, wrong_words_are_named_in_one_line_with_exit_code_2)
 			      c->err);
 		check_one_line(c, cases[i].word);
 	}
+}
+
+HI_TEST_SCENARIO(usage, hints_may_be_repeated_but_not_without_end)
+{
+	char *argv[40] = {(char *)(uintptr_t)PROGRAM};
+	struct hi_command *c;
+	int n = 1;
+
+	for (int i = 0; i < 16; i++) {
+		argv[n++] = (char *)(uintptr_t)"--hints";
+		argv[n++] = (char *)(uintptr_t)"x.hints";
+	}
+	/* Sixteen are fine; what is missing is the target. */
+	c = hi_command_runv(0, argv);
+	HI_ASSERT_EQ(2, c->exit_code);
+	check_one_line(c, "--pid");
+	argv[n++] = (char *)(uintptr_t)"--hints=one.more";
+	c = hi_command_runv(0, argv);
+	HI_ASSERT_EQ(2, c->exit_code);
+	check_one_line(c, "one.more");
 }
 
 HI_TEST_SCENARIO(usage, unknown_options_are_refused_with_exit_code_2)

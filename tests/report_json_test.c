@@ -220,6 +220,9 @@ HI_TEST(report_json, the_summary_is_what_its_schema_says)
 	hi_summary_json(report, &d->json);
 	hi_summary_report_destroy(report);
 	HI_ASSERT_EQ(0, validate(d, "summary.v1.json"));
+	HI_ASSERT(strstr(d->text, "\"untyped\": 100663296,") != NULL);
+	HI_ASSERT(strstr(d->text, "\"by_field\": 90663296,") != NULL);
+	HI_ASSERT(strstr(d->text, "\"conservative_only\": 5242880") != NULL);
 	/* The schema can refuse: a document whose suspects have another name. */
 	memcpy(strstr(d->text, "suspects"), "SUSPECTS", 8);
 	HI_ASSERT_EQ(1, validate_closed(d, "summary.v1.json"));
@@ -240,6 +243,7 @@ HI_TEST(report_json, a_core_without_a_heap_is_what_the_schema_says)
 	s->head.pause_ns = s->head.time_ns = UINT64_MAX;
 	s->head.safepoint = NULL;
 	s->head.allocator = NULL;
+	s->head.shares = NULL;
 	s->ledger.rss = HI_UNKNOWN;
 	for (size_t i = 0; i < s->ledger.n_rows; i++)
 		s->ledger.rows[i].resident = HI_UNKNOWN;
@@ -250,6 +254,7 @@ HI_TEST(report_json, a_core_without_a_heap_is_what_the_schema_says)
 	HI_ASSERT(strstr(d->text, "\"pid\": null") != NULL);
 	HI_ASSERT(strstr(d->text, "\"rss\": null") != NULL);
 	HI_ASSERT(strstr(d->text, "\"live\": null") != NULL);
+	HI_ASSERT(strstr(d->text, "\"untyped\": null") != NULL);
 	HI_ASSERT(strstr(d->text, "\"allocator\": null") != NULL);
 }
 

@@ -29,6 +29,7 @@ struct sample {
 	struct hi_suspects suspects;
 	struct hi_ledger ledger;
 	struct hi_head head;
+	struct hi_shares shares;
 	struct hi_summary_inputs inputs;
 	struct hi_head_child children[6];
 	const char *warnings[2];
@@ -276,6 +277,7 @@ static inline void sample_make_head(struct sample *s)
 		.children = s->children,
 		.n_children = 6,
 		.n_children_total = 9,
+		.shares = &s->shares,
 		.warnings = s->warnings,
 		.n_warnings = 2,
 	};
@@ -300,6 +302,11 @@ static inline struct sample *sample_make(void)
 	sample_make_results(s);
 	sample_make_tables(s);
 	sample_make_ledger(s);
+	s->shares = (struct hi_shares){.exact = {900000, 120000000},
+				       .inferred = {34567, 3102822},
+				       .by_field = {280000, 90663296},
+				       .unnamed = {20000, 10000000},
+				       .conservative_only = {1000, 5 << 20}};
 	sample_make_head(s);
 	s->inputs = (struct hi_summary_inputs){.head = &s->head,
 					       .graph = s->graph,
