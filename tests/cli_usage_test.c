@@ -86,14 +86,14 @@ HI_TEST_SCENARIO(usage, hints_may_be_repeated_but_not_without_end)
 	int n = 1;
 
 	for (int i = 0; i < 16; i++) {
-		argv[n++] = (char *)(uintptr_t)"--hints";
-		argv[n++] = (char *)(uintptr_t)"x.hints";
+		argv[n++] = (char *)(uintptr_t) "--hints";
+		argv[n++] = (char *)(uintptr_t) "x.hints";
 	}
 	/* Sixteen are fine; what is missing is the target. */
 	c = hi_command_runv(0, argv);
 	HI_ASSERT_EQ(2, c->exit_code);
 	check_one_line(c, "--pid");
-	argv[n++] = (char *)(uintptr_t)"--hints=one.more";
+	argv[n++] = (char *)(uintptr_t) "--hints=one.more";
 	c = hi_command_runv(0, argv);
 	HI_ASSERT_EQ(2, c->exit_code);
 	check_one_line(c, "one.more");
