@@ -19,6 +19,7 @@ enum hi_command_id {
 	HI_COMMAND_LEAKS,
 	HI_COMMAND_PATHS,
 	HI_COMMAND_EXPLAIN,
+	HI_COMMAND_WASTE,
 	HI_COMMANDS,
 };
 
@@ -36,7 +37,7 @@ struct hi_command {
 };
 
 extern const struct hi_command hi_command_summary, hi_command_census, hi_command_retained,
-	hi_command_leaks, hi_command_paths, hi_command_explain;
+	hi_command_leaks, hi_command_paths, hi_command_explain, hi_command_waste;
 
 /* By id; NULL ends. */
 extern const struct hi_command *const hi_commands[];

@@ -35,7 +35,7 @@ enum {
 
 #define BIT(name) (1u << HI_COMMAND_##name)
 #define EVERY (~0u)
-#define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS))
+#define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS) | BIT(WASTE))
 
 static const struct {
 	struct argp_option option;
@@ -214,7 +214,7 @@ static int take_argument(char *arg, struct argp_state *state, struct hi_options 
 		if (o->command->id == HI_COMMAND_SUMMARY)
 			wrong(state,
 			      "%s: not a command; there are summary, census, retained, "
-			      "leaks, paths, explain (a process: --pid N)",
+			      "leaks, paths, explain, waste (a process: --pid N)",
 			      arg);
 		else
 			wrong(state, "%s: %s takes no argument", arg, o->command->name);

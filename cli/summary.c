@@ -78,6 +78,7 @@ const struct hi_command hi_command_summary = {
 		"  leaks      what nothing leads to\n"
 		"  paths      the ways from a root to an address or a type\n"
 		"  explain    all about one address\n"
+		"  waste      identical, zero-filled and unused bytes, fragmentation\n"
 		"\nExamples:\n"
 		"  heapinspect --pid 4242\n"
 		"  heapinspect --pid 4242 --json -o heap.json\n"

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/command.h"
+#include "cli/lookup.h"
+#include "decode/contents.h"
+#include "decode/heap_use.h"
+#include "report/waste_report.h"
+
+enum { TOP = 12 };
+
+static enum hi_status compare(struct hi_inspection *in, const struct hi_restrict *only,
+			      struct hi_waste **ret, struct hi_error *err)
+{
+	struct hi_contents_options options = {.threads = in->options->threads,
+					      .top = only->top,
+					      .min_size = only->min_size};
+
+	if (only->types) {
+		options.types = only->types->has;
+		options.n_types = only->types->n_types;
+	}
+	hi_inspect_phase(in, "comparing contents");
+	return hi_contents_compare(in->image, in->typing, in->graph, in->reach, &options,
+				   ret, err);
+}
+
+static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
+			   const struct hi_waste *waste, const struct hi_restrict *only,
+			   struct hi_page *page, struct hi_json *json,
+			   struct hi_error *err)
+{
+	struct hi_waste_report *report = NULL;
+	struct hi_heap_use use;
+	enum hi_status status;
+
+	hi_inspect_phase(in, "blocks and pages");
+	status = hi_heap_use_measure(in->image, in->allocator, in->options->threads, &use,
+				     err);
+	hi_inspect_phase(in, "report");
+	if (status == HI_OK)
+		status = hi_waste_report_create(head, in->graph, waste, &use, only,
+						&report, err);
+	if (status != HI_OK)
+		return status;
+	if (json)
+		hi_waste_json(report, json);
+	else
+		hi_waste_display(report, page);
+	hi_waste_report_destroy(report);
+	return HI_OK;
+}
+
+static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+			  struct hi_page *page, struct hi_json *json,
+			  struct hi_error *err)
+{
+	struct hi_waste *waste = NULL;
+	struct hi_type_set set;
+	struct hi_restrict only;
+	enum hi_status status = hi_lookup_restrict(in, TOP, &set, &only, err);
+
+	if (status != HI_OK)
+		return status;
+	status = compare(in, &only, &waste, err);
+	if (status == HI_OK)
+		status = tell(in, head, waste, &only, page, json, err);
+	hi_waste_destroy(waste);
+	hi_type_set_free(&set);
+	return status;
+}
+
+const struct hi_command hi_command_waste = {
+	.id = HI_COMMAND_WASTE,
+	.name = "waste",
+	.arguments = "",
+	.purpose =
+		"Identical, zero-filled and unused bytes; the allocator's overhead and "
+		"fragmentation.",
+	.help = "Examples:\n"
+		"  heapinspect waste --pid 4242\n"
+		"  heapinspect waste --pid 4242 --type 'char []' --min-size 1KiB --all",
+	.wanted = 0,
+	.run = run,
+};
