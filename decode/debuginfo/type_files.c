@@ -289,6 +289,53 @@ static void open_files(struct hi_types *types, struct hi_type_module *module)
 	open_splits(types, module, file);
 }
 
+/* Of .debug_info and .debug_types, uncompressed where the file says how large. */
+static uint64_t size_in_file(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	uint64_t size = 0;
+	size_t strings;
+
+	if (!elf || elf_getshdrstrndx(elf, &strings) != 0)
+		return 0;
+	while ((scn = elf_nextscn(elf, scn)) != NULL) {
+		GElf_Shdr shdr;
+		GElf_Chdr chdr;
+		const char *name;
+
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, strings, shdr.sh_name);
+		if (!name || (strcmp(name, ".debug_info") != 0 &&
+			      strcmp(name, ".zdebug_info") != 0 &&
+			      strcmp(name, ".debug_types") != 0))
+			continue;
+		if (shdr.sh_flags & SHF_COMPRESSED && gelf_getchdr(scn, &chdr))
+			shdr.sh_size = chdr.ch_size;
+		size = size + shdr.sh_size < size ? UINT64_MAX : size + shdr.sh_size;
+	}
+	return size;
+}
+
+uint64_t hi_types_dwarf_size(struct hi_types *types, struct hi_module *module)
+{
+	const struct hi_type_module *item = &types->items[hi_module_index(module)];
+	uint64_t size = 0;
+
+	if (!item->opened) {
+		hi_module_find_debug(module);
+		return module->debug == HI_DEBUG_NONE
+			       ? 0
+			       : size_in_file(module->debug == HI_DEBUG_IN_FILE
+						      ? hi_module_elf(module)
+						      : hi_module_debug_elf(module));
+	}
+	for (size_t i = 0; i < item->n_files; i++)
+		size += item->files[i]->sections[HI_DW_INFO].size +
+			item->files[i]->sections[HI_DW_TYPES].size;
+	return size;
+}
+
 struct hi_type_module *hi_types_module(struct hi_types *types, struct hi_module *module)
 {
 	struct hi_type_module *item = &types->items[hi_module_index(module)];

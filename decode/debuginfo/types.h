@@ -107,7 +107,8 @@ enum hi_status hi_types_keep_typedef(struct hi_types *types, const char *name,
  * Every complete record of at least min_size bytes, once, in an order that
  * depends on nothing but the debug information; reads all units, of modules
  * with at most max_dwarf bytes of .debug_info (others are counted in
- * *skipped_ret, may be NULL). False of fn stops.
+ * *skipped_ret, may be NULL). Records without a name, by tag or typedef, are left
+ * out. fn is called without a lock; false of it stops.
  */
 typedef bool hi_record_fn(const struct hi_type *type, void *arg);
 enum hi_status hi_types_each_record(struct hi_types *types, uint64_t min_size,

@@ -122,6 +122,8 @@ void hi_types_unlock(struct hi_types *types);
 /* Opens the module's debug files / its index, once; under the lock. NULL: none. */
 struct hi_type_module *hi_types_module(struct hi_types *types, struct hi_module *module);
 struct hi_type_module *hi_types_indexed(struct hi_types *types, struct hi_module *module);
+/* Bytes of .debug_info and .debug_types; inflates and reads nothing. */
+uint64_t hi_types_dwarf_size(struct hi_types *types, struct hi_module *module);
 struct hi_dw_ref hi_types_ref(const struct hi_type_module *module, hi_die_ref ref);
 
 /* Under the lock, all of them. 0 when out of memory. */
