@@ -113,7 +113,10 @@ static const char *show_statement(const char *statement)
 	static char text[1000];
 	const struct hi_hints *hints;
 
-	snprintf(text, sizeof(text), "hints x record r { %s }", statement);
+	snprintf(text, sizeof(text),
+		 "hints x context dt : int; context n : int; context k : int; "
+		 "context el; context l; context val; record r { %s }",
+		 statement);
 	hints = parse(text);
 	HI_ASSERT_EQ(1, hints->n_records);
 	HI_ASSERT_EQ(1, hints->records[0].n);
@@ -217,7 +220,7 @@ HI_TEST(hints, the_top_of_a_text_is_taken_apart)
 					 "for type std::vector<int, char>\n"
 					 "containers\n"
 					 "const A = 0, B = 1 << 3;\n"
-					 "context dt : dictType *; context el;\n"
+					 "context dt : dictType *; context val;\n"
 					 "types lua_side.so;\n"
 					 "typedef sds -> blob sds back 1;\n"
 					 "root Users -> rax with val : user;\n"
@@ -317,9 +320,18 @@ HI_TEST(hints, errors_name_line_and_column_and_what_was_expected)
 		 "2:27: expected ':', found 'B'"},
 		{"hints x\nrecord a { x -> y back; }",
 		 "2:23: expected an expression, found ';'"},
-		{"hints x\nrecord a { x -> y with k; }",
-		 "2:25: expected '=' or ':', found ';'"},
-		{"hints x\nrecord a { x -> y with k : ?l; }",
+		{"hints x context k;\nrecord a { x -> y with k; }",
+		 "2:25: expected ':', found ';'"},
+		{"hints x context k : int;\nrecord a { x -> y with k : z; }",
+		 "2:26: expected '=', found ':'"},
+		{"hints x\nrecord a { x -> y with k = 1; }",
+		 "2:24: expected a context key (context K; before this)"},
+		{"hints x\nrecord a { x -> ?k; }",
+		 "2:18: expected a context key (context K; before this)"},
+		{"hints x context k : int;\nrecord a { x -> ?k; }",
+		 "2:18: this key holds a value, no target"},
+		{"hints x\ntypedef sds -> T if x;", "2:18: expected ';', found 'if'"},
+		{"hints x context k; context l;\nrecord a { x -> y with k : ?l; }",
 		 "2:24: context holds a type, a buffer, any or scalar"},
 		{"hints x\nrecord a { x -> blob; }",
 		 "2:21: expected the buffer's name, found ';'"},
@@ -406,7 +418,8 @@ HI_TEST(hints, deep_nesting_and_nul_bytes_and_long_lists_are_errors)
 
 static const char example[] =
 	"hints redis\nfor program redis-server\nfor type redisServer\n"
-	"const OBJ_RAW = 0, OBJ_HT = 2;\ncontext dt : dictType *; context el;\n"
+	"const OBJ_RAW = 0, OBJ_HT = 2;\ncontext dt : dictType *; context el; context "
+	"val;\n"
 	"typedef sds -> blob sds back (1 << (u8($ - 1) & 7)) ;\n"
 	"record dict { ht_table[i] for i in 0 .. 2 -> dictEntry *[1 << e[i]] with dt = "
 	"type; }\n"

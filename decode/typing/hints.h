@@ -114,6 +114,9 @@ struct hi_hints {
 enum hi_status hi_hints_parse(struct hi_arena *arena, const char *file, const char *text,
 			      size_t size, struct hi_hints **ret, struct hi_error *err);
 
+/* Both are about one word (or place), in one loop: one rule with all their cases. */
+bool hi_hint_same_word(const struct hi_hint *a, const struct hi_hint *b);
+
 struct hi_place {
 	uint32_t line, column; /* from 1 */
 };

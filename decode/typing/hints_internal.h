@@ -12,10 +12,13 @@ enum {
 	HINTS_ITEMS_MAX = 1 << 16, /* of any list */
 };
 
+struct hi_hints_keys HI_VECTOR(struct hi_hint_key);
+
 /* The first error stays; everything after it does nothing and says false. */
 struct hi_hints_parser {
 	struct hi_hints *hints;
 	struct hi_arena *arena;
+	struct hi_hints_keys keys; /* those that were declared so far */
 	const char *p, *end;
 	bool failed;
 	enum hi_status status;

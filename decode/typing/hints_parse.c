@@ -10,7 +10,6 @@ struct top {
 	struct hi_hints_parser p;
 	struct pieces programs, types, sidecars;
 	struct HI_VECTOR(struct hi_hint_const) consts;
-	struct HI_VECTOR(struct hi_hint_key) keys;
 	struct HI_VECTOR(struct hi_hint_named) typedefs, roots;
 	struct HI_VECTOR(struct hi_hint_record) records;
 };
@@ -82,16 +81,27 @@ static bool key(struct top *t)
 
 	if (!hi_hints_name(&t->p, "the name of a context key", &one.name))
 		return false;
-	for (size_t i = 0; i < t->keys.count; i++)
-		if (t->keys.items[i].name.length == one.name.length &&
-		    memcmp(t->keys.items[i].name.at, one.name.at, one.name.length) == 0)
+	for (size_t i = 0; i < t->p.keys.count; i++)
+		if (t->p.keys.items[i].name.length == one.name.length &&
+		    memcmp(t->p.keys.items[i].name.at, one.name.at, one.name.length) == 0)
 			return hi_hints_wrong(&t->p, one.name.at,
 					      "this context key is there already");
 	if (hi_hints_take(&t->p, ':') && !hi_hints_type(&t->p, &one.type))
 		return false;
 	if (t->p.failed || !hi_hints_take(&t->p, ';'))
 		return hi_hints_expected(&t->p, one.type.length ? "';'" : "':' or ';'");
-	return hi_hints_push(&t->p, &t->keys, one);
+	return hi_hints_push(&t->p, &t->p.keys, one);
+}
+
+/* TARGET; and no more. */
+static bool one_target(struct hi_hints_parser *p, struct hi_hint *hint)
+{
+	hint->kind = HI_HINT_WORD;
+	hint->cases = hi_arena_alloc(p->arena, sizeof(*hint->cases));
+	hint->n_cases = 1;
+	if (!hint->cases)
+		return hi_hints_no_memory(p);
+	return hi_hints_target(p, &hint->cases[0].target) && hi_hints_need(p, ';');
 }
 
 static bool typedef_of(struct top *t)
@@ -104,8 +114,7 @@ static bool typedef_of(struct top *t)
 	one.hint.at = one.name;
 	if (!hi_hints_take_text(&t->p, "->"))
 		return hi_hints_expected(&t->p, "'->' and a target");
-	return hi_hints_cases(&t->p, &one.hint) &&
-	       hi_hints_push(&t->p, &t->typedefs, one);
+	return one_target(&t->p, &one.hint) && hi_hints_push(&t->p, &t->typedefs, one);
 }
 
 /* root VARIABLE -> TARGET; the name is the first word of the lvalue. */
@@ -182,7 +191,7 @@ static bool all(struct top *t)
 	       hi_hints_keep(&t->p, &t->types, &h->types, &h->n_types) &&
 	       hi_hints_keep(&t->p, &t->sidecars, &h->sidecars, &h->n_sidecars) &&
 	       hi_hints_keep(&t->p, &t->consts, &h->consts, &h->n_consts) &&
-	       hi_hints_keep(&t->p, &t->keys, &h->keys, &h->n_keys) &&
+	       hi_hints_keep(&t->p, &t->p.keys, &h->keys, &h->n_keys) &&
 	       hi_hints_keep(&t->p, &t->typedefs, &h->typedefs, &h->n_typedefs) &&
 	       hi_hints_keep(&t->p, &t->roots, &h->roots, &h->n_roots) &&
 	       hi_hints_keep(&t->p, &t->records, &h->records, &h->n_records);
@@ -194,7 +203,7 @@ static void free_lists(struct top *t)
 	hi_vector_free(&t->types);
 	hi_vector_free(&t->sidecars);
 	hi_vector_free(&t->consts);
-	hi_vector_free(&t->keys);
+	hi_vector_free(&t->p.keys);
 	hi_vector_free(&t->typedefs);
 	hi_vector_free(&t->roots);
 	hi_vector_free(&t->records);
@@ -239,7 +248,11 @@ enum hi_status hi_hints_parse(struct hi_arena *arena, const char *file, const ch
 		return hi_fail_memory(err, "hints");
 	hints->text = copy;
 	hints->size = size;
-	t.p = (struct hi_hints_parser){hints, arena, copy, copy + size, .err = err};
+	t.p = (struct hi_hints_parser){.hints = hints,
+				       .arena = arena,
+				       .p = copy,
+				       .end = copy + size,
+				       .err = err};
 	if (memchr(copy, '\0', size)) {
 		hi_hints_wrong(&t.p, memchr(copy, '\0', size), "a NUL byte is no text");
 		return t.p.status;

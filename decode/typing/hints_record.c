@@ -21,6 +21,29 @@ static bool loop(struct hi_hints_parser *p, struct hi_hint *hint)
 	       hi_hints_expression(p, &hint->last);
 }
 
+static bool same_piece(struct hi_piece a, struct hi_piece b)
+{
+	size_t i = 0, j = 0;
+
+	while (i < a.length && j < b.length) {
+		if (a.at[i] == ' ')
+			i++;
+		else if (b.at[j] == ' ')
+			j++;
+		else if (a.at[i++] != b.at[j++])
+			return false;
+	}
+	return i == a.length && j == b.length;
+}
+
+bool hi_hint_same_word(const struct hi_hint *a, const struct hi_hint *b)
+{
+	return a->kind == b->kind &&
+	       (a->kind == HI_HINT_WORD || a->kind == HI_HINT_PLACE) &&
+	       same_piece(a->lvalue, b->lvalue) && same_piece(a->first, b->first) &&
+	       same_piece(a->last, b->last);
+}
+
 static bool modifiers(struct hi_hints_parser *p, struct hi_hint *hint)
 {
 	for (;;) {
@@ -183,6 +206,14 @@ static bool statement(struct hi_hints_parser *p, struct hi_hint *hint)
 
 struct hints HI_VECTOR(struct hi_hint);
 
+/* Statements about one word are one rule: they are counted together. */
+static void share_counter(const struct hints *hints, struct hi_hint *hint)
+{
+	for (size_t i = 0; i < hints->count && i < 256; i++)
+		if (hi_hint_same_word(&hints->items[i], hint))
+			hint->hits = hints->items[i].hits;
+}
+
 bool hi_hints_record(struct hi_hints_parser *p, struct hi_hint_record *ret)
 {
 	struct hints hints = {};
@@ -201,7 +232,10 @@ bool hi_hints_record(struct hi_hints_parser *p, struct hi_hint_record *ret)
 	while (ok && !hi_hints_take(p, '}')) {
 		struct hi_hint hint;
 
-		ok = !p->failed && statement(p, &hint) && hi_hints_push(p, &hints, hint);
+		ok = !p->failed && statement(p, &hint);
+		if (ok)
+			share_counter(&hints, &hint);
+		ok = ok && hi_hints_push(p, &hints, hint);
 	}
 	ok = ok && hi_hints_keep(p, &hints, &ret->items, &ret->n);
 	hi_vector_free(&hints);

@@ -48,6 +48,24 @@ static bool named(struct hi_hints_parser *p, struct hi_hint_target *t,
 	return hi_hints_label(p, "the buffer's name", &t->name);
 }
 
+/* A key that was declared, for a value or for a target. */
+static bool key(struct hi_hints_parser *p, struct hi_piece *ret, bool *is_value_ret)
+{
+	if (!hi_hints_name(p, "the name of a context key", ret))
+		return false;
+	for (size_t i = 0; i < p->keys.count; i++) {
+		const struct hi_hint_key *k = &p->keys.items[i];
+
+		if (k->name.length != ret->length ||
+		    memcmp(k->name.at, ret->at, ret->length) != 0)
+			continue;
+		*is_value_ret = k->type.length != 0;
+		return true;
+	}
+	return hi_hints_wrong(p, ret->at,
+			      "expected a context key (context K; before this)");
+}
+
 /* A word that would be a type, if a name did not follow it: `blob`, `words`. */
 static bool core(struct hi_hints_parser *p, struct hi_hint_target *t)
 {
@@ -66,8 +84,13 @@ static bool core(struct hi_hints_parser *p, struct hi_hint_target *t)
 		return true;
 	}
 	if (hi_hints_take(p, '?')) {
+		bool is_value = false;
+
 		t->kind = HI_HINT_KEY;
-		return hi_hints_name(p, "the name of a context key", &t->name);
+		if (!key(p, &t->name, &is_value))
+			return false;
+		return !is_value ||
+		       hi_hints_wrong(p, t->name.at, "this key holds a value, no target");
 	}
 	t->kind = HI_HINT_TYPE;
 	return hi_hints_type(p, &t->name) && pack(p, t);
@@ -75,12 +98,14 @@ static bool core(struct hi_hints_parser *p, struct hi_hint_target *t)
 
 static bool with_one(struct hi_hints_parser *p, struct hi_hint_with *with)
 {
-	if (!hi_hints_name(p, "the name of a context key", &with->key))
+	bool is_value = false;
+
+	if (!key(p, &with->key, &is_value))
 		return false;
-	if (hi_hints_take(p, '='))
-		return hi_hints_expression(p, &with->value);
-	if (!hi_hints_take(p, ':'))
-		return hi_hints_expected(p, "'=' or ':'");
+	if (is_value)
+		return hi_hints_need(p, '=') && hi_hints_expression(p, &with->value);
+	if (!hi_hints_need(p, ':'))
+		return false;
 	if (!core(p, &with->target) || !back(p, &with->target))
 		return false;
 	if (with->target.kind == HI_HINT_KEY || with->target.kind == HI_HINT_SYMBOL)
