@@ -1,14 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/cleanup.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "report/census_report.h"
 
 enum { TOP = 30 };
 
+HI_DEFINE_GUARD(struct hi_by_census *, hi_by_census_destroy)
+
+static enum hi_status make_report(struct hi_inspection *in, const struct hi_head *head,
+				  const struct hi_restrict *only,
+				  struct hi_by_census **broken_down,
+				  struct hi_census_report **ret, struct hi_error *err)
+{
+	enum hi_by by = in->options->by;
+	enum hi_status status;
+
+	if (by == HI_BY_TYPE)
+		return hi_census_report_create(head, in->graph, in->census, only, ret,
+					       err);
+	status = hi_census_break_down(in->graph, in->reach, in->dominators, by,
+				      only->types ? only->types->has : NULL, broken_down,
+				      err);
+	if (status != HI_OK)
+		return status;
+	return hi_census_by_report_create(head, in->graph, *broken_down, only, ret, err);
+}
+
 static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
 {
+	HI_GUARD(hi_by_census_destroy) struct hi_by_census *broken_down = NULL;
 	struct hi_census_report *report = NULL;
 	struct hi_type_set set;
 	struct hi_restrict only;
@@ -16,8 +39,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 
 	if (status != HI_OK)
 		return status;
-	status =
-		hi_census_report_create(head, in->graph, in->census, &only, &report, err);
+	status = make_report(in, head, &only, &broken_down, &report, err);
 	hi_type_set_free(&set);
 	if (status != HI_OK)
 		return status;
@@ -36,6 +58,7 @@ const struct hi_command hi_command_census = {
 	.purpose = "Live bytes by type: count, shallow and retained bytes, evidence.",
 	.help = "Examples:\n"
 		"  heapinspect census --by type --pid 4242 --all\n"
+		"  heapinspect census --by type2 --pid 4242\n"
 		"  heapinspect census --pid 4242 --type 'struct conn*' --min-size 1MiB",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_CENSUS,
 	.run = run,

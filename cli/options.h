@@ -8,10 +8,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "census/census_by.h"
+
 enum hi_color { HI_COLOR_AUTO, HI_COLOR_ALWAYS, HI_COLOR_NEVER };
 
-/* What the rows of a census are. */
-enum hi_by { HI_BY_TYPE, HI_BY_TYPE2, HI_BY_MODULE, HI_BY_CLASS };
 enum { HI_OPTIONS_HINTS = 16 };
 
 struct hi_command;

@@ -19,13 +19,11 @@ static void hide(struct hi_hidden *hidden, const struct hi_census_row *row)
 	hidden->bytes += row->shallow;
 }
 
-static void take_row(struct hi_census_report *r, const struct hi_graph *g,
-		     const struct hi_census_row *row, const struct hi_restrict *only)
+/* Rows come by size. */
+static void take_row(struct hi_census_report *r, const struct hi_census_row *row,
+		     const char *name, const struct hi_by_row *key,
+		     const struct hi_restrict *only)
 {
-	if (!hi_type_set_has(only->types, row->type)) {
-		hide(&r->other, row);
-		return;
-	}
 	if (row->shallow < only->min_size) {
 		hide(&r->below, row);
 		return;
@@ -35,7 +33,8 @@ static void take_row(struct hi_census_report *r, const struct hi_graph *g,
 		return;
 	}
 	r->rows[r->n_rows++] = (struct hi_census_line){
-		.type = type_name(g, row->type),
+		.name = name,
+		.row = key,
 		.count = row->count,
 		.shallow = row->shallow,
 		.retained = row->retained,
@@ -45,24 +44,63 @@ static void take_row(struct hi_census_report *r, const struct hi_graph *g,
 	};
 }
 
+static struct hi_census_report *report_alloc(const struct hi_head *head,
+					     const struct hi_graph *graph, size_t n_rows)
+{
+	HI_GUARD(hi_census_report_destroy)
+	struct hi_census_report *r = hi_calloc(1, sizeof(*r));
+
+	if (!r || !(r->rows = hi_calloc(n_rows + 1, sizeof(*r->rows))))
+		return NULL;
+	r->head = head;
+	r->graph = graph;
+	return hi_take(r);
+}
+
 enum hi_status
 hi_census_report_create(const struct hi_head *head, const struct hi_graph *graph,
 			const struct hi_census *census, const struct hi_restrict *only,
 			struct hi_census_report **ret, struct hi_error *err)
 {
-	HI_GUARD(hi_census_report_destroy)
-	struct hi_census_report *r = hi_calloc(1, sizeof(*r));
+	struct hi_census_report *r = report_alloc(head, graph, census->n_rows);
 
-	if (r)
-		r->rows = hi_calloc(census->n_rows + 1, sizeof(*r->rows));
-	if (!r || !r->rows)
+	if (!r)
 		return hi_fail_memory(err, "census report");
-	r->head = head;
 	r->objects = census->objects;
 	r->bytes = census->bytes;
-	for (size_t i = 0; i < census->n_rows; i++)
-		take_row(r, graph, &census->rows[i], only);
-	*ret = hi_take(r);
+	for (size_t i = 0; i < census->n_rows; i++) {
+		const struct hi_census_row *row = &census->rows[i];
+
+		if (hi_type_set_has(only->types, row->type))
+			take_row(r, row, type_name(graph, row->type), NULL, only);
+		else
+			hide(&r->other, row);
+	}
+	*ret = r;
+	return HI_OK;
+}
+
+enum hi_status hi_census_by_report_create(const struct hi_head *head,
+					  const struct hi_graph *graph,
+					  const struct hi_by_census *census,
+					  const struct hi_restrict *only,
+					  struct hi_census_report **ret,
+					  struct hi_error *err)
+{
+	struct hi_census_report *r = report_alloc(head, graph, census->n_rows);
+
+	if (!r)
+		return hi_fail_memory(err, "census report");
+	r->by = census->by;
+	r->objects = census->objects;
+	r->bytes = census->bytes;
+	r->other = (struct hi_hidden){census->other_types, census->other_bytes};
+	for (size_t i = 0; i < census->n_rows; i++) {
+		const struct hi_by_row *row = &census->rows[i];
+
+		take_row(r, &row->sum, row->name, row, only);
+	}
+	*ret = r;
 	return HI_OK;
 }
 
@@ -74,47 +112,132 @@ void hi_census_report_destroy(struct hi_census_report *report)
 	free(report);
 }
 
-static void show_totals(const struct hi_census_report *r, struct hi_page *page)
-{
-	char bytes[24], n[32];
+/* ---- as a page ---- */
 
-	hi_page_text(page,
-		     hi_page_printf(page, "%s live in %s objects",
-				    hi_bytes(bytes, r->bytes), hi_count(n, r->objects)));
+static bool has_retained(const struct hi_census_report *r)
+{
+	return r->by != HI_BY_TYPE2;
+}
+/* A module's or a class's rows are of many kinds. */
+static bool has_evidence(const struct hi_census_report *r)
+{
+	return r->by == HI_BY_TYPE || r->by == HI_BY_TYPE2;
+}
+
+static const struct hi_column *columns_of(const struct hi_census_report *r, size_t *n_ret)
+{
+	static const struct hi_column columns[][7] = {
+		[HI_BY_TYPE] = {{"type", HI_COLUMN_TEXT},
+				{"count", HI_COLUMN_COUNT},
+				{"shallow", HI_COLUMN_BYTES},
+				{"of live", HI_COLUMN_PERCENT},
+				{"retained", HI_COLUMN_BYTES},
+				{"largest", HI_COLUMN_BYTES},
+				{"evidence", HI_COLUMN_WORD}},
+		[HI_BY_TYPE2] = {{"type {leads to}", HI_COLUMN_TEXT},
+				 {"count", HI_COLUMN_COUNT},
+				 {"shallow", HI_COLUMN_BYTES},
+				 {"of live", HI_COLUMN_PERCENT},
+				 {"largest", HI_COLUMN_BYTES},
+				 {"evidence", HI_COLUMN_WORD}},
+		[HI_BY_MODULE] = {{"module", HI_COLUMN_TEXT},
+				  {"count", HI_COLUMN_COUNT},
+				  {"shallow", HI_COLUMN_BYTES},
+				  {"of live", HI_COLUMN_PERCENT},
+				  {"retained", HI_COLUMN_BYTES},
+				  {"largest", HI_COLUMN_BYTES}},
+		[HI_BY_CLASS] = {{"class", HI_COLUMN_TEXT},
+				 {"count", HI_COLUMN_COUNT},
+				 {"shallow", HI_COLUMN_BYTES},
+				 {"of live", HI_COLUMN_PERCENT},
+				 {"retained", HI_COLUMN_BYTES},
+				 {"largest", HI_COLUMN_BYTES}},
+	};
+
+	*n_ret = 5u + has_retained(r) + has_evidence(r);
+	return columns[r->by];
+}
+
+static const char *label_of(const struct hi_census_report *r,
+			    const struct hi_census_line *row, struct hi_page *page)
+{
+	if (r->by == HI_BY_MODULE)
+		return *row->name ? hi_page_safe(page, row->name) : "(unknown)";
+	return hi_type_label(row->name, page);
+}
+
+static void show_row(const struct hi_census_report *r, const struct hi_census_line *row,
+		     struct hi_table *t)
+{
+	hi_cell_text(t, label_of(r, row, t->page), 0);
+	hi_cell_number(t, row->count);
+	hi_cell_number(t, row->shallow);
+	hi_cell_percent(t, row->shallow, r->bytes);
+	if (has_retained(r))
+		hi_cell_at_least(t, row->retained);
+	hi_cell_number(t, row->largest);
+	if (has_evidence(r))
+		hi_cell_text(t, row->evidence ? hi_evidence_key(row->evidence) : "", 0);
 }
 
 void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {
-		{"type", HI_COLUMN_TEXT},      {"count", HI_COLUMN_COUNT},
-		{"shallow", HI_COLUMN_BYTES},  {"of live", HI_COLUMN_PERCENT},
-		{"retained", HI_COLUMN_BYTES}, {"largest", HI_COLUMN_BYTES},
-		{"evidence", HI_COLUMN_WORD}};
+	static const char *const headings[] = {
+		[HI_BY_TYPE] = "Live bytes by type",
+		[HI_BY_TYPE2] = "Live bytes by type and the types that it leads to",
+		[HI_BY_MODULE] = "Live bytes by the module that defines the type",
+		[HI_BY_CLASS] = "Live bytes by class of type",
+	};
+	const struct hi_column *columns;
+	char bytes[24], objects[32];
 	struct hi_table *t;
+	size_t n;
 
 	hi_head_title(r->head, page);
-	show_totals(r, page);
+	hi_page_text(page, hi_page_printf(page, "%s live in %s objects",
+					  hi_bytes(bytes, r->bytes),
+					  hi_count(objects, r->objects)));
 	hi_head_facts(r->head, page, false);
-	hi_page_heading(page, "Live bytes by type", NULL);
-	t = hi_page_table(page, columns, 7);
-	for (size_t i = 0; i < r->n_rows; i++) {
-		const struct hi_census_line *row = &r->rows[i];
-
-		hi_cell_text(t, hi_type_label(row->type, page), 0);
-		hi_cell_number(t, row->count);
-		hi_cell_number(t, row->shallow);
-		hi_cell_percent(t, row->shallow, r->bytes);
-		hi_cell_at_least(t, row->retained);
-		hi_cell_number(t, row->largest);
-		hi_cell_text(t, row->evidence ? hi_evidence_key(row->evidence) : "", 0);
-	}
-	hi_hidden_note(page, &r->beyond, &r->below, &r->other);
+	hi_page_heading(page, headings[r->by], NULL);
+	columns = columns_of(r, &n);
+	t = hi_page_table(page, columns, n);
+	for (size_t i = 0; i < r->n_rows; i++)
+		show_row(r, &r->rows[i], t);
+	if (r->by == HI_BY_TYPE)
+		hi_hidden_note(page, &r->beyond, &r->below, &r->other);
+	else
+		hi_hidden_types_note(page, &r->beyond, &r->below, &r->other);
 }
 
-static void row_json(const struct hi_census_line *row, struct hi_json *json)
+/* ---- as JSON ---- */
+
+static void key_json(const struct hi_census_report *r, const struct hi_census_line *row,
+		     struct hi_json *json)
+{
+	if (r->by == HI_BY_MODULE) {
+		hi_json_text(json, "module", hi_known(row->name));
+	} else if (r->by == HI_BY_CLASS) {
+		hi_json_text(json, "class", row->name);
+	} else if (r->by == HI_BY_TYPE) {
+		hi_json_text(json, "type", hi_type_key(row->name));
+	} else {
+		hi_json_text(json, "type",
+			     hi_type_key(type_name(r->graph, row->row->sum.type)));
+		hi_json_array(json, "children");
+		for (uint32_t i = 0; i < row->row->n_children; i++)
+			hi_json_text(
+				json, NULL,
+				hi_type_key(type_name(r->graph, row->row->children[i])));
+		hi_json_end(json);
+		hi_json_bool(json, "more_children", row->row->more);
+	}
+}
+
+static void row_json(const struct hi_census_report *r, const struct hi_census_line *row,
+		     struct hi_json *json)
 {
 	hi_json_object(json, NULL);
-	hi_json_text(json, "type", hi_type_key(row->type));
+	key_json(r, row, json);
 	hi_json_number(json, "count", row->count);
 	hi_json_number(json, "shallow", row->shallow);
 	hi_json_number(json, "retained", row->retained);
@@ -131,15 +254,17 @@ static void row_json(const struct hi_census_line *row, struct hi_json *json)
 
 void hi_census_json(const struct hi_census_report *r, struct hi_json *json)
 {
+	static const char *const keys[] = {"type", "type2", "module", "class"};
+
 	hi_head_json(r->head, "heapinspect/census/v1", json);
-	hi_json_text(json, "by", "type");
+	hi_json_text(json, "by", keys[r->by]);
 	hi_json_object(json, "live");
 	hi_json_number(json, "objects", r->objects);
 	hi_json_number(json, "bytes", r->bytes);
 	hi_json_end(json);
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < r->n_rows; i++)
-		row_json(&r->rows[i], json);
+		row_json(r, &r->rows[i], json);
 	hi_json_end(json);
 	hi_hidden_json(json, &r->beyond, &r->below, &r->other);
 	hi_json_end(json);

@@ -1,30 +1,44 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Live bytes by type: `census --by type`. Strings borrowed from the graph. */
+/* Live bytes by type, children, module or class: `census --by`. Strings are
+ * borrowed from graph and census. */
 #ifndef HI_REPORT_CENSUS_REPORT_H
 #define HI_REPORT_CENSUS_REPORT_H
 
+#include "census/census_by.h"
 #include "report/head.h"
 #include "report/node.h"
 #include "report/restrict.h"
 
 struct hi_census_line {
-	const char *type; /* "" untyped */
-	uint64_t count, shallow, retained, largest;
+	const char *name;	     /* type ("" untyped), module ("" unknown), class */
+	const struct hi_by_row *row; /* TYPE2: its key; else NULL */
+	uint64_t count, shallow, largest;
+	uint64_t retained;	     /* UINT64_MAX: not computed */
 	const uint64_t *by_evidence; /* bytes, per enum hi_evidence; borrowed */
 	enum hi_evidence evidence;
 };
 struct hi_census_report {
 	const struct hi_head *head;
+	const struct hi_graph *graph;
+	enum hi_by by;
 	uint64_t objects, bytes; /* live, unrestricted */
 	struct hi_census_line *rows;
 	size_t n_rows;
-	struct hi_hidden below, beyond, other; /* min-size, top, type */
+	struct hi_hidden below, beyond; /* min-size, top */
+	struct hi_hidden other;		/* type; rows: types */
 };
 
 enum hi_status
 hi_census_report_create(const struct hi_head *head, const struct hi_graph *graph,
 			const struct hi_census *census, const struct hi_restrict *only,
 			struct hi_census_report **ret, struct hi_error *err);
+/* The census was restricted to only->types already. */
+enum hi_status hi_census_by_report_create(const struct hi_head *head,
+					  const struct hi_graph *graph,
+					  const struct hi_by_census *census,
+					  const struct hi_restrict *only,
+					  struct hi_census_report **ret,
+					  struct hi_error *err);
 void hi_census_report_destroy(struct hi_census_report *report);
 void hi_census_display(const struct hi_census_report *report, struct hi_page *page);
 void hi_census_json(const struct hi_census_report *report, struct hi_json *json);

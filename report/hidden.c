@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/hidden.h"
 
-static void note(struct hi_page *page, const struct hi_hidden *hidden, const char *why)
+static void note(struct hi_page *page, const struct hi_hidden *hidden, const char *what,
+		 const char *why)
 {
 	char n[32], bytes[24];
 
 	if (hidden->rows)
-		hi_page_note(page, hi_page_printf(page, "%s row%s with %s %s",
-						  hi_count(n, hidden->rows),
+		hi_page_note(page, hi_page_printf(page, "%s %s%s with %s %s",
+						  hi_count(n, hidden->rows), what,
 						  hidden->rows == 1 ? "" : "s",
 						  hi_bytes(bytes, hidden->bytes), why));
 }
@@ -15,9 +16,17 @@ static void note(struct hi_page *page, const struct hi_hidden *hidden, const cha
 void hi_hidden_note(struct hi_page *page, const struct hi_hidden *beyond,
 		    const struct hi_hidden *below, const struct hi_hidden *other)
 {
-	note(page, beyond, "more (--all)");
-	note(page, below, "hidden by --min-size");
-	note(page, other, "hidden by --type");
+	note(page, beyond, "row", "more (--all)");
+	note(page, below, "row", "hidden by --min-size");
+	note(page, other, "row", "hidden by --type");
+}
+
+void hi_hidden_types_note(struct hi_page *page, const struct hi_hidden *beyond,
+			  const struct hi_hidden *below, const struct hi_hidden *other)
+{
+	note(page, beyond, "row", "more (--all)");
+	note(page, below, "row", "hidden by --min-size");
+	note(page, other, "type", "hidden by --type");
 }
 
 static void member(struct hi_json *json, const char *key, const struct hi_hidden *hidden)
