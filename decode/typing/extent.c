@@ -40,17 +40,16 @@ struct hi_extent hi_typing_extent(const struct hi_typing *typing,
 	const struct hi_plan *plan = plan_of(typing, graph, node);
 	uint64_t usable = hi_object_usable(graph->objects, node);
 	struct hi_extent e = {.end = usable};
+	uint64_t used;
 	bool array = graph->objects->flags[node] & HI_OBJECT_ARRAY;
 
 	if (!plan || plan->size == 0 || plan->size > usable || plan->opaque ||
 	    plan->open_ended)
 		return e;
-	if (array)
-		e.end = usable - usable % plan->size;
-	else if (usable > plan->size && ends_open(typing, plan->type))
+	used = array ? usable - usable % plan->size : plan->size;
+	if (used < usable && ends_open(typing, plan->type))
 		return e;
-	else
-		e.end = plan->size;
+	e.end = used;
 	e.is_known = true;
 	return e;
 }

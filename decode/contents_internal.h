@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What contents.c and contents_read.c share. */
+#ifndef HI_DECODE_CONTENTS_INTERNAL_H
+#define HI_DECODE_CONTENTS_INTERNAL_H
+
+#include "base/vector.h"
+#include "decode/contents.h"
+#include "decode/typing/views.h"
+
+enum {
+	HI_CONTENTS_SHARD_SHIFT = 64 - 9,
+	HI_CONTENTS_SHARDS = 1 << (64 - HI_CONTENTS_SHARD_SHIFT),
+};
+
+struct hi_entry {
+	uint64_t hash;
+	uint64_t rest; /* 48 more bits of hash, the object's number in its chunk */
+};
+
+struct hi_contents_chunk {
+	struct hi_entry *entries; /* by shard, then object */
+	uint32_t start[HI_CONTENTS_SHARDS + 1];
+};
+
+/* Contents in the table of a shard; sum and most are 0 while there is one only. */
+struct hi_contents_slot {
+	uint64_t hash, rest;
+	hi_node first;
+	uint32_t count; /* 0: empty */
+	uint64_t sum, most;
+};
+
+struct hi_waste_groups HI_VECTOR(struct hi_waste_group);
+
+struct hi_contents_worker {
+	struct hi_comparison *c;
+	struct hi_view view;
+	uint8_t *piece;		   /* HI_DIGEST_PIECE bytes */
+	uint8_t *scratch;	   /* HI_SPAN_SCRATCH bytes */
+	struct hi_entry *fresh;	   /* HI_CHUNK_NODES of them, by object */
+	struct hi_waste_row *rows; /* by type */
+	struct hi_contents_slot *slots;
+	uint32_t n_slots, used;
+	struct hi_waste_groups groups;
+	struct hi_waste_left beyond, below, other;
+	uint64_t unread, unread_bytes;
+	bool no_memory;
+};
+
+struct hi_comparison {
+	const struct hi_image *image;
+	const struct hi_typing *typing;
+	const struct hi_graph *graph;
+	const struct hi_reach *reach;
+	const struct hi_contents_options *options;
+	struct hi_views views;
+	struct hi_contents_chunk *chunks;
+	size_t n_chunks;
+	struct hi_contents_worker *workers;
+	unsigned n_workers;
+};
+
+struct hi_contents_object {
+	hi_node id;
+	uint64_t addr, usable, cost;
+	const uint8_t *host; /* NULL: not in one piece */
+	uint64_t start, end; /* what its type uses */
+	bool is_known, is_text;
+};
+
+/* Where its bytes are, and which of them are in use; false: some are unread. */
+bool hi_contents_look(struct hi_contents_worker *w, struct hi_contents_object *o);
+/* hi_task_fn over chunks, the first pass; arg: struct hi_comparison. */
+void hi_contents_read_chunk(void *arg, size_t task, unsigned worker);
+
+#endif
