@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "decode/typing/walker.h"
 
 enum { MAX_DEPTH = 32 };
 
@@ -71,7 +72,7 @@ static void place_of_root(struct hi_typing *typing, const struct hi_root *root,
 bool hi_place_of(struct hi_typing *typing, const struct hi_graph *graph, hi_node node,
 		 struct hi_place *ret)
 {
-	uint32_t type, plan;
+	uint32_t plan;
 
 	*ret = (struct hi_place){.typing = typing};
 	if (node >= graph->n_objects) {
@@ -82,8 +83,7 @@ bool hi_place_of(struct hi_typing *typing, const struct hi_graph *graph, hi_node
 	}
 	ret->address = hi_objects_address(graph->objects, node);
 	ret->size = hi_objects_usable(graph->objects, node);
-	type = graph->objects->type[node];
-	plan = type < typing->n_types ? typing->plan_of_type[type] : HI_PLAN_NONE;
+	plan = hi_typing_plan_of(typing, node);
 	if (plan >= HI_PLAN_FIRST) {
 		ret->plan = hi_plans_get(typing->plans, plan);
 		ret->type = ret->plan->type ? ret->plan->type->id : 0;
@@ -110,6 +110,7 @@ struct finding {
 	const struct hi_place *place;
 	struct hi_view view;
 	uint64_t to, to_size;
+	uint64_t base; /* of what lies inside, from the place's start */
 	struct hi_reference best;
 	bool found, exact;
 };
@@ -121,7 +122,7 @@ static void found_word(struct finding *f, uint64_t offset, uint64_t word,
 
 	if (word - f->to >= f->to_size || f->exact || (f->found && !exact))
 		return;
-	f->best = (struct hi_reference){offset, word, slot};
+	f->best = (struct hi_reference){.offset = offset, .word = word, .slot = slot};
 	f->found = true;
 	f->exact = exact;
 }
@@ -132,6 +133,7 @@ static void find_slot(void *arg, uint64_t offset, struct hi_slot *slot)
 	const uint8_t *at;
 	uint64_t word;
 
+	offset += f->base;
 	if (f->exact)
 		return;
 	at = f->place->value ? NULL
@@ -162,6 +164,50 @@ static void find_in_range(struct finding *f, uint64_t start, uint64_t end)
 	free(scratch);
 }
 
+/* ---- by rules ---- */
+
+static void find_place(void *arg, const struct hi_plan *plan, bool array, uint64_t addr,
+		       uint64_t end)
+{
+	struct finding *f = arg;
+	uint64_t base = f->base;
+
+	f->base = addr - f->place->address;
+	hi_plan_words_until(plan, array, true, end - addr, find_slot, f);
+	f->base = base;
+}
+
+static void find_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+{
+	struct finding *f = arg;
+
+	if (f->exact || !claim->own || claim->slot || claim->word - f->to >= f->to_size)
+		return;
+	f->best = (struct hi_reference){.offset = claim->at - f->place->address,
+					.word = claim->word,
+					.rule = claim->rule,
+					.index = claim->index,
+					.plan = plan};
+	f->found = f->exact = true;
+}
+
+static void find_by_rules(struct finding *f)
+{
+	const struct hi_place *place = f->place;
+	struct hi_walker *w = hi_calloc(1, sizeof(*w));
+
+	if (!w)
+		return;
+	hi_walker_init(w, place->typing);
+	w->arg = f;
+	w->words = find_place;
+	w->claim = find_claim;
+	w->value = place->value;
+	w->own_only = true;
+	hi_walker_sites(w, place->plan, place->array, place->address, place->size);
+	free(w);
+}
+
 bool hi_place_find(const struct hi_place *place, uint64_t to, uint64_t to_size,
 		   struct hi_reference *ret)
 {
@@ -174,6 +220,8 @@ bool hi_place_find(const struct hi_place *place, uint64_t to, uint64_t to_size,
 			find_slot(&f, o, NULL);
 	else if (!place->n_ranges)
 		find_in_range(&f, place->address, place->address + place->size);
+	if (place->plan && place->plan->n_sites && !f.exact)
+		find_by_rules(&f);
 	for (size_t i = 0; i < place->n_ranges && !f.found; i++)
 		find_in_range(&f, place->ranges[i].start, place->ranges[i].end);
 	*ret = f.best;
@@ -275,14 +323,26 @@ hi_type_id hi_path_to(struct hi_typing *typing, hi_type_id id, uint64_t offset,
 
 /* ---- edges ---- */
 
+/* A word behind the record: as the rule writes it, with the index. */
+static void describe_tail(const struct hi_reference *ref, struct hi_out *out)
+{
+	const char *text = ref->rule ? ref->rule->text : NULL;
+	const char *end = text ? strrchr(text, '[') : NULL;
+
+	if (end && strcmp(end, "[i]") == 0)
+		hi_out_add(out, "[%llu]", (unsigned long long)ref->index);
+	else
+		hi_out_add(out, " +0x%llx", (unsigned long long)ref->offset);
+}
+
 static void describe_typed(const struct hi_place *place, const struct hi_reference *ref,
 			   struct hi_out *out)
 {
 	uint64_t offset = ref->offset, size = place->plan->size;
 	struct hi_out path = {.text = (char[400]){0}, .size = 400};
 
-	if (!ref->slot) {
-		hi_out_add(out, " +0x%llx", (unsigned long long)offset);
+	if (!ref->slot && (!ref->rule || (!place->array && offset >= size))) {
+		describe_tail(ref, out);
 		return;
 	}
 	if (place->array && size) {

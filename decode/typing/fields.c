@@ -218,7 +218,8 @@ static void fill_typed(const struct hi_place *place, const struct leaves *l,
 	struct hi_out path = {f->path, sizeof(f->path), 0};
 
 	*f = (struct hi_field){.to = HI_NODE_NONE,
-			       .offset = element * place->plan->size + leaf->offset};
+			       .offset = place->plan->lead + element * place->plan->size +
+					 leaf->offset};
 	f->size = type->size;
 	if (is_text_array(place->typing, type) && type->size == 0 &&
 	    place->size > f->offset)
@@ -235,12 +236,15 @@ static enum hi_status typed_fields(const struct hi_place *place, struct hi_field
 				   struct hi_error *err)
 {
 	struct leaves l = {.typing = place->typing};
-	uint64_t elements =
-		place->array && place->plan->size ? place->size / place->plan->size : 1;
+	uint64_t first, elements, start, end;
 	size_t n = 0;
 	bool ok = flatten(&l, place->type);
 
-	for (uint64_t e = 0; ok && e < elements && n < max; e++)
+	hi_plan_extent(place->plan, place->array, place->size, &start, &end);
+	first = place->plan->size ? (start - place->plan->lead) / place->plan->size : 0;
+	elements =
+		place->array && place->plan->size ? (end - start) / place->plan->size : 1;
+	for (uint64_t e = first; ok && e < first + elements && n < max; e++)
 		for (size_t i = 0; i < l.done.count && n < max; i++)
 			fill_typed(place, &l, &fields[n++],
 				   &l.nodes.items[l.done.items[i]], e);

@@ -10,6 +10,9 @@
  * loses names but no edge. Items are bounded (MAX_ITEMS), so a type that
  * contains itself ends there too: hostile DWARF, treated as all raw.
  *
+ * A record with rules (rules.h) is a site: its rules are asked when an object is
+ * at hand, and the words that they name get no slots.
+ *
  * Words in unions overlap. A word with two pointer members keeps one slot whose
  * pointee is unknown unless they agree; a pointer covers raw storage.
  */
@@ -22,6 +25,10 @@ enum { MAX_ITEMS = 1 << 16, MAX_SLOTS = 1 << 14, MAX_EXPAND = 256 };
 struct item {
 	hi_type_id type;
 	uint64_t offset, count, stride;
+	/* Of the record around it: words that its rules name are left out. The item
+	 * lies `within` bytes into that record. NULL: none. */
+	const struct hi_rules *cover;
+	uint64_t within;
 };
 
 struct flatten {
@@ -29,6 +36,7 @@ struct flatten {
 	uint64_t size; /* of the whole type */
 	struct HI_VECTOR(struct item) items;
 	struct hi_slots slots;
+	struct hi_sites sites;
 	uint32_t visited;
 	bool too_complex, no_memory;
 };
@@ -114,22 +122,77 @@ static void emit_raw(struct flatten *f, const struct item *at, uint64_t size)
 	} else {
 		for (uint64_t i = 0; i < words; i++)
 			emit_word(f,
-				  &(struct item){0, at->offset + 8 * i, at->count,
-						 at->stride},
+				  &(struct item){.offset = at->offset + 8 * i,
+						 .count = at->count,
+						 .stride = at->stride},
 				  HI_SLOT_RAW, 0);
 	}
 }
 
-static void visit_record(struct flatten *f, const struct item *at,
-			 const struct hi_type *type)
+/* ---- rules ---- */
+
+/* Do rules of the record around it name something in this item? */
+static bool is_covered(const struct flatten *f, const struct item *at, uint64_t size)
 {
+	for (uint32_t i = 0; at->cover && i < at->cover->n; i++) {
+		const struct hi_rule *rule = &at->cover->items[i];
+		const struct hi_type *named = type_of(f, hi_code_type(rule->lvalue));
+		uint64_t n = named->size ? named->size : 1;
+
+		if (rule->is_static && rule->offset < at->within + size &&
+		    at->within < rule->offset + n)
+			return true;
+	}
+	return false;
+}
+
+static const struct hi_rules *rules_of(const struct flatten *f, hi_type_id type)
+{
+	const struct hi_rule_source *source = &f->types->rules;
+
+	return source->rules ? source->rules(source->arg, type) : NULL;
+}
+
+static void add_site(struct flatten *f, const struct item *at,
+		     const struct hi_rules *rules, uint64_t size)
+{
+	struct hi_site site = {at->offset, at->count, at->count == 1 ? size : at->stride,
+			       rules};
+
+	if (!rules->n || !site.count || !site.stride || at->offset > f->size)
+		return;
+	if (f->sites.count >= MAX_SLOTS)
+		f->too_complex = true;
+	else if (!hi_vector_push(&f->sites, site))
+		f->no_memory = true;
+}
+
+/* True: the rules say it all. */
+static bool visit_rules(struct flatten *f, const struct item *at,
+			const struct hi_type *type, const struct hi_rules *rules)
+{
+	if (rules->same_as && rules->same_as != type->id) {
+		push_item(f, (struct item){rules->same_as, at->offset, at->count,
+					   at->stride, NULL, 0});
+		return true;
+	}
+	add_site(f, at, rules, type->size);
+	return rules->only || type->kind == HI_KIND_POINTER;
+}
+
+static void visit_record(struct flatten *f, const struct item *at,
+			 const struct hi_type *type, const struct hi_rules *rules)
+{
+	const struct hi_rules *cover = rules ? rules : at->cover;
+	uint64_t within = rules ? 0 : at->within;
+
 	for (uint32_t i = 0; i < type->n_members && !f->too_complex; i++) {
 		const struct hi_member *m = &type->members[i];
 
 		if (m->bit_size || m->is_vptr)
 			continue;
 		push_item(f, (struct item){m->type, at->offset + m->offset, at->count,
-					   at->stride});
+					   at->stride, cover, within + m->offset});
 	}
 }
 
@@ -140,20 +203,20 @@ static void visit_elements(struct flatten *f, const struct item *at, hi_type_id 
 	uint64_t all;
 
 	if (at->count == 1) {
-		push_item(f, (struct item){element, at->offset, n, size});
+		push_item(f, (struct item){element, at->offset, n, size, NULL, 0});
 	} else if (at->count != HI_SLOT_TO_END && at->stride == n * size &&
 		   !__builtin_mul_overflow(at->count, n, &all)) {
-		push_item(f, (struct item){element, at->offset, all, size});
+		push_item(f, (struct item){element, at->offset, all, size, NULL, 0});
 	} else if (n > MAX_EXPAND && at->count > MAX_EXPAND) {
 		emit_raw_run(f, at->offset, extent_end(f, at, n * size));
 	} else if (n <= at->count) {
 		for (uint64_t i = 0; i < n; i++)
 			push_item(f, (struct item){element, at->offset + i * size,
-						   at->count, at->stride});
+						   at->count, at->stride, NULL, 0});
 	} else {
 		for (uint64_t i = 0; i < at->count; i++)
 			push_item(f, (struct item){element, at->offset + i * at->stride,
-						   n, size});
+						   n, size, NULL, 0});
 	}
 }
 
@@ -164,6 +227,11 @@ static void visit_array(struct flatten *f, const struct item *at,
 	bool flexible = type->flexible || type->count == 0;
 	bool at_the_end = at->offset <= f->size && f->size - at->offset < 8;
 	uint64_t bytes;
+
+	/* `item *p[1]` at the end is how flexible arrays were written before C99. */
+	if (type->count == 1 && at->offset && at->count == 1 && f->size > at->offset &&
+	    f->size - at->offset - element->size < 8 && element->kind != HI_KIND_CHAR)
+		flexible = at_the_end = true;
 
 	if (element->kind == HI_KIND_CHAR && (flexible || type->count >= 8)) {
 		struct item raw = *at;
@@ -179,8 +247,9 @@ static void visit_array(struct flatten *f, const struct item *at,
 		return;
 	if (flexible) {
 		if (at->count == 1 && at_the_end)
-			push_item(f, (struct item){type->target, at->offset,
-						   HI_SLOT_TO_END, element->size});
+			push_item(f,
+				  (struct item){type->target, at->offset, HI_SLOT_TO_END,
+						element->size, NULL, 0});
 		return;
 	}
 	if (__builtin_mul_overflow(type->count, element->size, &bytes) ||
@@ -194,11 +263,17 @@ static void visit_array(struct flatten *f, const struct item *at,
 static void visit(struct flatten *f, const struct item *at)
 {
 	const struct hi_type *type = type_of(f, at->type);
+	const struct hi_rules *rules = rules_of(f, type->id);
+	bool is_record = type->kind == HI_KIND_STRUCT || type->kind == HI_KIND_UNION;
 
+	if (!is_record && is_covered(f, at, type->size))
+		return;
+	if (rules && visit_rules(f, at, type, rules))
+		return;
 	switch (type->kind) {
 	case HI_KIND_STRUCT:
 	case HI_KIND_UNION:
-		visit_record(f, at, type);
+		visit_record(f, at, type, rules);
 		return;
 	case HI_KIND_ARRAY:
 		visit_array(f, at, type);
@@ -350,7 +425,7 @@ static bool merge(struct flatten *f)
 
 static void flatten_type(struct flatten *f, hi_type_id id)
 {
-	push_item(f, (struct item){id, 0, 1, 8});
+	push_item(f, (struct item){id, 0, 1, 8, NULL, 0});
 	while (f->items.count && !f->too_complex && !f->no_memory) {
 		struct item at = f->items.items[--f->items.count];
 
@@ -361,8 +436,15 @@ static void flatten_type(struct flatten *f, hi_type_id id)
 		f->no_memory = true;
 }
 
+static int site_by_offset(const void *a, const void *b)
+{
+	const struct hi_site *x = a, *y = b;
+
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
 bool hi_flatten(const struct hi_type_source *types, hi_type_id type, uint64_t size,
-		struct hi_slots *ret, bool *truncated_ret)
+		struct hi_slots *ret, struct hi_sites *sites_ret, bool *truncated_ret)
 {
 	struct flatten f = {.types = types, .size = size};
 
@@ -370,12 +452,19 @@ bool hi_flatten(const struct hi_type_source *types, hi_type_id type, uint64_t si
 	*truncated_ret = f.too_complex;
 	if (f.too_complex && !f.no_memory) {
 		f.slots.count = 0;
+		f.sites.count = 0;
 		f.too_complex = false;
 		emit_raw_run(&f, 0, size);
 	}
 	hi_vector_free(&f.items);
-	if (f.no_memory)
+	if (f.sites.count > 1)
+		qsort(f.sites.items, f.sites.count, sizeof(*f.sites.items),
+		      site_by_offset);
+	if (f.no_memory) {
 		hi_vector_free(&f.slots);
+		hi_vector_free(&f.sites);
+	}
 	*ret = f.slots;
+	*sites_ret = f.sites;
 	return !f.no_memory;
 }

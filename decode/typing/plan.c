@@ -16,6 +16,19 @@ struct map_entry {
 	uint32_t plan; /* 0: empty */
 };
 
+/* More than this are hostile, or a hint that should not be: they are not told apart. */
+enum {
+	CONTEXT_HEADS = 1 << 12,
+	CONTEXT_LEAF = 1 << 10,
+	MAX_CONTEXTS = 1 << 20,
+	MAX_VARIANTS = 1 << 23
+};
+
+struct context_values {
+	uint64_t values[HI_CONTEXT_KEYS];
+	uint32_t next; /* of those with the same hash; 0: none */
+};
+
 struct hi_plans_private {
 	struct hi_type_source source;
 	pthread_mutex_t lock; /* everything below, and adding to leaves */
@@ -24,6 +37,11 @@ struct hi_plans_private {
 	struct map_entry *map; /* open addressing, by type id */
 	uint32_t map_size, map_used;
 	struct HI_VECTOR(uint32_t) named; /* plans without a type */
+	uint32_t *variants;		  /* open addressing, plan indices; 0: empty */
+	uint32_t variants_size, variants_used;
+	struct context_values *contexts[MAX_CONTEXTS / CONTEXT_LEAF];
+	uint32_t context_heads[CONTEXT_HEADS]; /* by hash; 0: none */
+	_Atomic uint32_t n_contexts;	       /* the first is nothing */
 	_Atomic bool failed;
 };
 
@@ -32,11 +50,47 @@ static const struct hi_type *type_of(struct hi_plans *plans, hi_type_id id)
 	return plans->priv->source.type(plans->priv->source.arg, id);
 }
 
+static bool copy_sites(struct hi_plans *plans, struct hi_plan *plan,
+		       struct hi_sites *sites)
+{
+	struct hi_site *copy =
+		hi_arena_alloc(&plans->priv->arena, (sites->count + 1) * sizeof(*copy));
+
+	if (copy && sites->count)
+		memcpy(copy, sites->items, sites->count * sizeof(*copy));
+	plan->sites = copy;
+	plan->n_sites = copy ? (uint32_t)sites->count : 0;
+	for (uint32_t i = 0; i < plan->n_sites; i++)
+		plan->wants |= copy[i].rules->wants;
+	hi_vector_free(sites);
+	return copy;
+}
+
+/* What a type wants to know from those who lead to it: its rules say; pointers
+ * pass it on. */
+static uint64_t wants_of_pointee(struct hi_plans *plans, const struct hi_type *type)
+{
+	const struct hi_rule_source *source = &plans->priv->source.rules;
+	const struct hi_rules *rules;
+
+	for (int depth = 0; source->rules && depth < 8; depth++) {
+		if (type->kind != HI_KIND_POINTER && type->kind != HI_KIND_ARRAY)
+			break;
+		type = type_of(plans, type->target);
+		rules = source->rules(source->arg, type->id);
+		if (rules)
+			return rules->wants;
+	}
+	return 0;
+}
+
 static bool fill_slots(struct hi_plans *plans, struct hi_plan *plan)
 {
 	struct hi_slots flat = {};
+	struct hi_sites sites = {};
 	bool ok = hi_flatten(&plans->priv->source, plan->type->id, plan->size, &flat,
-			     &plan->truncated);
+			     &sites, &plan->truncated) &&
+		  copy_sites(plans, plan, &sites);
 	size_t bytes = (flat.count ? flat.count : 1) * sizeof(*plan->slots);
 
 	plan->slots = ok ? hi_arena_alloc(&plans->priv->arena, bytes) : NULL;
@@ -98,6 +152,7 @@ static struct hi_plan *make_plan(struct hi_plans *plans, const struct hi_type *t
 				 const char *name)
 {
 	struct hi_plan *plan = hi_arena_alloc(&plans->priv->arena, sizeof(*plan));
+	const struct hi_rule_source *source = &plans->priv->source.rules;
 
 	if (!plan)
 		return NULL;
@@ -105,17 +160,26 @@ static struct hi_plan *make_plan(struct hi_plans *plans, const struct hi_type *t
 	plan->name = name;
 	plan->klass = HI_TYPE_RECORD;
 	plan->opaque = true;
+	plan->count = HI_COUNT_UNSAID;
 	if (type) {
 		plan->size = type->size;
 		plan->hash = type->layout_hash;
 		plan->klass = class_of(type);
 		plan->opaque = type->size == 0 || type->kind == HI_KIND_DECLARATION;
+		if (source->rules)
+			plan->rules = source->rules(source->arg, type->id);
+		plan->wants = wants_of_pointee(plans, type);
 	}
+	if (plan->rules)
+		plan->wants |= plan->rules->wants;
 	if (plan->opaque)
 		plan->size = 0;
 	else if (!fill_slots(plans, plan))
 		return NULL;
-	return enter_plan(plans, plan) ? plan : NULL;
+	if (!enter_plan(plans, plan))
+		return NULL;
+	plan->base = plan->index;
+	return plan;
 }
 
 static struct map_entry *map_slot(struct map_entry *map, uint32_t size, hi_type_id type)
@@ -198,34 +262,50 @@ uint32_t hi_plans_of(struct hi_plans *plans, hi_type_id id)
 	return index;
 }
 
-static uint32_t find_named(struct hi_plans *plans, const char *name)
+static uint32_t find_named(struct hi_plans *plans, const char *name, bool blob)
 {
-	for (size_t i = 0; i < plans->priv->named.count; i++)
-		if (strcmp(hi_plans_get(plans, plans->priv->named.items[i])->name,
-			   name) == 0)
-			return plans->priv->named.items[i];
+	for (size_t i = 0; i < plans->priv->named.count; i++) {
+		const struct hi_plan *plan =
+			hi_plans_get(plans, plans->priv->named.items[i]);
+
+		if (plan->blob == blob && strcmp(plan->name, name) == 0)
+			return plan->index;
+	}
 	return HI_PLAN_NONE;
 }
 
-uint32_t hi_plans_named(struct hi_plans *plans, const char *name)
+static uint32_t make_named(struct hi_plans *plans, const char *name, bool blob)
+{
+	const char *copy = hi_arena_strdup(&plans->priv->arena, name);
+	struct hi_plan *plan = copy ? make_plan(plans, NULL, copy) : NULL;
+
+	if (!plan || !hi_vector_push(&plans->priv->named, plan->index)) {
+		atomic_store(&plans->priv->failed, true);
+		return HI_PLAN_NOTHING;
+	}
+	plan->blob = blob;
+	if (blob) {
+		plan->opaque = false;
+		plan->klass = HI_TYPE_SCALAR;
+	}
+	return plan->index;
+}
+
+uint32_t hi_plans_buffer(struct hi_plans *plans, const char *name, bool blob)
 {
 	uint32_t index;
 
 	pthread_mutex_lock(&plans->priv->lock);
-	index = find_named(plans, name);
-	if (!index) {
-		const char *copy = hi_arena_strdup(&plans->priv->arena, name);
-		struct hi_plan *plan = copy ? make_plan(plans, NULL, copy) : NULL;
-
-		if (plan && hi_vector_push(&plans->priv->named, plan->index)) {
-			index = plan->index;
-		} else {
-			atomic_store(&plans->priv->failed, true);
-			index = HI_PLAN_NOTHING;
-		}
-	}
+	index = find_named(plans, name, blob);
+	if (!index)
+		index = make_named(plans, name, blob);
 	pthread_mutex_unlock(&plans->priv->lock);
 	return index;
+}
+
+uint32_t hi_plans_named(struct hi_plans *plans, const char *name)
+{
+	return hi_plans_buffer(plans, name, false);
 }
 
 uint32_t hi_plans_count(const struct hi_plans *plans)
@@ -246,24 +326,243 @@ uint32_t hi_plans_pointee_slow(struct hi_plans *plans, struct hi_slot *slot)
 	return plan;
 }
 
+/* ---- opinions ---- */
+
 static bool is_record(const struct hi_plan *plan)
 {
 	return plan->klass == HI_TYPE_RECORD;
 }
 
-int hi_plan_compare(const struct hi_plan *a, const struct hi_plan *b)
+/* Text says the least, then a name alone, then a list's node where a head may be. */
+static int rank_of(const struct hi_plan *plan)
 {
-	if (a == b)
+	if (plan->klass == HI_TYPE_STRING)
 		return 0;
+	if (plan->blob || plan->opaque)
+		return 1;
+	return plan->rules && plan->rules->is_node ? 2 : 3;
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* Variants share their slots. */
+static bool is_same_type(const struct hi_plan *a, const struct hi_plan *b)
+{
+	return a == b || (a->type == b->type && a->name == b->name &&
+			  a->slots == b->slots && a->base == b->base);
+}
+
+/* Two uses of one type: what says more, and more of it live. */
+static int compare_variants(const struct hi_plan *a, const struct hi_plan *b)
+{
+	if (hi_plan_count_is_said(a) != hi_plan_count_is_said(b))
+		return hi_plan_count_is_said(a) ? 1 : -1;
+	if (a->count != b->count)
+		return compare_u64(a->count, b->count);
+	if (a->first != b->first)
+		return compare_u64(b->first, a->first);
+	if (a->lead != b->lead)
+		return compare_u64(b->lead, a->lead);
+	return compare_u64(a->context, b->context);
+}
+
+int hi_opinion_compare(const struct hi_plan *a, enum hi_evidence a_evidence,
+		       const struct hi_plan *b, enum hi_evidence b_evidence)
+{
+	if (rank_of(a) != rank_of(b))
+		return rank_of(a) - rank_of(b);
 	if (a->size != b->size)
-		return a->size > b->size ? 1 : -1;
+		return compare_u64(a->size, b->size);
 	if (is_record(a) != is_record(b))
 		return is_record(a) ? 1 : -1;
-	if (a->n_pointers != b->n_pointers)
-		return a->n_pointers > b->n_pointers ? 1 : -1;
-	if (a->hash != b->hash)
-		return a->hash < b->hash ? 1 : -1;
-	return -strcmp(a->name, b->name);
+	if (!is_same_type(a, b)) {
+		if (a_evidence != b_evidence)
+			return (int)a_evidence - (int)b_evidence;
+		if (a->n_pointers != b->n_pointers)
+			return compare_u64(a->n_pointers, b->n_pointers);
+		if (a->hash != b->hash)
+			return compare_u64(b->hash, a->hash);
+		return -strcmp(a->name, b->name);
+	}
+	if (a != b)
+		return compare_variants(a, b);
+	return (int)a_evidence - (int)b_evidence;
+}
+
+int hi_plan_compare(const struct hi_plan *a, const struct hi_plan *b)
+{
+	return hi_opinion_compare(a, HI_EVIDENCE_POINTER, b, HI_EVIDENCE_POINTER);
+}
+
+/* ---- variants and contexts ---- */
+
+static uint32_t hash_words(const uint64_t *words, size_t n)
+{
+	uint64_t h = 0x9e3779b97f4a7c15ull;
+
+	for (size_t i = 0; i < n; i++) {
+		h = (h ^ words[i]) * 0xff51afd7ed558ccdull;
+		h ^= h >> 32;
+	}
+	return (uint32_t)h;
+}
+
+static uint32_t hash_variant(uint32_t base, const struct hi_variant *v)
+{
+	const uint64_t words[] = {base, v->lead, v->first, v->count, v->context};
+
+	return hash_words(words, sizeof(words) / sizeof(words[0]));
+}
+
+static bool is_variant(const struct hi_plan *plan, uint32_t base,
+		       const struct hi_variant *v)
+{
+	return plan->base == base && plan->lead == v->lead && plan->first == v->first &&
+	       plan->count == v->count && plan->context == v->context;
+}
+
+static bool grow_variants(struct hi_plans *plans)
+{
+	struct hi_plans_private *p = plans->priv;
+	uint32_t size = p->variants_size ? p->variants_size * 2 : 256, i;
+	uint32_t *table = hi_calloc(size, sizeof(*table));
+
+	if (!table)
+		return false;
+	for (uint32_t k = 0; k < p->variants_size; k++) {
+		const struct hi_plan *plan;
+
+		if (!p->variants[k])
+			continue;
+		plan = hi_plans_get(plans, p->variants[k]);
+		i = hash_variant(plan->base,
+				 &(struct hi_variant){plan->lead, plan->first,
+						      plan->count, plan->context});
+		while (table[i & (size - 1)])
+			i++;
+		table[i & (size - 1)] = plan->index;
+	}
+	free(p->variants);
+	p->variants = table;
+	p->variants_size = size;
+	return true;
+}
+
+static struct hi_plan *make_variant(struct hi_plans *plans, uint32_t base,
+				    const struct hi_variant *v)
+{
+	struct hi_plan *plan = hi_arena_alloc(&plans->priv->arena, sizeof(*plan));
+
+	if (!plan)
+		return NULL;
+	memcpy(plan, hi_plans_get(plans, base), sizeof(*plan));
+	atomic_store(&plan->used, false);
+	plan->lead = v->lead;
+	plan->first = v->first;
+	plan->count = v->count;
+	plan->context = v->context;
+	return enter_plan(plans, plan) ? plan : NULL;
+}
+
+/* Under the lock. */
+static uint32_t find_variant(struct hi_plans *plans, uint32_t base,
+			     const struct hi_variant *v)
+{
+	struct hi_plans_private *p = plans->priv;
+	struct hi_plan *plan;
+	uint32_t i;
+
+	if (p->variants_used * 2 >= p->variants_size && !grow_variants(plans))
+		return HI_PLAN_NONE;
+	i = hash_variant(base, v) & (p->variants_size - 1);
+	while (p->variants[i]) {
+		if (is_variant(hi_plans_get(plans, p->variants[i]), base, v))
+			return p->variants[i];
+		i = (i + 1) & (p->variants_size - 1);
+	}
+	if (p->variants_used >= MAX_VARIANTS)
+		return base;
+	plan = make_variant(plans, base, v);
+	if (!plan)
+		return HI_PLAN_NONE;
+	p->variants[i] = plan->index;
+	p->variants_used++;
+	return plan->index;
+}
+
+uint32_t hi_plans_variant(struct hi_plans *plans, uint32_t index,
+			  const struct hi_variant *variant)
+{
+	const struct hi_plan *plan = hi_plans_get(plans, index);
+	uint32_t found;
+
+	if (is_variant(hi_plans_get(plans, plan->base), plan->base, variant))
+		return plan->base;
+	pthread_mutex_lock(&plans->priv->lock);
+	found = find_variant(plans, plan->base, variant);
+	pthread_mutex_unlock(&plans->priv->lock);
+	if (found != HI_PLAN_NONE)
+		return found;
+	atomic_store(&plans->priv->failed, true);
+	return HI_PLAN_NOTHING;
+}
+
+static struct context_values *context_at(const struct hi_plans *plans, hi_context c)
+{
+	return &plans->priv->contexts[c / CONTEXT_LEAF][c % CONTEXT_LEAF];
+}
+
+/* Under the lock; context 0 of a failure is harmless: less is known. */
+static hi_context find_context(struct hi_plans *plans,
+			       const uint64_t values[HI_CONTEXT_KEYS])
+{
+	struct hi_plans_private *p = plans->priv;
+	size_t size = HI_CONTEXT_KEYS * sizeof(*values);
+	uint32_t n = atomic_load(&p->n_contexts);
+	struct context_values **leaf = &p->contexts[n / CONTEXT_LEAF];
+	uint32_t *bucket =
+		&p->context_heads[hash_words(values, HI_CONTEXT_KEYS) % CONTEXT_HEADS];
+
+	for (uint32_t c = *bucket; c; c = context_at(plans, c)->next)
+		if (memcmp(context_at(plans, c)->values, values, size) == 0)
+			return c;
+	if (n >= MAX_CONTEXTS - 1)
+		return 0;
+	if (!*leaf)
+		*leaf = hi_arena_alloc(&p->arena, CONTEXT_LEAF * sizeof(**leaf));
+	if (!*leaf) {
+		atomic_store(&p->failed, true);
+		return 0;
+	}
+	memcpy(context_at(plans, n)->values, values, size);
+	context_at(plans, n)->next = *bucket;
+	*bucket = n;
+	atomic_store_explicit(&p->n_contexts, n + 1, memory_order_release);
+	return n;
+}
+
+hi_context hi_plans_context(struct hi_plans *plans,
+			    const uint64_t values[HI_CONTEXT_KEYS])
+{
+	hi_context found;
+	uint64_t any = 0;
+
+	for (int i = 0; i < HI_CONTEXT_KEYS; i++)
+		any |= values[i];
+	if (!any)
+		return 0;
+	pthread_mutex_lock(&plans->priv->lock);
+	found = find_context(plans, values);
+	pthread_mutex_unlock(&plans->priv->lock);
+	return found;
+}
+
+const uint64_t *hi_plans_context_values(const struct hi_plans *plans, hi_context context)
+{
+	return context ? context_at(plans, context)->values : NULL;
 }
 
 bool hi_plan_starts_with(struct hi_plans *plans, const struct hi_plan *a,
@@ -301,6 +600,7 @@ enum hi_status hi_plans_create(struct hi_type_source source, struct hi_plans **r
 	priv->source = source;
 	pthread_mutex_init(&priv->lock, NULL);
 	atomic_store(&priv->count, HI_PLAN_FIRST);
+	atomic_store(&priv->n_contexts, 1);
 	*ret = plans;
 	return HI_OK;
 }
@@ -312,6 +612,7 @@ void hi_plans_destroy(struct hi_plans *plans)
 	for (size_t i = 0; i < HI_PLAN_LEAVES; i++)
 		hi_pages_free(plans->leaves[i], HI_PLAN_LEAF * sizeof(**plans->leaves));
 	free(plans->priv->map);
+	free(plans->priv->variants);
 	hi_vector_free(&plans->priv->named);
 	hi_arena_free(&plans->priv->arena);
 	pthread_mutex_destroy(&plans->priv->lock);

@@ -15,12 +15,14 @@
 #include "base/arena.h"
 #include "census/graph.h"
 #include "decode/debuginfo/types.h"
+#include "decode/typing/rules.h"
 
 /* Where plans get types from: debug information, or what a test draws. */
 struct hi_type_source {
 	void *arg;
 	/* Never NULL; thread-safe; as hi_type_get(). */
 	const struct hi_type *(*type)(void *arg, hi_type_id id);
+	struct hi_rule_source rules; /* zeroed: none */
 };
 
 enum hi_slot_kind {
@@ -40,6 +42,17 @@ struct hi_slot {
 	_Atomic uint32_t plan;
 };
 
+/* Records with rules of their own inside a type: count of them, stride apart. */
+struct hi_site {
+	uint64_t offset, count, stride; /* as in struct hi_slot */
+	const struct hi_rules *rules;
+};
+
+#define HI_COUNT_UNSAID UINT64_MAX
+
+/* Context that goes along edges: HI_CONTEXT_KEYS values, interned. */
+typedef uint32_t hi_context; /* 0: nothing */
+
 enum {
 	HI_PLAN_NONE = 0,     /* not asked yet, no plan */
 	HI_PLAN_NOTHING = 1,  /* void, unknown: the pointer says nothing */
@@ -58,9 +71,20 @@ struct hi_plan {
 	bool opaque;	  /* layout unknown: every word of the block may be a pointer */
 	bool open_ended;  /* the last slots go on to the end of the block */
 	bool truncated;	  /* too complex: all of it is one raw slot */
+	bool blob;	  /* a buffer without pointers; only a name */
 	uint32_t n_slots; /* sorted by offset */
 	uint32_t n_pointers;
 	struct hi_slot *slots;
+	uint32_t n_sites;
+	const struct hi_site *sites;
+	const struct hi_rules *rules; /* of the type itself; NULL: none */
+	uint64_t wants;		      /* context keys that its rules look at */
+	/* A variant of the plan `base` (else base = index): what is known of one
+	 * use of the type. Elements begin `lead` bytes into the block, [first,
+	 * first + count) of them are live, the others are dead. */
+	uint32_t base;
+	uint64_t lead, first, count; /* count HI_COUNT_UNSAID: not said */
+	hi_context context;
 	/* Owned by typing.c: */
 	_Atomic bool used;   /* some object has it */
 	uint32_t graph_type; /* 0: unused */
@@ -90,6 +114,24 @@ static inline struct hi_plan *hi_plans_get(const struct hi_plans *plans, uint32_
 {
 	return plans->leaves[index / HI_PLAN_LEAF][index % HI_PLAN_LEAF];
 }
+/* A name alone: blob (no pointers in it), else words that may be pointers. */
+uint32_t hi_plans_buffer(struct hi_plans *plans, const char *name, bool blob);
+
+/* What is said about one use of a type. */
+struct hi_variant {
+	uint64_t lead, first, count;
+	hi_context context;
+};
+/* Interned; a variant that says nothing is the plan itself. index >=
+ * HI_PLAN_FIRST; HI_PLAN_NOTHING when out of memory. */
+uint32_t hi_plans_variant(struct hi_plans *plans, uint32_t index,
+			  const struct hi_variant *variant);
+/* Interned values, HI_CONTEXT_KEYS of them; all 0 is context 0. */
+hi_context hi_plans_context(struct hi_plans *plans,
+			    const uint64_t values[HI_CONTEXT_KEYS]);
+/* NULL for context 0. */
+const uint64_t *hi_plans_context_values(const struct hi_plans *plans, hi_context context);
+
 uint32_t hi_plans_count(const struct hi_plans *plans); /* one past the last index */
 bool hi_plans_failed(const struct hi_plans *plans);
 
@@ -104,6 +146,9 @@ static inline uint32_t hi_plans_pointee(struct hi_plans *plans, struct hi_slot *
 /* Total order of opinions about one block's type, by trust in their layout:
  * > 0 if a is the better one. Depends on nothing but the types themselves. */
 int hi_plan_compare(const struct hi_plan *a, const struct hi_plan *b);
+/* The same with the evidence of each, which decides between types of one size. */
+int hi_opinion_compare(const struct hi_plan *a, enum hi_evidence a_evidence,
+		       const struct hi_plan *b, enum hi_evidence b_evidence);
 /* a's first member, or its first member's and so on, is b; or a is b. Without
  * unions on the way every slot of b is one of a. */
 bool hi_plan_starts_with(struct hi_plans *plans, const struct hi_plan *a,
@@ -134,34 +179,77 @@ static inline __attribute__((always_inline)) void hi_slot_words(struct hi_slot *
 	}
 }
 
+static inline bool hi_plan_count_is_said(const struct hi_plan *plan)
+{
+	return plan->count != HI_COUNT_UNSAID;
+}
+
+/* Bytes [*start, *end) of a block of `usable` bytes where elements are live: one
+ * element, or (array) as many as are said or there is room for. */
+static inline __attribute__((always_inline)) void
+hi_plan_extent(const struct hi_plan *plan, bool array, uint64_t usable, uint64_t *start,
+	       uint64_t *end)
+{
+	uint64_t room = plan->size && usable > plan->lead
+				? (usable - plan->lead) / plan->size
+				: 0;
+
+	*start = plan->lead;
+	*end = array ? usable : plan->size;
+	if (!hi_plan_count_is_said(plan))
+		return;
+	*start += (plan->first < room ? plan->first : room) * plan->size;
+	room -= plan->first < room ? plan->first : room;
+	*end = *start + (plan->count < room ? plan->count : room) * plan->size;
+}
+
 /*
  * Every word of a block of `usable` bytes that may be a pointer if it has this
- * type: one element, or (array) as many as there is room for. usable < 2^47.
+ * type. usable < 2^47. tail_known: no words behind the record, and flexible
+ * arrays of raw storage are left out: rules said what is there.
  */
 static inline __attribute__((always_inline)) void
-hi_plan_words(const struct hi_plan *plan, bool array, uint64_t usable, hi_word_fn *fn,
-	      void *arg)
+hi_plan_words_until(const struct hi_plan *plan, bool array, bool tail_known,
+		    uint64_t usable, hi_word_fn *fn, void *arg)
 {
 	/* Elements without pointers that were only counted by size: the tail may as
 	 * well be something else. Numbers are numbers. */
 	bool whole = array && (plan->n_slots || plan->klass != HI_TYPE_RECORD);
 	uint64_t known = whole ? usable : plan->size;
 	uint64_t step = array && plan->size ? plan->size : usable;
+	uint64_t start, end;
 
+	if (plan->blob)
+		return;
+	hi_plan_extent(plan, array, usable, &start, &end);
+	if (!hi_plan_count_is_said(plan))
+		end = usable;
 	if (plan->n_slots)
-		for (uint64_t base = 0; base + plan->size <= usable; base += step) {
+		for (uint64_t base = start; base + plan->size <= end; base += step) {
 			for (uint32_t i = 0; i < plan->n_slots; i++)
-				hi_slot_words(&plan->slots[i], base, usable, fn, arg);
+				if (!tail_known ||
+				    plan->slots[i].count != HI_SLOT_TO_END ||
+				    plan->slots[i].kind == HI_SLOT_POINTER)
+					hi_slot_words(&plan->slots[i], base, usable, fn,
+						      arg);
 			if (!array)
 				break;
 		}
 	/* What no member covers may be padding, or the next member of a larger record
 	 * whose first member (list_head, a base class) is all that was seen: its
-	 * words stay conservative, else what they hold would be called leaked. */
-	if (plan->open_ended)
+	 * words stay conservative, else what they hold would be called leaked. What
+	 * is behind a number of elements that somebody said is dead. */
+	if (plan->open_ended || tail_known || hi_plan_count_is_said(plan))
 		return;
 	for (uint64_t o = (known + 7) & ~(uint64_t)7; o + 8 <= usable; o += 8)
 		fn(arg, o, NULL);
+}
+
+static inline __attribute__((always_inline)) void
+hi_plan_words(const struct hi_plan *plan, bool array, uint64_t usable, hi_word_fn *fn,
+	      void *arg)
+{
+	hi_plan_words_until(plan, array, false, usable, fn, arg);
 }
 
 #endif

@@ -28,6 +28,10 @@
  * allocator's padding, and, where T has pointers, if each element's pointers
  * look like pointers (null, or something that the target maps): a header with
  * a payload behind it often has a size that divides well.
+ *
+ * Rules (rules.h) add opinions in the same way: what they say about a use of a
+ * type (how many elements are live, the context) is part of the opinion, as a
+ * variant of the plan. Between types of one size the evidence decides.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,201 +39,78 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
-#include "decode/typing/opinions.h"
-#include "decode/typing/typing_internal.h"
+#include "decode/typing/spread.h"
 
 enum {
-	BATCH = 512,	  /* words */
 	ENTRIES = 128,	  /* that are followed at once */
 	SHARE = 1024,	  /* entries that are handed to an idle thread */
-	MAX_CHECKED = 64, /* elements of an array whose pointers are looked at */
 	MAX_OPINIONS = 4, /* further ones an object, on the average */
 	MIN_OPINIONS = 1 << 16,
+	STAGES = 4, /* times that interior pointers are asked */
 };
 
-/* An opinion to be followed. */
-struct entry {
-	uint64_t addr;
-	hi_node id;
-	uint32_t key; /* plan, HI_KEY_ARRAY */
-};
-struct entries HI_VECTOR(struct entry);
+/* ---- words that lead somewhere ---- */
 
-struct spread;
-
-struct worker {
-	struct hi_typing *typing;
-	struct spread *spread;
-	size_t n;
-	uint64_t words[BATCH];
-	struct hi_slot *slots[BATCH];
-	struct hi_hit hits[BATCH];
-	struct hi_view view, target_view;
-	struct entries todo; /* a stack */
-	const uint8_t *host; /* of the object at hand, or NULL */
-	uint64_t addr;
-	uint64_t low, span;
-	uint64_t followed;
-	bool no_memory;
-};
-
-struct spread {
-	struct hi_typing *typing;
-	struct worker *workers[64];
-	struct hi_opinions opinions;
-	uint64_t max_opinions;
-	bool last_try; /* beyond max_opinions: follow no more of them */
-	/* Work between threads. */
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	struct entries shared;
-	unsigned n_workers;	    /* that there are */
-	unsigned n_started, n_idle; /* under the lock; those that have ended are idle */
-	_Atomic unsigned hungry;    /* n_idle, or 0 while there is shared work */
-	_Atomic bool stop;	    /* out of memory, or too many opinions */
-};
-
-/* ---- is this block an array of such elements? ---- */
-
-struct plausible {
-	struct worker *w;
-	const struct hi_plan *plan;
-	uint64_t addr; /* of the block */
-	bool ok;
-};
-
-static bool read_word(struct worker *w, uint64_t addr, uint64_t *ret)
+static uint32_t plan_of(struct hi_spreader *w, const struct hi_guess *guess)
 {
-	const uint8_t *at = hi_views_at(&w->typing->views, &w->target_view, addr, 8);
+	uint32_t plan = guess->plan;
 
-	if (!at)
-		return hi_memory_read_u64(w->typing->image->memory, addr, ret, NULL) ==
-		       HI_OK;
-	memcpy(ret, at, sizeof(*ret));
-	return true;
+	if (!guess->slot)
+		return plan;
+	plan = hi_plans_pointee(w->typing->plans, guess->slot);
+	if (guess->context && plan >= HI_PLAN_FIRST)
+		plan = hi_walker_with_context(&w->walker, plan, guess->context);
+	return plan;
 }
 
-static void check_word(void *arg, uint64_t offset, struct hi_slot *slot)
+static void take_hit(struct hi_spreader *w, const struct hi_hit *hit)
 {
-	struct plausible *p = arg;
-	uint64_t word;
+	const struct hi_guess *guess = &w->guesses[hit->index];
+	uint32_t plan = plan_of(w, guess);
 
-	if (!p->ok || !slot || slot->kind != HI_SLOT_POINTER ||
-	    offset >= MAX_CHECKED * p->plan->size ||
-	    !read_word(p->w, p->addr + offset, &word))
+	if (plan < HI_PLAN_FIRST)
 		return;
-	p->ok = word == 0 || hi_image_mapping_at(p->w->typing->image, word);
+	if (hit->interior)
+		hi_spread_inside(w, w->words[hit->index], hit->id, plan, guess->evidence);
+	else
+		hi_spread_propose(w, w->words[hit->index], hit->id, plan,
+				  guess->evidence);
 }
 
-static bool fits_as_array(struct worker *w, const struct hi_plan *plan, uint64_t addr,
-			  uint64_t usable)
+/* Words to where no block is. */
+static void take_misses(struct hi_spreader *w, size_t n_words, size_t n_hits)
 {
-	uint64_t n = plan->size ? usable / plan->size : 0, checked;
-	struct plausible p = {w, plan, addr, true};
+	uint64_t start, end;
+	size_t h = 0;
+	uint32_t plan;
 
-	if (n < 2 || plan->open_ended)
-		return false;
-	if (plan->klass == HI_TYPE_STRING || plan->klass == HI_TYPE_SCALAR ||
-	    plan->klass == HI_TYPE_POINTER_ARRAY)
-		return true;
-	if (hi_fit_usable(n * plan->size) != usable ||
-	    hi_fit_usable(plan->size) == usable) /* one is as likely */
-		return false;
-	checked = MAX_CHECKED * plan->size < usable ? MAX_CHECKED * plan->size : usable;
-	hi_plan_words(plan, true, checked, check_word, &p);
-	return p.ok;
-}
-
-/* ---- proposals ---- */
-
-/* Two types for one block, none of which is the beginning of the other. */
-static void note_conflict(struct worker *w, hi_node id, const struct hi_plan *plan,
-			  const struct hi_plan *other)
-{
-	struct hi_plans *plans = w->typing->plans;
-
-	if (plan->klass != HI_TYPE_STRING && other->klass != HI_TYPE_STRING &&
-	    !hi_plan_starts_with(plans, plan, other, true) &&
-	    !hi_plan_starts_with(plans, other, plan, true))
-		__atomic_fetch_or(&w->typing->objects->flags[id], HI_OBJECT_CONFLICT,
-				  __ATOMIC_RELAXED);
-}
-
-static void push(struct worker *w, uint64_t addr, hi_node id, uint32_t key)
-{
-	const struct hi_plan *plan = hi_plans_get(w->typing->plans, key & HI_KEY_PLAN);
-
-	if (!plan->n_pointers)
-		return;
-	if (!hi_vector_push(&w->todo, ((struct entry){addr, id, key}))) {
-		w->no_memory = true;
-		atomic_store(&w->spread->stop, true);
-	}
-}
-
-/* The block has a type already: is this one worth to be followed too? */
-static void add_opinion(struct worker *w, uint64_t addr, hi_node id, uint32_t key,
-			uint32_t old)
-{
-	struct spread *s = w->spread;
-	struct hi_plans *plans = w->typing->plans;
-	const struct hi_plan *plan = hi_plans_get(plans, key & HI_KEY_PLAN);
-	const struct hi_plan *other = hi_plans_get(plans, old & HI_KEY_PLAN);
-
-	note_conflict(w, id, plan, other);
-	if (!plan->n_pointers ||
-	    (!(key & HI_KEY_ARRAY) && hi_plan_starts_with(plans, other, plan, false)))
-		return;
-	if (s->opinions.count >= s->max_opinions) {
-		if (!s->last_try)
-			atomic_store(&s->stop, true);
-		return;
-	}
-	if (hi_opinions_add(&s->opinions, id, key & HI_KEY_PLAN))
-		push(w, addr, id, key);
-	else if (atomic_load(&s->opinions.no_memory))
-		atomic_store(&s->stop, true);
-}
-
-static void propose(struct worker *w, uint64_t addr, hi_node id, uint32_t index)
-{
-	struct hi_objects *objects = w->typing->objects;
-	struct hi_plans *plans = w->typing->plans;
-	const struct hi_plan *plan = hi_plans_get(plans, index);
-	uint32_t key = (uint32_t)HI_EVIDENCE_POINTER << HI_KEY_EVIDENCE_SHIFT | index;
-	uint32_t old = __atomic_load_n(&objects->type[id], __ATOMIC_RELAXED);
-	uint64_t usable;
-
-	if ((old & HI_KEY_PLAN) == index || (old & HI_KEY_SETTLED))
-		return;
-	usable = hi_object_usable(objects, id);
-	if (plan->size > usable)
-		return;
-	if (fits_as_array(w, plan, addr, usable))
-		key |= HI_KEY_ARRAY;
-	while ((old & HI_KEY_PLAN) != index) {
-		bool first = !(old & HI_KEY_PLAN);
-
-		if (!first) {
-			add_opinion(w, addr, id, key, old);
-			if (hi_plan_compare(plan,
-					    hi_plans_get(plans, old & HI_KEY_PLAN)) < 0)
-				return;
-		}
-		if (!__atomic_compare_exchange_n(&objects->type[id], &old, key, false,
-						 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	for (size_t i = 0; i < n_words; i++) {
+		if (h < n_hits && w->hits[h].index == i) {
+			h++;
 			continue;
-		if (first)
-			push(w, addr, id, key);
-		return;
+		}
+		if (!hi_carving_range(w->typing->carving, w->words[i], &start, &end))
+			continue;
+		plan = plan_of(w, &w->guesses[i]);
+		if (plan < HI_PLAN_FIRST)
+			continue;
+		if (w->spread->carving)
+			hi_spread_carve(w, w->words[i], end, plan,
+					w->guesses[i].evidence);
+		else
+			hi_spread_note(w, w->words[i], HI_NODE_NONE,
+				       (uint32_t)w->guesses[i].evidence
+						       << HI_KEY_EVIDENCE_SHIFT |
+					       plan);
 	}
 }
 
 /* Looks the batch up; each hit at a start is a proposal. */
-static void flush(struct worker *w)
+static void flush(struct hi_spreader *w)
 {
 	struct hi_typing *typing = w->typing;
 	const struct hi_objects *objects = typing->objects;
+	size_t n_words = w->n;
 	size_t n = hi_objects_find_many(objects, w->words, w->n, w->hits);
 
 	w->n = 0;
@@ -238,22 +119,19 @@ static void flush(struct worker *w)
 			__builtin_prefetch(&objects->type[w->hits[i].id]);
 			__builtin_prefetch(&objects->usable_low[w->hits[i].id]);
 		}
-	for (size_t i = 0; i < n; i++) {
-		const struct hi_hit *hit = &w->hits[i];
-		uint32_t plan = hi_plans_pointee(typing->plans, w->slots[hit->index]);
-
-		if (plan >= HI_PLAN_FIRST && !hit->interior)
-			propose(w, w->words[hit->index], hit->id, plan);
-	}
+	for (size_t i = 0; i < n; i++)
+		take_hit(w, &w->hits[i]);
+	if (w->spread->outside)
+		take_misses(w, n_words, n);
 }
 
 static inline __attribute__((always_inline)) void
-take_word(struct worker *w, uint64_t word, struct hi_slot *slot)
+take_word(struct hi_spreader *w, uint64_t word, struct hi_guess guess)
 {
 	w->words[w->n] = word;
-	w->slots[w->n] = slot;
+	w->guesses[w->n] = guess;
 	w->n += word - w->low < w->span;
-	if (w->n == BATCH)
+	if (w->n == HI_SPREAD_BATCH)
 		flush(w);
 }
 
@@ -261,37 +139,90 @@ take_word(struct worker *w, uint64_t word, struct hi_slot *slot)
 static inline __attribute__((always_inline)) void take_slot(void *arg, uint64_t offset,
 							    struct hi_slot *slot)
 {
-	struct worker *w = arg;
+	struct hi_spreader *w = arg;
 	uint64_t word;
 
 	if (!slot || slot->kind != HI_SLOT_POINTER)
 		return;
 	if (w->host)
 		memcpy(&word, w->host + offset, sizeof(word));
-	else if (!read_word(w, w->addr + offset, &word))
+	else if (!hi_spread_read(w, w->addr + offset, &word))
 		return;
-	take_word(w, word, slot);
+	take_word(w, word,
+		  (struct hi_guess){.slot = slot,
+				    .context = w->context,
+				    .evidence = HI_EVIDENCE_POINTER});
 }
 
 /* ---- following ---- */
 
-static void take_entry(struct worker *w, const struct entry *e)
+/* Plain slots of what lies at [addr, end). */
+static void take_words(void *arg, const struct hi_plan *plan, bool array, uint64_t addr,
+		       uint64_t end)
+{
+	struct hi_spreader *w = arg;
+
+	w->addr = addr;
+	w->context = plan->context;
+	w->host = hi_views_at(&w->typing->views, &w->view, addr, end - addr);
+	hi_plan_words_until(plan, array, true, end - addr, take_slot, w);
+}
+
+static void take_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+{
+	struct hi_spreader *w = arg;
+
+	if (plan < HI_PLAN_FIRST)
+		return;
+	if (claim->slot && w->spread->carving)
+		hi_spread_carve(w, claim->to, claim->to + claim->slot_size, plan,
+				HI_EVIDENCE_CONTAINER);
+	else if (claim->slot)
+		w->has_slots = true;
+	else
+		take_word(w, claim->to,
+			  (struct hi_guess){.plan = plan,
+					    .evidence = HI_EVIDENCE_CONTAINER});
+}
+
+/* Bytes of an object that have to be read to follow it. */
+static uint64_t bytes_of(struct hi_spreader *w, const struct hi_spread_entry *e,
+			 const struct hi_plan *plan)
+{
+	bool array = e->key & HI_KEY_ARRAY;
+
+	if (e->id == HI_NODE_NONE)
+		return hi_walker_size(&w->walker, plan, e->addr, (uint64_t)1 << 46);
+	if (array || plan->open_ended || plan->n_sites)
+		return hi_object_usable(w->typing->objects, e->id);
+	return plan->size;
+}
+
+static void take_entry(struct hi_spreader *w, const struct hi_spread_entry *e)
 {
 	const struct hi_plan *plan = hi_plans_get(w->typing->plans, e->key & HI_KEY_PLAN);
 	bool array = e->key & HI_KEY_ARRAY;
-	uint64_t usable = plan->size;
+	uint64_t usable = bytes_of(w, e, plan);
+	bool tail_known = false;
 
-	if (array || plan->open_ended)
-		usable = hi_object_usable(w->typing->objects, e->id);
+	if (plan->open_ended && plan->rules)
+		tail_known = hi_walker_tail_known(&w->walker, plan, e->addr, usable);
 	w->addr = e->addr;
+	w->context = plan->context;
 	w->host = hi_views_at(&w->typing->views, &w->view, e->addr, usable);
-	hi_plan_words(plan, array, usable, take_slot, w);
+	hi_plan_words_until(plan, array, tail_known, usable, take_slot, w);
+	if (!plan->n_sites)
+		return;
+	w->has_slots = false;
+	hi_walker_sites(&w->walker, plan, array, e->addr, usable);
+	if (w->has_slots && !hi_vector_push(&w->pools, *e))
+		w->no_memory = true;
 }
 
 /* Takes the entries off the top of the stack. */
-static void take_some(struct worker *w)
+static void take_some(struct hi_spreader *w)
 {
-	struct entry taken[ENTRIES];
+	struct hi_spread_entry taken[ENTRIES];
 	size_t n = w->todo.count < ENTRIES ? w->todo.count : ENTRIES;
 
 	w->todo.count -= n;
@@ -306,9 +237,9 @@ static void take_some(struct worker *w)
 }
 
 /* Hands half of the stack, at most SHARE entries, to whoever waits. */
-static void share(struct worker *w)
+static void share(struct hi_spreader *w)
 {
-	struct spread *s = w->spread;
+	struct hi_spread *s = w->spread;
 	size_t n = w->todo.count / 2 < SHARE ? w->todo.count / 2 : SHARE;
 
 	pthread_mutex_lock(&s->lock);
@@ -324,9 +255,9 @@ static void share(struct worker *w)
 }
 
 /* Waits for shared work; false when everybody is done. */
-static bool get_work(struct worker *w)
+static bool get_work(struct hi_spreader *w)
 {
-	struct spread *s = w->spread;
+	struct hi_spread *s = w->spread;
 	bool got = false;
 
 	pthread_mutex_lock(&s->lock);
@@ -360,8 +291,8 @@ static bool get_work(struct worker *w)
  * workers could be started, those that come later find nothing left to do. */
 static void work(void *arg, size_t task, unsigned worker)
 {
-	struct spread *s = arg;
-	struct worker *w = s->workers[task];
+	struct hi_spread *s = arg;
+	struct hi_spreader *w = s->workers[task];
 
 	(void)worker;
 	pthread_mutex_lock(&s->lock);
@@ -379,21 +310,31 @@ static void work(void *arg, size_t task, unsigned worker)
 }
 
 /* What roots lead to, and objects with a vtable, come first. */
-static void start(struct spread *s)
+static void start(struct hi_spread *s)
 {
 	struct hi_typing *typing = s->typing;
-	struct worker *w = s->workers[0];
+	struct hi_spreader *w = s->workers[0];
 
 	for (hi_node id = 0; id < typing->objects->count; id++) {
 		uint32_t key = typing->objects->type[id];
 
 		if (key & HI_KEY_PLAN)
-			push(w, hi_objects_address(typing->objects, id), id, key);
+			hi_spread_push(w, hi_objects_address(typing->objects, id), id,
+				       key);
 		else if (hi_object_is_internal(typing->objects, id))
 			typing->objects->type[id] = HI_KEY_SETTLED;
 	}
-	for (size_t i = 0; i < typing->seeds.count; i++)
-		take_word(w, typing->seeds.items[i].word, typing->seeds.items[i].slot);
+	for (size_t i = 0; i < typing->seeds.count; i++) {
+		const struct hi_seed *seed = &typing->seeds.items[i];
+
+		take_word(w, seed->word,
+			  (struct hi_guess){.slot = seed->slot,
+					    .plan = seed->plan,
+					    .context = seed->context,
+					    .evidence = seed->slot
+								? HI_EVIDENCE_POINTER
+								: HI_EVIDENCE_CONTAINER});
+	}
 	flush(w);
 }
 
@@ -407,21 +348,28 @@ static void reset(struct hi_typing *typing)
 	}
 }
 
+static const struct hi_objects *final_objects(const struct hi_typing *typing)
+{
+	return typing->remade ? typing->remade : typing->objects;
+}
+
 /* Which plans did objects end up with? */
 static void mark_used(void *arg, size_t task, unsigned worker)
 {
 	struct hi_typing *typing = arg;
+	const struct hi_objects *objects = final_objects(typing);
 	hi_node first = (hi_node)task << HI_CHUNK_SHIFT;
-	hi_node left = typing->objects->count - first;
+	hi_node left = objects->count - first;
 	uint32_t last = 0;
 
 	(void)worker;
 	for (hi_node i = 0; i < left && i < HI_CHUNK_NODES; i++) {
-		uint32_t plan = typing->objects->type[first + i] & HI_KEY_PLAN;
+		uint32_t plan = objects->type[first + i] & HI_KEY_PLAN;
 
 		if (plan == last || !plan)
 			continue;
 		last = plan;
+		plan = hi_plans_get(typing->plans, plan)->base;
 		if (!atomic_load_explicit(&hi_plans_get(typing->plans, plan)->used,
 					  memory_order_relaxed))
 			atomic_store(&hi_plans_get(typing->plans, plan)->used, true);
@@ -430,27 +378,89 @@ static void mark_used(void *arg, size_t task, unsigned worker)
 
 static void count_conflicts(struct hi_typing *typing)
 {
-	for (hi_node id = 0; id < typing->objects->count; id++)
-		typing->stats.conflicts +=
-			typing->objects->flags[id] / HI_OBJECT_CONFLICT;
+	const struct hi_objects *objects = final_objects(typing);
+
+	for (hi_node id = 0; id < objects->count; id++)
+		typing->stats.conflicts += objects->flags[id] / HI_OBJECT_CONFLICT;
 }
 
-static bool create_workers(struct spread *s)
+/* Words may lead to objects, and outside of them where those may be carved. */
+static void set_bounds(struct hi_spread *s, struct hi_spreader *w)
 {
-	const struct hi_objects *objects = s->typing->objects;
+	uint64_t low = s->typing->objects->low, high = s->typing->objects->high;
 
+	if (s->outside && s->typing->outside_low < s->typing->outside_high) {
+		if (s->typing->outside_low < low || low == high)
+			low = s->typing->outside_low;
+		if (s->typing->outside_high > high)
+			high = s->typing->outside_high;
+	}
+	w->low = low;
+	w->span = high - low;
+}
+
+static bool create_workers(struct hi_spread *s)
+{
 	for (unsigned i = 0; i < s->n_workers; i++) {
-		struct worker *w = hi_calloc(1, sizeof(*w));
+		struct hi_spreader *w = hi_calloc(1, sizeof(*w));
 
 		if (!w)
 			return false;
 		s->workers[i] = w;
 		w->typing = s->typing;
 		w->spread = s;
-		w->low = objects->low;
-		w->span = objects->high - objects->low;
+		hi_walker_init(&w->walker, s->typing);
+		w->walker.arg = w;
+		w->walker.words = take_words;
+		w->walker.claim = take_claim;
+		set_bounds(s, w);
 	}
 	return true;
+}
+
+void hi_spread_run(struct hi_spread *s)
+{
+	flush(s->workers[0]);
+	s->n_started = s->n_idle = 0;
+	atomic_store(&s->hungry, 0);
+	hi_parallel(s->n_workers, s->n_workers, work, s);
+}
+
+/* Types by pointers to starts, then by what interior pointers say, then what is
+ * carved. */
+static enum hi_status run_stages(struct hi_spread *s, struct hi_error *err)
+{
+	enum hi_status status;
+
+	start(s);
+	hi_spread_run(s);
+	for (int i = 0; i < STAGES && !atomic_load(&s->stop) && hi_spread_contain(s); i++)
+		hi_spread_run(s);
+	if (atomic_load(&s->stop))
+		return HI_OK;
+	status = hi_spread_carve_all(s, err);
+	s->carving = NULL;
+	return status;
+}
+
+static bool collect(struct hi_spread *s)
+{
+	struct hi_typing *typing = s->typing;
+	bool no_memory = atomic_load(&s->opinions.no_memory);
+
+	typing->stats.followed = 0;
+	for (unsigned i = 0; i < s->n_workers && s->workers[i]; i++) {
+		struct hi_spreader *w = s->workers[i];
+
+		no_memory |= w->no_memory;
+		typing->stats.followed += w->followed;
+		typing->stats.bounded += w->walker.applier.bounded;
+		hi_vector_free(&w->todo);
+		hi_vector_free(&w->interior);
+		hi_vector_free(&w->pools);
+		free(w);
+	}
+	return !no_memory;
 }
 
 /* One whole run; *again_ret: there were too many opinions. */
@@ -458,32 +468,25 @@ static enum hi_status run(struct hi_typing *typing, unsigned threads, bool last_
 			  bool *again_ret, struct hi_error *err)
 {
 	uint64_t max = (uint64_t)MAX_OPINIONS * typing->objects->count;
-	struct spread s = {.typing = typing,
-			   .max_opinions = max > MIN_OPINIONS ? max : MIN_OPINIONS,
-			   .last_try = last_try,
-			   .lock = PTHREAD_MUTEX_INITIALIZER,
-			   .changed = PTHREAD_COND_INITIALIZER,
-			   .n_workers = threads};
-	bool no_memory;
+	struct hi_spread s = {.typing = typing,
+			      .max_opinions = max > MIN_OPINIONS ? max : MIN_OPINIONS,
+			      .last_try = last_try,
+			      .lock = PTHREAD_MUTEX_INITIALIZER,
+			      .changed = PTHREAD_COND_INITIALIZER,
+			      .n_workers = threads};
+	enum hi_status status = HI_OK;
+	bool ok;
 
+	s.outside = typing->outside_low < typing->outside_high;
 	hi_opinions_init(&s.opinions);
-	no_memory = !create_workers(&s);
-	if (!no_memory) {
-		start(&s);
-		hi_parallel(threads, threads, work, &s);
-	}
+	ok = create_workers(&s);
+	if (ok)
+		status = run_stages(&s, err);
 	*again_ret = atomic_load(&s.stop);
-	typing->stats.followed = 0;
-	for (unsigned i = 0; i < threads && s.workers[i]; i++) {
-		no_memory |= s.workers[i]->no_memory;
-		typing->stats.followed += s.workers[i]->followed;
-		hi_vector_free(&s.workers[i]->todo);
-		free(s.workers[i]);
-	}
-	no_memory |= atomic_load(&s.opinions.no_memory);
+	ok = collect(&s) && ok;
 	hi_vector_free(&s.shared);
 	hi_opinions_deinit(&s.opinions);
-	return no_memory ? hi_fail_memory(err, "types") : HI_OK;
+	return ok ? status : hi_fail_memory(err, "types");
 }
 
 enum hi_status hi_types_propagate(struct hi_typing *typing, struct hi_error *err)
@@ -498,7 +501,7 @@ enum hi_status hi_types_propagate(struct hi_typing *typing, struct hi_error *err
 	if (status != HI_OK)
 		return status;
 	hi_parallel(typing->threads,
-		    ((size_t)typing->objects->count + HI_CHUNK_NODES - 1) >>
+		    ((size_t)final_objects(typing)->count + HI_CHUNK_NODES - 1) >>
 			    HI_CHUNK_SHIFT,
 		    mark_used, typing);
 	count_conflicts(typing);

@@ -23,6 +23,19 @@ void hi_roots_no_memory(struct hi_roots *r)
 		r->status = hi_fail_memory(r->err, "roots");
 }
 
+static void add_seed(struct hi_roots *r, struct hi_seed seed)
+{
+	if (!hi_vector_push(&r->typing->seeds, seed))
+		hi_roots_no_memory(r);
+}
+
+static void add_edge(struct hi_roots *r, hi_node to, uint8_t grade,
+		     const struct hi_slot *slot)
+{
+	if (!hi_vector_push(&r->edges, ((struct hi_root_edge){to, grade, slot})))
+		hi_roots_no_memory(r);
+}
+
 /* An edge for a word that hit; what a typed word leads to is a seed. */
 static void add_hit(struct hi_roots *r, const struct hi_hit *hit)
 {
@@ -35,22 +48,49 @@ static void add_hit(struct hi_roots *r, const struct hi_hit *hit)
 		if (plan == HI_PLAN_FUNCTION)
 			return;
 		grade = hit->interior ? HI_GRADE_INTERIOR : HI_GRADE_EXACT;
-		if (plan >= HI_PLAN_FIRST && !hit->interior &&
-		    !hi_vector_push(&r->typing->seeds,
-				    ((struct hi_seed){r->words[hit->index], slot})))
-			hi_roots_no_memory(r);
+		if (plan >= HI_PLAN_FIRST)
+			add_seed(r, (struct hi_seed){.word = r->words[hit->index],
+						     .slot = slot});
 	}
-	if (!hi_vector_push(&r->edges, ((struct hi_root_edge){hit->id, grade})))
-		hi_roots_no_memory(r);
+	add_edge(r, hit->id, grade, slot);
+}
+
+/* Typed words to where objects may be carved. */
+static void add_misses(struct hi_roots *r, size_t n_words, size_t n_hits)
+{
+	uint64_t start, end;
+	size_t h = 0;
+
+	for (size_t i = 0; i < n_words; i++) {
+		struct hi_slot *slot = r->slots[i];
+
+		if (h < n_hits && r->hits[h].index == i)
+			h++;
+		else if (slot && slot->kind == HI_SLOT_POINTER &&
+			 hi_carving_range(r->typing->carving, r->words[i], &start, &end))
+			add_seed(r, (struct hi_seed){.word = r->words[i], .slot = slot});
+	}
 }
 
 static void flush(struct hi_roots *r)
 {
+	size_t n_words = r->n;
 	size_t n = hi_objects_find_many(r->typing->objects, r->words, r->n, r->hits);
 
 	r->n = 0;
 	for (size_t i = 0; i < n && r->status == HI_OK; i++)
 		add_hit(r, &r->hits[i]);
+	if (r->typing->outside_low < r->typing->outside_high && r->status == HI_OK)
+		add_misses(r, n_words, n);
+}
+
+bool hi_roots_may_refer(const struct hi_roots *r, uint64_t word)
+{
+	uint64_t start, end;
+
+	return word - r->typing->outside_low <
+		       r->typing->outside_high - r->typing->outside_low &&
+	       hi_carving_range(r->typing->carving, word, &start, &end);
 }
 
 void hi_roots_add_word(struct hi_roots *r, uint64_t word, struct hi_slot *slot)
@@ -137,6 +177,72 @@ void hi_roots_add_variable(struct hi_roots *r, uint64_t address, uint64_t size,
 	if (p->klass == HI_TYPE_STRING)
 		return;
 	hi_plan_words(p, false, size, add_variable_word, &v);
+	if (!p->n_sites)
+		return;
+	flush(r); /* sites look their words up at once */
+	hi_walker_sites(&r->walker, p, false, address, size);
+}
+
+/* ---- rules in variables ---- */
+
+static void take_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+{
+	struct hi_roots *r = arg;
+	hi_node id = HI_NODE_NONE;
+	uint64_t offset = 0;
+	uint8_t grade;
+
+	if (claim->slot) {
+		if (plan >= HI_PLAN_FIRST &&
+		    !hi_vector_push(
+			    &r->typing->slots,
+			    ((struct hi_slot_seed){claim->to, claim->slot_size, plan})))
+			hi_roots_no_memory(r);
+		return;
+	}
+	if (plan >= HI_PLAN_FIRST)
+		add_seed(r, (struct hi_seed){.word = claim->to, .plan = plan});
+	if (claim->own)
+		id = hi_objects_find(r->typing->objects, claim->word, &offset);
+	if (id == HI_NODE_NONE)
+		return;
+	grade = claim->weak ? HI_GRADE_WEAK : offset ? HI_GRADE_INTERIOR : HI_GRADE_EXACT;
+	add_edge(r, id, grade, NULL);
+}
+
+static void take_place(void *arg, const struct hi_plan *plan, bool array, uint64_t addr,
+		       uint64_t end)
+{
+	struct hi_roots *r = arg;
+	struct variable_words v = {r, addr};
+
+	hi_plan_words_until(plan, array, true, end - addr, add_variable_word, &v);
+	flush(r);
+}
+
+void hi_roots_add_ruled(struct hi_roots *r, const struct hi_rules *rules,
+			uint64_t address, uint64_t size)
+{
+	const struct hi_site site = {.count = 1, .stride = 8, .rules = rules};
+	const struct hi_plan plan = {.size = size ? size : 8,
+				     .count = HI_COUNT_UNSAID,
+				     .n_sites = 1,
+				     .sites = &site};
+
+	flush(r);
+	hi_walker_sites(&r->walker, &plan, false, address, plan.size);
+}
+
+void hi_roots_add_sites_of_value(struct hi_roots *r, const struct hi_plan *plan,
+				 const uint8_t *value, uint64_t size)
+{
+	/* No address of user space: nothing else is there. */
+	const uint64_t nowhere = (uint64_t)1 << 62;
+
+	flush(r);
+	r->walker.value = value;
+	hi_walker_sites(&r->walker, plan, false, nowhere, size);
+	r->walker.value = NULL;
 }
 
 static int by_target(const void *a, const void *b)
@@ -161,6 +267,23 @@ static size_t unique_edges(struct hi_root_edge *edges, size_t n)
 	return kept;
 }
 
+/* For the names of objects that no type names. What refers to untyped words
+ * is no name. */
+static void keep_refs(struct hi_roots *r, uint32_t variable, const struct hi_root *root,
+		      size_t n)
+{
+	struct hi_typing *typing = r->typing;
+
+	if (typing->conservative || root->kind == HI_ROOT_UNTYPED)
+		return;
+	typing->roots.items[variable].name = hi_arena_strdup(&typing->arena, root->name);
+	for (size_t i = 0; i < n; i++)
+		if (!hi_vector_push(&typing->root_refs,
+				    ((struct hi_root_ref){r->edges.items[i].to, variable,
+							  r->edges.items[i].slot})))
+			hi_roots_no_memory(r);
+}
+
 void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
 		  const struct hi_root_info *info)
 {
@@ -179,6 +302,7 @@ void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
 		hi_roots_no_memory(r);
 		return;
 	}
+	keep_refs(r, named.variable, root, n);
 	r->status = hi_graph_builder_root(r->builder, &named, &index, r->err);
 	for (size_t i = 0; i < n && r->status == HI_OK; i++)
 		r->status = hi_graph_builder_root_edge(
@@ -368,6 +492,17 @@ static void take_heap(struct hi_roots *r)
 		hi_roots_take(r, objects->regions[i].start, objects->regions[i].end);
 }
 
+/* Carved objects outside of the allocator's areas are no roots. */
+static void take_carved(struct hi_roots *r)
+{
+	const struct hi_range *ranges = NULL;
+	size_t n =
+		r->typing->remade ? hi_carving_outside(r->typing->carving, &ranges) : 0;
+
+	for (size_t i = 0; i < n && r->status == HI_OK; i++)
+		hi_roots_take(r, ranges[i].start, ranges[i].end);
+}
+
 static void roots_deinit(struct hi_roots *r)
 {
 	hi_vector_free(&r->edges);
@@ -375,6 +510,19 @@ static void roots_deinit(struct hi_roots *r)
 	hi_vector_free(&r->own);
 	free(r->scratch);
 	free(r);
+}
+
+static void widen(struct hi_roots *r)
+{
+	const struct hi_typing *typing = r->typing;
+	uint64_t low = typing->objects->low, high = typing->objects->high;
+
+	if (low == high || typing->outside_low < low)
+		low = typing->outside_low;
+	if (typing->outside_high > high)
+		high = typing->outside_high;
+	r->low = low;
+	r->span = high - low;
 }
 
 enum hi_status hi_roots_find(struct hi_typing *typing, struct hi_graph_builder *b,
@@ -390,10 +538,17 @@ enum hi_status hi_roots_find(struct hi_typing *typing, struct hi_graph_builder *
 	r->err = err;
 	r->low = typing->objects->low;
 	r->span = typing->objects->high - r->low;
+	if (typing->outside_low < typing->outside_high)
+		widen(r);
 	r->scratch = hi_alloc(HI_SPAN_SCRATCH);
 	if (!r->scratch)
 		hi_roots_no_memory(r);
+	hi_walker_init(&r->walker, typing);
+	r->walker.arg = r;
+	r->walker.words = take_place;
+	r->walker.claim = take_claim;
 	take_heap(r);
+	take_carved(r);
 	if (r->status == HI_OK)
 		hi_roots_find_own(r);
 	if (r->status == HI_OK)

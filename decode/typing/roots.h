@@ -7,12 +7,14 @@
 #define HI_TYPING_ROOTS_H
 
 #include "decode/typing/typing_internal.h"
+#include "decode/typing/walker.h"
 
 enum { HI_ROOT_BATCH = 1024 };
 
 struct hi_root_edge {
 	hi_node to;
 	uint8_t grade;
+	const struct hi_slot *slot; /* that it was found through, or NULL */
 };
 
 struct hi_ranges HI_VECTOR(struct hi_section_range);
@@ -25,6 +27,7 @@ struct hi_roots {
 	struct hi_slot *slots[HI_ROOT_BATCH]; /* NULL: untyped */
 	struct hi_hit hits[HI_ROOT_BATCH];
 	size_t n;
+	struct hi_walker walker;
 	uint64_t low, span; /* of all objects */
 	struct hi_view view;
 	uint8_t *scratch;
@@ -45,6 +48,14 @@ void hi_roots_add_word(struct hi_roots *r, uint64_t word, struct hi_slot *slot);
 /* A typed variable in memory; plan HI_PLAN_NONE: its words. */
 void hi_roots_add_variable(struct hi_roots *r, uint64_t address, uint64_t size,
 			   uint32_t plan);
+/* A variable that rules are about. */
+void hi_roots_add_ruled(struct hi_roots *r, const struct hi_rules *rules,
+			uint64_t address, uint64_t size);
+/* What rules say about a value that is in no memory. */
+void hi_roots_add_sites_of_value(struct hi_roots *r, const struct hi_plan *plan,
+				 const uint8_t *value, uint64_t size);
+/* Does the word lead to where objects may be carved? */
+bool hi_roots_may_refer(const struct hi_roots *r, uint64_t word);
 /* Ends the root: it joins the graph if it has edges. info may be NULL. */
 void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
 		  const struct hi_root_info *info);

@@ -108,16 +108,29 @@ struct data_scan {
 	struct hi_ranges covered;
 };
 
+static const struct hi_rules *rules_of(struct hi_roots *r, const struct hi_variable *v)
+{
+	const struct hi_rule_source *rules = &r->typing->source.types.rules;
+
+	return rules->root_rules && !r->typing->conservative
+		       ? rules->root_rules(rules->arg, v)
+		       : NULL;
+}
+
 static void add_global(struct data_scan *d, const struct hi_variable *v)
 {
 	struct hi_roots *r = d->roots;
 	uint64_t size = hi_roots_size(r, v->size, v->type, d->range.end - v->address);
 	uint32_t plan = hi_roots_plan(r, v->type);
+	const struct hi_rules *rules = rules_of(r, v);
 	const char *detail = v->file && *v->file ? v->file : d->module->name;
 
 	if (size < 8)
 		size = 8; /* symbols without a size: the word that hit */
-	hi_roots_add_variable(r, v->address, size, plan);
+	if (rules)
+		hi_roots_add_ruled(r, rules, v->address, size);
+	else
+		hi_roots_add_variable(r, v->address, size, plan);
 	hi_roots_end(r,
 		     &(struct hi_root){.kind = HI_ROOT_GLOBAL,
 				       .name = v->name,
@@ -160,6 +173,15 @@ static void name_word(struct data_scan *d, uint64_t addr, uint64_t word)
 		hi_roots_no_memory(r);
 }
 
+/* Variables that refer to where objects may be carved: their types say what. */
+static void name_outside(struct data_scan *d, uint64_t addr, const uint64_t *words,
+			 size_t n)
+{
+	for (size_t i = 0; i < n && d->roots->status == HI_OK; i++)
+		if (hi_roots_may_refer(d->roots, words[i]))
+			name_word(d, addr + 8ull * i, words[i]);
+}
+
 static void scan_span(struct data_scan *d, const uint8_t *host, uint64_t addr,
 		      uint64_t size)
 {
@@ -176,6 +198,8 @@ static void scan_span(struct data_scan *d, const uint8_t *host, uint64_t addr,
 		for (size_t i = 0; i < n_hits && r->status == HI_OK; i++)
 			name_word(d, addr + at + 8ull * hits[i].index,
 				  words[hits[i].index]);
+		if (r->typing->outside_low < r->typing->outside_high)
+			name_outside(d, addr + at, words, n);
 		at += n * 8;
 	}
 }

@@ -71,13 +71,16 @@ static void add_value(struct hi_roots *r, const struct hi_local *local, uint64_t
 		      uint32_t plan)
 {
 	struct value_words v = {r, local};
+	const struct hi_plan *p =
+		plan >= HI_PLAN_FIRST ? hi_plans_get(r->typing->plans, plan) : NULL;
 
-	if (plan >= HI_PLAN_FIRST)
-		hi_plan_words(hi_plans_get(r->typing->plans, plan), false, size,
-			      add_value_word, &v);
-	else
+	if (p)
+		hi_plan_words(p, false, size, add_value_word, &v);
+	if (!p || p->n_sites)
 		for (uint64_t offset = 0; offset + 8 <= size; offset += 8)
 			add_value_word(&v, offset, NULL);
+	if (p && p->n_sites)
+		hi_roots_add_sites_of_value(r, p, local->value, size);
 }
 
 static const char *frame_place(const struct hi_stack *stack, const struct hi_local *local)

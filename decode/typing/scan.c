@@ -11,7 +11,8 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
-#include "decode/typing/typing_internal.h"
+#include "decode/typing/labels.h"
+#include "decode/typing/walker.h"
 
 enum { BATCH = 2048, LARGE_SPARSE = 64 << 20 };
 
@@ -28,16 +29,23 @@ struct scanner {
 	size_t n;	    /* words in the batch */
 	uint64_t words[BATCH];
 	uint32_t owners[BATCH]; /* in the chunk */
+	uint32_t labels[BATCH]; /* of the field, 0: none */
 	uint8_t grades[BATCH];
 	struct hi_hit hits[BATCH];
 	struct edge_buffer edges; /* of the chunk so far */
 	uint32_t *row;		  /* of the chunk: counts, later sums */
 	struct hi_view view;
 	uint8_t *scratch;
+	struct hi_walker walker;
+	struct hi_chunk_variants *variants; /* of the chunk */
+	size_t pool; /* the first that ends at or behind the object */
 	/* The object at hand: */
 	const uint8_t *host; /* NULL: not in one piece */
 	uint64_t addr, usable;
 	uint32_t owner;
+	const struct hi_plan *plan;	  /* NULL: untyped */
+	const struct hi_slot *slots;	  /* whose words are being scanned */
+	uint32_t slot_labels, raw_labels; /* of its first slot; 0: no labels */
 	uint64_t words_scanned, bytes_scanned, unreadable;
 	enum hi_status status;
 	struct hi_error error;
@@ -63,6 +71,18 @@ static bool grow_edges(struct edge_buffer *e, size_t need)
 	return true;
 }
 
+/* An object without a type is named by the field with the lowest label. */
+static inline void label_hit(struct scanner *s, hi_node to, uint32_t label)
+{
+	uint32_t *type = &s->typing->objects->type[to];
+	uint32_t old = __atomic_load_n(type, __ATOMIC_RELAXED);
+
+	while (old == 0 || ((old & HI_KEY_LABEL) && (old & HI_KEY_LABEL_ID) > label))
+		if (__atomic_compare_exchange_n(type, &old, HI_KEY_LABEL | label, false,
+						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return;
+}
+
 /* Looks the batch up and appends what it hits. */
 static void flush(struct scanner *s)
 {
@@ -70,6 +90,9 @@ static void flush(struct scanner *s)
 	size_t n_hits = hi_objects_find_many(s->typing->objects, s->words, s->n, s->hits);
 
 	s->n = 0;
+	if (s->typing->labels)
+		for (size_t i = 0; i < n_hits; i++)
+			__builtin_prefetch(&s->typing->objects->type[s->hits[i].id]);
 	if (e->count + n_hits > e->capacity && !grow_edges(e, e->count + n_hits)) {
 		s->status = hi_fail_memory(&s->error, "edges");
 		return;
@@ -83,15 +106,18 @@ static void flush(struct scanner *s)
 				  (hit->interior &&
 				   s->grades[hit->index] == HI_GRADE_EXACT));
 		s->row[s->owners[hit->index] + 1]++;
+		if (s->labels[hit->index])
+			label_hit(s, hit->id, s->labels[hit->index]);
 	}
 }
 
-static inline __attribute__((always_inline)) void add_word(struct scanner *s,
-							   uint64_t word, uint8_t grade)
+static inline __attribute__((always_inline)) void
+add_word(struct scanner *s, uint64_t word, uint8_t grade, uint32_t label)
 {
 	s->words[s->n] = word;
 	s->owners[s->n] = s->owner;
 	s->grades[s->n] = grade;
+	s->labels[s->n] = label;
 	s->n += word - s->low < s->span;
 }
 
@@ -109,7 +135,7 @@ static void add_bytes(struct scanner *s, const uint8_t *host, uint64_t size)
 			now = n;
 		for (size_t i = 0; i < now; i++) {
 			memcpy(&word, host + 8 * i, sizeof(word));
-			add_word(s, word, HI_GRADE_CONSERVATIVE);
+			add_word(s, word, HI_GRADE_CONSERVATIVE, 0);
 		}
 		host += 8 * now;
 		n -= now;
@@ -136,6 +162,23 @@ static void scan_words(struct scanner *s)
 	s->unreadable += spans.unreadable;
 }
 
+static void set_labels(struct scanner *s, const struct hi_plan *plan)
+{
+	s->slots = plan ? plan->slots : NULL;
+	s->slot_labels = s->raw_labels = 0;
+	if (plan && s->typing->labels)
+		hi_labels_of_plan(s->typing->labels, s->typing->plans, plan,
+				  &s->slot_labels, &s->raw_labels);
+}
+
+static inline uint32_t label_of(const struct scanner *s, const struct hi_slot *slot,
+				bool known)
+{
+	uint32_t first = known ? s->slot_labels : s->raw_labels;
+
+	return slot && first ? first + (uint32_t)(slot - s->slots) : 0;
+}
+
 /* hi_word_fn: a word that the plan knows. */
 static inline __attribute__((always_inline)) void scan_slot(void *arg, uint64_t offset,
 							    struct hi_slot *slot)
@@ -158,7 +201,39 @@ static inline __attribute__((always_inline)) void scan_slot(void *arg, uint64_t 
 		return;
 	}
 	s->words_scanned++;
-	add_word(s, word, known ? HI_GRADE_EXACT : HI_GRADE_CONSERVATIVE);
+	add_word(s, word, known ? HI_GRADE_EXACT : HI_GRADE_CONSERVATIVE,
+		 label_of(s, slot, known));
+	if (s->n == BATCH)
+		flush(s);
+}
+
+/* Plain slots of what lies inside the object, in place. */
+static void scan_place(void *arg, const struct hi_plan *plan, bool array, uint64_t addr,
+		       uint64_t end)
+{
+	struct scanner *s = arg;
+	const uint8_t *host = s->host;
+	uint64_t base = s->addr;
+
+	s->host = host ? host + (addr - base) : NULL;
+	s->addr = addr;
+	set_labels(s, plan);
+	hi_plan_words_until(plan, array, true, end - addr, scan_slot, s);
+	set_labels(s, s->plan);
+	s->host = host;
+	s->addr = base;
+}
+
+static void scan_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+{
+	struct scanner *s = arg;
+
+	(void)plan;
+	if (!claim->own || claim->slot)
+		return;
+	s->words_scanned++;
+	add_word(s, claim->word, claim->weak ? HI_GRADE_WEAK : HI_GRADE_EXACT,
+		 claim->weak ? 0 : hi_labels_of_rule(s->typing->labels, claim->rule));
 	if (s->n == BATCH)
 		flush(s);
 }
@@ -166,10 +241,77 @@ static inline __attribute__((always_inline)) void scan_slot(void *arg, uint64_t 
 /* A block of chars: text holds no pointers, anything else may. */
 static void scan_chars(struct scanner *s)
 {
+	uint64_t start, end;
+
+	if (hi_plan_count_is_said(s->plan)) {
+		hi_plan_extent(s->plan, true, s->usable, &start, &end);
+		s->usable = end;
+	}
+	if (s->usable < 8)
+		return;
 	if (!s->host || !hi_looks_like_text(s->host, s->usable))
 		scan_words(s);
 	else if (memchr(s->host, 0, 8))
 		add_bytes(s, s->host, 8); /* a pointer may look like a short text */
+}
+
+static bool is_rest(const struct hi_pools *pools, hi_node id)
+{
+	return pools->is_rest[id >> 6] >> (id & 63) & 1;
+}
+
+/* Index of the first pool that ends at or behind the node. */
+static size_t first_pool(const struct hi_pools *pools, hi_node id)
+{
+	size_t low = 0, high = pools->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (pools->items[middle].last < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The pieces of a pool hold together: Note [Carving] in carve.h. */
+static void scan_pool(struct scanner *s, hi_node id)
+{
+	const struct hi_pools *pools = &s->typing->pools;
+	const struct hi_objects *objects = s->typing->objects;
+	const struct hi_pool *pool;
+
+	while (s->pool < pools->count && pools->items[s->pool].last < id)
+		s->pool++;
+	pool = s->pool < pools->count ? &pools->items[s->pool] : NULL;
+	if (!pool || id < pool->first || pool->rest == HI_NODE_NONE)
+		return;
+	if (id != pool->rest) {
+		add_word(s, hi_objects_address(objects, pool->rest), HI_GRADE_EXACT, 0);
+		if (s->n == BATCH)
+			flush(s);
+		return;
+	}
+	for (hi_node piece = pool->rest + 1; piece <= pool->last && piece; piece++) {
+		if (!is_rest(pools, piece))
+			continue;
+		add_word(s, hi_objects_address(objects, piece), HI_GRADE_EXACT, 0);
+		if (s->n == BATCH)
+			flush(s);
+	}
+}
+
+static void scan_typed(struct scanner *s, const struct hi_plan *plan, bool array)
+{
+	bool tail_known =
+		plan->rules && hi_walker_tail_known(&s->walker, plan, s->addr, s->usable);
+
+	set_labels(s, plan);
+	hi_plan_words_until(plan, array, tail_known, s->usable, scan_slot, s);
+	if (plan->n_sites)
+		hi_walker_sites(&s->walker, plan, array, s->addr, s->usable);
 }
 
 static void scan_object(struct scanner *s, hi_node id, uint32_t key)
@@ -178,29 +320,40 @@ static void scan_object(struct scanner *s, hi_node id, uint32_t key)
 
 	s->host = hi_views_at(&s->typing->views, &s->view, s->addr, s->usable);
 	s->bytes_scanned += s->usable;
+	s->plan = NULL;
 	if (hi_object_is_internal(s->typing->objects, id))
 		return;
+	if (s->typing->pools.count)
+		scan_pool(s, id);
 	if (!(key & HI_KEY_PLAN) || (!s->host && s->usable > LARGE_SPARSE)) {
 		scan_words(s);
 		return;
 	}
-	plan = hi_plans_get(s->typing->plans, key & HI_KEY_PLAN);
+	plan = s->plan = hi_plans_get(s->typing->plans, key & HI_KEY_PLAN);
 	if (plan->klass == HI_TYPE_STRING)
 		scan_chars(s);
-	else
-		hi_plan_words(plan, key & HI_KEY_ARRAY, s->usable, scan_slot, s);
+	else if (!plan->blob)
+		scan_typed(s, plan, key & HI_KEY_ARRAY);
 }
 
-/* The key of propagation becomes a type of the graph and flags. */
-static void settle_type(struct hi_typing *typing, hi_node id, uint32_t key)
+/* The key of propagation becomes a type of the graph and flags; labels stay. */
+static void settle_type(struct scanner *s, hi_node id, uint32_t key)
 {
-	struct hi_objects *objects = typing->objects;
+	struct hi_objects *objects = s->typing->objects;
+	const struct hi_plan *plan;
 
 	if (!(key & HI_KEY_PLAN)) {
-		objects->type[id] = 0;
+		if (key)
+			objects->type[id] = 0;
 		return;
 	}
-	objects->type[id] = hi_plans_get(typing->plans, key & HI_KEY_PLAN)->graph_type;
+	plan = hi_plans_get(s->typing->plans, key & HI_KEY_PLAN);
+	if (plan->base != plan->index &&
+	    !hi_vector_push(s->variants, ((struct hi_node_variant){id, plan->index})) &&
+	    s->status == HI_OK)
+		s->status = hi_fail_memory(&s->error, "types");
+	plan = hi_plans_get(s->typing->plans, plan->base);
+	__atomic_store_n(&objects->type[id], plan->graph_type, __ATOMIC_RELAXED);
 	objects->flags[id] |= (uint8_t)(key >> HI_KEY_EVIDENCE_SHIFT);
 	if (key & HI_KEY_ARRAY)
 		objects->flags[id] |= HI_OBJECT_ARRAY;
@@ -222,8 +375,10 @@ static void scan_chunk_objects(struct scanner *s, hi_node first, hi_node n)
 
 	for (hi_node i = 0; i < n && s->status == HI_OK; i++) {
 		hi_node id = first + i;
-		uint32_t key = objects->type[id];
+		uint32_t key = __atomic_load_n(&objects->type[id], __ATOMIC_RELAXED);
 
+		if (key & HI_KEY_LABEL)
+			key = 0;
 		while (w + 1 < objects->n_windows && objects->windows[w + 1].first <= id)
 			w++;
 		s->addr = objects->windows[w].base + objects->address_low[id];
@@ -232,7 +387,7 @@ static void scan_chunk_objects(struct scanner *s, hi_node first, hi_node n)
 			s->usable = hi_objects_usable(objects, id);
 		s->owner = i;
 		scan_object(s, id, key);
-		settle_type(s->typing, id, key);
+		settle_type(s, id, key);
 	}
 	flush(s);
 }
@@ -274,6 +429,8 @@ static void scan_chunk(void *arg, size_t task, unsigned worker)
 		return;
 	}
 	s->edges.count = 0;
+	s->variants = &s->typing->variants[task];
+	s->pool = first_pool(&s->typing->pools, first);
 	scan_chunk_objects(s, first, n);
 	if (s->status == HI_OK && s->edges.count > UINT32_MAX)
 		s->status = hi_fail(&s->error, HI_LIMIT, 0, "too many edges");
@@ -308,6 +465,11 @@ static struct scanner *scanner_create(struct hi_typing *typing,
 	s->low = typing->objects->low;
 	s->span = typing->objects->high - s->low;
 	s->scratch = hi_alloc(HI_SPAN_SCRATCH);
+	hi_walker_init(&s->walker, typing);
+	s->walker.edges_only = true;
+	s->walker.arg = s;
+	s->walker.words = scan_place;
+	s->walker.claim = scan_claim;
 	if (s->scratch)
 		return s;
 	scanner_destroy(s);
@@ -343,6 +505,11 @@ enum hi_status hi_edges_scan(struct hi_typing *typing, struct hi_graph_builder *
 	unsigned n = typing->threads;
 	enum hi_status status = HI_OK;
 
+	typing->variants = hi_calloc(n_chunks + 1, sizeof(*typing->variants));
+	if (typing->variants)
+		typing->n_variant_chunks = n_chunks;
+	else
+		status = hi_fail_memory(err, "types");
 	for (unsigned i = 0; i < n && status == HI_OK; i++) {
 		scanners[i] = scanner_create(typing, b);
 		if (!scanners[i])

@@ -9,9 +9,13 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
+#include "decode/typing/labels.h"
 #include "decode/typing/typing_internal.h"
 
 enum { MAX_THREADS = 64 };
+
+/* All units of larger modules are not read only to find types by their size. */
+static const uint64_t max_searched_dwarf = (uint64_t)96 << 20;
 
 HI_DEFINE_GUARD(struct hi_typing *, hi_typing_destroy)
 HI_DEFINE_GUARD(struct hi_graph_builder *, hi_graph_builder_destroy)
@@ -56,6 +60,13 @@ static enum hi_status types_stack(void *arg, const struct hi_image *image,
 				  struct hi_error *err)
 {
 	return hi_stack_read(arg, image, thread, ret, err);
+}
+
+static enum hi_status types_each_record(void *arg, uint64_t min_size, hi_record_fn *fn,
+					void *fn_arg, struct hi_error *err)
+{
+	return hi_types_each_record(arg, min_size, max_searched_dwarf, fn, fn_arg, NULL,
+				    err);
 }
 
 /* Without debug information every type is unknown. */
@@ -142,23 +153,64 @@ static enum hi_status find_types(struct hi_typing *typing, struct hi_error *err)
 	return status;
 }
 
-static enum hi_status build(struct hi_typing *typing, struct hi_graph_builder *b,
+/* Objects were carved out: a new table, and the roots once more, by it. */
+static enum hi_status take_remade(struct hi_typing *typing, struct hi_graph_builder **b,
+				  struct hi_error *err)
+{
+	struct hi_graph_builder *old = *b;
+	enum hi_status status;
+
+	*b = NULL;
+	typing->objects = typing->remade;
+	typing->remade_taken = true;
+	status = hi_graph_builder_create(typing->remade, b, err);
+	hi_graph_builder_destroy(old);
+	if (status != HI_OK)
+		return status;
+	hi_views_deinit(&typing->views);
+	status = hi_views_init(&typing->views, typing->image->memory, typing->objects,
+			       err);
+	typing->seeds.count = typing->slots.count = typing->root_refs.count = 0;
+	typing->roots.count = 0;
+	return status == HI_OK ? hi_roots_find(typing, *b, err) : status;
+}
+
+static enum hi_status scan_and_name(struct hi_typing *typing, struct hi_graph_builder *b,
+				    struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	if (!typing->conservative)
+		status = hi_labels_create(typing, &typing->labels, err);
+	if (status == HI_OK)
+		status = hi_edges_scan(typing, b, err);
+	if (status == HI_OK && typing->labels)
+		status = hi_labels_apply(typing->labels, b, err);
+	hi_labels_destroy(hi_take(typing->labels));
+	hi_vector_free(&typing->root_refs);
+	return status;
+}
+
+static enum hi_status build(struct hi_typing *typing, struct hi_graph_builder **b,
 			    struct hi_error *err)
 {
 	uint64_t t0 = now_ns(), t1, t2;
-	enum hi_status status = hi_roots_find(typing, b, err);
+	enum hi_status status = hi_roots_find(typing, *b, err);
 
 	t1 = now_ns();
 	typing->stats.roots_ns = t1 - t0;
 	if (status == HI_OK && !typing->conservative)
 		status = find_types(typing, err);
+	if (status == HI_OK && typing->remade)
+		status = take_remade(typing, b, err);
 	if (status == HI_OK)
-		status = name_types(typing, b, err);
+		status = name_types(typing, *b, err);
 	hi_vector_free(&typing->seeds);
+	hi_vector_free(&typing->slots);
 	t2 = now_ns();
 	typing->stats.propagate_ns = t2 - t1;
 	if (status == HI_OK)
-		status = hi_edges_scan(typing, b, err);
+		status = scan_and_name(typing, *b, err);
 	typing->stats.scan_ns = now_ns() - t2;
 	return status;
 }
@@ -182,6 +234,8 @@ typing_create(const struct hi_image *image, struct hi_modules *modules,
 	typing->conservative = options && options->conservative;
 	if (source)
 		typing->source = *source;
+	if (options && !typing->conservative)
+		typing->source.types.rules = options->rules;
 	if (!typing->source.types.type)
 		typing->source.types.type = unknown_type;
 	typing->threads =
@@ -191,6 +245,12 @@ typing_create(const struct hi_image *image, struct hi_modules *modules,
 	status = hi_plans_create(typing->source.types, &typing->plans, err);
 	if (status == HI_OK)
 		status = hi_views_init(&typing->views, image->memory, objects, err);
+	if (status == HI_OK && !typing->conservative && source)
+		status = hi_carving_create(image, allocator, objects, &typing->carving,
+					   err);
+	if (typing->carving)
+		hi_carving_bounds(typing->carving, &typing->outside_low,
+				  &typing->outside_high);
 	if (status == HI_OK)
 		*ret = hi_take(typing);
 	return status;
@@ -211,7 +271,7 @@ hi_typing_run_with(const struct hi_image *image, struct hi_modules *modules,
 		status = typing_create(image, modules, source, allocator, objects,
 				       options, &typing, err);
 	if (status == HI_OK)
-		status = build(typing, b, err);
+		status = build(typing, &b, err);
 	if (status == HI_OK)
 		status = hi_graph_seal(hi_take(b), graph_ret, err);
 	if (status == HI_OK)
@@ -229,6 +289,7 @@ enum hi_status hi_typing_run(const struct hi_image *image, struct hi_modules *mo
 	const struct hi_typing_source source = {
 		.types = {.arg = types, .type = types_type},
 		.variable_at = types_variable_at,
+		.each_record = types_each_record,
 		.vtable = types_vtable,
 		.tls_variables = types_tls,
 		.stack = types_stack,
@@ -243,6 +304,29 @@ struct hi_typing_stats hi_typing_stats(const struct hi_typing *typing)
 	return typing->stats;
 }
 
+uint32_t hi_typing_plan_of(const struct hi_typing *typing, hi_node id)
+{
+	uint32_t type = typing->objects->type[id];
+	const struct hi_chunk_variants *v;
+	size_t low = 0, high;
+
+	if (id >> HI_CHUNK_SHIFT < typing->n_variant_chunks) {
+		v = &typing->variants[id >> HI_CHUNK_SHIFT];
+		high = v->count;
+		while (low < high) {
+			size_t middle = (low + high) / 2;
+
+			if (v->items[middle].id < id)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low < v->count && v->items[low].id == id)
+			return v->items[low].plan;
+	}
+	return type < typing->n_types ? typing->plan_of_type[type] : HI_PLAN_NONE;
+}
+
 void hi_typing_destroy(struct hi_typing *typing)
 {
 	if (!typing)
@@ -250,6 +334,16 @@ void hi_typing_destroy(struct hi_typing *typing)
 	hi_plans_destroy(typing->plans);
 	hi_views_deinit(&typing->views);
 	free(typing->plan_of_type);
+	for (size_t i = 0; i < typing->n_variant_chunks; i++)
+		hi_vector_free(&typing->variants[i]);
+	free(typing->variants);
+	if (!typing->remade_taken)
+		hi_objects_destroy(typing->remade);
+	hi_pools_free(&typing->pools);
+	hi_carving_destroy(typing->carving);
+	hi_labels_destroy(typing->labels);
+	hi_vector_free(&typing->root_refs);
+	hi_vector_free(&typing->slots);
 	hi_vector_free(&typing->roots);
 	hi_vector_free(&typing->seeds);
 	hi_arena_free(&typing->arena);

@@ -9,17 +9,25 @@
 #include "census/graph.h"
 #include "decode/allocator.h"
 #include "decode/debuginfo/frames.h"
+#include "decode/typing/carve.h"
+#include "decode/typing/rules.h"
 
 struct hi_typing_options {
 	bool conservative; /* every word of every block and root may be a pointer; no
 			      types */
 	unsigned threads;  /* 0: hi_parallel_threads() */
+	/* What is known beyond debug information (hi_rulebook_source); zeroed: nothing.
+	 */
+	struct hi_rule_source rules;
 };
 
 struct hi_typing_stats {
 	uint64_t roots_ns, propagate_ns, scan_ns;
 	uint64_t followed;  /* opinions about an object's type that were followed */
 	uint64_t conflicts; /* objects with two types, none the beginning of the other */
+	uint64_t by_shape;  /* typed by size and layout (Note [Containers of members]) */
+	uint64_t bounded;   /* loops of rules that were cut at their bound */
+	struct hi_carving_stats carving;
 	uint64_t words_scanned, bytes_scanned;
 	uint64_t unreadable_bytes; /* of live blocks */
 	uint64_t frames, truncated_stacks;

@@ -4,6 +4,7 @@
 #define HI_TYPING_INTERNAL_H
 
 #include "base/vector.h"
+#include "decode/typing/carve.h"
 #include "decode/typing/plan.h"
 #include "decode/typing/typing.h"
 #include "decode/typing/views.h"
@@ -20,6 +21,9 @@ struct hi_typing_source {
 	enum hi_status (*vtable)(void *arg, uint64_t vptr, hi_type_id *type_ret,
 				 const char **name_ret, int64_t *top_offset_ret,
 				 struct hi_error *err);
+	/* As hi_types_each_record. */
+	enum hi_status (*each_record)(void *arg, uint64_t min_size, hi_record_fn *fn,
+				      void *fn_arg, struct hi_error *err);
 	enum hi_status (*tls_variables)(void *arg, struct hi_module *module,
 					hi_tls_variable_fn *fn, void *fn_arg,
 					struct hi_error *err);
@@ -29,6 +33,7 @@ struct hi_typing_source {
 
 /* A root variable, for describe.c; hi_root.variable is its index. */
 struct hi_root_info {
+	const char *name; /* NULL: untyped words */
 	hi_type_id type;
 	uint32_t plan; /* HI_PLAN_NONE: words */
 	uint64_t address, size;
@@ -39,10 +44,19 @@ struct hi_root_info {
 	size_t n_ranges;
 };
 
-/* A word of a typed root, and the slot that it was read from. */
+/* A word of a typed root, and the slot that it was read from, or the plan that
+ * a rule says. */
 struct hi_seed {
 	uint64_t word;
-	struct hi_slot *slot;
+	struct hi_slot *slot; /* NULL: plan */
+	uint32_t plan;
+	hi_context context;
+};
+
+/* A slot of a pool that a root leads to. */
+struct hi_slot_seed {
+	uint64_t addr, size;
+	uint32_t plan;
 };
 
 /*
@@ -52,10 +66,29 @@ struct hi_seed {
  */
 enum {
 	HI_KEY_PLAN = HI_PLAN_MAX - 1,
+	/* Only while edges are scanned: no type; the rest is a label (labels.h). */
+	HI_KEY_LABEL = 1 << 26,
+	HI_KEY_LABEL_ID = HI_KEY_LABEL - 1,
 	HI_KEY_SETTLED = 1 << 27,
 	HI_KEY_ARRAY = 1 << 28,
 	HI_KEY_EVIDENCE_SHIFT = 29,
 };
+
+/* What is known of the use of a type beside the type (hi_plan variants). */
+struct hi_node_variant {
+	hi_node id;
+	uint32_t plan;
+};
+struct hi_chunk_variants HI_VECTOR(struct hi_node_variant);
+
+/* A word of a root that refers to an object, for its label. */
+struct hi_root_ref {
+	hi_node to;
+	uint32_t root;
+	const struct hi_slot *slot; /* NULL: untyped */
+};
+
+struct hi_labels;
 
 struct hi_typing {
 	const struct hi_image *image;
@@ -71,7 +104,19 @@ struct hi_typing {
 	uint32_t n_types;
 	struct HI_VECTOR(struct hi_root_info) roots;
 	struct HI_VECTOR(struct hi_seed) seeds; /* freed after propagation */
-	struct hi_arena arena;			/* strings, values, ranges of roots */
+	struct HI_VECTOR(struct hi_slot_seed) slots;
+	/* Objects may be carved out of memory between these, where no allocator is
+	 * (carve.h); low == high: nowhere. */
+	uint64_t outside_low, outside_high;
+	struct hi_carving *carving; /* after propagation, if anything was carved */
+	struct hi_objects *remade;  /* the table with carved objects, or NULL */
+	bool remade_taken;	    /* the graph owns it */
+	struct hi_pools pools;
+	struct hi_chunk_variants *variants; /* per chunk, by id; after the scan */
+	size_t n_variant_chunks;
+	struct HI_VECTOR(struct hi_root_ref) root_refs; /* freed after the scan */
+	struct hi_labels *labels; /* while edges are scanned; NULL: none */
+	struct hi_arena arena;	  /* strings, values, ranges of roots */
 	struct hi_typing_stats stats;
 };
 
@@ -94,6 +139,9 @@ enum hi_status hi_types_propagate(struct hi_typing *typing, struct hi_error *err
 /* scan.c: all rows into b; the type column becomes graph types. */
 enum hi_status hi_edges_scan(struct hi_typing *typing, struct hi_graph_builder *b,
 			     struct hi_error *err);
+
+/* The plan of an object, with what is known of its use; HI_PLAN_NONE: none. */
+uint32_t hi_typing_plan_of(const struct hi_typing *typing, hi_node id);
 
 /* Does a block that holds `char` hold text: printable up to a NUL inside it? */
 bool hi_looks_like_text(const uint8_t *bytes, uint64_t size);

@@ -125,9 +125,10 @@ const char *typed_process_type(const struct typed_process *p, uint64_t addr)
 	static char text[4][300];
 	static unsigned turn;
 	char *out = text[turn++ % 4];
+	const struct hi_type_name *type = &p->graph->types[p->graph->objects->type[node]];
 
 	snprintf(out, sizeof(text[0]), "%s%s",
-		 p->graph->types[p->graph->objects->type[node]].name,
+		 type->klass == HI_TYPE_FIELD ? "" : type->name,
 		 p->graph->objects->flags[node] & HI_OBJECT_ARRAY ? "[]" : "");
 	return out;
 }

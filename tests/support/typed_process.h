@@ -22,7 +22,8 @@ void typed_process_again(struct typed_process *p,
 			 const struct hi_typing_options *options);
 /* Node of the object that starts at addr; fails the test if there is none. */
 hi_node typed_process_node(const struct typed_process *p, uint64_t addr);
-/* Its type's name, with "[]" for an array of elements; "" unknown. */
+/* Its type's name, with "[]" for an array of elements; "" unknown, or
+ * only named by a field. */
 const char *typed_process_type(const struct typed_process *p, uint64_t addr);
 
 #endif

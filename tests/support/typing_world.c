@@ -273,9 +273,10 @@ const char *world_type(const struct world *w, uint64_t addr)
 	static char text[4][300];
 	static unsigned turn;
 	char *out = text[turn++ % 4];
+	const struct hi_type_name *type = &w->graph->types[w->graph->objects->type[node]];
 
 	snprintf(out, sizeof(text[0]), "%s%s",
-		 w->graph->types[w->graph->objects->type[node]].name,
+		 type->klass == HI_TYPE_FIELD ? "" : type->name,
 		 w->graph->objects->flags[node] & HI_OBJECT_ARRAY ? "[]" : "");
 	return out;
 }

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One opinion about one block: does it fit, is it new, is it the best? */
+#include <string.h>
+
+#include "decode/typing/spread.h"
+
+enum {
+	MAX_CHECKED = 64,	/* elements of an array whose pointers are looked at */
+	MAX_INTERIOR = 1 << 24, /* kept by one thread */
+};
+
+bool hi_spread_read(struct hi_spreader *w, uint64_t addr, uint64_t *ret)
+{
+	const uint8_t *at = hi_views_at(&w->typing->views, &w->target_view, addr, 8);
+
+	if (!at)
+		return hi_memory_read_u64(w->typing->image->memory, addr, ret, NULL) ==
+		       HI_OK;
+	memcpy(ret, at, sizeof(*ret));
+	return true;
+}
+
+/* ---- is this block an array of such elements? ---- */
+
+struct plausible {
+	struct hi_spreader *w;
+	const struct hi_plan *plan;
+	uint64_t addr; /* of the block */
+	bool ok;
+};
+
+static void check_word(void *arg, uint64_t offset, struct hi_slot *slot)
+{
+	struct plausible *p = arg;
+	uint64_t word;
+
+	if (!p->ok || !slot || slot->kind != HI_SLOT_POINTER ||
+	    offset >= MAX_CHECKED * p->plan->size ||
+	    !hi_spread_read(p->w, p->addr + offset, &word))
+		return;
+	p->ok = word == 0 || hi_image_mapping_at(p->w->typing->image, word);
+}
+
+bool hi_spread_is_plausible(struct hi_spreader *w, const struct hi_plan *plan, bool array,
+			    uint64_t addr, uint64_t usable)
+{
+	struct plausible p = {w, plan, addr, true};
+
+	if (array && MAX_CHECKED * plan->size < usable)
+		usable = MAX_CHECKED * plan->size;
+	hi_plan_words_until(plan, array, true, usable, check_word, &p);
+	return p.ok;
+}
+
+static bool fits_as_array(struct hi_spreader *w, const struct hi_plan *plan,
+			  uint64_t addr, uint64_t usable)
+{
+	uint64_t n = plan->size ? usable / plan->size : 0;
+
+	if (n < 2 || plan->open_ended)
+		return false;
+	if (plan->klass == HI_TYPE_STRING || plan->klass == HI_TYPE_SCALAR ||
+	    plan->klass == HI_TYPE_POINTER_ARRAY)
+		return true;
+	if (hi_fit_usable(n * plan->size) != usable ||
+	    hi_fit_usable(plan->size) == usable) /* one is as likely */
+		return false;
+	return hi_spread_is_plausible(w, plan, true, addr, usable);
+}
+
+/* ---- proposals ---- */
+
+/* Two types for one block, none of which is the beginning of the other. */
+static void note_conflict(struct hi_spreader *w, hi_node id, const struct hi_plan *plan,
+			  const struct hi_plan *other)
+{
+	struct hi_plans *plans = w->typing->plans;
+
+	if (plan->base != other->base && plan->klass != HI_TYPE_STRING &&
+	    other->klass != HI_TYPE_STRING && !plan->blob && !other->blob &&
+	    !hi_plan_starts_with(plans, plan, other, true) &&
+	    !hi_plan_starts_with(plans, other, plan, true))
+		__atomic_fetch_or(&w->typing->objects->flags[id], HI_OBJECT_CONFLICT,
+				  __ATOMIC_RELAXED);
+}
+
+void hi_spread_push(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key)
+{
+	const struct hi_plan *plan = hi_plans_get(w->typing->plans, key & HI_KEY_PLAN);
+
+	if (!plan->n_pointers && !plan->n_sites)
+		return;
+	if (!hi_vector_push(&w->todo, ((struct hi_spread_entry){addr, id, key}))) {
+		w->no_memory = true;
+		atomic_store(&w->spread->stop, true);
+	}
+}
+
+/* Nothing new is said by what is the beginning of what was said. */
+static bool says_more(struct hi_plans *plans, const struct hi_plan *plan,
+		      const struct hi_plan *than)
+{
+	return (plan->n_pointers || plan->n_sites) &&
+	       (hi_plan_count_is_said(plan) || plan->context != than->context ||
+		!hi_plan_starts_with(plans, than, plan, false));
+}
+
+/* The block has a type already: is this one worth to be followed too? */
+static void add_opinion(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key,
+			uint32_t old)
+{
+	struct hi_spread *s = w->spread;
+	struct hi_plans *plans = w->typing->plans;
+	const struct hi_plan *plan = hi_plans_get(plans, key & HI_KEY_PLAN);
+	const struct hi_plan *other = hi_plans_get(plans, old & HI_KEY_PLAN);
+
+	note_conflict(w, id, plan, other);
+	if (!(key & HI_KEY_ARRAY) || hi_plan_count_is_said(plan)) {
+		if (!says_more(plans, plan, other))
+			return;
+	} else if (!plan->n_pointers && !plan->n_sites) {
+		return;
+	}
+	if (s->opinions.count >= s->max_opinions) {
+		if (!s->last_try)
+			atomic_store(&s->stop, true);
+		return;
+	}
+	if (hi_opinions_add(&s->opinions, id, key & HI_KEY_PLAN))
+		hi_spread_push(w, addr, id, key);
+	else if (atomic_load(&s->opinions.no_memory))
+		atomic_store(&s->stop, true);
+}
+
+static enum hi_evidence evidence_of(uint32_t key)
+{
+	return (enum hi_evidence)(key >> HI_KEY_EVIDENCE_SHIFT);
+}
+
+static int compare_keys(const struct hi_plans *plans, uint32_t a, uint32_t b)
+{
+	return hi_opinion_compare(hi_plans_get(plans, a & HI_KEY_PLAN), evidence_of(a),
+				  hi_plans_get(plans, b & HI_KEY_PLAN), evidence_of(b));
+}
+
+/* Makes key the block's opinion if it is the best. */
+static void settle(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key,
+		   uint32_t old)
+{
+	uint32_t *type = &w->typing->objects->type[id];
+	bool told = false;
+
+	for (;;) {
+		bool first = !(old & HI_KEY_PLAN);
+
+		if (!first) {
+			if (!told && (old & HI_KEY_PLAN) != (key & HI_KEY_PLAN))
+				add_opinion(w, addr, id, key, old);
+			told = true;
+			if (compare_keys(w->typing->plans, key, old) <= 0)
+				return;
+		}
+		if (!__atomic_compare_exchange_n(type, &old, key, false, __ATOMIC_RELAXED,
+						 __ATOMIC_RELAXED))
+			continue;
+		if (first)
+			hi_spread_push(w, addr, id, key);
+		return;
+	}
+}
+
+void hi_spread_propose(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t index,
+		       enum hi_evidence evidence)
+{
+	struct hi_objects *objects = w->typing->objects;
+	uint32_t old = __atomic_load_n(&objects->type[id], __ATOMIC_RELAXED), key;
+	const struct hi_plan *plan = hi_plans_get(w->typing->plans, index);
+	uint64_t usable, n;
+
+	if (((old & HI_KEY_PLAN) == index && evidence_of(old) >= evidence) ||
+	    (old & HI_KEY_SETTLED))
+		return;
+	usable = hi_object_usable(objects, id);
+	if (plan->rules && plan->rules->n_variants) {
+		index = hi_walker_variant(&w->walker, index, addr, usable);
+		plan = hi_plans_get(w->typing->plans, index);
+	}
+	key = (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index;
+	if (hi_plan_count_is_said(plan)) {
+		n = plan->first + plan->count;
+		if (plan->size && n > (usable - plan->lead) / plan->size)
+			return;
+		if (plan->size)
+			key |= HI_KEY_ARRAY;
+	} else if (plan->size > usable) {
+		return;
+	} else if (fits_as_array(w, plan, addr, usable)) {
+		key |= HI_KEY_ARRAY;
+	}
+	settle(w, addr, id, key, old);
+}
+
+/* ---- pointers to the inside ---- */
+
+uint64_t hi_spread_extent(const struct hi_typing *typing, hi_node id)
+{
+	uint32_t key = __atomic_load_n(&typing->objects->type[id], __ATOMIC_RELAXED);
+	const struct hi_plan *plan;
+
+	if (!(key & HI_KEY_PLAN))
+		return 0;
+	plan = hi_plans_get(typing->plans, key & HI_KEY_PLAN);
+	if ((key & HI_KEY_ARRAY) || plan->blob)
+		return UINT64_MAX;
+	/* Text and what only a name is known of may be anything. */
+	return plan->opaque || plan->klass == HI_TYPE_STRING ? 0 : plan->size;
+}
+
+/* `new T[n]` of types with a destructor: n, then the elements; the pointer is
+ * to the first (Itanium C++ ABI 2.7). */
+static bool propose_cookie(struct hi_spreader *w, uint64_t start, hi_node id,
+			   uint32_t index, const struct hi_plan *plan,
+			   enum hi_evidence evidence)
+{
+	uint64_t usable = hi_object_usable(w->typing->objects, id), n;
+	uint32_t variant;
+
+	if (!hi_spread_read(w, start, &n) || n == 0 || n > usable / plan->size ||
+	    hi_fit_usable(8 + n * plan->size) != usable)
+		return false;
+	variant = hi_plans_variant(
+		w->typing->plans, index,
+		&(struct hi_variant){.lead = 8, .count = n, .context = plan->context});
+	if (variant < HI_PLAN_FIRST)
+		return false;
+	hi_spread_propose(w, start, id, variant, evidence);
+	return true;
+}
+
+void hi_spread_note(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key)
+{
+	uint64_t h = (addr ^ (uint64_t)key << 40) * 0x9e3779b97f4a7c15ull;
+	uint64_t *recent = &w->recent[h >> 54];
+
+	if (*recent == h)
+		return;
+	*recent = h;
+	if (w->interior.count >= MAX_INTERIOR)
+		w->interior_dropped++;
+	else if (!hi_vector_push(&w->interior, ((struct hi_interior){addr, id, key})))
+		w->no_memory = true;
+}
+
+void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t index,
+		      enum hi_evidence evidence)
+{
+	struct hi_typing *typing = w->typing;
+	const struct hi_plan *plan = hi_plans_get(typing->plans, index);
+	uint64_t start = hi_objects_address(typing->objects, id), offset = addr - start;
+	bool is_record = plan->klass == HI_TYPE_RECORD && !plan->opaque && plan->size;
+
+	if (hi_object_is_internal(typing->objects, id))
+		return;
+	/* The low bits of a pointer to something aligned are used as a tag. */
+	if (is_record && offset < 8 && plan->size % 8 == 0) {
+		hi_spread_propose(w, start, id, index, evidence);
+		return;
+	}
+	if (is_record && offset == 8 && !hi_plan_count_is_said(plan) &&
+	    propose_cookie(w, start, id, index, plan, evidence))
+		return;
+	if ((!is_record && !hi_plan_count_is_said(plan)) ||
+	    offset < hi_spread_extent(typing, id))
+		return;
+	if (w->spread->carving)
+		hi_spread_carve(w, addr, start + hi_object_usable(typing->objects, id),
+				index, evidence);
+	else
+		hi_spread_note(w, addr, id,
+			       (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index);
+}
+
+void hi_spread_carve(struct hi_spreader *w, uint64_t addr, uint64_t end, uint32_t index,
+		     enum hi_evidence evidence)
+{
+	const struct hi_plan *plan;
+	uint64_t size, room = end - addr;
+	uint32_t key;
+	bool array;
+
+	if (addr % 8)
+		return;
+	index = hi_walker_variant(&w->walker, index, addr, room);
+	plan = hi_plans_get(w->typing->plans, index);
+	array = hi_plan_count_is_said(plan) && plan->size;
+	if (plan->opaque || (plan->klass != HI_TYPE_RECORD && !array && !plan->blob))
+		return;
+	size = hi_walker_size(&w->walker, plan, addr, room);
+	if (size < 8 || size < plan->size || size > room ||
+	    !hi_spread_is_plausible(w, plan, array, addr, size))
+		return;
+	key = (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index |
+	      (array ? HI_KEY_ARRAY : 0);
+	if (hi_carving_add(w->spread->carving, addr, size, key))
+		hi_spread_push(w, addr, HI_NODE_NONE, key);
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is asked when types no longer spread by themselves.
+ *
+ * Note [Containers of members]
+ *
+ * A pointer to a member leads to the inside of its record (list_head, queue
+ * nodes); a pointer to a base class or a first member leads to its start. If
+ * nothing else says what the block is, then the records of the debug
+ * information that have this type at this offset, and for which the allocator
+ * would give a block of just this size, are counted: if there is exactly one,
+ * and its pointers look like pointers, the block is it, with the evidence
+ * "shape". Two are none.
+ *
+ * Pointers to the inside that are left are objects carved out of a pool, if
+ * the block is large enough to be one (carve.h).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/parallel.h"
+#include "decode/typing/spread.h"
+
+enum { MAX_NEEDS = 1 << 12, MAX_TODO = 64, MAX_WALK = 4096 };
+
+/* A record with `type` at `offset` for a block of `usable` bytes is looked for. */
+struct need {
+	uint64_t usable, offset;
+	const struct hi_type *type;
+	const struct hi_type *found; /* the only one */
+	bool ambiguous;
+};
+
+struct containment {
+	struct hi_spread *spread;
+	struct HI_VECTOR(struct need) needs; /* sorted for the search */
+	uint64_t min_size;
+	bool no_memory;
+};
+
+static int by_usable(const void *a, const void *b)
+{
+	const struct need *x = a, *y = b;
+
+	if (x->usable != y->usable)
+		return x->usable < y->usable ? -1 : 1;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return x->type->id < y->type->id ? -1 : x->type->id > y->type->id;
+}
+
+static struct need *find_need(struct containment *c, uint64_t usable, uint64_t offset,
+			      const struct hi_type *type)
+{
+	const struct need key = {.usable = usable, .offset = offset, .type = type};
+
+	return c->needs.count ? bsearch(&key, c->needs.items, c->needs.count, sizeof(key),
+					by_usable)
+			      : NULL;
+}
+
+/* ---- which records have this type there? ---- */
+
+struct within {
+	const struct hi_type *type;
+	uint64_t offset;
+};
+
+static const struct hi_type *type_of(const struct hi_typing *typing, hi_type_id id)
+{
+	return typing->source.types.type(typing->source.types.arg, id);
+}
+
+/* Is `type` a member (or a member's member, or an element) of the record? */
+static bool has_at(const struct hi_typing *typing, const struct hi_type *record,
+		   const struct hi_type *type, uint64_t offset)
+{
+	struct within todo[MAX_TODO] = {{record, offset}};
+	unsigned n = 1, walked = 0;
+
+	while (n && walked++ < MAX_WALK) {
+		struct within at = todo[--n];
+
+		if (at.type == type && at.offset == 0)
+			return true;
+		if (at.type->kind == HI_KIND_ARRAY) {
+			const struct hi_type *element = type_of(typing, at.type->target);
+
+			if (element->size && at.offset < at.type->size)
+				todo[n++] = (struct within){element,
+							    at.offset % element->size};
+			continue;
+		}
+		for (uint32_t i = 0; i < at.type->n_members && n < MAX_TODO; i++) {
+			const struct hi_member *m = &at.type->members[i];
+			const struct hi_type *t = type_of(typing, m->type);
+
+			if (!m->bit_size && at.offset >= m->offset &&
+			    at.offset - m->offset < t->size)
+				todo[n++] = (struct within){t, at.offset - m->offset};
+		}
+	}
+	return false;
+}
+
+/* hi_record_fn */
+static bool try_record(const struct hi_type *record, void *arg)
+{
+	struct containment *c = arg;
+	uint64_t fit = hi_fit_usable(record->size);
+	size_t low = 0, high = c->needs.count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (c->needs.items[middle].usable < fit)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < c->needs.count && c->needs.items[low].usable == fit; low++) {
+		struct need *need = &c->needs.items[low];
+
+		if (need->ambiguous || need->found == record || need->type == record ||
+		    !has_at(c->spread->typing, record, need->type, need->offset))
+			continue;
+		need->ambiguous = need->found;
+		need->found = record;
+	}
+	return true;
+}
+
+static void add_need(struct containment *c, const struct hi_type *type, uint64_t offset,
+		     uint64_t usable)
+{
+	struct need need = {.usable = usable, .offset = offset, .type = type};
+
+	if (c->needs.count < MAX_NEEDS && !hi_vector_push(&c->needs, need))
+		c->no_memory = true;
+}
+
+static void sort_needs(struct containment *c)
+{
+	size_t kept = 0;
+
+	if (c->needs.count > 1)
+		qsort(c->needs.items, c->needs.count, sizeof(struct need), by_usable);
+	for (size_t i = 0; i < c->needs.count; i++)
+		if (!kept ||
+		    by_usable(&c->needs.items[kept - 1], &c->needs.items[i]) != 0)
+			c->needs.items[kept++] = c->needs.items[i];
+	c->needs.count = kept;
+}
+
+static bool search_records(struct containment *c)
+{
+	const struct hi_typing_source *source = &c->spread->typing->source;
+
+	sort_needs(c);
+	return c->needs.count && source->each_record &&
+	       source->each_record(source->types.arg, 8, try_record, c, NULL) == HI_OK;
+}
+
+static bool propose_found(struct containment *c, hi_node id, const struct need *need)
+{
+	struct hi_spreader *w = c->spread->workers[0];
+	struct hi_typing *typing = c->spread->typing;
+	uint64_t addr = hi_objects_address(typing->objects, id);
+	uint32_t plan;
+
+	if (!need || !need->found || need->ambiguous)
+		return false;
+	plan = hi_plans_of(typing->plans, need->found->id);
+	if (plan < HI_PLAN_FIRST ||
+	    !hi_spread_is_plausible(w, hi_plans_get(typing->plans, plan), false, addr,
+				    hi_object_usable(typing->objects, id)))
+		return false;
+	hi_spread_propose(w, addr, id, plan, HI_EVIDENCE_SHAPE);
+	return true;
+}
+
+/* ---- pointers to the inside ---- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct hi_interior *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static bool is_explained(const struct hi_typing *typing, const struct hi_interior *in)
+{
+	return in->id != HI_NODE_NONE &&
+	       in->addr - hi_objects_address(typing->objects, in->id) <
+		       hi_spread_extent(typing, in->id);
+}
+
+/* All workers' into the first one's list: sorted, each once, those that no type
+ * of their block explains. False: out of memory. */
+static bool gather(struct hi_spread *s)
+{
+	struct hi_spreader *first = s->workers[0];
+	size_t kept = 0;
+
+	for (unsigned i = 1; i < s->n_workers; i++) {
+		struct hi_spreader *w = s->workers[i];
+
+		for (size_t k = 0; k < w->interior.count; k++)
+			if (!hi_vector_push(&first->interior, w->interior.items[k]))
+				return false;
+		hi_vector_free(&w->interior);
+	}
+	if (first->interior.count > 1)
+		qsort(first->interior.items, first->interior.count,
+		      sizeof(struct hi_interior), by_address);
+	for (size_t i = 0; i < first->interior.count; i++) {
+		struct hi_interior in = first->interior.items[i];
+
+		if ((!kept || by_address(&first->interior.items[kept - 1], &in) != 0) &&
+		    !is_explained(s->typing, &in))
+			first->interior.items[kept++] = in;
+	}
+	first->interior.count = kept;
+	return true;
+}
+
+static const struct hi_type *type_of_key(const struct hi_typing *typing, uint32_t key)
+{
+	return hi_plans_get(typing->plans, key & HI_KEY_PLAN)->type;
+}
+
+static bool is_untyped(const struct hi_typing *typing, hi_node id)
+{
+	return id != HI_NODE_NONE && !(typing->objects->type[id] & HI_KEY_PLAN);
+}
+
+static void need_of_interior(struct containment *c, const struct hi_interior *in,
+			     struct need *ret)
+{
+	const struct hi_typing *typing = c->spread->typing;
+
+	*ret = (struct need){.usable = hi_object_usable(typing->objects, in->id),
+			     .offset = in->addr -
+				       hi_objects_address(typing->objects, in->id),
+			     .type = type_of_key(typing, in->key)};
+}
+
+static bool contain_interior(struct containment *c)
+{
+	struct hi_spread *s = c->spread;
+	struct hi_spreader *w = s->workers[0];
+	bool any = false;
+	struct need need;
+
+	for (size_t i = 0; i < w->interior.count; i++) {
+		if (!is_untyped(s->typing, w->interior.items[i].id))
+			continue;
+		need_of_interior(c, &w->interior.items[i], &need);
+		if (need.type)
+			add_need(c, need.type, need.offset, need.usable);
+		if (i % 1024 == 0)
+			sort_needs(c);
+	}
+	if (!search_records(c))
+		return false;
+	for (size_t i = 0; i < w->interior.count; i++) {
+		hi_node id = w->interior.items[i].id;
+
+		if (!is_untyped(s->typing, id))
+			continue;
+		need_of_interior(c, &w->interior.items[i], &need);
+		if (need.type &&
+		    propose_found(c, id,
+				  find_need(c, need.usable, need.offset, need.type)))
+			any = true;
+	}
+	return any;
+}
+
+/* ---- records that are larger than their type ---- */
+
+/* A block that has more room than its type needs. */
+static const struct hi_type *loose_type(const struct hi_typing *typing, hi_node id)
+{
+	uint32_t key = typing->objects->type[id];
+	const struct hi_plan *plan;
+
+	if (!(key & HI_KEY_PLAN) || (key & (HI_KEY_ARRAY | HI_KEY_SETTLED)))
+		return NULL;
+	plan = hi_plans_get(typing->plans, key & HI_KEY_PLAN);
+	if (plan->klass != HI_TYPE_RECORD || !plan->size || plan->opaque ||
+	    plan->open_ended || (plan->rules && plan->rules->tail_known) ||
+	    hi_object_usable(typing->objects, id) <= hi_fit_usable(plan->size))
+		return NULL;
+	return plan->type;
+}
+
+static bool contain_loose(struct containment *c)
+{
+	const struct hi_typing *typing = c->spread->typing;
+	const struct hi_type *last = NULL;
+	uint64_t last_usable = 0;
+	bool any = false;
+
+	for (hi_node id = 0; id < typing->objects->count; id++) {
+		const struct hi_type *type = loose_type(typing, id);
+		uint64_t usable = type ? hi_object_usable(typing->objects, id) : 0;
+
+		if (!type || (type == last && usable == last_usable))
+			continue;
+		add_need(c, type, 0, usable);
+		last = type;
+		last_usable = usable;
+		if (c->needs.count == MAX_NEEDS)
+			sort_needs(c);
+	}
+	if (!search_records(c))
+		return false;
+	for (hi_node id = 0; id < typing->objects->count; id++) {
+		const struct hi_type *type = loose_type(typing, id);
+
+		if (type &&
+		    propose_found(
+			    c, id,
+			    find_need(c, hi_object_usable(typing->objects, id), 0, type)))
+			any = true;
+	}
+	return any;
+}
+
+bool hi_spread_contain(struct hi_spread *s)
+{
+	struct containment c = {.spread = s};
+	bool any;
+
+	if (!gather(s)) {
+		s->workers[0]->no_memory = true;
+		return false;
+	}
+	any = contain_interior(&c);
+	hi_vector_free(&c.needs);
+	if (!any)
+		any = contain_loose(&c);
+	hi_vector_free(&c.needs);
+	s->workers[0]->no_memory |= c.no_memory;
+	return any;
+}
+
+/* ---- pools ---- */
+
+static uint64_t extent(void *arg, hi_node id)
+{
+	return hi_spread_extent(arg, id);
+}
+
+static void carve_interior(struct hi_spread *s, const struct hi_interior *in)
+{
+	const struct hi_objects *objects = s->typing->objects;
+	enum hi_evidence evidence = (enum hi_evidence)(in->key >> HI_KEY_EVIDENCE_SHIFT);
+	uint64_t start, end;
+
+	if (in->id == HI_NODE_NONE) {
+		if (hi_carving_range(s->carving, in->addr, &start, &end))
+			hi_spread_carve(s->workers[0], in->addr, end,
+					in->key & HI_KEY_PLAN, evidence);
+		return;
+	}
+	if (hi_object_usable(objects, in->id) < HI_CARVE_MIN_POOL)
+		return;
+	hi_spread_carve(s->workers[0], in->addr,
+			hi_objects_address(objects, in->id) +
+				hi_object_usable(objects, in->id),
+			in->key & HI_KEY_PLAN, evidence);
+}
+
+/* Slots of pools that variables and objects have. */
+static void carve_slots(struct hi_spread *s)
+{
+	struct hi_typing *typing = s->typing;
+	struct hi_spreader *w = s->workers[0];
+
+	for (size_t i = 0; i < typing->slots.count; i++) {
+		const struct hi_slot_seed *slot = &typing->slots.items[i];
+
+		hi_spread_carve(w, slot->addr, slot->addr + slot->size, slot->plan,
+				HI_EVIDENCE_CONTAINER);
+	}
+	for (unsigned i = 0; i < s->n_workers; i++) {
+		struct hi_spread_entries *pools = &s->workers[i]->pools;
+
+		for (size_t k = 0; k < pools->count; k++)
+			if (!hi_vector_push(&w->todo, pools->items[k]))
+				w->no_memory = true;
+	}
+}
+
+enum hi_status hi_spread_carve_all(struct hi_spread *s, struct hi_error *err)
+{
+	struct hi_typing *typing = s->typing;
+	struct hi_spreader *w = s->workers[0];
+
+	if (!typing->carving || !gather(s))
+		return typing->carving ? hi_fail_memory(err, "types") : HI_OK;
+	s->carving = typing->carving;
+	for (size_t i = 0; i < w->interior.count; i++)
+		carve_interior(s, &w->interior.items[i]);
+	carve_slots(s);
+	hi_spread_run(s);
+	if (hi_carving_failed(typing->carving))
+		return hi_fail_memory(err, "carved objects");
+	if (!hi_carving_count(typing->carving))
+		return HI_OK;
+	return hi_carving_finish(typing->carving, typing->plans, typing->objects, extent,
+				 typing, &typing->remade, &typing->pools,
+				 &typing->stats.carving, err);
+}
