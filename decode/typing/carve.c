@@ -354,6 +354,8 @@ enum hi_status hi_carving_finish(struct hi_carving *c, struct hi_plans *plans,
 		placed = place_claims(&placing, claims, n);
 		stats.misplaced = n - placed;
 		status = hi_carve_resolve(plans, claims, placed, &n, &stats, err);
+		if (status == HI_OK && hi_plans_failed(plans))
+			status = hi_fail_memory(err, "types");
 	}
 	if (status == HI_OK)
 		status = find_outside(c, claims, n, &stats, err);

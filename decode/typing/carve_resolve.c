@@ -3,8 +3,8 @@
  * Which of several overlapping claims are objects. Claims that overlap, directly
  * or through others, are a cluster; most are clusters of one. In each the best
  * claim is taken first, then the next one that overlaps none of those taken, and
- * so on. Taken ones are disjoint, so only the two neighbours of a claim can be
- * in its way: bitmaps of 64-fold levels find those, whatever a hostile target
+ * so on. Taken ones are disjoint, so those in a claim's way are its neighbours:
+ * bitmaps of 64-fold levels find them, whatever a hostile target
  * makes of its clusters.
  */
 #include <stdlib.h>
@@ -14,7 +14,10 @@
 #include "base/cleanup.h"
 #include "decode/typing/carve_internal.h"
 
-enum { LEVELS = 6 }; /* 2^36 positions */
+enum {
+	LEVELS = 6,	     /* 2^36 positions */
+	MAX_IN_THE_WAY = 64, /* that one is compared with */
+};
 #define NO_POSITION SIZE_MAX
 
 struct levels {
@@ -170,16 +173,29 @@ static bool overlap(const struct hi_claim *a, const struct hi_claim *b)
 
 /* ---- clusters ---- */
 
-static void take_claim(struct cluster *c, size_t position)
+/* Taken claims that overlap this one, by address; an array may overlap many. */
+static unsigned find_in_the_way(const struct cluster *c, size_t position,
+				struct hi_claim *ret[MAX_IN_THE_WAY])
 {
-	struct hi_claim *claim = &c->claims[position], *in_the_way[2];
-	const size_t near[2] = {levels_to(&c->taken, position),
-				levels_from(&c->taken, position)};
+	const struct hi_claim *claim = &c->claims[position];
+	size_t at = levels_to(&c->taken, position);
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < 2; i++)
-		if (near[i] != NO_POSITION && overlap(&c->claims[near[i]], claim))
-			in_the_way[n++] = &c->claims[near[i]];
+	if (at == NO_POSITION || !overlap(&c->claims[at], claim))
+		at = levels_from(&c->taken, position);
+	while (at != NO_POSITION && overlap(&c->claims[at], claim) &&
+	       n < MAX_IN_THE_WAY) {
+		ret[n++] = &c->claims[at];
+		at = levels_from(&c->taken, at + 1);
+	}
+	return n;
+}
+
+static void take_claim(struct cluster *c, size_t position)
+{
+	struct hi_claim *claim = &c->claims[position], *in_the_way[MAX_IN_THE_WAY];
+	unsigned n = find_in_the_way(c, position, in_the_way);
+
 	if (n == 0) {
 		levels_add(&c->taken, position);
 		return;
