@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/untyped.h"
 #include "report/census_report.h"
 
 enum { TOP = 30 };
@@ -35,8 +36,11 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 	struct hi_census_report *report = NULL;
 	struct hi_type_set set;
 	struct hi_restrict only;
-	enum hi_status status = hi_lookup_restrict(in, TOP, &set, &only, err);
+	enum hi_status status;
 
+	if (in->options->untyped)
+		return hi_untyped_run(in, head, page, json, err);
+	status = hi_lookup_restrict(in, TOP, &set, &only, err);
 	if (status != HI_OK)
 		return status;
 	status = make_report(in, head, &only, &broken_down, &report, err);
@@ -59,6 +63,7 @@ const struct hi_command hi_command_census = {
 	.help = "Examples:\n"
 		"  heapinspect census --by type --pid 4242 --all\n"
 		"  heapinspect census --by type2 --pid 4242\n"
+		"  heapinspect census --untyped --pid 4242\n"
 		"  heapinspect census --pid 4242 --type 'struct conn*' --min-size 1MiB",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_CENSUS,
 	.run = run,

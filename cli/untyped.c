@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What would name the rest: for each field that leads to objects without a
+ * type the types of the program whose size fits these.
+ */
+#include "cli/untyped.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/vector.h"
+#include "cli/lookup.h"
+#include "decode/typing/plan.h"
+#include "report/untyped_report.h"
+
+/* Smaller ones fit everything; larger modules cost more than they tell. */
+enum { TOP = 10, LEAST_RECORD = 9, SIZES_TRIED = 3, MAX_DWARF = 256 << 20 };
+
+HI_DEFINE_GUARD(struct hi_untyped *, hi_untyped_destroy)
+HI_DEFINE_GUARD(struct hi_untyped_report *, hi_untyped_report_destroy)
+
+struct candidate {
+	uint64_t usable; /* of a block that holds one */
+	const struct hi_type *type;
+};
+struct search {
+	struct HI_VECTOR(uint64_t) wanted; /* usable sizes, sorted */
+	struct HI_VECTOR(struct candidate) found;
+	bool failed;
+};
+
+static int by_size(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* By block size, then the better fit, then name. */
+static int by_fit(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->usable != y->usable)
+		return x->usable < y->usable ? -1 : 1;
+	if (x->type->size != y->type->size)
+		return x->type->size > y->type->size ? -1 : 1;
+	return strcmp(x->type->name, y->type->name);
+}
+
+static bool take_record(const struct hi_type *type, void *arg)
+{
+	struct search *s = arg;
+	struct candidate c = {hi_fit_usable(type->size), type};
+
+	/* A hint must be able to name it. */
+	if (!*type->name || !bsearch(&c.usable, s->wanted.items, s->wanted.count,
+				     sizeof(*s->wanted.items), by_size))
+		return true;
+	s->failed = !hi_vector_push(&s->found, c);
+	return !s->failed;
+}
+
+/* Blocks of one size only. */
+static bool is_wanted(const struct hi_untyped_row *row, size_t i)
+{
+	return i < row->n_sizes && i < SIZES_TRIED &&
+	       row->sizes[i].least == row->sizes[i].most;
+}
+
+static enum hi_status find_records(struct hi_inspection *in, struct hi_untyped_report *r,
+				   struct search *s, struct hi_error *err)
+{
+	enum hi_status status;
+
+	for (size_t i = 0; i < r->n_rows; i++)
+		for (size_t k = 0; is_wanted(r->rows[i].row, k); k++)
+			if (!hi_vector_push(&s->wanted, r->rows[i].row->sizes[k].least))
+				return hi_fail_memory(err, "types that fit");
+	if (!in->types || !s->wanted.count)
+		return HI_OK;
+	qsort(s->wanted.items, s->wanted.count, sizeof(*s->wanted.items), by_size);
+	status = hi_types_each_record(in->types, LEAST_RECORD, MAX_DWARF, take_record, s,
+				      &r->modules_skipped, err);
+	if (status == HI_OK && s->failed)
+		status = hi_fail_memory(err, "types that fit");
+	if (s->found.count > 1)
+		qsort(s->found.items, s->found.count, sizeof(*s->found.items), by_fit);
+	return status;
+}
+
+/* Types of one block size; the same name is told once. */
+static void add_fits(const struct search *s, uint64_t usable, struct hi_candidates *fit)
+{
+	const char *last = "";
+	size_t low = 0, high = s->found.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->found.items[middle].usable < usable)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < s->found.count && s->found.items[low].usable == usable; low++) {
+		const char *name = s->found.items[low].type->name;
+
+		if (strcmp(name, last) == 0)
+			continue;
+		last = name;
+		if (fit->n < HI_CANDIDATES)
+			fit->names[fit->n++] = name;
+		fit->total++;
+	}
+}
+
+static enum hi_status find_candidates(struct hi_inspection *in,
+				      struct hi_untyped_report *r, struct hi_error *err)
+{
+	struct search s = {};
+	enum hi_status status = find_records(in, r, &s, err);
+
+	for (size_t i = 0; i < r->n_rows && status == HI_OK; i++)
+		for (size_t k = 0; is_wanted(r->rows[i].row, k); k++)
+			add_fits(&s, r->rows[i].row->sizes[k].least, &r->rows[i].fit);
+	hi_vector_free(&s.wanted);
+	hi_vector_free(&s.found);
+	return status;
+}
+
+enum hi_status hi_untyped_run(struct hi_inspection *in, const struct hi_head *head,
+			      struct hi_page *page, struct hi_json *json,
+			      struct hi_error *err)
+{
+	HI_GUARD(hi_untyped_destroy) struct hi_untyped *untyped = NULL;
+	HI_GUARD(hi_untyped_report_destroy) struct hi_untyped_report *report = NULL;
+	struct hi_type_set set;
+	struct hi_restrict only;
+	enum hi_status status = hi_lookup_restrict(in, TOP, &set, &only, err);
+
+	if (status != HI_OK)
+		return status;
+	status = hi_untyped_find(in->graph, in->reach,
+				 only.types ? only.types->has : NULL, &untyped, err);
+	if (status == HI_OK)
+		status = hi_untyped_report_create(head, in->graph, in->reach, untyped,
+						  &only, &report, err);
+	hi_type_set_free(&set);
+	if (status == HI_OK)
+		status = find_candidates(in, report, err);
+	if (status != HI_OK)
+		return status;
+	if (json)
+		return hi_untyped_json(report, json, err);
+	hi_untyped_display(report, page);
+	return HI_OK;
+}
