@@ -6,7 +6,8 @@
  *
  * Where a region is wholly resident, bytes are resident bytes. Where it is
  * not, its blocks are walked beside the list of its missing pages, and what
- * lies on those is subtracted. Both are linear.
+ * lies on those is subtracted. Both are linear. Objects that were carved out of
+ * other memory (census/objects.h) are taken from their mapping's row.
  */
 #include "decode/ledger.h"
 
@@ -63,6 +64,10 @@ struct fill {
 	bool residency_known;
 	bool heap_swapped;
 	uint64_t region_bytes, region_resident;
+	uint64_t outside_bytes, outside_resident; /* objects outside of the regions */
+	struct carved_part {
+		uint64_t bytes, resident;
+	} * carved; /* of each mapping; NULL: nothing */
 	/* While one region is walked: */
 	const struct hi_range *hole, *holes_end;
 	const struct hi_heap_region *region;
@@ -92,6 +97,13 @@ static enum row row_of_state(enum hi_block_state state)
 	return LIVE;
 }
 
+static enum row row_of_object(const struct fill *f, hi_node id)
+{
+	if (f->graph->objects->flags[id] & HI_OBJECT_INTERNAL)
+		return ALLOCATOR;
+	return !f->reach || hi_bit(f->reach->any, id) ? LIVE : LEAK;
+}
+
 /* Live blocks are objects in the same order: mostly the next one. */
 static enum row row_of_block(struct fill *f, const struct hi_block *b)
 {
@@ -106,9 +118,7 @@ static enum row row_of_block(struct fill *f, const struct hi_block *b)
 	if (id == HI_NODE_NONE)
 		return FRAGMENTATION; /* no row has its bytes: the table refused it */
 	f->next = id + 1;
-	if (objects->flags[id] & HI_OBJECT_INTERNAL)
-		return ALLOCATOR;
-	return !f->reach || hi_bit(f->reach->any, id) ? LIVE : LEAK;
+	return row_of_object(f, id);
 }
 
 /* Bytes of [start, end) that lie on missing pages. Blocks come in order. */
@@ -155,6 +165,29 @@ static void subtract(struct hi_ledger_row *row, uint64_t bytes)
 	row->resident -= bytes < row->resident ? bytes : row->resident;
 }
 
+/* Takes what is missing of [start, end) from the row of the block there, or from
+ * the rows of the objects that the block was cut into. They end as far before
+ * the next one as the block's bytes do, so that each has as many as it costs. */
+static void subtract_block(struct fill *f, const struct hi_block *b, uint64_t start,
+			   uint64_t end)
+{
+	const struct hi_objects *objects = f->graph ? f->graph->objects : NULL;
+	uint64_t early = b->addr + b->usable > end ? b->addr + b->usable - end : 0;
+	enum row row = row_of_block(f, b);
+
+	while (objects && b->state == HI_BLOCK_LIVE && row != FRAGMENTATION &&
+	       f->next < objects->count) {
+		uint64_t next = hi_objects_address(objects, f->next);
+
+		if (next <= b->addr || next - b->addr >= b->usable || next - early >= end)
+			break;
+		subtract(&f->rows[row], missing(f, start, next - early));
+		row = row_of_object(f, f->next++);
+		start = next - early;
+	}
+	subtract(&f->rows[row], missing(f, start, end));
+}
+
 static bool subtract_missing(const struct hi_block *blocks, size_t n, unsigned region,
 			     void *arg)
 {
@@ -168,7 +201,7 @@ static bool subtract_missing(const struct hi_block *blocks, size_t n, unsigned r
 		extent_of(f, b, &start, &end);
 		f->before = end;
 		if (f->hole < f->holes_end && end > f->hole->start && start < end)
-			subtract(&f->rows[row_of_block(f, b)], missing(f, start, end));
+			subtract_block(f, b, start, end);
 		else if (b->state == HI_BLOCK_LIVE)
 			f->next++;
 	}
@@ -267,7 +300,7 @@ static void fill_costs(struct fill *f)
 {
 	const struct hi_allocator *a = f->allocator;
 
-	for (int s = HI_BLOCK_FREE_TCACHE; s < HI_BLOCK_STATES; s++)
+	for (int s = HI_BLOCK_FREE_TCACHE; a && s < HI_BLOCK_STATES; s++)
 		set_row(f, row_of_state((enum hi_block_state)s), a->bytes[s],
 			a->count[s]);
 	if (f->reach) {
@@ -275,7 +308,7 @@ static void fill_costs(struct fill *f)
 		set_row(f, LEAK, f->reach->leak_bytes, f->reach->leak_objects);
 		set_row(f, ALLOCATOR, f->reach->internal_bytes,
 			f->reach->internal_objects);
-	} else {
+	} else if (a) {
 		set_row(f, LIVE, a->bytes[HI_BLOCK_LIVE], a->count[HI_BLOCK_LIVE]);
 		set_row(f, ALLOCATOR, a->bytes[HI_BLOCK_INTERNAL],
 			a->count[HI_BLOCK_INTERNAL]);
@@ -298,16 +331,108 @@ static uint64_t rest(uint64_t whole, uint64_t parts)
 	return whole > parts ? whole - parts : 0;
 }
 
+/* ---- objects outside of the regions ---- */
+
+/* [start, end) of an object, in each of the mappings that it lies in; *mapping is
+ * the first that may be one. Objects come in order. */
+static void take_from_mappings(struct fill *f, uint64_t start, uint64_t end, enum row row,
+			       size_t *mapping)
+{
+	const struct hi_image *image = f->image;
+
+	while (*mapping < image->n_mappings && image->mappings[*mapping].end <= start)
+		++*mapping;
+	for (size_t i = *mapping; i < image->n_mappings && image->mappings[i].start < end;
+	     i++) {
+		const struct hi_mapping *m = &image->mappings[i];
+		uint64_t from = m->start > start ? m->start : start;
+		uint64_t to = m->end < end ? m->end : end;
+		uint64_t gone = missing(f, from, to);
+
+		subtract(&f->rows[row], gone);
+		f->carved[i].bytes += to - from;
+		f->carved[i].resident += to - from - gone;
+		f->outside_bytes += to - from;
+		f->outside_resident += to - from - gone;
+	}
+}
+
+/* The first object that starts at or after addr. */
+static hi_node first_from(const struct hi_objects *objects, uint64_t addr)
+{
+	hi_node low = 0, high = objects->count;
+
+	while (low < high) {
+		hi_node mid = low + (high - low) / 2;
+
+		if (hi_objects_address(objects, mid) < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static enum hi_status fill_outside_region(struct fill *f,
+					  const struct hi_lookup_region *region,
+					  struct holes *holes, size_t *mapping,
+					  struct hi_error *err)
+{
+	const struct hi_objects *objects = f->graph->objects;
+	hi_node id = first_from(objects, region->start);
+
+	holes->count = 0;
+	if (f->residency_known && !find_holes(f, region->start, region->end, holes))
+		return hi_fail_memory(err, "ledger");
+	f->hole = holes->items;
+	f->holes_end = holes->items + holes->count;
+	for (; id < objects->count; id++) {
+		uint64_t addr = hi_objects_address(objects, id);
+
+		if (addr >= region->end)
+			break;
+		take_from_mappings(f, addr, addr + hi_objects_cost(objects, id),
+				   row_of_object(f, id), mapping);
+	}
+	return HI_OK;
+}
+
+/* The table's regions lie in the allocator's or outside of all. */
+static enum hi_status fill_outside(struct fill *f, struct hi_error *err)
+{
+	const struct hi_objects *objects = f->graph->objects;
+	const struct hi_allocator *a = f->allocator;
+	struct holes holes = {};
+	size_t walked = 0, mapping = 0;
+	enum hi_status status = HI_OK;
+
+	for (uint32_t i = 0; i < objects->n_regions && status == HI_OK; i++) {
+		const struct hi_lookup_region *r = &objects->regions[i];
+
+		while (a && walked < a->n_regions && a->regions[walked].end <= r->start)
+			walked++;
+		if (a && walked < a->n_regions && a->regions[walked].start < r->end)
+			continue;
+		if (!f->carved)
+			f->carved =
+				hi_calloc(f->image->n_mappings + 1, sizeof(*f->carved));
+		status = f->carved ? fill_outside_region(f, r, &holes, &mapping, err)
+				   : hi_fail_memory(err, "ledger");
+	}
+	hi_vector_free(&holes);
+	return status;
+}
+
 static enum hi_status fill_heap(struct fill *f, struct hi_error *err)
 {
 	static const enum row heap[] = {LIVE, LEAK, FREE, ALLOCATOR};
 	uint64_t resident = 0, virtual_size = 0;
 	enum hi_status status;
 
-	if (!f->allocator)
-		return HI_OK;
 	fill_costs(f);
-	status = fill_regions(f, err);
+	status = f->allocator ? fill_regions(f, err) : HI_OK;
+	if (status == HI_OK && f->reach)
+		status = fill_outside(f, err);
 	if (status != HI_OK)
 		return status;
 	sum_free(f);
@@ -315,8 +440,10 @@ static enum hi_status fill_heap(struct fill *f, struct hi_error *err)
 		resident += f->rows[heap[i]].resident;
 		virtual_size += f->rows[heap[i]].virtual_size;
 	}
-	f->rows[FRAGMENTATION].resident = rest(f->region_resident, resident);
-	f->rows[FRAGMENTATION].virtual_size = rest(f->region_bytes, virtual_size);
+	f->rows[FRAGMENTATION].resident =
+		rest(f->region_resident + f->outside_resident, resident);
+	f->rows[FRAGMENTATION].virtual_size =
+		rest(f->region_bytes + f->outside_bytes, virtual_size);
 	return HI_OK;
 }
 
@@ -380,6 +507,11 @@ static bool is_kernels_own(const struct hi_mapping *m)
 	       (m->start >= user_end || strncmp(m->path, "[v", 2) == 0);
 }
 
+static struct carved_part carved_of(const struct fill *f, size_t mapping)
+{
+	return f->carved ? f->carved[mapping] : (struct carved_part){};
+}
+
 static void fill_mappings(struct fill *f, const uint64_t *stack_pointers)
 {
 	const struct hi_image *image = f->image;
@@ -399,8 +531,10 @@ static void fill_mappings(struct fill *f, const uint64_t *stack_pointers)
 		heap_part(f, m, &region, &heap, &heap_resident);
 		if (f->residency_known && m->resident != UINT64_MAX)
 			resident = m->resident;
-		f->rows[row].virtual_size += m->end - m->start - heap;
-		f->rows[row].resident += rest(resident, heap_resident);
+		f->rows[row].virtual_size +=
+			rest(m->end - m->start, heap + carved_of(f, i).bytes);
+		f->rows[row].resident +=
+			rest(resident, heap_resident + carved_of(f, i).resident);
 		f->rows[row].count += heap < m->end - m->start;
 		if (m->swapped == UINT64_MAX)
 			continue;
@@ -467,6 +601,7 @@ enum hi_status hi_ledger_fill(const struct hi_image *image,
 		finish_unknown(&f, rss, &ledger);
 		*ret = ledger;
 	}
+	free(f.carved);
 	free(stack_pointers);
 	return status;
 }

@@ -12,7 +12,10 @@
  * allocator, fragmentation, stacks, mapped files, shared memory, other
  * anonymous memory, kernel-made mappings. `fragmentation`: resident bytes of
  * heap pages that belong to no block.
- * A page that is shared by rows is divided by bytes. allocator NULL: no heap.
+ * A page that is shared by rows is divided by bytes. Objects outside of the
+ * allocator's regions are live or leaked ones too, and are taken from the row of
+ * their mapping. allocator NULL: no heap but those; then `leak` says only what no
+ * root was seen to reach, and what is free nobody knows.
  */
 enum hi_status hi_ledger_fill(const struct hi_image *image,
 			      struct hi_allocator *allocator,

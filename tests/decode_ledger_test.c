@@ -416,3 +416,154 @@ HI_TEST(ledger, running_out_of_memory_is_said)
 	}
 	HI_ASSERT(done);
 }
+
+/* ---- carved objects ---- */
+
+/* Four blocks of two pages each in the first half of the heap's mapping. */
+static const struct hi_heap_region half = {HEAP, HEAP + 8 * PAGE, 0, false};
+
+static enum hi_status walk_pools(struct hi_allocator *a, unsigned r, hi_blocks_fn *fn,
+				 void *arg, struct hi_error *err)
+{
+	(void)a, (void)err;
+	for (unsigned i = 0; i < 4; i++) {
+		struct hi_block b = {.addr = HEAP + 2 * PAGE * i + 16,
+				     .usable = 2 * PAGE - 24,
+				     .cost = 2 * PAGE - 16,
+				     .state = HI_BLOCK_LIVE};
+
+		if (!fn(&b, 1, r, arg))
+			break;
+	}
+	return HI_OK;
+}
+
+static uint64_t ledger_random;
+static uint64_t below(uint64_t n)
+{
+	ledger_random = ledger_random * 6364136223846793005u + 1442695040888963407u;
+	return (ledger_random >> 33) % n;
+}
+
+/* Objects all over the mapping, in the blocks and outside of them. */
+static struct hi_objects *carve_heap(bool blocks)
+{
+	struct hi_carved carved[512];
+	struct hi_objects *old, *ret;
+	struct builder builder;
+	struct hi_pools pools;
+	struct hi_error err;
+	size_t n = 0;
+
+	HI_ASSERT_OK(hi_objects_builder_create(&builder.b, &err), &err);
+	hi_objects_builder_overhead(builder.b, 0, 8);
+	HI_ASSERT_OK(hi_objects_builder_region(builder.b, half.start, half.end, 4,
+					       &builder.region, &err),
+		     &err);
+	if (blocks)
+		HI_ASSERT_OK(walk_pools(NULL, 0, add_objects, &builder, &err), &err);
+	HI_ASSERT_OK(hi_objects_seal(builder.b, &old, &err), &err);
+	for (uint64_t at = HEAP + 16, size; n < 512; at += size) {
+		uint64_t end = HEAP + HEAP_PAGES * PAGE;
+
+		at = (at + 8 * below(40) + 7) & ~7ull;
+		size = 8 + below(500);
+		if (at + size > end)
+			break;
+		if (blocks && at < half.end) { /* not over the end of its block */
+			uint64_t block_end = (at - HEAP - 16) / (2 * PAGE) * 2 * PAGE +
+					     HEAP + 16 + 2 * PAGE - 24;
+
+			if (at >= block_end || at + size > block_end)
+				continue;
+		}
+		carved[n++] = (struct hi_carved){.addr = at, .size = size};
+	}
+	HI_ASSERT_OK(hi_objects_carve(old, carved, n, &ret, &pools, &err), &err);
+	hi_objects_destroy(old);
+	hi_pools_free(&pools);
+	return ret;
+}
+
+/* Bytes that an object costs: those of a block lie 8 before where they begin, its
+ * first ones 16 (its header). */
+static void objects_by_hand(const struct hi_objects *o, const struct hi_reach *reach,
+			    uint32_t present, bool blocks, uint64_t live_leak_outside[3])
+{
+	for (hi_node id = 0; id < o->count; id++) {
+		uint64_t addr = hi_objects_address(o, id);
+		bool inside = blocks && addr < half.end;
+		uint64_t cost = hi_objects_cost(o, id);
+
+		for (uint64_t b = 0; b < cost; b++) {
+			uint64_t at = addr + b;
+
+			if (inside)
+				at -= cost == hi_objects_usable(o, id) ? 8 : 16;
+			if (!(present >> ((at - HEAP) / PAGE) & 1))
+				continue;
+			live_leak_outside[!(reach->any[id / 64] >> (id & 63) & 1)]++;
+			live_leak_outside[2] += !inside;
+		}
+	}
+}
+
+static void check_carved(uint32_t present, bool blocks)
+{
+	static const struct hi_allocator_ops pool_ops = {
+		.name = "mock", .walk_region = walk_pools, .release = release};
+	struct hi_image *image = make_image(present, true);
+	struct hi_allocator a = {.ops = &pool_ops, .regions = &half, .n_regions = 1};
+	struct hi_objects *objects = carve_heap(blocks);
+	uint64_t expected[3] = {}, pages = (uint64_t)__builtin_popcount(present);
+	struct hi_graph_builder *gb;
+	struct hi_graph *g;
+	struct hi_reach *reach;
+	struct hi_ledger l;
+	struct hi_error err;
+	uint32_t root;
+
+	HI_ASSERT_OK(hi_graph_builder_create(objects, &gb, &err), &err);
+	HI_ASSERT_OK(hi_graph_builder_root(gb,
+					   &(struct hi_root){.kind = HI_ROOT_GLOBAL,
+							     .name = "r",
+							     .detail = "",
+							     .type = ""},
+					   &root, &err),
+		     &err);
+	for (hi_node id = 0; id < objects->count; id++)
+		if (below(3))
+			HI_ASSERT_OK(hi_graph_builder_root_edge(gb, root, id,
+								HI_GRADE_EXACT, &err),
+				     &err);
+	HI_ASSERT_OK(hi_graph_seal(gb, &g, &err), &err);
+	HI_ASSERT_OK(hi_reach_compute(g, 1, &reach, &err), &err);
+	HI_ASSERT_OK(hi_ledger_fill(image, blocks ? &a : NULL, g, reach,
+				    (pages + 5) * PAGE + 99, &l, &err),
+		     &err);
+	check_sum(&l);
+	HI_ASSERT_EQ(99, l.unknown);
+	objects_by_hand(g->objects, reach, present, blocks, expected);
+	HI_ASSERT_EQ(expected[0], row(&l, "live")->resident);
+	HI_ASSERT_EQ(expected[1], row(&l, "leak")->resident);
+	pages = (uint64_t)__builtin_popcount(blocks ? present >> 8 : present);
+	HI_ASSERT_EQ(pages * PAGE - expected[2], row(&l, "other")->resident);
+	HI_ASSERT_EQ(reach->live_bytes, row(&l, "live")->virtual_size);
+	HI_ASSERT_EQ(3 * PAGE, row(&l, "stacks")->resident);
+	hi_reach_destroy(reach);
+	hi_graph_destroy(g);
+}
+
+HI_TEST(ledger, carved_objects_are_counted_once)
+{
+	ledger_random = 7;
+	for (unsigned i = 0; i < 40; i++)
+		check_carved(i ? (uint32_t)below(0x10000) : 0xffff, true);
+}
+
+HI_TEST(ledger, so_they_are_without_an_allocator)
+{
+	ledger_random = 8;
+	for (unsigned i = 0; i < 40; i++)
+		check_carved(i ? (uint32_t)below(0x10000) : 0xffff, false);
+}
