@@ -4,84 +4,18 @@
  * scripts/build-targets), nginx as Debian ships it, stripped. What they say of
  * themselves is the truth.
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/cli_summary.h"
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
 #include "tests/support/service.h"
 
 #define TARGETS HI_SOURCE_DIR "/build/targets/"
-
-static void free_json(void *json)
-{
-	json_decref(json);
-}
-
-static json_t *summary_of(pid_t pid)
-{
-	char text[16];
-	struct hi_command *c;
-	json_t *doc;
-
-	snprintf(text, sizeof(text), "%d", (int)pid);
-	c = hi_heapinspect("--json", "--all", "--pid", text);
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	doc = json_loads(c->out, 0, NULL);
-	HI_ASSERT_MSG(doc, "no JSON: %.200s", c->out);
-	hi_test_defer(free_json, doc);
-	return doc;
-}
-
-static long long number(json_t *doc, const char *object, const char *key)
-{
-	return json_integer_value(json_object_get(json_object_get(doc, object), key));
-}
-
-static long long count_of_type(json_t *doc, const char *type)
-{
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(json_object_get(doc, "types"), i, row) if (
-		!strcmp(json_string_value(json_object_get(row, "type")),
-			type)) return json_integer_value(json_object_get(row, "count"));
-	return 0;
-}
-
-static bool has_root(json_t *doc, const char *name)
-{
-	json_t *row;
-	size_t i;
-
-	json_array_foreach(
-		json_object_get(doc, "roots"), i,
-		row) if (!strcmp(json_string_value(json_object_get(row, "name")),
-				 name)) return true;
-	return false;
-}
-
-/* The terms of the ledger add up to RSS, unknown included. */
-static void check_ledger(json_t *doc)
-{
-	json_t *ledger = json_object_get(doc, "ledger");
-	long long rss = json_integer_value(json_object_get(ledger, "rss"));
-	long long sum = 0;
-	json_t *row;
-	size_t i;
-
-	HI_ASSERT(rss > 0);
-	json_array_foreach(json_object_get(ledger, "rows"), i,
-			   row) if (json_integer_value(json_object_get(row, "level")) ==
-				    0) sum +=
-		json_integer_value(json_object_get(row, "resident"));
-	sum += json_integer_value(json_object_get(ledger, "unknown"));
-	HI_ASSERT_EQ(rss, sum);
-}
 
 static struct hi_service *start_redis(void)
 {
@@ -123,13 +57,13 @@ static void load_redis(struct hi_service *s, int keys)
 HI_TEST_SLOW(real_targets, redis_has_as_many_entries_as_it_says)
 {
 	struct hi_service *s = start_redis();
-	json_t *before = summary_of(s->pid), *after;
+	json_t *before = summary_with(s->pid, NULL), *after;
 	long long dbsize;
 
 	load_redis(s, 20000);
 	dbsize = atoll(hi_service_ask(s, "DBSIZE\r\n", "\r\n") + 1);
 	HI_ASSERT_EQ(20000, dbsize);
-	after = summary_of(s->pid);
+	after = summary_with(s->pid, NULL);
 	HI_ASSERT_EQ(dbsize, count_of_type(after, "struct dictEntry") -
 				     count_of_type(before, "struct dictEntry"));
 	HI_ASSERT(has_root(after, "server"));
@@ -171,7 +105,7 @@ HI_TEST_SLOW(real_targets, memcached_shows_its_ledger_and_its_roots)
 		snprintf(line, sizeof(line), "set key-%d 0 0 10\r\n0123456789\r\n", i);
 		hi_service_ask(s, line, "STORED\r\n");
 	}
-	doc = summary_of(s->pid);
+	doc = summary_with(s->pid, NULL);
 	check_ledger(doc);
 	HI_ASSERT(has_root(doc, "primary_hashtable") ||
 		  has_root(doc, "items.c:primary_hashtable"));
@@ -202,7 +136,7 @@ HI_TEST_SLOW(real_targets, a_stock_stripped_nginx_gives_what_can_be_known)
 		s->directory, s->socket_path, s->directory);
 	fclose(f);
 	hi_service_start(s, 1, argv);
-	doc = summary_of(s->pid);
+	doc = summary_with(s->pid, NULL);
 	check_ledger(doc);
 	HI_ASSERT(number(doc, "objects", "live") > 50);
 	HI_ASSERT_EQ(2, json_array_size(json_object_get(json_object_get(doc, "target"),

@@ -85,6 +85,14 @@ void hi_service_start(struct hi_service *s, int wants_connection,
 	HI_ASSERT_MSG(!wants_connection || s->fd >= 0, "%s does not answer", argv[0]);
 }
 
+int hi_service_connect(struct hi_service *s)
+{
+	int fd = try_connect(s->socket_path);
+
+	HI_ASSERT(fd >= 0);
+	return fd;
+}
+
 static size_t receive(struct hi_service *s, char *buffer, size_t size)
 {
 	struct pollfd pfd = {.fd = s->fd, .events = POLLIN};

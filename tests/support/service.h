@@ -18,6 +18,8 @@ struct hi_service {
 struct hi_service *hi_service_create(void);
 /* Forks and executes; waits until the socket accepts (10 s) if connect is set. */
 void hi_service_start(struct hi_service *s, int connect, const char *const argv[]);
+/* One more connection, for good. */
+int hi_service_connect(struct hi_service *s);
 /* Sends text, reads until the reply ends with `end`; the reply (static buffer). */
 const char *hi_service_ask(struct hi_service *s, const char *text, const char *end);
 /* Sends n_replies lines' worth of commands and waits for as many reply lines. */
