@@ -38,15 +38,20 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* By block size, then the better fit, then name. */
+/* Types that people write rather than compilers and libraries. */
+static bool is_plain(const struct hi_type *type)
+{
+	return type->name[0] != '_' && strncmp(type->name, "struct _", 8) != 0 &&
+	       strncmp(type->name, "std::", 5) != 0 && !strchr(type->name, '<');
+}
+
+/* By block size, then name. */
 static int by_fit(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
 	if (x->usable != y->usable)
 		return x->usable < y->usable ? -1 : 1;
-	if (x->type->size != y->type->size)
-		return x->type->size > y->type->size ? -1 : 1;
 	return strcmp(x->type->name, y->type->name);
 }
 
@@ -91,10 +96,16 @@ static enum hi_status find_records(struct hi_inspection *in, struct hi_untyped_r
 	return status;
 }
 
-/* Types of one block size; the same name is told once. */
-static void add_fits(const struct search *s, uint64_t usable, struct hi_candidates *fit)
+/* The better one to show is lower: of the owner's module, plain. */
+static unsigned rank_of(const struct candidate *c, const char *module)
 {
-	const char *last = "";
+	const char *of = c->type->module;
+
+	return 2u * (!module || !of || strcmp(module, of) != 0) + !is_plain(c->type);
+}
+
+static size_t first_of(const struct search *s, uint64_t usable)
+{
 	size_t low = 0, high = s->found.count;
 
 	while (low < high) {
@@ -105,16 +116,35 @@ static void add_fits(const struct search *s, uint64_t usable, struct hi_candidat
 		else
 			high = middle;
 	}
-	for (; low < s->found.count && s->found.items[low].usable == usable; low++) {
-		const char *name = s->found.items[low].type->name;
+	return low;
+}
 
-		if (strcmp(name, last) == 0)
+/* Types of one block size and rank; the same name is told once. */
+static void add_fits(const struct search *s, uint64_t usable, const char *module,
+		     unsigned rank, struct hi_candidates *fit)
+{
+	const char *last = "";
+
+	for (size_t i = first_of(s, usable);
+	     i < s->found.count && s->found.items[i].usable == usable; i++) {
+		const struct candidate *c = &s->found.items[i];
+
+		if (rank_of(c, module) != rank || strcmp(c->type->name, last) == 0)
 			continue;
-		last = name;
+		last = c->type->name;
 		if (fit->n < HI_CANDIDATES)
-			fit->names[fit->n++] = name;
+			fit->names[fit->n++] = last;
 		fit->total++;
 	}
+}
+
+/* The most frequent size first. */
+static void find_fits(const struct search *s, struct hi_untyped_line *line)
+{
+	for (size_t k = 0; is_wanted(line->row, k); k++)
+		for (unsigned rank = 0; rank < 4; rank++)
+			add_fits(s, line->row->sizes[k].least, line->row->module, rank,
+				 &line->fit);
 }
 
 static enum hi_status find_candidates(struct hi_inspection *in,
@@ -124,8 +154,7 @@ static enum hi_status find_candidates(struct hi_inspection *in,
 	enum hi_status status = find_records(in, r, &s, err);
 
 	for (size_t i = 0; i < r->n_rows && status == HI_OK; i++)
-		for (size_t k = 0; is_wanted(r->rows[i].row, k); k++)
-			add_fits(&s, r->rows[i].row->sizes[k].least, &r->rows[i].fit);
+		find_fits(&s, &r->rows[i]);
 	hi_vector_free(&s.wanted);
 	hi_vector_free(&s.found);
 	return status;

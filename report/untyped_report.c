@@ -174,7 +174,7 @@ static const char *size_text(const struct hi_untyped_size *size, struct hi_page 
 
 static const char *sizes_text(const struct hi_untyped_row *row, struct hi_page *page)
 {
-	const char *text = row->n_sizes ? "" : "(indirectly)";
+	const char *text = "";
 	char n[32];
 
 	for (size_t i = 0; i < row->n_sizes && i < SIZES_SHOWN; i++)
@@ -184,6 +184,9 @@ static const char *sizes_text(const struct hi_untyped_row *row, struct hi_page *
 	if (row->n_sizes > SIZES_SHOWN)
 		text = hi_page_printf(page, "%s, and %zu more", text,
 				      row->n_sizes - SIZES_SHOWN);
+	if (row->count > row->direct)
+		text = hi_page_printf(page, "%s%s%s behind", text, *text ? "; " : "",
+				      hi_count(n, row->count - row->direct));
 	return text;
 }
 

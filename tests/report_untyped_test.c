@@ -107,16 +107,16 @@ HI_TEST(report_untyped, the_page_has_fields_sizes_hints_and_what_fits)
 	static const char *const lines[] = {
 		"9.5 MiB in 140,001 objects have no type, but a field that leads there; ",
 		"dictEntry.v.val",
-		"99,000 × 48 B, 1,000 × 64 B\n",
-		"20 × 600 B to 1016 B, 10 × 80 B, 5 × 96 B, and 1 more\n",
-		"(indirectly)\n",
+		"99,000 × 48 B, 1,000 × 64 B; 20,000 behind\n",
+		"20 × 600 B to 1016 B, 10 × 80 B, 5 × 96 B, and 1 more; 19,864 behind\n",
+		" 1 behind\n",
 		"\n  record dictEntry { v.val -> TYPE if …; }\n",
 		"# the size fits struct redisObject, evil\\x1b[31m",
 		"c, d, e, and 37 more\n",
 		"\n  root server -> TYPE if …;\n",
 	};
 	struct sample *s = sample_make();
-	const char *text = render(make_report(s, 10), 160);
+	const char *text = render(make_report(s, 10), 200);
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		HI_ASSERT_MSG(strstr(text, lines[i]) != NULL, "no \"%s\" in:\n%s",
