@@ -49,6 +49,8 @@ bool hi_carving_range(const struct hi_carving *c, uint64_t addr, uint64_t *start
 		      uint64_t *end_ret);
 /* What all those ranges are in; low == high: there are none. */
 void hi_carving_bounds(const struct hi_carving *c, uint64_t *low_ret, uint64_t *high_ret);
+/* Bytes of all ranges, touched or not. */
+uint64_t hi_carving_bytes(const struct hi_carving *c);
 /* Nothing is carved in [start, end): a module's data, say, which hi_carving_create
  * only knows by the mappings around it. Before anything is claimed. */
 enum hi_status hi_carving_exclude(struct hi_carving *c, uint64_t start, uint64_t end,

@@ -211,3 +211,12 @@ void hi_carving_bounds(const struct hi_carving *c, uint64_t *low_ret, uint64_t *
 	*low_ret = n ? c->ranges.items[0].start : 0;
 	*high_ret = n ? c->ranges.items[n - 1].end : 0;
 }
+
+uint64_t hi_carving_bytes(const struct hi_carving *c)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < c->ranges.count; i++)
+		bytes += c->ranges.items[i].end - c->ranges.items[i].start;
+	return bytes;
+}

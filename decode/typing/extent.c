@@ -28,9 +28,9 @@ static bool ends_open(const struct hi_typing *typing, const struct hi_type *type
 static const struct hi_plan *plan_of(const struct hi_typing *typing,
 				     const struct hi_graph *graph, hi_node node)
 {
-	uint32_t type = graph->objects->type[node];
-	uint32_t index = type < typing->n_types ? typing->plan_of_type[type] : 0;
+	uint32_t index = hi_typing_plan_of(typing, node);
 
+	(void)graph;
 	return index >= HI_PLAN_FIRST ? hi_plans_get(typing->plans, index) : NULL;
 }
 
@@ -43,6 +43,11 @@ struct hi_extent hi_typing_extent(const struct hi_typing *typing,
 	uint64_t used;
 	bool array = graph->objects->flags[node] & HI_OBJECT_ARRAY;
 
+	if (plan && plan->size && hi_plan_count_is_said(plan)) {
+		hi_plan_extent(plan, array, usable, &e.start, &e.end);
+		e.is_known = true;
+		return e;
+	}
 	if (!plan || plan->size == 0 || plan->size > usable || plan->opaque ||
 	    plan->open_ended)
 		return e;

@@ -44,6 +44,7 @@ struct scanner {
 	uint64_t addr, usable;
 	uint32_t owner;
 	const struct hi_plan *plan;	  /* NULL: untyped */
+	const struct hi_plan *labelled;	  /* whose labels these are: */
 	const struct hi_slot *slots;	  /* whose words are being scanned */
 	uint32_t slot_labels, raw_labels; /* of its first slot; 0: no labels */
 	uint64_t words_scanned, bytes_scanned, unreadable;
@@ -164,6 +165,9 @@ static void scan_words(struct scanner *s)
 
 static void set_labels(struct scanner *s, const struct hi_plan *plan)
 {
+	if (plan == s->labelled)
+		return;
+	s->labelled = plan;
 	s->slots = plan ? plan->slots : NULL;
 	s->slot_labels = s->raw_labels = 0;
 	if (plan && s->typing->labels)

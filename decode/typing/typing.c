@@ -12,7 +12,7 @@
 #include "decode/typing/labels.h"
 #include "decode/typing/typing_internal.h"
 
-enum { MAX_THREADS = 64 };
+enum { MAX_THREADS = 64, MIN_OUTSIDE = 256 << 10 };
 
 /* All units of larger modules are not read only to find types by their size. */
 static const uint64_t max_searched_dwarf = (uint64_t)96 << 20;
@@ -215,6 +215,19 @@ static enum hi_status build(struct hi_typing *typing, struct hi_graph_builder **
 	return status;
 }
 
+/* The few pages that every process has beside its heap (the dynamic linker's)
+ * are not worth a second table of all objects. */
+static bool is_worth_carving(const struct hi_typing *typing)
+{
+	const struct hi_objects *objects = typing->objects;
+	uint64_t heap = 0;
+
+	for (uint32_t i = 0; i < objects->n_regions; i++)
+		heap += objects->regions[i].end - objects->regions[i].start;
+	return !objects->count ||
+	       hi_carving_bytes(typing->carving) >= heap / 64 + MIN_OUTSIDE;
+}
+
 static enum hi_status
 typing_create(const struct hi_image *image, struct hi_modules *modules,
 	      const struct hi_typing_source *source, struct hi_allocator *allocator,
@@ -248,7 +261,7 @@ typing_create(const struct hi_image *image, struct hi_modules *modules,
 	if (status == HI_OK && !typing->conservative && source)
 		status = hi_carving_create(image, allocator, objects, &typing->carving,
 					   err);
-	if (typing->carving)
+	if (typing->carving && is_worth_carving(typing))
 		hi_carving_bounds(typing->carving, &typing->outside_low,
 				  &typing->outside_high);
 	if (status == HI_OK)
