@@ -193,7 +193,7 @@ HI_TEST(expression_errors, depth_and_length_are_bounded)
 					       bombs[i].after, bombs[i].good),
 				      "%s x %u: %s", bombs[i].before, bombs[i].good,
 				      err.text);
-		for (unsigned times = 1; times < 3000000; times *= 3)
+		for (unsigned times = 1; times < 300000; times *= 3)
 			(void)repeated(bombs[i].before, bombs[i].middle, bombs[i].after,
 				       times);
 	}
@@ -237,7 +237,7 @@ HI_TEST(expression_errors, random_bytes_are_no_danger)
 	char text[64];
 
 	sample_start();
-	for (unsigned turn = 0; turn < 50000; turn++) {
+	for (unsigned turn = 0; turn < 20000; turn++) {
 		size_t length = next_random(&seed) % sizeof(text);
 
 		for (size_t i = 0; i < length; i++)
@@ -279,7 +279,7 @@ HI_TEST(expression_errors, random_words_are_no_danger)
 	char text[400];
 
 	sample_start();
-	for (unsigned turn = 0; turn < 200000; turn++) {
+	for (unsigned turn = 0; turn < 60000; turn++) {
 		size_t n = 1 + next_random(&seed) % 12;
 
 		text[0] = '\0';
@@ -291,7 +291,7 @@ HI_TEST(expression_errors, random_words_are_no_danger)
 		good += try_text(text, strlen(text), turn & 1);
 		hi_arena_free(&sample_arena);
 	}
-	HI_ASSERT_MSG(good > 1000, "only %u were expressions", good);
+	HI_ASSERT_MSG(good > 300, "only %u were expressions", good);
 }
 
 HI_TEST(expression_errors, any_allocation_may_fail)

@@ -4,17 +4,22 @@
  * a small stack program, run on an image. For hints, root expressions and
  * conditions of safepoints.
  *
- *	primary   42 0x1f 'c' NAME ns::Class::instance $ (expr) *this
+ *	primary   42 0x1f 'c' NAME ns::Class<int>::instance $ i this (expr)
  *	postfix   e.f  e->f  e[i]
  *	unary     * & - + ~ !  (TYPE)e  sizeof(TYPE)  sizeof e
  *	binary    * / % + - << >> < <= > >= == != & ^ | && || ?:
  *	functions align4(e) align8(e) u8(e) u16(e) u32(e) u64(e) (loads at address e),
- *	          usable(e): bytes of the block that starts at address e, from there; 0 none
+ *	          usable(e): bytes of the block that starts at address e, from there; 0
+ *none
  *
- * as in C: integer promotions to 64 bits with the operands' signedness, pointer
- * arithmetic in elements, bit-fields, arrays decay, `&f` of a function is its
- * address. No assignment, no call. Nothing recurses over the target; the depth
- * of an expression is bounded (64), so is its program.
+ * as in C: promotions, conversions and signs, pointer arithmetic in elements,
+ * bit-fields, arrays decay, `f` and `&f` of a function are its address. Where int
+ * would overflow the value has 64 bits: 1 << 40 is what it looks like. A literal
+ * is typed as in C; so is a constant (int if it fits, else long); i is a long.
+ * As in C++, members of `this` are names, base classes are searched, references
+ * are what they refer to (but the lvalue of a reference is its own word). No
+ * assignment, no call, no floating-point. Nothing recurses over the target; the
+ * depth of an expression is bounded (64), so are its length and its program.
  */
 #ifndef HI_DEBUGINFO_EXPRESSION_H
 #define HI_DEBUGINFO_EXPRESSION_H
@@ -27,7 +32,7 @@ enum { HI_CONTEXT_KEYS = 16 };
 /* What a name means that is no member of `self`. Exactly one kind. */
 enum hi_name_kind {
 	HI_NAME_NONE,
-	HI_NAME_CONSTANT, /* value */
+	HI_NAME_CONSTANT, /* value, signed */
 	HI_NAME_CONTEXT,  /* value: index of the key; type: of what it holds */
 	HI_NAME_VARIABLE, /* value: address of an object of `type` in memory */
 	HI_NAME_FUNCTION, /* value: address of code */

@@ -238,7 +238,7 @@ bool hi_node_is_static(const struct hi_node *node, uint64_t *offset_ret,
 
 /* ---- expression_value.c ---- False after an error; *v is changed in place. */
 /* From object to value: loads, arrays and functions become pointers. References
- * become what they refer to unless keep_reference. */
+ * become what they refer to; keep_reference: those to records become pointers. */
 bool hi_value_load(struct hi_parser *p, struct hi_value *v, bool keep_reference);
 bool hi_value_binary(struct hi_parser *p, const struct hi_token *operator,
 		     struct hi_value * a, struct hi_value *b);

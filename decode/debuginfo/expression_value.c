@@ -57,11 +57,19 @@ static void refer(struct hi_parser *p, struct hi_value *v)
 	v->type = hi_ctype_target(p, &v->type);
 }
 
+static bool refers_to_record(struct hi_parser *p, const struct hi_value *v)
+{
+	struct hi_ctype to = hi_ctype_target(p, &v->type);
+
+	return to.kind != HI_KIND_INTEGER && to.kind != HI_KIND_POINTER;
+}
+
 bool hi_value_load(struct hi_parser *p, struct hi_value *v, bool keep_reference)
 {
 	unsigned bits;
 
-	if (v->is_lvalue && !keep_reference && hi_ctype_is_reference(&v->type))
+	if (v->is_lvalue && hi_ctype_is_reference(&v->type) &&
+	    !(keep_reference && refers_to_record(p, v)))
 		refer(p, v);
 	switch ((unsigned)v->type.kind) {
 	case HI_KIND_INTEGER:
