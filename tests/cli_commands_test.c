@@ -109,6 +109,8 @@ HI_TEST_SCENARIO(commands, every_document_is_what_its_schema_says)
 	check_schema(hi_heapinspect("leaks", "--pid", pid, "--json"), "rows.v1.json");
 	check_schema(hi_heapinspect("paths", "struct session", "--pid", pid, "--json"),
 		     "rows.v1.json");
+	check_schema(hi_heapinspect("waste", "--pid", pid, "--json", "--all"),
+		     "rows.v1.json");
 	check_schema(hi_heapinspect("explain", "0x10", "--pid", pid, "--json"),
 		     "rows.v1.json");
 }

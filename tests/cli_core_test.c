@@ -124,6 +124,7 @@ HI_TEST_SCENARIO(core, every_command_takes_a_core)
 	document(hi_heapinspect("census", "--by", "type", "--json", "--core", path));
 	document(hi_heapinspect("retained", "--json", "--core", path));
 	document(hi_heapinspect("leaks", "--json", "--core", path));
+	document(hi_heapinspect("waste", "--json", "--core", path));
 	document(hi_heapinspect("paths", "struct item", "--json", "--core", path));
 }
 

@@ -106,15 +106,16 @@ static void damage(struct file *f, const struct part *part, unsigned *seed)
 static void check_variant(const char *core, const char *exe, const char *what,
 			  unsigned number)
 {
-	static const char *const commands[] = {"summary", "census", "retained", "leaks"};
+	static const char *const commands[] = {"summary", "census", "retained", "leaks",
+					       "waste"};
 	double start = seconds();
 	struct hi_command *c =
-		hi_heapinspect(commands[number % 4], number % 3 ? "--all" : "--json",
+		hi_heapinspect(commands[number % 5], number % 3 ? "--all" : "--json",
 			       "--core", core, "--exe", exe);
 
 	HI_ASSERT_MSG(c->exit_code == 0 || c->exit_code == 2 || c->exit_code == 3,
 		      "variant %u, %s, %s: exit %d: %.300s", number, what,
-		      commands[number % 4], c->exit_code, c->err);
+		      commands[number % 5], c->exit_code, c->err);
 	HI_ASSERT_MSG(seconds() - start < 10, "variant %u, %s: %.1f s", number, what,
 		      seconds() - start);
 	HI_ASSERT_MSG(c->exit_code == 0 || *c->err, "variant %u: no word", number);
@@ -272,6 +273,8 @@ static void check_commands(const struct addresses *a, const char *target,
 		{"census"},
 		{"retained"},
 		{"leaks"},
+		{"waste"},
+		{"waste", "--type", EVIL_NAME},
 		{"paths", a->object},
 		{"paths", "struct letter"},
 		{"paths", EVIL_NAME},
