@@ -136,6 +136,15 @@ static void set_member_attr(struct hi_dw_die *die, uint16_t name,
 	}
 }
 
+/* A type that is said to be elsewhere, but is not there (a shared file or a type unit
+ * is missing), is unknown; a type that is not said is void. */
+static struct hi_dw_ref type_ref(const struct hi_dw_value *value)
+{
+	static struct hi_dw_file nowhere;
+
+	return value->ref.file ? value->ref : (struct hi_dw_ref){.file = &nowhere};
+}
+
 static void set_attr(struct hi_dw_die *die, uint16_t name,
 		     const struct hi_dw_value *value)
 {
@@ -146,7 +155,7 @@ static void set_attr(struct hi_dw_die *die, uint16_t name,
 		die->name = value->string;
 		break;
 	case DW_AT_type:
-		die->type = value->ref;
+		die->type = type_ref(value);
 		break;
 	case DW_AT_specification:
 		die->specification = value->ref;

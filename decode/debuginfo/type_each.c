@@ -79,8 +79,7 @@ static void take(struct each *each, const struct hi_dw_die *die,
 	uint64_t key;
 
 	hi_type_record_name(die, name, sizeof(name));
-	key = hi_type_identity(name, record->tag == DW_TAG_union_type, record->byte_size,
-			       record->decl_line);
+	key = hi_type_identity(name, record->byte_size, record->decl_line);
 	key = hi_dw_hash_name(key, file, strlen(file));
 	if (!enter(each, &each->said, key))
 		return;

@@ -45,10 +45,12 @@ static Elf *open_elf(int fd)
 	return elf;
 }
 
+/* Behind what is noted already, as far as there is room. */
 static void note(struct hi_module *module, const char *text)
 {
-	if (module->note[0] == '\0')
-		snprintf(module->note, sizeof(module->note), "%s", text);
+	size_t n = strlen(module->note);
+
+	snprintf(module->note + n, sizeof(module->note) - n, "%s%s", n ? "; " : "", text);
 }
 
 /* Opens elf (taken) as one more file of the module; NULL if it is none. */
@@ -141,6 +143,9 @@ static void open_alt(struct hi_types *types, struct hi_type_module *module,
 		if (!gelf_getshdr(scn, &shdr))
 			continue;
 		name = elf_strptr(main->elf, strings, shdr.sh_name);
+		if (name && strcmp(name, ".debug_sup") == 0)
+			note(module->module, "its shared debug file (.debug_sup) is of a "
+					     "kind that is not read");
 		if (!name || strcmp(name, ".gnu_debugaltlink") != 0)
 			continue;
 		data = elf_rawdata(scn, NULL);
@@ -211,6 +216,7 @@ static void open_splits(struct hi_types *types, struct hi_type_module *module,
 {
 	struct hi_dw_abbrevs abbrevs = {};
 	size_t missing = 0;
+	char text[80];
 
 	for (size_t i = 0; i < main->units.count; i++) {
 		struct hi_dw_unit *unit = &main->units.items[i];
@@ -220,9 +226,11 @@ static void open_splits(struct hi_types *types, struct hi_type_module *module,
 			missing++;
 	}
 	hi_dw_abbrevs_free(&abbrevs);
-	if (missing > 0 && module->module->note[0] == '\0')
-		snprintf(module->module->note, sizeof(module->module->note),
-			 "%zu split debug files (.dwo) were not found", missing);
+	if (missing == 0)
+		return;
+	snprintf(text, sizeof(text), "%zu split debug files (.dwo) were not found",
+		 missing);
+	note(module->module, text);
 }
 
 /* ---- the module ---- */

@@ -106,7 +106,6 @@ static uint64_t pointee_identity(struct load *load, struct hi_dw_ref ref)
 {
 	char name[HI_DW_NAME_MAX] = "";
 	struct hi_dw_die die;
-	enum hi_type_kind kind;
 	uint32_t module;
 	bool kept = false;
 
@@ -132,15 +131,13 @@ static uint64_t pointee_identity(struct load *load, struct hi_dw_ref ref)
 		return 0;
 	if (!kept && (hi_type_is_named(&die) || name[0] == '\0'))
 		hi_type_record_name(&die, name, sizeof(name));
-	kind = die.tag == DW_TAG_union_type ? HI_KIND_UNION : HI_KIND_STRUCT;
 	if (die.declaration) {
 		ref = hi_types_definition(load->types, load->module, die.tag, name, true,
 					  &module);
 		if (!ref.file || !hi_dw_die_read(ref, &die))
 			return 0;
 	}
-	return hi_type_identity(name[0] ? name : "{...}", kind, die.byte_size,
-				die.decl_line);
+	return hi_type_identity(name[0] ? name : "{...}", die.byte_size, die.decl_line);
 }
 
 static void become_pointer(struct load *load)
@@ -241,6 +238,7 @@ struct record {
 	struct hi_type_args args;
 	bool has_vtable;
 	bool has_virtual_base;
+	bool has_fixed_member, has_variants;
 	bool no_memory;
 };
 
@@ -366,9 +364,11 @@ static void read_members(struct load *load, struct record *record)
 		case DW_TAG_member:
 		case DW_TAG_inheritance:
 			add_member(load, record, &child);
+			record->has_fixed_member |= depth == 1;
 			break;
 		case DW_TAG_variant_part:
 		case DW_TAG_variant:
+			record->has_variants = true;
 			if (depth < 4) {
 				at[depth] = child.next;
 				open[depth++] = child;
@@ -552,6 +552,9 @@ static void become_record(struct load *load)
 	sort_members(&record);
 	if (record.has_virtual_base)
 		cover_virtual_bases(load, &record);
+	/* Variants and what tells them apart, as an enum of Rust, overlap. */
+	if (record.has_variants && !record.has_fixed_member)
+		type.kind = HI_KIND_UNION;
 	type.has_vtable = record.has_vtable;
 	record.no_memory |=
 		record.args.no_memory || !keep_args(load, &record.args, &type);

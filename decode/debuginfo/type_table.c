@@ -275,12 +275,11 @@ hi_type_id hi_type_array_of(struct hi_types *types, hi_type_id id, uint64_t coun
 	return hi_slot_of_type(types, &type, key);
 }
 
-uint64_t hi_type_identity(const char *bare_name, enum hi_type_kind kind, uint64_t size,
-			  uint32_t line)
+uint64_t hi_type_identity(const char *bare_name, uint64_t size, uint32_t line)
 {
 	uint64_t h = hi_type_hash_part(0, bare_name, strlen(bare_name));
 
-	return mix(mix(mix(h, (uint64_t)kind), size), line);
+	return mix(mix(h, size), line);
 }
 
 uint64_t hi_type_pointer_key(const char *bare_name, uint64_t identity)
@@ -306,8 +305,8 @@ hi_type_id hi_types_pointer_to(struct hi_types *types, hi_type_id id)
 	for (unsigned i = 0; i < 64 && end->kind == HI_KIND_POINTER; i++)
 		end = hi_type_get(types, end->target);
 	if (end->kind == HI_KIND_STRUCT || end->kind == HI_KIND_UNION)
-		identity = hi_type_identity(hi_type_bare(end->name), end->kind, end->size,
-					    end->line);
+		identity =
+			hi_type_identity(hi_type_bare(end->name), end->size, end->line);
 	hi_types_lock(types);
 	n = strlen(target->name);
 	snprintf(name, sizeof(name), "%.4000s%s*", target->name,

@@ -175,8 +175,7 @@ struct hi_dw_ref hi_types_definition(struct hi_types *types, uint32_t module,
 				     uint16_t tag, const char *name, bool only_here,
 				     uint32_t *module_ret);
 /* What tells two types of one name apart, without reading members. */
-uint64_t hi_type_identity(const char *bare_name, enum hi_type_kind kind, uint64_t size,
-			  uint32_t line);
+uint64_t hi_type_identity(const char *bare_name, uint64_t size, uint32_t line);
 
 /* ---- type_keep.c ---- */
 /* A typedef that is a type of its own. */

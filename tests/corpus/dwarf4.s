@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a C compiler says, in DWARF 4. */
+	.include "dwarf.inc"
+	.section .debug_abbrev, "", @progbits
+	abbreviations
+	.byte 0
+	.section .debug_info, "", @progbits
+	unit4
+	.include "typical.inc"
