@@ -37,10 +37,22 @@ static bool is_type(const struct hi_graph *g, const char *owner)
 	return false;
 }
 
+/* "thread 7 main() p" of every thread is one owner. */
+static const char *without_thread(const char *name)
+{
+	const char *p = name;
+
+	if (strncmp(p, "thread ", 7) != 0)
+		return name;
+	p += 7 + strspn(p + 7, "0123456789");
+	return *p == ' ' ? p + 1 : name;
+}
+
 static const struct hi_root *root_named(const struct hi_graph *g, const char *name)
 {
 	for (hi_node i = 0; i < g->n_roots; i++)
-		if (g->roots[i].name && strcmp(g->roots[i].name, name) == 0)
+		if (g->roots[i].name &&
+		    strcmp(without_thread(g->roots[i].name), without_thread(name)) == 0)
 			return &g->roots[i];
 	return NULL;
 }
@@ -131,6 +143,9 @@ static const char *word_of(const char *field, struct hi_arena *arena)
 {
 	const char *at = strstr(field, "[]");
 
+	/* What no member covers: words behind the record. */
+	if (*field == '(')
+		return "((void **)(this + 1))[i] for i in 0 .. N";
 	if (!at)
 		return field;
 	return hi_arena_printf(arena, "%.*s[i]%s for i in 0 .. N", (int)(at - field),
@@ -193,9 +208,11 @@ static const char *sizes_text(const struct hi_untyped_row *row, struct hi_page *
 static const char *field_text(const struct hi_untyped_row *row, struct hi_page *page)
 {
 	const char *owner = bare(text_of(row->owner)), *field = text_of(row->field);
-	bool dot = *owner && *field && !strchr("[. ", *field);
+	const char *joint = !*owner || !*field || strchr("[. ", *field) ? ""
+			    : *field == '('				? " "
+									: ".";
 
-	return hi_page_printf(page, "%s%s%s", hi_page_safe(page, owner), dot ? "." : "",
+	return hi_page_printf(page, "%s%s%s", hi_page_safe(page, owner), joint,
 			      hi_page_safe(page, field));
 }
 

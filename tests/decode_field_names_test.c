@@ -16,13 +16,13 @@ static const struct hi_field_label labels[LABELS] = {
 	{"struct dictEntry", "v.val", "redis-server"},
 	{"dict", "ht_table[]", "redis-server"},
 	{"server", "", NULL},
-	{"struct dictEntry", "key", "redis-server"},
+	{"struct dictEntry", "(behind it)", "redis-server"},
 	{"dictEntry", "v.val", "redis-server"}, /* the same as the first */
 	{"class ns::Box", "[]", "libbox.so"},
 };
 /* As they must read. */
 static const char *const shown[LABELS] = {"dictEntry.v.val", "dict.ht_table[]",
-					  "server",	     "dictEntry.key",
+					  "server",	     "dictEntry (behind it)",
 					  "dictEntry.v.val", "ns::Box[]"};
 
 static const struct hi_field_label *label_of(void *arg, uint32_t id)

@@ -43,6 +43,9 @@ HI_TEST(report_untyped, the_hint_is_what_the_language_asks_for)
 			hint_of("dictEntry", "", "key", 6, 3));
 	HI_ASSERT_STREQ("record dict { ht_table[i] for i in 0 .. N -> TYPE; }",
 			hint_of("dict", "", "ht_table[]", 1, 0));
+	HI_ASSERT_STREQ(
+		"record obj { ((void **)(this + 1))[i] for i in 0 .. N -> TYPE; }",
+		hint_of("obj", "", "(behind it)", 1, 0));
 	HI_ASSERT_STREQ("root server -> TYPE;", hint_of("", "server", "", 1, 0));
 	HI_ASSERT_STREQ("", hint_of("", "", "[]", 1, 0));
 }

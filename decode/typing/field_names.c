@@ -253,11 +253,12 @@ static enum hi_status add_type(struct naming *n, const struct combination *c,
 {
 	const struct hi_field_label *label = n->label(n->arg, n->of_rank[c->label]);
 	const char *owner = owner_of(label), *field = text_of(label->field);
-	bool dot = *owner && *field && *field != '[' && *field != '.' && *field != ' ';
+	bool word = *owner && *field && !strchr("[. ", *field);
 	char size[32];
 	struct hi_type_name type = {
 		.name = hi_arena_printf(&n->strings, "via %s%s%s%s, %s", owner,
-					dot ? "." : "", field, c->indirect ? " …" : "",
+					word ? *field == '(' ? " " : "." : "", field,
+					c->indirect ? " …" : "",
 					hi_size_class_text(size, c->size_class)),
 		.klass = HI_TYPE_FIELD,
 		.module = label->module,

@@ -40,7 +40,8 @@ static inline uint32_t hi_field_label_tag(uint32_t id)
 struct hi_field_label {
 	const char *owner;  /* the record's type, with or without "struct "; or the
 			     * root variable */
-	const char *field;  /* "v.val", "ht_table[]"; "" the variable itself */
+	const char *field;  /* "v.val", "ht_table[]"; "" the variable itself; in
+			     * parentheses what has no name: "(behind it)" */
 	const char *module; /* that defines the owner; "" unknown */
 };
 /* id is in [1, n_labels]; never NULL. */
