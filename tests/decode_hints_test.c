@@ -394,15 +394,15 @@ static enum hi_status try_parse(const char *text, size_t size)
 
 HI_TEST(hints, deep_nesting_and_nul_bytes_and_long_lists_are_errors)
 {
-	static const char *const around[] = {"hints x record a { b -> T[%s", "hints x "
-									     "record %s"};
+	static const char *const around[] = {"hints x record a { b -> T[",
+					     "hints x record a"};
 	static char text[1 << 21];
 	size_t n = 0;
 
 	for (size_t i = 0; i < 2; i++) {
-		size_t used =
-			(size_t)snprintf(text, sizeof(text), around[i], i ? "a" : "");
+		size_t used = strlen(around[i]);
 
+		memcpy(text, around[i], used);
 		memset(text + used, i ? '<' : '(', 100000);
 		HI_ASSERT_STATUS(HI_BAD_DATA, try_parse(text, used + 100000));
 		HI_ASSERT(strstr(err.text, "nested too deeply"));

@@ -205,8 +205,4 @@ void hi_frame_cache_destroy(struct hi_frame_cache *cache); /* NULL is fine */
 bool hi_vtable_cache_init(struct hi_types *types);
 void hi_vtable_cache_free(struct hi_vtable_cache *cache);
 
-/* "ns::C::member" of a mangled C++ name; false if it is none or too long for
- * out. Bounded, whatever the name says (vtable.c). */
-bool hi_demangle(const char *mangled, char *out, size_t out_size);
-
 #endif

@@ -108,6 +108,8 @@ static bool with_one(struct hi_hints_parser *p, struct hi_hint_with *with)
 		return false;
 	if (!core(p, &with->target) || !back(p, &with->target))
 		return false;
+	if (with->target.pack_index.length)
+		return hi_hints_wrong(p, with->key.at, "context holds no '...[]'");
 	if (with->target.kind == HI_HINT_KEY || with->target.kind == HI_HINT_SYMBOL)
 		return hi_hints_wrong(p, with->key.at,
 				      "context holds a type, a buffer, any or scalar");
@@ -151,7 +153,10 @@ static bool symbol(struct hi_hints_parser *p, struct hi_hint_target *t)
 	if (hi_hints_at_word(p, "symbol") || hi_hints_at(p, '?'))
 		return hi_hints_wrong(p, at,
 				      "expected a type, blob, words, any or scalar");
-	return core(p, then) && back(p, then) && with_all(p, then);
+	if (!core(p, then) || !back(p, then) || !with_all(p, then))
+		return false;
+	return !then->pack_index.length ||
+	       hi_hints_wrong(p, at, "a symbol stands for no '...[]'");
 }
 
 bool hi_hints_target(struct hi_hints_parser *p, struct hi_hint_target *ret)

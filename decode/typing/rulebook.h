@@ -28,8 +28,8 @@ void hi_rulebook_destroy(struct hi_rulebook *book);
 
 /*
  * Adds a text. HI_BAD_DATA: err says "FILE:LINE:COLUMN: expected …"; nothing of
- * the text is then used. Exact type names are looked up and compiled now;
- * those that fail are warnings. Before the first hi_rulebook_rules() only.
+ * the text is then used. Before the first hi_rulebook_source() only (HI_USAGE): that
+ * looks up exact names of types, and what fails is a warning.
  */
 enum hi_status hi_rulebook_add(struct hi_rulebook *book, const char *file_name,
 			       const char *text, size_t size, struct hi_error *err);
@@ -43,7 +43,7 @@ enum hi_status hi_rulebook_add_shipped(struct hi_rulebook *book, const char *exe
 struct hi_rule_source hi_rulebook_source(struct hi_rulebook *book);
 
 /* What did not fit the program's types: "redis.hints:12: struct dict has no
- * member 'ht_table'". Grows while types are met. */
+ * member 'ht_table'". Grows while types are met: for when that is over. */
 size_t hi_rulebook_warnings(struct hi_rulebook *book, const char *const **ret);
 /* Statements of --hints files that nothing has used: fn(arg, "x.hints:7: dict.key"). */
 void hi_rulebook_unused(struct hi_rulebook *book, void (*fn)(void *arg, const char *text),
