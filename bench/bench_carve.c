@@ -212,7 +212,7 @@ static void run(struct bench *b)
 	finish = now_ms() - t0;
 	printf("%-22s %9u %9llu %9u %8.0f %8.0f %8.0f %8ld %7.1f %7.1f\n", b->name,
 	       b->objects->count, (unsigned long long)stats.carved, o->count, claims,
-	       finish, table, peak, before, after);
+	       finish, table, size, before, after);
 	hi_objects_destroy(o);
 	hi_pools_free(&pools);
 	hi_carving_destroy(b->carving);
