@@ -33,14 +33,15 @@ void hi_book_warn(struct hi_book_text *text, const char *at, const char *fmt, ..
 {
 	struct hi_rulebook *book = text->book;
 	uint32_t line = hi_hints_place(text->hints, at).line;
-	char what[300];
+	char what[300], plain[300];
 	const char *all;
 	uint64_t known;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(what, sizeof(what), fmt, ap);
+	vsnprintf(plain, sizeof(plain), fmt, ap);
 	va_end(ap);
+	hi_book_uncapture(text->captures, plain, true, what, sizeof(what));
 	/* What we put together ourselves (`*this`) is no place in the text. */
 	if (at < text->hints->text || at > text->hints->text + text->hints->size)
 		all = hi_arena_printf(&book->arena, "%s: %s", text->hints->file, what);

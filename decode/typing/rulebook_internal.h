@@ -119,6 +119,9 @@ const struct hi_hint_named *hi_book_typedef(struct hi_book_text *text,
 /* ---- rulebook_names.c ---- */
 void hi_book_text_source(struct hi_book_text *text);
 #define HI_BOOK_CAPTURE "hi_capture_" /* and its number: a type in expressions */
+/* Text with such names to text with what they took, or (as_written) with "$T". */
+size_t hi_book_uncapture(const struct hi_captures *captures, const char *in,
+			 bool as_written, char *out, size_t out_size);
 
 /* ---- rulebook_code.c ---- */
 /* Where an expression stands. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NAME_SIZE = 4096 };
+
 static const struct hi_type *text_type(void *arg, hi_type_id id)
 {
 	struct hi_book_text *text = arg;
@@ -12,17 +14,53 @@ static const struct hi_type *text_type(void *arg, hi_type_id id)
 	return text->book->base.type(text->book->base.arg, id);
 }
 
+size_t hi_book_uncapture(const struct hi_captures *captures, const char *in,
+			 bool as_written, char *out, size_t out_size)
+{
+	size_t mark = strlen(HI_BOOK_CAPTURE), used = 0;
+
+	while (*in && used + 1 < out_size) {
+		const struct hi_capture *c;
+		char *end;
+		size_t i, n;
+
+		if (strncmp(in, HI_BOOK_CAPTURE, mark) != 0) {
+			out[used++] = *in++;
+			continue;
+		}
+		i = strtoul(in + mark, &end, 10);
+		in = end;
+		if (!captures || i >= captures->count)
+			continue;
+		c = &captures->items[i];
+		n = as_written ? c->name_length : c->length;
+		if (as_written)
+			out[used++] = '$';
+		if (n >= out_size - used)
+			n = out_size - used - 1;
+		memcpy(out + used, as_written ? c->name : c->at, n);
+		used += n;
+	}
+	out[used] = '\0';
+	return used;
+}
+
+/* A capture by itself is known; as a part of a name it is what it took. */
 static hi_type_id text_type_named(void *arg, const char *name)
 {
 	struct hi_book_text *text = arg;
-	size_t n = strlen(HI_BOOK_CAPTURE);
+	size_t mark = strlen(HI_BOOK_CAPTURE);
+	char full[NAME_SIZE], *end;
+	size_t i;
 
-	if (text->captures && strncmp(name, HI_BOOK_CAPTURE, n) == 0) {
-		size_t i = strtoul(name + n, NULL, 10);
-
-		return i < text->captures->count ? text->captures->items[i].type : 0;
-	}
-	return text->book->base.type_named(text->book->base.arg, name);
+	if (!text->captures || !strstr(name, HI_BOOK_CAPTURE))
+		return text->book->base.type_named(text->book->base.arg, name);
+	i = strncmp(name, HI_BOOK_CAPTURE, mark) == 0 ? strtoul(name + mark, &end, 10)
+						      : SIZE_MAX;
+	if (i < text->captures->count && !*end)
+		return text->captures->items[i].type;
+	hi_book_uncapture(text->captures, name, false, full, sizeof(full));
+	return text->book->base.type_named(text->book->base.arg, full);
 }
 
 static hi_type_id text_pointer_to(void *arg, hi_type_id id)
