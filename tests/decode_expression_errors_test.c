@@ -315,6 +315,80 @@ HI_TEST(expression_errors, any_allocation_may_fail)
 	HI_ASSERT_EQ(HI_OK, status);
 }
 
+/* ---- types that lie ---- */
+
+static struct hi_member looped[] = {
+	{.name = "", .type = 1, .is_base = true},
+	{.name = "", .offset = 8, .type = 1},
+	{.name = "wide", .offset = 16, .type = 2, .bit_size = 4000, .bit_offset = 7},
+	{.name = "far", .offset = UINT64_MAX, .type = 2},
+	{.name = "self", .type = 3},
+	{.name = "rows", .type = 4},
+	{.name = "huge", .type = 5},
+	{.name = "nothing", .type = 99},
+	{.name = "esc\033[31m\n\xff", .type = 2},
+	{.name = "self", .offset = 8, .type = 3},
+};
+static const struct hi_type lies[] = {
+	{.name = ""},
+	{.id = 1,
+	 .kind = HI_KIND_STRUCT,
+	 .name = "\033[31m bad \xff name",
+	 .size = 24,
+	 .members = looped,
+	 .n_members = sizeof(looped) / sizeof(looped[0])},
+	{.id = 2, .kind = HI_KIND_INTEGER, .name = "int", .size = 4, .is_signed = true},
+	{.id = 3, .kind = HI_KIND_POINTER, .name = "&", .size = 8, .target = 3},
+	{.id = 4,
+	 .kind = HI_KIND_ARRAY,
+	 .name = "rows",
+	 .size = UINT64_MAX,
+	 .target = 4,
+	 .count = UINT64_MAX},
+	{.id = 5, .kind = HI_KIND_INTEGER, .name = "huge", .size = 1ull << 40},
+};
+
+static const struct hi_type *lying_type(void *arg, hi_type_id id)
+{
+	(void)arg;
+	return &lies[id < sizeof(lies) / sizeof(lies[0]) ? id : 0];
+}
+
+HI_TEST(expression_errors, types_that_lie_are_no_danger)
+{
+	static const struct hi_expression_source liar = {.type = lying_type};
+	static const char *const texts[] = {
+		"wide",	      "far",	     "&far",
+		"self",	      "*self",	     "**self",
+		"self->x",    "self.x",	     "rows",
+		"rows[1][2]", "*rows",	     "&rows[3] - rows",
+		"huge",	      "nothing",     "&nothing",
+		"nothing.x",  "sizeof rows", "sizeof nothing",
+		"this->self", "this + 1",    "missing",
+		"esc",	      "(int)far",    "(rows)",
+		"*this",      "this[5].far",
+	};
+	const struct hi_scope scope = {.source = &liar, .self = 1};
+
+	sample_start();
+	for (size_t i = 0; i < 2 * sizeof(texts) / sizeof(texts[0]); i++) {
+		const char *text = texts[i / 2];
+		const struct hi_code *code = NULL;
+		uint64_t value;
+
+		if (hi_code_compile(text, strlen(text), &scope, i & 1, &sample_arena,
+				    &code, NULL, &err) == HI_OK)
+			(void)hi_code_run(code, &sample_input, &value);
+		else
+			for (const char *at = err.text; *at; at++)
+				HI_ASSERT_MSG(*at >= ' ' && *at <= '~', "%s: byte %d",
+					      text, *at);
+	}
+	HI_ASSERT_STATUS(HI_BAD_DATA,
+			 hi_code_compile("wide", 4, &scope, false, &sample_arena,
+					 &(const struct hi_code *){NULL}, NULL, NULL));
+}
+
 /* ---- speed ---- */
 
 static uint64_t now_ns(void)
@@ -327,8 +401,12 @@ static uint64_t now_ns(void)
 
 HI_TEST(expression_errors, runs_take_nanoseconds)
 {
-	static const char *const texts[] = {"&arr[2].next - &arr[0].next", "ptr",
-					    "ptr->next - ptr", "n && u > 3 ? l : c"};
+	static const char *const texts[] = {"&arr[2].next - &arr[0].next",
+					    "(char **)raw - (char **)text",
+					    "(struct inner *)raw - ptr",
+					    "ptr",
+					    "ptr->next - ptr",
+					    "n && u > 3 ? l : c"};
 	enum { RUNS = 200000 };
 
 	sample_start();

@@ -194,6 +194,7 @@ HI_TEST(expression, names_of_other_places)
 	check("((inner *)$)->tag", 4000);
 	check("u32($)", 4);
 	check("u8($ + 4) + u16($) + u64(&ul)", 0xfc + 4 + g.ul);
+	check("none == NULL && ptr != nullptr && true && !false", 1);
 	check("i", 2);
 	check("arr[i].y", 8);
 	check("this->arr[i - 1].x", 4);

@@ -4,7 +4,7 @@
  * a small stack program, run on an image. For hints, root expressions and
  * conditions of safepoints.
  *
- *	primary   42 0x1f 'c' NAME ns::Class<int>::instance $ i this (expr)
+ *	primary   42 0x1f 'c' NAME ns::Class<int>::instance $ i this NULL true (expr)
  *	postfix   e.f  e->f  e[i]
  *	unary     * & - + ~ !  (TYPE)e  sizeof(TYPE)  sizeof e
  *	binary    * / % + - << >> < <= > >= == != & ^ | && || ?:
@@ -57,7 +57,7 @@ struct hi_scope {
 	hi_type_id self;   /* its members are names, as in a C++ method; `this` is a
 			    * pointer to it; 0: none */
 	hi_type_id dollar; /* type of `$`; 0: `void *` */
-	bool has_dollar, has_index; /* `$`, `i` may be used */
+	bool has_dollar, has_index; /* `$`, `i` may be used; i hides a member */
 };
 
 struct hi_code; /* lives in the arena */

@@ -36,6 +36,8 @@ static void land(struct maker *m, size_t at)
 		m->insns.items[at].imm = m->insns.count;
 }
 
+/* Depth: HI_EXPR_TREE_MAX. NOLINTBEGIN(misc-no-recursion) */
+
 static void make(struct maker *m, const struct hi_node *node);
 
 static void make_load(struct maker *m, const struct hi_node *node)
@@ -91,7 +93,6 @@ static void make_binary(struct maker *m, const struct hi_node *node)
 	emit_op(m, node->op, 0, -1);
 }
 
-/* Depth: HI_EXPR_TREE_MAX. NOLINTNEXTLINE(misc-no-recursion) */
 static void make(struct maker *m, const struct hi_node *node)
 {
 	switch (node->op) {
@@ -124,6 +125,8 @@ static void make(struct maker *m, const struct hi_node *node)
 		break;
 	}
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 static struct hi_code *finish(struct hi_parser *p, struct maker *m,
 			      struct hi_arena *arena)
@@ -197,6 +200,7 @@ static bool parse(struct hi_parser *p, bool as_lvalue, struct hi_value *v)
 	return as_lvalue ? must_have_address(p, v) : hi_value_load(p, v, true);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the header's contract */
 enum hi_status hi_code_compile(const char *text, size_t length,
 			       const struct hi_scope *scope, bool as_lvalue,
 			       struct hi_arena *arena, const struct hi_code **ret,

@@ -243,6 +243,22 @@ bool hi_expr_is_word(const struct hi_parser *p, const char *word)
 	       memcmp(p->text + p->token.column, word, n) == 0;
 }
 
+static char closing(char c)
+{
+	switch (c) {
+	case '<':
+		return '>';
+	case '(':
+		return ')';
+	case '[':
+		return ']';
+	case '{':
+		return '}';
+	default:
+		return '\0';
+	}
+}
+
 /* Behind the bracket that closes the one at i; 0: there is none. */
 static size_t skip_brackets(const struct hi_parser *p, size_t i)
 {
@@ -252,17 +268,14 @@ static size_t skip_brackets(const struct hi_parser *p, size_t i)
 	for (; i < p->length; i++) {
 		char c = p->text[i];
 
-		if (c == '<' || c == '(' || c == '[' || c == '{') {
+		if (closing(c)) {
 			if (depth == HI_EXPR_DEPTH_MAX)
 				return 0;
-			open[depth++] = c == '<'   ? '>'
-					: c == '(' ? ')'
-					: c == '[' ? ']'
-						   : '}';
+			open[depth++] = closing(c);
 		} else if (c == '>' || c == ')' || c == ']' || c == '}') {
-			if (c != open[--depth])
+			if (depth == 0 || c != open[depth - 1])
 				return 0;
-			if (depth == 0)
+			if (--depth == 0)
 				return i + 1;
 		}
 	}

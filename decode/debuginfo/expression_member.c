@@ -66,13 +66,10 @@ static bool each_of_generation(struct hi_parser *p, struct generation *now,
 static void each_member(struct hi_parser *p, const struct hi_type *record, member_fn *fn,
 			bool (*after)(void *arg), void *arg)
 {
-	struct generation *g = hi_arena_alloc(&p->scratch, 2 * sizeof(*g));
+	struct generation g[2];
 	unsigned left = MEMBERS_MAX;
 
-	if (!g) {
-		p->no_memory = true;
-		return;
-	}
+	g[0].n = 0;
 	add_place(&g[0], record, 0);
 	for (unsigned i = 0; i < GENERATIONS_MAX && g[i & 1].n > 0; i++) {
 		g[~i & 1].n = 0;

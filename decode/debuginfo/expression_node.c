@@ -103,6 +103,9 @@ static bool is_idle(enum hi_op op, uint64_t b)
 	return b == 1 && (op == HI_OP_MUL || op == HI_OP_DIVU || op == HI_OP_DIVS);
 }
 
+/* These four call one another on smaller trees: at most once for each constant
+ * that moves. NOLINTBEGIN(misc-no-recursion) */
+
 static struct hi_node *simple(struct hi_parser *p, enum hi_op op, struct hi_node *a,
 			      struct hi_node *b)
 {
@@ -162,6 +165,8 @@ struct hi_node *hi_node_binary_imm(struct hi_parser *p, enum hi_op op, struct hi
 	return hi_node_binary(p, op, a, hi_node_leaf(p, HI_OP_CONST, b));
 }
 
+/* NOLINTEND(misc-no-recursion) */
+
 static bool is_boolean(const struct hi_node *node)
 {
 	return (node->op >= HI_OP_EQ && node->op <= HI_OP_LES) ||
@@ -202,6 +207,7 @@ struct hi_node *hi_node_extend(struct hi_parser *p, struct hi_node *a, unsigned 
 	return node;
 }
 
+/* Calls itself once, for less. NOLINTNEXTLINE(misc-no-recursion) */
 struct hi_node *hi_node_load(struct hi_parser *p, struct hi_node *addr, unsigned shift,
 			     unsigned bits, bool is_signed)
 {

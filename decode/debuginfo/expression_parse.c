@@ -112,6 +112,17 @@ static bool parse_qualified(struct hi_parser *p, struct hi_value *v, bool *found
 	return *found_ret || unknown_name(p, at, plain);
 }
 
+/* What macros or C++ say, unless the target has such a name. */
+static bool c_constant(struct hi_parser *p, struct hi_value *v)
+{
+	bool truth = hi_expr_is_word(p, "true");
+
+	v->type = hi_ctype_integer(4, true);
+	v->node = hi_node_leaf(p, HI_OP_CONST, truth);
+	return truth || hi_expr_is_word(p, "false") || hi_expr_is_word(p, "NULL") ||
+	       hi_expr_is_word(p, "nullptr");
+}
+
 static bool parse_name(struct hi_parser *p, struct hi_value *v)
 {
 	struct hi_token t = p->token;
@@ -137,7 +148,10 @@ static bool parse_name(struct hi_parser *p, struct hi_value *v)
 	} else {
 		if (!look_up(p, t.column, t.column + t.length, v, &known))
 			return false;
-		return known || unknown_name(p, t.column, t.column + t.length);
+		if (known)
+			return true;
+		if (!c_constant(p, v))
+			return unknown_name(p, t.column, t.column + t.length);
 	}
 	return hi_expr_next(p);
 }
