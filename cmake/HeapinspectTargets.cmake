@@ -22,6 +22,9 @@ if(HI_SANITIZE)
   target_link_options(hi_flags INTERFACE -fsanitize=${HI_SANITIZE})
   target_compile_definitions(hi_flags INTERFACE HI_SANITIZED=1)
 endif()
+if(HI_FUZZ)
+  target_compile_options(hi_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 target_link_libraries(hi_flags INTERFACE Threads::Threads)
 
 # hi_room(attach DEPENDS base): a static library of all .c below this folder.
