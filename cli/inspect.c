@@ -18,6 +18,8 @@
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 
+enum { MAX_HINT_WARNINGS = 8 };
+
 /* What holds over a fifth of the live heap is a suspect. */
 static const double suspect_share = 0.2;
 
@@ -124,6 +126,53 @@ static enum hi_status open_modules(struct hi_inspection *in, struct hi_error *er
 					    in->n_allocator_text, err);
 }
 
+/* ---- containers and hints ---- */
+
+static enum hi_status add_hints(struct hi_inspection *in, struct hi_error *err)
+{
+	const struct hi_options *o = in->options;
+	struct hi_module *exe = hi_modules_executable(in->modules);
+	enum hi_status status = HI_OK;
+
+	/* The first record that fits is taken: those of the user come first. */
+	for (size_t i = 0; i < o->n_hints && status == HI_OK; i++)
+		status = hi_rulebook_add_file(in->rulebook, o->hints[i], err);
+	if (status == HI_OK)
+		status = hi_rulebook_add_shipped(
+			in->rulebook, exe && !o->no_hints ? exe->name : NULL, err);
+	return status;
+}
+
+static enum hi_status open_rulebook(struct hi_inspection *in, struct hi_error *err)
+{
+	enum hi_status status;
+
+	if (!in->types || in->options->conservative)
+		return HI_OK;
+	status = hi_rulebook_create(in->types, in->modules, &in->rulebook, err);
+	return status == HI_OK ? add_hints(in, err) : status;
+}
+
+static void warn_unused(void *arg, const char *text)
+{
+	hi_inspect_warn(arg, "nothing of the target is what a hint says: %s", text);
+}
+
+/* What hints say that this program does not have. */
+static void say_hints(struct hi_inspection *in)
+{
+	const char *const *warnings;
+	size_t n = in->rulebook ? hi_rulebook_warnings(in->rulebook, &warnings) : 0;
+
+	for (size_t i = 0; i < n && i < MAX_HINT_WARNINGS; i++)
+		hi_inspect_warn(in, "%s", warnings[i]);
+	if (n > MAX_HINT_WARNINGS)
+		hi_inspect_warn(in, "%zu more things that hints say are not so",
+				n - MAX_HINT_WARNINGS);
+	if (in->rulebook && in->options->n_hints)
+		hi_rulebook_unused(in->rulebook, warn_unused, in);
+}
+
 static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_error quiet;
@@ -154,8 +203,11 @@ static enum hi_status link_objects(struct hi_inspection *in, struct hi_error *er
 	if (status != HI_OK)
 		return status;
 	hi_inspect_phase(in, "typing and linking");
+	if (in->rulebook)
+		options.rules = hi_rulebook_source(in->rulebook);
 	status = hi_typing_run(in->image, in->modules, in->types, in->allocator, objects,
 			       &options, &in->typing, &in->graph, err);
+	say_hints(in);
 	/* Inflated debug sections leave megabytes behind, and the peak is to come. */
 	(void)malloc_trim(0);
 	return status;
@@ -261,6 +313,9 @@ enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted
 	status = open_modules(in, err);
 	if (status != HI_OK)
 		return status;
+	status = open_rulebook(in, err);
+	if (status != HI_OK)
+		return status;
 	hi_inspect_phase(in, "allocator");
 	status = find_allocator(in, err);
 	if (status == HI_OK)
@@ -288,6 +343,7 @@ void hi_inspect_close(struct hi_inspection *in)
 	hi_reach_destroy(in->reach);
 	hi_typing_destroy(in->typing);
 	hi_graph_destroy(in->graph);
+	hi_rulebook_destroy(in->rulebook);
 	hi_allocator_release(in->allocator);
 	hi_types_close(in->types);
 	hi_modules_close(in->modules);

@@ -12,6 +12,7 @@
 #include "census/ledger.h"
 #include "cli/options.h"
 #include "decode/allocator.h"
+#include "decode/typing/rulebook.h"
 #include "decode/typing/typing.h"
 
 enum hi_wanted {
@@ -35,6 +36,7 @@ struct hi_inspection {
 	struct hi_image *image;
 	struct hi_modules *modules;
 	struct hi_types *types;		/* NULL: no debug information could be opened */
+	struct hi_rulebook *rulebook;	/* containers and hints; NULL without types */
 	struct hi_allocator *allocator; /* NULL: none is known */
 	struct hi_typing *typing;
 	struct hi_graph *graph; /* owns the objects */

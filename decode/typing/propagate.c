@@ -483,6 +483,8 @@ static enum hi_status run(struct hi_typing *typing, unsigned threads, bool last_
 	if (ok)
 		status = run_stages(&s, err);
 	*again_ret = atomic_load(&s.stop);
+	if (status == HI_OK && ok && !*again_ret)
+		status = hi_conflicts_collect(typing, &s.opinions, err);
 	ok = collect(&s) && ok;
 	hi_vector_free(&s.shared);
 	hi_opinions_deinit(&s.opinions);

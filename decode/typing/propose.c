@@ -70,20 +70,6 @@ static bool fits_as_array(struct hi_spreader *w, const struct hi_plan *plan,
 
 /* ---- proposals ---- */
 
-/* Two types for one block, none of which is the beginning of the other. */
-static void note_conflict(struct hi_spreader *w, hi_node id, const struct hi_plan *plan,
-			  const struct hi_plan *other)
-{
-	struct hi_plans *plans = w->typing->plans;
-
-	if (plan->base != other->base && plan->klass != HI_TYPE_STRING &&
-	    other->klass != HI_TYPE_STRING && !plan->blob && !other->blob &&
-	    !hi_plan_starts_with(plans, plan, other, true) &&
-	    !hi_plan_starts_with(plans, other, plan, true))
-		__atomic_fetch_or(&w->typing->objects->flags[id], HI_OBJECT_CONFLICT,
-				  __ATOMIC_RELAXED);
-}
-
 void hi_spread_push(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key)
 {
 	const struct hi_plan *plan = hi_plans_get(w->typing->plans, key & HI_KEY_PLAN);
@@ -113,23 +99,28 @@ static void add_opinion(struct hi_spreader *w, uint64_t addr, hi_node id, uint32
 	struct hi_plans *plans = w->typing->plans;
 	const struct hi_plan *plan = hi_plans_get(plans, key & HI_KEY_PLAN);
 	const struct hi_plan *other = hi_plans_get(plans, old & HI_KEY_PLAN);
+	bool is_array = (key & HI_KEY_ARRAY) && !hi_plan_count_is_said(plan);
+	bool follow = is_array ? plan->n_pointers || plan->n_sites
+			       : says_more(plans, plan, other);
+	bool conflict;
 
-	note_conflict(w, id, plan, other);
-	if (!(key & HI_KEY_ARRAY) || hi_plan_count_is_said(plan)) {
-		if (!says_more(plans, plan, other))
-			return;
-	} else if (!plan->n_pointers && !plan->n_sites) {
+	conflict = hi_plans_conflict(plans, plan, other);
+	if (conflict)
+		__atomic_fetch_or(&w->typing->objects->flags[id], HI_OBJECT_CONFLICT,
+				  __ATOMIC_RELAXED);
+	if (!conflict && !follow)
 		return;
-	}
 	if (s->opinions.count >= s->max_opinions) {
 		if (!s->last_try)
 			atomic_store(&s->stop, true);
 		return;
 	}
-	if (hi_opinions_add(&s->opinions, id, key & HI_KEY_PLAN))
-		hi_spread_push(w, addr, id, key);
-	else if (atomic_load(&s->opinions.no_memory))
+	if (hi_opinions_add(&s->opinions, id, key & HI_KEY_PLAN)) {
+		if (follow)
+			hi_spread_push(w, addr, id, key);
+	} else if (atomic_load(&s->opinions.no_memory)) {
 		atomic_store(&s->stop, true);
+	}
 }
 
 static enum hi_evidence evidence_of(uint32_t key)

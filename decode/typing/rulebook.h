@@ -36,7 +36,7 @@ enum hi_status hi_rulebook_add(struct hi_rulebook *book, const char *file_name,
 enum hi_status hi_rulebook_add_file(struct hi_rulebook *book, const char *path,
 				    struct hi_error *err);
 /* Those of the shipped ones that say that they are for this program (by its
- * file name) or for a type that it has. */
+ * file name) or for a type that it has; exe_name NULL: containers alone. */
 enum hi_status hi_rulebook_add_shipped(struct hi_rulebook *book, const char *exe_name,
 				       struct hi_error *err);
 

@@ -96,7 +96,7 @@ enum hi_status hi_rulebook_add_shipped(struct hi_rulebook *book, const char *exe
 	struct parsed parsed = {};
 	enum hi_status status = parse_shipped(book, &parsed, err);
 
-	for (unsigned pass = 0; pass < 4; pass++)
+	for (unsigned pass = exe_name ? 0 : 2; pass < 4; pass++)
 		for (size_t i = 0; status == HI_OK && i < parsed.count; i++) {
 			struct hi_hints *hints = parsed.items[i];
 

@@ -104,6 +104,14 @@ bool hi_spread_is_plausible(struct hi_spreader *w, const struct hi_plan *plan, b
 /* Bytes of a block that its own type takes. */
 uint64_t hi_spread_extent(const struct hi_typing *typing, hi_node id);
 
+/* conflicts.c: do they contradict each other? */
+bool hi_plans_conflict(struct hi_plans *plans, const struct hi_plan *a,
+		       const struct hi_plan *b);
+/* Into typing->conflict_rows. */
+enum hi_status hi_conflicts_collect(struct hi_typing *typing,
+				    const struct hi_opinions *opinions,
+				    struct hi_error *err);
+
 /* propagate.c: until nothing is left to follow, with what worker 0 has to do. */
 void hi_spread_run(struct hi_spread *s);
 /* stages.c: between runs. True: there is new work for worker 0. */

@@ -46,6 +46,15 @@ enum hi_status hi_typing_run(const struct hi_image *image, struct hi_modules *mo
 			     const struct hi_typing_options *options,
 			     struct hi_typing **typing_ret, struct hi_graph **graph_ret,
 			     struct hi_error *err);
+/* Two opinions about objects, none the beginning of the other: which the objects
+ * have, and which another pointer has. By objects; borrowed. */
+struct hi_typing_conflict {
+	const char *type, *other; /* hostile */
+	uint64_t objects;
+	uint64_t example; /* address of one */
+};
+size_t hi_typing_conflicts(const struct hi_typing *typing,
+			   const struct hi_typing_conflict **ret);
 struct hi_typing_stats hi_typing_stats(const struct hi_typing *typing);
 void hi_typing_destroy(struct hi_typing *typing);
 

@@ -116,7 +116,9 @@ struct hi_typing {
 	size_t n_variant_chunks;
 	struct HI_VECTOR(struct hi_root_ref) root_refs; /* freed after the scan */
 	struct hi_labels *labels; /* while edges are scanned; NULL: none */
-	struct hi_arena arena;	  /* strings, values, ranges of roots */
+	struct hi_typing_conflict *conflict_rows;
+	size_t n_conflict_rows;
+	struct hi_arena arena; /* strings, values, ranges of roots */
 	struct hi_typing_stats stats;
 };
 
