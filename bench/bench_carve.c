@@ -13,9 +13,9 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "decode/typing/carve.h"
-#include "decode/typing/typing_internal.h"
 
 enum { SMALL = 104, POOL = 1 << 20, ITEM = 256, ITEM_SPACE = 288, TASKS = 1024 };
+enum { KEY_EVIDENCE_SHIFT = 29 }; /* decode/typing/typing_internal.h */
 static const uint64_t heap = 0x10000000000, outside = 0x20000000000;
 
 struct bench {
@@ -127,7 +127,7 @@ static void claim(void *arg, size_t task, unsigned worker)
 	for (uint64_t i = task; i < n; i += TASKS)
 		(void)hi_carving_add(b->carving, carved_address(b, i), ITEM,
 				     b->plan | (uint32_t)HI_EVIDENCE_POINTER
-						       << HI_KEY_EVIDENCE_SHIFT);
+						       << KEY_EVIDENCE_SHIFT);
 }
 
 static uint64_t extent(void *arg, hi_node id)
