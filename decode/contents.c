@@ -18,7 +18,7 @@
 #include "decode/contents_digest.h"
 #include "decode/contents_internal.h"
 
-enum { MAX_THREADS = 64, FIRST_SLOTS = 1 << 10 };
+enum { MAX_THREADS = 64, FIRST_SLOTS = 1 << 10, BATCH = 1 << 10 };
 
 /* ---- second pass ---- */
 
@@ -82,7 +82,7 @@ static void count_entry(struct hi_contents_worker *w, const struct hi_entry *e,
 /* Most bytes first, then by address. */
 static int by_copied(const void *a, const void *b)
 {
-	const struct hi_waste_group *x = a, *y = b;
+	const struct hi_contents_group *x = a, *y = b;
 
 	if (x->copied != y->copied)
 		return x->copied < y->copied ? 1 : -1;
@@ -96,7 +96,7 @@ static void leave(struct hi_waste_left *left, uint64_t copied)
 }
 
 /* Only the first `top` stay. */
-static void cut_groups(struct hi_waste_groups *groups, size_t top,
+static void cut_groups(struct hi_contents_groups *groups, size_t top,
 		       struct hi_waste_left *beyond)
 {
 	if (groups->count > 1)
@@ -109,10 +109,7 @@ static void take_group(struct hi_contents_worker *w, const struct hi_contents_sl
 {
 	const struct hi_contents_options *options = w->c->options;
 	uint32_t type = w->c->graph->objects->type[s->first];
-	struct hi_waste_group group = {.type = type,
-				       .first = s->first,
-				       .objects = s->count,
-				       .copied = s->sum - s->most};
+	struct hi_contents_group group = {s->sum - s->most, s->first, s->count};
 	struct hi_waste_row *row = &w->rows[type < w->c->graph->n_types ? type : 0];
 
 	row->groups++;
@@ -126,11 +123,18 @@ static void take_group(struct hi_contents_worker *w, const struct hi_contents_sl
 		leave(&w->below, group.copied);
 		return;
 	}
-	if (!hi_vector_push(&w->groups, group))
+	/* Sorted and full since the last cut: what is behind the last stays out. */
+	if (w->full && by_copied(&group, &w->groups.items[options->top - 1]) > 0) {
+		leave(&w->beyond, group.copied);
+		return;
+	}
+	if (!hi_vector_push(&w->groups, group)) {
 		w->no_memory = true;
-	else if (w->groups.count > HI_CONTENTS_SHARDS &&
-		 w->groups.count / 2 > options->top)
+	} else if (w->groups.count > HI_CONTENTS_SHARDS &&
+		   w->groups.count / 2 > options->top) {
 		cut_groups(&w->groups, options->top, &w->beyond);
+		w->full = options->top > 0;
+	}
 }
 
 static void count_shard(void *arg, size_t task, unsigned worker)
@@ -164,15 +168,20 @@ static size_t whole_characters(const uint8_t *text, size_t n)
 	return n;
 }
 
-static void describe_group(struct hi_contents_worker *w, struct hi_waste_group *group)
+static void describe_group(struct hi_contents_worker *w,
+			   const struct hi_contents_group *from,
+			   struct hi_waste_group *group)
 {
 	const struct hi_objects *objects = w->c->graph->objects;
-	struct hi_contents_object o = {.id = group->first,
-				       .addr = hi_objects_address(objects, group->first),
-				       .usable =
-					       hi_objects_usable(objects, group->first)};
+	struct hi_contents_object o = {.id = from->first,
+				       .addr = hi_objects_address(objects, from->first),
+				       .usable = hi_objects_usable(objects, from->first)};
 	size_t n;
 
+	group->type = objects->type[from->first];
+	group->first = from->first;
+	group->objects = from->objects;
+	group->copied = from->copied;
 	if (!hi_contents_look(w, &o))
 		return;
 	group->size = o.end - o.start;
@@ -185,6 +194,16 @@ static void describe_group(struct hi_contents_worker *w, struct hi_waste_group *
 		group->cut = true;
 	}
 	memcpy(group->text, o.host + o.start, n);
+}
+
+/* hi_task_fn over batches of the first worker's groups. */
+static void describe_batch(void *arg, size_t task, unsigned worker)
+{
+	struct hi_comparison *c = arg;
+	const struct hi_contents_groups *groups = &c->workers[0].groups;
+
+	for (size_t i = task * BATCH; i < groups->count && i < (task + 1) * BATCH; i++)
+		describe_group(&c->workers[worker], &groups->items[i], &c->groups[i]);
 }
 
 static void add_row(struct hi_waste_row *to, const struct hi_waste_row *from)
@@ -230,8 +249,11 @@ static bool merge(struct hi_comparison *c)
 		w->groups.count += v->groups.count;
 	}
 	cut_groups(&w->groups, c->options->top, &w->beyond);
-	for (size_t i = 0; i < w->groups.count; i++)
-		describe_group(w, &w->groups.items[i]);
+	c->groups = hi_calloc(w->groups.count, sizeof(*c->groups));
+	if (!c->groups)
+		return false;
+	hi_parallel(c->n_workers, (w->groups.count + BATCH - 1) / BATCH, describe_batch,
+		    c);
 	return true;
 }
 
@@ -252,7 +274,7 @@ static enum hi_status make_result(struct hi_comparison *c, struct hi_waste **ret
 		if (waste->rows[t].objects)
 			waste->rows[waste->n_rows++] = waste->rows[t];
 	}
-	waste->groups = hi_take(w->groups.items);
+	waste->groups = hi_take(c->groups);
 	waste->n_groups = w->groups.count;
 	waste->beyond = w->beyond;
 	waste->below = w->below;
@@ -297,6 +319,7 @@ static void deinit(struct hi_comparison *c)
 		hi_vector_free(&w->groups);
 	}
 	free(c->workers);
+	free(c->groups);
 	for (size_t i = 0; c->chunks && i < c->n_chunks; i++)
 		free(c->chunks[i].entries);
 	free(c->chunks);

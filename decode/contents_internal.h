@@ -30,7 +30,13 @@ struct hi_contents_slot {
 	uint64_t sum, most;
 };
 
-struct hi_waste_groups HI_VECTOR(struct hi_waste_group);
+/* What becomes a hi_waste_group if it is among the first. */
+struct hi_contents_group {
+	uint64_t copied;
+	hi_node first;
+	uint32_t objects;
+};
+struct hi_contents_groups HI_VECTOR(struct hi_contents_group);
 
 struct hi_contents_worker {
 	struct hi_comparison *c;
@@ -41,7 +47,8 @@ struct hi_contents_worker {
 	struct hi_waste_row *rows; /* by type */
 	struct hi_contents_slot *slots;
 	uint32_t n_slots, used;
-	struct hi_waste_groups groups;
+	struct hi_contents_groups groups;
+	bool full; /* groups were cut: the first `top` are sorted, the best so far */
 	struct hi_waste_left beyond, below, other;
 	uint64_t unread, unread_bytes;
 	bool no_memory;
@@ -56,6 +63,7 @@ struct hi_comparison {
 	struct hi_views views;
 	struct hi_contents_chunk *chunks;
 	size_t n_chunks;
+	struct hi_waste_group *groups; /* the result */
 	struct hi_contents_worker *workers;
 	unsigned n_workers;
 };
