@@ -60,6 +60,7 @@ static void process_free(void *arg)
 
 	hi_typing_destroy(p->typing);
 	hi_graph_destroy(p->graph);
+	hi_rulebook_destroy(p->rulebook);
 	hi_allocator_release(p->allocator);
 	hi_types_close(p->types);
 	hi_modules_close(p->modules);
@@ -69,19 +70,40 @@ static void process_free(void *arg)
 
 void typed_process_again(struct typed_process *p, const struct hi_typing_options *options)
 {
+	struct hi_typing_options with = options ? *options : (struct hi_typing_options){};
+
+	with.rules = hi_rulebook_source(p->rulebook);
 	hi_typing_destroy(p->typing);
 	hi_graph_destroy(p->graph);
 	p->typing = NULL;
 	p->graph = NULL;
 	HI_ASSERT_OK(hi_typing_run(p->image, p->modules, p->types, p->allocator,
-				   walk(p->allocator), options, &p->typing, &p->graph,
+				   walk(p->allocator), &with, &p->typing, &p->graph,
 				   &process_err),
 		     &process_err);
 	HI_ASSERT(hi_graph_is_valid(p->graph));
 }
 
+static void open_rulebook(struct typed_process *p, const char *hints_file)
+{
+	HI_ASSERT_OK(hi_rulebook_create(p->types, p->modules, &p->rulebook, &process_err),
+		     &process_err);
+	if (hints_file)
+		HI_ASSERT_OK(hi_rulebook_add_file(p->rulebook, hints_file, &process_err),
+			     &process_err);
+	HI_ASSERT_OK(hi_rulebook_add_shipped(p->rulebook, NULL, &process_err),
+		     &process_err);
+}
+
 struct typed_process *typed_process_open(pid_t pid,
 					 const struct hi_typing_options *options)
+{
+	return typed_process_open_with(pid, options, NULL);
+}
+
+struct typed_process *typed_process_open_with(pid_t pid,
+					      const struct hi_typing_options *options,
+					      const char *hints_file)
 {
 	struct typed_process *p = hi_calloc(1, sizeof(*p));
 	struct hi_modules_options modules = {.cache_dir = ""};
@@ -105,6 +127,7 @@ struct typed_process *typed_process_open(pid_t pid,
 	HI_ASSERT_OK(
 		hi_allocator_probe(p->image, p->modules, &p->allocator, &process_err),
 		&process_err);
+	open_rulebook(p, hints_file);
 	typed_process_again(p, options);
 	return p;
 }

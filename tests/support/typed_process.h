@@ -3,12 +3,14 @@
 #ifndef HI_TESTS_SUPPORT_TYPED_PROCESS_H
 #define HI_TESTS_SUPPORT_TYPED_PROCESS_H
 
+#include "decode/typing/rulebook.h"
 #include "decode/typing/typing.h"
 
 struct typed_process {
 	struct hi_image *image;
 	struct hi_modules *modules;
 	struct hi_types *types;
+	struct hi_rulebook *rulebook; /* containers, and the hints that were given */
 	struct hi_allocator *allocator;
 	struct hi_typing *typing;
 	struct hi_graph *graph;
@@ -17,6 +19,10 @@ struct typed_process {
 /* Fails the test if any step does. The process runs on. */
 struct typed_process *typed_process_open(pid_t pid,
 					 const struct hi_typing_options *options);
+/* The same with a text of hints before the containers; NULL: none. */
+struct typed_process *typed_process_open_with(pid_t pid,
+					      const struct hi_typing_options *options,
+					      const char *hints_file);
 /* Types and links the same image again; the old graph is gone. */
 void typed_process_again(struct typed_process *p,
 			 const struct hi_typing_options *options);
