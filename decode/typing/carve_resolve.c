@@ -161,6 +161,9 @@ static bool explains(struct hi_plans *plans, const struct hi_claim *a,
 
 	if (hi_claim_addr(b) < hi_claim_addr(a) || hi_claim_end(b) > hi_claim_end(a))
 		return false;
+	if (offset < plan->lead)
+		return false;
+	offset -= plan->lead;
 	if ((a->key & HI_KEY_ARRAY) && plan->size)
 		offset %= plan->size;
 	return hi_plan_has_at(plans, plan, offset, plan_of(plans, b));
