@@ -561,7 +561,8 @@ HI_TEST(rulebook, what_a_type_wants_goes_through_cycles_and_stops_where_it_is_gi
 	start();
 	add("hints x context a : int; context b : int; context c;\n"
 	    /* dict -> object -> entry -> dict: a ring; item gives a itself. */
-	    "record dict { tagged -> object; name -> char[a]; }\n"
+	    "record dict { tagged -> object; name -> char[a]; table[0] -> entry with b = "
+	    "0; }\n"
 	    "record object { ptr -> entry *[3]; }\n"
 	    "record entry { key -> dict if b; v.val -> ?c; }\n"
 	    "record item { id -> object with a = 1, c : blob x; }\n"
@@ -714,6 +715,22 @@ HI_TEST(rulebook, the_first_record_that_fits_is_taken_and_texts_do_not_mix)
 	HI_ASSERT_EQ(2, rules(t_dict)->wants);
 	HI_ASSERT_EQ(2, hi_rulebook_files(book, &files));
 	HI_ASSERT_STATUS(HI_USAGE, hi_rulebook_add(book, "z", "hints z", 7, &err));
+}
+
+HI_TEST(rulebook, another_type_of_the_same_name_is_left_alone_unless_all_fits)
+{
+	hi_type_id same, unlike;
+
+	start();
+	same = draw_record("struct entry", sizeof(struct entry) + 8);
+	draw_member(same, "next", 16, draw_pointer(t_int));
+	unlike = draw_record("struct entry", 8);
+	draw_member(unlike, "prev", 0, draw_pointer(t_int));
+	add("hints x\nrecord entry { next -> item; }");
+	HI_ASSERT_EQ(1, rules(t_entry)->n);
+	HI_ASSERT_EQ(1, rules(same)->n);
+	HI_ASSERT(!rules_of(unlike));
+	no_warnings();
 }
 
 HI_TEST(rulebook, errors_of_a_text_leave_the_book_as_it_was)

@@ -38,6 +38,10 @@ void hi_book_warn(struct hi_book_text *text, const char *at, const char *fmt, ..
 	uint64_t known;
 	va_list ap;
 
+	if (book->quiet) {
+		book->quiet_warned = true;
+		return;
+	}
 	va_start(ap, fmt);
 	vsnprintf(plain, sizeof(plain), fmt, ap);
 	va_end(ap);
@@ -242,6 +246,8 @@ static void seal(struct hi_rulebook *book)
 
 /* ---- questions ---- */
 
+/* Another type with the name of the one that is meant (a library has a `dict` of its
+ * own) has the same rules if all of them fit, else none, and nothing is said. */
 static struct hi_compiled *compile(struct hi_rulebook *book, const struct hi_type *type)
 {
 	const struct hi_book_entry *entry;
@@ -256,7 +262,12 @@ static struct hi_compiled *compile(struct hi_rulebook *book, const struct hi_typ
 	entry = hi_book_find(book, type, &captures);
 	if (entry) {
 		hi_captures_resolve(&book->base, type->id, &captures);
+		book->quiet = entry->alias && entry->type != type->id;
+		book->quiet_warned = false;
 		c = hi_book_record(entry->text, entry->record, type, &captures);
+		if (book->quiet_warned)
+			c = NULL;
+		book->quiet = book->quiet_warned = false;
 	}
 	hi_vector_free(&captures);
 	return c;

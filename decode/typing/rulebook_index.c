@@ -46,7 +46,8 @@ static bool add_alias(struct hi_rulebook *book, struct hi_book_text *text,
 				 .key = hi_type_name_key(type->name, strlen(type->name)),
 				 .text = text,
 				 .record = record,
-				 .alias = type->name});
+				 .alias = type->name,
+				 .type = type->id});
 }
 
 static bool add_record(struct hi_rulebook *book, struct hi_book_text *text,

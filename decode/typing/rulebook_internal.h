@@ -46,7 +46,7 @@ struct hi_book_entry {
 	struct hi_book_text *text;
 	const struct hi_hint_record *record;
 	const char *alias; /* the type's name, where the pattern is a typedef of it */
-	hi_type_id type;   /* of the alias */
+	hi_type_id type;   /* that is found by this name */
 };
 
 /* A ruled type that one leads to; context keys in `supplied` are given on the way. */
@@ -75,7 +75,8 @@ struct hi_rulebook {
 	struct HI_VECTOR(struct hi_book_text *) texts; /* by precedence */
 	size_t n_own;				       /* of them, not shipped: first */
 	bool sealed;
-	bool no_memory; /* something is missing */
+	bool quiet, quiet_warned; /* nothing is said, but that something would be */
+	bool no_memory;		  /* something is missing */
 	struct HI_VECTOR(const char *) keys;
 	struct HI_VECTOR(struct hi_book_entry) entries;
 	struct HI_VECTOR(hi_type_id) exact; /* types that records name, in their order */

@@ -69,8 +69,9 @@ static void add_members(struct hi_compiled *c, const struct hi_type *type)
 		const struct hi_type *m =
 			source->type(source->arg, type->members[i].type);
 
-		if (m->kind == HI_KIND_STRUCT || m->kind == HI_KIND_UNION ||
-		    m->kind == HI_KIND_ARRAY)
+		for (unsigned k = 0; k < CHAIN_MAX && m->kind == HI_KIND_ARRAY; k++)
+			m = source->type(source->arg, m->target);
+		if (m->kind == HI_KIND_STRUCT || m->kind == HI_KIND_UNION)
 			add_edge(c, m->id, 0);
 	}
 }
