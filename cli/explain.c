@@ -7,12 +7,14 @@
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/words.h"
+#include "decode/typing/proof.h"
 #include "report/explain_report.h"
 
 /* Usual and greatest numbers of rows. */
 enum { FIELDS = 40, REFERRERS = 10, DOMINATORS = 12, MANY = 1 << 16 };
 
 HI_DEFINE_GUARD(struct hi_referrers *, hi_referrers_destroy)
+HI_DEFINE_GUARD(struct hi_proof *, hi_proof_destroy)
 
 static size_t rows(const struct hi_inspection *in, size_t usual)
 {
@@ -98,6 +100,37 @@ static enum hi_status add_dominators(struct hi_inspection *in, hi_node node,
 	return HI_OK;
 }
 
+static enum hi_status add_proof(struct hi_inspection *in, hi_node node,
+				struct hi_explain_report *r, struct hi_error *err)
+{
+	HI_GUARD(hi_proof_destroy) struct hi_proof *proof = NULL;
+	struct hi_explain_step *steps;
+	enum hi_status status = hi_typing_prove(in->typing, in->graph, node, &proof, err);
+
+	if (status != HI_OK)
+		return status;
+	steps = hi_arena_alloc(&in->arena, (proof->n_steps + 1) * sizeof(*steps));
+	if (!steps)
+		return hi_fail_memory(err, "proof");
+	for (size_t i = 0; i < proof->n_steps; i++) {
+		const struct hi_proof_step *step = &proof->steps[i];
+
+		steps[i] = (struct hi_explain_step){
+			.info = hi_node_info(in->graph, in->dominators, step->from),
+			.text = hi_arena_strdup(&in->arena, step->field),
+			.says = hi_arena_strdup(&in->arena, step->proposal.type),
+			.origin = step->proposal.origin,
+			.is_believed = step->proposal.is_believed};
+		if (!steps[i].text || !steps[i].says)
+			return hi_fail_memory(err, "proof");
+	}
+	r->steps = steps;
+	r->n_steps = proof->n_steps;
+	r->gap = proof->gap;
+	r->left_out = proof->left_out;
+	return HI_OK;
+}
+
 static enum hi_status explain_node(struct hi_inspection *in, hi_node node,
 				   struct hi_explain_report *r, struct hi_error *err)
 {
@@ -113,6 +146,8 @@ static enum hi_status explain_node(struct hi_inspection *in, hi_node node,
 			return hi_fail_memory(err, "evidence");
 	}
 	status = add_fields(in, node, r, err);
+	if (status == HI_OK && r->info.sort == HI_NODE_OBJECT)
+		status = add_proof(in, node, r, err);
 	if (status == HI_OK)
 		status = add_referrers(in, node, r, err);
 	if (status == HI_OK)

@@ -73,6 +73,52 @@ static void show_facts(const struct hi_explain_report *r, struct hi_page *page)
 						       r->live_bytes)));
 }
 
+/* "typed otherwise" where the field says something else. */
+static const char *by_text(const struct hi_explain_step *step, struct hi_page *page)
+{
+	const char *origin =
+		*step->origin ? hi_page_safe(page, step->origin) : "its declaration";
+
+	if (!*step->says)
+		return "";
+	return step->is_believed ? origin : "not believed";
+}
+
+static void show_steps(const struct hi_explain_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
+						   {"field", HI_COLUMN_TEXT},
+						   {"says", HI_COLUMN_TEXT},
+						   {"by", HI_COLUMN_TEXT}};
+	struct hi_table *t;
+
+	if (r->n_steps == 0)
+		return;
+	hi_page_heading(page,
+			r->info.evidence ? "Why it has this type"
+					 : "How precise pointers lead there",
+			"each field says what the next one is");
+	t = hi_page_table(page, columns, 4);
+	for (size_t i = 0; i < r->n_steps; i++) {
+		const struct hi_explain_step *step = &r->steps[i];
+		bool root = step->info.sort == HI_NODE_ROOT;
+
+		if (r->left_out && i == r->gap) {
+			hi_cell_text(t, hi_page_printf(page, "… %zu more …", r->left_out),
+				     0);
+			for (unsigned k = 0; k < 3; k++)
+				hi_cell_empty(t);
+		}
+		hi_cell_text(t,
+			     root ? hi_root_kind_key(step->info.kind)
+				  : hi_type_label(step->info.type, page),
+			     0);
+		hi_cell_text(t, hi_page_safe_again(page, step->text), 0);
+		hi_cell_text(t, hi_page_safe_again(page, step->says), 0);
+		hi_cell_text(t, by_text(step, page), 0);
+	}
+}
+
 static void show_fields(const struct hi_explain_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"offset", HI_COLUMN_COUNT},
@@ -183,6 +229,7 @@ void hi_explain_display(const struct hi_explain_report *r, struct hi_page *page)
 			       r->info.sort == HI_NODE_ROOT ? "" : state_text(r->state)));
 	hi_head_facts(r->head, page, false);
 	show_facts(r, page);
+	show_steps(r, page);
 	show_fields(r, page);
 	show_referrers(r, page);
 	show_dominators(r, page);
@@ -208,6 +255,24 @@ static void fields_json(const struct hi_explain_report *r, struct hi_json *json)
 	}
 	hi_json_end(json);
 	hi_json_number(json, "fields_total", r->n_fields_total);
+}
+
+static void steps_json(const struct hi_explain_report *r, struct hi_json *json)
+{
+	hi_json_array(json, "proof");
+	for (size_t i = 0; i < r->n_steps; i++) {
+		const struct hi_explain_step *step = &r->steps[i];
+
+		hi_json_object(json, NULL);
+		hi_node_json(&step->info, json);
+		hi_json_escaped(json, "field", step->text);
+		hi_json_escaped(json, "says", *step->says ? step->says : NULL);
+		hi_json_text(json, "origin", hi_known(step->origin));
+		hi_json_bool(json, "believed", step->is_believed);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+	hi_json_number(json, "proof_left_out", r->left_out);
 }
 
 static void links_json(const struct hi_explain_report *r, struct hi_json *json)
@@ -253,6 +318,7 @@ void hi_explain_json(const struct hi_explain_report *r, struct hi_json *json)
 	hi_json_text(json, "evidence", object ? hi_evidence_key(r->info.evidence) : NULL);
 	hi_json_text(json, "evidence_text", hi_known(r->evidence));
 	hi_json_number(json, "retained", r->info.retained);
+	steps_json(r, json);
 	fields_json(r, json);
 	links_json(r, json);
 	hi_json_end(json);

@@ -20,6 +20,14 @@ struct hi_explain_link {
 	const char *text; /* the referring field in words */
 	uint8_t grade;
 };
+/* One field of the chain that says what the object is. */
+struct hi_explain_step {
+	struct hi_node_info info; /* who refers; a root's name is in `text` too */
+	const char *text;	  /* the field in words; escaped already */
+	const char *says;	  /* "dictEntry *"; escaped already; "" nothing */
+	const char *origin;	  /* "redis.hints:12"; "" the declared type */
+	bool is_believed;
+};
 struct hi_explain_report {
 	const struct hi_head *head;
 	uint64_t address;
@@ -32,8 +40,12 @@ struct hi_explain_report {
 	uint64_t offset; /* of address in block or variable */
 	/* An object (or a root variable), else sort is HI_NODE_SUPER: */
 	struct hi_node_info info;
-	bool conflict;	      /* two opinions about its type */
-	const char *evidence; /* in words; "" none */
+	bool conflict;			     /* two opinions about its type */
+	const char *evidence;		     /* in words; "" none */
+	const struct hi_explain_step *steps; /* from a root, or from what is known
+					      * by itself, to the object */
+	size_t n_steps;
+	size_t gap, left_out; /* steps left out before steps[gap] */
 	const struct hi_explain_field *fields;
 	size_t n_fields, n_fields_total;
 	const struct hi_explain_link *referrers;

@@ -3,23 +3,21 @@
 #include <string.h>
 
 #include "decode/typing/describe.h"
+#include "decode/typing/field_names.h"
+#include "decode/typing/proof.h"
 
 enum { MAX_REFERRERS = 4096 }; /* that are looked at for one that proposes the type */
 
 /* Does this edge propose the type that the object has? Says so in out. */
 static bool explains(struct hi_typing *typing, const struct hi_graph *graph, hi_node from,
-		     hi_node node, const struct hi_place *target, struct hi_out *out)
+		     hi_node node, struct hi_out *out)
 {
-	uint64_t start = target->address;
-	struct hi_reference ref;
+	struct hi_proposal proposal;
 	struct hi_place place;
 	char path[300];
-	hi_type_id type;
 
-	if (!hi_place_of(typing, graph, from, &place) || !place.plan || !place.type ||
-	    !hi_place_find(&place, start, 1, &ref) || !ref.slot ||
-	    ref.slot->kind != HI_SLOT_POINTER ||
-	    hi_plans_pointee(typing->plans, ref.slot) != target->plan->index)
+	if (!hi_proposal_of(typing, graph, from, node, &proposal) ||
+	    !proposal.is_believed || !hi_place_of(typing, graph, from, &place))
 		return false;
 	hi_typing_describe_edge(typing, graph, from, node, path, sizeof(path));
 	hi_out_add(out, "pointed to by ");
@@ -27,20 +25,16 @@ static bool explains(struct hi_typing *typing, const struct hi_graph *graph, hi_
 		hi_out_escaped(out, place.plan->name);
 		hi_out_add(out, " 0x%llx", (unsigned long long)place.address);
 	}
-	hi_out_add(out, "%s", path);
-	type = ref.slot->pointee;
-	if (type) {
-		hi_out_add(out, " (");
-		hi_out_escaped(
-			out,
-			typing->source.types.type(typing->source.types.arg, type)->name);
-		hi_out_add(out, " *)");
+	hi_out_add(out, "%s (%s)", path, proposal.type);
+	if (*proposal.origin) {
+		hi_out_add(out, " by ");
+		hi_out_escaped(out, proposal.origin);
 	}
 	return true;
 }
 
 static bool find_referrer(struct hi_typing *typing, const struct hi_graph *graph,
-			  hi_node node, const struct hi_place *target, struct hi_out *out)
+			  hi_node node, struct hi_out *out)
 {
 	unsigned tried = 0;
 	hi_node n = graph->n_objects + graph->n_roots;
@@ -53,15 +47,39 @@ static bool find_referrer(struct hi_typing *typing, const struct hi_graph *graph
 		bool leads_here = false;
 
 		for (uint32_t e = 0; e < edges.count && !leads_here; e++)
-			leads_here =
-				edges.to[e] == node && edges.grade[e] == HI_GRADE_EXACT;
+			leads_here = edges.to[e] == node &&
+				     hi_grade_is_precise(edges.grade[e]);
 		if (!leads_here)
 			continue;
 		tried++;
-		if (explains(typing, graph, from, node, target, out))
+		if (explains(typing, graph, from, node, out))
 			return true;
 	}
 	return false;
+}
+
+/* What is named by a field only. */
+static void explain_field(const struct hi_type_name *type, struct hi_out *out)
+{
+	hi_out_add(out, "no typed pointer and no vtable says what it is; %s ",
+		   type->indirect ? "through others of no type,"
+				  : "it is what this field leads to:");
+	if (type->indirect)
+		hi_out_add(out, "the nearest field that leads there is ");
+	hi_out_escaped(out, type->owner);
+	hi_out_add(out, "%s", hi_field_joint(type->owner, type->field));
+	hi_out_escaped(out, type->field);
+}
+
+static void explain_nothing(const struct hi_graph *graph, hi_node node,
+			    struct hi_out *out)
+{
+	uint32_t type = graph->objects->type[node];
+
+	if (type < graph->n_types && graph->types[type].klass == HI_TYPE_FIELD)
+		explain_field(&graph->types[type], out);
+	else
+		hi_out_add(out, "no typed pointer and no vtable says what it is");
 }
 
 static void explain_vtable(const struct hi_place *place, struct hi_out *out)
@@ -89,10 +107,10 @@ size_t hi_typing_explain_type(struct hi_typing *typing, const struct hi_graph *g
 		return 0;
 	evidence = graph->objects->flags[node] & HI_OBJECT_EVIDENCE_MASK;
 	if (!place.plan)
-		hi_out_add(&out, "no typed pointer and no vtable says what it is");
+		explain_nothing(graph, node, &out);
 	else if (evidence == HI_EVIDENCE_VTABLE)
 		explain_vtable(&place, &out);
-	else if (!find_referrer(typing, graph, node, &place, &out))
+	else if (!find_referrer(typing, graph, node, &out))
 		hi_out_add(&out, "a pointer that was typed otherwise in the end");
 	if (place.array)
 		hi_out_add(&out, "; an array by its size");

@@ -248,16 +248,22 @@ static int by_name(const void *a, const void *b)
 	return x->size_class < y->size_class ? -1 : x->size_class > y->size_class;
 }
 
+const char *hi_field_joint(const char *owner, const char *field)
+{
+	if (!*owner || !*field || strchr("[. ", *field))
+		return "";
+	return *field == '(' ? " " : ".";
+}
+
 static enum hi_status add_type(struct naming *n, const struct combination *c,
 			       uint32_t *id_ret, struct hi_error *err)
 {
 	const struct hi_field_label *label = n->label(n->arg, n->of_rank[c->label]);
 	const char *owner = owner_of(label), *field = text_of(label->field);
-	bool word = *owner && *field && !strchr("[. ", *field);
 	char size[32];
 	struct hi_type_name type = {
 		.name = hi_arena_printf(&n->strings, "via %s%s%s%s, %s", owner,
-					word ? *field == '(' ? " " : "." : "", field,
+					hi_field_joint(owner, field), field,
 					c->indirect ? " …" : "",
 					hi_size_class_text(size, c->size_class)),
 		.klass = HI_TYPE_FIELD,

@@ -47,6 +47,9 @@ struct hi_field_label {
 /* id is in [1, n_labels]; never NULL. */
 typedef const struct hi_field_label *hi_field_label_fn(void *arg, uint32_t id);
 
+/* What stands between owner and field: ".", " " or "". */
+const char *hi_field_joint(const char *owner, const char *field);
+
 /* objects are the builder's. A tag that names no label is HI_USAGE. */
 enum hi_status hi_field_names_apply(struct hi_objects *objects,
 				    struct hi_graph_builder *b, hi_field_label_fn *label,
