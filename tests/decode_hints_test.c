@@ -501,3 +501,47 @@ HI_TEST(hints, nth_allocation_fails_cleanly)
 	}
 	HI_ASSERT(!"it must work at last");
 }
+
+/* What people copy from. */
+HI_TEST(hints, the_example_of_the_documentation_parses)
+{
+	static char text[1 << 16];
+	FILE *file = fopen(HI_SOURCE_DIR "/docs/HINTS.md", "r");
+	struct hi_hints *hints = NULL;
+	char *start, *end;
+	size_t n;
+
+	HI_ASSERT(file);
+	n = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[n] = '\0';
+	start = strstr(text, "```\n");
+	HI_ASSERT(start);
+	start += 4;
+	end = strstr(start, "```");
+	HI_ASSERT(end);
+	hi_test_defer(free_arena, NULL);
+	HI_ASSERT_OK(hi_hints_parse(&arena, "HINTS.md", start, (size_t)(end - start),
+				    &hints, &err),
+		     &err);
+	HI_ASSERT_EQ(3, hints->n_records);
+	HI_ASSERT_EQ(1, hints->n_roots);
+}
+
+HI_TEST(hints, shipped_hints_parse_and_survive_mutation)
+{
+	unsigned n = 0;
+
+	srand(13);
+	for (const struct hi_shipped_hints *s = hi_shipped_hints; s->name; s++, n++) {
+		struct hi_arena own = {};
+		struct hi_hints *hints = NULL;
+		enum hi_status status =
+			hi_hints_parse(&own, s->name, s->text, s->size, &hints, &err);
+
+		hi_arena_free(&own);
+		HI_ASSERT_OK(status, &err);
+		mutate(s->text, s->size, 500);
+	}
+	HI_ASSERT(n >= 2);
+}
