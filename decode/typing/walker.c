@@ -136,20 +136,30 @@ uint32_t hi_walker_with_context(struct hi_walker *w, uint32_t index, hi_context 
 static void sites_of(struct hi_walker *w, const struct hi_plan *plan, bool array,
 		     uint64_t addr, uint64_t end);
 
+/* Bytes of the place as its own declaration says: words in it have no end. */
+static uint64_t place_size(const struct hi_walker *w, const struct hi_claim *claim)
+{
+	const struct hi_type_source *types = &w->typing->source.types;
+
+	return types->type(types->arg, hi_code_type(claim->rule->lvalue))->size;
+}
+
 /* Something lies here itself: its words, and its own sites. */
 static void walk_place(struct hi_walker *w, const struct hi_claim *claim, uint32_t index)
 {
 	uint64_t end = w->block_end;
 	const struct hi_plan *plan;
 	bool array = claim->count != UINT64_MAX;
+	uint64_t size;
 
 	if (index < HI_PLAN_FIRST || w->depth >= HI_WALKER_DEPTH)
 		return;
 	plan = hi_plans_get(w->typing->plans, index);
-	if (plan->blob || !plan->size || end - claim->to < plan->size)
+	size = plan->size ? plan->size : place_size(w, claim);
+	if (plan->blob || !size || end - claim->to < size)
 		return;
-	if (!array)
-		end = claim->to + plan->size;
+	if (!array || !plan->size)
+		end = claim->to + size;
 	w->depth++;
 	w->words(w->arg, plan, array, claim->to, end);
 	sites_of(w, plan, array, claim->to, end);
