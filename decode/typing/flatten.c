@@ -14,7 +14,8 @@
  * at hand, and the words that they name get no slots.
  *
  * Words in unions overlap. A word with two pointer members keeps one slot whose
- * pointee is unknown unless they agree; a pointer covers raw storage.
+ * pointee is unknown unless they agree, and the pointees are kept aside: the block
+ * that it leads to may fit only one of them. A pointer covers raw storage.
  */
 #include "decode/typing/flatten.h"
 
@@ -37,6 +38,7 @@ struct flatten {
 	struct HI_VECTOR(struct item) items;
 	struct hi_slots slots;
 	struct hi_sites sites;
+	struct hi_slots either; /* pointers of unions that disagree */
 	uint32_t visited;
 	bool too_complex, no_memory;
 };
@@ -141,6 +143,20 @@ static bool is_covered(const struct flatten *f, const struct item *at, uint64_t 
 
 		if (rule->is_static && rule->offset < at->within + size &&
 		    at->within < rule->offset + n)
+			return true;
+	}
+	return false;
+}
+
+/* Do they name all of this item? Then nothing in it has a say. */
+static bool is_inside(const struct flatten *f, const struct item *at, uint64_t size)
+{
+	for (uint32_t i = 0; at->cover && size && i < at->cover->n; i++) {
+		const struct hi_rule *rule = &at->cover->items[i];
+		const struct hi_type *named = type_of(f, hi_code_type(rule->lvalue));
+
+		if (rule->is_static && rule->offset <= at->within &&
+		    at->within - rule->offset + size <= named->size)
 			return true;
 	}
 	return false;
@@ -266,7 +282,7 @@ static void visit(struct flatten *f, const struct item *at)
 	const struct hi_rules *rules = rules_of(f, type->id);
 	bool is_record = type->kind == HI_KIND_STRUCT || type->kind == HI_KIND_UNION;
 
-	if (!is_record && is_covered(f, at, type->size))
+	if (is_record ? is_inside(f, at, type->size) : is_covered(f, at, type->size))
 		return;
 	if (rules && visit_rules(f, at, type, rules))
 		return;
@@ -383,6 +399,13 @@ static bool write_out(struct flatten *f)
 	return true;
 }
 
+static void keep_either(struct flatten *f, const struct hi_slot *slot)
+{
+	if (slot->pointee && f->either.count < MAX_SLOTS &&
+	    !hi_vector_push(&f->either, *slot))
+		f->no_memory = true;
+}
+
 static void drop_doubles(struct flatten *f)
 {
 	size_t kept = 0;
@@ -395,6 +418,8 @@ static void drop_doubles(struct flatten *f)
 			f->slots.items[kept++] = *slot;
 		} else if (slot->kind == HI_SLOT_POINTER &&
 			   slot->pointee != last->pointee) {
+			keep_either(f, last);
+			keep_either(f, slot);
 			last->pointee = 0; /* Note [Flattening]: two opinions */
 		}
 	}
@@ -444,7 +469,8 @@ static int site_by_offset(const void *a, const void *b)
 }
 
 bool hi_flatten(const struct hi_type_source *types, hi_type_id type, uint64_t size,
-		struct hi_slots *ret, struct hi_sites *sites_ret, bool *truncated_ret)
+		struct hi_slots *ret, struct hi_sites *sites_ret,
+		struct hi_slots *either_ret, bool *truncated_ret)
 {
 	struct flatten f = {.types = types, .size = size};
 
@@ -452,7 +478,7 @@ bool hi_flatten(const struct hi_type_source *types, hi_type_id type, uint64_t si
 	*truncated_ret = f.too_complex;
 	if (f.too_complex && !f.no_memory) {
 		f.slots.count = 0;
-		f.sites.count = 0;
+		f.sites.count = f.either.count = 0;
 		f.too_complex = false;
 		emit_raw_run(&f, 0, size);
 	}
@@ -463,8 +489,10 @@ bool hi_flatten(const struct hi_type_source *types, hi_type_id type, uint64_t si
 	if (f.no_memory) {
 		hi_vector_free(&f.slots);
 		hi_vector_free(&f.sites);
+		hi_vector_free(&f.either);
 	}
 	*ret = f.slots;
 	*sites_ret = f.sites;
+	*either_ret = f.either;
 	return !f.no_memory;
 }

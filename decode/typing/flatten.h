@@ -12,10 +12,12 @@ struct hi_sites HI_VECTOR(struct hi_site);
 /*
  * The slots of a type of `size` bytes: sorted by offset, inside the type, no
  * word twice; and the records with rules in it, whose words are left to their
- * rules. *truncated_ret: it was too complex, all of it is one raw slot.
- * False when out of memory. ret, sites_ret: hi_vector_free().
+ * rules; and the pointers of unions that disagree, by offset. *truncated_ret: it was too
+ * complex, all of it is one raw slot. False when out of memory. ret, sites_ret:
+ * hi_vector_free().
  */
 bool hi_flatten(const struct hi_type_source *types, hi_type_id type, uint64_t size,
-		struct hi_slots *ret, struct hi_sites *sites_ret, bool *truncated_ret);
+		struct hi_slots *ret, struct hi_sites *sites_ret,
+		struct hi_slots *either_ret, bool *truncated_ret);
 
 #endif

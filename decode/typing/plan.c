@@ -51,7 +51,7 @@ static const struct hi_type *type_of(struct hi_plans *plans, hi_type_id id)
 }
 
 static bool copy_sites(struct hi_plans *plans, struct hi_plan *plan,
-		       struct hi_sites *sites)
+		       const struct hi_sites *sites)
 {
 	struct hi_site *copy =
 		hi_arena_alloc(&plans->priv->arena, (sites->count + 1) * sizeof(*copy));
@@ -62,8 +62,19 @@ static bool copy_sites(struct hi_plans *plans, struct hi_plan *plan,
 	plan->n_sites = copy ? (uint32_t)sites->count : 0;
 	for (uint32_t i = 0; i < plan->n_sites; i++)
 		plan->wants |= copy[i].rules->wants;
-	hi_vector_free(sites);
 	return copy;
+}
+
+static bool copy_either(struct hi_plans *plans, struct hi_plan *plan,
+			const struct hi_slots *either)
+{
+	plan->either = hi_arena_alloc(&plans->priv->arena,
+				      (either->count + 1) * sizeof(*plan->either));
+	if (plan->either && either->count)
+		memcpy(plan->either, either->items,
+		       either->count * sizeof(*plan->either));
+	plan->n_either = plan->either ? (uint32_t)either->count : 0;
+	return plan->either;
 }
 
 /* What a type wants to know from those who lead to it: its rules say; pointers
@@ -88,9 +99,9 @@ static bool fill_slots(struct hi_plans *plans, struct hi_plan *plan)
 {
 	struct hi_slots flat = {};
 	struct hi_sites sites = {};
+	struct hi_slots either = {};
 	bool ok = hi_flatten(&plans->priv->source, plan->type->id, plan->size, &flat,
-			     &sites, &plan->truncated) &&
-		  copy_sites(plans, plan, &sites);
+			     &sites, &either, &plan->truncated);
 	size_t bytes = (flat.count ? flat.count : 1) * sizeof(*plan->slots);
 
 	plan->slots = ok ? hi_arena_alloc(&plans->priv->arena, bytes) : NULL;
@@ -102,7 +113,10 @@ static bool fill_slots(struct hi_plans *plans, struct hi_plan *plan)
 		plan->open_ended |= plan->slots[i].count == HI_SLOT_TO_END;
 	}
 	hi_vector_free(&flat);
-	return plan->slots;
+	ok = ok && copy_sites(plans, plan, &sites) && copy_either(plans, plan, &either);
+	hi_vector_free(&sites);
+	hi_vector_free(&either);
+	return ok && plan->slots;
 }
 
 static enum hi_type_class class_of(const struct hi_type *type)
@@ -348,18 +362,21 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* Variants share their slots. */
-static bool is_same_type(const struct hi_plan *a, const struct hi_plan *b)
+/* By type alone; variants share their slots. */
+static int compare_types(const struct hi_plan *a, const struct hi_plan *b)
 {
-	return a == b || (a->type == b->type && a->name == b->name &&
-			  a->slots == b->slots && a->base == b->base);
+	if (a->type == b->type && a->name == b->name && a->slots == b->slots)
+		return 0;
+	if (a->n_pointers != b->n_pointers)
+		return compare_u64(a->n_pointers, b->n_pointers);
+	if (a->hash != b->hash)
+		return compare_u64(b->hash, a->hash);
+	return -strcmp(a->name, b->name);
 }
 
-/* Two uses of one type: what says more, and more of it live. */
-static int compare_variants(const struct hi_plan *a, const struct hi_plan *b)
+/* More of it live. */
+static int compare_uses(const struct hi_plan *a, const struct hi_plan *b)
 {
-	if (hi_plan_count_is_said(a) != hi_plan_count_is_said(b))
-		return hi_plan_count_is_said(a) ? 1 : -1;
 	if (a->count != b->count)
 		return compare_u64(a->count, b->count);
 	if (a->first != b->first)
@@ -369,27 +386,28 @@ static int compare_variants(const struct hi_plan *a, const struct hi_plan *b)
 	return compare_u64(a->context, b->context);
 }
 
+/* One property after the other, so that the order is total: what is said about
+ * the use comes before the evidence, else a pointer into a buffer would make its
+ * dead part live. */
 int hi_opinion_compare(const struct hi_plan *a, enum hi_evidence a_evidence,
 		       const struct hi_plan *b, enum hi_evidence b_evidence)
 {
+	int order;
+
 	if (rank_of(a) != rank_of(b))
 		return rank_of(a) - rank_of(b);
 	if (a->size != b->size)
 		return compare_u64(a->size, b->size);
 	if (is_record(a) != is_record(b))
 		return is_record(a) ? 1 : -1;
-	if (!is_same_type(a, b)) {
-		if (a_evidence != b_evidence)
-			return (int)a_evidence - (int)b_evidence;
-		if (a->n_pointers != b->n_pointers)
-			return compare_u64(a->n_pointers, b->n_pointers);
-		if (a->hash != b->hash)
-			return compare_u64(b->hash, a->hash);
-		return -strcmp(a->name, b->name);
-	}
-	if (a != b)
-		return compare_variants(a, b);
-	return (int)a_evidence - (int)b_evidence;
+	if (hi_plan_count_is_said(a) != hi_plan_count_is_said(b))
+		return hi_plan_count_is_said(a) ? 1 : -1;
+	if (!a->context != !b->context)
+		return a->context ? 1 : -1;
+	if (a_evidence != b_evidence)
+		return (int)a_evidence - (int)b_evidence;
+	order = compare_types(a, b);
+	return order ? order : compare_uses(a, b);
 }
 
 int hi_plan_compare(const struct hi_plan *a, const struct hi_plan *b)

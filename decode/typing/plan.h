@@ -75,6 +75,8 @@ struct hi_plan {
 	uint32_t n_slots; /* sorted by offset */
 	uint32_t n_pointers;
 	struct hi_slot *slots;
+	uint32_t n_either; /* what a slot without pointee may lead to, by offset */
+	struct hi_slot *either;
 	uint32_t n_sites;
 	const struct hi_site *sites;
 	const struct hi_rules *rules; /* of the type itself; NULL: none */
@@ -239,7 +241,8 @@ hi_plan_words_until(const struct hi_plan *plan, bool array, bool tail_known,
 	 * whose first member (list_head, a base class) is all that was seen: its
 	 * words stay conservative, else what they hold would be called leaked. What
 	 * is behind a number of elements that somebody said is dead. */
-	if (plan->open_ended || tail_known || hi_plan_count_is_said(plan))
+	if (plan->open_ended || (tail_known && !plan->opaque) ||
+	    hi_plan_count_is_said(plan))
 		return;
 	for (uint64_t o = (known + 7) & ~(uint64_t)7; o + 8 <= usable; o += 8)
 		fn(arg, o, NULL);

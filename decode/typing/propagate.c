@@ -185,6 +185,61 @@ static void take_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
 					    .evidence = HI_EVIDENCE_CONTAINER});
 }
 
+/* A word of a union: proposes the only pointee for which the block has just the
+ * size, as less than a typed pointer. */
+static void take_either(struct hi_spreader *w, struct hi_slot *slots, uint32_t n,
+			uint64_t word)
+{
+	uint64_t offset, usable;
+	hi_node id = hi_objects_find(w->typing->objects, word, &offset);
+	uint32_t only = HI_PLAN_NONE;
+
+	if (id == HI_NODE_NONE || offset)
+		return;
+	usable = hi_object_usable(w->typing->objects, id);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t plan = hi_plans_pointee(w->typing->plans, &slots[i]);
+		const struct hi_plan *p;
+
+		if (plan < HI_PLAN_FIRST || plan == only)
+			continue;
+		p = hi_plans_get(w->typing->plans, plan);
+		if (p->klass != HI_TYPE_RECORD || p->opaque || p->open_ended)
+			return; /* fits anything */
+		if (hi_fit_usable(p->size) != usable)
+			continue;
+		if (only)
+			return;
+		only = plan;
+	}
+	if (only && hi_spread_is_plausible(w, hi_plans_get(w->typing->plans, only), false,
+					   word, usable))
+		hi_spread_propose(w, word, id, only, HI_EVIDENCE_SHAPE);
+}
+
+static void take_unions(struct hi_spreader *w, const struct hi_plan *plan, bool array,
+			uint64_t addr, uint64_t usable)
+{
+	uint64_t start, end, word;
+	uint32_t n;
+
+	hi_plan_extent(plan, array, usable, &start, &end);
+	for (uint64_t at = start; plan->size && at + plan->size <= end; at += plan->size)
+		for (uint32_t i = 0; i < plan->n_either; i += n) {
+			struct hi_slot *slot = &plan->either[i];
+			uint64_t offset = at + slot->offset;
+
+			for (n = 1; i + n < plan->n_either &&
+				    plan->either[i + n].offset == slot->offset;)
+				n++;
+			for (uint64_t k = 0; k < slot->count && offset + 8 <= end; k++) {
+				if (hi_spread_read(w, addr + offset, &word))
+					take_either(w, slot, n, word);
+				offset += slot->stride;
+			}
+		}
+}
+
 /* Bytes of an object that have to be read to follow it. */
 static uint64_t bytes_of(struct hi_spreader *w, const struct hi_spread_entry *e,
 			 const struct hi_plan *plan)
@@ -211,6 +266,8 @@ static void take_entry(struct hi_spreader *w, const struct hi_spread_entry *e)
 	w->context = plan->context;
 	w->host = hi_views_at(&w->typing->views, &w->view, e->addr, usable);
 	hi_plan_words_until(plan, array, tail_known, usable, take_slot, w);
+	if (plan->n_either)
+		take_unions(w, plan, array, e->addr, usable);
 	if (!plan->n_sites)
 		return;
 	w->has_slots = false;
@@ -491,6 +548,12 @@ static enum hi_status run(struct hi_typing *typing, unsigned threads, bool last_
 	return ok ? status : hi_fail_memory(err, "types");
 }
 
+static void carve_nothing(struct hi_typing *typing)
+{
+	hi_carving_destroy(hi_take(typing->carving));
+	typing->outside_low = typing->outside_high = 0;
+}
+
 enum hi_status hi_types_propagate(struct hi_typing *typing, struct hi_error *err)
 {
 	bool again = false;
@@ -498,6 +561,8 @@ enum hi_status hi_types_propagate(struct hi_typing *typing, struct hi_error *err
 
 	if (status == HI_OK && again) {
 		reset(typing);
+		if (typing->stats.carving.at_limit)
+			carve_nothing(typing);
 		status = run(typing, 1, true, &again, err);
 	}
 	if (status != HI_OK)

@@ -410,6 +410,12 @@ enum hi_status hi_spread_carve_all(struct hi_spread *s, struct hi_error *err)
 		carve_interior(s, &w->interior.items[i]);
 	carve_slots(s);
 	hi_spread_run(s);
+	if (hi_carving_at_limit(typing->carving)) {
+		/* What was followed until then depends on who came first. */
+		typing->stats.carving.at_limit = true;
+		atomic_store(&s->stop, true);
+		return HI_OK;
+	}
 	if (hi_carving_failed(typing->carving))
 		return hi_fail_memory(err, "carved objects");
 	if (!hi_carving_count(typing->carving))

@@ -12,7 +12,7 @@
 #include "decode/typing/labels.h"
 #include "decode/typing/typing_internal.h"
 
-enum { MAX_THREADS = 64, MIN_OUTSIDE = 256 << 10 };
+enum { MAX_THREADS = 64, MAX_SECTIONS = 64, MIN_OUTSIDE = 256 << 10 };
 
 /* All units of larger modules are not read only to find types by their size. */
 static const uint64_t max_searched_dwarf = (uint64_t)96 << 20;
@@ -215,6 +215,24 @@ static enum hi_status build(struct hi_typing *typing, struct hi_graph_builder **
 	return status;
 }
 
+/* Variables are no heap, also those in pages without a file (.bss). */
+static enum hi_status exclude_modules(struct hi_typing *typing, struct hi_error *err)
+{
+	struct hi_section_range ranges[MAX_SECTIONS];
+	size_t n_modules = typing->modules ? hi_modules_count(typing->modules) : 0;
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; i < n_modules && status == HI_OK; i++) {
+		size_t n = hi_module_data(hi_modules_get(typing->modules, i), ranges,
+					  MAX_SECTIONS);
+
+		for (size_t k = 0; k < n && status == HI_OK; k++)
+			status = hi_carving_exclude(typing->carving, ranges[k].start,
+						    ranges[k].end, err);
+	}
+	return status;
+}
+
 /* The few pages that every process has beside its heap (the dynamic linker's)
  * are not worth a second table of all objects. */
 static bool is_worth_carving(const struct hi_typing *typing)
@@ -261,7 +279,9 @@ typing_create(const struct hi_image *image, struct hi_modules *modules,
 	if (status == HI_OK && !typing->conservative && source)
 		status = hi_carving_create(image, allocator, objects, &typing->carving,
 					   err);
-	if (typing->carving && is_worth_carving(typing))
+	if (status == HI_OK && typing->carving)
+		status = exclude_modules(typing, err);
+	if (status == HI_OK && typing->carving && is_worth_carving(typing))
 		hi_carving_bounds(typing->carving, &typing->outside_low,
 				  &typing->outside_high);
 	if (status == HI_OK)
