@@ -181,6 +181,32 @@ HI_TEST_SCENARIO(types, a_type_names_the_module_that_says_it)
 	HI_ASSERT_STREQ("", find(p, "void")->module);
 }
 
+/* ---- mangled names ---- */
+
+HI_TEST(types, names_of_rust_and_cxx_are_demangled)
+{
+	static const struct {
+		const char *mangled, *plain;
+	} names[] = {
+		{"_RNvNtNtCs1234_3std2io5stdio8INSTANCE", "std::io::stdio::INSTANCE"},
+		{"_RINvNtC3std3mem8align_ofjE", "std::mem::align_of::<usize>"},
+		{"_ZN4core3ops8function5FnMut8call_mut17h0123456789abcdefE",
+		 "core::ops::function::FnMut::call_mut"},
+		{"_ZN2ns3Box5countE", "ns::Box::count"},
+		{"_ZN2ns1fEi", "ns::f(int)"},
+	};
+	char text[256], small[8];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		HI_ASSERT_MSG(hi_demangle(names[i].mangled, text, sizeof(text)), "%s",
+			      names[i].mangled);
+		HI_ASSERT_STREQ(names[i].plain, text);
+		HI_ASSERT(!hi_demangle(names[i].mangled, small, sizeof(small)));
+	}
+	HI_ASSERT(!hi_demangle("main", text, sizeof(text)));
+	HI_ASSERT(!hi_demangle("_Ruby", text, sizeof(text)));
+}
+
 /* ---- typedefs ---- */
 
 struct expected {

@@ -272,12 +272,15 @@ static const char *string_attribute(Dwarf_Die *die, unsigned name)
 	return dwarf_formstring(dwarf_attr_integrate(die, name, &attr));
 }
 
-/* "ns::Class::method" out of a mangled name; NULL if it is none. */
+/* "ns::Class::method" out of a mangled C++ or Rust name; NULL if it is none. */
 static const char *demangle(struct hi_frame_cache *cache, const char *mangled)
 {
-	char *plain = mangled ? cplus_demangle_v3(mangled, DMGL_NO_OPTS) : NULL;
-	const char *name = plain ? hi_arena_strdup(&cache->arena, plain) : NULL;
+	char *plain = mangled ? rust_demangle(mangled, DMGL_NO_OPTS) : NULL;
+	const char *name;
 
+	if (!plain && mangled)
+		plain = cplus_demangle_v3(mangled, DMGL_NO_OPTS);
+	name = plain ? hi_arena_strdup(&cache->arena, plain) : NULL;
 	free(plain);
 	return name;
 }

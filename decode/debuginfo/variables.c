@@ -150,7 +150,8 @@ static const char *readable_symbol(struct hi_types *types, const char *symbol)
 	char plain[512];
 	const char *kept;
 
-	if (strncmp(symbol, "_Z", 2) != 0 || !hi_demangle(symbol, plain, sizeof(plain)))
+	if ((strncmp(symbol, "_Z", 2) != 0 && strncmp(symbol, "_R", 2) != 0) ||
+	    !hi_demangle(symbol, plain, sizeof(plain)))
 		return symbol;
 	hi_types_lock(types);
 	kept = hi_arena_strdup(&types->arena, plain);

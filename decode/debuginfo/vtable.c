@@ -225,6 +225,12 @@ bool hi_demangle(const char *mangled, char *out, size_t out_size)
 	out[0] = '\0';
 	if (strlen(mangled) > MANGLED_MAX || setjmp(d.too_long))
 		return false;
+	/* Rust's older names are C++ names that end in a hash: asked first. */
+	if (mangled[0] == '_' && (mangled[1] == 'R' || mangled[1] == 'Z') &&
+	    rust_demangle_callback(mangled, DMGL_NO_OPTS, take_text, &d) != 0)
+		return true;
+	d.used = 0;
+	out[0] = '\0';
 	return cplus_demangle_v3_callback(mangled, DMGL_PARAMS | DMGL_ANSI, take_text,
 					  &d) != 0;
 }
