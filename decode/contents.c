@@ -188,12 +188,12 @@ static void describe_group(struct hi_contents_worker *w,
 	group->is_text = o.is_text;
 	if (!o.is_text)
 		return;
-	n = group->size - 1;
+	n = o.end - o.text - 1;
 	if (n >= sizeof(group->text)) {
-		n = whole_characters(o.host + o.start, sizeof(group->text) - 1);
+		n = whole_characters(o.host + o.text, sizeof(group->text) - 1);
 		group->cut = true;
 	}
-	memcpy(group->text, o.host + o.start, n);
+	memcpy(group->text, o.host + o.text, n);
 }
 
 /* hi_task_fn over batches of the first worker's groups. */

@@ -73,6 +73,7 @@ struct hi_contents_object {
 	uint64_t addr, usable, cost;
 	const uint8_t *host; /* NULL: not in one piece */
 	uint64_t start, end; /* what its type uses */
+	uint64_t text;	     /* where its text begins, if is_text */
 	bool is_known, is_text;
 };
 

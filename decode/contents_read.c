@@ -86,11 +86,27 @@ static bool digest_spans(struct hi_contents_worker *w, struct hi_digest *d,
 	return spans.unreadable == 0;
 }
 
+/* Text ends at its NUL, which may be the first byte behind elements that somebody
+ * counted, and is at no other place then. */
+static void look_for_text(const struct hi_comparison *c, struct hi_contents_object *o,
+			  const struct hi_extent *e)
+{
+	uint64_t at = o->start + e->lead, counted = o->end - at;
+	uint64_t n = hi_typing_text_size(c->typing, c->graph, o->id, o->host + at,
+					 o->usable - at);
+
+	if (n == 0 || (e->is_counted && n != counted && n != counted + 1))
+		return;
+	o->text = at;
+	o->end = at + n;
+	o->is_text = true;
+	o->is_known = true;
+}
+
 bool hi_contents_look(struct hi_contents_worker *w, struct hi_contents_object *o)
 {
 	const struct hi_comparison *c = w->c;
 	struct hi_extent e = hi_typing_extent(c->typing, c->graph, o->id);
-	uint64_t text;
 
 	o->start = e.start;
 	o->end = e.end;
@@ -99,14 +115,8 @@ bool hi_contents_look(struct hi_contents_worker *w, struct hi_contents_object *o
 	o->host = hi_views_at(&c->views, &w->view, o->addr, o->usable);
 	if (!o->host && o->usable <= HI_DIGEST_PIECE && !gather(w, o))
 		return false;
-	text = o->host ? hi_typing_text_size(c->typing, c->graph, o->id,
-					     o->host + o->start, o->end - o->start)
-		       : 0;
-	if (text) {
-		o->end = o->start + text;
-		o->is_text = true;
-		o->is_known = true;
-	}
+	if (o->host)
+		look_for_text(c, o, &e);
 	return true;
 }
 

@@ -317,6 +317,67 @@ HI_TEST(contents, a_long_text_is_cut_between_two_characters)
 	HI_ASSERT(look_at_all(w)->groups[0].cut);
 }
 
+/* As rules say it: `count` chars behind a header of 8 bytes are live. */
+static const struct hi_waste_row *count_chars(struct world *w, uint64_t first,
+					      uint64_t count, struct hi_waste **ret)
+{
+	hi_type_id letter = world_scalar(w, HI_KIND_CHAR, "char", 1);
+	hi_type_id pointer = world_pointer(w, letter);
+	struct hi_variant variant = {.lead = 8, .first = first, .count = count};
+	uint32_t *plan;
+
+	for (uint64_t i = 0; i < 2; i++) {
+		world_block(w, H(0x10 + i * 0x50), 72);
+		world_local(w, "text", pointer, H(0x10 + i * 0x50));
+		world_poke(w, H(0x10 + i * 0x50), count);
+		put(w, H(0x18 + i * 0x50), "counted", 7);
+		put(w, H(0x20 + i * 0x50), "dead", 4 + i); /* behind the NUL */
+	}
+	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
+	plan = &w->typing->plan_of_type[w->graph->objects->type[0]];
+	*plan = hi_plans_variant(w->typing->plans, *plan, &variant);
+	HI_ASSERT(*plan != HI_PLAN_NOTHING);
+	*ret = look_at_all(w);
+	return row_of(w, *ret, "char []");
+}
+
+HI_TEST(contents, counted_elements_are_in_use_and_no_others)
+{
+	struct world *w = world_create();
+	struct hi_waste *waste;
+	const struct hi_waste_row *row = count_chars(w, 0, 7, &waste);
+
+	/* The NUL behind them belongs to the text. */
+	HI_ASSERT_EQ(1, row->copies);
+	HI_ASSERT_EQ(2 * (72 - 16), row->unused);
+	HI_ASSERT_STREQ("counted", waste->groups[0].text);
+	HI_ASSERT_EQ(16, waste->groups[0].size);
+	w = world_create();
+	row = count_chars(w, 0, 4, &waste);
+	HI_ASSERT_EQ(1, row->copies);
+	HI_ASSERT_EQ(2 * (72 - 12), row->unused);
+	HI_ASSERT(!waste->groups[0].is_text);
+	w = world_create();
+	/* Elements 2 to 5: the header and the first two are dead. */
+	row = count_chars(w, 2, 4, &waste);
+	HI_ASSERT_EQ(1, row->copies);
+	HI_ASSERT_EQ(2 * (72 - 4), row->unused);
+	HI_ASSERT_EQ(4, hi_typing_live_bytes(w->typing, w->graph, 0));
+}
+
+/* More than there is room for, as a damaged header says it. */
+HI_TEST(contents, no_count_goes_beyond_the_block)
+{
+	struct world *w = world_create();
+	struct hi_waste *waste;
+
+	HI_ASSERT_EQ(0, count_chars(w, 0, 1ull << 40, &waste)->unused);
+	HI_ASSERT_EQ(72, hi_typing_live_bytes(w->typing, w->graph, 0));
+	w = world_create();
+	HI_ASSERT_EQ(2 * 72, count_chars(w, 1ull << 40, 1ull << 40, &waste)->unused);
+	HI_ASSERT_EQ(0, hi_typing_live_bytes(w->typing, w->graph, 0));
+}
+
 /* Longer than a piece of the hash: equal, unequal in the last byte, in order. */
 HI_TEST(contents, large_blocks_are_compared_to_their_last_byte)
 {

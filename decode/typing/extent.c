@@ -34,24 +34,45 @@ static const struct hi_plan *plan_of(const struct hi_typing *typing,
 	return index >= HI_PLAN_FIRST ? hi_plans_get(typing->plans, index) : NULL;
 }
 
+/* As many elements as somebody said. The header before them is in use, too,
+ * unless dead elements lie between. */
+static void counted_extent(const struct hi_plan *plan, uint64_t usable,
+			   struct hi_extent *e)
+{
+	hi_plan_extent(plan, true, usable, &e->start, &e->end);
+	if (plan->first == 0) {
+		e->start = 0;
+		e->lead = plan->lead;
+	}
+	if (e->end > usable)
+		e->end = usable;
+	if (e->start > e->end)
+		e->start = e->end;
+	if (e->lead > e->end)
+		e->lead = e->end;
+	e->is_known = e->is_counted = true;
+}
+
 struct hi_extent hi_typing_extent(const struct hi_typing *typing,
 				  const struct hi_graph *graph, hi_node node)
 {
 	const struct hi_plan *plan = plan_of(typing, graph, node);
-	uint64_t usable = hi_object_usable(graph->objects, node);
+	uint64_t usable = hi_object_usable(graph->objects, node), used;
 	struct hi_extent e = {.end = usable};
-	uint64_t used;
 	bool array = graph->objects->flags[node] & HI_OBJECT_ARRAY;
 
-	if (plan && plan->size && hi_plan_count_is_said(plan)) {
-		hi_plan_extent(plan, array, usable, &e.start, &e.end);
-		e.is_known = true;
+	if (!plan || plan->size == 0 || plan->opaque)
+		return e;
+	if (hi_plan_count_is_said(plan)) {
+		counted_extent(plan, usable, &e);
 		return e;
 	}
-	if (!plan || plan->size == 0 || plan->size > usable || plan->opaque ||
-	    plan->open_ended)
+	if (plan->open_ended || plan->blob || plan->lead > usable ||
+	    plan->size > usable - plan->lead)
 		return e;
-	used = array ? usable - usable % plan->size : plan->size;
+	e.lead = plan->lead;
+	used = array ? usable - (usable - plan->lead) % plan->size
+		     : plan->lead + plan->size;
 	if (used < usable && ends_open(typing, plan->type))
 		return e;
 	e.end = used;

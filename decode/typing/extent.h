@@ -13,7 +13,9 @@
  */
 struct hi_extent {
 	uint64_t start, end; /* from the object's address */
+	uint64_t lead;	     /* of them, a header before the elements */
 	bool is_known;	     /* false: all of it for want of knowledge */
+	bool is_counted;     /* somebody said how many elements are live */
 };
 struct hi_extent hi_typing_extent(const struct hi_typing *typing,
 				  const struct hi_graph *graph, hi_node node);
