@@ -48,6 +48,17 @@ static void warn_of_modules(struct hi_inspection *in)
 	}
 }
 
+static void warn_of_types(struct hi_inspection *in)
+{
+	uint64_t broken = in->types ? hi_types_stats(in->types).broken : 0;
+
+	if (broken)
+		hi_inspect_warn(in,
+				"%llu entries of debug information were not understood: "
+				"their types are unknown",
+				(unsigned long long)broken);
+}
+
 static enum hi_status set_target(struct hi_inspection *in, struct hi_head *head,
 				 struct hi_error *err)
 {
@@ -138,6 +149,7 @@ enum hi_status hi_heading_make(struct hi_inspection *in, struct hi_head *ret,
 	count_modules(in, &head.modules);
 	set_build_id(in, &head);
 	warn_of_modules(in);
+	warn_of_types(in);
 	head.warnings = in->warnings.items;
 	head.n_warnings = in->warnings.count;
 	*ret = head;
