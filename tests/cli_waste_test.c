@@ -205,6 +205,11 @@ HI_TEST_SCENARIO(waste, blocks_add_up_to_what_malloc_says)
 	}
 	HI_ASSERT_EQ(truth(s, "malloc_allocated"), bytes + cached);
 	HI_ASSERT_EQ(truth(s, "malloc_top"), top);
+	HI_ASSERT(truth(s, "malloc_fast") > 0);
+	HI_ASSERT_EQ(truth(s, "malloc_fast"),
+		     number(item_of(doc, "free", "kind", "fastbin"), "bytes"));
+	HI_ASSERT_EQ(truth(s, "malloc_fast_blocks"),
+		     number(item_of(doc, "free", "kind", "fastbin"), "blocks"));
 	HI_ASSERT_EQ(truth(s, "malloc_free"),
 		     top + number(item_of(doc, "free", "kind", "bin"), "bytes") +
 			     number(item_of(doc, "free", "kind", "fastbin"), "bytes"));
