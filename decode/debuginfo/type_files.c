@@ -381,3 +381,93 @@ struct hi_type_module *hi_types_indexed(struct hi_types *types, struct hi_module
 	types->stats.index_ns += now_ns() - start;
 	return item;
 }
+
+/* ---- files that are no modules ---- */
+
+static struct hi_module *unmapped_module(struct hi_types *types, const char *path)
+{
+	struct hi_module *module = hi_arena_alloc(&types->arena, sizeof(*module));
+	struct hi_module_private *priv = hi_arena_alloc(&types->arena, sizeof(*priv));
+	const char *slash;
+
+	if (!module || !priv)
+		return NULL;
+	*priv = (struct hi_module_private){.modules = types->modules,
+					   .index = types->n_items,
+					   .fd = -1,
+					   .debug_fd = -1,
+					   .elf_tried = true,
+					   .debug_tried = true,
+					   .debug_elf_tried = true,
+					   .dwarf_tried = true,
+					   .dwfl_checked = true};
+	priv->symbols.loaded = true;
+	module->priv = priv;
+	module->path = module->debug_path = hi_arena_strdup(&types->arena, path);
+	if (!module->path)
+		return NULL;
+	slash = strrchr(module->path, '/');
+	module->name = slash ? slash + 1 : module->path;
+	module->debug = HI_DEBUG_IN_FILE;
+	return module;
+}
+
+/* Offsets into other sections are only right once a linker has made them so. */
+static bool is_unlinked(Elf *elf)
+{
+	GElf_Ehdr ehdr;
+
+	return gelf_getehdr(elf, &ehdr) && ehdr.e_type != ET_DYN &&
+	       ehdr.e_type != ET_EXEC;
+}
+
+static enum hi_status open_side_file(struct hi_types *types, struct hi_type_module *item,
+				     const char *path, struct hi_error *err)
+{
+	int fd = hi_file_open_regular(path);
+	Elf *elf = open_elf(fd);
+	struct hi_dw_file *file;
+
+	if (fd < 0)
+		return hi_fail(err, HI_NOT_FOUND, 0, "%.150s: cannot be opened", path);
+	if (elf && is_unlinked(elf)) {
+		elf_end(elf);
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "%.150s: link it first (cc -shared)", path);
+	}
+	file = open_own(types, item, elf, false);
+	if (!file)
+		return hi_fail(err, HI_BAD_DATA, 0, "%.150s: no debug information", path);
+	open_alt(types, item, file);
+	open_splits(types, item, file);
+	return HI_OK;
+}
+
+enum hi_status hi_types_add_file(struct hi_types *types, const char *path,
+				 struct hi_error *err)
+{
+	struct hi_type_module *item = &types->items[types->n_items];
+	enum hi_status status = HI_OK;
+
+	hi_types_lock(types);
+	if (types->n_items >= hi_modules_count(types->modules) + HI_SIDE_FILES_MAX)
+		status = hi_fail(err, HI_LIMIT, 0, "more than %d files of types",
+				 HI_SIDE_FILES_MAX);
+	else if (!(item->module = unmapped_module(types, path)))
+		status = hi_fail_memory(err, "file of types");
+	else
+		status = open_side_file(types, item, path, err);
+	if (status == HI_OK)
+		status = hi_type_index_build(item, hi_parallel_threads(), err);
+	if (status == HI_OK) {
+		item->opened = item->indexed = true;
+		/* It is not mapped: its variables are nowhere. */
+		item->index.n_variables = item->index.n_tls = 0;
+		types->n_items++;
+	} else if (types->n_items <
+		   hi_modules_count(types->modules) + HI_SIDE_FILES_MAX) {
+		hi_types_close_files(item);
+	}
+	hi_types_unlock(types);
+	return status;
+}

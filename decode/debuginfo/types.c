@@ -26,13 +26,14 @@ void hi_types_unlock(struct hi_types *types)
 	hi_modules_unlock(types->modules);
 }
 
-static void module_close(struct hi_type_module *module)
+void hi_types_close_files(struct hi_type_module *module)
 {
 	for (size_t i = 0; i < module->n_files; i++)
 		hi_dw_file_close(module->files[i]);
 	free(module->files);
 	free(module->shown);
 	hi_type_index_free(&module->index);
+	*module = (struct hi_type_module){};
 }
 
 void hi_types_close(struct hi_types *types)
@@ -40,7 +41,7 @@ void hi_types_close(struct hi_types *types)
 	if (!types)
 		return;
 	for (size_t i = 0; i < types->n_items; i++)
-		module_close(&types->items[i]);
+		hi_types_close_files(&types->items[i]);
 	free(types->items);
 	hi_vtable_cache_free(types->vtables);
 	hi_frame_cache_destroy(types->frames);
@@ -66,7 +67,8 @@ enum hi_status hi_types_open(struct hi_modules *modules, struct hi_types **ret,
 	if (!types)
 		return hi_fail_memory(err, "types");
 	types->modules = modules;
-	types->items = hi_calloc(hi_modules_count(modules) + 1, sizeof(*types->items));
+	types->items = hi_calloc(hi_modules_count(modules) + HI_SIDE_FILES_MAX,
+				 sizeof(*types->items));
 	if (!types->items)
 		return hi_fail_memory(err, "types");
 	types->n_items = hi_modules_count(modules);

@@ -103,6 +103,11 @@ hi_type_id hi_types_pointer_to(struct hi_types *types, hi_type_id id);
  * typedef's name; also in members, elements and pointees. Copies the name. */
 enum hi_status hi_types_keep_typedef(struct hi_types *types, const char *name,
 				     struct hi_error *err);
+/* Before any type is read: the types of a file that nobody maps (types of a library
+ * that is built without its own), asked for after all modules. Not its variables.
+ * A linked ELF file (else HI_UNSUPPORTED); at most 8. HI_NOT_FOUND, HI_BAD_DATA. */
+enum hi_status hi_types_add_file(struct hi_types *types, const char *path,
+				 struct hi_error *err);
 /*
  * Every complete record of at least min_size bytes, once, in an order that
  * depends on nothing but the debug information; reads all units, of modules

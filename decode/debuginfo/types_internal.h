@@ -92,7 +92,8 @@ enum { HI_SLOT_CHUNK = 1 << 12, HI_SLOT_CHUNKS = 1 << 14 };
 
 struct hi_types {
 	struct hi_modules *modules;
-	struct hi_type_module *items; /* one per module, same order */
+	struct hi_type_module
+		*items; /* one per module, same order, then those of hi_types_add_file */
 	size_t n_items;
 	struct hi_arena arena; /* names, members, types */
 	struct hi_type_slot *_Atomic chunks[HI_SLOT_CHUNKS];
@@ -118,6 +119,9 @@ enum { HI_TYPE_UNKNOWN = 0, HI_TYPE_VOID = 1 };
  * locks can be wrong. Recursive. */
 void hi_types_lock(struct hi_types *types);
 void hi_types_unlock(struct hi_types *types);
+
+enum { HI_SIDE_FILES_MAX = 8 };
+void hi_types_close_files(struct hi_type_module *module);
 
 /* Opens the module's debug files / its index, once; under the lock. NULL: none. */
 struct hi_type_module *hi_types_module(struct hi_types *types, struct hi_module *module);

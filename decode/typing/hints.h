@@ -97,6 +97,7 @@ struct hi_hint_named { /* typedef, root: one statement each */
 
 struct hi_hints {
 	const char *file; /* last component */
+	const char *path; /* as it was given */
 	const char *text; /* ends in NUL; without comments */
 	size_t size;
 	struct hi_piece name;

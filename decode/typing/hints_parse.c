@@ -244,7 +244,8 @@ enum hi_status hi_hints_parse(struct hi_arena *arena, const char *file, const ch
 		return hi_fail_memory(err, "hints");
 	memcpy(copy, text, size);
 	hints->file = hi_arena_strdup(arena, slash && slash[1] ? slash + 1 : file);
-	if (!hints->file)
+	hints->path = hi_arena_strdup(arena, file);
+	if (!hints->file || !hints->path)
 		return hi_fail_memory(err, "hints");
 	hints->text = copy;
 	hints->size = size;

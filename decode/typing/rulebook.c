@@ -140,6 +140,34 @@ static enum hi_status add_keys(struct hi_book_text *text, struct hi_error *err)
 	return HI_OK;
 }
 
+/* `types FILE;`, beside the text unless it is a whole path. */
+static enum hi_status add_types(struct hi_book_text *text, struct hi_error *err)
+{
+	const struct hi_hints *hints = text->hints;
+	const char *slash = strrchr(hints->path, '/');
+
+	for (uint32_t i = 0; i < hints->n_sidecars; i++) {
+		struct hi_piece name = hints->sidecars[i];
+		struct hi_place at = hi_hints_place(hints, name.at);
+		int dir = slash && name.at[0] != '/' ? (int)(slash + 1 - hints->path) : 0;
+		const char *path =
+			hi_arena_printf(&text->book->arena, "%.*s%.*s", dir, hints->path,
+					(int)name.length, name.at);
+		struct hi_error why = {};
+
+		if (!path)
+			return hi_fail_memory(err, "hints");
+		if (!text->book->types)
+			return hi_fail(err, HI_UNSUPPORTED, 0,
+				       "%.60s:%u:%u: no program to add types to",
+				       hints->file, at.line, at.column);
+		if (hi_types_add_file(text->book->types, path, &why) != HI_OK)
+			return hi_fail(err, why.status, 0, "%.60s:%u:%u: %s", hints->file,
+				       at.line, at.column, why.text);
+	}
+	return HI_OK;
+}
+
 static enum hi_status keep_typedefs(struct hi_book_text *text, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
@@ -183,13 +211,6 @@ enum hi_status hi_rulebook_add_parsed(struct hi_rulebook *book,
 		return hi_fail(err, HI_USAGE, 0, "%.100s: hints come too late",
 			       hints->file);
 	*text = (struct hi_book_text){.book = book, .hints = hints, .shipped = shipped};
-	if (hints->n_sidecars) {
-		struct hi_place p = hi_hints_place(hints, hints->sidecars[0].at);
-
-		return hi_fail(err, HI_BAD_DATA, 0,
-			       "%.100s:%u:%u: not supported yet: types", hints->file,
-			       p.line, p.column);
-	}
 	text->const_values = hi_arena_alloc(&book->arena, hints->n_consts * 8ull);
 	text->const_known = hi_arena_alloc(&book->arena, hints->n_consts);
 	text->key_types =
@@ -198,6 +219,8 @@ enum hi_status hi_rulebook_add_parsed(struct hi_rulebook *book,
 		return hi_fail_memory(err, "hints");
 	hi_book_text_source(text);
 	status = add_keys(text, err);
+	if (status == HI_OK)
+		status = add_types(text, err);
 	if (status == HI_OK)
 		status = keep_typedefs(text, err);
 	if (status == HI_OK && !insert_text(book, text))
