@@ -101,6 +101,10 @@ static const struct hi_rule_target *find(struct hi_book_symbol *s, uint64_t addr
 	target = hi_arena_alloc(&book->arena, sizeof(*target));
 	if (target && !hi_book_target(&scope, s->hint->then, target))
 		target = NULL;
+	/* Only what is known is an answer: the next case may know more. */
+	if (target && s->hint->then->kind == HI_HINT_TYPE &&
+	    target->kind == HI_TARGET_ANY)
+		target = NULL;
 	s->text->captures = NULL;
 	hi_vector_free(&captures);
 	return target;
