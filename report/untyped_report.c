@@ -159,7 +159,8 @@ const char *hi_untyped_hint(const struct hi_untyped_line *line, struct hi_arena 
 
 	if (!word)
 		return NULL;
-	if (row->n_sizes > MANY_SIZES)
+	if (row->n_sizes > MANY_SIZES ||
+	    (row->n_sizes && row->sizes[0].least != row->sizes[0].most))
 		target = "blob NAME";
 	else if (row->n_sizes == 1 && line->fit.total == 1)
 		target = line->fit.names[0];

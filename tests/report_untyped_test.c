@@ -41,6 +41,10 @@ HI_TEST(report_untyped, the_hint_is_what_the_language_asks_for)
 			hint_of("dictEntry", "", "v.val", 2, 1));
 	HI_ASSERT_STREQ("record dictEntry { key -> blob NAME; }",
 			hint_of("dictEntry", "", "key", 6, 3));
+	sizes[0].most = 56;
+	HI_ASSERT_STREQ("record dictEntry { key -> blob NAME; }",
+			hint_of("dictEntry", "", "key", 1, 3));
+	sizes[0].most = 48;
 	HI_ASSERT_STREQ("record dict { ht_table[i] for i in 0 .. N -> TYPE; }",
 			hint_of("dict", "", "ht_table[]", 1, 0));
 	HI_ASSERT_STREQ(
@@ -116,7 +120,7 @@ HI_TEST(report_untyped, the_page_has_fields_sizes_hints_and_what_fits)
 		"\n  record dictEntry { v.val -> TYPE if …; }\n",
 		"# the size fits struct redisObject, evil\\x1b[31m",
 		"c, d, e, and 37 more\n",
-		"\n  root server -> TYPE if …;\n",
+		"\n  root server -> blob NAME;\n",
 	};
 	struct sample *s = sample_make();
 	const char *text = render(make_report(s, 10), 200);
