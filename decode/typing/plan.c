@@ -254,24 +254,42 @@ static uint32_t index_for(struct hi_plans *plans, hi_type_id id)
 	return plan->index;
 }
 
+/* Under the lock. Several ids may stand for one type: it has one plan. */
+static uint32_t find_plan(struct hi_plans *plans, hi_type_id id)
+{
+	hi_type_id one = type_of(plans, id)->id;
+	struct map_entry *entry;
+	uint32_t index;
+
+	if (plans->priv->map_used * 2 + 2 >= plans->priv->map_size && !map_grow(plans)) {
+		atomic_store(&plans->priv->failed, true);
+		return HI_PLAN_NOTHING;
+	}
+	entry = map_slot(plans->priv->map, plans->priv->map_size, one ? one : id);
+	if (!entry->plan) {
+		*entry = (struct map_entry){one ? one : id, index_for(plans, id)};
+		plans->priv->map_used++;
+	}
+	index = entry->plan;
+	entry = map_slot(plans->priv->map, plans->priv->map_size, id);
+	if (!entry->plan) {
+		*entry = (struct map_entry){id, index};
+		plans->priv->map_used++;
+	}
+	return index;
+}
+
 uint32_t hi_plans_of(struct hi_plans *plans, hi_type_id id)
 {
-	struct map_entry *entry;
-	uint32_t index = HI_PLAN_NOTHING;
+	const struct map_entry *entry = NULL;
+	uint32_t index;
 
 	if (!id)
 		return HI_PLAN_NOTHING;
 	pthread_mutex_lock(&plans->priv->lock);
-	if (plans->priv->map_used * 2 >= plans->priv->map_size && !map_grow(plans)) {
-		atomic_store(&plans->priv->failed, true);
-	} else {
+	if (plans->priv->map_size)
 		entry = map_slot(plans->priv->map, plans->priv->map_size, id);
-		if (!entry->plan) {
-			*entry = (struct map_entry){id, index_for(plans, id)};
-			plans->priv->map_used++;
-		}
-		index = entry->plan;
-	}
+	index = entry && entry->plan ? entry->plan : find_plan(plans, id);
 	pthread_mutex_unlock(&plans->priv->lock);
 	return index;
 }
