@@ -57,7 +57,9 @@ static bool fits_as_array(struct hi_spreader *w, const struct hi_plan *plan,
 {
 	uint64_t n = plan->size ? usable / plan->size : 0;
 
-	if (n < 2 || plan->open_ended)
+	/* What ends in a tail that rules know is not one of many. */
+	if (n < 2 || plan->open_ended ||
+	    (plan->rules && (plan->rules->tail_known || plan->rules->size)))
 		return false;
 	if (plan->klass == HI_TYPE_STRING || plan->klass == HI_TYPE_SCALAR ||
 	    plan->klass == HI_TYPE_POINTER_ARRAY)
