@@ -16,17 +16,24 @@
 #include "report/untyped_report.h"
 
 /* Smaller ones fit everything; larger modules cost more than they tell. */
-enum { TOP = 10, LEAST_RECORD = 9, SIZES_TRIED = 3, MAX_DWARF = 256 << 20 };
+enum { TOP = 10, LEAST_RECORD = 9, SIZES_TRIED = 3, RANKS = 5, MAX_DWARF = 256 << 20 };
 
 HI_DEFINE_GUARD(struct hi_untyped *, hi_untyped_destroy)
 HI_DEFINE_GUARD(struct hi_untyped_report *, hi_untyped_report_destroy)
 
 struct candidate {
 	uint64_t usable; /* of a block that holds one */
+	uint64_t live;	 /* objects of this type that are known */
 	const struct hi_type *type;
 };
+/* A type that objects have. */
+struct known {
+	const char *name;
+	uint64_t live;
+};
 struct search {
-	struct HI_VECTOR(uint64_t) wanted; /* usable sizes, sorted */
+	struct HI_VECTOR(struct known) known; /* by name */
+	struct HI_VECTOR(uint64_t) wanted;    /* usable sizes, sorted */
 	struct HI_VECTOR(struct candidate) found;
 	bool failed;
 };
@@ -45,25 +52,60 @@ static bool is_plain(const struct hi_type *type)
 	       strncmp(type->name, "std::", 5) != 0 && !strchr(type->name, '<');
 }
 
-/* By block size, then name. */
+static int by_name(const void *a, const void *b)
+{
+	const struct known *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* By block size; what the heap has most of first; then name. */
 static int by_fit(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
 	if (x->usable != y->usable)
 		return x->usable < y->usable ? -1 : 1;
+	if (x->live != y->live)
+		return x->live > y->live ? -1 : 1;
 	return strcmp(x->type->name, y->type->name);
+}
+
+static enum hi_status list_known(const struct hi_inspection *in, struct search *s,
+				 struct hi_error *err)
+{
+	for (size_t i = 0; i < in->census->n_rows; i++) {
+		const struct hi_census_row *row = &in->census->rows[i];
+		struct known known = {in->graph->types[row->type].name, row->count};
+
+		if (!hi_vector_push(&s->known, known))
+			return hi_fail_memory(err, "types that fit");
+	}
+	if (s->known.count > 1)
+		qsort(s->known.items, s->known.count, sizeof(*s->known.items), by_name);
+	return HI_OK;
+}
+
+static uint64_t live_of(const struct search *s, const char *name)
+{
+	const struct known key = {.name = name}, *found = NULL;
+
+	if (s->known.count)
+		found = bsearch(&key, s->known.items, s->known.count, sizeof(key),
+				by_name);
+	return found ? found->live : 0;
 }
 
 static bool take_record(const struct hi_type *type, void *arg)
 {
 	struct search *s = arg;
-	struct candidate c = {hi_fit_usable(type->size), type};
+	struct candidate c = {.usable = hi_fit_usable(type->size), .type = type};
 
 	/* A hint must be able to name it. */
 	if (!*type->name || !bsearch(&c.usable, s->wanted.items, s->wanted.count,
 				     sizeof(*s->wanted.items), by_size))
 		return true;
+	c.live = live_of(s, type->name);
 	s->failed = !hi_vector_push(&s->found, c);
 	return !s->failed;
 }
@@ -86,6 +128,9 @@ static enum hi_status find_records(struct hi_inspection *in, struct hi_untyped_r
 				return hi_fail_memory(err, "types that fit");
 	if (!in->types || !s->wanted.count)
 		return HI_OK;
+	status = list_known(in, s, err);
+	if (status != HI_OK)
+		return status;
 	qsort(s->wanted.items, s->wanted.count, sizeof(*s->wanted.items), by_size);
 	status = hi_types_each_record(in->types, LEAST_RECORD, MAX_DWARF, take_record, s,
 				      &r->modules_skipped, err);
@@ -96,12 +141,15 @@ static enum hi_status find_records(struct hi_inspection *in, struct hi_untyped_r
 	return status;
 }
 
-/* The better one to show is lower: of the owner's module, plain. */
+/* The better one to show is lower: one that the heap has, of the owner's module,
+ * plain. */
 static unsigned rank_of(const struct candidate *c, const char *module)
 {
 	const char *of = c->type->module;
 
-	return 2u * (!module || !of || strcmp(module, of) != 0) + !is_plain(c->type);
+	if (c->live)
+		return 0;
+	return 1 + 2u * (!module || !of || strcmp(module, of) != 0) + !is_plain(c->type);
 }
 
 static size_t first_of(const struct search *s, uint64_t usable)
@@ -142,7 +190,7 @@ static void add_fits(const struct search *s, uint64_t usable, const char *module
 static void find_fits(const struct search *s, struct hi_untyped_line *line)
 {
 	for (size_t k = 0; is_wanted(line->row, k); k++)
-		for (unsigned rank = 0; rank < 4; rank++)
+		for (unsigned rank = 0; rank < RANKS; rank++)
 			add_fits(s, line->row->sizes[k].least, line->row->module, rank,
 				 &line->fit);
 }
@@ -156,6 +204,7 @@ static enum hi_status find_candidates(struct hi_inspection *in,
 	for (size_t i = 0; i < r->n_rows && status == HI_OK; i++)
 		find_fits(&s, &r->rows[i]);
 	hi_vector_free(&s.wanted);
+	hi_vector_free(&s.known);
 	hi_vector_free(&s.found);
 	return status;
 }

@@ -152,6 +152,13 @@ static const char *word_of(const char *field, struct hi_arena *arena)
 			       field, at + 2);
 }
 
+/* Of sizes that no record has. */
+static bool is_buffer(const struct hi_untyped_row *row)
+{
+	return row->n_sizes > MANY_SIZES ||
+	       (row->n_sizes && row->sizes[0].least != row->sizes[0].most);
+}
+
 const char *hi_untyped_hint(const struct hi_untyped_line *line, struct hi_arena *arena)
 {
 	const struct hi_untyped_row *row = line->row;
@@ -159,8 +166,7 @@ const char *hi_untyped_hint(const struct hi_untyped_line *line, struct hi_arena 
 
 	if (!word)
 		return NULL;
-	if (row->n_sizes > MANY_SIZES ||
-	    (row->n_sizes && row->sizes[0].least != row->sizes[0].most))
+	if (is_buffer(row))
 		target = "blob NAME";
 	else if (row->n_sizes == 1 && line->fit.total == 1)
 		target = line->fit.names[0];
@@ -266,7 +272,8 @@ static void show_hints(const struct hi_untyped_report *r, struct hi_page *page)
 		else if (!*hint)
 			continue;
 		hi_page_code(page, hi_page_safe(page, hint));
-		show_fit(&r->rows[i].fit, page);
+		if (!is_buffer(r->rows[i].row))
+			show_fit(&r->rows[i].fit, page);
 	}
 	if (r->modules_skipped)
 		hi_page_note(page, hi_page_printf(page,
