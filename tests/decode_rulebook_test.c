@@ -36,15 +36,18 @@ static hi_type_id draw(struct hi_type type)
 
 static hi_type_id draw_pointer(hi_type_id to)
 {
-	char name[200];
+	static char names[TYPES][200];
 
 	for (uint32_t i = 1; i <= n_types; i++)
 		if (types[i].kind == HI_KIND_POINTER && types[i].target == to &&
 		    strchr(types[i].name, '*'))
 			return i;
-	snprintf(name, sizeof(name), "%s *", types[to].name);
-	return draw((struct hi_type){
-		.kind = HI_KIND_POINTER, .name = strdup(name), .size = 8, .target = to});
+	HI_ASSERT(n_types + 1 < TYPES);
+	snprintf(names[n_types + 1], sizeof(names[0]), "%s *", types[to].name);
+	return draw((struct hi_type){.kind = HI_KIND_POINTER,
+				     .name = names[n_types + 1],
+				     .size = 8,
+				     .target = to});
 }
 
 static hi_type_id draw_record(const char *name, uint64_t size)
@@ -884,11 +887,12 @@ HI_TEST(rulebook, mutated_hints_compile_or_are_refused)
 
 		memcpy(copy, text, sizeof(text));
 		copy[at] = text[(size_t)rand() % (sizeof(text) - 1)];
-		if (r % 2)
-			memmove(copy + at, copy + at + 1 + r % 7,
-				sizeof(text) - at - 1 > 1 + r % 7
-					? sizeof(text) - at - 1 - r % 7
-					: 1);
+		if (r % 2) {
+			size_t hole = 1 + r % 7, left = sizeof(text) - at;
+
+			if (hole < left) /* the NUL at the end moves too */
+				memmove(copy + at, copy + at + hole, left - hole);
+		}
 		HI_ASSERT_OK(hi_rulebook_create_with(&source, &book, &err), &err);
 		if (hi_rulebook_add(book, "x", copy, strlen(copy), &err) == HI_OK)
 			for (uint32_t t = 1; t <= n_types; t++)
