@@ -159,10 +159,14 @@ static bool is_buffer(const struct hi_untyped_row *row)
 	       (row->n_sizes && row->sizes[0].least != row->sizes[0].most);
 }
 
-const char *hi_untyped_hint(const struct hi_untyped_line *line, struct hi_arena *arena)
+/* "v.val -> TYPE if …;", what stands in the record. */
+static const char *statement_of(const struct hi_untyped_line *line,
+				struct hi_arena *arena)
 {
 	const struct hi_untyped_row *row = line->row;
-	const char *word = word_of(text_of(row->field), arena), *target = "TYPE if …";
+	const char *word =
+		*line->variable ? line->variable : word_of(text_of(row->field), arena);
+	const char *target = "TYPE if …";
 
 	if (!word)
 		return NULL;
@@ -172,12 +176,21 @@ const char *hi_untyped_hint(const struct hi_untyped_line *line, struct hi_arena 
 		target = line->fit.names[0];
 	else if (row->n_sizes == 1)
 		target = "TYPE";
+	return hi_arena_printf(arena, "%s -> %s;", word, target);
+}
+
+const char *hi_untyped_hint(const struct hi_untyped_line *line, struct hi_arena *arena)
+{
+	const char *statement;
+
+	if (!*line->variable && !*line->record)
+		return "";
+	statement = statement_of(line, arena);
+	if (!statement)
+		return NULL;
 	if (*line->variable)
-		return hi_arena_printf(arena, "root %s -> %s;", line->variable, target);
-	if (*line->record)
-		return hi_arena_printf(arena, "record %s { %s -> %s; }",
-				       bare(line->record), word, target);
-	return "";
+		return hi_arena_printf(arena, "root %s", statement);
+	return hi_arena_printf(arena, "record %s { %s }", bare(line->record), statement);
 }
 
 /* ---- as a page ---- */
@@ -258,23 +271,66 @@ static void show_fit(const struct hi_candidates *fit, struct hi_page *page)
 	if (fit->total > fit->n)
 		text = hi_page_printf(page, "%s, and %zu more", text,
 				      fit->total - fit->n);
-	hi_page_note(page, hi_page_printf(page, "  # the size fits %s", text));
+	hi_page_note(page, hi_page_printf(page, "    # the size fits %s", text));
+}
+
+static void show_code(struct hi_page *page, const char *code, const char *indent)
+{
+	if (!code)
+		page->failed = true;
+	else
+		hi_page_code(page, hi_page_printf(page, "%s%s", indent,
+						  hi_page_safe(page, code)));
+}
+
+static bool same_record(const struct hi_untyped_line *a, const struct hi_untyped_line *b)
+{
+	return *a->record && strcmp(bare(a->record), bare(b->record)) == 0;
+}
+
+/* All statements about one record: only its first block would count. */
+static void show_record(const struct hi_untyped_report *r, size_t first,
+			struct hi_page *page)
+{
+	const struct hi_untyped_line *line = &r->rows[first];
+	struct hi_arena *arena = &page->arena;
+
+	show_code(page, hi_arena_printf(arena, "record %s {", bare(line->record)), "");
+	for (size_t i = first; i < r->n_rows; i++) {
+		if (!same_record(line, &r->rows[i]))
+			continue;
+		show_code(page, statement_of(&r->rows[i], arena), "    ");
+		if (!is_buffer(r->rows[i].row))
+			show_fit(&r->rows[i].fit, page);
+	}
+	show_code(page, "}", "");
+}
+
+static void show_hint(const struct hi_untyped_report *r, size_t i, struct hi_page *page)
+{
+	const struct hi_untyped_line *line = &r->rows[i];
+	bool more = false;
+
+	for (size_t k = 0; k < i; k++)
+		if (same_record(line, &r->rows[k]))
+			return;
+	for (size_t k = i + 1; k < r->n_rows; k++)
+		more |= same_record(line, &r->rows[k]);
+	if (more) {
+		show_record(r, i, page);
+	} else if (*line->record || *line->variable) {
+		show_code(page, hi_untyped_hint(line, &page->arena), "");
+		if (!is_buffer(line->row))
+			show_fit(&line->fit, page);
+	}
 }
 
 static void show_hints(const struct hi_untyped_report *r, struct hi_page *page)
 {
-	hi_page_heading(page, "Hints that would name it", "for a file of --hints");
-	for (size_t i = 0; i < r->n_rows; i++) {
-		const char *hint = hi_untyped_hint(&r->rows[i], &page->arena);
-
-		if (!hint)
-			page->failed = true;
-		else if (!*hint)
-			continue;
-		hi_page_code(page, hi_page_safe(page, hint));
-		if (!is_buffer(r->rows[i].row))
-			show_fit(&r->rows[i].fit, page);
-	}
+	hi_page_heading(page, "Hints that would name it",
+			"for a file of --hints that begins with: hints NAME");
+	for (size_t i = 0; i < r->n_rows; i++)
+		show_hint(r, i, page);
 	if (r->modules_skipped)
 		hi_page_note(page, hi_page_printf(page,
 						  "%u modules have too much debug "

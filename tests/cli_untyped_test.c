@@ -2,6 +2,8 @@
 /* Names by field through the whole program: fixtures/untyped_fields.c. */
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/harness.h"
 #include "tests/support/command.h"
@@ -128,6 +130,36 @@ HI_TEST_SCENARIO(untyped, fields_are_ranked_with_what_fits_and_a_hint)
 	HI_ASSERT_STREQ("root spare -> TYPE;", text_of(spare, "hint"));
 	HI_ASSERT_STREQ("record shelf { buffer[i] for i in 0 .. N -> blob NAME; }",
 			text_of(row_with(doc, "field", "buffer[]"), "hint"));
+}
+
+/* What the page suggests, with the names filled in. */
+HI_TEST_SCENARIO(untyped, the_hint_that_is_suggested_names_the_objects)
+{
+	static const char hints[] = "hints shelves\n"
+				    "record shelf {\n"
+				    "    item -> struct crate;\n"
+				    "    buffer[i] for i in 0 .. 4 -> blob paper;\n"
+				    "}\n"
+				    "root spare -> blob spare;\n";
+	char path[] = "/tmp/heapinspect-hints-XXXXXX";
+	int fd = mkstemp(path);
+	json_t *doc, *objects;
+
+	HI_ASSERT(fd >= 0);
+	HI_ASSERT(write(fd, hints, sizeof(hints) - 1) == (ssize_t)sizeof(hints) - 1);
+	close(fd);
+	doc = parse(hi_heapinspect("census", "--hints", path, "--pid", start(), "--json",
+				   "--all"));
+	unlink(path);
+	HI_ASSERT_EQ(SHELVES, number_of(row_with(doc, "type", "struct crate"), "count"));
+	HI_ASSERT_EQ(SHELVES * BUFFERS,
+		     number_of(row_with(doc, "type", "paper"), "count"));
+	HI_ASSERT_EQ(1, number_of(row_with(doc, "type", "spare"), "count"));
+	objects = json_object_get(json_object_get(doc, "typed"), "objects");
+	/* What a hint says is never exact. */
+	HI_ASSERT_EQ(SHELVES, number_of(objects, "exact"));
+	HI_ASSERT_EQ(SHELVES * (1 + BUFFERS) + 1, number_of(objects, "inferred"));
+	HI_ASSERT_EQ(SHELVES * LINKS, number_of(objects, "by_field"));
 }
 
 HI_TEST_SCENARIO(untyped, every_command_takes_names_by_field)

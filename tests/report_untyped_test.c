@@ -134,6 +134,28 @@ HI_TEST(report_untyped, the_page_has_fields_sizes_hints_and_what_fits)
 		      text);
 }
 
+HI_TEST(report_untyped, what_is_about_one_record_is_one_block)
+{
+	static struct hi_untyped_row rows[] = {
+		{"struct shelf", "item", NULL, 1, 3, 1, sizes, 1},
+		{"spare", "", NULL, 1, 2, 1, sizes, 1},
+		{"shelf", "buffer[]", NULL, 1, 1, 1, sizes + 2, 1}};
+	struct hi_untyped_line lines[] = {
+		{.row = &rows[0], .record = "struct shelf", .variable = ""},
+		{.row = &rows[1], .record = "", .variable = "spare"},
+		{.row = &rows[2], .record = "shelf", .variable = ""}};
+	struct sample *s = sample_make();
+	struct hi_untyped_report r = {.head = &s->head, .rows = lines, .n_rows = 3};
+	const char *text = render(&r, 80);
+
+	HI_ASSERT_MSG(strstr(text, "\n  record shelf {\n"
+				   "      item -> TYPE;\n"
+				   "      buffer[i] for i in 0 .. N -> blob NAME;\n"
+				   "  }\n"
+				   "  root spare -> TYPE;\n") != NULL,
+		      "%s", text);
+}
+
 HI_TEST(report_untyped, the_document_says_it_too)
 {
 	static const char *const parts[] = {
