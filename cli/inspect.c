@@ -191,6 +191,24 @@ static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *
 	return HI_OK;
 }
 
+/* jemalloc, tcmalloc, arenas of the program's own. */
+static void say_outside(struct hi_inspection *in)
+{
+	struct hi_typing_stats stats = hi_typing_stats(in->typing);
+	char bytes[24];
+
+	if (stats.carving.outside)
+		hi_inspect_warn(in,
+				"%" PRIu64 " objects (%s) lie where no allocator that is "
+				"known is: typed pointers lead there; leaks and free "
+				"memory there are unknown",
+				stats.carving.outside,
+				hi_text_bytes(bytes, stats.outside_bytes));
+	if (stats.carving.at_limit)
+		hi_inspect_warn(in, "too many pointers into pools: no objects were "
+				    "carved out of them");
+}
+
 static enum hi_status link_objects(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_typing_options options = {.conservative = in->options->conservative,
@@ -208,6 +226,8 @@ static enum hi_status link_objects(struct hi_inspection *in, struct hi_error *er
 	status = hi_typing_run(in->image, in->modules, in->types, in->allocator, objects,
 			       &options, &in->typing, &in->graph, err);
 	say_hints(in);
+	if (status == HI_OK)
+		say_outside(in);
 	/* Inflated debug sections leave megabytes behind, and the peak is to come. */
 	(void)malloc_trim(0);
 	return status;

@@ -45,6 +45,9 @@ struct hi_head {
 	const char *allocator_version, *allocator_found_by;
 	uint64_t arenas;
 	uint64_t damaged, skipped_bytes; /* places where the heap does not hold */
+	/* Objects found by typed pointers alone, where no allocator that is known
+	 * is: leaks and free memory there are unknown. */
+	uint64_t outside_objects, outside_bytes;
 	struct hi_head_module_counts modules;
 	bool conservative; /* types were not asked for */
 	/* How much of the live heap has a type; NULL: no heap is known. */

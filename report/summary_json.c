@@ -43,11 +43,11 @@ static void write_totals(const struct hi_summary_report *r, struct hi_json *json
 {
 	hi_json_object(json, "objects");
 	heap_number(r, json, "live", r->live_objects);
-	heap_number(r, json, "leak", r->leak_objects);
+	heap_number(r, json, "leak", r->leaks_known ? r->leak_objects : UINT64_MAX);
 	hi_json_end(json);
 	hi_json_object(json, "bytes");
 	heap_number(r, json, "live", r->live_bytes);
-	heap_number(r, json, "leak", r->leak_bytes);
+	heap_number(r, json, "leak", r->leaks_known ? r->leak_bytes : UINT64_MAX);
 	hi_json_end(json);
 }
 

@@ -35,8 +35,11 @@ static const char *leaked(const struct hi_summary_report *r, struct hi_page *pag
 {
 	char bytes[24], n[32];
 
+	if (!r->leaks_known)
+		return "; leaks are unknown";
 	if (r->leak_objects == 0)
-		return "; no leaks";
+		return r->head->outside_objects ? "; no leaks that can be known"
+						: "; no leaks";
 	return hi_page_printf(page, "; %s leaked in %s root%s",
 			      hi_bytes(bytes, r->leak_bytes), hi_count(n, r->leak_roots),
 			      r->leak_roots == 1 ? "" : "s");

@@ -153,6 +153,17 @@ static enum hi_status find_types(struct hi_typing *typing, struct hi_error *err)
 	return status;
 }
 
+static uint64_t bytes_outside(const struct hi_typing *typing)
+{
+	const struct hi_range *ranges;
+	size_t n = hi_carving_outside(typing->carving, &ranges);
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += ranges[i].end - ranges[i].start;
+	return bytes;
+}
+
 /* Objects were carved out: a new table, and the roots once more, by it. */
 static enum hi_status take_remade(struct hi_typing *typing, struct hi_graph_builder **b,
 				  struct hi_error *err)
@@ -167,6 +178,7 @@ static enum hi_status take_remade(struct hi_typing *typing, struct hi_graph_buil
 	hi_graph_builder_destroy(old);
 	if (status != HI_OK)
 		return status;
+	typing->stats.outside_bytes = bytes_outside(typing);
 	hi_views_deinit(&typing->views);
 	status = hi_views_init(&typing->views, typing->image->memory, typing->objects,
 			       err);
