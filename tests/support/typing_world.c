@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "attach/mock.h"
+#include "census/analysis.h"
 #include "harness.h"
 
 static struct hi_error world_err;
@@ -71,6 +72,8 @@ static void world_reset(struct world *w)
 	hi_graph_destroy(w->graph);
 	w->typing = NULL;
 	w->graph = NULL;
+	hi_rulebook_destroy(w->book); /* names and rules are borrowed until now */
+	w->book = NULL;
 }
 
 void world_free(struct world *w)
@@ -102,6 +105,11 @@ static void add_memory(struct world *w, uint64_t start, uint64_t size,
 	HI_ASSERT_OK(hi_image_add_mapping(w->image, &m, &world_err), &world_err);
 }
 
+void world_mapping(struct world *w, uint64_t start, uint64_t size)
+{
+	add_memory(w, start, size, HI_MAPPING_ANONYMOUS);
+}
+
 struct world *world_create(void)
 {
 	struct world *w = hi_calloc(1, sizeof(*w));
@@ -127,38 +135,40 @@ struct world *world_create(void)
 	return w;
 }
 
-static hi_type_id add_type(struct world *w, struct hi_type type)
+hi_type_id world_add_type(struct world *w, struct hi_type type)
 {
 	HI_ASSERT(w->n_types < WORLD_TYPES);
 	type.id = w->n_types;
 	type.layout_hash = 1000u + type.id;
-	type.file = "";
-	w->types[w->n_types] = type;
-	return w->n_types++;
+	type.file = type.module = "";
+	w->types[type.id] = type;
+	w->n_types++;
+	return type.id;
 }
 
 hi_type_id world_scalar(struct world *w, enum hi_type_kind kind, const char *name,
 			uint64_t size)
 {
-	return add_type(w, (struct hi_type){.kind = kind, .name = name, .size = size});
+	return world_add_type(w,
+			      (struct hi_type){.kind = kind, .name = name, .size = size});
 }
 
 hi_type_id world_pointer(struct world *w, hi_type_id target)
 {
-	return add_type(w, (struct hi_type){.kind = HI_KIND_POINTER,
-					    .name = "pointer",
-					    .size = 8,
-					    .target = target});
+	return world_add_type(w, (struct hi_type){.kind = HI_KIND_POINTER,
+						  .name = "pointer",
+						  .size = 8,
+						  .target = target});
 }
 
 hi_type_id world_array(struct world *w, hi_type_id element, uint64_t count)
 {
-	return add_type(w, (struct hi_type){.kind = HI_KIND_ARRAY,
-					    .name = "array",
-					    .size = count * w->types[element].size,
-					    .target = element,
-					    .count = count,
-					    .flexible = count == 0});
+	return world_add_type(w, (struct hi_type){.kind = HI_KIND_ARRAY,
+						  .name = "array",
+						  .size = count * w->types[element].size,
+						  .target = element,
+						  .count = count,
+						  .flexible = count == 0});
 }
 
 void world_member(struct world *w, struct hi_member member)
@@ -172,10 +182,10 @@ hi_type_id world_record(struct world *w, enum hi_type_kind kind, const char *nam
 			uint64_t size, ...)
 {
 	hi_type_id id =
-		add_type(w, (struct hi_type){.kind = kind,
-					     .name = name,
-					     .size = size,
-					     .members = &w->members[w->n_members]});
+		world_add_type(w, (struct hi_type){.kind = kind,
+						   .name = name,
+						   .size = size,
+						   .members = &w->members[w->n_members]});
 	const char *member;
 	va_list ap;
 
@@ -243,18 +253,46 @@ static enum hi_status build_objects(struct world *w, struct hi_objects **ret,
 	return hi_objects_seal(b, ret, err);
 }
 
+static enum hi_status make_rules(struct world *w, struct hi_rule_source *ret,
+				 struct hi_error *err)
+{
+	const struct hi_expression_source source = world_expressions(w);
+	enum hi_status status;
+
+	if (!w->hints)
+		return HI_OK;
+	status = hi_rulebook_create_with(&source, &w->book, err);
+	if (status == HI_OK)
+		status = hi_rulebook_add(w->book, "x.hints", w->hints, strlen(w->hints),
+					 err);
+	if (status == HI_OK)
+		*ret = hi_rulebook_source(w->book);
+	return status;
+}
+
 enum hi_status world_run(struct world *w, const struct hi_typing_options *options,
 			 struct hi_error *err)
 {
+	struct hi_typing_options all = options ? *options : (struct hi_typing_options){};
 	struct hi_objects *objects = NULL;
 	enum hi_status status;
 
 	world_reset(w);
-	status = build_objects(w, &objects, err);
+	status = make_rules(w, &all.rules, err);
+	if (status == HI_OK)
+		status = build_objects(w, &objects, err);
 	if (status == HI_OK)
 		status = hi_typing_run_with(w->image, NULL, &w->source, NULL, objects,
-					    options, &w->typing, &w->graph, err);
+					    &all, &w->typing, &w->graph, err);
 	return status;
+}
+
+const char *world_warning(struct world *w, size_t i)
+{
+	const char *const *list;
+	size_t n = w->book ? hi_rulebook_warnings(w->book, &list) : 0;
+
+	return i < n ? list[i] : "";
 }
 
 hi_node world_node(const struct world *w, uint64_t addr)
@@ -278,6 +316,39 @@ const char *world_type(const struct world *w, uint64_t addr)
 	snprintf(out, sizeof(text[0]), "%s%s",
 		 type->klass == HI_TYPE_FIELD ? "" : type->name,
 		 w->graph->objects->flags[node] & HI_OBJECT_ARRAY ? "[]" : "");
+	return out;
+}
+
+const char *world_named_type(const struct world *w, uint64_t addr)
+{
+	return w->graph->types[w->graph->objects->type[world_node(w, addr)]].name;
+}
+
+enum hi_evidence world_evidence(const struct world *w, uint64_t addr)
+{
+	return (enum hi_evidence)(w->graph->objects->flags[world_node(w, addr)] &
+				  HI_OBJECT_EVIDENCE_MASK);
+}
+
+const char *world_leaks(const struct world *w)
+{
+	static char text[4][1000];
+	static unsigned turn;
+	char *out = text[turn++ % 4];
+	struct hi_reach *reach;
+	size_t used = 0;
+
+	HI_ASSERT_OK(hi_reach_compute(w->graph, 1, &reach, &world_err), &world_err);
+	out[0] = 0;
+	for (hi_node i = 0; i < w->graph->n_objects && used < sizeof(text[0]) - 20; i++)
+		if (!hi_bit(reach->any, i))
+			used += (size_t)snprintf(
+				out + used, sizeof(text[0]) - used, "%s%llx",
+				used ? " " : "",
+				(unsigned long long)(hi_objects_address(w->graph->objects,
+									i) -
+						     WORLD_HEAP));
+	hi_reach_destroy(reach);
 	return out;
 }
 
