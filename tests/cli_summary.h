@@ -36,21 +36,23 @@ static inline long long number(json_t *doc, const char *object, const char *key)
 	return json_integer_value(json_object_get(json_object_get(doc, object), key));
 }
 
-static inline json_t *row_of_type(json_t *doc, const char *type)
+/* A type has a row for each kind of evidence. key: "count", "shallow". */
+static inline long long sum_of_type(json_t *doc, const char *type, const char *key)
 {
+	long long sum = 0;
 	json_t *row;
 	size_t i;
 
 	json_array_foreach(
 		json_object_get(doc, "types"), i,
-		row) if (!strcmp(json_string_value(json_object_get(row, "type")),
-				 type)) return row;
-	return NULL;
+		row) if (!strcmp(json_string_value(json_object_get(row, "type")), type))
+		sum += json_integer_value(json_object_get(row, key));
+	return sum;
 }
 
 static inline long long count_of_type(json_t *doc, const char *type)
 {
-	return json_integer_value(json_object_get(row_of_type(doc, type), "count"));
+	return sum_of_type(doc, type, "count");
 }
 
 static inline bool has_root(json_t *doc, const char *name)

@@ -40,7 +40,6 @@ void hi_load_redis(struct hi_load *load, long keys, struct hi_redis_truth *truth
 struct hi_memcached_truth {
 	long items; /* that are left, chunked ones too */
 	long chunked;
-	long chunked_bytes; /* as stats counts them, of all chunked ones */
 };
 void hi_load_memcached(struct hi_load *load, long items, long chunked,
 		       struct hi_memcached_truth *truth);
