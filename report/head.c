@@ -115,7 +115,7 @@ const char *hi_head_conservative(const struct hi_head *head, struct hi_page *pag
 
 	if (!hi_head_has_shares(head) || !head->shares->conservative_only.bytes)
 		return "";
-	return hi_page_printf(page, "; %s by conservative edges alone",
+	return hi_page_printf(page, "%s by conservative edges alone",
 			      hi_bytes(bytes, head->shares->conservative_only.bytes));
 }
 
@@ -149,7 +149,7 @@ static void show_shares(const struct hi_head *head, struct hi_page *page, bool w
 		return;
 	hi_page_fact(page, "typed", shares_text(head->shares, page));
 	if (!whole && head->shares->conservative_only.bytes)
-		hi_page_fact(page, "alive", hi_head_conservative(head, page) + 2);
+		hi_page_fact(page, "alive", hi_head_conservative(head, page));
 }
 
 static void show_children(const struct hi_head *head, struct hi_page *page)

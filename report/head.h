@@ -65,7 +65,7 @@ enum { HI_HEAD_WARNINGS = 2 }; /* shown in a whole head; the rest is counted */
 /* What is known of the snapshot. Not whole: pause, gaps and warnings alone (for
  * the commands beside summary). */
 void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole);
-/* "; 5.0 MiB by conservative edges alone", where types were asked for; else "".
+/* "5.0 MiB by conservative edges alone", where types were asked for; else "".
  * A head that is not whole says it itself. */
 const char *hi_head_conservative(const struct hi_head *head, struct hi_page *page);
 /* Does the head say how much is typed? */

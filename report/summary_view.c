@@ -288,13 +288,14 @@ static void show_roots(const struct hi_summary_report *r, struct hi_page *page)
 		{"variable", HI_COLUMN_TEXT},  {"kind", HI_COLUMN_WORD},
 		{"retained", HI_COLUMN_BYTES}, {"of live", HI_COLUMN_PERCENT},
 		{"type", HI_COLUMN_TEXT},      {"where", HI_COLUMN_TEXT}};
+	const char *doubtful = hi_head_conservative(r->head, page);
 	struct hi_table *t;
 
 	if (r->live_bytes == 0)
 		return;
 	hi_page_heading(page, "What keeps it alive", NULL);
-	hi_page_text(page, hi_page_printf(page, "%s%s", kinds_text(r, page),
-					  hi_head_conservative(r->head, page)));
+	hi_page_text(page, hi_page_printf(page, "%s%s%s", kinds_text(r, page),
+					  *doubtful ? "; " : "", doubtful));
 	t = hi_page_table(page, columns, 6);
 	for (size_t i = 0; i < shown(r->n_roots, ROOTS_SHOWN); i++) {
 		const struct hi_node_info *root = &r->roots[i];
