@@ -227,7 +227,7 @@ CONTAINERS(strings)
 CONTAINERS(trees)
 CONTAINERS(hashes)
 CONTAINERS(pointers)
-
+CONTAINERS(values)
 CONTAINERS(mixed)
 
 HI_TEST_SCENARIO(containers, strings_of_the_old_abi)

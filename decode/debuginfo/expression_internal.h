@@ -210,6 +210,9 @@ struct hi_found_member {
 /* As C and C++ find it: in anonymous members too, then in base classes. */
 bool hi_expr_member(struct hi_parser *p, const struct hi_type *record, const char *name,
 		    size_t length, struct hi_found_member *ret);
+/* A static member of the record or its bases whose value is said. */
+bool hi_expr_constant(struct hi_parser *p, const struct hi_type *record, const char *name,
+		      size_t length, int64_t *ret);
 enum { HI_NEAREST = 120 };
 /* "'ht_table'", or "'a', 'b', 'c', ..." if none is near, or "no members". */
 const char *hi_expr_nearest(struct hi_parser *p, const struct hi_type *record,

@@ -118,6 +118,46 @@ bool hi_expr_member(struct hi_parser *p, const struct hi_type *record, const cha
 	return search.found;
 }
 
+static bool constant_of(const struct hi_type *record, const char *name, size_t length,
+			int64_t *ret)
+{
+	for (uint32_t i = 0; i < record->n_constants; i++) {
+		const struct hi_constant *c = &record->constants[i];
+
+		if (strncmp(c->name, name, length) == 0 && c->name[length] == '\0') {
+			*ret = c->value;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool hi_expr_constant(struct hi_parser *p, const struct hi_type *record, const char *name,
+		      size_t length, int64_t *ret)
+{
+	struct generation g[2];
+	unsigned left = MEMBERS_MAX;
+
+	g[0].n = 0;
+	add_place(&g[0], record, 0);
+	for (unsigned i = 0; i < GENERATIONS_MAX && g[i & 1].n > 0; i++) {
+		struct generation *now = &g[i & 1], *next = &g[~i & 1];
+
+		next->n = 0;
+		for (unsigned k = 0; k < now->n; k++) {
+			const struct hi_type *r = now->places[k].record;
+
+			if (constant_of(r, name, length, ret))
+				return true;
+			for (uint32_t m = 0; m < r->n_members && left; m++, left--)
+				if (r->members[m].is_base)
+					add_place(next, type_of(p, r->members[m].type),
+						  0);
+		}
+	}
+	return false;
+}
+
 /* ---- the nearest for a message ---- */
 
 struct nearest {

@@ -130,6 +130,7 @@ static bool parse_name(struct hi_parser *p, struct hi_value *v)
 	const struct hi_type *self = self_type(p);
 	struct hi_found_member found;
 	bool known = false;
+	int64_t constant;
 
 	if (!parse_qualified(p, v, &known) || known)
 		return known;
@@ -145,6 +146,9 @@ static bool parse_name(struct hi_parser *p, struct hi_value *v)
 					    "'%.*s' is in more than one base class",
 					    (int)t.length, p->text + t.column);
 		hi_value_of_member(p, hi_node_leaf(p, HI_OP_SELF, 0), &found, v);
+	} else if (hi_expr_constant(p, self, p->text + t.column, t.length, &constant)) {
+		v->type = hi_ctype_integer(8, true);
+		v->node = hi_node_leaf(p, HI_OP_CONST, (uint64_t)constant);
 	} else {
 		if (!look_up(p, t.column, t.column + t.length, v, &known))
 			return false;

@@ -3,10 +3,11 @@
  * Arguments of templates: children of an instance's record. Types stay unread like
  * those of members; a pack is a DIE of its own around its elements. Templates as
  * arguments (DW_TAG_GNU_template_template_param) name no type and are left out.
+ * Values of static members are kept beside them.
  */
 #include "decode/debuginfo/types_internal.h"
 
-enum { ARGS_MAX = 1 << 12 }; /* of one instance */
+enum { ARGS_MAX = 1 << 12, CONSTANTS_MAX = 256 }; /* of one record */
 
 static void add(struct hi_types *types, uint32_t module, const struct hi_dw_die *die,
 		const char *name, bool of_pack, struct hi_type_args *args)
@@ -25,12 +26,26 @@ static void add(struct hi_types *types, uint32_t module, const struct hi_dw_die 
 		args->no_memory = true;
 }
 
+static void add_constant(const struct hi_dw_die *die, struct hi_type_args *args)
+{
+	const struct hi_constant constant = {die->name, die->value};
+
+	if (!die->name || !die->const_value || args->constants.count >= CONSTANTS_MAX)
+		return;
+	if (!hi_vector_push(&args->constants, constant))
+		args->no_memory = true;
+}
+
 void hi_type_args_take(struct hi_types *types, uint32_t module,
 		       const struct hi_dw_die *child, struct hi_type_args *args)
 {
 	struct hi_dw_die element;
 	uint64_t at = child->next;
 
+	if (child->tag == DW_TAG_variable || child->tag == DW_TAG_member) {
+		add_constant(child, args);
+		return;
+	}
 	if (child->tag != DW_TAG_GNU_template_parameter_pack) {
 		add(types, module, child, child->name, false, args);
 		return;

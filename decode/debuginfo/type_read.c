@@ -319,8 +319,10 @@ static void add_member(struct load *load, struct record *record,
 		return; /* Note [Virtual bases] */
 	}
 	member.is_base = die->tag == DW_TAG_inheritance;
-	if (!member.is_base && member_is_static(die, load->die.tag))
+	if (!member.is_base && member_is_static(die, load->die.tag)) {
+		hi_type_args_take(types, load->module, die, &record->args);
 		return;
+	}
 	member.type = hi_slot_of_die(types, load->module, die->type);
 	member.offset = die->member_location;
 	if (die->has_bit_size && die->bit_size > 0 && die->bit_size <= 4096) {
@@ -487,20 +489,32 @@ static void join_definition(struct load *load)
 		become_declaration(load, bare);
 }
 
+static bool keep_bytes(struct load *load, const void *items, size_t bytes,
+		       const void **ret)
+{
+	void *copy = bytes ? hi_arena_alloc(&load->types->arena, bytes) : NULL;
+
+	if (copy)
+		memcpy(copy, items, bytes);
+	*ret = copy;
+	return copy || !bytes;
+}
+
 static bool keep_args(struct load *load, const struct hi_type_args *args,
 		      struct hi_type *type)
 {
-	size_t bytes = args->items.count * sizeof(struct hi_template_arg);
-	struct hi_template_arg *copy;
+	const void *items, *constants;
 
-	if (bytes == 0)
-		return true;
-	copy = hi_arena_alloc(&load->types->arena, bytes);
-	if (!copy)
+	if (!keep_bytes(load, args->items.items,
+			args->items.count * sizeof(*args->items.items), &items) ||
+	    !keep_bytes(load, args->constants.items,
+			args->constants.count * sizeof(*args->constants.items),
+			&constants))
 		return false;
-	memcpy(copy, args->items.items, bytes);
-	type->args = copy;
+	type->args = items;
 	type->n_args = (uint32_t)args->items.count;
+	type->constants = constants;
+	type->n_constants = (uint32_t)args->constants.count;
 	return true;
 }
 
@@ -562,6 +576,7 @@ static void become_record(struct load *load)
 		fill_record(load, &record, &type);
 	hi_vector_free(&record.members);
 	hi_vector_free(&record.args.items);
+	hi_vector_free(&record.args.constants);
 	if (record.no_memory)
 		hi_slot_alias(load->types, load->id, HI_TYPE_UNKNOWN);
 	else

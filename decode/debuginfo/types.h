@@ -54,6 +54,12 @@ struct hi_template_arg {
 	bool of_pack;
 };
 
+/* A static member whose value is said: `static const bool small = true`. */
+struct hi_constant {
+	const char *name; /* hostile */
+	int64_t value;
+};
+
 struct hi_type {
 	hi_type_id id;
 	enum hi_type_kind kind;
@@ -72,6 +78,8 @@ struct hi_type {
 	uint32_t n_members;
 	const struct hi_template_arg *args; /* of a C++ template's instance */
 	uint32_t n_args;
+	const struct hi_constant *constants;
+	uint32_t n_constants;
 	const char *file; /* declared in; "" unknown; hostile */
 	uint32_t line;
 	const char *module; /* file name of the module that says it; "" none; hostile */

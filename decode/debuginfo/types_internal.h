@@ -191,9 +191,11 @@ void hi_type_become_kept(struct hi_types *types, hi_type_id id, hi_type_id of,
 /* ---- type_args.c ---- */
 struct hi_type_args {
 	struct HI_VECTOR(struct hi_template_arg) items;
+	struct HI_VECTOR(struct hi_constant) constants;
 	bool no_memory;
 };
-/* Takes a child of a record, if it is a template's parameter. */
+/* Takes a child of a record, if it is a template's parameter, or a static member
+ * with a value. */
 void hi_type_args_take(struct hi_types *types, uint32_t module,
 		       const struct hi_dw_die *child, struct hi_type_args *args);
 
