@@ -392,6 +392,19 @@ static int compare_types(const struct hi_plan *a, const struct hi_plan *b)
 	return -strcmp(a->name, b->name);
 }
 
+/* By their values: contexts are numbered as they come, by whichever thread. */
+static int compare_contexts(const struct hi_plan *a, const struct hi_plan *b)
+{
+	const uint64_t *x = a->context_values, *y = b->context_values;
+
+	if (!x != !y)
+		return x ? 1 : -1;
+	for (int i = 0; x && i < HI_CONTEXT_KEYS; i++)
+		if (x[i] != y[i])
+			return compare_u64(x[i], y[i]);
+	return 0;
+}
+
 /* More of it live. */
 static int compare_uses(const struct hi_plan *a, const struct hi_plan *b)
 {
@@ -401,7 +414,7 @@ static int compare_uses(const struct hi_plan *a, const struct hi_plan *b)
 		return compare_u64(b->first, a->first);
 	if (a->lead != b->lead)
 		return compare_u64(b->lead, a->lead);
-	return compare_u64(a->context, b->context);
+	return compare_contexts(a, b);
 }
 
 /* One property after the other, so that the order is total: what is said about
@@ -500,6 +513,7 @@ static struct hi_plan *make_variant(struct hi_plans *plans, uint32_t base,
 	plan->first = v->first;
 	plan->count = v->count;
 	plan->context = v->context;
+	plan->context_values = hi_plans_context_values(plans, v->context);
 	return enter_plan(plans, plan) ? plan : NULL;
 }
 

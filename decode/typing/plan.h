@@ -87,6 +87,7 @@ struct hi_plan {
 	uint32_t base;
 	uint64_t lead, first, count; /* count HI_COUNT_UNSAID: not said */
 	hi_context context;
+	const uint64_t *context_values; /* of context; NULL: nothing */
 	/* Owned by typing.c: */
 	_Atomic bool used;   /* some object has it */
 	uint32_t graph_type; /* 0: unused */
