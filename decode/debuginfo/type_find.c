@@ -79,6 +79,21 @@ enum hi_status hi_types_find(struct hi_types *types, const char *name, hi_type_i
 	return HI_OK;
 }
 
+bool hi_types_has(struct hi_types *types, const char *name, uint64_t max_dwarf)
+{
+	bool found = false;
+
+	hi_types_lock(types);
+	for (size_t i = 0; i < types->n_items && !found; i++) {
+		struct hi_module *module = types->items[i].module;
+
+		found = hi_types_dwarf_size(types, module) <= max_dwarf &&
+			find_in(types, module, name) != HI_TYPE_UNKNOWN;
+	}
+	hi_types_unlock(types);
+	return found;
+}
+
 hi_type_id hi_types_record_named(struct hi_types *types, struct hi_module *first,
 				 const char *name)
 {

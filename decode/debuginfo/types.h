@@ -104,6 +104,9 @@ const struct hi_type *hi_type_get(struct hi_types *types, hi_type_id id);
 /* By readable name, with or without "struct "; HI_NOT_FOUND. */
 enum hi_status hi_types_find(struct hi_types *types, const char *name, hi_type_id *ret,
 			     struct hi_error *err);
+/* Is there a type of this name, in a module with at most max_dwarf bytes of
+ * .debug_info? The others are not read for that. */
+bool hi_types_has(struct hi_types *types, const char *name, uint64_t max_dwarf);
 /* `T *` and `T [n]` of a type that exists. */
 hi_type_id hi_types_pointer_to(struct hi_types *types, hi_type_id id);
 /* Before any type is read: what is declared by this typedef (`typedef char *sds`)

@@ -46,6 +46,8 @@ enum hi_status hi_rulebook_add_file(struct hi_rulebook *book, const char *path,
 
 /* ---- shipped ---- */
 
+enum { MAX_ASKED_DWARF = 48 << 20 };
+
 static bool for_program(struct hi_rulebook *book, const struct hi_hints *hints,
 			const char *exe_name)
 {
@@ -61,11 +63,20 @@ static bool for_program(struct hi_rulebook *book, const struct hi_hints *hints,
 	return hints->containers && !hints->n_programs && !hints->n_types;
 }
 
+/* Shipped hints are asked about for every program: no large debug information
+ * is read only for that. */
+static bool has_type(struct hi_rulebook *book, struct hi_piece name)
+{
+	const char *text = book->types ? hi_book_piece(book, name) : NULL;
+
+	return text ? hi_types_has(book->types, text, MAX_ASKED_DWARF)
+		    : hi_type_by_name(&book->base, name.at, name.length) != 0;
+}
+
 static bool for_type(struct hi_rulebook *book, const struct hi_hints *hints)
 {
 	for (uint32_t i = 0; i < hints->n_types; i++)
-		if (hi_type_by_name(&book->base, hints->types[i].at,
-				    hints->types[i].length))
+		if (has_type(book, hints->types[i]))
 			return true;
 	return false;
 }
