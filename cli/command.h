@@ -20,6 +20,7 @@ enum hi_command_id {
 	HI_COMMAND_PATHS,
 	HI_COMMAND_EXPLAIN,
 	HI_COMMAND_WASTE,
+	HI_COMMAND_GRAPH,
 	HI_COMMANDS,
 };
 
@@ -34,10 +35,14 @@ struct hi_command {
 	enum hi_status (*run)(struct hi_inspection *in, const struct hi_head *head,
 			      struct hi_page *page, struct hi_json *json,
 			      struct hi_error *err);
+	/* Instead of run, for a command that looks at no target. */
+	enum hi_status (*run_alone)(const struct hi_options *options,
+				    struct hi_output *output, struct hi_error *err);
 };
 
 extern const struct hi_command hi_command_summary, hi_command_census, hi_command_retained,
-	hi_command_leaks, hi_command_paths, hi_command_explain, hi_command_waste;
+	hi_command_leaks, hi_command_paths, hi_command_explain, hi_command_waste,
+	hi_command_graph;
 
 /* By id; NULL ends. */
 extern const struct hi_command *const hi_commands[];

@@ -130,6 +130,16 @@ static int inspect(const struct hi_options *options, struct hi_output *output)
 	return EXIT_FINE;
 }
 
+static int run_alone(const struct hi_options *options, struct hi_output *output)
+{
+	struct hi_error err = {};
+
+	if (options->command->run_alone(options, output, &err) != HI_OK ||
+	    hi_output_commit(output, &err) != HI_OK)
+		return say_error(&err);
+	return EXIT_FINE;
+}
+
 /* A descriptor that is closed at the start would be the next file that is
  * opened: the report must not go there. Writing to these fails instead. */
 static void fill_standard_descriptors(void)
@@ -162,7 +172,7 @@ int main(int argc, char **argv)
 		return code;
 	if (hi_output_open(&options, &output, &err) != HI_OK)
 		return say_error(&err);
-	code = inspect(&options, &output);
+	code = (options.command->run_alone ? run_alone : inspect)(&options, &output);
 	hi_output_close(&output);
 	return code;
 }

@@ -30,23 +30,32 @@ enum {
 	OPT_UNTYPED,
 	OPT_HINTS,
 	OPT_NO_HINTS,
+	OPT_BANDS,
+	OPT_MIN_PCT,
+	OPT_SORT,
+	OPT_LIKE,
+	OPT_FROM,
+	OPT_TO,
+	OPT_Y_MAX,
 	OPTIONS_MAX = 32,
 };
 
 #define BIT(name) (1u << HI_COMMAND_##name)
 #define EVERY (~0u)
+#define TARGETED (~BIT(GRAPH)) /* those that look at a target */
 #define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS) | BIT(WASTE))
 
 static const struct {
 	struct argp_option option;
 	unsigned commands; /* that take it */
 } table[] = {
-	{{0, 0, 0, 0, "Target:", 1}, EVERY},
-	{{"pid", 'p', "PID", 0, "a running process", 1}, EVERY},
+	{{0, 0, 0, 0, "Target:", 1}, TARGETED},
+	{{"pid", 'p', "PID", 0, "a running process", 1}, TARGETED},
 	{{"core", OPT_CORE, "FILE", 0, "a core file (gcore's or the kernel's)", 1},
-	 EVERY},
-	{{"exe", OPT_EXE, "FILE", 0, "the core's executable, if it has moved", 1}, EVERY},
-	{{0, 0, 0, 0, "What to show:", 2}, EVERY},
+	 TARGETED},
+	{{"exe", OPT_EXE, "FILE", 0, "the core's executable, if it has moved", 1},
+	 TARGETED},
+	{{0, 0, 0, 0, "What to show:", 2}, TARGETED},
 	{{"by", OPT_BY, "WHAT", 0,
 	  "break-down: type, type2 (with the types of its children), module, class", 2},
 	 BIT(CENSUS)},
@@ -58,36 +67,53 @@ static const struct {
 	{{"min-size", OPT_MIN_SIZE, "SIZE", 0, "only rows of this many bytes (64KiB)", 2},
 	 ROWS},
 	{{"ways", 'k', "N", 0, "so many ways (5)", 2}, BIT(PATHS)},
-	{{"top", OPT_TOP, "N", 0, "so many rows a table", 2}, EVERY},
-	{{"all", OPT_ALL, 0, 0, "every row", 2}, EVERY},
-	{{0, 0, 0, 0, "How to look:", 3}, EVERY},
+	{{"top", OPT_TOP, "N", 0, "so many rows a table", 2}, TARGETED},
+	{{"all", OPT_ALL, 0, 0, "every row", 2}, TARGETED},
+	{{0, 0, 0, 0, "What to draw:", 2}, BIT(GRAPH)},
+	{{"bands", OPT_BANDS, "N", 0, "so many bands, the rest summed in OTHER (20)", 2},
+	 BIT(GRAPH)},
+	{{"min-pct", OPT_MIN_PCT, "PERCENT", 0,
+	  "without the smallest bands that have less of the area together (1)", 2},
+	 BIT(GRAPH)},
+	{{"sort", OPT_SORT, "ORDER", 0, "on top: by size, deviation, name or slope", 2},
+	 BIT(GRAPH)},
+	{{"from", OPT_FROM, "TIME", 0, "only samples from this time on", 2}, BIT(GRAPH)},
+	{{"to", OPT_TO, "TIME", 0, "only samples up to this time", 2}, BIT(GRAPH)},
+	{{"ymax", OPT_Y_MAX, "SIZE", 0, "the top of the value axis (64MiB)", 2},
+	 BIT(GRAPH)},
+	{{"like", OPT_LIKE, "FILE", 0,
+	  "colours, order and scale of the graph of another heap profile", 2},
+	 BIT(GRAPH)},
+	{{0, 0, 0, 0, "How to look:", 3}, TARGETED},
 	{{"debug-dir", OPT_DEBUG_DIR, "DIR", 0,
 	  "debug files are here instead of /usr/lib/debug (':' separates)", 3},
-	 EVERY},
+	 TARGETED},
 	{{"hints", OPT_HINTS, "FILE", 0,
 	  "what debug information does not say (docs/HINTS.md); may be repeated", 3},
-	 EVERY},
+	 TARGETED},
 	{{"no-hints", OPT_NO_HINTS, 0, 0, "without the hints for known programs", 3},
-	 EVERY},
+	 TARGETED},
 	{{"conservative", OPT_CONSERVATIVE, 0, 0,
 	  "no types: every word may be a pointer (fast)", 3},
-	 EVERY},
-	{{"swap", OPT_SWAP, 0, 0, "copy swapped pages too (brings them back)", 3}, EVERY},
+	 TARGETED},
+	{{"swap", OPT_SWAP, 0, 0, "copy swapped pages too (brings them back)", 3},
+	 TARGETED},
 	{{"max-pause", OPT_MAX_PAUSE, "TIME", 0,
 	  "give up when the target is paused for longer (200ms; 1s)", 3},
-	 EVERY},
+	 TARGETED},
 	{{"threads", OPT_THREADS, "N", 0, "threads to work with (all processors)", 3},
-	 EVERY},
+	 TARGETED},
 	{{"strict", OPT_STRICT, 0, 0, "exit with 4 if the snapshot is not complete", 3},
-	 EVERY},
+	 TARGETED},
 	{{0, 0, 0, 0, "Output:", 4}, EVERY},
-	{{"json", OPT_JSON, 0, 0, "one JSON document", 4}, EVERY},
+	{{"json", OPT_JSON, 0, 0, "one JSON document", 4}, TARGETED},
 	{{"output", 'o', "FILE", 0, "to FILE (mode 0600)", 4}, EVERY},
-	{{"color", OPT_COLOR, "WHEN", 0, "auto, always or never", 4}, EVERY},
+	{{"color", OPT_COLOR, "WHEN", 0, "auto, always or never", 4}, TARGETED},
 	{{"width", OPT_WIDTH, "N", 0, "columns of text (the terminal's, else 80)", 4},
-	 EVERY},
+	 TARGETED},
 	{{"quiet", 'q', 0, 0, "nothing but errors on stderr", 4}, EVERY},
-	{{"verbose", 'v', 0, 0, "where the time went, on stderr; more detail", 4}, EVERY},
+	{{"verbose", 'v', 0, 0, "where the time went, on stderr; more detail", 4},
+	 TARGETED},
 };
 enum { TABLE_SIZE = sizeof(table) / sizeof(table[0]) };
 
@@ -161,6 +187,65 @@ static int take_hints(const struct argp_state *state, struct hi_options *o,
 	return 0;
 }
 
+static int take_sort(const struct argp_state *state, struct hi_options *o,
+		     const char *text)
+{
+	static const char *const words[] = {"size", "deviation", "name", "slope"};
+
+	for (unsigned i = 0; i < 4; i++)
+		if (strcmp(text, words[i]) == 0) {
+			o->bands.sort = (enum hi_bands_sort)i;
+			return 0;
+		}
+	wrong(state, "--sort %s: not one of size, deviation, name, slope", text);
+	return SAID;
+}
+
+static int take_decimal(const struct argp_state *state, const char *option,
+			const char *text, double high, double *ret)
+{
+	if (hi_hp_parse_time(text, strlen(text), ret) && *ret <= high)
+		return 0;
+	wrong(state, "%s %s: not a number from 0 to %.15g", option, text, high);
+	return SAID;
+}
+
+/* What only the graph takes. */
+static int take_drawn(int key, char *arg, struct argp_state *state, struct hi_options *o)
+{
+	uint64_t n = 0;
+	int bad;
+
+	switch (key) {
+	case OPT_BANDS:
+		bad = take_number(state, "--bands", arg, 1, HI_BANDS_MAX, &n);
+		o->bands.limit = n;
+		return bad;
+	case OPT_MIN_PCT:
+		bad = take_decimal(state, "--min-pct", arg, 50, &o->bands.min_share);
+		o->bands.min_share /= 100;
+		return bad;
+	case OPT_SORT:
+		return take_sort(state, o, arg);
+	case OPT_FROM:
+		return take_decimal(state, "--from", arg, 1e15, &o->bands.from);
+	case OPT_TO:
+		return take_decimal(state, "--to", arg, 1e15, &o->bands.to);
+	case OPT_Y_MAX:
+		if (hi_parse_size(arg, &n) && n > 0) {
+			o->bands.y_max = (double)n;
+			return 0;
+		}
+		wrong(state, "--ymax %s: not a size like 4096 or 64MiB", arg);
+		return SAID;
+	case OPT_LIKE:
+		o->like = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
 static int take_valued(int key, char *arg, struct argp_state *state, struct hi_options *o)
 {
 	uint64_t n = 0;
@@ -204,7 +289,7 @@ static int take_valued(int key, char *arg, struct argp_state *state, struct hi_o
 	case OPT_HINTS:
 		return take_hints(state, o, arg);
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return take_drawn(key, arg, state, o);
 	}
 }
 
@@ -214,7 +299,7 @@ static int take_argument(char *arg, struct argp_state *state, struct hi_options 
 		if (o->command->id == HI_COMMAND_SUMMARY)
 			wrong(state,
 			      "%s: not a command; there are summary, census, retained, "
-			      "leaks, paths, explain, waste (a process: --pid N)",
+			      "leaks, paths, explain, waste (a process: --pid N), graph",
 			      arg);
 		else
 			wrong(state, "%s: %s takes no argument", arg, o->command->name);
@@ -336,6 +421,10 @@ static int check(struct hi_options *o)
 	    !hi_lookup_is_address(o->argument, &address))
 		return wrong(NULL, "explain %s: not an address like 0x55d0c8a412a0",
 			     o->argument);
+	if (o->bands.to > 0 && o->bands.to < o->bands.from)
+		return wrong(NULL, "--from and --to: nothing is between them");
+	if (o->command->run_alone)
+		return 0;
 	if (!o->pid && !o->core)
 		return wrong(NULL, "no target: give --pid N or --core FILE; see "
 				   "heapinspect --help");
@@ -381,7 +470,7 @@ static error_t parse_as(const struct hi_command *command, int argc, char **argv,
 
 int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 {
-	struct hi_options o = {.k = 5};
+	struct hi_options o = {.k = 5, .bands.min_share = 0.01};
 	error_t bad;
 
 	o.command = find_command(&argc, argv);

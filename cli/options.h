@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "census/census_by.h"
+#include "report/bands.h"
 
 enum hi_color { HI_COLOR_AUTO, HI_COLOR_ALWAYS, HI_COLOR_NEVER };
 
@@ -38,6 +39,8 @@ struct hi_options {
 	uint64_t min_size;     /* bytes */
 	uint64_t max_pause_ns; /* 0: the default */
 	unsigned threads;      /* 0: all processors */
+	const char *like;      /* graph: another file; NULL: none */
+	struct hi_bands_options bands;
 };
 
 /*

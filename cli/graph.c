@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A heap profile (.hp) as a picture; looks at no process. */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "report/graph_svg.h"
+
+HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
+HI_DEFINE_GUARD(struct hi_bands *, hi_bands_destroy)
+
+/* The bands of the other profile, in its own scale. */
+static enum hi_status read_like(const struct hi_options *o, struct hi_hp_series **series,
+				struct hi_bands **bands, struct hi_error *err)
+{
+	enum hi_status status = hi_hp_read(o->like, series, err);
+
+	if (status == HI_OK)
+		status = hi_bands_create(*series, &o->bands, bands, err);
+	return status;
+}
+
+static enum hi_status run(const struct hi_options *o, struct hi_output *output,
+			  struct hi_error *err)
+{
+	HI_GUARD(hi_hp_series_destroy) struct hi_hp_series *series = NULL;
+	HI_GUARD(hi_hp_series_destroy) struct hi_hp_series *other = NULL;
+	HI_GUARD(hi_bands_destroy) struct hi_bands *like = NULL, *bands = NULL;
+	struct hi_bands_options options = o->bands;
+	char note[HI_GRAPH_NOTE_SIZE], safe[2 * HI_GRAPH_NOTE_SIZE];
+	enum hi_status status = HI_OK;
+
+	if (o->like)
+		status = read_like(o, &other, &like, err);
+	if (status == HI_OK)
+		status = hi_hp_read(o->argument, &series, err);
+	options.like = like;
+	if (status == HI_OK)
+		status = hi_bands_create(series, &options, &bands, err);
+	if (status == HI_OK)
+		status = hi_graph_svg_write(bands, output->file, err);
+	if (status != HI_OK)
+		return status;
+	hi_graph_note(bands, note);
+	hi_text_escape(safe, sizeof(safe), note, strlen(note));
+	if (!o->quiet)
+		fprintf(stderr, "heapinspect: %s\n", safe);
+	return HI_OK;
+}
+
+const struct hi_command hi_command_graph = {
+	.id = HI_COMMAND_GRAPH,
+	.name = "graph",
+	.arguments = "FILE.hp",
+	.purpose = "A heap profile over time as stacked bands, one SVG file. Needs no "
+		   "process.",
+	.help = "Reads GHC's heap profile format, whoever wrote it.\n\n"
+		"Examples:\n"
+		"  heapinspect graph series.hp -o series.svg\n"
+		"  heapinspect graph after.hp --like before.hp -o after.svg\n"
+		"  heapinspect graph series.hp --sort slope --from 30 -o growth.svg",
+	.run_alone = run,
+};

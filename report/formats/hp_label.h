@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Labels of a heap profile: what hp2ps and its like accept, one for each name and
+ * none for two names. See hp_writer.h for how they look.
+ */
+#ifndef HI_REPORT_FORMATS_HP_LABEL_H
+#define HI_REPORT_FORMATS_HP_LABEL_H
+
+#include "base/text.h"
+#include "report/formats/hp_names.h"
+
+enum { HI_HP_LABEL_SIZE = 128 };
+
+struct hi_hp_label {
+	const char *text; /* lives as long as the labels */
+	uint64_t number;  /* of a name: 0 its label says all of it; of a set: its own */
+	bool is_new;	  /* was not asked for before */
+};
+
+/* Zero-initialised is empty. */
+struct hi_hp_labels {
+	struct hi_hp_names names, taken; /* names as they came; labels in use */
+	struct HI_VECTOR(struct hi_hp_label) of_name; /* by number in names */
+	struct hi_table sets;			      /* set -> number in taken */
+	uint64_t numbers;			      /* given out to names */
+};
+
+/* False: out of memory. */
+bool hi_hp_label_of_name(struct hi_hp_labels *labels, const char *name,
+			 struct hi_hp_label *ret);
+bool hi_hp_label_of_set(struct hi_hp_labels *labels, uint64_t set,
+			const char *const *members, size_t n, struct hi_hp_label *ret);
+void hi_hp_labels_free(struct hi_hp_labels *labels);
+
+#endif

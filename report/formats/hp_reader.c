@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/formats/hp_reader.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "report/formats/hp_names.h"
+
+/* The series and what grows while it is read. */
+struct reader {
+	struct hi_hp_series series; /* first: it is what is handed out */
+	struct hi_hp_names names;
+	struct hi_arena arena;
+	struct HI_VECTOR(double) times, marks;
+	struct HI_VECTOR(size_t) starts;
+	struct HI_VECTOR(struct hi_hp_point) points;
+	struct HI_VECTOR(size_t) last; /* of a band: its newest point + 1 */
+	bool in_sample;
+	double time; /* of the open sample */
+	size_t line;
+	struct hi_error *err;
+};
+
+struct word {
+	const char *text;
+	size_t n;
+};
+
+HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
+
+void hi_hp_series_destroy(struct hi_hp_series *series)
+{
+	struct reader *r = (struct reader *)series;
+
+	if (!r)
+		return;
+	hi_hp_names_free(&r->names);
+	hi_arena_free(&r->arena);
+	hi_vector_free(&r->times);
+	hi_vector_free(&r->marks);
+	hi_vector_free(&r->starts);
+	hi_vector_free(&r->points);
+	hi_vector_free(&r->last);
+	free(r);
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+static struct word trim(struct word w)
+{
+	while (w.n && is_blank(w.text[0])) {
+		w.text++;
+		w.n--;
+	}
+	while (w.n && is_blank(w.text[w.n - 1]))
+		w.n--;
+	return w;
+}
+
+/* Long words are cut: a message is one line. */
+static int shown(struct word w)
+{
+	return w.n > 40 ? 40 : (int)w.n;
+}
+
+static enum hi_status refuse(struct reader *r, const char *what, struct word w)
+{
+	return hi_fail(r->err, HI_BAD_DATA, 0, "line %zu: %s: %.*s", r->line, what,
+		       shown(w), w.text);
+}
+
+static enum hi_status too_many(struct reader *r, const char *what, size_t limit)
+{
+	return hi_fail(r->err, HI_LIMIT, 0, "line %zu: more than %zu %s", r->line, limit,
+		       what);
+}
+
+static enum hi_status no_memory(struct reader *r)
+{
+	return hi_fail_memory(r->err, "heap profile");
+}
+
+bool hi_hp_parse_time(const char *text, size_t n, double *ret)
+{
+	double value = 0, unit = 1;
+	bool point = false, digits = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (text[i] == '.' && !point) {
+			point = true;
+			continue;
+		}
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+		digits = true;
+		/* Digits that a double cannot hold are read and forgotten. */
+		if (point && unit < 1e15) {
+			value = value * 10 + (text[i] - '0');
+			unit *= 10;
+		} else if (!point) {
+			value = value * 10 + (text[i] - '0');
+			if (value > 1e15)
+				return false;
+		}
+	}
+	*ret = value / unit;
+	return digits;
+}
+
+static enum hi_status take_time(struct reader *r, const char *name, struct word w,
+				double *ret)
+{
+	char what[64];
+
+	if (hi_hp_parse_time(w.text, w.n, ret))
+		return HI_OK;
+	if (memchr(w.text, ',', w.n))
+		return refuse(r, "a decimal comma where a point is needed", w);
+	snprintf(what, sizeof(what), "no time after %s", name);
+	return refuse(r, what, w);
+}
+
+static bool parse_value(struct word w, uint64_t *ret)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < w.n; i++) {
+		if (w.text[i] < '0' || w.text[i] > '9' ||
+		    __builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, w.text[i] - '0', &value))
+			return false;
+	}
+	*ret = value;
+	return w.n > 0;
+}
+
+/* "text" with doubled quotes inside, or bare text. */
+static const char *unquote(struct reader *r, struct word w)
+{
+	char *copy = hi_arena_alloc(&r->arena, w.n + 1), *out = copy;
+
+	if (!copy)
+		return NULL;
+	if (w.n >= 2 && w.text[0] == '"' && w.text[w.n - 1] == '"') {
+		w.text++;
+		w.n -= 2;
+	}
+	for (size_t i = 0; i < w.n; i++) {
+		*out++ = w.text[i];
+		if (w.text[i] == '"' && i + 1 < w.n && w.text[i + 1] == '"')
+			i++;
+	}
+	return copy;
+}
+
+static enum hi_status take_begin(struct reader *r, struct word rest)
+{
+	size_t n = r->times.count;
+	enum hi_status status;
+
+	if (r->in_sample)
+		return refuse(r, "BEGIN_SAMPLE within a sample", rest);
+	if (n >= HI_HP_MAX_SAMPLES)
+		return too_many(r, "samples", HI_HP_MAX_SAMPLES);
+	status = take_time(r, "BEGIN_SAMPLE", rest, &r->time);
+	if (status != HI_OK)
+		return status;
+	if (n && r->time < r->times.items[n - 1])
+		return refuse(r, "a sample before the one above it", rest);
+	r->in_sample = true;
+	if (!hi_vector_push(&r->starts, r->points.count))
+		return no_memory(r);
+	return HI_OK;
+}
+
+static enum hi_status take_end(struct reader *r, struct word rest)
+{
+	enum hi_status status;
+	double time;
+
+	if (!r->in_sample)
+		return refuse(r, "END_SAMPLE without BEGIN_SAMPLE", rest);
+	status = take_time(r, "END_SAMPLE", rest, &time);
+	if (status != HI_OK)
+		return status;
+	if (time < r->time)
+		return refuse(r, "a sample ends before it begins", rest);
+	r->in_sample = false;
+	if (!hi_vector_push(&r->times, r->time))
+		return no_memory(r);
+	return HI_OK;
+}
+
+static enum hi_status take_mark(struct reader *r, struct word rest)
+{
+	enum hi_status status;
+	double time;
+
+	status = take_time(r, "MARK", rest, &time);
+	if (status != HI_OK)
+		return status;
+	if (r->marks.count >= HI_HP_MAX_MARKS)
+		return too_many(r, "marks", HI_HP_MAX_MARKS);
+	if (!hi_vector_push(&r->marks, time))
+		return no_memory(r);
+	return HI_OK;
+}
+
+/* Where the value begins: behind the last tab, or else the last blank. */
+static size_t find_value(struct word line)
+{
+	const char *tab = memrchr(line.text, '\t', line.n);
+	size_t i = line.n;
+
+	if (tab)
+		return (size_t)(tab - line.text) + 1;
+	while (i > 0 && !is_blank(line.text[i - 1]))
+		i--;
+	return i;
+}
+
+static enum hi_status add_point(struct reader *r, uint32_t band, uint64_t value)
+{
+	size_t begin = r->starts.items[r->starts.count - 1];
+	size_t *last = &r->last.items[band];
+
+	if (*last > begin) {
+		uint64_t *sum = &r->points.items[*last - 1].value;
+
+		if (__builtin_add_overflow(*sum, value, sum))
+			*sum = UINT64_MAX;
+		return HI_OK;
+	}
+	if (r->points.count >= HI_HP_MAX_POINTS)
+		return too_many(r, "values", HI_HP_MAX_POINTS);
+	if (!hi_vector_push(&r->points, (struct hi_hp_point){band, value}))
+		return no_memory(r);
+	*last = r->points.count;
+	return HI_OK;
+}
+
+static enum hi_status take_band(struct reader *r, struct word line)
+{
+	size_t at = find_value(line);
+	struct word name = trim((struct word){line.text, at});
+	struct word number = trim((struct word){line.text + at, line.n - at});
+	uint64_t value;
+	uint32_t band;
+
+	if (!r->in_sample)
+		return refuse(r, "a band outside samples", line);
+	if (!name.n || !parse_value(number, &value))
+		return refuse(r, "no \"label TAB whole number\"", line);
+	if (r->names.texts.count >= HI_HP_MAX_BANDS)
+		return too_many(r, "bands", HI_HP_MAX_BANDS);
+	band = hi_hp_names_add(&r->names, name.text, name.n);
+	if (band == HI_HP_NO_NAME)
+		return no_memory(r);
+	if (band == r->last.count && !hi_vector_push(&r->last, 0))
+		return no_memory(r);
+	return add_point(r, band, value);
+}
+
+static enum hi_status take_header(struct reader *r, const char **where, struct word rest)
+{
+	*where = unquote(r, rest);
+	return *where ? HI_OK : no_memory(r);
+}
+
+static bool is(struct word w, const char *text)
+{
+	return w.n == strlen(text) && memcmp(w.text, text, w.n) == 0;
+}
+
+/* A header line that we do not know: WORD "text". */
+static bool is_unknown_header(struct word key, struct word rest)
+{
+	if (rest.n < 2 || rest.text[0] != '"' || rest.text[rest.n - 1] != '"')
+		return false;
+	for (size_t i = 0; i < key.n; i++)
+		if ((key.text[i] < 'A' || key.text[i] > 'Z') && key.text[i] != '_')
+			return false;
+	return key.n > 0;
+}
+
+static enum hi_status take_line(struct reader *r, struct word line)
+{
+	struct hi_hp_series *s = &r->series;
+	struct word key = line, rest;
+
+	for (key.n = 0; key.n < line.n && !is_blank(line.text[key.n]);)
+		key.n++;
+	rest = trim((struct word){line.text + key.n, line.n - key.n});
+	if (is(key, "BEGIN_SAMPLE"))
+		return take_begin(r, rest);
+	if (is(key, "END_SAMPLE"))
+		return take_end(r, rest);
+	if (is(key, "MARK"))
+		return take_mark(r, rest);
+	if (r->in_sample)
+		return take_band(r, line);
+	if (is(key, "JOB"))
+		return take_header(r, &s->job, rest);
+	if (is(key, "DATE"))
+		return take_header(r, &s->date, rest);
+	if (is(key, "SAMPLE_UNIT"))
+		return take_header(r, &s->sample_unit, rest);
+	if (is(key, "VALUE_UNIT"))
+		return take_header(r, &s->value_unit, rest);
+	return is_unknown_header(key, rest) ? HI_OK : take_band(r, line);
+}
+
+/* The last line has no newline: it is complete only if it ends the sample with
+ * the very words that began it. */
+static bool ends_the_sample(const struct reader *r, struct word line)
+{
+	static const char word[] = "END_SAMPLE ";
+	size_t n = sizeof(word) - 1;
+	double time;
+
+	return r->in_sample && line.n > n && memcmp(line.text, word, n) == 0 &&
+	       hi_hp_parse_time(line.text + n, line.n - n, &time) && !(time < r->time) &&
+	       !(time > r->time);
+}
+
+static enum hi_status take_text(struct reader *r, const char *text, size_t size)
+{
+	const char *end = text + size;
+	enum hi_status status;
+
+	for (const char *s = text, *newline; s < end; s = newline + 1) {
+		struct word line;
+
+		r->line++;
+		newline = memchr(s, '\n', (size_t)(end - s));
+		line = trim((struct word){s, (size_t)((newline ? newline : end) - s)});
+		if (line.n > HI_HP_MAX_LINE)
+			return hi_fail(r->err, HI_LIMIT, 0, "line %zu: over %d bytes",
+				       r->line, HI_HP_MAX_LINE);
+		if (!newline && line.n && !ends_the_sample(r, line)) {
+			r->series.truncated = true;
+			return HI_OK;
+		}
+		status = line.n ? take_line(r, line) : HI_OK;
+		if (status != HI_OK || !newline)
+			return status;
+	}
+	return HI_OK;
+}
+
+static void finish(struct reader *r)
+{
+	struct hi_hp_series *s = &r->series;
+
+	if (r->in_sample) {
+		s->truncated = true;
+		r->points.count = r->starts.items[--r->starts.count];
+	}
+	s->n_samples = r->times.count;
+	s->times = r->times.items;
+	s->points = r->points.items;
+	s->n_bands = r->names.texts.count;
+	s->bands = r->names.texts.items;
+	s->n_marks = r->marks.count;
+	s->marks = r->marks.items;
+}
+
+enum hi_status hi_hp_parse(const char *text, size_t size, struct hi_hp_series **ret,
+			   struct hi_error *err)
+{
+	HI_GUARD(hi_hp_series_destroy) struct hi_hp_series *series = NULL;
+	struct reader *r = hi_calloc(1, sizeof(*r));
+	const char *nul = size ? memchr(text, 0, size) : NULL;
+	enum hi_status status;
+
+	if (!r)
+		return hi_fail_memory(err, "heap profile");
+	series = &r->series;
+	r->err = err;
+	series->job = series->date = series->sample_unit = series->value_unit = "";
+	/* What a crash left behind a file that was growing. */
+	series->truncated = nul != NULL;
+	status = take_text(r, text, nul ? (size_t)(nul - text) : size);
+	if (status != HI_OK)
+		return status;
+	finish(r);
+	if (!series->n_samples)
+		return hi_fail(err, HI_BAD_DATA, 0,
+			       "no complete sample: not a heap profile, or an empty one");
+	if (!hi_vector_push(&r->starts, r->points.count))
+		return no_memory(r);
+	series->starts = r->starts.items;
+	*ret = hi_take(series);
+	return HI_OK;
+}
+
+static enum hi_status read_all(FILE *file, char **text_ret, size_t *size_ret,
+			       struct hi_error *err)
+{
+	struct HI_VECTOR(char) text = {};
+	size_t n = 1;
+
+	while (n > 0 && text.count <= HI_HP_MAX_BYTES) {
+		if (!hi_vector_reserve(&text, text.count + 65536)) {
+			hi_vector_free(&text);
+			return hi_fail_memory(err, "heap profile");
+		}
+		n = fread(text.items + text.count, 1, text.capacity - text.count, file);
+		text.count += n;
+	}
+	if (ferror(file)) {
+		hi_vector_free(&text);
+		return hi_fail_errno(err, "cannot read");
+	}
+	if (text.count > HI_HP_MAX_BYTES) {
+		hi_vector_free(&text);
+		return hi_fail(err, HI_LIMIT, 0, "more than %llu MiB",
+			       HI_HP_MAX_BYTES >> 20);
+	}
+	*text_ret = text.items;
+	*size_ret = text.count;
+	return HI_OK;
+}
+
+enum hi_status hi_hp_read(const char *path, struct hi_hp_series **ret,
+			  struct hi_error *err)
+{
+	HI_GUARD(fclose) FILE *file = fopen(path, "re");
+	HI_GUARD(free) char *text = NULL;
+	struct hi_error why = {};
+	enum hi_status status;
+	size_t size = 0;
+
+	if (!file)
+		return hi_fail_errno(err, "cannot read %.160s", path);
+	status = read_all(file, &text, &size, &why);
+	if (status == HI_OK)
+		status = hi_hp_parse(text, size, ret, &why);
+	if (status == HI_OK)
+		return HI_OK;
+	return hi_fail(err, status, 0, "%.120s: %s", path, why.text);
+}

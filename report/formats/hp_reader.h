@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads GHC's heap profile (FILE.hp), from whatever wrote it. The file is hostile
+ * input: sizes are bounded, nothing recurses, every refusal names its line.
+ *
+ * Accepted beyond the strict format (hp_writer.h): a header with lines missing,
+ * unknown or repeated, blank lines, CR before LF, white space in labels (the value
+ * stands behind the last tab, or else the last blank), times without a decimal
+ * point, a label twice in one sample (summed). A file that ends within a sample, a
+ * line or in NUL bytes was cut: what is complete is read, `truncated` says so.
+ *
+ * Refused: a decimal comma, times that decrease, a sample within a sample, bands
+ * outside samples, values that are no whole numbers, more than the limits.
+ */
+#ifndef HI_REPORT_FORMATS_HP_READER_H
+#define HI_REPORT_FORMATS_HP_READER_H
+
+#include "base/error.h"
+
+enum {
+	HI_HP_MAX_SAMPLES = 1 << 20,
+	HI_HP_MAX_BANDS = 1 << 20,
+	HI_HP_MAX_POINTS = 1 << 26,
+	HI_HP_MAX_LINE = 64 << 10,
+	HI_HP_MAX_MARKS = 1 << 16,
+};
+#define HI_HP_MAX_BYTES (1ull << 30)
+
+struct hi_hp_point {
+	uint32_t band;
+	uint64_t value;
+};
+
+struct hi_hp_series {
+	/* Of the header, "" where it says nothing; raw bytes. */
+	const char *job, *date, *sample_unit, *value_unit;
+	size_t n_samples;
+	const double *times;  /* non-decreasing, in sample units */
+	const size_t *starts; /* n_samples + 1: where a sample's points begin */
+	const struct hi_hp_point *points; /* a band at most once a sample */
+	size_t n_bands;
+	const char *const *bands; /* names, raw bytes, in the order of the file */
+	size_t n_marks;
+	const double *marks; /* in the order of the file */
+	bool truncated;
+};
+
+/* text need not end in NUL and is not kept. HI_BAD_DATA with "line N: …",
+ * HI_LIMIT, HI_NO_MEMORY. No sample at all is HI_BAD_DATA. */
+enum hi_status hi_hp_parse(const char *text, size_t size, struct hi_hp_series **ret,
+			   struct hi_error *err);
+/* The same for a file, a pipe too; errors begin with its name. */
+enum hi_status hi_hp_read(const char *path, struct hi_hp_series **ret,
+			  struct hi_error *err);
+void hi_hp_series_destroy(struct hi_hp_series *series); /* NULL is fine */
+
+/* Digits with at most one decimal point, up to 1e15; all n bytes of them. */
+bool hi_hp_parse_time(const char *text, size_t n, double *ret);
+
+#endif
