@@ -280,31 +280,45 @@ static size_t first_pool(const struct hi_pools *pools, hi_node id)
 	return low;
 }
 
+/* The rest of a block whose start has a type lies behind it. */
+static uint32_t rest_label(struct scanner *s, uint32_t key)
+{
+	const struct hi_plan *plan;
+
+	if (!(key & HI_KEY_PLAN))
+		return 0;
+	plan = hi_plans_get(s->typing->plans, key & HI_KEY_PLAN);
+	set_labels(s, plan);
+	return s->raw_labels ? s->raw_labels + plan->n_slots : 0;
+}
+
+static void add_piece(struct scanner *s, hi_node piece, uint32_t label)
+{
+	add_word(s, hi_objects_address(s->typing->objects, piece), HI_GRADE_EXACT, label);
+	if (s->n == BATCH)
+		flush(s);
+}
+
 /* The pieces of a pool hold together: Note [Carving] in carve.h. */
-static void scan_pool(struct scanner *s, hi_node id)
+static void scan_pool(struct scanner *s, hi_node id, uint32_t key)
 {
 	const struct hi_pools *pools = &s->typing->pools;
-	const struct hi_objects *objects = s->typing->objects;
 	const struct hi_pool *pool;
+	uint32_t label;
 
 	while (s->pool < pools->count && pools->items[s->pool].last < id)
 		s->pool++;
 	pool = s->pool < pools->count ? &pools->items[s->pool] : NULL;
 	if (!pool || id < pool->first || pool->rest == HI_NODE_NONE)
 		return;
+	label = id == pool->first ? rest_label(s, key) : 0;
 	if (id != pool->rest) {
-		add_word(s, hi_objects_address(objects, pool->rest), HI_GRADE_EXACT, 0);
-		if (s->n == BATCH)
-			flush(s);
+		add_piece(s, pool->rest, label);
 		return;
 	}
-	for (hi_node piece = pool->rest + 1; piece <= pool->last && piece; piece++) {
-		if (!is_rest(pools, piece))
-			continue;
-		add_word(s, hi_objects_address(objects, piece), HI_GRADE_EXACT, 0);
-		if (s->n == BATCH)
-			flush(s);
-	}
+	for (hi_node piece = pool->rest + 1; piece <= pool->last && piece; piece++)
+		if (is_rest(pools, piece))
+			add_piece(s, piece, label);
 }
 
 static void scan_typed(struct scanner *s, const struct hi_plan *plan, bool array)
@@ -328,7 +342,7 @@ static void scan_object(struct scanner *s, hi_node id, uint32_t key)
 	if (hi_object_is_internal(s->typing->objects, id))
 		return;
 	if (s->typing->pools.count)
-		scan_pool(s, id);
+		scan_pool(s, id, key);
 	if (!(key & HI_KEY_PLAN) || (!s->host && s->usable > LARGE_SPARSE)) {
 		scan_words(s);
 		return;
