@@ -93,7 +93,7 @@ int hi_service_connect(struct hi_service *s)
 	return fd;
 }
 
-static size_t receive(struct hi_service *s, char *buffer, size_t size)
+size_t hi_service_read(struct hi_service *s, void *buffer, size_t size)
 {
 	struct pollfd pfd = {.fd = s->fd, .events = POLLIN};
 	ssize_t n;
@@ -122,7 +122,7 @@ const char *hi_service_ask(struct hi_service *s, const char *text, const char *e
 
 	send_all(s, text, strlen(text));
 	do {
-		used += receive(s, reply + used, sizeof(reply) - 1 - used);
+		used += hi_service_read(s, reply + used, sizeof(reply) - 1 - used);
 		reply[used] = 0;
 	} while (used < tail || strcmp(reply + used - tail, end) != 0);
 	return reply;
@@ -135,7 +135,7 @@ void hi_service_send(struct hi_service *s, const char *text, size_t size,
 
 	send_all(s, text, size);
 	while (n_replies) {
-		size_t n = receive(s, buffer, sizeof(buffer));
+		size_t n = hi_service_read(s, buffer, sizeof(buffer));
 
 		for (size_t i = 0; i < n; i++)
 			n_replies -= buffer[i] == '\n';

@@ -22,6 +22,8 @@ void hi_service_start(struct hi_service *s, int connect, const char *const argv[
 int hi_service_connect(struct hi_service *s);
 /* Sends text, reads until the reply ends with `end`; the reply (static buffer). */
 const char *hi_service_ask(struct hi_service *s, const char *text, const char *end);
+/* What has come, at least a byte, at most size of them. */
+size_t hi_service_read(struct hi_service *s, void *buffer, size_t size);
 /* Sends n_replies lines' worth of commands and waits for as many reply lines. */
 void hi_service_send(struct hi_service *s, const char *text, size_t size,
 		     size_t n_replies);
