@@ -204,6 +204,12 @@ void hi_type_args_take(struct hi_types *types, uint32_t module,
 hi_type_id hi_types_record_named(struct hi_types *types, struct hi_module *first,
 				 const char *name);
 
+/* ---- type_enumerators.c ---- */
+/* name with enumerators of the module in place of "(ns::Enum)2"; scoped: with the
+ * enumeration's own name. False: nothing of the kind is in it. */
+bool hi_types_write_enumerators(struct hi_types *types, struct hi_module *module,
+				const char *name, bool scoped, char *out, size_t size);
+
 /* ---- frames.c ---- */
 void hi_frame_cache_destroy(struct hi_frame_cache *cache); /* NULL is fine */
 

@@ -373,6 +373,10 @@ static hi_type_id type_named(struct hi_types *types, uint64_t vptr, const char *
 
 	if (!id && drop_suffixes(name, other, sizeof(other)))
 		id = hi_types_record_named(types, module, other);
+	for (unsigned scoped = 0; scoped < 2 && !id && module; scoped++)
+		if (hi_types_write_enumerators(types, module, name, scoped, other,
+					       sizeof(other)))
+			id = hi_types_record_named(types, module, other);
 	return id;
 }
 

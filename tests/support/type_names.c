@@ -56,6 +56,8 @@ void type_name_normalize(const char *name, char out[TYPE_NAME_MAX])
 	out[n] = 0;
 	replace(out, "long unsigned int", "unsigned long");
 	replace(out, "long int", "long");
+	/* Clang names the enumerator, others its value. */
+	replace(out, "(__gnu_cxx::_Lock_policy)2", "__gnu_cxx::_S_atomic");
 }
 
 /* '%' is any number of characters; linear in the product at worst. */
