@@ -44,28 +44,6 @@ static struct row *new_row(struct count *c, uint32_t ref)
 	return &c->rows.items[c->rows.count - 1];
 }
 
-HI_INLINE uint64_t pure_of(const struct count *c, hi_node object)
-{
-	const struct hi_objects *o = c->flow->graph->objects;
-
-	if (c->pure)
-		return c->pure(c->arg, object);
-	return __builtin_expect(o->usable_low[object] == UINT32_MAX, 0)
-		       ? hi_objects_usable(o, object)
-		       : o->usable_low[object];
-}
-
-HI_INLINE void count_object(const struct count *c, hi_node i, struct hi_set_row *row)
-{
-	uint64_t cost = hi_cost_of(c->flow->graph->objects, i);
-
-	row->objects++;
-	row->cost += cost;
-	row->cost_pure += pure_of(c, i);
-	row->exact_cost += hi_bit(c->reach->exact, i) ? cost : 0;
-	row->leak_cost += hi_bit(c->reach->any, i) ? 0 : cost;
-}
-
 static bool count_rows(struct count *c)
 {
 	const struct hi_set_flow *f = c->flow;
@@ -83,7 +61,7 @@ static bool count_rows(struct count *c)
 		row = c->index[ref] ? &c->rows.items[c->index[ref] - 1] : new_row(c, ref);
 		if (!row)
 			return false;
-		count_object(c, i, &row->row);
+		hi_set_row_add(&row->row, f->graph, c->reach, c->pure, c->arg, i);
 	}
 	return true;
 }
