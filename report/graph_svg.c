@@ -118,9 +118,18 @@ static enum hi_status choose_samples(struct picture *p, struct hi_error *err)
 	return HI_OK;
 }
 
-static void put_share(char out[40], double part, double whole)
+/* Where no time passes, areas are 0. */
+static double share_of(const struct hi_bands *bands, double area, double value)
 {
-	double percent = whole > 0 ? part / whole * 100 : 0;
+	return bands->total_area > 0 ? area / bands->total_area
+	       : bands->total_peak > 0 && bands->n_samples == 1
+		       ? value / bands->total_peak
+		       : 0;
+}
+
+static void put_share(char out[40], double share)
+{
+	double percent = share * 100;
 
 	if (percent > 0 && percent < 0.05)
 		strcpy(out, "<0.1");
@@ -141,7 +150,7 @@ static void put_band_title(const struct picture *p, const struct hi_band *band)
 {
 	char a[40], b[40], c[40], d[40], e[40], share[40];
 
-	put_share(share, band->area, p->bands->total_area);
+	put_share(share, share_of(p->bands, band->area, band->peak));
 	fputs("<title>", p->out);
 	hi_svg_text(p->out, band->name, 0);
 	fprintf(p->out, ": mean %s (%s %%), peak %s, at the end %s, deviation %s, ",
@@ -217,12 +226,13 @@ static void put_y_axis(const struct picture *p)
 static void put_x_axis(const struct picture *p)
 {
 	double step = hi_svg_step(p->x_to - p->x_from, 8, false, false);
-	double bottom = TOP + p->height;
+	double bottom = TOP + p->height, time = time_of(p, 0);
+	bool one = !(p->bands->x_to > p->bands->x_from);
 	char text[40];
 
 	/* The bound is ours: 8 steps and one for rounding. */
-	for (unsigned i = 0; i < 10; i++) {
-		double x = (ceil(p->x_from / step - 1e-9) + i) * step;
+	for (unsigned i = 0; i < (one ? 1 : 10); i++) {
+		double x = one ? time : (ceil(p->x_from / step - 1e-9) + i) * step;
 
 		if (x > p->x_to + step * 1e-6)
 			break;
@@ -285,7 +295,7 @@ static void put_legend_row(const struct picture *p, const struct hi_band *band, 
 		  band->name, NAME_MAX);
 	put_label(p->out, "right", LEGEND_MEAN, y,
 		  hi_svg_value(text, band->mean, p->unit), 0);
-	put_share(text, band->area, p->bands->total_area);
+	put_share(text, share_of(p->bands, band->area, band->peak));
 	put_label(p->out, "right", LEGEND_SHARE, y, text, 0);
 	put_label(p->out, band->slope < 0 ? "right down" : "right up", LEGEND_SLOPE, y,
 		  slope_text(p, text, band->slope), 0);
@@ -339,7 +349,7 @@ void hi_graph_note(const struct hi_bands *b, char out[HI_GRAPH_NOTE_SIZE])
 	    drawn + b->in_other + b->n_removed == 1 ? "" : "s", drawn);
 	if (b->in_other)
 		add(out, ", %zu summed in OTHER", b->in_other);
-	put_share(share, b->removed_area, b->total_area);
+	put_share(share, share_of(b, b->removed_area, b->removed_peak));
 	if (b->n_removed)
 		add(out, ", %zu not drawn (together %s %%, at most %s%s%.20s at once)",
 		    b->n_removed, share, hi_svg_value(peak, b->removed_peak, unit),
