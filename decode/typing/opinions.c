@@ -51,7 +51,7 @@ static bool grow(struct hi_opinion_shard *shard)
 	return true;
 }
 
-bool hi_opinions_add(struct hi_opinions *set, uint32_t object, uint32_t plan)
+static bool add(struct hi_opinions *set, uint32_t object, uint32_t plan)
 {
 	uint64_t key = (uint64_t)object << 32 | plan, *slot;
 	struct hi_opinion_shard *shard = &set->shards[hash(key) % HI_OPINION_SHARDS];
@@ -67,7 +67,19 @@ bool hi_opinions_add(struct hi_opinions *set, uint32_t object, uint32_t plan)
 		shard->used += added;
 	}
 	pthread_mutex_unlock(&shard->lock);
+	return added;
+}
+
+bool hi_opinions_add(struct hi_opinions *set, uint32_t object, uint32_t plan)
+{
+	bool added = add(set, object, plan);
+
 	if (added)
 		atomic_fetch_add(&set->count, 1);
 	return added;
+}
+
+void hi_opinions_add_first(struct hi_opinions *set, uint32_t object, uint32_t plan)
+{
+	(void)add(set, object, plan);
 }

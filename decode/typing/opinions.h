@@ -27,5 +27,7 @@ void hi_opinions_init(struct hi_opinions *set);
 void hi_opinions_deinit(struct hi_opinions *set);
 /* True if it was not there yet. False, and set->no_memory, when out of memory. */
 bool hi_opinions_add(struct hi_opinions *set, uint32_t object, uint32_t plan);
+/* The same for one that is not counted: the object's first. */
+void hi_opinions_add_first(struct hi_opinions *set, uint32_t object, uint32_t plan);
 
 #endif

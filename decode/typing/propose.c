@@ -117,6 +117,10 @@ static void add_opinion(struct hi_spreader *w, uint64_t addr, hi_node id, uint32
 			atomic_store(&s->stop, true);
 		return;
 	}
+	/* Both, so that what is listed does not depend on which was there first. That
+	 * one was followed when it came. */
+	if (conflict)
+		hi_opinions_add_first(&s->opinions, id, old & HI_KEY_PLAN);
 	if (hi_opinions_add(&s->opinions, id, key & HI_KEY_PLAN)) {
 		if (follow)
 			hi_spread_push(w, addr, id, key);
