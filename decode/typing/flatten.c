@@ -187,13 +187,41 @@ static void add_site(struct flatten *f, const struct item *at,
 static bool visit_rules(struct flatten *f, const struct item *at,
 			const struct hi_type *type, const struct hi_rules *rules)
 {
-	if (rules->same_as && rules->same_as != type->id) {
+	if (rules->same_as && rules->same_as != type->id &&
+	    type_of(f, rules->same_as)->size) {
 		push_item(f, (struct item){rules->same_as, at->offset, at->count,
 					   at->stride, NULL, 0});
 		return true;
 	}
 	add_site(f, at, rules, type->size);
 	return rules->only || type->kind == HI_KIND_POINTER;
+}
+
+static bool is_undefined(const struct hi_type *type)
+{
+	return type->size == 0 &&
+	       (type->kind == HI_KIND_DECLARATION || type->kind == HI_KIND_UNKNOWN);
+}
+
+/* What is only declared may be pointers, up to the next member. Clang leaves the
+ * definition of std::string to a library that has no debug information. */
+static void visit_undefined(struct flatten *f, const struct item *member,
+			    const struct hi_type *type, uint32_t index)
+{
+	uint64_t start = type->members[index].offset, end = type->size;
+	uint64_t skip = -start & 7;
+	struct item raw = *member;
+
+	for (uint32_t i = index + 1; i < type->n_members && i < index + 64; i++)
+		if (type->members[i].offset > start) {
+			end = type->members[i].offset;
+			break;
+		}
+	if (end > type->size || start + skip + 8 > end ||
+	    is_covered(f, member, end - start))
+		return;
+	raw.offset += skip;
+	emit_raw(f, &raw, end - start - skip);
 }
 
 static void visit_record(struct flatten *f, const struct item *at,
@@ -204,11 +232,17 @@ static void visit_record(struct flatten *f, const struct item *at,
 
 	for (uint32_t i = 0; i < type->n_members && !f->too_complex; i++) {
 		const struct hi_member *m = &type->members[i];
+		struct item item;
 
 		if (m->bit_size || m->is_vptr)
 			continue;
-		push_item(f, (struct item){m->type, at->offset + m->offset, at->count,
-					   at->stride, cover, within + m->offset});
+		item = (struct item){m->type,	at->offset + m->offset,
+				     at->count, at->stride,
+				     cover,	within + m->offset};
+		if (is_undefined(type_of(f, m->type)))
+			visit_undefined(f, &item, type, i);
+		else
+			push_item(f, item);
 	}
 }
 
