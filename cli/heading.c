@@ -140,6 +140,7 @@ enum hi_status hi_heading_make(struct hi_inspection *in, struct hi_head *ret,
 		.exe = in->image->exe ? in->image->exe : "",
 		.core = in->options->core,
 		.conservative = in->options->conservative,
+		.leaks_by_types = UINT64_MAX,
 	};
 	enum hi_status status = set_target(in, &head, err);
 
@@ -147,6 +148,12 @@ enum hi_status hi_heading_make(struct hi_inspection *in, struct hi_head *ret,
 		status = set_shares(in, &head, err);
 	if (status != HI_OK)
 		return status;
+	if (in->by_types_known) {
+		head.leaks_by_types = in->leaks_by_types;
+		head.leaked_by_types = in->leaked_by_types;
+		head.leaks_by_words = in->reach->leak_objects;
+		head.leaked_by_words = in->reach->leak_bytes;
+	}
 	set_snapshot(in, &head);
 	set_allocator(in, &head);
 	count_modules(in, &head.modules);

@@ -147,7 +147,7 @@ static enum hi_status open_rulebook(struct hi_inspection *in, struct hi_error *e
 {
 	enum hi_status status;
 
-	if (!in->types || in->options->conservative)
+	if (!in->types)
 		return HI_OK;
 	status = hi_rulebook_create(in->types, in->modules, &in->rulebook, err);
 	return status == HI_OK ? add_hints(in, err) : status;
@@ -209,9 +209,10 @@ static void say_outside(struct hi_inspection *in)
 				    "carved out of them");
 }
 
-static enum hi_status link_objects(struct hi_inspection *in, struct hi_error *err)
+static enum hi_status link_as(struct hi_inspection *in, bool conservative,
+			      struct hi_error *err)
 {
-	struct hi_typing_options options = {.conservative = in->options->conservative,
+	struct hi_typing_options options = {.conservative = conservative,
 					    .threads = in->options->threads};
 	struct hi_objects *objects = NULL;
 	enum hi_status status;
@@ -223,11 +224,45 @@ static enum hi_status link_objects(struct hi_inspection *in, struct hi_error *er
 	hi_inspect_phase(in, "typing and linking");
 	if (in->rulebook)
 		options.rules = hi_rulebook_source(in->rulebook);
-	status = hi_typing_run(in->image, in->modules, in->types, in->allocator, objects,
-			       &options, &in->typing, &in->graph, err);
-	say_hints(in);
+	return hi_typing_run(in->image, in->modules, in->types, in->allocator, objects,
+			     &options, &in->typing, &in->graph, err);
+}
+
+/* What types say of leaks, to tell what the conservative reading keeps alive. */
+static enum hi_status read_by_types(struct hi_inspection *in, struct hi_error *err)
+{
+	size_t n_warnings = in->warnings.count;
+	struct hi_reach *reach = NULL;
+	enum hi_status status = link_as(in, false, err);
+
 	if (status == HI_OK)
+		status = hi_reach_compute(in->graph, in->options->threads, &reach, err);
+	if (status != HI_OK)
+		return status;
+	in->by_types_known = true;
+	in->leaks_by_types = reach->leak_objects;
+	in->leaked_by_types = reach->leak_bytes;
+	hi_reach_destroy(reach);
+	hi_typing_destroy(hi_take(in->typing));
+	hi_graph_destroy(hi_take(in->graph));
+	in->warnings.count = n_warnings; /* the walk to come says them again */
+	return HI_OK;
+}
+
+static enum hi_status link_objects(struct hi_inspection *in, unsigned wanted,
+				   struct hi_error *err)
+{
+	bool conservative = in->options->conservative;
+	enum hi_status status = HI_OK;
+
+	if (conservative && in->types && (wanted & HI_WANT_LEAKS))
+		status = read_by_types(in, err);
+	if (status == HI_OK)
+		status = link_as(in, conservative, err);
+	if (status == HI_OK && !conservative) {
+		say_hints(in);
 		say_outside(in);
+	}
 	/* Inflated debug sections leave megabytes behind, and the peak is to come. */
 	(void)malloc_trim(0);
 	return status;
@@ -339,7 +374,7 @@ enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted
 	hi_inspect_phase(in, "allocator");
 	status = find_allocator(in, err);
 	if (status == HI_OK)
-		status = link_objects(in, err);
+		status = link_objects(in, wanted, err);
 	if (status == HI_OK)
 		status = compute(in, wanted, err);
 	hi_inspect_phase(in, NULL);

@@ -41,6 +41,9 @@ struct hi_inspection {
 	struct hi_typing *typing;
 	struct hi_graph *graph; /* owns the objects */
 	struct hi_reach *reach;
+	/* With --conservative: what is leaked when types are believed. */
+	bool by_types_known;
+	uint64_t leaks_by_types, leaked_by_types; /* objects, bytes */
 	struct hi_dominators *dominators;
 	struct hi_leaks *leaks;
 	struct hi_census *census;

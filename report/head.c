@@ -143,8 +143,31 @@ static const char *shares_text(const struct hi_shares *s, struct hi_page *page)
 	return hi_page_printf(page, "%s; of objects %s", bytes, objects);
 }
 
+/* How much the conservative reading keeps alive. */
+static void show_readings(const struct hi_head *head, struct hi_page *page)
+{
+	char more[24], by_types[24], n[32];
+
+	if (!head->conservative || head->leaks_by_types == UINT64_MAX)
+		return;
+	if (head->leaked_by_types <= head->leaked_by_words)
+		hi_page_fact(page, "reading", "types find no more leaks than this");
+	else
+		hi_page_fact(page, "reading",
+			     hi_page_printf(page,
+					    "by types %s are leaked: %s more, in %s "
+					    "objects, that words "
+					    "that look like pointers keep alive here",
+					    hi_bytes(by_types, head->leaked_by_types),
+					    hi_bytes(more, head->leaked_by_types -
+								   head->leaked_by_words),
+					    hi_count(n, head->leaks_by_types -
+								head->leaks_by_words)));
+}
+
 static void show_shares(const struct hi_head *head, struct hi_page *page, bool whole)
 {
+	show_readings(head, page);
 	if (!hi_head_has_shares(head))
 		return;
 	hi_page_fact(page, "typed", shares_text(head->shares, page));
@@ -340,4 +363,10 @@ void hi_head_json(const struct hi_head *head, const char *schema, struct hi_json
 	json_allocator(head, json);
 	json_debug_info(head, json);
 	json_shares(head, json);
+	if (head->conservative && head->leaks_by_types != UINT64_MAX) {
+		hi_json_object(json, "by_types");
+		hi_json_number(json, "leak", head->leaked_by_types);
+		hi_json_number(json, "leak_objects", head->leaks_by_types);
+		hi_json_end(json);
+	}
 }

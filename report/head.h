@@ -50,6 +50,9 @@ struct hi_head {
 	uint64_t outside_objects, outside_bytes;
 	struct hi_head_module_counts modules;
 	bool conservative; /* types were not asked for */
+	/* What is leaked when types are believed, and when every word is; only with
+	 * conservative; UINT64_MAX: not found out. */
+	uint64_t leaks_by_types, leaked_by_types, leaks_by_words, leaked_by_words;
 	/* How much of the live heap has a type; NULL: no heap is known. */
 	const struct hi_shares *shares;
 	const struct hi_head_child *children;
