@@ -248,7 +248,9 @@ static bool may_be(const struct heap *h, const struct claim *c)
 		uint64_t usable = hi_objects_usable(h->objects, i);
 
 		if (c->addr >= addr && c->addr + c->size <= addr + usable)
-			return usable >= 512 && c->addr - addr >= h->extents[i] &&
+			return usable >= 512 && h->extents[i] < usable &&
+			       (c->addr - addr >= h->extents[i] ||
+				(c->addr == addr && c->size >= h->extents[i])) &&
 			       !(h->objects->flags[i] & HI_OBJECT_INTERNAL);
 	}
 	return false;

@@ -218,16 +218,18 @@ struct placing {
 	void *arg;
 	uint64_t block, block_end; /* the block or range at hand */
 	uint64_t start, end;	   /* where in it */
+	uint64_t taken;		   /* by the block's own type */
 };
 
 /* The block or range at addr. A place where nothing may be is one of its own. */
 static void find_place(struct placing *p, uint64_t addr)
 {
 	const struct hi_objects *o = p->old;
-	uint64_t offset = 0, usable, taken;
+	uint64_t offset = 0, usable;
 	hi_node id = hi_objects_find(o, addr, &offset);
 
 	p->start = p->end = 0;
+	p->taken = UINT64_MAX;
 	p->block = addr;
 	p->block_end = addr + 8;
 	if (id == HI_NODE_NONE) {
@@ -242,9 +244,16 @@ static void find_place(struct placing *p, uint64_t addr)
 	p->block_end = p->block + usable;
 	if (usable < HI_CARVE_MIN_POOL || (o->flags[id] & HI_OBJECT_INTERNAL))
 		return;
-	taken = p->extent(p->arg, id);
+	p->taken = p->extent(p->arg, id);
 	p->end = p->block_end;
-	p->start = taken < usable ? p->block + taken : p->end;
+	p->start = p->taken < usable ? p->block + p->taken : p->end;
+}
+
+/* The first slot of a pool: the block's own type is of it, and not of all that
+ * follows up to the next object. */
+static bool is_first_slot(const struct placing *p, uint64_t addr, uint64_t size)
+{
+	return addr == p->block && p->start < p->end && size >= p->taken;
 }
 
 /* Keeps the claims that lie where they may; returns how many. */
@@ -257,7 +266,8 @@ static size_t place_claims(struct placing *p, struct hi_claim *claims, size_t n)
 
 		if (addr < p->block || addr >= p->block_end)
 			find_place(p, addr);
-		if (addr >= p->start && addr < p->end &&
+		if ((is_first_slot(p, addr, hi_claim_size(&claims[i])) ||
+		     (addr >= p->start && addr < p->end)) &&
 		    hi_claim_size(&claims[i]) <= p->end - addr)
 			claims[kept++] = claims[i];
 	}
