@@ -103,26 +103,34 @@ static enum hi_status judge_value(struct hi_types *types, struct hi_root_code *c
 	return wrong_type(type, err);
 }
 
+enum hi_status hi_root_compile(const char *text, const struct hi_scope *scope,
+			       struct hi_types *types, struct hi_arena *arena,
+			       struct hi_root_code *ret, size_t *column_ret,
+			       struct hi_error *err)
+{
+	size_t n = strlen(text), column = 0;
+	enum hi_status status;
+
+	*column_ret = 0;
+	if (hi_code_compile(text, n, scope, true, arena, &ret->code, NULL, NULL) == HI_OK)
+		return judge_lvalue(types, ret, err);
+	status = hi_code_compile(text, n, scope, false, arena, &ret->code, &column, err);
+	if (status == HI_OK)
+		return judge_value(types, ret, err);
+	*column_ret = column;
+	return status;
+}
+
 /* At c->text + at. */
 static enum hi_status compile_rest(struct hi_root_compiling *c, size_t at,
 				   struct hi_root_code *code, struct hi_error *err)
 {
 	struct hi_expression_source source = hi_root_source(c);
 	const struct hi_scope scope = {.source = &source};
-	struct hi_arena *arena = &c->p->arena;
-	struct hi_types *types = c->p->types;
-	size_t n = strlen(c->text + at), column = 0;
-	enum hi_status status;
+	enum hi_status status = hi_root_compile(c->text + at, &scope, c->p->types,
+						&c->p->arena, code, &c->column, err);
 
-	c->column = at;
-	if (hi_code_compile(c->text + at, n, &scope, true, arena, &code->code, NULL,
-			    NULL) == HI_OK)
-		return judge_lvalue(types, code, err);
-	status = hi_code_compile(c->text + at, n, &scope, false, arena, &code->code,
-				 &column, err);
-	if (status == HI_OK)
-		return judge_value(types, code, err);
-	c->column = at + column;
+	c->column += at;
 	return status;
 }
 

@@ -11,20 +11,6 @@
 
 enum { VALUE_BYTES = sizeof(((struct hi_local *)NULL)->value) };
 
-/* One root that is evaluated. */
-struct finding {
-	struct hi_named_roots_private *p;
-	struct hi_typing *typing;
-	const struct hi_graph *graph;
-	struct hi_named_root *root;
-	struct hi_walker *walker;
-	struct HI_VECTOR(hi_node) starts;
-	uint64_t base;	  /* of the words that are told */
-	uint64_t refused; /* the last address that could not be read */
-	bool refused_any;
-	bool no_memory;
-};
-
 /* ---- bytes ---- */
 
 const struct hi_local *hi_named_roots_local(const struct hi_named_roots_private *p,
@@ -52,7 +38,7 @@ bool hi_named_roots_read(const struct hi_named_roots_private *p, uint64_t addr, 
 
 static bool read_bytes(void *arg, uint64_t addr, void *buf, size_t size)
 {
-	struct finding *f = arg;
+	struct hi_root_finding *f = arg;
 
 	if (hi_named_roots_read(f->p, addr, buf, size))
 		return true;
@@ -63,7 +49,8 @@ static bool read_bytes(void *arg, uint64_t addr, void *buf, size_t size)
 
 static uint64_t usable_at(void *arg, uint64_t addr)
 {
-	const struct hi_objects *objects = ((struct finding *)arg)->graph->objects;
+	const struct hi_objects *objects =
+		((struct hi_root_finding *)arg)->graph->objects;
 	uint64_t offset = 0;
 	hi_node id = hi_objects_find(objects, addr, &offset);
 
@@ -72,7 +59,7 @@ static uint64_t usable_at(void *arg, uint64_t addr)
 
 /* ---- objects ---- */
 
-static bool add_object_at(struct finding *f, uint64_t addr)
+static bool add_object_at(struct hi_root_finding *f, uint64_t addr)
 {
 	hi_node id = hi_objects_find(f->graph->objects, addr, NULL);
 
@@ -83,11 +70,12 @@ static bool add_object_at(struct finding *f, uint64_t addr)
 	return true;
 }
 
-static void warn(struct finding *f, const char *before, uint64_t addr, const char *behind)
+static void warn(struct hi_root_finding *f, const char *before, uint64_t addr,
+		 const char *behind)
 {
-	f->root->warning =
+	f->warning =
 		hi_arena_printf(&f->p->arena, "%s 0x%" PRIx64 "%s", before, addr, behind);
-	if (!f->root->warning)
+	if (!f->warning)
 		f->no_memory = true;
 }
 
@@ -95,7 +83,7 @@ static void warn(struct finding *f, const char *before, uint64_t addr, const cha
 
 static void add_word(void *arg, uint64_t offset, struct hi_slot *slot)
 {
-	struct finding *f = arg;
+	struct hi_root_finding *f = arg;
 	uint64_t word;
 
 	if (!hi_named_roots_read(f->p, f->base + offset, &word, sizeof(word)))
@@ -109,7 +97,7 @@ static void add_word(void *arg, uint64_t offset, struct hi_slot *slot)
 static void take_place(void *arg, const struct hi_plan *plan, bool array, uint64_t addr,
 		       uint64_t end)
 {
-	struct finding *f = arg;
+	struct hi_root_finding *f = arg;
 	uint64_t base = f->base;
 
 	f->base = addr;
@@ -124,8 +112,8 @@ static void take_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
 		add_object_at(arg, claim->word);
 }
 
-static void walk_rules(struct finding *f, const struct hi_plan *plan, uint64_t addr,
-		       uint64_t size)
+static void walk_rules(struct hi_root_finding *f, const struct hi_plan *plan,
+		       uint64_t addr, uint64_t size)
 {
 	const struct hi_local *local = hi_named_roots_local(f->p, addr);
 	struct hi_walker *w = hi_calloc(1, sizeof(*w));
@@ -144,7 +132,7 @@ static void walk_rules(struct finding *f, const struct hi_plan *plan, uint64_t a
 	free(w);
 }
 
-static const struct hi_plan *plan_of(const struct finding *f, hi_type_id type)
+static const struct hi_plan *plan_of(const struct hi_root_finding *f, hi_type_id type)
 {
 	uint32_t plan = f->typing->conservative || !type
 				? HI_PLAN_NONE
@@ -155,7 +143,7 @@ static const struct hi_plan *plan_of(const struct finding *f, hi_type_id type)
 	return p && !p->opaque ? p : NULL;
 }
 
-static void add_words(struct finding *f, uint64_t addr, uint64_t size,
+static void add_words(struct hi_root_finding *f, uint64_t addr, uint64_t size,
 		      const struct hi_plan *plan)
 {
 	f->base = addr;
@@ -172,22 +160,22 @@ static void add_words(struct finding *f, uint64_t addr, uint64_t size,
 }
 
 /* A member of what is at null is near it. */
-static void warn_unreadable(struct finding *f, uint64_t addr)
+static void warn_unreadable(struct hi_root_finding *f, uint64_t addr)
 {
 	if (addr < HI_ROOT_NULL_PAGE)
-		f->root->warning = "a pointer on the way to it is null";
+		f->warning = "a pointer on the way to it is null";
 	else
 		warn(f, "its memory at", addr, " is not readable");
 }
 
 /* A record or an array at addr. */
-static void find_at_place(struct finding *f, uint64_t addr, hi_type_id id)
+static void find_at_place(struct hi_root_finding *f, uint64_t addr, hi_type_id id)
 {
 	const struct hi_type *type = hi_type_get(f->p->types, id);
 	uint8_t byte;
 
-	f->root->address = hi_named_roots_local(f->p, addr) ? 0 : addr;
-	if (add_object_at(f, addr))
+	f->address = hi_named_roots_local(f->p, addr) ? 0 : addr;
+	if (!f->inside && add_object_at(f, addr))
 		return;
 	if (!hi_named_roots_read(f->p, addr, &byte, 1)) {
 		warn_unreadable(f, addr);
@@ -200,7 +188,7 @@ static void find_at_place(struct finding *f, uint64_t addr, hi_type_id id)
 		warn(f, "what lies at", addr, " refers to no object");
 }
 
-static bool may_refer(const struct finding *f, hi_type_id id)
+static bool may_refer(const struct hi_root_finding *f, hi_type_id id)
 {
 	enum hi_type_kind kind = hi_type_get(f->p->types, id)->kind;
 
@@ -208,13 +196,13 @@ static bool may_refer(const struct finding *f, hi_type_id id)
 	       kind == HI_KIND_POINTER;
 }
 
-static void find_by_pointer(struct finding *f, uint64_t addr, hi_type_id target)
+static void find_by_pointer(struct hi_root_finding *f, uint64_t addr, hi_type_id target)
 {
 	uint8_t byte;
 
-	f->root->address = addr;
+	f->address = addr;
 	if (addr == 0)
-		f->root->warning = "it is null";
+		f->warning = "it is null";
 	else if (hi_named_roots_local(f->p, addr))
 		find_at_place(f, addr, target);
 	else if (add_object_at(f, addr))
@@ -236,7 +224,7 @@ static int by_node(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static void take_starts(struct finding *f)
+static void take_starts(struct hi_root_finding *f, struct hi_named_root *root)
 {
 	hi_node *items = f->starts.items;
 	size_t kept = 0;
@@ -246,20 +234,23 @@ static void take_starts(struct finding *f)
 	for (size_t i = 0; i < f->starts.count; i++)
 		if (!kept || items[kept - 1] != items[i])
 			items[kept++] = items[i];
-	f->root->starts = items;
-	f->root->n_starts = kept;
+	root->starts = items;
+	root->n_starts = kept;
+	root->address = f->address;
+	root->warning = f->warning;
 }
 
-static void find(struct finding *f, const struct hi_root_code *code)
+void hi_root_find(struct hi_root_finding *f, const struct hi_root_code *code)
 {
-	struct hi_code_input in = {.arg = f, .read = read_bytes, .usable = usable_at};
+	struct hi_code_input in = {
+		.arg = f, .read = read_bytes, .usable = usable_at, .self = f->self};
 	uint64_t value = 0;
 
 	if (!hi_code_run(code->code, &in, &value)) {
 		if (f->refused_any)
 			warn_unreadable(f, f->refused);
 		else
-			f->root->warning = "it divides by 0";
+			f->warning = "it divides by 0";
 		return;
 	}
 	if (code->value == HI_ROOT_PLACE) {
@@ -280,13 +271,10 @@ enum hi_status hi_named_roots_find(struct hi_named_roots *roots, struct hi_typin
 	struct hi_named_roots_private *p = roots->priv;
 
 	for (size_t i = 0; i < roots->count; i++) {
-		struct finding f = {.p = p,
-				    .typing = typing,
-				    .graph = graph,
-				    .root = &roots->items[i]};
+		struct hi_root_finding f = {.p = p, .typing = typing, .graph = graph};
 
-		find(&f, &p->codes[i]);
-		take_starts(&f);
+		hi_root_find(&f, &p->codes[i]);
+		take_starts(&f, &roots->items[i]);
 		if (f.no_memory)
 			return hi_fail_memory(err, "roots");
 	}

@@ -55,6 +55,14 @@ struct hi_root_compiling {
 	bool no_memory;
 };
 
+/* ---- named_roots.c ---- */
+/* What an expression that was compiled is, by its type. HI_USAGE: nothing that
+ * leads to objects. */
+enum hi_status hi_root_compile(const char *text, const struct hi_scope *scope,
+			       struct hi_types *types, struct hi_arena *arena,
+			       struct hi_root_code *ret, size_t *column_ret,
+			       struct hi_error *err);
+
 /* ---- named_roots_names.c ---- */
 /* Takes "thread:TID/frame:K/" off the text: the expression begins at *at_ret.
  * HI_USAGE: wrong at c->column. */
@@ -65,6 +73,25 @@ struct hi_expression_source hi_root_source(struct hi_root_compiling *c);
 void hi_root_list_locals(const struct hi_root_compiling *c, char *out, size_t size);
 
 /* ---- named_roots_find.c ---- */
+/* One root, or one field of one object, that is evaluated. */
+struct hi_root_finding {
+	struct hi_named_roots_private *p;
+	struct hi_typing *typing;
+	const struct hi_graph *graph;
+	uint64_t self; /* `this` */
+	struct HI_VECTOR(hi_node) starts;
+	uint64_t address;
+	const char *warning;
+	bool inside; /* a record in an object leads to what its words refer to */
+	/* Private: */
+	uint64_t base;	  /* of the words that are told */
+	uint64_t refused; /* the last address that could not be read */
+	bool refused_any;
+	bool no_memory;
+};
+/* Adds to f->starts, in any order, with doubles. */
+void hi_root_find(struct hi_root_finding *f, const struct hi_root_code *code);
+
 /* Bytes of the target, or of a local without an address. */
 bool hi_named_roots_read(const struct hi_named_roots_private *p, uint64_t addr, void *buf,
 			 size_t size);
