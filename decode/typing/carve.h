@@ -74,7 +74,8 @@ size_t hi_carving_count(const struct hi_carving *c);  /* claims */
  * (the other pieces get 0). Carved are claims that lie inside a block of at least
  * HI_CARVE_MIN_POOL usable bytes which is not the allocator's own, beyond what
  * its own type takes, or inside a hi_carving_range. extent(arg, id): bytes from
- * the start of an old block that its type takes: claims below are members. An
+ * the start of an old block that its type takes: claims below are members, but for
+ * one at the start that is as long: the first slot of a pool. An
  * object about whose place two claims disagreed has HI_OBJECT_CONFLICT.
  * *ret is NULL if nothing was carved. Deterministic. Once.
  */
