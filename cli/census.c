@@ -5,7 +5,7 @@
 #include "cli/untyped.h"
 #include "report/census_report.h"
 
-enum { TOP = 30 };
+enum { TOP = 30, TOP_CONFLICTS = 5 };
 
 HI_DEFINE_GUARD(struct hi_by_census *, hi_by_census_destroy)
 
@@ -28,6 +28,25 @@ static enum hi_status make_report(struct hi_inspection *in, const struct hi_head
 	return hi_census_by_report_create(head, in->graph, *broken_down, only, ret, err);
 }
 
+/* Which types two pointers disagree about. */
+static void add_conflicts(struct hi_inspection *in, struct hi_census_report *report)
+{
+	const struct hi_typing_conflict *found;
+	size_t n = hi_typing_conflicts(in->typing, &found);
+	struct hi_census_conflict *rows =
+		hi_arena_alloc(&in->arena, (n + 1) * sizeof(*rows));
+
+	if (!rows || report->by != HI_BY_TYPE || in->options->type)
+		return;
+	for (size_t i = 0; i < n; i++)
+		rows[i] = (struct hi_census_conflict){found[i].type, found[i].other,
+						      found[i].objects, found[i].example};
+	report->conflicts = rows;
+	report->n_conflicts = n;
+	report->conflicts_shown = hi_lookup_top(in->options, TOP_CONFLICTS);
+	report->objects_in_conflict = hi_typing_stats(in->typing).conflicts;
+}
+
 static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
@@ -47,6 +66,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 	hi_type_set_free(&set);
 	if (status != HI_OK)
 		return status;
+	add_conflicts(in, report);
 	if (json)
 		hi_census_json(report, json);
 	else

@@ -180,6 +180,35 @@ static void show_row(const struct hi_census_report *r, const struct hi_census_li
 		hi_cell_text(t, row->evidence ? hi_evidence_key(row->evidence) : "", 0);
 }
 
+static void show_conflicts(const struct hi_census_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {
+		{"is taken for", HI_COLUMN_TEXT},
+		{"another pointer says", HI_COLUMN_TEXT},
+		{"objects", HI_COLUMN_COUNT},
+		{"example", HI_COLUMN_ADDRESS}};
+	char objects[32];
+	struct hi_table *t;
+
+	if (!r->n_conflicts)
+		return;
+	hi_page_heading(page, "Two opinions",
+			hi_page_printf(page, "%s objects; the larger type that fits wins",
+				       hi_count(objects, r->objects_in_conflict)));
+	t = hi_page_table(page, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < r->n_conflicts && i < r->conflicts_shown; i++) {
+		const struct hi_census_conflict *c = &r->conflicts[i];
+
+		hi_cell_text(t, hi_page_safe(page, c->type), 0);
+		hi_cell_text(t, hi_page_safe(page, c->other), 0);
+		hi_cell_number(t, c->objects);
+		hi_cell_address(t, c->example);
+	}
+	if (r->n_conflicts > r->conflicts_shown)
+		hi_page_text(page, hi_page_printf(page, "%zu more pairs of types (--all)",
+						  r->n_conflicts - r->conflicts_shown));
+}
+
 void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
 {
 	static const char *const headings[] = {
@@ -207,6 +236,7 @@ void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
 		hi_hidden_note(page, &r->beyond, &r->below, &r->other);
 	else
 		hi_hidden_types_note(page, &r->beyond, &r->below, &r->other);
+	show_conflicts(r, page);
 }
 
 /* ---- as JSON ---- */
@@ -252,6 +282,22 @@ static void row_json(const struct hi_census_report *r, const struct hi_census_li
 	hi_json_end(json);
 }
 
+static void conflicts_json(const struct hi_census_report *r, struct hi_json *json)
+{
+	hi_json_array(json, "conflicts");
+	for (size_t i = 0; i < r->n_conflicts; i++) {
+		const struct hi_census_conflict *c = &r->conflicts[i];
+
+		hi_json_object(json, NULL);
+		hi_json_text(json, "type", hi_type_key(c->type));
+		hi_json_text(json, "other", hi_type_key(c->other));
+		hi_json_number(json, "objects", c->objects);
+		hi_json_address(json, "example", c->example);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
 void hi_census_json(const struct hi_census_report *r, struct hi_json *json)
 {
 	static const char *const keys[] = {"type", "type2", "module", "class"};
@@ -267,5 +313,7 @@ void hi_census_json(const struct hi_census_report *r, struct hi_json *json)
 		row_json(r, &r->rows[i], json);
 	hi_json_end(json);
 	hi_hidden_json(json, &r->beyond, &r->below, &r->other);
+	if (r->by == HI_BY_TYPE)
+		conflicts_json(r, json);
 	hi_json_end(json);
 }

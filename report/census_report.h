@@ -17,6 +17,11 @@ struct hi_census_line {
 	const uint64_t *by_evidence; /* bytes, per enum hi_evidence; borrowed */
 	enum hi_evidence evidence;
 };
+/* Objects that another pointer says is something else. */
+struct hi_census_conflict {
+	const char *type, *other; /* what it is taken for, what was said too; hostile */
+	uint64_t objects, example;
+};
 struct hi_census_report {
 	const struct hi_head *head;
 	const struct hi_graph *graph;
@@ -26,6 +31,10 @@ struct hi_census_report {
 	size_t n_rows;
 	struct hi_hidden below, beyond; /* min-size, top */
 	struct hi_hidden other;		/* type; rows: types */
+	/* Borrowed, by objects; set by the caller for TYPE. */
+	const struct hi_census_conflict *conflicts;
+	size_t n_conflicts, conflicts_shown; /* on the page */
+	uint64_t objects_in_conflict;
 };
 
 enum hi_status
