@@ -35,7 +35,8 @@ static bool add_alias(struct hi_rulebook *book, struct hi_book_text *text,
 	hi_type_id id = hi_type_by_name(&text->source, p.at, p.length);
 	const struct hi_type *type;
 
-	if (!id && !text->hints->containers)
+	/* What is shipped is for programs in several versions. */
+	if (!id && !text->hints->containers && !text->shipped)
 		hi_book_warn(text, p.at, "no type '%.*s' in this program", (int)p.length,
 			     p.at);
 	if (!id)
