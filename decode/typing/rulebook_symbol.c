@@ -99,8 +99,10 @@ static const struct hi_rule_target *find(struct hi_book_symbol *s, uint64_t addr
 			book->no_memory = true;
 	s->text->captures = &captures;
 	target = hi_arena_alloc(&book->arena, sizeof(*target));
+	book->quiet = true; /* a lambda's type has no name of its own */
 	if (target && !hi_book_target(&scope, s->hint->then, target))
 		target = NULL;
+	book->quiet = book->quiet_warned = false;
 	/* Only what is known is an answer: the next case may know more. */
 	if (target && s->hint->then->kind == HI_HINT_TYPE &&
 	    target->kind == HI_TARGET_ANY)
