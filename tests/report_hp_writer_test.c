@@ -2,6 +2,7 @@
 /* FILE.hp and its key as they are written: every byte, every label, and what is
  * left of them when the writer, the disk or the memory ends. */
 #include <fcntl.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "base/alloc.h"
 #include "report/formats/hp_reader.h"
 #include "report/formats/hp_writer.h"
+#include "report/graph_svg.h"
 #include "tests/harness.h"
 
 static void close_file(void *arg)
@@ -359,4 +361,73 @@ HI_TEST(report_hp_writer, an_allocation_that_fails_is_told)
 		HI_ASSERT(!done || n > 5);
 	}
 	HI_ASSERT(done);
+}
+
+/* A file and its picture, as one text. */
+static char *written_and_drawn(void)
+{
+	struct hi_bands_options options = {.min_share = 0.01};
+	int fd = new_file();
+	struct hi_hp *hp = open_profile(fd, -1, "x");
+	struct hi_hp_series *s = NULL;
+	struct hi_bands *bands = NULL;
+	struct hi_error err = {};
+	size_t size = 0;
+	char *all = NULL, *text;
+	FILE *out = open_memstream(&all, &size);
+
+	for (uint64_t i = 0; i < 9; i++) {
+		hi_hp_sample_begin(hp, i * 1234567890);
+		put(hp, "a", 12345678 + i * 1000);
+		put(hp, "b", 2345678);
+		end(hp);
+	}
+	text = text_of(fd);
+	fputs(text, out);
+	HI_ASSERT_OK(hi_hp_parse(text, strlen(text), &s, &err), &err);
+	HI_ASSERT_OK(hi_bands_create(s, &options, &bands, &err), &err);
+	HI_ASSERT_OK(hi_graph_svg_write(bands, out, &err), &err);
+	fclose(out);
+	hi_bands_destroy(bands);
+	hi_hp_series_destroy(s);
+	hi_test_defer(free, all);
+	return all;
+}
+
+static void back_to_c(void *arg)
+{
+	(void)arg;
+	setlocale(LC_ALL, "C");
+	unsetenv("LOCPATH");
+}
+
+/* A locale of our own making: 1.234,5. */
+static void speak_with_a_comma(void)
+{
+	static char path[] = "/tmp/heapinspect-locale-XXXXXX";
+	char command[512], text[16];
+
+	HI_ASSERT(mkdtemp(path) != NULL);
+	snprintf(command, sizeof(command),
+		 "cd %s && printf 'LC_NUMERIC\ndecimal_point \"<U002C>\"\n"
+		 "thousands_sep \"<U002E>\"\ngrouping 3;3\nEND LC_NUMERIC\n' >source; "
+		 "localedef -c -i source ./comma >/dev/null 2>&1; test -d comma",
+		 path);
+	HI_ASSERT(system(command) == 0);
+	setenv("LOCPATH", path, 1);
+	hi_test_defer(back_to_c, NULL);
+	HI_ASSERT(setlocale(LC_ALL, "comma") != NULL);
+	snprintf(command, sizeof(command), "rm -rf %s", path);
+	HI_ASSERT(system(command) == 0);
+	snprintf(text, sizeof(text), "%.1f", 1.5);
+	HI_ASSERT_STREQ("1,5", text);
+}
+
+HI_TEST_SCENARIO(report_hp_writer, a_locale_with_a_decimal_comma_changes_no_byte)
+{
+	char *plain = written_and_drawn();
+
+	HI_ASSERT(strstr(plain, "BEGIN_SAMPLE 1.234567\n") != NULL);
+	speak_with_a_comma();
+	HI_ASSERT_STREQ(plain, written_and_drawn());
 }
