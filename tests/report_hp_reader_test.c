@@ -73,10 +73,13 @@ HI_TEST(report_hp_reader, what_readers_tolerate_is_tolerated)
 				       "12\t1\n"
 				       "\"q\"\t18446744073709551615\n"
 				       "\"q\"\t1\n"
-				       "END_SAMPLE 1");
+				       "END_SAMPLE 1\nBEGIN_SAMPLE 2\nold\t1\n"
+				       "old\t2\nEND_SAMPLE 2");
 
 	HI_ASSERT_STREQ("", s->job);
-	HI_ASSERT_EQ(1, s->n_samples);
+	HI_ASSERT_EQ(2, s->n_samples);
+	HI_ASSERT_EQ(3, value_of(s, 1, "old"));
+	HI_ASSERT_EQ(1, s->starts[2] - s->starts[1]);
 	HI_ASSERT_EQ(12, value_of(s, 0, "struct node"));
 	HI_ASSERT_EQ(3, value_of(s, 0, "old"));
 	HI_ASSERT_EQ(11, value_of(s, 0, "twice"));
@@ -278,7 +281,10 @@ HI_TEST(report_hp_reader, names_whose_hashes_collide_stay_apart)
 	HI_ASSERT_EQ(0, hi_hp_names_add(&names, "a", 1));
 	HI_ASSERT_EQ(1, hi_hp_names_add(&names, "b", 1));
 	names.next.items[0] = 1;
+	for (size_t i = 0; i < names.first.capacity; i++)
+		names.first.slots[i].value = 0;
 	HI_ASSERT_EQ(0, hi_hp_names_find(&names, "a", 1));
+	HI_ASSERT_EQ(1, hi_hp_names_find(&names, "b", 1));
 	HI_ASSERT(hi_hp_names_find(&names, "aa", 2) == HI_HP_NO_NAME);
 	HI_ASSERT(hi_hp_names_find(&names, "", 0) == HI_HP_NO_NAME);
 	for (int i = 0; i < 5000; i++) {
