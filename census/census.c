@@ -38,8 +38,9 @@ static void count_objects(const struct hi_graph *g, const struct hi_reach *reach
  * retain. In a sweep over the tree in preorder, until[type] is where the
  * subtree of the last topmost object ends; one that comes before is inside it.
  */
-static void sweep(const struct hi_graph *g, const struct hi_dominators *d,
-		  struct hi_census_row *rows, hi_node *until)
+static void sweep(const struct hi_graph *g, const struct hi_reach *reach,
+		  const struct hi_dominators *d, struct hi_census_row *rows,
+		  hi_node *until)
 {
 	enum { AHEAD = 24 };
 
@@ -51,7 +52,8 @@ static void sweep(const struct hi_graph *g, const struct hi_dominators *d,
 			__builtin_prefetch(&g->objects->type[d->order[i + AHEAD]]);
 			__builtin_prefetch(&g->objects->flags[d->order[i + AHEAD]]);
 		}
-		if (!hi_graph_is_object(g, node) || hi_is_internal(g, node))
+		if (!hi_graph_is_object(g, node) || hi_is_internal(g, node) ||
+		    !hi_bit(reach->any, node))
 			continue;
 		type = hi_type_of(g, node);
 		if (i < until[type])
@@ -61,13 +63,13 @@ static void sweep(const struct hi_graph *g, const struct hi_dominators *d,
 	}
 }
 
-static bool add_retained(const struct hi_graph *g, const struct hi_dominators *d,
-			 struct hi_census_row *rows)
+static bool add_retained(const struct hi_graph *g, const struct hi_reach *reach,
+			 const struct hi_dominators *d, struct hi_census_row *rows)
 {
 	HI_GUARD(free) hi_node *until = hi_calloc(g->n_types, sizeof(*until));
 
 	if (until)
-		sweep(g, d, rows, until);
+		sweep(g, reach, d, rows, until);
 	return until;
 }
 
@@ -110,7 +112,7 @@ enum hi_status hi_census_by_type(const struct hi_graph *g, const struct hi_reach
 	if (!c || !(c->rows = hi_calloc(g->n_types, sizeof(*c->rows))))
 		return hi_fail_memory(err, "census");
 	count_objects(g, reach, c->rows);
-	if (dominators && !add_retained(g, dominators, c->rows))
+	if (dominators && !add_retained(g, reach, dominators, c->rows))
 		return hi_fail_memory(err, "census");
 	finish(g, c);
 	*ret = hi_take(c);

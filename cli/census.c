@@ -20,7 +20,7 @@ static enum hi_status make_report(struct hi_inspection *in, const struct hi_head
 	if (by == HI_BY_TYPE)
 		return hi_census_report_create(head, in->graph, in->census, only, ret,
 					       err);
-	status = hi_census_break_down(in->graph, in->reach, in->dominators, by,
+	status = hi_census_break_down(in->graph, in->shown, in->dominators, by,
 				      only->types ? only->types->has : NULL, broken_down,
 				      err);
 	if (status != HI_OK)

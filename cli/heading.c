@@ -160,6 +160,8 @@ enum hi_status hi_heading_make(struct hi_inspection *in, struct hi_head *ret,
 	set_build_id(in, &head);
 	warn_of_modules(in);
 	warn_of_types(in);
+	if (in->shown != in->reach)
+		head.only = &in->only;
 	head.warnings = in->warnings.items;
 	head.n_warnings = in->warnings.count;
 	*ret = head;

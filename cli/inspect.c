@@ -13,7 +13,10 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/blocks.h"
+#include "cli/naming.h"
 #include "cli/progress.h"
+#include "cli/retaining.h"
+#include "cli/retaining_heap.h"
 #include "decode/ledger.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
@@ -278,13 +281,15 @@ static enum hi_status compute_sizes(struct hi_inspection *in, unsigned wanted,
 		status =
 			hi_dominators_compute(in->graph, in->reach, &in->dominators, err);
 	}
+	if (status == HI_OK)
+		status = hi_naming_restrict(in, err);
 	if (status == HI_OK && (wanted & HI_WANT_LEAKS)) {
 		hi_inspect_phase(in, "leak roots");
-		status = hi_leaks_compute(in->graph, in->reach, &in->leaks, err);
+		status = hi_leaks_compute(in->graph, in->leaks_shown, &in->leaks, err);
 	}
 	if (status == HI_OK && (wanted & HI_WANT_CENSUS)) {
 		hi_inspect_phase(in, "census by type");
-		status = hi_census_by_type(in->graph, in->reach, in->dominators,
+		status = hi_census_by_type(in->graph, in->shown, in->dominators,
 					   &in->census, err);
 	}
 	if (status == HI_OK && (wanted & HI_WANT_SUSPECTS)) {
@@ -312,13 +317,27 @@ static enum hi_status compute(struct hi_inspection *in, unsigned wanted,
 {
 	enum hi_status status;
 
+	if (hi_retaining_wants_dominators(in->options))
+		wanted |= HI_WANT_DOMINATORS;
 	hi_inspect_phase(in, "reachability");
 	status = hi_reach_compute(in->graph, in->options->threads, &in->reach, err);
+	if (status == HI_OK)
+		status = hi_naming_find(in, err);
 	if (status == HI_OK)
 		status = compute_sizes(in, wanted, err);
 	if (status == HI_OK && (wanted & HI_WANT_LEDGER))
 		fill_ledger(in);
 	return status;
+}
+
+uint64_t hi_inspect_allocated(const struct hi_inspection *in)
+{
+	const struct hi_allocator *a = in->allocator;
+
+	if (!a)
+		return UINT64_MAX;
+	return a->bytes[HI_BLOCK_LIVE] + a->bytes[HI_BLOCK_INTERNAL] +
+	       hi_typing_stats(in->typing).outside_bytes;
 }
 
 bool hi_inspect_lost_something(const struct hi_inspection *in)
@@ -369,6 +388,8 @@ enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted
 	if (status != HI_OK)
 		return status;
 	status = open_rulebook(in, err);
+	if (status == HI_OK)
+		status = hi_naming_open(in, err);
 	if (status != HI_OK)
 		return status;
 	hi_inspect_phase(in, "allocator");
@@ -394,6 +415,8 @@ void hi_inspect_close(struct hi_inspection *in)
 	hi_suspects_destroy(in->suspects);
 	hi_census_destroy(in->census);
 	hi_leaks_destroy(in->leaks);
+	hi_retaining_destroy(in->retaining);
+	hi_naming_close(in);
 	hi_dominators_destroy(in->dominators);
 	hi_reach_destroy(in->reach);
 	hi_typing_destroy(in->typing);

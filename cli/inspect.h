@@ -14,6 +14,7 @@
 #include "decode/allocator.h"
 #include "decode/typing/rulebook.h"
 #include "decode/typing/typing.h"
+#include "report/head.h"
 
 enum hi_wanted {
 	HI_WANT_DOMINATORS = 1,
@@ -44,6 +45,12 @@ struct hi_inspection {
 	/* With --conservative: what is leaked when types are believed. */
 	bool by_types_known;
 	uint64_t leaks_by_types, leaked_by_types; /* objects, bytes */
+	/* What --under and --retained-by leave of it (census/within.h): for what
+	 * counts live objects, and leaked ones. `reach` itself without them. */
+	struct hi_reach *shown, *leaks_shown;
+	struct hi_head_only only;
+	struct hi_named_roots *roots;	/* --root; NULL: none */
+	struct hi_retaining *retaining; /* when something asked for it */
 	struct hi_dominators *dominators;
 	struct hi_leaks *leaks;
 	struct hi_census *census;
@@ -65,6 +72,10 @@ struct hi_inspection {
 enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted,
 			       struct hi_inspection **ret, struct hi_error *err);
 void hi_inspect_close(struct hi_inspection *in);
+
+/* Bytes that the allocator has given away, by its own lists, and of objects beside
+ * it; UINT64_MAX: no allocator is known. */
+uint64_t hi_inspect_allocated(const struct hi_inspection *in);
 
 /* A line for the header; dropped when out of memory. */
 void hi_inspect_warn(struct hi_inspection *in, const char *fmt, ...)

@@ -16,7 +16,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 
 	if (status != HI_OK)
 		return status;
-	status = hi_leaks_report_create(head, in->graph, in->reach, in->leaks, &only,
+	status = hi_leaks_report_create(head, in->graph, in->shown, in->leaks, &only,
 					&report, err);
 	hi_type_set_free(&set);
 	if (status != HI_OK)

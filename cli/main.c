@@ -54,7 +54,9 @@ static int say_error(const struct hi_error *err)
 	char text[4 * sizeof(err->text)];
 
 	hi_text_escape(text, sizeof(text), err->text, strlen(err->text));
-	fprintf(stderr, "heapinspect: %s\n", text);
+	/* Who had more to say than a line has said it. */
+	if (*text)
+		fprintf(stderr, "heapinspect: %s\n", text);
 	return exit_code(err->status);
 }
 
@@ -174,5 +176,6 @@ int main(int argc, char **argv)
 		return say_error(&err);
 	code = (options.command->run_alone ? run_alone : inspect)(&options, &output);
 	hi_output_close(&output);
+	hi_options_free(&options);
 	return code;
 }

@@ -37,6 +37,17 @@ enum {
 	OPT_FROM,
 	OPT_TO,
 	OPT_Y_MAX,
+	OPT_ROOT,
+	OPT_UNDER,
+	OPT_ALL_BINS,
+	OPT_JOIN,
+	OPT_RETAINER,
+	OPT_IDENTITY,
+	OPT_MAX_SET,
+	OPT_COUNT,
+	OPT_PURE,
+	OPT_WEAK_AS_ROOTS,
+	OPT_RETAINED_BY,
 	OPTIONS_MAX = 32,
 };
 
@@ -44,6 +55,8 @@ enum {
 #define EVERY (~0u)
 #define TARGETED (~BIT(GRAPH)) /* those that look at a target */
 #define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS) | BIT(WASTE))
+#define BY_SETS (BIT(RETAINERS) | BIT(UP)) /* profiles by retainers */
+#define RESTRICTED (ROWS | BIT(PATHS) | BY_SETS)
 
 static const struct {
 	struct argp_option option;
@@ -66,7 +79,38 @@ static const struct {
 	{{"type", OPT_TYPE, "NAME", 0, "only this type (or a pattern with *)", 2}, ROWS},
 	{{"min-size", OPT_MIN_SIZE, "SIZE", 0, "only rows of this many bytes (64KiB)", 2},
 	 ROWS},
+	{{"type", OPT_TYPE, "NAME", 0, "what to climb from (or a pattern with *)", 2},
+	 BIT(UP)},
 	{{"ways", 'k', "N", 0, "so many ways (5)", 2}, BIT(PATHS)},
+	{{"root", OPT_ROOT, "NAME=EXPR", 0,
+	  "a root by name: a C expression over the program's variables; may be repeated",
+	  2},
+	 TARGETED},
+	{{"all-bins", OPT_ALL_BINS, 0, 0,
+	  "also empty bins (of up to 10 roots; else of one root each)", 2},
+	 BIT(ROOTS)},
+	{{"join", OPT_JOIN, "TEXT", 0, "between the names of a bin (-)", 2}, BIT(ROOTS)},
+	{{"retainer", OPT_RETAINER, "WHAT", 0,
+	  "objects that retain, beside all root variables: TYPE, TYPE.field, global, "
+	  "frame or auto; may be repeated",
+	  2},
+	 RESTRICTED},
+	{{"identity", OPT_IDENTITY, "WHAT", 0,
+	  "what stands for a retainer: type, var, site, module or addr (type)", 2},
+	 RESTRICTED},
+	{{"max-set", OPT_MAX_SET, "N", 0, "sets of more retainers become MANY (8)", 2},
+	 RESTRICTED},
+	{{"weak-as-roots", OPT_WEAK_AS_ROOTS, 0, 0,
+	  "what weak fields lead to is alive, and they are its retainers", 2},
+	 BY_SETS},
+	{{"count", OPT_COUNT, 0, 0, "sort by objects, not by bytes", 2}, BIT(RETAINERS)},
+	{{"pure", OPT_PURE, 0, 0, "bytes that the program uses, without overhead", 2},
+	 BIT(RETAINERS)},
+	{{"under", OPT_UNDER, "NAME", 0, "only what this --root leads to", 2},
+	 RESTRICTED},
+	{{"retained-by", OPT_RETAINED_BY, "NAME", 0,
+	  "only what has this retainer in its set (',' separates several)", 2},
+	 RESTRICTED},
 	{{"top", OPT_TOP, "N", 0, "so many rows a table", 2}, TARGETED},
 	{{"all", OPT_ALL, 0, 0, "every row", 2}, TARGETED},
 	{{0, 0, 0, 0, "What to draw:", 2}, BIT(GRAPH)},
@@ -246,6 +290,63 @@ static int take_drawn(int key, char *arg, struct argp_state *state, struct hi_op
 	}
 }
 
+/* Words of profiles. */
+static int take_profile(int key, char *arg, struct argp_state *state,
+			struct hi_options *o)
+{
+	struct hi_profile_options *p = &o->profile;
+	size_t most = (size_t)state->argc;
+	const char *why = "";
+	uint64_t n = 0;
+	int bad;
+
+	switch (key) {
+	case OPT_ROOT:
+		if (hi_profile_take_root(p, most, arg, &why))
+			return 0;
+		wrong(state, "--root %s: %s", arg, *why ? why : "out of memory");
+		return SAID;
+	case OPT_RETAINER:
+		if (hi_profile_take_retainer(p, most, arg, &why))
+			return 0;
+		wrong(state, "--retainer %s: %s", arg, *why ? why : "out of memory");
+		return SAID;
+	case OPT_IDENTITY:
+		if (hi_profile_take_identity(p, arg))
+			return 0;
+		wrong(state, "--identity %s: not one of type, var, site, module, addr",
+		      arg);
+		return SAID;
+	case OPT_MAX_SET:
+		bad = take_number(state, "--max-set", arg, 1, 1000000, &n);
+		p->max_set = (uint32_t)n;
+		return bad;
+	case OPT_UNDER:
+		p->under = arg;
+		return 0;
+	case OPT_RETAINED_BY:
+		p->retained_by = arg;
+		return 0;
+	case OPT_JOIN:
+		p->join = arg;
+		return 0;
+	case OPT_ALL_BINS:
+		p->all_bins = true;
+		return 0;
+	case OPT_COUNT:
+		p->count = true;
+		return 0;
+	case OPT_PURE:
+		p->pure = true;
+		return 0;
+	case OPT_WEAK_AS_ROOTS:
+		p->weak_as_roots = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
 static int take_valued(int key, char *arg, struct argp_state *state, struct hi_options *o)
 {
 	uint64_t n = 0;
@@ -299,7 +400,8 @@ static int take_argument(char *arg, struct argp_state *state, struct hi_options 
 		if (o->command->id == HI_COMMAND_SUMMARY)
 			wrong(state,
 			      "%s: not a command; there are summary, census, retained, "
-			      "leaks, paths, explain, waste (a process: --pid N), graph",
+			      "leaks, paths, explain, waste, retainers, up, roots "
+			      "(a process: --pid N), graph",
 			      arg);
 		else
 			wrong(state, "%s: %s takes no argument", arg, o->command->name);
@@ -316,6 +418,7 @@ static int take_argument(char *arg, struct argp_state *state, struct hi_options 
 static error_t take(int key, char *arg, struct argp_state *state)
 {
 	struct hi_options *o = state->input;
+	int bad;
 
 	switch (key) {
 	case OPT_CORE:
@@ -363,7 +466,8 @@ static error_t take(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		return take_argument(arg, state, o);
 	default:
-		return take_valued(key, arg, state, o);
+		bad = take_profile(key, arg, state, o);
+		return bad == ARGP_ERR_UNKNOWN ? take_valued(key, arg, state, o) : bad;
 	}
 }
 
@@ -410,6 +514,26 @@ static const struct hi_command *find_command(int *argc, char **argv)
 	return command;
 }
 
+static int check_profile(const struct hi_options *o)
+{
+	const struct hi_profile_options *p = &o->profile;
+	const char *twice = hi_profile_duplicate(p);
+
+	if (twice)
+		return wrong(NULL, "--root %s: two roots have this name", twice);
+	if (p->under && !hi_profile_has_root(p, p->under))
+		return wrong(NULL, "--under %s: no --root has this name", p->under);
+	if (o->command->id == HI_COMMAND_ROOTS && !p->n_roots)
+		return wrong(NULL, "roots: --root NAME=EXPRESSION is missing; see "
+				   "heapinspect roots --help");
+	if (o->command->id == HI_COMMAND_UP && !o->type)
+		return wrong(NULL, "up: --type is missing; see heapinspect up --help");
+	if (p->n_roots && o->conservative)
+		return wrong(NULL,
+			     "--root: not with --conservative, which asks for no types");
+	return 0;
+}
+
 static int check(struct hi_options *o)
 {
 	uint64_t address;
@@ -443,7 +567,7 @@ static int check(struct hi_options *o)
 	if (o->conservative && (o->n_hints || o->untyped))
 		return wrong(NULL, "%s: not with --conservative, which asks for no types",
 			     o->untyped ? "--untyped" : "--hints");
-	return 0;
+	return check_profile(o);
 }
 
 static error_t parse_as(const struct hi_command *command, int argc, char **argv,
@@ -475,12 +599,17 @@ int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 
 	o.command = find_command(&argc, argv);
 	bad = parse_as(o.command, argc, argv, &o);
-	if (bad == SAID)
+	if (bad == SAID || (!bad && check(&o) != 0)) {
+		hi_options_free(&o);
 		return 2;
+	}
 	if (bad)
 		return wrong(NULL, "options: %s", strerror(bad));
-	if (check(&o) != 0)
-		return 2;
 	*ret = o;
 	return 0;
+}
+
+void hi_options_free(struct hi_options *options)
+{
+	hi_profile_options_free(&options->profile);
 }

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "census/census_by.h"
+#include "cli/profile_options.h"
 #include "report/bands.h"
 
 enum hi_color { HI_COLOR_AUTO, HI_COLOR_ALWAYS, HI_COLOR_NEVER };
@@ -41,14 +42,16 @@ struct hi_options {
 	unsigned threads;      /* 0: all processors */
 	const char *like;      /* graph: another file; NULL: none */
 	struct hi_bands_options bands;
+	struct hi_profile_options profile;
 };
 
 /*
  * Fills *ret from argv; strings are borrowed from it. On a wrong usage it has
  * said so on stderr, in one line, and returns 2; 0 is fine; -1: --help or
- * --version was answered. argv may be permuted.
+ * --version was answered. argv may be permuted, and cut into pieces.
  */
 int hi_options_parse(int argc, char **argv, struct hi_options *ret);
+void hi_options_free(struct hi_options *options);
 
 /* "200ms", "1s", "1.5s", "500us"; false if it is none, or is 0. */
 bool hi_parse_duration(const char *text, uint64_t *ns_ret);

@@ -13,6 +13,12 @@ struct targets {
 	const char *text; /* what was asked for, in words */
 };
 
+/* Of the live ones those under --under; of the others all without it. */
+static bool is_asked_for(const struct hi_inspection *in, hi_node node)
+{
+	return in->shown == in->reach || hi_bit(in->shown->any, node);
+}
+
 static enum hi_status add_target(struct hi_inspection *in, struct targets *t,
 				 hi_node node, struct hi_error *err)
 {
@@ -55,7 +61,7 @@ static enum hi_status find_type(struct hi_inspection *in, const char *pattern,
 
 	for (hi_node i = 0; status == HI_OK && i < o->count; i++)
 		if (hi_type_set_has(&set, o->type[i]) &&
-		    !(o->flags[i] & HI_OBJECT_INTERNAL))
+		    !(o->flags[i] & HI_OBJECT_INTERNAL) && is_asked_for(in, i))
 			status = add_target(in, t, i, err);
 	hi_type_set_free(&set);
 	if (status != HI_OK)

@@ -54,7 +54,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 	if (status == HI_OK)
 		status = exact_bytes(in, &set, &exact, err);
 	if (status == HI_OK)
-		status = hi_retained_report_create(head, in->graph, in->reach,
+		status = hi_retained_report_create(head, in->graph, in->shown,
 						   in->dominators, in->census, &only,
 						   exact, &report, err);
 	hi_type_set_free(&set);

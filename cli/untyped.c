@@ -221,10 +221,10 @@ enum hi_status hi_untyped_run(struct hi_inspection *in, const struct hi_head *he
 
 	if (status != HI_OK)
 		return status;
-	status = hi_untyped_find(in->graph, in->reach,
+	status = hi_untyped_find(in->graph, in->shown,
 				 only.types ? only.types->has : NULL, &untyped, err);
 	if (status == HI_OK)
-		status = hi_untyped_report_create(head, in->graph, in->reach, untyped,
+		status = hi_untyped_report_create(head, in->graph, in->shown, untyped,
 						  &only, &report, err);
 	hi_type_set_free(&set);
 	if (status == HI_OK)

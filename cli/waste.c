@@ -19,7 +19,7 @@ static enum hi_status compare(struct hi_inspection *in, const struct hi_restrict
 		options.n_types = only->types->n_types;
 	}
 	hi_inspect_phase(in, "comparing contents");
-	return hi_contents_compare(in->image, in->typing, in->graph, in->reach, &options,
+	return hi_contents_compare(in->image, in->typing, in->graph, in->shown, &options,
 				   ret, err);
 }
 

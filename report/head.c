@@ -230,6 +230,32 @@ static const char *missing_text(const struct hi_head *head, struct hi_page *page
 	return text;
 }
 
+static void show_only(const struct hi_head_only *only, struct hi_page *page)
+{
+	char shown[24], hidden[24], objects[32], many[24];
+	const char *what = "";
+
+	if (!only)
+		return;
+	if (only->under)
+		what = hi_page_printf(page, "under %s", hi_page_safe(page, only->under));
+	if (only->retained_by)
+		what = hi_page_printf(page, "%s%sretained by %s", what, *what ? ", " : "",
+				      hi_page_safe(page, only->retained_by));
+	hi_page_fact(page, "only",
+		     hi_page_printf(page, "%s: %s; hidden: %s in %s objects", what,
+				    hi_bytes(shown, only->bytes),
+				    hi_bytes(hidden, only->hidden_bytes),
+				    hi_count(objects, only->hidden_objects)));
+	if (only->many_bytes)
+		hi_page_warning(page,
+				hi_page_printf(page,
+					       "MANY hides %s in %s objects: who retains "
+					       "them is not known (--max-set)",
+					       hi_bytes(many, only->many_bytes),
+					       hi_count(objects, only->many_objects)));
+}
+
 void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole)
 {
 	const size_t most = whole ? HI_HEAD_WARNINGS : 5;
@@ -244,6 +270,7 @@ void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole)
 	show_shares(head, page, whole);
 	if (whole)
 		show_children(head, page);
+	show_only(head->only, page);
 	missing = missing_text(head, page);
 	if (*missing)
 		hi_page_fact(page, "incomplete", missing);
@@ -307,6 +334,22 @@ static void json_allocator(const struct hi_head *head, struct hi_json *json)
 	hi_json_end(json);
 }
 
+static void json_only(const struct hi_head_only *only, struct hi_json *json)
+{
+	if (!only)
+		return;
+	hi_json_object(json, "only");
+	hi_json_text(json, "under", only->under);
+	hi_json_text(json, "retained_by", only->retained_by);
+	hi_json_number(json, "objects", only->objects);
+	hi_json_number(json, "bytes", only->bytes);
+	hi_json_number(json, "hidden_objects", only->hidden_objects);
+	hi_json_number(json, "hidden_bytes", only->hidden_bytes);
+	hi_json_number(json, "many_objects", only->many_objects);
+	hi_json_number(json, "many_bytes", only->many_bytes);
+	hi_json_end(json);
+}
+
 static void json_debug_info(const struct hi_head *head, struct hi_json *json)
 {
 	const struct hi_head_module_counts *m = &head->modules;
@@ -362,6 +405,7 @@ void hi_head_json(const struct hi_head *head, const char *schema, struct hi_json
 	hi_json_text(json, "unit", "bytes");
 	json_allocator(head, json);
 	json_debug_info(head, json);
+	json_only(head->only, json);
 	json_shares(head, json);
 	if (head->conservative && head->leaks_by_types != UINT64_MAX) {
 		hi_json_object(json, "by_types");

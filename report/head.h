@@ -25,6 +25,15 @@ struct hi_head_module_counts {
 	uint64_t from_memory; /* no file could be reached */
 };
 
+/* What a report leaves out because it was asked to: --under, --retained-by. */
+struct hi_head_only {
+	const char *under, *retained_by; /* as typed; NULL: not asked */
+	uint64_t objects, bytes;	 /* live, and shown */
+	uint64_t hidden_objects, hidden_bytes;
+	/* Of what is hidden by --retained-by: in MANY, where nobody knows. */
+	uint64_t many_objects, many_bytes;
+};
+
 struct hi_head {
 	/* target */
 	int pid;	   /* 0: unknown (a core) */
@@ -55,6 +64,7 @@ struct hi_head {
 	uint64_t leaks_by_types, leaked_by_types, leaks_by_words, leaked_by_words;
 	/* How much of the live heap has a type; NULL: no heap is known. */
 	const struct hi_shares *shares;
+	const struct hi_head_only *only; /* NULL: no restriction */
 	const struct hi_head_child *children;
 	size_t n_children, n_children_total;
 	/* One line each, whole sentences without a full stop; hostile. */

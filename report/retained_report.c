@@ -37,16 +37,19 @@ struct branch_list HI_VECTOR(struct branch);
 struct picking {
 	const struct hi_graph *g;
 	const struct hi_dominators *d;
-	uint64_t *picked;	 /* bit per node: on the level above */
+	const struct hi_reach *reach; /* of what is to be seen */
+	uint64_t *picked;	      /* bit per node: on the level above */
 	struct branch_list list; /* levels one behind the other; level sorted by node */
 };
 
 /* Kinds are no owners: what hangs below them is at the top. */
-static bool is_top(const struct hi_graph *g, const struct hi_dominators *d, hi_node node)
+static bool is_top(const struct picking *p, hi_node node)
 {
-	hi_node up = d->idom[node];
+	hi_node up = p->d->idom[node];
 
-	return up != HI_NODE_NONE && up >= g->first_kind && node < g->first_kind;
+	return up != HI_NODE_NONE && node < p->g->first_kind &&
+	       hi_bit(p->reach->any, node) &&
+	       (up >= p->g->first_kind || !hi_bit(p->reach->any, up));
 }
 
 static enum hi_status collect_top(struct picking *p, const struct hi_restrict *only,
@@ -56,7 +59,7 @@ static enum hi_status collect_top(struct picking *p, const struct hi_restrict *o
 	for (hi_node i = 0; i < p->g->first_kind; i++) {
 		uint64_t bytes = p->d->retained[i];
 
-		if (!is_top(p->g, p->d, i) || bytes == 0)
+		if (!is_top(p, i) || bytes == 0)
 			continue;
 		if (bytes < only->min_size) {
 			r->below.rows++;
@@ -123,7 +126,8 @@ static void fill_level(struct picking *p, size_t from)
 		hi_node up = p->d->idom[i];
 
 		if (up != HI_NODE_NONE && up < p->g->first_kind &&
-		    hi_bit(p->picked, up) && p->d->retained[i])
+		    hi_bit(p->picked, up) && p->d->retained[i] &&
+		    hi_bit(p->reach->any, i))
 			offer_child(p->d, find_branch(p, from, p->list.count, up), i);
 	}
 }
@@ -343,7 +347,7 @@ enum hi_status hi_retained_report_create(
 {
 	HI_GUARD(hi_retained_report_destroy)
 	struct hi_retained_report *r = hi_calloc(1, sizeof(*r));
-	struct picking p = {.g = graph, .d = dominators};
+	struct picking p = {.g = graph, .d = dominators, .reach = reach};
 	enum hi_status status;
 
 	if (!r)

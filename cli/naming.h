@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Roots that are named on the command line, and restrictions to what they hold. */
+#ifndef HI_CLI_NAMING_H
+#define HI_CLI_NAMING_H
+
+#include "cli/inspect.h"
+
+/* Compiles --root and --under, as soon as types are there. What is wrong has been
+ * said, with a caret below it, when it returns HI_USAGE with an empty text. */
+enum hi_status hi_naming_open(struct hi_inspection *in, struct hi_error *err);
+/* Evaluates them on the graph; a warning for each that leads nowhere. */
+enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err);
+/* Fills in->shown, in->leaks_shown and in->only. */
+enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err);
+void hi_naming_close(struct hi_inspection *in);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/profile_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+bool hi_profile_take_root(struct hi_profile_options *p, size_t most, char *text,
+			  const char **why_ret)
+{
+	size_t n;
+
+	if (!hi_root_text_split(text, &n, why_ret))
+		return false;
+	if (!p->roots)
+		p->roots = hi_calloc(most, sizeof(*p->roots));
+	if (!p->roots || p->n_roots == most)
+		return false;
+	text[n] = '\0';
+	p->roots[p->n_roots++] =
+		(struct hi_root_text){.name = text, .expression = text + n + 1};
+	return true;
+}
+
+bool hi_profile_take_retainer(struct hi_profile_options *p, size_t most, const char *text,
+			      const char **why_ret)
+{
+	*why_ret = *text ? "" : "a type, TYPE.field, global, frame or auto is missing";
+	if (!p->retainers)
+		p->retainers = hi_calloc(most, sizeof(*p->retainers));
+	if (!*text || !p->retainers || p->n_retainers == most)
+		return false;
+	p->retainers[p->n_retainers++] = text;
+	return true;
+}
+
+bool hi_profile_take_identity(struct hi_profile_options *p, const char *text)
+{
+	static const char *const words[] = {"type", "var", "site", "module", "addr"};
+
+	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(text, words[i]) == 0) {
+			p->identity = (enum hi_identity)i;
+			return true;
+		}
+	return false;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char *hi_profile_duplicate(const struct hi_profile_options *p)
+{
+	const char **names = hi_calloc(p->n_roots + 1, sizeof(*names));
+	const char *found = NULL;
+
+	for (size_t i = 0; names && i < p->n_roots; i++)
+		names[i] = p->roots[i].name;
+	if (names && p->n_roots > 1)
+		qsort((void *)names, p->n_roots, sizeof(*names), by_name);
+	for (size_t i = 1; names && i < p->n_roots && !found; i++)
+		if (strcmp(names[i - 1], names[i]) == 0)
+			found = names[i];
+	free((void *)names);
+	return found;
+}
+
+bool hi_profile_has_root(const struct hi_profile_options *p, const char *name)
+{
+	for (size_t i = 0; i < p->n_roots; i++)
+		if (strcmp(p->roots[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+void hi_profile_options_free(struct hi_profile_options *p)
+{
+	free(p->roots);
+	free((void *)p->retainers);
+	*p = (struct hi_profile_options){};
+}

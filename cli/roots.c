@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "cli/command.h"
+#include "cli/lookup.h"
+#include "cli/retaining.h"
+#include "report/bins_report.h"
+
+enum { TOP = 30 };
+
+HI_DEFINE_GUARD(struct hi_bins *, hi_bins_destroy)
+HI_DEFINE_GUARD(struct hi_set_pool *, hi_set_pool_destroy)
+HI_DEFINE_GUARD(struct hi_bins_report *, hi_bins_report_destroy)
+
+static enum hi_status compute(struct hi_inspection *in, struct hi_set_pool *pool,
+			      struct hi_bins **ret, struct hi_error *err)
+{
+	const struct hi_named_roots *roots = in->roots;
+	HI_GUARD(free)
+	struct hi_bin_root *bin_roots = hi_calloc(roots->count + 1, sizeof(*bin_roots));
+	struct hi_bin_options options = {
+		.roots = bin_roots, .n_roots = roots->count, .arg = in};
+
+	if (!bin_roots)
+		return hi_fail_memory(err, "bins");
+	for (size_t i = 0; i < roots->count; i++)
+		bin_roots[i] = (struct hi_bin_root){.identity = (uint32_t)i + 1,
+						    .nodes = roots->items[i].starts,
+						    .n_nodes = roots->items[i].n_starts};
+	hi_inspect_phase(in, "sharing bins");
+	return hi_bins_compute(in->graph, in->reach, &options, pool, ret, err);
+}
+
+static struct hi_bins_root *describe(struct hi_inspection *in)
+{
+	const struct hi_named_roots *roots = in->roots;
+	struct hi_bins_root *ret =
+		hi_arena_alloc(&in->arena, (roots->count + 1) * sizeof(*ret));
+
+	for (size_t i = 0; ret && i < roots->count; i++) {
+		const struct hi_named_root *root = &roots->items[i];
+
+		ret[i] = (struct hi_bins_root){.name = root->text.name,
+					       .expression = root->text.expression,
+					       .type = root->type,
+					       .address = root->address,
+					       .starts = root->starts,
+					       .n_starts = root->n_starts,
+					       .warning = root->warning};
+	}
+	return ret;
+}
+
+static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+			  struct hi_page *page, struct hi_json *json,
+			  struct hi_error *err)
+{
+	HI_GUARD(hi_set_pool_destroy) struct hi_set_pool *pool = NULL;
+	HI_GUARD(hi_bins_destroy) struct hi_bins *bins = NULL;
+	HI_GUARD(hi_bins_report_destroy) struct hi_bins_report *report = NULL;
+	const struct hi_profile_options *p = &in->options->profile;
+	struct hi_restrict only = {.top = hi_lookup_top(in->options, TOP)};
+	struct hi_bins_view view = {.join = p->join,
+				    .all = p->all_bins,
+				    .allocated = hi_inspect_allocated(in)};
+	struct hi_bins_root *roots = describe(in);
+	enum hi_status status;
+
+	if (!roots)
+		return hi_fail_memory(err, "roots");
+	status = hi_set_pool_create(&pool, err);
+	if (status == HI_OK)
+		status = compute(in, pool, &bins, err);
+	if (status == HI_OK)
+		status = hi_bins_report_create(head, in->reach, bins, pool, roots,
+					       in->roots->count, &view, &only, &report,
+					       err);
+	if (status != HI_OK)
+		return status;
+	if (json)
+		hi_bins_json(report, json);
+	else
+		hi_bins_display(report, page);
+	return HI_OK;
+}
+
+const struct hi_command hi_command_roots = {
+	.id = HI_COMMAND_ROOTS,
+	.name = "roots",
+	.arguments = "",
+	.purpose = "What named roots hold, each alone and what they share.",
+	.help = "EXPR is a C expression over the program's variables. A pointer leads to "
+		"an object,\na record or an array to all that it refers to.\n\n"
+		"Examples:\n"
+		"  heapinspect roots --pid 4242 --root keys='server.db[0].dict' "
+		"--root clients=server.clients\n"
+		"  heapinspect roots --pid 4242 --root job=thread:4243/frame:2/job "
+		"--root cache=ns::Cache::instance --all-bins\n"
+		"  heapinspect census --pid 4242 --root db='server.db[0]' --under db",
+	.wanted = 0,
+	.run = run,
+};
