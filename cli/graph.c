@@ -2,6 +2,7 @@
 /* A heap profile (.hp) as a picture; looks at no process. */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -9,6 +10,7 @@
 
 HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
 HI_DEFINE_GUARD(struct hi_bands *, hi_bands_destroy)
+HI_DEFINE_GUARD(struct hi_hp_key *, hi_hp_key_destroy)
 
 /* The bands of the other profile, in its own scale. */
 static enum hi_status read_like(const struct hi_options *o, struct hi_hp_series **series,
@@ -21,12 +23,31 @@ static enum hi_status read_like(const struct hi_options *o, struct hi_hp_series 
 	return status;
 }
 
+/* FILE.prof beside FILE.hp tells whole names; a series without it is drawn too. */
+static void read_key(const char *path, const struct hi_hp_series *series,
+		     struct hi_hp_key **ret)
+{
+	HI_GUARD(free) char *name = NULL;
+	size_t n = strlen(path);
+
+	if (n < 3 || strcmp(path + n - 3, ".hp") != 0)
+		return;
+	name = hi_alloc(n + 3);
+	if (!name)
+		return;
+	memcpy(name, path, n - 2);
+	memcpy(name + n - 2, "prof", 5);
+	if (hi_hp_key_read(name, series, ret, NULL) != HI_OK)
+		*ret = NULL;
+}
+
 static enum hi_status run(const struct hi_options *o, struct hi_output *output,
 			  struct hi_error *err)
 {
 	HI_GUARD(hi_hp_series_destroy) struct hi_hp_series *series = NULL;
 	HI_GUARD(hi_hp_series_destroy) struct hi_hp_series *other = NULL;
 	HI_GUARD(hi_bands_destroy) struct hi_bands *like = NULL, *bands = NULL;
+	HI_GUARD(hi_hp_key_destroy) struct hi_hp_key *key = NULL;
 	struct hi_bands_options options = o->bands;
 	char note[HI_GRAPH_NOTE_SIZE], safe[2 * HI_GRAPH_NOTE_SIZE];
 	enum hi_status status = HI_OK;
@@ -38,6 +59,10 @@ static enum hi_status run(const struct hi_options *o, struct hi_output *output,
 	options.like = like;
 	if (status == HI_OK)
 		status = hi_bands_create(series, &options, &bands, err);
+	if (status == HI_OK)
+		read_key(o->argument, series, &key);
+	if (key)
+		hi_bands_tell_names(bands, key);
 	if (status == HI_OK)
 		status = hi_graph_svg_write(bands, output->file, err);
 	if (status != HI_OK)
@@ -55,7 +80,9 @@ const struct hi_command hi_command_graph = {
 	.arguments = "FILE.hp",
 	.purpose = "A heap profile over time as stacked bands, one SVG file. Needs no "
 		   "process.",
-	.help = "Reads GHC's heap profile format, whoever wrote it.\n\n"
+	.help = "Reads GHC's heap profile format, whoever wrote it. FILE.prof beside it, "
+		"where "
+		"heapinspect left one, tells the whole names.\n\n"
 		"Examples:\n"
 		"  heapinspect graph series.hp -o series.svg\n"
 		"  heapinspect graph after.hp --like before.hp -o after.svg\n"

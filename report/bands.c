@@ -43,6 +43,12 @@ void hi_bands_destroy(struct hi_bands *bands)
 	free(bands);
 }
 
+void hi_bands_tell_names(struct hi_bands *bands, const struct hi_hp_key *key)
+{
+	for (size_t i = 0; i < bands->count; i++)
+		bands->items[i].whole = hi_hp_key_find(key, bands->items[i].name);
+}
+
 static void find_range(struct work *w)
 {
 	const struct hi_hp_series *s = w->series;

@@ -7,6 +7,7 @@
 #ifndef HI_REPORT_BANDS_H
 #define HI_REPORT_BANDS_H
 
+#include "report/formats/hp_key.h"
 #include "report/formats/hp_reader.h"
 
 enum hi_bands_sort {
@@ -30,6 +31,7 @@ struct hi_bands_options {
 
 struct hi_band {
 	const char *name;	   /* the series'; "OTHER" */
+	const char *whole;	   /* what a numbered label stands for; NULL: the name */
 	uint32_t id;		   /* in the series; UINT32_MAX: OTHER */
 	int colour;		   /* from 0; HI_BANDS_OTHER_COLOUR */
 	double area;		   /* value unit x sample unit */
@@ -61,6 +63,8 @@ struct hi_bands {
 enum hi_status hi_bands_create(const struct hi_hp_series *series,
 			       const struct hi_bands_options *options,
 			       struct hi_bands **ret, struct hi_error *err);
+/* Fills in `whole` of the bands; borrowed from the key. */
+void hi_bands_tell_names(struct hi_bands *bands, const struct hi_hp_key *key);
 void hi_bands_destroy(struct hi_bands *bands); /* NULL is fine */
 
 #endif

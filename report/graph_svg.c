@@ -153,6 +153,10 @@ static void put_band_title(const struct picture *p, const struct hi_band *band)
 	put_share(share, share_of(p->bands, band->area, band->peak));
 	fputs("<title>", p->out);
 	hi_svg_text(p->out, band->name, 0);
+	if (band->whole) {
+		fputs(" = ", p->out);
+		hi_svg_text(p->out, band->whole, 0);
+	}
 	fprintf(p->out, ": mean %s (%s %%), peak %s, at the end %s, deviation %s, ",
 		hi_svg_value(a, band->mean, p->unit), share,
 		hi_svg_value(b, band->peak, p->unit),

@@ -266,6 +266,7 @@ HI_TEST_SCENARIO(cli_graph, a_picture_is_written_whole_and_private)
 	struct stat st;
 
 	write_random(create(directory, "series", "the <job>"), 25, 10);
+	workshop_run("rm series.prof"); /* a pipe has none */
 	workshop_run("%s graph series.hp -o x.svg 2>note && grep -q ' bands: .* drawn' "
 		     "note && %s -q graph series.hp >y.svg && cmp x.svg y.svg",
 		     PROGRAM, PROGRAM);
@@ -278,6 +279,29 @@ HI_TEST_SCENARIO(cli_graph, a_picture_is_written_whole_and_private)
 	snprintf(path, sizeof(path), "%s/series.hp", directory);
 	c = hi_heapinspect("graph", path, "-o", "/dev/full");
 	HI_ASSERT_EQ(2, c->exit_code);
+}
+
+HI_TEST_SCENARIO(cli_graph, the_key_beside_the_file_tells_whole_names)
+{
+	workshop_open();
+	workshop_write("one.hp",
+		       "JOB \"a \"\"b\"\"\"\nDATE \"d\"\nBEGIN_SAMPLE 0.0\n(71)a,b\t5\n"
+		       "(n2)map...\t4\n(72)c\t3\nEND_SAMPLE 0.0\n");
+	workshop_write("one.prof",
+		       "Key of a heap profile\nJOB \"a \"\"b\"\"\"\nDATE \"d\"\n\n"
+		       "SET 71 = {<a[m]>, <b&c>}\nnonsense\nNAME n2 = map<int, <b>\n"
+		       "SET x = {<>}\nSET 72 = {<cut");
+	workshop_run("%s -q graph one.hp -o x.svg && "
+		     "grep -q '<title>(71)a,b = {&lt;a\\[m\\]&gt;, &lt;b&amp;c&gt;}: "
+		     "mean' x.svg && "
+		     "grep -q '<title>(n2)map... = map&lt;int, &lt;b&gt;: mean' x.svg && "
+		     "grep -q '<title>(72)c: mean' x.svg",
+		     PROGRAM);
+	/* The key of another series is none of this one. */
+	workshop_run(
+		"sed -i 's/DATE .*/DATE \"e\"/' one.prof && "
+		"%s -q graph one.hp -o x.svg && grep -q '<title>(71)a,b: mean' x.svg",
+		PROGRAM);
 }
 
 HI_TEST_SCENARIO(cli_graph, like_another_file_gives_a_band_the_same_colour)

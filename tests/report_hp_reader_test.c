@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "report/formats/hp_key.h"
 #include "report/formats/hp_names.h"
 #include "report/formats/hp_reader.h"
 #include "report/graph_svg.h"
@@ -270,6 +271,42 @@ HI_TEST(report_hp_reader, mutated_files_never_crash_it_nor_the_graph)
 	fclose(out);
 	hi_test_note("%zu of 20000 were read", read);
 	HI_ASSERT(read > 2000 && read < 19000);
+}
+
+HI_TEST(report_hp_reader, mutated_keys_never_crash_it)
+{
+	static const char seed[] =
+		"Key of a heap profile\nJOB \"x\"\"y\"\nDATE \"d\"\n\n"
+		"SET 1 = {<a>}\nNAME n2 = b\nSET 34 = {}\nMARK 0.5 x\n";
+	static const char *const labels[] = {"(1)a", "(n2)b", "(34)", "(9)",
+					     "(n",   "",      "x"};
+	struct hi_hp_series *s = parse("JOB \"x\"\"y\"\nDATE \"d\"\n" SAMPLE("1.0", ""));
+	size_t read = 0, found = 0;
+
+	for (int round = 0; round < 20000; round++) {
+		size_t n = sizeof(seed) - 1 - random_number(2) * random_number(40);
+		char *text = malloc(n);
+		struct hi_hp_key *key = NULL;
+		struct hi_error err = {};
+
+		HI_ASSERT(text != NULL);
+		memcpy(text, seed, n);
+		for (uint64_t k = random_number(4); k < 4 && round; k++)
+			text[random_number(n)] = (char)random_number(256);
+		if (hi_hp_key_parse(text, n, s, &key, &err) == HI_OK)
+			read++;
+		free(text);
+		for (size_t i = 0; key && i < sizeof(labels) / sizeof(labels[0]); i++)
+			found += hi_hp_key_find(key, labels[i]) != NULL;
+		if (round == 0) {
+			HI_ASSERT_STREQ("{<a>}", hi_hp_key_find(key, "(1)a"));
+			HI_ASSERT_STREQ("b", hi_hp_key_find(key, "(n2)whatever"));
+			HI_ASSERT(hi_hp_key_find(key, "(2)b") == NULL);
+			HI_ASSERT(hi_hp_key_find(key, "(1") == NULL);
+		}
+		hi_hp_key_destroy(key);
+	}
+	HI_ASSERT(read > 1000 && found > read && read < 19000);
 }
 
 HI_TEST(report_hp_reader, names_whose_hashes_collide_stay_apart)

@@ -398,8 +398,8 @@ enum hi_status hi_hp_parse(const char *text, size_t size, struct hi_hp_series **
 	return HI_OK;
 }
 
-static enum hi_status read_all(FILE *file, char **text_ret, size_t *size_ret,
-			       struct hi_error *err)
+static enum hi_status read_all(FILE *file, const char *path, char **text_ret,
+			       size_t *size_ret, struct hi_error *err)
 {
 	struct HI_VECTOR(char) text = {};
 	size_t n = 1;
@@ -414,7 +414,7 @@ static enum hi_status read_all(FILE *file, char **text_ret, size_t *size_ret,
 	}
 	if (ferror(file)) {
 		hi_vector_free(&text);
-		return hi_fail_errno(err, "cannot read");
+		return hi_fail_errno(err, "cannot read %.160s", path);
 	}
 	if (text.count > HI_HP_MAX_BYTES) {
 		hi_vector_free(&text);
@@ -426,20 +426,28 @@ static enum hi_status read_all(FILE *file, char **text_ret, size_t *size_ret,
 	return HI_OK;
 }
 
+enum hi_status hi_hp_read_text(const char *path, char **text_ret, size_t *size_ret,
+			       struct hi_error *err)
+{
+	HI_GUARD(fclose) FILE *file = fopen(path, "re");
+
+	if (!file)
+		return hi_fail_errno(err, "cannot read %.160s", path);
+	return read_all(file, path, text_ret, size_ret, err);
+}
+
 enum hi_status hi_hp_read(const char *path, struct hi_hp_series **ret,
 			  struct hi_error *err)
 {
-	HI_GUARD(fclose) FILE *file = fopen(path, "re");
 	HI_GUARD(free) char *text = NULL;
 	struct hi_error why = {};
 	enum hi_status status;
 	size_t size = 0;
 
-	if (!file)
-		return hi_fail_errno(err, "cannot read %.160s", path);
-	status = read_all(file, &text, &size, &why);
-	if (status == HI_OK)
-		status = hi_hp_parse(text, size, ret, &why);
+	status = hi_hp_read_text(path, &text, &size, err);
+	if (status != HI_OK)
+		return status;
+	status = hi_hp_parse(text, size, ret, &why);
 	if (status == HI_OK)
 		return HI_OK;
 	return hi_fail(err, status, 0, "%.120s: %s", path, why.text);

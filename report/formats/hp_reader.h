@@ -49,7 +49,10 @@ struct hi_hp_series {
  * HI_LIMIT, HI_NO_MEMORY. No sample at all is HI_BAD_DATA. */
 enum hi_status hi_hp_parse(const char *text, size_t size, struct hi_hp_series **ret,
 			   struct hi_error *err);
-/* The same for a file, a pipe too; errors begin with its name. */
+/* All of a file or a pipe, up to HI_HP_MAX_BYTES; the text is the caller's to free. */
+enum hi_status hi_hp_read_text(const char *path, char **text_ret, size_t *size_ret,
+			       struct hi_error *err);
+/* Both in one; errors begin with the file's name. */
 enum hi_status hi_hp_read(const char *path, struct hi_hp_series **ret,
 			  struct hi_error *err);
 void hi_hp_series_destroy(struct hi_hp_series *series); /* NULL is fine */
