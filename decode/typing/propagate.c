@@ -240,6 +240,20 @@ static void take_unions(struct hi_spreader *w, const struct hi_plan *plan, bool 
 		}
 }
 
+/* Up to where a carved object may go: the end of the block or range around it. In
+ * neither, it is no larger than its type. */
+static uint64_t room_at(const struct hi_typing *typing, uint64_t addr,
+			const struct hi_plan *plan)
+{
+	uint64_t offset = 0, start, end;
+	hi_node id = hi_objects_find(typing->objects, addr, &offset);
+
+	if (id != HI_NODE_NONE)
+		return hi_object_usable(typing->objects, id) - offset;
+	return hi_carving_range(typing->carving, addr, &start, &end) ? end - addr
+								     : plan->size;
+}
+
 /* Bytes of an object that have to be read to follow it. */
 static uint64_t bytes_of(struct hi_spreader *w, const struct hi_spread_entry *e,
 			 const struct hi_plan *plan)
@@ -247,7 +261,8 @@ static uint64_t bytes_of(struct hi_spreader *w, const struct hi_spread_entry *e,
 	bool array = e->key & HI_KEY_ARRAY;
 
 	if (e->id == HI_NODE_NONE)
-		return hi_walker_size(&w->walker, plan, e->addr, (uint64_t)1 << 46);
+		return hi_walker_size(&w->walker, plan, e->addr,
+				      room_at(w->typing, e->addr, plan));
 	if (array || plan->open_ended || plan->n_sites)
 		return hi_object_usable(w->typing->objects, e->id);
 	return plan->size;
@@ -543,6 +558,7 @@ static enum hi_status run(struct hi_typing *typing, unsigned threads, bool last_
 	if (status == HI_OK && ok && !*again_ret)
 		status = hi_conflicts_collect(typing, &s.opinions, err);
 	ok = collect(&s) && ok;
+	free(s.before);
 	hi_vector_free(&s.shared);
 	hi_opinions_deinit(&s.opinions);
 	return ok ? status : hi_fail_memory(err, "types");

@@ -199,9 +199,8 @@ void hi_spread_propose(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_
 
 /* ---- pointers to the inside ---- */
 
-uint64_t hi_spread_extent(const struct hi_typing *typing, hi_node id)
+static uint64_t extent_of(const struct hi_typing *typing, uint32_t key)
 {
-	uint32_t key = __atomic_load_n(&typing->objects->type[id], __ATOMIC_RELAXED);
 	const struct hi_plan *plan;
 
 	if (!(key & HI_KEY_PLAN))
@@ -211,6 +210,33 @@ uint64_t hi_spread_extent(const struct hi_typing *typing, hi_node id)
 		return UINT64_MAX;
 	/* Text and what only a name is known of may be anything. */
 	return plan->opaque || plan->klass == HI_TYPE_STRING ? 0 : plan->size;
+}
+
+uint64_t hi_spread_extent(const struct hi_typing *typing, hi_node id)
+{
+	return extent_of(typing,
+			 __atomic_load_n(&typing->objects->type[id], __ATOMIC_RELAXED));
+}
+
+/* Bytes that it takes whatever else is said yet: better opinions are no smaller, but
+ * an array, a name or a list's node may become something else. While objects are
+ * carved, what it took before. */
+static uint64_t firm_extent(const struct hi_spreader *w, hi_node id)
+{
+	const struct hi_typing *typing = w->typing;
+	const struct hi_plan *plan;
+	uint32_t key;
+
+	if (w->spread->before)
+		return extent_of(typing, w->spread->before[id]);
+	key = __atomic_load_n(&typing->objects->type[id], __ATOMIC_RELAXED);
+	if (!(key & HI_KEY_PLAN) || (key & HI_KEY_SETTLED))
+		return extent_of(typing, key);
+	plan = hi_plans_get(typing->plans, key & HI_KEY_PLAN);
+	if (plan->blob || plan->opaque || plan->klass == HI_TYPE_STRING ||
+	    (plan->rules && plan->rules->is_node))
+		return 0;
+	return plan->size;
 }
 
 /* `new T[n]` of types with a destructor: n, then the elements; the pointer is
@@ -266,8 +292,10 @@ void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t
 	if (is_record && offset == 8 && !hi_plan_count_is_said(plan) &&
 	    propose_cookie(w, start, id, index, plan, evidence))
 		return;
-	if ((!is_record && !hi_plan_count_is_said(plan)) ||
-	    offset < hi_spread_extent(typing, id))
+	if ((!is_record && !hi_plan_count_is_said(plan)) || offset < firm_extent(w, id))
+		return;
+	if (w->spread->carving &&
+	    hi_object_usable(typing->objects, id) < HI_CARVE_MIN_POOL)
 		return;
 	if (w->spread->carving)
 		hi_spread_carve(w, addr, start + hi_object_usable(typing->objects, id),
@@ -290,6 +318,9 @@ void hi_spread_carve(struct hi_spreader *w, uint64_t addr, uint64_t end, uint32_
 	index = hi_walker_variant(&w->walker, index, addr, room);
 	plan = hi_plans_get(w->typing->plans, index);
 	array = hi_plan_count_is_said(plan) && plan->size;
+	if (array && (room < plan->lead ||
+		      plan->first + plan->count > (room - plan->lead) / plan->size))
+		return; /* as in a block of its own */
 	if (plan->opaque || (plan->klass != HI_TYPE_RECORD && !array && !plan->blob))
 		return;
 	size = hi_walker_size(&w->walker, plan, addr, room);

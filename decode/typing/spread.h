@@ -69,7 +69,10 @@ struct hi_spread {
 	struct hi_spreader *workers[64];
 	struct hi_opinions opinions;
 	struct hi_carving *carving; /* NULL: not in this stage */
-	bool outside;		    /* words may lead to where no block is */
+	/* The type column when carving began: what blocks take is not asked of types
+	 * that come while objects are carved, in whatever order. */
+	uint32_t *before;
+	bool outside; /* words may lead to where no block is */
 	uint64_t max_opinions;
 	bool last_try; /* beyond max_opinions: follow no more of them */
 	/* Work between threads. */

@@ -199,6 +199,17 @@ static bool is_explained(const struct hi_typing *typing, const struct hi_interio
 		       hi_spread_extent(typing, in->id);
 }
 
+/* Most of them, where many lead into arrays: before anything is sorted. */
+static void drop_explained(struct hi_spreader *w)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->interior.count; i++)
+		if (!is_explained(w->typing, &w->interior.items[i]))
+			w->interior.items[kept++] = w->interior.items[i];
+	w->interior.count = kept;
+}
+
 /* All workers' into the first one's list: sorted, each once, those that no type
  * of their block explains. False: out of memory. */
 static bool gather(struct hi_spread *s)
@@ -206,9 +217,11 @@ static bool gather(struct hi_spread *s)
 	struct hi_spreader *first = s->workers[0];
 	size_t kept = 0;
 
+	drop_explained(s->workers[0]);
 	for (unsigned i = 1; i < s->n_workers; i++) {
 		struct hi_spreader *w = s->workers[i];
 
+		drop_explained(w);
 		for (size_t k = 0; k < w->interior.count; k++)
 			if (!hi_vector_push(&first->interior, w->interior.items[k]))
 				return false;
@@ -220,8 +233,7 @@ static bool gather(struct hi_spread *s)
 	for (size_t i = 0; i < first->interior.count; i++) {
 		struct hi_interior in = first->interior.items[i];
 
-		if ((!kept || by_address(&first->interior.items[kept - 1], &in) != 0) &&
-		    !is_explained(s->typing, &in))
+		if (!kept || by_address(&first->interior.items[kept - 1], &in) != 0)
 			first->interior.items[kept++] = in;
 	}
 	first->interior.count = kept;
@@ -253,6 +265,7 @@ static bool contain_interior(struct containment *c)
 {
 	struct hi_spread *s = c->spread;
 	struct hi_spreader *w = s->workers[0];
+	hi_node open = HI_NODE_NONE;
 	bool any = false;
 	struct need need;
 
@@ -270,8 +283,10 @@ static bool contain_interior(struct containment *c)
 	for (size_t i = 0; i < w->interior.count; i++) {
 		hi_node id = w->interior.items[i].id;
 
-		if (!is_untyped(s->typing, id))
+		/* All that lead into one block have a say. */
+		if (id != open && !is_untyped(s->typing, id))
 			continue;
+		open = id;
 		need_of_interior(c, &w->interior.items[i], &need);
 		if (need.type &&
 		    propose_found(c, id,
@@ -398,6 +413,25 @@ static void carve_slots(struct hi_spread *s)
 	}
 }
 
+static bool has_claims(const struct hi_spread *s)
+{
+	bool any = s->workers[0]->interior.count || s->typing->slots.count;
+
+	for (unsigned i = 0; i < s->n_workers && !any; i++)
+		any = s->workers[i]->pools.count;
+	return any;
+}
+
+static bool keep_types(struct hi_spread *s)
+{
+	size_t bytes = (size_t)s->typing->objects->count * sizeof(*s->before);
+
+	s->before = hi_alloc(bytes + 1);
+	if (s->before && bytes)
+		memcpy(s->before, s->typing->objects->type, bytes);
+	return s->before;
+}
+
 enum hi_status hi_spread_carve_all(struct hi_spread *s, struct hi_error *err)
 {
 	struct hi_typing *typing = s->typing;
@@ -405,6 +439,10 @@ enum hi_status hi_spread_carve_all(struct hi_spread *s, struct hi_error *err)
 
 	if (!typing->carving || !gather(s))
 		return typing->carving ? hi_fail_memory(err, "types") : HI_OK;
+	if (!has_claims(s))
+		return HI_OK;
+	if (!keep_types(s))
+		return hi_fail_memory(err, "carved objects");
 	s->carving = typing->carving;
 	for (size_t i = 0; i < w->interior.count; i++)
 		carve_interior(s, &w->interior.items[i]);
