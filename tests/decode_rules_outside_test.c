@@ -121,6 +121,28 @@ HI_TEST(rules_outside, arrays_are_carved_as_long_as_hints_say)
 	HI_ASSERT_STREQ("200", world_leaks(w));
 }
 
+/* A count from a torn record, up to 2^46 elements: no array, and no search of it. */
+HI_TEST(rules_outside, arrays_that_are_larger_than_their_memory_are_none)
+{
+	static const uint64_t counts[] = {FAR_SIZE / 8, 1ull << 36, 1ull << 46};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct world *w = drawn("hints x\nrecord vec { d -> item *[n]; }");
+
+		blocks(w, 1, 1, 24);
+		world_block(w, H(0x1000), 1000);
+		world_var(w, "v", "vec *", F(0x100));
+		world_var(w, "u", "vec *", H(0x100));
+		world_poke(w, F(0x100), F(0x200));
+		world_poke(w, F(0x108), counts[i]);
+		world_poke(w, H(0x100), H(0x1080)); /* the inside of a pool */
+		world_poke(w, H(0x108), counts[i]);
+		run(w);
+		HI_ASSERT_STREQ("vec", world_type(w, F(0x100)));
+		HI_ASSERT_EQ(1, w->typing->stats.carving.carved);
+	}
+}
+
 /* Pointers that are none: misaligned, or to what has no pointers where its type has
  * some, or with no room up to the mapping's end, or to code, or to nowhere. */
 HI_TEST(rules_outside, garbage_carves_nothing)

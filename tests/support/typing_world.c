@@ -76,12 +76,19 @@ static void world_reset(struct world *w)
 	w->book = NULL;
 }
 
+void world_forget(struct world *w)
+{
+	world_reset(w);
+	hi_image_destroy(w->image);
+	w->image = NULL;
+	w->memory = NULL;
+	hi_vector_free(&w->blocks);
+}
+
 void world_free(struct world *w)
 {
 	hi_alloc_fail_at(0);
-	world_reset(w);
-	hi_image_destroy(w->image);
-	hi_vector_free(&w->blocks);
+	world_forget(w);
 	free(w);
 }
 

@@ -48,6 +48,8 @@ struct world {
 
 struct world *world_create(void);
 void world_free(struct world *w); /* what the end of the test does */
+/* Its memory is given back now, for tests of many worlds; nothing else is asked. */
+void world_forget(struct world *w);
 
 /* Types get ids from 1 on, in the order in which they are drawn. */
 hi_type_id world_scalar(struct world *w, enum hi_type_kind kind, const char *name,

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Random heaps under all kinds of hints: the same whatever the number of threads,
+ * whole whatever the bytes are, and clean whatever allocation fails.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "attach/mock.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "harness.h"
+#include "support/typing_world.h"
+
+#define FAR 0x20000000ull
+#define FAR_SIZE (1ull << 20)
+
+static struct hi_error err;
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+static uint64_t state;
+static uint64_t below(uint64_t n)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (state * 0x2545f4914f6cdd1d >> 8) % n;
+}
+
+/* One of each statement of the language. */
+static const char *const statements[] = {
+	"record vec { d -> item *[first .. n]; }",
+	"record dict { table[i] for i in 0 .. 2 -> cell *[1 << exp[i]] with on = n, el : "
+	"item; }",
+	"record cell { v -> ?el if on & 1; v -> thing if on & 2; v -> any; }",
+	"record ring { head.next each ((link *)$)->next until $ == (link *)this -> node "
+	"in l; }",
+	"record node node { l.next -> node in l; }",
+	"record value { p switch tag { 0, 1: item; 2: thing; 3: scalar; 4: vec; 5: blob "
+	"text; 6: words junk; else: any; } }",
+	"record tagged { p mask ~7 -> thing; q weak; }",
+	"record msg { *(pair *)(this + 1) : pair[n & 7]; tail known if n & 1; }",
+	"record tree { ((tree **)((char *)this + align8(8 + n)))[i] for i in 0 .. n -> "
+	"tree; tail known; }",
+	"record base { variant switch kind & 3 { 1: first; 2: second; } }",
+	"record second { variant first if x & 1; }",
+	"record first { variant second if kind & 4; }",
+	"record membuf { is pair; }",
+	"record slab { slots pool n of 32 switch u8($) & 1 { 1: item; } }",
+	"record arena { slots pool n of size switch u8($) & 3 { 0: thing; 1: item; } }",
+	"record chunk { size n & 63; tail known; }",
+	"record buf { data -> chunk back 8 + (n & 24); end -> node in l; }",
+	"record box { raw : box; }",
+};
+enum { STATEMENTS = sizeof(statements) / sizeof(statements[0]) };
+
+static const char *const records[] = {
+	"item",	 "thing",  "pair",  "vec",  "dict", "cell",  "ring",   "node",
+	"value", "tagged", "msg",   "tree", "base", "first", "second", "hnode",
+	"slab",	 "arena",  "chunk", "buf",  "box",  "both",
+};
+enum { RECORDS = sizeof(records) / sizeof(records[0]) };
+
+static void draw_types(struct world *w)
+{
+	world_struct(w, "item", 16, "0 long : a", "8 thing * : t", NULL);
+	world_struct(w, "thing", 24, "0 thing * : next", "8 item * : it", "16 long : n",
+		     NULL);
+	world_struct(w, "pair", 16, "0 item * : one", "8 value * : two", NULL);
+	world_struct(w, "link", 16, "0 link * : next", "8 link * : prev", NULL);
+	world_struct(w, "vec", 24, "0 item * * : d", "8 long : first", "16 long : n",
+		     NULL);
+	world_struct(w, "dict", 40, "0 cell * * [2] : table", "16 long [2] : exp",
+		     "32 long : n", NULL);
+	world_struct(w, "cell", 24, "0 cell * : next", "8 void * : v", "16 long : x",
+		     NULL);
+	world_struct(w, "ring", 24, "0 link : head", "16 node * : cache", NULL);
+	world_struct(w, "node", 40, "0 long : id", "8 link : l", "24 base * : b", NULL);
+	world_struct(w, "value", 16, "0 int : tag", "8 void * : p", NULL);
+	world_struct(w, "tagged", 16, "0 void * : p", "8 vec * : q", NULL);
+	world_struct(w, "msg", 16, "0 long : n", "8 msg * : next", NULL);
+	world_struct(w, "tree", 8, "0 int : leaf", "4 int : n", "8 char [0] : key", NULL);
+	world_struct(w, "base", 16, "0 int : kind", "8 base * : next", NULL);
+	world_struct(w, "first", 24, "0 base : b", "16 dict * : d", NULL);
+	world_struct(w, "second", 40, "0 base : b", "16 long : x", "24 ring * : r", NULL);
+	world_struct(w, "membuf", 16, "0 char [16] : bytes", NULL);
+	world_struct(w, "hnode", 24, "0 hnode * : next", "8 membuf : m", NULL);
+	world_struct(w, "slab", 24, "0 void * : slots", "8 long : n", "16 slab * : next",
+		     NULL);
+	world_struct(w, "arena", 24, "0 void * : slots", "8 int : n", "12 int : size",
+		     "16 arena * : next", NULL);
+	world_struct(w, "chunk", 8, "0 long : n", "8 char [0] : data", NULL);
+	world_struct(w, "buf", 24, "0 char * : data", "8 link * : end", "16 long : n",
+		     NULL);
+	world_struct(w, "box", 16, "0 long : x", "8 char [8] : raw", NULL);
+	world_union(w, "either", 8, "0 second * : s", "0 buf * : b", "0 tagged * : t",
+		    NULL);
+	world_struct(w, "both", 24, "0 either : u", "8 tree * : t", "16 slab * : s",
+		     NULL);
+	world_knows_records(w);
+}
+
+/* A random part of the statements; they stay until the test ends. */
+static void draw_hints(struct world *w, char *text, size_t size, bool all)
+{
+	size_t used = (size_t)snprintf(text, size,
+				       "hints x\n"
+				       "context on : long; context el;\n");
+
+	for (unsigned i = 0; i < STATEMENTS; i++) {
+		/* Those that look at the context need it. */
+		if (!all && below(4) == 0)
+			continue;
+		if (strncmp(statements[i], "record second", 13) == 0 && !all && below(2))
+			continue;
+		used += (size_t)snprintf(text + used, size - used, "%s\n", statements[i]);
+	}
+	w->hints = text;
+}
+
+static uint64_t some_block(const struct world *w)
+{
+	return w->blocks.items[below(w->blocks.count)].addr;
+}
+
+/* Something that may be a pointer: to a start, a member, the outside, or none. */
+static uint64_t some_word(const struct world *w)
+{
+	switch (below(12)) {
+	case 0:
+		return below(8);
+	case 1:
+		return some_block(w) + below(8);
+	case 2:
+	case 3:
+		return some_block(w) + 8 * below(6);
+	case 4:
+		return FAR + 8 * below(FAR_SIZE / 8);
+	case 5:
+		return FAR + 64 * below(400);
+	case 6:
+		return 0;
+	case 7:
+		return below(2) ? below(64) : below(64) << 32 | below(64);
+	default:
+		return some_block(w);
+	}
+}
+
+static void draw_heap(struct world *w, unsigned n)
+{
+	static const char *const names[] = {"v0",  "v1",  "v2",	 "v3",	"v4",  "v5",
+					    "v6",  "v7",  "v8",	 "v9",	"v10", "v11",
+					    "v12", "v13", "v14", "v15", "v16", "v17",
+					    "v18", "v19", "v20", "v21"};
+	uint64_t at = WORLD_HEAP;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t usable = below(16) ? 24 + 16 * below(4) : 520 + 16 * below(60);
+
+		world_block(w, at, usable);
+		at += usable + 8 + 32 * below(2);
+	}
+	for (unsigned i = 0; i < n; i++)
+		for (uint64_t o = 0; o + 8 <= w->blocks.items[i].usable; o += 8)
+			world_poke(w, w->blocks.items[i].addr + o, some_word(w));
+	for (uint64_t o = 0; o < 400 * 64; o += 8)
+		world_poke(w, FAR + o, some_word(w));
+	for (unsigned i = 0; i < RECORDS; i++) {
+		char type[40];
+
+		snprintf(type, sizeof(type), "%s *", records[i]);
+		world_var(w, names[i], type,
+			  below(8) ? some_block(w) : FAR + 64 * below(400));
+	}
+}
+
+static struct world *random_world(uint64_t seed, unsigned n, char *text, size_t size)
+{
+	struct world *w = world_create();
+
+	state = seed * 0x9e3779b97f4a7c15 + 1;
+	draw_types(w);
+	world_mapping(w, FAR, FAR_SIZE);
+	draw_hints(w, text, size, seed % 3 == 0);
+	draw_heap(w, n);
+	return w;
+}
+
+/* ---- any number of threads ---- */
+
+static const char *name_of(const struct hi_graph *g, hi_node i)
+{
+	return g->types[g->objects->type[i]].name;
+}
+
+static void assert_same_edges(const struct hi_graph *a, const struct hi_graph *b,
+			      uint64_t seed)
+{
+	for (hi_node i = 0; i < a->n_nodes; i++) {
+		struct hi_edges x = hi_graph_edges(a, i), y = hi_graph_edges(b, i);
+
+		HI_ASSERT_MSG(x.count == y.count &&
+				      (!x.count || (!memcmp(x.to, y.to, 4ull * x.count) &&
+						    !memcmp(x.grade, y.grade, x.count))),
+			      "seed %d: edges of node %d", (int)seed, (int)i);
+	}
+}
+
+static void assert_same(const struct hi_graph *a, const struct hi_graph *b, uint64_t seed)
+{
+	HI_ASSERT_MSG(a->n_objects == b->n_objects, "seed %d: %d or %d objects",
+		      (int)seed, (int)a->n_objects, (int)b->n_objects);
+	for (hi_node i = 0; i < a->n_objects; i++) {
+		HI_ASSERT_EQ(hi_objects_address(a->objects, i),
+			     hi_objects_address(b->objects, i));
+		HI_ASSERT_EQ(hi_objects_usable(a->objects, i),
+			     hi_objects_usable(b->objects, i));
+		HI_ASSERT_MSG(strcmp(name_of(a, i), name_of(b, i)) == 0 &&
+				      a->objects->flags[i] == b->objects->flags[i],
+			      "seed %d: 0x%llx is %s (%x) or %s (%x)", (int)seed,
+			      (unsigned long long)hi_objects_address(a->objects, i),
+			      name_of(a, i), a->objects->flags[i], name_of(b, i),
+			      b->objects->flags[i]);
+	}
+	assert_same_edges(a, b, seed);
+}
+
+static void compare_threads(struct world *w, uint64_t seed)
+{
+	struct hi_typing *typing;
+	struct hi_graph *graph;
+	struct hi_rulebook *book;
+
+	HI_ASSERT_OK(world_run(w, &(struct hi_typing_options){.threads = 1}, &err), &err);
+	HI_ASSERT(hi_graph_is_valid(w->graph));
+	graph = hi_take(w->graph);
+	typing = hi_take(w->typing);
+	book = hi_take(w->book);
+	for (unsigned threads = 2; threads <= 4; threads += 2) {
+		struct hi_typing_options options = {.threads = threads};
+
+		HI_ASSERT_OK(world_run(w, &options, &err), &err);
+		assert_same(graph, w->graph, seed);
+		HI_ASSERT_EQ(typing->stats.conflicts, w->typing->stats.conflicts);
+		HI_ASSERT_EQ(typing->stats.carving.carved,
+			     w->typing->stats.carving.carved);
+		HI_ASSERT_EQ(typing->stats.carving.conflicts,
+			     w->typing->stats.carving.conflicts);
+	}
+	hi_typing_destroy(typing);
+	hi_graph_destroy(graph);
+	hi_rulebook_destroy(book);
+}
+
+HI_TEST(rules_random, results_do_not_depend_on_the_number_of_threads)
+{
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		char text[4000];
+		struct world *w = random_world(seed, 300 + (unsigned)(seed * 977 % 3000),
+					       text, sizeof(text));
+
+		compare_threads(w, seed);
+		world_forget(w);
+	}
+}
+
+/* ---- any bytes ---- */
+
+/* Random bytes everywhere, some words of them small or pointers. */
+static void scramble(struct world *w)
+{
+	for (size_t i = 0; i < w->blocks.count; i++)
+		for (uint64_t o = 0; o + 8 <= w->blocks.items[i].usable; o += 8) {
+			uint64_t word = below(UINT64_MAX / 2) * 2 + below(2);
+
+			if (below(2))
+				word = some_word(w);
+			else if (below(4) == 0)
+				word >>= below(64);
+			world_poke(w, w->blocks.items[i].addr + o, word);
+		}
+}
+
+HI_TEST(rules_random, hostile_bytes_give_a_whole_graph_in_bounded_time)
+{
+	uint64_t start = now_ms();
+
+	for (uint64_t seed = 1; seed <= 30; seed++) {
+		char text[4000];
+		struct world *w = random_world(3 * seed, 400, text, sizeof(text));
+
+		scramble(w);
+		HI_ASSERT_OK(
+			world_run(w, &(struct hi_typing_options){.threads = 2}, &err),
+			&err);
+		HI_ASSERT(hi_graph_is_valid(w->graph));
+		(void)world_leaks(w);
+		world_forget(w);
+	}
+	HI_ASSERT(now_ms() - start < 120000); /* seconds, with sanitizers */
+}
+
+HI_TEST(rules_random, unreadable_pages_are_never_fatal)
+{
+	char text[4000];
+	struct world *w = random_world(3, 500, text, sizeof(text));
+
+	for (uint64_t page = 0; page < 12; page++) {
+		hi_memory_mock_poison(w->memory, page % 2 ? FAR + page * 4096
+							  : WORLD_HEAP + page * 4096);
+		HI_ASSERT_OK(world_run(w, NULL, &err), &err);
+		HI_ASSERT(hi_graph_is_valid(w->graph));
+	}
+	for (uint64_t nth = 1; nth < 300; nth += 7) {
+		hi_memory_mock_fail_at(w->memory, nth);
+		HI_ASSERT_OK(world_run(w, NULL, &err), &err);
+		HI_ASSERT(hi_graph_is_valid(w->graph));
+		hi_memory_mock_fail_at(w->memory, 0);
+	}
+}
+
+/* ---- any allocation ---- */
+
+HI_TEST(rules_random, every_allocation_may_fail)
+{
+	char text[4000];
+	struct world *w = random_world(3, 150, text, sizeof(text));
+	enum hi_status status = HI_NO_MEMORY;
+	hi_node n;
+
+	HI_ASSERT_OK(world_run(w, &(struct hi_typing_options){.threads = 2}, &err), &err);
+	HI_ASSERT(w->typing->stats.carving.carved > 0);
+	n = w->graph->n_objects;
+	for (uint64_t nth = 1; status != HI_OK; nth++) {
+		hi_alloc_fail_at(nth);
+		status = world_run(w, &(struct hi_typing_options){.threads = 2}, &err);
+		hi_alloc_fail_at(0);
+		HI_ASSERT(nth < 20000);
+		if (status != HI_OK)
+			HI_ASSERT_EQ(HI_NO_MEMORY, status);
+	}
+	HI_ASSERT_EQ(n, w->graph->n_objects);
+}
+
+/* One that fails alone: the run says so, or goes on with less, and is whole. */
+HI_TEST(rules_random, every_single_allocation_may_fail)
+{
+	char text[4000];
+	struct world *w = random_world(6, 150, text, sizeof(text));
+
+	for (uint64_t nth = 1, failures;; nth++) {
+		enum hi_status status;
+
+		failures = hi_alloc_failures();
+		hi_alloc_fail_once(nth);
+		status = world_run(w, &(struct hi_typing_options){.threads = 1}, &err);
+		hi_alloc_fail_at(0);
+		HI_ASSERT(status == HI_OK || status == HI_NO_MEMORY);
+		if (status == HI_OK)
+			HI_ASSERT(hi_graph_is_valid(w->graph));
+		HI_ASSERT(nth < 20000);
+		if (hi_alloc_failures() == failures)
+			break;
+	}
+}
