@@ -120,8 +120,10 @@ static void set_allocator(const struct hi_inspection *in, struct hi_head *head)
 	const struct hi_allocator *a = in->allocator;
 	struct hi_typing_stats stats = hi_typing_stats(in->typing);
 
-	head->outside_objects = stats.carving.outside;
-	head->outside_bytes = stats.outside_bytes;
+	if (hi_inspect_has_much_outside(in)) {
+		head->outside_objects = stats.carving.outside;
+		head->outside_bytes = stats.outside_bytes;
+	}
 	if (!a)
 		return;
 	head->allocator = a->ops->name;

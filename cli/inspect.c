@@ -194,13 +194,20 @@ static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *
 	return HI_OK;
 }
 
+bool hi_inspect_has_much_outside(const struct hi_inspection *in)
+{
+	uint64_t n = hi_typing_stats(in->typing).carving.outside;
+
+	return n && (!in->allocator || n >= in->graph->n_objects / 100);
+}
+
 /* jemalloc, tcmalloc, arenas of the program's own. */
 static void say_outside(struct hi_inspection *in)
 {
 	struct hi_typing_stats stats = hi_typing_stats(in->typing);
 	char bytes[24];
 
-	if (stats.carving.outside)
+	if (hi_inspect_has_much_outside(in))
 		hi_inspect_warn(in,
 				"%" PRIu64 " objects (%s) lie where no allocator that is "
 				"known is: typed pointers lead there; leaks and free "

@@ -77,6 +77,9 @@ void hi_inspect_close(struct hi_inspection *in);
  * it; UINT64_MAX: no allocator is known. */
 uint64_t hi_inspect_allocated(const struct hi_inspection *in);
 
+/* Do objects lie where no allocator that is known is, more than the few that the
+ * dynamic linker has? */
+bool hi_inspect_has_much_outside(const struct hi_inspection *in);
 /* A line for the header; dropped when out of memory. */
 void hi_inspect_warn(struct hi_inspection *in, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
