@@ -194,11 +194,11 @@ struct late {
 	struct walk walk; /* the first member */
 	struct hi_set_flow *flow;
 	uint32_t n, n_succ;
-	uint32_t *number; /* by object, + 1 */
+	uint32_t *number; /* by object, + 1; later Tarjan's state; later set */
 	hi_node *order;	  /* number -> object */
 	uint32_t *start;  /* number -> first of its succ */
 	uint32_t *succ;	  /* numbers, LAST at row ends */
-	uint32_t *set;	  /* by number */
+	uint32_t *set;	  /* by number: the memory of number */
 	uint32_t *done;	  /* numbers, sources first, LAST at the ends of components */
 	size_t column_size, succ_size;
 };
@@ -241,8 +241,9 @@ static void late_run(struct late *l)
 
 /* ---- components of the late part: scc.c says how ---- */
 
-struct frame { /* one node of the path at hand */
-	uint32_t node, next, index;
+struct frame {	       /* one node of the path at hand */
+	uint32_t node; /* LOWERED: something below leads above it */
+	uint32_t next;
 };
 struct tarjan {
 	uint32_t *state; /* 0, low link, or COMPLETE */
@@ -252,11 +253,12 @@ struct tarjan {
 	uint32_t depth, n_open, next_index;
 };
 #define COMPLETE UINT32_MAX
+#define LOWERED (1u << 31)
 
 HI_INLINE void enter(struct tarjan *t, const struct late *l, uint32_t node)
 {
-	t->state[node] = t->next_index;
-	t->frames[t->depth++] = (struct frame){node, l->start[node], t->next_index++};
+	t->state[node] = t->next_index++;
+	t->frames[t->depth++] = (struct frame){node, l->start[node]};
 	t->open[t->n_open++] = node;
 }
 
@@ -275,16 +277,20 @@ HI_INLINE void complete(struct tarjan *t, uint32_t node)
 
 HI_INLINE void leave(struct tarjan *t)
 {
-	struct frame top = t->frames[--t->depth];
-	uint32_t low = t->state[top.node], *above;
+	uint32_t node = t->frames[--t->depth].node, low, *state;
+	struct frame *above;
 
-	if (low == top.index)
-		complete(t, top.node);
-	if (!t->depth)
+	if (!(node & LOWERED)) {
+		complete(t, node);
 		return;
-	above = &t->state[t->frames[t->depth - 1].node];
-	if (t->state[top.node] < *above)
-		*above = t->state[top.node];
+	}
+	low = t->state[node & ~LOWERED];
+	above = &t->frames[t->depth - 1];
+	state = &t->state[above->node & ~LOWERED];
+	if (low < *state) {
+		*state = low;
+		above->node |= LOWERED;
+	}
 }
 
 static void search(struct tarjan *t, const struct late *l, uint32_t start)
@@ -292,18 +298,20 @@ static void search(struct tarjan *t, const struct late *l, uint32_t start)
 	enter(t, l, start);
 	while (t->depth) {
 		struct frame *top = &t->frames[t->depth - 1];
-		uint32_t low = t->state[top->node], c = top->next, found = UINT32_MAX;
+		uint32_t *low = &t->state[top->node & ~LOWERED];
+		uint32_t c = top->next, found = UINT32_MAX;
 
 		while (c != NO_EDGES && found == UINT32_MAX) {
 			uint32_t edge = l->succ[c], state = t->state[edge & ~LAST];
 
 			c = edge & LAST ? NO_EDGES : c + 1;
-			if (state == 0)
+			if (state == 0) {
 				found = edge & ~LAST;
-			else if (state < low)
-				low = state;
+			} else if (state < *low) {
+				*low = state;
+				top->node |= LOWERED;
+			}
 		}
-		t->state[top->node] = low;
 		top->next = c;
 		if (found != UINT32_MAX)
 			enter(t, l, found);
@@ -315,17 +323,20 @@ static void search(struct tarjan *t, const struct late *l, uint32_t start)
 static bool components(struct late *l)
 {
 	size_t frames_size = (size_t)l->n * sizeof(struct frame);
-	struct tarjan t = {.open = l->done, .done_end = l->done + l->n, .next_index = 1};
+	struct tarjan t = {.state = l->number,
+			   .open = l->done,
+			   .done_end = l->done + l->n,
+			   .next_index = 1};
 
-	t.state = hi_pages_alloc(l->n * sizeof(*t.state));
 	t.frames = hi_pages_alloc(frames_size);
-	if (t.state && t.frames)
-		for (uint32_t i = 0; i < l->n; i++)
-			if (!t.state[i])
-				search(&t, l, i);
+	if (!t.frames)
+		return false;
+	memset(t.state, 0, l->n * sizeof(*t.state));
+	for (uint32_t i = 0; i < l->n; i++)
+		if (!t.state[i])
+			search(&t, l, i);
 	hi_pages_free(t.frames, frames_size);
-	hi_pages_free(t.state, l->n * sizeof(*t.state));
-	return t.state && t.frames;
+	return true;
 }
 
 /* ---- from sources to sinks ---- */
@@ -391,14 +402,13 @@ static bool late_alloc(struct late *l)
 	l->number = hi_pages_alloc(l->column_size);
 	l->order = hi_pages_alloc(l->column_size);
 	l->start = hi_pages_alloc(l->column_size);
-	l->set = hi_pages_alloc(l->column_size);
 	l->succ = hi_pages_alloc(l->succ_size);
-	return l->number && l->order && l->start && l->set && l->succ;
+	return l->number && l->order && l->start && l->succ;
 }
 
 static void late_deinit(struct late *l)
 {
-	uint32_t *columns[] = {l->number, l->order, l->start, l->set};
+	uint32_t *columns[] = {l->number, l->order, l->start};
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 		hi_pages_free(columns[i], l->column_size);
@@ -423,10 +433,12 @@ static bool run_late(struct hi_set_flow *flow, struct first *f)
 			(void)late_number(&l, f->late_end[i]);
 		late_run(&l);
 		flow->again = l.n;
-		for (uint32_t i = 0; i < l.n; i++)
-			l.set[i] = flow->column[l.order[i]] & REF;
-		ok = components(&l) && give_all(&l);
+		ok = components(&l);
 	}
+	l.set = l.number;
+	for (uint32_t i = 0; ok && i < l.n; i++)
+		l.set[i] = flow->column[l.order[i]] & REF;
+	ok = ok && give_all(&l);
 	for (uint32_t i = 0; ok && i < l.n; i++)
 		flow->column[l.order[i]] = l.set[i];
 	late_deinit(&l);
