@@ -12,15 +12,15 @@
 #include "report/svg.h"
 
 enum {
-	WIDTH = 1200,
+	WIDTH = 1240,
 	LEFT = 84,
 	TOP = 76,
 	PLOT_WIDTH = 640,
 	PLOT_HEIGHT = 440,
 	LEGEND = LEFT + PLOT_WIDTH + 28,
-	LEGEND_MEAN = 1010, /* right ends of the columns */
-	LEGEND_SHARE = 1070,
-	LEGEND_SLOPE = 1180,
+	LEGEND_MEAN = 1050, /* right ends of the columns */
+	LEGEND_SHARE = 1105,
+	LEGEND_SLOPE = 1220,
 	ROW = 20,
 	BELOW = 92,	 /* axis, notes */
 	NAME_MAX = 28,	 /* characters */
@@ -370,7 +370,7 @@ void hi_graph_note(const struct hi_bands *b, char out[HI_GRAPH_NOTE_SIZE])
 static void put_heading(const struct picture *p)
 {
 	const struct hi_bands *b = p->bands;
-	char note[HI_GRAPH_NOTE_SIZE] = "", mean[40], peak[40], span[40];
+	char note[HI_GRAPH_NOTE_SIZE] = "", mean[40], peak[40], span[40], count[32];
 	double duration = b->x_to - b->x_from;
 
 	put_label(p->out, "title", LEFT, 26, b->series->job, 100);
@@ -384,7 +384,8 @@ static void put_heading(const struct picture *p)
 					 (time_of(p, b->n_samples - 1) - time_of(p, 0)),
 				 p->unit));
 	add(note, "peak %s", peak);
-	add(note, " · %zu sample%s", b->n_samples, b->n_samples == 1 ? "" : "s");
+	add(note, " · %s sample%s", hi_text_count(count, b->n_samples),
+	    b->n_samples == 1 ? "" : "s");
 	if (duration > 0)
 		add(note, " over %s %.30s",
 		    hi_svg_value(span, time_of(p, b->n_samples - 1) - time_of(p, 0),
