@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The order of opinions, over all pairs and triples of many plans: total, transitive,
+ * as the written rule says, and not by the numbers that plans and contexts get.
+ */
+#include "harness.h"
+#include "support/typing_world.h"
+
+enum { MAX_OPINIONS = 700 };
+
+static struct hi_error err;
+
+struct opinion {
+	const struct hi_plan *plan;
+	enum hi_evidence evidence;
+};
+struct opinions {
+	struct hi_plans *plans;
+	struct opinion items[MAX_OPINIONS];
+	unsigned n;
+};
+
+static void destroy_plans(void *arg)
+{
+	hi_plans_destroy(arg);
+}
+
+static void destroy_book(void *arg)
+{
+	hi_rulebook_destroy(arg);
+}
+
+static struct world *drawn(void)
+{
+	static const char *const hints =
+		"hints x\ncontext a : long; context b : long;\n"
+		"record list node { other -> small if a == b; }\n"
+		"record small { p -> list if a; }";
+	struct world *w = world_create();
+
+	w->hints = hints;
+	world_struct(w, "small", 16, "0 long : n", "8 void * : p", NULL);
+	world_struct(w, "same", 16, "0 long : n", "8 void * : p", NULL);
+	world_struct(w, "more", 16, "0 small * : p", "8 small * : q", NULL);
+	world_struct(w, "list", 24, "0 list * : next", "8 void * : other", "16 long : n",
+		     NULL);
+	world_struct(w, "large", 24, "0 small : s", "16 long : n", NULL);
+	world_struct(w, "numbers", 16, "0 long [2] : n", NULL);
+	world_union(w, "either", 16, "0 small : s", "0 numbers : n", NULL);
+	world_named(w, "long");
+	world_named(w, "int");
+	world_named(w, "char");
+	world_named(w, "small *");
+	world_named(w, "code *");
+	world_named(w, "small [2]");
+	world_named(w, "opaque");
+	return w;
+}
+
+static struct hi_plans *make_plans(struct world *w)
+{
+	const struct hi_expression_source source = world_expressions(w);
+	struct hi_type_source types = w->source.types;
+	struct hi_rulebook *book;
+	struct hi_plans *plans;
+
+	HI_ASSERT_OK(hi_rulebook_create_with(&source, &book, &err), &err);
+	hi_test_defer(destroy_book, book);
+	HI_ASSERT_OK(hi_rulebook_add(book, "x.hints", w->hints, strlen(w->hints), &err),
+		     &err);
+	types.rules = hi_rulebook_source(book);
+	HI_ASSERT_OK(hi_plans_create(types, &plans, &err), &err);
+	hi_test_defer(destroy_plans, plans);
+	return plans;
+}
+
+/* Variant number k of a plan: counts, a header before the elements, contexts. */
+static uint32_t variant(struct hi_plans *plans, uint32_t index, unsigned k)
+{
+	static const uint64_t contexts[4][2] = {{0, 0}, {1, 0}, {0, 1}, {7, 7}};
+	struct hi_variant v = {.count = HI_COUNT_UNSAID};
+	uint64_t values[HI_CONTEXT_KEYS] = {contexts[k % 4][0], contexts[k % 4][1]};
+
+	v.context = hi_plans_context(plans, values);
+	if (k / 4 % 4)
+		v.count = k / 4 % 4 - 1;
+	v.first = k / 16 % 2;
+	return k ? hi_plans_variant(plans, index, &v) : index;
+}
+
+/* Each plan under two evidences; plans are made in this or in the other order. */
+static void collect(struct world *w, struct opinions *o, bool backwards)
+{
+	const uint32_t n_types = w->n_types - 1, n = n_types + 3;
+
+	o->plans = make_plans(w);
+	o->n = 0;
+	for (uint32_t i = 0; i < n * 32; i++) {
+		uint32_t at = backwards ? n * 32 - 1 - i : i, index = HI_PLAN_NOTHING;
+		uint32_t type = at / 32;
+
+		if (type < n_types)
+			index = hi_plans_of(o->plans, type + 1);
+		else if (type == n_types)
+			index = hi_plans_named(o->plans, "name");
+		else
+			index = hi_plans_buffer(o->plans, "bytes", type == n_types + 1);
+		if (index < HI_PLAN_FIRST || (at % 32 && at % 5 == 0))
+			continue;
+		/* Three of four variants are enough for a triple loop. */
+		if (at % 32 > 8 && (at + type) % 4)
+			continue;
+		index = variant(o->plans, index, at % 32);
+		HI_ASSERT(o->n + 2 <= MAX_OPINIONS);
+		o->items[o->n++] = (struct opinion){hi_plans_get(o->plans, index),
+						    HI_EVIDENCE_CONTAINER};
+		o->items[o->n++] = (struct opinion){hi_plans_get(o->plans, index),
+						    HI_EVIDENCE_POINTER};
+	}
+}
+
+static int sign(int order)
+{
+	return order < 0 ? -1 : order > 0;
+}
+
+static int compare(const struct opinion *a, const struct opinion *b)
+{
+	return sign(hi_opinion_compare(a->plan, a->evidence, b->plan, b->evidence));
+}
+
+HI_TEST(rules_order, opinions_are_in_a_total_order)
+{
+	static struct opinions o;
+	static signed char order[MAX_OPINIONS][MAX_OPINIONS];
+
+	collect(drawn(), &o, false);
+	HI_ASSERT(o.n > 200);
+	for (unsigned i = 0; i < o.n; i++)
+		for (unsigned k = 0; k < o.n; k++) {
+			bool same = o.items[i].plan == o.items[k].plan &&
+				    o.items[i].evidence == o.items[k].evidence;
+
+			order[i][k] = (signed char)compare(&o.items[i], &o.items[k]);
+			HI_ASSERT_MSG((order[i][k] == 0) == same, "%s and %s",
+				      o.items[i].plan->name, o.items[k].plan->name);
+		}
+	for (unsigned i = 0; i < o.n; i++)
+		for (unsigned k = 0; k < o.n; k++) {
+			HI_ASSERT_EQ(-order[i][k], order[k][i]);
+			for (unsigned j = 0; order[i][k] > 0 && j < o.n; j++)
+				HI_ASSERT_MSG(order[k][j] <= 0 || order[i][j] > 0,
+					      "%s > %s > %s", o.items[i].plan->name,
+					      o.items[k].plan->name,
+					      o.items[j].plan->name);
+		}
+}
+
+static bool is_same_use(const struct opinion *a, const struct opinion *b)
+{
+	const uint64_t *x = a->plan->context_values, *y = b->plan->context_values;
+
+	return strcmp(a->plan->name, b->plan->name) == 0 && a->evidence == b->evidence &&
+	       a->plan->blob == b->plan->blob && a->plan->lead == b->plan->lead &&
+	       a->plan->first == b->plan->first && a->plan->count == b->plan->count &&
+	       !x == !y && (!x || !memcmp(x, y, HI_CONTEXT_KEYS * sizeof(*x)));
+}
+
+/* The same plans, made in the opposite order: other numbers, the same order. */
+HI_TEST(rules_order, the_order_is_not_that_of_numbers)
+{
+	static struct opinions a, b;
+	static unsigned other[MAX_OPINIONS];
+	unsigned moved = 0;
+
+	collect(drawn(), &a, false);
+	collect(drawn(), &b, true);
+	HI_ASSERT_EQ(a.n, b.n);
+	for (unsigned i = 0; i < a.n; i++) {
+		for (other[i] = 0; other[i] < b.n; other[i]++)
+			if (is_same_use(&a.items[i], &b.items[other[i]]))
+				break;
+		HI_ASSERT_MSG(other[i] < b.n, "%s", a.items[i].plan->name);
+		moved += a.items[i].plan->context != b.items[other[i]].plan->context;
+	}
+	HI_ASSERT(moved > 10);
+	for (unsigned i = 0; i < a.n; i++)
+		for (unsigned k = 0; k < a.n; k++)
+			HI_ASSERT_EQ(compare(&a.items[i], &a.items[k]),
+				     compare(&b.items[other[i]], &b.items[other[k]]));
+}
+
+/* ---- the written rule, one clause a line ---- */
+
+static struct opinion of(struct world *w, struct hi_plans *plans, const char *type,
+			 enum hi_evidence evidence)
+{
+	return (struct opinion){
+		hi_plans_get(plans, hi_plans_of(plans, world_named(w, type))), evidence};
+}
+
+static void better(struct opinion a, struct opinion b)
+{
+	HI_ASSERT_MSG(compare(&a, &b) > 0 && compare(&b, &a) < 0, "%s, %s", a.plan->name,
+		      b.plan->name);
+}
+
+HI_TEST(rules_order, the_better_opinion_is_the_one_that_is_written)
+{
+	const enum hi_evidence pointer = HI_EVIDENCE_POINTER, shape = HI_EVIDENCE_SHAPE,
+			       vtable = HI_EVIDENCE_VTABLE;
+	struct world *w = drawn();
+	struct hi_plans *plans = make_plans(w);
+	struct opinion small = of(w, plans, "small", pointer), use = small;
+	struct opinion blob = {hi_plans_get(plans, hi_plans_buffer(plans, "b", true)),
+			       vtable};
+
+	/* Larger types, whatever the evidence; records over others of their size. */
+	better(of(w, plans, "large", shape), of(w, plans, "small", vtable));
+	better(of(w, plans, "small", shape),
+	       of(w, plans, "small [2]", shape).plan->size > 16
+		       ? of(w, plans, "long", vtable)
+		       : small);
+	better(of(w, plans, "small [2]", shape), of(w, plans, "large", vtable));
+	/* Text is the weakest, then what only has a name, then nodes of lists. */
+	better(blob, of(w, plans, "char", vtable));
+	better(of(w, plans, "int", shape), blob);
+	better(of(w, plans, "list", shape), blob);
+	better(of(w, plans, "int", shape), of(w, plans, "list", vtable));
+	better(of(w, plans, "small", shape), of(w, plans, "opaque", vtable));
+	/* Of one size: evidence, then pointers. */
+	better(of(w, plans, "numbers", pointer), of(w, plans, "more", shape));
+	better(of(w, plans, "more", pointer), small);
+	/* What is said about the use comes before the evidence, but not before size. */
+	use.plan = hi_plans_get(plans, variant(plans, small.plan->index, 8));
+	use.evidence = shape;
+	better(use, small);
+	better(of(w, plans, "large", shape), use);
+	use.plan = hi_plans_get(plans, variant(plans, small.plan->index, 1));
+	better(use, small);
+}
