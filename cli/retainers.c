@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/cleanup.h"
+#include "cli/command.h"
+#include "cli/lookup.h"
+#include "cli/retaining.h"
+#include "report/retainers_report.h"
+
+enum { TOP = 20 };
+
+HI_DEFINE_GUARD(struct hi_retainers_report *, hi_retainers_report_destroy)
+
+static const char *name_of(void *arg, uint32_t identity)
+{
+	return hi_identities_name(arg, identity);
+}
+
+static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+			  struct hi_page *page, struct hi_json *json,
+			  struct hi_error *err)
+{
+	static const char *const words[] = {"type", "var", "site", "module", "addr"};
+	HI_GUARD(hi_retainers_report_destroy) struct hi_retainers_report *report = NULL;
+	const struct hi_profile_options *p = &in->options->profile;
+	struct hi_retainers_view view = {
+		.identity = words[p->identity],
+		.max_set = p->max_set ? p->max_set : HI_PROFILE_MAX_SET,
+		.by_count = p->count,
+		.pure = p->pure,
+		.has_pure = p->pure || json,
+		.shown = in->shown == in->reach ? NULL : in->shown,
+		.allocated = hi_inspect_allocated(in),
+		.name = name_of,
+	};
+	enum hi_status status;
+
+	hi_inspect_phase(in, "retainer sets");
+	status = hi_retaining_compute(in, err);
+	if (status != HI_OK)
+		return status;
+	view.arg = &in->retaining->names;
+	view.system = in->retaining->system;
+	view.heap_retainers = in->retaining->heap_objects;
+	view.auto_types = in->retaining->auto_types;
+	view.auto_by_hints = in->retaining->auto_by_hints;
+	status = hi_retainers_report_create(
+		head, in->graph, in->reach, in->retaining->sets, in->retaining->pool,
+		&view, hi_lookup_top(in->options, TOP), &report, err);
+	if (status != HI_OK)
+		return status;
+	if (json)
+		hi_retainers_json(report, json);
+	else
+		hi_retainers_display(report, page);
+	return HI_OK;
+}
+
+const struct hi_command hi_command_retainers = {
+	.id = HI_COMMAND_RETAINERS,
+	.name = "retainers",
+	.arguments = "",
+	.purpose = "Who keeps what alive: live bytes by the set of their nearest "
+		   "retainers.",
+	.help = "Every variable is a retainer; --retainer adds objects.\n\n"
+		"Examples:\n"
+		"  heapinspect retainers --pid 4242\n"
+		"  heapinspect retainers --pid 4242 --retainer 'struct conn' "
+		"--retainer 'struct cache.entries'\n"
+		"  heapinspect retainers --pid 4242 --retainer auto --identity addr "
+		"--max-set 4\n"
+		"  heapinspect census --pid 4242 --retainer 'struct conn' "
+		"--retained-by 'struct conn'",
+	.wanted = 0,
+	.run = run,
+};
