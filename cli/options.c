@@ -97,7 +97,7 @@ static const struct {
 	 RESTRICTED},
 	{{"identity", OPT_IDENTITY, "WHAT", 0,
 	  "what stands for a retainer: type, var, site, module or addr (type)", 2},
-	 RESTRICTED},
+	 RESTRICTED & ~BIT(UP)},
 	{{"max-set", OPT_MAX_SET, "N", 0, "sets of more retainers become MANY (8)", 2},
 	 RESTRICTED},
 	{{"weak-as-roots", OPT_WEAK_AS_ROOTS, 0, 0,

@@ -287,6 +287,23 @@ static enum hi_status find_names(struct hi_inspection *in, const char *names,
 	return HI_OK;
 }
 
+/* In sets with SYSTEM and none of these. */
+static uint64_t hidden_by_system(const struct hi_retaining *r,
+				 const struct wanted_names *wanted)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < r->sets->table.n_rows; i++) {
+		const struct hi_set_row *row = &r->sets->table.rows[i];
+		bool hidden = hi_set_has(r->pool, row->set, r->system);
+
+		for (size_t k = 0; k < wanted->count && hidden; k++)
+			hidden = !hi_set_has(r->pool, row->set, wanted->items[k]);
+		bytes += hidden ? row->cost : 0;
+	}
+	return bytes;
+}
+
 enum hi_status hi_retaining_mark(struct hi_inspection *in, const char *names,
 				 uint64_t **bits_ret, struct hi_error *err)
 {
@@ -312,6 +329,7 @@ enum hi_status hi_retaining_mark(struct hi_inspection *in, const char *names,
 		return status;
 	in->only.many_bytes = many.cost;
 	in->only.many_objects = many.objects;
+	in->only.system_bytes = hidden_by_system(in->retaining, &wanted);
 	*bits_ret = hi_take(bits);
 	return HI_OK;
 }

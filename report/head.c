@@ -243,17 +243,25 @@ static void show_only(const struct hi_head_only *only, struct hi_page *page)
 		what = hi_page_printf(page, "%s%sretained by %s", what, *what ? ", " : "",
 				      hi_page_safe(page, only->retained_by));
 	hi_page_fact(page, "only",
-		     hi_page_printf(page, "%s: %s; hidden: %s in %s objects", what,
+		     hi_page_printf(page, "%s: %s; hidden: %s in %s object%s", what,
 				    hi_bytes(shown, only->bytes),
 				    hi_bytes(hidden, only->hidden_bytes),
-				    hi_count(objects, only->hidden_objects)));
+				    hi_count(objects, only->hidden_objects),
+				    only->hidden_objects == 1 ? "" : "s"));
 	if (only->many_bytes)
-		hi_page_warning(page,
-				hi_page_printf(page,
-					       "MANY hides %s in %s objects: who retains "
-					       "them is not known (--max-set)",
-					       hi_bytes(many, only->many_bytes),
-					       hi_count(objects, only->many_objects)));
+		hi_page_warning(
+			page, hi_page_printf(page,
+					     "MANY hides %s in %s object%s: who retains "
+					     "that is not known (--max-set)",
+					     hi_bytes(many, only->many_bytes),
+					     hi_count(objects, only->many_objects),
+					     only->many_objects == 1 ? "" : "s"));
+	if (only->system_bytes)
+		hi_page_note(page,
+			     hi_page_printf(page,
+					    "of what is hidden, registers and words "
+					    "without a variable (SYSTEM) hold %s",
+					    hi_bytes(many, only->system_bytes)));
 }
 
 void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole)
@@ -347,6 +355,7 @@ static void json_only(const struct hi_head_only *only, struct hi_json *json)
 	hi_json_number(json, "hidden_bytes", only->hidden_bytes);
 	hi_json_number(json, "many_objects", only->many_objects);
 	hi_json_number(json, "many_bytes", only->many_bytes);
+	hi_json_number(json, "system_bytes", only->system_bytes);
 	hi_json_end(json);
 }
 

@@ -32,6 +32,7 @@ struct hi_head_only {
 	uint64_t hidden_objects, hidden_bytes;
 	/* Of what is hidden by --retained-by: in MANY, where nobody knows. */
 	uint64_t many_objects, many_bytes;
+	uint64_t system_bytes; /* in sets with SYSTEM */
 };
 
 struct hi_head {
