@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/series.h"
 #include "cli/untyped.h"
 #include "report/census_report.h"
 
@@ -85,7 +86,10 @@ const struct hi_command hi_command_census = {
 		"  heapinspect census --by type --pid 4242 --all\n"
 		"  heapinspect census --by type2 --pid 4242\n"
 		"  heapinspect census --untyped --pid 4242\n"
+		"  heapinspect census --every 0.5s --for 60s --hp x.hp --pid 4242\n"
 		"  heapinspect census --pid 4242 --type 'struct conn*' --min-size 1MiB",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_CENSUS,
 	.run = run,
+	.wanted_in_series = HI_WANT_CENSUS,
+	.sample = hi_series_census,
 };

@@ -11,6 +11,7 @@
 #include "cli/inspect.h"
 #include "cli/output.h"
 #include "report/head.h"
+#include "report/series.h"
 
 enum hi_command_id {
 	HI_COMMAND_SUMMARY,
@@ -38,6 +39,11 @@ struct hi_command {
 	enum hi_status (*run)(struct hi_inspection *in, const struct hi_head *head,
 			      struct hi_page *page, struct hi_json *json,
 			      struct hi_error *err);
+	/* For --every, NULL: not in series. Fills rows, n_rows, hidden, objects and
+	 * bytes of the sample, out of the inspection's arena. */
+	enum hi_status (*sample)(struct hi_inspection *in, struct hi_series_sample *ret,
+				 struct hi_error *err);
+	unsigned wanted_in_series; /* instead of wanted */
 	/* Instead of run, for a command that looks at no target. */
 	enum hi_status (*run_alone)(const struct hi_options *options,
 				    struct hi_output *output, struct hi_error *err);

@@ -84,7 +84,9 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 				quiet.text);
 	}
 	hi_inspect_phase(in, "stopping and copying");
-	return hi_stop_and_copy(in->target, &stop, &in->image, err);
+	status = hi_stop_and_copy(in->target, &stop, &in->image, err);
+	in->resumed = hi_moment_now(o->pid);
+	return status;
 }
 
 static enum hi_status freeze(struct hi_inspection *in, struct hi_error *err)

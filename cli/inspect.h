@@ -10,6 +10,7 @@
 #include "base/vector.h"
 #include "census/analysis.h"
 #include "census/ledger.h"
+#include "cli/moment.h"
 #include "cli/options.h"
 #include "decode/allocator.h"
 #include "decode/typing/rulebook.h"
@@ -35,6 +36,7 @@ struct hi_inspection {
 	struct hi_range *allocator_text; /* where no thread should stand */
 	size_t n_allocator_text;
 	struct hi_image *image;
+	struct hi_moment resumed; /* when the pause was over; of a process */
 	struct hi_modules *modules;
 	struct hi_types *types;		/* NULL: no debug information could be opened */
 	struct hi_rulebook *rulebook;	/* containers and hints; NULL without types */

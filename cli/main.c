@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/heading.h"
+#include "cli/series.h"
 
 /* The documented exit codes; 1 is kept for gates and differences. */
 enum {
@@ -132,6 +133,16 @@ static int inspect(const struct hi_options *options, struct hi_output *output)
 	return EXIT_FINE;
 }
 
+static int run_series(const struct hi_options *options)
+{
+	struct hi_error err = {};
+	bool partial = false;
+
+	if (hi_series_run(options, &partial, &err) != HI_OK)
+		return say_error(&err);
+	return options->strict && partial ? EXIT_PARTIAL : EXIT_FINE;
+}
+
 static int run_alone(const struct hi_options *options, struct hi_output *output)
 {
 	struct hi_error err = {};
@@ -172,6 +183,12 @@ int main(int argc, char **argv)
 	code = hi_options_parse(argc, argv, &options);
 	if (code != 0)
 		return code;
+	/* It writes its own files: they grow under their names. */
+	if (hi_series_asked(&options.series)) {
+		code = run_series(&options);
+		hi_options_free(&options);
+		return code;
+	}
 	if (hi_output_open(&options, &output, &err) != HI_OK)
 		return say_error(&err);
 	code = (options.command->run_alone ? run_alone : inspect)(&options, &output);

@@ -37,6 +37,10 @@ enum {
 	OPT_FROM,
 	OPT_TO,
 	OPT_Y_MAX,
+	OPT_EVERY,
+	OPT_FOR,
+	OPT_HP,
+	OPT_TIME,
 	OPT_ROOT,
 	OPT_UNDER,
 	OPT_ALL_BINS,
@@ -54,6 +58,7 @@ enum {
 #define BIT(name) (1u << HI_COMMAND_##name)
 #define EVERY (~0u)
 #define TARGETED (~BIT(GRAPH)) /* those that look at a target */
+#define SERIES BIT(CENSUS)
 #define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS) | BIT(WASTE))
 #define BY_SETS (BIT(RETAINERS) | BIT(UP)) /* profiles by retainers */
 #define RESTRICTED (ROWS | BIT(PATHS) | BY_SETS)
@@ -128,6 +133,20 @@ static const struct {
 	{{"like", OPT_LIKE, "FILE", 0,
 	  "colours, order and scale of the graph of another heap profile", 2},
 	 BIT(GRAPH)},
+	{{0, 0, 0, 0, "A series of them:", 2}, SERIES},
+	{{"every", OPT_EVERY, "TIME|SIZE", 0,
+	  "again and again, after this time (0.5s), or when the target's memory has "
+	  "grown so much (10MB)",
+	  2},
+	 SERIES},
+	{{"for", OPT_FOR, "TIME", 0, "so long (until the target or ^C ends it)", 2},
+	 SERIES},
+	{{"hp", OPT_HP, "FILE", 0, "a heap profile for heapinspect graph, and its key",
+	  2},
+	 SERIES},
+	{{"time", OPT_TIME, "AXIS", 0,
+	  "of a sample: the target's cpu time, wall or census (cpu)", 2},
+	 SERIES},
 	{{0, 0, 0, 0, "How to look:", 3}, TARGETED},
 	{{"debug-dir", OPT_DEBUG_DIR, "DIR", 0,
 	  "debug files are here instead of /usr/lib/debug (':' separates)", 3},
@@ -347,6 +366,34 @@ static int take_profile(int key, char *arg, struct argp_state *state,
 	}
 }
 
+/* Words of a series. */
+static int take_series(int key, char *arg, struct argp_state *state, struct hi_options *o)
+{
+	switch (key) {
+	case OPT_EVERY:
+		if (hi_series_take_every(&o->series, arg))
+			return 0;
+		wrong(state, "--every %s: not a time like 0.5s or a growth like 10MB",
+		      arg);
+		return SAID;
+	case OPT_FOR:
+		if (hi_parse_duration(arg, &o->series.for_ns))
+			return 0;
+		wrong(state, "--for %s: not a time like 60s or 5min", arg);
+		return SAID;
+	case OPT_HP:
+		o->series.hp = arg;
+		return 0;
+	case OPT_TIME:
+		if (hi_series_take_time(&o->series, arg))
+			return 0;
+		wrong(state, "--time %s: not one of cpu, wall, census", arg);
+		return SAID;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
 static int take_valued(int key, char *arg, struct argp_state *state, struct hi_options *o)
 {
 	uint64_t n = 0;
@@ -390,7 +437,8 @@ static int take_valued(int key, char *arg, struct argp_state *state, struct hi_o
 	case OPT_HINTS:
 		return take_hints(state, o, arg);
 	default:
-		return take_drawn(key, arg, state, o);
+		bad = take_series(key, arg, state, o);
+		return bad == ARGP_ERR_UNKNOWN ? take_drawn(key, arg, state, o) : bad;
 	}
 }
 
@@ -560,6 +608,11 @@ static int check(struct hi_options *o)
 		return wrong(NULL, "--swap: only with --pid");
 	if (o->max_pause_ns && o->core)
 		return wrong(NULL, "--max-pause: only with --pid");
+	if (hi_series_check(&o->series))
+		return wrong(NULL, "%s", hi_series_check(&o->series));
+	if (hi_series_asked(&o->series) && (!o->pid || o->untyped))
+		return wrong(NULL, "--every: %s",
+			     o->pid ? "not with --untyped" : "only with --pid");
 	if (o->all && o->top)
 		return wrong(NULL, "--all and --top: one of them");
 	if (o->untyped && o->has_by)

@@ -10,6 +10,7 @@
 
 #include "census/census_by.h"
 #include "cli/profile_options.h"
+#include "cli/series_options.h"
 #include "report/bands.h"
 
 enum hi_color { HI_COLOR_AUTO, HI_COLOR_ALWAYS, HI_COLOR_NEVER };
@@ -43,6 +44,7 @@ struct hi_options {
 	const char *like;      /* graph: another file; NULL: none */
 	struct hi_bands_options bands;
 	struct hi_profile_options profile;
+	struct hi_series_options series;
 };
 
 /*

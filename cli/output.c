@@ -113,15 +113,19 @@ static unsigned find_width(const struct hi_options *options, int fd)
 	return 80;
 }
 
-enum hi_status hi_output_page(struct hi_output *output, const struct hi_options *options,
-			      const struct hi_page *page, struct hi_error *err)
+struct hi_text_options hi_output_looks(const struct hi_options *options, int fd)
 {
-	int fd = fileno(output->file);
-	struct hi_text_options text = {
+	return (struct hi_text_options){
 		.width = find_width(options, fd),
 		.color = wants_color(options, fd),
 		.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
 	};
+}
+
+enum hi_status hi_output_page(struct hi_output *output, const struct hi_options *options,
+			      const struct hi_page *page, struct hi_error *err)
+{
+	struct hi_text_options text = hi_output_looks(options, fileno(output->file));
 
 	return hi_text_render(page, &text, output->file, err);
 }

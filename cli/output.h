@@ -10,6 +10,7 @@
 
 #include "cli/options.h"
 #include "report/display.h"
+#include "report/formats/text.h"
 
 struct hi_output {
 	FILE *file;
@@ -20,7 +21,9 @@ struct hi_output {
 /* Before anything is stopped, so that a bad path costs the target nothing. */
 enum hi_status hi_output_open(const struct hi_options *options, struct hi_output *ret,
 			      struct hi_error *err);
-/* Text as the terminal, the locale and the options want it. */
+/* What the terminal at fd, the locale and the options want. */
+struct hi_text_options hi_output_looks(const struct hi_options *options, int fd);
+/* Text that looks so. */
 enum hi_status hi_output_page(struct hi_output *output, const struct hi_options *options,
 			      const struct hi_page *page, struct hi_error *err);
 /* Everything has reached the file, under its name. */

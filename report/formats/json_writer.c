@@ -55,8 +55,9 @@ static void open_container(struct hi_json *json, const char *key, bool array)
 		json->array[json->depth] = array;
 		/* An object in an array is a row: all of it is one line. */
 		json->line[json->depth] =
-			json->depth > 0 && (json->line[json->depth - 1] ||
-					    (!array && json->array[json->depth - 1]));
+			json->one_line ||
+			(json->depth > 0 && (json->line[json->depth - 1] ||
+					     (!array && json->array[json->depth - 1])));
 	} else {
 		json->failed = true;
 	}

@@ -23,7 +23,8 @@ struct hi_json {
 	bool filled[HI_JSON_DEPTH]; /* has a member already */
 	bool array[HI_JSON_DEPTH];
 	bool line[HI_JSON_DEPTH]; /* its members share one line: it is a row */
-	bool failed; /* nested too deep or out of memory; the stream is no JSON */
+	bool one_line; /* set by the caller after hi_json_init: the whole document is */
+	bool failed;   /* nested too deep or out of memory; the stream is no JSON */
 };
 
 void hi_json_init(struct hi_json *json, FILE *out);

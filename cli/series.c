@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/series.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/series_sinks.h"
+
+HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
+
+enum {
+	GROWTH_POLL_MS = 20, /* how often memory is looked at */
+	MAX_FAILURES = 3,    /* censuses in a row that failed */
+	MAX_WARNINGS = 8,
+};
+
+struct series {
+	const struct hi_options *options;
+	struct hi_options inner; /* of each census: without words of its own */
+	struct hi_series_head head;
+	char *exe;
+	struct hi_series_sinks sinks;
+	int pidfd;
+	struct hi_moment first; /* the axes begin at the first sample */
+	uint64_t last_at_ns;	/* on the axis */
+	uint64_t cpu_ns, wall_ns;
+	uint64_t began_ns; /* the schedule, CLOCK_MONOTONIC */
+	uint64_t due;	   /* number of the next census in it, from 0 */
+	uint64_t lowest;   /* anonymous memory since the last census */
+	uint64_t samples;  /* written */
+	unsigned failures; /* in a row */
+	bool said_stretched, partial;
+};
+
+/* ---- the end by a signal ---- */
+
+static volatile sig_atomic_t stopped;
+static int wake_fd = -1;
+static pid_t owner;
+
+/* The first one ends the series in order, a second one at once. */
+static void on_signal(int number)
+{
+	int saved = errno;
+	uint64_t one = 1;
+
+	/* Children have their own descriptors under these numbers. */
+	if (getpid() != owner)
+		return;
+	if (stopped) {
+		signal(number, SIG_DFL);
+		raise(number);
+	}
+	stopped = 1;
+	(void)!write(wake_fd, &one, sizeof(one));
+	errno = saved;
+}
+
+static enum hi_status watch_signals(struct hi_error *err)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
+
+	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (wake_fd < 0)
+		return hi_fail_errno(err, "eventfd");
+	owner = getpid();
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		/* nohup stays nohup */
+		if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &action, NULL);
+	/* A file that may not grow is an error like a full disk. */
+	signal(SIGXFSZ, SIG_IGN);
+	return HI_OK;
+}
+
+/* ---- the target ---- */
+
+static bool has_exited(const struct series *s)
+{
+	struct pollfd fd = {.fd = s->pidfd, .events = POLLIN};
+
+	return poll(&fd, 1, 0) > 0;
+}
+
+static uint64_t now_ns(const struct series *s)
+{
+	return hi_moment_now(s->options->pid).wall_ns;
+}
+
+static void say(const struct series *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static void say(const struct series *s, const char *fmt, ...)
+{
+	char text[512], safe[1100];
+	va_list ap;
+
+	if (s->options->quiet)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	hi_text_escape(safe, sizeof(safe), text, strlen(text));
+	fprintf(stderr, "heapinspect: %s\n", safe);
+}
+
+/* ---- one sample ---- */
+
+/* A moment on the axis, never before the last one. */
+static uint64_t place(struct series *s, struct hi_moment when, uint64_t number)
+{
+	uint64_t at;
+
+	if (when.cpu_ns != UINT64_MAX && when.cpu_ns > s->first.cpu_ns + s->cpu_ns)
+		s->cpu_ns = when.cpu_ns - s->first.cpu_ns;
+	if (when.wall_ns > s->first.wall_ns + s->wall_ns)
+		s->wall_ns = when.wall_ns - s->first.wall_ns;
+	at = s->head.axis == HI_SERIES_CPU    ? s->cpu_ns
+	     : s->head.axis == HI_SERIES_WALL ? s->wall_ns
+					      : number * 1000000000;
+	if (at > s->last_at_ns)
+		s->last_at_ns = at;
+	return s->last_at_ns;
+}
+
+/* What later samples have as well is said once. */
+static void say_warnings(const struct series *s, const struct hi_inspection *in)
+{
+	for (size_t i = 0; i < in->warnings.count && i < MAX_WARNINGS; i++)
+		say(s, "%s", in->warnings.items[i]);
+	if (in->warnings.count > MAX_WARNINGS)
+		say(s, "%zu more warnings", in->warnings.count - MAX_WARNINGS);
+}
+
+static enum hi_status begin_axes(struct series *s, const struct hi_inspection *in,
+				 struct hi_error *err)
+{
+	s->first = in->resumed;
+	if (s->first.cpu_ns == UINT64_MAX)
+		s->first.cpu_ns = 0;
+	s->exe = hi_strdup(in->image->exe ? in->image->exe : "");
+	if (!s->exe)
+		return hi_fail_memory(err, "series");
+	s->head.exe = s->exe;
+	say_warnings(s, in);
+	return HI_OK;
+}
+
+static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t began_ns,
+			   struct hi_error *err)
+{
+	const struct hi_options *o = s->options;
+	struct hi_series_sample sample = {
+		.number = s->samples + 1,
+		.time_ns = in->image->stats.time_ns,
+		.pause_ns = in->image->stats.pause_ns,
+		.complete = in->image->complete && !in->image->stats.threads_in_allocator,
+		.leaked = in->reach->leak_bytes,
+	};
+	enum hi_status status = o->command->sample(in, &sample, err);
+
+	if (status == HI_OK && s->samples == 0)
+		status = begin_axes(s, in, err);
+	if (status != HI_OK)
+		return status;
+	sample.at_ns = place(s, in->resumed, sample.number);
+	sample.cpu_ns = s->cpu_ns;
+	sample.wall_ns = s->wall_ns;
+	sample.took_ns = now_ns(s) - began_ns;
+	hi_series_settle(&sample, o->min_size, o->top ? o->top : SIZE_MAX);
+	s->partial |= !sample.complete || in->short_of_memory;
+	return hi_series_sinks_sample(&s->sinks, &s->head, &sample, err);
+}
+
+/* Whether a census that failed ends the series; HI_OK: it goes on without it. */
+static enum hi_status forgive(struct series *s, enum hi_status status,
+			      struct hi_error *err)
+{
+	if (s->samples == 0 || ++s->failures >= MAX_FAILURES)
+		return status;
+	say(s, "no sample: %s", err->text);
+	return HI_OK;
+}
+
+static enum hi_status take_sample(struct series *s, struct hi_error *err)
+{
+	const struct hi_command *command = s->options->command;
+	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
+	uint64_t began_ns = now_ns(s);
+	enum hi_status status =
+		hi_inspect_open(&s->inner, command->wanted_in_series, &in, err);
+
+	if (status != HI_OK)
+		return stopped || has_exited(s) ? HI_OK : forgive(s, status, err);
+	status = tell(s, in, began_ns, err);
+	if (status != HI_OK)
+		return status;
+	s->samples++;
+	s->failures = 0;
+	return HI_OK;
+}
+
+/* ---- when ---- */
+
+/* The next moment of the schedule that is still to come; those that passed while
+ * a census ran are left out. */
+static void schedule(struct series *s)
+{
+	uint64_t every = s->options->series.every_ns, now = now_ns(s), next;
+	char took[24], want[24];
+
+	if (!every) {
+		s->lowest = hi_moment_anonymous(s->options->pid);
+		return;
+	}
+	next = (now - s->began_ns) / every + 1;
+	if (next > s->due + 1 && !s->said_stretched) {
+		say(s, "a census takes %s, longer than --every %s: there are fewer",
+		    hi_text_duration(took, now - s->began_ns - s->due * every),
+		    hi_text_duration(want, every));
+		s->said_stretched = true;
+	}
+	s->due = next;
+}
+
+static bool has_grown(struct series *s)
+{
+	uint64_t now = hi_moment_anonymous(s->options->pid);
+
+	if (now == UINT64_MAX)
+		return false;
+	if (now < s->lowest)
+		s->lowest = now;
+	return now - s->lowest >= s->options->series.every_bytes;
+}
+
+/* When to look again; UINT64_MAX: never by itself. */
+static uint64_t until_ns(const struct series *s)
+{
+	const struct hi_series_options *o = &s->options->series;
+	uint64_t end = o->for_ns ? s->began_ns + o->for_ns : UINT64_MAX, next;
+
+	if (o->every_ns)
+		next = s->began_ns + s->due * o->every_ns;
+	else
+		next = now_ns(s) + GROWTH_POLL_MS * 1000000ull;
+	return next < end ? next : end;
+}
+
+/* Until `until`, or something happens. */
+static void sleep_until(struct series *s, uint64_t until)
+{
+	struct pollfd fds[] = {{.fd = wake_fd, .events = POLLIN},
+			       {.fd = s->pidfd, .events = POLLIN}};
+	uint64_t now = now_ns(s), left = until > now ? until - now : 0;
+	struct timespec time = {.tv_sec = (time_t)(left / 1000000000),
+				.tv_nsec = (long)(left % 1000000000)};
+
+	(void)ppoll(fds, 2, &time, NULL);
+}
+
+/* True: take a census. False: *end_ret is why there is none any more. */
+static bool wait_for_next(struct series *s, enum hi_series_end *end_ret)
+{
+	const struct hi_series_options *o = &s->options->series;
+
+	for (;;) {
+		uint64_t now = now_ns(s);
+
+		if (stopped || has_exited(s)) {
+			*end_ret = stopped ? HI_SERIES_STOPPED : HI_SERIES_EXITED;
+			return false;
+		}
+		if (o->every_ns ? now >= s->began_ns + s->due * o->every_ns
+				: has_grown(s))
+			return true;
+		if (o->for_ns && now - s->began_ns >= o->for_ns) {
+			*end_ret = HI_SERIES_OVER;
+			return false;
+		}
+		sleep_until(s, until_ns(s));
+	}
+}
+
+/* ---- all of it ---- */
+
+static enum hi_status finish(struct series *s, enum hi_series_end end,
+			     struct hi_error *err)
+{
+	static const char *const words[] = {
+		[HI_SERIES_OVER] = "the series is over",
+		[HI_SERIES_EXITED] = "the target has exited",
+		[HI_SERIES_STOPPED] = "stopped by a signal",
+		[HI_SERIES_FAILED] = "not going on",
+	};
+	uint64_t at = place(s, hi_moment_now(s->options->pid), s->samples);
+	enum hi_status status =
+		hi_series_sinks_end(&s->sinks, &s->head, end, at, s->samples, err);
+
+	if (status == HI_OK && end != HI_SERIES_OVER)
+		say(s, "%s: %" PRIu64 " samples are complete", words[end], s->samples);
+	return status;
+}
+
+static enum hi_status go(struct series *s, struct hi_error *err)
+{
+	enum hi_series_end end = HI_SERIES_OVER;
+	struct hi_error quiet;
+	enum hi_status status;
+
+	s->began_ns = now_ns(s);
+	do {
+		status = take_sample(s, err);
+		schedule(s);
+	} while (status == HI_OK && wait_for_next(s, &end));
+	if (s->samples == 0) {
+		if (status != HI_OK || stopped)
+			return status;
+		return hi_fail(err, HI_GONE, 0,
+			       "the target exited before the first sample");
+	}
+	if (status == HI_OK)
+		return finish(s, end, err);
+	/* What is there is closed in order where that can be done. */
+	(void)!finish(s, HI_SERIES_FAILED, &quiet);
+	return status;
+}
+
+static enum hi_status open_pidfd(struct series *s, struct hi_error *err)
+{
+	s->pidfd = (int)syscall(SYS_pidfd_open, s->options->pid, 0);
+	if (s->pidfd >= 0)
+		return HI_OK;
+	return hi_fail(err, HI_CANNOT_ATTACH, 0, "pid %d: %s", (int)s->options->pid,
+		       errno == ESRCH ? "there is no such process" : strerror(errno));
+}
+
+enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret,
+			     struct hi_error *err)
+{
+	static const char *const by[] = {"type", "type2", "module", "class"};
+	struct series s = {.options = options, .inner = *options, .pidfd = -1};
+	enum hi_status status = open_pidfd(&s, err);
+
+	if (status != HI_OK)
+		return status;
+	s.inner.quiet = true;
+	s.head = (struct hi_series_head){.pid = (int)options->pid,
+					 .exe = "",
+					 .by = by[options->by],
+					 .axis = options->series.axis};
+	status = watch_signals(err);
+	if (status == HI_OK)
+		status = hi_series_sinks_open(options, &s.sinks, err);
+	if (status == HI_OK) {
+		status = go(&s, err);
+		hi_series_sinks_close(&s.sinks);
+	}
+	*partial_ret = s.partial;
+	close(s.pidfd);
+	free(s.exe);
+	return status;
+}

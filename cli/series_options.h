@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The words of a series of censuses. */
+#ifndef HI_CLI_SERIES_OPTIONS_H
+#define HI_CLI_SERIES_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/series.h"
+
+struct hi_series_options {
+	uint64_t every_ns, every_bytes; /* one of them; both 0: no series */
+	uint64_t for_ns;		/* 0: until the target or a signal ends it */
+	const char *hp;			/* a heap profile; NULL: none */
+	enum hi_series_axis axis;
+	bool has_axis;
+};
+
+static inline bool hi_series_asked(const struct hi_series_options *s)
+{
+	return s->every_ns || s->every_bytes;
+}
+
+/* False: the text is no such thing. */
+bool hi_series_take_every(struct hi_series_options *s, const char *text);
+bool hi_series_take_time(struct hi_series_options *s, const char *text);
+/* What is wrong with them together; NULL: nothing. */
+const char *hi_series_check(const struct hi_series_options *s);
+
+#endif

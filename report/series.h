@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One census of a series as plain data, for all that writes it: JSON lines, lines
+ * of text, a live view, heap profiles. Strings are borrowed; names are hostile.
+ */
+#ifndef HI_REPORT_SERIES_H
+#define HI_REPORT_SERIES_H
+
+#include "report/restrict.h"
+
+enum hi_series_axis { HI_SERIES_CPU, HI_SERIES_WALL, HI_SERIES_CENSUS };
+
+/* The same for the whole series. */
+struct hi_series_head {
+	int pid;
+	const char *exe;	  /* path; "" unknown */
+	const char *by;		  /* "type", "module", "class", …; ours */
+	enum hi_series_axis axis; /* of times */
+};
+
+struct hi_series_row {
+	const char *name; /* "" of no known type, module */
+	uint64_t bytes, objects;
+	/* Not 0: a set, whose number means the same in the whole series. */
+	uint64_t set;
+	const char *const *members;
+	size_t n_members;
+};
+
+struct hi_series_sample {
+	uint64_t number; /* from 1 */
+	uint64_t at_ns;	 /* on the axis: billionths of its unit */
+	/* Since the series began: of the target, of the clock on the wall. */
+	uint64_t cpu_ns, wall_ns;
+	uint64_t time_ns; /* CLOCK_REALTIME at the stop */
+	uint64_t pause_ns, took_ns;
+	bool complete;		    /* the snapshot has no gaps */
+	uint64_t objects, bytes;    /* live, unrestricted */
+	uint64_t leaked;	    /* bytes */
+	struct hi_series_row *rows; /* by bytes, then name; each name once */
+	size_t n_rows;
+	struct hi_hidden hidden; /* by --type, --min-size and --top */
+};
+
+/* Why it ended. */
+enum hi_series_end {
+	HI_SERIES_OVER, /* as long as was asked for */
+	HI_SERIES_EXITED,
+	HI_SERIES_STOPPED, /* by a signal */
+	HI_SERIES_FAILED,
+};
+const char *hi_series_end_key(enum hi_series_end end);
+/* "seconds", "census": the unit of times. */
+const char *hi_series_unit(enum hi_series_axis axis);
+/* What a row is called: its name, or the word for one that is unknown; raw. */
+const char *hi_series_name(const struct hi_series_head *head,
+			   const struct hi_series_row *row);
+/* Sums rows with one name, puts them in order, hides those under min_size and
+ * beyond top. Rows of sets stay apart. */
+void hi_series_settle(struct hi_series_sample *sample, uint64_t min_size, size_t top);
+
+#endif

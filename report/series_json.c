@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/series_json.h"
+
+#include "report/formats/json_writer.h"
+#include "report/node.h"
+
+static void begin(struct hi_json *json, const struct hi_series_head *head,
+		  const char *schema, FILE *out)
+{
+	static const char *const axes[] = {"cpu", "wall", "census"};
+
+	hi_json_init(json, out);
+	json->one_line = true;
+	hi_json_object(json, NULL);
+	hi_json_text(json, "schema", schema);
+	hi_json_object(json, "target");
+	hi_json_number(json, "pid", (uint64_t)head->pid);
+	hi_json_text(json, "exe", hi_known(head->exe));
+	hi_json_end(json);
+	hi_json_text(json, "axis", axes[head->axis]);
+}
+
+/* Numbers of censuses are no times. */
+static void at(struct hi_json *json, const struct hi_series_head *head, uint64_t at_ns)
+{
+	hi_json_number(json, "at_ns",
+		       head->axis == HI_SERIES_CENSUS ? UINT64_MAX : at_ns);
+}
+
+static void row_json(const struct hi_series_head *head, const struct hi_series_row *row,
+		     struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	if (row->set) {
+		hi_json_number(json, "set", row->set);
+		hi_json_array(json, "members");
+		for (size_t i = 0; i < row->n_members; i++)
+			hi_json_text(json, NULL, row->members[i]);
+		hi_json_end(json);
+	} else {
+		hi_json_text(json, "name", hi_series_name(head, row));
+	}
+	hi_json_number(json, "bytes", row->bytes);
+	hi_json_number(json, "objects", row->objects);
+	hi_json_end(json);
+}
+
+bool hi_series_json(const struct hi_series_head *head, const struct hi_series_sample *s,
+		    FILE *out)
+{
+	struct hi_json json;
+
+	begin(&json, head, "heapinspect/series/v1", out);
+	at(&json, head, s->at_ns);
+	hi_json_number(&json, "sample", s->number);
+	hi_json_number(&json, "cpu_ns", s->cpu_ns);
+	hi_json_number(&json, "wall_ns", s->wall_ns);
+	hi_json_number(&json, "time_ns", s->time_ns);
+	hi_json_number(&json, "pause_ns", s->pause_ns);
+	hi_json_number(&json, "took_ns", s->took_ns);
+	hi_json_bool(&json, "complete", s->complete);
+	hi_json_text(&json, "unit", "bytes");
+	hi_json_text(&json, "by", head->by);
+	hi_json_object(&json, "live");
+	hi_json_number(&json, "objects", s->objects);
+	hi_json_number(&json, "bytes", s->bytes);
+	hi_json_end(&json);
+	hi_json_number(&json, "leaked", s->leaked);
+	hi_json_array(&json, "rows");
+	for (size_t i = 0; i < s->n_rows; i++)
+		row_json(head, &s->rows[i], &json);
+	hi_json_end(&json);
+	hi_json_object(&json, "hidden");
+	hi_json_number(&json, "rows", s->hidden.rows);
+	hi_json_number(&json, "bytes", s->hidden.bytes);
+	hi_json_end(&json);
+	hi_json_end(&json);
+	return hi_json_finish(&json);
+}
+
+bool hi_series_mark_json(const struct hi_series_head *head, uint64_t at_ns,
+			 const char *text, FILE *out)
+{
+	struct hi_json json;
+
+	begin(&json, head, "heapinspect/series-mark/v1", out);
+	at(&json, head, at_ns);
+	hi_json_text(&json, "mark", text);
+	hi_json_end(&json);
+	return hi_json_finish(&json);
+}
+
+bool hi_series_end_json(const struct hi_series_head *head, enum hi_series_end end,
+			uint64_t at_ns, uint64_t samples, FILE *out)
+{
+	struct hi_json json;
+
+	begin(&json, head, "heapinspect/series-end/v1", out);
+	at(&json, head, at_ns);
+	hi_json_number(&json, "samples", samples);
+	hi_json_text(&json, "end", hi_series_end_key(end));
+	hi_json_end(&json);
+	return hi_json_finish(&json);
+}
