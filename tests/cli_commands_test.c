@@ -113,6 +113,18 @@ HI_TEST_SCENARIO(commands, every_document_is_what_its_schema_says)
 		     "rows.v1.json");
 	check_schema(hi_heapinspect("explain", "0x10", "--pid", pid, "--json"),
 		     "rows.v1.json");
+	check_schema(hi_heapinspect("retainers", "--pid", pid, "--json",
+				    "--retainer=auto", "--max-set=1"),
+		     "rows.v1.json");
+	check_schema(hi_heapinspect("up", "--type=char*", "--pid", pid, "--json"),
+		     "rows.v1.json");
+	check_schema(hi_heapinspect("roots", "--root=pages=page_cache",
+				    "--root=sessions=sessions", "--all-bins", "--pid",
+				    pid, "--json"),
+		     "rows.v1.json");
+	check_schema(hi_heapinspect("census", "--root=pages=page_cache", "--under=pages",
+				    "--pid", pid, "--json"),
+		     "rows.v1.json");
 }
 
 HI_TEST_SCENARIO(commands, a_process_without_malloc_is_what_the_schema_says)
