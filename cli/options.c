@@ -58,7 +58,7 @@ enum {
 #define BIT(name) (1u << HI_COMMAND_##name)
 #define EVERY (~0u)
 #define TARGETED (~BIT(GRAPH)) /* those that look at a target */
-#define SERIES BIT(CENSUS)
+#define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS))
 #define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS) | BIT(WASTE))
 #define BY_SETS (BIT(RETAINERS) | BIT(UP)) /* profiles by retainers */
 #define RESTRICTED (ROWS | BIT(PATHS) | BY_SETS)

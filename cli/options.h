@@ -18,6 +18,7 @@ enum hi_color { HI_COLOR_AUTO, HI_COLOR_ALWAYS, HI_COLOR_NEVER };
 enum { HI_OPTIONS_HINTS = 16 };
 
 struct hi_command;
+struct hi_keep;
 
 struct hi_options {
 	const struct hi_command *command;
@@ -45,6 +46,7 @@ struct hi_options {
 	struct hi_bands_options bands;
 	struct hi_profile_options profile;
 	struct hi_series_options series;
+	struct hi_keep *keep; /* no word: of a series, for its censuses; else NULL */
 };
 
 /*

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/retaining.h"
+#include "cli/series.h"
 #include "report/retainers_report.h"
 
 enum { TOP = 20 };
@@ -71,4 +72,5 @@ const struct hi_command hi_command_retainers = {
 		"--retained-by 'struct conn'",
 	.wanted = 0,
 	.run = run,
+	.sample = hi_series_retainers,
 };

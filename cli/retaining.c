@@ -13,6 +13,29 @@
 
 HI_DEFINE_GUARD(struct hi_retaining *, hi_retaining_destroy)
 
+/* ---- what a series keeps ---- */
+
+static void borrow(struct hi_keep *keep, struct hi_retaining *r)
+{
+	if (!keep || keep->lent)
+		return;
+	keep->lent = true;
+	r->lender = keep;
+	r->names = keep->names;
+	r->pool = keep->pool;
+}
+
+static void give_back(struct hi_retaining *r)
+{
+	struct hi_keep own = {};
+	struct hi_keep *to = r->lender ? r->lender : &own;
+
+	to->names = r->names;
+	to->pool = r->pool;
+	to->lent = false;
+	hi_keep_free(&own);
+}
+
 /* ---- names ---- */
 
 struct naming {
@@ -184,7 +207,7 @@ static enum hi_status compute(struct hi_inspection *in, struct hi_retaining *r,
 		.prefer_precise = true,
 		.arg = in,
 	};
-	enum hi_status status = hi_set_pool_create(&r->pool, err);
+	enum hi_status status = r->pool ? HI_OK : hi_set_pool_create(&r->pool, err);
 
 	if (p->pure || in->options->json)
 		options.pure = pure_bytes;
@@ -206,6 +229,7 @@ enum hi_status hi_retaining_of(struct hi_inspection *in, uint64_t *heap,
 		return hi_fail_memory(err, "retainers");
 	}
 	r->heap = heap;
+	borrow(in->options->keep, r);
 	status = name_retainers(in, r, err);
 	if (status == HI_OK)
 		status = compute(in, r, err);
@@ -339,8 +363,7 @@ void hi_retaining_destroy(struct hi_retaining *r)
 	if (!r)
 		return;
 	hi_retainers_destroy(r->sets);
-	hi_set_pool_destroy(r->pool);
-	hi_identities_free(&r->names);
+	give_back(r);
 	free(r->identities);
 	free(r->heap);
 	free(r->auto_types);

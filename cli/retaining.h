@@ -18,6 +18,7 @@
 #include "census/retainers.h"
 #include "cli/identities.h"
 #include "cli/inspect.h"
+#include "cli/keep.h"
 
 struct hi_retaining {
 	struct hi_identities names;
@@ -28,6 +29,7 @@ struct hi_retaining {
 	bool *auto_types;      /* by graph type: auto took it; NULL: not asked */
 	bool auto_by_hints;    /* else by what they retain */
 	struct hi_set_pool *pool;
+	struct hi_keep *lender; /* of names and pool, in a series; NULL: they are ours */
 	struct hi_retainers *sets;
 };
 

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/retaining.h"
+#include "cli/series.h"
 #include "report/bins_report.h"
 
 enum { TOP = 30 };
@@ -101,4 +102,5 @@ const struct hi_command hi_command_roots = {
 		"  heapinspect census --pid 4242 --root db='server.db[0]' --under db",
 	.wanted = 0,
 	.run = run,
+	.sample = hi_series_roots,
 };

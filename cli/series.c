@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/keep.h"
 #include "cli/series_sinks.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
@@ -31,6 +32,7 @@ struct series {
 	struct hi_series_head head;
 	char *exe;
 	struct hi_series_sinks sinks;
+	struct hi_keep keep;
 	int pidfd;
 	struct hi_moment first; /* the axes begin at the first sample */
 	uint64_t last_at_ns;	/* on the axis */
@@ -178,6 +180,8 @@ static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t 
 	sample.cpu_ns = s->cpu_ns;
 	sample.wall_ns = s->wall_ns;
 	sample.took_ns = now_ns(s) - began_ns;
+	sample.warnings = in->warnings.items;
+	sample.n_warnings = in->warnings.count;
 	hi_series_settle(&sample, o->min_size, o->top ? o->top : SIZE_MAX);
 	s->partial |= !sample.complete || in->short_of_memory;
 	return hi_series_sinks_sample(&s->sinks, &s->head, &sample, err);
@@ -350,15 +354,18 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 			     struct hi_error *err)
 {
 	static const char *const by[] = {"type", "type2", "module", "class"};
+	bool census = options->command->id == HI_COMMAND_CENSUS;
 	struct series s = {.options = options, .inner = *options, .pidfd = -1};
 	enum hi_status status = open_pidfd(&s, err);
 
 	if (status != HI_OK)
 		return status;
 	s.inner.quiet = true;
+	s.inner.keep = &s.keep;
 	s.head = (struct hi_series_head){.pid = (int)options->pid,
 					 .exe = "",
-					 .by = by[options->by],
+					 .by = census ? by[options->by]
+						      : options->command->name,
 					 .axis = options->series.axis};
 	status = watch_signals(err);
 	if (status == HI_OK)
@@ -368,6 +375,7 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 		hi_series_sinks_close(&s.sinks);
 	}
 	*partial_ret = s.partial;
+	hi_keep_free(&s.keep);
 	close(s.pidfd);
 	free(s.exe);
 	return status;

@@ -179,10 +179,25 @@ static enum hi_status create_profile(struct hi_series_sinks *s,
 static enum hi_status add_band(struct hi_hp *hp, const struct hi_series_head *head,
 			       const struct hi_series_row *row, struct hi_error *err)
 {
-	if (row->set)
+	if (row->keyed)
 		return hi_hp_set_band(hp, row->set, row->members, row->n_members,
 				      row->bytes, err);
 	return hi_hp_band(hp, hi_series_name(head, row), row->bytes, err);
+}
+
+static enum hi_status note_retainers(struct hi_hp *hp,
+				     const struct hi_series_sample *sample,
+				     struct hi_error *err)
+{
+	struct hi_hp_retainer_census note = {.number = sample->number,
+					     .time_ns = sample->at_ns,
+					     .visits = sample->visits,
+					     .objects = sample->objects,
+					     .sets = sample->n_rows};
+
+	for (size_t i = 0; i < sample->n_rows; i++)
+		note.costs += sample->rows[i].bytes;
+	return hi_hp_retainer_note(hp, &note, err);
 }
 
 static enum hi_status sample_profile(struct hi_series_sinks *s,
@@ -195,6 +210,8 @@ static enum hi_status sample_profile(struct hi_series_sinks *s,
 	if (status != HI_OK)
 		return status;
 	hi_hp_sample_begin(s->hp, sample->at_ns);
+	if (sample->visits)
+		status = note_retainers(s->hp, sample, err);
 	for (size_t i = 0; i < sample->n_rows && status == HI_OK; i++)
 		status = add_band(s->hp, head, &sample->rows[i], err);
 	return status == HI_OK ? hi_hp_sample_end(s->hp, err) : status;

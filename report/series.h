@@ -25,6 +25,7 @@ struct hi_series_row {
 	uint64_t set;
 	const char *const *members;
 	size_t n_members;
+	bool keyed; /* a heap profile has the set, and its key the members */
 };
 
 struct hi_series_sample {
@@ -39,7 +40,10 @@ struct hi_series_sample {
 	uint64_t leaked;	    /* bytes */
 	struct hi_series_row *rows; /* by bytes, then name; each name once */
 	size_t n_rows;
-	struct hi_hidden hidden; /* by --type, --min-size and --top */
+	struct hi_hidden hidden;     /* by --type, --min-size and --top */
+	uint64_t visits;	     /* of objects by retainers; 0: none were asked for */
+	const char *const *warnings; /* hostile */
+	size_t n_warnings;
 };
 
 /* Why it ended. */

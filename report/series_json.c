@@ -31,14 +31,13 @@ static void row_json(const struct hi_series_head *head, const struct hi_series_r
 		     struct hi_json *json)
 {
 	hi_json_object(json, NULL);
+	hi_json_text(json, "name", hi_series_name(head, row));
 	if (row->set) {
 		hi_json_number(json, "set", row->set);
 		hi_json_array(json, "members");
 		for (size_t i = 0; i < row->n_members; i++)
 			hi_json_text(json, NULL, row->members[i]);
 		hi_json_end(json);
-	} else {
-		hi_json_text(json, "name", hi_series_name(head, row));
 	}
 	hi_json_number(json, "bytes", row->bytes);
 	hi_json_number(json, "objects", row->objects);
@@ -73,6 +72,10 @@ bool hi_series_json(const struct hi_series_head *head, const struct hi_series_sa
 	hi_json_object(&json, "hidden");
 	hi_json_number(&json, "rows", s->hidden.rows);
 	hi_json_number(&json, "bytes", s->hidden.bytes);
+	hi_json_end(&json);
+	hi_json_array(&json, "warnings");
+	for (size_t i = 0; i < s->n_warnings; i++)
+		hi_json_text(&json, NULL, s->warnings[i]);
 	hi_json_end(&json);
 	hi_json_end(&json);
 	return hi_json_finish(&json);

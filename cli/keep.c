@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/keep.h"
+
+enum hi_status hi_keep_pool(struct hi_keep *keep, struct hi_error *err)
+{
+	return keep->pool ? HI_OK : hi_set_pool_create(&keep->pool, err);
+}
+
+void hi_keep_free(struct hi_keep *keep)
+{
+	hi_set_pool_destroy(keep->pool);
+	hi_identities_free(&keep->names);
+	*keep = (struct hi_keep){};
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The rows of `retainers` and `roots` in a series: sets whose numbers stay. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "census/bins.h"
+#include "cli/keep.h"
+#include "cli/retaining.h"
+#include "cli/series.h"
+#include "report/retainers_report.h"
+
+HI_DEFINE_GUARD(struct hi_bins *, hi_bins_destroy)
+HI_DEFINE_GUARD(struct hi_retainers_report *, hi_retainers_report_destroy)
+
+/* ---- labels ---- */
+
+struct labels {
+	struct hi_inspection *in;
+	hi_set_name_fn *name;
+	void *arg;
+	const char *before, *join, *after; /* "{", ", ", "}" */
+	bool keyed;
+};
+
+static bool set_row(const struct labels *l, const struct hi_set_row *sum,
+		    const uint32_t *members, struct hi_series_row *ret)
+{
+	size_t n = hi_set_label(members, sum->size, l->join, l->name, l->arg, NULL, 0);
+	size_t before = strlen(l->before), after = strlen(l->after);
+	char *label = hi_arena_alloc(&l->in->arena, before + n + after + 1);
+	const char **names =
+		hi_arena_alloc(&l->in->arena, (sum->size + 1u) * sizeof(*names));
+
+	if (!label || !names)
+		return false;
+	memcpy(label, l->before, before);
+	hi_set_label(members, sum->size, l->join, l->name, l->arg, label + before, n + 1);
+	memcpy(label + before + n, l->after, after + 1);
+	for (uint32_t i = 0; i < sum->size; i++)
+		names[i] = hi_arena_strdup(&l->in->arena, l->name(l->arg, members[i]));
+	for (uint32_t i = 0; i < sum->size; i++)
+		if (!names[i])
+			return false;
+	*ret = (struct hi_series_row){.name = label,
+				      .bytes = sum->cost,
+				      .objects = sum->objects,
+				      .set = sum->set,
+				      .members = names,
+				      .n_members = sum->size,
+				      .keyed = l->keyed};
+	return true;
+}
+
+static void plain_row(struct hi_series_sample *s, const char *name,
+		      const struct hi_set_row *sum)
+{
+	s->rows[s->n_rows++] = (struct hi_series_row){
+		.name = name, .bytes = sum->cost, .objects = sum->objects};
+}
+
+/* ---- retainers ---- */
+
+static const char *name_of_retainer(void *arg, uint32_t identity)
+{
+	return hi_identities_name(arg, identity);
+}
+
+static enum hi_status take_retainers(struct hi_inspection *in,
+				     const struct hi_retainers_report *r,
+				     struct hi_series_sample *s, struct hi_error *err)
+{
+	struct labels l = {in,	name_of_retainer, &in->retaining->names, "{", ", ", "}",
+			   true};
+
+	s->rows = hi_arena_alloc(&in->arena, (r->n_rows + 1) * sizeof(*s->rows));
+	if (!s->rows)
+		return hi_fail_memory(err, "rows");
+	for (size_t i = 0; i < r->n_rows; i++) {
+		const struct hi_retainers_row *row = &r->rows[i];
+
+		if (row->sum.set == HI_SET_MANY)
+			plain_row(s, "MANY", &row->sum);
+		else if (!set_row(&l, &row->sum, row->members, &s->rows[s->n_rows]))
+			return hi_fail_memory(err, "rows");
+		else
+			s->n_rows++;
+	}
+	s->visits = in->retaining->sets->table.objects + r->revisited;
+	return HI_OK;
+}
+
+enum hi_status hi_series_retainers(struct hi_inspection *in, struct hi_series_sample *ret,
+				   struct hi_error *err)
+{
+	HI_GUARD(hi_retainers_report_destroy) struct hi_retainers_report *report = NULL;
+	struct hi_retainers_view view = {
+		.shown = in->shown == in->reach ? NULL : in->shown,
+		.name = name_of_retainer,
+	};
+	enum hi_status status;
+
+	ret->objects = in->reach->live_objects;
+	ret->bytes = in->reach->live_bytes;
+	status = hi_retaining_compute(in, err);
+	if (status != HI_OK)
+		return status;
+	view.arg = &in->retaining->names;
+	view.system = in->retaining->system;
+	status = hi_retainers_report_create(NULL, in->graph, in->reach,
+					    in->retaining->sets, in->retaining->pool,
+					    &view, SIZE_MAX, &report, err);
+	return status == HI_OK ? take_retainers(in, report, ret, err) : status;
+}
+
+/* ---- roots ---- */
+
+static const char *name_of_root(void *arg, uint32_t identity)
+{
+	const struct hi_named_roots *roots = arg;
+
+	return identity && identity <= roots->count ? roots->items[identity - 1].text.name
+						    : "?";
+}
+
+static enum hi_status take_bins(struct hi_inspection *in, const struct hi_bins *bins,
+				struct hi_series_sample *s, struct hi_error *err)
+{
+	const struct hi_set_table *t = &bins->table;
+	const char *join = in->options->profile.join;
+	struct labels l = {in, name_of_root, in->roots, "", join ? join : "-", "", false};
+
+	s->rows = hi_arena_alloc(&in->arena, (t->n_rows + 3) * sizeof(*s->rows));
+	if (!s->rows)
+		return hi_fail_memory(err, "rows");
+	for (size_t i = 0; i < t->n_rows; i++) {
+		const struct hi_set_row *sum = &t->rows[i];
+		HI_GUARD(free)
+		uint32_t *members = hi_calloc(sum->size + 1u, sizeof(*members));
+
+		if (!members)
+			return hi_fail_memory(err, "rows");
+		hi_set_members(in->options->keep->pool, sum->set, members);
+		if (!set_row(&l, sum, members, &s->rows[s->n_rows]))
+			return hi_fail_memory(err, "rows");
+		s->n_rows++;
+	}
+	plain_row(s, "NOROOT", &bins->noroot);
+	plain_row(s, "LEAK", &bins->leak);
+	return HI_OK;
+}
+
+enum hi_status hi_series_roots(struct hi_inspection *in, struct hi_series_sample *ret,
+			       struct hi_error *err)
+{
+	const struct hi_named_roots *roots = in->roots;
+	struct hi_keep *keep = in->options->keep;
+	HI_GUARD(hi_bins_destroy) struct hi_bins *bins = NULL;
+	HI_GUARD(free)
+	struct hi_bin_root *starts = hi_calloc(roots->count + 1, sizeof(*starts));
+	struct hi_bin_options options = {.roots = starts, .n_roots = roots->count};
+	enum hi_status status = hi_keep_pool(keep, err);
+
+	if (!starts)
+		return hi_fail_memory(err, "bins");
+	for (size_t i = 0; i < roots->count; i++)
+		starts[i] = (struct hi_bin_root){.identity = (uint32_t)i + 1,
+						 .nodes = roots->items[i].starts,
+						 .n_nodes = roots->items[i].n_starts};
+	ret->objects = in->reach->live_objects;
+	ret->bytes = in->reach->live_bytes;
+	if (status == HI_OK)
+		status = hi_bins_compute(in->graph, in->reach, &options, keep->pool,
+					 &bins, err);
+	return status == HI_OK ? take_bins(in, bins, ret, err) : status;
+}
