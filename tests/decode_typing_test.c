@@ -384,8 +384,9 @@ HI_TEST(typing, too_many_opinions_are_cut_alike_by_any_number_of_threads)
 		if (w->types[i].kind == HI_KIND_STRUCT)
 			w->types[i].size = 24;
 	followed = compare_threads(w);
-	/* One an object and four more on the average; the last batch may exceed. */
-	HI_ASSERT(followed > 4 * 30000 && followed < 5 * 30000 + 1000);
+	/* One an object and four more on the average, and once more where it is an
+	 * array in the end; the last batch may exceed. */
+	HI_ASSERT(followed > 4 * 30000 && followed < 6 * 30000 + 1000);
 }
 
 /* ---- what may fail ---- */

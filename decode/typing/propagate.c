@@ -46,7 +46,7 @@ enum {
 	SHARE = 1024,	  /* entries that are handed to an idle thread */
 	MAX_OPINIONS = 4, /* further ones an object, on the average */
 	MIN_OPINIONS = 1 << 16,
-	STAGES = 4, /* times that interior pointers are asked */
+	STAGES = 8, /* times that interior pointers are asked */
 };
 
 /* ---- words that lead somewhere ---- */

@@ -52,8 +52,8 @@ bool hi_spread_is_plausible(struct hi_spreader *w, const struct hi_plan *plan, b
 	return p.ok;
 }
 
-static bool fits_as_array(struct hi_spreader *w, const struct hi_plan *plan,
-			  uint64_t addr, uint64_t usable)
+bool hi_spread_fits_as_array(struct hi_spreader *w, const struct hi_plan *plan,
+			     uint64_t addr, uint64_t usable)
 {
 	uint64_t n = plan->size ? usable / plan->size : 0;
 
@@ -68,6 +68,14 @@ static bool fits_as_array(struct hi_spreader *w, const struct hi_plan *plan,
 	    hi_fit_usable(plan->size) == usable) /* one is as likely */
 		return false;
 	return hi_spread_is_plausible(w, plan, true, addr, usable);
+}
+
+/* A few records, or one that begins with this one? stages.c asks which records
+ * there are before it believes in an array. */
+static bool may_be_derived(const struct hi_plan *plan, uint64_t usable)
+{
+	return plan->klass == HI_TYPE_RECORD && plan->size &&
+	       usable / plan->size <= HI_SPREAD_FEW;
 }
 
 /* ---- proposals ---- */
@@ -191,7 +199,8 @@ void hi_spread_propose(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_
 			key |= HI_KEY_ARRAY;
 	} else if (plan->size > usable) {
 		return;
-	} else if (fits_as_array(w, plan, addr, usable)) {
+	} else if (!may_be_derived(plan, usable) &&
+		   hi_spread_fits_as_array(w, plan, addr, usable)) {
 		key |= HI_KEY_ARRAY;
 	}
 	settle(w, addr, id, key, old);

@@ -15,6 +15,7 @@
 enum {
 	HI_SPREAD_BATCH = 512, /* words */
 	HI_SPREAD_RECENT = 1024,
+	HI_SPREAD_FEW = 16, /* elements that may as well be one larger record */
 };
 
 /* An opinion to be followed. */
@@ -101,6 +102,9 @@ void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t
  * id: the block around it, or HI_NODE_NONE. */
 void hi_spread_carve(struct hi_spreader *w, uint64_t addr, uint64_t end, uint32_t plan,
 		     enum hi_evidence evidence);
+/* Would the allocator give such a block for an array of these? */
+bool hi_spread_fits_as_array(struct hi_spreader *w, const struct hi_plan *plan,
+			     uint64_t addr, uint64_t usable);
 /* Do all pointers of a record at addr look like pointers? */
 bool hi_spread_is_plausible(struct hi_spreader *w, const struct hi_plan *plan, bool array,
 			    uint64_t addr, uint64_t usable);

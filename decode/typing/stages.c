@@ -10,7 +10,8 @@
  * information that have this type at this offset, and for which the allocator
  * would give a block of just this size, are counted: if there is exactly one,
  * and its pointers look like pointers, the block is it, with the evidence
- * "shape". Two are none.
+ * "shape". Two are none. A block for a few elements of a type is an array only if
+ * no record begins with that type and has the size of all.
  *
  * Pointers to the inside that are left are objects carved out of a pool, if
  * the block is large enough to be one (carve.h).
@@ -314,12 +315,11 @@ static const struct hi_type *loose_type(const struct hi_typing *typing, hi_node 
 	return plan->type;
 }
 
-static bool contain_loose(struct containment *c)
+static void needs_of_loose(struct containment *c)
 {
 	const struct hi_typing *typing = c->spread->typing;
 	const struct hi_type *last = NULL;
 	uint64_t last_usable = 0;
-	bool any = false;
 
 	for (hi_node id = 0; id < typing->objects->count; id++) {
 		const struct hi_type *type = loose_type(typing, id);
@@ -333,16 +333,44 @@ static bool contain_loose(struct containment *c)
 		if (c->needs.count == MAX_NEEDS)
 			sort_needs(c);
 	}
-	if (!search_records(c))
+}
+
+/* No record begins with this one and fits: then the block is an array of it, if
+ * it has the size of one. */
+static bool take_as_array(struct containment *c, hi_node id)
+{
+	struct hi_spreader *w = c->spread->workers[0];
+	struct hi_objects *objects = c->spread->typing->objects;
+	uint32_t key = objects->type[id];
+	uint64_t addr = hi_objects_address(objects, id);
+
+	if (!hi_spread_fits_as_array(
+		    w, hi_plans_get(c->spread->typing->plans, key & HI_KEY_PLAN), addr,
+		    hi_object_usable(objects, id)))
 		return false;
+	objects->type[id] = key | HI_KEY_ARRAY;
+	hi_spread_push(w, addr, id, key | HI_KEY_ARRAY);
+	return true;
+}
+
+static bool contain_loose(struct containment *c)
+{
+	const struct hi_typing *typing = c->spread->typing;
+	bool any = false;
+
+	needs_of_loose(c);
+	(void)search_records(c);
 	for (hi_node id = 0; id < typing->objects->count; id++) {
 		const struct hi_type *type = loose_type(typing, id);
+		struct need *need;
 
-		if (type &&
-		    propose_found(
-			    c, id,
-			    find_need(c, hi_object_usable(typing->objects, id), 0, type)))
-			any = true;
+		if (!type)
+			continue;
+		need = find_need(c, hi_object_usable(typing->objects, id), 0, type);
+		if (need && need->found)
+			any |= propose_found(c, id, need);
+		else
+			any |= take_as_array(c, id);
 	}
 	return any;
 }
