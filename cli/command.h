@@ -25,6 +25,7 @@ enum hi_command_id {
 	HI_COMMAND_RETAINERS,
 	HI_COMMAND_UP,
 	HI_COMMAND_ROOTS,
+	HI_COMMAND_MARK,
 	HI_COMMANDS,
 };
 
@@ -51,7 +52,8 @@ struct hi_command {
 
 extern const struct hi_command hi_command_summary, hi_command_census, hi_command_retained,
 	hi_command_leaks, hi_command_paths, hi_command_explain, hi_command_waste,
-	hi_command_graph, hi_command_retainers, hi_command_up, hi_command_roots;
+	hi_command_graph, hi_command_retainers, hi_command_up, hi_command_roots,
+	hi_command_mark;
 
 /* By id; NULL ends. */
 extern const struct hi_command *const hi_commands[];

@@ -57,7 +57,7 @@ enum {
 
 #define BIT(name) (1u << HI_COMMAND_##name)
 #define EVERY (~0u)
-#define TARGETED (~BIT(GRAPH)) /* those that look at a target */
+#define TARGETED (~(BIT(GRAPH) | BIT(MARK))) /* those that look at a target */
 #define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS))
 #define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS) | BIT(WASTE))
 #define BY_SETS (BIT(RETAINERS) | BIT(UP)) /* profiles by retainers */
@@ -449,12 +449,14 @@ static int take_argument(char *arg, struct argp_state *state, struct hi_options 
 			wrong(state,
 			      "%s: not a command; there are summary, census, retained, "
 			      "leaks, paths, explain, waste, retainers, up, roots "
-			      "(a process: --pid N), graph",
+			      "(a process: --pid N), graph, mark",
 			      arg);
 		else
 			wrong(state, "%s: %s takes no argument", arg, o->command->name);
 		return SAID;
 	}
+	if (o->command->id == HI_COMMAND_MARK && !o->pid)
+		return take_valued('p', arg, state, o);
 	if (o->argument) {
 		wrong(state, "%s: one %s only", arg, o->command->arguments);
 		return SAID;

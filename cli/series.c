@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/keep.h"
+#include "cli/marks.h"
 #include "cli/series_sinks.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
@@ -33,6 +34,7 @@ struct series {
 	char *exe;
 	struct hi_series_sinks sinks;
 	struct hi_keep keep;
+	struct hi_marks marks;
 	int pidfd;
 	struct hi_moment first; /* the axes begin at the first sample */
 	uint64_t last_at_ns;	/* on the axis */
@@ -266,33 +268,63 @@ static uint64_t until_ns(const struct series *s)
 static void sleep_until(struct series *s, uint64_t until)
 {
 	struct pollfd fds[] = {{.fd = wake_fd, .events = POLLIN},
-			       {.fd = s->pidfd, .events = POLLIN}};
+			       {.fd = s->pidfd, .events = POLLIN},
+			       {.fd = s->marks.fd, .events = POLLIN}};
 	uint64_t now = now_ns(s), left = until > now ? until - now : 0;
 	struct timespec time = {.tv_sec = (time_t)(left / 1000000000),
 				.tv_nsec = (long)(left % 1000000000)};
 
-	(void)ppoll(fds, 2, &time, NULL);
+	(void)ppoll(fds, 3, &time, NULL);
 }
 
-/* True: take a census. False: *end_ret is why there is none any more. */
-static bool wait_for_next(struct series *s, enum hi_series_end *end_ret)
+static enum hi_status take_marks(struct series *s, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+	struct hi_mark mark;
+
+	while (status == HI_OK && hi_marks_take(&s->marks, &mark)) {
+		struct hi_moment now = hi_moment_now(s->options->pid);
+
+		/* It was sent while a census ran, but no later than now. */
+		if (mark.when.cpu_ns > now.cpu_ns)
+			mark.when.cpu_ns = now.cpu_ns;
+		if (mark.when.wall_ns > now.wall_ns)
+			mark.when.wall_ns = now.wall_ns;
+		status = hi_series_sinks_mark(&s->sinks, &s->head,
+					      place(s, mark.when, s->samples), mark.text,
+					      err);
+		hi_marks_answer(&mark, status == HI_OK);
+	}
+	return status;
+}
+
+/* HI_SERIES_GOES_ON: take a census now. */
+static enum hi_series_end next_step(struct series *s)
 {
 	const struct hi_series_options *o = &s->options->series;
+	uint64_t now = now_ns(s);
 
+	if (stopped)
+		return HI_SERIES_STOPPED;
+	if (has_exited(s))
+		return HI_SERIES_EXITED;
+	if (o->every_ns ? now >= s->began_ns + s->due * o->every_ns : has_grown(s))
+		return HI_SERIES_GOES_ON;
+	if (o->for_ns && now - s->began_ns >= o->for_ns)
+		return HI_SERIES_OVER;
+	return HI_SERIES_WAITS;
+}
+
+/* Until there is a census to take, or none any more. */
+static enum hi_status wait_for_next(struct series *s, enum hi_series_end *end_ret,
+				    struct hi_error *err)
+{
 	for (;;) {
-		uint64_t now = now_ns(s);
+		enum hi_status status = take_marks(s, err);
 
-		if (stopped || has_exited(s)) {
-			*end_ret = stopped ? HI_SERIES_STOPPED : HI_SERIES_EXITED;
-			return false;
-		}
-		if (o->every_ns ? now >= s->began_ns + s->due * o->every_ns
-				: has_grown(s))
-			return true;
-		if (o->for_ns && now - s->began_ns >= o->for_ns) {
-			*end_ret = HI_SERIES_OVER;
-			return false;
-		}
+		*end_ret = next_step(s);
+		if (status != HI_OK || *end_ret != HI_SERIES_WAITS)
+			return status;
 		sleep_until(s, until_ns(s));
 	}
 }
@@ -319,15 +351,17 @@ static enum hi_status finish(struct series *s, enum hi_series_end end,
 
 static enum hi_status go(struct series *s, struct hi_error *err)
 {
-	enum hi_series_end end = HI_SERIES_OVER;
+	enum hi_series_end end = HI_SERIES_GOES_ON;
 	struct hi_error quiet;
-	enum hi_status status;
+	enum hi_status status = HI_OK;
 
 	s->began_ns = now_ns(s);
-	do {
+	while (status == HI_OK && end == HI_SERIES_GOES_ON) {
 		status = take_sample(s, err);
 		schedule(s);
-	} while (status == HI_OK && wait_for_next(s, &end));
+		if (status == HI_OK)
+			status = wait_for_next(s, &end, err);
+	}
 	if (s->samples == 0) {
 		if (status != HI_OK || stopped)
 			return status;
@@ -355,7 +389,10 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 {
 	static const char *const by[] = {"type", "type2", "module", "class"};
 	bool census = options->command->id == HI_COMMAND_CENSUS;
-	struct series s = {.options = options, .inner = *options, .pidfd = -1};
+	struct series s = {.options = options,
+			   .inner = *options,
+			   .pidfd = -1,
+			   .marks = {.fd = -1, .directory = -1}};
 	enum hi_status status = open_pidfd(&s, err);
 
 	if (status != HI_OK)
@@ -371,7 +408,10 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 	if (status == HI_OK)
 		status = hi_series_sinks_open(options, &s.sinks, err);
 	if (status == HI_OK) {
+		if (hi_marks_open(options->pid, &s.marks, err) != HI_OK)
+			say(&s, "%s", err->text);
 		status = go(&s, err);
+		hi_marks_close(&s.marks);
 		hi_series_sinks_close(&s.sinks);
 	}
 	*partial_ret = s.partial;

@@ -10,7 +10,7 @@ const char *hi_series_end_key(enum hi_series_end end)
 {
 	static const char *const keys[] = {"over", "exited", "stopped", "failed"};
 
-	return keys[end];
+	return end < sizeof(keys) / sizeof(keys[0]) ? keys[end] : "running";
 }
 
 const char *hi_series_unit(enum hi_series_axis axis)

@@ -52,6 +52,8 @@ enum hi_series_end {
 	HI_SERIES_EXITED,
 	HI_SERIES_STOPPED, /* by a signal */
 	HI_SERIES_FAILED,
+	HI_SERIES_GOES_ON, /* not yet: there is a census to take; or to wait for */
+	HI_SERIES_WAITS,
 };
 const char *hi_series_end_key(enum hi_series_end end);
 /* "seconds", "census": the unit of times. */

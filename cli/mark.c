@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/command.h"
+#include "cli/marks.h"
+
+static enum hi_status run_alone(const struct hi_options *options,
+				struct hi_output *output, struct hi_error *err)
+{
+	unsigned reached = 0;
+	enum hi_status status =
+		hi_marks_send(options->pid, options->argument, &reached, err);
+
+	if (status == HI_OK && !options->quiet)
+		fprintf(output->file, "marked %u series of pid %d\n", reached,
+			(int)options->pid);
+	return status;
+}
+
+const struct hi_command hi_command_mark = {
+	.id = HI_COMMAND_MARK,
+	.name = "mark",
+	.arguments = "PID TEXT",
+	.purpose = "Puts a mark into each running series of a process.",
+	.help = "Examples:\n"
+		"  heapinspect mark 4242 'cache flushed'",
+	.run_alone = run_alone,
+};
