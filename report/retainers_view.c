@@ -37,15 +37,15 @@ void hi_retainers_set_json(const struct hi_set_row *sum, const uint32_t *members
 
 static void show_headline(const struct hi_retainers_report *r, struct hi_page *page)
 {
-	char bytes[24], objects[32], heap[32];
+	char bytes[24], objects[32], heap[32], sets[32];
 
 	hi_page_text(page,
 		     hi_page_printf(
 			     page,
-			     "%s live in %s objects, held by %zu retainer set%s; "
+			     "%s live in %s objects, held by %s retainer set%s; "
 			     "retainers: variables%s%s%s, by %s",
 			     hi_bytes(bytes, r->bytes), hi_count(objects, r->objects),
-			     r->n_sets, r->n_sets == 1 ? "" : "s",
+			     hi_count(sets, r->n_sets), r->n_sets == 1 ? "" : "s",
 			     r->view.heap_retainers ? " and " : "",
 			     r->view.heap_retainers
 				     ? hi_count(heap, r->view.heap_retainers)
@@ -122,6 +122,13 @@ static void show_rows(const struct hi_retainers_report *r, struct hi_page *page)
 					    r->view.max_set));
 	if (r->system_bytes)
 		hi_page_note(page, "SYSTEM: registers and words that no variable covers");
+	if (r->view.heap_retainers)
+		return;
+	hi_page_blank(page);
+	hi_page_command(page,
+			hi_page_printf(page, "heapinspect retainers --retainer auto %s",
+				       hi_head_target(r->head, page)),
+			"with objects that hold much");
 }
 
 void hi_retainers_display(const struct hi_retainers_report *r, struct hi_page *page)

@@ -289,8 +289,9 @@ static void show_step(const struct hi_up_report *r, const struct hi_up_step *ste
 		hi_cell_number(t, row->sum.objects);
 	}
 	if (step->beyond.rows)
-		hi_page_note(page, hi_page_printf(page, "%s more sets with %s (--all)",
+		hi_page_note(page, hi_page_printf(page, "%s more set%s with %s (--all)",
 						  hi_count(objects, step->beyond.rows),
+						  step->beyond.rows == 1 ? "" : "s",
 						  hi_bytes(bytes, step->beyond.bytes)));
 }
 

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The databases of a redis as named roots. Needs scripts/build-targets. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/harness.h"
+#include "tests/support/command.h"
+#include "tests/support/service.h"
+
+#define REDIS HI_SOURCE_DIR "/build/targets/redis-server"
+
+enum { DATABASES = 4, KEYS = 20000, ROOTS = 6 };
+
+static const char *const names[ROOTS] = {"db0", "db1", "db2", "db3", "clients", "lua"};
+
+struct bins {
+	long long bytes[ROOTS], objects[ROOTS]; /* of each root's bin */
+	long long shared, noroot, leak, all, difference;
+};
+
+static void free_json(void *json)
+{
+	json_decref(json);
+}
+
+static long long number(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	HI_ASSERT_MSG(json_is_integer(value), "no number %s", key);
+	return json_integer_value(value);
+}
+
+/* A client that is connected reaches its database, and that the others' table. */
+static bool is_bin(const char *bin, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(bin, name, n) == 0 &&
+	       (bin[n] == '\0' || strcmp(bin + n, "-clients") == 0);
+}
+
+static void take_row(struct bins *b, const json_t *row)
+{
+	const char *bin = json_string_value(json_object_get(row, "bin"));
+	long long bytes = number(row, "bytes");
+
+	for (size_t i = 0; i < ROOTS; i++)
+		if (is_bin(bin, names[i]) && !b->objects[i]) {
+			b->bytes[i] = bytes;
+			b->objects[i] = number(row, "objects");
+			return;
+		}
+	if (strcmp(bin, "NOROOT") == 0)
+		b->noroot = bytes;
+	else if (strcmp(bin, "LEAK") == 0)
+		b->leak = bytes;
+	else
+		b->shared += bytes;
+}
+
+static struct bins look(const struct hi_service *s)
+{
+	char pid[16];
+	struct hi_command *c;
+	struct bins b = {};
+	json_t *doc, *rows;
+
+	snprintf(pid, sizeof(pid), "%d", (int)s->pid);
+	c = hi_heapinspect("roots", "--pid", pid, "--json", "--max-pause=5s",
+			   "--root=db0=server.db[0].dict", "--root=db1=server.db[1].dict",
+			   "--root=db2=server.db[2].dict", "--root=db3=server.db[3].dict",
+			   "--root=clients=server.clients", "--root=lua=lctx.lua");
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	doc = json_loads(c->out, 0, NULL);
+	HI_ASSERT(doc);
+	hi_test_defer(free_json, doc);
+	rows = json_object_get(doc, "rows");
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		take_row(&b, json_array_get(rows, i));
+	b.all = number(json_object_get(doc, "allocated"), "bytes");
+	b.difference = number(json_object_get(doc, "sanity"), "difference");
+	return b;
+}
+
+static void check_sum(const struct bins *b)
+{
+	long long sum = b->shared + b->noroot + b->leak;
+
+	for (size_t i = 0; i < ROOTS; i++)
+		sum += b->bytes[i];
+	HI_ASSERT_EQ(b->all, sum);
+	HI_ASSERT_EQ(0, b->difference);
+}
+
+/* Values of 10, 30, 50, 70 bytes: those up to 44 are in one block with their
+ * object. */
+static void fill(struct hi_service *s, unsigned database)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text), "SELECT %u\r\n", database);
+	hi_service_ask(s, text, "+OK\r\n");
+	snprintf(text, sizeof(text),
+		 "EVAL \"for i=1,%d do redis.call('SET','key:'..i,"
+		 "string.rep('x',%u)) end return 1\" 0\r\n",
+		 KEYS, database * 20 + 10);
+	hi_service_ask(s, text, ":1\r\n");
+}
+
+HI_TEST_SLOW(profiles, databases_of_a_redis_are_bins_that_add_up)
+{
+	struct hi_service *s = hi_service_create();
+	const char *argv[] = {REDIS,	"--port", "0",	   "--unixsocket", s->socket_path,
+			      "--save", "",	  "--dir", s->directory,   NULL};
+	struct bins before, after;
+
+	if (access(REDIS, X_OK) != 0)
+		HI_SKIP("no redis: run scripts/build-targets build/targets");
+	hi_service_start(s, 1, argv);
+	for (unsigned i = 0; i < DATABASES; i++)
+		fill(s, i);
+	sleep(2); /* tables are moved in the background */
+	before = look(s);
+	check_sum(&before);
+	/* The dictionary and its table; entry, key, value object, and its text. */
+	for (unsigned i = 0; i < DATABASES; i++)
+		HI_ASSERT_EQ(2 + KEYS * (i < 2 ? 3 : 4), before.objects[i]);
+	HI_ASSERT_EQ(0, before.shared);
+
+	hi_service_ask(s, "SELECT 2\r\n", "+OK\r\n");
+	hi_service_ask(s, "FLUSHDB\r\n", "+OK\r\n");
+	after = look(s);
+	check_sum(&after);
+	HI_ASSERT_EQ(1, after.objects[2]); /* the dictionary alone */
+	for (unsigned i = 0; i < DATABASES; i++)
+		if (i != 2)
+			HI_ASSERT_EQ(before.bytes[i], after.bytes[i]);
+	/* What is gone from the heap is what is gone from the bin, within 1 %. */
+	HI_ASSERT(llabs((before.all - after.all) - (before.bytes[2] - after.bytes[2])) <
+		  before.all / 100);
+}
