@@ -86,6 +86,8 @@ static enum hi_status mark_with_field(struct hi_inspection *in, const char *text
 		if (!name)
 			return hi_fail_memory(err, "names");
 		status = hi_types_select(in->graph, name, &set, NULL, &quiet);
+		if (status == HI_NO_MEMORY)
+			return hi_fail_memory(err, "names");
 		if (status != HI_OK)
 			continue;
 		*found_ret = true;
@@ -109,6 +111,8 @@ static enum hi_status mark_type(struct hi_inspection *in, const char *text,
 		hi_type_set_free(&set);
 		return HI_OK;
 	}
+	if (status == HI_NO_MEMORY)
+		return hi_fail_memory(err, "names");
 	status = mark_with_field(in, text, bits, &found, err);
 	if (status != HI_OK || found)
 		return status;

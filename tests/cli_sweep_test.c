@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "cli/command.h"
 #include "cli/heading.h"
+#include "cli/retaining.h"
 #include "report/formats/text.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
@@ -219,6 +221,8 @@ static void sweep_report(struct hi_inspection *in, const char *whole, bool json,
 
 		in->failures_before = hi_alloc_failures();
 		in->warnings.count = 0;
+		hi_retaining_destroy(
+			hi_take(in->retaining)); /* computed once, as asked */
 		fail(n);
 		status = report(in, json, &text, &err);
 		used = hi_alloc_count();
@@ -279,6 +283,50 @@ HI_TEST_SCENARIO(sweep, memory_may_run_out_anywhere_in_a_report_on_c)
 HI_TEST_SCENARIO(sweep, memory_may_run_out_anywhere_in_a_report_on_cxx)
 {
 	sweep_reports(make_core("typing_cxx", NULL, NULL), "*");
+}
+
+HI_TEST_SCENARIO(sweep, memory_may_run_out_anywhere_in_a_profile)
+{
+	struct hi_root_text roots[] = {{"one", "live[1]"}, {"all", "live"}};
+	const char *retainers[] = {"item", "item.left", "global", "auto"};
+	struct hi_options options = {
+		.core = make_core("leak_shapes", "cyclic", "3"),
+		.quiet = true,
+		.threads = 1,
+		.type = "item",
+		.profile = {.roots = roots,
+			    .n_roots = 2,
+			    .all_bins = true,
+			    .retainers = retainers,
+			    .n_retainers = 4,
+			    .identity = HI_IDENTITY_ADDR},
+	};
+	struct hi_inspection *in = open_whole(&options);
+
+	sweep_command(in, &options, &hi_command_roots, NULL);
+	sweep_command(in, &options, &hi_command_retainers, NULL);
+	options.profile.identity = HI_IDENTITY_TYPE;
+	options.profile.n_retainers = 0;
+	sweep_command(in, &options, &hi_command_up, NULL);
+}
+
+HI_TEST_SLOW(sweep, memory_may_run_out_anywhere_in_a_restricted_inspection)
+{
+	struct hi_root_text roots[] = {{"all", "live"}};
+	struct hi_options options = {
+		.core = make_core("leak_shapes", "acyclic", "3"),
+		.quiet = true,
+		.threads = 2,
+		.profile = {.roots = roots,
+			    .n_roots = 1,
+			    .under = "all",
+			    .retained_by = "live"},
+	};
+	struct found truth = count(open_whole(&options));
+	unsigned long long n = 1;
+
+	while (!open_with_failure(&options, n, hi_alloc_fail_at, &truth))
+		n = next_n(n, 1);
 }
 
 /* A core in memory, to write copies of it with other program headers. */
