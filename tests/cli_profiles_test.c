@@ -401,6 +401,65 @@ HI_TEST_SCENARIO(profiles, bins_of_an_environment_are_as_drawn)
 	check_sanity(doc);
 }
 
+HI_TEST_SCENARIO(profiles, a_root_inside_a_tree_splits_it)
+{
+	static const char *const options[] = {"--root=c10=c10", "--root=c11=c11",
+					      "--root=c1102=c1102", NULL};
+	static const struct band bands[MAX_BANDS] = {
+		{"c10", "1000 1001 1002 1003 1004"},
+		{"c11", "1100 1101 1104"},
+		{"c11-c1102", "1102 1103"},
+		{"NOROOT", "2000 2001 2002 2003 2004 2005 2006 2007 2008"},
+		{"LEAK", ""}};
+	json_t *doc;
+
+	start_heap("o2");
+	doc = parse(run("roots", options));
+	HI_ASSERT_EQ(5, check_bands(doc, bands, bin_label));
+	HI_ASSERT_EQ(5, json_array_size(json_object_get(doc, "rows")));
+}
+
+/* Seven roots, each in all of those before it. */
+static void check_suffixes(const char *const *options, bool backwards)
+{
+	json_t *doc = parse(run("roots", options));
+
+	for (int i = 1; i <= 7; i++) {
+		char label[64] = "", objects[16];
+		size_t used = 0;
+
+		for (int k = 1; k <= i; k++)
+			used += (size_t)snprintf(label + used, sizeof(label) - used,
+						 "%sx%d", k > 1 ? "-" : "",
+						 backwards ? i + 1 - k : k);
+		if (i < 7)
+			snprintf(objects, sizeof(objects), "x%d w%d", i, i);
+		else
+			snprintf(objects, sizeof(objects), "x7");
+		check_band(doc, &(struct band){label, objects}, bin_label);
+	}
+	HI_ASSERT_EQ(9, json_array_size(json_object_get(doc, "rows")));
+}
+
+HI_TEST_SCENARIO(profiles, nested_suffixes_of_a_list_have_bins_in_any_order)
+{
+	static const char *const forwards[MAX_ARGS] = {
+		"--root=x1=list",
+		"--root=x2=list->next",
+		"--root=x3=list->next->next",
+		"--root=x4=list->next->next->next",
+		"--root=x5=list->next->next->next->next",
+		"--root=x6=list->next->next->next->next->next",
+		"--root=x7=list->next->next->next->next->next->next"};
+	const char *backwards[MAX_ARGS] = {NULL};
+
+	for (size_t i = 0; i < 7; i++)
+		backwards[i] = forwards[6 - i];
+	start_heap("o3");
+	check_suffixes(forwards, false);
+	check_suffixes(backwards, true);
+}
+
 HI_TEST_SCENARIO(profiles, bins_of_a_shared_ring_are_as_drawn)
 {
 	static const char *const options[] = {"--root=ra=ra", "--root=rb=*rb", "--join=,",
