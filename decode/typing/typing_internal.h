@@ -158,7 +158,9 @@ static inline uint64_t hi_object_usable(const struct hi_objects *objects, hi_nod
 
 static inline bool hi_object_is_internal(const struct hi_objects *objects, hi_node id)
 {
-	return objects->flags[id] & HI_OBJECT_INTERNAL;
+	/* Other bits of it change while types spread. */
+	return __atomic_load_n(&objects->flags[id], __ATOMIC_RELAXED) &
+	       HI_OBJECT_INTERNAL;
 }
 
 #endif
