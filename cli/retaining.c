@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "cli/retaining_heap.h"
 #include "decode/typing/extent.h"
+#include "report/names.h"
 
 HI_DEFINE_GUARD(struct hi_retaining *, hi_retaining_destroy)
 
@@ -283,6 +284,28 @@ struct wanted_names {
 	size_t count;
 };
 
+static const char *nth_name(void *arg, uint32_t i)
+{
+	return hi_identities_name(arg, i + 1);
+}
+
+static enum hi_status unknown_name(struct hi_retaining *r, const char *name,
+				   struct hi_error *err)
+{
+	const char *near[HI_NAMES_NEAREST];
+
+	hi_names_nearest(name, nth_name, &r->names, (uint32_t)r->names.names.count, near);
+	if (!near[0])
+		return hi_fail(err, HI_NOT_FOUND, 0,
+			       "--retained-by %.100s: no retainer has this name; "
+			       "heapinspect retainers lists them",
+			       name);
+	return hi_fail(err, HI_NOT_FOUND, 0,
+		       "--retained-by %.60s: no retainer has this name; near it: "
+		       "%.50s%s%.50s",
+		       name, near[0], near[1] ? ", " : "", near[1] ? near[1] : "");
+}
+
 static enum hi_status find_names(struct hi_inspection *in, const char *names,
 				 struct wanted_names *ret, struct hi_error *err)
 {
@@ -302,10 +325,7 @@ static enum hi_status find_names(struct hi_inspection *in, const char *names,
 		uint32_t number = find_name(r, part);
 
 		if (!number)
-			return hi_fail(err, HI_NOT_FOUND, 0,
-				       "--retained-by %.100s: no retainer has this name; "
-				       "heapinspect retainers lists them",
-				       part);
+			return unknown_name(in->retaining, part, err);
 		ret->items[ret->count++] = number;
 	}
 	return HI_OK;

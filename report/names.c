@@ -54,14 +54,16 @@ static unsigned distance(const char *a, const char *b)
 	return row[m];
 }
 
-static void find_nearest(const struct hi_graph *g, const char *pattern,
-			 const char *nearest[HI_NAMES_NEAREST])
+void hi_names_nearest(const char *pattern, hi_nth_name_fn *name_of, void *arg, uint32_t n,
+		      const char *nearest[HI_NAMES_NEAREST])
 {
 	unsigned best[HI_NAMES_NEAREST] = {FAR, FAR, FAR};
 	unsigned limit = (unsigned)strnlen(strip(pattern), NAME_MAX_COMPARED) / 2 + 1;
 
-	for (uint32_t i = 1; i < g->n_types; i++) {
-		const char *name = g->types[i].name;
+	for (uint32_t i = 0; i < HI_NAMES_NEAREST; i++)
+		nearest[i] = NULL;
+	for (uint32_t i = 0; i < n; i++) {
+		const char *name = name_of(arg, i);
 		unsigned d = name ? distance(strip(pattern), strip(name)) : FAR;
 		int at = HI_NAMES_NEAREST;
 
@@ -78,6 +80,19 @@ static void find_nearest(const struct hi_graph *g, const char *pattern,
 		best[at] = d;
 		nearest[at] = name;
 	}
+}
+
+static const char *name_of_type(void *arg, uint32_t i)
+{
+	const struct hi_graph *g = *(const struct hi_graph **)arg;
+
+	return i ? g->types[i].name : NULL;
+}
+
+static void find_nearest(const struct hi_graph *g, const char *pattern,
+			 const char *nearest[HI_NAMES_NEAREST])
+{
+	hi_names_nearest(pattern, name_of_type, &g, g->n_types, nearest);
 }
 
 static void select_where(const struct hi_graph *g, const char *pattern, bool shell,

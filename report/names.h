@@ -23,6 +23,11 @@ enum hi_status hi_types_select(const struct hi_graph *g, const char *pattern,
 			       struct hi_type_set *ret,
 			       const char *nearest[HI_NAMES_NEAREST],
 			       struct hi_error *err);
+/* Of n names, NULL ones left out, those with the least edit distance, the nearest
+ * first; NULL where none is near. */
+typedef const char *hi_nth_name_fn(void *arg, uint32_t i);
+void hi_names_nearest(const char *pattern, hi_nth_name_fn *name_of, void *arg, uint32_t n,
+		      const char *nearest[HI_NAMES_NEAREST]);
 void hi_type_set_free(struct hi_type_set *set);
 static inline bool hi_type_set_has(const struct hi_type_set *set, uint32_t type)
 {

@@ -122,7 +122,7 @@ static void show_rows(const struct hi_retainers_report *r, struct hi_page *page)
 					    r->view.max_set));
 	if (r->system_bytes)
 		hi_page_note(page, "SYSTEM: registers and words that no variable covers");
-	if (r->view.heap_retainers)
+	if (r->view.heap_retainers || r->view.auto_types)
 		return;
 	hi_page_blank(page);
 	hi_page_command(page,

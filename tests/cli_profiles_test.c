@@ -11,6 +11,7 @@
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/workshop.h"
 
 enum { MAX_OBJECTS = 32, MAX_BANDS = 8, MAX_ARGS = 10 };
 
@@ -239,6 +240,7 @@ static const struct retained_heap {
 	{"r6", {"--max-set=2"}, {{"a + b", "q"}, {"MANY", "o"}}},
 	{"r6", {"--max-set=4"}, {{"a + b", "q"}, {"a + b + c + d", "o"}}},
 	{"r7", {NULL}, {{"r", "a b c d e"}}},
+	{"words", {NULL}, {{"SYSTEM", "m n"}}},
 };
 
 /* Members come by identity, not by name: sort them. */
@@ -283,6 +285,34 @@ HI_TEST_SCENARIO(profiles, retainer_sets_of_drawn_heaps_are_as_drawn)
 		live = number(json_object_get(doc, "live"), "bytes");
 		HI_ASSERT_EQ(live, sum);
 	}
+}
+
+/* A field that a hint calls weak. */
+HI_TEST_SCENARIO(profiles, weak_fields_retain_only_when_they_are_asked_to)
+{
+	static const char *const hint = "hints links\nrecord link {\n\tnext weak;\n}\n";
+	static const struct band plain[MAX_BANDS] = {{"cache", "n1"}, {"indices", "n2"}};
+	static const struct band weak[MAX_BANDS] = {
+		{"cache", "n1"}, {"indices", "n2"}, {"WEAK", "s t"}};
+	char option[200];
+	const char *options[] = {option, NULL, NULL};
+	long long count;
+	json_t *doc;
+	FILE *out;
+
+	snprintf(option, sizeof(option), "--hints=%s/weak.hints", workshop_open());
+	out = fopen(strchr(option, '=') + 1, "w");
+	HI_ASSERT(out && fputs(hint, out) >= 0 && fclose(out) == 0);
+	start_heap("r2");
+	doc = parse(run("retainers", options));
+	HI_ASSERT_EQ(2, check_bands(doc, plain, label_of));
+	HI_ASSERT_EQ(2, json_array_size(json_object_get(doc, "rows")));
+	HI_ASSERT_EQ(cost_of("s t", &count),
+		     number(json_object_get(doc, "sanity"), "leak"));
+	options[1] = "--weak-as-roots";
+	doc = parse(run("retainers", options));
+	HI_ASSERT_EQ(3, check_bands(doc, weak, label_of));
+	HI_ASSERT_EQ(cost_of("s t", &count), number(doc, "weak_bytes"));
 }
 
 HI_TEST_SCENARIO(profiles, dead_rings_are_leaks_and_in_no_set)
@@ -566,6 +596,7 @@ HI_TEST_SCENARIO(profiles, unknown_retainers_get_the_nearest_names)
 		{"retainers", {"--retainer=session.bufer"}, "'buffer'"},
 		{"retainers", {"--identity=site"}, "not followed"},
 		{"census", {"--retained-by=nobody"}, "nobody"},
+		{"census", {"--retained-by=tap"}, "near it: tab"},
 		{"up", {"--type=sharde"}, "struct shared"},
 	};
 

@@ -139,6 +139,33 @@ HI_TEST_SCENARIO(named_roots, lead_where_the_program_says)
 	HI_ASSERT(check_all("start", p, check_starts) >= 40);
 }
 
+/* One frame has it, whichever libc's own frames are below. */
+HI_TEST_SCENARIO(named_roots, a_variable_is_in_one_frame)
+{
+	const struct typed_process *p = open_fixture();
+	unsigned found = 0;
+
+	for (unsigned frame = 0; frame < 8; frame++) {
+		char expression[60];
+		struct hi_root_text text = {"it", expression};
+		struct hi_named_roots *roots = NULL;
+		size_t wrong, column;
+		struct hi_error err = {};
+
+		snprintf(expression, sizeof(expression), "thread:2/frame:%u/local->next",
+			 frame);
+		if (hi_named_roots_open(p->image, p->modules, p->types, &text, 1, &roots,
+					&wrong, &column, &err) != HI_OK) {
+			HI_ASSERT(strstr(err.text, "no such frame") ||
+				  strstr(err.text, "nothing is called"));
+			continue;
+		}
+		hi_named_roots_close(roots);
+		found++;
+	}
+	HI_ASSERT_EQ(1, found);
+}
+
 HI_TEST_SCENARIO(named_roots, null_and_unreadable_ones_lead_nowhere_and_say_why)
 {
 	const struct typed_process *p = open_fixture();
