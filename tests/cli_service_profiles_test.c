@@ -101,18 +101,26 @@ static void fill(struct hi_service *s, unsigned database)
 
 	snprintf(text, sizeof(text), "SELECT %u\r\n", database);
 	hi_service_ask(s, text, "+OK\r\n");
-	snprintf(text, sizeof(text),
-		 "EVAL \"for i=1,%d do redis.call('SET','key:'..i,"
-		 "string.rep('x',%u)) end return 1\" 0\r\n",
-		 KEYS, database * 20 + 10);
-	hi_service_ask(s, text, ":1\r\n");
+	snprintf(text, sizeof(text), "DEBUG POPULATE %d key %u\r\n", KEYS,
+		 database * 20 + 10);
+	hi_service_ask(s, text, "+OK\r\n");
 }
 
 HI_TEST_SLOW(profiles, databases_of_a_redis_are_bins_that_add_up)
 {
 	struct hi_service *s = hi_service_create();
-	const char *argv[] = {REDIS,	"--port", "0",	   "--unixsocket", s->socket_path,
-			      "--save", "",	  "--dir", s->directory,   NULL};
+	const char *argv[] = {REDIS,
+			      "--enable-debug-command",
+			      "yes",
+			      "--port",
+			      "0",
+			      "--unixsocket",
+			      s->socket_path,
+			      "--save",
+			      "",
+			      "--dir",
+			      s->directory,
+			      NULL};
 	struct bins before, after;
 
 	if (access(REDIS, X_OK) != 0)
