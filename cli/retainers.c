@@ -64,12 +64,10 @@ const struct hi_command hi_command_retainers = {
 	.help = "Every variable is a retainer; --retainer adds objects.\n\n"
 		"Examples:\n"
 		"  heapinspect retainers --pid 4242\n"
-		"  heapinspect retainers --pid 4242 --retainer 'struct conn' "
-		"--retainer 'struct cache.entries'\n"
-		"  heapinspect retainers --pid 4242 --retainer auto --identity addr "
-		"--max-set 4\n"
-		"  heapinspect census --pid 4242 --retainer 'struct conn' "
-		"--retained-by 'struct conn'",
+		"  heapinspect retainers --pid 4242 --retainer 'struct conn' --max-set "
+		"4\n"
+		"  heapinspect retainers --pid 4242 --retainer auto --identity addr\n"
+		"  heapinspect census --pid 4242 --retainer conn --retained-by conn",
 	.wanted = 0,
 	.run = run,
 	.sample = hi_series_retainers,

@@ -93,12 +93,13 @@ const struct hi_command hi_command_roots = {
 	.arguments = "",
 	.purpose = "What named roots hold, each alone and what they share.",
 	.help = "EXPR is a C expression over the program's variables. A pointer leads to "
-		"an object,\na record or an array to all that it refers to.\n\n"
+		"an\nobject, a record or an array to all that it refers to.\n\n"
 		"Examples:\n"
-		"  heapinspect roots --pid 4242 --root keys='server.db[0].dict' "
-		"--root clients=server.clients\n"
-		"  heapinspect roots --pid 4242 --root job=thread:4243/frame:2/job "
-		"--root cache=ns::Cache::instance --all-bins\n"
+		"  heapinspect roots --pid 4242 --root a='server.db[0].dict' --root "
+		"b=cache\n"
+		"  heapinspect roots --pid 4242 --root job=thread:4243/frame:2/job\n"
+		"  heapinspect roots --pid 4242 --root all=ns::Cache::instance "
+		"--all-bins\n"
 		"  heapinspect census --pid 4242 --root db='server.db[0]' --under db",
 	.wanted = 0,
 	.run = run,
