@@ -63,11 +63,26 @@ static void on_signal(int number)
 	if (getpid() != owner)
 		return;
 	if (stopped) {
+		hi_series_screen_leave();
 		signal(number, SIG_DFL);
 		raise(number);
 	}
 	stopped = 1;
 	(void)!write(wake_fd, &one, sizeof(one));
+	errno = saved;
+}
+
+/* The shell gets its own screen back for as long as we are stopped. */
+static void on_terminal_stop(int number)
+{
+	int saved = errno;
+
+	(void)number;
+	if (getpid() != owner)
+		return;
+	hi_series_screen_leave();
+	raise(SIGSTOP);
+	hi_series_screen_enter();
 	errno = saved;
 }
 
@@ -84,6 +99,9 @@ static enum hi_status watch_signals(struct hi_error *err)
 		/* nohup stays nohup */
 		if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(numbers[i], &action, NULL);
+	action.sa_handler = on_terminal_stop;
+	if (sigaction(SIGTSTP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		sigaction(SIGTSTP, &action, NULL);
 	/* A file that may not grow is an error like a full disk. */
 	signal(SIGXFSZ, SIG_IGN);
 	return HI_OK;
@@ -103,11 +121,11 @@ static uint64_t now_ns(const struct series *s)
 	return hi_moment_now(s->options->pid).wall_ns;
 }
 
-static void say(const struct series *s, const char *fmt, ...)
+static void say(struct series *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-static void say(const struct series *s, const char *fmt, ...)
+static void say(struct series *s, const char *fmt, ...)
 {
-	char text[512], safe[1100];
+	char text[512];
 	va_list ap;
 
 	if (s->options->quiet)
@@ -115,8 +133,7 @@ static void say(const struct series *s, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	hi_text_escape(safe, sizeof(safe), text, strlen(text));
-	fprintf(stderr, "heapinspect: %s\n", safe);
+	hi_series_sinks_say(&s->sinks, text);
 }
 
 /* ---- one sample ---- */
@@ -139,7 +156,7 @@ static uint64_t place(struct series *s, struct hi_moment when, uint64_t number)
 }
 
 /* What later samples have as well is said once. */
-static void say_warnings(const struct series *s, const struct hi_inspection *in)
+static void say_warnings(struct series *s, const struct hi_inspection *in)
 {
 	for (size_t i = 0; i < in->warnings.count && i < MAX_WARNINGS; i++)
 		say(s, "%s", in->warnings.items[i]);
@@ -204,8 +221,11 @@ static enum hi_status take_sample(struct series *s, struct hi_error *err)
 	const struct hi_command *command = s->options->command;
 	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
 	uint64_t began_ns = now_ns(s);
-	enum hi_status status =
-		hi_inspect_open(&s->inner, command->wanted_in_series, &in, err);
+	enum hi_status status;
+
+	/* What grows while this census is made is for the next one. */
+	s->lowest = hi_moment_anonymous(s->options->pid);
+	status = hi_inspect_open(&s->inner, command->wanted_in_series, &in, err);
 
 	if (status != HI_OK)
 		return stopped || has_exited(s) ? HI_OK : forgive(s, status, err);
@@ -226,10 +246,8 @@ static void schedule(struct series *s)
 	uint64_t every = s->options->series.every_ns, now = now_ns(s), next;
 	char took[24], want[24];
 
-	if (!every) {
-		s->lowest = hi_moment_anonymous(s->options->pid);
+	if (!every)
 		return;
-	}
 	next = (now - s->began_ns) / every + 1;
 	if (next > s->due + 1 && !s->said_stretched) {
 		say(s, "a census takes %s, longer than --every %s: there are fewer",

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,6 +51,56 @@ static enum hi_status write_whole(struct hi_series_file *file, const char *text,
 	if (file->written >= 0)
 		file->written += (int64_t)n;
 	return HI_OK;
+}
+
+/* ---- the live view ---- */
+
+/* The terminal that shows one; -1: none does. */
+static volatile sig_atomic_t screen = -1;
+
+void hi_series_screen_leave(void)
+{
+	int fd = screen;
+
+	if (fd >= 0)
+		(void)!write(fd, HI_SERIES_LIVE_LEAVE, sizeof(HI_SERIES_LIVE_LEAVE) - 1);
+}
+
+void hi_series_screen_enter(void)
+{
+	int fd = screen;
+
+	if (fd >= 0)
+		(void)!write(fd, HI_SERIES_LIVE_ENTER, sizeof(HI_SERIES_LIVE_ENTER) - 1);
+}
+
+static void end_live(struct hi_series_sinks *s)
+{
+	if (!s->live)
+		return;
+	hi_series_screen_leave();
+	screen = -1;
+	hi_series_live_destroy(hi_take(s->live));
+}
+
+static bool wants_live(const struct hi_series_sinks *s)
+{
+	const char *term = getenv("TERM");
+
+	return !s->options->json && s->lines.fd == 1 && isatty(1) && term && *term &&
+	       strcmp(term, "dumb") != 0;
+}
+
+void hi_series_sinks_say(struct hi_series_sinks *s, const char *text)
+{
+	char safe[2048];
+
+	if (s->live && screen >= 0) {
+		hi_series_live_note(s->live, text);
+		return;
+	}
+	hi_text_escape(safe, sizeof(safe), text, strlen(text));
+	fprintf(stderr, "heapinspect: %s\n", safe);
 }
 
 /* ---- opening ---- */
@@ -130,6 +182,8 @@ enum hi_status hi_series_sinks_open(const struct hi_options *options,
 
 	if (status == HI_OK)
 		status = open_profile(&s, err);
+	if (status == HI_OK && wants_live(&s) && !(s.live = hi_series_live_create()))
+		status = hi_fail_memory(err, "live view");
 	if (status == HI_OK)
 		*ret = s;
 	else
@@ -139,6 +193,7 @@ enum hi_status hi_series_sinks_open(const struct hi_options *options,
 
 void hi_series_sinks_close(struct hi_series_sinks *s)
 {
+	end_live(s);
 	if (!s->hp && s->made_profile)
 		unlink(s->profile.path);
 	if (!s->hp && s->made_key)
@@ -245,6 +300,31 @@ static enum hi_status line_write(struct line *line, bool fine, struct hi_series_
 	return status;
 }
 
+static unsigned terminal_lines(int fd)
+{
+	struct winsize size;
+
+	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row ? size.ws_row : 24;
+}
+
+static enum hi_status draw(struct hi_series_sinks *s, const struct hi_series_head *head,
+			   struct hi_error *err)
+{
+	struct hi_text_options looks = hi_output_looks(s->options, s->lines.fd);
+	struct line line;
+	bool fine;
+
+	if (!line_open(&line))
+		return hi_fail_memory(err, "live view");
+	if (screen < 0) {
+		screen = s->lines.fd;
+		hi_series_screen_enter();
+	}
+	fine = hi_series_live_draw(s->live, head, terminal_lines(s->lines.fd), &looks,
+				   line.file, err) == HI_OK;
+	return line_write(&line, fine, &s->lines, err);
+}
+
 static enum hi_status sample_line(struct hi_series_sinks *s,
 				  const struct hi_series_head *head,
 				  const struct hi_series_sample *sample,
@@ -273,8 +353,13 @@ enum hi_status hi_series_sinks_sample(struct hi_series_sinks *s,
 
 	if (s->profile.fd >= 0)
 		status = sample_profile(s, head, sample, err);
-	if (status == HI_OK)
+	if (status == HI_OK && s->live) {
+		status = hi_series_live_add(s->live, head, sample, err);
+		if (status == HI_OK)
+			status = draw(s, head, err);
+	} else if (status == HI_OK) {
 		status = sample_line(s, head, sample, err);
+	}
 	s->bytes_before = sample->bytes;
 	return status;
 }
@@ -290,6 +375,10 @@ enum hi_status hi_series_sinks_mark(struct hi_series_sinks *s,
 
 	if (status != HI_OK)
 		return status;
+	if (s->live) {
+		hi_series_live_note(s->live, text);
+		return draw(s, head, err);
+	}
 	if (!line_open(&line))
 		return hi_fail_memory(err, "a line of the series");
 	hi_text_escape(safe, sizeof(safe), text, strlen(text));
@@ -310,6 +399,7 @@ enum hi_status hi_series_sinks_end(struct hi_series_sinks *s,
 	struct line line;
 	bool fine;
 
+	end_live(s);
 	if (status != HI_OK || !s->options->json)
 		return status;
 	if (!line_open(&line))

@@ -9,6 +9,7 @@
 
 #include "cli/options.h"
 #include "report/formats/hp_writer.h"
+#include "report/formats/series_live.h"
 #include "report/formats/series_text.h"
 #include "report/series.h"
 
@@ -25,6 +26,7 @@ struct hi_series_sinks {
 	bool made_profile, made_key; /* by us: removed if nothing comes */
 	struct hi_hp *hp;	     /* NULL until the first sample */
 	uint64_t bytes_before;	     /* of the sample before */
+	struct hi_series_live *live; /* instead of lines, on a terminal; else NULL */
 };
 
 /* Before anything is stopped: a bad path costs the target nothing. A heap profile
@@ -43,5 +45,11 @@ enum hi_status hi_series_sinks_end(struct hi_series_sinks *sinks,
 				   enum hi_series_end end, uint64_t at_ns,
 				   uint64_t samples, struct hi_error *err);
 void hi_series_sinks_close(struct hi_series_sinks *sinks);
+
+/* A line for a person: on stderr, or in the live view. */
+void hi_series_sinks_say(struct hi_series_sinks *sinks, const char *text);
+/* For handlers of signals: the terminal as it was before the live view, and back. */
+void hi_series_screen_leave(void);
+void hi_series_screen_enter(void);
 
 #endif

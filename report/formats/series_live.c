@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/formats/series_live.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "report/formats/series_text.h"
+#include "report/formats/text_internal.h"
+#include "report/series_past.h"
+
+enum {
+	MAX_ROWS = 100,
+	HEAD_LINES = 5,
+	NUMBER_COLUMNS = 11 + 11 + 12, /* bytes, objects, change */
+	LEAST_NAME = 16,
+	NOTE_SAMPLES = 10, /* so long is a note shown */
+};
+
+/* The name of the sum of all bands: no band has it. */
+static const char total[] = "";
+
+struct row {
+	uint64_t bytes, objects;
+	const char *name;
+};
+
+struct hi_series_live {
+	struct hi_series_past *past;
+	struct row rows[MAX_ROWS];
+	size_t n_rows, n_all;
+	struct hi_arena shown; /* names of rows */
+	struct hi_series_sample now;
+	uint64_t longest_pause_ns;
+	char note[200];
+	uint64_t note_until; /* number of a sample */
+};
+
+struct hi_series_live *hi_series_live_create(void)
+{
+	struct hi_series_live *live = hi_calloc(1, sizeof(*live));
+
+	if (live && !(live->past = hi_series_past_create()))
+		free(hi_take(live));
+	return live;
+}
+
+void hi_series_live_destroy(struct hi_series_live *live)
+{
+	if (!live)
+		return;
+	hi_series_past_destroy(live->past);
+	hi_arena_free(&live->shown);
+	free(live);
+}
+
+enum hi_status hi_series_live_add(struct hi_series_live *live,
+				  const struct hi_series_head *head,
+				  const struct hi_series_sample *sample,
+				  struct hi_error *err)
+{
+	bool fine = hi_series_past_add(live->past, total, sample->number, sample->bytes);
+
+	live->now = *sample;
+	live->now.rows = NULL; /* not ours */
+	live->n_rows = 0;
+	live->n_all = sample->n_rows;
+	hi_arena_free(&live->shown);
+	if (sample->pause_ns > live->longest_pause_ns)
+		live->longest_pause_ns = sample->pause_ns;
+	for (size_t i = 0; fine && i < sample->n_rows; i++) {
+		const struct hi_series_row *row = &sample->rows[i];
+		const char *name = hi_series_name(head, row);
+
+		fine = hi_series_past_add(live->past, name, sample->number, row->bytes);
+		if (!fine || live->n_rows == MAX_ROWS)
+			continue;
+		name = hi_arena_strdup(&live->shown, name);
+		fine = name != NULL;
+		live->rows[live->n_rows++] = (struct row){row->bytes, row->objects, name};
+	}
+	return fine ? HI_OK : hi_fail_memory(err, "live view");
+}
+
+void hi_series_live_note(struct hi_series_live *live, const char *text)
+{
+	hi_text_escape(live->note, sizeof(live->note), text, strlen(text));
+	live->note_until = live->now.number + NOTE_SAMPLES;
+}
+
+/* ---- the screen ---- */
+
+struct screen {
+	const struct hi_series_head *head;
+	const struct hi_series_live *live;
+	struct hi_text_style style;
+	struct hi_arena arena; /* of one drawing */
+	unsigned name_columns, history;
+	bool failed;
+};
+
+/* The rest of the old line goes. */
+static void end_line(const struct screen *s)
+{
+	fputs("\033[K\n", s->style.out);
+}
+
+static void put_text(struct screen *s, const char *text, unsigned columns, bool fill)
+{
+	char safe[4 * 1024];
+	const char *fit;
+	unsigned taken;
+
+	hi_text_escape(safe, sizeof(safe), text, strnlen(text, sizeof(safe) / 4));
+	fit = hi_text_fit(&s->style, &s->arena, safe, columns);
+	s->failed |= !fit;
+	if (!fit)
+		return;
+	fputs(fit, s->style.out);
+	taken = hi_text_columns(&s->style, fit);
+	if (fill && taken < columns)
+		fprintf(s->style.out, "%*s", (int)(columns - taken), "");
+}
+
+static void put_history(const struct screen *s, const char *name)
+{
+	static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	static const char *const ascii[] = {" ", "_", "_", ".", "-", "=", "+", "*", "#"};
+	uint64_t newest = s->live->now.number, most = 0;
+	uint64_t first = newest > s->history ? newest - s->history + 1 : 1;
+
+	for (uint64_t i = first; i <= newest; i++) {
+		uint64_t value = hi_series_past_at(s->live->past, name, i);
+
+		if (value > most)
+			most = value;
+	}
+	for (uint64_t i = first; i <= newest; i++) {
+		uint64_t value = hi_series_past_at(s->live->past, name, i);
+		/* Anything that is there is seen. */
+		unsigned height =
+			value ? 1 + (unsigned)((double)value * 7 / (double)most) : 0;
+
+		fputs(s->style.utf8 ? blocks[height] : ascii[height], s->style.out);
+	}
+	end_line(s);
+}
+
+static void put_numbers(const struct screen *s, uint64_t bytes, uint64_t objects,
+			uint64_t first)
+{
+	char size[24], count[32], change[32];
+
+	fprintf(s->style.out, "%11s%11s%12s ", hi_text_bytes(size, bytes),
+		hi_text_count(count, objects),
+		hi_series_change_text(change, first, bytes));
+}
+
+static void put_head(struct screen *s)
+{
+	const struct hi_series_live *live = s->live;
+	const char *slash = strrchr(s->head->exe, '/');
+	char line[512], time[32], pause[24], longest[24];
+
+	snprintf(line, sizeof(line), "%s, pid %d", slash ? slash + 1 : s->head->exe,
+		 s->head->pid);
+	hi_text_color(&s->style, 'b');
+	put_text(s, line, s->style.width - 1, false);
+	hi_text_color(&s->style, 0);
+	end_line(s);
+	snprintf(line, sizeof(line),
+		 "%s%s, sample %" PRIu64 ", paused for %s (at most %s)%s",
+		 hi_series_time_text(time, s->head, live->now.at_ns),
+		 s->head->axis == HI_SERIES_CPU ? " of CPU time" : "", live->now.number,
+		 hi_text_duration(pause, live->now.pause_ns),
+		 hi_text_duration(longest, live->longest_pause_ns),
+		 live->now.complete ? "" : ", not complete");
+	put_text(s, line, s->style.width - 1, false);
+	end_line(s);
+	end_line(s);
+}
+
+static void put_row(struct screen *s, const char *label, const char *name, uint64_t bytes,
+		    uint64_t objects)
+{
+	put_text(s, label, s->name_columns, true);
+	put_numbers(s, bytes, objects, hi_series_past_first(s->live->past, name));
+	put_history(s, name);
+}
+
+static void put_rows(struct screen *s, unsigned lines)
+{
+	const struct hi_series_live *live = s->live;
+	char heading[64];
+
+	snprintf(heading, sizeof(heading), "by %s", s->head->by);
+	hi_text_color(&s->style, 'd');
+	put_text(s, heading, s->name_columns, true);
+	fprintf(s->style.out, "%11s%11s%12s", "bytes", "objects", "change");
+	hi_text_color(&s->style, 0);
+	end_line(s);
+	put_row(s, "all that is live", total, live->now.bytes, live->now.objects);
+	for (size_t i = 0; i < live->n_rows && i < lines; i++)
+		put_row(s, live->rows[i].name, live->rows[i].name, live->rows[i].bytes,
+			live->rows[i].objects);
+}
+
+enum hi_status hi_series_live_draw(struct hi_series_live *live,
+				   const struct hi_series_head *head, unsigned lines,
+				   const struct hi_text_options *looks, FILE *out,
+				   struct hi_error *err)
+{
+	struct screen s = {.head = head,
+			   .live = live,
+			   .style = {out, looks->width, looks->color, looks->utf8}};
+	unsigned room = looks->width > NUMBER_COLUMNS + LEAST_NAME + 2
+				? looks->width - NUMBER_COLUMNS - LEAST_NAME - 2
+				: 0;
+	/* Two for the head of the table and the total, one for what stays below. */
+	unsigned rows = lines > HEAD_LINES + 2 ? lines - HEAD_LINES - 1 : 1;
+
+	s.history = room / 2 < HI_SERIES_HISTORY ? room / 2 : HI_SERIES_HISTORY;
+	s.name_columns = looks->width > NUMBER_COLUMNS + s.history + 2
+				 ? looks->width - NUMBER_COLUMNS - s.history - 2
+				 : LEAST_NAME;
+	fputs("\033[H", out);
+	put_head(&s);
+	put_rows(&s, rows);
+	fputs("\033[J", out);
+	if (live->now.number < live->note_until)
+		put_text(&s, live->note, looks->width - 1, false);
+	else if (live->n_all > rows || live->now.hidden.rows)
+		fprintf(out, "%zu more rows",
+			(live->n_all > rows ? live->n_all - rows : 0) +
+				(size_t)live->now.hidden.rows);
+	hi_arena_free(&s.arena);
+	return s.failed ? hi_fail_memory(err, "live view") : HI_OK;
+}
