@@ -1,0 +1,702 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A series of censuses of a process that grows and shrinks on command, against what
+ * that process says of itself, sample by sample (fixtures/growing_service.c). */
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "report/formats/hp_reader.h"
+#include "tests/harness.h"
+#include "tests/support/command.h"
+#include "tests/support/fixture.h"
+#include "tests/support/workshop.h"
+
+#define PROGRAM HI_BINARY_DIR "/heapinspect"
+
+struct held {
+	long long nodes, node_bytes, blobs, blob_bytes;
+	long long since_ns; /* CLOCK_REALTIME when it was so */
+};
+
+static struct hi_fixture *target;
+static char pid_text[16];
+
+static long long clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (long long)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static struct held read_held(void)
+{
+	struct held h = {};
+	char line[256];
+
+	HI_ASSERT(hi_fixture_line(target, line, sizeof(line)));
+	HI_ASSERT_EQ(4, sscanf(line, "held %lld %lld %lld %lld", &h.nodes, &h.node_bytes,
+			       &h.blobs, &h.blob_bytes));
+	h.since_ns = clock_ns(CLOCK_REALTIME);
+	return h;
+}
+
+static struct held order(const char *what, long n)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "%s %ld", what, n);
+	hi_fixture_tell(target, line);
+	return read_held();
+}
+
+static const char *start_target(void)
+{
+	target = hi_fixture_start("growing_service", NULL);
+	read_held();
+	snprintf(pid_text, sizeof(pid_text), "%d", (int)target->pid);
+	return pid_text;
+}
+
+/* ---- JSON lines ---- */
+
+static void free_json(void *json)
+{
+	json_decref(json);
+}
+
+/* The next document of a series; NULL at its end. */
+static json_t *next_document(struct hi_fixture *series)
+{
+	static char line[1 << 20];
+	json_error_t error;
+	json_t *doc;
+
+	if (!hi_fixture_line(series, line, sizeof(line)))
+		return NULL;
+	doc = json_loads(line, JSON_REJECT_DUPLICATES, &error);
+	HI_ASSERT_MSG(doc != NULL, "%s in %s", error.text, line);
+	hi_test_defer(free_json, doc);
+	return doc;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	HI_ASSERT_MSG(text != NULL, "no text %s", key);
+	return text;
+}
+
+static long long number_of(const json_t *object, const char *key)
+{
+	json_t *number = json_object_get(object, key);
+
+	HI_ASSERT_MSG(json_is_integer(number), "no number %s", key);
+	return json_integer_value(number);
+}
+
+static bool is_a(const json_t *doc, const char *schema)
+{
+	return strcmp(text_of(doc, "schema"), schema) == 0;
+}
+
+static json_t *next_sample(struct hi_fixture *series)
+{
+	json_t *doc = next_document(series);
+
+	HI_ASSERT_MSG(doc && is_a(doc, "heapinspect/series/v1"), "no sample");
+	return doc;
+}
+
+/* A row by name; NULL: none. */
+static json_t *row_of(const json_t *sample, const char *name)
+{
+	json_t *rows = json_object_get(sample, "rows");
+
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		if (strcmp(text_of(json_array_get(rows, i), "name"), name) == 0)
+			return json_array_get(rows, i);
+	return NULL;
+}
+
+static long long bytes_of(const json_t *sample, const char *name)
+{
+	const json_t *row = row_of(sample, name);
+
+	return row ? number_of(row, "bytes") : 0;
+}
+
+static void check_held(const json_t *sample, const struct held *h)
+{
+	const json_t *nodes = row_of(sample, "struct node");
+	const json_t *blobs = row_of(sample, "struct blob");
+
+	HI_ASSERT_EQ(h->nodes, nodes ? number_of(nodes, "objects") : 0);
+	HI_ASSERT_EQ(h->node_bytes, nodes ? number_of(nodes, "bytes") : 0);
+	HI_ASSERT_EQ(h->blobs, blobs ? number_of(blobs, "objects") : 0);
+	HI_ASSERT_EQ(h->blob_bytes, blobs ? number_of(blobs, "bytes") : 0);
+}
+
+/* The next sample that was stopped after the target said what it holds. */
+static json_t *sample_after(struct hi_fixture *series, const struct held *h)
+{
+	json_t *sample;
+
+	do
+		sample = next_sample(series);
+	while (number_of(sample, "time_ns") < h->since_ns);
+	return sample;
+}
+
+static void expect_end(struct hi_fixture *series, const char *why)
+{
+	json_t *doc;
+
+	do
+		doc = next_document(series);
+	while (doc && !is_a(doc, "heapinspect/series-end/v1"));
+	HI_ASSERT_MSG(doc != NULL, "the series did not say its end");
+	HI_ASSERT_STREQ(why, text_of(doc, "end"));
+	HI_ASSERT_EQ(0, hi_fixture_end(series));
+}
+
+/* ---- heap profiles ---- */
+
+static void destroy_series(void *series)
+{
+	hi_hp_series_destroy(series);
+}
+
+static struct hi_hp_series *read_profile(const char *path)
+{
+	struct hi_hp_series *hp = NULL;
+	struct hi_error err = {};
+
+	HI_ASSERT_OK(hi_hp_read(path, &hp, &err), &err);
+	hi_test_defer(destroy_series, hp);
+	return hp;
+}
+
+static long long value_of(const struct hi_hp_series *hp, size_t sample, const char *band)
+{
+	for (size_t i = hp->starts[sample]; i < hp->starts[sample + 1]; i++)
+		if (strcmp(hp->bands[hp->points[i].band], band) == 0)
+			return (long long)hp->points[i].value;
+	return 0;
+}
+
+static const char *path_in(const char *directory, const char *name)
+{
+	static char paths[4][512];
+	static unsigned next;
+	char *path = paths[next++ % 4];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", directory, name);
+	return path;
+}
+
+static const char *find_hp2ps(void)
+{
+	static const char built[] = HI_SOURCE_DIR "/build/targets/hp2ps";
+
+	if (access(built, X_OK) == 0)
+		return built;
+	return access("/usr/bin/hp2ps", X_OK) == 0 ? "/usr/bin/hp2ps" : NULL;
+}
+
+/* ---- what is in the samples ---- */
+
+HI_TEST_SCENARIO(series, every_sample_is_what_the_target_holds_then)
+{
+	static const long steps[][2] = {{1000, 10}, {4000, 300}, {10, 0},  {0, 700},
+					{0, 0},	    {2500, 1},	 {2500, 2}};
+	enum { STEPS = sizeof(steps) / sizeof(steps[0]), MOST = 200 };
+	const char *pid = start_target(), *directory = workshop_open();
+	long long node_bytes[MOST], blob_bytes[MOST];
+	struct hi_fixture *series;
+	struct hi_hp_series *hp;
+	size_t n = 0;
+
+	order("nodes", steps[0][0]);
+	series = hi_fixture_start(PROGRAM, "census", "--every", "50ms", "--time", "wall",
+				  "--json", "--hp", path_in(directory, "x.hp"), "--pid",
+				  pid, NULL);
+	for (size_t i = 0; i < STEPS; i++) {
+		struct held held;
+
+		order("nodes", steps[i][0]);
+		held = order("blobs", steps[i][1]);
+		for (int k = 0; k < 2; k++)
+			check_held(sample_after(series, &held), &held);
+	}
+	/* The profile has what the lines have, in the same order; read them again
+	 * from a second run that ends by itself. */
+	kill(series->pid, SIGTERM);
+	expect_end(series, "stopped");
+	hp = read_profile(path_in(directory, "x.hp"));
+	HI_ASSERT_MSG(!hp->truncated && hp->n_samples > 2 * STEPS, "%zu samples",
+		      hp->n_samples);
+	HI_ASSERT_STREQ("seconds", hp->sample_unit);
+	/* Its last sample is the end: no bands. */
+	HI_ASSERT_EQ(hp->starts[hp->n_samples - 1], hp->starts[hp->n_samples]);
+	series = hi_fixture_start(PROGRAM, "census", "--every", "50ms", "--for", "600ms",
+				  "--time", "wall", "--json", "--hp",
+				  path_in(directory, "y.hp"), "--pid", pid, NULL);
+	for (json_t *doc;
+	     (doc = next_document(series)) && is_a(doc, "heapinspect/series/v1"); n++) {
+		HI_ASSERT(n < MOST);
+		HI_ASSERT_EQ((long long)n + 1, number_of(doc, "sample"));
+		node_bytes[n] = bytes_of(doc, "struct node");
+		blob_bytes[n] = bytes_of(doc, "struct blob");
+	}
+	hp = read_profile(path_in(directory, "y.hp"));
+	HI_ASSERT_EQ((long long)n + 1, hp->n_samples);
+	for (size_t i = 0; i < n; i++) {
+		HI_ASSERT_EQ(node_bytes[i], value_of(hp, i, "struct_node"));
+		HI_ASSERT_EQ(blob_bytes[i], value_of(hp, i, "struct_blob"));
+	}
+	if (find_hp2ps())
+		workshop_run("%s x.hp && %s y.hp && test -s y.ps", find_hp2ps(),
+			     find_hp2ps());
+}
+
+HI_TEST_SCENARIO(series, samples_come_at_the_times_that_were_asked_for)
+{
+	const char *pid = start_target();
+	struct hi_fixture *series =
+		hi_fixture_start(PROGRAM, "census", "--every", "1s", "--for", "4s",
+				 "--json", "--pid", pid, NULL);
+	long long before = -1, n = 0;
+	json_t *doc;
+
+	while ((doc = next_document(series)) && is_a(doc, "heapinspect/series/v1")) {
+		HI_ASSERT(number_of(doc, "wall_ns") > before);
+		before = number_of(doc, "wall_ns");
+		HI_ASSERT(number_of(doc, "pause_ns") > 0);
+		n++;
+	}
+	/* 0, 1, 2, 3, 4; one may be late on a machine that is busy. */
+	HI_ASSERT_MSG(n >= 4 && n <= 5, "%lld samples", n);
+	HI_ASSERT(doc && strcmp(text_of(doc, "end"), "over") == 0);
+	HI_ASSERT_EQ(n, number_of(doc, "samples"));
+	HI_ASSERT_EQ(0, hi_fixture_end(series));
+}
+
+HI_TEST_SCENARIO(series, stops_cost_no_cpu_time_and_work_does)
+{
+	const char *pid = start_target();
+	struct hi_fixture *series = hi_fixture_start(PROGRAM, "census", "--every", "50ms",
+						     "--json", "--pid", pid, NULL);
+	struct held idle, busy;
+	json_t *doc = next_sample(series);
+	long long worked;
+
+	HI_ASSERT_STREQ("cpu", text_of(doc, "axis"));
+	for (int i = 0; i < 10; i++)
+		doc = next_sample(series);
+	/* A sleeper is stopped eleven times; the axis of the wall goes on. */
+	HI_ASSERT_MSG(number_of(doc, "at_ns") < 20000000, "%lld ns",
+		      number_of(doc, "at_ns"));
+	HI_ASSERT(number_of(doc, "wall_ns") >= 500000000);
+	idle = order("nodes", 1);
+	doc = sample_after(series, &idle);
+	worked = number_of(doc, "at_ns");
+	busy = order("busy", 400);
+	doc = sample_after(series, &busy);
+	worked = number_of(doc, "at_ns") - worked;
+	HI_ASSERT_MSG(worked >= 390000000 && worked < 500000000, "%lld ns", worked);
+	kill(series->pid, SIGINT);
+	expect_end(series, "stopped");
+}
+
+HI_TEST_SCENARIO(series, growth_of_memory_is_an_interval_too)
+{
+	const char *pid = start_target();
+	struct hi_fixture *series = hi_fixture_start(PROGRAM, "census", "--every", "4MB",
+						     "--json", "--pid", pid, NULL);
+	long long n = 1;
+
+	next_sample(series);
+	for (long i = 1; i <= 4; i++) {
+		/* 4.9 MB each: one sample each. */
+		struct held held = order("blobs", i * 1200);
+
+		check_held(sample_after(series, &held), &held);
+		n++;
+	}
+	usleep(300000);
+	/* Without growth there is none. */
+	kill(series->pid, SIGTERM);
+	for (json_t *doc; (doc = next_document(series));) {
+		HI_ASSERT(is_a(doc, "heapinspect/series-end/v1"));
+		HI_ASSERT_EQ(n, number_of(doc, "samples"));
+	}
+	HI_ASSERT_EQ(0, hi_fixture_end(series));
+}
+
+HI_TEST_SCENARIO(series, an_interval_shorter_than_a_census_is_stretched)
+{
+	const char *pid = start_target();
+	long long began = clock_ns(CLOCK_MONOTONIC), ended = -1, took = 0;
+	struct hi_command *c = hi_heapinspect("census", "--every", "1ms", "--for", "1s",
+					      "--json", "--pid", pid);
+	const char *said = strstr(c->err, "longer than --every");
+	long long all = clock_ns(CLOCK_MONOTONIC) - began;
+	unsigned n = 0;
+
+	HI_ASSERT_EQ(0, c->exit_code);
+	HI_ASSERT_MSG(said && !strstr(said + 1, "longer than --every"), "%s", c->err);
+	for (char *rest = c->out, *line; (line = strsep(&rest, "\n")) && *line;) {
+		json_t *doc = json_loads(line, 0, NULL);
+
+		HI_ASSERT(doc != NULL);
+		hi_test_defer(free_json, doc);
+		if (!is_a(doc, "heapinspect/series/v1"))
+			continue;
+		/* One ends before the next one stops the target. */
+		HI_ASSERT(number_of(doc, "wall_ns") > ended);
+		took = number_of(doc, "took_ns");
+		ended = number_of(doc, "wall_ns");
+		n++;
+	}
+	HI_ASSERT(n >= 1 && n < 900);
+	/* Nothing piled up that was to be done after the end. */
+	HI_ASSERT_MSG(all < 3000000000 + 3 * took, "%lld ns", all);
+}
+
+/* ---- how it ends ---- */
+
+HI_TEST_SCENARIO(series, the_end_of_the_target_ends_it_in_order)
+{
+	const char *pid = start_target(), *directory = workshop_open();
+	struct hi_fixture *series =
+		hi_fixture_start(PROGRAM, "census", "--every", "100ms", "--json", "--hp",
+				 path_in(directory, "x.hp"), "--pid", pid, NULL);
+	struct hi_hp_series *hp;
+	struct held held = order("nodes", 777);
+
+	check_held(sample_after(series, &held), &held);
+	HI_ASSERT_EQ(0, hi_fixture_end(target));
+	expect_end(series, "exited");
+	hp = read_profile(path_in(directory, "x.hp"));
+	HI_ASSERT(!hp->truncated && hp->n_samples >= 2);
+	HI_ASSERT_EQ(held.node_bytes, value_of(hp, hp->n_samples - 2, "struct_node"));
+	/* It is said, and a process that is gone from the start is refused. */
+	HI_ASSERT_EQ(
+		3,
+		hi_heapinspect("census", "--every", "1s", "--pid", pid_text)->exit_code);
+}
+
+HI_TEST_SCENARIO(series, killed_at_any_moment_the_files_are_readable)
+{
+	const char *pid = start_target(), *directory = workshop_open();
+	unsigned seed = 12345;
+
+	order("nodes", 500);
+	for (int round = 0; round < 12; round++) {
+		const char *path = path_in(directory, "k.hp");
+		struct hi_fixture *series =
+			hi_fixture_start(PROGRAM, "retainers", "--every", "10ms",
+					 "--json", "--hp", path, "--pid", pid, NULL);
+		struct hi_hp_series *hp;
+		size_t n = 0;
+
+		next_sample(series);
+		usleep(rand_r(&seed) % 400000);
+		kill(series->pid, SIGKILL);
+		while (next_document(series))
+			n++;
+		hi_fixture_end(series);
+		hp = read_profile(path);
+		/* A sample is in the profile before its line is told. */
+		HI_ASSERT_MSG(hp->n_samples == n + 1 || hp->n_samples == n + 2,
+			      "%zu samples, %zu lines", hp->n_samples, n + 1);
+		for (size_t i = 0; i < hp->n_samples; i++)
+			HI_ASSERT(hp->starts[i + 1] > hp->starts[i]);
+		workshop_run("test -s k.prof && test -z \"$(tail -c1 k.prof)\"");
+		/* The tracer may live a moment longer; then the target is free. */
+		for (int i = 0; i < 200 && hi_process_status(target->pid, "TracerPid");
+		     i++)
+			usleep(10000);
+		HI_ASSERT_EQ(0, hi_process_status(target->pid, "TracerPid"));
+		order("nodes", 500 + round);
+	}
+}
+
+/* Every line of the file is a whole document. */
+static unsigned count_documents(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char *line = NULL;
+	size_t size = 0;
+	unsigned n = 0;
+
+	HI_ASSERT(file != NULL);
+	while (getline(&line, &size, file) > 0) {
+		json_t *doc = json_loads(line, 0, NULL);
+
+		HI_ASSERT_MSG(doc && line[strlen(line) - 1] == '\n', "cut: %s", line);
+		json_decref(doc);
+		n++;
+	}
+	free(line);
+	fclose(file);
+	return n;
+}
+
+HI_TEST_SCENARIO(series, a_file_that_may_not_grow_keeps_whole_samples)
+{
+	const char *pid = start_target(), *directory = workshop_open();
+	struct hi_hp_series *hp;
+	struct hi_command *c;
+
+	order("nodes", 10);
+	c = hi_command_run(0, "prlimit", "--fsize=1000", PROGRAM, "census", "--every",
+			   "20ms", "--for", "30s", "--hp", path_in(directory, "x.hp"),
+			   "--pid", pid, NULL);
+	HI_ASSERT_MSG(c->exit_code == 2 && strstr(c->err, "File too large"), "%d: %s",
+		      c->exit_code, c->err);
+	hp = read_profile(path_in(directory, "x.hp"));
+	HI_ASSERT(!hp->truncated && hp->n_samples >= 2);
+	for (size_t i = 0; i < hp->n_samples; i++)
+		HI_ASSERT_EQ(640, value_of(hp, i, "struct_node"));
+	c = hi_command_run(0, "prlimit", "--fsize=3000", PROGRAM, "census", "--every",
+			   "20ms", "--for", "30s", "--json", "-o",
+			   path_in(directory, "x.jsonl"), "--pid", pid, NULL);
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT(count_documents(path_in(directory, "x.jsonl")) >= 2);
+}
+
+HI_TEST_ROOT(series, a_full_disk_keeps_whole_samples)
+{
+	const char *pid = start_target(), *directory = workshop_open();
+	char script[2048];
+	struct hi_hp_series *hp;
+	struct hi_command *c;
+
+	if (geteuid() != 0)
+		HI_SKIP("needs root to mount a small disk");
+	snprintf(script, sizeof(script),
+		 "mkdir small && mount -t tmpfs -o size=16k tmpfs small || exit 9\n"
+		 "head -c 8192 /dev/zero >small/other\n"
+		 "%s census --every 10ms --for 60s -q --hp small/x.hp --pid %s "
+		 ">/dev/null; code=$?\n"
+		 "cp small/x.hp small/x.prof .; exit $code",
+		 PROGRAM, pid);
+	workshop_write("full.sh", script);
+	c = hi_command_run(0, "unshare", "-m", "sh", "-c", "cd \"$0\" && sh ./full.sh",
+			   directory, NULL);
+	HI_ASSERT_MSG(c->exit_code == 2 && strstr(c->err, "No space left"), "%d: %s",
+		      c->exit_code, c->err);
+	hp = read_profile(path_in(directory, "x.hp"));
+	HI_ASSERT(!hp->truncated && hp->n_samples > 10);
+}
+
+HI_TEST_SCENARIO(series, a_bad_path_costs_the_target_nothing)
+{
+	const char *pid = start_target(), *directory = workshop_open();
+	struct hi_command *c =
+		hi_heapinspect("census", "--every", "1s", "--hp",
+			       path_in(directory, "no/such/x.hp"), "--pid", pid);
+
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT(strstr(c->err, "No such file") != NULL);
+	/* What was there stays until the first sample. */
+	workshop_write("old.hp", "old\n");
+	c = hi_heapinspect("census", "--every", "1s", "--hp",
+			   path_in(directory, "old.hp"), "--pid", pid, "--type", "nodd");
+	HI_ASSERT_EQ(2, c->exit_code);
+	workshop_run("test \"$(cat old.hp)\" = old && ! test -e old.prof");
+}
+
+/* ---- marks ---- */
+
+HI_TEST_SCENARIO(series, marks_stand_where_they_were_set)
+{
+	const char *pid = start_target(), *directory = workshop_open();
+	struct hi_fixture *series = hi_fixture_start(
+		PROGRAM, "census", "--every", "200ms", "--time", "wall", "--json", "--hp",
+		path_in(directory, "x.hp"), "--pid", pid, NULL);
+	long long before = number_of(next_sample(series), "wall_ns"), after;
+	struct hi_command *c = hi_heapinspect("mark", pid, "it's a \"flush\"");
+	struct hi_hp_series *hp;
+	json_t *doc;
+
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	while ((doc = next_document(series)) && !is_a(doc, "heapinspect/series-mark/v1"))
+		before = number_of(doc, "wall_ns");
+	HI_ASSERT(doc != NULL);
+	HI_ASSERT_STREQ("it's a \"flush\"", text_of(doc, "mark"));
+	after = number_of(next_sample(series), "wall_ns");
+	HI_ASSERT(before <= number_of(doc, "at_ns"));
+	HI_ASSERT(after >= number_of(doc, "at_ns"));
+	kill(series->pid, SIGTERM);
+	expect_end(series, "stopped");
+	hp = read_profile(path_in(directory, "x.hp"));
+	HI_ASSERT_EQ(1, hp->n_marks);
+	HI_ASSERT(hp->marks[0] <= hp->times[hp->n_samples - 1]);
+	workshop_run("grep -q \"^MARK [0-9.]* it's a \\\"flush\\\"$\" x.prof");
+}
+
+HI_TEST_SCENARIO(series, a_mark_without_a_series_is_an_error)
+{
+	const char *pid = start_target();
+	struct hi_fixture *series;
+
+	HI_ASSERT_EQ(2, hi_heapinspect("mark", pid, "x")->exit_code);
+	HI_ASSERT_EQ(2, hi_heapinspect("mark", "0", "x")->exit_code);
+	HI_ASSERT_EQ(2, hi_heapinspect("mark", pid)->exit_code);
+	/* A series that was killed has left its socket: nobody is there. */
+	series = hi_fixture_start(PROGRAM, "census", "--every", "50ms", "--json", "--pid",
+				  pid, NULL);
+	next_sample(series);
+	kill(series->pid, SIGKILL);
+	hi_fixture_end(series);
+	HI_ASSERT_EQ(2, hi_heapinspect("mark", pid, "x")->exit_code);
+	/* The next one takes marks as if nothing had been. */
+	series = hi_fixture_start(PROGRAM, "census", "--every", "50ms", "--json", "--pid",
+				  pid, NULL);
+	next_sample(series);
+	HI_ASSERT_EQ(0, hi_heapinspect("mark", pid, "x")->exit_code);
+	kill(series->pid, SIGTERM);
+	expect_end(series, "stopped");
+}
+
+enum { NOBODY = 65534, ANOTHER = 65533 };
+
+HI_TEST_ROOT(series, users_see_and_mark_their_own_alone)
+{
+	const char *directory = workshop_open();
+	char path[512];
+
+	if (geteuid() != 0)
+		HI_SKIP("needs root to become other users");
+	workshop_run("chmod 755 . && cp %s %s/growing_service .", PROGRAM,
+		     HI_FIXTURE_DIR);
+	snprintf(path, sizeof(path), "%s", path_in(directory, "heapinspect"));
+	target = hi_fixture_start("/usr/bin/setpriv", "--reuid=65534", "--regid=65534",
+				  "--clear-groups", path_in(directory, "growing_service"),
+				  NULL);
+	read_held();
+	snprintf(pid_text, sizeof(pid_text), "%d", (int)target->pid);
+	struct held held = order("nodes", 99);
+	struct hi_fixture *series = hi_fixture_start(
+		"/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+		path, "census", "--every", "100ms", "--json", "--pid", pid_text, NULL);
+	struct hi_command *c;
+
+	check_held(next_sample(series), &held);
+	c = hi_command_run(NOBODY, path, "mark", pid_text, "mine", NULL);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	c = hi_command_run(ANOTHER, path, "mark", pid_text, "not mine", NULL);
+	HI_ASSERT_EQ(2, c->exit_code);
+	kill(series->pid, SIGTERM);
+	expect_end(series, "stopped");
+	c = hi_command_run(ANOTHER, path, "census", "--every", "100ms", "--pid", pid_text,
+			   NULL);
+	HI_ASSERT_EQ(3, c->exit_code);
+}
+
+/* ---- sets ---- */
+
+HI_TEST_SCENARIO(series, numbers_of_sets_keep_their_meaning)
+{
+	const char *pid = start_target(), *directory = workshop_open();
+	struct hi_fixture *series;
+	long long nodes_set = 0;
+
+	order("nodes", 100);
+	series = hi_fixture_start(PROGRAM, "retainers", "--every", "50ms", "--json",
+				  "--hp", path_in(directory, "r.hp"), "--pid", pid, NULL);
+	for (long step = 0; step < 5; step++) {
+		/* New sets come, old ones go and come back. */
+		struct held held = order("blobs", step % 2 ? 0 : 50 * (step + 1));
+		json_t *sample, *row;
+
+		held = order("nodes", step == 3 ? 0 : 100 * (step + 1));
+		sample = sample_after(series, &held);
+		HI_ASSERT_EQ(held.node_bytes, bytes_of(sample, "{nodes}"));
+		HI_ASSERT_EQ(held.blob_bytes, bytes_of(sample, "{blobs}"));
+		row = row_of(sample, "{nodes}");
+		if (!row)
+			continue;
+		if (!nodes_set)
+			nodes_set = number_of(row, "set");
+		HI_ASSERT_EQ(nodes_set, number_of(row, "set"));
+	}
+	kill(series->pid, SIGTERM);
+	expect_end(series, "stopped");
+	/* The key has the set once, and the profile calls it so. */
+	workshop_run("test $(grep -c '^SET %lld = {<nodes>}$' r.prof) = 1 && "
+		     "grep -q '^(%lld)nodes\t' r.hp",
+		     nodes_set, nodes_set);
+	if (find_hp2ps())
+		workshop_run("%s r.hp && test -s r.ps", find_hp2ps());
+}
+
+HI_TEST_SCENARIO(series, bins_of_roots_follow_what_they_hold)
+{
+	const char *pid = start_target();
+	struct hi_fixture *series;
+
+	order("nodes", 100);
+	series = hi_fixture_start(PROGRAM, "roots", "--root", "n=nodes", "--root",
+				  "b=blobs", "--every", "50ms", "--json", "--pid", pid,
+				  NULL);
+	for (long step = 0; step < 4; step++) {
+		struct held held = order("blobs", step % 2 ? 0 : 50 * (step + 1));
+		json_t *sample, *rows;
+		long long sum = 0;
+
+		held = order("nodes", 100 * (step + 1));
+		sample = sample_after(series, &held);
+		HI_ASSERT_EQ(held.node_bytes, bytes_of(sample, "n"));
+		HI_ASSERT_EQ(held.blob_bytes, bytes_of(sample, "b"));
+		rows = json_object_get(sample, "rows");
+		for (size_t i = 0; i < json_array_size(rows); i++)
+			sum += number_of(json_array_get(rows, i), "bytes");
+		HI_ASSERT_EQ(number_of(json_object_get(sample, "live"), "bytes") +
+				     number_of(sample, "leaked"),
+			     sum);
+		/* A root that is null holds nothing, and that is told. */
+		HI_ASSERT_EQ(step % 2,
+			     json_array_size(json_object_get(sample, "warnings")));
+	}
+	kill(series->pid, SIGTERM);
+	expect_end(series, "stopped");
+}
+
+/* ---- words ---- */
+
+HI_TEST_SCENARIO(series, wrong_words_are_refused_in_one_line)
+{
+	static char wrong[][8][16] = {
+		{"census", "--every", "x", "--pid", "1"},
+		{"census", "--every", "0s", "--pid", "1"},
+		{"census", "--every", "100", "--pid", "1"},
+		{"census", "--for", "1s", "--pid", "1"},
+		{"census", "--hp", "x.hp", "--pid", "1"},
+		{"census", "--time", "cpu", "--pid", "1"},
+		{"census", "--every", "1s", "--time=mutator", "--pid", "1"},
+		{"census", "--every", "1s", "--core", "x"},
+		{"census", "--every", "1s", "--untyped", "--pid", "1"},
+		{"leaks", "--every", "1s", "--pid", "1"},
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		char program[] = PROGRAM, *argv[10] = {program};
+		struct hi_command *c;
+
+		for (int k = 0; k < 8 && *wrong[i][k]; k++)
+			argv[k + 1] = wrong[i][k];
+		c = hi_command_runv(0, argv);
+		HI_ASSERT_MSG(c->exit_code == 2, "case %zu: %d", i, c->exit_code);
+		HI_ASSERT_STREQ("", c->out);
+		HI_ASSERT(c->err_size > 0);
+	}
+}
