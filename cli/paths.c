@@ -44,6 +44,11 @@ static enum hi_status find_address(struct hi_inspection *in, uint64_t address,
 			       "0x%" PRIx64 " is in no allocated block; see heapinspect "
 			       "explain 0x%" PRIx64,
 			       address, address);
+	if (!is_asked_for(in, node))
+		return hi_fail(err, HI_NOT_FOUND, address,
+			       "0x%" PRIx64 " is not in what --under and --retained-by "
+			       "leave",
+			       address);
 	info = hi_node_info(in->graph, NULL, node);
 	t->text = hi_arena_printf(&in->arena, "%s 0x%" PRIx64 " (%s)",
 				  *info.type ? info.type : "(untyped)", info.address,

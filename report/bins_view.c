@@ -60,9 +60,13 @@ static void show_bins(const struct hi_bins_report *r, struct hi_page *page)
 	struct hi_set_row all = {.objects = r->objects, .cost = r->bytes};
 	static const struct hi_hidden none;
 	struct hi_table *t;
+	uint64_t leaked = 0;
+	char bytes[24];
 
-	for (size_t i = 0; i < r->n_rows; i++)
+	for (size_t i = 0; i < r->n_rows; i++) {
 		all.cost_pure += r->rows[i].sum.cost_pure;
+		leaked += r->rows[i].members ? r->rows[i].sum.leak_cost : 0;
+	}
 	hi_page_heading(page, "Sharing bins",
 			"what exactly these roots reach; NOROOT: alive, under none");
 	t = hi_page_table(page, columns, 4);
@@ -71,6 +75,12 @@ static void show_bins(const struct hi_bins_report *r, struct hi_page *page)
 	show_row(r, "all", &all, t);
 	hi_table_stress(t);
 	hi_hidden_note(page, &r->beyond, &r->below, &none);
+	if (leaked)
+		hi_page_note(page,
+			     hi_page_printf(page,
+					    "of the bins, %s are leaked: no root of "
+					    "the program leads there",
+					    hi_bytes(bytes, leaked)));
 }
 
 void hi_bins_display(const struct hi_bins_report *r, struct hi_page *page)

@@ -151,6 +151,7 @@ static enum hi_status compile(struct hi_named_roots_private *p,
 			      size_t *column_ret, struct hi_error *err)
 {
 	struct hi_root_compiling c = {.p = p, .text = root->text.expression};
+	const struct hi_type *type;
 	size_t at = 0;
 	enum hi_status status = hi_root_prefix(&c, &at, err);
 
@@ -161,9 +162,8 @@ static enum hi_status compile(struct hi_named_roots_private *p,
 		return hi_fail_memory(err, "roots");
 	if (status != HI_OK)
 		return add_locals(&c, err);
-	root->type = hi_type_get(p->types, hi_code_type(code->code))->name;
-	if (!root->type)
-		root->type = "";
+	type = hi_type_get(p->types, hi_code_type(code->code));
+	root->type = type->name && type->kind != HI_KIND_UNKNOWN ? type->name : "";
 	return HI_OK;
 }
 
