@@ -174,6 +174,11 @@ static void say_hints(struct hi_inspection *in)
 	if (n > MAX_HINT_WARNINGS)
 		hi_inspect_warn(in, "%zu more things that hints say are not so",
 				n - MAX_HINT_WARNINGS);
+	if (in->typing && hi_typing_stats(in->typing).bounded)
+		hi_inspect_warn(in,
+				"%" PRIu64 " lists or places of hints were cut at a "
+				"bound: what they hold may be called leaked",
+				hi_typing_stats(in->typing).bounded);
 	if (in->rulebook && in->options->n_hints)
 		hi_rulebook_unused(in->rulebook, warn_unused, in);
 }

@@ -152,8 +152,12 @@ static void walk_place(struct hi_walker *w, const struct hi_claim *claim, uint32
 	bool array = claim->count != UINT64_MAX;
 	uint64_t size;
 
-	if (index < HI_PLAN_FIRST || w->depth >= HI_WALKER_DEPTH)
+	if (index < HI_PLAN_FIRST)
 		return;
+	if (w->depth >= HI_WALKER_DEPTH) {
+		w->applier.bounded++;
+		return;
+	}
 	plan = hi_plans_get(w->typing->plans, index);
 	size = plan->size ? plan->size : place_size(w, claim);
 	if (plan->blob || !size || end - claim->to < size)
