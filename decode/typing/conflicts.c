@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Objects that two pointers say different things about: which types, how many.
- * Counted from the set of opinions when types have settled, so that the rows do
- * not depend on who came first.
+ * Counted from the set of opinions when types have settled. An opinion that
+ * was the beginning of another one when it came is not in the set: where there
+ * are three about one object, the count of a pair may depend on who came first.
  */
 #include <stdlib.h>
 #include <string.h>
