@@ -55,8 +55,11 @@ static bool set_row(const struct labels *l, const struct hi_set_row *sum,
 static void plain_row(struct hi_series_sample *s, const char *name,
 		      const struct hi_set_row *sum)
 {
-	s->rows[s->n_rows++] = (struct hi_series_row){
-		.name = name, .bytes = sum->cost, .objects = sum->objects};
+	/* HI_SET_NONE is 0: no set. */
+	s->rows[s->n_rows++] = (struct hi_series_row){.name = name,
+						      .bytes = sum->cost,
+						      .objects = sum->objects,
+						      .set = sum->set};
 }
 
 /* ---- retainers ---- */

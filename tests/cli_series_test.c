@@ -369,6 +369,49 @@ HI_TEST_SCENARIO(series, an_interval_shorter_than_a_census_is_stretched)
 	HI_ASSERT_MSG(all < 3000000000 + 3 * took, "%lld ns", all);
 }
 
+HI_TEST_SCENARIO(series, every_line_is_what_its_schema_says)
+{
+	static const char check[] =
+		"import json, sys\n"
+		"try:\n    import jsonschema\n"
+		"except ImportError:\n    sys.exit(77)\n"
+		"schema = json.load(open(sys.argv[1], encoding='utf-8'))\n"
+		"for line in open('lines', encoding='utf-8'):\n"
+		"    jsonschema.validate(json.loads(line), schema)\n";
+	const char *pid = start_target(), *directory = workshop_open();
+	char *const what[][4] = {
+		{(char[]){"census"}, (char[]){"--type=struct *"}},
+		{(char[]){"census"}, (char[]){"--by=class"}, (char[]){"--time=census"}},
+		{(char[]){"retainers"}, (char[]){"--retainer=struct node"},
+		 (char[]){"--identity=addr"}, (char[]){"--max-set=1"}},
+		{(char[]){"roots"}, (char[]){"--root=n=nodes"},
+		 (char[]){"--root=m=nodes"}, (char[]){"--top=1"}}};
+
+	order("nodes", 30);
+	workshop_write("check.py", check);
+	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
+		struct hi_fixture *series = hi_fixture_start(
+			PROGRAM, what[i][0], "--every=100ms", "--for=900ms", "--json",
+			"-o", path_in(directory, "lines"), "--pid", pid, what[i][1],
+			what[i][2], what[i][3], NULL);
+		struct hi_command *c;
+
+		while (hi_heapinspect("mark", pid, "\x1b[31m\xff")->exit_code)
+			HI_ASSERT_MSG(hi_process_state(series->pid) != 0, "%s",
+				      "no series");
+		HI_ASSERT_EQ(0, hi_fixture_end(series));
+		c = hi_command_run(0, "sh", "-c", "cd \"$0\" && python3 check.py \"$1\"",
+				   directory, HI_SOURCE_DIR "/docs/schema/series.v1.json",
+				   NULL);
+		if (c->exit_code == 77)
+			HI_SKIP("needs python3-jsonschema");
+		HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+		workshop_run("test $(grep -c series/v1 lines) -ge 2 && "
+			     "grep -q series-mark/v1 lines && "
+			     "tail -n1 lines | grep -q series-end/v1");
+	}
+}
+
 /* ---- how it ends ---- */
 
 HI_TEST_SCENARIO(series, the_end_of_the_target_ends_it_in_order)
