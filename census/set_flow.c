@@ -4,9 +4,11 @@
  *
  * Most objects have one way in, or all ways in bring the same set. So the first
  * walk visits every object once, in any order, and hands the set that it has by
- * then to its successors. What gets another set after its visit is *late*: it,
- * and all that can be reached from it, may lack members. All others are final,
- * and have given all that they have to the late ones.
+ * then to its successors. What gets another set after its visit is visited again,
+ * but only as long as sets are few and such visits no more than the objects: this
+ * settles heaps where little is shared, or by few. Later it is *late*: it, and all
+ * that can be reached from it, may lack members. All others are final, and have
+ * given all that they have to the late ones.
  *
  * The second walk numbers the late part and writes its edges out in these
  * numbers, so that neighbours are near (Note [Phases and their memory] in
@@ -42,6 +44,7 @@ enum hi_status hi_set_flow_init(struct hi_set_flow *f, const struct hi_graph *g,
 				  .pool = pool,
 				  .max = UINT32_MAX,
 				  .worst = HI_GRADE_CONSERVATIVE,
+				  .repeats = g->n_objects,
 				  .column_size = (size_t)g->n_objects * sizeof(uint32_t)};
 	if (g->n_objects > MAX_OBJECTS || g->n_edges > MAX_EDGES)
 		return hi_fail(err, HI_LIMIT, 0, "sets: the graph is too large");
@@ -76,7 +79,7 @@ struct walk {
 };
 typedef void visit_fn(struct walk *w, hi_node node, struct hi_edges edges);
 
-enum { RING = 32, STEP = 10, ROW_AHEAD = 16 };
+enum { RING = 32, STEP = 10, ROW_AHEAD = 16, GIVE_AHEAD = 8, FEW_SETS = 1 << 12 };
 
 HI_INLINE void prefetch_targets(const struct walk *w, const struct hi_edges *edges)
 {
@@ -128,6 +131,8 @@ struct first {
 	struct walk walk; /* the first member: visits get its address */
 	hi_node *late_end;
 	size_t n_late;
+	size_t few;	  /* nodes of the pool up to which sets are few */
+	uint64_t repeats; /* visits that may still be repeated */
 };
 
 HI_INLINE void first_edge(struct first *f, uint32_t from_set, hi_node to)
@@ -147,7 +152,13 @@ HI_INLINE void first_edge(struct first *f, uint32_t from_set, hi_node to)
 		return;
 	f->walk.failed |= !ref;
 	flow->column[to] = ref | (old & ~REF);
-	if ((old & ~REF) == VISITED) {
+	if ((old & ~REF) != VISITED)
+		return;
+	if (f->repeats && flow->pool->nodes.count < f->few) {
+		f->repeats--;
+		flow->column[to] = ref;
+		f->walk.stack[f->walk.depth++] = to;
+	} else {
 		flow->column[to] |= LATE;
 		*--f->late_end = to;
 		f->n_late++;
@@ -359,6 +370,27 @@ HI_INLINE bool give(struct late *l, uint32_t node, uint32_t set)
 	return true;
 }
 
+/*
+ * The order of `done` is known in advance: three steps, as in the ring. It looks
+ * behind the end of done, where numbers or objects of before are left: there is
+ * room for these in the columns.
+ */
+HI_INLINE void prefetch_given(const struct late *l, const uint32_t *at)
+{
+	uint32_t row = l->start[at[2 * GIVE_AHEAD] & ~LAST];
+	uint32_t edge = l->start[at[GIVE_AHEAD] & ~LAST];
+
+	__builtin_prefetch(&l->start[at[3 * GIVE_AHEAD] & ~LAST]);
+	__builtin_prefetch(&l->set[at[3 * GIVE_AHEAD] & ~LAST]);
+	if (row != NO_EDGES)
+		__builtin_prefetch(&l->succ[row]);
+	if (edge == NO_EDGES)
+		return;
+	__builtin_prefetch(&l->set[l->succ[edge] & ~LAST], 1);
+	if (!(l->succ[edge] & LAST))
+		__builtin_prefetch(&l->set[l->succ[edge + 1] & ~LAST], 1);
+}
+
 /* A component of n nodes, all of which end up with the same set. None of them is
  * without one: each was visited, or is a successor of what was. */
 static bool give_component(struct late *l, const uint32_t *nodes, size_t n)
@@ -375,9 +407,11 @@ static bool give_component(struct late *l, const uint32_t *nodes, size_t n)
 	}
 	for (size_t i = 0; i < n; i++)
 		l->set[nodes[i] & ~LAST] = set;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		prefetch_given(l, nodes + i);
 		if (!give(l, nodes[i] & ~LAST, set))
 			return false;
+	}
 	return true;
 }
 
@@ -448,18 +482,21 @@ static bool run_late(struct hi_set_flow *flow, struct first *f)
 bool hi_set_flow_run(struct hi_set_flow *flow)
 {
 	hi_node n = flow->graph->n_objects;
+	size_t size = flow->column_size + 3 * GIVE_AHEAD * sizeof(hi_node);
 	struct first f = {.walk = {.flow = flow, .targets = flow->column}};
 	bool ok;
 
-	f.walk.stack = hi_pages_alloc(flow->column_size);
+	f.walk.stack = hi_pages_alloc(size);
 	if (!f.walk.stack)
 		return false;
 	f.late_end = f.walk.stack + n;
+	f.few = flow->pool->nodes.count + FEW_SETS;
+	f.repeats = flow->repeats;
 	first_push(&f);
 	first_run(&f);
 	ok = !f.walk.failed && (!f.n_late || run_late(flow, &f));
 	for (hi_node i = 0; ok && i < n; i++)
 		flow->column[i] &= REF;
-	hi_pages_free(f.walk.stack, flow->column_size);
+	hi_pages_free(f.walk.stack, size);
 	return ok;
 }

@@ -23,6 +23,7 @@ struct hi_set_flow {
 	uint64_t *cut;	       /* bit per node: nothing flows out of it */
 	uint32_t *column;      /* per object: the ref of its set */
 	size_t column_size;    /* bytes */
+	uint64_t repeats;      /* Note [Two walks]; as many as there are objects */
 	/* Of the run. */
 	hi_node again; /* objects that the first walk had to leave to the second */
 };
