@@ -34,8 +34,16 @@ static void mark_types(const struct hi_graph *g, const bool *has, uint64_t *bits
 	}
 }
 
+/* A word that looks like a pointer holds only what nothing better does. */
+static bool holds(const struct hi_reach *reach, uint8_t grade, hi_node to)
+{
+	return hi_grade_is_precise(grade) ||
+	       (grade == HI_GRADE_CONSERVATIVE && !hi_bit(reach->exact, to));
+}
+
 /* What root variables of these kinds refer to. */
-static void mark_children(const struct hi_graph *g, unsigned kinds, uint64_t *bits)
+static void mark_children(const struct hi_graph *g, const struct hi_reach *reach,
+			  unsigned kinds, uint64_t *bits)
 {
 	for (hi_node i = g->first_root; i < g->first_kind; i++) {
 		struct hi_edges edges = hi_graph_edges(g, i);
@@ -43,7 +51,7 @@ static void mark_children(const struct hi_graph *g, unsigned kinds, uint64_t *bi
 		if (!(kinds >> g->roots[i - g->first_root].kind & 1))
 			continue;
 		for (uint32_t e = 0; e < edges.count; e++)
-			if (hi_grade_is_precise(edges.grade[e]) &&
+			if (holds(reach, edges.grade[e], edges.to[e]) &&
 			    edges.to[e] < g->n_objects && !is_internal(g, edges.to[e]))
 				take(bits, edges.to[e]);
 	}
@@ -176,11 +184,11 @@ static enum hi_status mark(struct hi_inspection *in, const char *text,
 	const unsigned global = 1u << HI_ROOT_GLOBAL | 1u << HI_ROOT_TLS;
 
 	if (strcmp(text, "global") == 0) {
-		mark_children(in->graph, global, heap->bits);
+		mark_children(in->graph, in->reach, global, heap->bits);
 		return HI_OK;
 	}
 	if (strcmp(text, "frame") == 0) {
-		mark_children(in->graph, 1u << HI_ROOT_STACK, heap->bits);
+		mark_children(in->graph, in->reach, 1u << HI_ROOT_STACK, heap->bits);
 		return HI_OK;
 	}
 	if (strcmp(text, "auto") == 0)

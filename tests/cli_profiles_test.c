@@ -241,6 +241,10 @@ static const struct retained_heap {
 	{"r6", {"--max-set=4"}, {{"a + b", "q"}, {"a + b + c + d", "o"}}},
 	{"r7", {NULL}, {{"r", "a b c d e"}}},
 	{"words", {NULL}, {{"SYSTEM", "m n"}}},
+	/* Without types words are as good as pointers. */
+	{"r4",
+	 {"--retainer=global", "--conservative", "--identity=var"},
+	 {{"tab", "s1 s2 b1 b2 sh"}}},
 };
 
 /* Members come by identity, not by name: sort them. */
@@ -298,11 +302,9 @@ HI_TEST_SCENARIO(profiles, weak_fields_retain_only_when_they_are_asked_to)
 	const char *options[] = {option, NULL, NULL};
 	long long count;
 	json_t *doc;
-	FILE *out;
 
 	snprintf(option, sizeof(option), "--hints=%s/weak.hints", workshop_open());
-	out = fopen(strchr(option, '=') + 1, "w");
-	HI_ASSERT(out && fputs(hint, out) >= 0 && fclose(out) == 0);
+	workshop_write("weak.hints", hint);
 	start_heap("r2");
 	doc = parse(run("retainers", options));
 	HI_ASSERT_EQ(2, check_bands(doc, plain, label_of));
@@ -534,6 +536,23 @@ HI_TEST_SCENARIO(profiles, a_root_that_is_null_holds_nothing_and_says_so)
 	HI_ASSERT_EQ(0, number(root, "reached"));
 	HI_ASSERT_STREQ("it is null",
 			json_string_value(json_object_get(root, "warning")));
+}
+
+/* Debug information is gone, names of symbols are not: all words of the variable. */
+HI_TEST_SCENARIO(profiles, roots_by_symbols_lead_to_all_that_their_words_do)
+{
+	static const char *const options[] = {"--root=t=tab", NULL};
+	static const struct band bands[MAX_BANDS] = {{"t", "s1 s2 b1 b2 sh"}};
+	char path[300];
+	struct hi_fixture *fx;
+
+	snprintf(path, sizeof(path), "%s/stripped", workshop_open());
+	workshop_run("strip -g -o stripped %s/profile_heaps", HI_FIXTURE_DIR);
+	heap.count = 0;
+	fx = hi_fixture_start(path, "r4", NULL);
+	hi_fixture_read_until(fx, "ready", keep_cost, NULL);
+	snprintf(heap.pid, sizeof(heap.pid), "%d", (int)fx->pid);
+	check_bands(parse(run("roots", options)), bands, bin_label);
 }
 
 HI_TEST_SCENARIO(profiles, a_census_under_a_root_is_what_the_root_reaches)

@@ -55,6 +55,22 @@ static enum hi_status wrong_type(const struct hi_type *type, struct hi_error *er
 		       type->name && *type->name ? type->name : "a number");
 }
 
+/* 64 bits somewhere; or a symbol without a type, whose words may be pointers. */
+static void judge_untyped(struct hi_types *types, struct hi_root_code *code)
+{
+	struct hi_variable var;
+	uint64_t addr;
+
+	code->target = 0;
+	code->value = HI_ROOT_WORD;
+	if (hi_code_is_constant(code->code, &addr) &&
+	    hi_types_variable_at(types, addr, &var, NULL) == HI_OK && !var.type &&
+	    var.address == addr && var.size > sizeof(uint64_t)) {
+		code->value = HI_ROOT_PLACE;
+		code->size = var.size;
+	}
+}
+
 /* By the type of what has an address. */
 static enum hi_status judge_lvalue(struct hi_types *types, struct hi_root_code *code,
 				   struct hi_error *err)
@@ -69,9 +85,8 @@ static enum hi_status judge_lvalue(struct hi_types *types, struct hi_root_code *
 		code->value = HI_ROOT_WORD;
 		code->target = type->kind == HI_KIND_POINTER ? type->target : 0;
 		return HI_OK;
-	case HI_KIND_UNKNOWN: /* a symbol without a type, or 64 bits of it */
-		code->value = HI_ROOT_WORD;
-		code->target = 0;
+	case HI_KIND_UNKNOWN:
+		judge_untyped(types, code);
 		return HI_OK;
 	case HI_KIND_STRUCT:
 	case HI_KIND_UNION:

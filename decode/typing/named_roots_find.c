@@ -169,9 +169,9 @@ static void warn_unreadable(struct hi_root_finding *f, uint64_t addr)
 }
 
 /* A record or an array at addr. */
-static void find_at_place(struct hi_root_finding *f, uint64_t addr, hi_type_id id)
+static void find_at_place(struct hi_root_finding *f, uint64_t addr, hi_type_id id,
+			  uint64_t size)
 {
-	const struct hi_type *type = hi_type_get(f->p->types, id);
 	uint8_t byte;
 
 	f->address = hi_named_roots_local(f->p, addr) ? 0 : addr;
@@ -182,8 +182,9 @@ static void find_at_place(struct hi_root_finding *f, uint64_t addr, hi_type_id i
 		return;
 	}
 	/* A size is DWARF's word: what is not in the image has no words. */
-	add_words(f, addr, type->size < HI_ROOT_BYTES ? type->size : HI_ROOT_BYTES,
-		  plan_of(f, id));
+	if (!size)
+		size = hi_type_get(f->p->types, id)->size;
+	add_words(f, addr, size < HI_ROOT_BYTES ? size : HI_ROOT_BYTES, plan_of(f, id));
 	if (!f->starts.count)
 		warn(f, "what lies at", addr, " refers to no object");
 }
@@ -204,13 +205,13 @@ static void find_by_pointer(struct hi_root_finding *f, uint64_t addr, hi_type_id
 	if (addr == 0)
 		f->warning = "it is null";
 	else if (hi_named_roots_local(f->p, addr))
-		find_at_place(f, addr, target);
+		find_at_place(f, addr, target, 0);
 	else if (add_object_at(f, addr))
 		return;
 	else if (!hi_named_roots_read(f->p, addr, &byte, 1))
 		warn(f, "it leads to", addr, ", which is not readable");
 	else if (may_refer(f, target))
-		find_at_place(f, addr, target);
+		find_at_place(f, addr, target, 0);
 	else
 		warn(f, "it leads to", addr, ", where no object is");
 }
@@ -254,7 +255,7 @@ void hi_root_find(struct hi_root_finding *f, const struct hi_root_code *code)
 		return;
 	}
 	if (code->value == HI_ROOT_PLACE) {
-		find_at_place(f, value, code->target);
+		find_at_place(f, value, code->target, code->size);
 		return;
 	}
 	if (code->value == HI_ROOT_WORD &&

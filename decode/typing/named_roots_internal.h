@@ -18,6 +18,7 @@ struct hi_root_code {
 	const struct hi_code *code;
 	enum hi_root_value value;
 	hi_type_id target; /* what lies where it leads to; 0 unknown */
+	uint64_t size;	   /* PLACE without a type: bytes of the symbol */
 };
 
 /*
