@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/blocks.h"
+#include "cli/keep.h"
 #include "cli/naming.h"
 #include "cli/progress.h"
 #include "cli/retaining.h"
@@ -110,12 +111,47 @@ static void say_pause(const struct hi_inspection *in)
 		hi_text_bytes(bytes, in->image->stats.bytes_copied));
 }
 
+/* Those of the census before, while the same files are mapped. */
+static bool borrow_modules(struct hi_inspection *in)
+{
+	struct hi_keep *keep = in->options->keep;
+
+	if (!keep || !keep->modules)
+		return false;
+	if (hi_modules_renew(keep->modules, in->image)) {
+		hi_types_renew(keep->types);
+		in->modules = hi_take(keep->modules);
+		in->types = hi_take(keep->types);
+		return true;
+	}
+	hi_types_close(hi_take(keep->types));
+	hi_modules_close(hi_take(keep->modules));
+	return false;
+}
+
+/* Not where something of them may be missing because memory ran out. */
+static void give_modules_back(struct hi_inspection *in)
+{
+	struct hi_keep *keep = in->options ? in->options->keep : NULL;
+
+	if (!keep || !in->types || in->short_of_memory || hi_inspect_lost_something(in))
+		return;
+	keep->modules = hi_take(in->modules);
+	keep->types = hi_take(in->types);
+}
+
 static enum hi_status open_modules(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_modules_options options = {.debug_dir = in->options->debug_dir,
 					     .exe = in->options->exe};
 	struct hi_error quiet;
-	enum hi_status status = hi_modules_open(in->image, &options, &in->modules, err);
+	enum hi_status status;
+
+	if (borrow_modules(in))
+		return hi_allocator_recheck_threads(in->image, in->types,
+						    in->allocator_text,
+						    in->n_allocator_text, err);
+	status = hi_modules_open(in->image, &options, &in->modules, err);
 
 	if (status != HI_OK)
 		return status;
@@ -437,6 +473,7 @@ void hi_inspect_close(struct hi_inspection *in)
 	hi_graph_destroy(in->graph);
 	hi_rulebook_destroy(in->rulebook);
 	hi_allocator_release(in->allocator);
+	give_modules_back(in);
 	hi_types_close(in->types);
 	hi_modules_close(in->modules);
 	hi_image_destroy(in->image);

@@ -8,6 +8,8 @@ enum hi_status hi_keep_pool(struct hi_keep *keep, struct hi_error *err)
 
 void hi_keep_free(struct hi_keep *keep)
 {
+	hi_types_close(keep->types);
+	hi_modules_close(keep->modules);
 	hi_set_pool_destroy(keep->pool);
 	hi_identities_free(&keep->names);
 	*keep = (struct hi_keep){};

@@ -154,6 +154,12 @@ static enum hi_status read_stack(struct hi_types *types, const struct hi_image *
 	return status;
 }
 
+void hi_types_renew(struct hi_types *types)
+{
+	hi_frame_cache_destroy(types->frames);
+	types->frames = NULL;
+}
+
 enum hi_status hi_stack_read(struct hi_types *types, const struct hi_image *image,
 			     uint32_t thread, struct hi_stack **ret, struct hi_error *err)
 {

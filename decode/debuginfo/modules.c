@@ -311,6 +311,8 @@ enum hi_status hi_modules_open(const struct hi_image *image,
 	if (status != HI_OK)
 		return status;
 	mark_executable(modules);
+	if (!hi_modules_remember(modules))
+		return hi_fail_memory(err, "modules");
 	*ret = hi_take(modules);
 	return HI_OK;
 }

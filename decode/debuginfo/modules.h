@@ -49,6 +49,10 @@ enum hi_status hi_modules_open(const struct hi_image *image,
 			       const struct hi_modules_options *options,
 			       struct hi_modules **ret, struct hi_error *err);
 void hi_modules_close(struct hi_modules *modules);
+/* True: they are the modules of this later image of the process now, and borrow it;
+ * types of them stay as well (hi_types_renew). False: other files are mapped, or in
+ * other places; nothing has changed. The image before may be gone. */
+bool hi_modules_renew(struct hi_modules *modules, const struct hi_image *image);
 
 size_t hi_modules_count(const struct hi_modules *modules);
 struct hi_module *hi_modules_get(struct hi_modules *modules, size_t i);

@@ -73,6 +73,8 @@ struct hi_module_private {
 
 struct hi_modules {
 	const struct hi_image *image;
+	struct hi_mapping *files; /* of the image as they were opened; module_renew.c */
+	size_t n_files;
 	struct hi_modules_options options;
 	char *debug_dir, *cache_dir, *exe; /* own copies of options */
 	struct hi_module *items;	   /* by start */
@@ -81,6 +83,9 @@ struct hi_modules {
 	Dwfl *dwfl;
 	pthread_mutex_t lock; /* recursive */
 };
+
+/* ---- module_renew.c ---- */
+bool hi_modules_remember(struct hi_modules *modules); /* false: out of memory */
 
 /* ---- module_elf.c ---- */
 /* HI_BAD_DATA: not a 64-bit x86-64 ELF file, or headers that cannot be. */

@@ -96,6 +96,8 @@ struct hi_types_stats {
 enum hi_status hi_types_open(struct hi_modules *modules, struct hi_types **ret,
 			     struct hi_error *err);
 void hi_types_close(struct hi_types *types);
+/* After hi_modules_renew: forgets what was read of the image before. */
+void hi_types_renew(struct hi_types *types);
 struct hi_types_stats hi_types_stats(const struct hi_types *types);
 
 /* Never NULL: id 0 and unknown ids give the unknown type. Pointees are loaded
