@@ -59,7 +59,9 @@ static void erase(void *arg)
 static void draw_nodes(struct drawn *d, uint32_t n, const uint64_t *costs,
 		       uint32_t n_roots)
 {
-	*d = (struct drawn){.spec = {.n_objects = n, .n_roots = n_roots}};
+	erase(d);
+	d->spec.n_objects = n;
+	d->spec.n_roots = n_roots;
 	for (uint32_t i = 0; i < n; i++)
 		d->spec.objects[i].cost = costs[i];
 	for (uint32_t i = 0; i < n_roots; i++)
