@@ -265,6 +265,28 @@ HI_TEST_SCENARIO(series, every_sample_is_what_the_target_holds_then)
 			     find_hp2ps());
 }
 
+HI_TEST_SCENARIO(series, a_target_that_loads_or_becomes_another_program_is_followed)
+{
+	const char *pid = start_target();
+	struct hi_fixture *series;
+	struct held held = order("nodes", 321);
+
+	series = hi_fixture_start(PROGRAM, "census", "--every", "50ms", "--json", "--pid",
+				  pid, NULL);
+	check_held(sample_after(series, &held), &held);
+	held = order("load", 0);
+	check_held(sample_after(series, &held), &held);
+	/* The same program at other addresses: what was read before is of no use. */
+	for (long i = 1; i <= 3; i++) {
+		held = order("again", 0);
+		HI_ASSERT_EQ(0, held.nodes);
+		held = order("blobs", i * 10);
+		check_held(sample_after(series, &held), &held);
+	}
+	kill(series->pid, SIGTERM);
+	expect_end(series, "stopped");
+}
+
 HI_TEST_SCENARIO(series, samples_come_at_the_times_that_were_asked_for)
 {
 	const char *pid = start_target();
