@@ -667,6 +667,77 @@ HI_TEST_ROOT(series, users_see_and_mark_their_own_alone)
 	HI_ASSERT_EQ(3, c->exit_code);
 }
 
+/* ---- the live view ---- */
+
+/* What a terminal of this width was sent by a series of a second. */
+static const char *on_terminal(const char *pid, unsigned columns, const char *locale)
+{
+	static char command[1024];
+	struct hi_command *c;
+
+	snprintf(command, sizeof(command),
+		 "stty cols %u rows 12; LC_ALL=%s TERM=xterm %s census --every 100ms "
+		 "--for 900ms --pid %s",
+		 columns, locale, PROGRAM, pid);
+	c = hi_command_run(0, "script", "-qec", command, "/dev/null", NULL);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->out);
+	return c->out;
+}
+
+/* Columns up to the end of the line, without what ANSI says; *next: behind it. */
+static unsigned columns_of(const char *line, const char **next)
+{
+	unsigned n = 0;
+
+	while (*line && *line != '\n') {
+		if (*line == '\033') {
+			line += 1 + strcspn(line + 1, "ABCDEFGHJKhlm");
+			if (*line == 'H')
+				n = 0; /* the next screen */
+			line += *line != '\0';
+			continue;
+		}
+		/* A byte that goes on a character takes no column. */
+		n += *line != '\r' && (*line & 0xc0) != 0x80;
+		line++;
+	}
+	*next = *line ? line + 1 : line;
+	return n;
+}
+
+static unsigned count_of(const char *text, const char *what)
+{
+	unsigned n = 0;
+
+	for (const char *s = text; (s = strstr(s, what)); s += strlen(what))
+		n++;
+	return n;
+}
+
+HI_TEST_SCENARIO(series, a_terminal_shows_the_bands_and_is_left_as_it_was)
+{
+	const char *pid = start_target();
+
+	order("nodes", 1000);
+	order("blobs", 3);
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned columns = i % 2 ? 120 : 80;
+		const char *shown = on_terminal(pid, columns, i < 2 ? "C.UTF-8" : "C");
+		const char *leave = strstr(shown, "\033[?1049l");
+
+		HI_ASSERT_EQ(1, count_of(shown, "\033[?1049h"));
+		HI_ASSERT_EQ(1, count_of(shown, "\033[?1049l"));
+		HI_ASSERT(leave > strstr(shown, "\033[?1049h"));
+		HI_ASSERT_EQ(1, count_of(shown, "\033[?25h"));
+		HI_ASSERT(count_of(shown, "\033[H") >= 2);
+		HI_ASSERT(strstr(shown, "struct node ") && strstr(shown, "62.5 KiB"));
+		HI_ASSERT(strstr(shown, "struct blob ") && strstr(shown, "12.0 KiB"));
+		HI_ASSERT_EQ(i < 2, strstr(shown, i < 2 ? "█" : "\xe2") != NULL);
+		for (const char *line = shown; line < leave;)
+			HI_ASSERT(columns_of(line, &line) <= columns);
+	}
+}
+
 /* ---- sets ---- */
 
 HI_TEST_SCENARIO(series, numbers_of_sets_keep_their_meaning)
