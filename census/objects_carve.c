@@ -332,6 +332,8 @@ static struct reader reader_at(const struct carve *c, hi_node id)
 	struct hi_objects_private *priv = c->t->priv;
 	const struct hi_address_window *w = priv->windows.items;
 	size_t n = priv->windows.count;
+	/* No windows: no objects, nothing will be read. */
+	const struct hi_address_window *last = n ? w + n - 1 : w;
 
 	while (n > 1) {
 		size_t half = n / 2;
@@ -340,7 +342,7 @@ static struct reader reader_at(const struct carve *c, hi_node id)
 			w += half;
 		n -= half;
 	}
-	return (struct reader){c->t, w, priv->windows.items + priv->windows.count - 1};
+	return (struct reader){c->t, w, last};
 }
 
 static inline uint64_t read_address(struct reader *r, hi_node id)
