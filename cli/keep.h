@@ -14,8 +14,15 @@ struct hi_keep {
 	struct hi_set_pool *pool;   /* of their sets, or of roots' */
 	struct hi_modules *modules; /* with their types; NULL: none, or lent */
 	struct hi_types *types;
-	bool lent; /* both are somebody else's for now */
+	bool lent;	  /* both are somebody else's for now */
+	uint64_t samples; /* that were told: what has a name may be gone meanwhile */
 };
+
+/* Is a name that nothing has now no mistake of the person who typed it? */
+static inline bool hi_keep_has_samples(const struct hi_keep *keep)
+{
+	return keep && keep->samples;
+}
 
 enum hi_status hi_keep_pool(struct hi_keep *keep, struct hi_error *err); /* makes it */
 void hi_keep_free(struct hi_keep *keep);

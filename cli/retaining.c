@@ -324,6 +324,8 @@ static enum hi_status find_names(struct hi_inspection *in, const char *names,
 	while ((part = strsep(&rest, ",")) && ret->count < most) {
 		uint32_t number = find_name(r, part);
 
+		if (!number && hi_keep_has_samples(in->options->keep))
+			continue;
 		if (!number)
 			return unknown_name(in->retaining, part, err);
 		ret->items[ret->count++] = number;

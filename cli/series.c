@@ -178,6 +178,16 @@ static enum hi_status begin_axes(struct series *s, const struct hi_inspection *i
 	return HI_OK;
 }
 
+/* Whether a census that failed ends the series; HI_OK: it goes on without it. */
+static enum hi_status forgive(struct series *s, enum hi_status status,
+			      struct hi_error *err)
+{
+	if (s->samples == 0 || ++s->failures >= MAX_FAILURES)
+		return status;
+	say(s, "no sample: %s", err->text);
+	return HI_OK;
+}
+
 static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t began_ns,
 			   struct hi_error *err)
 {
@@ -194,7 +204,7 @@ static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t 
 	if (status == HI_OK && s->samples == 0)
 		status = begin_axes(s, in, err);
 	if (status != HI_OK)
-		return status;
+		return forgive(s, status, err);
 	sample.at_ns = place(s, in->resumed, sample.number);
 	sample.cpu_ns = s->cpu_ns;
 	sample.wall_ns = s->wall_ns;
@@ -203,16 +213,11 @@ static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t 
 	sample.n_warnings = in->warnings.count;
 	hi_series_settle(&sample, o->min_size, o->top ? o->top : SIZE_MAX);
 	s->partial |= !sample.complete || in->short_of_memory;
-	return hi_series_sinks_sample(&s->sinks, &s->head, &sample, err);
-}
-
-/* Whether a census that failed ends the series; HI_OK: it goes on without it. */
-static enum hi_status forgive(struct series *s, enum hi_status status,
-			      struct hi_error *err)
-{
-	if (s->samples == 0 || ++s->failures >= MAX_FAILURES)
+	status = hi_series_sinks_sample(&s->sinks, &s->head, &sample, err);
+	if (status != HI_OK)
 		return status;
-	say(s, "no sample: %s", err->text);
+	s->keep.samples = ++s->samples;
+	s->failures = 0;
 	return HI_OK;
 }
 
@@ -229,12 +234,7 @@ static enum hi_status take_sample(struct series *s, struct hi_error *err)
 
 	if (status != HI_OK)
 		return stopped || has_exited(s) ? HI_OK : forgive(s, status, err);
-	status = tell(s, in, began_ns, err);
-	if (status != HI_OK)
-		return status;
-	s->samples++;
-	s->failures = 0;
-	return HI_OK;
+	return tell(s, in, began_ns, err);
 }
 
 /* ---- when ---- */

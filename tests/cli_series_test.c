@@ -775,6 +775,42 @@ HI_TEST_SCENARIO(series, numbers_of_sets_keep_their_meaning)
 		workshop_run("%s r.hp && test -s r.ps", find_hp2ps());
 }
 
+HI_TEST_SCENARIO(series, what_a_name_means_may_go_and_come_back)
+{
+	static char words[][2][32] = {{"retainers", "--retainer=struct node"},
+				      {"census", "--type=struct node"},
+				      {"census", "--retained-by=nodes"}};
+	const char *pid = start_target();
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		struct hi_fixture *series;
+		struct held held = order("nodes", 50);
+
+		series = hi_fixture_start(PROGRAM, words[i][0], words[i][1], "--every",
+					  "50ms", "--json", "--pid", pid, NULL);
+		for (long step = 0; step < 4; step++) {
+			json_t *sample = sample_after(series, &held);
+
+			if (i > 0)
+				HI_ASSERT_EQ(held.node_bytes,
+					     bytes_of(sample, "struct node"));
+			else /* all nodes but the first are held by another one */
+				HI_ASSERT_EQ(held.nodes ? held.node_bytes - 64 : 0,
+					     bytes_of(sample, "{struct node}"));
+			/* Longer than the failures that are forgiven. */
+			for (int k = 0; k < 4; k++)
+				sample = next_sample(series);
+			held = order("nodes", step % 2 ? 50 : 0);
+		}
+		kill(series->pid, SIGTERM);
+		expect_end(series, "stopped");
+	}
+	/* A name that never was is a mistake. */
+	HI_ASSERT_EQ(2, hi_heapinspect("retainers", "--retainer=struct nod", "--every",
+				       "1s", "--pid", pid)
+				->exit_code);
+}
+
 HI_TEST_SCENARIO(series, bins_of_roots_follow_what_they_hold)
 {
 	const char *pid = start_target();
