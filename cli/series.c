@@ -25,6 +25,7 @@ enum {
 	GROWTH_POLL_MS = 20, /* how often memory is looked at */
 	MAX_FAILURES = 3,    /* censuses in a row that failed */
 	MAX_WARNINGS = 8,
+	IDLE_SHARE = 100,
 };
 
 struct series {
@@ -363,7 +364,13 @@ static enum hi_status finish(struct series *s, enum hi_series_end end,
 		hi_series_sinks_end(&s->sinks, &s->head, end, at, s->samples, err);
 
 	if (status == HI_OK && end != HI_SERIES_OVER)
-		say(s, "%s: %" PRIu64 " samples are complete", words[end], s->samples);
+		say(s, "%s: %" PRIu64 " sample%s complete", words[end], s->samples,
+		    s->samples == 1 ? " is" : "s are");
+	/* A hundredth of the time or less: all samples stand in one place. */
+	if (s->head.axis == HI_SERIES_CPU && s->samples > 1 &&
+	    s->cpu_ns < s->wall_ns / IDLE_SHARE)
+		say(s, "the target used hardly any CPU time, which is the axis: "
+		       "--time wall");
 	return status;
 }
 
