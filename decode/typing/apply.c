@@ -118,6 +118,14 @@ static bool fill_claim(const struct application *a, const struct hi_rule_target 
 	return fill_count(a, target, claim) && fill_context(a, target, claim);
 }
 
+/* Used or not is all that is asked: a shared counter would be written by all
+ * threads for every word. */
+static void note_use(const struct hi_rule *rule)
+{
+	if (!atomic_load_explicit(rule->hits, memory_order_relaxed))
+		atomic_store_explicit(rule->hits, 1, memory_order_relaxed);
+}
+
 /* A word at `at` that leads to in.dollar. */
 static void tell_word(struct application *a, uint64_t at, bool own)
 {
@@ -139,7 +147,7 @@ static void tell_word(struct application *a, uint64_t at, bool own)
 					  .to = a->in.dollar,
 					  .count = UINT64_MAX};
 	}
-	atomic_fetch_add_explicit(a->rule->hits, 1, memory_order_relaxed);
+	note_use(a->rule);
 	a->fn(a->fn_arg, &claim);
 }
 
@@ -155,7 +163,7 @@ static void tell_place(struct application *a, uint64_t at)
 		return;
 	claim.to = at;
 	claim.word = 0;
-	atomic_fetch_add_explicit(a->rule->hits, 1, memory_order_relaxed);
+	note_use(a->rule);
 	a->fn(a->fn_arg, &claim);
 }
 
@@ -212,7 +220,7 @@ static void walk_pool(struct application *a, uint64_t at, bool own)
 			continue;
 		claim.slot = true;
 		claim.slot_size = size;
-		atomic_fetch_add_explicit(a->rule->hits, 1, memory_order_relaxed);
+		note_use(a->rule);
 		a->fn(a->fn_arg, &claim);
 	}
 }

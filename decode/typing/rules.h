@@ -80,7 +80,7 @@ struct hi_rule {
 	uint32_t n_cases;
 	const char *text;	/* the lvalue as written, for paths: "ht_table[i]" */
 	const char *origin;	/* "redis.hints:12" */
-	_Atomic uint64_t *hits; /* times that a case was taken; never NULL */
+	_Atomic uint64_t *hits; /* not 0: a case was taken; never NULL */
 };
 
 /* All that is known about one type. Immutable once handed out. */

@@ -92,7 +92,11 @@ static hi_context context_for(struct hi_walker *w, const struct hi_plan *plan,
 	for (int i = 0; i < HI_CONTEXT_KEYS; i++)
 		if (plan->wants >> i & 1)
 			kept[i] = values[i];
-	return hi_plans_context(w->typing->plans, kept);
+	if (memcmp(kept, w->last_values, sizeof(kept)) != 0) {
+		w->last_context = hi_plans_context(w->typing->plans, kept);
+		memcpy(w->last_values, kept, sizeof(kept));
+	}
+	return w->last_context;
 }
 
 static uint32_t plan_of_claim(struct hi_walker *w, const struct hi_claim *claim)

@@ -34,6 +34,8 @@ struct hi_walker {
 		uint32_t plan, variant;
 		struct hi_variant what;
 	} variants[HI_PLAN_CACHE];
+	uint64_t last_values[HI_CONTEXT_KEYS]; /* and the context that they are */
+	hi_context last_context;
 	unsigned depth;
 	uint64_t block, block_end;
 	const uint8_t *value; /* the object's bytes, when they are in no memory */
