@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,49 @@ static bool is_ours(int fd)
 	       (peer.uid == geteuid() || peer.uid == 0);
 }
 
+/* ---- what was left behind ---- */
+
+/* Sockets are called TARGET.SERIES, by pids. */
+static bool is_left_behind(int directory, const char *name)
+{
+	struct sockaddr_un address = address_of(directory, name);
+	const char *dot = strchr(name, '.');
+	bool refused;
+	pid_t owner;
+	int fd;
+
+	owner = dot ? (pid_t)strtol(dot + 1, NULL, 10) : 0;
+	/* One that lives may not listen yet. */
+	if (owner <= 0 || kill(owner, 0) == 0 || errno != ESRCH)
+		return false;
+	/* It may live where its pid is another one. */
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	refused = fd >= 0 &&
+		  connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0 &&
+		  errno == ECONNREFUSED;
+	if (fd >= 0)
+		close(fd);
+	return refused;
+}
+
+static void sweep(int directory)
+{
+	int copy = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+	DIR *entries = copy >= 0 ? fdopendir(copy) : NULL;
+	const struct dirent *entry;
+	unsigned looked_at = 0;
+
+	if (!entries) {
+		if (copy >= 0)
+			close(copy);
+		return;
+	}
+	while ((entry = readdir(entries)) && looked_at++ < MAX_SOCKETS)
+		if (is_left_behind(directory, entry->d_name))
+			(void)unlinkat(directory, entry->d_name, 0);
+	closedir(entries);
+}
+
 /* ---- the series ---- */
 
 static enum hi_status try_open(pid_t target, struct hi_marks *ret, struct hi_error *err)
@@ -101,6 +145,7 @@ static enum hi_status try_open(pid_t target, struct hi_marks *ret, struct hi_err
 	snprintf(m.name, sizeof(m.name), "%d.%d", (int)target, (int)getpid());
 	address = address_of(m.directory, m.name);
 	(void)unlinkat(m.directory, m.name, 0); /* of a dead one with our pid */
+	sweep(m.directory);
 	m.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (m.fd < 0 ||
 	    bind(m.fd, (const struct sockaddr *)&address, sizeof(address)) != 0 ||

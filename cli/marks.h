@@ -4,7 +4,8 @@
  * mode 0700 that belongs to this user: $XDG_RUNTIME_DIR/heapinspect, else
  * /run/user/UID/heapinspect, else /tmp/heapinspect-UID. A directory of anybody else
  * is not taken, and nobody else can send or receive marks. A series that was killed
- * leaves a socket that nobody listens at; the next mark for its target removes it.
+ * leaves a socket that nobody listens at; the next series removes it, and the next
+ * mark for its target.
  */
 #ifndef HI_CLI_MARKS_H
 #define HI_CLI_MARKS_H
