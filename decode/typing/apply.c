@@ -132,6 +132,8 @@ static void tell_word(struct application *a, uint64_t at, bool own)
 	const struct hi_rule_target *target = choose(a);
 	struct hi_claim claim = {.own = own, .at = at, .word = a->in.dollar};
 
+	if (target && target->kind == HI_TARGET_SCALAR)
+		note_use(a->rule);
 	if (!target || target->kind == HI_TARGET_SCALAR || !a->in.dollar)
 		return;
 	if (!fill_claim(a, target, &claim)) {
