@@ -132,7 +132,7 @@ static bool borrow_modules(struct hi_inspection *in)
 /* Not where something of them may be missing because memory ran out. */
 static void give_modules_back(struct hi_inspection *in)
 {
-	struct hi_keep *keep = in->options ? in->options->keep : NULL;
+	struct hi_keep *keep = in->keep;
 
 	if (!keep || !in->types || in->short_of_memory || hi_inspect_lost_something(in))
 		return;
@@ -425,6 +425,7 @@ enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted
 	if (!in)
 		return hi_fail_memory(err, "inspection");
 	in->options = options;
+	in->keep = options->keep;
 	in->failures_before = failures;
 	hi_inspect_phase(in, "opening the target");
 	status = freeze(in, err);

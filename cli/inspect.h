@@ -32,6 +32,7 @@ struct hi_phase {
 
 struct hi_inspection {
 	const struct hi_options *options;
+	struct hi_keep *keep; /* the options', which may be gone when this is closed */
 	struct hi_target *target;	 /* NULL: a core */
 	struct hi_range *allocator_text; /* where no thread should stand */
 	size_t n_allocator_text;
