@@ -83,9 +83,9 @@ static uint64_t vdso_of(const struct hi_target *target)
 }
 
 /*
- * Of the program that is there now. Amid an exec the auxiliary vector is empty
- * for a moment: looks again. Reads nothing from the target, who may have a
- * userfaultfd there: nobody watches over us yet.
+ * Of the program that is there now. Amid an exec there is no memory (ESRCH) or
+ * the auxiliary vector is empty for a moment: looks again. Reads nothing from the target,
+ * who may have a userfaultfd there: nobody watches over us yet.
  */
 static int open_memory(pid_t pid, uint64_t *probe_ret)
 {
@@ -95,9 +95,9 @@ static int open_memory(pid_t pid, uint64_t *probe_ret)
 	for (int i = 0; i < MEMORY_TRIES; i++) {
 		HI_GUARD(close) int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-		if (fd < 0)
+		if (fd < 0 && errno != ESRCH)
 			return -1;
-		*probe_ret = hi_tracer_auxv_value(pid, AT_RANDOM);
+		*probe_ret = fd < 0 ? 0 : hi_tracer_auxv_value(pid, AT_RANDOM);
 		if (*probe_ret)
 			return hi_take_fd(fd);
 		hi_clock_pause_ns(MEMORY_PAUSE_NS);

@@ -397,7 +397,9 @@ HI_TEST_SCENARIO(attach_safety, a_target_that_exec_ed_between_start_and_stop_is_
 	status = hi_tracer_stop(tracer, &stop, &err);
 	hi_tracer_destroy(tracer);
 	HI_ASSERT_EQ(HI_GONE, status);
-	HI_ASSERT_MSG(strstr(err.text, "exec"), "%s", err.text);
+	/* Caught in the middle of one more exec there is nobody to attach to. */
+	HI_ASSERT_MSG(strstr(err.text, "exec") || strstr(err.text, "it has exited"), "%s",
+		      err.text);
 	hi_test_sleep_us(20000);
 	HI_ASSERT_EQ(0, hi_process_status(fx->pid, "TracerPid"));
 }
