@@ -202,6 +202,18 @@ static int wrong(const struct argp_state *state, const char *fmt, ...)
 /* argp stops at any error but ARGP_ERR_UNKNOWN; this one is "said already". */
 enum { SAID = 1000 };
 
+/* A second one would silently replace the first. */
+static int take_once(const struct argp_state *state, const char *name, const char *arg,
+		     const char **ret)
+{
+	if (*ret) {
+		wrong(state, "%s: given twice (%s, %s)", name, *ret, arg);
+		return SAID;
+	}
+	*ret = arg;
+	return 0;
+}
+
 static int take_number(const struct argp_state *state, const char *option,
 		       const char *text, uint64_t low, uint64_t high, uint64_t *ret)
 {
@@ -342,11 +354,9 @@ static int take_profile(int key, char *arg, struct argp_state *state,
 		p->max_set = (uint32_t)n;
 		return bad;
 	case OPT_UNDER:
-		p->under = arg;
-		return 0;
+		return take_once(state, "--under", arg, &p->under);
 	case OPT_RETAINED_BY:
-		p->retained_by = arg;
-		return 0;
+		return take_once(state, "--retained-by", arg, &p->retained_by);
 	case OPT_JOIN:
 		p->join = arg;
 		return 0;
@@ -494,8 +504,7 @@ static error_t take(int key, char *arg, struct argp_state *state)
 		o->swap = true;
 		return 0;
 	case OPT_TYPE:
-		o->type = arg;
-		return 0;
+		return take_once(state, "--type", arg, &o->type);
 	case OPT_UNTYPED:
 		o->untyped = true;
 		return 0;
@@ -611,6 +620,9 @@ static int check(struct hi_options *o)
 		return wrong(NULL, "--swap: only with --pid");
 	if (o->max_pause_ns && o->core)
 		return wrong(NULL, "--max-pause: only with --pid");
+	if (o->series.hp && (o->profile.count || o->profile.pure))
+		return wrong(NULL, "--hp writes bytes of blocks: not with %s",
+			     o->profile.count ? "--count" : "--pure");
 	if (hi_series_check(&o->series))
 		return wrong(NULL, "%s", hi_series_check(&o->series));
 	if (hi_series_asked(&o->series) && (!o->pid || o->untyped))
