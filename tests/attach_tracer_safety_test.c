@@ -369,7 +369,9 @@ HI_TEST_SCENARIO(attach_safety, a_target_that_execs_during_the_stop_goes_on)
 		n_gone += status == HI_GONE;
 	}
 	hi_test_note("%d stops, %d execs met", n_ok, n_gone);
+#ifndef __SANITIZE_ADDRESS__ /* too slow to be done between two execs */
 	HI_ASSERT(n_ok > 0);
+#endif
 	while ((before = generation_of(fx->pid)) <= 0)
 		hi_test_sleep_us(100);
 	for (int i = 0; i < 5000 && (now = generation_of(fx->pid)) <= before; i++)
