@@ -12,6 +12,7 @@
 #include <sys/user.h>
 
 #include "attach/memory.h"
+#include "attach/trigger.h"
 
 enum hi_prot { HI_PROT_READ = 1, HI_PROT_WRITE = 2, HI_PROT_EXEC = 4 };
 
@@ -49,7 +50,12 @@ struct hi_thread {
 	bool maybe_in_allocator;      /* it could not be brought out in time */
 };
 
-enum hi_snapshot_mode { HI_SNAPSHOT_COPY, HI_SNAPSHOT_CORE, HI_SNAPSHOT_MOCK };
+enum hi_snapshot_mode {
+	HI_SNAPSHOT_COPY,
+	HI_SNAPSHOT_CORE,
+	HI_SNAPSHOT_MOCK,
+	HI_SNAPSHOT_FORK, /* read from a copy-on-write child */
+};
 
 struct hi_image_stats {
 	uint64_t pause_ns; /* stop to resume, the longest of all threads; 0 for a core */
@@ -60,6 +66,11 @@ struct hi_image_stats {
 	uint64_t bytes_unreadable;    /* present, but the read failed */
 	uint32_t segments_missing;    /* cores: PT_LOADs cut short or not dumped */
 	uint32_t threads_in_allocator;
+	struct hi_trigger_stop trigger; /* landing NONE: stopped at once */
+	/* Read from the target while it ran: shared memory, and what a fork does not
+	 * hand on (MADV_DONTFORK, MADV_WIPEONFORK). Only in mode FORK. */
+	uint64_t bytes_live;
+	char not_forked[160]; /* why it was copied though a fork was wished; "" else */
 };
 
 struct hi_image {
@@ -85,6 +96,11 @@ bool hi_image_auxv(const struct hi_image *image, uint64_t type, uint64_t *value_
 /* Resident bytes (at the stop) of [start, end), from pagemap; UINT64_MAX when
  * that is not known (cores, mocks). */
 uint64_t hi_image_resident(const struct hi_image *image, uint64_t start, uint64_t end);
+/*
+ * Mode FORK: bytes that the target has copied on write because of the snapshot,
+ * so far or until the child was ended; UINT64_MAX: not known, or another mode.
+ */
+uint64_t hi_image_copied_on_write(const struct hi_image *image);
 /*
  * The first range of bytes in [addr, limit) that was copied, clipped to it; false
  * if there is none. For scans: what it leaves out is not in the image, or was

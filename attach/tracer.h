@@ -17,6 +17,11 @@ struct hi_tracer_stop {
 	size_t n_threads;
 	uint64_t stopped_ns; /* CLOCK_MONOTONIC when the first thread stopped */
 	uint32_t threads_in_allocator;
+	struct hi_trigger_stop trigger;
+};
+
+struct hi_tracer_child {
+	pid_t pid; /* in our pid namespace; its /proc files are readable to us */
 };
 
 /*
@@ -27,9 +32,24 @@ struct hi_tracer_stop {
 enum hi_status hi_tracer_start(const struct hi_target *target,
 			       const struct hi_stop_options *options,
 			       struct hi_tracer **ret, struct hi_error *err);
-/* Seizes and stops every thread, outside the allocator. */
+/*
+ * Seizes and stops every thread, outside the allocator. With a trigger: seizes
+ * all, arms it and waits for the hit; until then the target runs, and the tracer
+ * does nothing but hand on its signals and seize the threads that it makes.
+ * HI_TIMEOUT when options.timeout_ns is over, with nothing stopped.
+ */
 enum hi_status hi_tracer_stop(struct hi_tracer *tracer, struct hi_tracer_stop *ret,
 			      struct hi_error *err);
+/*
+ * Between stop and resume: a copy-on-write child of the target (fork.h).
+ * HI_UNSUPPORTED: it cannot be had, the text says why; the target still stands and
+ * may be copied. The child lives until end_child or destroy, or until the target
+ * exits or execs; the tracer lives as long as it.
+ */
+enum hi_status hi_tracer_fork(struct hi_tracer *tracer, struct hi_tracer_child *ret,
+			      struct hi_error *err);
+/* NULL or no child: nothing happens. After the resume. */
+void hi_tracer_end_child(struct hi_tracer *tracer);
 /* Detaches all; *resumed_ns_ret is CLOCK_MONOTONIC after the last one.
  * HI_TIMEOUT if the watchdog was faster, HI_GONE if the target exited or exec'ed
  * during the stop. */

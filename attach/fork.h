@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The copy-on-write snapshot: makes one stopped thread call clone(), by a
+ * signal frame on its own stack, so that a child of the target is left that
+ * holds the memory as it was and never runs a line of the target's code. Only
+ * the tracer process uses this, on a target of which every thread stands.
+ *
+ * Whatever kills the tracer, at any instant: the thread returns by itself,
+ * through rt_sigreturn, to where it was, and the child exits by itself. See Note
+ * [A call that finishes by itself] in fork.c.
+ */
+#ifndef HI_ATTACH_FORK_H
+#define HI_ATTACH_FORK_H
+
+#include "attach/tracees.h"
+
+struct hi_fork_options {
+	/* Of the process that was opened, so that nothing is looked up anew: -1 where
+	 * not to be had. */
+	int memory;	      /* /proc/PID/mem, read and write */
+	uint64_t deadline_ns; /* CLOCK_MONOTONIC */
+};
+
+struct hi_fork_child {
+	pid_t pid; /* traced by us and stopped; ends when we do (EXITKILL) */
+	pid_t tid; /* of the thread that made the call */
+};
+
+/* Looked up while the target runs: what the stop must not spend its time on. */
+struct hi_fork_plan;
+
+/*
+ * Gadgets, limits, filters: HI_UNSUPPORTED with the one line that says why this
+ * target is not forked but copied ("a seccomp filter refuses clone", "no
+ * syscall instruction was found in its libraries", ...). The target runs and is
+ * only read through /proc. writable: resident bytes that may be copied on write.
+ */
+enum hi_status hi_fork_prepare(pid_t pid, uint64_t writable, struct hi_fork_plan **ret,
+			       struct hi_error *err);
+void hi_fork_plan_free(struct hi_fork_plan *plan);
+
+/*
+ * All threads stand, outside of options->avoid. On success the target is as it
+ * was before, registers, stack bytes, signal mask and pending signals included,
+ * and has one child more that it cannot see (exit signal 0, reparented to its
+ * init). HI_UNSUPPORTED: it cannot be done here, the text says why, nothing was
+ * changed and copying is the way. Another status: the stop has failed.
+ */
+enum hi_status hi_fork_make(struct hi_tracees *all, const struct hi_fork_plan *plan,
+			    const struct hi_fork_options *options,
+			    struct hi_fork_child *ret, struct hi_error *err);
+/* Ends it and reaps it. Works after the target was detached, and after its end. */
+void hi_fork_end(struct hi_fork_child *child);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Probes on places of a target: by BPF (uprobes through perf_event_open links;
+ * the program checks process, condition and arming by itself), or without BPF by
+ * perf events alone. They exist through file descriptors only and vanish with
+ * the last process that holds them, whatever kills it.
+ */
+#ifndef HI_PROBES_PROBE_H
+#define HI_PROBES_PROBE_H
+
+#include "probes/safepoint.h"
+
+enum hi_probe_means {
+	HI_PROBE_BPF,
+	HI_PROBE_PERF, /* one event a thread; no condition, no counting of --at every */
+};
+
+struct hi_probe;
+
+/*
+ * Attached and not armed. HI_CANNOT_ATTACH: neither means is permitted; the text
+ * says what each needs and what helps (root, CAP_BPF and CAP_PERFMON).
+ */
+enum hi_status hi_probe_open(const struct hi_target *target,
+			     const struct hi_safepoint *safepoint,
+			     const struct hi_probe_places *places, struct hi_probe **ret,
+			     struct hi_error *err);
+enum hi_probe_means hi_probe_means(const struct hi_probe *probe);
+/* For hi_stop_options.trigger; lives as long as the probe. May be armed again
+ * after each stop (series). */
+struct hi_trigger *hi_probe_trigger(struct hi_probe *probe);
+/* Hits of the i-th place so far, armed or not, conditions not looked at;
+ * UINT64_MAX: these means do not count. */
+uint64_t hi_probe_hits(const struct hi_probe *probe, size_t place);
+void hi_probe_close(struct hi_probe *probe);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Safepoints: places of a running target where its heap is consistent, or where
+ * a person wants to look at it. What --at means, where that is in this target,
+ * and a trigger (attach/trigger.h) that stops the target there. Reads the
+ * target's files (never its memory for code: the kernel's own probe bytes may
+ * stand there) and its /proc; stops nothing.
+ */
+#ifndef HI_PROBES_SAFEPOINT_H
+#define HI_PROBES_SAFEPOINT_H
+
+#include "attach/stop.h"
+
+enum hi_safepoint_kind {
+	HI_SAFEPOINT_NOW,
+	HI_SAFEPOINT_GC,       /* the runtime's own end of a collection */
+	HI_SAFEPOINT_FUNCTION, /* NAME, MODULE:NAME; C++ names without parameters too */
+	HI_SAFEPOINT_LINE,     /* FILE:LINE */
+	HI_SAFEPOINT_USDT,     /* usdt:PROVIDER:NAME */
+};
+
+struct hi_safepoint {
+	enum hi_safepoint_kind kind;
+	const char *text;      /* as it was given, borrowed */
+	char name[256];	       /* function, file or provider */
+	char detail[128];      /* module, USDT name; "" none */
+	unsigned line;	       /* LINE */
+	const char *condition; /* after " if ", borrowed; NULL: none */
+	uint64_t every;	       /* the n-th hit that satisfies it; 1: the first */
+};
+
+/* "gc", "NAME", "FILE:LINE", "usdt:P:N", "NAME if EXPR", "now"; HI_USAGE says
+ * what was expected and where. `every:N` is set by hi_safepoint_parse_every. */
+enum hi_status hi_safepoint_parse(const char *text, struct hi_safepoint *ret,
+				  struct hi_error *err);
+
+/* One place of a safepoint in the target (a line, an inlined USDT probe and a
+ * C++ constructor may have several). */
+struct hi_probe_place {
+	size_t mapping;		/* index in target->mappings: the file, for its path */
+	uint64_t file_offset;	/* of the probed instruction */
+	uint64_t address;	/* the same in the target */
+	uint64_t semaphore;	/* file offset of the USDT semaphore; 0: none */
+	char function[160];	/* that it is in, demangled; "" unknown; hostile */
+	uint64_t into_function; /* bytes behind its entry */
+	char instruction[64];	/* "push %rbx" */
+	bool single_stepped;	/* the kernel does not emulate it: ten times dearer */
+};
+
+struct hi_probe_places {
+	struct hi_probe_place *items;
+	size_t count;
+};
+
+/*
+ * All places of it. HI_NOT_FOUND says what there is instead: no such function
+ * (with the nearest names), inlined everywhere (where), no such USDT probe
+ * (which there are), no runtime that is known. For conditions on arguments the
+ * place is one where the argument registers still hold them.
+ */
+enum hi_status hi_safepoint_find(const struct hi_target *target,
+				 const struct hi_safepoint *safepoint,
+				 struct hi_probe_places *ret, struct hi_error *err);
+void hi_probe_places_free(struct hi_probe_places *places);
+
+/* A safepoint that this target has, known by its runtime or its USDT notes. */
+struct hi_known_safepoint {
+	char text[192];	   /* what --at takes */
+	char runtime[32];  /* "CPython"; "" for a USDT probe of nobody known */
+	char purpose[128]; /* "end of a collection"; "" unknown */
+	bool is_gc;	   /* what --at gc would take */
+	struct hi_probe_places places;
+};
+
+enum hi_status hi_safepoints_list(const struct hi_target *target,
+				  struct hi_known_safepoint **ret, size_t *n_ret,
+				  struct hi_error *err);
+void hi_safepoints_free(struct hi_known_safepoint *list, size_t n);
+
+#endif
