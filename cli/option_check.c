@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/option_table.h"
+
+#include "cli/command.h"
+#include "cli/lookup.h"
+
+static int check_profile(const struct hi_options *o)
+{
+	const struct hi_profile_options *p = &o->profile;
+	const char *twice = hi_profile_duplicate(p);
+
+	if (twice)
+		return hi_option_wrong("--root %s: two roots have this name", twice);
+	if (p->under && !hi_profile_has_root(p, p->under))
+		return hi_option_wrong("--under %s: no --root has this name", p->under);
+	if (o->command->id == HI_COMMAND_ROOTS && !p->n_roots)
+		return hi_option_wrong("roots: --root NAME=EXPRESSION is missing; see "
+				       "heapinspect roots --help");
+	if (o->command->id == HI_COMMAND_UP && !o->type)
+		return hi_option_wrong(
+			"up: --type is missing; see heapinspect up --help");
+	if (p->n_roots && o->conservative)
+		return hi_option_wrong(
+			"--root: not with --conservative, which asks for no types");
+	return 0;
+}
+
+static int check_command(const struct hi_options *o)
+{
+	uint64_t address;
+
+	if (o->command->arguments[0] && !o->argument)
+		return hi_option_wrong("%s: %s is missing; see heapinspect %s --help",
+				       o->command->name, o->command->arguments,
+				       o->command->name);
+	if (o->command->id == HI_COMMAND_EXPLAIN &&
+	    !hi_lookup_is_address(o->argument, &address))
+		return hi_option_wrong("explain %s: not an address like 0x55d0c8a412a0",
+				       o->argument);
+	if (o->bands.to > 0 && o->bands.to < o->bands.from)
+		return hi_option_wrong("--from and --to: nothing is between them");
+	return 0;
+}
+
+static int check_target(const struct hi_options *o)
+{
+	if (!o->pid && !o->core)
+		return hi_option_wrong("no target: give --pid N or --core FILE; see "
+				       "heapinspect --help");
+	if (o->pid && o->core)
+		return hi_option_wrong("--pid and --core: one target at a time");
+	if (o->exe && !o->core)
+		return hi_option_wrong("--exe: only with --core");
+	if (o->swap && o->core)
+		return hi_option_wrong("--swap: only with --pid");
+	if (o->max_pause_ns && o->core)
+		return hi_option_wrong("--max-pause: only with --pid");
+	return 0;
+}
+
+static int check_series(const struct hi_options *o)
+{
+	if (o->series.hp && (o->profile.count || o->profile.pure))
+		return hi_option_wrong("--hp writes bytes of blocks: not with %s",
+				       o->profile.count ? "--count" : "--pure");
+	if (hi_series_check(&o->series))
+		return hi_option_wrong("%s", hi_series_check(&o->series));
+	if (hi_series_asked(&o->series) && (!o->pid || o->untyped))
+		return hi_option_wrong("--every: %s",
+				       o->pid ? "not with --untyped" : "only with --pid");
+	return 0;
+}
+
+static int check_rows(const struct hi_options *o)
+{
+	if (o->all && o->top)
+		return hi_option_wrong("--all and --top: one of them");
+	if (o->untyped && o->has_by)
+		return hi_option_wrong("--untyped and --by: one of them");
+	if (o->conservative && (o->n_hints || o->untyped))
+		return hi_option_wrong(
+			"%s: not with --conservative, which asks for no types",
+			o->untyped ? "--untyped" : "--hints");
+	return 0;
+}
+
+int hi_option_check(const struct hi_options *o)
+{
+	static int (*const checks[])(const struct hi_options *) = {
+		check_target, check_series, check_rows, check_profile};
+
+	if (check_command(o) != 0)
+		return 2;
+	for (size_t i = 0; !o->command->run_alone && i < sizeof(checks) / sizeof(*checks);
+	     i++)
+		if (checks[i](o) != 0)
+			return 2;
+	return 0;
+}

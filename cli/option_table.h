@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The parts of the command line's parser: the table of all options
+ * (option_table.c), what takes their values (option_take.c, option_take_*.c) and
+ * what holds them together (option_check.c).
+ *
+ * To add an option: a key here, a line in the table with the commands that take
+ * it, a case where values of its subject are taken, a member of struct hi_options,
+ * and in option_check.c what it does not go with.
+ */
+#ifndef HI_CLI_OPTION_TABLE_H
+#define HI_CLI_OPTION_TABLE_H
+
+#include <argp.h>
+
+#include "cli/options.h"
+
+enum hi_option_key {
+	HI_OPT_CORE = 0x100,
+	HI_OPT_EXE,
+	HI_OPT_JSON,
+	HI_OPT_ALL,
+	HI_OPT_TOP,
+	HI_OPT_COLOR,
+	HI_OPT_WIDTH,
+	HI_OPT_DEBUG_DIR,
+	HI_OPT_CONSERVATIVE,
+	HI_OPT_SWAP,
+	HI_OPT_MAX_PAUSE,
+	HI_OPT_THREADS,
+	HI_OPT_TYPE,
+	HI_OPT_MIN_SIZE,
+	HI_OPT_STRICT,
+	HI_OPT_BY,
+	HI_OPT_UNTYPED,
+	HI_OPT_HINTS,
+	HI_OPT_NO_HINTS,
+	HI_OPT_BANDS,
+	HI_OPT_MIN_PCT,
+	HI_OPT_SORT,
+	HI_OPT_LIKE,
+	HI_OPT_FROM,
+	HI_OPT_TO,
+	HI_OPT_Y_MAX,
+	HI_OPT_EVERY,
+	HI_OPT_FOR,
+	HI_OPT_HP,
+	HI_OPT_TIME,
+	HI_OPT_ROOT,
+	HI_OPT_UNDER,
+	HI_OPT_ALL_BINS,
+	HI_OPT_JOIN,
+	HI_OPT_RETAINER,
+	HI_OPT_IDENTITY,
+	HI_OPT_MAX_SET,
+	HI_OPT_COUNT,
+	HI_OPT_PURE,
+	HI_OPT_WEAK_AS_ROOTS,
+	HI_OPT_RETAINED_BY,
+};
+
+struct hi_option_entry {
+	struct argp_option option;
+	unsigned commands; /* that take it: bits of enum hi_command_id */
+};
+extern const struct hi_option_entry hi_option_table[];
+extern const size_t hi_option_table_size;
+
+/* Says so on stderr, in one line: argp's own would add a second one. Returns 2. */
+int hi_option_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* argp stops at any error but ARGP_ERR_UNKNOWN; this one is "said already". */
+enum { HI_OPTION_SAID = 1000 };
+
+/* argp's parser for all of them; state->input is the struct hi_options. */
+error_t hi_option_take(int key, char *arg, struct argp_state *state);
+/* The values of one subject; ARGP_ERR_UNKNOWN: the key is not theirs. */
+int hi_option_take_drawn(int key, char *arg, struct hi_options *o);
+int hi_option_take_profile(int key, char *arg, struct hi_options *o, size_t most);
+int hi_option_take_series(int key, char *arg, struct hi_options *o);
+
+/* A second one would silently replace the first. */
+int hi_option_take_once(const char *name, const char *arg, const char **ret);
+int hi_option_take_number(const char *option, const char *text, uint64_t low,
+			  uint64_t high, uint64_t *ret);
+
+/* All of them together, when all are taken: 0, or 2 and it was said. */
+int hi_option_check(const struct hi_options *o);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/option_table.h"
+
+int hi_option_wrong(const char *fmt, ...)
+{
+	char text[512], safe[1100];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	hi_text_escape(safe, sizeof(safe), text, strlen(text));
+	fprintf(stderr, "heapinspect: %s\n", safe);
+	return 2;
+}
+
+int hi_option_take_once(const char *name, const char *arg, const char **ret)
+{
+	if (*ret) {
+		hi_option_wrong("%s: given twice (%s, %s)", name, *ret, arg);
+		return HI_OPTION_SAID;
+	}
+	*ret = arg;
+	return 0;
+}
+
+int hi_option_take_number(const char *option, const char *text, uint64_t low,
+			  uint64_t high, uint64_t *ret)
+{
+	if (hi_parse_number(text, low, high, ret))
+		return 0;
+	hi_option_wrong("%s %s: not a number from %llu to %llu", option, text,
+			(unsigned long long)low, (unsigned long long)high);
+	return HI_OPTION_SAID;
+}
+
+static int take_color(struct hi_options *o, const char *text)
+{
+	static const char *const words[] = {"auto", "always", "never"};
+
+	for (unsigned i = 0; i < 3; i++)
+		if (strcmp(text, words[i]) == 0) {
+			o->color = (enum hi_color)i;
+			return 0;
+		}
+	hi_option_wrong("--color=%s: not one of auto, always, never", text);
+	return HI_OPTION_SAID;
+}
+
+static int take_by(struct hi_options *o, const char *text)
+{
+	static const char *const words[] = {"type", "type2", "module", "class"};
+
+	for (unsigned i = 0; i < 4; i++)
+		if (strcmp(text, words[i]) == 0) {
+			o->by = (enum hi_by)i;
+			o->has_by = true;
+			return 0;
+		}
+	hi_option_wrong("--by %s: not one of type, type2, module, class", text);
+	return HI_OPTION_SAID;
+}
+
+static int take_hints(struct hi_options *o, const char *file)
+{
+	if (o->n_hints == HI_OPTIONS_HINTS) {
+		hi_option_wrong("--hints %s: at most %d files", file, HI_OPTIONS_HINTS);
+		return HI_OPTION_SAID;
+	}
+	o->hints[o->n_hints++] = file;
+	return 0;
+}
+
+static int take_valued(int key, char *arg, struct hi_options *o)
+{
+	uint64_t n = 0;
+	int bad;
+
+	switch (key) {
+	case 'p':
+		bad = hi_option_take_number("--pid", arg, 1, INT32_MAX, &n);
+		o->pid = (pid_t)n;
+		return bad;
+	case 'k':
+		bad = hi_option_take_number("-k", arg, 1, 1000, &n);
+		o->k = n;
+		return bad;
+	case HI_OPT_TOP:
+		bad = hi_option_take_number("--top", arg, 1, SIZE_MAX / 2, &n);
+		o->top = n;
+		return bad;
+	case HI_OPT_WIDTH:
+		bad = hi_option_take_number("--width", arg, 40, 1000, &n);
+		o->width = (unsigned)n;
+		return bad;
+	case HI_OPT_THREADS:
+		bad = hi_option_take_number("--threads", arg, 1, 1024, &n);
+		o->threads = (unsigned)n;
+		return bad;
+	case HI_OPT_MAX_PAUSE:
+		if (hi_parse_duration(arg, &o->max_pause_ns))
+			return 0;
+		hi_option_wrong("--max-pause %s: not a time like 200ms or 1s", arg);
+		return HI_OPTION_SAID;
+	case HI_OPT_MIN_SIZE:
+		if (hi_parse_size(arg, &o->min_size))
+			return 0;
+		hi_option_wrong("--min-size %s: not a size like 4096 or 64KiB", arg);
+		return HI_OPTION_SAID;
+	case HI_OPT_COLOR:
+		return take_color(o, arg);
+	case HI_OPT_BY:
+		return take_by(o, arg);
+	case HI_OPT_HINTS:
+		return take_hints(o, arg);
+	default:
+		bad = hi_option_take_series(key, arg, o);
+		return bad == ARGP_ERR_UNKNOWN ? hi_option_take_drawn(key, arg, o) : bad;
+	}
+}
+
+static int take_argument(char *arg, struct hi_options *o)
+{
+	if (!o->command->arguments[0]) {
+		if (o->command->id == HI_COMMAND_SUMMARY)
+			hi_option_wrong(
+				"%s: not a command; there are summary, census, retained, "
+				"leaks, paths, explain, waste, retainers, up, roots "
+				"(a process: --pid N), graph, mark",
+				arg);
+		else
+			hi_option_wrong("%s: %s takes no argument", arg,
+					o->command->name);
+		return HI_OPTION_SAID;
+	}
+	if (o->command->id == HI_COMMAND_MARK && !o->pid)
+		return take_valued('p', arg, o);
+	if (o->argument) {
+		hi_option_wrong("%s: one %s only", arg, o->command->arguments);
+		return HI_OPTION_SAID;
+	}
+	o->argument = arg;
+	return 0;
+}
+
+error_t hi_option_take(int key, char *arg, struct argp_state *state)
+{
+	struct hi_options *o = state->input;
+	int bad;
+
+	switch (key) {
+	case HI_OPT_CORE:
+		o->core = arg;
+		return 0;
+	case HI_OPT_EXE:
+		o->exe = arg;
+		return 0;
+	case HI_OPT_JSON:
+		o->json = true;
+		return 0;
+	case HI_OPT_ALL:
+		o->all = true;
+		return 0;
+	case HI_OPT_DEBUG_DIR:
+		o->debug_dir = arg;
+		return 0;
+	case HI_OPT_CONSERVATIVE:
+		o->conservative = true;
+		return 0;
+	case HI_OPT_SWAP:
+		o->swap = true;
+		return 0;
+	case HI_OPT_TYPE:
+		return hi_option_take_once("--type", arg, &o->type);
+	case HI_OPT_UNTYPED:
+		o->untyped = true;
+		return 0;
+	case HI_OPT_NO_HINTS:
+		o->no_hints = true;
+		return 0;
+	case HI_OPT_STRICT:
+		o->strict = true;
+		return 0;
+	case 'o':
+		o->output = arg;
+		return 0;
+	case 'q':
+		o->quiet = true;
+		return 0;
+	case 'v':
+		o->verbose = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		return take_argument(arg, o);
+	default:
+		bad = hi_option_take_profile(key, arg, o, (size_t)state->argc);
+		return bad == ARGP_ERR_UNKNOWN ? take_valued(key, arg, o) : bad;
+	}
+}

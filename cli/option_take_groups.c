@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The values of options that only some commands take. */
+#include <string.h>
+
+#include "cli/option_table.h"
+
+static int take_sort(struct hi_options *o, const char *text)
+{
+	static const char *const words[] = {"size", "deviation", "name", "slope"};
+
+	for (unsigned i = 0; i < 4; i++)
+		if (strcmp(text, words[i]) == 0) {
+			o->bands.sort = (enum hi_bands_sort)i;
+			return 0;
+		}
+	hi_option_wrong("--sort %s: not one of size, deviation, name, slope", text);
+	return HI_OPTION_SAID;
+}
+
+static int take_decimal(const char *option, const char *text, double high, double *ret)
+{
+	if (hi_hp_parse_time(text, strlen(text), ret) && *ret <= high)
+		return 0;
+	hi_option_wrong("%s %s: not a number from 0 to %.15g", option, text, high);
+	return HI_OPTION_SAID;
+}
+
+/* What only the graph takes. */
+int hi_option_take_drawn(int key, char *arg, struct hi_options *o)
+{
+	uint64_t n = 0;
+	int bad;
+
+	switch (key) {
+	case HI_OPT_BANDS:
+		bad = hi_option_take_number("--bands", arg, 1, HI_BANDS_MAX, &n);
+		o->bands.limit = n;
+		return bad;
+	case HI_OPT_MIN_PCT:
+		bad = take_decimal("--min-pct", arg, 50, &o->bands.min_share);
+		o->bands.min_share /= 100;
+		return bad;
+	case HI_OPT_SORT:
+		return take_sort(o, arg);
+	case HI_OPT_FROM:
+		return take_decimal("--from", arg, 1e15, &o->bands.from);
+	case HI_OPT_TO:
+		return take_decimal("--to", arg, 1e15, &o->bands.to);
+	case HI_OPT_Y_MAX:
+		if (hi_parse_size(arg, &n) && n > 0) {
+			o->bands.y_max = (double)n;
+			return 0;
+		}
+		hi_option_wrong("--ymax %s: not a size like 4096 or 64MiB", arg);
+		return HI_OPTION_SAID;
+	case HI_OPT_LIKE:
+		o->like = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Words of profiles. */
+int hi_option_take_profile(int key, char *arg, struct hi_options *o, size_t most)
+{
+	struct hi_profile_options *p = &o->profile;
+	const char *why = "";
+	uint64_t n = 0;
+	int bad;
+
+	switch (key) {
+	case HI_OPT_ROOT:
+		if (hi_profile_take_root(p, most, arg, &why))
+			return 0;
+		hi_option_wrong("--root %s: %s", arg, *why ? why : "out of memory");
+		return HI_OPTION_SAID;
+	case HI_OPT_RETAINER:
+		if (hi_profile_take_retainer(p, most, arg, &why))
+			return 0;
+		hi_option_wrong("--retainer %s: %s", arg, *why ? why : "out of memory");
+		return HI_OPTION_SAID;
+	case HI_OPT_IDENTITY:
+		if (hi_profile_take_identity(p, arg))
+			return 0;
+		hi_option_wrong("--identity %s: not one of type, var, site, module, addr",
+				arg);
+		return HI_OPTION_SAID;
+	case HI_OPT_MAX_SET:
+		bad = hi_option_take_number("--max-set", arg, 1, 1000000, &n);
+		p->max_set = (uint32_t)n;
+		return bad;
+	case HI_OPT_UNDER:
+		return hi_option_take_once("--under", arg, &p->under);
+	case HI_OPT_RETAINED_BY:
+		return hi_option_take_once("--retained-by", arg, &p->retained_by);
+	case HI_OPT_JOIN:
+		p->join = arg;
+		return 0;
+	case HI_OPT_ALL_BINS:
+		p->all_bins = true;
+		return 0;
+	case HI_OPT_COUNT:
+		p->count = true;
+		return 0;
+	case HI_OPT_PURE:
+		p->pure = true;
+		return 0;
+	case HI_OPT_WEAK_AS_ROOTS:
+		p->weak_as_roots = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Words of a series. */
+int hi_option_take_series(int key, char *arg, struct hi_options *o)
+{
+	switch (key) {
+	case HI_OPT_EVERY:
+		if (hi_series_take_every(&o->series, arg))
+			return 0;
+		hi_option_wrong("--every %s: not a time like 0.5s or a growth like 10MB",
+				arg);
+		return HI_OPTION_SAID;
+	case HI_OPT_FOR:
+		if (hi_parse_duration(arg, &o->series.for_ns))
+			return 0;
+		hi_option_wrong("--for %s: not a time like 60s or 5min", arg);
+		return HI_OPTION_SAID;
+	case HI_OPT_HP:
+		o->series.hp = arg;
+		return 0;
+	case HI_OPT_TIME:
+		if (hi_series_take_time(&o->series, arg))
+			return 0;
+		hi_option_wrong("--time %s: not one of cpu, wall, census", arg);
+		return HI_OPTION_SAID;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
