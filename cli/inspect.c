@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "attach/core.h"
-#include "attach/stop.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/blocks.h"
+#include "cli/freeze.h"
 #include "cli/keep.h"
 #include "cli/naming.h"
 #include "cli/progress.h"
@@ -59,56 +58,6 @@ void hi_inspect_phase(struct hi_inspection *in, const char *name)
 	if (name && hi_vector_push(&in->phases, (struct hi_phase){name, 0}))
 		in->phase_started = now;
 	hi_progress_phase(in->progress, name);
-}
-
-static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *err)
-{
-	const struct hi_options *o = in->options;
-	struct hi_stop_options stop = {.max_pause_ns = o->max_pause_ns,
-				       .with_swap = o->swap,
-				       .threads = o->threads,
-				       .best_effort_priority = true};
-	struct hi_error quiet;
-	enum hi_status status = hi_target_open(o->pid, &in->target, err);
-
-	if (status != HI_OK)
-		return status;
-	/* Without it threads may stand inside malloc: worse, but no reason to fail. */
-	if (hi_allocator_text(in->target, &in->allocator_text, &in->n_allocator_text,
-			      &quiet) == HI_OK) {
-		stop.avoid = in->allocator_text;
-		stop.n_avoid = in->n_allocator_text;
-	} else {
-		hi_inspect_warn(in,
-				"the allocator's code was not found (%s): threads may be "
-				"stopped inside it",
-				quiet.text);
-	}
-	hi_inspect_phase(in, "stopping and copying");
-	status = hi_stop_and_copy(in->target, &stop, &in->image, err);
-	in->resumed = hi_moment_now(o->pid);
-	return status;
-}
-
-static enum hi_status freeze(struct hi_inspection *in, struct hi_error *err)
-{
-	struct hi_core_options core = {.exe = in->options->exe};
-
-	if (in->options->pid)
-		return freeze_process(in, err);
-	return hi_core_open(in->options->core, &core, &in->image, err);
-}
-
-/* The pause is always said, and at once: what comes after it may take time. */
-static void say_pause(const struct hi_inspection *in)
-{
-	char pause[24], bytes[24];
-
-	if (in->options->quiet || !in->target)
-		return;
-	fprintf(stderr, "heapinspect: pid %d was paused for %s (%s copied)\n",
-		(int)in->options->pid, hi_text_duration(pause, in->image->stats.pause_ns),
-		hi_text_bytes(bytes, in->image->stats.bytes_copied));
 }
 
 /* Those of the census before, while the same files are mapped. */
@@ -428,10 +377,10 @@ enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted
 	in->keep = options->keep;
 	in->failures_before = failures;
 	hi_inspect_phase(in, "opening the target");
-	status = freeze(in, err);
+	status = hi_freeze(in, err);
 	if (status != HI_OK)
 		return status;
-	say_pause(in);
+	hi_freeze_say(in);
 	if (!options->quiet)
 		in->progress = hi_progress_start();
 	hi_inspect_phase(in, "modules");
