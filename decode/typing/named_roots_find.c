@@ -168,6 +168,25 @@ static void warn_unreadable(struct hi_root_finding *f, uint64_t addr)
 		warn(f, "its memory at", addr, " is not readable");
 }
 
+/* In memory that an allocator divides; what is no object there was given back, and
+ * its words lead where they led before. */
+static bool in_heap(const struct hi_root_finding *f, uint64_t addr)
+{
+	const struct hi_allocator *allocator = f->typing->allocator;
+	size_t low = 0, high = allocator ? allocator->n_regions : 0;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (allocator->regions[mid].end > addr)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return allocator && low < allocator->n_regions &&
+	       allocator->regions[low].start <= addr;
+}
+
 /* A record or an array at addr. */
 static void find_at_place(struct hi_root_finding *f, uint64_t addr, hi_type_id id,
 			  uint64_t size)
@@ -179,6 +198,10 @@ static void find_at_place(struct hi_root_finding *f, uint64_t addr, hi_type_id i
 		return;
 	if (!hi_named_roots_read(f->p, addr, &byte, 1)) {
 		warn_unreadable(f, addr);
+		return;
+	}
+	if (!f->inside && in_heap(f, addr)) {
+		warn(f, "it leads to", addr, ", where no live block is: it was freed");
 		return;
 	}
 	/* A size is DWARF's word: what is not in the image has no words. */
@@ -210,7 +233,7 @@ static void find_by_pointer(struct hi_root_finding *f, uint64_t addr, hi_type_id
 		return;
 	else if (!hi_named_roots_read(f->p, addr, &byte, 1))
 		warn(f, "it leads to", addr, ", which is not readable");
-	else if (may_refer(f, target))
+	else if (may_refer(f, target) || in_heap(f, addr))
 		find_at_place(f, addr, target, 0);
 	else
 		warn(f, "it leads to", addr, ", where no object is");
