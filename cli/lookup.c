@@ -26,18 +26,19 @@ enum hi_status hi_lookup_types(const struct hi_inspection *in, const char *patte
 			       struct hi_type_set *ret, struct hi_error *err)
 {
 	const char *near[HI_NAMES_NEAREST];
-	enum hi_status status = hi_types_select(in->graph, pattern, ret, near, err);
+	struct hi_error missing;
+	enum hi_status status = hi_types_select(in->graph, pattern, ret, near, &missing);
 
-	if (status != HI_NOT_FOUND)
+	if (status != HI_NOT_FOUND) {
+		if (status != HI_OK && err)
+			*err = missing;
 		return status;
+	}
 	if (!near[0])
 		return hi_fail(err, HI_NOT_FOUND, 0,
-			       "no object has the type %.100s; heapinspect census lists "
-			       "them",
-			       pattern);
-	return hi_fail(err, HI_NOT_FOUND, 0,
-		       "no object has the type %.60s; near it: %.50s%s%.50s%s%.50s",
-		       pattern, near[0], near[1] ? ", " : "", near[1] ? near[1] : "",
+			       "%.140s; heapinspect census lists them", missing.text);
+	return hi_fail(err, HI_NOT_FOUND, 0, "%.100s; near it: %.50s%s%.50s%s%.50s",
+		       missing.text, near[0], near[1] ? ", " : "", near[1] ? near[1] : "",
 		       near[2] ? ", " : "", near[2] ? near[2] : "");
 }
 

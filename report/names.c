@@ -2,6 +2,7 @@
 #include "report/names.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -95,10 +96,12 @@ static void find_nearest(const struct hi_graph *g, const char *pattern,
 	hi_names_nearest(pattern, name_of_type, &g, g->n_types, nearest);
 }
 
-static void select_where(const struct hi_graph *g, const char *pattern, bool shell,
-			 struct hi_type_set *set)
+/* Returns how many match. */
+static uint32_t select_where(const struct hi_graph *g, const char *pattern, bool shell,
+			     struct hi_type_set *set)
 {
 	const char *want = strip(pattern);
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < g->n_types; i++) {
 		const char *name = g->types[i].name ? g->types[i].name : "";
@@ -108,8 +111,49 @@ static void select_where(const struct hi_graph *g, const char *pattern, bool she
 		name = strip(name);
 		if (shell ? fnmatch(want, name, 0) != 0 : strcmp(want, name) != 0)
 			continue;
+		set->count += !set->has[i];
 		set->has[i] = true;
-		set->count++;
+		n++;
+	}
+	return n;
+}
+
+static bool select_one(const struct hi_graph *g, const char *pattern,
+		       struct hi_type_set *set)
+{
+	return select_where(g, pattern, false, set) > 0 ||
+	       (strpbrk(pattern, "*?[") && select_where(g, pattern, true, set) > 0);
+}
+
+/* Length of the first name of a list: to a comma outside of template arguments. */
+static size_t first_of_list(const char *text)
+{
+	size_t n = 0;
+
+	for (int depth = 0; text[n] && (text[n] != ',' || depth > 0); n++) {
+		depth += strchr("<([{", text[n]) != NULL;
+		depth -= strchr(">)]}", text[n]) != NULL && depth > 0;
+	}
+	return n;
+}
+
+/* Every name of a list must be there: a misspelt one would pass unseen. */
+static bool select_list(const struct hi_graph *g, const char *list,
+			struct hi_type_set *set, char *name, size_t size)
+{
+	for (;;) {
+		size_t n, length;
+
+		list += strspn(list, " ");
+		length = n = first_of_list(list);
+		while (length && list[length - 1] == ' ')
+			length--;
+		snprintf(name, size, "%.*s", (int)length, list);
+		if (length >= size || !select_one(g, name, set))
+			return false;
+		if (!list[n])
+			return true;
+		list += n + 1;
 	}
 }
 
@@ -119,21 +163,20 @@ enum hi_status hi_types_select(const struct hi_graph *g, const char *pattern,
 			       struct hi_error *err)
 {
 	struct hi_type_set set = {.n_types = g->n_types};
+	char missing[512];
 
 	for (size_t i = 0; nearest && i < HI_NAMES_NEAREST; i++)
 		nearest[i] = NULL;
 	set.has = hi_calloc(g->n_types ? g->n_types : 1, sizeof(*set.has));
 	if (!set.has)
 		return hi_fail_memory(err, "set of types");
-	select_where(g, pattern, false, &set);
-	if (set.count == 0 && strpbrk(pattern, "*?["))
-		select_where(g, pattern, true, &set);
-	if (set.count == 0) {
+	if (!select_one(g, pattern, &set) &&
+	    !select_list(g, pattern, &set, missing, sizeof(missing))) {
 		hi_type_set_free(&set);
 		if (nearest)
-			find_nearest(g, pattern, nearest);
+			find_nearest(g, missing, nearest);
 		return hi_fail(err, HI_NOT_FOUND, 0, "no object has the type %.100s",
-			       pattern);
+			       missing);
 	}
 	*ret = set;
 	return HI_OK;

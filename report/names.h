@@ -16,7 +16,9 @@ struct hi_type_set {
 /*
  * Types whose name is `pattern`, with or without "struct ", "class ", "union "
  * or "enum " on either side; if there is none and the pattern has a * or ?,
- * those that match it as a shell pattern. "(untyped)" is type 0. HI_NOT_FOUND.
+ * those that match it as a shell pattern; if that is none either and it has commas
+ * outside of template arguments, the types of all names of that list, each of which
+ * must be there. "(untyped)" is type 0. HI_NOT_FOUND with the name that is missing;
  * nearest (may be NULL) then gets the closest names, NULL where there is none.
  */
 enum hi_status hi_types_select(const struct hi_graph *g, const char *pattern,

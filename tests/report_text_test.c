@@ -422,6 +422,21 @@ HI_TEST(report_names, types_are_found_with_and_without_their_keyword)
 	HI_ASSERT_OK(hi_types_select(s->graph, "(untyped)", &set, near, &err), &err);
 	HI_ASSERT(set.has[0] && set.count == 1);
 	hi_type_set_free(&set);
+	HI_ASSERT_OK(hi_types_select(s->graph, "dict, (untyped)", &set, near, &err),
+		     &err);
+	HI_ASSERT(set.has[0] && set.has[4] && set.count == 2);
+	hi_type_set_free(&set);
+	HI_ASSERT_OK(hi_types_select(s->graph, "d*,dict", &set, near, &err), &err);
+	HI_ASSERT_EQ(2, set.count);
+	hi_type_set_free(&set);
+	HI_ASSERT_STATUS(HI_NOT_FOUND,
+			 hi_types_select(s->graph, "dict,dictEntri", &set, near, &err));
+	HI_ASSERT_STREQ("struct dictEntry", near[0]);
+	HI_ASSERT(strstr(err.text, "dictEntri") != NULL);
+	HI_ASSERT_STATUS(HI_NOT_FOUND,
+			 hi_types_select(s->graph, "dict,", &set, near, &err));
+	HI_ASSERT_STATUS(HI_NOT_FOUND, hi_types_select(s->graph, "m<dict,dictEntry>",
+						       &set, near, &err));
 	HI_ASSERT_STATUS(HI_NOT_FOUND,
 			 hi_types_select(s->graph, "struct dictEntri", &set, near, &err));
 	HI_ASSERT_STREQ("struct dictEntry", near[0]);
