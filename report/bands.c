@@ -28,7 +28,10 @@ struct work {
 	struct sums **order;
 	size_t n_kept;
 	double *weights;       /* of a sample in an area */
-	double middle, spread; /* mean of the times; sum of their squared distances */
+	size_t n_telling;      /* samples that tell of the bands: see count_telling */
+	double tail;	       /* from the last of those to the empty one */
+	double middle, spread; /* of those: mean of the times; sum of their squared
+				* distances */
 };
 
 HI_DEFINE_GUARD(struct hi_bands *, hi_bands_destroy)
@@ -49,6 +52,20 @@ void hi_bands_tell_names(struct hi_bands *bands, const struct hi_hp_key *key)
 		bands->items[i].whole = hi_hp_key_find(key, bands->items[i].name);
 }
 
+/*
+ * GHC, and we, end a profile with an empty sample: the program is over. It closes
+ * the areas, as hp2ps has it, but it is no measurement: what is told of values
+ * leaves it out.
+ */
+static size_t count_telling(const struct hi_hp_series *s, size_t first, size_t n)
+{
+	size_t last = first + n - 1;
+
+	if (n > 1 && last + 1 == s->n_samples && s->starts[last] == s->starts[last + 1])
+		return n - 1;
+	return n;
+}
+
 static void find_range(struct work *w)
 {
 	const struct hi_hp_series *s = w->series;
@@ -61,6 +78,7 @@ static void find_range(struct work *w)
 		end--;
 	w->bands->first = first;
 	w->bands->n_samples = end - first;
+	w->n_telling = end > first ? count_telling(s, first, end - first) : 0;
 }
 
 /* Half of the way from the sample before to the one behind; their moments. */
@@ -73,9 +91,11 @@ static void weigh_samples(struct work *w)
 		double before = i ? t[i - 1] : t[0], behind = t[i + 1 < n ? i + 1 : i];
 
 		w->weights[i] = (behind - before) / 2;
-		w->middle += t[i] / (double)n;
+		if (i < w->n_telling)
+			w->middle += t[i] / (double)w->n_telling;
 	}
-	for (size_t i = 0; i < n; i++)
+	w->tail = t[n - 1] - t[w->n_telling - 1];
+	for (size_t i = 0; i < w->n_telling; i++)
 		w->spread += (t[i] - w->middle) * (t[i] - w->middle);
 }
 
@@ -95,7 +115,7 @@ static void sum_sample(struct work *w, size_t i)
 		sums->square += (long double)v * v;
 		sums->moment += (long double)v * distance;
 		sums->peak = v > sums->peak ? v : sums->peak;
-		if (i + 1 == w->bands->n_samples)
+		if (i + 1 == w->n_telling)
 			sums->last = v;
 		total += v;
 	}
@@ -169,13 +189,14 @@ static void choose(struct work *w)
 
 static void describe(const struct work *w, const struct sums *sums, struct hi_band *band)
 {
-	double n = (double)w->bands->n_samples, mean = (double)sums->value / n;
-	double duration = w->bands->x_to - w->bands->x_from, rest;
+	double n = (double)w->n_telling, mean = (double)sums->value / n;
+	double duration = w->bands->x_to - w->bands->x_from - w->tail, rest;
 	double square = (double)(sums->square - sums->value * sums->value / n);
 
 	square = square > 0 ? square : 0;
 	band->area = (double)sums->area;
-	band->mean = duration > 0 ? band->area / duration : mean;
+	band->mean =
+		duration > 0 ? (band->area - sums->last * w->tail / 2) / duration : mean;
 	band->peak = sums->peak;
 	band->last = sums->last;
 	band->deviation = sqrt(square / n);
@@ -229,6 +250,8 @@ static void describe_other(struct work *w)
 	for (size_t i = 0; i < w->bands->n_samples; i++) {
 		double v = other->values[i];
 
+		if (i == w->n_telling)
+			break; /* zeros */
 		sums.area += (long double)v * w->weights[i];
 		sums.value += v;
 		sums.square += (long double)v * v;

@@ -164,22 +164,61 @@ static size_t number_of(const struct table *t, const char *name)
 	return SIZE_MAX;
 }
 
+/* A last sample that is empty ends the profile and measures nothing. */
+static struct table measured(const struct table *t)
+{
+	struct table seen = *t;
+	bool empty = t->n_samples > 1;
+
+	for (size_t b = 0; b < t->n_bands; b++)
+		empty = empty && !t->values[b][t->n_samples - 1];
+	seen.n_samples -= empty;
+	return seen;
+}
+
 static void check_band(const struct table *t, const struct hi_band *band)
 {
-	size_t b = number_of(t, band->name);
-	double span = t->times[t->n_samples - 1] - t->times[0], peak = 0;
+	struct table seen = measured(t);
+	size_t b = number_of(t, band->name), n = seen.n_samples;
+	double span = t->times[n - 1] - t->times[0], peak = 0;
 
 	HI_ASSERT(b < t->n_bands);
 	HI_ASSERT(near(area_of(t, b), band->area));
-	HI_ASSERT(near(area_of(t, b) / span, band->mean));
-	HI_ASSERT(fabs(deviation_of(t, b) - band->deviation) < 1e-6 * band->peak);
-	HI_ASSERT(fabs(slope_of(t, b) - band->slope) < 1e-6 * band->peak);
+	HI_ASSERT(near(span > 0 ? area_of(&seen, b) / span : (double)t->values[b][0],
+		       band->mean));
+	HI_ASSERT(fabs(deviation_of(&seen, b) - band->deviation) < 1e-6 * band->peak);
+	if (n > 1)
+		HI_ASSERT(fabs(slope_of(&seen, b) - band->slope) < 1e-6 * band->peak);
 	for (size_t i = 0; i < t->n_samples; i++) {
 		HI_ASSERT_EQ(t->values[b][i], band->values[i]);
 		peak = fmax(peak, (double)t->values[b][i]);
 	}
 	HI_ASSERT_EQ(peak, band->peak);
-	HI_ASSERT_EQ(t->values[b][t->n_samples - 1], band->last);
+	HI_ASSERT_EQ(t->values[b][n - 1], band->last);
+}
+
+HI_TEST(report_bands, the_empty_sample_at_the_end_is_no_fall)
+{
+	struct table *t = new_table(2, 11);
+	struct hi_bands_options o = {};
+	struct hi_bands *b;
+
+	for (size_t i = 0; i < 11; i++) {
+		t->times[i] = (double)i;
+		t->values[0][i] = i < 10 ? 1000 : 0;
+		t->values[1][i] = i < 10 ? 100 * i : 0;
+	}
+	parse_table(t);
+	b = make(t, &o);
+	for (size_t i = 0; i < b->count; i++)
+		check_band(t, &b->items[i]);
+	HI_ASSERT_EQ(1000, b->items[1].mean);
+	HI_ASSERT_EQ(0, b->items[1].deviation);
+	HI_ASSERT(near(100, b->items[0].slope) && near(900, b->items[0].last));
+	HI_ASSERT_EQ(9500, b->items[1].area);
+	/* Up to a time before it, or one sample alone: all of them measure. */
+	o.to = 9;
+	HI_ASSERT_EQ(1000, make(t, &o)->items[1].mean);
 }
 
 /* What hp2ps' manual says: the largest number of the smallest bands whose sum is
