@@ -126,18 +126,20 @@ static bool has_evidence(const struct hi_census_report *r)
 
 static const struct hi_column *columns_of(const struct hi_census_report *r, size_t *n_ret)
 {
-	static const struct hi_column columns[][7] = {
+	static const struct hi_column columns[][8] = {
 		[HI_BY_TYPE] = {{"type", HI_COLUMN_TEXT},
 				{"count", HI_COLUMN_COUNT},
 				{"shallow", HI_COLUMN_BYTES},
 				{"of live", HI_COLUMN_PERCENT},
 				{"retained", HI_COLUMN_BYTES},
+				{"average", HI_COLUMN_MINOR_BYTES},
 				{"largest", HI_COLUMN_BYTES},
 				{"evidence", HI_COLUMN_WORD}},
 		[HI_BY_TYPE2] = {{"type {leads to}", HI_COLUMN_TEXT},
 				 {"count", HI_COLUMN_COUNT},
 				 {"shallow", HI_COLUMN_BYTES},
 				 {"of live", HI_COLUMN_PERCENT},
+				 {"average", HI_COLUMN_MINOR_BYTES},
 				 {"largest", HI_COLUMN_BYTES},
 				 {"evidence", HI_COLUMN_WORD}},
 		[HI_BY_MODULE] = {{"module", HI_COLUMN_TEXT},
@@ -145,16 +147,18 @@ static const struct hi_column *columns_of(const struct hi_census_report *r, size
 				  {"shallow", HI_COLUMN_BYTES},
 				  {"of live", HI_COLUMN_PERCENT},
 				  {"retained", HI_COLUMN_BYTES},
+				  {"average", HI_COLUMN_MINOR_BYTES},
 				  {"largest", HI_COLUMN_BYTES}},
 		[HI_BY_CLASS] = {{"class", HI_COLUMN_TEXT},
 				 {"count", HI_COLUMN_COUNT},
 				 {"shallow", HI_COLUMN_BYTES},
 				 {"of live", HI_COLUMN_PERCENT},
 				 {"retained", HI_COLUMN_BYTES},
+				 {"average", HI_COLUMN_MINOR_BYTES},
 				 {"largest", HI_COLUMN_BYTES}},
 	};
 
-	*n_ret = 5u + has_retained(r) + has_evidence(r);
+	*n_ret = 6u + has_retained(r) + has_evidence(r);
 	return columns[r->by];
 }
 
@@ -166,6 +170,11 @@ static const char *label_of(const struct hi_census_report *r,
 	return hi_type_label(row->name, page);
 }
 
+static uint64_t average(const struct hi_census_line *row)
+{
+	return row->count ? row->shallow / row->count : 0;
+}
+
 static void show_row(const struct hi_census_report *r, const struct hi_census_line *row,
 		     struct hi_table *t)
 {
@@ -175,6 +184,7 @@ static void show_row(const struct hi_census_report *r, const struct hi_census_li
 	hi_cell_percent(t, row->shallow, r->bytes);
 	if (has_retained(r))
 		hi_cell_at_least(t, row->retained);
+	hi_cell_number(t, average(row));
 	hi_cell_number(t, row->largest);
 	if (has_evidence(r))
 		hi_cell_text(t, row->evidence ? hi_evidence_key(row->evidence) : "", 0);
@@ -271,6 +281,7 @@ static void row_json(const struct hi_census_report *r, const struct hi_census_li
 	hi_json_number(json, "count", row->count);
 	hi_json_number(json, "shallow", row->shallow);
 	hi_json_number(json, "retained", row->retained);
+	hi_json_number(json, "average", average(row));
 	hi_json_number(json, "largest", row->largest);
 	hi_json_text(json, "evidence", hi_evidence_key(row->evidence));
 	hi_json_object(json, "by_evidence");

@@ -19,6 +19,7 @@ enum hi_column_kind {
 	HI_COLUMN_TEXT, /* left; may be cut in the middle */
 	HI_COLUMN_WORD, /* left; short, never cut */
 	HI_COLUMN_BYTES,
+	HI_COLUMN_MINOR_BYTES, /* left out of text that would be too wide */
 	HI_COLUMN_COUNT,
 	HI_COLUMN_PERCENT,
 	HI_COLUMN_ADDRESS,

@@ -252,6 +252,59 @@ HI_TEST(census_bins, suffixes_of_a_list)
 	HI_ASSERT_EQ(0, d.bins->noroot.cost);
 }
 
+static struct hi_graph *draw_chain(const struct object_spec *specs, uint32_t n)
+{
+	struct hi_graph_builder *b = builder_of(specs, n, 1);
+
+	for (hi_node i = 0; i + 1 < n; i++)
+		edge(b, i, i + 1, HI_GRADE_EXACT);
+	return sealed(b);
+}
+
+/*
+ * 0 -> 1 -> … -> 99, object i costs 16 (i + 1), each one has a name: object i is under
+ * the names of all up to it. More names than any word has bits.
+ */
+HI_TEST(census_bins, a_hundred_names_on_a_chain)
+{
+	enum { LENGTH = 100 };
+	static struct named d;
+	struct hi_bin_root roots[LENGTH] = {};
+	static hi_node starts[LENGTH];
+	struct object_spec specs[LENGTH] = {};
+	bool seen[LENGTH] = {};
+	struct hi_error err;
+
+	hi_test_defer(erase, &d);
+	for (uint32_t i = 0; i < LENGTH; i++) {
+		specs[i].cost = 16 * (i + 1);
+		starts[i] = i;
+		roots[i] = (struct hi_bin_root){
+			.identity = i + 1, .nodes = &starts[i], .n_nodes = 1};
+	}
+	d.graph = draw_chain(specs, LENGTH);
+	d.reach = reach_of(d.graph);
+	d.pool = new_pool();
+	HI_ASSERT_OK(hi_bins_compute(
+			     d.graph, d.reach,
+			     &(struct hi_bin_options){roots, LENGTH, false, NULL, NULL},
+			     d.pool, &d.bins, &err),
+		     &err);
+	HI_ASSERT_EQ(LENGTH, d.bins->table.n_rows);
+	for (size_t i = 0; i < LENGTH; i++) {
+		const struct hi_set_row *row = &d.bins->table.rows[i];
+		uint32_t members[LENGTH], n = hi_set_size(d.pool, row->set);
+
+		HI_ASSERT(n >= 1 && n <= LENGTH && !seen[n - 1]);
+		seen[n - 1] = true;
+		HI_ASSERT_EQ(16 * n, row->cost);
+		hi_set_members(d.pool, row->set, members);
+		for (uint32_t k = 0; k < n; k++)
+			HI_ASSERT_EQ(k + 1, members[k]);
+	}
+	HI_ASSERT_EQ(0, d.bins->noroot.cost + d.bins->leak.cost);
+}
+
 /*
  * ra(16) -> c1; rb(16) -> c3, only(8); c1 -> c2 -> c3 -> c1 (32 each); k1(100) <-> k2(50)
  */

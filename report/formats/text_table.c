@@ -12,6 +12,7 @@ enum { INDENT = 2, GAP = 2, TEXT_LEAST = 10, COLUMNS_MAX = 16 };
 
 struct layout {
 	unsigned width[COLUMNS_MAX];
+	bool hidden[COLUMNS_MAX];
 };
 
 static bool is_left(enum hi_column_kind kind)
@@ -30,6 +31,7 @@ static void number_text(const struct hi_text_style *style, char out[48],
 
 	switch (kind) {
 	case HI_COLUMN_BYTES:
+	case HI_COLUMN_MINOR_BYTES:
 		hi_text_bytes(text, cell->number);
 		break;
 	case HI_COLUMN_PERCENT:
@@ -72,7 +74,8 @@ static unsigned cell_columns(const struct hi_text_style *style, struct hi_arena 
 	return (text ? hi_text_columns(style, text) : 1) + cell->indent * 2u;
 }
 
-/* Takes columns from the widest text column until the table fits. */
+/* Leaves minor columns out, then takes from the widest text column, until the table
+ * fits. */
 static void shrink(const struct hi_text_style *style, const struct hi_table *t,
 		   struct layout *l)
 {
@@ -80,6 +83,12 @@ static void shrink(const struct hi_text_style *style, const struct hi_table *t,
 
 	for (size_t c = 0; c < t->n_columns; c++)
 		total += l->width[c] + (c ? GAP : 0);
+	for (size_t c = t->n_columns; c > 1 && total > style->width; c--) {
+		if (t->columns[c - 1].kind != HI_COLUMN_MINOR_BYTES)
+			continue;
+		l->hidden[c - 1] = true;
+		total -= l->width[c - 1] + GAP;
+	}
 	while (total > style->width) {
 		size_t widest = SIZE_MAX;
 
@@ -144,8 +153,11 @@ static enum hi_status put_row(const struct hi_text_style *style, struct hi_arena
 		enum hi_column_kind kind = t->columns[c].kind;
 		unsigned indent = cell->indent * 2u;
 		char buf[48];
-		const char *text = cell_text(style, scratch, kind, cell, buf);
+		const char *text;
 
+		if (l->hidden[c])
+			continue;
+		text = cell_text(style, scratch, kind, cell, buf);
 		if (indent > l->width[c] / 2)
 			indent = l->width[c] / 2;
 		if (text && kind == HI_COLUMN_TEXT)
@@ -171,6 +183,8 @@ static void put_titles(const struct hi_text_style *style, const struct hi_table 
 	fprintf(style->out, "%*s", INDENT, "");
 	hi_text_color(style, 'd');
 	for (size_t c = 0; c < t->n_columns; c++) {
+		if (l->hidden[c])
+			continue;
 		if (c)
 			fprintf(style->out, "%*s", GAP, "");
 		put_cell(style, t->columns[c].title, 0, l->width[c],
