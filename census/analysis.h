@@ -59,6 +59,7 @@ struct hi_dominators {
 			 * so its first child is at i + 1, the next child behind that
 			 * one's span */
 	hi_node n_nodes, n_order;
+	bool is_borrowed; /* the four arrays are somebody else's */
 };
 enum hi_status hi_dominators_compute(const struct hi_graph *g,
 				     const struct hi_reach *reach,

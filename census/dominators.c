@@ -644,6 +644,10 @@ void hi_dominators_destroy(struct hi_dominators *d)
 {
 	if (!d)
 		return;
+	if (d->is_borrowed) {
+		free(d);
+		return;
+	}
 	hi_pages_free(d->idom, column_size(d->n_nodes));
 	hi_pages_free(d->order, column_size(d->n_nodes));
 	hi_pages_free(d->span, column_size(d->n_nodes));

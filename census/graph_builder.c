@@ -258,6 +258,21 @@ enum hi_status hi_graph_builder_chunk(struct hi_graph_builder *b, uint32_t index
 	return HI_OK;
 }
 
+enum hi_status hi_graph_builder_lend_chunk(struct hi_graph_builder *b, uint32_t index,
+					   struct hi_edge_chunk chunk,
+					   struct hi_error *err)
+{
+	struct hi_graph *g = b->graph;
+
+	if (index >= g->priv->n_chunks || g->chunks[index].row || b->edges.count ||
+	    !chunk_is_valid(&chunk, hi_chunk_nodes(g->n_objects, index), g->n_objects))
+		return hi_fail(err, HI_USAGE, 0, "object graph: rows of chunk %u", index);
+	b->has_chunks = true;
+	g->chunks[index] = chunk;
+	g->priv->is_packed[index] = true;
+	return HI_OK;
+}
+
 struct hi_edges hi_graph_builder_edges(const struct hi_graph_builder *b, hi_node object)
 {
 	const struct hi_edge_chunk *c = &b->graph->chunks[object >> HI_CHUNK_SHIFT];

@@ -86,6 +86,30 @@ HI_INLINE bool confirm(const struct hi_objects *o, struct candidate *c)
 	return c->offset < usable;
 }
 
+/* Of a table without lookup entries: the last object at or before the address. */
+static hi_node find_by_search(const struct hi_objects *o, uint64_t addr,
+			      uint64_t *offset_ret)
+{
+	hi_node low = 0, high = o->count;
+
+	while (low < high) {
+		hi_node middle = low + (high - low) / 2;
+
+		if (hi_objects_address(o, middle) <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return HI_NODE_NONE;
+	addr -= hi_objects_address(o, low - 1);
+	if (addr && addr >= hi_objects_usable(o, low - 1))
+		return HI_NODE_NONE;
+	if (offset_ret)
+		*offset_ret = addr;
+	return low - 1;
+}
+
 hi_node hi_objects_find(const struct hi_objects *o, uint64_t addr, uint64_t *offset_ret)
 {
 	const struct hi_lookup_region *r;
@@ -94,6 +118,8 @@ hi_node hi_objects_find(const struct hi_objects *o, uint64_t addr, uint64_t *off
 
 	if (addr - o->low >= o->high - o->low)
 		return HI_NODE_NONE;
+	if (!o->n_regions)
+		return find_by_search(o, addr, offset_ret);
 	r = region_of(o, addr);
 	if (!region_has(r, addr))
 		return HI_NODE_NONE;

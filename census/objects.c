@@ -68,10 +68,12 @@ void hi_objects_destroy(struct hi_objects *objects)
 {
 	if (!objects)
 		return;
-	hi_pages_free(objects->address_low, (size_t)objects->count * 4);
-	hi_pages_free(objects->usable_low, (size_t)objects->count * 4);
-	hi_pages_free(objects->type, (size_t)objects->count * 4);
-	hi_pages_free(objects->flags, objects->count);
+	if (!objects->priv || !objects->priv->is_borrowed) {
+		hi_pages_free(objects->address_low, (size_t)objects->count * 4);
+		hi_pages_free(objects->usable_low, (size_t)objects->count * 4);
+		hi_pages_free(objects->type, (size_t)objects->count * 4);
+		hi_pages_free(objects->flags, objects->count);
+	}
 	private_destroy(objects->priv);
 	free(objects);
 }

@@ -7,6 +7,8 @@ find_package(Threads REQUIRED)
 pkg_check_modules(DW REQUIRED IMPORTED_TARGET libdw)
 pkg_check_modules(ELF REQUIRED IMPORTED_TARGET libelf)
 pkg_check_modules(CAPSTONE REQUIRED IMPORTED_TARGET capstone)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 
 add_library(hi_flags INTERFACE)
 target_include_directories(hi_flags INTERFACE ${PROJECT_SOURCE_DIR})

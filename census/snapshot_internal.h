@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of the snapshot's writer share, and those of its reader. */
+#ifndef HI_CENSUS_SNAPSHOT_INTERNAL_H
+#define HI_CENSUS_SNAPSHOT_INTERNAL_H
+
+#include "census/snapshot_file.h"
+#include "census/snapshot_format.h"
+
+/* ---- strings: each once, one after the other, NUL-terminated; "" at 0 ---- */
+
+struct hi_snapshot_strings {
+	char *text;
+	size_t size, capacity;
+	struct hi_string_slot *slots; /* open addressing; a power of two of them */
+	size_t n_slots, count;
+};
+enum hi_status hi_snapshot_strings_add(struct hi_snapshot_strings *s, const char *text,
+				       uint32_t *offset_ret, struct hi_error *err);
+void hi_snapshot_strings_free(struct hi_snapshot_strings *s);
+
+/* ---- the writer's sections, one at a time ---- */
+
+enum hi_status hi_snapshot_begin(struct hi_snapshot_writer *w, const char *name,
+				 uint32_t item, struct hi_error *err);
+enum hi_status hi_snapshot_append(struct hi_snapshot_writer *w, const void *bytes,
+				  size_t size, struct hi_error *err);
+enum hi_status hi_snapshot_end(struct hi_snapshot_writer *w, struct hi_error *err);
+enum hi_status hi_snapshot_intern(struct hi_snapshot_writer *w, const char *text,
+				  uint32_t *offset_ret, struct hi_error *err);
+
+/* ---- the reader ---- */
+
+/* A section whose bytes hold is here, and stays. */
+struct hi_snapshot_loaded {
+	void *items;	   /* in the mapping, or pages of our own */
+	size_t pages_size; /* 0: in the mapping */
+	bool is_checked;
+};
+
+struct hi_snapshot {
+	uint8_t *map;
+	size_t size;
+	char *path; /* for errors */
+	const struct hi_snapshot_header *header;
+	const struct hi_snapshot_section *sections;
+	struct hi_snapshot_loaded loaded[HI_SNAPSHOT_SECTIONS];
+	const char *strings;
+	uint64_t n_strings; /* bytes */
+	const struct hi_snapshot_property *properties;
+	uint64_t n_properties;
+	/* after hi_snapshot_graph */
+	const struct hi_snapshot_type *types;
+	const struct hi_snapshot_root *roots;
+	uint64_t *chunk_first; /* edge of the section where a chunk begins */
+	const uint32_t *labels, *root_labels; /* NULL: none */
+};
+
+/* HI_BAD_DATA: "FILE: section NAME: …". */
+enum hi_status hi_snapshot_bad(const struct hi_snapshot *s, const char *section,
+			       struct hi_error *err, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The same as hi_snapshot_get, writable (copy on write), with exactly n items. */
+enum hi_status hi_snapshot_column(struct hi_snapshot *s, const char *name, uint32_t item,
+				  uint64_t n, void **ret, struct hi_error *err);
+
+#endif
