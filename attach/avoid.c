@@ -127,18 +127,23 @@ static size_t read_stack(const struct hi_tracees *all, pid_t tid, uint64_t addr,
 	return got < 0 ? 0 : (size_t)got;
 }
 
-static bool looks_inside(const struct avoidance *av, const struct hi_tracee *tracee)
+static bool is_called_from_inside(const struct avoidance *av,
+				  const struct hi_tracee *tracee)
 {
 	uint64_t words[LOOK_WORDS];
 	size_t n;
 
-	if (in_ranges(av->options, tracee->regs.rip))
-		return true;
 	n = read_stack(av->all, tracee->tid, tracee->regs.rsp, words, sizeof(words));
 	for (size_t i = 0; i < n / sizeof(*words); i++)
 		if (in_ranges(av->options, words[i]))
 			return true;
 	return false;
+}
+
+static bool looks_inside(const struct avoidance *av, const struct hi_tracee *tracee)
+{
+	return in_ranges(av->options, tracee->regs.rip) ||
+	       is_called_from_inside(av, tracee);
 }
 
 /* The second opinion, where there is one. */
@@ -176,9 +181,19 @@ static void settle(struct hi_tracee *tracee, bool inside)
 	tracee->is_settled = true;
 }
 
-/* A thread stands again (or for the first time): is it out? */
+/*
+ * A thread stands again (or for the first time): is it out? One that stands at the
+ * probe stays there, and a probe on malloc itself is what was asked for: inside is
+ * who was called from there.
+ */
 static void judge(const struct avoidance *av, struct hi_tracee *tracee)
 {
+	if (tracee->is_at_probe) {
+		settle(tracee, is_called_from_inside(av, tracee) &&
+				       (in_ranges(av->options, tracee->regs.rip) ||
+					is_really_inside(av, tracee)));
+		return;
+	}
 	if (tracee->state == HI_TRACEE_DEAD || !looks_inside(av, tracee)) {
 		settle(tracee, false);
 		return;

@@ -42,74 +42,16 @@
 #include <unistd.h>
 
 #include "attach/clock.h"
+#include "attach/freezer.h"
 #include "attach/restart.h"
+#include "attach/tracees_internal.h"
+#include "attach/trigger.h"
 #include "base/alloc.h"
 
 #define EVENT_OF(status) ((status) >> 8)
 #define TICKS_PER_SWEEP 8
 #define SEIZE_TRIES 3
 #define RELIST_PAUSE_NS 20000u /* lets the dying die: we may be SCHED_FIFO */
-
-/* Reads a small file of /proc; returns its length, terminated, 0 on failure. */
-static size_t read_small(const char *path, char *buf, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return 0;
-	n = read(fd, buf, size - 1);
-	close(fd);
-	if (n < 0)
-		n = 0;
-	buf[n] = 0;
-	return (size_t)n;
-}
-
-/* Field n (3 and up) of a thread's stat; NULL if there is no such thread. */
-static const char *stat_field(pid_t pid, pid_t tid, int n, char *text, size_t size)
-{
-	char path[64], *at;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
-	if (!read_small(path, text, size))
-		return NULL;
-	at = strrchr(text, ')'); /* the name may hold anything */
-	for (int field = 2; at && field < n; field++)
-		at = strchr(at + 1, ' ');
-	return at ? at + 1 : NULL;
-}
-
-char hi_thread_state(pid_t pid, pid_t tid)
-{
-	char text[1024];
-	const char *state = stat_field(pid, tid, 3, text, sizeof(text));
-
-	return state ? *state : 0;
-}
-
-int hi_thread_cpu(pid_t pid, pid_t tid)
-{
-	char text[1024];
-	const char *cpu = stat_field(pid, tid, 39, text, sizeof(text));
-
-	return cpu ? (int)strtol(cpu, NULL, 10) : -1;
-}
-
-void hi_thread_name(pid_t pid, pid_t tid, char name[16])
-{
-	char path[64], text[32];
-	size_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
-	n = read_small(path, text, sizeof(text));
-	if (n && text[n - 1] == '\n')
-		n--;
-	if (n > 15)
-		n = 15;
-	memcpy(name, text, n);
-	name[n] = 0;
-}
 
 /* ---- dead threads ---- */
 
@@ -120,7 +62,7 @@ static struct hi_tracees *reaped; /* the handler's: one table a process */
  * tracees (kernel/exit.c, wait_task_stopped: "we see ptrace'd stopped tasks
  * regardless of options"). So look first, and take only the dead.
  */
-static void reap_thread(pid_t tid)
+void hi_tracee_reap(pid_t tid)
 {
 	siginfo_t info = {};
 
@@ -135,7 +77,7 @@ static void reap_all(const struct hi_tracees *all)
 {
 	for (size_t i = 0; i < all->count; i++)
 		if (all->items[i].state != HI_TRACEE_SEEN)
-			reap_thread(all->items[i].tid);
+			hi_tracee_reap(all->items[i].tid);
 }
 
 static void on_child_or_tick(int sig, siginfo_t *info, void *context)
@@ -145,7 +87,7 @@ static void on_child_or_tick(int sig, siginfo_t *info, void *context)
 
 	(void)context;
 	if (sig == SIGCHLD)
-		reap_thread(info->si_pid);
+		hi_tracee_reap(info->si_pid);
 	else if (++ticks % TICKS_PER_SWEEP == 0) /* SIGCHLDs that were merged */
 		reap_all(reaped);
 	errno = saved;
@@ -205,7 +147,31 @@ static uint32_t *find_slot(const struct hi_tracees *all, pid_t tid)
 	return &all->slots[i];
 }
 
-static enum hi_status add_thread(struct hi_tracees *all, pid_t tid, struct hi_error *err)
+struct hi_tracee *hi_tracees_find(const struct hi_tracees *all, pid_t tid)
+{
+	uint32_t slot = *find_slot(all, tid);
+
+	if (!slot || all->items[slot - 1].state == HI_TRACEE_DEAD)
+		return NULL;
+	return &all->items[slot - 1];
+}
+
+void hi_tracees_compact(struct hi_tracees *all)
+{
+	size_t n = 0;
+
+	memset(all->slots, 0, all->n_slots * sizeof(*all->slots));
+	for (size_t i = 0; i < all->count; i++) {
+		if (all->items[i].state == HI_TRACEE_DEAD)
+			continue;
+		all->items[n] = all->items[i];
+		*find_slot(all, all->items[n].tid) = (uint32_t)n + 1;
+		n++;
+	}
+	all->count = n;
+}
+
+enum hi_status hi_tracees_add(struct hi_tracees *all, pid_t tid, struct hi_error *err)
 {
 	uint32_t *slot = find_slot(all, tid);
 	struct hi_tracee *tracee;
@@ -224,8 +190,15 @@ static enum hi_status add_thread(struct hi_tracees *all, pid_t tid, struct hi_er
 		*slot = (uint32_t)all->count;
 	}
 	*tracee = (struct hi_tracee){.tid = tid, .state = HI_TRACEE_SEEN};
-	hi_thread_name(all->pid, tid, tracee->name);
 	return HI_OK;
+}
+
+static void name_thread(const struct hi_tracees *all, pid_t tid)
+{
+	struct hi_tracee *tracee = hi_tracees_find(all, tid);
+
+	if (tracee && !tracee->name[0])
+		hi_thread_name(all->pid, tid, tracee->name);
 }
 
 enum hi_status hi_tracees_list(struct hi_tracees *all, struct hi_error *err)
@@ -239,9 +212,10 @@ enum hi_status hi_tracees_list(struct hi_tracees *all, struct hi_error *err)
 
 		if (tid <= 0)
 			continue;
-		status = add_thread(all, tid, err);
+		status = hi_tracees_add(all, tid, err);
 		if (status != HI_OK)
 			return status;
+		name_thread(all, tid);
 	}
 	return HI_OK;
 }
@@ -274,32 +248,12 @@ bool hi_tracees_complete(const struct hi_tracees *all)
 
 /* ---- stopping ---- */
 
-static pid_t tracer_of(pid_t pid, pid_t tid)
-{
-	char path[64], text[2048], *at;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
-	if (!read_small(path, text, sizeof(text)))
-		return 0;
-	at = strstr(text, "\nTracerPid:");
-	return at ? (pid_t)strtol(at + 11, NULL, 10) : 0;
-}
-
-/* On its way out (PF_EXITING, include/linux/sched.h): not yet a zombie. */
-static bool is_exiting(pid_t pid, pid_t tid)
-{
-	char text[1024];
-	const char *flags = stat_field(pid, tid, 9, text, sizeof(text));
-
-	return !flags || (strtoul(flags, NULL, 10) & 4);
-}
-
 /* PTRACE_SEIZE said EPERM: because the thread is dying? Then marks it. */
 static bool is_leaving(struct hi_tracees *all, struct hi_tracee *tracee)
 {
 	char state = hi_thread_state(all->pid, tracee->tid);
 
-	if (state != 'Z' && state != 'X' && !is_exiting(all->pid, tracee->tid))
+	if (state != 'Z' && state != 'X' && !hi_thread_is_exiting(all->pid, tracee->tid))
 		return false;
 	tracee->state = HI_TRACEE_DEAD;
 	if (tracee->tid == all->pid && state == 'Z')
@@ -319,7 +273,12 @@ static enum hi_status diagnose_refusal(struct hi_tracees *all, struct hi_tracee 
 
 	if (is_leaving(all, tracee))
 		return HI_OK;
-	tracer = tracer_of(all->pid, tracee->tid);
+	tracer = hi_thread_tracer(all->pid, tracee->tid);
+	if (tracer == getpid() && (all->options & PTRACE_O_TRACECLONE) &&
+	    tracee->tid != all->pid) {
+		tracee->state = HI_TRACEE_RUNNING; /* ours from birth */
+		return HI_OK;
+	}
 	if (tracer == getpid())
 		return hi_fail(err, HI_GONE, 0,
 			       "process %d: it has started another program (exec)",
@@ -340,12 +299,12 @@ static enum hi_status diagnose_refusal(struct hi_tracees *all, struct hi_tracee 
 	return status;
 }
 
-static enum hi_status seize(struct hi_tracees *all, struct hi_tracee *tracee,
-			    struct hi_error *err)
+enum hi_status hi_tracee_seize(struct hi_tracees *all, struct hi_tracee *tracee,
+			       struct hi_error *err)
 {
 	for (int tries = 1;; tries++) {
-		if (ptrace(PTRACE_SEIZE, tracee->tid, 0, 0) == 0) {
-			hi_tracee_interrupt(tracee);
+		if (ptrace(PTRACE_SEIZE, tracee->tid, 0, all->options) == 0) {
+			tracee->state = HI_TRACEE_RUNNING;
 			return HI_OK;
 		}
 		if (errno == ESRCH) {
@@ -373,8 +332,28 @@ void hi_tracee_interrupt(struct hi_tracee *tracee)
 	tracee->state = HI_TRACEE_RUNNING;
 }
 
+void hi_tracees_interrupt(struct hi_tracees *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->items[i].state == HI_TRACEE_RUNNING ||
+		    all->items[i].state == HI_TRACEE_GROUP_STOPPED)
+			hi_tracee_interrupt(&all->items[i]);
+}
+
+bool hi_tracees_is_triggers(struct hi_tracees *all, pid_t tid, int sig)
+{
+	siginfo_t info;
+
+	if (sig != HI_TRIGGER_SIGNAL ||
+	    (all->signal_tid != tid && all->signal_tid != -1) ||
+	    ptrace(PTRACE_GETSIGINFO, tid, 0, &info) < 0 || info.si_code != SI_KERNEL)
+		return false;
+	all->signal_tid = 0;
+	return true;
+}
+
 /* A stop was seen. Leaves the state RUNNING if the thread must go on first. */
-static void enter_stop(struct hi_tracee *tracee, int stop)
+static void enter_stop(struct hi_tracees *all, struct hi_tracee *tracee, int stop)
 {
 	int sig = stop & 0xff;
 
@@ -391,19 +370,24 @@ static void enter_stop(struct hi_tracee *tracee, int stop)
 		tracee->state = HI_TRACEE_STOPPED;
 		return;
 	}
+	if (EVENT_OF(stop) == PTRACE_EVENT_CLONE)
+		hi_tracees_welcome(all, tracee->tid);
+	if (EVENT_OF(stop) || hi_tracees_is_triggers(all, tracee->tid, sig))
+		sig = 0;
 	(void)ptrace(PTRACE_INTERRUPT, tracee->tid, 0, 0);
-	(void)ptrace(PTRACE_CONT, tracee->tid, 0, EVENT_OF(stop) ? 0 : sig);
+	(void)ptrace(PTRACE_CONT, tracee->tid, 0, sig);
 }
 
 static enum hi_status out_of_time(const struct hi_tracees *all,
 				  const struct hi_tracee *tracee, struct hi_error *err)
 {
-	char state = hi_thread_state(all->pid, tracee->tid);
+	char state = hi_thread_state(all->pid, tracee->tid), why[300] = "";
 
+	if (state == 'D' && !*hi_freezer_explain(all->pid, why, sizeof(why)))
+		snprintf(why, sizeof(why), "; it is in an uninterruptible sleep");
 	return hi_fail(err, HI_TIMEOUT, 0,
 		       "process %d: thread %d did not stop within the pause budget%s",
-		       (int)all->pid, (int)tracee->tid,
-		       state == 'D' ? ": it is in an uninterruptible sleep" : "");
+		       (int)all->pid, (int)tracee->tid, why);
 }
 
 enum hi_status hi_tracee_await(struct hi_tracees *all, struct hi_tracee *tracee,
@@ -421,9 +405,9 @@ enum hi_status hi_tracee_await(struct hi_tracees *all, struct hi_tracee *tracee,
 				; /* nothing to be seen */
 			else if (info.si_code == CLD_TRAPPED ||
 				 info.si_code == CLD_STOPPED)
-				enter_stop(tracee, info.si_status);
+				enter_stop(all, tracee, info.si_status);
 			else {
-				reap_thread(tracee->tid);
+				hi_tracee_reap(tracee->tid);
 				tracee->state = HI_TRACEE_DEAD;
 			}
 		} else if (errno == ECHILD) {
@@ -447,9 +431,11 @@ static enum hi_status stop_known(struct hi_tracees *all, struct hi_error *err)
 	for (size_t i = 0; i < all->count; i++) {
 		if (all->items[i].state != HI_TRACEE_SEEN)
 			continue;
-		status = seize(all, &all->items[i], err);
+		status = hi_tracee_seize(all, &all->items[i], err);
 		if (status != HI_OK)
 			return status;
+		if (all->items[i].state == HI_TRACEE_RUNNING)
+			hi_tracee_interrupt(&all->items[i]);
 	}
 	for (size_t i = 0; i < all->count; i++) {
 		status = hi_tracee_await(all, &all->items[i], err);

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
+#include "attach/thread_stat.h"
 #include "base/error.h"
 
 enum hi_tracee_state {
@@ -28,6 +29,7 @@ struct hi_tracee {
 	enum hi_tracee_state state;
 	bool maybe_inside; /* avoid.c */
 	bool is_settled;   /* avoid.c: no more tries */
+	bool is_at_probe;  /* wait.c: stands where it shall, is never moved */
 	unsigned tries, asleep_tries;
 	char name[16]; /* comm; "" unknown */
 	struct user_regs_struct regs;
@@ -46,8 +48,12 @@ struct hi_tracees {
 	uint32_t *slots;
 	size_t n_slots; /* power of two, at least 2 * capacity */
 	bool leader_exited;
-	int pagemap;	      /* /proc/PID/pagemap, borrowed; -1: not to be had */
-	uint64_t deadline_ns; /* CLOCK_MONOTONIC; no waiting beyond it */
+	int pagemap;	       /* /proc/PID/pagemap, borrowed; -1: not to be had */
+	uint64_t deadline_ns;  /* CLOCK_MONOTONIC; no waiting beyond it */
+	unsigned long options; /* of PTRACE_SEIZE */
+	/* The trigger's signal is on its way to this thread, and is taken away when
+	 * it is seen. 0: to none; -1: we do not know to which. */
+	pid_t signal_tid;
 };
 
 /* Room for capacity threads. HI_GONE if there is no such process. */
@@ -63,6 +69,31 @@ enum hi_status hi_tracees_list(struct hi_tracees *all, struct hi_error *err);
  * HI_TIMEOUT, HI_CANNOT_ATTACH, HI_LIMIT.
  */
 enum hi_status hi_tracees_stop(struct hi_tracees *all, struct hi_error *err);
+/*
+ * Seizes all threads with these options and stops none. With PTRACE_O_TRACECLONE
+ * those that are born later are ours from birth: the stops of both sides have to
+ * be looked at. Errors as above.
+ */
+enum hi_status hi_tracees_seize(struct hi_tracees *all, unsigned long options,
+				struct hi_error *err);
+/* Tells all that run to stop; hi_tracees_stop waits for them. */
+void hi_tracees_interrupt(struct hi_tracees *all);
+/* NULL: not in the table, or dead. */
+struct hi_tracee *hi_tracees_find(const struct hi_tracees *all, pid_t tid);
+/*
+ * tid is traced by us from birth: if it is a thread of the target, it is in the
+ * table afterwards, running. NULL: another process, or there is no room.
+ */
+struct hi_tracee *hi_tracees_adopt(struct hi_tracees *all, pid_t tid);
+/* tid stands in PTRACE_EVENT_CLONE: adopts the thread that it made, or lets the
+ * process go that it made (PTRACE_O_TRACECLONE catches those too). */
+void hi_tracees_welcome(struct hi_tracees *all, pid_t tid);
+/* The dead are forgotten. Moves items. */
+void hi_tracees_compact(struct hi_tracees *all);
+/* tid stands before this signal: is it the trigger's? Then it counts as seen. */
+bool hi_tracees_is_triggers(struct hi_tracees *all, pid_t tid, int sig);
+/* Reaps tid if it is dead, and only then. */
+void hi_tracee_reap(pid_t tid);
 /* Is every thread of the process one of those that stand still? One stat(). */
 bool hi_tracees_complete(const struct hi_tracees *all);
 /* Lets a stopped thread run on, still seized. */
@@ -77,13 +108,6 @@ size_t hi_tracees_detach(struct hi_tracees *all);
  * that were told to stop. See Note [Giving up]. */
 size_t hi_tracees_give_up(struct hi_tracees *all, uint64_t until_ns);
 size_t hi_tracees_live(const struct hi_tracees *all);
-
-/* State letter of a thread, 0 if there is none. */
-char hi_thread_state(pid_t pid, pid_t tid);
-/* Processor that it runs on, or ran on last; -1 unknown. */
-int hi_thread_cpu(pid_t pid, pid_t tid);
-/* comm of a thread, "" if unknown. */
-void hi_thread_name(pid_t pid, pid_t tid, char name[16]);
 
 /*
  * From now on SIGCHLD and SIGALRM (to be sent by an interval timer) reap dead

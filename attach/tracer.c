@@ -254,6 +254,11 @@ static enum hi_status tracer_lost(const struct hi_tracer *self, struct hi_error 
 	char budget[24];
 
 	hi_text_duration(budget, hi_stop_budget_ns(&self->options));
+	if (atomic_load(&self->shared->timed_out) && atomic_load(&self->shared->waiting))
+		return hi_fail(err, HI_TIMEOUT, 0,
+			       "process %d: the tracer that waited did not move any more "
+			       "and was ended; the process runs on, unharmed",
+			       (int)self->target);
 	if (atomic_load(&self->shared->timed_out))
 		return hi_fail(err, HI_TIMEOUT, 0,
 			       "process %d: the pause budget of %s ran out; it runs on, "
@@ -295,6 +300,7 @@ enum hi_status hi_tracer_stop(struct hi_tracer *self, struct hi_tracer_stop *ret
 		.n_threads = self->shared->n_threads,
 		.stopped_ns = self->shared->stopped_ns,
 		.threads_in_allocator = self->shared->threads_in_allocator,
+		.trigger = self->shared->trigger,
 	};
 	return HI_OK;
 }

@@ -19,14 +19,17 @@
 #include "attach/clock.h"
 #include "attach/restart.h"
 #include "attach/tracees.h"
+#include "attach/wait.h"
 
 #define TICK_US 1000
 #define PRIORITY 1
 #define GIVE_UP_NS 20000000u
+#define BEAT_MIN_NS HI_NS_PER_S
 
 struct tracer_process {
 	const struct hi_tracer_duty *duty;
 	struct hi_tracees tracees;
+	bool is_stopping; /* threads were told to stop */
 };
 
 /* ---- the stop's surroundings: clock, watchdog, priority ---- */
@@ -138,6 +141,53 @@ static enum hi_status check_identity(const struct tracer_process *self,
 
 /* ---- stop ---- */
 
+/* While it waits the tracer says again and again that it is alive. */
+static uint64_t beat_limit_ns(const struct tracer_process *self)
+{
+	uint64_t budget_ns = hi_stop_budget_ns(self->duty->options);
+
+	return budget_ns > BEAT_MIN_NS ? budget_ns : BEAT_MIN_NS;
+}
+
+static void beat(void *arg)
+{
+	const struct tracer_process *self = arg;
+
+	arm_watchdog(self, hi_clock_ns() + beat_limit_ns(self));
+}
+
+/* Until the hit; then stopped_ns is its time. */
+static enum hi_status wait_for_trigger(struct tracer_process *self, struct hi_error *err)
+{
+	struct hi_tracer_shared *shared = self->duty->shared;
+	const struct hi_wait wait = {
+		.tracees = &self->tracees,
+		.trigger = self->duty->options->trigger,
+		.timeout_ns = self->duty->options->timeout_ns,
+		.inspector = self->duty->socket,
+		.beat_ns = beat_limit_ns(self) / 4,
+		.beat = beat,
+		.arg = self,
+	};
+	enum hi_status status;
+
+	atomic_store(&shared->waiting, 1);
+	beat(self);
+	set_tick(true);
+	self->tracees.deadline_ns = hi_clock_ns() + beat_limit_ns(self);
+	status = hi_tracees_seize(&self->tracees, hi_wait_ptrace_options(), err);
+	set_tick(false);
+	if (status == HI_OK)
+		status = check_identity(self, err);
+	if (status == HI_OK)
+		status = hi_wait_for_hit(&wait, &shared->trigger, err);
+	if (status != HI_OK)
+		return status;
+	shared->stopped_ns = shared->trigger.hit.time_ns;
+	atomic_store(&shared->waiting, 0);
+	return HI_OK;
+}
+
 static enum hi_status stop_outside(struct tracer_process *self, uint64_t start_ns,
 				   struct hi_error *err)
 {
@@ -148,6 +198,8 @@ static enum hi_status stop_outside(struct tracer_process *self, uint64_t start_n
 	all->deadline_ns = start_ns + budget / 10 * 9;
 	do {
 		status = hi_tracees_stop(all, err);
+		if (status == HI_OK && all->signal_tid)
+			status = hi_wait_land(all, &self->duty->shared->trigger, err);
 		if (status == HI_OK)
 			status = hi_avoid_leave(all, self->duty->options,
 						start_ns + budget / 2, err);
@@ -200,8 +252,13 @@ static enum hi_status stop(struct tracer_process *self, struct hi_error *err)
 	/* Touch what will be written while the target stands. */
 	memset(shared->threads, 0, self->tracees.count * sizeof(*shared->threads));
 	set_priority(self, true);
-	set_tick(true);
 	shared->stopped_ns = hi_clock_ns();
+	if (self->duty->options->trigger)
+		status = wait_for_trigger(self, err);
+	if (status != HI_OK)
+		return status;
+	set_tick(true);
+	self->is_stopping = true;
 	arm_watchdog(self, shared->stopped_ns + hi_stop_budget_ns(self->duty->options));
 	status = stop_outside(self, shared->stopped_ns, err);
 	if (status != HI_OK)
@@ -256,12 +313,20 @@ static enum hi_status resume(struct tracer_process *self, struct hi_error *err)
 static void set_up(struct tracer_process *self)
 {
 	const struct hi_tracer_duty *duty = self->duty;
-	const int keep[] = {duty->socket, duty->timer, duty->memory, duty->pagemap};
+	static int keep[4 + HI_TRIGGER_MAX_FDS];
+	struct hi_trigger *trigger = duty->options->trigger;
+	size_t n = 0;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != duty->inspector)
 		_exit(0); /* it died before we asked to be told */
-	hi_child_settle("hi-tracer", keep, sizeof(keep) / sizeof(*keep));
+	keep[n++] = duty->socket;
+	keep[n++] = duty->timer;
+	keep[n++] = duty->memory;
+	keep[n++] = duty->pagemap;
+	if (trigger)
+		n += trigger->ops->fds(trigger, keep + n, HI_TRIGGER_MAX_FDS);
+	hi_child_settle("hi-tracer", keep, n);
 	hi_tracees_handle_signals(&self->tracees);
 	(void)prctl(PR_SET_TIMERSLACK, 1);
 }
@@ -305,7 +370,7 @@ _Noreturn void hi_tracer_process_run(const struct hi_tracer_duty *duty)
 		if (n != sizeof(command))
 			_exit(0); /* whatever stands is let go by the kernel */
 		rep.status = obey(&self, command, &rep.error);
-		if (rep.status != HI_OK && command == HI_TRACER_STOP)
+		if (rep.status != HI_OK && command == HI_TRACER_STOP && self.is_stopping)
 			give_up(&self);
 		reply(&self, &rep);
 		if (rep.status != HI_OK || command == HI_TRACER_RESUME)

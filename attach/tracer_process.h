@@ -17,8 +17,10 @@ struct hi_tracer_reply {
 /* Memory that inspector, tracer and watchdog share. */
 struct hi_tracer_shared {
 	_Atomic uint32_t timed_out;  /* the watchdog has acted */
+	_Atomic uint32_t waiting;    /* for the trigger; nothing is stopped */
 	_Atomic uint64_t resumed_ns; /* 0 until the last thread was let go */
 	uint64_t stopped_ns;
+	struct hi_trigger_stop trigger;
 	uint32_t threads_in_allocator;
 	size_t capacity, n_threads;
 	struct hi_thread threads[];

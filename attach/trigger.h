@@ -9,7 +9,9 @@
  * From arm() on the first hit, by any thread of the target, sends that thread
  * HI_TRIGGER_SIGNAL, once. The signal is one that does nothing by default: a
  * tracer that is dead by then does no harm. A traced thread stops for it all
- * the same, before its next instruction (signal-delivery-stop).
+ * the same, before its next instruction (signal-delivery-stop). The signal is of
+ * the kernel (si_code SI_KERNEL, as bpf_send_signal_thread has it), which tells it
+ * from one of the program's own, and was_hit() is true before it can be seen.
  */
 #ifndef HI_ATTACH_TRIGGER_H
 #define HI_ATTACH_TRIGGER_H
@@ -27,6 +29,9 @@ struct hi_trigger_hit {
 	uint64_t time_ns; /* CLOCK_MONOTONIC of the hit; 0: not known */
 	uint64_t pc;	  /* of the probed instruction; 0: not known */
 	pid_t tid;	  /* in our pid namespace; 0: not known */
+	/* No signal was sent, for the thread blocks it (it would stay pending, and
+	 * come to the program one day): where the probe can see that. */
+	bool unsent;
 };
 
 struct hi_trigger;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What /proc says of one thread. All of it may be of yesterday when it is read. */
+#ifndef HI_ATTACH_THREAD_STAT_H
+#define HI_ATTACH_THREAD_STAT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* State letter of a thread, 0 if there is none. */
+char hi_thread_state(pid_t pid, pid_t tid);
+/* Processor that it runs on, or ran on last; -1 unknown. */
+int hi_thread_cpu(pid_t pid, pid_t tid);
+/* comm of a thread, "" if unknown. */
+void hi_thread_name(pid_t pid, pid_t tid, char name[16]);
+/* Who traces it; 0: nobody, or there is no such thread. */
+pid_t hi_thread_tracer(pid_t pid, pid_t tid);
+/* On its way out, not yet a zombie; or there is none. */
+bool hi_thread_is_exiting(pid_t pid, pid_t tid);
+
+#endif

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Note [While we wait]
+ *
+ * A seized thread runs as ever. It stops, and waits for us, before each signal that
+ * it takes, when it makes a thread, for a group stop and for an exec; we look at
+ * each of these with WNOWAIT (Note [Stops are looked at, not consumed]) and let it
+ * go on, so that whatever kills us the kernel goes on in our place. As a thread that
+ * was let go on is not reported again, waiting for any works here.
+ *
+ * A signal interrupts system calls of a traced thread that it would not have
+ * interrupted otherwise, one that is ignored; so these are made to start anew as at
+ * a stop (restart.c).
+ *
+ * Nothing is stopped to end the wait without a hit: the kernel lets running
+ * threads of a dead tracer go without touching them.
+ *
+ * Note [Whose signal is it]
+ *
+ * The trigger's signal goes to one thread, once, and is of the kernel. The program
+ * may send the same one (Go does, to preempt), and sockets too. Only the first to the
+ * thread that hit is taken away. If that one is the program's own, ours was merged
+ * into it (an ordinary signal is pending only once): it is handed on, and the thread
+ * stands at its handler, called from the probe.
+ *
+ * A thread that blocks the signal does not stop for it. It keeps it pending if the
+ * probe could not tell (struct hi_trigger_hit, unsent); to take it out of there, its
+ * signal mask would have to be changed, and stay changed if we died. To a program
+ * without a handler for it nothing ever comes of it.
+ */
+#include "attach/wait.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attach/clock.h"
+#include "attach/freezer.h"
+#include "attach/restart.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+
+#define EVENT_OF(status) ((status) >> 8)
+#define WHAT (WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL)
+#define SIGNAL_GRACE_NS 2000000u /* for the signal to arrive after its hit */
+#define BATCH 256		 /* stops looked at before the clock is */
+#define SWEEP_SHARE 8
+#define CHEAP_NS 20000u
+#define LAND_TRIES 8
+
+enum fd { FD_SIGNAL, FD_INSPECTOR, FD_TRIGGER, N_FDS };
+
+struct waiting {
+	const struct hi_wait *wait;
+	struct hi_tracees *all;
+	struct hi_trigger *trigger;
+	struct hi_trigger_stop *stop;
+	struct hi_error *err;
+	enum hi_status status; /* not HI_OK: over */
+	bool is_over;	       /* there was a hit, and it was acted on */
+	bool knows_hit;	       /* stop->hit is filled */
+	struct pollfd fds[N_FDS];
+	uint64_t armed_ns, end_ns, near_ns, beat_ns;
+	uint64_t may_sweep_ns; /* not earlier */
+	bool sweep_is_due;
+};
+
+unsigned long hi_wait_ptrace_options(void)
+{
+	return PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC;
+}
+
+/* ---- the hit ---- */
+
+static bool ask_trigger(struct waiting *w)
+{
+	if (!w->knows_hit && w->trigger->ops->was_hit(w->trigger, &w->stop->hit)) {
+		w->knows_hit = true;
+		w->all->signal_tid = w->stop->hit.tid ? w->stop->hit.tid : -1;
+		if (w->stop->hit.unsent || w->trigger->near_only)
+			w->all->signal_tid = 0;
+	}
+	return w->knows_hit;
+}
+
+/* Tells all to stop. */
+static void end_wait(struct waiting *w, enum hi_trigger_landing landing)
+{
+	struct hi_trigger_hit *hit = &w->stop->hit;
+	uint64_t now_ns = hi_clock_ns();
+
+	hi_tracees_interrupt(w->all);
+	w->trigger->ops->disarm(w->trigger);
+	if (hit->time_ns < w->armed_ns || hit->time_ns > now_ns)
+		hit->time_ns = now_ns;
+	w->stop->landing = landing;
+	w->stop->waited_ns = hit->time_ns - w->armed_ns;
+	w->is_over = true;
+}
+
+/* The thread stands before sig: because of the hit? */
+static bool is_hit_by(struct waiting *w, pid_t tid, int *sig)
+{
+	if (*sig != HI_TRIGGER_SIGNAL || !ask_trigger(w) || !w->all->signal_tid)
+		return false;
+	if (hi_tracees_is_triggers(w->all, tid, *sig))
+		*sig = 0;
+	else if (w->all->signal_tid == tid)
+		w->all->signal_tid = 0; /* merged into one of the program's own */
+	else
+		return false;
+	return true;
+}
+
+/* ---- stops ---- */
+
+/* Ours was not asked for: what it interrupted goes on as if nothing had been. */
+static void mend_call(pid_t tid)
+{
+	struct user_regs_struct regs;
+
+	if (ptrace(PTRACE_GETREGS, tid, 0, &regs) == 0)
+		(void)hi_restart_arrange(tid, &regs);
+}
+
+static void hand_on(struct waiting *w, struct hi_tracee *tracee, int sig)
+{
+	pid_t tid = tracee->tid;
+	bool is_hit = is_hit_by(w, tid, &sig);
+
+	if (sig != SIGSTOP) /* which would have interrupted it */
+		mend_call(tid);
+	if (is_hit) {
+		tracee->is_at_probe = true;
+		(void)ptrace(PTRACE_INTERRUPT, tid, 0, 0);
+	}
+	(void)ptrace(PTRACE_CONT, tid, 0, sig);
+	if (is_hit)
+		end_wait(w, HI_LANDING_AT);
+}
+
+static void on_stop(struct waiting *w, pid_t tid, int stop)
+{
+	struct hi_tracee *tracee = hi_tracees_adopt(w->all, tid);
+	int sig = stop & 0xff;
+
+	if (!tracee) {
+		(void)ptrace(PTRACE_DETACH, tid, 0, 0); /* Note [Born traced] */
+		return;
+	}
+	switch (EVENT_OF(stop)) {
+	case 0:
+		hand_on(w, tracee, sig);
+		return;
+	case PTRACE_EVENT_STOP:
+		if (sig == SIGTRAP) {
+			/* A birth, or SIGCONT, which wakes all that are traced. */
+			if (tracee->state == HI_TRACEE_RUNNING)
+				mend_call(tid);
+			break;
+		}
+		(void)ptrace(PTRACE_LISTEN, tid, 0, 0);
+		tracee->state = HI_TRACEE_GROUP_STOPPED;
+		return;
+	case PTRACE_EVENT_EXEC:
+		w->status = hi_fail(w->err, HI_GONE, 0,
+				    "process %d: it has started another program (exec)",
+				    (int)w->all->pid);
+		break;
+	case PTRACE_EVENT_CLONE:
+		hi_tracees_welcome(w->all, tid);
+		break;
+	default:
+		break;
+	}
+	(void)ptrace(PTRACE_CONT, tid, 0, 0);
+	tracee->state = HI_TRACEE_RUNNING;
+}
+
+static void say_exited(struct waiting *w)
+{
+	w->status =
+		hi_fail(w->err, HI_GONE, 0, "process %d: it has exited while we waited",
+			(int)w->all->pid);
+}
+
+/* The leader's end is reported when it is the last. */
+static void on_death(struct waiting *w, const siginfo_t *info)
+{
+	struct hi_tracee *tracee = hi_tracees_find(w->all, info->si_pid);
+
+	hi_tracee_reap(info->si_pid);
+	if (tracee)
+		tracee->state = HI_TRACEE_DEAD;
+	if (info->si_pid != w->all->pid)
+		return;
+	if (info->si_code == CLD_EXITED)
+		w->status = hi_fail(w->err, HI_GONE, 0,
+				    "process %d: it has exited (status %d) while we "
+				    "waited",
+				    (int)w->all->pid, info->si_status);
+	else
+		w->status = hi_fail(w->err, HI_GONE, 0,
+				    "process %d: it was killed (signal %d) while we "
+				    "waited",
+				    (int)w->all->pid, info->si_status);
+}
+
+static bool goes_on(const struct waiting *w)
+{
+	return w->status == HI_OK && !w->is_over;
+}
+
+/* Looks at one; false if there is none. */
+static bool look(struct waiting *w, idtype_t kind, pid_t tid)
+{
+	siginfo_t info = {};
+
+	if (waitid(kind, (id_t)tid, &info, WHAT) < 0) {
+		if (errno == ECHILD && kind == P_ALL)
+			say_exited(w);
+		return false;
+	}
+	if (!info.si_pid)
+		return false;
+	if (info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED)
+		on_stop(w, info.si_pid, info.si_status);
+	else
+		on_death(w, &info);
+	return true;
+}
+
+/*
+ * All of them, in the kernel's order: one that takes signal after signal would
+ * always come first, so after a batch each has its turn. To find none takes time for
+ * each thread that there is: where that is long, it is done for a share of it only.
+ */
+static void sweep(struct waiting *w)
+{
+	uint64_t start_ns, cost_ns;
+	bool found;
+	int n = 0;
+
+	do {
+		start_ns = hi_clock_ns();
+		found = look(w, P_ALL, 0);
+	} while (found && goes_on(w) && ++n < BATCH);
+	for (size_t i = 0; n == BATCH && i < w->all->count && goes_on(w); i++)
+		if (w->all->items[i].state != HI_TRACEE_DEAD)
+			(void)look(w, P_PID, w->all->items[i].tid);
+	cost_ns = hi_clock_ns() - start_ns;
+	w->may_sweep_ns = cost_ns < CHEAP_NS ? 0 : start_ns + SWEEP_SHARE * cost_ns;
+	w->sweep_is_due = n == BATCH;
+}
+
+/*
+ * The kernel tells of a stop by SIGCHLD, and of several at once by one: so first the
+ * thread that it names, then all.
+ */
+static void take_notices(struct waiting *w)
+{
+	struct signalfd_siginfo notice;
+
+	while (read(w->fds[FD_SIGNAL].fd, &notice, sizeof(notice)) == sizeof(notice)) {
+		w->sweep_is_due = true;
+		if (goes_on(w) && notice.ssi_pid)
+			(void)look(w, P_PID, (pid_t)notice.ssi_pid);
+	}
+}
+
+/* ---- the loop ---- */
+
+static bool is_group_stopped(const struct hi_tracees *all)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		if (all->items[i].state == HI_TRACEE_RUNNING)
+			return false;
+		n += all->items[i].state == HI_TRACEE_GROUP_STOPPED;
+	}
+	return n > 0;
+}
+
+static void check_end(struct waiting *w, uint64_t now_ns)
+{
+	char duration[24], why[300];
+
+	if (!w->end_ns || now_ns < w->end_ns)
+		return;
+	w->trigger->ops->disarm(w->trigger);
+	w->end_ns = 0;
+	if (ask_trigger(w))
+		return; /* at the last moment */
+	if (is_group_stopped(w->all))
+		snprintf(why, sizeof(why), "; it is stopped (SIGSTOP or the like)");
+	else
+		hi_freezer_explain(w->all->pid, why, sizeof(why));
+	w->status = hi_fail(w->err, HI_TIMEOUT, 0,
+			    "process %d: the safepoint was not reached within %s%s",
+			    (int)w->all->pid,
+			    hi_text_duration(duration, w->wait->timeout_ns), why);
+}
+
+/* A hit for which no thread has stopped: it blocks the signal, or never gets one. */
+static void check_hit(struct waiting *w, uint64_t now_ns)
+{
+	if (!ask_trigger(w))
+		return;
+	w->fds[FD_TRIGGER].fd = -1; /* it has told us what it can */
+	if (!w->near_ns)
+		w->near_ns = now_ns + SIGNAL_GRACE_NS;
+	if (!w->all->signal_tid || now_ns >= w->near_ns)
+		end_wait(w, HI_LANDING_NEAR);
+}
+
+static void check_clock(struct waiting *w)
+{
+	uint64_t now_ns = hi_clock_ns();
+
+	if (now_ns >= w->beat_ns) {
+		w->wait->beat(w->wait->arg);
+		w->beat_ns = now_ns + w->wait->beat_ns;
+	}
+	if (w->sweep_is_due && now_ns >= w->may_sweep_ns)
+		sweep(w);
+	if (goes_on(w))
+		check_end(w, now_ns);
+	if (goes_on(w))
+		check_hit(w, now_ns);
+	/* A target that makes threads for days. */
+	if (w->all->count > w->all->capacity / 4 * 3)
+		hi_tracees_compact(w->all);
+}
+
+static void earlier(uint64_t *at_ns, uint64_t other_ns)
+{
+	if (other_ns && other_ns < *at_ns)
+		*at_ns = other_ns;
+}
+
+/* Sleeps until something happens, or is due. */
+static void rest(struct waiting *w)
+{
+	uint64_t now_ns = hi_clock_ns(), at_ns = w->beat_ns;
+	struct timespec ts;
+
+	earlier(&at_ns, w->end_ns);
+	earlier(&at_ns, w->near_ns);
+	if (w->sweep_is_due)
+		at_ns = w->may_sweep_ns < at_ns ? w->may_sweep_ns : at_ns;
+	ts = hi_timespec(at_ns > now_ns ? at_ns - now_ns : 0);
+	if (ppoll(w->fds, N_FDS, &ts, NULL) <= 0)
+		return;
+	if (w->fds[FD_INSPECTOR].revents)
+		w->status =
+			hi_fail(w->err, HI_OS, 0, "process %d: the inspector has ended",
+				(int)w->all->pid);
+	if (w->fds[FD_SIGNAL].revents)
+		take_notices(w);
+}
+
+/* Probes that are made thread by thread take their time: signals go on meanwhile. */
+static void tell_trigger(struct waiting *w)
+{
+	for (size_t i = 0; i < w->all->count && goes_on(w); i++) {
+		if (w->all->items[i].state == HI_TRACEE_DEAD)
+			continue;
+		if (w->trigger->ops->add_thread)
+			w->trigger->ops->add_thread(w->trigger, w->all->items[i].tid);
+		take_notices(w);
+		check_clock(w);
+	}
+}
+
+/* SIGCHLD comes as something to read; only now does it tell of stops as well. */
+static int watch_children(bool on, const struct sigaction *other,
+			  struct sigaction *before)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	(void)sigprocmask(on ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+	(void)sigaction(SIGCHLD, other, before);
+	return on ? signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC) : -1;
+}
+
+static void run(struct waiting *w)
+{
+	w->sweep_is_due = true; /* what happened before we watched */
+	tell_trigger(w);
+	w->armed_ns = hi_clock_ns();
+	if (w->wait->timeout_ns)
+		w->end_ns = w->armed_ns + w->wait->timeout_ns;
+	if (goes_on(w))
+		w->trigger->ops->arm(w->trigger);
+	while (goes_on(w)) {
+		check_clock(w);
+		if (goes_on(w))
+			rest(w);
+	}
+	if (w->status != HI_OK)
+		w->trigger->ops->disarm(w->trigger);
+}
+
+enum hi_status hi_wait_for_hit(const struct hi_wait *wait, struct hi_trigger_stop *ret,
+			       struct hi_error *err)
+{
+	struct sigaction told = {.sa_handler = SIG_DFL}, before;
+	HI_GUARD(close) int notices = watch_children(true, &told, &before);
+	struct waiting w = {
+		.wait = wait,
+		.all = wait->tracees,
+		.trigger = wait->trigger,
+		.stop = ret,
+		.err = err,
+		.fds = {[FD_SIGNAL] = {.fd = notices, .events = POLLIN},
+			[FD_INSPECTOR] = {.fd = wait->inspector, .events = POLLIN},
+			[FD_TRIGGER] = {.fd = wait->trigger->poll_fd, .events = POLLIN}},
+	};
+
+	*ret = (struct hi_trigger_stop){};
+	if (notices < 0)
+		w.status = hi_fail_errno(err, "watch the threads: signalfd");
+	if (goes_on(&w))
+		run(&w);
+	(void)watch_children(false, &before, NULL);
+	return w.status;
+}
+
+/* ---- afterwards ---- */
+
+/* Field "SigPnd" or "SigBlk" of a thread, and in it the trigger's signal. */
+static bool has_signal(const struct hi_tracees *all, pid_t tid, const char *key)
+{
+	char path[64], line[128];
+	unsigned long long set = 0;
+	size_t n = strlen(key);
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)all->pid, (int)tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	while (fgets(line, sizeof(line), file))
+		if (strncmp(line, key, n) == 0 && line[n] == ':')
+			set = strtoull(line + n + 1, NULL, 16);
+	fclose(file);
+	return set >> (HI_TRIGGER_SIGNAL - 1) & 1;
+}
+
+/*
+ * A thread with a pending signal that it does not block has not left the kernel
+ * since it was sent: it is at the probe still. Let go on, it stops before the signal.
+ */
+enum hi_status hi_wait_land(struct hi_tracees *all, struct hi_trigger_stop *stop,
+			    struct hi_error *err)
+{
+	pid_t tid = all->signal_tid;
+	struct hi_tracee *tracee = tid > 0 ? hi_tracees_find(all, tid) : NULL;
+	enum hi_status status = HI_OK;
+
+	for (int i = 0; tracee && status == HI_OK && i < LAND_TRIES; i++) {
+		if (!all->signal_tid || tracee->state != HI_TRACEE_STOPPED ||
+		    !has_signal(all, tid, "SigPnd") || has_signal(all, tid, "SigBlk"))
+			break;
+		hi_tracee_continue(tracee);
+		status = hi_tracee_await(all, tracee, err);
+		if (i == 0 && !all->signal_tid) {
+			stop->landing = HI_LANDING_AT;
+			tracee->is_at_probe = true;
+		}
+	}
+	return status;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tracer waits for a trigger while the target runs. Only the tracer process
+ * uses this.
+ */
+#ifndef HI_ATTACH_WAIT_H
+#define HI_ATTACH_WAIT_H
+
+#include "attach/stop.h"
+#include "attach/tracees.h"
+
+/* With these the threads must have been seized (hi_tracees_seize). */
+unsigned long hi_wait_ptrace_options(void);
+
+struct hi_wait {
+	struct hi_tracees *tracees;
+	struct hi_trigger *trigger;
+	uint64_t timeout_ns; /* 0: for ever */
+	int inspector;	     /* its socket: the wait is over when it closes */
+	uint64_t beat_ns;    /* beat is called at least so often */
+	void (*beat)(void *arg);
+	void *arg;
+};
+
+/*
+ * All threads are seized and run. Arms the trigger, waits for the hit and disarms
+ * it. On success the thread that hit is about to stand, at the probe if the landing
+ * is AT, and all others have been told to stop: hi_tracees_stop brings them there,
+ * and hi_wait_land comes next. Otherwise nothing was stopped; to let the target
+ * go, end this process: HI_TIMEOUT, HI_GONE (it has exited or exec'ed), HI_OS (the
+ * inspector has ended, or nothing could be watched).
+ */
+enum hi_status hi_wait_for_hit(const struct hi_wait *wait, struct hi_trigger_stop *ret,
+			       struct hi_error *err);
+/*
+ * All threads stand for the first time after the hit: marks the one that is at the
+ * probe, and takes away the signal where it is still on its way. The landing may
+ * turn out to be AT.
+ */
+enum hi_status hi_wait_land(struct hi_tracees *all, struct hi_trigger_stop *stop,
+			    struct hi_error *err);
+
+#endif
