@@ -9,6 +9,7 @@ pkg_check_modules(ELF REQUIRED IMPORTED_TARGET libelf)
 pkg_check_modules(CAPSTONE REQUIRED IMPORTED_TARGET capstone)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(BPF REQUIRED IMPORTED_TARGET libbpf)
 
 add_library(hi_flags INTERFACE)
 target_include_directories(hi_flags INTERFACE ${PROJECT_SOURCE_DIR})

@@ -33,6 +33,9 @@ struct hi_safepoint {
  * what was expected and where. `every:N` is set by hi_safepoint_parse_every. */
 enum hi_status hi_safepoint_parse(const char *text, struct hi_safepoint *ret,
 				  struct hi_error *err);
+/* "every:N" or "N". */
+enum hi_status hi_safepoint_parse_every(const char *text, struct hi_safepoint *safepoint,
+					struct hi_error *err);
 
 /* One place of a safepoint in the target (a line, an inlined USDT probe and a
  * C++ constructor may have several). */

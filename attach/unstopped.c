@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "attach/unstopped.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/image_internal.h"
+#include "attach/target_internal.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+enum { MAX_FILES = 1 << 14 };
+
+HI_DEFINE_GUARD(struct hi_image *, hi_image_destroy)
+
+struct running {
+	struct hi_memory memory;
+	int fd; /* /proc/PID/mem */
+};
+
+static enum hi_status running_read(struct hi_memory *memory, uint64_t addr, void *buf,
+				   size_t size, struct hi_error *err)
+{
+	struct running *running = (struct running *)memory;
+	size_t done = 0;
+
+	if (addr > INT64_MAX)
+		return hi_fail(err, HI_FAULT, addr, "not readable");
+	while (done < size) {
+		ssize_t n = pread(running->fd, (char *)buf + done, size - done,
+				  (off_t)(addr + done));
+
+		if (n <= 0)
+			return hi_fail(err, HI_FAULT, addr + done, "not readable");
+		done += (size_t)n;
+	}
+	return HI_OK;
+}
+
+static void running_destroy(struct hi_memory *memory)
+{
+	struct running *running = (struct running *)memory;
+
+	if (running->fd >= 0)
+		close(running->fd);
+	free(running);
+}
+
+static const struct hi_memory_ops running_ops = {
+	.name = "running process",
+	.read = running_read,
+	.destroy = running_destroy,
+};
+
+/* One descriptor for each file that holds mapped code. */
+static enum hi_status add_files(struct hi_image *image, const struct hi_target *target,
+				struct hi_error *err)
+{
+	struct hi_image_files *files = &image->priv->files;
+
+	for (size_t i = 0; i < target->n_mappings && files->count < MAX_FILES; i++) {
+		const struct hi_mapping *m = &target->mappings[i];
+		struct hi_image_file file = {m->dev_major, m->dev_minor, m->inode, -1};
+		enum hi_status status;
+
+		if (m->kind != HI_MAPPING_FILE || !(m->prot & HI_PROT_EXEC) ||
+		    hi_image_files_find(files, m))
+			continue;
+		status = hi_target_open_file(target, m, &file.fd, err);
+		if (status != HI_OK && status != HI_NOT_FOUND)
+			return status;
+		if (!hi_vector_push(files, file)) {
+			if (file.fd >= 0)
+				close(file.fd);
+			return hi_fail_memory(err, "mapped files");
+		}
+	}
+	return HI_OK;
+}
+
+static enum hi_status fill(struct hi_image *image, const struct hi_target *target,
+			   struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; i < target->n_mappings && status == HI_OK; i++)
+		status = hi_image_add_mapping(image, &target->mappings[i], err);
+	if (status == HI_OK)
+		status = add_files(image, target, err);
+	if (status != HI_OK)
+		return status;
+	free(image->exe);
+	image->exe = hi_strdup(target->exe ? target->exe : "");
+	image->pid = target->pid;
+	if (target->other_mount_ns && target->priv->root_fd >= 0)
+		image->priv->root_fd = fcntl(target->priv->root_fd, F_DUPFD_CLOEXEC, 3);
+	return image->exe ? HI_OK : hi_fail_memory(err, "image");
+}
+
+enum hi_status hi_image_unstopped(const struct hi_target *target, struct hi_image **ret,
+				  struct hi_error *err)
+{
+	HI_GUARD(hi_image_destroy) struct hi_image *image = NULL;
+	struct running *running = hi_calloc(1, sizeof(*running));
+	enum hi_status status;
+
+	if (!running)
+		return hi_fail_memory(err, "image");
+	running->memory.ops = &running_ops;
+	running->fd = hi_proc_open(target->priv->proc_pid, "mem");
+	status = hi_image_create(&running->memory, HI_SNAPSHOT_MOCK, &image, err);
+	if (status == HI_OK)
+		status = fill(image, target, err);
+	if (status == HI_OK)
+		*ret = hi_take(image);
+	return status;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "decode/debuginfo/functions.h"
+#include "decode/debuginfo/modules_internal.h"
+
+enum hi_status hi_module_each_symbol(struct hi_module *module, hi_function_symbol_fn *fn,
+				     void *arg, struct hi_error *err)
+{
+	const struct hi_symbols *symbols = hi_module_symbols(module);
+
+	if (!symbols)
+		return hi_fail_memory(err, "symbols");
+	for (size_t i = 0; i < symbols->all.count; i++) {
+		const struct hi_symbol *s = &symbols->all.items[i];
+		struct hi_function_symbol symbol = {
+			.name = s->name,
+			.addr = s->addr,
+			.size = s->size,
+			.is_ifunc = s->type == STT_GNU_IFUNC,
+			.is_code = s->type == STT_FUNC || s->type == STT_GNU_IFUNC,
+		};
+
+		if (!fn(&symbol, arg))
+			break;
+	}
+	return HI_OK;
+}
+
+uint64_t hi_module_next_symbol(struct hi_module *module, uint64_t addr)
+{
+	const struct hi_symbols *symbols = hi_module_symbols(module);
+	size_t low = 0, high = symbols ? symbols->all.count : 0;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (symbols->all.items[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return symbols && low < symbols->all.count ? symbols->all.items[low].addr
+						   : UINT64_MAX;
+}

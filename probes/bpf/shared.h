@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
+/*
+ * What the BPF program of a probe and its loader share, in memory that both map.
+ * Fixed layout; the loader writes all but what a hit says.
+ */
+#ifndef HI_PROBES_BPF_SHARED_H
+#define HI_PROBES_BPF_SHARED_H
+
+#include <linux/types.h>
+
+enum {
+	HI_BPF_TERMS = 8,     /* of a condition, joined by && */
+	HI_BPF_LOADS = 4,     /* a->b->c->d */
+	HI_BPF_HIT_SLOTS = 8, /* counters of a place, by cpu: a cache line each */
+	HI_BPF_NO_REGISTER = 7,
+};
+
+enum hi_bpf_operator {
+	HI_BPF_EQUAL,
+	HI_BPF_UNEQUAL,
+	HI_BPF_LESS,
+	HI_BPF_LESS_EQUAL,
+	HI_BPF_GREATER,
+	HI_BPF_GREATER_EQUAL,
+};
+
+/*
+ * value = `start`, or the n-th argument register; then n_loads times: what is at
+ * value + offset[i], 8 bytes, `size` bytes at the last. Compared with `number`.
+ */
+struct hi_bpf_term {
+	__u64 start;
+	__s64 offset[HI_BPF_LOADS];
+	__s64 number;
+	__u8 argument; /* 0 … 5; HI_BPF_NO_REGISTER: start */
+	__u8 n_loads, size, is_signed;
+	__u32 op;
+};
+
+enum hi_bpf_armed { HI_BPF_OFF, HI_BPF_ARMED, HI_BPF_TAKEN };
+
+struct hi_bpf_shared {
+	__u32 armed;   /* OFF or ARMED by the loader; TAKEN by the winning hit */
+	__u32 was_hit; /* 1 when what follows is written */
+	__u64 hit_time, hit_pc;
+	__u32 hit_tid, hit_place;
+	__u64 satisfied; /* hits that met the condition since the arming */
+	__u64 every;	 /* the hit that counts, from 1 */
+	/* The process: its id in the initial namespace, or, ns_inode not 0, in that. */
+	__u64 ns_device, ns_inode;
+	__u32 tgid;
+	__u32 signal;
+	__u32 n_terms;
+	__u32 unused;
+	struct hi_bpf_term terms[HI_BPF_TERMS];
+};
+
+/* A map of its own: index place * HI_BPF_HIT_SLOTS + cpu % HI_BPF_HIT_SLOTS. */
+struct hi_bpf_hits {
+	__u64 count;
+	__u64 unused[7];
+};
+
+#endif

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A probe by BPF: bpf/probe.bpf.c on an uprobe for each place. The arming, what a hit
+ * says and the counters are in memory that the program, this process and the tracer
+ * that is forked from it all map. One descriptor a place keeps everything alive: the
+ * link, which holds the event and the program; the program holds the maps.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "probes/bpf/shared.h"
+#include "probes/probe_internal.h"
+
+extern const unsigned char hi_bpf_probe_start[], hi_bpf_probe_end[];
+
+enum {
+	INITIAL_PID_NS = 0xEFFFFFFC, /* its inode: PROC_PID_INIT_INO of linux/proc_ns.h */
+	TASKS_MAX = 1 << 16,
+	PAGE = 4096,
+};
+
+struct bpf_probe {
+	struct hi_probe probe;
+	struct bpf_object *object;
+	struct hi_bpf_shared *shared;
+	struct hi_bpf_hits *hits;
+	unsigned long *ring_read;	   /* our position in the ring of events */
+	const unsigned long *ring_written; /* the program's */
+	size_t shared_size, hits_size;
+	pid_t pid;
+	bool foreign_tids; /* what the program says is not in our namespace */
+	size_t n_links;
+	int links[];
+};
+
+HI_DEFINE_GUARD(DIR *, closedir)
+
+static struct bpf_probe *of_trigger(struct hi_trigger *trigger)
+{
+	return (struct bpf_probe *)trigger;
+}
+
+/* ---- in the tracer ---- */
+
+static size_t bpf_fds(struct hi_trigger *trigger, int *fds, size_t max)
+{
+	struct bpf_probe *probe = of_trigger(trigger);
+	size_t n = 0;
+
+	if (n < max)
+		fds[n++] = trigger->poll_fd;
+	for (size_t i = 0; i < probe->n_links && n < max; i++)
+		fds[n++] = probe->links[i];
+	return n;
+}
+
+static void bpf_disarm(struct hi_trigger *trigger)
+{
+	__atomic_store_n(&of_trigger(trigger)->shared->armed, HI_BPF_OFF,
+			 __ATOMIC_SEQ_CST);
+}
+
+static void bpf_arm(struct hi_trigger *trigger)
+{
+	struct bpf_probe *probe = of_trigger(trigger);
+	struct hi_bpf_shared *shared = probe->shared;
+
+	bpf_disarm(trigger);
+	shared->satisfied = 0;
+	__atomic_store_n(&shared->was_hit, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(probe->ring_read,
+			 __atomic_load_n(probe->ring_written, __ATOMIC_ACQUIRE),
+			 __ATOMIC_RELEASE);
+	__atomic_store_n(&shared->armed, HI_BPF_ARMED, __ATOMIC_SEQ_CST);
+}
+
+/* The thread of ours whose id in its own namespace is tid; 0: none. */
+static pid_t find_tid(pid_t pid, pid_t tid)
+{
+	HI_GUARD(closedir) DIR *dir = NULL;
+	struct dirent *entry;
+	char path[96], line[256];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	for (int i = 0; dir && i < TASKS_MAX && (entry = readdir(dir)); i++) {
+		HI_GUARD(fclose) FILE *file = NULL;
+
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/status", (int)pid,
+			 entry->d_name);
+		file = fopen(path, "re");
+		while (file && fgets(line, sizeof(line), file)) {
+			const char *last = strrchr(line, '\t');
+
+			if (strncmp(line, "NSpid:", 6) == 0 && last && atoi(last) == tid)
+				return (pid_t)atoi(entry->d_name);
+		}
+	}
+	return 0;
+}
+
+static bool bpf_was_hit(struct hi_trigger *trigger, struct hi_trigger_hit *ret)
+{
+	const struct bpf_probe *probe = of_trigger(trigger);
+	const struct hi_bpf_shared *shared = probe->shared;
+
+	if (!__atomic_load_n(&shared->was_hit, __ATOMIC_ACQUIRE))
+		return false;
+	ret->time_ns = shared->hit_time;
+	ret->pc = shared->hit_pc;
+	ret->tid = (pid_t)shared->hit_tid;
+	if (probe->foreign_tids)
+		ret->tid = find_tid(probe->pid, ret->tid);
+	return true;
+}
+
+static const struct hi_trigger_ops bpf_ops = {
+	.fds = bpf_fds,
+	.arm = bpf_arm,
+	.disarm = bpf_disarm,
+	.was_hit = bpf_was_hit,
+};
+
+/* ---- in the inspector ---- */
+
+static uint64_t bpf_hits(const struct hi_probe *base, size_t place)
+{
+	const struct bpf_probe *probe = (const struct bpf_probe *)base;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < HI_BPF_HIT_SLOTS; i++)
+		sum += __atomic_load_n(&probe->hits[place * HI_BPF_HIT_SLOTS + i].count,
+				       __ATOMIC_RELAXED);
+	return sum;
+}
+
+static void unmap(const void *memory, size_t size)
+{
+	if (memory && memory != MAP_FAILED)
+		munmap((void *)(uintptr_t)memory, size);
+}
+
+static void bpf_close(struct hi_probe *base)
+{
+	struct bpf_probe *probe = (struct bpf_probe *)base;
+
+	for (size_t i = 0; i < probe->n_links; i++)
+		close(probe->links[i]);
+	unmap(probe->shared, probe->shared_size);
+	unmap(probe->hits, probe->hits_size);
+	unmap(probe->ring_read, PAGE);
+	unmap(probe->ring_written, PAGE);
+	bpf_object__close(probe->object);
+	free(probe);
+}
+
+static int say_nothing(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level, (void)format, (void)args;
+	return 0;
+}
+
+static enum hi_status not_loaded(int error, struct hi_error *err)
+{
+	enum hi_status status;
+
+	/* EACCES is the verifier's. */
+	if (error != EPERM && error != ENOSYS)
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "this kernel does not take the BPF program: %s",
+			       strerror(error));
+	status = hi_fail(err, HI_CANNOT_ATTACH, 0,
+			 "BPF needs CAP_BPF and CAP_PERFMON: %s", strerror(error));
+	if (err)
+		err->os_errno = error;
+	return status;
+}
+
+static enum hi_status load(struct bpf_probe *probe, struct hi_error *err)
+{
+	struct bpf_map *hits;
+	int error;
+
+	libbpf_set_print(say_nothing);
+	probe->object = bpf_object__open_mem(
+		hi_bpf_probe_start, (size_t)(hi_bpf_probe_end - hi_bpf_probe_start),
+		NULL);
+	if (!probe->object)
+		return not_loaded(errno, err);
+	hits = bpf_object__find_map_by_name(probe->object, "hits_map");
+	error = bpf_map__set_max_entries(
+		hits, (unsigned)(probe->probe.n_places * HI_BPF_HIT_SLOTS));
+	if (!error)
+		error = bpf_object__load(probe->object);
+	return error ? not_loaded(-error, err) : HI_OK;
+}
+
+static void *map_memory(struct bpf_probe *probe, const char *name, size_t size, int prot,
+			off_t offset)
+{
+	int fd = bpf_object__find_map_fd_by_name(probe->object, name);
+
+	return mmap(NULL, size, prot, MAP_SHARED, fd, offset);
+}
+
+static enum hi_status map_all(struct bpf_probe *probe, struct hi_error *err)
+{
+	const int both = PROT_READ | PROT_WRITE;
+
+	/* The kernel maps whole pages. */
+	probe->shared_size = (sizeof(struct hi_bpf_shared) + PAGE - 1) & ~(PAGE - 1ul);
+	probe->hits_size =
+		(probe->probe.n_places * HI_BPF_HIT_SLOTS * sizeof(struct hi_bpf_hits) +
+		 PAGE - 1) &
+		~(PAGE - 1ul);
+	probe->shared = map_memory(probe, "shared_map", probe->shared_size, both, 0);
+	probe->hits = map_memory(probe, "hits_map", probe->hits_size, PROT_READ, 0);
+	/* The first page of a ring is the reader's, the second the writer's. */
+	probe->ring_read = map_memory(probe, "events_map", PAGE, both, 0);
+	probe->ring_written = map_memory(probe, "events_map", PAGE, PROT_READ, PAGE);
+	if (probe->shared == MAP_FAILED || probe->hits == MAP_FAILED ||
+	    probe->ring_read == MAP_FAILED || probe->ring_written == MAP_FAILED)
+		return hi_fail_errno(err, "memory of a BPF program");
+	probe->probe.trigger.poll_fd =
+		bpf_object__find_map_fd_by_name(probe->object, "events_map");
+	return HI_OK;
+}
+
+/* The last number of "NStgid:"; pid where there is none. */
+static pid_t innermost_tgid(pid_t pid)
+{
+	HI_GUARD(fclose) FILE *file = NULL;
+	char path[64], line[256];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		const char *last = strrchr(line, '\t');
+
+		if (strncmp(line, "NStgid:", 7) == 0 && last)
+			return (pid_t)atoi(last);
+	}
+	return pid;
+}
+
+/*
+ * The program sees process ids of the initial namespace, or, if it asks for that, of
+ * the namespace that the hitting thread is in. In the initial one ours are the same;
+ * elsewhere the target is known by its id in its own.
+ */
+static enum hi_status say_process(struct bpf_probe *probe, struct hi_error *err)
+{
+	struct hi_bpf_shared *shared = probe->shared;
+	struct stat ours, theirs;
+	char path[64];
+
+	shared->tgid = (uint32_t)probe->pid;
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)probe->pid);
+	if (stat("/proc/self/ns/pid", &ours) != 0)
+		return hi_fail_errno(err, "/proc/self/ns/pid");
+	if (ours.st_ino == INITIAL_PID_NS)
+		return HI_OK;
+	if (stat(path, &theirs) != 0)
+		return hi_fail_errno(err, "%s", path);
+	shared->ns_device = theirs.st_dev;
+	shared->ns_inode = theirs.st_ino;
+	shared->tgid = (uint32_t)innermost_tgid(probe->pid);
+	probe->foreign_tids = theirs.st_ino != ours.st_ino;
+	return HI_OK;
+}
+
+/* A link of the program to the place's event; the event lives as long as the link. */
+static enum hi_status attach_place(struct bpf_probe *probe,
+				   const struct hi_target *target,
+				   const struct hi_probe_place *place,
+				   struct hi_error *err)
+{
+	struct bpf_program *program =
+		bpf_object__find_program_by_name(probe->object, "probe");
+	LIBBPF_OPTS(bpf_link_create_opts, options,
+		    .perf_event.bpf_cookie = probe->n_links);
+	struct perf_event_attr attr = {.sample_period = 1};
+	struct hi_uprobe uprobe = {.fd = -1};
+	HI_GUARD(close) int event = -1;
+	enum hi_status status = hi_uprobe_prepare(target, place, &uprobe, err);
+	int link;
+
+	if (status == HI_OK)
+		status = hi_uprobe_open(&uprobe, target, 0, &attr, &event, err);
+	hi_uprobe_release(&uprobe);
+	if (status != HI_OK)
+		return status;
+	link = bpf_link_create(bpf_program__fd(program), event, BPF_PERF_EVENT, &options);
+	if (link < 0)
+		return not_loaded(-link, err);
+	probe->links[probe->n_links++] = link;
+	return HI_OK;
+}
+
+static enum hi_status open_probe(struct bpf_probe *probe, const struct hi_target *target,
+				 const struct hi_safepoint *safepoint,
+				 const struct hi_probe_places *places,
+				 struct hi_error *err)
+{
+	enum hi_status status = load(probe, err);
+
+	if (status == HI_OK)
+		status = map_all(probe, err);
+	if (status == HI_OK)
+		status = say_process(probe, err);
+	if (status != HI_OK)
+		return status;
+	probe->shared->every = safepoint->every ? safepoint->every : 1;
+	probe->shared->signal = HI_TRIGGER_SIGNAL;
+	for (size_t i = 0; i < places->count && status == HI_OK; i++)
+		status = attach_place(probe, target, &places->items[i], err);
+	return status;
+}
+
+enum hi_status hi_bpf_probe_open(const struct hi_target *target,
+				 const struct hi_safepoint *safepoint,
+				 const struct hi_probe_places *places,
+				 struct hi_probe **ret, struct hi_error *err)
+{
+	struct bpf_probe *probe =
+		hi_calloc(1, sizeof(*probe) + places->count * sizeof(int));
+	enum hi_status status;
+
+	if (!probe)
+		return hi_fail_memory(err, "probe");
+	probe->probe = (struct hi_probe){
+		.trigger = {.ops = &bpf_ops, .poll_fd = -1},
+		.means = HI_PROBE_BPF,
+		.n_places = places->count,
+		.hits = bpf_hits,
+		.close = bpf_close,
+	};
+	probe->pid = target->pid;
+	status = open_probe(probe, target, safepoint, places, err);
+	if (status != HI_OK) {
+		bpf_close(&probe->probe);
+		return status;
+	}
+	*ret = &probe->probe;
+	return HI_OK;
+}

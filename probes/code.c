@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "probes/code.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/unstopped.h"
+#include "base/alloc.h"
+#include "probes/prologue.h"
+
+enum { FUNCTION_MAX = 1 << 20, INSTRUCTION_MAX = 15 };
+
+enum hi_status hi_target_code_open(const struct hi_target *target,
+				   struct hi_target_code **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_target_code_close)
+	struct hi_target_code *code = hi_calloc(1, sizeof(*code));
+	struct hi_modules_options options = {};
+	enum hi_status status;
+
+	if (!code)
+		return hi_fail_memory(err, "code of the target");
+	code->target = target;
+	status = hi_image_unstopped(target, &code->image, err);
+	if (status == HI_OK)
+		status = hi_modules_open(code->image, &options, &code->modules, err);
+	if (status == HI_OK)
+		*ret = hi_take(code);
+	return status;
+}
+
+enum hi_status hi_target_code_types(struct hi_target_code *code, struct hi_error *err)
+{
+	return code->types ? HI_OK : hi_types_open(code->modules, &code->types, err);
+}
+
+void hi_target_code_close(struct hi_target_code *code)
+{
+	if (!code)
+		return;
+	if (code->types)
+		hi_types_close(code->types);
+	if (code->modules)
+		hi_modules_close(code->modules);
+	hi_image_destroy(code->image);
+	free(code);
+}
+
+/* ---- a place ---- */
+
+/* The mapping of code at addr that has a file; false: none. */
+static bool find_mapping(const struct hi_target *target, uint64_t addr, size_t *ret)
+{
+	for (size_t i = 0; i < target->n_mappings; i++) {
+		const struct hi_mapping *m = &target->mappings[i];
+
+		if (addr < m->start || addr >= m->end)
+			continue;
+		*ret = i;
+		return m->kind == HI_MAPPING_FILE && (m->prot & HI_PROT_EXEC);
+	}
+	return false;
+}
+
+static void name_function(struct hi_target_code *code, struct hi_probe_place *place)
+{
+	uint64_t offset;
+	const char *symbol = hi_modules_symbol_at(code->modules, place->address, &offset);
+	char plain[512];
+
+	if (!symbol)
+		return;
+	place->into_function = offset;
+	snprintf(place->function, sizeof(place->function), "%.159s",
+		 hi_demangle(symbol, plain, sizeof(plain)) ? plain : symbol);
+}
+
+static enum hi_status add(struct hi_target_code *code, struct hi_place_list *places,
+			  uint64_t addr, const struct hi_prologue_place *at,
+			  uint64_t semaphore, struct hi_error *err)
+{
+	struct hi_probe_place place = {.address = addr, .semaphore = semaphore};
+	const struct hi_mapping *m;
+
+	for (size_t i = 0; i < places->count; i++)
+		if (places->items[i].address == addr)
+			return HI_OK;
+	if (!find_mapping(code->target, addr, &place.mapping))
+		return HI_OK;
+	if (places->count == HI_PLACES_MAX)
+		return hi_fail(err, HI_LIMIT, 0, "more than %d places: name a module",
+			       HI_PLACES_MAX);
+	m = &code->target->mappings[place.mapping];
+	place.file_offset = addr - m->start + m->file_offset;
+	place.single_stepped = at->single_stepped;
+	snprintf(place.instruction, sizeof(place.instruction), "%.63s", at->instruction);
+	name_function(code, &place);
+	if (!hi_vector_push(places, place))
+		return hi_fail_memory(err, "places");
+	return HI_OK;
+}
+
+/* As many of max bytes as the file has. */
+static size_t read_code(struct hi_target_code *code, uint64_t addr, void *buf, size_t max)
+{
+	struct hi_module *module = hi_modules_at(code->modules, addr);
+
+	while (module && max > 0) {
+		if (hi_module_read_file(module, addr, buf, max, NULL) == HI_OK)
+			return max;
+		max /= 2;
+	}
+	return 0;
+}
+
+enum hi_status hi_places_add_exact(struct hi_target_code *code,
+				   struct hi_place_list *places, uint64_t addr,
+				   uint64_t semaphore, struct hi_error *err)
+{
+	struct hi_prologue_place at;
+	uint8_t bytes[INSTRUCTION_MAX];
+	size_t n = read_code(code, addr, bytes, sizeof(bytes));
+
+	hi_prologue_look(bytes, n, addr, &at);
+	return add(code, places, addr, &at, semaphore, err);
+}
+
+enum hi_status hi_places_add_function(struct hi_target_code *code,
+				      struct hi_place_list *places, uint64_t entry,
+				      uint64_t size, unsigned kept, struct hi_error *err)
+{
+	HI_GUARD(free) uint8_t *bytes = NULL;
+	struct hi_prologue_place at;
+	struct hi_module *module = hi_modules_at(code->modules, entry);
+
+	if (!module)
+		return HI_OK;
+	if (size == 0 || size > FUNCTION_MAX)
+		return hi_places_add_exact(code, places, entry, 0, err);
+	bytes = hi_alloc(size);
+	if (!bytes)
+		return hi_fail_memory(err, "code of a function");
+	if (hi_module_read_file(module, entry, bytes, size, NULL) != HI_OK)
+		return hi_places_add_exact(code, places, entry, 0, err);
+	hi_prologue_choose(bytes, size, entry, kept, &at);
+	/* Another symbol in between is another way in. */
+	if (hi_module_next_symbol(module, entry) <= entry + at.offset)
+		hi_prologue_look(bytes, size, entry, &at);
+	return add(code, places, entry + at.offset, &at, 0, err);
+}
+
+/* ---- a safepoint ---- */
+
+enum hi_status hi_safepoint_find(const struct hi_target *target,
+				 const struct hi_safepoint *safepoint,
+				 struct hi_probe_places *ret, struct hi_error *err)
+{
+	HI_GUARD(hi_target_code_close) struct hi_target_code *code = NULL;
+	struct hi_place_list places = {};
+	enum hi_status status = hi_target_code_open(target, &code, err);
+
+	if (status == HI_OK)
+		status = hi_find_places(code, safepoint, &places, err);
+	if (status != HI_OK) {
+		hi_vector_free(&places);
+		return status;
+	}
+	*ret = (struct hi_probe_places){places.items, places.count};
+	return HI_OK;
+}

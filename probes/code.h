@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the files of this room share about a running target's code: its modules,
+ * opened once, places being collected, and the parts that find them.
+ */
+#ifndef HI_PROBES_CODE_H
+#define HI_PROBES_CODE_H
+
+#include "base/cleanup.h"
+#include "base/vector.h"
+#include "decode/debuginfo/functions.h"
+#include "probes/safepoint.h"
+
+enum { HI_PLACES_MAX = 64 }; /* of one safepoint */
+
+struct hi_target_code {
+	const struct hi_target *target;
+	struct hi_image *image;
+	struct hi_modules *modules;
+	struct hi_types *types; /* NULL until hi_target_code_types */
+};
+
+enum hi_status hi_target_code_open(const struct hi_target *target,
+				   struct hi_target_code **ret, struct hi_error *err);
+/* code->types, opened now if need be. */
+enum hi_status hi_target_code_types(struct hi_target_code *code, struct hi_error *err);
+void hi_target_code_close(struct hi_target_code *code);
+HI_DEFINE_GUARD(struct hi_target_code *, hi_target_code_close)
+
+struct hi_place_list HI_VECTOR(struct hi_probe_place);
+
+/* Adds the function at entry, at its cheapest place (prologue.h), once. HI_OK also
+ * where it is not in a file that is mapped as code: nothing is added. */
+enum hi_status hi_places_add_function(struct hi_target_code *code,
+				      struct hi_place_list *places, uint64_t entry,
+				      uint64_t size, unsigned kept, struct hi_error *err);
+/* Adds exactly this instruction, once. */
+enum hi_status hi_places_add_exact(struct hi_target_code *code,
+				   struct hi_place_list *places, uint64_t addr,
+				   uint64_t semaphore, struct hi_error *err);
+
+enum hi_status hi_find_places(struct hi_target_code *code,
+			      const struct hi_safepoint *safepoint,
+			      struct hi_place_list *places, struct hi_error *err);
+
+/* ---- what finds places; HI_NOT_FOUND says what there is instead ---- */
+
+enum hi_status hi_find_function(struct hi_target_code *code,
+				const struct hi_safepoint *safepoint, unsigned kept,
+				struct hi_place_list *places, struct hi_error *err);
+enum hi_status hi_find_usdt(struct hi_target_code *code,
+			    const struct hi_safepoint *safepoint,
+			    struct hi_place_list *places, struct hi_error *err);
+
+/* ---- names.c ---- */
+
+/* Is symbol (mangled or not) the function that a person calls name: itself, a clone of
+ * the whole of it (.isra, .constprop), or, demangled, with or without parameters. */
+bool hi_name_matches(const char *symbol, const char *name);
+/* The same for a name of a source language: "ns::f(int)" is f and ns::f(int). */
+bool hi_plain_name_matches(const char *plain, const char *name);
+bool hi_name_is_clone(const char *symbol);
+/* "libc", "libc.so.6" or the whole path. */
+bool hi_module_is_named(const struct hi_module *module, const char *name);
+
+/* The best few of many names for one that does not exist. */
+struct hi_near_names {
+	const char *wanted;
+	struct {
+		char text[96];
+		unsigned distance;
+	} best[3];
+	unsigned count;
+};
+void hi_near_names_offer(struct hi_near_names *near, const char *name);
+/* " (there is a, b, c)", or "". */
+void hi_near_names_text(const struct hi_near_names *near, char *out, size_t out_size);
+
+/* ---- usdt.c ---- */
+
+struct hi_usdt_note {
+	char provider[64], name[96]; /* hostile */
+	uint64_t addr;		     /* target address */
+	uint64_t semaphore;	     /* file offset; 0: none */
+};
+/* Every note of every module; false stops. */
+typedef bool hi_usdt_fn(const struct hi_usdt_note *note, void *arg);
+enum hi_status hi_usdt_each(struct hi_target_code *code, hi_usdt_fn *fn, void *arg,
+			    struct hi_error *err);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A probe without BPF: one perf event a thread and place. Each lets one hit through
+ * (PERF_EVENT_IOC_REFRESH) and signals its own thread (F_SETOWN_EX, F_SETSIG), by an
+ * interrupt that the processor sends itself before the thread is back in user space.
+ * Several threads may hit before the tracer disarms: each gets one signal then.
+ *
+ * The events' rings say who hit. A mapped ring is not inherited by a fork, so that the
+ * tracer maps them anew when it arms.
+ */
+#include <errno.h>
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/vector.h"
+#include "probes/probe_internal.h"
+
+enum { PAGE = 4096, RING_SIZE = 2 * PAGE, EVENTS_MAX = HI_TRIGGER_MAX_FDS - 128 };
+
+struct event {
+	pid_t tid;
+	int fd;
+	struct perf_event_mmap_page *ring; /* NULL: not mapped in this process */
+};
+
+struct perf_probe {
+	struct hi_probe probe;
+	const struct hi_target *target;
+	struct HI_VECTOR(struct event) events;
+	pid_t mapped_by;
+	bool armed, was_hit;
+	struct hi_trigger_hit hit;
+	struct hi_uprobe uprobes[]; /* n_places */
+};
+
+HI_DEFINE_GUARD(DIR *, closedir)
+
+static struct perf_probe *of_trigger(struct hi_trigger *trigger)
+{
+	return (struct perf_probe *)trigger;
+}
+
+static void map_ring(struct event *event)
+{
+	void *ring =
+		mmap(NULL, RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, event->fd, 0);
+
+	event->ring = ring == MAP_FAILED ? NULL : ring;
+}
+
+/* Of this event's hits the one that is in the ring; forgets it. */
+static bool read_ring(const struct event *event, struct hi_trigger_hit *ret)
+{
+	const struct {
+		struct perf_event_header header;
+		uint64_t ip;
+		uint32_t pid, tid;
+		uint64_t time;
+	} * record;
+	struct perf_event_mmap_page *ring = event->ring;
+	uint64_t head, tail;
+
+	if (!ring)
+		return false;
+	head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
+	tail = ring->data_tail;
+	if (head == tail)
+		return false;
+	record = (const void *)((const char *)ring + PAGE + tail % PAGE);
+	/* Only what fits before the ring's end: one hit at a time never wraps. */
+	if (head - tail >= sizeof(*record) && tail % PAGE + sizeof(*record) <= PAGE &&
+	    record->header.type == PERF_RECORD_SAMPLE)
+		*ret = (struct hi_trigger_hit){record->time, record->ip,
+					       (pid_t)record->tid};
+	else
+		*ret = (struct hi_trigger_hit){.tid = event->tid};
+	__atomic_store_n(&ring->data_tail, head, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* ---- events ---- */
+
+static bool signal_thread(int fd, pid_t tid)
+{
+	struct f_owner_ex owner = {F_OWNER_TID, tid};
+
+	return fcntl(fd, F_SETOWN_EX, &owner) == 0 &&
+	       fcntl(fd, F_SETSIG, HI_TRIGGER_SIGNAL) == 0 &&
+	       fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) == 0;
+}
+
+static enum hi_status add_event(struct perf_probe *probe, pid_t tid,
+				const struct hi_uprobe *uprobe, struct hi_error *err)
+{
+	struct perf_event_attr attr = {
+		.sample_period = 1,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.disabled = 1,
+		.wakeup_events = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+	struct epoll_event readable = {.events = EPOLLIN};
+	struct event event = {.tid = tid, .fd = -1};
+	enum hi_status status;
+
+	if (probe->events.count >= EVENTS_MAX)
+		return hi_fail(err, HI_LIMIT, 0,
+			       "too many threads for probes without BPF");
+	status = hi_uprobe_open(uprobe, probe->target, tid, &attr, &event.fd, err);
+	if (status != HI_OK)
+		return status;
+	map_ring(&event);
+	if (!event.ring || !signal_thread(event.fd, tid) ||
+	    epoll_ctl(probe->probe.trigger.poll_fd, EPOLL_CTL_ADD, event.fd, &readable)) {
+		status = hi_fail_errno(err, "perf event of thread %d", (int)tid);
+	} else if (!hi_vector_push(&probe->events, event)) {
+		status = hi_fail_memory(err, "perf events");
+	}
+	if (status != HI_OK) {
+		if (event.ring)
+			munmap(event.ring, RING_SIZE);
+		close(event.fd);
+	}
+	return status;
+}
+
+static bool has_thread(const struct perf_probe *probe, pid_t tid)
+{
+	for (size_t i = 0; i < probe->events.count; i++)
+		if (probe->events.items[i].tid == tid)
+			return true;
+	return false;
+}
+
+static enum hi_status add_thread(struct perf_probe *probe, pid_t tid,
+				 struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	if (has_thread(probe, tid))
+		return HI_OK;
+	for (size_t i = 0; i < probe->probe.n_places && status == HI_OK; i++)
+		status = add_event(probe, tid, &probe->uprobes[i], err);
+	/* It has ended in the meantime. */
+	return status == HI_GONE ? HI_OK : status;
+}
+
+static enum hi_status add_threads(struct perf_probe *probe, struct hi_error *err)
+{
+	HI_GUARD(closedir) DIR *dir = NULL;
+	struct dirent *entry;
+	enum hi_status status = HI_OK;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)probe->target->pid);
+	dir = opendir(path);
+	if (!dir)
+		return hi_fail(err, HI_GONE, 0, "the target has exited");
+	while (status == HI_OK && (entry = readdir(dir)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			status = add_thread(probe, (pid_t)atoi(entry->d_name), err);
+	return status;
+}
+
+/* ---- the trigger, in the tracer ---- */
+
+static size_t perf_fds(struct hi_trigger *trigger, int *fds, size_t max)
+{
+	struct perf_probe *probe = of_trigger(trigger);
+	size_t n = 0;
+
+	if (n < max)
+		fds[n++] = trigger->poll_fd;
+	for (size_t i = 0; i < probe->probe.n_places && n < max; i++)
+		fds[n++] = probe->uprobes[i].fd;
+	for (size_t i = 0; i < probe->events.count && n < max; i++)
+		fds[n++] = probe->events.items[i].fd;
+	return n;
+}
+
+static void perf_add_thread(struct hi_trigger *trigger, pid_t tid)
+{
+	struct perf_probe *probe = of_trigger(trigger);
+	size_t before = probe->events.count;
+
+	/* One more thread without a probe is one that cannot hit. */
+	if (add_thread(probe, tid, NULL) != HI_OK || !probe->armed)
+		return;
+	for (size_t i = before; i < probe->events.count; i++)
+		ioctl(probe->events.items[i].fd, PERF_EVENT_IOC_REFRESH, 1);
+}
+
+static void perf_disarm(struct hi_trigger *trigger)
+{
+	struct perf_probe *probe = of_trigger(trigger);
+
+	probe->armed = false;
+	for (size_t i = 0; i < probe->events.count; i++)
+		ioctl(probe->events.items[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+static void perf_arm(struct hi_trigger *trigger)
+{
+	struct perf_probe *probe = of_trigger(trigger);
+	struct hi_trigger_hit old;
+
+	if (probe->mapped_by != getpid()) {
+		for (size_t i = 0; i < probe->events.count; i++)
+			map_ring(&probe->events.items[i]);
+		probe->mapped_by = getpid();
+	}
+	perf_disarm(trigger);
+	for (size_t i = 0; i < probe->events.count; i++)
+		read_ring(&probe->events.items[i], &old);
+	probe->was_hit = false;
+	probe->armed = true;
+	for (size_t i = 0; i < probe->events.count; i++)
+		ioctl(probe->events.items[i].fd, PERF_EVENT_IOC_REFRESH, 1);
+}
+
+static bool perf_was_hit(struct hi_trigger *trigger, struct hi_trigger_hit *ret)
+{
+	struct perf_probe *probe = of_trigger(trigger);
+	struct hi_trigger_hit hit;
+
+	for (size_t i = 0; i < probe->events.count && !probe->was_hit; i++)
+		if (read_ring(&probe->events.items[i], &hit)) {
+			probe->was_hit = true;
+			probe->hit = hit;
+		}
+	if (probe->was_hit)
+		*ret = probe->hit;
+	return probe->was_hit;
+}
+
+static const struct hi_trigger_ops perf_ops = {
+	.fds = perf_fds,
+	.add_thread = perf_add_thread,
+	.arm = perf_arm,
+	.disarm = perf_disarm,
+	.was_hit = perf_was_hit,
+};
+
+/* ---- open and close ---- */
+
+static uint64_t perf_hits(const struct hi_probe *probe, size_t place)
+{
+	(void)probe, (void)place;
+	return UINT64_MAX;
+}
+
+static void perf_close(struct hi_probe *base)
+{
+	struct perf_probe *probe = (struct perf_probe *)base;
+
+	for (size_t i = 0; i < probe->events.count; i++) {
+		if (probe->events.items[i].ring)
+			munmap(probe->events.items[i].ring, RING_SIZE);
+		close(probe->events.items[i].fd);
+	}
+	for (size_t i = 0; i < probe->probe.n_places; i++)
+		hi_uprobe_release(&probe->uprobes[i]);
+	if (base->trigger.poll_fd >= 0)
+		close(base->trigger.poll_fd);
+	hi_vector_free(&probe->events);
+	free(probe);
+}
+
+static enum hi_status open_probe(struct perf_probe *probe,
+				 const struct hi_probe_places *places,
+				 struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	probe->probe.trigger.poll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (probe->probe.trigger.poll_fd < 0)
+		return hi_fail_errno(err, "epoll_create1");
+	for (size_t i = 0; i < places->count && status == HI_OK; i++)
+		status = hi_uprobe_prepare(probe->target, &places->items[i],
+					   &probe->uprobes[i], err);
+	return status == HI_OK ? add_threads(probe, err) : status;
+}
+
+enum hi_status hi_perf_probe_open(const struct hi_target *target,
+				  const struct hi_probe_places *places,
+				  struct hi_probe **ret, struct hi_error *err)
+{
+	struct perf_probe *probe =
+		hi_calloc(1, sizeof(*probe) + places->count * sizeof(struct hi_uprobe));
+	enum hi_status status;
+
+	if (!probe)
+		return hi_fail_memory(err, "probe");
+	probe->probe = (struct hi_probe){
+		.trigger = {.ops = &perf_ops, .poll_fd = -1},
+		.means = HI_PROBE_PERF,
+		.n_places = places->count,
+		.hits = perf_hits,
+		.close = perf_close,
+	};
+	probe->target = target;
+	probe->mapped_by = getpid();
+	for (size_t i = 0; i < places->count; i++)
+		probe->uprobes[i].fd = -1;
+	status = open_probe(probe, places, err);
+	if (status != HI_OK) {
+		perf_close(&probe->probe);
+		return status;
+	}
+	*ret = &probe->probe;
+	return HI_OK;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A probe by the best means that are permitted. */
+#include <stdio.h>
+#include <string.h>
+
+#include "probes/probe_internal.h"
+
+static int sysctl_number(const char *path)
+{
+	HI_GUARD(fclose) FILE *file = fopen(path, "re");
+	int n;
+
+	return file && fscanf(file, "%d", &n) == 1 ? n : -1;
+}
+
+/* Both refused, for want of what. */
+static enum hi_status say_what_is_needed(const struct hi_error *bpf,
+					 const struct hi_error *perf,
+					 struct hi_error *err)
+{
+	int error = perf->os_errno ? perf->os_errno : bpf->os_errno;
+	enum hi_status status = hi_fail(
+		err, HI_CANNOT_ATTACH, 0,
+		"probes need root, or CAP_BPF and CAP_PERFMON (CAP_PERFMON alone: "
+		"without "
+		"conditions and counts); here kernel.unprivileged_bpf_disabled is %d and "
+		"kernel.perf_event_paranoid %d",
+		sysctl_number("/proc/sys/kernel/unprivileged_bpf_disabled"),
+		sysctl_number("/proc/sys/kernel/perf_event_paranoid"));
+
+	if (err)
+		err->os_errno = error;
+	return status;
+}
+
+enum hi_status hi_probe_open(const struct hi_target *target,
+			     const struct hi_safepoint *safepoint,
+			     const struct hi_probe_places *places, struct hi_probe **ret,
+			     struct hi_error *err)
+{
+	struct hi_error by_bpf = {}, by_perf = {};
+	enum hi_status status;
+
+	if (places->count == 0)
+		return hi_fail(err, HI_NOT_FOUND, 0, "no place to probe");
+	status = hi_bpf_probe_open(target, safepoint, places, ret, &by_bpf);
+	if (status != HI_CANNOT_ATTACH && status != HI_UNSUPPORTED) {
+		if (status != HI_OK && err)
+			*err = by_bpf;
+		return status;
+	}
+	if (safepoint->condition || safepoint->every > 1) {
+		if (err)
+			*err = by_bpf;
+		return status;
+	}
+	status = hi_perf_probe_open(target, places, ret, &by_perf);
+	if (status == HI_CANNOT_ATTACH)
+		return say_what_is_needed(&by_bpf, &by_perf, err);
+	if (status != HI_OK && err)
+		*err = by_perf;
+	return status;
+}
+
+enum hi_probe_means hi_probe_means(const struct hi_probe *probe)
+{
+	return probe->means;
+}
+
+struct hi_trigger *hi_probe_trigger(struct hi_probe *probe)
+{
+	return &probe->trigger;
+}
+
+uint64_t hi_probe_hits(const struct hi_probe *probe, size_t place)
+{
+	return place < probe->n_places ? probe->hits(probe, place) : 0;
+}
+
+void hi_probe_close(struct hi_probe *probe)
+{
+	if (probe)
+		probe->close(probe);
+}

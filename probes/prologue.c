@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "probes/prologue.h"
+
+#include <capstone/capstone.h>
+#include <stdio.h>
+
+/*
+ * Note [Which instructions are cheap]
+ *
+ * branch_setup_xol_ops() and push_setup_xol_ops() of arch/x86/kernel/uprobes.c name
+ * what is emulated: push of a register (50+r, with REX.B alone before it), jmp and
+ * call relative, conditional jumps, and nop. The operand-size prefix is refused
+ * there, any other prefix makes no difference; we take plain forms only, and f3 90
+ * (pause) not. Long nops and endbr64 are single-stepped by most kernels.
+ *
+ * Note [The first instruction that every entry reaches]
+ *
+ * From the entry down a straight line every instruction is executed once a call,
+ * until the first branch, call or return (which is itself still reached). The first
+ * emulated one of them serves as well as the entry and is ten times cheaper. Not so
+ * if the function jumps back to somewhere between the entry and there: the probe
+ * would count the rounds of a loop. So all direct jumps of the function are looked
+ * at; where its bytes cannot all be decoded, the entry is taken. A jump through a
+ * table back into the prologue would not be seen; compilers put no case there.
+ */
+enum {
+	STEPS_MAX = 32,		/* instructions of the straight line */
+	FUNCTION_MAX = 1 << 20, /* bytes; of a larger one the entry is taken */
+	ARGUMENTS = 6,
+};
+
+bool hi_instruction_is_emulated(const uint8_t *bytes, size_t n)
+{
+	if (n == 0)
+		return false;
+	if (bytes[0] == 0x90)
+		return n == 1;
+	if ((bytes[0] & 0xf8) == 0x50)
+		return n == 1;
+	if (bytes[0] == 0x41 && n == 2)
+		return (bytes[1] & 0xf8) == 0x50;
+	if (bytes[0] == 0xeb || (bytes[0] & 0xf0) == 0x70)
+		return n == 2;
+	if (bytes[0] == 0xe8 || bytes[0] == 0xe9)
+		return n == 5;
+	return n == 6 && bytes[0] == 0x0f && (bytes[1] & 0xf0) == 0x80;
+}
+
+/* The n-th argument's register, whatever part of it; -1: another register. */
+static int argument_of(unsigned reg)
+{
+	switch (reg) {
+	case X86_REG_RDI:
+	case X86_REG_EDI:
+	case X86_REG_DI:
+	case X86_REG_DIL:
+		return 0;
+	case X86_REG_RSI:
+	case X86_REG_ESI:
+	case X86_REG_SI:
+	case X86_REG_SIL:
+		return 1;
+	case X86_REG_RDX:
+	case X86_REG_EDX:
+	case X86_REG_DX:
+	case X86_REG_DL:
+	case X86_REG_DH:
+		return 2;
+	case X86_REG_RCX:
+	case X86_REG_ECX:
+	case X86_REG_CX:
+	case X86_REG_CL:
+	case X86_REG_CH:
+		return 3;
+	case X86_REG_R8:
+	case X86_REG_R8D:
+	case X86_REG_R8W:
+	case X86_REG_R8B:
+		return 4;
+	case X86_REG_R9:
+	case X86_REG_R9D:
+	case X86_REG_R9W:
+	case X86_REG_R9B:
+		return 5;
+	default:
+		return -1;
+	}
+}
+
+static bool writes_kept(csh cs, const cs_insn *insn, unsigned kept)
+{
+	uint8_t n_read, n_written;
+	cs_regs read, written;
+
+	if (kept == 0)
+		return false;
+	if (cs_regs_access(cs, insn, read, &n_read, written, &n_written) != CS_ERR_OK)
+		return true;
+	for (unsigned i = 0; i < n_written; i++) {
+		int argument = argument_of(written[i]);
+
+		if (argument >= 0 && (kept >> argument & 1))
+			return true;
+	}
+	return false;
+}
+
+/* What comes behind it may not be reached, or not at once. */
+static bool ends_straight_line(csh cs, const cs_insn *insn)
+{
+	static const unsigned groups[] = {CS_GRP_JUMP, CS_GRP_CALL,
+					  CS_GRP_RET,  CS_GRP_INT,
+					  CS_GRP_IRET, CS_GRP_BRANCH_RELATIVE};
+
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		if (cs_insn_group(cs, insn, groups[i]))
+			return true;
+	switch (insn->id) {
+	case X86_INS_SYSCALL:
+	case X86_INS_SYSENTER:
+	case X86_INS_HLT:
+	case X86_INS_UD2:
+	case X86_INS_XBEGIN:
+	case X86_INS_XABORT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct decoder {
+	csh cs;
+	cs_insn *insn;
+	const uint8_t *at;
+	size_t left;
+	uint64_t addr;
+};
+
+static bool decoder_open(struct decoder *d, const uint8_t *code, size_t size,
+			 uint64_t addr)
+{
+	*d = (struct decoder){.at = code, .left = size, .addr = addr};
+	if (cs_open(CS_ARCH_X86, CS_MODE_64, &d->cs) != CS_ERR_OK)
+		return false;
+	cs_option(d->cs, CS_OPT_DETAIL, CS_OPT_ON);
+	cs_option(d->cs, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+	d->insn = cs_malloc(d->cs);
+	if (!d->insn)
+		cs_close(&d->cs);
+	return d->insn != NULL;
+}
+
+static void decoder_close(struct decoder *d)
+{
+	cs_free(d->insn, 1);
+	cs_close(&d->cs);
+}
+
+static bool decoder_next(struct decoder *d)
+{
+	return cs_disasm_iter(d->cs, &d->at, &d->left, &d->addr, d->insn);
+}
+
+static void describe(const cs_insn *insn, uint64_t entry, struct hi_prologue_place *ret)
+{
+	ret->offset = insn->address - entry;
+	ret->single_stepped = !hi_instruction_is_emulated(insn->bytes, insn->size);
+	snprintf(ret->instruction, sizeof(ret->instruction), "%.16s%s%.40s",
+		 insn->mnemonic, insn->op_str[0] ? " " : "", insn->op_str);
+}
+
+void hi_prologue_look(const uint8_t *code, size_t size, uint64_t addr,
+		      struct hi_prologue_place *ret)
+{
+	struct decoder d;
+
+	*ret = (struct hi_prologue_place){.single_stepped = true};
+	if (!decoder_open(&d, code, size, addr))
+		return;
+	if (decoder_next(&d))
+		describe(d.insn, addr, ret);
+	decoder_close(&d);
+}
+
+/* The first emulated instruction of the straight line behind the entry. */
+static bool find_cheap(struct decoder *d, unsigned kept, uint64_t entry,
+		       struct hi_prologue_place *ret)
+{
+	for (unsigned i = 0; i < STEPS_MAX && decoder_next(d); i++) {
+		if (hi_instruction_is_emulated(d->insn->bytes, d->insn->size)) {
+			describe(d->insn, entry, ret);
+			return true;
+		}
+		if (ends_straight_line(d->cs, d->insn) ||
+		    writes_kept(d->cs, d->insn, kept))
+			return false;
+	}
+	return false;
+}
+
+static bool is_jump_into(const struct decoder *d, uint64_t low, uint64_t high)
+{
+	const cs_x86 *x86 = &d->insn->detail->x86;
+
+	if (!cs_insn_group(d->cs, d->insn, CS_GRP_JUMP) &&
+	    !cs_insn_group(d->cs, d->insn, CS_GRP_CALL) &&
+	    !cs_insn_group(d->cs, d->insn, CS_GRP_BRANCH_RELATIVE))
+		return false;
+	for (unsigned i = 0; i < x86->op_count; i++) {
+		uint64_t target = (uint64_t)x86->operands[i].imm;
+
+		if (x86->operands[i].type == X86_OP_IMM && target > low && target <= high)
+			return true;
+	}
+	return false;
+}
+
+/* Does the function jump to somewhere in (entry, place]; yes if it cannot be told. */
+static bool is_jumped_over(const uint8_t *code, size_t size, uint64_t entry,
+			   uint64_t place)
+{
+	struct decoder d;
+	bool found = false;
+
+	if (!decoder_open(&d, code, size, entry))
+		return true;
+	while (!found && decoder_next(&d))
+		found = is_jump_into(&d, entry, place);
+	found |= d.left > 0;
+	decoder_close(&d);
+	return found;
+}
+
+void hi_prologue_choose(const uint8_t *code, size_t size, uint64_t addr, unsigned kept,
+			struct hi_prologue_place *ret)
+{
+	struct hi_prologue_place cheap = {};
+	struct decoder d;
+	bool found;
+
+	hi_prologue_look(code, size, addr, ret);
+	if (!ret->single_stepped || size > FUNCTION_MAX ||
+	    !decoder_open(&d, code, size, addr))
+		return;
+	found = find_cheap(&d, kept, addr, &cheap);
+	decoder_close(&d);
+	if (found && !is_jumped_over(code, size, addr, addr + cheap.offset))
+		*ret = cheap;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where in a function the probe goes. The kernel emulates a few instructions and
+ * single-steps all others, which costs ten times as much: Note [Which instructions
+ * are cheap] in prologue.c.
+ */
+#ifndef HI_PROBES_PROLOGUE_H
+#define HI_PROBES_PROLOGUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hi_prologue_place {
+	uint64_t offset; /* bytes behind the entry */
+	bool single_stepped;
+	char instruction[64]; /* as text; "" it cannot be decoded */
+};
+
+/*
+ * code[0 .. size) are the bytes of the whole function (size 0: nothing is known,
+ * the entry it is), as the file has them; addr is its address. kept: bit n, the n-th
+ * integer argument (from 0) must still be in its register.
+ */
+void hi_prologue_choose(const uint8_t *code, size_t size, uint64_t addr, unsigned kept,
+			struct hi_prologue_place *ret);
+/* The instruction at code[0], as it is. */
+void hi_prologue_look(const uint8_t *code, size_t size, uint64_t addr,
+		      struct hi_prologue_place *ret);
+/* Does the kernel emulate it? n bytes, one whole instruction. */
+bool hi_instruction_is_emulated(const uint8_t *bytes, size_t n);
+
+#endif

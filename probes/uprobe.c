@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Uprobes by perf_event_open: Documentation/trace/uprobetracer.rst of the kernel, and
+ * /sys/bus/event_source/devices/uprobe/format. A semaphore is raised by the kernel
+ * itself and lowered when the event goes.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "probes/probe_internal.h"
+
+enum { THREADS_TRIED = 64, SEMAPHORE_SHIFT = 32 };
+
+HI_DEFINE_GUARD(DIR *, closedir)
+
+static enum hi_status find_type(unsigned *ret, struct hi_error *err)
+{
+	HI_GUARD(fclose)
+	FILE *file = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
+
+	if (file && fscanf(file, "%u", ret) == 1)
+		return HI_OK;
+	return hi_fail(err, HI_UNSUPPORTED, 0,
+		       "this kernel has no uprobes (no "
+		       "/sys/bus/event_source/devices/uprobe)");
+}
+
+enum hi_status hi_uprobe_prepare(const struct hi_target *target,
+				 const struct hi_probe_place *place,
+				 struct hi_uprobe *ret, struct hi_error *err)
+{
+	struct hi_uprobe made = {
+		.fd = -1, .offset = place->file_offset, .semaphore = place->semaphore};
+	enum hi_status status = find_type(&made.type, err);
+
+	if (status != HI_OK)
+		return status;
+	if (place->mapping >= target->n_mappings ||
+	    made.semaphore >> (64 - SEMAPHORE_SHIFT))
+		return hi_fail(err, HI_BAD_DATA, place->address, "no place for a probe");
+	status = hi_target_open_file(target, &target->mappings[place->mapping], &made.fd,
+				     err);
+	if (status != HI_OK)
+		return status;
+	/* By descriptor: the very file that is mapped, whatever its path says now. */
+	snprintf(made.path, sizeof(made.path), "/proc/self/fd/%d", made.fd);
+	*ret = made;
+	return HI_OK;
+}
+
+void hi_uprobe_release(struct hi_uprobe *uprobe)
+{
+	if (uprobe->fd >= 0)
+		close(uprobe->fd);
+	uprobe->fd = -1;
+}
+
+static int perf_event_open(struct perf_event_attr *attr, pid_t tid)
+{
+	return (int)syscall(SYS_perf_event_open, attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* The main thread may have exited: any that lives stands for the process. */
+static int open_for_any(struct perf_event_attr *attr, pid_t pid)
+{
+	int fd = perf_event_open(attr, pid);
+	HI_GUARD(closedir) DIR *dir = NULL;
+	struct dirent *entry;
+	char path[64];
+
+	if (fd >= 0 || errno != ESRCH)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	for (int i = 0; dir && fd < 0 && i < THREADS_TRIED && (entry = readdir(dir)); i++)
+		if (entry->d_name[0] != '.')
+			fd = perf_event_open(attr, (pid_t)atoi(entry->d_name));
+	if (fd < 0)
+		errno = ESRCH;
+	return fd;
+}
+
+static enum hi_status refused(const struct hi_uprobe *uprobe, struct hi_error *err)
+{
+	int error = errno;
+	enum hi_status status;
+
+	switch (error) {
+	case EACCES:
+	case EPERM:
+	case ENOSYS:
+		status = hi_fail(err, HI_CANNOT_ATTACH, 0, "uprobes need CAP_PERFMON: %s",
+				 strerror(error));
+		if (err)
+			err->os_errno = error;
+		return status;
+	case ESRCH:
+		return hi_fail(err, HI_GONE, 0, "the target has exited");
+	case EMFILE:
+	case ENFILE:
+		return hi_fail(err, HI_LIMIT, 0, "too many open files (ulimit -n)");
+	case EINVAL:
+	case EOPNOTSUPP:
+	case EILSEQ:
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "the kernel refuses a probe on the instruction at file "
+			       "offset 0x%llx: %s",
+			       (unsigned long long)uprobe->offset, strerror(error));
+	default:
+		return hi_fail_errno(err, "perf_event_open of an uprobe");
+	}
+}
+
+enum hi_status hi_uprobe_open(const struct hi_uprobe *uprobe,
+			      const struct hi_target *target, pid_t tid,
+			      struct perf_event_attr *attr, int *fd_ret,
+			      struct hi_error *err)
+{
+	int fd;
+
+	attr->size = sizeof(*attr);
+	attr->type = uprobe->type;
+	attr->config = uprobe->semaphore << SEMAPHORE_SHIFT;
+	attr->config1 = (uintptr_t)uprobe->path;
+	attr->config2 = uprobe->offset;
+	fd = tid ? perf_event_open(attr, tid) : open_for_any(attr, target->pid);
+	if (fd < 0)
+		return refused(uprobe, err);
+	*fd_ret = fd;
+	return HI_OK;
+}
