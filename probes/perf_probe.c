@@ -78,8 +78,9 @@ static bool read_ring(const struct event *event, struct hi_trigger_hit *ret)
 	/* Only what fits before the ring's end: one hit at a time never wraps. */
 	if (head - tail >= sizeof(*record) && tail % PAGE + sizeof(*record) <= PAGE &&
 	    record->header.type == PERF_RECORD_SAMPLE)
-		*ret = (struct hi_trigger_hit){record->time, record->ip,
-					       (pid_t)record->tid};
+		*ret = (struct hi_trigger_hit){.time_ns = record->time,
+					       .pc = record->ip,
+					       .tid = (pid_t)record->tid};
 	else
 		*ret = (struct hi_trigger_hit){.tid = event->tid};
 	__atomic_store_n(&ring->data_tail, head, __ATOMIC_RELEASE);
