@@ -10,13 +10,17 @@
 
 #define MAX_DEPTH 64
 
-/* Names of the same three figures in cgroup v2 and v1. */
+/* Names of the same three figures in cgroup v2 and v1; inactive NULL: there is none. */
 struct names {
+	const char *controller; /* v1 only: also where it is mounted */
 	const char *limit, *usage, *inactive;
 };
-static const struct names v2 = {"memory.max", "memory.current", "inactive_file "};
-static const struct names v1 = {"memory.limit_in_bytes", "memory.usage_in_bytes",
-				"total_inactive_file "};
+static const struct names memory_v2 = {"", "memory.max", "memory.current",
+				       "inactive_file "};
+static const struct names memory_v1 = {"memory", "memory.limit_in_bytes",
+				       "memory.usage_in_bytes", "total_inactive_file "};
+static const struct names pids_v2 = {"", "pids.max", "pids.current", NULL};
+static const struct names pids_v1 = {"pids", "pids.max", "pids.current", NULL};
 
 static bool read_text(const char *path, char *text, size_t size)
 {
@@ -63,7 +67,7 @@ static uint64_t left_in(const char *directory, const struct names *names)
 	if (!read_number(directory, names->limit, &limit) ||
 	    !read_number(directory, names->usage, &usage))
 		return UINT64_MAX;
-	inactive = read_inactive(directory, names->inactive);
+	inactive = names->inactive ? read_inactive(directory, names->inactive) : 0;
 	usage -= inactive < usage ? inactive : usage;
 	return limit > usage ? limit - usage : 0;
 }
@@ -91,13 +95,14 @@ static uint64_t left_in_all(const char *root, const char *group,
 	return least;
 }
 
-/* Lines of /proc/self/cgroup: "0::/path" is v2, "4:memory:/path" is v1. */
-static uint64_t left_by_cgroups(const char *proc, const char *cgroup)
+/* Lines of /proc/PID/cgroup: "0::/path" is v2, "4:memory:/path" is v1. */
+static uint64_t left_by_cgroups(const char *proc, const char *who, const char *cgroup,
+				const struct names *v2, const struct names *v1)
 {
 	char path[4096], text[8192], root[1024], *save = NULL;
 	uint64_t least = UINT64_MAX, left;
 
-	snprintf(path, sizeof(path), "%s/self/cgroup", proc);
+	snprintf(path, sizeof(path), "%s/%s/cgroup", proc, who);
 	if (!read_text(path, text, sizeof(text)))
 		return UINT64_MAX;
 	for (char *line = strtok_r(text, "\n", &save); line;
@@ -110,10 +115,10 @@ static uint64_t left_by_cgroups(const char *proc, const char *cgroup)
 		*group++ = 0;
 		controllers++;
 		if (!*controllers) {
-			left = left_in_all(cgroup, group, &v2);
-		} else if (strstr(controllers, "memory")) {
-			snprintf(root, sizeof(root), "%s/memory", cgroup);
-			left = left_in_all(root, group, &v1);
+			left = left_in_all(cgroup, group, v2);
+		} else if (strstr(controllers, v1->controller)) {
+			snprintf(root, sizeof(root), "%s/%s", cgroup, v1->controller);
+			left = left_in_all(root, group, v1);
 		} else {
 			continue;
 		}
@@ -123,13 +128,24 @@ static uint64_t left_by_cgroups(const char *proc, const char *cgroup)
 	return least;
 }
 
-uint64_t hi_memory_available(const char *proc, const char *cgroup)
+uint64_t hi_memory_available_to(const char *proc, const char *who, const char *cgroup)
 {
-	uint64_t free_bytes = UINT64_MAX, left = left_by_cgroups(proc, cgroup);
+	uint64_t free_bytes = UINT64_MAX;
+	uint64_t left = left_by_cgroups(proc, who, cgroup, &memory_v2, &memory_v1);
 	char path[4096], text[8192];
 
 	snprintf(path, sizeof(path), "%s/meminfo", proc);
 	if (read_text(path, text, sizeof(text)))
 		free_bytes = hi_proc_field_bytes(text, "MemAvailable", UINT64_MAX);
 	return free_bytes < left ? free_bytes : left;
+}
+
+uint64_t hi_memory_available(const char *proc, const char *cgroup)
+{
+	return hi_memory_available_to(proc, "self", cgroup);
+}
+
+uint64_t hi_pids_available_to(const char *proc, const char *who, const char *cgroup)
+{
+	return left_by_cgroups(proc, who, cgroup, &pids_v2, &pids_v1);
 }

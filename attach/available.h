@@ -12,5 +12,9 @@
  * "/sys/fs/cgroup"; tests give others.
  */
 uint64_t hi_memory_available(const char *proc, const char *cgroup);
+/* The same for another process; who is its pid as text. */
+uint64_t hi_memory_available_to(const char *proc, const char *who, const char *cgroup);
+/* How many processes more its groups allow (pids.max). UINT64_MAX: nothing is known. */
+uint64_t hi_pids_available_to(const char *proc, const char *who, const char *cgroup);
 
 #endif

@@ -15,8 +15,6 @@
 #include "attach/tracees.h"
 
 struct hi_fork_options {
-	/* Of the process that was opened, so that nothing is looked up anew: -1 where
-	 * not to be had. */
 	int memory;	      /* /proc/PID/mem, read and write */
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC */
 };
@@ -24,6 +22,7 @@ struct hi_fork_options {
 struct hi_fork_child {
 	pid_t pid; /* traced by us and stopped; ends when we do (EXITKILL) */
 	pid_t tid; /* of the thread that made the call */
+	int pidfd; /* -1: there is no child */
 };
 
 /* Looked up while the target runs: what the stop must not spend its time on. */

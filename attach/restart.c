@@ -97,6 +97,16 @@ void hi_restart_predict(struct user_regs_struct *regs)
 	}
 }
 
+void hi_restart_renew(struct user_regs_struct *regs)
+{
+	bool is_block = in_system_call(regs) && (long long)regs->rax == -RESTART_BLOCK;
+
+	hi_restart_predict(regs);
+	/* Interrupted twice it is restart_syscall already, and ends by EINTR. */
+	if (is_block)
+		regs->rax = regs->orig_rax;
+}
+
 bool hi_restart_was_asleep(const struct user_regs_struct *regs)
 {
 	long long code = -(long long)regs->rax;

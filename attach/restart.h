@@ -22,6 +22,10 @@ bool hi_restart_arrange(pid_t tid, struct user_regs_struct *regs);
  * supposed that no signal with a handler comes first. */
 void hi_restart_predict(struct user_regs_struct *regs);
 
+/* The same for a thread that comes back through rt_sigreturn, which forgets how to go
+ * on with a restart_syscall: the call itself starts anew. */
+void hi_restart_renew(struct user_regs_struct *regs);
+
 /* The thread was asleep in a system call when it was stopped. */
 bool hi_restart_was_asleep(const struct user_regs_struct *regs);
 

@@ -49,6 +49,7 @@
 #include "base/alloc.h"
 
 #define EVENT_OF(status) ((status) >> 8)
+#define SYSCALL_STOP (SIGTRAP | 0x80) /* of a fork that was given up; no signal */
 #define TICKS_PER_SWEEP 8
 #define SEIZE_TRIES 3
 #define RELIST_PAUSE_NS 20000u /* lets the dying die: we may be SCHED_FIFO */
@@ -372,7 +373,8 @@ static void enter_stop(struct hi_tracees *all, struct hi_tracee *tracee, int sto
 	}
 	if (EVENT_OF(stop) == PTRACE_EVENT_CLONE)
 		hi_tracees_welcome(all, tracee->tid);
-	if (EVENT_OF(stop) || hi_tracees_is_triggers(all, tracee->tid, sig))
+	if (EVENT_OF(stop) || stop == SYSCALL_STOP ||
+	    hi_tracees_is_triggers(all, tracee->tid, sig))
 		sig = 0;
 	(void)ptrace(PTRACE_INTERRUPT, tracee->tid, 0, 0);
 	(void)ptrace(PTRACE_CONT, tracee->tid, 0, sig);

@@ -30,7 +30,8 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 
-#define WATCHDOG_PRIORITY 2 /* above the tracer */
+#define WATCHDOG_PRIORITY 2    /* above the tracer */
+#define FORK_MIN (64ull << 20) /* below, a copy takes no longer than a fork */
 #define MEMORY_TRIES 20
 #define MEMORY_PAUSE_NS 500000u
 
@@ -40,7 +41,10 @@ struct hi_tracer {
 	struct hi_tracer_shared *shared;
 	size_t shared_size;
 	int socket;
-	pid_t tracer, watchdog;	    /* 0: none */
+	pid_t tracer, watchdog;	   /* 0: none */
+	struct hi_fork_plan *plan; /* NULL: plan_error says why */
+	struct hi_error plan_error;
+	bool has_child;
 	int tracer_fd, watchdog_fd; /* pidfds: their pids may be others' where
 				     * SIGCHLD is ignored and nothing is reaped */
 	bool stopped;
@@ -87,14 +91,17 @@ static uint64_t vdso_of(const struct hi_target *target)
  * the auxiliary vector is empty for a moment: looks again. Reads nothing from the target,
  * who may have a userfaultfd there: nobody watches over us yet.
  */
-static int open_memory(pid_t pid, uint64_t *probe_ret)
+static int open_memory(pid_t pid, uint64_t *probe_ret, bool *writable_ret)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
 	for (int i = 0; i < MEMORY_TRIES; i++) {
-		HI_GUARD(close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+		HI_GUARD(close) int fd = open(path, O_RDWR | O_CLOEXEC);
 
+		*writable_ret = fd >= 0;
+		if (fd < 0 && errno != ESRCH)
+			fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0 && errno != ESRCH)
 			return -1;
 		*probe_ret = fd < 0 ? 0 : hi_tracer_auxv_value(pid, AT_RANDOM);
@@ -109,8 +116,9 @@ static enum hi_status fork_tracer(struct hi_tracer *self, const struct hi_target
 				  int timer, struct hi_error *err)
 {
 	uint64_t probe = 0;
+	bool writable = false;
 	pid_t proc_pid = target->priv ? target->priv->proc_pid : target->pid;
-	HI_GUARD(close) int memory = open_memory(proc_pid, &probe);
+	HI_GUARD(close) int memory = open_memory(proc_pid, &probe, &writable);
 	HI_GUARD(close) int pagemap = hi_proc_open(proc_pid, "pagemap");
 	struct hi_tracer_duty duty = {
 		.pid = target->pid,
@@ -118,10 +126,13 @@ static enum hi_status fork_tracer(struct hi_tracer *self, const struct hi_target
 		.start_time = target->start_time,
 		.vdso = vdso_of(target),
 		.memory = memory,
+		.writable = writable,
 		.pagemap = pagemap,
 		.probe = probe,
 		.timer = timer,
 		.options = &self->options,
+		.plan = self->plan,
+		.plan_error = self->plan_error,
 		.shared = self->shared,
 	};
 	int ends[2];
@@ -173,6 +184,36 @@ static enum hi_status fork_watchdog(struct hi_tracer *self, int timer,
 	return HI_OK;
 }
 
+/* What is private and in memory: more than that it cannot write to and so copy. */
+static uint64_t writable_bytes(pid_t pid)
+{
+	char text[8192];
+
+	if (!hi_proc_read_small(pid, "status", text, sizeof(text), NULL))
+		return 0;
+	return hi_proc_field_bytes(text, "RssAnon", 0);
+}
+
+/* A failure is no failure of the start: it is told when the fork is asked for. */
+static void plan_fork(struct hi_tracer *self, const struct hi_target *target)
+{
+	uint64_t writable;
+
+	if (self->options.snapshot == HI_WISH_COPY) {
+		(void)hi_fail(&self->plan_error, HI_UNSUPPORTED, 0, "it was not wished");
+		return;
+	}
+	writable = writable_bytes(target->pid);
+	if (self->options.snapshot == HI_WISH_AUTO && writable < FORK_MIN) {
+		(void)hi_fail(&self->plan_error, HI_UNSUPPORTED, 0,
+			      "it has little memory of its own");
+		return;
+	}
+	if (hi_fork_prepare(target->pid, writable, &self->plan, &self->plan_error) !=
+	    HI_OK)
+		self->plan_error.status = HI_UNSUPPORTED;
+}
+
 enum hi_status hi_tracer_start(const struct hi_target *target,
 			       const struct hi_stop_options *options,
 			       struct hi_tracer **ret, struct hi_error *err)
@@ -191,6 +232,7 @@ enum hi_status hi_tracer_start(const struct hi_target *target,
 	status = make_shared(self, err);
 	if (status != HI_OK)
 		return status;
+	plan_fork(self, target);
 	timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 	if (timer < 0)
 		return hi_fail_errno(err, "start the tracer: timerfd");
@@ -279,11 +321,12 @@ static enum hi_status call(struct hi_tracer *self, uint32_t command, struct hi_e
 		end_processes(self);
 		return tracer_lost(self, err);
 	}
-	if (rep.status != HI_OK) {
-		if (err)
-			*err = rep.error;
+	if (rep.status != HI_OK && err)
+		*err = rep.error;
+	/* No child to be had: the target stands all the same. */
+	if (rep.status != HI_OK &&
+	    (command != HI_TRACER_FORK || rep.status != HI_UNSUPPORTED))
 		end_processes(self);
-	}
 	return rep.status;
 }
 
@@ -303,6 +346,30 @@ enum hi_status hi_tracer_stop(struct hi_tracer *self, struct hi_tracer_stop *ret
 		.trigger = self->shared->trigger,
 	};
 	return HI_OK;
+}
+
+enum hi_status hi_tracer_fork(struct hi_tracer *self, struct hi_tracer_child *ret,
+			      struct hi_error *err)
+{
+	enum hi_status status = call(self, HI_TRACER_FORK, err);
+
+	if (status != HI_OK) {
+		self->stopped &= status == HI_UNSUPPORTED;
+		return status;
+	}
+	self->has_child = true;
+	ret->pid = self->shared->child;
+	return HI_OK;
+}
+
+void hi_tracer_end_child(struct hi_tracer *self)
+{
+	struct hi_error ignored;
+
+	if (!self || !self->has_child)
+		return;
+	self->has_child = false;
+	(void)call(self, HI_TRACER_END_CHILD, &ignored);
 }
 
 enum hi_status hi_tracer_resume(struct hi_tracer *self, uint64_t *resumed_ns_ret,
@@ -330,6 +397,7 @@ void hi_tracer_destroy(struct hi_tracer *self)
 		return;
 	if (self->stopped && hi_tracer_resume(self, &ignored, &err) != HI_OK)
 		self->stopped = false; /* it is free all the same */
+	hi_tracer_end_child(self);
 	end_processes(self);
 	if (self->socket >= 0)
 		close(self->socket);
@@ -339,5 +407,6 @@ void hi_tracer_destroy(struct hi_tracer *self)
 		close(self->watchdog_fd);
 	if (self->shared)
 		(void)munmap(self->shared, self->shared_size);
+	hi_fork_plan_free(self->plan);
 	free(self);
 }

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -25,11 +27,14 @@
 #define PRIORITY 1
 #define GIVE_UP_NS 20000000u
 #define BEAT_MIN_NS HI_NS_PER_S
+#define EXEC_CHECK_MS 10 /* while there is a child */
 
 struct tracer_process {
 	const struct hi_tracer_duty *duty;
 	struct hi_tracees tracees;
 	bool is_stopping; /* threads were told to stop */
+	struct hi_fork_child child;
+	int target; /* pidfd, while there is a child; -1 */
 };
 
 /* ---- the stop's surroundings: clock, watchdog, priority ---- */
@@ -308,6 +313,69 @@ static enum hi_status resume(struct tracer_process *self, struct hi_error *err)
 	return HI_OK;
 }
 
+/* ---- the copy-on-write child ---- */
+
+static enum hi_status make_child(struct tracer_process *self, struct hi_error *err)
+{
+	const struct hi_tracer_duty *duty = self->duty;
+	struct hi_fork_options options = {
+		.memory = duty->memory,
+		.deadline_ns = duty->shared->stopped_ns +
+			       hi_stop_budget_ns(duty->options) / 10 * 9};
+	enum hi_status status;
+
+	if (!duty->plan) {
+		*err = duty->plan_error;
+		return err->status;
+	}
+	if (!duty->writable)
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "its memory may be read, but not written to");
+	self->target = pidfd_open(duty->pid, 0);
+	if (self->target < 0)
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "its end cannot be watched (pidfd_open)");
+	self->tracees.deadline_ns = options.deadline_ns;
+	set_tick(true);
+	status = hi_fork_make(&self->tracees, duty->plan, &options, &self->child, err);
+	set_tick(false);
+	duty->shared->child = self->child.pid;
+	return status;
+}
+
+static bool is_readable(int fd)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+
+	return poll(&poll_fd, 1, 0) > 0;
+}
+
+/*
+ * After the resume. The child holds what the target has given up: it ends with the
+ * target, and when that becomes another program. False: there is no more to do.
+ */
+static bool is_child_wanted(const struct tracer_process *self)
+{
+	return !is_readable(self->target) && !is_readable(self->child.pidfd) &&
+	       !has_exec_ed(self);
+}
+
+/* Until there is a command, or the socket is closed. */
+static void watch_child(struct tracer_process *self)
+{
+	struct pollfd polls[] = {
+		{.fd = self->duty->socket, .events = POLLIN},
+		{.fd = self->target, .events = POLLIN},
+		{.fd = self->child.pidfd, .events = POLLIN},
+	};
+
+	while (poll(polls, 3, EXEC_CHECK_MS) <= 0 || !polls[0].revents)
+		if (!is_child_wanted(self)) {
+			hi_fork_end(&self->child);
+			_exit(0);
+		}
+}
+
 /* ---- the process ---- */
 
 static void set_up(struct tracer_process *self)
@@ -340,13 +408,10 @@ static void reply(const struct tracer_process *self, const struct hi_tracer_repl
 	} while (n < 0 && errno == EINTR);
 }
 
-static enum hi_status obey(struct tracer_process *self, uint32_t command,
-			   struct hi_error *err)
+static enum hi_status begin(struct tracer_process *self, struct hi_error *err)
 {
 	enum hi_status status;
 
-	if (command == HI_TRACER_RESUME)
-		return resume(self, err);
 	status = hi_tracees_init(&self->tracees, self->duty->pid,
 				 self->duty->shared->capacity, err);
 	self->tracees.pagemap = self->duty->pagemap;
@@ -355,25 +420,63 @@ static enum hi_status obey(struct tracer_process *self, uint32_t command,
 	return status;
 }
 
+static enum hi_status obey(struct tracer_process *self, uint32_t command,
+			   struct hi_error *err)
+{
+	switch (command) {
+	case HI_TRACER_RESUME:
+		return resume(self, err);
+	case HI_TRACER_FORK:
+		return make_child(self, err);
+	case HI_TRACER_END_CHILD:
+		hi_fork_end(&self->child);
+		return HI_OK;
+	default:
+		return begin(self, err);
+	}
+}
+
+/* A child that cannot be had is no failure: the target stands, and may be copied. */
+static bool is_failed_stop(const struct tracer_process *self, uint32_t command,
+			   enum hi_status status)
+{
+	return status != HI_OK &&
+	       ((command == HI_TRACER_STOP && self->is_stopping) ||
+		(command == HI_TRACER_FORK && status != HI_UNSUPPORTED));
+}
+
+static bool is_end(const struct tracer_process *self, uint32_t command,
+		   enum hi_status status, bool resumed)
+{
+	if (resumed && self->child.pidfd < 0)
+		return true;
+	return status != HI_OK && (command != HI_TRACER_FORK || status != HI_UNSUPPORTED);
+}
+
 _Noreturn void hi_tracer_process_run(const struct hi_tracer_duty *duty)
 {
-	struct tracer_process self = {.duty = duty};
+	struct tracer_process self = {.duty = duty, .child.pidfd = -1, .target = -1};
+	bool resumed = false;
 
 	set_up(&self);
 	for (;;) {
 		struct hi_tracer_reply rep = {};
 		uint32_t command;
-		ssize_t n = recv(duty->socket, &command, sizeof(command), 0);
+		ssize_t n;
 
+		if (resumed)
+			watch_child(&self);
+		n = recv(duty->socket, &command, sizeof(command), 0);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n != sizeof(command))
 			_exit(0); /* whatever stands is let go by the kernel */
 		rep.status = obey(&self, command, &rep.error);
-		if (rep.status != HI_OK && command == HI_TRACER_STOP && self.is_stopping)
+		if (is_failed_stop(&self, command, rep.status))
 			give_up(&self);
 		reply(&self, &rep);
-		if (rep.status != HI_OK || command == HI_TRACER_RESUME)
+		resumed |= command == HI_TRACER_RESUME;
+		if (is_end(&self, command, rep.status, resumed))
 			_exit(0);
 	}
 }

@@ -5,9 +5,15 @@
 
 #include <stdatomic.h>
 
+#include "attach/fork.h"
 #include "attach/tracer.h"
 
-enum hi_tracer_command { HI_TRACER_STOP = 1, HI_TRACER_RESUME };
+enum hi_tracer_command {
+	HI_TRACER_STOP = 1,
+	HI_TRACER_RESUME,
+	HI_TRACER_FORK,
+	HI_TRACER_END_CHILD,
+};
 
 struct hi_tracer_reply {
 	enum hi_status status;
@@ -22,6 +28,7 @@ struct hi_tracer_shared {
 	uint64_t stopped_ns;
 	struct hi_trigger_stop trigger;
 	uint32_t threads_in_allocator;
+	pid_t child; /* of HI_TRACER_FORK */
 	size_t capacity, n_threads;
 	struct hi_thread threads[];
 };
@@ -31,10 +38,13 @@ struct hi_tracer_duty {
 	uint64_t start_time; /* of the target, clock ticks; 0: unknown */
 	uint64_t vdso;	     /* where the target's vdso was; 0: unknown */
 	int memory;	     /* /proc/PID/mem of the program as it was at the start; -1 */
+	bool writable;	     /* memory was opened for writing */
 	int pagemap;	     /* the same; -1 */
 	uint64_t probe;	     /* a readable address in it */
 	int socket, timer;
 	const struct hi_stop_options *options;
+	const struct hi_fork_plan *plan; /* NULL: plan_error says why */
+	struct hi_error plan_error;
 	struct hi_tracer_shared *shared;
 };
 

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Note [A call that finishes by itself]
+ *
+ * A thread of which only the registers were changed is a wreck if the tracer dies
+ * now. So before anything is changed the way back lies on its stack: a chain of
+ * signal frames, each made as the kernel makes one for a handler. A call returns
+ * into the first one, `ret` leads to the sequence that calls rt_sigreturn, that
+ * makes the next call, and the last frame restores the thread. All signals are
+ * blocked in between, and the last frame restores the mask:
+ *
+ *	thread:  clone ─> frame "wait": wait4(child) ─> frame "origin": as it was
+ *	child:            frame "child": clone(keeper) ─> frame "exit": exit_group
+ *	keeper:                                           frame "exit": exit_group
+ *
+ * From the moment when the registers are set, all of this comes to its end without
+ * us, at whatever instant we die: no thread is wrecked, no child lives on, and none
+ * is left as a zombie. The pid for wait4 is written into its frame by clone itself
+ * (CLONE_PARENT_SETTID): "any child" might take one of the target's own.
+ *
+ * While we live none of the frames is ever used. Each call is made with
+ * PTRACE_SYSCALL and stands at its end, where the next registers are set; in the
+ * end those that the thread really had. So even a call that only the kernel knows
+ * how to go on with (restart_syscall) goes on: rt_sigreturn would forget it.
+ *
+ * The order is the safety. Before: frames, then registers, then the mask. After:
+ * mask, registers, then the bytes on the stack. At each step what a death would
+ * leave behind is a thread that runs its chain to the end, or one that is as it was.
+ *
+ * Note [Why two children]
+ *
+ * The keeper must not be a child of the target: its end would leave a zombie that
+ * nobody reaps. So the first child makes the keeper, with its memory shared (nothing
+ * is copied twice), and ends; the thread reaps it; the keeper goes to the nearest
+ * reaper, which reaps orphans as its trade. If that were the target itself, it would
+ * see a child that it never made: so the thread is made to ask
+ * prctl(PR_GET_CHILD_SUBREAPER) first, for no file says it.
+ *
+ * Note [Options]
+ *
+ * Children inherit the options of their parent. The thread gets TRACESYSGOOD and
+ * TRACECLONE, so that both children are ours, and stopped, from birth. TRACESYSGOOD
+ * is needed for more than telling stops apart: when a tracer dies, the number of a
+ * syscall-stop that nobody consumed is sent as a signal; SIGTRAP would kill,
+ * SIGTRAP | 0x80 is none. EXITKILL is given to the first child only when that stands,
+ * and the keeper has it from there.
+ */
+#include "attach/fork.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "attach/fork_drive.h"
+#include "attach/fork_internal.h"
+#include "attach/target_internal.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+#define ALL_SIGNALS (~0ull)
+#define THREAD_OPTIONS (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE)
+#define CHILD_OPTIONS (THREAD_OPTIONS | PTRACE_O_EXITKILL)
+
+HI_DEFINE_GUARD(struct hi_fork_plan *, hi_fork_plan_free)
+
+/* Tests die here, at every step; in the program there is none. */
+__attribute__((weak)) void hi_fork_test_step(const char *step);
+
+static void step(const char *name)
+{
+	if (hi_fork_test_step)
+		hi_fork_test_step(name);
+}
+
+/* ---- before the stop ---- */
+
+static enum hi_status read_mappings(struct hi_fork_plan *plan, struct hi_error *err)
+{
+	HI_GUARD(close) int fd = hi_proc_open(plan->proc_pid, "maps");
+	HI_GUARD(free) char *text = NULL;
+	size_t capacity = 0, size = 0;
+	enum hi_status status;
+
+	if (fd < 0)
+		return hi_fail_errno(err, "reading its mappings");
+	status = hi_proc_read(fd, &text, &capacity, &size, err);
+	if (status == HI_OK)
+		status = hi_maps_parse(text, size, &plan->mappings, &plan->n_mappings,
+				       err);
+	return status;
+}
+
+static enum hi_status find_gadgets(pid_t pid, struct hi_fork_plan *plan,
+				   struct hi_error *err)
+{
+	char path[64], exe[4096];
+	HI_GUARD(close) int root = -1;
+	ssize_t n;
+	struct hi_target_private priv = {.proc_pid = plan->proc_pid,
+					 .mem_fd = -1,
+					 .pagemap_fd = -1,
+					 .maps_fd = -1};
+	struct hi_target target = {.pid = pid,
+				   .pidfd = -1,
+				   .mappings = plan->mappings,
+				   .n_mappings = plan->n_mappings,
+				   .priv = &priv};
+
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)plan->proc_pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)plan->proc_pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	exe[n > 0 ? n : 0] = 0;
+	priv.root_fd = root;
+	target.exe = exe;
+	target.other_mount_ns = hi_target_in_other_ns(pid, "mnt");
+	return hi_gadgets_find(&target, &plan->gadgets, err);
+}
+
+enum hi_status hi_fork_prepare(pid_t pid, uint64_t writable, struct hi_fork_plan **ret,
+			       struct hi_error *err)
+{
+	HI_GUARD(hi_fork_plan_free)
+	struct hi_fork_plan *plan = hi_calloc(1, sizeof(*plan));
+	enum hi_status status;
+
+	if (!plan)
+		return hi_fail_memory(err, "the plan of a fork");
+	plan->proc_pid = hi_target_live_thread(pid);
+	if (!plan->proc_pid)
+		return hi_fail(err, HI_GONE, 0, "process %d: it has exited", (int)pid);
+	status = hi_fork_check_process(pid, writable, err);
+	if (status == HI_OK)
+		status = read_mappings(plan, err);
+	if (status == HI_OK)
+		status = find_gadgets(pid, plan, err);
+	if (status == HI_OK)
+		*ret = hi_take(plan);
+	return status;
+}
+
+void hi_fork_plan_free(struct hi_fork_plan *plan)
+{
+	if (!plan)
+		return;
+	hi_mappings_free(plan->mappings, plan->n_mappings);
+	free(plan);
+}
+
+/* ---- the thread ---- */
+
+struct fork_job {
+	struct hi_tracees *all;
+	const struct hi_fork_options *options;
+	struct hi_tracee *tracee;
+	struct hi_fork_origin origin;
+	struct hi_fork_program program;
+	bool changed; /* its registers are not its own */
+	pid_t first;  /* child, in our pid namespace; 0: none */
+	struct hi_fork_child keeper;
+};
+
+static enum hi_status thread_gone(const struct fork_job *job, struct hi_error *err)
+{
+	if (errno != ESRCH)
+		return hi_fail_errno(err, "thread %d: ptrace", (int)job->tracee->tid);
+	return hi_fail(err, HI_GONE, 0, "process %d: it has been killed",
+		       (int)job->all->pid);
+}
+
+static enum hi_status check_thread(const struct fork_job *job, struct hi_error *err)
+{
+	struct hi_filtered_call calls[HI_FORK_CALLS];
+	bool filtered = false;
+	enum hi_status status;
+
+	status = hi_fork_check_thread(job->all->pid, job->tracee->tid, &filtered, err);
+	if (status != HI_OK || !filtered)
+		return status;
+	hi_fork_program_calls(&job->program, calls);
+	return hi_seccomp_check(job->tracee->tid, calls, HI_FORK_CALLS, err);
+}
+
+/* Saves what is there first. */
+static enum hi_status write_program(struct fork_job *job, struct hi_error *err)
+{
+	struct hi_fork_program *program = &job->program;
+	off_t at = (off_t)program->start;
+	ssize_t size = (ssize_t)program->size, n;
+	int memory = job->options->memory;
+
+	if (pread(memory, program->saved, program->size, at) != size)
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "the stack of thread %d cannot be read",
+			       (int)job->tracee->tid);
+	n = pwrite(memory, program->bytes, program->size, at);
+	if (n == size)
+		return HI_OK;
+	if (n > 0)
+		(void)!pwrite(memory, program->saved, (size_t)n, at);
+	return hi_fail(err, HI_UNSUPPORTED, 0,
+		       "the stack of thread %d cannot be written to",
+		       (int)job->tracee->tid);
+}
+
+static enum hi_status set_registers(struct fork_job *job, pid_t tid,
+				    struct user_regs_struct *regs, struct hi_error *err)
+{
+	if (ptrace(PTRACE_SETREGS, tid, 0, regs) < 0)
+		return thread_gone(job, err);
+	return HI_OK;
+}
+
+static enum hi_status make_call(struct fork_job *job, struct user_regs_struct *regs,
+				struct hi_call_outcome *ret, struct hi_error *err)
+{
+	pid_t tid = job->tracee->tid;
+	uint64_t mask = ALL_SIGNALS;
+	enum hi_status status = set_registers(job, tid, regs, err);
+
+	if (status != HI_OK)
+		return status;
+	step("registers");
+	if (!job->changed && ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask) < 0)
+		return thread_gone(job, err);
+	job->changed = true;
+	step("mask");
+	return hi_call_drive(tid, job->options->deadline_ns, ret, err);
+}
+
+static enum hi_status ask_for_reaper(struct fork_job *job, struct hi_error *err)
+{
+	struct hi_call_outcome outcome;
+	struct user_regs_struct regs;
+	enum hi_status status;
+	int answer = 0;
+
+	hi_fork_call_prctl(&job->program, &job->origin.regs, &regs);
+	status = make_call(job, &regs, &outcome, err);
+	if (status != HI_OK)
+		return status;
+	step("prctl");
+	if (outcome.result < 0 || pread(job->options->memory, &answer, sizeof(answer),
+					(off_t)job->program.answer) != sizeof(answer))
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "it cannot be found out whether it is a subreaper");
+	if (answer)
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "it is a subreaper, and the copy would become its child");
+	return HI_OK;
+}
+
+static enum hi_status clone_first(struct fork_job *job, long *pid_ret,
+				  struct hi_error *err)
+{
+	struct hi_call_outcome outcome;
+	struct user_regs_struct regs;
+	enum hi_status status;
+
+	hi_fork_call_clone(&job->program, &job->origin.regs, &regs);
+	status = make_call(job, &regs, &outcome, err);
+	job->first = outcome.child;
+	if (status != HI_OK)
+		return status;
+	step("clone");
+	if (outcome.result < 0)
+		return hi_fork_refused(-outcome.result, err);
+	if (!job->first)
+		return hi_fail(err, HI_OS, 0,
+			       "clone made a child that is not to be seen");
+	*pid_ret = outcome.result;
+	return HI_OK;
+}
+
+/* ---- the children ---- */
+
+/* Its first stop, before its first instruction. */
+static enum hi_status await_birth(const struct fork_job *job, pid_t pid,
+				  struct hi_error *err)
+{
+	int stop;
+
+	return hi_call_await(pid, job->options->deadline_ns, &stop, err);
+}
+
+/* When memory runs out: this one first. */
+static void offer_to_oom_killer(pid_t pid)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)pid);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	(void)!write(fd, "1000", 4);
+	close(fd);
+}
+
+static enum hi_status clone_keeper(struct fork_job *job, struct hi_error *err)
+{
+	struct hi_call_outcome outcome = {};
+	struct user_regs_struct regs;
+	enum hi_status status = await_birth(job, job->first, err);
+
+	if (status != HI_OK)
+		return status;
+	step("child");
+	if (ptrace(PTRACE_SETOPTIONS, job->first, 0, CHILD_OPTIONS) < 0)
+		return thread_gone(job, err);
+	hi_fork_call_keeper(&job->program, &job->origin.regs, &regs);
+	status = set_registers(job, job->first, &regs, err);
+	step("child's registers");
+	if (status == HI_OK)
+		status = hi_call_drive(job->first, job->options->deadline_ns, &outcome,
+				       err);
+	job->keeper.pid = outcome.child;
+	if (status != HI_OK)
+		return status;
+	step("keeper");
+	return outcome.result < 0 ? hi_fork_refused(-outcome.result, err) : HI_OK;
+}
+
+static enum hi_status settle_keeper(struct fork_job *job, struct hi_error *err)
+{
+	enum hi_status status;
+
+	if (!job->keeper.pid)
+		return hi_fail(err, HI_OS, 0,
+			       "clone made a child that is not to be seen");
+	status = await_birth(job, job->keeper.pid, err);
+	if (status != HI_OK)
+		return status;
+	job->keeper.pidfd = pidfd_open(job->keeper.pid, 0);
+	if (job->keeper.pidfd < 0)
+		return hi_fail_errno(err, "pidfd_open of the copy");
+	offer_to_oom_killer(job->keeper.pid);
+	step("keeper stands");
+	return HI_OK;
+}
+
+/* The handler of SIGCHLD may have been faster (ECHILD). */
+static void reap_child(pid_t pid)
+{
+	siginfo_t info;
+
+	while (waitid(P_PID, (id_t)pid, &info, WEXITED | __WALL) < 0 && errno == EINTR)
+		;
+}
+
+static void kill_and_reap(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	reap_child(pid);
+}
+
+/* We take the end of the first child as its tracer, then the target as its parent. */
+static enum hi_status reap_first(struct fork_job *job, long pid, struct hi_error *err)
+{
+	struct hi_call_outcome outcome;
+	struct user_regs_struct regs;
+	enum hi_status status;
+
+	kill_and_reap(job->first);
+	job->first = 0;
+	step("child's end");
+	hi_fork_call_wait(&job->program, &job->origin.regs, (pid_t)pid, &regs);
+	status = make_call(job, &regs, &outcome, err);
+	step("wait");
+	return status;
+}
+
+static enum hi_status make_children(struct fork_job *job, struct hi_error *err)
+{
+	struct hi_error second;
+	enum hi_status status, reaped;
+	long pid = 0;
+
+	status = clone_first(job, &pid, err);
+	if (status != HI_OK)
+		return status;
+	status = clone_keeper(job, err);
+	if (status == HI_OK)
+		status = settle_keeper(job, err);
+	if (status == HI_GONE) /* one of the children: of the thread we hear below */
+		status = hi_fail(err, HI_UNSUPPORTED, 0, "the copy was killed");
+	reaped = reap_first(job, pid, &second);
+	if (reaped == HI_OK)
+		return status;
+	if (err)
+		*err = second;
+	return reaped;
+}
+
+/* ---- back ---- */
+
+/* It must stand in an event-stop again: see Note [Signals on their way]. */
+static enum hi_status stand_again(struct fork_job *job, struct hi_error *err)
+{
+	pid_t tid = job->tracee->tid;
+
+	hi_tracee_interrupt(job->tracee);
+	if (ptrace(PTRACE_CONT, tid, 0, 0) < 0)
+		return thread_gone(job, err);
+	return hi_tracee_await(job->all, job->tracee, err);
+}
+
+static enum hi_status restore(struct fork_job *job, struct hi_error *err)
+{
+	struct hi_fork_program *program = &job->program;
+	pid_t tid = job->tracee->tid;
+
+	if (job->changed) {
+		if (ptrace(PTRACE_SETSIGMASK, tid, sizeof(job->origin.mask),
+			   &job->origin.mask) < 0 ||
+		    ptrace(PTRACE_SETREGS, tid, 0, &job->origin.regs) < 0)
+			return thread_gone(job, err);
+	}
+	step("restored registers");
+	if (pwrite(job->options->memory, program->saved, program->size,
+		   (off_t)program->start) != (ssize_t)program->size ||
+	    ptrace(PTRACE_SETOPTIONS, tid, 0, 0) < 0)
+		return thread_gone(job, err);
+	step("restored stack");
+	return job->changed ? stand_again(job, err) : HI_OK;
+}
+
+static enum hi_status prepare_thread(struct fork_job *job,
+				     const struct hi_fork_plan *plan,
+				     struct hi_error *err)
+{
+	const struct hi_gadget *call, *restorer;
+	enum hi_status status;
+
+	status = hi_gadgets_pick(&plan->gadgets, job->options->memory, job->all->pagemap,
+				 &call, &restorer, err);
+	if (status == HI_OK)
+		status = hi_fork_choose_thread(job->all, plan, job->options->memory,
+					       &job->tracee, &job->origin, err);
+	if (status != HI_OK)
+		return status;
+	hi_fork_program_build(&job->program, &job->origin, call, restorer);
+	status = check_thread(job, err);
+	return status == HI_OK ? write_program(job, err) : status;
+}
+
+/* What cannot be undone any more undoes itself when the tracer ends. */
+static enum hi_status run(struct fork_job *job, struct hi_error *err)
+{
+	enum hi_status status = HI_OK, restored;
+	struct hi_error second;
+
+	step("frames");
+	if (ptrace(PTRACE_SETOPTIONS, job->tracee->tid, 0, THREAD_OPTIONS) < 0)
+		status = thread_gone(job, err);
+	if (status == HI_OK)
+		status = ask_for_reaper(job, err);
+	if (status == HI_OK)
+		status = make_children(job, err);
+	if (status == HI_GONE || status == HI_TIMEOUT) {
+		job->tracee->state = HI_TRACEE_RUNNING;
+		return status;
+	}
+	restored = restore(job, &second);
+	if (restored == HI_OK)
+		return status;
+	if (err)
+		*err = second;
+	return restored;
+}
+
+enum hi_status hi_fork_make(struct hi_tracees *all, const struct hi_fork_plan *plan,
+			    const struct hi_fork_options *options,
+			    struct hi_fork_child *ret, struct hi_error *err)
+{
+	HI_GUARD(free) struct fork_job *job = hi_calloc(1, sizeof(*job));
+	enum hi_status status;
+
+	if (!job)
+		return hi_fail(err, HI_UNSUPPORTED, 0, "no memory for the signal frames");
+	job->all = all;
+	job->options = options;
+	job->keeper.pidfd = -1;
+	status = prepare_thread(job, plan, err);
+	if (status == HI_OK)
+		status = run(job, err);
+	if (status == HI_OK) {
+		*ret = job->keeper;
+		ret->tid = job->tracee->tid;
+		return HI_OK;
+	}
+	if (job->first)
+		kill_and_reap(job->first);
+	hi_fork_end(&job->keeper);
+	return status;
+}
+
+/* Its pid may be another's, where it has been killed and reaped: hence the pidfd. */
+void hi_fork_end(struct hi_fork_child *child)
+{
+	if (child->pidfd >= 0) {
+		(void)pidfd_send_signal(child->pidfd, SIGKILL, NULL, 0);
+		reap_child(child->pid);
+		close(child->pidfd);
+	} else if (child->pid) {
+		kill_and_reap(child->pid);
+	}
+	*child = (struct hi_fork_child){.pidfd = -1};
+}

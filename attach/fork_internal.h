@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Parts of fork.h: the plan, and who makes the call. */
+#ifndef HI_ATTACH_FORK_INTERNAL_H
+#define HI_ATTACH_FORK_INTERNAL_H
+
+#include "attach/fork.h"
+#include "attach/fork_program.h"
+#include "attach/target.h"
+
+struct hi_fork_plan {
+	pid_t proc_pid; /* whose /proc directory tells of the address space */
+	struct hi_gadgets gadgets;
+	struct hi_mapping *mappings; /* sorted, as the target ran */
+	size_t n_mappings;
+};
+
+/* ---- fork_limits.c ---- */
+
+/*
+ * What forbids that pid is forked and can be seen while it runs: HI_UNSUPPORTED.
+ * writable: bytes that the target may write to and so copy.
+ */
+enum hi_status hi_fork_check_process(pid_t pid, uint64_t writable, struct hi_error *err);
+/* The same for the thread that is to make the call, which stands. Says whether it has
+ * seccomp filters, to be looked at. */
+enum hi_status hi_fork_check_thread(pid_t pid, pid_t tid, bool *filtered_ret,
+				    struct hi_error *err);
+/* The text of a clone that said -error. HI_UNSUPPORTED. */
+enum hi_status hi_fork_refused(long error, struct hi_error *err);
+
+/* ---- fork_thread.c ---- */
+
+/*
+ * The thread whose stack can take the program, with what is needed to put it back.
+ * Prefers one in user code to one in a system call, and that to one that is
+ * group-stopped. HI_UNSUPPORTED: there is none. See Note [Whose stack].
+ */
+enum hi_status hi_fork_choose_thread(const struct hi_tracees *all,
+				     const struct hi_fork_plan *plan, int memory,
+				     struct hi_tracee **ret,
+				     struct hi_fork_origin *origin_ret,
+				     struct hi_error *err);
+
+#endif

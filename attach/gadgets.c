@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Note [Code that is not in memory]
+ *
+ * A page of a private file mapping that the pagemap says nothing of has never
+ * been written to: it would be present or swapped out. So its bytes are those of
+ * the file, and reading it would only grow the target's resident set.
+ */
+#include "attach/gadgets.h"
+
+#include <elf.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "attach/frozen.h"
+#include "attach/target_internal.h"
+#include "base/cleanup.h"
+
+#define MAX_CODE (256u << 20)
+#define PRESENT (1ull << 63) /* Documentation/admin-guide/mm/pagemap.rst */
+#define SWAPPED (1ull << 62)
+
+static const struct hi_gadget call_shape = {.size = 3, .bytes = {0x0f, 0x05, 0xc3}};
+static const struct hi_gadget return_shapes[] = {
+	/* mov $15, %rax; syscall   and   mov $15, %eax; syscall */
+	{.size = 9, .bytes = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}},
+	{.size = 7, .bytes = {0xb8, 15, 0, 0, 0, 0x0f, 0x05}},
+};
+
+/* Pages differ: at most a few of each, so that one of them is in memory. */
+static void scan_for(const struct hi_gadget *shape, const unsigned char *code,
+		     size_t size, uint64_t addr, bool in_vdso, struct hi_gadget *list,
+		     size_t *n)
+{
+	const unsigned char *at = code, *end = code + size;
+
+	while (*n < HI_MAX_GADGETS &&
+	       (at = memmem(at, (size_t)(end - at), shape->bytes, shape->size))) {
+		list[*n] = *shape;
+		list[*n].addr = addr + (uint64_t)(at - code);
+		list[(*n)++].in_vdso = in_vdso;
+		at++;
+	}
+}
+
+void hi_gadgets_scan(struct hi_gadgets *gadgets, const unsigned char *code, size_t size,
+		     uint64_t addr, bool in_vdso)
+{
+	scan_for(&call_shape, code, size, addr, in_vdso, gadgets->calls,
+		 &gadgets->n_calls);
+	for (size_t i = 0; i < 2; i++)
+		scan_for(&return_shapes[i], code, size, addr, in_vdso, gadgets->returns,
+			 &gadgets->n_returns);
+}
+
+static void scan_file(const struct hi_target *target, const struct hi_mapping *m,
+		      struct hi_gadgets *gadgets)
+{
+	size_t size = (size_t)(m->end - m->start);
+	HI_GUARD(close) int fd = -1;
+	off_t file_end;
+	void *code;
+
+	if (size > MAX_CODE || hi_target_open_file(target, m, &fd, NULL) != HI_OK)
+		return;
+	file_end = lseek(fd, 0, SEEK_END);
+	if (file_end <= (off_t)m->file_offset)
+		return;
+	if (size > (uint64_t)file_end - m->file_offset)
+		size = (uint64_t)file_end - m->file_offset;
+	code = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, (off_t)m->file_offset);
+	if (code == MAP_FAILED)
+		return;
+	hi_gadgets_scan(gadgets, code, size, m->start, false);
+	(void)munmap(code, size);
+}
+
+/* The same kernel gives every process the same vdso: ours serves as the file. */
+static void scan_vdso(const struct hi_mapping *m, struct hi_gadgets *gadgets)
+{
+	uint64_t ours = getauxval(AT_SYSINFO_EHDR);
+	unsigned char *code = NULL;
+
+	if (!ours)
+		return;
+	memcpy(&code, &ours, sizeof(code));
+	/* One page: all that is surely there. */
+	hi_gadgets_scan(gadgets, code, HI_PAGE, m->start, true);
+}
+
+/* Libraries that stay for as long as the process lives. */
+static bool is_lasting(const struct hi_target *target, const struct hi_mapping *m)
+{
+	const char *slash = strrchr(m->path, '/');
+	const char *name = slash ? slash + 1 : m->path;
+
+	return strncmp(name, "libc.", 5) == 0 || strncmp(name, "libc-", 5) == 0 ||
+	       strncmp(name, "ld-", 3) == 0 ||
+	       (target->exe && strcmp(m->path, target->exe) == 0);
+}
+
+enum hi_status hi_gadgets_find(const struct hi_target *target, struct hi_gadgets *ret,
+			       struct hi_error *err)
+{
+	ret->n_calls = ret->n_returns = 0;
+	for (size_t i = 0; i < target->n_mappings; i++) {
+		const struct hi_mapping *m = &target->mappings[i];
+
+		if (!(m->prot & HI_PROT_EXEC))
+			continue;
+		if (m->kind == HI_MAPPING_VDSO)
+			scan_vdso(m, ret);
+		else if (m->kind == HI_MAPPING_FILE && !m->shared &&
+			 is_lasting(target, m))
+			scan_file(target, m, ret);
+	}
+	if (!ret->n_calls)
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "no syscall instruction that returns was found in its "
+			       "libraries");
+	if (!ret->n_returns)
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "no code that returns from a signal handler was found in "
+			       "its libraries");
+	return HI_OK;
+}
+
+/* ---- at the stop ---- */
+
+enum place { PLACE_WRONG, PLACE_ABSENT, PLACE_PRESENT };
+
+/* Of one page; present where nothing can be said, so that it is read. */
+static uint64_t page_state(int pagemap, uint64_t addr)
+{
+	uint64_t entry;
+
+	if (pagemap < 0 || pread(pagemap, &entry, sizeof(entry),
+				 (off_t)(addr / HI_PAGE * 8)) != sizeof(entry))
+		return PRESENT;
+	return entry & (PRESENT | SWAPPED);
+}
+
+static enum place prove(const struct hi_gadget *gadget, int memory, int pagemap)
+{
+	uint64_t last = gadget->addr + gadget->size - 1;
+	uint64_t first_state = page_state(pagemap, gadget->addr);
+	uint64_t last_state = page_state(pagemap, last);
+	unsigned char bytes[sizeof(gadget->bytes)];
+
+	if (!first_state && !last_state && !gadget->in_vdso)
+		return PLACE_ABSENT;
+	if (!(first_state & last_state & PRESENT))
+		return PLACE_WRONG; /* swapped, or half there */
+	if (pread(memory, bytes, gadget->size, (off_t)gadget->addr) != gadget->size ||
+	    memcmp(bytes, gadget->bytes, gadget->size) != 0)
+		return PLACE_WRONG;
+	return PLACE_PRESENT;
+}
+
+static const struct hi_gadget *pick(const struct hi_gadget *list, size_t n, int memory,
+				    int pagemap)
+{
+	const struct hi_gadget *absent = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		enum place place = prove(&list[i], memory, pagemap);
+
+		if (place == PLACE_PRESENT)
+			return &list[i];
+		if (place == PLACE_ABSENT && !absent)
+			absent = &list[i];
+	}
+	return absent;
+}
+
+enum hi_status hi_gadgets_pick(const struct hi_gadgets *gadgets, int memory, int pagemap,
+			       const struct hi_gadget **call_ret,
+			       const struct hi_gadget **return_ret, struct hi_error *err)
+{
+	*call_ret = pick(gadgets->calls, gadgets->n_calls, memory, pagemap);
+	*return_ret = pick(gadgets->returns, gadgets->n_returns, memory, pagemap);
+	if (*call_ret && *return_ret)
+		return HI_OK;
+	return hi_fail(err, HI_UNSUPPORTED, 0,
+		       "the code of its C library is not what its file says");
+}
