@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "probes/bpf/shared.h"
+#include "probes/condition.h"
 #include "probes/probe_internal.h"
 
 extern const unsigned char hi_bpf_probe_start[], hi_bpf_probe_end[];
@@ -314,6 +314,7 @@ static enum hi_status open_probe(struct bpf_probe *probe, const struct hi_target
 				 struct hi_error *err)
 {
 	enum hi_status status = load(probe, err);
+	struct hi_condition condition = {};
 
 	if (status == HI_OK)
 		status = map_all(probe, err);
@@ -321,6 +322,11 @@ static enum hi_status open_probe(struct bpf_probe *probe, const struct hi_target
 		status = say_process(probe, err);
 	if (status != HI_OK)
 		return status;
+	status = hi_condition_of_places(target, safepoint, places, &condition, err);
+	if (status != HI_OK)
+		return status;
+	probe->shared->n_terms = (uint32_t)condition.n_terms;
+	memcpy(probe->shared->terms, condition.terms, sizeof(condition.terms));
 	probe->shared->every = safepoint->every ? safepoint->every : 1;
 	probe->shared->signal = HI_TRIGGER_SIGNAL;
 	for (size_t i = 0; i < places->count && status == HI_OK; i++)

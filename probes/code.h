@@ -46,8 +46,22 @@ enum hi_status hi_find_places(struct hi_target_code *code,
 /* ---- what finds places; HI_NOT_FOUND says what there is instead ---- */
 
 enum hi_status hi_find_function(struct hi_target_code *code,
-				const struct hi_safepoint *safepoint, unsigned kept,
+				const struct hi_safepoint *safepoint,
 				struct hi_place_list *places, struct hi_error *err);
+/* The same; where there is none, nobody asks for near names or inlined calls. */
+enum hi_status hi_find_function_only(struct hi_target_code *code,
+				     const struct hi_safepoint *safepoint,
+				     struct hi_place_list *places, struct hi_error *err);
+/* HI_NOT_FOUND always; *found_ret: err says where its calls were inlined. */
+enum hi_status hi_find_inlined(struct hi_target_code *code,
+			       const struct hi_safepoint *safepoint, bool *found_ret,
+			       struct hi_error *err);
+enum hi_status hi_find_line(struct hi_target_code *code,
+			    const struct hi_safepoint *safepoint,
+			    struct hi_place_list *places, struct hi_error *err);
+/* The end of a collection, of all runtimes that are there. */
+enum hi_status hi_find_gc(struct hi_target_code *code, struct hi_place_list *places,
+			  struct hi_error *err);
 enum hi_status hi_find_usdt(struct hi_target_code *code,
 			    const struct hi_safepoint *safepoint,
 			    struct hi_place_list *places, struct hi_error *err);

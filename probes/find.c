@@ -1,19 +1,55 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* All places of a safepoint, whatever it is. */
-#include "probes/code.h"
+#include "probes/condition.h"
 
 enum hi_status hi_find_places(struct hi_target_code *code,
 			      const struct hi_safepoint *safepoint,
 			      struct hi_place_list *places, struct hi_error *err)
 {
+	struct hi_condition condition;
+	enum hi_status status = HI_OK;
+
+	/* One that names arguments is compiled for the function, others are the same
+	 * everywhere. */
+	if (safepoint->condition && safepoint->kind != HI_SAFEPOINT_FUNCTION)
+		status = hi_condition_compile(code, safepoint->condition, 0, &condition,
+					      err);
+	if (status != HI_OK)
+		return status;
 	switch (safepoint->kind) {
 	case HI_SAFEPOINT_FUNCTION:
-		return hi_find_function(code, safepoint, 0, places, err);
+		return hi_find_function(code, safepoint, places, err);
+	case HI_SAFEPOINT_LINE:
+		return hi_find_line(code, safepoint, places, err);
 	case HI_SAFEPOINT_USDT:
 		return hi_find_usdt(code, safepoint, places, err);
+	case HI_SAFEPOINT_GC:
+		return hi_find_gc(code, places, err);
 	case HI_SAFEPOINT_NOW:
-		return hi_fail(err, HI_USAGE, 0, "\"now\" is no place");
-	default:
-		return hi_fail(err, HI_UNSUPPORTED, 0, "not yet");
+		break;
 	}
+	return hi_fail(err, HI_USAGE, 0, "\"now\" is no place");
+}
+
+enum hi_status hi_condition_of_places(const struct hi_target *target,
+				      const struct hi_safepoint *safepoint,
+				      const struct hi_probe_places *places,
+				      struct hi_condition *ret, struct hi_error *err)
+{
+	HI_GUARD(hi_target_code_close) struct hi_target_code *code = NULL;
+	const struct hi_probe_place *first = &places->items[0];
+	enum hi_status status;
+
+	if (!safepoint->condition) {
+		*ret = (struct hi_condition){};
+		return HI_OK;
+	}
+	status = hi_target_code_open(target, &code, err);
+	if (status != HI_OK)
+		return status;
+	return hi_condition_compile(code, safepoint->condition,
+				    safepoint->kind == HI_SAFEPOINT_FUNCTION
+					    ? first->address - first->into_function
+					    : 0,
+				    ret, err);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "probes/code.h"
+#include "probes/condition.h"
 
 enum { PLAIN_NAMES_MAX = 200000 }; /* demangled to find near names */
 
@@ -16,11 +16,12 @@ struct search {
 	struct hi_found {
 		struct hi_module *module;
 		uint64_t addr, size;
-		bool is_ifunc;
+		bool is_ifunc, is_clone;
 	} found[HI_PLACES_MAX];
 	size_t count;
 	size_t demangled;
 	bool too_many, module_seen;
+	struct hi_condition condition;
 };
 
 static void keep(struct search *search, const struct hi_function_symbol *symbol)
@@ -40,8 +41,9 @@ static void keep(struct search *search, const struct hi_function_symbol *symbol)
 		search->too_many = true;
 		return;
 	}
-	found[search->count++] = (struct hi_found){search->module, symbol->addr,
-						   symbol->size, symbol->is_ifunc};
+	found[search->count++] =
+		(struct hi_found){search->module, symbol->addr, symbol->size,
+				  symbol->is_ifunc, hi_name_is_clone(symbol->name)};
 }
 
 static bool look_at_symbol(const struct hi_function_symbol *symbol, void *arg)
@@ -119,8 +121,8 @@ static enum hi_status no_function(struct search *search, struct hi_error *err)
 	return hi_fail(err, HI_NOT_FOUND, 0, "no function %s%s", name, near_text);
 }
 
-static enum hi_status add_found(struct search *search, unsigned kept,
-				struct hi_place_list *places, struct hi_error *err)
+static enum hi_status add_found(struct search *search, struct hi_place_list *places,
+				struct hi_error *err)
 {
 	const char *name = search->safepoint->name;
 	enum hi_status status = HI_OK;
@@ -128,9 +130,9 @@ static enum hi_status add_found(struct search *search, unsigned kept,
 
 	for (size_t i = 0; i < search->count && status == HI_OK; i++)
 		if (!search->found[i].is_ifunc)
-			status = hi_places_add_function(search->code, places,
-							search->found[i].addr,
-							search->found[i].size, kept, err);
+			status = hi_places_add_function(
+				search->code, places, search->found[i].addr,
+				search->found[i].size, search->condition.kept, err);
 	if (status != HI_OK || places->count > before)
 		return status;
 	if (search->found[0].is_ifunc)
@@ -144,23 +146,74 @@ static enum hi_status add_found(struct search *search, unsigned kept,
 		       name);
 }
 
-enum hi_status hi_find_function(struct hi_target_code *code,
-				const struct hi_safepoint *safepoint, unsigned kept,
-				struct hi_place_list *places, struct hi_error *err)
+/* It must mean the same in all of them: the program has one condition. */
+static enum hi_status compile_condition(struct search *search, struct hi_error *err)
 {
-	struct search search = {.code = code, .safepoint = safepoint};
-	enum hi_status status = each_module(&search, look_at_symbol, err);
+	const char *text = search->safepoint->condition;
+	struct hi_condition other;
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; text && i < search->count && status == HI_OK; i++) {
+		const struct hi_found *found = &search->found[i];
+
+		if (found->is_ifunc)
+			continue;
+		status = hi_condition_compile(search->code, text, found->addr,
+					      i ? &other : &search->condition, err);
+		if (status == HI_OK && i &&
+		    !hi_conditions_equal(&other, &search->condition))
+			return hi_fail(err, HI_UNSUPPORTED, 0,
+				       "the condition means different things in the %zu "
+				       "functions %.80s: name a module",
+				       search->count, search->safepoint->name);
+		if (status == HI_OK && search->condition.kept && found->is_clone)
+			return hi_fail(err, HI_UNSUPPORTED, 0,
+				       "the compiler has made a clone of %.80s with "
+				       "other arguments: no condition on them",
+				       search->safepoint->name);
+	}
+	return status;
+}
+
+static enum hi_status find(struct search *search, struct hi_place_list *places,
+			   struct hi_error *err)
+{
+	enum hi_status status = each_module(search, look_at_symbol, err);
 
 	if (status != HI_OK)
 		return status;
-	if (!search.module_seen && safepoint->detail[0])
-		return no_module(&search, err);
-	if (search.too_many)
+	if (search->too_many)
 		return hi_fail(err, HI_LIMIT, 0,
 			       "more than %d functions are called %.80s: name a module "
 			       "(MODULE:FUNCTION)",
-			       HI_PLACES_MAX, safepoint->name);
-	if (search.count == 0)
-		return no_function(&search, err);
-	return add_found(&search, kept, places, err);
+			       HI_PLACES_MAX, search->safepoint->name);
+	if (search->count == 0)
+		return HI_NOT_FOUND;
+	status = compile_condition(search, err);
+	return status == HI_OK ? add_found(search, places, err) : status;
+}
+
+enum hi_status hi_find_function_only(struct hi_target_code *code,
+				     const struct hi_safepoint *safepoint,
+				     struct hi_place_list *places, struct hi_error *err)
+{
+	struct search search = {.code = code, .safepoint = safepoint};
+
+	return find(&search, places, err);
+}
+
+enum hi_status hi_find_function(struct hi_target_code *code,
+				const struct hi_safepoint *safepoint,
+				struct hi_place_list *places, struct hi_error *err)
+{
+	struct search search = {.code = code, .safepoint = safepoint};
+	enum hi_status status = find(&search, places, err);
+	bool inlined = false;
+
+	if (status != HI_NOT_FOUND || search.count > 0)
+		return status;
+	if (!search.module_seen && safepoint->detail[0])
+		return no_module(&search, err);
+	status = hi_find_inlined(code, safepoint, &inlined, err);
+	return inlined || status != HI_NOT_FOUND ? status : no_function(&search, err);
 }

@@ -47,7 +47,8 @@ struct hi_probe_place {
 	char function[160];	/* that it is in, demangled; "" unknown; hostile */
 	uint64_t into_function; /* bytes behind its entry */
 	char instruction[64];	/* "push %rbx" */
-	bool single_stepped;	/* the kernel does not emulate it: ten times dearer */
+	unsigned line; /* FILE:LINE: that it is, or the next that has code; else 0 */
+	bool single_stepped; /* the kernel does not emulate it: ten times dearer */
 };
 
 struct hi_probe_places {
@@ -68,7 +69,7 @@ void hi_probe_places_free(struct hi_probe_places *places);
 
 /* A safepoint that this target has, known by its runtime or its USDT notes. */
 struct hi_known_safepoint {
-	char text[192];	   /* what --at takes */
+	char text[192];	   /* what --at takes; "": purpose says how many are left out */
 	char runtime[32];  /* "CPython"; "" for a USDT probe of nobody known */
 	char purpose[128]; /* "end of a collection"; "" unknown */
 	bool is_gc;	   /* what --at gc would take */

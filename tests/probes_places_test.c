@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Where a safepoint is in a running target. */
+#include <stdio.h>
+
 #include "tests/harness.h"
+#include "tests/support/command.h"
 #include "tests/support/probed.h"
 
 static void expect_place(struct probed *p, const char *at, uint64_t addr)
@@ -47,4 +50,79 @@ HI_TEST_SCENARIO(probe_places, that_do_not_exist_name_their_neighbours)
 	probed_find_nothing(p, "usdt:probes_fixture:plane", "plain");
 	probed_find_nothing(p, "usdt:nobody:nothing", "no USDT probe nobody:nothing");
 	probed_find_nothing(p, "libc:strlen", "ifunc");
+}
+
+HI_TEST_SCENARIO(probe_places, of_a_function_that_is_inlined_everywhere_are_its_calls)
+{
+	struct probed *p = probed_start();
+
+	probed_find_nothing(p, "always_inlined", "inlined everywhere (2 calls)");
+	probed_find_nothing(p, "always_inlined", "probe_places.c:");
+}
+
+/* The line of a text in the fixture's source. */
+static unsigned line_of(const char *text)
+{
+	FILE *file = fopen(HI_SOURCE_DIR "/fixtures/probe_places.c", "r");
+	unsigned line = 0;
+	char buf[256];
+
+	HI_ASSERT(file);
+	while (fgets(buf, sizeof(buf), file)) {
+		line++;
+		if (strstr(buf, text)) {
+			fclose(file);
+			return line;
+		}
+	}
+	HI_ASSERT_MSG(false, "no %s in the source", text);
+	return 0;
+}
+
+static void expect_line(struct probed *p, const char *file, unsigned wanted,
+			unsigned line, const char *function)
+{
+	char at[160];
+	const struct hi_probe_places *places;
+
+	snprintf(at, sizeof(at), "%s:%u", file, wanted);
+	places = probed_find(p, at);
+	HI_ASSERT_MSG(places->count == 1, "%s: %zu places", at, places->count);
+	HI_ASSERT_STREQ(function, places->items[0].function);
+	HI_ASSERT_EQ(line, places->items[0].line);
+}
+
+HI_TEST_SCENARIO(probe_places, of_a_line_are_the_line_or_the_next_with_code)
+{
+	struct probed *p = probed_start();
+	unsigned a = line_of("line A"), b = line_of("line B");
+
+	expect_line(p, "probe_places.c", a, a, "lines");
+	expect_line(p, "fixtures/probe_places.c", a, a, "lines");
+	expect_line(p, HI_SOURCE_DIR "/fixtures/probe_places.c", b, b, "lines");
+	/* The empty line behind A. */
+	expect_line(p, "probe_places.c", a + 1, a + 2, "lines");
+	probed_find_nothing(p, "robe_places.c:20", "no debug information tells");
+	probed_find_nothing(p, "probe_places.c:99999", "has no code at line 99999");
+}
+
+/* addr2line is the judge of where a line is. */
+HI_TEST_SCENARIO(probe_places, of_a_line_are_what_another_tool_says_of_the_address)
+{
+	struct probed *p = probed_start();
+	unsigned a = line_of("line A");
+	char at[64], addr[32], want[64];
+	const struct hi_probe_place *place;
+	const struct hi_command *c;
+	uint64_t base;
+
+	snprintf(at, sizeof(at), "probe_places.c:%u", a);
+	place = probed_find(p, at)->items;
+	base = p->target->mappings[place->mapping].start -
+	       p->target->mappings[place->mapping].file_offset;
+	snprintf(addr, sizeof(addr), "0x%lx", (unsigned long)(place->address - base));
+	c = hi_command_run(0, "addr2line", "-e", HI_FIXTURE_DIR "/probe_places", addr,
+			   NULL);
+	snprintf(want, sizeof(want), "probe_places.c:%u", a);
+	HI_ASSERT_MSG(strstr(c->out, want), "%s: %s", at, c->out);
 }

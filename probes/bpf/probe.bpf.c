@@ -88,7 +88,7 @@ static __always_inline __u64 extend(__u64 value, __u32 size, int is_signed)
 static __always_inline int compare(__u64 value, const struct hi_bpf_term *term)
 {
 	__s64 number = term->number;
-	int less = term->is_signed ? (__s64)value < number : value < (__u64)number;
+	int less = term->compares_signed ? (__s64)value < number : value < (__u64)number;
 	int equal = value == (__u64)number;
 
 	switch (term->op) {

@@ -33,8 +33,10 @@ struct hi_bpf_term {
 	__s64 offset[HI_BPF_LOADS];
 	__s64 number;
 	__u8 argument; /* 0 … 5; HI_BPF_NO_REGISTER: start */
-	__u8 n_loads, size, is_signed;
-	__u32 op;
+	__u8 n_loads, size;
+	__u8 is_signed; /* how it is extended to 64 bits */
+	__u8 op, compares_signed;
+	__u8 unused[2];
 };
 
 enum hi_bpf_armed { HI_BPF_OFF, HI_BPF_ARMED, HI_BPF_TAKEN };

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is known of runtimes: where each of them has just collected, or is about to;
+ * in both cases its heap is consistent.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "probes/code.h"
+
+/* Each is recognised by a symbol that its library or program exports, stripped or
+ * not; functions are looked for in that module alone. */
+static const struct runtime {
+	const char *name, *marker;
+} runtimes[] = {
+	{"CPython", "Py_BytesMain"},
+	{"OCaml", "caml_startup"},
+	{"Lua", "lua_gc"},
+	{"GHC", "hs_init"},
+	{"Ruby", "ruby_init"},
+	{"JVM", "JNI_CreateJavaVM"},
+	{"Node.js", "node_module_register"},
+	{"Boehm", "GC_gcollect"},
+};
+
+/*
+ * A runtime's first place with is_gc that is there is what "gc" takes. Functions that
+ * a compiler may inline are listed only where they are found; that a place exists
+ * does not prove that it is ever reached.
+ */
+static const struct known {
+	const char *runtime, *text, *purpose;
+	bool is_gc;
+} table[] = {
+	{"CPython", "usdt:python:gc__done", "end of a collection", true},
+	{"CPython", "usdt:python:gc__start", "start of a collection", false},
+	/* Builds without USDT. */
+	{"CPython", "gc_collect_main", "start of a collection", true},
+	{"CPython", "PyGC_Collect", "start of a collection that is asked for", true},
+	{"OCaml", "caml_empty_minor_heap", "a minor collection", true},
+	{"OCaml", "caml_empty_minor_heap_promote", "a minor collection", true},
+	{"OCaml", "caml_finish_major_cycle", "a major collection is finished", false},
+	{"Lua", "luaC_step", "a step of the collector", true},
+	{"Lua", "luaC_fullgc", "a full collection", true},
+	{"Lua", "lua_gc", "the program speaks to the collector", false},
+	{"Lua", "atomic", "the atomic phase of a collection", false},
+	{"GHC", "stat_endGC", "end of a collection", true},
+	{"GHC", "heapCensus", "the runtime takes a census", false},
+	{"GHC", "GarbageCollect", "start of a collection", true},
+	{"Ruby", "usdt:ruby:gc__sweep__end", "end of a collection", true},
+	{"Ruby", "usdt:ruby:gc__mark__end", "end of marking", false},
+	{"JVM", "usdt:hotspot:gc__end", "end of a collection", true},
+	{"JVM", "usdt:hotspot:gc__begin", "start of a collection", false},
+	{"Node.js", "usdt:node:gc__done", "end of a collection", true},
+	{"Node.js", "usdt:node:gc__start", "start of a collection", false},
+	{"Boehm", "GC_gcollect", "start of a collection that is asked for", false},
+};
+
+enum {
+	TABLE = sizeof(table) / sizeof(table[0]),
+	RUNTIMES = sizeof(runtimes) / sizeof(runtimes[0]),
+	USDT_MAX = 500, /* probes that are listed */
+};
+
+struct list {
+	struct HI_VECTOR(struct hi_known_safepoint) all;
+	size_t left_out;
+	struct hi_target_code *code;
+	enum hi_status status;
+	struct hi_error *err;
+};
+
+/* ---- known places ---- */
+
+static bool has_runtime(struct hi_target_code *code, const struct runtime *runtime,
+			struct hi_module **ret)
+{
+	uint64_t addr;
+
+	for (size_t i = 0; i < hi_modules_count(code->modules); i++) {
+		struct hi_module *module = hi_modules_get(code->modules, i);
+
+		if (hi_modules_symbol(code->modules, module, runtime->marker, &addr, NULL,
+				      NULL) != HI_OK)
+			continue;
+		*ret = module;
+		return true;
+	}
+	return false;
+}
+
+/* HI_NOT_FOUND: this target does not have it. */
+static enum hi_status find_known(struct hi_target_code *code, const struct known *known,
+				 const struct hi_module *module,
+				 struct hi_place_list *places, struct hi_error *err)
+{
+	struct hi_safepoint safepoint;
+	enum hi_status status = hi_safepoint_parse(known->text, &safepoint, err);
+
+	if (status != HI_OK)
+		return status;
+	if (safepoint.kind == HI_SAFEPOINT_USDT)
+		return hi_find_usdt(code, &safepoint, places, err);
+	if (strlen(module->name) >= sizeof(safepoint.detail))
+		return HI_NOT_FOUND;
+	strcpy(safepoint.detail, module->name);
+	return hi_find_function_only(code, &safepoint, places, err);
+}
+
+static enum hi_status keep(struct list *list, const struct known *known, bool is_gc,
+			   struct hi_place_list *places)
+{
+	struct hi_known_safepoint item = {.is_gc = is_gc};
+
+	snprintf(item.text, sizeof(item.text), "%s", known->text);
+	snprintf(item.runtime, sizeof(item.runtime), "%s", known->runtime);
+	snprintf(item.purpose, sizeof(item.purpose), "%s", known->purpose);
+	item.places = (struct hi_probe_places){places->items, places->count};
+	if (hi_vector_push(&list->all, item))
+		return HI_OK;
+	hi_vector_free(places);
+	return hi_fail_memory(list->err, "safepoints");
+}
+
+static enum hi_status list_runtime(struct list *list, const struct runtime *runtime,
+				   const struct hi_module *module)
+{
+	bool has_gc = false;
+
+	for (size_t i = 0; i < TABLE; i++) {
+		struct hi_place_list places = {};
+		enum hi_status status;
+
+		if (strcmp(table[i].runtime, runtime->name) != 0)
+			continue;
+		status = find_known(list->code, &table[i], module, &places, list->err);
+		if (status == HI_OK) {
+			bool is_gc = table[i].is_gc && !has_gc;
+
+			has_gc |= is_gc;
+			status = keep(list, &table[i], is_gc, &places);
+		} else {
+			hi_vector_free(&places);
+		}
+		if (status == HI_NO_MEMORY)
+			return status;
+	}
+	return HI_OK;
+}
+
+/* ---- all other USDT probes ---- */
+
+static struct hi_known_safepoint *find_listed(struct list *list, const char *text)
+{
+	for (size_t i = 0; i < list->all.count; i++)
+		if (strcmp(list->all.items[i].text, text) == 0)
+			return &list->all.items[i];
+	return NULL;
+}
+
+static bool list_note(const struct hi_usdt_note *note, void *arg)
+{
+	struct hi_known_safepoint made = {}, *item;
+	struct hi_place_list places = {};
+	struct list *list = arg;
+
+	snprintf(made.text, sizeof(made.text), "usdt:%s:%s", note->provider, note->name);
+	item = find_listed(list, made.text);
+	if (item && item->runtime[0])
+		return true;
+	if (!item && list->all.count >= USDT_MAX + TABLE) {
+		list->left_out++;
+		return true;
+	}
+	if (!item) {
+		if (!hi_vector_push(&list->all, made)) {
+			list->status = hi_fail_memory(list->err, "safepoints");
+			return false;
+		}
+		item = &list->all.items[list->all.count - 1];
+	}
+	places.items = item->places.items;
+	places.count = places.capacity = item->places.count;
+	/* A probe at more places than we keep is listed with those. */
+	list->status = hi_places_add_exact(list->code, &places, note->addr,
+					   note->semaphore, list->err);
+	item->places = (struct hi_probe_places){places.items, places.count};
+	if (list->status == HI_LIMIT)
+		list->status = HI_OK;
+	return list->status == HI_OK;
+}
+
+/* Probes whose code is in no file that is mapped (dropped sections) are none. */
+static void drop_empty(struct list *list)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->all.count; i++)
+		if (list->all.items[i].places.count > 0)
+			list->all.items[kept++] = list->all.items[i];
+	list->all.count = kept;
+}
+
+static enum hi_status add_rest(struct list *list)
+{
+	struct hi_known_safepoint note = {};
+
+	if (list->left_out == 0)
+		return HI_OK;
+	snprintf(note.purpose, sizeof(note.purpose),
+		 "%zu more USDT probes are not listed", list->left_out);
+	return hi_vector_push(&list->all, note) ? HI_OK
+						: hi_fail_memory(list->err, "safepoints");
+}
+
+static enum hi_status fill(struct list *list)
+{
+	enum hi_status status = HI_OK;
+	struct hi_module *module;
+
+	for (size_t i = 0; i < RUNTIMES && status == HI_OK; i++)
+		if (has_runtime(list->code, &runtimes[i], &module))
+			status = list_runtime(list, &runtimes[i], module);
+	if (status == HI_OK)
+		status = hi_usdt_each(list->code, list_note, list, list->err);
+	if (status == HI_OK)
+		status = list->status;
+	if (status != HI_OK)
+		return status;
+	drop_empty(list);
+	return add_rest(list);
+}
+
+enum hi_status hi_safepoints_list(const struct hi_target *target,
+				  struct hi_known_safepoint **ret, size_t *n_ret,
+				  struct hi_error *err)
+{
+	HI_GUARD(hi_target_code_close) struct hi_target_code *code = NULL;
+	struct list list = {.status = HI_OK, .err = err};
+	enum hi_status status = hi_target_code_open(target, &code, err);
+
+	if (status != HI_OK)
+		return status;
+	list.code = code;
+	status = fill(&list);
+	if (status != HI_OK) {
+		hi_safepoints_free(list.all.items, list.all.count);
+		return status;
+	}
+	*ret = list.all.items;
+	*n_ret = list.all.count;
+	return HI_OK;
+}
+
+/* ---- --at gc ---- */
+
+/* Adds the best place of one runtime; HI_NOT_FOUND: none. */
+static enum hi_status find_gc_of(struct hi_target_code *code,
+				 const struct runtime *runtime,
+				 const struct hi_module *module,
+				 struct hi_place_list *places, struct hi_error *err)
+{
+	for (size_t i = 0; i < TABLE; i++) {
+		enum hi_status status;
+
+		if (!table[i].is_gc || strcmp(table[i].runtime, runtime->name) != 0)
+			continue;
+		status = find_known(code, &table[i], module, places, err);
+		if (status != HI_NOT_FOUND)
+			return status;
+	}
+	return HI_NOT_FOUND;
+}
+
+enum hi_status hi_find_gc(struct hi_target_code *code, struct hi_place_list *places,
+			  struct hi_error *err)
+{
+	const struct runtime *there = NULL;
+	struct hi_module *module;
+
+	for (size_t i = 0; i < RUNTIMES; i++) {
+		enum hi_status status;
+
+		if (!has_runtime(code, &runtimes[i], &module))
+			continue;
+		there = &runtimes[i];
+		status = find_gc_of(code, there, module, places, err);
+		if (status != HI_OK && status != HI_NOT_FOUND)
+			return status;
+	}
+	if (places->count > 0)
+		return HI_OK;
+	if (there)
+		return hi_fail(err, HI_NOT_FOUND, 0,
+			       "%s is there, but no end of a collection can be found: it "
+			       "has no USDT probes and is stripped, or the functions are "
+			       "inlined (see safepoints)",
+			       there->name);
+	return hi_fail(err, HI_NOT_FOUND, 0,
+		       "no runtime that is known (CPython, OCaml, Lua, GHC, Ruby, JVM, "
+		       "Node.js, Boehm)");
+}
