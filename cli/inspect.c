@@ -401,6 +401,8 @@ enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted
 	hi_inspect_phase(in, NULL);
 	hi_progress_end(hi_take(in->progress));
 	if (status == HI_OK)
+		status = hi_image_check(in->image, err);
+	if (status == HI_OK)
 		status = say_shortage(in, err);
 	if (status == HI_OK)
 		*ret = hi_take(in);
