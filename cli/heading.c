@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "attach/target.h"
+#include "cli/stored.h"
 
 static void count_modules(struct hi_inspection *in, struct hi_head_module_counts *c)
 {
@@ -134,8 +135,8 @@ static void set_allocator(const struct hi_inspection *in, struct hi_head *head)
 	head->skipped_bytes = a->skipped_bytes;
 }
 
-enum hi_status hi_heading_make(struct hi_inspection *in, struct hi_head *ret,
-			       struct hi_error *err)
+static enum hi_status make_heading(struct hi_inspection *in, struct hi_head *ret,
+				   struct hi_error *err)
 {
 	struct hi_head head = {
 		.pid = in->options->pid ? (int)in->options->pid : (int)in->image->pid,
@@ -168,4 +169,10 @@ enum hi_status hi_heading_make(struct hi_inspection *in, struct hi_head *ret,
 	head.n_warnings = in->warnings.count;
 	*ret = head;
 	return HI_OK;
+}
+
+enum hi_status hi_heading_make(struct hi_inspection *in, struct hi_head *ret,
+			       struct hi_error *err)
+{
+	return in->stored ? hi_stored_heading(in, ret, err) : make_heading(in, ret, err);
 }

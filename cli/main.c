@@ -84,6 +84,8 @@ static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
 	struct hi_json json;
 	enum hi_status status;
 
+	if (o->command->write)
+		return o->command->write(in, head, output, err);
 	if (o->json) {
 		hi_json_init(&json, output->file);
 		status = o->command->run(in, head, NULL, &json, err);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/option_table.h"
 
+#include <string.h>
+
 #include "cli/command.h"
 #include "cli/lookup.h"
 
@@ -42,11 +44,45 @@ static int check_command(const struct hi_options *o)
 	return 0;
 }
 
+/* What can only be said to whoever looks at the bytes of a target. */
+static int check_file(const struct hi_options *o)
+{
+	const struct {
+		bool given;
+		const char *name;
+	} words[] = {{o->pid, "--pid"},
+		     {o->core, "--core"},
+		     {o->exe, "--exe"},
+		     {o->swap, "--swap"},
+		     {o->max_pause_ns, "--max-pause"},
+		     {o->conservative, "--conservative"},
+		     {o->n_hints, "--hints"},
+		     {o->no_hints, "--no-hints"},
+		     {o->debug_dir, "--debug-dir"},
+		     {o->untyped, "--untyped"}};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i].given)
+			return hi_option_wrong("%s: not with a snapshot file (%s)",
+					       words[i].name, o->file);
+	if (o->command->id == HI_COMMAND_WASTE || o->command->id == HI_COMMAND_SNAP)
+		return hi_option_wrong("%s: needs --pid or --core: a snapshot file has "
+				       "no contents",
+				       o->command->name);
+	return 0;
+}
+
 static int check_target(const struct hi_options *o)
 {
+	if (o->file)
+		return check_file(o);
 	if (!o->pid && !o->core)
-		return hi_option_wrong("no target: give --pid N or --core FILE; see "
-				       "heapinspect --help");
+		return hi_option_wrong("no target: give --pid N, --core FILE or a "
+				       "snapshot file; see heapinspect --help");
+	if (o->command->id == HI_COMMAND_SNAP &&
+	    (!o->output || strcmp(o->output, "-") == 0))
+		return hi_option_wrong("snap: -o FILE is missing; see heapinspect snap "
+				       "--help");
 	if (o->pid && o->core)
 		return hi_option_wrong("--pid and --core: one target at a time");
 	if (o->exe && !o->core)

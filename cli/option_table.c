@@ -6,6 +6,7 @@
 #define BIT(name) (1u << HI_COMMAND_##name)
 #define EVERY (~0u)
 #define TARGETED (~(BIT(GRAPH) | BIT(MARK))) /* those that look at a target */
+#define SHOWING (TARGETED & ~BIT(SNAP))	     /* and print a report */
 #define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS))
 #define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS) | BIT(WASTE))
 #define BY_SETS (BIT(RETAINERS) | BIT(UP)) /* profiles by retainers */
@@ -18,7 +19,9 @@ const struct hi_option_entry hi_option_table[] = {
 	 TARGETED},
 	{{"exe", HI_OPT_EXE, "FILE", 0, "the core's executable, if it has moved", 1},
 	 TARGETED},
-	{{0, 0, 0, 0, "What to show:", 2}, TARGETED},
+	{{"compress", HI_OPT_COMPRESS, 0, 0, "a smaller file, that opens more slowly", 1},
+	 BIT(SNAP)},
+	{{0, 0, 0, 0, "What to show:", 2}, SHOWING},
 	{{"by", HI_OPT_BY, "WHAT", 0,
 	  "break-down: type, type2 (with the types of its children), module, class", 2},
 	 BIT(CENSUS)},
@@ -35,8 +38,8 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"type", HI_OPT_TYPE, "NAME", 0, "what to climb from (or a pattern with *)", 2},
 	 BIT(UP)},
 	{{"ways", 'k', "N", 0, "so many ways (5)", 2}, BIT(PATHS)},
-	{{"top", HI_OPT_TOP, "N", 0, "so many rows a table", 2}, TARGETED},
-	{{"all", HI_OPT_ALL, 0, 0, "every row", 2}, TARGETED},
+	{{"top", HI_OPT_TOP, "N", 0, "so many rows a table", 2}, SHOWING},
+	{{"all", HI_OPT_ALL, 0, 0, "every row", 2}, SHOWING},
 	{{0, 0, 0, 0, "What to draw:", 2}, BIT(GRAPH)},
 	{{"bands", HI_OPT_BANDS, "N", 0, "so many bands, the rest summed in OTHER (20)",
 	  2},
@@ -55,11 +58,11 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"like", HI_OPT_LIKE, "FILE", 0,
 	  "colours, order and scale of the graph of another heap profile", 2},
 	 BIT(GRAPH)},
-	{{0, 0, 0, 0, "Roots and retainers:", 3}, TARGETED},
+	{{0, 0, 0, 0, "Roots and retainers:", 3}, SHOWING},
 	{{"root", HI_OPT_ROOT, "NAME=EXPR", 0,
 	  "a root by name: a C expression over the program's variables; may be repeated",
 	  3},
-	 TARGETED},
+	 SHOWING},
 	{{"all-bins", HI_OPT_ALL_BINS, 0, 0,
 	  "also empty bins (of up to 10 roots; else of one root each)", 3},
 	 BIT(ROOTS)},
@@ -124,11 +127,11 @@ const struct hi_option_entry hi_option_table[] = {
 	  5},
 	 TARGETED},
 	{{0, 0, 0, 0, "Output:", 6}, EVERY},
-	{{"json", HI_OPT_JSON, 0, 0, "one JSON document", 6}, TARGETED},
+	{{"json", HI_OPT_JSON, 0, 0, "one JSON document", 6}, SHOWING},
 	{{"output", 'o', "FILE", 0, "to FILE (mode 0600)", 6}, EVERY},
-	{{"color", HI_OPT_COLOR, "WHEN", 0, "auto, always or never", 6}, TARGETED},
+	{{"color", HI_OPT_COLOR, "WHEN", 0, "auto, always or never", 6}, SHOWING},
 	{{"width", HI_OPT_WIDTH, "N", 0, "columns of text (the terminal's, else 80)", 6},
-	 TARGETED},
+	 SHOWING},
 	{{"quiet", 'q', 0, 0, "nothing but errors on stderr", 6}, EVERY},
 	{{"verbose", 'v', 0, 0, "where the time went, on stderr; more detail", 6},
 	 TARGETED},

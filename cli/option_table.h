@@ -57,6 +57,7 @@ enum hi_option_key {
 	HI_OPT_PURE,
 	HI_OPT_WEAK_AS_ROOTS,
 	HI_OPT_RETAINED_BY,
+	HI_OPT_COMPRESS,
 };
 
 struct hi_option_entry {

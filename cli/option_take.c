@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "census/snapshot_file.h"
 #include "cli/command.h"
 #include "cli/option_table.h"
 
@@ -125,14 +126,31 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 	}
 }
 
+/* A word that is a snapshot by its name or by what is in it. */
+static bool is_snapshot(const char *arg)
+{
+	size_t n = strlen(arg), end = strlen(HI_SNAPSHOT_EXTENSION);
+
+	return (n > end && strcmp(arg + n - end, HI_SNAPSHOT_EXTENSION) == 0) ||
+	       hi_snapshot_is_one(arg);
+}
+
 static int take_argument(char *arg, struct hi_options *o)
 {
+	if (!o->command->run_alone && is_snapshot(arg)) {
+		if (!o->file) {
+			o->file = arg;
+			return 0;
+		}
+		hi_option_wrong("%s and %s: one target at a time", o->file, arg);
+		return HI_OPTION_SAID;
+	}
 	if (!o->command->arguments[0]) {
 		if (o->command->id == HI_COMMAND_SUMMARY)
 			hi_option_wrong(
 				"%s: not a command; there are summary, census, retained, "
 				"leaks, paths, explain, waste, retainers, up, roots "
-				"(a process: --pid N), graph, mark",
+				"snap (a process: --pid N), graph, mark",
 				arg);
 		else
 			hi_option_wrong("%s: %s takes no argument", arg,
@@ -175,6 +193,9 @@ error_t hi_option_take(int key, char *arg, struct argp_state *state)
 		return 0;
 	case HI_OPT_SWAP:
 		o->swap = true;
+		return 0;
+	case HI_OPT_COMPRESS:
+		o->compress = true;
 		return 0;
 	case HI_OPT_TYPE:
 		return hi_option_take_once("--type", arg, &o->type);

@@ -71,8 +71,8 @@ static error_t parse_as(const struct hi_command *command, int argc, char **argv,
 			options[n++] = hi_option_table[i].option;
 	snprintf(doc, sizeof(doc), "%s\v%s", command->purpose, command->help);
 	argp.doc = doc;
-	argp.args_doc =
-		command->id == HI_COMMAND_SUMMARY ? "[COMMAND]" : command->arguments;
+	argp.args_doc = command->id == HI_COMMAND_SUMMARY ? "[COMMAND] [FILE.hisnap]"
+							  : command->arguments;
 	snprintf(name, sizeof(name), "heapinspect%s%s",
 		 command->id == HI_COMMAND_SUMMARY ? "" : " ",
 		 command->id == HI_COMMAND_SUMMARY ? "" : command->name);

@@ -25,8 +25,9 @@ struct hi_options {
 	const char *argument; /* of the command; NULL none */
 	pid_t pid;	      /* 0: a core */
 	const char *core, *exe;
+	const char *file; /* a snapshot; NULL: a process or a core */
 	bool json, all, quiet, verbose, strict;
-	bool conservative, swap;
+	bool conservative, swap, compress;
 	const char *hints[HI_OPTIONS_HINTS]; /* files, in the order given */
 	size_t n_hints;
 	bool no_hints; /* not those that are compiled in either */

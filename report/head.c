@@ -6,17 +6,22 @@
 
 #include "base/text.h"
 
+/* What a shell would split or expand is quoted. */
+static const char *shell_word(const char *text, struct hi_page *page)
+{
+	if (strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			 "0123456789_./+-:@%,=") == strlen(text))
+		return text;
+	return hi_page_printf(page, "'%s'", hi_page_safe(page, text));
+}
+
 const char *hi_head_target(const struct hi_head *head, struct hi_page *page)
 {
-	const char *c = head->core;
-
-	if (!c)
+	if (head->file)
+		return shell_word(head->file, page);
+	if (!head->core)
 		return hi_page_printf(page, "--pid %d", head->pid);
-	/* What a shell would split or expand is quoted. */
-	if (strspn(c, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		      "0123456789_./+-:@%,=") == strlen(c))
-		return hi_page_printf(page, "--core %s", c);
-	return hi_page_printf(page, "--core '%s'", hi_page_safe(page, c));
+	return hi_page_printf(page, "--core %s", shell_word(head->core, page));
 }
 
 static const char *base_name(const char *path)
@@ -32,7 +37,10 @@ void hi_head_title(const struct hi_head *head, struct hi_page *page)
 	const char *name = hi_page_safe(page, base_name(exe));
 	const char *aside = hi_page_safe(page, exe);
 
-	if (head->core)
+	if (head->file)
+		name = hi_page_printf(page, "%s, pid %d, snapshot %s", name, head->pid,
+				      hi_page_safe(page, base_name(head->file)));
+	else if (head->core)
 		name = hi_page_printf(page, "%s, core %s", name,
 				      hi_page_safe(page, base_name(head->core)));
 	else

@@ -40,6 +40,7 @@ struct hi_head {
 	int pid;	   /* 0: unknown (a core) */
 	const char *exe;   /* "" unknown */
 	const char *core;  /* --core FILE as given; NULL for a process */
+	const char *file;  /* a snapshot of it, as given; NULL: looked at directly */
 	char build_id[65]; /* hex; "" unknown */
 	bool exe_deleted;
 	uint64_t threads;
