@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "census/within.h"
 #include "cli/progress.h"
-#include "cli/stored.h"
 #include "cli/retaining.h"
 #include "report/formats/json_writer.h"
 
@@ -87,13 +86,10 @@ enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err)
 {
 	enum hi_status status;
 
-	if (in->stored)
-		status = hi_stored_roots(in, err);
-	else if (in->roots)
-		status = hi_named_roots_find(in->roots, in->typing, in->graph, err);
-	else
+	if (!in->roots)
 		return HI_OK;
-	for (size_t i = 0; status == HI_OK && in->roots && i < in->roots->count; i++) {
+	status = hi_named_roots_find(in->roots, in->typing, in->graph, err);
+	for (size_t i = 0; status == HI_OK && i < in->roots->count; i++) {
 		const struct hi_named_root *root = &in->roots->items[i];
 
 		if (root->warning)
@@ -187,6 +183,5 @@ void hi_naming_close(struct hi_inspection *in)
 		hi_reach_destroy(in->shown);
 	if (in->leaks_shown != in->reach)
 		hi_reach_destroy(in->leaks_shown);
-	if (!in->stored) /* else it lies in the arena */
-		hi_named_roots_close(in->roots);
+	hi_named_roots_close(in->roots);
 }
