@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bulk copy of a stopped target, in three steps so that the stop holds
- * only what must be in it. Internal to attach/: stop.c drives it.
+ * Memory into an image, in steps so that the stop holds only what must be in it.
+ * Internal to attach/: stop.c drives it. Either the bulk copy of a stopped target
  *
- *	hi_copy_prepare   target runs:    estimate, reserve and touch memory
- *	hi_copy_run       target stands:  maps, pagemap, bulk read
- *	hi_copy_finish    target runs:    the image
+ *	hi_copy_look_over    target runs:    estimate
+ *	hi_copy_reserve      target runs:    reserve and touch memory
+ *	hi_copy_run          target stands:  maps, pagemap, bulk read
+ *	hi_copy_finish       target runs:    the image
  *
- * None of the three stops anything; run copies what is there at that moment,
- * so the caller must have stopped all threads. Only pages that are present are
- * ever read: the target's RSS and page tables stay as they are.
+ * or the image of a copy-on-write child, of which nothing is reserved before and
+ * nothing read during the stop
+ *
+ *	hi_copy_look_over    target runs:    estimate
+ *	hi_copy_mark         target stands:  the moment of the image
+ *	hi_copy_run_child    target runs:    maps, pagemap, bulk read of the child
+ *	hi_copy_finish
+ *
+ * None of them stops anything; run copies what is there at that moment, so the
+ * caller must have stopped all threads. Only pages that are present are ever
+ * read: the target's RSS and page tables stay as they are.
  */
 #ifndef HI_ATTACH_COPY_H
 #define HI_ATTACH_COPY_H
@@ -18,17 +27,48 @@
 
 struct hi_copy;
 
-/* Uses options' with_swap and threads. HI_NO_MEMORY when the image would not
- * fit into free memory (MemAvailable and the cgroup's limit); HI_GONE. `target`
- * must outlive the copy. */
+/* A child that was forked off the target and stands still. */
+struct hi_copy_child {
+	pid_t pid; /* in our pid namespace */
+	/* Ends it. Called once, when nothing more is read of it, by any thread, at the
+	 * latest at the image's destroy; NULL: the caller ends it after that. */
+	void (*end)(void *arg);
+	void *arg;
+};
+
+/* Uses options' with_swap, threads and max_image. HI_GONE. `target` must outlive
+ * the copy; its rss is set at the finish. */
+enum hi_status hi_copy_look_over(struct hi_target *target,
+				 const struct hi_stop_options *options,
+				 struct hi_copy **ret, struct hi_error *err);
+/* Of the last look: bytes that are read for the image, and those of them that are
+ * private memory, which a fork makes copy-on-write. */
+uint64_t hi_copy_bytes(const struct hi_copy *copy);
+uint64_t hi_copy_private_bytes(const struct hi_copy *copy);
+/* HI_NO_MEMORY when the image would not fit into free memory (MemAvailable and the
+ * cgroup's limit). */
+enum hi_status hi_copy_reserve(struct hi_copy *copy, struct hi_error *err);
+/* hi_copy_look_over and hi_copy_reserve. */
 enum hi_status hi_copy_prepare(struct hi_target *target,
 			       const struct hi_stop_options *options,
 			       struct hi_copy **ret, struct hi_error *err);
 /* While fd (borrowed) polls readable the run reads nothing more: the pidfd of the
  * tracer, whose death lets the target run. */
 void hi_copy_guard(struct hi_copy *copy, int fd);
-/* Once. HI_GONE if the target exited or exec'ed since prepare. */
+/* The image shows this moment: its time and the target's RSS. hi_copy_run does it by
+ * itself. */
+void hi_copy_mark(struct hi_copy *copy);
+/* Once. HI_GONE if the target exited or exec'ed since prepare. Works without
+ * hi_copy_reserve, but is slower then. */
 enum hi_status hi_copy_run(struct hi_copy *copy, struct hi_error *err);
+/*
+ * Once, after the target was let go. See Note [What a child has] in copy_child.c. The
+ * child is ended as soon as all of it was read; an image that would not fit is read
+ * in place, and then the image ends it. On failure child->end has not been called:
+ * HI_GONE if it ended early (the target exits, memory runs out), HI_NO_MEMORY.
+ */
+enum hi_status hi_copy_run_child(struct hi_copy *copy, const struct hi_copy_child *child,
+				 struct hi_error *err);
 /*
  * Consumes copy, also on failure. Copies threads ([0] the leader). The caller
  * fills stats.pause_ns and stats.threads_in_allocator.
@@ -36,7 +76,7 @@ enum hi_status hi_copy_run(struct hi_copy *copy, struct hi_error *err);
 enum hi_status hi_copy_finish(struct hi_copy *copy, const struct hi_thread *threads,
 			      size_t n_threads, struct hi_image **ret,
 			      struct hi_error *err);
-/* NULL is fine. */
+/* NULL is fine. Ends a child that was run. */
 void hi_copy_destroy(struct hi_copy *copy);
 
 #endif

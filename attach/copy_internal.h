@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The parts of a copy: copy.c (the three steps), copy_plan.c (which pages, and
- * where they go), copy_read.c (touching and reading). */
+ * where they go), copy_read.c (touching and reading), copy_child.c (what is different
+ * where a copy-on-write child is read), copy_image.c (the image). */
 #ifndef HI_ATTACH_COPY_INTERNAL_H
 #define HI_ATTACH_COPY_INTERNAL_H
 
@@ -9,6 +10,7 @@
 
 #include "attach/copy.h"
 #include "attach/frozen.h"
+#include "attach/image_child.h"
 #include "attach/image_internal.h"
 #include "attach/pagemap.h"
 #include "attach/target_internal.h"
@@ -17,6 +19,7 @@
 struct hi_area {
 	uint64_t start, end;
 	unsigned char *host;
+	bool live; /* of HI_PAGES_LIVE, and of nothing else */
 };
 
 struct hi_reservation {
@@ -29,7 +32,9 @@ struct hi_piece {
 	uint64_t addr;
 	unsigned char *host;
 	uint32_t size;
-	bool force; /* no read permission: only /proc/PID/mem gives it */
+	bool force;   /* no read permission: only /proc/PID/mem gives it */
+	bool live;    /* HI_PAGES_LIVE */
+	bool missing; /* HI_PAGES_MISSING */
 };
 
 /* Pieces [first, first+count) that one task reads. */
@@ -37,15 +42,29 @@ struct hi_block {
 	size_t first, count;
 };
 
+struct hi_copy_child_source;
+
 struct hi_page_list HI_VECTOR(struct hi_pages);
 struct hi_areas HI_VECTOR(struct hi_area);
 
+/* A process whose memory is looked at and read. */
+struct hi_copy_source {
+	pid_t pid;  /* its directory of /proc; process_vm_readv */
+	int mem_fd; /* borrowed, as the next two */
+	int maps_fd;
+	bool shares; /* its anonymous pages with another process: Note [Two ways to read]
+		      */
+	struct hi_pagemap pagemap;
+};
+
 struct hi_copy {
 	struct hi_target *target;
+	struct hi_copy_source own;	     /* the target itself */
+	struct hi_copy_source *from;	     /* own, or the child */
+	struct hi_copy_child_source *forked; /* NULL: the target itself is copied */
 	unsigned threads;
 	bool with_swap;
 	int guard_fd; /* -1: none */
-	struct hi_pagemap pagemap;
 	char *maps_text;
 	size_t maps_capacity;
 	struct hi_mapping *mappings;
@@ -62,7 +81,10 @@ struct hi_copy {
 	uint64_t *auxv;
 	size_t n_auxv;
 	uint64_t held_bytes; /* by the last plan */
-	uint64_t time_ns;    /* CLOCK_REALTIME of the run */
+	uint64_t time_ns;    /* CLOCK_REALTIME of the image; 0: not yet known */
+	uint64_t rss;	     /* of that moment; UINT64_MAX: not known */
+	uint64_t max_image;  /* options */
+	bool in_place;	     /* only live pieces are read, the rest when it is touched */
 	/* Pages that could not be read. */
 	pthread_mutex_t lock;
 	struct hi_page_runs unreadable; /* flags unused (1) */
@@ -72,6 +94,21 @@ struct hi_copy {
 
 /* Maps and pagemap as they are now, into mappings, runs and pages. */
 enum hi_status hi_copy_look(struct hi_copy *copy, struct hi_error *err);
+/* The same of the child and of what the target did not hand on to it. */
+enum hi_status hi_copy_look_at_child(struct hi_copy *copy, struct hi_error *err);
+/* The parts of a look: what source maps now (HI_GONE where nothing is mapped) ... */
+enum hi_status hi_copy_read_maps(struct hi_copy *copy,
+				 const struct hi_copy_source *source,
+				 struct hi_mapping **ret, size_t *n_ret,
+				 struct hi_error *err);
+/* ... its pages, into runs ... */
+enum hi_status hi_copy_read_pagemap(struct hi_copy *copy,
+				    const struct hi_copy_source *source,
+				    struct hi_error *err);
+/* ... and what becomes of each, into pages. */
+enum hi_status hi_copy_classify(struct hi_copy *copy, struct hi_error *err);
+/* Bytes of pages whose flags & mask are flags. */
+uint64_t hi_copy_sum(const struct hi_copy *copy, uint32_t mask, uint32_t flags);
 /* A place for every page, adding areas where there is none. */
 enum hi_status hi_copy_place(struct hi_copy *copy, bool with_room, struct hi_error *err);
 /* Pieces and blocks out of pages and areas. */
@@ -80,5 +117,12 @@ enum hi_status hi_copy_cut(struct hi_copy *copy, struct hi_error *err);
 void hi_copy_touch(struct hi_copy *copy);
 /* Reads all pieces; what fails is in unreadable. HI_GONE, HI_NO_MEMORY. */
 enum hi_status hi_copy_read(struct hi_copy *copy, struct hi_error *err);
+/* One descriptor for each file that holds mapped code. */
+enum hi_status hi_copy_open_files(struct hi_copy *copy, const struct hi_mapping *mappings,
+				  size_t n, struct hi_error *err);
+enum hi_status hi_copy_find_filled_later(struct hi_copy *copy, struct hi_error *err);
+/* The child leaves the copy; NULL where there is none. */
+struct hi_image_child *hi_copy_take_child(struct hi_copy *copy);
+void hi_copy_forget_child(struct hi_copy *copy);
 
 #endif

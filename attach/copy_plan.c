@@ -42,6 +42,14 @@ static uint32_t flags_of(const struct hi_mapping *m, uint32_t run, bool unreacha
 	return HI_PAGES_PRESENT;
 }
 
+/* What a fork does not freeze: see Note [What a child has] in copy_child.c. */
+static uint32_t live_flags_of(const struct hi_mapping *m, uint32_t run)
+{
+	if (run & HI_RUN_MISSING)
+		return HI_PAGES_LIVE | HI_PAGES_MISSING;
+	return m->shared ? HI_PAGES_LIVE : 0;
+}
+
 static bool is_unreachable(const struct hi_copy *copy, const struct hi_mapping *m)
 {
 	const struct hi_image_file *file;
@@ -90,6 +98,8 @@ static bool classify(struct hi_copy *copy)
 			if (add.end > m->end)
 				add.end = m->end;
 			add.flags = flags_of(m, run->flags, unreachable, copy->with_swap);
+			if (copy->forked && (add.flags & HI_PAGES_HELD))
+				add.flags |= live_flags_of(m, run->flags);
 			if (!add_pages(&copy->pages, add, m))
 				return false;
 			if (run->end > m->end)
@@ -103,7 +113,9 @@ static bool classify(struct hi_copy *copy)
  * A page that is just being migrated by the kernel looks swapped for some
  * microseconds. Few swapped pages are looked at again; true swap is not few.
  */
-static enum hi_status look_again(struct hi_copy *copy, struct hi_error *err)
+static enum hi_status look_again(struct hi_copy *copy,
+				 const struct hi_copy_source *source,
+				 struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 	uint64_t n = 0;
@@ -120,7 +132,7 @@ static enum hi_status look_again(struct hi_copy *copy, struct hi_error *err)
 		if (!(run->flags & HI_RUN_SWAPPED))
 			continue;
 		copy->rescan.count = 0;
-		status = hi_pagemap_collect(&copy->pagemap, run->start, run->end,
+		status = hi_pagemap_collect(&source->pagemap, run->start, run->end,
 					    &copy->rescan, err);
 		if (copy->rescan.count == 1 && copy->rescan.items[0].end == run->end &&
 		    copy->rescan.items[0].start == run->start)
@@ -129,34 +141,65 @@ static enum hi_status look_again(struct hi_copy *copy, struct hi_error *err)
 	return status;
 }
 
+enum hi_status hi_copy_read_maps(struct hi_copy *copy,
+				 const struct hi_copy_source *source,
+				 struct hi_mapping **ret, size_t *n_ret,
+				 struct hi_error *err)
+{
+	enum hi_status status;
+	size_t n = 0;
+
+	status = hi_proc_read(source->maps_fd, &copy->maps_text, &copy->maps_capacity, &n,
+			      err);
+	if (status == HI_OK && n == 0)
+		status = hi_fail(err, HI_GONE, 0,
+				 "process %d has exited or started another program",
+				 (int)copy->target->pid);
+	return status == HI_OK ? hi_maps_parse(copy->maps_text, n, ret, n_ret, err)
+			       : status;
+}
+
+enum hi_status hi_copy_read_pagemap(struct hi_copy *copy,
+				    const struct hi_copy_source *source,
+				    struct hi_error *err)
+{
+	enum hi_status status;
+
+	copy->runs.count = 0;
+	status = hi_pagemap_collect_all(&source->pagemap, copy->mappings,
+					copy->n_mappings, &copy->runs, err);
+	return status == HI_OK ? look_again(copy, source, err) : status;
+}
+
+enum hi_status hi_copy_classify(struct hi_copy *copy, struct hi_error *err)
+{
+	return classify(copy) ? HI_OK : hi_fail_memory(err, "list of pages");
+}
+
 enum hi_status hi_copy_look(struct hi_copy *copy, struct hi_error *err)
 {
 	struct hi_mapping *mappings = NULL;
-	size_t n = 0, n_mappings = 0;
+	size_t n_mappings = 0;
 	enum hi_status status;
 
-	status = hi_proc_read(copy->target->priv->maps_fd, &copy->maps_text,
-			      &copy->maps_capacity, &n, err);
-	if (status != HI_OK)
-		return status;
-	if (n == 0)
-		return hi_fail(err, HI_GONE, 0,
-			       "process %d has exited or started another program",
-			       (int)copy->target->pid);
-	status = hi_maps_parse(copy->maps_text, n, &mappings, &n_mappings, err);
+	status = hi_copy_read_maps(copy, &copy->own, &mappings, &n_mappings, err);
 	if (status != HI_OK)
 		return status;
 	hi_mappings_free(copy->mappings, copy->n_mappings);
 	copy->mappings = mappings;
 	copy->n_mappings = n_mappings;
-	copy->runs.count = 0;
-	status = hi_pagemap_collect_all(&copy->pagemap, mappings, n_mappings, &copy->runs,
-					err);
-	if (status == HI_OK)
-		status = look_again(copy, err);
-	if (status == HI_OK && !classify(copy))
-		status = hi_fail_memory(err, "list of pages");
-	return status;
+	status = hi_copy_read_pagemap(copy, &copy->own, err);
+	return status == HI_OK ? hi_copy_classify(copy, err) : status;
+}
+
+uint64_t hi_copy_sum(const struct hi_copy *copy, uint32_t mask, uint32_t flags)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < copy->pages.count; i++)
+		if ((copy->pages.items[i].flags & mask) == flags)
+			sum += copy->pages.items[i].end - copy->pages.items[i].start;
+	return sum;
 }
 
 /*
@@ -170,7 +213,8 @@ enum hi_status hi_copy_look(struct hi_copy *copy, struct hi_error *err)
  * modulo 2 MiB, so that a dense stretch gets huge pages and only such ones do (a
  * huge page for each lonely page would take 512 times its memory). Small ones
  * are packed: hundreds of thousands of lonely pages must not cost us a page
- * table each.
+ * table each. What is read while the target runs lies in areas of its own: it is read
+ * once, also where the rest is read in place, again and again.
  */
 static bool joins(const struct hi_area *area, uint64_t joined, uint64_t start)
 {
@@ -201,20 +245,21 @@ static bool next_uncovered(const struct hi_areas *areas, size_t *at, uint64_t *s
 	return false;
 }
 
-static bool add_fresh(struct hi_copy *copy, uint64_t start, uint64_t end, size_t old_at,
-		      uint64_t *joined)
+static bool add_fresh(struct hi_copy *copy, uint64_t start, uint64_t end, bool live,
+		      size_t old_at, uint64_t *joined)
 {
 	struct hi_area *last = copy->fresh.items + copy->fresh.count;
 	bool barred = copy->fresh.count && old_at > 0 &&
 		      copy->areas.items[old_at - 1].start >= last[-1].end;
 
-	if (copy->fresh.count && !barred && joins(&last[-1], *joined, start)) {
+	if (copy->fresh.count && !barred && last[-1].live == live &&
+	    joins(&last[-1], *joined, start)) {
 		last[-1].end = end;
 		*joined += end - start;
 		return true;
 	}
 	*joined = end - start;
-	return hi_vector_push(&copy->fresh, (struct hi_area){start, end, NULL});
+	return hi_vector_push(&copy->fresh, (struct hi_area){start, end, NULL, live});
 }
 
 /* Stretches of pages that have no place yet, into fresh. */
@@ -226,10 +271,11 @@ static bool find_fresh(struct hi_copy *copy)
 	copy->fresh.count = 0;
 	for (size_t i = 0; i < copy->pages.count; i++) {
 		uint64_t start = copy->pages.items[i].start, gap_end;
+		bool live = copy->pages.items[i].flags & HI_PAGES_LIVE;
 
 		while (next_uncovered(&copy->areas, &at, &start, copy->pages.items[i].end,
 				      &gap_end)) {
-			if (!add_fresh(copy, start, gap_end, at, &joined))
+			if (!add_fresh(copy, start, gap_end, live, at, &joined))
 				return false;
 			start = gap_end;
 		}
@@ -259,16 +305,29 @@ static void add_room(struct hi_areas *fresh)
 	}
 }
 
-/* One reservation for all of fresh: few mappings of ours. */
-static bool reserve_fresh(struct hi_copy *copy)
+/* What fresh areas of that kind take, with what alignment may cost; 0: none. */
+static size_t size_of_fresh(const struct hi_copy *copy, bool live)
 {
-	struct hi_reservation reservation = {.size = HUGE_PAGE};
+	size_t size = 0;
+
+	for (size_t i = 0; i < copy->fresh.count; i++) {
+		const struct hi_area *area = &copy->fresh.items[i];
+
+		if (area->live == live)
+			size += area->end - area->start +
+				(is_large(area) ? HUGE_PAGE : 0);
+	}
+	return size ? size + HUGE_PAGE : 0;
+}
+
+/* One reservation for all of that kind: few mappings of ours. */
+static bool reserve_fresh(struct hi_copy *copy, bool live)
+{
+	struct hi_reservation reservation = {.size = size_of_fresh(copy, live)};
 	unsigned char *at;
 
-	for (size_t i = 0; i < copy->fresh.count; i++)
-		reservation.size += copy->fresh.items[i].end -
-				    copy->fresh.items[i].start +
-				    (is_large(&copy->fresh.items[i]) ? HUGE_PAGE : 0);
+	if (!reservation.size)
+		return true;
 	if (!hi_vector_reserve(&copy->reservations, copy->reservations.count + 1))
 		return false;
 	reservation.pages = hi_pages_alloc(reservation.size);
@@ -283,6 +342,8 @@ static bool reserve_fresh(struct hi_copy *copy)
 	for (size_t i = 0; i < copy->fresh.count; i++) {
 		struct hi_area *area = &copy->fresh.items[i];
 
+		if (area->live != live)
+			continue;
 		if (is_large(area))
 			at += (area->start - (uintptr_t)at) % HUGE_PAGE;
 		area->host = at;
@@ -393,24 +454,26 @@ enum hi_status hi_copy_place(struct hi_copy *copy, bool with_room, struct hi_err
 		return HI_OK;
 	if (with_room && !copy->areas.count)
 		add_room(&copy->fresh);
-	if (!reserve_fresh(copy) || !merge_fresh(copy))
+	if (!reserve_fresh(copy, false) || !reserve_fresh(copy, true) ||
+	    !merge_fresh(copy))
 		return hi_fail_memory(err, "address space for the image");
+	if (copy->in_place)
+		return HI_OK;
 	advise_dense(copy, copy->fresh.items, copy->fresh.count);
 	return HI_OK;
 }
 
-/* Appends pieces of at most a block. */
-static bool cut_range(struct hi_copy *copy, uint64_t addr, uint64_t end,
-		      unsigned char *host, bool force)
+/* Appends pieces of at most a block, up to end, of the kind of `piece`. */
+static bool cut_range(struct hi_copy *copy, struct hi_piece piece, uint64_t end)
 {
-	while (addr < end) {
-		uint64_t size = end - addr < BLOCK ? end - addr : BLOCK;
-		struct hi_piece piece = {addr, host, (uint32_t)size, force};
+	while (piece.addr < end) {
+		uint64_t size = end - piece.addr < BLOCK ? end - piece.addr : BLOCK;
 
+		piece.size = (uint32_t)size;
 		if (!hi_vector_push(&copy->pieces, piece))
 			return false;
-		addr += size;
-		host += size;
+		piece.addr += size;
+		piece.host += size;
 	}
 	return true;
 }
@@ -418,6 +481,9 @@ static bool cut_range(struct hi_copy *copy, uint64_t addr, uint64_t end,
 static bool cut_pages(struct hi_copy *copy, const struct hi_pages *p, size_t *at,
 		      bool force)
 {
+	struct hi_piece piece = {.force = force,
+				 .live = p->flags & HI_PAGES_LIVE,
+				 .missing = p->flags & HI_PAGES_MISSING};
 	uint64_t start = p->start;
 
 	while (start < p->end) {
@@ -431,12 +497,18 @@ static bool cut_pages(struct hi_copy *copy, const struct hi_pages *p, size_t *at
 		area = &copy->areas.items[*at];
 		if (end > area->end)
 			end = area->end;
-		if (!cut_range(copy, start, end, area->host + (start - area->start),
-			       force))
+		piece.addr = start;
+		piece.host = area->host + (start - area->start);
+		if (!cut_range(copy, piece, end))
 			return false;
 		start = end;
 	}
 	return true;
+}
+
+static bool is_of_a_kind(const struct hi_piece *a, const struct hi_piece *b)
+{
+	return a->force == b->force && a->live == b->live && a->missing == b->missing;
 }
 
 static bool cut_blocks(struct hi_copy *copy)
@@ -449,7 +521,7 @@ static bool cut_blocks(struct hi_copy *copy)
 
 		if (block.count &&
 		    (bytes + piece->size > BLOCK || block.count == BLOCK_PIECES ||
-		     piece->force != piece[-1].force)) {
+		     !is_of_a_kind(piece, &piece[-1]))) {
 			if (!hi_vector_push(&copy->blocks, block))
 				return false;
 			block = (struct hi_block){.first = i};

@@ -13,10 +13,12 @@
 
 /* What is known of a run of pages; sorted, disjoint. */
 enum hi_page_flags {
-	HI_PAGES_PRESENT = 1, /* in the target's RSS */
-	HI_PAGES_HELD = 2,    /* copied, or to be copied */
-	HI_PAGES_SWAPPED = 4, /* not in memory at the stop */
-	HI_PAGES_ZERO = 8,    /* the shared page of zeros: readable, not in RSS */
+	HI_PAGES_PRESENT = 1,  /* in the target's RSS */
+	HI_PAGES_HELD = 2,     /* copied, or to be copied */
+	HI_PAGES_SWAPPED = 4,  /* not in memory at the stop */
+	HI_PAGES_ZERO = 8,     /* the shared page of zeros: readable, not in RSS */
+	HI_PAGES_LIVE = 16,    /* read while the target ran */
+	HI_PAGES_MISSING = 32, /* in the child: read from the target itself */
 };
 
 struct hi_pages {

@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "attach/frozen.h"
+#include "attach/image_child.h"
 #include "attach/image_internal.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 
 enum hi_status hi_image_create(struct hi_memory *memory, enum hi_snapshot_mode mode,
 			       struct hi_image **ret, struct hi_error *err)
@@ -85,6 +87,29 @@ uint64_t hi_image_resident(const struct hi_image *image, uint64_t start, uint64_
 	if (!image->priv->frozen)
 		return UINT64_MAX;
 	return hi_frozen_resident(image->priv->frozen, start, end);
+}
+
+uint64_t hi_image_copied_on_write(const struct hi_image *image)
+{
+	return image->priv->child ? hi_image_child_copied(image->priv->child)
+				  : UINT64_MAX;
+}
+
+enum hi_status hi_image_check(const struct hi_image *image, struct hi_error *err)
+{
+	struct hi_pager_stats stats = {};
+	char text[24];
+
+	if (image->priv->child)
+		stats = hi_image_child_stats(image->priv->child);
+	if (!stats.lost)
+		return HI_OK;
+	return hi_fail(
+		err, HI_GONE, 0,
+		"the image of process %d was read in place and %s of it were lost, "
+		"for its copy-on-write child ended: the process exited or executed, "
+		"or memory ran out",
+		(int)image->pid, hi_text_bytes(text, stats.lost));
 }
 
 bool hi_image_next_held(const struct hi_image *image, uint64_t addr, uint64_t limit,
@@ -255,6 +280,7 @@ void hi_image_destroy(struct hi_image *image)
 {
 	if (!image)
 		return;
+	hi_image_child_destroy(image->priv->child); /* what may fill the memory */
 	hi_memory_destroy(image->memory);
 	hi_image_files_close(&image->priv->files);
 	if (image->priv->root_fd >= 0)

@@ -102,6 +102,12 @@ uint64_t hi_image_resident(const struct hi_image *image, uint64_t start, uint64_
  */
 uint64_t hi_image_copied_on_write(const struct hi_image *image);
 /*
+ * HI_GONE: bytes that the image should have read as zeros, because it was read in
+ * place and its child has ended. Whatever was computed since is worth nothing. To
+ * be asked when all has been read, before a result is believed.
+ */
+enum hi_status hi_image_check(const struct hi_image *image, struct hi_error *err);
+/*
  * The first range of bytes in [addr, limit) that was copied, clipped to it; false
  * if there is none. For scans: what it leaves out is not in the image, or was
  * never touched and reads as zeros (a reservation may be terabytes of those).

@@ -8,6 +8,7 @@
 #include "base/vector.h"
 
 struct hi_frozen;
+struct hi_image_child;
 
 /* One mapped file, opened while the target was there. */
 struct hi_image_file {
@@ -22,6 +23,7 @@ struct hi_image_private {
 	struct hi_arena arena; /* paths */
 	size_t mappings_capacity, threads_capacity;
 	const struct hi_frozen *frozen; /* image->memory, if residency is known */
+	struct hi_image_child *child;	/* mode FORK only */
 	struct hi_image_files files;
 	/* The target's root directory, where it is not ours (another mount
 	 * namespace); -1: its paths are ours. */

@@ -16,6 +16,7 @@ enum hi_run_flags {
 	HI_RUN_FILE = 4, /* a page of a file, or shared anonymous */
 	HI_RUN_ZERO = 8, /* the shared page of zeros; only known by PAGEMAP_SCAN */
 	HI_RUN_GUARD = 16,
+	HI_RUN_MISSING = 32, /* set by copy_child.c: the child does not have it */
 };
 
 struct hi_page_run {

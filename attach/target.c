@@ -37,7 +37,7 @@ static enum hi_status alloc_target(pid_t pid, struct hi_target **ret,
 		free(priv);
 		return hi_fail_memory(err, "target");
 	}
-	*priv = (struct hi_target_private){pid, -1, -1, -1, -1};
+	*priv = (struct hi_target_private){pid, -1, -1, -1, -1, true};
 	target->pid = pid;
 	target->pidfd = -1;
 	target->priv = priv;
@@ -101,6 +101,15 @@ static enum hi_status read_exe(struct hi_target *target, struct hi_error *err)
 	return target->exe ? HI_OK : hi_fail_memory(err, "path of the executable");
 }
 
+/* By a smaps_rollup; Pss_Anon since Linux 5.3. A little may be shared by chance. */
+static bool has_shared_anonymous(const char *rollup)
+{
+	uint64_t all = hi_proc_field_bytes(rollup, "Anonymous", 0);
+	uint64_t own = hi_proc_field_bytes(rollup, "Pss_Anon", 0);
+
+	return own < all - all / 64;
+}
+
 static enum hi_status read_sizes(struct hi_target *target, struct hi_error *err)
 {
 	pid_t proc_pid = target->priv->proc_pid;
@@ -117,10 +126,12 @@ static enum hi_status read_sizes(struct hi_target *target, struct hi_error *err)
 	target->rss = hi_proc_field_bytes(text, "VmRSS", UINT64_MAX);
 	target->swap = hi_proc_field_bytes(text, "VmSwap", 0);
 	target->pss = UINT64_MAX;
+	target->priv->shares_anonymous = true;
 	if (hi_proc_read_rollup(proc_pid, text, sizeof(text))) {
 		target->rss = hi_proc_field_bytes(text, "Rss", target->rss);
 		target->pss = hi_proc_field_bytes(text, "Pss", UINT64_MAX);
 		target->swap = hi_proc_field_bytes(text, "Swap", target->swap);
+		target->priv->shares_anonymous = has_shared_anonymous(text);
 	}
 	return HI_OK;
 }

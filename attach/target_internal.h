@@ -17,6 +17,8 @@ struct hi_target_private {
 	int pagemap_fd; /* -1: not permitted */
 	int maps_fd;
 	int root_fd; /* /proc/PID/root; -1: not permitted */
+	/* Some anonymous memory is another process's too, by a fork; or not known. */
+	bool shares_anonymous;
 };
 
 /* What the checks of the kernel look at. See target_permission.c. */

@@ -34,6 +34,9 @@ enum hi_status hi_snapshot_put_number(struct hi_snapshot_writer *w, const char *
 				      uint64_t value, struct hi_error *err);
 enum hi_status hi_snapshot_put_text(struct hi_snapshot_writer *w, const char *name,
 				    const char *text, struct hi_error *err);
+/* Into "strings", for a section of the caller's own: *offset_ret there. */
+enum hi_status hi_snapshot_put_string(struct hi_snapshot_writer *w, const char *text,
+				      uint32_t *offset_ret, struct hi_error *err);
 /* A section of the caller's own; n items of `item` bytes. */
 enum hi_status hi_snapshot_put(struct hi_snapshot_writer *w, const char *name,
 			       const void *items, uint32_t item, uint64_t n,

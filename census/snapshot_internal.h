@@ -25,8 +25,6 @@ enum hi_status hi_snapshot_begin(struct hi_snapshot_writer *w, const char *name,
 enum hi_status hi_snapshot_append(struct hi_snapshot_writer *w, const void *bytes,
 				  size_t size, struct hi_error *err);
 enum hi_status hi_snapshot_end(struct hi_snapshot_writer *w, struct hi_error *err);
-enum hi_status hi_snapshot_intern(struct hi_snapshot_writer *w, const char *text,
-				  uint32_t *offset_ret, struct hi_error *err);
 
 /* ---- the reader ---- */
 

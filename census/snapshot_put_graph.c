@@ -33,7 +33,8 @@ static enum hi_status type_row(struct put *p, uint32_t i, struct hi_snapshot_typ
 	if (i && p->in->retains && p->in->retains(p->in->arg, i))
 		row->flags |= HI_SNAPSHOT_TYPE_RETAINS;
 	for (unsigned k = 0; k < 4; k++) {
-		enum hi_status status = hi_snapshot_intern(p->w, texts[k], to[k], p->err);
+		enum hi_status status =
+			hi_snapshot_put_string(p->w, texts[k], to[k], p->err);
 
 		if (status != HI_OK)
 			return status;
@@ -66,7 +67,8 @@ static enum hi_status root_row(struct put *p, uint32_t i, struct hi_snapshot_roo
 	*row = (struct hi_snapshot_root){
 		.address = r->address, .size = r->size, .kind = (uint32_t)r->kind};
 	for (unsigned k = 0; k < 4; k++) {
-		enum hi_status status = hi_snapshot_intern(p->w, texts[k], to[k], p->err);
+		enum hi_status status =
+			hi_snapshot_put_string(p->w, texts[k], to[k], p->err);
 
 		if (status != HI_OK)
 			return status;
@@ -239,8 +241,8 @@ static enum hi_status put_labels_of(struct put *p, struct labels *l, hi_node nod
 	memset(l->texts.items, 0, n * sizeof(*l->texts.items));
 	status = p->in->label(p->in->arg, node, l->texts.items, p->err);
 	for (uint32_t i = 0; i < n && status == HI_OK; i++)
-		status = hi_snapshot_intern(p->w, l->texts.items[i], &l->offsets.items[i],
-					    p->err);
+		status = hi_snapshot_put_string(p->w, l->texts.items[i],
+						&l->offsets.items[i], p->err);
 	if (status == HI_OK)
 		status = hi_snapshot_append(p->w, l->offsets.items,
 					    n * sizeof(*l->offsets.items), p->err);

@@ -219,8 +219,8 @@ enum hi_status hi_snapshot_put(struct hi_snapshot_writer *w, const char *name,
 
 /* ---- names ---- */
 
-enum hi_status hi_snapshot_intern(struct hi_snapshot_writer *w, const char *text,
-				  uint32_t *offset_ret, struct hi_error *err)
+enum hi_status hi_snapshot_put_string(struct hi_snapshot_writer *w, const char *text,
+				      uint32_t *offset_ret, struct hi_error *err)
 {
 	return hi_snapshot_strings_add(&w->strings, text, offset_ret, err);
 }
@@ -228,7 +228,7 @@ enum hi_status hi_snapshot_intern(struct hi_snapshot_writer *w, const char *text
 static enum hi_status add_property(struct hi_snapshot_writer *w, const char *name,
 				   struct hi_snapshot_property p, struct hi_error *err)
 {
-	enum hi_status status = hi_snapshot_intern(w, name, &p.name, err);
+	enum hi_status status = hi_snapshot_put_string(w, name, &p.name, err);
 
 	if (status == HI_OK && !hi_vector_push(&w->properties, p))
 		status = hi_fail_memory(err, "properties");
@@ -247,7 +247,7 @@ enum hi_status hi_snapshot_put_text(struct hi_snapshot_writer *w, const char *na
 				    const char *text, struct hi_error *err)
 {
 	uint32_t offset;
-	enum hi_status status = hi_snapshot_intern(w, text, &offset, err);
+	enum hi_status status = hi_snapshot_put_string(w, text, &offset, err);
 	struct hi_snapshot_property p = {.kind = HI_SNAPSHOT_TEXT};
 
 	if (status != HI_OK)
@@ -261,7 +261,7 @@ enum hi_status hi_snapshot_put_text(struct hi_snapshot_writer *w, const char *na
 static enum hi_status write_names(struct hi_snapshot_writer *w, struct hi_error *err)
 {
 	uint32_t none;
-	enum hi_status status = hi_snapshot_intern(w, "", &none, err);
+	enum hi_status status = hi_snapshot_put_string(w, "", &none, err);
 
 	if (status == HI_OK)
 		status = hi_snapshot_put(w, "properties", w->properties.items,

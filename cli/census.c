@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/series.h"
+#include "cli/stored.h"
 #include "cli/untyped.h"
 #include "report/census_report.h"
 
@@ -29,11 +30,27 @@ static enum hi_status make_report(struct hi_inspection *in, const struct hi_head
 	return hi_census_by_report_create(head, in->graph, *broken_down, only, ret, err);
 }
 
+static size_t find_conflicts(struct hi_inspection *in,
+			     const struct hi_typing_conflict **ret, uint64_t *objects_ret)
+{
+	struct hi_error quiet;
+	size_t n = 0;
+
+	if (!in->stored) {
+		*objects_ret = hi_typing_stats(in->typing).conflicts;
+		return hi_typing_conflicts(in->typing, ret);
+	}
+	if (hi_stored_conflicts(in, ret, &n, objects_ret, &quiet) != HI_OK)
+		hi_inspect_warn(in, "%s", quiet.text);
+	return n;
+}
+
 /* Which types two pointers disagree about. */
 static void add_conflicts(struct hi_inspection *in, struct hi_census_report *report)
 {
-	const struct hi_typing_conflict *found;
-	size_t n = hi_typing_conflicts(in->typing, &found);
+	const struct hi_typing_conflict *found = NULL;
+	uint64_t objects;
+	size_t n = find_conflicts(in, &found, &objects);
 	struct hi_census_conflict *rows =
 		hi_arena_alloc(&in->arena, (n + 1) * sizeof(*rows));
 
@@ -45,7 +62,7 @@ static void add_conflicts(struct hi_inspection *in, struct hi_census_report *rep
 	report->conflicts = rows;
 	report->n_conflicts = n;
 	report->conflicts_shown = hi_lookup_top(in->options, TOP_CONFLICTS);
-	report->objects_in_conflict = hi_typing_stats(in->typing).conflicts;
+	report->objects_in_conflict = objects;
 }
 
 static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
@@ -87,8 +104,6 @@ const struct hi_command hi_command_census = {
 		"  heapinspect census --by type2 --pid 4242\n"
 		"  heapinspect census --untyped --pid 4242\n"
 		"  heapinspect census --every 0.5s --for 60s --hp x.hp --pid 4242\n"
-		"  heapinspect census --at gc --for 60s --hp x.hp --pid 4242\n"
-		"  heapinspect census --at gc --at every:10 --timeout 30s --pid 4242\n"
 		"  heapinspect census --pid 4242 --type 'struct conn*' --min-size 1MiB",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_CENSUS,
 	.run = run,

@@ -26,7 +26,7 @@ enum hi_command_id {
 	HI_COMMAND_UP,
 	HI_COMMAND_ROOTS,
 	HI_COMMAND_MARK,
-	HI_COMMAND_SAFEPOINTS,
+	HI_COMMAND_SNAP,
 	HI_COMMANDS,
 };
 
@@ -41,12 +41,15 @@ struct hi_command {
 	enum hi_status (*run)(struct hi_inspection *in, const struct hi_head *head,
 			      struct hi_page *page, struct hi_json *json,
 			      struct hi_error *err);
+	/* Instead of run, for a command whose output is no report: a file. */
+	enum hi_status (*write)(struct hi_inspection *in, const struct hi_head *head,
+				struct hi_output *output, struct hi_error *err);
 	/* For --every, NULL: not in series. Fills rows, n_rows, hidden, objects and
 	 * bytes of the sample, out of the inspection's arena. */
 	enum hi_status (*sample)(struct hi_inspection *in, struct hi_series_sample *ret,
 				 struct hi_error *err);
 	unsigned wanted_in_series; /* instead of wanted */
-	/* Instead of run, for a command that makes no image of a target. */
+	/* Instead of run, for a command that looks at no target. */
 	enum hi_status (*run_alone)(const struct hi_options *options,
 				    struct hi_output *output, struct hi_error *err);
 };
@@ -54,7 +57,7 @@ struct hi_command {
 extern const struct hi_command hi_command_summary, hi_command_census, hi_command_retained,
 	hi_command_leaks, hi_command_paths, hi_command_explain, hi_command_waste,
 	hi_command_graph, hi_command_retainers, hi_command_up, hi_command_roots,
-	hi_command_mark, hi_command_safepoints;
+	hi_command_mark, hi_command_snap;
 
 /* By id; NULL ends. */
 extern const struct hi_command *const hi_commands[];

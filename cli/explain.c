@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -6,6 +7,7 @@
 #include "cli/blocks.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/stored.h"
 #include "cli/words.h"
 #include "decode/typing/proof.h"
 #include "report/explain_report.h"
@@ -33,8 +35,10 @@ static enum hi_status add_fields(struct hi_inspection *in, hi_node node,
 
 	if (!fields || !shown)
 		return hi_fail_memory(err, "fields");
-	status = hi_typing_fields(in->typing, in->graph, node, fields, max, &n,
-				  &r->n_fields_total, err);
+	status = in->stored ? hi_stored_fields(in, node, fields, max, &n,
+					       &r->n_fields_total, err)
+			    : hi_typing_fields(in->typing, in->graph, node, fields, max,
+					       &n, &r->n_fields_total, err);
 	if (status != HI_OK)
 		return status;
 	for (size_t i = 0; i < n; i++) {
@@ -140,13 +144,15 @@ static enum hi_status explain_node(struct hi_inspection *in, hi_node node,
 	r->info = hi_node_info(in->graph, in->dominators, node);
 	if (r->info.sort == HI_NODE_OBJECT) {
 		r->conflict = in->graph->objects->flags[node] & HI_OBJECT_CONFLICT;
-		hi_typing_explain_type(in->typing, in->graph, node, text, sizeof(text));
+		if (!in->stored)
+			hi_typing_explain_type(in->typing, in->graph, node, text,
+					       sizeof(text));
 		r->evidence = hi_arena_strdup(&in->arena, text);
 		if (!r->evidence)
 			return hi_fail_memory(err, "evidence");
 	}
 	status = add_fields(in, node, r, err);
-	if (status == HI_OK && r->info.sort == HI_NODE_OBJECT)
+	if (status == HI_OK && r->info.sort == HI_NODE_OBJECT && !in->stored)
 		status = add_proof(in, node, r, err);
 	if (status == HI_OK)
 		status = add_referrers(in, node, r, err);
@@ -208,7 +214,13 @@ static enum hi_status explain_other(struct hi_inspection *in, struct hi_explain_
 		r->state = "variable";
 		return explain_node(in, root, r, err);
 	}
-	status = hi_blocks_find(in, r->address, &block, err);
+	if (in->stored && root == HI_NODE_NONE)
+		return hi_fail(err, HI_NOT_FOUND, 0,
+			       "0x%" PRIx64
+			       " is in no object and in no variable; what else "
+			       "was there, only the process or a core file can tell",
+			       r->address);
+	status = in->stored ? HI_NOT_FOUND : hi_blocks_find(in, r->address, &block, err);
 	if (status != HI_OK && status != HI_NOT_FOUND)
 		return status;
 	if (status == HI_NOT_FOUND && root != HI_NODE_NONE) {
@@ -229,7 +241,8 @@ static enum hi_status explain_other(struct hi_inspection *in, struct hi_explain_
 
 static const char *mapping_name(struct hi_inspection *in, uint64_t address)
 {
-	const struct hi_mapping *m = hi_image_mapping_at(in->image, address);
+	const struct hi_mapping *m =
+		in->stored ? NULL : hi_image_mapping_at(in->image, address);
 	static const char *const kinds[] = {"anonymous memory",
 					    "a file",
 					    "[heap]",

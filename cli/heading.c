@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "attach/target.h"
+#include "cli/stored.h"
 
 static void count_modules(struct hi_inspection *in, struct hi_head_module_counts *c)
 {
@@ -84,20 +85,11 @@ static enum hi_status set_target(struct hi_inspection *in, struct hi_head *head,
 
 static void set_snapshot(const struct hi_inspection *in, struct hi_head *head)
 {
-	static const char *const modes[] = {[HI_SNAPSHOT_COPY] = "copy",
-					    [HI_SNAPSHOT_CORE] = "core",
-					    [HI_SNAPSHOT_MOCK] = "mock",
-					    [HI_SNAPSHOT_FORK] = "fork"};
+	static const char *const modes[] = {"copy", "core", "mock"};
 	const struct hi_image_stats *s = &in->image->stats;
 
 	head->mode = modes[in->image->mode];
-	head->safepoint = in->stopped  ? in->stopped->safepoint
-			  : in->target ? "now"
-				       : NULL;
-	head->stopped = in->stopped;
-	head->copied_on_write = UINT64_MAX;
-	head->bytes_live = s->bytes_live;
-	head->not_forked = s->not_forked;
+	head->safepoint = in->target ? "now" : NULL;
 	head->time_ns = s->time_ns;
 	head->pause_ns = in->target ? s->pause_ns : UINT64_MAX;
 	head->complete = in->image->complete;
@@ -143,8 +135,8 @@ static void set_allocator(const struct hi_inspection *in, struct hi_head *head)
 	head->skipped_bytes = a->skipped_bytes;
 }
 
-enum hi_status hi_heading_make(struct hi_inspection *in, struct hi_head *ret,
-			       struct hi_error *err)
+static enum hi_status make_heading(struct hi_inspection *in, struct hi_head *ret,
+				   struct hi_error *err)
 {
 	struct hi_head head = {
 		.pid = in->options->pid ? (int)in->options->pid : (int)in->image->pid,
@@ -177,4 +169,10 @@ enum hi_status hi_heading_make(struct hi_inspection *in, struct hi_head *ret,
 	head.n_warnings = in->warnings.count;
 	*ret = head;
 	return HI_OK;
+}
+
+enum hi_status hi_heading_make(struct hi_inspection *in, struct hi_head *ret,
+			       struct hi_error *err)
+{
+	return in->stored ? hi_stored_heading(in, ret, err) : make_heading(in, ret, err);
 }

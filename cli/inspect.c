@@ -17,6 +17,7 @@
 #include "cli/progress.h"
 #include "cli/retaining.h"
 #include "cli/retaining_heap.h"
+#include "cli/stored.h"
 #include "decode/ledger.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
@@ -277,8 +278,9 @@ static enum hi_status compute_sizes(struct hi_inspection *in, unsigned wanted,
 
 	if (wanted & HI_WANT_DOMINATORS) {
 		hi_inspect_phase(in, "dominators");
-		status =
-			hi_dominators_compute(in->graph, in->reach, &in->dominators, err);
+		status = in->stored ? hi_stored_dominators(in, err)
+				    : hi_dominators_compute(in->graph, in->reach,
+							    &in->dominators, err);
 	}
 	if (status == HI_OK)
 		status = hi_naming_restrict(in, err);
@@ -319,20 +321,27 @@ static enum hi_status compute(struct hi_inspection *in, unsigned wanted,
 	if (hi_retaining_wants_dominators(in->options))
 		wanted |= HI_WANT_DOMINATORS;
 	hi_inspect_phase(in, "reachability");
-	status = hi_reach_compute(in->graph, in->options->threads, &in->reach, err);
+	status = in->stored ? HI_OK
+			    : hi_reach_compute(in->graph, in->options->threads,
+					       &in->reach, err);
 	if (status == HI_OK)
 		status = hi_naming_find(in, err);
 	if (status == HI_OK)
 		status = compute_sizes(in, wanted, err);
-	if (status == HI_OK && (wanted & HI_WANT_LEDGER))
-		fill_ledger(in);
-	return status;
+	if (status != HI_OK || !(wanted & HI_WANT_LEDGER))
+		return status;
+	if (in->stored)
+		return hi_stored_ledger(in, err);
+	fill_ledger(in);
+	return HI_OK;
 }
 
 uint64_t hi_inspect_allocated(const struct hi_inspection *in)
 {
 	const struct hi_allocator *a = in->allocator;
 
+	if (in->stored)
+		return hi_stored_allocated(in);
 	if (!a)
 		return UINT64_MAX;
 	return a->bytes[HI_BLOCK_LIVE] + a->bytes[HI_BLOCK_INTERNAL] +
@@ -363,6 +372,31 @@ static enum hi_status say_shortage(struct hi_inspection *in, struct hi_error *er
 	return HI_OK;
 }
 
+/* A process or a core, up to its graph. */
+static enum hi_status look(struct hi_inspection *in, unsigned wanted,
+			   struct hi_error *err)
+{
+	enum hi_status status = hi_freeze(in, err);
+
+	if (status != HI_OK)
+		return status;
+	hi_freeze_say(in);
+	if (!in->options->quiet)
+		in->progress = hi_progress_start();
+	hi_inspect_phase(in, "modules");
+	status = open_modules(in, err);
+	if (status != HI_OK)
+		return status;
+	status = open_rulebook(in, err);
+	if (status == HI_OK)
+		status = hi_naming_open(in, err);
+	if (status != HI_OK)
+		return status;
+	hi_inspect_phase(in, "allocator");
+	status = find_allocator(in, err);
+	return status == HI_OK ? link_objects(in, wanted, err) : status;
+}
+
 enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted,
 			       struct hi_inspection **ret, struct hi_error *err)
 {
@@ -377,29 +411,13 @@ enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted
 	in->keep = options->keep;
 	in->failures_before = failures;
 	hi_inspect_phase(in, "opening the target");
-	status = hi_freeze(in, err);
-	if (status != HI_OK)
-		return status;
-	hi_freeze_say(in);
-	if (!options->quiet)
-		in->progress = hi_progress_start();
-	hi_inspect_phase(in, "modules");
-	status = open_modules(in, err);
-	if (status != HI_OK)
-		return status;
-	status = open_rulebook(in, err);
-	if (status == HI_OK)
-		status = hi_naming_open(in, err);
-	if (status != HI_OK)
-		return status;
-	hi_inspect_phase(in, "allocator");
-	status = find_allocator(in, err);
-	if (status == HI_OK)
-		status = link_objects(in, wanted, err);
+	status = options->file ? hi_stored_open(in, err) : look(in, wanted, err);
 	if (status == HI_OK)
 		status = compute(in, wanted, err);
 	hi_inspect_phase(in, NULL);
 	hi_progress_end(hi_take(in->progress));
+	if (status == HI_OK)
+		status = hi_image_check(in->image, err);
 	if (status == HI_OK)
 		status = say_shortage(in, err);
 	if (status == HI_OK)
@@ -421,6 +439,7 @@ void hi_inspect_close(struct hi_inspection *in)
 	hi_reach_destroy(in->reach);
 	hi_typing_destroy(in->typing);
 	hi_graph_destroy(in->graph);
+	hi_stored_close(in->stored);
 	hi_rulebook_destroy(in->rulebook);
 	hi_allocator_release(in->allocator);
 	give_modules_back(in);
@@ -428,7 +447,6 @@ void hi_inspect_close(struct hi_inspection *in)
 	hi_modules_close(in->modules);
 	hi_image_destroy(in->image);
 	free(in->allocator_text);
-	hi_stop_place_close(in->own_place);
 	hi_target_close(in->target);
 	hi_arena_free(&in->arena);
 	hi_vector_free(&in->warnings);

@@ -36,17 +36,15 @@ struct hi_inspection {
 	struct hi_target *target;	 /* NULL: a core */
 	struct hi_range *allocator_text; /* where no thread should stand */
 	size_t n_allocator_text;
-	struct hi_stop_place *place; /* of --at, the series' or own_place; NULL: none */
-	struct hi_stop_place *own_place;
-	const struct hi_stopped *stopped; /* there; NULL: at once */
-	struct hi_image *image;
+	struct hi_image *image;	  /* of a snapshot file: NULL, as all up to the graph */
 	struct hi_moment resumed; /* when the pause was over; of a process */
 	struct hi_modules *modules;
 	struct hi_types *types;		/* NULL: no debug information could be opened */
 	struct hi_rulebook *rulebook;	/* containers and hints; NULL without types */
 	struct hi_allocator *allocator; /* NULL: none is known */
 	struct hi_typing *typing;
-	struct hi_graph *graph; /* owns the objects */
+	struct hi_stored *stored; /* not NULL: out of a snapshot file (cli/stored.h) */
+	struct hi_graph *graph;	  /* owns the objects */
 	struct hi_reach *reach;
 	/* With --conservative: what is leaked when types are believed. */
 	bool by_types_known;

@@ -6,7 +6,6 @@
 
 #include "census/set_pool.h"
 #include "cli/identities.h"
-#include "cli/stop_place.h"
 #include "decode/debuginfo/types.h"
 
 /* Zero-initialised is empty. */
@@ -15,9 +14,7 @@ struct hi_keep {
 	struct hi_set_pool *pool;   /* of their sets, or of roots' */
 	struct hi_modules *modules; /* with their types; NULL: none, or lent */
 	struct hi_types *types;
-	struct hi_stop_place *place; /* of --at; NULL: none yet */
-	int interrupt_fd;	     /* readable: waiting there is to end; 0: none */
-	bool lent;		     /* both are somebody else's for now */
+	bool lent;	  /* both are somebody else's for now */
 	uint64_t samples; /* that were told: what has a name may be gone meanwhile */
 };
 

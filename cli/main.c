@@ -84,9 +84,13 @@ static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
 	struct hi_json json;
 	enum hi_status status;
 
+	if (o->command->write)
+		return o->command->write(in, head, output, err);
 	if (o->json) {
 		hi_json_init(&json, output->file);
 		status = o->command->run(in, head, NULL, &json, err);
+		if (status == HI_OK)
+			status = hi_image_check(in->image, err);
 		if (status == HI_OK && ((!hi_json_finish(&json) && json.failed) ||
 					hi_inspect_lost_something(in)))
 			return hi_fail_memory(err, "JSON");
@@ -96,6 +100,8 @@ static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
 	if (!page)
 		return hi_fail_memory(err, "page");
 	status = o->command->run(in, head, page, NULL, err);
+	if (status == HI_OK)
+		status = hi_image_check(in->image, err);
 	if (status == HI_OK && hi_inspect_lost_something(in))
 		return hi_fail_memory(err, "report");
 	if (status == HI_OK)

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "census/within.h"
 #include "cli/progress.h"
+#include "cli/stored.h"
 #include "cli/retaining.h"
 #include "report/formats/json_writer.h"
 
@@ -86,10 +87,13 @@ enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err)
 {
 	enum hi_status status;
 
-	if (!in->roots)
+	if (in->stored)
+		status = hi_stored_roots(in, err);
+	else if (in->roots)
+		status = hi_named_roots_find(in->roots, in->typing, in->graph, err);
+	else
 		return HI_OK;
-	status = hi_named_roots_find(in->roots, in->typing, in->graph, err);
-	for (size_t i = 0; status == HI_OK && i < in->roots->count; i++) {
+	for (size_t i = 0; status == HI_OK && in->roots && i < in->roots->count; i++) {
 		const struct hi_named_root *root = &in->roots->items[i];
 
 		if (root->warning)
@@ -183,5 +187,6 @@ void hi_naming_close(struct hi_inspection *in)
 		hi_reach_destroy(in->shown);
 	if (in->leaks_shown != in->reach)
 		hi_reach_destroy(in->leaks_shown);
-	hi_named_roots_close(in->roots);
+	if (!in->stored) /* else it lies in the arena */
+		hi_named_roots_close(in->roots);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "census/snapshot_file.h"
 #include "cli/command.h"
 #include "cli/option_table.h"
 
@@ -103,6 +104,11 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		bad = hi_option_take_number("--threads", arg, 1, 1024, &n);
 		o->threads = (unsigned)n;
 		return bad;
+	case HI_OPT_MAX_PAUSE:
+		if (hi_parse_duration(arg, &o->max_pause_ns))
+			return 0;
+		hi_option_wrong("--max-pause %s: not a time like 200ms or 1s", arg);
+		return HI_OPTION_SAID;
 	case HI_OPT_MIN_SIZE:
 		if (hi_parse_size(arg, &o->min_size))
 			return 0;
@@ -116,21 +122,35 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		return take_hints(o, arg);
 	default:
 		bad = hi_option_take_series(key, arg, o);
-		if (bad == ARGP_ERR_UNKNOWN)
-			bad = hi_option_take_stop(key, arg, o);
 		return bad == ARGP_ERR_UNKNOWN ? hi_option_take_drawn(key, arg, o) : bad;
 	}
 }
 
+/* A word that is a snapshot by its name or by what is in it. */
+static bool is_snapshot(const char *arg)
+{
+	size_t n = strlen(arg), end = strlen(HI_SNAPSHOT_EXTENSION);
+
+	return (n > end && strcmp(arg + n - end, HI_SNAPSHOT_EXTENSION) == 0) ||
+	       hi_snapshot_is_one(arg);
+}
+
 static int take_argument(char *arg, struct hi_options *o)
 {
+	if (!o->command->run_alone && is_snapshot(arg)) {
+		if (!o->file) {
+			o->file = arg;
+			return 0;
+		}
+		hi_option_wrong("%s and %s: one target at a time", o->file, arg);
+		return HI_OPTION_SAID;
+	}
 	if (!o->command->arguments[0]) {
 		if (o->command->id == HI_COMMAND_SUMMARY)
 			hi_option_wrong(
 				"%s: not a command; there are summary, census, retained, "
 				"leaks, paths, explain, waste, retainers, up, roots "
-				"(a process: --pid N), safepoints, graph, "
-				"mark",
+				"snap (a process: --pid N), graph, mark",
 				arg);
 		else
 			hi_option_wrong("%s: %s takes no argument", arg,
@@ -173,6 +193,9 @@ error_t hi_option_take(int key, char *arg, struct argp_state *state)
 		return 0;
 	case HI_OPT_SWAP:
 		o->swap = true;
+		return 0;
+	case HI_OPT_COMPRESS:
+		o->compress = true;
 		return 0;
 	case HI_OPT_TYPE:
 		return hi_option_take_once("--type", arg, &o->type);

@@ -71,8 +71,8 @@ static error_t parse_as(const struct hi_command *command, int argc, char **argv,
 			options[n++] = hi_option_table[i].option;
 	snprintf(doc, sizeof(doc), "%s\v%s", command->purpose, command->help);
 	argp.doc = doc;
-	argp.args_doc =
-		command->id == HI_COMMAND_SUMMARY ? "[COMMAND]" : command->arguments;
+	argp.args_doc = command->id == HI_COMMAND_SUMMARY ? "[COMMAND] [FILE.hisnap]"
+							  : command->arguments;
 	snprintf(name, sizeof(name), "heapinspect%s%s",
 		 command->id == HI_COMMAND_SUMMARY ? "" : " ",
 		 command->id == HI_COMMAND_SUMMARY ? "" : command->name);
@@ -87,7 +87,6 @@ int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 
 	o.command = find_command(&argc, argv);
 	bad = parse_as(o.command, argc, argv, &o);
-	o.series.at_place = hi_safepoint_asked(&o.safepoint);
 	if (bad == HI_OPTION_SAID || (!bad && hi_option_check(&o) != 0)) {
 		hi_options_free(&o);
 		return 2;

@@ -10,7 +10,6 @@
 
 #include "census/census_by.h"
 #include "cli/profile_options.h"
-#include "cli/safepoint_options.h"
 #include "cli/series_options.h"
 #include "report/bands.h"
 
@@ -26,8 +25,9 @@ struct hi_options {
 	const char *argument; /* of the command; NULL none */
 	pid_t pid;	      /* 0: a core */
 	const char *core, *exe;
+	const char *file; /* a snapshot; NULL: a process or a core */
 	bool json, all, quiet, verbose, strict;
-	bool conservative, swap;
+	bool conservative, swap, compress;
 	const char *hints[HI_OPTIONS_HINTS]; /* files, in the order given */
 	size_t n_hints;
 	bool no_hints; /* not those that are compiled in either */
@@ -47,7 +47,6 @@ struct hi_options {
 	struct hi_bands_options bands;
 	struct hi_profile_options profile;
 	struct hi_series_options series;
-	struct hi_safepoint_options safepoint;
 	struct hi_keep *keep; /* no word: of a series, for its censuses; else NULL */
 };
 

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/retaining_heap.h"
+#include "cli/stored.h"
 #include "decode/typing/extent.h"
 #include "report/names.h"
 
@@ -84,14 +85,24 @@ static uint32_t number_of_address(struct naming *n, hi_node node)
 	return hi_identities_add(&n->r->names, name);
 }
 
+static const char *module_at(const struct naming *n, const struct hi_root *root)
+{
+	struct hi_module *module;
+
+	if (n->in->stored)
+		return hi_snapshot_root_module(n->in->stored->snapshot,
+					       (uint32_t)(root - n->g->roots));
+	module = hi_modules_at(n->in->modules, root->address);
+	return module ? module->name : "";
+}
+
 static const char *module_of_root(const struct naming *n, const struct hi_root *root)
 {
-	struct hi_module *module = root->kind == HI_ROOT_GLOBAL && root->address
-					   ? hi_modules_at(n->in->modules, root->address)
-					   : NULL;
+	const char *name =
+		root->kind == HI_ROOT_GLOBAL && root->address ? module_at(n, root) : "";
 
-	if (module)
-		return module->name;
+	if (*name)
+		return name;
 	if (root->kind == HI_ROOT_STACK && *root->detail)
 		return root->detail;
 	return hi_root_kind_name(root->kind);
@@ -193,6 +204,8 @@ static uint64_t pure_bytes(void *arg, hi_node object)
 {
 	const struct hi_inspection *in = arg;
 
+	if (in->stored)
+		return hi_stored_used(in, object);
 	return hi_typing_live_bytes(in->typing, in->graph, object);
 }
 
@@ -212,6 +225,9 @@ static enum hi_status compute(struct hi_inspection *in, struct hi_retaining *r,
 
 	if (p->pure || in->options->json)
 		options.pure = pure_bytes;
+	if (status == HI_OK && in->stored && options.pure)
+		status = hi_snapshot_used(in->stored->snapshot, in->graph,
+					  &in->stored->used, err);
 	if (status == HI_OK)
 		status = hi_retainers_compute(in->graph, in->reach, &options, r->pool,
 					      &r->sets, err);

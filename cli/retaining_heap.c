@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "cli/keep.h"
 #include "cli/lookup.h"
+#include "cli/stored.h"
 #include "decode/typing/field_targets.h"
 
 /* What auto takes where no hint says anything. */
@@ -66,9 +67,12 @@ static enum hi_status mark_field(struct hi_inspection *in, const char *text,
 {
 	size_t column = 0;
 	struct hi_error before = {};
-	enum hi_status status =
-		hi_field_targets(in->typing, in->graph, in->modules, in->types, set->has,
-				 field, bits, &column, &before);
+	enum hi_status status;
+
+	if (in->stored)
+		return hi_stored_field_targets(in, set->has, field, bits, err);
+	status = hi_field_targets(in->typing, in->graph, in->modules, in->types, set->has,
+				  field, bits, &column, &before);
 
 	if (status == HI_OK || status == HI_NO_MEMORY) {
 		if (status != HI_OK)
@@ -84,7 +88,7 @@ static enum hi_status mark_with_field(struct hi_inspection *in, const char *text
 				      struct hi_error *err)
 {
 	*found_ret = false;
-	if (!in->types)
+	if (!in->types && !in->stored)
 		return HI_OK;
 	for (const char *dot = strchr(text, '.'); dot; dot = strchr(dot + 1, '.')) {
 		char *name = hi_arena_printf(&in->arena, "%.*s", (int)(dot - text), text);
@@ -132,14 +136,22 @@ static enum hi_status mark_type(struct hi_inspection *in, const char *text,
 
 /* ---- auto ---- */
 
+static bool is_hinted(const struct hi_inspection *in, uint32_t type)
+{
+	hi_type_id id;
+
+	if (in->stored)
+		return hi_snapshot_type_retains(in->stored->snapshot, type);
+	id = in->rulebook ? hi_typing_type_id(in->typing, type) : 0;
+	return id && hi_rulebook_is_retainer(in->rulebook, id);
+}
+
 static size_t take_hinted(struct hi_inspection *in, bool *has)
 {
 	size_t n = 0;
 
-	for (uint32_t i = 1; in->rulebook && i < in->graph->n_types; i++) {
-		hi_type_id id = hi_typing_type_id(in->typing, i);
-
-		has[i] = id && hi_rulebook_is_retainer(in->rulebook, id);
+	for (uint32_t i = 1; i < in->graph->n_types; i++) {
+		has[i] = is_hinted(in, i);
 		n += has[i];
 	}
 	return n;

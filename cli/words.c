@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "cli/stored.h"
 
 enum { EDGE_MAX = 512 };
 
@@ -24,6 +25,8 @@ const char *hi_words_edge(struct hi_inspection *in, hi_node from, hi_node to)
 
 	if (from >= in->graph->first_kind)
 		return "";
+	if (in->stored)
+		return hi_stored_edge(in, from, to);
 	hi_typing_describe_edge(in->typing, in->graph, from, to, text, sizeof(text));
 	kept = hi_arena_strdup(&in->arena, text);
 	return kept ? kept : "";

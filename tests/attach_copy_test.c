@@ -342,7 +342,7 @@ static void check_changed_target(bool by_reading)
 	hi_fixture_tell(fx, "change");
 	hi_fixture_read_until(fx, "changed", add_truth, &truths);
 	if (by_reading)
-		copy->pagemap.categories = 0;
+		copy->own.pagemap.categories = 0;
 	HI_ASSERT_OK(hi_copy_run(copy, &err), &err);
 	HI_ASSERT_OK(hi_copy_finish(copy, NULL, 0, &image, &err), &err);
 	hi_test_defer(destroy_image, image);

@@ -370,6 +370,15 @@ static void describe_words(const struct hi_place *place, const struct hi_referen
 		hi_out_add(out, " +0x%llx", (unsigned long long)ref->offset);
 }
 
+void hi_reference_describe(const struct hi_place *place, const struct hi_reference *ref,
+			   struct hi_out *out)
+{
+	if (place->plan && place->type)
+		describe_typed(place, ref, out);
+	else
+		describe_words(place, ref, out);
+}
+
 size_t hi_typing_describe_edge(struct hi_typing *typing, const struct hi_graph *graph,
 			       hi_node from, hi_node to, char *text, size_t text_size)
 {
@@ -387,9 +396,6 @@ size_t hi_typing_describe_edge(struct hi_typing *typing, const struct hi_graph *
 	    !hi_place_find(&place, hi_objects_address(graph->objects, to),
 			   hi_objects_usable(graph->objects, to), &ref))
 		return out.length;
-	if (place.plan && place.type)
-		describe_typed(&place, &ref, &out);
-	else
-		describe_words(&place, &ref, &out);
+	hi_reference_describe(&place, &ref, &out);
 	return out.length;
 }

@@ -46,6 +46,10 @@ struct hi_reference {
 bool hi_place_find(const struct hi_place *place, uint64_t to, uint64_t to_size,
 		   struct hi_reference *ret);
 
+/* As C writes it, behind what leads to the place. */
+void hi_reference_describe(const struct hi_place *place, const struct hi_reference *ref,
+			   struct hi_out *out);
+
 /* The member that holds the byte at offset, as C writes it: ".db[0].dict".
  * Returns the type of what it names; 0 unknown. */
 hi_type_id hi_path_to(struct hi_typing *typing, hi_type_id type, uint64_t offset,

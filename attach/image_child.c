@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "attach/image_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+#include "attach/procfs.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+struct hi_image_child {
+	struct hi_image_child_duty duty;
+	int pidfd, mem_fd;
+	int target_pidfd; /* our own; -1: none */
+	struct hi_pager *pager;
+	const struct hi_pager_range *ranges; /* the pager's */
+	pthread_mutex_t lock;
+	bool ended;
+	uint64_t copied; /* when it was ended */
+};
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static bool has_ended(int pidfd)
+{
+	struct pollfd fd = {.fd = pidfd, .events = POLLIN};
+
+	return pidfd >= 0 && poll(&fd, 1, 0) != 0;
+}
+
+bool hi_image_child_is_alive(const struct hi_image_child *child)
+{
+	return !has_ended(child->pidfd);
+}
+
+enum hi_status hi_image_child_open(const struct hi_image_child_duty *duty,
+				   struct hi_image_child **ret, struct hi_error *err)
+{
+	struct hi_image_child *child = hi_calloc(1, sizeof(*child));
+
+	if (!child)
+		return hi_fail_memory(err, "image");
+	pthread_mutex_init(&child->lock, NULL);
+	child->duty = *duty;
+	child->copied = UINT64_MAX;
+	child->target_pidfd = duty->target_pidfd < 0
+				      ? -1
+				      : fcntl(duty->target_pidfd, F_DUPFD_CLOEXEC, 3);
+	child->pidfd = pidfd_open(duty->pid, 0);
+	child->mem_fd = hi_proc_open(duty->pid, "mem");
+	/* Alive after both were opened: both are of the same process. */
+	if (child->pidfd < 0 || child->mem_fd < 0 || has_ended(child->pidfd)) {
+		enum hi_status status =
+			hi_fail(err, HI_GONE, 0,
+				"the copy-on-write child %d ended before it was read",
+				(int)duty->pid);
+		child->duty.end = NULL;
+		hi_image_child_destroy(child);
+		return status;
+	}
+	*ret = child;
+	return HI_OK;
+}
+
+pid_t hi_image_child_pid(const struct hi_image_child *child)
+{
+	return child->duty.pid;
+}
+
+int hi_image_child_memory(const struct hi_image_child *child)
+{
+	return child->mem_fd;
+}
+
+int hi_image_child_pidfd(const struct hi_image_child *child)
+{
+	return child->pidfd;
+}
+
+/* The descriptor is bound to the child's memory: a pid would not be. */
+static size_t read_in_place(void *arg, uint64_t addr, void *to, size_t size)
+{
+	const struct hi_image_child *child = arg;
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = pread(child->mem_fd, (char *)to + done, size - done,
+				  (off_t)(addr + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
+}
+
+static void all_loaded(void *arg)
+{
+	hi_image_child_end(arg);
+}
+
+enum hi_status hi_image_child_read_in_place(struct hi_image_child *child,
+					    const struct hi_pager_duty *duty,
+					    struct hi_error *err)
+{
+	struct hi_pager_duty own = *duty;
+
+	child->ranges = duty->ranges;
+	own.read = read_in_place;
+	own.all_loaded = all_loaded;
+	own.arg = child;
+	return hi_pager_create(&own, &child->pager, err);
+}
+
+struct hi_pager_stats hi_image_child_stats(struct hi_image_child *child)
+{
+	return child->pager ? hi_pager_stats(child->pager) : (struct hi_pager_stats){};
+}
+
+/*
+ * What only the child still has: the target has written to it since, or given it
+ * back. At its birth it shared every page, but for those that devices were writing
+ * to, which the kernel copies at once. When the target exits all of it becomes the
+ * child's alone, and nothing is known.
+ */
+static uint64_t measure(const struct hi_image_child *child)
+{
+	static const char *const keys[] = {"Private_Clean", "Private_Dirty",
+					   "Private_Hugetlb"};
+	char text[4096];
+	uint64_t sum = 0;
+
+	if (!hi_proc_read_small(child->duty.pid, "smaps_rollup", text, sizeof(text),
+				NULL))
+		return UINT64_MAX;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		sum += hi_proc_field_bytes(text, keys[i], 0);
+	if (has_ended(child->pidfd) || has_ended(child->target_pidfd) ||
+	    !hi_proc_field(text, "Rss"))
+		return UINT64_MAX;
+	return sum;
+}
+
+uint64_t hi_image_child_copied(struct hi_image_child *child)
+{
+	uint64_t copied;
+
+	pthread_mutex_lock(&child->lock);
+	copied = child->ended ? child->copied : measure(child);
+	pthread_mutex_unlock(&child->lock);
+	return copied;
+}
+
+void hi_image_child_end(struct hi_image_child *child)
+{
+	pthread_mutex_lock(&child->lock);
+	if (!child->ended) {
+		child->copied = measure(child);
+		child->ended = true;
+		if (child->duty.end)
+			child->duty.end(child->duty.arg);
+	}
+	pthread_mutex_unlock(&child->lock);
+}
+
+void hi_image_child_disown(struct hi_image_child *child)
+{
+	child->duty.end = NULL;
+}
+
+void hi_image_child_destroy(struct hi_image_child *child)
+{
+	if (!child)
+		return;
+	hi_pager_destroy(child->pager);
+	if (!child->ended && child->duty.end)
+		child->duty.end(child->duty.arg);
+	free((void *)(uintptr_t)child->ranges);
+	close_fd(child->pidfd);
+	close_fd(child->mem_fd);
+	close_fd(child->target_pidfd);
+	pthread_mutex_destroy(&child->lock);
+	free(child);
+}

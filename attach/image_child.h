@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The copy-on-write child that an image is read from: alive until all that is
+ * wanted of it has been read. Internal to attach/.
+ */
+#ifndef HI_ATTACH_IMAGE_CHILD_H
+#define HI_ATTACH_IMAGE_CHILD_H
+
+#include <sys/types.h>
+
+#include "attach/pager.h"
+
+struct hi_image_child;
+
+struct hi_image_child_duty {
+	pid_t pid;	  /* in our pid namespace */
+	int target_pidfd; /* borrowed for the call */
+	/* Ends the child. Called once, by any thread; may be NULL. */
+	void (*end)(void *arg);
+	void *arg;
+};
+
+/* On failure the child is still the caller's to end. HI_GONE: it has ended. */
+enum hi_status hi_image_child_open(const struct hi_image_child_duty *duty,
+				   struct hi_image_child **ret, struct hi_error *err);
+pid_t hi_image_child_pid(const struct hi_image_child *child);
+int hi_image_child_memory(const struct hi_image_child *child); /* /proc/PID/mem */
+int hi_image_child_pidfd(const struct hi_image_child *child);
+bool hi_image_child_is_alive(const struct hi_image_child *child);
+/* Fills the area from the child when it is touched; duty's read, all_loaded and
+ * arg are filled in here. Takes duty->ranges (from hi_alloc), also on failure. Once. */
+enum hi_status hi_image_child_read_in_place(struct hi_image_child *child,
+					    const struct hi_pager_duty *duty,
+					    struct hi_error *err);
+/* All zeros where nothing is read in place. */
+struct hi_pager_stats hi_image_child_stats(struct hi_image_child *child);
+/* See hi_image_copied_on_write. */
+uint64_t hi_image_child_copied(struct hi_image_child *child);
+/* Remembers what was copied on write, then ends the child. More than once is fine. */
+void hi_image_child_end(struct hi_image_child *child);
+/* From now on it is the caller's to end. */
+void hi_image_child_disown(struct hi_image_child *child);
+/* Nobody may be reading the area. Ends the child; NULL is fine. */
+void hi_image_child_destroy(struct hi_image_child *child);
+
+#endif

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "attach/pager.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+#define PAGE 4096u
+#define MAX_THREADS 8u
+#define MIN_BLOCKS 16u
+#define MAX_RETRIES 200u
+#define RETRY_US 500
+
+#ifndef UFFD_USER_MODE_ONLY
+#define UFFD_USER_MODE_ONLY 1 /* linux/userfaultfd.h since 5.11 */
+#endif
+
+/*
+ * Note [Blocks]
+ *
+ * The area is cut into blocks of HI_PAGER_BLOCK bytes at whole multiples of it. The
+ * first touch of a missing page stops the thread that touches; one of our threads
+ * learns of it and fills the whole block. A block is EMPTY, FILLING (by one
+ * thread) or FULL; the lock guards the states, not the filling.
+ *
+ *	fault in an EMPTY block	   fill it; each UFFDIO_COPY wakes who waits there
+ *	fault in a FILLING block   nothing: the filler will wake it
+ *	fault in a FULL block	   it came while the block was being filled: wake it
+ *	fault on a page of no range	a page of zeros, whatever the block's state
+ *
+ * That nothing is done in a FILLING block loses nobody: a thread enters the
+ * kernel's queue before it looks a last time whether its page is there, and the
+ * filler puts the page there before it wakes the queue.
+ *
+ * FULL blocks are given back in the order in which they came, under the lock, so
+ * that nobody fills what is being dropped. A thread that was woken and finds its page
+ * gone again faults again; with at least 16 blocks in memory that is rare.
+ *
+ * What cannot be read becomes zeros, lest a thread wait for ever, and is counted:
+ * whoever owns the pager has to ask before it believes what was found.
+ */
+enum state { EMPTY, FILLING, FULL };
+
+struct worker {
+	struct hi_pager *pager;
+	pthread_t thread;
+	unsigned char *buffer; /* one block */
+};
+
+struct hi_pager {
+	struct hi_pager_duty duty;
+	int uffd, stop_fd;
+	struct worker workers[MAX_THREADS];
+	unsigned n_workers;
+	uint64_t first; /* number of the first block: host address / block */
+	size_t n_blocks;
+	pthread_mutex_t lock;
+	uint8_t *states;     /* n_blocks */
+	uint32_t *in_memory; /* n_blocks: bytes */
+	uint32_t *queue;     /* n_blocks: FULL ones, a ring */
+	size_t head, queued;
+	uint64_t total;	   /* bytes of all ranges */
+	bool dropped_some; /* a block was given back */
+	bool told;	   /* all_loaded was called */
+	struct hi_pager_stats stats;
+};
+
+/* ---- the kernel's side ---- */
+
+static void wake(const struct hi_pager *pager, uint64_t start, uint64_t size)
+{
+	struct uffdio_range range = {start, size};
+
+	(void)ioctl(pager->uffd, UFFDIO_WAKE, &range);
+}
+
+/* False: the page could not be given (EEXIST: it is there). */
+static bool give_zeros(const struct hi_pager *pager, uint64_t page)
+{
+	struct uffdio_zeropage zero = {.range = {page, PAGE}};
+
+	for (unsigned i = 0; i < MAX_RETRIES; i++) {
+		if (ioctl(pager->uffd, UFFDIO_ZEROPAGE, &zero) == 0)
+			return true;
+		if (errno == EEXIST) {
+			wake(pager, page, PAGE);
+			return true;
+		}
+		if (errno != EAGAIN && errno != ENOMEM)
+			return false;
+		usleep(RETRY_US);
+	}
+	return false;
+}
+
+/* Copies and wakes; returns what was placed, from the beginning on. */
+static uint64_t place(const struct hi_pager *pager, uint64_t to,
+		      const unsigned char *from, uint64_t size)
+{
+	uint64_t done = 0;
+
+	for (unsigned tries = 0; done < size && tries < MAX_RETRIES;) {
+		struct uffdio_copy copy = {.dst = to + done,
+					   .src = (uintptr_t)from + done,
+					   .len = size - done};
+
+		if (ioctl(pager->uffd, UFFDIO_COPY, &copy) == 0)
+			return size;
+		if (copy.copy > 0) {
+			done += (uint64_t)copy.copy;
+			tries = 0;
+		} else if (errno == EEXIST) {
+			wake(pager, to + done, PAGE);
+			done += PAGE;
+		} else if (errno == EAGAIN || errno == ENOMEM) {
+			tries++;
+			usleep(RETRY_US); /* another thread may give memory back */
+		} else {
+			break;
+		}
+	}
+	return done;
+}
+
+/* ---- blocks ---- */
+
+static uint64_t block_start(const struct hi_pager *pager, size_t block)
+{
+	return (pager->first + block) * HI_PAGER_BLOCK;
+}
+
+/* The first range that ends above host. */
+static size_t range_above(const struct hi_pager *pager, uint64_t host)
+{
+	size_t low = 0, high = pager->duty.n_ranges;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct hi_pager_range *range = &pager->duty.ranges[mid];
+
+		if ((uintptr_t)range->host + range->size > host)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+static bool is_in_range(const struct hi_pager *pager, uint64_t host)
+{
+	size_t i = range_above(pager, host);
+
+	return i < pager->duty.n_ranges && (uintptr_t)pager->duty.ranges[i].host <= host;
+}
+
+/* The oldest ones, until `more` bytes fit. The lock is held. */
+static void make_room(struct hi_pager *pager, uint64_t more)
+{
+	while (pager->queued && pager->stats.in_memory + more > pager->duty.budget) {
+		uint32_t block = pager->queue[pager->head];
+		uint64_t start = block_start(pager, block), end = start + HI_PAGER_BLOCK;
+		uint64_t area = (uintptr_t)pager->duty.area;
+
+		pager->head = (pager->head + 1) % pager->n_blocks;
+		pager->queued--;
+		start = start < area ? area : start;
+		end = end > area + pager->duty.size ? area + pager->duty.size : end;
+		(void)madvise(pager->duty.area + (start - area), end - start,
+			      MADV_DONTNEED);
+		pager->stats.in_memory -= pager->in_memory[block];
+		pager->in_memory[block] = 0;
+		pager->states[block] = EMPTY;
+		pager->dropped_some = true;
+	}
+}
+
+/* One stretch of a block: read, then placed; what fails is zeros. */
+static uint64_t fill_stretch(struct worker *worker, uint64_t host, uint64_t addr,
+			     uint64_t size)
+{
+	struct hi_pager *pager = worker->pager;
+	uint64_t lost = 0;
+
+	for (uint64_t at = 0; at < size;) {
+		size_t got = pager->duty.read(pager->duty.arg, addr + at, worker->buffer,
+					      size - at);
+		uint64_t placed =
+			place(pager, host + at, worker->buffer, got / PAGE * PAGE);
+
+		at += placed;
+		if (at < size) {
+			(void)give_zeros(pager, host + at);
+			at += PAGE;
+			lost += PAGE;
+		}
+	}
+	return lost;
+}
+
+struct filled {
+	uint64_t bytes, lost;
+};
+
+static uint64_t bytes_of_block(const struct hi_pager *pager, uint64_t start, uint64_t end)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = range_above(pager, start); i < pager->duty.n_ranges; i++) {
+		const struct hi_pager_range *range = &pager->duty.ranges[i];
+		uint64_t from = (uintptr_t)range->host, to = from + range->size;
+
+		if (from >= end)
+			break;
+		sum += (to < end ? to : end) - (from > start ? from : start);
+	}
+	return sum;
+}
+
+static uint64_t fill_block(struct worker *worker, uint64_t start, uint64_t end)
+{
+	const struct hi_pager *pager = worker->pager;
+	uint64_t lost = 0;
+
+	for (size_t i = range_above(pager, start); i < pager->duty.n_ranges; i++) {
+		const struct hi_pager_range *range = &pager->duty.ranges[i];
+		uint64_t from = (uintptr_t)range->host, to = from + range->size, skip;
+
+		if (from >= end)
+			break;
+		skip = from < start ? start - from : 0;
+		to = to < end ? to : end;
+		lost += fill_stretch(worker, from + skip, range->addr + skip,
+				     to - from - skip);
+	}
+	return lost;
+}
+
+/* FILLING becomes FULL. True: all_loaded has to be called now. */
+static bool finish_block(struct hi_pager *pager, size_t block, uint64_t lost)
+{
+	bool tell;
+
+	pthread_mutex_lock(&pager->lock);
+	pager->states[block] = FULL;
+	pager->queue[(pager->head + pager->queued++) % pager->n_blocks] = (uint32_t)block;
+	pager->stats.loaded += pager->in_memory[block];
+	pager->stats.lost += lost;
+	tell = !pager->told && !pager->dropped_some &&
+	       pager->stats.loaded == pager->total && pager->duty.all_loaded;
+	pager->told |= tell;
+	pthread_mutex_unlock(&pager->lock);
+	return tell;
+}
+
+static enum state claim(struct hi_pager *pager, size_t block, uint64_t bytes)
+{
+	enum state state;
+
+	pthread_mutex_lock(&pager->lock);
+	state = pager->states[block];
+	if (state == EMPTY) {
+		make_room(pager, bytes);
+		pager->states[block] = FILLING;
+		pager->in_memory[block] = (uint32_t)bytes;
+		pager->stats.in_memory += bytes;
+		if (pager->stats.in_memory > pager->stats.peak)
+			pager->stats.peak = pager->stats.in_memory;
+	}
+	pthread_mutex_unlock(&pager->lock);
+	return state;
+}
+
+/* See Note [Blocks]. */
+static void serve(struct worker *worker, uint64_t host)
+{
+	struct hi_pager *pager = worker->pager;
+	uint64_t page = host / PAGE * PAGE, start, end;
+	size_t block = host / HI_PAGER_BLOCK - pager->first;
+
+	if (block >= pager->n_blocks)
+		return;
+	if (!is_in_range(pager, page)) {
+		(void)give_zeros(pager, page);
+		return;
+	}
+	start = block_start(pager, block);
+	end = start + HI_PAGER_BLOCK;
+	switch (claim(pager, block, bytes_of_block(pager, start, end))) {
+	case EMPTY:
+		if (finish_block(pager, block, fill_block(worker, start, end)))
+			pager->duty.all_loaded(pager->duty.arg);
+		break;
+	case FILLING:
+		break;
+	case FULL:
+		wake(pager, page, PAGE);
+		break;
+	}
+}
+
+static void *worker_main(void *arg)
+{
+	struct worker *worker = arg;
+	struct pollfd fds[] = {{.fd = worker->pager->uffd, .events = POLLIN},
+			       {.fd = worker->pager->stop_fd, .events = POLLIN}};
+
+	for (;;) {
+		struct uffd_msg message;
+
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return NULL;
+		if (fds[1].revents)
+			return NULL;
+		/* Another worker may have been faster. */
+		if (read(fds[0].fd, &message, sizeof(message)) == sizeof(message) &&
+		    message.event == UFFD_EVENT_PAGEFAULT)
+			serve(worker, message.arg.pagefault.address);
+	}
+}
+
+/* ---- its life ---- */
+
+static enum hi_status open_uffd(struct hi_pager *pager, struct hi_error *err)
+{
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register area = {
+		.range = {(uintptr_t)pager->duty.area, pager->duty.size},
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	pager->uffd = (int)syscall(SYS_userfaultfd,
+				   O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);
+	if (pager->uffd < 0 || ioctl(pager->uffd, UFFDIO_API, &api) != 0)
+		return hi_fail(err, HI_UNSUPPORTED, 0, "userfaultfd: %s",
+			       strerror(errno));
+	/* A page that comes alone must not bring 511 others. */
+	(void)madvise(pager->duty.area, pager->duty.size, MADV_NOHUGEPAGE);
+	if (ioctl(pager->uffd, UFFDIO_REGISTER, &area) != 0)
+		return hi_fail(err, HI_UNSUPPORTED, 0, "userfaultfd: register: %s",
+			       strerror(errno));
+	pager->stop_fd = eventfd(0, EFD_CLOEXEC);
+	return pager->stop_fd < 0 ? hi_fail_errno(err, "eventfd") : HI_OK;
+}
+
+static enum hi_status make_tables(struct hi_pager *pager, struct hi_error *err)
+{
+	uint64_t area = (uintptr_t)pager->duty.area;
+
+	pager->first = area / HI_PAGER_BLOCK;
+	pager->n_blocks =
+		(area + pager->duty.size - 1) / HI_PAGER_BLOCK - pager->first + 1;
+	if (pager->n_blocks > UINT32_MAX)
+		return hi_fail(err, HI_LIMIT, 0, "the image has over 2^32 blocks");
+	pager->states = hi_calloc(pager->n_blocks, sizeof(*pager->states));
+	pager->in_memory = hi_calloc(pager->n_blocks, sizeof(*pager->in_memory));
+	pager->queue = hi_calloc(pager->n_blocks, sizeof(*pager->queue));
+	if (!pager->states || !pager->in_memory || !pager->queue)
+		return hi_fail_memory(err, "blocks of the image");
+	for (size_t i = 0; i < pager->duty.n_ranges; i++)
+		pager->total += pager->duty.ranges[i].size;
+	return HI_OK;
+}
+
+/* They take no signals: those are for threads that may wait. */
+static enum hi_status start_workers(struct hi_pager *pager, unsigned n,
+				    struct hi_error *err)
+{
+	sigset_t all, old;
+
+	n = n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	for (unsigned i = 0; i < n; i++) {
+		struct worker *worker = &pager->workers[i];
+
+		worker->pager = pager;
+		worker->buffer = hi_alloc(HI_PAGER_BLOCK);
+		if (!worker->buffer ||
+		    pthread_create(&worker->thread, NULL, worker_main, worker) != 0) {
+			free(hi_take(worker->buffer));
+			break;
+		}
+		pager->n_workers++;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return pager->n_workers ? HI_OK : hi_fail_memory(err, "threads of the pager");
+}
+
+enum hi_status hi_pager_create(const struct hi_pager_duty *duty, struct hi_pager **ret,
+			       struct hi_error *err)
+{
+	struct hi_pager *pager = hi_calloc(1, sizeof(*pager));
+	enum hi_status status;
+
+	if (!pager)
+		return hi_fail_memory(err, "pager");
+	pager->duty = *duty;
+	pager->uffd = pager->stop_fd = -1;
+	pthread_mutex_init(&pager->lock, NULL);
+	if (pager->duty.budget < MIN_BLOCKS * HI_PAGER_BLOCK)
+		pager->duty.budget = MIN_BLOCKS * HI_PAGER_BLOCK;
+	status = make_tables(pager, err);
+	if (status == HI_OK)
+		status = open_uffd(pager, err);
+	if (status == HI_OK)
+		status = start_workers(pager, duty->threads, err);
+	if (status != HI_OK) {
+		hi_pager_destroy(pager);
+		return status;
+	}
+	*ret = pager;
+	return HI_OK;
+}
+
+struct hi_pager_stats hi_pager_stats(struct hi_pager *pager)
+{
+	struct hi_pager_stats stats;
+
+	pthread_mutex_lock(&pager->lock);
+	stats = pager->stats;
+	pthread_mutex_unlock(&pager->lock);
+	return stats;
+}
+
+void hi_pager_destroy(struct hi_pager *pager)
+{
+	uint64_t one = 1;
+
+	if (!pager)
+		return;
+	if (pager->n_workers && write(pager->stop_fd, &one, sizeof(one)) != sizeof(one))
+		abort(); /* nobody could end */
+	for (unsigned i = 0; i < pager->n_workers; i++) {
+		pthread_join(pager->workers[i].thread, NULL);
+		free(pager->workers[i].buffer);
+	}
+	if (pager->uffd >= 0)
+		close(pager->uffd); /* the area is ordinary memory again */
+	if (pager->stop_fd >= 0)
+		close(pager->stop_fd);
+	free(pager->states);
+	free(pager->in_memory);
+	free(pager->queue);
+	pthread_mutex_destroy(&pager->lock);
+	free(pager);
+}

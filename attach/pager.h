@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Memory of ours that is filled when it is first touched, from somewhere else,
+ * and given back when there is too much of it: how an image that is larger than the
+ * free memory is read in place. Its addresses stay valid; nobody who reads them
+ * needs to know. By userfaultfd(2), user mode faults only, which needs no
+ * privilege: a system call on such memory (write(2) of it) fails with EFAULT.
+ * See Note [Blocks] in pager.c. Internal to attach/.
+ */
+#ifndef HI_ATTACH_PAGER_H
+#define HI_ATTACH_PAGER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+
+#define HI_PAGER_BLOCK (256u << 10)
+
+struct hi_pager;
+
+/* Bytes [host, host+size) come from addr; whole pages, inside of the area. */
+struct hi_pager_range {
+	unsigned char *host;
+	uint64_t addr;
+	uint64_t size;
+};
+
+struct hi_pager_duty {
+	/* From hi_pages_alloc, never touched, borrowed until the destroy. Pages that no
+	 * range covers read as zeros. */
+	unsigned char *area;
+	size_t size;
+	const struct hi_pager_range *ranges; /* by host, disjoint; borrowed as area is */
+	size_t n_ranges;
+	uint64_t budget;  /* bytes of ranges that may be in memory; at least 16 blocks are
+			   */
+	unsigned threads; /* that wait for faults; at most 8 */
+	/* Bytes that could be read, from addr on. By any thread of the pager. */
+	size_t (*read)(void *arg, uint64_t addr, void *to, size_t size);
+	/* Once everything is in memory and nothing was given back: `read` will not be
+	 * called again. By a thread of the pager; may be NULL. */
+	void (*all_loaded)(void *arg);
+	void *arg;
+};
+
+struct hi_pager_stats {
+	uint64_t in_memory, peak, loaded; /* bytes; loaded counts again what came again */
+	uint64_t lost; /* bytes that could not be read and are zeros now */
+};
+
+/* HI_UNSUPPORTED: no userfaultfd here (kernel, seccomp); the text says it. */
+enum hi_status hi_pager_create(const struct hi_pager_duty *duty, struct hi_pager **ret,
+			       struct hi_error *err);
+struct hi_pager_stats hi_pager_stats(struct hi_pager *pager);
+/* Nobody may be reading the area; it is the caller's again. NULL is fine. */
+void hi_pager_destroy(struct hi_pager *pager);
+
+#endif

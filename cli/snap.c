@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A snapshot into a file, for every command to look at later. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/stored.h"
+
+static enum hi_status write_snapshot(struct hi_inspection *in, const struct hi_head *head,
+				     struct hi_output *output, struct hi_error *err)
+{
+	struct hi_snapshot_options options = {
+		.compress = in->options->compress,
+		.threads = in->options->threads ? in->options->threads : 2};
+	int fd = fileno(output->file);
+	char size[24], n[32];
+	struct stat st;
+	enum hi_status status;
+
+	hi_inspect_phase(in, "writing the snapshot");
+	status = hi_stored_write(in, head, fd, &options, err);
+	if (status != HI_OK)
+		return status;
+	if (fstat(fd, &st) == 0 && !in->options->quiet)
+		fprintf(stderr, "heapinspect: %s: %s, %s objects\n", in->options->output,
+			hi_text_bytes(size, (uint64_t)st.st_size),
+			hi_text_count(n, in->graph->n_objects));
+	return HI_OK;
+}
+
+const struct hi_command hi_command_snap = {
+	.id = HI_COMMAND_SNAP,
+	.name = "snap",
+	.arguments = "",
+	.purpose = "A snapshot of the heap as a file: every command takes it as its "
+		   "target, later and elsewhere.",
+	.help = "The file has types, objects, edges with the names of their fields, and "
+		"roots; nothing\nof the contents of objects. Names of types, variables "
+		"and files are in it: mode 0600.\n\n"
+		"Examples:\n"
+		"  heapinspect snap --pid 4242 -o app.hisnap\n"
+		"  heapinspect snap --pid 4242 --compress -o app.hisnap\n"
+		"  heapinspect app.hisnap\n"
+		"  heapinspect census app.hisnap --by module",
+	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER,
+	.write = write_snapshot,
+};

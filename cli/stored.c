@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/stored.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+
+enum { MOST_WARNINGS = 1 << 12 };
+
+HI_DEFINE_GUARD(struct hi_stored *, hi_stored_close)
+
+void hi_stored_close(struct hi_stored *stored)
+{
+	if (!stored)
+		return;
+	hi_snapshot_close(stored->snapshot);
+	free(stored);
+}
+
+enum hi_status hi_stored_refuse(const struct hi_inspection *in, const char *what,
+				struct hi_error *err)
+{
+	if (!in->stored)
+		return HI_OK;
+	return hi_fail(err, HI_UNSUPPORTED, 0,
+		       "%s: needs the process or a core file; a snapshot has no contents",
+		       what);
+}
+
+static void take_warnings(struct hi_inspection *in)
+{
+	const struct hi_snapshot *s = in->stored->snapshot;
+	uint64_t n = hi_snapshot_number(s, "head.warnings", 0);
+	char name[48];
+
+	for (uint64_t i = 0; i < n && i < MOST_WARNINGS; i++) {
+		snprintf(name, sizeof(name), "head.warning.%llu", (unsigned long long)i);
+		(void)hi_vector_push(&in->warnings, hi_snapshot_text(s, name, ""));
+	}
+}
+
+enum hi_status hi_stored_open(struct hi_inspection *in, struct hi_error *err)
+{
+	HI_GUARD(hi_stored_close)
+	struct hi_stored *stored = hi_calloc(1, sizeof(*stored));
+	enum hi_status status;
+
+	if (!stored)
+		return hi_fail_memory(err, "snapshot");
+	status = hi_snapshot_open(in->options->file, &stored->snapshot, err);
+	if (status == HI_OK)
+		status = hi_snapshot_graph(stored->snapshot, &in->graph, err);
+	/* The graph borrows from it, whatever comes. */
+	in->stored = hi_take(stored);
+	if (status == HI_OK)
+		status = hi_snapshot_reach(in->stored->snapshot, in->graph, &in->reach,
+					   err);
+	if (status == HI_OK)
+		take_warnings(in);
+	return status;
+}
+
+enum hi_status hi_stored_dominators(struct hi_inspection *in, struct hi_error *err)
+{
+	enum hi_status status = hi_snapshot_dominators(in->stored->snapshot, in->graph,
+						       &in->dominators, err);
+
+	return status == HI_NOT_FOUND
+		       ? hi_dominators_compute(in->graph, in->reach, &in->dominators, err)
+		       : status;
+}
+
+/* ---- the ledger ---- */
+
+struct ledger_row {
+	uint32_t key, label, level, spare;
+	uint64_t resident, virtual_size, swapped, count;
+};
+
+static enum hi_status bad_row(const struct hi_inspection *in, struct hi_error *err)
+{
+	return hi_fail(err, HI_BAD_DATA, 0,
+		       "%.120s: section ledger: a row without a name", in->options->file);
+}
+
+enum hi_status hi_stored_ledger(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_snapshot *s = in->stored->snapshot;
+	struct hi_ledger *l = &in->ledger;
+	const struct ledger_row *rows;
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status =
+		hi_snapshot_get(s, "ledger", sizeof(*rows), &items, &n, err);
+
+	if (status == HI_NOT_FOUND)
+		return HI_OK;
+	if (status != HI_OK)
+		return status;
+	rows = items;
+	l->rss = hi_snapshot_number(s, "ledger.rss", HI_UNKNOWN);
+	l->unknown = (int64_t)hi_snapshot_number(s, "ledger.unknown", 0);
+	for (l->n_rows = 0; l->n_rows < n && l->n_rows < HI_LEDGER_ROWS; l->n_rows++) {
+		const struct ledger_row *row = &rows[l->n_rows];
+
+		l->rows[l->n_rows] =
+			(struct hi_ledger_row){.key = hi_snapshot_string(s, row->key),
+					       .label = hi_snapshot_string(s, row->label),
+					       .level = row->level != 0,
+					       .resident = row->resident,
+					       .virtual_size = row->virtual_size,
+					       .swapped = row->swapped,
+					       .count = row->count};
+		if (!l->rows[l->n_rows].key || !l->rows[l->n_rows].label)
+			return bad_row(in, err);
+	}
+	in->ledger_known = true;
+	return HI_OK;
+}
+
+static enum hi_status put_ledger(const struct hi_inspection *in,
+				 struct hi_snapshot_writer *w, struct hi_error *err)
+{
+	const struct hi_ledger *l = &in->ledger;
+	struct ledger_row rows[HI_LEDGER_ROWS] = {};
+	enum hi_status status = HI_OK;
+
+	if (!in->ledger_known)
+		return HI_OK;
+	for (size_t i = 0; i < l->n_rows && status == HI_OK; i++) {
+		const struct hi_ledger_row *row = &l->rows[i];
+
+		rows[i] = (struct ledger_row){.level = (uint32_t)row->level,
+					      .resident = row->resident,
+					      .virtual_size = row->virtual_size,
+					      .swapped = row->swapped,
+					      .count = row->count};
+		status = hi_snapshot_put_string(w, row->key, &rows[i].key, err);
+		if (status == HI_OK)
+			status = hi_snapshot_put_string(w, row->label, &rows[i].label,
+							err);
+	}
+	if (status == HI_OK)
+		status = hi_snapshot_put_number(w, "ledger.rss", l->rss, err);
+	if (status == HI_OK)
+		status = hi_snapshot_put_number(w, "ledger.unknown", (uint64_t)l->unknown,
+						err);
+	return status == HI_OK
+		       ? hi_snapshot_put(w, "ledger", rows, sizeof(*rows), l->n_rows, err)
+		       : status;
+}
+
+/* ---- what is asked of an inspection ---- */
+
+uint64_t hi_stored_allocated(const struct hi_inspection *in)
+{
+	return hi_snapshot_number(in->stored->snapshot, "allocated", UINT64_MAX);
+}
+
+uint64_t hi_stored_used(const struct hi_inspection *in, hi_node object)
+{
+	uint32_t used = in->stored->used ? in->stored->used[object] : UINT32_MAX;
+
+	return used == UINT32_MAX ? hi_objects_usable(in->graph->objects, object) : used;
+}
+
+static bool open_labels(struct hi_inspection *in)
+{
+	struct hi_error quiet;
+
+	if (!in->stored->has_labels &&
+	    hi_snapshot_open_labels(in->stored->snapshot, in->graph, &quiet) != HI_OK) {
+		hi_inspect_warn(in, "fields have no names: %s", quiet.text);
+		return false;
+	}
+	in->stored->has_labels = true;
+	return true;
+}
+
+const char *hi_stored_edge(struct hi_inspection *in, hi_node from, hi_node to)
+{
+	struct hi_edges edges = hi_graph_edges(in->graph, from);
+	char text[512] = "";
+	const char *kept, *name;
+
+	if (!open_labels(in))
+		return "";
+	for (uint32_t i = 0; i < edges.count; i++)
+		if (edges.to[i] == to)
+			return hi_snapshot_label(in->stored->snapshot, in->graph, from,
+						 i);
+	if (from < in->graph->first_root)
+		return "";
+	name = in->graph->roots[from - in->graph->first_root].name;
+	hi_text_escape(text, sizeof(text), name, strlen(name));
+	kept = hi_arena_strdup(&in->arena, text);
+	return kept ? kept : "";
+}
+
+/* ---- writing ---- */
+
+static enum hi_status put_rest(struct hi_inspection *in, struct hi_snapshot_writer *w,
+			       const struct hi_head *head, struct hi_error *err)
+{
+	enum hi_status status = hi_stored_put_head(w, head, err);
+
+	if (status == HI_OK)
+		status = hi_snapshot_put_number(w, "allocated", hi_inspect_allocated(in),
+						err);
+	if (status == HI_OK)
+		status = put_ledger(in, w, err);
+	return status == HI_OK ? hi_stored_put_conflicts(in, w, err) : status;
+}
+
+HI_DEFINE_GUARD(struct hi_snapshot_writer *, hi_snapshot_writer_destroy)
+
+enum hi_status hi_stored_write(struct hi_inspection *in, const struct hi_head *head,
+			       int fd, const struct hi_snapshot_options *options,
+			       struct hi_error *err)
+{
+	HI_GUARD(hi_snapshot_writer_destroy) struct hi_snapshot_writer *w = NULL;
+	enum hi_status status = hi_snapshot_create(fd, options, &w, err);
+
+	if (status == HI_OK)
+		status = put_rest(in, w, head, err);
+	if (status == HI_OK)
+		status = hi_stored_put_graph(in, w, err);
+	return status == HI_OK ? hi_snapshot_finish(w, err) : status;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Inspections that come from a snapshot file: in->stored is there, and image, modules,
+ * types, allocator and typing are not. What these would have said is in the file:
+ * names, fields of edges, the ledger, the head of reports.
+ */
+#ifndef HI_CLI_STORED_H
+#define HI_CLI_STORED_H
+
+#include "census/snapshot_file.h"
+#include "cli/inspect.h"
+
+/* Of the same inspection; plain data. */
+struct hi_stored {
+	struct hi_snapshot *snapshot;
+	const uint32_t *used; /* NULL: not stored */
+	bool has_labels;
+};
+
+/* ---- writing (snap) ---- */
+
+enum hi_status hi_stored_write(struct hi_inspection *in, const struct hi_head *head,
+			       int fd, const struct hi_snapshot_options *options,
+			       struct hi_error *err);
+enum hi_status hi_stored_put_head(struct hi_snapshot_writer *w,
+				  const struct hi_head *head, struct hi_error *err);
+
+enum hi_status hi_stored_put_graph(struct hi_inspection *in, struct hi_snapshot_writer *w,
+				   struct hi_error *err);
+enum hi_status hi_stored_put_conflicts(const struct hi_inspection *in,
+				       struct hi_snapshot_writer *w,
+				       struct hi_error *err);
+
+/* ---- reading ---- */
+
+/* Fills in->stored, graph, reach and warnings out of options->file. */
+enum hi_status hi_stored_open(struct hi_inspection *in, struct hi_error *err);
+/* in->dominators; computed when the file has none. */
+enum hi_status hi_stored_dominators(struct hi_inspection *in, struct hi_error *err);
+enum hi_status hi_stored_ledger(struct hi_inspection *in, struct hi_error *err);
+void hi_stored_close(struct hi_stored *stored); /* NULL is fine */
+
+enum hi_status hi_stored_heading(struct hi_inspection *in, struct hi_head *ret,
+				 struct hi_error *err);
+/* in->roots: those of the options, as far as names of edges say where they lead. */
+enum hi_status hi_stored_roots(struct hi_inspection *in, struct hi_error *err);
+/* The fields of a node that lead to objects, without values, as hi_typing_fields. */
+enum hi_status hi_stored_fields(struct hi_inspection *in, hi_node node,
+				struct hi_field *fields, size_t max, size_t *n_ret,
+				size_t *total_ret, struct hi_error *err);
+/* The edge in words, as hi_words_edge; "" unknown. */
+const char *hi_stored_edge(struct hi_inspection *in, hi_node from, hi_node to);
+/* Sets the bits of what `field` of the objects leads to whose type is in `has`, by the
+ * names of edges. HI_USAGE: no edge of them has such a name. */
+enum hi_status hi_stored_field_targets(struct hi_inspection *in, const bool *has,
+				       const char *field, uint64_t *bits,
+				       struct hi_error *err);
+uint64_t hi_stored_allocated(const struct hi_inspection *in);
+uint64_t hi_stored_used(const struct hi_inspection *in, hi_node object);
+
+enum hi_status hi_stored_conflicts(struct hi_inspection *in,
+				   const struct hi_typing_conflict **ret, size_t *n_ret,
+				   uint64_t *objects_ret, struct hi_error *err);
+
+/* A pair of types that pointers disagree about. */
+struct hi_stored_conflict {
+	uint32_t type, other; /* offsets of strings */
+	uint64_t objects, example;
+};
+
+/* HI_UNSUPPORTED: "waste: needs …", when there is no process and no core. */
+enum hi_status hi_stored_refuse(const struct hi_inspection *in, const char *what,
+				struct hi_error *err);
+
+#endif

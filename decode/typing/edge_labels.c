@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "decode/typing/edge_labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/vector.h"
+#include "decode/typing/describe.h"
+#include "decode/typing/walker.h"
+
+enum { TEXT_MAX = 512 };
+
+/* An object that the node refers to, and the word that does it best. */
+struct target {
+	hi_node node;
+	bool found, exact;
+	struct hi_reference best;
+	uint32_t text; /* offset of its words */
+};
+
+struct hi_edge_labels {
+	struct hi_typing *typing;
+	const struct hi_graph *graph;
+	struct hi_place place;
+	struct hi_view view;
+	uint64_t base; /* of what lies inside, from the place's start */
+	struct targets HI_VECTOR(struct target) targets; /* by node; each once */
+	struct HI_VECTOR(char) text;
+	struct hi_walker walker;
+	uint8_t *scratch;
+};
+HI_DEFINE_GUARD(struct hi_edge_labels *, hi_edge_labels_destroy)
+
+void hi_edge_labels_destroy(struct hi_edge_labels *l)
+{
+	if (!l)
+		return;
+	hi_vector_free(&l->targets);
+	hi_vector_free(&l->text);
+	free(l->scratch);
+	free(l);
+}
+
+static struct target *target_of(struct hi_edge_labels *l, uint64_t word)
+{
+	hi_node node = hi_objects_find(l->graph->objects, word, NULL);
+	size_t low = 0, high = l->targets.count;
+
+	if (node == HI_NODE_NONE)
+		return NULL;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (l->targets.items[middle].node < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < l->targets.count && l->targets.items[low].node == node
+		       ? &l->targets.items[low]
+		       : NULL;
+}
+
+/* The first exact one if there is any, else the first. */
+static void found_word(struct hi_edge_labels *l, uint64_t offset, uint64_t word,
+		       struct hi_slot *slot)
+{
+	bool exact = slot && slot->kind == HI_SLOT_POINTER;
+	struct target *t = target_of(l, word);
+
+	if (!t || t->exact || (t->found && !exact))
+		return;
+	t->best = (struct hi_reference){.offset = offset, .word = word, .slot = slot};
+	t->found = true;
+	t->exact = exact;
+}
+
+static void find_slot(void *arg, uint64_t offset, struct hi_slot *slot)
+{
+	struct hi_edge_labels *l = arg;
+	const uint8_t *at;
+	uint64_t word;
+
+	offset += l->base;
+	at = l->place.value ? NULL
+			    : hi_views_at(&l->typing->views, &l->view,
+					  l->place.address + offset, 8);
+	if (at)
+		memcpy(&word, at, sizeof(word));
+	else if (!hi_place_read(&l->place, offset, &word, sizeof(word)))
+		return;
+	found_word(l, offset, word, slot);
+}
+
+static void find_in_range(struct hi_edge_labels *l, uint64_t start, uint64_t end)
+{
+	struct hi_spans spans = {.image = l->typing->image,
+				 .addr = (start + 7) & ~(uint64_t)7,
+				 .end = end,
+				 .scratch = l->scratch};
+	const uint8_t *host;
+	uint64_t addr, size, word;
+
+	while (hi_spans_next(&spans, &host, &addr, &size))
+		for (uint64_t i = 0; i + 8 <= size; i += 8) {
+			memcpy(&word, host + i, sizeof(word));
+			found_word(l, addr + i - l->place.address, word, NULL);
+		}
+}
+
+static void find_place(void *arg, const struct hi_plan *plan, bool array, uint64_t addr,
+		       uint64_t end)
+{
+	struct hi_edge_labels *l = arg;
+	uint64_t base = l->base;
+
+	l->base = addr - l->place.address;
+	hi_plan_words_until(plan, array, true, end - addr, find_slot, l);
+	l->base = base;
+}
+
+static void find_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+{
+	struct hi_edge_labels *l = arg;
+	struct target *t;
+
+	if (!claim->own || claim->slot)
+		return;
+	t = target_of(l, claim->word);
+	if (!t || t->exact)
+		return;
+	t->best = (struct hi_reference){.offset = claim->at - l->place.address,
+					.word = claim->word,
+					.rule = claim->rule,
+					.index = claim->index,
+					.plan = plan};
+	t->found = t->exact = true;
+}
+
+/* In the order of hi_place_find. */
+static void find_all(struct hi_edge_labels *l)
+{
+	const struct hi_place *p = &l->place;
+
+	if (p->plan && p->plan->klass != HI_TYPE_STRING)
+		hi_plan_words(p->plan, p->array, p->size, find_slot, l);
+	else if (p->value)
+		for (uint64_t o = 0; o + 8 <= p->size; o += 8)
+			find_slot(l, o, NULL);
+	else if (!p->n_ranges)
+		find_in_range(l, p->address, p->address + p->size);
+	if (p->plan && p->plan->n_sites) {
+		l->walker.value = p->value;
+		hi_walker_sites(&l->walker, p->plan, p->array, p->address, p->size);
+	}
+	for (size_t i = 0; i < p->n_ranges; i++)
+		find_in_range(l, p->ranges[i].start, p->ranges[i].end);
+}
+
+static int by_node(const void *a, const void *b)
+{
+	hi_node x = ((const struct target *)a)->node,
+		y = ((const struct target *)b)->node;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool list_targets(struct hi_edge_labels *l, struct hi_edges edges)
+{
+	size_t n = 0;
+
+	l->targets.count = 0;
+	if (!hi_vector_reserve(&l->targets, edges.count))
+		return false;
+	for (uint32_t i = 0; i < edges.count; i++)
+		l->targets.items[i] = (struct target){.node = edges.to[i]};
+	qsort(l->targets.items, edges.count, sizeof(*l->targets.items), by_node);
+	for (uint32_t i = 0; i < edges.count; i++)
+		if (!i || l->targets.items[i].node != l->targets.items[n - 1].node)
+			l->targets.items[n++] = l->targets.items[i];
+	l->targets.count = n;
+	return true;
+}
+
+static bool describe(struct hi_edge_labels *l, struct target *t, const char *root)
+{
+	struct hi_out out = {.size = TEXT_MAX};
+
+	if (!hi_vector_reserve(&l->text, l->text.count + TEXT_MAX))
+		return false;
+	out.text = l->text.items + l->text.count;
+	out.text[0] = 0;
+	if (root)
+		hi_out_escaped(&out, root);
+	if (t->found)
+		hi_reference_describe(&l->place, &t->best, &out);
+	t->text = (uint32_t)l->text.count;
+	l->text.count += out.length + 1;
+	return l->text.count < UINT32_MAX - TEXT_MAX;
+}
+
+enum hi_status hi_edge_labels_of(struct hi_edge_labels *l, hi_node node,
+				 const char **texts, struct hi_error *err)
+{
+	struct hi_edges edges = hi_graph_edges(l->graph, node);
+	const char *root = NULL;
+
+	if (!edges.count || !hi_place_of(l->typing, l->graph, node, &l->place)) {
+		for (uint32_t i = 0; i < edges.count; i++)
+			texts[i] = "";
+		return HI_OK;
+	}
+	l->text.count = 0;
+	l->base = 0;
+	if (!list_targets(l, edges))
+		return hi_fail_memory(err, "labels");
+	find_all(l);
+	if (l->place.is_root)
+		root = l->graph->roots[node - l->graph->n_objects].name;
+	for (size_t i = 0; i < l->targets.count; i++)
+		if (!describe(l, &l->targets.items[i], root))
+			return hi_fail_memory(err, "labels");
+	for (uint32_t i = 0; i < edges.count; i++) {
+		struct target key = {.node = edges.to[i]};
+		const struct target *t = bsearch(&key, l->targets.items, l->targets.count,
+						 sizeof(key), by_node);
+
+		texts[i] = l->text.items + t->text;
+	}
+	return HI_OK;
+}
+
+enum hi_status hi_edge_labels_create(struct hi_typing *typing,
+				     const struct hi_graph *graph,
+				     struct hi_edge_labels **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_edge_labels_destroy)
+	struct hi_edge_labels *l = hi_calloc(1, sizeof(*l));
+
+	if (!l || !(l->scratch = hi_alloc(HI_SPAN_SCRATCH)))
+		return hi_fail_memory(err, "labels");
+	l->typing = typing;
+	l->graph = graph;
+	hi_walker_init(&l->walker, typing);
+	l->walker.arg = l;
+	l->walker.words = find_place;
+	l->walker.claim = find_claim;
+	l->walker.own_only = true;
+	*ret = hi_take(l);
+	return HI_OK;
+}

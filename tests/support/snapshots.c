@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tests/support/snapshots.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness.h"
+
+static void free_json(void *json)
+{
+	json_decref(json);
+}
+
+json_t *snapshot_document(struct hi_command *c)
+{
+	json_t *doc;
+
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	doc = json_loads(c->out, 0, NULL);
+	HI_ASSERT_MSG(doc, "no JSON: %.200s", c->out);
+	hi_test_defer(free_json, doc);
+	return doc;
+}
+
+static void remove_directory(void *path)
+{
+	hi_command_run(0, "rm", "-rf", path, NULL);
+	free(path);
+}
+
+char *snapshot_directory(void)
+{
+	char *path = strdup("/tmp/heapinspect-snap-XXXXXX");
+
+	HI_ASSERT(path && mkdtemp(path));
+	hi_test_defer(remove_directory, path);
+	return path;
+}
+
+const char *snapshot_path(const char *in, const char *name)
+{
+	char *path = NULL;
+
+	HI_ASSERT(asprintf(&path, "%s/%s", in, name) > 0);
+	hi_test_defer(free, path);
+	return path;
+}
+
+struct hi_fixture *snapshot_fixture(const char *name, const char *argument1,
+				    const char *argument2)
+{
+	struct hi_fixture *fx = hi_fixture_start(name, argument1, argument2, NULL);
+	char line[1200];
+
+	do
+		HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+	while (strncmp(line, "ready", 5) != 0);
+	return fx;
+}
+
+const char *snapshot_core(const struct hi_fixture *fx, const char *in)
+{
+	char pid[16], name[32];
+	struct hi_command *c;
+
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	c = hi_command_run(0, "gcore", "-o", snapshot_path(in, "core"), pid, NULL);
+	HI_ASSERT_MSG(c->exit_code == 0, "gcore: %s", c->err);
+	snprintf(name, sizeof(name), "core.%s", pid);
+	return snapshot_path(in, name);
+}
+
+const char *snapshot_of_core(const char *core, const char *in, const char *name,
+			     const char *extra)
+{
+	const char *path = snapshot_path(in, name);
+	struct hi_command *c =
+		hi_heapinspect("snap", "--core", core, "-q", "-o", path, extra);
+
+	HI_ASSERT_MSG(c->exit_code == 0, "snap: %s", c->err);
+	return path;
+}
