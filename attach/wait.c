@@ -81,7 +81,9 @@ unsigned long hi_wait_ptrace_options(void)
 
 static bool ask_trigger(struct waiting *w)
 {
-	if (!w->knows_hit && w->trigger->ops->was_hit(w->trigger, &w->stop->hit)) {
+	/* Before it is armed a trigger that was used already tells of its last hit. */
+	if (!w->knows_hit && w->armed_ns &&
+	    w->trigger->ops->was_hit(w->trigger, &w->stop->hit)) {
 		w->knows_hit = true;
 		w->all->signal_tid = w->stop->hit.tid ? w->stop->hit.tid : -1;
 		if (w->stop->hit.unsent || w->trigger->near_only)

@@ -6,6 +6,7 @@
  * link, which holds the event and the program; the program holds the maps.
  */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <ctype.h>
 #include <dirent.h>
@@ -120,6 +121,7 @@ static bool bpf_was_hit(struct hi_trigger *trigger, struct hi_trigger_hit *ret)
 	ret->time_ns = shared->hit_time;
 	ret->pc = shared->hit_pc;
 	ret->tid = (pid_t)shared->hit_tid;
+	ret->unsent = shared->hit_unsent;
 	if (probe->foreign_tids)
 		ret->tid = find_tid(probe->pid, ret->tid);
 	return true;
@@ -280,6 +282,32 @@ static enum hi_status say_process(struct bpf_probe *probe, struct hi_error *err)
 	return HI_OK;
 }
 
+/* Where task_struct has a member, by the kernel's own type information; 0: unknown. */
+static uint64_t task_offset(const struct btf *btf, const char *wanted)
+{
+	int id = btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT);
+	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, (unsigned)id) : NULL;
+
+	for (unsigned i = 0; type && i < btf_vlen(type); i++) {
+		const struct btf_member *member = &btf_members(type)[i];
+		const char *name = btf__name_by_offset(btf, member->name_off);
+
+		if (name && strcmp(name, wanted) == 0)
+			return btf_member_bit_offset(type, i) / 8;
+	}
+	return 0;
+}
+
+static uint64_t find_blocked(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	uint64_t offset = libbpf_get_error(btf) ? 0 : task_offset(btf, "blocked");
+
+	if (!libbpf_get_error(btf))
+		btf__free(btf);
+	return offset;
+}
+
 /* A link of the program to the place's event; the event lives as long as the link. */
 static enum hi_status attach_place(struct bpf_probe *probe,
 				   const struct hi_target *target,
@@ -329,6 +357,7 @@ static enum hi_status open_probe(struct bpf_probe *probe, const struct hi_target
 	memcpy(probe->shared->terms, condition.terms, sizeof(condition.terms));
 	probe->shared->every = safepoint->every ? safepoint->every : 1;
 	probe->shared->signal = HI_TRIGGER_SIGNAL;
+	probe->shared->blocked_offset = find_blocked();
 	for (size_t i = 0; i < places->count && status == HI_OK; i++)
 		status = attach_place(probe, target, &places->items[i], err);
 	return status;

@@ -192,5 +192,11 @@ HI_TEST_ROOT(probe_hits, are_seen_where_the_signal_is_blocked)
 	HI_ASSERT(was_hit(probe, &hit));
 	HI_ASSERT(is_readable(probe));
 	HI_ASSERT_EQ(p->fx->pid, hit.tid);
+	HI_ASSERT(hit.unsent);
 	probed_tell(p, "unblock");
+	HI_ASSERT_EQ(0, probed_signals(p, NULL, 0));
+	arm(probe);
+	probed_tell(p, "call 1");
+	HI_ASSERT(was_hit(probe, &hit) && !hit.unsent);
+	HI_ASSERT_EQ(1, probed_signals(p, NULL, 0));
 }

@@ -159,6 +159,19 @@ static __always_inline void count_hit(__u32 place)
 		__sync_fetch_and_add(&hits->count, 1);
 }
 
+/* A signal that the thread blocks would stay pending and come to the program. */
+static __always_inline int is_blocked(const struct hi_bpf_shared *shared)
+{
+	__u64 blocked = 0;
+
+	if (shared->blocked_offset == 0 ||
+	    bpf_probe_read_kernel(
+		    &blocked, sizeof(blocked),
+		    (const void *)(bpf_get_current_task() + shared->blocked_offset)))
+		return 0;
+	return blocked >> ((shared->signal - 1) & 63) & 1;
+}
+
 static __always_inline void take_hit(struct hi_bpf_shared *shared,
 				     const struct pt_regs *regs, __u32 tid, __u32 place)
 {
@@ -168,8 +181,10 @@ static __always_inline void take_hit(struct hi_bpf_shared *shared,
 	shared->hit_pc = regs->rip;
 	shared->hit_tid = tid;
 	shared->hit_place = place;
+	shared->hit_unsent = (__u32)is_blocked(shared);
 	__sync_fetch_and_add(&shared->was_hit, 1);
-	bpf_send_signal_thread(shared->signal);
+	if (!shared->hit_unsent)
+		bpf_send_signal_thread(shared->signal);
 	bpf_ringbuf_output(&events_map, &event, sizeof(event), BPF_RB_FORCE_WAKEUP);
 }
 

@@ -53,7 +53,8 @@ struct hi_bpf_shared {
 	__u32 tgid;
 	__u32 signal;
 	__u32 n_terms;
-	__u32 unused;
+	__u32 hit_unsent;     /* the thread blocks the signal: none was sent */
+	__u64 blocked_offset; /* of task_struct.blocked; 0: not known */
 	struct hi_bpf_term terms[HI_BPF_TERMS];
 };
 
