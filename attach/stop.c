@@ -84,6 +84,7 @@ enum hi_status hi_stop_and_copy(struct hi_target *target,
 		return status;
 	image->stats.pause_ns = pause_ns;
 	image->stats.threads_in_allocator = stop.threads_in_allocator;
+	image->stats.trigger = stop.trigger;
 	*ret = image;
 	return HI_OK;
 }

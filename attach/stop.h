@@ -36,6 +36,8 @@ struct hi_stop_options {
 	/* NULL: stop at once. Borrowed. */
 	struct hi_trigger *trigger;
 	uint64_t timeout_ns; /* for the trigger; 0: wait for ever */
+	/* Readable: the waiting for the trigger is to end, with HI_TIMEOUT; 0: none. */
+	int interrupt_fd;
 	/* Code in which no thread may be stopped: the allocator's text (sorted).
 	 * A thread whose pc, or a word among the first 128 above its sp, lies in
 	 * here is let run alone and stopped again, max_tries times in all. */

@@ -161,6 +161,11 @@ static void beat(void *arg)
 	arm_watchdog(self, hi_clock_ns() + beat_limit_ns(self));
 }
 
+static int interrupt_of(const struct hi_tracer_duty *duty)
+{
+	return duty->options->interrupt_fd ? duty->options->interrupt_fd : -1;
+}
+
 /* Until the hit; then stopped_ns is its time. */
 static enum hi_status wait_for_trigger(struct tracer_process *self, struct hi_error *err)
 {
@@ -170,6 +175,7 @@ static enum hi_status wait_for_trigger(struct tracer_process *self, struct hi_er
 		.trigger = self->duty->options->trigger,
 		.timeout_ns = self->duty->options->timeout_ns,
 		.inspector = self->duty->socket,
+		.interrupt = interrupt_of(self->duty),
 		.beat_ns = beat_limit_ns(self) / 4,
 		.beat = beat,
 		.arg = self,
@@ -381,7 +387,7 @@ static void watch_child(struct tracer_process *self)
 static void set_up(struct tracer_process *self)
 {
 	const struct hi_tracer_duty *duty = self->duty;
-	static int keep[4 + HI_TRIGGER_MAX_FDS];
+	static int keep[5 + HI_TRIGGER_MAX_FDS];
 	struct hi_trigger *trigger = duty->options->trigger;
 	size_t n = 0;
 
@@ -392,6 +398,7 @@ static void set_up(struct tracer_process *self)
 	keep[n++] = duty->timer;
 	keep[n++] = duty->memory;
 	keep[n++] = duty->pagemap;
+	keep[n++] = interrupt_of(duty);
 	if (trigger)
 		n += trigger->ops->fds(trigger, keep + n, HI_TRIGGER_MAX_FDS);
 	hi_child_settle("hi-tracer", keep, n);

@@ -55,7 +55,7 @@
 #define CHEAP_NS 20000u
 #define LAND_TRIES 8
 
-enum fd { FD_SIGNAL, FD_INSPECTOR, FD_TRIGGER, N_FDS };
+enum fd { FD_SIGNAL, FD_INSPECTOR, FD_INTERRUPT, FD_TRIGGER, N_FDS };
 
 struct waiting {
 	const struct hi_wait *wait;
@@ -361,6 +361,10 @@ static void rest(struct waiting *w)
 	ts = hi_timespec(at_ns > now_ns ? at_ns - now_ns : 0);
 	if (ppoll(w->fds, N_FDS, &ts, NULL) <= 0)
 		return;
+	if (w->fds[FD_INTERRUPT].revents)
+		w->status = hi_fail(w->err, HI_TIMEOUT, 0,
+				    "process %d: the waiting was interrupted",
+				    (int)w->all->pid);
 	if (w->fds[FD_INSPECTOR].revents)
 		w->status =
 			hi_fail(w->err, HI_OS, 0, "process %d: the inspector has ended",
@@ -426,6 +430,7 @@ enum hi_status hi_wait_for_hit(const struct hi_wait *wait, struct hi_trigger_sto
 		.err = err,
 		.fds = {[FD_SIGNAL] = {.fd = notices, .events = POLLIN},
 			[FD_INSPECTOR] = {.fd = wait->inspector, .events = POLLIN},
+			[FD_INTERRUPT] = {.fd = wait->interrupt, .events = POLLIN},
 			[FD_TRIGGER] = {.fd = wait->trigger->poll_fd, .events = POLLIN}},
 	};
 
