@@ -10,6 +10,7 @@
 #include "census/shares.h"
 #include "report/display.h"
 #include "report/formats/json_writer.h"
+#include "report/stopped.h"
 
 struct hi_head_child {
 	int pid;
@@ -45,9 +46,14 @@ struct hi_head {
 	bool exe_deleted;
 	uint64_t threads;
 	/* snapshot */
-	uint64_t time_ns, pause_ns; /* UINT64_MAX unknown */
-	const char *mode;	    /* "copy", "core", "mock"; ours */
-	const char *safepoint;	    /* "now"; NULL unknown; ours */
+	uint64_t time_ns, pause_ns;	  /* UINT64_MAX unknown */
+	const char *mode;		  /* "copy", "fork", "core", "mock"; ours */
+	const char *safepoint;		  /* "now", or as typed; NULL unknown */
+	const struct hi_stopped *stopped; /* NULL: at once */
+	/* Mode fork: of the target, since then and because of it; UINT64_MAX unknown. */
+	uint64_t copied_on_write;
+	uint64_t bytes_live;	/* read from the target when it ran again */
+	const char *not_forked; /* why it was copied though a fork was wanted; "" */
 	bool complete;
 	uint64_t bytes_copied, pages_never_touched, pages_swapped, bytes_unreadable;
 	uint64_t segments_missing, threads_in_allocator;

@@ -7,6 +7,7 @@
 #define HI_REPORT_SERIES_H
 
 #include "report/restrict.h"
+#include "report/stopped.h"
 
 enum hi_series_axis { HI_SERIES_CPU, HI_SERIES_WALL, HI_SERIES_CENSUS };
 
@@ -33,12 +34,15 @@ struct hi_series_sample {
 	uint64_t at_ns;	 /* on the axis: billionths of its unit */
 	/* Since the series began: of the target, of the clock on the wall. */
 	uint64_t cpu_ns, wall_ns;
-	uint64_t time_ns; /* CLOCK_REALTIME at the stop */
-	uint64_t pause_ns, took_ns;
-	bool complete;		    /* the snapshot has no gaps */
-	uint64_t objects, bytes;    /* live, unrestricted */
-	uint64_t leaked;	    /* bytes */
-	struct hi_series_row *rows; /* by bytes, then name; each name once */
+	uint64_t time_ns;		  /* CLOCK_REALTIME at the stop */
+	uint64_t pause_ns, took_ns;	  /* without waiting for a safepoint */
+	const char *mode;		  /* "copy", "fork"; ours */
+	uint64_t copied_on_write;	  /* UINT64_MAX: unknown, not mode fork */
+	const struct hi_stopped *stopped; /* NULL: at once */
+	bool complete;			  /* the snapshot has no gaps */
+	uint64_t objects, bytes;	  /* live, unrestricted */
+	uint64_t leaked;		  /* bytes */
+	struct hi_series_row *rows;	  /* by bytes, then name; each name once */
 	size_t n_rows;
 	struct hi_hidden hidden;     /* by --type, --min-size and --top */
 	uint64_t visits;	     /* of objects by retainers; 0: none were asked for */

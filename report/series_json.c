@@ -57,6 +57,9 @@ bool hi_series_json(const struct hi_series_head *head, const struct hi_series_sa
 	hi_json_number(&json, "time_ns", s->time_ns);
 	hi_json_number(&json, "pause_ns", s->pause_ns);
 	hi_json_number(&json, "took_ns", s->took_ns);
+	hi_json_text(&json, "mode", s->mode);
+	hi_json_number(&json, "copied_on_write", s->copied_on_write);
+	hi_stopped_json(s->stopped, &json);
 	hi_json_bool(&json, "complete", s->complete);
 	hi_json_text(&json, "unit", "bytes");
 	hi_json_text(&json, "by", head->by);
