@@ -104,6 +104,8 @@ const struct hi_command hi_command_census = {
 		"  heapinspect census --by type2 --pid 4242\n"
 		"  heapinspect census --untyped --pid 4242\n"
 		"  heapinspect census --every 0.5s --for 60s --hp x.hp --pid 4242\n"
+		"  heapinspect census --at gc --for 60s --hp x.hp --pid 4242\n"
+		"  heapinspect census --at gc --at every:10 --timeout 30s --pid 4242\n"
 		"  heapinspect census --pid 4242 --type 'struct conn*' --min-size 1MiB",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_CENSUS,
 	.run = run,

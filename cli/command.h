@@ -27,6 +27,7 @@ enum hi_command_id {
 	HI_COMMAND_ROOTS,
 	HI_COMMAND_MARK,
 	HI_COMMAND_SNAP,
+	HI_COMMAND_SAFEPOINTS,
 	HI_COMMANDS,
 };
 
@@ -49,7 +50,7 @@ struct hi_command {
 	enum hi_status (*sample)(struct hi_inspection *in, struct hi_series_sample *ret,
 				 struct hi_error *err);
 	unsigned wanted_in_series; /* instead of wanted */
-	/* Instead of run, for a command that looks at no target. */
+	/* Instead of run, for a command that makes no image of a target. */
 	enum hi_status (*run_alone)(const struct hi_options *options,
 				    struct hi_output *output, struct hi_error *err);
 };
@@ -57,7 +58,7 @@ struct hi_command {
 extern const struct hi_command hi_command_summary, hi_command_census, hi_command_retained,
 	hi_command_leaks, hi_command_paths, hi_command_explain, hi_command_waste,
 	hi_command_graph, hi_command_retainers, hi_command_up, hi_command_roots,
-	hi_command_mark, hi_command_snap;
+	hi_command_mark, hi_command_snap, hi_command_safepoints;
 
 /* By id; NULL ends. */
 extern const struct hi_command *const hi_commands[];

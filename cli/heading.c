@@ -85,11 +85,20 @@ static enum hi_status set_target(struct hi_inspection *in, struct hi_head *head,
 
 static void set_snapshot(const struct hi_inspection *in, struct hi_head *head)
 {
-	static const char *const modes[] = {"copy", "core", "mock"};
+	static const char *const modes[] = {[HI_SNAPSHOT_COPY] = "copy",
+					    [HI_SNAPSHOT_CORE] = "core",
+					    [HI_SNAPSHOT_MOCK] = "mock",
+					    [HI_SNAPSHOT_FORK] = "fork"};
 	const struct hi_image_stats *s = &in->image->stats;
 
 	head->mode = modes[in->image->mode];
-	head->safepoint = in->target ? "now" : NULL;
+	head->safepoint = in->stopped  ? in->stopped->safepoint
+			  : in->target ? "now"
+				       : NULL;
+	head->stopped = in->stopped;
+	head->copied_on_write = UINT64_MAX;
+	head->bytes_live = s->bytes_live;
+	head->not_forked = s->not_forked;
 	head->time_ns = s->time_ns;
 	head->pause_ns = in->target ? s->pause_ns : UINT64_MAX;
 	head->complete = in->image->complete;

@@ -417,7 +417,7 @@ enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted
 	hi_inspect_phase(in, NULL);
 	hi_progress_end(hi_take(in->progress));
 	if (status == HI_OK)
-		status = hi_image_check(in->image, err);
+		status = in->image ? hi_image_check(in->image, err) : HI_OK;
 	if (status == HI_OK)
 		status = say_shortage(in, err);
 	if (status == HI_OK)
@@ -447,6 +447,7 @@ void hi_inspect_close(struct hi_inspection *in)
 	hi_modules_close(in->modules);
 	hi_image_destroy(in->image);
 	free(in->allocator_text);
+	hi_stop_place_close(in->own_place);
 	hi_target_close(in->target);
 	hi_arena_free(&in->arena);
 	hi_vector_free(&in->warnings);

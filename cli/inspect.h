@@ -36,6 +36,9 @@ struct hi_inspection {
 	struct hi_target *target;	 /* NULL: a core */
 	struct hi_range *allocator_text; /* where no thread should stand */
 	size_t n_allocator_text;
+	struct hi_stop_place *place; /* of --at, the series' or own_place; NULL: none */
+	struct hi_stop_place *own_place;
+	const struct hi_stopped *stopped; /* there; NULL: at once */
 	struct hi_image *image;	  /* of a snapshot file: NULL, as all up to the graph */
 	struct hi_moment resumed; /* when the pause was over; of a process */
 	struct hi_modules *modules;

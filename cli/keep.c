@@ -12,5 +12,6 @@ void hi_keep_free(struct hi_keep *keep)
 	hi_modules_close(keep->modules);
 	hi_set_pool_destroy(keep->pool);
 	hi_identities_free(&keep->names);
+	hi_stop_place_close(keep->place);
 	*keep = (struct hi_keep){};
 }

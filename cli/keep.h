@@ -6,6 +6,7 @@
 
 #include "census/set_pool.h"
 #include "cli/identities.h"
+#include "cli/stop_place.h"
 #include "decode/debuginfo/types.h"
 
 /* Zero-initialised is empty. */
@@ -14,7 +15,9 @@ struct hi_keep {
 	struct hi_set_pool *pool;   /* of their sets, or of roots' */
 	struct hi_modules *modules; /* with their types; NULL: none, or lent */
 	struct hi_types *types;
-	bool lent;	  /* both are somebody else's for now */
+	struct hi_stop_place *place; /* of --at; NULL: none yet */
+	int interrupt_fd;	     /* readable: waiting there is to end; 0: none */
+	bool lent;		     /* both are somebody else's for now */
 	uint64_t samples; /* that were told: what has a name may be gone meanwhile */
 };
 

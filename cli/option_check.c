@@ -39,6 +39,8 @@ static int check_command(const struct hi_options *o)
 	    !hi_lookup_is_address(o->argument, &address))
 		return hi_option_wrong("explain %s: not an address like 0x55d0c8a412a0",
 				       o->argument);
+	if (o->command->id == HI_COMMAND_SAFEPOINTS && !o->pid)
+		return hi_option_wrong("safepoints: --pid N is missing");
 	if (o->bands.to > 0 && o->bands.to < o->bands.from)
 		return hi_option_wrong("--from and --to: nothing is between them");
 	return 0;
@@ -89,8 +91,23 @@ static int check_target(const struct hi_options *o)
 		return hi_option_wrong("--exe: only with --core");
 	if (o->swap && o->core)
 		return hi_option_wrong("--swap: only with --pid");
-	if (o->max_pause_ns && o->core)
-		return hi_option_wrong("--max-pause: only with --pid");
+	return 0;
+}
+
+static int check_stop(const struct hi_options *o)
+{
+	const struct hi_safepoint_options *s = &o->safepoint;
+	const char *only = o->max_pause_ns		 ? "--max-pause"
+			   : s->at.text || s->every_text ? "--at"
+			   : s->timeout_ns		 ? "--timeout"
+			   : s->has_snapshot		 ? "--snapshot"
+			   : s->max_image		 ? "--max-image"
+							 : NULL;
+
+	if (!o->pid && only)
+		return hi_option_wrong("%s: only with --pid", only);
+	if (hi_safepoint_check(s))
+		return hi_option_wrong("%s", hi_safepoint_check(s));
 	return 0;
 }
 
@@ -102,8 +119,9 @@ static int check_series(const struct hi_options *o)
 	if (hi_series_check(&o->series))
 		return hi_option_wrong("%s", hi_series_check(&o->series));
 	if (hi_series_asked(&o->series) && (!o->pid || o->untyped))
-		return hi_option_wrong("--every: %s",
-				       o->pid ? "not with --untyped" : "only with --pid");
+		return hi_option_wrong(
+			"--%s: %s", hi_series_at_each_hit(&o->series) ? "for" : "every",
+			o->pid ? "not with --untyped" : "only with --pid");
 	return 0;
 }
 
@@ -123,7 +141,7 @@ static int check_rows(const struct hi_options *o)
 int hi_option_check(const struct hi_options *o)
 {
 	static int (*const checks[])(const struct hi_options *) = {
-		check_target, check_series, check_rows, check_profile};
+		check_target, check_stop, check_series, check_rows, check_profile};
 
 	if (check_command(o) != 0)
 		return 2;

@@ -5,16 +5,17 @@
 
 #define BIT(name) (1u << HI_COMMAND_##name)
 #define EVERY (~0u)
-#define TARGETED (~(BIT(GRAPH) | BIT(MARK))) /* those that look at a target */
-#define SHOWING (TARGETED & ~BIT(SNAP))	     /* and print a report */
+#define TARGETED (~(BIT(GRAPH) | BIT(MARK) | BIT(SAFEPOINTS))) /* make an image of it */
+#define LOOKING (TARGETED | BIT(SAFEPOINTS))		       /* at a target */
+#define SHOWING (LOOKING & ~BIT(SNAP))			       /* and print a report */
 #define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS))
 #define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS) | BIT(WASTE))
 #define BY_SETS (BIT(RETAINERS) | BIT(UP)) /* profiles by retainers */
 #define RESTRICTED (ROWS | BIT(PATHS) | BY_SETS)
 
 const struct hi_option_entry hi_option_table[] = {
-	{{0, 0, 0, 0, "Target:", 1}, TARGETED},
-	{{"pid", 'p', "PID", 0, "a running process", 1}, TARGETED},
+	{{0, 0, 0, 0, "Target:", 1}, LOOKING},
+	{{"pid", 'p', "PID", 0, "a running process", 1}, LOOKING},
 	{{"core", HI_OPT_CORE, "FILE", 0, "a core file (gcore's or the kernel's)", 1},
 	 TARGETED},
 	{{"exe", HI_OPT_EXE, "FILE", 0, "the core's executable, if it has moved", 1},
@@ -104,36 +105,57 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"time", HI_OPT_TIME, "AXIS", 0,
 	  "of a sample: the target's cpu time, wall or census (cpu)", 4},
 	 SERIES},
-	{{0, 0, 0, 0, "How to look:", 5}, TARGETED},
-	{{"debug-dir", HI_OPT_DEBUG_DIR, "DIR", 0,
-	  "debug files are here instead of /usr/lib/debug (':' separates)", 5},
+	{{"for", HI_OPT_FOR, "TIME", 0, "count so long (1s)", 2}, BIT(SAFEPOINTS)},
+	{{0, 0, 0, 0, "When and how to stop it:", 5}, TARGETED},
+	{{"at", HI_OPT_AT, "PLACE", 0,
+	  "wait until the target comes by: gc, FUNCTION, FILE:LINE, usdt:PROVIDER:NAME, "
+	  "'FUNCTION if EXPR'; with a second --at every:N at each N-th time only; now "
+	  "does not wait",
+	  5},
 	 TARGETED},
-	{{"hints", HI_OPT_HINTS, "FILE", 0,
-	  "what debug information does not say (docs/HINTS.md); may be repeated", 5},
+	{{"timeout", HI_OPT_TIMEOUT, "TIME", 0,
+	  "wait so long for --at (for ever), then exit with 124", 5},
 	 TARGETED},
-	{{"no-hints", HI_OPT_NO_HINTS, 0, 0, "without the hints for known programs", 5},
+	{{"snapshot", HI_OPT_SNAPSHOT, "HOW", 0,
+	  "copy the memory in the pause, or fork the target and read the child; auto "
+	  "takes what pauses less",
+	  5},
 	 TARGETED},
-	{{"conservative", HI_OPT_CONSERVATIVE, 0, 0,
-	  "no types: every word may be a pointer (fast)", 5},
-	 TARGETED},
-	{{"swap", HI_OPT_SWAP, 0, 0, "copy swapped pages too (brings them back)", 5},
+	{{"max-image", HI_OPT_MAX_IMAGE, "SIZE", 0,
+	  "keep so much of a forked child's memory here (what is free); of more than "
+	  "that, only what is being read",
+	  5},
 	 TARGETED},
 	{{"max-pause", HI_OPT_MAX_PAUSE, "TIME", 0,
 	  "give up when the target is paused for longer (200ms; 1s)", 5},
 	 TARGETED},
-	{{"threads", HI_OPT_THREADS, "N", 0, "threads to work with (all processors)", 5},
+	{{0, 0, 0, 0, "How to look:", 6}, TARGETED},
+	{{"debug-dir", HI_OPT_DEBUG_DIR, "DIR", 0,
+	  "debug files are here instead of /usr/lib/debug (':' separates)", 6},
+	 TARGETED},
+	{{"hints", HI_OPT_HINTS, "FILE", 0,
+	  "what debug information does not say (docs/HINTS.md); may be repeated", 6},
+	 TARGETED},
+	{{"no-hints", HI_OPT_NO_HINTS, 0, 0, "without the hints for known programs", 6},
+	 TARGETED},
+	{{"conservative", HI_OPT_CONSERVATIVE, 0, 0,
+	  "no types: every word may be a pointer (fast)", 6},
+	 TARGETED},
+	{{"swap", HI_OPT_SWAP, 0, 0, "copy swapped pages too (brings them back)", 6},
+	 TARGETED},
+	{{"threads", HI_OPT_THREADS, "N", 0, "threads to work with (all processors)", 6},
 	 TARGETED},
 	{{"strict", HI_OPT_STRICT, 0, 0, "exit with 4 if the snapshot is not complete",
-	  5},
+	  6},
 	 TARGETED},
-	{{0, 0, 0, 0, "Output:", 6}, EVERY},
-	{{"json", HI_OPT_JSON, 0, 0, "one JSON document", 6}, SHOWING},
-	{{"output", 'o', "FILE", 0, "to FILE (mode 0600)", 6}, EVERY},
-	{{"color", HI_OPT_COLOR, "WHEN", 0, "auto, always or never", 6}, SHOWING},
-	{{"width", HI_OPT_WIDTH, "N", 0, "columns of text (the terminal's, else 80)", 6},
+	{{0, 0, 0, 0, "Output:", 7}, EVERY},
+	{{"json", HI_OPT_JSON, 0, 0, "one JSON document", 7}, SHOWING},
+	{{"output", 'o', "FILE", 0, "to FILE (mode 0600)", 7}, EVERY},
+	{{"color", HI_OPT_COLOR, "WHEN", 0, "auto, always or never", 7}, SHOWING},
+	{{"width", HI_OPT_WIDTH, "N", 0, "columns of text (the terminal's, else 80)", 7},
 	 SHOWING},
-	{{"quiet", 'q', 0, 0, "nothing but errors on stderr", 6}, EVERY},
-	{{"verbose", 'v', 0, 0, "where the time went, on stderr; more detail", 6},
+	{{"quiet", 'q', 0, 0, "nothing but errors on stderr", 7}, EVERY},
+	{{"verbose", 'v', 0, 0, "where the time went, on stderr; more detail", 7},
 	 TARGETED},
 };
 const size_t hi_option_table_size = sizeof(hi_option_table) / sizeof(hi_option_table[0]);

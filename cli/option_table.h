@@ -58,6 +58,10 @@ enum hi_option_key {
 	HI_OPT_WEAK_AS_ROOTS,
 	HI_OPT_RETAINED_BY,
 	HI_OPT_COMPRESS,
+	HI_OPT_AT,
+	HI_OPT_TIMEOUT,
+	HI_OPT_SNAPSHOT,
+	HI_OPT_MAX_IMAGE,
 };
 
 struct hi_option_entry {
@@ -79,6 +83,7 @@ error_t hi_option_take(int key, char *arg, struct argp_state *state);
 int hi_option_take_drawn(int key, char *arg, struct hi_options *o);
 int hi_option_take_profile(int key, char *arg, struct hi_options *o, size_t most);
 int hi_option_take_series(int key, char *arg, struct hi_options *o);
+int hi_option_take_stop(int key, char *arg, struct hi_options *o);
 
 /* A second one would silently replace the first. */
 int hi_option_take_once(const char *name, const char *arg, const char **ret);

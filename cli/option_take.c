@@ -104,11 +104,6 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		bad = hi_option_take_number("--threads", arg, 1, 1024, &n);
 		o->threads = (unsigned)n;
 		return bad;
-	case HI_OPT_MAX_PAUSE:
-		if (hi_parse_duration(arg, &o->max_pause_ns))
-			return 0;
-		hi_option_wrong("--max-pause %s: not a time like 200ms or 1s", arg);
-		return HI_OPTION_SAID;
 	case HI_OPT_MIN_SIZE:
 		if (hi_parse_size(arg, &o->min_size))
 			return 0;
@@ -122,6 +117,8 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		return take_hints(o, arg);
 	default:
 		bad = hi_option_take_series(key, arg, o);
+		if (bad == ARGP_ERR_UNKNOWN)
+			bad = hi_option_take_stop(key, arg, o);
 		return bad == ARGP_ERR_UNKNOWN ? hi_option_take_drawn(key, arg, o) : bad;
 	}
 }
@@ -150,7 +147,8 @@ static int take_argument(char *arg, struct hi_options *o)
 			hi_option_wrong(
 				"%s: not a command; there are summary, census, retained, "
 				"leaks, paths, explain, waste, retainers, up, roots "
-				"snap (a process: --pid N), graph, mark",
+				"snap (a process: --pid N), safepoints, graph, "
+				"mark",
 				arg);
 		else
 			hi_option_wrong("%s: %s takes no argument", arg,

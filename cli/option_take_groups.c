@@ -141,3 +141,45 @@ int hi_option_take_series(int key, char *arg, struct hi_options *o)
 		return ARGP_ERR_UNKNOWN;
 	}
 }
+
+static int take_at(struct hi_options *o, const char *text)
+{
+	struct hi_error err;
+
+	if (hi_safepoint_take_at(&o->safepoint, text, &err) == HI_OK)
+		return 0;
+	hi_option_wrong("%s", err.text);
+	return HI_OPTION_SAID;
+}
+
+/* When and how to stop. */
+int hi_option_take_stop(int key, char *arg, struct hi_options *o)
+{
+	switch (key) {
+	case HI_OPT_AT:
+		return take_at(o, arg);
+	case HI_OPT_TIMEOUT:
+		if (hi_parse_duration(arg, &o->safepoint.timeout_ns))
+			return 0;
+		hi_option_wrong("--timeout %s: not a time like 500ms or 30s", arg);
+		return HI_OPTION_SAID;
+	case HI_OPT_SNAPSHOT:
+		if (hi_safepoint_take_snapshot(&o->safepoint, arg))
+			return 0;
+		hi_option_wrong("--snapshot %s: not one of auto, copy, fork", arg);
+		return HI_OPTION_SAID;
+	case HI_OPT_MAX_IMAGE:
+		if (hi_parse_size(arg, &o->safepoint.max_image) &&
+		    o->safepoint.max_image > 0)
+			return 0;
+		hi_option_wrong("--max-image %s: not a size like 512MiB or 4GiB", arg);
+		return HI_OPTION_SAID;
+	case HI_OPT_MAX_PAUSE:
+		if (hi_parse_duration(arg, &o->max_pause_ns))
+			return 0;
+		hi_option_wrong("--max-pause %s: not a time like 200ms or 1s", arg);
+		return HI_OPTION_SAID;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}

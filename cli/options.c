@@ -87,6 +87,7 @@ int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 
 	o.command = find_command(&argc, argv);
 	bad = parse_as(o.command, argc, argv, &o);
+	o.series.at_place = hi_safepoint_asked(&o.safepoint);
 	if (bad == HI_OPTION_SAID || (!bad && hi_option_check(&o) != 0)) {
 		hi_options_free(&o);
 		return 2;

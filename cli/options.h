@@ -10,6 +10,7 @@
 
 #include "census/census_by.h"
 #include "cli/profile_options.h"
+#include "cli/safepoint_options.h"
 #include "cli/series_options.h"
 #include "report/bands.h"
 
@@ -47,6 +48,7 @@ struct hi_options {
 	struct hi_bands_options bands;
 	struct hi_profile_options profile;
 	struct hi_series_options series;
+	struct hi_safepoint_options safepoint;
 	struct hi_keep *keep; /* no word: of a series, for its censuses; else NULL */
 };
 

@@ -4,10 +4,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/eventfd.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,8 +14,10 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/freeze.h"
 #include "cli/keep.h"
 #include "cli/marks.h"
+#include "cli/series_signals.h"
 #include "cli/series_sinks.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
@@ -45,68 +46,10 @@ struct series {
 	uint64_t lowest;   /* anonymous memory since the last census */
 	uint64_t samples;  /* written */
 	unsigned failures; /* in a row */
+	uint64_t took_ns;  /* the last census, without waiting for a safepoint */
 	bool said_stretched, partial;
+	bool interrupted; /* the last wait for a safepoint: it goes on */
 };
-
-/* ---- the end by a signal ---- */
-
-static volatile sig_atomic_t stopped;
-static int wake_fd = -1;
-static pid_t owner;
-
-/* The first one ends the series in order, a second one at once. */
-static void on_signal(int number)
-{
-	int saved = errno;
-	uint64_t one = 1;
-
-	/* Children have their own descriptors under these numbers. */
-	if (getpid() != owner)
-		return;
-	if (stopped) {
-		hi_series_screen_leave();
-		signal(number, SIG_DFL);
-		raise(number);
-	}
-	stopped = 1;
-	(void)!write(wake_fd, &one, sizeof(one));
-	errno = saved;
-}
-
-/* The shell gets its own screen back for as long as we are stopped. */
-static void on_terminal_stop(int number)
-{
-	int saved = errno;
-
-	(void)number;
-	if (getpid() != owner)
-		return;
-	hi_series_screen_leave();
-	raise(SIGSTOP);
-	hi_series_screen_enter();
-	errno = saved;
-}
-
-static enum hi_status watch_signals(struct hi_error *err)
-{
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
-
-	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (wake_fd < 0)
-		return hi_fail_errno(err, "eventfd");
-	owner = getpid();
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		/* nohup stays nohup */
-		if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaction(numbers[i], &action, NULL);
-	action.sa_handler = on_terminal_stop;
-	if (sigaction(SIGTSTP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-		sigaction(SIGTSTP, &action, NULL);
-	/* A file that may not grow is an error like a full disk. */
-	signal(SIGXFSZ, SIG_IGN);
-	return HI_OK;
-}
 
 /* ---- the target ---- */
 
@@ -197,6 +140,8 @@ static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t 
 		.number = s->samples + 1,
 		.time_ns = in->image->stats.time_ns,
 		.pause_ns = in->image->stats.pause_ns,
+		.mode = in->image->mode == HI_SNAPSHOT_FORK ? "fork" : "copy",
+		.stopped = in->stopped,
 		.complete = in->image->complete && !in->image->stats.threads_in_allocator,
 		.leaked = in->reach->leak_bytes,
 	};
@@ -209,7 +154,9 @@ static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t 
 	sample.at_ns = place(s, in->resumed, sample.number);
 	sample.cpu_ns = s->cpu_ns;
 	sample.wall_ns = s->wall_ns;
-	sample.took_ns = now_ns(s) - began_ns;
+	s->took_ns = now_ns(s) - began_ns - in->image->stats.trigger.waited_ns;
+	sample.took_ns = s->took_ns;
+	sample.copied_on_write = UINT64_MAX;
 	sample.warnings = in->warnings.items;
 	sample.n_warnings = in->warnings.count;
 	hi_series_settle(&sample, o->min_size, o->top ? o->top : SIZE_MAX);
@@ -222,6 +169,40 @@ static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t 
 	return HI_OK;
 }
 
+static bool is_over(const struct series *s)
+{
+	uint64_t for_ns = s->options->series.for_ns;
+
+	return for_ns && now_ns(s) - s->began_ns >= for_ns;
+}
+
+/* Waiting for a safepoint ends with the series. */
+static void limit_waiting(struct series *s)
+{
+	const struct hi_options *o = s->options;
+	uint64_t left, asked = o->safepoint.timeout_ns;
+
+	if (!o->series.for_ns)
+		return;
+	left = is_over(s) ? 1 : s->began_ns + o->series.for_ns - now_ns(s);
+	s->inner.safepoint.timeout_ns = asked && asked < left ? asked : left;
+}
+
+/* Is there a signal or a mark? */
+static bool is_called(const struct series *s)
+{
+	struct pollfd fd = {.fd = s->keep.interrupt_fd, .events = POLLIN};
+
+	return fd.fd > 0 && poll(&fd, 1, 0) > 0;
+}
+
+/* Nobody came by until the end: nothing is wrong with that. */
+static bool ran_out(struct series *s, enum hi_status status)
+{
+	return status == HI_TIMEOUT && s->options->series.at_place && is_over(s) &&
+	       s->samples;
+}
+
 static enum hi_status take_sample(struct series *s, struct hi_error *err)
 {
 	const struct hi_command *command = s->options->command;
@@ -231,10 +212,15 @@ static enum hi_status take_sample(struct series *s, struct hi_error *err)
 
 	/* What grows while this census is made is for the next one. */
 	s->lowest = hi_moment_anonymous(s->options->pid);
+	limit_waiting(s);
 	status = hi_inspect_open(&s->inner, command->wanted_in_series, &in, err);
 
+	s->interrupted = status == HI_TIMEOUT && is_called(s);
 	if (status != HI_OK)
-		return stopped || has_exited(s) ? HI_OK : forgive(s, status, err);
+		return s->interrupted || hi_series_signalled() || has_exited(s) ||
+				       ran_out(s, status)
+			       ? HI_OK
+			       : forgive(s, status, err);
 	return tell(s, in, began_ns, err);
 }
 
@@ -250,10 +236,9 @@ static void schedule(struct series *s)
 	if (!every)
 		return;
 	next = (now - s->began_ns) / every + 1;
-	if (next > s->due + 1 && !s->said_stretched) {
+	if (next > s->due + 1 && !s->said_stretched && s->took_ns > every) {
 		say(s, "a census takes %s, longer than --every %s: there are fewer",
-		    hi_text_duration(took, now - s->began_ns - s->due * every),
-		    hi_text_duration(want, every));
+		    hi_text_duration(took, s->took_ns), hi_text_duration(want, every));
 		s->said_stretched = true;
 	}
 	s->due = next;
@@ -286,7 +271,7 @@ static uint64_t until_ns(const struct series *s)
 /* Until `until`, or something happens. */
 static void sleep_until(struct series *s, uint64_t until)
 {
-	struct pollfd fds[] = {{.fd = wake_fd, .events = POLLIN},
+	struct pollfd fds[] = {{.fd = hi_series_signals_fd(), .events = POLLIN},
 			       {.fd = s->pidfd, .events = POLLIN},
 			       {.fd = s->marks.fd, .events = POLLIN}};
 	uint64_t now = now_ns(s), left = until > now ? until - now : 0;
@@ -317,21 +302,27 @@ static enum hi_status take_marks(struct series *s, struct hi_error *err)
 	return status;
 }
 
+static bool is_due(struct series *s)
+{
+	const struct hi_series_options *o = &s->options->series;
+
+	if (hi_series_at_each_hit(o))
+		return !is_over(s);
+	if (o->every_ns)
+		return now_ns(s) >= s->began_ns + s->due * o->every_ns;
+	return has_grown(s);
+}
+
 /* HI_SERIES_GOES_ON: take a census now. */
 static enum hi_series_end next_step(struct series *s)
 {
-	const struct hi_series_options *o = &s->options->series;
-	uint64_t now = now_ns(s);
-
-	if (stopped)
+	if (hi_series_signalled())
 		return HI_SERIES_STOPPED;
 	if (has_exited(s))
 		return HI_SERIES_EXITED;
-	if (o->every_ns ? now >= s->began_ns + s->due * o->every_ns : has_grown(s))
+	if (is_due(s))
 		return HI_SERIES_GOES_ON;
-	if (o->for_ns && now - s->began_ns >= o->for_ns)
-		return HI_SERIES_OVER;
-	return HI_SERIES_WAITS;
+	return is_over(s) ? HI_SERIES_OVER : HI_SERIES_WAITS;
 }
 
 /* Until there is a census to take, or none any more. */
@@ -350,6 +341,20 @@ static enum hi_status wait_for_next(struct series *s, enum hi_series_end *end_re
 
 /* ---- all of it ---- */
 
+/* While a census is made nobody waits: some hits have no sample. */
+static void say_missed(struct series *s)
+{
+	uint64_t hits = s->keep.place ? hi_stop_place_hits(s->keep.place) : UINT64_MAX;
+	uint64_t every = s->options->safepoint.at.every;
+	char count[32];
+
+	if (hits == UINT64_MAX || !hi_series_at_each_hit(&s->options->series) ||
+	    s->options->safepoint.at.condition || hits / every <= s->samples)
+		return;
+	say(s, "%s was hit %s times: those during a census have no sample",
+	    s->options->safepoint.at.text, hi_text_count(count, hits));
+}
+
 static enum hi_status finish(struct series *s, enum hi_series_end end,
 			     struct hi_error *err)
 {
@@ -366,6 +371,7 @@ static enum hi_status finish(struct series *s, enum hi_series_end end,
 	if (status == HI_OK && end != HI_SERIES_OVER)
 		say(s, "%s: %" PRIu64 " sample%s complete", words[end], s->samples,
 		    s->samples == 1 ? " is" : "s are");
+	say_missed(s);
 	/* A hundredth of the time or less: all samples stand in one place. */
 	if (s->head.axis == HI_SERIES_CPU && s->samples > 1 &&
 	    s->cpu_ns < s->wall_ns / IDLE_SHARE)
@@ -383,12 +389,13 @@ static enum hi_status go(struct series *s, struct hi_error *err)
 	s->began_ns = now_ns(s);
 	while (status == HI_OK && end == HI_SERIES_GOES_ON) {
 		status = take_sample(s, err);
-		schedule(s);
+		if (!s->interrupted)
+			schedule(s);
 		if (status == HI_OK)
 			status = wait_for_next(s, &end, err);
 	}
 	if (s->samples == 0) {
-		if (status != HI_OK || stopped)
+		if (status != HI_OK || hi_series_signalled())
 			return status;
 		return hi_fail(err, HI_GONE, 0,
 			       "the target exited before the first sample");
@@ -398,6 +405,41 @@ static enum hi_status go(struct series *s, struct hi_error *err)
 	/* What is there is closed in order where that can be done. */
 	(void)!finish(s, HI_SERIES_FAILED, &quiet);
 	return status;
+}
+
+/* What has to be looked at while a census waits for its safepoint. */
+static enum hi_status watch_calls(struct series *s, struct hi_error *err)
+{
+	const int fds[] = {hi_series_signals_fd(), s->marks.fd};
+	struct epoll_event event = {.events = EPOLLIN};
+
+	s->keep.interrupt_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->keep.interrupt_fd < 0)
+		return hi_fail_errno(err, "epoll");
+	for (size_t i = 0; i < 2; i++)
+		if (fds[i] >= 0 &&
+		    epoll_ctl(s->keep.interrupt_fd, EPOLL_CTL_ADD, fds[i], &event) != 0)
+			return hi_fail_errno(err, "epoll");
+	return HI_OK;
+}
+
+/* Once for all censuses, and what is wrong with it is said before the first. */
+static enum hi_status open_place(struct series *s, struct hi_error *err)
+{
+	char text[HI_FREEZE_WAITING];
+	enum hi_status status;
+
+	if (!hi_safepoint_asked(&s->options->safepoint))
+		return HI_OK;
+	status = watch_calls(s, err);
+	if (status == HI_OK)
+		status = hi_stop_place_open(s->options->pid, &s->options->safepoint.at,
+					    &s->keep.place, err);
+	if (status != HI_OK)
+		return status;
+	hi_freeze_waiting_text(s->keep.place, text);
+	say(s, "%s", text);
+	return HI_OK;
 }
 
 static enum hi_status open_pidfd(struct series *s, struct hi_error *err)
@@ -429,17 +471,21 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 					 .by = census ? by[options->by]
 						      : options->command->name,
 					 .axis = options->series.axis};
-	status = watch_signals(err);
+	status = hi_series_signals_watch(err);
 	if (status == HI_OK)
 		status = hi_series_sinks_open(options, &s.sinks, err);
 	if (status == HI_OK) {
 		if (hi_marks_open(options->pid, &s.marks, err) != HI_OK)
 			say(&s, "%s", err->text);
-		status = go(&s, err);
+		status = open_place(&s, err);
+		if (status == HI_OK)
+			status = go(&s, err);
 		hi_marks_close(&s.marks);
 		hi_series_sinks_close(&s.sinks);
 	}
 	*partial_ret = s.partial;
+	if (s.keep.interrupt_fd > 0)
+		close(s.keep.interrupt_fd);
 	hi_keep_free(&s.keep);
 	close(s.pidfd);
 	free(s.exe);

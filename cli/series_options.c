@@ -34,8 +34,8 @@ const char *hi_series_check(const struct hi_series_options *s)
 	if (hi_series_asked(s))
 		return NULL;
 	if (s->for_ns)
-		return "--for: only with --every";
+		return "--for: only with --every, or with --at for each hit of a place";
 	if (s->hp)
-		return "--hp: only with --every";
-	return s->has_axis ? "--time: only with --every" : NULL;
+		return "--hp: only with --every, or with --at and --for";
+	return s->has_axis ? "--time: only with --every, or with --at and --for" : NULL;
 }

@@ -9,16 +9,23 @@
 #include "report/series.h"
 
 struct hi_series_options {
-	uint64_t every_ns, every_bytes; /* one of them; both 0: no series */
+	uint64_t every_ns, every_bytes; /* at most one of them */
 	uint64_t for_ns;		/* 0: until the target or a signal ends it */
 	const char *hp;			/* a heap profile; NULL: none */
 	enum hi_series_axis axis;
 	bool has_axis;
+	bool at_place; /* --at: each census waits for the target to come by */
 };
+
+/* A census whenever the target comes by, until --for is over? */
+static inline bool hi_series_at_each_hit(const struct hi_series_options *s)
+{
+	return s->at_place && s->for_ns && !s->every_ns && !s->every_bytes;
+}
 
 static inline bool hi_series_asked(const struct hi_series_options *s)
 {
-	return s->every_ns || s->every_bytes;
+	return s->every_ns || s->every_bytes || hi_series_at_each_hit(s);
 }
 
 /* False: the text is no such thing. */

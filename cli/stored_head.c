@@ -7,7 +7,7 @@
 #include "cli/stored.h"
 #include "report/head.h"
 
-enum kind { NUMBER, BOOL, INT, TEXT };
+enum kind { NUMBER, KNOWN, BOOL, INT, TEXT }; /* KNOWN: UINT64_MAX where it is not */
 
 static const struct {
 	const char *name;
@@ -26,6 +26,9 @@ static const struct {
 	FIELD(pause_ns, NUMBER),
 	FIELD(mode, TEXT),
 	FIELD(safepoint, TEXT),
+	FIELD(copied_on_write, KNOWN),
+	FIELD(bytes_live, NUMBER),
+	FIELD(not_forked, TEXT),
 	FIELD(complete, BOOL),
 	FIELD(bytes_copied, NUMBER),
 	FIELD(pages_never_touched, NUMBER),
@@ -83,6 +86,7 @@ static enum hi_status put_field(struct hi_snapshot_writer *w, size_t i,
 
 	switch (fields[i].kind) {
 	case NUMBER:
+	case KNOWN:
 		return hi_snapshot_put_number(w, fields[i].name, *(const uint64_t *)at,
 					      err);
 	case BOOL:
@@ -141,6 +145,39 @@ static enum hi_status put_children(struct hi_snapshot_writer *w,
 	return status;
 }
 
+/* Where --at stopped it; nothing of that else. */
+static enum hi_status put_stop(struct hi_snapshot_writer *w, const struct hi_stopped *s,
+			       struct hi_error *err)
+{
+	const struct {
+		const char *name, *text;
+	} texts[] = {{"stop.thread", s->thread},
+		     {"stop.module", s->place.module},
+		     {"stop.function", s->place.function},
+		     {"stop.instruction", s->place.instruction}};
+	const struct {
+		const char *name;
+		uint64_t number;
+	} numbers[] = {{"stop.near", s->near},
+		       {"stop.tid", (uint64_t)s->tid},
+		       {"stop.waited_ns", s->waited_ns},
+		       {"stop.place", s->place_known},
+		       {"stop.into_function", s->place.into_function},
+		       {"stop.offset", s->place.offset},
+		       {"stop.address", s->place.address},
+		       {"stop.single_stepped", s->place.single_stepped}};
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts) && status == HI_OK; i++)
+		if (texts[i].text)
+			status = hi_snapshot_put_text(w, texts[i].name, texts[i].text,
+						      err);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers) && status == HI_OK; i++)
+		status = hi_snapshot_put_number(w, numbers[i].name, numbers[i].number,
+						err);
+	return status;
+}
+
 enum hi_status hi_stored_put_head(struct hi_snapshot_writer *w,
 				  const struct hi_head *head, struct hi_error *err)
 {
@@ -155,6 +192,8 @@ enum hi_status hi_stored_put_head(struct hi_snapshot_writer *w,
 			*(const uint64_t *)(const void *)((const char *)head->shares +
 							  shares[i].offset),
 			err);
+	if (status == HI_OK && head->stopped)
+		status = put_stop(w, head->stopped, err);
 	if (status == HI_OK)
 		status = put_children(w, head, err);
 	if (status == HI_OK)
@@ -175,6 +214,9 @@ static void get_field(const struct hi_snapshot *s, size_t i, struct hi_head *hea
 	switch (fields[i].kind) {
 	case NUMBER:
 		*(uint64_t *)at = hi_snapshot_number(s, name, 0);
+		break;
+	case KNOWN:
+		*(uint64_t *)at = hi_snapshot_number(s, name, UINT64_MAX);
 		break;
 	case BOOL:
 		*(bool *)at = hi_snapshot_number(s, name, 0) != 0;
@@ -229,6 +271,36 @@ static enum hi_status get_children(struct hi_inspection *in, struct hi_head *hea
 	return HI_OK;
 }
 
+static enum hi_status get_stop(struct hi_inspection *in, struct hi_head *head,
+			       struct hi_error *err)
+{
+	const struct hi_snapshot *s = in->stored->snapshot;
+	struct hi_stopped *ret;
+
+	if (hi_snapshot_number(s, "stop.waited_ns", UINT64_MAX) == UINT64_MAX)
+		return HI_OK;
+	ret = hi_arena_alloc(&in->arena, sizeof(*ret));
+	if (!ret)
+		return hi_fail_memory(err, "stop");
+	*ret = (struct hi_stopped){
+		.safepoint = head->safepoint ? head->safepoint : "",
+		.near = hi_snapshot_number(s, "stop.near", 0) != 0,
+		.place_known = hi_snapshot_number(s, "stop.place", 0) != 0,
+		.place = {.module = hi_snapshot_text(s, "stop.module", ""),
+			  .function = hi_snapshot_text(s, "stop.function", ""),
+			  .instruction = hi_snapshot_text(s, "stop.instruction", ""),
+			  .into_function = hi_snapshot_number(s, "stop.into_function", 0),
+			  .offset = hi_snapshot_number(s, "stop.offset", 0),
+			  .address = hi_snapshot_number(s, "stop.address", 0),
+			  .single_stepped =
+				  hi_snapshot_number(s, "stop.single_stepped", 0) != 0},
+		.tid = (int)hi_snapshot_number(s, "stop.tid", 0),
+		.thread = hi_snapshot_text(s, "stop.thread", ""),
+		.waited_ns = hi_snapshot_number(s, "stop.waited_ns", 0)};
+	head->stopped = ret;
+	return HI_OK;
+}
+
 static enum hi_status get_shares(struct hi_inspection *in, struct hi_head *head,
 				 struct hi_error *err)
 {
@@ -261,6 +333,8 @@ enum hi_status hi_stored_heading(struct hi_inspection *in, struct hi_head *ret,
 	head.exe = head.exe ? head.exe : "";
 	head.mode = head.mode ? head.mode : "unknown";
 	status = get_children(in, &head, err);
+	if (status == HI_OK)
+		status = get_stop(in, &head, err);
 	if (status == HI_OK)
 		status = get_shares(in, &head, err);
 	if (status != HI_OK)

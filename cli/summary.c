@@ -79,13 +79,20 @@ const struct hi_command hi_command_summary = {
 		"  paths      the ways from a root to an address or a type\n"
 		"  explain    all about one address\n"
 		"  waste      identical, zero-filled and unused bytes, fragmentation\n"
+		"  roots      what named roots hold, alone and together\n"
+		"  retainers  bytes by the set of their nearest retainers\n"
+		"  up         from a type to the roots\n"
+		"  safepoints where --at could stop it, and how often it comes by\n"
+		"  graph      a heap profile over time as a picture\n"
+		"  mark       a mark into a running series\n"
 		"\nExamples:\n"
 		"  heapinspect --pid 4242\n"
 		"  heapinspect --pid 4242 --json -o heap.json\n"
+		"  heapinspect --pid 4242 --at gc --timeout 30s\n"
+		"  heapinspect --pid 4242 --at 'handle_request if arg1 > 4096'\n"
 		"  heapinspect census --core core.4242 --all\n"
 		"\nExit status: 0 fine; 2 wrong usage or an error; 3 cannot attach; 4 "
-		"not "
-		"complete (--strict); 124 the pause budget ran out.",
+		"not complete (--strict); 124 the pause budget or --timeout ran out.",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_CENSUS | HI_WANT_SUSPECTS |
 		  HI_WANT_LEDGER,
 	.run = run,

@@ -9,6 +9,7 @@
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/schema.h"
 
 /* fixtures/leaky_service.c, with these arguments. */
 enum { SESSIONS = 700, PAGES = 900, REQUESTS = 300, CHAINS = 40, RINGS = 60 };
@@ -69,62 +70,38 @@ static json_t *row_with(json_t *rows, const char *key, const char *value)
 	hi_test_fail(__FILE__, __LINE__, "no row with %s = %s", key, value);
 }
 
-/* Writes the document where python finds it. */
-static void check_schema(const struct hi_command *c, const char *schema)
-{
-	char name[] = "/tmp/heapinspect-json-XXXXXX", program[640];
-	struct hi_command *python;
-	int fd = mkstemp(name);
-
-	HI_ASSERT(fd >= 0);
-	HI_ASSERT(write(fd, c->out, c->out_size) == (ssize_t)c->out_size);
-	close(fd);
-	snprintf(program, sizeof(program),
-		 "import json, sys\n"
-		 "try:\n    import jsonschema\n"
-		 "except ImportError:\n    sys.exit(77)\n"
-		 "jsonschema.validate(json.load(open('%s', encoding='utf-8')),\n"
-		 "    json.load(open('%s/docs/schema/%s')))\n",
-		 name, HI_SOURCE_DIR, schema);
-	python = hi_command_run(0, "/usr/bin/python3", "-c", program, NULL);
-	unlink(name);
-	if (python->exit_code == 77)
-		HI_SKIP("needs python3-jsonschema");
-	HI_ASSERT_MSG(python->exit_code == 0, "%s", python->err);
-}
-
 HI_TEST_SCENARIO(commands, every_document_is_what_its_schema_says)
 {
 	const char *pid = start_service();
 
-	check_schema(hi_heapinspect("--pid", pid, "--json"), "summary.v1.json");
-	check_schema(hi_heapinspect("--pid", pid, "--json", "--conservative"),
-		     "summary.v1.json");
-	check_schema(hi_heapinspect("census", "--pid", pid, "--json"), "rows.v1.json");
-	check_schema(hi_heapinspect("retained", "--pid", pid, "--json", "--all"),
-		     "rows.v1.json");
-	check_schema(
+	hi_check_schema(hi_heapinspect("--pid", pid, "--json"), "summary.v1.json");
+	hi_check_schema(hi_heapinspect("--pid", pid, "--json", "--conservative"),
+			"summary.v1.json");
+	hi_check_schema(hi_heapinspect("census", "--pid", pid, "--json"), "rows.v1.json");
+	hi_check_schema(hi_heapinspect("retained", "--pid", pid, "--json", "--all"),
+			"rows.v1.json");
+	hi_check_schema(
 		hi_heapinspect("retained", "--pid", pid, "--json", "--type", "session"),
 		"rows.v1.json");
-	check_schema(hi_heapinspect("leaks", "--pid", pid, "--json"), "rows.v1.json");
-	check_schema(hi_heapinspect("paths", "struct session", "--pid", pid, "--json"),
-		     "rows.v1.json");
-	check_schema(hi_heapinspect("waste", "--pid", pid, "--json", "--all"),
-		     "rows.v1.json");
-	check_schema(hi_heapinspect("explain", "0x10", "--pid", pid, "--json"),
-		     "rows.v1.json");
-	check_schema(hi_heapinspect("retainers", "--pid", pid, "--json",
-				    "--retainer=auto", "--max-set=1"),
-		     "rows.v1.json");
-	check_schema(hi_heapinspect("up", "--type=char*", "--pid", pid, "--json"),
-		     "rows.v1.json");
-	check_schema(hi_heapinspect("roots", "--root=pages=page_cache",
-				    "--root=sessions=sessions", "--all-bins", "--pid",
-				    pid, "--json"),
-		     "rows.v1.json");
-	check_schema(hi_heapinspect("census", "--root=pages=page_cache", "--under=pages",
-				    "--pid", pid, "--json"),
-		     "rows.v1.json");
+	hi_check_schema(hi_heapinspect("leaks", "--pid", pid, "--json"), "rows.v1.json");
+	hi_check_schema(hi_heapinspect("paths", "struct session", "--pid", pid, "--json"),
+			"rows.v1.json");
+	hi_check_schema(hi_heapinspect("waste", "--pid", pid, "--json", "--all"),
+			"rows.v1.json");
+	hi_check_schema(hi_heapinspect("explain", "0x10", "--pid", pid, "--json"),
+			"rows.v1.json");
+	hi_check_schema(hi_heapinspect("retainers", "--pid", pid, "--json",
+				       "--retainer=auto", "--max-set=1"),
+			"rows.v1.json");
+	hi_check_schema(hi_heapinspect("up", "--type=char*", "--pid", pid, "--json"),
+			"rows.v1.json");
+	hi_check_schema(hi_heapinspect("roots", "--root=pages=page_cache",
+				       "--root=sessions=sessions", "--all-bins", "--pid",
+				       pid, "--json"),
+			"rows.v1.json");
+	hi_check_schema(hi_heapinspect("census", "--root=pages=page_cache",
+				       "--under=pages", "--pid", pid, "--json"),
+			"rows.v1.json");
 }
 
 HI_TEST_SCENARIO(commands, a_process_without_malloc_is_what_the_schema_says)
@@ -140,7 +117,7 @@ HI_TEST_SCENARIO(commands, a_process_without_malloc_is_what_the_schema_says)
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
 	HI_ASSERT(json_is_null(
 		json_object_get(json_object_get(parse(c), "objects"), "live")));
-	check_schema(c, "summary.v1.json");
+	hi_check_schema(c, "summary.v1.json");
 }
 
 HI_TEST_SCENARIO(commands, the_summary_counts_what_the_service_holds_and_leaked)
@@ -398,7 +375,7 @@ HI_TEST_SCENARIO(commands, strict_ends_with_4_when_the_heap_is_damaged)
 	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
 	c = hi_heapinspect("--pid", pid, "--strict", "--json");
 	HI_ASSERT_EQ(4, c->exit_code);
-	check_schema(c, "summary.v1.json");
+	hi_check_schema(c, "summary.v1.json");
 	HI_ASSERT_EQ(0, hi_heapinspect("--pid", pid)->exit_code);
 }
 
