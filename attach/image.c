@@ -100,7 +100,7 @@ enum hi_status hi_image_check(const struct hi_image *image, struct hi_error *err
 	struct hi_pager_stats stats = {};
 	char text[24];
 
-	if (image->priv->child)
+	if (image && image->priv->child)
 		stats = hi_image_child_stats(image->priv->child);
 	if (!stats.lost)
 		return HI_OK;

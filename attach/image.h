@@ -104,7 +104,7 @@ uint64_t hi_image_copied_on_write(const struct hi_image *image);
 /*
  * HI_GONE: bytes that the image should have read as zeros, because it was read in
  * place and its child has ended. Whatever was computed since is worth nothing. To
- * be asked when all has been read, before a result is believed.
+ * be asked when all has been read, before a result is believed. NULL: HI_OK.
  */
 enum hi_status hi_image_check(const struct hi_image *image, struct hi_error *err);
 /*

@@ -417,7 +417,7 @@ enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted
 	hi_inspect_phase(in, NULL);
 	hi_progress_end(hi_take(in->progress));
 	if (status == HI_OK)
-		status = in->image ? hi_image_check(in->image, err) : HI_OK;
+		status = hi_image_check(in->image, err);
 	if (status == HI_OK)
 		status = say_shortage(in, err);
 	if (status == HI_OK)
