@@ -347,7 +347,9 @@ bool hi_tracees_is_triggers(struct hi_tracees *all, pid_t tid, int sig)
 
 	if (sig != HI_TRIGGER_SIGNAL ||
 	    (all->signal_tid != tid && all->signal_tid != -1) ||
-	    ptrace(PTRACE_GETSIGINFO, tid, 0, &info) < 0 || info.si_code != SI_KERNEL)
+	    ptrace(PTRACE_GETSIGINFO, tid, 0, &info) < 0 ||
+	    (info.si_code != SI_KERNEL && info.si_code != POLL_HUP &&
+	     info.si_code != POLL_IN))
 		return false;
 	all->signal_tid = 0;
 	return true;

@@ -10,8 +10,9 @@
  * HI_TRIGGER_SIGNAL, once. The signal is one that does nothing by default: a
  * tracer that is dead by then does no harm. A traced thread stops for it all
  * the same, before its next instruction (signal-delivery-stop). The signal is of
- * the kernel (si_code SI_KERNEL, as bpf_send_signal_thread has it), which tells it
- * from one of the program's own, and was_hit() is true before it can be seen.
+ * the kernel (si_code SI_KERNEL, as bpf_send_signal_thread has it, or POLL_IN or
+ * POLL_HUP, as a perf event does), which tells it from one of the program's own, and
+ * was_hit() is true before it can be seen.
  */
 #ifndef HI_ATTACH_TRIGGER_H
 #define HI_ATTACH_TRIGGER_H

@@ -7,6 +7,7 @@
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
+#include <assert.h>
 #include <bpf/libbpf.h>
 #include <ctype.h>
 #include <dirent.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -29,6 +31,25 @@ enum {
 	PAGE = 4096,
 };
 
+/*
+ * Note [One link for all places]
+ *
+ * Since 6.6 the kernel has BPF_TRACE_UPROBE_MULTI: one link for many places of one
+ * file, without perf events, which makes a hit cheaper, and CAP_BPF with CAP_PERFMON is
+ * enough for it; uprobes of perf events need CAP_SYS_ADMIN. It is tried first, a link for
+ * each place; whatever is wrong with it, perf events come next and say so better. The
+ * program must be loaded for the one or the other. Neither libbpf 1.1 nor the headers of
+ * that time know it: the layout is struct bpf_attr's, link_create.uprobe_multi.
+ */
+enum { UPROBE_MULTI = 48, WITH_COOKIES_SIZE = 64 };
+
+struct uprobe_multi_attr {
+	uint32_t prog_fd, target_fd, attach_type, link_flags;
+	uint64_t path, offsets, ref_ctr_offsets, cookies;
+	uint32_t count, flags, pid, padding;
+};
+static_assert(sizeof(struct uprobe_multi_attr) == WITH_COOKIES_SIZE);
+
 struct bpf_probe {
 	struct hi_probe probe;
 	struct bpf_object *object;
@@ -38,6 +59,7 @@ struct bpf_probe {
 	const unsigned long *ring_written; /* the program's */
 	size_t shared_size, hits_size;
 	pid_t pid;
+	bool multi;	   /* Note [One link for all places] */
 	bool foreign_tids; /* what the program says is not in our namespace */
 	size_t n_links;
 	int links[];
@@ -203,6 +225,10 @@ static enum hi_status load(struct bpf_probe *probe, struct hi_error *err)
 	hits = bpf_object__find_map_by_name(probe->object, "hits_map");
 	error = bpf_map__set_max_entries(
 		hits, (unsigned)(probe->probe.n_places * HI_BPF_HIT_SLOTS));
+	if (!error && probe->multi)
+		error = bpf_program__set_expected_attach_type(
+			bpf_object__find_program_by_name(probe->object, "probe"),
+			(enum bpf_attach_type)UPROBE_MULTI);
 	if (!error)
 		error = bpf_object__load(probe->object);
 	return error ? not_loaded(-error, err) : HI_OK;
@@ -308,32 +334,68 @@ static uint64_t find_blocked(void)
 	return offset;
 }
 
-/* A link of the program to the place's event; the event lives as long as the link. */
+static int program_fd(const struct bpf_probe *probe)
+{
+	return bpf_program__fd(bpf_object__find_program_by_name(probe->object, "probe"));
+}
+
+static enum hi_status attach_multi(struct bpf_probe *probe,
+				   const struct hi_target *target,
+				   const struct hi_uprobe *uprobe, struct hi_error *err)
+{
+	uint64_t cookie = probe->n_links;
+	struct uprobe_multi_attr attr = {
+		.prog_fd = (uint32_t)program_fd(probe),
+		.attach_type = UPROBE_MULTI,
+		.path = (uintptr_t)uprobe->path,
+		.offsets = (uintptr_t)&uprobe->offset,
+		.ref_ctr_offsets = uprobe->semaphore ? (uintptr_t)&uprobe->semaphore : 0,
+		.cookies = (uintptr_t)&cookie,
+		.count = 1,
+		.pid = (uint32_t)target->pid,
+	};
+	int link = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+
+	if (link < 0)
+		return not_loaded(errno, err);
+	probe->links[probe->n_links++] = link;
+	return HI_OK;
+}
+
+/* The event lives as long as the link. */
+static enum hi_status attach_event(struct bpf_probe *probe,
+				   const struct hi_target *target,
+				   const struct hi_uprobe *uprobe, struct hi_error *err)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options,
+		    .perf_event.bpf_cookie = probe->n_links);
+	struct perf_event_attr attr = {.sample_period = 1};
+	HI_GUARD(close) int event = -1;
+	enum hi_status status = hi_uprobe_open(uprobe, target, 0, &attr, &event, err);
+	int link;
+
+	if (status != HI_OK)
+		return status;
+	link = bpf_link_create(program_fd(probe), event, BPF_PERF_EVENT, &options);
+	if (link < 0)
+		return not_loaded(-link, err);
+	probe->links[probe->n_links++] = link;
+	return HI_OK;
+}
+
 static enum hi_status attach_place(struct bpf_probe *probe,
 				   const struct hi_target *target,
 				   const struct hi_probe_place *place,
 				   struct hi_error *err)
 {
-	struct bpf_program *program =
-		bpf_object__find_program_by_name(probe->object, "probe");
-	LIBBPF_OPTS(bpf_link_create_opts, options,
-		    .perf_event.bpf_cookie = probe->n_links);
-	struct perf_event_attr attr = {.sample_period = 1};
 	struct hi_uprobe uprobe = {.fd = -1};
-	HI_GUARD(close) int event = -1;
 	enum hi_status status = hi_uprobe_prepare(target, place, &uprobe, err);
-	int link;
 
 	if (status == HI_OK)
-		status = hi_uprobe_open(&uprobe, target, 0, &attr, &event, err);
+		status = probe->multi ? attach_multi(probe, target, &uprobe, err)
+				      : attach_event(probe, target, &uprobe, err);
 	hi_uprobe_release(&uprobe);
-	if (status != HI_OK)
-		return status;
-	link = bpf_link_create(bpf_program__fd(program), event, BPF_PERF_EVENT, &options);
-	if (link < 0)
-		return not_loaded(-link, err);
-	probe->links[probe->n_links++] = link;
-	return HI_OK;
+	return status;
 }
 
 static enum hi_status open_probe(struct bpf_probe *probe, const struct hi_target *target,
@@ -363,10 +425,10 @@ static enum hi_status open_probe(struct bpf_probe *probe, const struct hi_target
 	return status;
 }
 
-enum hi_status hi_bpf_probe_open(const struct hi_target *target,
-				 const struct hi_safepoint *safepoint,
-				 const struct hi_probe_places *places,
-				 struct hi_probe **ret, struct hi_error *err)
+static enum hi_status open_by(bool multi, const struct hi_target *target,
+			      const struct hi_safepoint *safepoint,
+			      const struct hi_probe_places *places, struct hi_probe **ret,
+			      struct hi_error *err)
 {
 	struct bpf_probe *probe =
 		hi_calloc(1, sizeof(*probe) + places->count * sizeof(int));
@@ -382,6 +444,7 @@ enum hi_status hi_bpf_probe_open(const struct hi_target *target,
 		.close = bpf_close,
 	};
 	probe->pid = target->pid;
+	probe->multi = multi;
 	status = open_probe(probe, target, safepoint, places, err);
 	if (status != HI_OK) {
 		bpf_close(&probe->probe);
@@ -389,4 +452,14 @@ enum hi_status hi_bpf_probe_open(const struct hi_target *target,
 	}
 	*ret = &probe->probe;
 	return HI_OK;
+}
+
+enum hi_status hi_bpf_probe_open(const struct hi_target *target,
+				 const struct hi_safepoint *safepoint,
+				 const struct hi_probe_places *places,
+				 struct hi_probe **ret, struct hi_error *err)
+{
+	if (open_by(true, target, safepoint, places, ret, NULL) == HI_OK)
+		return HI_OK;
+	return open_by(false, target, safepoint, places, ret, err);
 }

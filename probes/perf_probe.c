@@ -5,8 +5,9 @@
  * interrupt that the processor sends itself before the thread is back in user space.
  * Several threads may hit before the tracer disarms: each gets one signal then.
  *
- * The events' rings say who hit. A mapped ring is not inherited by a fork, so that the
- * tracer maps them anew when it arms.
+ * The events' rings say who hit. A mapped ring is not inherited by a fork, and an event
+ * that has let its one hit through never counts again (measured on 6.18), so that events
+ * are made anew for each arming, by the tracer.
  */
 #include <errno.h>
 #include <ctype.h>
@@ -27,15 +28,17 @@ enum { PAGE = 4096, RING_SIZE = 2 * PAGE, EVENTS_MAX = HI_TRIGGER_MAX_FDS - 128 
 
 struct event {
 	pid_t tid;
-	int fd;
-	struct perf_event_mmap_page *ring; /* NULL: not mapped in this process */
+	uint32_t place;
+	int fd;				   /* -1: it could not be made again */
+	struct perf_event_mmap_page *ring; /* NULL: none */
 };
 
 struct perf_probe {
 	struct hi_probe probe;
 	const struct hi_target *target;
 	struct HI_VECTOR(struct event) events;
-	pid_t mapped_by;
+	pid_t made_by;
+	bool fresh; /* no event was armed yet */
 	bool armed, was_hit;
 	struct hi_trigger_hit hit;
 	struct hi_uprobe uprobes[]; /* n_places */
@@ -98,8 +101,20 @@ static bool signal_thread(int fd, pid_t tid)
 	       fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) == 0;
 }
 
-static enum hi_status add_event(struct perf_probe *probe, pid_t tid,
-				const struct hi_uprobe *uprobe, struct hi_error *err)
+static void unmake_event(struct perf_probe *probe, struct event *event)
+{
+	if (event->ring && probe->made_by == getpid())
+		munmap(event->ring, RING_SIZE);
+	event->ring = NULL;
+	if (event->fd < 0)
+		return;
+	(void)epoll_ctl(probe->probe.trigger.poll_fd, EPOLL_CTL_DEL, event->fd, NULL);
+	close(event->fd);
+	event->fd = -1;
+}
+
+static enum hi_status make_event(struct perf_probe *probe, struct event *event,
+				 struct hi_error *err)
 {
 	struct perf_event_attr attr = {
 		.sample_period = 1,
@@ -110,28 +125,59 @@ static enum hi_status add_event(struct perf_probe *probe, pid_t tid,
 		.clockid = CLOCK_MONOTONIC,
 	};
 	struct epoll_event readable = {.events = EPOLLIN};
-	struct event event = {.tid = tid, .fd = -1};
+	enum hi_status status =
+		hi_uprobe_open(&probe->uprobes[event->place], probe->target, event->tid,
+			       &attr, &event->fd, err);
+
+	if (status != HI_OK)
+		return status;
+	map_ring(event);
+	if (event->ring && signal_thread(event->fd, event->tid) &&
+	    epoll_ctl(probe->probe.trigger.poll_fd, EPOLL_CTL_ADD, event->fd,
+		      &readable) == 0)
+		return HI_OK;
+	status = hi_fail_errno(err, "perf event of thread %d", (int)event->tid);
+	unmake_event(probe, event);
+	return status;
+}
+
+static enum hi_status add_event(struct perf_probe *probe, pid_t tid, uint32_t place,
+				struct hi_error *err)
+{
+	struct event event = {.tid = tid, .place = place, .fd = -1};
 	enum hi_status status;
 
 	if (probe->events.count >= EVENTS_MAX)
 		return hi_fail(err, HI_LIMIT, 0,
 			       "too many threads for probes without BPF");
-	status = hi_uprobe_open(uprobe, probe->target, tid, &attr, &event.fd, err);
+	status = make_event(probe, &event, err);
 	if (status != HI_OK)
 		return status;
-	map_ring(&event);
-	if (!event.ring || !signal_thread(event.fd, tid) ||
-	    epoll_ctl(probe->probe.trigger.poll_fd, EPOLL_CTL_ADD, event.fd, &readable)) {
-		status = hi_fail_errno(err, "perf event of thread %d", (int)tid);
-	} else if (!hi_vector_push(&probe->events, event)) {
-		status = hi_fail_memory(err, "perf events");
+	if (hi_vector_push(&probe->events, event))
+		return HI_OK;
+	unmake_event(probe, &event);
+	return hi_fail_memory(err, "perf events");
+}
+
+/* For the next arming. What cannot be made again (the thread has ended) has no hits. */
+static void renew_events(struct perf_probe *probe)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < probe->events.count; i++) {
+		struct event event = probe->events.items[i];
+
+		unmake_event(probe, &event);
+		probe->events.items[i] = event;
 	}
-	if (status != HI_OK) {
-		if (event.ring)
-			munmap(event.ring, RING_SIZE);
-		close(event.fd);
+	probe->made_by = getpid();
+	for (size_t i = 0; i < probe->events.count; i++) {
+		struct event event = probe->events.items[i];
+
+		if (make_event(probe, &event, NULL) == HI_OK)
+			probe->events.items[kept++] = event;
 	}
-	return status;
+	probe->events.count = kept;
 }
 
 static bool has_thread(const struct perf_probe *probe, pid_t tid)
@@ -150,7 +196,7 @@ static enum hi_status add_thread(struct perf_probe *probe, pid_t tid,
 	if (has_thread(probe, tid))
 		return HI_OK;
 	for (size_t i = 0; i < probe->probe.n_places && status == HI_OK; i++)
-		status = add_event(probe, tid, &probe->uprobes[i], err);
+		status = add_event(probe, tid, (uint32_t)i, err);
 	/* It has ended in the meantime. */
 	return status == HI_GONE ? HI_OK : status;
 }
@@ -212,16 +258,11 @@ static void perf_disarm(struct hi_trigger *trigger)
 static void perf_arm(struct hi_trigger *trigger)
 {
 	struct perf_probe *probe = of_trigger(trigger);
-	struct hi_trigger_hit old;
 
-	if (probe->mapped_by != getpid()) {
-		for (size_t i = 0; i < probe->events.count; i++)
-			map_ring(&probe->events.items[i]);
-		probe->mapped_by = getpid();
-	}
 	perf_disarm(trigger);
-	for (size_t i = 0; i < probe->events.count; i++)
-		read_ring(&probe->events.items[i], &old);
+	if (!probe->fresh || probe->made_by != getpid())
+		renew_events(probe);
+	probe->fresh = false;
 	probe->was_hit = false;
 	probe->armed = true;
 	for (size_t i = 0; i < probe->events.count; i++)
@@ -263,11 +304,8 @@ static void perf_close(struct hi_probe *base)
 {
 	struct perf_probe *probe = (struct perf_probe *)base;
 
-	for (size_t i = 0; i < probe->events.count; i++) {
-		if (probe->events.items[i].ring)
-			munmap(probe->events.items[i].ring, RING_SIZE);
-		close(probe->events.items[i].fd);
-	}
+	for (size_t i = 0; i < probe->events.count; i++)
+		unmake_event(probe, &probe->events.items[i]);
 	for (size_t i = 0; i < probe->probe.n_places; i++)
 		hi_uprobe_release(&probe->uprobes[i]);
 	if (base->trigger.poll_fd >= 0)
@@ -309,7 +347,8 @@ enum hi_status hi_perf_probe_open(const struct hi_target *target,
 		.close = perf_close,
 	};
 	probe->target = target;
-	probe->mapped_by = getpid();
+	probe->made_by = getpid();
+	probe->fresh = true;
 	for (size_t i = 0; i < places->count; i++)
 		probe->uprobes[i].fd = -1;
 	status = open_probe(probe, places, err);

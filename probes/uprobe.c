@@ -93,8 +93,8 @@ static enum hi_status refused(const struct hi_uprobe *uprobe, struct hi_error *e
 	case EACCES:
 	case EPERM:
 	case ENOSYS:
-		status = hi_fail(err, HI_CANNOT_ATTACH, 0, "uprobes need CAP_PERFMON: %s",
-				 strerror(error));
+		status = hi_fail(err, HI_CANNOT_ATTACH, 0,
+				 "uprobes need CAP_SYS_ADMIN: %s", strerror(error));
 		if (err)
 			err->os_errno = error;
 		return status;

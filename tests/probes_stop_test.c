@@ -55,7 +55,7 @@ static void expect_stops_at(const char *at, uint64_t length, unsigned stops)
 	struct hi_probe *probe = probed_open(p, at, 1);
 	unsigned landed = 0;
 
-	hi_fixture_tell(p->fx, "call 2000000000");
+	hi_fixture_tell(p->fx, "call 300000000");
 	for (unsigned i = 0; i < stops; i++) {
 		struct stopped stop = stop_at(p, probe, 20000000000);
 
@@ -80,7 +80,7 @@ static unsigned stops(void)
 {
 	const char *soak = getenv("HI_SOAK_STOPS");
 
-	return soak ? (unsigned)atoi(soak) : 60;
+	return soak ? (unsigned)atoi(soak) : 30;
 }
 
 HI_TEST_ROOT(probe_stops, land_at_an_emulated_instruction)
@@ -101,13 +101,13 @@ HI_TEST_ROOT(probe_stops, land_at_a_usdt_probe)
 HI_TEST_ROOT(probe_stops, satisfy_the_condition)
 {
 	struct probed *p = probed_start();
-	struct hi_probe *probe = probed_open(p, "take_order if count == 150000", 1);
+	struct hi_probe *probe = probed_open(p, "take_order if count == 25000", 1);
 	struct stopped stop;
 
-	hi_fixture_tell(p->fx, "call 200000");
+	hi_fixture_tell(p->fx, "call 30000");
 	stop = stop_at(p, probe, 20000000000);
 	HI_ASSERT_EQ(HI_LANDING_AT, stop.trigger.landing);
-	HI_ASSERT_EQ(150000, (int)stop.regs.rsi);
+	HI_ASSERT_EQ(25000, (int)stop.regs.rsi);
 }
 
 HI_TEST_ROOT(probe_stops, that_never_come_run_out_of_time)
@@ -115,7 +115,7 @@ HI_TEST_ROOT(probe_stops, that_never_come_run_out_of_time)
 	struct probed *p = probed_start();
 	struct hi_probe *probe = probed_open(p, "asm_push if phase == 4", 1);
 
-	hi_fixture_tell(p->fx, "call 2000000000");
+	hi_fixture_tell(p->fx, "call 300000000");
 	HI_ASSERT_EQ(HI_TIMEOUT, stop_at(p, probe, 300000000).status);
 	HI_ASSERT_EQ(0, hi_process_status(p->fx->pid, "TracerPid"));
 	end_fixture(p);
@@ -127,7 +127,7 @@ HI_TEST_ROOT(probe_stops, leave_no_signal_behind)
 	struct hi_probe *probe = probed_open(p, "asm_push", 1);
 
 	for (int i = 0; i < 8; i++) {
-		hi_fixture_tell(p->fx, "threads 4 50000");
+		hi_fixture_tell(p->fx, "threads 4 20000");
 		HI_ASSERT_EQ(HI_OK, stop_at(p, probe, 20000000000).status);
 		hi_fixture_read_until(p->fx, "done", NULL, NULL);
 	}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is left without BPF, and what is said without anything. */
+#include <linux/capability.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "attach/tracer.h"
+#include "base/cleanup.h"
+#include "probes/probe_internal.h"
+#include "tests/harness.h"
+#include "tests/support/probed.h"
+
+HI_DEFINE_GUARD(struct hi_tracer *, hi_tracer_destroy)
+
+static struct __user_cap_data_struct all_caps[2];
+
+static void restore_caps(void *unused)
+{
+	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+
+	(void)unused;
+	syscall(SYS_capset, &head, all_caps);
+}
+
+/* Takes them out of the effective set until the test ends. */
+static void drop_caps(const int *caps, size_t n)
+{
+	struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct less[2];
+
+	HI_ASSERT(syscall(SYS_capget, &head, all_caps) == 0);
+	memcpy(less, all_caps, sizeof(less));
+	for (size_t i = 0; i < n; i++)
+		less[caps[i] / 32].effective &= ~(1u << caps[i] % 32);
+	hi_test_defer(restore_caps, NULL);
+	HI_ASSERT(syscall(SYS_capset, &head, less) == 0);
+}
+
+static const int bpf_caps[] = {CAP_SYS_ADMIN, CAP_BPF};
+static const int admin_caps[] = {CAP_SYS_ADMIN};
+static const int all_probe_caps[] = {CAP_SYS_ADMIN, CAP_BPF, CAP_PERFMON};
+
+static void close_probe(void *probe)
+{
+	hi_probe_close(probe);
+}
+
+/* As on a kernel that has no BPF: here whoever may do the one may do the other. */
+static struct hi_probe *open_perf(struct probed *p, const char *at)
+{
+	struct hi_probe *probe;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_perf_probe_open(p->target, probed_find(p, at), &probe, &err),
+		     &err);
+	hi_test_defer(close_probe, probe);
+	return probe;
+}
+
+HI_TEST_ROOT(probe_permission, bpf_and_perfmon_are_enough)
+{
+	struct probed *p = probed_start();
+	struct hi_probe *probe;
+
+	drop_caps(admin_caps, 1);
+	probe = probed_open(p, "asm_push", 1);
+	HI_ASSERT_EQ(HI_PROBE_BPF, hi_probe_means(probe));
+	probed_tell(p, "call 10");
+	HI_ASSERT_EQ(10, hi_probe_hits(probe, 0));
+}
+
+HI_TEST_ROOT(probe_permission, without_bpf_perf_events_stop_the_hitting_thread)
+{
+	struct probed *p = probed_start();
+	struct hi_trigger *trigger;
+	struct probed_signal signal;
+	struct hi_trigger_hit hit;
+	struct hi_probe *probe;
+	uint64_t place;
+
+	probe = open_perf(p, "asm_push");
+	place = probed_find(p, "asm_push")->items[0].address;
+	HI_ASSERT_EQ(HI_PROBE_PERF, hi_probe_means(probe));
+	HI_ASSERT_EQ(UINT64_MAX, hi_probe_hits(probe, 0));
+	trigger = hi_probe_trigger(probe);
+	probed_tell(p, "call 10");
+	HI_ASSERT(!trigger->ops->was_hit(trigger, &hit));
+	for (int i = 0; i < 10; i++) {
+		struct pollfd fd = {.fd = trigger->poll_fd, .events = POLLIN};
+
+		trigger->ops->arm(trigger);
+		HI_ASSERT(!trigger->ops->was_hit(trigger, &hit));
+		probed_tell(p, "call 10");
+		HI_ASSERT_EQ(1, poll(&fd, 1, 100));
+		HI_ASSERT(trigger->ops->was_hit(trigger, &hit));
+		HI_ASSERT_EQ(p->fx->pid, hit.tid);
+		HI_ASSERT_EQ(place, hit.pc);
+		HI_ASSERT_EQ(1, probed_signals(p, &signal, 1));
+		HI_ASSERT_MSG(signal.pc == place || signal.pc == place + 1,
+			      "signal at %#lx, the probe is at %#lx",
+			      (unsigned long)signal.pc, (unsigned long)place);
+	}
+	trigger->ops->arm(trigger);
+	trigger->ops->disarm(trigger);
+	probed_tell(p, "call 10");
+	HI_ASSERT_EQ(0, probed_signals(p, NULL, 0));
+}
+
+static unsigned count_landings(const char *work, unsigned stops)
+{
+	struct probed *p = probed_start();
+	struct hi_probe *probe = open_perf(p, "asm_push");
+	uint64_t place = probed_find(p, "asm_push")->items[0].address;
+	unsigned landed = 0;
+
+	hi_fixture_tell(p->fx, work);
+	for (unsigned i = 0; i < stops; i++) {
+		struct hi_stop_options options = {.trigger = hi_probe_trigger(probe),
+						  .timeout_ns = 20000000000,
+						  .max_pause_ns = 10000000000};
+		HI_GUARD(hi_tracer_destroy) struct hi_tracer *tracer = NULL;
+		struct hi_tracer_stop stop;
+		struct hi_error err;
+		uint64_t resumed;
+
+		HI_ASSERT_OK(hi_tracer_start(p->target, &options, &tracer, &err), &err);
+		HI_ASSERT_OK(hi_tracer_stop(tracer, &stop, &err), &err);
+		HI_ASSERT_EQ(place, stop.trigger.hit.pc);
+		for (size_t t = 0; t < stop.n_threads; t++)
+			landed += stop.trigger.landing == HI_LANDING_AT &&
+				  stop.threads[t].tid == stop.trigger.hit.tid &&
+				  stop.threads[t].regs.rip - place <= 1;
+		HI_ASSERT_OK(hi_tracer_resume(tracer, &resumed, &err), &err);
+	}
+	kill(p->fx->pid, SIGKILL);
+	return landed;
+}
+
+HI_TEST_ROOT(probe_permission, without_bpf_the_tracer_stops_at_the_probe)
+{
+	HI_ASSERT_EQ(10, count_landings("call 2000000000", 10));
+	HI_ASSERT_EQ(10, count_landings("threads 3 2000000000", 10));
+}
+
+HI_TEST_ROOT(probe_permission, conditions_and_counts_need_bpf)
+{
+	struct probed *p = probed_start();
+	struct hi_safepoint safepoint = probed_parse("asm_push if $1 == 1");
+	const struct hi_probe_places *places = probed_find(p, "asm_push if $1 == 1");
+	struct hi_probe *probe;
+	struct hi_error err;
+
+	drop_caps(bpf_caps, 2);
+	HI_ASSERT_STATUS(HI_CANNOT_ATTACH,
+			 hi_probe_open(p->target, &safepoint, places, &probe, &err));
+	HI_ASSERT_MSG(strstr(err.text, "CAP_BPF"), "%s", err.text);
+	safepoint = probed_parse("asm_push");
+	safepoint.every = 2;
+	HI_ASSERT_STATUS(HI_CANNOT_ATTACH,
+			 hi_probe_open(p->target, &safepoint, places, &probe, &err));
+}
+
+HI_TEST_ROOT(probe_permission, without_both_is_said_with_what_is_needed)
+{
+	struct probed *p = probed_start();
+	struct hi_safepoint safepoint = probed_parse("asm_push");
+	const struct hi_probe_places *places = probed_find(p, "asm_push");
+	struct hi_probe *probe;
+	struct hi_error err;
+
+	drop_caps(all_probe_caps, 3);
+	HI_ASSERT_STATUS(HI_CANNOT_ATTACH,
+			 hi_probe_open(p->target, &safepoint, places, &probe, &err));
+	HI_ASSERT_MSG(strstr(err.text, "CAP_BPF and CAP_PERFMON"), "%s", err.text);
+	HI_ASSERT_MSG(strstr(err.text, "unprivileged_bpf_disabled"), "%s", err.text);
+}
