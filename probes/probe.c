@@ -61,6 +61,18 @@ enum hi_status hi_probe_open(const struct hi_target *target,
 	return status;
 }
 
+enum hi_status hi_probe_open_by(enum hi_probe_means means, const struct hi_target *target,
+				const struct hi_safepoint *safepoint,
+				const struct hi_probe_places *places,
+				struct hi_probe **ret, struct hi_error *err)
+{
+	if (places->count == 0)
+		return hi_fail(err, HI_NOT_FOUND, 0, "no place to probe");
+	return means == HI_PROBE_BPF
+		       ? hi_bpf_probe_open(target, safepoint, places, ret, err)
+		       : hi_perf_probe_open(target, places, ret, err);
+}
+
 enum hi_probe_means hi_probe_means(const struct hi_probe *probe)
 {
 	return probe->means;

@@ -12,7 +12,9 @@
 
 enum hi_probe_means {
 	HI_PROBE_BPF,
-	HI_PROBE_PERF, /* one event a thread; no condition, no counting of --at every */
+	/* One event a thread; no condition, no every, no counts. Several threads that hit
+	 * at once get a signal each; arming takes milliseconds a thread. */
+	HI_PROBE_PERF,
 };
 
 struct hi_probe;
@@ -25,6 +27,11 @@ enum hi_status hi_probe_open(const struct hi_target *target,
 			     const struct hi_safepoint *safepoint,
 			     const struct hi_probe_places *places, struct hi_probe **ret,
 			     struct hi_error *err);
+/* The same by these means alone; without BPF condition and every are not looked at. */
+enum hi_status hi_probe_open_by(enum hi_probe_means means, const struct hi_target *target,
+				const struct hi_safepoint *safepoint,
+				const struct hi_probe_places *places,
+				struct hi_probe **ret, struct hi_error *err);
 enum hi_probe_means hi_probe_means(const struct hi_probe *probe);
 /* For hi_stop_options.trigger; lives as long as the probe. May be armed again
  * after each stop (series). */

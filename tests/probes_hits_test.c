@@ -3,8 +3,11 @@
  * What a probe does when its place is hit. The fixture takes the signal itself and
  * remembers where it stood: nobody traces it here.
  */
+#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/harness.h"
@@ -199,4 +202,75 @@ HI_TEST_ROOT(probe_hits, are_seen_where_the_signal_is_blocked)
 	probed_tell(p, "call 1");
 	HI_ASSERT(was_hit(probe, &hit) && !hit.unsent);
 	HI_ASSERT_EQ(1, probed_signals(p, NULL, 0));
+}
+
+static uint8_t byte_at(pid_t pid, uint64_t addr)
+{
+	char path[64];
+	uint8_t byte = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	HI_ASSERT(fd >= 0 && pread(fd, &byte, 1, (off_t)addr) == 1);
+	close(fd);
+	return byte;
+}
+
+/* A process that puts a probe there and waits to be killed. */
+static pid_t start_owner(struct probed *p, const char *at)
+{
+	struct hi_safepoint safepoint = probed_parse(at);
+	const struct hi_probe_places *places = probed_find(p, at);
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	HI_ASSERT(pipe(ready) == 0);
+	pid = fork();
+	if (pid == 0) {
+		struct hi_probe *probe;
+		struct hi_error err;
+
+		if (hi_probe_open(p->target, &safepoint, places, &probe, &err) == HI_OK) {
+			arm(probe);
+			(void)!write(ready[1], "", 1);
+		}
+		close(ready[1]);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	HI_ASSERT(pid > 0 && read(ready[0], &byte, 1) == 1);
+	close(ready[0]);
+	return pid;
+}
+
+HI_TEST_ROOT(probe_hits, vanish_with_the_process_that_is_killed)
+{
+	enum { BREAKPOINT = 0xcc };
+	struct probed *p = probed_start();
+	uint64_t push = probed_find(p, "asm_push")->items[0].address;
+	uint8_t before = byte_at(p->fx->pid, push);
+
+	for (int i = 0; i < 10; i++) {
+		pid_t owner = start_owner(p, i % 2 ? "asm_push"
+						   : "usdt:probes_fixture:guarded");
+
+		if (i % 2)
+			HI_ASSERT_EQ(BREAKPOINT, byte_at(p->fx->pid, push));
+		else
+			HI_ASSERT_EQ(1, probed_counter(p, "semaphore"));
+		kill(owner, SIGKILL);
+		HI_ASSERT(waitpid(owner, NULL, 0) == owner);
+		/* The kernel takes them out behind the death of the last owner. */
+		for (int wait = 0; wait < 200 && (byte_at(p->fx->pid, push) != before ||
+						  probed_counter(p, "semaphore") != 0);
+		     wait++)
+			usleep(10000);
+		HI_ASSERT_EQ(before, byte_at(p->fx->pid, push));
+		HI_ASSERT_EQ(0, probed_counter(p, "semaphore"));
+	}
+	probed_tell(p, "call 100");
+	HI_ASSERT_EQ(0, probed_signals(p, NULL, 0));
 }

@@ -10,7 +10,6 @@
 
 #include "attach/tracer.h"
 #include "base/cleanup.h"
-#include "probes/probe_internal.h"
 #include "tests/harness.h"
 #include "tests/support/probed.h"
 
@@ -55,7 +54,8 @@ static struct hi_probe *open_perf(struct probed *p, const char *at)
 	struct hi_probe *probe;
 	struct hi_error err;
 
-	HI_ASSERT_OK(hi_perf_probe_open(p->target, probed_find(p, at), &probe, &err),
+	HI_ASSERT_OK(hi_probe_open_by(HI_PROBE_PERF, p->target, NULL, probed_find(p, at),
+				      &probe, &err),
 		     &err);
 	hi_test_defer(close_probe, probe);
 	return probe;

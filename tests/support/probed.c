@@ -39,12 +39,17 @@ static void take_line(const char *line, void *arg)
 
 struct probed *probed_start(void)
 {
+	return probed_start_program("probe_places");
+}
+
+struct probed *probed_start_program(const char *name)
+{
 	struct probed *p = calloc(1, sizeof(*p));
 	struct hi_error err;
 
 	HI_ASSERT(p);
 	hi_test_defer(free, p);
-	p->fx = hi_fixture_start("probe_places", NULL);
+	p->fx = hi_fixture_start(name, NULL);
 	hi_fixture_read_until(p->fx, "ready", take_line, p);
 	HI_ASSERT_OK(hi_target_open(p->fx->pid, &p->target, &err), &err);
 	hi_test_defer(close_target, p->target);

@@ -18,6 +18,8 @@ struct probed {
 
 /* Everything is given back when the test ends. */
 struct probed *probed_start(void);
+/* The same of another fixture that says its functions and "ready". */
+struct probed *probed_start_program(const char *name);
 /* Where the fixture says that its function is. */
 uint64_t probed_function(const struct probed *p, const char *name);
 /* As --at has it. */
