@@ -12,7 +12,7 @@
 HI_DEFINE_GUARD(struct hi_objects_builder *, hi_objects_builder_destroy)
 
 /* Overhead classes of the object table: glibc's header beside the usable bytes. */
-enum { CLASS_HEAP, CLASS_MMAPPED };
+enum { CLASS_HEAP, CLASS_MMAPPED, CLASS_RUNTIME /* costs nothing beside */ };
 enum { HEAP_HEADER = 8, MMAPPED_HEADER = 16, GLIBC_ALIGN_SHIFT = 4 };
 
 struct collecting {
@@ -88,6 +88,68 @@ static enum hi_status open_regions(struct collecting *c,
 	return HI_OK;
 }
 
+/* ---- blocks of a runtime's own areas ---- */
+
+static bool add_runtime_blocks(const struct hi_runtime_block *blocks, size_t n,
+			       size_t area, void *arg)
+{
+	struct collecting *c = arg;
+	struct hi_error err = {};
+
+	for (size_t i = 0; i < n; i++) {
+		enum hi_status status = HI_BAD_DATA;
+
+		if (area < c->n_regions)
+			status = hi_objects_builder_add(
+				c->builder, c->region_of[area], blocks[i].addr,
+				blocks[i].size, CLASS_RUNTIME << HI_OBJECT_OVERHEAD_SHIFT,
+				&err);
+		if (status != HI_OK && !note_failure(c, status, &err))
+			return false;
+	}
+	return true;
+}
+
+static enum hi_status open_areas(struct collecting *c, const struct hi_runtime *runtime,
+				 struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	c->n_regions = runtime->n_areas;
+	c->region_of = hi_calloc(c->n_regions + 1, sizeof(*c->region_of));
+	if (!c->region_of)
+		return hi_fail_memory(err, "areas of the runtime");
+	for (size_t i = 0; i < c->n_regions && status == HI_OK; i++)
+		status = hi_objects_builder_region(
+			c->builder, runtime->areas[i].start, runtime->areas[i].end,
+			runtime->areas[i].align_shift, &c->region_of[i], err);
+	return status;
+}
+
+static enum hi_status walk_runtime(struct hi_inspection *in, struct collecting *c,
+				   struct hi_error *err)
+{
+	enum hi_status status = open_areas(c, in->runtime, err);
+
+	if (status == HI_OK)
+		status = hi_runtime_walk(in->runtime, add_runtime_blocks, c, err);
+	if (status == HI_OK && c->status != HI_OK) {
+		status = c->status;
+		if (err)
+			*err = c->error;
+	}
+	if (status == HI_OK && in->runtime->n_damage)
+		hi_inspect_warn(in, "%zu places of the runtime's heap are damaged: %s",
+				in->runtime->n_damage, in->runtime->damage);
+	if (status == HI_OK && c->refused)
+		hi_inspect_warn(in,
+				"%" PRIu64 " blocks of the runtime contradict others and "
+				"are left out",
+				c->refused);
+	free(c->region_of);
+	return status;
+}
+
 static void say_damage(struct hi_inspection *in, const struct collecting *c)
 {
 	const struct hi_allocator *a = in->allocator;
@@ -143,6 +205,9 @@ enum hi_status hi_blocks_collect(struct hi_inspection *in, struct hi_objects **r
 	c.builder = builder;
 	if (in->allocator)
 		status = walk(in, &c, err);
+	c.refused = 0;
+	if (status == HI_OK && in->runtime)
+		status = walk_runtime(in, &c, err);
 	if (status == HI_OK)
 		status = hi_objects_seal(hi_take(builder), ret, err);
 	return status;

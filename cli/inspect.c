@@ -187,6 +187,26 @@ static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *
 	return HI_OK;
 }
 
+/* With --conservative every word is one: nobody is asked what an object is. */
+static enum hi_status find_runtime(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_error quiet;
+	enum hi_status status =
+		hi_runtime_probe(in->image, in->modules, in->types, &in->runtime, &quiet);
+
+	if (status == HI_NO_MEMORY)
+		return hi_fail_memory(err, "runtime");
+	if (status == HI_UNSUPPORTED)
+		hi_inspect_warn(in, "%s", quiet.text);
+	else if (status != HI_OK && status != HI_NOT_FOUND)
+		hi_inspect_warn(in, "its objects are not decoded: %s (at 0x%" PRIx64 ")",
+				quiet.text, quiet.address);
+	else if (status == HI_OK && in->runtime->note[0])
+		hi_inspect_warn(in, "%s %s: %s", in->runtime->ops->name,
+				in->runtime->version, in->runtime->note);
+	return HI_OK;
+}
+
 bool hi_inspect_has_much_outside(const struct hi_inspection *in)
 {
 	uint64_t n = hi_typing_stats(in->typing).carving.outside;
@@ -216,7 +236,8 @@ static enum hi_status link_as(struct hi_inspection *in, bool conservative,
 			      struct hi_error *err)
 {
 	struct hi_typing_options options = {.conservative = conservative,
-					    .threads = in->options->threads};
+					    .threads = in->options->threads,
+					    .runtime = in->runtime};
 	struct hi_objects *objects = NULL;
 	enum hi_status status;
 
@@ -394,6 +415,8 @@ static enum hi_status look(struct hi_inspection *in, unsigned wanted,
 		return status;
 	hi_inspect_phase(in, "allocator");
 	status = find_allocator(in, err);
+	if (status == HI_OK)
+		status = find_runtime(in, err);
 	return status == HI_OK ? link_objects(in, wanted, err) : status;
 }
 
@@ -441,6 +464,7 @@ void hi_inspect_close(struct hi_inspection *in)
 	hi_graph_destroy(in->graph);
 	hi_stored_close(in->stored);
 	hi_rulebook_destroy(in->rulebook);
+	hi_runtime_release(in->runtime);
 	hi_allocator_release(in->allocator);
 	give_modules_back(in);
 	hi_types_close(in->types);

@@ -13,6 +13,7 @@
 #include "cli/moment.h"
 #include "cli/options.h"
 #include "decode/allocator.h"
+#include "decode/runtime.h"
 #include "decode/typing/rulebook.h"
 #include "decode/typing/typing.h"
 #include "report/head.h"
@@ -45,6 +46,7 @@ struct hi_inspection {
 	struct hi_types *types;		/* NULL: no debug information could be opened */
 	struct hi_rulebook *rulebook;	/* containers and hints; NULL without types */
 	struct hi_allocator *allocator; /* NULL: none is known */
+	struct hi_runtime *runtime;	/* NULL: none is known */
 	struct hi_typing *typing;
 	struct hi_stored *stored; /* not NULL: out of a snapshot file (cli/stored.h) */
 	struct hi_graph *graph;	  /* owns the objects */

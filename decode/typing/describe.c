@@ -379,6 +379,44 @@ void hi_reference_describe(const struct hi_place *place, const struct hi_referen
 		describe_words(place, ref, out);
 }
 
+/* ---- edges that a runtime tells ---- */
+
+struct managed_edge {
+	uint64_t to, to_size;
+	struct hi_runtime_edge edge;
+	bool found;
+};
+
+static bool match_edge(void *arg, const struct hi_runtime_edge *edge)
+{
+	struct managed_edge *m = arg;
+
+	if (edge->to < m->to || edge->to - m->to >= m->to_size)
+		return true;
+	if (!m->found || edge->grade < m->edge.grade)
+		m->edge = *edge;
+	m->found = true;
+	return m->edge.grade != HI_GRADE_EXACT;
+}
+
+static void describe_managed(const struct hi_place *place, uint64_t to, uint64_t to_size,
+			     struct hi_out *out)
+{
+	struct hi_runtime *runtime = place->typing->runtime;
+	struct hi_runtime_cursor *cursor = hi_runtime_cursor(runtime);
+	struct managed_edge m = {.to = to, .to_size = to_size};
+	char text[200] = "";
+
+	if (!cursor)
+		return;
+	runtime->ops->edges(cursor, place->address, place->size, place->plan->managed - 1,
+			    match_edge, &m);
+	if (m.found)
+		runtime->ops->label(cursor, &m.edge, text, sizeof(text));
+	hi_out_add(out, "%s", text);
+	hi_runtime_cursor_free(runtime, cursor);
+}
+
 size_t hi_typing_describe_edge(struct hi_typing *typing, const struct hi_graph *graph,
 			       hi_node from, hi_node to, char *text, size_t text_size)
 {
@@ -392,6 +430,12 @@ size_t hi_typing_describe_edge(struct hi_typing *typing, const struct hi_graph *
 		return 0;
 	if (place.is_root)
 		hi_out_escaped(&out, graph->roots[from - graph->n_objects].name);
+	if (to < graph->n_objects && place.plan && place.plan->managed &&
+	    !place.plan->opaque) {
+		describe_managed(&place, hi_objects_address(graph->objects, to),
+				 hi_objects_usable(graph->objects, to), &out);
+		return out.length;
+	}
 	if (to >= graph->n_objects ||
 	    !hi_place_find(&place, hi_objects_address(graph->objects, to),
 			   hi_objects_usable(graph->objects, to), &ref))

@@ -108,6 +108,10 @@ size_t hi_typing_explain_type(struct hi_typing *typing, const struct hi_graph *g
 	evidence = graph->objects->flags[node] & HI_OBJECT_EVIDENCE_MASK;
 	if (!place.plan)
 		explain_nothing(graph, node, &out);
+	else if (place.plan->managed)
+		hi_out_add(&out,
+			   "%s %s says so: by its own type, or as part of its owner",
+			   typing->runtime->ops->name, typing->runtime->version);
 	else if (evidence == HI_EVIDENCE_VTABLE)
 		explain_vtable(&place, &out);
 	else if (!find_referrer(typing, graph, node, &out))

@@ -283,6 +283,56 @@ static void word_field(const struct hi_place *place, struct hi_field *f, uint64_
 		snprintf(f->value, sizeof(f->value), "(unreadable)");
 }
 
+/* ---- what a runtime tells ---- */
+
+struct managed_fields {
+	struct hi_typing *typing;
+	const struct hi_graph *graph;
+	struct hi_runtime_cursor *cursor;
+	struct hi_field *fields;
+	size_t max, n, total;
+};
+
+static bool add_managed(void *arg, const struct hi_runtime_edge *edge)
+{
+	struct managed_fields *m = arg;
+	struct hi_field *f = &m->fields[m->n];
+	const struct hi_type_name *type;
+
+	m->total++;
+	if (m->n == m->max)
+		return true;
+	*f = (struct hi_field){.to = hi_objects_find(m->graph->objects, edge->to, NULL),
+			       .grade = edge->grade,
+			       .size = 8};
+	m->typing->runtime->ops->label(m->cursor, edge, f->path, sizeof(f->path));
+	if (f->path[0] == '.')
+		memmove(f->path, f->path + 1, strlen(f->path));
+	snprintf(f->value, sizeof(f->value), "0x%llx", (unsigned long long)edge->to);
+	if (f->to != HI_NODE_NONE) {
+		type = &m->graph->types[m->graph->objects->type[f->to]];
+		hi_text_escape(f->type, sizeof(f->type), type->name, strlen(type->name));
+	}
+	m->n++;
+	return true;
+}
+
+static enum hi_status managed_fields(struct hi_typing *typing,
+				     const struct hi_graph *graph,
+				     const struct hi_place *place,
+				     struct managed_fields *m, struct hi_error *err)
+{
+	m->typing = typing;
+	m->graph = graph;
+	m->cursor = hi_runtime_cursor(typing->runtime);
+	if (!m->cursor)
+		return hi_fail_memory(err, "fields");
+	typing->runtime->ops->edges(m->cursor, place->address, place->size,
+				    place->plan->managed - 1, add_managed, m);
+	hi_runtime_cursor_free(typing->runtime, m->cursor);
+	return HI_OK;
+}
+
 enum hi_status hi_typing_fields(struct hi_typing *typing, const struct hi_graph *graph,
 				hi_node node, struct hi_field *fields, size_t max,
 				size_t *n_ret, size_t *total_ret, struct hi_error *err)
@@ -292,6 +342,14 @@ enum hi_status hi_typing_fields(struct hi_typing *typing, const struct hi_graph 
 
 	if (!hi_place_of(typing, graph, node, &place))
 		return hi_fail(err, HI_USAGE, 0, "node %u has no fields", node);
+	if (place.plan && place.plan->managed && !place.plan->opaque) {
+		struct managed_fields m = {.fields = fields, .max = max};
+		enum hi_status status = managed_fields(typing, graph, &place, &m, err);
+
+		*n_ret = m.n;
+		*total_ret = m.total;
+		return status;
+	}
 	if (place.plan && place.plan->klass == HI_TYPE_STRING) {
 		if (max)
 			text_field(&place, &fields[n++]);

@@ -335,6 +335,29 @@ uint32_t hi_plans_buffer(struct hi_plans *plans, const char *name, bool blob)
 	return index;
 }
 
+uint32_t hi_plans_managed(struct hi_plans *plans, const struct hi_managed_name *name)
+{
+	struct hi_plan *plan = NULL;
+	const char *text, *module;
+
+	pthread_mutex_lock(&plans->priv->lock);
+	text = hi_arena_strdup(&plans->priv->arena, name->name);
+	module = hi_arena_strdup(&plans->priv->arena, name->module);
+	if (text && module)
+		plan = make_plan(plans, NULL, text);
+	if (plan) {
+		plan->managed = name->number;
+		plan->module = module;
+		plan->blob = !name->words;
+		plan->opaque = name->words;
+		plan->klass = name->klass;
+	} else {
+		atomic_store(&plans->priv->failed, true);
+	}
+	pthread_mutex_unlock(&plans->priv->lock);
+	return plan ? plan->index : HI_PLAN_NOTHING;
+}
+
 uint32_t hi_plans_named(struct hi_plans *plans, const char *name)
 {
 	return hi_plans_buffer(plans, name, false);

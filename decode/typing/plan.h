@@ -91,6 +91,10 @@ struct hi_plan {
 	/* Owned by typing.c: */
 	_Atomic bool used;   /* some object has it */
 	uint32_t graph_type; /* 0: unused */
+	/* A runtime's (decode/runtime.h): its number there, from 1 on; 0: none. Its edges
+	 * are the runtime's to tell, unless it is opaque. */
+	uint32_t managed;
+	const char *module; /* of a runtime's type; else NULL */
 };
 
 /* All plans, in leaves of HI_PLAN_LEAF that never move. */
@@ -119,6 +123,16 @@ static inline struct hi_plan *hi_plans_get(const struct hi_plans *plans, uint32_
 }
 /* A name alone: blob (no pointers in it), else words that may be pointers. */
 uint32_t hi_plans_buffer(struct hi_plans *plans, const char *name, bool blob);
+
+/* A type of a runtime: always a new plan. number >= 1. Strings are copied. */
+struct hi_managed_name {
+	const char *name, *module;
+	uint64_t size;
+	enum hi_type_class klass;
+	bool words; /* may be pointers */
+	uint32_t number;
+};
+uint32_t hi_plans_managed(struct hi_plans *plans, const struct hi_managed_name *name);
 
 /* What is said about one use of a type. */
 struct hi_variant {

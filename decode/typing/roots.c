@@ -36,6 +36,14 @@ static void add_edge(struct hi_roots *r, hi_node to, uint8_t grade,
 		hi_roots_no_memory(r);
 }
 
+void hi_roots_refer(struct hi_roots *r, uint64_t to, enum hi_grade grade)
+{
+	hi_node id = hi_objects_find(r->typing->objects, to, NULL);
+
+	if (id != HI_NODE_NONE)
+		add_edge(r, id, (uint8_t)grade, NULL);
+}
+
 /* An edge for a word that hit; what a typed word leads to is a seed. */
 static void add_hit(struct hi_roots *r, const struct hi_hit *hit)
 {
@@ -551,6 +559,10 @@ enum hi_status hi_roots_find(struct hi_typing *typing, struct hi_graph_builder *
 	take_carved(r);
 	if (r->status == HI_OK)
 		hi_roots_find_own(r);
+	if (r->status == HI_OK)
+		hi_roots_take_runtime(r);
+	if (r->status == HI_OK)
+		hi_roots_of_runtime(r);
 	if (r->status == HI_OK)
 		hi_roots_of_modules(r);
 	if (r->status == HI_OK)

@@ -44,6 +44,8 @@ void hi_roots_add_range(struct hi_roots *r, uint64_t start, uint64_t end);
 /* The same without the parts that `cuts` (sorted by start) cover. */
 void hi_roots_add_uncovered(struct hi_roots *r, uint64_t start, uint64_t end,
 			    const struct hi_section_range *cuts, size_t n_cuts);
+/* An edge that needs no slot. */
+void hi_roots_refer(struct hi_roots *r, uint64_t to, enum hi_grade grade);
 void hi_roots_add_word(struct hi_roots *r, uint64_t word, struct hi_slot *slot);
 /* A typed variable in memory; plan HI_PLAN_NONE: its words. */
 void hi_roots_add_variable(struct hi_roots *r, uint64_t address, uint64_t size,
@@ -73,6 +75,9 @@ void hi_ranges_sort(struct hi_ranges *ranges);
 /* roots_data.c */
 void hi_roots_of_modules(struct hi_roots *r);
 void hi_roots_find_own(struct hi_roots *r);
+/* roots_runtime.c */
+void hi_roots_take_runtime(struct hi_roots *r);
+void hi_roots_of_runtime(struct hi_roots *r);
 /* roots_stack.c */
 void hi_roots_of_threads(struct hi_roots *r);
 

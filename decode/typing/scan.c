@@ -14,7 +14,13 @@
 #include "decode/typing/labels.h"
 #include "decode/typing/walker.h"
 
-enum { BATCH = 2048, LARGE_SPARSE = 64 << 20 };
+enum {
+	BATCH = 2048,
+	LARGE_SPARSE = 64 << 20,
+	/* In a batch: exact, also where it leads to the inside of a block. */
+	GRADE_SURE = 4,
+	GRADE_MASK = 3,
+};
 
 struct edge_buffer {
 	hi_node *to;
@@ -37,6 +43,7 @@ struct scanner {
 	struct hi_view view;
 	uint8_t *scratch;
 	struct hi_walker walker;
+	struct hi_runtime_cursor *cursor;   /* NULL: no runtime */
 	struct hi_chunk_variants *variants; /* of the chunk */
 	size_t pool; /* the first that ends at or behind the object */
 	/* The object at hand: */
@@ -103,7 +110,7 @@ static void flush(struct scanner *s)
 
 		e->to[e->count] = hit->id;
 		e->grade[e->count++] =
-			(uint8_t)(s->grades[hit->index] |
+			(uint8_t)((s->grades[hit->index] & GRADE_MASK) |
 				  (hit->interior &&
 				   s->grades[hit->index] == HI_GRADE_EXACT));
 		s->row[s->owners[hit->index] + 1]++;
@@ -332,6 +339,21 @@ static void scan_typed(struct scanner *s, const struct hi_plan *plan, bool array
 		hi_walker_sites(&s->walker, plan, array, s->addr, s->usable);
 }
 
+/* hi_runtime_edge_fn */
+static bool scan_managed(void *arg, const struct hi_runtime_edge *edge)
+{
+	struct scanner *s = arg;
+
+	s->words_scanned++;
+	add_word(s, edge->to,
+		 edge->grade == HI_GRADE_EXACT ? (uint8_t)GRADE_SURE
+					       : (uint8_t)edge->grade,
+		 0);
+	if (s->n == BATCH)
+		flush(s);
+	return s->status == HI_OK;
+}
+
 static void scan_object(struct scanner *s, hi_node id, uint32_t key)
 {
 	const struct hi_plan *plan;
@@ -343,12 +365,17 @@ static void scan_object(struct scanner *s, hi_node id, uint32_t key)
 		return;
 	if (s->typing->pools.count)
 		scan_pool(s, id, key);
-	if (!(key & HI_KEY_PLAN) || (!s->host && s->usable > LARGE_SPARSE)) {
+	plan = key & HI_KEY_PLAN ? hi_plans_get(s->typing->plans, key & HI_KEY_PLAN)
+				 : NULL;
+	if (!plan || (!s->host && s->usable > LARGE_SPARSE && !plan->managed)) {
 		scan_words(s);
 		return;
 	}
-	plan = s->plan = hi_plans_get(s->typing->plans, key & HI_KEY_PLAN);
-	if (plan->klass == HI_TYPE_STRING)
+	s->plan = plan;
+	if (plan->managed && !plan->opaque)
+		s->typing->runtime->ops->edges(s->cursor, s->addr, s->usable,
+					       plan->managed - 1, scan_managed, s);
+	else if (plan->klass == HI_TYPE_STRING)
 		scan_chars(s);
 	else if (!plan->blob)
 		scan_typed(s, plan, key & HI_KEY_ARRAY);
@@ -468,6 +495,8 @@ static void scanner_destroy(struct scanner *s)
 	free(s->edges.to);
 	free(s->edges.grade);
 	free(s->scratch);
+	if (s->cursor)
+		hi_runtime_cursor_free(s->typing->runtime, s->cursor);
 	free(s);
 }
 
@@ -483,12 +512,13 @@ static struct scanner *scanner_create(struct hi_typing *typing,
 	s->low = typing->objects->low;
 	s->span = typing->objects->high - s->low;
 	s->scratch = hi_alloc(HI_SPAN_SCRATCH);
+	s->cursor = typing->runtime ? hi_runtime_cursor(typing->runtime) : NULL;
 	hi_walker_init(&s->walker, typing);
 	s->walker.edges_only = true;
 	s->walker.arg = s;
 	s->walker.words = scan_place;
 	s->walker.claim = scan_claim;
-	if (s->scratch)
+	if (s->scratch && (s->cursor || !typing->runtime))
 		return s;
 	scanner_destroy(s);
 	return NULL;

@@ -123,9 +123,9 @@ static enum hi_status name_types(struct hi_typing *typing, struct hi_graph_build
 					    .size = plan->size,
 					    .klass = plan->klass,
 					    .module = plan->type ? plan->type->module
-								 : NULL};
+								 : plan->module};
 
-		if (plan->klass == HI_TYPE_STRING) {
+		if (plan->klass == HI_TYPE_STRING && !plan->managed) {
 			name.name = hi_arena_printf(&typing->arena, "%s []", plan->name);
 			if (!name.name) {
 				status = hi_fail_memory(err, "types");
@@ -144,8 +144,10 @@ static enum hi_status name_types(struct hi_typing *typing, struct hi_graph_build
 
 static enum hi_status find_types(struct hi_typing *typing, struct hi_error *err)
 {
-	enum hi_status status = hi_vtables_find(typing, err);
+	enum hi_status status = hi_managed_find(typing, err);
 
+	if (status == HI_OK)
+		status = hi_vtables_find(typing, err);
 	if (status == HI_OK)
 		status = hi_types_propagate(typing, err);
 	if (status == HI_OK && hi_plans_failed(typing->plans))
@@ -245,6 +247,17 @@ static enum hi_status exclude_modules(struct hi_typing *typing, struct hi_error 
 	return status;
 }
 
+static enum hi_status exclude_runtime(struct hi_typing *typing, struct hi_error *err)
+{
+	const struct hi_runtime *runtime = typing->runtime;
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; runtime && i < runtime->n_own && status == HI_OK; i++)
+		status = hi_carving_exclude(typing->carving, runtime->own[i].start,
+					    runtime->own[i].end, err);
+	return status;
+}
+
 /* The few pages that every process has beside its heap (the dynamic linker's)
  * are not worth a second table of all objects. */
 static bool is_worth_carving(const struct hi_typing *typing)
@@ -275,6 +288,8 @@ typing_create(const struct hi_image *image, struct hi_modules *modules,
 	typing->allocator = allocator;
 	typing->objects = objects;
 	typing->conservative = options && options->conservative;
+	if (options && !typing->conservative)
+		typing->runtime = options->runtime;
 	if (source)
 		typing->source = *source;
 	if (options && !typing->conservative)
@@ -293,6 +308,8 @@ typing_create(const struct hi_image *image, struct hi_modules *modules,
 					   err);
 	if (status == HI_OK && typing->carving)
 		status = exclude_modules(typing, err);
+	if (status == HI_OK && typing->carving)
+		status = exclude_runtime(typing, err);
 	if (status == HI_OK && typing->carving && is_worth_carving(typing))
 		hi_carving_bounds(typing->carving, &typing->outside_low,
 				  &typing->outside_high);

@@ -10,6 +10,7 @@
 #include "decode/allocator.h"
 #include "decode/debuginfo/frames.h"
 #include "decode/typing/carve.h"
+#include "decode/runtime.h"
 #include "decode/typing/rules.h"
 
 struct hi_typing_options {
@@ -19,6 +20,9 @@ struct hi_typing_options {
 	/* What is known beyond debug information (hi_rulebook_source); zeroed: nothing.
 	 */
 	struct hi_rule_source rules;
+	/* Says what is in its blocks, and what keeps it; NULL: none. Outlives the
+	 * typing. */
+	struct hi_runtime *runtime;
 };
 
 struct hi_typing_stats {

@@ -94,6 +94,7 @@ struct hi_typing {
 	const struct hi_image *image;
 	struct hi_modules *modules; /* may be NULL */
 	struct hi_allocator *allocator;
+	struct hi_runtime *runtime; /* may be NULL */
 	struct hi_objects *objects; /* borrowed from the graph */
 	struct hi_typing_source source;
 	bool conservative;
@@ -133,6 +134,8 @@ hi_typing_run_with(const struct hi_image *image, struct hi_modules *modules,
 /* roots.c: every root into b, seeds into typing->seeds. */
 enum hi_status hi_roots_find(struct hi_typing *typing, struct hi_graph_builder *b,
 			     struct hi_error *err);
+/* managed.c: types of the runtime into the type column. */
+enum hi_status hi_managed_find(struct hi_typing *typing, struct hi_error *err);
 /* vtables.c: types by vtable into the type column. */
 enum hi_status hi_vtables_find(struct hi_typing *typing, struct hi_error *err);
 /* propagate.c: from seeds and the type column until nothing changes. */

@@ -91,7 +91,7 @@ static void look_at(struct vtable_scan *s, hi_node id)
 	const struct hi_plan *plan;
 	uint32_t index, key;
 
-	if (usable < 8 || hi_object_is_internal(objects, id) ||
+	if (usable < 8 || objects->type[id] || hi_object_is_internal(objects, id) ||
 	    !read_first_word(s, addr, &vptr) || vptr % 8 ||
 	    vptr - s->module_low >= s->module_high - s->module_low)
 		return;

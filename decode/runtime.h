@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Runtimes: who manages objects of its own inside the blocks of an allocator, or
+ * in areas beside it. A runtime knows what an object is, what it refers to and by
+ * which name, and what keeps it alive. Reads only the image.
+ *
+ * To add a runtime: files with its name as prefix under decode/runtimes/ with a
+ * `const struct hi_runtime_ops hi_runtime_NAME`; an entry in runtimes/registry.c;
+ * a fixture that prints the runtime's own truth; a line in
+ * tests/decode_runtime_contract_test.c. Struct layouts are data tables with their
+ * source, selected by version and proven by self_check; an unknown version is
+ * HI_UNSUPPORTED with a word that says which are known, never a guess.
+ *
+ * Addresses of edges and roots may lead into an object: what the runtime calls
+ * the address of an object need not be the start of its block.
+ */
+#ifndef HI_DECODE_RUNTIME_H
+#define HI_DECODE_RUNTIME_H
+
+#include "census/graph.h"
+#include "decode/debuginfo/modules.h"
+#include "decode/debuginfo/types.h"
+
+/* What a block holds. Names are unique in one runtime. Index 0 says nothing. */
+struct hi_runtime_type {
+	const char *name;   /* "dict", "myapp.Session", "dict keys"; hostile */
+	const char *module; /* that defines it: "myapp"; hostile */
+	uint64_t size;	    /* of one, when all have the same; 0 */
+	enum hi_type_class klass;
+	/* Memory whose layout is not the runtime's: its words may be pointers. Else
+	 * edges() tells all of them. */
+	bool words;
+};
+
+/* How an edge is called. */
+enum hi_edge_label {
+	HI_LABEL_FIELD,	    /* name */
+	HI_LABEL_INDEX,	    /* [value] */
+	HI_LABEL_KEY,	    /* [the object at value, as text] */
+	HI_LABEL_ATTRIBUTE, /* .the object at value, as text */
+	HI_LABEL_NONE,
+};
+struct hi_runtime_edge {
+	uint64_t to; /* target address, as read; may lead nowhere */
+	enum hi_grade grade;
+	enum hi_edge_label label;
+	const char *name; /* FIELD; valid until release; hostile */
+	uint64_t value;
+};
+/* False ends it. */
+typedef bool hi_runtime_edge_fn(void *arg, const struct hi_runtime_edge *edge);
+
+struct hi_runtime_root {
+	enum hi_root_kind kind;
+	const char *name, *detail, *type; /* valid during the call; hostile */
+	const struct hi_runtime_edge *edges;
+	size_t n_edges;
+};
+typedef bool hi_runtime_root_fn(void *arg, const struct hi_runtime_root *root);
+
+/* Used blocks inside one area, in increasing address order. */
+struct hi_runtime_block {
+	uint64_t addr, size;
+};
+typedef bool hi_runtime_blocks_fn(const struct hi_runtime_block *blocks, size_t n,
+				  size_t area, void *arg);
+/* Called from several threads, once or more for a block. firm: somebody says what it
+ * is (an owner of a buffer), not only its own bytes: that wins, whoever comes first. */
+typedef void hi_runtime_type_fn(void *arg, hi_node block, uint32_t type, bool firm);
+
+struct hi_runtime;
+struct hi_runtime_cursor; /* one thread's */
+
+struct hi_runtime_ops {
+	const char *name; /* "CPython" */
+	/* Probes at which its heap is consistent, NULL ends: "usdt:python:gc__done". */
+	const char *const *safepoints;
+	/* HI_NOT_FOUND: it is not in the image. HI_UNSUPPORTED: it is, but this version
+	 * or state is not known. HI_BAD_DATA: its layout does not hold. */
+	enum hi_status (*probe)(const struct hi_image *image, struct hi_modules *modules,
+				struct hi_types *types, struct hi_runtime **ret,
+				struct hi_error *err);
+	/* Proves the layout on the image: lists close, sizes and counts agree. */
+	enum hi_status (*self_check)(struct hi_runtime *runtime, struct hi_error *err);
+	/* Every used block of every area once. */
+	enum hi_status (*walk)(struct hi_runtime *runtime, hi_runtime_blocks_fn *fn,
+			       void *arg, struct hi_error *err);
+	/* What is in the blocks, the allocator's too: fn for those that are the
+	 * runtime's. objects: all blocks, sealed. */
+	enum hi_status (*type_of)(struct hi_runtime *runtime,
+				  const struct hi_objects *objects, unsigned threads,
+				  hi_runtime_type_fn *fn, void *arg,
+				  struct hi_error *err);
+	struct hi_runtime_cursor *(*cursor)(
+		struct hi_runtime *runtime); /* NULL: memory */
+	void (*cursor_free)(struct hi_runtime_cursor *cursor);
+	/* What the block at addr refers to; type: as type_of said. */
+	void (*edges)(struct hi_runtime_cursor *cursor, uint64_t addr, uint64_t size,
+		      uint32_t type, hi_runtime_edge_fn *fn, void *arg);
+	/* The label of an edge as a person writes it: `["key"]`, ".name", "[3]". Escaped
+	 * and cut. */
+	size_t (*label)(struct hi_runtime_cursor *cursor,
+			const struct hi_runtime_edge *edge, char *out, size_t out_size);
+	enum hi_status (*roots)(struct hi_runtime *runtime, hi_runtime_root_fn *fn,
+				void *arg, struct hi_error *err);
+	void (*release)(struct hi_runtime *runtime);
+};
+
+/* Memory that it divides itself. */
+struct hi_runtime_area {
+	uint64_t start, end;
+	unsigned align_shift; /* of its blocks */
+};
+
+struct hi_runtime {
+	const struct hi_runtime_ops *ops;
+	char version[48];  /* "3.11.2" */
+	char found_by[64]; /* how the layout was found: "symbols", "table for 3.11" */
+	char note[160]; /* "" or what a person should know: "the collector was running" */
+	const struct hi_runtime_area *areas; /* sorted, disjoint */
+	size_t n_areas;
+	/* Its own data, where no words are roots but those that roots() names: sorted. */
+	const struct hi_range *own;
+	size_t n_own;
+	/* After type_of; may grow until then. */
+	const struct hi_runtime_type *types;
+	uint32_t n_types;
+	/* Of the areas, after walk. */
+	uint64_t used_blocks, used_bytes, free_blocks, free_bytes;
+	uint64_t own_bytes;	/* headers, padding */
+	uint64_t skipped_bytes; /* damaged or unreadable */
+	size_t n_damage;
+	char damage[160]; /* the first one, in words */
+	uint64_t tracked; /* objects in the collector's lists */
+};
+
+extern const struct hi_runtime_ops *const hi_runtimes[]; /* NULL ends */
+
+/* The first runtime of the registry that is in the image, after its self-check. */
+enum hi_status hi_runtime_probe(const struct hi_image *image, struct hi_modules *modules,
+				struct hi_types *types, struct hi_runtime **ret,
+				struct hi_error *err);
+enum hi_status hi_runtime_walk(struct hi_runtime *runtime, hi_runtime_blocks_fn *fn,
+			       void *arg, struct hi_error *err);
+enum hi_status hi_runtime_type_of(struct hi_runtime *runtime,
+				  const struct hi_objects *objects, unsigned threads,
+				  hi_runtime_type_fn *fn, void *arg,
+				  struct hi_error *err);
+struct hi_runtime_cursor *hi_runtime_cursor(struct hi_runtime *runtime);
+void hi_runtime_cursor_free(struct hi_runtime *runtime, struct hi_runtime_cursor *cursor);
+enum hi_status hi_runtime_roots(struct hi_runtime *runtime, hi_runtime_root_fn *fn,
+				void *arg, struct hi_error *err);
+void hi_runtime_release(struct hi_runtime *runtime);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * CPython, for this folder and its tests only. The steps:
+ *
+ *   probe (cpython_probe.c)     _PyRuntime, the version, the interpreters; proofs
+ *   arenas (cpython_arenas.c)   pymalloc's arenas and pools, their used blocks
+ *   types (cpython_types.c)     type objects by address, and what is in instances
+ *   blocks (cpython_blocks.c)   what each block holds
+ *   edges (cpython_edges.c)     references of one object, with their names
+ *   roots (cpython_roots.c)     modules, interpreter state; frames (cpython_frames.c)
+ *   words (cpython_text.c)      strings and names of the target as text
+ *
+ * Offsets are data: cpython_layout.c. Sources: Include/internal/pycore_*.h,
+ * Objects/obmalloc.c and the named object's own file, CPython 3.11.
+ */
+#ifndef HI_RUNTIMES_CPYTHON_H
+#define HI_RUNTIMES_CPYTHON_H
+
+#include <pthread.h>
+
+#include "attach/stop.h"
+#include "base/arena.h"
+#include "base/table.h"
+#include "base/vector.h"
+#include "decode/runtime.h"
+
+extern const struct hi_runtime_ops hi_runtime_cpython;
+
+enum {
+	HI_PY_PTR = 8,
+	/* PyObject and its type's flags: the same in all versions with 64 bits. */
+	HI_PY_REFCNT = 0,
+	HI_PY_TYPE = 8,
+	HI_PY_SIZE = 16,
+	HI_PY_GC_HEAD = 16, /* in front of an object: next, prev and two flags */
+	HI_PY_MAX_INTERPRETERS = 1024,
+	HI_PY_MAX_THREADS = 1 << 16,
+	HI_PY_MAX_FRAMES = 1 << 20, /* of one thread */
+	HI_PY_MAX_BASES = 64,
+	HI_PY_MAX_TYPES = 1 << 20,
+	HI_PY_MAX_FIELDS = 512, /* of one type */
+};
+#define HI_PY_MANAGED_DICT (UINT64_C(1) << 4)
+#define HI_PY_HEAPTYPE (UINT64_C(1) << 9)
+#define HI_PY_READY (UINT64_C(1) << 12)
+#define HI_PY_HAVE_GC (UINT64_C(1) << 14)
+#define HI_PY_TYPE_SUBCLASS (UINT64_C(1) << 31)
+#define HI_PY_MAX_REFCNT (UINT64_C(1) << 40)
+
+/* What an instance begins with, when it is more than fields. */
+enum hi_py_family {
+	HI_PY_PLAIN,  /* fields of the table, slots */
+	HI_PY_OPAQUE, /* a C structure that nobody described */
+	HI_PY_OBJECT,
+	HI_PY_DICT,
+	HI_PY_ODICT,
+	HI_PY_LIST,
+	HI_PY_TUPLE,
+	HI_PY_SET,
+	HI_PY_TYPE_OBJECT,
+	HI_PY_CODE,
+	HI_PY_GENERATOR,
+	HI_PY_FRAME,
+	HI_PY_DEQUE,
+	HI_PY_STR,
+	HI_PY_INT,
+	HI_PY_BYTES,
+	HI_PY_BYTEARRAY,
+	HI_PY_ARRAY,
+	HI_PY_LRU_CACHE,
+	HI_PY_FAMILIES,
+};
+
+enum hi_py_field_kind {
+	HI_PY_STRONG,
+	HI_PY_WEAK,   /* not counted by the target object */
+	HI_PY_GUESS,  /* a word of an unknown structure */
+	HI_PY_MEMORY, /* a block that is no object */
+	HI_PY_FIELD_END,
+};
+struct hi_py_field {
+	uint16_t offset;
+	enum hi_py_field_kind kind;
+	const char *name;
+};
+/* A type of the interpreter or its library, known by name and instance size. */
+struct hi_py_builtin {
+	const char *name; /* tp_name */
+	uint16_t basicsize;
+	enum hi_py_family family;
+	const struct hi_py_field *fields; /* END ends; NULL: none */
+};
+
+struct hi_py_free_list {
+	uint32_t lists, n; /* offset of the array of pointers, its length */
+	uint32_t link;	   /* offset in an object of the next one; 0: none */
+	uint32_t count;	   /* offset of how many of the array are in use; 0: all that
+			    * are not NULL */
+	const char *what;  /* "tuple" */
+	bool is_memory;	   /* no objects */
+};
+
+/* Offsets of one minor version. */
+struct hi_py_layout {
+	unsigned minor;
+	/* _PyRuntimeState */
+	uint32_t runtime_core_initialized, runtime_initialized, runtime_finalizing;
+	uint32_t runtime_interpreters_head, runtime_interpreters_main,
+		runtime_main_interpreter, runtime_size;
+	/* PyInterpreterState */
+	uint32_t interp_next, interp_threads, interp_runtime, interp_id,
+		interp_finalizing, interp_gc, interp_modules, interp_size;
+	uint32_t gc_generations, gc_generation_size, gc_n_generations, gc_permanent,
+		gc_collecting, gc_size;
+	const struct hi_py_field *interp_fields;
+	const struct hi_py_free_list *free_lists; /* n 0 ends */
+	/* Where words of the state are no references: {from, to} pairs, sorted. */
+	const uint32_t (*interp_skip)[2];
+	uint32_t n_interp_skip;
+	/* The cache of attributes by name: entries, and where a name is in one. The names
+	 * are counted, the values are borrowed. */
+	uint32_t type_cache, type_cache_entries, type_cache_entry_size, type_cache_name;
+	/* PyThreadState */
+	uint32_t thread_next, thread_interp, thread_cframe, thread_native_id,
+		thread_stack_chunk, thread_size;
+	const struct hi_py_field *thread_fields;
+	uint32_t cframe_current, chunk_previous, chunk_size;
+	/* _PyInterpreterFrame */
+	uint32_t frame_func, frame_globals, frame_builtins, frame_locals, frame_code,
+		frame_object, frame_previous, frame_prev_instr, frame_stacktop,
+		frame_owner, frame_localsplus;
+	/* PyCodeObject */
+	uint32_t code_stacksize, code_firstlineno, code_nlocalsplus, code_names,
+		code_filename, code_qualname, code_linetable, code_instructions;
+	/* PyGenObject, PyFrameObject */
+	uint32_t gen_state, gen_frame, frameobj_frame, frameobj_data;
+	/* PyTypeObject, PyHeapTypeObject */
+	uint32_t type_doc, type_name, type_basicsize, type_itemsize, type_flags,
+		type_weaklist, type_members, type_base, type_dict, type_dictoffset,
+		type_mro, heap_qualname, heap_module, heap_cached_keys, heap_tpname,
+		type_basic; /* of "type" itself: where members of slots begin */
+	/* PyDictObject, keys */
+	uint32_t dict_used, dict_keys, dict_values, keys_log2_size, keys_log2_index,
+		keys_kind, keys_nentries, keys_indices;
+	/* PyUnicodeObject */
+	uint32_t str_length, str_state, str_wstr, str_ascii_data, str_utf8,
+		str_compact_data, str_any, str_size;
+	/* managed dict: from the object, downwards */
+	uint32_t managed_values, managed_dict, managed_size;
+	/* pymalloc */
+	uint32_t arena_size, pool_size, pool_header, arena_object_size, alignment,
+		small_max;
+	const struct hi_py_builtin *builtins; /* name NULL ends */
+};
+extern const struct hi_py_layout *const hi_py_layouts[]; /* NULL ends */
+
+/* One thread's. Copies: nothing that it returns is borrowed. */
+struct hi_py_reader {
+	struct hi_memory *memory;
+	struct hi_py_window {
+		uint64_t start, end;
+		const uint8_t *host;
+	} windows[4];
+	unsigned next;
+};
+bool hi_py_read_slow(struct hi_py_reader *r, uint64_t addr, void *buf, size_t size);
+static inline bool hi_py_read(struct hi_py_reader *r, uint64_t addr, void *buf,
+			      size_t size)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		const struct hi_py_window *w = &r->windows[i];
+
+		if (addr >= w->start && addr < w->end && w->end - addr >= size) {
+			__builtin_memcpy(buf, w->host + (addr - w->start), size);
+			return true;
+		}
+	}
+	return hi_py_read_slow(r, addr, buf, size);
+}
+static inline bool hi_py_u64(struct hi_py_reader *r, uint64_t addr, uint64_t *ret)
+{
+	return hi_py_read(r, addr, ret, 8);
+}
+static inline uint64_t hi_py_word(struct hi_py_reader *r, uint64_t addr) /* 0: fault */
+{
+	uint64_t word;
+
+	return hi_py_read(r, addr, &word, 8) ? word : 0;
+}
+static inline uint32_t hi_py_u32(struct hi_py_reader *r, uint64_t addr)
+{
+	uint32_t word;
+
+	return hi_py_read(r, addr, &word, 4) ? word : 0;
+}
+
+/* A type object. */
+struct hi_py_type {
+	uint64_t addr, flags, basicsize, base;
+	uint64_t itemsize;
+	int64_t dictoffset;
+	uint32_t type;	     /* hi_runtime.types of its instances */
+	uint32_t freed_type; /* of instances that a free list keeps; 0: not asked yet */
+	uint16_t presize;    /* bytes in front of an instance */
+	enum hi_py_family family;
+	bool is_heap, exact; /* exact: the builtin itself, not a subclass */
+	bool has_weaklist;
+	const struct hi_py_field *fields; /* sorted by offset */
+	uint32_t n_fields;
+};
+
+/* What blocks hold that are no objects. */
+enum hi_py_buffer {
+	HI_PY_BUFFER_NONE,
+	HI_PY_BUFFER_DICT_KEYS,
+	HI_PY_BUFFER_VALUES,
+	HI_PY_BUFFER_LIST_ITEMS,
+	HI_PY_BUFFER_SET_TABLE,
+	HI_PY_BUFFER_DEQUE_BLOCK,
+	HI_PY_BUFFER_ODICT_NODE,
+	HI_PY_BUFFER_ODICT_TABLE,
+	HI_PY_BUFFER_STR_DATA,
+	HI_PY_BUFFER_BYTES, /* of bytearray, array */
+	HI_PY_BUFFER_CODE_LINES,
+	HI_PY_BUFFER_TYPE_NAME,
+	HI_PY_BUFFER_MODULE_STATE,
+	HI_PY_BUFFER_INTERPRETER,
+	HI_PY_BUFFER_THREAD,
+	HI_PY_BUFFER_FREE_FLOAT,
+	HI_PY_BUFFER_FREE_KEYS,
+	HI_PY_BUFFER_ARENAS,
+	HI_PY_BUFFERS,
+};
+
+struct hi_py_arena {
+	uint64_t address, first_pool, unused; /* pools from `unused` on were never used */
+	uint32_t index;
+};
+
+struct hi_py_interpreter {
+	uint64_t addr;
+	int64_t id;
+	uint64_t tracked;
+	bool collecting;
+};
+
+struct hi_py {
+	struct hi_runtime base;
+	const struct hi_image *image;
+	struct hi_modules *modules;
+	const struct hi_py_layout *layout;
+	struct hi_module *module; /* that has _PyRuntime */
+	uint64_t runtime, type_type;
+	uint64_t interned; /* the dict of interned strings; 0: not found */
+	struct HI_VECTOR(struct hi_py_interpreter) interpreters;
+	struct HI_VECTOR(uint64_t) threads;
+	struct HI_VECTOR(struct hi_py_arena) arenas;
+	uint64_t arena_table, arena_table_end;
+	struct HI_VECTOR(struct hi_runtime_area) areas;
+	struct HI_VECTOR(struct hi_range) own;
+	struct HI_VECTOR(struct hi_runtime_type) types;
+	/* Types by address; the lock is for all below. */
+	pthread_mutex_t lock;
+	struct hi_table by_addr; /* -> index in all + 1; 0: it is no type */
+	struct HI_VECTOR(struct hi_py_type *) all;
+	struct hi_table by_name; /* hash of a type name -> its index */
+	struct hi_arena arena;
+	struct hi_py_reader reader; /* under the lock, or of a single thread */
+	bool no_memory;
+};
+
+struct hi_runtime_cursor {
+	struct hi_py *py;
+	struct hi_py_reader reader;
+	enum { HI_PY_TYPE_CACHE = 512 } cache_size;
+	struct {
+		uint64_t addr;
+		const struct hi_py_type *type; /* NULL: none */
+	} cache[HI_PY_TYPE_CACHE];
+};
+void hi_py_cursor_init(struct hi_runtime_cursor *c, struct hi_py *py);
+
+/* cpython_arenas.c */
+enum hi_status hi_py_find_arenas(struct hi_py *py, struct hi_error *err);
+enum hi_status hi_py_walk(struct hi_runtime *runtime, hi_runtime_blocks_fn *fn, void *arg,
+			  struct hi_error *err);
+
+/* cpython_types.c: NULL where no type object is. */
+const struct hi_py_type *hi_py_type_at(struct hi_runtime_cursor *c, uint64_t addr);
+/* A name of hi_runtime.types; 0 when out of memory. Under the lock. */
+uint32_t hi_py_name_type(struct hi_py *py, const struct hi_runtime_type *type);
+bool hi_py_name_buffers(struct hi_py *py);
+/* The type of an instance that a free list keeps. */
+uint32_t hi_py_freed_type(struct hi_py *py, const struct hi_py_type *type);
+
+/* An object in memory. */
+struct hi_py_object {
+	uint64_t addr;
+	const struct hi_py_type *type;
+	uint64_t refcnt;
+	int64_t size; /* ob_size; 0 for types without items */
+};
+/* False: there is none at addr. */
+bool hi_py_object_at(struct hi_runtime_cursor *c, uint64_t addr,
+		     struct hi_py_object *ret);
+/* The object in a block, behind what its type puts in front of it. */
+bool hi_py_object_in(struct hi_runtime_cursor *c, uint64_t block, uint64_t size,
+		     struct hi_py_object *ret);
+/* Bytes that it asked its allocator for, what is in front included; 0: any. */
+uint64_t hi_py_object_size(struct hi_runtime_cursor *c, const struct hi_py_object *o);
+
+/* cpython_blocks.c */
+enum hi_status hi_py_type_of(struct hi_runtime *runtime, const struct hi_objects *objects,
+			     unsigned threads, hi_runtime_type_fn *fn, void *arg,
+			     struct hi_error *err);
+
+/* cpython_edges.c */
+struct hi_py_visit {
+	struct hi_runtime_cursor *c;
+	hi_runtime_edge_fn *fn;
+	void *arg;
+	bool stopped;
+	/* Memory of an object that is no object itself; NULL: nobody asks. */
+	void (*memory)(void *arg, uint64_t addr, enum hi_py_buffer what);
+};
+bool hi_py_tell(struct hi_py_visit *v, uint64_t to, enum hi_grade grade,
+		enum hi_edge_label label, const char *name, uint64_t value);
+void hi_py_tell_memory(struct hi_py_visit *v, uint64_t to, enum hi_py_buffer what,
+		       const char *name);
+void hi_py_visit(struct hi_py_visit *v, const struct hi_py_object *o);
+/* cpython_tables.c: dict and its kin */
+void hi_py_visit_dict(struct hi_py_visit *v, const struct hi_py_object *o);
+void hi_py_visit_odict(struct hi_py_visit *v, const struct hi_py_object *o);
+void hi_py_visit_set(struct hi_py_visit *v, const struct hi_py_object *o);
+void hi_py_visit_managed(struct hi_py_visit *v, const struct hi_py_object *o);
+void hi_py_visit_keys(struct hi_py_visit *v, uint64_t keys);
+/* (key, value) of a dict, in order; false of fn ends it. At most max. */
+typedef bool hi_py_item_fn(void *arg, uint64_t key, uint64_t value);
+void hi_py_dict_items(struct hi_runtime_cursor *c, uint64_t dict, uint64_t max,
+		      hi_py_item_fn *fn, void *arg);
+void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint32_t type,
+		 hi_runtime_edge_fn *fn, void *arg);
+
+/* cpython_frames.c */
+struct hi_py_frame {
+	uint64_t addr, func, globals, builtins, locals, code, object, previous, instr;
+	int32_t stacktop;
+	uint8_t owner;
+};
+bool hi_py_frame_at(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_frame *ret);
+/* Its specials and locals. as_root: with its stack, borrowed ones and all. */
+void hi_py_visit_frame(struct hi_py_visit *v, const struct hi_py_frame *frame,
+		       bool as_root);
+int hi_py_frame_line(struct hi_runtime_cursor *c, const struct hi_py_frame *frame);
+
+/* cpython_roots.c */
+enum hi_status hi_py_roots(struct hi_runtime *runtime, hi_runtime_root_fn *fn, void *arg,
+			   struct hi_error *err);
+enum hi_status hi_py_frame_roots(struct hi_py *py, struct hi_runtime_cursor *c,
+				 hi_runtime_root_fn *fn, void *arg, struct hi_error *err);
+
+/* cpython_text.c */
+/* Text of a str, escaped and cut; false: it is none. */
+bool hi_py_str(struct hi_runtime_cursor *c, uint64_t addr, char *out, size_t out_size);
+/* As source: 'key', 7, or <type> for what is neither. */
+void hi_py_repr(struct hi_runtime_cursor *c, uint64_t addr, char *out, size_t out_size);
+size_t hi_py_label(struct hi_runtime_cursor *c, const struct hi_runtime_edge *edge,
+		   char *out, size_t out_size);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What each block holds. An object's second word is its type, behind what its type
+ * puts in front of it; its size must be what the allocator gave such a block for.
+ * A block that is part of an object (a dict's keys) is named by its owner, whatever
+ * its bytes look like.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "decode/runtimes/cpython.h"
+
+enum {
+	OBJECT_SIZE = 16,
+	STATE_KIND_SHIFT = 2,
+	STATE_COMPACT = 1 << 5,
+	STATE_ASCII = 1 << 6,
+	SLACK = 32,
+	MAPPED = 128 << 10, /* from here on blocks may be whole pages */
+	MAPPED_SLACK = 8192,
+	MAX_FREE_LIST = 4096,
+	CHUNK = 1 << 14,
+	MAX_WORKERS = 64,
+};
+
+bool hi_py_object_at(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_object *ret)
+{
+	uint64_t head[3];
+
+	if (addr % 8 || !hi_py_read(&c->reader, addr, head, 2 * 8) ||
+	    head[0] >= HI_PY_MAX_REFCNT)
+		return false;
+	ret->type = hi_py_type_at(c, head[1]);
+	if (!ret->type)
+		return false;
+	ret->addr = addr;
+	ret->refcnt = head[0];
+	ret->size = ret->type->itemsize
+			    ? (int64_t)hi_py_word(&c->reader, addr + HI_PY_SIZE)
+			    : 0;
+	return true;
+}
+
+static uint64_t str_size(struct hi_runtime_cursor *c, const struct hi_py_object *o)
+{
+	const struct hi_py_layout *l = c->py->layout;
+	uint64_t length = hi_py_word(&c->reader, o->addr + l->str_length);
+	uint32_t state = hi_py_u32(&c->reader, o->addr + l->str_state);
+	uint32_t kind = state >> STATE_KIND_SHIFT & 7;
+
+	if (!(state & STATE_COMPACT) || !o->type->exact)
+		return o->type->presize + o->type->basicsize;
+	if (length >= UINT64_C(1) << 40 || (kind != 1 && kind != 2 && kind != 4))
+		return UINT64_MAX;
+	return state & STATE_ASCII ? l->str_ascii_data + length + 1
+				   : l->str_compact_data + (length + 1) * kind;
+}
+
+uint64_t hi_py_object_size(struct hi_runtime_cursor *c, const struct hi_py_object *o)
+{
+	uint64_t n = o->size < 0 ? 0 - (uint64_t)o->size : (uint64_t)o->size;
+
+	switch (o->type->family) {
+	case HI_PY_GENERATOR: /* as many items as their code needs */
+	case HI_PY_FRAME:
+		return 0;
+	case HI_PY_STR:
+		return str_size(c, o);
+	default:
+		break;
+	}
+	if (n >= UINT64_C(1) << 40)
+		return UINT64_MAX;
+	return o->type->presize + o->type->basicsize + n * o->type->itemsize;
+}
+
+/* Blocks are rounded up, and shrink only when a quarter is saved. */
+static bool fits(uint64_t need, uint64_t size)
+{
+	return need <= size && (size - need < SLACK || need >= size - size / 4 ||
+				(size >= MAPPED && size - need < MAPPED_SLACK));
+}
+
+static bool object_fits(struct hi_runtime_cursor *c, const struct hi_py_object *o,
+			uint64_t size)
+{
+	uint64_t need = hi_py_object_size(c, o);
+
+	if (need == 0)
+		return o->type->presize + o->type->basicsize <= size;
+	/* PyType_GenericAlloc adds an item. */
+	return fits(need, size) ||
+	       (o->type->itemsize && fits(need + o->type->itemsize, size));
+}
+
+/* In the collector's list, or in none. */
+static bool is_gc_head(const uint64_t *head)
+{
+	return head[0] % 8 == 0 && (head[0] == 0 || head[0] >= 4096);
+}
+
+bool hi_py_object_in(struct hi_runtime_cursor *c, uint64_t block, uint64_t size,
+		     struct hi_py_object *ret)
+{
+	static const uint8_t in_front[] = {HI_PY_GC_HEAD, 32, 0};
+	uint64_t words[6] = {};
+	size_t have = size < sizeof(words) ? (size_t)size & ~(size_t)7 : sizeof(words);
+
+	if (size < OBJECT_SIZE || !hi_py_read(&c->reader, block, words, have))
+		return false;
+	for (size_t i = 0; i < sizeof(in_front); i++) {
+		unsigned at = in_front[i] / 8;
+
+		if (in_front[i] + (uint64_t)OBJECT_SIZE > size ||
+		    words[at] >= HI_PY_MAX_REFCNT || words[at + 1] < 4096 ||
+		    words[at + 1] % 8)
+			continue;
+		if (at && !is_gc_head(&words[at - 2]))
+			continue;
+		if (hi_py_object_at(c, block + in_front[i], ret) &&
+		    (unsigned)ret->type->presize == in_front[i] &&
+		    object_fits(c, ret, size))
+			return true;
+	}
+	return false;
+}
+
+/* ---- all blocks ---- */
+
+struct typing {
+	struct hi_py *py;
+	const struct hi_objects *objects;
+	hi_runtime_type_fn *fn;
+	void *arg;
+	struct hi_runtime_cursor *cursors[MAX_WORKERS];
+};
+
+static void claim(void *arg, uint64_t addr, enum hi_py_buffer what)
+{
+	struct typing *t = arg;
+	hi_node id = hi_objects_find(t->objects, addr, NULL);
+
+	if (id != HI_NODE_NONE)
+		t->fn(t->arg, id, what, true);
+}
+
+static bool has_memory(const struct hi_py_type *type)
+{
+	switch (type->family) {
+	case HI_PY_DICT:
+	case HI_PY_ODICT:
+	case HI_PY_LIST:
+	case HI_PY_SET:
+	case HI_PY_TYPE_OBJECT:
+	case HI_PY_CODE:
+	case HI_PY_DEQUE:
+	case HI_PY_STR:
+	case HI_PY_BYTEARRAY:
+	case HI_PY_ARRAY:
+		return true;
+	default:
+		break;
+	}
+	if (type->flags & HI_PY_MANAGED_DICT)
+		return true;
+	for (uint32_t i = 0; i < type->n_fields; i++)
+		if (type->fields[i].kind == HI_PY_MEMORY)
+			return true;
+	return false;
+}
+
+static void type_block(struct typing *t, struct hi_runtime_cursor *c, hi_node id)
+{
+	struct hi_py_visit v = {.c = c, .arg = t, .memory = claim};
+	struct hi_py_object o;
+
+	if (!hi_py_object_in(c, hi_objects_address(t->objects, id),
+			     hi_objects_usable(t->objects, id), &o))
+		return;
+	if (o.refcnt == 0) {
+		t->fn(t->arg, id, hi_py_freed_type(t->py, o.type), false);
+		return;
+	}
+	t->fn(t->arg, id, o.type->type, false);
+	if (has_memory(o.type))
+		hi_py_visit(&v, &o);
+}
+
+static void type_chunk(void *arg, size_t task, unsigned worker)
+{
+	struct typing *t = arg;
+	hi_node first = (hi_node)task * CHUNK, end = first + CHUNK;
+
+	if (end > t->objects->count || end < first)
+		end = t->objects->count;
+	for (hi_node id = first; id < end; id++)
+		if (!(t->objects->flags[id] & HI_OBJECT_INTERNAL))
+			type_block(t, t->cursors[worker], id);
+}
+
+/* Memory that a free list keeps and that is no object any more. */
+static void claim_free_lists(struct typing *t, uint64_t interp)
+{
+	struct hi_py_reader *r = &t->py->reader;
+
+	for (const struct hi_py_free_list *f = t->py->layout->free_lists; f->n; f++) {
+		enum hi_py_buffer what =
+			f->link ? HI_PY_BUFFER_FREE_FLOAT : HI_PY_BUFFER_FREE_KEYS;
+		uint32_t n = f->count ? hi_py_u32(r, interp + f->count) : f->n;
+
+		if (!f->is_memory)
+			continue;
+		for (uint32_t i = 0; i < n && i < f->n; i++) {
+			uint64_t at = hi_py_word(r, interp + f->lists + i * 8u);
+
+			for (int k = 0; at && k < MAX_FREE_LIST; k++) {
+				claim(t, at, what);
+				at = f->link ? hi_py_word(r, at + f->link) : 0;
+			}
+		}
+	}
+}
+
+static void claim_own(struct typing *t)
+{
+	for (size_t i = 0; i < t->py->interpreters.count; i++) {
+		uint64_t addr = t->py->interpreters.items[i].addr;
+
+		claim_free_lists(t, addr);
+		claim(t, addr, HI_PY_BUFFER_INTERPRETER);
+	}
+	for (size_t i = 0; i < t->py->threads.count; i++)
+		claim(t, t->py->threads.items[i], HI_PY_BUFFER_THREAD);
+	claim(t, t->py->arena_table, HI_PY_BUFFER_ARENAS);
+}
+
+enum hi_status hi_py_type_of(struct hi_runtime *runtime, const struct hi_objects *objects,
+			     unsigned threads, hi_runtime_type_fn *fn, void *arg,
+			     struct hi_error *err)
+{
+	struct hi_py *py = (struct hi_py *)runtime;
+	struct typing t = {.py = py, .objects = objects, .fn = fn, .arg = arg};
+	bool ok = true;
+
+	threads = threads < MAX_WORKERS ? threads : MAX_WORKERS;
+	for (unsigned i = 0; i < threads; i++) {
+		t.cursors[i] = hi_runtime_cursor(runtime);
+		ok &= t.cursors[i] != NULL;
+	}
+	claim_own(&t);
+	if (ok)
+		hi_parallel(threads, ((size_t)objects->count + CHUNK - 1) / CHUNK,
+			    type_chunk, &t);
+	for (unsigned i = 0; i < threads; i++)
+		hi_runtime_cursor_free(runtime, t.cursors[i]);
+	return ok && !py->no_memory ? HI_OK : hi_fail_memory(err, "types of the runtime");
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What an object refers to, as its tp_traverse would say it, and what that leaves
+ * out because it cannot be in a cycle (strings, code), with a name for each.
+ * Sources: the tp_traverse and tp_dealloc of each type, CPython 3.11.
+ */
+#include <string.h>
+
+#include "decode/runtimes/cpython.h"
+
+enum {
+	BATCH = 64,
+	LIST_ITEMS = 24, /* PyListObject.ob_item */
+	TUPLE_ITEMS = 24,
+	LRU_NEXT = 24, /* lru_cache_object, lru_list_elem */
+	LRU_CACHE = 72,
+	LRU_KEY = 40,
+	LRU_RESULT = 48,
+	DEQUE_LEFT = 24, /* dequeobject; a block is leftlink, 64 items, rightlink */
+	DEQUE_RIGHT = 32,
+	DEQUE_LEFT_INDEX = 40,
+	DEQUE_RIGHT_INDEX = 48,
+	DEQUE_N_FREE = 72,
+	DEQUE_FREE = 80,
+	DEQUE_MAX_FREE = 16,
+	DEQUE_BLOCK_ITEMS = 64,
+	DEQUE_BLOCK_DATA = 8,
+	DEQUE_BLOCK_NEXT = 520,
+	BYTEARRAY_BYTES = 32,
+	ARRAY_ITEMS = 24,
+	STATE_COMPACT = 1 << 5, /* PyASCIIObject.state: interned 2, kind 3 bits, … */
+	STATE_ASCII = 1 << 6,
+	FRAME_CLEARED = 4,
+	OWNED_BY_OBJECT = 2,
+};
+
+bool hi_py_tell(struct hi_py_visit *v, uint64_t to, enum hi_grade grade,
+		enum hi_edge_label label, const char *name, uint64_t value)
+{
+	if (v->stopped || !to || !v->fn)
+		return !v->stopped;
+	v->stopped = !v->fn(v->arg, &(struct hi_runtime_edge){.to = to,
+							      .grade = grade,
+							      .label = label,
+							      .name = name,
+							      .value = value});
+	return !v->stopped;
+}
+
+void hi_py_tell_memory(struct hi_py_visit *v, uint64_t to, enum hi_py_buffer what,
+		       const char *name)
+{
+	if (!to)
+		return;
+	if (v->memory)
+		v->memory(v->arg, to, what);
+	hi_py_tell(v, to, HI_GRADE_EXACT, HI_LABEL_FIELD, name, 0);
+}
+
+static void visit_array(struct hi_py_visit *v, uint64_t items, uint64_t n)
+{
+	uint64_t words[BATCH];
+
+	for (uint64_t from = 0; from < n; from += BATCH) {
+		uint64_t now = n - from < BATCH ? n - from : BATCH;
+
+		if (!hi_py_read(&v->c->reader, items + from * 8, words, now * 8))
+			return;
+		for (uint64_t i = 0; i < now; i++)
+			if (!hi_py_tell(v, words[i], HI_GRADE_EXACT, HI_LABEL_INDEX, NULL,
+					from + i))
+				return;
+	}
+}
+
+static void visit_list(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	uint64_t items = hi_py_word(&v->c->reader, o->addr + LIST_ITEMS);
+	int64_t n = (int64_t)hi_py_word(&v->c->reader, o->addr + HI_PY_SIZE);
+
+	hi_py_tell_memory(v, items, HI_PY_BUFFER_LIST_ITEMS, "<items>");
+	if (v->fn && n > 0)
+		visit_array(v, items, (uint64_t)n);
+}
+
+/* Of structures like os.stat_result: more items than they tell, up to basicsize. */
+static void visit_tuple(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	uint64_t n = o->size > 0 ? (uint64_t)o->size : 0;
+	uint64_t hidden = (o->type->basicsize - TUPLE_ITEMS) / 8;
+
+	if (o->type->dictoffset == 0 && hidden > n)
+		n = hidden;
+	if (v->fn)
+		visit_array(v, o->addr + TUPLE_ITEMS, n);
+}
+
+static void visit_deque_block(struct hi_py_visit *v, uint64_t block, uint64_t from,
+			      uint64_t to, uint64_t *index)
+{
+	for (uint64_t i = from; i < to && i < DEQUE_BLOCK_ITEMS; i++)
+		if (!hi_py_tell(
+			    v,
+			    hi_py_word(&v->c->reader, block + DEQUE_BLOCK_DATA + i * 8),
+			    HI_GRADE_EXACT, HI_LABEL_INDEX, NULL, (*index)++))
+			return;
+}
+
+static void visit_deque(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	struct hi_py_reader *r = &v->c->reader;
+	uint64_t block = hi_py_word(r, o->addr + DEQUE_LEFT), index = 0;
+	uint64_t right = hi_py_word(r, o->addr + DEQUE_RIGHT);
+	uint64_t from = hi_py_word(r, o->addr + DEQUE_LEFT_INDEX);
+	uint64_t to = hi_py_word(r, o->addr + DEQUE_RIGHT_INDEX) + 1;
+	uint64_t n_free = hi_py_word(r, o->addr + DEQUE_N_FREE);
+	int64_t size = (int64_t)hi_py_word(r, o->addr + HI_PY_SIZE);
+
+	/* As many blocks as the items need, and two. */
+	for (int64_t i = 0; block && i <= size / DEQUE_BLOCK_ITEMS + 1 && !v->stopped;
+	     i++) {
+		hi_py_tell_memory(v, block, HI_PY_BUFFER_DEQUE_BLOCK, "<block>");
+		if (v->fn)
+			visit_deque_block(v, block, from,
+					  block == right ? to : DEQUE_BLOCK_ITEMS,
+					  &index);
+		if (block == right || !hi_py_u64(r, block + DEQUE_BLOCK_NEXT, &block))
+			break;
+		from = 0;
+	}
+	for (uint64_t i = 0; i < n_free && i < DEQUE_MAX_FREE; i++)
+		hi_py_tell_memory(v, hi_py_word(r, o->addr + DEQUE_FREE + i * 8),
+				  HI_PY_BUFFER_DEQUE_BLOCK, "<free block>");
+}
+
+/* The cache owns the links, but they are told as this object's own. */
+static void visit_lru_cache(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	struct hi_py_reader *r = &v->c->reader;
+	uint64_t cache = hi_py_word(r, o->addr + LRU_CACHE);
+	uint64_t n = hi_py_word(r, cache + v->c->py->layout->dict_used);
+	uint64_t link = hi_py_word(r, o->addr + LRU_NEXT);
+
+	for (uint64_t i = 0; v->fn && link && link != o->addr && i < n && !v->stopped;
+	     i++) {
+		hi_py_tell(v, hi_py_word(r, link + LRU_KEY), HI_GRADE_EXACT,
+			   HI_LABEL_FIELD, "<key>", 0);
+		hi_py_tell(v, hi_py_word(r, link + LRU_RESULT), HI_GRADE_EXACT,
+			   HI_LABEL_FIELD, "<result>", 0);
+		link = hi_py_word(r, link + LRU_NEXT);
+	}
+}
+
+static void visit_generator(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	const struct hi_py_layout *l = v->c->py->layout;
+	struct hi_py_frame frame;
+	int8_t state;
+
+	if (v->fn && hi_py_read(&v->c->reader, o->addr + l->gen_state, &state, 1) &&
+	    state < FRAME_CLEARED && hi_py_frame_at(v->c, o->addr + l->gen_frame, &frame))
+		hi_py_visit_frame(v, &frame, false);
+}
+
+static void visit_frame_object(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	const struct hi_py_layout *l = v->c->py->layout;
+	uint64_t at = hi_py_word(&v->c->reader, o->addr + l->frameobj_frame);
+	struct hi_py_frame frame;
+
+	if (v->fn && at == o->addr + l->frameobj_data &&
+	    hi_py_frame_at(v->c, at, &frame) && frame.owner == OWNED_BY_OBJECT)
+		hi_py_visit_frame(v, &frame, false);
+}
+
+static void visit_type(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	const struct hi_py_layout *l = v->c->py->layout;
+	uint64_t flags = hi_py_word(&v->c->reader, o->addr + l->type_flags);
+
+	if (!(flags & HI_PY_HEAPTYPE))
+		return;
+	hi_py_tell_memory(v, hi_py_word(&v->c->reader, o->addr + l->heap_cached_keys),
+			  HI_PY_BUFFER_DICT_KEYS, "<cached keys>");
+	hi_py_tell_memory(v, hi_py_word(&v->c->reader, o->addr + l->heap_tpname),
+			  HI_PY_BUFFER_TYPE_NAME, "<name>");
+	hi_py_tell_memory(v, hi_py_word(&v->c->reader, o->addr + l->type_doc),
+			  HI_PY_BUFFER_TYPE_NAME, "<doc>");
+}
+
+static void visit_str(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	const struct hi_py_layout *l = v->c->py->layout;
+	struct hi_py_reader *r = &v->c->reader;
+	uint32_t state = hi_py_u32(r, o->addr + l->str_state);
+
+	hi_py_tell_memory(v, hi_py_word(r, o->addr + l->str_wstr), HI_PY_BUFFER_STR_DATA,
+			  "<wstr>");
+	if ((state & STATE_COMPACT) && (state & STATE_ASCII))
+		return;
+	hi_py_tell_memory(v, hi_py_word(r, o->addr + l->str_utf8), HI_PY_BUFFER_STR_DATA,
+			  "<utf8>");
+	if (!(state & STATE_COMPACT))
+		hi_py_tell_memory(v, hi_py_word(r, o->addr + l->str_any),
+				  HI_PY_BUFFER_STR_DATA, "<data>");
+}
+
+static void visit_family(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	switch (o->type->family) {
+	case HI_PY_DICT:
+		hi_py_visit_dict(v, o);
+		break;
+	case HI_PY_ODICT:
+		hi_py_visit_odict(v, o);
+		break;
+	case HI_PY_LIST:
+		visit_list(v, o);
+		break;
+	case HI_PY_TUPLE:
+		visit_tuple(v, o);
+		break;
+	case HI_PY_SET:
+		hi_py_visit_set(v, o);
+		break;
+	case HI_PY_DEQUE:
+		visit_deque(v, o);
+		break;
+	case HI_PY_LRU_CACHE:
+		visit_lru_cache(v, o);
+		break;
+	case HI_PY_GENERATOR:
+		visit_generator(v, o);
+		break;
+	case HI_PY_FRAME:
+		visit_frame_object(v, o);
+		break;
+	case HI_PY_TYPE_OBJECT:
+		visit_type(v, o);
+		break;
+	case HI_PY_STR:
+		visit_str(v, o);
+		break;
+	case HI_PY_BYTEARRAY:
+		hi_py_tell_memory(v, hi_py_word(&v->c->reader, o->addr + BYTEARRAY_BYTES),
+				  HI_PY_BUFFER_BYTES, "<bytes>");
+		break;
+	case HI_PY_ARRAY:
+		hi_py_tell_memory(v, hi_py_word(&v->c->reader, o->addr + ARRAY_ITEMS),
+				  HI_PY_BUFFER_BYTES, "<items>");
+		break;
+	case HI_PY_PLAIN:
+	case HI_PY_OPAQUE:
+	case HI_PY_OBJECT:
+	case HI_PY_CODE:
+	case HI_PY_INT:
+	case HI_PY_BYTES:
+	case HI_PY_FAMILIES:
+		break;
+	}
+}
+
+static enum hi_py_buffer buffer_of(const struct hi_py_type *t)
+{
+	return t->family == HI_PY_CODE ? HI_PY_BUFFER_CODE_LINES
+				       : HI_PY_BUFFER_MODULE_STATE;
+}
+
+static void visit_fields(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	static const enum hi_grade grades[] = {[HI_PY_STRONG] = HI_GRADE_EXACT,
+					       [HI_PY_WEAK] = HI_GRADE_WEAK,
+					       [HI_PY_GUESS] = HI_GRADE_CONSERVATIVE,
+					       [HI_PY_MEMORY] = HI_GRADE_EXACT};
+
+	for (uint32_t i = 0; i < o->type->n_fields && !v->stopped; i++) {
+		const struct hi_py_field *f = &o->type->fields[i];
+		uint64_t to;
+
+		if (f->kind == HI_PY_MEMORY || v->fn) {
+			to = hi_py_word(&v->c->reader, o->addr + f->offset);
+			if (f->kind == HI_PY_MEMORY)
+				hi_py_tell_memory(v, to, buffer_of(o->type), f->name);
+			else
+				hi_py_tell(v, to, grades[f->kind],
+					   f->name ? HI_LABEL_FIELD : HI_LABEL_INDEX,
+					   f->name, f->offset);
+		}
+	}
+}
+
+/* The dict of an object whose items are counted: behind the last one. */
+static void visit_late_dict(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	uint64_t n = o->size < 0 ? 0 - (uint64_t)o->size : (uint64_t)o->size;
+	uint64_t size = (o->type->basicsize + n * o->type->itemsize + 7) & ~UINT64_C(7);
+
+	if (n < UINT32_MAX)
+		hi_py_tell(v,
+			   hi_py_word(&v->c->reader,
+				      o->addr + size + (uint64_t)o->type->dictoffset),
+			   HI_GRADE_EXACT, HI_LABEL_FIELD, "__dict__", 0);
+}
+
+void hi_py_visit(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	visit_family(v, o);
+	visit_fields(v, o);
+	if (o->type->flags & HI_PY_MANAGED_DICT)
+		hi_py_visit_managed(v, o);
+	if (!v->fn)
+		return;
+	if (o->type->dictoffset < 0)
+		visit_late_dict(v, o);
+	if (o->type->is_heap)
+		hi_py_tell(v, o->type->addr, HI_GRADE_EXACT, HI_LABEL_FIELD, "__class__",
+			   0);
+}
+
+/* Nodes of OrderedDict, tables and the like are told by their owners. */
+void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint32_t type,
+		 hi_runtime_edge_fn *fn, void *arg)
+{
+	struct hi_py_visit v = {.c = c, .fn = fn, .arg = arg};
+	struct hi_py_object o;
+
+	if (type == HI_PY_BUFFER_DICT_KEYS)
+		hi_py_visit_keys(&v, addr);
+	else if (type >= HI_PY_BUFFERS && hi_py_object_in(c, addr, size, &o) && o.refcnt)
+		hi_py_visit(&v, &o);
+}

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Is there a CPython, which one, and does what is known of it hold? The version is
+ * what Py_Version says (exported from 3.11 on). The proof: instance sizes of the
+ * builtins, the ring of interpreters and threads, every list of the collector, the
+ * arenas with all of their pools.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "decode/runtimes/cpython.h"
+
+enum {
+	MAX_CHUNKS = 1 << 16, /* of a thread's stack of frames */
+	MAX_CHUNK = 1 << 30,
+	GC_FLAGS = 3, /* in _gc_prev */
+	MIN_OBJECT = 32,
+	INTERNED_STATE = 3,
+	INTERNED_PROBE = 8,
+};
+
+static void py_release(struct hi_runtime *runtime)
+{
+	struct hi_py *py = (struct hi_py *)runtime;
+
+	hi_vector_free(&py->interpreters);
+	hi_vector_free(&py->threads);
+	hi_vector_free(&py->arenas);
+	hi_vector_free(&py->areas);
+	hi_vector_free(&py->own);
+	hi_vector_free(&py->types);
+	hi_vector_free(&py->all);
+	hi_table_free(&py->by_addr);
+	hi_table_free(&py->by_name);
+	hi_arena_free(&py->arena);
+	pthread_mutex_destroy(&py->lock);
+	free(py);
+}
+
+static void py_destroy(struct hi_py *py)
+{
+	if (py)
+		py_release(&py->base);
+}
+HI_DEFINE_GUARD(struct hi_py *, py_destroy)
+
+static struct hi_runtime_cursor *py_cursor(struct hi_runtime *runtime)
+{
+	struct hi_runtime_cursor *c = hi_alloc(sizeof(*c));
+
+	if (c)
+		hi_py_cursor_init(c, (struct hi_py *)runtime);
+	return c;
+}
+
+static void py_cursor_free(struct hi_runtime_cursor *c)
+{
+	free(c);
+}
+HI_DEFINE_GUARD(struct hi_runtime_cursor *, py_cursor_free)
+
+/* ---- which version ---- */
+
+static enum hi_status find_layout(struct hi_py *py, struct hi_error *err)
+{
+	uint64_t addr, size;
+	uint64_t version = 0;
+
+	if (hi_modules_symbol(py->modules, py->module, "Py_Version", &addr, &size,
+			      NULL) != HI_OK)
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "a CPython older than 3.11 in %s: its layout is not known "
+			       "(3.11 is)",
+			       py->module->name);
+	if (hi_modules_read(py->modules, addr, &version, sizeof(version), err) != HI_OK)
+		return hi_fail(err, HI_BAD_DATA, addr,
+			       "CPython: Py_Version is unreadable");
+	snprintf(py->base.version, sizeof(py->base.version), "%u.%u.%u",
+		 (unsigned)(version >> 24 & 255), (unsigned)(version >> 16 & 255),
+		 (unsigned)(version >> 8 & 255));
+	for (size_t i = 0; hi_py_layouts[i]; i++)
+		if (version >> 24 == 3 &&
+		    (version >> 16 & 255) == hi_py_layouts[i]->minor)
+			py->layout = hi_py_layouts[i];
+	if (!py->layout)
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "CPython %s: its layout is not known (3.11 is)",
+			       py->base.version);
+	return HI_OK;
+}
+
+/* ---- its state ---- */
+
+static enum hi_status check_state(struct hi_py *py, struct hi_error *err)
+{
+	const struct hi_py_layout *l = py->layout;
+	uint32_t core = 0, done = 0;
+	uint64_t finalizing = 0;
+
+	if (!hi_py_read(&py->reader, py->runtime + l->runtime_core_initialized, &core,
+			4) ||
+	    !hi_py_read(&py->reader, py->runtime + l->runtime_initialized, &done, 4) ||
+	    !hi_py_u64(&py->reader, py->runtime + l->runtime_finalizing, &finalizing))
+		return hi_fail(err, HI_BAD_DATA, py->runtime,
+			       "CPython: _PyRuntime is unreadable");
+	if (core > 1 || done > 1)
+		return hi_fail(err, HI_BAD_DATA, py->runtime,
+			       "CPython %s: _PyRuntime is not as the table for 3.%u says",
+			       py->base.version, l->minor);
+	if (finalizing)
+		return hi_fail(err, HI_UNSUPPORTED, py->runtime,
+			       "CPython %s is finalising: its objects are not decoded",
+			       py->base.version);
+	if (!core || !done)
+		return hi_fail(
+			err, HI_UNSUPPORTED, py->runtime,
+			"CPython %s is still starting: its objects are not decoded",
+			py->base.version);
+	return HI_OK;
+}
+
+static enum hi_status find_threads(struct hi_py *py, uint64_t interp,
+				   struct hi_error *err)
+{
+	const struct hi_py_layout *l = py->layout;
+	uint64_t at = hi_py_word(&py->reader, interp + l->interp_threads);
+
+	for (int i = 0; at; i++) {
+		if (i >= HI_PY_MAX_THREADS ||
+		    hi_py_word(&py->reader, at + l->thread_interp) != interp)
+			return hi_fail(err, HI_BAD_DATA, at,
+				       "CPython: the list of threads does not hold");
+		if (!hi_vector_push(&py->threads, at))
+			return hi_fail_memory(err, "threads");
+		at = hi_py_word(&py->reader, at + l->thread_next);
+	}
+	return HI_OK;
+}
+
+static enum hi_status find_interpreters(struct hi_py *py, struct hi_error *err)
+{
+	const struct hi_py_layout *l = py->layout;
+	struct hi_py_reader *r = &py->reader;
+	uint64_t at = hi_py_word(r, py->runtime + l->runtime_interpreters_head);
+	enum hi_status status = HI_OK;
+
+	for (int i = 0; at && status == HI_OK; i++) {
+		struct hi_py_interpreter in = {
+			.addr = at,
+			.id = (int64_t)hi_py_word(r, at + l->interp_id),
+			.collecting = hi_py_u32(r, at + l->interp_gc + l->gc_collecting)};
+
+		if (i >= HI_PY_MAX_INTERPRETERS ||
+		    hi_py_word(r, at + l->interp_runtime) != py->runtime)
+			return hi_fail(err, HI_BAD_DATA, at,
+				       "CPython: the list of interpreters does not hold");
+		if (!hi_vector_push(&py->interpreters, in))
+			return hi_fail_memory(err, "interpreters");
+		status = find_threads(py, at, err);
+		at = hi_py_word(r, at + l->interp_next);
+	}
+	if (status == HI_OK && !py->interpreters.count)
+		return hi_fail(err, HI_UNSUPPORTED, py->runtime,
+			       "CPython %s has no interpreter", py->base.version);
+	return status;
+}
+
+/* ---- what is no root ---- */
+
+static bool own(struct hi_py *py, uint64_t start, uint64_t size)
+{
+	return hi_vector_push(&py->own, ((struct hi_range){start, start + size}));
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct hi_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* The state, which roots() tells word by word, and the stacks of frames. Those of
+ * interpreters and threads that lie in blocks are blocks without edges. */
+static enum hi_status find_own(struct hi_py *py, struct hi_error *err)
+{
+	const struct hi_py_layout *l = py->layout;
+	bool ok = own(py, py->runtime, l->runtime_size);
+
+	for (size_t i = 0; i < py->threads.count && ok; i++) {
+		uint64_t chunk = hi_py_word(&py->reader,
+					    py->threads.items[i] + l->thread_stack_chunk);
+
+		for (int k = 0; chunk && k < MAX_CHUNKS && ok; k++) {
+			uint64_t size = hi_py_word(&py->reader, chunk + l->chunk_size);
+
+			if (size > MAX_CHUNK)
+				return hi_fail(
+					err, HI_BAD_DATA, chunk,
+					"CPython: a stack of frames does not hold");
+			ok = own(py, chunk, size);
+			chunk = hi_py_word(&py->reader, chunk + l->chunk_previous);
+		}
+	}
+	if (!ok)
+		return hi_fail_memory(err, "areas of the runtime");
+	qsort(py->own.items, py->own.count, sizeof(*py->own.items), by_start);
+	py->base.own = py->own.items;
+	py->base.n_own = py->own.count;
+	return HI_OK;
+}
+
+/* ---- the proof ---- */
+
+/* tp_basicsize of builtins whose types are exported. */
+static enum hi_status check_builtins(struct hi_py *py, struct hi_error *err)
+{
+	static const struct {
+		const char *symbol, *name;
+	} known[] = {
+		{"PyType_Type", "type"},
+		{"PyDict_Type", "dict"},
+		{"PyList_Type", "list"},
+		{"PyTuple_Type", "tuple"},
+		{"PySet_Type", "set"},
+		{"PyUnicode_Type", "str"},
+		{"PyBytes_Type", "bytes"},
+		{"PyLong_Type", "int"},
+		{"PyModule_Type", "module"},
+		{"PyFunction_Type", "function"},
+		{"PyCode_Type", "code"},
+		{"PyGen_Type", "generator"},
+		{"PyFrame_Type", "frame"},
+		{"PyCell_Type", "cell"},
+		{"PyMethod_Type", "method"},
+		{"PyProperty_Type", "property"},
+		{"PyTraceBack_Type", "traceback"},
+	};
+	const struct hi_py_layout *l = py->layout;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		const struct hi_py_builtin *b = l->builtins;
+		uint64_t addr, size, basic;
+
+		while (b->name && strcmp(b->name, known[i].name) != 0)
+			b++;
+		if (!b->name ||
+		    hi_modules_symbol(py->modules, py->module, known[i].symbol, &addr,
+				      &size, NULL) != HI_OK)
+			continue;
+		basic = hi_py_word(&py->reader, addr + l->type_basicsize);
+		if (basic != b->basicsize)
+			return hi_fail(err, HI_BAD_DATA, addr,
+				       "CPython %s: a %s has %" PRIu64
+				       " bytes, not the %u of a release build",
+				       py->base.version, b->name, basic, b->basicsize);
+	}
+	return HI_OK;
+}
+
+/* One list of the collector: each link goes back, each member is an object. */
+static enum hi_status check_list(struct hi_runtime_cursor *c, uint64_t head,
+				 struct hi_py_interpreter *in, uint64_t max,
+				 struct hi_error *err)
+{
+	uint64_t links[2], at, before = head;
+	struct hi_py_object o;
+
+	if (!hi_py_u64(&c->reader, head, &at))
+		return hi_fail(err, HI_BAD_DATA, head, "CPython: no list of objects");
+	for (uint64_t n = 0; at != head; n++) {
+		if (n > max || !hi_py_read(&c->reader, at, links, sizeof(links)) ||
+		    (!in->collecting && (links[1] & ~(uint64_t)GC_FLAGS) != before))
+			return hi_fail(err, HI_BAD_DATA, at,
+				       "CPython: a list of the collector does not close");
+		if (!hi_py_object_at(c, at + HI_PY_GC_HEAD, &o) ||
+		    !(o.type->flags & HI_PY_HAVE_GC))
+			return hi_fail(
+				err, HI_BAD_DATA, at,
+				"CPython: the collector's list has no object here");
+		in->tracked++;
+		before = at;
+		at = links[0];
+	}
+	return HI_OK;
+}
+
+static enum hi_status check_collector(struct hi_py *py, struct hi_runtime_cursor *c,
+				      struct hi_error *err)
+{
+	const struct hi_py_layout *l = py->layout;
+	uint64_t max = py->image->stats.bytes_copied / MIN_OBJECT + (1 << 20);
+	enum hi_status status = HI_OK;
+
+	py->base.tracked = 0;
+	if (max < UINT32_MAX)
+		max = UINT32_MAX;
+	for (size_t i = 0; i < py->interpreters.count; i++) {
+		struct hi_py_interpreter *in = &py->interpreters.items[i];
+		uint64_t gc = in->addr + l->interp_gc;
+
+		in->tracked = 0;
+		for (uint32_t g = 0; g < l->gc_n_generations && status == HI_OK; g++)
+			status = check_list(c,
+					    gc + l->gc_generations +
+						    (uint64_t)g * l->gc_generation_size,
+					    in, max, err);
+		if (status == HI_OK)
+			status = check_list(c, gc + l->gc_permanent, in, max, err);
+		if (status != HI_OK)
+			return status;
+		py->base.tracked += in->tracked;
+		if (in->collecting)
+			snprintf(py->base.note, sizeof(py->base.note),
+				 "the collector was running: objects may be in none of "
+				 "its lists");
+	}
+	return HI_OK;
+}
+
+static enum hi_status py_self_check(struct hi_runtime *runtime, struct hi_error *err)
+{
+	struct hi_py *py = (struct hi_py *)runtime;
+	HI_GUARD(py_cursor_free) struct hi_runtime_cursor *c = py_cursor(runtime);
+	enum hi_status status;
+
+	if (!c)
+		return hi_fail_memory(err, "runtime");
+	status = check_builtins(py, err);
+	if (status == HI_OK)
+		status = check_collector(py, c, err);
+	if (status == HI_OK && py->no_memory)
+		status = hi_fail_memory(err, "runtime");
+	return status;
+}
+
+/* ---- the dict of interned strings ---- */
+
+struct interned {
+	struct hi_runtime_cursor *c;
+	unsigned seen, wrong;
+};
+
+static bool look_at_item(void *arg, uint64_t key, uint64_t value)
+{
+	struct interned *in = arg;
+	uint32_t state = hi_py_u32(&in->c->reader, key + in->c->py->layout->str_state);
+	struct hi_py_object o;
+
+	in->seen++;
+	in->wrong += key != value || !(state & INTERNED_STATE) ||
+		     !hi_py_object_at(in->c, key, &o) || o.type->family != HI_PY_STR;
+	return in->seen < INTERNED_PROBE && !in->wrong;
+}
+
+static bool is_interned_dict(struct hi_runtime_cursor *c, uint64_t addr)
+{
+	struct interned in = {.c = c};
+	struct hi_py_object o;
+
+	if (!hi_py_object_at(c, addr, &o) || o.type->family != HI_PY_DICT ||
+	    !o.type->exact ||
+	    hi_py_word(&c->reader, addr + c->py->layout->dict_used) < 256)
+		return false;
+	hi_py_dict_items(c, addr, INTERNED_PROBE * 4, look_at_item, &in);
+	return in.seen == INTERNED_PROBE && !in.wrong;
+}
+
+/* `interned` is static: by its symbol, else the word of the data whose dict is. */
+static void find_interned(struct hi_py *py, struct hi_runtime_cursor *c)
+{
+	static const char *const names[] = {"interned", "interned.lto_priv.0"};
+	struct hi_section_range ranges[64];
+	uint64_t addr, size;
+	size_t n;
+
+	for (size_t i = 0; i < 2 && !py->interned; i++)
+		if (hi_modules_symbol(py->modules, py->module, names[i], &addr, &size,
+				      NULL) == HI_OK &&
+		    is_interned_dict(c, hi_py_word(&c->reader, addr)))
+			py->interned = hi_py_word(&c->reader, addr);
+	n = py->interned ? 0 : hi_module_data(py->module, ranges, 64);
+	for (size_t i = 0; i < n; i++)
+		for (uint64_t at = (ranges[i].start + 7) & ~(uint64_t)7;
+		     at + 8 <= ranges[i].end && !py->interned; at += 8) {
+			addr = hi_py_word(&c->reader, at);
+			if (addr >= 4096 && addr % 16 == 0 &&
+			    (addr < py->module->start || addr >= py->module->end) &&
+			    is_interned_dict(c, addr))
+				py->interned = addr;
+		}
+}
+
+/* ---- the probe ---- */
+
+static enum hi_status open_runtime(struct hi_py *py, struct hi_error *err)
+{
+	HI_GUARD(py_cursor_free)
+	struct hi_runtime_cursor *c = py_cursor(&py->base);
+	struct hi_error quiet;
+	enum hi_status status;
+
+	if (!c || !hi_py_name_buffers(py))
+		return hi_fail_memory(err, "runtime");
+	status = check_state(py, err);
+	if (status == HI_OK)
+		status = find_interpreters(py, err);
+	if (status == HI_OK)
+		status = find_own(py, err);
+	if (status != HI_OK)
+		return status;
+	status = hi_py_find_arenas(py, &quiet);
+	if (status == HI_NOT_FOUND) {
+		/* PYTHONMALLOC=malloc: all of it is in the allocator's blocks. */
+		snprintf(py->base.found_by, sizeof(py->base.found_by),
+			 "table for 3.%u, no arenas", py->layout->minor);
+		status = HI_OK;
+	} else if (status != HI_OK) {
+		return hi_fail(err, status, quiet.address, "%s", quiet.text);
+	}
+	find_interned(py, c);
+	return status;
+}
+
+/* Making a type asks for others. */
+static void init_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(lock, &attributes);
+	pthread_mutexattr_destroy(&attributes);
+}
+
+static enum hi_status py_probe(const struct hi_image *image, struct hi_modules *modules,
+			       struct hi_types *types, struct hi_runtime **ret,
+			       struct hi_error *err)
+{
+	HI_GUARD(py_destroy) struct hi_py *py = NULL;
+	uint64_t addr, type, size;
+	enum hi_status status;
+
+	(void)types;
+	if (hi_modules_symbol(modules, NULL, "_PyRuntime", &addr, &size, NULL) != HI_OK ||
+	    hi_modules_symbol(modules, NULL, "PyType_Type", &type, &size, NULL) != HI_OK)
+		return hi_fail(err, HI_NOT_FOUND, 0, "no CPython in this process");
+	py = hi_calloc(1, sizeof(*py));
+	if (!py)
+		return hi_fail_memory(err, "runtime");
+	init_lock(&py->lock);
+	py->base.ops = &hi_runtime_cpython;
+	py->image = image;
+	py->modules = modules;
+	py->runtime = addr;
+	py->type_type = type;
+	py->reader.memory = image->memory;
+	py->module = hi_modules_at(modules, addr);
+	if (!py->module)
+		return hi_fail(err, HI_NOT_FOUND, addr, "_PyRuntime is in no module");
+	status = find_layout(py, err);
+	if (status == HI_OK)
+		status = open_runtime(py, err);
+	if (status == HI_OK)
+		*ret = &hi_take(py)->base;
+	return status;
+}
+
+static const char *const safepoints[] = {"usdt:python:gc__done", "usdt:python:gc__start",
+					 NULL};
+
+const struct hi_runtime_ops hi_runtime_cpython = {
+	.name = "CPython",
+	.safepoints = safepoints,
+	.probe = py_probe,
+	.self_check = py_self_check,
+	.walk = hi_py_walk,
+	.type_of = hi_py_type_of,
+	.cursor = py_cursor,
+	.cursor_free = py_cursor_free,
+	.edges = hi_py_edges,
+	.label = hi_py_label,
+	.roots = hi_py_roots,
+	.release = py_release,
+};

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What keeps objects alive: modules by name, the interpreter's own references,
+ * each thread's state and frames. Objects in the interpreter's data (static types,
+ * small integers) cost nothing; what they refer to is found like any variable.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "decode/runtimes/cpython.h"
+
+enum {
+	MAX_MODULES = 1 << 20,
+	WORDS = 512,
+	MODULE_DICT = 16, /* PyModuleObject.md_dict */
+	MAX_FREE_LIST = 1 << 16,
+};
+
+struct telling {
+	struct hi_py *py;
+	struct hi_runtime_cursor *c;
+	hi_runtime_root_fn *fn;
+	void *arg;
+	struct HI_VECTOR(struct hi_runtime_edge) edges;
+	bool stopped, no_memory;
+};
+
+static void add(struct telling *t, uint64_t to, enum hi_grade grade, const char *name)
+{
+	if (to &&
+	    !hi_vector_push(&t->edges, ((struct hi_runtime_edge){.to = to,
+								 .grade = grade,
+								 .label = HI_LABEL_FIELD,
+								 .name = name})))
+		t->no_memory = true;
+}
+
+static void tell(struct telling *t, const char *name, const char *detail)
+{
+	if (t->edges.count && !t->stopped)
+		t->stopped = !t->fn(t->arg,
+				    &(struct hi_runtime_root){.kind = HI_ROOT_RUNTIME,
+							      .name = name,
+							      .detail = detail,
+							      .type = "",
+							      .edges = t->edges.items,
+							      .n_edges = t->edges.count});
+	t->edges.count = 0;
+}
+
+/* ---- modules ---- */
+
+/* The module's dict too: what is in it is one step away. */
+static bool tell_module(void *arg, uint64_t key, uint64_t value)
+{
+	struct telling *t = arg;
+	char name[160], text[200];
+	struct hi_py_object o;
+
+	if (!hi_py_str(t->c, key, name, sizeof(name)))
+		snprintf(name, sizeof(name), "?");
+	snprintf(text, sizeof(text), "module %s", name);
+	if (hi_py_object_at(t->c, value, &o) && o.type->n_fields &&
+	    strcmp(t->py->types.items[o.type->type].name, "module") == 0)
+		add(t, hi_py_word(&t->c->reader, value + MODULE_DICT), HI_GRADE_EXACT,
+		    "__dict__");
+	add(t, value, HI_GRADE_EXACT, "<module>");
+	tell(t, text, "");
+	return !t->stopped && !t->no_memory;
+}
+
+/* ---- words of the state that no field is about ---- */
+
+static bool is_skipped(const struct hi_py_layout *l, uint32_t offset)
+{
+	for (uint32_t i = 0; i < l->n_interp_skip; i++)
+		if (offset >= l->interp_skip[i][0] && offset < l->interp_skip[i][1])
+			return true;
+	for (const struct hi_py_field *f = l->interp_fields; f->kind != HI_PY_FIELD_END;
+	     f++)
+		if (f->offset == offset)
+			return true;
+	return false;
+}
+
+static void add_words(struct telling *t, uint64_t start, uint32_t size, bool is_interp)
+{
+	uint64_t words[WORDS];
+
+	for (uint32_t at = 0; at < size; at += sizeof(words)) {
+		uint32_t n = size - at < sizeof(words) ? (size - at) / 8 : WORDS;
+
+		if (!hi_py_read(&t->c->reader, start + at, words, n * 8u))
+			continue;
+		for (uint32_t i = 0; i < n; i++)
+			if (words[i] >= 4096 && words[i] % 8 == 0 &&
+			    !(is_interp && is_skipped(t->py->layout, at + i * 8)))
+				add(t, words[i], HI_GRADE_CONSERVATIVE, "<other>");
+	}
+}
+
+/* ---- interpreters ---- */
+
+static void add_list(struct telling *t, uint64_t interp, const struct hi_py_free_list *f)
+{
+	struct hi_py_reader *r = &t->c->reader;
+	uint32_t n = f->count ? hi_py_u32(r, interp + f->count) : f->n;
+
+	for (uint32_t i = 0; i < n && i < f->n; i++) {
+		uint64_t at = hi_py_word(r, interp + f->lists + i * 8u);
+
+		for (int k = 0; at && k < MAX_FREE_LIST; k++) {
+			add(t, at, HI_GRADE_EXACT, f->what);
+			at = f->link ? hi_py_word(r, at + f->link) : 0;
+		}
+	}
+}
+
+static void add_type_cache(struct telling *t, uint64_t interp)
+{
+	const struct hi_py_layout *l = t->py->layout;
+
+	for (uint32_t i = 0; i < l->type_cache_entries; i++)
+		add(t,
+		    hi_py_word(&t->c->reader, interp + l->type_cache +
+						      i * l->type_cache_entry_size +
+						      l->type_cache_name),
+		    HI_GRADE_EXACT, "<name>");
+}
+
+static void tell_interpreter(struct telling *t, const struct hi_py_interpreter *in)
+{
+	const struct hi_py_layout *l = t->py->layout;
+	char detail[48], name[80];
+
+	snprintf(detail, sizeof(detail), "interpreter %" PRId64, in->id);
+	hi_py_dict_items(t->c, hi_py_word(&t->c->reader, in->addr + l->interp_modules),
+			 MAX_MODULES, tell_module, t);
+	for (const struct hi_py_field *f = l->interp_fields;
+	     f->kind != HI_PY_FIELD_END && !t->stopped; f++) {
+		add(t, hi_py_word(&t->c->reader, in->addr + f->offset), HI_GRADE_EXACT,
+		    f->name);
+		snprintf(name, sizeof(name), "interpreter %s", f->name);
+		tell(t, name, detail);
+	}
+	for (const struct hi_py_free_list *f = l->free_lists; f->n && !t->stopped; f++) {
+		add_list(t, in->addr, f);
+		snprintf(name, sizeof(name), "free list of %s", f->what);
+		tell(t, name, detail);
+	}
+	add_type_cache(t, in->addr);
+	tell(t, "interpreter type_cache", detail);
+	add(t, in->addr, HI_GRADE_EXACT, "<state>");
+	add_words(t, in->addr, l->interp_size, true);
+	tell(t, "interpreter (other state)", detail);
+}
+
+static void tell_thread_state(struct telling *t, uint64_t thread)
+{
+	const struct hi_py_layout *l = t->py->layout;
+	char name[64];
+
+	for (const struct hi_py_field *f = l->thread_fields; f->kind != HI_PY_FIELD_END;
+	     f++)
+		add(t, hi_py_word(&t->c->reader, thread + f->offset), HI_GRADE_EXACT,
+		    f->name);
+	add(t, thread, HI_GRADE_EXACT, "<state>");
+	add_words(t, thread, l->thread_size, false);
+	snprintf(name, sizeof(name), "thread %d state",
+		 (int)hi_py_word(&t->c->reader, thread + l->thread_native_id));
+	tell(t, name, "");
+}
+
+static enum hi_status tell_all(struct telling *t, struct hi_error *err)
+{
+	const struct hi_py_layout *l = t->py->layout;
+
+	for (size_t i = 0; i < t->py->interpreters.count && !t->stopped; i++)
+		tell_interpreter(t, &t->py->interpreters.items[i]);
+	for (size_t i = 0; i < t->py->threads.count && !t->stopped; i++)
+		tell_thread_state(t, t->py->threads.items[i]);
+	add_words(t, t->py->runtime, l->runtime_main_interpreter, false);
+	tell(t, "_PyRuntime", "");
+	if (t->no_memory)
+		return hi_fail_memory(err, "roots of the runtime");
+	return t->stopped ? HI_OK : hi_py_frame_roots(t->py, t->c, t->fn, t->arg, err);
+}
+
+enum hi_status hi_py_roots(struct hi_runtime *runtime, hi_runtime_root_fn *fn, void *arg,
+			   struct hi_error *err)
+{
+	struct telling t = {.py = (struct hi_py *)runtime, .fn = fn, .arg = arg};
+	enum hi_status status;
+
+	t.c = hi_runtime_cursor(runtime);
+	if (!t.c)
+		return hi_fail_memory(err, "roots of the runtime");
+	status = tell_all(&t, err);
+	hi_vector_free(&t.edges);
+	hi_runtime_cursor_free(runtime, t.c);
+	return status;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tables of dicts, sets and instances. Source: Objects/dictobject.c, setobject.c,
+ * odictobject.c, pycore_dict.h, 3.11. A table that is torn (its counts do not fit,
+ * a part is unreadable) is read as far as it holds.
+ */
+#include <string.h>
+
+#include "decode/runtimes/cpython.h"
+
+enum {
+	KEYS_GENERAL = 0, /* dk_kind */
+	KEYS_UNICODE = 1,
+	KEYS_SPLIT = 2,
+	MAX_LOG2 = 40,
+	BATCH = 64,
+	SET_MASK = 32, /* PySetObject; an entry is key, hash */
+	SET_TABLE = 40,
+	SET_SMALL = 64,
+	SET_ENTRY = 16,
+	ODICT_FIRST = 48, /* PyODictObject; a node is key, hash, next, prev */
+	ODICT_FAST_NODES = 64,
+	ODICT_NEXT = 16,
+};
+
+struct keys {
+	uint64_t addr, entries, n;
+	uint8_t kind;
+};
+
+static bool read_keys(struct hi_runtime_cursor *c, uint64_t addr, struct keys *ret)
+{
+	const struct hi_py_layout *l = c->py->layout;
+	uint8_t head[64];
+	int64_t n;
+	unsigned log2_size, log2_index;
+
+	if (!addr || addr % 8 || !hi_py_read(&c->reader, addr, head, l->keys_indices))
+		return false;
+	memcpy(&n, head + l->keys_nentries, 8);
+	log2_size = head[l->keys_log2_size];
+	log2_index = head[l->keys_log2_index];
+	*ret = (struct keys){.addr = addr, .kind = head[l->keys_kind]};
+	if (log2_size > MAX_LOG2 || log2_index > MAX_LOG2 + 3 || ret->kind > KEYS_SPLIT ||
+	    n < 0 || (uint64_t)n > UINT64_C(1) << log2_size)
+		return false;
+	ret->n = (uint64_t)n;
+	ret->entries = addr + l->keys_indices + (UINT64_C(1) << log2_index);
+	return true;
+}
+
+/* A few entries at once as (key, value). */
+static uint64_t read_entries(struct hi_runtime_cursor *c, const struct keys *k,
+			     uint64_t from, uint64_t pairs[BATCH][2])
+{
+	unsigned words = k->kind == KEYS_GENERAL ? 3 : 2;
+	uint64_t raw[BATCH * 3], n = k->n - from < BATCH ? k->n - from : BATCH;
+
+	while (n &&
+	       !hi_py_read(&c->reader, k->entries + from * words * 8, raw, n * words * 8))
+		n /= 2; /* what is readable of a torn table */
+	for (uint64_t i = 0; i < n; i++) {
+		pairs[i][0] = raw[i * words + words - 2];
+		pairs[i][1] = raw[i * words + words - 1];
+	}
+	return n;
+}
+
+static void visit_combined(struct hi_py_visit *v, const struct keys *k,
+			   enum hi_grade grade)
+{
+	uint64_t pairs[BATCH][2], n;
+
+	for (uint64_t from = 0; from < k->n; from += n) {
+		n = read_entries(v->c, k, from, pairs);
+		if (n == 0)
+			return;
+		for (uint64_t i = 0; i < n; i++) {
+			if (!pairs[i][1])
+				continue;
+			hi_py_tell(v, pairs[i][0], grade, HI_LABEL_FIELD, "<key>", 0);
+			if (!hi_py_tell(v, pairs[i][1], grade, HI_LABEL_KEY, NULL,
+					pairs[i][0]))
+				return;
+		}
+	}
+}
+
+/* Values in an array, their names in shared keys. */
+static void visit_values(struct hi_py_visit *v, const struct keys *k, uint64_t values,
+			 enum hi_edge_label label)
+{
+	uint64_t pairs[BATCH][2], items[BATCH], n;
+
+	for (uint64_t from = 0; from < k->n; from += n) {
+		n = read_entries(v->c, k, from, pairs);
+		if (n == 0 || !hi_py_read(&v->c->reader, values + from * 8, items, n * 8))
+			return;
+		for (uint64_t i = 0; i < n; i++)
+			if (items[i] && !hi_py_tell(v, items[i], HI_GRADE_EXACT, label,
+						    NULL, pairs[i][0]))
+				return;
+	}
+}
+
+void hi_py_visit_keys(struct hi_py_visit *v, uint64_t addr)
+{
+	uint64_t pairs[BATCH][2], n;
+	struct keys k;
+
+	if (!read_keys(v->c, addr, &k) || k.kind != KEYS_SPLIT)
+		return;
+	for (uint64_t from = 0; from < k.n; from += n) {
+		n = read_entries(v->c, &k, from, pairs);
+		if (n == 0)
+			return;
+		for (uint64_t i = 0; i < n; i++)
+			if (pairs[i][0])
+				hi_py_tell(v, pairs[i][0], HI_GRADE_EXACT, HI_LABEL_INDEX,
+					   NULL, from + i);
+	}
+}
+
+void hi_py_visit_dict(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	const struct hi_py_layout *l = v->c->py->layout;
+	uint64_t keys = hi_py_word(&v->c->reader, o->addr + l->dict_keys);
+	uint64_t values = hi_py_word(&v->c->reader, o->addr + l->dict_values);
+	/* Interned strings are not counted by the dict of them. */
+	enum hi_grade grade =
+		o->addr == v->c->py->interned ? HI_GRADE_WEAK : HI_GRADE_EXACT;
+	struct keys k;
+
+	hi_py_tell_memory(v, keys, HI_PY_BUFFER_DICT_KEYS, "<keys>");
+	hi_py_tell_memory(v, values, HI_PY_BUFFER_VALUES, "<values>");
+	if (!v->fn || !read_keys(v->c, keys, &k))
+		return;
+	if (values)
+		visit_values(v, &k, values, HI_LABEL_KEY);
+	else if (k.kind != KEYS_SPLIT)
+		visit_combined(v, &k, grade);
+}
+
+void hi_py_dict_items(struct hi_runtime_cursor *c, uint64_t dict, uint64_t max,
+		      hi_py_item_fn *fn, void *arg)
+{
+	const struct hi_py_layout *l = c->py->layout;
+	uint64_t values = hi_py_word(&c->reader, dict + l->dict_values);
+	uint64_t pairs[BATCH][2], n;
+	struct keys k;
+
+	if (!dict || !read_keys(c, hi_py_word(&c->reader, dict + l->dict_keys), &k))
+		return;
+	for (uint64_t from = 0; from < k.n && from < max; from += n) {
+		n = read_entries(c, &k, from, pairs);
+		if (n == 0)
+			return;
+		for (uint64_t i = 0; i < n; i++) {
+			if (values)
+				pairs[i][1] =
+					hi_py_word(&c->reader, values + (from + i) * 8);
+			if (pairs[i][1] && !fn(arg, pairs[i][0], pairs[i][1]))
+				return;
+		}
+	}
+}
+
+void hi_py_visit_odict(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	struct hi_py_reader *r = &v->c->reader;
+	uint64_t used = hi_py_word(r, o->addr + v->c->py->layout->dict_used);
+	uint64_t node = hi_py_word(r, o->addr + ODICT_FIRST);
+
+	hi_py_visit_dict(v, o);
+	hi_py_tell_memory(v, hi_py_word(r, o->addr + ODICT_FAST_NODES),
+			  HI_PY_BUFFER_ODICT_TABLE, "<fast nodes>");
+	/* As many nodes as there are items: the list may be torn. */
+	for (uint64_t i = 0; node && i < used && !v->stopped; i++) {
+		hi_py_tell_memory(v, node, HI_PY_BUFFER_ODICT_NODE, "<node>");
+		if (v->fn)
+			hi_py_tell(v, hi_py_word(r, node), HI_GRADE_EXACT, HI_LABEL_FIELD,
+				   "<key>", 0);
+		if (!hi_py_u64(r, node + ODICT_NEXT, &node))
+			return;
+	}
+}
+
+void hi_py_visit_set(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	struct hi_py_reader *r = &v->c->reader;
+	uint64_t mask = hi_py_word(r, o->addr + SET_MASK), n = 0;
+	uint64_t table = hi_py_word(r, o->addr + SET_TABLE), raw[2 * BATCH];
+
+	if (table != o->addr + SET_SMALL)
+		hi_py_tell_memory(v, table, HI_PY_BUFFER_SET_TABLE, "<table>");
+	if (!v->fn || mask >= UINT64_C(1) << MAX_LOG2 || (mask & (mask + 1)))
+		return;
+	for (uint64_t from = 0; from <= mask; from += n) {
+		n = mask + 1 - from < BATCH ? mask + 1 - from : BATCH;
+		if (!hi_py_read(r, table + from * SET_ENTRY, raw, n * SET_ENTRY))
+			return;
+		for (uint64_t i = 0; i < n; i++)
+			if (raw[2 * i] && !hi_py_tell(v, raw[2 * i], HI_GRADE_EXACT,
+						      HI_LABEL_FIELD, "<element>", 0))
+				return;
+	}
+}
+
+void hi_py_visit_managed(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	const struct hi_py_layout *l = v->c->py->layout;
+	uint64_t values = hi_py_word(&v->c->reader, o->addr - l->managed_values);
+	uint64_t dict = hi_py_word(&v->c->reader, o->addr - l->managed_dict);
+	struct keys k;
+
+	hi_py_tell_memory(v, values, HI_PY_BUFFER_VALUES, "<values>");
+	if (!v->fn)
+		return;
+	hi_py_tell(v, dict, HI_GRADE_EXACT, HI_LABEL_FIELD, "__dict__", 0);
+	if (values &&
+	    read_keys(v->c,
+		      hi_py_word(&v->c->reader, o->type->addr + l->heap_cached_keys), &k))
+		visit_values(v, &k, values, HI_LABEL_ATTRIBUTE);
+}

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Type objects, read once, by address. A type object's own type is a type, and so
+ * on up to PyType_Type. What instances hold is a list of fields: those of the
+ * builtin that the chain of bases ends in, the slots of every class on the way,
+ * and, where a C structure is not described, each of its words as a guess.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "decode/runtimes/cpython.h"
+
+enum {
+	MAX_METATYPES = 8,
+	MAX_BASICSIZE = 1 << 16,
+	MAX_NAME = 200,
+	MEMBER_SIZE = 40, /* struct PyMemberDef: name, int type, offset, flags, doc */
+	MEMBER_TYPE = 8,
+	MEMBER_OFFSET = 16,
+	T_OBJECT = 6, /* structmember.h */
+	T_OBJECT_EX = 16,
+	OBJECT_SIZE = 16,
+};
+
+void hi_py_cursor_init(struct hi_runtime_cursor *c, struct hi_py *py)
+{
+	memset(c, 0, sizeof(*c));
+	c->py = py;
+	c->reader.memory = py->image->memory;
+}
+
+bool hi_py_read_slow(struct hi_py_reader *r, uint64_t addr, void *buf, size_t size)
+{
+	size_t avail = 0;
+	const uint8_t *host = hi_memory_view(r->memory, addr, &avail);
+
+	if (!host || avail < size)
+		return hi_memory_read(r->memory, addr, buf, size, NULL) == HI_OK;
+	r->windows[r->next] = (struct hi_py_window){addr, addr + avail, host};
+	r->next = (r->next + 1) % 4;
+	memcpy(buf, host, size);
+	return true;
+}
+
+/* ---- names ---- */
+
+static uint64_t hash_name(const char *name)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	for (; *name; name++)
+		h = (h ^ (uint8_t)*name) * 0x100000001b3ull;
+	return h >> 1;
+}
+
+uint32_t hi_py_name_type(struct hi_py *py, const struct hi_runtime_type *type)
+{
+	uint64_t key = hash_name(type->name), index;
+	struct hi_runtime_type copy = *type;
+
+	/* Equal hashes of other names: the next key. */
+	for (; hi_table_get(&py->by_name, key, &index); key++)
+		if (strcmp(py->types.items[index].name, type->name) == 0)
+			return (uint32_t)index;
+	index = py->types.count;
+	copy.name = hi_arena_strdup(&py->arena, type->name);
+	copy.module = hi_arena_strdup(&py->arena, type->module ? type->module : "");
+	if (!copy.name || !copy.module || !hi_vector_push(&py->types, copy) ||
+	    !hi_table_put(&py->by_name, key, index)) {
+		py->no_memory = true;
+		return 0;
+	}
+	py->base.types = py->types.items;
+	py->base.n_types = (uint32_t)py->types.count;
+	return (uint32_t)index;
+}
+
+bool hi_py_name_buffers(struct hi_py *py)
+{
+	static const struct {
+		const char *name;
+		bool words;
+		enum hi_type_class klass;
+	} buffers[HI_PY_BUFFERS] = {
+		[HI_PY_BUFFER_NONE] = {""},
+		[HI_PY_BUFFER_DICT_KEYS] = {"dict keys", false, HI_TYPE_RECORD},
+		[HI_PY_BUFFER_VALUES] = {"instance values", false, HI_TYPE_POINTER_ARRAY},
+		[HI_PY_BUFFER_LIST_ITEMS] = {"list items", false, HI_TYPE_POINTER_ARRAY},
+		[HI_PY_BUFFER_SET_TABLE] = {"set table", false, HI_TYPE_RECORD},
+		[HI_PY_BUFFER_DEQUE_BLOCK] = {"deque block", false, HI_TYPE_RECORD},
+		[HI_PY_BUFFER_ODICT_NODE] = {"OrderedDict node", false, HI_TYPE_RECORD},
+		[HI_PY_BUFFER_ODICT_TABLE] = {"OrderedDict table", false,
+					      HI_TYPE_POINTER_ARRAY},
+		[HI_PY_BUFFER_STR_DATA] = {"str data", false, HI_TYPE_STRING},
+		[HI_PY_BUFFER_BYTES] = {"buffer data", false, HI_TYPE_SCALAR},
+		[HI_PY_BUFFER_CODE_LINES] = {"code lines", false, HI_TYPE_SCALAR},
+		[HI_PY_BUFFER_TYPE_NAME] = {"type text", false, HI_TYPE_STRING},
+		[HI_PY_BUFFER_MODULE_STATE] = {"module state", true, HI_TYPE_RECORD},
+		[HI_PY_BUFFER_INTERPRETER] = {"PyInterpreterState", false,
+					      HI_TYPE_RECORD},
+		[HI_PY_BUFFER_THREAD] = {"PyThreadState", false, HI_TYPE_RECORD},
+		[HI_PY_BUFFER_FREE_FLOAT] = {"float (free list)", false, HI_TYPE_RECORD},
+		[HI_PY_BUFFER_FREE_KEYS] = {"dict keys (free list)", false,
+					    HI_TYPE_RECORD},
+		[HI_PY_BUFFER_ARENAS] = {"pymalloc arenas", false, HI_TYPE_RECORD},
+	};
+
+	for (size_t i = 0; i < HI_PY_BUFFERS; i++)
+		if (hi_py_name_type(py, &(struct hi_runtime_type){
+						.name = buffers[i].name,
+						.klass = buffers[i].klass,
+						.words = buffers[i].words}) != i)
+			return false;
+	return true;
+}
+
+/* "module.Qualified.name" of a class made by Python or a spec. */
+static bool heap_name(struct hi_runtime_cursor *c, uint64_t addr, char *module,
+		      char *name, size_t size)
+{
+	const struct hi_py_layout *l = c->py->layout;
+	char qualname[MAX_NAME];
+
+	if (!hi_py_str(c, hi_py_word(&c->reader, addr + l->heap_qualname), qualname,
+		       sizeof(qualname)))
+		return false;
+	if (*module && strcmp(module, "builtins") != 0)
+		snprintf(name, size, "%s.%s", module, qualname);
+	else
+		snprintf(name, size, "%s", qualname);
+	return true;
+}
+
+struct module_of {
+	struct hi_runtime_cursor *c;
+	char *out;
+	size_t size;
+};
+
+static bool find_module(void *arg, uint64_t key, uint64_t value)
+{
+	struct module_of *m = arg;
+	char text[32];
+
+	if (!hi_py_str(m->c, key, text, sizeof(text)) || strcmp(text, "__module__") != 0)
+		return true;
+	if (!hi_py_str(m->c, value, m->out, m->size))
+		m->out[0] = 0;
+	return false;
+}
+
+static void name_of(struct hi_runtime_cursor *c, struct hi_py_type *t, char *module,
+		    size_t module_size, char *name, size_t size)
+{
+	const struct hi_py_layout *l = c->py->layout;
+	struct module_of m = {c, module, module_size};
+	uint64_t tp_name = hi_py_word(&c->reader, t->addr + l->type_name);
+	char text[MAX_NAME] = "";
+	char *dot;
+
+	module[0] = 0;
+	if (t->is_heap)
+		hi_py_dict_items(c, hi_py_word(&c->reader, t->addr + l->type_dict), 256,
+				 find_module, &m);
+	if (t->is_heap && heap_name(c, t->addr, module, name, size))
+		return;
+	if (hi_modules_read(c->py->modules, tp_name, text, 1, NULL) == HI_OK)
+		for (size_t i = 0; i + 1 < sizeof(text); i++)
+			if (hi_modules_read(c->py->modules, tp_name + i, &text[i], 1,
+					    NULL) != HI_OK ||
+			    !text[i]) {
+				text[i] = 0;
+				break;
+			}
+	text[sizeof(text) - 1] = 0;
+	snprintf(name, size, "%s", *text ? text : "(type without a name)");
+	dot = strrchr(text, '.');
+	snprintf(module, module_size, "%.*s", dot ? (int)(dot - text) : 8,
+		 dot ? text : "builtins");
+}
+
+/* ---- is it a type? ---- */
+
+static bool read_type(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_type *t)
+{
+	const struct hi_py_layout *l = c->py->layout;
+	struct hi_py_reader *r = &c->reader;
+	uint64_t weak;
+
+	*t = (struct hi_py_type){.addr = addr};
+	if (addr % 8 || !hi_py_u64(r, addr + l->type_flags, &t->flags) ||
+	    !hi_py_u64(r, addr + l->type_basicsize, &t->basicsize) ||
+	    !hi_py_u64(r, addr + l->type_itemsize, &t->itemsize) ||
+	    !hi_py_u64(r, addr + l->type_base, &t->base) ||
+	    !hi_py_u64(r, addr + l->type_weaklist, &weak) ||
+	    !hi_py_u64(r, addr + l->type_dictoffset, (uint64_t *)&t->dictoffset))
+		return false;
+	t->is_heap = t->flags & HI_PY_HEAPTYPE;
+	t->has_weaklist = weak != 0;
+	if (t->flags & HI_PY_HAVE_GC)
+		t->presize =
+			(uint16_t)(HI_PY_GC_HEAD +
+				   (t->flags & HI_PY_MANAGED_DICT ? l->managed_size : 0));
+	return (t->flags & HI_PY_READY) && t->basicsize >= OBJECT_SIZE &&
+	       t->basicsize < MAX_BASICSIZE && t->itemsize < MAX_BASICSIZE;
+}
+
+static bool is_type(struct hi_runtime_cursor *c, uint64_t addr)
+{
+	uint64_t at = addr, flags;
+
+	for (int i = 0; i < MAX_METATYPES; i++) {
+		if (at % 8 || !hi_py_u64(&c->reader, at + HI_PY_TYPE, &at))
+			return false;
+		if (at == c->py->type_type)
+			return true;
+		if (at % 8 ||
+		    !hi_py_u64(&c->reader, at + c->py->layout->type_flags, &flags) ||
+		    !(flags & HI_PY_TYPE_SUBCLASS))
+			return false;
+	}
+	return false;
+}
+
+/* ---- fields ---- */
+
+struct field_list {
+	struct hi_py_field items[HI_PY_MAX_FIELDS];
+	uint32_t n;
+};
+
+static bool has_field(const struct field_list *f, uint32_t offset)
+{
+	for (uint32_t i = 0; i < f->n; i++)
+		if (f->items[i].offset == offset)
+			return true;
+	return false;
+}
+
+static void add_field(struct field_list *f, uint32_t offset, enum hi_py_field_kind kind,
+		      const char *name)
+{
+	if (f->n < HI_PY_MAX_FIELDS && !has_field(f, offset))
+		f->items[f->n++] = (struct hi_py_field){
+			.offset = (uint16_t)offset, .kind = kind, .name = name};
+}
+
+static const char *keep_text(struct hi_py *py, const char *text)
+{
+	const char *kept = hi_arena_strdup(&py->arena, text);
+
+	if (!kept)
+		py->no_memory = true;
+	return kept ? kept : "";
+}
+
+static const char *member_name(struct hi_runtime_cursor *c, uint64_t addr)
+{
+	char text[64];
+
+	for (size_t i = 0; i < sizeof(text); i++) {
+		if (i + 1 == sizeof(text) ||
+		    hi_modules_read(c->py->modules, addr + i, &text[i], 1, NULL) != HI_OK)
+			text[i] = 0;
+		if (!text[i])
+			break;
+	}
+	return keep_text(c->py, text);
+}
+
+/* Members that are objects, of one class; false: they are nowhere. */
+static void add_members(struct hi_runtime_cursor *c, uint64_t members, uint64_t max,
+			uint64_t basicsize, struct field_list *f)
+{
+	for (uint64_t i = 0; i < max; i++) {
+		uint8_t m[MEMBER_SIZE];
+		uint64_t name, offset;
+		uint32_t type;
+
+		if (hi_modules_read(c->py->modules, members + i * MEMBER_SIZE, m,
+				    sizeof(m), NULL) != HI_OK)
+			return;
+		memcpy(&name, m, 8);
+		memcpy(&type, m + MEMBER_TYPE, 4);
+		memcpy(&offset, m + MEMBER_OFFSET, 8);
+		if (!name)
+			return;
+		if ((type == T_OBJECT || type == T_OBJECT_EX) && offset >= OBJECT_SIZE &&
+		    offset % 8 == 0 && offset + 8 <= basicsize)
+			add_field(f, (uint32_t)offset, HI_PY_STRONG,
+				  member_name(c, name));
+	}
+}
+
+static const struct hi_py_builtin *builtin_of(struct hi_py *py, const char *name,
+					      uint64_t basicsize)
+{
+	for (const struct hi_py_builtin *b = py->layout->builtins; b->name; b++)
+		if (b->basicsize == basicsize && strcmp(b->name, name) == 0)
+			return b;
+	return NULL;
+}
+
+static bool read_name(struct hi_runtime_cursor *c, uint64_t type, char *out, size_t size)
+{
+	uint64_t at = hi_py_word(&c->reader, type + c->py->layout->type_name);
+
+	for (size_t i = 0; i < size; i++) {
+		if (hi_modules_read(c->py->modules, at + i, &out[i], 1, NULL) != HI_OK)
+			return false;
+		if (!out[i])
+			return true;
+	}
+	return false;
+}
+
+/* Slots made by a class statement lie behind their class, and its words up to
+ * them, the dict and the weak references are all that it adds to its base. */
+static bool is_python_class(struct hi_runtime_cursor *c, const struct hi_py_type *t,
+			    uint64_t base_size)
+{
+	const struct hi_py_layout *l = c->py->layout;
+	uint64_t members = hi_py_word(&c->reader, t->addr + l->type_members);
+	uint64_t weaklist = hi_py_word(&c->reader, t->addr + l->type_weaklist);
+	uint64_t size = (t->basicsize - base_size + 7) / 8, n = 0;
+
+	if (!t->is_heap || t->basicsize < base_size)
+		return false;
+	n += weaklist >= base_size;
+	n += t->dictoffset < 0 || (uint64_t)t->dictoffset >= base_size;
+	for (uint64_t i = 0; members && i < size; i++) {
+		uint64_t member[3]; /* name, type, offset */
+
+		if (!hi_py_read(&c->reader, members + i * MEMBER_SIZE, member,
+				sizeof(member)) ||
+		    !member[0])
+			break;
+		n += (uint32_t)member[1] == T_OBJECT_EX && member[2] >= base_size;
+	}
+	return n >= size;
+}
+
+static void add_guesses(const struct hi_py_type *t, uint64_t from, uint64_t weaklist,
+			struct field_list *f)
+{
+	for (uint64_t o = (from + 7) & ~(uint64_t)7; o + 8 <= t->basicsize; o += 8)
+		if (o != weaklist)
+			add_field(f, (uint32_t)o, HI_PY_GUESS, NULL);
+}
+
+/* Up the bases: slots, then the builtin at the end. */
+static void collect_fields(struct hi_runtime_cursor *c, struct hi_py_type *t,
+			   struct field_list *f)
+{
+	const struct hi_py_layout *l = c->py->layout;
+	struct hi_py_type at = *t;
+	const struct hi_py_builtin *b = NULL;
+	uint64_t unknown_from = UINT64_MAX;
+	char name[MAX_NAME];
+
+	for (int depth = 0; depth < HI_PY_MAX_BASES; depth++) {
+		struct hi_py_type base;
+
+		if (read_name(c, at.addr, name, sizeof(name)))
+			b = builtin_of(c->py, name, at.basicsize);
+		if (b && at.is_heap && !strchr(name, '.'))
+			b = NULL; /* a class of the program with a builtin's name */
+		if (b)
+			break;
+		add_members(c, hi_py_word(&c->reader, at.addr + l->type_members), 256,
+			    at.basicsize, f);
+		if (at.dictoffset > 0)
+			add_field(f, (uint32_t)at.dictoffset, HI_PY_STRONG, "__dict__");
+		if (!at.base || !is_type(c, at.base) || !read_type(c, at.base, &base))
+			break;
+		if (at.basicsize > base.basicsize &&
+		    !is_python_class(c, &at, base.basicsize) &&
+		    base.basicsize < unknown_from)
+			unknown_from = base.basicsize;
+		at = base;
+	}
+	for (const struct hi_py_field *x = b ? b->fields : NULL;
+	     x && x->kind != HI_PY_FIELD_END; x++)
+		add_field(f, x->offset, x->kind, x->name);
+	t->family = b ? b->family : HI_PY_OPAQUE;
+	t->exact = b && at.addr == t->addr;
+	if (t->family == HI_PY_OBJECT && unknown_from != UINT64_MAX)
+		t->family = HI_PY_OPAQUE;
+	if (!b)
+		unknown_from = OBJECT_SIZE;
+	if (unknown_from != UINT64_MAX || (b && b->family == HI_PY_OPAQUE))
+		add_guesses(t,
+			    b && b->family == HI_PY_OPAQUE ? OBJECT_SIZE : unknown_from,
+			    hi_py_word(&c->reader, t->addr + l->type_weaklist), f);
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct hi_py_field *x = a, *y = b;
+
+	return (int)x->offset - (int)y->offset;
+}
+
+static bool keep_fields(struct hi_py *py, struct hi_py_type *t, struct field_list *f)
+{
+	struct hi_py_field *copy = hi_arena_alloc(&py->arena, (f->n + 1) * sizeof(*copy));
+
+	if (!copy)
+		return false;
+	if (f->n)
+		qsort(f->items, f->n, sizeof(f->items[0]), by_offset);
+	memcpy(copy, f->items, f->n * sizeof(*copy));
+	t->fields = copy;
+	t->n_fields = f->n;
+	return true;
+}
+
+/* ---- the table ---- */
+
+static enum hi_type_class class_of(const struct hi_py_type *t)
+{
+	switch (t->family) {
+	case HI_PY_STR:
+	case HI_PY_BYTES:
+		return HI_TYPE_STRING;
+	case HI_PY_INT:
+		return HI_TYPE_SCALAR;
+	default:
+		return HI_TYPE_RECORD;
+	}
+}
+
+/* Under the lock. */
+static struct hi_py_type *make_type(struct hi_runtime_cursor *c, uint64_t addr)
+{
+	struct hi_py *py = c->py;
+	char name[2 * MAX_NAME + 2], module[MAX_NAME];
+	struct field_list *fields;
+	struct hi_py_type *t;
+
+	if (py->all.count >= HI_PY_MAX_TYPES)
+		return NULL;
+	t = hi_arena_alloc(&py->arena, sizeof(*t));
+	fields = hi_calloc(1, sizeof(*fields));
+	if (!t || !fields || !read_type(c, addr, t)) {
+		py->no_memory |= !t || !fields;
+		free(fields);
+		return NULL;
+	}
+	collect_fields(c, t, fields);
+	name_of(c, t, module, sizeof(module), name, sizeof(name));
+	t->type = hi_py_name_type(
+		py, &(struct hi_runtime_type){.name = name,
+					      .module = module,
+					      .size = t->itemsize ? 0 : t->basicsize,
+					      .klass = class_of(t)});
+	if (!keep_fields(py, t, fields) || !hi_vector_push(&py->all, t))
+		py->no_memory = true;
+	free(fields);
+	return py->no_memory ? NULL : t;
+}
+
+static const struct hi_py_type *find_type(struct hi_runtime_cursor *c, uint64_t addr)
+{
+	struct hi_py *py = c->py;
+	const struct hi_py_type *t = NULL;
+	uint64_t index;
+	bool known, is;
+
+	pthread_mutex_lock(&py->lock);
+	known = hi_table_get(&py->by_addr, addr, &index);
+	if (known && index)
+		t = py->all.items[index - 1];
+	pthread_mutex_unlock(&py->lock);
+	if (known)
+		return t;
+	is = is_type(c, addr);
+	pthread_mutex_lock(&py->lock);
+	known = hi_table_get(&py->by_addr, addr, &index);
+	if (known && index)
+		t = py->all.items[index - 1];
+	/* Its name is a str, whose type is asked for meanwhile: a hostile one may be
+	 * this type, which is none until it is made. */
+	if (!known && is) {
+		is = hi_table_put(&py->by_addr, addr, 0);
+		t = is ? make_type(c, addr) : NULL;
+		if (!is || (t && !hi_table_put(&py->by_addr, addr, py->all.count)))
+			py->no_memory = true;
+	}
+	pthread_mutex_unlock(&py->lock);
+	return t;
+}
+
+const struct hi_py_type *hi_py_type_at(struct hi_runtime_cursor *c, uint64_t addr)
+{
+	size_t slot =
+		(size_t)((addr >> 4) * 0x9e3779b97f4a7c15ull >> 55) % HI_PY_TYPE_CACHE;
+
+	if (addr < 4096 || addr % 8)
+		return NULL;
+	if (c->cache[slot].addr == addr)
+		return c->cache[slot].type;
+	c->cache[slot].type = find_type(c, addr);
+	c->cache[slot].addr = addr;
+	return c->cache[slot].type;
+}
+
+uint32_t hi_py_freed_type(struct hi_py *py, const struct hi_py_type *type)
+{
+	uint64_t index = 0;
+	struct hi_py_type *t;
+	char name[2 * MAX_NAME + 20];
+
+	pthread_mutex_lock(&py->lock);
+	(void)hi_table_get(&py->by_addr, type->addr, &index);
+	t = index ? py->all.items[index - 1] : NULL;
+	if (t && !t->freed_type) {
+		snprintf(name, sizeof(name), "%s (free list)",
+			 py->types.items[t->type].name);
+		t->freed_type = hi_py_name_type(
+			py, &(struct hi_runtime_type){
+				    .name = name,
+				    .module = py->types.items[t->type].module,
+				    .klass = HI_TYPE_RECORD});
+	}
+	pthread_mutex_unlock(&py->lock);
+	return t ? t->freed_type : 0;
+}
