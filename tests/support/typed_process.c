@@ -35,7 +35,38 @@ static bool add_blocks(const struct hi_block *blocks, size_t n, unsigned region,
 	return true;
 }
 
-static struct hi_objects *walk(struct hi_allocator *a)
+static bool add_runtime_blocks(const struct hi_runtime_block *blocks, size_t n,
+			       size_t area, void *arg)
+{
+	struct filling *f = arg;
+
+	for (size_t i = 0; i < n; i++)
+		HI_ASSERT_OK(hi_objects_builder_add(f->builder, f->regions[area],
+						    blocks[i].addr, blocks[i].size,
+						    2 << HI_OBJECT_OVERHEAD_SHIFT,
+						    &process_err),
+			     &process_err);
+	return true;
+}
+
+static void walk_runtime(struct hi_objects_builder *builder, struct hi_runtime *runtime)
+{
+	struct filling f = {.builder = builder,
+			    .regions = hi_calloc(runtime->n_areas + 1, sizeof(unsigned))};
+
+	HI_ASSERT(f.regions);
+	for (size_t i = 0; i < runtime->n_areas; i++)
+		HI_ASSERT_OK(hi_objects_builder_region(builder, runtime->areas[i].start,
+						       runtime->areas[i].end,
+						       runtime->areas[i].align_shift,
+						       &f.regions[i], &process_err),
+			     &process_err);
+	HI_ASSERT_OK(hi_runtime_walk(runtime, add_runtime_blocks, &f, &process_err),
+		     &process_err);
+	free(f.regions);
+}
+
+static struct hi_objects *walk(struct hi_allocator *a, struct hi_runtime *runtime)
 {
 	struct filling f = {.regions = hi_calloc(a->n_regions + 1, sizeof(unsigned))};
 	struct hi_objects *objects = NULL;
@@ -49,6 +80,8 @@ static struct hi_objects *walk(struct hi_allocator *a)
 						       &f.regions[i], &process_err),
 			     &process_err);
 	HI_ASSERT_OK(hi_allocator_walk(a, add_blocks, &f, &process_err), &process_err);
+	if (runtime)
+		walk_runtime(f.builder, runtime);
 	HI_ASSERT_OK(hi_objects_seal(f.builder, &objects, &process_err), &process_err);
 	free(f.regions);
 	return objects;
@@ -61,6 +94,7 @@ static void process_free(void *arg)
 	hi_typing_destroy(p->typing);
 	hi_graph_destroy(p->graph);
 	hi_rulebook_destroy(p->rulebook);
+	hi_runtime_release(p->runtime);
 	hi_allocator_release(p->allocator);
 	hi_types_close(p->types);
 	hi_modules_close(p->modules);
@@ -73,13 +107,14 @@ void typed_process_again(struct typed_process *p, const struct hi_typing_options
 	struct hi_typing_options with = options ? *options : (struct hi_typing_options){};
 
 	with.rules = hi_rulebook_source(p->rulebook);
+	with.runtime = p->runtime;
 	hi_typing_destroy(p->typing);
 	hi_graph_destroy(p->graph);
 	p->typing = NULL;
 	p->graph = NULL;
 	HI_ASSERT_OK(hi_typing_run(p->image, p->modules, p->types, p->allocator,
-				   walk(p->allocator), &with, &p->typing, &p->graph,
-				   &process_err),
+				   walk(p->allocator, p->runtime), &with, &p->typing,
+				   &p->graph, &process_err),
 		     &process_err);
 	HI_ASSERT(hi_graph_is_valid(p->graph));
 }
@@ -127,6 +162,9 @@ struct typed_process *typed_process_open_with(pid_t pid,
 	HI_ASSERT_OK(
 		hi_allocator_probe(p->image, p->modules, &p->allocator, &process_err),
 		&process_err);
+	if (hi_runtime_probe(p->image, p->modules, p->types, &p->runtime, &process_err) !=
+	    HI_OK)
+		HI_ASSERT_MSG(process_err.status == HI_NOT_FOUND, "%s", process_err.text);
 	open_rulebook(p, hints_file);
 	typed_process_again(p, options);
 	return p;

@@ -12,6 +12,7 @@ struct typed_process {
 	struct hi_types *types;
 	struct hi_rulebook *rulebook; /* containers, and the hints that were given */
 	struct hi_allocator *allocator;
+	struct hi_runtime *runtime; /* NULL: none */
 	struct hi_typing *typing;
 	struct hi_graph *graph;
 };

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Objects, references and sizes of a live Python against what it says itself. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/vector.h"
+#include "harness.h"
+#include "support/fixture.h"
+#include "support/typed_process.h"
+
+enum {
+	GC_HEAD = 16,
+	HANDFUL = 40, /* blocks that come and go while the number is told */
+	SMALL = 512,
+	MAX_SHOWN = 20,
+};
+
+struct refs {
+	uint64_t from;
+	char type[64];
+	size_t first, n; /* of truth.to */
+};
+struct size {
+	uint64_t addr, bytes;
+};
+struct sentinel {
+	uint64_t addr;
+	char name[32];
+	unsigned refs;
+};
+struct truth {
+	struct HI_VECTOR(uint64_t) tracked;
+	struct HI_VECTOR(struct refs) refs;
+	struct HI_VECTOR(uint64_t) to;
+	struct HI_VECTOR(struct size) sizes;
+	struct sentinel sentinels[2][8];
+	size_t n_sentinels[2];
+	uint64_t blocks, dicts[2];
+	int turn; /* 1: after the inspection */
+};
+
+static void truth_free(void *arg)
+{
+	struct truth *t = arg;
+
+	hi_vector_free(&t->to);
+	hi_vector_free(&t->tracked);
+	hi_vector_free(&t->refs);
+	hi_vector_free(&t->sizes);
+	free(t);
+}
+
+static void keep_refs(struct truth *t, const char *line)
+{
+	struct refs r = {};
+	unsigned long long from;
+
+	HI_ASSERT(sscanf(line, "R %llx %63s", &from, r.type) == 2);
+	r.from = from;
+	r.first = t->to.count;
+	HI_ASSERT(hi_vector_push(&t->refs, r));
+}
+
+static void keep_ref(struct truth *t, const char *line)
+{
+	HI_ASSERT(t->refs.count);
+	HI_ASSERT(hi_vector_push(&t->to, strtoull(line + 2, NULL, 16)));
+	t->refs.items[t->refs.count - 1].n++;
+}
+
+static void keep_line(const char *line, void *arg)
+{
+	struct truth *t = arg;
+	unsigned long long a, b;
+	struct sentinel *s;
+
+	switch (line[0]) {
+	case 'T':
+		HI_ASSERT(hi_vector_push(&t->tracked, strtoull(line + 2, NULL, 16)));
+		break;
+	case 'R':
+		keep_refs(t, line);
+		break;
+	case '+':
+		keep_ref(t, line);
+		break;
+	case 'Z':
+		HI_ASSERT(sscanf(line, "Z %llx %llu", &a, &b) == 2);
+		HI_ASSERT(hi_vector_push(&t->sizes, ((struct size){a, b})));
+		break;
+	case 'B':
+		t->blocks = strtoull(line + 2, NULL, 10);
+		break;
+	case 'N':
+		t->dicts[t->turn] = strtoull(line + 2, NULL, 10);
+		break;
+	case 'S':
+		HI_ASSERT(t->n_sentinels[t->turn] < 8);
+		s = &t->sentinels[t->turn][t->n_sentinels[t->turn]++];
+		HI_ASSERT(sscanf(line, "S %llx %31s %u", &a, s->name, &s->refs) == 3);
+		s->addr = a;
+		break;
+	default:
+		break;
+	}
+}
+
+static struct truth *read_truth(struct hi_fixture *fx)
+{
+	struct truth *t = hi_calloc(1, sizeof(*t));
+
+	HI_ASSERT(t);
+	hi_test_defer(truth_free, t);
+	hi_fixture_read_until(fx, "ready", keep_line, t);
+	return t;
+}
+
+static hi_node node_at(const struct typed_process *p, uint64_t addr)
+{
+	return hi_objects_find(p->graph->objects, addr, NULL);
+}
+
+static const char *type_of(const struct typed_process *p, hi_node node)
+{
+	return p->graph->types[p->graph->objects->type[node]].name;
+}
+
+static bool is_runtime(const struct typed_process *p, hi_node node)
+{
+	return (p->graph->objects->flags[node] & HI_OBJECT_EVIDENCE_MASK) ==
+	       HI_EVIDENCE_RUNTIME;
+}
+
+/* Every object of gc.get_objects() is one that the collector has, and it has no
+ * others. */
+static void check_tracked(const struct typed_process *p, const struct truth *t)
+{
+	HI_ASSERT_EQ(t->tracked.count, p->runtime->tracked);
+	for (size_t i = 0; i < t->tracked.count; i++) {
+		uint64_t addr = t->tracked.items[i], next = 0;
+		hi_node node = node_at(p, addr);
+
+		if (node == HI_NODE_NONE || !is_runtime(p, node)) {
+			uint64_t w[4] = {}, name = 0, size = 0;
+			char text[64] = "";
+
+			(void)hi_memory_read(p->image->memory, addr - GC_HEAD, w,
+					     sizeof(w), NULL);
+			(void)hi_memory_read_u64(p->image->memory, w[3] + 24, &name,
+						 NULL);
+			(void)hi_memory_read_u64(p->image->memory, w[3] + 32, &size,
+						 NULL);
+			(void)hi_memory_read_string(p->image->memory, name, text,
+						    sizeof(text), NULL, NULL);
+			hi_test_fail(
+				__FILE__, __LINE__,
+				"nothing is known of the %s (%llu bytes) at 0x%llx: %s",
+				text, (unsigned long long)size, (unsigned long long)addr,
+				node == HI_NODE_NONE ? "no block" : type_of(p, node));
+		}
+		HI_ASSERT_OK(
+			hi_memory_read_u64(p->image->memory, addr - GC_HEAD, &next, NULL),
+			&(struct hi_error){});
+		HI_ASSERT(next);
+	}
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static bool is_tracked(const struct typed_process *p, const struct truth *t, hi_node node)
+{
+	uint64_t start = hi_objects_address(p->graph->objects, node);
+
+	for (unsigned front = GC_HEAD; front <= 2 * GC_HEAD; front += GC_HEAD) {
+		uint64_t addr = start + front;
+
+		if (bsearch(&addr, t->tracked.items, t->tracked.count, sizeof(addr),
+			    by_value))
+			return true;
+	}
+	return false;
+}
+
+static bool has_edge(const struct hi_edges *edges, hi_node to)
+{
+	for (uint32_t i = 0; i < edges->count; i++)
+		if (edges->to[i] == to && edges->grade[i] != HI_GRADE_WEAK)
+			return true;
+	return false;
+}
+
+/* Over the state of a module, which is no object of its own. */
+static bool has_way(const struct typed_process *p, const struct hi_edges *edges,
+		    hi_node to)
+{
+	for (uint32_t i = 0; i < edges->count; i++) {
+		struct hi_edges more = hi_graph_edges(p->graph, edges->to[i]);
+
+		if (strcmp(type_of(p, edges->to[i]), "module state") == 0 &&
+		    has_edge(&more, to))
+			return true;
+	}
+	return has_edge(edges, to);
+}
+
+/* What a type does not visit though it owns it: tp_subclasses. */
+static bool is_left_out(const struct typed_process *p, hi_node from, hi_node to)
+{
+	uint64_t meta = 0, flags = 0;
+
+	(void)hi_memory_read_u64(
+		p->image->memory,
+		hi_objects_address(p->graph->objects, from) + GC_HEAD + 8, &meta, NULL);
+	(void)hi_memory_read_u64(p->image->memory, meta + 168, &flags, NULL);
+	return (flags & 1ull << 31) && strcmp(type_of(p, to), "dict") == 0;
+}
+
+struct tally {
+	unsigned missing, extra;
+	uint64_t checked, edges;
+};
+
+/* What gc.get_referents says is among the edges; among those to objects that the
+ * collector tracks there is no other. */
+static void check_refs(const struct typed_process *p, const struct truth *t,
+		       const struct refs *r, struct tally *tally)
+{
+	hi_node from = node_at(p, r->from);
+	struct hi_edges edges;
+
+	if (from == HI_NODE_NONE)
+		return; /* in the interpreter's data */
+	edges = hi_graph_edges(p->graph, from);
+	tally->checked++;
+	for (size_t i = 0; i < r->n; i++) {
+		hi_node to = node_at(p, t->to.items[r->first + i]);
+
+		tally->edges++;
+		if (to == HI_NODE_NONE || has_way(p, &edges, to))
+			continue;
+		if (tally->missing++ < MAX_SHOWN)
+			hi_test_note("missing: %s 0x%llx -> %s 0x%llx", r->type,
+				     (unsigned long long)r->from, type_of(p, to),
+				     (unsigned long long)t->to.items[r->first + i]);
+	}
+	for (uint32_t i = 0; i < edges.count; i++) {
+		bool said = edges.grade[i] >= HI_GRADE_CONSERVATIVE ||
+			    !is_tracked(p, t, edges.to[i]) ||
+			    is_left_out(p, from, edges.to[i]);
+
+		for (size_t k = 0; k < r->n && !said; k++)
+			said = node_at(p, t->to.items[r->first + k]) == edges.to[i];
+		if (!said && tally->extra++ < MAX_SHOWN)
+			hi_test_note("extra: %s 0x%llx -> %s", r->type,
+				     (unsigned long long)r->from,
+				     type_of(p, edges.to[i]));
+	}
+}
+
+static unsigned count_types(const struct truth *t)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < t->refs.count; i++) {
+		bool seen = false;
+
+		for (size_t k = 0; k < i && !seen; k++)
+			seen = strcmp(t->refs.items[k].type, t->refs.items[i].type) == 0;
+		n += !seen;
+	}
+	return n;
+}
+
+static void check_sizes(const struct typed_process *p, const struct truth *t)
+{
+	for (size_t i = 0; i < t->sizes.count; i++) {
+		const struct size *s = &t->sizes.items[i];
+		hi_node node = node_at(p, s->addr);
+		uint64_t usable;
+
+		if (node == HI_NODE_NONE)
+			continue;
+		usable = hi_objects_usable(p->graph->objects, node);
+		HI_ASSERT_MSG(s->bytes <= SMALL
+				      ? usable == ((s->bytes + 15) & ~15ull)
+				      : usable >= s->bytes && usable - s->bytes < 32,
+			      "%s at 0x%llx: %llu bytes, sys.getsizeof says %llu",
+			      type_of(p, node), (unsigned long long)s->addr,
+			      (unsigned long long)usable, (unsigned long long)s->bytes);
+	}
+}
+
+static void check_undisturbed(struct truth *t, struct hi_fixture *fx)
+{
+	t->turn = 1;
+	hi_fixture_tell(fx, "");
+	hi_fixture_read_until(fx, "done", keep_line, t);
+	HI_ASSERT_EQ(t->dicts[0], t->dicts[1]);
+	HI_ASSERT_EQ(t->n_sentinels[0], t->n_sentinels[1]);
+	for (size_t i = 0; i < t->n_sentinels[0]; i++)
+		HI_ASSERT_EQ(t->sentinels[0][i].refs, t->sentinels[1][i].refs);
+}
+
+HI_TEST_SCENARIO(cpython, what_is_found_is_what_it_says_of_itself)
+{
+	struct hi_fixture *fx =
+		hi_fixture_start("/usr/bin/python3.11", "-X", "utf8",
+				 HI_SOURCE_DIR "/fixtures/python_truth.py", NULL);
+	struct truth *t = read_truth(fx);
+	struct typed_process *p = typed_process_open(fx->pid, NULL);
+	struct tally tally = {};
+
+	HI_ASSERT(p->runtime);
+	if (t->tracked.count)
+		qsort(t->tracked.items, t->tracked.count, sizeof(uint64_t), by_value);
+	check_tracked(p, t);
+	HI_ASSERT_EQ(0, p->runtime->n_damage);
+	hi_test_note("%llu blocks used, %llu said",
+		     (unsigned long long)p->runtime->used_blocks,
+		     (unsigned long long)t->blocks);
+	HI_ASSERT(llabs((long long)(p->runtime->used_blocks - t->blocks)) <= HANDFUL);
+	for (size_t i = 0; i < t->refs.count; i++)
+		check_refs(p, t, &t->refs.items[i], &tally);
+	hi_test_note("%llu objects of %u types, %llu references: %u missing, %u extra",
+		     (unsigned long long)tally.checked, count_types(t),
+		     (unsigned long long)tally.edges, tally.missing, tally.extra);
+	HI_ASSERT(tally.checked > 5000 && count_types(t) >= 25);
+	HI_ASSERT_EQ(0, tally.missing);
+	HI_ASSERT_EQ(0, tally.extra);
+	check_sizes(p, t);
+	check_undisturbed(t, fx);
+}
