@@ -17,7 +17,8 @@ struct target {
 	hi_node node;
 	bool found, exact;
 	struct hi_reference best;
-	uint32_t text; /* offset of its words */
+	struct hi_runtime_edge told; /* found by a runtime */
+	uint32_t text;		     /* offset of its words */
 };
 
 struct hi_edge_labels {
@@ -29,6 +30,7 @@ struct hi_edge_labels {
 	struct targets HI_VECTOR(struct target) targets; /* by node; each once */
 	struct HI_VECTOR(char) text;
 	struct hi_walker walker;
+	struct hi_runtime_cursor *cursor; /* NULL: no runtime */
 	uint8_t *scratch;
 };
 HI_DEFINE_GUARD(struct hi_edge_labels *, hi_edge_labels_destroy)
@@ -39,6 +41,8 @@ void hi_edge_labels_destroy(struct hi_edge_labels *l)
 		return;
 	hi_vector_free(&l->targets);
 	hi_vector_free(&l->text);
+	if (l->cursor)
+		hi_runtime_cursor_free(l->typing->runtime, l->cursor);
 	free(l->scratch);
 	free(l);
 }
@@ -184,6 +188,37 @@ static bool list_targets(struct hi_edge_labels *l, struct hi_edges edges)
 	return true;
 }
 
+static bool is_managed(const struct hi_edge_labels *l)
+{
+	return l->cursor && l->place.plan && l->place.plan->managed &&
+	       !l->place.plan->opaque;
+}
+
+/* hi_runtime_edge_fn */
+static bool find_told(void *arg, const struct hi_runtime_edge *edge)
+{
+	struct target *t = target_of(arg, edge->to);
+
+	if (t && (!t->found || edge->grade < t->told.grade)) {
+		t->told = *edge;
+		t->found = true;
+	}
+	return true;
+}
+
+static void describe_found(struct hi_edge_labels *l, const struct target *t,
+			   struct hi_out *out)
+{
+	char text[200] = "";
+
+	if (is_managed(l)) {
+		l->typing->runtime->ops->label(l->cursor, &t->told, text, sizeof(text));
+		hi_out_add(out, "%s", text);
+	} else {
+		hi_reference_describe(&l->place, &t->best, out);
+	}
+}
+
 static bool describe(struct hi_edge_labels *l, struct target *t, const char *root)
 {
 	struct hi_out out = {.size = TEXT_MAX};
@@ -195,7 +230,7 @@ static bool describe(struct hi_edge_labels *l, struct target *t, const char *roo
 	if (root)
 		hi_out_escaped(&out, root);
 	if (t->found)
-		hi_reference_describe(&l->place, &t->best, &out);
+		describe_found(l, t, &out);
 	t->text = (uint32_t)l->text.count;
 	l->text.count += out.length + 1;
 	return l->text.count < UINT32_MAX - TEXT_MAX;
@@ -216,7 +251,11 @@ enum hi_status hi_edge_labels_of(struct hi_edge_labels *l, hi_node node,
 	l->base = 0;
 	if (!list_targets(l, edges))
 		return hi_fail_memory(err, "labels");
-	find_all(l);
+	if (is_managed(l))
+		l->typing->runtime->ops->edges(l->cursor, l->place.address, l->place.size,
+					       l->place.plan->managed - 1, find_told, l);
+	else
+		find_all(l);
 	if (l->place.is_root)
 		root = l->graph->roots[node - l->graph->n_objects].name;
 	for (size_t i = 0; i < l->targets.count; i++)
@@ -243,6 +282,8 @@ enum hi_status hi_edge_labels_create(struct hi_typing *typing,
 		return hi_fail_memory(err, "labels");
 	l->typing = typing;
 	l->graph = graph;
+	if (typing->runtime && !(l->cursor = hi_runtime_cursor(typing->runtime)))
+		return hi_fail_memory(err, "labels");
 	hi_walker_init(&l->walker, typing);
 	l->walker.arg = l;
 	l->walker.words = find_place;
