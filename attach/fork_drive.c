@@ -11,7 +11,9 @@
 
 #define EVENT_OF(stop) ((stop) >> 8)
 #define SYSCALL_STOP (SIGTRAP | 0x80)
-#define MAX_STOPS 10000 /* SIGSTOP and SIGCONT in turn, from somebody without pity */
+/* SIGSTOP and SIGCONT in turn, from somebody without pity: clone() never ends. */
+#define MAX_RESTARTS 20
+#define MAX_STOPS (MAX_RESTARTS * 10)
 
 static enum hi_status gone(pid_t tid, struct hi_error *err)
 {
@@ -59,7 +61,7 @@ static bool wants_restart(long result)
 }
 
 /* Is this the end of the call? Otherwise what to send it on with. */
-static bool is_done(pid_t tid, int stop, struct hi_call_outcome *ret)
+static bool is_done(pid_t tid, int stop, int *restarts, struct hi_call_outcome *ret)
 {
 	struct __ptrace_syscall_info info = {};
 	unsigned long message;
@@ -74,12 +76,13 @@ static bool is_done(pid_t tid, int stop, struct hi_call_outcome *ret)
 	    info.op != PTRACE_SYSCALL_INFO_EXIT)
 		return false;
 	ret->result = (long)info.exit.rval;
-	return !wants_restart(ret->result);
+	return !wants_restart(ret->result) || ++*restarts > MAX_RESTARTS;
 }
 
 enum hi_status hi_call_drive(pid_t tid, uint64_t deadline_ns, struct hi_call_outcome *ret,
 			     struct hi_error *err)
 {
+	int restarts = 0;
 	long sig = 0;
 
 	*ret = (struct hi_call_outcome){};
@@ -92,7 +95,7 @@ enum hi_status hi_call_drive(pid_t tid, uint64_t deadline_ns, struct hi_call_out
 		status = hi_call_await(tid, deadline_ns, &stop, err);
 		if (status != HI_OK)
 			return status;
-		if (is_done(tid, stop, ret))
+		if (is_done(tid, stop, &restarts, ret))
 			return HI_OK;
 		sig = EVENT_OF(stop) || stop == SYSCALL_STOP ? 0 : stop;
 		if (is_fault((int)sig))

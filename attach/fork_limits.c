@@ -148,6 +148,10 @@ enum hi_status hi_fork_refused(long error, struct hi_error *err)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "clone was refused: no memory, or vm.overcommit_memory "
 			       "forbids it");
+	if (error >= 512) /* ERESTARTSYS and the like */
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "clone was interrupted again and again: it is being "
+			       "stopped and continued");
 	return hi_fail(err, HI_UNSUPPORTED, 0, "clone was refused: %s",
 		       strerror((int)error));
 }

@@ -68,13 +68,20 @@ void hi_fork_call_clone(const struct hi_fork_program *program,
 	ret->rdx = program->wait + HI_SIGNAL_FRAME_RDI;
 }
 
+static void call_wait(const struct hi_fork_program *program,
+		      const struct user_regs_struct *base, pid_t pid, unsigned options,
+		      struct user_regs_struct *ret)
+{
+	set_call(program, base, program->origin, SYS_wait4, ret);
+	ret->rdi = (unsigned long long)pid;
+	ret->rdx = options;
+}
+
 void hi_fork_call_wait(const struct hi_fork_program *program,
 		       const struct user_regs_struct *base, pid_t pid,
 		       struct user_regs_struct *ret)
 {
-	set_call(program, base, program->origin, SYS_wait4, ret);
-	ret->rdi = (unsigned long long)pid;
-	ret->rdx = __WCLONE;
+	call_wait(program, base, pid, __WCLONE | WNOHANG, ret);
 }
 
 void hi_fork_call_keeper(const struct hi_fork_program *program,
@@ -107,7 +114,7 @@ static void put_frames(struct hi_fork_program *program,
 
 	hi_restart_renew(&regs);
 	put_frame(program, program->origin, &regs, origin->mask, fpstate);
-	hi_fork_call_wait(program, &origin->regs, NO_PROCESS, &regs);
+	call_wait(program, &origin->regs, NO_PROCESS, __WCLONE, &regs);
 	put_frame(program, program->wait, &regs, ALL_SIGNALS, 0);
 	hi_fork_call_keeper(program, &origin->regs, &regs);
 	put_frame(program, program->child, &regs, ALL_SIGNALS, 0);
@@ -162,6 +169,8 @@ void hi_fork_program_calls(const struct hi_fork_program *program,
 	describe(&ret[2], "clone", &regs);
 	hi_fork_call_wait(program, &zero, NO_PROCESS, &regs);
 	describe(&ret[3], "wait4", &regs);
+	call_wait(program, &zero, NO_PROCESS, __WCLONE, &regs);
+	describe(&ret[6], "wait4", &regs);
 	call_exit(program, &zero, &regs);
 	describe(&ret[4], "exit_group", &regs);
 	regs.rax = SYS_rt_sigreturn;

@@ -13,7 +13,7 @@
 
 #define HI_RED_ZONE 128u
 #define HI_FORK_PROGRAM_MAX (HI_XSTATE_MAX + 2048u)
-#define HI_FORK_CALLS 6
+#define HI_FORK_CALLS 7
 
 /* The thread as it was found. */
 struct hi_fork_origin {
@@ -53,6 +53,7 @@ void hi_fork_call_prctl(const struct hi_fork_program *program,
 void hi_fork_call_clone(const struct hi_fork_program *program,
 			const struct user_regs_struct *base,
 			struct user_regs_struct *ret);
+/* For a child that has ended already: it does not sleep. */
 void hi_fork_call_wait(const struct hi_fork_program *program,
 		       const struct user_regs_struct *base, pid_t pid,
 		       struct user_regs_struct *ret);

@@ -98,7 +98,7 @@ enum hi_status hi_xstate_finish(struct hi_xstate *xstate, struct hi_error *err)
 	uint64_t features, in_use;
 	uint32_t size = LEGACY_SIZE + HEADER_SIZE;
 
-	if (xstate->size < size || xstate->size + sizeof(magic2) > HI_XSTATE_MAX)
+	if (xstate->size < size || xstate->size > HI_XSTATE_MAX - sizeof(magic2))
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "its floating-point state has %zu bytes", xstate->size);
 	/* In the first software word the kernel says what it saves (regset.c). */

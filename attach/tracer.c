@@ -358,7 +358,7 @@ enum hi_status hi_tracer_fork(struct hi_tracer *self, struct hi_tracer_child *re
 		return status;
 	}
 	self->has_child = true;
-	ret->pid = self->shared->child;
+	*ret = self->shared->child;
 	return HI_OK;
 }
 

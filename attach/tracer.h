@@ -22,6 +22,7 @@ struct hi_tracer_stop {
 
 struct hi_tracer_child {
 	pid_t pid; /* in our pid namespace; its /proc files are readable to us */
+	pid_t tid; /* of the thread that made the call */
 };
 
 /*

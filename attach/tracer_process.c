@@ -345,7 +345,8 @@ static enum hi_status make_child(struct tracer_process *self, struct hi_error *e
 	set_tick(true);
 	status = hi_fork_make(&self->tracees, duty->plan, &options, &self->child, err);
 	set_tick(false);
-	duty->shared->child = self->child.pid;
+	duty->shared->child =
+		(struct hi_tracer_child){.pid = self->child.pid, .tid = self->child.tid};
 	return status;
 }
 

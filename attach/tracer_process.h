@@ -28,7 +28,7 @@ struct hi_tracer_shared {
 	uint64_t stopped_ns;
 	struct hi_trigger_stop trigger;
 	uint32_t threads_in_allocator;
-	pid_t child; /* of HI_TRACER_FORK */
+	struct hi_tracer_child child; /* of HI_TRACER_FORK */
 	size_t capacity, n_threads;
 	struct hi_thread threads[];
 };

@@ -1,180 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The copy-on-write child: made without a trace, whoever dies when. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/harness.h"
-#include "tests/support/stopping.h"
-
-static const struct hi_stop_options wish = {.snapshot = HI_WISH_FORK,
-					    .best_effort_priority = true};
-
-/* ---- the step at which the tracer dies ---- */
-
-#define N_STEPS 64
-static const char *seen[N_STEPS]; /* in the tracer */
-static int die_at;		  /* 1 is the first step; 0: never */
-
-void hi_fork_test_step(const char *step);
-void hi_fork_test_step(const char *step)
-{
-	static int n;
-
-	if (n < N_STEPS)
-		seen[n] = step;
-	if (++n == die_at)
-		kill(getpid(), SIGKILL);
-}
-
-/* ---- targets ---- */
-
-static struct hi_fixture *start_ready(const char *name, const char *a, const char *b)
-{
-	struct hi_fixture *fx = hi_fixture_start(name, a, b, NULL);
-
-	hi_test_expect_line(fx, "ready");
-	return fx;
-}
-
-/* Rounds of its threads; fails if one was bad. */
-static long check(struct hi_fixture *fx)
-{
-	char line[256] = "";
-	long rounds, bad;
-
-	hi_fixture_tell(fx, "check");
-	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
-	HI_ASSERT_EQ(2, sscanf(line, "rounds %ld bad %ld", &rounds, &bad));
-	HI_ASSERT_EQ(0, bad);
-	return rounds;
-}
-
-/* Its threads go on, and find all as it was. */
-static void expect_well(struct hi_fixture *fx)
-{
-	long before = check(fx), now = before;
-
-	for (int i = 0; i < 1000 && now < before + 20; i++) {
-		hi_test_sleep_us(1000);
-		now = check(fx);
-	}
-	HI_ASSERT(now >= before + 20);
-	HI_ASSERT_EQ(0, hi_test_ask(fx, "children"));
-}
-
-/* Orphans come to us and not to init, so that we can see them end. */
-static void adopt_orphans(void)
-{
-	HI_ASSERT_EQ(0, prctl(PR_SET_CHILD_SUBREAPER, 1));
-}
-
-/* Waits until nobody but the target is left of us, and nobody of the target. */
-static void wait_alone(const struct hi_fixture *fx)
-{
-	for (int i = 0; i < 20000; i++) {
-		while (waitpid(-1, NULL, WNOHANG) > 0)
-			;
-		if (hi_test_count_children(getpid()) == 1 &&
-		    hi_test_count_children(fx->pid) == 0)
-			return;
-		hi_test_sleep_us(500);
-	}
-	HI_ASSERT_EQ(1, hi_test_count_children(getpid()));
-	HI_ASSERT_EQ(0, hi_test_count_children(fx->pid));
-}
-
-/* ---- a stop with a child ---- */
-
-struct forked {
-	struct hi_tracer *tracer;
-	struct hi_tracer_child child;
-	uint64_t pause_ns;
-};
-
-static void destroy_deferred(void *arg)
-{
-	struct forked *f = arg;
-
-	hi_tracer_destroy(f->tracer);
-	free(f);
-}
-
-/* Stopped, with a child; to be resumed. */
-static enum hi_status fork_stopped(pid_t pid, struct hi_tracer **tracer_ret,
-				   struct hi_tracer_stop *stop,
-				   struct hi_tracer_child *child, struct hi_error *err)
-{
-	struct hi_target target = hi_test_target(pid);
-
-	HI_ASSERT_OK(hi_tracer_start(&target, &wish, tracer_ret, err), err);
-	HI_ASSERT_OK(hi_tracer_stop(*tracer_ret, stop, err), err);
-	return hi_tracer_fork(*tracer_ret, child, err);
-}
-
-/* The target runs on, and the child is there. Ended when the test ends. */
-static struct forked *fork_target(pid_t pid)
-{
-	struct forked *f = calloc(1, sizeof(*f));
-	struct hi_tracer_stop stop;
-	struct hi_error err = {};
-	uint64_t resumed_ns;
-
-	HI_ASSERT(f);
-	HI_ASSERT_OK(fork_stopped(pid, &f->tracer, &stop, &f->child, &err), &err);
-	hi_test_defer(destroy_deferred, f);
-	HI_ASSERT_OK(hi_tracer_resume(f->tracer, &resumed_ns, &err), &err);
-	f->pause_ns = resumed_ns - stop.stopped_ns;
-	return f;
-}
-
-static void end(struct forked *f)
-{
-	hi_tracer_end_child(f->tracer);
-	hi_tracer_destroy(f->tracer);
-	f->tracer = NULL;
-}
-
-/* A fork that must be refused with this word; the target goes on. */
-static void expect_refused(pid_t pid, const char *word)
-{
-	struct hi_tracer *tracer = NULL;
-	struct hi_tracer_child child;
-	struct hi_tracer_stop stop;
-	struct hi_error err = {};
-	enum hi_status status = fork_stopped(pid, &tracer, &stop, &child, &err);
-	enum hi_status resumed;
-	uint64_t resumed_ns;
-
-	resumed = hi_tracer_resume(tracer, &resumed_ns, NULL);
-	hi_tracer_destroy(tracer);
-	HI_ASSERT_MSG(status == HI_UNSUPPORTED && strstr(err.text, word), "%d: %s",
-		      status, err.text);
-	HI_ASSERT_EQ(HI_OK, resumed);
-	hi_test_expect_free(pid, "RS");
-}
+#include "tests/support/forking.h"
 
 HI_TEST_SCENARIO(attach_fork, a_child_stands_while_the_target_runs_on)
 {
-	struct hi_fixture *fx = start_ready("fork_state", "2", "1");
-	struct forked *f;
+	struct hi_fixture *fx = hi_test_start_ready("fork_state", "2", "1");
+	struct hi_forked *f;
 
-	adopt_orphans();
-	f = fork_target(fx->pid);
+	hi_test_adopt_orphans();
+	f = hi_test_fork(fx->pid);
 	HI_ASSERT_EQ('t', hi_process_state(f->child.pid));
 	HI_ASSERT_EQ(0, hi_test_count_children(fx->pid));
 	hi_test_expect_free(fx->pid, "RS");
-	expect_well(fx);
-	end(f);
-	wait_alone(fx);
+	hi_test_expect_well(fx);
+	hi_test_fork_end(f);
+	hi_test_wait_alone(fx);
 	HI_ASSERT_EQ(0, hi_process_state(f->child.pid));
 	hi_test_expect_free(fx->pid, "RS");
-	expect_well(fx);
+	hi_test_expect_well(fx);
 }
 
 static unsigned char *read_memory(pid_t pid, uint64_t addr, size_t size)
@@ -193,7 +50,7 @@ static unsigned char *read_memory(pid_t pid, uint64_t addr, size_t size)
 
 HI_TEST_SCENARIO(attach_fork, the_child_holds_the_memory_of_the_stop)
 {
-	struct hi_fixture *fx = start_ready("fork_state", "1", "16");
+	struct hi_fixture *fx = hi_test_start_ready("fork_state", "1", "16");
 	unsigned char *before, *in_child, *after;
 	struct hi_tracer_child child;
 	struct hi_tracer_stop stop;
@@ -207,7 +64,7 @@ HI_TEST_SCENARIO(attach_fork, the_child_holds_the_memory_of_the_stop)
 	hi_fixture_tell(fx, "area");
 	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
 	HI_ASSERT_EQ(2, sscanf(line, "%lx %zu", &addr, &size));
-	HI_ASSERT_OK(fork_stopped(fx->pid, &tracer, &stop, &child, &err), &err);
+	HI_ASSERT_OK(hi_test_fork_stopped(fx->pid, &tracer, &stop, &child, &err), &err);
 	before = read_memory(fx->pid, addr, size);
 	HI_ASSERT_OK(hi_tracer_resume(tracer, &resumed_ns, &err), &err);
 	hi_test_sleep_us(100000);
@@ -223,61 +80,388 @@ HI_TEST_SCENARIO(attach_fork, the_child_holds_the_memory_of_the_stop)
 
 /* ---- deaths ---- */
 
-/* One fork in a process of its own, whose tracer dies at this step. */
-static void fork_and_die(pid_t pid, int at)
-{
-	pid_t inspector = fork();
-
-	HI_ASSERT(inspector >= 0);
-	if (inspector == 0) {
-		struct hi_target target = hi_test_target(pid);
-		struct hi_tracer *tracer = NULL;
-		struct hi_tracer_child child;
-		struct hi_tracer_stop stop;
-		uint64_t resumed_ns;
-
-		die_at = at;
-		if (hi_tracer_start(&target, &wish, &tracer, NULL) == HI_OK &&
-		    hi_tracer_stop(tracer, &stop, NULL) == HI_OK &&
-		    hi_tracer_fork(tracer, &child, NULL) == HI_OK)
-			(void)hi_tracer_resume(tracer, &resumed_ns, NULL);
-		_exit(0);
-	}
-	while (waitpid(inspector, NULL, 0) < 0 && errno == EINTR)
-		;
-}
-
-#define STEPS 20 /* a few more than there are: those die after the fork */
-
 static void die_at_every_step(struct hi_fixture *fx, int rounds)
 {
-	adopt_orphans();
+	hi_test_adopt_orphans();
 	for (int i = 0; i < rounds; i++) {
-		for (int at = 1; at <= STEPS; at++)
-			fork_and_die(fx->pid, at);
+		for (int at = 1; at <= HI_TEST_FORK_STEPS; at++)
+			hi_test_fork_and_die(fx->pid, at);
 		hi_test_expect_free(fx->pid, "RS");
 	}
-	wait_alone(fx);
+	hi_test_wait_alone(fx);
 }
 
 HI_TEST_SLOW(attach_fork, a_tracer_may_die_at_any_step_300_times)
 {
-	struct hi_fixture *fx = start_ready("fork_state", "3", "4");
+	struct hi_fixture *fx = hi_test_start_ready("fork_state", "2", "0");
 
 	for (int i = 0; i < 15; i++) {
 		die_at_every_step(fx, 1);
-		expect_well(fx);
+		hi_test_expect_well(fx);
 	}
 }
 
-/* ---- refusals ---- */
+/* ---- its life ---- */
 
-HI_TEST_SCENARIO(attach_fork, a_subreaper_is_not_forked)
+static void expect_ended(pid_t child)
 {
-	struct hi_fixture *fx = start_ready("fork_state", "2", "1");
+	for (int i = 0; i < 4000 && hi_process_state(child); i++) {
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		hi_test_sleep_us(500);
+	}
+	HI_ASSERT_EQ(0, hi_process_state(child));
+}
 
-	HI_ASSERT_EQ(0, hi_test_ask(fx, "subreaper"));
-	expect_refused(fx->pid, "subreaper");
-	expect_well(fx);
-	HI_ASSERT_EQ(0, hi_test_count_children(fx->pid));
+HI_TEST_SCENARIO(attach_fork, the_child_ends_with_the_target)
+{
+	struct hi_fixture *fx = hi_test_start_ready("fork_state", "2", "1");
+	struct hi_forked *f;
+
+	hi_test_adopt_orphans();
+	f = hi_test_fork(fx->pid);
+	HI_ASSERT_EQ('t', hi_process_state(f->child.pid));
+	kill(fx->pid, SIGKILL);
+	hi_fixture_end(fx);
+	expect_ended(f->child.pid);
+}
+
+HI_TEST_SCENARIO(attach_fork, the_child_ends_when_the_target_becomes_another_program)
+{
+	struct hi_fixture *fx = hi_test_start_ready("fork_state", "2", "1");
+	struct hi_forked *f;
+
+	hi_test_adopt_orphans();
+	f = hi_test_fork(fx->pid);
+	HI_ASSERT_EQ('t', hi_process_state(f->child.pid));
+	hi_fixture_tell(fx, "exec");
+	hi_test_expect_line(fx, "ready");
+	expect_ended(f->child.pid);
+	hi_test_expect_well(fx);
+}
+
+HI_TEST_SCENARIO(attach_fork, the_child_ends_with_the_inspector)
+{
+	struct hi_fixture *fx = hi_test_start_ready("fork_state", "2", "1");
+	pid_t inspector, child;
+	int ends[2];
+
+	hi_test_adopt_orphans();
+	HI_ASSERT_EQ(0, pipe(ends));
+	inspector = fork();
+	if (inspector == 0) {
+		struct hi_tracer *tracer;
+		struct hi_tracer_child forked = {};
+
+		if (hi_test_fork_attempt(fx->pid, &tracer, &forked, NULL) != HI_OK ||
+		    write(ends[1], &forked.pid, sizeof(forked.pid)) < 0)
+			_exit(1);
+		pause();
+	}
+	HI_ASSERT_EQ(sizeof(child), read(ends[0], &child, sizeof(child)));
+	HI_ASSERT_EQ('t', hi_process_state(child));
+	kill(inspector, SIGKILL);
+	expect_ended(child);
+	hi_test_wait_alone(fx);
+	hi_test_expect_well(fx);
+}
+
+HI_TEST_SCENARIO(attach_fork, a_child_that_is_killed_ends_the_tracer)
+{
+	struct hi_fixture *fx = hi_test_start_ready("fork_state", "2", "1");
+	struct hi_forked *f;
+	struct pollfd poll_fd = {.events = POLLIN};
+
+	hi_test_adopt_orphans();
+	f = hi_test_fork(fx->pid);
+	poll_fd.fd = hi_tracer_fd(f->tracer);
+	HI_ASSERT_EQ(0, poll(&poll_fd, 1, 0));
+	kill(f->child.pid, SIGKILL);
+	HI_ASSERT_EQ(1, poll(&poll_fd, 1, 5000));
+	expect_ended(f->child.pid);
+	hi_test_fork_end(f);
+	hi_test_expect_well(fx);
+}
+
+/* Its peer must see the end although the child had the socket too. */
+HI_TEST_SCENARIO(attach_fork, a_socket_that_the_target_closes_is_closed)
+{
+	struct hi_fixture *fx = hi_test_start_ready("fork_state", "2", "1");
+	struct hi_forked *f;
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	struct pollfd poll_fd = {.fd = socket(AF_UNIX, SOCK_STREAM, 0), .events = POLLIN};
+	char byte;
+
+	snprintf(addr.sun_path + 1, sizeof(addr.sun_path) - 1, "fork_state.%d",
+		 (int)fx->pid);
+	HI_ASSERT_EQ(0, hi_test_ask(fx, "listen"));
+	HI_ASSERT_EQ(0, connect(poll_fd.fd, (struct sockaddr *)&addr, sizeof(addr)));
+	HI_ASSERT_EQ(0, hi_test_ask(fx, "accept"));
+	f = hi_test_fork(fx->pid);
+	HI_ASSERT_EQ(0, poll(&poll_fd, 1, 50));
+	HI_ASSERT_EQ(0, hi_test_ask(fx, "close"));
+	HI_ASSERT_EQ(1, poll(&poll_fd, 1, 5000));
+	HI_ASSERT_EQ(0, read(poll_fd.fd, &byte, 1));
+	HI_ASSERT_EQ('t', hi_process_state(f->child.pid));
+	close(poll_fd.fd);
+}
+
+/* ---- before and after ---- */
+
+/* Lines of a file of /proc with these beginnings (NULL: all of it). */
+static void append(char *text, size_t size, pid_t pid, const char *name,
+		   const char *const *keys)
+{
+	char path[64], line[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	file = fopen(path, "r");
+	HI_ASSERT(file);
+	while (fgets(line, sizeof(line), file)) {
+		bool wanted = !keys;
+
+		for (size_t i = 0; keys && keys[i]; i++)
+			wanted |= strncmp(line, keys[i], strlen(keys[i])) == 0;
+		if (wanted && strlen(text) + strlen(line) < size)
+			strcat(text, line);
+	}
+	fclose(file);
+}
+
+static size_t count_entries(pid_t pid, const char *name)
+{
+	struct dirent *entry;
+	char path[64];
+	size_t n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	dir = opendir(path);
+	HI_ASSERT(dir);
+	while ((entry = readdir(dir)))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* What must be the same: masks and pending signals of all threads, maps, RSS, ... */
+static char *describe(pid_t pid)
+{
+	static const char *const keys[] = {
+		"TracerPid", "FDSize", "VmSize",     "VmLck",	"RssAnon", "RssShmem",
+		"Threads",   "SigQ",   "SigPnd",     "ShdPnd",	"SigBlk",  "SigIgn",
+		"SigCgt",    "CapEff", "NoNewPrivs", "Seccomp", NULL};
+	static const char *const anonymous[] = {"Anonymous", NULL};
+	char *text = calloc(1, 1 << 20), path[64];
+	struct dirent *entry;
+	DIR *dir;
+
+	HI_ASSERT(text);
+	append(text, 1 << 20, pid, "maps", NULL);
+	append(text, 1 << 20, pid, "oom_score_adj", NULL);
+	append(text, 1 << 20, pid, "smaps_rollup", anonymous);
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	HI_ASSERT(dir);
+	while ((entry = readdir(dir))) {
+		char name[300];
+
+		snprintf(name, sizeof(name), "task/%s/status", entry->d_name);
+		if (entry->d_name[0] != '.')
+			append(text, 1 << 20, pid, name, keys);
+	}
+	closedir(dir);
+	snprintf(path, sizeof(path), "fds %zu children %d\n", count_entries(pid, "fd"),
+		 hi_test_count_children(pid));
+	return strcat(text, path);
+}
+
+HI_TEST_SCENARIO(attach_fork, all_that_can_be_seen_of_the_target_is_as_before)
+{
+	struct hi_fixture *fx = hi_test_start_ready("stop_calls", "ppoll", "leader");
+	unsigned long text_start = 0, text_end = 0;
+	unsigned char *code, *code_after;
+	char *before, *after, *line;
+
+	hi_test_adopt_orphans();
+	hi_test_fork_once(fx->pid); /* stacks and tables are touched now */
+	hi_test_wait_alone(fx);
+	before = describe(fx->pid);
+	line = strstr(before, "r-xp");
+	HI_ASSERT(line);
+	while (line > before && line[-1] != '\n')
+		line--;
+	HI_ASSERT_EQ(2, sscanf(line, "%lx-%lx", &text_start, &text_end));
+	code = read_memory(fx->pid, text_start, text_end - text_start);
+	for (int i = 0; i < 50; i++)
+		hi_test_fork_once(fx->pid);
+	hi_test_wait_alone(fx);
+	hi_test_expect_free(fx->pid, "RS");
+	code_after = read_memory(fx->pid, text_start, text_end - text_start);
+	after = describe(fx->pid);
+	HI_ASSERT_STREQ(before, after);
+	HI_ASSERT(memcmp(code, code_after, text_end - text_start) == 0);
+	free(code);
+	free(code_after);
+	free(before);
+	free(after);
+}
+
+/* ---- signals ---- */
+
+HI_TEST_SLOW(attach_fork, no_signal_is_lost_or_doubled_over_40_forks_and_40_deaths)
+{
+	struct hi_fixture *fx = hi_test_start_ready("stop_signals", NULL, NULL);
+	long sent, received;
+	char line[128];
+
+	for (int i = 0; i < 40; i++) {
+		hi_test_fork_once(fx->pid);
+		hi_test_fork_and_die(fx->pid, 1 + i % HI_TEST_FORK_STEPS);
+	}
+	hi_test_expect_free(fx->pid, "RS");
+	hi_fixture_tell(fx, "finish");
+	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+	HI_ASSERT_EQ(2, sscanf(line, "sent %ld received %ld", &sent, &received));
+	HI_ASSERT(sent > 100);
+	HI_ASSERT_EQ(sent, received);
+}
+
+/* ---- the group stop ---- */
+
+HI_TEST_SCENARIO(attach_fork, a_group_stopped_target_stays_stopped_and_can_continue)
+{
+	struct hi_fixture *fx = hi_test_start_ready("fork_state", "2", "1");
+
+	hi_test_adopt_orphans();
+	kill(fx->pid, SIGSTOP);
+	hi_test_expect_free(fx->pid, "T");
+	for (int i = 0; i < 10; i++) {
+		hi_test_fork_once(fx->pid);
+		hi_test_expect_free(fx->pid, "T");
+	}
+	kill(fx->pid, SIGCONT);
+	hi_test_expect_free(fx->pid, "RS");
+	hi_test_expect_well(fx);
+	hi_test_wait_alone(fx);
+}
+
+HI_TEST_SLOW(attach_fork, a_group_stopped_target_stays_so_when_tracers_die)
+{
+	struct hi_fixture *fx = hi_test_start_ready("fork_state", "2", "1");
+
+	hi_test_adopt_orphans();
+	for (int i = 1; i <= HI_TEST_FORK_STEPS; i++) {
+		kill(fx->pid, SIGSTOP);
+		hi_test_expect_free(fx->pid, "T");
+		hi_test_fork_and_die(fx->pid, i);
+		hi_test_expect_free(fx->pid, "T");
+		kill(fx->pid, SIGCONT);
+		hi_test_expect_free(fx->pid, "RS");
+		hi_test_expect_well(fx);
+	}
+	hi_test_wait_alone(fx);
+}
+
+HI_TEST_SLOW(attach_fork, forks_amid_a_storm_of_sigstop_and_sigcont_end_well)
+{
+	struct hi_fixture *fx = hi_test_start_ready("fork_state", "2", "1");
+	pid_t storm = fork();
+	int n_forked = 0;
+
+	if (storm == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (int i = 0;; i++) {
+			kill(fx->pid, SIGSTOP);
+			hi_test_sleep_us(i * 17 % 300);
+			kill(fx->pid, SIGCONT);
+			hi_test_sleep_us(i * 29 % 300);
+		}
+	}
+	hi_test_adopt_orphans();
+	for (int i = 0; i < 60; i++) {
+		struct hi_tracer_child child;
+		struct hi_tracer *tracer;
+		struct hi_error err = {};
+		enum hi_status status =
+			hi_test_fork_attempt(fx->pid, &tracer, &child, &err);
+
+		hi_tracer_destroy(tracer);
+		n_forked += status == HI_OK;
+		HI_ASSERT_MSG(status == HI_OK || status == HI_UNSUPPORTED, "%s",
+			      err.text);
+	}
+	hi_test_note("%d of 60 were forked", n_forked);
+	HI_ASSERT(n_forked > 0);
+	kill(storm, SIGKILL);
+	waitpid(storm, NULL, 0);
+	kill(fx->pid, SIGCONT);
+	hi_test_expect_free(fx->pid, "RS");
+	hi_test_expect_well(fx);
+	hi_test_wait_alone(fx);
+}
+
+/* ---- somebody is killed at any moment ---- */
+
+/* A child that forks the target again and again; ends when that is gone. */
+static pid_t start_inspector(pid_t target)
+{
+	pid_t pid = fork();
+
+	HI_ASSERT(pid >= 0);
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		struct hi_tracer *tracer;
+		struct hi_tracer_child child;
+
+		(void)hi_test_fork_attempt(target, &tracer, &child, NULL);
+		hi_tracer_destroy(tracer);
+	}
+}
+
+static void kill_and_wait(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+HI_TEST_SLOW(attach_fork, inspectors_may_be_killed_at_any_moment)
+{
+	struct hi_fixture *fx = hi_test_start_ready("fork_state", "2", "1");
+
+	hi_test_adopt_orphans();
+	for (int i = 0; i < 100; i++) {
+		pid_t inspector = start_inspector(fx->pid);
+
+		hi_test_sleep_us(3000 + i * 97 % 4000);
+		kill_and_wait(inspector);
+		hi_test_wait_alone(fx);
+	}
+	hi_test_expect_free(fx->pid, "RS");
+	hi_test_expect_well(fx);
+}
+
+HI_TEST_SLOW(attach_fork, the_target_may_be_killed_at_any_moment)
+{
+	hi_test_adopt_orphans();
+	for (int i = 0; i < 60; i++) {
+		struct hi_fixture *fx = hi_test_start_ready("fork_state", "2", "1");
+		pid_t inspector = start_inspector(fx->pid);
+
+		hi_test_sleep_us(3000 + i * 97 % 4000);
+		kill(fx->pid, SIGKILL);
+		hi_fixture_end(fx);
+		HI_ASSERT(WIFSIGNALED(fx->wait_status));
+		kill_and_wait(inspector);
+	}
+	for (int i = 0; i < 4000 && hi_test_count_children(getpid()); i++) {
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		hi_test_sleep_us(500);
+	}
+	HI_ASSERT_EQ(0, hi_test_count_children(getpid()));
 }
