@@ -33,15 +33,13 @@ static enum hi_status make_report(struct hi_inspection *in, const struct hi_head
 static size_t find_conflicts(struct hi_inspection *in,
 			     const struct hi_typing_conflict **ret, uint64_t *objects_ret)
 {
-	struct hi_error quiet;
 	size_t n = 0;
 
 	if (!in->stored) {
 		*objects_ret = hi_typing_stats(in->typing).conflicts;
 		return hi_typing_conflicts(in->typing, ret);
 	}
-	if (hi_stored_conflicts(in, ret, &n, objects_ret, &quiet) != HI_OK)
-		hi_inspect_warn(in, "%s", quiet.text);
+	(void)hi_stored_conflicts(in, ret, &n, objects_ret, &in->stored->failure);
 	return n;
 }
 

@@ -68,6 +68,7 @@ struct hi_inspection {
 	bool ledger_known;
 	struct hi_arena arena; /* of the warnings, and for the commands */
 	struct hi_warning_list HI_VECTOR(const char *) warnings;
+	bool has_finding;	  /* a difference, or a gate that failed: exit code 1 */
 	uint64_t failures_before; /* hi_alloc_failures() at the beginning */
 	bool short_of_memory;	  /* some part did without; a warning says so */
 	struct hi_phase_list HI_VECTOR(struct hi_phase) phases;

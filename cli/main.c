@@ -14,10 +14,12 @@
 #include "cli/command.h"
 #include "cli/heading.h"
 #include "cli/series.h"
+#include "cli/stored.h"
 
-/* The documented exit codes; 1 is kept for gates and differences. */
+/* The documented exit codes. */
 enum {
 	EXIT_FINE = 0,
+	EXIT_FINDING = 1,
 	EXIT_ERROR = 2,
 	EXIT_CANNOT_ATTACH = 3,
 	EXIT_PARTIAL = 4,
@@ -90,6 +92,8 @@ static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
 		hi_json_init(&json, output->file);
 		status = o->command->run(in, head, NULL, &json, err);
 		if (status == HI_OK)
+			status = hi_stored_check(in, err);
+		if (status == HI_OK)
 			status = hi_image_check(in->image, err);
 		if (status == HI_OK && ((!hi_json_finish(&json) && json.failed) ||
 					hi_inspect_lost_something(in)))
@@ -100,6 +104,8 @@ static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
 	if (!page)
 		return hi_fail_memory(err, "page");
 	status = o->command->run(in, head, page, NULL, err);
+	if (status == HI_OK)
+		status = hi_stored_check(in, err);
 	if (status == HI_OK)
 		status = hi_image_check(in->image, err);
 	if (status == HI_OK && hi_inspect_lost_something(in))
@@ -136,7 +142,7 @@ static int inspect(const struct hi_options *options, struct hi_output *output)
 			fprintf(stderr, "heapinspect: the snapshot is not complete\n");
 		return EXIT_PARTIAL;
 	}
-	return EXIT_FINE;
+	return in->has_finding ? EXIT_FINDING : EXIT_FINE;
 }
 
 static int run_series(const struct hi_options *options)

@@ -19,7 +19,7 @@ enum { SHOWN_BEFORE = 60, SHOWN = 76 }; /* bytes of a long expression */
 /* ---- what is wrong with an expression ---- */
 
 /* A part of the expression with a caret below its byte `column`. */
-static void point_at(const char *expression, size_t column)
+void hi_naming_point_at(const char *expression, size_t column)
 {
 	size_t n = strlen(expression), from = 0, used;
 	char text[4 * SHOWN + 8];
@@ -62,7 +62,7 @@ static enum hi_status say_wrong(struct hi_inspection *in, const struct hi_root_t
 	hi_text_escape(why, sizeof(why), err->text, strlen(err->text));
 	hi_text_escape(name, sizeof(name), root->name, strlen(root->name));
 	fprintf(stderr, "heapinspect: --root %s: %s\n", name, why);
-	point_at(root->expression, column);
+	hi_naming_point_at(root->expression, column);
 	if (o->json && (!o->output || strcmp(o->output, "-") == 0))
 		error_json(root, column, err->text);
 	return hi_fail(err, HI_USAGE, 0, "%s", "");

@@ -12,6 +12,8 @@ enum hi_status hi_naming_open(struct hi_inspection *in, struct hi_error *err);
 enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err);
 /* Fills in->shown, in->leaks_shown and in->only. */
 enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err);
+/* The expression on stderr with a caret below its byte `column`. */
+void hi_naming_point_at(const char *expression, size_t column);
 void hi_naming_close(struct hi_inspection *in);
 
 #endif

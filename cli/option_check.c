@@ -74,8 +74,27 @@ static int check_file(const struct hi_options *o)
 	return 0;
 }
 
+/* Gates that look at a baseline need one. */
+static int check_gates(const struct hi_options *o)
+{
+	if (o->command->id != HI_COMMAND_CHECK)
+		return 0;
+	if (!o->n_gates)
+		return hi_option_wrong("check: --fail-on EXPR is missing; see "
+				       "heapinspect check --help");
+	for (size_t i = 0; i < o->n_gates; i++)
+		if (o->gates[i].needs_baseline && !o->baseline)
+			return hi_option_wrong("--fail-on '%s': --baseline FILE is "
+					       "missing",
+					       o->gates[i].text);
+	return 0;
+}
+
 static int check_target(const struct hi_options *o)
 {
+	if (o->command->id == HI_COMMAND_DIFF && !o->baseline)
+		return hi_option_wrong("diff: two snapshot files are missing; see "
+				       "heapinspect diff --help");
 	if (o->file)
 		return check_file(o);
 	if (!o->pid && !o->core)
@@ -141,7 +160,8 @@ static int check_rows(const struct hi_options *o)
 int hi_option_check(const struct hi_options *o)
 {
 	static int (*const checks[])(const struct hi_options *) = {
-		check_target, check_stop, check_series, check_rows, check_profile};
+		check_target, check_gates, check_stop,
+		check_series, check_rows,  check_profile};
 
 	if (check_command(o) != 0)
 		return 2;

@@ -8,7 +8,9 @@
 #define TARGETED (~(BIT(GRAPH) | BIT(MARK) | BIT(SAFEPOINTS))) /* make an image of it */
 #define LOOKING (TARGETED | BIT(SAFEPOINTS))		       /* at a target */
 #define SHOWING (LOOKING & ~BIT(SNAP))			       /* and print a report */
+#define PROFILED (SHOWING & ~(BIT(DIFF) | BIT(CHECK) | BIT(SAFEPOINTS)))
 #define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS))
+#define ROWED (ROWS | BIT(DIFF))
 #define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS) | BIT(WASTE))
 #define BY_SETS (BIT(RETAINERS) | BIT(UP)) /* profiles by retainers */
 #define RESTRICTED (ROWS | BIT(PATHS) | BY_SETS)
@@ -26,6 +28,17 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"by", HI_OPT_BY, "WHAT", 0,
 	  "break-down: type, type2 (with the types of its children), module, class", 2},
 	 BIT(CENSUS)},
+	{{"by", HI_OPT_COMPARE_BY, "WHAT", 0,
+	  "break-down: type, module, root (the variable that alone holds it)", 2},
+	 BIT(DIFF)},
+	{{"force", HI_OPT_FORCE, 0, 0, "also with a snapshot of another program", 2},
+	 BIT(DIFF) | BIT(CHECK)},
+	{{"fail-on", HI_OPT_FAIL_ON, "EXPR", 0,
+	  "fail when this is true: 'leak.bytes > 0'; may be repeated", 2},
+	 BIT(CHECK)},
+	{{"baseline", HI_OPT_BASELINE, "FILE", 0, "an earlier snapshot to compare with",
+	  2},
+	 BIT(CHECK)},
 	{{"untyped", HI_OPT_UNTYPED, 0, 0,
 	  "the fields that lead to what has no type, and the hints that would name it",
 	  2},
@@ -35,12 +48,12 @@ const struct hi_option_entry hi_option_table[] = {
 	 ROWS},
 	{{"min-size", HI_OPT_MIN_SIZE, "SIZE", 0, "only rows of this many bytes (64KiB)",
 	  2},
-	 ROWS},
+	 ROWED},
 	{{"type", HI_OPT_TYPE, "NAME", 0, "what to climb from (or a pattern with *)", 2},
 	 BIT(UP)},
 	{{"ways", 'k', "N", 0, "so many ways (5)", 2}, BIT(PATHS)},
-	{{"top", HI_OPT_TOP, "N", 0, "so many rows a table", 2}, SHOWING},
-	{{"all", HI_OPT_ALL, 0, 0, "every row", 2}, SHOWING},
+	{{"top", HI_OPT_TOP, "N", 0, "so many rows a table", 2}, (SHOWING & ~BIT(CHECK))},
+	{{"all", HI_OPT_ALL, 0, 0, "every row", 2}, (SHOWING & ~BIT(CHECK))},
 	{{0, 0, 0, 0, "What to draw:", 2}, BIT(GRAPH)},
 	{{"bands", HI_OPT_BANDS, "N", 0, "so many bands, the rest summed in OTHER (20)",
 	  2},
@@ -59,11 +72,11 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"like", HI_OPT_LIKE, "FILE", 0,
 	  "colours, order and scale of the graph of another heap profile", 2},
 	 BIT(GRAPH)},
-	{{0, 0, 0, 0, "Roots and retainers:", 3}, SHOWING},
+	{{0, 0, 0, 0, "Roots and retainers:", 3}, PROFILED},
 	{{"root", HI_OPT_ROOT, "NAME=EXPR", 0,
 	  "a root by name: a C expression over the program's variables; may be repeated",
 	  3},
-	 SHOWING},
+	 PROFILED},
 	{{"all-bins", HI_OPT_ALL_BINS, 0, 0,
 	  "also empty bins (of up to 10 roots; else of one root each)", 3},
 	 BIT(ROOTS)},
@@ -150,6 +163,9 @@ const struct hi_option_entry hi_option_table[] = {
 	 TARGETED},
 	{{0, 0, 0, 0, "Output:", 7}, EVERY},
 	{{"json", HI_OPT_JSON, 0, 0, "one JSON document", 7}, SHOWING},
+	{{"junit", HI_OPT_JUNIT, "FILE", 0, "JUnit XML too", 7}, BIT(CHECK)},
+	{{"github", HI_OPT_GITHUB, 0, 0, "annotations for GitHub too, on stderr", 7},
+	 BIT(CHECK)},
 	{{"output", 'o', "FILE", 0, "to FILE (mode 0600)", 7}, EVERY},
 	{{"color", HI_OPT_COLOR, "WHEN", 0, "auto, always or never", 7}, SHOWING},
 	{{"width", HI_OPT_WIDTH, "N", 0, "columns of text (the terminal's, else 80)", 7},

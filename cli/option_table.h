@@ -62,6 +62,12 @@ enum hi_option_key {
 	HI_OPT_TIMEOUT,
 	HI_OPT_SNAPSHOT,
 	HI_OPT_MAX_IMAGE,
+	HI_OPT_FORCE,
+	HI_OPT_COMPARE_BY,
+	HI_OPT_BASELINE,
+	HI_OPT_FAIL_ON,
+	HI_OPT_JUNIT,
+	HI_OPT_GITHUB,
 };
 
 struct hi_option_entry {

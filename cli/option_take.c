@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/text.h"
 #include "census/snapshot_file.h"
 #include "cli/command.h"
+#include "cli/naming.h"
 #include "cli/option_table.h"
 
 int hi_option_wrong(const char *fmt, ...)
@@ -68,6 +70,42 @@ static int take_by(struct hi_options *o, const char *text)
 	return HI_OPTION_SAID;
 }
 
+static int take_compare_by(struct hi_options *o, const char *text)
+{
+	static const char *const words[] = {"type", "module", "root"};
+
+	for (unsigned i = 0; i < 3; i++)
+		if (strcmp(text, words[i]) == 0) {
+			o->compare_by = (enum hi_compare_by)i;
+			return 0;
+		}
+	hi_option_wrong("--by %s: not one of type, module, root", text);
+	return HI_OPTION_SAID;
+}
+
+/* With a caret below what is wrong. */
+static int take_gate(struct hi_options *o, const char *text)
+{
+	struct hi_gate *gates =
+		hi_realloc_array(o->gates, o->n_gates + 1, sizeof(*gates));
+	struct hi_error err = {};
+	size_t column = 0;
+
+	if (!gates) {
+		hi_option_wrong("--fail-on: out of memory");
+		return HI_OPTION_SAID;
+	}
+	o->gates = gates;
+	if (hi_gate_parse(text, &o->gate_names, &gates[o->n_gates], &column, &err) ==
+	    HI_OK) {
+		o->n_gates++;
+		return 0;
+	}
+	hi_option_wrong("--fail-on: %s", err.text);
+	hi_naming_point_at(text, column);
+	return HI_OPTION_SAID;
+}
+
 static int take_hints(struct hi_options *o, const char *file)
 {
 	if (o->n_hints == HI_OPTIONS_HINTS) {
@@ -113,6 +151,10 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 		return take_color(o, arg);
 	case HI_OPT_BY:
 		return take_by(o, arg);
+	case HI_OPT_FAIL_ON:
+		return take_gate(o, arg);
+	case HI_OPT_COMPARE_BY:
+		return take_compare_by(o, arg);
 	case HI_OPT_HINTS:
 		return take_hints(o, arg);
 	default:
@@ -135,6 +177,11 @@ static bool is_snapshot(const char *arg)
 static int take_argument(char *arg, struct hi_options *o)
 {
 	if (!o->command->run_alone && is_snapshot(arg)) {
+		/* The earlier one comes first. */
+		if (o->command->id == HI_COMMAND_DIFF && !o->baseline) {
+			o->baseline = arg;
+			return 0;
+		}
 		if (!o->file) {
 			o->file = arg;
 			return 0;
@@ -147,7 +194,8 @@ static int take_argument(char *arg, struct hi_options *o)
 			hi_option_wrong(
 				"%s: not a command; there are summary, census, retained, "
 				"leaks, paths, explain, waste, retainers, up, roots "
-				"snap (a process: --pid N), safepoints, graph, "
+				"snap, diff, check (a process: --pid N), safepoints, "
+				"graph, "
 				"mark",
 				arg);
 		else
@@ -191,6 +239,16 @@ error_t hi_option_take(int key, char *arg, struct argp_state *state)
 		return 0;
 	case HI_OPT_SWAP:
 		o->swap = true;
+		return 0;
+	case HI_OPT_BASELINE:
+		return hi_option_take_once("--baseline", arg, &o->baseline);
+	case HI_OPT_JUNIT:
+		return hi_option_take_once("--junit", arg, &o->junit);
+	case HI_OPT_GITHUB:
+		o->github = true;
+		return 0;
+	case HI_OPT_FORCE:
+		o->force = true;
 		return 0;
 	case HI_OPT_COMPRESS:
 		o->compress = true;

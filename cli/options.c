@@ -101,4 +101,6 @@ int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 void hi_options_free(struct hi_options *options)
 {
 	hi_profile_options_free(&options->profile);
+	free(options->gates);
+	hi_arena_free(&options->gate_names);
 }

@@ -9,10 +9,12 @@
 #include <sys/types.h>
 
 #include "census/census_by.h"
+#include "census/compare.h"
 #include "cli/profile_options.h"
 #include "cli/safepoint_options.h"
 #include "cli/series_options.h"
 #include "report/bands.h"
+#include "report/gate.h"
 
 enum hi_color { HI_COLOR_AUTO, HI_COLOR_ALWAYS, HI_COLOR_NEVER };
 
@@ -26,7 +28,14 @@ struct hi_options {
 	const char *argument; /* of the command; NULL none */
 	pid_t pid;	      /* 0: a core */
 	const char *core, *exe;
-	const char *file; /* a snapshot; NULL: a process or a core */
+	const char *baseline; /* an earlier snapshot, to compare with; NULL: none */
+	enum hi_compare_by compare_by; /* diff */
+	bool force, github;
+	struct hi_gate *gates; /* of check; owned, with their names */
+	size_t n_gates;
+	struct hi_arena gate_names;
+	const char *junit; /* NULL: none */
+	const char *file;  /* a snapshot; NULL: a process or a core */
 	bool json, all, quiet, verbose, strict;
 	bool conservative, swap, compress;
 	const char *hints[HI_OPTIONS_HINTS]; /* files, in the order given */

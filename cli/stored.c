@@ -170,13 +170,12 @@ uint64_t hi_stored_used(const struct hi_inspection *in, hi_node object)
 
 static bool open_labels(struct hi_inspection *in)
 {
-	struct hi_error quiet;
-
-	if (!in->stored->has_labels &&
-	    hi_snapshot_open_labels(in->stored->snapshot, in->graph, &quiet) != HI_OK) {
-		hi_inspect_warn(in, "fields have no names: %s", quiet.text);
+	if (in->stored->failure.status != HI_OK)
 		return false;
-	}
+	if (!in->stored->has_labels &&
+	    hi_snapshot_open_labels(in->stored->snapshot, in->graph,
+				    &in->stored->failure) != HI_OK)
+		return false;
 	in->stored->has_labels = true;
 	return true;
 }
@@ -199,6 +198,14 @@ const char *hi_stored_edge(struct hi_inspection *in, hi_node from, hi_node to)
 	hi_text_escape(text, sizeof(text), name, strlen(name));
 	kept = hi_arena_strdup(&in->arena, text);
 	return kept ? kept : "";
+}
+
+enum hi_status hi_stored_check(const struct hi_inspection *in, struct hi_error *err)
+{
+	if (!in->stored || in->stored->failure.status == HI_OK)
+		return HI_OK;
+	*err = in->stored->failure;
+	return err->status;
 }
 
 /* ---- writing ---- */

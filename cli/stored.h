@@ -15,6 +15,8 @@ struct hi_stored {
 	struct hi_snapshot *snapshot;
 	const uint32_t *used; /* NULL: not stored */
 	bool has_labels;
+	/* What went wrong where nobody could return it: a damaged section. */
+	struct hi_error failure;
 };
 
 /* ---- writing (snap) ---- */
@@ -61,6 +63,9 @@ uint64_t hi_stored_used(const struct hi_inspection *in, hi_node object);
 enum hi_status hi_stored_conflicts(struct hi_inspection *in,
 				   const struct hi_typing_conflict **ret, size_t *n_ret,
 				   uint64_t *objects_ret, struct hi_error *err);
+
+/* No report may come out of it; err is filled. */
+enum hi_status hi_stored_check(const struct hi_inspection *in, struct hi_error *err);
 
 /* A pair of types that pointers disagree about. */
 struct hi_stored_conflict {

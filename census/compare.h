@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Two heaps beside each other: which objects were born, which died, and whose they are.
+ *
+ * Objects are matched by address and type where both are one process; else by type and
+ * the way to them (the types of what dominates them, up to a variable's name; a run of
+ * one type, a list, counts as one step): of the objects with the same type and way as
+ * many match as both heaps have. Blocks of the allocator are left out.
+ */
+#ifndef HI_CENSUS_COMPARE_H
+#define HI_CENSUS_COMPARE_H
+
+#include "base/arena.h"
+#include "census/analysis.h"
+
+struct hi_heap_side {
+	const struct hi_graph *graph;
+	const struct hi_reach *reach;
+	const struct hi_dominators *dominators;
+};
+
+enum hi_compare_by {
+	HI_COMPARE_BY_TYPE,
+	HI_COMPARE_BY_MODULE, /* that defines the type */
+	HI_COMPARE_BY_ROOT,   /* the variable that alone keeps it alive; "(leaked)" */
+};
+
+struct hi_heap_sum {
+	uint64_t count, bytes; /* cost */
+};
+struct hi_compare_row {
+	const char *name; /* "" unknown; hostile */
+	struct hi_heap_sum before, after, born, died;
+	int64_t grown; /* bytes of objects that match, and have another size now */
+};
+struct hi_comparison {
+	bool same_process;
+	uint64_t *born, *died;	     /* a bit for each object, of after and of before */
+	struct hi_compare_row *rows; /* by growth in bytes, most first, then name */
+	size_t n_rows;
+	struct hi_compare_row all;
+	struct hi_arena strings;
+};
+
+enum hi_status hi_compare(const struct hi_heap_side *before,
+			  const struct hi_heap_side *after, bool same_process,
+			  enum hi_compare_by by, struct hi_comparison **ret,
+			  struct hi_error *err);
+void hi_comparison_destroy(struct hi_comparison *c);
+
+/*
+ * What holds the growth: like suspects, by the bytes of marked objects alone. top is a
+ * node that nothing but a root dominates; holder is below it, as long as one child has
+ * 0.7 of what its parent has.
+ */
+struct hi_growth {
+	hi_node top, holder;
+	uint64_t objects, bytes; /* marked, that top retains */
+	uint64_t holder_bytes;
+};
+/* At most `most`, by bytes. *leaked_ret: those that nothing holds. */
+enum hi_status hi_growth_find(const struct hi_heap_side *side, const uint64_t *marked,
+			      size_t most, struct hi_growth *items, size_t *n_ret,
+			      struct hi_heap_sum *leaked_ret, struct hi_error *err);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A second heap, to compare with: an earlier snapshot. */
+#ifndef HI_CLI_BASELINE_H
+#define HI_CLI_BASELINE_H
+
+#include "cli/inspect.h"
+
+struct hi_baseline {
+	struct hi_options options; /* of `in`, with the other file */
+	struct hi_inspection *in;
+	struct hi_head head;
+};
+
+/* Opens options->baseline of `in`, whose head is given. HI_USAGE when it is of another
+ * program, unless --force. */
+enum hi_status hi_baseline_open(const struct hi_inspection *in,
+				const struct hi_head *head, unsigned wanted,
+				struct hi_baseline *ret, struct hi_error *err);
+void hi_baseline_close(struct hi_baseline *b); /* also of a zeroed one */
+/* Are both one process, at two moments? */
+bool hi_baseline_is_same_process(const struct hi_head *a, const struct hi_head *b);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Gates: is there too much of something? */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/baseline.h"
+#include "cli/command.h"
+#include "cli/lookup.h"
+#include "report/check_report.h"
+#include "report/names.h"
+
+enum { WANTED = HI_WANT_DOMINATORS | HI_WANT_CENSUS | HI_WANT_LEAKS | HI_WANT_LEDGER };
+
+struct sides {
+	struct hi_inspection *in, *before; /* before: NULL, no baseline */
+	const struct hi_head *head, *head_before;
+};
+
+/* ---- metrics ---- */
+
+static double of_type(struct hi_inspection *in, const struct hi_gate_metric *m)
+{
+	struct hi_type_set set = {};
+	struct hi_error quiet;
+	uint64_t sum = 0;
+
+	if (hi_types_select(in->graph, m->name, &set, NULL, &quiet) != HI_OK) {
+		hi_inspect_warn(in, "no object has the type %.100s", m->name);
+		return 0;
+	}
+	for (size_t i = 0; i < in->census->n_rows; i++) {
+		const struct hi_census_row *row = &in->census->rows[i];
+
+		if (!hi_type_set_has(&set, row->type))
+			continue;
+		sum += m->field == HI_GATE_COUNT      ? row->count
+		       : m->field == HI_GATE_RETAINED ? row->retained
+						      : row->shallow;
+	}
+	hi_type_set_free(&set);
+	return (double)sum;
+}
+
+static double of_module(struct hi_inspection *in, const struct hi_gate_metric *m)
+{
+	uint64_t sum = 0;
+	bool found = false;
+
+	for (size_t i = 0; i < in->census->n_rows; i++) {
+		const struct hi_census_row *row = &in->census->rows[i];
+		const char *module = in->graph->types[row->type].module;
+
+		if (!module || strcmp(module, m->name) != 0)
+			continue;
+		found = true;
+		sum += m->field == HI_GATE_COUNT ? row->count : row->shallow;
+	}
+	if (!found)
+		hi_inspect_warn(in, "no object is of the module %.100s", m->name);
+	return (double)sum;
+}
+
+static double of_root(struct hi_inspection *in, const struct hi_gate_metric *m)
+{
+	const struct hi_graph *g = in->graph;
+	uint64_t sum = 0;
+	bool found = false;
+
+	for (hi_node i = 0; i < g->n_roots; i++) {
+		if (strcmp(g->roots[i].name, m->name) != 0)
+			continue;
+		found = true;
+		sum += in->dominators->retained[g->first_root + i];
+	}
+	if (!found)
+		hi_inspect_warn(in, "no variable is called %.100s", m->name);
+	return (double)sum;
+}
+
+static bool of_ledger(struct hi_inspection *in, const struct hi_gate_metric *m,
+		      double *ret)
+{
+	if (!in->ledger_known)
+		return false;
+	if (strcmp(m->name, "rss") == 0) {
+		*ret = (double)in->ledger.rss;
+		return in->ledger.rss != HI_UNKNOWN;
+	}
+	for (size_t i = 0; i < in->ledger.n_rows; i++) {
+		const struct hi_ledger_row *row = &in->ledger.rows[i];
+		uint64_t n = m->field == HI_GATE_COUNT	   ? row->count
+			     : row->resident != HI_UNKNOWN ? row->resident
+							   : row->virtual_size;
+
+		if (strcmp(row->key, m->name) != 0)
+			continue;
+		*ret = (double)n;
+		return n != HI_UNKNOWN;
+	}
+	return false;
+}
+
+static double of_all(const struct hi_inspection *in, const struct hi_gate_metric *m)
+{
+	const struct hi_reach *r = in->reach;
+	bool live = m->subject != HI_GATE_LEAK, leak = m->subject != HI_GATE_LIVE;
+
+	if (m->field == HI_GATE_ROOTS)
+		return (double)in->leaks->n_roots;
+	if (m->field == HI_GATE_COUNT)
+		return (double)((live ? r->live_objects : 0) +
+				(leak ? r->leak_objects : 0));
+	return (double)((live ? r->live_bytes : 0) + (leak ? r->leak_bytes : 0));
+}
+
+static bool value(void *arg, const struct hi_gate_metric *m, double *ret)
+{
+	const struct sides *s = arg;
+	struct hi_inspection *in = m->baseline ? s->before : s->in;
+	const struct hi_head *head = m->baseline ? s->head_before : s->head;
+
+	if (!in)
+		return false;
+	switch (m->subject) {
+	case HI_GATE_TYPE:
+		*ret = of_type(in, m);
+		return true;
+	case HI_GATE_MODULE:
+		*ret = of_module(in, m);
+		return true;
+	case HI_GATE_ROOT:
+		*ret = of_root(in, m);
+		return true;
+	case HI_GATE_LEDGER:
+		return of_ledger(in, m, ret);
+	case HI_GATE_SNAPSHOT:
+		*ret = (double)head->pause_ns;
+		return head->pause_ns != UINT64_MAX;
+	case HI_GATE_LIVE:
+	case HI_GATE_LEAK:
+	case HI_GATE_TOTAL:
+	default:
+		*ret = of_all(in, m);
+		return true;
+	}
+}
+
+/* ---- the command ---- */
+
+static enum hi_status write_junit(const struct hi_check_report *r,
+				  const struct hi_options *options, struct hi_error *err)
+{
+	struct hi_options other = *options;
+	struct hi_output output;
+	enum hi_status status;
+
+	if (!options->junit)
+		return HI_OK;
+	other.output = options->junit;
+	status = hi_output_open(&other, &output, err);
+	if (status != HI_OK)
+		return status;
+	hi_check_junit(r, output.file);
+	status = hi_output_commit(&output, err);
+	hi_output_close(&output);
+	return status;
+}
+
+static enum hi_status evaluate(const struct sides *s, const struct hi_gate *gate,
+			       struct hi_check_row *row, struct hi_error *err)
+{
+	*row = (struct hi_check_row){gate,
+				     hi_gate_evaluate(gate, value, (void *)(uintptr_t)s)};
+	if (row->result.is_known)
+		return HI_OK;
+	return hi_fail(err, HI_NOT_FOUND, 0, "--fail-on '%.100s': %s%.60s is not known%s",
+		       gate->text,
+		       row->result.unknown->subject == HI_GATE_LEDGER
+			       ? "row of the ledger: "
+			       : "a value",
+		       row->result.unknown->name,
+		       row->result.unknown->baseline ? " of the baseline" : "");
+}
+
+static enum hi_status tell(const struct sides *s, struct hi_page *page,
+			   struct hi_json *json, struct hi_error *err)
+{
+	struct hi_inspection *in = s->in;
+	const struct hi_options *o = in->options;
+	struct hi_check_row *rows =
+		hi_arena_alloc(&in->arena, (o->n_gates + 1) * sizeof(*rows));
+	struct hi_head head = *s->head;
+	struct hi_check_report r = {.head = &head,
+				    .baseline = s->head_before,
+				    .rows = rows,
+				    .n_rows = o->n_gates};
+	enum hi_status status = rows ? HI_OK : hi_fail_memory(err, "gates");
+
+	for (size_t i = 0; i < o->n_gates && status == HI_OK; i++) {
+		status = evaluate(s, &o->gates[i], &rows[i], err);
+		r.n_failed += rows[i].result.is_true;
+	}
+	/* What names nothing was found out just now. */
+	head.warnings = in->warnings.items;
+	head.n_warnings = in->warnings.count;
+	if (status == HI_OK)
+		status = write_junit(&r, o, err);
+	if (status != HI_OK)
+		return status;
+	in->has_finding = r.n_failed;
+	if (o->github)
+		hi_check_github(&r, stderr);
+	if (json)
+		hi_check_json(&r, json);
+	else
+		hi_check_display(&r, page);
+	return HI_OK;
+}
+
+static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+			  struct hi_page *page, struct hi_json *json,
+			  struct hi_error *err)
+{
+	struct hi_baseline before = {};
+	struct sides s = {.in = in, .head = head};
+	enum hi_status status = HI_OK;
+
+	if (in->options->baseline) {
+		status = hi_baseline_open(in, head, WANTED, &before, err);
+		s.before = before.in;
+		s.head_before = &before.head;
+	}
+	if (status == HI_OK)
+		status = tell(&s, page, json, err);
+	hi_baseline_close(&before);
+	return status;
+}
+
+const struct hi_command hi_command_check = {
+	.id = HI_COMMAND_CHECK,
+	.name = "check",
+	.arguments = "",
+	.purpose =
+		"Gates for a build: fails with exit status 1 when there is too much of "
+		"something.",
+	.help = "EXPR is a comparison; docs/GATES.md has all of it. Metrics: live, leak, "
+		"total\n(.bytes, .count), leak.roots, type(\"…\") (.bytes, .count, "
+		".retained),\nmodule(\"…\"), root(\"…\").retained, ledger(\"…\").bytes, "
+		"snapshot.pause; before\neach of them baseline.; growth(METRIC) is its "
+		"part of the baseline's.\n\n"
+		"Examples:\n"
+		"  heapinspect check app.hisnap --fail-on 'leak.bytes > 0'\n"
+		"  heapinspect check app.hisnap --fail-on 'type(\"struct "
+		"session\").count > 1000'\n"
+		"  heapinspect check app.hisnap --baseline old.hisnap --fail-on "
+		"'growth(live.bytes) > 10%' --junit heap.xml",
+	.wanted = WANTED,
+	.run = run,
+};
