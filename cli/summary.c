@@ -83,6 +83,9 @@ const struct hi_command hi_command_summary = {
 		"  retainers  bytes by the set of their nearest retainers\n"
 		"  up         from a type to the roots\n"
 		"  safepoints where --at could stop it, and how often it comes by\n"
+		"  snap       the heap as a file, for all of these\n"
+		"  diff       two of them: what was born, what died\n"
+		"  check      gates for a build\n"
 		"  graph      a heap profile over time as a picture\n"
 		"  mark       a mark into a running series\n"
 		"\nExamples:\n"
@@ -91,7 +94,8 @@ const struct hi_command hi_command_summary = {
 		"  heapinspect --pid 4242 --at gc --timeout 30s\n"
 		"  heapinspect --pid 4242 --at 'handle_request if arg1 > 4096'\n"
 		"  heapinspect census --core core.4242 --all\n"
-		"\nExit status: 0 fine; 2 wrong usage or an error; 3 cannot attach; 4 "
+		"\nExit status: 0 fine; 1 a gate failed or a difference was found; 2 "
+		"wrong usage or an error; 3 cannot attach; 4 "
 		"not complete (--strict); 124 the pause budget or --timeout ran out.",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_CENSUS | HI_WANT_SUSPECTS |
 		  HI_WANT_LEDGER,

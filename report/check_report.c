@@ -29,6 +29,8 @@ void hi_check_display(const struct hi_check_report *r, struct hi_page *page)
 				 : hi_page_printf(page, "all %zu gates hold", r->n_rows));
 	if (r->baseline)
 		hi_page_fact(page, "baseline", hi_head_target(r->baseline, page));
+	for (size_t i = 0; i < r->head->n_warnings; i++)
+		hi_page_warning(page, hi_page_safe(page, r->head->warnings[i]));
 	hi_page_blank(page);
 	t = hi_page_table(page, columns, 3);
 	for (size_t i = 0; i < r->n_rows; i++) {

@@ -162,11 +162,12 @@ static void json_sum(struct hi_json *json, const char *key, struct hi_heap_sum s
 	hi_json_end(json);
 }
 
+/* key: of the sum of all rows; NULL: one of them. */
 static void json_row(const struct hi_diff_report *r, const struct hi_compare_row *row,
-		     struct hi_json *json)
+		     const char *key, struct hi_json *json)
 {
-	hi_json_object(json, NULL);
-	if (row != &r->c->all)
+	hi_json_object(json, key);
+	if (!key)
 		hi_json_text(json, r->by, hi_known(row->name));
 	json_sum(json, "before", row->before);
 	json_sum(json, "after", row->after);
@@ -219,13 +220,11 @@ void hi_diff_json(const struct hi_diff_report *r, struct hi_json *json)
 	for (size_t i = 0; i < r->c->n_rows && n < r->top; i++) {
 		if (!is_shown(r, &r->c->rows[i]))
 			continue;
-		json_row(r, &r->c->rows[i], json);
+		json_row(r, &r->c->rows[i], NULL, json);
 		n++;
 	}
 	hi_json_end(json);
-	hi_json_array(json, "all");
-	json_row(r, &r->c->all, json);
-	hi_json_end(json);
+	json_row(r, &r->c->all, "all", json);
 	json_holders(r, json);
 	hi_json_end(json);
 }

@@ -35,7 +35,7 @@ static inline struct hi_objects *drawn_objects(uint64_t *state, uint32_t n)
 	for (unsigned r = 0; r < 3; r++) {
 		uint64_t addr = 0x550000001000 + ((uint64_t)r << 36);
 
-		HI_ASSERT_OK(hi_objects_builder_region(b, addr, addr + (1ull << 34), 4,
+		HI_ASSERT_OK(hi_objects_builder_region(b, addr, addr + (1ull << 33), 4,
 						       &region, &err),
 			     &err);
 		for (uint32_t i = 0; i < n / 3; i++) {
