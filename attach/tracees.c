@@ -74,6 +74,36 @@ void hi_tracee_reap(pid_t tid)
 		(void)waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | __WALL);
 }
 
+void hi_tracee_consume(pid_t tid)
+{
+	siginfo_t info;
+
+	(void)waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL);
+}
+
+/* Those that were born ours and are not in the table yet. For a signal handler. */
+static void reap_listed(const struct hi_tracees *all)
+{
+	static char entries[4096] __attribute__((aligned(8)));
+	int fd = open(all->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return;
+	while ((n = getdents64(fd, entries, sizeof(entries))) > 0)
+		for (ssize_t at = 0; at < n;) {
+			const struct dirent64 *entry = (void *)(entries + at);
+			pid_t tid = 0;
+
+			for (const char *c = entry->d_name; *c >= '0' && *c <= '9'; c++)
+				tid = tid * 10 + (*c - '0');
+			if (tid > 0)
+				hi_tracee_reap(tid);
+			at += entry->d_reclen;
+		}
+	close(fd);
+}
+
 static void reap_all(const struct hi_tracees *all)
 {
 	for (size_t i = 0; i < all->count; i++)
@@ -89,8 +119,11 @@ static void on_child_or_tick(int sig, siginfo_t *info, void *context)
 	(void)context;
 	if (sig == SIGCHLD)
 		hi_tracee_reap(info->si_pid);
-	else if (++ticks % TICKS_PER_SWEEP == 0) /* SIGCHLDs that were merged */
+	else if (++ticks % TICKS_PER_SWEEP == 0) { /* SIGCHLDs that were merged */
 		reap_all(reaped);
+		if (reaped->options)
+			reap_listed(reaped);
+	}
 	errno = saved;
 }
 
@@ -109,19 +142,18 @@ void hi_tracees_handle_signals(struct hi_tracees *all)
 enum hi_status hi_tracees_init(struct hi_tracees *all, pid_t pid, size_t capacity,
 			       struct hi_error *err)
 {
-	char path[64];
 	size_t n_slots = 1024;
 
 	while (n_slots < 2 * capacity)
 		n_slots *= 2;
 	*all = (struct hi_tracees){
 		.pid = pid, .capacity = capacity, .n_slots = n_slots, .pagemap = -1};
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	snprintf(all->path, sizeof(all->path), "/proc/%d/task", (int)pid);
 	all->items = hi_calloc(capacity, sizeof(*all->items));
 	all->slots = hi_calloc(n_slots, sizeof(*all->slots));
 	if (!all->items || !all->slots)
 		return hi_fail_memory(err, "the table of threads");
-	all->dir = opendir(path);
+	all->dir = opendir(all->path);
 	if (all->dir)
 		return HI_OK;
 	if (errno == ENOENT || errno == ESRCH)
@@ -360,6 +392,8 @@ static void enter_stop(struct hi_tracees *all, struct hi_tracee *tracee, int sto
 {
 	int sig = stop & 0xff;
 
+	if (EVENT_OF(stop) == PTRACE_EVENT_EXEC)
+		hi_tracee_consume(tracee->tid);
 	if (ptrace(PTRACE_GETREGS, tracee->tid, 0, &tracee->regs) < 0) {
 		hi_clock_pause_ns(50000); /* killed: let it die, we may be SCHED_FIFO */
 		return;

@@ -43,6 +43,7 @@ struct hi_tracee {
 struct hi_tracees {
 	pid_t pid;
 	DIR *dir; /* /proc/PID/task */
+	char path[32];
 	struct hi_tracee *items;
 	size_t count, capacity;
 	uint32_t *slots;
@@ -92,6 +93,12 @@ void hi_tracees_welcome(struct hi_tracees *all, pid_t tid);
 void hi_tracees_compact(struct hi_tracees *all);
 /* tid stands before this signal: is it the trigger's? Then it counts as seen. */
 bool hi_tracees_is_triggers(struct hi_tracees *all, pid_t tid, int sig);
+/*
+ * Of a thread that stands in PTRACE_EVENT_EXEC: until this stop is consumed, ptrace
+ * says ESRCH if its number has changed (kernel/ptrace.c, looks_like_a_spurious_pid).
+ * It holds no signal that could be lost.
+ */
+void hi_tracee_consume(pid_t tid);
 /* Reaps tid if it is dead, and only then. */
 void hi_tracee_reap(pid_t tid);
 /* Is every thread of the process one of those that stand still? One stat(). */

@@ -10,7 +10,10 @@
  *
  * A signal interrupts system calls of a traced thread that it would not have
  * interrupted otherwise, one that is ignored; so these are made to start anew as at
- * a stop (restart.c).
+ * a stop (restart.c). What cannot be hidden: a signal to the process wakes one
+ * thread, and if another one takes it first, that thread has been woken for nothing,
+ * and a call of the few that do not restart by themselves says EINTR. Without us
+ * this happens for signals with a handler only.
  *
  * Nothing is stopped to end the wait without a hit: the kernel lets running
  * threads of a dead tracer go without touching them.
@@ -66,6 +69,7 @@ struct waiting {
 	enum hi_status status; /* not HI_OK: over */
 	bool is_over;	       /* there was a hit, and it was acted on */
 	bool knows_hit;	       /* stop->hit is filled */
+	bool is_armed;
 	struct pollfd fds[N_FDS];
 	uint64_t armed_ns, end_ns, near_ns, beat_ns;
 	uint64_t may_sweep_ns; /* not earlier */
@@ -92,6 +96,13 @@ static bool ask_trigger(struct waiting *w)
 	return w->knows_hit;
 }
 
+static void disarm(struct waiting *w)
+{
+	if (w->is_armed)
+		w->trigger->ops->disarm(w->trigger);
+	w->is_armed = false;
+}
+
 /* Tells all to stop. */
 static void end_wait(struct waiting *w, enum hi_trigger_landing landing)
 {
@@ -99,7 +110,7 @@ static void end_wait(struct waiting *w, enum hi_trigger_landing landing)
 	uint64_t now_ns = hi_clock_ns();
 
 	hi_tracees_interrupt(w->all);
-	w->trigger->ops->disarm(w->trigger);
+	disarm(w);
 	if (hit->time_ns < w->armed_ns || hit->time_ns > now_ns)
 		hit->time_ns = now_ns;
 	w->stop->landing = landing;
@@ -172,6 +183,7 @@ static void on_stop(struct waiting *w, pid_t tid, int stop)
 		tracee->state = HI_TRACEE_GROUP_STOPPED;
 		return;
 	case PTRACE_EVENT_EXEC:
+		hi_tracee_consume(tid);
 		w->status = hi_fail(w->err, HI_GONE, 0,
 				    "process %d: it has started another program (exec)",
 				    (int)w->all->pid);
@@ -297,7 +309,7 @@ static void check_end(struct waiting *w, uint64_t now_ns)
 
 	if (!w->end_ns || now_ns < w->end_ns)
 		return;
-	w->trigger->ops->disarm(w->trigger);
+	disarm(w);
 	w->end_ns = 0;
 	if (ask_trigger(w))
 		return; /* at the last moment */
@@ -406,15 +418,15 @@ static void run(struct waiting *w)
 	w->armed_ns = hi_clock_ns();
 	if (w->wait->timeout_ns)
 		w->end_ns = w->armed_ns + w->wait->timeout_ns;
-	if (goes_on(w))
+	w->is_armed = goes_on(w);
+	if (w->is_armed)
 		w->trigger->ops->arm(w->trigger);
 	while (goes_on(w)) {
 		check_clock(w);
 		if (goes_on(w))
 			rest(w);
 	}
-	if (w->status != HI_OK)
-		w->trigger->ops->disarm(w->trigger);
+	disarm(w);
 }
 
 enum hi_status hi_wait_for_hit(const struct hi_wait *wait, struct hi_trigger_stop *ret,

@@ -2,7 +2,9 @@
 /* The tracer waits for a trigger, and the stop lands where it was hit. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/harness.h"
@@ -44,6 +46,19 @@ static struct hi_tracer_stop wait_once(pid_t pid, struct hi_stop_options *option
 	options->max_pause_ns = 5 * SECOND;
 	options->best_effort_priority = true;
 	HI_ASSERT_OK(hi_tracer_start(&target, options, &waiter, &err), &err);
+	HI_ASSERT_OK(hi_tracer_stop(waiter, &stop, &err), &err);
+	return stop;
+}
+
+static struct hi_tracer_stop stop_once(pid_t pid)
+{
+	const struct hi_stop_options options = {.max_pause_ns = 5 * SECOND,
+						.best_effort_priority = true};
+	struct hi_target target = hi_test_target(pid);
+	struct hi_tracer_stop stop = {};
+	struct hi_error err = {};
+
+	HI_ASSERT_OK(hi_tracer_start(&target, &options, &waiter, &err), &err);
 	HI_ASSERT_OK(hi_tracer_stop(waiter, &stop, &err), &err);
 	return stop;
 }
@@ -108,4 +123,181 @@ HI_TEST_SCENARIO(attach_wait, one_thread_stands_at_the_probe)
 HI_TEST_SCENARIO(attach_wait, one_of_eight_threads_stands_at_the_probe)
 {
 	expect_at("plain", "8", 100);
+}
+
+HI_TEST_SCENARIO(attach_wait, a_thread_that_was_just_born_stands_at_the_probe)
+{
+	expect_at("newborn", "2", 50);
+}
+
+/* Go preempts its threads by the same signal: none of these may be taken. */
+HI_TEST_SCENARIO(attach_wait, signals_of_the_program_itself_are_handed_on)
+{
+	expect_at("own", "4", 100);
+}
+
+/* ---- near ---- */
+
+/* Bit of the trigger's signal in a mask of a thread's status. */
+static bool has_urgent(pid_t pid, pid_t tid, const char *key)
+{
+	unsigned long long mask = 0;
+	char path[64], line[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
+	file = fopen(path, "r");
+	HI_ASSERT(file);
+	while (fgets(line, sizeof(line), file))
+		if (strncmp(line, key, strlen(key)) == 0)
+			mask = strtoull(line + strlen(key) + 1, NULL, 16);
+	fclose(file);
+	return mask >> (SIGURG - 1) & 1;
+}
+
+HI_TEST_SCENARIO(attach_wait, a_thread_that_blocks_the_signal_is_stopped_near)
+{
+	struct hi_mock_trigger *mock = hi_mock_trigger_create();
+	struct hi_fixture *fx = start_probe(mock, "blocked", "2");
+	struct hi_stop_options options = {};
+
+	for (int i = 0; i < 20; i++) {
+		struct hi_tracer_stop stop = wait_once(fx->pid, &options, mock);
+
+		HI_ASSERT_EQ(HI_LANDING_NEAR, stop.trigger.landing);
+		HI_ASSERT_EQ(mock->page->tid, stop.trigger.hit.tid);
+		HI_ASSERT(has_urgent(fx->pid, mock->page->tid, "SigBlk"));
+		go_on(&stop);
+	}
+	/* What could not be taken away: one signal for each thread, merged. */
+	hi_test_ask(fx, "unblock");
+	hi_test_sleep_us(20000);
+	HI_ASSERT(hi_test_ask(fx, "urgent") <= 2);
+	HI_ASSERT_EQ(0, hi_test_ask(fx, "errors"));
+	hi_test_expect_free(fx->pid, "RS");
+}
+
+HI_TEST_SCENARIO(attach_wait, a_probe_that_sees_the_block_leaves_nothing_pending)
+{
+	struct hi_mock_trigger *mock = hi_mock_trigger_create();
+	struct hi_fixture *fx = start_probe(mock, "unsent", "2");
+	struct hi_stop_options options = {};
+
+	for (int i = 0; i < 20; i++) {
+		struct hi_tracer_stop stop = wait_once(fx->pid, &options, mock);
+
+		HI_ASSERT_EQ(HI_LANDING_NEAR, stop.trigger.landing);
+		HI_ASSERT(!has_urgent(fx->pid, mock->page->tid, "SigPnd"));
+		go_on(&stop);
+	}
+	hi_test_ask(fx, "unblock");
+	expect_well(fx);
+}
+
+/* A hit that no signal tells of: by the descriptor only, and then by the clock. */
+HI_TEST_SCENARIO(attach_wait, a_trigger_that_sends_no_signal_stops_all_near)
+{
+	struct hi_mock_trigger *mock = hi_mock_trigger_create();
+	struct hi_fixture *fx = start_probe(mock, "never", "3");
+	struct hi_stop_options options = {.trigger = &mock->base,
+					  .timeout_ns = 20 * SECOND,
+					  .best_effort_priority = true};
+	struct hi_target target = hi_test_target(fx->pid);
+	struct hi_tracer_stop stop = {};
+	struct hi_error err = {};
+
+	for (int i = 0; i < 3; i++) {
+		hi_mock_trigger_reset(mock);
+		mock->base.near_only = i > 0;
+		mock->base.poll_fd = i == 2 ? -1 : mock->pipe[0];
+		HI_ASSERT_OK(hi_tracer_start(&target, &options, &waiter, &err), &err);
+		hi_mock_trigger_hit(mock, 0);
+		HI_ASSERT_OK(hi_tracer_stop(waiter, &stop, &err), &err);
+		HI_ASSERT_EQ(HI_LANDING_NEAR, stop.trigger.landing);
+		HI_ASSERT_EQ(4, stop.n_threads);
+		go_on(&stop);
+		hi_test_expect_free(fx->pid, "RS");
+	}
+}
+
+/* ---- the allocator ---- */
+
+/* The safepoint may be malloc itself: that thread stays where it is. */
+HI_TEST_SCENARIO(attach_wait, a_probe_inside_the_allocator_is_where_the_thread_stays)
+{
+	struct hi_mock_trigger *mock = hi_mock_trigger_create();
+	struct hi_fixture *fx = start_probe(mock, "plain", "4");
+	struct hi_stop_options options = {};
+	struct hi_tracer_stop stop = wait_once(fx->pid, &options, mock);
+	uint64_t pc = stop.trigger.hit.pc;
+	const struct hi_range around = {pc - 1, pc + 1};
+
+	go_on(&stop);
+	options.avoid = &around;
+	options.n_avoid = 1;
+	for (int i = 0; i < 20; i++) {
+		const struct hi_thread *thread;
+
+		stop = wait_once(fx->pid, &options, mock);
+		HI_ASSERT_EQ(HI_LANDING_AT, stop.trigger.landing);
+		thread = thread_of(&stop, stop.trigger.hit.tid);
+		HI_ASSERT_EQ(pc, thread->regs.rip);
+		HI_ASSERT(!thread->maybe_in_allocator);
+		for (size_t t = 0; t < stop.n_threads; t++)
+			HI_ASSERT(&stop.threads[t] == thread ||
+				  stop.threads[t].maybe_in_allocator ||
+				  stop.threads[t].regs.rip != pc);
+		go_on(&stop);
+	}
+	expect_well(fx);
+}
+
+/* ---- how long ---- */
+
+static int compare_times(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static uint64_t since(uint64_t start_ns)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec - start_ns;
+}
+
+#define ROUNDS 3
+
+static uint64_t median(uint64_t *times)
+{
+	qsort(times, ROUNDS, sizeof(*times), compare_times);
+	return times[ROUNDS / 2];
+}
+
+/* A stop that was waited for takes as long as one at once. */
+HI_TEST_SCENARIO(attach_wait, a_thousand_busy_threads_stand_soon_after_the_hit)
+{
+	struct hi_mock_trigger *mock = hi_mock_trigger_create();
+	struct hi_fixture *fx = start_probe(mock, "busy", "1000");
+	uint64_t took_ns[ROUNDS], plain_ns[ROUNDS];
+
+	for (int i = 0; i < ROUNDS; i++) {
+		struct hi_stop_options options = {};
+		struct hi_tracer_stop stop = wait_once(fx->pid, &options, mock);
+
+		took_ns[i] = since(stop.stopped_ns);
+		HI_ASSERT_EQ(1001, stop.n_threads);
+		HI_ASSERT_EQ(HI_LANDING_AT, stop.trigger.landing);
+		go_on(&stop);
+		stop = stop_once(fx->pid);
+		plain_ns[i] = since(stop.stopped_ns);
+		go_on(&stop);
+	}
+	hi_test_note("1,001 threads stand: %.1f ms after the hit, %.1f ms without one",
+		     (double)median(took_ns) / 1e6, (double)median(plain_ns) / 1e6);
+	HI_ASSERT(median(took_ns) < 3 * median(plain_ns) + 15000000);
+	HI_ASSERT_EQ(0, hi_test_ask(fx, "errors"));
 }

@@ -144,3 +144,13 @@ size_t hi_test_stop_once(pid_t pid, const struct hi_stop_options *options)
 	HI_ASSERT(resumed_ns > stop.stopped_ns);
 	return n_threads;
 }
+
+void hi_test_expect_traced(pid_t pid)
+{
+	for (int i = 0; i < 400; i++) {
+		if (hi_process_status(pid, "TracerPid") > 0)
+			return;
+		hi_test_sleep_us(5000);
+	}
+	hi_test_fail(__FILE__, __LINE__, "nobody traces %d", (int)pid);
+}

@@ -18,6 +18,8 @@ void hi_test_expect_line(struct hi_fixture *fx, const char *line);
 /* Every thread of pid: state letter in `states`, no tracer. Fails otherwise.
  * Waits at most 2 s for it. */
 void hi_test_expect_free(pid_t pid, const char *states);
+/* The leader is traced by somebody. */
+void hi_test_expect_traced(pid_t pid);
 /* Processes whose parent or session is `pid`'s; own children, zombies too. */
 int hi_test_count_children(pid_t pid);
 /* A whole stop and resume that must work; returns the number of threads. */
