@@ -166,7 +166,7 @@ static int interrupt_of(const struct hi_tracer_duty *duty)
 	return duty->options->interrupt_fd ? duty->options->interrupt_fd : -1;
 }
 
-/* Until the hit; then stopped_ns is its time. */
+/* Until the hit; then stopped_ns is set. */
 static enum hi_status wait_for_trigger(struct tracer_process *self, struct hi_error *err)
 {
 	struct hi_tracer_shared *shared = self->duty->shared;
@@ -194,7 +194,10 @@ static enum hi_status wait_for_trigger(struct tracer_process *self, struct hi_er
 		status = hi_wait_for_hit(&wait, &shared->trigger, err);
 	if (status != HI_OK)
 		return status;
-	shared->stopped_ns = shared->trigger.hit.time_ns;
+	/* Near the probe nobody stood before we asked. */
+	shared->stopped_ns = shared->trigger.landing == HI_LANDING_AT
+				     ? shared->trigger.hit.time_ns
+				     : hi_clock_ns();
 	atomic_store(&shared->waiting, 0);
 	return HI_OK;
 }

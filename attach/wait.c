@@ -53,7 +53,8 @@
 #define EVENT_OF(status) ((status) >> 8)
 #define WHAT (WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL)
 #define SIGNAL_GRACE_NS 2000000u /* for the signal to arrive after its hit */
-#define BATCH 256		 /* stops looked at before the clock is */
+#define PATIENT_GRACE_NS 50000000u
+#define BATCH 256 /* stops looked at before the clock is */
 #define SWEEP_SHARE 8
 #define CHEAP_NS 20000u
 #define LAND_TRIES 8
@@ -70,6 +71,7 @@ struct waiting {
 	bool is_over;	       /* there was a hit, and it was acted on */
 	bool knows_hit;	       /* stop->hit is filled */
 	bool is_armed;
+	bool is_patient;
 	struct pollfd fds[N_FDS];
 	uint64_t armed_ns, end_ns, near_ns, beat_ns;
 	uint64_t may_sweep_ns; /* not earlier */
@@ -323,6 +325,25 @@ static void check_end(struct waiting *w, uint64_t now_ns)
 			    hi_text_duration(duration, w->wait->timeout_ns), why);
 }
 
+/* Field "SigPnd" or "SigBlk" of a thread, and in it the trigger's signal. */
+static bool has_signal(const struct hi_tracees *all, pid_t tid, const char *key)
+{
+	char path[64], line[128];
+	unsigned long long set = 0;
+	size_t n = strlen(key);
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)all->pid, (int)tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	while (fgets(line, sizeof(line), file))
+		if (strncmp(line, key, n) == 0 && line[n] == ':')
+			set = strtoull(line + n + 1, NULL, 16);
+	fclose(file);
+	return set >> (HI_TRIGGER_SIGNAL - 1) & 1;
+}
+
 /* A hit for which no thread has stopped: it blocks the signal, or never gets one. */
 static void check_hit(struct waiting *w, uint64_t now_ns)
 {
@@ -331,8 +352,15 @@ static void check_hit(struct waiting *w, uint64_t now_ns)
 	w->fds[FD_TRIGGER].fd = -1; /* it has told us what it can */
 	if (!w->near_ns)
 		w->near_ns = now_ns + SIGNAL_GRACE_NS;
-	if (!w->all->signal_tid || now_ns >= w->near_ns)
-		end_wait(w, HI_LANDING_NEAR);
+	if (w->all->signal_tid && now_ns < w->near_ns)
+		return;
+	if (w->all->signal_tid > 0 && !w->is_patient &&
+	    !has_signal(w->all, w->all->signal_tid, "SigBlk")) {
+		w->is_patient = true; /* it only had no processor */
+		w->near_ns = now_ns + PATIENT_GRACE_NS;
+		return;
+	}
+	end_wait(w, HI_LANDING_NEAR);
 }
 
 static void check_clock(struct waiting *w)
@@ -456,25 +484,6 @@ enum hi_status hi_wait_for_hit(const struct hi_wait *wait, struct hi_trigger_sto
 }
 
 /* ---- afterwards ---- */
-
-/* Field "SigPnd" or "SigBlk" of a thread, and in it the trigger's signal. */
-static bool has_signal(const struct hi_tracees *all, pid_t tid, const char *key)
-{
-	char path[64], line[128];
-	unsigned long long set = 0;
-	size_t n = strlen(key);
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)all->pid, (int)tid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	while (fgets(line, sizeof(line), file))
-		if (strncmp(line, key, n) == 0 && line[n] == ':')
-			set = strtoull(line + n + 1, NULL, 16);
-	fclose(file);
-	return set >> (HI_TRIGGER_SIGNAL - 1) & 1;
-}
 
 /*
  * A thread with a pending signal that it does not block has not left the kernel

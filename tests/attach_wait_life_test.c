@@ -62,7 +62,7 @@ HI_TEST_SCENARIO(attach_wait_life, a_probe_that_is_never_passed_times_out)
 	HI_ASSERT_EQ(1, mock->page->disarms);
 	HI_ASSERT_EQ(9, mock->page->added);
 	HI_ASSERT(hi_test_ask(fx, "count") > before);
-	HI_ASSERT_EQ(1, hi_test_count_children(getpid()));
+	hi_test_expect_children(1);
 }
 
 HI_TEST_SCENARIO(attach_wait_life, a_target_that_is_killed_while_we_wait_is_gone)
@@ -80,7 +80,7 @@ HI_TEST_SCENARIO(attach_wait_life, a_target_that_is_killed_while_we_wait_is_gone
 		HI_ASSERT(WIFSIGNALED(fx->wait_status) &&
 			  WTERMSIG(fx->wait_status) == SIGKILL);
 	}
-	HI_ASSERT_EQ(0, hi_test_count_children(getpid()));
+	hi_test_expect_children(0);
 }
 
 HI_TEST_SCENARIO(attach_wait_life, a_target_that_exits_while_we_wait_is_gone)

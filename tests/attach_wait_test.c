@@ -91,7 +91,7 @@ static void expect_well(struct hi_fixture *fx)
 	HI_ASSERT_EQ(0, hi_test_ask(fx, "urgent"));
 	HI_ASSERT_EQ(0, hi_test_ask(fx, "errors"));
 	hi_test_expect_free(fx->pid, "RS");
-	HI_ASSERT_EQ(1, hi_test_count_children(getpid()));
+	hi_test_expect_children(1);
 }
 
 static void expect_at(const char *mode, const char *n, int rounds)

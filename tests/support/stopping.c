@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -122,6 +123,17 @@ int hi_test_count_children(pid_t pid)
 
 	snprintf(text, sizeof(text), "%d", (int)pid);
 	return count_processes("PPid", text);
+}
+
+void hi_test_expect_children(int n)
+{
+	/* Long: the killed must be scheduled once more to die. */
+	for (int i = 0; i < 1000 && hi_test_count_children(getpid()) > n; i++) {
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		hi_test_sleep_us(10000);
+	}
+	HI_ASSERT_EQ(n, hi_test_count_children(getpid()));
 }
 
 size_t hi_test_stop_once(pid_t pid, const struct hi_stop_options *options)

@@ -22,6 +22,8 @@ void hi_test_expect_free(pid_t pid, const char *states);
 void hi_test_expect_traced(pid_t pid);
 /* Processes whose parent or session is `pid`'s; own children, zombies too. */
 int hi_test_count_children(pid_t pid);
+/* Waits (at most 10 s) until we have n children; orphans that came to us are reaped. */
+void hi_test_expect_children(int n);
 /* A whole stop and resume that must work; returns the number of threads. */
 size_t hi_test_stop_once(pid_t pid, const struct hi_stop_options *options);
 void hi_test_sleep_us(long us);
