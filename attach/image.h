@@ -89,6 +89,12 @@ struct hi_image {
 	struct hi_image_private *priv; /* files, arenas: image.c only */
 };
 
+/* Of a live process: what is known of its pages is known of all of them. */
+static inline bool hi_image_is_live(const struct hi_image *image)
+{
+	return image->mode == HI_SNAPSHOT_COPY || image->mode == HI_SNAPSHOT_FORK;
+}
+
 /* Which mapping holds addr; NULL if none. O(log n). */
 const struct hi_mapping *hi_image_mapping_at(const struct hi_image *image, uint64_t addr);
 /* Value of an auxv entry; false if it has none. */

@@ -1,90 +1,263 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One stop: fork the tracer (before the memory for the copy is reserved, so
- * that the fork does not have to share it), reserve, stop, copy, resume.
+ * One stop: look the target over, fork the tracer (before the memory for a copy is
+ * reserved, so that the fork does not have to share it), stop, copy or fork,
+ * resume; a forked child is read then.
  */
 #include "attach/stop.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "attach/available.h"
 #include "attach/copy.h"
 #include "attach/tracer.h"
 #include "attach/tracer_process.h"
+#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 
-HI_DEFINE_GUARD(struct hi_tracer *, hi_tracer_destroy)
-HI_DEFINE_GUARD(struct hi_copy *, hi_copy_destroy)
+/*
+ * Note [Copy or fork]
+ *
+ * A fork costs the target two injected calls and the copy of its page tables, and later
+ * a page fault for each page that it writes while the child lives; a copy costs the
+ * bytes. Below FORK_FROM bytes of private memory the copy is as fast, and leaves
+ * nothing behind (bench_snapshot; with huge pages the fork wins earlier). A copy that
+ * would take up the pause budget, or the free memory, is none.
+ *
+ * When a fork that was planned is refused at the stop, nothing is reserved. What can be
+ * copied in a quarter of the pause budget even so is copied at once: the target stands
+ * at the moment that was wished for. Else it is let go, memory is reserved and it is
+ * stopped a second time.
+ */
+#define FORK_FROM (16ull << 20)
+#define FORK_LEAST (1ull << 20) /* nothing hurries so much that less is forked */
+#define BYTES_PER_NS 1		/* into memory that was not touched before, at least */
+
+struct snapshot {
+	struct hi_target *target;
+	struct hi_stop_options options; /* .snapshot: COPY or FORK */
+	struct hi_copy *copy;
+	struct hi_tracer *tracer;
+	struct hi_tracer_stop stop;
+	struct hi_thread *threads; /* stop.threads, outliving the tracer */
+	struct hi_tracer_child child;
+	uint64_t pause_ns;
+	bool lost;  /* the tracer has ended, and why is known */
+	bool again; /* the fork was refused, and this stop cannot copy */
+	char not_forked[160];
+};
+
+static void destroy_snapshot(struct snapshot *self)
+{
+	hi_copy_destroy(self->copy);
+	hi_tracer_destroy(self->tracer);
+	free(self->threads);
+}
+
+static bool copies_in(const struct snapshot *self, uint64_t ns)
+{
+	return hi_copy_bytes(self->copy) / BYTES_PER_NS <= ns;
+}
+
+/* See Note [Copy or fork]. */
+static enum hi_snapshot_wish choose(const struct snapshot *self)
+{
+	if (self->options.snapshot != HI_WISH_AUTO)
+		return self->options.snapshot;
+	if (hi_copy_bytes(self->copy) < FORK_LEAST)
+		return HI_WISH_COPY;
+	if (hi_copy_private_bytes(self->copy) >= FORK_FROM ||
+	    !copies_in(self, hi_stop_budget_ns(&self->options) / 2) ||
+	    hi_copy_bytes(self->copy) > hi_memory_available("/proc", "/sys/fs/cgroup"))
+		return HI_WISH_FORK;
+	return HI_WISH_COPY;
+}
+
+static void copy_instead(struct snapshot *self, const struct hi_error *why)
+{
+	snprintf(self->not_forked, sizeof(self->not_forked), "%.159s", why->text);
+	self->options.snapshot = HI_WISH_COPY;
+}
+
+/* Everything that the stop must not spend its time on. */
+static enum hi_status prepare(struct snapshot *self, struct hi_error *err)
+{
+	enum hi_status status;
+	struct hi_error why;
+
+	status = hi_copy_look_over(self->target, &self->options, &self->copy, err);
+	if (status != HI_OK)
+		return status;
+	self->options.snapshot = choose(self);
+	status = hi_tracer_start(self->target, &self->options, &self->tracer, err);
+	if (status != HI_OK)
+		return status;
+	if (self->options.snapshot == HI_WISH_FORK &&
+	    hi_tracer_can_fork(self->tracer, &why) != HI_OK)
+		copy_instead(self, &why);
+	return self->options.snapshot == HI_WISH_COPY ? hi_copy_reserve(self->copy, err)
+						      : HI_OK;
+}
+
+/* ---- while the target stands ---- */
+
+static enum hi_status copy_stopped(struct snapshot *self, struct hi_error *err)
+{
+	hi_copy_guard(self->copy, hi_tracer_fd(self->tracer));
+	return hi_copy_run(self->copy, err);
+}
+
+static enum hi_status fork_stopped(struct snapshot *self, struct hi_error *err)
+{
+	struct hi_error why;
+	enum hi_status status;
+
+	hi_copy_mark(self->copy);
+	status = hi_tracer_fork(self->tracer, &self->child, &why);
+	if (status != HI_UNSUPPORTED) {
+		self->lost = status != HI_OK;
+		if (self->lost && err)
+			*err = why;
+		return status;
+	}
+	copy_instead(self, &why);
+	self->again = !copies_in(self, hi_stop_budget_ns(&self->options) / 4) ||
+		      hi_copy_bytes(self->copy) >
+			      hi_memory_available("/proc", "/sys/fs/cgroup") / 2;
+	return self->again ? HI_OK : copy_stopped(self, err);
+}
 
 /* The target stands only inside this function. */
-static enum hi_status stop_and_copy(struct hi_tracer *tracer, struct hi_copy *copy,
-				    struct hi_tracer_stop *stop, uint64_t *pause_ns_ret,
-				    struct hi_error *err)
+static enum hi_status stop_and_take(struct snapshot *self, struct hi_error *err)
 {
-	enum hi_status status = hi_tracer_stop(tracer, stop, err), resumed;
+	enum hi_status status = hi_tracer_stop(self->tracer, &self->stop, err), resumed;
 	uint64_t resumed_ns;
 	struct hi_error second;
 
 	if (status != HI_OK)
 		return status;
-	hi_copy_guard(copy, hi_tracer_fd(tracer));
-	status = hi_copy_run(copy, err);
-	resumed = hi_tracer_resume(tracer, &resumed_ns, &second);
+	status = self->options.snapshot == HI_WISH_FORK ? fork_stopped(self, err)
+							: copy_stopped(self, err);
+	if (self->lost)
+		return status;
+	resumed = hi_tracer_resume(self->tracer, &resumed_ns, &second);
 	/* Why the stop ended early explains a failed copy better than itself. */
 	if (resumed != HI_OK) {
 		if (err)
 			*err = second;
 		return resumed;
 	}
-	*pause_ns_ret = resumed_ns - stop->stopped_ns;
+	self->pause_ns = resumed_ns - self->stop.stopped_ns;
 	return status;
 }
+
+/* ---- when it runs again ---- */
 
 /*
  * The watchdog ends a pause that is too long, but may be late itself, and a
  * short budget may be over between two of its instructions. A budget that holds
  * by luck is none: what counts is the clock.
  */
-static enum hi_status check_pause(const struct hi_target *target,
-				  const struct hi_stop_options *options,
-				  uint64_t pause_ns, struct hi_error *err)
+static enum hi_status check_pause(const struct snapshot *self, struct hi_error *err)
 {
-	uint64_t budget_ns = hi_stop_budget_ns(options);
+	uint64_t budget_ns = hi_stop_budget_ns(&self->options);
 	char pause[24], budget[24];
 
-	if (pause_ns <= budget_ns)
+	if (self->pause_ns <= budget_ns)
 		return HI_OK;
 	return hi_fail(err, HI_TIMEOUT, 0,
 		       "process %d: it stood for %s and the pause budget is %s; it runs "
 		       "on, unharmed",
-		       (int)target->pid, hi_text_duration(pause, pause_ns),
+		       (int)self->target->pid, hi_text_duration(pause, self->pause_ns),
 		       hi_text_duration(budget, budget_ns));
+}
+
+static enum hi_status keep_threads(struct snapshot *self, struct hi_error *err)
+{
+	size_t n = self->stop.n_threads;
+
+	self->threads = hi_realloc_array(NULL, n, sizeof(*self->threads));
+	if (!self->threads)
+		return hi_fail_memory(err, "threads");
+	memcpy(self->threads, self->stop.threads, n * sizeof(*self->threads));
+	return HI_OK;
+}
+
+static void end_child(void *tracer)
+{
+	hi_tracer_destroy(tracer); /* ends the child first */
+}
+
+/* The tracer lives as long as the child, so it is handed on with it. */
+static enum hi_status read_child(struct snapshot *self, struct hi_error *err)
+{
+	struct hi_copy_child child = {self->child.pid, end_child, self->tracer};
+	enum hi_status status = hi_copy_run_child(self->copy, &child, err);
+
+	if (status == HI_OK)
+		self->tracer = NULL;
+	return status;
+}
+
+static enum hi_status finish(struct snapshot *self, struct hi_image **ret,
+			     struct hi_error *err)
+{
+	struct hi_image_stats *stats;
+	struct hi_image *image;
+	enum hi_status status = keep_threads(self, err);
+
+	if (status == HI_OK && self->options.snapshot == HI_WISH_FORK)
+		status = read_child(self, err);
+	if (status == HI_OK)
+		status = hi_copy_finish(hi_take(self->copy), self->threads,
+					self->stop.n_threads, &image, err);
+	if (status != HI_OK)
+		return status;
+	stats = &image->stats;
+	stats->pause_ns = self->pause_ns;
+	stats->threads_in_allocator = self->stop.threads_in_allocator;
+	stats->trigger = self->stop.trigger;
+	memcpy(stats->not_forked, self->not_forked, sizeof(stats->not_forked));
+	*ret = image;
+	return HI_OK;
+}
+
+static enum hi_status try_once(struct snapshot *self, struct hi_image **ret,
+			       struct hi_error *err)
+{
+	enum hi_status status = prepare(self, err);
+
+	if (status == HI_OK)
+		status = stop_and_take(self, err);
+	if (status == HI_OK)
+		status = check_pause(self, err);
+	if (status == HI_OK && !self->again)
+		status = finish(self, ret, err);
+	return status;
 }
 
 enum hi_status hi_stop_and_copy(struct hi_target *target,
 				const struct hi_stop_options *options,
 				struct hi_image **ret, struct hi_error *err)
 {
-	HI_GUARD(hi_tracer_destroy) struct hi_tracer *tracer = NULL;
-	HI_GUARD(hi_copy_destroy) struct hi_copy *copy = NULL;
-	struct hi_tracer_stop stop;
-	struct hi_image *image;
-	enum hi_status status;
-	uint64_t pause_ns;
+	struct snapshot self = {.target = target, .options = *options}, second;
+	enum hi_status status = try_once(&self, ret, err);
+	uint64_t waited_ns = self.stop.trigger.waited_ns;
 
-	status = hi_tracer_start(target, options, &tracer, err);
-	if (status == HI_OK)
-		status = hi_copy_prepare(target, options, &copy, err);
-	if (status == HI_OK)
-		status = stop_and_copy(tracer, copy, &stop, &pause_ns, err);
-	if (status == HI_OK)
-		status = check_pause(target, options, pause_ns, err);
-	if (status == HI_OK)
-		status = hi_copy_finish(hi_take(copy), stop.threads, stop.n_threads,
-					&image, err);
-	if (status != HI_OK)
-		return status;
-	image->stats.pause_ns = pause_ns;
-	image->stats.threads_in_allocator = stop.threads_in_allocator;
-	image->stats.trigger = stop.trigger;
-	*ret = image;
-	return HI_OK;
+	if (status == HI_OK && self.again) {
+		second = (struct snapshot){.target = target, .options = self.options};
+		memcpy(second.not_forked, self.not_forked, sizeof(second.not_forked));
+		if (options->timeout_ns)
+			second.options.timeout_ns =
+				options->timeout_ns > waited_ns
+					? options->timeout_ns - waited_ns
+					: 1;
+		destroy_snapshot(&self);
+		self = second;
+		status = try_once(&self, ret, err);
+	}
+	destroy_snapshot(&self);
+	return status;
 }

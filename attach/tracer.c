@@ -348,6 +348,15 @@ enum hi_status hi_tracer_stop(struct hi_tracer *self, struct hi_tracer_stop *ret
 	return HI_OK;
 }
 
+enum hi_status hi_tracer_can_fork(const struct hi_tracer *self, struct hi_error *err)
+{
+	if (self->plan)
+		return HI_OK;
+	if (err)
+		*err = self->plan_error;
+	return self->plan_error.status;
+}
+
 enum hi_status hi_tracer_fork(struct hi_tracer *self, struct hi_tracer_child *ret,
 			      struct hi_error *err)
 {

@@ -41,6 +41,8 @@ enum hi_status hi_tracer_start(const struct hi_target *target,
  */
 enum hi_status hi_tracer_stop(struct hi_tracer *tracer, struct hi_tracer_stop *ret,
 			      struct hi_error *err);
+/* After the start: HI_OK, or what hi_tracer_fork would fail with, known already. */
+enum hi_status hi_tracer_can_fork(const struct hi_tracer *tracer, struct hi_error *err);
 /*
  * Between stop and resume: a copy-on-write child of the target (fork.h).
  * HI_UNSUPPORTED: it cannot be had, the text says why; the target still stands and

@@ -123,7 +123,8 @@ HI_TEST_SCENARIO(attach_stop, a_budget_too_small_is_a_time_out_and_harms_nothing
 			hi_image_destroy(image);
 			image = NULL;
 		}
-		HI_ASSERT(status == HI_TIMEOUT || (status == HI_OK && i >= 20));
+		HI_ASSERT_MSG(status == HI_TIMEOUT || (status == HI_OK && i >= 20),
+			      "round %d: %s", i, err.text);
 		HI_ASSERT(!image);
 		HI_ASSERT(status == HI_OK || !strstr(err.text, " 0 ms"));
 	}

@@ -67,8 +67,8 @@ static bool file_is_truth(const struct hi_modules *modules,
 	if (!(ph->p_flags & PF_W))
 		return true;
 	mapping = hi_image_mapping_at(image, addr);
-	return image->mode == HI_SNAPSHOT_COPY && image->stats.bytes_unreadable == 0 &&
-	       mapping && mapping->kind == HI_MAPPING_FILE && mapping->swapped == 0;
+	return hi_image_is_live(image) && image->stats.bytes_unreadable == 0 && mapping &&
+	       mapping->kind == HI_MAPPING_FILE && mapping->swapped == 0;
 }
 
 /* One stretch inside one page. */

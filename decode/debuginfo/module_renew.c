@@ -58,7 +58,7 @@ static bool has_same_files(const struct hi_modules *modules, const struct hi_ima
 bool hi_modules_renew(struct hi_modules *modules, const struct hi_image *image)
 {
 	/* What a core has of a file may differ from core to core. */
-	if (image->mode != HI_SNAPSHOT_COPY || !has_same_files(modules, image))
+	if (!hi_image_is_live(image) || !has_same_files(modules, image))
 		return false;
 	modules->image = image;
 	return true;

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copy or fork: what hi_stop_and_copy chooses, and that the image is the same. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attach/stop.h"
+#include "tests/harness.h"
+#include "tests/support/stopping.h"
+
+#define PAGE 4096u
+#define BUDGET_NS 20000000000u /* what is tested here is not how fast */
+
+struct truth {
+	char name[32], how[16];
+	uint64_t addr, size, value;
+};
+
+static struct truth truths[64];
+static size_t n_truths;
+
+static void add_truth(const char *line, void *arg)
+{
+	struct truth *t = &truths[n_truths];
+	unsigned long long addr, size, value = 0;
+
+	(void)arg;
+	if (sscanf(line, "%31s %llx %llu %15s %llu", t->name, &addr, &size, t->how,
+		   &value) < 4)
+		return;
+	t->addr = addr;
+	t->size = size;
+	t->value = value;
+	HI_ASSERT(++n_truths < 64);
+}
+
+static void close_target(void *arg)
+{
+	hi_target_close(arg);
+}
+
+static struct hi_target *open_target(pid_t pid)
+{
+	struct hi_target *target = NULL;
+	struct hi_error err = {};
+
+	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
+	hi_test_defer(close_target, target);
+	return target;
+}
+
+static struct hi_fixture *start_pages(const char *kind, const char *value)
+{
+	struct hi_fixture *fx = hi_fixture_start("copy_pages", kind, value, NULL);
+
+	n_truths = 0;
+	hi_fixture_read_until(fx, "ready", add_truth, NULL);
+	return fx;
+}
+
+static void destroy_image(void *image)
+{
+	hi_image_destroy(image);
+}
+
+static struct hi_image *take(struct hi_target *target,
+			     const struct hi_stop_options *options)
+{
+	struct hi_image *image = NULL;
+	struct hi_error err = {};
+
+	HI_ASSERT_OK(hi_stop_and_copy(target, options, &image, &err), &err);
+	hi_test_defer(destroy_image, image);
+	HI_ASSERT(image->stats.pause_ns > 0);
+	HI_ASSERT(image->stats.time_ns > 1600000000000000000);
+	HI_ASSERT_EQ(1, image->n_threads);
+	HI_ASSERT(image->complete);
+	return image;
+}
+
+static uint64_t pattern_word(uint64_t addr)
+{
+	uint64_t x = addr * 0x9e3779b97f4a7c15ull;
+
+	return x ^ x >> 29;
+}
+
+static void check_words(struct hi_image *image, const struct truth *t)
+{
+	bool pattern = strcmp(t->how, "pattern") == 0;
+
+	for (uint64_t at = t->addr; at < t->addr + t->size; at += 8) {
+		uint64_t word = 1;
+		struct hi_error err = {};
+
+		HI_ASSERT_OK(hi_memory_read_u64(image->memory, at, &word, &err), &err);
+		HI_ASSERT_MSG(word == (pattern ? pattern_word(at) : t->value),
+			      "%s at 0x%llx: 0x%llx", t->name, (unsigned long long)at,
+			      (unsigned long long)word);
+	}
+}
+
+static void check_truths(struct hi_image *image)
+{
+	struct hi_error err = {};
+
+	HI_ASSERT(n_truths > 15);
+	for (size_t i = 0; i < n_truths; i++)
+		if (strcmp(truths[i].how, "absent") == 0)
+			HI_ASSERT_STATUS(HI_FAULT,
+					 hi_memory_read(image->memory, truths[i].addr,
+							&err, 1, NULL));
+		else if (strcmp(truths[i].how, "code") != 0)
+			check_words(image, &truths[i]);
+	HI_ASSERT_OK(hi_image_check(image, &err), &err);
+}
+
+/* Nothing of us is left, and the target is what it was. */
+static void check_target(struct hi_fixture *fx)
+{
+	hi_test_expect_free(fx->pid, "RS");
+	HI_ASSERT_EQ(0, hi_test_count_children(fx->pid));
+	hi_fixture_tell(fx, "check");
+	hi_test_expect_line(fx, "same");
+}
+
+HI_TEST_SCENARIO(snapshot, a_forked_image_shows_the_target_and_leaves_no_trace)
+{
+	struct hi_stop_options options = {.snapshot = HI_WISH_FORK,
+					  .max_pause_ns = BUDGET_NS,
+					  .best_effort_priority = true};
+	struct hi_fixture *fx = start_pages(NULL, NULL);
+	struct hi_target *target = open_target(fx->pid);
+	long long rss, tables;
+	struct hi_image *image;
+
+	usleep(20000); /* it goes to sleep in its read of stdin */
+	rss = hi_process_status(fx->pid, "VmRSS");
+	tables = hi_process_status(fx->pid, "VmPTE");
+	target->rss = 0;
+	image = take(target, &options);
+	HI_ASSERT_STREQ("", image->stats.not_forked);
+	HI_ASSERT_EQ(HI_SNAPSHOT_FORK, image->mode);
+	HI_ASSERT_EQ((uint64_t)rss * 1024, target->rss);
+	HI_ASSERT_EQ(rss, hi_process_status(fx->pid, "VmRSS"));
+	HI_ASSERT_EQ(tables, hi_process_status(fx->pid, "VmPTE"));
+	HI_ASSERT(image->stats.bytes_live > 0);
+	HI_ASSERT(hi_image_copied_on_write(image) < 1u << 20);
+	check_truths(image);
+	/* The fixture alone: tracer and watchdog have ended with the child. */
+	HI_ASSERT_EQ(1, hi_test_count_children(getpid()));
+	check_target(fx);
+}
+
+HI_TEST_SCENARIO(snapshot, an_image_that_does_not_fit_is_read_in_place)
+{
+	struct hi_stop_options options = {.snapshot = HI_WISH_FORK,
+					  .max_pause_ns = BUDGET_NS,
+					  .best_effort_priority = true,
+					  .max_image = 1u << 20};
+	struct hi_fixture *fx = start_pages("large", "32");
+	struct hi_image *image = take(open_target(fx->pid), &options);
+	uint64_t before;
+
+	HI_ASSERT_EQ(HI_SNAPSHOT_FORK, image->mode);
+	before = hi_image_copied_on_write(image);
+	hi_fixture_tell(fx, "write 300");
+	hi_test_expect_line(fx, "written");
+	HI_ASSERT(hi_image_copied_on_write(image) >= before + 300 * PAGE);
+	check_truths(image);
+	check_target(fx);
+	HI_ASSERT_EQ(3, hi_test_count_children(getpid()));
+}
+
+HI_TEST_SCENARIO(snapshot, the_child_of_an_image_in_place_ends_with_the_image)
+{
+	struct hi_stop_options options = {.snapshot = HI_WISH_FORK,
+					  .max_pause_ns = BUDGET_NS,
+					  .best_effort_priority = true,
+					  .max_image = 1u << 20};
+	struct hi_fixture *fx = start_pages("large", "32");
+	struct hi_image *image = NULL;
+	struct hi_error err = {};
+
+	HI_ASSERT_OK(hi_stop_and_copy(open_target(fx->pid), &options, &image, &err),
+		     &err);
+	HI_ASSERT(hi_image_copied_on_write(image) != UINT64_MAX);
+	hi_image_destroy(image);
+	HI_ASSERT_EQ(1, hi_test_count_children(getpid()));
+	check_target(fx);
+}
+
+HI_TEST_SCENARIO(snapshot, when_the_target_exits_an_image_in_place_says_what_it_lost)
+{
+	struct hi_stop_options options = {.snapshot = HI_WISH_FORK,
+					  .max_pause_ns = BUDGET_NS,
+					  .best_effort_priority = true,
+					  .max_image = 1u << 20};
+	struct hi_fixture *fx = start_pages("large", "32");
+	struct hi_image *image = take(open_target(fx->pid), &options);
+	struct hi_error err = {};
+	uint64_t start = 0, end, word;
+
+	hi_fixture_end(fx);
+	hi_test_sleep_us(100000);
+	while (hi_image_next_held(image, start, UINT64_MAX, &start, &end))
+		for (; start < end; start += PAGE)
+			HI_ASSERT_OK(
+				hi_memory_read_u64(image->memory, start, &word, &err),
+				&err);
+	HI_ASSERT_STATUS(HI_GONE, hi_image_check(image, &err));
+}
+
+HI_TEST_SCENARIO(snapshot, small_targets_are_copied_and_large_ones_forked)
+{
+	struct hi_stop_options options = {.max_pause_ns = BUDGET_NS,
+					  .best_effort_priority = true};
+	struct hi_fixture *small = start_pages(NULL, NULL);
+	struct hi_image *image = take(open_target(small->pid), &options);
+	struct hi_fixture *large;
+
+	HI_ASSERT_EQ(HI_SNAPSHOT_COPY, image->mode);
+	check_truths(image);
+	large = start_pages("large", "200");
+	image = take(open_target(large->pid), &options);
+	HI_ASSERT_EQ(HI_SNAPSHOT_FORK, image->mode);
+	HI_ASSERT_STREQ("", image->stats.not_forked);
+	check_truths(image);
+	options.snapshot = HI_WISH_COPY;
+	image = take(open_target(large->pid), &options);
+	HI_ASSERT_EQ(HI_SNAPSHOT_COPY, image->mode);
+	HI_ASSERT_EQ(0, image->stats.bytes_live);
+	check_truths(image);
+	check_target(large);
+}
+
+HI_TEST_SCENARIO(snapshot, the_same_target_is_forked_again_and_again)
+{
+	struct hi_stop_options options = {.snapshot = HI_WISH_FORK,
+					  .max_pause_ns = BUDGET_NS,
+					  .best_effort_priority = true};
+	struct hi_fixture *fx = start_pages(NULL, NULL);
+	struct hi_target *target = open_target(fx->pid);
+
+	for (int i = 0; i < 50; i++) {
+		struct hi_image *image = NULL;
+		struct hi_error err = {};
+
+		HI_ASSERT_OK(hi_stop_and_copy(target, &options, &image, &err), &err);
+		HI_ASSERT_EQ(HI_SNAPSHOT_FORK, image->mode);
+		hi_image_destroy(image);
+	}
+	HI_ASSERT_EQ(1, hi_test_count_children(getpid()));
+	check_target(fx);
+}
