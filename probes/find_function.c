@@ -17,6 +17,7 @@ struct search {
 		struct hi_module *module;
 		uint64_t addr, size;
 		bool is_ifunc, is_clone;
+		bool is_exact; /* some symbol there has the very name */
 	} found[HI_PLACES_MAX];
 	size_t count;
 	size_t demangled;
@@ -26,6 +27,7 @@ struct search {
 
 static void keep(struct search *search, const struct hi_function_symbol *symbol)
 {
+	bool is_exact = strcmp(symbol->name, search->safepoint->name) == 0;
 	struct hi_found *found = search->found;
 
 	/* Aliases: the one that has a size, and is no ifunc, says more. */
@@ -35,15 +37,21 @@ static void keep(struct search *search, const struct hi_function_symbol *symbol)
 		if (symbol->size > found[i].size)
 			found[i].size = symbol->size;
 		found[i].is_ifunc &= symbol->is_ifunc;
+		found[i].is_exact |= is_exact;
 		return;
 	}
 	if (search->count == HI_PLACES_MAX) {
 		search->too_many = true;
 		return;
 	}
-	found[search->count++] =
-		(struct hi_found){search->module, symbol->addr, symbol->size,
-				  symbol->is_ifunc, hi_name_is_clone(symbol->name)};
+	found[search->count++] = (struct hi_found){
+		.module = search->module,
+		.addr = symbol->addr,
+		.size = symbol->size,
+		.is_ifunc = symbol->is_ifunc,
+		.is_clone = hi_name_is_clone(symbol->name),
+		.is_exact = is_exact,
+	};
 }
 
 static bool look_at_symbol(const struct hi_function_symbol *symbol, void *arg)
@@ -128,11 +136,19 @@ static enum hi_status add_found(struct search *search, struct hi_place_list *pla
 	enum hi_status status = HI_OK;
 	size_t before = places->count;
 
-	for (size_t i = 0; i < search->count && status == HI_OK; i++)
-		if (!search->found[i].is_ifunc)
-			status = hi_places_add_function(
-				search->code, places, search->found[i].addr,
-				search->found[i].size, search->condition.kept, err);
+	for (size_t i = 0; i < search->count && status == HI_OK; i++) {
+		const struct hi_found *found = &search->found[i];
+		size_t at = places->count;
+
+		if (found->is_ifunc)
+			continue;
+		status = hi_places_add_function(search->code, places, found->addr,
+						found->size, search->condition.kept, err);
+		/* Of its aliases the one that was asked for. */
+		if (status == HI_OK && places->count > at && found->is_exact)
+			snprintf(places->items[at].function,
+				 sizeof(places->items[at].function), "%.159s", name);
+	}
 	if (status != HI_OK || places->count > before)
 		return status;
 	if (search->found[0].is_ifunc)
