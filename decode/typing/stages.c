@@ -285,7 +285,7 @@ static bool contain_interior(struct containment *c)
 		hi_node id = w->interior.items[i].id;
 
 		/* All that lead into one block have a say. */
-		if (id != open && !is_untyped(s->typing, id))
+		if (id == HI_NODE_NONE || (id != open && !is_untyped(s->typing, id)))
 			continue;
 		open = id;
 		need_of_interior(c, &w->interior.items[i], &need);
