@@ -125,6 +125,16 @@ static enum hi_status set_shares(struct hi_inspection *in, struct hi_head *head,
 	return HI_OK;
 }
 
+static void set_runtime(const struct hi_inspection *in, struct hi_head *head)
+{
+	if (!in->runtime)
+		return;
+	head->runtime = in->runtime->ops->name;
+	head->runtime_version = in->runtime->version;
+	head->runtime_found_by = in->runtime->found_by;
+	head->runtime_tracked = in->runtime->tracked;
+}
+
 static void set_allocator(const struct hi_inspection *in, struct hi_head *head)
 {
 	const struct hi_allocator *a = in->allocator;
@@ -168,6 +178,7 @@ static enum hi_status make_heading(struct hi_inspection *in, struct hi_head *ret
 	}
 	set_snapshot(in, &head);
 	set_allocator(in, &head);
+	set_runtime(in, &head);
 	count_modules(in, &head.modules);
 	set_build_id(in, &head);
 	warn_of_modules(in);

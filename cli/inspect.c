@@ -330,6 +330,8 @@ static void fill_ledger(struct hi_inspection *in)
 	hi_inspect_phase(in, "ledger");
 	in->ledger_known = hi_ledger_fill(in->image, in->allocator, in->graph, in->reach,
 					  rss, &in->ledger, &quiet) == HI_OK;
+	if (in->ledger_known && in->runtime)
+		hi_ledger_add_runtime(&in->ledger, in->image, in->runtime);
 	if (!in->ledger_known)
 		hi_inspect_warn(in, "no ledger: %s", quiet.text);
 }

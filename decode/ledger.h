@@ -22,4 +22,11 @@ enum hi_status hi_ledger_fill(const struct hi_image *image,
 			      const struct hi_graph *graph, const struct hi_reach *reach,
 			      uint64_t rss, struct hi_ledger *ret, struct hi_error *err);
 
+struct hi_runtime;
+/* Rows for what is free, and what is its own, in the areas of a runtime, taken from
+ * the row of their mappings. Used blocks there are objects, live or leaked. After the
+ * walk of the runtime. */
+void hi_ledger_add_runtime(struct hi_ledger *ledger, const struct hi_image *image,
+			   const struct hi_runtime *runtime);
+
 #endif

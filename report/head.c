@@ -91,6 +91,20 @@ static void show_snapshot(const struct hi_head *head, struct hi_page *page)
 					    hi_bytes(bytes, head->bytes_live)));
 }
 
+static void show_runtime(const struct hi_head *head, struct hi_page *page)
+{
+	char n[32];
+
+	if (head->runtime)
+		hi_page_fact(page, "runtime",
+			     hi_page_printf(page,
+					    "%s %s, %s objects in its collector (%s)",
+					    head->runtime,
+					    hi_page_safe(page, head->runtime_version),
+					    hi_count(n, head->runtime_tracked),
+					    hi_page_safe(page, head->runtime_found_by)));
+}
+
 static void show_allocator(const struct hi_head *head, struct hi_page *page)
 {
 	char arenas[32];
@@ -306,6 +320,7 @@ void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole)
 	if (whole || !head->allocator)
 		show_allocator(head, page);
 	if (whole) {
+		show_runtime(head, page);
 		show_debug_info(head, page);
 	}
 	show_shares(head, page, whole);
@@ -380,6 +395,19 @@ static void json_allocator(const struct hi_head *head, struct hi_json *json)
 	hi_json_end(json);
 }
 
+/* Absent where there is none. */
+static void json_runtime(const struct hi_head *head, struct hi_json *json)
+{
+	if (!head->runtime)
+		return;
+	hi_json_object(json, "runtime");
+	hi_json_text(json, "name", head->runtime);
+	hi_json_text(json, "version", head->runtime_version);
+	hi_json_text(json, "found_by", head->runtime_found_by);
+	hi_json_number(json, "tracked", head->runtime_tracked);
+	hi_json_end(json);
+}
+
 static void json_only(const struct hi_head_only *only, struct hi_json *json)
 {
 	if (!only)
@@ -451,6 +479,7 @@ void hi_head_json(const struct hi_head *head, const char *schema, struct hi_json
 	json_snapshot(head, json);
 	hi_json_text(json, "unit", "bytes");
 	json_allocator(head, json);
+	json_runtime(head, json);
 	json_debug_info(head, json);
 	json_only(head->only, json);
 	json_shares(head, json);
