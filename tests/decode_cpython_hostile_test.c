@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A Python whose state does not hold: a clear word, never a wrong number. The image
+ * of a live one is damaged, not the process. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/runtimes/cpython.h"
+#include "harness.h"
+#include "support/fixture.h"
+#include "support/inspected.h"
+#include "support/typed_process.h"
+
+enum { ROUNDS = 6, FLIPS = 3000 };
+
+static const char program[] =
+	"import sys\n"
+	"keep = [({'k%d' % i: [i]}, {i: (i,)}, {i}, str(i) * 9) for i in range(4000)]\n"
+	"def f(x):\n"
+	"    local = {'a': x}\n"
+	"    print('ready', flush=True)\n"
+	"    sys.stdin.read(1)\n"
+	"f([1])\n";
+
+struct damaged {
+	struct inspected *p;
+	const struct hi_py_layout *l;
+	uint64_t runtime, interp;
+};
+
+static struct hi_fixture *start_python(void)
+{
+	struct hi_fixture *fx =
+		hi_fixture_start("/usr/bin/python3.11", "-c", program, NULL);
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	return fx;
+}
+
+static uint64_t symbol(const struct damaged *d, const char *name)
+{
+	struct hi_error err = {};
+	uint64_t addr, size;
+
+	HI_ASSERT_OK(hi_modules_symbol(d->p->modules, NULL, name, &addr, &size, &err),
+		     &err);
+	return addr;
+}
+
+static struct damaged open_python(void)
+{
+	struct damaged d = {.p = inspected_open(start_python()->pid, NULL),
+			    .l = hi_py_layouts[0]};
+	struct hi_error err = {};
+
+	d.runtime = symbol(&d, "_PyRuntime");
+	HI_ASSERT_OK(hi_memory_read_u64(d.p->image->memory,
+					d.runtime + d.l->runtime_interpreters_head,
+					&d.interp, &err),
+		     &err);
+	return d;
+}
+
+static uint64_t word_at(const struct damaged *d, uint64_t addr)
+{
+	struct hi_error err = {};
+	uint64_t word = 0;
+
+	HI_ASSERT_OK(hi_memory_read_u64(d->p->image->memory, addr, &word, &err), &err);
+	return word;
+}
+
+/* Into our copy of its memory. */
+static void poke(const struct damaged *d, uint64_t addr, const void *bytes, size_t size)
+{
+	size_t avail = 0;
+	const void *host = hi_memory_view(d->p->image->memory, addr, &avail);
+
+	HI_ASSERT(host && avail >= size);
+	memcpy((void *)(uintptr_t)host, bytes, size);
+}
+
+static void poke_word(const struct damaged *d, uint64_t addr, uint64_t word)
+{
+	poke(d, addr, &word, sizeof(word));
+}
+
+static void release(void *runtime)
+{
+	hi_runtime_release(runtime);
+}
+
+static enum hi_status probe(const struct damaged *d, struct hi_runtime **ret,
+			    struct hi_error *err)
+{
+	enum hi_status status =
+		hi_runtime_probe(d->p->image, d->p->modules, d->p->types, ret, err);
+
+	if (status == HI_OK)
+		hi_test_defer(release, *ret);
+	return status;
+}
+
+static void expect(const struct damaged *d, enum hi_status status, const char *word)
+{
+	struct hi_runtime *runtime = NULL;
+	struct hi_error err = {};
+
+	HI_ASSERT_STATUS(status, probe(d, &runtime, &err));
+	HI_ASSERT_MSG(strstr(err.text, word), "\"%s\" is not in \"%s\"", word, err.text);
+}
+
+HI_TEST_SCENARIO(cpython_hostile, a_start_and_an_end_are_refused)
+{
+	struct damaged d = open_python();
+	uint32_t zero = 0, one = 1;
+
+	poke(&d, d.runtime + d.l->runtime_initialized, &zero, sizeof(zero));
+	expect(&d, HI_UNSUPPORTED, "starting");
+	poke(&d, d.runtime + d.l->runtime_initialized, &one, sizeof(one));
+	poke_word(&d, d.runtime + d.l->runtime_finalizing, d.interp);
+	expect(&d, HI_UNSUPPORTED, "finalising");
+}
+
+HI_TEST_SCENARIO(cpython_hostile, another_layout_is_refused)
+{
+	struct damaged d = open_python();
+	uint64_t size = symbol(&d, "PyDict_Type") + d.l->type_basicsize;
+
+	poke_word(&d, size, word_at(&d, size) + 16);
+	expect(&d, HI_BAD_DATA, "dict");
+	poke_word(&d, size, word_at(&d, size) - 16);
+	poke_word(&d, d.interp + d.l->interp_runtime, 0);
+	expect(&d, HI_BAD_DATA, "interpreters");
+}
+
+HI_TEST_SCENARIO(cpython_hostile, a_broken_list_of_objects_is_refused)
+{
+	struct damaged d = open_python();
+	uint64_t head = d.interp + d.l->interp_gc + d.l->gc_generations;
+	uint64_t first, second;
+
+	/* The oldest generation that has two. */
+	head += 2 * d.l->gc_generation_size;
+	first = word_at(&d, head);
+	second = word_at(&d, first);
+	HI_ASSERT(first != head && second != head);
+	poke_word(&d, second, first); /* a circle without the head */
+	expect(&d, HI_BAD_DATA, "does not close");
+	poke_word(&d, second, 0x1000);
+	expect(&d, HI_BAD_DATA, "list");
+}
+
+static bool count_blocks(const struct hi_runtime_block *blocks, size_t n, size_t area,
+			 void *arg)
+{
+	uint64_t *sum = arg;
+
+	(void)blocks;
+	(void)area;
+	*sum += n;
+	return true;
+}
+
+HI_TEST_SCENARIO(cpython_hostile, a_damaged_pool_is_left_out_and_counted)
+{
+	struct damaged d = open_python();
+	struct hi_runtime *runtime = NULL;
+	struct hi_error err = {};
+	uint64_t before = 0, after = 0;
+	const struct hi_py *py;
+	uint32_t many = 5000;
+	uint64_t pool;
+
+	HI_ASSERT_OK(probe(&d, &runtime, &err), &err);
+	HI_ASSERT_OK(hi_runtime_walk(runtime, count_blocks, &before, &err), &err);
+	HI_ASSERT_EQ(0, runtime->n_damage);
+	HI_ASSERT_EQ(before, runtime->used_blocks);
+	py = (const struct hi_py *)runtime;
+	pool = py->arenas.items[0].first_pool;
+	poke(&d, pool, &many, sizeof(many)); /* its count of used blocks */
+	HI_ASSERT_OK(hi_runtime_walk(runtime, count_blocks, &after, &err), &err);
+	HI_ASSERT_EQ(1, runtime->n_damage);
+	HI_ASSERT_EQ(d.l->pool_size, runtime->skipped_bytes);
+	HI_ASSERT(strstr(runtime->damage, "pool"));
+	HI_ASSERT(after < before);
+}
+
+static void flip(const struct damaged *d, const struct hi_runtime *runtime,
+		 uint64_t *state)
+{
+	for (int i = 0; i < FLIPS; i++) {
+		uint64_t area, offset, addr, start, end;
+		uint8_t byte;
+
+		*state = *state * 6364136223846793005ull + 1442695040888963407ull;
+		area = (*state >> 33) % runtime->n_areas;
+		*state = *state * 6364136223846793005ull + 1442695040888963407ull;
+		offset = (*state >> 33) % (1 << 20);
+		byte = (uint8_t)(*state >> 20);
+		addr = runtime->areas[area].start + offset;
+		/* What was never touched is shared zeros. */
+		if (hi_image_next_held(d->p->image, addr, addr + 1, &start, &end))
+			poke(d, addr, &byte, 1);
+	}
+}
+
+struct building {
+	struct hi_objects_builder *builder;
+	unsigned *regions;
+};
+
+static bool build(const struct hi_runtime_block *blocks, size_t n, size_t area, void *arg)
+{
+	struct building *b = arg;
+	struct hi_error err = {};
+
+	for (size_t i = 0; i < n; i++)
+		HI_ASSERT_OK(hi_objects_builder_add(b->builder, b->regions[area],
+						    blocks[i].addr, blocks[i].size, 0,
+						    &err),
+			     &err);
+	return true;
+}
+
+static struct hi_objects *objects_of(struct hi_runtime *runtime)
+{
+	struct building b = {.regions = calloc(runtime->n_areas + 1, sizeof(unsigned))};
+	struct hi_objects *objects = NULL;
+	struct hi_error err = {};
+
+	HI_ASSERT_OK(hi_objects_builder_create(&b.builder, &err), &err);
+	for (size_t i = 0; i < runtime->n_areas; i++)
+		HI_ASSERT_OK(hi_objects_builder_region(b.builder, runtime->areas[i].start,
+						       runtime->areas[i].end, 4,
+						       &b.regions[i], &err),
+			     &err);
+	HI_ASSERT_OK(hi_runtime_walk(runtime, build, &b, &err), &err);
+	HI_ASSERT_OK(hi_objects_seal(b.builder, &objects, &err), &err);
+	free(b.regions);
+	return objects;
+}
+
+/* Whatever the bytes are: types, edges and roots end, and the graph is a graph. */
+HI_TEST_SCENARIO(cpython_hostile, random_damage_ends_in_a_graph)
+{
+	struct damaged d = open_python();
+	struct hi_runtime *runtime = NULL;
+	struct hi_error err = {};
+	uint64_t state = 42;
+	unsigned graphs = 0;
+
+	HI_ASSERT_OK(probe(&d, &runtime, &err), &err);
+	for (int round = 0; round < ROUNDS; round++) {
+		struct hi_typing_options options = {.threads = 2};
+		struct hi_runtime *again = NULL;
+		struct hi_typing *typing = NULL;
+		struct hi_graph *graph = NULL;
+
+		flip(&d, runtime, &state);
+		/* Its lists are broken by now: the self-check would refuse it. */
+		HI_ASSERT_OK(hi_runtime_cpython.probe(d.p->image, d.p->modules, NULL,
+						      &again, &err),
+			     &err);
+		options.runtime = again;
+		HI_ASSERT_OK(hi_typing_run(d.p->image, d.p->modules, d.p->types, NULL,
+					   objects_of(again), &options, &typing, &graph,
+					   &err),
+			     &err);
+		HI_ASSERT(hi_graph_is_valid(graph));
+		graphs += graph->n_edges > 1000;
+		hi_typing_destroy(typing);
+		hi_graph_destroy(graph);
+		hi_runtime_release(again);
+	}
+	HI_ASSERT_EQ(ROUNDS, graphs);
+}
+
+HI_TEST_SCENARIO(cpython_hostile, an_unknown_version_is_refused)
+{
+	struct hi_fixture *fx = hi_fixture_start("python_unknown", NULL);
+	struct damaged d;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	d = (struct damaged){.p = inspected_open(fx->pid, NULL), .l = hi_py_layouts[0]};
+	expect(&d, HI_UNSUPPORTED, "3.99.1");
+}
