@@ -81,22 +81,6 @@ static void step(const char *name)
 
 /* ---- before the stop ---- */
 
-static enum hi_status read_mappings(struct hi_fork_plan *plan, struct hi_error *err)
-{
-	HI_GUARD(close) int fd = hi_proc_open(plan->proc_pid, "maps");
-	HI_GUARD(free) char *text = NULL;
-	size_t capacity = 0, size = 0;
-	enum hi_status status;
-
-	if (fd < 0)
-		return hi_fail_errno(err, "reading its mappings");
-	status = hi_proc_read(fd, &text, &capacity, &size, err);
-	if (status == HI_OK)
-		status = hi_maps_parse(text, size, &plan->mappings, &plan->n_mappings,
-				       err);
-	return status;
-}
-
 static enum hi_status find_gadgets(pid_t pid, struct hi_fork_plan *plan,
 				   struct hi_error *err)
 {
@@ -138,7 +122,8 @@ enum hi_status hi_fork_prepare(pid_t pid, uint64_t writable, struct hi_fork_plan
 		return hi_fail(err, HI_GONE, 0, "process %d: it has exited", (int)pid);
 	status = hi_fork_check_process(pid, writable, err);
 	if (status == HI_OK)
-		status = read_mappings(plan, err);
+		status = hi_fork_read_mappings(plan->proc_pid, &plan->mappings,
+					       &plan->n_mappings, err);
 	if (status == HI_OK)
 		status = find_gadgets(pid, plan, err);
 	if (status == HI_OK)

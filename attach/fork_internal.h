@@ -30,10 +30,15 @@ enum hi_status hi_fork_refused(long error, struct hi_error *err);
 
 /* ---- fork_thread.c ---- */
 
+/* Freed by hi_mappings_free. */
+enum hi_status hi_fork_read_mappings(pid_t pid, struct hi_mapping **ret, size_t *n_ret,
+				     struct hi_error *err);
+
 /*
  * The thread whose stack can take the program, with what is needed to put it back.
  * Prefers one in user code to one in a system call, and that to one that is
- * group-stopped. HI_UNSUPPORTED: there is none. See Note [Whose stack].
+ * group-stopped. The mappings of the plan are read anew where no thread is found by
+ * them: threads may be younger. HI_UNSUPPORTED: there is none. See Note [Whose stack].
  */
 enum hi_status hi_fork_choose_thread(const struct hi_tracees *all,
 				     const struct hi_fork_plan *plan, int memory,

@@ -3,6 +3,7 @@
  * What stands against a fork. Looked at beforehand where a failed clone() would be
  * seen by somebody, or where it would not fail but harm; the rest is clone's own word.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,8 @@
 #define NEEDED_PIDS 2
 
 #define STATUS_SIZE 8192
+#define MAX_FDS 100000
+#define EVENT_FORK 2u /* UFFD_FEATURE_EVENT_FORK, linux/userfaultfd.h */
 
 static enum hi_status check_memory(const char *who, uint64_t writable,
 				   struct hi_error *err)
@@ -106,6 +109,46 @@ static enum hi_status check_directory(const char *directory, char *status_text,
 	return check_status(status_text, err);
 }
 
+/* "API:\taa:FEATURES:..." of a userfaultfd, in hex (fs/userfaultfd.c). */
+static bool reports_forks(pid_t pid, const char *fd)
+{
+	char name[64], text[1024], *api;
+
+	snprintf(name, sizeof(name), "fdinfo/%.16s", fd);
+	if (!hi_proc_read_small(pid, name, text, sizeof(text), NULL))
+		return false;
+	api = strstr(text, "API:\t");
+	api = api ? strchr(api + 5, ':') : NULL;
+	return api && (strtoul(api + 1, NULL, 16) & EVENT_FORK);
+}
+
+/*
+ * A clone() of memory that such a userfaultfd watches ends when the watcher has heard of
+ * it: that may be a thread of the target, which stands.
+ */
+static bool watches_forks(pid_t pid)
+{
+	char path[64], link[64];
+	struct dirent *entry;
+	bool found = false;
+	DIR *dir;
+	int n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	dir = opendir(path);
+	while (dir && !found && n++ < MAX_FDS && (entry = readdir(dir))) {
+		ssize_t size =
+			readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
+
+		link[size > 0 ? size : 0] = 0;
+		found = strcmp(link, "anon_inode:[userfaultfd]") == 0 &&
+			reports_forks(pid, entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
 enum hi_status hi_fork_check_process(pid_t pid, uint64_t writable, struct hi_error *err)
 {
 	char directory[64], status_text[STATUS_SIZE], who[16];
@@ -119,6 +162,10 @@ enum hi_status hi_fork_check_process(pid_t pid, uint64_t writable, struct hi_err
 	if (hi_pids_available_to("/proc", who, "/sys/fs/cgroup") < NEEDED_PIDS)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "its control group may have no more processes (pids.max)");
+	if (watches_forks(pid))
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "a userfaultfd of it waits for forks, and might wait for "
+			       "ever");
 	return check_memory(who, writable, err);
 }
 

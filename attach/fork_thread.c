@@ -19,7 +19,8 @@
 
 #include "attach/fork_internal.h"
 #include "attach/frozen.h"
-#include "attach/restart.h"
+#include "attach/target_internal.h"
+#include "base/cleanup.h"
 
 #define MAX_STACK (64ull << 20)
 #define USER_CODE_64 0x33 /* cs of 64-bit code, arch/x86/include/asm/segment.h */
@@ -44,21 +45,42 @@ static bool read_target(int memory, uint64_t addr, void *buf, size_t size)
 	return pread(memory, buf, size, (off_t)addr) == (ssize_t)size;
 }
 
-/* The first mapping that ends above addr; NULL: none. */
-static const struct hi_mapping *mapping_above(const struct hi_fork_plan *plan,
-					      uint64_t addr)
+enum hi_status hi_fork_read_mappings(pid_t pid, struct hi_mapping **ret, size_t *n_ret,
+				     struct hi_error *err)
 {
-	size_t low = 0, high = plan->n_mappings;
+	HI_GUARD(close) int fd = hi_proc_open(pid, "maps");
+	HI_GUARD(free) char *text = NULL;
+	size_t capacity = 0, size = 0;
+	enum hi_status status;
+
+	if (fd < 0)
+		return hi_fail_errno(err, "reading its mappings");
+	status = hi_proc_read(fd, &text, &capacity, &size, err);
+	return status == HI_OK ? hi_maps_parse(text, size, ret, n_ret, err) : status;
+}
+
+/* What a choice is made by. */
+struct choice {
+	const struct hi_tracees *all;
+	const struct hi_mapping *mappings;
+	size_t n_mappings;
+	int memory;
+};
+
+/* The first mapping that ends above addr; NULL: none. */
+static const struct hi_mapping *mapping_above(const struct choice *by, uint64_t addr)
+{
+	size_t low = 0, high = by->n_mappings;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (plan->mappings[middle].end <= addr)
+		if (by->mappings[middle].end <= addr)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < plan->n_mappings ? &plan->mappings[low] : NULL;
+	return low < by->n_mappings ? &by->mappings[low] : NULL;
 }
 
 /* [stack] may have grown downwards since the mappings were read. */
@@ -128,8 +150,7 @@ static bool dispatches_calls(pid_t tid)
 	       config.mode;
 }
 
-static bool fits(const struct hi_tracees *all, const struct hi_fork_plan *plan,
-		 const struct hi_tracee *tracee, int memory,
+static bool fits(const struct choice *by, const struct hi_tracee *tracee,
 		 struct hi_fork_origin *origin)
 {
 	const struct user_regs_struct *regs = &origin->regs;
@@ -139,15 +160,15 @@ static bool fits(const struct hi_tracees *all, const struct hi_fork_plan *plan,
 
 	if (regs->cs != USER_CODE_64)
 		return false;
-	m = mapping_above(plan, regs->rsp);
+	m = mapping_above(by, regs->rsp);
 	if (!m || hi_xstate_read(tracee->tid, &origin->xstate, NULL) != HI_OK)
 		return false;
 	room = hi_fork_program_room(origin);
-	if (!(tracee->tid == all->pid && in_main_stack(m, regs->rsp)) &&
-	    !in_thread_stack(m, regs, room, memory))
+	if (!(tracee->tid == by->all->pid && in_main_stack(m, regs->rsp)) &&
+	    !in_thread_stack(m, regs, room, by->memory))
 		return false;
-	return is_present(all->pagemap, top - room, top) &&
-	       !in_critical_section(tracee->tid, regs, memory) &&
+	return is_present(by->all->pagemap, top - room, top) &&
+	       !in_critical_section(tracee->tid, regs, by->memory) &&
 	       !dispatches_calls(tracee->tid);
 }
 
@@ -160,14 +181,48 @@ static int rank_of(const struct hi_tracee *tracee)
 	return (long long)tracee->regs.orig_rax < 0 ? 0 : 1;
 }
 
-static bool take(const struct hi_tracees *all, const struct hi_fork_plan *plan,
-		 const struct hi_tracee *tracee, int memory,
-		 struct hi_fork_origin *origin)
+static struct hi_tracee *choose(const struct choice *by, struct hi_fork_origin *origin)
 {
-	origin->regs = tracee->regs;
-	return fits(all, plan, tracee, memory, origin) &&
-	       ptrace(PTRACE_GETSIGMASK, tracee->tid, sizeof(origin->mask),
-		      &origin->mask) == 0;
+	unsigned tried = 0;
+
+	for (int rank = 0; rank < 3; rank++)
+		for (size_t i = 0; i < by->all->count && tried < MAX_CANDIDATES; i++) {
+			struct hi_tracee *tracee = &by->all->items[i];
+
+			if (rank_of(tracee) != rank)
+				continue;
+			tried++;
+			origin->regs = tracee->regs;
+			if (fits(by, tracee, origin) &&
+			    ptrace(PTRACE_GETSIGMASK, tracee->tid, sizeof(origin->mask),
+				   &origin->mask) == 0)
+				return tracee;
+		}
+	return NULL;
+}
+
+/* Whose directory of /proc has mappings: not a leader that has exited meanwhile. */
+static pid_t any_live(const struct hi_tracees *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (rank_of(&all->items[i]) >= 0)
+			return all->items[i].tid;
+	return all->pid;
+}
+
+/* By the mappings of now. */
+static struct hi_tracee *choose_anew(struct choice by, struct hi_fork_origin *origin)
+{
+	struct hi_mapping *mappings;
+	struct hi_tracee *tracee;
+
+	if (hi_fork_read_mappings(any_live(by.all), &mappings, &by.n_mappings, NULL) !=
+	    HI_OK)
+		return NULL;
+	by.mappings = mappings;
+	tracee = choose(&by, origin);
+	hi_mappings_free(mappings, by.n_mappings);
+	return tracee;
 }
 
 enum hi_status hi_fork_choose_thread(const struct hi_tracees *all,
@@ -176,21 +231,17 @@ enum hi_status hi_fork_choose_thread(const struct hi_tracees *all,
 				     struct hi_fork_origin *origin_ret,
 				     struct hi_error *err)
 {
-	unsigned tried = 0;
+	const struct choice by = {.all = all,
+				  .mappings = plan->mappings,
+				  .n_mappings = plan->n_mappings,
+				  .memory = memory};
 
-	for (int rank = 0; rank < 3; rank++)
-		for (size_t i = 0; i < all->count && tried < MAX_CANDIDATES; i++) {
-			struct hi_tracee *tracee = &all->items[i];
-
-			if (rank_of(tracee) != rank)
-				continue;
-			tried++;
-			if (!take(all, plan, tracee, memory, origin_ret))
-				continue;
-			*ret = tracee;
-			return HI_OK;
-		}
+	*ret = choose(&by, origin_ret);
+	if (!*ret)
+		*ret = choose_anew(by, origin_ret);
+	if (*ret)
+		return HI_OK;
 	return hi_fail(err, HI_UNSUPPORTED, 0,
-		       "no thread stands on a stack of its own with %u bytes to spare",
-		       HI_XSTATE_ALIGN * 64);
+		       "no thread stands on a stack of its own with a page or two of "
+		       "it below in memory");
 }

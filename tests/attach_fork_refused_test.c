@@ -20,6 +20,95 @@ HI_TEST_SCENARIO(attach_fork_refused, a_subreaper)
 	HI_ASSERT_EQ(0, hi_test_count_children(fx->pid));
 }
 
+HI_TEST_ROOT(attach_fork_refused, a_userfaultfd_that_waits_for_forks)
+{
+	struct hi_fixture *fx = hi_test_start_ready("fork_state", "2", "1");
+
+	HI_ASSERT_EQ(0, hi_test_ask(fx, "userfault"));
+	hi_test_expect_unforked(fx->pid, "userfaultfd");
+	hi_test_expect_well(fx);
+}
+
+HI_TEST_SCENARIO(attach_fork_refused, where_it_was_not_wished)
+{
+	struct hi_fixture *fx = hi_test_start_ready("fork_state", "1", "0");
+	struct hi_stop_options options = {.snapshot = HI_WISH_COPY};
+	struct hi_target target = hi_test_target(fx->pid);
+	struct hi_tracer *tracer = NULL;
+	struct hi_tracer_child child;
+	struct hi_tracer_stop stop;
+	struct hi_error err = {};
+	uint64_t resumed_ns;
+
+	HI_ASSERT_OK(hi_tracer_start(&target, &options, &tracer, &err), &err);
+	HI_ASSERT_OK(hi_tracer_stop(tracer, &stop, &err), &err);
+	HI_ASSERT_STATUS(HI_UNSUPPORTED, hi_tracer_fork(tracer, &child, &err));
+	HI_ASSERT_OK(hi_tracer_resume(tracer, &resumed_ns, &err), &err);
+	hi_tracer_destroy(tracer);
+	hi_test_expect_well(fx);
+}
+
+/* ---- other pid namespaces ---- */
+
+/* The first child of pid; waits for it. */
+static pid_t child_of(pid_t pid)
+{
+	char path[64];
+	int child = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	for (int i = 0; i < 2000 && !child; i++) {
+		FILE *file = fopen(path, "r");
+
+		if (!file || fscanf(file, "%d", &child) != 1)
+			hi_test_sleep_us(1000);
+		if (file)
+			fclose(file);
+	}
+	HI_ASSERT(child);
+	return child;
+}
+
+static struct hi_fixture *start_in_namespace(const char *command)
+{
+	char *argv[] = {strdup("unshare"), strdup("--pid"),
+			strdup("--fork"),  strdup("--kill-child"),
+			strdup("sh"),	   strdup("-c"),
+			strdup(command),   NULL};
+	struct hi_fixture *fx = hi_fixture_startv("/usr/bin/unshare", argv);
+
+	for (int i = 0; argv[i]; i++)
+		free(argv[i]);
+	hi_test_expect_line(fx, "ready");
+	return fx;
+}
+
+HI_TEST_ROOT(attach_fork_refused, process_1_of_a_pid_namespace)
+{
+	struct hi_fixture *fx =
+		start_in_namespace("exec " HI_FIXTURE_DIR "/fork_state 2 1");
+
+	hi_test_expect_unforked(child_of(fx->pid), "process 1");
+	hi_test_expect_well(fx);
+}
+
+HI_TEST_ROOT(attach_fork_refused, not_others_of_a_pid_namespace)
+{
+	struct hi_fixture *fx =
+		start_in_namespace(HI_FIXTURE_DIR "/fork_state 2 1; exit 0");
+	pid_t init = child_of(fx->pid), pid = child_of(init);
+
+	for (int i = 0; i < 10; i++)
+		hi_test_fork_once(pid);
+	for (int at = 1; at <= HI_TEST_FORK_STEPS; at++)
+		hi_test_fork_and_die(pid, at);
+	hi_test_expect_free(pid, "RS");
+	hi_test_expect_well(fx);
+	for (int i = 0; i < 2000 && hi_test_count_children(init) > 1; i++)
+		hi_test_sleep_us(1000);
+	HI_ASSERT_EQ(1, hi_test_count_children(init));
+}
+
 /* ---- filters ---- */
 
 static struct hi_fixture *start_filtered(const char *kind)
