@@ -454,12 +454,27 @@ static enum hi_status open_by(bool multi, const struct hi_target *target,
 	return HI_OK;
 }
 
+/* A link of many goes by the main thread's address space, which then is none. */
+static bool has_main_thread_exited(pid_t pid)
+{
+	HI_GUARD(fclose) FILE *file = NULL;
+	char path[64], line[512], *paren;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(line, sizeof(line), file))
+		return false;
+	paren = strrchr(line, ')');
+	return paren && strncmp(paren, ") Z", 3) == 0;
+}
+
 enum hi_status hi_bpf_probe_open(const struct hi_target *target,
 				 const struct hi_safepoint *safepoint,
 				 const struct hi_probe_places *places,
 				 struct hi_probe **ret, struct hi_error *err)
 {
-	if (open_by(true, target, safepoint, places, ret, NULL) == HI_OK)
+	if (!has_main_thread_exited(target->pid) &&
+	    open_by(true, target, safepoint, places, ret, NULL) == HI_OK)
 		return HI_OK;
 	return open_by(false, target, safepoint, places, ret, err);
 }
