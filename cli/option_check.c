@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/export.h"
 #include "cli/lookup.h"
 
 static int check_profile(const struct hi_options *o)
@@ -90,6 +91,30 @@ static int check_gates(const struct hi_options *o)
 	return 0;
 }
 
+static int check_export(const struct hi_options *o)
+{
+	static const char *const tables[] = {"objects", "edges", "types", "roots"};
+	bool is_table = false;
+
+	if (o->command->id != HI_COMMAND_EXPORT)
+		return 0;
+	if (!o->format)
+		return hi_option_wrong("export: -f FORMAT is missing; see heapinspect "
+				       "export --help");
+	if (!hi_export_has_format(o->format))
+		return hi_option_wrong("-f %s: not one of heapsnapshot, csv, ndjson, "
+				       "folded, speedscope, massif, dot, prometheus",
+				       o->format);
+	for (size_t i = 0; i < 4; i++)
+		is_table |= o->table && strcmp(o->table, tables[i]) == 0;
+	if (o->table && !is_table)
+		return hi_option_wrong(
+			"--table %s: not one of objects, edges, types, roots", o->table);
+	if (o->table && strcmp(o->format, "csv") != 0 && strcmp(o->format, "ndjson") != 0)
+		return hi_option_wrong("--table: only with -f csv and -f ndjson");
+	return 0;
+}
+
 static int check_target(const struct hi_options *o)
 {
 	if (o->command->id == HI_COMMAND_DIFF && !o->baseline)
@@ -160,7 +185,7 @@ static int check_rows(const struct hi_options *o)
 int hi_option_check(const struct hi_options *o)
 {
 	static int (*const checks[])(const struct hi_options *) = {
-		check_target, check_gates, check_stop,
+		check_target, check_gates, check_export, check_stop,
 		check_series, check_rows,  check_profile};
 
 	if (check_command(o) != 0)

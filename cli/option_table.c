@@ -8,7 +8,7 @@
 #define TARGETED (~(BIT(GRAPH) | BIT(MARK) | BIT(SAFEPOINTS))) /* make an image of it */
 #define LOOKING (TARGETED | BIT(SAFEPOINTS))		       /* at a target */
 #define SHOWING (LOOKING & ~BIT(SNAP))			       /* and print a report */
-#define PROFILED (SHOWING & ~(BIT(DIFF) | BIT(CHECK) | BIT(SAFEPOINTS)))
+#define PROFILED (SHOWING & ~(BIT(DIFF) | BIT(CHECK) | BIT(EXPORT) | BIT(SAFEPOINTS)))
 #define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS))
 #define ROWED (ROWS | BIT(DIFF))
 #define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS) | BIT(WASTE))
@@ -39,6 +39,12 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"baseline", HI_OPT_BASELINE, "FILE", 0, "an earlier snapshot to compare with",
 	  2},
 	 BIT(CHECK)},
+	{{"format", 'f', "FORMAT", 0,
+	  "heapsnapshot, csv, ndjson, folded, speedscope, massif, dot or prometheus", 2},
+	 BIT(EXPORT)},
+	{{"table", HI_OPT_TABLE, "NAME", 0,
+	  "of csv and ndjson: objects (unless said), edges, types or roots", 2},
+	 BIT(EXPORT)},
 	{{"untyped", HI_OPT_UNTYPED, 0, 0,
 	  "the fields that lead to what has no type, and the hints that would name it",
 	  2},
@@ -162,14 +168,15 @@ const struct hi_option_entry hi_option_table[] = {
 	  6},
 	 TARGETED},
 	{{0, 0, 0, 0, "Output:", 7}, EVERY},
-	{{"json", HI_OPT_JSON, 0, 0, "one JSON document", 7}, SHOWING},
+	{{"json", HI_OPT_JSON, 0, 0, "one JSON document", 7}, (SHOWING & ~BIT(EXPORT))},
 	{{"junit", HI_OPT_JUNIT, "FILE", 0, "JUnit XML too", 7}, BIT(CHECK)},
 	{{"github", HI_OPT_GITHUB, 0, 0, "annotations for GitHub too, on stderr", 7},
 	 BIT(CHECK)},
 	{{"output", 'o', "FILE", 0, "to FILE (mode 0600)", 7}, EVERY},
-	{{"color", HI_OPT_COLOR, "WHEN", 0, "auto, always or never", 7}, SHOWING},
+	{{"color", HI_OPT_COLOR, "WHEN", 0, "auto, always or never", 7},
+	 (SHOWING & ~BIT(EXPORT))},
 	{{"width", HI_OPT_WIDTH, "N", 0, "columns of text (the terminal's, else 80)", 7},
-	 SHOWING},
+	 (SHOWING & ~BIT(EXPORT))},
 	{{"quiet", 'q', 0, 0, "nothing but errors on stderr", 7}, EVERY},
 	{{"verbose", 'v', 0, 0, "where the time went, on stderr; more detail", 7},
 	 TARGETED},

@@ -68,6 +68,7 @@ enum hi_option_key {
 	HI_OPT_FAIL_ON,
 	HI_OPT_JUNIT,
 	HI_OPT_GITHUB,
+	HI_OPT_TABLE,
 };
 
 struct hi_option_entry {

@@ -194,7 +194,8 @@ static int take_argument(char *arg, struct hi_options *o)
 			hi_option_wrong(
 				"%s: not a command; there are summary, census, retained, "
 				"leaks, paths, explain, waste, retainers, up, roots "
-				"snap, diff, check (a process: --pid N), safepoints, "
+				"snap, diff, check, export (a process: --pid N), "
+				"safepoints, "
 				"graph, "
 				"mark",
 				arg);
@@ -242,6 +243,10 @@ error_t hi_option_take(int key, char *arg, struct argp_state *state)
 		return 0;
 	case HI_OPT_BASELINE:
 		return hi_option_take_once("--baseline", arg, &o->baseline);
+	case 'f':
+		return hi_option_take_once("--format", arg, &o->format);
+	case HI_OPT_TABLE:
+		return hi_option_take_once("--table", arg, &o->table);
 	case HI_OPT_JUNIT:
 		return hi_option_take_once("--junit", arg, &o->junit);
 	case HI_OPT_GITHUB:

@@ -34,8 +34,9 @@ struct hi_options {
 	struct hi_gate *gates; /* of check; owned, with their names */
 	size_t n_gates;
 	struct hi_arena gate_names;
-	const char *junit; /* NULL: none */
-	const char *file;  /* a snapshot; NULL: a process or a core */
+	const char *junit;	    /* NULL: none */
+	const char *format, *table; /* of export */
+	const char *file;	    /* a snapshot; NULL: a process or a core */
 	bool json, all, quiet, verbose, strict;
 	bool conservative, swap, compress;
 	const char *hints[HI_OPTIONS_HINTS]; /* files, in the order given */

@@ -86,6 +86,7 @@ const struct hi_command hi_command_summary = {
 		"  snap       the heap as a file, for all of these\n"
 		"  diff       two of them: what was born, what died\n"
 		"  check      gates for a build\n"
+		"  export     the heap in the formats of other programs\n"
 		"  graph      a heap profile over time as a picture\n"
 		"  mark       a mark into a running series\n"
 		"\nExamples:\n"

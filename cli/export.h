@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A heap in the formats of other programs, written as a stream. */
+#ifndef HI_CLI_EXPORT_H
+#define HI_CLI_EXPORT_H
+
+#include <stdio.h>
+
+#include "cli/inspect.h"
+
+struct hi_export {
+	struct hi_inspection *in;
+	const struct hi_head *head;
+	FILE *out;
+	/* The edges of a node in words, one for each of its row; until the next call. */
+	enum hi_status (*labels)(struct hi_export *x, hi_node node, const char **texts,
+				 struct hi_error *err);
+	struct hi_edge_labels *own_labels;
+};
+
+typedef enum hi_status hi_export_fn(struct hi_export *x, struct hi_error *err);
+hi_export_fn hi_export_heapsnapshot, hi_export_csv, hi_export_ndjson, hi_export_folded,
+	hi_export_speedscope, hi_export_massif, hi_export_dot, hi_export_prometheus;
+
+bool hi_export_has_format(const char *name);
+
+/* Text of the target as it may stand in any of them: one line, valid UTF-8. Lives in
+ * the buffer. */
+enum { HI_EXPORT_TEXT = 2048 };
+const char *hi_export_safe(char buffer[HI_EXPORT_TEXT], const char *text);
+
+#endif

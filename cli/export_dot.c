@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The top of the dominator tree for Graphviz; gauges for Prometheus. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "census/merged.h"
+#include "cli/export.h"
+#include "cli/lookup.h"
+#include "report/node.h"
+
+enum { TOP_NODES = 60, TOP_TYPES = 50 };
+
+/* Nodes that retain at least this are shown: the limit for the wanted number. */
+static enum hi_status find_least(const struct hi_export *x, size_t top, uint64_t *ret,
+				 struct hi_error *err)
+{
+	const struct hi_dominators *d = x->in->dominators;
+	size_t n = 0;
+	HI_GUARD(free) uint64_t *best = hi_calloc(top + 1, sizeof(*best));
+
+	if (!best)
+		return hi_fail_memory(err, "export");
+	/* The smallest of the best is a heap's top. */
+	for (hi_node i = 0; i < d->n_order; i++) {
+		uint64_t bytes = d->retained[d->order[i]];
+		size_t at;
+
+		if (n == top && bytes <= best[n - 1])
+			continue;
+		n += n < top;
+		for (at = n - 1; at > 0 && best[at - 1] < bytes; at--)
+			best[at] = best[at - 1];
+		best[at] = bytes;
+	}
+	*ret = n && best[n - 1] ? best[n - 1] : 1;
+	return HI_OK;
+}
+
+static void put_label(FILE *out, const char *text)
+{
+	char safe[HI_EXPORT_TEXT];
+
+	for (const char *c = hi_export_safe(safe, text); *c; c++) {
+		if (*c == '"' || *c == '\\')
+			fputc('\\', out);
+		fputc(*c, out);
+	}
+}
+
+static uint32_t key_of(const struct hi_graph *g, hi_node node)
+{
+	return node < g->n_objects ? g->objects->type[node]
+				   : g->n_types + (node - g->first_root);
+}
+
+enum hi_status hi_export_dot(struct hi_export *x, struct hi_error *err)
+{
+	const struct hi_dominators *d = x->in->dominators;
+	const struct hi_graph *g = x->in->graph;
+	size_t top = x->in->options->top ? x->in->options->top : TOP_NODES, n = 0;
+	uint64_t least = 0;
+	enum hi_status status = find_least(x, top < 10000 ? top : 10000, &least, err);
+
+	if (status != HI_OK)
+		return status;
+	fputs("digraph heap {\nrankdir=LR;\nnode [shape=box];\n", x->out);
+	/* A preorder: who is shown has all above it shown. */
+	for (hi_node i = 0; i < d->n_order && n < top; i++) {
+		hi_node node = d->order[i], up = d->idom[node];
+		char bytes[24];
+
+		if (d->retained[node] < least)
+			continue;
+		n++;
+		fprintf(x->out, "n%u [label=\"", node);
+		put_label(x->out, hi_merged_name(g, key_of(g, node)));
+		fprintf(x->out, "\\n%s\"];\n", hi_text_bytes(bytes, d->retained[node]));
+		if (up != HI_NODE_NONE)
+			fprintf(x->out, "n%u -> n%u;\n", up, node);
+	}
+	fputs("}\n", x->out);
+	return HI_OK;
+}
+
+/* ---- Prometheus ---- */
+
+static void gauge(FILE *out, const char *name, const char *help)
+{
+	fprintf(out, "# HELP heapinspect_%s %s\n# TYPE heapinspect_%s gauge\n", name,
+		help, name);
+}
+
+static void one(FILE *out, const char *name, const char *help, uint64_t value)
+{
+	gauge(out, name, help);
+	fprintf(out, "heapinspect_%s %" PRIu64 "\n", name, value);
+}
+
+static void put_types(struct hi_export *x, const char *name, const char *help, bool bytes)
+{
+	const struct hi_census *c = x->in->census;
+	size_t top = hi_lookup_top(x->in->options, TOP_TYPES);
+	uint64_t rest = 0;
+
+	gauge(x->out, name, help);
+	for (size_t i = 0; i < c->n_rows; i++) {
+		uint64_t value = bytes ? c->rows[i].shallow : c->rows[i].count;
+
+		if (i >= top) {
+			rest += value;
+			continue;
+		}
+		fprintf(x->out, "heapinspect_%s{type=\"", name);
+		put_label(x->out, hi_type_key(x->in->graph->types[c->rows[i].type].name));
+		/* Two types may have one name: the number tells them apart. */
+		fprintf(x->out, "\",id=\"%u\"} %" PRIu64 "\n", c->rows[i].type, value);
+	}
+	if (c->n_rows > top)
+		fprintf(x->out, "heapinspect_%s{type=\"other\",id=\"\"} %" PRIu64 "\n",
+			name, rest);
+}
+
+enum hi_status hi_export_prometheus(struct hi_export *x, struct hi_error *err)
+{
+	const struct hi_reach *r = x->in->reach;
+
+	(void)err;
+	one(x->out, "live_bytes", "Bytes that a root leads to.", r->live_bytes);
+	one(x->out, "live_objects", "Objects that a root leads to.", r->live_objects);
+	one(x->out, "leak_bytes", "Bytes that nothing leads to.", r->leak_bytes);
+	one(x->out, "leak_objects", "Objects that nothing leads to.", r->leak_objects);
+	if (x->in->ledger_known && x->in->ledger.rss != HI_UNKNOWN)
+		one(x->out, "rss_bytes", "Resident bytes of the process.",
+		    x->in->ledger.rss);
+	put_types(x, "type_bytes", "Live bytes by type.", true);
+	put_types(x, "type_objects", "Live objects by type.", false);
+	return HI_OK;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Chrome's .heapsnapshot. Its readers want: the root first, every child of the root
+ * synthetic, edges in the order of their nodes, ids odd and sizes below 4 GiB.
+ *
+ * Note [Retained sizes in other viewers]
+ *
+ * A viewer computes dominators itself, over all edges that are not weak. To get our
+ * retained sizes out of it, edges that do not count for ours are weak there: an object
+ * that precise edges reach is dominated over precise edges from objects that precise
+ * edges reach. Leaked objects hang below a node "(leaked)" of the root, and what the
+ * allocator made for itself below "(allocator)", with size 0, as it is not counted.
+ */
+#include <inttypes.h>
+
+#include "base/cleanup.h"
+#include "base/vector.h"
+#include "cli/export.h"
+#include "cli/identities.h"
+
+enum { FIELDS = 7, OBJECT = 3, SYNTHETIC = 9, PROPERTY = 2, WEAK = 6 };
+enum { LEAKED = HI_ROOT_KINDS, ALLOCATOR, PSEUDO }; /* children of the root */
+
+static const char meta[] =
+	"{\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\","
+	"\"trace_node_id\",\"detachedness\"],\"node_types\":[[\"hidden\",\"array\","
+	"\"string\",\"object\",\"code\",\"closure\",\"regexp\",\"number\",\"native\","
+	"\"synthetic\",\"concatenated string\",\"sliced string\",\"symbol\",\"bigint\"],"
+	"\"string\",\"number\",\"number\",\"number\",\"number\",\"number\"],"
+	"\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\"edge_types\":[["
+	"\"context\",\"element\",\"property\",\"internal\",\"hidden\",\"shortcut\","
+	"\"weak\"],\"string_or_number\",\"node\"],\"trace_function_info_fields\":[],"
+	"\"trace_node_fields\":[],\"sample_fields\":[],\"location_fields\":[]}";
+
+struct writer {
+	struct hi_export *x;
+	const struct hi_graph *g;
+	struct hi_identities strings;
+	struct texts HI_VECTOR(const char *) texts;
+	uint64_t n_written, clipped;
+	bool failed;
+};
+
+/* The root, its children, variables, objects. */
+static uint64_t position(const struct hi_graph *g, hi_node node)
+{
+	if (node < g->n_objects)
+		return 1 + PSEUDO + (uint64_t)g->n_roots + node;
+	if (node < g->first_kind)
+		return 1 + PSEUDO + (node - g->first_root);
+	return node == g->super_root ? 0 : 1 + (node - g->first_kind);
+}
+
+static uint32_t string_of(struct writer *w, const char *text)
+{
+	uint32_t number = hi_identities_add(&w->strings, text);
+
+	w->failed |= !number;
+	return number - 1;
+}
+
+static void put_node(struct writer *w, unsigned type, const char *name, uint64_t size,
+		     uint64_t edges)
+{
+	if (size > UINT32_MAX) {
+		w->clipped++;
+		size = UINT32_MAX;
+	}
+	fprintf(w->x->out, "%s%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",0,0",
+		w->n_written ? ",\n" : "", type, string_of(w, name), 2 * w->n_written + 1,
+		size, edges);
+	w->n_written++;
+}
+
+static void put_edge(struct writer *w, unsigned type, const char *name, hi_node to)
+{
+	fprintf(w->x->out, "%s%u,%u,%" PRIu64, w->n_written++ ? ",\n" : "", type,
+		string_of(w, name), FIELDS * position(w->g, to));
+}
+
+/* ---- nodes ---- */
+
+static void put_nodes(struct writer *w)
+{
+	const struct hi_inspection *in = w->x->in;
+	const struct hi_graph *g = w->g;
+
+	put_node(w, SYNTHETIC, "(root)", 0, PSEUDO);
+	for (unsigned k = 0; k < HI_ROOT_KINDS; k++)
+		put_node(w, SYNTHETIC, hi_root_kind_name((enum hi_root_kind)k), 0,
+			 hi_graph_edges(g, g->first_kind + k).count);
+	put_node(w, SYNTHETIC, "(leaked)", 0, in->leaks->n_roots);
+	put_node(w, SYNTHETIC, "(allocator)", 0, in->reach->n_internal_roots);
+	for (hi_node i = g->first_root; i < g->first_kind; i++)
+		put_node(w, OBJECT, g->roots[i - g->first_root].name, 0,
+			 hi_graph_edges(g, i).count);
+	for (hi_node i = 0; i < g->n_objects && !w->failed; i++) {
+		const char *name = g->types[g->objects->type[i]].name;
+		bool internal = g->objects->flags[i] & HI_OBJECT_INTERNAL;
+
+		put_node(w, OBJECT, *name ? name : "(untyped)",
+			 internal ? 0 : hi_objects_cost(g->objects, i),
+			 hi_graph_edges(g, i).count);
+	}
+}
+
+/* ---- edges ---- */
+
+/* Note [Retained sizes in other viewers]. */
+static bool counts(const struct hi_reach *r, hi_node from, hi_node to, uint8_t grade)
+{
+	if (grade == HI_GRADE_WEAK)
+		return false;
+	return !hi_bit(r->exact, to) ||
+	       (hi_grade_is_precise(grade) && hi_bit(r->exact, from));
+}
+
+static enum hi_status put_row(struct writer *w, hi_node from, struct hi_error *err)
+{
+	struct hi_edges edges = hi_graph_edges(w->g, from);
+	enum hi_status status;
+
+	if (!edges.count)
+		return HI_OK;
+	if (!hi_vector_reserve(&w->texts, edges.count))
+		return hi_fail_memory(err, "export");
+	status = w->x->labels(w->x, from, w->texts.items, err);
+	for (uint32_t i = 0; i < edges.count && status == HI_OK; i++)
+		put_edge(w,
+			 counts(w->x->in->reach, from, edges.to[i], edges.grade[i])
+				 ? PROPERTY
+				 : WEAK,
+			 w->texts.items[i], edges.to[i]);
+	return status;
+}
+
+static void put_pseudo_edges(struct writer *w)
+{
+	const struct hi_inspection *in = w->x->in;
+	const struct hi_graph *g = w->g;
+
+	for (unsigned k = 0; k < PSEUDO; k++)
+		fprintf(w->x->out, "%s%u,%u,%u", w->n_written++ ? ",\n" : "", PROPERTY,
+			string_of(w, k == LEAKED ? "(leaked)"
+				     : k == ALLOCATOR
+					     ? "(allocator)"
+					     : hi_root_kind_name((enum hi_root_kind)k)),
+			FIELDS * (1 + k));
+	for (unsigned k = 0; k < HI_ROOT_KINDS; k++) {
+		struct hi_edges edges = hi_graph_edges(g, g->first_kind + k);
+
+		for (uint32_t i = 0; i < edges.count; i++)
+			put_edge(w, PROPERTY, g->roots[edges.to[i] - g->first_root].name,
+				 edges.to[i]);
+	}
+	for (size_t i = 0; i < in->leaks->n_roots; i++)
+		put_edge(w, PROPERTY, "leaked", in->leaks->roots[i].node);
+	for (size_t i = 0; i < in->reach->n_internal_roots; i++)
+		put_edge(w, PROPERTY, "internal", in->reach->internal_roots[i]);
+}
+
+static enum hi_status put_edges(struct writer *w, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	w->n_written = 0;
+	put_pseudo_edges(w);
+	for (hi_node i = w->g->first_root; i < w->g->first_kind && status == HI_OK; i++)
+		status = put_row(w, i, err);
+	for (hi_node i = 0; i < w->g->n_objects && status == HI_OK && !w->failed; i++)
+		status = put_row(w, i, err);
+	return status;
+}
+
+/* ---- all of it ---- */
+
+/* What JSON must not have in a string; the text is safe otherwise. */
+static void put_string(FILE *out, const char *text)
+{
+	char safe[HI_EXPORT_TEXT];
+
+	fputc('"', out);
+	for (const char *c = hi_export_safe(safe, text); *c; c++) {
+		if (*c == '"' || *c == '\\')
+			fputc('\\', out);
+		fputc(*c, out);
+	}
+	fputc('"', out);
+}
+
+static uint64_t count_edges(const struct writer *w)
+{
+	const struct hi_inspection *in = w->x->in;
+
+	/* The super-root's own are replaced. */
+	return w->g->n_edges - HI_ROOT_KINDS + PSEUDO + in->leaks->n_roots +
+	       in->reach->n_internal_roots;
+}
+
+enum hi_status hi_export_heapsnapshot(struct hi_export *x, struct hi_error *err)
+{
+	struct writer w = {.x = x, .g = x->in->graph};
+	enum hi_status status;
+
+	fprintf(x->out,
+		"{\"snapshot\":{\"meta\":%s,\"node_count\":%" PRIu64
+		",\"edge_count\":%" PRIu64 ",\"trace_function_count\":0},\n\"nodes\":[",
+		meta, 1 + PSEUDO + (uint64_t)w.g->n_roots + w.g->n_objects,
+		count_edges(&w));
+	put_nodes(&w);
+	fputs("],\n\"edges\":[", x->out);
+	status = put_edges(&w, err);
+	fputs("],\n\"trace_function_infos\":[],\"trace_tree\":[],\"samples\":[],"
+	      "\"locations\":[],\n\"strings\":[",
+	      x->out);
+	for (size_t i = 0; i < w.strings.names.count; i++) {
+		fputs(i ? ",\n" : "", x->out);
+		put_string(x->out, w.strings.names.items[i]);
+	}
+	fputs("]}\n", x->out);
+	if (status == HI_OK && w.failed)
+		status = hi_fail_memory(err, "export");
+	if (w.clipped && !x->in->options->quiet)
+		fprintf(stderr,
+			"heapinspect: %" PRIu64 " objects of 4 GiB or more are told as "
+			"4 GiB: the format has no greater sizes\n",
+			w.clipped);
+	hi_identities_free(&w.strings);
+	hi_vector_free(&w.texts);
+	return status;
+}
