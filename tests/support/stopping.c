@@ -26,6 +26,18 @@ long long hi_test_ask(struct hi_fixture *fx, const char *line)
 	return strtoll(answer, NULL, 10);
 }
 
+void hi_test_expect_progress(struct hi_fixture *fx)
+{
+	long long before = hi_test_ask(fx, "count");
+
+	for (int i = 0; i < 1000; i++) {
+		hi_test_sleep_us(10000);
+		if (hi_test_ask(fx, "count") > before)
+			return;
+	}
+	hi_test_fail(__FILE__, __LINE__, "%d makes no progress", (int)fx->pid);
+}
+
 void hi_test_expect_line(struct hi_fixture *fx, const char *line)
 {
 	char got[256] = "";

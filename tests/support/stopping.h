@@ -13,6 +13,8 @@
 struct hi_target hi_test_target(pid_t pid);
 /* A fixture's answer to a line, as a number. */
 long long hi_test_ask(struct hi_fixture *fx, const char *line);
+/* Its answer to "count" grows within 10 s. */
+void hi_test_expect_progress(struct hi_fixture *fx);
 /* Waits (at most 10 s) for a line of the target's stdout; fails otherwise. */
 void hi_test_expect_line(struct hi_fixture *fx, const char *line);
 /* Every thread of pid: state letter in `states`, no tracer. Fails otherwise.

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Inspector, tracer or watchdog are killed or stopped while the tracer waits, and
+ * around the hit: the target runs on, and no signal is lost, doubled or late for ever.
+ * HI_WAIT_KILLS says how often (default 40 each).
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/harness.h"
+#include "tests/support/stopping.h"
+#include "tests/support/waiting.h"
+
+#define SECOND 1000000000ull
+
+static int kills(void)
+{
+	const char *text = getenv("HI_WAIT_KILLS");
+
+	return text ? atoi(text) : 40;
+}
+
+static struct hi_fixture *start_ready(const char *name, const char *a, const char *b)
+{
+	struct hi_fixture *fx = hi_fixture_start(name, a, b, NULL);
+
+	hi_test_expect_line(fx, "ready");
+	/* Orphans come to us, so that we can see them end. */
+	HI_ASSERT_EQ(0, prctl(PR_SET_CHILD_SUBREAPER, 1));
+	return fx;
+}
+
+static void kill_if(pid_t pid)
+{
+	if (pid > 0)
+		kill(pid, SIGKILL);
+}
+
+enum moment { WAITING, AT_THE_HIT };
+
+/* "" is the inspector itself. */
+static void kill_at_random(struct hi_mock_trigger *mock, pid_t target, const char *name,
+			   enum moment moment, int round)
+{
+	struct hi_waiting waiting = hi_waiting_start(mock, target, 20 * SECOND);
+	pid_t victim = *name ? hi_waiting_find_child(waiting.inspector, name)
+			     : waiting.inspector;
+
+	hi_test_sleep_us(round * 131 % 2500);
+	if (moment == AT_THE_HIT) {
+		hi_mock_trigger_hit(mock, 0);
+		hi_test_sleep_us(round * 17 % 400);
+	}
+	kill_if(victim);
+	if (moment == WAITING && strcmp(name, "hi-watchdog") == 0)
+		hi_mock_trigger_hit(mock, 0); /* it goes on without one */
+	(void)hi_waiting_end(&waiting);
+}
+
+/*
+ * A tracer that dies between telling a thread to stop and looking at it leaves it an
+ * EINTR: only while it waits it interrupts nobody.
+ */
+static void expect_storm_survives(const char *name, enum moment moment)
+{
+	struct hi_mock_trigger *mock = hi_mock_trigger_create();
+	struct hi_fixture *fx = start_ready("wait_storm", "8", "4000");
+	long sent, received, disorder;
+	char line[256];
+
+	mock->base.near_only = true;
+	for (int i = 0; i < kills(); i++) {
+		kill_at_random(mock, fx->pid, name, moment, i);
+		hi_test_expect_free(fx->pid, "RS");
+	}
+	hi_test_expect_children(1);
+	if (moment == WAITING)
+		HI_ASSERT_EQ(0, hi_test_ask(fx, "woken"));
+	hi_fixture_tell(fx, "finish");
+	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+	HI_ASSERT_EQ(3, sscanf(line, "sent %ld received %ld disorder %ld", &sent,
+			       &received, &disorder));
+	HI_ASSERT(sent > 100);
+	HI_ASSERT_EQ(sent, received);
+	HI_ASSERT_EQ(0, disorder);
+}
+
+HI_TEST_SCENARIO(attach_wait_kill, a_tracer_killed_in_the_wait_takes_no_signal_along)
+{
+	expect_storm_survives("hi-tracer", WAITING);
+}
+
+HI_TEST_SCENARIO(attach_wait_kill, a_tracer_killed_at_the_hit_takes_no_signal_along)
+{
+	expect_storm_survives("hi-tracer", AT_THE_HIT);
+}
+
+HI_TEST_SCENARIO(attach_wait_kill, an_inspector_killed_in_the_wait_takes_no_signal_along)
+{
+	expect_storm_survives("", WAITING);
+}
+
+HI_TEST_SCENARIO(attach_wait_kill, an_inspector_killed_at_the_hit_takes_no_signal_along)
+{
+	expect_storm_survives("", AT_THE_HIT);
+}
+
+HI_TEST_SCENARIO(attach_wait_kill, a_watchdog_killed_in_the_wait_takes_no_signal_along)
+{
+	expect_storm_survives("hi-watchdog", WAITING);
+}
+
+HI_TEST_SCENARIO(attach_wait_kill, a_watchdog_killed_at_the_hit_takes_no_signal_along)
+{
+	expect_storm_survives("hi-watchdog", AT_THE_HIT);
+}
+
+/* Children, their ends and the signals that tell of them. */
+static void expect_births_survive(const char *name)
+{
+	struct hi_mock_trigger *mock = hi_mock_trigger_create();
+	struct hi_fixture *fx = start_ready("wait_births", NULL, NULL);
+
+	mock->base.near_only = true;
+	for (int i = 0; i < kills(); i++)
+		kill_at_random(mock, fx->pid, name, i % 2 ? WAITING : AT_THE_HIT, i);
+	hi_test_expect_free(fx->pid, "RSD");
+	hi_test_expect_children(1);
+	hi_test_expect_progress(fx);
+	HI_ASSERT_EQ(0, hi_test_ask(fx, "errors"));
+	HI_ASSERT(hi_test_ask(fx, "signals") <= 1);
+}
+
+HI_TEST_SCENARIO(attach_wait_kill, a_killed_tracer_leaves_every_child_free)
+{
+	expect_births_survive("hi-tracer");
+}
+
+HI_TEST_SCENARIO(attach_wait_kill, a_killed_inspector_leaves_every_child_free)
+{
+	expect_births_survive("");
+}
+
+/* The probe's own signal, of a tracer that is dead by then: to a handler at worst. */
+HI_TEST_SCENARIO(attach_wait_kill, a_tracer_killed_at_the_probe_leaves_a_harmless_signal)
+{
+	struct hi_mock_trigger *mock = hi_mock_trigger_create();
+	struct hi_fixture *fx = hi_fixture_start("wait_probe", mock->page_path,
+						 mock->pipe_path, "plain", "2", NULL);
+
+	hi_test_expect_line(fx, "ready");
+	HI_ASSERT_EQ(0, prctl(PR_SET_CHILD_SUBREAPER, 1));
+	for (int i = 0; i < kills(); i++) {
+		struct hi_waiting waiting = hi_waiting_start(mock, fx->pid, 20 * SECOND);
+		pid_t tracer = hi_waiting_find_child(waiting.inspector, "hi-tracer");
+
+		hi_test_sleep_us(i * 7 % 300);
+		kill_if(tracer);
+		(void)hi_waiting_end(&waiting);
+		hi_test_expect_free(fx->pid, "RS");
+	}
+	hi_test_expect_progress(fx);
+	HI_ASSERT(hi_test_ask(fx, "urgent") <= kills());
+	HI_ASSERT_EQ(0, hi_test_ask(fx, "errors"));
+	hi_test_expect_children(1);
+}
+
+/* ---- stopped instead of killed ---- */
+
+HI_TEST_SCENARIO(attach_wait_kill, a_tracer_that_hangs_while_it_waits_frees_the_target)
+{
+	struct hi_mock_trigger *mock = hi_mock_trigger_create();
+	struct hi_fixture *fx = start_ready("wait_storm", "8", "1000");
+	struct hi_waiting waiting = hi_waiting_start(mock, fx->pid, 20 * SECOND);
+	struct hi_waiting_result result;
+
+	kill(hi_waiting_find_child(waiting.inspector, "hi-tracer"), SIGSTOP);
+	result = hi_waiting_end(&waiting);
+	HI_ASSERT_MSG(result.status == HI_TIMEOUT, "%s", result.text);
+	HI_ASSERT_MSG(strstr(result.text, "did not move"), "%s", result.text);
+	hi_test_expect_free(fx->pid, "RS");
+	HI_ASSERT_EQ(0, hi_test_ask(fx, "woken"));
+	hi_test_expect_children(1);
+}
+
+/* Ctrl-Z: the tracer goes on, and the target is not held by what it finds. */
+HI_TEST_SCENARIO(attach_wait_kill,
+		 a_stopped_inspector_holds_nothing_while_the_tracer_waits)
+{
+	struct hi_mock_trigger *mock = hi_mock_trigger_create();
+	struct hi_fixture *fx = start_ready("stop_threads", "busy", "4");
+	struct hi_waiting waiting = hi_waiting_start(mock, fx->pid, 20 * SECOND);
+	struct hi_waiting_result result;
+
+	kill(waiting.inspector, SIGSTOP);
+	hi_test_sleep_us(1500000); /* longer than the watchdog's time */
+	hi_test_expect_progress(fx);
+	mock->base.near_only = true;
+	hi_mock_trigger_hit(mock, 0);
+	hi_test_sleep_us(1500000); /* the budget is over */
+	hi_test_expect_free(fx->pid, "RS");
+	kill(waiting.inspector, SIGCONT);
+	result = hi_waiting_end(&waiting);
+	HI_ASSERT_MSG(result.status == HI_TIMEOUT, "%s", result.text);
+	hi_test_expect_progress(fx);
+}
