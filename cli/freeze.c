@@ -32,9 +32,13 @@ void hi_freeze_waiting_text(const struct hi_stop_place *place,
 			    char out[HI_FREEZE_WAITING])
 {
 	char text[HI_STOP_PLACE_TEXT];
+	bool stepped = false;
 
-	snprintf(out, HI_FREEZE_WAITING, "waiting for %s; ^C ends it%s",
+	for (size_t i = 0; i < place->places.count; i++)
+		stepped |= place->places.items[i].single_stepped;
+	snprintf(out, HI_FREEZE_WAITING, "waiting for %s%s%s; ^C ends it",
 		 hi_stop_place_text(place, text),
+		 stepped ? " (single-stepped: some 10 us a hit)" : "",
 		 hi_probe_means(place->probe) == HI_PROBE_PERF
 			 ? " (BPF is not permitted: it stops near there)"
 			 : "");

@@ -96,7 +96,8 @@ static void set_snapshot(const struct hi_inspection *in, struct hi_head *head)
 			  : in->target ? "now"
 				       : NULL;
 	head->stopped = in->stopped;
-	head->copied_on_write = UINT64_MAX;
+	/* As late as can be: the target goes on writing. */
+	head->copied_on_write = hi_image_copied_on_write(in->image);
 	head->bytes_live = s->bytes_live;
 	head->not_forked = s->not_forked;
 	head->time_ns = s->time_ns;

@@ -156,7 +156,7 @@ static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t 
 	sample.wall_ns = s->wall_ns;
 	s->took_ns = now_ns(s) - began_ns - in->image->stats.trigger.waited_ns;
 	sample.took_ns = s->took_ns;
-	sample.copied_on_write = UINT64_MAX;
+	sample.copied_on_write = hi_image_copied_on_write(in->image);
 	sample.warnings = in->warnings.items;
 	sample.n_warnings = in->warnings.count;
 	hi_series_settle(&sample, o->min_size, o->top ? o->top : SIZE_MAX);

@@ -33,12 +33,17 @@ void hi_safepoints_sort(struct hi_safepoints_report *report)
 
 enum { PURPOSES = 6 };
 
+static bool fires(const struct hi_safepoint_row *row)
+{
+	return row->hits && row->hits != UINT64_MAX;
+}
+
 static size_t count_firing(const struct hi_safepoints_report *r)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_rows; i++)
-		n += r->rows[i].hits && r->rows[i].hits != UINT64_MAX;
+		n += fires(&r->rows[i]);
 	return n;
 }
 
@@ -142,16 +147,20 @@ static const char *quoted(const char *at, struct hi_page *page)
 	return hi_page_printf(page, "'%s'", hi_page_safe(page, at));
 }
 
-/* The end of a collection, else the first that the target came by. */
+/* The end of a collection if the target comes by there, else what it comes by. */
+static const struct hi_safepoint_row *best_of(const struct hi_safepoints_report *r)
+{
+	for (size_t i = 0; i < r->n_rows; i++)
+		if (fires(&r->rows[i]))
+			return &r->rows[i];
+	return r->n_rows && r->rows[0].is_gc ? &r->rows[0] : NULL;
+}
+
 static void suggest(const struct hi_safepoints_report *r, struct hi_page *page)
 {
-	const struct hi_safepoint_row *best = NULL;
+	const struct hi_safepoint_row *best = best_of(r);
 	const char *target = hi_head_target(r->head, page), *at;
 
-	for (size_t i = r->n_rows; i-- > 0;)
-		if (r->rows[i].is_gc ||
-		    (r->rows[i].hits && r->rows[i].hits != UINT64_MAX))
-			best = &r->rows[i];
 	hi_page_blank(page);
 	at = !best ? "FUNCTION" : best->is_gc ? "gc" : quoted(best->at, page);
 	hi_page_command(page, hi_page_printf(page, "heapinspect --at %s %s", at, target),

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "report/node.h"
@@ -27,17 +28,20 @@ const char *hi_stopped_text(const struct hi_stopped *s, struct hi_page *page)
 	const char *where = hi_page_safe(page, s->safepoint), *thread = "";
 	char place[HI_PROBED_TEXT], time[24];
 
-	if (s->place_known)
-		where = hi_page_printf(
-			page, "%s: %s", where,
-			hi_page_safe(page, hi_probed_text(place, &s->place)));
+	if (s->place_known) {
+		const char *text = hi_page_safe(page, hi_probed_text(place, &s->place));
+		bool same =
+			strcmp(s->safepoint,
+			       hi_known(s->place.function) ? s->place.function : "") == 0;
+
+		where = same ? text : hi_page_printf(page, "%s: %s", where, text);
+	}
 	if (s->tid)
 		thread = hi_page_printf(page, ", thread %d%s%s", s->tid,
 					hi_known(s->thread) ? " " : "",
 					hi_page_safe(page, s->thread));
-	return hi_page_printf(page, "%s %s%s, %s after it was asked for%s",
-			      s->near ? "near" : "at", where, thread,
-			      hi_text_duration(time, s->waited_ns),
+	return hi_page_printf(page, "%s %s%s, after %s%s", s->near ? "near" : "at", where,
+			      thread, hi_text_duration(time, s->waited_ns),
 			      s->near ? "; the thread had run on a little" : "");
 }
 

@@ -30,7 +30,7 @@ struct hi_stopped {
 enum { HI_PROBED_TEXT = 512 };
 /* "malloc+0x9 (push %rbx) in libc.so.6"; hostile. */
 char *hi_probed_text(char out[HI_PROBED_TEXT], const struct hi_probed *place);
-/* "at gc: … , thread 4242 python3, after 1.2 s", safe. */
+/* "at gc: … in python3.11, thread 4242 python3, after 1.2 s", safe. */
 const char *hi_stopped_text(const struct hi_stopped *stopped, struct hi_page *page);
 /* The member `stop`: an object; null for NULL. */
 void hi_stopped_json(const struct hi_stopped *stopped, struct hi_json *json);

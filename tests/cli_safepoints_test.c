@@ -380,6 +380,50 @@ HI_TEST_ROOT(safepoints, a_series_counts_each_nth_hit_anew)
 	check_untouched();
 }
 
+/* ---- copies and forks ---- */
+
+HI_TEST_SCENARIO(safepoints, a_forked_child_tells_the_same_as_a_copy)
+{
+	static const char *const same[] = {"objects",	 "bytes", "types",
+					   "root_kinds", "leaks", "typed"};
+	struct hi_fixture *fx = hi_fixture_start("leaky_service", "200", "200", NULL);
+	char pid[16];
+	json_t *copied, *forked;
+	struct hi_command *c;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	copied = document_of(
+		hi_heapinspect("--pid", pid, "--json", "--all", "--snapshot=copy"));
+	c = hi_heapinspect("--pid", pid, "--json", "--all", "--snapshot=fork");
+	forked = document_of(c);
+	hi_check_schema(c, "summary.v1.json");
+	HI_ASSERT_STREQ("copy", text_at(json_object_get(copied, "snapshot"), "mode"));
+	HI_ASSERT_STREQ("fork", text_at(json_object_get(forked, "snapshot"), "mode"));
+	HI_ASSERT(json_is_integer(
+		json_object_get(json_object_get(forked, "snapshot"), "copied_on_write")));
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		HI_ASSERT_MSG(json_equal(json_object_get(copied, same[i]),
+					 json_object_get(forked, same[i])),
+			      "%s differ", same[i]);
+	hi_test_expect_free(fx->pid, "SRD");
+}
+
+HI_TEST_ROOT(safepoints, a_fork_at_the_call_is_as_exact)
+{
+	const char *pid = start_rounds("free");
+
+	for (int i = 0; i < 4; i++) {
+		json_t *doc = document_of(hi_heapinspect(
+			"census", "--pid", pid, "--at", "at_full if digit == 3",
+			"--snapshot=fork", "--timeout=20s", "--json", "--all"));
+
+		HI_ASSERT_STREQ("fork",
+				text_at(json_object_get(doc, "snapshot"), "mode"));
+		HI_ASSERT_EQ(1003, nodes_in(doc));
+	}
+}
+
 /* ---- a runtime ---- */
 
 static const char *start_python(void)
