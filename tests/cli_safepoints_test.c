@@ -248,9 +248,9 @@ HI_TEST_ROOT(safepoints, the_heap_is_as_it_is_at_the_call)
 	const char *pid = start_rounds("free");
 
 	for (int i = 0; i < 8; i++) {
-		struct hi_command *c =
-			hi_heapinspect("census", "--pid", pid, "--at", "at_full",
-				       "--timeout=20s", "--json", "--all");
+		struct hi_command *c = hi_heapinspect(
+			"census", "--pid", pid, "--at", "at_full", "--timeout=20s",
+			"--max-pause=20s", "--json", "--all");
 		json_t *doc = document_of(c), *snapshot, *stop;
 		long long n = nodes_in(doc);
 
@@ -416,7 +416,8 @@ HI_TEST_ROOT(safepoints, a_fork_at_the_call_is_as_exact)
 	for (int i = 0; i < 4; i++) {
 		json_t *doc = document_of(hi_heapinspect(
 			"census", "--pid", pid, "--at", "at_full if digit == 3",
-			"--snapshot=fork", "--timeout=20s", "--json", "--all"));
+			"--snapshot=fork", "--max-pause=20s", "--max-pause=20s",
+			"--timeout=20s", "--json", "--all"));
 
 		HI_ASSERT_STREQ("fork",
 				text_at(json_object_get(doc, "snapshot"), "mode"));
