@@ -416,8 +416,8 @@ HI_TEST_ROOT(safepoints, a_fork_at_the_call_is_as_exact)
 	for (int i = 0; i < 4; i++) {
 		json_t *doc = document_of(hi_heapinspect(
 			"census", "--pid", pid, "--at", "at_full if digit == 3",
-			"--snapshot=fork", "--max-pause=20s", "--max-pause=20s",
-			"--timeout=20s", "--json", "--all"));
+			"--snapshot=fork", "--max-pause=20s", "--timeout=20s", "--json",
+			"--all"));
 
 		HI_ASSERT_STREQ("fork",
 				text_at(json_object_get(doc, "snapshot"), "mode"));
