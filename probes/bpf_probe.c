@@ -425,10 +425,10 @@ static enum hi_status open_probe(struct bpf_probe *probe, const struct hi_target
 	return status;
 }
 
-static enum hi_status open_by(bool multi, const struct hi_target *target,
-			      const struct hi_safepoint *safepoint,
-			      const struct hi_probe_places *places, struct hi_probe **ret,
-			      struct hi_error *err)
+enum hi_status hi_bpf_probe_open_by(bool multi, const struct hi_target *target,
+				    const struct hi_safepoint *safepoint,
+				    const struct hi_probe_places *places,
+				    struct hi_probe **ret, struct hi_error *err)
 {
 	struct bpf_probe *probe =
 		hi_calloc(1, sizeof(*probe) + places->count * sizeof(int));
@@ -474,7 +474,7 @@ enum hi_status hi_bpf_probe_open(const struct hi_target *target,
 				 struct hi_probe **ret, struct hi_error *err)
 {
 	if (!has_main_thread_exited(target->pid) &&
-	    open_by(true, target, safepoint, places, ret, NULL) == HI_OK)
+	    hi_bpf_probe_open_by(true, target, safepoint, places, ret, NULL) == HI_OK)
 		return HI_OK;
-	return open_by(false, target, safepoint, places, ret, err);
+	return hi_bpf_probe_open_by(false, target, safepoint, places, ret, err);
 }

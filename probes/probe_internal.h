@@ -23,6 +23,11 @@ enum hi_status hi_bpf_probe_open(const struct hi_target *target,
 				 const struct hi_safepoint *safepoint,
 				 const struct hi_probe_places *places,
 				 struct hi_probe **ret, struct hi_error *err);
+/* multi: Note [One link for all places] in bpf_probe.c; else by perf events. */
+enum hi_status hi_bpf_probe_open_by(bool multi, const struct hi_target *target,
+				    const struct hi_safepoint *safepoint,
+				    const struct hi_probe_places *places,
+				    struct hi_probe **ret, struct hi_error *err);
 enum hi_status hi_perf_probe_open(const struct hi_target *target,
 				  const struct hi_probe_places *places,
 				  struct hi_probe **ret, struct hi_error *err);

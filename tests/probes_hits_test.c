@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "probes/probe_internal.h"
 #include "tests/harness.h"
 #include "tests/support/probed.h"
 
@@ -128,6 +129,35 @@ HI_TEST_ROOT(probe_hits, of_forked_children_and_of_those_that_share_memory_do_no
 	HI_ASSERT_EQ(0, probed_signals(p, NULL, 0));
 	probed_tell(p, "call 1");
 	HI_ASSERT(was_hit(probe, &hit));
+}
+
+/* The program alone tells processes apart here: these links know address spaces. */
+HI_TEST_ROOT(probe_hits, by_perf_events_are_those_of_the_process_as_well)
+{
+	struct probed *p = probed_start();
+	struct hi_safepoint safepoint = probed_parse("asm_push");
+	const struct hi_probe_places *places = probed_find(p, "asm_push");
+	struct probed_signal signal;
+	struct hi_probe *probe;
+	struct hi_trigger_hit hit;
+	struct hi_error err;
+
+	HI_ASSERT_OK(
+		hi_bpf_probe_open_by(false, p->target, &safepoint, places, &probe, &err),
+		&err);
+	arm(probe);
+	probed_tell(p, "spawn 100");
+	probed_tell(p, "fork 100");
+	HI_ASSERT(!was_hit(probe, &hit));
+	HI_ASSERT_EQ(0, hi_probe_hits(probe, 0));
+	probed_tell(p, "threads 4 100");
+	HI_ASSERT(was_hit(probe, &hit));
+	HI_ASSERT_EQ(400, hi_probe_hits(probe, 0));
+	HI_ASSERT_EQ(1, probed_signals(p, &signal, 1));
+	HI_ASSERT_EQ(hit.tid, signal.tid);
+	HI_ASSERT_EQ(places->items[0].address, hit.pc);
+	HI_ASSERT_EQ(hit.pc + 1, signal.pc);
+	hi_probe_close(probe);
 }
 
 HI_TEST_ROOT(probe_hits, raise_and_lower_the_semaphore_of_a_usdt_probe)
