@@ -104,7 +104,9 @@ bool hi_image_auxv(const struct hi_image *image, uint64_t type, uint64_t *value_
 uint64_t hi_image_resident(const struct hi_image *image, uint64_t start, uint64_t end);
 /*
  * Mode FORK: bytes that the target has copied on write because of the snapshot,
- * so far or until the child was ended; UINT64_MAX: not known, or another mode.
+ * so far or until the child was ended, as what only the child still has: what the
+ * target has given back meanwhile counts too. UINT64_MAX: not known (the target or
+ * the child has exited), or another mode.
  */
 uint64_t hi_image_copied_on_write(const struct hi_image *image);
 /*

@@ -18,6 +18,7 @@
 #include "attach/copy_internal.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "tests/support/compare_images.h"
 #include "tests/support/fixture.h"
 
 #define PAGE 4096u
@@ -156,6 +157,20 @@ static enum hi_status run_child(struct pair *pair, const struct hi_stop_options 
 	return status;
 }
 
+/* It is gone when this returns, its memory too. */
+static void kill_child(const struct pair *pair)
+{
+	HI_ASSERT(kill(pair->child, SIGKILL) == 0);
+	for (int i = 0; i < 10000; i++) {
+		char state = hi_process_state(pair->child);
+
+		if (!state || state == 'Z' || state == 'X')
+			return;
+		usleep(1000);
+	}
+	hi_test_fail(__FILE__, __LINE__, "the child did not die");
+}
+
 static struct hi_image *child_image(struct pair *pair, uint64_t max_image)
 {
 	struct hi_stop_options options = {.max_image = max_image};
@@ -168,82 +183,6 @@ static struct hi_image *child_image(struct pair *pair, uint64_t max_image)
 	return image;
 }
 
-/* ---- two images ---- */
-
-static void compare_mapping(const struct hi_mapping *a, const struct hi_mapping *b)
-{
-	HI_ASSERT_EQ(a->start, b->start);
-	HI_ASSERT_EQ(a->end, b->end);
-	HI_ASSERT_STREQ(a->path, b->path);
-	HI_ASSERT_EQ(a->kind, b->kind);
-	HI_ASSERT_EQ(a->prot, b->prot);
-	HI_ASSERT_EQ(a->shared, b->shared);
-	HI_ASSERT_EQ(a->inode, b->inode);
-	HI_ASSERT_EQ(a->file_offset, b->file_offset);
-	HI_ASSERT_MSG(a->resident == b->resident && a->swapped == b->swapped &&
-			      a->copied == b->copied && a->held == b->held,
-		      "0x%llx %s: resident %llu, %llu; copied %llu, %llu",
-		      (unsigned long long)a->start, a->path,
-		      (unsigned long long)a->resident, (unsigned long long)b->resident,
-		      (unsigned long long)a->copied, (unsigned long long)b->copied);
-}
-
-/* The same bytes, read or refused at the same places. */
-static void compare_page(struct hi_image *a, struct hi_image *b, uint64_t page)
-{
-	static unsigned char x[PAGE], y[PAGE];
-	enum hi_status first = hi_memory_read(a->memory, page, x, PAGE, NULL);
-	enum hi_status second = hi_memory_read(b->memory, page, y, PAGE, NULL);
-
-	HI_ASSERT_MSG(first == second, "0x%llx: %s, %s", (unsigned long long)page,
-		      hi_status_text(first), hi_status_text(second));
-	HI_ASSERT_MSG(first != HI_OK || memcmp(x, y, PAGE) == 0, "0x%llx differs",
-		      (unsigned long long)page);
-	HI_ASSERT_EQ(hi_image_resident(a, page, page + PAGE),
-		     hi_image_resident(b, page, page + PAGE));
-}
-
-static void compare_held(const struct hi_image *a, const struct hi_image *b)
-{
-	uint64_t at = 0, end[2], start[2];
-	bool more = true;
-
-	while (more) {
-		more = hi_image_next_held(a, at, UINT64_MAX, &start[0], &end[0]);
-		HI_ASSERT_EQ(more,
-			     hi_image_next_held(b, at, UINT64_MAX, &start[1], &end[1]));
-		if (!more)
-			break;
-		HI_ASSERT_EQ(start[0], start[1]);
-		HI_ASSERT_EQ(end[0], end[1]);
-		at = end[0];
-	}
-}
-
-static void compare_images(struct hi_image *a, struct hi_image *b)
-{
-	HI_ASSERT_EQ(a->n_mappings, b->n_mappings);
-	for (size_t i = 0; i < a->n_mappings; i++) {
-		const struct hi_mapping *m = &a->mappings[i];
-
-		compare_mapping(m, &b->mappings[i]);
-		for (uint64_t page = m->start; page < m->end; page += PAGE) {
-			/* Terabytes: a page in every 16 MiB behind the first ones. */
-			if (page - m->start > 16u << 20)
-				page += (16u << 20) - PAGE;
-			if (page < m->end)
-				compare_page(a, b, page);
-		}
-	}
-	compare_held(a, b);
-	HI_ASSERT_EQ(a->stats.bytes_copied, b->stats.bytes_copied);
-	HI_ASSERT_EQ(a->stats.pages_never_touched, b->stats.pages_never_touched);
-	HI_ASSERT_EQ(a->stats.pages_swapped, b->stats.pages_swapped);
-	HI_ASSERT_EQ(a->stats.bytes_unreadable, b->stats.bytes_unreadable);
-	HI_ASSERT_EQ(a->complete, b->complete);
-	HI_ASSERT_EQ(a->n_auxv, b->n_auxv);
-}
-
 HI_TEST_SCENARIO(copy_child, its_image_is_the_same_as_a_copy_of_the_target)
 {
 	struct pair *pair = start_pair(NULL);
@@ -252,7 +191,7 @@ HI_TEST_SCENARIO(copy_child, its_image_is_the_same_as_a_copy_of_the_target)
 
 	forked = child_image(pair, 0);
 	HI_ASSERT_EQ(1, pair->ended);
-	compare_images(copied, forked);
+	hi_test_compare_images(copied, forked);
 	HI_ASSERT_EQ(rss, pair->target->rss);
 	HI_ASSERT_EQ(0, copied->stats.bytes_live);
 	/* 8 memfd, 16 shared, 2 of a shared file, 6 not forked, 6 wiped. */
@@ -267,8 +206,8 @@ HI_TEST_SCENARIO(copy_child, read_in_place_it_is_the_same_too)
 	struct hi_error err = {};
 
 	HI_ASSERT_EQ(0, pair->ended);
-	compare_images(copied, forked);
-	compare_images(forked, copied);
+	hi_test_compare_images(copied, forked);
+	hi_test_compare_images(forked, copied);
 	HI_ASSERT_OK(hi_image_check(forked, &err), &err);
 	HI_ASSERT_EQ(0, pair->ended);
 }
@@ -397,8 +336,7 @@ HI_TEST_SCENARIO(copy_child, one_that_ended_before_it_was_read_is_gone)
 	struct hi_image *image = NULL;
 	struct hi_error err = {};
 
-	HI_ASSERT(kill(pair->child, SIGKILL) == 0);
-	usleep(20000);
+	kill_child(pair);
 	HI_ASSERT_STATUS(HI_GONE, run_child(pair, &options, &image, &err));
 	HI_ASSERT_EQ(0, pair->ended); /* it stays the caller's */
 }
@@ -413,8 +351,7 @@ HI_TEST_SCENARIO(copy_child, an_image_that_lost_its_child_says_so)
 
 	check_pattern(image, many->addr, many->addr + PAGE);
 	HI_ASSERT_OK(hi_image_check(image, &err), &err);
-	HI_ASSERT(kill(pair->child, SIGKILL) == 0);
-	usleep(20000);
+	kill_child(pair);
 	for (uint64_t at = many->addr; at < many->addr + many->size; at += PAGE)
 		HI_ASSERT_OK(hi_memory_read_u64(image->memory, at, &word, &err), &err);
 	HI_ASSERT_STATUS(HI_GONE, hi_image_check(image, &err));

@@ -10,6 +10,7 @@
 #include "attach/core.h"
 #include "attach/frozen.h"
 #include "attach/mock.h"
+#include "attach/pager.h"
 #include "base/alloc.h"
 #include "tests/support/tiny_core.h"
 
@@ -60,6 +61,44 @@ static struct hi_memory *make_frozen(void)
 	return hi_frozen_memory(frozen);
 }
 
+static size_t read_world(void *arg, uint64_t addr, void *to, size_t size)
+{
+	(void)arg;
+	memcpy(to, world + (addr - LOW), size);
+	return size;
+}
+
+static struct hi_pager *pager;
+static struct hi_pager_range ranges[2];
+static unsigned char *paged;
+
+/* As a child that is read in place: the same span, filled when it is touched. */
+static struct hi_memory *make_paged(void)
+{
+	struct hi_pages *pages = hi_calloc(2, sizeof(*pages));
+	struct hi_pager_duty duty = {.size = sizeof(world),
+				     .ranges = ranges,
+				     .n_ranges = 2,
+				     .threads = 2,
+				     .read = read_world};
+	struct hi_frozen *frozen = NULL;
+	struct hi_error err = {};
+
+	paged = hi_pages_alloc(sizeof(world));
+	duty.area = paged;
+	pages[0] = (struct hi_pages){LOW, HOLE, HI_PAGES_PRESENT | HI_PAGES_HELD};
+	pages[1] = (struct hi_pages){HIGH, END, HI_PAGES_PRESENT | HI_PAGES_HELD};
+	for (int i = 0; i < 2; i++)
+		ranges[i] = (struct hi_pager_range){paged + (pages[i].start - LOW),
+						    pages[i].start,
+						    pages[i].end - pages[i].start};
+	HI_ASSERT_OK(hi_pager_create(&duty, &pager, &err), &err);
+	HI_ASSERT_OK(hi_frozen_create("paged", &frozen, &err), &err);
+	HI_ASSERT_OK(hi_frozen_add_span(frozen, LOW, END, paged, &err), &err);
+	HI_ASSERT_OK(hi_frozen_seal(frozen, pages, 2, &err), &err);
+	return hi_frozen_memory(frozen);
+}
+
 static struct hi_image *core_image;
 
 static struct hi_memory *make_core(void)
@@ -94,12 +133,20 @@ static void destroy_memory(struct hi_memory *mem)
 	else
 		hi_memory_destroy(mem);
 	core_image = NULL;
+	hi_pager_destroy(pager);
+	if (paged)
+		hi_pages_free(paged, sizeof(world));
+	pager = NULL;
+	paged = NULL;
 }
 
 static const struct source {
 	const char *name;
 	struct hi_memory *(*make)(void);
-} sources[] = {{"mock", make_mock}, {"frozen", make_frozen}, {"core", make_core}};
+} sources[] = {{"mock", make_mock},
+	       {"frozen", make_frozen},
+	       {"paged", make_paged},
+	       {"core", make_core}};
 #define N_SOURCES (sizeof(sources) / sizeof(sources[0]))
 
 static void for_each_source(void (*check)(struct hi_memory *mem))
