@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A snapshot file of any bytes: all that a reader can ask of it, and analyses over what
+ * is accepted. Checksums are made to hold, as whoever makes up a file does.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "census/compare.h"
+#include "census/merged.h"
+#include "census/snapshot_file.h"
+#include "census/snapshot_format.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void sign(uint8_t *file, size_t size)
+{
+	static const uint8_t magic[] = HI_SNAPSHOT_MAGIC_BYTES;
+	struct hi_snapshot_header h;
+	struct hi_snapshot_section e;
+
+	if (size < HI_SNAPSHOT_FIRST)
+		return;
+	memcpy(&h, file, sizeof(h));
+	memcpy(h.magic, magic, sizeof(magic));
+	h.major = HI_SNAPSHOT_MAJOR;
+	h.file_size = size;
+	if (h.n_sections > HI_SNAPSHOT_SECTIONS)
+		h.n_sections = HI_SNAPSHOT_SECTIONS;
+	for (uint32_t i = 0; i < h.n_sections; i++) {
+		uint8_t *at = file + sizeof(h) + i * sizeof(e);
+
+		memcpy(&e, at, sizeof(e));
+		if (e.offset > size || e.stored > size - e.offset)
+			continue;
+		e.hash = XXH3_64bits(file + e.offset, e.stored);
+		memcpy(at, &e, sizeof(e));
+	}
+	h.directory_hash = XXH3_64bits(file + sizeof(h), h.n_sections * sizeof(e));
+	h.hash = XXH3_64bits(&h, offsetof(struct hi_snapshot_header, hash));
+	memcpy(file, &h, sizeof(h));
+}
+
+static void analyse(const struct hi_graph *g, const struct hi_reach *r,
+		    const struct hi_dominators *d)
+{
+	struct hi_heap_side side = {g, r, d};
+	struct hi_comparison *compared = NULL;
+	struct hi_suspects *suspects = NULL;
+	struct hi_census *census = NULL;
+	struct hi_merged *merged = NULL;
+	struct hi_leaks *leaks = NULL;
+	struct hi_paths *paths = NULL;
+	hi_node target = 0;
+	struct hi_error err;
+
+	(void)hi_leaks_compute(g, r, &leaks, &err);
+	(void)hi_census_by_type(g, r, d, &census, &err);
+	(void)hi_suspects_find(g, r, d, 0.2, &suspects, &err);
+	(void)hi_merged_make(g, r, d, &merged, &err);
+	(void)hi_compare(&side, &side, false, HI_COMPARE_BY_ROOT, &compared, &err);
+	if (g->n_objects)
+		(void)hi_paths_find(g, r, &target, 1, 3, &paths, &err);
+	hi_leaks_destroy(leaks);
+	hi_census_destroy(census);
+	hi_suspects_destroy(suspects);
+	hi_merged_destroy(merged);
+	hi_comparison_destroy(compared);
+	hi_paths_destroy(paths);
+}
+
+static void read_all(const char *path)
+{
+	struct hi_snapshot *s = NULL;
+	struct hi_graph *g = NULL;
+	struct hi_reach *r = NULL;
+	struct hi_dominators *d = NULL;
+	const uint32_t *used;
+	struct hi_error err;
+
+	if (hi_snapshot_open(path, &s, &err) == HI_OK &&
+	    hi_snapshot_graph(s, &g, &err) == HI_OK) {
+		if (!hi_graph_is_valid(g))
+			abort();
+		(void)hi_snapshot_used(s, g, &used, &err);
+		if (hi_snapshot_open_labels(s, g, &err) == HI_OK)
+			for (hi_node i = 0; i < g->n_nodes; i++)
+				for (uint32_t k = 0; k < hi_graph_edges(g, i).count; k++)
+					(void)strlen(hi_snapshot_label(s, g, i, k));
+		if (hi_snapshot_reach(s, g, &r, &err) == HI_OK &&
+		    hi_snapshot_dominators(s, g, &d, &err) == HI_OK)
+			analyse(g, r, d);
+	}
+	hi_dominators_destroy(d);
+	hi_reach_destroy(r);
+	hi_graph_destroy(g);
+	hi_snapshot_close(s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static int fd = -1;
+	uint8_t *copy = malloc(size + 1);
+	char path[64];
+
+	if (fd < 0)
+		fd = memfd_create("fuzz", MFD_CLOEXEC);
+	if (!copy || fd < 0 || size == 0) {
+		free(copy);
+		return 0;
+	}
+	memcpy(copy, data, size);
+	sign(copy, size);
+	if (ftruncate(fd, 0) == 0 && pwrite(fd, copy, size, 0) == (ssize_t)size) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		read_all(path);
+	}
+	free(copy);
+	return 0;
+}
