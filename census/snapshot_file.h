@@ -60,6 +60,10 @@ struct hi_snapshot_graph {
 enum hi_status hi_snapshot_put_graph(struct hi_snapshot_writer *w,
 				     const struct hi_snapshot_graph *graph,
 				     struct hi_error *err);
+/* The census by type of all that is live, with retained sizes. */
+enum hi_status hi_snapshot_put_census(struct hi_snapshot_writer *w,
+				      const struct hi_census *census,
+				      struct hi_error *err);
 /* Properties, strings, directory and header; all of it is on the disk afterwards. */
 enum hi_status hi_snapshot_finish(struct hi_snapshot_writer *w, struct hi_error *err);
 void hi_snapshot_writer_destroy(struct hi_snapshot_writer *w);
@@ -83,6 +87,7 @@ const char *hi_snapshot_text(const struct hi_snapshot *s, const char *name,
 enum hi_status hi_snapshot_get(struct hi_snapshot *s, const char *name, uint32_t item,
 			       const void **items_ret, uint64_t *n_ret,
 			       struct hi_error *err);
+bool hi_snapshot_has(const struct hi_snapshot *s, const char *name); /* a section */
 /* A string by its offset; NULL when there is none. */
 const char *hi_snapshot_string(const struct hi_snapshot *s, uint64_t offset);
 
@@ -94,6 +99,8 @@ enum hi_status hi_snapshot_reach(struct hi_snapshot *s, const struct hi_graph *g
 /* HI_NOT_FOUND: they were not stored. */
 enum hi_status hi_snapshot_dominators(struct hi_snapshot *s, const struct hi_graph *g,
 				      struct hi_dominators **ret, struct hi_error *err);
+enum hi_status hi_snapshot_census(struct hi_snapshot *s, const struct hi_graph *g,
+				  struct hi_census **ret, struct hi_error *err);
 /* Edge `index` of the row of a node in words; "" unknown. After hi_snapshot_graph. */
 enum hi_status hi_snapshot_open_labels(struct hi_snapshot *s, const struct hi_graph *g,
 				       struct hi_error *err);

@@ -217,6 +217,14 @@ static enum hi_status get(struct hi_snapshot *s, const char *name, uint32_t item
 		       name);
 }
 
+bool hi_snapshot_has(const struct hi_snapshot *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->header->n_sections; i++)
+		if (strcmp(s->sections[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 enum hi_status hi_snapshot_get(struct hi_snapshot *s, const char *name, uint32_t item,
 			       const void **items_ret, uint64_t *n_ret,
 			       struct hi_error *err)

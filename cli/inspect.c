@@ -311,8 +311,9 @@ static enum hi_status compute_sizes(struct hi_inspection *in, unsigned wanted,
 	}
 	if (status == HI_OK && (wanted & HI_WANT_CENSUS)) {
 		hi_inspect_phase(in, "census by type");
-		status = hi_census_by_type(in->graph, in->shown, in->dominators,
-					   &in->census, err);
+		status = in->stored ? hi_stored_census(in, err)
+				    : hi_census_by_type(in->graph, in->shown,
+							in->dominators, &in->census, err);
 	}
 	if (status == HI_OK && (wanted & HI_WANT_SUSPECTS)) {
 		hi_inspect_phase(in, "suspects");
@@ -343,6 +344,8 @@ static enum hi_status compute(struct hi_inspection *in, unsigned wanted,
 
 	if (hi_retaining_wants_dominators(in->options))
 		wanted |= HI_WANT_DOMINATORS;
+	else if (hi_stored_has_answer(in))
+		wanted &= ~(unsigned)HI_WANT_DOMINATORS;
 	hi_inspect_phase(in, "reachability");
 	status = in->stored ? HI_OK
 			    : hi_reach_compute(in->graph, in->options->threads,

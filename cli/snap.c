@@ -44,6 +44,6 @@ const struct hi_command hi_command_snap = {
 		"  heapinspect snap --pid 4242 --compress -o app.hisnap\n"
 		"  heapinspect app.hisnap\n"
 		"  heapinspect census app.hisnap --by module",
-	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER,
+	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,
 	.write = write_snapshot,
 };

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cli/command.h"
 
 enum { MOST_WARNINGS = 1 << 12 };
 
@@ -71,6 +72,29 @@ enum hi_status hi_stored_dominators(struct hi_inspection *in, struct hi_error *e
 
 	return status == HI_NOT_FOUND
 		       ? hi_dominators_compute(in->graph, in->reach, &in->dominators, err)
+		       : status;
+}
+
+bool hi_stored_has_answer(const struct hi_inspection *in)
+{
+	const struct hi_options *o = in->options;
+
+	return in->stored && o->command->id == HI_COMMAND_CENSUS && o->by == HI_BY_TYPE &&
+	       !o->profile.under && !o->profile.retained_by && !o->profile.n_retainers &&
+	       hi_snapshot_has(in->stored->snapshot, "census");
+}
+
+enum hi_status hi_stored_census(struct hi_inspection *in, struct hi_error *err)
+{
+	enum hi_status status = HI_NOT_FOUND;
+
+	/* Of all that is live, not of what a restriction leaves. */
+	if (in->shown == in->reach)
+		status = hi_snapshot_census(in->stored->snapshot, in->graph, &in->census,
+					    err);
+	return status == HI_NOT_FOUND
+		       ? hi_census_by_type(in->graph, in->shown, in->dominators,
+					   &in->census, err)
 		       : status;
 }
 
@@ -220,6 +244,8 @@ static enum hi_status put_rest(struct hi_inspection *in, struct hi_snapshot_writ
 						err);
 	if (status == HI_OK)
 		status = put_ledger(in, w, err);
+	if (status == HI_OK)
+		status = hi_snapshot_put_census(w, in->census, err);
 	return status == HI_OK ? hi_stored_put_conflicts(in, w, err) : status;
 }
 

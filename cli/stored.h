@@ -39,6 +39,10 @@ enum hi_status hi_stored_put_conflicts(const struct hi_inspection *in,
 enum hi_status hi_stored_open(struct hi_inspection *in, struct hi_error *err);
 /* in->dominators; computed when the file has none. */
 enum hi_status hi_stored_dominators(struct hi_inspection *in, struct hi_error *err);
+/* Is what is asked for in the file, so that no dominators need to be opened? */
+bool hi_stored_has_answer(const struct hi_inspection *in);
+/* in->census; computed when the file has none that fits. */
+enum hi_status hi_stored_census(struct hi_inspection *in, struct hi_error *err);
 enum hi_status hi_stored_ledger(struct hi_inspection *in, struct hi_error *err);
 void hi_stored_close(struct hi_stored *stored); /* NULL is fine */
 
