@@ -21,7 +21,19 @@ struct target {
 	uint32_t text;		     /* offset of its words */
 };
 
+/* Words that were found before: those of a member are the same in every object. */
+enum { KNOWN = 2048, KNOWN_TEXT = 48 };
+struct known {
+	const struct hi_plan *plan; /* NULL: empty */
+	const struct hi_rule *rule;
+	uint64_t offset, index;
+	bool array, slot;
+	uint8_t length;
+	char text[KNOWN_TEXT];
+};
+
 struct hi_edge_labels {
+	struct known known[KNOWN];
 	struct hi_typing *typing;
 	const struct hi_graph *graph;
 	struct hi_place place;
@@ -219,6 +231,53 @@ static void describe_found(struct hi_edge_labels *l, const struct target *t,
 	}
 }
 
+/* Where the words of a member would be; NULL: they depend on more than that. */
+static struct known *place_of(struct hi_edge_labels *l, const struct target *t)
+{
+	const struct hi_place *p = &l->place;
+	uint64_t hash;
+
+	if (p->is_root || !p->plan || !p->type || is_managed(l))
+		return NULL;
+	hash = ((uintptr_t)p->plan >> 4) + t->best.offset * 0x9e3779b97f4a7c15ull +
+	       t->best.index * 31;
+	return &l->known[hash * 0x9e3779b97f4a7c15ull >> 53];
+}
+
+static bool is_known(const struct known *k, const struct hi_place *p,
+		     const struct hi_reference *ref)
+{
+	return k->plan == p->plan && k->rule == ref->rule && k->offset == ref->offset &&
+	       k->index == ref->index && k->array == p->array &&
+	       k->slot == (ref->slot != NULL);
+}
+
+static void describe_again(struct hi_edge_labels *l, struct target *t, struct hi_out *out)
+{
+	struct known *k = place_of(l, t);
+
+	if (!k || out->length) {
+		describe_found(l, t, out);
+		return;
+	}
+	if (is_known(k, &l->place, &t->best)) {
+		memcpy(out->text, k->text, k->length + 1u);
+		out->length = k->length;
+		return;
+	}
+	describe_found(l, t, out);
+	if (out->length >= KNOWN_TEXT)
+		return;
+	*k = (struct known){.plan = l->place.plan,
+			    .rule = t->best.rule,
+			    .offset = t->best.offset,
+			    .index = t->best.index,
+			    .array = l->place.array,
+			    .slot = t->best.slot != NULL,
+			    .length = (uint8_t)out->length};
+	memcpy(k->text, out->text, out->length + 1);
+}
+
 static bool describe(struct hi_edge_labels *l, struct target *t, const char *root)
 {
 	struct hi_out out = {.size = TEXT_MAX};
@@ -230,7 +289,7 @@ static bool describe(struct hi_edge_labels *l, struct target *t, const char *roo
 	if (root)
 		hi_out_escaped(&out, root);
 	if (t->found)
-		describe_found(l, t, &out);
+		describe_again(l, t, &out);
 	t->text = (uint32_t)l->text.count;
 	l->text.count += out.length + 1;
 	return l->text.count < UINT32_MAX - TEXT_MAX;
