@@ -79,6 +79,7 @@ const struct hi_command hi_command_summary = {
 		"  paths      the ways from a root to an address or a type\n"
 		"  explain    all about one address\n"
 		"  waste      identical, zero-filled and unused bytes, fragmentation\n"
+		"  audit      references that a runtime counts, but that nobody has\n"
 		"  roots      what named roots hold, alone and together\n"
 		"  retainers  bytes by the set of their nearest retainers\n"
 		"  up         from a type to the roots\n"

@@ -101,6 +101,10 @@ struct hi_runtime_ops {
 	 * and cut. */
 	size_t (*label)(struct hi_runtime_cursor *cursor,
 			const struct hi_runtime_edge *edge, char *out, size_t out_size);
+	/* How many references the object in a block counts itself; false: it counts
+	 * none. NULL: nothing here is counted. */
+	bool (*counted)(struct hi_runtime_cursor *cursor, uint64_t addr, uint64_t size,
+			uint32_t type, uint64_t *ret);
 	enum hi_status (*roots)(struct hi_runtime *runtime, hi_runtime_root_fn *fn,
 				void *arg, struct hi_error *err);
 	void (*release)(struct hi_runtime *runtime);

@@ -338,6 +338,8 @@ void hi_py_visit_keys(struct hi_py_visit *v, uint64_t keys);
 typedef bool hi_py_item_fn(void *arg, uint64_t key, uint64_t value);
 void hi_py_dict_items(struct hi_runtime_cursor *c, uint64_t dict, uint64_t max,
 		      hi_py_item_fn *fn, void *arg);
+bool hi_py_counted(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size,
+		   uint32_t type, uint64_t *ret);
 void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint32_t type,
 		 hi_runtime_edge_fn *fn, void *arg);
 

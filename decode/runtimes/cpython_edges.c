@@ -14,8 +14,6 @@ enum {
 	TUPLE_ITEMS = 24,
 	LRU_NEXT = 24, /* lru_cache_object, lru_list_elem */
 	LRU_CACHE = 72,
-	LRU_KEY = 40,
-	LRU_RESULT = 48,
 	DEQUE_LEFT = 24, /* dequeobject; a block is leftlink, 64 items, rightlink */
 	DEQUE_RIGHT = 32,
 	DEQUE_LEFT_INDEX = 40,
@@ -133,7 +131,7 @@ static void visit_deque(struct hi_py_visit *v, const struct hi_py_object *o)
 				  HI_PY_BUFFER_DEQUE_BLOCK, "<free block>");
 }
 
-/* The cache owns the links, but they are told as this object's own. */
+/* The list owns its links; they own key and result. */
 static void visit_lru_cache(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	struct hi_py_reader *r = &v->c->reader;
@@ -143,10 +141,7 @@ static void visit_lru_cache(struct hi_py_visit *v, const struct hi_py_object *o)
 
 	for (uint64_t i = 0; v->fn && link && link != o->addr && i < n && !v->stopped;
 	     i++) {
-		hi_py_tell(v, hi_py_word(r, link + LRU_KEY), HI_GRADE_EXACT,
-			   HI_LABEL_FIELD, "<key>", 0);
-		hi_py_tell(v, hi_py_word(r, link + LRU_RESULT), HI_GRADE_EXACT,
-			   HI_LABEL_FIELD, "<result>", 0);
+		hi_py_tell(v, link, HI_GRADE_EXACT, HI_LABEL_INDEX, NULL, i);
 		link = hi_py_word(r, link + LRU_NEXT);
 	}
 }
@@ -328,4 +323,15 @@ void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint
 		hi_py_visit_keys(&v, addr);
 	else if (type >= HI_PY_BUFFERS && hi_py_object_in(c, addr, size, &o) && o.refcnt)
 		hi_py_visit(&v, &o);
+}
+
+bool hi_py_counted(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size,
+		   uint32_t type, uint64_t *ret)
+{
+	struct hi_py_object o;
+
+	if (type < HI_PY_BUFFERS || !hi_py_object_in(c, addr, size, &o) || !o.refcnt)
+		return false;
+	*ret = o.refcnt;
+	return true;
 }

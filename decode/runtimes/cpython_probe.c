@@ -483,6 +483,7 @@ const struct hi_runtime_ops hi_runtime_cpython = {
 	.cursor_free = py_cursor_free,
 	.edges = hi_py_edges,
 	.label = hi_py_label,
+	.counted = hi_py_counted,
 	.roots = hi_py_roots,
 	.release = py_release,
 };

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One pass over all edges counts what leads to each object; one over the objects
+ * compares. */
+#include "decode/typing/audit.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "decode/typing/typing_internal.h"
+
+void hi_audit_deinit(struct hi_audit *audit)
+{
+	free(audit->rows);
+	*audit = (struct hi_audit){};
+}
+
+/* Roots have one edge to an object, however often they refer to it: those of the
+ * runtime are asked for again. */
+struct counting {
+	const struct hi_graph *graph;
+	uint32_t *found;
+};
+
+static bool count_root(void *arg, const struct hi_runtime_root *root)
+{
+	struct counting *c = arg;
+
+	for (size_t i = 0; root->kind == HI_ROOT_RUNTIME && i < root->n_edges; i++) {
+		hi_node to = hi_objects_find(c->graph->objects, root->edges[i].to, NULL);
+
+		if (to != HI_NODE_NONE && root->edges[i].grade != HI_GRADE_WEAK)
+			c->found[to]++;
+	}
+	return true;
+}
+
+static bool is_counted_apart(const struct hi_graph *g, hi_node from)
+{
+	return from >= g->first_root &&
+	       g->roots[from - g->first_root].kind == HI_ROOT_RUNTIME;
+}
+
+static void count_edges(const struct hi_graph *g, uint32_t *found)
+{
+	for (hi_node from = 0; from < g->first_kind; from++) {
+		struct hi_edges e = hi_graph_edges(g, from);
+
+		if (is_counted_apart(g, from))
+			continue;
+		for (uint32_t i = 0; i < e.count; i++)
+			if (e.to[i] < g->n_objects && e.grade[i] != HI_GRADE_WEAK)
+				found[e.to[i]]++;
+	}
+}
+
+static void add(struct hi_audit *audit, const struct hi_graph *g, hi_node id,
+		uint64_t counted, uint64_t found)
+{
+	struct hi_audit_row *row = &audit->rows[g->objects->type[id]];
+
+	audit->objects++;
+	if (counted <= found)
+		return;
+	if (!row->objects ||
+	    counted - found > row->example_counted - row->example_found) {
+		row->example = id;
+		row->example_counted = counted;
+		row->example_found = found;
+	}
+	row->type = g->objects->type[id];
+	row->objects++;
+	row->excess += counted - found;
+	row->bytes += hi_objects_cost(g->objects, id);
+	audit->excess_objects++;
+	audit->excess += counted - found;
+}
+
+static int by_excess(const void *a, const void *b)
+{
+	const struct hi_audit_row *x = a, *y = b;
+
+	if (x->excess != y->excess)
+		return x->excess > y->excess ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->type < y->type ? -1 : x->type > y->type;
+}
+
+static void compare(struct hi_typing *typing, struct hi_runtime_cursor *cursor,
+		    const struct hi_graph *g, const uint32_t *found,
+		    struct hi_audit *audit)
+{
+	for (hi_node id = 0; id < g->n_objects; id++) {
+		uint32_t index = hi_typing_plan_of(typing, id);
+		const struct hi_plan *plan = index >= HI_PLAN_FIRST
+						     ? hi_plans_get(typing->plans, index)
+						     : NULL;
+		uint64_t counted;
+
+		if (plan && plan->managed && !plan->opaque &&
+		    typing->runtime->ops->counted(cursor,
+						  hi_objects_address(g->objects, id),
+						  hi_objects_usable(g->objects, id),
+						  plan->managed - 1, &counted))
+			add(audit, g, id, counted, found[id]);
+	}
+}
+
+static void sort_rows(struct hi_audit *audit, uint32_t n_types)
+{
+	qsort(audit->rows, n_types, sizeof(*audit->rows), by_excess);
+	while (audit->n_rows < n_types && audit->rows[audit->n_rows].objects)
+		audit->n_rows++;
+}
+
+enum hi_status hi_runtime_audit(struct hi_typing *typing, struct hi_runtime *runtime,
+				const struct hi_graph *graph, struct hi_audit *ret,
+				struct hi_error *err)
+{
+	HI_GUARD(free)
+	uint32_t *found = hi_calloc((size_t)graph->n_objects + 1, sizeof(*found));
+	struct hi_audit audit = {};
+	struct hi_runtime_cursor *cursor;
+	enum hi_status status;
+
+	if (!runtime || !runtime->ops->counted || typing->runtime != runtime)
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "no runtime that counts references is in this process");
+	audit.rows = hi_calloc((size_t)graph->n_types + 1, sizeof(*audit.rows));
+	cursor = hi_runtime_cursor(runtime);
+	if (!found || !audit.rows || !cursor) {
+		hi_audit_deinit(&audit);
+		hi_runtime_cursor_free(runtime, cursor);
+		return hi_fail_memory(err, "audit");
+	}
+	count_edges(graph, found);
+	status = hi_runtime_roots(runtime, count_root, &(struct counting){graph, found},
+				  err);
+	compare(typing, cursor, graph, found, &audit);
+	sort_rows(&audit, graph->n_types);
+	hi_runtime_cursor_free(runtime, cursor);
+	if (status == HI_OK)
+		*ret = audit;
+	else
+		hi_audit_deinit(&audit);
+	return status;
+}
