@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/vector.h"
+#include "decode/typing/audit.h"
 #include "harness.h"
 #include "support/fixture.h"
 #include "support/typed_process.h"
@@ -14,6 +15,8 @@ enum {
 	GC_HEAD = 16,
 	HANDFUL = 40, /* blocks that come and go while the number is told */
 	SMALL = 512,
+	LEAKED = 5,	/* references that the fixture leaks */
+	HELD_BY_C = 10, /* by static variables of C, more than once; by a running call */
 	MAX_SHOWN = 20,
 };
 
@@ -196,14 +199,16 @@ static bool has_edge(const struct hi_edges *edges, hi_node to)
 	return false;
 }
 
-/* Over the state of a module, which is no object of its own. */
+/* Over the state of a module, which is no object of its own, and the links of a
+ * cache, which the collector does not have. */
 static bool has_way(const struct typed_process *p, const struct hi_edges *edges,
 		    hi_node to)
 {
 	for (uint32_t i = 0; i < edges->count; i++) {
 		struct hi_edges more = hi_graph_edges(p->graph, edges->to[i]);
 
-		if (strcmp(type_of(p, edges->to[i]), "module state") == 0 &&
+		if ((strcmp(type_of(p, edges->to[i]), "module state") == 0 ||
+		     strcmp(type_of(p, edges->to[i]), "functools._lru_list_elem") == 0) &&
 		    has_edge(&more, to))
 			return true;
 	}
@@ -308,6 +313,88 @@ static void check_undisturbed(struct truth *t, struct hi_fixture *fx)
 		HI_ASSERT_EQ(t->sentinels[0][i].refs, t->sentinels[1][i].refs);
 }
 
+/* The object that `from` refers to by this label. */
+static hi_node follow(const struct typed_process *p, hi_node from, const char *label)
+{
+	struct hi_edges edges = hi_graph_edges(p->graph, from);
+	char text[200];
+
+	for (uint32_t i = 0; i < edges.count; i++) {
+		hi_typing_describe_edge(p->typing, p->graph, from, edges.to[i], text,
+					sizeof(text));
+		if (strcmp(text, label) == 0)
+			return edges.to[i];
+	}
+	hi_test_fail(__FILE__, __LINE__, "no %s of a %s", label, type_of(p, from));
+}
+
+static hi_node root_named(const struct typed_process *p, const char *part,
+			  enum hi_root_kind kind, const char *detail)
+{
+	for (uint32_t i = 0; i < p->graph->n_roots; i++) {
+		const struct hi_root *root = &p->graph->roots[i];
+
+		if (root->kind == kind && strstr(root->name, part) &&
+		    strstr(root->detail, detail))
+			return p->graph->first_root + i;
+	}
+	hi_test_fail(__FILE__, __LINE__, "no root %s", part);
+}
+
+static hi_node object_of_type(const struct typed_process *p, hi_node from,
+			      const char *type)
+{
+	struct hi_edges edges = hi_graph_edges(p->graph, from);
+
+	for (uint32_t i = 0; i < edges.count; i++)
+		if (strcmp(type_of(p, edges.to[i]), type) == 0)
+			return edges.to[i];
+	hi_test_fail(__FILE__, __LINE__, "no %s there", type);
+}
+
+/* module myapp.cache["SESSIONS"]["s1"].items[0]; a local of a frame and its line. */
+static void check_names(const struct typed_process *p, const struct truth *t)
+{
+	hi_node module = root_named(p, "module myapp.cache", HI_ROOT_RUNTIME, "");
+	hi_node dict = object_of_type(p, module, "dict"), session, local;
+
+	session = follow(p, follow(p, dict, "[\"SESSIONS\"]"), "[\"s1\"]");
+	HI_ASSERT_EQ(node_at(p, t->sentinels[0][1].addr), session);
+	HI_ASSERT_STREQ("__main__.Session", type_of(p, session));
+	HI_ASSERT_STREQ("bytes",
+			type_of(p, follow(p, follow(p, session, ".items"), "[0]")));
+	local = root_named(p, " tell() local_thing", HI_ROOT_STACK, "python_truth.py:");
+	HI_ASSERT_STREQ("list", type_of(p, follow(p, object_of_type(p, local, "dict"),
+						  "[\"deep\"]")));
+	local = root_named(p, " worker() local_in_thread", HI_ROOT_STACK,
+			   "python_truth.py:");
+	HI_ASSERT_STREQ("dict", type_of(p, object_of_type(p, local, "dict")));
+}
+
+static void check_audit(const struct typed_process *p)
+{
+	const struct hi_audit_row *leaked = NULL;
+	struct hi_audit audit = {};
+	struct hi_error err = {};
+
+	HI_ASSERT_OK(hi_runtime_audit(p->typing, p->runtime, p->graph, &audit, &err),
+		     &err);
+	hi_test_note("%llu objects count, %llu have %llu references too many",
+		     (unsigned long long)audit.objects,
+		     (unsigned long long)audit.excess_objects,
+		     (unsigned long long)audit.excess);
+
+	for (size_t i = 0; i < audit.n_rows; i++)
+		if (strcmp("__main__.Leaked", p->graph->types[audit.rows[i].type].name) ==
+		    0)
+			leaked = &audit.rows[i];
+	HI_ASSERT(leaked);
+	HI_ASSERT_EQ(1, leaked->objects);
+	HI_ASSERT_EQ(LEAKED, leaked->excess);
+	HI_ASSERT(audit.excess - leaked->excess <= HELD_BY_C);
+	hi_audit_deinit(&audit);
+}
+
 HI_TEST_SCENARIO(cpython, what_is_found_is_what_it_says_of_itself)
 {
 	struct hi_fixture *fx =
@@ -335,5 +422,7 @@ HI_TEST_SCENARIO(cpython, what_is_found_is_what_it_says_of_itself)
 	HI_ASSERT_EQ(0, tally.missing);
 	HI_ASSERT_EQ(0, tally.extra);
 	check_sizes(p, t);
+	check_names(p, t);
+	check_audit(p);
 	check_undisturbed(t, fx);
 }
