@@ -31,6 +31,7 @@ enum hi_status hi_fail(struct hi_error *err, enum hi_status status, uint64_t add
 enum hi_status hi_fail_errno(struct hi_error *err, const char *fmt, ...)
 {
 	int saved = errno;
+	const char *why = strerrordesc_np(saved);
 	va_list ap;
 	size_t used;
 
@@ -41,8 +42,11 @@ enum hi_status hi_fail_errno(struct hi_error *err, const char *fmt, ...)
 	va_end(ap);
 	err->os_errno = saved;
 	used = strlen(err->text);
-	snprintf(err->text + used, sizeof(err->text) - used, ": %s",
-		 strerrordesc_np(saved));
+	/* Some of the kernel's own are not known to libc: 524 is ENOTSUPP. */
+	if (why)
+		snprintf(err->text + used, sizeof(err->text) - used, ": %s", why);
+	else
+		snprintf(err->text + used, sizeof(err->text) - used, ": error %d", saved);
 	return HI_OS;
 }
 
