@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tests/support/interrupted.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/harness.h"
+#include "tests/support/fixture.h"
+#include "tests/support/stopping.h"
+
+#define PROGRAM HI_BINARY_DIR "/heapinspect"
+#define CHILDREN 256
+#define PATIENCE_TRIES 10000
+#define PATIENCE_US 2000
+
+struct family {
+	pid_t pids[CHILDREN];
+	size_t count;
+};
+
+/* Taken by hi_traces_watch(). */
+static struct family before, before_in_target;
+static pid_t running[CHILDREN];
+
+static void add_children(pid_t pid, const char *task, struct family *ret)
+{
+	char path[64];
+	FILE *in;
+	int child;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/children", (int)pid, task);
+	in = fopen(path, "r");
+	while (in && ret->count < CHILDREN && fscanf(in, "%d", &child) == 1)
+		ret->pids[ret->count++] = child;
+	if (in)
+		fclose(in);
+}
+
+static struct family family_of(pid_t pid)
+{
+	struct family family = {};
+	struct dirent *entry;
+	char path[64];
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks)))
+		if (entry->d_name[0] != '.')
+			add_children(pid, entry->d_name, &family);
+	if (tasks)
+		closedir(tasks);
+	return family;
+}
+
+static bool has(const struct family *family, pid_t pid)
+{
+	for (size_t i = 0; i < family->count; i++)
+		if (family->pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* One that was not there before; 0 if there is none. */
+static pid_t stranger_in(const struct family *now, const struct family *then)
+{
+	for (size_t i = 0; i < now->count; i++)
+		if (!has(then, now->pids[i]))
+			return now->pids[i];
+	return 0;
+}
+
+static void kill_deferred(void *arg)
+{
+	(void)arg;
+	for (size_t i = 0; i < CHILDREN; i++)
+		if (running[i]) {
+			kill(running[i], SIGKILL);
+			waitpid(running[i], NULL, 0);
+			running[i] = 0;
+		}
+}
+
+void hi_traces_watch(pid_t target)
+{
+	HI_ASSERT_EQ(0, prctl(PR_SET_CHILD_SUBREAPER, 1));
+	hi_test_defer(kill_deferred, NULL);
+	before = family_of(getpid());
+	before_in_target = family_of(target);
+}
+
+static void reap_strangers(const struct family *now)
+{
+	for (size_t i = 0; i < now->count; i++)
+		if (!has(&before, now->pids[i]))
+			waitpid(now->pids[i], NULL, WNOHANG | __WALL);
+}
+
+static void describe(pid_t pid, char text[128])
+{
+	char path[64], name[64] = "?";
+	FILE *in;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	in = fopen(path, "r");
+	if (in && fgets(name, sizeof(name), in))
+		name[strcspn(name, "\n")] = 0;
+	if (in)
+		fclose(in);
+	snprintf(text, 128, "%d (%s, state %c)", (int)pid, name, hi_process_state(pid));
+}
+
+void hi_traces_expect_none(pid_t target, const char *states)
+{
+	pid_t ours = 0, theirs = 0;
+	char text[128] = "";
+
+	for (int i = 0; i < PATIENCE_TRIES; i++) {
+		struct family now = family_of(getpid()), in_target = family_of(target);
+
+		reap_strangers(&now);
+		ours = stranger_in(&now, &before);
+		theirs = stranger_in(&in_target, &before_in_target);
+		if (!ours && !theirs)
+			break;
+		hi_test_sleep_us(PATIENCE_US);
+	}
+	if (ours || theirs)
+		describe(ours ? ours : theirs, text);
+	HI_ASSERT_MSG(!ours, "a process is left: %s", text);
+	HI_ASSERT_MSG(!theirs, "the target has a child: %s", text);
+	hi_test_expect_free(target, *states ? states : "RSDTtXZ");
+}
+
+/* ---- heapinspect ---- */
+
+static void run_child(const char *const *words, int out, int resource, uint64_t limit)
+{
+	const struct rlimit both = {.rlim_cur = limit, .rlim_max = limit};
+	const char *argv[64] = {PROGRAM};
+	int null = open("/dev/null", O_RDWR);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGPIPE, SIG_DFL);
+	dup2(null, 0);
+	dup2(out < 0 ? null : out, 1);
+	dup2(null, 2);
+	for (int fd = 3; fd < 256; fd++)
+		close(fd);
+	for (int i = 0; i < 62 && words[i]; i++)
+		argv[i + 1] = words[i];
+	if (resource >= 0)
+		setrlimit((__rlimit_resource_t)resource, &both);
+	execv(argv[0], (char *const *)(uintptr_t)argv);
+	_exit(127);
+}
+
+pid_t hi_inspector_start(const char *const *words, int out)
+{
+	return hi_inspector_start_limited(words, out, -1, 0);
+}
+
+pid_t hi_inspector_start_limited(const char *const *words, int out, int resource,
+				 uint64_t limit)
+{
+	size_t slot = 0;
+	pid_t pid;
+
+	while (running[slot])
+		HI_ASSERT(++slot < CHILDREN);
+	fflush(NULL);
+	pid = fork();
+	HI_ASSERT(pid >= 0);
+	if (pid == 0)
+		run_child(words, out, resource, limit);
+	running[slot] = pid;
+	return pid;
+}
+
+static void forget(pid_t pid)
+{
+	for (size_t i = 0; i < CHILDREN; i++)
+		if (running[i] == pid)
+			running[i] = 0;
+}
+
+int hi_inspector_wait(pid_t inspector)
+{
+	uint64_t end = hi_test_now_us() + 60000000;
+	int status = 0;
+
+	for (;;) {
+		pid_t got = waitpid(inspector, &status, WNOHANG);
+
+		if (got == inspector || (got < 0 && errno == ECHILD))
+			break;
+		HI_ASSERT_MSG(hi_test_now_us() < end, "heapinspect does not end");
+		hi_test_sleep_us(500);
+	}
+	forget(inspector);
+	return status;
+}
+
+bool hi_inspector_is_over(pid_t inspector)
+{
+	char state = hi_process_state(inspector);
+
+	return state == 'Z' || state == 0;
+}
+
+bool hi_inspector_await_stop(pid_t inspector, pid_t target)
+{
+	while (hi_process_status(target, "TracerPid") <= 0)
+		if (hi_inspector_is_over(inspector))
+			return false;
+	return true;
+}
+
+/* A fork has the arguments of its parent: they lie in its memory. */
+static bool has_cmdline_of(pid_t a, pid_t b)
+{
+	char path[64], texts[2][256] = {};
+	pid_t pids[2] = {a, b};
+
+	for (int i = 0; i < 2; i++) {
+		FILE *in;
+
+		snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pids[i]);
+		in = fopen(path, "r");
+		if (!in || fread(texts[i], 1, 255, in) == 0)
+			texts[i][0] = (char)(i + 1);
+		if (in)
+			fclose(in);
+	}
+	return memcmp(texts[0], texts[1], 256) == 0;
+}
+
+pid_t hi_process_of(pid_t parent, const char *name)
+{
+	struct family family = family_of(parent);
+
+	for (size_t i = 0; i < family.count; i++) {
+		char path[64], comm[64] = "";
+		FILE *in;
+
+		snprintf(path, sizeof(path), "/proc/%d/comm", (int)family.pids[i]);
+		in = fopen(path, "r");
+		if (in && fgets(comm, sizeof(comm), in))
+			comm[strcspn(comm, "\n")] = 0;
+		if (in)
+			fclose(in);
+		if (strcmp(comm, name) == 0)
+			return family.pids[i];
+	}
+	return 0;
+}
+
+pid_t hi_forked_child_of(pid_t target)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	pid_t found = 0;
+
+	while (proc && !found && (entry = readdir(proc))) {
+		pid_t pid = atoi(entry->d_name);
+
+		if (pid > 0 && pid != target && has_cmdline_of(pid, target) &&
+		    hi_process_status(pid, "TracerPid") > 0)
+			found = pid;
+	}
+	if (proc)
+		closedir(proc);
+	return found;
+}
+
+/* ---- chance and time ---- */
+
+uint64_t hi_test_random(uint64_t below)
+{
+	static uint64_t seed;
+
+	if (!seed)
+		seed = 0x9e3779b97f4a7c15ull * (hi_test_rounds("HI_SEED", 0) + 1);
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return below ? seed % below : 0;
+}
+
+uint64_t hi_test_now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+unsigned hi_test_rounds(const char *variable, unsigned usual)
+{
+	const char *text = getenv(variable);
+
+	return text && *text ? (unsigned)strtoul(text, NULL, 10) : usual;
+}
