@@ -87,6 +87,8 @@ static uint64_t place(struct series *s, struct hi_moment when, uint64_t number)
 {
 	uint64_t at;
 
+	if (s->samples == 0)
+		return 0; /* a mark while the first census waits for its safepoint */
 	if (when.cpu_ns != UINT64_MAX && when.cpu_ns > s->first.cpu_ns + s->cpu_ns)
 		s->cpu_ns = when.cpu_ns - s->first.cpu_ns;
 	if (when.wall_ns > s->first.wall_ns + s->wall_ns)
@@ -102,6 +104,8 @@ static uint64_t place(struct series *s, struct hi_moment when, uint64_t number)
 /* What later samples have as well is said once. */
 static void say_warnings(struct series *s, const struct hi_inspection *in)
 {
+	if (in->image->stats.not_forked[0])
+		say(s, "not forked: %s", in->image->stats.not_forked);
 	for (size_t i = 0; i < in->warnings.count && i < MAX_WARNINGS; i++)
 		say(s, "%s", in->warnings.items[i]);
 	if (in->warnings.count > MAX_WARNINGS)
@@ -114,6 +118,7 @@ static enum hi_status begin_axes(struct series *s, const struct hi_inspection *i
 	s->first = in->resumed;
 	if (s->first.cpu_ns == UINT64_MAX)
 		s->first.cpu_ns = 0;
+	free(s->exe);
 	s->exe = hi_strdup(in->image->exe ? in->image->exe : "");
 	if (!s->exe)
 		return hi_fail_memory(err, "series");
@@ -439,6 +444,8 @@ static enum hi_status open_place(struct series *s, struct hi_error *err)
 		return status;
 	hi_freeze_waiting_text(s->keep.place, text);
 	say(s, "%s", text);
+	s->exe = hi_strdup(s->keep.place->target->exe);
+	s->head.exe = s->exe ? s->exe : "";
 	return HI_OK;
 }
 

@@ -135,7 +135,10 @@ enum hi_status hi_stop_place_missed(const struct hi_stop_place *place,
 	if (hits != UINT64_MAX && place->hits_before != UINT64_MAX)
 		hits -= place->hits_before;
 	if (hits == 0)
-		snprintf(often, sizeof(often), "; nobody came by");
+		snprintf(often, sizeof(often), "; nobody came by%s",
+			 s->kind == HI_SAFEPOINT_FUNCTION
+				 ? " (inlined copies of it are not watched)"
+				 : "");
 	else if (hits != UINT64_MAX && s->condition)
 		snprintf(often, sizeof(often), "; without the condition: %s hit%s",
 			 hi_text_count(count, hits), hits == 1 ? "" : "s");

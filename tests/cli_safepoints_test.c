@@ -364,12 +364,27 @@ HI_TEST_ROOT(safepoints, a_series_counts_each_nth_hit_anew)
 		hi_fixture_start(PROGRAM, "census", "--pid", pid, "--at", "at_full",
 				 "--at", "every:3", "--for=60s", "--json", "-q", NULL);
 	static char line[1 << 18];
+	struct hi_command *mark;
+	json_t *doc;
 
+	/* A mark does not wait for the first sample, where the axes begin. */
+	await_waiting();
+	mark = hi_heapinspect("mark", pid, "early");
+	HI_ASSERT_MSG(mark->exit_code == 0, "%s", mark->err);
+	HI_ASSERT(hi_fixture_line(series, line, sizeof(line)));
+	doc = parse(line);
+	HI_ASSERT_STREQ("early", text_at(doc, "mark"));
+	HI_ASSERT_EQ(0, json_integer_value(json_object_get(doc, "at_ns")));
+	hi_test_sleep_us(300000); /* it waits again */
 	for (int i = 0; i < 3; i++) {
 		await_waiting();
 		HI_ASSERT_EQ(3 * (i + 1), order_rounds(3));
 		HI_ASSERT(hi_fixture_line(series, line, sizeof(line)));
-		HI_ASSERT_EQ(1002 + 3 * i, nodes_in(parse(line)));
+		doc = parse(line);
+		HI_ASSERT_EQ(1002 + 3 * i, nodes_in(doc));
+		if (i == 0)
+			HI_ASSERT_EQ(0,
+				     json_integer_value(json_object_get(doc, "cpu_ns")));
 	}
 	/* While it waits, a signal ends it in order. */
 	await_waiting();
