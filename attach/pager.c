@@ -20,7 +20,8 @@
 
 #define PAGE 4096u
 #define MAX_THREADS 8u
-#define MIN_BLOCKS 16u
+#define N_STREAMS 16u
+#define MAX_WINDOW 32u /* blocks: a MiB */
 #define MAX_RETRIES 200u
 #define RETRY_US 500
 
@@ -33,7 +34,7 @@
  *
  * The area is cut into blocks of HI_PAGER_BLOCK bytes at whole multiples of it. The
  * first touch of a missing page stops the thread that touches; one of our threads
- * learns of it and fills the whole block. A block is EMPTY, FILLING (by one
+ * learns of it and fills the whole block, or several. A block is EMPTY, FILLING (by one
  * thread) or FULL; the lock guards the states, not the filling.
  *
  *	fault in an EMPTY block	   fill it; each UFFDIO_COPY wakes who waits there
@@ -47,7 +48,15 @@
  *
  * FULL blocks are given back in the order in which they came, under the lock, so
  * that nobody fills what is being dropped. A thread that was woken and finds its page
- * gone again faults again; with at least 16 blocks in memory that is rare.
+ * gone again faults again; with a MiB or more in memory that is rare.
+ *
+ * Note [Read-ahead]
+ *
+ * Passes over the heap go from block to block, and walks along pointers jump. A
+ * large block would make each jump dear (and drop what is needed next), a small one
+ * each pass slow. So blocks are small, and a fault just behind what was last read for
+ * an earlier one fills twice as many as that did, as long as they are EMPTY: the
+ * last N_STREAMS places where reading ended are kept.
  *
  * What cannot be read becomes zeros, lest a thread wait for ever, and is counted:
  * whoever owns the pager has to ask before it believes what was found.
@@ -57,7 +66,19 @@ enum state { EMPTY, FILLING, FULL };
 struct worker {
 	struct hi_pager *pager;
 	pthread_t thread;
-	unsigned char *buffer; /* one block */
+	unsigned char *buffer; /* MAX_WINDOW blocks */
+};
+
+struct stream {
+	size_t next;	 /* the block behind what was read */
+	unsigned window; /* blocks that were; 0: not in use */
+};
+
+/* Blocks [block, block+count) that a worker fills. */
+struct claim {
+	size_t block;
+	unsigned count;
+	enum state was; /* of the first; not EMPTY: nothing is claimed */
 };
 
 struct hi_pager {
@@ -72,9 +93,12 @@ struct hi_pager {
 	uint32_t *in_memory; /* n_blocks: bytes */
 	uint32_t *queue;     /* n_blocks: FULL ones, a ring */
 	size_t head, queued;
-	uint64_t total;	   /* bytes of all ranges */
-	bool dropped_some; /* a block was given back */
-	bool told;	   /* all_loaded was called */
+	struct stream streams[N_STREAMS];
+	unsigned next_stream; /* to be used anew */
+	unsigned max_window;  /* what all workers fill at once is half a budget */
+	uint64_t total;	      /* bytes of all ranges */
+	bool dropped_some;    /* a block was given back */
+	bool told;	      /* all_loaded was called */
 	struct hi_pager_stats stats;
 };
 
@@ -210,10 +234,6 @@ static uint64_t fill_stretch(struct worker *worker, uint64_t host, uint64_t addr
 	return lost;
 }
 
-struct filled {
-	uint64_t bytes, lost;
-};
-
 static uint64_t bytes_of_block(const struct hi_pager *pager, uint64_t start, uint64_t end)
 {
 	uint64_t sum = 0;
@@ -229,7 +249,7 @@ static uint64_t bytes_of_block(const struct hi_pager *pager, uint64_t start, uin
 	return sum;
 }
 
-static uint64_t fill_block(struct worker *worker, uint64_t start, uint64_t end)
+static uint64_t fill_blocks(struct worker *worker, uint64_t start, uint64_t end)
 {
 	const struct hi_pager *pager = worker->pager;
 	uint64_t lost = 0;
@@ -249,14 +269,18 @@ static uint64_t fill_block(struct worker *worker, uint64_t start, uint64_t end)
 }
 
 /* FILLING becomes FULL. True: all_loaded has to be called now. */
-static bool finish_block(struct hi_pager *pager, size_t block, uint64_t lost)
+static bool finish(struct hi_pager *pager, const struct claim *c, uint64_t lost)
 {
 	bool tell;
 
 	pthread_mutex_lock(&pager->lock);
-	pager->states[block] = FULL;
-	pager->queue[(pager->head + pager->queued++) % pager->n_blocks] = (uint32_t)block;
-	pager->stats.loaded += pager->in_memory[block];
+	for (size_t block = c->block; block < c->block + c->count; block++) {
+		size_t at = (pager->head + pager->queued++) % pager->n_blocks;
+
+		pager->states[block] = FULL;
+		pager->queue[at] = (uint32_t)block;
+		pager->stats.loaded += pager->in_memory[block];
+	}
 	pager->stats.lost += lost;
 	tell = !pager->told && !pager->dropped_some &&
 	       pager->stats.loaded == pager->total && pager->duty.all_loaded;
@@ -265,30 +289,62 @@ static bool finish_block(struct hi_pager *pager, size_t block, uint64_t lost)
 	return tell;
 }
 
-static enum state claim(struct hi_pager *pager, size_t block, uint64_t bytes)
+/* How many blocks a fault in this one is to fill: Note [Read-ahead]. */
+static struct stream *stream_at(struct hi_pager *pager, size_t block)
 {
-	enum state state;
+	struct stream *stream;
+
+	for (unsigned i = 0; i < N_STREAMS; i++) {
+		stream = &pager->streams[i];
+		if (!stream->window || stream->next != block)
+			continue;
+		if (stream->window * 2 <= pager->max_window)
+			stream->window *= 2;
+		return stream;
+	}
+	stream = &pager->streams[pager->next_stream++ % N_STREAMS];
+	stream->window = 1;
+	return stream;
+}
+
+static void take_block(struct hi_pager *pager, size_t block)
+{
+	uint64_t start = block_start(pager, block);
+	uint64_t bytes = bytes_of_block(pager, start, start + HI_PAGER_BLOCK);
+
+	make_room(pager, bytes);
+	pager->states[block] = FILLING;
+	pager->in_memory[block] = (uint32_t)bytes;
+	pager->stats.in_memory += bytes;
+	if (pager->stats.in_memory > pager->stats.peak)
+		pager->stats.peak = pager->stats.in_memory;
+}
+
+static struct claim claim(struct hi_pager *pager, size_t block)
+{
+	struct claim c = {.block = block};
+	struct stream *stream;
 
 	pthread_mutex_lock(&pager->lock);
-	state = pager->states[block];
-	if (state == EMPTY) {
-		make_room(pager, bytes);
-		pager->states[block] = FILLING;
-		pager->in_memory[block] = (uint32_t)bytes;
-		pager->stats.in_memory += bytes;
-		if (pager->stats.in_memory > pager->stats.peak)
-			pager->stats.peak = pager->stats.in_memory;
+	c.was = pager->states[block];
+	if (c.was == EMPTY) {
+		stream = stream_at(pager, block);
+		while (c.count < stream->window && block + c.count < pager->n_blocks &&
+		       pager->states[block + c.count] == EMPTY)
+			take_block(pager, block + c.count++);
+		stream->next = block + c.count;
 	}
 	pthread_mutex_unlock(&pager->lock);
-	return state;
+	return c;
 }
 
 /* See Note [Blocks]. */
 static void serve(struct worker *worker, uint64_t host)
 {
 	struct hi_pager *pager = worker->pager;
-	uint64_t page = host / PAGE * PAGE, start, end;
+	uint64_t page = host / PAGE * PAGE, start;
 	size_t block = host / HI_PAGER_BLOCK - pager->first;
+	struct claim c;
 
 	if (block >= pager->n_blocks)
 		return;
@@ -296,11 +352,13 @@ static void serve(struct worker *worker, uint64_t host)
 		(void)give_zeros(pager, page);
 		return;
 	}
-	start = block_start(pager, block);
-	end = start + HI_PAGER_BLOCK;
-	switch (claim(pager, block, bytes_of_block(pager, start, end))) {
+	c = claim(pager, block);
+	switch (c.was) {
 	case EMPTY:
-		if (finish_block(pager, block, fill_block(worker, start, end)))
+		start = block_start(pager, block);
+		if (finish(pager, &c,
+			   fill_blocks(worker, start,
+				       start + c.count * (uint64_t)HI_PAGER_BLOCK)))
 			pager->duty.all_loaded(pager->duty.arg);
 		break;
 	case FILLING:
@@ -380,14 +438,18 @@ static enum hi_status start_workers(struct hi_pager *pager, unsigned n,
 {
 	sigset_t all, old;
 
+	uint64_t share;
+
 	n = n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n;
+	share = pager->duty.budget / HI_PAGER_BLOCK / n / 2;
+	pager->max_window = share < MAX_WINDOW ? (unsigned)share : MAX_WINDOW;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	for (unsigned i = 0; i < n; i++) {
 		struct worker *worker = &pager->workers[i];
 
 		worker->pager = pager;
-		worker->buffer = hi_alloc(HI_PAGER_BLOCK);
+		worker->buffer = hi_alloc(MAX_WINDOW * HI_PAGER_BLOCK);
 		if (!worker->buffer ||
 		    pthread_create(&worker->thread, NULL, worker_main, worker) != 0) {
 			free(hi_take(worker->buffer));
@@ -410,8 +472,8 @@ enum hi_status hi_pager_create(const struct hi_pager_duty *duty, struct hi_pager
 	pager->duty = *duty;
 	pager->uffd = pager->stop_fd = -1;
 	pthread_mutex_init(&pager->lock, NULL);
-	if (pager->duty.budget < MIN_BLOCKS * HI_PAGER_BLOCK)
-		pager->duty.budget = MIN_BLOCKS * HI_PAGER_BLOCK;
+	if (pager->duty.budget < HI_PAGER_LEAST)
+		pager->duty.budget = HI_PAGER_LEAST;
 	status = make_tables(pager, err);
 	if (status == HI_OK)
 		status = open_uffd(pager, err);

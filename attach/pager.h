@@ -15,7 +15,8 @@
 
 #include "base/error.h"
 
-#define HI_PAGER_BLOCK (256u << 10)
+#define HI_PAGER_BLOCK (32u << 10)
+#define HI_PAGER_LEAST (4u << 20) /* of a budget */
 
 struct hi_pager;
 
@@ -33,7 +34,7 @@ struct hi_pager_duty {
 	size_t size;
 	const struct hi_pager_range *ranges; /* by host, disjoint; borrowed as area is */
 	size_t n_ranges;
-	uint64_t budget;  /* bytes of ranges that may be in memory; at least 16 blocks are
+	uint64_t budget;  /* bytes of ranges that may be in memory, HI_PAGER_LEAST or more
 			   */
 	unsigned threads; /* that wait for faults; at most 8 */
 	/* Bytes that could be read, from addr on. By any thread of the pager. */

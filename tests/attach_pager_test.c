@@ -26,7 +26,7 @@ struct world {
 	uint64_t held_bytes;
 	uint64_t dies_at; /* source address from which on nothing can be read; 0 */
 	_Atomic unsigned told;
-	_Atomic uint64_t read;
+	_Atomic uint64_t read, calls;
 };
 
 static uint64_t word_at(uint64_t addr)
@@ -46,6 +46,7 @@ static size_t read_source(void *arg, uint64_t addr, void *to, size_t size)
 	for (size_t i = 0; i < size / 8; i++)
 		words[i] = word_at(addr + i * 8);
 	w->read += size;
+	w->calls++;
 	return size;
 }
 
@@ -160,7 +161,7 @@ static void *walk(void *arg)
 
 HI_TEST(pager, six_threads_walk_at_random_within_the_budget)
 {
-	const uint64_t budget = 16 * HI_PAGER_BLOCK;
+	const uint64_t budget = HI_PAGER_LEAST;
 	struct world *w = make_world(2, budget);
 	struct walker walkers[6] = {};
 	struct hi_pager_stats stats;
@@ -198,6 +199,51 @@ HI_TEST(pager, what_cannot_be_read_is_zeros_and_counted)
 	for (int i = 0; i < 2000 && hi_pager_stats(w->pager).lost != lost; i++)
 		usleep(1000); /* counted when the block is done */
 	HI_ASSERT_EQ(lost, hi_pager_stats(w->pager).lost);
+}
+
+/* All of the area is held. */
+static struct world *make_whole_world(void)
+{
+	struct world *w = make_world(5, UINT64_MAX / 2);
+	struct hi_pager_duty duty = {.area = w->area,
+				     .size = SIZE,
+				     .ranges = w->ranges,
+				     .n_ranges = 1,
+				     .budget = UINT64_MAX / 2,
+				     .threads = 2,
+				     .read = read_source,
+				     .arg = w};
+	struct hi_error err = {};
+
+	hi_pager_destroy(w->pager);
+	w->pager = NULL;
+	w->ranges[0] = (struct hi_pager_range){w->area, SOURCE, SIZE};
+	memset(w->held, 1, PAGES);
+	w->held_bytes = SIZE;
+	HI_ASSERT_OK(hi_pager_create(&duty, &w->pager, &err), &err);
+	return w;
+}
+
+HI_TEST(pager, a_pass_is_read_ahead)
+{
+	struct world *w = make_whole_world();
+
+	for (size_t page = 0; page < PAGES; page++)
+		HI_ASSERT(page_is_right(w, page));
+	HI_ASSERT_EQ(SIZE, w->read);
+	/* In pieces that double up to a MiB. */
+	HI_ASSERT_MSG(w->calls <= SIZE / (1u << 20) + 8, "%zu calls", (size_t)w->calls);
+}
+
+HI_TEST(pager, a_jump_reads_a_block)
+{
+	struct world *w = make_whole_world();
+	size_t jumps = 0;
+
+	/* Downwards: nothing is behind what was read before. */
+	for (size_t page = PAGES - 1; page > 100; page -= 100, jumps++)
+		HI_ASSERT(page_is_right(w, page));
+	HI_ASSERT_MSG(w->read <= jumps * HI_PAGER_BLOCK, "%zu bytes", (size_t)w->read);
 }
 
 /* User mode faults only: see pager.h. */
