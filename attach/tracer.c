@@ -30,8 +30,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 
-#define WATCHDOG_PRIORITY 2    /* above the tracer */
-#define FORK_MIN (64ull << 20) /* below, a copy takes no longer than a fork */
+#define WATCHDOG_PRIORITY 2 /* above the tracer */
 #define MEMORY_TRIES 20
 #define MEMORY_PAUSE_NS 500000u
 
@@ -197,20 +196,12 @@ static uint64_t writable_bytes(pid_t pid)
 /* A failure is no failure of the start: it is told when the fork is asked for. */
 static void plan_fork(struct hi_tracer *self, const struct hi_target *target)
 {
-	uint64_t writable;
-
 	if (self->options.snapshot == HI_WISH_COPY) {
 		(void)hi_fail(&self->plan_error, HI_UNSUPPORTED, 0, "it was not wished");
 		return;
 	}
-	writable = writable_bytes(target->pid);
-	if (self->options.snapshot == HI_WISH_AUTO && writable < FORK_MIN) {
-		(void)hi_fail(&self->plan_error, HI_UNSUPPORTED, 0,
-			      "it has little memory of its own");
-		return;
-	}
-	if (hi_fork_prepare(target->pid, writable, &self->plan, &self->plan_error) !=
-	    HI_OK)
+	if (hi_fork_prepare(target->pid, writable_bytes(target->pid), &self->plan,
+			    &self->plan_error) != HI_OK)
 		self->plan_error.status = HI_UNSUPPORTED;
 }
 
