@@ -35,18 +35,58 @@ static bool count_root(void *arg, const struct hi_runtime_root *root)
 	return true;
 }
 
+static void count_words(struct hi_typing *typing, const struct hi_graph *g,
+			uint64_t start, uint64_t end, uint32_t *found)
+{
+	uint64_t word;
+
+	for (uint64_t at = (start + 7) & ~(uint64_t)7; at < end && at + 8 <= end;
+	     at += 8) {
+		hi_node to = HI_NODE_NONE;
+
+		if (hi_memory_read_u64(typing->image->memory, at, &word, NULL) == HI_OK)
+			to = hi_objects_find(g->objects, word, NULL);
+		if (to != HI_NODE_NONE)
+			found[to]++;
+	}
+}
+
+/* A table in a module's data may refer to an object more than once. */
+static bool count_module_words(struct hi_typing *typing, const struct hi_graph *g,
+			       hi_node from, uint32_t *found)
+{
+	const struct hi_root *root = &g->roots[from - g->first_root];
+	const struct hi_root_info *info;
+
+	if (root->variable >= typing->roots.count || !typing->modules)
+		return false;
+	info = &typing->roots.items[root->variable];
+	if (root->kind == HI_ROOT_GLOBAL && info->address) {
+		count_words(typing, g, info->address, info->address + info->size, found);
+		return true;
+	}
+	if (root->kind != HI_ROOT_UNTYPED || !info->n_ranges ||
+	    !hi_modules_at(typing->modules, info->ranges[0].start))
+		return false;
+	for (size_t i = 0; i < info->n_ranges; i++)
+		count_words(typing, g, info->ranges[i].start, info->ranges[i].end, found);
+	return true;
+}
+
 static bool is_counted_apart(const struct hi_graph *g, hi_node from)
 {
 	return from >= g->first_root &&
 	       g->roots[from - g->first_root].kind == HI_ROOT_RUNTIME;
 }
 
-static void count_edges(const struct hi_graph *g, uint32_t *found)
+static void count_edges(struct hi_typing *typing, const struct hi_graph *g,
+			uint32_t *found)
 {
 	for (hi_node from = 0; from < g->first_kind; from++) {
 		struct hi_edges e = hi_graph_edges(g, from);
 
-		if (is_counted_apart(g, from))
+		if (is_counted_apart(g, from) ||
+		    (from >= g->first_root && count_module_words(typing, g, from, found)))
 			continue;
 		for (uint32_t i = 0; i < e.count; i++)
 			if (e.to[i] < g->n_objects && e.grade[i] != HI_GRADE_WEAK)
@@ -134,7 +174,7 @@ enum hi_status hi_runtime_audit(struct hi_typing *typing, struct hi_runtime *run
 		hi_runtime_cursor_free(runtime, cursor);
 		return hi_fail_memory(err, "audit");
 	}
-	count_edges(graph, found);
+	count_edges(typing, graph, found);
 	status = hi_runtime_roots(runtime, count_root, &(struct counting){graph, found},
 				  err);
 	compare(typing, cursor, graph, found, &audit);
