@@ -15,7 +15,7 @@ enum {
 	GC_HEAD = 16,
 	HANDFUL = 40, /* blocks that come and go while the number is told */
 	SMALL = 512,
-	LEAKED = 5,	/* references that the fixture leaks */
+	LEAKED = 5,    /* references that the fixture leaks */
 	HELD_BY_C = 3, /* by static variables of C, more than once; by a running call */
 	MAX_SHOWN = 20,
 };
