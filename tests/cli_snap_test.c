@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/harness.h"
@@ -227,12 +228,20 @@ static bool exists(const char *path)
 HI_TEST_SCENARIO(snap, a_killed_writer_leaves_no_half_file)
 {
 	const char *rounds = getenv("HI_SNAP_KILLS");
-	int n = rounds ? atoi(rounds) : 24, whole = 0;
+	int n = rounds ? atoi(rounds) : 12, whole = 0;
 	char *in = snapshot_directory();
 	const char *core =
 		snapshot_core(snapshot_fixture("mixed_heap", "/dev/null", "1500"), in);
 	const char *file = snapshot_path(in, "killed.hisnap");
-	unsigned seed = 17;
+	unsigned seed = 17, us;
+	struct timespec from, to;
+
+	/* A whole one, to know how long they live. */
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	snapshot_of_core(core, in, "whole.hisnap", NULL);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	us = (unsigned)((to.tv_sec - from.tv_sec) * 1000000 +
+			(to.tv_nsec - from.tv_nsec) / 1000);
 
 	for (int i = 0; i < n; i++) {
 		pid_t pid = fork();
@@ -244,7 +253,7 @@ HI_TEST_SCENARIO(snap, a_killed_writer_leaves_no_half_file)
 			      "--core", core, "-o", file, NULL);
 			_exit(127);
 		}
-		usleep((useconds_t)(rand_r(&seed) % 400000));
+		usleep(us / 2 + (unsigned)rand_r(&seed) % us);
 		kill(pid, SIGKILL);
 		HI_ASSERT(waitpid(pid, &status, 0) == pid);
 		if (!exists(file))
