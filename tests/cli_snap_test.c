@@ -253,7 +253,7 @@ HI_TEST_SCENARIO(snap, a_killed_writer_leaves_no_half_file)
 			      "--core", core, "-o", file, NULL);
 			_exit(127);
 		}
-		usleep(us / 2 + (unsigned)rand_r(&seed) % us);
+		usleep(us / 8 + (unsigned)rand_r(&seed) % us);
 		kill(pid, SIGKILL);
 		HI_ASSERT(waitpid(pid, &status, 0) == pid);
 		if (!exists(file))
