@@ -6,14 +6,16 @@
 
 static int take_sort(struct hi_options *o, const char *text)
 {
-	static const char *const words[] = {"size", "deviation", "name", "slope"};
+	static const char *const words[] = {"size", "deviation", "name", "slope",
+					    "number"};
 
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcmp(text, words[i]) == 0) {
 			o->bands.sort = (enum hi_bands_sort)i;
 			return 0;
 		}
-	hi_option_wrong("--sort %s: not one of size, deviation, name, slope", text);
+	hi_option_wrong("--sort %s: not one of size, deviation, name, slope, number",
+			text);
 	return HI_OPTION_SAID;
 }
 

@@ -287,6 +287,8 @@ static int compare_placed(const void *a, const void *b)
 		sign = compare_numbers(x->band.deviation, y->band.deviation);
 	else if (x->sort == HI_BANDS_SLOPE)
 		sign = compare_numbers(x->band.slope, y->band.slope);
+	else if (x->sort == HI_BANDS_NUMBER)
+		sign = compare_numbers(y->band.id, x->band.id);
 	if (!sign)
 		sign = compare_numbers(x->band.area, y->band.area);
 	if (!sign)

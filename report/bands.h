@@ -15,6 +15,7 @@ enum hi_bands_sort {
 	HI_BANDS_DEVIATION, /* the roughest on top */
 	HI_BANDS_NAME,	    /* the first of the alphabet on top */
 	HI_BANDS_SLOPE,	    /* the one that grows fastest on top */
+	HI_BANDS_NUMBER,    /* the first of the file on top */
 };
 
 enum { HI_BANDS_MAX = 200, HI_BANDS_OTHER_COLOUR = -1 };

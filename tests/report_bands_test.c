@@ -352,7 +352,7 @@ static const char *stack_of(const struct hi_bands *b)
 	return text;
 }
 
-HI_TEST(report_bands, four_orders_of_one_file)
+HI_TEST(report_bands, five_orders_of_one_file)
 {
 	static const char text[] =
 		"BEGIN_SAMPLE 0.0\nbig\t1000\nleak\t10\nrough\t5\nalpha\t50\nEND_SAMPLE "
@@ -363,12 +363,12 @@ HI_TEST(report_bands, four_orders_of_one_file)
 		"END_SAMPLE 2.0\n";
 	static const char *const stacks[] = {
 		"big rough leak alpha", "rough leak big alpha", "alpha big leak rough",
-		"leak big rough alpha"};
+		"leak big rough alpha", "big leak rough alpha"};
 	struct table *t = new_table(0, 0);
 	struct hi_error err = {};
 
 	HI_ASSERT_OK(hi_hp_parse(text, sizeof(text) - 1, &t->series, &err), &err);
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < 5; i++) {
 		struct hi_bands_options o = {.sort = i};
 		struct hi_bands *b = make(t, &o);
 
