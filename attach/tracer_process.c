@@ -291,6 +291,8 @@ static void give_up(struct tracer_process *self)
 
 	if (end_ns > now_ns + GIVE_UP_NS)
 		end_ns = now_ns + GIVE_UP_NS;
+	/* After a fork that failed it is off; a leader's death needs it to be seen. */
+	set_tick(true);
 	hi_tracees_give_up(&self->tracees, end_ns);
 }
 
