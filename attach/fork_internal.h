@@ -14,6 +14,9 @@ struct hi_fork_plan {
 	size_t n_mappings;
 };
 
+/* Said where nobody may run. */
+#define HI_FORK_STOPPED "it is stopped (SIGSTOP or the like), and a copy costs it nothing"
+
 /* ---- fork_limits.c ---- */
 
 /*
@@ -36,8 +39,8 @@ enum hi_status hi_fork_read_mappings(pid_t pid, struct hi_mapping **ret, size_t 
 
 /*
  * The thread whose stack can take the program, with what is needed to put it back.
- * Prefers one in user code to one in a system call, and that to one that is
- * group-stopped. The mappings of the plan are read anew where no thread is found by
+ * Prefers one in user code to one in a system call; takes none that is group-stopped.
+ * The mappings of the plan are read anew where no thread is found by
  * them: threads may be younger. HI_UNSUPPORTED: there is none. See Note [Whose stack].
  */
 enum hi_status hi_fork_choose_thread(const struct hi_tracees *all,

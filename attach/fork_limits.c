@@ -71,12 +71,15 @@ static bool is_init_of_namespace(const char *status)
 static enum hi_status check_status(const char *status, struct hi_error *err)
 {
 	const char *features = hi_proc_field(status, "x86_Thread_features");
+	const char *state = hi_proc_field(status, "State");
 	const char *seccomp = hi_proc_field(status, "Seccomp");
 	const char *end = features ? strchr(features, '\n') : NULL;
 	const char *found = features ? strstr(features, "shstk") : NULL;
 
 	if (found && (!end || found < end))
 		return hi_fail(err, HI_UNSUPPORTED, 0, "it has a shadow stack");
+	if (state && *state == 'T')
+		return hi_fail(err, HI_UNSUPPORTED, 0, HI_FORK_STOPPED);
 	if (seccomp && *seccomp == '1')
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "it is in strict seccomp mode and may not clone");

@@ -172,10 +172,12 @@ static bool fits(const struct choice *by, const struct hi_tracee *tracee,
 	       !dispatches_calls(tracee->tid);
 }
 
+/*
+ * Not one that is group-stopped: if we die amid the calls, it makes them only when it
+ * is continued, and until then the first child is there to be seen.
+ */
 static int rank_of(const struct hi_tracee *tracee)
 {
-	if (tracee->state == HI_TRACEE_GROUP_STOPPED)
-		return 2;
 	if (tracee->state != HI_TRACEE_STOPPED)
 		return -1;
 	return (long long)tracee->regs.orig_rax < 0 ? 0 : 1;
@@ -185,7 +187,7 @@ static struct hi_tracee *choose(const struct choice *by, struct hi_fork_origin *
 {
 	unsigned tried = 0;
 
-	for (int rank = 0; rank < 3; rank++)
+	for (int rank = 0; rank < 2; rank++)
 		for (size_t i = 0; i < by->all->count && tried < MAX_CANDIDATES; i++) {
 			struct hi_tracee *tracee = &by->all->items[i];
 
@@ -201,13 +203,13 @@ static struct hi_tracee *choose(const struct choice *by, struct hi_fork_origin *
 	return NULL;
 }
 
-/* Whose directory of /proc has mappings: not a leader that has exited meanwhile. */
-static pid_t any_live(const struct hi_tracees *all)
+/* One that may run; 0: there is none. */
+static pid_t any_free(const struct hi_tracees *all)
 {
 	for (size_t i = 0; i < all->count; i++)
 		if (rank_of(&all->items[i]) >= 0)
 			return all->items[i].tid;
-	return all->pid;
+	return 0;
 }
 
 /* By the mappings of now. */
@@ -216,7 +218,8 @@ static struct hi_tracee *choose_anew(struct choice by, struct hi_fork_origin *or
 	struct hi_mapping *mappings;
 	struct hi_tracee *tracee;
 
-	if (hi_fork_read_mappings(any_live(by.all), &mappings, &by.n_mappings, NULL) !=
+	/* Not by the leader, who may have exited meanwhile. */
+	if (hi_fork_read_mappings(any_free(by.all), &mappings, &by.n_mappings, NULL) !=
 	    HI_OK)
 		return NULL;
 	by.mappings = mappings;
@@ -236,6 +239,8 @@ enum hi_status hi_fork_choose_thread(const struct hi_tracees *all,
 				  .n_mappings = plan->n_mappings,
 				  .memory = memory};
 
+	if (!any_free(all))
+		return hi_fail(err, HI_UNSUPPORTED, 0, HI_FORK_STOPPED);
 	*ret = choose(&by, origin_ret);
 	if (!*ret)
 		*ret = choose_anew(by, origin_ret);
