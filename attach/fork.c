@@ -49,6 +49,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,7 @@
 #include "base/cleanup.h"
 
 #define ALL_SIGNALS (~0ull)
+#define END_MS 2000
 #define THREAD_OPTIONS (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE)
 #define CHILD_OPTIONS (THREAD_OPTIONS | PTRACE_O_EXITKILL)
 
@@ -487,10 +489,25 @@ enum hi_status hi_fork_make(struct hi_tracees *all, const struct hi_fork_plan *p
 	return status;
 }
 
+/*
+ * Let go it ends by itself, status 0: whoever inherited it may take a death by signal
+ * for a crash.
+ */
+static void let_exit(const struct hi_fork_child *child)
+{
+	struct pollfd end = {.fd = child->pidfd, .events = POLLIN};
+
+	if (ptrace(PTRACE_CONT, child->pid, 0, 0) < 0)
+		return;
+	while (poll(&end, 1, END_MS) < 0 && errno == EINTR)
+		;
+}
+
 /* Its pid may be another's, where it has been killed and reaped: hence the pidfd. */
 void hi_fork_end(struct hi_fork_child *child)
 {
 	if (child->pidfd >= 0) {
+		let_exit(child);
 		(void)pidfd_send_signal(child->pidfd, SIGKILL, NULL, 0);
 		reap_child(child->pid);
 		close(child->pidfd);

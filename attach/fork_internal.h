@@ -31,6 +31,13 @@ enum hi_status hi_fork_check_thread(pid_t pid, pid_t tid, bool *filtered_ret,
 /* The text of a clone that said -error. HI_UNSUPPORTED. */
 enum hi_status hi_fork_refused(long error, struct hi_error *err);
 
+/* ---- fork_reaper.c ---- */
+
+/* HI_UNSUPPORTED: the copy would go to somebody who may not know what to do with it. */
+enum hi_status hi_fork_check_reaper(pid_t pid, struct hi_error *err);
+/* Of the text of /proc/PID/status: is it process 1 of its pid namespace? */
+bool hi_fork_is_init(const char *status);
+
 /* ---- fork_thread.c ---- */
 
 /* Freed by hi_mappings_free. */

@@ -57,17 +57,6 @@ static bool has_other_children_ns(const char *directory)
 	return strcmp(own, children) != 0;
 }
 
-/* The last number of "NSpid:\t812\t1". */
-static bool is_init_of_namespace(const char *status)
-{
-	const char *field = hi_proc_field(status, "NSpid");
-	size_t length = field ? strcspn(field, "\n") : 0;
-
-	while (length && field[length - 1] >= '0' && field[length - 1] <= '9')
-		length--;
-	return field && strtol(field + length, NULL, 10) == 1;
-}
-
 static enum hi_status check_status(const char *status, struct hi_error *err)
 {
 	const char *features = hi_proc_field(status, "x86_Thread_features");
@@ -83,7 +72,7 @@ static enum hi_status check_status(const char *status, struct hi_error *err)
 	if (seccomp && *seccomp == '1')
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "it is in strict seccomp mode and may not clone");
-	if (is_init_of_namespace(status))
+	if (hi_fork_is_init(status))
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "it is process 1 of its pid namespace, and the copy would "
 			       "become its child");
@@ -169,7 +158,8 @@ enum hi_status hi_fork_check_process(pid_t pid, uint64_t writable, struct hi_err
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "a userfaultfd of it waits for forks, and might wait for "
 			       "ever");
-	return check_memory(who, writable, err);
+	status = hi_fork_check_reaper(pid, err);
+	return status == HI_OK ? check_memory(who, writable, err) : status;
 }
 
 enum hi_status hi_fork_check_thread(pid_t pid, pid_t tid, bool *filtered_ret,

@@ -338,6 +338,22 @@ static struct claim claim(struct hi_pager *pager, size_t block)
 	return c;
 }
 
+/*
+ * The page is there by now; if it could not be placed (no memory), whoever waits
+ * would fault for ever. Under the lock: the block must not be dropped meanwhile.
+ */
+static void wake_or_give_up(struct hi_pager *pager, size_t block, uint64_t page)
+{
+	struct uffdio_zeropage zero = {.range = {page, PAGE}};
+
+	pthread_mutex_lock(&pager->lock);
+	if (pager->states[block] == FULL &&
+	    ioctl(pager->uffd, UFFDIO_ZEROPAGE, &zero) == 0)
+		pager->stats.lost += PAGE;
+	pthread_mutex_unlock(&pager->lock);
+	wake(pager, page, PAGE);
+}
+
 /* See Note [Blocks]. */
 static void serve(struct worker *worker, uint64_t host)
 {
@@ -364,7 +380,7 @@ static void serve(struct worker *worker, uint64_t host)
 	case FILLING:
 		break;
 	case FULL:
-		wake(pager, page, PAGE);
+		wake_or_give_up(pager, block, page);
 		break;
 	}
 }

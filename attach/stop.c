@@ -29,7 +29,8 @@
  * When a fork that was planned is refused at the stop, nothing is reserved. What can be
  * copied in a quarter of the pause budget even so is copied at once: the target stands
  * at the moment that was wished for. Else it is let go, memory is reserved and it is
- * stopped a second time.
+ * stopped a second time. Not so where a trigger was waited for: it may never come
+ * again, so what the budget has left must do.
  */
 #define FORK_FROM (16ull << 20)
 #define FORK_LEAST (1ull << 20) /* nothing hurries so much that less is forked */
@@ -43,8 +44,8 @@ struct snapshot {
 	struct hi_tracer_stop stop;
 	struct hi_thread *threads; /* stop.threads, outliving the tracer */
 	struct hi_tracer_child child;
-	uint64_t pause_ns;
-	bool lost;  /* the tracer has ended, and why is known */
+	uint64_t pause_ns, first_pause_ns; /* of a stop before this one */
+	bool lost;			   /* the tracer has ended, and why is known */
 	bool again; /* the fork was refused, and this stop cannot copy */
 	char not_forked[160];
 };
@@ -109,6 +110,13 @@ static enum hi_status copy_stopped(struct snapshot *self, struct hi_error *err)
 	return hi_copy_run(self->copy, err);
 }
 
+static bool fits_this_stop(const struct snapshot *self)
+{
+	return copies_in(self, hi_stop_budget_ns(&self->options) / 4) &&
+	       hi_copy_bytes(self->copy) <=
+		       hi_memory_available("/proc", "/sys/fs/cgroup") / 2;
+}
+
 static enum hi_status fork_stopped(struct snapshot *self, struct hi_error *err)
 {
 	struct hi_error why;
@@ -123,9 +131,7 @@ static enum hi_status fork_stopped(struct snapshot *self, struct hi_error *err)
 		return status;
 	}
 	copy_instead(self, &why);
-	self->again = !copies_in(self, hi_stop_budget_ns(&self->options) / 4) ||
-		      hi_copy_bytes(self->copy) >
-			      hi_memory_available("/proc", "/sys/fs/cgroup") / 2;
+	self->again = !self->options.trigger && !fits_this_stop(self);
 	return self->again ? HI_OK : copy_stopped(self, err);
 }
 
@@ -136,8 +142,12 @@ static enum hi_status stop_and_take(struct snapshot *self, struct hi_error *err)
 	uint64_t resumed_ns;
 	struct hi_error second;
 
-	if (status != HI_OK)
+	if (status != HI_OK) {
+		/* A tracer that was killed has not: the next hit would be for nobody. */
+		if (self->options.trigger)
+			self->options.trigger->ops->disarm(self->options.trigger);
 		return status;
+	}
 	status = self->options.snapshot == HI_WISH_FORK ? fork_stopped(self, err)
 							: copy_stopped(self, err);
 	if (self->lost)
@@ -216,7 +226,8 @@ static enum hi_status finish(struct snapshot *self, struct hi_image **ret,
 	if (status != HI_OK)
 		return status;
 	stats = &image->stats;
-	stats->pause_ns = self->pause_ns;
+	stats->pause_ns = self->pause_ns > self->first_pause_ns ? self->pause_ns
+								: self->first_pause_ns;
 	stats->threads_in_allocator = self->stop.threads_in_allocator;
 	stats->trigger = self->stop.trigger;
 	memcpy(stats->not_forked, self->not_forked, sizeof(stats->not_forked));
@@ -244,16 +255,11 @@ enum hi_status hi_stop_and_copy(struct hi_target *target,
 {
 	struct snapshot self = {.target = target, .options = *options}, second;
 	enum hi_status status = try_once(&self, ret, err);
-	uint64_t waited_ns = self.stop.trigger.waited_ns;
 
 	if (status == HI_OK && self.again) {
 		second = (struct snapshot){.target = target, .options = self.options};
 		memcpy(second.not_forked, self.not_forked, sizeof(second.not_forked));
-		if (options->timeout_ns)
-			second.options.timeout_ns =
-				options->timeout_ns > waited_ns
-					? options->timeout_ns - waited_ns
-					: 1;
+		second.first_pause_ns = self.pause_ns;
 		destroy_snapshot(&self);
 		self = second;
 		status = try_once(&self, ret, err);

@@ -165,6 +165,7 @@ static enum hi_status fork_watchdog(struct hi_tracer *self, int timer,
 		.inspector = inspector,
 		.fired = &self->shared->timed_out,
 		.priority = WATCHDOG_PRIORITY, /* asked for or not: it only sleeps */
+		.trigger = self->options.trigger,
 	};
 
 	if (inspector < 0)

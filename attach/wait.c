@@ -161,11 +161,26 @@ static void hand_on(struct waiting *w, struct hi_tracee *tracee, int sig)
 		end_wait(w, HI_LANDING_AT);
 }
 
+/* The tid is that of the leader, who may have been dead for long. */
+static void on_exec(struct waiting *w, pid_t tid)
+{
+	hi_tracee_consume(tid);
+	w->status = hi_fail(w->err, HI_GONE, 0,
+			    "process %d: it has started another program (exec)",
+			    (int)w->all->pid);
+	(void)ptrace(PTRACE_CONT, tid, 0, 0);
+}
+
 static void on_stop(struct waiting *w, pid_t tid, int stop)
 {
-	struct hi_tracee *tracee = hi_tracees_adopt(w->all, tid);
+	struct hi_tracee *tracee;
 	int sig = stop & 0xff;
 
+	if (EVENT_OF(stop) == PTRACE_EVENT_EXEC) {
+		on_exec(w, tid);
+		return;
+	}
+	tracee = hi_tracees_adopt(w->all, tid);
 	if (!tracee) {
 		(void)ptrace(PTRACE_DETACH, tid, 0, 0); /* Note [Born traced] */
 		return;
@@ -184,12 +199,6 @@ static void on_stop(struct waiting *w, pid_t tid, int stop)
 		(void)ptrace(PTRACE_LISTEN, tid, 0, 0);
 		tracee->state = HI_TRACEE_GROUP_STOPPED;
 		return;
-	case PTRACE_EVENT_EXEC:
-		hi_tracee_consume(tid);
-		w->status = hi_fail(w->err, HI_GONE, 0,
-				    "process %d: it has started another program (exec)",
-				    (int)w->all->pid);
-		break;
 	case PTRACE_EVENT_CLONE:
 		hi_tracees_welcome(w->all, tid);
 		break;

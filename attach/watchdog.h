@@ -9,15 +9,22 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "attach/trigger.h"
+
 struct hi_watchdog_duty {
-	int timer;		 /* timerfd; the tracer arms and disarms it */
-	int tracer;		 /* pidfd */
-	int inspector;		 /* pidfd */
-	_Atomic uint32_t *fired; /* in shared memory: set to 1 before the kill */
-	int priority;		 /* SCHED_FIFO, where permitted; 0: none */
+	int timer;		    /* timerfd; the tracer arms and disarms it */
+	int tracer;		    /* pidfd */
+	int inspector;		    /* pidfd */
+	_Atomic uint32_t *fired;    /* in shared memory: set to 1 before the kill */
+	int priority;		    /* SCHED_FIFO, where permitted; 0: none */
+	struct hi_trigger *trigger; /* NULL: none. Its descriptors are kept open */
 };
 
-/* Runs in a fork of the inspector. Ends when the tracer has ended. */
+/*
+ * Runs in a fork of the inspector. Ends when the tracer has ended, and not before: to
+ * close the last descriptor of a probe takes the kernel some 50 ms, and a process that
+ * dies closes its descriptors before it lets its tracees go.
+ */
 _Noreturn void hi_watchdog_run(const struct hi_watchdog_duty *duty);
 
 #endif

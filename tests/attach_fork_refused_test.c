@@ -69,11 +69,11 @@ static pid_t child_of(pid_t pid)
 	return child;
 }
 
-static struct hi_fixture *start_in_namespace(const char *command)
+static struct hi_fixture *start_in_namespace(const char *shell, const char *command)
 {
 	char *argv[] = {strdup("unshare"), strdup("--pid"),
 			strdup("--fork"),  strdup("--kill-child"),
-			strdup("sh"),	   strdup("-c"),
+			strdup(shell),	   strdup("-c"),
 			strdup(command),   NULL};
 	struct hi_fixture *fx = hi_fixture_startv("/usr/bin/unshare", argv);
 
@@ -86,18 +86,39 @@ static struct hi_fixture *start_in_namespace(const char *command)
 HI_TEST_ROOT(attach_fork_refused, process_1_of_a_pid_namespace)
 {
 	struct hi_fixture *fx =
-		start_in_namespace("exec " HI_FIXTURE_DIR "/fork_state 2 1");
+		start_in_namespace("sh", "exec " HI_FIXTURE_DIR "/fork_state 2 1");
 
 	hi_test_expect_unforked(child_of(fx->pid), "process 1");
 	hi_test_expect_well(fx);
 }
 
-HI_TEST_ROOT(attach_fork_refused, not_others_of_a_pid_namespace)
+/* A shell reaps, but nobody promised it. */
+HI_TEST_ROOT(attach_fork_refused, others_of_a_pid_namespace_where_nobody_reaps)
 {
 	struct hi_fixture *fx =
-		start_in_namespace(HI_FIXTURE_DIR "/fork_state 2 1; exit 0");
-	pid_t init = child_of(fx->pid), pid = child_of(init);
+		start_in_namespace("sh", HI_FIXTURE_DIR "/fork_state 2 1; exit 0");
+	pid_t init = child_of(fx->pid);
 
+	hi_test_expect_unforked(child_of(init), "process 1");
+	hi_test_expect_well(fx);
+	HI_ASSERT_EQ(1, hi_test_count_children(init));
+}
+
+/* A shell by the name of one who did. */
+HI_TEST_ROOT(attach_fork_refused, not_others_of_a_pid_namespace_with_an_init)
+{
+	char directory[] = "/tmp/heapinspect-init-XXXXXX", shell[64];
+	struct hi_fixture *fx;
+	pid_t init, pid;
+
+	HI_ASSERT(mkdtemp(directory));
+	snprintf(shell, sizeof(shell), "%s/tini", directory);
+	HI_ASSERT_EQ(0, symlink("/bin/sh", shell));
+	fx = start_in_namespace(shell, HI_FIXTURE_DIR "/fork_state 2 1; exit 0");
+	unlink(shell);
+	rmdir(directory);
+	init = child_of(fx->pid);
+	pid = child_of(init);
 	for (int i = 0; i < 10; i++)
 		hi_test_fork_once(pid);
 	for (int at = 1; at <= HI_TEST_FORK_STEPS; at++)

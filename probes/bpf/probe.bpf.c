@@ -201,7 +201,7 @@ int probe(struct pt_regs *regs)
 		return 0;
 	if (shared->n_terms && !condition_holds(regs, shared))
 		return 0;
-	if (__sync_fetch_and_add(&shared->satisfied, 1) + 1 != shared->every)
+	if (__sync_fetch_and_add(&shared->satisfied, 1) + 1 < shared->every)
 		return 0;
 	if (__sync_val_compare_and_swap(&shared->armed, HI_BPF_ARMED, HI_BPF_TAKEN) ==
 	    HI_BPF_ARMED)
