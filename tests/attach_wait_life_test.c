@@ -110,6 +110,26 @@ HI_TEST_SCENARIO(attach_wait_life, a_target_that_execs_while_we_wait_is_gone)
 	hi_test_expect_free(fx->pid, "RSD");
 }
 
+/* The exec comes under the number of a thread that has been dead for long. */
+HI_TEST_SCENARIO(attach_wait_life, a_target_without_a_leader_execs_while_we_wait)
+{
+	struct hi_mock_trigger *mock = hi_mock_trigger_create();
+
+	for (int i = 0; i < 5; i++) {
+		struct hi_fixture *fx = start_ready("exec_leaderless", NULL, NULL);
+		struct hi_waiting waiting;
+
+		while (hi_process_state(fx->pid) != 'Z')
+			hi_test_sleep_us(1000);
+		waiting = hi_waiting_start(mock, fx->pid, 20 * SECOND);
+		hi_fixture_tell(fx, "now");
+		expect_result(&waiting, HI_GONE, "exec");
+		hi_fixture_tell(fx, "it goes on");
+		hi_test_expect_line(fx, "it goes on");
+		HI_ASSERT_EQ(0, hi_fixture_end(fx));
+	}
+}
+
 /* ---- births ---- */
 
 HI_TEST_SCENARIO(attach_wait_life, children_of_every_kind_are_born_free)
