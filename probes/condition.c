@@ -274,17 +274,13 @@ static enum hi_status use_parameter(struct parser *p, const char *at, size_t i,
 	return HI_OK;
 }
 
-/* $n: the n-th parameter if the debug information knows it, else the n-th register. */
-static enum hi_status take_dollar(struct parser *p, struct value *v)
+/* The n-th parameter, from 0, if the debug information knows it, else the n-th register.
+ */
+static enum hi_status use_argument(struct parser *p, const char *at, size_t n,
+				   struct value *v)
 {
-	const char *at = p->at;
 	enum hi_status status;
-	size_t n;
 
-	p->at += strncmp(p->at, "$arg", 4) == 0 ? 4 : 1;
-	if (*p->at < '1' || *p->at > '6' || is_name_char(p->at[1]))
-		return wrong(p, at, "$1 to $6 are the arguments");
-	n = (size_t)(*p->at++ - '1');
 	if (p->entry == 0)
 		return wrong(p, at, "only functions have arguments");
 	status = load_parameters(p, at);
@@ -300,6 +296,43 @@ static enum hi_status take_dollar(struct parser *p, struct value *v)
 	return HI_OK;
 }
 
+static enum hi_status take_dollar(struct parser *p, struct value *v)
+{
+	const char *at = p->at;
+
+	p->at += strncmp(p->at, "$arg", 4) == 0 ? 4 : 1;
+	if (*p->at < '1' || *p->at > '6' || is_name_char(p->at[1]))
+		return wrong(p, at, "$1 to $6 are the arguments");
+	return use_argument(p, at, (size_t)(*p->at++ - '1'), v);
+}
+
+/* "arg1" to "arg6", as some debuggers have it; where nothing has that name. */
+static bool is_argument_name(const char *name)
+{
+	return strncmp(name, "arg", 3) == 0 && name[3] >= '1' && name[3] <= '6' &&
+	       name[4] == '\0';
+}
+
+static enum hi_status no_such_name(const struct parser *p, const char *at,
+				   const char *name)
+{
+	char names[72] = "";
+	size_t used = 0;
+
+	if (p->entry == 0)
+		return wrong(p, at, "no variable %.60s", name);
+	if (p->n_parameters == 0)
+		return wrong(p, at,
+			     "no variable %.50s, and no debug information that names "
+			     "arguments: $1 is the first",
+			     name);
+	for (size_t i = 0; i < p->n_parameters && used < sizeof(names); i++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.24s",
+					 i ? ", " : "", p->parameters[i].name);
+	return wrong(p, at, "no argument and no variable %.30s: there is %s ($1 first)",
+		     name, names);
+}
+
 static enum hi_status use_variable(struct parser *p, const char *at, const char *name,
 				   struct value *v)
 {
@@ -309,13 +342,10 @@ static enum hi_status use_variable(struct parser *p, const char *at, const char 
 	if (status != HI_OK)
 		return status;
 	status = hi_types_variable_named(p->code->types, name, &variable, p->err);
-	if (status == HI_NOT_FOUND && p->entry && p->n_parameters == 0)
-		return wrong(p, at,
-			     "no variable %.60s, and no debug information that names "
-			     "arguments: $1 is the first",
-			     name);
+	if (status == HI_NOT_FOUND && p->entry && is_argument_name(name))
+		return use_argument(p, at, (size_t)(name[3] - '1'), v);
 	if (status == HI_NOT_FOUND)
-		return wrong(p, at, "no argument and no variable %.60s", name);
+		return no_such_name(p, at, name);
 	if (status != HI_OK)
 		return status;
 	if (variable.is_tls)

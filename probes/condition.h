@@ -8,9 +8,9 @@
  *	NUMBER 12 -3 0x1f 'c' NULL true false
  *
  * NAME is an argument of the function, else a global or static variable (ns::name,
- * function()::name). Signs and sizes are those of the debug information; a symbol
- * without is a signed number of its size, $n without is 64 bits. What cannot be read
- * at the hit satisfies nothing.
+ * function()::name), else, arg1 to arg6, the same as $1 to $6. Signs and sizes are those
+ *of the debug information; a symbol without is a signed number of its size, $n without is
+ *64 bits. What cannot be read at the hit satisfies nothing.
  */
 #ifndef HI_PROBES_CONDITION_H
 #define HI_PROBES_CONDITION_H

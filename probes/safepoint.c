@@ -109,11 +109,16 @@ static enum hi_status parse_function(const char *text, size_t n, struct hi_safep
 static size_t split_condition(const char *text, const char **condition_ret)
 {
 	const char *found = strstr(text, " if ");
-	size_t n = found ? (size_t)(found - text) : strlen(text);
+	size_t n = strlen(text);
+
+	if (!found && n > 3 && strcmp(text + n - 3, " if") == 0)
+		found = text + n - 3;
+	if (found)
+		n = (size_t)(found - text);
 
 	*condition_ret = NULL;
 	if (found) {
-		const char *p = found + 4;
+		const char *p = found + 3;
 
 		while (*p == ' ')
 			p++;

@@ -63,6 +63,7 @@ static struct values values_of(long i)
 	X("order->inner->depth == -33", v.order &&v.depth == -33)                        \
 	X("order->next != NULL", v.order &&v.next)                                       \
 	X("order->next->id == 5", false)                                                 \
+	X("arg2 > 30", v.count > 30)                                                     \
 	X("$2 > 30", v.count > 30)                                                       \
 	X("$arg1 == 0 && $3 != 205", !v.order && v.kind != 205)                          \
 	X("first_order.id == 21", v.id == 21)                                            \
@@ -127,6 +128,9 @@ HI_TEST_SCENARIO(probe_conditions, that_are_wrong_say_where)
 		const char *at, *word;
 	} cases[] = {
 		{"take_order if cuont == 1", "column 1"},
+		{"take_order if cuont == 1", "order, count, kind ($1 first)"},
+		{"take_order if arg4 == 1", "has 3 arguments"},
+		{"take_order if arg7 == 1", "no argument and no variable arg7"},
 		{"take_order if count = 1", "column 7"},
 		{"take_order if count == x", "column 10"},
 		{"take_order if count == 1 || kind == 2", "column 12"},
@@ -139,6 +143,7 @@ HI_TEST_SCENARIO(probe_conditions, that_are_wrong_say_where)
 		{"take_order if count == 99999999999999999999", "too large"},
 		{"take_order if count == 1.5", "no whole number"},
 		{"usdt:probes_fixture:plain if $1 == 1", "only functions have arguments"},
+		{"usdt:probes_fixture:plain if arg1 == 1", "no variable arg1"},
 	};
 	struct probed *p = probed_start();
 
