@@ -132,6 +132,7 @@ static enum hi_status make_event(struct perf_probe *probe, struct event *event,
 	if (status != HI_OK)
 		return status;
 	map_ring(event);
+	readable.data.fd = event->fd;
 	if (event->ring && signal_thread(event->fd, event->tid) &&
 	    epoll_ctl(probe->probe.trigger.poll_fd, EPOLL_CTL_ADD, event->fd,
 		      &readable) == 0)
@@ -269,9 +270,8 @@ static void perf_arm(struct hi_trigger *trigger)
 		ioctl(probe->events.items[i].fd, PERF_EVENT_IOC_REFRESH, 1);
 }
 
-static bool perf_was_hit(struct hi_trigger *trigger, struct hi_trigger_hit *ret)
+static void look_for_hit(struct perf_probe *probe)
 {
-	struct perf_probe *probe = of_trigger(trigger);
 	struct hi_trigger_hit hit;
 
 	for (size_t i = 0; i < probe->events.count && !probe->was_hit; i++)
@@ -279,6 +279,32 @@ static bool perf_was_hit(struct hi_trigger *trigger, struct hi_trigger_hit *ret)
 			probe->was_hit = true;
 			probe->hit = hit;
 		}
+}
+
+/*
+ * An event whose thread has exited is readable (EPOLLHUP) for ever: nobody who waits
+ * would sleep any more. True: some event was readable. Asking takes that back, so the
+ * rings are to be read again.
+ */
+static bool forget_exited(struct perf_probe *probe)
+{
+	struct epoll_event ready[64];
+	int poll_fd = probe->probe.trigger.poll_fd;
+	int n = epoll_wait(poll_fd, ready, sizeof(ready) / sizeof(ready[0]), 0);
+
+	for (int i = 0; i < n; i++)
+		if (ready[i].events & (EPOLLHUP | EPOLLERR))
+			(void)epoll_ctl(poll_fd, EPOLL_CTL_DEL, ready[i].data.fd, NULL);
+	return n > 0;
+}
+
+static bool perf_was_hit(struct hi_trigger *trigger, struct hi_trigger_hit *ret)
+{
+	struct perf_probe *probe = of_trigger(trigger);
+
+	look_for_hit(probe);
+	if (!probe->was_hit && forget_exited(probe))
+		look_for_hit(probe);
 	if (probe->was_hit)
 		*ret = probe->hit;
 	return probe->was_hit;

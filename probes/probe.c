@@ -32,6 +32,21 @@ static enum hi_status say_what_is_needed(const struct hi_error *bpf,
 	return status;
 }
 
+/* Without BPF there are hits all the same, but nobody to look at each of them. */
+static enum hi_status say_what_needs_bpf(const struct hi_safepoint *safepoint,
+					 const struct hi_error *bpf, struct hi_error *err)
+{
+	enum hi_status status =
+		hi_fail(err, bpf->status, 0,
+			"%s needs BPF (root, or CAP_BPF and CAP_PERFMON), and that says: "
+			"%.100s; --at without it may do with perf events",
+			safepoint->condition ? "a condition" : "every:N", bpf->text);
+
+	if (err)
+		err->os_errno = bpf->os_errno;
+	return status;
+}
+
 enum hi_status hi_probe_open(const struct hi_target *target,
 			     const struct hi_safepoint *safepoint,
 			     const struct hi_probe_places *places, struct hi_probe **ret,
@@ -48,11 +63,8 @@ enum hi_status hi_probe_open(const struct hi_target *target,
 			*err = by_bpf;
 		return status;
 	}
-	if (safepoint->condition || safepoint->every > 1) {
-		if (err)
-			*err = by_bpf;
-		return status;
-	}
+	if (safepoint->condition || safepoint->every > 1)
+		return say_what_needs_bpf(safepoint, &by_bpf, err);
 	status = hi_perf_probe_open(target, places, ret, &by_perf);
 	if (status == HI_CANNOT_ATTACH)
 		return say_what_is_needed(&by_bpf, &by_perf, err);

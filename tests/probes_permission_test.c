@@ -110,6 +110,22 @@ HI_TEST_ROOT(probe_permission, without_bpf_perf_events_stop_the_hitting_thread)
 	HI_ASSERT_EQ(0, probed_signals(p, NULL, 0));
 }
 
+/* Who waits for hits must not be woken for ever by those that cannot come any more. */
+HI_TEST_ROOT(probe_permission, without_bpf_a_thread_that_has_exited_wakes_nobody)
+{
+	struct probed *p = probed_start();
+	struct hi_probe *probe = open_perf(p, "asm_push");
+	struct hi_trigger *trigger = hi_probe_trigger(probe);
+	struct pollfd fd = {.fd = trigger->poll_fd, .events = POLLIN};
+	struct hi_trigger_hit hit;
+
+	trigger->ops->arm(trigger);
+	kill(p->fx->pid, SIGKILL);
+	HI_ASSERT_EQ(1, poll(&fd, 1, 5000));
+	HI_ASSERT(!trigger->ops->was_hit(trigger, &hit));
+	HI_ASSERT_EQ(0, poll(&fd, 1, 50));
+}
+
 static unsigned count_landings(const char *work, unsigned stops)
 {
 	struct probed *p = probed_start();
@@ -158,10 +174,13 @@ HI_TEST_ROOT(probe_permission, conditions_and_counts_need_bpf)
 	HI_ASSERT_STATUS(HI_CANNOT_ATTACH,
 			 hi_probe_open(p->target, &safepoint, places, &probe, &err));
 	HI_ASSERT_MSG(strstr(err.text, "CAP_BPF"), "%s", err.text);
+	HI_ASSERT_MSG(strstr(err.text, "a condition needs BPF"), "%s", err.text);
+	HI_ASSERT_MSG(strstr(err.text, "perf events"), "%s", err.text);
 	safepoint = probed_parse("asm_push");
 	safepoint.every = 2;
 	HI_ASSERT_STATUS(HI_CANNOT_ATTACH,
 			 hi_probe_open(p->target, &safepoint, places, &probe, &err));
+	HI_ASSERT_MSG(strstr(err.text, "every:N needs BPF"), "%s", err.text);
 }
 
 HI_TEST_ROOT(probe_permission, without_both_is_said_with_what_is_needed)
