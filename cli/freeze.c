@@ -3,21 +3,12 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "attach/core.h"
 #include "attach/stop.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/keep.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* One line of ours on stderr, with text of the target in it. */
 static void say(const char *text)
@@ -87,20 +78,17 @@ static void find_allocator_text(struct hi_inspection *in, struct hi_stop_options
 static enum hi_status stop_there(struct hi_inspection *in, struct hi_stop_options *stop,
 				 struct hi_error *err)
 {
-	uint64_t began_ns = now_ns(), timeout_ns = in->options->safepoint.timeout_ns;
 	enum hi_status status;
 
 	if (in->place) {
 		stop->trigger = hi_probe_trigger(in->place->probe);
-		stop->timeout_ns = timeout_ns;
+		stop->timeout_ns = in->options->safepoint.timeout_ns;
 		stop->interrupt_fd = in->keep ? in->keep->interrupt_fd : 0;
 		hi_stop_place_begin(in->place);
 	}
 	status = hi_stop_and_copy(in->target, stop, &in->image, err);
 	in->resumed = hi_moment_now(in->options->pid);
-	/* Else it is the pause that was too long. */
-	if (status == HI_TIMEOUT && in->place && timeout_ns &&
-	    now_ns() - began_ns >= timeout_ns)
+	if (status == HI_TIMEOUT && in->place && hi_stop_place_is_missed(err))
 		return hi_stop_place_missed(in->place, err);
 	return status;
 }
@@ -120,7 +108,8 @@ static enum hi_status remember_stop(struct hi_inspection *in, struct hi_error *e
 				       .near = t->landing == HI_LANDING_NEAR,
 				       .tid = t->hit.tid,
 				       .thread = "",
-				       .waited_ns = t->waited_ns};
+				       .waited_ns = t->waited_ns,
+				       .every = in->options->safepoint.at.every};
 	at = hi_stop_place_at(in->place, t->hit.pc);
 	stopped->place_known = at != NULL;
 	if (at)

@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/alloc.h"
@@ -187,6 +188,19 @@ static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *
 	return HI_OK;
 }
 
+/* The stop was made where the collector has done its work and all is in its lists
+ * again; it only has not said so yet. Another heap's collector may be anywhere. */
+static bool collection_has_ended(const struct hi_inspection *in)
+{
+	const char *ends =
+		in->stopped && !in->stopped->near
+			? hi_stop_place_ends(in->place, in->image->stats.trigger.hit.pc)
+			: NULL;
+
+	return in->runtime->collecting == 1 && ends &&
+	       strcmp(ends, in->runtime->ops->name) == 0;
+}
+
 /* With --conservative every word is one: nobody is asked what an object is. */
 static enum hi_status find_runtime(struct hi_inspection *in, struct hi_error *err)
 {
@@ -201,7 +215,7 @@ static enum hi_status find_runtime(struct hi_inspection *in, struct hi_error *er
 	else if (status != HI_OK && status != HI_NOT_FOUND)
 		hi_inspect_warn(in, "its objects are not decoded: %s (at 0x%" PRIx64 ")",
 				quiet.text, quiet.address);
-	else if (status == HI_OK && in->runtime->note[0])
+	else if (status == HI_OK && in->runtime->note[0] && !collection_has_ended(in))
 		hi_inspect_warn(in, "%s %s: %s", in->runtime->ops->name,
 				in->runtime->version, in->runtime->note);
 	return HI_OK;

@@ -134,6 +134,18 @@ static void watch(struct listing *l, const struct hi_probe *probe)
 		l->hits[i] = hi_probe_hits(probe, i);
 }
 
+/* One place tells: a perf event for each of its threads. */
+static bool may_probe_by_perf(const struct listing *l, const struct hi_safepoint *any)
+{
+	struct hi_probe_places one = {.items = l->all.items, .count = 1};
+	struct hi_probe *probe = NULL;
+	enum hi_status status =
+		hi_probe_open_by(HI_PROBE_PERF, l->target, any, &one, &probe, NULL);
+
+	hi_probe_close(probe);
+	return status != HI_CANNOT_ATTACH;
+}
+
 /* Without permission the list is worth showing, too. */
 static enum hi_status count_hits(struct listing *l, struct hi_error *err)
 {
@@ -145,16 +157,19 @@ static enum hi_status count_hits(struct listing *l, struct hi_error *err)
 
 	if (status != HI_OK || !l->all.count)
 		return status;
-	status = hi_probe_open(l->target, &any, &l->all, &probe, &why);
+	/* Perf events, one a thread and place, would cost seconds and count nothing. */
+	status = hi_probe_open_by(HI_PROBE_BPF, l->target, &any, &l->all, &probe, &why);
 	if (status == HI_NO_MEMORY || status == HI_GONE)
 		return hi_fail(err, status, 0, "%s", why.text);
-	if (status != HI_OK)
-		snprintf(l->why, sizeof(l->why), "%s", why.text);
-	else if (hi_probe_means(probe) != HI_PROBE_BPF)
+	if (status == HI_CANNOT_ATTACH) {
+		l->report.may_not_probe = !may_probe_by_perf(l, &any);
 		snprintf(l->why, sizeof(l->why),
 			 "counting needs BPF: root, or CAP_BPF and CAP_PERFMON");
-	else
+	} else if (status != HI_OK) {
+		snprintf(l->why, sizeof(l->why), "%s", why.text);
+	} else {
 		watch(l, probe);
+	}
 	hi_probe_close(probe);
 	return HI_OK;
 }

@@ -202,10 +202,28 @@ static bool is_called(const struct series *s)
 }
 
 /* Nobody came by until the end: nothing is wrong with that. */
-static bool ran_out(struct series *s, enum hi_status status)
+static bool ran_out(struct series *s, enum hi_status status, const struct hi_error *err)
 {
 	return status == HI_TIMEOUT && s->options->series.at_place && is_over(s) &&
-	       s->samples;
+	       s->samples && hi_stop_place_is_missed(err);
+}
+
+/* The time was what was left of the series, which nobody has asked for. */
+static enum hi_status ended_empty(struct series *s, struct hi_error *err)
+{
+	uint64_t hits = s->keep.place ? hi_stop_place_hits(s->keep.place) : UINT64_MAX;
+	char time[24], count[32], often[80] = "";
+
+	if (hits == 0)
+		snprintf(often, sizeof(often), ": nobody came by");
+	else if (hits != UINT64_MAX)
+		snprintf(often, sizeof(often), ": %s hit%s, and none that was wanted",
+			 hi_text_count(count, hits), hits == 1 ? "" : "s");
+	return hi_fail(err, HI_TIMEOUT, 0,
+		       "--at %.40s: the series is over (--for %s) without a sample%s; "
+		       "nothing was stopped",
+		       s->options->safepoint.at.text,
+		       hi_text_duration(time, s->options->series.for_ns), often);
 }
 
 static enum hi_status take_sample(struct series *s, struct hi_error *err)
@@ -221,9 +239,12 @@ static enum hi_status take_sample(struct series *s, struct hi_error *err)
 	status = hi_inspect_open(&s->inner, command->wanted_in_series, &in, err);
 
 	s->interrupted = status == HI_TIMEOUT && is_called(s);
+	if (status == HI_TIMEOUT && !s->interrupted && !s->samples && is_over(s) &&
+	    hi_stop_place_is_missed(err))
+		status = ended_empty(s, err);
 	if (status != HI_OK)
 		return s->interrupted || hi_series_signalled() || has_exited(s) ||
-				       ran_out(s, status)
+				       ran_out(s, status, err)
 			       ? HI_OK
 			       : forgive(s, status, err);
 	return tell(s, in, began_ns, err);

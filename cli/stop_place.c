@@ -125,6 +125,12 @@ void hi_stop_place_begin(struct hi_stop_place *place)
 	place->hits_before = hi_stop_place_hits(place);
 }
 
+/* The clock cannot tell: to attach and to stop take time, too. */
+bool hi_stop_place_is_missed(const struct hi_error *err)
+{
+	return strstr(err->text, "the safepoint was not reached within") != NULL;
+}
+
 enum hi_status hi_stop_place_missed(const struct hi_stop_place *place,
 				    struct hi_error *err)
 {
@@ -137,7 +143,7 @@ enum hi_status hi_stop_place_missed(const struct hi_stop_place *place,
 	if (hits == 0)
 		snprintf(often, sizeof(often), "; nobody came by%s",
 			 s->kind == HI_SAFEPOINT_FUNCTION
-				 ? " (inlined copies of it are not watched)"
+				 ? " (a call that was inlined does not)"
 				 : "");
 	else if (hits != UINT64_MAX && s->condition)
 		snprintf(often, sizeof(often), "; without the condition: %s hit%s",
@@ -156,6 +162,13 @@ const struct hi_probed *hi_stop_place_at(const struct hi_stop_place *place, uint
 		if (place->told[i].address == pc)
 			return &place->told[i];
 	return place->places.count == 1 ? &place->told[0] : NULL;
+}
+
+const char *hi_stop_place_ends(const struct hi_stop_place *place, uint64_t pc)
+{
+	const struct hi_probed *at = hi_stop_place_at(place, pc);
+
+	return at ? place->places.items[at - place->told].ends : NULL;
 }
 
 void hi_stop_place_close(struct hi_stop_place *place)

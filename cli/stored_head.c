@@ -161,6 +161,7 @@ static enum hi_status put_stop(struct hi_snapshot_writer *w, const struct hi_sto
 	} numbers[] = {{"stop.near", s->near},
 		       {"stop.tid", (uint64_t)s->tid},
 		       {"stop.waited_ns", s->waited_ns},
+		       {"stop.every", s->every},
 		       {"stop.place", s->place_known},
 		       {"stop.into_function", s->place.into_function},
 		       {"stop.offset", s->place.offset},
@@ -296,7 +297,8 @@ static enum hi_status get_stop(struct hi_inspection *in, struct hi_head *head,
 				  hi_snapshot_number(s, "stop.single_stepped", 0) != 0},
 		.tid = (int)hi_snapshot_number(s, "stop.tid", 0),
 		.thread = hi_snapshot_text(s, "stop.thread", ""),
-		.waited_ns = hi_snapshot_number(s, "stop.waited_ns", 0)};
+		.waited_ns = hi_snapshot_number(s, "stop.waited_ns", 0),
+		.every = hi_snapshot_number(s, "stop.every", 0)};
 	head->stopped = ret;
 	return HI_OK;
 }

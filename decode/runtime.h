@@ -121,6 +121,9 @@ struct hi_runtime {
 	char version[48];  /* "3.11.2" */
 	char found_by[64]; /* how the layout was found: "symbols", "table for 3.11" */
 	char note[160]; /* "" or what a person should know: "the collector was running" */
+	/* Heaps whose collector was running, by its own word; not 0: the note is about
+	 * them. One that stands at its very end still says so. */
+	unsigned collecting;
 	const struct hi_runtime_area *areas; /* sorted, disjoint */
 	size_t n_areas;
 	/* Its own data, where no words are roots but those that roots() names: sorted. */

@@ -62,6 +62,8 @@ enum hi_status hi_find_line(struct hi_target_code *code,
 /* The end of a collection, of all runtimes that are there. */
 enum hi_status hi_find_gc(struct hi_target_code *code, struct hi_place_list *places,
 			  struct hi_error *err);
+/* Says of places that a USDT probe has if a runtime's collection has ended there. */
+void hi_places_mark_ends(const struct hi_safepoint *usdt, struct hi_place_list *places);
 enum hi_status hi_find_usdt(struct hi_target_code *code,
 			    const struct hi_safepoint *safepoint,
 			    struct hi_place_list *places, struct hi_error *err);

@@ -22,7 +22,9 @@ enum hi_status hi_find_places(struct hi_target_code *code,
 	case HI_SAFEPOINT_LINE:
 		return hi_find_line(code, safepoint, places, err);
 	case HI_SAFEPOINT_USDT:
-		return hi_find_usdt(code, safepoint, places, err);
+		status = hi_find_usdt(code, safepoint, places, err);
+		hi_places_mark_ends(safepoint, places);
+		return status;
 	case HI_SAFEPOINT_GC:
 		return hi_find_gc(code, places, err);
 	case HI_SAFEPOINT_NOW:

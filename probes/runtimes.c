@@ -29,11 +29,12 @@ static const struct runtime {
  * a compiler may inline are listed only where they are found; that a place exists
  * does not prove that it is ever reached.
  */
+static const char end_of_collection[] = "end of a collection";
 static const struct known {
 	const char *runtime, *text, *purpose;
 	bool is_gc;
 } table[] = {
-	{"CPython", "usdt:python:gc__done", "end of a collection", true},
+	{"CPython", "usdt:python:gc__done", end_of_collection, true},
 	{"CPython", "usdt:python:gc__start", "start of a collection", false},
 	/* Builds without USDT. */
 	{"CPython", "gc_collect_main", "start of a collection", true},
@@ -45,14 +46,14 @@ static const struct known {
 	{"Lua", "luaC_fullgc", "a full collection", true},
 	{"Lua", "lua_gc", "the program speaks to the collector", false},
 	{"Lua", "atomic", "the atomic phase of a collection", false},
-	{"GHC", "stat_endGC", "end of a collection", true},
+	{"GHC", "stat_endGC", end_of_collection, true},
 	{"GHC", "heapCensus", "the runtime takes a census", false},
 	{"GHC", "GarbageCollect", "start of a collection", true},
-	{"Ruby", "usdt:ruby:gc__sweep__end", "end of a collection", true},
+	{"Ruby", "usdt:ruby:gc__sweep__end", end_of_collection, true},
 	{"Ruby", "usdt:ruby:gc__mark__end", "end of marking", false},
-	{"JVM", "usdt:hotspot:gc__end", "end of a collection", true},
+	{"JVM", "usdt:hotspot:gc__end", end_of_collection, true},
 	{"JVM", "usdt:hotspot:gc__begin", "start of a collection", false},
-	{"Node.js", "usdt:node:gc__done", "end of a collection", true},
+	{"Node.js", "usdt:node:gc__done", end_of_collection, true},
 	{"Node.js", "usdt:node:gc__start", "start of a collection", false},
 	{"Boehm", "GC_gcollect", "start of a collection that is asked for", false},
 };
@@ -90,6 +91,22 @@ static bool has_runtime(struct hi_target_code *code, const struct runtime *runti
 	return false;
 }
 
+void hi_places_mark_ends(const struct hi_safepoint *usdt, struct hi_place_list *places)
+{
+	struct hi_safepoint known;
+
+	for (size_t i = 0; i < TABLE; i++) {
+		if (table[i].purpose != end_of_collection ||
+		    hi_safepoint_parse(table[i].text, &known, NULL) != HI_OK ||
+		    known.kind != HI_SAFEPOINT_USDT ||
+		    strcmp(known.name, usdt->name) != 0 ||
+		    strcmp(known.detail, usdt->detail) != 0)
+			continue;
+		for (size_t p = 0; p < places->count; p++)
+			places->items[p].ends = table[i].runtime;
+	}
+}
+
 /* HI_NOT_FOUND: this target does not have it. */
 static enum hi_status find_known(struct hi_target_code *code, const struct known *known,
 				 const struct hi_module *module,
@@ -97,11 +114,17 @@ static enum hi_status find_known(struct hi_target_code *code, const struct known
 {
 	struct hi_safepoint safepoint;
 	enum hi_status status = hi_safepoint_parse(known->text, &safepoint, err);
+	size_t before = places->count;
 
 	if (status != HI_OK)
 		return status;
-	if (safepoint.kind == HI_SAFEPOINT_USDT)
-		return hi_find_usdt(code, &safepoint, places, err);
+	if (safepoint.kind == HI_SAFEPOINT_USDT) {
+		status = hi_find_usdt(code, &safepoint, places, err);
+		for (size_t i = before; i < places->count; i++)
+			if (known->purpose == end_of_collection)
+				places->items[i].ends = known->runtime;
+		return status;
+	}
 	if (strlen(module->name) >= sizeof(safepoint.detail))
 		return HI_NOT_FOUND;
 	strcpy(safepoint.detail, module->name);

@@ -49,6 +49,8 @@ struct hi_probe_place {
 	char instruction[64];	/* "push %rbx" */
 	unsigned line; /* FILE:LINE: that it is, or the next that has code; else 0 */
 	bool single_stepped; /* the kernel does not emulate it: ten times dearer */
+	const char *ends;    /* static: the runtime ("CPython") whose collection has
+			      * ended where this stands; NULL: none that is known */
 };
 
 struct hi_probe_places {

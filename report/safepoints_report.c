@@ -160,17 +160,19 @@ static void suggest(const struct hi_safepoints_report *r, struct hi_page *page)
 {
 	const struct hi_safepoint_row *best = best_of(r);
 	const char *target = hi_head_target(r->head, page), *at;
+	const char *sudo = r->may_not_probe ? "sudo " : "";
 
 	hi_page_blank(page);
 	at = !best ? "FUNCTION" : best->is_gc ? "gc" : quoted(best->at, page);
-	hi_page_command(page, hi_page_printf(page, "heapinspect --at %s %s", at, target),
-			"the heap when it comes by there");
+	hi_page_command(
+		page, hi_page_printf(page, "%sheapinspect --at %s %s", sudo, at, target),
+		"the heap when it comes by there");
 	if (best)
-		hi_page_command(page,
-				hi_page_printf(page,
-					       "heapinspect census --at %s --for 60s %s",
-					       at, target),
-				"a series: each time");
+		hi_page_command(
+			page,
+			hi_page_printf(page, "%sheapinspect census --at %s --for 60s %s",
+				       sudo, at, target),
+			"a series: each time");
 }
 
 void hi_safepoints_display(const struct hi_safepoints_report *r, struct hi_page *page)

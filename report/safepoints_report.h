@@ -27,6 +27,7 @@ struct hi_safepoints_report {
 	uint64_t counted_ns;	 /* 0: not at all */
 	bool cut_short;		 /* the hits were more than enough */
 	const char *not_counted; /* why; "" */
+	bool may_not_probe;	 /* nobody without more rights can use --at here */
 	size_t rows_not_counted; /* beyond the limit of probes */
 };
 

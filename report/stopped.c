@@ -67,6 +67,7 @@ void hi_stopped_json(const struct hi_stopped *s, struct hi_json *json)
 	hi_json_object(json, "stop");
 	hi_json_text(json, "landing", s->near ? "near" : "at");
 	hi_json_number(json, "waited_ns", s->waited_ns);
+	hi_json_number(json, "every", s->every ? s->every : UINT64_MAX);
 	hi_json_number(json, "thread", s->tid > 0 ? (uint64_t)s->tid : UINT64_MAX);
 	hi_json_text(json, "thread_name", hi_known(s->thread));
 	if (s->place_known) {

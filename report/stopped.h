@@ -25,6 +25,7 @@ struct hi_stopped {
 	int tid;	    /* of the thread that came by; 0: unknown */
 	const char *thread; /* its name; "" unknown */
 	uint64_t waited_ns;
+	uint64_t every; /* it was the n-th hit that was wanted; 0: unknown */
 };
 
 enum { HI_PROBED_TEXT = 512 };

@@ -106,6 +106,8 @@ HI_TEST_SCENARIO(safepoints, wrong_words_are_named_in_one_line_with_exit_code_2)
 	} cases[] = {
 		{{"--pid", "1", "--at", ""}, "--at"},
 		{{"--pid", "1", "--at", "usdt:x"}, "usdt:"},
+		{{"--pid", "1", "--at", "serverCron if"}, "a condition is expected"},
+		{{"--pid", "1", "--at", "serverCron if "}, "a condition is expected"},
 		{{"--pid", "1", "--at", "every:10"}, "--at FUNCTION"},
 		{{"--pid", "1", "--at", "every:0", "--at", "f"}, "every:0"},
 		{{"--pid", "1", "--at", "every:x", "--at", "f"}, "every:x"},
@@ -184,6 +186,23 @@ HI_TEST_ROOT(safepoints, nobody_comes_by_and_the_time_is_over)
 	HI_ASSERT_MSG(strncmp(c->err, "heapinspect: waiting for never_called", 37) == 0,
 		      "%s", c->err);
 	HI_ASSERT_MSG(strstr(c->err, " in marker_rounds; ^C ends it\n"), "%s", c->err);
+	c = hi_heapinspect("census", "--pid", pid, "--at", "never_called", "--for=300ms",
+			   "-q");
+	HI_ASSERT_EQ(124, c->exit_code);
+	check_one_line(c, "(--for 300.00 ms) without a sample: nobody came by");
+}
+
+/* Everything took longer than --timeout, but there was a stop. */
+HI_TEST_ROOT(safepoints, a_pause_that_was_too_long_is_no_safepoint_missed)
+{
+	const char *pid = start_rounds("free");
+	struct hi_command *c = hi_heapinspect("--pid", pid, "--at", "at_full",
+					      "--timeout=5s", "--max-pause=1us", "-q");
+
+	HI_ASSERT_MSG(c->exit_code == 124, "exit %d: %s", c->exit_code, c->err);
+	HI_ASSERT_MSG(!strstr(c->err, "nothing was stopped"), "%s", c->err);
+	check_one_line(c, "budget");
+	check_untouched();
 }
 
 HI_TEST_ROOT(safepoints, a_condition_that_never_holds_is_told_with_the_hits)
@@ -476,7 +495,15 @@ HI_TEST_ROOT(safepoints, a_runtime_is_stopped_at_the_end_of_its_collection)
 		HI_ASSERT_MSG(strncmp(text_at(place_in(doc), "function"), "gc_collect",
 				      10) == 0,
 			      "in %s", text_at(place_in(doc), "function"));
+		HI_ASSERT_MSG(!strstr(c->out, "the collector was running"), "%s",
+			      words[i]);
 	}
+	/* Elsewhere in a collection it is to be said. */
+	HI_ASSERT_MSG(strstr(hi_heapinspect("--pid", pid, "--at", "usdt:python:gc__start",
+					    "--timeout=20s", "--json")
+				     ->out,
+			     "the collector was running"),
+		      "no warning");
 	check_untouched();
 }
 
@@ -559,5 +586,7 @@ HI_TEST_ROOT(safepoints, who_may_not_probe_is_told_what_it_takes)
 	check_one_line(c, "CAP_PERFMON");
 	c = hi_command_run(65534, path, "safepoints", "--pid", pid, "--for=100ms", NULL);
 	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	if (strstr(c->out, "not counted"))
+		HI_ASSERT_MSG(strstr(c->out, "sudo heapinspect --at"), "%s", c->out);
 	HI_ASSERT_EQ(0, hi_process_status(fx->pid, "TracerPid"));
 }

@@ -296,6 +296,7 @@ static enum hi_status check_collector(struct hi_py *py, struct hi_runtime_cursor
 	enum hi_status status = HI_OK;
 
 	py->base.tracked = 0;
+	py->base.collecting = 0;
 	if (max < UINT32_MAX)
 		max = UINT32_MAX;
 	for (size_t i = 0; i < py->interpreters.count; i++) {
@@ -313,6 +314,7 @@ static enum hi_status check_collector(struct hi_py *py, struct hi_runtime_cursor
 		if (status != HI_OK)
 			return status;
 		py->base.tracked += in->tracked;
+		py->base.collecting += in->collecting;
 		if (in->collecting)
 			snprintf(py->base.note, sizeof(py->base.note),
 				 "the collector was running: objects may be in none of "
