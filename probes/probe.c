@@ -36,11 +36,13 @@ static enum hi_status say_what_is_needed(const struct hi_error *bpf,
 static enum hi_status say_what_needs_bpf(const struct hi_safepoint *safepoint,
 					 const struct hi_error *bpf, struct hi_error *err)
 {
-	enum hi_status status =
-		hi_fail(err, bpf->status, 0,
-			"%s needs BPF (root, or CAP_BPF and CAP_PERFMON), and that says: "
-			"%.100s; --at without it may do with perf events",
-			safepoint->condition ? "a condition" : "every:N", bpf->text);
+	enum hi_status status = hi_fail(
+		err, bpf->status, 0,
+		"%s needs BPF: %.100s; --at without it goes by perf events "
+		"where they are permitted",
+		safepoint->condition ? "a condition" : "every:N",
+		bpf->status == HI_CANNOT_ATTACH ? "root, or CAP_BPF and CAP_PERFMON"
+						: bpf->text);
 
 	if (err)
 		err->os_errno = bpf->os_errno;
