@@ -110,11 +110,10 @@ static enum hi_status copy_stopped(struct snapshot *self, struct hi_error *err)
 	return hi_copy_run(self->copy, err);
 }
 
-static bool fits_this_stop(const struct snapshot *self)
+static bool fits_free_memory(const struct snapshot *self)
 {
-	return copies_in(self, hi_stop_budget_ns(&self->options) / 4) &&
-	       hi_copy_bytes(self->copy) <=
-		       hi_memory_available("/proc", "/sys/fs/cgroup") / 2;
+	return hi_copy_bytes(self->copy) <=
+	       hi_memory_available("/proc", "/sys/fs/cgroup") / 2;
 }
 
 static enum hi_status fork_stopped(struct snapshot *self, struct hi_error *err)
@@ -131,7 +130,15 @@ static enum hi_status fork_stopped(struct snapshot *self, struct hi_error *err)
 		return status;
 	}
 	copy_instead(self, &why);
-	self->again = !self->options.trigger && !fits_this_stop(self);
+	/* Whom the kernel kills when memory runs out, nobody knows: maybe the target. */
+	if (self->options.trigger && !fits_free_memory(self))
+		return hi_fail(err, HI_NO_MEMORY, 0,
+			       "process %d cannot be forked (%.120s), and there is not "
+			       "the free memory to copy it: use gcore and --core",
+			       (int)self->target->pid, self->not_forked);
+	self->again = !self->options.trigger &&
+		      !(copies_in(self, hi_stop_budget_ns(&self->options) / 4) &&
+			fits_free_memory(self));
 	return self->again ? HI_OK : copy_stopped(self, err);
 }
 

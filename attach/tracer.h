@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The tracer process and its watchdog, as seen by the inspector. Internal to
- * attach/ (stop.c drives it); probes/ will use it for safepoints later.
+ * attach/: stop.c drives it.
  */
 #ifndef HI_ATTACH_TRACER_H
 #define HI_ATTACH_TRACER_H
