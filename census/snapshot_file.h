@@ -23,10 +23,11 @@ struct hi_snapshot_writer;
 struct hi_snapshot_options {
 	bool compress;	  /* zstd: a third of the size, not readable in place */
 	unsigned threads; /* to compress with; 0: one */
+	uint64_t at;	  /* where it begins in the file */
 };
 
-/* Writes to fd from its start: a regular file, which stays the caller's, and which is
- * no snapshot before hi_snapshot_finish. */
+/* Writes to fd from options->at on: a regular file, which stays the caller's, and which
+ * is no snapshot before hi_snapshot_finish. */
 enum hi_status hi_snapshot_create(int fd, const struct hi_snapshot_options *options,
 				  struct hi_snapshot_writer **ret, struct hi_error *err);
 /* Strings are copied. A name is given once. */
@@ -76,6 +77,11 @@ struct hi_snapshot;
 bool hi_snapshot_is_one(const char *path);
 enum hi_status hi_snapshot_open(const char *path, struct hi_snapshot **ret,
 				struct hi_error *err);
+/* One that is a part of a file (snapshot_series.h): `size` bytes from `offset`, a
+ * multiple of 4096. fd stays the caller's; `name` is what errors call it. */
+enum hi_status hi_snapshot_open_part(int fd, const char *name, uint64_t offset,
+				     uint64_t size, struct hi_snapshot **ret,
+				     struct hi_error *err);
 void hi_snapshot_close(struct hi_snapshot *s);
 
 /* The name's number or string; otherwise what is given. Strings live as long as s. */

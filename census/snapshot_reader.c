@@ -63,27 +63,22 @@ void hi_snapshot_close(struct hi_snapshot *s)
 	free(s);
 }
 
-static enum hi_status map_file(struct hi_snapshot *s, struct hi_error *err)
+static enum hi_status map_part(struct hi_snapshot *s, int fd, uint64_t offset,
+			       uint64_t size, struct hi_error *err)
 {
-	__attribute__((cleanup(hi_guard_close))) int fd =
-		open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
 	void *map;
 
-	if (fd < 0 || fstat(fd, &st) != 0)
-		return hi_fail_errno(err, "cannot read %.120s", s->path);
-	if (!S_ISREG(st.st_mode))
-		return hi_fail(err, HI_BAD_DATA, 0, "%.120s: not a file", s->path);
-	if (st.st_size < HI_SNAPSHOT_FIRST)
+	if (size < HI_SNAPSHOT_FIRST)
 		return hi_fail(err, HI_BAD_DATA, 0,
 			       "%.120s: not a snapshot, or cut in section directory",
 			       s->path);
 	/* Private: nothing of ours gets back into the file. */
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	map = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd,
+		   (off_t)offset);
 	if (map == MAP_FAILED)
 		return hi_fail_errno(err, "cannot read %.120s", s->path);
 	s->map = map;
-	s->size = (size_t)st.st_size;
+	s->size = (size_t)size;
 	return HI_OK;
 }
 
@@ -284,15 +279,16 @@ static enum hi_status open_names(struct hi_snapshot *s, struct hi_error *err)
 	return HI_OK;
 }
 
-enum hi_status hi_snapshot_open(const char *path, struct hi_snapshot **ret,
-				struct hi_error *err)
+enum hi_status hi_snapshot_open_part(int fd, const char *name, uint64_t offset,
+				     uint64_t size, struct hi_snapshot **ret,
+				     struct hi_error *err)
 {
 	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = hi_calloc(1, sizeof(*s));
 	enum hi_status status;
 
-	if (!s || !(s->path = hi_strdup(path)))
+	if (!s || !(s->path = hi_strdup(name)))
 		return hi_fail_memory(err, "snapshot");
-	status = map_file(s, err);
+	status = map_part(s, fd, offset, size, err);
 	if (status == HI_OK)
 		status = check_header(s, err);
 	if (status == HI_OK)
@@ -302,6 +298,20 @@ enum hi_status hi_snapshot_open(const char *path, struct hi_snapshot **ret,
 	if (status == HI_OK)
 		*ret = hi_take(s);
 	return status;
+}
+
+enum hi_status hi_snapshot_open(const char *path, struct hi_snapshot **ret,
+				struct hi_error *err)
+{
+	__attribute__((cleanup(hi_guard_close))) int fd =
+		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return hi_fail_errno(err, "cannot read %.120s", path);
+	if (!S_ISREG(st.st_mode))
+		return hi_fail(err, HI_BAD_DATA, 0, "%.120s: not a file", path);
+	return hi_snapshot_open_part(fd, path, 0, (uint64_t)st.st_size, ret, err);
 }
 
 static const struct hi_snapshot_property *find(const struct hi_snapshot *s,

@@ -20,7 +20,8 @@ enum { LEVEL = 1, BUFFER = 1 << 20, MOST_THREADS = 16 };
 
 struct hi_snapshot_writer {
 	int fd;
-	uint64_t at; /* end of what was written */
+	uint64_t base; /* where it begins in the file */
+	uint64_t at;   /* end of what was written, from there */
 	uint32_t n_sections;
 	struct hi_snapshot_section sections[HI_SNAPSHOT_SECTIONS];
 	struct hi_snapshot_section *open; /* NULL: none */
@@ -74,6 +75,7 @@ enum hi_status hi_snapshot_create(int fd, const struct hi_snapshot_options *opti
 	if (!w)
 		return hi_fail_memory(err, "snapshot");
 	w->fd = fd;
+	w->base = options->at;
 	w->at = HI_SNAPSHOT_FIRST;
 	w->hash = XXH3_createState();
 	w->buffer = hi_alloc(BUFFER);
@@ -86,13 +88,13 @@ enum hi_status hi_snapshot_create(int fd, const struct hi_snapshot_options *opti
 
 /* ---- bytes ---- */
 
-static enum hi_status write_all(int fd, const void *bytes, size_t size, uint64_t at,
-				struct hi_error *err)
+static enum hi_status write_all(const struct hi_snapshot_writer *w, const void *bytes,
+				size_t size, uint64_t at, struct hi_error *err)
 {
 	const uint8_t *p = bytes;
 
 	while (size) {
-		ssize_t n = pwrite(fd, p, size, (off_t)at);
+		ssize_t n = pwrite(w->fd, p, size, (off_t)(w->base + at));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -109,7 +111,7 @@ static enum hi_status write_all(int fd, const void *bytes, size_t size, uint64_t
 
 static enum hi_status flush(struct hi_snapshot_writer *w, struct hi_error *err)
 {
-	enum hi_status status = write_all(w->fd, w->buffer, w->buffered, w->at, err);
+	enum hi_status status = write_all(w, w->buffer, w->buffered, w->at, err);
 
 	w->at += w->buffered;
 	w->buffered = 0;
@@ -129,7 +131,7 @@ static enum hi_status store(struct hi_snapshot_writer *w, const void *bytes, siz
 	if (status != HI_OK)
 		return status;
 	if (size >= BUFFER) {
-		status = write_all(w->fd, bytes, size, w->at, err);
+		status = write_all(w, bytes, size, w->at, err);
 		w->at += size;
 		return status;
 	}
@@ -287,8 +289,8 @@ static enum hi_status write_first_page(struct hi_snapshot_writer *w, struct hi_e
 	enum hi_status status;
 
 	h.hash = XXH3_64bits(&h, offsetof(struct hi_snapshot_header, hash));
-	status = write_all(w->fd, w->sections, sizeof(w->sections), sizeof(h), err);
-	return status == HI_OK ? write_all(w->fd, &h, sizeof(h), 0, err) : status;
+	status = write_all(w, w->sections, sizeof(w->sections), sizeof(h), err);
+	return status == HI_OK ? write_all(w, &h, sizeof(h), 0, err) : status;
 }
 
 enum hi_status hi_snapshot_finish(struct hi_snapshot_writer *w, struct hi_error *err)
