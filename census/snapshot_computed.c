@@ -157,6 +157,8 @@ static enum hi_status take_tree(struct hi_snapshot *s, struct hi_dominators *d,
 enum hi_status hi_snapshot_dominators(struct hi_snapshot *s, const struct hi_graph *g,
 				      struct hi_dominators **ret, struct hi_error *err)
 {
+	static const char *const columns[] = {"dom.retained", "dom.order", "dom.span",
+					      "dom.idom"};
 	HI_GUARD(hi_dominators_destroy)
 	struct hi_dominators *d = hi_calloc(1, sizeof(*d));
 	enum hi_status status;
@@ -165,6 +167,7 @@ enum hi_status hi_snapshot_dominators(struct hi_snapshot *s, const struct hi_gra
 		return hi_fail_memory(err, "dominators");
 	d->is_borrowed = true;
 	d->n_nodes = g->n_nodes;
+	hi_snapshot_prepare(s, columns, sizeof(columns) / sizeof(columns[0]));
 	status = take_tree(s, d, err);
 	if (status == HI_OK)
 		status = check_tree(s, g, d, err);

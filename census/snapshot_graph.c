@@ -206,14 +206,19 @@ static enum hi_status build(struct hi_snapshot *s, uint32_t n_types, hi_node n,
 enum hi_status hi_snapshot_graph(struct hi_snapshot *s, struct hi_graph **ret,
 				 struct hi_error *err)
 {
+	static const char *const columns[] = {
+		"edges.to",  "objects.address", "objects.usable", "objects.type",
+		"edges.row", "edges.grade",	"objects.flags"};
 	HI_GUARD(hi_graph_builder_destroy) struct hi_graph_builder *b = NULL;
 	struct hi_objects *objects = NULL;
 	uint32_t n_types = 0;
 	hi_node n;
 	enum hi_status status = open_types(s, &n_types, err);
 
-	if (status == HI_OK)
+	if (status == HI_OK) {
+		hi_snapshot_prepare(s, columns, sizeof(columns) / sizeof(columns[0]));
 		status = hi_snapshot_objects(s, n_types, &objects, err);
+	}
 	if (status != HI_OK)
 		return status;
 	n = objects->count;

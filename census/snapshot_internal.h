@@ -30,14 +30,16 @@ enum hi_status hi_snapshot_end(struct hi_snapshot_writer *w, struct hi_error *er
 
 /* A section whose bytes hold is here, and stays. */
 struct hi_snapshot_loaded {
-	void *items;	   /* in the mapping, or pages of our own */
-	size_t pages_size; /* 0: in the mapping */
-	bool is_checked;
+	void *items;
+	size_t room; /* bytes that it took; 0: not yet */
 };
 
 struct hi_snapshot {
-	uint8_t *map;
-	size_t size;
+	int fd;	       /* of our own */
+	uint64_t base; /* where the snapshot begins in it */
+	uint8_t *first_page;
+	size_t size; /* when it was opened */
+	unsigned threads;
 	char *path; /* for errors */
 	const struct hi_snapshot_header *header;
 	const struct hi_snapshot_section *sections;
@@ -57,7 +59,18 @@ struct hi_snapshot {
 enum hi_status hi_snapshot_bad(const struct hi_snapshot *s, const char *section,
 			       struct hi_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The same as hi_snapshot_get, writable (copy on write), with exactly n items. */
+/* Bytes at an offset, into their hash (XXH3_state_t, or NULL) while they are in the
+ * cache. *short_ret: the file has fewer of them. */
+enum hi_status hi_snapshot_read_at(const struct hi_snapshot *s, uint64_t at, uint8_t *to,
+				   size_t size, void *hash, bool *short_ret,
+				   struct hi_error *err);
+/* Section i into loaded[i], if it is whole and its checksum holds. */
+enum hi_status hi_snapshot_load(struct hi_snapshot *s, uint32_t i, struct hi_error *err);
+void hi_snapshot_unload(struct hi_snapshot *s); /* all of them */
+/* Reads sections that will be asked for, on several threads. Without them, and with
+ * damaged ones, the asking reads and tells. */
+void hi_snapshot_prepare(struct hi_snapshot *s, const char *const *names, size_t n);
+/* The same as hi_snapshot_get, writable, with exactly n items. */
 enum hi_status hi_snapshot_column(struct hi_snapshot *s, const char *name, uint32_t item,
 				  uint64_t n, void **ret, struct hi_error *err);
 

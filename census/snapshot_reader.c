@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The first page, and sections when they are asked for. */
+/* The first page when the file is opened, and what is asked of it then. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
-#include <zstd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/parallel.h"
 #include "census/snapshot_internal.h"
 
 /* Columns of fewer than 2^32 items of 8 bytes; and no frame of zstd says more of less. */
@@ -53,38 +52,43 @@ void hi_snapshot_close(struct hi_snapshot *s)
 {
 	if (!s)
 		return;
-	for (unsigned i = 0; i < HI_SNAPSHOT_SECTIONS; i++)
-		if (s->loaded[i].pages_size)
-			hi_pages_free(s->loaded[i].items, s->loaded[i].pages_size);
-	if (s->map)
-		munmap(s->map, s->size);
+	hi_snapshot_unload(s);
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s->first_page);
 	free(s->chunk_first);
 	free(s->path);
 	free(s);
 }
 
-static enum hi_status map_part(struct hi_snapshot *s, int fd, uint64_t offset,
-			       uint64_t size, struct hi_error *err)
+static enum hi_status open_part(struct hi_snapshot *s, int fd, uint64_t offset,
+				uint64_t size, struct hi_error *err)
 {
-	void *map;
+	enum hi_status status;
+	bool is_short = false;
 
-	if (size < HI_SNAPSHOT_FIRST)
+	s->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (s->fd < 0)
+		return hi_fail_errno(err, "cannot read %.120s", s->path);
+	s->base = offset;
+	s->size = (size_t)size;
+	s->first_page = hi_alloc(HI_SNAPSHOT_FIRST);
+	if (!s->first_page)
+		return hi_fail_memory(err, "snapshot");
+	status = size < HI_SNAPSHOT_FIRST
+			 ? HI_OK
+			 : hi_snapshot_read_at(s, 0, s->first_page, HI_SNAPSHOT_FIRST,
+					       NULL, &is_short, err);
+	if (status == HI_OK && (is_short || size < HI_SNAPSHOT_FIRST))
 		return hi_fail(err, HI_BAD_DATA, 0,
 			       "%.120s: not a snapshot, or cut in section directory",
 			       s->path);
-	/* Private: nothing of ours gets back into the file. */
-	map = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd,
-		   (off_t)offset);
-	if (map == MAP_FAILED)
-		return hi_fail_errno(err, "cannot read %.120s", s->path);
-	s->map = map;
-	s->size = (size_t)size;
-	return HI_OK;
+	return status;
 }
 
 static enum hi_status check_header(struct hi_snapshot *s, struct hi_error *err)
 {
-	const struct hi_snapshot_header *h = (const void *)s->map;
+	const struct hi_snapshot_header *h = (const void *)s->first_page;
 
 	if (memcmp(h->magic, magic, sizeof(magic)) != 0)
 		return hi_fail(err, HI_BAD_DATA, 0, "%.120s: not a snapshot", s->path);
@@ -125,12 +129,18 @@ static enum hi_status check_place(const struct hi_snapshot *s,
 
 static enum hi_status check_directory(const struct hi_snapshot *s, struct hi_error *err)
 {
+	uint64_t stored = 0;
+
 	for (uint32_t i = 0; i < s->header->n_sections; i++) {
 		enum hi_status status = check_place(s, &s->sections[i], err);
 
 		if (status != HI_OK)
 			return status;
+		stored += s->sections[i].stored;
 	}
+	/* A small file must not become a large reader. */
+	if (stored > s->size)
+		return hi_snapshot_bad(s, "directory", err, "sections overlap");
 	if (s->header->file_size != s->size)
 		return hi_fail(err, HI_BAD_DATA, 0,
 			       "%.120s: has %zu bytes where its header says %" PRIu64,
@@ -139,54 +149,6 @@ static enum hi_status check_directory(const struct hi_snapshot *s, struct hi_err
 }
 
 /* ---- sections ---- */
-
-static enum hi_status unpack(struct hi_snapshot *s, const struct hi_snapshot_section *e,
-			     struct hi_snapshot_loaded *l, struct hi_error *err)
-{
-	void *pages;
-	size_t n;
-
-	if (!(e->flags & HI_SNAPSHOT_ZSTD)) {
-		l->items = s->map + e->offset;
-		return HI_OK;
-	}
-	pages = hi_pages_alloc(e->size ? e->size : 1);
-	if (!pages)
-		return hi_fail_memory(err, "snapshot");
-	l->items = pages;
-	l->pages_size = e->size ? e->size : 1;
-	n = ZSTD_decompress(pages, e->size, s->map + e->offset, e->stored);
-	if (ZSTD_isError(n) || n != e->size)
-		return hi_snapshot_bad(s, e->name, err, "cannot be decompressed: %.60s",
-				       ZSTD_isError(n) ? ZSTD_getErrorName(n)
-						       : "it is shorter");
-	return HI_OK;
-}
-
-static enum hi_status load(struct hi_snapshot *s, uint32_t i, struct hi_error *err)
-{
-	const struct hi_snapshot_section *e = &s->sections[i];
-	struct hi_snapshot_loaded *l = &s->loaded[i], fresh = {};
-	enum hi_status status;
-
-	if (l->is_checked)
-		return HI_OK;
-	if (e->flags & ~(uint32_t)HI_SNAPSHOT_ZSTD)
-		return hi_snapshot_bad(s, e->name, err,
-				       "stored in a way that is unknown");
-	if (XXH3_64bits(s->map + e->offset, e->stored) != e->hash)
-		return hi_snapshot_bad(s, e->name, err,
-				       "damaged (its checksum does not hold)");
-	status = unpack(s, e, &fresh, err);
-	if (status != HI_OK) {
-		if (fresh.pages_size)
-			hi_pages_free(fresh.items, fresh.pages_size);
-		return status;
-	}
-	fresh.is_checked = true;
-	*l = fresh;
-	return HI_OK;
-}
 
 static enum hi_status get(struct hi_snapshot *s, const char *name, uint32_t item,
 			  void **items_ret, uint64_t *n_ret, struct hi_error *err)
@@ -201,7 +163,7 @@ static enum hi_status get(struct hi_snapshot *s, const char *name, uint32_t item
 			return hi_snapshot_bad(s, name, err,
 					       "items of %u bytes, not of %u", e->item,
 					       item);
-		status = load(s, i, err);
+		status = hi_snapshot_load(s, i, err);
 		if (status != HI_OK)
 			return status;
 		*items_ret = s->loaded[i].items;
@@ -286,9 +248,12 @@ enum hi_status hi_snapshot_open_part(int fd, const char *name, uint64_t offset,
 	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = hi_calloc(1, sizeof(*s));
 	enum hi_status status;
 
+	if (s)
+		s->fd = -1;
 	if (!s || !(s->path = hi_strdup(name)))
 		return hi_fail_memory(err, "snapshot");
-	status = map_part(s, fd, offset, size, err);
+	s->threads = hi_parallel_threads();
+	status = open_part(s, fd, offset, size, err);
 	if (status == HI_OK)
 		status = check_header(s, err);
 	if (status == HI_OK)

@@ -155,6 +155,35 @@ HI_TEST(census_snapshot_damage, what_follows_the_end_is_refused)
 	HI_ASSERT(!read_all(b.path, &sum, &err));
 }
 
+/* Cut, and written over, by somebody else while it is open: an error, no signal, and
+ * what was read before stays what it was. */
+HI_TEST(census_snapshot_damage, a_file_that_is_cut_while_it_is_open_is_refused)
+{
+	static struct bench b;
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
+	OWN(graph) *g = NULL, *whole = drawn_graph(3, 6000);
+	OWN(dominators) *d = NULL;
+	OWN(reach) *r = NULL;
+	struct hi_error err;
+
+	set_up(&b, 6000, false);
+	put(&b, b.bytes, b.size);
+	HI_ASSERT_OK(hi_snapshot_open(b.path, &s, &err), &err);
+	HI_ASSERT_OK(hi_snapshot_graph(s, &g, &err), &err);
+	memset(b.changed, 0xa5, b.size);
+	HI_ASSERT(pwrite(b.fd, b.changed, b.size, 0) == (ssize_t)b.size);
+	HI_ASSERT_STATUS(HI_BAD_DATA, hi_snapshot_reach(s, g, &r, &err));
+	HI_ASSERT_MSG(strstr(err.text, "section reach.any: damaged"), "%s", err.text);
+	HI_ASSERT(ftruncate(b.fd, HI_SNAPSHOT_FIRST) == 0);
+	HI_ASSERT_STATUS(HI_BAD_DATA, hi_snapshot_dominators(s, g, &d, &err));
+	HI_ASSERT_MSG(strstr(err.text, "cut while it was read"), "%s", err.text);
+	HI_ASSERT(hi_graph_is_valid(g));
+	HI_ASSERT_EQ(whole->n_edges, g->n_edges);
+	for (hi_node i = 0; i < g->n_objects; i++)
+		HI_ASSERT_EQ(hi_objects_address(whole->objects, i),
+			     hi_objects_address(g->objects, i));
+}
+
 static void check_flips(bool compress, unsigned n)
 {
 	static struct bench both[2];
