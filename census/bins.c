@@ -118,6 +118,36 @@ enum hi_status hi_bins_compute(const struct hi_graph *g, const struct hi_reach *
 	return status;
 }
 
+static bool has_any(const struct hi_set_pool *pool, uint32_t set,
+		    const uint32_t *identities, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (hi_set_has(pool, set, identities[i]))
+			return true;
+	return false;
+}
+
+void hi_bins_restrict(struct hi_bins *bins, const struct hi_set_pool *pool,
+		      const uint32_t *identities, size_t n)
+{
+	struct hi_set_table *t = &bins->table;
+	size_t kept = 0;
+
+	t->objects = t->cost = t->cost_pure = 0;
+	for (size_t i = 0; i < t->n_rows; i++) {
+		struct hi_set_row row = t->rows[i];
+
+		if (!has_any(pool, row.set, identities, n))
+			continue;
+		t->objects += row.objects;
+		t->cost += row.cost;
+		t->cost_pure += row.cost_pure;
+		t->rows[kept++] = row;
+	}
+	t->n_rows = kept;
+	bins->noroot = bins->leak = (struct hi_set_row){};
+}
+
 void hi_bins_destroy(struct hi_bins *bins)
 {
 	if (!bins)

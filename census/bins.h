@@ -45,6 +45,10 @@ enum hi_status hi_bins_compute(const struct hi_graph *g, const struct hi_reach *
 			       const struct hi_bin_options *options,
 			       struct hi_set_pool *pool, struct hi_bins **ret,
 			       struct hi_error *err);
+/* Leaves the rows of which one of these names is a member; noroot and leak are empty
+ * then. The sets of objects stay. */
+void hi_bins_restrict(struct hi_bins *bins, const struct hi_set_pool *pool,
+		      const uint32_t *identities, size_t n);
 void hi_bins_destroy(struct hi_bins *bins);
 
 #endif

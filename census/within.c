@@ -93,3 +93,30 @@ enum hi_status hi_within_reach(const struct hi_graph *g, const struct hi_reach *
 	*ret = hi_take(r);
 	return HI_OK;
 }
+
+enum hi_status hi_within_dominators(const struct hi_graph *g,
+				    const struct hi_reach *shown,
+				    const struct hi_dominators *d,
+				    struct hi_dominators *ret, struct hi_error *err)
+{
+	/* Bytes of order[0] .. order[i - 1]: a subtree is a range of them. */
+	HI_GUARD(free)
+	uint64_t *before = hi_calloc((size_t)d->n_order + 1, sizeof(*before));
+	HI_GUARD(free) uint64_t *retained = hi_calloc(g->n_nodes, sizeof(*retained));
+
+	if (!before || !retained)
+		return hi_fail_memory(err, "restriction");
+	for (hi_node i = 0; i < d->n_order; i++) {
+		hi_node node = d->order[i];
+		bool counts = node < g->n_objects && hi_bit(shown->any, node) &&
+			      !hi_is_internal(g, node);
+
+		before[i + 1] = before[i] + (counts ? hi_cost_of(g->objects, node) : 0);
+	}
+	for (hi_node i = 0; i < d->n_order; i++)
+		retained[d->order[i]] = before[i + d->span[i]] - before[i];
+	*ret = *d;
+	ret->is_borrowed = true;
+	ret->retained = hi_take(retained);
+	return HI_OK;
+}

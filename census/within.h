@@ -21,4 +21,14 @@ enum hi_status hi_within_reach(const struct hi_graph *g, const struct hi_reach *
 			       const uint64_t *bits, bool leaks, struct hi_reach **ret,
 			       struct hi_error *err);
 
+/*
+ * The same tree of dominators (borrowed from d), in which a node retains what it has of
+ * the live objects in `shown` alone: of a root variable, what of them only it keeps.
+ * ret->retained is the caller's to free, nothing else of *ret.
+ */
+enum hi_status hi_within_dominators(const struct hi_graph *g,
+				    const struct hi_reach *shown,
+				    const struct hi_dominators *d,
+				    struct hi_dominators *ret, struct hi_error *err);
+
 #endif

@@ -7,6 +7,7 @@
 #include "cli/blocks.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/naming.h"
 #include "cli/stored.h"
 #include "cli/words.h"
 #include "decode/typing/proof.h"
@@ -64,22 +65,33 @@ static enum hi_status add_referrers(struct hi_inspection *in, hi_node node,
 {
 	HI_GUARD(hi_referrers_destroy) struct hi_referrers *found = NULL;
 	struct hi_explain_link *links;
-	enum hi_status status = hi_referrers_find(in->graph, node, rows(in, REFERRERS),
-						  in->options->threads, &found, err);
+	size_t max = rows(in, REFERRERS), n = 0;
+	/* Of a restriction's many may be hidden: it looks at more than it shows. */
+	enum hi_status status =
+		hi_referrers_find(in->graph, node, in->shown == in->reach ? max : MANY,
+				  in->options->threads, &found, err);
 
 	if (status != HI_OK)
 		return status;
 	links = hi_arena_alloc(&in->arena, (found->count + 1) * sizeof(*links));
 	if (!links)
 		return hi_fail_memory(err, "referrers");
-	for (size_t i = 0; i < found->count; i++)
-		links[i] = (struct hi_explain_link){
+	r->n_referrers_total = found->total;
+	for (size_t i = 0; i < found->count; i++) {
+		if (!hi_naming_shows(in, found->from[i])) {
+			r->n_referrers_hidden++;
+			r->n_referrers_total--;
+			continue;
+		}
+		if (n == max)
+			continue;
+		links[n++] = (struct hi_explain_link){
 			.info = hi_node_info(in->graph, in->dominators, found->from[i]),
 			.text = hi_words_edge(in, found->from[i], node),
 			.grade = found->grade[i]};
+	}
 	r->referrers = links;
-	r->n_referrers = found->count;
-	r->n_referrers_total = found->total;
+	r->n_referrers = n;
 	return HI_OK;
 }
 
@@ -256,6 +268,16 @@ static const char *mapping_name(struct hi_inspection *in, uint64_t address)
 	return m->path && *m->path ? m->path : kinds[m->kind];
 }
 
+/* Of what is in no object, the variables of --under alone. */
+static bool is_asked_for(const struct hi_inspection *in, hi_node node, uint64_t address)
+{
+	uint64_t offset = 0;
+
+	if (node == HI_NODE_NONE)
+		node = find_root(in->graph, address, &offset);
+	return node != HI_NODE_NONE && hi_naming_shows(in, node);
+}
+
 static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
@@ -267,7 +289,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 					       .detail = "",
 					       .retained = UINT64_MAX},
 				      .evidence = "",
-				      .live_bytes = in->reach->live_bytes};
+				      .live_bytes = in->shown->live_bytes};
 	uint64_t offset = 0;
 	enum hi_status status;
 	hi_node node;
@@ -276,6 +298,9 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 		return hi_fail(err, HI_USAGE, 0, "not an address"); /* checked before */
 	r.mapping = mapping_name(in, r.address);
 	node = hi_objects_find(in->graph->objects, r.address, &offset);
+	if (in->shown != in->reach && !is_asked_for(in, node, r.address))
+		return hi_fail(err, HI_NOT_FOUND, r.address,
+			       "0x%" PRIx64 " is not in what --under leaves", r.address);
 	status = node != HI_NODE_NONE ? explain_object(in, node, offset, &r, err)
 				      : explain_other(in, &r, err);
 	if (status != HI_OK)

@@ -120,7 +120,7 @@ static enum hi_status set_shares(struct hi_inspection *in, struct hi_head *head,
 
 	if (!shares)
 		return hi_fail_memory(err, "shares");
-	hi_shares_count(in->graph, in->reach, shares);
+	hi_shares_count(in->graph, in->shown, shares);
 	if (in->allocator || in->graph->n_objects)
 		head->shares = shares;
 	return HI_OK;

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "census/within.h"
 #include "cli/blocks.h"
 #include "cli/freeze.h"
 #include "cli/keep.h"
@@ -306,6 +307,22 @@ static enum hi_status link_objects(struct hi_inspection *in, unsigned wanted,
 	return status;
 }
 
+/* Of what is shown. */
+static enum hi_status find_suspects(struct hi_inspection *in, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	hi_inspect_phase(in, "suspects");
+	in->dominators_shown = *in->dominators;
+	if (in->shown != in->reach)
+		status = hi_within_dominators(in->graph, in->shown, in->dominators,
+					      &in->dominators_shown, err);
+	return status == HI_OK
+		       ? hi_suspects_find(in->graph, in->shown, &in->dominators_shown,
+					  suspect_share, &in->suspects, err)
+		       : status;
+}
+
 static enum hi_status compute_sizes(struct hi_inspection *in, unsigned wanted,
 				    struct hi_error *err)
 {
@@ -329,12 +346,8 @@ static enum hi_status compute_sizes(struct hi_inspection *in, unsigned wanted,
 				    : hi_census_by_type(in->graph, in->shown,
 							in->dominators, &in->census, err);
 	}
-	if (status == HI_OK && (wanted & HI_WANT_SUSPECTS)) {
-		hi_inspect_phase(in, "suspects");
-		status = hi_suspects_find(in->graph, in->reach, in->dominators,
-					  suspect_share, &in->suspects, err);
-	}
-	return status;
+	return status == HI_OK && (wanted & HI_WANT_SUSPECTS) ? find_suspects(in, err)
+							      : status;
 }
 
 static void fill_ledger(struct hi_inspection *in)
@@ -476,6 +489,8 @@ void hi_inspect_close(struct hi_inspection *in)
 	hi_census_destroy(in->census);
 	hi_leaks_destroy(in->leaks);
 	hi_retaining_destroy(in->retaining);
+	if (in->dominators && in->dominators_shown.retained != in->dominators->retained)
+		free(in->dominators_shown.retained);
 	hi_naming_close(in);
 	hi_dominators_destroy(in->dominators);
 	hi_reach_destroy(in->reach);

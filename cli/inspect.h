@@ -58,6 +58,8 @@ struct hi_inspection {
 	 * counts live objects, and leaked ones. `reach` itself without them. */
 	struct hi_reach *shown, *leaks_shown;
 	struct hi_head_only only;
+	/* The summary's, of what is shown; with a restriction retained is its own. */
+	struct hi_dominators dominators_shown;
 	struct hi_named_roots *roots;	/* --root; NULL: none */
 	struct hi_retaining *retaining; /* when something asked for it */
 	struct hi_dominators *dominators;

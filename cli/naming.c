@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "base/vector.h"
 #include "census/within.h"
 #include "cli/progress.h"
 #include "cli/stored.h"
@@ -105,19 +106,26 @@ enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err)
 
 /* ---- restrictions ---- */
 
+/* What any of them leads to. */
 static enum hi_status mark_under(struct hi_inspection *in, uint64_t **bits,
 				 struct hi_error *err)
 {
-	const char *under = in->options->profile.under;
+	struct starts HI_VECTOR(hi_node) starts = {};
+	enum hi_status status;
+	bool ok = true;
 
 	for (size_t i = 0; in->roots && i < in->roots->count; i++) {
 		const struct hi_named_root *root = &in->roots->items[i];
 
-		if (strcmp(root->text.name, under) == 0)
-			return hi_within_mark(in->graph, root->starts, root->n_starts,
-					      bits, err);
+		if (!hi_profile_is_under(&in->options->profile, root->text.name))
+			continue;
+		for (size_t k = 0; k < root->n_starts && ok; k++)
+			ok = hi_vector_push(&starts, root->starts[k]);
 	}
-	return hi_fail(err, HI_USAGE, 0, "--under %s: no --root has this name", under);
+	status = ok ? hi_within_mark(in->graph, starts.items, starts.count, bits, err)
+		    : hi_fail_memory(err, "restriction");
+	hi_vector_free(&starts);
+	return status;
 }
 
 static enum hi_status join(struct hi_inspection *in, uint64_t **bits, uint64_t *more,
@@ -136,12 +144,24 @@ static enum hi_status join(struct hi_inspection *in, uint64_t **bits, uint64_t *
 	return HI_OK;
 }
 
+/* "a, b" */
+static const char *under_text(struct hi_inspection *in)
+{
+	const struct hi_profile_options *p = &in->options->profile;
+	const char *text = NULL;
+
+	for (size_t i = 0; i < p->n_under; i++)
+		text = text ? hi_arena_printf(&in->arena, "%s, %s", text, p->under[i])
+			    : p->under[i];
+	return text;
+}
+
 static void fill_only(struct hi_inspection *in)
 {
 	const struct hi_profile_options *p = &in->options->profile;
 	const struct hi_reach *all = in->reach, *some = in->shown;
 
-	in->only.under = p->under;
+	in->only.under = under_text(in);
 	in->only.retained_by = p->retained_by;
 	in->only.objects = some->live_objects;
 	in->only.bytes = some->live_bytes;
@@ -157,9 +177,9 @@ enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err
 	enum hi_status status = HI_OK;
 
 	in->shown = in->leaks_shown = in->reach;
-	if (!p->under && !p->retained_by)
+	if (!p->n_under && !p->retained_by)
 		return HI_OK;
-	if (p->under)
+	if (p->n_under)
 		status = mark_under(in, &bits, err);
 	if (status == HI_OK && p->retained_by) {
 		status = hi_retaining_mark(in, p->retained_by, &more, err);
@@ -179,6 +199,46 @@ enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err
 	if (status == HI_OK)
 		fill_only(in);
 	return status;
+}
+
+bool hi_naming_shows(const struct hi_inspection *in, hi_node node)
+{
+	const struct hi_graph *g = in->graph;
+
+	if (in->shown == in->reach)
+		return true;
+	if (hi_graph_is_object(g, node))
+		return hi_bit(in->reach->any, node) ? hi_bit(in->shown->any, node)
+						    : !hi_bit(in->leaks_shown->any, node);
+	for (size_t i = 0; in->roots && i < in->roots->count; i++) {
+		const struct hi_named_root *root = &in->roots->items[i];
+
+		if (!hi_profile_is_under(&in->options->profile, root->text.name))
+			continue;
+		for (size_t k = 0; k < root->n_starts; k++)
+			if (root->starts[k] == node)
+				return true;
+	}
+	return false;
+}
+
+enum hi_status hi_naming_keep_bins(const struct hi_inspection *in, struct hi_bins *bins,
+				   const struct hi_set_pool *pool, struct hi_error *err)
+{
+	const struct hi_profile_options *p = &in->options->profile;
+	HI_GUARD(free) uint32_t *kept = NULL;
+	size_t n = 0;
+
+	if (!p->n_under)
+		return HI_OK;
+	kept = hi_calloc(in->roots->count + 1, sizeof(*kept));
+	if (!kept)
+		return hi_fail_memory(err, "restriction");
+	for (size_t i = 0; i < in->roots->count; i++)
+		if (hi_profile_is_under(p, in->roots->items[i].text.name))
+			kept[n++] = (uint32_t)i + 1;
+	hi_bins_restrict(bins, pool, kept, n);
+	return HI_OK;
 }
 
 void hi_naming_close(struct hi_inspection *in)

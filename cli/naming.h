@@ -3,6 +3,7 @@
 #ifndef HI_CLI_NAMING_H
 #define HI_CLI_NAMING_H
 
+#include "census/bins.h"
 #include "cli/inspect.h"
 
 /* Compiles --root and --under, as soon as types are there. What is wrong has been
@@ -12,6 +13,12 @@ enum hi_status hi_naming_open(struct hi_inspection *in, struct hi_error *err);
 enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err);
 /* Fills in->shown, in->leaks_shown and in->only. */
 enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err);
+/* Do --under and --retained-by leave it? Of root variables they leave those that a
+ * root of --under is. */
+bool hi_naming_shows(const struct hi_inspection *in, hi_node node);
+/* Of the bins of in->roots (root i has the identity i + 1) those under --under. */
+enum hi_status hi_naming_keep_bins(const struct hi_inspection *in, struct hi_bins *bins,
+				   const struct hi_set_pool *pool, struct hi_error *err);
 /* The expression on stderr with a caret below its byte `column`. */
 void hi_naming_point_at(const char *expression, size_t column);
 void hi_naming_close(struct hi_inspection *in);

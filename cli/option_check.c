@@ -6,16 +6,45 @@
 #include "cli/command.h"
 #include "cli/export.h"
 #include "cli/lookup.h"
+#include "report/names.h"
+
+static const char *nth_root(void *arg, uint32_t i)
+{
+	const struct hi_profile_options *p = arg;
+
+	return p->roots[i].name;
+}
+
+static int wrong_under(const struct hi_profile_options *p, const char *name)
+{
+	const char *near[HI_NAMES_NEAREST] = {};
+	struct hi_profile_options copy = *p;
+
+	if (!p->n_roots)
+		return hi_option_wrong("--under %s: no --root has this name; give --root "
+				       "%s=EXPRESSION too",
+				       name, name);
+	hi_names_nearest(name, nth_root, &copy, (uint32_t)p->n_roots, near);
+	return hi_option_wrong("--under %s: no --root has this name%s%s%s%s", name,
+			       near[0] ? "; near it: " : "", near[0] ? near[0] : "",
+			       near[0] && near[1] ? ", " : "",
+			       near[0] && near[1] ? near[1] : "");
+}
 
 static int check_profile(const struct hi_options *o)
 {
 	const struct hi_profile_options *p = &o->profile;
 	const char *twice = hi_profile_duplicate(p);
+	const char *unknown = hi_profile_unknown_under(p);
 
 	if (twice)
 		return hi_option_wrong("--root %s: two roots have this name", twice);
-	if (p->under && !hi_profile_has_root(p, p->under))
-		return hi_option_wrong("--under %s: no --root has this name", p->under);
+	if (unknown)
+		return wrong_under(p, unknown);
+	if (p->identity == HI_IDENTITY_SITE)
+		return hi_option_wrong("--identity site: no allocation events are "
+				       "recorded yet, so nobody knows where objects were "
+				       "allocated");
 	if (o->command->id == HI_COMMAND_ROOTS && !p->n_roots)
 		return hi_option_wrong("roots: --root NAME=EXPRESSION is missing; see "
 				       "heapinspect roots --help");

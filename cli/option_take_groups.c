@@ -85,15 +85,17 @@ int hi_option_take_profile(int key, char *arg, struct hi_options *o, size_t most
 	case HI_OPT_IDENTITY:
 		if (hi_profile_take_identity(p, arg))
 			return 0;
-		hi_option_wrong("--identity %s: not one of type, var, site, module, addr",
-				arg);
+		hi_option_wrong("--identity %s: not one of type, var, module, addr", arg);
 		return HI_OPTION_SAID;
 	case HI_OPT_MAX_SET:
 		bad = hi_option_take_number("--max-set", arg, 1, 1000000, &n);
 		p->max_set = (uint32_t)n;
 		return bad;
 	case HI_OPT_UNDER:
-		return hi_option_take_once("--under", arg, &p->under);
+		if (hi_profile_take_under(p, most, arg, &why))
+			return 0;
+		hi_option_wrong("--under %s: %s", arg, *why ? why : "out of memory");
+		return HI_OPTION_SAID;
 	case HI_OPT_RETAINED_BY:
 		return hi_option_take_once("--retained-by", arg, &p->retained_by);
 	case HI_OPT_JOIN:

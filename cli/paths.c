@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/naming.h"
 #include "cli/words.h"
 #include "report/paths_report.h"
 
@@ -12,12 +13,6 @@ struct targets {
 	uint64_t n_unreachable;
 	const char *text; /* what was asked for, in words */
 };
-
-/* Of the live ones those under --under; of the others all without it. */
-static bool is_asked_for(const struct hi_inspection *in, hi_node node)
-{
-	return in->shown == in->reach || hi_bit(in->shown->any, node);
-}
 
 static enum hi_status add_target(struct hi_inspection *in, struct targets *t,
 				 hi_node node, struct hi_error *err)
@@ -44,7 +39,7 @@ static enum hi_status find_address(struct hi_inspection *in, uint64_t address,
 			       "0x%" PRIx64 " is in no allocated block; see heapinspect "
 			       "explain 0x%" PRIx64,
 			       address, address);
-	if (!is_asked_for(in, node))
+	if (!hi_naming_shows(in, node))
 		return hi_fail(err, HI_NOT_FOUND, address,
 			       "0x%" PRIx64 " is not in what --under and --retained-by "
 			       "leave",
@@ -66,7 +61,7 @@ static enum hi_status find_type(struct hi_inspection *in, const char *pattern,
 
 	for (hi_node i = 0; status == HI_OK && i < o->count; i++)
 		if (hi_type_set_has(&set, o->type[i]) &&
-		    !(o->flags[i] & HI_OBJECT_INTERNAL) && is_asked_for(in, i))
+		    !(o->flags[i] & HI_OBJECT_INTERNAL) && hi_naming_shows(in, i))
 			status = add_target(in, t, i, err);
 	hi_type_set_free(&set);
 	if (status != HI_OK)

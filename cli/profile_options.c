@@ -35,6 +35,18 @@ bool hi_profile_take_retainer(struct hi_profile_options *p, size_t most, const c
 	return true;
 }
 
+bool hi_profile_take_under(struct hi_profile_options *p, size_t most, const char *text,
+			   const char **why_ret)
+{
+	*why_ret = *text ? "" : "the name of a --root is missing";
+	if (!p->under)
+		p->under = hi_calloc(most, sizeof(*p->under));
+	if (!*text || !p->under || p->n_under == most)
+		return false;
+	p->under[p->n_under++] = text;
+	return true;
+}
+
 bool hi_profile_take_identity(struct hi_profile_options *p, const char *text)
 {
 	static const char *const words[] = {"type", "var", "site", "module", "addr"};
@@ -76,9 +88,26 @@ bool hi_profile_has_root(const struct hi_profile_options *p, const char *name)
 	return false;
 }
 
+const char *hi_profile_unknown_under(const struct hi_profile_options *p)
+{
+	for (size_t i = 0; i < p->n_under; i++)
+		if (!hi_profile_has_root(p, p->under[i]))
+			return p->under[i];
+	return NULL;
+}
+
+bool hi_profile_is_under(const struct hi_profile_options *p, const char *name)
+{
+	for (size_t i = 0; i < p->n_under; i++)
+		if (strcmp(p->under[i], name) == 0)
+			return true;
+	return false;
+}
+
 void hi_profile_options_free(struct hi_profile_options *p)
 {
 	free(p->roots);
 	free((void *)p->retainers);
+	free((void *)p->under);
 	*p = (struct hi_profile_options){};
 }

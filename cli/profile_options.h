@@ -24,7 +24,9 @@ struct hi_profile_options {
 	/* --root NAME=EXPR, in the order given. */
 	struct hi_root_text *roots;
 	size_t n_roots;
-	const char *under; /* a root's name; NULL: everything */
+	/* --under, as typed: names of roots; none: everything. */
+	const char **under;
+	size_t n_under;
 	bool all_bins;
 	const char *join; /* NULL: "-" */
 	/* --retainer, as typed. */
@@ -37,17 +39,22 @@ struct hi_profile_options {
 };
 
 /*
- * Both keep `text`, and have room for `most` of them. hi_profile_take_root cuts it
+ * All keep `text`, and have room for `most` of them. hi_profile_take_root cuts it
  * at the "=". False: *why_ret (static) is what is wrong, "" for no memory.
  */
 bool hi_profile_take_root(struct hi_profile_options *p, size_t most, char *text,
 			  const char **why_ret);
 bool hi_profile_take_retainer(struct hi_profile_options *p, size_t most, const char *text,
 			      const char **why_ret);
+bool hi_profile_take_under(struct hi_profile_options *p, size_t most, const char *text,
+			   const char **why_ret);
 bool hi_profile_take_identity(struct hi_profile_options *p, const char *text);
 /* A name that two roots have, NULL: none. */
 const char *hi_profile_duplicate(const struct hi_profile_options *p);
 bool hi_profile_has_root(const struct hi_profile_options *p, const char *name);
+/* The first of --under that is no root's name, NULL: none. */
+const char *hi_profile_unknown_under(const struct hi_profile_options *p);
+bool hi_profile_is_under(const struct hi_profile_options *p, const char *name);
 void hi_profile_options_free(struct hi_profile_options *p);
 
 #endif

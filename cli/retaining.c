@@ -262,10 +262,6 @@ enum hi_status hi_retaining_compute(struct hi_inspection *in, struct hi_error *e
 
 	if (in->retaining)
 		return HI_OK;
-	if (in->options->profile.identity == HI_IDENTITY_SITE)
-		return hi_fail(err, HI_UNSUPPORTED, 0,
-			       "--identity site: where objects were allocated is not "
-			       "known of a process that was not followed from its start");
 	status = hi_retaining_heap_find(in, &heap, err);
 	if (status == HI_OK)
 		status = hi_retaining_of(in, hi_take(heap.bits), &in->retaining, err);

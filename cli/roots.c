@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/naming.h"
 #include "cli/retaining.h"
 #include "cli/series.h"
 #include "report/bins_report.h"
@@ -54,6 +55,20 @@ static struct hi_bins_root *describe(struct hi_inspection *in)
 	return ret;
 }
 
+/* By root: is it one of --under? NULL: there are none. */
+static const bool *shown_roots(struct hi_inspection *in)
+{
+	const struct hi_profile_options *p = &in->options->profile;
+	bool *shown;
+
+	if (!p->n_under)
+		return NULL;
+	shown = hi_arena_alloc(&in->arena, in->roots->count + 1);
+	for (size_t i = 0; shown && i < in->roots->count; i++)
+		shown[i] = hi_profile_is_under(p, in->roots->items[i].text.name);
+	return shown;
+}
+
 static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
@@ -65,6 +80,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 	struct hi_restrict only = {.top = hi_lookup_top(in->options, TOP)};
 	struct hi_bins_view view = {.join = p->join,
 				    .all = p->all_bins,
+				    .shown = shown_roots(in),
 				    .allocated = hi_inspect_allocated(in)};
 	struct hi_bins_root *roots = describe(in);
 	enum hi_status status;
@@ -74,6 +90,8 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 	status = hi_set_pool_create(&pool, err);
 	if (status == HI_OK)
 		status = compute(in, pool, &bins, err);
+	if (status == HI_OK)
+		status = hi_naming_keep_bins(in, bins, pool, err);
 	if (status == HI_OK)
 		status = hi_bins_report_create(head, in->reach, bins, pool, roots,
 					       in->roots->count, &view, &only, &report,

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "census/bins.h"
 #include "cli/keep.h"
+#include "cli/naming.h"
 #include "cli/retaining.h"
 #include "cli/series.h"
 #include "report/retainers_report.h"
@@ -148,6 +149,8 @@ static enum hi_status take_bins(struct hi_inspection *in, const struct hi_bins *
 			return hi_fail_memory(err, "rows");
 		s->n_rows++;
 	}
+	if (in->options->profile.n_under)
+		return HI_OK;
 	plain_row(s, "NOROOT", &bins->noroot);
 	plain_row(s, "LEAK", &bins->leak);
 	return HI_OK;
@@ -175,5 +178,7 @@ enum hi_status hi_series_roots(struct hi_inspection *in, struct hi_series_sample
 	if (status == HI_OK)
 		status = hi_bins_compute(in->graph, in->reach, &options, keep->pool,
 					 &bins, err);
+	if (status == HI_OK)
+		status = hi_naming_keep_bins(in, bins, keep->pool, err);
 	return status == HI_OK ? take_bins(in, bins, ret, err) : status;
 }

@@ -80,8 +80,8 @@ bool hi_stored_has_answer(const struct hi_inspection *in)
 	const struct hi_options *o = in->options;
 
 	return in->stored && o->command->id == HI_COMMAND_CENSUS && o->by == HI_BY_TYPE &&
-	       !o->profile.under && !o->profile.retained_by && !o->profile.n_retainers &&
-	       hi_snapshot_has(in->stored->snapshot, "census");
+	       !o->profile.n_under && !o->profile.retained_by &&
+	       !o->profile.n_retainers && hi_snapshot_has(in->stored->snapshot, "census");
 }
 
 enum hi_status hi_stored_census(struct hi_inspection *in, struct hi_error *err)

@@ -317,6 +317,9 @@ static enum hi_status get_shares(struct hi_inspection *in, struct hi_head *head,
 	for (size_t i = 0; i < SHARES; i++)
 		*(uint64_t *)(void *)((char *)ret + shares[i].offset) =
 			hi_snapshot_number(s, shares[i].name, 0);
+	/* The file has those of all that is live. */
+	if (in->shown != in->reach)
+		hi_shares_count(in->graph, in->shown, ret);
 	head->shares = ret;
 	return HI_OK;
 }

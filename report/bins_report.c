@@ -95,13 +95,21 @@ static bool has_row(const struct making *m, const uint32_t *members, size_t n)
 	return false;
 }
 
+static bool is_shown(const struct making *m, const uint32_t *members, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!m->view->shown || m->view->shown[members[i] - 1])
+			return true;
+	return false;
+}
+
 static bool add_empty(struct making *m, const uint32_t *members, size_t n)
 {
 	static const struct hi_set_row nothing;
 	struct hi_set_row sum = nothing;
 	uint32_t *copy;
 
-	if (has_row(m, members, n))
+	if (!is_shown(m, members, n) || has_row(m, members, n))
 		return true;
 	copy = hi_arena_alloc(&m->r->arena, (n + 1) * sizeof(*copy));
 	if (!copy)
@@ -155,10 +163,12 @@ static bool make_rows(struct making *m)
 	r->rows = hi_calloc(rows_most(m), sizeof(*r->rows));
 	if (!r->rows || !add_sets(m) || (m->view->all && !add_all_empty(m)))
 		return false;
-	r->rows[r->n_rows++] =
-		(struct hi_bins_row){.label = "NOROOT", .sum = m->bins->noroot};
-	r->rows[r->n_rows++] =
-		(struct hi_bins_row){.label = "LEAK", .sum = m->bins->leak};
+	if (!m->view->shown) {
+		r->rows[r->n_rows++] =
+			(struct hi_bins_row){.label = "NOROOT", .sum = m->bins->noroot};
+		r->rows[r->n_rows++] =
+			(struct hi_bins_row){.label = "LEAK", .sum = m->bins->leak};
+	}
 	r->objects =
 		m->bins->table.objects + m->bins->noroot.objects + m->bins->leak.objects;
 	r->bytes = m->bins->table.cost + m->bins->noroot.cost + m->bins->leak.cost;

@@ -42,6 +42,8 @@ struct hi_bins_view {
 	const char *join;
 	bool all;  /* empty bins too */
 	bool pure; /* was computed */
+	/* By root: only bins with one of these, so neither NOROOT nor LEAK; NULL: all */
+	const bool *shown;
 	uint64_t allocated;
 };
 

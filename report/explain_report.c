@@ -154,6 +154,11 @@ static void show_fields(const struct hi_explain_report *r, struct hi_page *page)
 						  r->n_fields_total - r->n_fields));
 }
 
+static const char *under_text(const struct hi_explain_report *r)
+{
+	return r->head->only && r->head->only->under ? r->head->only->under : "it";
+}
+
 static void show_referrers(const struct hi_explain_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
@@ -178,6 +183,10 @@ static void show_referrers(const struct hi_explain_report *r, struct hi_page *pa
 	if (r->n_referrers_total > r->n_referrers)
 		hi_page_note(page, hi_page_printf(page, "and %zu more (--all)",
 						  r->n_referrers_total - r->n_referrers));
+	if (r->n_referrers_hidden)
+		hi_page_note(page, hi_page_printf(page, "%zu more are not under %s",
+						  r->n_referrers_hidden,
+						  hi_page_safe(page, under_text(r))));
 }
 
 static void show_dominators(const struct hi_explain_report *r, struct hi_page *page)
@@ -287,6 +296,7 @@ static void links_json(const struct hi_explain_report *r, struct hi_json *json)
 	}
 	hi_json_end(json);
 	hi_json_number(json, "referrers_total", r->n_referrers_total);
+	hi_json_number(json, "referrers_hidden", r->n_referrers_hidden);
 	hi_json_array(json, "dominators");
 	for (size_t i = 0; i < r->n_dominators; i++) {
 		hi_json_object(json, NULL);

@@ -50,6 +50,7 @@ struct hi_explain_report {
 	size_t n_fields, n_fields_total;
 	const struct hi_explain_link *referrers;
 	size_t n_referrers, n_referrers_total;
+	size_t n_referrers_hidden;	       /* by --under; in neither of them */
 	const struct hi_node_info *dominators; /* from the object upwards, roots last */
 	size_t n_dominators;
 	bool dominators_cut;

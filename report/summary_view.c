@@ -185,7 +185,9 @@ static void show_ledger(const struct hi_summary_report *r, struct hi_page *page)
 	if (!l)
 		return;
 	hi_page_heading(page, "Ledger",
-			l->rss == HI_UNKNOWN ? "a core has no residency" : NULL);
+			l->rss == HI_UNKNOWN ? "a core has no residency"
+			: r->head->only	     ? "of the whole process"
+					     : NULL);
 	c = choose_columns(l, page);
 	if (!c.columns)
 		return;

@@ -445,6 +445,27 @@ static void draw_random(struct named *d, uint64_t seed)
 		draw_name(d, below(d->spec.n_objects + d->spec.n_roots));
 }
 
+/* Only bins of some names. */
+static void check_kept(const struct named *d, const struct moving *m)
+{
+	uint64_t kept = 0, sum = 0;
+	uint32_t names[2];
+
+	for (size_t i = 0; i < 2; i++) {
+		names[i] = 1 + below(d->n_names);
+		kept |= BIT(names[i]);
+	}
+	hi_bins_restrict(d->bins, d->pool, names, 2);
+	for (uint64_t bits = 2; bits < 1u << (d->n_names + 1); bits += 2) {
+		uint64_t size = bits & kept ? m->sizes[bits] : 0;
+
+		HI_ASSERT_EQ(size, bin(d, d->bins, bits));
+		sum += size;
+	}
+	HI_ASSERT_EQ(sum, d->bins->table.cost);
+	HI_ASSERT_EQ(0, d->bins->noroot.objects + d->bins->leak.objects);
+}
+
 static void check_moving(uint64_t first, uint64_t end)
 {
 	static struct moving m;
@@ -464,6 +485,7 @@ static void check_moving(uint64_t first, uint64_t end)
 		for (uint64_t bits = 2; bits < 1u << (d.n_names + 1); bits += 2)
 			HI_ASSERT_EQ(m.sizes[bits], bin(&d, d.bins, bits));
 		check_rest(&d, d.bins, m.mask);
+		check_kept(&d, &m);
 	}
 }
 

@@ -11,6 +11,8 @@
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/schema.h"
+#include "tests/support/snapshots.h"
 #include "tests/support/workshop.h"
 
 enum { MAX_OBJECTS = 32, MAX_BANDS = 8, MAX_ARGS = 10 };
@@ -575,6 +577,121 @@ HI_TEST_SCENARIO(profiles, a_census_under_a_root_is_what_the_root_reaches)
 		     number(json_object_get(doc, "live"), "bytes"));
 }
 
+HI_TEST_SCENARIO(profiles, under_several_roots_is_what_any_of_them_reaches)
+{
+	static const char *const options[] = {"--root=eps=hsc->eps", "--root=fc=fc",
+					      "--under=fc", "--under=eps", NULL};
+	const json_t *only;
+	long long count;
+	json_t *doc;
+
+	start_heap("o1");
+	doc = parse(run("census", options));
+	only = json_object_get(doc, "only");
+	HI_ASSERT_EQ(cost_of("eps x y e fc z f", &count), number(only, "bytes"));
+	HI_ASSERT_EQ(count, number(only, "objects"));
+	HI_ASSERT_STREQ("fc, eps", json_string_value(json_object_get(only, "under")));
+}
+
+HI_TEST_SCENARIO(profiles, bins_under_a_root_are_those_that_it_is_in)
+{
+	static const char *const options[] = {"--root=hsc=hsc", "--root=eps=hsc->eps",
+					      "--root=fc=fc",	"--under=eps",
+					      "--all-bins",	NULL};
+	static const struct band bands[MAX_BANDS] = {{"hsc-eps", "eps e"},
+						     {"hsc-eps-fc", "x y"}};
+	long long count, zeros = 0;
+	json_t *doc, *row;
+	size_t i;
+
+	start_heap("o1");
+	doc = parse(run("roots", options));
+	check_bands(doc, bands, bin_label);
+	HI_ASSERT_EQ(cost_of("eps e x y", &count),
+		     number(json_object_get(doc, "allocated"), "bytes"));
+	json_array_foreach(json_object_get(doc, "rows"), i, row) zeros +=
+		number(row, "bytes") == 0;
+	HI_ASSERT_EQ(2, zeros); /* eps, eps-fc: neither NOROOT nor LEAK nor fc */
+	HI_ASSERT_EQ(4, json_array_size(json_object_get(doc, "rows")));
+}
+
+/* Of a process and of a file. */
+static void check_summary_under(json_t *doc)
+{
+	json_t *type, *root;
+	long long count, bytes = cost_of("eps x y e", &count), sum = 0;
+	size_t i;
+
+	HI_ASSERT_EQ(bytes, number(json_object_get(doc, "bytes"), "live"));
+	HI_ASSERT_EQ(count, number(json_object_get(doc, "objects"), "live"));
+	HI_ASSERT_EQ(bytes, number(json_object_get(doc, "only"), "bytes"));
+	HI_ASSERT_EQ(bytes, number(json_object_get(doc, "typed"), "exact"));
+	json_array_foreach(json_object_get(doc, "types"), i, type) sum +=
+		number(type, "shallow");
+	HI_ASSERT_EQ(bytes, sum);
+	sum = 0;
+	json_array_foreach(json_object_get(doc, "root_kinds"), i, root) sum +=
+		number(root, "retained");
+	HI_ASSERT_EQ(bytes, sum);
+	/* Two variables lead there: none of them alone keeps anything of it. */
+	HI_ASSERT_EQ(0, json_array_size(json_object_get(doc, "roots")));
+	HI_ASSERT_EQ(
+		cost_of("eps e", &count),
+		number(json_array_get(json_object_get(doc, "suspects"), 0), "retained"));
+}
+
+HI_TEST_SCENARIO(profiles, a_summary_under_a_root_is_of_what_the_root_reaches)
+{
+	static const char *const options[] = {"--root=eps=eps", "--under=eps", NULL};
+	const char *file = snapshot_path(snapshot_directory(), "o1.hisnap");
+	struct hi_command *c;
+
+	start_heap("o1");
+	c = run("summary", options);
+	hi_check_schema(c, "summary.v1.json");
+	check_summary_under(parse(c));
+	c = hi_heapinspect("snap", "-q", "--pid", heap.pid, "-o", file);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	c = hi_heapinspect("summary", file, "--root=eps=eps", "--under=eps", "--json");
+	check_summary_under(parse(c));
+}
+
+HI_TEST_SCENARIO(profiles, under_a_root_only_what_it_reaches_is_explained)
+{
+	const char *file = snapshot_path(snapshot_directory(), "o1.hisnap"), *x, *fc;
+	const char *targets[2];
+	struct hi_command *c;
+	char pid[32];
+
+	start_heap("o1");
+	x = heap.objects[object_named("x")].address;
+	fc = heap.objects[object_named("fc")].address;
+	c = hi_heapinspect("snap", "-q", "--pid", heap.pid, "-o", file);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	snprintf(pid, sizeof(pid), "--pid=%s", heap.pid);
+	targets[0] = pid;
+	targets[1] = file;
+	for (size_t i = 0; i < 2; i++) {
+		const json_t *row, *link;
+
+		c = hi_heapinspect("explain", x, targets[i], "--root=eps=eps",
+				   "--under=eps", "--json");
+		hi_check_schema(c, "rows.v1.json");
+		row = json_array_get(json_object_get(parse(c), "rows"), 0);
+		/* x is in the caches eps and fc, and in oth: one of these is under eps.
+		 */
+		HI_ASSERT_EQ(1, number(row, "referrers_total"));
+		HI_ASSERT_EQ(2, number(row, "referrers_hidden"));
+		link = json_array_get(json_object_get(row, "referrers"), 0);
+		HI_ASSERT_STREQ(heap.objects[object_named("eps")].address,
+				json_string_value(json_object_get(link, "address")));
+		c = hi_heapinspect("explain", fc, targets[i], "--root=eps=eps",
+				   "--under=eps");
+		HI_ASSERT_EQ(2, c->exit_code);
+		HI_ASSERT_MSG(strstr(c->err, "not in what --under leaves"), "%s", c->err);
+	}
+}
+
 /* ---- what is wrong ---- */
 
 static void check_wrong(const char *command, const char *const *options, const char *word)
@@ -613,8 +730,12 @@ HI_TEST_SCENARIO(profiles, unknown_retainers_get_the_nearest_names)
 	} cases[] = {
 		{"retainers", {"--retainer=sesion"}, "struct session"},
 		{"retainers", {"--retainer=session.bufer"}, "'buffer'"},
-		{"retainers", {"--identity=site"}, "not followed"},
+		{"retainers",
+		 {"--identity=site"},
+		 "no allocation events are recorded yet"},
 		{"census", {"--retained-by=nobody"}, "nobody"},
+		{"roots", {"--root=cache=x", "--under=cahce"}, "near it: cache"},
+		{"summary", {"--under=cache"}, "--root cache=EXPRESSION"},
 		{"census", {"--retained-by=tap"}, "near it: tab"},
 		{"up", {"--type=sharde"}, "struct shared"},
 	};

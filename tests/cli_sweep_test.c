@@ -313,13 +313,15 @@ HI_TEST_SCENARIO(sweep, memory_may_run_out_anywhere_in_a_profile)
 HI_TEST_SLOW(sweep, memory_may_run_out_anywhere_in_a_restricted_inspection)
 {
 	struct hi_root_text roots[] = {{"all", "live"}};
+	const char *under = "all";
 	struct hi_options options = {
 		.core = make_core("leak_shapes", "acyclic", "3"),
 		.quiet = true,
 		.threads = 2,
 		.profile = {.roots = roots,
 			    .n_roots = 1,
-			    .under = "all",
+			    .under = &under,
+			    .n_under = 1,
 			    .retained_by = "live"},
 	};
 	struct found truth = count(open_whole(&options));
