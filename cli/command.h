@@ -3,7 +3,8 @@
  * To add a command: an entry in enum hi_command_id, a file NAME.c with a
  * `const struct hi_command hi_command_NAME`, a line in the list of commands.c,
  * its bit at the options that it takes (option_table.c), a JSON Schema's name in
- * docs/schema, scenario tests in tests/cli_commands_test.c.
+ * docs/schema, docs/man/NAME.roff for its manual page, scenario tests in
+ * tests/cli_commands_test.c.
  */
 #ifndef HI_CLI_COMMAND_H
 #define HI_CLI_COMMAND_H

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* For zsh's _arguments: see zshcompsys(1). */
+#include <string.h>
+
+#include "cli/manual/manual.h"
+
+/* Inside '...' and in the brackets or behind the colons of a specification. */
+static void put_plain(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputs("'\\''", out);
+		else if (strchr("[]:\\", *text))
+			fprintf(out, "\\%c", *text);
+		else
+			fputc(*text, out);
+	}
+}
+
+static void put_value(FILE *out, const struct argp_option *option)
+{
+	struct hi_value_words value = hi_manual_value(option);
+
+	if (value.kind == HI_VALUE_NONE)
+		return;
+	fputc(':', out);
+	put_plain(out, option->arg);
+	fputc(':', out);
+	switch (value.kind) {
+	case HI_VALUE_FILE:
+		fputs("_files", out);
+		break;
+	case HI_VALUE_DIR:
+		fputs("_directories", out);
+		break;
+	case HI_VALUE_PID:
+		fputs("_pids", out);
+		break;
+	case HI_VALUE_WORDS:
+		fputc('(', out);
+		put_plain(out, value.words);
+		fputc(')', out);
+		break;
+	case HI_VALUE_NONE:
+	case HI_VALUE_ANY:
+	default:
+		fputc(' ', out);
+	}
+}
+
+static void put_option(FILE *out, const struct argp_option *option)
+{
+	if (hi_manual_letter(option))
+		fprintf(out, "\t\t'-%c[", hi_manual_letter(option));
+	else
+		fprintf(out, "\t\t'*--%s%s[", option->name, option->arg ? "=" : "");
+	put_plain(out, option->doc);
+	fputc(']', out);
+	put_value(out, option);
+	fputs("' \\\n", out);
+}
+
+static void put_command(FILE *out, const struct hi_command *command)
+{
+	fprintf(out, "\t%s)\n\t_arguments -S \\\n", command->name);
+	for (size_t i = 0; i < hi_option_table_size; i++) {
+		const struct hi_option_entry *e = &hi_option_table[i];
+		struct argp_option letterless = e->option;
+
+		if (!hi_manual_takes(e, command))
+			continue;
+		put_option(out, &e->option);
+		if (hi_manual_letter(&e->option)) {
+			letterless.key = 0;
+			put_option(out, &letterless);
+		}
+	}
+	fputs("\t\t'(- *)--help[the options, in short]' \\\n"
+	      "\t\t'(- *)--version[the version]' \\\n"
+	      "\t\t'*:file:_files' ;;\n",
+	      out);
+}
+
+void hi_completion_zsh(FILE *out)
+{
+	fputs("#compdef heapinspect\n"
+	      "# SPDX-License-Identifier: BSD-2-Clause\n"
+	      "local -a commands\n"
+	      "local word command=summary\n"
+	      "commands=(\n",
+	      out);
+	for (size_t i = 0; hi_commands[i]; i++) {
+		fprintf(out, "\t'%s:", hi_commands[i]->name);
+		put_plain(out, hi_commands[i]->purpose);
+		fputs("'\n", out);
+	}
+	fputs(")\n"
+	      "for word in ${words[2,CURRENT-1]}; do\n"
+	      "\t(( ${commands[(I)$word:*]} )) && command=$word && break\n"
+	      "done\n"
+	      "if [[ ${words[CURRENT]} != -* && $command == summary && "
+	      "${words[CURRENT-1]} != -* ]]; then\n"
+	      "\t_describe command commands\n"
+	      "\t_files -g '*.hisnap'\n"
+	      "\treturn\n"
+	      "fi\n"
+	      "case $command in\n",
+	      out);
+	for (size_t i = 0; hi_commands[i]; i++)
+		put_command(out, hi_commands[i]);
+	fputs("esac\n", out);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The manual pages and the shells' completions, written out of the tables that
+ * parse the command line, so that they cannot say anything else. What a table
+ * does not know (why one would run a command, how to read what it prints) is
+ * written by hand: docs/man/COMMAND.roff, in man(7), placed under DESCRIPTION.
+ *
+ * A build-time program (make_manual.c); no part of heapinspect.
+ */
+#ifndef HI_CLI_MANUAL_MANUAL_H
+#define HI_CLI_MANUAL_MANUAL_H
+
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/option_table.h"
+
+/* All of these only write to a stream; whoever closes it asks for errors. */
+
+/* `by_hand` is the text of docs/man/COMMAND.roff. The page of the summary is
+ * heapinspect(1), which lists all others. */
+void hi_manual_page(FILE *out, const struct hi_command *command, const char *by_hand);
+
+void hi_completion_bash(FILE *out);
+void hi_completion_zsh(FILE *out);
+
+/* What can stand for an option's value, for completions. */
+enum hi_value {
+	HI_VALUE_NONE, /* it takes none */
+	HI_VALUE_ANY,
+	HI_VALUE_FILE,
+	HI_VALUE_DIR,
+	HI_VALUE_PID,
+	HI_VALUE_WORDS, /* one of `words`, by spaces */
+};
+struct hi_value_words {
+	enum hi_value kind;
+	const char *words; /* NULL: none */
+};
+struct hi_value_words hi_manual_value(const struct argp_option *option);
+
+/* Whether this command takes that entry, and it is an option, not a heading. */
+bool hi_manual_takes(const struct hi_option_entry *entry,
+		     const struct hi_command *command);
+/* The letter of an option; NUL: it has none. */
+char hi_manual_letter(const struct argp_option *option);
+/* Whether its target can be a process, and so a snapshot too. */
+bool hi_manual_takes_pid(const struct hi_command *command);
+
+#endif

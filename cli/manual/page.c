@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* man(7) as groff and mandoc read it: see groff_man(7). */
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/manual/manual.h"
+
+static const char examples_heading[] = "Examples:\n";
+
+/* Text that is not markup: '\' and a first '.' or ''' would be; a bare '-' may
+ * become a hyphen that nobody can paste. */
+static void put_text(FILE *out, const char *text, size_t n)
+{
+	bool at_start = true;
+
+	for (size_t i = 0; i < n; i++) {
+		if (at_start && (text[i] == '.' || text[i] == '\''))
+			fputs("\\&", out);
+		if (text[i] == '\\')
+			fputs("\\e", out);
+		else if (text[i] == '-')
+			fputs("\\-", out);
+		else if (text[i] == '\'')
+			fputs("\\(aq", out);
+		else if (text[i] == '^')
+			fputs("\\(ha", out);
+		else if (text[i] == '~')
+			fputs("\\(ti", out);
+		else if (text[i] == '`')
+			fputs("\\(ga", out);
+		else
+			fputc(text[i], out);
+		at_start = text[i] == '\n';
+	}
+}
+
+static void put(FILE *out, const char *text)
+{
+	put_text(out, text, strlen(text));
+}
+
+static bool is_whole(const struct hi_command *command)
+{
+	return command->id == HI_COMMAND_SUMMARY;
+}
+
+/* "What is live, by type." as the line that whatis(1) shows. */
+static void put_name(FILE *out, const struct hi_command *command)
+{
+	const char *purpose = command->purpose;
+	size_t n = strlen(purpose);
+
+	fputs(".SH NAME\nheapinspect", out);
+	if (!is_whole(command))
+		fprintf(out, "\\-%s", command->name);
+	fputs(" \\- ", out);
+	fputc(tolower((unsigned char)*purpose), out);
+	put_text(out, purpose + 1, n - 1 - (purpose[n - 1] == '.'));
+	fputc('\n', out);
+}
+
+/* The ways to name a target that this command takes. */
+static void put_targets(FILE *out, const struct hi_command *command)
+{
+	if (!hi_manual_takes_pid(command))
+		return;
+	if (command->id == HI_COMMAND_DIFF)
+		fputs("\\fIBEFORE.hisnap\\fR\n", out);
+	fputs("{\\fB\\-\\-pid\\fR \\fIPID\\fR", out);
+	if (command->id != HI_COMMAND_SAFEPOINTS)
+		fputs(" | \\fB\\-\\-core\\fR \\fIFILE\\fR | \\fIFILE.hisnap\\fR", out);
+	fputs("}\n", out);
+}
+
+static void put_synopsis(FILE *out, const struct hi_command *command)
+{
+	fputs(".SH SYNOPSIS\n.B heapinspect", out);
+	if (is_whole(command)) {
+		fputs("\n[\\fICOMMAND\\fR]\n", out);
+	} else {
+		fprintf(out, " %s\n", command->name);
+		if (*command->arguments)
+			put(out, command->arguments);
+	}
+	if (!is_whole(command) && *command->arguments)
+		fputc('\n', out);
+	fputs("[\\fIOPTION\\fR...]\n", out);
+	put_targets(out, command);
+}
+
+static void put_option(FILE *out, const struct argp_option *option)
+{
+	fputs(".TP\n", out);
+	if (hi_manual_letter(option))
+		fprintf(out, "\\fB\\-%c\\fR%s%s%s, ", hi_manual_letter(option),
+			option->arg ? " \\fI" : "", option->arg ? option->arg : "",
+			option->arg ? "\\fR" : "");
+	fputs("\\fB\\-\\-", out);
+	put(out, option->name);
+	fputs("\\fR", out);
+	if (option->arg)
+		fprintf(out, "=\\fI%s\\fR", option->arg);
+	fputc('\n', out);
+	put(out, option->doc);
+	fputc('\n', out);
+}
+
+/* The headings and options of one of argp's groups. */
+static void put_group(FILE *out, const struct hi_command *command, int group)
+{
+	for (size_t i = 0; i < hi_option_table_size; i++) {
+		const struct hi_option_entry *e = &hi_option_table[i];
+
+		if (e->option.group != group || !(e->commands & 1u << command->id))
+			continue;
+		if (e->option.name)
+			put_option(out, &e->option);
+		else
+			fprintf(out, ".SS %.*s\n", (int)strlen(e->option.doc) - 1,
+				e->option.doc);
+	}
+}
+
+static void put_options(FILE *out, const struct hi_command *command)
+{
+	int last = 0;
+
+	for (size_t i = 0; i < hi_option_table_size; i++)
+		if (hi_option_table[i].option.group > last)
+			last = hi_option_table[i].option.group;
+	fputs(".SH OPTIONS\n", out);
+	for (int group = 1; group <= last; group++)
+		put_group(out, command, group);
+	fputs(".SS Others\n"
+	      ".TP\n\\fB\\-?\\fR, \\fB\\-\\-help\\fR\nthe options, in short\n"
+	      ".TP\n\\fB\\-\\-usage\\fR\ntheir names\n"
+	      ".TP\n\\fB\\-V\\fR, \\fB\\-\\-version\\fR\nthe program's version\n",
+	      out);
+}
+
+static void put_commands(FILE *out)
+{
+	fputs(".SH COMMANDS\nEach has a page of its own.\n", out);
+	for (size_t i = 0; hi_commands[i]; i++) {
+		if (is_whole(hi_commands[i]))
+			continue;
+		fprintf(out, ".TP\n.BR heapinspect\\-%s (1)\n", hi_commands[i]->name);
+		put(out, hi_commands[i]->purpose);
+		fputc('\n', out);
+	}
+}
+
+/* The part of the help before the examples: lines as they are. */
+static void put_help_text(FILE *out, const struct hi_command *command)
+{
+	const char *end = strstr(command->help, examples_heading);
+	size_t n = end ? (size_t)(end - command->help) : strlen(command->help);
+	bool as_is;
+
+	while (n && command->help[n - 1] == '\n')
+		n--;
+	if (!n || is_whole(command))
+		return;
+	/* A list keeps its lines. */
+	as_is = memmem(command->help, n, "\n  ", 3) != NULL;
+	fputs(as_is ? ".PP\n.nf\n" : ".PP\n", out);
+	put_text(out, command->help, n);
+	fputs(as_is ? "\n.fi\n" : "\n", out);
+}
+
+static void put_examples(FILE *out, const struct hi_command *command)
+{
+	const char *line = strstr(command->help, examples_heading);
+
+	if (!line)
+		return;
+	fputs(".SH EXAMPLES\n.EX\n", out);
+	for (line += strlen(examples_heading); strncmp(line, "  ", 2) == 0;) {
+		size_t n = strcspn(line, "\n");
+
+		put_text(out, line + 2, n - 2);
+		fputc('\n', out);
+		line += n + (line[n] == '\n');
+	}
+	fputs(".EE\n", out);
+}
+
+static void put_exit_status(FILE *out)
+{
+	fputs(".SH EXIT STATUS\n"
+	      ".TP\n0\nfine\n"
+	      ".TP\n1\na gate failed, or a difference was found\n"
+	      ".TP\n2\nwrong usage, or an error\n"
+	      ".TP\n3\ncannot attach\n"
+	      ".TP\n4\nnot complete, with\n.B \\-\\-strict\n"
+	      ".TP\n124\nthe pause budget or\n.B \\-\\-timeout\nran out\n",
+	      out);
+}
+
+static void put_see_also(FILE *out, const struct hi_command *command)
+{
+	const char *comma = "";
+
+	fputs(".SH SEE ALSO\n", out);
+	if (!is_whole(command)) {
+		fputs(".BR heapinspect (1)", out);
+		comma = " ,\n";
+	}
+	for (size_t i = 0; hi_commands[i]; i++) {
+		if (hi_commands[i] == command || is_whole(hi_commands[i]))
+			continue;
+		fprintf(out, "%s.BR heapinspect\\-%s (1)", comma, hi_commands[i]->name);
+		comma = " ,\n";
+	}
+	fputc('\n', out);
+}
+
+void hi_manual_page(FILE *out, const struct hi_command *command, const char *by_hand)
+{
+	fputs(".\\\" SPDX-License-Identifier: BSD-2-Clause\n", out);
+	fputs(".TH HEAPINSPECT", out);
+	if (!is_whole(command)) {
+		fputs("\\-", out);
+		for (const char *c = command->name; *c; c++)
+			fputc(toupper((unsigned char)*c), out);
+	}
+	fputs(" 1 \"\" \"heapinspect " HI_VERSION "\" \"User Commands\"\n", out);
+	put_name(out, command);
+	put_synopsis(out, command);
+	fputs(".SH DESCRIPTION\n", out);
+	fputs(by_hand, out);
+	put_help_text(out, command);
+	if (is_whole(command))
+		put_commands(out);
+	put_options(out, command);
+	put_examples(out, command);
+	put_exit_status(out);
+	put_see_also(out, command);
+}
