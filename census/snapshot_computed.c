@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "census/snapshot_internal.h"
+#include "census/snapshot_graph_internal.h"
 #include "census/walk_internal.h"
 
 HI_DEFINE_GUARD(struct hi_reach *, hi_reach_destroy)
@@ -52,6 +52,18 @@ static enum hi_status take_internal(struct hi_snapshot *s, const struct hi_graph
 	return HI_OK;
 }
 
+void hi_snapshot_reach_numbers(const struct hi_snapshot *s, struct hi_reach *r)
+{
+	r->live_objects = hi_snapshot_number(s, "live.objects", 0);
+	r->live_bytes = hi_snapshot_number(s, "live.bytes", 0);
+	r->exact_objects = hi_snapshot_number(s, "exact.objects", 0);
+	r->exact_bytes = hi_snapshot_number(s, "exact.bytes", 0);
+	r->leak_objects = hi_snapshot_number(s, "leak.objects", 0);
+	r->leak_bytes = hi_snapshot_number(s, "leak.bytes", 0);
+	r->internal_objects = hi_snapshot_number(s, "internal.objects", 0);
+	r->internal_bytes = hi_snapshot_number(s, "internal.bytes", 0);
+}
+
 enum hi_status hi_snapshot_reach(struct hi_snapshot *s, const struct hi_graph *g,
 				 struct hi_reach **ret, struct hi_error *err)
 {
@@ -67,14 +79,7 @@ enum hi_status hi_snapshot_reach(struct hi_snapshot *s, const struct hi_graph *g
 		status = take_internal(s, g, r, err);
 	if (status != HI_OK)
 		return status;
-	r->live_objects = hi_snapshot_number(s, "live.objects", 0);
-	r->live_bytes = hi_snapshot_number(s, "live.bytes", 0);
-	r->exact_objects = hi_snapshot_number(s, "exact.objects", 0);
-	r->exact_bytes = hi_snapshot_number(s, "exact.bytes", 0);
-	r->leak_objects = hi_snapshot_number(s, "leak.objects", 0);
-	r->leak_bytes = hi_snapshot_number(s, "leak.bytes", 0);
-	r->internal_objects = hi_snapshot_number(s, "internal.objects", 0);
-	r->internal_bytes = hi_snapshot_number(s, "internal.bytes", 0);
+	hi_snapshot_reach_numbers(s, r);
 	*ret = hi_take(r);
 	return HI_OK;
 }

@@ -102,6 +102,10 @@ enum hi_status hi_snapshot_graph(struct hi_snapshot *s, struct hi_graph **ret,
 				 struct hi_error *err);
 enum hi_status hi_snapshot_reach(struct hi_snapshot *s, const struct hi_graph *g,
 				 struct hi_reach **ret, struct hi_error *err);
+/* Types and counts alone, for who asks for stored tables: a graph without objects and
+ * roots, and how much is live and leaked. Takes no longer for a larger heap. */
+enum hi_status hi_snapshot_outline(struct hi_snapshot *s, struct hi_graph **ret,
+				   struct hi_reach **reach_ret, struct hi_error *err);
 /* HI_NOT_FOUND: they were not stored. */
 enum hi_status hi_snapshot_dominators(struct hi_snapshot *s, const struct hi_graph *g,
 				      struct hi_dominators **ret, struct hi_error *err);

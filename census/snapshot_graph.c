@@ -24,7 +24,7 @@ static enum hi_status strings_of(const struct hi_snapshot *s, const char *sectio
 	return HI_OK;
 }
 
-static enum hi_status open_types(struct hi_snapshot *s, uint32_t *n_ret,
+enum hi_status hi_snapshot_types(struct hi_snapshot *s, uint32_t *n_ret,
 				 struct hi_error *err)
 {
 	const void *items = NULL;
@@ -45,8 +45,8 @@ static enum hi_status open_types(struct hi_snapshot *s, uint32_t *n_ret,
 	return HI_OK;
 }
 
-static enum hi_status add_types(struct hi_snapshot *s, uint32_t n,
-				struct hi_graph_builder *b, struct hi_error *err)
+enum hi_status hi_snapshot_add_types(struct hi_snapshot *s, uint32_t n,
+				     struct hi_graph_builder *b, struct hi_error *err)
 {
 	for (uint32_t i = 1; i < n; i++) {
 		const struct hi_snapshot_type *row = &s->types[i];
@@ -190,7 +190,7 @@ static enum hi_status build(struct hi_snapshot *s, uint32_t n_types, hi_node n,
 {
 	const void *items = NULL;
 	uint64_t n_roots = 0;
-	enum hi_status status = add_types(s, n_types, b, err);
+	enum hi_status status = hi_snapshot_add_types(s, n_types, b, err);
 
 	if (status == HI_OK)
 		status = hi_snapshot_get(s, "roots", sizeof(*s->roots), &items, &n_roots,
@@ -213,7 +213,7 @@ enum hi_status hi_snapshot_graph(struct hi_snapshot *s, struct hi_graph **ret,
 	struct hi_objects *objects = NULL;
 	uint32_t n_types = 0;
 	hi_node n;
-	enum hi_status status = open_types(s, &n_types, err);
+	enum hi_status status = hi_snapshot_types(s, &n_types, err);
 
 	if (status == HI_OK) {
 		hi_snapshot_prepare(s, columns, sizeof(columns) / sizeof(columns[0]));

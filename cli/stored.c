@@ -44,6 +44,15 @@ static void take_warnings(struct hi_inspection *in)
 	}
 }
 
+static enum hi_status open_graph(struct hi_inspection *in, struct hi_error *err)
+{
+	enum hi_status status = hi_snapshot_graph(in->stored->snapshot, &in->graph, err);
+
+	return status == HI_OK ? hi_snapshot_reach(in->stored->snapshot, in->graph,
+						   &in->reach, err)
+			       : status;
+}
+
 enum hi_status hi_stored_open(struct hi_inspection *in, struct hi_error *err)
 {
 	HI_GUARD(hi_stored_close)
@@ -53,13 +62,13 @@ enum hi_status hi_stored_open(struct hi_inspection *in, struct hi_error *err)
 	if (!stored)
 		return hi_fail_memory(err, "snapshot");
 	status = hi_snapshot_open(in->options->file, &stored->snapshot, err);
-	if (status == HI_OK)
-		status = hi_snapshot_graph(stored->snapshot, &in->graph, err);
 	/* The graph borrows from it, whatever comes. */
 	in->stored = hi_take(stored);
 	if (status == HI_OK)
-		status = hi_snapshot_reach(in->stored->snapshot, in->graph, &in->reach,
-					   err);
+		status = hi_stored_has_answer(in)
+				 ? hi_snapshot_outline(in->stored->snapshot, &in->graph,
+						       &in->reach, err)
+				 : open_graph(in, err);
 	if (status == HI_OK)
 		take_warnings(in);
 	return status;
@@ -78,10 +87,14 @@ enum hi_status hi_stored_dominators(struct hi_inspection *in, struct hi_error *e
 bool hi_stored_has_answer(const struct hi_inspection *in)
 {
 	const struct hi_options *o = in->options;
+	const struct hi_profile_options *p = &o->profile;
 
-	return in->stored && o->command->id == HI_COMMAND_CENSUS && o->by == HI_BY_TYPE &&
-	       !o->profile.n_under && !o->profile.retained_by &&
-	       !o->profile.n_retainers && hi_snapshot_has(in->stored->snapshot, "census");
+	/* Expressions and restrictions need the objects. */
+	if (!in->stored || p->n_roots || p->n_under || p->retained_by || p->n_retainers ||
+	    p->identity == HI_IDENTITY_VAR)
+		return false;
+	return o->command->id == HI_COMMAND_CENSUS && o->by == HI_BY_TYPE &&
+	       hi_snapshot_has(in->stored->snapshot, "census");
 }
 
 enum hi_status hi_stored_census(struct hi_inspection *in, struct hi_error *err)

@@ -39,7 +39,8 @@ enum hi_status hi_stored_put_conflicts(const struct hi_inspection *in,
 enum hi_status hi_stored_open(struct hi_inspection *in, struct hi_error *err);
 /* in->dominators; computed when the file has none. */
 enum hi_status hi_stored_dominators(struct hi_inspection *in, struct hi_error *err);
-/* Is what is asked for in the file, so that no dominators need to be opened? */
+/* Is what is asked for a table of the file? Then graph has types alone and reach counts
+ * alone (hi_snapshot_outline), and there are no dominators. */
 bool hi_stored_has_answer(const struct hi_inspection *in);
 /* in->census; computed when the file has none that fits. */
 enum hi_status hi_stored_census(struct hi_inspection *in, struct hi_error *err);

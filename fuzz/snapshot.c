@@ -73,6 +73,27 @@ static void analyse(const struct hi_graph *g, const struct hi_reach *r,
 	hi_paths_destroy(paths);
 }
 
+/* The tables alone, without the heap. */
+static void read_tables(const char *path)
+{
+	struct hi_snapshot *s = NULL;
+	struct hi_graph *g = NULL;
+	struct hi_reach *r = NULL;
+	struct hi_census *c = NULL;
+	struct hi_error err;
+
+	if (hi_snapshot_open(path, &s, &err) == HI_OK &&
+	    hi_snapshot_outline(s, &g, &r, &err) == HI_OK) {
+		if (!hi_graph_is_valid(g))
+			abort();
+		(void)hi_snapshot_census(s, g, &c, &err);
+	}
+	hi_census_destroy(c);
+	hi_reach_destroy(r);
+	hi_graph_destroy(g);
+	hi_snapshot_close(s);
+}
+
 static void read_all(const char *path)
 {
 	struct hi_snapshot *s = NULL;
@@ -118,6 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (ftruncate(fd, 0) == 0 && pwrite(fd, copy, size, 0) == (ssize_t)size) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		read_all(path);
+		read_tables(path);
 	}
 	free(copy);
 	return 0;

@@ -3,6 +3,7 @@
  * A snapshot file answers as what it was taken of: every command, on a core and on the
  * file, gives the same document.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "census/snapshot_format.h"
 #include "tests/harness.h"
 #include "tests/support/snapshots.h"
 
@@ -215,6 +217,52 @@ HI_TEST_SCENARIO(snap, explain_tells_what_a_file_knows)
 					 json_object_get(b, same[i])),
 			      "%s", same[i]);
 	}
+}
+
+/* Turns one bit in the middle of a section of the file. */
+static void damage(const char *file, const char *section)
+{
+	struct hi_snapshot_section e;
+	int fd = open(file, O_RDWR | O_CLOEXEC);
+	uint8_t byte;
+
+	HI_ASSERT(fd >= 0);
+	for (off_t at = sizeof(struct hi_snapshot_header);; at += sizeof(e)) {
+		HI_ASSERT_MSG(at < HI_SNAPSHOT_FIRST, "no section %s", section);
+		HI_ASSERT(pread(fd, &e, sizeof(e), at) == sizeof(e));
+		if (strcmp(e.name, section) == 0)
+			break;
+	}
+	HI_ASSERT_MSG(e.stored, "section %s is empty", section);
+	e.offset += e.stored / 2;
+	HI_ASSERT(pread(fd, &byte, 1, (off_t)e.offset) == 1);
+	byte ^= 4;
+	HI_ASSERT(pwrite(fd, &byte, 1, (off_t)e.offset) == 1);
+	close(fd);
+}
+
+/* Stored tables are looked at without the heap that they were made of: what is damaged
+ * elsewhere hurts who needs it. */
+HI_TEST_SCENARIO(snap, a_census_needs_its_own_sections_alone)
+{
+	char *in = snapshot_directory();
+	const char *core =
+		snapshot_core(snapshot_fixture("mixed_heap", "/dev/null", "1500"), in);
+	const char *file = snapshot_of_core(core, in, "a.hisnap", NULL);
+	static const char *const census[] = {"census", "--all", NULL};
+
+	damage(file, "objects.type");
+	damage(file, "edges.to");
+	check_equal(census, core, file);
+	check_refused(hi_heapinspect("census", "--by", "module", file),
+		      "section objects.type: damaged");
+	damage(file, "census");
+	check_refused(hi_heapinspect("census", file), "section census: damaged");
+	file = snapshot_of_core(core, in, "b.hisnap", "--compress");
+	damage(file, "edges.to");
+	check_equal(census, core, file);
+	damage(file, "types");
+	check_refused(hi_heapinspect("census", file), "section types: damaged");
 }
 
 static bool exists(const char *path)
