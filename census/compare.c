@@ -17,6 +17,7 @@ void hi_comparison_destroy(struct hi_comparison *c)
 		return;
 	free(c->born);
 	free(c->died);
+	free(c->before_of);
 	free(c->rows);
 	hi_arena_free(&c->strings);
 	free(c);
@@ -24,14 +25,10 @@ void hi_comparison_destroy(struct hi_comparison *c)
 
 /* ---- names of both sides as one range of numbers ---- */
 
-struct name {
-	const char *text;
-	uint32_t *number; /* where it goes to */
-};
-
 static int by_text(const void *a, const void *b)
 {
-	return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
+	return strcmp(((const struct hi_compare_name *)a)->text,
+		      ((const struct hi_compare_name *)b)->text);
 }
 
 static const char *type_text(const struct hi_graph *g, uint32_t i, enum hi_compare_by by)
@@ -42,8 +39,7 @@ static const char *type_text(const struct hi_graph *g, uint32_t i, enum hi_compa
 	return text ? text : "";
 }
 
-/* Numbers from 0 for names that are alike; how many there are. Sorts names. */
-static uint32_t number_names(struct name *names, size_t n)
+uint32_t hi_compare_number_names(struct hi_compare_name *names, size_t n)
 {
 	uint32_t count = 0;
 
@@ -62,16 +58,18 @@ enum hi_status hi_compare_merge_types(const struct hi_graph *a, const struct hi_
 				      uint32_t *n_ret, struct hi_error *err)
 {
 	size_t n = (size_t)a->n_types + b->n_types;
-	HI_GUARD(free) struct name *names = hi_alloc(n * sizeof(*names));
+	HI_GUARD(free)
+	struct hi_compare_name *names = hi_alloc(n * sizeof(*names));
 	HI_GUARD(free) const char **texts = hi_alloc(n * sizeof(*texts));
 
 	if (!names || !texts)
 		return hi_fail_memory(err, "comparison");
 	for (uint32_t i = 0; i < a->n_types; i++)
-		names[i] = (struct name){type_text(a, i, by), &of_a[i]};
+		names[i] = (struct hi_compare_name){type_text(a, i, by), &of_a[i]};
 	for (uint32_t i = 0; i < b->n_types; i++)
-		names[a->n_types + i] = (struct name){type_text(b, i, by), &of_b[i]};
-	*n_ret = number_names(names, n);
+		names[a->n_types + i] =
+			(struct hi_compare_name){type_text(b, i, by), &of_b[i]};
+	*n_ret = hi_compare_number_names(names, n);
 	for (size_t i = 0; i < n; i++)
 		texts[*names[i].number] = names[i].text;
 	*texts_ret = hi_take(texts);
@@ -153,6 +151,68 @@ static enum hi_status keep_rows(struct hi_comparison *c, struct hi_compare_row *
 	return HI_OK;
 }
 
+/* ---- what has no match ---- */
+
+static void set_bit(uint64_t *bits, hi_node i)
+{
+	bits[i >> 6] |= 1ull << (i & 63);
+}
+
+static void mark_unmatched(const struct hi_graph *before, const struct hi_graph *after,
+			   struct hi_comparison *c)
+{
+	for (hi_node i = 0; i < before->n_objects; i++)
+		if (!hi_is_internal(before, i))
+			set_bit(c->died, i);
+	for (hi_node i = 0; i < after->n_objects; i++) {
+		hi_node was = c->before_of[i];
+
+		if (was != HI_NODE_NONE)
+			c->died[was >> 6] &= ~(1ull << (was & 63));
+		else if (!hi_is_internal(after, i))
+			set_bit(c->born, i);
+	}
+}
+
+static enum hi_status match(const struct hi_heap_side *before,
+			    const struct hi_heap_side *after, struct hi_comparison *c,
+			    struct hi_error *err)
+{
+	size_t n = after->graph->n_objects;
+	enum hi_status status;
+
+	c->died = hi_calloc(1, hi_bits_size(before->graph->n_objects) + 8);
+	c->born = hi_calloc(1, hi_bits_size(after->graph->n_objects) + 8);
+	c->before_of = hi_alloc((n + 1) * sizeof(*c->before_of));
+	if (!c->died || !c->born || !c->before_of)
+		return hi_fail_memory(err, "comparison");
+	for (size_t i = 0; i < n; i++)
+		c->before_of[i] = HI_NODE_NONE;
+	status = hi_compare_match(before, after, c->same_process, c->before_of, err);
+	if (status == HI_OK)
+		mark_unmatched(before->graph, after->graph, c);
+	return status;
+}
+
+enum hi_status hi_compare_survivors(const struct hi_comparison *first,
+				    const struct hi_comparison *second,
+				    const struct hi_graph *third, uint64_t **ret,
+				    struct hi_error *err)
+{
+	uint64_t *bits = hi_calloc(1, hi_bits_size(third->n_objects) + 8);
+
+	if (!bits)
+		return hi_fail_memory(err, "comparison");
+	for (hi_node i = 0; i < third->n_objects; i++) {
+		hi_node was = second->before_of[i];
+
+		if (was != HI_NODE_NONE && hi_bit(first->born, was))
+			set_bit(bits, i);
+	}
+	*ret = bits;
+	return HI_OK;
+}
+
 enum hi_status hi_compare(const struct hi_heap_side *before,
 			  const struct hi_heap_side *after, bool same_process,
 			  enum hi_compare_by by, struct hi_comparison **ret,
@@ -166,13 +226,9 @@ enum hi_status hi_compare(const struct hi_heap_side *before,
 	if (!c)
 		return hi_fail_memory(err, "comparison");
 	c->same_process = same_process;
-	c->died = hi_calloc(1, hi_bits_size(before->graph->n_objects) + 8);
-	c->born = hi_calloc(1, hi_bits_size(after->graph->n_objects) + 8);
-	if (!c->died || !c->born)
-		return hi_fail_memory(err, "comparison");
-	status = hi_compare_match(before, after, same_process, c->died, c->born, err);
+	status = match(before, after, c, err);
 	if (status == HI_OK)
-		status = hi_compare_keys_of(before, after, by, &keys, err);
+		status = hi_compare_keys_of(before, after, same_process, by, &keys, err);
 	if (status == HI_OK) {
 		c->rows = hi_calloc(keys.n + 1u, sizeof(*c->rows));
 		if (!c->rows)

@@ -19,18 +19,29 @@ static inline uint32_t hi_compare_key(const struct hi_compare_keys *k, bool is_a
 				      : k->of_type[is_after][g->objects->type[object]];
 }
 enum hi_status hi_compare_keys_of(const struct hi_heap_side *before,
-				  const struct hi_heap_side *after, enum hi_compare_by by,
-				  struct hi_compare_keys *ret, struct hi_error *err);
+				  const struct hi_heap_side *after, bool same_process,
+				  enum hi_compare_by by, struct hi_compare_keys *ret,
+				  struct hi_error *err);
 void hi_compare_keys_free(struct hi_compare_keys *k);
+
+/* A name, and where its number goes to. */
+struct hi_compare_name {
+	const char *text;
+	uint32_t *number;
+};
+/* Numbers from 0 for names that are alike; how many there are. Sorts names. */
+uint32_t hi_compare_number_names(struct hi_compare_name *names, size_t n);
+/* "main(): p" of "thread 7 main(): p": another run has other numbers. */
+const char *hi_compare_root_name(const char *name, bool same_process);
 
 /* Fills of_a and of_b by type; alike is what has the same name. */
 enum hi_status hi_compare_merge_types(const struct hi_graph *a, const struct hi_graph *b,
 				      enum hi_compare_by by, uint32_t *of_a,
 				      uint32_t *of_b, const char ***texts_ret,
 				      uint32_t *n_ret, struct hi_error *err);
-/* Sets the bits of what has no match. */
+/* Fills in which object of before each object of after was; HI_NODE_NONE: none. */
 enum hi_status hi_compare_match(const struct hi_heap_side *before,
 				const struct hi_heap_side *after, bool same_process,
-				uint64_t *died, uint64_t *born, struct hi_error *err);
+				hi_node *before_of, struct hi_error *err);
 
 #endif

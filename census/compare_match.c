@@ -18,36 +18,22 @@ static bool counts(const struct hi_graph *g, hi_node i)
 	return !(g->objects->flags[i] & HI_OBJECT_INTERNAL);
 }
 
-static void mark(uint64_t *bits, hi_node i)
-{
-	bits[i >> 6] |= 1ull << (i & 63);
-}
-
 /* ---- one process: both tables are in the order of addresses ---- */
 
 static void match_addresses(const struct hi_graph *a, const struct hi_graph *b,
-			    const struct types *t, uint64_t *died, uint64_t *born)
+			    const struct types *t, hi_node *before_of)
 {
 	hi_node i = 0, k = 0;
 
-	while (i < a->n_objects || k < b->n_objects) {
-		uint64_t x =
-			i < a->n_objects ? hi_objects_address(a->objects, i) : UINT64_MAX;
-		uint64_t y =
-			k < b->n_objects ? hi_objects_address(b->objects, k) : UINT64_MAX;
-		bool match = x == y && counts(a, i) && counts(b, k) &&
-			     t->of_a[a->objects->type[i]] == t->of_b[b->objects->type[k]];
+	while (i < a->n_objects && k < b->n_objects) {
+		uint64_t x = hi_objects_address(a->objects, i);
+		uint64_t y = hi_objects_address(b->objects, k);
 
-		if (x <= y && i < a->n_objects) {
-			if (!match && counts(a, i))
-				mark(died, i);
-			i++;
-		}
-		if (y <= x && k < b->n_objects) {
-			if (!match && counts(b, k))
-				mark(born, k);
-			k++;
-		}
+		if (x == y && counts(a, i) && counts(b, k) &&
+		    t->of_a[a->objects->type[i]] == t->of_b[b->objects->type[k]])
+			before_of[k] = i;
+		i += x <= y;
+		k += y <= x;
 	}
 }
 
@@ -74,6 +60,17 @@ static uint64_t hash_two(uint64_t a, uint64_t b)
 	return XXH3_64bits(both, sizeof(both));
 }
 
+const char *hi_compare_root_name(const char *name, bool same_process)
+{
+	const char *p = name;
+
+	if (same_process || strncmp(p, "thread ", 7) != 0)
+		return name;
+	for (p += 7; *p >= '0' && *p <= '9'; p++)
+		;
+	return *p == ' ' ? p + 1 : name;
+}
+
 /* Names outlive builds; numbers of types do not matter, as both sides share them. */
 static uint64_t hash_root(const struct hi_graph *g, hi_node node)
 {
@@ -81,7 +78,7 @@ static uint64_t hash_root(const struct hi_graph *g, hi_node node)
 
 	if (node < g->first_root || node >= g->first_kind)
 		return 1;
-	name = g->roots[node - g->first_root].name;
+	name = hi_compare_root_name(g->roots[node - g->first_root].name, false);
 	return XXH3_64bits(name, strlen(name));
 }
 
@@ -133,7 +130,7 @@ static enum hi_status sign(const struct hi_heap_side *side, const uint32_t *type
 
 static enum hi_status match_ways(const struct hi_heap_side *before,
 				 const struct hi_heap_side *after, const struct types *t,
-				 uint64_t *died, uint64_t *born, struct hi_error *err)
+				 hi_node *before_of, struct hi_error *err)
 {
 	HI_GUARD(free) struct signature *a = NULL, *b = NULL;
 	size_t n = 0, m = 0, i = 0, k = 0;
@@ -143,22 +140,20 @@ static enum hi_status match_ways(const struct hi_heap_side *before,
 		status = sign(after, t->of_b, &b, &m, err);
 	if (status != HI_OK)
 		return status;
-	while (i < n || k < m) {
-		if (k >= m || (i < n && a[i].hash < b[k].hash)) {
-			mark(died, a[i++].node);
-		} else if (i >= n || b[k].hash < a[i].hash) {
-			mark(born, b[k++].node);
-		} else {
+	while (i < n && k < m) {
+		if (a[i].hash < b[k].hash)
 			i++;
+		else if (b[k].hash < a[i].hash)
 			k++;
-		}
+		else
+			before_of[b[k++].node] = a[i++].node;
 	}
 	return HI_OK;
 }
 
 enum hi_status hi_compare_match(const struct hi_heap_side *before,
 				const struct hi_heap_side *after, bool same_process,
-				uint64_t *died, uint64_t *born, struct hi_error *err)
+				hi_node *before_of, struct hi_error *err)
 {
 	HI_GUARD(free)
 	uint32_t *of_a = hi_calloc(before->graph->n_types, sizeof(*of_a));
@@ -176,7 +171,7 @@ enum hi_status hi_compare_match(const struct hi_heap_side *before,
 	if (status != HI_OK)
 		return status;
 	if (!same_process)
-		return match_ways(before, after, &t, died, born, err);
-	match_addresses(before->graph, after->graph, &t, died, born);
+		return match_ways(before, after, &t, before_of, err);
+	match_addresses(before->graph, after->graph, &t, before_of);
 	return HI_OK;
 }

@@ -12,7 +12,7 @@ HI_DEFINE_GUARD(struct hi_comparison *, hi_comparison_destroy)
 
 static struct hi_heap_side side_of(const struct hi_inspection *in)
 {
-	return (struct hi_heap_side){in->graph, in->reach, in->dominators};
+	return (struct hi_heap_side){in->graph, in->reach, in->dominators, NULL};
 }
 
 static const char *name_of(struct hi_inspection *in, hi_node node)

@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "census/compare.h"
+#include "census/marked.h"
 #include "census/merged.h"
 #include "census/snapshot_file.h"
 #include "census/snapshot_format.h"
@@ -48,8 +49,9 @@ static void sign(uint8_t *file, size_t size)
 static void analyse(const struct hi_graph *g, const struct hi_reach *r,
 		    const struct hi_dominators *d)
 {
-	struct hi_heap_side side = {g, r, d};
-	struct hi_comparison *compared = NULL;
+	struct hi_heap_side side = {g, r, d, NULL};
+	struct hi_comparison *compared = NULL, *twice = NULL;
+	struct hi_marked *marked = NULL;
 	struct hi_suspects *suspects = NULL;
 	struct hi_census *census = NULL;
 	struct hi_merged *merged = NULL;
@@ -63,6 +65,8 @@ static void analyse(const struct hi_graph *g, const struct hi_reach *r,
 	(void)hi_suspects_find(g, r, d, 0.2, &suspects, &err);
 	(void)hi_merged_make(g, r, d, &merged, &err);
 	(void)hi_compare(&side, &side, false, HI_COMPARE_BY_ROOT, &compared, &err);
+	(void)hi_compare(&side, &side, true, HI_COMPARE_BY_TYPE, &twice, &err);
+	(void)hi_marked_by_type(&side, r->any, &marked, &err);
 	if (g->n_objects)
 		(void)hi_paths_find(g, r, &target, 1, 3, &paths, &err);
 	hi_leaks_destroy(leaks);
@@ -70,6 +74,8 @@ static void analyse(const struct hi_graph *g, const struct hi_reach *r,
 	hi_suspects_destroy(suspects);
 	hi_merged_destroy(merged);
 	hi_comparison_destroy(compared);
+	hi_comparison_destroy(twice);
+	hi_marked_destroy(marked);
 	hi_paths_destroy(paths);
 }
 

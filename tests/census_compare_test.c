@@ -36,7 +36,7 @@ static void check_by_address(uint64_t seed)
 	OWN(reach) *ra = reach_of(a), *rb = reach_of(b);
 	OWN(dominators) *da = dominators_of(a, ra), *db = dominators_of(b, rb);
 	HI_GUARD(hi_comparison_destroy) struct hi_comparison *c = NULL;
-	struct hi_heap_side before = {a, ra, da}, after = {b, rb, db};
+	struct hi_heap_side before = {a, ra, da, NULL}, after = {b, rb, db, NULL};
 	uint64_t born = 0, died = 0;
 	struct hi_error err;
 
@@ -76,7 +76,7 @@ HI_TEST(census_compare, by_way_never_matches_more_than_there_are)
 		OWN(reach) *ra = reach_of(a), *rb = reach_of(b);
 		OWN(dominators) *da = dominators_of(a, ra), *db = dominators_of(b, rb);
 		HI_GUARD(hi_comparison_destroy) struct hi_comparison *c = NULL;
-		struct hi_heap_side before = {a, ra, da}, after = {b, rb, db};
+		struct hi_heap_side before = {a, ra, da, NULL}, after = {b, rb, db, NULL};
 		struct hi_error err;
 
 		HI_ASSERT_OK(
@@ -88,12 +88,330 @@ HI_TEST(census_compare, by_way_never_matches_more_than_there_are)
 	}
 }
 
+/* ---- two heaps of one universe: places that are taken or not ---- */
+
+enum { PLACES = 48, KINDS = 4, VARIABLES = 4, WAY = 1024 };
+
+/* Numbers of types mean nothing: each heap has its own order. */
+static uint32_t type_number(uint32_t kind, uint64_t variant)
+{
+	return 1 + (uint32_t)((kind + variant) % (KINDS - 1));
+}
+
+/* Of universe and variant alone: what is where, and what it refers to. */
+static struct hi_graph *heap_of(uint64_t universe, uint64_t variant)
+{
+	uint64_t u = universe * 0x9e3779b97f4a7c15 + 1,
+		 v = variant * 0xd1342543de82ef95 + 1;
+	hi_node of_place[PLACES];
+	struct hi_objects_builder *ob;
+	struct hi_graph_builder *b;
+	struct hi_objects *o;
+	uint32_t types[PLACES], n = 0, id;
+	struct hi_error err;
+	unsigned region;
+
+	HI_ASSERT_OK(hi_objects_builder_create(&ob, &err), &err);
+	HI_ASSERT_OK(hi_objects_builder_region(ob, 0x10000, 1 << 20, 4, &region, &err),
+		     &err);
+	for (uint32_t i = 0; i < PLACES; i++) {
+		uint32_t type = drawn_number(&u, KINDS), size = 16 + drawn_number(&u, 60);
+		uint8_t flags = drawn_number(&u, 16) ? 0 : HI_OBJECT_INTERNAL;
+
+		of_place[i] = HI_NODE_NONE;
+		if (drawn_number(&v, 4) == 0)
+			continue;
+		/* Freed, and something else allocated there; or another size. */
+		types[n] = drawn_number(&v, 8) ? type : drawn_number(&v, KINDS);
+		size += drawn_number(&v, 8) ? 0 : 16;
+		of_place[i] = n++;
+		HI_ASSERT_OK(hi_objects_builder_add(ob, region, 0x10000 + i * 128, size,
+						    flags, &err),
+			     &err);
+	}
+	HI_ASSERT_OK(hi_objects_seal(ob, &o, &err), &err);
+	for (uint32_t i = 0; i < n; i++)
+		o->type[i] = types[i] ? type_number(types[i], variant) : 0;
+	HI_ASSERT_OK(hi_graph_builder_create(o, &b, &err), &err);
+	for (uint32_t i = 1; i < KINDS; i++) {
+		uint32_t kind = 1;
+		char name[16];
+		struct hi_type_name type = {.name = name, .size = 8};
+
+		while (type_number(kind, variant) != i)
+			kind++;
+		snprintf(name, sizeof(name), "t%u", kind);
+		type.module = kind % 2 ? "a.so" : "b.so";
+		HI_ASSERT_OK(hi_graph_builder_type(b, &type, &id, &err), &err);
+	}
+	for (uint32_t i = 0; i < VARIABLES; i++) {
+		char name[32];
+		struct hi_root root = {.name = name, .variable = UINT32_MAX};
+
+		snprintf(name, sizeof(name), "v%u", i);
+		if (i == 0)
+			snprintf(name, sizeof(name), "thread %u p", (unsigned)variant);
+		HI_ASSERT_OK(hi_graph_builder_root(b, &root, &id, &err), &err);
+	}
+	for (uint32_t i = 0; i < 3 * PLACES / 2; i++) {
+		hi_node from = of_place[drawn_number(&u, PLACES)];
+		hi_node to = of_place[drawn_number(&u, PLACES)];
+		bool is_root = drawn_number(&u, 6) == 0;
+		uint32_t root = drawn_number(&u, VARIABLES);
+
+		if (to == HI_NODE_NONE)
+			continue;
+		if (is_root)
+			root_edge(b, root, to, HI_GRADE_EXACT);
+		else if (from != HI_NODE_NONE)
+			edge(b, from, to, HI_GRADE_EXACT);
+	}
+	return sealed(b);
+}
+
+struct heap {
+	struct hi_graph *graph;
+	struct hi_reach *reach;
+	struct hi_dominators *dominators;
+	struct hi_heap_side side;
+	struct hi_compare_groups groups;
+	uint32_t of_object[PLACES];
+	const char *names[5];
+	char ways[PLACES][WAY];
+};
+
+static void close_heap(void *arg)
+{
+	struct heap *h = arg;
+
+	hi_dominators_destroy(h->dominators);
+	hi_reach_destroy(h->reach);
+	hi_graph_destroy(h->graph);
+	*h = (struct heap){};
+}
+
+static const char *root_name(const struct hi_graph *g, hi_node node)
+{
+	const char *name = g->roots[node - g->first_root].name;
+
+	return strncmp(name, "thread", 6) == 0 ? "p" : name;
+}
+
+/* The way to an object in words, by its definition. */
+static void find_way(const struct heap *h, hi_node i, char *out)
+{
+	const struct hi_graph *g = h->graph;
+	const char *words[PLACES + 2];
+	size_t n = 0;
+
+	if (!hi_bit(h->reach->any, i)) {
+		snprintf(out, WAY, "unreached/%s", type_of(g, i));
+		return;
+	}
+	for (hi_node up = h->dominators->idom[i]; i < g->n_objects;
+	     i = up, up = h->dominators->idom[i])
+		if (up >= g->n_objects || strcmp(type_of(g, up), type_of(g, i)) != 0)
+			words[n++] = type_of(g, i);
+	words[n++] = i < g->first_kind ? root_name(g, i) : "";
+	out[0] = '\0';
+	while (n)
+		snprintf(out + strlen(out), WAY - strlen(out), "%s/", words[--n]);
+}
+
+static void open_heap(struct heap *h, uint64_t universe, uint64_t variant)
+{
+	static const char *const names[] = {"red", "green", "blue", "red", "grey"};
+
+	hi_test_defer(close_heap, h);
+	close_heap(h);
+	h->graph = heap_of(universe, variant);
+	h->reach = reach_of(h->graph);
+	h->dominators = dominators_of(h->graph, h->reach);
+	/* Of five groups two have one name. */
+	for (uint32_t i = 0; i < 5; i++)
+		h->names[i] = names[(i + variant) % 5];
+	for (hi_node i = 0; i < h->graph->n_objects; i++) {
+		h->of_object[i] = (uint32_t)((i * 7 + variant) % 5);
+		find_way(h, i, h->ways[i]);
+	}
+	h->groups = (struct hi_compare_groups){h->of_object, h->names, 5};
+	h->side = (struct hi_heap_side){h->graph, h->reach, h->dominators, &h->groups};
+}
+
+/* Is object i of b the object k of a? By way: the n-th of its way is the n-th. */
+static bool is_same(const struct heap *a, hi_node k, const struct heap *b, hi_node i,
+		    bool same_process)
+{
+	size_t before = 0, after = 0;
+
+	if (is_internal(a->graph, k) || is_internal(b->graph, i))
+		return false;
+	if (same_process)
+		return address_of(a->graph, k) == address_of(b->graph, i) &&
+		       strcmp(type_of(a->graph, k), type_of(b->graph, i)) == 0;
+	if (strcmp(a->ways[k], b->ways[i]) != 0)
+		return false;
+	for (hi_node x = 0; x < k; x++)
+		before +=
+			!is_internal(a->graph, x) && strcmp(a->ways[x], b->ways[i]) == 0;
+	for (hi_node x = 0; x < i; x++)
+		after += !is_internal(b->graph, x) && strcmp(b->ways[x], b->ways[i]) == 0;
+	return before == after;
+}
+
+static hi_node find_same(const struct heap *a, const struct heap *b, hi_node i,
+			 bool same_process)
+{
+	for (hi_node k = 0; k < a->graph->n_objects; k++)
+		if (is_same(a, k, b, i, same_process))
+			return k;
+	return HI_NODE_NONE;
+}
+
+static const char *key_of(const struct heap *h, hi_node i, enum hi_compare_by by,
+			  bool same_process)
+{
+	const struct hi_graph *g = h->graph;
+	hi_node up = i;
+
+	if (by == HI_COMPARE_BY_TYPE)
+		return type_of(g, i);
+	if (by == HI_COMPARE_BY_MODULE)
+		return g->types[g->objects->type[i]].module;
+	if (by == HI_COMPARE_BY_GROUP)
+		return h->names[h->of_object[i]];
+	if (!hi_bit(h->reach->any, i))
+		return "(leaked)";
+	while (up < g->n_objects)
+		up = h->dominators->idom[up];
+	if (up >= g->first_kind)
+		return "(several roots)";
+	return same_process ? g->roots[up - g->first_root].name : root_name(g, up);
+}
+
+/* One row, by looking at all objects of both heaps. */
+static void check_row(const struct heap *a, const struct heap *b, bool same_process,
+		      enum hi_compare_by by, const struct hi_compare_row *row)
+{
+	struct hi_compare_row truth = {.name = row->name};
+
+	for (hi_node i = 0; i < b->graph->n_objects; i++) {
+		uint64_t cost = hi_objects_cost(b->graph->objects, i);
+		hi_node was = find_same(a, b, i, same_process);
+
+		if (is_internal(b->graph, i) ||
+		    strcmp(key_of(b, i, by, same_process), row->name) != 0)
+			continue;
+		truth.after.count++;
+		truth.after.bytes += cost;
+		truth.born.count += was == HI_NODE_NONE;
+		truth.born.bytes += was == HI_NODE_NONE ? cost : 0;
+	}
+	for (hi_node i = 0; i < a->graph->n_objects; i++) {
+		uint64_t cost = hi_objects_cost(a->graph->objects, i);
+		bool lives = false;
+
+		if (is_internal(a->graph, i) ||
+		    strcmp(key_of(a, i, by, same_process), row->name) != 0)
+			continue;
+		for (hi_node k = 0; k < b->graph->n_objects; k++)
+			lives |= is_same(a, i, b, k, same_process);
+		truth.before.count++;
+		truth.before.bytes += cost;
+		truth.died.count += !lives;
+		truth.died.bytes += lives ? 0 : cost;
+	}
+	truth.grown = (int64_t)(truth.after.bytes - truth.before.bytes) -
+		      (int64_t)(truth.born.bytes - truth.died.bytes);
+	HI_ASSERT(memcmp(&truth, row, sizeof(truth)) == 0);
+	HI_ASSERT(truth.before.count + truth.after.count > 0);
+}
+
+static void check_comparison(const struct heap *a, const struct heap *b,
+			     bool same_process, enum hi_compare_by by)
+{
+	HI_GUARD(hi_comparison_destroy) struct hi_comparison *c = NULL;
+	uint64_t counted = 0;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_compare(&a->side, &b->side, same_process, by, &c, &err), &err);
+	for (hi_node i = 0; i < b->graph->n_objects; i++) {
+		hi_node was = is_internal(b->graph, i) ? HI_NODE_NONE
+						       : find_same(a, b, i, same_process);
+
+		HI_ASSERT_EQ(was, c->before_of[i]);
+	}
+	for (size_t i = 0; i < c->n_rows; i++) {
+		check_row(a, b, same_process, by, &c->rows[i]);
+		for (size_t k = 0; k < i; k++)
+			HI_ASSERT(strcmp(c->rows[i].name, c->rows[k].name) != 0);
+		counted += c->rows[i].after.count;
+	}
+	HI_ASSERT_EQ(b->reach->live_objects + b->reach->leak_objects, counted);
+}
+
+HI_TEST(census_compare, rows_and_pairs_are_what_a_search_finds)
+{
+	static struct heap a, b;
+
+	for (uint64_t seed = 1; seed <= 250; seed++) {
+		open_heap(&a, seed, 2 * seed);
+		open_heap(&b, seed, 2 * seed + 1);
+		for (int by = HI_COMPARE_BY_TYPE; by <= HI_COMPARE_BY_GROUP; by++) {
+			check_comparison(&a, &b, false, (enum hi_compare_by)by);
+			check_comparison(&a, &b, true, (enum hi_compare_by)by);
+		}
+	}
+}
+
+/* Objects of the third heap that the second had and the first did not. */
+static uint64_t check_survivors(const struct heap *a, const struct heap *b,
+				const struct heap *c, bool ab, bool bc)
+{
+	HI_GUARD(hi_comparison_destroy) struct hi_comparison *first = NULL;
+	HI_GUARD(hi_comparison_destroy) struct hi_comparison *second = NULL;
+	HI_GUARD(free) uint64_t *bits = NULL;
+	uint64_t count = 0;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_compare(&a->side, &b->side, ab, HI_COMPARE_BY_TYPE, &first, &err),
+		     &err);
+	HI_ASSERT_OK(
+		hi_compare(&b->side, &c->side, bc, HI_COMPARE_BY_TYPE, &second, &err),
+		&err);
+	HI_ASSERT_OK(hi_compare_survivors(first, second, c->graph, &bits, &err), &err);
+	for (hi_node i = 0; i < c->graph->n_objects; i++) {
+		hi_node was =
+			is_internal(c->graph, i) ? HI_NODE_NONE : find_same(b, c, i, bc);
+		bool survived =
+			was != HI_NODE_NONE && find_same(a, b, was, ab) == HI_NODE_NONE;
+
+		HI_ASSERT_EQ(survived, hi_bit(bits, i));
+		count += survived;
+	}
+	return count;
+}
+
+HI_TEST(census_compare, survivors_are_what_a_search_finds)
+{
+	static struct heap a, b, c;
+	uint64_t count = 0;
+
+	for (uint64_t seed = 1; seed <= 250; seed++) {
+		open_heap(&a, seed, 3 * seed);
+		open_heap(&b, seed, 3 * seed + 1);
+		open_heap(&c, seed, 3 * seed + 2);
+		count += check_survivors(&a, &b, &c, seed & 1, seed & 2);
+	}
+	HI_ASSERT(count > 250); /* else it has looked at nothing */
+}
+
 HI_TEST(census_compare, a_heap_beside_itself_has_no_difference)
 {
 	OWN(graph) *g = drawn_graph(4, 300);
 	OWN(reach) *r = reach_of(g);
 	OWN(dominators) *d = dominators_of(g, r);
-	struct hi_heap_side side = {g, r, d};
+	struct hi_heap_side side = {g, r, d, NULL};
 
 	for (int same = 0; same < 2; same++)
 		for (int by = 0; by < 3; by++) {
@@ -132,7 +450,7 @@ HI_TEST(census_compare, growth_is_what_the_holders_dominate)
 		OWN(graph) *g = sealed(b);
 		OWN(reach) *r = reach_of(g);
 		OWN(dominators) *d = dominators_of(g, r);
-		struct hi_heap_side side = {g, r, d};
+		struct hi_heap_side side = {g, r, d, NULL};
 
 		HI_ASSERT_OK(hi_growth_find(&side, &marked, 4, found, &n, &leaked, &err),
 			     &err);
