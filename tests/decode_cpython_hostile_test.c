@@ -8,6 +8,7 @@
 #include "harness.h"
 #include "support/fixture.h"
 #include "support/inspected.h"
+#include "support/pythons.h"
 #include "support/typed_process.h"
 
 enum { ROUNDS = 6, FLIPS = 3000 };
@@ -27,10 +28,9 @@ struct damaged {
 	uint64_t runtime, interp;
 };
 
-static struct hi_fixture *start_python(void)
+static struct hi_fixture *start_python(const char *python)
 {
-	struct hi_fixture *fx =
-		hi_fixture_start("/usr/bin/python3.11", "-c", program, NULL);
+	struct hi_fixture *fx = hi_fixture_start(python, "-c", program, NULL);
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	return fx;
@@ -44,20 +44,6 @@ static uint64_t symbol(const struct damaged *d, const char *name)
 	HI_ASSERT_OK(hi_modules_symbol(d->p->modules, NULL, name, &addr, &size, &err),
 		     &err);
 	return addr;
-}
-
-static struct damaged open_python(void)
-{
-	struct damaged d = {.p = inspected_open(start_python()->pid, NULL),
-			    .l = hi_py_layouts[0]};
-	struct hi_error err = {};
-
-	d.runtime = symbol(&d, "_PyRuntime");
-	HI_ASSERT_OK(hi_memory_read_u64(d.p->image->memory,
-					d.runtime + d.l->runtime_interpreters_head,
-					&d.interp, &err),
-		     &err);
-	return d;
 }
 
 static uint64_t word_at(const struct damaged *d, uint64_t addr)
@@ -100,6 +86,26 @@ static enum hi_status probe(const struct damaged *d, struct hi_runtime **ret,
 	return status;
 }
 
+static struct damaged open_python(const char *python)
+{
+	struct damaged d = {.p = inspected_open(start_python(python)->pid, NULL)};
+	struct hi_runtime *runtime = NULL;
+	struct hi_error err = {};
+
+	HI_ASSERT_OK(probe(&d, &runtime, &err), &err);
+	d.l = ((const struct hi_py *)runtime)->layout;
+	d.runtime = symbol(&d, "_PyRuntime");
+	d.interp = word_at(&d, d.runtime + d.l->runtime_interpreters_head);
+	return d;
+}
+
+/* Where the collector of the first interpreter is. */
+static uint64_t collector(const struct damaged *d)
+{
+	return d->l->runtime_gc ? d->runtime + d->l->runtime_gc
+				: d->interp + d->l->interp_gc;
+}
+
 static void expect(const struct damaged *d, enum hi_status status, const char *word)
 {
 	struct hi_runtime *runtime = NULL;
@@ -109,9 +115,9 @@ static void expect(const struct damaged *d, enum hi_status status, const char *w
 	HI_ASSERT_MSG(strstr(err.text, word), "\"%s\" is not in \"%s\"", word, err.text);
 }
 
-HI_TEST_SCENARIO(cpython_hostile, a_start_and_an_end_are_refused)
+static void check_state(const char *python)
 {
-	struct damaged d = open_python();
+	struct damaged d = open_python(python);
 	uint32_t zero = 0, one = 1;
 
 	poke(&d, d.runtime + d.l->runtime_initialized, &zero, sizeof(zero));
@@ -121,22 +127,40 @@ HI_TEST_SCENARIO(cpython_hostile, a_start_and_an_end_are_refused)
 	expect(&d, HI_UNSUPPORTED, "finalising");
 }
 
-HI_TEST_SCENARIO(cpython_hostile, another_layout_is_refused)
+HI_TEST_SCENARIO(cpython_hostile, a_start_and_an_end_are_refused)
 {
-	struct damaged d = open_python();
+	hi_each_python(check_state);
+}
+
+static void check_layout(const char *python)
+{
+	struct damaged d = open_python(python);
 	uint64_t size = symbol(&d, "PyDict_Type") + d.l->type_basicsize;
 
 	poke_word(&d, size, word_at(&d, size) + 16);
 	expect(&d, HI_BAD_DATA, "dict");
 	poke_word(&d, size, word_at(&d, size) - 16);
-	poke_word(&d, d.interp + d.l->interp_runtime, 0);
-	expect(&d, HI_BAD_DATA, "interpreters");
+	if (d.l->interp_runtime) {
+		poke_word(&d, d.interp + d.l->interp_runtime, 0);
+		expect(&d, HI_BAD_DATA, "interpreters");
+	} else {
+		poke_word(&d,
+			  word_at(&d, d.interp + d.l->interp_threads) +
+				  d.l->thread_interp,
+			  0);
+		expect(&d, HI_BAD_DATA, "threads");
+	}
 }
 
-HI_TEST_SCENARIO(cpython_hostile, a_broken_list_of_objects_is_refused)
+HI_TEST_SCENARIO(cpython_hostile, another_layout_is_refused)
 {
-	struct damaged d = open_python();
-	uint64_t head = d.interp + d.l->interp_gc + d.l->gc_generations;
+	hi_each_python(check_layout);
+}
+
+static void check_list(const char *python)
+{
+	struct damaged d = open_python(python);
+	uint64_t head = collector(&d) + d.l->gc_generations;
 	uint64_t first, second;
 
 	/* The oldest generation that has two. */
@@ -150,6 +174,11 @@ HI_TEST_SCENARIO(cpython_hostile, a_broken_list_of_objects_is_refused)
 	expect(&d, HI_BAD_DATA, "list");
 }
 
+HI_TEST_SCENARIO(cpython_hostile, a_broken_list_of_objects_is_refused)
+{
+	hi_each_python(check_list);
+}
+
 static bool count_blocks(const struct hi_runtime_block *blocks, size_t n, size_t area,
 			 void *arg)
 {
@@ -161,9 +190,9 @@ static bool count_blocks(const struct hi_runtime_block *blocks, size_t n, size_t
 	return true;
 }
 
-HI_TEST_SCENARIO(cpython_hostile, a_damaged_pool_is_left_out_and_counted)
+static void check_pool(const char *python)
 {
-	struct damaged d = open_python();
+	struct damaged d = open_python(python);
 	struct hi_runtime *runtime = NULL;
 	struct hi_error err = {};
 	uint64_t before = 0, after = 0;
@@ -185,6 +214,11 @@ HI_TEST_SCENARIO(cpython_hostile, a_damaged_pool_is_left_out_and_counted)
 	HI_ASSERT(after < before);
 }
 
+HI_TEST_SCENARIO(cpython_hostile, a_damaged_pool_is_left_out_and_counted)
+{
+	hi_each_python(check_pool);
+}
+
 static void flip(const struct damaged *d, const struct hi_runtime *runtime,
 		 uint64_t *state)
 {
@@ -195,7 +229,8 @@ static void flip(const struct damaged *d, const struct hi_runtime *runtime,
 		*state = *state * 6364136223846793005ull + 1442695040888963407ull;
 		area = (*state >> 33) % runtime->n_areas;
 		*state = *state * 6364136223846793005ull + 1442695040888963407ull;
-		offset = (*state >> 33) % (1 << 20);
+		offset = (*state >> 33) %
+			 (runtime->areas[area].end - runtime->areas[area].start);
 		byte = (uint8_t)(*state >> 20);
 		addr = runtime->areas[area].start + offset;
 		/* What was never touched is shared zeros. */
@@ -241,9 +276,9 @@ static struct hi_objects *objects_of(struct hi_runtime *runtime)
 }
 
 /* Whatever the bytes are: types, edges and roots end, and the graph is a graph. */
-HI_TEST_SCENARIO(cpython_hostile, random_damage_ends_in_a_graph)
+static void check_random(const char *python)
 {
-	struct damaged d = open_python();
+	struct damaged d = open_python(python);
 	struct hi_runtime *runtime = NULL;
 	struct hi_error err = {};
 	uint64_t state = 42;
@@ -275,12 +310,34 @@ HI_TEST_SCENARIO(cpython_hostile, random_damage_ends_in_a_graph)
 	HI_ASSERT_EQ(ROUNDS, graphs);
 }
 
-HI_TEST_SCENARIO(cpython_hostile, an_unknown_version_is_refused)
+HI_TEST_SCENARIO(cpython_hostile, random_damage_ends_in_a_graph)
 {
-	struct hi_fixture *fx = hi_fixture_start("python_unknown", NULL);
+	hi_each_python(check_random);
+}
+
+static void expect_refused(const char *kind, const char *word)
+{
+	struct hi_fixture *fx = hi_fixture_start("python_unknown", kind, NULL);
 	struct damaged d;
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	d = (struct damaged){.p = inspected_open(fx->pid, NULL), .l = hi_py_layouts[0]};
-	expect(&d, HI_UNSUPPORTED, "3.99.1");
+	d = (struct damaged){.p = inspected_open(fx->pid, NULL)};
+	expect(&d, HI_UNSUPPORTED, word);
+}
+
+HI_TEST_SCENARIO(cpython_hostile, an_unknown_version_is_refused)
+{
+	expect_refused("unknown", "3.99.1");
+	expect_refused("unknown", "3.8 to 3.13 are");
+	expect_refused("free-threaded", "free-threaded");
+}
+
+HI_TEST_SCENARIO(cpython_hostile, a_version_that_is_not_said_is_refused)
+{
+	struct hi_fixture *fx = hi_fixture_start("python_silent", NULL);
+	struct damaged d;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	d = (struct damaged){.p = inspected_open(fx->pid, NULL)};
+	expect(&d, HI_UNSUPPORTED, "does not say its version");
 }

@@ -2,16 +2,22 @@
 /*
  * CPython, for this folder and its tests only. The steps:
  *
- *   probe (cpython_probe.c)     _PyRuntime, the version, the interpreters; proofs
+ *   probe (cpython_probe.c)     _PyRuntime, the interpreters; proofs
+ *   version (cpython_version.c) which one it is
  *   arenas (cpython_arenas.c)   pymalloc's arenas and pools, their used blocks
  *   types (cpython_types.c)     type objects by address, and what is in instances
  *   blocks (cpython_blocks.c)   what each block holds
  *   edges (cpython_edges.c)     references of one object, with their names
+ *   tables (cpython_tables.c)   dicts and sets; attributes of instances
+ *                               (cpython_managed.c)
  *   roots (cpython_roots.c)     modules, interpreter state; frames (cpython_frames.c)
+ *                               and their lines (cpython_lines.c)
  *   words (cpython_text.c)      strings and names of the target as text
  *
- * Offsets are data: cpython_layout.c. Sources: Include/internal/pycore_*.h,
- * Objects/obmalloc.c and the named object's own file, CPython 3.11.
+ * Versions differ in data: cpython_layout_3_*.c has offsets and, where a structure is
+ * another one, which function reads it; cpython_builtins.c the fields of types. Sources:
+ * Include/internal/pycore_*.h, Objects/obmalloc.c and the named object's own file,
+ * CPython 3.8 to 3.13.
  */
 #ifndef HI_RUNTIMES_CPYTHON_H
 #define HI_RUNTIMES_CPYTHON_H
@@ -40,6 +46,8 @@ enum {
 	HI_PY_MAX_TYPES = 1 << 20,
 	HI_PY_MAX_FIELDS = 512, /* of one type */
 };
+#define HI_PY_INLINE_VALUES (UINT64_C(1) << 2)
+#define HI_PY_MANAGED_WEAKREF (UINT64_C(1) << 3)
 #define HI_PY_MANAGED_DICT (UINT64_C(1) << 4)
 #define HI_PY_HEAPTYPE (UINT64_C(1) << 9)
 #define HI_PY_READY (UINT64_C(1) << 12)
@@ -76,20 +84,24 @@ enum hi_py_field_kind {
 	HI_PY_WEAK,   /* not counted by the target object */
 	HI_PY_GUESS,  /* a word of an unknown structure */
 	HI_PY_MEMORY, /* a block that is no object */
+	HI_PY_WORDS,  /* one whose words may be references */
 	HI_PY_FIELD_END,
 };
 struct hi_py_field {
-	uint16_t offset;
+	uint32_t offset;
 	enum hi_py_field_kind kind;
 	const char *name;
 };
 /* A type of the interpreter or its library, known by name and instance size. */
 struct hi_py_builtin {
+	uint8_t from, to; /* minor versions, inclusive */
 	const char *name; /* tp_name */
 	uint16_t basicsize;
 	enum hi_py_family family;
 	const struct hi_py_field *fields; /* END ends; NULL: none */
 };
+
+extern const struct hi_py_builtin hi_py_builtins[]; /* name NULL ends */
 
 struct hi_py_free_list {
 	uint32_t lists, n; /* offset of the array of pointers, its length */
@@ -100,20 +112,43 @@ struct hi_py_free_list {
 	bool is_memory;	   /* no objects */
 };
 
-/* Offsets of one minor version. */
+/* References at equal distances: dicts of static types. */
+struct hi_py_array {
+	uint32_t first, n, stride;
+	const char *what;
+};
+
+/* The same in a variable, whose type says that they are numbers. */
+struct hi_py_global {
+	const char *symbol;
+	struct hi_py_array array;
+};
+
+struct hi_runtime_cursor;
+struct hi_py_frame;
+struct hi_py_keys;
+struct hi_py_object;
+struct hi_py_visit;
+
+/* Offsets of one minor version; 0: it has none, where it is not the first word. */
 struct hi_py_layout {
 	unsigned minor;
 	/* _PyRuntimeState */
 	uint32_t runtime_core_initialized, runtime_initialized, runtime_finalizing;
 	uint32_t runtime_interpreters_head, runtime_interpreters_main,
-		runtime_main_interpreter, runtime_size;
+		runtime_words_end, /* behind it are objects, interpreter and thread */
+		runtime_size;
+	uint32_t runtime_gc; /* 3.8: one for all interpreters */
+	const struct hi_py_field *runtime_fields;
 	/* PyInterpreterState */
-	uint32_t interp_next, interp_threads, interp_runtime, interp_id,
-		interp_finalizing, interp_gc, interp_modules, interp_size;
+	uint32_t interp_next, interp_threads, interp_runtime, interp_id, interp_gc,
+		interp_modules, interp_sysdict, interp_interned, interp_size;
 	uint32_t gc_generations, gc_generation_size, gc_n_generations, gc_permanent,
 		gc_collecting, gc_size;
 	const struct hi_py_field *interp_fields;
 	const struct hi_py_free_list *free_lists; /* n 0 ends */
+	const struct hi_py_array *arrays;	  /* n 0 ends; NULL: none */
+	const struct hi_py_global *globals;	  /* symbol NULL ends; NULL: none */
 	/* Where words of the state are no references: {from, to} pairs, sorted. */
 	const uint32_t (*interp_skip)[2];
 	uint32_t n_interp_skip;
@@ -121,17 +156,18 @@ struct hi_py_layout {
 	 * are counted, the values are borrowed. */
 	uint32_t type_cache, type_cache_entries, type_cache_entry_size, type_cache_name;
 	/* PyThreadState */
-	uint32_t thread_next, thread_interp, thread_cframe, thread_native_id,
-		thread_stack_chunk, thread_size;
+	uint32_t thread_next, thread_interp, thread_cframe, thread_frame,
+		thread_native_id, thread_id, thread_stack_chunk, thread_size;
 	const struct hi_py_field *thread_fields;
 	uint32_t cframe_current, chunk_previous, chunk_size;
-	/* _PyInterpreterFrame */
-	uint32_t frame_func, frame_globals, frame_builtins, frame_locals, frame_code,
-		frame_object, frame_previous, frame_prev_instr, frame_stacktop,
-		frame_owner, frame_localsplus;
+	/* _PyInterpreterFrame; PyFrameObject up to 3.10 */
+	uint32_t frame_func, frame_locals, frame_code, frame_object, frame_previous,
+		frame_instr, frame_stacktop, frame_stackdepth, frame_owner, frame_values,
+		frame_localsplus;
 	/* PyCodeObject */
 	uint32_t code_stacksize, code_firstlineno, code_nlocalsplus, code_names,
-		code_filename, code_qualname, code_linetable, code_instructions;
+		code_cellvars, code_freevars, code_filename, code_qualname,
+		code_linetable, code_instructions;
 	/* PyGenObject, PyFrameObject */
 	uint32_t gen_state, gen_frame, frameobj_frame, frameobj_data;
 	/* PyTypeObject, PyHeapTypeObject */
@@ -140,19 +176,41 @@ struct hi_py_layout {
 		type_mro, heap_qualname, heap_module, heap_cached_keys, heap_tpname,
 		type_basic; /* of "type" itself: where members of slots begin */
 	/* PyDictObject, keys */
-	uint32_t dict_used, dict_keys, dict_values, keys_log2_size, keys_log2_index,
-		keys_kind, keys_nentries, keys_indices;
+	uint32_t dict_used, dict_keys, dict_values, keys_size, keys_log2_size,
+		keys_log2_index, keys_kind, keys_nentries, keys_indices, values_items;
 	/* PyUnicodeObject */
 	uint32_t str_length, str_state, str_wstr, str_ascii_data, str_utf8,
 		str_compact_data, str_any, str_size;
-	/* managed dict: from the object, downwards */
-	uint32_t managed_values, managed_dict, managed_size;
+	uint32_t deque_n_free, deque_free; /* blocks that it keeps */
+	unsigned int_tag_bits; /* in front of the number of digits; 0: a signed one */
+	/* Types with these flags have managed_size bytes in front of the object. */
+	uint64_t preheader_flags;
+	uint32_t managed_size;
+	bool immortal; /* a refcount of 2^31 and more says so */
 	/* pymalloc */
 	uint32_t arena_size, pool_size, pool_header, arena_object_size, alignment,
 		small_max;
-	const struct hi_py_builtin *builtins; /* name NULL ends */
+	/* Where an interpreter has its own: in the state, or behind a pointer there */
+	uint32_t interp_obmalloc, obmalloc_arenas, obmalloc_n_arenas;
+	bool obmalloc_is_pointer;
+	/* What is not only elsewhere but otherwise. NULL: there is none. */
+	bool (*frame_at)(struct hi_runtime_cursor *c, uint64_t addr,
+			 struct hi_py_frame *ret);
+	uint64_t (*local_name)(struct hi_runtime_cursor *c, uint64_t code, uint32_t i);
+	int (*line)(const uint8_t *table, size_t size, int64_t at);
+	bool (*read_keys)(struct hi_runtime_cursor *c, uint64_t addr,
+			  struct hi_py_keys *ret);
+	void (*visit_managed)(struct hi_py_visit *v, const struct hi_py_object *o);
+	/* Bytes behind the items of an object. */
+	uint64_t (*tail_size)(struct hi_runtime_cursor *c, const struct hi_py_object *o);
 };
 extern const struct hi_py_layout *const hi_py_layouts[]; /* NULL ends */
+
+static inline bool hi_py_has_builtin(const struct hi_py_layout *l,
+				     const struct hi_py_builtin *b)
+{
+	return b->from <= l->minor && l->minor <= b->to;
+}
 
 /* One thread's. Copies: nothing that it returns is borrowed. */
 struct hi_py_reader {
@@ -204,6 +262,7 @@ struct hi_py_type {
 	uint16_t presize;    /* bytes in front of an instance */
 	enum hi_py_family family;
 	bool is_heap, exact; /* exact: the builtin itself, not a subclass */
+	bool is_managed;     /* attributes: as the layout's visit_managed says */
 	bool has_weaklist;
 	const struct hi_py_field *fields; /* sorted by offset */
 	uint32_t n_fields;
@@ -222,6 +281,7 @@ enum hi_py_buffer {
 	HI_PY_BUFFER_STR_DATA,
 	HI_PY_BUFFER_BYTES, /* of bytearray, array */
 	HI_PY_BUFFER_CODE_LINES,
+	HI_PY_BUFFER_CODE_CACHE,
 	HI_PY_BUFFER_TYPE_NAME,
 	HI_PY_BUFFER_MODULE_STATE,
 	HI_PY_BUFFER_INTERPRETER,
@@ -240,7 +300,9 @@ struct hi_py_arena {
 struct hi_py_interpreter {
 	uint64_t addr;
 	int64_t id;
+	uint64_t gc; /* its collector; 0: it shares that of the first one */
 	uint64_t tracked;
+	uint64_t interned; /* the dict of interned strings; 0: not its own */
 	bool collecting;
 };
 
@@ -250,12 +312,11 @@ struct hi_py {
 	struct hi_modules *modules;
 	const struct hi_py_layout *layout;
 	struct hi_module *module; /* that has _PyRuntime */
-	uint64_t runtime, type_type;
-	uint64_t interned; /* the dict of interned strings; 0: not found */
+	uint64_t runtime, runtime_size, type_type;
 	struct HI_VECTOR(struct hi_py_interpreter) interpreters;
 	struct HI_VECTOR(uint64_t) threads;
 	struct HI_VECTOR(struct hi_py_arena) arenas;
-	uint64_t arena_table, arena_table_end;
+	struct HI_VECTOR(uint64_t) arena_tables;
 	struct HI_VECTOR(struct hi_runtime_area) areas;
 	struct HI_VECTOR(struct hi_range) own;
 	struct HI_VECTOR(struct hi_runtime_type) types;
@@ -279,6 +340,11 @@ struct hi_runtime_cursor {
 	} cache[HI_PY_TYPE_CACHE];
 };
 void hi_py_cursor_init(struct hi_runtime_cursor *c, struct hi_py *py);
+
+/* cpython_version.c */
+enum hi_status hi_py_find_layout(struct hi_py *py, struct hi_error *err);
+/* cpython_interned.c: the dicts of interned strings, of each interpreter or of all. */
+void hi_py_find_interned(struct hi_py *py, struct hi_runtime_cursor *c);
 
 /* cpython_arenas.c */
 enum hi_status hi_py_find_arenas(struct hi_py *py, struct hi_error *err);
@@ -332,8 +398,16 @@ void hi_py_visit(struct hi_py_visit *v, const struct hi_py_object *o);
 void hi_py_visit_dict(struct hi_py_visit *v, const struct hi_py_object *o);
 void hi_py_visit_odict(struct hi_py_visit *v, const struct hi_py_object *o);
 void hi_py_visit_set(struct hi_py_visit *v, const struct hi_py_object *o);
-void hi_py_visit_managed(struct hi_py_visit *v, const struct hi_py_object *o);
 void hi_py_visit_keys(struct hi_py_visit *v, uint64_t keys);
+struct hi_py_keys {
+	uint64_t addr, entries, n;
+	bool unicode; /* entries are key, value; else hash, key, value */
+	bool shared;  /* values are elsewhere. What is not may be, up to 3.10 */
+};
+/* Values in an array, their names in keys. */
+void hi_py_visit_values(struct hi_py_visit *v, const struct hi_py_keys *k,
+			uint64_t values, enum hi_edge_label label);
+bool hi_py_is_interned(const struct hi_py *py, uint64_t dict);
 /* (key, value) of a dict, in order; false of fn ends it. At most max. */
 typedef bool hi_py_item_fn(void *arg, uint64_t key, uint64_t value);
 void hi_py_dict_items(struct hi_runtime_cursor *c, uint64_t dict, uint64_t max,
@@ -345,15 +419,22 @@ void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint
 
 /* cpython_frames.c */
 struct hi_py_frame {
-	uint64_t addr, func, globals, builtins, locals, code, object, previous, instr;
-	int32_t stacktop;
-	uint8_t owner;
+	uint64_t addr, func, locals, code, object, previous;
+	uint64_t slots; /* locals, then its stack */
+	uint32_t n_locals, n_stack;
+	int64_t stacktop; /* slots in use; < 0: it runs, only the CPU knows */
+	int64_t at;	  /* bytes into the code; < 0: not begun */
+	bool of_object;	  /* a frame object has it */
+	bool is_object;	  /* it is one: locals stay when it runs */
+	bool is_shim;	  /* of C code that called: nothing in it */
 };
-bool hi_py_frame_at(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_frame *ret);
 /* Its specials and locals. as_root: with its stack, borrowed ones and all. */
 void hi_py_visit_frame(struct hi_py_visit *v, const struct hi_py_frame *frame,
 		       bool as_root);
+/* 0: none is known. */
 int hi_py_frame_line(struct hi_runtime_cursor *c, const struct hi_py_frame *frame);
+/* A thread as the kernel calls it; 0: not known. */
+int hi_py_thread_id(struct hi_runtime_cursor *c, uint64_t thread);
 
 /* cpython_roots.c */
 enum hi_status hi_py_roots(struct hi_runtime *runtime, hi_runtime_root_fn *fn, void *arg,
@@ -366,6 +447,8 @@ enum hi_status hi_py_frame_roots(struct hi_py *py, struct hi_runtime_cursor *c,
 bool hi_py_str(struct hi_runtime_cursor *c, uint64_t addr, char *out, size_t out_size);
 /* As source: 'key', 7, or <type> for what is neither. */
 void hi_py_repr(struct hi_runtime_cursor *c, uint64_t addr, char *out, size_t out_size);
+/* False: not a small one. */
+bool hi_py_int(struct hi_runtime_cursor *c, const struct hi_py_object *o, int64_t *ret);
 size_t hi_py_label(struct hi_runtime_cursor *c, const struct hi_runtime_edge *edge,
 		   char *out, size_t out_size);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pymalloc: arenas of 1 MiB, divided into pools of 16 KiB, each for blocks of one
- * size. Source: Objects/obmalloc.c, include/internal/pycore_pymem.h, 3.10 to 3.11
- * (with WITH_PYMALLOC_RADIX_TREE).
+ * size; up to 3.9 of 256 KiB and 4 KiB. Source: Objects/obmalloc.c,
+ * Include/internal/pycore_pymem.h and pycore_obmalloc.h.
  *
  * struct arena_object: address, pool_address (the next pool that was never used),
  * nfreepools, ntotalpools, freepools, nextarena, prevarena. `arenas` points to an
- * array of them; it is a static variable, and a stripped interpreter does not say
- * where. Then every word of the module's data that may be it is tried: the array's
+ * array of them. From 3.12 on each interpreter may have its own, which its state leads
+ * to. Before, it is a static variable, and a stripped interpreter does not say where:
+ * then every word of the module's data that may be it is tried: the array's
  * arenas must have pools whose own headers say the index that they have in it.
  *
  * struct pool_header: count of used blocks, freeblock, nextpool, prevpool,
@@ -25,6 +26,7 @@
 enum {
 	INITIAL_ARENAS = 16,
 	MAX_ARENAS = 1 << 20,
+	WRONG_ONE_OF = 4, /* pools */
 	MAX_SECTIONS = 64,
 	PAGE = 4096,
 	POOL_MAX = 1 << 14,
@@ -85,24 +87,33 @@ static bool pool_is_of(struct hi_py *py, const struct hi_py_arena *arena, uint64
 	       ret->nextoffset <= l->pool_size + l->small_max;
 }
 
-/* Every pool of it that was ever used says whose it is. */
-static bool arena_is_proven(struct hi_py *py, const struct hi_py_arena *arena)
+/* Pools that were ever used say whose they are. Some may be torn, or in the making. */
+struct pool_proof {
+	uint64_t n, wrong;
+};
+
+static bool arena_is_proven(struct hi_py *py, const struct hi_py_arena *arena,
+			    struct pool_proof *proof)
 {
 	struct pool_header header;
 
 	for (uint64_t p = arena->first_pool; p < arena->unused;
-	     p += py->layout->pool_size)
-		if (!pool_is_of(py, arena, p, &header))
-			return false;
-	return true;
+	     p += py->layout->pool_size) {
+		proof->n++;
+		proof->wrong += !pool_is_of(py, arena, p, &header);
+	}
+	return proof->wrong * WRONG_ONE_OF <= proof->n;
 }
 
-/* Entries of an array at `table`, those with memory into py->arenas; 0: it is none. */
-static size_t read_table(struct hi_py *py, uint64_t table, size_t max, bool prove_all)
+/* Entries of an array at `table`, those with memory into py->arenas from `first` on; 0:
+ * it is none. */
+static size_t read_table(struct hi_py *py, uint64_t table, size_t first, size_t max,
+			 bool prove_all)
 {
+	struct pool_proof proof = {};
 	size_t n = 0, used = 0;
 
-	py->arenas.count = 0;
+	py->arenas.count = first;
 	for (; n < max; n++) {
 		struct hi_py_arena arena;
 		struct arena_object a;
@@ -118,7 +129,7 @@ static size_t read_table(struct hi_py *py, uint64_t table, size_t max, bool prov
 			.first_pool = round_up(a.address, py->layout->pool_size),
 			.unused = a.pool_address,
 			.index = (uint32_t)n};
-		if ((prove_all || used < 2) && !arena_is_proven(py, &arena))
+		if ((prove_all || used < 2) && !arena_is_proven(py, &arena, &proof))
 			return 0;
 		used += arena.unused > arena.first_pool;
 		if (!hi_vector_push(&py->arenas, arena)) {
@@ -140,23 +151,28 @@ static size_t table_size(size_t n)
 	return size;
 }
 
+static bool keep_table(struct hi_py *py, uint64_t table)
+{
+	if (!hi_vector_push(&py->arena_tables, table))
+		py->no_memory = true;
+	return !py->no_memory;
+}
+
 static bool try_table(struct hi_py *py, uint64_t table)
 {
 	size_t n, size;
 
 	if (!table || table % 16)
 		return false;
-	if (read_table(py, table, INITIAL_ARENAS, false) < INITIAL_ARENAS)
+	if (read_table(py, table, 0, INITIAL_ARENAS, false) < INITIAL_ARENAS)
 		return false;
-	n = read_table(py, table, MAX_ARENAS, true);
+	n = read_table(py, table, 0, MAX_ARENAS, true);
 	if (n < INITIAL_ARENAS)
 		return false;
 	size = table_size(n);
 	while (py->arenas.count && py->arenas.items[py->arenas.count - 1].index >= size)
 		py->arenas.count--;
-	py->arena_table = table;
-	py->arena_table_end = table + size * sizeof(struct arena_object);
-	return true;
+	return keep_table(py, table);
 }
 
 static bool try_symbols(struct hi_py *py)
@@ -214,6 +230,42 @@ static bool try_data(struct hi_py *py)
 	return false;
 }
 
+static bool is_kept(const struct hi_py *py, uint64_t table)
+{
+	for (size_t i = 0; i < py->arena_tables.count; i++)
+		if (py->arena_tables.items[i] == table)
+			return true;
+	return false;
+}
+
+/* Those that say where they are: one array of each interpreter, or of several. */
+static enum hi_status read_own_tables(struct hi_py *py, struct hi_error *err)
+{
+	const struct hi_py_layout *l = py->layout;
+
+	for (size_t i = 0; i < py->interpreters.count; i++) {
+		uint64_t state = py->interpreters.items[i].addr + l->interp_obmalloc;
+		size_t first = py->arenas.count;
+		uint64_t table;
+		uint32_t n;
+
+		if (l->obmalloc_is_pointer)
+			state = hi_py_word(&py->reader, state);
+		table = hi_py_word(&py->reader, state + l->obmalloc_arenas);
+		n = hi_py_u32(&py->reader, state + l->obmalloc_n_arenas);
+		if (!state || !table || is_kept(py, table))
+			continue;
+		if (n < INITIAL_ARENAS || n > MAX_ARENAS ||
+		    read_table(py, table, first, n, true) < n)
+			return hi_fail(err, py->no_memory ? HI_NO_MEMORY : HI_BAD_DATA,
+				       table,
+				       "pymalloc: an array of arenas does not hold");
+		if (!keep_table(py, table))
+			return hi_fail_memory(err, "arenas");
+	}
+	return HI_OK;
+}
+
 static int by_address(const void *a, const void *b)
 {
 	const struct hi_py_arena *x = a, *y = b;
@@ -245,20 +297,40 @@ static enum hi_status make_areas(struct hi_py *py, struct hi_error *err)
 	return HI_OK;
 }
 
+static enum hi_status find_tables(struct hi_py *py, const char **how_ret,
+				  struct hi_error *err)
+{
+	enum hi_status status;
+
+	*how_ret = "arenas of the interpreters";
+	if (py->layout->interp_obmalloc) {
+		status = read_own_tables(py, err);
+		if (status != HI_OK || py->arenas.count)
+			return status;
+	} else {
+		*how_ret = "symbol arenas";
+		if (try_symbols(py))
+			return HI_OK;
+		*how_ret = "arenas by their pools";
+		if (!py->no_memory && try_data(py))
+			return HI_OK;
+		if (py->no_memory)
+			return hi_fail_memory(err, "arenas");
+	}
+	py->arenas.count = 0;
+	return hi_fail(err, HI_NOT_FOUND, 0, "pymalloc: no array of arenas in %s",
+		       py->module->name);
+}
+
 enum hi_status hi_py_find_arenas(struct hi_py *py, struct hi_error *err)
 {
-	bool by_symbol = try_symbols(py);
+	const char *how;
+	enum hi_status status = find_tables(py, &how, err);
 
-	if (!by_symbol && !py->no_memory && !try_data(py)) {
-		py->arenas.count = 0;
-		return py->no_memory ? hi_fail_memory(err, "arenas")
-				     : hi_fail(err, HI_NOT_FOUND, 0,
-					       "pymalloc: no array of arenas in %s",
-					       py->module->name);
-	}
+	if (status != HI_OK)
+		return status;
 	snprintf(py->base.found_by, sizeof(py->base.found_by), "table for 3.%u, %s",
-		 py->layout->minor,
-		 by_symbol ? "symbol arenas" : "arenas by their pools");
+		 py->layout->minor, how);
 	return make_areas(py, err);
 }
 

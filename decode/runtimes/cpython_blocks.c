@@ -14,6 +14,8 @@
 
 enum {
 	OBJECT_SIZE = 16,
+	INT_SIGN = 3, /* of a tag */
+	INT_NEGATIVE = 2,
 	STATE_KIND_SHIFT = 2,
 	STATE_COMPACT = 1 << 5,
 	STATE_ASCII = 1 << 6,
@@ -24,6 +26,18 @@ enum {
 	CHUNK = 1 << 14,
 	MAX_WORKERS = 64,
 };
+
+/* An int has a tag of its sign beside the number of its digits, from 3.12 on. */
+static int64_t n_items(struct hi_runtime_cursor *c, uint64_t addr,
+		       const struct hi_py_type *type)
+{
+	uint64_t word = hi_py_word(&c->reader, addr + HI_PY_SIZE);
+
+	if (type->family != HI_PY_INT || !c->py->layout->int_tag_bits)
+		return (int64_t)word;
+	return (int64_t)(word >> c->py->layout->int_tag_bits) *
+	       ((word & INT_SIGN) == INT_NEGATIVE ? -1 : 1);
+}
 
 bool hi_py_object_at(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_object *ret)
 {
@@ -37,9 +51,7 @@ bool hi_py_object_at(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_ob
 		return false;
 	ret->addr = addr;
 	ret->refcnt = head[0];
-	ret->size = ret->type->itemsize
-			    ? (int64_t)hi_py_word(&c->reader, addr + HI_PY_SIZE)
-			    : 0;
+	ret->size = ret->type->itemsize ? n_items(c, addr, ret->type) : 0;
 	return true;
 }
 
@@ -58,6 +70,11 @@ static uint64_t str_size(struct hi_runtime_cursor *c, const struct hi_py_object 
 				   : l->str_compact_data + (length + 1) * kind;
 }
 
+static uint64_t tail_size(struct hi_runtime_cursor *c, const struct hi_py_object *o)
+{
+	return c->py->layout->tail_size ? c->py->layout->tail_size(c, o) : 0;
+}
+
 uint64_t hi_py_object_size(struct hi_runtime_cursor *c, const struct hi_py_object *o)
 {
 	uint64_t n = o->size < 0 ? 0 - (uint64_t)o->size : (uint64_t)o->size;
@@ -73,7 +90,8 @@ uint64_t hi_py_object_size(struct hi_runtime_cursor *c, const struct hi_py_objec
 	}
 	if (n >= UINT64_C(1) << 40)
 		return UINT64_MAX;
-	return o->type->presize + o->type->basicsize + n * o->type->itemsize;
+	return o->type->presize + o->type->basicsize + n * o->type->itemsize +
+	       tail_size(c, o);
 }
 
 /* Blocks are rounded up, and shrink only when a quarter is saved. */
@@ -163,10 +181,11 @@ static bool has_memory(const struct hi_py_type *type)
 	default:
 		break;
 	}
-	if (type->flags & HI_PY_MANAGED_DICT)
+	if (type->is_managed)
 		return true;
 	for (uint32_t i = 0; i < type->n_fields; i++)
-		if (type->fields[i].kind == HI_PY_MEMORY)
+		if (type->fields[i].kind == HI_PY_MEMORY ||
+		    type->fields[i].kind == HI_PY_WORDS)
 			return true;
 	return false;
 }
@@ -233,7 +252,8 @@ static void claim_own(struct typing *t)
 	}
 	for (size_t i = 0; i < t->py->threads.count; i++)
 		claim(t, t->py->threads.items[i], HI_PY_BUFFER_THREAD);
-	claim(t, t->py->arena_table, HI_PY_BUFFER_ARENAS);
+	for (size_t i = 0; i < t->py->arena_tables.count; i++)
+		claim(t, t->py->arena_tables.items[i], HI_PY_BUFFER_ARENAS);
 }
 
 enum hi_status hi_py_type_of(struct hi_runtime *runtime, const struct hi_objects *objects,

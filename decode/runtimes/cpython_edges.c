@@ -2,7 +2,7 @@
 /*
  * What an object refers to, as its tp_traverse would say it, and what that leaves
  * out because it cannot be in a cycle (strings, code), with a name for each.
- * Sources: the tp_traverse and tp_dealloc of each type, CPython 3.11.
+ * Sources: the tp_traverse and tp_dealloc of each type, CPython 3.8 to 3.13.
  */
 #include <string.h>
 
@@ -18,8 +18,6 @@ enum {
 	DEQUE_RIGHT = 32,
 	DEQUE_LEFT_INDEX = 40,
 	DEQUE_RIGHT_INDEX = 48,
-	DEQUE_N_FREE = 72,
-	DEQUE_FREE = 80,
 	DEQUE_MAX_FREE = 16,
 	DEQUE_BLOCK_ITEMS = 64,
 	DEQUE_BLOCK_DATA = 8,
@@ -29,7 +27,6 @@ enum {
 	STATE_COMPACT = 1 << 5, /* PyASCIIObject.state: interned 2, kind 3 bits, … */
 	STATE_ASCII = 1 << 6,
 	FRAME_CLEARED = 4,
-	OWNED_BY_OBJECT = 2,
 };
 
 bool hi_py_tell(struct hi_py_visit *v, uint64_t to, enum hi_grade grade,
@@ -104,6 +101,17 @@ static void visit_deque_block(struct hi_py_visit *v, uint64_t block, uint64_t fr
 			return;
 }
 
+static void visit_free_blocks(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	const struct hi_py_layout *l = v->c->py->layout;
+	struct hi_py_reader *r = &v->c->reader;
+	uint64_t n = l->deque_n_free ? hi_py_word(r, o->addr + l->deque_n_free) : 0;
+
+	for (uint64_t i = 0; i < n && i < DEQUE_MAX_FREE; i++)
+		hi_py_tell_memory(v, hi_py_word(r, o->addr + l->deque_free + i * 8),
+				  HI_PY_BUFFER_DEQUE_BLOCK, "<free block>");
+}
+
 static void visit_deque(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	struct hi_py_reader *r = &v->c->reader;
@@ -111,7 +119,6 @@ static void visit_deque(struct hi_py_visit *v, const struct hi_py_object *o)
 	uint64_t right = hi_py_word(r, o->addr + DEQUE_RIGHT);
 	uint64_t from = hi_py_word(r, o->addr + DEQUE_LEFT_INDEX);
 	uint64_t to = hi_py_word(r, o->addr + DEQUE_RIGHT_INDEX) + 1;
-	uint64_t n_free = hi_py_word(r, o->addr + DEQUE_N_FREE);
 	int64_t size = (int64_t)hi_py_word(r, o->addr + HI_PY_SIZE);
 
 	/* As many blocks as the items need, and two. */
@@ -126,9 +133,7 @@ static void visit_deque(struct hi_py_visit *v, const struct hi_py_object *o)
 			break;
 		from = 0;
 	}
-	for (uint64_t i = 0; i < n_free && i < DEQUE_MAX_FREE; i++)
-		hi_py_tell_memory(v, hi_py_word(r, o->addr + DEQUE_FREE + i * 8),
-				  HI_PY_BUFFER_DEQUE_BLOCK, "<free block>");
+	visit_free_blocks(v, o);
 }
 
 /* The list owns its links; they own key and result. */
@@ -153,19 +158,25 @@ static void visit_generator(struct hi_py_visit *v, const struct hi_py_object *o)
 	int8_t state;
 
 	if (v->fn && hi_py_read(&v->c->reader, o->addr + l->gen_state, &state, 1) &&
-	    state < FRAME_CLEARED && hi_py_frame_at(v->c, o->addr + l->gen_frame, &frame))
+	    state < FRAME_CLEARED && l->frame_at(v->c, o->addr + l->gen_frame, &frame))
 		hi_py_visit_frame(v, &frame, false);
 }
 
 static void visit_frame_object(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	const struct hi_py_layout *l = v->c->py->layout;
-	uint64_t at = hi_py_word(&v->c->reader, o->addr + l->frameobj_frame);
+	uint64_t own = o->addr + l->frameobj_data;
 	struct hi_py_frame frame;
 
-	if (v->fn && at == o->addr + l->frameobj_data &&
-	    hi_py_frame_at(v->c, at, &frame) && frame.owner == OWNED_BY_OBJECT)
+	if (!v->fn)
+		return;
+	if (!l->frameobj_frame) {
+		if (l->frame_at(v->c, o->addr, &frame))
+			hi_py_visit_frame(v, &frame, false);
+	} else if (hi_py_word(&v->c->reader, o->addr + l->frameobj_frame) == own &&
+		   l->frame_at(v->c, own, &frame) && frame.of_object) {
 		hi_py_visit_frame(v, &frame, false);
+	}
 }
 
 static void visit_type(struct hi_py_visit *v, const struct hi_py_object *o)
@@ -177,8 +188,9 @@ static void visit_type(struct hi_py_visit *v, const struct hi_py_object *o)
 		return;
 	hi_py_tell_memory(v, hi_py_word(&v->c->reader, o->addr + l->heap_cached_keys),
 			  HI_PY_BUFFER_DICT_KEYS, "<cached keys>");
-	hi_py_tell_memory(v, hi_py_word(&v->c->reader, o->addr + l->heap_tpname),
-			  HI_PY_BUFFER_TYPE_NAME, "<name>");
+	if (l->heap_tpname)
+		hi_py_tell_memory(v, hi_py_word(&v->c->reader, o->addr + l->heap_tpname),
+				  HI_PY_BUFFER_TYPE_NAME, "<name>");
 	hi_py_tell_memory(v, hi_py_word(&v->c->reader, o->addr + l->type_doc),
 			  HI_PY_BUFFER_TYPE_NAME, "<doc>");
 }
@@ -189,8 +201,9 @@ static void visit_str(struct hi_py_visit *v, const struct hi_py_object *o)
 	struct hi_py_reader *r = &v->c->reader;
 	uint32_t state = hi_py_u32(r, o->addr + l->str_state);
 
-	hi_py_tell_memory(v, hi_py_word(r, o->addr + l->str_wstr), HI_PY_BUFFER_STR_DATA,
-			  "<wstr>");
+	if (l->str_wstr)
+		hi_py_tell_memory(v, hi_py_word(r, o->addr + l->str_wstr),
+				  HI_PY_BUFFER_STR_DATA, "<wstr>");
 	if ((state & STATE_COMPACT) && (state & STATE_ASCII))
 		return;
 	hi_py_tell_memory(v, hi_py_word(r, o->addr + l->str_utf8), HI_PY_BUFFER_STR_DATA,
@@ -255,10 +268,11 @@ static void visit_family(struct hi_py_visit *v, const struct hi_py_object *o)
 	}
 }
 
-static enum hi_py_buffer buffer_of(const struct hi_py_type *t)
+static enum hi_py_buffer buffer_of(const struct hi_py_type *t, enum hi_py_field_kind kind)
 {
-	return t->family == HI_PY_CODE ? HI_PY_BUFFER_CODE_LINES
-				       : HI_PY_BUFFER_MODULE_STATE;
+	if (t->family != HI_PY_CODE)
+		return HI_PY_BUFFER_MODULE_STATE;
+	return kind == HI_PY_WORDS ? HI_PY_BUFFER_CODE_CACHE : HI_PY_BUFFER_CODE_LINES;
 }
 
 static void visit_fields(struct hi_py_visit *v, const struct hi_py_object *o)
@@ -266,16 +280,19 @@ static void visit_fields(struct hi_py_visit *v, const struct hi_py_object *o)
 	static const enum hi_grade grades[] = {[HI_PY_STRONG] = HI_GRADE_EXACT,
 					       [HI_PY_WEAK] = HI_GRADE_WEAK,
 					       [HI_PY_GUESS] = HI_GRADE_CONSERVATIVE,
-					       [HI_PY_MEMORY] = HI_GRADE_EXACT};
+					       [HI_PY_MEMORY] = HI_GRADE_EXACT,
+					       [HI_PY_WORDS] = HI_GRADE_EXACT};
 
 	for (uint32_t i = 0; i < o->type->n_fields && !v->stopped; i++) {
 		const struct hi_py_field *f = &o->type->fields[i];
+		bool is_memory = f->kind == HI_PY_MEMORY || f->kind == HI_PY_WORDS;
 		uint64_t to;
 
-		if (f->kind == HI_PY_MEMORY || v->fn) {
+		if (is_memory || v->fn) {
 			to = hi_py_word(&v->c->reader, o->addr + f->offset);
-			if (f->kind == HI_PY_MEMORY)
-				hi_py_tell_memory(v, to, buffer_of(o->type), f->name);
+			if (is_memory)
+				hi_py_tell_memory(v, to, buffer_of(o->type, f->kind),
+						  f->name);
 			else
 				hi_py_tell(v, to, grades[f->kind],
 					   f->name ? HI_LABEL_FIELD : HI_LABEL_INDEX,
@@ -301,11 +318,11 @@ void hi_py_visit(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	visit_family(v, o);
 	visit_fields(v, o);
-	if (o->type->flags & HI_PY_MANAGED_DICT)
-		hi_py_visit_managed(v, o);
+	if (o->type->is_managed)
+		v->c->py->layout->visit_managed(v, o);
 	if (!v->fn)
 		return;
-	if (o->type->dictoffset < 0)
+	if (o->type->dictoffset < 0 && !o->type->is_managed)
 		visit_late_dict(v, o);
 	if (o->type->is_heap)
 		hi_py_tell(v, o->type->addr, HI_GRADE_EXACT, HI_LABEL_FIELD, "__class__",
@@ -330,7 +347,8 @@ bool hi_py_counted(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size,
 {
 	struct hi_py_object o;
 
-	if (type < HI_PY_BUFFERS || !hi_py_object_in(c, addr, size, &o) || !o.refcnt)
+	if (type < HI_PY_BUFFERS || !hi_py_object_in(c, addr, size, &o) || !o.refcnt ||
+	    (c->py->layout->immortal && (uint32_t)o.refcnt >> 31))
 		return false;
 	*ret = o.refcnt;
 	return true;

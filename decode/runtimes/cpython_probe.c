@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Is there a CPython, which one, and does what is known of it hold? The version is
- * what Py_Version says (exported from 3.11 on). The proof: instance sizes of the
+ * Is there a CPython, and does what is known of it hold? The proof: instance sizes of the
  * builtins, the ring of interpreters and threads, every list of the collector, the
  * arenas with all of their pools.
  */
@@ -19,8 +18,6 @@ enum {
 	MAX_CHUNK = 1 << 30,
 	GC_FLAGS = 3, /* in _gc_prev */
 	MIN_OBJECT = 32,
-	INTERNED_STATE = 3,
-	INTERNED_PROBE = 8,
 };
 
 static void py_release(struct hi_runtime *runtime)
@@ -30,6 +27,7 @@ static void py_release(struct hi_runtime *runtime)
 	hi_vector_free(&py->interpreters);
 	hi_vector_free(&py->threads);
 	hi_vector_free(&py->arenas);
+	hi_vector_free(&py->arena_tables);
 	hi_vector_free(&py->areas);
 	hi_vector_free(&py->own);
 	hi_vector_free(&py->types);
@@ -62,36 +60,6 @@ static void py_cursor_free(struct hi_runtime_cursor *c)
 	free(c);
 }
 HI_DEFINE_GUARD(struct hi_runtime_cursor *, py_cursor_free)
-
-/* ---- which version ---- */
-
-static enum hi_status find_layout(struct hi_py *py, struct hi_error *err)
-{
-	uint64_t addr, size;
-	uint64_t version = 0;
-
-	if (hi_modules_symbol(py->modules, py->module, "Py_Version", &addr, &size,
-			      NULL) != HI_OK)
-		return hi_fail(err, HI_UNSUPPORTED, 0,
-			       "a CPython older than 3.11 in %s: its layout is not known "
-			       "(3.11 is)",
-			       py->module->name);
-	if (hi_modules_read(py->modules, addr, &version, sizeof(version), err) != HI_OK)
-		return hi_fail(err, HI_BAD_DATA, addr,
-			       "CPython: Py_Version is unreadable");
-	snprintf(py->base.version, sizeof(py->base.version), "%u.%u.%u",
-		 (unsigned)(version >> 24 & 255), (unsigned)(version >> 16 & 255),
-		 (unsigned)(version >> 8 & 255));
-	for (size_t i = 0; hi_py_layouts[i]; i++)
-		if (version >> 24 == 3 &&
-		    (version >> 16 & 255) == hi_py_layouts[i]->minor)
-			py->layout = hi_py_layouts[i];
-	if (!py->layout)
-		return hi_fail(err, HI_UNSUPPORTED, 0,
-			       "CPython %s: its layout is not known (3.11 is)",
-			       py->base.version);
-	return HI_OK;
-}
 
 /* ---- its state ---- */
 
@@ -141,6 +109,16 @@ static enum hi_status find_threads(struct hi_py *py, uint64_t interp,
 	return HI_OK;
 }
 
+/* 3.8 has one, which the first interpreter stands for. */
+static uint64_t gc_of(const struct hi_py *py, uint64_t interp)
+{
+	const struct hi_py_layout *l = py->layout;
+
+	if (l->interp_gc)
+		return interp + l->interp_gc;
+	return py->interpreters.count ? 0 : py->runtime + l->runtime_gc;
+}
+
 static enum hi_status find_interpreters(struct hi_py *py, struct hi_error *err)
 {
 	const struct hi_py_layout *l = py->layout;
@@ -152,10 +130,12 @@ static enum hi_status find_interpreters(struct hi_py *py, struct hi_error *err)
 		struct hi_py_interpreter in = {
 			.addr = at,
 			.id = (int64_t)hi_py_word(r, at + l->interp_id),
-			.collecting = hi_py_u32(r, at + l->interp_gc + l->gc_collecting)};
+			.gc = gc_of(py, at)};
 
+		in.collecting = in.gc && hi_py_u32(r, in.gc + l->gc_collecting);
 		if (i >= HI_PY_MAX_INTERPRETERS ||
-		    hi_py_word(r, at + l->interp_runtime) != py->runtime)
+		    (l->interp_runtime &&
+		     hi_py_word(r, at + l->interp_runtime) != py->runtime))
 			return hi_fail(err, HI_BAD_DATA, at,
 				       "CPython: the list of interpreters does not hold");
 		if (!hi_vector_push(&py->interpreters, in))
@@ -188,9 +168,10 @@ static int by_start(const void *a, const void *b)
 static enum hi_status find_own(struct hi_py *py, struct hi_error *err)
 {
 	const struct hi_py_layout *l = py->layout;
-	bool ok = own(py, py->runtime, l->runtime_size);
+	bool ok = own(py, py->runtime,
+		      py->runtime_size ? py->runtime_size : l->runtime_size);
 
-	for (size_t i = 0; i < py->threads.count && ok; i++) {
+	for (size_t i = 0; i < py->threads.count && ok && l->thread_stack_chunk; i++) {
 		uint64_t chunk = hi_py_word(&py->reader,
 					    py->threads.items[i] + l->thread_stack_chunk);
 
@@ -214,6 +195,16 @@ static enum hi_status find_own(struct hi_py *py, struct hi_error *err)
 }
 
 /* ---- the proof ---- */
+
+static const struct hi_py_builtin *builtin_of(const struct hi_py_layout *l,
+					      const char *name)
+{
+	const struct hi_py_builtin *b = hi_py_builtins;
+
+	while (b->name && (!hi_py_has_builtin(l, b) || strcmp(b->name, name) != 0))
+		b++;
+	return b->name ? b : NULL;
+}
 
 /* tp_basicsize of builtins whose types are exported. */
 static enum hi_status check_builtins(struct hi_py *py, struct hi_error *err)
@@ -239,19 +230,15 @@ static enum hi_status check_builtins(struct hi_py *py, struct hi_error *err)
 		{"PyProperty_Type", "property"},
 		{"PyTraceBack_Type", "traceback"},
 	};
-	const struct hi_py_layout *l = py->layout;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		const struct hi_py_builtin *b = l->builtins;
+		const struct hi_py_builtin *b = builtin_of(py->layout, known[i].name);
 		uint64_t addr, size, basic;
 
-		while (b->name && strcmp(b->name, known[i].name) != 0)
-			b++;
-		if (!b->name ||
-		    hi_modules_symbol(py->modules, py->module, known[i].symbol, &addr,
-				      &size, NULL) != HI_OK)
+		if (!b || hi_modules_symbol(py->modules, py->module, known[i].symbol,
+					    &addr, &size, NULL) != HI_OK)
 			continue;
-		basic = hi_py_word(&py->reader, addr + l->type_basicsize);
+		basic = hi_py_word(&py->reader, addr + py->layout->type_basicsize);
 		if (basic != b->basicsize)
 			return hi_fail(err, HI_BAD_DATA, addr,
 				       "CPython %s: a %s has %" PRIu64
@@ -301,9 +288,11 @@ static enum hi_status check_collector(struct hi_py *py, struct hi_runtime_cursor
 		max = UINT32_MAX;
 	for (size_t i = 0; i < py->interpreters.count; i++) {
 		struct hi_py_interpreter *in = &py->interpreters.items[i];
-		uint64_t gc = in->addr + l->interp_gc;
+		uint64_t gc = in->gc;
 
 		in->tracked = 0;
+		if (!gc)
+			continue;
 		for (uint32_t g = 0; g < l->gc_n_generations && status == HI_OK; g++)
 			status = check_list(c,
 					    gc + l->gc_generations +
@@ -339,63 +328,6 @@ static enum hi_status py_self_check(struct hi_runtime *runtime, struct hi_error 
 	return status;
 }
 
-/* ---- the dict of interned strings ---- */
-
-struct interned {
-	struct hi_runtime_cursor *c;
-	unsigned seen, wrong;
-};
-
-static bool look_at_item(void *arg, uint64_t key, uint64_t value)
-{
-	struct interned *in = arg;
-	uint32_t state = hi_py_u32(&in->c->reader, key + in->c->py->layout->str_state);
-	struct hi_py_object o;
-
-	in->seen++;
-	in->wrong += key != value || !(state & INTERNED_STATE) ||
-		     !hi_py_object_at(in->c, key, &o) || o.type->family != HI_PY_STR;
-	return in->seen < INTERNED_PROBE && !in->wrong;
-}
-
-static bool is_interned_dict(struct hi_runtime_cursor *c, uint64_t addr)
-{
-	struct interned in = {.c = c};
-	struct hi_py_object o;
-
-	if (!hi_py_object_at(c, addr, &o) || o.type->family != HI_PY_DICT ||
-	    !o.type->exact ||
-	    hi_py_word(&c->reader, addr + c->py->layout->dict_used) < 256)
-		return false;
-	hi_py_dict_items(c, addr, INTERNED_PROBE * 4, look_at_item, &in);
-	return in.seen == INTERNED_PROBE && !in.wrong;
-}
-
-/* `interned` is static: by its symbol, else the word of the data whose dict is. */
-static void find_interned(struct hi_py *py, struct hi_runtime_cursor *c)
-{
-	static const char *const names[] = {"interned", "interned.lto_priv.0"};
-	struct hi_section_range ranges[64];
-	uint64_t addr, size;
-	size_t n;
-
-	for (size_t i = 0; i < 2 && !py->interned; i++)
-		if (hi_modules_symbol(py->modules, py->module, names[i], &addr, &size,
-				      NULL) == HI_OK &&
-		    is_interned_dict(c, hi_py_word(&c->reader, addr)))
-			py->interned = hi_py_word(&c->reader, addr);
-	n = py->interned ? 0 : hi_module_data(py->module, ranges, 64);
-	for (size_t i = 0; i < n; i++)
-		for (uint64_t at = (ranges[i].start + 7) & ~(uint64_t)7;
-		     at + 8 <= ranges[i].end && !py->interned; at += 8) {
-			addr = hi_py_word(&c->reader, at);
-			if (addr >= 4096 && addr % 16 == 0 &&
-			    (addr < py->module->start || addr >= py->module->end) &&
-			    is_interned_dict(c, addr))
-				py->interned = addr;
-		}
-}
-
 /* ---- the probe ---- */
 
 static enum hi_status open_runtime(struct hi_py *py, struct hi_error *err)
@@ -407,7 +339,9 @@ static enum hi_status open_runtime(struct hi_py *py, struct hi_error *err)
 
 	if (!c || !hi_py_name_buffers(py))
 		return hi_fail_memory(err, "runtime");
-	status = check_state(py, err);
+	status = hi_py_find_layout(py, err);
+	if (status == HI_OK)
+		status = check_state(py, err);
 	if (status == HI_OK)
 		status = find_interpreters(py, err);
 	if (status == HI_OK)
@@ -423,7 +357,7 @@ static enum hi_status open_runtime(struct hi_py *py, struct hi_error *err)
 	} else if (status != HI_OK) {
 		return hi_fail(err, status, quiet.address, "%s", quiet.text);
 	}
-	find_interned(py, c);
+	hi_py_find_interned(py, c);
 	return status;
 }
 
@@ -443,12 +377,13 @@ static enum hi_status py_probe(const struct hi_image *image, struct hi_modules *
 			       struct hi_error *err)
 {
 	HI_GUARD(py_destroy) struct hi_py *py = NULL;
-	uint64_t addr, type, size;
+	uint64_t addr, type, size, type_size;
 	enum hi_status status;
 
 	(void)types;
 	if (hi_modules_symbol(modules, NULL, "_PyRuntime", &addr, &size, NULL) != HI_OK ||
-	    hi_modules_symbol(modules, NULL, "PyType_Type", &type, &size, NULL) != HI_OK)
+	    hi_modules_symbol(modules, NULL, "PyType_Type", &type, &type_size, NULL) !=
+		    HI_OK)
 		return hi_fail(err, HI_NOT_FOUND, 0, "no CPython in this process");
 	py = hi_calloc(1, sizeof(*py));
 	if (!py)
@@ -458,14 +393,13 @@ static enum hi_status py_probe(const struct hi_image *image, struct hi_modules *
 	py->image = image;
 	py->modules = modules;
 	py->runtime = addr;
+	py->runtime_size = size;
 	py->type_type = type;
 	py->reader.memory = image->memory;
 	py->module = hi_modules_at(modules, addr);
 	if (!py->module)
 		return hi_fail(err, HI_NOT_FOUND, addr, "_PyRuntime is in no module");
-	status = find_layout(py, err);
-	if (status == HI_OK)
-		status = open_runtime(py, err);
+	status = open_runtime(py, err);
 	if (status == HI_OK)
 		*ret = &hi_take(py)->base;
 	return status;

@@ -81,7 +81,7 @@ static bool is_skipped(const struct hi_py_layout *l, uint32_t offset)
 	     f++)
 		if (f->offset == offset)
 			return true;
-	return false;
+	return l->interp_interned && offset == l->interp_interned;
 }
 
 static void add_words(struct telling *t, uint64_t start, uint32_t size, bool is_interp)
@@ -129,6 +129,53 @@ static void add_type_cache(struct telling *t, uint64_t interp)
 		    HI_GRADE_EXACT, "<name>");
 }
 
+static void add_array(struct telling *t, uint64_t interp, const struct hi_py_array *a)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		add(t, hi_py_word(&t->c->reader, interp + a->first + i * a->stride),
+		    HI_GRADE_EXACT, a->what);
+}
+
+static void tell_arrays(struct telling *t, uint64_t interp, const char *detail)
+{
+	char name[80];
+
+	for (const struct hi_py_array *a = t->py->layout->arrays;
+	     a && a->n && !t->stopped; a++) {
+		add_array(t, interp, a);
+		snprintf(name, sizeof(name), "interpreter %s", a->what);
+		tell(t, name, detail);
+	}
+}
+
+static void tell_globals(struct telling *t)
+{
+	uint64_t addr, size;
+
+	for (const struct hi_py_global *g = t->py->layout->globals;
+	     g && g->symbol && !t->stopped; g++) {
+		if (hi_modules_symbol(t->py->modules, t->py->module, g->symbol, &addr,
+				      &size, NULL) != HI_OK)
+			continue;
+		add_array(t, addr, &g->array);
+		tell(t, g->array.what, "");
+	}
+}
+
+static void tell_fields(struct telling *t, uint64_t state,
+			const struct hi_py_field *fields, const char *detail)
+{
+	char name[80];
+
+	for (const struct hi_py_field *f = fields;
+	     f && f->kind != HI_PY_FIELD_END && !t->stopped; f++) {
+		add(t, hi_py_word(&t->c->reader, state + f->offset), HI_GRADE_EXACT,
+		    f->name);
+		snprintf(name, sizeof(name), "interpreter %s", f->name);
+		tell(t, name, detail);
+	}
+}
+
 static void tell_interpreter(struct telling *t, const struct hi_py_interpreter *in)
 {
 	const struct hi_py_layout *l = t->py->layout;
@@ -137,13 +184,12 @@ static void tell_interpreter(struct telling *t, const struct hi_py_interpreter *
 	snprintf(detail, sizeof(detail), "interpreter %" PRId64, in->id);
 	hi_py_dict_items(t->c, hi_py_word(&t->c->reader, in->addr + l->interp_modules),
 			 MAX_MODULES, tell_module, t);
-	for (const struct hi_py_field *f = l->interp_fields;
-	     f->kind != HI_PY_FIELD_END && !t->stopped; f++) {
-		add(t, hi_py_word(&t->c->reader, in->addr + f->offset), HI_GRADE_EXACT,
-		    f->name);
-		snprintf(name, sizeof(name), "interpreter %s", f->name);
-		tell(t, name, detail);
-	}
+	tell_fields(t, in->addr, l->interp_fields, detail);
+	/* Before, a variable has it. */
+	if (l->interp_interned)
+		add(t, in->interned, HI_GRADE_EXACT, "interned");
+	tell(t, "interpreter interned", detail);
+	tell_arrays(t, in->addr, detail);
 	for (const struct hi_py_free_list *f = l->free_lists; f->n && !t->stopped; f++) {
 		add_list(t, in->addr, f);
 		snprintf(name, sizeof(name), "free list of %s", f->what);
@@ -167,21 +213,31 @@ static void tell_thread_state(struct telling *t, uint64_t thread)
 		    f->name);
 	add(t, thread, HI_GRADE_EXACT, "<state>");
 	add_words(t, thread, l->thread_size, false);
-	snprintf(name, sizeof(name), "thread %d state",
-		 (int)hi_py_word(&t->c->reader, thread + l->thread_native_id));
+	snprintf(name, sizeof(name), "thread %d state", hi_py_thread_id(t->c, thread));
 	tell(t, name, "");
+}
+
+static void tell_runtime(struct telling *t)
+{
+	const struct hi_py_layout *l = t->py->layout;
+	uint32_t gc = l->runtime_gc ? l->runtime_gc : l->runtime_words_end;
+	uint32_t rest = gc + l->gc_size;
+
+	tell_fields(t, t->py->runtime, l->runtime_fields, "");
+	add_words(t, t->py->runtime, gc, false);
+	if (rest < l->runtime_words_end)
+		add_words(t, t->py->runtime + rest, l->runtime_words_end - rest, false);
+	tell(t, "_PyRuntime", "");
 }
 
 static enum hi_status tell_all(struct telling *t, struct hi_error *err)
 {
-	const struct hi_py_layout *l = t->py->layout;
-
 	for (size_t i = 0; i < t->py->interpreters.count && !t->stopped; i++)
 		tell_interpreter(t, &t->py->interpreters.items[i]);
 	for (size_t i = 0; i < t->py->threads.count && !t->stopped; i++)
 		tell_thread_state(t, t->py->threads.items[i]);
-	add_words(t, t->py->runtime, l->runtime_main_interpreter, false);
-	tell(t, "_PyRuntime", "");
+	tell_runtime(t);
+	tell_globals(t);
 	if (t->no_memory)
 		return hi_fail_memory(err, "roots of the runtime");
 	return t->stopped ? HI_OK : hi_py_frame_roots(t->py, t->c, t->fn, t->arg, err);

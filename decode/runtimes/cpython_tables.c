@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Tables of dicts, sets and instances. Source: Objects/dictobject.c, setobject.c,
- * odictobject.c, pycore_dict.h, 3.11. A table that is torn (its counts do not fit,
+ * odictobject.c, pycore_dict.h. A table that is torn (its counts do not fit,
  * a part is unreadable) is read as far as it holds.
  */
 #include <string.h>
 
-#include "decode/runtimes/cpython.h"
+#include "decode/runtimes/cpython_rows.h"
 
 enum {
 	KEYS_GENERAL = 0, /* dk_kind */
@@ -14,7 +14,8 @@ enum {
 	KEYS_SPLIT = 2,
 	MAX_LOG2 = 40,
 	BATCH = 64,
-	SET_MASK = 32, /* PySetObject; an entry is key, hash */
+	VALUES_EMBEDDED = 2, /* struct _dictvalues: capacity, size, embedded, valid */
+	SET_MASK = 32,	     /* PySetObject; an entry is key, hash */
 	SET_TABLE = 40,
 	SET_SMALL = 64,
 	SET_ENTRY = 16,
@@ -23,37 +24,59 @@ enum {
 	ODICT_NEXT = 16,
 };
 
-struct keys {
-	uint64_t addr, entries, n;
-	uint8_t kind;
-};
-
-static bool read_keys(struct hi_runtime_cursor *c, uint64_t addr, struct keys *ret)
+bool hi_py_log2_keys(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_keys *ret)
 {
 	const struct hi_py_layout *l = c->py->layout;
+	unsigned log2_size, log2_index, kind;
 	uint8_t head[64];
 	int64_t n;
-	unsigned log2_size, log2_index;
 
 	if (!addr || addr % 8 || !hi_py_read(&c->reader, addr, head, l->keys_indices))
 		return false;
 	memcpy(&n, head + l->keys_nentries, 8);
 	log2_size = head[l->keys_log2_size];
 	log2_index = head[l->keys_log2_index];
-	*ret = (struct keys){.addr = addr, .kind = head[l->keys_kind]};
-	if (log2_size > MAX_LOG2 || log2_index > MAX_LOG2 + 3 || ret->kind > KEYS_SPLIT ||
+	kind = head[l->keys_kind];
+	if (log2_size > MAX_LOG2 || log2_index > MAX_LOG2 + 3 || kind > KEYS_SPLIT ||
 	    n < 0 || (uint64_t)n > UINT64_C(1) << log2_size)
 		return false;
-	ret->n = (uint64_t)n;
-	ret->entries = addr + l->keys_indices + (UINT64_C(1) << log2_index);
+	*ret = (struct hi_py_keys){.addr = addr,
+				   .entries = addr + l->keys_indices +
+					      (UINT64_C(1) << log2_index),
+				   .n = (uint64_t)n,
+				   .unicode = kind != KEYS_GENERAL,
+				   .shared = kind == KEYS_SPLIT};
+	return true;
+}
+
+/* Its indices are as wide as its size needs. Nothing here says that it is shared. */
+bool hi_py_sized_keys(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_keys *ret)
+{
+	const struct hi_py_layout *l = c->py->layout;
+	uint64_t size, n, width;
+	uint8_t head[64];
+
+	if (!addr || addr % 8 || !hi_py_read(&c->reader, addr, head, l->keys_indices))
+		return false;
+	memcpy(&size, head + l->keys_size, 8);
+	memcpy(&n, head + l->keys_nentries, 8);
+	if (size == 0 || size > UINT64_C(1) << MAX_LOG2 || (size & (size - 1)) ||
+	    n > size)
+		return false;
+	width = size <= UINT8_MAX    ? 1
+		: size <= UINT16_MAX ? 2
+		: size <= UINT32_MAX ? 4
+				     : 8;
+	*ret = (struct hi_py_keys){
+		.addr = addr, .entries = addr + l->keys_indices + size * width, .n = n};
 	return true;
 }
 
 /* A few entries at once as (key, value). */
-static uint64_t read_entries(struct hi_runtime_cursor *c, const struct keys *k,
+static uint64_t read_entries(struct hi_runtime_cursor *c, const struct hi_py_keys *k,
 			     uint64_t from, uint64_t pairs[BATCH][2])
 {
-	unsigned words = k->kind == KEYS_GENERAL ? 3 : 2;
+	unsigned words = k->unicode ? 2 : 3;
 	uint64_t raw[BATCH * 3], n = k->n - from < BATCH ? k->n - from : BATCH;
 
 	while (n &&
@@ -66,8 +89,19 @@ static uint64_t read_entries(struct hi_runtime_cursor *c, const struct keys *k,
 	return n;
 }
 
-static void visit_combined(struct hi_py_visit *v, const struct keys *k,
-			   enum hi_grade grade)
+/* Interned strings are not counted by the dict of them, but those that never die. */
+static enum hi_grade grade_of(struct hi_py_visit *v, uint64_t key, bool interned)
+{
+	uint32_t refcnt;
+
+	if (!interned)
+		return HI_GRADE_EXACT;
+	refcnt = v->c->py->layout->immortal ? hi_py_u32(&v->c->reader, key) : 0;
+	return refcnt >> 31 ? HI_GRADE_EXACT : HI_GRADE_WEAK;
+}
+
+static void visit_combined(struct hi_py_visit *v, const struct hi_py_keys *k,
+			   bool interned)
 {
 	uint64_t pairs[BATCH][2], n;
 
@@ -76,8 +110,11 @@ static void visit_combined(struct hi_py_visit *v, const struct keys *k,
 		if (n == 0)
 			return;
 		for (uint64_t i = 0; i < n; i++) {
+			enum hi_grade grade;
+
 			if (!pairs[i][1])
 				continue;
+			grade = grade_of(v, pairs[i][0], interned);
 			hi_py_tell(v, pairs[i][0], grade, HI_LABEL_FIELD, "<key>", 0);
 			if (!hi_py_tell(v, pairs[i][1], grade, HI_LABEL_KEY, NULL,
 					pairs[i][0]))
@@ -86,9 +123,8 @@ static void visit_combined(struct hi_py_visit *v, const struct keys *k,
 	}
 }
 
-/* Values in an array, their names in shared keys. */
-static void visit_values(struct hi_py_visit *v, const struct keys *k, uint64_t values,
-			 enum hi_edge_label label)
+void hi_py_visit_values(struct hi_py_visit *v, const struct hi_py_keys *k,
+			uint64_t values, enum hi_edge_label label)
 {
 	uint64_t pairs[BATCH][2], items[BATCH], n;
 
@@ -103,22 +139,42 @@ static void visit_values(struct hi_py_visit *v, const struct keys *k, uint64_t v
 	}
 }
 
+/* What shared keys own. Keys of one dict have a value with each, which that dict
+ * tells. */
 void hi_py_visit_keys(struct hi_py_visit *v, uint64_t addr)
 {
 	uint64_t pairs[BATCH][2], n;
-	struct keys k;
+	struct hi_py_keys k;
 
-	if (!read_keys(v->c, addr, &k) || k.kind != KEYS_SPLIT)
+	if (!v->c->py->layout->read_keys(v->c, addr, &k) || (k.unicode && !k.shared))
 		return;
 	for (uint64_t from = 0; from < k.n; from += n) {
 		n = read_entries(v->c, &k, from, pairs);
 		if (n == 0)
 			return;
 		for (uint64_t i = 0; i < n; i++)
-			if (pairs[i][0])
+			if (pairs[i][0] && !pairs[i][1])
 				hi_py_tell(v, pairs[i][0], HI_GRADE_EXACT, HI_LABEL_INDEX,
 					   NULL, from + i);
 	}
+}
+
+bool hi_py_is_interned(const struct hi_py *py, uint64_t dict)
+{
+	for (size_t i = 0; i < py->interpreters.count; i++)
+		if (py->interpreters.items[i].interned == dict)
+			return true;
+	return false;
+}
+
+/* Values inside of an object are told by that (3.13). */
+static bool is_embedded(struct hi_runtime_cursor *c, uint64_t values)
+{
+	uint8_t head[8];
+
+	return c->py->layout->values_items && values &&
+	       hi_py_read(&c->reader, values, head, sizeof(head)) &&
+	       head[VALUES_EMBEDDED];
 }
 
 void hi_py_visit_dict(struct hi_py_visit *v, const struct hi_py_object *o)
@@ -126,19 +182,18 @@ void hi_py_visit_dict(struct hi_py_visit *v, const struct hi_py_object *o)
 	const struct hi_py_layout *l = v->c->py->layout;
 	uint64_t keys = hi_py_word(&v->c->reader, o->addr + l->dict_keys);
 	uint64_t values = hi_py_word(&v->c->reader, o->addr + l->dict_values);
-	/* Interned strings are not counted by the dict of them. */
-	enum hi_grade grade =
-		o->addr == v->c->py->interned ? HI_GRADE_WEAK : HI_GRADE_EXACT;
-	struct keys k;
+	bool embedded = is_embedded(v->c, values);
+	struct hi_py_keys k;
 
 	hi_py_tell_memory(v, keys, HI_PY_BUFFER_DICT_KEYS, "<keys>");
-	hi_py_tell_memory(v, values, HI_PY_BUFFER_VALUES, "<values>");
-	if (!v->fn || !read_keys(v->c, keys, &k))
+	if (!embedded)
+		hi_py_tell_memory(v, values, HI_PY_BUFFER_VALUES, "<values>");
+	if (!v->fn || embedded || !l->read_keys(v->c, keys, &k))
 		return;
 	if (values)
-		visit_values(v, &k, values, HI_LABEL_KEY);
-	else if (k.kind != KEYS_SPLIT)
-		visit_combined(v, &k, grade);
+		hi_py_visit_values(v, &k, values + l->values_items, HI_LABEL_KEY);
+	else if (!k.shared)
+		visit_combined(v, &k, hi_py_is_interned(v->c->py, o->addr));
 }
 
 void hi_py_dict_items(struct hi_runtime_cursor *c, uint64_t dict, uint64_t max,
@@ -147,9 +202,9 @@ void hi_py_dict_items(struct hi_runtime_cursor *c, uint64_t dict, uint64_t max,
 	const struct hi_py_layout *l = c->py->layout;
 	uint64_t values = hi_py_word(&c->reader, dict + l->dict_values);
 	uint64_t pairs[BATCH][2], n;
-	struct keys k;
+	struct hi_py_keys k;
 
-	if (!dict || !read_keys(c, hi_py_word(&c->reader, dict + l->dict_keys), &k))
+	if (!dict || !l->read_keys(c, hi_py_word(&c->reader, dict + l->dict_keys), &k))
 		return;
 	for (uint64_t from = 0; from < k.n && from < max; from += n) {
 		n = read_entries(c, &k, from, pairs);
@@ -158,7 +213,8 @@ void hi_py_dict_items(struct hi_runtime_cursor *c, uint64_t dict, uint64_t max,
 		for (uint64_t i = 0; i < n; i++) {
 			if (values)
 				pairs[i][1] =
-					hi_py_word(&c->reader, values + (from + i) * 8);
+					hi_py_word(&c->reader, values + l->values_items +
+								       (from + i) * 8);
 			if (pairs[i][1] && !fn(arg, pairs[i][0], pairs[i][1]))
 				return;
 		}
@@ -204,21 +260,4 @@ void hi_py_visit_set(struct hi_py_visit *v, const struct hi_py_object *o)
 						      HI_LABEL_FIELD, "<element>", 0))
 				return;
 	}
-}
-
-void hi_py_visit_managed(struct hi_py_visit *v, const struct hi_py_object *o)
-{
-	const struct hi_py_layout *l = v->c->py->layout;
-	uint64_t values = hi_py_word(&v->c->reader, o->addr - l->managed_values);
-	uint64_t dict = hi_py_word(&v->c->reader, o->addr - l->managed_dict);
-	struct keys k;
-
-	hi_py_tell_memory(v, values, HI_PY_BUFFER_VALUES, "<values>");
-	if (!v->fn)
-		return;
-	hi_py_tell(v, dict, HI_GRADE_EXACT, HI_LABEL_FIELD, "__dict__", 0);
-	if (values &&
-	    read_keys(v->c,
-		      hi_py_word(&v->c->reader, o->type->addr + l->heap_cached_keys), &k))
-		visit_values(v, &k, values, HI_LABEL_ATTRIBUTE);
 }

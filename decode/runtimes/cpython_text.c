@@ -89,20 +89,29 @@ bool hi_py_str(struct hi_runtime_cursor *c, uint64_t addr, char *out, size_t out
 	return true;
 }
 
-static void repr_int(struct hi_runtime_cursor *c, const struct hi_py_object *o, char *out,
-		     size_t out_size)
+bool hi_py_int(struct hi_runtime_cursor *c, const struct hi_py_object *o, int64_t *ret)
 {
-	int64_t size = (int64_t)hi_py_word(&c->reader, o->addr + HI_PY_SIZE);
-	uint64_t n = size < 0 ? 0 - (uint64_t)size : (uint64_t)size, value = 0;
+	uint64_t n = o->size < 0 ? 0 - (uint64_t)o->size : (uint64_t)o->size;
+	int64_t value = 0;
 
-	if (n > 2) {
-		snprintf(out, out_size, "<int>");
-		return;
-	}
+	if (o->type->family != HI_PY_INT || n > 2)
+		return false;
 	for (uint64_t i = n; i-- > 0;)
 		value = value << DIGIT_BITS |
 			hi_py_u32(&c->reader, o->addr + INT_DIGITS + i * 4);
-	snprintf(out, out_size, "%s%" PRIu64, size < 0 ? "-" : "", value);
+	*ret = o->size < 0 ? -value : value;
+	return true;
+}
+
+static void repr_int(struct hi_runtime_cursor *c, const struct hi_py_object *o, char *out,
+		     size_t out_size)
+{
+	int64_t value;
+
+	if (hi_py_int(c, o, &value))
+		snprintf(out, out_size, "%" PRId64, value);
+	else
+		snprintf(out, out_size, "<int>");
 }
 
 void hi_py_repr(struct hi_runtime_cursor *c, uint64_t addr, char *out, size_t out_size)

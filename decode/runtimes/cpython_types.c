@@ -96,6 +96,7 @@ bool hi_py_name_buffers(struct hi_py *py)
 		[HI_PY_BUFFER_STR_DATA] = {"str data", false, HI_TYPE_STRING},
 		[HI_PY_BUFFER_BYTES] = {"buffer data", false, HI_TYPE_SCALAR},
 		[HI_PY_BUFFER_CODE_LINES] = {"code lines", false, HI_TYPE_SCALAR},
+		[HI_PY_BUFFER_CODE_CACHE] = {"code cache", true, HI_TYPE_RECORD},
 		[HI_PY_BUFFER_TYPE_NAME] = {"type text", false, HI_TYPE_STRING},
 		[HI_PY_BUFFER_MODULE_STATE] = {"module state", true, HI_TYPE_RECORD},
 		[HI_PY_BUFFER_INTERPRETER] = {"PyInterpreterState", false,
@@ -183,6 +184,39 @@ static void name_of(struct hi_runtime_cursor *c, struct hi_py_type *t, char *mod
 
 /* ---- is it a type? ---- */
 
+static const struct hi_py_builtin *builtin_of(struct hi_py *py, const char *name,
+					      uint64_t basicsize)
+{
+	for (const struct hi_py_builtin *b = hi_py_builtins; b->name; b++)
+		if (b->basicsize == basicsize && hi_py_has_builtin(py->layout, b) &&
+		    strcmp(b->name, name) == 0)
+			return b;
+	return NULL;
+}
+
+static bool read_name(struct hi_runtime_cursor *c, uint64_t type, char *out, size_t size)
+{
+	uint64_t at = hi_py_word(&c->reader, type + c->py->layout->type_name);
+
+	for (size_t i = 0; i < size; i++) {
+		if (hi_modules_read(c->py->modules, at + i, &out[i], 1, NULL) != HI_OK)
+			return false;
+		if (!out[i])
+			return true;
+	}
+	return false;
+}
+
+/* _functools up to 3.9 uses a type that it never made ready. */
+static bool is_used_unready(struct hi_runtime_cursor *c, const struct hi_py_type *t)
+{
+	char name[MAX_NAME];
+
+	return !(t->flags & HI_PY_HEAPTYPE) &&
+	       read_name(c, t->addr, name, sizeof(name)) &&
+	       builtin_of(c->py, name, t->basicsize);
+}
+
 static bool read_type(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_type *t)
 {
 	const struct hi_py_layout *l = c->py->layout;
@@ -199,12 +233,12 @@ static bool read_type(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_t
 		return false;
 	t->is_heap = t->flags & HI_PY_HEAPTYPE;
 	t->has_weaklist = weak != 0;
-	if (t->flags & HI_PY_HAVE_GC)
-		t->presize =
-			(uint16_t)(HI_PY_GC_HEAD +
-				   (t->flags & HI_PY_MANAGED_DICT ? l->managed_size : 0));
-	return (t->flags & HI_PY_READY) && t->basicsize >= OBJECT_SIZE &&
-	       t->basicsize < MAX_BASICSIZE && t->itemsize < MAX_BASICSIZE;
+	t->is_managed = l->visit_managed && (t->flags & HI_PY_MANAGED_DICT);
+	t->presize = (uint16_t)((t->flags & HI_PY_HAVE_GC ? HI_PY_GC_HEAD : 0) +
+				(t->flags & l->preheader_flags ? l->managed_size : 0));
+	return t->basicsize >= OBJECT_SIZE && t->basicsize < MAX_BASICSIZE &&
+	       t->itemsize < MAX_BASICSIZE &&
+	       ((t->flags & HI_PY_READY) || is_used_unready(c, t));
 }
 
 static bool is_type(struct hi_runtime_cursor *c, uint64_t addr)
@@ -244,7 +278,7 @@ static void add_field(struct field_list *f, uint32_t offset, enum hi_py_field_ki
 {
 	if (f->n < HI_PY_MAX_FIELDS && !has_field(f, offset))
 		f->items[f->n++] = (struct hi_py_field){
-			.offset = (uint16_t)offset, .kind = kind, .name = name};
+			.offset = offset, .kind = kind, .name = name};
 }
 
 static const char *keep_text(struct hi_py *py, const char *text)
@@ -294,28 +328,6 @@ static void add_members(struct hi_runtime_cursor *c, uint64_t members, uint64_t 
 	}
 }
 
-static const struct hi_py_builtin *builtin_of(struct hi_py *py, const char *name,
-					      uint64_t basicsize)
-{
-	for (const struct hi_py_builtin *b = py->layout->builtins; b->name; b++)
-		if (b->basicsize == basicsize && strcmp(b->name, name) == 0)
-			return b;
-	return NULL;
-}
-
-static bool read_name(struct hi_runtime_cursor *c, uint64_t type, char *out, size_t size)
-{
-	uint64_t at = hi_py_word(&c->reader, type + c->py->layout->type_name);
-
-	for (size_t i = 0; i < size; i++) {
-		if (hi_modules_read(c->py->modules, at + i, &out[i], 1, NULL) != HI_OK)
-			return false;
-		if (!out[i])
-			return true;
-	}
-	return false;
-}
-
 /* Slots made by a class statement lie behind their class, and its words up to
  * them, the dict and the weak references are all that it adds to its base. */
 static bool is_python_class(struct hi_runtime_cursor *c, const struct hi_py_type *t,
@@ -328,8 +340,8 @@ static bool is_python_class(struct hi_runtime_cursor *c, const struct hi_py_type
 
 	if (!t->is_heap || t->basicsize < base_size)
 		return false;
-	n += weaklist >= base_size;
-	n += t->dictoffset < 0 || (uint64_t)t->dictoffset >= base_size;
+	n += (int64_t)weaklist >= (int64_t)base_size; /* < 0: in front of it */
+	n += t->dictoffset < 0 ? !t->is_managed : (uint64_t)t->dictoffset >= base_size;
 	for (uint64_t i = 0; members && i < size; i++) {
 		uint64_t member[3]; /* name, type, offset */
 
@@ -400,7 +412,7 @@ static int by_offset(const void *a, const void *b)
 {
 	const struct hi_py_field *x = a, *y = b;
 
-	return (int)x->offset - (int)y->offset;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
 static bool keep_fields(struct hi_py *py, struct hi_py_type *t, struct field_list *f)

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which version it is: what Py_Version says (exported from 3.11 on). Older ones say it
+ * to their programs only, as sys.hexversion: each layout that is known is tried, and the
+ * one by which that can be read and says the same version is it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "decode/runtimes/cpython.h"
+
+enum {
+	KNOWN_LEN = 64,
+	MAX_SYS = 4096,	    /* names in sys */
+	COOKIE_MINOR = 13,  /* from here on _PyRuntime begins with its offsets: */
+	FREE_THREADED = 16, /* xdebugpy, version, free_threaded */
+};
+
+static const char *known_versions(char *out, size_t size)
+{
+	unsigned low = UINT32_MAX, high = 0;
+
+	for (size_t i = 0; hi_py_layouts[i]; i++) {
+		low = hi_py_layouts[i]->minor < low ? hi_py_layouts[i]->minor : low;
+		high = hi_py_layouts[i]->minor > high ? hi_py_layouts[i]->minor : high;
+	}
+	snprintf(out, size, "3.%u to 3.%u are", low, high);
+	return out;
+}
+
+static void say_version(struct hi_py *py, uint32_t version)
+{
+	snprintf(py->base.version, sizeof(py->base.version), "%u.%u.%u", version >> 24,
+		 version >> 16 & 255, version >> 8 & 255);
+}
+
+/* ---- 3.11 and later ---- */
+
+/* A build without the lock of the interpreter is another program. */
+static enum hi_status refuse_free_threaded(struct hi_py *py, struct hi_error *err)
+{
+	uint64_t head[5];
+
+	if (!hi_py_read(&py->reader, py->runtime, head, sizeof(head)) ||
+	    memcmp(head, "xdebugpy", 8) != 0)
+		return hi_fail(err, HI_BAD_DATA, py->runtime,
+			       "CPython %s: _PyRuntime does not say its offsets",
+			       py->base.version);
+	if (head[FREE_THREADED / 8])
+		return hi_fail(err, HI_UNSUPPORTED, py->runtime,
+			       "CPython %s is free-threaded: its objects are laid out "
+			       "otherwise, and are not decoded",
+			       py->base.version);
+	return HI_OK;
+}
+
+static enum hi_status find_by_number(struct hi_py *py, uint32_t version,
+				     struct hi_error *err)
+{
+	char known[KNOWN_LEN];
+
+	say_version(py, version);
+	for (size_t i = 0; hi_py_layouts[i]; i++)
+		if (version >> 24 == 3 &&
+		    (version >> 16 & 255) == hi_py_layouts[i]->minor)
+			py->layout = hi_py_layouts[i];
+	if (!py->layout)
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "CPython %s: its layout is not known (%s)",
+			       py->base.version, known_versions(known, sizeof(known)));
+	return py->layout->minor >= COOKIE_MINOR ? refuse_free_threaded(py, err) : HI_OK;
+}
+
+/* ---- older ones ---- */
+
+struct hexversion {
+	struct hi_runtime_cursor *c;
+	int64_t version;
+};
+
+static bool look_at_name(void *arg, uint64_t key, uint64_t value)
+{
+	struct hexversion *h = arg;
+	struct hi_py_object o;
+	char text[32];
+
+	if (!hi_py_str(h->c, key, text, sizeof(text)) || strcmp(text, "hexversion") != 0)
+		return true;
+	if (!hi_py_object_at(h->c, value, &o) || !hi_py_int(h->c, &o, &h->version))
+		h->version = 0;
+	return false;
+}
+
+/* What sys.hexversion says by this layout; 0: nothing. */
+static uint32_t read_hexversion(struct hi_py *py, struct hi_runtime_cursor *c)
+{
+	const struct hi_py_layout *l = py->layout;
+	struct hexversion h = {.c = c};
+	uint64_t interp;
+
+	interp = hi_py_word(&py->reader, py->runtime + l->runtime_interpreters_head);
+	if (interp % 8)
+		return 0;
+	for (int i = 0; i < HI_PY_MAX_INTERPRETERS && interp && !h.version; i++) {
+		hi_py_dict_items(c, hi_py_word(&c->reader, interp + l->interp_sysdict),
+				 MAX_SYS, look_at_name, &h);
+		interp = hi_py_word(&py->reader, interp + l->interp_next);
+	}
+	return (uint32_t)h.version;
+}
+
+/* Types that were read by a layout that did not hold. */
+static void forget_types(struct hi_py *py)
+{
+	hi_table_free(&py->by_addr);
+	py->by_addr = (struct hi_table){};
+	py->all.count = 0;
+}
+
+static enum hi_status find_by_trial(struct hi_py *py, struct hi_error *err)
+{
+	char known[KNOWN_LEN];
+
+	for (size_t i = 0; hi_py_layouts[i]; i++) {
+		struct hi_runtime_cursor *c;
+		uint32_t version;
+
+		if (hi_py_layouts[i]->thread_native_id)
+			continue; /* has Py_Version */
+		py->layout = hi_py_layouts[i];
+		c = hi_runtime_cursor(&py->base);
+		if (!c)
+			return hi_fail_memory(err, "runtime");
+		version = read_hexversion(py, c);
+		hi_runtime_cursor_free(&py->base, c);
+		if (version >> 24 == 3 && (version >> 16 & 255) == py->layout->minor) {
+			say_version(py, version);
+			return HI_OK;
+		}
+		forget_types(py);
+	}
+	return hi_fail(
+		err, HI_UNSUPPORTED, py->runtime,
+		"a CPython in %s that does not say its version: older than what is "
+		"known (%s), or it is starting or finalising",
+		py->module->name, known_versions(known, sizeof(known)));
+}
+
+enum hi_status hi_py_find_layout(struct hi_py *py, struct hi_error *err)
+{
+	uint64_t addr, size, version = 0;
+
+	if (hi_modules_symbol(py->modules, py->module, "Py_Version", &addr, &size,
+			      NULL) != HI_OK)
+		return find_by_trial(py, err);
+	if (hi_modules_read(py->modules, addr, &version, sizeof(version), err) != HI_OK)
+		return hi_fail(err, HI_BAD_DATA, addr,
+			       "CPython: Py_Version is unreadable");
+	return find_by_number(py, (uint32_t)version, err);
+}
