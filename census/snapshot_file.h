@@ -49,10 +49,12 @@ struct hi_snapshot_graph {
 	const struct hi_reach *reach;
 	const struct hi_dominators *dominators; /* NULL: not stored */
 	/* The edges of a node (object or root variable) in words, one for each of
-	 * its row, "" unknown; labels[i] may be NULL. NULL: no labels. Called in the
-	 * order of nodes. Valid until the next call. */
-	enum hi_status (*label)(void *arg, hi_node node, const char **labels,
-				struct hi_error *err);
+	 * its row, "" unknown; labels[i] may be NULL. NULL: no labels. Called by
+	 * several threads: `worker` < threads; each for ascending nodes. Valid until
+	 * the worker's next call. */
+	enum hi_status (*label)(void *arg, unsigned worker, hi_node node,
+				const char **labels, struct hi_error *err);
+	unsigned threads;			     /* 0: one */
 	uint64_t (*used)(void *arg, hi_node object); /* bytes; NULL: the usable ones */
 	const char *(*module)(void *arg, uint32_t root); /* "" unknown; or NULL */
 	bool (*retains)(void *arg, uint32_t type);	 /* a hint says so; or NULL */

@@ -26,6 +26,11 @@ enum hi_status hi_snapshot_append(struct hi_snapshot_writer *w, const void *byte
 				  size_t size, struct hi_error *err);
 enum hi_status hi_snapshot_end(struct hi_snapshot_writer *w, struct hi_error *err);
 
+/* Sections edges.label and roots.label (snapshot_put_labels.c). */
+enum hi_status hi_snapshot_put_labels(struct hi_snapshot_writer *w,
+				      const struct hi_snapshot_graph *graph,
+				      struct hi_error *err);
+
 /* ---- the reader ---- */
 
 /* A section whose bytes hold is here, and stays. */

@@ -224,44 +224,6 @@ static enum hi_status put_root_column(struct put *p, const char *name, uint32_t 
 	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
 }
 
-struct labels {
-	struct texts HI_VECTOR(const char *) texts;
-	struct offsets HI_VECTOR(uint32_t) offsets;
-};
-
-static enum hi_status put_labels_of(struct put *p, struct labels *l, hi_node node)
-{
-	uint32_t n = hi_graph_edges(p->g, node).count;
-	enum hi_status status = HI_OK;
-
-	if (!n)
-		return HI_OK;
-	if (!hi_vector_reserve(&l->texts, n) || !hi_vector_reserve(&l->offsets, n))
-		return hi_fail_memory(p->err, "labels");
-	memset(l->texts.items, 0, n * sizeof(*l->texts.items));
-	status = p->in->label(p->in->arg, node, l->texts.items, p->err);
-	for (uint32_t i = 0; i < n && status == HI_OK; i++)
-		status = hi_snapshot_put_string(p->w, l->texts.items[i],
-						&l->offsets.items[i], p->err);
-	if (status == HI_OK)
-		status = hi_snapshot_append(p->w, l->offsets.items,
-					    n * sizeof(*l->offsets.items), p->err);
-	return status;
-}
-
-static enum hi_status put_labels(struct put *p, const char *name, hi_node first,
-				 hi_node end)
-{
-	struct labels l = {};
-	enum hi_status status = hi_snapshot_begin(p->w, name, 4, p->err);
-
-	for (hi_node i = first; i < end && status == HI_OK; i++)
-		status = put_labels_of(p, &l, i);
-	hi_vector_free(&l.texts);
-	hi_vector_free(&l.offsets);
-	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
-}
-
 static enum hi_status put_edges(struct put *p)
 {
 	enum hi_status status = put_edge_column(p, "edges.row", 4, ROW);
@@ -276,10 +238,6 @@ static enum hi_status put_edges(struct put *p)
 		status = put_root_column(p, "roots.to", 4, TO);
 	if (status == HI_OK)
 		status = put_root_column(p, "roots.grade", 1, GRADE);
-	if (status == HI_OK && p->in->label)
-		status = put_labels(p, "edges.label", 0, p->g->n_objects);
-	if (status == HI_OK && p->in->label)
-		status = put_labels(p, "roots.label", p->g->first_root, p->g->first_kind);
 	return status;
 }
 
@@ -352,5 +310,8 @@ enum hi_status hi_snapshot_put_graph(struct hi_snapshot_writer *w,
 		status = put_reach(&p);
 	if (status == HI_OK)
 		status = put_dominators(&p);
+	/* They take longest: the disk is at work on all the others meanwhile. */
+	if (status == HI_OK && graph->label)
+		status = hi_snapshot_put_labels(w, graph, err);
 	return status;
 }

@@ -4,6 +4,7 @@
  * whatever ends the writer before that leaves no file that a reader takes.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,11 +13,23 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/parallel.h"
 #include "base/vector.h"
 #include "census/snapshot_internal.h"
 
-/* Fast: the next level takes twice as long for a tenth less. */
-enum { LEVEL = 1, BUFFER = 1 << 20, MOST_THREADS = 16 };
+/*
+ * Level: the next one takes twice as long for a tenth less. BLOCK: what is hashed, or
+ * compressed as a frame of its own, and then written while it is in the cache. PUSHED:
+ * so much is given to the disk at a time, for it to work while we do.
+ */
+enum {
+	LEVEL = 1,
+	BLOCK = 1 << 20,
+	BLOCKS = 8,
+	BUFFER = BLOCK * BLOCKS,
+	PUSHED = 8 << 20,
+	MOST_THREADS = 16,
+};
 
 struct hi_snapshot_writer {
 	int fd;
@@ -26,12 +39,66 @@ struct hi_snapshot_writer {
 	struct hi_snapshot_section sections[HI_SNAPSHOT_SECTIONS];
 	struct hi_snapshot_section *open; /* NULL: none */
 	XXH3_state_t *hash;
-	ZSTD_CCtx *zstd; /* NULL: not compressed */
-	uint8_t *buffer;
+	struct hi_snapshot_packer *packer; /* NULL: not compressed */
+	uint8_t *buffer;		   /* BUFFER bytes */
 	size_t buffered;
+	uint64_t pushed; /* to the disk, up to here */
 	struct hi_snapshot_strings strings;
 	struct HI_VECTOR(struct hi_snapshot_property) properties;
 };
+/* A frame for each block of a batch, made on several threads. */
+struct hi_snapshot_packer {
+	unsigned threads;
+	ZSTD_CCtx *contexts[MOST_THREADS];
+	const uint8_t *from;
+	size_t size, room; /* of a block's frame */
+	uint8_t *frames;
+	size_t sizes[BLOCKS]; /* as ZSTD_compress2 gives them */
+};
+
+static void destroy_packer(struct hi_snapshot_packer *p)
+{
+	if (!p)
+		return;
+	for (unsigned i = 0; i < p->threads; i++)
+		ZSTD_freeCCtx(p->contexts[i]);
+	free(p->frames);
+	free(p);
+}
+
+static struct hi_snapshot_packer *create_packer(unsigned threads)
+{
+	struct hi_snapshot_packer *p = hi_calloc(1, sizeof(*p));
+	bool ok = p;
+
+	if (!p)
+		return NULL;
+	p->threads = threads < 1 ? 1 : threads < MOST_THREADS ? threads : MOST_THREADS;
+	p->room = ZSTD_compressBound(BLOCK);
+	p->frames = hi_alloc(p->room * BLOCKS);
+	for (unsigned i = 0; i < p->threads; i++) {
+		p->contexts[i] = ZSTD_createCCtx();
+		ok &= p->contexts[i] &&
+		      !ZSTD_isError(ZSTD_CCtx_setParameter(
+			      p->contexts[i], ZSTD_c_compressionLevel, LEVEL));
+	}
+	if (ok && p->frames)
+		return p;
+	destroy_packer(p);
+	return NULL;
+}
+
+/* hi_task_fn */
+static void pack_block(void *arg, size_t task, unsigned worker)
+{
+	struct hi_snapshot_packer *p = arg;
+	size_t at = task * BLOCK, left = p->size - at;
+
+	p->sizes[task] =
+		ZSTD_compress2(p->contexts[worker], p->frames + task * p->room, p->room,
+			       p->from + at, left < BLOCK ? left : BLOCK);
+}
+
 HI_DEFINE_GUARD(struct hi_snapshot_writer *, hi_snapshot_writer_destroy)
 
 void hi_snapshot_writer_destroy(struct hi_snapshot_writer *w)
@@ -39,25 +106,11 @@ void hi_snapshot_writer_destroy(struct hi_snapshot_writer *w)
 	if (!w)
 		return;
 	XXH3_freeState(w->hash);
-	ZSTD_freeCCtx(w->zstd);
+	destroy_packer(w->packer);
 	hi_snapshot_strings_free(&w->strings);
 	hi_vector_free(&w->properties);
 	free(w->buffer);
 	free(w);
-}
-
-static bool set_compression(struct hi_snapshot_writer *w, unsigned threads)
-{
-	w->zstd = ZSTD_createCCtx();
-	if (!w->zstd)
-		return false;
-	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL);
-	/* A library that was built without threads does without. */
-	if (threads > 1)
-		ZSTD_CCtx_setParameter(
-			w->zstd, ZSTD_c_nbWorkers,
-			(int)(threads < MOST_THREADS ? threads : MOST_THREADS));
-	return true;
 }
 
 enum hi_status hi_snapshot_create(int fd, const struct hi_snapshot_options *options,
@@ -80,7 +133,7 @@ enum hi_status hi_snapshot_create(int fd, const struct hi_snapshot_options *opti
 	w->hash = XXH3_createState();
 	w->buffer = hi_alloc(BUFFER);
 	if (!w->hash || !w->buffer ||
-	    (options->compress && !set_compression(w, options->threads)))
+	    (options->compress && !(w->packer = create_packer(options->threads))))
 		return hi_fail_memory(err, "snapshot");
 	*ret = hi_take(w);
 	return HI_OK;
@@ -109,57 +162,76 @@ static enum hi_status write_all(const struct hi_snapshot_writer *w, const void *
 	return HI_OK;
 }
 
-static enum hi_status flush(struct hi_snapshot_writer *w, struct hi_error *err)
+/* Bytes of the section as it is stored, while they are in the cache. */
+static enum hi_status store_block(struct hi_snapshot_writer *w, const void *bytes,
+				  size_t size, struct hi_error *err)
 {
-	enum hi_status status = write_all(w, w->buffer, w->buffered, w->at, err);
+	enum hi_status status;
 
-	w->at += w->buffered;
-	w->buffered = 0;
+	XXH3_64bits_update(w->hash, bytes, size);
+	status = write_all(w, bytes, size, w->at, err);
+	w->open->stored += size;
+	w->at += size;
+	/* Without it the disk begins when all is written. Advice: whether it is taken
+	 * does not matter, and what fails is told by fsync. */
+	if (w->at - w->pushed >= PUSHED) {
+		(void)sync_file_range(w->fd, (off_t)(w->base + w->pushed),
+				      (off_t)(w->at - w->pushed), SYNC_FILE_RANGE_WRITE);
+		w->pushed = w->at;
+	}
 	return status;
 }
 
-/* Onto the section as it is stored. */
-static enum hi_status store(struct hi_snapshot_writer *w, const void *bytes, size_t size,
-			    struct hi_error *err)
+static enum hi_status store(struct hi_snapshot_writer *w, const uint8_t *bytes,
+			    size_t size, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
-	XXH3_64bits_update(w->hash, bytes, size);
-	w->open->stored += size;
-	if (size > BUFFER - w->buffered)
-		status = flush(w, err);
-	if (status != HI_OK)
-		return status;
-	if (size >= BUFFER) {
-		status = write_all(w, bytes, size, w->at, err);
-		w->at += size;
-		return status;
-	}
-	memcpy(w->buffer + w->buffered, bytes, size);
-	w->buffered += size;
-	return HI_OK;
+	for (size_t at = 0; at < size && status == HI_OK; at += BLOCK)
+		status = store_block(w, bytes + at, size - at < BLOCK ? size - at : BLOCK,
+				     err);
+	return status;
 }
 
-static enum hi_status compress(struct hi_snapshot_writer *w, const void *bytes,
-			       size_t size, ZSTD_EndDirective mode, struct hi_error *err)
+/* At most BUFFER bytes. */
+static enum hi_status pack(struct hi_snapshot_writer *w, const uint8_t *bytes,
+			   size_t size, struct hi_error *err)
 {
-	uint8_t out[1 << 15];
-	ZSTD_inBuffer from = {bytes, size, 0};
-	size_t left;
+	struct hi_snapshot_packer *p = w->packer;
+	size_t n = (size + BLOCK - 1) / BLOCK;
+	enum hi_status status = HI_OK;
 
-	do {
-		ZSTD_outBuffer to = {out, sizeof(out), 0};
-		enum hi_status status;
-
-		left = ZSTD_compressStream2(w->zstd, &to, &from, mode);
-		if (ZSTD_isError(left))
+	p->from = bytes;
+	p->size = size;
+	hi_parallel(p->threads, n, pack_block, p);
+	for (size_t i = 0; i < n && status == HI_OK; i++) {
+		if (ZSTD_isError(p->sizes[i]))
 			return hi_fail(err, HI_NO_MEMORY, 0, "cannot compress: %s",
-				       ZSTD_getErrorName(left));
-		status = store(w, out, to.pos, err);
-		if (status != HI_OK)
-			return status;
-	} while (mode == ZSTD_e_end ? left != 0 : from.pos < from.size);
-	return HI_OK;
+				       ZSTD_getErrorName(p->sizes[i]));
+		status = store(w, p->frames + i * p->room, p->sizes[i], err);
+	}
+	return status;
+}
+
+static enum hi_status put_bytes(struct hi_snapshot_writer *w, const uint8_t *bytes,
+				size_t size, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	if (!w->packer)
+		return store(w, bytes, size, err);
+	for (size_t at = 0; at < size && status == HI_OK; at += BUFFER)
+		status =
+			pack(w, bytes + at, size - at < BUFFER ? size - at : BUFFER, err);
+	return status;
+}
+
+static enum hi_status flush(struct hi_snapshot_writer *w, struct hi_error *err)
+{
+	size_t size = w->buffered;
+
+	w->buffered = 0;
+	return put_bytes(w, w->buffer, size, err);
 }
 
 /* ---- sections ---- */
@@ -176,31 +248,37 @@ enum hi_status hi_snapshot_begin(struct hi_snapshot_writer *w, const char *name,
 		return hi_fail(err, HI_LIMIT, 0, "snapshot: too many sections");
 	w->open = &w->sections[w->n_sections++];
 	*w->open = (struct hi_snapshot_section){
-		.item = item, .offset = at, .flags = w->zstd ? HI_SNAPSHOT_ZSTD : 0};
+		.item = item, .offset = at, .flags = w->packer ? HI_SNAPSHOT_ZSTD : 0};
 	strcpy(w->open->name, name);
 	w->at = at;
 	XXH3_64bits_reset(w->hash);
 	return HI_OK;
 }
 
+/* Small ones are gathered; what is large goes out from where it is. */
 enum hi_status hi_snapshot_append(struct hi_snapshot_writer *w, const void *bytes,
 				  size_t size, struct hi_error *err)
 {
+	enum hi_status status = HI_OK;
+
 	if (!size)
 		return HI_OK;
 	w->open->size += size;
-	return w->zstd ? compress(w, bytes, size, ZSTD_e_continue, err)
-		       : store(w, bytes, size, err);
+	if (size > BUFFER - w->buffered)
+		status = flush(w, err);
+	if (status != HI_OK)
+		return status;
+	if (size >= BUFFER)
+		return put_bytes(w, bytes, size, err);
+	memcpy(w->buffer + w->buffered, bytes, size);
+	w->buffered += size;
+	return HI_OK;
 }
 
 enum hi_status hi_snapshot_end(struct hi_snapshot_writer *w, struct hi_error *err)
 {
-	enum hi_status status = HI_OK;
+	enum hi_status status = flush(w, err);
 
-	if (w->zstd)
-		status = compress(w, NULL, 0, ZSTD_e_end, err);
-	if (status == HI_OK)
-		status = flush(w, err);
 	w->open->hash = XXH3_64bits_digest(w->hash);
 	w->open = NULL;
 	return status;

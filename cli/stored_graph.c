@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What typing knows of a graph, for a snapshot. */
 #include "base/cleanup.h"
+#include "base/parallel.h"
 #include "cli/stored.h"
 #include "decode/typing/edge_labels.h"
 #include "decode/typing/extent.h"
 #include "decode/typing/field_targets.h"
 
-HI_DEFINE_GUARD(struct hi_edge_labels *, hi_edge_labels_destroy)
+enum { MOST_THREADS = 16 };
 
 struct source {
 	struct hi_inspection *in;
-	struct hi_edge_labels *labels;
+	struct hi_edge_labels *labels[MOST_THREADS];
 };
 
-static enum hi_status label(void *arg, hi_node node, const char **texts,
+static enum hi_status label(void *arg, unsigned worker, hi_node node, const char **texts,
 			    struct hi_error *err)
 {
 	struct source *s = arg;
 
-	return hi_edge_labels_of(s->labels, node, texts, err);
+	return hi_edge_labels_of(s->labels[worker], node, texts, err);
 }
 
 static uint64_t used(void *arg, hi_node object)
@@ -49,21 +50,29 @@ static bool retains(void *arg, uint32_t type)
 enum hi_status hi_stored_put_graph(struct hi_inspection *in, struct hi_snapshot_writer *w,
 				   struct hi_error *err)
 {
-	HI_GUARD(hi_edge_labels_destroy) struct hi_edge_labels *labels = NULL;
+	unsigned threads =
+		in->options->threads ? in->options->threads : hi_parallel_threads();
 	struct source source = {.in = in};
-	struct hi_snapshot_graph graph = {.graph = in->graph,
-					  .reach = in->reach,
-					  .dominators = in->dominators,
-					  .label = label,
-					  .used = used,
-					  .module = module,
-					  .retains = retains,
-					  .arg = &source};
-	enum hi_status status =
-		hi_edge_labels_create(in->typing, in->graph, &labels, err);
+	struct hi_snapshot_graph graph = {
+		.graph = in->graph,
+		.reach = in->reach,
+		.dominators = in->dominators,
+		.label = label,
+		.threads = threads < MOST_THREADS ? threads : MOST_THREADS,
+		.used = used,
+		.module = module,
+		.retains = retains,
+		.arg = &source};
+	enum hi_status status = HI_OK;
 
-	source.labels = labels;
-	return status == HI_OK ? hi_snapshot_put_graph(w, &graph, err) : status;
+	for (unsigned i = 0; i < graph.threads && status == HI_OK; i++)
+		status = hi_edge_labels_create(in->typing, in->graph, &source.labels[i],
+					       err);
+	if (status == HI_OK)
+		status = hi_snapshot_put_graph(w, &graph, err);
+	for (unsigned i = 0; i < graph.threads; i++)
+		hi_edge_labels_destroy(source.labels[i]);
+	return status;
 }
 
 /* ---- types that pointers disagree about ---- */

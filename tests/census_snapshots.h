@@ -117,7 +117,7 @@ static inline struct hi_graph *drawn_graph(uint64_t seed, uint32_t n)
 /* What the k-th edge of a node is called. */
 static inline const char *drawn_label(hi_node node, uint32_t k)
 {
-	static char text[8][32];
+	static _Thread_local char text[8][32];
 	char *ret = text[k % 8];
 
 	if (k >= 8 || node % 5 == 4)
@@ -144,12 +144,13 @@ static inline bool drawn_retains(void *arg, uint32_t type)
 	return type % 3 == 1;
 }
 
-static inline enum hi_status drawn_labels(void *arg, hi_node node, const char **labels,
-					  struct hi_error *err)
+static inline enum hi_status drawn_labels(void *arg, unsigned worker, hi_node node,
+					  const char **labels, struct hi_error *err)
 {
 	const struct hi_graph *g = arg;
 	uint32_t n = hi_graph_edges(g, node).count;
 
+	(void)worker;
 	(void)err;
 	for (uint32_t k = 0; k < n; k++)
 		labels[k] = drawn_label(node, k);
@@ -165,6 +166,7 @@ static inline enum hi_status drawn_put(struct hi_snapshot_writer *w,
 				       .reach = r,
 				       .dominators = d,
 				       .label = drawn_labels,
+				       .threads = 2,
 				       .used = drawn_used,
 				       .module = drawn_module,
 				       .retains = drawn_retains,

@@ -10,11 +10,12 @@
 #include "decode/typing/describe.h"
 #include "decode/typing/walker.h"
 
-enum { TEXT_MAX = 512 };
+enum { TEXT_MAX = 512, FEW = 8, AHEAD = 12 };
 
 /* An object that the node refers to, and the word that does it best. */
 struct target {
 	hi_node node;
+	uint64_t start, end; /* its bytes; at least one */
 	bool found, exact;
 	struct hi_reference best;
 	struct hi_runtime_edge told; /* found by a runtime */
@@ -40,6 +41,9 @@ struct hi_edge_labels {
 	struct hi_view view;
 	uint64_t base; /* of what lies inside, from the place's start */
 	struct targets HI_VECTOR(struct target) targets; /* by node; each once */
+	struct HI_VECTOR(uint32_t) of_edge;		 /* index in targets */
+	struct HI_VECTOR(uint64_t) keys;		 /* to sort by */
+	size_t expected; /* edge that the next word may be */
 	struct HI_VECTOR(char) text;
 	struct hi_walker walker;
 	struct hi_runtime_cursor *cursor; /* NULL: no runtime */
@@ -52,6 +56,8 @@ void hi_edge_labels_destroy(struct hi_edge_labels *l)
 	if (!l)
 		return;
 	hi_vector_free(&l->targets);
+	hi_vector_free(&l->of_edge);
+	hi_vector_free(&l->keys);
 	hi_vector_free(&l->text);
 	if (l->cursor)
 		hi_runtime_cursor_free(l->typing->runtime, l->cursor);
@@ -59,24 +65,48 @@ void hi_edge_labels_destroy(struct hi_edge_labels *l)
 	free(l);
 }
 
+static bool holds(const struct target *t, uint64_t word)
+{
+	return word >= t->start && word < t->end;
+}
+
+/* The target of the edge that is expected next: edges are mostly in the order of the
+ * words that they were found in. */
+static struct target *next_target(struct hi_edge_labels *l, uint64_t word)
+{
+	struct target *t;
+
+	if (l->expected >= l->of_edge.count)
+		return NULL;
+	t = &l->targets.items[l->of_edge.items[l->expected]];
+	if (!holds(t, word))
+		return NULL;
+	if (++l->expected + AHEAD < l->of_edge.count)
+		__builtin_prefetch(
+			&l->targets.items[l->of_edge.items[l->expected + AHEAD]]);
+	return t;
+}
+
+/* As hi_objects_find, among those that the node refers to. */
 static struct target *target_of(struct hi_edge_labels *l, uint64_t word)
 {
-	hi_node node = hi_objects_find(l->graph->objects, word, NULL);
-	size_t low = 0, high = l->targets.count;
+	struct target *at = l->targets.items;
+	size_t n = l->targets.count;
+	struct target *next;
 
-	if (node == HI_NODE_NONE)
+	if (!n || word < at[0].start || word >= at[n - 1].end)
 		return NULL;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	next = next_target(l, word);
+	if (next)
+		return next;
+	while (n > 1) {
+		size_t half = n / 2;
 
-		if (l->targets.items[middle].node < node)
-			low = middle + 1;
-		else
-			high = middle;
+		if (at[half].start <= word)
+			at += half;
+		n -= half;
 	}
-	return low < l->targets.count && l->targets.items[low].node == node
-		       ? &l->targets.items[low]
-		       : NULL;
+	return holds(at, word) ? at : NULL;
 }
 
 /* The first exact one if there is any, else the first. */
@@ -175,29 +205,79 @@ static void find_all(struct hi_edge_labels *l)
 		find_in_range(l, p->ranges[i].start, p->ranges[i].end);
 }
 
-static int by_node(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
-	hi_node x = ((const struct target *)a)->node,
-		y = ((const struct target *)b)->node;
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
 
+/* Most nodes have few edges. */
+static void sort_keys(uint64_t *keys, size_t n)
+{
+	if (n > FEW) {
+		qsort(keys, n, sizeof(*keys), by_key);
+		return;
+	}
+	for (size_t i = 1; i < n; i++) {
+		uint64_t moved = keys[i];
+		size_t at = i;
+
+		for (; at && keys[at - 1] > moved; at--)
+			keys[at] = keys[at - 1];
+		keys[at] = moved;
+	}
+}
+
+static void place_target(const struct hi_objects *o, struct target *t)
+{
+	uint64_t usable = hi_object_usable(o, t->node);
+
+	t->start = hi_objects_address(o, t->node);
+	t->end = t->start + (usable ? usable : 1);
+}
+
+/* By node and edge: each node once, and of each edge which one it leads to. */
 static bool list_targets(struct hi_edge_labels *l, struct hi_edges edges)
 {
-	size_t n = 0;
+	uint64_t *keys;
 
-	l->targets.count = 0;
-	if (!hi_vector_reserve(&l->targets, edges.count))
+	l->expected = l->targets.count = l->of_edge.count = 0;
+	if (!hi_vector_reserve(&l->targets, edges.count) ||
+	    !hi_vector_reserve(&l->of_edge, edges.count) ||
+	    !hi_vector_reserve(&l->keys, edges.count))
 		return false;
+	keys = l->keys.items;
 	for (uint32_t i = 0; i < edges.count; i++)
-		l->targets.items[i] = (struct target){.node = edges.to[i]};
-	qsort(l->targets.items, edges.count, sizeof(*l->targets.items), by_node);
-	for (uint32_t i = 0; i < edges.count; i++)
-		if (!i || l->targets.items[i].node != l->targets.items[n - 1].node)
-			l->targets.items[n++] = l->targets.items[i];
-	l->targets.count = n;
+		keys[i] = (uint64_t)edges.to[i] << 32 | i;
+	sort_keys(keys, edges.count);
+	for (uint32_t i = 0; i < edges.count; i++) {
+		hi_node node = (hi_node)(keys[i] >> 32);
+
+		if (!i || l->targets.items[l->targets.count - 1].node != node) {
+			struct target *t = &l->targets.items[l->targets.count++];
+
+			*t = (struct target){.node = node};
+			place_target(l->graph->objects, t);
+		}
+		l->of_edge.items[(uint32_t)keys[i]] = (uint32_t)l->targets.count - 1;
+	}
+	l->of_edge.count = edges.count;
 	return true;
+}
+
+/* Where the objects are that a node some way ahead refers to: each is a miss. */
+static void look_ahead(const struct hi_graph *g, hi_node node)
+{
+	struct hi_edges edges;
+
+	if (node >= g->n_objects)
+		return;
+	edges = hi_graph_edges(g, node);
+	for (uint32_t i = 0; i < edges.count && i < FEW; i++) {
+		__builtin_prefetch(&g->objects->address_low[edges.to[i]]);
+		__builtin_prefetch(&g->objects->usable_low[edges.to[i]]);
+	}
 }
 
 static bool is_managed(const struct hi_edge_labels *l)
@@ -301,6 +381,7 @@ enum hi_status hi_edge_labels_of(struct hi_edge_labels *l, hi_node node,
 	struct hi_edges edges = hi_graph_edges(l->graph, node);
 	const char *root = NULL;
 
+	look_ahead(l->graph, node + AHEAD);
 	if (!edges.count || !hi_place_of(l->typing, l->graph, node, &l->place)) {
 		for (uint32_t i = 0; i < edges.count; i++)
 			texts[i] = "";
@@ -320,13 +401,8 @@ enum hi_status hi_edge_labels_of(struct hi_edge_labels *l, hi_node node,
 	for (size_t i = 0; i < l->targets.count; i++)
 		if (!describe(l, &l->targets.items[i], root))
 			return hi_fail_memory(err, "labels");
-	for (uint32_t i = 0; i < edges.count; i++) {
-		struct target key = {.node = edges.to[i]};
-		const struct target *t = bsearch(&key, l->targets.items, l->targets.count,
-						 sizeof(key), by_node);
-
-		texts[i] = l->text.items + t->text;
-	}
+	for (uint32_t i = 0; i < edges.count; i++)
+		texts[i] = l->text.items + l->targets.items[l->of_edge.items[i]].text;
 	return HI_OK;
 }
 
