@@ -22,6 +22,7 @@ struct telling {
 	struct hi_runtime_cursor *c;
 	hi_runtime_root_fn *fn;
 	void *arg;
+	const char *modules_of; /* "interpreter 1", where there are several; "" */
 	struct HI_VECTOR(struct hi_runtime_edge) edges;
 	bool stopped, no_memory;
 };
@@ -66,7 +67,7 @@ static bool tell_module(void *arg, uint64_t key, uint64_t value)
 		add(t, hi_py_word(&t->c->reader, value + MODULE_DICT), HI_GRADE_EXACT,
 		    "__dict__");
 	add(t, value, HI_GRADE_EXACT, "<module>");
-	tell(t, text, "");
+	tell(t, text, t->modules_of);
 	return !t->stopped && !t->no_memory;
 }
 
@@ -182,6 +183,7 @@ static void tell_interpreter(struct telling *t, const struct hi_py_interpreter *
 	char detail[48], name[80];
 
 	snprintf(detail, sizeof(detail), "interpreter %" PRId64, in->id);
+	t->modules_of = t->py->interpreters.count > 1 ? detail : "";
 	hi_py_dict_items(t->c, hi_py_word(&t->c->reader, in->addr + l->interp_modules),
 			 MAX_MODULES, tell_module, t);
 	tell_fields(t, in->addr, l->interp_fields, detail);
