@@ -32,6 +32,7 @@ enum hi_status hi_baseline_open(const struct hi_inspection *in,
 
 	*ret = (struct hi_baseline){.options = *in->options};
 	ret->options.file = in->options->baseline;
+	ret->options.census = in->options->baseline_census;
 	ret->options.pid = 0;
 	ret->options.core = ret->options.exe = NULL;
 	ret->options.profile.n_roots = 0; /* they are of the other one */

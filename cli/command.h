@@ -33,6 +33,7 @@ enum hi_command_id {
 	HI_COMMAND_CHECK,
 	HI_COMMAND_EXPORT,
 	HI_COMMAND_AUDIT,
+	HI_COMMAND_SNAPSHOTS,
 	HI_COMMANDS,
 };
 
@@ -64,7 +65,7 @@ extern const struct hi_command hi_command_summary, hi_command_census, hi_command
 	hi_command_leaks, hi_command_paths, hi_command_explain, hi_command_waste,
 	hi_command_graph, hi_command_retainers, hi_command_up, hi_command_roots,
 	hi_command_mark, hi_command_snap, hi_command_safepoints, hi_command_diff,
-	hi_command_check, hi_command_export, hi_command_audit;
+	hi_command_check, hi_command_export, hi_command_audit, hi_command_snapshots;
 
 /* By id; NULL ends. */
 extern const struct hi_command *const hi_commands[];

@@ -152,6 +152,8 @@ static int check_target(const struct hi_options *o)
 				       "heapinspect diff --help");
 	if (o->file)
 		return check_file(o);
+	if (o->census)
+		return hi_option_wrong("--census: only with a snapshot file");
 	if (!o->pid && !o->core)
 		return hi_option_wrong("no target: give --pid N, --core FILE or a "
 				       "snapshot file; see heapinspect --help");

@@ -5,11 +5,13 @@
 
 #define BIT(name) (1u << HI_COMMAND_##name)
 #define EVERY (~0u)
-#define TARGETED (~(BIT(GRAPH) | BIT(MARK) | BIT(SAFEPOINTS))) /* make an image of it */
-#define LOOKING (TARGETED | BIT(SAFEPOINTS))		       /* at a target */
-#define SHOWING (LOOKING & ~BIT(SNAP))			       /* and print a report */
+#define TARGETED                                                                         \
+	(~(BIT(GRAPH) | BIT(MARK) | BIT(SAFEPOINTS) |                                    \
+	   BIT(SNAPSHOTS)))		     /* make an image of it */
+#define LOOKING (TARGETED | BIT(SAFEPOINTS)) /* at a target */
+#define SHOWING (LOOKING & ~BIT(SNAP))	     /* and print a report */
 #define PROFILED (SHOWING & ~(BIT(DIFF) | BIT(CHECK) | BIT(EXPORT) | BIT(SAFEPOINTS)))
-#define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS))
+#define SERIES (BIT(CENSUS) | BIT(RETAINERS) | BIT(ROOTS) | BIT(SNAP))
 #define ROWED (ROWS | BIT(DIFF))
 #define ROWS (BIT(CENSUS) | BIT(RETAINED) | BIT(LEAKS) | BIT(WASTE))
 #define BY_SETS (BIT(RETAINERS) | BIT(UP)) /* profiles by retainers */
@@ -24,6 +26,9 @@ const struct hi_option_entry hi_option_table[] = {
 	 TARGETED},
 	{{"compress", HI_OPT_COMPRESS, 0, 0, "a smaller file, that opens more slowly", 1},
 	 BIT(SNAP)},
+	{{"census", HI_OPT_CENSUS, "WHICH", 0,
+	  "of a file with several: its number, first, last or peak (last)", 1},
+	 (SHOWING & ~BIT(SAFEPOINTS)) | BIT(SNAPSHOTS)},
 	{{0, 0, 0, 0, "What to show:", 2}, SHOWING},
 	{{"by", HI_OPT_BY, "WHAT", 0,
 	  "break-down: type, type2 (with the types of its children), module, class", 2},
@@ -58,8 +63,10 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"type", HI_OPT_TYPE, "NAME", 0, "what to climb from (or a pattern with *)", 2},
 	 BIT(UP)},
 	{{"ways", 'k', "N", 0, "so many ways (5)", 2}, BIT(PATHS)},
-	{{"top", HI_OPT_TOP, "N", 0, "so many rows a table", 2}, (SHOWING & ~BIT(CHECK))},
-	{{"all", HI_OPT_ALL, 0, 0, "every row", 2}, (SHOWING & ~BIT(CHECK))},
+	{{"top", HI_OPT_TOP, "N", 0, "so many rows a table", 2},
+	 (SHOWING & ~BIT(CHECK)) | BIT(SNAPSHOTS)},
+	{{"all", HI_OPT_ALL, 0, 0, "every row", 2},
+	 (SHOWING & ~BIT(CHECK)) | BIT(SNAPSHOTS)},
 	{{0, 0, 0, 0, "What to draw:", 2}, BIT(GRAPH)},
 	{{"bands", HI_OPT_BANDS, "N", 0, "so many bands, the rest summed in OTHER (20)",
 	  2},
@@ -124,6 +131,14 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"hp", HI_OPT_HP, "FILE", 0, "a heap profile for heapinspect graph, and its key",
 	  4},
 	 SERIES},
+	{{"full", HI_OPT_FULL, "WHICH", 0,
+	  "whose graphs are kept: first, last, every:N, peaks:K (the maximum and K local "
+	  "ones), all or none; several with ',' (first,last)",
+	  4},
+	 BIT(SNAP)},
+	{{"max-file", HI_OPT_MAX_FILE, "SIZE", 0,
+	  "when the file gets larger, drop every second census and make half as many", 4},
+	 BIT(SNAP)},
 	{{"time", HI_OPT_TIME, "AXIS", 0,
 	  "of a sample: the target's cpu time, wall or census (cpu)", 4},
 	 SERIES},
@@ -172,15 +187,16 @@ const struct hi_option_entry hi_option_table[] = {
 	  6},
 	 TARGETED},
 	{{0, 0, 0, 0, "Output:", 7}, EVERY},
-	{{"json", HI_OPT_JSON, 0, 0, "one JSON document", 7}, (SHOWING & ~BIT(EXPORT))},
+	{{"json", HI_OPT_JSON, 0, 0, "one JSON document", 7},
+	 ((SHOWING & ~BIT(EXPORT)) | BIT(SNAPSHOTS))},
 	{{"junit", HI_OPT_JUNIT, "FILE", 0, "JUnit XML too", 7}, BIT(CHECK)},
 	{{"github", HI_OPT_GITHUB, 0, 0, "annotations for GitHub too, on stderr", 7},
 	 BIT(CHECK)},
 	{{"output", 'o', "FILE", 0, "to FILE (mode 0600)", 7}, EVERY},
 	{{"color", HI_OPT_COLOR, "WHEN", 0, "auto, always or never", 7},
-	 (SHOWING & ~BIT(EXPORT))},
+	 ((SHOWING & ~BIT(EXPORT)) | BIT(SNAPSHOTS))},
 	{{"width", HI_OPT_WIDTH, "N", 0, "columns of text (the terminal's, else 80)", 7},
-	 (SHOWING & ~BIT(EXPORT))},
+	 ((SHOWING & ~BIT(EXPORT)) | BIT(SNAPSHOTS))},
 	{{"quiet", 'q', 0, 0, "nothing but errors on stderr", 7}, EVERY},
 	{{"verbose", 'v', 0, 0, "where the time went, on stderr; more detail", 7},
 	 TARGETED},

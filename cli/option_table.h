@@ -69,6 +69,9 @@ enum hi_option_key {
 	HI_OPT_JUNIT,
 	HI_OPT_GITHUB,
 	HI_OPT_TABLE,
+	HI_OPT_FULL,
+	HI_OPT_MAX_FILE,
+	HI_OPT_CENSUS,
 };
 
 struct hi_option_entry {

@@ -2,13 +2,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "census/snapshot_file.h"
+#include "census/snapshot_series.h"
 #include "cli/command.h"
 #include "cli/naming.h"
 #include "cli/option_table.h"
+#include "cli/stored.h"
 
 int hi_option_wrong(const char *fmt, ...)
 {
@@ -171,30 +173,61 @@ static bool is_snapshot(const char *arg)
 	size_t n = strlen(arg), end = strlen(HI_SNAPSHOT_EXTENSION);
 
 	return (n > end && strcmp(arg + n - end, HI_SNAPSHOT_EXTENSION) == 0) ||
-	       hi_snapshot_is_one(arg);
+	       hi_snapshot_is_one(arg) || hi_snapshots_is_one(arg);
+}
+
+/* "FILE@3", "FILE@peak": one census of a file. A file of that whole name comes first. */
+static void split_census(char *arg, const char **census_ret)
+{
+	char *at = strrchr(arg, '@');
+
+	if (!at || at == arg || !hi_stored_is_census(at + 1) || access(arg, F_OK) == 0)
+		return;
+	*at = 0;
+	if (is_snapshot(arg))
+		*census_ret = at + 1;
+	else
+		*at = '@';
+}
+
+static int take_census(struct hi_options *o, const char *text)
+{
+	if (hi_stored_is_census(text))
+		return hi_option_take_once("--census", text, &o->census);
+	hi_option_wrong("--census %s: not a number, first, last or peak", text);
+	return HI_OPTION_SAID;
+}
+
+/* The earlier one comes first. */
+static int take_snapshot(const char *arg, const char *census, struct hi_options *o)
+{
+	if (o->command->id == HI_COMMAND_DIFF && !o->baseline) {
+		o->baseline = arg;
+		o->baseline_census = census;
+		return 0;
+	}
+	if (o->file) {
+		hi_option_wrong("%s and %s: one target at a time", o->file, arg);
+		return HI_OPTION_SAID;
+	}
+	o->file = arg;
+	return census ? hi_option_take_once("--census", census, &o->census) : 0;
 }
 
 static int take_argument(char *arg, struct hi_options *o)
 {
-	if (!o->command->run_alone && is_snapshot(arg)) {
-		/* The earlier one comes first. */
-		if (o->command->id == HI_COMMAND_DIFF && !o->baseline) {
-			o->baseline = arg;
-			return 0;
-		}
-		if (!o->file) {
-			o->file = arg;
-			return 0;
-		}
-		hi_option_wrong("%s and %s: one target at a time", o->file, arg);
-		return HI_OPTION_SAID;
-	}
+	const char *census = NULL;
+
+	split_census(arg, &census);
+	if (!o->command->run_alone && is_snapshot(arg))
+		return take_snapshot(arg, census, o);
 	if (!o->command->arguments[0]) {
 		if (o->command->id == HI_COMMAND_SUMMARY)
 			hi_option_wrong(
 				"%s: not a command; there are summary, census, retained, "
 				"leaks, paths, explain, waste, retainers, up, roots "
-				"snap, diff, check, export (a process: --pid N), "
+				"snap, snapshots, diff, check, export (a process: --pid "
+				"N), "
 				"safepoints, "
 				"graph, "
 				"mark",
@@ -211,7 +244,7 @@ static int take_argument(char *arg, struct hi_options *o)
 		return HI_OPTION_SAID;
 	}
 	o->argument = arg;
-	return 0;
+	return census ? hi_option_take_once("--census", census, &o->census) : 0;
 }
 
 error_t hi_option_take(int key, char *arg, struct argp_state *state)
@@ -242,7 +275,10 @@ error_t hi_option_take(int key, char *arg, struct argp_state *state)
 		o->swap = true;
 		return 0;
 	case HI_OPT_BASELINE:
+		split_census(arg, &o->baseline_census);
 		return hi_option_take_once("--baseline", arg, &o->baseline);
+	case HI_OPT_CENSUS:
+		return take_census(o, arg);
 	case 'f':
 		return hi_option_take_once("--format", arg, &o->format);
 	case HI_OPT_TABLE:

@@ -133,6 +133,18 @@ int hi_option_take_series(int key, char *arg, struct hi_options *o)
 			return 0;
 		hi_option_wrong("--for %s: not a time like 60s or 5min", arg);
 		return HI_OPTION_SAID;
+	case HI_OPT_FULL:
+		if (hi_series_take_full(&o->series, arg))
+			return 0;
+		hi_option_wrong("--full %s: not first, last, every:N, peaks:K (several "
+				"with ','), all or none",
+				arg);
+		return HI_OPTION_SAID;
+	case HI_OPT_MAX_FILE:
+		if (hi_parse_size(arg, &o->series.max_file) && o->series.max_file)
+			return 0;
+		hi_option_wrong("--max-file %s: not a size like 500MiB", arg);
+		return HI_OPTION_SAID;
 	case HI_OPT_HP:
 		o->series.hp = arg;
 		return 0;

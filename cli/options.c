@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "census/snapshot_series.h"
 #include "cli/command.h"
 #include "cli/option_table.h"
 
@@ -80,14 +81,30 @@ static error_t parse_as(const struct hi_command *command, int argc, char **argv,
 	return argp_parse(&argp, argc, argv, 0, NULL, o);
 }
 
+/* Within one file: its first graph is the earlier one, unless something else is said. */
+static void settle_diff(struct hi_options *o)
+{
+	if (o->command->id != HI_COMMAND_DIFF || !o->baseline ||
+	    !hi_snapshots_is_one(o->baseline))
+		return;
+	if (!o->file && !o->pid && !o->core)
+		o->file = o->baseline;
+	if (o->file && !o->baseline_census && strcmp(o->file, o->baseline) == 0)
+		o->baseline_census = "first";
+}
+
 int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 {
-	struct hi_options o = {.k = 5, .bands.min_share = 0.01};
+	struct hi_options o = {.k = 5,
+			       .bands.min_share = 0.01,
+			       .series.full = {.first = true, .last = true}};
 	error_t bad;
 
 	o.command = find_command(&argc, argv);
 	bad = parse_as(o.command, argc, argv, &o);
 	o.series.at_place = hi_safepoint_asked(&o.safepoint);
+	if (!bad)
+		settle_diff(&o);
 	if (bad == HI_OPTION_SAID || (!bad && hi_option_check(&o) != 0)) {
 		hi_options_free(&o);
 		return 2;

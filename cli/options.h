@@ -36,7 +36,9 @@ struct hi_options {
 	struct hi_arena gate_names;
 	const char *junit;	    /* NULL: none */
 	const char *format, *table; /* of export */
-	const char *file;	    /* a snapshot; NULL: a process or a core */
+	/* Which one of a file with many: a number, first, last, peak; NULL: last. */
+	const char *census, *baseline_census;
+	const char *file; /* a snapshot; NULL: a process or a core */
 	bool json, all, quiet, verbose, strict;
 	bool conservative, swap, compress;
 	const char *hints[HI_OPTIONS_HINTS]; /* files, in the order given */

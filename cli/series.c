@@ -19,6 +19,7 @@
 #include "cli/marks.h"
 #include "cli/series_signals.h"
 #include "cli/series_sinks.h"
+#include "cli/series_store.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 
@@ -35,6 +36,7 @@ struct series {
 	struct hi_series_head head;
 	char *exe;
 	struct hi_series_sinks sinks;
+	struct hi_series_store store; /* of snap */
 	struct hi_keep keep;
 	struct hi_marks marks;
 	int pidfd;
@@ -81,6 +83,20 @@ static void say(struct series *s, const char *fmt, ...)
 }
 
 /* ---- one sample ---- */
+
+/* Into the snapshot file, if that is what the series is for. */
+static enum hi_status store(struct series *s, struct hi_inspection *in,
+			    const struct hi_series_sample *sample, struct hi_error *err)
+{
+	enum hi_status status;
+
+	if (!s->store.writer)
+		return HI_OK;
+	status = hi_series_store_put(&s->store, in, sample, err);
+	if (status == HI_OK && s->store.news[0])
+		say(s, "%s", s->store.news);
+	return status;
+}
 
 /* A moment on the axis, never before the last one. */
 static uint64_t place(struct series *s, struct hi_moment when, uint64_t number)
@@ -166,7 +182,9 @@ static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t 
 	sample.n_warnings = in->warnings.count;
 	hi_series_settle(&sample, o->min_size, o->top ? o->top : SIZE_MAX);
 	s->partial |= !sample.complete || in->short_of_memory;
-	status = hi_series_sinks_sample(&s->sinks, &s->head, &sample, err);
+	status = store(s, in, &sample, err);
+	if (status == HI_OK)
+		status = hi_series_sinks_sample(&s->sinks, &s->head, &sample, err);
 	if (status != HI_OK)
 		return status;
 	s->keep.samples = ++s->samples;
@@ -252,11 +270,22 @@ static enum hi_status take_sample(struct series *s, struct hi_error *err)
 
 /* ---- when ---- */
 
+/* As it was asked for, times what the file's size has made of it. */
+static uint64_t every_ns(const struct series *s)
+{
+	return s->options->series.every_ns * (s->store.writer ? s->store.stride : 1);
+}
+
+static uint64_t every_bytes(const struct series *s)
+{
+	return s->options->series.every_bytes * (s->store.writer ? s->store.stride : 1);
+}
+
 /* The next moment of the schedule that is still to come; those that passed while
  * a census ran are left out. */
 static void schedule(struct series *s)
 {
-	uint64_t every = s->options->series.every_ns, now = now_ns(s), next;
+	uint64_t every = every_ns(s), now = now_ns(s), next;
 	char took[24], want[24];
 
 	if (!every)
@@ -278,7 +307,7 @@ static bool has_grown(struct series *s)
 		return false;
 	if (now < s->lowest)
 		s->lowest = now;
-	return now - s->lowest >= s->options->series.every_bytes;
+	return now - s->lowest >= every_bytes(s);
 }
 
 /* When to look again; UINT64_MAX: never by itself. */
@@ -288,7 +317,7 @@ static uint64_t until_ns(const struct series *s)
 	uint64_t end = o->for_ns ? s->began_ns + o->for_ns : UINT64_MAX, next;
 
 	if (o->every_ns)
-		next = s->began_ns + s->due * o->every_ns;
+		next = s->began_ns + s->due * every_ns(s);
 	else
 		next = now_ns(s) + GROWTH_POLL_MS * 1000000ull;
 	return next < end ? next : end;
@@ -335,7 +364,7 @@ static bool is_due(struct series *s)
 	if (hi_series_at_each_hit(o))
 		return !is_over(s);
 	if (o->every_ns)
-		return now_ns(s) >= s->began_ns + s->due * o->every_ns;
+		return now_ns(s) >= s->began_ns + s->due * every_ns(s);
 	return has_grown(s);
 }
 
@@ -394,12 +423,17 @@ static enum hi_status finish(struct series *s, enum hi_series_end end,
 	enum hi_status status =
 		hi_series_sinks_end(&s->sinks, &s->head, end, at, s->samples, err);
 
+	if (status == HI_OK && s->store.writer)
+		status = hi_series_store_end(&s->store, end, err);
 	if (status == HI_OK && end != HI_SERIES_OVER)
 		say(s, "%s: %" PRIu64 " sample%s complete", words[end], s->samples,
 		    s->samples == 1 ? " is" : "s are");
+	if (s->store.writer)
+		say(s, "%s", s->store.news);
 	say_missed(s);
 	/* A hundredth of the time or less: all samples stand in one place. */
 	if (s->head.axis == HI_SERIES_CPU && s->samples > 1 &&
+	    (!s->store.writer || s->options->series.hp) &&
 	    s->cpu_ns < s->wall_ns / IDLE_SHARE)
 		say(s, "the target used hardly any CPU time, which is the axis: "
 		       "--time wall");
@@ -483,7 +517,8 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 			     struct hi_error *err)
 {
 	static const char *const by[] = {"type", "type2", "module", "class"};
-	bool census = options->command->id == HI_COMMAND_CENSUS;
+	bool census = options->command->id == HI_COMMAND_CENSUS ||
+		      options->command->id == HI_COMMAND_SNAP;
 	struct series s = {.options = options,
 			   .inner = *options,
 			   .pidfd = -1,
@@ -502,6 +537,11 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 	status = hi_series_signals_watch(err);
 	if (status == HI_OK)
 		status = hi_series_sinks_open(options, &s.sinks, err);
+	if (status == HI_OK && options->command->id == HI_COMMAND_SNAP) {
+		status = hi_series_store_open(options, &s.store, err);
+		if (status != HI_OK)
+			hi_series_sinks_close(&s.sinks);
+	}
 	if (status == HI_OK) {
 		if (hi_marks_open(options->pid, &s.marks, err) != HI_OK)
 			say(&s, "%s", err->text);
@@ -510,6 +550,7 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 			status = go(&s, err);
 		hi_marks_close(&s.marks);
 		hi_series_sinks_close(&s.sinks);
+		hi_series_store_close(&s.store);
 	}
 	*partial_ret = s.partial;
 	if (s.keep.interrupt_fd > 0)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "census/graphs_wanted.h"
 #include "report/series.h"
 
 struct hi_series_options {
@@ -14,6 +15,10 @@ struct hi_series_options {
 	const char *hp;			/* a heap profile; NULL: none */
 	enum hi_series_axis axis;
 	bool has_axis;
+	/* Of snap: whose graphs stay; and bytes of the file, 0: any. */
+	struct hi_graphs_wanted full;
+	bool has_full;
+	uint64_t max_file;
 	bool at_place; /* --at: each census waits for the target to come by */
 };
 
@@ -31,6 +36,8 @@ static inline bool hi_series_asked(const struct hi_series_options *s)
 /* False: the text is no such thing. */
 bool hi_series_take_every(struct hi_series_options *s, const char *text);
 bool hi_series_take_time(struct hi_series_options *s, const char *text);
+/* "first,last,every:10,peaks:3", "all", "none". */
+bool hi_series_take_full(struct hi_series_options *s, const char *text);
 /* What is wrong with them together; NULL: nothing. */
 const char *hi_series_check(const struct hi_series_options *s);
 

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cli/command.h"
 #include "cli/output.h"
 #include "report/series_json.h"
 
@@ -148,6 +149,10 @@ static enum hi_status open_lines(struct hi_series_sinks *s, struct hi_error *err
 	const char *path = s->options->output;
 	enum hi_status status;
 	bool made;
+
+	/* Its output is the snapshot file (series_store.h). */
+	if (s->options->command->id == HI_COMMAND_SNAP)
+		return HI_OK;
 
 	s->lines = (struct hi_series_file){1, "standard output", position(1)};
 	if (!path || strcmp(path, "-") == 0)
@@ -357,7 +362,7 @@ enum hi_status hi_series_sinks_sample(struct hi_series_sinks *s,
 		status = hi_series_live_add(s->live, head, sample, err);
 		if (status == HI_OK)
 			status = draw(s, head, err);
-	} else if (status == HI_OK) {
+	} else if (status == HI_OK && s->lines.fd >= 0) {
 		status = sample_line(s, head, sample, err);
 	}
 	s->bytes_before = sample->bytes;
@@ -379,6 +384,8 @@ enum hi_status hi_series_sinks_mark(struct hi_series_sinks *s,
 		hi_series_live_note(s->live, text);
 		return draw(s, head, err);
 	}
+	if (s->lines.fd < 0)
+		return HI_OK;
 	if (!line_open(&line))
 		return hi_fail_memory(err, "a line of the series");
 	hi_text_escape(safe, sizeof(safe), text, strlen(text));

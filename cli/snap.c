@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/series.h"
 #include "cli/stored.h"
 
 static enum hi_status write_snapshot(struct hi_inspection *in, const struct hi_head *head,
@@ -39,11 +40,23 @@ const struct hi_command hi_command_snap = {
 	.help = "The file has types, objects, edges with the names of their fields, and "
 		"roots; nothing\nof the contents of objects. Names of types, variables "
 		"and files are in it: mode 0600.\n\n"
+		"With --every all censuses go into one file: the sums by type of each, "
+		"the "
+		"graphs\nof those that --full says. Whatever ends it, the file has every "
+		"census "
+		"that was\ncomplete.\n\n"
 		"Examples:\n"
 		"  heapinspect snap --pid 4242 -o app.hisnap\n"
 		"  heapinspect snap --pid 4242 --compress -o app.hisnap\n"
+		"  heapinspect snap --pid 4242 --every 10s --for 1h -o app.hisnap\n"
+		"  heapinspect snap --pid 4242 --every 1s --full peaks:3,last -o "
+		"app.hisnap\n"
+		"  heapinspect snapshots app.hisnap\n"
 		"  heapinspect app.hisnap\n"
 		"  heapinspect census app.hisnap --by module",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,
 	.write = write_snapshot,
+	.sample = hi_series_census,
+	.wanted_in_series =
+		HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_LEDGER | HI_WANT_CENSUS,
 };

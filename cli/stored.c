@@ -61,7 +61,7 @@ enum hi_status hi_stored_open(struct hi_inspection *in, struct hi_error *err)
 
 	if (!stored)
 		return hi_fail_memory(err, "snapshot");
-	status = hi_snapshot_open(in->options->file, &stored->snapshot, err);
+	status = hi_stored_open_snapshot(in, stored, err);
 	/* The graph borrows from it, whatever comes. */
 	in->stored = hi_take(stored);
 	if (status == HI_OK)
@@ -159,8 +159,8 @@ enum hi_status hi_stored_ledger(struct hi_inspection *in, struct hi_error *err)
 	return HI_OK;
 }
 
-static enum hi_status put_ledger(const struct hi_inspection *in,
-				 struct hi_snapshot_writer *w, struct hi_error *err)
+enum hi_status hi_stored_put_ledger(const struct hi_inspection *in,
+				    struct hi_snapshot_writer *w, struct hi_error *err)
 {
 	const struct hi_ledger *l = &in->ledger;
 	struct ledger_row rows[HI_LEDGER_ROWS] = {};
@@ -256,7 +256,7 @@ static enum hi_status put_rest(struct hi_inspection *in, struct hi_snapshot_writ
 		status = hi_snapshot_put_number(w, "allocated", hi_inspect_allocated(in),
 						err);
 	if (status == HI_OK)
-		status = put_ledger(in, w, err);
+		status = hi_stored_put_ledger(in, w, err);
 	if (status == HI_OK)
 		status = hi_snapshot_put_census(w, in->census, err);
 	return status == HI_OK ? hi_stored_put_conflicts(in, w, err) : status;

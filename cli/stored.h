@@ -15,6 +15,7 @@ struct hi_stored {
 	struct hi_snapshot *snapshot;
 	const uint32_t *used; /* NULL: not stored */
 	bool has_labels;
+	uint32_t census, censuses; /* of a series: this one, the last one's; else 0 */
 	/* What went wrong where nobody could return it: a damaged section. */
 	struct hi_error failure;
 };
@@ -27,6 +28,13 @@ enum hi_status hi_stored_write(struct hi_inspection *in, const struct hi_head *h
 enum hi_status hi_stored_put_head(struct hi_snapshot_writer *w,
 				  const struct hi_head *head, struct hi_error *err);
 
+/* The sums of a census of a series (in->census), from `at` on in the file. */
+enum hi_status hi_stored_write_sums(const struct hi_inspection *in,
+				    const struct hi_head *head, int fd, uint64_t at,
+				    struct hi_error *err);
+
+enum hi_status hi_stored_put_ledger(const struct hi_inspection *in,
+				    struct hi_snapshot_writer *w, struct hi_error *err);
 enum hi_status hi_stored_put_graph(struct hi_inspection *in, struct hi_snapshot_writer *w,
 				   struct hi_error *err);
 enum hi_status hi_stored_put_conflicts(const struct hi_inspection *in,
@@ -35,6 +43,16 @@ enum hi_status hi_stored_put_conflicts(const struct hi_inspection *in,
 
 /* ---- reading ---- */
 
+struct hi_snapshots;
+/* Is it a number, first, last or peak? */
+bool hi_stored_is_census(const char *which);
+/* The entry of the series; n_entries: there is none. A word means one with a graph, if
+ * that is asked for. */
+size_t hi_stored_find_census(const struct hi_snapshots *s, const char *which,
+			     bool with_graph);
+/* stored->snapshot out of options->file, and of options->census in it. */
+enum hi_status hi_stored_open_snapshot(struct hi_inspection *in, struct hi_stored *stored,
+				       struct hi_error *err);
 /* Fills in->stored, graph, reach and warnings out of options->file. */
 enum hi_status hi_stored_open(struct hi_inspection *in, struct hi_error *err);
 /* in->dominators; computed when the file has none. */

@@ -328,7 +328,9 @@ enum hi_status hi_stored_heading(struct hi_inspection *in, struct hi_head *ret,
 				 struct hi_error *err)
 {
 	const struct hi_snapshot *s = in->stored->snapshot;
-	struct hi_head head = {.file = in->options->file};
+	struct hi_head head = {.file = in->options->file,
+			       .census = in->stored->census,
+			       .censuses = in->stored->censuses};
 	enum hi_status status;
 
 	for (size_t i = 0; i < FIELDS; i++)

@@ -18,7 +18,10 @@ static const char *shell_word(const char *text, struct hi_page *page)
 const char *hi_head_target(const struct hi_head *head, struct hi_page *page)
 {
 	if (head->file)
-		return shell_word(head->file, page);
+		return head->census ? hi_page_printf(page, "%s@%u",
+						     shell_word(head->file, page),
+						     head->census)
+				    : shell_word(head->file, page);
 	if (!head->core)
 		return hi_page_printf(page, "--pid %d", head->pid);
 	return hi_page_printf(page, "--core %s", shell_word(head->core, page));
@@ -37,7 +40,12 @@ void hi_head_title(const struct hi_head *head, struct hi_page *page)
 	const char *name = hi_page_safe(page, base_name(exe));
 	const char *aside = hi_page_safe(page, exe);
 
-	if (head->file)
+	if (head->census)
+		name = hi_page_printf(page, "%s, pid %d, snapshot %s, census %u of %u",
+				      name, head->pid,
+				      hi_page_safe(page, base_name(head->file)),
+				      head->census, head->censuses);
+	else if (head->file)
 		name = hi_page_printf(page, "%s, pid %d, snapshot %s", name, head->pid,
 				      hi_page_safe(page, base_name(head->file)));
 	else if (head->core)
@@ -360,6 +368,10 @@ static void json_snapshot(const struct hi_head *head, struct hi_json *json)
 	hi_json_text(json, "mode", head->mode);
 	hi_json_text(json, "safepoint", head->safepoint);
 	hi_stopped_json(head->stopped, json);
+	if (head->census) {
+		hi_json_number(json, "census", head->census);
+		hi_json_number(json, "censuses", head->censuses);
+	}
 	hi_json_bool(json, "complete", head->complete);
 	hi_json_number(json, "threads", head->threads);
 	hi_json_number(json, "copied_on_write", head->copied_on_write);

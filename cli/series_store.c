@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/series_store.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "cli/heading.h"
+#include "cli/stored.h"
+
+/* Less that nobody wants is not worth a new file. */
+enum { LITTLE = 1 << 20 };
+
+enum hi_status hi_series_store_open(const struct hi_options *options,
+				    struct hi_series_store *ret, struct hi_error *err)
+{
+	*ret = (struct hi_series_store){
+		.options = options, .stride = 1, .too_large = UINT64_MAX};
+	return hi_snapshots_create(options->output, &ret->writer, err);
+}
+
+void hi_series_store_close(struct hi_series_store *s)
+{
+	hi_snapshots_writer_destroy(s->writer);
+	free(s->points);
+	free(s->before);
+	free(s->graphs);
+	*s = (struct hi_series_store){};
+}
+
+/* ---- what stays ---- */
+
+static bool keep(void *arg, size_t entry, enum hi_snapshots_kind kind)
+{
+	const struct hi_series_store *s = arg;
+
+	return s->points[entry] && (kind == HI_SNAPSHOTS_SUMS || s->graphs[entry]);
+}
+
+static bool make_room(struct hi_series_store *s)
+{
+	size_t want = s->writer->n_entries + 1;
+	bool *more;
+
+	if (want <= s->capacity)
+		return true;
+	want *= 2;
+	if (!(more = hi_realloc_array(s->points, want, sizeof(*more))))
+		return false;
+	s->points = more;
+	if (!(more = hi_realloc_array(s->before, want, sizeof(*more))))
+		return false;
+	s->before = more;
+	if (!(more = hi_realloc_array(s->graphs, want, sizeof(*more))))
+		return false;
+	s->graphs = more;
+	s->capacity = want;
+	return true;
+}
+
+static void choose(struct hi_series_store *s)
+{
+	size_t n = s->writer->n_entries;
+
+	memset(s->points, 1, n * sizeof(*s->points));
+	hi_graphs_choose(&s->options->series.full, s->writer->entries, n, s->graphs);
+}
+
+static uint64_t size_kept(struct hi_series_store *s)
+{
+	return hi_snapshots_size(s->writer, keep, s);
+}
+
+/* The graph of the last census goes, and the next ones as large are not written. */
+static void give_up_last(struct hi_series_store *s)
+{
+	size_t last = s->writer->n_entries - 1;
+
+	s->graphs[last] = false;
+	s->too_large = s->writer->entries[last].point.bytes;
+}
+
+/* What would be free without every second census; *taken_ret of them. */
+static uint64_t gain_of_halving(struct hi_series_store *s, size_t *taken_ret)
+{
+	const struct hi_snapshots_writer *w = s->writer;
+	uint64_t before = size_kept(s), after;
+
+	memcpy(s->before, s->points, w->n_entries * sizeof(*s->points));
+	*taken_ret = hi_points_halve(s->graphs, w->n_entries, s->points);
+	after = size_kept(s);
+	return before - after;
+}
+
+/* Takes away what frees more: every second census, or the least graph. False: there is
+ * nothing left to take. */
+static bool squeeze_once(struct hi_series_store *s, size_t *graphs_gone)
+{
+	const struct hi_snapshots_writer *w = s->writer;
+	size_t n = w->n_entries, halved,
+	       least = hi_graphs_least(w->entries, s->graphs, n);
+	uint64_t gain = gain_of_halving(s, &halved);
+
+	if (halved &&
+	    (least == n || gain >= w->entries[least].parts[HI_SNAPSHOTS_WHOLE].size)) {
+		s->stride *= 2;
+		return true;
+	}
+	memcpy(s->points, s->before, n * sizeof(*s->points));
+	if (least == n)
+		return false;
+	++*graphs_gone;
+	if (least == n - 1)
+		give_up_last(s);
+	else
+		s->graphs[least] = false;
+	return true;
+}
+
+static void say_squeezed(struct hi_series_store *s, uint64_t stride_before, size_t gone)
+{
+	char size[24], every[80] = "", graphs[80] = "";
+
+	if (s->stride != stride_before)
+		snprintf(every, sizeof(every),
+			 "; every second census is dropped, from now on one of %" PRIu64
+			 " is made",
+			 s->stride);
+	if (gone)
+		snprintf(graphs, sizeof(graphs), "; %zu graph%s dropped", gone,
+			 gone == 1 ? " is" : "s are");
+	snprintf(s->news, sizeof(s->news), "--max-file %s is reached%s%s",
+		 hi_text_bytes(size, s->options->series.max_file), every, graphs);
+}
+
+static void squeeze(struct hi_series_store *s)
+{
+	const struct hi_snapshots_writer *w = s->writer;
+	const struct hi_snapshots_entry *last = &w->entries[w->n_entries - 1];
+	uint64_t most = s->options->series.max_file, stride = s->stride;
+	size_t gone = 0;
+
+	if (s->graphs[w->n_entries - 1] &&
+	    last->parts[HI_SNAPSHOTS_WHOLE].size + last->parts[HI_SNAPSHOTS_SUMS].size >
+		    most) {
+		give_up_last(s);
+		gone = 1;
+	}
+	while (size_kept(s) > most && squeeze_once(s, &gone))
+		;
+	say_squeezed(s, stride, gone);
+}
+
+/* A new file without what nobody wants, when that is most of it. */
+static enum hi_status tidy(struct hi_series_store *s, bool at_the_end,
+			   struct hi_error *err)
+{
+	uint64_t most = s->options->series.max_file, kept;
+
+	choose(s);
+	kept = size_kept(s);
+	if (most && kept > most) {
+		squeeze(s);
+		kept = size_kept(s);
+	} else if (!at_the_end && s->writer->end - kept < LITTLE + kept &&
+		   (!most || s->writer->end <= most)) {
+		return HI_OK;
+	}
+	return kept < s->writer->end ? hi_snapshots_thin(s->writer, keep, s, err) : HI_OK;
+}
+
+/* ---- a census ---- */
+
+static struct hi_census_point point_of(const struct hi_series_sample *s)
+{
+	return (struct hi_census_point){.number = (uint32_t)s->number,
+					.time_ns = s->time_ns,
+					.wall_ns = s->wall_ns,
+					.cpu_ns = s->cpu_ns,
+					.pause_ns = s->pause_ns,
+					.objects = s->objects,
+					.bytes = s->bytes,
+					.leaked = s->leaked};
+}
+
+static enum hi_status put_parts(struct hi_series_store *s, struct hi_inspection *in,
+				const struct hi_series_sample *sample,
+				struct hi_error *err)
+{
+	struct hi_snapshots_writer *w = s->writer;
+	struct hi_census_point point = point_of(sample);
+	struct hi_snapshot_options options = {
+		.compress = in->options->compress,
+		.threads = in->options->threads ? in->options->threads : 2,
+		.at = w->end};
+	struct hi_head head;
+	enum hi_status status = hi_heading_make(in, &head, err);
+
+	if (status == HI_OK)
+		status = hi_stored_write_sums(in, &head, w->fd, w->end, err);
+	if (status == HI_OK)
+		status = hi_snapshots_commit(w, HI_SNAPSHOTS_SUMS, &point, err);
+	if (status != HI_OK)
+		return status;
+	choose(s);
+	if (!s->graphs[w->n_entries - 1] || point.bytes >= s->too_large)
+		return HI_OK;
+	options.at = w->end;
+	status = hi_stored_write(in, &head, w->fd, &options, err);
+	return status == HI_OK ? hi_snapshots_commit(w, HI_SNAPSHOTS_WHOLE, &point, err)
+			       : status;
+}
+
+static void say_census(struct hi_series_store *s, const struct hi_series_sample *sample)
+{
+	const struct hi_snapshots_entry *e =
+		s->writer->entries + s->writer->n_entries - 1;
+	char bytes[24], objects[32], time[24], graph[24];
+
+	snprintf(s->news, sizeof(s->news),
+		 "census %" PRIu64 ", %s: %s live, %s objects%s%s", sample->number,
+		 sample->wall_ns ? hi_text_duration(time, sample->wall_ns) : "0 s",
+		 hi_text_bytes(bytes, sample->bytes),
+		 hi_text_count(objects, sample->objects),
+		 e->parts[HI_SNAPSHOTS_WHOLE].size ? "; graph " : "",
+		 e->parts[HI_SNAPSHOTS_WHOLE].size
+			 ? hi_text_bytes(graph, e->parts[HI_SNAPSHOTS_WHOLE].size)
+			 : "");
+}
+
+enum hi_status hi_series_store_put(struct hi_series_store *s, struct hi_inspection *in,
+				   const struct hi_series_sample *sample,
+				   struct hi_error *err)
+{
+	enum hi_status status;
+
+	s->news[0] = 0;
+	/* At each hit of a place nobody else leaves some out. */
+	if (hi_series_at_each_hit(&s->options->series) && s->calls++ % s->stride)
+		return HI_OK;
+	if (!make_room(s))
+		return hi_fail_memory(err, "series");
+	status = put_parts(s, in, sample, err);
+	if (status == HI_OK) {
+		say_census(s, sample);
+		status = tidy(s, false, err);
+	}
+	if (status != HI_OK)
+		hi_snapshots_take_back(s->writer);
+	return status;
+}
+
+/* "graphs of 1, 5 and 9". */
+static void list_graphs(const struct hi_snapshots_writer *w, char *text, size_t size)
+{
+	size_t n = 0, used = 0;
+
+	for (size_t i = 0; i < w->n_entries; i++)
+		n += w->entries[i].parts[HI_SNAPSHOTS_WHOLE].size != 0;
+	if (!n)
+		snprintf(text, size, "no graph");
+	else if (n > 8)
+		snprintf(text, size, "%zu graphs", n);
+	for (size_t i = 0, k = 0; n && n <= 8 && i < w->n_entries; i++)
+		if (w->entries[i].parts[HI_SNAPSHOTS_WHOLE].size)
+			used += (size_t)snprintf(text + used,
+						 used < size ? size - used : 0, "%s%u",
+						 k++	 ? ", "
+						 : n > 1 ? "graphs of "
+							 : "the graph of ",
+						 w->entries[i].point.number);
+}
+
+enum hi_status hi_series_store_end(struct hi_series_store *s, enum hi_series_end end,
+				   struct hi_error *err)
+{
+	static const enum hi_snapshots_end ends[] = {
+		[HI_SERIES_OVER] = HI_SNAPSHOTS_OVER,
+		[HI_SERIES_EXITED] = HI_SNAPSHOTS_EXITED,
+		[HI_SERIES_STOPPED] = HI_SNAPSHOTS_STOPPED,
+		[HI_SERIES_FAILED] = HI_SNAPSHOTS_FAILED,
+	};
+	struct hi_snapshots_writer *w = s->writer;
+	char graphs[120], size[24];
+	struct hi_error unused;
+	enum hi_status status;
+
+	/* Without the space for that it stays as it is. */
+	if (make_room(s))
+		(void)!tidy(s, true, &unused);
+	status = hi_snapshots_finish(w, ends[end], err);
+	list_graphs(w, graphs, sizeof(graphs));
+	snprintf(s->news, sizeof(s->news), "%.80s: %s, %zu census%s, %s", w->path,
+		 hi_text_bytes(size, w->end), w->n_entries, w->n_entries == 1 ? "" : "es",
+		 graphs);
+	return status;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The censuses in a snapshot file. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "census/snapshot_series.h"
+#include "census/snapshot_series_format.h"
+#include "cli/command.h"
+#include "cli/lookup.h"
+#include "cli/stored.h"
+#include "report/snapshots_report.h"
+
+HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
+HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
+HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
+
+enum { TOP = 20 };
+
+struct listing {
+	const struct hi_options *options;
+	struct hi_snapshots *series;  /* NULL: a file with one */
+	struct hi_snapshot *snapshot; /* of whose names the report is */
+	struct hi_snapshots_row *rows;
+	struct hi_snapshots_type *types;
+	struct hi_head head;
+	struct hi_snapshots_report report;
+};
+
+static void close_listing(struct listing *l)
+{
+	free(l->rows);
+	free(l->types);
+	hi_snapshot_close(l->snapshot);
+	hi_snapshots_close(l->series);
+}
+
+/* ---- of many ---- */
+
+static enum hi_status list_series(struct listing *l, struct hi_error *err)
+{
+	static const char *const ends[] = {
+		[HI_SNAPSHOTS_OPEN] = "open",	  [HI_SNAPSHOTS_OVER] = "over",
+		[HI_SNAPSHOTS_EXITED] = "exited", [HI_SNAPSHOTS_STOPPED] = "stopped",
+		[HI_SNAPSHOTS_FAILED] = "failed",
+	};
+	enum hi_status status = hi_snapshots_open(l->options->argument, &l->series, err);
+	const struct hi_snapshots *s = l->series;
+
+	if (status != HI_OK)
+		return status;
+	l->rows = hi_calloc(s->n_entries, sizeof(*l->rows));
+	if (!l->rows)
+		return hi_fail_memory(err, "rows");
+	for (size_t i = 0; i < s->n_entries; i++) {
+		const struct hi_census_point *p = &s->entries[i].point;
+
+		l->rows[i] = (struct hi_snapshots_row){
+			.number = p->number,
+			.time_ns = p->time_ns,
+			.wall_ns = p->wall_ns,
+			.cpu_ns = p->cpu_ns,
+			.pause_ns = p->pause_ns,
+			.objects = p->objects,
+			.bytes = p->bytes,
+			.leaked = p->leaked,
+			.graph = s->entries[i].parts[HI_SNAPSHOTS_WHOLE].size};
+	}
+	l->report.rows = l->rows;
+	l->report.n_rows = s->n_entries;
+	l->report.size = s->size;
+	l->report.end = ends[s->end];
+	l->report.damaged = s->damaged;
+	l->report.lost = s->lost;
+	l->report.torn = s->torn;
+	return HI_OK;
+}
+
+/* The part that has the sums; the graph's, where those are lost. */
+static enum hi_status open_entry(struct listing *l, size_t i, struct hi_error *err)
+{
+	bool sums = l->series->entries[i].parts[HI_SNAPSHOTS_SUMS].size != 0;
+
+	return hi_snapshots_part(l->series, i,
+				 sums ? HI_SNAPSHOTS_SUMS : HI_SNAPSHOTS_WHOLE,
+				 &l->snapshot, err);
+}
+
+static enum hi_status take_types(struct listing *l, struct hi_error *err)
+{
+	const struct hi_snapshots_sum *sums;
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status =
+		hi_snapshot_get(l->snapshot, "sums", sizeof(*sums), &items, &n, err);
+
+	if (status == HI_NOT_FOUND)
+		return hi_fail(err, HI_BAD_DATA, 0,
+			       "%.120s: the sums of that census are lost",
+			       l->options->argument);
+	if (status != HI_OK)
+		return status;
+	sums = items;
+	l->types = hi_calloc((size_t)n + 1, sizeof(*l->types));
+	if (!l->types)
+		return hi_fail_memory(err, "types");
+	for (uint64_t i = 0; i < n; i++) {
+		struct hi_snapshots_type *type = &l->types[i];
+
+		*type = (struct hi_snapshots_type){
+			.name = hi_snapshot_string(l->snapshot, sums[i].name),
+			.module = hi_snapshot_string(l->snapshot, sums[i].module),
+			.objects = sums[i].objects,
+			.bytes = sums[i].bytes,
+			.retained = sums[i].retained};
+		if (!type->name || !type->module)
+			return hi_fail(err, HI_BAD_DATA, 0,
+				       "%.120s: section sums: a row without a name",
+				       l->options->argument);
+	}
+	l->report.types = l->types;
+	l->report.n_types = (size_t)n;
+	l->report.shown = hi_lookup_top(l->options, TOP);
+	if (l->report.shown > n)
+		l->report.shown = (size_t)n;
+	return HI_OK;
+}
+
+static enum hi_status take_census(struct listing *l, struct hi_error *err)
+{
+	const char *which = l->options->census;
+	size_t i = which ? hi_stored_find_census(l->series, which, false) : 0;
+	enum hi_status status;
+
+	if (i == l->series->n_entries)
+		return hi_fail(err, HI_USAGE, 0, "%.120s: there is no census %.20s",
+			       l->options->argument, which);
+	status = open_entry(l, i, err);
+	if (status != HI_OK || !which)
+		return status;
+	l->report.of = &l->rows[i];
+	return take_types(l, err);
+}
+
+/* ---- of one ---- */
+
+static enum hi_status list_one(struct listing *l, struct hi_error *err)
+{
+	const char *path = l->options->argument;
+	enum hi_status status = hi_snapshot_open(path, &l->snapshot, err);
+	const struct hi_snapshot *s = l->snapshot;
+	FILE *file;
+
+	if (status != HI_OK)
+		return status;
+	if (l->options->census)
+		return hi_fail(err, HI_USAGE, 0, "--census: %.120s has one only", path);
+	l->rows = hi_calloc(1, sizeof(*l->rows));
+	if (!l->rows)
+		return hi_fail_memory(err, "rows");
+	l->rows[0] = (struct hi_snapshots_row){
+		.number = 1,
+		.time_ns = hi_snapshot_number(s, "head.time_ns", UINT64_MAX),
+		.pause_ns = hi_snapshot_number(s, "head.pause_ns", UINT64_MAX),
+		.objects = hi_snapshot_number(s, "live.objects", UINT64_MAX),
+		.bytes = hi_snapshot_number(s, "live.bytes", UINT64_MAX),
+		.leaked = hi_snapshot_number(s, "leak.bytes", UINT64_MAX)};
+	file = fopen(path, "re");
+	if (file && fseek(file, 0, SEEK_END) == 0)
+		l->rows[0].graph = (uint64_t)ftell(file);
+	if (file)
+		fclose(file);
+	l->report.rows = l->rows;
+	l->report.n_rows = 1;
+	l->report.size = l->rows[0].graph;
+	l->report.end = "over";
+	return HI_OK;
+}
+
+/* ---- all of it ---- */
+
+static enum hi_status show(struct listing *l, struct hi_output *output,
+			   struct hi_error *err)
+{
+	HI_GUARD(hi_page_destroy) struct hi_page *page = NULL;
+	struct hi_json json;
+
+	if (l->options->json) {
+		hi_json_init(&json, output->file);
+		hi_snapshots_json(&l->report, &json);
+		return hi_json_finish(&json) || !json.failed
+			       ? HI_OK
+			       : hi_fail_memory(err, "JSON");
+	}
+	page = hi_page_create();
+	if (!page)
+		return hi_fail_memory(err, "page");
+	hi_snapshots_display(&l->report, page);
+	return hi_output_page(output, l->options, page, err);
+}
+
+static enum hi_status run(const struct hi_options *o, struct hi_output *output,
+			  struct hi_error *err)
+{
+	struct listing l = {.options = o, .report.head = &l.head};
+	bool many = hi_snapshots_is_one(o->argument);
+	enum hi_status status = many ? list_series(&l, err) : list_one(&l, err);
+
+	if (status == HI_OK && many)
+		status = take_census(&l, err);
+	if (status == HI_OK) {
+		l.head = (struct hi_head){
+			.pid = (int)hi_snapshot_number(l.snapshot, "head.pid", 0),
+			.exe = hi_snapshot_text(l.snapshot, "head.exe", ""),
+			.file = o->argument};
+		status = show(&l, output, err);
+	}
+	close_listing(&l);
+	return status;
+}
+
+const struct hi_command hi_command_snapshots = {
+	.id = HI_COMMAND_SNAPSHOTS,
+	.name = "snapshots",
+	.arguments = "FILE.hisnap",
+	.purpose = "The censuses in a snapshot file: when, how much was live, and which "
+		   "have their graph.",
+	.help = "Other commands take one of them: FILE@7, FILE@first, FILE@last (unless "
+		"said),\nFILE@peak. With --census its sums by type, which each of them "
+		"has.\n\n"
+		"Examples:\n"
+		"  heapinspect snapshots app.hisnap\n"
+		"  heapinspect snapshots app.hisnap --census 7\n"
+		"  heapinspect app.hisnap@peak\n"
+		"  heapinspect diff app.hisnap@first app.hisnap@last",
+	.run_alone = run,
+};
