@@ -155,7 +155,7 @@ static bool put_retainers(struct job *j)
 
 		if (!identity || !hi_bit(j->alive, i))
 			continue;
-		hi_bit_take(j->flow.cut, i);
+		hi_set_flow_cut(&j->flow, i);
 		if (!put_targets(j, i, hi_set_singleton(j->flow.pool, identity)))
 			return false;
 	}

@@ -20,18 +20,28 @@ struct hi_set_flow {
 	uint32_t max;	       /* larger sets are HI_SET_MANY */
 	uint8_t worst;	       /* grade of the edges that are followed */
 	const uint64_t *exact; /* if not NULL: Note [Flow graph] in dominators.c */
-	uint64_t *cut;	       /* bit per node: nothing flows out of it */
-	uint32_t *column;      /* per object: the ref of its set */
+	uint32_t *column;      /* per object: before the run what hi_set_flow_put() and
+				* hi_set_flow_cut() made of it, after it the ref of its set */
 	size_t column_size;    /* bytes */
-	uint64_t repeats;      /* Note [Two walks]; as many as there are objects */
+	size_t few;	       /* Note [Unions in the walk] in set_flow_walk.c: nodes that
+				* the pool may get by then */
 	/* Of the run. */
-	hi_node again; /* objects that the first walk had to leave to the second */
+	hi_node again; /* objects whose sets one walk could not tell */
 };
+
+/* Above the ref, in a column before the run. */
+#define HI_SET_FLOW_CUT (1u << HI_SET_REF_BITS)
+#define HI_SET_FLOW_REF ((uint32_t)HI_SET_REF_MAX)
 
 /* Nothing put, nothing cut, all edges but weak ones. Deinit also after failure. */
 enum hi_status hi_set_flow_init(struct hi_set_flow *flow, const struct hi_graph *g,
 				struct hi_set_pool *pool, struct hi_error *err);
 void hi_set_flow_deinit(struct hi_set_flow *flow);
+/* Before the run: nothing flows out of the object. */
+static inline void hi_set_flow_cut(struct hi_set_flow *flow, hi_node object)
+{
+	flow->column[object] |= HI_SET_FLOW_CUT;
+}
 /* Before the run; the object's set gets ref. False when out of memory, as below. */
 bool hi_set_flow_put(struct hi_set_flow *flow, hi_node object, uint32_t ref);
 bool hi_set_flow_run(struct hi_set_flow *flow);
