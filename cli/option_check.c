@@ -133,7 +133,8 @@ static int check_export(const struct hi_options *o)
 				       "export --help");
 	if (!hi_export_has_format(o->format))
 		return hi_option_wrong("-f %s: not one of heapsnapshot, csv, ndjson, "
-				       "folded, speedscope, massif, dot, prometheus",
+				       "folded, speedscope, massif, pprof, hp, dot, "
+				       "prometheus",
 				       o->format);
 	for (size_t i = 0; i < 4; i++)
 		is_table |= o->table && strcmp(o->table, tables[i]) == 0;

@@ -45,7 +45,9 @@ const struct hi_option_entry hi_option_table[] = {
 	  2},
 	 BIT(CHECK)},
 	{{"format", 'f', "FORMAT", 0,
-	  "heapsnapshot, csv, ndjson, folded, speedscope, massif, dot or prometheus", 2},
+	  "heapsnapshot, csv, ndjson, folded, speedscope, massif, pprof, hp, dot or "
+	  "prometheus",
+	  2},
 	 BIT(EXPORT)},
 	{{"table", HI_OPT_TABLE, "NAME", 0,
 	  "of csv and ndjson: objects (unless said), edges, types or roots", 2},

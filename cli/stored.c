@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/mapped_files.h"
 
 enum { MOST_WARNINGS = 1 << 12 };
 
@@ -259,6 +260,8 @@ static enum hi_status put_rest(struct hi_inspection *in, struct hi_snapshot_writ
 		status = hi_stored_put_ledger(in, w, err);
 	if (status == HI_OK)
 		status = hi_snapshot_put_census(w, in->census, err);
+	if (status == HI_OK)
+		status = hi_mapped_files_store(in, w, err);
 	return status == HI_OK ? hi_stored_put_conflicts(in, w, err) : status;
 }
 
