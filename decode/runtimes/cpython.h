@@ -3,7 +3,8 @@
  * CPython, for this folder and its tests only. The steps:
  *
  *   probe (cpython_probe.c)     _PyRuntime, the interpreters; proofs
- *   version (cpython_version.c) which one it is
+ *   version (cpython_version.c) which one it is; cpython_dwarf.c: its own structures
+ *                               by debug information
  *   arenas (cpython_arenas.c)   pymalloc's arenas and pools, their used blocks
  *   types (cpython_types.c)     type objects by address, and what is in instances
  *   blocks (cpython_blocks.c)   what each block holds
@@ -104,18 +105,24 @@ struct hi_py_builtin {
 extern const struct hi_py_builtin hi_py_builtins[]; /* name NULL ends */
 
 struct hi_py_free_list {
-	uint32_t lists, n; /* offset of the array of pointers, its length */
-	uint32_t link;	   /* offset in an object of the next one; 0: none */
-	uint32_t count;	   /* offset of how many of the array are in use; 0: all that
-			    * are not NULL */
-	const char *what;  /* "tuple" */
-	bool is_memory;	   /* no objects */
+	const char *path, *count_path; /* in the interpreter's state */
+	uint32_t lists, n;	       /* offset of the array of pointers, its length */
+	uint32_t link;		       /* offset in an object of the next one; 0: none */
+	uint32_t count;	  /* offset of how many of the array are in use; 0: all that
+			   * are not NULL */
+	const char *what; /* "tuple" */
+	bool is_memory;	  /* no objects */
 };
 
 /* References at equal distances: dicts of static types. */
 struct hi_py_array {
 	uint32_t first, n, stride;
-	const char *what;
+	const char *what; /* in a state its path: "types.builtins[].tp_dict" */
+};
+/* A part of the state whose words are no references, or are told otherwise. */
+struct hi_py_skip {
+	uint32_t from, to;
+	const char *path;
 };
 
 /* The same in a variable, whose type says that they are numbers. */
@@ -149,8 +156,7 @@ struct hi_py_layout {
 	const struct hi_py_free_list *free_lists; /* n 0 ends */
 	const struct hi_py_array *arrays;	  /* n 0 ends; NULL: none */
 	const struct hi_py_global *globals;	  /* symbol NULL ends; NULL: none */
-	/* Where words of the state are no references: {from, to} pairs, sorted. */
-	const uint32_t (*interp_skip)[2];
+	const struct hi_py_skip *interp_skip;
 	uint32_t n_interp_skip;
 	/* The cache of attributes by name: entries, and where a name is in one. The names
 	 * are counted, the values are borrowed. */
@@ -311,6 +317,7 @@ struct hi_py {
 	const struct hi_image *image;
 	struct hi_modules *modules;
 	const struct hi_py_layout *layout;
+	bool of_dwarf;		  /* the layout */
 	struct hi_module *module; /* that has _PyRuntime */
 	uint64_t runtime, runtime_size, type_type;
 	struct HI_VECTOR(struct hi_py_interpreter) interpreters;
@@ -343,10 +350,15 @@ void hi_py_cursor_init(struct hi_runtime_cursor *c, struct hi_py *py);
 
 /* cpython_version.c */
 enum hi_status hi_py_find_layout(struct hi_py *py, struct hi_error *err);
+/* cpython_dwarf.c: the layout with what debug information says of the interpreter's own
+ * structures; NULL: it says nothing of them, or no memory (py->no_memory). */
+const struct hi_py_layout *hi_py_layout_of_dwarf(struct hi_py *py,
+						 struct hi_types *types);
 /* cpython_interned.c: the dicts of interned strings, of each interpreter or of all. */
 void hi_py_find_interned(struct hi_py *py, struct hi_runtime_cursor *c);
 
 /* cpython_arenas.c */
+/* Says in base.found_by where layout and arenas come from. */
 enum hi_status hi_py_find_arenas(struct hi_py *py, struct hi_error *err);
 enum hi_status hi_py_walk(struct hi_runtime *runtime, hi_runtime_blocks_fn *fn, void *arg,
 			  struct hi_error *err);

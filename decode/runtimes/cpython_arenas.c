@@ -322,16 +322,25 @@ static enum hi_status find_tables(struct hi_py *py, const char **how_ret,
 		       py->module->name);
 }
 
+static void say_found(struct hi_py *py, const char *arenas)
+{
+	if (py->of_dwarf)
+		snprintf(py->base.found_by, sizeof(py->base.found_by), "debug info, %s",
+			 arenas);
+	else
+		snprintf(py->base.found_by, sizeof(py->base.found_by),
+			 "table for 3.%u, %s", py->layout->minor, arenas);
+}
+
 enum hi_status hi_py_find_arenas(struct hi_py *py, struct hi_error *err)
 {
 	const char *how;
 	enum hi_status status = find_tables(py, &how, err);
 
-	if (status != HI_OK)
-		return status;
-	snprintf(py->base.found_by, sizeof(py->base.found_by), "table for 3.%u, %s",
-		 py->layout->minor, how);
-	return make_areas(py, err);
+	if (status == HI_NOT_FOUND)
+		how = "no arenas";
+	say_found(py, how);
+	return status == HI_OK ? make_areas(py, err) : status;
 }
 
 /* ---- the walk ---- */

@@ -52,8 +52,8 @@ static const struct hi_py_field thread_fields[] = {STRONG(72, "c_profileobj"),
 static const struct hi_py_free_list free_lists[] = {{}};
 
 /* The collector's lists, free lists, borrowed references, memory of the allocator. */
-static const uint32_t interp_skip[][2] = {
-	{616, 856},
+static const struct hi_py_skip interp_skip[] = {
+	{616, 856, "gc"},
 };
 
 const struct hi_py_layout hi_py_layout_3_9 = {

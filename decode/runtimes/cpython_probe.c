@@ -330,35 +330,50 @@ static enum hi_status py_self_check(struct hi_runtime *runtime, struct hi_error 
 
 /* ---- the probe ---- */
 
-static enum hi_status open_runtime(struct hi_py *py, struct hi_error *err)
+static enum hi_status open_by_layout(struct hi_py *py, struct hi_runtime_cursor *c,
+				     struct hi_error *err)
+{
+	enum hi_status status = check_state(py, err);
+
+	py->interpreters.count = py->threads.count = py->own.count = 0;
+	py->arenas.count = py->arena_tables.count = py->areas.count = 0;
+	if (status == HI_OK)
+		status = find_interpreters(py, err);
+	if (status == HI_OK)
+		status = find_own(py, err);
+	if (status == HI_OK)
+		status = hi_py_find_arenas(py, err);
+	/* PYTHONMALLOC=malloc: all of it is in the allocator's blocks. */
+	if (status == HI_NOT_FOUND)
+		status = HI_OK;
+	if (status == HI_OK)
+		hi_py_find_interned(py, c);
+	return status;
+}
+
+static enum hi_status open_runtime(struct hi_py *py, struct hi_types *types,
+				   struct hi_error *err)
 {
 	HI_GUARD(py_cursor_free)
 	struct hi_runtime_cursor *c = py_cursor(&py->base);
-	struct hi_error quiet;
+	const struct hi_py_layout *table, *said;
 	enum hi_status status;
 
 	if (!c || !hi_py_name_buffers(py))
 		return hi_fail_memory(err, "runtime");
 	status = hi_py_find_layout(py, err);
-	if (status == HI_OK)
-		status = check_state(py, err);
-	if (status == HI_OK)
-		status = find_interpreters(py, err);
-	if (status == HI_OK)
-		status = find_own(py, err);
 	if (status != HI_OK)
 		return status;
-	status = hi_py_find_arenas(py, &quiet);
-	if (status == HI_NOT_FOUND) {
-		/* PYTHONMALLOC=malloc: all of it is in the allocator's blocks. */
-		snprintf(py->base.found_by, sizeof(py->base.found_by),
-			 "table for 3.%u, no arenas", py->layout->minor);
-		status = HI_OK;
-	} else if (status != HI_OK) {
-		return hi_fail(err, status, quiet.address, "%s", quiet.text);
-	}
-	hi_py_find_interned(py, c);
-	return status;
+	table = py->layout;
+	said = types ? hi_py_layout_of_dwarf(py, types) : NULL;
+	py->of_dwarf = said;
+	py->layout = said ? said : table;
+	status = open_by_layout(py, c, err);
+	if (status != HI_BAD_DATA || !said)
+		return status;
+	py->of_dwarf = false;
+	py->layout = table;
+	return open_by_layout(py, c, err);
 }
 
 /* Making a type asks for others. */
@@ -380,7 +395,6 @@ static enum hi_status py_probe(const struct hi_image *image, struct hi_modules *
 	uint64_t addr, type, size, type_size;
 	enum hi_status status;
 
-	(void)types;
 	if (hi_modules_symbol(modules, NULL, "_PyRuntime", &addr, &size, NULL) != HI_OK ||
 	    hi_modules_symbol(modules, NULL, "PyType_Type", &type, &type_size, NULL) !=
 		    HI_OK)
@@ -399,7 +413,7 @@ static enum hi_status py_probe(const struct hi_image *image, struct hi_modules *
 	py->module = hi_modules_at(modules, addr);
 	if (!py->module)
 		return hi_fail(err, HI_NOT_FOUND, addr, "_PyRuntime is in no module");
-	status = open_runtime(py, err);
+	status = open_runtime(py, types, err);
 	if (status == HI_OK)
 		*ret = &hi_take(py)->base;
 	return status;

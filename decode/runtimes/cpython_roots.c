@@ -76,7 +76,7 @@ static bool tell_module(void *arg, uint64_t key, uint64_t value)
 static bool is_skipped(const struct hi_py_layout *l, uint32_t offset)
 {
 	for (uint32_t i = 0; i < l->n_interp_skip; i++)
-		if (offset >= l->interp_skip[i][0] && offset < l->interp_skip[i][1])
+		if (offset >= l->interp_skip[i].from && offset < l->interp_skip[i].to)
 			return true;
 	for (const struct hi_py_field *f = l->interp_fields; f->kind != HI_PY_FIELD_END;
 	     f++)
