@@ -34,13 +34,14 @@ enum hi_command_id {
 	HI_COMMAND_EXPORT,
 	HI_COMMAND_AUDIT,
 	HI_COMMAND_SNAPSHOTS,
+	HI_COMMAND_QUERY,
 	HI_COMMANDS,
 };
 
 struct hi_command {
 	enum hi_command_id id;
 	const char *name;
-	const char *arguments; /* "ADDRESS|TYPE"; "" none; all are required, one */
+	const char *arguments; /* "ADDRESS|TYPE"; "" none; one, required unless in [] */
 	const char *purpose;   /* one line */
 	const char *help;      /* after the options: examples */
 	unsigned wanted;       /* bits of enum hi_wanted */
@@ -65,7 +66,10 @@ extern const struct hi_command hi_command_summary, hi_command_census, hi_command
 	hi_command_leaks, hi_command_paths, hi_command_explain, hi_command_waste,
 	hi_command_graph, hi_command_retainers, hi_command_up, hi_command_roots,
 	hi_command_mark, hi_command_snap, hi_command_safepoints, hi_command_diff,
-	hi_command_check, hi_command_export, hi_command_audit, hi_command_snapshots;
+	hi_command_check, hi_command_export, hi_command_audit, hi_command_snapshots,
+	hi_command_query;
+/* Instead of query, when there is no statement. */
+extern const struct hi_command hi_command_query_schema;
 
 /* By id; NULL ends. */
 extern const struct hi_command *const hi_commands[];

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/export.h"
 #include "cli/lookup.h"
+#include "cli/query.h"
 #include "report/names.h"
 
 static const char *nth_root(void *arg, uint32_t i)
@@ -59,9 +60,10 @@ static int check_profile(const struct hi_options *o)
 
 static int check_command(const struct hi_options *o)
 {
+	enum hi_query_format format;
 	uint64_t address;
 
-	if (o->command->arguments[0] && !o->argument)
+	if (o->command->arguments[0] && o->command->arguments[0] != '[' && !o->argument)
 		return hi_option_wrong("%s: %s is missing; see heapinspect %s --help",
 				       o->command->name, o->command->arguments,
 				       o->command->name);
@@ -69,6 +71,10 @@ static int check_command(const struct hi_options *o)
 	    !hi_lookup_is_address(o->argument, &address))
 		return hi_option_wrong("explain %s: not an address like 0x55d0c8a412a0",
 				       o->argument);
+	if (o->command->id == HI_COMMAND_QUERY && !hi_query_take_format(o, &format))
+		return hi_option_wrong("-f %s: not one of table, json, csv", o->format);
+	if (o->command->id == HI_COMMAND_QUERY && o->json && format != HI_QUERY_JSON)
+		return hi_option_wrong("--json and -f %s: one of them", o->format);
 	if (o->command->id == HI_COMMAND_SAFEPOINTS && !o->pid)
 		return hi_option_wrong("safepoints: --pid N is missing");
 	if (o->bands.to > 0 && o->bands.to < o->bands.from)
@@ -133,8 +139,7 @@ static int check_export(const struct hi_options *o)
 				       "export --help");
 	if (!hi_export_has_format(o->format))
 		return hi_option_wrong("-f %s: not one of heapsnapshot, csv, ndjson, "
-				       "folded, speedscope, massif, pprof, hp, dot, "
-				       "prometheus",
+				       "folded, speedscope, massif, dot, prometheus",
 				       o->format);
 	for (size_t i = 0; i < 4; i++)
 		is_table |= o->table && strcmp(o->table, tables[i]) == 0;
@@ -146,33 +151,11 @@ static int check_export(const struct hi_options *o)
 	return 0;
 }
 
-static int check_diff(const struct hi_options *o)
-{
-	const struct hi_profile_options *p = &o->profile;
-
-	if (o->command->id != HI_COMMAND_DIFF)
-		return 0;
-	if (o->three && (!o->baseline || !o->middle))
-		return hi_option_wrong(
-			"--three: three snapshot files are missing: of the "
-			"warm-up, of the load and of after it; the last "
-			"may be a process or a core");
-	if (!o->baseline)
-		return hi_option_wrong("diff: two snapshot files are missing; see "
-				       "heapinspect diff --help");
-	if (o->three && o->has_compare_by)
-		return hi_option_wrong("--by: not with --three, which is by type");
-	if ((p->n_retainers || p->identity || p->max_set) &&
-	    o->compare_by != HI_COMPARE_BY_GROUP)
-		return hi_option_wrong("--retainer, --identity, --max-set: only with "
-				       "--by retainers");
-	return 0;
-}
-
 static int check_target(const struct hi_options *o)
 {
-	if (check_diff(o) != 0)
-		return 2;
+	if (o->command->id == HI_COMMAND_DIFF && !o->baseline)
+		return hi_option_wrong("diff: two snapshot files are missing; see "
+				       "heapinspect diff --help");
 	if (o->file)
 		return check_file(o);
 	if (o->census)

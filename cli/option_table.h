@@ -63,7 +63,6 @@ enum hi_option_key {
 	HI_OPT_SNAPSHOT,
 	HI_OPT_MAX_IMAGE,
 	HI_OPT_FORCE,
-	HI_OPT_THREE,
 	HI_OPT_COMPARE_BY,
 	HI_OPT_BASELINE,
 	HI_OPT_FAIL_ON,
@@ -73,6 +72,7 @@ enum hi_option_key {
 	HI_OPT_FULL,
 	HI_OPT_MAX_FILE,
 	HI_OPT_CENSUS,
+	HI_OPT_SCHEMA,
 };
 
 struct hi_option_entry {

@@ -102,6 +102,8 @@ int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 
 	o.command = find_command(&argc, argv);
 	bad = parse_as(o.command, argc, argv, &o);
+	if (o.command == &hi_command_query && (o.schema || !o.argument))
+		o.command = &hi_command_query_schema;
 	o.series.at_place = hi_safepoint_asked(&o.safepoint);
 	if (!bad)
 		settle_diff(&o);

@@ -29,16 +29,15 @@ struct hi_options {
 	pid_t pid;	      /* 0: a core */
 	const char *core, *exe;
 	const char *baseline; /* an earlier snapshot, to compare with; NULL: none */
-	/* Of diff --three: between the two; NULL: none. */
-	const char *middle, *middle_census;
 	enum hi_compare_by compare_by; /* diff */
-	bool has_compare_by, three;
 	bool force, github;
 	struct hi_gate *gates; /* of check; owned, with their names */
 	size_t n_gates;
 	struct hi_arena gate_names;
-	const char *junit;	    /* NULL: none */
-	const char *format, *table; /* of export */
+	const char *junit;  /* NULL: none */
+	const char *format; /* of export and query */
+	const char *table;  /* of export */
+	bool schema;	    /* of query */
 	/* Which one of a file with many: a number, first, last, peak; NULL: last. */
 	const char *census, *baseline_census;
 	const char *file; /* a snapshot; NULL: a process or a core */

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/named_bins.h"
 #include "cli/naming.h"
 #include "cli/retaining.h"
 #include "cli/series.h"
@@ -16,8 +17,8 @@ HI_DEFINE_GUARD(struct hi_bins *, hi_bins_destroy)
 HI_DEFINE_GUARD(struct hi_set_pool *, hi_set_pool_destroy)
 HI_DEFINE_GUARD(struct hi_bins_report *, hi_bins_report_destroy)
 
-static enum hi_status compute(struct hi_inspection *in, struct hi_set_pool *pool,
-			      struct hi_bins **ret, struct hi_error *err)
+enum hi_status hi_named_bins_compute(struct hi_inspection *in, struct hi_set_pool *pool,
+				     struct hi_bins **ret, struct hi_error *err)
 {
 	const struct hi_named_roots *roots = in->roots;
 	HI_GUARD(free)
@@ -89,7 +90,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 		return hi_fail_memory(err, "roots");
 	status = hi_set_pool_create(&pool, err);
 	if (status == HI_OK)
-		status = compute(in, pool, &bins, err);
+		status = hi_named_bins_compute(in, pool, &bins, err);
 	if (status == HI_OK)
 		status = hi_naming_keep_bins(in, bins, pool, err);
 	if (status == HI_OK)

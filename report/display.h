@@ -23,6 +23,7 @@ enum hi_column_kind {
 	HI_COLUMN_COUNT,
 	HI_COLUMN_PERCENT,
 	HI_COLUMN_ADDRESS,
+	HI_COLUMN_FIGURE, /* text, to the right; never cut */
 };
 struct hi_column {
 	const char *title;

@@ -9,7 +9,7 @@ static const struct {
 	const char *words;
 } lists[] = {
 	{HI_OPT_BY, "type type2 module class"},
-	{HI_OPT_COMPARE_BY, "type module root retainers"},
+	{HI_OPT_COMPARE_BY, "type module root"},
 	{HI_OPT_COLOR, "auto always never"},
 	{HI_OPT_SNAPSHOT, "auto copy fork"},
 	{HI_OPT_TIME, "cpu wall census"},
@@ -25,6 +25,9 @@ struct hi_value_words hi_manual_value(const struct argp_option *option)
 {
 	if (!option->arg)
 		return (struct hi_value_words){HI_VALUE_NONE, NULL};
+	/* The one key with two lists: of export and of query. */
+	if (strcmp(option->arg, "ROWS") == 0)
+		return (struct hi_value_words){HI_VALUE_WORDS, "table json csv"};
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		if (lists[i].key == option->key)
 			return (struct hi_value_words){HI_VALUE_WORDS, lists[i].words};

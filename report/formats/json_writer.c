@@ -2,6 +2,7 @@
 #include "report/formats/json_writer.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +144,16 @@ void hi_json_signed(struct hi_json *json, const char *key, int64_t number)
 {
 	begin_value(json, key);
 	fprintf(json->out, "%" PRId64, number);
+}
+
+void hi_json_real(struct hi_json *json, const char *key, double number)
+{
+	if (!isfinite(number)) {
+		hi_json_null(json, key);
+		return;
+	}
+	begin_value(json, key);
+	fprintf(json->out, "%.15g", number);
 }
 
 void hi_json_bool(struct hi_json *json, const char *key, bool value)

@@ -38,6 +38,8 @@ void hi_json_escaped(struct hi_json *json, const char *key, const char *text);
 /* UINT64_MAX (unknown) becomes null. */
 void hi_json_number(struct hi_json *json, const char *key, uint64_t number);
 void hi_json_signed(struct hi_json *json, const char *key, int64_t number);
+/* Infinity and no number become null. */
+void hi_json_real(struct hi_json *json, const char *key, double number);
 void hi_json_bool(struct hi_json *json, const char *key, bool value);
 void hi_json_null(struct hi_json *json, const char *key);
 /* "0x55…"; 0 (unknown) becomes null. */

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "report/formats/text_internal.h"
 
-enum { INDENT = 2, GAP = 2, TEXT_LEAST = 10, COLUMNS_MAX = 16 };
+enum { INDENT = 2, GAP = 2, TEXT_LEAST = 10, COLUMNS_MAX = 64 };
 
 struct layout {
 	unsigned width[COLUMNS_MAX];
@@ -18,6 +18,11 @@ struct layout {
 static bool is_left(enum hi_column_kind kind)
 {
 	return kind == HI_COLUMN_TEXT || kind == HI_COLUMN_WORD;
+}
+
+static bool is_text(enum hi_column_kind kind)
+{
+	return is_left(kind) || kind == HI_COLUMN_FIGURE;
 }
 
 /* A number in words, ASCII but for ≥. */
@@ -43,6 +48,7 @@ static void number_text(const struct hi_text_style *style, char out[48],
 	case HI_COLUMN_COUNT:
 	case HI_COLUMN_TEXT:
 	case HI_COLUMN_WORD:
+	case HI_COLUMN_FIGURE:
 	default:
 		hi_text_count(text, cell->number);
 	}
@@ -59,7 +65,7 @@ static const char *cell_text(const struct hi_text_style *style, struct hi_arena 
 		return "";
 	if (cell->state == HI_CELL_UNKNOWN)
 		return "?";
-	if (is_left(kind))
+	if (is_text(kind))
 		return hi_text_plain(style, arena, cell->text);
 	number_text(style, buf, kind, cell);
 	return buf;

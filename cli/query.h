@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command query, and what it shows when there is no statement. */
+#ifndef HI_CLI_QUERY_H
+#define HI_CLI_QUERY_H
+
+#include "cli/output.h"
+
+enum hi_query_format { HI_QUERY_TABLE, HI_QUERY_JSON, HI_QUERY_CSV };
+
+/* --format and --json; false: no such format. */
+bool hi_query_take_format(const struct hi_options *options, enum hi_query_format *ret);
+/* Tables and columns; needs no target. */
+enum hi_status hi_query_show_schema(const struct hi_options *options,
+				    struct hi_output *output, struct hi_error *err);
+/* The statement's line and a caret below byte `offset` of the statement. */
+void hi_query_point_at(const char *sql, size_t offset);
+
+#endif

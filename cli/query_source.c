@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/query_source.h"
+
+#include "cli/named_bins.h"
+#include "cli/retaining.h"
+#include "cli/stored.h"
+#include "decode/typing/edge_labels.h"
+#include "decode/typing/extent.h"
+
+static enum hi_status dominators(void *arg, const struct hi_dominators **ret,
+				 struct hi_error *err)
+{
+	struct hi_inspection *in = ((struct hi_query_feed *)arg)->in;
+	enum hi_status status = HI_OK;
+
+	hi_inspect_phase(in, "dominators");
+	if (!in->dominators)
+		status = in->stored ? hi_stored_dominators(in, err)
+				    : hi_dominators_compute(in->graph, in->reach,
+							    &in->dominators, err);
+	hi_inspect_phase(in, "query");
+	*ret = in->dominators;
+	return status;
+}
+
+static enum hi_status census(void *arg, const struct hi_census **ret,
+			     struct hi_error *err)
+{
+	struct hi_inspection *in = ((struct hi_query_feed *)arg)->in;
+	const struct hi_dominators *d;
+	enum hi_status status = HI_OK;
+
+	/* A file has it with retained sizes; who computes it needs these. */
+	if (!in->census &&
+	    !(in->stored && hi_snapshot_has(in->stored->snapshot, "census")))
+		status = dominators(arg, &d, err);
+	if (!in->census && status == HI_OK)
+		status = in->stored ? hi_stored_census(in, err)
+				    : hi_census_by_type(in->graph, in->reach,
+							in->dominators, &in->census, err);
+	*ret = in->census;
+	return status;
+}
+
+static enum hi_status censuses(void *arg, const struct hi_query_census **ret,
+			       size_t *n_ret, struct hi_error *err)
+{
+	struct hi_query_feed *feed = arg;
+	enum hi_status status = census(arg, &feed->this_one.census, err);
+
+	*ret = &feed->this_one;
+	*n_ret = 1;
+	return status;
+}
+
+static const char *name_of_retainer(void *arg, uint32_t identity)
+{
+	return hi_identities_name(arg, identity);
+}
+
+static enum hi_status retainers(void *arg, struct hi_query_sets *ret,
+				struct hi_error *err)
+{
+	struct hi_inspection *in = ((struct hi_query_feed *)arg)->in;
+	const struct hi_options *o = in->options;
+	enum hi_status status;
+
+	hi_inspect_phase(in, "retainer sets");
+	status = hi_retaining_compute(in, err);
+	hi_inspect_phase(in, "query");
+	if (status != HI_OK)
+		return status;
+	*ret = (struct hi_query_sets){.table = &in->retaining->sets->table,
+				      .pool = in->retaining->pool,
+				      .name = name_of_retainer,
+				      .arg = &in->retaining->names,
+				      .join = ", ",
+				      .has_pure = o->profile.pure || o->json};
+	return HI_OK;
+}
+
+/* ---- bins ---- */
+
+static const char *name_of_root(void *arg, uint32_t identity)
+{
+	const struct hi_named_roots *roots = arg;
+
+	return identity && identity <= roots->count ? roots->items[identity - 1].text.name
+						    : "?";
+}
+
+static enum hi_status bins(void *arg, struct hi_query_sets *ret, struct hi_error *err)
+{
+	struct hi_query_feed *feed = arg;
+	struct hi_inspection *in = feed->in;
+	const char *join = in->options->profile.join;
+	enum hi_status status;
+
+	if (!in->roots)
+		return hi_fail(err, HI_USAGE, 0,
+			       "bins: of which roots? --root NAME=EXPRESSION names one");
+	status = hi_set_pool_create(&feed->pool, err);
+	if (status == HI_OK)
+		status = hi_named_bins_compute(in, feed->pool, &feed->bins, err);
+	hi_inspect_phase(in, "query");
+	if (status != HI_OK)
+		return status;
+	*ret = (struct hi_query_sets){.table = &feed->bins->table,
+				      .pool = feed->pool,
+				      .name = name_of_root,
+				      .arg = in->roots,
+				      .join = join ? join : "-",
+				      .has_pure = true,
+				      .noroot = &feed->bins->noroot,
+				      .leak = &feed->bins->leak};
+	return HI_OK;
+}
+
+/* ---- labels and used bytes ---- */
+
+static enum hi_status open_labels(struct hi_query_feed *feed, struct hi_error *err)
+{
+	struct hi_inspection *in = feed->in;
+	enum hi_status status = HI_OK;
+
+	if (feed->has_labels)
+		return HI_OK;
+	if (in->stored)
+		status = hi_snapshot_open_labels(in->stored->snapshot, in->graph, err);
+	else
+		status = hi_edge_labels_create(in->typing, in->graph, &feed->labels, err);
+	feed->has_labels = status == HI_OK;
+	return status;
+}
+
+/* All of a node at once: they cost as much as one. */
+static enum hi_status read_labels(struct hi_query_feed *feed, hi_node node,
+				  struct hi_error *err)
+{
+	uint32_t n = hi_graph_edges(feed->in->graph, node).count;
+	enum hi_status status;
+
+	if (feed->node == node)
+		return HI_OK;
+	feed->node = HI_NODE_NONE;
+	if (!hi_vector_reserve(&feed->texts, n))
+		return hi_fail_memory(err, "names of edges");
+	status = hi_edge_labels_of(feed->labels, node, feed->texts.items, err);
+	if (status == HI_OK)
+		feed->node = node;
+	return status;
+}
+
+static enum hi_status label(void *arg, hi_node node, uint32_t index, const char **ret,
+			    struct hi_error *err)
+{
+	struct hi_query_feed *feed = arg;
+	struct hi_inspection *in = feed->in;
+	enum hi_status status = open_labels(feed, err);
+
+	if (status == HI_OK && in->stored) {
+		*ret = hi_snapshot_label(in->stored->snapshot, in->graph, node, index);
+		return HI_OK;
+	}
+	if (status == HI_OK)
+		status = read_labels(feed, node, err);
+	if (status == HI_OK)
+		*ret = feed->texts.items[index];
+	return status;
+}
+
+static enum hi_status used(void *arg, hi_node object, uint64_t *ret, struct hi_error *err)
+{
+	struct hi_inspection *in = ((struct hi_query_feed *)arg)->in;
+	enum hi_status status = HI_OK;
+
+	if (!in->stored) {
+		*ret = hi_typing_live_bytes(in->typing, in->graph, object);
+		return HI_OK;
+	}
+	if (!in->stored->used)
+		status = hi_snapshot_used(in->stored->snapshot, in->graph,
+					  &in->stored->used, err);
+	if (status == HI_OK)
+		*ret = in->stored->used ? hi_stored_used(in, object) : UINT64_MAX;
+	return status;
+}
+
+void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
+			 uint64_t time_ns)
+{
+	*feed = (struct hi_query_feed){
+		.in = in,
+		.node = HI_NODE_NONE,
+		.this_one = {.number = 1, .time_ns = time_ns, .graph = in->graph}};
+	feed->source =
+		(struct hi_query_source){.graph = in->graph,
+					 .reach = in->reach,
+					 .ledger = in->ledger_known ? &in->ledger : NULL,
+					 .dominators = dominators,
+					 .census = census,
+					 .censuses = censuses,
+					 .retainers = retainers,
+					 .bins = bins,
+					 .label = label,
+					 .used = used,
+					 .arg = feed};
+}
+
+void hi_query_feed_end(struct hi_query_feed *feed)
+{
+	hi_edge_labels_destroy(feed->labels);
+	hi_vector_free(&feed->texts);
+	hi_bins_destroy(feed->bins);
+	hi_set_pool_destroy(feed->pool);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* An inspection as query/ wants to see it: what is costly, when it is asked for. */
+#ifndef HI_CLI_QUERY_SOURCE_H
+#define HI_CLI_QUERY_SOURCE_H
+
+#include "base/vector.h"
+#include "census/bins.h"
+#include "cli/inspect.h"
+#include "query/query.h"
+
+struct hi_query_feed {
+	struct hi_inspection *in;
+	struct hi_query_source source; /* filled by hi_query_feed_begin */
+	/* Of a process or core: the labels of one node. */
+	struct hi_edge_labels *labels;
+	bool has_labels;
+	hi_node node;
+	struct hi_query_texts HI_VECTOR(const char *) texts;
+	struct hi_query_census this_one;
+	struct hi_set_pool *pool; /* of the bins */
+	struct hi_bins *bins;
+};
+
+/* feed stays where it is until hi_query_feed_end, which comes after the query. */
+void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
+			 uint64_t time_ns);
+void hi_query_feed_end(struct hi_query_feed *feed);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "query/query_internal.h"
+
+HI_DEFINE_GUARD(struct hi_query *, hi_query_close)
+
+static enum hi_status fail(struct hi_query *q, const char *what, struct hi_error *err)
+{
+	int code = sqlite3_errcode(q->db);
+
+	return hi_fail(err, code == SQLITE_NOMEM ? HI_NO_MEMORY : HI_UNSUPPORTED, 0,
+		       "query: %s: %s", what, sqlite3_errmsg(q->db));
+}
+
+/* object_at(address): the object that this lies in; NULL: none. */
+static void object_at(sqlite3_context *to, int n, sqlite3_value **values)
+{
+	const struct hi_query *q = sqlite3_user_data(to);
+	hi_node object;
+
+	(void)n;
+	if (sqlite3_value_numeric_type(values[0]) != SQLITE_INTEGER)
+		return;
+	object = hi_objects_find(q->source.graph->objects,
+				 (uint64_t)sqlite3_value_int64(values[0]), NULL);
+	if (object != HI_NODE_NONE)
+		sqlite3_result_int64(to, object);
+}
+
+static enum hi_status add_tables(struct hi_query *q, struct hi_error *err)
+{
+	size_t n = hi_query_tables();
+
+	q->connected = hi_calloc(n, sizeof(*q->connected));
+	if (!q->connected)
+		return hi_fail_memory(err, "query");
+	for (size_t i = 0; i < n; i++) {
+		q->connected[i] = (struct hi_connected){q, hi_query_all[i]};
+		if (sqlite3_create_module(q->db, hi_query_all[i]->name, &hi_query_module,
+					  &q->connected[i]) != SQLITE_OK)
+			return fail(q, hi_query_all[i]->name, err);
+	}
+	if (sqlite3_create_function(q->db, "object_at", 1,
+				    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+				    q, object_at, NULL, NULL) != SQLITE_OK)
+		return fail(q, "object_at", err);
+	return HI_OK;
+}
+
+static enum hi_status measure_names(struct hi_query *q, struct hi_error *err)
+{
+	const struct hi_graph *g = q->source.graph;
+
+	q->type_length = hi_calloc((size_t)g->n_types + 1, sizeof(*q->type_length));
+	if (!q->type_length)
+		return hi_fail_memory(err, "query");
+	for (uint32_t i = 0; i < g->n_types; i++)
+		q->type_length[i] =
+			g->types[i].name ? (uint32_t)strlen(g->types[i].name) : 0;
+	return HI_OK;
+}
+
+enum hi_status hi_query_open(const struct hi_query_source *source, struct hi_query **ret,
+			     struct hi_error *err)
+{
+	HI_GUARD(hi_query_close) struct hi_query *q = hi_calloc(1, sizeof(*q));
+	enum hi_status status;
+
+	if (!q)
+		return hi_fail_memory(err, "query");
+	q->source = *source;
+	status = measure_names(q, err);
+	if (status != HI_OK)
+		return status;
+	if (sqlite3_open_v2(":memory:", &q->db,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+				    SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX,
+			    NULL) != SQLITE_OK)
+		return q->db ? fail(q, "SQLite", err) : hi_fail_memory(err, "SQLite");
+	status = add_tables(q, err);
+	if (status == HI_OK)
+		status = hi_query_guard(q, err);
+	if (status == HI_OK)
+		*ret = hi_take(q);
+	return status;
+}
+
+void hi_query_close(struct hi_query *q)
+{
+	if (!q)
+		return;
+	sqlite3_finalize(q->statement);
+	sqlite3_close(q->db);
+	hi_type_order_destroy(q->by_type);
+	hi_edges_to_destroy(q->edges_to);
+	hi_frames_free(&q->frames);
+	hi_sets_free(&q->retainers);
+	hi_sets_free(&q->bins);
+	free(q->type_length);
+	free(q->census_row);
+	free(q->census_end);
+	free(q->place_in_tree);
+	hi_arena_free(&q->blobs);
+	free(q->connected);
+	free(q->columns);
+	free(q->cells);
+	free(q);
+}

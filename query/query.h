@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SQL over a heap: SQLite's virtual tables on the graph and on what is computed from
+ * it. Nothing is imported: a row is made when SQLite asks for it, and what is costly
+ * (dominators, retainer sets, the edges by what they lead to) when the first column
+ * of it is. docs/QUERY.md has the tables.
+ *
+ * A statement is one SELECT. Nothing can be written, attached or loaded; sizes and
+ * depths are limited. The statement is the user's, names in the tables are hostile.
+ */
+#ifndef HI_QUERY_QUERY_H
+#define HI_QUERY_QUERY_H
+
+#include "census/analysis.h"
+#include "census/ledger.h"
+#include "census/set_table.h"
+#include "report/result.h"
+
+/* A set for each object (retainers or bins). Borrowed as long as the query lives. */
+struct hi_query_sets {
+	const struct hi_set_table *table;
+	const struct hi_set_pool *pool;
+	hi_set_name_fn *name; /* of a member */
+	void *arg;
+	const char *join; /* between names */
+	bool has_pure;
+	/* Bins: what no name reaches. NULL: there is no such thing. */
+	const struct hi_set_row *noroot, *leak;
+};
+
+/* One of a file: its names are in its own graph, which may have no objects. */
+struct hi_query_census {
+	uint64_t number, time_ns; /* from 1; UINT64_MAX unknown */
+	const struct hi_graph *graph;
+	const struct hi_census *census;
+};
+
+/* All is borrowed. A callback that is NULL: unknown. */
+struct hi_query_source {
+	const struct hi_graph *graph;
+	const struct hi_reach *reach;
+	const struct hi_ledger *ledger; /* NULL: unknown */
+	/* What these return stays as it is as long as the query lives. */
+	enum hi_status (*dominators)(void *arg, const struct hi_dominators **ret,
+				     struct hi_error *err);
+	enum hi_status (*census)(void *arg, const struct hi_census **ret,
+				 struct hi_error *err);
+	/* All that there are, this one too; in the order of time. */
+	enum hi_status (*censuses)(void *arg, const struct hi_query_census **ret,
+				   size_t *n_ret, struct hi_error *err);
+	enum hi_status (*retainers)(void *arg, struct hi_query_sets *ret,
+				    struct hi_error *err);
+	enum hi_status (*bins)(void *arg, struct hi_query_sets *ret,
+			       struct hi_error *err);
+	/* Edge `index` of a node's row in words, "" unknown; until the next call. */
+	enum hi_status (*label)(void *arg, hi_node node, uint32_t index, const char **ret,
+				struct hi_error *err);
+	/* Bytes that the object's type uses. */
+	enum hi_status (*used)(void *arg, hi_node object, uint64_t *ret,
+			       struct hi_error *err);
+	void *arg;
+};
+
+struct hi_query;
+enum hi_status hi_query_open(const struct hi_query_source *source, struct hi_query **ret,
+			     struct hi_error *err);
+void hi_query_close(struct hi_query *q);
+
+/* What is wrong with a statement, beside the error's text. */
+struct hi_query_mistake {
+	size_t offset;	/* of the statement's byte; SIZE_MAX: unknown */
+	char hint[200]; /* "near it: retained, reachable"; "" none */
+};
+/* HI_USAGE: no statement, more than one, one that is no SELECT, SQLite's own word. */
+enum hi_status hi_query_prepare(struct hi_query *q, const char *sql,
+				struct hi_query_mistake *mistake, struct hi_error *err);
+/* Of what is prepared; until the next hi_query_prepare. */
+const struct hi_result_column *hi_query_columns(const struct hi_query *q, size_t *n_ret);
+/* *cells_ret: a row, until the next step; NULL: that was the last one. */
+enum hi_status hi_query_step(struct hi_query *q, const struct hi_result_cell **cells_ret,
+			     struct hi_error *err);
+/* From a signal handler: the step that is running ends soon, with HI_TIMEOUT. */
+void hi_query_interrupt(void);
+
+/* ---- what there is ---- */
+
+struct hi_query_column {
+	const char *name;
+	enum hi_result_unit unit;
+	bool is_hidden; /* not in SELECT * */
+	const char *about;
+};
+struct hi_query_table {
+	const char *name, *about;
+	const struct hi_query_column *columns;
+	size_t n_columns;
+};
+size_t hi_query_tables(void);
+struct hi_query_table hi_query_table(size_t index);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* censuses: live objects by type, as a file has them; the key is the row. */
+#include "query/query_internal.h"
+
+enum { CENSUS, TIME_NS, TYPE, TYPE_ID, COUNT, SHALLOW, RETAINED, LARGEST, BY_NONE };
+
+#define EVIDENCE(name, words)                                                            \
+	{                                                                                \
+		name, HI_UNIT_BYTES, false, "of shallow: " words                         \
+	}
+static const struct hi_query_column columns[] = {
+	[CENSUS] = {"census", HI_UNIT_ID, false, "its number, from 1"},
+	[TIME_NS] = {"time_ns", HI_UNIT_ID, false, "when: nanoseconds since 1970, UTC"},
+	[TYPE] = {"type", HI_UNIT_TEXT, false, "NULL: none is known"},
+	[TYPE_ID] = {"type_id", HI_UNIT_ID, false,
+		     "types.id; NULL: of a census without objects"},
+	[COUNT] = {"count", HI_UNIT_NUMBER, false, "live objects"},
+	[SHALLOW] = {"shallow", HI_UNIT_BYTES, false, "of these"},
+	[RETAINED] = {"retained", HI_UNIT_BYTES, false, "of these: at least"},
+	[LARGEST] = {"largest", HI_UNIT_BYTES, false, "the largest one's"},
+	[BY_NONE] = EVIDENCE("by_none", "of no type"),
+	EVIDENCE("by_shape", "typed by their shape"),
+	EVIDENCE("by_site", "by where they were allocated"),
+	EVIDENCE("by_container", "by a container or a hint"),
+	EVIDENCE("by_pointer", "by a typed pointer"),
+	EVIDENCE("by_vtable", "by a vtable"),
+	EVIDENCE("by_runtime", "by a runtime"),
+};
+
+enum { A_FEW_ROWS = 1000 };
+
+static uint64_t about_rows(const struct hi_query *q)
+{
+	return q->census_end && q->n_censuses ? q->census_end[q->n_censuses - 1]
+					      : A_FEW_ROWS;
+}
+
+static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high_ret,
+			   struct hi_error *err)
+{
+	enum hi_status status = hi_query_censuses(q, err);
+
+	*low_ret = 0;
+	*high_ret =
+		status == HI_OK && q->n_censuses ? q->census_end[q->n_censuses - 1] : 0;
+	return status;
+}
+
+static const struct hi_query_census *census_of(const struct hi_query *q, uint64_t *row)
+{
+	size_t low = 0, high = q->n_censuses - 1;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (q->census_end[middle] > *row)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	*row -= low ? q->census_end[low - 1] : 0;
+	return &q->censuses[low];
+}
+
+static struct hi_result_cell type_cell(const struct hi_query_census *c, uint32_t type)
+{
+	return hi_cell_string(type < c->graph->n_types ? c->graph->types[type].name : "");
+}
+
+/* Numbers of types are those of `types` only in the census that has the objects. */
+static struct hi_result_cell type_id_cell(const struct hi_query *q,
+					  const struct hi_query_census *c, uint32_t type)
+{
+	return c->graph == q->source.graph ? hi_cell_u64(type) : hi_cell_null();
+}
+
+static enum hi_status cell(struct hi_query *q, uint64_t index, int column,
+			   struct hi_result_cell *ret, struct hi_error *err)
+{
+	const struct hi_query_census *c = census_of(q, &index);
+	const struct hi_census_row *row = &c->census->rows[index];
+
+	(void)err;
+	*ret = column == CENSUS	    ? hi_cell_u64(c->number)
+	       : column == TIME_NS  ? hi_cell_u64(c->time_ns)
+	       : column == TYPE	    ? type_cell(c, row->type)
+	       : column == TYPE_ID  ? type_id_cell(q, c, row->type)
+	       : column == COUNT    ? hi_cell_u64(row->count)
+	       : column == SHALLOW  ? hi_cell_u64(row->shallow)
+	       : column == RETAINED ? hi_cell_u64(row->retained)
+	       : column == LARGEST  ? hi_cell_u64(row->largest)
+				    : hi_cell_u64(row->by_evidence[column - BY_NONE]);
+	return HI_OK;
+}
+
+const struct hi_query_ops hi_query_table_censuses = {
+	.name = "censuses",
+	.about = "live objects by type, census by census",
+	HI_COLUMNS(columns),
+	HI_WAYS(hi_way_of_keys),
+	.grows = 1ull << HI_COLUMN_ROWID,
+	.about_rows = about_rows,
+	.keys = keys,
+	.cell = cell,
+};

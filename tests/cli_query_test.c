@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* query on real heaps: what it says is what the other commands say. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness.h"
+#include "tests/support/schema.h"
+#include "tests/support/snapshots.h"
+
+#define OLD_FILE HI_SOURCE_DIR "/tests/data/v1.hisnap"
+
+static const char *core_of_mixed_heap(const char *in)
+{
+	return snapshot_core(snapshot_fixture("mixed_heap", "/dev/null", "1500"), in);
+}
+
+static json_t *rows_of(json_t *doc)
+{
+	json_t *rows = json_object_get(doc, "rows");
+
+	HI_ASSERT(json_is_array(rows) && json_array_size(rows) > 0);
+	return rows;
+}
+
+/* Rows of a statement; the document is as its schema says. */
+static json_t *ask(const char *file, const char *sql)
+{
+	struct hi_command *c = hi_heapinspect("query", file, "--json", sql);
+
+	HI_ASSERT_MSG(c->exit_code == 0, "%s: %s", sql, c->err);
+	hi_check_schema(c, "rows.v1.json");
+	return rows_of(snapshot_document(c));
+}
+
+static bool same(json_t *a, json_t *b)
+{
+	/* What is unknown is not there in one, and null in the other. */
+	return json_equal(a ? a : json_null(), b ? b : json_null());
+}
+
+/* Each row of `ours` has the members `names` of the same row of `theirs`. */
+static void check_rows(json_t *ours, json_t *theirs, const char *const names[])
+{
+	HI_ASSERT_EQ(json_array_size(theirs), json_array_size(ours));
+	for (size_t i = 0; i < json_array_size(ours); i++)
+		for (size_t k = 0; names[k]; k++) {
+			json_t *a = json_object_get(json_array_get(ours, i), names[k]);
+			json_t *b = json_object_get(json_array_get(theirs, i), names[k]);
+
+			HI_ASSERT_MSG(same(a, b), "row %zu, %s: %s, not %s", i, names[k],
+				      json_dumps(a, JSON_ENCODE_ANY),
+				      b ? json_dumps(b, JSON_ENCODE_ANY) : "?");
+		}
+}
+
+HI_TEST_SCENARIO(query, agrees_with_census_retained_and_leaks)
+{
+	char *in = snapshot_directory();
+	const char *file = snapshot_of_core(core_of_mixed_heap(in), in, "a.hisnap", NULL);
+	json_t *doc =
+		snapshot_document(hi_heapinspect("census", file, "--json", "--all"));
+
+	check_rows(ask(file,
+		       "SELECT ifnull(type, '(untyped)') AS type, count(*) AS count, "
+		       "sum(shallow) AS shallow, max(shallow) AS largest FROM "
+		       "objects WHERE state = 'live' GROUP BY type_id ORDER BY "
+		       "shallow DESC, type_id"),
+		   rows_of(doc),
+		   (const char *const[]){"type", "count", "shallow", "largest", NULL});
+	check_rows(ask(file, "SELECT ifnull(type, '(untyped)') AS type, count, shallow, "
+			     "retained, largest FROM censuses"),
+		   rows_of(doc),
+		   (const char *const[]){"type", "count", "shallow", "retained",
+					 "largest", NULL});
+	check_rows(ask(file, "SELECT ifnull(type, '(untyped)') AS type, count, shallow, "
+			     "retained FROM types WHERE count > 0 ORDER BY shallow DESC, "
+			     "id"),
+		   rows_of(doc),
+		   (const char *const[]){"type", "count", "shallow", "retained", NULL});
+	doc = snapshot_document(hi_heapinspect("--json", file));
+	check_rows(ask(file, "SELECT count(*) AS leak FROM objects WHERE state = 'leak'"),
+		   json_pack("[O]", json_object_get(doc, "objects")),
+		   (const char *const[]){"leak", NULL});
+	check_rows(ask(file, "SELECT key, level, resident, virtual, swapped, count FROM "
+			     "ledger WHERE key <> 'unknown'"),
+		   json_object_get(json_object_get(doc, "ledger"), "rows"),
+		   (const char *const[]){"key", "level", "resident", "virtual", "swapped",
+					 "count", NULL});
+}
+
+HI_TEST_SCENARIO(query, agrees_with_retainers_and_roots)
+{
+	char *in = snapshot_directory();
+	const char *core =
+		snapshot_core(snapshot_fixture("leak_shapes", "acyclic", "5"), in);
+	const char *file = snapshot_of_core(core, in, "a.hisnap", "--compress");
+	json_t *sets = rows_of(snapshot_document(hi_heapinspect(
+		"retainers", file, "--json", "--all", "--retainer", "struct item")));
+	json_t *bins = rows_of(snapshot_document(
+		hi_heapinspect("roots", file, "--json", "--all", "--root", "l=live")));
+	struct hi_command *c;
+
+	c = hi_heapinspect("query", file, "--json", "--retainer", "struct item",
+			   "SELECT id AS 'set', bytes, objects, exact, pure FROM "
+			   "retainer_sets ORDER BY bytes DESC, size, id");
+	hi_check_schema(c, "rows.v1.json");
+	check_rows(
+		rows_of(snapshot_document(c)), sets,
+		(const char *const[]){"set", "bytes", "objects", "exact", "pure", NULL});
+	/* Object by object it adds up to the same. */
+	c = hi_heapinspect("query", file, "--json", "--retainer", "struct item",
+			   "SELECT s.id AS 'set', sum(o.shallow) AS bytes, count(*) AS "
+			   "objects FROM objects o JOIN retainer_sets s ON s.id = "
+			   "o.retainer_set GROUP BY s.id ORDER BY bytes DESC, s.size, "
+			   "s.id");
+	check_rows(rows_of(snapshot_document(c)), sets,
+		   (const char *const[]){"set", "bytes", "objects", NULL});
+	c = hi_heapinspect("query", file, "--json", "--root", "l=live",
+			   "SELECT bin, bytes, objects, exact, leaked, pure FROM bins");
+	check_rows(rows_of(snapshot_document(c)), bins,
+		   (const char *const[]){"bin", "bytes", "objects", "exact", "leaked",
+					 "pure", NULL});
+	c = hi_heapinspect("query", file, "SELECT * FROM bins");
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT(strstr(c->err, "--root NAME=EXPRESSION"));
+}
+
+/* Two ways to the same tables that share no code but the graph. */
+HI_TEST_SCENARIO(query, csv_is_what_export_writes)
+{
+	static const struct {
+		const char *table, *sql;
+	} both[] = {
+		{"objects",
+		 "SELECT id, address, usable, shallow AS cost, type, type_id, module, "
+		 "evidence, state, ifnull(retained, 0) AS retained, idom AS dominator "
+		 "FROM objects"},
+		{"edges",
+		 "SELECT source AS 'from', target AS 'to', grade, label AS field "
+		 "FROM edges"},
+		{"roots", "SELECT node AS id, kind, name, detail, type, address, "
+			  "ifnull(size, 0) AS size, retained FROM roots"},
+	};
+	char *in = snapshot_directory();
+	const char *core = core_of_mixed_heap(in);
+	const char *file = snapshot_of_core(core, in, "a.hisnap", NULL);
+
+	for (size_t i = 0; i < sizeof(both) / sizeof(*both); i++) {
+		struct hi_command *a = hi_heapinspect("export", file, "-q", "-f", "csv",
+						      "--table", both[i].table);
+		struct hi_command *b =
+			hi_heapinspect("query", file, "-f", "csv", both[i].sql);
+		struct hi_command *c = hi_heapinspect("query", "--core", core, "-q", "-f",
+						      "csv", both[i].sql);
+
+		HI_ASSERT_MSG(a->exit_code == 0 && b->exit_code == 0 && c->exit_code == 0,
+			      "%s%s%s", a->err, b->err, c->err);
+		HI_ASSERT_MSG(a->out_size > 300 && strcmp(a->out, b->out) == 0,
+			      "%s differs", both[i].table);
+		HI_ASSERT_MSG(strcmp(b->out, c->out) == 0, "%s of the core differs",
+			      both[i].table);
+	}
+}
+
+HI_TEST_SCENARIO(query, a_running_process_answers)
+{
+	struct hi_fixture *fx = snapshot_fixture("leak_shapes", "acyclic", "5");
+	char pid[16];
+	struct hi_command *c;
+
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	c = hi_heapinspect("query", "--pid", pid, "-q",
+			   "SELECT count(*), count(label) > 0 AS has_names FROM edges");
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	HI_ASSERT_MSG(strstr(c->out, "paused") && strstr(c->out, "has_names"), "%s",
+		      c->out);
+	c = hi_heapinspect("query", "--pid", pid, "-q", "-f", "csv",
+			   "SELECT type FROM objects WHERE used > usable");
+	HI_ASSERT_STREQ("type\r\n", c->out);
+}
+
+/* ---- docs/QUERY.md ---- */
+
+static char *read_document(void)
+{
+	struct hi_command *c =
+		hi_command_run(0, "cat", HI_SOURCE_DIR "/docs/QUERY.md", NULL);
+
+	HI_ASSERT(c->exit_code == 0 && c->out_size > 1000);
+	return c->out;
+}
+
+HI_TEST_SCENARIO(query, all_queries_of_the_document_work)
+{
+	char *in = snapshot_directory();
+	const char *file = snapshot_of_core(core_of_mixed_heap(in), in, "a.hisnap", NULL);
+	char *at = read_document();
+	int n = 0;
+
+	while ((at = strstr(at, "```sql\n"))) {
+		char *end = strstr(at += 7, "```");
+		struct hi_command *c;
+
+		HI_ASSERT(end);
+		*end = 0;
+		c = hi_heapinspect("query", file, "--json", at);
+		HI_ASSERT_MSG(c->exit_code == 0, "%s: %s", at, c->err);
+		hi_check_schema(c, "rows.v1.json");
+		HI_ASSERT_MSG(json_array_size(rows_of(snapshot_document(c))) > 0, "%s",
+			      at);
+		n++;
+		at = end + 3;
+	}
+	HI_ASSERT_EQ(10, n);
+}
+
+HI_TEST_SCENARIO(query, the_document_has_all_columns)
+{
+	struct hi_command *c = hi_heapinspect("query", "--schema", "--json");
+	const char *text = read_document(), *at = text;
+	json_t *tables, *table, *column;
+	size_t i, k, lines = 0, columns = 0;
+
+	hi_check_schema(c, "query-schema.v1.json");
+	tables = json_object_get(snapshot_document(c), "tables");
+	HI_ASSERT_EQ(10, json_array_size(tables));
+	json_array_foreach(tables, i, table)
+	{
+		char line[400];
+		const char *section;
+
+		snprintf(line, sizeof(line), "\n### %s\n",
+			 json_string_value(json_object_get(table, "name")));
+		section = strstr(text, line);
+		HI_ASSERT_MSG(section, "%s", line);
+		json_array_foreach(json_object_get(table, "columns"), k, column)
+		{
+			bool hidden = json_is_true(json_object_get(column, "hidden"));
+
+			snprintf(line, sizeof(line), "\n| `%s`%s | %s | %s |\n",
+				 json_string_value(json_object_get(column, "name")),
+				 hidden ? " *" : "",
+				 json_string_value(json_object_get(column, "unit")),
+				 json_string_value(json_object_get(column, "about")));
+			HI_ASSERT_MSG(strstr(section, line), "%s", line);
+			columns++;
+		}
+	}
+	while ((at = strstr(at, "\n| `"))) {
+		lines++;
+		at++;
+	}
+	HI_ASSERT_EQ(columns, lines);
+}
+
+/* ---- forms ---- */
+
+HI_TEST_SCENARIO(query, forms_tell_null_from_empty_and_show_nothing_raw)
+{
+	static const char sql[] = "VALUES (NULL, '', 'a,\"b\"' || char(27) || '[31m', "
+				  "x'00ff', 1.5, -7, 9e999, char(10), 'x' || char(0) || "
+				  "'y')";
+	struct hi_command *c = hi_heapinspect("query", OLD_FILE, "-f", "csv", sql);
+
+	HI_ASSERT_STREQ("column1,column2,column3,column4,column5,column6,column7,column8,"
+			"column9\r\n,\"\",\"a,\"\"b\"\"\\x1b[31m\",00ff,1.5,-7,inf,\\n,"
+			"x\\x00y\r\n",
+			c->out);
+	c = hi_heapinspect("query", OLD_FILE, "--json", sql);
+	hi_check_schema(c, "rows.v1.json");
+	HI_ASSERT_MSG(strstr(c->out,
+			     "{\"column1\": null, \"column2\": \"\", \"column3\": "
+			     "\"a,\\\"b\\\"\\\\x1b[31m\", \"column4\": \"00ff\", "
+			     "\"column5\": 1.5, \"column6\": -7, \"column7\": "
+			     "null, \"column8\": \"\\\\n\""),
+		      "%s", c->out);
+	c = hi_heapinspect("query", OLD_FILE, "--width", "200", sql);
+	HI_ASSERT_EQ(0, c->exit_code);
+	HI_ASSERT_MSG(!strchr(c->out, 27) && strstr(c->out, "\\x1b[31m"), "%s", c->out);
+	/* Two columns of one name are two members. */
+	c = hi_heapinspect("query", OLD_FILE, "--json", "SELECT 1 AS a, 2 AS a");
+	HI_ASSERT_MSG(strstr(c->out, "{\"a\": 1, \"a:2\": 2}"), "%s", c->out);
+}
+
+HI_TEST_SCENARIO(query, a_table_has_units_and_says_what_it_leaves_out)
+{
+	struct hi_command *c =
+		hi_heapinspect("query", OLD_FILE,
+			       "SELECT type, sum(shallow), max(address) FROM objects "
+			       "WHERE type = 'struct item' GROUP BY type");
+
+	HI_ASSERT_MSG(strstr(c->out, "12.0 KiB") && strstr(c->out, "0x55ac") &&
+			      strstr(c->out, "1 row\n"),
+		      "%s", c->out);
+	c = hi_heapinspect("query", OLD_FILE,
+			   "SELECT a.id FROM objects a, objects b LIMIT "
+			   "10500");
+	HI_ASSERT_MSG(strstr(c->out, "10,000 of 10,500 rows"), "%.300s", c->out);
+	c = hi_heapinspect("query", OLD_FILE, "--all",
+			   "SELECT a.id FROM objects a, objects b LIMIT 10500");
+	HI_ASSERT_MSG(strstr(c->out, "\n  10,500 rows\n"), "%.300s", c->out);
+	c = hi_heapinspect("query", OLD_FILE, "--top", "2", "SELECT id FROM objects");
+	HI_ASSERT_MSG(strstr(c->out, "2 of 603 rows"), "%s", c->out);
+}
+
+HI_TEST_SCENARIO(query, mistakes_are_pointed_at)
+{
+	struct hi_command *c =
+		hi_heapinspect("query", OLD_FILE, "SELECT retaned\nFROM objects");
+
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_STREQ("heapinspect: query: no such column: retaned\n"
+			"  SELECT retaned\n"
+			"         ^\n"
+			"  near it: retained, state\n",
+			c->err);
+	HI_ASSERT_STREQ("", c->out);
+	c = hi_heapinspect("query", OLD_FILE, "SELECT id,\n  , x FROM objects");
+	HI_ASSERT_MSG(strstr(c->err, "syntax error\n    , x FROM objects\n    ^\n"), "%s",
+		      c->err);
+	c = hi_heapinspect("query", OLD_FILE, "DROP TABLE objects");
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "nothing but SELECT is possible"), "%s", c->err);
+	HI_ASSERT_EQ(
+		2, hi_heapinspect("query", OLD_FILE, "-f", "xml", "SELECT 1")->exit_code);
+	HI_ASSERT_EQ(2,
+		     hi_heapinspect("query", OLD_FILE, "--json", "-f", "csv", "SELECT 1")
+			     ->exit_code);
+	HI_ASSERT_EQ(2, hi_heapinspect("query", "SELECT 1")->exit_code);
+	HI_ASSERT_EQ(2, hi_heapinspect("query", "/nowhere/x.hisnap")->exit_code);
+}
+
+HI_TEST_SCENARIO(query, reads_standard_input)
+{
+	struct hi_command *c = hi_command_run(
+		0, "sh", "-c",
+		"echo 'SELECT count(*) AS n FROM objects; -- all' | \"$0\" query \"$1\" "
+		"-f csv -",
+		HI_BINARY_DIR "/heapinspect", OLD_FILE, NULL);
+
+	HI_ASSERT_STREQ("n\r\n603\r\n", c->out);
+	c = hi_command_run(0, "sh", "-c", "\"$0\" query \"$1\" - </dev/zero",
+			   HI_BINARY_DIR "/heapinspect", OLD_FILE, NULL);
+	HI_ASSERT_EQ(2, c->exit_code);
+}
+
+/* As a shell sees it: by the signal, and the file that was begun is gone. */
+HI_TEST_SCENARIO(query, an_interrupt_ends_it_and_leaves_nothing)
+{
+	static const char endless[] = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT "
+				      "x + 1 FROM c) SELECT max(x) FROM c";
+	char *in = snapshot_directory();
+	struct hi_command *c =
+		hi_command_run(0, "timeout", "--preserve-status", "-s", "INT", "3",
+			       HI_BINARY_DIR "/heapinspect", "query", OLD_FILE, "-f",
+			       "csv", "-o", snapshot_path(in, "x.csv"), endless, NULL);
+
+	HI_ASSERT_MSG(c->exit_code == 128 + 2, "%d: %s", c->exit_code, c->err);
+	HI_ASSERT_STREQ("heapinspect: query: interrupted after 0 rows\n", c->err);
+	c = hi_command_run(0, "ls", in, NULL);
+	HI_ASSERT_STREQ("", c->out);
+}
+
+HI_TEST_SCENARIO(query, a_closed_pipe_and_a_full_disk_are_told)
+{
+	struct hi_command *c =
+		hi_command_run(0, "sh", "-c",
+			       "\"$0\" query \"$1\" -f csv 'SELECT a.* FROM objects a, "
+			       "objects b, objects c' "
+			       "| head -2 | tail -1; \"$0\" query \"$1\" 'SELECT 1' > "
+			       "/dev/full; echo $?",
+			       HI_BINARY_DIR "/heapinspect", OLD_FILE, NULL);
+
+	HI_ASSERT_MSG(strstr(c->out, "internal") && strstr(c->out, "\n2\n"), "%s%s",
+		      c->out, c->err);
+}
