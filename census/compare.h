@@ -41,7 +41,9 @@ struct hi_heap_sum {
 struct hi_compare_row {
 	const char *name; /* "" unknown; hostile */
 	struct hi_heap_sum before, after, born, died;
-	int64_t grown; /* bytes of objects that match, and have another size now */
+	/* Bytes of objects that match, and have another size now; or that are in another
+	 * row now: by root, by group. */
+	int64_t grown;
 };
 struct hi_comparison {
 	bool same_process;
@@ -67,6 +69,10 @@ enum hi_status hi_compare_survivors(const struct hi_comparison *first,
 				    const struct hi_comparison *second,
 				    const struct hi_graph *third, uint64_t **ret,
 				    struct hi_error *err);
+
+/* "main(): p" of "thread 7 main(): p" where that is another run's: it has other numbers.
+ */
+const char *hi_compare_root_name(const char *name, bool same_process);
 
 /*
  * What holds the growth: like suspects, by the bytes of marked objects alone. top is a

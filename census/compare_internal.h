@@ -31,8 +31,6 @@ struct hi_compare_name {
 };
 /* Numbers from 0 for names that are alike; how many there are. Sorts names. */
 uint32_t hi_compare_number_names(struct hi_compare_name *names, size_t n);
-/* "main(): p" of "thread 7 main(): p": another run has other numbers. */
-const char *hi_compare_root_name(const char *name, bool same_process);
 
 /* Fills of_a and of_b by type; alike is what has the same name. */
 enum hi_status hi_compare_merge_types(const struct hi_graph *a, const struct hi_graph *b,

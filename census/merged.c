@@ -15,6 +15,7 @@ struct making {
 	struct list HI_VECTOR(struct hi_merged_node) nodes;
 	struct hi_table index; /* parent << 32 | key -> node */
 	uint32_t *merged;      /* by node of the graph */
+	uint64_t cut_objects, cut_bytes;
 };
 
 void hi_merged_destroy(struct hi_merged *m)
@@ -74,6 +75,19 @@ static uint32_t place(struct making *m, hi_node node)
 	return child_of(m, parent, key);
 }
 
+static void count(struct making *m, hi_node object, uint32_t at)
+{
+	struct hi_merged_node *node = &m->nodes.items[at];
+	uint64_t cost = hi_objects_cost(m->g->objects, object);
+
+	node->bytes += cost;
+	node->objects++;
+	if (node->key != key_of(m->g, object)) {
+		m->cut_bytes += cost;
+		m->cut_objects++;
+	}
+}
+
 static bool merge(struct making *m)
 {
 	const struct hi_graph *g = m->g;
@@ -93,8 +107,7 @@ static bool merge(struct making *m)
 		if (node >= g->n_objects || !hi_bit(m->reach->any, node) ||
 		    g->objects->flags[node] & HI_OBJECT_INTERNAL)
 			continue;
-		m->nodes.items[at].bytes += hi_objects_cost(g->objects, node);
-		m->nodes.items[at].objects++;
+		count(m, node, at);
 	}
 	return true;
 }
@@ -116,6 +129,23 @@ enum hi_status hi_merged_make(const struct hi_graph *g, const struct hi_reach *r
 	}
 	made->nodes = m.nodes.items;
 	made->count = m.nodes.count;
+	made->cut_objects = m.cut_objects;
+	made->cut_bytes = m.cut_bytes;
 	*ret = made;
 	return HI_OK;
+}
+
+uint64_t *hi_merged_below(const struct hi_merged *m)
+{
+	uint64_t *below = hi_calloc(m->count, sizeof(*below));
+
+	if (!below)
+		return NULL;
+	/* Parents come before their children. */
+	for (size_t i = m->count; i-- > 0;) {
+		below[i] += m->nodes[i].bytes;
+		if (i)
+			below[m->nodes[i].parent] += below[i];
+	}
+	return below;
 }

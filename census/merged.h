@@ -22,12 +22,15 @@ struct hi_merged_node {
 struct hi_merged {
 	struct hi_merged_node *nodes; /* parents before children; [0] the super-root */
 	size_t count;
+	uint64_t cut_objects, cut_bytes; /* summed in a parent of another type */
 };
 
 enum hi_status hi_merged_make(const struct hi_graph *g, const struct hi_reach *reach,
 			      const struct hi_dominators *d, struct hi_merged **ret,
 			      struct hi_error *err);
 void hi_merged_destroy(struct hi_merged *m);
+/* Bytes of each node and all below it; freed by the caller. NULL: out of memory. */
+uint64_t *hi_merged_below(const struct hi_merged *m);
 /* "server", "globals", "struct dict", "(untyped)", "(all)"; hostile. */
 const char *hi_merged_name(const struct hi_graph *g, uint32_t key);
 

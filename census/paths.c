@@ -630,6 +630,57 @@ enum hi_status hi_paths_find(const struct hi_graph *g, const struct hi_reach *re
 	return HI_OK;
 }
 
+/* ---- one way to each ---- */
+
+/*
+ * No target ends a way here, which changes nothing for the shortest one: what lies
+ * behind a target is farther away than it.
+ */
+static bool find_one(struct search *s, hi_node target, struct hi_path *ret)
+{
+	s->states.count = s->queue.count = 0;
+	s->detours = s->cross_steps = 0;
+	s->truncated = false;
+	if (target >= s->graph->first_kind || !s->distance[target])
+		return true;
+	s->targets[0] = target;
+	s->n_targets = 1;
+	(void)run(s, 1);
+	if (s->out_of_memory || !s->n_found)
+		return !s->out_of_memory;
+	*ret = s->found[0].path;
+	s->n_found = 0;
+	return true;
+}
+
+enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *targets,
+				 size_t n, struct hi_paths **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_paths_destroy) struct hi_paths *paths = hi_calloc(1, sizeof(*paths));
+	struct search s = {.graph = g};
+	bool ok;
+
+	if (!paths || !(paths->paths = hi_calloc(n + 1, sizeof(*paths->paths))))
+		return hi_fail_memory(err, "ways to a root");
+	if (g->n_nodes >= DOUBTFUL || g->n_edges >= UINT32_MAX)
+		return hi_fail(err, HI_LIMIT, 0,
+			       "ways to a root: the graph is too large");
+	s.found = hi_calloc(1, sizeof(*s.found));
+	s.targets = hi_calloc(1, sizeof(*s.targets));
+	s.is_target = hi_calloc(1, hi_bits_size(g->n_nodes));
+	s.is_sorted = hi_calloc(1, hi_bits_size(g->n_nodes));
+	ok = s.found && s.targets && s.is_target && s.is_sorted && measure(&s) &&
+	     turn(&s);
+	paths->n_paths = n;
+	for (size_t i = 0; i < n && ok; i++)
+		ok = find_one(&s, targets[i], &paths->paths[i]);
+	search_deinit(&s);
+	if (!ok)
+		return hi_fail_memory(err, "ways to a root");
+	*ret = hi_take(paths);
+	return HI_OK;
+}
+
 void hi_paths_destroy(struct hi_paths *paths)
 {
 	if (!paths)

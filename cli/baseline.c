@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/baseline.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/cleanup.h"
 #include "cli/heading.h"
 
 static const char *base_name(const char *path)
@@ -18,21 +21,84 @@ static bool is_same_program(const struct hi_head *a, const struct hi_head *b)
 	return strcmp(base_name(a->exe), base_name(b->exe)) == 0;
 }
 
-bool hi_baseline_is_same_process(const struct hi_head *a, const struct hi_head *b)
+static bool may_be_same_process(const struct hi_head *a, const struct hi_head *b)
 {
-	return a->pid && a->pid == b->pid && strcmp(a->exe, b->exe) == 0 &&
+	/* A core does not tell when its process started. */
+	bool same_start =
+		!a->start_ticks || !b->start_ticks || a->start_ticks == b->start_ticks;
+
+	return a->pid && a->pid == b->pid && same_start && strcmp(a->exe, b->exe) == 0 &&
 	       strcmp(a->build_id, b->build_id) == 0;
 }
 
+static int by_name(const void *a, const void *b)
+{
+	const struct hi_root *x = *(const struct hi_root *const *)a;
+	const struct hi_root *y = *(const struct hi_root *const *)b;
+	int order = strcmp(x->name, y->name);
+
+	if (order)
+		return order;
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* The global variables by name. */
+static const struct hi_root **sorted_globals(const struct hi_graph *g, size_t *n_ret)
+{
+	const struct hi_root **roots =
+		hi_alloc(((size_t)g->n_roots + 1) * sizeof(*roots));
+	size_t n = 0;
+
+	for (uint32_t i = 0; roots && i < g->n_roots; i++)
+		if (g->roots[i].kind == HI_ROOT_GLOBAL && g->roots[i].address)
+			roots[n++] = &g->roots[i];
+	if (n)
+		qsort((void *)roots, n, sizeof(*roots), by_name);
+	*n_ret = n;
+	return roots;
+}
+
+/* At the same addresses, but for those of libraries that came and went. */
+static enum hi_status are_in_place(const struct hi_graph *a, const struct hi_graph *b,
+				   bool *ret, struct hi_error *err)
+{
+	size_t n, m, i = 0, k = 0, stayed = 0, moved = 0;
+	HI_GUARD(free) const struct hi_root **x = sorted_globals(a, &n);
+	HI_GUARD(free) const struct hi_root **y = sorted_globals(b, &m);
+
+	if (!x || !y)
+		return hi_fail_memory(err, "comparison");
+	while (i < n && k < m) {
+		int order = strcmp(x[i]->name, y[k]->name);
+
+		if (order == 0)
+			(*(x[i]->address == y[k]->address ? &stayed : &moved))++;
+		i += order <= 0;
+		k += order >= 0;
+	}
+	*ret = moved <= stayed;
+	return HI_OK;
+}
+
+enum hi_status hi_baseline_is_same_process(const struct hi_baseline *before,
+					   const struct hi_inspection *in,
+					   const struct hi_head *head, bool *ret,
+					   struct hi_error *err)
+{
+	*ret = may_be_same_process(&before->head, head);
+	return *ret ? are_in_place(before->in->graph, in->graph, ret, err) : HI_OK;
+}
+
 enum hi_status hi_baseline_open(const struct hi_inspection *in,
-				const struct hi_head *head, unsigned wanted,
+				const struct hi_head *head, const char *file,
+				const char *census, unsigned wanted,
 				struct hi_baseline *ret, struct hi_error *err)
 {
 	enum hi_status status;
 
 	*ret = (struct hi_baseline){.options = *in->options};
-	ret->options.file = in->options->baseline;
-	ret->options.census = in->options->baseline_census;
+	ret->options.file = file;
+	ret->options.census = census;
 	ret->options.pid = 0;
 	ret->options.core = ret->options.exe = NULL;
 	ret->options.profile.n_roots = 0; /* they are of the other one */
@@ -44,8 +110,7 @@ enum hi_status hi_baseline_open(const struct hi_inspection *in,
 			hi_fail(err, HI_USAGE, 0,
 				"%.60s is of another program (%.40s, not %.40s); --force "
 				"compares all the same",
-				in->options->baseline, base_name(ret->head.exe),
-				base_name(head->exe));
+				file, base_name(ret->head.exe), base_name(head->exe));
 	return status;
 }
 

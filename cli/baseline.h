@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A second heap, to compare with: an earlier snapshot. */
+/* A second heap, to compare with: an earlier snapshot of the same program. */
 #ifndef HI_CLI_BASELINE_H
 #define HI_CLI_BASELINE_H
 
@@ -11,13 +11,18 @@ struct hi_baseline {
 	struct hi_head head;
 };
 
-/* Opens options->baseline of `in`, whose head is given. HI_USAGE when it is of another
- * program, unless --force. */
+/* Opens the file (census: which of many, NULL: the last), to compare it with `in`, whose
+ * head is given. HI_USAGE when it is of another program, unless --force. */
 enum hi_status hi_baseline_open(const struct hi_inspection *in,
-				const struct hi_head *head, unsigned wanted,
+				const struct hi_head *head, const char *file,
+				const char *census, unsigned wanted,
 				struct hi_baseline *ret, struct hi_error *err);
 void hi_baseline_close(struct hi_baseline *b); /* also of a zeroed one */
-/* Are both one process, at two moments? */
-bool hi_baseline_is_same_process(const struct hi_head *a, const struct hi_head *b);
+/* Are both one process, at two moments? By number, program and start; and most of its
+ * variables are where they were: a number may come again, in a container for one. */
+enum hi_status hi_baseline_is_same_process(const struct hi_baseline *before,
+					   const struct hi_inspection *in,
+					   const struct hi_head *head, bool *ret,
+					   struct hi_error *err);
 
 #endif

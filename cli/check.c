@@ -227,7 +227,9 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 	enum hi_status status = HI_OK;
 
 	if (in->options->baseline) {
-		status = hi_baseline_open(in, head, WANTED, &before, err);
+		status = hi_baseline_open(in, head, in->options->baseline,
+					  in->options->baseline_census, WANTED, &before,
+					  err);
 		s.before = before.in;
 		s.head_before = &before.head;
 	}

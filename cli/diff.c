@@ -1,65 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/cleanup.h"
-#include "cli/baseline.h"
 #include "cli/command.h"
+#include "cli/diff.h"
 #include "cli/lookup.h"
-#include "cli/words.h"
 #include "report/diff_report.h"
 
-enum { TOP = 20, HOLDERS = 10 };
+enum { TOP = 20 };
 
 HI_DEFINE_GUARD(struct hi_comparison *, hi_comparison_destroy)
 
-static struct hi_heap_side side_of(const struct hi_inspection *in)
+/* Rows by retainer sets are made here, the others by the comparison itself. */
+static enum hi_status compare(struct hi_inspection *in, struct hi_baseline *before,
+			      const struct hi_head *head, struct hi_comparison **ret,
+			      struct hi_error *err)
 {
-	return (struct hi_heap_side){in->graph, in->reach, in->dominators, NULL};
-}
+	struct hi_heap_side a = hi_diff_side(before->in), b = hi_diff_side(in);
+	struct hi_compare_groups groups[2];
+	bool same_process = false;
+	enum hi_status status =
+		hi_baseline_is_same_process(before, in, head, &same_process, err);
 
-static const char *name_of(struct hi_inspection *in, hi_node node)
-{
-	if (node >= in->graph->first_root)
-		return hi_words_way(in, &node, 1);
-	return hi_words_name(in, node);
-}
-
-static enum hi_status find_holders(struct hi_inspection *in,
-				   const struct hi_comparison *c,
-				   struct hi_diff_report *r, struct hi_error *err)
-{
-	struct hi_growth found[HOLDERS];
-	const struct hi_graph *g = in->graph;
-	struct hi_heap_side side = side_of(in);
-	struct hi_diff_holder *holders =
-		hi_arena_alloc(&in->arena, HOLDERS * sizeof(*holders));
-	enum hi_status status;
-
-	if (!holders)
-		return hi_fail_memory(err, "growth");
-	status = hi_growth_find(&side, c->born, HOLDERS, found, &r->n_holders, &r->leaked,
-				err);
-	for (size_t i = 0; status == HI_OK && i < r->n_holders; i++) {
-		hi_node node = found[i].holder;
-		bool is_object = hi_graph_is_object(g, node);
-
-		holders[i] = (struct hi_diff_holder){
-			.name = name_of(in, node),
-			.type = is_object ? g->types[g->objects->type[node]].name
-					  : g->roots[node - g->first_root].type,
-			.address = is_object ? hi_objects_address(g->objects, node) : 0,
-			.objects = found[i].objects,
-			.bytes = found[i].bytes};
+	if (status == HI_OK && in->options->compare_by == HI_COMPARE_BY_GROUP) {
+		hi_inspect_phase(in, "retainer sets");
+		status = hi_diff_sets(before->in, in, same_process, groups, err);
+		a.groups = &groups[0];
+		b.groups = &groups[1];
 	}
-	r->holders = holders;
-	return status;
+	hi_inspect_phase(in, "comparing");
+	return status == HI_OK ? hi_compare(&a, &b, same_process, in->options->compare_by,
+					    ret, err)
+			       : status;
 }
 
 static enum hi_status tell(struct hi_inspection *in, struct hi_baseline *before,
 			   const struct hi_head *head, struct hi_page *page,
 			   struct hi_json *json, struct hi_error *err)
 {
-	static const char *const words[] = {"type", "module", "root"};
+	static const char *const words[] = {"type", "module", "root", "retainers"};
 	HI_GUARD(hi_comparison_destroy) struct hi_comparison *c = NULL;
-	struct hi_heap_side a = side_of(before->in), b = side_of(in);
 	struct hi_diff_report r = {.before = &before->head,
 				   .after = head,
 				   .by = words[in->options->compare_by],
@@ -69,12 +47,10 @@ static enum hi_status tell(struct hi_inspection *in, struct hi_baseline *before,
 				   .leak_after = in->reach->leak_bytes,
 				   .top = hi_lookup_top(in->options, TOP),
 				   .min_size = in->options->min_size};
-	enum hi_status status =
-		hi_compare(&a, &b, hi_baseline_is_same_process(&before->head, head),
-			   in->options->compare_by, &c, err);
+	enum hi_status status = compare(in, before, head, &c, err);
 
 	if (status == HI_OK)
-		status = find_holders(in, c, &r, err);
+		status = hi_diff_describe(in, c->born, NULL, &r.born, err);
 	if (status != HI_OK)
 		return status;
 	r.c = c;
@@ -91,10 +67,13 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 			  struct hi_error *err)
 {
 	struct hi_baseline before = {};
-	enum hi_status status =
-		hi_baseline_open(in, head, HI_WANT_DOMINATORS, &before, err);
+	enum hi_status status;
 
-	hi_inspect_phase(in, "comparing");
+	if (in->options->three)
+		return hi_diff_three(in, head, page, json, err);
+	status = hi_baseline_open(in, head, in->options->baseline,
+				  in->options->baseline_census, HI_WANT_DOMINATORS,
+				  &before, err);
 	if (status == HI_OK)
 		status = tell(in, &before, head, page, json, err);
 	hi_baseline_close(&before);
@@ -109,10 +88,17 @@ const struct hi_command hi_command_diff = {
 		   "holds the growth.",
 	.help = "The first file is the earlier one; a process or a core may be the later "
 		"one. Of\none process objects match by address and type, of two by type "
-		"and the way to\nthem. Exit status 1: there is a difference.\n\n"
+		"and the way to\nthem; the report says which it was. With --three of "
+		"what "
+		"was born between the\nfirst two that which the last one still has is "
+		"listed. Exit status 1: there is a\ndifference, or something "
+		"survived.\n\n"
 		"Examples:\n"
 		"  heapinspect diff before.hisnap after.hisnap\n"
 		"  heapinspect diff before.hisnap --pid 4242 --by root\n"
+		"  heapinspect diff a.hisnap b.hisnap --by retainers --retainer 'struct "
+		"conn'\n"
+		"  heapinspect diff --three warm.hisnap load.hisnap after.hisnap\n"
 		"  heapinspect diff v1.hisnap v2.hisnap --min-size 64KiB --json",
 	.wanted = HI_WANT_DOMINATORS,
 	.run = run,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/export.h"
 
+#include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/text.h"
+#include "census/merged.h"
 #include "cli/command.h"
 #include "cli/stored.h"
 #include "decode/typing/edge_labels.h"
@@ -12,15 +14,18 @@
 static const struct {
 	const char *name;
 	hi_export_fn *write;
+	bool is_binary;
 } formats[] = {
-	{"heapsnapshot", hi_export_heapsnapshot},
-	{"csv", hi_export_csv},
-	{"ndjson", hi_export_ndjson},
-	{"folded", hi_export_folded},
-	{"speedscope", hi_export_speedscope},
-	{"massif", hi_export_massif},
-	{"dot", hi_export_dot},
-	{"prometheus", hi_export_prometheus},
+	{.name = "heapsnapshot", .write = hi_export_heapsnapshot},
+	{.name = "csv", .write = hi_export_csv},
+	{.name = "ndjson", .write = hi_export_ndjson},
+	{.name = "folded", .write = hi_export_folded},
+	{.name = "speedscope", .write = hi_export_speedscope},
+	{.name = "massif", .write = hi_export_massif},
+	{.name = "dot", .write = hi_export_dot},
+	{.name = "prometheus", .write = hi_export_prometheus},
+	{.name = "pprof", .write = hi_export_pprof, .is_binary = true},
+	{.name = "hp", .write = hi_export_hp},
 };
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
@@ -28,6 +33,42 @@ const char *hi_export_safe(char buffer[HI_EXPORT_TEXT], const char *text)
 {
 	hi_text_escape(buffer, HI_EXPORT_TEXT, text, strlen(text));
 	return buffer;
+}
+
+void hi_export_warn(const struct hi_export *x, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (x->in->options->quiet)
+		return;
+	fputs("heapinspect: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+void hi_export_warn_leaked(const struct hi_export *x)
+{
+	const struct hi_reach *r = x->in->reach;
+	char bytes[24], count[32];
+
+	if (r->leak_objects)
+		hi_export_warn(x, "without what nothing leads to: %s leaked, %s",
+			       hi_text_count(count, r->leak_objects),
+			       hi_text_bytes(bytes, r->leak_bytes));
+}
+
+void hi_export_warn_cut(const struct hi_export *x, const struct hi_merged *m)
+{
+	char bytes[24], count[32];
+
+	if (m->cut_objects)
+		hi_export_warn(x,
+			       "stacks end after %d frames: %s objects further down, %s, "
+			       "are counted there",
+			       HI_MERGED_DEPTH, hi_text_count(count, m->cut_objects),
+			       hi_text_bytes(bytes, m->cut_bytes));
 }
 
 static enum hi_status stored_labels(struct hi_export *x, hi_node node, const char **texts,
@@ -57,6 +98,17 @@ static enum hi_status open_labels(struct hi_export *x, struct hi_error *err)
 	return hi_edge_labels_create(x->in->typing, x->in->graph, &x->own_labels, err);
 }
 
+/* Bytes that would only upset a terminal. */
+static enum hi_status refuse_terminal(const struct hi_export *x, size_t format,
+				      struct hi_error *err)
+{
+	if (!formats[format].is_binary || !isatty(fileno(x->out)))
+		return HI_OK;
+	return hi_fail(err, HI_USAGE, 0,
+		       "-f %s is binary, and standard output is a terminal; use -o FILE",
+		       formats[format].name);
+}
+
 static enum hi_status write_export(struct hi_inspection *in, const struct hi_head *head,
 				   struct hi_output *output, struct hi_error *err)
 {
@@ -66,8 +118,11 @@ static enum hi_status write_export(struct hi_inspection *in, const struct hi_hea
 	hi_inspect_phase(in, "export");
 	status = open_labels(&x, err);
 	for (size_t i = 0; i < FORMATS && status == HI_OK; i++)
-		if (strcmp(formats[i].name, in->options->format) == 0)
-			status = formats[i].write(&x, err);
+		if (strcmp(formats[i].name, in->options->format) == 0) {
+			status = refuse_terminal(&x, i, err);
+			if (status == HI_OK)
+				status = formats[i].write(&x, err);
+		}
 	hi_edge_labels_destroy(x.own_labels);
 	return status;
 }
@@ -91,11 +146,16 @@ const struct hi_command hi_command_export = {
 		"  folded        flame graphs: bytes by the way down the dominator tree\n"
 		"  speedscope    the same for speedscope\n"
 		"  massif        the same for ms_print and massif-visualizer\n"
+		"  pprof         the same and what is leaked, for pprof, Pyroscope, "
+		"Parca\n"
+		"  hp            bytes by type, for hp2ps\n"
 		"  dot           the top of the dominator tree, for Graphviz\n"
 		"  prometheus    gauges for a textfile collector\n\n"
 		"Examples:\n"
 		"  heapinspect export app.hisnap -f heapsnapshot -o app.heapsnapshot\n"
 		"  heapinspect export app.hisnap -f csv --table types\n"
+		"  heapinspect export app.hisnap -f pprof -o app.pb.gz && go tool pprof "
+		"app.pb.gz\n"
 		"  heapinspect export --pid 4242 -f folded | flamegraph.pl > heap.svg",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_CENSUS | HI_WANT_LEDGER,
 	.write = write_export,

@@ -19,9 +19,19 @@ struct hi_export {
 
 typedef enum hi_status hi_export_fn(struct hi_export *x, struct hi_error *err);
 hi_export_fn hi_export_heapsnapshot, hi_export_csv, hi_export_ndjson, hi_export_folded,
-	hi_export_speedscope, hi_export_massif, hi_export_dot, hi_export_prometheus;
+	hi_export_speedscope, hi_export_massif, hi_export_dot, hi_export_prometheus,
+	hi_export_pprof, hi_export_hp;
 
 bool hi_export_has_format(const char *name);
+
+/* What the format does not carry, on stderr; with -q nothing. */
+void hi_export_warn(const struct hi_export *x, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Leaked objects are not in it. */
+void hi_export_warn_leaked(const struct hi_export *x);
+/* Stacks are not deeper than merged ones. */
+struct hi_merged;
+void hi_export_warn_cut(const struct hi_export *x, const struct hi_merged *m);
 
 /* Text of the target as it may stand in any of them: one line, valid UTF-8. Lives in
  * the buffer. */

@@ -8,8 +8,9 @@
  * A viewer computes dominators itself, over all edges that are not weak. To get our
  * retained sizes out of it, edges that do not count for ours are weak there: an object
  * that precise edges reach is dominated over precise edges from objects that precise
- * edges reach. Leaked objects hang below a node "(leaked)" of the root, and what the
- * allocator made for itself below "(allocator)", with size 0, as it is not counted.
+ * edges reach, and what leaked objects refer to does not live by them. Leaked objects
+ * hang below a node "(leaked)" of the root, and what the allocator made for itself
+ * below "(allocator)", with size 0, as it is not counted.
  */
 #include <inttypes.h>
 
@@ -109,7 +110,7 @@ static void put_nodes(struct writer *w)
 /* Note [Retained sizes in other viewers]. */
 static bool counts(const struct hi_reach *r, hi_node from, hi_node to, uint8_t grade)
 {
-	if (grade == HI_GRADE_WEAK)
+	if (grade == HI_GRADE_WEAK || (hi_bit(r->any, to) && !hi_bit(r->any, from)))
 		return false;
 	return !hi_bit(r->exact, to) ||
 	       (hi_grade_is_precise(grade) && hi_bit(r->exact, from));
@@ -197,11 +198,26 @@ static uint64_t count_edges(const struct writer *w)
 	       in->reach->n_internal_roots;
 }
 
+/* Edges name nodes by their place among the numbers, in 32 bits. */
+static enum hi_status check_fits(const struct hi_graph *g, struct hi_error *err)
+{
+	uint64_t n = 1 + PSEUDO + (uint64_t)g->n_roots + g->n_objects;
+
+	if (n * FIELDS <= UINT32_MAX)
+		return HI_OK;
+	return hi_fail(err, HI_LIMIT, 0,
+		       "export: %" PRIu64 " objects and variables; a heapsnapshot has at "
+		       "most %" PRIu32 ", -f ndjson as many as there are",
+		       n, UINT32_MAX / FIELDS);
+}
+
 enum hi_status hi_export_heapsnapshot(struct hi_export *x, struct hi_error *err)
 {
 	struct writer w = {.x = x, .g = x->in->graph};
-	enum hi_status status;
+	enum hi_status status = check_fits(w.g, err);
 
+	if (status != HI_OK)
+		return status;
 	fprintf(x->out,
 		"{\"snapshot\":{\"meta\":%s,\"node_count\":%" PRIu64
 		",\"edge_count\":%" PRIu64 ",\"trace_function_count\":0},\n\"nodes\":[",
@@ -220,11 +236,11 @@ enum hi_status hi_export_heapsnapshot(struct hi_export *x, struct hi_error *err)
 	fputs("]}\n", x->out);
 	if (status == HI_OK && w.failed)
 		status = hi_fail_memory(err, "export");
-	if (w.clipped && !x->in->options->quiet)
-		fprintf(stderr,
-			"heapinspect: %" PRIu64 " objects of 4 GiB or more are told as "
-			"4 GiB: the format has no greater sizes\n",
-			w.clipped);
+	if (w.clipped)
+		hi_export_warn(x,
+			       "%" PRIu64 " objects of 4 GiB or more are told as 4 GiB: "
+			       "the format has no greater sizes",
+			       w.clipped);
 	hi_identities_free(&w.strings);
 	hi_vector_free(&w.texts);
 	return status;

@@ -14,7 +14,14 @@ HI_DEFINE_GUARD(struct hi_merged *, hi_merged_destroy)
 static enum hi_status merge(struct hi_export *x, struct hi_merged **ret,
 			    struct hi_error *err)
 {
-	return hi_merged_make(x->in->graph, x->in->reach, x->in->dominators, ret, err);
+	enum hi_status status =
+		hi_merged_make(x->in->graph, x->in->reach, x->in->dominators, ret, err);
+
+	if (status == HI_OK) {
+		hi_export_warn_cut(x, *ret);
+		hi_export_warn_leaked(x);
+	}
+	return status;
 }
 
 /* Keys from the outermost on; the super-root says nothing. Returns how many. */
@@ -148,16 +155,11 @@ static bool sum_up(struct massif *s)
 {
 	size_t n = s->m->count;
 
-	s->all = hi_calloc(n, sizeof(*s->all));
+	s->all = hi_merged_below(s->m);
 	s->first = hi_calloc(n + 2, sizeof(*s->first));
 	s->child = hi_calloc(n + 1, sizeof(*s->child));
 	if (!s->all || !s->first || !s->child)
 		return false;
-	for (size_t i = n; i-- > 0;) {
-		s->all[i] += s->m->nodes[i].bytes;
-		if (i)
-			s->all[s->m->nodes[i].parent] += s->all[i];
-	}
 	for (size_t i = 1; i < n; i++)
 		s->first[s->m->nodes[i].parent + 2]++;
 	for (size_t i = 2; i < n + 2; i++)

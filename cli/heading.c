@@ -77,6 +77,7 @@ static enum hi_status set_target(struct hi_inspection *in, struct hi_head *head,
 						     .rss = t->children[i].rss,
 						     .shared = t->children[i].shared};
 	head->exe_deleted = t->exe_deleted;
+	head->start_ticks = t->start_time;
 	head->children = children;
 	head->n_children = t->n_children;
 	head->n_children_total = t->n_children_total;

@@ -139,7 +139,8 @@ static int check_export(const struct hi_options *o)
 				       "export --help");
 	if (!hi_export_has_format(o->format))
 		return hi_option_wrong("-f %s: not one of heapsnapshot, csv, ndjson, "
-				       "folded, speedscope, massif, dot, prometheus",
+				       "folded, speedscope, massif, pprof, hp, dot, "
+				       "prometheus",
 				       o->format);
 	for (size_t i = 0; i < 4; i++)
 		is_table |= o->table && strcmp(o->table, tables[i]) == 0;
@@ -151,11 +152,33 @@ static int check_export(const struct hi_options *o)
 	return 0;
 }
 
-static int check_target(const struct hi_options *o)
+static int check_diff(const struct hi_options *o)
 {
-	if (o->command->id == HI_COMMAND_DIFF && !o->baseline)
+	const struct hi_profile_options *p = &o->profile;
+
+	if (o->command->id != HI_COMMAND_DIFF)
+		return 0;
+	if (o->three && (!o->baseline || !o->middle))
+		return hi_option_wrong(
+			"--three: three snapshot files are missing: of the "
+			"warm-up, of the load and of after it; the last "
+			"may be a process or a core");
+	if (!o->baseline)
 		return hi_option_wrong("diff: two snapshot files are missing; see "
 				       "heapinspect diff --help");
+	if (o->three && o->has_compare_by)
+		return hi_option_wrong("--by: not with --three, which is by type");
+	if ((p->n_retainers || p->identity || p->max_set) &&
+	    o->compare_by != HI_COMPARE_BY_GROUP)
+		return hi_option_wrong("--retainer, --identity, --max-set: only with "
+				       "--by retainers");
+	return 0;
+}
+
+static int check_target(const struct hi_options *o)
+{
+	if (check_diff(o) != 0)
+		return 2;
 	if (o->file)
 		return check_file(o);
 	if (o->census)

@@ -74,14 +74,20 @@ static int take_by(struct hi_options *o, const char *text)
 
 static int take_compare_by(struct hi_options *o, const char *text)
 {
-	static const char *const words[] = {"type", "module", "root"};
+	static const char *const words[] = {"type", "module", "root", "retainers"};
 
-	for (unsigned i = 0; i < 3; i++)
+	o->has_compare_by = true;
+	for (unsigned i = 0; i < 4; i++)
 		if (strcmp(text, words[i]) == 0) {
 			o->compare_by = (enum hi_compare_by)i;
 			return 0;
 		}
-	hi_option_wrong("--by %s: not one of type, module, root", text);
+	if (strcmp(text, "site") == 0)
+		hi_option_wrong("--by site: no allocation events are recorded yet, so "
+				"nobody knows where objects were allocated");
+	else
+		hi_option_wrong("--by %s: not one of type, module, root, retainers",
+				text);
 	return HI_OPTION_SAID;
 }
 
@@ -206,8 +212,16 @@ static int take_snapshot(const char *arg, const char *census, struct hi_options 
 		o->baseline_census = census;
 		return 0;
 	}
+	if (o->three && !o->middle) {
+		o->middle = arg;
+		o->middle_census = census;
+		return 0;
+	}
 	if (o->file) {
-		hi_option_wrong("%s and %s: one target at a time", o->file, arg);
+		hi_option_wrong("%s and %s: one target at a time%s", o->file, arg,
+				o->command->id == HI_COMMAND_DIFF && !o->three
+					? " (--three takes three files)"
+					: "");
 		return HI_OPTION_SAID;
 	}
 	o->file = arg;
@@ -291,6 +305,9 @@ error_t hi_option_take(int key, char *arg, struct argp_state *state)
 		return hi_option_take_once("--junit", arg, &o->junit);
 	case HI_OPT_GITHUB:
 		o->github = true;
+		return 0;
+	case HI_OPT_THREE:
+		o->three = true;
 		return 0;
 	case HI_OPT_FORCE:
 		o->force = true;

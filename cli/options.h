@@ -29,7 +29,10 @@ struct hi_options {
 	pid_t pid;	      /* 0: a core */
 	const char *core, *exe;
 	const char *baseline; /* an earlier snapshot, to compare with; NULL: none */
+	/* Of diff --three: between the two; NULL: none. */
+	const char *middle, *middle_census;
 	enum hi_compare_by compare_by; /* diff */
+	bool has_compare_by, three;
 	bool force, github;
 	struct hi_gate *gates; /* of check; owned, with their names */
 	size_t n_gates;

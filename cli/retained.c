@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/retained.h"
+#include "cli/stored.h"
 #include "cli/words.h"
-#include "report/retained_report.h"
-
-enum { TOP = 15 };
 
 /* Exact where one type is asked for: a walk that leaves its objects out. */
 static enum hi_status exact_bytes(struct hi_inspection *in, const struct hi_type_set *set,
@@ -20,25 +19,66 @@ static enum hi_status exact_bytes(struct hi_inspection *in, const struct hi_type
 	return HI_OK;
 }
 
-/* Objects get a name: the way from a root for those on top, how the parent leads
- * there for the others. Each may cost a search: only for what a person reads. */
-static void name_rows(struct hi_inspection *in, struct hi_retained_report *r)
+/* Ways from a root to those on top: one walk for all. */
+static void name_tops(struct hi_inspection *in, struct hi_retained_report *r)
 {
-	enum { NAMED = 200, DEEPEST = 16 };
+	hi_node tops[HI_RETAINED_NAMED];
+	size_t rows[HI_RETAINED_NAMED], n = 0;
+	struct hi_paths *paths = NULL;
+	struct hi_error quiet;
+
+	for (size_t i = 0; i < r->n_rows && i < HI_RETAINED_NAMED; i++)
+		if (!r->rows[i].depth && r->rows[i].info.sort == HI_NODE_OBJECT) {
+			rows[n] = i;
+			tops[n++] = r->rows[i].info.node;
+		}
+	if (!n || hi_paths_shortest(in->graph, tops, n, &paths, &quiet) != HI_OK)
+		return;
+	for (size_t k = 0; k < n; k++)
+		if (paths->paths[k].length)
+			r->rows[rows[k]].info.name = hi_words_way(
+				in, paths->paths[k].nodes, paths->paths[k].length);
+	hi_paths_destroy(paths);
+}
+
+void hi_retained_name_rows(struct hi_inspection *in, struct hi_retained_report *r)
+{
+	enum { DEEPEST = 16 };
 	hi_node above[DEEPEST] = {};
 
-	for (size_t i = 0; r->tree && i < r->n_rows && i < NAMED; i++) {
+	if (!r->tree)
+		return;
+	name_tops(in, r);
+	for (size_t i = 0; i < r->n_rows && i < HI_RETAINED_NAMED; i++) {
 		struct hi_node_info *info = &r->rows[i].info;
 		unsigned depth = r->rows[i].depth;
 
 		if (depth >= DEEPEST)
 			continue;
 		above[depth] = info->node;
-		if (info->sort != HI_NODE_OBJECT)
-			continue;
-		info->name = depth ? hi_words_chain(in, above[depth - 1], info->node)
-				   : hi_words_name(in, info->node);
+		if (info->sort == HI_NODE_OBJECT && depth)
+			info->name = hi_words_chain(in, above[depth - 1], info->node);
 	}
+}
+
+static enum hi_status make_report(struct hi_inspection *in, const struct hi_head *head,
+				  struct hi_retained_report **ret, struct hi_error *err)
+{
+	struct hi_type_set set;
+	struct hi_restrict only;
+	uint64_t exact = UINT64_MAX;
+	enum hi_status status = hi_lookup_restrict(in, HI_RETAINED_TOP, &set, &only, err);
+
+	if (status == HI_OK)
+		status = exact_bytes(in, &set, &exact, err);
+	if (status == HI_OK)
+		status = hi_retained_report_create(head, in->graph, in->shown,
+						   in->dominators, in->census, &only,
+						   exact, ret, err);
+	hi_type_set_free(&set);
+	if (status == HI_OK)
+		hi_retained_name_rows(in, *ret);
+	return status;
 }
 
 static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
@@ -46,21 +86,12 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 			  struct hi_error *err)
 {
 	struct hi_retained_report *report = NULL;
-	struct hi_type_set set;
-	struct hi_restrict only;
-	uint64_t exact = UINT64_MAX;
-	enum hi_status status = hi_lookup_restrict(in, TOP, &set, &only, err);
+	enum hi_status status = hi_stored_has_answer(in)
+					? hi_stored_retained(in, head, &report, err)
+					: make_report(in, head, &report, err);
 
-	if (status == HI_OK)
-		status = exact_bytes(in, &set, &exact, err);
-	if (status == HI_OK)
-		status = hi_retained_report_create(head, in->graph, in->shown,
-						   in->dominators, in->census, &only,
-						   exact, &report, err);
-	hi_type_set_free(&set);
 	if (status != HI_OK)
 		return status;
-	name_rows(in, report);
 	if (json)
 		hi_retained_json(report, json);
 	else

@@ -129,7 +129,8 @@ static enum hi_status mark_type(struct hi_inspection *in, const char *text,
 	status = mark_with_field(in, text, bits, &found, err);
 	if (status != HI_OK || found)
 		return status;
-	if (before.status == HI_NOT_FOUND && hi_keep_has_samples(in->options->keep))
+	if (before.status == HI_NOT_FOUND &&
+	    (in->retainers_may_miss || hi_keep_has_samples(in->options->keep)))
 		return HI_OK;
 	return hi_fail(err, before.status, 0, "--retainer: %s", before.text);
 }

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/mapped_files.h"
 
 enum { MOST_WARNINGS = 1 << 12 };
 
@@ -93,8 +94,11 @@ bool hi_stored_has_answer(const struct hi_inspection *in)
 	if (!in->stored || p->n_roots || p->n_under || p->retained_by || p->n_retainers ||
 	    p->identity == HI_IDENTITY_VAR)
 		return false;
-	return o->command->id == HI_COMMAND_CENSUS && o->by == HI_BY_TYPE &&
-	       hi_snapshot_has(in->stored->snapshot, "census");
+	if (!hi_snapshot_has(in->stored->snapshot, "census"))
+		return false;
+	if (o->command->id == HI_COMMAND_RETAINED)
+		return hi_stored_knows_retained(in);
+	return o->command->id == HI_COMMAND_CENSUS && o->by == HI_BY_TYPE;
 }
 
 enum hi_status hi_stored_census(struct hi_inspection *in, struct hi_error *err)
@@ -259,6 +263,8 @@ static enum hi_status put_rest(struct hi_inspection *in, struct hi_snapshot_writ
 		status = hi_stored_put_ledger(in, w, err);
 	if (status == HI_OK)
 		status = hi_snapshot_put_census(w, in->census, err);
+	if (status == HI_OK)
+		status = hi_mapped_files_store(in, w, err);
 	return status == HI_OK ? hi_stored_put_conflicts(in, w, err) : status;
 }
 
@@ -275,5 +281,7 @@ enum hi_status hi_stored_write(struct hi_inspection *in, const struct hi_head *h
 		status = put_rest(in, w, head, err);
 	if (status == HI_OK)
 		status = hi_stored_put_graph(in, w, err);
+	if (status == HI_OK)
+		status = hi_stored_put_retained(in, w, head, err);
 	return status == HI_OK ? hi_snapshot_finish(w, err) : status;
 }

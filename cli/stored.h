@@ -41,6 +41,10 @@ enum hi_status hi_stored_put_conflicts(const struct hi_inspection *in,
 				       struct hi_snapshot_writer *w,
 				       struct hi_error *err);
 
+enum hi_status hi_stored_put_retained(struct hi_inspection *in,
+				      struct hi_snapshot_writer *w,
+				      const struct hi_head *head, struct hi_error *err);
+
 /* ---- reading ---- */
 
 struct hi_snapshots;
@@ -60,6 +64,11 @@ enum hi_status hi_stored_dominators(struct hi_inspection *in, struct hi_error *e
 /* Is what is asked for a table of the file? Then graph has types alone and reach counts
  * alone (hi_snapshot_outline), and there are no dominators. */
 bool hi_stored_has_answer(const struct hi_inspection *in);
+/* Of `retained`: the rows of the options are in the file, and what they are. */
+bool hi_stored_knows_retained(const struct hi_inspection *in);
+struct hi_retained_report;
+enum hi_status hi_stored_retained(struct hi_inspection *in, const struct hi_head *head,
+				  struct hi_retained_report **ret, struct hi_error *err);
 /* in->census; computed when the file has none that fits. */
 enum hi_status hi_stored_census(struct hi_inspection *in, struct hi_error *err);
 enum hi_status hi_stored_ledger(struct hi_inspection *in, struct hi_error *err);

@@ -19,6 +19,7 @@ static const struct {
 		"head." #name, offsetof(struct hi_head, name), kind                      \
 	}
 	FIELD(pid, INT),
+	FIELD(start_ticks, NUMBER),
 	FIELD(exe, TEXT),
 	FIELD(exe_deleted, BOOL),
 	FIELD(threads, NUMBER),

@@ -2,6 +2,7 @@
 #include "report/diff_report.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "report/node.h"
 
@@ -52,6 +53,14 @@ static void show_fact(struct hi_page *page, const char *key, uint64_t before,
 				    signed_bytes(page, change(before, after))));
 }
 
+const char *hi_diff_matched_text(bool by_address)
+{
+	return by_address ? "by address and type: one process; what was allocated where "
+			    "one of its type was freed is taken for that"
+			  : "by type and the way to it: two processes; which of those "
+			    "alike are new is not known";
+}
+
 static void show_headline(const struct hi_diff_report *r, struct hi_page *page)
 {
 	const struct hi_compare_row *all = &r->c->all;
@@ -67,26 +76,30 @@ static void show_headline(const struct hi_diff_report *r, struct hi_page *page)
 	hi_page_fact(page, "before", hi_head_target(r->before, page));
 	show_fact(page, "live", r->live_before, r->live_after);
 	show_fact(page, "leaked", r->leak_before, r->leak_after);
-	hi_page_fact(page, "matched",
-		     r->c->same_process
-			     ? "by address and type: one process"
-			     : "by type and the way to it: two processes; which of those "
-			       "alike are new is not known");
+	hi_page_fact(page, "matched", hi_diff_matched_text(r->c->same_process));
+}
+
+static const char *by_text(const char *by)
+{
+	return strcmp(by, "retainers") == 0 ? "retainer set" : by;
 }
 
 static void show_rows(const struct hi_diff_report *r, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {
-		{"", HI_COLUMN_TEXT},	    {"before", HI_COLUMN_COUNT},
-		{"after", HI_COLUMN_COUNT}, {"born", HI_COLUMN_COUNT},
-		{"died", HI_COLUMN_COUNT},  {"bytes after", HI_COLUMN_BYTES},
-		{"change", HI_COLUMN_WORD}};
+	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
+						   {"before", HI_COLUMN_COUNT},
+						   {"after", HI_COLUMN_COUNT},
+						   {"born", HI_COLUMN_COUNT},
+						   {"died", HI_COLUMN_COUNT},
+						   {"grown", HI_COLUMN_MINOR_BYTES},
+						   {"bytes after", HI_COLUMN_BYTES},
+						   {"change", HI_COLUMN_WORD}};
 	struct hi_table *t;
 	size_t n = 0, hidden = 0;
 
-	hi_page_heading(page, hi_page_printf(page, "By %s", r->by),
+	hi_page_heading(page, hi_page_printf(page, "By %s", by_text(r->by)),
 			"live and leaked objects");
-	t = hi_page_table(page, columns, 7);
+	t = hi_page_table(page, columns, 8);
 	for (size_t i = 0; i < r->c->n_rows; i++) {
 		const struct hi_compare_row *row = &r->c->rows[i];
 
@@ -101,6 +114,7 @@ static void show_rows(const struct hi_diff_report *r, struct hi_page *page)
 		hi_cell_number(t, row->after.count);
 		hi_cell_number(t, row->born.count);
 		hi_cell_number(t, row->died.count);
+		hi_cell_signed(t, row->grown);
 		hi_cell_number(t, row->after.bytes);
 		hi_cell_text(
 			t,
@@ -111,32 +125,17 @@ static void show_rows(const struct hi_diff_report *r, struct hi_page *page)
 		hi_page_note(page, hi_page_printf(page, "%zu more rows (--all)", hidden));
 }
 
-static void show_holders(const struct hi_diff_report *r, struct hi_page *page)
+static void show_next(const struct hi_diff_report *r, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {{"held by", HI_COLUMN_TEXT},
-						   {"type", HI_COLUMN_TEXT},
-						   {"new objects", HI_COLUMN_COUNT},
-						   {"new bytes", HI_COLUMN_BYTES}};
-	struct hi_table *t;
+	const struct hi_new_row *first = r->born.n_rows ? &r->born.rows[0] : NULL;
 
-	if (!r->c->all.born.count)
+	if (!first || first->leaked == first->count)
 		return;
-	hi_page_heading(page, "What holds the growth", "born objects alone");
-	t = hi_page_table(page, columns, 4);
-	for (size_t i = 0; i < r->n_holders; i++) {
-		const struct hi_diff_holder *h = &r->holders[i];
-
-		hi_cell_text(t, hi_page_safe_again(page, h->name), 0);
-		hi_cell_text(t, hi_type_label(h->type, page), 0);
-		hi_cell_number(t, h->objects);
-		hi_cell_number(t, h->bytes);
-	}
-	if (!r->leaked.count)
-		return;
-	hi_cell_text(t, "nothing: leaked", 0);
-	hi_cell_text(t, "", 0);
-	hi_cell_number(t, r->leaked.count);
-	hi_cell_number(t, r->leaked.bytes);
+	hi_page_blank(page);
+	hi_page_command(page,
+			hi_page_printf(page, "heapinspect paths 0x%" PRIx64 " %s",
+				       first->example, hi_head_target(r->after, page)),
+			"all that keeps it alive");
 }
 
 void hi_diff_display(const struct hi_diff_report *r, struct hi_page *page)
@@ -149,18 +148,11 @@ void hi_diff_display(const struct hi_diff_report *r, struct hi_page *page)
 	show_headline(r, page);
 	hi_head_facts(r->after, page, false);
 	show_rows(r, page);
-	show_holders(r, page);
+	hi_new_objects_show(&r->born, false, page);
+	show_next(r, page);
 }
 
 /* ---- JSON ---- */
-
-static void json_sum(struct hi_json *json, const char *key, struct hi_heap_sum sum)
-{
-	hi_json_object(json, key);
-	hi_json_number(json, "count", sum.count);
-	hi_json_number(json, "bytes", sum.bytes);
-	hi_json_end(json);
-}
 
 /* key: of the sum of all rows; NULL: one of them. */
 static void json_row(const struct hi_diff_report *r, const struct hi_compare_row *row,
@@ -169,16 +161,16 @@ static void json_row(const struct hi_diff_report *r, const struct hi_compare_row
 	hi_json_object(json, key);
 	if (!key)
 		hi_json_text(json, r->by, hi_known(row->name));
-	json_sum(json, "before", row->before);
-	json_sum(json, "after", row->after);
-	json_sum(json, "born", row->born);
-	json_sum(json, "died", row->died);
+	hi_heap_sum_json(json, "before", row->before);
+	hi_heap_sum_json(json, "after", row->after);
+	hi_heap_sum_json(json, "born", row->born);
+	hi_heap_sum_json(json, "died", row->died);
 	hi_json_signed(json, "grown", row->grown);
 	hi_json_end(json);
 }
 
-static void json_side(const struct hi_head *head, const char *key, uint64_t live,
-		      uint64_t leak, struct hi_json *json)
+void hi_diff_heap_json(const struct hi_head *head, const char *key, uint64_t live,
+		       uint64_t leak, struct hi_json *json)
 {
 	hi_json_object(json, key);
 	hi_json_number(json, "pid", head->pid > 0 ? (uint64_t)head->pid : UINT64_MAX);
@@ -190,32 +182,14 @@ static void json_side(const struct hi_head *head, const char *key, uint64_t live
 	hi_json_end(json);
 }
 
-static void json_holders(const struct hi_diff_report *r, struct hi_json *json)
-{
-	hi_json_array(json, "growth");
-	for (size_t i = 0; i < r->n_holders; i++) {
-		const struct hi_diff_holder *h = &r->holders[i];
-
-		hi_json_object(json, NULL);
-		hi_json_escaped(json, "path", h->name);
-		hi_json_text(json, "type", hi_known(h->type));
-		hi_json_address(json, "address", h->address);
-		hi_json_number(json, "objects", h->objects);
-		hi_json_number(json, "bytes", h->bytes);
-		hi_json_end(json);
-	}
-	hi_json_end(json);
-	json_sum(json, "leaked", r->leaked);
-}
-
 void hi_diff_json(const struct hi_diff_report *r, struct hi_json *json)
 {
 	size_t n = 0;
 
 	hi_head_json(r->after, "heapinspect/diff/v1", json);
 	hi_json_text(json, "matched", r->c->same_process ? "address" : "way");
-	json_side(r->before, "before", r->live_before, r->leak_before, json);
-	json_side(r->after, "after", r->live_after, r->leak_after, json);
+	hi_diff_heap_json(r->before, "before", r->live_before, r->leak_before, json);
+	hi_diff_heap_json(r->after, "after", r->live_after, r->leak_after, json);
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < r->c->n_rows && n < r->top; i++) {
 		if (!is_shown(r, &r->c->rows[i]))
@@ -225,6 +199,6 @@ void hi_diff_json(const struct hi_diff_report *r, struct hi_json *json)
 	}
 	hi_json_end(json);
 	json_row(r, &r->c->all, "all", json);
-	json_holders(r, json);
+	hi_new_objects_json(&r->born, false, json);
 	hi_json_end(json);
 }

@@ -5,31 +5,26 @@
 
 #include "census/compare.h"
 #include "report/head.h"
-#include "report/hidden.h"
-#include "report/restrict.h"
-
-struct hi_diff_holder {
-	const char *name; /* the way to the holder, in words; escaped already */
-	const char *type; /* of the holder; hostile */
-	uint64_t address; /* 0: a variable's */
-	uint64_t objects, bytes;
-};
+#include "report/new_objects.h"
 
 /* Plain data; borrowed. */
 struct hi_diff_report {
 	const struct hi_head *before, *after;
 	const struct hi_comparison *c;
-	const char *by; /* "type", "module", "root" */
+	const char *by; /* "type", "module", "root", "retainers" */
 	uint64_t live_before, live_after, leak_before, leak_after; /* bytes */
-	const struct hi_diff_holder *holders;
-	size_t n_holders;
-	struct hi_heap_sum leaked; /* of the born: that nothing holds */
+	struct hi_new_objects born;
 	size_t top;
 	uint64_t min_size; /* rows that changed by less are left out */
 };
 
 /* Nothing was born, died or changed its size. */
 bool hi_diff_is_none(const struct hi_diff_report *r);
+/* How objects of two heaps were matched, and what that cannot tell. */
+const char *hi_diff_matched_text(bool by_address);
+/* The member `key`: which heap, and its bytes. */
+void hi_diff_heap_json(const struct hi_head *head, const char *key, uint64_t live,
+		       uint64_t leak, struct hi_json *json);
 void hi_diff_display(const struct hi_diff_report *r, struct hi_page *page);
 void hi_diff_json(const struct hi_diff_report *r, struct hi_json *json);
 

@@ -38,10 +38,11 @@ struct hi_head_only {
 
 struct hi_head {
 	/* target */
-	int pid;	  /* 0: unknown (a core) */
-	const char *exe;  /* "" unknown */
-	const char *core; /* --core FILE as given; NULL for a process */
-	const char *file; /* a snapshot of it, as given; NULL: looked at directly */
+	int pid;	      /* 0: unknown (a core) */
+	uint64_t start_ticks; /* when it started, since boot; 0 unknown */
+	const char *exe;      /* "" unknown */
+	const char *core;     /* --core FILE as given; NULL for a process */
+	const char *file;     /* a snapshot of it, as given; NULL: looked at directly */
 	unsigned census, censuses; /* of a file with many: this one, the last; else 0 */
 	char build_id[65];	   /* hex; "" unknown */
 	bool exe_deleted;

@@ -374,6 +374,34 @@ enum hi_status hi_retained_report_create(
 	return status;
 }
 
+enum hi_status
+hi_retained_report_restore(const struct hi_head *head, const struct hi_graph *graph,
+			   uint64_t live_bytes, const struct hi_census *census,
+			   size_t top, struct hi_retained_row *rows, size_t n_rows,
+			   struct hi_hidden beyond, struct hi_retained_report **ret,
+			   struct hi_error *err)
+{
+	HI_GUARD(hi_retained_report_destroy)
+	struct hi_retained_report *r = hi_calloc(1, sizeof(*r));
+	enum hi_status status;
+
+	if (!r) {
+		free(rows);
+		return hi_fail_memory(err, "report of retained sizes");
+	}
+	*r = (struct hi_retained_report){.head = head,
+					 .live_bytes = live_bytes,
+					 .tree = true,
+					 .rows = rows,
+					 .n_rows = n_rows,
+					 .beyond = beyond,
+					 .type_exact = UINT64_MAX};
+	status = make_types(graph, census, top, r, err);
+	if (status == HI_OK)
+		*ret = hi_take(r);
+	return status;
+}
+
 void hi_retained_report_destroy(struct hi_retained_report *report)
 {
 	if (!report)

@@ -43,6 +43,14 @@ enum hi_status hi_retained_report_create(
 	const struct hi_reach *reach, const struct hi_dominators *dominators,
 	const struct hi_census *census, const struct hi_restrict *only,
 	uint64_t type_exact, struct hi_retained_report **ret, struct hi_error *err);
+/* The same of a tree's rows that were made before (taken, also on failure; from
+ * hi_calloc), for the first `top` of the top level. */
+enum hi_status
+hi_retained_report_restore(const struct hi_head *head, const struct hi_graph *graph,
+			   uint64_t live_bytes, const struct hi_census *census,
+			   size_t top, struct hi_retained_row *rows, size_t n_rows,
+			   struct hi_hidden beyond, struct hi_retained_report **ret,
+			   struct hi_error *err);
 void hi_retained_report_destroy(struct hi_retained_report *report);
 void hi_retained_display(const struct hi_retained_report *report, struct hi_page *page);
 void hi_retained_json(const struct hi_retained_report *report, struct hi_json *json);

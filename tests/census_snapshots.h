@@ -21,8 +21,8 @@ static inline uint32_t drawn_number(uint64_t *state, uint32_t n)
 	return (uint32_t)((*state * 0x2545f4914f6cdd1d) >> 33) % n;
 }
 
-/* Three regions far apart, one object that is larger than 4 GiB. */
-static inline struct hi_objects *drawn_objects(uint64_t *state, uint32_t n)
+/* Three regions far apart; with a large one, one object is larger than 4 GiB. */
+static inline struct hi_objects *drawn_objects(uint64_t *state, uint32_t n, bool large)
 {
 	struct hi_objects_builder *b;
 	struct hi_objects *o;
@@ -39,8 +39,9 @@ static inline struct hi_objects *drawn_objects(uint64_t *state, uint32_t n)
 						       &region, &err),
 			     &err);
 		for (uint32_t i = 0; i < n / 3; i++) {
-			uint64_t usable = r == 1 && i == 1 ? 5ull << 30
-							   : 8 + drawn_number(state, 200);
+			uint64_t usable = large && r == 1 && i == 1
+						  ? 5ull << 30
+						  : 8 + drawn_number(state, 200);
 			uint8_t flags = (uint8_t)(drawn_number(state, 7) |
 						  drawn_number(state, 2) << 3);
 
@@ -91,11 +92,11 @@ static inline void drawn_names(struct hi_graph_builder *b, uint32_t n_types,
 	}
 }
 
-static inline struct hi_graph *drawn_graph(uint64_t seed, uint32_t n)
+static inline struct hi_graph *drawn_graph_of(uint64_t seed, uint32_t n, bool large)
 {
 	uint64_t state = seed * 0x9e3779b97f4a7c15 + 1;
 	uint32_t n_types = 2 + drawn_number(&state, 8), n_roots = 1 + n / 8;
-	struct hi_objects *objects = drawn_objects(&state, n);
+	struct hi_objects *objects = drawn_objects(&state, n, large);
 	struct hi_graph_builder *b;
 	struct hi_error err;
 
@@ -112,6 +113,11 @@ static inline struct hi_graph *drawn_graph(uint64_t seed, uint32_t n)
 		     (enum hi_grade)(drawn_number(&state, 40) ? drawn_number(&state, 3)
 							      : HI_GRADE_WEAK));
 	return sealed(b);
+}
+
+static inline struct hi_graph *drawn_graph(uint64_t seed, uint32_t n)
+{
+	return drawn_graph_of(seed, n, true);
 }
 
 /* What the k-th edge of a node is called. */

@@ -8,6 +8,7 @@
 #include "tests/harness.h"
 #include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
+#include "tests/support/workshop.h"
 
 struct held {
 	long nodes, node_bytes, blobs, blob_bytes;
@@ -157,6 +158,231 @@ HI_TEST_SCENARIO(diff, without_a_difference_ends_with_0)
 	HI_ASSERT_EQ(1, hi_heapinspect("diff", t.a, "--pid", pid)->exit_code);
 }
 
+/* The row of new objects of a type. */
+static json_t *new_of(json_t *doc, const char *type)
+{
+	json_t *rows = json_object_get(doc, "new"), *row;
+	size_t i;
+
+	if (!rows)
+		rows = json_object_get(doc, "rows"); /* of three heaps */
+	json_array_foreach(rows, i, row)
+	{
+		if (strcmp(json_string_value(json_object_get(row, "type")), type) == 0)
+			return row;
+	}
+	hi_test_fail(__FILE__, __LINE__, "nothing new of %s", type);
+}
+
+static long long value(json_t *row, const char *key)
+{
+	return json_integer_value(json_object_get(row, key));
+}
+
+/* The service adds at the head of a list: the newest one holds all of it. */
+HI_TEST_SCENARIO(diff, new_objects_have_a_way_and_what_they_retain)
+{
+	struct two t = take_two();
+	json_t *doc = parse(hi_heapinspect("diff", t.a, t.b, "--json"), 1);
+	json_t *node = new_of(doc, "struct node");
+
+	HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "new")));
+	HI_ASSERT_EQ(t.after.nodes - t.before.nodes, value(node, "count"));
+	HI_ASSERT_EQ(t.after.node_bytes - t.before.node_bytes, value(node, "bytes"));
+	HI_ASSERT_EQ(t.after.node_bytes, value(node, "retained"));
+	HI_ASSERT_EQ(0, value(node, "leaked"));
+	HI_ASSERT_STREQ("nodes", json_string_value(json_object_get(node, "path")));
+}
+
+HI_TEST_SCENARIO(diff, rows_by_retainer_set_are_what_each_variable_holds)
+{
+	struct two t = take_two();
+	struct hi_command *c =
+		hi_heapinspect("diff", t.a, t.b, "--json", "--by", "retainers");
+	json_t *doc = parse(c, 1), *node = row_of(doc, "retainers", "{nodes}"), *blob;
+
+	hi_check_schema(c, "rows.v1.json");
+	HI_ASSERT_EQ(t.before.nodes, number(node, "before", "count"));
+	HI_ASSERT_EQ(t.after.node_bytes, number(node, "after", "bytes"));
+	HI_ASSERT_EQ(t.after.nodes - t.before.nodes, number(node, "born", "count"));
+	blob = row_of(doc, "retainers", "{blobs}");
+	HI_ASSERT_EQ(t.before.blobs - t.after.blobs, number(blob, "died", "count"));
+	/* Each node but the first is held by another one. */
+	doc = parse(hi_heapinspect("diff", t.a, t.b, "--json", "--by", "retainers",
+				   "--retainer", "struct node"),
+		    1);
+	node = row_of(doc, "retainers", "{struct node}");
+	HI_ASSERT_EQ(t.before.nodes - 1, number(node, "before", "count"));
+	HI_ASSERT_EQ(t.after.nodes - 1, number(node, "after", "count"));
+	HI_ASSERT_EQ(1, number(row_of(doc, "retainers", "{nodes}"), "after", "count"));
+}
+
+/* A type that only one of them has is no mistake; one that neither has is. */
+HI_TEST_SCENARIO(diff, a_retainer_may_be_new_or_gone)
+{
+	struct hi_fixture *fx = hi_fixture_start("growing_service", NULL);
+	char *in = snapshot_directory();
+	const char *none, *some;
+	struct hi_command *c;
+
+	tell(fx, NULL);
+	tell(fx, "nodes 3");
+	none = snap(fx, in, "none.hisnap");
+	tell(fx, "blobs 4");
+	some = snap(fx, in, "some.hisnap");
+	for (int i = 0; i < 2; i++) {
+		json_t *doc = parse(
+			hi_heapinspect("diff", i ? some : none, i ? none : some, "--json",
+				       "--by", "retainers", "--retainer", "struct blob"),
+			1);
+		json_t *row = row_of(doc, "retainers", "{struct blob}");
+
+		HI_ASSERT_EQ(3, number(row, i ? "died" : "born", "count"));
+	}
+	c = hi_heapinspect("diff", none, some, "--by", "retainers", "--retainer",
+			   "struct blub");
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "near it: struct blob"), "%s", c->err);
+}
+
+/* The same number and start, but nothing is where it was. */
+HI_TEST_SCENARIO(diff, a_process_that_became_another_program_matches_by_way)
+{
+	struct two t = take_two();
+	const char *c;
+	json_t *doc;
+
+	tell(t.fx, "again 0");
+	tell(t.fx, "nodes 2500");
+	c = snap(t.fx, t.in, "c.hisnap");
+	doc = parse(hi_heapinspect("diff", t.b, c, "--json", "--all"), 1);
+	HI_ASSERT_STREQ("way", json_string_value(json_object_get(doc, "matched")));
+	HI_ASSERT_EQ(t.after.blobs,
+		     number(row_of(doc, "type", "struct blob"), "died", "count"));
+	/* As many nodes as before are no difference. */
+	HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "rows")));
+}
+
+/* Another build, with other sizes and other numbers of types. */
+HI_TEST_SCENARIO(diff, two_builds_match_by_way)
+{
+	struct two t = take_two();
+	struct hi_fixture *other;
+	char path[400];
+	const char *c;
+	json_t *doc;
+
+	snprintf(path, sizeof(path), "%s/growing_service", workshop_open());
+	workshop_run("sed 's/long values.5.;/long values[8];/' "
+		     "%s/fixtures/growing_service.c > one.c && "
+		     "cc -O0 -g one.c -o growing_service -ldl",
+		     HI_SOURCE_DIR);
+	other = hi_fixture_start(path, NULL);
+	tell(other, NULL);
+	tell(other, "nodes 2400");
+	tell(other, "blobs 6");
+	c = snap(other, t.in, "c.hisnap");
+	doc = parse(hi_heapinspect("diff", t.b, c, "--json", "--all"), 1);
+	HI_ASSERT_STREQ("way", json_string_value(json_object_get(doc, "matched")));
+	HI_ASSERT_EQ(100, number(row_of(doc, "type", "struct node"), "died", "count"));
+	HI_ASSERT_EQ(0, number(row_of(doc, "type", "struct node"), "born", "count"));
+	HI_ASSERT_EQ(1, number(row_of(doc, "type", "struct blob"), "born", "count"));
+	HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "growth")));
+}
+
+/* ---- three heaps ---- */
+
+struct load {
+	struct hi_fixture *fx;
+	char *in;
+	const char *warm, *load;
+	struct held warm_held, load_held;
+};
+
+static struct load take_load(void)
+{
+	struct load l = {.fx = hi_fixture_start("growing_service", NULL)};
+
+	l.in = snapshot_directory();
+	tell(l.fx, NULL);
+	tell(l.fx, "nodes 100");
+	l.warm_held = tell(l.fx, "blobs 5");
+	l.warm = snap(l.fx, l.in, "warm.hisnap");
+	tell(l.fx, "nodes 300");
+	l.load_held = tell(l.fx, "blobs 50");
+	l.load = snap(l.fx, l.in, "load.hisnap");
+	return l;
+}
+
+static void check_survived(json_t *doc, const struct load *l, struct held after)
+{
+	json_t *node = new_of(doc, "struct node"), *blob = new_of(doc, "struct blob");
+	long long bytes = after.node_bytes - l->warm_held.node_bytes + after.blob_bytes -
+			  l->warm_held.blob_bytes;
+
+	HI_ASSERT_EQ(after.nodes - l->warm_held.nodes, value(node, "count"));
+	HI_ASSERT_EQ(l->load_held.nodes - l->warm_held.nodes, value(node, "born"));
+	HI_ASSERT_EQ(after.node_bytes, value(node, "retained"));
+	HI_ASSERT_STREQ("nodes", json_string_value(json_object_get(node, "path")));
+	HI_ASSERT_EQ(after.blobs - l->warm_held.blobs, value(blob, "count"));
+	HI_ASSERT_EQ(l->load_held.blobs - l->warm_held.blobs, value(blob, "born"));
+	HI_ASSERT_EQ(bytes, number(doc, "survived", "bytes"));
+	HI_ASSERT_EQ(l->load_held.nodes - l->warm_held.nodes + l->load_held.blobs -
+			     l->warm_held.blobs,
+		     number(doc, "born", "count"));
+	HI_ASSERT_EQ(2, json_array_size(json_object_get(doc, "rows")));
+	HI_ASSERT_EQ(2, json_array_size(json_object_get(doc, "growth")));
+}
+
+HI_TEST_SCENARIO(diff, three_heaps_tell_what_survived_the_load)
+{
+	struct load l = take_load();
+	struct held after;
+	struct hi_command *c;
+	char pid[16];
+	json_t *doc;
+
+	snprintf(pid, sizeof(pid), "%d", (int)l.fx->pid);
+	tell(l.fx, "nodes 170");
+	after = tell(l.fx, "blobs 8");
+	c = hi_heapinspect("diff", "--three", l.warm, l.load, "--pid", pid, "--json");
+	doc = parse(c, 1);
+	hi_check_schema(c, "rows.v1.json");
+	check_survived(doc, &l, after);
+	doc = json_object_get(doc, "matched");
+	HI_ASSERT_STREQ("address", json_string_value(json_object_get(doc, "load")));
+	HI_ASSERT_STREQ("address", json_string_value(json_object_get(doc, "after")));
+	/* The last may be a file, too. */
+	c = hi_heapinspect("diff", "--json", l.warm, l.load,
+			   snap(l.fx, l.in, "after.hisnap"), "--three");
+	check_survived(parse(c, 1), &l, after);
+	/* All that came under load is gone, and what was there before is not told. */
+	tell(l.fx, "nodes 100");
+	tell(l.fx, "blobs 5");
+	c = hi_heapinspect("diff", "--three", l.warm, l.load, "--pid", pid);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	HI_ASSERT_MSG(strstr(c->out, "Nothing survived: all 245 objects"), "%s", c->out);
+}
+
+HI_TEST_SCENARIO(diff, three_heaps_of_other_runs_match_by_way)
+{
+	struct load l = take_load();
+	struct hi_fixture *other = hi_fixture_start("growing_service", NULL);
+	struct held after;
+	json_t *doc;
+
+	tell(other, NULL);
+	tell(other, "nodes 170");
+	after = tell(other, "blobs 8");
+	doc = parse(hi_heapinspect("diff", "--three", l.warm, l.load,
+				   snap(other, l.in, "after.hisnap"), "--json"),
+		    1);
+	check_survived(doc, &l, after);
+	doc = json_object_get(doc, "matched");
+	HI_ASSERT_STREQ("address", json_string_value(json_object_get(doc, "load")));
+	HI_ASSERT_STREQ("way", json_string_value(json_object_get(doc, "after")));
+}
+
 static void check_refused(struct hi_command *c, const char *word)
 {
 	HI_ASSERT_EQ(2, c->exit_code);
@@ -171,7 +397,22 @@ HI_TEST_SCENARIO(diff, wrong_words_are_refused)
 	check_refused(hi_heapinspect("diff"), "two snapshot files");
 	check_refused(hi_heapinspect("diff", t.a), "no target");
 	check_refused(hi_heapinspect("diff", t.a, t.b, t.b), "one target");
-	check_refused(hi_heapinspect("diff", t.a, t.b, "--by", "site"), "--by site");
+	check_refused(hi_heapinspect("diff", t.a, t.b, t.b), "--three");
+	check_refused(hi_heapinspect("diff", t.a, t.b, "--by", "site"),
+		      "no allocation events are recorded yet");
+	check_refused(hi_heapinspect("diff", t.a, t.b, "--by", "size"), "--by size");
+	check_refused(hi_heapinspect("diff", t.a, t.b, "--retainer", "auto"),
+		      "only with --by retainers");
+	check_refused(hi_heapinspect("diff", "--three", t.a), "three snapshot files");
+	check_refused(hi_heapinspect("diff", "--three", t.a, t.b), "no target");
+	check_refused(hi_heapinspect("diff", "--three", t.a, t.b, t.b, t.b),
+		      "one target");
+	check_refused(hi_heapinspect("diff", "--three", t.a, t.b, t.b, "--by", "root"),
+		      "not with --three");
+	check_refused(hi_heapinspect("diff", "--three", file, t.b, t.b),
+		      "another program");
+	check_refused(hi_heapinspect("diff", "--three", t.a, file, t.b),
+		      "another program");
 	check_refused(hi_heapinspect("diff", file, t.b), "another program");
 	HI_ASSERT_EQ(1, hi_heapinspect("diff", "--force", file, t.b)->exit_code);
 }

@@ -57,9 +57,10 @@ HI_TEST_SCENARIO(export_formats, of_a_core_and_of_its_file_are_the_same)
 	const char *core =
 		snapshot_core(snapshot_fixture("leak_shapes", "acyclic", "5"), in);
 	const char *file = snapshot_of_core(core, in, "a.hisnap", "--compress");
-	static const char *const formats[] = {"heapsnapshot", "csv", "folded", "massif"};
+	static const char *const formats[] = {"heapsnapshot", "csv", "folded",
+					      "massif",	      "hp",  "pprof"};
 
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 6; i++) {
 		struct hi_command *a =
 			hi_heapinspect("export", "-f", formats[i], "--core", core);
 		struct hi_command *b = hi_heapinspect("export", "-f", formats[i], file);

@@ -59,7 +59,10 @@ static const char *const questions[][WORDS] = {
 	{"census", "--all", "--by", "class"},
 	{"census", "--type", "shop::*"},
 	{"census", "--retainer", "shop::Part", "--retained-by", "shop::Part"},
+	{"retained"},
+	{"retained", "--top", "2"},
 	{"retained", "--all"},
+	{"retained", "--min-size", "4KiB"},
 	{"retained", "--type", "leaf"},
 	{"leaks", "--all"},
 	{"paths", "leaf", "-k", "20"},
@@ -243,19 +246,23 @@ static void damage(const char *file, const char *section)
 
 /* Stored tables are looked at without the heap that they were made of: what is damaged
  * elsewhere hurts who needs it. */
-HI_TEST_SCENARIO(snap, a_census_needs_its_own_sections_alone)
+HI_TEST_SCENARIO(snap, stored_tables_need_their_own_sections_alone)
 {
 	char *in = snapshot_directory();
 	const char *core =
 		snapshot_core(snapshot_fixture("mixed_heap", "/dev/null", "1500"), in);
 	const char *file = snapshot_of_core(core, in, "a.hisnap", NULL);
 	static const char *const census[] = {"census", "--all", NULL};
+	static const char *const retained[] = {"retained", "--top", "20", NULL};
 
 	damage(file, "objects.type");
 	damage(file, "edges.to");
 	check_equal(census, core, file);
+	check_equal(retained, core, file);
 	check_refused(hi_heapinspect("census", "--by", "module", file),
 		      "section objects.type: damaged");
+	damage(file, "retained");
+	check_refused(hi_heapinspect("retained", file), "section retained: damaged");
 	damage(file, "census");
 	check_refused(hi_heapinspect("census", file), "section census: damaged");
 	file = snapshot_of_core(core, in, "b.hisnap", "--compress");

@@ -10,8 +10,10 @@
  *
  * HI_TEST: label unit (no other process, milliseconds). HI_TEST_SCENARIO runs
  * fixtures; HI_TEST_ROOT needs root and is skipped without; HI_TEST_SLOW takes
- * more than a few seconds. An assertion ends the test. HI_SKIP(reason) is a loud
- * skip by hand and a failure where CI=true.
+ * more than a few seconds. HI_TEST_INTEROP asks readers of other people what they
+ * find in our exports; HI_TEST_INTEROP_SLOW takes more than half a minute for it.
+ * An assertion ends the test. HI_SKIP(reason) is a loud skip by hand and a failure
+ * where CI=true.
  */
 #ifndef HI_TESTS_HARNESS_H
 #define HI_TESTS_HARNESS_H
@@ -39,6 +41,8 @@ struct hi_test {
 #define HI_TEST_SCENARIO(s, n) HI_TEST_LABELLED("scenario", s, n)
 #define HI_TEST_ROOT(s, n) HI_TEST_LABELLED("root", s, n)
 #define HI_TEST_SLOW(s, n) HI_TEST_LABELLED("slow", s, n)
+#define HI_TEST_INTEROP(s, n) HI_TEST_LABELLED("interop-fast", s, n)
+#define HI_TEST_INTEROP_SLOW(s, n) HI_TEST_LABELLED("interop-slow", s, n)
 
 /* All of these end the test (by a longjmp: free nothing by cleanup guards
  * that later tests depend on; hi_test_defer() runs on every way out). */

@@ -9,7 +9,7 @@ static const struct {
 	const char *words;
 } lists[] = {
 	{HI_OPT_BY, "type type2 module class"},
-	{HI_OPT_COMPARE_BY, "type module root"},
+	{HI_OPT_COMPARE_BY, "type module root retainers"},
 	{HI_OPT_COLOR, "auto always never"},
 	{HI_OPT_SNAPSHOT, "auto copy fork"},
 	{HI_OPT_TIME, "cpu wall census"},

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The parts of diff: rows by retainer sets, new objects in words, three heaps. */
+#ifndef HI_CLI_DIFF_H
+#define HI_CLI_DIFF_H
+
+#include "census/marked.h"
+#include "cli/baseline.h"
+#include "report/new_objects.h"
+
+static inline struct hi_heap_side hi_diff_side(const struct hi_inspection *in)
+{
+	return (struct hi_heap_side){in->graph, in->reach, in->dominators, NULL};
+}
+
+/* The retainer set of each object of both, by names; in the arenas of both. HI_NOT_FOUND:
+ * a type of --retainer that neither of them has. */
+enum hi_status hi_diff_sets(struct hi_inspection *before, struct hi_inspection *after,
+			    bool same_process, struct hi_compare_groups groups[2],
+			    struct hi_error *err);
+
+/* The marked objects by type and by who holds them, with ways to them; in the arena of
+ * `in`. comparison: to say of how many born ones they are, NULL: do not. */
+enum hi_status hi_diff_describe(struct hi_inspection *in, const uint64_t *marked,
+				const struct hi_comparison *born,
+				struct hi_new_objects *ret, struct hi_error *err);
+
+/* diff --three */
+enum hi_status hi_diff_three(struct hi_inspection *in, const struct hi_head *head,
+			     struct hi_page *page, struct hi_json *json,
+			     struct hi_error *err);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Warm-up, load, after: what was born under load, and is still there. */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "cli/diff.h"
+#include "report/survived_report.h"
+
+/* What both comparisons need of them is open at once: three heaps. */
+struct three {
+	struct hi_inspection *after;
+	const struct hi_head *head;
+	struct hi_baseline warm, load;
+	struct hi_comparison *born, *kept; /* warm-up to load, load to after */
+};
+
+static enum hi_status open_all(struct three *t, struct hi_error *err)
+{
+	const struct hi_options *o = t->after->options;
+	enum hi_status status =
+		hi_baseline_open(t->after, t->head, o->middle, o->middle_census,
+				 HI_WANT_DOMINATORS, &t->load, err);
+
+	return status == HI_OK ? hi_baseline_open(t->after, t->head, o->baseline,
+						  o->baseline_census, HI_WANT_DOMINATORS,
+						  &t->warm, err)
+			       : status;
+}
+
+static enum hi_status compare(const struct hi_baseline *before,
+			      const struct hi_inspection *in, const struct hi_head *head,
+			      struct hi_comparison **ret, struct hi_error *err)
+{
+	struct hi_heap_side a = hi_diff_side(before->in), b = hi_diff_side(in);
+	bool same_process = false;
+	enum hi_status status =
+		hi_baseline_is_same_process(before, in, head, &same_process, err);
+
+	return status == HI_OK
+		       ? hi_compare(&a, &b, same_process, HI_COMPARE_BY_TYPE, ret, err)
+		       : status;
+}
+
+static enum hi_status compare_all(struct three *t, struct hi_error *err)
+{
+	enum hi_status status;
+
+	hi_inspect_phase(t->after, "comparing");
+	status = compare(&t->warm, t->load.in, &t->load.head, &t->born, err);
+	return status == HI_OK ? compare(&t->load, t->after, t->head, &t->kept, err)
+			       : status;
+}
+
+static enum hi_status tell(struct three *t, struct hi_page *page, struct hi_json *json,
+			   struct hi_error *err)
+{
+	HI_GUARD(free) uint64_t *survivors = NULL;
+	struct hi_survived_report r = {
+		.warm = &t->warm.head,
+		.load = &t->load.head,
+		.after = t->head,
+		.live = {t->warm.in->reach->live_bytes, t->load.in->reach->live_bytes,
+			 t->after->reach->live_bytes},
+		.leak = {t->warm.in->reach->leak_bytes, t->load.in->reach->leak_bytes,
+			 t->after->reach->leak_bytes},
+		.born = t->born->all.born,
+		.load_by_address = t->born->same_process,
+		.after_by_address = t->kept->same_process};
+	enum hi_status status =
+		hi_compare_survivors(t->born, t->kept, t->after->graph, &survivors, err);
+
+	if (status == HI_OK)
+		status = hi_diff_describe(t->after, survivors, t->born, &r.survived, err);
+	if (status != HI_OK)
+		return status;
+	t->after->has_finding = r.survived.all.count > 0;
+	if (json)
+		hi_survived_json(&r, json);
+	else
+		hi_survived_display(&r, page);
+	return HI_OK;
+}
+
+enum hi_status hi_diff_three(struct hi_inspection *in, const struct hi_head *head,
+			     struct hi_page *page, struct hi_json *json,
+			     struct hi_error *err)
+{
+	struct three t = {.after = in, .head = head};
+	enum hi_status status = open_all(&t, err);
+
+	if (status == HI_OK)
+		status = compare_all(&t, err);
+	if (status == HI_OK)
+		status = tell(&t, page, json, err);
+	hi_comparison_destroy(t.born);
+	hi_comparison_destroy(t.kept);
+	hi_baseline_close(&t.warm);
+	hi_baseline_close(&t.load);
+	return status;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/formats/protobuf.h"
+
+#include <string.h>
+
+enum { VARINT = 0, LENGTH_DELIMITED = 2 }; /* wire types */
+
+static size_t varint_size(uint64_t value)
+{
+	size_t size = 1;
+
+	while (value >>= 7)
+		size++;
+	return size;
+}
+
+static void put(struct hi_protobuf *m, const void *data, size_t size)
+{
+	if (m->failed || !hi_vector_reserve(&m->bytes, m->bytes.count + size)) {
+		m->failed = true;
+		return;
+	}
+	if (size)
+		memcpy(m->bytes.items + m->bytes.count, data, size);
+	m->bytes.count += size;
+}
+
+static void put_varint(struct hi_protobuf *m, uint64_t value)
+{
+	uint8_t bytes[10];
+	size_t n = 0;
+
+	for (; value >= 0x80; value >>= 7)
+		bytes[n++] = (uint8_t)(value | 0x80);
+	bytes[n++] = (uint8_t)value;
+	put(m, bytes, n);
+}
+
+static void put_head(struct hi_protobuf *m, uint32_t field, uint32_t wire)
+{
+	put_varint(m, (uint64_t)field << 3 | wire);
+}
+
+void hi_protobuf_number(struct hi_protobuf *message, uint32_t field, uint64_t value)
+{
+	if (!value)
+		return;
+	put_head(message, field, VARINT);
+	put_varint(message, value);
+}
+
+void hi_protobuf_bytes(struct hi_protobuf *message, uint32_t field, const void *data,
+		       size_t size)
+{
+	put_head(message, field, LENGTH_DELIMITED);
+	put_varint(message, size);
+	put(message, data, size);
+}
+
+void hi_protobuf_text(struct hi_protobuf *message, uint32_t field, const char *text)
+{
+	if (*text)
+		hi_protobuf_bytes(message, field, text, strlen(text));
+}
+
+void hi_protobuf_packed(struct hi_protobuf *message, uint32_t field,
+			const uint64_t *values, size_t n)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < n; i++)
+		size += varint_size(values[i]);
+	put_head(message, field, LENGTH_DELIMITED);
+	put_varint(message, size);
+	for (size_t i = 0; i < n; i++)
+		put_varint(message, values[i]);
+}
+
+void hi_protobuf_message(struct hi_protobuf *message, uint32_t field,
+			 struct hi_protobuf *inner)
+{
+	hi_protobuf_bytes(message, field, inner->bytes.items, inner->bytes.count);
+	message->failed |= inner->failed;
+	hi_protobuf_clear(inner);
+}
+
+void hi_protobuf_clear(struct hi_protobuf *message)
+{
+	message->bytes.count = 0;
+}
+
+void hi_protobuf_free(struct hi_protobuf *message)
+{
+	hi_vector_free(&message->bytes);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Retained sizes as others compute them out of our .heapsnapshot, object by object;
+ * tests/interop/heapsnapshots.mjs has the readers. */
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "tests/census_snapshots.h"
+#include "tests/support/readers.h"
+#include "tests/support/snapshots.h"
+
+enum { AT_ONCE = 40 };
+
+/* IN/NAME.hisnap out of the graph, and IN/NAME.heapsnapshot and .ndjson out of that. */
+static void export_both(const char *in, const char *name, const char *file)
+{
+	char out[64];
+
+	snprintf(out, sizeof(out), "%s.heapsnapshot", name);
+	readers_export(file, "heapsnapshot", NULL, in, out);
+	snprintf(out, sizeof(out), "%s.ndjson", name);
+	readers_export(file, "ndjson", NULL, in, out);
+}
+
+/* Few and many objects, one to four edges each, from no roots that lead anywhere to
+ * all reachable. */
+static void draw(const char *in, const char *name, uint64_t seed)
+{
+	OWN(graph) *g = drawn_graph_of(seed, (uint32_t)(3 + seed * seed % 1200), false);
+	OWN(reach) *reach = reach_of(g);
+	OWN(dominators) *dominators = dominators_of(g, reach);
+	char path[200];
+	struct hi_error err;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s.hisnap", in, name);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	HI_ASSERT(fd >= 0);
+	/* Every second file leaves the dominators to the reader of it. */
+	HI_ASSERT_OK(try_write(fd, g, reach, seed % 2 ? dominators : NULL, false, &err),
+		     &err);
+	close(fd);
+	export_both(in, name, path);
+}
+
+static long long number(const json_t *found, const char *name)
+{
+	return json_integer_value(json_object_get(found, name));
+}
+
+/* How many live objects are in the files, up to NULL, IN/NAME.heapsnapshot. */
+static long long compare(const char *in, const char *const names[])
+{
+	const char *argv[AT_ONCE + 4] = {"node",
+					 HI_SOURCE_DIR "/tests/interop/heapsnapshots.mjs",
+					 readers_directory()};
+	char paths[AT_ONCE][200];
+	json_t *found;
+	int n = 0;
+
+	for (; n < AT_ONCE && names[n]; n++) {
+		snprintf(paths[n], sizeof(paths[n]), "%s/%s.heapsnapshot", in, names[n]);
+		argv[3 + n] = paths[n];
+	}
+	found = readers_ask_json(argv);
+	HI_ASSERT_EQ(n, number(found, "files"));
+	hi_test_note("%lld objects, %lld by definition", number(found, "live"),
+		     number(found, "byDefinition"));
+	return number(found, "live");
+}
+
+static void compare_drawn(int from, int to)
+{
+	char *in = snapshot_directory(), texts[AT_ONCE][32];
+	const char *names[AT_ONCE + 1] = {NULL};
+	long long live = 0;
+
+	readers_directory();
+	for (int i = from; i < to; i += AT_ONCE) {
+		for (int k = 0; k < AT_ONCE; k++) {
+			snprintf(texts[k], sizeof(texts[k]), "g%d", i + k);
+			names[k] = texts[k];
+			draw(in, texts[k], (uint64_t)(i + k));
+		}
+		live += compare(in, names);
+	}
+	HI_ASSERT(live > 100ll * (to - from));
+}
+
+HI_TEST_INTEROP(interop_heapsnapshot, retained_sizes_of_drawn_graphs_are_those_of_others)
+{
+	compare_drawn(1, 41);
+}
+
+HI_TEST_INTEROP_SLOW(interop_heapsnapshot, retained_sizes_of_many_more_drawn_graphs)
+{
+	compare_drawn(41, 201);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Profiles and gauges as the programs read them that they are for. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness.h"
+#include "tests/support/readers.h"
+#include "tests/support/snapshots.h"
+
+/* A snapshot of a C++ program with containers and leaks. */
+static const char *make_snapshot(const char *in)
+{
+	const char *core =
+		snapshot_core(snapshot_fixture("mixed_heap", "/dev/null", "1500"), in);
+
+	return snapshot_of_core(core, in, "a.hisnap", NULL);
+}
+
+static long long live_bytes(const char *file)
+{
+	json_t *doc = snapshot_document(hi_heapinspect("--json", file));
+
+	return json_integer_value(json_object_get(json_object_get(doc, "bytes"), "live"));
+}
+
+/* What stands behind `text` without the commas, or before it: "(1,234 bytes x s". */
+static long long number_at(const char *text)
+{
+	long long n = 0;
+
+	for (; (*text >= '0' && *text <= '9') || *text == ','; text++)
+		if (*text != ',')
+			n = n * 10 + (*text - '0');
+	return n;
+}
+
+HI_TEST_INTEROP(interop_profiles, pprof_is_what_protoc_and_go_read)
+{
+	char *in = snapshot_directory();
+	const char *file = make_snapshot(in), *readers = readers_directory();
+	const char *pprof = snapshot_path(readers, "pprof");
+	const char *const ask[] = {"python3", HI_SOURCE_DIR "/tests/interop/pprof.py", in,
+				   pprof, NULL};
+
+	readers_need("protoc");
+	readers_export(file, "pprof", NULL, in, "x.pb.gz");
+	HI_ASSERT_EQ(0,
+		     hi_heapinspect("--json", file, "-o", snapshot_path(in, "live.json"))
+			     ->exit_code);
+	HI_ASSERT_EQ(0, hi_heapinspect("census", "--json", "--top", "1000000", file, "-o",
+				       snapshot_path(in, "census.json"))
+				->exit_code);
+	hi_test_note("%s", readers_ask(ask));
+}
+
+/* Every band whole: hp2ps leaves out the small ones otherwise. */
+HI_TEST_INTEROP(interop_profiles, hp_is_what_hp2ps_reads)
+{
+	char *in = snapshot_directory();
+	const char *file = make_snapshot(in);
+	const char *path = readers_export(file, "hp", NULL, in, "x.hp");
+	const char *const ask[] = {"sh",
+				   "-c",
+				   "cd \"$1\" && \"$0\" -t0 -m0 \"$2\" && cat x.ps",
+				   readers_hp2ps(),
+				   in,
+				   path,
+				   NULL};
+	const char *area = strstr(readers_ask(ask), " bytes x seconds)");
+
+	HI_ASSERT(area);
+	while (area[-1] != '(')
+		area--;
+	HI_ASSERT_EQ(live_bytes(file), number_at(area));
+}
+
+HI_TEST_INTEROP(interop_profiles, massif_is_what_ms_print_reads)
+{
+	char *in = snapshot_directory();
+	const char *file = make_snapshot(in);
+	const char *const ask[] = {
+		"ms_print", readers_export(file, "massif", NULL, in, "x.massif"), NULL};
+	const char *total;
+
+	readers_need("ms_print");
+	total = strstr(readers_ask(ask), "100.00% (");
+	HI_ASSERT(total);
+	HI_ASSERT_EQ(live_bytes(file), number_at(strchr(total, '(') + 1));
+}
+
+/* It says what it does not like on stderr. */
+HI_TEST_INTEROP(interop_profiles, gauges_are_what_promtool_reads)
+{
+	char *in = snapshot_directory(), shell[500];
+	const char *file = make_snapshot(in);
+	const char *path = readers_export(file, "prometheus", NULL, in, "x.prom");
+	struct hi_command *c;
+
+	readers_need("promtool");
+	snprintf(shell, sizeof(shell), "promtool check metrics < %s", path);
+	c = hi_command_run(0, "sh", "-c", shell, NULL);
+	HI_ASSERT_MSG(c->exit_code == 0 && !*c->err, "%s", c->err);
+	/* It does check: the same with one metric told twice. */
+	snprintf(shell, sizeof(shell), "cat %s %s | promtool check metrics", path, path);
+	HI_ASSERT(hi_command_run(0, "sh", "-c", shell, NULL)->exit_code != 0);
+}
