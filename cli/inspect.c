@@ -216,7 +216,9 @@ static enum hi_status find_runtime(struct hi_inspection *in, struct hi_error *er
 	else if (status != HI_OK && status != HI_NOT_FOUND)
 		hi_inspect_warn(in, "its objects are not decoded: %s (at 0x%" PRIx64 ")",
 				quiet.text, quiet.address);
-	else if (status == HI_OK && in->runtime->note[0] && !collection_has_ended(in))
+	if (status == HI_OK)
+		in->runtime->redact = in->options->redact;
+	if (status == HI_OK && in->runtime->note[0] && !collection_has_ended(in))
 		hi_inspect_warn(in, "%s %s: %s", in->runtime->ops->name,
 				in->runtime->version, in->runtime->note);
 	return HI_OK;

@@ -26,6 +26,11 @@ const struct hi_option_entry hi_option_table[] = {
 	 TARGETED},
 	{{"compress", HI_OPT_COMPRESS, 0, 0, "a smaller file, that opens more slowly", 1},
 	 BIT(SNAP)},
+	{{"redact", HI_OPT_REDACT, 0, 0,
+	  "no strings of the heap in the file: keys and attributes of objects have no "
+	  "names",
+	  1},
+	 BIT(SNAP)},
 	{{"census", HI_OPT_CENSUS, "WHICH", 0,
 	  "of a file with several: its number, first, last or peak (last)", 1},
 	 (SHOWING & ~BIT(SAFEPOINTS)) | BIT(SNAPSHOTS)},

@@ -260,6 +260,8 @@ static enum hi_status put_rest(struct hi_inspection *in, struct hi_snapshot_writ
 		status = hi_snapshot_put_number(w, "allocated", hi_inspect_allocated(in),
 						err);
 	if (status == HI_OK)
+		status = hi_snapshot_put_number(w, "redacted", in->options->redact, err);
+	if (status == HI_OK)
 		status = hi_stored_put_ledger(in, w, err);
 	if (status == HI_OK)
 		status = hi_snapshot_put_census(w, in->census, err);

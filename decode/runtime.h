@@ -98,7 +98,7 @@ struct hi_runtime_ops {
 	void (*edges)(struct hi_runtime_cursor *cursor, uint64_t addr, uint64_t size,
 		      uint32_t type, hi_runtime_edge_fn *fn, void *arg);
 	/* The label of an edge as a person writes it: `["key"]`, ".name", "[3]". Escaped
-	 * and cut. */
+	 * and cut. Nothing of the values of objects with runtime->redact. */
 	size_t (*label)(struct hi_runtime_cursor *cursor,
 			const struct hi_runtime_edge *edge, char *out, size_t out_size);
 	/* How many references the object in a block counts itself; false: it counts
@@ -118,6 +118,8 @@ struct hi_runtime_area {
 
 struct hi_runtime {
 	const struct hi_runtime_ops *ops;
+	/* Labels do not tell values: of a key or an attribute "[?]" and ".?". */
+	bool redact;
 	char version[48];  /* "3.11.2" */
 	char found_by[64]; /* how the layout was found: "symbols", "table for 3.11" */
 	char note[160]; /* "" or what a person should know: "the collector was running" */

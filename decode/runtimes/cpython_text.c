@@ -155,11 +155,15 @@ size_t hi_py_label(struct hi_runtime_cursor *c, const struct hi_runtime_edge *ed
 		n = snprintf(out, out_size, "[%" PRIu64 "]", edge->value);
 		break;
 	case HI_LABEL_KEY:
+		if (c->py->base.redact) {
+			n = snprintf(out, out_size, "[?]");
+			break;
+		}
 		hi_py_repr(c, edge->value, text, sizeof(text));
 		n = snprintf(out, out_size, "[%s]", text);
 		break;
 	case HI_LABEL_ATTRIBUTE:
-		if (hi_py_str(c, edge->value, text, KEY_CHARS))
+		if (!c->py->base.redact && hi_py_str(c, edge->value, text, KEY_CHARS))
 			n = snprintf(out, out_size, ".%s", text);
 		else
 			n = snprintf(out, out_size, ".?");
