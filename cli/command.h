@@ -57,6 +57,10 @@ struct hi_command {
 	enum hi_status (*sample)(struct hi_inspection *in, struct hi_series_sample *ret,
 				 struct hi_error *err);
 	unsigned wanted_in_series; /* instead of wanted */
+	/* Instead of write, for what is asked of all censuses of a file together. */
+	bool (*wants_series)(const struct hi_options *options);
+	enum hi_status (*write_series)(const struct hi_options *options,
+				       struct hi_output *output, struct hi_error *err);
 	/* Instead of run, for a command that makes no image of a target. */
 	enum hi_status (*run_alone)(const struct hi_options *options,
 				    struct hi_output *output, struct hi_error *err);

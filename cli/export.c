@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "census/merged.h"
 #include "cli/command.h"
+#include "cli/series_file.h"
 #include "cli/stored.h"
 #include "decode/typing/edge_labels.h"
 
@@ -151,12 +152,18 @@ const struct hi_command hi_command_export = {
 		"  hp            bytes by type, for hp2ps\n"
 		"  dot           the top of the dominator tree, for Graphviz\n"
 		"  prometheus    gauges for a textfile collector\n\n"
+		"Of a file of many censuses (snap --every), over time:\n"
+		"  hp, massif    unless --census says which one\n"
+		"  csv, ndjson   --table censuses, or sums: by type and census\n\n"
 		"Examples:\n"
 		"  heapinspect export app.hisnap -f heapsnapshot -o app.heapsnapshot\n"
 		"  heapinspect export app.hisnap -f csv --table types\n"
 		"  heapinspect export app.hisnap -f pprof -o app.pb.gz && go tool pprof "
 		"app.pb.gz\n"
+		"  heapinspect export series.hisnap -f csv --table censuses\n"
 		"  heapinspect export --pid 4242 -f folded | flamegraph.pl > heap.svg",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_CENSUS | HI_WANT_LEDGER,
 	.write = write_export,
+	.wants_series = hi_series_file_is_wanted,
+	.write_series = hi_series_file_export,
 };

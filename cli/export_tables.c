@@ -5,101 +5,14 @@
 
 #include "base/vector.h"
 #include "cli/export.h"
-#include "report/formats/json_writer.h"
+#include "cli/export_table.h"
 #include "report/node.h"
 
 struct table {
 	struct hi_export *x;
-	bool csv;
-	bool is_heading; /* CSV: names instead of values */
-	bool has_cells;	 /* in this row */
-	struct hi_json json;
+	struct hi_export_table cells;
 	struct texts HI_VECTOR(const char *) texts;
 };
-
-static void separate(struct table *t)
-{
-	if (t->has_cells)
-		fputc(',', t->x->out);
-	t->has_cells = true;
-}
-
-/* Quoted where it must be. */
-static void csv_text(struct table *t, const char *text)
-{
-	char safe[HI_EXPORT_TEXT];
-	FILE *out = t->x->out;
-
-	hi_export_safe(safe, text);
-	if (!strpbrk(safe, ",\"\r\n")) {
-		fputs(safe, out);
-		return;
-	}
-	fputc('"', out);
-	for (const char *c = safe; *c; c++) {
-		if (*c == '"')
-			fputc('"', out);
-		fputc(*c, out);
-	}
-	fputc('"', out);
-}
-
-static void begin(struct table *t)
-{
-	t->has_cells = false;
-	if (t->csv)
-		return;
-	hi_json_init(&t->json, t->x->out);
-	t->json.one_line = true;
-	hi_json_object(&t->json, NULL);
-}
-
-static void end(struct table *t)
-{
-	if (t->csv) {
-		fputs("\r\n", t->x->out);
-	} else {
-		hi_json_end(&t->json);
-		(void)hi_json_finish(&t->json);
-	}
-}
-
-/* UINT64_MAX: unknown. */
-static void number(struct table *t, const char *name, uint64_t value)
-{
-	if (!t->csv) {
-		hi_json_number(&t->json, name, value);
-		return;
-	}
-	separate(t);
-	if (t->is_heading)
-		fputs(name, t->x->out);
-	else if (value != UINT64_MAX)
-		fprintf(t->x->out, "%" PRIu64, value);
-}
-
-static void text(struct table *t, const char *name, const char *value)
-{
-	if (!t->csv) {
-		hi_json_text(&t->json, name, hi_known(value));
-		return;
-	}
-	separate(t);
-	csv_text(t, t->is_heading ? name : value ? value : "");
-}
-
-static void address(struct table *t, const char *name, uint64_t value)
-{
-	if (!t->csv) {
-		hi_json_address(&t->json, name, value);
-		return;
-	}
-	separate(t);
-	if (t->is_heading)
-		fputs(name, t->x->out);
-	else if (value)
-		fprintf(t->x->out, "0x%" PRIx64, value);
-}
 
 static uint64_t id_or_none(hi_node node)
 {
@@ -112,27 +25,30 @@ static void object_row(struct table *t, hi_node i)
 {
 	const struct hi_inspection *in = t->x->in;
 	const struct hi_graph *g = in->graph;
-	bool is = !t->is_heading;
+	bool is = !t->cells.is_heading;
 	uint32_t type = is ? g->objects->type[i] : 0;
 	uint8_t flags = is ? g->objects->flags[i] : 0;
 
-	begin(t);
-	number(t, "id", i);
-	address(t, "address", is ? hi_objects_address(g->objects, i) : 0);
-	number(t, "usable", is ? hi_objects_usable(g->objects, i) : 0);
-	number(t, "cost", is ? hi_objects_cost(g->objects, i) : 0);
-	text(t, "type", g->types[type].name);
-	number(t, "type_id", type);
-	text(t, "module", g->types[type].module);
-	text(t, "evidence",
-	     hi_evidence_key((enum hi_evidence)(flags & HI_OBJECT_EVIDENCE_MASK)));
-	text(t, "state",
-	     flags & HI_OBJECT_INTERNAL	       ? "internal"
-	     : is && hi_bit(in->reach->any, i) ? "live"
-					       : "leak");
-	number(t, "retained", is ? in->dominators->retained[i] : 0);
-	number(t, "dominator", is ? id_or_none(in->dominators->idom[i]) : 0);
-	end(t);
+	hi_export_row(&t->cells);
+	hi_export_number(&t->cells, "id", i);
+	hi_export_address(&t->cells, "address",
+			  is ? hi_objects_address(g->objects, i) : 0);
+	hi_export_number(&t->cells, "usable", is ? hi_objects_usable(g->objects, i) : 0);
+	hi_export_number(&t->cells, "cost", is ? hi_objects_cost(g->objects, i) : 0);
+	hi_export_text(&t->cells, "type", g->types[type].name);
+	hi_export_number(&t->cells, "type_id", type);
+	hi_export_text(&t->cells, "module", g->types[type].module);
+	hi_export_text(
+		&t->cells, "evidence",
+		hi_evidence_key((enum hi_evidence)(flags & HI_OBJECT_EVIDENCE_MASK)));
+	hi_export_text(&t->cells, "state",
+		       flags & HI_OBJECT_INTERNAL	 ? "internal"
+		       : is && hi_bit(in->reach->any, i) ? "live"
+							 : "leak");
+	hi_export_number(&t->cells, "retained", is ? in->dominators->retained[i] : 0);
+	hi_export_number(&t->cells, "dominator",
+			 is ? id_or_none(in->dominators->idom[i]) : 0);
+	hi_export_row_end(&t->cells);
 }
 
 static void type_row(struct table *t, uint32_t i)
@@ -144,46 +60,48 @@ static void type_row(struct table *t, uint32_t i)
 	for (size_t k = 0; k < in->census->n_rows && !row; k++)
 		if (in->census->rows[k].type == i)
 			row = &in->census->rows[k];
-	begin(t);
-	number(t, "id", i);
-	text(t, "type", type->name);
-	text(t, "module", type->module);
-	text(t, "class", hi_type_class_name(type->klass));
-	number(t, "size", type->size);
-	number(t, "count", row ? row->count : 0);
-	number(t, "shallow", row ? row->shallow : 0);
-	number(t, "retained", row ? row->retained : 0);
-	end(t);
+	hi_export_row(&t->cells);
+	hi_export_number(&t->cells, "id", i);
+	hi_export_text(&t->cells, "type", type->name);
+	hi_export_text(&t->cells, "module", type->module);
+	hi_export_text(&t->cells, "class", hi_type_class_name(type->klass));
+	hi_export_number(&t->cells, "size", type->size);
+	hi_export_number(&t->cells, "count", row ? row->count : 0);
+	hi_export_number(&t->cells, "shallow", row ? row->shallow : 0);
+	hi_export_number(&t->cells, "retained", row ? row->retained : 0);
+	hi_export_row_end(&t->cells);
 }
 
 static void root_row(struct table *t, uint32_t i)
 {
 	static const struct hi_root nothing = {.name = "", .detail = "", .type = ""};
 	const struct hi_graph *g = t->x->in->graph;
-	const struct hi_root *root = t->is_heading ? &nothing : &g->roots[i];
+	const struct hi_root *root = t->cells.is_heading ? &nothing : &g->roots[i];
 
-	begin(t);
-	number(t, "id", g->first_root + i);
-	text(t, "kind", hi_root_kind_key(root->kind));
-	text(t, "name", root->name);
-	text(t, "detail", root->detail);
-	text(t, "type", root->type);
-	address(t, "address", root->address);
-	number(t, "size", root->size);
-	number(t, "retained",
-	       t->is_heading ? 0 : t->x->in->dominators->retained[g->first_root + i]);
-	end(t);
+	hi_export_row(&t->cells);
+	hi_export_number(&t->cells, "id", g->first_root + i);
+	hi_export_text(&t->cells, "kind", hi_root_kind_key(root->kind));
+	hi_export_text(&t->cells, "name", root->name);
+	hi_export_text(&t->cells, "detail", root->detail);
+	hi_export_text(&t->cells, "type", root->type);
+	hi_export_address(&t->cells, "address", root->address);
+	hi_export_number(&t->cells, "size", root->size);
+	hi_export_number(&t->cells, "retained",
+			 t->cells.is_heading
+				 ? 0
+				 : t->x->in->dominators->retained[g->first_root + i]);
+	hi_export_row_end(&t->cells);
 }
 
 static void edge_row(struct table *t, hi_node from, hi_node to, uint8_t grade,
 		     const char *label)
 {
-	begin(t);
-	number(t, "from", from);
-	number(t, "to", to);
-	text(t, "grade", hi_grade_key(grade));
-	text(t, "field", label);
-	end(t);
+	hi_export_row(&t->cells);
+	hi_export_number(&t->cells, "from", from);
+	hi_export_number(&t->cells, "to", to);
+	hi_export_text(&t->cells, "grade", hi_grade_key(grade));
+	hi_export_text(&t->cells, "field", label);
+	hi_export_row_end(&t->cells);
 }
 
 static enum hi_status edge_rows(struct table *t, struct hi_error *err)
@@ -215,27 +133,28 @@ static enum hi_status rows(struct table *t, struct hi_error *err)
 	enum hi_status status = HI_OK;
 
 	if (strcmp(name, "types") == 0)
-		for (uint32_t i = 0; i < (t->is_heading ? 1 : g->n_types); i++)
+		for (uint32_t i = 0; i < (t->cells.is_heading ? 1 : g->n_types); i++)
 			type_row(t, i);
 	else if (strcmp(name, "roots") == 0)
-		for (uint32_t i = 0; i < (t->is_heading ? 1 : g->n_roots); i++)
+		for (uint32_t i = 0; i < (t->cells.is_heading ? 1 : g->n_roots); i++)
 			root_row(t, i);
-	else if (strcmp(name, "edges") == 0 && t->is_heading)
+	else if (strcmp(name, "edges") == 0 && t->cells.is_heading)
 		edge_row(t, 0, 0, 0, "");
 	else if (strcmp(name, "edges") == 0)
 		status = edge_rows(t, err);
 	else
-		for (hi_node i = 0; i < (t->is_heading ? 1 : g->n_objects); i++)
+		for (hi_node i = 0; i < (t->cells.is_heading ? 1 : g->n_objects); i++)
 			object_row(t, i);
 	return status;
 }
 
 enum hi_status hi_export_csv(struct hi_export *x, struct hi_error *err)
 {
-	struct table t = {.x = x, .csv = true, .is_heading = true};
+	struct table t = {.x = x,
+			  .cells = {.out = x->out, .csv = true, .is_heading = true}};
 	enum hi_status status = rows(&t, err);
 
-	t.is_heading = false;
+	t.cells.is_heading = false;
 	if (status == HI_OK)
 		status = rows(&t, err);
 	hi_vector_free(&t.texts);
@@ -244,7 +163,7 @@ enum hi_status hi_export_csv(struct hi_export *x, struct hi_error *err)
 
 enum hi_status hi_export_ndjson(struct hi_export *x, struct hi_error *err)
 {
-	struct table t = {.x = x};
+	struct table t = {.x = x, .cells.out = x->out};
 	enum hi_status status = rows(&t, err);
 
 	hi_vector_free(&t.texts);

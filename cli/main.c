@@ -155,11 +155,18 @@ static int run_series(const struct hi_options *options)
 	return options->strict && partial ? EXIT_PARTIAL : EXIT_FINE;
 }
 
+static bool is_of_series(const struct hi_options *options)
+{
+	return options->command->wants_series && options->command->wants_series(options);
+}
+
 static int run_alone(const struct hi_options *options, struct hi_output *output)
 {
+	const struct hi_command *c = options->command;
 	struct hi_error err = {};
 
-	if (options->command->run_alone(options, output, &err) != HI_OK ||
+	if ((is_of_series(options) ? c->write_series : c->run_alone)(options, output,
+								     &err) != HI_OK ||
 	    hi_output_commit(output, &err) != HI_OK)
 		return say_error(&err);
 	return EXIT_FINE;
@@ -203,7 +210,9 @@ int main(int argc, char **argv)
 	}
 	if (hi_output_open(&options, &output, &err) != HI_OK)
 		return say_error(&err);
-	code = (options.command->run_alone ? run_alone : inspect)(&options, &output);
+	code = (options.command->run_alone || is_of_series(&options)
+			? run_alone
+			: inspect)(&options, &output);
 	hi_output_close(&output);
 	hi_options_free(&options);
 	return code;

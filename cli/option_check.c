@@ -129,7 +129,8 @@ static int check_gates(const struct hi_options *o)
 
 static int check_export(const struct hi_options *o)
 {
-	static const char *const tables[] = {"objects", "edges", "types", "roots"};
+	static const char *const tables[] = {"objects", "edges",    "types",
+					     "roots",	"censuses", "sums"};
 	bool is_table = false;
 
 	if (o->command->id != HI_COMMAND_EXPORT)
@@ -142,11 +143,13 @@ static int check_export(const struct hi_options *o)
 				       "folded, speedscope, massif, pprof, hp, dot, "
 				       "prometheus",
 				       o->format);
-	for (size_t i = 0; i < 4; i++)
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		is_table |= o->table && strcmp(o->table, tables[i]) == 0;
 	if (o->table && !is_table)
 		return hi_option_wrong(
-			"--table %s: not one of objects, edges, types, roots", o->table);
+			"--table %s: not one of objects, edges, types, roots, censuses, "
+			"sums",
+			o->table);
 	if (o->table && strcmp(o->format, "csv") != 0 && strcmp(o->format, "ndjson") != 0)
 		return hi_option_wrong("--table: only with -f csv and -f ndjson");
 	return 0;

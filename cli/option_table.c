@@ -62,7 +62,9 @@ const struct hi_option_entry hi_option_table[] = {
 	  2},
 	 BIT(EXPORT)},
 	{{"table", HI_OPT_TABLE, "NAME", 0,
-	  "of csv and ndjson: objects (unless said), edges, types or roots", 2},
+	  "of csv and ndjson: objects (unless said), edges, types or roots; of a file of "
+	  "many censuses also censuses or sums",
+	  2},
 	 BIT(EXPORT)},
 	{{"format", 'f', "ROWS", 0, "table (unless said), json or csv", 2}, BIT(QUERY)},
 	{{"schema", HI_OPT_SCHEMA, 0, 0, "the tables and their columns", 2}, BIT(QUERY)},

@@ -9,6 +9,7 @@
 #include "census/snapshot_series_format.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/series_file.h"
 #include "cli/stored.h"
 #include "report/snapshots_report.h"
 
@@ -90,10 +91,9 @@ static enum hi_status open_entry(struct listing *l, size_t i, struct hi_error *e
 static enum hi_status take_types(struct listing *l, struct hi_error *err)
 {
 	const struct hi_snapshots_sum *sums;
-	const void *items = NULL;
-	uint64_t n = 0;
+	size_t n = 0;
 	enum hi_status status =
-		hi_snapshot_get(l->snapshot, "sums", sizeof(*sums), &items, &n, err);
+		hi_series_file_sums(l->snapshot, l->options->argument, &sums, &n, err);
 
 	if (status == HI_NOT_FOUND)
 		return hi_fail(err, HI_BAD_DATA, 0,
@@ -101,29 +101,21 @@ static enum hi_status take_types(struct listing *l, struct hi_error *err)
 			       l->options->argument);
 	if (status != HI_OK)
 		return status;
-	sums = items;
-	l->types = hi_calloc((size_t)n + 1, sizeof(*l->types));
+	l->types = hi_calloc(n + 1, sizeof(*l->types));
 	if (!l->types)
 		return hi_fail_memory(err, "types");
-	for (uint64_t i = 0; i < n; i++) {
-		struct hi_snapshots_type *type = &l->types[i];
-
-		*type = (struct hi_snapshots_type){
+	for (size_t i = 0; i < n; i++)
+		l->types[i] = (struct hi_snapshots_type){
 			.name = hi_snapshot_string(l->snapshot, sums[i].name),
 			.module = hi_snapshot_string(l->snapshot, sums[i].module),
 			.objects = sums[i].objects,
 			.bytes = sums[i].bytes,
 			.retained = sums[i].retained};
-		if (!type->name || !type->module)
-			return hi_fail(err, HI_BAD_DATA, 0,
-				       "%.120s: section sums: a row without a name",
-				       l->options->argument);
-	}
 	l->report.types = l->types;
-	l->report.n_types = (size_t)n;
+	l->report.n_types = n;
 	l->report.shown = hi_lookup_top(l->options, TOP);
 	if (l->report.shown > n)
-		l->report.shown = (size_t)n;
+		l->report.shown = n;
 	return HI_OK;
 }
 

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/series_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "census/snapshot_series_format.h"
+#include "report/formats/hp_writer.h"
+
+HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
+HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
+HI_DEFINE_GUARD(struct hi_hp *, hi_hp_destroy)
+
+enum hi_status hi_series_file_sums(struct hi_snapshot *s, const char *path,
+				   const struct hi_snapshots_sum **ret, size_t *n_ret,
+				   struct hi_error *err)
+{
+	const struct hi_snapshots_sum *sums;
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status =
+		hi_snapshot_get(s, "sums", sizeof(*sums), &items, &n, err);
+
+	if (status != HI_OK)
+		return status;
+	sums = items;
+	for (uint64_t i = 0; i < n; i++)
+		if (!hi_snapshot_string(s, sums[i].name) ||
+		    !hi_snapshot_string(s, sums[i].module))
+			return hi_fail(err, HI_BAD_DATA, 0,
+				       "%.120s: section sums: a row without a name",
+				       path);
+	*ret = sums;
+	*n_ret = (size_t)n;
+	return HI_OK;
+}
+
+static enum hi_status one(const struct hi_snapshots *s, size_t i, hi_series_file_fn *each,
+			  void *arg, struct hi_error *err)
+{
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *snapshot = NULL;
+	struct hi_series_file_census census = {.entry = &s->entries[i]};
+	enum hi_status status;
+
+	if (!census.entry->parts[HI_SNAPSHOTS_SUMS].size)
+		return HI_OK;
+	status = hi_snapshots_part(s, i, HI_SNAPSHOTS_SUMS, &snapshot, err);
+	if (status == HI_OK)
+		status = hi_series_file_sums(snapshot, s->path, &census.sums,
+					     &census.n_sums, err);
+	census.snapshot = snapshot;
+	return status == HI_OK ? each(arg, &census, err) : status;
+}
+
+enum hi_status hi_series_file_each(const struct hi_snapshots *s, hi_series_file_fn *each,
+				   void *arg, struct hi_error *err)
+{
+	for (size_t i = 0; i < s->n_entries; i++) {
+		enum hi_status status = one(s, i, each, arg, err);
+
+		if (status != HI_OK)
+			return status;
+	}
+	return HI_OK;
+}
+
+enum hi_status hi_series_file_rows(const struct hi_series_file_census *c,
+				   struct hi_series_sample *ret, struct hi_error *err)
+{
+	struct hi_series_row *rows = hi_calloc(c->n_sums + 1, sizeof(*rows));
+
+	if (!rows)
+		return hi_fail_memory(err, "rows");
+	for (size_t i = 0; i < c->n_sums; i++)
+		rows[i] = (struct hi_series_row){
+			.name = hi_snapshot_string(c->snapshot, c->sums[i].name),
+			.bytes = c->sums[i].bytes,
+			.objects = c->sums[i].objects};
+	*ret = (struct hi_series_sample){.rows = rows, .n_rows = c->n_sums};
+	hi_series_settle(ret, 0, SIZE_MAX);
+	return HI_OK;
+}
+
+/* ---- a heap profile ---- */
+
+struct profile {
+	int fd, key_fd;
+	struct hi_hp *hp; /* NULL until the first census */
+	uint64_t last_ns;
+};
+
+static enum hi_status begin(struct profile *p, const struct hi_series_file_census *c,
+			    struct hi_error *err)
+{
+	const char *exe = hi_snapshot_text(c->snapshot, "head.exe", "");
+	const char *slash = strrchr(exe, '/');
+	char job[256];
+	struct hi_hp_header header = {
+		.job = job, .date = (time_t)(c->entry->point.time_ns / 1000000000)};
+
+	snprintf(job, sizeof(job), "%.160s pid %d by type", slash ? slash + 1 : exe,
+		 (int)hi_snapshot_number(c->snapshot, "head.pid", 0));
+	return hi_hp_create(p->fd, p->key_fd, &header, &p->hp, err);
+}
+
+static enum hi_status put_sample(void *arg, const struct hi_series_file_census *c,
+				 struct hi_error *err)
+{
+	static const struct hi_series_head head = {.by = "type"};
+	struct profile *p = arg;
+	struct hi_series_sample sample = {};
+	enum hi_status status = p->hp ? HI_OK : begin(p, c, err);
+
+	if (status == HI_OK)
+		status = hi_series_file_rows(c, &sample, err);
+	if (status != HI_OK)
+		return status;
+	p->last_ns = c->entry->point.wall_ns;
+	hi_hp_sample_begin(p->hp, p->last_ns);
+	for (size_t i = 0; i < sample.n_rows && status == HI_OK; i++)
+		status = hi_hp_band(p->hp, hi_series_name(&head, &sample.rows[i]),
+				    sample.rows[i].bytes, err);
+	free(sample.rows);
+	return status == HI_OK ? hi_hp_sample_end(p->hp, err) : status;
+}
+
+enum hi_status hi_series_file_profile(const char *path, int fd, int key_fd,
+				      struct hi_error *err)
+{
+	HI_GUARD(hi_snapshots_close) struct hi_snapshots *s = NULL;
+	struct profile p = {.fd = fd, .key_fd = key_fd};
+	enum hi_status status = hi_snapshots_open(path, &s, err);
+
+	if (status == HI_OK)
+		status = hi_series_file_each(s, put_sample, &p, err);
+	if (status == HI_OK && p.hp)
+		status = hi_hp_finish(p.hp, p.last_ns, err);
+	hi_hp_destroy(p.hp);
+	return status;
+}

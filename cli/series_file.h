@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the censuses of a file say together: over time, for other programs. */
+#ifndef HI_CLI_SERIES_FILE_H
+#define HI_CLI_SERIES_FILE_H
+
+#include "census/snapshot_series.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "report/series.h"
+
+/* A census as its sums have it; strings live until the next one. */
+struct hi_series_file_census {
+	const struct hi_snapshots_entry *entry;
+	struct hi_snapshot *snapshot;
+	const struct hi_snapshots_sum *sums; /* names are checked */
+	size_t n_sums;
+};
+typedef enum hi_status hi_series_file_fn(void *arg,
+					 const struct hi_series_file_census *census,
+					 struct hi_error *err);
+/* Each census whose sums are there, in order. */
+enum hi_status hi_series_file_each(const struct hi_snapshots *s, hi_series_file_fn *each,
+				   void *arg, struct hi_error *err);
+/* The sums of one part; HI_NOT_FOUND: it has none. */
+enum hi_status hi_series_file_sums(struct hi_snapshot *s, const char *path,
+				   const struct hi_snapshots_sum **ret, size_t *n_ret,
+				   struct hi_error *err);
+/* By type, each name once, most bytes first; rows are the caller's to free. */
+enum hi_status hi_series_file_rows(const struct hi_series_file_census *census,
+				   struct hi_series_sample *ret, struct hi_error *err);
+
+/* A heap profile by type over the time on the wall, and its key (-1: none). */
+enum hi_status hi_series_file_profile(const char *path, int fd, int key_fd,
+				      struct hi_error *err);
+
+/* Is what export is asked for of all censuses: --table censuses or sums; hp or massif of
+ * a file of many, without --census? */
+bool hi_series_file_is_wanted(const struct hi_options *options);
+enum hi_status hi_series_file_export(const struct hi_options *options,
+				     struct hi_output *output, struct hi_error *err);
+
+#endif
