@@ -104,26 +104,39 @@ static enum hi_status group(struct hi_inspection *in, bool same_process,
 	return HI_OK;
 }
 
+/* No such type, or nothing that the field leads to. */
+static bool is_missing(enum hi_status status)
+{
+	return status == HI_NOT_FOUND || status == HI_USAGE;
+}
+
+/* A type may be new, or gone; one that neither has is a mistake. */
+static enum hi_status retain(struct hi_inspection *before, struct hi_inspection *after,
+			     struct hi_error *err)
+{
+	struct hi_error first = {};
+	enum hi_status status = hi_retaining_compute(after, &first), other;
+
+	if (status != HI_OK && !is_missing(status)) {
+		*err = first;
+		return status;
+	}
+	before->retainers_may_miss = status == HI_OK;
+	other = hi_retaining_compute(before, err);
+	if (is_missing(other))
+		*err = first;
+	if (other != HI_OK)
+		return other;
+	after->retainers_may_miss = true;
+	return hi_retaining_compute(after, err);
+}
+
 enum hi_status hi_diff_sets(struct hi_inspection *before, struct hi_inspection *after,
 			    bool same_process, struct hi_compare_groups groups[2],
 			    struct hi_error *err)
 {
-	enum hi_status status;
-	struct hi_error first = {};
+	enum hi_status status = retain(before, after, err);
 
-	/* A type may be new, or gone; one that neither has is a mistake. */
-	status = hi_retaining_compute(after, &first);
-	before->retainers_may_miss = status == HI_OK;
-	if (status != HI_OK && status != HI_NOT_FOUND) {
-		*err = first;
-		return status;
-	}
-	after->retainers_may_miss = status == HI_NOT_FOUND;
-	status = hi_retaining_compute(before, err);
-	if (status == HI_NOT_FOUND)
-		*err = first;
-	if (status == HI_OK)
-		status = hi_retaining_compute(after, err);
 	if (status == HI_OK)
 		status = group(before, same_process, &groups[0], err);
 	return status == HI_OK ? group(after, same_process, &groups[1], err) : status;

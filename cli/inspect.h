@@ -62,7 +62,7 @@ struct hi_inspection {
 	struct hi_dominators dominators_shown;
 	struct hi_named_roots *roots;	/* --root; NULL: none */
 	struct hi_retaining *retaining; /* when something asked for it */
-	bool retainers_may_miss;	/* a type of --retainer that this heap has not */
+	bool retainers_may_miss;	/* a type or field that this heap has not */
 	struct hi_dominators *dominators;
 	struct hi_leaks *leaks;
 	struct hi_census *census;

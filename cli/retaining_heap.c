@@ -106,7 +106,7 @@ static enum hi_status mark_with_field(struct hi_inspection *in, const char *text
 		*found_ret = true;
 		status = mark_field(in, text, &set, dot + 1, bits, err);
 		hi_type_set_free(&set);
-		return status;
+		return status == HI_USAGE && in->retainers_may_miss ? HI_OK : status;
 	}
 	return HI_OK;
 }

@@ -55,8 +55,8 @@ static void show_fact(struct hi_page *page, const char *key, uint64_t before,
 
 const char *hi_diff_matched_text(bool by_address)
 {
-	return by_address ? "by address and type: one process; what was allocated where "
-			    "one of its type was freed is taken for that"
+	return by_address ? "by address and type: one process; one that was allocated "
+			    "where another of its type was freed counts as that"
 			  : "by type and the way to it: two processes; which of those "
 			    "alike are new is not known";
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Comparisons of random heaps against counting by hand. */
+#include "base/alloc.h"
 #include "census/compare.h"
+#include "census/marked.h"
 #include "tests/census_snapshots.h"
 
 HI_DEFINE_GUARD(struct hi_comparison *, hi_comparison_destroy)
+HI_DEFINE_GUARD(struct hi_marked *, hi_marked_destroy)
 
 static uint64_t address_of(const struct hi_graph *g, hi_node i)
 {
@@ -404,6 +407,51 @@ HI_TEST(census_compare, survivors_are_what_a_search_finds)
 		count += check_survivors(&a, &b, &c, seed & 1, seed & 2);
 	}
 	HI_ASSERT(count > 250); /* else it has looked at nothing */
+}
+
+/* All of it, under the n-th allocation's failure. */
+static enum hi_status compare_three(const struct heap *a, const struct heap *b,
+				    const struct heap *c, bool same_process, uint64_t nth)
+{
+	HI_GUARD(hi_comparison_destroy) struct hi_comparison *first = NULL;
+	HI_GUARD(hi_comparison_destroy) struct hi_comparison *second = NULL;
+	HI_GUARD(hi_marked_destroy) struct hi_marked *marked = NULL;
+	HI_GUARD(free) uint64_t *bits = NULL;
+	struct hi_error err;
+	enum hi_status status;
+
+	hi_alloc_fail_at(nth);
+	status = hi_compare(&a->side, &b->side, same_process, HI_COMPARE_BY_GROUP, &first,
+			    &err);
+	if (status == HI_OK)
+		status = hi_compare(&b->side, &c->side, same_process, HI_COMPARE_BY_ROOT,
+				    &second, &err);
+	if (status == HI_OK)
+		status = hi_compare_survivors(first, second, c->graph, &bits, &err);
+	if (status == HI_OK)
+		status = hi_marked_by_type(&c->side, bits, &marked, &err);
+	hi_alloc_fail_at(0);
+	return status;
+}
+
+HI_TEST(census_compare, every_failed_allocation_is_reported)
+{
+	static struct heap a, b, c;
+
+	open_heap(&a, 7, 1);
+	open_heap(&b, 7, 2);
+	open_heap(&c, 7, 3);
+	for (int same = 0; same < 2; same++) {
+		enum hi_status status = HI_NO_MEMORY;
+		uint64_t nth;
+
+		for (nth = 1; status != HI_OK && nth < 200; nth++) {
+			status = compare_three(&a, &b, &c, same, nth);
+			HI_ASSERT(status == HI_OK || status == HI_NO_MEMORY);
+		}
+		HI_ASSERT_EQ(HI_OK, status);
+		HI_ASSERT(nth > 20);
+	}
 }
 
 HI_TEST(census_compare, a_heap_beside_itself_has_no_difference)

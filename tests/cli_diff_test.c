@@ -239,6 +239,14 @@ HI_TEST_SCENARIO(diff, a_retainer_may_be_new_or_gone)
 
 		HI_ASSERT_EQ(3, number(row, i ? "died" : "born", "count"));
 	}
+	/* Only one of them has a field of a blob; none has one that is not there. */
+	c = hi_heapinspect("diff", none, some, "--by", "retainers", "--retainer",
+			   "struct blob.next");
+	HI_ASSERT_MSG(c->exit_code == 1, "%s", c->err);
+	c = hi_heapinspect("diff", none, some, "--by", "retainers", "--retainer",
+			   "struct node.nxt");
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "nxt"), "%s", c->err);
 	c = hi_heapinspect("diff", none, some, "--by", "retainers", "--retainer",
 			   "struct blub");
 	HI_ASSERT_EQ(2, c->exit_code);

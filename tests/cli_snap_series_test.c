@@ -230,6 +230,41 @@ HI_TEST_SCENARIO(snap_series, two_censuses_of_a_file_are_compared)
 	HI_ASSERT(strcmp(a->out, b->out) != 0);
 }
 
+/* Warm-up, peak and end of one file. */
+HI_TEST_SCENARIO(snap_series, three_censuses_of_a_file_tell_what_survived)
+{
+	const char *file = snapshot_path(snapshot_directory(), "a.hisnap");
+	char first[512], peak[512];
+	struct hi_fixture *series;
+	struct hi_command *c;
+	json_t *row;
+
+	start_target();
+	order_nodes(100);
+	series = hi_fixture_start(PROGRAM, "snap", "-q", "--every", "50ms", "--full",
+				  "first,last,peaks:1", "-o", file, "--pid", pid_text,
+				  NULL);
+	wait_for(file, 100);
+	order_nodes(1600);
+	wait_for(file, 1600);
+	order_nodes(900);
+	wait_for(file, 900);
+	HI_ASSERT_EQ(0, WEXITSTATUS(hi_fixture_end(target)));
+	HI_ASSERT_EQ(0, wait_status(series));
+	snprintf(first, sizeof(first), "%s@first", file);
+	snprintf(peak, sizeof(peak), "%s@peak", file);
+	c = hi_heapinspect("diff", "--three", first, peak, file, "--json");
+	HI_ASSERT_MSG(c->exit_code == 1, "%s", c->err);
+	hi_check_schema(c, "rows.v1.json");
+	c->exit_code = 0; /* 1: something survived */
+	row = json_array_get(rows_of(snapshot_document(c)), 0);
+	HI_ASSERT_STREQ("struct node", json_string_value(json_object_get(row, "type")));
+	HI_ASSERT_EQ(800, number_of(row, "count"));
+	HI_ASSERT_EQ(1500, number_of(row, "born"));
+	HI_ASSERT_STREQ(c->out,
+			hi_heapinspect("diff", "--three", first, peak, "--json")->out);
+}
+
 /* ---- how it ends ---- */
 
 HI_TEST_SCENARIO(snap_series, the_target_s_end_is_the_final_state)
