@@ -18,8 +18,8 @@ static const struct {
 	bool is_binary;
 } formats[] = {
 	{.name = "heapsnapshot", .write = hi_export_heapsnapshot},
-	{.name = "csv", .write = hi_export_csv},
-	{.name = "ndjson", .write = hi_export_ndjson},
+	{.name = "csv", .write = hi_export_tables},
+	{.name = "ndjson", .write = hi_export_tables},
 	{.name = "folded", .write = hi_export_folded},
 	{.name = "speedscope", .write = hi_export_speedscope},
 	{.name = "massif", .write = hi_export_massif},
@@ -27,6 +27,7 @@ static const struct {
 	{.name = "prometheus", .write = hi_export_prometheus},
 	{.name = "pprof", .write = hi_export_pprof, .is_binary = true},
 	{.name = "hp", .write = hi_export_hp},
+	{.name = "parquet", .write = hi_export_tables, .is_binary = true},
 };
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
@@ -99,15 +100,18 @@ static enum hi_status open_labels(struct hi_export *x, struct hi_error *err)
 	return hi_edge_labels_create(x->in->typing, x->in->graph, &x->own_labels, err);
 }
 
-/* Bytes that would only upset a terminal. */
-static enum hi_status refuse_terminal(const struct hi_export *x, size_t format,
-				      struct hi_error *err)
+enum hi_status hi_export_refuse_terminal(const char *format, FILE *out,
+					 struct hi_error *err)
 {
-	if (!formats[format].is_binary || !isatty(fileno(x->out)))
+	bool is_binary = false;
+
+	for (size_t i = 0; i < FORMATS; i++)
+		is_binary |= formats[i].is_binary && strcmp(formats[i].name, format) == 0;
+	if (!is_binary || !isatty(fileno(out)))
 		return HI_OK;
 	return hi_fail(err, HI_USAGE, 0,
 		       "-f %s is binary, and standard output is a terminal; use -o FILE",
-		       formats[format].name);
+		       format);
 }
 
 static enum hi_status write_export(struct hi_inspection *in, const struct hi_head *head,
@@ -117,13 +121,12 @@ static enum hi_status write_export(struct hi_inspection *in, const struct hi_hea
 	enum hi_status status;
 
 	hi_inspect_phase(in, "export");
-	status = open_labels(&x, err);
+	status = hi_export_refuse_terminal(in->options->format, x.out, err);
+	if (status == HI_OK)
+		status = open_labels(&x, err);
 	for (size_t i = 0; i < FORMATS && status == HI_OK; i++)
-		if (strcmp(formats[i].name, in->options->format) == 0) {
-			status = refuse_terminal(&x, i, err);
-			if (status == HI_OK)
-				status = formats[i].write(&x, err);
-		}
+		if (strcmp(formats[i].name, in->options->format) == 0)
+			status = formats[i].write(&x, err);
 	hi_edge_labels_destroy(x.own_labels);
 	return status;
 }
@@ -144,6 +147,7 @@ const struct hi_command hi_command_export = {
 	.help = "Formats (-f):\n"
 		"  heapsnapshot  Chrome's developer tools, memlab\n"
 		"  csv, ndjson   a table: --table objects, edges, types or roots\n"
+		"  parquet       the same for DuckDB, ClickHouse, Spark\n"
 		"  folded        flame graphs: bytes by the way down the dominator tree\n"
 		"  speedscope    the same for speedscope\n"
 		"  massif        the same for ms_print and massif-visualizer\n"
@@ -154,7 +158,8 @@ const struct hi_command hi_command_export = {
 		"  prometheus    gauges for a textfile collector\n\n"
 		"Of a file of many censuses (snap --every), over time:\n"
 		"  hp, massif    unless --census says which one\n"
-		"  csv, ndjson   --table censuses, or sums: by type and census\n\n"
+		"  csv, ndjson, parquet   --table censuses, or sums: by type and "
+		"census\n\n"
 		"Examples:\n"
 		"  heapinspect export app.hisnap -f heapsnapshot -o app.heapsnapshot\n"
 		"  heapinspect export app.hisnap -f csv --table types\n"

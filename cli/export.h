@@ -18,11 +18,14 @@ struct hi_export {
 };
 
 typedef enum hi_status hi_export_fn(struct hi_export *x, struct hi_error *err);
-hi_export_fn hi_export_heapsnapshot, hi_export_csv, hi_export_ndjson, hi_export_folded,
+hi_export_fn hi_export_heapsnapshot, hi_export_tables, hi_export_folded,
 	hi_export_speedscope, hi_export_massif, hi_export_dot, hi_export_prometheus,
 	hi_export_pprof, hi_export_hp;
 
 bool hi_export_has_format(const char *name);
+/* HI_USAGE: bytes that would only upset a terminal. */
+enum hi_status hi_export_refuse_terminal(const char *format, FILE *out,
+					 struct hi_error *err);
 
 /* What the format does not carry, on stderr; with -q nothing. */
 void hi_export_warn(const struct hi_export *x, const char *fmt, ...)

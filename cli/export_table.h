@@ -1,24 +1,64 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One table as CSV (RFC 4180) or as lines of JSON: the same columns in both. */
+/*
+ * One table as CSV (RFC 4180), as lines of JSON or as Parquet: the same columns in all.
+ *
+ *	hi_export_table_open(&t, "csv", out, err);
+ *	row(&t, ...);			// the heading: its values mean nothing
+ *	t.is_heading = false;
+ *	while (... && hi_export_table_is_fine(&t))
+ *		row(&t, ...);
+ *	hi_export_table_finish(&t, properties, n, err);
+ *	hi_export_table_free(&t);	// on every way out
+ *
+ * where row calls hi_export_row, the cells in the same order each time, and
+ * hi_export_row_end.
+ */
 #ifndef HI_CLI_EXPORT_TABLE_H
 #define HI_CLI_EXPORT_TABLE_H
 
 #include <stdio.h>
 
 #include "report/formats/json_writer.h"
+#include "report/formats/parquet_writer.h"
+
+struct hi_export_table;
+struct hi_export_form {
+	const char *name;
+	/* Optional, each. */
+	void (*row)(struct hi_export_table *t);
+	void (*row_end)(struct hi_export_table *t);
+	/* Required; as below. */
+	void (*number)(struct hi_export_table *t, const char *name, uint64_t value);
+	void (*text)(struct hi_export_table *t, const char *name, const char *value);
+	void (*address)(struct hi_export_table *t, const char *name, uint64_t value);
+};
 
 struct hi_export_table {
+	const struct hi_export_form *form;
 	FILE *out;
-	bool csv;
-	bool is_heading; /* CSV: names instead of values */
-	bool has_cells;	 /* in this row */
-	struct hi_json json;
+	bool is_heading;
+	bool has_cells;	     /* CSV: in this row */
+	struct hi_json json; /* of a line */
+	struct hi_parquet *parquet;
+	struct hi_error failure; /* the first one; cells after it are lost */
 };
+
+/* Is it the format of tables? */
+bool hi_export_is_table_format(const char *format);
+enum hi_status hi_export_table_open(struct hi_export_table *t, const char *format,
+				    FILE *out, struct hi_error *err);
+bool hi_export_table_is_fine(const struct hi_export_table *t);
+/* The properties are written where the form has a place for them. */
+enum hi_status hi_export_table_finish(struct hi_export_table *t,
+				      const struct hi_parquet_property *properties,
+				      size_t n, struct hi_error *err);
+void hi_export_table_free(struct hi_export_table *t);
 
 void hi_export_row(struct hi_export_table *t);
 void hi_export_row_end(struct hi_export_table *t);
 /* UINT64_MAX: unknown. */
 void hi_export_number(struct hi_export_table *t, const char *name, uint64_t value);
+/* "" or NULL: unknown. Hostile. */
 void hi_export_text(struct hi_export_table *t, const char *name, const char *value);
 /* 0: none. */
 void hi_export_address(struct hi_export_table *t, const char *name, uint64_t value);

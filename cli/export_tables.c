@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables as CSV (RFC 4180) and as lines of JSON: the same columns in both. */
+/* The tables of objects, edges, types and roots, in each of the forms of tables. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/vector.h"
 #include "cli/export.h"
 #include "cli/export_table.h"
@@ -11,6 +13,7 @@
 struct table {
 	struct hi_export *x;
 	struct hi_export_table cells;
+	const struct hi_census_row **row_of; /* by type; of the table of types */
 	struct texts HI_VECTOR(const char *) texts;
 };
 
@@ -55,11 +58,8 @@ static void type_row(struct table *t, uint32_t i)
 {
 	const struct hi_inspection *in = t->x->in;
 	const struct hi_type_name *type = &in->graph->types[i];
-	const struct hi_census_row *row = NULL;
+	const struct hi_census_row *row = t->row_of ? t->row_of[i] : NULL;
 
-	for (size_t k = 0; k < in->census->n_rows && !row; k++)
-		if (in->census->rows[k].type == i)
-			row = &in->census->rows[k];
 	hi_export_row(&t->cells);
 	hi_export_number(&t->cells, "id", i);
 	hi_export_text(&t->cells, "type", type->name);
@@ -108,7 +108,8 @@ static enum hi_status edge_rows(struct table *t, struct hi_error *err)
 {
 	const struct hi_graph *g = t->x->in->graph;
 
-	for (hi_node i = 0; i < g->first_kind; i++) {
+	for (hi_node i = 0; i < g->first_kind && hi_export_table_is_fine(&t->cells);
+	     i++) {
 		struct hi_edges edges = hi_graph_edges(g, i);
 		enum hi_status status;
 
@@ -125,47 +126,99 @@ static enum hi_status edge_rows(struct table *t, struct hi_error *err)
 	return HI_OK;
 }
 
-static enum hi_status rows(struct table *t, struct hi_error *err)
+static enum hi_status object_rows(struct table *t, struct hi_error *err)
 {
-	const struct hi_graph *g = t->x->in->graph;
-	const char *name =
-		t->x->in->options->table ? t->x->in->options->table : "objects";
-	enum hi_status status = HI_OK;
-
-	if (strcmp(name, "types") == 0)
-		for (uint32_t i = 0; i < (t->cells.is_heading ? 1 : g->n_types); i++)
-			type_row(t, i);
-	else if (strcmp(name, "roots") == 0)
-		for (uint32_t i = 0; i < (t->cells.is_heading ? 1 : g->n_roots); i++)
-			root_row(t, i);
-	else if (strcmp(name, "edges") == 0 && t->cells.is_heading)
-		edge_row(t, 0, 0, 0, "");
-	else if (strcmp(name, "edges") == 0)
-		status = edge_rows(t, err);
-	else
-		for (hi_node i = 0; i < (t->cells.is_heading ? 1 : g->n_objects); i++)
-			object_row(t, i);
-	return status;
+	(void)err;
+	for (hi_node i = 0;
+	     i < t->x->in->graph->n_objects && hi_export_table_is_fine(&t->cells); i++)
+		object_row(t, i);
+	return HI_OK;
 }
 
-enum hi_status hi_export_csv(struct hi_export *x, struct hi_error *err)
+static enum hi_status type_rows(struct table *t, struct hi_error *err)
 {
-	struct table t = {.x = x,
-			  .cells = {.out = x->out, .csv = true, .is_heading = true}};
-	enum hi_status status = rows(&t, err);
+	const struct hi_census *c = t->x->in->census;
+	uint32_t n = t->x->in->graph->n_types;
 
-	t.cells.is_heading = false;
+	t->row_of = hi_calloc(n, sizeof(*t->row_of));
+	if (!t->row_of)
+		return hi_fail_memory(err, "export");
+	for (size_t i = 0; i < c->n_rows; i++)
+		t->row_of[c->rows[i].type] = &c->rows[i];
+	for (uint32_t i = 0; i < n && hi_export_table_is_fine(&t->cells); i++)
+		type_row(t, i);
+	return HI_OK;
+}
+
+static enum hi_status root_rows(struct table *t, struct hi_error *err)
+{
+	(void)err;
+	for (uint32_t i = 0;
+	     i < t->x->in->graph->n_roots && hi_export_table_is_fine(&t->cells); i++)
+		root_row(t, i);
+	return HI_OK;
+}
+
+static void edge_heading(struct table *t, uint32_t i)
+{
+	edge_row(t, i, i, 0, "");
+}
+
+static const struct {
+	const char *name;
+	void (*heading)(struct table *t, uint32_t);
+	enum hi_status (*rows)(struct table *t, struct hi_error *err);
+} tables[] = {{"objects", object_row, object_rows},
+	      {"types", type_row, type_rows},
+	      {"roots", root_row, root_rows},
+	      {"edges", edge_heading, edge_rows}};
+
+static enum hi_status write_rows(struct table *t, struct hi_error *err)
+{
+	const char *name = t->x->in->options->table;
+	size_t i = sizeof(tables) / sizeof(tables[0]) - 1;
+
+	/* The options are checked: it is one of them. */
+	while (i && strcmp(tables[i].name, name ? name : "objects") != 0)
+		i--;
+	tables[i].heading(t, 0);
+	t->cells.is_heading = false;
+	return tables[i].rows(t, err);
+}
+
+/* What rows cannot say: which table of which target, which build, when. */
+static enum hi_status finish(struct table *t, struct hi_error *err)
+{
+	const struct hi_head *head = t->x->head;
+	const char *name = t->x->in->options->table;
+	char pid[16], time[24], exe[HI_EXPORT_TEXT];
+	const struct hi_parquet_property properties[] = {
+		{"heapinspect.table", name ? name : "objects"},
+		{"heapinspect.pid", pid},
+		{"heapinspect.exe", hi_export_safe(exe, head->exe)},
+		{"heapinspect.build_id", head->build_id},
+		{"heapinspect.time_ns", time},
+		{"heapinspect.complete", head->complete ? "true" : "false"},
+	};
+
+	snprintf(pid, sizeof(pid), "%d", head->pid);
+	snprintf(time, sizeof(time), "%" PRIu64, head->time_ns);
+	return hi_export_table_finish(&t->cells, properties,
+				      sizeof(properties) / sizeof(properties[0]), err);
+}
+
+enum hi_status hi_export_tables(struct hi_export *x, struct hi_error *err)
+{
+	struct table t = {.x = x};
+	enum hi_status status =
+		hi_export_table_open(&t.cells, x->in->options->format, x->out, err);
+
 	if (status == HI_OK)
-		status = rows(&t, err);
+		status = write_rows(&t, err);
+	if (status == HI_OK)
+		status = finish(&t, err);
+	hi_export_table_free(&t.cells);
 	hi_vector_free(&t.texts);
-	return status;
-}
-
-enum hi_status hi_export_ndjson(struct hi_export *x, struct hi_error *err)
-{
-	struct table t = {.x = x, .cells.out = x->out};
-	enum hi_status status = rows(&t, err);
-
-	hi_vector_free(&t.texts);
+	free(t.row_of);
 	return status;
 }

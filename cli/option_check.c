@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/export.h"
+#include "cli/export_table.h"
 #include "cli/lookup.h"
 #include "cli/query.h"
 #include "report/names.h"
@@ -139,10 +140,11 @@ static int check_export(const struct hi_options *o)
 		return hi_option_wrong("export: -f FORMAT is missing; see heapinspect "
 				       "export --help");
 	if (!hi_export_has_format(o->format))
-		return hi_option_wrong("-f %s: not one of heapsnapshot, csv, ndjson, "
-				       "folded, speedscope, massif, pprof, hp, dot, "
-				       "prometheus",
-				       o->format);
+		return hi_option_wrong(
+			"-f %s: not one of heapsnapshot, csv, ndjson, parquet, "
+			"folded, speedscope, massif, pprof, hp, dot, "
+			"prometheus",
+			o->format);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		is_table |= o->table && strcmp(o->table, tables[i]) == 0;
 	if (o->table && !is_table)
@@ -150,8 +152,9 @@ static int check_export(const struct hi_options *o)
 			"--table %s: not one of objects, edges, types, roots, censuses, "
 			"sums",
 			o->table);
-	if (o->table && strcmp(o->format, "csv") != 0 && strcmp(o->format, "ndjson") != 0)
-		return hi_option_wrong("--table: only with -f csv and -f ndjson");
+	if (o->table && !hi_export_is_table_format(o->format))
+		return hi_option_wrong("--table: only with -f csv, -f ndjson and "
+				       "-f parquet");
 	return 0;
 }
 

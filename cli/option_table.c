@@ -57,12 +57,14 @@ const struct hi_option_entry hi_option_table[] = {
 	  2},
 	 BIT(CHECK)},
 	{{"format", 'f', "FORMAT", 0,
-	  "heapsnapshot, csv, ndjson, folded, speedscope, massif, pprof, hp, dot or "
+	  "heapsnapshot, csv, ndjson, parquet, folded, speedscope, massif, pprof, hp, "
+	  "dot or "
 	  "prometheus",
 	  2},
 	 BIT(EXPORT)},
 	{{"table", HI_OPT_TABLE, "NAME", 0,
-	  "of csv and ndjson: objects (unless said), edges, types or roots; of a file of "
+	  "of csv, ndjson and parquet: objects (unless said), edges, types or roots; of "
+	  "a file of "
 	  "many censuses also censuses or sums",
 	  2},
 	 BIT(EXPORT)},

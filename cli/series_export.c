@@ -82,24 +82,35 @@ static enum hi_status put_sums(void *arg, const struct hi_series_file_census *c,
 	return HI_OK;
 }
 
-static enum hi_status put_table(struct series_export *x, bool sums, struct hi_error *err)
+static enum hi_status put_rows(struct series_export *x, bool sums, struct hi_error *err)
 {
 	static const struct hi_snapshots_entry nothing;
 	static const struct hi_snapshots_sum none;
 
-	if (x->table.csv) {
-		x->table.is_heading = true;
-		if (sums)
-			sum_row(&x->table, &nothing.point, "", "", &none);
-		else
-			census_row(&x->table, &nothing);
-		x->table.is_heading = false;
-	}
+	if (sums)
+		sum_row(&x->table, &nothing.point, "", "", &none);
+	else
+		census_row(&x->table, &nothing);
+	x->table.is_heading = false;
 	if (sums)
 		return hi_series_file_each(x->series, put_sums, x, err);
 	for (size_t i = 0; i < x->series->n_entries; i++)
 		census_row(&x->table, &x->series->entries[i]);
 	return HI_OK;
+}
+
+static enum hi_status put_table(struct series_export *x, const struct hi_options *o,
+				struct hi_error *err)
+{
+	const struct hi_parquet_property of[] = {{"heapinspect.table", o->table}};
+	enum hi_status status = hi_export_table_open(&x->table, o->format, x->out, err);
+
+	if (status == HI_OK)
+		status = put_rows(x, is_table(o, "sums"), err);
+	if (status == HI_OK)
+		status = hi_export_table_finish(&x->table, of, 1, err);
+	hi_export_table_free(&x->table);
+	return status;
 }
 
 /* ---- massif: the time in ms, a tree of types where the graph is kept, too ---- */
@@ -167,11 +178,11 @@ enum hi_status hi_series_file_export(const struct hi_options *o, struct hi_outpu
 				     struct hi_error *err)
 {
 	HI_GUARD(hi_snapshots_close) struct hi_snapshots *s = NULL;
-	struct series_export x = {
-		.out = output->file,
-		.table = {.out = output->file, .csv = strcmp(o->format, "csv") == 0}};
-	enum hi_status status;
+	struct series_export x = {.out = output->file};
+	enum hi_status status = hi_export_refuse_terminal(o->format, x.out, err);
 
+	if (status != HI_OK)
+		return status;
 	if (!o->file || !hi_snapshots_is_one(o->file))
 		return hi_fail(err, HI_USAGE, 0,
 			       "--table %s: needs a file of many censuses (snap --every)",
@@ -182,6 +193,5 @@ enum hi_status hi_series_file_export(const struct hi_options *o, struct hi_outpu
 	x.series = s;
 	if (status != HI_OK)
 		return status;
-	return o->table ? put_table(&x, is_table(o, "sums"), err)
-			: put_all_massif(&x, err);
+	return o->table ? put_table(&x, o, err) : put_all_massif(&x, err);
 }

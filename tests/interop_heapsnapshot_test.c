@@ -6,6 +6,7 @@
 
 #include "tests/census_snapshots.h"
 #include "tests/support/readers.h"
+#include "tests/support/service.h"
 #include "tests/support/snapshots.h"
 
 enum { AT_ONCE = 40 };
@@ -94,4 +95,84 @@ HI_TEST_INTEROP(interop_heapsnapshot, retained_sizes_of_drawn_graphs_are_those_o
 HI_TEST_INTEROP_SLOW(interop_heapsnapshot, retained_sizes_of_many_more_drawn_graphs)
 {
 	compare_drawn(41, 201);
+}
+
+/* ---- real programs ---- */
+
+static void compare_real(const char *in, const char *file, long long least)
+{
+	static const char *const names[] = {"real", NULL};
+
+	export_both(in, "real", file);
+	HI_ASSERT(compare(in, names) >= least);
+}
+
+static const char *snapshot_process(const char *in, pid_t pid)
+{
+	const char *file = snapshot_path(in, "real.hisnap");
+	char number_text[16];
+	struct hi_command *c;
+
+	snprintf(number_text, sizeof(number_text), "%d", (int)pid);
+	c = hi_heapinspect("snap", "-q", "--pid", number_text, "-o", file);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	return file;
+}
+
+HI_TEST_INTEROP(interop_heapsnapshot, retained_sizes_of_a_cxx_program_are_those_of_others)
+{
+	char *in = snapshot_directory();
+	const char *core =
+		snapshot_core(snapshot_fixture("mixed_heap", "/dev/null", "1500"), in);
+
+	compare_real(in, snapshot_of_core(core, in, "a.hisnap", NULL), 1000);
+}
+
+HI_TEST_INTEROP_SLOW(interop_heapsnapshot, retained_sizes_of_python_are_those_of_others)
+{
+	struct hi_fixture *fx =
+		hi_fixture_start("/usr/bin/python3.11", "-X", "utf8",
+				 HI_SOURCE_DIR "/fixtures/python_truth.py", NULL);
+	char *in = snapshot_directory();
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	compare_real(in, snapshot_process(in, fx->pid), 10000);
+}
+
+static void load(struct hi_service *redis, int keys)
+{
+	char batch[64 * 1000];
+	size_t used = 0;
+
+	for (int i = 0; i < keys; i++) {
+		used += (size_t)snprintf(batch + used, sizeof(batch) - used,
+					 "RPUSH list:%d value-number-%d\r\n", i % 5000,
+					 i);
+		if (i % 1000 == 999 || i == keys - 1) {
+			hi_service_send(redis, batch, used, (size_t)(i % 1000) + 1);
+			used = 0;
+		}
+	}
+}
+
+HI_TEST_INTEROP_SLOW(interop_heapsnapshot, retained_sizes_of_redis_are_those_of_others)
+{
+	struct hi_service *s = hi_service_create();
+	char *in = snapshot_directory();
+	const char *argv[] = {HI_SOURCE_DIR "/build/targets/redis-server",
+			      "--port",
+			      "0",
+			      "--unixsocket",
+			      s->socket_path,
+			      "--save",
+			      "",
+			      "--dir",
+			      s->directory,
+			      NULL};
+
+	if (access(argv[0], X_OK) != 0)
+		HI_SKIP("no redis: run scripts/build-targets build/targets");
+	hi_service_start(s, 1, argv);
+	load(s, 20000);
+	compare_real(in, snapshot_process(in, s->pid), 10000);
 }

@@ -15,10 +15,11 @@ static const struct {
 	{HI_OPT_TIME, "cpu wall census"},
 	{HI_OPT_SORT, "size deviation name slope number"},
 	{HI_OPT_IDENTITY, "type var module addr"},
-	{HI_OPT_TABLE, "objects edges types roots"},
+	{HI_OPT_TABLE, "objects edges types roots censuses sums"},
 	{HI_OPT_AT, "gc now every:"},
 	{HI_OPT_RETAINER, "global frame auto"},
-	{'f', "heapsnapshot csv ndjson folded speedscope massif dot prometheus"},
+	{'f', "heapsnapshot csv ndjson parquet folded speedscope massif pprof hp dot "
+	      "prometheus"},
 };
 
 struct hi_value_words hi_manual_value(const struct argp_option *option)
