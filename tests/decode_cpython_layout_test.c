@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/debuginfo/functions.h"
 #include "decode/runtimes/cpython_rows.h"
 #include "harness.h"
 #include "support/fixture.h"
@@ -112,6 +113,33 @@ HI_TEST_SCENARIO(cpython_layout, debug_information_says_where_things_are)
 	/* What it has not stays. */
 	HI_ASSERT_EQ(hi_py_layout_3_12.frame_stacktop, l->frame_stacktop);
 	hi_arena_free(&py.arena);
+}
+
+HI_TEST_SCENARIO(cpython_layout, variables_of_a_function_have_types)
+{
+	struct hi_fixture *fx = hi_fixture_start("python_moved", NULL);
+	struct hi_parameter locals[4];
+	const struct hi_type *type;
+	struct hi_error err = {};
+	struct inspected *p;
+	uint64_t addr, size;
+	size_t n;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	p = inspected_open(fx->pid, NULL);
+	HI_ASSERT_OK(hi_modules_symbol(p->modules, NULL, "use_self", &addr, &size, &err),
+		     &err);
+	HI_ASSERT_OK(hi_function_locals(p->types, hi_modules_at(p->modules, addr), addr,
+					locals, 4, &n, &err),
+		     &err);
+	HI_ASSERT_EQ(1, n);
+	HI_ASSERT_STREQ("self", locals[0].name);
+	type = hi_type_get(p->types, locals[0].type);
+	HI_ASSERT_EQ(HI_KIND_POINTER, type->kind);
+	HI_ASSERT_STREQ("struct _is", hi_type_get(p->types, type->target)->name);
+	HI_ASSERT_STATUS(HI_NOT_FOUND,
+			 hi_function_locals(p->types, hi_modules_at(p->modules, addr),
+					    addr + 1, locals, 4, &n, &err));
 }
 
 static const struct hi_py_layout *table_of(unsigned minor)

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/vector.h"
+#include "decode/runtimes/cpython.h"
 #include "decode/typing/audit.h"
 #include "harness.h"
 #include "support/fixture.h"
@@ -244,7 +245,8 @@ static uint64_t word_at(const struct typed_process *p, uint64_t addr)
 
 /* What an object owns and counts, but does not visit: a type its tp_subclasses; an
  * object with its values behind it the dict that was made of them (3.13); an instance
- * its class (3.8), a local of a thread its callback. */
+ * its class (3.8), a local of a thread its callback, a description of ctypes its
+ * converters. */
 static bool is_left_out(const struct typed_process *p, uint64_t from, hi_node to)
 {
 	uint64_t type = word_at(p, from + TYPE), flags = word_at(p, type + TYPE_FLAGS);
@@ -253,6 +255,7 @@ static bool is_left_out(const struct typed_process *p, uint64_t from, hi_node to
 	if (flags & TYPE_SUBCLASS || flags & INLINE_VALUES)
 		return is_dict;
 	return to == node_at(p, type) ||
+	       strcmp(type_of(p, node_at(p, from)), "StgDict") == 0 ||
 	       (strcmp(type_of(p, node_at(p, from)), "asyncio.events._RunningLoop") ==
 			0 &&
 		strcmp(type_of(p, to), "builtin_function_or_method") == 0);
@@ -404,6 +407,14 @@ static hi_node object_of_type(const struct typed_process *p, hi_node from,
 	hi_test_fail(__FILE__, __LINE__, "no %s there", type);
 }
 
+static bool is_described(const struct typed_process *p)
+{
+	struct hi_module *module = ((const struct hi_py *)p->runtime)->module;
+
+	(void)hi_module_debug(module, NULL);
+	return module->debug != HI_DEBUG_NONE;
+}
+
 /* module myapp.cache["SESSIONS"]["s1"].items[0]; a local of a frame and its line. */
 static void check_names(const struct typed_process *p, const struct truth *t)
 {
@@ -420,6 +431,11 @@ static void check_names(const struct typed_process *p, const struct truth *t)
 	local = root_named(p, " tell() local_thing", HI_ROOT_STACK, place);
 	HI_ASSERT_STREQ("list", type_of(p, follow(p, object_of_type(p, local, "dict"),
 						  "[\"deep\"]")));
+	/* A structure of C that only debug information describes. */
+	if (is_described(p))
+		HI_ASSERT_STREQ(
+			"list_iterator",
+			type_of(p, follow(p, follow(p, dict, "[\"ISLICE\"]"), ".it")));
 	local = root_named(p, " worker() local_in_thread", HI_ROOT_STACK,
 			   "python_truth.py:");
 	HI_ASSERT_STREQ("dict", type_of(p, object_of_type(p, local, "dict")));
@@ -449,15 +465,17 @@ static void check_audit(const struct typed_process *p)
 	hi_audit_deinit(&audit);
 }
 
-static void check_python(const char *python)
+static void check(const char *python, bool with_debug)
 {
 	struct hi_fixture *fx = hi_fixture_start(
 		python, "-X", "utf8", HI_SOURCE_DIR "/fixtures/python_truth.py", NULL);
 	struct truth *t = read_truth(fx);
-	struct typed_process *p = typed_process_open(fx->pid, NULL);
+	struct typed_process *p = with_debug ? typed_process_open(fx->pid, NULL)
+					     : typed_process_open_without_debug(fx->pid);
 	struct tally tally = {};
 
 	HI_ASSERT(p->runtime);
+	hi_test_note("%s: %s", p->runtime->version, p->runtime->found_by);
 	if (t->tracked.count)
 		qsort(t->tracked.items, t->tracked.count, sizeof(uint64_t), by_value);
 	check_tracked(p, t);
@@ -480,7 +498,22 @@ static void check_python(const char *python)
 	check_undisturbed(t, fx);
 }
 
+static void check_python(const char *python)
+{
+	check(python, true);
+}
+
+static void check_without_debug(const char *python)
+{
+	check(python, false);
+}
+
 HI_TEST_SCENARIO(cpython, what_is_found_is_what_it_says_of_itself)
 {
 	hi_each_python(check_python);
+}
+
+HI_TEST_SCENARIO(cpython, the_same_is_found_without_debug_files)
+{
+	hi_each_python(check_without_debug);
 }

@@ -67,5 +67,9 @@ struct hi_parameter {
 enum hi_status hi_function_parameters(struct hi_types *types, struct hi_module *module,
 				      uint64_t entry, struct hi_parameter *ret,
 				      size_t max, size_t *n_ret, struct hi_error *err);
+/* Its variables, but those of blocks inside of it; argument is -1. */
+enum hi_status hi_function_locals(struct hi_types *types, struct hi_module *module,
+				  uint64_t entry, struct hi_parameter *ret, size_t max,
+				  size_t *n_ret, struct hi_error *err);
 
 #endif

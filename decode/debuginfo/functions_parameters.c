@@ -166,3 +166,51 @@ enum hi_status hi_function_parameters(struct hi_types *types, struct hi_module *
 		     : hi_fail(err, HI_NOT_FOUND, 0,
 			       "no debug information of this function");
 }
+
+static size_t take_locals(struct hi_types *types, struct hi_module *module,
+			  Dwarf_Die *function, struct hi_parameter *ret, size_t max)
+{
+	Dwarf_Die child, typed;
+	Dwarf_Attribute attr;
+	size_t n = 0;
+
+	if (dwarf_child(function, &child) != 0)
+		return 0;
+	for (unsigned i = 0; i < CHILDREN_MAX && n < max; i++) {
+		if (dwarf_tag(&child) == DW_TAG_variable &&
+		    find_typed_die(&child, &typed)) {
+			const char *name = dwarf_formstring(
+				dwarf_attr_integrate(&child, DW_AT_name, &attr));
+
+			ret[n++] = (struct hi_parameter){
+				.name = name ? name : "",
+				.type = hi_types_of_die(types, module, &typed),
+				.argument = -1};
+		}
+		if (dwarf_siblingof(&child, &child) != 0)
+			break;
+	}
+	return n;
+}
+
+enum hi_status hi_function_locals(struct hi_types *types, struct hi_module *module,
+				  uint64_t entry, struct hi_parameter *ret, size_t max,
+				  size_t *n_ret, struct hi_error *err)
+{
+	struct hi_modules *modules = hi_module_modules(module);
+	Dwarf_Addr bias;
+	Dwarf_Die function;
+	bool found = false;
+	Dwarf *dwarf;
+
+	hi_modules_lock(modules);
+	dwarf = hi_module_dwarf(module, &bias);
+	if (dwarf && find_function(dwarf, entry - bias, &function)) {
+		found = true;
+		*n_ret = take_locals(types, module, &function, ret, max);
+	}
+	hi_modules_unlock(modules);
+	return found ? HI_OK
+		     : hi_fail(err, HI_NOT_FOUND, 0,
+			       "no debug information of this function");
+}

@@ -6,7 +6,8 @@
  *   version (cpython_version.c) which one it is; cpython_dwarf.c: its own structures
  *                               by debug information
  *   arenas (cpython_arenas.c)   pymalloc's arenas and pools, their used blocks
- *   types (cpython_types.c)     type objects by address, and what is in instances
+ *   types (cpython_types.c)     type objects by address; cpython_fields.c: what is in
+ *                               instances; cpython_extension.c: by debug information
  *   blocks (cpython_blocks.c)   what each block holds
  *   edges (cpython_edges.c)     references of one object, with their names
  *   tables (cpython_tables.c)   dicts and sets; attributes of instances
@@ -82,10 +83,11 @@ enum hi_py_family {
 
 enum hi_py_field_kind {
 	HI_PY_STRONG,
-	HI_PY_WEAK,   /* not counted by the target object */
-	HI_PY_GUESS,  /* a word of an unknown structure */
-	HI_PY_MEMORY, /* a block that is no object */
-	HI_PY_WORDS,  /* one whose words may be references */
+	HI_PY_WEAK,    /* not counted by the target object */
+	HI_PY_GUESS,   /* a word of an unknown structure */
+	HI_PY_MEMORY,  /* a block that is no object */
+	HI_PY_WORDS,   /* one whose words may be references */
+	HI_PY_POINTER, /* of C, to what is no object; or into the same one */
 	HI_PY_FIELD_END,
 };
 struct hi_py_field {
@@ -318,6 +320,7 @@ struct hi_py {
 	struct hi_modules *modules;
 	const struct hi_py_layout *layout;
 	bool of_dwarf;		  /* the layout */
+	struct hi_types *dwarf;	  /* for types of extensions; NULL: none */
 	struct hi_module *module; /* that has _PyRuntime */
 	uint64_t runtime, runtime_size, type_type;
 	struct HI_VECTOR(struct hi_py_interpreter) interpreters;
@@ -365,6 +368,30 @@ enum hi_status hi_py_walk(struct hi_runtime *runtime, hi_runtime_blocks_fn *fn, 
 
 /* cpython_types.c: NULL where no type object is. */
 const struct hi_py_type *hi_py_type_at(struct hi_runtime_cursor *c, uint64_t addr);
+/* False: there is none at addr. */
+bool hi_py_read_type(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_type *t);
+bool hi_py_is_type(struct hi_runtime_cursor *c, uint64_t addr);
+bool hi_py_type_name(struct hi_runtime_cursor *c, uint64_t type, char *out, size_t size);
+const struct hi_py_builtin *hi_py_builtin_of(struct hi_py *py, const char *name,
+					     uint64_t basicsize);
+/* cpython_fields.c */
+struct hi_py_field_list {
+	struct hi_py_field items[HI_PY_MAX_FIELDS];
+	uint32_t n;
+};
+/* The first that is added at an offset stays. */
+void hi_py_add_field(struct hi_py_field_list *f, uint32_t offset,
+		     enum hi_py_field_kind kind, const char *name);
+const char *hi_py_keep_text(struct hi_py *py, const char *text);
+/* Up the bases: slots, then the builtin at the end. Says t's family. */
+void hi_py_collect_fields(struct hi_runtime_cursor *c, struct hi_py_type *t,
+			  struct hi_py_field_list *f);
+bool hi_py_keep_fields(struct hi_py *py, struct hi_py_type *t,
+		       struct hi_py_field_list *f);
+/* cpython_extension.c: what debug information says of the words from `from` on; false:
+ * nothing. */
+bool hi_py_describe(struct hi_runtime_cursor *c, const struct hi_py_type *t,
+		    uint64_t from, struct hi_py_field_list *fields);
 /* A name of hi_runtime.types; 0 when out of memory. Under the lock. */
 uint32_t hi_py_name_type(struct hi_py *py, const struct hi_runtime_type *type);
 bool hi_py_name_buffers(struct hi_py *py);

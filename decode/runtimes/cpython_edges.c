@@ -277,11 +277,10 @@ static enum hi_py_buffer buffer_of(const struct hi_py_type *t, enum hi_py_field_
 
 static void visit_fields(struct hi_py_visit *v, const struct hi_py_object *o)
 {
-	static const enum hi_grade grades[] = {[HI_PY_STRONG] = HI_GRADE_EXACT,
-					       [HI_PY_WEAK] = HI_GRADE_WEAK,
-					       [HI_PY_GUESS] = HI_GRADE_CONSERVATIVE,
-					       [HI_PY_MEMORY] = HI_GRADE_EXACT,
-					       [HI_PY_WORDS] = HI_GRADE_EXACT};
+	static const enum hi_grade grades[] = {
+		[HI_PY_STRONG] = HI_GRADE_EXACT,       [HI_PY_WEAK] = HI_GRADE_WEAK,
+		[HI_PY_GUESS] = HI_GRADE_CONSERVATIVE, [HI_PY_MEMORY] = HI_GRADE_EXACT,
+		[HI_PY_WORDS] = HI_GRADE_EXACT,	       [HI_PY_POINTER] = HI_GRADE_EXACT};
 
 	for (uint32_t i = 0; i < o->type->n_fields && !v->stopped; i++) {
 		const struct hi_py_field *f = &o->type->fields[i];
@@ -290,6 +289,8 @@ static void visit_fields(struct hi_py_visit *v, const struct hi_py_object *o)
 
 		if (is_memory || v->fn) {
 			to = hi_py_word(&v->c->reader, o->addr + f->offset);
+			if (f->kind == HI_PY_POINTER && to - o->addr < o->type->basicsize)
+				continue;
 			if (is_memory)
 				hi_py_tell_memory(v, to, buffer_of(o->type, f->kind),
 						  f->name);

@@ -410,6 +410,7 @@ static enum hi_status py_probe(const struct hi_image *image, struct hi_modules *
 	py->runtime_size = size;
 	py->type_type = type;
 	py->reader.memory = image->memory;
+	py->dwarf = types;
 	py->module = hi_modules_at(modules, addr);
 	if (!py->module)
 		return hi_fail(err, HI_NOT_FOUND, addr, "_PyRuntime is in no module");

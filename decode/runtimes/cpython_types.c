@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Type objects, read once, by address. A type object's own type is a type, and so
- * on up to PyType_Type. What instances hold is a list of fields: those of the
- * builtin that the chain of bases ends in, the slots of every class on the way,
- * and, where a C structure is not described, each of its words as a guess.
+ * on up to PyType_Type. What instances hold: cpython_fields.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +14,6 @@ enum {
 	MAX_METATYPES = 8,
 	MAX_BASICSIZE = 1 << 16,
 	MAX_NAME = 200,
-	MEMBER_SIZE = 40, /* struct PyMemberDef: name, int type, offset, flags, doc */
-	MEMBER_TYPE = 8,
-	MEMBER_OFFSET = 16,
-	T_OBJECT = 6, /* structmember.h */
-	T_OBJECT_EX = 16,
 	OBJECT_SIZE = 16,
 };
 
@@ -184,8 +177,8 @@ static void name_of(struct hi_runtime_cursor *c, struct hi_py_type *t, char *mod
 
 /* ---- is it a type? ---- */
 
-static const struct hi_py_builtin *builtin_of(struct hi_py *py, const char *name,
-					      uint64_t basicsize)
+const struct hi_py_builtin *hi_py_builtin_of(struct hi_py *py, const char *name,
+					     uint64_t basicsize)
 {
 	for (const struct hi_py_builtin *b = hi_py_builtins; b->name; b++)
 		if (b->basicsize == basicsize && hi_py_has_builtin(py->layout, b) &&
@@ -194,7 +187,7 @@ static const struct hi_py_builtin *builtin_of(struct hi_py *py, const char *name
 	return NULL;
 }
 
-static bool read_name(struct hi_runtime_cursor *c, uint64_t type, char *out, size_t size)
+bool hi_py_type_name(struct hi_runtime_cursor *c, uint64_t type, char *out, size_t size)
 {
 	uint64_t at = hi_py_word(&c->reader, type + c->py->layout->type_name);
 
@@ -213,11 +206,11 @@ static bool is_used_unready(struct hi_runtime_cursor *c, const struct hi_py_type
 	char name[MAX_NAME];
 
 	return !(t->flags & HI_PY_HEAPTYPE) &&
-	       read_name(c, t->addr, name, sizeof(name)) &&
-	       builtin_of(c->py, name, t->basicsize);
+	       hi_py_type_name(c, t->addr, name, sizeof(name)) &&
+	       hi_py_builtin_of(c->py, name, t->basicsize);
 }
 
-static bool read_type(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_type *t)
+bool hi_py_read_type(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_type *t)
 {
 	const struct hi_py_layout *l = c->py->layout;
 	struct hi_py_reader *r = &c->reader;
@@ -241,7 +234,7 @@ static bool read_type(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_t
 	       ((t->flags & HI_PY_READY) || is_used_unready(c, t));
 }
 
-static bool is_type(struct hi_runtime_cursor *c, uint64_t addr)
+bool hi_py_is_type(struct hi_runtime_cursor *c, uint64_t addr)
 {
 	uint64_t at = addr, flags;
 
@@ -256,177 +249,6 @@ static bool is_type(struct hi_runtime_cursor *c, uint64_t addr)
 			return false;
 	}
 	return false;
-}
-
-/* ---- fields ---- */
-
-struct field_list {
-	struct hi_py_field items[HI_PY_MAX_FIELDS];
-	uint32_t n;
-};
-
-static bool has_field(const struct field_list *f, uint32_t offset)
-{
-	for (uint32_t i = 0; i < f->n; i++)
-		if (f->items[i].offset == offset)
-			return true;
-	return false;
-}
-
-static void add_field(struct field_list *f, uint32_t offset, enum hi_py_field_kind kind,
-		      const char *name)
-{
-	if (f->n < HI_PY_MAX_FIELDS && !has_field(f, offset))
-		f->items[f->n++] = (struct hi_py_field){
-			.offset = offset, .kind = kind, .name = name};
-}
-
-static const char *keep_text(struct hi_py *py, const char *text)
-{
-	const char *kept = hi_arena_strdup(&py->arena, text);
-
-	if (!kept)
-		py->no_memory = true;
-	return kept ? kept : "";
-}
-
-static const char *member_name(struct hi_runtime_cursor *c, uint64_t addr)
-{
-	char text[64];
-
-	for (size_t i = 0; i < sizeof(text); i++) {
-		if (i + 1 == sizeof(text) ||
-		    hi_modules_read(c->py->modules, addr + i, &text[i], 1, NULL) != HI_OK)
-			text[i] = 0;
-		if (!text[i])
-			break;
-	}
-	return keep_text(c->py, text);
-}
-
-/* Members that are objects, of one class; false: they are nowhere. */
-static void add_members(struct hi_runtime_cursor *c, uint64_t members, uint64_t max,
-			uint64_t basicsize, struct field_list *f)
-{
-	for (uint64_t i = 0; i < max; i++) {
-		uint8_t m[MEMBER_SIZE];
-		uint64_t name, offset;
-		uint32_t type;
-
-		if (hi_modules_read(c->py->modules, members + i * MEMBER_SIZE, m,
-				    sizeof(m), NULL) != HI_OK)
-			return;
-		memcpy(&name, m, 8);
-		memcpy(&type, m + MEMBER_TYPE, 4);
-		memcpy(&offset, m + MEMBER_OFFSET, 8);
-		if (!name)
-			return;
-		if ((type == T_OBJECT || type == T_OBJECT_EX) && offset >= OBJECT_SIZE &&
-		    offset % 8 == 0 && offset + 8 <= basicsize)
-			add_field(f, (uint32_t)offset, HI_PY_STRONG,
-				  member_name(c, name));
-	}
-}
-
-/* Slots made by a class statement lie behind their class, and its words up to
- * them, the dict and the weak references are all that it adds to its base. */
-static bool is_python_class(struct hi_runtime_cursor *c, const struct hi_py_type *t,
-			    uint64_t base_size)
-{
-	const struct hi_py_layout *l = c->py->layout;
-	uint64_t members = hi_py_word(&c->reader, t->addr + l->type_members);
-	uint64_t weaklist = hi_py_word(&c->reader, t->addr + l->type_weaklist);
-	uint64_t size = (t->basicsize - base_size + 7) / 8, n = 0;
-
-	if (!t->is_heap || t->basicsize < base_size)
-		return false;
-	n += (int64_t)weaklist >= (int64_t)base_size; /* < 0: in front of it */
-	n += t->dictoffset < 0 ? !t->is_managed : (uint64_t)t->dictoffset >= base_size;
-	for (uint64_t i = 0; members && i < size; i++) {
-		uint64_t member[3]; /* name, type, offset */
-
-		if (!hi_py_read(&c->reader, members + i * MEMBER_SIZE, member,
-				sizeof(member)) ||
-		    !member[0])
-			break;
-		n += (uint32_t)member[1] == T_OBJECT_EX && member[2] >= base_size;
-	}
-	return n >= size;
-}
-
-static void add_guesses(const struct hi_py_type *t, uint64_t from, uint64_t weaklist,
-			struct field_list *f)
-{
-	for (uint64_t o = (from + 7) & ~(uint64_t)7; o + 8 <= t->basicsize; o += 8)
-		if (o != weaklist)
-			add_field(f, (uint32_t)o, HI_PY_GUESS, NULL);
-}
-
-/* Up the bases: slots, then the builtin at the end. */
-static void collect_fields(struct hi_runtime_cursor *c, struct hi_py_type *t,
-			   struct field_list *f)
-{
-	const struct hi_py_layout *l = c->py->layout;
-	struct hi_py_type at = *t;
-	const struct hi_py_builtin *b = NULL;
-	uint64_t unknown_from = UINT64_MAX;
-	char name[MAX_NAME];
-
-	for (int depth = 0; depth < HI_PY_MAX_BASES; depth++) {
-		struct hi_py_type base;
-
-		if (read_name(c, at.addr, name, sizeof(name)))
-			b = builtin_of(c->py, name, at.basicsize);
-		if (b && at.is_heap && !strchr(name, '.'))
-			b = NULL; /* a class of the program with a builtin's name */
-		if (b)
-			break;
-		add_members(c, hi_py_word(&c->reader, at.addr + l->type_members), 256,
-			    at.basicsize, f);
-		if (at.dictoffset > 0)
-			add_field(f, (uint32_t)at.dictoffset, HI_PY_STRONG, "__dict__");
-		if (!at.base || !is_type(c, at.base) || !read_type(c, at.base, &base))
-			break;
-		if (at.basicsize > base.basicsize &&
-		    !is_python_class(c, &at, base.basicsize) &&
-		    base.basicsize < unknown_from)
-			unknown_from = base.basicsize;
-		at = base;
-	}
-	for (const struct hi_py_field *x = b ? b->fields : NULL;
-	     x && x->kind != HI_PY_FIELD_END; x++)
-		add_field(f, x->offset, x->kind, x->name);
-	t->family = b ? b->family : HI_PY_OPAQUE;
-	t->exact = b && at.addr == t->addr;
-	if (t->family == HI_PY_OBJECT && unknown_from != UINT64_MAX)
-		t->family = HI_PY_OPAQUE;
-	if (!b)
-		unknown_from = OBJECT_SIZE;
-	if (unknown_from != UINT64_MAX || (b && b->family == HI_PY_OPAQUE))
-		add_guesses(t,
-			    b && b->family == HI_PY_OPAQUE ? OBJECT_SIZE : unknown_from,
-			    hi_py_word(&c->reader, t->addr + l->type_weaklist), f);
-}
-
-static int by_offset(const void *a, const void *b)
-{
-	const struct hi_py_field *x = a, *y = b;
-
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
-static bool keep_fields(struct hi_py *py, struct hi_py_type *t, struct field_list *f)
-{
-	struct hi_py_field *copy = hi_arena_alloc(&py->arena, (f->n + 1) * sizeof(*copy));
-
-	if (!copy)
-		return false;
-	if (f->n)
-		qsort(f->items, f->n, sizeof(f->items[0]), by_offset);
-	memcpy(copy, f->items, f->n * sizeof(*copy));
-	t->fields = copy;
-	t->n_fields = f->n;
-	return true;
 }
 
 /* ---- the table ---- */
@@ -449,26 +271,26 @@ static struct hi_py_type *make_type(struct hi_runtime_cursor *c, uint64_t addr)
 {
 	struct hi_py *py = c->py;
 	char name[2 * MAX_NAME + 2], module[MAX_NAME];
-	struct field_list *fields;
+	struct hi_py_field_list *fields;
 	struct hi_py_type *t;
 
 	if (py->all.count >= HI_PY_MAX_TYPES)
 		return NULL;
 	t = hi_arena_alloc(&py->arena, sizeof(*t));
 	fields = hi_calloc(1, sizeof(*fields));
-	if (!t || !fields || !read_type(c, addr, t)) {
+	if (!t || !fields || !hi_py_read_type(c, addr, t)) {
 		py->no_memory |= !t || !fields;
 		free(fields);
 		return NULL;
 	}
-	collect_fields(c, t, fields);
+	hi_py_collect_fields(c, t, fields);
 	name_of(c, t, module, sizeof(module), name, sizeof(name));
 	t->type = hi_py_name_type(
 		py, &(struct hi_runtime_type){.name = name,
 					      .module = module,
 					      .size = t->itemsize ? 0 : t->basicsize,
 					      .klass = class_of(t)});
-	if (!keep_fields(py, t, fields) || !hi_vector_push(&py->all, t))
+	if (!hi_py_keep_fields(py, t, fields) || !hi_vector_push(&py->all, t))
 		py->no_memory = true;
 	free(fields);
 	return py->no_memory ? NULL : t;
@@ -488,7 +310,7 @@ static const struct hi_py_type *find_type(struct hi_runtime_cursor *c, uint64_t 
 	pthread_mutex_unlock(&py->lock);
 	if (known)
 		return t;
-	is = is_type(c, addr);
+	is = hi_py_is_type(c, addr);
 	pthread_mutex_lock(&py->lock);
 	known = hi_table_get(&py->by_addr, addr, &index);
 	if (known && index)

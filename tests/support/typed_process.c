@@ -136,12 +136,12 @@ struct typed_process *typed_process_open(pid_t pid,
 	return typed_process_open_with(pid, options, NULL);
 }
 
-struct typed_process *typed_process_open_with(pid_t pid,
-					      const struct hi_typing_options *options,
-					      const char *hints_file)
+static struct typed_process *open_process(pid_t pid,
+					  const struct hi_typing_options *options,
+					  const char *hints_file, const char *debug_dir)
 {
 	struct typed_process *p = hi_calloc(1, sizeof(*p));
-	struct hi_modules_options modules = {.cache_dir = ""};
+	struct hi_modules_options modules = {.cache_dir = "", .debug_dir = debug_dir};
 	struct hi_stop_options stop = {};
 	struct hi_target *target = NULL;
 	struct hi_range *text = NULL;
@@ -168,6 +168,18 @@ struct typed_process *typed_process_open_with(pid_t pid,
 	open_rulebook(p, hints_file);
 	typed_process_again(p, options);
 	return p;
+}
+
+struct typed_process *typed_process_open_with(pid_t pid,
+					      const struct hi_typing_options *options,
+					      const char *hints_file)
+{
+	return open_process(pid, options, hints_file, NULL);
+}
+
+struct typed_process *typed_process_open_without_debug(pid_t pid)
+{
+	return open_process(pid, NULL, NULL, "/nonexistent");
 }
 
 hi_node typed_process_node(const struct typed_process *p, uint64_t addr)
