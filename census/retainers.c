@@ -148,18 +148,62 @@ static bool put_roots(struct job *j)
 	return true;
 }
 
+/* Retainers whose misses of the cache are under way at once: Note [Prefetch ring]. */
+struct batch {
+	struct {
+		hi_node node;
+		uint32_t identity;
+	} items[64];
+	unsigned n;
+};
+
+HI_INLINE void prefetch_batch(const struct job *j, const struct batch *b)
+{
+	for (unsigned i = 0; i < b->n; i++)
+		hi_prefetch_row(j->graph, b->items[i].node);
+	for (unsigned i = 0; i < b->n; i++) {
+		struct hi_edges edges = hi_graph_edges(j->graph, b->items[i].node);
+
+		hi_prefetch_edges(&edges);
+	}
+	for (unsigned i = 0; i < b->n; i++) {
+		struct hi_edges edges = hi_graph_edges(j->graph, b->items[i].node);
+
+		for (uint32_t e = 0; e < edges.count && e < 4; e++)
+			__builtin_prefetch(&j->flow.column[edges.to[e]], 1);
+	}
+}
+
+static bool put_batch(struct job *j, struct batch *b)
+{
+	prefetch_batch(j, b);
+	for (unsigned i = 0; i < b->n; i++) {
+		uint32_t ref = hi_set_singleton(j->flow.pool, b->items[i].identity);
+
+		hi_set_flow_cut(&j->flow, b->items[i].node);
+		if (!put_targets(j, b->items[i].node, ref))
+			return false;
+	}
+	b->n = 0;
+	return true;
+}
+
 static bool put_retainers(struct job *j)
 {
+	struct batch batch = {};
+
 	for (hi_node i = 0; i < j->graph->n_objects; i++) {
 		uint32_t identity = identity_of(j, i);
 
 		if (!identity || !hi_bit(j->alive, i))
 			continue;
-		hi_set_flow_cut(&j->flow, i);
-		if (!put_targets(j, i, hi_set_singleton(j->flow.pool, identity)))
+		batch.items[batch.n].node = i;
+		batch.items[batch.n++].identity = identity;
+		if (batch.n == sizeof(batch.items) / sizeof(batch.items[0]) &&
+		    !put_batch(j, &batch))
 			return false;
 	}
-	return true;
+	return put_batch(j, &batch);
 }
 
 static bool run(struct job *j)

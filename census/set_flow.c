@@ -23,6 +23,7 @@
  * succ 4 an edge. Of pairs only as much is touched as paths are deep.
  */
 #include "census/set_flow_rows_internal.h"
+#include "census/set_merge_internal.h"
 
 /* Numbers beside a bit, edges in a 32-bit index that counts from 1. */
 #define MAX_OBJECTS ((1u << 31) - 1)
@@ -68,6 +69,7 @@ struct giver {
 	uint32_t max;
 	const uint32_t *start, *succ;
 	uint32_t *set;
+	struct hi_set_merge *merge; /* empty */
 };
 
 HI_INLINE bool give(const struct giver *g, uint32_t node, uint32_t set)
@@ -106,20 +108,41 @@ HI_INLINE void prefetch_given(const struct giver *g, const uint32_t *at)
 		__builtin_prefetch(&g->set[g->succ[edge + 1] & ~HI_FLOW_LAST], 1);
 }
 
-/* A component of n nodes, all of which end up with the same set. None of them is
+/* The set of a component, HI_SET_NONE when out of memory. None of its n nodes is
  * without one: each has a number, and so a set from the walk. */
-static bool give_component(const struct giver *g, const uint32_t *nodes, size_t n)
+static uint32_t component_set(const struct giver *g, const uint32_t *nodes, size_t n)
 {
-	uint32_t set = g->set[nodes[0] & ~HI_FLOW_LAST];
+	uint32_t first = g->set[nodes[0] & ~HI_FLOW_LAST], last = first;
+	bool many = false; /* more than these two: first is in the merge */
 
 	for (size_t i = 1; i < n; i++) {
-		uint32_t other = g->set[nodes[i] & ~HI_FLOW_LAST];
+		uint32_t set = g->set[nodes[i] & ~HI_FLOW_LAST];
 
-		if (set != other)
-			set = hi_set_union(g->pool, set, other, g->max);
-		if (!set)
-			return false;
+		if (set == first || set == last)
+			continue;
+		if (last != first) {
+			if (!many && !hi_set_merge_add(g->merge, g->pool, first, g->max))
+				return HI_SET_NONE;
+			if (!hi_set_merge_add(g->merge, g->pool, last, g->max))
+				return HI_SET_NONE;
+			many = true;
+		}
+		last = set;
 	}
+	if (!many)
+		return hi_set_union(g->pool, first, last, g->max);
+	if (!hi_set_merge_add(g->merge, g->pool, last, g->max))
+		return HI_SET_NONE;
+	return hi_set_merge_take(g->merge, g->pool, g->max);
+}
+
+/* A component of n nodes, all of which end up with the same set. */
+static bool give_component(const struct giver *g, const uint32_t *nodes, size_t n)
+{
+	uint32_t set = component_set(g, nodes, n);
+
+	if (!set)
+		return false;
 	for (size_t i = 0; i < n; i++)
 		g->set[nodes[i] & ~HI_FLOW_LAST] = set;
 	for (size_t i = 0; i < n; i++) {
@@ -146,18 +169,23 @@ static bool give_late(const struct giver *g, const uint32_t *done, uint32_t n)
 
 static bool give_all(struct hi_set_flow *flow, const struct hi_flow_rows *rows)
 {
+	struct hi_set_merge merge;
 	struct giver g = {.pool = flow->pool,
 			  .max = flow->max,
 			  .start = rows->start,
 			  .succ = rows->succ,
-			  .set = rows->set};
+			  .set = rows->set,
+			  .merge = &merge};
+	bool ok = hi_set_merge_init(&merge, flow->pool);
 
 	for (uint32_t i = 0; i < rows->n; i++)
 		g.set[i] &= HI_SET_FLOW_REF;
-	for (uint32_t i = 0; i < rows->n; i++)
-		if (rows->state[i] == HI_FLOW_FINAL && !give(&g, i, g.set[i]))
-			return false;
-	return give_late(&g, rows->done + rows->n - rows->n_late, rows->n_late);
+	for (uint32_t i = 0; ok && i < rows->n; i++)
+		if (rows->state[i] == HI_FLOW_FINAL)
+			ok = give(&g, i, g.set[i]);
+	ok = ok && give_late(&g, rows->done + rows->n - rows->n_late, rows->n_late);
+	hi_set_merge_deinit(&merge);
+	return ok;
 }
 
 /* ---- the whole ---- */

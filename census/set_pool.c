@@ -79,7 +79,7 @@ static uint32_t node_of(struct hi_set_pool *p, struct hi_set_node node)
 	return HI_SET_NONE;
 }
 
-static uint32_t leaf(struct hi_set_pool *p, uint32_t key, uint64_t bits)
+uint32_t hi_set_leaf(struct hi_set_pool *p, uint32_t key, uint64_t bits)
 {
 	return node_of(p,
 		       (struct hi_set_node){.key = key,
@@ -95,8 +95,7 @@ static uint32_t branch(struct hi_set_pool *p, uint32_t key, uint32_t left, uint3
 					       .child = {left, right}});
 }
 
-/* Of two nodes whose intervals are apart. */
-static uint32_t branch_above(struct hi_set_pool *p, uint32_t a, uint32_t b)
+uint32_t hi_set_branch_above(struct hi_set_pool *p, uint32_t a, uint32_t b)
 {
 	uint32_t ka = p->nodes.items[a].key, kb = p->nodes.items[b].key;
 	uint32_t m = 1u << (31 - __builtin_clz(ka ^ kb));
@@ -156,9 +155,9 @@ static uint32_t unite_here(struct hi_set_pool *p, uint32_t a, uint32_t b,
 		return HI_SET_NONE;
 	}
 	if (x->key == y->key)
-		ret = leaf(p, x->key, x->bits | y->bits);
+		ret = hi_set_leaf(p, x->key, x->bits | y->bits);
 	else if ((x->key ^ y->key) >= 2 * (mx > my ? mx : my))
-		ret = branch_above(p, a, b);
+		ret = hi_set_branch_above(p, a, b);
 	else {
 		*step = mx > my ? (struct step){.a = a, .b = b}
 				: (struct step){.a = b, .b = a};
@@ -252,7 +251,7 @@ uint32_t hi_set_singleton(struct hi_set_pool *p, uint32_t identity)
 			return HI_SET_NONE;
 		}
 	}
-	return leaf(p, (uint32_t)(index / 64) * 2 + 1, 1ull << index % 64);
+	return hi_set_leaf(p, (uint32_t)(index / 64) * 2 + 1, 1ull << index % 64);
 }
 
 bool hi_set_ref_has(const struct hi_set_pool *p, uint32_t ref, uint32_t index)

@@ -53,6 +53,9 @@ enum { HI_SET_REF_BITS = 30, HI_SET_REF_MAX = (1 << HI_SET_REF_BITS) - 1 };
 /* All that return refs: HI_SET_NONE when out of memory. */
 uint32_t hi_set_singleton(struct hi_set_pool *pool, uint32_t identity);
 uint32_t hi_set_unite(struct hi_set_pool *pool, uint32_t a, uint32_t b);
+/* Nodes by their content: bits is not 0; of two nodes whose intervals are apart. */
+uint32_t hi_set_leaf(struct hi_set_pool *pool, uint32_t key, uint64_t bits);
+uint32_t hi_set_branch_above(struct hi_set_pool *pool, uint32_t a, uint32_t b);
 
 static inline size_t hi_set_memo_index(const struct hi_set_pool *p, uint32_t a,
 				       uint32_t b)

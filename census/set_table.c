@@ -44,6 +44,23 @@ static struct row *new_row(struct count *c, uint32_t ref)
 	return &c->rows.items[c->rows.count - 1];
 }
 
+/* Where sets are many, their rows are no more in the cache than the objects were. */
+HI_INLINE void prefetch_row(const struct count *c, hi_node object)
+{
+	enum { AHEAD = 12, FEW_ROWS = 1024 };
+	const struct hi_set_flow *f = c->flow;
+	uint32_t row;
+
+	if (c->rows.count < FEW_ROWS || f->graph->n_objects - object <= 2 * AHEAD)
+		return;
+	__builtin_prefetch(&c->index[f->column[object + 2 * AHEAD]]);
+	row = c->index[f->column[object + AHEAD]];
+	if (row) {
+		__builtin_prefetch(&c->rows.items[row - 1], 1);
+		__builtin_prefetch((char *)&c->rows.items[row] - 1, 1);
+	}
+}
+
 static bool count_rows(struct count *c)
 {
 	const struct hi_set_flow *f = c->flow;
@@ -52,6 +69,7 @@ static bool count_rows(struct count *c)
 	for (hi_node i = 0; i < f->graph->n_objects; i++) {
 		uint32_t ref = f->column[i];
 
+		prefetch_row(c, i);
 		if (!ref)
 			continue;
 		if (hi_is_internal(f->graph, i)) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "census/set_pool_internal.h"
+#include "census/set_merge_internal.h"
 #include "tests/census_set_spec.h"
 
 enum { UNIVERSE = 3000, SETS = 400 };
@@ -89,6 +89,39 @@ HI_TEST(census_set_pool, unions_are_those_of_bitmaps_and_stored_once)
 	HI_ASSERT(hi_set_pool_number(pool, refs, SETS));
 	for (uint32_t i = 0; i < SETS; i++)
 		check_members(pool, hi_set_number(pool, refs[i]), &truth[i]);
+}
+
+/* Of small sets and large ones; each merge is one of the next round's sets. */
+HI_TEST(census_set_pool, merges_are_those_of_unions_one_after_the_other)
+{
+	HI_GUARD(hi_set_pool_destroy) struct hi_set_pool *pool = new_pool();
+	uint32_t refs[SETS], large = 0;
+	struct hi_set_merge merge;
+
+	*spec_random() = 19;
+	for (uint32_t i = 0; i < SETS; i++)
+		refs[i] = hi_set_singleton(pool, identity_of(below(UNIVERSE)));
+	HI_ASSERT(hi_set_merge_init(&merge, pool));
+	for (uint32_t round = 0; round < 3000; round++) {
+		uint32_t n = 1 + below(round % 8 ? 4 : 40), at = below(SETS), max;
+		uint32_t all = HI_SET_NONE;
+
+		max = below(4) ? UINT32_MAX : 1 + below(80);
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t ref = below(400) ? refs[below(SETS)] : HI_SET_MANY;
+
+			if (pool->nodes.items[ref].count > max)
+				ref = HI_SET_MANY;
+			all = all ? hi_set_union(pool, all, ref, max) : ref;
+			HI_ASSERT(hi_set_merge_add(&merge, pool, ref, max));
+		}
+		HI_ASSERT_EQ(all, hi_set_merge_take(&merge, pool, max));
+		large += all != HI_SET_MANY && pool->nodes.items[all].count > 64;
+		if (all != HI_SET_MANY && pool->nodes.items[all].count < 300)
+			refs[at] = all;
+	}
+	hi_set_merge_deinit(&merge);
+	HI_ASSERT(large > 100);
 }
 
 HI_TEST(census_set_pool, trimming_keeps_numbered_sets_and_frees_the_others)
