@@ -23,21 +23,16 @@ static const char *unit_name(enum hi_result_unit unit)
 
 static void page_of_table(const struct hi_query_table *t, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {
-		{"", HI_COLUMN_WORD}, {"", HI_COLUMN_WORD}, {"", HI_COLUMN_TEXT}};
-	struct hi_table *table;
-
 	hi_page_heading(page, t->name, t->about);
-	table = hi_page_table(page, columns, 3);
 	for (size_t i = 0; i < t->n_columns; i++) {
 		const struct hi_query_column *c = &t->columns[i];
 
-		hi_cell_text(
-			table,
+		hi_page_fact(
+			page,
 			hi_page_printf(page, "%s%s", c->name, c->is_hidden ? " *" : ""),
-			0);
-		hi_cell_text(table, unit_name(c->unit), 0);
-		hi_cell_text(table, c->about, 0);
+			c->unit == HI_UNIT_BYTES
+				? hi_page_printf(page, "%s (bytes)", c->about)
+				: c->about);
 	}
 }
 

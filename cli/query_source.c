@@ -46,11 +46,13 @@ static enum hi_status censuses(void *arg, const struct hi_query_census **ret,
 			       size_t *n_ret, struct hi_error *err)
 {
 	struct hi_query_feed *feed = arg;
-	enum hi_status status = census(arg, &feed->this_one.census, err);
+	const struct hi_census *this_one = NULL;
+	enum hi_status status = census(arg, &this_one, err);
 
-	*ret = &feed->this_one;
-	*n_ret = 1;
-	return status;
+	return status == HI_OK
+		       ? hi_query_read_censuses(&feed->censuses, feed->in, this_one,
+						feed->time_ns, ret, n_ret, err)
+		       : status;
 }
 
 static const char *name_of_retainer(void *arg, uint32_t identity)
@@ -190,9 +192,7 @@ void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
 			 uint64_t time_ns)
 {
 	*feed = (struct hi_query_feed){
-		.in = in,
-		.node = HI_NODE_NONE,
-		.this_one = {.number = 1, .time_ns = time_ns, .graph = in->graph}};
+		.in = in, .node = HI_NODE_NONE, .time_ns = time_ns};
 	feed->source =
 		(struct hi_query_source){.graph = in->graph,
 					 .reach = in->reach,
@@ -209,6 +209,7 @@ void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
 
 void hi_query_feed_end(struct hi_query_feed *feed)
 {
+	hi_query_censuses_free(&feed->censuses);
 	hi_edge_labels_destroy(feed->labels);
 	hi_vector_free(&feed->texts);
 	hi_bins_destroy(feed->bins);

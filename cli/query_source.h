@@ -5,8 +5,15 @@
 
 #include "base/vector.h"
 #include "census/bins.h"
+#include "cli/identities.h"
 #include "cli/inspect.h"
 #include "query/query.h"
+
+/* Zero-initialised is empty. */
+struct hi_query_censuses {
+	struct hi_query_census_list HI_VECTOR(struct hi_query_census) list;
+	struct hi_identities names;
+};
 
 struct hi_query_feed {
 	struct hi_inspection *in;
@@ -16,7 +23,8 @@ struct hi_query_feed {
 	bool has_labels;
 	hi_node node;
 	struct hi_query_texts HI_VECTOR(const char *) texts;
-	struct hi_query_census this_one;
+	uint64_t time_ns;
+	struct hi_query_censuses censuses;
 	struct hi_set_pool *pool; /* of the bins */
 	struct hi_bins *bins;
 };
@@ -25,5 +33,13 @@ struct hi_query_feed {
 void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
 			 uint64_t time_ns);
 void hi_query_feed_end(struct hi_query_feed *feed);
+
+/* All of the file (cli/query_censuses.c), where there is one; else this one. */
+enum hi_status hi_query_read_censuses(struct hi_query_censuses *c,
+				      struct hi_inspection *in,
+				      const struct hi_census *this_one, uint64_t time_ns,
+				      const struct hi_query_census **ret, size_t *n_ret,
+				      struct hi_error *err);
+void hi_query_censuses_free(struct hi_query_censuses *c);
 
 #endif

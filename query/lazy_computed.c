@@ -48,7 +48,7 @@ enum hi_status hi_query_censuses(struct hi_query *q, struct hi_error *err)
 	if (!q->census_end)
 		return hi_fail_memory(err, "censuses");
 	for (size_t i = 0; i < q->n_censuses; i++)
-		q->census_end[i] = end += q->censuses[i].census->n_rows;
+		q->census_end[i] = end += q->censuses[i].n_rows;
 	return HI_OK;
 }
 

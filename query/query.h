@@ -28,11 +28,17 @@ struct hi_query_sets {
 	const struct hi_set_row *noroot, *leak;
 };
 
-/* One of a file: its names are in its own graph, which may have no objects. */
+/* Live objects of one type in one census of a file. Names: "" unknown; hostile. */
+struct hi_query_census_row {
+	const char *type, *module;
+	uint64_t count, shallow, retained;
+	const struct hi_census_row *whole; /* NULL: only sums were kept */
+};
 struct hi_query_census {
 	uint64_t number, time_ns; /* from 1; UINT64_MAX unknown */
-	const struct hi_graph *graph;
-	const struct hi_census *census;
+	bool has_ids; /* whole->type is one of the graph's: the one that is looked at */
+	const struct hi_query_census_row *rows;
+	size_t n_rows;
 };
 
 /* All is borrowed. A callback that is NULL: unknown. */
@@ -45,7 +51,7 @@ struct hi_query_source {
 				     struct hi_error *err);
 	enum hi_status (*census)(void *arg, const struct hi_census **ret,
 				 struct hi_error *err);
-	/* All that there are, this one too; in the order of time. */
+	/* Of the whole file; in the order of time. */
 	enum hi_status (*censuses)(void *arg, const struct hi_query_census **ret,
 				   size_t *n_ret, struct hi_error *err);
 	enum hi_status (*retainers)(void *arg, struct hi_query_sets *ret,

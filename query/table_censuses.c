@@ -2,22 +2,34 @@
 /* censuses: live objects by type, as a file has them; the key is the row. */
 #include "query/query_internal.h"
 
-enum { CENSUS, TIME_NS, TYPE, TYPE_ID, COUNT, SHALLOW, RETAINED, LARGEST, BY_NONE };
+enum {
+	CENSUS,
+	TIME_NS,
+	TYPE,
+	MODULE,
+	COUNT,
+	SHALLOW,
+	RETAINED,
+	TYPE_ID,
+	LARGEST,
+	BY_NONE
+};
 
 #define EVIDENCE(name, words)                                                            \
 	{                                                                                \
-		name, HI_UNIT_BYTES, false, "of shallow: " words                         \
+		name, HI_UNIT_BYTES, true, "of shallow: " words                          \
 	}
 static const struct hi_query_column columns[] = {
 	[CENSUS] = {"census", HI_UNIT_ID, false, "its number, from 1"},
 	[TIME_NS] = {"time_ns", HI_UNIT_ID, false, "when: nanoseconds since 1970, UTC"},
 	[TYPE] = {"type", HI_UNIT_TEXT, false, "NULL: none is known"},
-	[TYPE_ID] = {"type_id", HI_UNIT_ID, false,
-		     "types.id; NULL: of a census without objects"},
+	[MODULE] = {"module", HI_UNIT_TEXT, false, "file name of what defines the type"},
 	[COUNT] = {"count", HI_UNIT_NUMBER, false, "live objects"},
 	[SHALLOW] = {"shallow", HI_UNIT_BYTES, false, "of these"},
 	[RETAINED] = {"retained", HI_UNIT_BYTES, false, "of these: at least"},
-	[LARGEST] = {"largest", HI_UNIT_BYTES, false, "the largest one's"},
+	[TYPE_ID] = {"type_id", HI_UNIT_ID, true,
+		     "types.id; NULL: of another census than the objects"},
+	[LARGEST] = {"largest", HI_UNIT_BYTES, true, "the largest one's; as type_id"},
 	[BY_NONE] = EVIDENCE("by_none", "of no type"),
 	EVIDENCE("by_shape", "typed by their shape"),
 	EVIDENCE("by_site", "by where they were allocated"),
@@ -62,34 +74,32 @@ static const struct hi_query_census *census_of(const struct hi_query *q, uint64_
 	return &q->censuses[low];
 }
 
-static struct hi_result_cell type_cell(const struct hi_query_census *c, uint32_t type)
+/* Of a census that has its sums alone, the rest is unknown. */
+static struct hi_result_cell whole_cell(const struct hi_query_census *c,
+					const struct hi_census_row *whole, int column)
 {
-	return hi_cell_string(type < c->graph->n_types ? c->graph->types[type].name : "");
-}
-
-/* Numbers of types are those of `types` only in the census that has the objects. */
-static struct hi_result_cell type_id_cell(const struct hi_query *q,
-					  const struct hi_query_census *c, uint32_t type)
-{
-	return c->graph == q->source.graph ? hi_cell_u64(type) : hi_cell_null();
+	if (!whole || (column == TYPE_ID && !c->has_ids))
+		return hi_cell_null();
+	return column == TYPE_ID   ? hi_cell_u64(whole->type)
+	       : column == LARGEST ? hi_cell_u64(whole->largest)
+				   : hi_cell_u64(whole->by_evidence[column - BY_NONE]);
 }
 
 static enum hi_status cell(struct hi_query *q, uint64_t index, int column,
 			   struct hi_result_cell *ret, struct hi_error *err)
 {
 	const struct hi_query_census *c = census_of(q, &index);
-	const struct hi_census_row *row = &c->census->rows[index];
+	const struct hi_query_census_row *row = &c->rows[index];
 
 	(void)err;
 	*ret = column == CENSUS	    ? hi_cell_u64(c->number)
 	       : column == TIME_NS  ? hi_cell_u64(c->time_ns)
-	       : column == TYPE	    ? type_cell(c, row->type)
-	       : column == TYPE_ID  ? type_id_cell(q, c, row->type)
+	       : column == TYPE	    ? hi_cell_string(row->type)
+	       : column == MODULE   ? hi_cell_string(row->module)
 	       : column == COUNT    ? hi_cell_u64(row->count)
 	       : column == SHALLOW  ? hi_cell_u64(row->shallow)
 	       : column == RETAINED ? hi_cell_u64(row->retained)
-	       : column == LARGEST  ? hi_cell_u64(row->largest)
-				    : hi_cell_u64(row->by_evidence[column - BY_NONE]);
+				    : whole_cell(c, row->whole, column);
 	return HI_OK;
 }
 

@@ -180,6 +180,53 @@ HI_TEST_SCENARIO(query, a_running_process_answers)
 	HI_ASSERT_STREQ("type\r\n", c->out);
 }
 
+/* Of those that are not looked at, the sums alone are in the file. */
+HI_TEST_SCENARIO(query, has_all_censuses_of_a_file_with_many)
+{
+	struct hi_fixture *fx = snapshot_fixture("leak_shapes", "acyclic", "5");
+	const char *file = snapshot_path(snapshot_directory(), "many.hisnap");
+	json_t *points, *point;
+	struct hi_command *c;
+	char pid[16];
+	size_t i;
+
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	c = hi_heapinspect("snap", "--every", "0.2s", "--for", "1s", "--pid", pid, "-q",
+			   "-o", file);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	c = hi_heapinspect("snapshots", file, "--json");
+	points = rows_of(snapshot_document(c));
+	HI_ASSERT(json_array_size(points) >= 3);
+	check_rows(ask(file, "SELECT census, time_ns, sum(count) AS objects, "
+			     "sum(shallow) AS bytes FROM censuses GROUP BY census, "
+			     "time_ns ORDER BY census"),
+		   points,
+		   (const char *const[]){"census", "time_ns", "objects", "bytes", NULL});
+	json_array_foreach(points, i, point)
+	{
+		char number[16], sql[200];
+		json_t *types;
+
+		snprintf(number, sizeof(number), "%lld",
+			 (long long)json_integer_value(json_object_get(point, "census")));
+		c = hi_heapinspect("snapshots", file, "--census", number, "--json",
+				   "--all");
+		types = json_object_get(snapshot_document(c), "types");
+		snprintf(sql, sizeof(sql),
+			 "SELECT type, module, count, shallow, retained FROM censuses "
+			 "WHERE "
+			 "census = %s",
+			 number);
+		check_rows(ask(file, sql), types,
+			   (const char *const[]){"type", "module", "count", "shallow",
+						 "retained", NULL});
+	}
+	/* Only the one that is looked at has its largest objects. */
+	check_rows(ask(file, "SELECT count(DISTINCT census) AS n FROM censuses WHERE "
+			     "largest IS NOT NULL AND type_id IS NOT NULL"),
+		   json_pack("[{s:i}]", "n", 1), (const char *const[]){"n", NULL});
+}
+
 /* ---- docs/QUERY.md ---- */
 
 static char *read_document(void)

@@ -15,6 +15,7 @@ struct query_world {
 	struct hi_dominators *d;
 	struct hi_census *c;
 	struct hi_query_census one;
+	struct hi_query_census_row *rows;
 	struct hi_query_source source;
 	struct hi_query *q;
 	unsigned asked; /* for dominators */
@@ -45,7 +46,19 @@ static inline enum hi_status world_censuses(void *arg, const struct hi_query_cen
 	struct query_world *w = arg;
 
 	(void)err;
-	w->one = (struct hi_query_census){1, UINT64_MAX, w->g, w->c};
+	w->rows = calloc(w->c->n_rows + 1, sizeof(*w->rows));
+	HI_ASSERT(w->rows);
+	for (size_t i = 0; i < w->c->n_rows; i++) {
+		const struct hi_census_row *row = &w->c->rows[i];
+
+		w->rows[i] = (struct hi_query_census_row){w->g->types[row->type].name,
+							  w->g->types[row->type].module,
+							  row->count,
+							  row->shallow,
+							  row->retained,
+							  row};
+	}
+	w->one = (struct hi_query_census){1, UINT64_MAX, true, w->rows, w->c->n_rows};
 	*ret = &w->one;
 	*n_ret = 1;
 	return HI_OK;
@@ -69,6 +82,7 @@ static inline void world_close(void *arg)
 	hi_dominators_destroy(w->d);
 	hi_reach_destroy(w->r);
 	hi_graph_destroy(w->g);
+	free(w->rows);
 	free(w);
 }
 

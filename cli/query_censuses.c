@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The censuses of a file with many: sums by type of each, the whole of the one that is
+ * looked at. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "census/snapshot_series.h"
+#include "census/snapshot_series_format.h"
+#include "cli/query_source.h"
+#include "cli/stored.h"
+
+HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
+HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
+HI_DEFINE_GUARD(struct hi_graph *, hi_graph_destroy)
+HI_DEFINE_GUARD(struct hi_reach *, hi_reach_destroy)
+HI_DEFINE_GUARD(struct hi_census *, hi_census_destroy)
+
+/* Names of one file are few, and come again in each census. */
+static bool keep_name(struct hi_query_censuses *c, const char *name, const char **ret)
+{
+	uint32_t number = hi_identities_add(&c->names, name ? name : "");
+
+	*ret = hi_identities_name(&c->names, number);
+	return number;
+}
+
+/* Takes the rows. */
+static enum hi_status add(struct hi_query_censuses *c, struct hi_query_census census,
+			  struct hi_query_census_row *rows, struct hi_error *err)
+{
+	census.rows = rows;
+	if (hi_vector_push(&c->list, census))
+		return HI_OK;
+	free(rows);
+	return hi_fail_memory(err, "censuses");
+}
+
+/* keep: the census stays as long as the rows. */
+static enum hi_status add_whole(struct hi_query_censuses *c, const struct hi_graph *g,
+				const struct hi_census *census, bool keep,
+				struct hi_query_census to, struct hi_error *err)
+{
+	struct hi_query_census_row *rows = hi_calloc(census->n_rows + 1, sizeof(*rows));
+	bool failed = !rows;
+
+	for (size_t i = 0; i < census->n_rows && !failed; i++) {
+		const struct hi_census_row *row = &census->rows[i];
+		const struct hi_type_name *type = &g->types[row->type];
+
+		rows[i] = (struct hi_query_census_row){.count = row->count,
+						       .shallow = row->shallow,
+						       .retained = row->retained,
+						       .whole = keep ? row : NULL};
+		failed = !keep_name(c, type->name, &rows[i].type) ||
+			 !keep_name(c, type->module, &rows[i].module);
+	}
+	if (failed) {
+		free(rows);
+		return hi_fail_memory(err, "censuses");
+	}
+	to.n_rows = census->n_rows;
+	return add(c, to, rows, err);
+}
+
+static enum hi_status add_sums(struct hi_query_censuses *c, const struct hi_snapshot *s,
+			       const struct hi_snapshots_sum *sums, uint64_t n,
+			       struct hi_query_census to, struct hi_error *err)
+{
+	struct hi_query_census_row *rows = hi_calloc((size_t)n + 1, sizeof(*rows));
+	enum hi_status status = rows ? HI_OK : hi_fail_memory(err, "censuses");
+
+	for (uint64_t i = 0; i < n && status == HI_OK; i++) {
+		const char *name = hi_snapshot_string(s, sums[i].name);
+		const char *module = hi_snapshot_string(s, sums[i].module);
+
+		rows[i] = (struct hi_query_census_row){.count = sums[i].objects,
+						       .shallow = sums[i].bytes,
+						       .retained = sums[i].retained};
+		if (!name || !module)
+			status = hi_fail(err, HI_BAD_DATA, 0,
+					 "section sums: a row without a name");
+		else if (!keep_name(c, name, &rows[i].type) ||
+			 !keep_name(c, module, &rows[i].module))
+			status = hi_fail_memory(err, "censuses");
+	}
+	if (status != HI_OK) {
+		free(rows);
+		return status;
+	}
+	to.n_rows = (size_t)n;
+	return add(c, to, rows, err);
+}
+
+static enum hi_status read_sums(struct hi_query_censuses *c, const struct hi_snapshots *s,
+				size_t i, struct hi_query_census to, struct hi_error *err)
+{
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *part = NULL;
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status = hi_snapshots_part(s, i, HI_SNAPSHOTS_SUMS, &part, err);
+
+	if (status == HI_OK)
+		status = hi_snapshot_get(part, "sums", sizeof(struct hi_snapshots_sum),
+					 &items, &n, err);
+	return status == HI_OK ? add_sums(c, part, items, n, to, err) : status;
+}
+
+/* Where the sums are lost, the graph's file has a census too. */
+static enum hi_status read_graph(struct hi_query_censuses *c,
+				 const struct hi_snapshots *s, size_t i,
+				 struct hi_query_census to, struct hi_error *err)
+{
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *part = NULL;
+	HI_GUARD(hi_graph_destroy) struct hi_graph *g = NULL;
+	HI_GUARD(hi_reach_destroy) struct hi_reach *reach = NULL;
+	HI_GUARD(hi_census_destroy) struct hi_census *census = NULL;
+	enum hi_status status = hi_snapshots_part(s, i, HI_SNAPSHOTS_WHOLE, &part, err);
+
+	if (status == HI_OK)
+		status = hi_snapshot_outline(part, &g, &reach, err);
+	if (status == HI_OK)
+		status = hi_snapshot_census(part, g, &census, err);
+	return status == HI_OK ? add_whole(c, g, census, false, to, err) : status;
+}
+
+static enum hi_status read_file(struct hi_query_censuses *c, struct hi_inspection *in,
+				const struct hi_census *this_one, struct hi_error *err)
+{
+	HI_GUARD(hi_snapshots_close) struct hi_snapshots *s = NULL;
+	enum hi_status status = hi_snapshots_open(in->options->file, &s, err);
+
+	for (size_t i = 0; status == HI_OK && i < s->n_entries; i++) {
+		const struct hi_snapshots_entry *e = &s->entries[i];
+		struct hi_query_census to = {.number = e->point.number,
+					     .time_ns = e->point.time_ns,
+					     .has_ids = e->point.number ==
+							in->stored->census};
+
+		if (to.has_ids)
+			status = add_whole(c, in->graph, this_one, true, to, err);
+		else if (e->parts[HI_SNAPSHOTS_SUMS].size)
+			status = read_sums(c, s, i, to, err);
+		else
+			status = read_graph(c, s, i, to, err);
+	}
+	return status;
+}
+
+enum hi_status hi_query_read_censuses(struct hi_query_censuses *c,
+				      struct hi_inspection *in,
+				      const struct hi_census *this_one, uint64_t time_ns,
+				      const struct hi_query_census **ret, size_t *n_ret,
+				      struct hi_error *err)
+{
+	enum hi_status status;
+
+	if (in->stored && in->stored->census)
+		status = read_file(c, in, this_one, err);
+	else
+		status = add_whole(c, in->graph, this_one, true,
+				   (struct hi_query_census){.number = 1,
+							    .time_ns = time_ns,
+							    .has_ids = true},
+				   err);
+	*ret = c->list.items;
+	*n_ret = c->list.count;
+	return status;
+}
+
+void hi_query_censuses_free(struct hi_query_censuses *c)
+{
+	for (size_t i = 0; i < c->list.count; i++)
+		free((void *)(uintptr_t)c->list.items[i].rows);
+	hi_vector_free(&c->list);
+	hi_identities_free(&c->names);
+}
