@@ -43,6 +43,13 @@ enum hi_status hi_snapshot_put(struct hi_snapshot_writer *w, const char *name,
 			       const void *items, uint32_t item, uint64_t n,
 			       struct hi_error *err);
 
+/* The same piece by piece, until one is of no bytes; valid until the next call. */
+typedef enum hi_status hi_snapshot_piece_fn(void *arg, const void **bytes, size_t *size,
+					    struct hi_error *err);
+enum hi_status hi_snapshot_put_pieces(struct hi_snapshot_writer *w, const char *name,
+				      uint32_t item, hi_snapshot_piece_fn *next,
+				      void *arg, struct hi_error *err);
+
 /* What only the caller knows of a graph. */
 struct hi_snapshot_graph {
 	const struct hi_graph *graph;

@@ -297,6 +297,22 @@ enum hi_status hi_snapshot_put(struct hi_snapshot_writer *w, const char *name,
 	return status;
 }
 
+enum hi_status hi_snapshot_put_pieces(struct hi_snapshot_writer *w, const char *name,
+				      uint32_t item, hi_snapshot_piece_fn *next,
+				      void *arg, struct hi_error *err)
+{
+	enum hi_status status = hi_snapshot_begin(w, name, item, err);
+	const void *bytes = NULL;
+	size_t size = 1;
+
+	while (status == HI_OK && size) {
+		status = next(arg, &bytes, &size, err);
+		if (status == HI_OK)
+			status = hi_snapshot_append(w, bytes, size, err);
+	}
+	return status == HI_OK ? hi_snapshot_end(w, err) : status;
+}
+
 /* ---- names ---- */
 
 enum hi_status hi_snapshot_put_string(struct hi_snapshot_writer *w, const char *text,

@@ -55,6 +55,7 @@ static enum hi_status add_fields(struct hi_inspection *in, hi_node node,
 		if (shown[i].points)
 			shown[i].to = hi_node_info(in->graph, in->dominators, f->to);
 	}
+	r->values_missing = in->stored && !hi_stored_has_contents(in);
 	r->fields = shown;
 	r->n_fields = n;
 	return HI_OK;

@@ -196,6 +196,8 @@ static int check_target(const struct hi_options *o)
 	    (!o->output || strcmp(o->output, "-") == 0))
 		return hi_option_wrong("snap: -o FILE is missing; see heapinspect snap "
 				       "--help");
+	if (o->redact && o->with_contents)
+		return hi_option_wrong("--redact and --with-contents: one of them");
 	if (o->pid && o->core)
 		return hi_option_wrong("--pid and --core: one target at a time");
 	if (o->exe && !o->core)

@@ -26,6 +26,9 @@ const struct hi_option_entry hi_option_table[] = {
 	 TARGETED},
 	{{"compress", HI_OPT_COMPRESS, 0, 0, "a smaller file, that opens more slowly", 1},
 	 BIT(SNAP)},
+	{{"with-contents", HI_OPT_WITH_CONTENTS, 0, 0,
+	  "the bytes of objects too, for explain to show values", 1},
+	 BIT(SNAP)},
 	{{"redact", HI_OPT_REDACT, 0, 0,
 	  "no strings of the heap in the file: keys and attributes of objects have no "
 	  "names",

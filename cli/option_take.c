@@ -315,6 +315,9 @@ error_t hi_option_take(int key, char *arg, struct argp_state *state)
 	case HI_OPT_COMPRESS:
 		o->compress = true;
 		return 0;
+	case HI_OPT_WITH_CONTENTS:
+		o->with_contents = true;
+		return 0;
 	case HI_OPT_REDACT:
 		o->redact = true;
 		return 0;

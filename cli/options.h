@@ -46,7 +46,8 @@ struct hi_options {
 	const char *file; /* a snapshot; NULL: a process or a core */
 	bool json, all, quiet, verbose, strict;
 	bool conservative, swap, compress;
-	bool redact; /* a snapshot file without strings of the heap */
+	bool with_contents; /* a snapshot file with the bytes of objects */
+	bool redact;	    /* a snapshot file without strings of the heap */
 	const char *hints[HI_OPTIONS_HINTS]; /* files, in the order given */
 	size_t n_hints;
 	bool no_hints; /* not those that are compiled in either */

@@ -40,6 +40,8 @@ const struct hi_command hi_command_snap = {
 	.help = "The file has types, objects, edges with the names of their fields, and "
 		"roots; nothing\nof the contents of objects. Names of types, variables "
 		"and files are in it: mode 0600.\n"
+		"With --with-contents the bytes of objects are, too, and explain shows "
+		"values.\n"
 		"Keys of dicts and attributes of Python objects are names of edges, too; "
 		"not with\n--redact, that leaves no string of the heap but the names of "
 		"types, modules and\nvariables.\n\n"

@@ -285,5 +285,7 @@ enum hi_status hi_stored_write(struct hi_inspection *in, const struct hi_head *h
 		status = hi_stored_put_graph(in, w, err);
 	if (status == HI_OK)
 		status = hi_stored_put_retained(in, w, head, err);
+	if (status == HI_OK)
+		status = hi_stored_put_contents(in, w, err);
 	return status == HI_OK ? hi_snapshot_finish(w, err) : status;
 }

@@ -41,6 +41,9 @@ enum hi_status hi_stored_put_conflicts(const struct hi_inspection *in,
 				       struct hi_snapshot_writer *w,
 				       struct hi_error *err);
 
+/* Nothing unless the options ask for it. */
+enum hi_status hi_stored_put_contents(struct hi_inspection *in,
+				      struct hi_snapshot_writer *w, struct hi_error *err);
 enum hi_status hi_stored_put_retained(struct hi_inspection *in,
 				      struct hi_snapshot_writer *w,
 				      const struct hi_head *head, struct hi_error *err);
@@ -82,6 +85,12 @@ enum hi_status hi_stored_roots(struct hi_inspection *in, struct hi_error *err);
 enum hi_status hi_stored_fields(struct hi_inspection *in, hi_node node,
 				struct hi_field *fields, size_t max, size_t *n_ret,
 				size_t *total_ret, struct hi_error *err);
+/* With their values, as snap --with-contents keeps them. HI_NOT_FOUND: of this one its
+ * edges are all that is known. */
+bool hi_stored_has_contents(const struct hi_inspection *in);
+enum hi_status hi_stored_contents(struct hi_inspection *in, hi_node object,
+				  struct hi_field *fields, size_t max, size_t *n_ret,
+				  size_t *total_ret, struct hi_error *err);
 /* The edge in words, as hi_words_edge; "" unknown. */
 const char *hi_stored_edge(struct hi_inspection *in, hi_node from, hi_node to);
 /* Sets the bits of what `field` of the objects leads to whose type is in `has`, by the

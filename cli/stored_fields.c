@@ -230,9 +230,13 @@ enum hi_status hi_stored_fields(struct hi_inspection *in, hi_node node,
 {
 	const struct hi_graph *g = in->graph;
 	struct hi_edges edges = hi_graph_edges(g, node);
-	enum hi_status status =
-		hi_snapshot_open_labels(in->stored->snapshot, in->graph, err);
+	enum hi_status status = HI_NOT_FOUND;
 
+	if (hi_graph_is_object(g, node) && hi_stored_has_contents(in))
+		status = hi_stored_contents(in, node, fields, max, n_ret, total_ret, err);
+	if (status != HI_NOT_FOUND)
+		return status;
+	status = hi_snapshot_open_labels(in->stored->snapshot, in->graph, err);
 	if (status != HI_OK)
 		return status;
 	*total_ret = edges.count;

@@ -130,7 +130,8 @@ static void show_fields(const struct hi_explain_report *r, struct hi_page *page)
 
 	if (r->n_fields == 0)
 		return;
-	hi_page_heading(page, "Fields", NULL);
+	hi_page_heading(page, "Fields",
+			r->values_missing ? "values need snap --with-contents" : NULL);
 	t = hi_page_table(page, columns, 5);
 	for (size_t i = 0; i < r->n_fields; i++) {
 		const struct hi_explain_field *f = &r->fields[i];

@@ -48,6 +48,7 @@ struct hi_explain_report {
 	size_t gap, left_out; /* steps left out before steps[gap] */
 	const struct hi_explain_field *fields;
 	size_t n_fields, n_fields_total;
+	bool values_missing; /* a snapshot file without contents */
 	const struct hi_explain_link *referrers;
 	size_t n_referrers, n_referrers_total;
 	size_t n_referrers_hidden;	       /* by --under; in neither of them */

@@ -7,8 +7,9 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "decode/typing/describe.h"
+#include "decode/typing/layout.h"
 
-enum { MAX_LEAVES = 4096, MAX_ITEMS = 1 << 16, MAX_DEPTH = 32, SHOWN_CHARS = 64 };
+enum { MAX_LEAVES = 4096, MAX_ITEMS = 1 << 16, MAX_DEPTH = 32 };
 
 /* A member on the way to, or one that is shown as one value. */
 struct leaf {
@@ -119,94 +120,39 @@ static bool is_unsigned(const char *name)
 	       strcmp(name, "_Bool") == 0;
 }
 
-static void show_integer(struct hi_field *f, const struct hi_type *type,
-			 const uint8_t *bytes)
+static enum hi_field_how how_of(struct hi_typing *typing, const struct leaf *leaf)
 {
-	uint64_t value = 0;
-	unsigned shift;
+	const struct hi_type *type = type_of(typing, leaf->type);
 
-	if (type->size == 0 || type->size > 8) {
-		snprintf(f->value, sizeof(f->value), "?");
-		return;
+	if (leaf->is_bits)
+		return HI_FIELD_BITS;
+	switch (type->kind) {
+	case HI_KIND_ARRAY:
+		return HI_FIELD_TEXT;
+	case HI_KIND_POINTER:
+		return HI_FIELD_POINTER;
+	case HI_KIND_ADDRESS:
+		return HI_FIELD_ADDRESS;
+	case HI_KIND_FLOAT:
+		return HI_FIELD_FLOAT;
+	case HI_KIND_INTEGER:
+	case HI_KIND_CHAR:
+		return is_unsigned(type->name) ? HI_FIELD_UNSIGNED : HI_FIELD_INTEGER;
+	default:
+		return HI_FIELD_UNKNOWN;
 	}
-	memcpy(&value, bytes, type->size);
-	shift = 64 - 8 * (unsigned)type->size;
-	if (is_unsigned(type->name))
-		snprintf(f->value, sizeof(f->value), "%llu", (unsigned long long)value);
-	else
-		snprintf(f->value, sizeof(f->value), "%lld",
-			 (long long)((int64_t)(value << shift) >> shift));
-}
-
-static void show_float(struct hi_field *f, uint64_t size, const uint8_t *bytes)
-{
-	long double wide = 0;
-	double value = 0;
-	float narrow = 0;
-
-	if (size == 4) {
-		memcpy(&narrow, bytes, sizeof(narrow));
-		value = (double)narrow;
-	} else if (size == 8) {
-		memcpy(&value, bytes, sizeof(value));
-	} else if (size == 16) {
-		memcpy(&wide, bytes, 10);
-		value = (double)wide;
-	}
-	snprintf(f->value, sizeof(f->value), "%.17g", value);
-}
-
-/* Quoted, up to the first NUL. */
-static void show_text(struct hi_field *f, const uint8_t *bytes, size_t n)
-{
-	size_t length = strnlen((const char *)bytes, n);
-	size_t used;
-
-	f->value[0] = '"';
-	used = 1 + hi_text_escape(f->value + 1, sizeof(f->value) - 5, (const char *)bytes,
-				  length);
-	snprintf(f->value + used, sizeof(f->value) - used, "%s",
-		 length == n && n >= SHOWN_CHARS ? "\"..." : "\"");
-}
-
-static void show_pointer(struct hi_typing *typing, struct hi_field *f,
-			 enum hi_grade grade, const uint8_t *bytes)
-{
-	uint64_t word, offset = 0;
-
-	memcpy(&word, bytes, sizeof(word));
-	snprintf(f->value, sizeof(f->value), "0x%llx", (unsigned long long)word);
-	f->to = hi_objects_find(typing->objects, word, &offset);
-	f->grade = grade;
-	if (grade == HI_GRADE_EXACT && offset)
-		f->grade = HI_GRADE_INTERIOR;
 }
 
 static void show_value(const struct hi_place *place, struct hi_field *f,
-		       const struct leaf *leaf)
+		       enum hi_field_how how)
 {
-	const struct hi_type *type = type_of(place->typing, leaf->type);
-	uint8_t bytes[SHOWN_CHARS] = {};
+	uint8_t bytes[HI_FIELD_SHOWN] = {};
 	uint64_t n = f->size < sizeof(bytes) ? f->size : sizeof(bytes);
 
-	if (n == 0 || !hi_place_read(place, f->offset, bytes, n)) {
-		snprintf(f->value, sizeof(f->value), n ? "(unreadable)" : "");
-		return;
-	}
-	if (leaf->is_bits)
-		snprintf(f->value, sizeof(f->value), "(bits)");
-	else if (type->kind == HI_KIND_ARRAY)
-		show_text(f, bytes, n);
-	else if (type->kind == HI_KIND_POINTER && n == 8)
-		show_pointer(place->typing, f, HI_GRADE_EXACT, bytes);
-	else if (type->kind == HI_KIND_ADDRESS && n == 8)
-		show_pointer(place->typing, f, HI_GRADE_CONSERVATIVE, bytes);
-	else if (type->kind == HI_KIND_FLOAT)
-		show_float(f, type->size, bytes);
-	else if (type->kind == HI_KIND_INTEGER || type->kind == HI_KIND_CHAR)
-		show_integer(f, type, bytes);
+	if (n && !hi_place_read(place, f->offset, bytes, n))
+		hi_field_unreadable(f);
 	else
-		snprintf(f->value, sizeof(f->value), "?");
+		hi_field_show(place->typing->objects, how, bytes, f);
 }
 
 /* ---- fields ---- */
@@ -228,7 +174,7 @@ static void fill_typed(const struct hi_place *place, const struct leaves *l,
 		hi_out_add(&path, "[%llu]", (unsigned long long)element);
 	write_path(l, leaf, &path);
 	hi_text_escape(f->type, sizeof(f->type), type->name, strlen(type->name));
-	show_value(place, f, leaf);
+	show_value(place, f, how_of(place->typing, leaf));
 }
 
 static enum hi_status typed_fields(const struct hi_place *place, struct hi_field *fields,
@@ -258,29 +204,16 @@ static enum hi_status typed_fields(const struct hi_place *place, struct hi_field
 
 static void text_field(const struct hi_place *place, struct hi_field *f)
 {
-	uint8_t bytes[SHOWN_CHARS] = {};
-	uint64_t n = place->size < sizeof(bytes) ? place->size : sizeof(bytes);
-
 	*f = (struct hi_field){.to = HI_NODE_NONE, .size = place->size};
 	hi_text_escape(f->type, sizeof(f->type), place->plan->name,
 		       strlen(place->plan->name));
-	if (hi_place_read(place, 0, bytes, n))
-		show_text(f, bytes, n);
-	else
-		snprintf(f->value, sizeof(f->value), "(unreadable)");
+	show_value(place, f, HI_FIELD_TEXT);
 }
 
 static void word_field(const struct hi_place *place, struct hi_field *f, uint64_t offset)
 {
-	uint8_t bytes[8];
-
-	*f = (struct hi_field){.to = HI_NODE_NONE, .offset = offset, .size = 8};
-	snprintf(f->path, sizeof(f->path), "+0x%llx", (unsigned long long)offset);
-	snprintf(f->type, sizeof(f->type), "word");
-	if (hi_place_read(place, offset, bytes, sizeof(bytes)))
-		show_pointer(place->typing, f, HI_GRADE_CONSERVATIVE, bytes);
-	else
-		snprintf(f->value, sizeof(f->value), "(unreadable)");
+	hi_field_word(f, offset);
+	show_value(place, f, HI_FIELD_ADDRESS);
 }
 
 /* ---- what a runtime tells ---- */
@@ -364,4 +297,77 @@ enum hi_status hi_typing_fields(struct hi_typing *typing, const struct hi_graph 
 	*n_ret = n;
 	*total_ret = place.size / 8;
 	return HI_OK;
+}
+
+/* ---- for who has the bytes, but no types ---- */
+
+static enum hi_status tell_leaves(struct hi_typing *typing, const struct leaves *l,
+				  hi_layout_fn *fn, void *arg, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; i < l->done.count && status == HI_OK; i++) {
+		const struct leaf *leaf = &l->nodes.items[l->done.items[i]];
+		const struct hi_type *type = type_of(typing, leaf->type);
+		struct hi_field f = {.offset = leaf->offset, .size = type->size};
+		struct hi_out path = {f.path, sizeof(f.path), 0};
+
+		write_path(l, leaf, &path);
+		hi_text_escape(f.type, sizeof(f.type), type->name, strlen(type->name));
+		status = fn(arg, &f, how_of(typing, leaf), err);
+	}
+	return status;
+}
+
+static enum hi_status tell_text(const struct hi_plan *plan, hi_layout_fn *fn, void *arg,
+				struct hi_error *err)
+{
+	struct hi_field f = {};
+
+	hi_text_escape(f.type, sizeof(f.type), plan->name, strlen(plan->name));
+	return fn(arg, &f, HI_FIELD_TEXT, err);
+}
+
+enum hi_status hi_typing_layout(struct hi_typing *typing, uint32_t type, hi_layout_fn *fn,
+				void *arg, struct hi_layout *ret, struct hi_error *err)
+{
+	uint32_t index =
+		type < typing->n_types ? typing->plan_of_type[type] : HI_PLAN_NONE;
+	const struct hi_plan *plan =
+		index >= HI_PLAN_FIRST ? hi_plans_get(typing->plans, index) : NULL;
+	struct leaves l = {.typing = typing};
+	enum hi_status status = HI_OK;
+
+	*ret = (struct hi_layout){.kind = HI_LAYOUT_WORDS};
+	if (plan && plan->managed && !plan->opaque) {
+		ret->kind = HI_LAYOUT_EDGES;
+	} else if (plan && plan->klass == HI_TYPE_STRING) {
+		ret->kind = HI_LAYOUT_TEXT;
+		status = tell_text(plan, fn, arg, err);
+	} else if (plan && plan->type && plan->type->id && !plan->opaque) {
+		*ret = (struct hi_layout){HI_LAYOUT_RECORD, plan->size};
+		status = flatten(&l, plan->type->id)
+				 ? tell_leaves(typing, &l, fn, arg, err)
+				 : hi_fail_memory(err, "fields");
+	}
+	hi_vector_free(&l.nodes);
+	hi_vector_free(&l.todo);
+	hi_vector_free(&l.done);
+	return status;
+}
+
+bool hi_typing_elements(struct hi_typing *typing, const struct hi_graph *graph,
+			hi_node object, uint64_t *lead_ret, uint64_t *start_ret,
+			uint64_t *end_ret, struct hi_layout *layout_ret)
+{
+	struct hi_place place;
+
+	if (!hi_place_of(typing, graph, object, &place) || !place.plan || !place.type ||
+	    place.plan->opaque || place.plan->managed ||
+	    place.plan->klass == HI_TYPE_STRING)
+		return false;
+	*lead_ret = place.plan->lead;
+	*layout_ret = (struct hi_layout){HI_LAYOUT_RECORD, place.plan->size};
+	hi_plan_extent(place.plan, place.array, place.size, start_ret, end_ret);
+	return true;
 }
