@@ -70,6 +70,10 @@ struct hi_snapshot_graph {
 enum hi_status hi_snapshot_put_graph(struct hi_snapshot_writer *w,
 				     const struct hi_snapshot_graph *graph,
 				     struct hi_error *err);
+/* Instead of it: what hi_snapshot_outline reads, types and counts. */
+enum hi_status hi_snapshot_put_outline(struct hi_snapshot_writer *w,
+				       const struct hi_snapshot_graph *graph,
+				       struct hi_error *err);
 /* The census by type of all that is live, with retained sizes. */
 enum hi_status hi_snapshot_put_census(struct hi_snapshot_writer *w,
 				      const struct hi_census *census,

@@ -243,10 +243,9 @@ static enum hi_status put_edges(struct put *p)
 
 /* ---- what was computed ---- */
 
-static enum hi_status put_reach(struct put *p)
+static enum hi_status put_reach_numbers(struct put *p)
 {
 	const struct hi_reach *r = p->in->reach;
-	uint64_t words = hi_bits_size(p->g->n_nodes) / 8;
 	const struct {
 		const char *name;
 		uint64_t value;
@@ -258,6 +257,19 @@ static enum hi_status put_reach(struct put *p)
 		       {"leak.bytes", r->leak_bytes},
 		       {"internal.objects", r->internal_objects},
 		       {"internal.bytes", r->internal_bytes}};
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && status == HI_OK;
+	     i++)
+		status = hi_snapshot_put_number(p->w, numbers[i].name, numbers[i].value,
+						p->err);
+	return status;
+}
+
+static enum hi_status put_reach(struct put *p)
+{
+	const struct hi_reach *r = p->in->reach;
+	uint64_t words = hi_bits_size(p->g->n_nodes) / 8;
 	enum hi_status status =
 		hi_snapshot_put(p->w, "reach.any", r->any, 8, words, p->err);
 
@@ -266,11 +278,7 @@ static enum hi_status put_reach(struct put *p)
 	if (status == HI_OK)
 		status = hi_snapshot_put(p->w, "reach.internal", r->internal_roots, 4,
 					 r->n_internal_roots, p->err);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && status == HI_OK;
-	     i++)
-		status = hi_snapshot_put_number(p->w, numbers[i].name, numbers[i].value,
-						p->err);
-	return status;
+	return status == HI_OK ? put_reach_numbers(p) : status;
 }
 
 static enum hi_status put_dominators(struct put *p)
@@ -314,4 +322,14 @@ enum hi_status hi_snapshot_put_graph(struct hi_snapshot_writer *w,
 	if (status == HI_OK && graph->label)
 		status = hi_snapshot_put_labels(w, graph, err);
 	return status;
+}
+
+enum hi_status hi_snapshot_put_outline(struct hi_snapshot_writer *w,
+				       const struct hi_snapshot_graph *graph,
+				       struct hi_error *err)
+{
+	struct put p = {w, graph, graph->graph, err};
+	enum hi_status status = put_types(&p);
+
+	return status == HI_OK ? put_reach_numbers(&p) : status;
 }

@@ -60,11 +60,4 @@ struct hi_snapshots_record {
 _Static_assert(sizeof(struct hi_snapshots_header) == 64, "header");
 _Static_assert(sizeof(struct hi_snapshots_record) == 128, "record");
 
-/* "sums" of the aggregates: live objects by type, most bytes first. */
-struct hi_snapshots_sum {
-	uint32_t name, module; /* offsets in "strings" */
-	uint64_t objects, bytes, retained;
-};
-_Static_assert(sizeof(struct hi_snapshots_sum) == 32, "sum");
-
 #endif

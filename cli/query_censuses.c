@@ -6,15 +6,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/snapshot_series.h"
-#include "census/snapshot_series_format.h"
 #include "cli/query_source.h"
+#include "cli/series_file.h"
 #include "cli/stored.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
-HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
-HI_DEFINE_GUARD(struct hi_graph *, hi_graph_destroy)
-HI_DEFINE_GUARD(struct hi_reach *, hi_reach_destroy)
-HI_DEFINE_GUARD(struct hi_census *, hi_census_destroy)
 
 /* Names of one file are few, and come again in each census. */
 static bool keep_name(struct hi_query_censuses *c, const char *name, const char **ret)
@@ -63,65 +59,17 @@ static enum hi_status add_whole(struct hi_query_censuses *c, const struct hi_gra
 	return add(c, to, rows, err);
 }
 
-static enum hi_status add_sums(struct hi_query_censuses *c, const struct hi_snapshot *s,
-			       const struct hi_snapshots_sum *sums, uint64_t n,
-			       struct hi_query_census to, struct hi_error *err)
-{
-	struct hi_query_census_row *rows = hi_calloc((size_t)n + 1, sizeof(*rows));
-	enum hi_status status = rows ? HI_OK : hi_fail_memory(err, "censuses");
-
-	for (uint64_t i = 0; i < n && status == HI_OK; i++) {
-		const char *name = hi_snapshot_string(s, sums[i].name);
-		const char *module = hi_snapshot_string(s, sums[i].module);
-
-		rows[i] = (struct hi_query_census_row){.count = sums[i].objects,
-						       .shallow = sums[i].bytes,
-						       .retained = sums[i].retained};
-		if (!name || !module)
-			status = hi_fail(err, HI_BAD_DATA, 0,
-					 "section sums: a row without a name");
-		else if (!keep_name(c, name, &rows[i].type) ||
-			 !keep_name(c, module, &rows[i].module))
-			status = hi_fail_memory(err, "censuses");
-	}
-	if (status != HI_OK) {
-		free(rows);
-		return status;
-	}
-	to.n_rows = (size_t)n;
-	return add(c, to, rows, err);
-}
-
-static enum hi_status read_sums(struct hi_query_censuses *c, const struct hi_snapshots *s,
+/* Both kinds of parts have it. */
+static enum hi_status read_part(struct hi_query_censuses *c, const struct hi_snapshots *s,
 				size_t i, struct hi_query_census to, struct hi_error *err)
 {
-	HI_GUARD(hi_snapshot_close) struct hi_snapshot *part = NULL;
-	const void *items = NULL;
-	uint64_t n = 0;
-	enum hi_status status = hi_snapshots_part(s, i, HI_SNAPSHOTS_SUMS, &part, err);
+	struct hi_series_file_census from = {};
+	enum hi_status status = hi_series_file_census_open(s, i, &from, err);
 
 	if (status == HI_OK)
-		status = hi_snapshot_get(part, "sums", sizeof(struct hi_snapshots_sum),
-					 &items, &n, err);
-	return status == HI_OK ? add_sums(c, part, items, n, to, err) : status;
-}
-
-/* Where the sums are lost, the graph's file has a census too. */
-static enum hi_status read_graph(struct hi_query_censuses *c,
-				 const struct hi_snapshots *s, size_t i,
-				 struct hi_query_census to, struct hi_error *err)
-{
-	HI_GUARD(hi_snapshot_close) struct hi_snapshot *part = NULL;
-	HI_GUARD(hi_graph_destroy) struct hi_graph *g = NULL;
-	HI_GUARD(hi_reach_destroy) struct hi_reach *reach = NULL;
-	HI_GUARD(hi_census_destroy) struct hi_census *census = NULL;
-	enum hi_status status = hi_snapshots_part(s, i, HI_SNAPSHOTS_WHOLE, &part, err);
-
-	if (status == HI_OK)
-		status = hi_snapshot_outline(part, &g, &reach, err);
-	if (status == HI_OK)
-		status = hi_snapshot_census(part, g, &census, err);
-	return status == HI_OK ? add_whole(c, g, census, false, to, err) : status;
+		status = add_whole(c, from.graph, from.census, false, to, err);
+	hi_series_file_census_close(&from);
+	return status;
 }
 
 static enum hi_status read_file(struct hi_query_censuses *c, struct hi_inspection *in,
@@ -139,10 +87,8 @@ static enum hi_status read_file(struct hi_query_censuses *c, struct hi_inspectio
 
 		if (to.has_ids)
 			status = add_whole(c, in->graph, this_one, true, to, err);
-		else if (e->parts[HI_SNAPSHOTS_SUMS].size)
-			status = read_sums(c, s, i, to, err);
 		else
-			status = read_graph(c, s, i, to, err);
+			status = read_part(c, s, i, to, err);
 	}
 	return status;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "census/snapshot_series_format.h"
 #include "cli/command.h"
 #include "cli/export.h"
 #include "cli/export_table.h"
@@ -55,17 +54,16 @@ static void census_row(struct hi_export_table *t, const struct hi_snapshots_entr
 }
 
 static void sum_row(struct hi_export_table *t, const struct hi_census_point *point,
-		    const char *type, const char *module,
-		    const struct hi_snapshots_sum *sum)
+		    const char *type, const char *module, const struct hi_census_row *row)
 {
 	hi_export_row(t);
 	hi_export_number(t, "census", point->number);
 	hi_export_number(t, "wall_ns", point->wall_ns);
 	hi_export_text(t, "type", type);
 	hi_export_text(t, "module", module);
-	hi_export_number(t, "count", sum->objects);
-	hi_export_number(t, "shallow", sum->bytes);
-	hi_export_number(t, "retained", sum->retained);
+	hi_export_number(t, "count", row->count);
+	hi_export_number(t, "shallow", row->shallow);
+	hi_export_number(t, "retained", row->retained);
 	hi_export_row_end(t);
 }
 
@@ -75,17 +73,19 @@ static enum hi_status put_sums(void *arg, const struct hi_series_file_census *c,
 	struct series_export *x = arg;
 
 	(void)err;
-	for (size_t i = 0; i < c->n_sums; i++)
-		sum_row(&x->table, &c->entry->point,
-			hi_snapshot_string(c->snapshot, c->sums[i].name),
-			hi_snapshot_string(c->snapshot, c->sums[i].module), &c->sums[i]);
+	for (size_t i = 0; i < c->census->n_rows; i++) {
+		const struct hi_census_row *row = &c->census->rows[i];
+		const struct hi_type_name *type = &c->graph->types[row->type];
+
+		sum_row(&x->table, &c->entry->point, type->name, type->module, row);
+	}
 	return HI_OK;
 }
 
 static enum hi_status put_rows(struct series_export *x, bool sums, struct hi_error *err)
 {
 	static const struct hi_snapshots_entry nothing;
-	static const struct hi_snapshots_sum none;
+	static const struct hi_census_row none;
 
 	if (sums)
 		sum_row(&x->table, &nothing.point, "", "", &none);

@@ -7,60 +7,52 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "census/snapshot_series_format.h"
 #include "report/formats/hp_writer.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
-HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)
-HI_DEFINE_GUARD(struct hi_hp *, hi_hp_destroy)
 
-enum hi_status hi_series_file_sums(struct hi_snapshot *s, const char *path,
-				   const struct hi_snapshots_sum **ret, size_t *n_ret,
-				   struct hi_error *err)
+void hi_series_file_census_close(struct hi_series_file_census *c)
 {
-	const struct hi_snapshots_sum *sums;
-	const void *items = NULL;
-	uint64_t n = 0;
-	enum hi_status status =
-		hi_snapshot_get(s, "sums", sizeof(*sums), &items, &n, err);
-
-	if (status != HI_OK)
-		return status;
-	sums = items;
-	for (uint64_t i = 0; i < n; i++)
-		if (!hi_snapshot_string(s, sums[i].name) ||
-		    !hi_snapshot_string(s, sums[i].module))
-			return hi_fail(err, HI_BAD_DATA, 0,
-				       "%.120s: section sums: a row without a name",
-				       path);
-	*ret = sums;
-	*n_ret = (size_t)n;
-	return HI_OK;
+	hi_census_destroy(c->census);
+	hi_reach_destroy(c->reach);
+	hi_graph_destroy(c->graph);
+	hi_snapshot_close(c->snapshot);
+	*c = (struct hi_series_file_census){};
 }
 
-static enum hi_status one(const struct hi_snapshots *s, size_t i, hi_series_file_fn *each,
-			  void *arg, struct hi_error *err)
+enum hi_status hi_series_file_census_open(const struct hi_snapshots *s, size_t i,
+					  struct hi_series_file_census *ret,
+					  struct hi_error *err)
 {
-	HI_GUARD(hi_snapshot_close) struct hi_snapshot *snapshot = NULL;
-	struct hi_series_file_census census = {.entry = &s->entries[i]};
-	enum hi_status status;
+	struct hi_series_file_census c = {.entry = &s->entries[i]};
+	bool sums = c.entry->parts[HI_SNAPSHOTS_SUMS].size != 0;
+	enum hi_status status = hi_snapshots_part(
+		s, i, sums ? HI_SNAPSHOTS_SUMS : HI_SNAPSHOTS_WHOLE, &c.snapshot, err);
 
-	if (!census.entry->parts[HI_SNAPSHOTS_SUMS].size)
-		return HI_OK;
-	status = hi_snapshots_part(s, i, HI_SNAPSHOTS_SUMS, &snapshot, err);
 	if (status == HI_OK)
-		status = hi_series_file_sums(snapshot, s->path, &census.sums,
-					     &census.n_sums, err);
-	census.snapshot = snapshot;
-	return status == HI_OK ? each(arg, &census, err) : status;
+		status = hi_snapshot_outline(c.snapshot, &c.graph, &c.reach, err);
+	if (status == HI_OK)
+		status = hi_snapshot_census(c.snapshot, c.graph, &c.census, err);
+	if (status == HI_OK)
+		*ret = c;
+	else
+		hi_series_file_census_close(&c);
+	return status == HI_NOT_FOUND
+		       ? hi_fail(err, HI_BAD_DATA, 0, "%.120s: census %u has no sums",
+				 s->path, s->entries[i].point.number)
+		       : status;
 }
 
 enum hi_status hi_series_file_each(const struct hi_snapshots *s, hi_series_file_fn *each,
 				   void *arg, struct hi_error *err)
 {
 	for (size_t i = 0; i < s->n_entries; i++) {
-		enum hi_status status = one(s, i, each, arg, err);
+		struct hi_series_file_census c = {};
+		enum hi_status status = hi_series_file_census_open(s, i, &c, err);
 
+		if (status == HI_OK)
+			status = each(arg, &c, err);
+		hi_series_file_census_close(&c);
 		if (status != HI_OK)
 			return status;
 	}
@@ -70,16 +62,20 @@ enum hi_status hi_series_file_each(const struct hi_snapshots *s, hi_series_file_
 enum hi_status hi_series_file_rows(const struct hi_series_file_census *c,
 				   struct hi_series_sample *ret, struct hi_error *err)
 {
-	struct hi_series_row *rows = hi_calloc(c->n_sums + 1, sizeof(*rows));
+	size_t n = c->census->n_rows;
+	struct hi_series_row *rows = hi_calloc(n + 1, sizeof(*rows));
 
 	if (!rows)
 		return hi_fail_memory(err, "rows");
-	for (size_t i = 0; i < c->n_sums; i++)
-		rows[i] = (struct hi_series_row){
-			.name = hi_snapshot_string(c->snapshot, c->sums[i].name),
-			.bytes = c->sums[i].bytes,
-			.objects = c->sums[i].objects};
-	*ret = (struct hi_series_sample){.rows = rows, .n_rows = c->n_sums};
+	for (size_t i = 0; i < n; i++) {
+		const struct hi_census_row *row = &c->census->rows[i];
+		const char *name = c->graph->types[row->type].name;
+
+		rows[i] = (struct hi_series_row){.name = name ? name : "",
+						 .bytes = row->shallow,
+						 .objects = row->count};
+	}
+	*ret = (struct hi_series_sample){.rows = rows, .n_rows = n};
 	hi_series_settle(ret, 0, SIZE_MAX);
 	return HI_OK;
 }

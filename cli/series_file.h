@@ -8,23 +8,25 @@
 #include "cli/output.h"
 #include "report/series.h"
 
-/* A census as its sums have it; strings live until the next one. */
+/* A census as its sums have it (or its graph's, where they are lost); owned. */
 struct hi_series_file_census {
-	const struct hi_snapshots_entry *entry;
+	const struct hi_snapshots_entry *entry; /* of the series, while that is open */
 	struct hi_snapshot *snapshot;
-	const struct hi_snapshots_sum *sums; /* names are checked */
-	size_t n_sums;
+	struct hi_graph *graph; /* types alone */
+	struct hi_reach *reach;
+	struct hi_census *census;
 };
+enum hi_status hi_series_file_census_open(const struct hi_snapshots *s, size_t i,
+					  struct hi_series_file_census *ret,
+					  struct hi_error *err);
+void hi_series_file_census_close(struct hi_series_file_census *census);
+
 typedef enum hi_status hi_series_file_fn(void *arg,
 					 const struct hi_series_file_census *census,
 					 struct hi_error *err);
-/* Each census whose sums are there, in order. */
+/* Each census of it, in order; valid until the next one. */
 enum hi_status hi_series_file_each(const struct hi_snapshots *s, hi_series_file_fn *each,
 				   void *arg, struct hi_error *err);
-/* The sums of one part; HI_NOT_FOUND: it has none. */
-enum hi_status hi_series_file_sums(struct hi_snapshot *s, const char *path,
-				   const struct hi_snapshots_sum **ret, size_t *n_ret,
-				   struct hi_error *err);
 /* By type, each name once, most bytes first; rows are the caller's to free. */
 enum hi_status hi_series_file_rows(const struct hi_series_file_census *census,
 				   struct hi_series_sample *ret, struct hi_error *err);

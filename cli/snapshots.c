@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/snapshot_series.h"
-#include "census/snapshot_series_format.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/series_file.h"
@@ -22,7 +21,9 @@ enum { TOP = 20 };
 struct listing {
 	const struct hi_options *options;
 	struct hi_snapshots *series;  /* NULL: a file with one */
-	struct hi_snapshot *snapshot; /* of whose names the report is */
+	struct hi_snapshot *snapshot; /* of such a file */
+	struct hi_series_file_census census;
+	const struct hi_snapshot *names; /* one of both: of whose names the report is */
 	struct hi_snapshots_row *rows;
 	struct hi_snapshots_type *types;
 	struct hi_head head;
@@ -33,6 +34,7 @@ static void close_listing(struct listing *l)
 {
 	free(l->rows);
 	free(l->types);
+	hi_series_file_census_close(&l->census);
 	hi_snapshot_close(l->snapshot);
 	hi_snapshots_close(l->series);
 }
@@ -78,39 +80,24 @@ static enum hi_status list_series(struct listing *l, struct hi_error *err)
 	return HI_OK;
 }
 
-/* The part that has the sums; the graph's, where those are lost. */
-static enum hi_status open_entry(struct listing *l, size_t i, struct hi_error *err)
-{
-	bool sums = l->series->entries[i].parts[HI_SNAPSHOTS_SUMS].size != 0;
-
-	return hi_snapshots_part(l->series, i,
-				 sums ? HI_SNAPSHOTS_SUMS : HI_SNAPSHOTS_WHOLE,
-				 &l->snapshot, err);
-}
-
 static enum hi_status take_types(struct listing *l, struct hi_error *err)
 {
-	const struct hi_snapshots_sum *sums;
-	size_t n = 0;
-	enum hi_status status =
-		hi_series_file_sums(l->snapshot, l->options->argument, &sums, &n, err);
+	size_t n = l->census.census->n_rows;
 
-	if (status == HI_NOT_FOUND)
-		return hi_fail(err, HI_BAD_DATA, 0,
-			       "%.120s: the sums of that census are lost",
-			       l->options->argument);
-	if (status != HI_OK)
-		return status;
 	l->types = hi_calloc(n + 1, sizeof(*l->types));
 	if (!l->types)
 		return hi_fail_memory(err, "types");
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		const struct hi_census_row *row = &l->census.census->rows[i];
+		const struct hi_type_name *type = &l->census.graph->types[row->type];
+
 		l->types[i] = (struct hi_snapshots_type){
-			.name = hi_snapshot_string(l->snapshot, sums[i].name),
-			.module = hi_snapshot_string(l->snapshot, sums[i].module),
-			.objects = sums[i].objects,
-			.bytes = sums[i].bytes,
-			.retained = sums[i].retained};
+			.name = type->name ? type->name : "",
+			.module = type->module ? type->module : "",
+			.objects = row->count,
+			.bytes = row->shallow,
+			.retained = row->retained};
+	}
 	l->report.types = l->types;
 	l->report.n_types = n;
 	l->report.shown = hi_lookup_top(l->options, TOP);
@@ -128,9 +115,12 @@ static enum hi_status take_census(struct listing *l, struct hi_error *err)
 	if (i == l->series->n_entries)
 		return hi_fail(err, HI_USAGE, 0, "%.120s: there is no census %.20s",
 			       l->options->argument, which);
-	status = open_entry(l, i, err);
-	if (status != HI_OK || !which)
+	status = hi_series_file_census_open(l->series, i, &l->census, err);
+	if (status != HI_OK)
 		return status;
+	l->names = l->census.snapshot;
+	if (!which)
+		return HI_OK;
 	l->report.of = &l->rows[i];
 	return take_types(l, err);
 }
@@ -167,6 +157,7 @@ static enum hi_status list_one(struct listing *l, struct hi_error *err)
 	l->report.n_rows = 1;
 	l->report.size = l->rows[0].graph;
 	l->report.end = "over";
+	l->names = s;
 	return HI_OK;
 }
 
@@ -203,8 +194,8 @@ static enum hi_status run(const struct hi_options *o, struct hi_output *output,
 		status = take_census(&l, err);
 	if (status == HI_OK) {
 		l.head = (struct hi_head){
-			.pid = (int)hi_snapshot_number(l.snapshot, "head.pid", 0),
-			.exe = hi_snapshot_text(l.snapshot, "head.exe", ""),
+			.pid = (int)hi_snapshot_number(l.names, "head.pid", 0),
+			.exe = hi_snapshot_text(l.names, "head.exe", ""),
 			.file = o->argument};
 		status = show(&l, output, err);
 	}

@@ -65,6 +65,11 @@ enum hi_status hi_stored_open(struct hi_inspection *in, struct hi_error *err)
 	status = hi_stored_open_snapshot(in, stored, err);
 	/* The graph borrows from it, whatever comes. */
 	in->stored = hi_take(stored);
+	if (status == HI_OK && in->stored->refusal.status != HI_OK &&
+	    !hi_stored_has_answer(in)) {
+		*err = in->stored->refusal;
+		return err->status;
+	}
 	if (status == HI_OK)
 		status = hi_stored_has_answer(in)
 				 ? hi_snapshot_outline(in->stored->snapshot, &in->graph,
@@ -163,8 +168,8 @@ enum hi_status hi_stored_ledger(struct hi_inspection *in, struct hi_error *err)
 	return HI_OK;
 }
 
-enum hi_status hi_stored_put_ledger(const struct hi_inspection *in,
-				    struct hi_snapshot_writer *w, struct hi_error *err)
+static enum hi_status put_ledger(const struct hi_inspection *in,
+				 struct hi_snapshot_writer *w, struct hi_error *err)
 {
 	const struct hi_ledger *l = &in->ledger;
 	struct ledger_row rows[HI_LEDGER_ROWS] = {};
@@ -262,7 +267,7 @@ static enum hi_status put_rest(struct hi_inspection *in, struct hi_snapshot_writ
 	if (status == HI_OK)
 		status = hi_snapshot_put_number(w, "redacted", in->options->redact, err);
 	if (status == HI_OK)
-		status = hi_stored_put_ledger(in, w, err);
+		status = put_ledger(in, w, err);
 	if (status == HI_OK)
 		status = hi_snapshot_put_census(w, in->census, err);
 	if (status == HI_OK)
@@ -287,5 +292,20 @@ enum hi_status hi_stored_write(struct hi_inspection *in, const struct hi_head *h
 		status = hi_stored_put_retained(in, w, head, err);
 	if (status == HI_OK)
 		status = hi_stored_put_contents(in, w, err);
+	return status == HI_OK ? hi_snapshot_finish(w, err) : status;
+}
+
+enum hi_status hi_stored_write_sums(struct hi_inspection *in, const struct hi_head *head,
+				    int fd, uint64_t at, struct hi_error *err)
+{
+	/* They are small: the names in them are most of it. */
+	struct hi_snapshot_options options = {.compress = true, .at = at};
+	HI_GUARD(hi_snapshot_writer_destroy) struct hi_snapshot_writer *w = NULL;
+	enum hi_status status = hi_snapshot_create(fd, &options, &w, err);
+
+	if (status == HI_OK)
+		status = put_rest(in, w, head, err);
+	if (status == HI_OK)
+		status = hi_stored_put_outline(in, w, err);
 	return status == HI_OK ? hi_snapshot_finish(w, err) : status;
 }

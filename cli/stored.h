@@ -15,6 +15,9 @@ struct hi_stored {
 	struct hi_snapshot *snapshot;
 	const uint32_t *used; /* NULL: not stored */
 	bool has_labels;
+	/* There are only sums, of a census without its graph: who needs more gets this.
+	 */
+	struct hi_error refusal;
 	uint32_t census, censuses; /* of a series: this one, the last one's; else 0 */
 	/* What went wrong where nobody could return it: a damaged section. */
 	struct hi_error failure;
@@ -29,12 +32,10 @@ enum hi_status hi_stored_put_head(struct hi_snapshot_writer *w,
 				  const struct hi_head *head, struct hi_error *err);
 
 /* The sums of a census of a series (in->census), from `at` on in the file. */
-enum hi_status hi_stored_write_sums(const struct hi_inspection *in,
-				    const struct hi_head *head, int fd, uint64_t at,
-				    struct hi_error *err);
-
-enum hi_status hi_stored_put_ledger(const struct hi_inspection *in,
-				    struct hi_snapshot_writer *w, struct hi_error *err);
+enum hi_status hi_stored_write_sums(struct hi_inspection *in, const struct hi_head *head,
+				    int fd, uint64_t at, struct hi_error *err);
+enum hi_status hi_stored_put_outline(struct hi_inspection *in,
+				     struct hi_snapshot_writer *w, struct hi_error *err);
 enum hi_status hi_stored_put_graph(struct hi_inspection *in, struct hi_snapshot_writer *w,
 				   struct hi_error *err);
 enum hi_status hi_stored_put_conflicts(const struct hi_inspection *in,

@@ -75,6 +75,18 @@ enum hi_status hi_stored_put_graph(struct hi_inspection *in, struct hi_snapshot_
 	return status;
 }
 
+enum hi_status hi_stored_put_outline(struct hi_inspection *in,
+				     struct hi_snapshot_writer *w, struct hi_error *err)
+{
+	struct source source = {.in = in};
+	struct hi_snapshot_graph graph = {.graph = in->graph,
+					  .reach = in->reach,
+					  .retains = retains,
+					  .arg = &source};
+
+	return hi_snapshot_put_outline(w, &graph, err);
+}
+
 /* ---- types that pointers disagree about ---- */
 
 enum hi_status hi_stored_put_conflicts(const struct hi_inspection *in,

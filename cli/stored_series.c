@@ -79,10 +79,11 @@ static enum hi_status refuse(const struct hi_snapshots *s, const char *which, si
 		return hi_fail(err, HI_USAGE, 0,
 			       "%.80s: there is no census %.20s; those with a graph: %s",
 			       s->path, which, graphs);
-	return hi_fail(err, HI_USAGE, 0,
-		       "%.80s: of census %.20s there are only sums (heapinspect "
-		       "snapshots --census %.20s); those with a graph: %s",
-		       s->path, which, which, graphs);
+	return hi_fail(
+		err, HI_USAGE, 0,
+		"%.80s: of census %.20s there are only sums, which heapinspect census "
+		"shows; those with a graph: %s",
+		s->path, which, graphs);
 }
 
 static void warn(struct hi_inspection *in, const struct hi_snapshots *s)
@@ -109,12 +110,16 @@ static enum hi_status open_of_series(struct hi_inspection *in, struct hi_stored 
 	if (status != HI_OK)
 		return status;
 	i = hi_stored_find_census(s, which, true);
-	if (i == s->n_entries || !has_graph(s, i))
+	if (i == s->n_entries)
 		return refuse(s, which, i, err);
 	warn(in, s);
 	stored->census = s->entries[i].point.number;
 	stored->censuses = s->entries[s->n_entries - 1].point.number;
-	return hi_snapshots_part(s, i, HI_SNAPSHOTS_WHOLE, &stored->snapshot, err);
+	if (has_graph(s, i))
+		return hi_snapshots_part(s, i, HI_SNAPSHOTS_WHOLE, &stored->snapshot,
+					 err);
+	(void)!refuse(s, which, i, &stored->refusal);
+	return hi_snapshots_part(s, i, HI_SNAPSHOTS_SUMS, &stored->snapshot, err);
 }
 
 enum hi_status hi_stored_open_snapshot(struct hi_inspection *in, struct hi_stored *stored,

@@ -74,18 +74,22 @@ static void open_part(const struct hi_snapshots *s, size_t i, enum hi_snapshots_
 {
 	struct hi_snapshot *part = NULL;
 	struct hi_graph *g = NULL;
-	const void *items;
-	uint64_t n;
+	struct hi_graph *outline = NULL;
+	struct hi_reach *r = NULL;
+	struct hi_census *census = NULL;
 	struct hi_error err;
 
 	if (!s->entries[i].parts[kind].size)
 		return;
 	if (hi_snapshots_part(s, i, kind, &part, &err) == HI_OK) {
-		(void)hi_snapshot_get(part, "sums", sizeof(struct hi_snapshots_sum),
-				      &items, &n, &err);
+		if (hi_snapshot_outline(part, &outline, &r, &err) == HI_OK)
+			(void)hi_snapshot_census(part, outline, &census, &err);
 		if (hi_snapshot_graph(part, &g, &err) == HI_OK && !hi_graph_is_valid(g))
 			abort();
 	}
+	hi_census_destroy(census);
+	hi_reach_destroy(r);
+	hi_graph_destroy(outline);
 	hi_graph_destroy(g);
 	hi_snapshot_close(part);
 }

@@ -63,11 +63,16 @@ HI_TEST_SCENARIO(series_file, a_series_of_version_1_is_read)
 		doc = snapshot_document(hi_heapinspect("snapshots", FILE_V1, "--census",
 						       which, "--json"));
 		HI_ASSERT_EQ(nodes[i], nodes_in(json_object_get(doc, "types")));
+		/* With a graph or without: the census by type is there. */
 		c = hi_heapinspect("census", FILE_V1, "--census", which, "--json");
+		doc = snapshot_document(c);
+		hi_check_schema(c, "rows.v1.json");
+		HI_ASSERT_EQ(nodes[i], nodes_in(json_object_get(doc, "rows")));
+		HI_ASSERT_EQ((long long)i + 1,
+			     number_of(json_object_get(doc, "snapshot"), "census"));
+		c = hi_heapinspect("census", FILE_V1, "--census", which, "--by",
+				   "module");
 		HI_ASSERT_EQ(whole[i] ? 0 : 2, c->exit_code);
-		if (whole[i])
-			HI_ASSERT_EQ(nodes[i], nodes_in(json_object_get(
-						       snapshot_document(c), "rows")));
 	}
 }
 
@@ -99,6 +104,29 @@ HI_TEST_SCENARIO(series_file, every_command_takes_one_of_its_censuses)
 	HI_ASSERT_EQ(1, hi_heapinspect("check", FILE_V1, "--baseline", FILE_V1 "@first",
 				       "--fail-on", "growth(live.bytes) > 1%")
 				->exit_code);
+}
+
+/* SQL over all of them. */
+HI_TEST_SCENARIO(series_file, a_query_sees_all_censuses)
+{
+	struct hi_command *c = hi_heapinspect(
+		"query", FILE_V1, "--format", "csv",
+		"SELECT census, count, shallow FROM censuses WHERE type = 'struct node' "
+		"ORDER BY census");
+	size_t n = 0;
+
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	for (char *line = strtok(c->out, "\r\n"); line; line = strtok(NULL, "\r\n")) {
+		long long census, count, bytes;
+
+		if (sscanf(line, "%lld,%lld,%lld", &census, &count, &bytes) != 3)
+			continue;
+		HI_ASSERT_EQ((long long)n + 1, census);
+		HI_ASSERT_EQ(nodes[n], count);
+		HI_ASSERT_EQ(nodes[n] * NODE, bytes);
+		n++;
+	}
+	HI_ASSERT_EQ(CENSUSES, n);
 }
 
 /* ---- over time ---- */

@@ -284,8 +284,8 @@ HI_TEST_SCENARIO(snap_series, the_target_s_end_is_the_final_state)
 	HI_ASSERT_STREQ("exited", json_string_value(json_object_get(doc, "end")));
 	HI_ASSERT_EQ(77, nodes_of_sums(file, "last"));
 	/* Without a graph nobody answers in its place. */
-	HI_ASSERT_EQ(2, hi_heapinspect("census", file)->exit_code);
-	HI_ASSERT(strstr(hi_heapinspect("census", file)->err, "no census has its graph"));
+	HI_ASSERT_EQ(2, hi_heapinspect(file)->exit_code);
+	HI_ASSERT(strstr(hi_heapinspect(file)->err, "no census has its graph"));
 }
 
 static char *word(const char *text)
