@@ -82,6 +82,11 @@ enum hi_status hi_export_dot(struct hi_export *x, struct hi_error *err)
 			fprintf(x->out, "n%u -> n%u;\n", up, node);
 	}
 	fputs("}\n", x->out);
+	if (d->n_order > n)
+		hi_export_warn(x,
+			       "the largest %zu of %" PRIu32 " objects and variables; "
+			       "--top N for more",
+			       n, d->n_order);
 	return HI_OK;
 }
 

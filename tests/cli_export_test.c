@@ -115,3 +115,54 @@ HI_TEST_SCENARIO(export_formats, wrong_words_are_refused)
 	}
 	HI_ASSERT_EQ(2, hi_heapinspect("export", file)->exit_code);
 }
+
+/* Words that must be on stderr, and are not with -q. */
+static void check_warning(const char *file, const char *format, const char *words)
+{
+	struct hi_command *c =
+		hi_heapinspect("export", file, "-f", format, "-o", "/dev/null");
+	struct hi_command *quiet =
+		hi_heapinspect("export", file, "-q", "-f", format, "-o", "/dev/null");
+
+	HI_ASSERT_MSG(c->exit_code == 0 && strstr(c->err, words), "-f %s: %s", format,
+		      c->err);
+	HI_ASSERT_MSG(quiet->exit_code == 0 && !*quiet->err, "-f %s: %s", format,
+		      quiet->err);
+}
+
+HI_TEST_SCENARIO(export_formats, say_what_they_leave_out)
+{
+	char *in = snapshot_directory();
+	const char *file = file_of_mixed_heap(in);
+	/* Written before files told which modules there were. */
+	const char *old = HI_SOURCE_DIR "/tests/data/v1.hisnap";
+	static const char *const no_leaks[] = {"folded", "speedscope", "massif", "hp"};
+
+	for (int i = 0; i < 4; i++)
+		check_warning(file, no_leaks[i], "without what nothing leads to: ");
+	check_warning(file, "hp", "labels of 60 bytes");
+	check_warning(file, "dot", "the largest 60 of ");
+	check_warning(old, "pprof", "without mappings and build ids");
+	HI_ASSERT_STREQ(
+		"",
+		hi_heapinspect("export", file, "-f", "pprof", "-o", "/dev/null")->err);
+}
+
+HI_TEST_SCENARIO(export_formats, that_are_binary_are_not_for_terminals)
+{
+	static const char *const formats[] = {"pprof", "parquet"};
+	char shell[300];
+
+	for (int i = 0; i < 2; i++) {
+		struct hi_command *c;
+
+		snprintf(shell, sizeof(shell),
+			 HI_BINARY_DIR "/heapinspect export " HI_SOURCE_DIR
+				       "/tests/data/v1.hisnap -f %s",
+			 formats[i]);
+		c = hi_command_run(0, "script", "-qec", shell, "/dev/null", NULL);
+		HI_ASSERT_EQ(2, c->exit_code);
+		HI_ASSERT_MSG(strstr(c->out, "use -o FILE") && c->out_size < 200, "%s",
+			      c->out);
+	}
+}
