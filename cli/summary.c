@@ -85,7 +85,9 @@ const struct hi_command hi_command_summary = {
 		"  up         from a type to the roots\n"
 		"  safepoints where --at could stop it, and how often it comes by\n"
 		"  snap       the heap as a file, for all of these\n"
+		"  snapshots  which censuses a file of several has\n"
 		"  diff       two of them: what was born, what died\n"
+		"  query      SQL over one\n"
 		"  check      gates for a build\n"
 		"  export     the heap in the formats of other programs\n"
 		"  graph      a heap profile over time as a picture\n"
@@ -96,6 +98,7 @@ const struct hi_command hi_command_summary = {
 		"  heapinspect --pid 4242 --at gc --timeout 30s\n"
 		"  heapinspect --pid 4242 --at 'handle_request if arg1 > 4096'\n"
 		"  heapinspect census --core core.4242 --all\n"
+		"  heapinspect snap --pid 4242 -o app.hisnap\n"
 		"\nExit status: 0 fine; 1 a gate failed or a difference was found; 2 "
 		"wrong usage or an error; 3 cannot attach; 4 "
 		"not complete (--strict); 124 the pause budget or --timeout ran out.",

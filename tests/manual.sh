@@ -25,7 +25,10 @@ zsh_specifies() { # WORD...: the specifications that are given to _arguments
 }
 
 commands=$("$build/heapinspect" --help | sed -n '/^Commands/,/^$/s/^  \([a-z]*\) .*/\1/p')
-[ "$(wc -w <<<"$commands")" -ge 18 ] || wrong "only these commands: $commands"
+for page in "$manual"/heapinspect-*.1; do
+	name=${page##*/heapinspect-}
+	grep -qx "${name%.1}" <<<"$commands" || wrong "heapinspect --help does not list ${name%.1}"
+done
 for command in $commands; do
 	page=$manual/heapinspect-$command.1
 	[ "$command" = summary ] && page=$manual/heapinspect.1
@@ -54,6 +57,8 @@ expect "a value behind a space" "$(bash_completes heapinspect census --color al)
 expect "a value behind =" "$(bash_completes heapinspect census --color = al)" always
 expect "a value of nothing yet" "$(bash_completes heapinspect census --color = | tr '\n' ' ')" "auto always never "
 expect "an option's beginning" "$(bash_completes heapinspect snap --compr)" --compress
+expect "a format of export" "$(bash_completes heapinspect export -f par)" parquet
+expect "a format of query" "$(bash_completes heapinspect query -f js)" json
 expect "a foreign option" "$(bash_completes heapinspect leaks --compr)" ""
 bash_completes heapinspect --pid "$$" | grep -qx "$$" || wrong "no process is completed"
 dir=$(mktemp -d)

@@ -22,6 +22,16 @@ static const struct {
 	      "prometheus"},
 };
 
+/* -f is of two commands. */
+static const char *formats(const struct argp_option *option)
+{
+	return strcmp(option->arg, "ROWS") == 0
+		       ? "table json csv"
+		       : "heapsnapshot csv ndjson parquet folded "
+			 "speedscope massif pprof hp dot "
+			 "prometheus";
+}
+
 struct hi_value_words hi_manual_value(const struct argp_option *option)
 {
 	if (!option->arg)
@@ -29,6 +39,8 @@ struct hi_value_words hi_manual_value(const struct argp_option *option)
 	/* The one key with two lists: of export and of query. */
 	if (strcmp(option->arg, "ROWS") == 0)
 		return (struct hi_value_words){HI_VALUE_WORDS, "table json csv"};
+	if (option->key == 'f')
+		return (struct hi_value_words){HI_VALUE_WORDS, formats(option)};
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		if (lists[i].key == option->key)
 			return (struct hi_value_words){HI_VALUE_WORDS, lists[i].words};
