@@ -3,11 +3,15 @@
  * snap --with-contents: explain shows of a file the values that it shows of the core that
  * the file was made of, object by object.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
 
+#include "census/snapshot_format.h"
 #include "tests/harness.h"
 #include "tests/support/snapshots.h"
 
@@ -120,4 +124,94 @@ HI_TEST_SCENARIO(contents, of_records_of_all_sorts_are_those_of_the_core)
 		 HI_BINARY_DIR "/heapinspect", core, packed);
 	HI_ASSERT_EQ(0, hi_command_run(0, "sh", "-c", command, NULL)->exit_code);
 	check_objects(packed, core, 1331);
+}
+
+/* ---- made up ---- */
+
+static uint32_t drawn(uint64_t *state, uint32_t n)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(*state >> 33) % n;
+}
+
+/* Who makes up a file makes up its checksums, too. */
+static void sign(uint8_t *file)
+{
+	struct hi_snapshot_header *h = (void *)file;
+	struct hi_snapshot_section *e = (void *)(h + 1);
+
+	for (uint32_t i = 0; i < h->n_sections; i++)
+		e[i].hash = XXH3_64bits(file + e[i].offset, e[i].stored);
+	h->directory_hash = XXH3_64bits(e, h->n_sections * sizeof(*e));
+	h->hash = XXH3_64bits(h, offsetof(struct hi_snapshot_header, hash));
+}
+
+/* One number of one of these tables becomes another. */
+static const char *make_up(uint8_t *file, uint64_t *state)
+{
+	static const char *const tables[] = {"retained", "layouts", "fields", "extents",
+					     "contents.unread"};
+	static const uint64_t wicked[] = {0,	      1,	  7,	      255,
+					  0x7fffffff, 0xffffffff, 1ull << 32, UINT64_MAX};
+	const char *name = tables[drawn(state, 5)];
+	const struct hi_snapshot_header *h = (void *)file;
+	const struct hi_snapshot_section *e = (void *)(file + sizeof(*h));
+	size_t width = drawn(state, 2) ? 8 : 4;
+
+	for (uint32_t i = 0; i < h->n_sections; i++) {
+		uint64_t value = wicked[drawn(state, 8)];
+
+		if (strcmp(e[i].name, name) != 0 || e[i].stored < width)
+			continue;
+		memcpy(file + e[i].offset +
+			       drawn(state, (uint32_t)(e[i].stored / width)) * width,
+		       &value, width);
+	}
+	sign(file);
+	return name;
+}
+
+HI_TEST_SCENARIO(contents, of_made_up_tables_hurt_nobody)
+{
+	enum { ROUNDS = 60 };
+	char *in = snapshot_directory();
+	const char *core =
+		snapshot_core(snapshot_fixture("secret_heap", "hunter2", NULL), in);
+	const char *file = snapshot_of_core(core, in, "a.hisnap", "--with-contents");
+	char addresses[8][24];
+	size_t n = list_objects(file, 3, addresses, 8), refused = 0;
+	uint64_t state = 11;
+	struct stat st;
+	int fd = open(file, O_RDWR | O_CLOEXEC);
+	uint8_t *whole, *changed;
+
+	HI_ASSERT(n && fd >= 0 && fstat(fd, &st) == 0);
+	whole = malloc((size_t)st.st_size);
+	changed = malloc((size_t)st.st_size);
+	HI_ASSERT(whole && changed &&
+		  pread(fd, whole, (size_t)st.st_size, 0) == st.st_size);
+	for (int i = 0; i < ROUNDS; i++) {
+		const char *table;
+		struct hi_command *c;
+
+		memcpy(changed, whole, (size_t)st.st_size);
+		table = make_up(changed, &state);
+		HI_ASSERT(pwrite(fd, changed, (size_t)st.st_size, 0) == st.st_size);
+		c = *table == 'r'
+			    ? hi_heapinspect("retained", "--json", file)
+			    : hi_heapinspect("explain", "--json",
+					     addresses[drawn(&state, (uint32_t)n)], file);
+		HI_ASSERT_MSG(c->exit_code == 0 || c->exit_code == 2, "%s: exit %d: %s",
+			      table, c->exit_code, c->err);
+		if (c->exit_code == 0)
+			snapshot_document(c);
+		else
+			HI_ASSERT_MSG(strstr(c->err, "section "), "%s", c->err);
+		refused += c->exit_code == 2;
+	}
+	hi_test_note("%zu of %d refused", refused, ROUNDS);
+	HI_ASSERT(refused > 0);
+	free(whole);
+	free(changed);
+	close(fd);
 }
