@@ -84,6 +84,12 @@ static void add(struct hi_heap_sum *sum, uint64_t bytes)
 	sum->bytes += bytes;
 }
 
+/* Is it in a row? */
+static bool counts(const struct hi_heap_side *side, hi_node i)
+{
+	return !hi_is_internal(side->graph, i) && (!side->only || hi_bit(side->only, i));
+}
+
 static void add_side(const struct hi_heap_side *side, const struct hi_compare_keys *keys,
 		     bool is_after, const uint64_t *unmatched,
 		     struct hi_compare_row *rows)
@@ -94,7 +100,7 @@ static void add_side(const struct hi_heap_side *side, const struct hi_compare_ke
 		struct hi_compare_row *row = &rows[hi_compare_key(keys, is_after, g, i)];
 		uint64_t cost;
 
-		if (g->objects->flags[i] & HI_OBJECT_INTERNAL)
+		if (!counts(side, i))
 			continue;
 		cost = hi_objects_cost(g->objects, i);
 		add(is_after ? &row->after : &row->before, cost);
@@ -158,18 +164,18 @@ static void set_bit(uint64_t *bits, hi_node i)
 	bits[i >> 6] |= 1ull << (i & 63);
 }
 
-static void mark_unmatched(const struct hi_graph *before, const struct hi_graph *after,
-			   struct hi_comparison *c)
+static void mark_unmatched(const struct hi_heap_side *before,
+			   const struct hi_heap_side *after, struct hi_comparison *c)
 {
-	for (hi_node i = 0; i < before->n_objects; i++)
-		if (!hi_is_internal(before, i))
+	for (hi_node i = 0; i < before->graph->n_objects; i++)
+		if (counts(before, i))
 			set_bit(c->died, i);
-	for (hi_node i = 0; i < after->n_objects; i++) {
+	for (hi_node i = 0; i < after->graph->n_objects; i++) {
 		hi_node was = c->before_of[i];
 
 		if (was != HI_NODE_NONE)
 			c->died[was >> 6] &= ~(1ull << (was & 63));
-		else if (!hi_is_internal(after, i))
+		else if (counts(after, i))
 			set_bit(c->born, i);
 	}
 }
@@ -190,23 +196,24 @@ static enum hi_status match(const struct hi_heap_side *before,
 		c->before_of[i] = HI_NODE_NONE;
 	status = hi_compare_match(before, after, c->same_process, c->before_of, err);
 	if (status == HI_OK)
-		mark_unmatched(before->graph, after->graph, c);
+		mark_unmatched(before, after, c);
 	return status;
 }
 
 enum hi_status hi_compare_survivors(const struct hi_comparison *first,
 				    const struct hi_comparison *second,
-				    const struct hi_graph *third, uint64_t **ret,
+				    const struct hi_heap_side *third, uint64_t **ret,
 				    struct hi_error *err)
 {
-	uint64_t *bits = hi_calloc(1, hi_bits_size(third->n_objects) + 8);
+	hi_node n = third->graph->n_objects;
+	uint64_t *bits = hi_calloc(1, hi_bits_size(n) + 8);
 
 	if (!bits)
 		return hi_fail_memory(err, "comparison");
-	for (hi_node i = 0; i < third->n_objects; i++) {
+	for (hi_node i = 0; i < n; i++) {
 		hi_node was = second->before_of[i];
 
-		if (was != HI_NODE_NONE && hi_bit(first->born, was))
+		if (was != HI_NODE_NONE && hi_bit(first->born, was) && counts(third, i))
 			set_bit(bits, i);
 	}
 	*ret = bits;

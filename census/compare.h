@@ -26,6 +26,9 @@ struct hi_heap_side {
 	const struct hi_reach *reach;
 	const struct hi_dominators *dominators;
 	const struct hi_compare_groups *groups; /* NULL, but for HI_COMPARE_BY_GROUP */
+	/* Bits by object: only these are in rows, born or died; all are matched. NULL:
+	 * all. */
+	const uint64_t *only;
 };
 
 enum hi_compare_by {
@@ -67,7 +70,7 @@ void hi_comparison_destroy(struct hi_comparison *c);
  */
 enum hi_status hi_compare_survivors(const struct hi_comparison *first,
 				    const struct hi_comparison *second,
-				    const struct hi_graph *third, uint64_t **ret,
+				    const struct hi_heap_side *third, uint64_t **ret,
 				    struct hi_error *err);
 
 /* "main(): p" of "thread 7 main(): p" where that is another run's: it has other numbers.

@@ -101,7 +101,9 @@ enum hi_status hi_baseline_open(const struct hi_inspection *in,
 	ret->options.census = census;
 	ret->options.pid = 0;
 	ret->options.core = ret->options.exe = NULL;
-	ret->options.profile.n_roots = 0; /* they are of the other one */
+	/* They are of the other one, but for a restriction of both. */
+	if (!ret->options.profile.n_under)
+		ret->options.profile.n_roots = 0;
 	status = hi_inspect_open(&ret->options, wanted, &ret->in, err);
 	if (status == HI_OK)
 		status = hi_heading_make(ret->in, &ret->head, err);

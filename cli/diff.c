@@ -3,23 +3,35 @@
 #include "cli/command.h"
 #include "cli/diff.h"
 #include "cli/lookup.h"
+#include "cli/naming.h"
 #include "report/diff_report.h"
 
 enum { TOP = 20 };
 
 HI_DEFINE_GUARD(struct hi_comparison *, hi_comparison_destroy)
 
+enum hi_status hi_diff_side(struct hi_inspection *in, struct hi_heap_side *ret,
+			    struct hi_error *err)
+{
+	*ret = (struct hi_heap_side){in->graph, in->reach, in->dominators, NULL, NULL};
+	return hi_naming_bits(in, &ret->only, err);
+}
+
 /* Rows by retainer sets are made here, the others by the comparison itself. */
 static enum hi_status compare(struct hi_inspection *in, struct hi_baseline *before,
 			      const struct hi_head *head, struct hi_comparison **ret,
 			      struct hi_error *err)
 {
-	struct hi_heap_side a = hi_diff_side(before->in), b = hi_diff_side(in);
+	struct hi_heap_side a, b;
 	struct hi_compare_groups groups[2];
 	bool same_process = false;
 	enum hi_status status =
 		hi_baseline_is_same_process(before, in, head, &same_process, err);
 
+	if (status == HI_OK)
+		status = hi_diff_side(before->in, &a, err);
+	if (status == HI_OK)
+		status = hi_diff_side(in, &b, err);
 	if (status == HI_OK && in->options->compare_by == HI_COMPARE_BY_GROUP) {
 		hi_inspect_phase(in, "retainer sets");
 		status = hi_diff_sets(before->in, in, same_process, groups, err);
@@ -41,10 +53,10 @@ static enum hi_status tell(struct hi_inspection *in, struct hi_baseline *before,
 	struct hi_diff_report r = {.before = &before->head,
 				   .after = head,
 				   .by = words[in->options->compare_by],
-				   .live_before = before->in->reach->live_bytes,
-				   .live_after = in->reach->live_bytes,
-				   .leak_before = before->in->reach->leak_bytes,
-				   .leak_after = in->reach->leak_bytes,
+				   .live_before = before->in->shown->live_bytes,
+				   .live_after = in->shown->live_bytes,
+				   .leak_before = before->in->leaks_shown->leak_bytes,
+				   .leak_after = in->leaks_shown->leak_bytes,
 				   .top = hi_lookup_top(in->options, TOP),
 				   .min_size = in->options->min_size};
 	enum hi_status status = compare(in, before, head, &c, err);
@@ -86,18 +98,21 @@ const struct hi_command hi_command_diff = {
 	.arguments = "",
 	.purpose = "Two snapshots of one program: what was born, what died, and what "
 		   "holds the growth.",
-	.help = "The first file is the earlier one; a process or a core may be the later "
-		"one. Of\none process objects match by address and type, of two by type "
-		"and the way to\nthem; the report says which it was. With --three of "
-		"what "
-		"was born between the\nfirst two that which the last one still has is "
-		"listed. Exit status 1: there is a\ndifference, or something "
-		"survived.\n\n"
+	.help = "The first file is the earlier one; a process or a core may be the "
+		"later one.\n"
+		"Objects of one process match by address and type, of two by type and "
+		"the way\n"
+		"to them; the report says which it was. --three lists what was born "
+		"between the\n"
+		"first two heaps and is still in the third. Exit status 1: there is a\n"
+		"difference, or something survived.\n\n"
 		"Examples:\n"
 		"  heapinspect diff before.hisnap after.hisnap\n"
 		"  heapinspect diff before.hisnap --pid 4242 --by root\n"
 		"  heapinspect diff a.hisnap b.hisnap --by retainers --retainer 'struct "
 		"conn'\n"
+		"  heapinspect diff a.hisnap b.hisnap --root db='server.db[0]' --under "
+		"db\n"
 		"  heapinspect diff --three warm.hisnap load.hisnap after.hisnap\n"
 		"  heapinspect diff v1.hisnap v2.hisnap --min-size 64KiB --json",
 	.wanted = HI_WANT_DOMINATORS,

@@ -7,10 +7,9 @@
 #include "cli/baseline.h"
 #include "report/new_objects.h"
 
-static inline struct hi_heap_side hi_diff_side(const struct hi_inspection *in)
-{
-	return (struct hi_heap_side){in->graph, in->reach, in->dominators, NULL};
-}
+/* What --under leaves of it. */
+enum hi_status hi_diff_side(struct hi_inspection *in, struct hi_heap_side *ret,
+			    struct hi_error *err);
 
 /* The retainer set of each object of both, by names; in the arenas of both. HI_NOT_FOUND:
  * a type of --retainer that neither of them has. */

@@ -28,7 +28,7 @@ static enum hi_status find_holders(struct hi_inspection *in, const uint64_t *mar
 {
 	struct hi_growth found[HOLDERS];
 	const struct hi_graph *g = in->graph;
-	struct hi_heap_side side = hi_diff_side(in);
+	struct hi_heap_side side = {in->graph, in->reach, in->dominators, NULL, NULL};
 	struct hi_new_holder *holders =
 		hi_arena_alloc(&in->arena, HOLDERS * sizeof(*holders));
 	enum hi_status status;
@@ -114,7 +114,7 @@ enum hi_status hi_diff_describe(struct hi_inspection *in, const uint64_t *marked
 				struct hi_new_objects *ret, struct hi_error *err)
 {
 	HI_GUARD(hi_marked_destroy) struct hi_marked *m = NULL;
-	struct hi_heap_side side = hi_diff_side(in);
+	struct hi_heap_side side = {in->graph, in->reach, in->dominators, NULL, NULL};
 	enum hi_status status;
 
 	*ret = (struct hi_new_objects){};

@@ -27,15 +27,19 @@ static enum hi_status open_all(struct three *t, struct hi_error *err)
 			       : status;
 }
 
-static enum hi_status compare(const struct hi_baseline *before,
-			      const struct hi_inspection *in, const struct hi_head *head,
-			      struct hi_comparison **ret, struct hi_error *err)
+static enum hi_status compare(const struct hi_baseline *before, struct hi_inspection *in,
+			      const struct hi_head *head, struct hi_comparison **ret,
+			      struct hi_error *err)
 {
-	struct hi_heap_side a = hi_diff_side(before->in), b = hi_diff_side(in);
+	struct hi_heap_side a, b;
 	bool same_process = false;
 	enum hi_status status =
 		hi_baseline_is_same_process(before, in, head, &same_process, err);
 
+	if (status == HI_OK)
+		status = hi_diff_side(before->in, &a, err);
+	if (status == HI_OK)
+		status = hi_diff_side(in, &b, err);
 	return status == HI_OK
 		       ? hi_compare(&a, &b, same_process, HI_COMPARE_BY_TYPE, ret, err)
 		       : status;
@@ -55,20 +59,23 @@ static enum hi_status tell(struct three *t, struct hi_page *page, struct hi_json
 			   struct hi_error *err)
 {
 	HI_GUARD(free) uint64_t *survivors = NULL;
-	struct hi_survived_report r = {
-		.warm = &t->warm.head,
-		.load = &t->load.head,
-		.after = t->head,
-		.live = {t->warm.in->reach->live_bytes, t->load.in->reach->live_bytes,
-			 t->after->reach->live_bytes},
-		.leak = {t->warm.in->reach->leak_bytes, t->load.in->reach->leak_bytes,
-			 t->after->reach->leak_bytes},
-		.born = t->born->all.born,
-		.load_by_address = t->born->same_process,
-		.after_by_address = t->kept->same_process};
-	enum hi_status status =
-		hi_compare_survivors(t->born, t->kept, t->after->graph, &survivors, err);
+	struct hi_survived_report r = {.warm = &t->warm.head,
+				       .load = &t->load.head,
+				       .after = t->head,
+				       .live = {t->warm.in->shown->live_bytes,
+						t->load.in->shown->live_bytes,
+						t->after->shown->live_bytes},
+				       .leak = {t->warm.in->leaks_shown->leak_bytes,
+						t->load.in->leaks_shown->leak_bytes,
+						t->after->leaks_shown->leak_bytes},
+				       .born = t->born->all.born,
+				       .load_by_address = t->born->same_process,
+				       .after_by_address = t->kept->same_process};
+	struct hi_heap_side after;
+	enum hi_status status = hi_diff_side(t->after, &after, err);
 
+	if (status == HI_OK)
+		status = hi_compare_survivors(t->born, t->kept, &after, &survivors, err);
 	if (status == HI_OK)
 		status = hi_diff_describe(t->after, survivors, t->born, &r.survived, err);
 	if (status != HI_OK)

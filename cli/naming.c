@@ -222,6 +222,26 @@ bool hi_naming_shows(const struct hi_inspection *in, hi_node node)
 	return false;
 }
 
+enum hi_status hi_naming_bits(struct hi_inspection *in, const uint64_t **ret,
+			      struct hi_error *err)
+{
+	hi_node n = in->graph->n_objects;
+	size_t words = ((size_t)n + 63) / 64 + 1;
+	uint64_t *bits;
+
+	*ret = NULL;
+	if (in->shown == in->reach)
+		return HI_OK;
+	bits = hi_arena_alloc(&in->arena, words * sizeof(*bits));
+	if (!bits)
+		return hi_fail_memory(err, "restriction");
+	memset(bits, 0, words * sizeof(*bits));
+	for (hi_node i = 0; i < n; i++)
+		bits[i >> 6] |= (uint64_t)hi_naming_shows(in, i) << (i & 63);
+	*ret = bits;
+	return HI_OK;
+}
+
 enum hi_status hi_naming_keep_bins(const struct hi_inspection *in, struct hi_bins *bins,
 				   const struct hi_set_pool *pool, struct hi_error *err)
 {

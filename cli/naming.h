@@ -16,6 +16,10 @@ enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err
 /* Do --under and --retained-by leave it? Of root variables they leave those that a
  * root of --under is. */
 bool hi_naming_shows(const struct hi_inspection *in, hi_node node);
+/* The bits of all objects for which that is so, in the inspection's arena; *ret NULL:
+ * nothing is restricted. */
+enum hi_status hi_naming_bits(struct hi_inspection *in, const uint64_t **ret,
+			      struct hi_error *err);
 /* Of the bins of in->roots (root i has the identity i + 1) those under --under. */
 enum hi_status hi_naming_keep_bins(const struct hi_inspection *in, struct hi_bins *bins,
 				   const struct hi_set_pool *pool, struct hi_error *err);

@@ -174,6 +174,9 @@ static int check_diff(const struct hi_options *o)
 				       "heapinspect diff --help");
 	if (o->three && o->has_compare_by)
 		return hi_option_wrong("--by: not with --three, which is by type");
+	if (p->n_roots && !p->n_under)
+		return hi_option_wrong("--root: only with --under, which restricts both "
+				       "heaps");
 	if ((p->n_retainers || p->identity || p->max_set) &&
 	    o->compare_by != HI_COMPARE_BY_GROUP)
 		return hi_option_wrong("--retainer, --identity, --max-set: only with "

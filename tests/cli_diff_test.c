@@ -217,6 +217,33 @@ HI_TEST_SCENARIO(diff, rows_by_retainer_set_are_what_each_variable_holds)
 	HI_ASSERT_EQ(1, number(row_of(doc, "retainers", "{nodes}"), "after", "count"));
 }
 
+/* Of both heaps only what the root leads to; of a process, too. */
+HI_TEST_SCENARIO(diff, under_a_root_is_of_what_it_leads_to)
+{
+	struct two t = take_two();
+	char pid[32];
+
+	snprintf(pid, sizeof(pid), "--pid=%d", (int)t.fx->pid);
+	for (int i = 0; i < 2; i++) {
+		struct hi_command *c =
+			hi_heapinspect("diff", t.a, i ? pid : t.b, "--root=b=blobs",
+				       "--under=b", "--json", "--all");
+		json_t *doc = parse(c, 1), *blob = row_of(doc, "type", "struct blob");
+
+		hi_check_schema(c, "rows.v1.json");
+		HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "rows")));
+		HI_ASSERT_EQ(t.before.blobs - t.after.blobs,
+			     number(blob, "died", "count"));
+		HI_ASSERT_EQ(t.after.blob_bytes, number(blob, "after", "bytes"));
+		HI_ASSERT_EQ(t.after.blob_bytes, number(doc, "only", "bytes"));
+		HI_ASSERT_EQ(t.before.blob_bytes, number(doc, "before", "live"));
+		HI_ASSERT_EQ(t.after.blob_bytes, number(doc, "after", "live"));
+		HI_ASSERT_EQ(0, number(json_object_get(doc, "all"), "born", "count"));
+		HI_ASSERT_EQ(0, json_array_size(json_object_get(doc, "growth")));
+	}
+	HI_ASSERT_EQ(2, hi_heapinspect("diff", t.a, t.b, "--root=b=blobs")->exit_code);
+}
+
 /* A type that only one of them has is no mistake; one that neither has is. */
 HI_TEST_SCENARIO(diff, a_retainer_may_be_new_or_gone)
 {
@@ -360,6 +387,12 @@ HI_TEST_SCENARIO(diff, three_heaps_tell_what_survived_the_load)
 	doc = json_object_get(doc, "matched");
 	HI_ASSERT_STREQ("address", json_string_value(json_object_get(doc, "load")));
 	HI_ASSERT_STREQ("address", json_string_value(json_object_get(doc, "after")));
+	doc = parse(hi_heapinspect("diff", "--three", l.warm, l.load, "--pid", pid,
+				   "--json", "--root=n=nodes", "--under=n"),
+		    1);
+	HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "rows")));
+	HI_ASSERT_EQ(70, value(new_of(doc, "struct node"), "count"));
+	HI_ASSERT_EQ(200, value(new_of(doc, "struct node"), "born"));
 	/* The last may be a file, too. */
 	c = hi_heapinspect("diff", "--json", l.warm, l.load,
 			   snap(l.fx, l.in, "after.hisnap"), "--three");
