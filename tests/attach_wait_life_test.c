@@ -265,13 +265,16 @@ HI_TEST_SCENARIO(attach_wait_life, a_storm_of_signals_comes_through_complete_and
 {
 	struct hi_mock_trigger *mock = hi_mock_trigger_create();
 	struct hi_fixture *fx = start_ready("wait_storm", "1000", "10000");
-	double alone = work_a_second(fx), waited_for;
-	struct hi_waiting waiting = hi_waiting_start(mock, fx->pid, 20 * SECOND);
+	double alone = work_a_second(fx), waited_for = 0;
+	struct hi_waiting waiting = hi_waiting_start(mock, fx->pid, 60 * SECOND);
 
-	waited_for = work_a_second(fx);
-	hi_test_note("work done while we wait, 1,000 threads and 10,000 signals a "
-		     "second: %.0f %%",
-		     100 * waited_for / alone);
+	/* Others may have had the processors for one of the two seconds. */
+	for (int i = 0; i < 5 && waited_for <= alone / 2; i++) {
+		waited_for = work_a_second(fx);
+		hi_test_note("work done while we wait, 1,000 threads and 10,000 signals "
+			     "a second: %.0f %%",
+			     100 * waited_for / alone);
+	}
 	HI_ASSERT(waited_for > alone / 2);
 	HI_ASSERT_EQ(1003, hit_now(mock, &waiting));
 	HI_ASSERT_EQ(0, hi_test_ask(fx, "woken"));
