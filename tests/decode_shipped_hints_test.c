@@ -14,9 +14,9 @@ static void free_arena(void *arena)
 
 HI_TEST(shipped_hints, all_of_them_parse)
 {
-	static const char *const names[] = {"glib",	"libcxx",    "libstdc++",
-					    "lua",	"memcached", "nginx",
-					    "postgres", "redis",     "rust"};
+	static const char *const names[] = {"glib.", "glibc.",	  "libcxx", "libstdc++",
+					    "lua",   "memcached", "nginx",  "postgres",
+					    "redis", "rust"};
 	static struct hi_arena arena;
 	size_t found = 0;
 
