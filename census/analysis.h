@@ -73,10 +73,12 @@ struct hi_leak_root {
 	enum hi_leak_shape shape; /* cycle: its component has a cycle; single: holds
 				   * nothing else; chain: holds others */
 	uint64_t objects, bytes;  /* it and all it holds that no earlier root holds */
+	enum hi_fate fate;	  /* of node */
 };
-struct hi_leak_row { /* leak roots of one type and shape */
+struct hi_leak_row { /* leak roots of one type, shape and fate */
 	uint32_t type;
 	enum hi_leak_shape shape;
+	enum hi_fate fate;
 	uint64_t count; /* leak roots */
 	uint64_t objects, bytes;
 	hi_node example; /* the one that holds most */
@@ -87,6 +89,7 @@ struct hi_leaks {
 	struct hi_leak_row *rows; /* by bytes, then type */
 	size_t n_rows;
 	uint64_t objects, bytes;
+	uint64_t by_fate[HI_FATES]; /* bytes, by the fate of the leak root */
 };
 enum hi_status hi_leaks_compute(const struct hi_graph *g, const struct hi_reach *reach,
 				struct hi_leaks **ret, struct hi_error *err);

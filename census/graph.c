@@ -60,6 +60,17 @@ static void private_destroy(struct hi_graph_private *priv)
 	free(priv);
 }
 
+const char *hi_fate_key(enum hi_fate fate)
+{
+	static const char *const keys[HI_FATES] = {
+		[HI_FATE_NONE] = "leaked",
+		[HI_FATE_GARBAGE] = "garbage",
+		[HI_FATE_UNCOLLECTABLE] = "uncollectable",
+		[HI_FATE_LOST_REFERENCE] = "lost reference"};
+
+	return keys[fate];
+}
+
 void hi_graph_destroy(struct hi_graph *g)
 {
 	if (!g)
@@ -73,6 +84,7 @@ void hi_graph_destroy(struct hi_graph *g)
 	}
 	free(g->chunks);
 	hi_edge_chunk_free(&g->root_chunk);
+	free(g->fates);
 	private_destroy(g->priv);
 	hi_objects_destroy(g->objects);
 	free(g);

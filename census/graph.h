@@ -80,6 +80,18 @@ struct hi_type_name {
 	bool indirect;	     /* only through other objects without a type */
 };
 
+/* What becomes of an object, by the word of a runtime with a collector. Of live ones
+ * only UNCOLLECTABLE is said: those that the collector has put aside. */
+enum hi_fate {
+	HI_FATE_NONE,		/* nobody says */
+	HI_FATE_GARBAGE,	/* the next collection takes it */
+	HI_FATE_UNCOLLECTABLE,	/* it will not: its type, or what holds it, forbids it */
+	HI_FATE_LOST_REFERENCE, /* it or what holds it counts a reference that nobody
+				 * has */
+	HI_FATES,
+};
+const char *hi_fate_key(enum hi_fate fate); /* "leaked", "garbage", … */
+
 struct hi_edge_chunk {
 	uint32_t *row; /* HI_CHUNK_NODES (or fewer) + 1 entries */
 	hi_node *to;
@@ -96,6 +108,7 @@ struct hi_graph {
 	uint64_t n_edges;
 	struct hi_edge_chunk *chunks;	 /* objects */
 	struct hi_edge_chunk root_chunk; /* all pseudo-nodes, row[node - first_root] */
+	uint8_t *fates; /* n_objects, from hi_alloc; NULL: no collector */
 	struct hi_graph_private *priv;
 };
 

@@ -128,12 +128,15 @@ static bool add_root(struct leak_finder *f, struct hi_walk *walk, hi_node node)
 		return false;
 	claim.root = &leaks->roots[leaks->n_roots++];
 	*claim.root = (struct hi_leak_root){
-		.node = node, .shape = shape_of(f->facts[f->component[node]])};
+		.node = node,
+		.shape = shape_of(f->facts[f->component[node]]),
+		.fate = f->graph->fates ? f->graph->fates[node] : HI_FATE_NONE};
 	claim_object(&claim, node);
 	walk->stack[walk->depth++] = node;
 	hi_walk_run(walk, take_unclaimed, &claim);
 	leaks->objects += claim.root->objects;
 	leaks->bytes += claim.root->bytes;
+	leaks->by_fate[claim.root->fate] += claim.root->bytes;
 	return true;
 }
 
@@ -175,14 +178,16 @@ static int by_row_bytes(const void *a, const void *b)
 		return x->bytes > y->bytes ? -1 : 1;
 	if (x->type != y->type)
 		return x->type < y->type ? -1 : 1;
-	return (int)x->shape - (int)y->shape;
+	if (x->shape != y->shape)
+		return (int)x->shape - (int)y->shape;
+	return (int)x->fate - (int)y->fate;
 }
 
 /* Roots are sorted: the first of a row is the one that holds most. */
 static bool make_rows(const struct hi_graph *g, struct hi_leaks *leaks)
 {
-	enum { SHAPES = HI_LEAK_CYCLE + 1 };
-	size_t n = (size_t)g->n_types * SHAPES, kept = 0;
+	enum { SHAPES = HI_LEAK_CYCLE + 1, KINDS = SHAPES * HI_FATES };
+	size_t n = (size_t)g->n_types * KINDS, kept = 0;
 	struct hi_leak_row *rows = hi_calloc(n, sizeof(*rows));
 
 	if (!rows)
@@ -190,11 +195,13 @@ static bool make_rows(const struct hi_graph *g, struct hi_leaks *leaks)
 	for (size_t i = 0; i < leaks->n_roots; i++) {
 		const struct hi_leak_root *root = &leaks->roots[i];
 		uint32_t type = hi_type_of(g, root->node);
-		struct hi_leak_row *row = &rows[(size_t)type * SHAPES + root->shape];
+		struct hi_leak_row *row =
+			&rows[(size_t)type * KINDS + root->fate * SHAPES + root->shape];
 
 		if (row->count++ == 0) {
 			row->type = type;
 			row->shape = root->shape;
+			row->fate = root->fate;
 			row->example = root->node;
 		}
 		row->objects += root->objects;

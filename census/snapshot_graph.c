@@ -203,6 +203,30 @@ static enum hi_status build(struct hi_snapshot *s, uint32_t n_types, hi_node n,
 	return status == HI_OK ? add_edges(s, n, b, err) : status;
 }
 
+static enum hi_status take_fates(struct hi_snapshot *s, struct hi_graph *g,
+				 struct hi_error *err)
+{
+	const struct hi_snapshot_fate *rows;
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status =
+		hi_snapshot_get(s, "fates", sizeof(*rows), &items, &n, err);
+
+	if (status != HI_OK)
+		return status == HI_NOT_FOUND ? HI_OK : status;
+	rows = items;
+	g->fates = hi_calloc((size_t)g->n_objects + 1, sizeof(*g->fates));
+	if (!g->fates)
+		return hi_fail_memory(err, "fates");
+	for (uint64_t i = 0; i < n; i++) {
+		if (rows[i].object >= g->n_objects || rows[i].fate >= HI_FATES)
+			return hi_snapshot_bad(s, "fates", err,
+					       "row %" PRIu64 " is of no object", i);
+		g->fates[rows[i].object] = (uint8_t)rows[i].fate;
+	}
+	return HI_OK;
+}
+
 enum hi_status hi_snapshot_graph(struct hi_snapshot *s, struct hi_graph **ret,
 				 struct hi_error *err)
 {
@@ -225,7 +249,14 @@ enum hi_status hi_snapshot_graph(struct hi_snapshot *s, struct hi_graph **ret,
 	status = hi_graph_builder_create(objects, &b, err);
 	if (status == HI_OK)
 		status = build(s, n_types, n, b, err);
-	return status == HI_OK ? hi_graph_seal(hi_take(b), ret, err) : status;
+	if (status == HI_OK)
+		status = hi_graph_seal(hi_take(b), ret, err);
+	if (status != HI_OK)
+		return status;
+	status = take_fates(s, *ret, err);
+	if (status != HI_OK)
+		hi_graph_destroy(hi_take(*ret));
+	return status;
 }
 
 const char *hi_snapshot_root_module(const struct hi_snapshot *s, uint32_t root)

@@ -150,6 +150,24 @@ static enum hi_status put_used(struct put *p)
 	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
 }
 
+/* Few have one: pairs. */
+static enum hi_status put_fates(struct put *p)
+{
+	enum hi_status status;
+
+	if (!p->g->fates)
+		return HI_OK;
+	status =
+		hi_snapshot_begin(p->w, "fates", sizeof(struct hi_snapshot_fate), p->err);
+	for (hi_node i = 0; i < p->g->n_objects && status == HI_OK; i++) {
+		struct hi_snapshot_fate row = {i, p->g->fates[i]};
+
+		if (row.fate)
+			status = hi_snapshot_append(p->w, &row, sizeof(row), p->err);
+	}
+	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
+}
+
 static enum hi_status put_overheads(struct put *p)
 {
 	enum hi_status status = HI_OK;
@@ -183,6 +201,8 @@ static enum hi_status put_objects(struct put *p)
 	for (size_t i = 0; i < 4 && status == HI_OK; i++)
 		status = hi_snapshot_put(p->w, columns[i].name, columns[i].items,
 					 columns[i].item, o->count, p->err);
+	if (status == HI_OK)
+		status = put_fates(p);
 	return status == HI_OK ? put_used(p) : status;
 }
 

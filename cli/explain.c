@@ -96,6 +96,14 @@ static enum hi_status add_referrers(struct hi_inspection *in, hi_node node,
 	return HI_OK;
 }
 
+/* How the next one refers to it; of the last one, what leads there from a root. */
+static const char *name_in_chain(struct hi_inspection *in, hi_node node, hi_node next)
+{
+	return next == HI_NODE_NONE || next == in->graph->super_root
+		       ? hi_words_name(in, node)
+		       : hi_words_edge(in, next, node);
+}
+
 static enum hi_status add_dominators(struct hi_inspection *in, hi_node node,
 				     struct hi_explain_report *r, struct hi_error *err)
 {
@@ -110,7 +118,11 @@ static enum hi_status add_dominators(struct hi_inspection *in, hi_node node,
 			r->dominators_cut = true;
 			break;
 		}
-		chain[r->n_dominators++] = hi_node_info(in->graph, in->dominators, up);
+		chain[r->n_dominators] = hi_node_info(in->graph, in->dominators, up);
+		if (hi_graph_is_object(in->graph, up))
+			chain[r->n_dominators].name =
+				name_in_chain(in, up, in->dominators->idom[up]);
+		r->n_dominators++;
 		up = in->dominators->idom[up];
 	}
 	r->dominators = chain;
@@ -183,6 +195,7 @@ static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
 	r->state = o->flags[node] & HI_OBJECT_INTERNAL ? "internal"
 		   : hi_bit(in->reach->any, node)      ? "live"
 						       : "leak";
+	r->fate = in->graph->fates ? in->graph->fates[node] : HI_FATE_NONE;
 	r->block = hi_objects_address(o, node);
 	r->usable = hi_objects_usable(o, node);
 	r->cost = hi_objects_cost(o, node);

@@ -21,6 +21,7 @@
 #include "cli/retaining_heap.h"
 #include "cli/stored.h"
 #include "decode/ledger.h"
+#include "decode/typing/fates.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 
@@ -379,6 +380,9 @@ static enum hi_status compute(struct hi_inspection *in, unsigned wanted,
 	status = in->stored ? HI_OK
 			    : hi_reach_compute(in->graph, in->options->threads,
 					       &in->reach, err);
+	if (status == HI_OK && in->runtime)
+		status = hi_runtime_fates(in->typing, in->runtime, in->graph, in->reach,
+					  err);
 	if (status == HI_OK)
 		status = hi_naming_find(in, err);
 	if (status == HI_OK)
@@ -400,7 +404,8 @@ uint64_t hi_inspect_allocated(const struct hi_inspection *in)
 	if (!a)
 		return UINT64_MAX;
 	return a->bytes[HI_BLOCK_LIVE] + a->bytes[HI_BLOCK_INTERNAL] +
-	       hi_typing_stats(in->typing).outside_bytes;
+	       hi_typing_stats(in->typing).outside_bytes +
+	       (in->runtime ? in->runtime->used_bytes : 0);
 }
 
 bool hi_inspect_lost_something(const struct hi_inspection *in)

@@ -34,9 +34,12 @@ void hi_ledger_add_runtime(struct hi_ledger *ledger, const struct hi_image *imag
 			   const struct hi_runtime *runtime)
 {
 	struct hi_ledger_row *other = row_of(ledger, "other");
+	struct hi_ledger_row *leak = row_of(ledger, "leak");
 	uint64_t resident = 0, own = runtime->own_bytes;
 	bool known = ledger->rss != HI_UNKNOWN;
 
+	if (leak && runtime->ops->counted)
+		leak->label = "leaked, and garbage";
 	if (!other || !runtime->n_areas || ledger->n_rows + 2 > HI_LEDGER_ROWS)
 		return;
 	for (size_t i = 0; i < runtime->n_areas && known; i++)

@@ -30,12 +30,16 @@ struct hi_runtime_type {
 	/* Memory whose layout is not the runtime's: its words may be pointers. Else
 	 * edges() tells all of them. */
 	bool words;
+	/* The collector takes no cycle with one of them (a finaliser that it must not
+	 * call, as it cannot tell in which order). */
+	bool uncollectable;
 };
 
 /* How an edge is called. */
 enum hi_edge_label {
 	HI_LABEL_FIELD,	    /* name */
 	HI_LABEL_INDEX,	    /* [value] */
+	HI_LABEL_OFFSET,    /* +0x18: a word of a structure that nobody described */
 	HI_LABEL_KEY,	    /* [the object at value, as text] */
 	HI_LABEL_ATTRIBUTE, /* .the object at value, as text */
 	HI_LABEL_NONE,
@@ -57,6 +61,7 @@ struct hi_runtime_root {
 	size_t n_edges;
 };
 typedef bool hi_runtime_root_fn(void *arg, const struct hi_runtime_root *root);
+typedef void hi_runtime_object_fn(void *arg, uint64_t addr);
 
 /* Used blocks inside one area, in increasing address order. */
 struct hi_runtime_block {
@@ -105,6 +110,9 @@ struct hi_runtime_ops {
 	 * none. NULL: nothing here is counted. */
 	bool (*counted)(struct hi_runtime_cursor *cursor, uint64_t addr, uint64_t size,
 			uint32_t type, uint64_t *ret);
+	/* Objects that its collector gave up and put aside. NULL: it has no such list. */
+	void (*put_aside)(struct hi_runtime_cursor *cursor, hi_runtime_object_fn *fn,
+			  void *arg);
 	enum hi_status (*roots)(struct hi_runtime *runtime, hi_runtime_root_fn *fn,
 				void *arg, struct hi_error *err);
 	void (*release)(struct hi_runtime *runtime);

@@ -27,6 +27,21 @@ static const char *state_text(const char *state)
 	return state;
 }
 
+static const char *fate_text(const struct hi_explain_report *r)
+{
+	static const char *const texts[HI_FATES] = {
+		[HI_FATE_GARBAGE] = "garbage: nothing leads there, and the next "
+				    "collection takes it",
+		[HI_FATE_UNCOLLECTABLE] = "uncollectable: nothing leads there, and the "
+					  "collector cannot take it",
+		[HI_FATE_LOST_REFERENCE] = "leaked: only a reference that nobody has "
+					   "keeps it"};
+
+	if (r->fate == HI_FATE_UNCOLLECTABLE && strcmp(r->state, "live") == 0)
+		return "live, but uncollectable garbage: the collector has put it aside";
+	return texts[r->fate] ? texts[r->fate] : state_text(r->state);
+}
+
 static bool is_node(const struct hi_explain_report *r)
 {
 	return r->info.sort == HI_NODE_OBJECT || r->info.sort == HI_NODE_ROOT;
@@ -119,6 +134,14 @@ static void show_steps(const struct hi_explain_report *r, struct hi_page *page)
 	}
 }
 
+static bool has_offsets(const struct hi_explain_report *r)
+{
+	for (size_t i = 0; i < r->n_fields; i++)
+		if (r->fields[i].offset != UINT64_MAX)
+			return true;
+	return false;
+}
+
 static void show_fields(const struct hi_explain_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"offset", HI_COLUMN_COUNT},
@@ -132,11 +155,13 @@ static void show_fields(const struct hi_explain_report *r, struct hi_page *page)
 		return;
 	hi_page_heading(page, "Fields",
 			r->values_missing ? "values need snap --with-contents" : NULL);
-	t = hi_page_table(page, columns, 5);
+	t = has_offsets(r) ? hi_page_table(page, columns, 5)
+			   : hi_page_table(page, columns + 1, 4);
 	for (size_t i = 0; i < r->n_fields; i++) {
 		const struct hi_explain_field *f = &r->fields[i];
 
-		hi_cell_number(t, f->offset);
+		if (has_offsets(r))
+			hi_cell_number(t, f->offset);
 		hi_cell_text(t, hi_page_safe(page, f->path), 0);
 		hi_cell_text(t, hi_page_safe(page, f->type), 0);
 		hi_cell_text(t, hi_page_safe_again(page, f->value), 0);
@@ -233,10 +258,9 @@ void hi_explain_display(const struct hi_explain_report *r, struct hi_page *page)
 	else if (r->info.sort == HI_NODE_OBJECT)
 		what = hi_page_printf(page, "%s, ", hi_type_label(r->info.type, page));
 	hi_head_title(r->head, page);
-	hi_page_text(
-		page,
-		hi_page_printf(page, "0x%" PRIx64 ": %s%s", r->address, what,
-			       r->info.sort == HI_NODE_ROOT ? "" : state_text(r->state)));
+	hi_page_text(page,
+		     hi_page_printf(page, "0x%" PRIx64 ": %s%s", r->address, what,
+				    r->info.sort == HI_NODE_ROOT ? "" : fate_text(r)));
 	hi_head_facts(r->head, page, false);
 	show_facts(r, page);
 	show_steps(r, page);
@@ -316,6 +340,8 @@ void hi_explain_json(const struct hi_explain_report *r, struct hi_json *json)
 	hi_json_object(json, NULL);
 	hi_json_address(json, "address", r->address);
 	hi_json_text(json, "state", r->state);
+	if (r->fate)
+		hi_json_text(json, "fate", hi_fate_key(r->fate));
 	hi_json_text(json, "mapping", hi_known(r->mapping));
 	hi_json_address(json, "block", r->block);
 	hi_json_number(json, "offset", r->offset);

@@ -34,6 +34,7 @@ struct hi_explain_report {
 	/* "live", "leak", "internal", "free_tcache", … "variable", "mapped",
 	 * "unmapped"; ours */
 	const char *state;
+	enum hi_fate fate;
 	const char *mapping; /* "[heap]", "/usr/lib/…"; "" unknown */
 	/* A block, else zero: */
 	uint64_t block, usable, cost;

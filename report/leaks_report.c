@@ -36,6 +36,7 @@ static void take_rows(struct hi_leaks_report *r, const struct hi_graph *g,
 			r->rows[r->n_rows++] = (struct hi_leaks_row){
 				.type = type_name(g, row->type),
 				.shape = row->shape,
+				.fate = row->fate,
 				.count = row->count,
 				.objects = row->objects,
 				.bytes = row->bytes,
@@ -60,6 +61,7 @@ static void take_roots(struct hi_leaks_report *r, const struct hi_graph *g,
 		r->roots[r->n_roots++] = (struct hi_leaks_row){
 			.type = type_name(g, type),
 			.shape = root->shape,
+			.fate = root->fate,
 			.count = 1,
 			.objects = root->objects,
 			.bytes = root->bytes,
@@ -94,6 +96,7 @@ enum hi_status hi_leaks_report_create(const struct hi_head *head,
 	r->objects = leaks->objects;
 	r->bytes = leaks->bytes;
 	r->n_leak_roots = leaks->n_roots;
+	r->by_fate = graph->fates ? leaks->by_fate : NULL;
 	take_rows(r, graph, leaks, only);
 	take_roots(r, graph, leaks, only);
 	*ret = hi_take(r);
@@ -111,7 +114,7 @@ void hi_leaks_report_destroy(struct hi_leaks_report *report)
 
 static void show_headline(const struct hi_leaks_report *r, struct hi_page *page)
 {
-	char bytes[24], objects[32], roots[32], live[24];
+	char objects[32], roots[32], live[24];
 
 	if (r->objects == 0) {
 		hi_page_text(page, hi_page_printf(page, "No leaks; %s live",
@@ -119,32 +122,48 @@ static void show_headline(const struct hi_leaks_report *r, struct hi_page *page)
 		return;
 	}
 	hi_page_text(page,
-		     hi_page_printf(
-			     page, "%s leaked in %s object%s under %s root%s; %s live",
-			     hi_bytes(bytes, r->bytes), hi_count(objects, r->objects),
-			     r->objects == 1 ? "" : "s", hi_count(roots, r->n_leak_roots),
-			     r->n_leak_roots == 1 ? "" : "s",
-			     hi_bytes(live, r->live_bytes)));
+		     hi_page_printf(page, "%s in %s object%s under %s root%s; %s live",
+				    hi_fates_text(r->by_fate, r->bytes, page),
+				    hi_count(objects, r->objects),
+				    r->objects == 1 ? "" : "s",
+				    hi_count(roots, r->n_leak_roots),
+				    r->n_leak_roots == 1 ? "" : "s",
+				    hi_bytes(live, r->live_bytes)));
+}
+
+/* The first column, the fate, is there only where somebody says it. */
+static struct hi_table *table_of(const struct hi_leaks_report *r,
+				 const struct hi_column *columns, size_t n,
+				 struct hi_page *page)
+{
+	return r->by_fate ? hi_page_table(page, columns, n)
+			  : hi_page_table(page, columns + 1, n - 1);
+}
+
+static void cell_fate(const struct hi_leaks_report *r, const struct hi_leaks_row *row,
+		      struct hi_table *t)
+{
+	if (r->by_fate)
+		hi_cell_text(t, hi_fate_key(row->fate), 0);
 }
 
 static void show_rows(const struct hi_leaks_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {
-		{"type of the leak root", HI_COLUMN_TEXT},
-		{"shape", HI_COLUMN_WORD},
-		{"roots", HI_COLUMN_COUNT},
-		{"objects", HI_COLUMN_COUNT},
-		{"bytes", HI_COLUMN_BYTES},
+		{"what", HI_COLUMN_WORD},      {"type of the leak root", HI_COLUMN_TEXT},
+		{"shape", HI_COLUMN_WORD},     {"roots", HI_COLUMN_COUNT},
+		{"objects", HI_COLUMN_COUNT},  {"bytes", HI_COLUMN_BYTES},
 		{"example", HI_COLUMN_ADDRESS}};
 	struct hi_table *t;
 
 	hi_page_heading(page, "By type",
 			"single: holds nothing else; chain: holds "
 			"others; cycle: its members hold each other");
-	t = hi_page_table(page, columns, 6);
+	t = table_of(r, columns, 7, page);
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_leaks_row *row = &r->rows[i];
 
+		cell_fate(r, row, t);
 		hi_cell_text(t, hi_type_label(row->type, page), 0);
 		hi_cell_text(t, hi_leak_shape_key(row->shape), 0);
 		hi_cell_number(t, row->count);
@@ -157,19 +176,19 @@ static void show_rows(const struct hi_leaks_report *r, struct hi_page *page)
 
 static void show_roots(const struct hi_leaks_report *r, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {{"address", HI_COLUMN_ADDRESS},
-						   {"type", HI_COLUMN_TEXT},
-						   {"shape", HI_COLUMN_WORD},
-						   {"objects", HI_COLUMN_COUNT},
-						   {"bytes", HI_COLUMN_BYTES}};
+	static const struct hi_column columns[] = {
+		{"what", HI_COLUMN_WORD},     {"address", HI_COLUMN_ADDRESS},
+		{"type", HI_COLUMN_TEXT},     {"shape", HI_COLUMN_WORD},
+		{"objects", HI_COLUMN_COUNT}, {"bytes", HI_COLUMN_BYTES}};
 	static const struct hi_hidden none;
 	struct hi_table *t;
 
 	hi_page_heading(page, "Largest leak roots", NULL);
-	t = hi_page_table(page, columns, 5);
+	t = table_of(r, columns, 6, page);
 	for (size_t i = 0; i < r->n_roots; i++) {
 		const struct hi_leaks_row *row = &r->roots[i];
 
+		cell_fate(r, row, t);
 		hi_cell_number(t, row->address);
 		hi_cell_text(t, hi_type_label(row->type, page), 0);
 		hi_cell_text(t, hi_leak_shape_key(row->shape), 0);
@@ -199,14 +218,18 @@ void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)
 	}
 }
 
-static void rows_json(const char *key, const struct hi_leaks_row *rows, size_t n,
-		      bool single, struct hi_json *json)
+static void rows_json(const struct hi_leaks_report *r, const struct hi_leaks_row *rows,
+		      size_t n, struct hi_json *json)
 {
-	hi_json_array(json, key);
+	bool single = rows == r->roots;
+
+	hi_json_array(json, single ? "roots" : "rows");
 	for (size_t i = 0; i < n; i++) {
 		hi_json_object(json, NULL);
 		hi_json_text(json, "type", hi_type_key(rows[i].type));
 		hi_json_text(json, "shape", hi_leak_shape_key(rows[i].shape));
+		if (r->by_fate)
+			hi_json_text(json, "fate", hi_fate_key(rows[i].fate));
 		if (!single)
 			hi_json_number(json, "count", rows[i].count);
 		hi_json_number(json, "bytes", rows[i].bytes);
@@ -224,9 +247,11 @@ void hi_leaks_json(const struct hi_leaks_report *r, struct hi_json *json)
 	hi_json_number(json, "bytes", r->bytes);
 	hi_json_number(json, "objects", r->objects);
 	hi_json_number(json, "roots", r->n_leak_roots);
+	if (r->by_fate)
+		hi_fates_json(r->by_fate, json);
 	hi_json_end(json);
-	rows_json("rows", r->rows, r->n_rows, false, json);
-	rows_json("roots", r->roots, r->n_roots, true, json);
+	rows_json(r, r->rows, r->n_rows, json);
+	rows_json(r, r->roots, r->n_roots, json);
 	hi_hidden_json(json, &r->beyond, &r->below, &r->other);
 	hi_json_end(json);
 }

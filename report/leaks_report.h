@@ -10,13 +10,15 @@
 struct hi_leaks_row {
 	const char *type; /* "" untyped */
 	enum hi_leak_shape shape;
+	enum hi_fate fate;
 	uint64_t count, objects, bytes;
 	uint64_t address; /* a row: of the example; a root: its own */
 };
 struct hi_leaks_report {
 	const struct hi_head *head;
 	uint64_t live_bytes, objects, bytes, n_leak_roots; /* unrestricted */
-	struct hi_leaks_row *rows;			   /* by type and shape */
+	const uint64_t *by_fate;   /* bytes[HI_FATES], of the leaks; NULL: no collector */
+	struct hi_leaks_row *rows; /* by type and shape */
 	size_t n_rows;
 	struct hi_leaks_row *roots; /* single leak roots, count 1 */
 	size_t n_roots;

@@ -157,6 +157,44 @@ const char *hi_leak_shape_key(enum hi_leak_shape shape)
 	return shape <= HI_LEAK_CYCLE ? keys[shape] : "unknown";
 }
 
+static uint64_t leaked_of(const uint64_t by_fate[HI_FATES])
+{
+	return by_fate[HI_FATE_NONE] + by_fate[HI_FATE_LOST_REFERENCE];
+}
+
+const char *hi_fates_text(const uint64_t by_fate[HI_FATES], uint64_t bytes,
+			  struct hi_page *page)
+{
+	const char *text = "", *comma = "";
+	char buf[24];
+
+	if (!by_fate)
+		return hi_page_printf(page, "%s leaked", hi_bytes(buf, bytes));
+	if (leaked_of(by_fate)) {
+		text = hi_page_printf(page, "%s leaked",
+				      hi_bytes(buf, leaked_of(by_fate)));
+		comma = ", ";
+	}
+	if (by_fate[HI_FATE_UNCOLLECTABLE]) {
+		text = hi_page_printf(page, "%s%s%s uncollectable", text, comma,
+				      hi_bytes(buf, by_fate[HI_FATE_UNCOLLECTABLE]));
+		comma = ", ";
+	}
+	if (by_fate[HI_FATE_GARBAGE])
+		text = hi_page_printf(
+			page, "%s%s%s garbage that the collector has not taken yet", text,
+			comma, hi_bytes(buf, by_fate[HI_FATE_GARBAGE]));
+	return text;
+}
+
+void hi_fates_json(const uint64_t by_fate[HI_FATES], struct hi_json *json)
+{
+	hi_json_object(json, "by_fate");
+	for (unsigned i = 0; i < HI_FATES; i++)
+		hi_json_number(json, hi_fate_key((enum hi_fate)i), by_fate[i]);
+	hi_json_end(json);
+}
+
 const char *hi_grade_key(uint8_t grade)
 {
 	static const char *const keys[] = {"exact", "interior", "conservative", "weak"};

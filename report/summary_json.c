@@ -100,6 +100,8 @@ static void write_leaks(const struct hi_summary_report *r, struct hi_json *json)
 	hi_json_object(json, "leaks");
 	heap_number(r, json, "bytes", r->leak_bytes);
 	heap_number(r, json, "objects", r->leak_objects);
+	if (r->by_fate)
+		hi_fates_json(r->by_fate, json);
 	hi_json_array(json, "roots");
 	for (size_t i = 0; i < r->n_leaks; i++) {
 		const struct hi_summary_leak *l = &r->leaks[i];
@@ -107,6 +109,8 @@ static void write_leaks(const struct hi_summary_report *r, struct hi_json *json)
 		hi_json_object(json, NULL);
 		hi_json_text(json, "type", hi_type_key(l->type));
 		hi_json_text(json, "shape", hi_leak_shape_key(l->shape));
+		if (r->by_fate)
+			hi_json_text(json, "fate", hi_fate_key(l->fate));
 		hi_json_number(json, "count", l->count);
 		hi_json_number(json, "bytes", l->bytes);
 		hi_json_number(json, "objects", l->objects);

@@ -96,12 +96,14 @@ static enum hi_status take_leaks(const struct hi_summary_inputs *in,
 	r->leak_roots = in->leaks->n_roots;
 	r->leak_objects = in->leaks->objects;
 	r->leak_bytes = in->leaks->bytes;
+	r->by_fate = in->graph->fates ? in->leaks->by_fate : NULL;
 	for (size_t i = 0; i < n; i++) {
 		const struct hi_leak_row *row = &in->leaks->rows[i];
 
 		r->leaks[i] = (struct hi_summary_leak){
 			.type = type_name(in->graph, row->type),
 			.shape = row->shape,
+			.fate = row->fate,
 			.count = row->count,
 			.bytes = row->bytes,
 			.objects = row->objects,

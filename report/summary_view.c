@@ -33,16 +33,16 @@ static const char *held_by(const struct hi_summary_report *r, struct hi_page *pa
 
 static const char *leaked(const struct hi_summary_report *r, struct hi_page *page)
 {
-	char bytes[24], n[32];
+	char n[32];
 
 	if (!r->leaks_known)
 		return "; leaks are unknown";
 	if (r->leak_objects == 0)
 		return r->head->outside_objects ? "; no leaks that can be known"
 						: "; no leaks";
-	return hi_page_printf(page, "; %s leaked in %s root%s",
-			      hi_bytes(bytes, r->leak_bytes), hi_count(n, r->leak_roots),
-			      r->leak_roots == 1 ? "" : "s");
+	return hi_page_printf(page, "; %s in %s root%s",
+			      hi_fates_text(r->by_fate, r->leak_bytes, page),
+			      hi_count(n, r->leak_roots), r->leak_roots == 1 ? "" : "s");
 }
 
 static void show_headline(const struct hi_summary_report *r, struct hi_page *page)
@@ -320,17 +320,28 @@ static void show_leaks(const struct hi_summary_report *r, struct hi_page *page)
 		{"objects", HI_COLUMN_COUNT},
 		{"bytes", HI_COLUMN_BYTES},
 		{"example", HI_COLUMN_ADDRESS}};
+	static const struct hi_column with_fate[] = {
+		{"type of the leak root", HI_COLUMN_TEXT},
+		{"what", HI_COLUMN_WORD},
+		{"roots", HI_COLUMN_COUNT},
+		{"objects", HI_COLUMN_COUNT},
+		{"bytes", HI_COLUMN_BYTES},
+		{"example", HI_COLUMN_ADDRESS}};
 	struct hi_table *t;
 
 	if (r->leak_objects == 0)
 		return;
-	hi_page_heading(page, "Leaks", "allocated, but nothing leads there");
-	t = hi_page_table(page, columns, 6);
+	hi_page_heading(page, r->by_fate ? "Leaks and garbage" : "Leaks",
+			"allocated, but nothing leads there");
+	t = hi_page_table(page, r->by_fate ? with_fate : columns, 6);
 	for (size_t i = 0; i < shown(r->n_leaks, LEAKS_SHOWN); i++) {
 		const struct hi_summary_leak *row = &r->leaks[i];
 
 		hi_cell_text(t, hi_type_label(row->type, page), 0);
-		hi_cell_text(t, hi_leak_shape_key(row->shape), 0);
+		hi_cell_text(t,
+			     r->by_fate ? hi_fate_key(row->fate)
+					: hi_leak_shape_key(row->shape),
+			     0);
 		hi_cell_number(t, row->count);
 		hi_cell_number(t, row->objects);
 		hi_cell_number(t, row->bytes);

@@ -40,7 +40,8 @@ enum {
 	HI_PY_REFCNT = 0,
 	HI_PY_TYPE = 8,
 	HI_PY_SIZE = 16,
-	HI_PY_GC_HEAD = 16, /* in front of an object: next, prev and two flags */
+	HI_PY_TYPE_DEL = 376, /* tp_del */
+	HI_PY_GC_HEAD = 16,   /* in front of an object: next, prev and two flags */
 	HI_PY_MAX_INTERPRETERS = 1024,
 	HI_PY_MAX_THREADS = 1 << 16,
 	HI_PY_MAX_FRAMES = 1 << 20, /* of one thread */
@@ -478,6 +479,8 @@ int hi_py_thread_id(struct hi_runtime_cursor *c, uint64_t thread);
 /* cpython_roots.c */
 enum hi_status hi_py_roots(struct hi_runtime *runtime, hi_runtime_root_fn *fn, void *arg,
 			   struct hi_error *err);
+/* Of gc.garbage. */
+void hi_py_put_aside(struct hi_runtime_cursor *c, hi_runtime_object_fn *fn, void *arg);
 enum hi_status hi_py_frame_roots(struct hi_py *py, struct hi_runtime_cursor *c,
 				 hi_runtime_root_fn *fn, void *arg, struct hi_error *err);
 

@@ -244,14 +244,15 @@ static void claim_free_lists(struct typing *t, uint64_t interp)
 
 static void claim_own(struct typing *t)
 {
+	/* The first thread of an interpreter lies inside it: the later word counts. */
+	for (size_t i = 0; i < t->py->threads.count; i++)
+		claim(t, t->py->threads.items[i], HI_PY_BUFFER_THREAD);
 	for (size_t i = 0; i < t->py->interpreters.count; i++) {
 		uint64_t addr = t->py->interpreters.items[i].addr;
 
 		claim_free_lists(t, addr);
 		claim(t, addr, HI_PY_BUFFER_INTERPRETER);
 	}
-	for (size_t i = 0; i < t->py->threads.count; i++)
-		claim(t, t->py->threads.items[i], HI_PY_BUFFER_THREAD);
 	for (size_t i = 0; i < t->py->arena_tables.count; i++)
 		claim(t, t->py->arena_tables.items[i], HI_PY_BUFFER_ARENAS);
 }

@@ -296,7 +296,7 @@ static void visit_fields(struct hi_py_visit *v, const struct hi_py_object *o)
 						  f->name);
 			else
 				hi_py_tell(v, to, grades[f->kind],
-					   f->name ? HI_LABEL_FIELD : HI_LABEL_INDEX,
+					   f->name ? HI_LABEL_FIELD : HI_LABEL_OFFSET,
 					   f->name, f->offset);
 		}
 	}

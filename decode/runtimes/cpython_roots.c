@@ -14,6 +14,9 @@ enum {
 	MAX_MODULES = 1 << 20,
 	WORDS = 512,
 	MODULE_DICT = 16, /* PyModuleObject.md_dict */
+	LIST_ITEMS = 24,  /* PyListObject.ob_item */
+	MAX_GARBAGE = 1 << 24,
+	MAX_SIGNALS = 65 * 16, /* bytes of the table of handlers */
 	MAX_FREE_LIST = 1 << 16,
 };
 
@@ -232,17 +235,80 @@ static void tell_runtime(struct telling *t)
 	tell(t, "_PyRuntime", "");
 }
 
+/* Debug information calls them integers (atomic ones), so that nobody else takes
+ * them for references. Without it they are words like any other. */
+static void tell_signal_handlers(struct telling *t)
+{
+	static const char *const names[] = {"Handlers", "Handlers.lto_priv.0"};
+	uint64_t addr, size, word;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (hi_modules_symbol(t->py->modules, t->py->module, names[i], &addr,
+				      &size, NULL) != HI_OK ||
+		    size > MAX_SIGNALS)
+			continue;
+		for (uint64_t at = addr; at + 16 <= addr + size; at += 16)
+			if (hi_py_u64(&t->c->reader, at + 8, &word))
+				add(t, word, HI_GRADE_EXACT, "<handler>");
+	}
+	tell(t, "signal handlers", "");
+}
+
 static enum hi_status tell_all(struct telling *t, struct hi_error *err)
 {
 	for (size_t i = 0; i < t->py->interpreters.count && !t->stopped; i++)
 		tell_interpreter(t, &t->py->interpreters.items[i]);
 	for (size_t i = 0; i < t->py->threads.count && !t->stopped; i++)
 		tell_thread_state(t, t->py->threads.items[i]);
+	if (!t->stopped)
+		tell_signal_handlers(t);
 	tell_runtime(t);
 	tell_globals(t);
 	if (t->no_memory)
 		return hi_fail_memory(err, "roots of the runtime");
 	return t->stopped ? HI_OK : hi_py_frame_roots(t->py, t->c, t->fn, t->arg, err);
+}
+
+/* ---- what the collector gave up ---- */
+
+static void tell_list(struct hi_runtime_cursor *c, uint64_t list,
+		      hi_runtime_object_fn *fn, void *arg)
+{
+	struct hi_py_object o;
+	uint64_t items, n;
+
+	if (!list || !hi_py_object_at(c, list, &o) || o.type->family != HI_PY_LIST)
+		return;
+	n = hi_py_word(&c->reader, list + HI_PY_SIZE);
+	items = hi_py_word(&c->reader, list + LIST_ITEMS);
+	for (uint64_t i = 0, at; i < n && i < MAX_GARBAGE; i++) {
+		if (!hi_py_u64(&c->reader, items + i * 8, &at))
+			return;
+		fn(arg, at);
+	}
+}
+
+static const struct hi_py_field *garbage_in(const struct hi_py_field *f)
+{
+	while (f && f->kind != HI_PY_FIELD_END && strcmp(f->name, "gc.garbage") != 0)
+		f++;
+	return f && f->kind != HI_PY_FIELD_END ? f : NULL;
+}
+
+/* The collector's state is each interpreter's, before 3.9 the runtime's. */
+void hi_py_put_aside(struct hi_runtime_cursor *c, hi_runtime_object_fn *fn, void *arg)
+{
+	const struct hi_py *py = c->py;
+	const struct hi_py_field *f = garbage_in(py->layout->interp_fields);
+	const struct hi_py_field *only = garbage_in(py->layout->runtime_fields);
+
+	for (size_t i = 0; f && i < py->interpreters.count; i++)
+		tell_list(c,
+			  hi_py_word(&c->reader,
+				     py->interpreters.items[i].addr + f->offset),
+			  fn, arg);
+	if (only)
+		tell_list(c, hi_py_word(&c->reader, py->runtime + only->offset), fn, arg);
 }
 
 enum hi_status hi_py_roots(struct hi_runtime *runtime, hi_runtime_root_fn *fn, void *arg,

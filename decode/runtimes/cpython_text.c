@@ -154,6 +154,9 @@ size_t hi_py_label(struct hi_runtime_cursor *c, const struct hi_runtime_edge *ed
 	case HI_LABEL_INDEX:
 		n = snprintf(out, out_size, "[%" PRIu64 "]", edge->value);
 		break;
+	case HI_LABEL_OFFSET:
+		n = snprintf(out, out_size, " +0x%" PRIx64, edge->value);
+		break;
 	case HI_LABEL_KEY:
 		if (c->py->base.redact) {
 			n = snprintf(out, out_size, "[?]");

@@ -286,10 +286,13 @@ static struct hi_py_type *make_type(struct hi_runtime_cursor *c, uint64_t addr)
 	hi_py_collect_fields(c, t, fields);
 	name_of(c, t, module, sizeof(module), name, sizeof(name));
 	t->type = hi_py_name_type(
-		py, &(struct hi_runtime_type){.name = name,
-					      .module = module,
-					      .size = t->itemsize ? 0 : t->basicsize,
-					      .klass = class_of(t)});
+		py,
+		&(struct hi_runtime_type){
+			.name = name,
+			.module = module,
+			.size = t->itemsize ? 0 : t->basicsize,
+			.klass = class_of(t),
+			.uncollectable = hi_py_word(&c->reader, addr + HI_PY_TYPE_DEL)});
 	if (!hi_py_keep_fields(py, t, fields) || !hi_vector_push(&py->all, t))
 		py->no_memory = true;
 	free(fields);

@@ -51,7 +51,8 @@ static void count_words(struct hi_typing *typing, const struct hi_graph *g,
 	}
 }
 
-/* A table in a module's data may refer to an object more than once. */
+/* A table in a module's data may refer to an object more than once, and so may the
+ * stack of a thread that runs in code without debug information. */
 static bool count_module_words(struct hi_typing *typing, const struct hi_graph *g,
 			       hi_node from, uint32_t *found)
 {
@@ -65,8 +66,7 @@ static bool count_module_words(struct hi_typing *typing, const struct hi_graph *
 		count_words(typing, g, info->address, info->address + info->size, found);
 		return true;
 	}
-	if (root->kind != HI_ROOT_UNTYPED || !info->n_ranges ||
-	    !hi_modules_at(typing->modules, info->ranges[0].start))
+	if (root->kind != HI_ROOT_UNTYPED || !info->n_ranges)
 		return false;
 	for (size_t i = 0; i < info->n_ranges; i++)
 		count_words(typing, g, info->ranges[i].start, info->ranges[i].end, found);

@@ -237,6 +237,7 @@ static bool add_managed(void *arg, const struct hi_runtime_edge *edge)
 		return true;
 	*f = (struct hi_field){.to = hi_objects_find(m->graph->objects, edge->to, NULL),
 			       .grade = edge->grade,
+			       .offset = UINT64_MAX, /* a reference, not a member */
 			       .size = 8};
 	m->typing->runtime->ops->label(m->cursor, edge, f->path, sizeof(f->path));
 	if (f->path[0] == '.')
