@@ -152,6 +152,19 @@ static enum hi_status find_variables(struct naming *n, struct hi_error *err)
 	return HI_OK;
 }
 
+/* What a runtime calls a root ("module app") are objects that others lead to as well:
+ * they stand for it, whoever comes by. Else all modules that know each other would
+ * be in every set. */
+static void name_as_root(struct naming *n, hi_node root)
+{
+	struct hi_edges edges = hi_graph_edges(n->g, root);
+
+	for (uint32_t i = 0; i < edges.count; i++)
+		if (hi_grade_is_precise(edges.grade[i]) &&
+		    edges.to[i] < n->g->n_objects && !n->r->identities[edges.to[i]])
+			n->r->identities[edges.to[i]] = n->r->identities[root];
+}
+
 static enum hi_status name_all(struct naming *n, struct hi_error *err)
 {
 	struct hi_retaining *r = n->r;
@@ -172,6 +185,9 @@ static enum hi_status name_all(struct naming *n, struct hi_error *err)
 		r->identities[i] = number_of_object(n, i);
 		failed = !r->identities[i];
 	}
+	for (hi_node i = g->first_root; i < g->first_kind && !failed; i++)
+		if (g->roots[i - g->first_root].kind == HI_ROOT_RUNTIME)
+			name_as_root(n, i);
 	return failed ? hi_fail_memory(err, "retainers") : HI_OK;
 }
 
