@@ -16,7 +16,6 @@ enum {
 	MODULE_DICT = 16, /* PyModuleObject.md_dict */
 	LIST_ITEMS = 24,  /* PyListObject.ob_item */
 	MAX_GARBAGE = 1 << 24,
-	MAX_SIGNALS = 65 * 16, /* bytes of the table of handlers */
 	MAX_FREE_LIST = 1 << 16,
 };
 
@@ -235,33 +234,12 @@ static void tell_runtime(struct telling *t)
 	tell(t, "_PyRuntime", "");
 }
 
-/* Debug information calls them integers (atomic ones), so that nobody else takes
- * them for references. Without it they are words like any other. */
-static void tell_signal_handlers(struct telling *t)
-{
-	static const char *const names[] = {"Handlers", "Handlers.lto_priv.0"};
-	uint64_t addr, size, word;
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (hi_modules_symbol(t->py->modules, t->py->module, names[i], &addr,
-				      &size, NULL) != HI_OK ||
-		    size > MAX_SIGNALS)
-			continue;
-		for (uint64_t at = addr; at + 16 <= addr + size; at += 16)
-			if (hi_py_u64(&t->c->reader, at + 8, &word))
-				add(t, word, HI_GRADE_EXACT, "<handler>");
-	}
-	tell(t, "signal handlers", "");
-}
-
 static enum hi_status tell_all(struct telling *t, struct hi_error *err)
 {
 	for (size_t i = 0; i < t->py->interpreters.count && !t->stopped; i++)
 		tell_interpreter(t, &t->py->interpreters.items[i]);
 	for (size_t i = 0; i < t->py->threads.count && !t->stopped; i++)
 		tell_thread_state(t, t->py->threads.items[i]);
-	if (!t->stopped)
-		tell_signal_handlers(t);
 	tell_runtime(t);
 	tell_globals(t);
 	if (t->no_memory)

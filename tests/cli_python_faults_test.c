@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Programs of fixtures/python with faults: a C extension that loses references, cycles
+ * that the collector has not taken or cannot take. Their own words are the truth.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness.h"
+#include "tests/support/python.h"
+#include "tests/support/snapshots.h"
+
+enum {
+	LEAKED_TICKETS = 25, /* fixtures/python/leaky.py */
+	LEAKED_REFERENCES = 34,
+	LOOPS = 50, /* rubbish.py */
+	ASIDE = 7,
+	UNSEEN = 5,
+	STALE = 2, /* stale words may keep so many alive */
+};
+
+static json_t *rows_of(json_t *doc)
+{
+	return json_object_get(doc, "rows");
+}
+
+HI_TEST_SCENARIO(python_faults, the_references_that_an_extension_loses_are_named)
+{
+	struct python *p = python_start(NULL, "leaky", NULL, NULL);
+	json_t *doc = python_ask(p, PYTHON_WORDS("audit"));
+	json_t *row = python_row(rows_of(doc), "type", "__main__.Ticket");
+	long long example;
+
+	HI_ASSERT(row);
+	/* Nothing else: what the extension remembers in a table of its own is found. */
+	HI_ASSERT_EQ(1, json_array_size(rows_of(doc)));
+	HI_ASSERT(python_number(row, "objects") <= LEAKED_TICKETS &&
+		  python_number(row, "objects") >= LEAKED_TICKETS - STALE);
+	/* A stale word that looks like a reference hides one. */
+	HI_ASSERT(python_number(row, "excess") <= LEAKED_REFERENCES &&
+		  python_number(row, "excess") >= LEAKED_REFERENCES - STALE);
+	/* The one that was leaked most often, 32 bytes behind the start of its block. */
+	example = strtoll(python_text(row, "example"), NULL, 16);
+	HI_ASSERT_EQ(python_address(p, "leaked"), example + 32);
+	HI_ASSERT(python_number(row, "counted") - python_number(row, "found") >=
+		  atoi(python_said(p, "leaked", 1)) - STALE);
+	HI_ASSERT(
+		strstr(hi_heapinspect("audit", "--pid", p->pid)->out, "__main__.Ticket"));
+}
+
+HI_TEST_SCENARIO(python_faults, memory_of_c_is_retained_by_the_object_that_owns_it)
+{
+	struct python *p = python_start(NULL, "leaky", NULL, NULL);
+	const char *data = python_said(p, "data", 0);
+	long long bytes = atoll(python_said(p, "data", 1));
+	char address[32];
+	json_t *row;
+
+	snprintf(address, sizeof(address), "%#llx",
+		 (unsigned long long)python_address(p, "buffer"));
+	row = json_array_get(rows_of(python_ask(p, PYTHON_WORDS("explain", address))), 0);
+	HI_ASSERT_STREQ("_cbuf.Buffer", python_text(row, "type"));
+	HI_ASSERT(python_number(row, "retained") >= bytes);
+	snprintf(address, sizeof(address), "%#llx", strtoull(data, NULL, 16));
+	/* Stacks of C may lead there as well. */
+	HI_ASSERT(python_row(
+		rows_of(python_ask(p, PYTHON_WORDS("paths", address, "-k", "20"))),
+		"path", "module __main__[\"MATRICES\"][\"large\"].rows +0x10"));
+	row = python_row(rows_of(python_ask(p, PYTHON_WORDS("census", "--all"))), "type",
+			 "__main__.Matrix");
+	HI_ASSERT(row && python_number(row, "count") == 2);
+	HI_ASSERT(python_number(row, "retained") >= bytes);
+}
+
+/* ---- garbage ---- */
+
+static long long sum(json_t *doc, const char *type, const char *fate, bool aside,
+		     const char *key)
+{
+	long long n = 0;
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "garbage_rows"), i, row)
+	{
+		if ((!type || strcmp(python_text(row, "type"), type) == 0) &&
+		    strcmp(python_text(row, "fate"), fate) == 0 &&
+		    json_is_true(json_object_get(row, "put_aside")) == aside)
+			n += python_number(row, key);
+	}
+	return n;
+}
+
+static void check_garbage(json_t *doc)
+{
+	long long unseen = sum(doc, "_cbuf.Legacy", "uncollectable", false, "objects");
+	long long loops = sum(doc, "__main__.Loop", "garbage", false, "objects");
+
+	HI_ASSERT_MSG(loops <= LOOPS && loops >= LOOPS - STALE, "%lld loops", loops);
+	HI_ASSERT_MSG(unseen <= UNSEEN && unseen >= UNSEEN - STALE, "%lld unseen",
+		      unseen);
+	HI_ASSERT_EQ(ASIDE, sum(doc, "_cbuf.Legacy", "uncollectable", true, "objects"));
+	HI_ASSERT_EQ(1, sum(doc, "__main__.Lost", "lost reference", false, "objects"));
+	/* What they hold is as they are. */
+	HI_ASSERT(sum(doc, "bytes", "garbage", false, "bytes") >= loops * 4000);
+	HI_ASSERT(sum(doc, "bytes", "lost reference", false, "bytes") >= 9000);
+	HI_ASSERT_EQ(0, sum(doc, "_cbuf.Legacy", "garbage", false, "objects"));
+	HI_ASSERT_EQ(sum(doc, NULL, "garbage", false, "bytes"),
+		     python_number(doc, "garbage"));
+}
+
+static json_t *leak_of(json_t *doc, const char *fate)
+{
+	return python_row(rows_of(doc), "fate", fate);
+}
+
+static void check_leaks(json_t *doc)
+{
+	json_t *by_fate = json_object_get(json_object_get(doc, "leaks"), "by_fate");
+	json_t *loops = leak_of(doc, "garbage"), *lost = leak_of(doc, "lost reference");
+
+	HI_ASSERT(loops && lost && leak_of(doc, "uncollectable"));
+	HI_ASSERT_STREQ("__main__.Loop", python_text(loops, "type"));
+	HI_ASSERT_STREQ("__main__.Lost", python_text(lost, "type"));
+	HI_ASSERT(python_number(by_fate, "lost reference") >= 9000);
+	HI_ASSERT_EQ(0, python_number(by_fate, "leaked"));
+	HI_ASSERT(python_number(by_fate, "garbage") >= (LOOPS - STALE) * 4000);
+}
+
+struct collected {
+	long long taken, garbage;
+};
+
+static void take_count(const char *line, void *arg)
+{
+	struct collected *c = arg;
+
+	(void)sscanf(line, "collected %lld", &c->taken);
+	(void)sscanf(line, "garbage %lld", &c->garbage);
+}
+
+HI_TEST_SCENARIO(python_faults, garbage_is_told_from_what_the_collector_cannot_take)
+{
+	struct python *p = python_start(NULL, "rubbish", NULL, NULL);
+	struct collected c = {};
+	json_t *doc;
+	char line[200];
+
+	check_garbage(python_ask(p, PYTHON_WORDS("audit", "--all")));
+	check_leaks(python_ask(p, PYTHON_WORDS("leaks", "--all")));
+	python_ask(p, PYTHON_WORDS("summary"));
+	/* The collector agrees: what is garbage goes, the rest stays. */
+	hi_fixture_tell(p->fx, "x");
+	while (!c.garbage && hi_fixture_line(p->fx, line, sizeof(line)))
+		take_count(line, &c);
+	HI_ASSERT(c.taken >= LOOPS);
+	HI_ASSERT_EQ(ASIDE + UNSEEN, c.garbage);
+	doc = python_ask(p, PYTHON_WORDS("audit", "--all"));
+	HI_ASSERT_EQ(0, sum(doc, NULL, "garbage", false, "objects"));
+	HI_ASSERT_EQ(ASIDE + UNSEEN,
+		     sum(doc, "_cbuf.Legacy", "uncollectable", true, "objects"));
+	HI_ASSERT_EQ(1, sum(doc, "__main__.Lost", "lost reference", false, "objects"));
+}
+
+HI_TEST_SCENARIO(python_faults, a_file_keeps_what_becomes_of_garbage)
+{
+	struct python *p = python_start(NULL, "rubbish", NULL, NULL);
+	const char *file = snapshot_path(snapshot_directory(), "rubbish.hisnap");
+	char address[24];
+	json_t *doc, *row;
+
+	HI_ASSERT_EQ(
+		0, hi_heapinspect("snap", "--pid", p->pid, "-q", "-o", file)->exit_code);
+	hi_fixture_end(p->fx);
+	doc = python_ask_file(file, PYTHON_WORDS("leaks", "--all"));
+	check_leaks(doc);
+	snprintf(address, sizeof(address), "%s",
+		 python_text(leak_of(doc, "garbage"), "example"));
+	row = json_array_get(
+		rows_of(python_ask_file(file, PYTHON_WORDS("explain", address))), 0);
+	HI_ASSERT_STREQ("leak", python_text(row, "state"));
+	HI_ASSERT_STREQ("garbage", python_text(row, "fate"));
+}
