@@ -41,7 +41,11 @@ enum {
 	HI_PY_TYPE = 8,
 	HI_PY_SIZE = 16,
 	HI_PY_TYPE_DEL = 376, /* tp_del */
-	HI_PY_GC_HEAD = 16,   /* in front of an object: next, prev and two flags */
+	/* PYTHONMALLOC=debug: what is asked for lies between these (size, 'o', 7 × 0xfd;
+	 * 8 × 0xfd), more than once where one allocator asks another. */
+	HI_PY_DEBUG_FRONT = 16,
+	HI_PY_DEBUG_BACK = 8,
+	HI_PY_GC_HEAD = 16, /* in front of an object: next, prev and two flags */
 	HI_PY_MAX_INTERPRETERS = 1024,
 	HI_PY_MAX_THREADS = 1 << 16,
 	HI_PY_MAX_FRAMES = 1 << 20, /* of one thread */
@@ -338,6 +342,7 @@ struct hi_py {
 	struct hi_table by_name; /* hash of a type name -> its index */
 	struct hi_arena arena;
 	struct hi_py_reader reader; /* under the lock, or of a single thread */
+	bool has_marks;		    /* PYTHONMALLOC=debug */
 	bool no_memory;
 };
 
@@ -412,6 +417,10 @@ bool hi_py_object_at(struct hi_runtime_cursor *c, uint64_t addr,
 /* The object in a block, behind what its type puts in front of it. */
 bool hi_py_object_in(struct hi_runtime_cursor *c, uint64_t block, uint64_t size,
 		     struct hi_py_object *ret);
+/* From a block to what was asked for, without the marks of a debug allocator. */
+void hi_py_skip_marks(struct hi_runtime_cursor *c, uint64_t *block, uint64_t *size);
+/* Is there such a mark right before addr? */
+bool hi_py_is_marked(struct hi_py_reader *r, uint64_t addr);
 /* Bytes that it asked its allocator for, what is in front included; 0: any. */
 uint64_t hi_py_object_size(struct hi_runtime_cursor *c, const struct hi_py_object *o);
 

@@ -119,13 +119,33 @@ static bool is_gc_head(const uint64_t *head)
 	return head[0] % 8 == 0 && (head[0] == 0 || head[0] >= 4096);
 }
 
+bool hi_py_is_marked(struct hi_py_reader *r, uint64_t addr)
+{
+	static const uint8_t forbidden[7] = {0xfd, 0xfd, 0xfd, 0xfd, 0xfd, 0xfd, 0xfd};
+	uint8_t mark[8];
+
+	return hi_py_read(r, addr - sizeof(mark), mark, sizeof(mark)) &&
+	       memcmp(mark + 1, forbidden, sizeof(forbidden)) == 0;
+}
+
+void hi_py_skip_marks(struct hi_runtime_cursor *c, uint64_t *block, uint64_t *size)
+{
+	while (c->py->has_marks && *size >= HI_PY_DEBUG_FRONT + HI_PY_DEBUG_BACK &&
+	       hi_py_is_marked(&c->reader, *block + HI_PY_DEBUG_FRONT)) {
+		*block += HI_PY_DEBUG_FRONT;
+		*size -= HI_PY_DEBUG_FRONT + HI_PY_DEBUG_BACK;
+	}
+}
+
 bool hi_py_object_in(struct hi_runtime_cursor *c, uint64_t block, uint64_t size,
 		     struct hi_py_object *ret)
 {
 	static const uint8_t in_front[] = {HI_PY_GC_HEAD, 32, 0};
 	uint64_t words[6] = {};
-	size_t have = size < sizeof(words) ? (size_t)size & ~(size_t)7 : sizeof(words);
+	size_t have;
 
+	hi_py_skip_marks(c, &block, &size);
+	have = size < sizeof(words) ? (size_t)size & ~(size_t)7 : sizeof(words);
 	if (size < OBJECT_SIZE || !hi_py_read(&c->reader, block, words, have))
 		return false;
 	for (size_t i = 0; i < sizeof(in_front); i++) {

@@ -337,10 +337,13 @@ void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint
 	struct hi_py_visit v = {.c = c, .fn = fn, .arg = arg};
 	struct hi_py_object o;
 
-	if (type == HI_PY_BUFFER_DICT_KEYS)
+	if (type == HI_PY_BUFFER_DICT_KEYS) {
+		hi_py_skip_marks(c, &addr, &size);
 		hi_py_visit_keys(&v, addr);
-	else if (type >= HI_PY_BUFFERS && hi_py_object_in(c, addr, size, &o) && o.refcnt)
+	} else if (type >= HI_PY_BUFFERS && hi_py_object_in(c, addr, size, &o) &&
+		   o.refcnt) {
 		hi_py_visit(&v, &o);
+	}
 }
 
 bool hi_py_counted(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size,

@@ -330,6 +330,15 @@ static enum hi_status py_self_check(struct hi_runtime *runtime, struct hi_error 
 
 /* ---- the probe ---- */
 
+/* Does a debug allocator put marks around each block? The dict of modules tells. */
+static void find_marks(struct hi_py *py)
+{
+	uint64_t modules = hi_py_word(&py->reader, py->interpreters.items[0].addr +
+							   py->layout->interp_modules);
+
+	py->has_marks = hi_py_is_marked(&py->reader, modules - HI_PY_GC_HEAD);
+}
+
 static enum hi_status open_by_layout(struct hi_py *py, struct hi_runtime_cursor *c,
 				     struct hi_error *err)
 {
@@ -341,8 +350,10 @@ static enum hi_status open_by_layout(struct hi_py *py, struct hi_runtime_cursor 
 		status = find_interpreters(py, err);
 	if (status == HI_OK)
 		status = find_own(py, err);
-	if (status == HI_OK)
+	if (status == HI_OK) {
+		find_marks(py);
 		status = hi_py_find_arenas(py, err);
+	}
 	/* PYTHONMALLOC=malloc: all of it is in the allocator's blocks. */
 	if (status == HI_NOT_FOUND)
 		status = HI_OK;

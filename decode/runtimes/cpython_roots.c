@@ -154,11 +154,15 @@ static void tell_arrays(struct telling *t, uint64_t interp, const char *detail)
 static void tell_globals(struct telling *t)
 {
 	uint64_t addr, size;
+	char lto[64]; /* as a link-time optimiser calls it */
 
 	for (const struct hi_py_global *g = t->py->layout->globals;
 	     g && g->symbol && !t->stopped; g++) {
+		snprintf(lto, sizeof(lto), "%s.lto_priv.0", g->symbol);
 		if (hi_modules_symbol(t->py->modules, t->py->module, g->symbol, &addr,
-				      &size, NULL) != HI_OK)
+				      &size, NULL) != HI_OK &&
+		    hi_modules_symbol(t->py->modules, t->py->module, lto, &addr, &size,
+				      NULL) != HI_OK)
 			continue;
 		add_array(t, addr, &g->array);
 		tell(t, g->array.what, "");
