@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Pythons in states that nobody chose: amid allocations and collections, with other
+ * allocators, starting, ending, without debug files, seen by an ordinary user. Either
+ * what is told is right, or it is said what is not.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/harness.h"
+#include "tests/support/python.h"
+#include "tests/support/snapshots.h"
+
+enum { STOPS = 15, STOPS_AT_LENGTH = 200, TREES = 500, NOBODY = 65534 };
+
+static json_t *rows_of(json_t *doc)
+{
+	return json_object_get(doc, "rows");
+}
+
+static json_t *parse_audit(const struct hi_command *c)
+{
+	json_t *doc = json_loads(c->out, 0, NULL);
+
+	HI_ASSERT_MSG(doc, "%.200s", c->out);
+	return doc;
+}
+
+/* Whoever is at work has references in hand that no word of memory is, and says that
+ * objects are in none of its lists: a few, and no more than that. */
+static void check_stop(const char *pid, unsigned *undecoded)
+{
+	struct hi_command *c = hi_heapinspect("audit", "--pid", pid, "-q", "--json");
+	json_t *doc;
+
+	/* Refused: in one line, with the reason. */
+	if (c->exit_code == 2 && strstr(c->err, "no runtime that counts references")) {
+		++*undecoded;
+		return;
+	}
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	doc = parse_audit(c);
+	HI_ASSERT(python_number(doc, "objects") > TREES);
+	HI_ASSERT_MSG(python_number(doc, "excess") <= 8, "%.1500s", c->out);
+	/* What is held by what the audit cannot see is no great part. */
+	HI_ASSERT(python_number(doc, "lost") < 1 << 20);
+	json_decref(doc);
+}
+
+static void stop_often(unsigned stops)
+{
+	struct python *p = python_start(NULL, "churn", NULL, NULL);
+	unsigned undecoded = 0;
+	json_t *doc;
+
+	for (unsigned i = 0; i < stops; i++)
+		check_stop(p->pid, &undecoded);
+	hi_test_note("%u of %u stops were told to be amid something", undecoded, stops);
+	HI_ASSERT(undecoded <= stops / 4);
+	/* It is as it was: nothing of it is lost, and it still works. */
+	doc = python_ask(p, PYTHON_WORDS("census", "--all"));
+	HI_ASSERT(python_row(rows_of(doc), "type", "list"));
+	HI_ASSERT_EQ(0, hi_fixture_end(p->fx));
+}
+
+HI_TEST_SCENARIO(python_hostile, stops_at_any_time_tell_nothing_wrong)
+{
+	stop_often(STOPS);
+}
+
+HI_TEST_SLOW(python_hostile, hundreds_of_stops_at_any_time_tell_nothing_wrong)
+{
+	stop_often(STOPS_AT_LENGTH);
+}
+
+/* Between the start of a collection and its end its lists are in pieces. */
+HI_TEST_ROOT(python_hostile, a_stop_inside_a_collection_is_said_to_be_one)
+{
+	struct python *p = python_start(NULL, "churn", NULL, NULL);
+	struct hi_command *c =
+		hi_heapinspect("audit", "--pid", p->pid, "--json", "--timeout", "60s",
+			       "--at", "usdt:python:gc__start");
+	json_t *doc;
+
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	HI_ASSERT_MSG(strstr(c->out, "the collector was running"), "%.600s", c->out);
+	doc = parse_audit(c);
+	HI_ASSERT(python_number(doc, "objects") > TREES);
+	HI_ASSERT(python_number(doc, "excess") <= 8);
+	json_decref(doc);
+}
+
+/* ---- other allocators of its own ---- */
+
+static void check_with(const char *environment)
+{
+	struct python *p = python_start(environment, "service", "20", NULL);
+	json_t *row = python_row(rows_of(python_ask(p, PYTHON_WORDS("census", "--all"))),
+				 "type", "myapp.cache.Session");
+
+	HI_ASSERT_MSG(row, "%s: no sessions", environment);
+	HI_ASSERT_EQ(atoi(python_said(p, "counts", 0)), python_number(row, "count"));
+	HI_ASSERT_EQ(0, python_number(python_ask(p, PYTHON_WORDS("audit")), "excess"));
+	HI_ASSERT_EQ(0, json_array_size(
+				rows_of(python_ask(p, PYTHON_WORDS("leaks", "--all")))));
+}
+
+HI_TEST_SCENARIO(python_hostile, objects_in_blocks_of_malloc_are_known_too)
+{
+	check_with("PYTHONMALLOC=malloc");
+}
+
+HI_TEST_SCENARIO(python_hostile, objects_between_debug_marks_are_known_too)
+{
+	check_with("PYTHONMALLOC=debug");
+}
+
+/* ---- no debug files ---- */
+
+HI_TEST_SCENARIO(python_hostile, a_stock_python_needs_no_debug_files)
+{
+	struct python *p = python_start(NULL, "service", "20", NULL);
+	const char *empty = snapshot_directory(), *address = python_said(p, "payload", 0);
+	json_t *doc, *row;
+
+	doc = python_ask(p, PYTHON_WORDS("census", "--all", "--debug-dir", empty));
+	HI_ASSERT_EQ(0, python_number(json_object_get(doc, "debug_info"), "by_build_id"));
+	row = python_row(rows_of(doc), "type", "myapp.cache.Session");
+	HI_ASSERT(row);
+	HI_ASSERT_EQ(20, python_number(row, "count"));
+	doc = python_ask(p,
+			 PYTHON_WORDS("paths", address, "-k", "1", "--debug-dir", empty));
+	HI_ASSERT_STREQ("module myapp.cache[\"SESSIONS\"][\"s0\"].items[0]",
+			python_text(json_array_get(rows_of(doc), 0), "path"));
+	doc = python_ask(p, PYTHON_WORDS("audit", "--debug-dir", empty));
+	HI_ASSERT_EQ(0, python_number(doc, "excess"));
+}
+
+/* ---- an ordinary user ---- */
+
+static void remove_directory(void *path)
+{
+	hi_command_run(0, "rm", "-rf", path, NULL);
+	free(path);
+}
+
+HI_TEST_ROOT(python_hostile, a_user_sees_their_own_python)
+{
+	static const char program[] = "class Mine: pass\n"
+				      "keep = [Mine() for i in range(77)]\n"
+				      "print('ready', flush=True)\n"
+				      "import os; os.read(0, 1)\n";
+	char *dir = strdup("/tmp/heapinspect-public-XXXXXX"), binary[160], pid[16];
+	struct hi_fixture *fx;
+	struct hi_command *c;
+
+	HI_ASSERT(dir && mkdtemp(dir));
+	hi_test_defer(remove_directory, dir);
+	chmod(dir, 0755);
+	HI_ASSERT_EQ(0, hi_command_run(0, "cp", HI_BINARY_DIR "/heapinspect", dir, NULL)
+				->exit_code);
+	fx = hi_fixture_start("/usr/bin/setpriv", "--reuid=65534", "--regid=65534",
+			      "--clear-groups", PYTHON, "-c", program, NULL);
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(binary, sizeof(binary), "%s/heapinspect", dir);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	c = hi_command_run(NOBODY, binary, "census", "--type", "__main__.Mine", "--pid",
+			   pid, NULL);
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	HI_ASSERT_MSG(strstr(c->out, "__main__.Mine") && strstr(c->out, " 77 "), "%s",
+		      c->out);
+}
+
+/* ---- starting, ending ---- */
+
+/* Whatever it is doing: exit code 0, and of a Python that is not decoded a word. */
+static void check_any_time(const char *pid, unsigned *decoded, unsigned *said)
+{
+	struct hi_command *c = hi_heapinspect("--pid", pid, "-q", "--json");
+	json_t *doc;
+
+	if (c->exit_code == 3 || (c->exit_code == 2 && strstr(c->err, "no process")))
+		return; /* gone */
+	HI_ASSERT_MSG(c->exit_code == 0 || strstr(c->err, "exit"), "exit %d: %s",
+		      c->exit_code, c->err);
+	if (c->exit_code)
+		return;
+	doc = json_loads(c->out, 0, NULL);
+	HI_ASSERT(doc);
+	*decoded += json_object_get(doc, "runtime") != NULL;
+	*said += strstr(c->out, "starting") || strstr(c->out, "finalising");
+	json_decref(doc);
+}
+
+HI_TEST_SCENARIO(python_hostile, an_interpreter_that_starts_is_no_riddle)
+{
+	unsigned decoded = 0, said = 0;
+
+	for (int i = 0; i < 8; i++) {
+		struct hi_fixture *fx = hi_fixture_start(
+			PYTHON, "-c", "import asyncio, os; os.read(0, 1)", NULL);
+		char pid[16];
+
+		usleep((useconds_t)i * 1500);
+		snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+		check_any_time(pid, &decoded, &said);
+		hi_fixture_end(fx);
+	}
+	hi_test_note("%u decoded, %u said to be starting", decoded, said);
+}
+
+/* It stands in the destructor of a module's last object, at its very end. */
+HI_TEST_SCENARIO(python_hostile, an_interpreter_that_ends_is_refused_with_a_word)
+{
+	static const char program[] =
+		"import os, sys\n"
+		"class Last:\n"
+		"    def __del__(self, write=os.write, read=os.read):\n"
+		"        write(1, b'ready\\n')\n"
+		"        read(0, 1)\n"
+		"sys.last = Last()\n";
+	struct hi_fixture *fx = hi_fixture_start(PYTHON, "-c", program, NULL);
+	struct hi_command *c;
+	char pid[16];
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	c = hi_heapinspect("--pid", pid);
+	HI_ASSERT_EQ(0, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->out, "finalising"), "%s", c->out);
+	c = hi_heapinspect("audit", "--pid", pid);
+	HI_ASSERT_EQ(2, c->exit_code);
+}
