@@ -96,6 +96,11 @@ static void warn(struct hi_inspection *in, const struct hi_snapshots *s)
 				" part%s missing",
 				hi_text_bytes(bytes, s->damaged), s->lost,
 				s->lost == 1 ? " is" : "s are");
+	if (s->torn)
+		hi_inspect_warn(in,
+				"%s behind the last census of the file: one that is not "
+				"complete (yet), or damaged",
+				hi_text_bytes(bytes, s->torn));
 }
 
 static enum hi_status open_of_series(struct hi_inspection *in, struct hi_stored *stored,

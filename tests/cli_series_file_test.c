@@ -106,6 +106,50 @@ HI_TEST_SCENARIO(series_file, every_command_takes_one_of_its_censuses)
 				->exit_code);
 }
 
+/* As many bytes of the file as that, by another name. */
+static const char *cut_to(const char *in, const char *name, long size)
+{
+	const char *path = snapshot_path(in, name);
+	char command[512];
+
+	snprintf(command, sizeof(command), "head -c %ld '%s' > '%s'", size, FILE_V1,
+		 path);
+	HI_ASSERT_EQ(0, hi_command_run(0, "sh", "-c", command, NULL)->exit_code);
+	return path;
+}
+
+HI_TEST_SCENARIO(series_file, what_is_cut_off_is_said)
+{
+	const char *in = snapshot_directory();
+	struct hi_command *c =
+		hi_heapinspect("summary", "--json", cut_to(in, "a.hisnap", 46000));
+	json_t *snapshot = json_object_get(snapshot_document(c), "snapshot"), *list, *row;
+	long long wrong = 0;
+
+	HI_ASSERT_STREQ("", c->err);
+	list = json_object_get(snapshot, "warnings");
+	HI_ASSERT_EQ(1, json_array_size(list));
+	HI_ASSERT(strstr(json_string_value(json_array_get(list, 0)), "not complete"));
+	/* The last one that is there answers: of 2, because 3 has no graph. */
+	HI_ASSERT_EQ(2, number_of(snapshot, "census"));
+	c = hi_heapinspect("snapshots", "--json", cut_to(in, "b.hisnap", 46000));
+	hi_check_schema(c, "snapshots.v1.json");
+	list = json_object_get(snapshot_document(c), "rows");
+	HI_ASSERT(json_array_size(list) >= 2 && json_array_size(list) < CENSUSES);
+	HI_ASSERT_STREQ("open",
+			json_string_value(json_object_get(snapshot_document(c), "end")));
+	HI_ASSERT(number_of(snapshot_document(c), "torn") > 0);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		row = json_array_get(list, i);
+		wrong += llabs(number_of(row, "objects") - nodes[i] - 2);
+	}
+	HI_ASSERT_EQ(0, wrong);
+	/* Not one census is complete. */
+	c = hi_heapinspect(cut_to(in, "c.hisnap", 6000));
+	HI_ASSERT_EQ(2, c->exit_code);
+	HI_ASSERT_MSG(strstr(c->err, "not one complete census"), "%s", c->err);
+}
+
 /* SQL over all of them. */
 HI_TEST_SCENARIO(series_file, a_query_sees_all_censuses)
 {
