@@ -95,7 +95,8 @@ void hi_query_close(struct hi_query *q)
 		return;
 	sqlite3_finalize(q->statement);
 	sqlite3_close(q->db);
-	hi_type_order_destroy(q->by_type);
+	for (size_t i = 0; i < HI_ORDERS; i++)
+		hi_object_order_destroy(q->orders[i]);
 	hi_edges_to_destroy(q->edges_to);
 	hi_frames_free(&q->frames);
 	hi_sets_free(&q->retainers);

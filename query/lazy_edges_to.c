@@ -9,7 +9,7 @@
 
 HI_DEFINE_GUARD(struct hi_edges_to *, hi_edges_to_destroy)
 
-/* first[n + 1]: as in lazy_by_type.c. */
+/* first[n + 1]: as in lazy_orders.c. */
 static void count(const struct hi_graph *g, struct hi_edges_to *to)
 {
 	uint64_t sum = 0;

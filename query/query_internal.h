@@ -14,15 +14,27 @@
 
 /* ---- state that is computed when it is needed (lazy_*.c) ---- */
 
-/* Objects by the name of their type, in SQLite's order (BINARY, NULL first), then by
- * number: `first[r] .. first[r + 1]` of `objects` have the type named so. */
-struct hi_type_order {
+/* Objects by what one of their columns says, in SQLite's order (BINARY, NULL first),
+ * then by number: `first[r] .. first[r + 1]` of `objects` have the r-th name. */
+enum hi_order_by {
+	HI_ORDER_TYPE,
+	HI_ORDER_MODULE,
+	HI_ORDER_CLASS,
+	HI_ORDER_EVIDENCE,
+	HI_ORDER_STATE,
+	HI_ORDERS,
+};
+struct hi_object_order {
 	hi_node *objects;
 	hi_node *first;	   /* n_names + 1 */
-	uint32_t *rank;	   /* of each type of the graph */
+	uint32_t *rank;	   /* of each type, evidence or state */
 	const char **name; /* by rank; NULL: no name */
 	uint32_t n_names;
 };
+enum hi_object_state { HI_STATE_INTERNAL, HI_STATE_LEAK, HI_STATE_LIVE, HI_STATES };
+enum hi_object_state hi_query_state(const struct hi_query *q, hi_node object);
+const char *hi_query_state_name(enum hi_object_state state);
+
 /* Edges by what they lead to: first[n] .. first[n + 1] lead to node n. */
 struct hi_edges_to {
 	struct hi_edge_place {
@@ -70,7 +82,7 @@ struct hi_query {
 	size_t n_censuses;
 	uint64_t *census_end; /* rows up to the end of each census */
 	uint32_t *census_row; /* by type; UINT32_MAX: no live object */
-	struct hi_type_order *by_type;
+	struct hi_object_order *orders[HI_ORDERS];
 	struct hi_edges_to *edges_to;
 	uint32_t *place_in_tree; /* by node: its index in dominators->order */
 	struct hi_frames frames;
@@ -87,9 +99,10 @@ enum hi_status hi_query_censuses(struct hi_query *q, struct hi_error *err);
 enum hi_status hi_query_census_row(struct hi_query *q, uint32_t type,
 				   const struct hi_census_row **ret,
 				   struct hi_error *err);
-enum hi_status hi_query_by_type(struct hi_query *q, const struct hi_type_order **ret,
-				struct hi_error *err);
-void hi_type_order_destroy(struct hi_type_order *order);
+enum hi_status hi_query_in_order(struct hi_query *q, enum hi_order_by by,
+				 const struct hi_object_order **ret,
+				 struct hi_error *err);
+void hi_object_order_destroy(struct hi_object_order *order);
 enum hi_status hi_query_edges_to(struct hi_query *q, const struct hi_edges_to **ret,
 				 struct hi_error *err);
 void hi_edges_to_destroy(struct hi_edges_to *to);

@@ -57,7 +57,8 @@ static const struct hi_query_column columns[] = {
 	[BIN] = {"bin", HI_UNIT_ID, true, "its bin in bins (with --root)"},
 };
 
-enum { WAY_TYPE = 1, WAY_TYPE_ID, WAY_IDOM, WAY_BY_TYPE };
+/* From WAY_ORDERS on: in the order of enum hi_order_by. */
+enum { WAY_TYPE = 1, WAY_TYPE_ID, WAY_IDOM, WAY_ORDERS };
 static const struct hi_query_way ways[] = {
 	{.column = -1, .order = ID, .both_ways = true},
 	[WAY_TYPE] = {.column = TYPE,
@@ -70,7 +71,13 @@ static const struct hi_query_way ways[] = {
 			 .both_ways = true,
 			 .share = 0.05},
 	[WAY_IDOM] = {.column = IDOM, .order = -1},
-	[WAY_BY_TYPE] = {.column = -1, .order = TYPE, .both_ways = true},
+	[WAY_ORDERS + HI_ORDER_TYPE] = {.column = -1, .order = TYPE, .both_ways = true},
+	[WAY_ORDERS +
+		HI_ORDER_MODULE] = {.column = -1, .order = MODULE, .both_ways = true},
+	[WAY_ORDERS + HI_ORDER_CLASS] = {.column = -1, .order = CLASS, .both_ways = true},
+	[WAY_ORDERS +
+		HI_ORDER_EVIDENCE] = {.column = -1, .order = EVIDENCE, .both_ways = true},
+	[WAY_ORDERS + HI_ORDER_STATE] = {.column = -1, .order = STATE, .both_ways = true},
 };
 
 static uint64_t about_rows(const struct hi_query *q)
@@ -107,7 +114,7 @@ static uint64_t bound(struct hi_query *q, int column, int64_t value, uint64_t lo
 
 /* ---- walks ---- */
 
-static uint32_t find_name(const struct hi_type_order *order, const char *name,
+static uint32_t find_name(const struct hi_object_order *order, const char *name,
 			  size_t length)
 {
 	uint32_t low = 0, high = order->n_names;
@@ -129,7 +136,7 @@ static uint32_t find_name(const struct hi_type_order *order, const char *name,
 	return UINT32_MAX;
 }
 
-static uint32_t asked_rank(const struct hi_query *q, const struct hi_type_order *order,
+static uint32_t asked_rank(const struct hi_query *q, const struct hi_object_order *order,
 			   const struct hi_query_walk *walk)
 {
 	if (walk->is_null) /* NULL comes first, and type 0 has no name */
@@ -143,18 +150,21 @@ static uint32_t asked_rank(const struct hi_query *q, const struct hi_type_order 
 		       : UINT32_MAX;
 }
 
-static enum hi_status start_by_type(struct hi_query *q, struct hi_query_walk *walk,
-				    struct hi_error *err)
+static enum hi_status start_order(struct hi_query *q, struct hi_query_walk *walk,
+				  struct hi_error *err)
 {
-	const struct hi_type_order *order = NULL;
-	enum hi_status status = hi_query_by_type(q, &order, err);
+	bool is_whole = walk->way >= WAY_ORDERS;
+	const struct hi_object_order *order = NULL;
+	enum hi_status status = hi_query_in_order(
+		q, is_whole ? (enum hi_order_by)(walk->way - WAY_ORDERS) : HI_ORDER_TYPE,
+		&order, err);
 	uint32_t rank;
 
 	if (status != HI_OK)
 		return status;
 	walk->list = order->objects;
 	walk->end = q->source.graph->n_objects;
-	if (walk->way == WAY_BY_TYPE)
+	if (is_whole)
 		return HI_OK;
 	rank = asked_rank(q, order, walk);
 	walk->at = rank == UINT32_MAX ? 0 : order->first[rank];
@@ -187,7 +197,7 @@ static enum hi_status start(struct hi_query *q, struct hi_query_walk *walk,
 		hi_query_walk_keys(walk);
 		return HI_OK;
 	}
-	return (walk->way == WAY_IDOM ? start_idom : start_by_type)(q, walk, err);
+	return (walk->way == WAY_IDOM ? start_idom : start_order)(q, walk, err);
 }
 
 static bool next_child(struct hi_query *q, struct hi_query_walk *walk)
@@ -215,13 +225,6 @@ static bool next(struct hi_query *q, struct hi_query_walk *walk)
 }
 
 /* ---- cells ---- */
-
-static const char *state_of(const struct hi_query *q, hi_node i)
-{
-	if (q->source.graph->objects->flags[i] & HI_OBJECT_INTERNAL)
-		return "internal";
-	return hi_bit(q->source.reach->any, i) ? "live" : "leak";
-}
 
 static enum hi_status tree_cell(struct hi_query *q, hi_node i, int column,
 				struct hi_result_cell *ret, struct hi_error *err)
@@ -315,7 +318,7 @@ static enum hi_status cell(struct hi_query *q, uint64_t row, int column,
 			(enum hi_evidence)(o->flags[i] & HI_OBJECT_EVIDENCE_MASK)));
 		return HI_OK;
 	case STATE:
-		*ret = hi_cell_string(state_of(q, i));
+		*ret = hi_cell_string(hi_query_state_name(hi_query_state(q, i)));
 		return HI_OK;
 	case REACHABLE:
 		*ret = hi_cell_u64(hi_bit(q->source.reach->any, i));

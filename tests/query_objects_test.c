@@ -246,15 +246,17 @@ HI_TEST(query_objects, are_found_by_type)
 /* Also where we say that no sorting is needed. */
 HI_TEST(query_objects, come_in_the_order_that_is_asked_for)
 {
-	static const struct {
-		const char *order, *before; /* b may not come before a where this is so */
-	} orders[] = {
-		{"type, id", "type IS NOT a.type"},
-		{"type DESC, address DESC", ""},
-		{"type, id DESC", ""},
-		{"address DESC", ""},
-		{"id, type", ""},
-		{"type COLLATE NOCASE, id", ""},
+	static const char *const orders[] = {
+		"type, id",
+		"type DESC, address DESC",
+		"type, id DESC",
+		"state, id",
+		"evidence DESC, id DESC",
+		"module, id",
+		"class DESC, id DESC",
+		"address DESC",
+		"id, type",
+		"type COLLATE NOCASE, id",
 	};
 	struct query_world *w = world_of(13, OBJECTS);
 
@@ -262,7 +264,7 @@ HI_TEST(query_objects, come_in_the_order_that_is_asked_for)
 		/* The + keeps our order out of it: SQLite sorts. */
 		char sorted[80] = "+", *to = sorted + 1;
 
-		for (const char *from = orders[i].order; *from; from++) {
+		for (const char *from = orders[i]; *from; from++) {
 			*to++ = *from;
 			if (*from == ' ' && from[-1] == ',')
 				*to++ = '+';
@@ -274,8 +276,8 @@ HI_TEST(query_objects, come_in_the_order_that_is_asked_for)
 				     "FROM objects ORDER BY %s)) = (SELECT "
 				     "group_concat(id) FROM (SELECT id FROM objects "
 				     "ORDER BY %s))",
-				     orders[i].order, sorted) == 1,
-			"ORDER BY %s", orders[i].order);
+				     orders[i], sorted) == 1,
+			"ORDER BY %s", orders[i]);
 	}
 }
 
@@ -299,6 +301,8 @@ HI_TEST(query_objects, need_no_sorting_by_type_and_address)
 	struct query_world *w = world_of(1, OBJECTS);
 
 	HI_ASSERT(!sorts(w, "SELECT type, sum(shallow) FROM objects GROUP BY type"));
+	HI_ASSERT(!sorts(w, "SELECT state, count(*) FROM objects GROUP BY state"));
+	HI_ASSERT(!sorts(w, "SELECT module, count(*) FROM objects GROUP BY module"));
 	HI_ASSERT(!sorts(w, "SELECT * FROM objects ORDER BY address DESC"));
 	HI_ASSERT(!sorts(w, "SELECT * FROM objects WHERE type = 'x' ORDER BY id"));
 	HI_ASSERT(!sorts(w, "SELECT source, count(*) FROM edges GROUP BY source"));
