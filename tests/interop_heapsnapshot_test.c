@@ -132,18 +132,6 @@ static void compare_real(const char *in, const char *file, long long least)
 	HI_ASSERT(compare(in, names) >= least);
 }
 
-static const char *snapshot_process(const char *in, pid_t pid)
-{
-	const char *file = snapshot_path(in, "real.hisnap");
-	char number_text[16];
-	struct hi_command *c;
-
-	snprintf(number_text, sizeof(number_text), "%d", (int)pid);
-	c = hi_heapinspect("snap", "-q", "--pid", number_text, "-o", file);
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	return file;
-}
-
 HI_TEST_INTEROP(interop_heapsnapshot, retained_sizes_of_a_cxx_program_are_those_of_others)
 {
 	char *in = snapshot_directory();
@@ -155,13 +143,9 @@ HI_TEST_INTEROP(interop_heapsnapshot, retained_sizes_of_a_cxx_program_are_those_
 
 HI_TEST_INTEROP_SLOW(interop_heapsnapshot, retained_sizes_of_python_are_those_of_others)
 {
-	struct hi_fixture *fx =
-		hi_fixture_start("/usr/bin/python3.11", "-X", "utf8",
-				 HI_SOURCE_DIR "/fixtures/python_truth.py", NULL);
 	char *in = snapshot_directory();
 
-	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	compare_real(in, snapshot_process(in, fx->pid), 10000);
+	compare_real(in, readers_python(in), 10000);
 }
 
 static void load(struct hi_service *redis, int keys)
@@ -199,5 +183,5 @@ HI_TEST_INTEROP_SLOW(interop_heapsnapshot, retained_sizes_of_redis_are_those_of_
 		HI_SKIP("no redis: run scripts/build-targets build/targets");
 	hi_service_start(s, 1, argv);
 	load(s, 20000);
-	compare_real(in, snapshot_process(in, s->pid), 10000);
+	compare_real(in, readers_snapshot(in, s->pid), 10000);
 }

