@@ -11,11 +11,36 @@ enum { TOP = 10, HOLDERS = 10, NAMED = 200 };
 
 HI_DEFINE_GUARD(struct hi_marked *, hi_marked_destroy)
 
-static const char *name_of(struct hi_inspection *in, hi_node node)
+/* Objects whose ways are wanted, and where to put them. */
+struct wanted {
+	hi_node nodes[NAMED + HOLDERS];
+	const char **names[NAMED + HOLDERS];
+	size_t n;
+};
+
+static void want(struct wanted *w, hi_node node, const char **name)
 {
-	if (node >= in->graph->first_root)
-		return hi_words_way(in, &node, 1);
-	return hi_words_name(in, node);
+	*name = "";
+	if (w->n == NAMED + HOLDERS)
+		return;
+	w->nodes[w->n] = node;
+	w->names[w->n++] = name;
+}
+
+/* All in one walk; without memory for it they stay without a name. */
+static void find_ways(struct hi_inspection *in, const struct wanted *w)
+{
+	struct hi_paths *paths = NULL;
+	struct hi_error quiet;
+
+	if (!w->n ||
+	    hi_paths_shortest(in->graph, w->nodes, w->n, &paths, &quiet) != HI_OK)
+		return;
+	for (size_t i = 0; i < w->n; i++)
+		if (paths->paths[i].length)
+			*w->names[i] = hi_words_way(in, paths->paths[i].nodes,
+						    paths->paths[i].length);
+	hi_paths_destroy(paths);
 }
 
 static const char *type_text(const struct hi_graph *g, uint32_t type)
@@ -24,7 +49,8 @@ static const char *type_text(const struct hi_graph *g, uint32_t type)
 }
 
 static enum hi_status find_holders(struct hi_inspection *in, const uint64_t *marked,
-				   struct hi_new_objects *r, struct hi_error *err)
+				   struct wanted *w, struct hi_new_objects *r,
+				   struct hi_error *err)
 {
 	struct hi_growth found[HOLDERS];
 	const struct hi_graph *g = in->graph;
@@ -42,12 +68,15 @@ static enum hi_status find_holders(struct hi_inspection *in, const uint64_t *mar
 		bool is_object = hi_graph_is_object(g, node);
 
 		holders[i] = (struct hi_new_holder){
-			.name = name_of(in, node),
 			.type = is_object ? type_text(g, g->objects->type[node])
 					  : g->roots[node - g->first_root].type,
 			.address = is_object ? hi_objects_address(g->objects, node) : 0,
 			.objects = found[i].objects,
 			.bytes = found[i].bytes};
+		if (is_object)
+			want(w, node, &holders[i].name);
+		else
+			holders[i].name = hi_words_way(in, &node, 1);
 	}
 	r->holders = holders;
 	return status;
@@ -63,7 +92,7 @@ static uint64_t born_of(const struct hi_comparison *born, const char *type)
 }
 
 static struct hi_new_row row_of(struct hi_inspection *in, const struct hi_marked_row *m,
-				const struct hi_comparison *born, bool is_named)
+				const struct hi_comparison *born)
 {
 	const char *type = type_text(in->graph, m->type);
 
@@ -75,13 +104,11 @@ static struct hi_new_row row_of(struct hi_inspection *in, const struct hi_marked
 		.retained = m->retained,
 		.of = born_of(born, type),
 		.example = hi_objects_address(in->graph->objects, m->example),
-		.way = is_named && m->leaked.count < m->all.count
-			       ? hi_words_name(in, m->example)
-			       : ""};
+		.way = ""};
 }
 
 static enum hi_status find_rows(struct hi_inspection *in, const struct hi_marked *m,
-				const struct hi_comparison *born,
+				const struct hi_comparison *born, struct wanted *w,
 				struct hi_new_objects *ret, struct hi_error *err)
 {
 	size_t top = hi_lookup_top(in->options, TOP);
@@ -100,8 +127,9 @@ static enum hi_status find_rows(struct hi_inspection *in, const struct hi_marked
 			hidden->bytes += m->rows[i].all.bytes;
 			continue;
 		}
-		/* A way is a search: for what a person reads. */
-		rows[ret->n_rows] = row_of(in, &m->rows[i], born, ret->n_rows < NAMED);
+		rows[ret->n_rows] = row_of(in, &m->rows[i], born);
+		if (ret->n_rows < NAMED && m->rows[i].leaked.count < m->rows[i].all.count)
+			want(w, m->rows[i].example, &rows[ret->n_rows].way);
 		ret->n_rows++;
 	}
 	ret->rows = rows;
@@ -115,12 +143,17 @@ enum hi_status hi_diff_describe(struct hi_inspection *in, const uint64_t *marked
 {
 	HI_GUARD(hi_marked_destroy) struct hi_marked *m = NULL;
 	struct hi_heap_side side = {in->graph, in->reach, in->dominators, NULL, NULL};
+	struct wanted w = {.n = 0};
 	enum hi_status status;
 
 	*ret = (struct hi_new_objects){};
 	hi_inspect_phase(in, "ways to new objects");
 	status = hi_marked_by_type(&side, marked, &m, err);
 	if (status == HI_OK)
-		status = find_rows(in, m, born, ret, err);
-	return status == HI_OK ? find_holders(in, marked, ret, err) : status;
+		status = find_rows(in, m, born, &w, ret, err);
+	if (status == HI_OK)
+		status = find_holders(in, marked, &w, ret, err);
+	if (status == HI_OK)
+		find_ways(in, &w);
+	return status;
 }
