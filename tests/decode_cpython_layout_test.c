@@ -79,7 +79,7 @@ static void check_tables(const struct hi_py_layout *l, const struct offsets *o)
 	HI_ASSERT_EQ(said(o, "gc.garbage"), field(l->interp_fields, "gc.garbage"));
 	HI_ASSERT_EQ(said(o, "codec_search_path"),
 		     field(l->interp_fields, "codec_search_path"));
-	HI_ASSERT_EQ(4, l->n_interp_skip); /* gc, obmalloc, list, types.builtins */
+	HI_ASSERT_EQ(3, l->n_interp_skip); /* gc, list, types.builtins */
 	HI_ASSERT_STREQ("list", l->free_lists[0].what);
 	HI_ASSERT_EQ(said(o, "list"), l->free_lists[0].lists);
 	HI_ASSERT_EQ(said(o, "list count"), l->free_lists[0].count);

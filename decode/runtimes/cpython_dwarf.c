@@ -281,7 +281,11 @@ static void move_sizes(struct hi_types *types, const struct hi_type *records[REC
 
 	l->runtime_size = (uint32_t)records[RUNTIME]->size;
 	l->interp_size = (uint32_t)records[INTERPRETER]->size;
-	l->thread_size = (uint32_t)records[THREAD]->size;
+	/* There is more behind it (3.13). */
+	l->thread_size =
+		find_place(types, records[INTERPRETER], "_initial_thread", &place)
+			? (uint32_t)place.size
+			: (uint32_t)records[THREAD]->size;
 	l->runtime_words_end =
 		find_place(types, records[RUNTIME], "_main_interpreter", &place)
 			? (uint32_t)place.offset

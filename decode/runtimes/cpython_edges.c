@@ -27,6 +27,7 @@ enum {
 	STATE_COMPACT = 1 << 5, /* PyASCIIObject.state: interned 2, kind 3 bits, … */
 	STATE_ASCII = 1 << 6,
 	FRAME_CLEARED = 4,
+	EXCEPTION_DICT = 16,
 };
 
 bool hi_py_tell(struct hi_py_visit *v, uint64_t to, enum hi_grade grade,
@@ -330,6 +331,30 @@ void hi_py_visit(struct hi_py_visit *v, const struct hi_py_object *o)
 			   0);
 }
 
+/* What hangs on an object in a free list: the next one, in a word that depends on its
+ * type. */
+static void visit_freed(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	const struct hi_py_layout *l = v->c->py->layout;
+	uint64_t next = 0;
+
+	if (o->type->family == HI_PY_TUPLE)
+		next = TUPLE_ITEMS;
+	else if (o->type->family == HI_PY_FRAME && !l->frameobj_frame)
+		next = l->frame_previous;
+	for (uint32_t i = 0; i < o->type->n_fields && !next; i++) {
+		const struct hi_py_field *f = &o->type->fields[i];
+
+		if (f->name &&
+		    (strcmp(f->name, "__self__") == 0 ||
+		     (f->offset == EXCEPTION_DICT && strcmp(f->name, "__dict__") == 0)))
+			next = f->offset;
+	}
+	if (next)
+		hi_py_tell(v, hi_py_word(&v->c->reader, o->addr + next), HI_GRADE_EXACT,
+			   HI_LABEL_FIELD, "<next free>", 0);
+}
+
 /* Nodes of OrderedDict, tables and the like are told by their owners. */
 void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint32_t type,
 		 hi_runtime_edge_fn *fn, void *arg)
@@ -340,9 +365,11 @@ void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint
 	if (type == HI_PY_BUFFER_DICT_KEYS) {
 		hi_py_skip_marks(c, &addr, &size);
 		hi_py_visit_keys(&v, addr);
-	} else if (type >= HI_PY_BUFFERS && hi_py_object_in(c, addr, size, &o) &&
-		   o.refcnt) {
-		hi_py_visit(&v, &o);
+	} else if (type >= HI_PY_BUFFERS && hi_py_object_in(c, addr, size, &o)) {
+		if (o.refcnt)
+			hi_py_visit(&v, &o);
+		else
+			visit_freed(&v, &o);
 	}
 }
 

@@ -116,7 +116,6 @@ static const struct hi_py_skip interp_skip[] = {
 	{7136, 7144, "exc_state.memerrors_freelist"},
 	{9056, 107360, "type_cache"},
 	{107360, 107384, "callable_cache"},
-	{107392, 107752, "_initial_thread"},
 };
 
 const struct hi_py_layout hi_py_layout_3_11 = {

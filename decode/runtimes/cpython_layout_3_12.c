@@ -122,7 +122,6 @@ static const struct hi_py_array arrays[] = {
 /* The collector's lists, free lists, borrowed references, memory of the allocator. */
 static const struct hi_py_skip interp_skip[] = {
 	{112, 352, "gc"},
-	{3960, 267208, "obmalloc"},
 	{267408, 267424, "float_state"},
 	{269832, 270072, "tuple"},
 	{270072, 270720, "list"},
@@ -133,7 +132,6 @@ static const struct hi_py_skip interp_skip[] = {
 	{275392, 373696, "types.type_cache"},
 	{373704, 381704, "types.builtins"},
 	{381704, 381736, "callable_cache"},
-	{383264, 383552, "_initial_thread"},
 };
 
 const struct hi_py_layout hi_py_layout_3_12 = {

@@ -140,7 +140,6 @@ static const struct hi_py_skip interp_skip[] = {
 	{182960, 192568, "types.builtins"},
 	{192568, 193064, "types.for_extensions"},
 	{193072, 193104, "callable_cache"},
-	{194624, 194960, "_initial_thread"},
 };
 
 const struct hi_py_layout hi_py_layout_3_13 = {
@@ -176,7 +175,7 @@ const struct hi_py_layout hi_py_layout_3_13 = {
 	.thread_frame = 72,
 	.thread_native_id = 160,
 	.thread_stack_chunk = 232,
-	.thread_size = 304,
+	.thread_size = 336,
 	.thread_fields = thread_fields,
 	.chunk_previous = 0,
 	.chunk_size = 8,

@@ -87,6 +87,16 @@ static bool is_skipped(const struct hi_py_layout *l, uint32_t offset)
 	return l->interp_interned && offset == l->interp_interned;
 }
 
+/* Pages of a module's data that nobody wrote to are not in the image: what is readable of
+ * a range that has some. */
+static void read_words(struct telling *t, uint64_t at, uint64_t *words, uint32_t n)
+{
+	if (hi_py_read(&t->c->reader, at, words, n * 8u))
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		words[i] = hi_py_word(&t->c->reader, at + i * 8u);
+}
+
 static void add_words(struct telling *t, uint64_t start, uint32_t size, bool is_interp)
 {
 	uint64_t words[WORDS];
@@ -94,8 +104,7 @@ static void add_words(struct telling *t, uint64_t start, uint32_t size, bool is_
 	for (uint32_t at = 0; at < size; at += sizeof(words)) {
 		uint32_t n = size - at < sizeof(words) ? (size - at) / 8 : WORDS;
 
-		if (!hi_py_read(&t->c->reader, start + at, words, n * 8u))
-			continue;
+		read_words(t, start + at, words, n);
 		for (uint32_t i = 0; i < n; i++)
 			if (words[i] >= 4096 && words[i] % 8 == 0 &&
 			    !(is_interp && is_skipped(t->py->layout, at + i * 8)))
