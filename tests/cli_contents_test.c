@@ -126,6 +126,39 @@ HI_TEST_SCENARIO(contents, of_records_of_all_sorts_are_those_of_the_core)
 	check_objects(packed, core, 1331);
 }
 
+/* A file with contents that the first version with them wrote of fixtures/secret_heap,
+ * whose secret was "hunter2", kept: it must be readable for ever. */
+HI_TEST_SCENARIO(contents, of_a_kept_file_are_read)
+{
+	const char *file = HI_SOURCE_DIR "/tests/data/v1-contents.hisnap";
+	json_t *doc = snapshot_document(
+		hi_heapinspect("census", "--json", "--type", "struct account", file));
+	json_t *row = json_array_get(json_object_get(doc, "rows"), 0), *field;
+	char addresses[64][24];
+	size_t n = list_objects(file, 1, addresses, 64), accounts = 0, i;
+
+	HI_ASSERT_EQ(8, json_integer_value(json_object_get(row, "count")));
+	for (size_t k = 0; k < n; k++) {
+		json_t *all = explain(addresses[k], NULL, file);
+
+		if (strcmp(json_string_value(json_object_get(all, "type")),
+			   "struct account") != 0)
+			continue;
+		accounts++;
+		json_array_foreach(json_object_get(all, "fields"), i, field)
+		{
+			const char *path =
+				json_string_value(json_object_get(field, "path"));
+
+			if (strcmp(path, "inside") == 0 || strcmp(path, "tail") == 0)
+				HI_ASSERT_STREQ("\"hunter2\"",
+						json_string_value(
+							json_object_get(field, "value")));
+		}
+	}
+	HI_ASSERT_EQ(8, accounts);
+}
+
 /* ---- made up ---- */
 
 static uint32_t drawn(uint64_t *state, uint32_t n)
