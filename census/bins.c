@@ -86,6 +86,7 @@ static enum hi_status compute(const struct hi_graph *g, const struct hi_reach *r
 
 	if (o->precise)
 		flow->worst = HI_GRADE_INTERIOR;
+	flow->credit = -1; /* names lie within each other: one walk would not do */
 	if (!put_all(flow, o, bins) || !hi_set_flow_run(flow))
 		return hi_fail_memory(err, "sharing bins");
 	bins->revisited = flow->again;

@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Note [Numbers first]
+ * Note [Two walks]
  *
- * In a large graph nearly every step to a neighbour is a cache miss, so the graph
- * itself is walked once only (set_flow_walk.c). The walk numbers the objects in the
- * order in which it meets them and writes their edges out in these numbers, so that
- * neighbours are near for all that follows (Note [Phases and their memory] in
- * dominators.c).
+ * Most objects have one way in, or all ways in bring the same set. So the first walk
+ * (set_flow_try.c) hands on the set that an object has at its visit, and visits
+ * again what got another one after it. That settles heaps where little is shared, in
+ * the least time and memory. It gives up when it visits over twice as many objects
+ * again as anew, or sets are many. What it has visited by then and what does not hang on
+ * the rest has its set, and has given it to its successors.
  *
- * Most objects have one way in, or all ways in bring the same set. So the walk hands
- * on the set that an object has at its visit. What is to get another set after its
- * visit is *late*: it, and all that can be reached from it, may lack members. All
- * others are final; but they have given their sets only to what had no set yet.
+ * The second walk (set_flow_walk.c) takes the rest. In a large graph nearly every
+ * step to a neighbour is a cache miss; so it numbers the objects in the order in
+ * which it meets them and writes their edges out in these numbers, so that neighbours
+ * are near for all that follows (Note [Phases and their memory] in dominators.c). It
+ * too hands on sets, but visits nothing again: what is to get another set after its
+ * visit is *late*, and all that can be reached from it may lack members. All others
+ * are final; but they have given their sets only to what had no set yet.
  *
  * Where there is something late, the strongly connected components of what it leads
  * to are found (set_flow_order.c). Then the final ones give, in any order, and after
  * them the components from sources to sinks, so that every edge is looked at once
- * and every set of a component made once. The sets that late objects have from the
- * walk are part of their solution, so nothing has to be forgotten.
+ * and every set of a component made once. The sets that objects have from the walks
+ * are part of their solution, so nothing has to be forgotten.
  *
- * Memory, in bytes an object: the column 4, start 4, set 4, state 4, done 4, pairs 8;
- * succ 4 an edge. Of pairs only as much is touched as paths are deep.
+ * Memory, in bytes an object: the column 4, the first walk's stack, which is done
+ * later, 4; start 4, set 4, state 4, pairs 8; succ 4 an edge. Of stacks only as much
+ * is touched as paths are deep.
  */
 #include "census/set_flow_rows_internal.h"
 #include "census/set_merge_internal.h"
@@ -29,7 +34,7 @@
 #define MAX_OBJECTS ((1u << 31) - 1)
 #define MAX_EDGES (UINT32_MAX - 1)
 
-enum { FEW_SETS = 1 << 12 };
+enum { FEW_SETS = 1 << 12, FIRST_CREDIT = 0 };
 
 enum hi_status hi_set_flow_init(struct hi_set_flow *f, const struct hi_graph *g,
 				struct hi_set_pool *pool, struct hi_error *err)
@@ -39,6 +44,7 @@ enum hi_status hi_set_flow_init(struct hi_set_flow *f, const struct hi_graph *g,
 				  .max = UINT32_MAX,
 				  .worst = HI_GRADE_CONSERVATIVE,
 				  .few = FEW_SETS,
+				  .credit = FIRST_CREDIT,
 				  .column_size = (size_t)g->n_objects * sizeof(uint32_t)};
 	if (g->n_objects > MAX_OBJECTS || g->n_edges > MAX_EDGES)
 		return hi_fail(err, HI_LIMIT, 0, "sets: the graph is too large");
@@ -191,7 +197,7 @@ static bool give_all(struct hi_set_flow *flow, const struct hi_flow_rows *rows)
 /* ---- the whole ---- */
 
 struct sizes {
-	size_t column, pairs, succ, state, done;
+	size_t column, pairs, succ;
 };
 
 static bool rows_alloc(struct hi_flow_rows *r, const struct sizes *s)
@@ -209,22 +215,18 @@ static void rows_free(struct hi_flow_rows *r, const struct sizes *s)
 	hi_pages_free(r->set, s->column);
 	hi_pages_free(r->succ, s->succ);
 	hi_pages_free(r->pairs, s->pairs);
-	hi_pages_free(r->state, s->state);
-	hi_pages_free(r->done, s->done);
+	hi_pages_free(r->state, s->column);
 }
 
-/* What the walk left open. */
-static bool settle(struct hi_set_flow *flow, struct hi_flow_rows *r, struct sizes *s)
+/* What the second walk left open. */
+static bool settle(struct hi_set_flow *flow, struct hi_flow_rows *r,
+		   const struct sizes *s)
 {
-	s->state = (size_t)r->n * sizeof(*r->state);
-	s->done = ((size_t)r->n + HI_FLOW_SLACK) * sizeof(*r->done);
-	r->state = hi_pages_alloc(s->state);
-	r->done = hi_pages_alloc(s->done);
-	if (!r->state || !r->done)
+	r->state = hi_pages_alloc(s->column);
+	if (!r->state)
 		return false;
 	if (r->has_late)
 		hi_flow_rows_order(r);
-	flow->again = r->n_late;
 	return give_all(flow, r);
 }
 
@@ -239,23 +241,38 @@ static void finish(struct hi_set_flow *flow, const struct hi_flow_rows *r)
 
 		if (far & HI_FLOW_NUMBERED)
 			__builtin_prefetch(&r->set[far & ~HI_FLOW_NUMBERED]);
-		column[i] = c & HI_FLOW_NUMBERED
-				    ? r->set[c & ~HI_FLOW_NUMBERED] & HI_SET_FLOW_REF
-				    : HI_SET_NONE;
+		if (c & HI_FLOW_NUMBERED)
+			column[i] = r->set[c & ~HI_FLOW_NUMBERED] & HI_SET_FLOW_REF;
 	}
+}
+
+/* Its stack has been read when done is written. */
+static bool run_second(struct hi_set_flow *flow, hi_node *stack, size_t left)
+{
+	const struct sizes s = {.column = flow->column_size,
+				.pairs = 2 * flow->column_size,
+				.succ = (flow->graph->n_edges + 1) * sizeof(uint32_t)};
+	struct hi_flow_rows r = {.done = stack};
+	bool ok = rows_alloc(&r, &s) && hi_flow_rows_walk(&r, flow, stack, left) &&
+		  (!r.has_doubt || settle(flow, &r, &s));
+
+	flow->again = r.n;
+	if (ok)
+		finish(flow, &r);
+	rows_free(&r, &s);
+	return ok;
 }
 
 bool hi_set_flow_run(struct hi_set_flow *flow)
 {
-	struct sizes s = {.column = flow->column_size,
-			  .pairs = 2 * flow->column_size,
-			  .succ = (flow->graph->n_edges + 1) * sizeof(uint32_t)};
-	struct hi_flow_rows r = {};
-	bool ok = rows_alloc(&r, &s) && hi_flow_rows_walk(&r, flow) &&
-		  (!r.has_doubt || settle(flow, &r, &s));
+	size_t size = flow->column_size + HI_FLOW_SLACK * sizeof(hi_node), left;
+	hi_node *stack = hi_pages_alloc(size);
+	bool ok = stack && hi_flow_try(flow, stack, &left);
 
-	if (ok)
-		finish(flow, &r);
-	rows_free(&r, &s);
+	if (ok && left)
+		ok = run_second(flow, stack, left);
+	for (hi_node i = 0; ok && i < flow->graph->n_objects; i++)
+		flow->column[i] &= HI_SET_FLOW_REF;
+	hi_pages_free(stack, size);
 	return ok;
 }

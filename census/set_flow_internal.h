@@ -25,6 +25,8 @@ struct hi_set_flow {
 	size_t column_size;    /* bytes */
 	size_t few;	       /* Note [Unions in the walk] in set_flow_walk.c: nodes that
 				* the pool may get by then */
+	int32_t credit;	       /* Note [Two walks]: what the first starts with;
+				* below 0: it is left out */
 	/* Of the run. */
 	hi_node again; /* objects whose sets one walk could not tell */
 };

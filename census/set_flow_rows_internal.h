@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the steps of a flow share: set_flow.c, in whose Note [Numbers first] they are
- * explained, set_flow_walk.c, set_flow_order.c. */
+/* What the steps of a flow share: set_flow.c, in whose Note [Two walks] they are
+ * explained, set_flow_try.c, set_flow_walk.c, set_flow_order.c. */
 #ifndef HI_CENSUS_SET_FLOW_ROWS_INTERNAL_H
 #define HI_CENSUS_SET_FLOW_ROWS_INTERNAL_H
 
@@ -41,9 +41,15 @@ struct hi_flow_rows {
 };
 #define HI_FLOW_FINAL 0u
 
-/* Numbers, rows and first sets. False: out of memory. */
-bool hi_flow_rows_walk(struct hi_flow_rows *rows, struct hi_set_flow *flow);
-/* state and done, which are zeroed. */
+/* The first walk: true sets in the column, or in stack[0 .. *left_ret), which has room
+ * for every object, those that all the others are reached from whose sets may lack
+ * something. False: out of memory. */
+bool hi_flow_try(struct hi_set_flow *flow, hi_node *stack, size_t *left_ret);
+/* The second: numbers, rows and sets of what the n starts lead to, the last one first.
+ * False: out of memory. */
+bool hi_flow_rows_walk(struct hi_flow_rows *rows, struct hi_set_flow *flow,
+		       const hi_node *starts, size_t n);
+/* state, which is zeroed, and done. */
 void hi_flow_rows_order(struct hi_flow_rows *rows);
 
 #endif

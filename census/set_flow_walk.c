@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The walk over the graph: Note [Numbers first] in set_flow.c. */
+/* The walk over the graph: Note [Two walks] in set_flow.c. */
 #include "census/graph_internal.h"
 #include "census/set_flow_rows_internal.h"
 
-enum { RING = 32, STEP = 10, ROW_AHEAD = 16 };
+enum { RING = 32, STEP = 10, ROW_AHEAD = 16, STARTS_AHEAD = 12 };
 
 struct walk {
 	struct hi_set_flow *flow;
-	uint32_t *column; /* the flow's: room for numbers */
-	bool *plain;	  /* by chunk: Note [Plain chunks] */
-	hi_node cursor;	  /* below it, every object that has a set has a number */
+	uint32_t *column;      /* the flow's: room for numbers */
+	bool *plain;	       /* by chunk: Note [Plain chunks] */
+	const hi_node *starts; /* the last is the next */
+	size_t n_starts;
 	uint32_t n, n_succ;
 	uint32_t *start, *set, *succ;
 	struct hi_flow_pair *stack;
@@ -33,18 +34,19 @@ HI_INLINE uint32_t number_new(struct walk *w, hi_node object, uint32_t ref)
 	return number;
 }
 
-/* Starts come in address order, each when all is under way that the ones before it
- * lead to: numbers that are near then mean places that are near. */
+/* Starts come one by one, each when all is under way that the ones before it lead
+ * to: numbers that are near then mean places that are near. */
 HI_INLINE bool take(struct walk *w, struct hi_flow_pair *ret)
 {
-	hi_node n = w->flow->graph->n_objects;
+	while (!w->depth && w->n_starts) {
+		hi_node start = w->starts[--w->n_starts];
+		uint32_t c = w->column[start];
 
-	while (!w->depth && w->cursor < n) {
-		uint32_t c = w->column[w->cursor];
-
-		if (c & HI_SET_FLOW_REF && !(c & HI_FLOW_NUMBERED))
-			(void)number_new(w, w->cursor, c & HI_SET_FLOW_REF);
-		w->cursor++;
+		if (w->n_starts >= STARTS_AHEAD)
+			__builtin_prefetch(
+				&w->column[w->starts[w->n_starts - STARTS_AHEAD]], 1);
+		if (!(c & HI_FLOW_NUMBERED))
+			(void)number_new(w, start, c & HI_SET_FLOW_REF);
 	}
 	if (!w->depth)
 		return false;
@@ -54,7 +56,7 @@ HI_INLINE bool take(struct walk *w, struct hi_flow_pair *ret)
 
 HI_INLINE bool has_more(const struct walk *w)
 {
-	return w->depth || w->cursor < w->flow->graph->n_objects;
+	return w->depth || w->n_starts;
 }
 
 /* ---- a visit ---- */
@@ -212,12 +214,15 @@ static __attribute__((noinline)) void run(struct walk *given)
 	*given = copy;
 }
 
-bool hi_flow_rows_walk(struct hi_flow_rows *rows, struct hi_set_flow *flow)
+bool hi_flow_rows_walk(struct hi_flow_rows *rows, struct hi_set_flow *flow,
+		       const hi_node *starts, size_t n)
 {
 	uint32_t n_chunks = hi_chunk_count(flow->graph->n_objects);
 	struct walk w = {.flow = flow,
 			 .column = flow->column,
 			 .plain = hi_calloc(n_chunks + 1, sizeof(*w.plain)),
+			 .starts = starts,
+			 .n_starts = n,
 			 .n_succ = 1,
 			 .start = rows->start,
 			 .set = rows->set,

@@ -75,6 +75,7 @@ static uint32_t check_flows(uint64_t first, uint64_t end)
 		g = spec_build(&s);
 		HI_ASSERT_OK(hi_set_flow_init(&flow, g, pool, &err), &err);
 		flow.few = below(3) ? 0 : below(64);
+		flow.credit = (int32_t)below(3) - 1;
 		put_random(&s, &flow, &t);
 		HI_ASSERT(hi_set_flow_run(&flow));
 		late += flow.again > 0;
