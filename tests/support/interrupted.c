@@ -220,10 +220,17 @@ bool hi_inspector_is_over(pid_t inspector)
 
 bool hi_inspector_await_stop(pid_t inspector, pid_t target)
 {
-	while (hi_process_status(target, "TracerPid") <= 0)
-		if (hi_inspector_is_over(inspector))
-			return false;
-	return true;
+	struct timespec start, now;
+
+	/* On a busy machine the stop may be missed, and the inspector's end may
+	 * never come: nobody reads what it says. */
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	do {
+		if (hi_process_status(target, "TracerPid") > 0)
+			return true;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (!hi_inspector_is_over(inspector) && now.tv_sec - start.tv_sec < 15);
+	return false;
 }
 
 /* A fork has the arguments of its parent: they lie in its memory. */
