@@ -17,7 +17,8 @@ enum {
 	LOOPS = 50, /* rubbish.py */
 	ASIDE = 7,
 	UNSEEN = 5,
-	STALE = 2, /* stale words may keep so many alive */
+	STALE = 2,	 /* stale words may keep so many alive */
+	STALE_LOOPS = 8, /* words that lead into large blocks: 4 seen, in 1 run of 80 */
 };
 
 static json_t *rows_of(json_t *doc)
@@ -97,13 +98,15 @@ static void check_garbage(json_t *doc)
 	long long unseen = sum(doc, "_cbuf.Legacy", "uncollectable", false, "objects");
 	long long loops = sum(doc, "__main__.Loop", "garbage", false, "objects");
 
-	HI_ASSERT_MSG(loops <= LOOPS && loops >= LOOPS - STALE, "%lld loops", loops);
+	HI_ASSERT_MSG(loops <= LOOPS && loops >= LOOPS - STALE_LOOPS, "%lld loops",
+		      loops);
 	HI_ASSERT_MSG(unseen <= UNSEEN && unseen >= UNSEEN - STALE, "%lld unseen",
 		      unseen);
 	HI_ASSERT_EQ(ASIDE, sum(doc, "_cbuf.Legacy", "uncollectable", true, "objects"));
 	HI_ASSERT_EQ(1, sum(doc, "__main__.Lost", "lost reference", false, "objects"));
 	/* What they hold is as they are. */
-	HI_ASSERT(sum(doc, "bytes", "garbage", false, "bytes") >= loops * 4000);
+	HI_ASSERT(sum(doc, "bytes", "garbage", false, "bytes") >=
+		  (loops - STALE_LOOPS) * 4000);
 	HI_ASSERT(sum(doc, "bytes", "lost reference", false, "bytes") >= 9000);
 	HI_ASSERT_EQ(0, sum(doc, "_cbuf.Legacy", "garbage", false, "objects"));
 	HI_ASSERT_EQ(sum(doc, NULL, "garbage", false, "bytes"),
@@ -125,7 +128,7 @@ static void check_leaks(json_t *doc)
 	HI_ASSERT_STREQ("__main__.Lost", python_text(lost, "type"));
 	HI_ASSERT(python_number(by_fate, "lost reference") >= 9000);
 	HI_ASSERT_EQ(0, python_number(by_fate, "leaked"));
-	HI_ASSERT(python_number(by_fate, "garbage") >= (LOOPS - STALE) * 4000);
+	HI_ASSERT(python_number(by_fate, "garbage") >= (LOOPS - 2 * STALE_LOOPS) * 4000);
 }
 
 struct collected {
