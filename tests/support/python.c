@@ -7,6 +7,7 @@
 
 #include "tests/harness.h"
 #include "tests/support/schema.h"
+#include "tests/support/stopping.h"
 #include "tests/support/snapshots.h"
 
 enum { MOST_WORDS = 16 };
@@ -17,6 +18,17 @@ static void keep_line(const char *line, void *arg)
 
 	if (p->n_lines < sizeof(p->lines) / sizeof(p->lines[0]))
 		snprintf(p->lines[p->n_lines++], sizeof(p->lines[0]), "%s", line);
+}
+
+/* Whoever has said "ready" is still deep in the calls that said it, where stacks
+ * have the most words of the past: until it waits for us, or is of those that
+ * never wait. */
+static void let_it_settle(pid_t pid)
+{
+	for (int i = 0, asleep = 0; i < 100 && asleep < 3; i++) {
+		hi_test_sleep_us(10000);
+		asleep = hi_process_state(pid) == 'S' ? asleep + 1 : 0;
+	}
 }
 
 struct python *python_start(const char *environment, const char *name,
@@ -33,6 +45,7 @@ struct python *python_start(const char *environment, const char *name,
 				 environment ? environment : "PYTHONUTF8=1", PYTHON, path,
 				 argument1, argument2, (char *)NULL);
 	hi_fixture_read_until(p->fx, "ready", keep_line, p);
+	let_it_settle(p->fx->pid);
 	snprintf(p->pid, sizeof(p->pid), "%d", (int)p->fx->pid);
 	return p;
 }
