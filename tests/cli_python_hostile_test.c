@@ -31,7 +31,13 @@ static json_t *parse_audit(const struct hi_command *c)
 
 /* Whoever is at work has references in hand that no word of memory is, and says that
  * objects are in none of its lists: a few, and no more than that. */
-static void check_stop(const char *pid, unsigned *undecoded)
+static bool says_what_is_not_right(const struct hi_command *c)
+{
+	return strstr(c->out, "of the runtime's heap are damaged") ||
+	       strstr(c->out, "the collector was running");
+}
+
+static void check_stop(const char *pid, unsigned *undecoded, unsigned *told)
 {
 	struct hi_command *c = hi_heapinspect("audit", "--pid", pid, "-q", "--json");
 	json_t *doc;
@@ -44,6 +50,11 @@ static void check_stop(const char *pid, unsigned *undecoded)
 	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
 	doc = parse_audit(c);
 	HI_ASSERT(python_number(doc, "objects") > TREES);
+	if (says_what_is_not_right(c)) {
+		++*told;
+		json_decref(doc);
+		return;
+	}
 	HI_ASSERT_MSG(python_number(doc, "excess") <= 8, "%.1500s", c->out);
 	/* What is held by what the audit cannot see is no great part. */
 	HI_ASSERT(python_number(doc, "lost") < 1 << 20);
@@ -53,13 +64,14 @@ static void check_stop(const char *pid, unsigned *undecoded)
 static void stop_often(unsigned stops)
 {
 	struct python *p = python_start(NULL, "churn", NULL, NULL);
-	unsigned undecoded = 0;
+	unsigned undecoded = 0, told = 0;
 	json_t *doc;
 
 	for (unsigned i = 0; i < stops; i++)
-		check_stop(p->pid, &undecoded);
-	hi_test_note("%u of %u stops were told to be amid something", undecoded, stops);
-	HI_ASSERT(undecoded <= stops / 4);
+		check_stop(p->pid, &undecoded, &told);
+	hi_test_note("%u of %u stops: no runtime was found; %u: amid something, and said",
+		     undecoded, stops, told);
+	HI_ASSERT(undecoded + told <= stops / 4);
 	/* It is as it was: nothing of it is lost, and it still works. */
 	doc = python_ask(p, PYTHON_WORDS("census", "--all"));
 	HI_ASSERT(python_row(rows_of(doc), "type", "list"));

@@ -33,6 +33,18 @@ static json_t *ask(const char *file, const char *sql)
 	return rows_of(snapshot_document(c));
 }
 
+static void drop(void *doc)
+{
+	json_decref(doc);
+}
+
+static json_t *until_the_end(json_t *doc)
+{
+	HI_ASSERT(doc);
+	hi_test_defer(drop, doc);
+	return doc;
+}
+
 static bool same(json_t *a, json_t *b)
 {
 	/* What is unknown is not there in one, and null in the other. */
@@ -80,7 +92,7 @@ HI_TEST_SCENARIO(query, agrees_with_census_retained_and_leaks)
 		   (const char *const[]){"type", "count", "shallow", "retained", NULL});
 	doc = snapshot_document(hi_heapinspect("--json", file));
 	check_rows(ask(file, "SELECT count(*) AS leak FROM objects WHERE state = 'leak'"),
-		   json_pack("[O]", json_object_get(doc, "objects")),
+		   until_the_end(json_pack("[O]", json_object_get(doc, "objects"))),
 		   (const char *const[]){"leak", NULL});
 	check_rows(ask(file, "SELECT key, level, resident, virtual, swapped, count FROM "
 			     "ledger WHERE key <> 'unknown'"),
@@ -224,7 +236,8 @@ HI_TEST_SCENARIO(query, has_all_censuses_of_a_file_with_many)
 	/* Only the one that is looked at has its largest objects. */
 	check_rows(ask(file, "SELECT count(DISTINCT census) AS n FROM censuses WHERE "
 			     "largest IS NOT NULL AND type_id IS NOT NULL"),
-		   json_pack("[{s:i}]", "n", 1), (const char *const[]){"n", NULL});
+		   until_the_end(json_pack("[{s:i}]", "n", 1)),
+		   (const char *const[]){"n", NULL});
 }
 
 /* ---- docs/QUERY.md ---- */
