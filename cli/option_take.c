@@ -228,6 +228,18 @@ static int take_snapshot(const char *arg, const char *census, struct hi_options 
 	return census ? hi_option_take_once("--census", census, &o->census) : 0;
 }
 
+static void say_commands(const char *arg)
+{
+	char names[512] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; hi_commands[i] && n < sizeof(names); i++)
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", i ? ", " : "",
+				      hi_commands[i]->name);
+	hi_option_wrong("%s: not a command; there are %s (a process: --pid N)", arg,
+			names);
+}
+
 static int take_argument(char *arg, struct hi_options *o)
 {
 	const char *census = NULL;
@@ -237,16 +249,7 @@ static int take_argument(char *arg, struct hi_options *o)
 		return take_snapshot(arg, census, o);
 	if (!o->command->arguments[0]) {
 		if (o->command->id == HI_COMMAND_SUMMARY)
-			hi_option_wrong(
-				"%s: not a command; there are summary, census, retained, "
-				"leaks, paths, explain, waste, retainers, up, roots "
-				"snap, snapshots, diff, check, export, query (a process: "
-				"--pid "
-				"N), "
-				"safepoints, "
-				"graph, "
-				"mark",
-				arg);
+			say_commands(arg);
 		else
 			hi_option_wrong("%s: %s takes no argument", arg,
 					o->command->name);
