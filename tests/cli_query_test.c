@@ -411,10 +411,10 @@ HI_TEST_SCENARIO(query, an_interrupt_ends_it_and_leaves_nothing)
 	static const char endless[] = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT "
 				      "x + 1 FROM c) SELECT max(x) FROM c";
 	char *in = snapshot_directory();
-	struct hi_command *c =
-		hi_command_run(0, "timeout", "--preserve-status", "-s", "INT", "3",
-			       HI_BINARY_DIR "/heapinspect", "query", OLD_FILE, "-f",
-			       "csv", "-o", snapshot_path(in, "x.csv"), endless, NULL);
+	struct hi_command *c = hi_command_run(
+		0, "timeout", "--foreground", "--preserve-status", "-s", "INT", "3",
+		HI_BINARY_DIR "/heapinspect", "query", OLD_FILE, "-f", "csv", "-o",
+		snapshot_path(in, "x.csv"), endless, NULL);
 
 	HI_ASSERT_MSG(c->exit_code == 128 + 2, "%d: %s", c->exit_code, c->err);
 	HI_ASSERT_STREQ("heapinspect: query: interrupted after 0 rows\n", c->err);
