@@ -12,6 +12,7 @@
 #ifndef HI_CENSUS_SNAPSHOT_SERIES_H
 #define HI_CENSUS_SNAPSHOT_SERIES_H
 
+#include "base/arena.h"
 #include "census/snapshot_file.h"
 
 /* One census, as its records tell it. */
@@ -45,6 +46,18 @@ enum hi_snapshots_end {
 	HI_SNAPSHOTS_FAILED,
 };
 
+/* A moment of the series that somebody named. */
+struct hi_snapshots_mark {
+	uint32_t census;	  /* the last one before it; 0: none yet */
+	uint64_t wall_ns, cpu_ns; /* as those of a census */
+	uint64_t time_ns;	  /* since 1970; of what is read */
+	const char *text;	  /* hostile */
+};
+enum {
+	HI_SNAPSHOTS_MARKS_MOST = 1 << 16,
+	HI_SNAPSHOTS_MARK_TEXT = 4096, /* bytes of one, at most */
+};
+
 /* ---- reading ---- */
 
 struct hi_snapshots {
@@ -57,6 +70,8 @@ struct hi_snapshots {
 	uint64_t damaged; /* bytes between parts that are none: something is lost */
 	uint64_t lost;	  /* records that are missing, by their numbers */
 	uint64_t torn;	  /* bytes behind the last part: a census that never ended */
+	struct hi_snapshots_part *marks; /* parts that have marks */
+	size_t n_marks;
 };
 
 /* Does the file begin as a series does? Says nothing about the rest. */
@@ -70,6 +85,18 @@ enum hi_status hi_snapshots_part(const struct hi_snapshots *s, size_t i,
 				 enum hi_snapshots_kind kind, struct hi_snapshot **ret,
 				 struct hi_error *err);
 
+/* All marks, in the order of the file. */
+struct hi_snapshots_marks {
+	struct hi_snapshots_mark *items;
+	size_t count, capacity;
+	uint64_t lost; /* parts of them that are damaged */
+	struct hi_arena strings;
+};
+enum hi_status hi_snapshots_read_marks(const struct hi_snapshots *s,
+				       struct hi_snapshots_marks *ret,
+				       struct hi_error *err);
+void hi_snapshots_marks_free(struct hi_snapshots_marks *marks); /* also a zeroed one */
+
 /* ---- writing ---- */
 
 struct hi_snapshots_writer {
@@ -80,6 +107,8 @@ struct hi_snapshots_writer {
 	uint64_t sequence; /* of the next record */
 	struct hi_snapshots_entry *entries;
 	size_t n_entries, capacity;
+	struct hi_snapshots_marks marks;
+	uint64_t marks_size; /* bytes of their parts */
 };
 
 /* Into a file beside `path`, mode 0600, which takes that name with the first part that
@@ -92,9 +121,15 @@ enum hi_status hi_snapshots_commit(struct hi_snapshots_writer *w,
 				   enum hi_snapshots_kind kind,
 				   const struct hi_census_point *point,
 				   struct hi_error *err);
+/* A part of its own, which stays when the file is thinned out. HI_LIMIT: there are too
+ * many, and the file is as before. */
+enum hi_status hi_snapshots_put_mark(struct hi_snapshots_writer *w,
+				     const struct hi_snapshots_mark *mark,
+				     struct hi_error *err);
 /* What was written behind w->end is cut off: the disk was full. */
 void hi_snapshots_take_back(struct hi_snapshots_writer *w);
-/* Bytes of the file when only the parts stay that `keep` wants. */
+/* Bytes of the file when only the parts stay that `keep` wants; marks take less of them
+ * when they are written anew. */
 typedef bool hi_snapshots_keep_fn(void *arg, size_t entry, enum hi_snapshots_kind kind);
 uint64_t hi_snapshots_size(const struct hi_snapshots_writer *w,
 			   hi_snapshots_keep_fn *keep, void *arg);

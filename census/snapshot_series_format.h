@@ -42,12 +42,13 @@ enum {
 	HI_SNAPSHOTS_AGGREGATES = 1,
 	HI_SNAPSHOTS_GRAPH = 2,
 	HI_SNAPSHOTS_END = 3,
+	HI_SNAPSHOTS_MARKS = 4,
 };
 
 struct hi_snapshots_record {
 	uint8_t magic[8];
 	uint32_t kind;
-	uint32_t number;   /* of the census, from 1; END: how it ended */
+	uint32_t number;   /* of the census, from 1; END: how it ended; MARKS: row */
 	uint64_t sequence; /* of the record in the file, from 0 */
 	uint64_t offset;   /* where the part begins; END: where the record does */
 	uint64_t size;	   /* of the snapshot; END: 0 */
@@ -57,6 +58,14 @@ struct hi_snapshots_record {
 	uint64_t hash; /* XXH3 of the 120 bytes before */
 };
 
+/* "marks" of a part of kind MARKS. */
+struct hi_snapshots_mark_row {
+	uint32_t text; /* offset in "strings" */
+	uint32_t census;
+	uint64_t wall_ns, cpu_ns;
+};
+
+_Static_assert(sizeof(struct hi_snapshots_mark_row) == 24, "mark");
 _Static_assert(sizeof(struct hi_snapshots_header) == 64, "header");
 _Static_assert(sizeof(struct hi_snapshots_record) == 128, "record");
 

@@ -26,6 +26,7 @@ struct scan {
 	struct hi_snapshots *s;
 	uint8_t id[HI_SNAPSHOTS_ID];
 	struct entries HI_VECTOR(struct hi_snapshots_entry) entries;
+	struct mark_parts HI_VECTOR(struct hi_snapshots_part) marks;
 	uint64_t sequence; /* of the next record */
 	uint64_t end;	   /* behind the last record that holds */
 	bool failed;	   /* out of memory */
@@ -52,6 +53,7 @@ void hi_snapshots_close(struct hi_snapshots *s)
 	if (s->fd >= 0)
 		close(s->fd);
 	free(s->entries);
+	free(s->marks);
 	free(s->path);
 	free(s);
 }
@@ -133,6 +135,13 @@ static bool take_part(struct scan *c, const struct hi_snapshots_record *r)
 	return true;
 }
 
+static void take_marks(struct scan *c, const struct hi_snapshots_record *r)
+{
+	struct hi_snapshots_part part = {r->offset, r->size, r->part_hash};
+
+	c->failed |= !hi_vector_push(&c->marks, part);
+}
+
 /* A record that holds: what is before it and after the last one is lost. */
 static void count(struct scan *c, const struct hi_snapshots_record *r, uint64_t at,
 		  uint64_t end)
@@ -161,6 +170,8 @@ static uint64_t look_at(struct scan *c, uint64_t at)
 		end = next_page(record_at(at, r.size) + sizeof(r));
 		if (is_known(&r) && !take_part(c, &r))
 			return at + HI_SNAPSHOTS_PAGE;
+		if (r.kind == HI_SNAPSHOTS_MARKS)
+			take_marks(c, &r);
 		count(c, &r, at, end);
 		return end;
 	}
@@ -234,6 +245,8 @@ enum hi_status hi_snapshots_open(const char *path, struct hi_snapshots **ret,
 		at = look_at(&c, at);
 	s->entries = c.entries.items;
 	s->n_entries = c.entries.count;
+	s->marks = c.marks.items;
+	s->n_marks = c.marks.count;
 	s->torn = s->size > c.end ? s->size - c.end : 0;
 	if (c.failed)
 		return hi_fail_memory(err, "series");

@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "census/snapshot_format.h"
 #include "census/snapshot_series_format.h"
+#include "census/snapshot_series_internal.h"
 
 enum { COPY = 1 << 20 };
 
@@ -201,6 +202,7 @@ void hi_snapshots_writer_destroy(struct hi_snapshots_writer *w)
 	free(w->temporary);
 	free(w->path);
 	free(w->entries);
+	hi_snapshots_marks_free(&w->marks);
 	free(w);
 }
 
@@ -231,23 +233,32 @@ static enum hi_status entry_for(struct hi_snapshots_writer *w,
 	return HI_OK;
 }
 
+/* The part at w->end, as its header tells it. */
+static enum hi_status part_written(const struct hi_snapshots_writer *w,
+				   struct hi_snapshots_part *ret, struct hi_error *err)
+{
+	struct hi_snapshot_header h;
+
+	if (pread(w->fd, &h, sizeof(h), (off_t)w->end) != (ssize_t)sizeof(h))
+		return cannot_write(err, w->path);
+	*ret = (struct hi_snapshots_part){w->end, h.file_size, h.hash};
+	return HI_OK;
+}
+
 enum hi_status hi_snapshots_commit(struct hi_snapshots_writer *w,
 				   enum hi_snapshots_kind kind,
 				   const struct hi_census_point *point,
 				   struct hi_error *err)
 {
-	struct hi_snapshots_part part = {.offset = w->end};
 	struct hi_snapshots_entry *entry = NULL;
+	struct hi_snapshots_part part = {};
 	struct hi_snapshots_record r;
-	struct hi_snapshot_header h;
 	enum hi_status status = entry_for(w, point, &entry, err);
 
+	if (status == HI_OK)
+		status = part_written(w, &part, err);
 	if (status != HI_OK)
 		return status;
-	if (pread(w->fd, &h, sizeof(h), (off_t)w->end) != (ssize_t)sizeof(h))
-		return cannot_write(err, w->path);
-	part.size = h.file_size;
-	part.hash = h.hash;
 	r = record_of(kind, point, &part, w->sequence);
 	if (!put_record(w->fd, w->id, &r, record_at(part.offset, part.size)) ||
 	    fdatasync(w->fd) != 0)
@@ -265,6 +276,52 @@ enum hi_status hi_snapshots_commit(struct hi_snapshots_writer *w,
 void hi_snapshots_take_back(struct hi_snapshots_writer *w)
 {
 	(void)!ftruncate(w->fd, (off_t)w->end);
+}
+
+/* One part with so many. */
+static enum hi_status put_marks(struct hi_snapshots_writer *w,
+				const struct hi_snapshots_mark *marks, size_t n,
+				struct hi_error *err)
+{
+	struct hi_snapshots_part part = {};
+	struct hi_snapshots_record r;
+	enum hi_status status = hi_snapshots_write_marks(w->fd, w->end, marks, n, err);
+
+	if (status == HI_OK)
+		status = part_written(w, &part, err);
+	if (status != HI_OK)
+		return status;
+	r = (struct hi_snapshots_record){.kind = HI_SNAPSHOTS_MARKS,
+					 .number = marks[0].census,
+					 .sequence = w->sequence,
+					 .offset = part.offset,
+					 .size = part.size,
+					 .part_hash = part.hash,
+					 .wall_ns = marks[0].wall_ns,
+					 .cpu_ns = marks[0].cpu_ns};
+	if (!put_record(w->fd, w->id, &r, record_at(part.offset, part.size)) ||
+	    fdatasync(w->fd) != 0)
+		return cannot_write(err, w->path);
+	w->end = part_end(part.offset, part.size);
+	w->marks_size += w->end - part.offset;
+	w->sequence++;
+	return HI_OK;
+}
+
+enum hi_status hi_snapshots_put_mark(struct hi_snapshots_writer *w,
+				     const struct hi_snapshots_mark *mark,
+				     struct hi_error *err)
+{
+	enum hi_status status = hi_snapshots_keep_mark(&w->marks, mark, mark->text, err);
+
+	if (status != HI_OK)
+		return status;
+	status = put_marks(w, mark, 1, err);
+	if (status != HI_OK) {
+		w->marks.count--;
+		hi_snapshots_take_back(w);
+	}
+	return status;
 }
 
 enum hi_status hi_snapshots_finish(struct hi_snapshots_writer *w,
@@ -285,7 +342,7 @@ enum hi_status hi_snapshots_finish(struct hi_snapshots_writer *w,
 uint64_t hi_snapshots_size(const struct hi_snapshots_writer *w,
 			   hi_snapshots_keep_fn *keep, void *arg)
 {
-	uint64_t sum = HI_SNAPSHOTS_PAGE;
+	uint64_t sum = HI_SNAPSHOTS_PAGE + w->marks_size;
 
 	for (size_t i = 0; i < w->n_entries; i++)
 		for (int kind = 0; kind < HI_SNAPSHOTS_KINDS; kind++) {
@@ -378,9 +435,14 @@ enum hi_status hi_snapshots_thin(struct hi_snapshots_writer *w,
 		return status;
 	if (!copy_kept(w, keep, arg, to) || fsync(to->fd) != 0)
 		return errno ? cannot_write(err, w->path) : hi_fail_memory(err, "series");
-	status = take_name(to, err);
+	if (w->marks.count)
+		status = put_marks(to, w->marks.items, w->marks.count, err);
+	if (status == HI_OK)
+		status = take_name(to, err);
 	if (status != HI_OK)
 		return status;
+	to->marks = was.marks;
+	was.marks = (struct hi_snapshots_marks){};
 	*w = *to;
 	*to = was;
 	return HI_OK;

@@ -289,8 +289,8 @@ const struct hi_command hi_command_query = {
 		   "them.",
 	.help = "Tables: objects, edges, types, roots, frames, dominators, "
 		"retainer_sets, "
-		"bins\n(of each --root), ledger, censuses. Without SQL: their columns, "
-		"as "
+		"bins\n(of each --root), ledger, censuses, marks. Without SQL: their "
+		"columns, as "
 		"in\ndocs/QUERY.md. SQL is SQLite's; - reads it from standard input.\n\n"
 		"Examples:\n"
 		"  heapinspect query app.hisnap 'SELECT type, count(*), sum(shallow) "

@@ -114,6 +114,18 @@ enum hi_status hi_query_read_censuses(struct hi_query_censuses *c,
 	return status;
 }
 
+enum hi_status hi_query_read_marks(struct hi_inspection *in,
+				   struct hi_snapshots_marks *ret, struct hi_error *err)
+{
+	HI_GUARD(hi_snapshots_close) struct hi_snapshots *s = NULL;
+	enum hi_status status;
+
+	if (!in->stored || !in->stored->census)
+		return HI_OK;
+	status = hi_snapshots_open(in->options->file, &s, err);
+	return status == HI_OK ? hi_snapshots_read_marks(s, ret, err) : status;
+}
+
 void hi_query_censuses_free(struct hi_query_censuses *c)
 {
 	for (size_t i = 0; i < c->list.count; i++)

@@ -55,6 +55,16 @@ static enum hi_status censuses(void *arg, const struct hi_query_census **ret,
 		       : status;
 }
 
+static enum hi_status marks(void *arg, const struct hi_snapshots_marks **ret,
+			    struct hi_error *err)
+{
+	struct hi_query_feed *feed = arg;
+	enum hi_status status = hi_query_read_marks(feed->in, &feed->marks, err);
+
+	*ret = &feed->marks;
+	return status;
+}
+
 static const char *name_of_retainer(void *arg, uint32_t identity)
 {
 	return hi_identities_name(arg, identity);
@@ -200,6 +210,7 @@ void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
 					 .dominators = dominators,
 					 .census = census,
 					 .censuses = censuses,
+					 .marks = marks,
 					 .retainers = retainers,
 					 .bins = bins,
 					 .label = label,
@@ -210,6 +221,7 @@ void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
 void hi_query_feed_end(struct hi_query_feed *feed)
 {
 	hi_query_censuses_free(&feed->censuses);
+	hi_snapshots_marks_free(&feed->marks);
 	hi_edge_labels_destroy(feed->labels);
 	hi_vector_free(&feed->texts);
 	hi_bins_destroy(feed->bins);

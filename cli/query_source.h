@@ -25,6 +25,7 @@ struct hi_query_feed {
 	struct hi_query_texts HI_VECTOR(const char *) texts;
 	uint64_t time_ns;
 	struct hi_query_censuses censuses;
+	struct hi_snapshots_marks marks;
 	struct hi_set_pool *pool; /* of the bins */
 	struct hi_bins *bins;
 };
@@ -40,6 +41,9 @@ enum hi_status hi_query_read_censuses(struct hi_query_censuses *c,
 				      const struct hi_census *this_one, uint64_t time_ns,
 				      const struct hi_query_census **ret, size_t *n_ret,
 				      struct hi_error *err);
+/* Of the file; none where it is no series. */
+enum hi_status hi_query_read_marks(struct hi_inspection *in,
+				   struct hi_snapshots_marks *ret, struct hi_error *err);
 void hi_query_censuses_free(struct hi_query_censuses *c);
 
 #endif

@@ -71,7 +71,7 @@ static void say(struct series *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 static void say(struct series *s, const char *fmt, ...)
 {
-	char text[512];
+	char text[HI_MARK_MAX + 512];
 	va_list ap;
 
 	if (s->options->quiet)
@@ -336,6 +336,28 @@ static void sleep_until(struct series *s, uint64_t until)
 	(void)ppoll(fds, 3, &time, NULL);
 }
 
+/* Into all that the series writes. */
+static enum hi_status put_mark(struct series *s, const struct hi_mark *mark,
+			       struct hi_error *err)
+{
+	uint64_t at = place(s, mark->when, s->samples);
+	struct hi_snapshots_mark stored = {.census = (uint32_t)s->samples,
+					   .wall_ns = s->wall_ns,
+					   .cpu_ns = s->cpu_ns,
+					   .text = mark->text};
+	enum hi_status status = HI_OK;
+	char time[24];
+
+	if (s->store.writer) {
+		status = hi_series_store_mark(&s->store, &stored, err);
+		if (status != HI_OK)
+			return status;
+		say(s, "mark, %s: %s",
+		    s->wall_ns ? hi_text_duration(time, s->wall_ns) : "0 s", mark->text);
+	}
+	return hi_series_sinks_mark(&s->sinks, &s->head, at, mark->text, err);
+}
+
 static enum hi_status take_marks(struct series *s, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
@@ -349,10 +371,12 @@ static enum hi_status take_marks(struct series *s, struct hi_error *err)
 			mark.when.cpu_ns = now.cpu_ns;
 		if (mark.when.wall_ns > now.wall_ns)
 			mark.when.wall_ns = now.wall_ns;
-		status = hi_series_sinks_mark(&s->sinks, &s->head,
-					      place(s, mark.when, s->samples), mark.text,
-					      err);
+		status = put_mark(s, &mark, err);
 		hi_marks_answer(&mark, status == HI_OK);
+		if (status == HI_LIMIT) { /* who sent it knows; the series goes on */
+			say(s, "%s", err->text);
+			status = HI_OK;
+		}
 	}
 	return status;
 }

@@ -86,7 +86,27 @@ struct profile {
 	int fd, key_fd;
 	struct hi_hp *hp; /* NULL until the first census */
 	uint64_t last_ns;
+	struct hi_snapshots_marks marks;
+	size_t n_put; /* of them */
 };
+
+/* Those before a census; UINT64_MAX: the rest. */
+static enum hi_status put_marks(struct profile *p, uint64_t until_ns,
+				struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (; status == HI_OK && p->n_put < p->marks.count &&
+	       p->marks.items[p->n_put].wall_ns < until_ns;
+	     p->n_put++) {
+		const struct hi_snapshots_mark *mark = &p->marks.items[p->n_put];
+
+		if (mark->wall_ns > p->last_ns)
+			p->last_ns = mark->wall_ns;
+		status = hi_hp_mark(p->hp, mark->wall_ns, mark->text, err);
+	}
+	return status;
+}
 
 static enum hi_status begin(struct profile *p, const struct hi_series_file_census *c,
 			    struct hi_error *err)
@@ -111,6 +131,8 @@ static enum hi_status put_sample(void *arg, const struct hi_series_file_census *
 	enum hi_status status = p->hp ? HI_OK : begin(p, c, err);
 
 	if (status == HI_OK)
+		status = put_marks(p, c->entry->point.wall_ns, err);
+	if (status == HI_OK)
 		status = hi_series_file_rows(c, &sample, err);
 	if (status != HI_OK)
 		return status;
@@ -131,9 +153,14 @@ enum hi_status hi_series_file_profile(const char *path, int fd, int key_fd,
 	enum hi_status status = hi_snapshots_open(path, &s, err);
 
 	if (status == HI_OK)
+		status = hi_snapshots_read_marks(s, &p.marks, err);
+	if (status == HI_OK)
 		status = hi_series_file_each(s, put_sample, &p, err);
 	if (status == HI_OK && p.hp)
+		status = put_marks(&p, UINT64_MAX, err);
+	if (status == HI_OK && p.hp)
 		status = hi_hp_finish(p.hp, p.last_ns, err);
+	hi_snapshots_marks_free(&p.marks);
 	hi_hp_destroy(p.hp);
 	return status;
 }

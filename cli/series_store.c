@@ -253,6 +253,13 @@ enum hi_status hi_series_store_put(struct hi_series_store *s, struct hi_inspecti
 	return status;
 }
 
+enum hi_status hi_series_store_mark(struct hi_series_store *s,
+				    const struct hi_snapshots_mark *mark,
+				    struct hi_error *err)
+{
+	return hi_snapshots_put_mark(s->writer, mark, err);
+}
+
 /* "graphs of 1, 5 and 9". */
 static void list_graphs(const struct hi_snapshots_writer *w, char *text, size_t size)
 {

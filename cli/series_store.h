@@ -32,6 +32,10 @@ enum hi_status hi_series_store_put(struct hi_series_store *store,
 				   struct hi_inspection *in,
 				   const struct hi_series_sample *sample,
 				   struct hi_error *err);
+/* HI_LIMIT: the file has so many that no more are taken. */
+enum hi_status hi_series_store_mark(struct hi_series_store *store,
+				    const struct hi_snapshots_mark *mark,
+				    struct hi_error *err);
 /* Fills news with what the file has. */
 enum hi_status hi_series_store_end(struct hi_series_store *store, enum hi_series_end end,
 				   struct hi_error *err);

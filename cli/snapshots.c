@@ -25,6 +25,8 @@ struct listing {
 	struct hi_series_file_census census;
 	const struct hi_snapshot *names; /* one of both: of whose names the report is */
 	struct hi_snapshots_row *rows;
+	struct hi_snapshots_marks marks;
+	struct hi_snapshots_mark_line *lines; /* of these */
 	struct hi_snapshots_type *types;
 	struct hi_head head;
 	struct hi_snapshots_report report;
@@ -34,6 +36,8 @@ static void close_listing(struct listing *l)
 {
 	free(l->rows);
 	free(l->types);
+	free(l->lines);
+	hi_snapshots_marks_free(&l->marks);
 	hi_series_file_census_close(&l->census);
 	hi_snapshot_close(l->snapshot);
 	hi_snapshots_close(l->series);
@@ -77,6 +81,28 @@ static enum hi_status list_series(struct listing *l, struct hi_error *err)
 	l->report.damaged = s->damaged;
 	l->report.lost = s->lost;
 	l->report.torn = s->torn;
+	return HI_OK;
+}
+
+static enum hi_status take_marks(struct listing *l, struct hi_error *err)
+{
+	enum hi_status status = hi_snapshots_read_marks(l->series, &l->marks, err);
+	size_t n = l->marks.count;
+
+	if (status != HI_OK)
+		return status;
+	l->lines = hi_calloc(n + 1, sizeof(*l->lines));
+	if (!l->lines)
+		return hi_fail_memory(err, "marks");
+	for (size_t i = 0; i < n; i++) {
+		const struct hi_snapshots_mark *m = &l->marks.items[i];
+
+		l->lines[i] = (struct hi_snapshots_mark_line){m->census, m->wall_ns,
+							      m->cpu_ns, m->text};
+	}
+	l->report.marks = l->lines;
+	l->report.n_marks = n;
+	l->report.lost += l->marks.lost;
 	return HI_OK;
 }
 
@@ -190,6 +216,8 @@ static enum hi_status run(const struct hi_options *o, struct hi_output *output,
 	bool many = hi_snapshots_is_one(o->argument);
 	enum hi_status status = many ? list_series(&l, err) : list_one(&l, err);
 
+	if (status == HI_OK && many)
+		status = take_marks(&l, err);
 	if (status == HI_OK && many)
 		status = take_census(&l, err);
 	if (status == HI_OK) {

@@ -14,6 +14,7 @@
 #include "census/analysis.h"
 #include "census/ledger.h"
 #include "census/set_table.h"
+#include "census/snapshot_series.h"
 #include "report/result.h"
 
 /* A set for each object (retainers or bins). Borrowed as long as the query lives. */
@@ -54,6 +55,8 @@ struct hi_query_source {
 	/* Of the whole file; in the order of time. */
 	enum hi_status (*censuses)(void *arg, const struct hi_query_census **ret,
 				   size_t *n_ret, struct hi_error *err);
+	enum hi_status (*marks)(void *arg, const struct hi_snapshots_marks **ret,
+				struct hi_error *err);
 	enum hi_status (*retainers)(void *arg, struct hi_query_sets *ret,
 				    struct hi_error *err);
 	enum hi_status (*bins)(void *arg, struct hi_query_sets *ret,

@@ -9,13 +9,17 @@
 
 /* ---- as a page ---- */
 
-static const char *after_text(const struct hi_snapshots_row *row, struct hi_page *page)
+static const char *time_text(uint64_t wall_ns, struct hi_page *page)
 {
 	char time[24];
 
-	return row->wall_ns
-		       ? hi_page_printf(page, "%s", hi_text_duration(time, row->wall_ns))
+	return wall_ns ? hi_page_printf(page, "%s", hi_text_duration(time, wall_ns))
 		       : "0 s";
+}
+
+static const char *after_text(const struct hi_snapshots_row *row, struct hi_page *page)
+{
+	return time_text(row->wall_ns, page);
 }
 
 static const char *end_text(const struct hi_snapshots_report *r)
@@ -123,6 +127,29 @@ static void show_rows(const struct hi_snapshots_report *r, struct hi_page *page)
 	}
 }
 
+static void show_marks(const struct hi_snapshots_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"census", HI_COLUMN_COUNT},
+						   {"after", HI_COLUMN_WORD},
+						   {"mark", HI_COLUMN_TEXT}};
+	struct hi_table *table;
+
+	if (!r->n_marks)
+		return;
+	hi_page_heading(page, "Marks", "each with the last census before it");
+	table = hi_page_table(page, columns, 3);
+	for (size_t i = 0; i < r->n_marks; i++) {
+		const struct hi_snapshots_mark_line *mark = &r->marks[i];
+
+		if (mark->census)
+			hi_cell_number(table, mark->census);
+		else
+			hi_cell_empty(table);
+		hi_cell_text(table, time_text(mark->wall_ns, page), 0);
+		hi_cell_text(table, hi_page_safe(page, mark->text), 0);
+	}
+}
+
 static void show_types(const struct hi_snapshots_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"live", HI_COLUMN_BYTES},
@@ -190,6 +217,7 @@ void hi_snapshots_display(const struct hi_snapshots_report *r, struct hi_page *p
 	} else {
 		hi_page_blank(page);
 		show_rows(r, page);
+		show_marks(r, page);
 	}
 	hi_page_blank(page);
 	show_commands(r, page);
@@ -230,6 +258,22 @@ static void json_types(const struct hi_snapshots_report *r, struct hi_json *json
 	hi_json_number(json, "hidden", r->n_types - r->shown);
 }
 
+static void json_marks(const struct hi_snapshots_report *r, struct hi_json *json)
+{
+	hi_json_array(json, "marks");
+	for (size_t i = 0; i < r->n_marks; i++) {
+		const struct hi_snapshots_mark_line *mark = &r->marks[i];
+
+		hi_json_object(json, NULL);
+		hi_json_number(json, "census", mark->census ? mark->census : UINT64_MAX);
+		hi_json_number(json, "wall_ns", mark->wall_ns);
+		hi_json_number(json, "cpu_ns", mark->cpu_ns);
+		hi_json_text(json, "text", mark->text);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
 void hi_snapshots_json(const struct hi_snapshots_report *r, struct hi_json *json)
 {
 	hi_json_object(json, NULL);
@@ -253,5 +297,7 @@ void hi_snapshots_json(const struct hi_snapshots_report *r, struct hi_json *json
 		if (!r->of || &r->rows[i] == r->of)
 			json_row(&r->rows[i], json);
 	hi_json_end(json);
+	if (!r->of)
+		json_marks(r, json);
 	hi_json_end(json);
 }

@@ -14,6 +14,12 @@ struct hi_snapshots_row {
 	uint64_t graph; /* bytes in the file; 0: there are only sums */
 };
 
+struct hi_snapshots_mark_line {
+	uint64_t census; /* the last one before it; 0: none yet */
+	uint64_t wall_ns, cpu_ns;
+	const char *text;
+};
+
 struct hi_snapshots_type {
 	const char *name, *module; /* "" unknown */
 	uint64_t objects, bytes, retained;
@@ -26,6 +32,8 @@ struct hi_snapshots_report {
 	uint64_t damaged, lost, torn; /* bytes, parts, bytes */
 	const struct hi_snapshots_row *rows;
 	size_t n_rows;
+	const struct hi_snapshots_mark_line *marks; /* as time passed */
+	size_t n_marks;
 	/* Of the census that was asked for; NULL: none. */
 	const struct hi_snapshots_row *of;
 	const struct hi_snapshots_type *types; /* most bytes first */

@@ -203,6 +203,164 @@ HI_TEST(census_snapshot_series, a_file_without_a_census_leaves_the_old_one)
 	HI_ASSERT_EQ(1, files_in(w.path));
 }
 
+/* ---- marks ---- */
+
+static void put_mark(struct hi_snapshots_writer *s, uint32_t census, const char *text)
+{
+	struct hi_snapshots_mark mark = {.census = census,
+					 .wall_ns = census * 1000000007ull + 5,
+					 .cpu_ns = census * 10007ull + 3,
+					 .text = text};
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_snapshots_put_mark(s, &mark, &err), &err);
+}
+
+static void check_mark(const struct hi_snapshots_mark *m, uint32_t census,
+		       const char *text)
+{
+	HI_ASSERT_EQ(census, m->census);
+	HI_ASSERT_EQ(census * 1000000007ull + 5, m->wall_ns);
+	HI_ASSERT_EQ(census * 10007ull + 3, m->cpu_ns);
+	HI_ASSERT_STREQ(text, m->text);
+	/* As the censuses have it. */
+	HI_ASSERT_EQ(drawn_point(1).time_ns - drawn_point(1).wall_ns + m->wall_ns,
+		     m->time_ns);
+}
+
+/* Before the first census, between them and behind the last; one text twice. */
+static void write_marked(struct world *w, bool thin)
+{
+	HI_GUARD(hi_snapshots_writer_destroy) struct hi_snapshots_writer *s = NULL;
+	struct hi_error err;
+	size_t whole = 0;
+
+	HI_ASSERT_OK(hi_snapshots_create(w->path, &s, &err), &err);
+	put_mark(s, 0, "early");
+	/* Nothing is in it that counts. */
+	HI_ASSERT(thin || access(w->path, F_OK) != 0);
+	HI_ASSERT_OK(put_census(w, s, 1, true, &err), &err);
+	put_mark(s, 1, "\x1b[31m\xff");
+	put_mark(s, 1, "");
+	HI_ASSERT_OK(put_census(w, s, 2, false, &err), &err);
+	if (thin)
+		HI_ASSERT_OK(hi_snapshots_thin(s, keep_odd, &whole, &err), &err);
+	put_mark(s, 2, "early");
+	HI_ASSERT_OK(hi_snapshots_finish(s, HI_SNAPSHOTS_OVER, &err), &err);
+}
+
+static void check_marked(const struct world *w, size_t censuses)
+{
+	HI_GUARD(hi_snapshots_close) struct hi_snapshots *s = NULL;
+	struct hi_snapshots_marks marks = {};
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_snapshots_open(w->path, &s, &err), &err);
+	HI_ASSERT_EQ(censuses, s->n_entries);
+	HI_ASSERT_EQ(HI_SNAPSHOTS_OVER, s->end);
+	HI_ASSERT_EQ(0, s->damaged + s->lost + s->torn);
+	HI_ASSERT(part_is_whole(s, 0, HI_SNAPSHOTS_WHOLE, w->g));
+	HI_ASSERT_OK(hi_snapshots_read_marks(s, &marks, &err), &err);
+	HI_ASSERT_EQ(0, marks.lost);
+	HI_ASSERT_EQ(4, marks.count);
+	check_mark(&marks.items[0], 0, "early");
+	check_mark(&marks.items[1], 1, "\x1b[31m\xff");
+	check_mark(&marks.items[2], 1, "");
+	check_mark(&marks.items[3], 2, "early");
+	hi_snapshots_marks_free(&marks);
+}
+
+HI_TEST(census_snapshot_series, marks_are_kept_also_when_it_is_thinned_out)
+{
+	static struct world w;
+
+	open_world(&w, 20);
+	write_marked(&w, false);
+	check_marked(&w, 2);
+	write_marked(&w, true);
+	check_marked(&w, 1);
+}
+
+/* A part that nobody knows is passed over: what a reader that is older does. */
+HI_TEST(census_snapshot_series, marks_are_parts_that_a_reader_may_pass_over)
+{
+	static struct world w;
+	HI_GUARD(hi_snapshots_close) struct hi_snapshots *s = NULL;
+	struct hi_snapshots_record *r;
+	size_t changed = 0;
+	struct hi_error err;
+	struct stat st;
+	uint8_t *bytes;
+	int fd;
+
+	open_world(&w, 20);
+	write_marked(&w, false);
+	fd = open(w.path, O_RDWR | O_CLOEXEC);
+	HI_ASSERT(fd >= 0 && fstat(fd, &st) == 0);
+	bytes = malloc((size_t)st.st_size);
+	HI_ASSERT(pread(fd, bytes, (size_t)st.st_size, 0) == st.st_size);
+	for (size_t at = 4096; at + sizeof(*r) <= (size_t)st.st_size; at += 64) {
+		r = (struct hi_snapshots_record *)(bytes + at);
+		if (memcmp(r->magic, "\x89HIPART\n", 8) != 0 ||
+		    r->kind != HI_SNAPSHOTS_MARKS)
+			continue;
+		r->kind = 99;
+		r->hash = XXH3_64bits(r, offsetof(struct hi_snapshots_record, hash));
+		changed++;
+	}
+	HI_ASSERT_EQ(4, changed);
+	HI_ASSERT(pwrite(fd, bytes, (size_t)st.st_size, 0) == st.st_size);
+	close(fd);
+	free(bytes);
+	HI_ASSERT_OK(hi_snapshots_open(w.path, &s, &err), &err);
+	HI_ASSERT_EQ(2, s->n_entries);
+	HI_ASSERT_EQ(0, s->n_marks);
+	HI_ASSERT_EQ(0, s->damaged + s->lost + s->torn);
+}
+
+/* Whatever byte of it is another one: it is lost and counted, or as it was. */
+HI_TEST(census_snapshot_series, a_damaged_mark_is_counted_and_never_another_one)
+{
+	static struct world w;
+	size_t from, to, lost = 0;
+	struct hi_error err;
+
+	open_world(&w, 8);
+	{
+		HI_GUARD(hi_snapshots_writer_destroy)
+		struct hi_snapshots_writer *s = NULL;
+
+		HI_ASSERT_OK(hi_snapshots_create(w.path, &s, &err), &err);
+		HI_ASSERT_OK(put_census(&w, s, 1, false, &err), &err);
+		from = s->end;
+		put_mark(s, 1, "flush");
+		to = s->end;
+		HI_ASSERT_OK(put_census(&w, s, 2, false, &err), &err);
+	}
+	for (size_t at = from; at < to; at++) {
+		HI_GUARD(hi_snapshots_close) struct hi_snapshots *s = NULL;
+		struct hi_snapshots_marks marks = {};
+		int fd = open(w.path, O_RDWR | O_CLOEXEC);
+		uint8_t was, other;
+
+		HI_ASSERT(fd >= 0 && pread(fd, &was, 1, (off_t)at) >= 0);
+		other = was ^ 0x41;
+		HI_ASSERT(pwrite(fd, &other, 1, (off_t)at) == 1);
+		HI_ASSERT_OK(hi_snapshots_open(w.path, &s, &err), &err);
+		HI_ASSERT_EQ(2, s->n_entries);
+		HI_ASSERT_OK(hi_snapshots_read_marks(s, &marks, &err), &err);
+		if (marks.count)
+			check_mark(&marks.items[0], 1, "flush");
+		else
+			HI_ASSERT_MSG(marks.lost + s->lost + s->damaged, "byte %zu", at);
+		lost += !marks.count;
+		HI_ASSERT(pwrite(fd, &was, 1, (off_t)at) == 1);
+		close(fd);
+		hi_snapshots_marks_free(&marks);
+	}
+	HI_ASSERT(lost > 128);
+}
+
 /* ---- damage ---- */
 
 static void put(struct world *w, const uint8_t *bytes, size_t size)

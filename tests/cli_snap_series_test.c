@@ -265,6 +265,78 @@ HI_TEST_SCENARIO(snap_series, three_censuses_of_a_file_tell_what_survived)
 			hi_heapinspect("diff", "--three", first, peak, "--json")->out);
 }
 
+/* ---- marks ---- */
+
+static json_t *only_row(const char *file, const char *sql)
+{
+	struct hi_command *c = hi_heapinspect("query", file, "--json", sql);
+	json_t *rows;
+
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	hi_check_schema(c, "rows.v1.json");
+	rows = json_object_get(snapshot_document(c), "rows");
+	HI_ASSERT_EQ(1, json_array_size(rows));
+	return json_array_get(rows, 0);
+}
+
+static void expect_text(const char *want, json_t *row, const char *key)
+{
+	HI_ASSERT_STREQ(want, json_string_value(json_object_get(row, key)));
+}
+
+/* The mark's time is between those of the censuses around it, everywhere. */
+HI_TEST_SCENARIO(snap_series, a_mark_is_in_the_file_and_all_that_is_made_of_it)
+{
+	const char *in = snapshot_directory(), *file = snapshot_path(in, "a.hisnap");
+	const char *hp = snapshot_path(in, "a.hp"), *svg = snapshot_path(in, "a.svg");
+	struct hi_fixture *series;
+	struct hi_command *c;
+	long long wall, before;
+	json_t *doc, *mark;
+	char line[1200];
+
+	start_target();
+	order_nodes(100);
+	series = hi_fixture_start(PROGRAM, "snap", "-q", "--every", "50ms", "-o", file,
+				  "--pid", pid_text, NULL);
+	wait_for(file, 100);
+	c = hi_heapinspect("mark", pid_text, "it's \x1b[31m a \"flush\"");
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	order_nodes(900);
+	wait_for(file, 900);
+	kill(series->pid, SIGTERM);
+	HI_ASSERT_EQ(0, wait_status(series));
+	doc = list(file);
+	HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "marks")));
+	mark = json_array_get(json_object_get(doc, "marks"), 0);
+	expect_text("it's \\x1b[31m a \"flush\"", mark, "text");
+	before = number_of(mark, "census");
+	wall = number_of(mark, "wall_ns");
+	HI_ASSERT(before >= 1 && (size_t)before < json_array_size(rows_of(doc)));
+	HI_ASSERT(wall >=
+		  number_of(json_array_get(rows_of(doc), (size_t)before - 1), "wall_ns"));
+	HI_ASSERT(wall <=
+		  number_of(json_array_get(rows_of(doc), (size_t)before), "wall_ns"));
+	/* The words for a person have it escaped. */
+	c = hi_heapinspect("snapshots", file);
+	HI_ASSERT_MSG(strstr(c->out, "it's \\x1b[31m a \"flush\""), "%s", c->out);
+	mark = only_row(file,
+			"SELECT m.text, m.wall_ns, sum(c.count) AS nodes FROM marks m "
+			"JOIN censuses c USING (census) WHERE c.type = 'struct node'");
+	expect_text("it's \\x1b[31m a \"flush\"", mark, "text");
+	HI_ASSERT_EQ(wall, number_of(mark, "wall_ns"));
+	HI_ASSERT_EQ(100, number_of(mark, "nodes"));
+	c = hi_heapinspect("export", "-f", "hp", "-o", hp, file);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	snprintf(line, sizeof(line), "grep -qx 'MARK %lld.%06lld' %s", wall / 1000000000,
+		 wall / 1000 % 1000000, hp);
+	HI_ASSERT_EQ(0, system(line));
+	c = hi_heapinspect("graph", file, "-o", svg);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	snprintf(line, sizeof(line), "test $(grep -c 'class=\"mark\"' %s) = 1", svg);
+	HI_ASSERT_EQ(0, system(line));
+}
+
 /* ---- how it ends ---- */
 
 HI_TEST_SCENARIO(snap_series, the_target_s_end_is_the_final_state)
