@@ -37,6 +37,17 @@ const char *hi_export_safe(char buffer[HI_EXPORT_TEXT], const char *text)
 	return buffer;
 }
 
+void hi_export_put_quoted(FILE *out, const char *text)
+{
+	char safe[HI_EXPORT_TEXT];
+
+	for (const char *c = hi_export_safe(safe, text); *c; c++) {
+		if (*c == '"' || *c == '\\')
+			fputc('\\', out);
+		fputc(*c, out);
+	}
+}
+
 void hi_export_warn(const struct hi_export *x, const char *fmt, ...)
 {
 	va_list ap;
@@ -157,7 +168,7 @@ const struct hi_command hi_command_export = {
 		"  dot           the top of the dominator tree, for Graphviz\n"
 		"  prometheus    gauges for a textfile collector\n\n"
 		"Of a file of many censuses (snap --every), over time:\n"
-		"  hp, massif    unless --census says which one\n"
+		"  hp, massif, prometheus   unless --census says which one\n"
 		"  csv, ndjson, parquet   --table censuses, or sums: by type and "
 		"census\n\n"
 		"Examples:\n"

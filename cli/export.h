@@ -40,5 +40,7 @@ void hi_export_warn_cut(const struct hi_export *x, const struct hi_merged *m);
  * the buffer. */
 enum { HI_EXPORT_TEXT = 2048 };
 const char *hi_export_safe(char buffer[HI_EXPORT_TEXT], const char *text);
+/* The same as it may stand between double quotes. */
+void hi_export_put_quoted(FILE *out, const char *text);
 
 #endif

@@ -39,17 +39,6 @@ static enum hi_status find_least(const struct hi_export *x, size_t top, uint64_t
 	return HI_OK;
 }
 
-static void put_label(FILE *out, const char *text)
-{
-	char safe[HI_EXPORT_TEXT];
-
-	for (const char *c = hi_export_safe(safe, text); *c; c++) {
-		if (*c == '"' || *c == '\\')
-			fputc('\\', out);
-		fputc(*c, out);
-	}
-}
-
 static uint32_t key_of(const struct hi_graph *g, hi_node node)
 {
 	return node < g->n_objects ? g->objects->type[node]
@@ -76,7 +65,7 @@ enum hi_status hi_export_dot(struct hi_export *x, struct hi_error *err)
 			continue;
 		n++;
 		fprintf(x->out, "n%u [label=\"", node);
-		put_label(x->out, hi_merged_name(g, key_of(g, node)));
+		hi_export_put_quoted(x->out, hi_merged_name(g, key_of(g, node)));
 		fprintf(x->out, "\\n%s\"];\n", hi_text_bytes(bytes, d->retained[node]));
 		if (up != HI_NODE_NONE)
 			fprintf(x->out, "n%u -> n%u;\n", up, node);
@@ -119,7 +108,8 @@ static void put_types(struct hi_export *x, const char *name, const char *help, b
 			continue;
 		}
 		fprintf(x->out, "heapinspect_%s{type=\"", name);
-		put_label(x->out, hi_type_key(x->in->graph->types[c->rows[i].type].name));
+		hi_export_put_quoted(
+			x->out, hi_type_key(x->in->graph->types[c->rows[i].type].name));
 		/* Two types may have one name: the number tells them apart. */
 		fprintf(x->out, "\",id=\"%u\"} %" PRIu64 "\n", c->rows[i].type, value);
 	}

@@ -30,7 +30,8 @@ bool hi_series_file_is_wanted(const struct hi_options *o)
 		return false;
 	if (is_table(o, "censuses") || is_table(o, "sums"))
 		return true;
-	return (strcmp(o->format, "hp") == 0 || strcmp(o->format, "massif") == 0) &&
+	return (strcmp(o->format, "hp") == 0 || strcmp(o->format, "massif") == 0 ||
+		strcmp(o->format, "prometheus") == 0) &&
 	       o->file && !o->census && hi_snapshots_is_one(o->file);
 }
 
@@ -193,5 +194,9 @@ enum hi_status hi_series_file_export(const struct hi_options *o, struct hi_outpu
 	x.series = s;
 	if (status != HI_OK)
 		return status;
-	return o->table ? put_table(&x, o, err) : put_all_massif(&x, err);
+	if (o->table)
+		return put_table(&x, o, err);
+	return strcmp(o->format, "massif") == 0
+		       ? put_all_massif(&x, err)
+		       : hi_series_file_openmetrics(s, o, x.out, err);
 }

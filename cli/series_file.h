@@ -35,8 +35,13 @@ enum hi_status hi_series_file_rows(const struct hi_series_file_census *census,
 enum hi_status hi_series_file_profile(const char *path, int fd, int key_fd,
 				      struct hi_error *err);
 
-/* Is what export is asked for of all censuses: --table censuses or sums; hp or massif of
- * a file of many, without --census? */
+/* OpenMetrics: a sample of each gauge for each census, at its time. */
+enum hi_status hi_series_file_openmetrics(const struct hi_snapshots *s,
+					  const struct hi_options *options, FILE *out,
+					  struct hi_error *err);
+
+/* Is what export is asked for of all censuses: --table censuses or sums; hp, massif or
+ * prometheus of a file of many, without --census? */
 bool hi_series_file_is_wanted(const struct hi_options *options);
 enum hi_status hi_series_file_export(const struct hi_options *options,
 				     struct hi_output *output, struct hi_error *err);

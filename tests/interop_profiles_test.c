@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Profiles and gauges as the programs read them that they are for. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,4 +126,70 @@ HI_TEST_INTEROP(interop_profiles, gauges_are_what_promtool_reads)
 	/* It does check: the same with one metric told twice. */
 	snprintf(shell, sizeof(shell), "cat %s %s | promtool check metrics", path, path);
 	HI_ASSERT(hi_command_run(0, "sh", "-c", shell, NULL)->exit_code != 0);
+}
+
+/* How many nodes of 64 bytes tests/data/series-v1.hisnap has in each census, which the
+ * program that it was made of said (tests/cli_series_file_test.c). */
+static const unsigned series_nodes[] = {10, 100, 40, 60, 20};
+
+static const char *prometheus_of(const char *metrics, const char *in, const char *name)
+{
+	char shell[800];
+	struct hi_command *c;
+
+	snprintf(shell, sizeof(shell),
+		 "cd %s && promtool tsdb create-blocks-from openmetrics %s %s >&2 && "
+		 "mkdir -p %s/wal %s/chunks_head && promtool tsdb dump %s",
+		 in, metrics, name, name, name, name);
+	c = hi_command_run(0, "sh", "-c", shell, NULL);
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	return c->out;
+}
+
+/* "{__name__="…", id="2", type="…"} VALUE MS", each census at its time. */
+static void expect_samples(const char *dump, const char *labels, const uint64_t *values)
+{
+	uint64_t first = 0, before = 0, ms, value;
+	char start[200];
+	size_t n = 0;
+
+	snprintf(start, sizeof(start), "{__name__=\"heapinspect_%s} ", labels);
+	for (const char *at = dump; (at = strstr(at, start)); n++) {
+		at += strlen(start);
+		HI_ASSERT_EQ(2, sscanf(at, "%" SCNu64 " %" SCNu64, &value, &ms));
+		HI_ASSERT(n < 5);
+		HI_ASSERT_EQ(values[n], value);
+		first = n ? first : ms;
+		HI_ASSERT(ms > before);
+		/* One every six seconds. */
+		HI_ASSERT(ms - first + 500 > 6000 * n && ms - first < 6000 * n + 500);
+		before = ms;
+	}
+	HI_ASSERT_MSG(n == 5, "%zu of %s in %s", n, start, dump);
+}
+
+HI_TEST_INTEROP(interop_profiles, a_series_is_what_a_prometheus_takes)
+{
+	static const char file[] = HI_SOURCE_DIR "/tests/data/series-v1.hisnap";
+	char *in = snapshot_directory();
+	const char *path = readers_export(file, "prometheus", NULL, in, "x.om"), *dump;
+	uint64_t bytes[5], count[5];
+
+	readers_need("promtool");
+	for (size_t i = 0; i < 5; i++) {
+		bytes[i] = 64 * series_nodes[i];
+		count[i] = series_nodes[i];
+	}
+	dump = prometheus_of(path, in, "all");
+	expect_samples(dump, "type_bytes\", id=\"2\", type=\"struct node\"", bytes);
+	expect_samples(dump, "type_objects\", id=\"2\", type=\"struct node\"", count);
+	/* Without --all, a label that is empty is none. */
+	path = snapshot_path(in, "y.om");
+	HI_ASSERT_EQ(0, hi_heapinspect("export", file, "-f", "prometheus", "--top", "1",
+				       "-o", path)
+				->exit_code);
+	dump = prometheus_of(path, in, "top");
+	HI_ASSERT(!strstr(dump, "struct node"));
+	expect_samples(dump, "type_bytes\", type=\"other\"", bytes);
+	expect_samples(dump, "type_objects\", type=\"other\"", count);
 }

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The censuses of a file as OpenMetrics: gauges with the time of each census, for
+ * `promtool tsdb create-blocks-from openmetrics`. The format wants all samples of one
+ * series of numbers together, so that the largest types are kept over all censuses.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/export.h"
+#include "cli/identities.h"
+#include "cli/lookup.h"
+#include "cli/series_file.h"
+
+enum { TOP_TYPES = 50 };
+
+struct value {
+	uint64_t bytes, objects;
+};
+
+struct metrics {
+	FILE *out;
+	const struct hi_snapshots *series;
+	struct hi_identities names;
+	struct HI_VECTOR(uint64_t) most; /* bytes in any census, by name - 1 */
+	uint32_t *order;		 /* names, most bytes first */
+	uint32_t *row_of;		 /* by name - 1: its row of values, or shown */
+	size_t shown;			 /* rows of names; the next is of the others */
+	struct value *values;		 /* (shown + 1) rows of n_entries */
+	uint64_t *times_ms, *rss;	 /* by entry; rss: UINT64_MAX unknown */
+	size_t entry;			 /* that is read */
+};
+
+static void metrics_free(struct metrics *m)
+{
+	hi_identities_free(&m->names);
+	hi_vector_free(&m->most);
+	free(m->order);
+	free(m->row_of);
+	free(m->values);
+	free(m->times_ms);
+	free(m->rss);
+}
+HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
+
+/* ---- which types ---- */
+
+static enum hi_status note_most(void *arg, const struct hi_series_file_census *c,
+				struct hi_error *err)
+{
+	static const struct hi_series_head head = {.by = "type"};
+	struct metrics *m = arg;
+	struct hi_series_sample sample = {};
+	enum hi_status status = hi_series_file_rows(c, &sample, err);
+
+	for (size_t i = 0; i < sample.n_rows && status == HI_OK; i++) {
+		uint32_t name = hi_identities_add(&m->names,
+						  hi_series_name(&head, &sample.rows[i]));
+
+		if (!name || (name > m->most.count && !hi_vector_push(&m->most, 0)))
+			status = hi_fail_memory(err, "types");
+		else if (sample.rows[i].bytes > m->most.items[name - 1])
+			m->most.items[name - 1] = sample.rows[i].bytes;
+	}
+	free(sample.rows);
+	return status;
+}
+
+/* Most bytes first; of equal ones whoever came first. */
+static int by_most(const void *a, const void *b, void *arg)
+{
+	const struct metrics *m = arg;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint64_t more = m->most.items[x - 1], less = m->most.items[y - 1];
+
+	return more != less ? (more < less ? 1 : -1) : (x > y) - (x < y);
+}
+
+static enum hi_status choose_types(struct metrics *m, size_t top, struct hi_error *err)
+{
+	size_t n = m->most.count, entries = m->series->n_entries;
+
+	m->shown = n < top ? n : top;
+	m->order = hi_calloc(n + 1, sizeof(*m->order));
+	m->row_of = hi_calloc(n + 1, sizeof(*m->row_of));
+	m->values = hi_calloc((m->shown + 1) * entries, sizeof(*m->values));
+	m->times_ms = hi_calloc(entries, sizeof(*m->times_ms));
+	m->rss = hi_calloc(entries, sizeof(*m->rss));
+	if (!m->order || !m->row_of || !m->values || !m->times_ms || !m->rss)
+		return hi_fail_memory(err, "metrics");
+	for (size_t i = 0; i < n; i++)
+		m->order[i] = (uint32_t)i + 1;
+	qsort_r(m->order, n, sizeof(*m->order), by_most, m);
+	for (size_t i = 0; i < n; i++)
+		m->row_of[m->order[i] - 1] = (uint32_t)(i < m->shown ? i : m->shown);
+	return HI_OK;
+}
+
+/* ---- what they were ---- */
+
+/* The clock on the wall may be set back meanwhile, and no moment may come twice. */
+static void place(struct metrics *m)
+{
+	const struct hi_census_point *first = &m->series->entries[0].point;
+	uint64_t since = m->series->entries[m->entry].point.wall_ns - first->wall_ns;
+	uint64_t ms = (first->time_ns + since) / 1000000;
+
+	if (m->entry && ms <= m->times_ms[m->entry - 1])
+		ms = m->times_ms[m->entry - 1] + 1;
+	m->times_ms[m->entry] = ms;
+}
+
+static enum hi_status take_values(void *arg, const struct hi_series_file_census *c,
+				  struct hi_error *err)
+{
+	static const struct hi_series_head head = {.by = "type"};
+	struct metrics *m = arg;
+	struct hi_series_sample sample = {};
+	enum hi_status status = hi_series_file_rows(c, &sample, err);
+
+	if (status != HI_OK)
+		return status;
+	place(m);
+	m->rss[m->entry] = hi_snapshot_number(c->snapshot, "ledger.rss", UINT64_MAX);
+	for (size_t i = 0; i < sample.n_rows; i++) {
+		uint32_t name = hi_identities_find(
+			&m->names, hi_series_name(&head, &sample.rows[i]));
+		size_t row = name ? m->row_of[name - 1] : m->shown;
+		struct value *value = &m->values[row * m->series->n_entries + m->entry];
+
+		value->bytes += sample.rows[i].bytes;
+		value->objects += sample.rows[i].objects;
+	}
+	m->entry++;
+	free(sample.rows);
+	return HI_OK;
+}
+
+/* ---- writing ---- */
+
+static void family(FILE *out, const char *name, const char *help)
+{
+	fprintf(out, "# TYPE heapinspect_%s gauge\n# HELP heapinspect_%s %s\n", name,
+		name, help);
+}
+
+static void put_time(const struct metrics *m, size_t entry)
+{
+	fprintf(m->out, " %" PRIu64 ".%03" PRIu64 "\n", m->times_ms[entry] / 1000,
+		m->times_ms[entry] % 1000);
+}
+
+enum { LIVE_BYTES, LIVE_OBJECTS, LEAK_BYTES, RSS_BYTES, SUMS };
+
+static uint64_t sum_of(const struct metrics *m, int which, size_t entry)
+{
+	const struct hi_census_point *p = &m->series->entries[entry].point;
+
+	return which == LIVE_BYTES     ? p->bytes
+	       : which == LIVE_OBJECTS ? p->objects
+	       : which == LEAK_BYTES   ? p->leaked
+				       : m->rss[entry];
+}
+
+static void put_sums(const struct metrics *m)
+{
+	static const struct {
+		const char *name, *help;
+	} sums[SUMS] = {
+		[LIVE_BYTES] = {"live_bytes", "Bytes that a root leads to."},
+		[LIVE_OBJECTS] = {"live_objects", "Objects that a root leads to."},
+		[LEAK_BYTES] = {"leak_bytes", "Bytes that nothing leads to."},
+		[RSS_BYTES] = {"rss_bytes", "Resident bytes of the process."},
+	};
+
+	for (int which = 0; which < SUMS; which++) {
+		family(m->out, sums[which].name, sums[which].help);
+		for (size_t i = 0; i < m->series->n_entries; i++) {
+			uint64_t value = sum_of(m, which, i);
+
+			if (value == UINT64_MAX)
+				continue; /* unknown */
+			fprintf(m->out, "heapinspect_%s %" PRIu64, sums[which].name,
+				value);
+			put_time(m, i);
+		}
+	}
+	family(m->out, "pause_seconds", "For how long a census paused the process.");
+	for (size_t i = 0; i < m->series->n_entries; i++) {
+		uint64_t ns = m->series->entries[i].point.pause_ns;
+
+		fprintf(m->out, "heapinspect_pause_seconds %" PRIu64 ".%09" PRIu64,
+			ns / 1000000000, ns % 1000000000);
+		put_time(m, i);
+	}
+}
+
+/* A type may be called "other", and long names are cut: the number tells them apart. */
+static void put_labels(const struct metrics *m, size_t row)
+{
+	if (row == m->shown) {
+		fputs("type=\"other\",id=\"\"", m->out);
+		return;
+	}
+	fputs("type=\"", m->out);
+	hi_export_put_quoted(m->out, hi_identities_name(&m->names, m->order[row]));
+	fprintf(m->out, "\",id=\"%" PRIu32 "\"", m->order[row]);
+}
+
+static void put_types(const struct metrics *m, const char *name, const char *help,
+		      bool bytes)
+{
+	size_t rows = m->shown + (m->shown < m->most.count);
+
+	family(m->out, name, help);
+	for (size_t row = 0; row < rows; row++)
+		for (size_t i = 0; i < m->series->n_entries; i++) {
+			const struct value *value =
+				&m->values[row * m->series->n_entries + i];
+
+			fprintf(m->out, "heapinspect_%s{", name);
+			put_labels(m, row);
+			fprintf(m->out, "} %" PRIu64,
+				bytes ? value->bytes : value->objects);
+			put_time(m, i);
+		}
+}
+
+enum hi_status hi_series_file_openmetrics(const struct hi_snapshots *s,
+					  const struct hi_options *o, FILE *out,
+					  struct hi_error *err)
+{
+	struct metrics m = {.out = out, .series = s};
+	enum hi_status status = hi_series_file_each(s, note_most, &m, err);
+
+	if (status == HI_OK)
+		status = choose_types(&m, hi_lookup_top(o, TOP_TYPES), err);
+	if (status == HI_OK)
+		status = hi_series_file_each(s, take_values, &m, err);
+	if (status == HI_OK) {
+		put_sums(&m);
+		put_types(&m, "type_bytes", "Live bytes by type.", true);
+		put_types(&m, "type_objects", "Live objects by type.", false);
+		fputs("# EOF\n", out);
+	}
+	metrics_free(&m);
+	return status;
+}
