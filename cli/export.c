@@ -11,6 +11,7 @@
 #include "cli/series_file.h"
 #include "cli/stored.h"
 #include "decode/typing/edge_labels.h"
+#include "report/formats/protobuf.h"
 
 static const struct {
 	const char *name;
@@ -125,10 +126,13 @@ enum hi_status hi_export_refuse_terminal(const char *format, FILE *out,
 		       format);
 }
 
-static enum hi_status write_export(struct hi_inspection *in, const struct hi_head *head,
-				   struct hi_output *output, struct hi_error *err)
+enum hi_status hi_export_write(struct hi_inspection *in, const struct hi_head *head,
+			       struct hi_output *output,
+			       const struct hi_export_limits *limits,
+			       struct hi_error *err)
 {
-	struct hi_export x = {.in = in, .head = head, .out = output->file};
+	struct hi_export x = {
+		.limits = limits, .in = in, .head = head, .out = output->file};
 	enum hi_status status;
 
 	hi_inspect_phase(in, "export");
@@ -140,6 +144,15 @@ static enum hi_status write_export(struct hi_inspection *in, const struct hi_hea
 			status = formats[i].write(&x, err);
 	hi_edge_labels_destroy(x.own_labels);
 	return status;
+}
+
+static enum hi_status write_export(struct hi_inspection *in, const struct hi_head *head,
+				   struct hi_output *output, struct hi_error *err)
+{
+	static const struct hi_export_limits limits = {.heapsnapshot = UINT32_MAX,
+						       .pprof = HI_PROTOBUF_MAX};
+
+	return hi_export_write(in, head, output, &limits, err);
 }
 
 bool hi_export_has_format(const char *name)

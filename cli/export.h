@@ -6,8 +6,17 @@
 #include <stdio.h>
 
 #include "cli/inspect.h"
+#include "cli/output.h"
+#include "report/head.h"
+
+/* What a format cannot have more of; a test has less. */
+struct hi_export_limits {
+	uint64_t heapsnapshot; /* numbers that say what nodes are */
+	uint64_t pprof;	       /* bytes of the profile */
+};
 
 struct hi_export {
+	const struct hi_export_limits *limits;
 	struct hi_inspection *in;
 	const struct hi_head *head;
 	FILE *out;
@@ -22,6 +31,11 @@ hi_export_fn hi_export_heapsnapshot, hi_export_tables, hi_export_folded,
 	hi_export_speedscope, hi_export_massif, hi_export_dot, hi_export_prometheus,
 	hi_export_pprof, hi_export_hp;
 
+/* The export that in->options ask for; HI_LIMIT: it would be more. */
+enum hi_status hi_export_write(struct hi_inspection *in, const struct hi_head *head,
+			       struct hi_output *output,
+			       const struct hi_export_limits *limits,
+			       struct hi_error *err);
 bool hi_export_has_format(const char *name);
 /* HI_USAGE: bytes that would only upset a terminal. */
 enum hi_status hi_export_refuse_terminal(const char *format, FILE *out,

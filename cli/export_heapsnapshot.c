@@ -199,22 +199,23 @@ static uint64_t count_edges(const struct writer *w)
 }
 
 /* Edges name nodes by their place among the numbers, in 32 bits. */
-static enum hi_status check_fits(const struct hi_graph *g, struct hi_error *err)
+static enum hi_status check_fits(const struct hi_graph *g, uint64_t most,
+				 struct hi_error *err)
 {
 	uint64_t n = 1 + PSEUDO + (uint64_t)g->n_roots + g->n_objects;
 
-	if (n * FIELDS <= UINT32_MAX)
+	if (n <= most / FIELDS)
 		return HI_OK;
 	return hi_fail(err, HI_LIMIT, 0,
 		       "export: %" PRIu64 " objects and variables; a heapsnapshot has at "
-		       "most %" PRIu32 ", -f ndjson as many as there are",
-		       n, UINT32_MAX / FIELDS);
+		       "most %" PRIu64 ", -f ndjson as many as there are",
+		       n, most / FIELDS);
 }
 
 enum hi_status hi_export_heapsnapshot(struct hi_export *x, struct hi_error *err)
 {
 	struct writer w = {.x = x, .g = x->in->graph};
-	enum hi_status status = check_fits(w.g, err);
+	enum hi_status status = check_fits(w.g, x->limits->heapsnapshot, err);
 
 	if (status != HI_OK)
 		return status;

@@ -320,7 +320,7 @@ static enum hi_status check(const struct writer *w, struct hi_error *err)
 {
 	if (w->failed || w->field.failed || w->message.failed || w->inner.failed)
 		return hi_fail_memory(err, "export");
-	if (hi_gzip_given(w->gzip) > HI_PROTOBUF_MAX)
+	if (hi_gzip_given(w->gzip) > w->x->limits->pprof)
 		return hi_fail(err, HI_LIMIT, 0,
 			       "export: this heap is a profile of more than 2 GiB, which "
 			       "no reader of protocol buffers takes; -f ndjson has no "

@@ -74,6 +74,8 @@ enum hi_status hi_parquet_create(FILE *out, const struct hi_parquet_options *opt
 		p->options.group_rows = GROUP_ROWS;
 	if (!p->options.group_bytes)
 		p->options.group_bytes = GROUP_BYTES;
+	if (!p->options.end_bytes)
+		p->options.end_bytes = INT32_MAX;
 	put(p, magic, sizeof(magic));
 	*ret = p;
 	return HI_OK;
@@ -367,7 +369,7 @@ enum hi_status hi_parquet_finish(struct hi_parquet *p,
 	make_footer(p, properties, n);
 	if (p->header.failed)
 		return hi_fail_memory(err, "parquet");
-	if (p->header.bytes.count > INT32_MAX)
+	if (p->header.bytes.count > p->options.end_bytes)
 		return hi_fail(err, HI_LIMIT, 0,
 			       "parquet: the file would have more groups of rows than "
 			       "its end can list");

@@ -19,10 +19,11 @@ enum hi_parquet_kind {
 	HI_PARQUET_TEXT,   /* UTF-8: the caller sees to it */
 };
 
-/* What a group holds at most; 0: what readers like. */
+/* What a group holds at most; 0: what readers like. A test has less of them. */
 struct hi_parquet_options {
 	uint32_t group_rows;
 	uint64_t group_bytes; /* and what one row has above that */
+	uint64_t end_bytes;   /* that say where the groups are; the format's limit */
 };
 
 struct hi_parquet;

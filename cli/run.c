@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/heading.h"
+#include "cli/series.h"
+#include "cli/stored.h"
+
+HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
+HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
+
+static int exit_code(enum hi_status status)
+{
+	switch (status) {
+	case HI_OK:
+		return HI_EXIT_FINE;
+	case HI_CANNOT_ATTACH:
+	case HI_GONE:
+		return HI_EXIT_CANNOT_ATTACH;
+	case HI_TIMEOUT:
+		return HI_EXIT_OUT_OF_TIME;
+	case HI_NO_MEMORY:
+	case HI_OS:
+	case HI_FAULT:
+	case HI_BAD_DATA:
+	case HI_NOT_FOUND:
+	case HI_UNSUPPORTED:
+	case HI_USAGE:
+	case HI_LIMIT:
+	default:
+		return HI_EXIT_ERROR;
+	}
+}
+
+static int say_error(const struct hi_error *err)
+{
+	char text[4 * sizeof(err->text)];
+
+	hi_text_escape(text, sizeof(text), err->text, strlen(err->text));
+	/* Who had more to say than a line has said it. */
+	if (*text)
+		fprintf(stderr, "heapinspect: %s\n", text);
+	return exit_code(err->status);
+}
+
+static void say_phases(const struct hi_inspection *in)
+{
+	char time[24];
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < in->phases.count; i++) {
+		all += in->phases.items[i].ns;
+		fprintf(stderr, "heapinspect: %-22s %10s\n", in->phases.items[i].name,
+			hi_text_duration(time, in->phases.items[i].ns));
+	}
+	fprintf(stderr, "heapinspect: %-22s %10s\n", "together",
+		hi_text_duration(time, all));
+}
+
+/* The report, page or document, onto the output. */
+static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
+			   struct hi_output *output, struct hi_error *err)
+{
+	const struct hi_options *o = in->options;
+	HI_GUARD(hi_page_destroy) struct hi_page *page = NULL;
+	struct hi_json json;
+	enum hi_status status;
+
+	if (o->command->write)
+		return o->command->write(in, head, output, err);
+	if (o->json) {
+		hi_json_init(&json, output->file);
+		status = o->command->run(in, head, NULL, &json, err);
+		if (status == HI_OK)
+			status = hi_stored_check(in, err);
+		if (status == HI_OK)
+			status = hi_image_check(in->image, err);
+		if (status == HI_OK && ((!hi_json_finish(&json) && json.failed) ||
+					hi_inspect_lost_something(in)))
+			return hi_fail_memory(err, "JSON");
+		return status;
+	}
+	page = hi_page_create();
+	if (!page)
+		return hi_fail_memory(err, "page");
+	status = o->command->run(in, head, page, NULL, err);
+	if (status == HI_OK)
+		status = hi_stored_check(in, err);
+	if (status == HI_OK)
+		status = hi_image_check(in->image, err);
+	if (status == HI_OK && hi_inspect_lost_something(in))
+		return hi_fail_memory(err, "report");
+	if (status == HI_OK)
+		status = hi_output_page(output, o, page, err);
+	return status;
+}
+
+static bool is_partial(const struct hi_head *head)
+{
+	return !head->complete || head->damaged || head->threads_in_allocator ||
+	       head->skipped_bytes;
+}
+
+static int inspect(const struct hi_options *options, struct hi_output *output)
+{
+	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
+	struct hi_error err = {};
+	struct hi_head head;
+
+	if (hi_inspect_open(options, options->command->wanted, &in, &err) != HI_OK)
+		return say_error(&err);
+	hi_inspect_phase(in, "report");
+	if (hi_heading_make(in, &head, &err) != HI_OK ||
+	    tell(in, &head, output, &err) != HI_OK ||
+	    hi_output_commit(output, &err) != HI_OK)
+		return say_error(&err);
+	hi_inspect_phase(in, NULL);
+	if (options->verbose)
+		say_phases(in);
+	if (options->strict && (is_partial(&head) || in->short_of_memory)) {
+		if (!options->quiet)
+			fprintf(stderr, "heapinspect: the snapshot is not complete\n");
+		return HI_EXIT_PARTIAL;
+	}
+	return in->has_finding ? HI_EXIT_FINDING : HI_EXIT_FINE;
+}
+
+static int run_series(const struct hi_options *options)
+{
+	struct hi_error err = {};
+	bool partial = false;
+
+	if (hi_series_run(options, &partial, &err) != HI_OK)
+		return say_error(&err);
+	return options->strict && partial ? HI_EXIT_PARTIAL : HI_EXIT_FINE;
+}
+
+static bool is_of_series(const struct hi_options *options)
+{
+	return options->command->wants_series && options->command->wants_series(options);
+}
+
+static int run_alone(const struct hi_options *options, struct hi_output *output)
+{
+	const struct hi_command *c = options->command;
+	struct hi_error err = {};
+
+	if ((is_of_series(options) ? c->write_series : c->run_alone)(options, output,
+								     &err) != HI_OK ||
+	    hi_output_commit(output, &err) != HI_OK)
+		return say_error(&err);
+	return HI_EXIT_FINE;
+}
+
+int hi_run(const struct hi_options *options)
+{
+	struct hi_output output;
+	struct hi_error err;
+	int code;
+
+	/* It writes its own files: they grow under their names. */
+	if (hi_series_asked(&options->series))
+		return run_series(options);
+	if (hi_output_open(options, &output, &err) != HI_OK)
+		return say_error(&err);
+	code = (options->command->run_alone || is_of_series(options)
+			? run_alone
+			: inspect)(options, &output);
+	hi_output_close(&output);
+	return code;
+}
