@@ -3,6 +3,7 @@
 // main program: --label=unit runs those of one label. HI_SECOND_TRY=1: see the
 // Note [The second try].
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csetjmp>
@@ -164,6 +165,25 @@ void try_again()
 	execv(argv[0], argv);
 }
 
+// Note [Whose environment]
+// What is tested is asked the same by everybody: not in the language, the width or the
+// mask of whoever runs the tests, nor with a malloc or a Python set up otherwise, nor
+// with debug files from the network. A test that is about one of these sets it itself.
+void plain_environment()
+{
+	static const char *const others[] = {
+		"LC_ALL",     "LC_CTYPE",	  "LC_MESSAGES",   "LC_NUMERIC",
+		"LANGUAGE",   "COLUMNS",	  "LINES",	   "NO_COLOR",
+		"MANPAGER",   "MALLOC_ARENA_MAX", "MALLOC_CHECK_", "MALLOC_PERTURB_",
+		"PYTHONHOME", "PYTHONPATH",	  "PYTHONMALLOC",  "GLIBC_TUNABLES",
+		"LC_COLLATE", "DEBUGINFOD_URLS",  "LC_TIME"};
+
+	for (const char *name : others)
+		unsetenv(name);
+	setenv("LANG", "C.UTF-8", 1);
+	umask(022);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -171,6 +191,7 @@ int main(int argc, char **argv)
 	const char *label = nullptr;
 	int registered = 0, result;
 
+	plain_environment();
 	testing::InitGoogleTest(&argc, argv);
 	for (int i = 1; i < argc; i++)
 		if (strncmp(argv[i], "--label=", 8) == 0)

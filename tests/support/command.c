@@ -15,9 +15,10 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/child.h"
 
 #define MAX_ARGS 64
-#define TIMEOUT_S 120
+#define TIMEOUT_S 600
 
 static void free_deferred(void *arg)
 {
@@ -32,6 +33,7 @@ static void run_child(uid_t uid, char *const argv[], int out, int err)
 {
 	int null = open("/dev/null", O_RDONLY);
 
+	hi_child_signals();
 	dup2(null, 0);
 	dup2(out, 1);
 	dup2(err, 2);

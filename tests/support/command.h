@@ -9,7 +9,7 @@
 struct hi_command {
 	char *out, *err; /* NUL-terminated; owned */
 	size_t out_size, err_size;
-	int exit_code; /* 128+n if ended by signal n; 124 when it took over 120 s */
+	int exit_code; /* 128+n if ended by signal n; 124 when it took over 600 s */
 };
 
 /* argv up to NULL; argv[0] has a slash or is looked for on PATH. uid 0: as we

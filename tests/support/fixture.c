@@ -12,21 +12,47 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/child.h"
 
 #define MAX_ARGS 32
-#define LINE_TIMEOUT_MS 60000
+#define LINE_TIMEOUT_MS 300000
+#define END_TRIES 6000	   /* of 10 ms */
+#define DEFERRED_TRIES 300 /* nobody asks any more how it ends */
+#define SETTLED_NS 3000000
+#define SETTLE_TRIES 2000 /* of 1 ms */
+
+/* Closes its stdin; who has not ended by then is killed. */
+static int end_within(struct hi_fixture *fx, int tries)
+{
+	if (fx->in >= 0)
+		close(fx->in);
+	fx->in = -1;
+	for (int i = 0; !fx->ended && i < tries; i++) {
+		if (waitpid(fx->pid, &fx->wait_status, WNOHANG) != 0)
+			fx->ended = 1;
+		else
+			usleep(10000);
+	}
+	if (!fx->ended) {
+		kill(fx->pid, SIGKILL);
+		waitpid(fx->pid, &fx->wait_status, 0);
+		fx->ended = 1;
+	}
+	return fx->wait_status;
+}
 
 static void end_deferred(void *arg)
 {
 	struct hi_fixture *fx = arg;
 
-	hi_fixture_end(fx);
+	end_within(fx, DEFERRED_TRIES);
 	close(fx->out);
 	free(fx);
 }
 
 static void run_child(const char *path, char *const argv[], int in[2], int out[2])
 {
+	hi_child_signals();
 	dup2(in[0], 0);
 	dup2(out[1], 1);
 	for (int fd = 3; fd < 256; fd++)
@@ -104,14 +130,62 @@ bool hi_fixture_line(struct hi_fixture *fx, char *line, size_t size)
 	return used > 0 || c == '\n';
 }
 
+/* Processor time of its first thread; 0 where the kernel does not say. */
+static unsigned long long run_ns(pid_t pid)
+{
+	unsigned long long ns = 0;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
+	f = fopen(path, "r");
+	if (f && fscanf(f, "%llu", &ns) != 1)
+		ns = 0;
+	if (f)
+		fclose(f);
+	return ns;
+}
+
+void hi_fixture_settle(struct hi_fixture *fx)
+{
+	unsigned long long start = run_ns(fx->pid);
+
+	for (int i = 0; i < SETTLE_TRIES; i++) {
+		if (hi_process_state(fx->pid) != 'R' ||
+		    run_ns(fx->pid) > start + SETTLED_NS)
+			return;
+		usleep(1000);
+	}
+}
+
+void hi_fixture_await_program(pid_t pid, const char *name)
+{
+	char path[64], exe[512] = "";
+	const char *base = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	for (int i = 0; i < 60000; i++) {
+		ssize_t n = readlink(path, exe, sizeof(exe) - 1);
+
+		exe[n > 0 ? n : 0] = 0;
+		base = strrchr(exe, '/');
+		if (base && strcmp(base + 1, name) == 0 && hi_process_state(pid) == 'S')
+			return;
+		usleep(1000);
+	}
+	hi_test_fail(__FILE__, __LINE__, "%d is \"%s\", not %s", (int)pid, exe, name);
+}
+
 void hi_fixture_read_until(struct hi_fixture *fx, const char *last,
 			   void (*fn)(const char *line, void *arg), void *arg)
 {
 	char line[1024];
 
 	while (hi_fixture_line(fx, line, sizeof(line))) {
-		if (strcmp(line, last) == 0)
+		if (strcmp(line, last) == 0) {
+			hi_fixture_settle(fx);
 			return;
+		}
 		if (fn)
 			fn(line, arg);
 	}
@@ -125,21 +199,7 @@ void hi_fixture_tell(struct hi_fixture *fx, const char *line)
 
 int hi_fixture_end(struct hi_fixture *fx)
 {
-	if (fx->in >= 0)
-		close(fx->in);
-	fx->in = -1;
-	for (int i = 0; !fx->ended && i < 1000; i++) {
-		if (waitpid(fx->pid, &fx->wait_status, WNOHANG) != 0)
-			fx->ended = 1;
-		else
-			usleep(10000);
-	}
-	if (!fx->ended) {
-		kill(fx->pid, SIGKILL);
-		waitpid(fx->pid, &fx->wait_status, 0);
-		fx->ended = 1;
-	}
-	return fx->wait_status;
+	return end_within(fx, END_TRIES);
 }
 
 char hi_process_state(pid_t pid)

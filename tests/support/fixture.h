@@ -29,15 +29,21 @@ struct hi_fixture {
  * up to NULL. Fails the test if it cannot. */
 struct hi_fixture *hi_fixture_start(const char *name, ...) __attribute__((sentinel));
 struct hi_fixture *hi_fixture_startv(const char *path, char *const argv[]);
-/* The next line without its newline; false at the end or after 60 s. */
+/* The next line without its newline; false at the end or after 300 s. */
 bool hi_fixture_line(struct hi_fixture *fx, char *line, size_t size);
 /* Lines up to and including the one that equals `last`; fails the test if it
- * never comes. fn may be NULL. */
+ * never comes. fn may be NULL. Then settled. */
 void hi_fixture_read_until(struct hi_fixture *fx, const char *last,
 			   void (*fn)(const char *line, void *arg), void *arg);
+/* Whoever has said a line may still be deep in the calls that said it, for long where
+ * others have the processors: until it sleeps, or has run for some milliseconds. */
+void hi_fixture_settle(struct hi_fixture *fx);
+/* Until a process that says nothing is this program, and sleeps: before its exec it is
+ * a copy of the test. Fails the test if it never is. */
+void hi_fixture_await_program(pid_t pid, const char *name);
 /* Writes a line to its stdin: the fixture's cue to go on. */
 void hi_fixture_tell(struct hi_fixture *fx, const char *line);
-/* Closes stdin, waits at most 10 s, then SIGKILLs; returns the wait status. */
+/* Closes stdin, waits at most 60 s, then SIGKILLs; returns the wait status. */
 int hi_fixture_end(struct hi_fixture *fx);
 /* State letter of /proc/PID/stat ('S', 'T', …); 0 if there is no such process. */
 char hi_process_state(pid_t pid);

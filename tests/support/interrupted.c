@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/child.h"
 #include "tests/support/fixture.h"
 #include "tests/support/stopping.h"
 
@@ -151,7 +152,7 @@ static void run_child(const char *const *words, int out, int resource, uint64_t 
 	int null = open("/dev/null", O_RDWR);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	signal(SIGPIPE, SIG_DFL);
+	hi_child_signals();
 	dup2(null, 0);
 	dup2(out < 0 ? null : out, 1);
 	dup2(null, 2);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tests/harness.h"
+#include "tests/support/child.h"
 #include "tests/support/command.h"
 
 static void end_deferred(void *arg)
@@ -71,6 +72,7 @@ void hi_service_start(struct hi_service *s, int wants_connection,
 	if (s->pid == 0) {
 		int null = open("/dev/null", O_RDWR);
 
+		hi_child_signals();
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (int fd = 0; fd < 3; fd++)
 			dup2(null, fd);
@@ -78,7 +80,7 @@ void hi_service_start(struct hi_service *s, int wants_connection,
 		execvp(argv[0], (char *const *)(uintptr_t)argv);
 		_exit(127);
 	}
-	for (int i = 0; wants_connection && s->fd < 0 && i < 1000; i++) {
+	for (int i = 0; wants_connection && s->fd < 0 && i < 6000; i++) {
 		usleep(10000);
 		s->fd = try_connect(s->socket_path);
 	}
@@ -98,7 +100,7 @@ size_t hi_service_read(struct hi_service *s, void *buffer, size_t size)
 	struct pollfd pfd = {.fd = s->fd, .events = POLLIN};
 	ssize_t n;
 
-	HI_ASSERT_MSG(poll(&pfd, 1, 30000) > 0, "the service does not answer");
+	HI_ASSERT_MSG(poll(&pfd, 1, 300000) > 0, "the service does not answer");
 	n = read(s->fd, buffer, size);
 	HI_ASSERT_MSG(n > 0, "the service hung up");
 	return (size_t)n;

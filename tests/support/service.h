@@ -16,7 +16,7 @@ struct hi_service {
 
 /* A temporary directory and nothing started yet. */
 struct hi_service *hi_service_create(void);
-/* Forks and executes; waits until the socket accepts (10 s) if connect is set. */
+/* Forks and executes; waits until the socket accepts (60 s) if connect is set. */
 void hi_service_start(struct hi_service *s, int connect, const char *const argv[]);
 /* One more connection, for good. */
 int hi_service_connect(struct hi_service *s);

@@ -56,6 +56,7 @@ struct hi_fixture *snapshot_fixture(const char *name, const char *argument1,
 	do
 		HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
 	while (strncmp(line, "ready", 5) != 0);
+	hi_fixture_settle(fx);
 	return fx;
 }
 

@@ -44,6 +44,7 @@ void hi_test_expect_line(struct hi_fixture *fx, const char *line)
 
 	HI_ASSERT_MSG(hi_fixture_line(fx, got, sizeof(got)), "no line \"%s\"", line);
 	HI_ASSERT_STREQ(line, got);
+	hi_fixture_settle(fx);
 }
 
 void hi_test_sleep_us(long us)
@@ -101,7 +102,7 @@ void hi_test_expect_free(pid_t pid, const char *states)
 {
 	char text[512];
 
-	for (int i = 0; i < 400; i++) {
+	for (int i = 0; i < 4000; i++) {
 		find_unfree(pid, states, text, sizeof(text));
 		if (!text[0])
 			return;
@@ -171,7 +172,7 @@ size_t hi_test_stop_once(pid_t pid, const struct hi_stop_options *options)
 
 void hi_test_expect_traced(pid_t pid)
 {
-	for (int i = 0; i < 400; i++) {
+	for (int i = 0; i < 4000; i++) {
 		if (hi_process_status(pid, "TracerPid") > 0)
 			return;
 		hi_test_sleep_us(5000);

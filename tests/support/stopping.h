@@ -15,10 +15,10 @@ struct hi_target hi_test_target(pid_t pid);
 long long hi_test_ask(struct hi_fixture *fx, const char *line);
 /* Its answer to "count" grows within 10 s. */
 void hi_test_expect_progress(struct hi_fixture *fx);
-/* Waits (at most 10 s) for a line of the target's stdout; fails otherwise. */
+/* Waits for a line of the target's stdout, then settles; fails otherwise. */
 void hi_test_expect_line(struct hi_fixture *fx, const char *line);
 /* Every thread of pid: state letter in `states`, no tracer. Fails otherwise.
- * Waits at most 2 s for it. */
+ * Waits at most 20 s for it. */
 void hi_test_expect_free(pid_t pid, const char *states);
 /* The leader is traced by somebody. */
 void hi_test_expect_traced(pid_t pid);

@@ -12,7 +12,7 @@
 
 #define REDIS HI_SOURCE_DIR "/build/targets/redis-server"
 #define PYTHON "/usr/bin/python3.11"
-#define PATIENCE_TRIES 200
+#define PATIENCE_TRIES 1200
 #define PATIENCE_US 50000
 
 /* Integers beyond a word, floats, strings, dictionaries, new objects; a collection
