@@ -50,11 +50,13 @@ static size_t list_objects(const char *file, size_t nth, char (*ret)[24], size_t
 	return n;
 }
 
-static void check_objects(const char *file, const char *core, size_t nth)
+enum { MOST = 14, FEW = 5 };
+
+/* Every nth object, at most so many. */
+static void check_objects(const char *file, const char *core, size_t nth, size_t most)
 {
-	enum { MOST = 14 };
 	char addresses[MOST][24];
-	size_t n = list_objects(file, nth, addresses, MOST), values = 0;
+	size_t n = list_objects(file, nth, addresses, most), values = 0;
 
 	HI_ASSERT(n > 3);
 	for (size_t i = 0; i < n; i++) {
@@ -77,7 +79,7 @@ HI_TEST_SCENARIO(contents, of_a_file_are_those_of_the_core)
 	struct stat st;
 
 	HI_ASSERT(stat(plain, &st) == 0 && (st.st_mode & 0777) == 0600);
-	check_objects(plain, core, 2);
+	check_objects(plain, core, 2, MOST);
 }
 
 HI_TEST_SCENARIO(contents, are_in_the_file_only_when_asked_for)
@@ -118,12 +120,13 @@ HI_TEST_SCENARIO(contents, of_records_of_all_sorts_are_those_of_the_core)
 	const char *file = snapshot_of_core(core, in, "a.hisnap", "--with-contents");
 	const char *packed = snapshot_path(in, "packed.hisnap");
 
-	check_objects(file, core, 397);
+	check_objects(file, core, 397, MOST);
 	snprintf(command, sizeof(command),
 		 "'%s' snap -q --core '%s' --compress --with-contents -o '%s'",
 		 HI_BINARY_DIR "/heapinspect", core, packed);
 	HI_ASSERT_EQ(0, hi_command_run(0, "sh", "-c", command, NULL)->exit_code);
-	check_objects(packed, core, 1331);
+	/* What is in it is the same; it is unpacked rightly everywhere or nowhere. */
+	check_objects(packed, core, 1331, FEW);
 }
 
 /* A file with contents that the first version with them wrote of fixtures/secret_heap,
