@@ -19,6 +19,7 @@
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
+#include "tests/support/stopping.h"
 
 static struct hi_command *inspect(pid_t pid)
 {
@@ -125,7 +126,7 @@ HI_TEST_SCENARIO(bad_target, a_32_bit_program)
 	if (hi_process_state(pid) != 'S')
 		HI_SKIP("this kernel does not run 32-bit programs");
 	check_refused(inspect(pid), 3, "32-bit");
-	HI_ASSERT_EQ('S', hi_process_state(pid));
+	hi_test_expect_free(pid, "S");
 }
 
 HI_TEST_SCENARIO(bad_target, killed_at_any_moment_gives_a_clear_word)
@@ -164,7 +165,7 @@ HI_TEST_SCENARIO(bad_target, a_static_program_without_glibc_malloc_shows_what_is
 		execl(HI_FIXTURE_DIR "/no_malloc", "no_malloc", NULL);
 		_exit(1);
 	}
-	usleep(200000);
+	hi_fixture_await_program(pid, "no_malloc");
 	c = inspect(pid);
 	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
 	HI_ASSERT_MSG(strstr(c->out, "no heap") || strstr(c->out, "no known allocator"),
@@ -186,7 +187,7 @@ HI_TEST_SCENARIO(bad_target,
 	HI_ASSERT_MSG(strstr(c->out, strchr(line, ' ') + 1) ||
 			      strstr(c->err, strchr(line, ' ') + 1),
 		      "%s is not named in:\n%s%s", line, c->out, c->err);
-	HI_ASSERT_EQ('S', hi_process_state(fx->pid));
+	hi_test_expect_free(fx->pid, "S");
 }
 
 HI_TEST_SCENARIO(bad_target, is_in_the_same_state_afterwards)
@@ -196,13 +197,12 @@ HI_TEST_SCENARIO(bad_target, is_in_the_same_state_afterwards)
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	for (int i = 0; i < 5; i++)
 		HI_ASSERT_EQ(0, inspect(fx->pid)->exit_code);
-	HI_ASSERT_EQ('S', hi_process_state(fx->pid));
-	HI_ASSERT_EQ(0, hi_process_status(fx->pid, "TracerPid"));
+	hi_test_expect_free(fx->pid, "S");
 	kill(fx->pid, SIGSTOP);
 	while (hi_process_state(fx->pid) != 'T')
 		usleep(1000);
 	HI_ASSERT_EQ(0, inspect(fx->pid)->exit_code);
-	HI_ASSERT_EQ('T', hi_process_state(fx->pid));
+	hi_test_expect_free(fx->pid, "T");
 	kill(fx->pid, SIGCONT);
 	HI_ASSERT_EQ(0, hi_fixture_end(fx));
 }

@@ -10,6 +10,7 @@
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
 #include "tests/support/schema.h"
+#include "tests/support/stopping.h"
 
 /* fixtures/leaky_service.c, with these arguments. */
 enum { SESSIONS = 700, PAGES = 900, REQUESTS = 300, CHAINS = 40, RINGS = 60 };
@@ -110,7 +111,7 @@ HI_TEST_SCENARIO(commands, a_process_without_malloc_is_what_the_schema_says)
 	struct hi_command *c;
 	struct hi_fixture *fx = hi_fixture_start("no_malloc", NULL);
 
-	usleep(200000);
+	hi_fixture_await_program(fx->pid, "no_malloc");
 	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
 	c = hi_heapinspect("--pid", pid, "--json");
 	kill(fx->pid, 9);
@@ -387,5 +388,5 @@ HI_TEST_SCENARIO(commands, a_pause_budget_that_runs_out_gives_124)
 	HI_ASSERT_EQ(124, c->exit_code);
 	HI_ASSERT_EQ(0, c->out_size);
 	HI_ASSERT_MSG(strchr(c->err, '\n') == c->err + c->err_size - 1, "%s", c->err);
-	HI_ASSERT_EQ('S', hi_process_state(atoi(pid)));
+	hi_test_expect_free(atoi(pid), "S");
 }

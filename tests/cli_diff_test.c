@@ -549,17 +549,22 @@ HI_TEST_SCENARIO(check, its_reports_are_what_their_readers_want)
 /* The example for builds: a service that leaks fails it, one that does not passes. */
 HI_TEST_SCENARIO(check, the_example_for_ci_gates_a_service)
 {
-	char *in = snapshot_directory(), command[1024];
+	char *in = snapshot_directory(), command[1024], load[200];
 	const char *gates[] = {"leak.bytes > 0", "leak.bytes > 1GiB\nlive.bytes > 1GiB"};
 
 	for (int i = 0; i < 2; i++) {
 		struct hi_command *c;
 
+		snprintf(load, sizeof(load),
+			 "until grep -q ready \"%s/out%d/service.log\"; do sleep 0.05; "
+			 "done",
+			 in, i);
 		snprintf(command, sizeof(command),
-			 "HEAPINSPECT='%s/heapinspect' GATES='%s' LOAD='sleep 0.5' "
+			 "HEAPINSPECT='%s/heapinspect' GATES='%s' LOAD='%s' "
 			 "'%s/examples/ci/heap-gate.sh' '%s/out%d' "
 			 "'%s/leak_shapes' acyclic 5",
-			 HI_BINARY_DIR, gates[i], HI_SOURCE_DIR, in, i, HI_FIXTURE_DIR);
+			 HI_BINARY_DIR, gates[i], load, HI_SOURCE_DIR, in, i,
+			 HI_FIXTURE_DIR);
 		c = hi_command_run(0, "sh", "-c", command, NULL);
 		HI_ASSERT_MSG(c->exit_code == (i == 0), "exit %d: %s%s", c->exit_code,
 			      c->out, c->err);

@@ -62,11 +62,11 @@ static void open_requests(struct hi_service *s, int n, const char *text)
 	}
 }
 
-/* A page over the first connection: what came before has been read. */
-static void settle(struct hi_service *s)
+/* Pages over the first connection, each a turn of its loop: at a turn it accepts one
+ * other connection and reads what has come over those it has. */
+static void settle(struct hi_service *s, int connections)
 {
-	for (int i = 0; i < 3; i++) {
-		usleep(50000);
+	for (int i = 0; i < 2 * connections + 10; i++) {
 		hi_service_ask(s, "GET /none HTTP/1.1\r\nHost: x\r\n\r\n", "</html>\r\n");
 	}
 }
@@ -85,11 +85,11 @@ HI_TEST_SLOW(pools, nginx_has_a_pool_for_each_connection_and_each_request)
 	snprintf(config, sizeof(config), "%s/nginx.conf", s->directory);
 	write_config(s, config);
 	hi_service_start(s, 1, argv);
-	settle(s);
+	settle(s, 1);
 	before = summary_with(s->pid, NULL);
 	open_requests(s, HALF, "GET /slow HTTP/1.1\r\nHost: x\r\nX-Half: yes\r\n");
 	open_requests(s, SENDING, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
-	settle(s);
+	settle(s, HALF + SENDING);
 	after = summary_with(s->pid, NULL);
 	/* main() still holds the pool of the first, long freed, configuration. */
 	pools = count_of_type(after, "struct ngx_pool_s") -
@@ -163,7 +163,7 @@ static void await_postgres(const char *data)
 	char path[128], text[512] = "";
 
 	snprintf(path, sizeof(path), "%s/postmaster.pid", data);
-	for (int i = 0; i < 1000 && !strstr(text, "ready"); i++) {
+	for (int i = 0; i < 6000 && !strstr(text, "ready"); i++) {
 		FILE *f = fopen(path, "r");
 
 		usleep(10000);

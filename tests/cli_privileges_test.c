@@ -196,8 +196,9 @@ HI_TEST_ROOT(privileges, root_of_a_user_namespace_inspects_what_is_in_it)
 
 	need_root();
 	snprintf(script, sizeof(script),
-		 "mkfifo /tmp/hi.$$ && exec 9<>/tmp/hi.$$ && rm /tmp/hi.$$ && "
-		 "{ %s/leak_shapes acyclic 1 <&9 >/dev/null & } && sleep 0.5 && "
+		 "d=$(mktemp -d) && cd $d && mkfifo in && exec 9<>in && "
+		 "{ %s/leak_shapes acyclic 1 <&9 >out & } && "
+		 "until grep -q ready out; do sleep 0.05; done && rm -r $d && "
 		 "%s/heapinspect --pid $!; code=$?; kill $!; exit $code",
 		 dir, dir);
 	c = hi_command_run(NOBODY, "unshare", "--user", "--map-root-user", "--pid",

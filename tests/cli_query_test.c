@@ -197,17 +197,21 @@ HI_TEST_SCENARIO(query, has_all_censuses_of_a_file_with_many)
 {
 	struct hi_fixture *fx = snapshot_fixture("leak_shapes", "acyclic", "5");
 	const char *file = snapshot_path(snapshot_directory(), "many.hisnap");
-	json_t *points, *point;
+	static const char *const spans[] = {"1s", "5s", "30s"};
+	json_t *points = NULL, *point;
 	struct hi_command *c;
 	char pid[16];
 	size_t i;
 
 	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
-	c = hi_heapinspect("snap", "--every", "0.2s", "--for", "1s", "--pid", pid, "-q",
-			   "-o", file);
-	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
-	c = hi_heapinspect("snapshots", file, "--json");
-	points = rows_of(snapshot_document(c));
+	/* Where a census takes long there are three only in a longer time. */
+	for (int k = 0; k < 3 && json_array_size(points) < 3; k++) {
+		c = hi_heapinspect("snap", "--every", "0.2s", "--for", spans[k], "--pid",
+				   pid, "-q", "-o", file);
+		HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+		c = hi_heapinspect("snapshots", file, "--json");
+		points = rows_of(snapshot_document(c));
+	}
 	HI_ASSERT(json_array_size(points) >= 3);
 	check_rows(ask(file, "SELECT census, time_ns, sum(count) AS objects, "
 			     "sum(shallow) AS bytes FROM censuses GROUP BY census, "
@@ -410,12 +414,16 @@ HI_TEST_SCENARIO(query, an_interrupt_ends_it_and_leaves_nothing)
 {
 	static const char endless[] = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT "
 				      "x + 1 FROM c) SELECT max(x) FROM c";
+	static const char *const seconds[] = {"1", "5", "30"};
 	char *in = snapshot_directory();
-	struct hi_command *c = hi_command_run(
-		0, "timeout", "--foreground", "--preserve-status", "-s", "INT", "3",
-		HI_BINARY_DIR "/heapinspect", "query", OLD_FILE, "-f", "csv", "-o",
-		snapshot_path(in, "x.csv"), endless, NULL);
+	struct hi_command *c = NULL;
 
+	/* Who is interrupted while it still reads the file says nothing. */
+	for (int i = 0; i < 3 && (!c || !*c->err); i++)
+		c = hi_command_run(0, "timeout", "--foreground", "--preserve-status",
+				   "-s", "INT", seconds[i], HI_BINARY_DIR "/heapinspect",
+				   "query", OLD_FILE, "-f", "csv", "-o",
+				   snapshot_path(in, "x.csv"), endless, NULL);
 	HI_ASSERT_MSG(c->exit_code == 128 + 2, "%d: %s", c->exit_code, c->err);
 	HI_ASSERT_STREQ("heapinspect: query: interrupted after 0 rows\n", c->err);
 	c = hi_command_run(0, "ls", in, NULL);

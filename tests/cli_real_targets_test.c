@@ -14,6 +14,7 @@
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
 #include "tests/support/service.h"
+#include "tests/support/stopping.h"
 
 #define TARGETS HI_SOURCE_DIR "/build/targets/"
 
@@ -136,6 +137,9 @@ HI_TEST_SLOW(real_targets, a_stock_stripped_nginx_gives_what_can_be_known)
 		s->directory, s->socket_path, s->directory);
 	fclose(f);
 	hi_service_start(s, 1, argv);
+	/* It listens before it has its workers. */
+	for (int i = 0; i < 6000 && hi_test_count_children(s->pid) < 2; i++)
+		usleep(10000);
 	doc = summary_with(s->pid, NULL);
 	check_ledger(doc);
 	HI_ASSERT(number(doc, "objects", "live") > 50);

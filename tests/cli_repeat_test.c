@@ -44,7 +44,7 @@ static void ask(struct hi_fixture *fx, char answer[256])
 	ticks = strstr(answer, " ticks");
 	HI_ASSERT_MSG(ticks, "%s", answer);
 	*ticks = 0;
-	usleep(20000); /* until it sleeps again */
+	hi_test_expect_free(fx->pid, "S"); /* it sleeps again */
 }
 
 static void inspect_often(pid_t target, unsigned rounds, const char *const *options)

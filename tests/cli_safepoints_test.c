@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/cli_summary.h"
@@ -197,7 +199,7 @@ HI_TEST_ROOT(safepoints, a_pause_that_was_too_long_is_no_safepoint_missed)
 {
 	const char *pid = start_rounds("free");
 	struct hi_command *c = hi_heapinspect("--pid", pid, "--at", "at_full",
-					      "--timeout=5s", "--max-pause=1us", "-q");
+					      "--timeout=60s", "--max-pause=1us", "-q");
 
 	HI_ASSERT_MSG(c->exit_code == 124, "exit %d: %s", c->exit_code, c->err);
 	HI_ASSERT_MSG(!strstr(c->err, "nothing was stopped"), "%s", c->err);
@@ -207,25 +209,53 @@ HI_TEST_ROOT(safepoints, a_pause_that_was_too_long_is_no_safepoint_missed)
 
 HI_TEST_ROOT(safepoints, a_condition_that_never_holds_is_told_with_the_hits)
 {
-	const char *pid = start_rounds("free"), *hits;
-	struct hi_command *c = hi_heapinspect(
-		"--pid", pid, "--at", "at_full if digit == 77", "--timeout=500ms", "-q");
+	static const char words[] = "without the condition: ";
+	static const char *const times[] = {"--timeout=500ms", "--timeout=5s",
+					    "--timeout=60s"};
+	const char *pid = start_rounds("free"), *hits = NULL;
+	struct hi_command *c = NULL;
 
-	HI_ASSERT_MSG(c->exit_code == 124, "exit %d: %s", c->exit_code, c->err);
-	hits = strstr(c->err, "without the condition: ");
+	/* Until it had the processor at all. */
+	for (int i = 0; i < 3 && !hits; i++) {
+		c = hi_heapinspect("--pid", pid, "--at", "at_full if digit == 77",
+				   times[i], "-q");
+		HI_ASSERT_MSG(c->exit_code == 124, "exit %d: %s", c->exit_code, c->err);
+		hits = strstr(c->err, words);
+	}
 	HI_ASSERT_MSG(hits, "%s", c->err);
-	HI_ASSERT_MSG(strtol(hits + strlen("without the condition: "), NULL, 10) > 0,
-		      "%s", c->err);
+	HI_ASSERT_MSG(strtol(hits + strlen(words), NULL, 10) > 0, "%s", c->err);
 	check_untouched();
 }
 
-/* Until the target is traced and the probe armed. */
+/* Does the tracer, with the probe armed, wait in ppoll(2) and the target run on? */
+static bool is_waited_for(void)
+{
+	long long tracer = hi_process_status(target->pid, "TracerPid");
+	char path[64], state = hi_process_state(target->pid);
+	int call = -1;
+	FILE *in;
+
+	if (tracer <= 0 || state == 't')
+		return false;
+	snprintf(path, sizeof(path), "/proc/%lld/syscall", tracer);
+	in = fopen(path, "r");
+	if (in && fscanf(in, "%d", &call) != 1)
+		call = -1;
+	if (in)
+		fclose(in);
+	return call == SYS_ppoll;
+}
+
+/* Until it is so, and stays so: a stop of before may just be ending. */
 static void await_waiting(void)
 {
-	for (int i = 0; i < 1000 && hi_process_status(target->pid, "TracerPid") <= 0; i++)
-		hi_test_sleep_us(10000);
-	HI_ASSERT(hi_process_status(target->pid, "TracerPid") > 0);
-	hi_test_sleep_us(200000);
+	unsigned times = 0;
+
+	for (int i = 0; i < 12000 && times < 20; i++) {
+		times = is_waited_for() ? times + 1 : 0;
+		hi_test_sleep_us(5000);
+	}
+	HI_ASSERT_MSG(times == 20, "nobody waits for %d", (int)target->pid);
 }
 
 static long order_rounds(long n)
@@ -268,7 +298,7 @@ HI_TEST_ROOT(safepoints, the_heap_is_as_it_is_at_the_call)
 
 	for (int i = 0; i < 8; i++) {
 		struct hi_command *c = hi_heapinspect(
-			"census", "--pid", pid, "--at", "at_full", "--timeout=20s",
+			"census", "--pid", pid, "--at", "at_full", "--timeout=60s",
 			"--max-pause=20s", "--json", "--all");
 		json_t *doc = document_of(c), *snapshot, *stop;
 		long long n = nodes_in(doc);
@@ -297,7 +327,7 @@ HI_TEST_ROOT(safepoints, a_condition_picks_the_call)
 
 	for (size_t i = 0; i < 3; i++) {
 		json_t *doc = document_of(hi_heapinspect("census", "--pid", pid, "--at",
-							 conditions[i], "--timeout=20s",
+							 conditions[i], "--timeout=60s",
 							 "--json", "--all"));
 
 		HI_ASSERT_MSG(nodes_in(doc) == 1007, "%s: %lld nodes", conditions[i],
@@ -315,8 +345,7 @@ HI_TEST_ROOT(safepoints, every_nth_time_is_counted_from_the_waiting_on)
 
 	await_waiting();
 	HI_ASSERT_EQ(3, order_rounds(3));
-	hi_test_sleep_us(200000);
-	HI_ASSERT(hi_process_status(target->pid, "TracerPid") > 0); /* it still waits */
+	await_waiting(); /* still */
 	HI_ASSERT_EQ(5, order_rounds(2));
 	while (hi_fixture_line(waiting, line, sizeof(line)))
 		strncat(text, line, sizeof(text) - strlen(text) - 1);
@@ -349,31 +378,49 @@ static int check_samples(const struct hi_command *c, char end[16])
 	return n;
 }
 
+/* Of a series at the call with two more words, of which the last says for how long. It
+ * may be over before its first sample: 124. */
+static int sample(const char *pid, const char *word, const char *span)
+{
+	struct hi_command *c = hi_heapinspect("census", "--pid", pid, "--at", "at_full",
+					      "--json", word, span);
+	char end[16] = "";
+	int n;
+
+	if (c->exit_code == 124 && strstr(c->err, "without a sample"))
+		return 0;
+	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
+	n = check_samples(c, end);
+	HI_ASSERT_STREQ("over", end);
+	return n;
+}
+
 HI_TEST_ROOT(safepoints, a_series_at_each_hit)
 {
+	static const char *const spans[] = {"--for=2s", "--for=20s", "--for=100s"};
 	const char *pid = start_rounds("free");
-	char end[16];
-	struct hi_command *c = hi_heapinspect("census", "--pid", pid, "--at", "at_full",
-					      "--for=2s", "--json");
+	int n = 0;
 
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	HI_ASSERT(check_samples(c, end) >= 3);
-	HI_ASSERT_STREQ("over", end);
+	/* Where a census takes long there are three only in a longer time. */
+	for (int i = 0; i < 3 && n < 3; i++)
+		n = sample(pid, "-q", spans[i]);
+	HI_ASSERT_MSG(n >= 3, "%d samples", n);
 	check_untouched();
 }
 
 HI_TEST_ROOT(safepoints, a_series_of_intervals_takes_the_next_hit)
 {
+	static const char *const spans[][2] = {{"--every=500ms", "--for=1800ms"},
+					       {"--every=5s", "--for=18s"},
+					       {"--every=30s", "--for=108s"}};
 	const char *pid = start_rounds("free");
-	char end[16];
-	int n;
-	struct hi_command *c = hi_heapinspect("census", "--pid", pid, "--at", "at_full",
-					      "--every=500ms", "--for=1800ms", "--json");
+	int n = 0;
 
-	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
-	n = check_samples(c, end);
-	HI_ASSERT_MSG(n >= 2 && n <= 4, "%d samples", n);
-	HI_ASSERT_STREQ("over", end);
+	for (int i = 0; i < 3 && n < 2; i++) {
+		n = sample(pid, spans[i][0], spans[i][1]);
+		HI_ASSERT_MSG(n <= 4, "%d samples", n);
+	}
+	HI_ASSERT_MSG(n >= 2, "%d samples", n);
 }
 
 HI_TEST_ROOT(safepoints, a_series_counts_each_nth_hit_anew)
@@ -394,7 +441,6 @@ HI_TEST_ROOT(safepoints, a_series_counts_each_nth_hit_anew)
 	doc = parse(line);
 	HI_ASSERT_STREQ("early", text_at(doc, "mark"));
 	HI_ASSERT_EQ(0, json_integer_value(json_object_get(doc, "at_ns")));
-	hi_test_sleep_us(300000); /* it waits again */
 	for (int i = 0; i < 3; i++) {
 		await_waiting();
 		HI_ASSERT_EQ(3 * (i + 1), order_rounds(3));
@@ -450,7 +496,7 @@ HI_TEST_ROOT(safepoints, a_fork_at_the_call_is_as_exact)
 	for (int i = 0; i < 4; i++) {
 		json_t *doc = document_of(hi_heapinspect(
 			"census", "--pid", pid, "--at", "at_full if digit == 3",
-			"--snapshot=fork", "--max-pause=20s", "--timeout=20s", "--json",
+			"--snapshot=fork", "--max-pause=20s", "--timeout=60s", "--json",
 			"--all"));
 
 		HI_ASSERT_STREQ("fork",
@@ -486,7 +532,7 @@ HI_TEST_ROOT(safepoints, a_runtime_is_stopped_at_the_end_of_its_collection)
 
 	for (size_t i = 0; i < 2; i++) {
 		struct hi_command *c = hi_heapinspect("--pid", pid, "--at", words[i],
-						      "--timeout=20s", "--json");
+						      "--timeout=60s", "--json");
 		json_t *doc = document_of(c);
 
 		hi_check_schema(c, "summary.v1.json");
@@ -500,7 +546,7 @@ HI_TEST_ROOT(safepoints, a_runtime_is_stopped_at_the_end_of_its_collection)
 	}
 	/* Elsewhere in a collection it is to be said. */
 	HI_ASSERT_MSG(strstr(hi_heapinspect("--pid", pid, "--at", "usdt:python:gc__start",
-					    "--timeout=20s", "--json")
+					    "--timeout=60s", "--json")
 				     ->out,
 			     "the collector was running"),
 		      "no warning");
@@ -517,21 +563,39 @@ static json_t *safepoint_row(json_t *doc, const char *at)
 	return NULL;
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
 HI_TEST_ROOT(safepoints, those_of_a_process_are_listed_and_counted)
 {
 	const char *pid = start_python();
-	struct hi_command *c =
-		hi_heapinspect("safepoints", "--pid", pid, "--for=1s", "--all", "--json");
-	json_t *doc = document_of(c), *rows = json_object_get(doc, "rows"), *row;
-	long long hits;
+	static const char *const spans[] = {"--for=1s", "--for=10s", "--for=60s"};
+	struct hi_command *c = NULL;
+	json_t *doc = NULL, *row;
+	long long hits = 0;
 
+	/* A collection each 20 ms and more, where it has the processor. */
+	for (int i = 0; i < 3 && hits < 2; i++) {
+		uint64_t start = now_ms();
+
+		c = hi_heapinspect("safepoints", "--pid", pid, spans[i], "--all",
+				   "--json");
+		doc = document_of(c);
+		row = safepoint_row(doc, "usdt:python:gc__start");
+		HI_ASSERT(row);
+		hits = json_integer_value(json_object_get(row, "hits"));
+		HI_ASSERT_MSG(hits <= (long long)(now_ms() - start) / 20 + 5,
+			      "%lld collections", hits);
+	}
+	HI_ASSERT_MSG(hits >= 2, "%lld collections", hits);
 	hi_check_schema(c, "safepoints.v1.json");
-	HI_ASSERT(json_is_true(json_object_get(json_array_get(rows, 0), "gc")));
-	/* A collection each 20 ms and more. */
-	row = safepoint_row(doc, "usdt:python:gc__start");
-	HI_ASSERT(row);
-	hits = json_integer_value(json_object_get(row, "hits"));
-	HI_ASSERT_MSG(hits >= 2 && hits <= 55, "%lld collections", hits);
+	row = json_array_get(json_object_get(doc, "rows"), 0);
+	HI_ASSERT(json_is_true(json_object_get(row, "gc")));
 	/* Nothing is imported any more. */
 	row = safepoint_row(doc, "usdt:python:import__find__load__start");
 	HI_ASSERT(row && json_integer_value(json_object_get(row, "hits")) == 0);

@@ -287,11 +287,11 @@ HI_TEST_SCENARIO(series, a_target_that_loads_or_becomes_another_program_is_follo
 	expect_end(series, "stopped");
 }
 
-HI_TEST_SCENARIO(series, samples_come_at_the_times_that_were_asked_for)
+/* Of a series with this interval for so long. */
+static long long count_samples(const char *pid, const char *every, const char *span)
 {
-	const char *pid = start_target();
 	struct hi_fixture *series =
-		hi_fixture_start(PROGRAM, "census", "--every", "1s", "--for", "4s",
+		hi_fixture_start(PROGRAM, "census", "--every", every, "--for", span,
 				 "--json", "--pid", pid, NULL);
 	long long before = -1, n = 0;
 	json_t *doc;
@@ -302,11 +302,26 @@ HI_TEST_SCENARIO(series, samples_come_at_the_times_that_were_asked_for)
 		HI_ASSERT(number_of(doc, "pause_ns") > 0);
 		n++;
 	}
-	/* 0, 1, 2, 3, 4; one may be late on a machine that is busy. */
-	HI_ASSERT_MSG(n >= 4 && n <= 5, "%lld samples", n);
 	HI_ASSERT(doc && strcmp(text_of(doc, "end"), "over") == 0);
 	HI_ASSERT_EQ(n, number_of(doc, "samples"));
 	HI_ASSERT_EQ(0, hi_fixture_end(series));
+	return n;
+}
+
+HI_TEST_SCENARIO(series, samples_come_at_the_times_that_were_asked_for)
+{
+	static const char *const spans[][2] = {
+		{"1s", "4s"}, {"5s", "20s"}, {"20s", "80s"}};
+	const char *pid = start_target();
+	long long n = 0;
+
+	/* 0, 1, 2, 3, 4 intervals; one may be late, and no interval may be shorter than
+	 * a census on a machine that is busy. */
+	for (size_t i = 0; i < 3 && n < 4; i++) {
+		n = count_samples(pid, spans[i][0], spans[i][1]);
+		HI_ASSERT_MSG(n <= 5, "%lld samples", n);
+	}
+	HI_ASSERT_MSG(n >= 4, "%lld samples", n);
 }
 
 HI_TEST_SCENARIO(series, stops_cost_no_cpu_time_and_work_does)
@@ -345,10 +360,15 @@ HI_TEST_SCENARIO(series, growth_of_memory_is_an_interval_too)
 
 	next_sample(series);
 	for (long i = 1; i <= 4; i++) {
-		/* 4.9 MB each: one sample each. */
+		/* 4.9 MB each: one sample each, maybe before all of it is there. */
 		struct held held = order("blobs", i * 1200);
+		json_t *sample = next_sample(series);
 
-		check_held(sample_after(series, &held), &held);
+		if (number_of(sample, "time_ns") >= held.since_ns)
+			check_held(sample, &held);
+		else
+			HI_ASSERT(bytes_of(sample, "struct blob") > 0 &&
+				  bytes_of(sample, "struct blob") <= held.blob_bytes);
 		n++;
 	}
 	usleep(300000);
@@ -364,12 +384,11 @@ HI_TEST_SCENARIO(series, growth_of_memory_is_an_interval_too)
 HI_TEST_SCENARIO(series, an_interval_shorter_than_a_census_is_stretched)
 {
 	const char *pid = start_target();
-	long long began = clock_ns(CLOCK_MONOTONIC), ended = -1, took = 0;
+	long long ended = -1;
 	struct hi_command *c = hi_heapinspect("census", "--every", "1ms", "--for", "1s",
 					      "--json", "--pid", pid);
 	const char *said = strstr(c->err, "longer than --every");
-	long long all = clock_ns(CLOCK_MONOTONIC) - began;
-	unsigned n = 0;
+	unsigned n = 0, late = 0;
 
 	HI_ASSERT_EQ(0, c->exit_code);
 	HI_ASSERT_MSG(said && !strstr(said + 1, "longer than --every"), "%s", c->err);
@@ -382,13 +401,13 @@ HI_TEST_SCENARIO(series, an_interval_shorter_than_a_census_is_stretched)
 			continue;
 		/* One ends before the next one stops the target. */
 		HI_ASSERT(number_of(doc, "wall_ns") > ended);
-		took = number_of(doc, "took_ns");
 		ended = number_of(doc, "wall_ns");
+		late += ended > 1000000000;
 		n++;
 	}
 	HI_ASSERT(n >= 1 && n < 900);
 	/* Nothing piled up that was to be done after the end. */
-	HI_ASSERT_MSG(all < 3000000000 + 3 * took, "%lld ns", all);
+	HI_ASSERT_MSG(late <= 1, "%u after the end", late);
 }
 
 HI_TEST_SCENARIO(series, every_line_is_what_its_schema_says)
@@ -412,15 +431,21 @@ HI_TEST_SCENARIO(series, every_line_is_what_its_schema_says)
 	order("nodes", 30);
 	workshop_write("check.py", check);
 	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
-		struct hi_fixture *series = hi_fixture_start(
-			PROGRAM, what[i][0], "--every=100ms", "--for=900ms", "--json",
-			"-o", path_in(directory, "lines"), "--pid", pid, what[i][1],
-			what[i][2], what[i][3], NULL);
+		struct hi_fixture *series;
 		struct hi_command *c;
 
+		workshop_run("rm -f lines");
+		series = hi_fixture_start(PROGRAM, what[i][0], "--every=100ms",
+					  "--for=600s", "--json", "-o",
+					  path_in(directory, "lines"), "--pid", pid,
+					  what[i][1], what[i][2], what[i][3], NULL);
 		while (hi_heapinspect("mark", pid, "\x1b[31m\xff")->exit_code)
-			HI_ASSERT_MSG(hi_process_state(series->pid) != 0, "%s",
-				      "no series");
+			HI_ASSERT_MSG(!strchr("Z", hi_process_state(series->pid)),
+				      "no series: %s", what[i][0]);
+		workshop_run("until grep -q series-mark/v1 lines && "
+			     "test $(grep -c series/v1 lines) -ge 2; do "
+			     "sleep 0.05; done");
+		kill(series->pid, SIGTERM);
 		HI_ASSERT_EQ(0, hi_fixture_end(series));
 		c = hi_command_run(0, "sh", "-c", "cd \"$0\" && python3 check.py \"$1\"",
 				   directory, HI_SOURCE_DIR "/docs/schema/series.v1.json",
@@ -485,7 +510,7 @@ HI_TEST_SCENARIO(series, killed_at_any_moment_the_files_are_readable)
 			HI_ASSERT(hp->starts[i + 1] > hp->starts[i]);
 		workshop_run("test -s k.prof && test -z \"$(tail -c1 k.prof)\"");
 		/* The tracer may live a moment longer; then the target is free. */
-		for (int i = 0; i < 200 && hi_process_status(target->pid, "TracerPid");
+		for (int i = 0; i < 2000 && hi_process_status(target->pid, "TracerPid");
 		     i++)
 			usleep(10000);
 		HI_ASSERT_EQ(0, hi_process_status(target->pid, "TracerPid"));
@@ -669,16 +694,17 @@ HI_TEST_ROOT(series, users_see_and_mark_their_own_alone)
 
 /* ---- the live view ---- */
 
-/* What a terminal of this width was sent by a series of a second. */
-static char *on_terminal(const char *pid, unsigned columns, const char *locale)
+/* What a terminal of this width was sent by a series of that time. */
+static char *on_terminal(const char *pid, unsigned columns, const char *locale,
+			 const char *span)
 {
 	static char command[1024];
 	struct hi_command *c;
 
 	snprintf(command, sizeof(command),
 		 "stty cols %u rows 12; LC_ALL=%s TERM=xterm %s census --every 100ms "
-		 "--for 900ms --pid %s",
-		 columns, locale, PROGRAM, pid);
+		 "--for %s --pid %s",
+		 columns, locale, PROGRAM, span, pid);
 	c = hi_command_run(0, "script", "-qec", command, "/dev/null", NULL);
 	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->out);
 	return c->out;
@@ -722,8 +748,13 @@ HI_TEST_SCENARIO(series, a_terminal_shows_the_bands_and_is_left_as_it_was)
 	order("blobs", 3);
 	for (unsigned i = 0; i < 4; i++) {
 		unsigned columns = i % 2 ? 120 : 80;
-		char *shown = on_terminal(pid, columns, i < 2 ? "C.UTF-8" : "C");
-		char *leave = strstr(shown, "\033[?1049l");
+		const char *locale = i < 2 ? "C.UTF-8" : "C";
+		char *shown = on_terminal(pid, columns, locale, "900ms"), *leave;
+
+		/* Where a census takes long. */
+		if (count_of(shown, "\033[H") < 2)
+			shown = on_terminal(pid, columns, locale, "30s");
+		leave = strstr(shown, "\033[?1049l");
 
 		HI_ASSERT_EQ(1, count_of(shown, "\033[?1049h"));
 		HI_ASSERT_EQ(1, count_of(shown, "\033[?1049l"));

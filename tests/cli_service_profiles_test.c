@@ -67,7 +67,7 @@ static struct bins look(const struct hi_service *s)
 	json_t *doc, *rows;
 
 	snprintf(pid, sizeof(pid), "%d", (int)s->pid);
-	c = hi_heapinspect("roots", "--pid", pid, "--json", "--max-pause=5s",
+	c = hi_heapinspect("roots", "--pid", pid, "--json", "--max-pause=30s",
 			   "--root=db0=server.db[0].dict", "--root=db1=server.db[1].dict",
 			   "--root=db2=server.db[2].dict", "--root=db3=server.db[3].dict",
 			   "--root=clients=server.clients", "--root=lua=lctx.lua");
@@ -106,6 +106,20 @@ static void fill(struct hi_service *s, unsigned database)
 	hi_service_ask(s, text, "+OK\r\n");
 }
 
+/* Tables that grow are moved in the background. */
+static void await_tables(struct hi_service *s, unsigned database)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "DEBUG HTSTATS %u\r\n", database);
+	for (int i = 0; i < 6000; i++) {
+		if (!strstr(hi_service_ask(s, text, "\n\r\n"), "rehashing target"))
+			return;
+		usleep(10000);
+	}
+	hi_test_fail(__FILE__, __LINE__, "database %u is moved without end", database);
+}
+
 HI_TEST_SLOW(profiles, databases_of_a_redis_are_bins_that_add_up)
 {
 	struct hi_service *s = hi_service_create();
@@ -128,7 +142,8 @@ HI_TEST_SLOW(profiles, databases_of_a_redis_are_bins_that_add_up)
 	hi_service_start(s, 1, argv);
 	for (unsigned i = 0; i < DATABASES; i++)
 		fill(s, i);
-	sleep(2); /* tables are moved in the background */
+	for (unsigned i = 0; i < DATABASES; i++)
+		await_tables(s, i);
 	before = look(s);
 	check_sum(&before);
 	/* The dictionary and its table; entry, key, value object, and its text. */

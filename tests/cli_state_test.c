@@ -38,7 +38,7 @@ static const char *const *words_of(pid_t target, enum mode mode)
 	words[n++] = "--pid";
 	words[n++] = pid;
 	words[n++] = "--json";
-	words[n++] = "--max-pause=5s"; /* a loaded machine is no failure */
+	words[n++] = "--max-pause=30s"; /* a loaded machine is no failure */
 	words[n++] = "--snapshot";
 	words[n++] = mode == COPY ? "copy" : "fork";
 	if (mode == WAITING) {
@@ -205,23 +205,43 @@ static struct hi_fixture *start_service(const char *mib)
 	return fx;
 }
 
+struct clocks {
+	long due, timerfd, posix, itimer;
+};
+
+static struct clocks ask_clocks(struct hi_fixture *fx)
+{
+	struct clocks c;
+	char line[256];
+
+	hi_fixture_tell(fx, "clocks");
+	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+	HI_ASSERT_EQ(4, sscanf(line, "clocks %ld %ld %ld %ld", &c.due, &c.timerfd,
+			       &c.posix, &c.itimer));
+	return c;
+}
+
 HI_TEST_SLOW(state, timers_tick_on)
 {
 	struct hi_fixture *fx = start_service("1");
-	long due, timerfd, posix, itimer;
-	char line[256];
+	struct clocks c, later;
 
 	for (enum mode mode = COPY; mode < N_MODES; mode++)
 		for (int i = 0; i < 10; i++)
 			inspect(fx->pid, mode);
-	hi_fixture_tell(fx, "clocks");
-	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
-	HI_ASSERT_EQ(4, sscanf(line, "clocks %ld %ld %ld %ld", &due, &timerfd, &posix,
-			       &itimer));
-	HI_ASSERT_MSG(labs(timerfd - due) <= 1, "%s", line);
+	c = later = ask_clocks(fx);
+	HI_ASSERT_MSG(labs(c.timerfd - c.due) <= 2, "%ld of %ld", c.timerfd, c.due);
 	/* One more may be on its way. */
-	HI_ASSERT_MSG(labs(posix - due) <= 3, "%s", line);
-	HI_ASSERT_MSG(itimer > due / 4 && itimer <= due + 1, "%s", line);
+	HI_ASSERT_MSG(labs(c.posix - c.due) <= 3, "%ld of %ld", c.posix, c.due);
+	/* It does not count what comes together while others have the processors. */
+	HI_ASSERT_MSG(c.itimer > 0 && c.itimer <= c.due + 1, "%ld of %ld", c.itimer,
+		      c.due);
+	for (int i = 0; i < 6000 && later.itimer < c.itimer + 20; i++) {
+		hi_test_sleep_us(10000);
+		later = ask_clocks(fx);
+	}
+	HI_ASSERT_MSG(later.itimer >= c.itimer + 20, "%ld, then %ld", c.itimer,
+		      later.itimer);
 	hi_fixture_end(fx);
 }
 
@@ -261,7 +281,7 @@ static pid_t hold_a_child_at_last(pid_t target, pid_t *child_ret)
 {
 	pid_t inspector = 0;
 
-	for (int i = 0; i < 20 && !inspector; i++)
+	for (int i = 0; i < 60 && !inspector; i++)
 		inspector = hold_a_child(target, child_ret);
 	HI_ASSERT_MSG(inspector, "no child of a fork was seen");
 	return inspector;
@@ -283,7 +303,7 @@ HI_TEST_SLOW(state, a_socket_that_the_target_closes_is_closed_while_a_child_live
 
 	hi_fixture_tell(fx, "close");
 	hi_test_expect_line(fx, "closed");
-	HI_ASSERT_EQ(1, poll(&peer, 1, 2000));
+	HI_ASSERT_EQ(1, poll(&peer, 1, 60000));
 	HI_ASSERT_EQ(0, read(peer.fd, &byte, 1));
 	HI_ASSERT(hi_process_status(child, "TracerPid") > 0); /* it still lived */
 	/* So with what it opens now: nothing of it is the child's alone. */
@@ -291,7 +311,7 @@ HI_TEST_SLOW(state, a_socket_that_the_target_closes_is_closed_while_a_child_live
 	peer.fd = connect_to_service(fx);
 	hi_fixture_tell(fx, "close");
 	hi_test_expect_line(fx, "closed");
-	HI_ASSERT_EQ(1, poll(&peer, 1, 2000));
+	HI_ASSERT_EQ(1, poll(&peer, 1, 60000));
 	release(inspector, fx);
 	close(peer.fd);
 	hi_fixture_end(fx);

@@ -23,7 +23,7 @@ static inline json_t *summary_with(pid_t pid, const char *option)
 	json_t *doc;
 
 	snprintf(text, sizeof(text), "%d", (int)pid);
-	c = hi_heapinspect("--json", "--all", "--max-pause=5s", "--pid", text, option);
+	c = hi_heapinspect("--json", "--all", "--max-pause=30s", "--pid", text, option);
 	HI_ASSERT_MSG(c->exit_code == 0, "exit %d: %s", c->exit_code, c->err);
 	doc = json_loads(c->out, 0, NULL);
 	HI_ASSERT_MSG(doc, "no JSON: %.200s", c->out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* waste on a heap that says of itself what it wastes: fixtures/waste_heap.c. */
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -331,10 +332,12 @@ HI_TEST_SCENARIO(waste, a_program_without_malloc_has_neither_rows_nor_blocks)
 	char pid[16];
 	json_t *doc;
 
+	hi_fixture_await_program(fx->pid, "no_malloc");
 	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
 	doc = parse(hi_heapinspect("waste", "--pid", pid, "--json"));
 	HI_ASSERT_EQ(0, json_array_size(json_object_get(doc, "rows")));
 	HI_ASSERT_EQ(0, number(doc, "live.objects"));
 	HI_ASSERT(json_object_get(doc, "size_classes") == NULL);
 	HI_ASSERT_EQ(0, hi_heapinspect("waste", "--pid", pid)->exit_code);
+	kill(fx->pid, SIGKILL);
 }
