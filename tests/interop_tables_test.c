@@ -143,7 +143,7 @@ static void put_row(struct pair *pair, struct hi_parquet *p, uint64_t i)
 
 static void check_rows(uint64_t rows, uint32_t a_group, uint64_t bytes, int groups)
 {
-	struct hi_parquet_options options = {a_group, bytes};
+	struct hi_parquet_options options = {.group_rows = a_group, .group_bytes = bytes};
 	struct pair pair = open_pair(snapshot_directory());
 	const char *const argv[] = {"node",
 				    HI_SOURCE_DIR "/tests/interop/parquet.mjs",
