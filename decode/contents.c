@@ -7,7 +7,8 @@
  * entry of 16 bytes: 112 bits of hash and the object's number in its chunk. A
  * chunk keeps its entries sorted by shard, the first bits of the hash. Then a
  * task takes one shard out of all chunks, in order, and counts equal hashes in
- * a table that fits into a cache.
+ * a table that fits into a cache. Where marks are wanted it goes through the shard
+ * again: to each object of a group its first one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,10 +57,21 @@ static void add_cost(struct hi_contents_slot *s, uint64_t cost)
 		s->most = cost;
 }
 
+void hi_contents_add(const struct hi_objects *objects, struct hi_contents_slot *s,
+		     hi_node id)
+{
+	if (s->count++ == 0) {
+		s->first = id;
+		return;
+	}
+	if (s->count == 2)
+		add_cost(s, hi_objects_cost(objects, s->first));
+	add_cost(s, hi_objects_cost(objects, id));
+}
+
 static void count_entry(struct hi_contents_worker *w, const struct hi_entry *e,
 			hi_node id)
 {
-	const struct hi_objects *objects = w->c->graph->objects;
 	uint64_t rest = e->rest >> 16;
 	struct hi_contents_slot *s;
 
@@ -69,14 +81,10 @@ static void count_entry(struct hi_contents_worker *w, const struct hi_entry *e,
 	}
 	s = slot_of(w->slots, w->n_slots, e->hash, rest);
 	if (s->count == 0) {
-		*s = (struct hi_contents_slot){
-			.hash = e->hash, .rest = rest, .first = id, .count = 1};
+		*s = (struct hi_contents_slot){.hash = e->hash, .rest = rest};
 		w->used++;
-		return;
 	}
-	if (s->count++ == 1)
-		add_cost(s, hi_objects_cost(objects, s->first));
-	add_cost(s, hi_objects_cost(objects, id));
+	hi_contents_add(w->c->graph->objects, s, id);
 }
 
 /* Most bytes first, then by address. */
@@ -105,7 +113,8 @@ static void cut_groups(struct hi_contents_groups *groups, size_t top,
 		leave(beyond, groups->items[--groups->count].copied);
 }
 
-static void take_group(struct hi_contents_worker *w, const struct hi_contents_slot *s)
+void hi_contents_take_group(struct hi_contents_worker *w,
+			    const struct hi_contents_slot *s)
 {
 	const struct hi_contents_options *options = w->c->options;
 	uint32_t type = w->c->graph->objects->type[s->first];
@@ -137,6 +146,25 @@ static void take_group(struct hi_contents_worker *w, const struct hi_contents_sl
 	}
 }
 
+static void mark_shard(struct hi_contents_worker *w, size_t shard)
+{
+	struct hi_comparison *c = w->c;
+
+	for (size_t k = 0; k < c->n_chunks; k++) {
+		const struct hi_contents_chunk *chunk = &c->chunks[k];
+		hi_node first = (hi_node)k * HI_CHUNK_NODES;
+
+		for (uint32_t i = chunk->start[shard]; i < chunk->start[shard + 1]; i++) {
+			const struct hi_entry *e = &chunk->entries[i];
+			const struct hi_contents_slot *s =
+				slot_of(w->slots, w->n_slots, e->hash, e->rest >> 16);
+
+			if (s->count > 1)
+				c->equal[first + (hi_node)(e->rest & 0xffff)] = s->first;
+		}
+	}
+}
+
 static void count_shard(void *arg, size_t task, unsigned worker)
 {
 	struct hi_comparison *c = arg;
@@ -155,7 +183,9 @@ static void count_shard(void *arg, size_t task, unsigned worker)
 	}
 	for (uint32_t i = 0; i < w->n_slots && !w->no_memory; i++)
 		if (w->slots[i].count > 1)
-			take_group(w, &w->slots[i]);
+			hi_contents_take_group(w, &w->slots[i]);
+	if (c->equal && !w->no_memory)
+		mark_shard(w, task);
 }
 
 /* ---- the result ---- */
@@ -182,7 +212,7 @@ static void describe_group(struct hi_contents_worker *w,
 	group->first = from->first;
 	group->objects = from->objects;
 	group->copied = from->copied;
-	if (!hi_contents_look(w, &o))
+	if (!w->c->image || !hi_contents_look(w, &o))
 		return;
 	group->size = o.end - o.start;
 	group->is_text = o.is_text;
@@ -259,7 +289,7 @@ static bool merge(struct hi_comparison *c)
 
 HI_DEFINE_GUARD(struct hi_waste *, hi_waste_destroy)
 
-static enum hi_status make_result(struct hi_comparison *c, struct hi_waste **ret,
+enum hi_status hi_contents_result(struct hi_comparison *c, struct hi_waste **ret,
 				  struct hi_error *err)
 {
 	HI_GUARD(hi_waste_destroy) struct hi_waste *waste = hi_calloc(1, sizeof(*waste));
@@ -303,7 +333,10 @@ static bool worker_init(struct hi_contents_worker *w, struct hi_comparison *c)
 	w->scratch = hi_alloc(HI_SPAN_SCRATCH);
 	w->fresh = hi_alloc(HI_CHUNK_NODES * sizeof(*w->fresh));
 	w->rows = hi_calloc((size_t)c->graph->n_types + 1, sizeof(*w->rows));
-	return w->piece && w->scratch && w->fresh && w->rows && grow_slots(w);
+	if (c->equal)
+		w->fresh_used = hi_alloc(HI_CHUNK_NODES * sizeof(*w->fresh_used));
+	return w->piece && w->scratch && w->fresh && w->rows &&
+	       (!c->equal || w->fresh_used) && grow_slots(w);
 }
 
 static void deinit(struct hi_comparison *c)
@@ -314,15 +347,19 @@ static void deinit(struct hi_comparison *c)
 		free(w->piece);
 		free(w->scratch);
 		free(w->fresh);
+		free(w->fresh_used);
 		free(w->rows);
 		free(w->slots);
 		hi_vector_free(&w->groups);
 	}
 	free(c->workers);
 	free(c->groups);
-	for (size_t i = 0; c->chunks && i < c->n_chunks; i++)
+	for (size_t i = 0; c->chunks && i < c->n_chunks; i++) {
 		free(c->chunks[i].entries);
+		free(c->chunks[i].used);
+	}
 	free(c->chunks);
+	free(c->equal);
 	hi_views_deinit(&c->views);
 }
 
@@ -336,7 +373,9 @@ static enum hi_status init(struct hi_comparison *c, struct hi_error *err)
 	c->n_chunks = ((size_t)objects->count + HI_CHUNK_NODES - 1) / HI_CHUNK_NODES;
 	c->chunks = hi_calloc(c->n_chunks + 1, sizeof(*c->chunks));
 	c->workers = hi_calloc(c->n_workers, sizeof(*c->workers));
-	if (!c->chunks || !c->workers)
+	if (c->options->marks)
+		c->equal = hi_alloc(((size_t)objects->count + 1) * sizeof(*c->equal));
+	if (!c->chunks || !c->workers || (c->options->marks && !c->equal))
 		return hi_fail_memory(err, "contents");
 	for (unsigned i = 0; i < c->n_workers; i++)
 		if (!worker_init(&c->workers[i], c))
@@ -366,12 +405,19 @@ enum hi_status hi_contents_compare(const struct hi_image *image,
 				  .options = options};
 	enum hi_status status = init(&c, err);
 
+	*ret = NULL;
 	if (status == HI_OK) {
 		hi_parallel(c.n_workers, c.n_chunks, hi_contents_read_chunk, &c);
 		if (!failed(&c))
 			hi_parallel(c.n_workers, HI_CONTENTS_SHARDS, count_shard, &c);
 		status = failed(&c) ? hi_fail_memory(err, "contents")
-				    : make_result(&c, ret, err);
+				    : hi_contents_result(&c, ret, err);
+		if (status == HI_OK && options->marks)
+			status = hi_contents_take_marks(&c, options->marks, err);
+		if (status != HI_OK) {
+			hi_waste_destroy(*ret);
+			*ret = NULL;
+		}
 	}
 	deinit(&c);
 	return status;

@@ -20,6 +20,8 @@ struct hi_entry {
 struct hi_contents_chunk {
 	struct hi_entry *entries; /* by shard, then object */
 	uint32_t start[HI_CONTENTS_SHARDS + 1];
+	struct hi_contents_used *used; /* for marks */
+	uint32_t n_used;
 };
 
 /* Contents in the table of a shard; sum and most are 0 while there is one only. */
@@ -41,9 +43,11 @@ struct hi_contents_groups HI_VECTOR(struct hi_contents_group);
 struct hi_contents_worker {
 	struct hi_comparison *c;
 	struct hi_view view;
-	uint8_t *piece;		   /* HI_DIGEST_PIECE bytes */
-	uint8_t *scratch;	   /* HI_SPAN_SCRATCH bytes */
-	struct hi_entry *fresh;	   /* HI_CHUNK_NODES of them, by object */
+	uint8_t *piece;			     /* HI_DIGEST_PIECE bytes */
+	uint8_t *scratch;		     /* HI_SPAN_SCRATCH bytes */
+	struct hi_entry *fresh;		     /* HI_CHUNK_NODES of them, by object */
+	struct hi_contents_used *fresh_used; /* as many; NULL: no marks are wanted */
+	uint32_t n_fresh_used;
 	struct hi_waste_row *rows; /* by type */
 	struct hi_contents_slot *slots;
 	uint32_t n_slots, used;
@@ -55,7 +59,7 @@ struct hi_contents_worker {
 };
 
 struct hi_comparison {
-	const struct hi_image *image;
+	const struct hi_image *image; /* NULL: there are no bytes (hi_contents_recount) */
 	const struct hi_typing *typing;
 	const struct hi_graph *graph;
 	const struct hi_reach *reach;
@@ -63,6 +67,7 @@ struct hi_comparison {
 	struct hi_views views;
 	struct hi_contents_chunk *chunks;
 	size_t n_chunks;
+	uint32_t *equal;	       /* becomes that of the marks; NULL: not wanted */
 	struct hi_waste_group *groups; /* the result */
 	struct hi_contents_worker *workers;
 	unsigned n_workers;
@@ -79,6 +84,20 @@ struct hi_contents_object {
 
 /* Where its bytes are, and which of them are in use; false: some are unread. */
 bool hi_contents_look(struct hi_contents_worker *w, struct hi_contents_object *o);
+/* One more object of these contents; of the first one set the hash before. */
+void hi_contents_add(const struct hi_objects *objects, struct hi_contents_slot *s,
+		     hi_node id);
+void hi_contents_take_group(struct hi_contents_worker *w,
+			    const struct hi_contents_slot *s);
+void hi_contents_count_unused(struct hi_waste_row *row,
+			      const struct hi_contents_object *o);
+/* All that the workers have; takes it from them. */
+enum hi_status hi_contents_result(struct hi_comparison *c, struct hi_waste **ret,
+				  struct hi_error *err);
+/* The marks out of the chunks. */
+enum hi_status hi_contents_take_marks(struct hi_comparison *c,
+				      struct hi_contents_marks *ret,
+				      struct hi_error *err);
 /* hi_task_fn over chunks, the first pass; arg: struct hi_comparison. */
 void hi_contents_read_chunk(void *arg, size_t task, unsigned worker);
 

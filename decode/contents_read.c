@@ -135,7 +135,8 @@ static uint64_t savable_of(const struct hi_contents_object *o)
 	return fit < o->usable ? o->usable - fit : 0;
 }
 
-static void count_unused(struct hi_waste_row *row, const struct hi_contents_object *o)
+void hi_contents_count_unused(struct hi_waste_row *row,
+			      const struct hi_contents_object *o)
 {
 	uint64_t unused = o->usable - (o->end - o->start);
 
@@ -144,6 +145,24 @@ static void count_unused(struct hi_waste_row *row, const struct hi_contents_obje
 	row->loose++;
 	row->unused += unused;
 	row->savable += savable_of(o);
+}
+
+/* Texts, and what was not looked at: all other is as its type uses it. */
+static void mark_used(struct hi_contents_worker *w, const struct hi_contents_object *o,
+		      bool readable)
+{
+	uint64_t bytes = o->end - o->start;
+
+	if (w->fresh_used && (!readable || o->is_text))
+		w->fresh_used[w->n_fresh_used++] = (struct hi_contents_used){
+			o->id,
+			readable && bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX};
+}
+
+static void mark(const struct hi_contents_worker *w, hi_node id, uint32_t mark)
+{
+	if (w->c->equal)
+		w->c->equal[id] = mark;
 }
 
 /* True: it has an entry. */
@@ -157,8 +176,9 @@ static bool take_object(struct hi_contents_worker *w, struct hi_contents_object 
 
 	row->objects++;
 	row->bytes += o->cost;
+	mark_used(w, o, readable);
 	if (readable) {
-		count_unused(row, o);
+		hi_contents_count_unused(row, o);
 		if (o->start == o->end)
 			return false;
 		d = hi_digest_begin(type, o->end - o->start);
@@ -170,11 +190,13 @@ static bool take_object(struct hi_contents_worker *w, struct hi_contents_object 
 	if (!readable) {
 		w->unread++;
 		w->unread_bytes += o->cost;
+		mark(w, o->id, HI_MARK_UNREAD);
 		return false;
 	}
 	if (!d.nonzero) {
 		row->zeros++;
 		row->zero_bytes += o->cost;
+		mark(w, o->id, HI_MARK_ZEROS);
 		return false;
 	}
 	hi_digest_end(&d);
@@ -189,6 +211,15 @@ static bool keep_chunk(struct hi_contents_worker *w, struct hi_contents_chunk *c
 	uint32_t at[HI_CONTENTS_SHARDS];
 
 	memset(chunk->start, 0, sizeof(chunk->start));
+	if (w->n_fresh_used) {
+		size_t size = w->n_fresh_used * sizeof(*chunk->used);
+
+		chunk->used = hi_alloc(size);
+		if (!chunk->used)
+			return false;
+		memcpy(chunk->used, w->fresh_used, size);
+		chunk->n_used = w->n_fresh_used;
+	}
 	if (n == 0)
 		return true;
 	chunk->entries = hi_alloc(n * sizeof(*chunk->entries));
@@ -216,9 +247,11 @@ void hi_contents_read_chunk(void *arg, size_t task, unsigned worker)
 
 	if (n > HI_CHUNK_NODES)
 		n = HI_CHUNK_NODES;
+	w->n_fresh_used = 0;
 	for (hi_node i = 0; i < n && !w->no_memory; i++) {
 		struct hi_contents_object o = {.id = first + i};
 
+		mark(w, o.id, HI_MARK_ALONE);
 		if (!hi_bit(c->reach->any, o.id) ||
 		    (objects->flags[o.id] & HI_OBJECT_INTERNAL))
 			continue;

@@ -417,6 +417,196 @@ HI_TEST(contents, what_cannot_be_read_is_counted_and_never_equal)
 	HI_ASSERT_EQ(5, waste->all.objects);
 }
 
+/* ---- marks: the same without the bytes ---- */
+
+enum { WORDS = 1 << 10 };
+
+static void free_marks(void *marks)
+{
+	hi_contents_marks_free(marks);
+}
+
+/* As random_world, with texts, longer blocks and a page that cannot be read. */
+static struct world *world_of_all_sorts(unsigned seed)
+{
+	struct world *w = random_world(seed);
+	static const char *const texts[] = {"a longer one", "another of them",
+					    "and one more"};
+
+	for (hi_node i = 0; i < w->graph->n_objects; i += 3)
+		put(w, hi_objects_address(w->graph->objects, i), texts[rand_r(&seed) % 3],
+		    16);
+	hi_memory_mock_poison(w->memory, H(0x3000));
+	return w;
+}
+
+static struct hi_contents_marks *mark(const struct world *w)
+{
+	static struct hi_contents_marks marks;
+	struct hi_waste *waste = NULL;
+
+	marks = (struct hi_contents_marks){};
+	HI_ASSERT_OK(compare(w,
+			     (struct hi_contents_options){.marks = &marks, .threads = 2},
+			     &waste),
+		     &err);
+	hi_test_defer(destroy_waste, waste);
+	hi_test_defer(free_marks, &marks);
+	return &marks;
+}
+
+static uint32_t *live_bytes(const struct world *w)
+{
+	static uint32_t used[64 << 10];
+
+	for (hi_node i = 0; i < w->graph->n_objects; i++)
+		used[i] = (uint32_t)hi_typing_live_bytes(w->typing, w->graph, i);
+	return used;
+}
+
+static void check_equal(const struct hi_waste *a, const struct hi_waste *b)
+{
+	HI_ASSERT_EQ(0, memcmp(&a->all, &b->all, sizeof(a->all)));
+	HI_ASSERT_EQ(a->n_rows, b->n_rows);
+	HI_ASSERT_EQ(0, memcmp(a->rows, b->rows, a->n_rows * sizeof(*a->rows)));
+	HI_ASSERT_EQ(0, memcmp(&a->beyond, &b->beyond, 3 * sizeof(a->beyond)));
+	HI_ASSERT_EQ(a->unread, b->unread);
+	HI_ASSERT_EQ(a->unread_bytes, b->unread_bytes);
+	HI_ASSERT_EQ(a->n_groups, b->n_groups);
+	for (size_t i = 0; i < a->n_groups; i++) {
+		HI_ASSERT_EQ(a->groups[i].type, b->groups[i].type);
+		HI_ASSERT_EQ(a->groups[i].first, b->groups[i].first);
+		HI_ASSERT_EQ(a->groups[i].objects, b->groups[i].objects);
+		HI_ASSERT_EQ(a->groups[i].copied, b->groups[i].copied);
+		HI_ASSERT_EQ(a->groups[i].size, b->groups[i].size);
+	}
+}
+
+/* Of any of the objects, however they are chosen. */
+HI_TEST(contents, marks_count_as_the_bytes_do)
+{
+	static uint64_t some[WORDS];
+	struct hi_reach reach = {.any = some};
+	uint64_t groups = 0, unread = 0;
+
+	for (unsigned seed = 1; seed <= 24; seed++) {
+		struct world *w = world_of_all_sorts(seed);
+		struct hi_contents_options options = {.threads = 2,
+						      .top = seed % 3 ? SIZE_MAX : 4,
+						      .min_size = seed % 4 ? 0 : 100};
+		const struct hi_contents_marks *marks = mark(w);
+		struct hi_waste *bytes = NULL, *again = NULL;
+		unsigned state = seed;
+
+		for (size_t i = 0; i < WORDS; i++)
+			some[i] = seed == 1 ? UINT64_MAX
+					    : (uint64_t)rand_r(&state) << 33 ^
+						      (uint64_t)rand_r(&state) << 7;
+		HI_ASSERT_OK(hi_contents_compare(w->image, w->typing, w->graph, &reach,
+						 &options, &bytes, &err),
+			     &err);
+		hi_test_defer(destroy_waste, bytes);
+		HI_ASSERT_OK(hi_contents_recount(marks, live_bytes(w), w->graph, &reach,
+						 &options, &again, &err),
+			     &err);
+		hi_test_defer(destroy_waste, again);
+		check_equal(bytes, again);
+		groups += again->all.groups;
+		unread += again->unread;
+	}
+	HI_ASSERT(groups > 100 && unread > 24);
+}
+
+HI_TEST(contents, marks_tell_nothing_but_which_are_equal)
+{
+	struct world *w = world_of_all_sorts(5);
+	const struct hi_contents_marks *marks = mark(w);
+
+	for (hi_node i = 0; i < w->graph->n_objects; i++)
+		if (marks->equal[i] < HI_MARK_UNREAD) {
+			HI_ASSERT(marks->equal[i] <= i);
+			HI_ASSERT_EQ(0, memcmp(bytes_of(w, i),
+					       bytes_of(w, marks->equal[i]), 13));
+		}
+}
+
+static enum hi_status recount(const struct world *w,
+			      const struct hi_contents_marks *marks,
+			      struct hi_waste **ret)
+{
+	static uint64_t all[WORDS];
+	struct hi_reach reach = {.any = all};
+	struct hi_contents_options options = {.top = SIZE_MAX};
+
+	memset(all, 0xff, sizeof(all));
+	return hi_contents_recount(marks, live_bytes(w), w->graph, &reach, &options, ret,
+				   &err);
+}
+
+/* Marks come out of a file, and a file from anybody. */
+HI_TEST(contents, marks_that_do_not_hold_are_refused)
+{
+	struct world *w = pairs(4);
+	uint32_t equal[4] = {0, 0, HI_MARK_ALONE, HI_MARK_ZEROS};
+	struct hi_contents_used used[2] = {{1, 5}, {3, 1000000}};
+	struct hi_contents_marks marks = {equal, used, 2};
+	static const uint32_t wild[] = {1, 2, 3, 4, 1 << 20, HI_MARK_UNREAD - 1};
+	struct hi_waste *waste = NULL;
+
+	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
+	HI_ASSERT_OK(recount(w, &marks, &waste), &err);
+	HI_ASSERT_EQ(1, waste->n_groups);
+	/* 24 of 64 bytes are used, 5, 24, and no more than all there are. */
+	HI_ASSERT_EQ(40 + 59 + 40 + 0, waste->all.unused);
+	hi_waste_destroy(waste);
+	for (size_t i = 0; i < sizeof(wild) / sizeof(wild[0]); i++) {
+		equal[1] = wild[i];
+		if (wild[i] == 1)
+			continue; /* alone in its group: nobody is hurt */
+		waste = NULL;
+		HI_ASSERT_EQ(HI_BAD_DATA, recount(w, &marks, &waste));
+		HI_ASSERT(!waste);
+	}
+	equal[1] = 1;
+	equal[0] = 1; /* the first one comes later */
+	HI_ASSERT_EQ(HI_BAD_DATA, recount(w, &marks, &waste));
+	equal[0] = HI_MARK_ALONE;
+	equal[2] = 0; /* equal to what is equal to none */
+	HI_ASSERT_EQ(HI_BAD_DATA, recount(w, &marks, &waste));
+	equal[2] = HI_MARK_ALONE;
+	used[1].object = 1;
+	HI_ASSERT_EQ(HI_BAD_DATA, recount(w, &marks, &waste));
+	used[1].object = 4;
+	HI_ASSERT_EQ(HI_BAD_DATA, recount(w, &marks, &waste));
+}
+
+HI_TEST(contents, out_of_memory_with_marks_is_told_and_leaks_nothing)
+{
+	struct world *w = world_of_all_sorts(3);
+	enum hi_status status = HI_NO_MEMORY;
+	uint64_t nth = 0;
+
+	while (status == HI_NO_MEMORY) {
+		struct hi_contents_marks marks = {};
+		struct hi_contents_options options = {
+			.threads = 2, .top = SIZE_MAX, .marks = &marks};
+		struct hi_waste *waste = NULL, *again = NULL;
+
+		HI_ASSERT(nth < 5000);
+		hi_alloc_fail_at(++nth);
+		status = compare(w, options, &waste);
+		if (status == HI_OK)
+			status = recount(w, &marks, &again);
+		hi_alloc_fail_at(0);
+		HI_ASSERT(status == HI_OK || !again);
+		hi_waste_destroy(waste);
+		hi_waste_destroy(again);
+		hi_contents_marks_free(&marks);
+	}
+	HI_ASSERT_OK(status, &err);
+	HI_ASSERT(nth > 10);
+}
+
 HI_TEST(contents, out_of_memory_anywhere_is_told_and_leaks_nothing)
 {
 	struct world *w = random_world(3);
