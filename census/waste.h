@@ -51,6 +51,7 @@ struct hi_waste {
 	} beyond, below, other;
 	/* Not looked at: some of their bytes are not in the image. */
 	uint64_t unread, unread_bytes;
+	bool texts_missing; /* of groups: out of a file that has none */
 };
 
 /* ---- the allocator's blocks ---- */

@@ -104,8 +104,7 @@ static int check_file(const struct hi_options *o)
 		if (words[i].given)
 			return hi_option_wrong("%s: not with a snapshot file (%s)",
 					       words[i].name, o->file);
-	if (o->command->id == HI_COMMAND_WASTE || o->command->id == HI_COMMAND_SNAP ||
-	    o->command->id == HI_COMMAND_AUDIT)
+	if (o->command->id == HI_COMMAND_SNAP || o->command->id == HI_COMMAND_AUDIT)
 		return hi_option_wrong("%s: needs --pid or --core: a snapshot file has "
 				       "no contents",
 				       o->command->name);

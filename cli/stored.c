@@ -287,6 +287,8 @@ enum hi_status hi_stored_write(struct hi_inspection *in, const struct hi_head *h
 	if (status == HI_OK)
 		status = put_rest(in, w, head, err);
 	if (status == HI_OK)
+		status = hi_stored_put_waste(in, w, err);
+	if (status == HI_OK)
 		status = hi_stored_put_graph(in, w, err);
 	if (status == HI_OK)
 		status = hi_stored_put_retained(in, w, head, err);

@@ -45,6 +45,8 @@ enum hi_status hi_stored_put_conflicts(const struct hi_inspection *in,
 /* Nothing unless the options ask for it. */
 enum hi_status hi_stored_put_contents(struct hi_inspection *in,
 				      struct hi_snapshot_writer *w, struct hi_error *err);
+enum hi_status hi_stored_put_waste(struct hi_inspection *in, struct hi_snapshot_writer *w,
+				   struct hi_error *err);
 enum hi_status hi_stored_put_retained(struct hi_inspection *in,
 				      struct hi_snapshot_writer *w,
 				      const struct hi_head *head, struct hi_error *err);
@@ -99,6 +101,16 @@ const char *hi_stored_edge(struct hi_inspection *in, hi_node from, hi_node to);
 enum hi_status hi_stored_field_targets(struct hi_inspection *in, const bool *has,
 				       const char *field, uint64_t *bits,
 				       struct hi_error *err);
+/* What `waste` tells, of what is shown. HI_UNSUPPORTED: the file does not have it. */
+struct hi_contents_options;
+struct hi_waste;
+struct hi_heap_use;
+enum hi_status hi_stored_waste(struct hi_inspection *in,
+			       const struct hi_contents_options *options,
+			       struct hi_waste **ret, struct hi_error *err);
+enum hi_status hi_stored_heap_use(struct hi_inspection *in, struct hi_heap_use *ret,
+				  struct hi_error *err);
+
 uint64_t hi_stored_allocated(const struct hi_inspection *in);
 uint64_t hi_stored_used(const struct hi_inspection *in, hi_node object);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/stored.h"
 #include "decode/contents.h"
 #include "decode/heap_use.h"
 #include "report/waste_report.h"
@@ -19,6 +20,8 @@ static enum hi_status compare(struct hi_inspection *in, const struct hi_restrict
 		options.n_types = only->types->n_types;
 	}
 	hi_inspect_phase(in, "comparing contents");
+	if (in->stored)
+		return hi_stored_waste(in, &options, ret, err);
 	return hi_contents_compare(in->image, in->typing, in->graph, in->shown, &options,
 				   ret, err);
 }
@@ -33,8 +36,9 @@ static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
 	enum hi_status status;
 
 	hi_inspect_phase(in, "blocks and pages");
-	status = hi_heap_use_measure(in->image, in->allocator, in->options->threads, &use,
-				     err);
+	status = in->stored ? hi_stored_heap_use(in, &use, err)
+			    : hi_heap_use_measure(in->image, in->allocator,
+						  in->options->threads, &use, err);
 	hi_inspect_phase(in, "report");
 	if (status == HI_OK)
 		status = hi_waste_report_create(head, in->graph, waste, &use, only,
@@ -77,7 +81,8 @@ const struct hi_command hi_command_waste = {
 		"fragmentation.",
 	.help = "Examples:\n"
 		"  heapinspect waste --pid 4242\n"
-		"  heapinspect waste --pid 4242 --type 'char []' --min-size 1KiB --all",
+		"  heapinspect waste --pid 4242 --type 'char []' --min-size 1KiB --all\n"
+		"  heapinspect waste app.hisnap",
 	.wanted = 0,
 	.run = run,
 };

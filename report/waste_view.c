@@ -82,12 +82,25 @@ static struct hi_hidden hidden_of(const struct hi_waste_left *left)
 	return (struct hi_hidden){left->groups, left->copied};
 }
 
-static void show_groups(const struct hi_waste_report *r, struct hi_page *page)
+static struct hi_table *groups_table(const struct hi_waste_report *r,
+				     struct hi_page *page)
 {
 	static const struct hi_column columns[] = {
 		{"saved", HI_COLUMN_BYTES},   {"objects", HI_COLUMN_COUNT},
 		{"size", HI_COLUMN_BYTES},    {"type", HI_COLUMN_TEXT},
 		{"contents", HI_COLUMN_TEXT}, {"example", HI_COLUMN_ADDRESS}};
+	static const struct hi_column without_texts[] = {{"saved", HI_COLUMN_BYTES},
+							 {"objects", HI_COLUMN_COUNT},
+							 {"size", HI_COLUMN_BYTES},
+							 {"type", HI_COLUMN_TEXT},
+							 {"example", HI_COLUMN_ADDRESS}};
+
+	return r->waste->texts_missing ? hi_page_table(page, without_texts, 5)
+				       : hi_page_table(page, columns, 6);
+}
+
+static void show_groups(const struct hi_waste_report *r, struct hi_page *page)
+{
 	const struct hi_objects *objects = r->graph->objects;
 	struct hi_hidden beyond = hidden_of(&r->waste->beyond);
 	struct hi_hidden below = hidden_of(&r->waste->below);
@@ -101,7 +114,7 @@ static void show_groups(const struct hi_waste_report *r, struct hi_page *page)
 			hi_page_printf(page, "%s contents with %s extra copies",
 				       hi_count(groups, r->waste->all.groups),
 				       hi_count(copies, r->waste->all.copies)));
-	t = hi_page_table(page, columns, 6);
+	t = groups_table(r, page);
 	for (size_t i = 0; i < r->waste->n_groups; i++) {
 		const struct hi_waste_group *g = &r->waste->groups[i];
 
@@ -109,10 +122,14 @@ static void show_groups(const struct hi_waste_report *r, struct hi_page *page)
 		hi_cell_number(t, g->objects);
 		hi_cell_number(t, g->size);
 		hi_cell_text(t, hi_type_label(type_name(r->graph, g->type), page), 0);
-		hi_cell_text(t, group_text(g, page), 0);
+		if (!r->waste->texts_missing)
+			hi_cell_text(t, group_text(g, page), 0);
 		hi_cell_number(t, hi_objects_address(objects, g->first));
 	}
 	hi_hidden_note(page, &beyond, &below, &other);
+	if (r->waste->texts_missing && r->waste->n_groups)
+		hi_page_note(page, "what they hold is not in the file; snap "
+				   "--with-contents keeps how texts begin");
 }
 
 static const char *class_label(const struct hi_size_class *c, struct hi_page *page)

@@ -174,7 +174,7 @@ HI_TEST_SCENARIO(snap, what_needs_the_process_says_so)
 	char command[512];
 	struct stat st;
 
-	check_refused(hi_heapinspect("waste", file), "a snapshot file has no contents");
+	check_refused(hi_heapinspect("snap", file), "a snapshot file has no contents");
 	check_refused(hi_heapinspect("census", "--untyped", file), "--untyped");
 	check_refused(hi_heapinspect("census", "--hints", "x", file), "--hints");
 	check_refused(hi_heapinspect("--core", core, file), "--core");
