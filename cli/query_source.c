@@ -198,6 +198,41 @@ static enum hi_status used(void *arg, hi_node object, uint64_t *ret, struct hi_e
 	return status;
 }
 
+/* ---- contents ---- */
+
+static enum hi_status compare(struct hi_query_feed *feed, struct hi_error *err)
+{
+	struct hi_inspection *in = feed->in;
+	struct hi_contents_options options = {.threads = in->options->threads,
+					      .marks = &feed->alike};
+	struct hi_waste *waste = NULL;
+	enum hi_status status;
+
+	hi_inspect_phase(in, "comparing contents");
+	status = hi_contents_compare(in->image, in->typing, in->graph, in->reach,
+				     &options, &waste, err);
+	hi_waste_destroy(waste);
+	hi_inspect_phase(in, "query");
+	feed->equal = feed->alike.equal;
+	return status;
+}
+
+static enum hi_status equal(void *arg, hi_node object, hi_node *ret, struct hi_error *err)
+{
+	struct hi_query_feed *feed = arg;
+	enum hi_status status = HI_OK;
+
+	if (!feed->has_equal)
+		status = feed->in->stored ? hi_stored_equal(feed->in, &feed->equal, err)
+					  : compare(feed, err);
+	if (status != HI_OK)
+		return status;
+	feed->has_equal = true;
+	*ret = feed->equal && feed->equal[object] < HI_MARK_UNREAD ? feed->equal[object]
+								   : HI_NODE_NONE;
+	return HI_OK;
+}
+
 void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
 			 uint64_t time_ns)
 {
@@ -215,6 +250,7 @@ void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
 					 .bins = bins,
 					 .label = label,
 					 .used = used,
+					 .equal = equal,
 					 .arg = feed};
 }
 
@@ -224,6 +260,7 @@ void hi_query_feed_end(struct hi_query_feed *feed)
 	hi_snapshots_marks_free(&feed->marks);
 	hi_edge_labels_destroy(feed->labels);
 	hi_vector_free(&feed->texts);
+	hi_contents_marks_free(&feed->alike);
 	hi_bins_destroy(feed->bins);
 	hi_set_pool_destroy(feed->pool);
 }

@@ -7,6 +7,7 @@
 #include "census/bins.h"
 #include "cli/identities.h"
 #include "cli/inspect.h"
+#include "decode/contents.h"
 #include "query/query.h"
 
 /* Zero-initialised is empty. */
@@ -26,6 +27,9 @@ struct hi_query_feed {
 	uint64_t time_ns;
 	struct hi_query_censuses censuses;
 	struct hi_snapshots_marks marks;
+	const uint32_t *equal; /* contents; of the file, or of `alike` */
+	struct hi_contents_marks alike;
+	bool has_equal;
 	struct hi_set_pool *pool; /* of the bins */
 	struct hi_bins *bins;
 };

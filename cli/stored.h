@@ -108,6 +108,9 @@ struct hi_heap_use;
 enum hi_status hi_stored_waste(struct hi_inspection *in,
 			       const struct hi_contents_options *options,
 			       struct hi_waste **ret, struct hi_error *err);
+/* By object, as in struct hi_contents_marks; NULL: not stored. */
+enum hi_status hi_stored_equal(struct hi_inspection *in, const uint32_t **ret,
+			       struct hi_error *err);
 enum hi_status hi_stored_heap_use(struct hi_inspection *in, struct hi_heap_use *ret,
 				  struct hi_error *err);
 

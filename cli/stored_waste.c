@@ -248,24 +248,48 @@ static enum hi_status give_texts(struct hi_inspection *in, const uint32_t *equal
 	return HI_OK;
 }
 
+/* Ids that are there; hi_contents_recount looks at what they say. */
+enum hi_status hi_stored_equal(struct hi_inspection *in, const uint32_t **ret,
+			       struct hi_error *err)
+{
+	hi_node objects = in->graph->n_objects;
+	const void *items = NULL;
+	const uint32_t *equal;
+	uint64_t n = 0;
+	enum hi_status status;
+
+	*ret = NULL;
+	if (!hi_snapshot_has(in->stored->snapshot, "waste.equal"))
+		return HI_OK;
+	status = take(in, "waste.equal", sizeof(*equal), &items, &n, err);
+	if (status != HI_OK)
+		return status;
+	if (n != objects)
+		return bad(in, "waste.equal", "not one for each object", err);
+	equal = items;
+	for (hi_node i = 0; i < objects; i++)
+		if (equal[i] < HI_MARK_UNREAD && equal[i] >= objects)
+			return bad(in, "waste.equal", "an object that is not there", err);
+	*ret = equal;
+	return HI_OK;
+}
+
 static enum hi_status take_marks(struct hi_inspection *in,
 				 struct hi_contents_marks *marks, struct hi_error *err)
 {
-	const void *equal = NULL, *used = NULL;
-	uint64_t n = 0, n_used = 0;
-	enum hi_status status;
+	const uint32_t *equal;
+	const void *used = NULL;
+	uint64_t n_used = 0;
+	enum hi_status status = hi_stored_equal(in, &equal, err);
 
-	if (!hi_snapshot_has(in->stored->snapshot, "waste.equal"))
+	if (status != HI_OK)
+		return status;
+	if (!equal)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "waste: %.120s was written by a heapinspect that did not "
 			       "compare contents; this one's snap does",
 			       in->options->file);
-	status = take(in, "waste.equal", sizeof(*marks->equal), &equal, &n, err);
-	if (status == HI_OK && n != in->graph->n_objects)
-		status = bad(in, "waste.equal", "not one for each object", err);
-	if (status == HI_OK)
-		status =
-			take(in, "waste.used", sizeof(*marks->used), &used, &n_used, err);
+	status = take(in, "waste.used", sizeof(*marks->used), &used, &n_used, err);
 	if (status == HI_OK && !in->stored->used)
 		status = hi_snapshot_used(in->stored->snapshot, in->graph,
 					  &in->stored->used, err);

@@ -64,6 +64,9 @@ struct hi_query_source {
 	/* Edge `index` of a node's row in words, "" unknown; until the next call. */
 	enum hi_status (*label)(void *arg, hi_node node, uint32_t index, const char **ret,
 				struct hi_error *err);
+	/* The first live object with the same contents; HI_NODE_NONE: no other. */
+	enum hi_status (*equal)(void *arg, hi_node object, hi_node *ret,
+				struct hi_error *err);
 	/* Bytes that the object's type uses. */
 	enum hi_status (*used)(void *arg, hi_node object, uint64_t *ret,
 			       struct hi_error *err);

@@ -23,6 +23,7 @@ enum {
 	ARRAY,
 	CONFLICT,
 	USED,
+	DUPLICATE_GROUP,
 	RETAINER_SET,
 	BIN
 };
@@ -53,6 +54,10 @@ static const struct hi_query_column columns[] = {
 	[CONFLICT] = {"conflict", HI_UNIT_ID, true,
 		      "1: another pointer says that it is something else"},
 	[USED] = {"used", HI_UNIT_BYTES, true, "what its type uses of it"},
+	[DUPLICATE_GROUP] = {"duplicate_group", HI_UNIT_ID, true,
+			     "the first live object of its type with the same contents "
+			     "(its id); NULL: no other has them, they are zeros, or "
+			     "nobody compared"},
 	[RETAINER_SET] = {"retainer_set", HI_UNIT_ID, true, "its set in retainer_sets"},
 	[BIN] = {"bin", HI_UNIT_ID, true, "its bin in bins (with --root)"},
 };
@@ -263,6 +268,17 @@ static enum hi_status used_cell(struct hi_query *q, hi_node i, struct hi_result_
 	return status;
 }
 
+static enum hi_status group_cell(struct hi_query *q, hi_node i,
+				 struct hi_result_cell *ret, struct hi_error *err)
+{
+	hi_node first = HI_NODE_NONE;
+	enum hi_status status =
+		q->source.equal ? q->source.equal(q->source.arg, i, &first, err) : HI_OK;
+
+	*ret = first == HI_NODE_NONE ? hi_cell_null() : hi_cell_u64(first);
+	return status;
+}
+
 static enum hi_status costly_cell(struct hi_query *q, hi_node i, int column,
 				  struct hi_result_cell *ret, struct hi_error *err)
 {
@@ -273,6 +289,8 @@ static enum hi_status costly_cell(struct hi_query *q, hi_node i, int column,
 		return set_cell(q, i, &q->bins, ret, err);
 	case USED:
 		return used_cell(q, i, ret, err);
+	case DUPLICATE_GROUP:
+		return group_cell(q, i, ret, err);
 	default:
 		return tree_cell(q, i, column, ret, err);
 	}

@@ -276,7 +276,7 @@ HI_TEST_SCENARIO(query, all_queries_of_the_document_work)
 		n++;
 		at = end + 3;
 	}
-	HI_ASSERT_EQ(10, n);
+	HI_ASSERT_EQ(11, n);
 }
 
 HI_TEST_SCENARIO(query, the_document_has_all_columns)
@@ -442,4 +442,48 @@ HI_TEST_SCENARIO(query, a_closed_pipe_and_a_full_disk_are_told)
 
 	HI_ASSERT_MSG(strstr(c->out, "internal") && strstr(c->out, "\n2\n"), "%s%s",
 		      c->out, c->err);
+}
+
+/* The groups of `waste` of the same file. */
+static void check_groups(json_t *rows, json_t *waste)
+{
+	json_t *groups = json_object_get(waste, "groups"), *group;
+	size_t i;
+
+	HI_ASSERT(json_array_size(groups) > 5);
+	HI_ASSERT_EQ(json_array_size(groups), json_array_size(rows));
+	json_array_foreach(groups, i, group)
+	{
+		json_t *row = json_array_get(rows, i);
+		char address[24];
+
+		snprintf(address, sizeof(address), "0x%llx",
+			 json_integer_value(json_object_get(row, "first")));
+		HI_ASSERT_STREQ(address,
+				json_string_value(json_object_get(group, "example")));
+		HI_ASSERT(same(json_object_get(row, "n"),
+			       json_object_get(group, "objects")));
+		HI_ASSERT(same(json_object_get(row, "saved"),
+			       json_object_get(group, "bytes")));
+	}
+}
+
+HI_TEST_SCENARIO(query, groups_of_duplicates_are_those_of_waste)
+{
+	static const char sql[] = "SELECT min(address) - 0 AS first, count(*) AS n, "
+				  "sum(shallow) - max(shallow) AS saved FROM objects "
+				  "WHERE duplicate_group IS NOT NULL AND state = 'live' "
+				  "GROUP BY duplicate_group ORDER BY saved DESC, first";
+	char *in = snapshot_directory();
+	const char *core = snapshot_core(snapshot_fixture("waste_heap", NULL, NULL), in);
+	const char *file = snapshot_of_core(core, in, "a.hisnap", NULL);
+	json_t *waste =
+		snapshot_document(hi_heapinspect("waste", file, "--json", "--all"));
+	struct hi_command *c = hi_heapinspect("query", "--core", core, "--json", sql);
+
+	check_groups(ask(file, sql), waste);
+	check_groups(rows_of(snapshot_document(c)), waste);
+	c = hi_heapinspect("query", OLD_FILE, "--format", "csv",
+			   "SELECT count(duplicate_group) FROM objects");
+	HI_ASSERT_MSG(c->exit_code == 0 && strstr(c->out, "\n0"), "%s%s", c->out, c->err);
 }
