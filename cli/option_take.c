@@ -265,33 +265,72 @@ static int take_argument(char *arg, struct hi_options *o)
 	return census ? hi_option_take_once("--census", census, &o->census) : 0;
 }
 
+/* ---- options that are told by where they go ---- */
+
+struct plain {
+	int key;
+	size_t at; /* in struct hi_options: a bool, or a string */
+};
+#define PLAIN(key, field)                                                                \
+	{                                                                                \
+		key, offsetof(struct hi_options, field)                                  \
+	}
+static const struct plain flags[] = {
+	PLAIN(HI_OPT_JSON, json),
+	PLAIN(HI_OPT_ALL, all),
+	PLAIN(HI_OPT_CONSERVATIVE, conservative),
+	PLAIN(HI_OPT_SWAP, swap),
+	PLAIN(HI_OPT_SCHEMA, schema),
+	PLAIN(HI_OPT_GITHUB, github),
+	PLAIN(HI_OPT_THREE, three),
+	PLAIN(HI_OPT_FORCE, force),
+	PLAIN(HI_OPT_COMPRESS, compress),
+	PLAIN(HI_OPT_WITH_CONTENTS, with_contents),
+	PLAIN(HI_OPT_REDACT, redact),
+	PLAIN(HI_OPT_UNTYPED, untyped),
+	PLAIN(HI_OPT_NO_HINTS, no_hints),
+	PLAIN(HI_OPT_STRICT, strict),
+	PLAIN('q', quiet),
+	PLAIN('v', verbose),
+};
+/* The last one counts. */
+static const struct plain texts[] = {
+	PLAIN(HI_OPT_CORE, core),
+	PLAIN(HI_OPT_EXE, exe),
+	PLAIN(HI_OPT_DEBUG_DIR, debug_dir),
+	PLAIN('o', output),
+};
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+/* NULL: the key is none of them. */
+static void *place_of(const struct plain *list, size_t n, int key, struct hi_options *o)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].key == key)
+			return (char *)o + list[i].at;
+	return NULL;
+}
+
+static bool take_plain(int key, const char *arg, struct hi_options *o)
+{
+	bool *flag = place_of(flags, COUNT(flags), key, o);
+	const char **text = place_of(texts, COUNT(texts), key, o);
+
+	if (flag)
+		*flag = true;
+	if (text)
+		*text = arg;
+	return flag || text;
+}
+
 error_t hi_option_take(int key, char *arg, struct argp_state *state)
 {
 	struct hi_options *o = state->input;
 	int bad;
 
+	if (take_plain(key, arg, o))
+		return 0;
 	switch (key) {
-	case HI_OPT_CORE:
-		o->core = arg;
-		return 0;
-	case HI_OPT_EXE:
-		o->exe = arg;
-		return 0;
-	case HI_OPT_JSON:
-		o->json = true;
-		return 0;
-	case HI_OPT_ALL:
-		o->all = true;
-		return 0;
-	case HI_OPT_DEBUG_DIR:
-		o->debug_dir = arg;
-		return 0;
-	case HI_OPT_CONSERVATIVE:
-		o->conservative = true;
-		return 0;
-	case HI_OPT_SWAP:
-		o->swap = true;
-		return 0;
 	case HI_OPT_BASELINE:
 		split_census(arg, &o->baseline_census);
 		return hi_option_take_once("--baseline", arg, &o->baseline);
@@ -301,49 +340,10 @@ error_t hi_option_take(int key, char *arg, struct argp_state *state)
 		return hi_option_take_once("--format", arg, &o->format);
 	case HI_OPT_TABLE:
 		return hi_option_take_once("--table", arg, &o->table);
-	case HI_OPT_SCHEMA:
-		o->schema = true;
-		return 0;
 	case HI_OPT_JUNIT:
 		return hi_option_take_once("--junit", arg, &o->junit);
-	case HI_OPT_GITHUB:
-		o->github = true;
-		return 0;
-	case HI_OPT_THREE:
-		o->three = true;
-		return 0;
-	case HI_OPT_FORCE:
-		o->force = true;
-		return 0;
-	case HI_OPT_COMPRESS:
-		o->compress = true;
-		return 0;
-	case HI_OPT_WITH_CONTENTS:
-		o->with_contents = true;
-		return 0;
-	case HI_OPT_REDACT:
-		o->redact = true;
-		return 0;
 	case HI_OPT_TYPE:
 		return hi_option_take_once("--type", arg, &o->type);
-	case HI_OPT_UNTYPED:
-		o->untyped = true;
-		return 0;
-	case HI_OPT_NO_HINTS:
-		o->no_hints = true;
-		return 0;
-	case HI_OPT_STRICT:
-		o->strict = true;
-		return 0;
-	case 'o':
-		o->output = arg;
-		return 0;
-	case 'q':
-		o->quiet = true;
-		return 0;
-	case 'v':
-		o->verbose = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		return take_argument(arg, o);
 	default:
