@@ -484,3 +484,40 @@ HI_TEST(report_text, out_of_memory_anywhere_is_told_and_leaks_nothing)
 	fclose(out);
 	HI_ASSERT(failures > 10);
 }
+
+/* Headings of many types, and what stands beside them: at no width is a word cut that is
+ * shorter than half a line, nor a line too long. */
+HI_TEST(report_text, headings_are_broken_between_words)
+{
+	static const char *const headings[] = {
+		"2. struct session",
+		"2. struct connection, struct request_line, struct buffer_of_bytes",
+		"2. struct connection, struct request_line, struct buffer_of_bytes, "
+		"struct "
+		"upstream, struct pool_of_threads, struct timer and 12 more types"};
+	static const char aside[] = "12.4 MiB in 40,000 objects";
+
+	for (size_t i = 0; i < 3; i++)
+		for (unsigned width = 40; width <= 160; width++) {
+			struct hi_page *page = make_page();
+			char words[300], *save = NULL, *text;
+			size_t n = 0;
+
+			hi_page_heading(page, headings[i], aside);
+			text = render(page, width);
+			for (const char *line = text; *line; n++) {
+				size_t length = strcspn(line, "\n");
+
+				HI_ASSERT_MSG(length <= width, "%u: %s", width, text);
+				line += length + (line[length] != 0);
+			}
+			HI_ASSERT_MSG(n <= 2 + strlen(headings[i]) / 20 + 1, "%s", text);
+			snprintf(words, sizeof(words), "%s %s", headings[i], aside);
+			for (char *word = strtok_r(words, " ", &save); word;
+			     word = strtok_r(NULL, " ", &save))
+				HI_ASSERT_MSG(strstr(text, word), "%u: no %s in:%s",
+					      width, word, text);
+			/* A number and its unit stay together. */
+			HI_ASSERT_MSG(strstr(text, "12.4 MiB"), "%u:%s", width, text);
+		}
+}

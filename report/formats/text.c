@@ -75,20 +75,37 @@ static unsigned run_columns(const struct hi_text_style *style, const struct hi_p
 	return widest;
 }
 
+/* Does it begin well beside what `column` columns have? Else a line of its own is better
+ * than words that are cut. */
+static bool begins_beside(const struct hi_text_style *style, const char *aside,
+			  unsigned column)
+{
+	unsigned room = style->width > column ? style->width - column : 0;
+	size_t first = strcspn(aside, " ");
+
+	return hi_text_columns(style, aside) <= room ||
+	       (room >= style->width / 3 && room >= first);
+}
+
 static void put_title(const struct hi_text_style *style, const char *text,
 		      const char *aside, char color)
 {
 	unsigned column = hi_text_columns(style, text);
+	bool fits = column <= style->width;
+	bool beside = fits && aside && *aside && begins_beside(style, aside, column + 2);
 
 	hi_text_color(style, color);
-	fputs(text, style->out);
+	if (fits)
+		fputs(text, style->out);
+	else
+		put_wrapped(style, text, 0, INDENT);
 	hi_text_color(style, 0);
-	if (!aside || !*aside) {
+	if (fits && !beside)
 		putc('\n', style->out);
+	if (!aside || !*aside)
 		return;
-	}
-	fputs("  ", style->out);
-	put_wrapped(style, aside, column + 2, INDENT);
+	fprintf(style->out, "%*s", INDENT, "");
+	put_wrapped(style, aside, beside ? column + 2 : INDENT, INDENT);
 }
 
 static void put_fact(const struct hi_text_style *style, const char *key, const char *text,
