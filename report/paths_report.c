@@ -22,14 +22,41 @@ static void show_steps(const struct hi_paths_way *way, struct hi_page *page)
 	}
 }
 
-static void show_way(const struct hi_paths_report *r, size_t i, struct hi_page *page)
+/* What a page would say in the same words: frames of one function, called by itself. */
+static bool reads_the_same(const struct hi_paths_way *a, const struct hi_paths_way *b)
+{
+	const struct hi_node_info *root = &a->steps[0].info, *other = &b->steps[0].info;
+
+	return a->n_steps == b->n_steps && a->worst == b->worst &&
+	       root->kind == other->kind && strcmp(a->text, b->text) == 0 &&
+	       strcmp(root->detail, other->detail) == 0 &&
+	       a->steps[a->n_steps - 1].info.address ==
+		       b->steps[b->n_steps - 1].info.address;
+}
+
+/* Ways from i on that are told as one. */
+static size_t same_ways(const struct hi_paths_report *r, size_t i)
+{
+	size_t n = 1;
+
+	while (!r->steps && i + n < r->n_ways && r->ways[i + n].n_steps &&
+	       reads_the_same(&r->ways[i], &r->ways[i + n]))
+		n++;
+	return n;
+}
+
+static void show_ways(const struct hi_paths_report *r, size_t i, size_t same,
+		      struct hi_page *page)
 {
 	const struct hi_paths_way *way = &r->ways[i];
 	const struct hi_node_info *root = &way->steps[0].info;
 	const struct hi_node_info *end = &way->steps[way->n_steps - 1].info;
 	const char *detail = hi_where_label(root->detail, page);
 
-	hi_page_heading(page, hi_page_printf(page, "%zu", i + 1), NULL);
+	hi_page_heading(page,
+			same > 1 ? hi_page_printf(page, "%zu to %zu", i + 1, i + same)
+				 : hi_page_printf(page, "%zu", i + 1),
+			NULL);
 	hi_page_text(page, hi_page_safe(page, way->text));
 	hi_page_note(page,
 		     hi_page_printf(page, "%s root%s%s; to %s; %s edges, %zu step%s",
@@ -37,6 +64,9 @@ static void show_way(const struct hi_paths_report *r, size_t i, struct hi_page *
 				    detail, hi_node_label(end, page),
 				    hi_grade_key((uint8_t)way->worst), way->n_steps - 1,
 				    way->n_steps == 2 ? "" : "s"));
+	if (same > 1)
+		hi_page_note(page, hi_page_printf(page, "%zu more that read the same",
+						  same - 1));
 	if (r->steps)
 		show_steps(way, page);
 }
@@ -53,9 +83,11 @@ void hi_paths_display(const struct hi_paths_report *r, struct hi_page *page)
 	hi_head_facts(r->head, page, false);
 	if (r->n_ways == 0 && r->n_unreachable)
 		hi_page_text(page, "Nothing leads there: it is a leak.");
-	for (size_t i = 0; i < r->n_ways; i++)
+	for (size_t i = 0, same = 1; i < r->n_ways; i += same) {
+		same = r->ways[i].n_steps ? same_ways(r, i) : 1;
 		if (r->ways[i].n_steps)
-			show_way(r, i, page);
+			show_ways(r, i, same, page);
+	}
 	if (r->n_ways && r->n_unreachable)
 		hi_page_note(page, hi_page_printf(page, "%s more of it leaked",
 						  hi_count(n, r->n_unreachable)));
