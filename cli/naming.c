@@ -86,14 +86,17 @@ enum hi_status hi_naming_open(struct hi_inspection *in, struct hi_error *err)
 
 enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err)
 {
+	size_t wrong = SIZE_MAX, column = 0;
 	enum hi_status status;
 
 	if (in->stored)
-		status = hi_stored_roots(in, err);
+		status = hi_stored_roots(in, &wrong, &column, err);
 	else if (in->roots)
 		status = hi_named_roots_find(in->roots, in->typing, in->graph, err);
 	else
 		return HI_OK;
+	if (status == HI_USAGE && wrong < in->options->profile.n_roots)
+		return say_wrong(in, &in->options->profile.roots[wrong], column, err);
 	for (size_t i = 0; status == HI_OK && in->roots && i < in->roots->count; i++) {
 		const struct hi_named_root *root = &in->roots->items[i];
 

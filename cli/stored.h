@@ -83,7 +83,9 @@ void hi_stored_close(struct hi_stored *stored); /* NULL is fine */
 enum hi_status hi_stored_heading(struct hi_inspection *in, struct hi_head *ret,
 				 struct hi_error *err);
 /* in->roots: those of the options, as far as names of edges say where they lead. */
-enum hi_status hi_stored_roots(struct hi_inspection *in, struct hi_error *err);
+/* HI_USAGE with *wrong a root: byte *column of its expression is what is meant. */
+enum hi_status hi_stored_roots(struct hi_inspection *in, size_t *wrong, size_t *column,
+			       struct hi_error *err);
 /* The fields of a node that lead to objects, without values, as hi_typing_fields. */
 enum hi_status hi_stored_fields(struct hi_inspection *in, hi_node node,
 				struct hi_field *fields, size_t max, size_t *n_ret,

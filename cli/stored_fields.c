@@ -105,6 +105,71 @@ static int by_id(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* ---- what names of edges cannot tell ---- */
+
+/* Behind a quoted text, or the next byte. */
+static size_t pass(const char *text, size_t i)
+{
+	char quote = text[i];
+
+	if (quote != '\'' && quote != '"')
+		return i + 1;
+	for (i++; text[i] && text[i] != quote; i++)
+		if (text[i] == '\\' && text[i + 1])
+			i++;
+	return text[i] ? i + 1 : i;
+}
+
+static bool is_word(char c)
+{
+	return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9');
+}
+
+/* Is [i] a variable? [3], ['key'], [b'key'] and [None] are names of edges. */
+static bool is_variable(const char *index)
+{
+	static const char *const constants[] = {"None", "True", "False"};
+	size_t n = 0;
+
+	while (is_word(index[n]))
+		n++;
+	if (!n || (*index >= '0' && *index <= '9') || index[n] == '\'' || index[n] == '"')
+		return false;
+	for (size_t i = 0; i < 3; i++)
+		if (n == strlen(constants[i]) && strncmp(index, constants[i], n) == 0)
+			return false;
+	return true;
+}
+
+/* Where an expression that leads nowhere asks for values: a cast, an operator, an index
+ * that is a variable. Its length: nowhere. */
+static size_t find_value(const char *text)
+{
+	static const char unnamed[] = "(anonymous namespace)";
+	size_t inside = 0, angles = 0, i = 0;
+
+	while (text[i]) {
+		if (text[i] == '-' && text[i + 1] == '>') {
+			i += 2;
+			continue;
+		}
+		if (strncmp(text + i, unnamed, strlen(unnamed)) == 0) {
+			i += strlen(unnamed);
+			continue;
+		}
+		angles += text[i] == '<' && !inside;
+		angles -= text[i] == '>' && angles;
+		if (text[i] == '[' && !inside++ && is_variable(text + i + 1))
+			return i + 1;
+		inside -= text[i] == ']' && inside;
+		if (!inside && !angles && strchr("*&(+-", text[i]))
+			return i;
+		i = pass(text, i);
+	}
+	return i;
+}
+
 static enum hi_status keep_starts(struct search *s, struct hi_named_root *root,
 				  struct hi_error *err)
 {
@@ -132,11 +197,12 @@ static enum hi_status keep_starts(struct search *s, struct hi_named_root *root,
 }
 
 static enum hi_status find_root(struct hi_inspection *in, struct hi_named_root *root,
-				struct hi_error *err)
+				size_t *column, struct hi_error *err)
 {
 	const struct hi_graph *g = in->graph;
 	struct search s = {.in = in};
 	enum hi_status status;
+	bool has_value;
 
 	root->type = "";
 	for (hi_node i = g->first_root; i < g->first_kind; i++) {
@@ -149,24 +215,33 @@ static enum hi_status find_root(struct hi_inspection *in, struct hi_named_root *
 			root->type = r->type;
 		add_step(&s, i, rest);
 	}
-	if (!s.steps.count && !s.failed)
+	*column = find_value(root->text.expression);
+	has_value = root->text.expression[*column] != 0;
+	if (!s.steps.count && !s.failed && !has_value)
 		return hi_fail(err, HI_USAGE, 0,
 			       "--root %.60s: no variable of the snapshot is what "
 			       "\"%.80s\" begins with",
 			       root->text.name, root->text.expression);
 	for (size_t i = 0; i < s.steps.count && !s.failed; i++)
 		follow(&s, s.steps.items[i]);
-	status = keep_starts(&s, root, err);
+	if (has_value && !s.starts.count && !s.failed)
+		status = hi_fail(err, HI_USAGE, 0,
+				 "this needs values: only the process or a core has "
+				 "them for --root, a snapshot file has names");
+	else
+		status = keep_starts(&s, root, err);
 	hi_vector_free(&s.steps);
 	hi_vector_free(&s.starts);
 	return status;
 }
 
-enum hi_status hi_stored_roots(struct hi_inspection *in, struct hi_error *err)
+enum hi_status hi_stored_roots(struct hi_inspection *in, size_t *wrong, size_t *column,
+			       struct hi_error *err)
 {
 	const struct hi_profile_options *p = &in->options->profile;
 	enum hi_status status;
 
+	*wrong = p->n_roots;
 	if (!p->n_roots)
 		return HI_OK;
 	in->roots = hi_arena_alloc(&in->arena, sizeof(*in->roots));
@@ -180,7 +255,9 @@ enum hi_status hi_stored_roots(struct hi_inspection *in, struct hi_error *err)
 	for (size_t i = 0; i < p->n_roots && status == HI_OK; i++) {
 		in->roots->items[i].text = p->roots[i];
 		in->roots->count++;
-		status = find_root(in, &in->roots->items[i], err);
+		status = find_root(in, &in->roots->items[i], column, err);
+		if (status == HI_USAGE && p->roots[i].expression[*column])
+			*wrong = i;
 	}
 	return status;
 }

@@ -155,6 +155,42 @@ HI_TEST_SCENARIO(snap, named_roots_are_found_by_the_names_of_edges)
 	HI_ASSERT(strstr(c->err, "no variable of the snapshot"));
 }
 
+HI_TEST_SCENARIO(snap, a_root_that_needs_values_says_where)
+{
+	static const struct {
+		const char *root, *pointed;
+	} wrong[] = {
+		{"a=service->values[service->n]",
+		 "  service->values[service->n]\n                  ^\n"},
+		{"a=*service", "  *service\n  ^\n"},
+		{"a=service->values + 1", "  service->values + 1\n                  ^\n"},
+		{"a=(struct x *)service", "  (struct x *)service\n  ^\n"},
+	};
+	/* These are names, of nothing that is there. */
+	static const char *const names[] = {"a=service['a+b']", "a=service->no->more",
+					    "a=service[b'*'].x[None]"};
+	char *in = snapshot_directory();
+	const char *core =
+		snapshot_core(snapshot_fixture("mixed_heap", "/dev/null", "100"), in);
+	const char *file = snapshot_of_core(core, in, "a.hisnap", NULL);
+
+	for (size_t i = 0; i < 4; i++) {
+		struct hi_command *c =
+			hi_heapinspect("roots", "--root", wrong[i].root, file);
+
+		HI_ASSERT_EQ(2, c->exit_code);
+		HI_ASSERT_MSG(strstr(c->err, "--root a: this needs values") &&
+				      strstr(c->err, wrong[i].pointed),
+			      "%s", c->err);
+	}
+	for (size_t i = 0; i < 3; i++) {
+		struct hi_command *c = hi_heapinspect("roots", "--root", names[i], file);
+
+		HI_ASSERT_EQ(0, c->exit_code);
+		HI_ASSERT(strstr(c->out, "holds nothing"));
+	}
+}
+
 /* How a run without a process ends, and what it says. */
 static void check_refused(struct hi_command *c, const char *word)
 {
