@@ -3,7 +3,8 @@
  * A probe by BPF: bpf/probe.bpf.c on an uprobe for each place. The arming, what a hit
  * says and the counters are in memory that the program, this process and the tracer
  * that is forked from it all map. One descriptor a place keeps everything alive: the
- * link, which holds the event and the program; the program holds the maps.
+ * link, which holds the event and the program; the program holds the maps. The links are
+ * made by the keeper (keeper.h).
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -21,6 +22,7 @@
 
 #include "base/alloc.h"
 #include "probes/condition.h"
+#include "probes/keeper.h"
 #include "probes/probe_internal.h"
 
 extern const unsigned char hi_bpf_probe_start[], hi_bpf_probe_end[];
@@ -61,6 +63,7 @@ struct bpf_probe {
 	pid_t pid;
 	bool multi;	   /* Note [One link for all places] */
 	bool foreign_tids; /* what the program says is not in our namespace */
+	struct hi_keeper keeper;
 	size_t n_links;
 	int links[];
 };
@@ -81,6 +84,8 @@ static size_t bpf_fds(struct hi_trigger *trigger, int *fds, size_t max)
 
 	if (n < max)
 		fds[n++] = trigger->poll_fd;
+	if (n < max)
+		fds[n++] = probe->keeper.socket;
 	for (size_t i = 0; i < probe->n_links && n < max; i++)
 		fds[n++] = probe->links[i];
 	return n;
@@ -181,6 +186,7 @@ static void bpf_close(struct hi_probe *base)
 
 	for (size_t i = 0; i < probe->n_links; i++)
 		close(probe->links[i]);
+	hi_keeper_end(&probe->keeper);
 	unmap(probe->shared, probe->shared_size);
 	unmap(probe->hits, probe->hits_size);
 	unmap(probe->ring_read, PAGE);
@@ -339,62 +345,84 @@ static int program_fd(const struct bpf_probe *probe)
 	return bpf_program__fd(bpf_object__find_program_by_name(probe->object, "probe"));
 }
 
-static enum hi_status attach_multi(struct bpf_probe *probe,
-				   const struct hi_target *target,
-				   const struct hi_uprobe *uprobe, struct hi_error *err)
+/* ---- in the keeper ---- */
+
+struct attaching {
+	const struct bpf_probe *probe;
+	const struct hi_target *target;
+	const struct hi_probe_places *places;
+};
+
+static enum hi_status attach_multi(const struct attaching *a, size_t place,
+				   const struct hi_uprobe *uprobe, int *link_ret,
+				   struct hi_error *err)
 {
-	uint64_t cookie = probe->n_links;
+	uint64_t cookie = place;
 	struct uprobe_multi_attr attr = {
-		.prog_fd = (uint32_t)program_fd(probe),
+		.prog_fd = (uint32_t)program_fd(a->probe),
 		.attach_type = UPROBE_MULTI,
 		.path = (uintptr_t)uprobe->path,
 		.offsets = (uintptr_t)&uprobe->offset,
 		.ref_ctr_offsets = uprobe->semaphore ? (uintptr_t)&uprobe->semaphore : 0,
 		.cookies = (uintptr_t)&cookie,
 		.count = 1,
-		.pid = (uint32_t)target->pid,
+		.pid = (uint32_t)a->target->pid,
 	};
 	int link = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
 
 	if (link < 0)
 		return not_loaded(errno, err);
-	probe->links[probe->n_links++] = link;
+	*link_ret = link;
 	return HI_OK;
 }
 
 /* The event lives as long as the link. */
-static enum hi_status attach_event(struct bpf_probe *probe,
-				   const struct hi_target *target,
-				   const struct hi_uprobe *uprobe, struct hi_error *err)
+static enum hi_status attach_event(const struct attaching *a, size_t place,
+				   const struct hi_uprobe *uprobe, int *link_ret,
+				   struct hi_error *err)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, options,
-		    .perf_event.bpf_cookie = probe->n_links);
+	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = place);
 	struct perf_event_attr attr = {.sample_period = 1};
 	HI_GUARD(close) int event = -1;
-	enum hi_status status = hi_uprobe_open(uprobe, target, 0, &attr, &event, err);
+	enum hi_status status = hi_uprobe_open(uprobe, a->target, 0, &attr, &event, err);
 	int link;
 
 	if (status != HI_OK)
 		return status;
-	link = bpf_link_create(program_fd(probe), event, BPF_PERF_EVENT, &options);
+	link = bpf_link_create(program_fd(a->probe), event, BPF_PERF_EVENT, &options);
 	if (link < 0)
 		return not_loaded(-link, err);
-	probe->links[probe->n_links++] = link;
+	*link_ret = link;
 	return HI_OK;
 }
 
-static enum hi_status attach_place(struct bpf_probe *probe,
-				   const struct hi_target *target,
-				   const struct hi_probe_place *place,
+static enum hi_status attach_place(void *arg, size_t i, int *link_ret,
 				   struct hi_error *err)
 {
+	const struct attaching *a = arg;
 	struct hi_uprobe uprobe = {.fd = -1};
-	enum hi_status status = hi_uprobe_prepare(target, place, &uprobe, err);
+	enum hi_status status =
+		hi_uprobe_prepare(a->target, &a->places->items[i], &uprobe, err);
 
 	if (status == HI_OK)
-		status = probe->multi ? attach_multi(probe, target, &uprobe, err)
-				      : attach_event(probe, target, &uprobe, err);
+		status = a->probe->multi ? attach_multi(a, i, &uprobe, link_ret, err)
+					 : attach_event(a, i, &uprobe, link_ret, err);
 	hi_uprobe_release(&uprobe);
+	return status;
+}
+
+/* ---- in the inspector ---- */
+
+static enum hi_status attach_all(struct bpf_probe *probe, const struct hi_target *target,
+				 const struct hi_probe_places *places,
+				 struct hi_error *err)
+{
+	struct attaching a = {.probe = probe, .target = target, .places = places};
+	enum hi_status status = hi_keeper_start(&probe->keeper, attach_place, &a,
+						places->count, probe->links, err);
+
+	if (status == HI_OK)
+		probe->n_links = places->count;
 	return status;
 }
 
@@ -420,9 +448,7 @@ static enum hi_status open_probe(struct bpf_probe *probe, const struct hi_target
 	probe->shared->every = safepoint->every ? safepoint->every : 1;
 	probe->shared->signal = HI_TRIGGER_SIGNAL;
 	probe->shared->blocked_offset = find_blocked();
-	for (size_t i = 0; i < places->count && status == HI_OK; i++)
-		status = attach_place(probe, target, &places->items[i], err);
-	return status;
+	return attach_all(probe, target, places, err);
 }
 
 enum hi_status hi_bpf_probe_open_by(bool multi, const struct hi_target *target,
@@ -444,6 +470,7 @@ enum hi_status hi_bpf_probe_open_by(bool multi, const struct hi_target *target,
 		.close = bpf_close,
 	};
 	probe->pid = target->pid;
+	probe->keeper = HI_KEEPER_NONE;
 	probe->multi = multi;
 	status = open_probe(probe, target, safepoint, places, err);
 	if (status != HI_OK) {

@@ -22,6 +22,7 @@
 
 #include "base/alloc.h"
 #include "base/vector.h"
+#include "probes/keeper.h"
 #include "probes/probe_internal.h"
 
 enum { PAGE = 4096, RING_SIZE = 2 * PAGE, EVENTS_MAX = HI_TRIGGER_MAX_FDS - 128 };
@@ -41,6 +42,7 @@ struct perf_probe {
 	bool fresh; /* no event was armed yet */
 	bool armed, was_hit;
 	struct hi_trigger_hit hit;
+	struct hi_keeper keeper;
 	struct hi_uprobe uprobes[]; /* n_places */
 };
 
@@ -228,6 +230,8 @@ static size_t perf_fds(struct hi_trigger *trigger, int *fds, size_t max)
 
 	if (n < max)
 		fds[n++] = trigger->poll_fd;
+	if (n < max)
+		fds[n++] = probe->keeper.socket;
 	for (size_t i = 0; i < probe->probe.n_places && n < max; i++)
 		fds[n++] = probe->uprobes[i].fd;
 	for (size_t i = 0; i < probe->events.count && n < max; i++)
@@ -332,12 +336,39 @@ static void perf_close(struct hi_probe *base)
 
 	for (size_t i = 0; i < probe->events.count; i++)
 		unmake_event(probe, &probe->events.items[i]);
+	hi_keeper_end(&probe->keeper);
 	for (size_t i = 0; i < probe->probe.n_places; i++)
 		hi_uprobe_release(&probe->uprobes[i]);
 	if (base->trigger.poll_fd >= 0)
 		close(base->trigger.poll_fd);
 	hi_vector_free(&probe->events);
 	free(probe);
+}
+
+/*
+ * The events of the threads come and go by whoever may be killed. One on each place
+ * that is the keeper's and never counts keeps the breakpoint where it is meanwhile.
+ */
+static enum hi_status pin_place(void *arg, size_t i, int *fd_ret, struct hi_error *err)
+{
+	const struct perf_probe *probe = arg;
+	struct perf_event_attr attr = {.sample_period = 1, .disabled = 1};
+
+	return hi_uprobe_open(&probe->uprobes[i], probe->target, 0, &attr, fd_ret, err);
+}
+
+static enum hi_status pin_all(struct perf_probe *probe, struct hi_error *err)
+{
+	size_t n = probe->probe.n_places;
+	HI_GUARD(free) int *pins = hi_calloc(n, sizeof(*pins));
+	enum hi_status status;
+
+	if (!pins)
+		return hi_fail_memory(err, "probe");
+	status = hi_keeper_start(&probe->keeper, pin_place, probe, n, pins, err);
+	for (size_t i = 0; i < n && status == HI_OK; i++)
+		close(pins[i]);
+	return status;
 }
 
 static enum hi_status open_probe(struct perf_probe *probe,
@@ -352,6 +383,8 @@ static enum hi_status open_probe(struct perf_probe *probe,
 	for (size_t i = 0; i < places->count && status == HI_OK; i++)
 		status = hi_uprobe_prepare(probe->target, &places->items[i],
 					   &probe->uprobes[i], err);
+	if (status == HI_OK)
+		status = pin_all(probe, err);
 	return status == HI_OK ? add_threads(probe, err) : status;
 }
 
@@ -375,6 +408,7 @@ enum hi_status hi_perf_probe_open(const struct hi_target *target,
 	probe->target = target;
 	probe->made_by = getpid();
 	probe->fresh = true;
+	probe->keeper = HI_KEEPER_NONE;
 	for (size_t i = 0; i < places->count; i++)
 		probe->uprobes[i].fd = -1;
 	status = open_probe(probe, places, err);

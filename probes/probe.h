@@ -3,7 +3,8 @@
  * Probes on places of a target: by BPF (uprobes through perf_event_open links;
  * the program checks process, condition and arming by itself), or without BPF by
  * perf events alone. They exist through file descriptors only and vanish with
- * the last process that holds them, whatever kills it.
+ * the last process that holds them, whatever kills it: that is always the keeper,
+ * a child of ours (keeper.h).
  */
 #ifndef HI_PROBES_PROBE_H
 #define HI_PROBES_PROBE_H

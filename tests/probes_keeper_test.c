@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whoever is killed while it opens or closes probes leaves nothing in the target and
+ * nothing in the kernel, whose own log is the witness.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/klog.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "probes/keeper.h"
+#include "probes/probe_internal.h"
+#include "tests/harness.h"
+#include "tests/support/probed.h"
+
+enum { KILLS = 60, LONGEST_US = 150000, LOG_SIZE = 4 << 20, READ_ALL = 3 };
+
+/* ---- the keeper alone ---- */
+
+static enum hi_status open_null(void *arg, size_t i, int *fd_ret, struct hi_error *err)
+{
+	const size_t *fails_at = arg;
+
+	if (i == *fails_at)
+		return hi_fail(err, HI_UNSUPPORTED, 0, "the %zuth", i);
+	*fd_ret = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return HI_OK;
+}
+
+static size_t count_open(void)
+{
+	size_t n = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+HI_TEST_SCENARIO(keeper, hands_over_what_it_opens_and_ends)
+{
+	size_t never = SIZE_MAX, before = count_open();
+	struct hi_keeper keeper;
+	struct hi_error err;
+	int fds[50];
+
+	HI_ASSERT_OK(hi_keeper_start(&keeper, open_null, &never, 50, fds, &err), &err);
+	HI_ASSERT_EQ(before + 51, count_open());
+	HI_ASSERT_EQ(0, kill(keeper.pid, 0));
+	for (size_t i = 0; i < 50; i++)
+		HI_ASSERT_EQ(0, close(fds[i]));
+	hi_keeper_end(&keeper);
+	HI_ASSERT_EQ(before, count_open());
+	HI_ASSERT(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+	hi_keeper_end(&keeper); /* none is well */
+}
+
+HI_TEST_SCENARIO(keeper, says_what_its_opener_says)
+{
+	size_t before = count_open();
+
+	for (size_t at = 0; at < 3; at++) {
+		struct hi_keeper keeper;
+		struct hi_error err;
+		char text[16];
+		int fds[3];
+
+		snprintf(text, sizeof(text), "the %zuth", at);
+		HI_ASSERT_EQ(HI_UNSUPPORTED,
+			     hi_keeper_start(&keeper, open_null, &at, 3, fds, &err));
+		HI_ASSERT_STREQ(text, err.text);
+		HI_ASSERT_EQ(-1, keeper.socket);
+		HI_ASSERT_EQ(before, count_open());
+		HI_ASSERT(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+	}
+}
+
+/* ---- kills ---- */
+
+/* Lines of the kernel's about these two processes: others may be at it as well. */
+static size_t count_leaks(const char *owner)
+{
+	char *log = calloc(1, LOG_SIZE + 1), *save = NULL;
+	size_t n = 0;
+
+	HI_ASSERT(log && klogctl(READ_ALL, log, LOG_SIZE) >= 0);
+	for (char *line = strtok_r(log, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save))
+		n += strstr(line, "leaking uprobe") &&
+		     (strstr(line, owner) || strstr(line, "hi-probes"));
+	free(log);
+	return n;
+}
+
+static void read_text(const struct probed *p, uint64_t at, uint8_t ret[16])
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)p->fx->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	HI_ASSERT(fd >= 0 && pread(fd, ret, 16, (off_t)at) == 16);
+	close(fd);
+}
+
+enum means { MULTI, EVENT, PERF };
+
+static enum hi_status open_by(enum means means, struct probed *p,
+			      const struct hi_safepoint *safepoint,
+			      const struct hi_probe_places *places, struct hi_probe **ret)
+{
+	if (means == PERF)
+		return hi_perf_probe_open(p->target, places, ret, NULL);
+	return hi_bpf_probe_open_by(means == MULTI, p->target, safepoint, places, ret,
+				    NULL);
+}
+
+/* Opens and closes until it is killed; exits if it cannot. */
+static pid_t start_owner(enum means means, const char *name, struct probed *p,
+			 const struct hi_safepoint *safepoint,
+			 const struct hi_probe_places *places)
+{
+	pid_t pid = fork();
+	struct hi_probe *probe;
+
+	HI_ASSERT(pid >= 0);
+	if (pid)
+		return pid;
+	prctl(PR_SET_NAME, name);
+	while (open_by(means, p, safepoint, places, &probe) == HI_OK)
+		hi_probe_close(probe);
+	_exit(1);
+}
+
+static void expect_text(const struct probed *p, uint64_t at, const uint8_t wanted[16])
+{
+	uint8_t now[16];
+
+	/* The kernel takes a breakpoint out behind the death of the last owner. */
+	for (int wait = 0; wait < 500; wait++) {
+		read_text(p, at, now);
+		if (memcmp(now, wanted, 16) == 0)
+			return;
+		usleep(10000);
+	}
+	HI_ASSERT_MSG(false, "a breakpoint stayed");
+}
+
+static void expect_nothing_leaks(enum means means)
+{
+	struct probed *p = probed_start();
+	struct hi_safepoint safepoint = probed_parse("asm_push");
+	const struct hi_probe_places *places = probed_find(p, "asm_push");
+	uint64_t at = places->items[0].address;
+	size_t leaks;
+	char name[16];
+	uint8_t text[16];
+
+	snprintf(name, sizeof(name), "hi-%d", (int)getpid());
+	leaks = count_leaks(name);
+	read_text(p, at, text);
+	srand(1);
+	for (int i = 0; i < KILLS; i++) {
+		pid_t owner = start_owner(means, name, p, &safepoint, places);
+		int status;
+
+		usleep((unsigned)rand() % LONGEST_US);
+		kill(owner, SIGKILL);
+		HI_ASSERT(waitpid(owner, &status, 0) == owner && WIFSIGNALED(status));
+		expect_text(p, at, text);
+	}
+	HI_ASSERT_EQ(leaks, count_leaks(name));
+}
+
+HI_TEST_ROOT(keeper, whoever_is_killed_leaks_no_link)
+{
+	expect_nothing_leaks(MULTI);
+}
+
+HI_TEST_ROOT(keeper, whoever_is_killed_leaks_no_link_of_an_event)
+{
+	expect_nothing_leaks(EVENT);
+}
+
+HI_TEST_ROOT(keeper, whoever_is_killed_leaks_no_event)
+{
+	expect_nothing_leaks(PERF);
+}
