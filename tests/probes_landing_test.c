@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "probes/probe.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
@@ -106,6 +107,7 @@ static void land(enum hi_snapshot_wish snapshot, enum hi_snapshot_mode mode)
 		check_landing(l, image);
 		hi_image_destroy(image);
 	}
+	hi_probe_close(hi_take(l->probe)); /* its keeper ends with it */
 	hi_traces_expect_none(l->fx->pid, "RS");
 	HI_ASSERT_EQ(0, hi_fixture_end(l->fx));
 }
