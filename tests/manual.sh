@@ -4,6 +4,9 @@
 # program itself says in --help, and are read without a warning by mandoc, groff,
 # bash and zsh.
 set -u
+# Neither in the width nor in the language of whoever runs it.
+export LANG=C.UTF-8
+unset COLUMNS MANWIDTH MANOPT MANPAGER LC_ALL LC_CTYPE LC_MESSAGES LANGUAGE
 build=$(cd "$1" && pwd)
 manual=$build/manual
 wrong=0
