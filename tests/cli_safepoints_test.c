@@ -485,7 +485,9 @@ HI_TEST_SCENARIO(safepoints, a_forked_child_tells_the_same_as_a_copy)
 	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
 		HI_ASSERT_MSG(json_equal(json_object_get(copied, same[i]),
 					 json_object_get(forked, same[i])),
-			      "%s differ", same[i]);
+			      "%s differ: %.400s and %.400s", same[i],
+			      json_dumps(json_object_get(copied, same[i]), JSON_COMPACT),
+			      json_dumps(json_object_get(forked, same[i]), JSON_COMPACT));
 	hi_test_expect_free(fx->pid, "SRD");
 }
 

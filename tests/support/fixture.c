@@ -151,7 +151,10 @@ void hi_fixture_settle(struct hi_fixture *fx)
 	unsigned long long start = run_ns(fx->pid);
 
 	for (int i = 0; i < SETTLE_TRIES; i++) {
-		if (hi_process_state(fx->pid) != 'R' ||
+		char state = hi_process_state(fx->pid);
+
+		/* D: it waits for a page, and then goes on. */
+		if ((state != 'R' && state != 'D') ||
 		    run_ns(fx->pid) > start + SETTLED_NS)
 			return;
 		usleep(1000);
