@@ -57,6 +57,7 @@
 #define BATCH 256 /* stops looked at before the clock is */
 #define SWEEP_SHARE 8
 #define CHEAP_NS 20000u
+#define SWEEP_REST_NS 50000000u /* at most: a cost includes waiting for a processor */
 #define LAND_TRIES 8
 
 enum fd { FD_SIGNAL, FD_INSPECTOR, FD_INTERRUPT, FD_TRIGGER, N_FDS };
@@ -269,7 +270,7 @@ static bool look(struct waiting *w, idtype_t kind, pid_t tid)
  */
 static void sweep(struct waiting *w)
 {
-	uint64_t start_ns, cost_ns;
+	uint64_t start_ns, cost_ns, rest_ns;
 	bool found;
 	int n = 0;
 
@@ -281,7 +282,10 @@ static void sweep(struct waiting *w)
 		if (w->all->items[i].state != HI_TRACEE_DEAD)
 			(void)look(w, P_PID, w->all->items[i].tid);
 	cost_ns = hi_clock_ns() - start_ns;
-	w->may_sweep_ns = cost_ns < CHEAP_NS ? 0 : start_ns + SWEEP_SHARE * cost_ns;
+	rest_ns = SWEEP_SHARE * cost_ns;
+	if (rest_ns > SWEEP_REST_NS)
+		rest_ns = SWEEP_REST_NS;
+	w->may_sweep_ns = cost_ns < CHEAP_NS ? 0 : hi_clock_ns() + rest_ns;
 	w->sweep_is_due = n == BATCH;
 }
 
