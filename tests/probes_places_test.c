@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Where a safepoint is in a running target. */
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/probed.h"
+#include "tests/support/workshop.h"
 
 static void expect_place(struct probed *p, const char *at, uint64_t addr)
 {
@@ -92,6 +95,22 @@ static void expect_line(struct probed *p, const char *file, unsigned wanted,
 	HI_ASSERT_EQ(line, places->items[0].line);
 }
 
+/* The whole path as the debug information has it: a compiler cache may have taken it
+ * from another directory of the same source. */
+static const char *whole_path(void)
+{
+	static const char script[] =
+		"readelf --debug-dump=info " HI_FIXTURE_DIR "/probe_places | awk '"
+		"/DW_AT_name.*probe_places[.]c$/ { name = $NF } "
+		"/DW_AT_comp_dir/ && name { dir = name ~ /^[/]/ ? \"\" : $NF \"/\"; "
+		"print dir name; exit }' | xargs realpath -m";
+	const struct hi_command *c = hi_command_run(0, "sh", "-c", script, NULL);
+
+	HI_ASSERT_MSG(c->exit_code == 0 && c->out[0] == '/', "%s%s", c->out, c->err);
+	c->out[strcspn(c->out, "\n")] = 0;
+	return c->out;
+}
+
 HI_TEST_SCENARIO(probe_places, of_a_line_are_the_line_or_the_next_with_code)
 {
 	struct probed *p = probed_start();
@@ -99,11 +118,48 @@ HI_TEST_SCENARIO(probe_places, of_a_line_are_the_line_or_the_next_with_code)
 
 	expect_line(p, "probe_places.c", a, a, "lines");
 	expect_line(p, "fixtures/probe_places.c", a, a, "lines");
-	expect_line(p, HI_SOURCE_DIR "/fixtures/probe_places.c", b, b, "lines");
+	expect_line(p, whole_path(), b, b, "lines");
 	/* The empty line behind A. */
 	expect_line(p, "probe_places.c", a + 1, a + 2, "lines");
 	probed_find_nothing(p, "robe_places.c:20", "no debug information tells");
 	probed_find_nothing(p, "probe_places.c:99999", "has no code at line 99999");
+}
+
+static void close_target(void *target)
+{
+	hi_target_close(target);
+}
+
+static void kill_process(void *pid)
+{
+	kill((pid_t)(intptr_t)pid, SIGKILL);
+}
+
+/* Built beside its source, as many are: the debug information has ".." in its paths. */
+HI_TEST_SCENARIO(probe_places, of_a_line_of_a_file_by_whatever_path)
+{
+	const char *dir = workshop_open();
+	struct probed p = {};
+	struct hi_error err;
+	char path[300];
+	pid_t pid;
+
+	workshop_write("beside.c", workshop_main); /* line 6: alarm() */
+	workshop_run("mkdir -p src out && mv beside.c src && cd out && "
+		     "gcc -g -O1 ../src/./beside.c -o ../beside");
+	pid = workshop_start("beside");
+	hi_test_defer(kill_process, (void *)(intptr_t)pid);
+	HI_ASSERT_OK(hi_target_open(pid, &p.target, &err), &err);
+	hi_test_defer(close_target, p.target);
+	snprintf(path, sizeof(path), "%s/src/beside.c", dir);
+	expect_line(&p, path, 6, 6, "main");
+	snprintf(path, sizeof(path), "%s/out/../src/beside.c", dir);
+	expect_line(&p, path, 6, 6, "main");
+	expect_line(&p, "src/beside.c", 6, 6, "main");
+	expect_line(&p, "beside.c", 6, 6, "main");
+	probed_find_nothing(&p, "out/beside.c:6", "no debug information tells");
+	probed_find_nothing(&p, "c/beside.c:6", "no debug information tells");
+	probed_find_nothing(&p, "eside.c:6", "no debug information tells");
 }
 
 /* addr2line is the judge of where a line is. */

@@ -21,26 +21,87 @@ struct search {
 	bool file_known, no_memory;
 };
 
-static bool is_file(const char *path, const char *wanted)
-{
-	size_t n, m = strlen(wanted);
+/* A path from its end on; a relative one goes on with the directory it is relative to. */
+struct parts {
+	const char *directory; /* NULL: none */
+	const char *path, *end;
+	unsigned up; /* parts that a ".." behind them takes away */
+};
 
-	if (!path)
-		return false;
-	n = strlen(path);
-	return n >= m && strcmp(path + n - m, wanted) == 0 &&
-	       (n == m || wanted[0] == '/' || path[n - m - 1] == '/');
+static struct parts parts_of(const char *path, const char *directory)
+{
+	return (struct parts){.directory = path[0] == '/' ? NULL : directory,
+			      .path = path,
+			      .end = path + strlen(path)};
+}
+
+/*
+ * The last part that was not given yet; NULL: there is none. What "..", "." and "//"
+ * stand for is left out: compilers write the paths that they were given, as
+ * "../src/file.c" in "/build".
+ */
+static const char *part_before(struct parts *parts, size_t *length)
+{
+	for (;;) {
+		const char *from = parts->end;
+
+		while (from > parts->path && from[-1] != '/')
+			from--;
+		*length = (size_t)(parts->end - from);
+		if (from == parts->path && *length == 0) {
+			if (!parts->directory)
+				return NULL;
+			parts->path = parts->directory;
+			parts->end = parts->path + strlen(parts->path);
+			parts->directory = NULL;
+			continue;
+		}
+		parts->end = from > parts->path ? from - 1 : from;
+		if (*length == 0 || (*length == 1 && *from == '.'))
+			continue;
+		if (*length == 2 && memcmp(from, "..", 2) == 0)
+			parts->up++;
+		else if (parts->up > 0)
+			parts->up--;
+		else
+			return from;
+	}
+}
+
+/* The whole path, or the end of it. */
+static bool is_file(const char *path, const char *directory, const char *wanted)
+{
+	struct parts of_path = parts_of(path ? path : "", directory);
+	struct parts of_wanted = parts_of(wanted, NULL);
+	const char *part, *other;
+	size_t n_parts = 0, n, m;
+
+	while (path && (part = part_before(&of_wanted, &n))) {
+		other = part_before(&of_path, &m);
+		if (!other || n != m || memcmp(part, other, n) != 0)
+			return false;
+		n_parts++;
+	}
+	return n_parts > 0;
+}
+
+static const char *directory_of(Dwarf_Die *unit)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
 }
 
 static bool has_file(Dwarf_Die *unit, const char *wanted)
 {
+	const char *directory = directory_of(unit);
 	Dwarf_Files *files;
 	size_t n;
 
 	if (dwarf_getsrcfiles(unit, &files, &n) != 0)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (is_file(dwarf_filesrc(files, i, NULL, NULL), wanted))
+		if (is_file(dwarf_filesrc(files, i, NULL, NULL), directory, wanted))
 			return true;
 	return false;
 }
@@ -64,7 +125,7 @@ static void look_at_row(struct search *search, Dwarf_Die *unit, Dwarf_Line *row)
 	    dwarf_linebeginstatement(row, &is_statement) != 0 || !is_statement ||
 	    dwarf_lineendsequence(row, &is_end) != 0 || is_end ||
 	    dwarf_lineaddr(row, &addr) != 0 || addr == 0 ||
-	    !is_file(dwarf_linesrc(row, NULL, NULL), search->file))
+	    !is_file(dwarf_linesrc(row, NULL, NULL), directory_of(unit), search->file))
 		return;
 	if ((unsigned)line != search->best)
 		search->rows.count = 0;
