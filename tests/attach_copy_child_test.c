@@ -63,7 +63,7 @@ static pid_t child_of(pid_t pid)
 	int child = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
-	for (int i = 0; i < 2000 && child == 0; i++) {
+	for (int i = 0; i < 10000 && child == 0; i++) {
 		FILE *f = fopen(path, "r");
 
 		HI_ASSERT(f);

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,6 +120,7 @@ static struct hi_image *copy_fixture(struct hi_fixture **fx_ret, struct truths *
 	struct hi_fixture *fx = hi_fixture_start("copy_pages", NULL);
 
 	hi_fixture_read_until(fx, "ready", add_truth, truths);
+	hi_fixture_await_call(fx->pid, SYS_read);
 	HI_ASSERT(truths->count > 15);
 	*fx_ret = fx;
 	return copy_image(open_target(fx->pid));
@@ -171,7 +173,7 @@ HI_TEST_SCENARIO(copy, the_target_is_the_same_before_and_after)
 
 	truths.count = 0;
 	hi_fixture_read_until(fx, "ready", add_truth, &truths);
-	usleep(20000); /* it goes to sleep in its read of stdin */
+	hi_fixture_await_call(fx->pid, SYS_read);
 	rss = hi_process_status(fx->pid, "VmRSS");
 	tables = hi_process_status(fx->pid, "VmPTE");
 	copy_image(open_target(fx->pid));
@@ -423,7 +425,7 @@ static void become_nobody(void)
 
 static void wait_as_nobody(uint64_t *words, volatile unsigned char *code, int ready)
 {
-	alarm(60);
+	alarm(600);
 	become_nobody();
 	for (size_t i = 0; i < 16 * PAGE / 8; i++)
 		words[i] = pattern_word((uintptr_t)&words[i]);

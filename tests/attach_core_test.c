@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/rseq.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -514,6 +515,7 @@ HI_TEST_SCENARIO(core, gcore_and_the_live_copy_hold_the_same_bytes)
 	snprintf(prefix, sizeof(prefix), "%s/core", directory);
 	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
 	snprintf(path, sizeof(path), "%s.%s", prefix, pid);
+	hi_fixture_await_call(fx->pid, SYS_read);
 	gcore = hi_command_run(0, "gcore", "-o", prefix, pid, NULL);
 	hi_test_defer(remove_path, strdup(path));
 	HI_ASSERT_MSG(gcore->exit_code == 0, "gcore: %s", gcore->err);
@@ -551,7 +553,7 @@ HI_TEST_SCENARIO(core, the_kernels_own_core_and_the_live_copy_hold_the_same_byte
 	setrlimit(RLIMIT_CORE, &old);
 	HI_ASSERT(chdir(back) == 0);
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
-	usleep(20000);
+	hi_fixture_await_call(fx->pid, SYS_read);
 	live = copy_of(fx->pid);
 	kill(fx->pid, SIGABRT);
 	HI_ASSERT(WCOREDUMP(hi_fixture_end(fx)));

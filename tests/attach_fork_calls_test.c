@@ -57,7 +57,7 @@ static void wait_until_as_before(pid_t pid, const char *before)
 {
 	char now[256] = "";
 
-	for (int i = 0; i < 5000 && strcmp(before, now) != 0; i++) {
+	for (int i = 0; i < 20000 && strcmp(before, now) != 0; i++) {
 		hi_test_sleep_us(1000);
 		read_call(pid, now, sizeof(now));
 	}

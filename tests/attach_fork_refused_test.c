@@ -32,7 +32,8 @@ HI_TEST_ROOT(attach_fork_refused, a_userfaultfd_that_waits_for_forks)
 HI_TEST_SCENARIO(attach_fork_refused, where_it_was_not_wished)
 {
 	struct hi_fixture *fx = hi_test_start_ready("fork_state", "1", "0");
-	struct hi_stop_options options = {.snapshot = HI_WISH_COPY};
+	struct hi_stop_options options = {.snapshot = HI_WISH_COPY,
+					  .max_pause_ns = HI_TEST_PATIENCE_NS};
 	struct hi_target target = hi_test_target(fx->pid);
 	struct hi_tracer *tracer = NULL;
 	struct hi_tracer_child child;
@@ -57,7 +58,7 @@ static pid_t child_of(pid_t pid)
 	int child = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
-	for (int i = 0; i < 2000 && !child; i++) {
+	for (int i = 0; i < 10000 && !child; i++) {
 		FILE *file = fopen(path, "r");
 
 		if (!file || fscanf(file, "%d", &child) != 1)
@@ -125,7 +126,7 @@ HI_TEST_ROOT(attach_fork_refused, not_others_of_a_pid_namespace_with_an_init)
 		hi_test_fork_and_die(pid, at);
 	hi_test_expect_free(pid, "RS");
 	hi_test_expect_well(fx);
-	for (int i = 0; i < 2000 && hi_test_count_children(init) > 1; i++)
+	for (int i = 0; i < 10000 && hi_test_count_children(init) > 1; i++)
 		hi_test_sleep_us(1000);
 	HI_ASSERT_EQ(1, hi_test_count_children(init));
 }

@@ -67,9 +67,13 @@ HI_TEST_SCENARIO(attach_fork, the_child_holds_the_memory_of_the_stop)
 	HI_ASSERT_OK(hi_test_fork_stopped(fx->pid, &tracer, &stop, &child, &err), &err);
 	before = read_memory(fx->pid, addr, size);
 	HI_ASSERT_OK(hi_tracer_resume(tracer, &resumed_ns, &err), &err);
-	hi_test_sleep_us(100000);
-	in_child = read_memory(child.pid, addr, size);
 	after = read_memory(fx->pid, addr, size);
+	for (int i = 0; i < 1000 && memcmp(before, after, size) == 0; i++) {
+		hi_test_sleep_us(10000);
+		free(after);
+		after = read_memory(fx->pid, addr, size);
+	}
+	in_child = read_memory(child.pid, addr, size);
 	hi_tracer_destroy(tracer);
 	HI_ASSERT(memcmp(before, in_child, size) == 0);
 	HI_ASSERT(memcmp(before, after, size) != 0); /* it did scribble */
@@ -105,7 +109,7 @@ HI_TEST_SLOW(attach_fork, a_tracer_may_die_at_any_step_300_times)
 
 static void expect_ended(pid_t child)
 {
-	for (int i = 0; i < 4000 && hi_process_state(child); i++) {
+	for (int i = 0; i < 20000 && hi_process_state(child); i++) {
 		while (waitpid(-1, NULL, WNOHANG) > 0)
 			;
 		hi_test_sleep_us(500);
@@ -177,7 +181,7 @@ HI_TEST_SCENARIO(attach_fork, a_child_that_is_killed_ends_the_tracer)
 	poll_fd.fd = hi_tracer_fd(f->tracer);
 	HI_ASSERT_EQ(0, poll(&poll_fd, 1, 0));
 	kill(f->child.pid, SIGKILL);
-	HI_ASSERT_EQ(1, poll(&poll_fd, 1, 5000));
+	HI_ASSERT_EQ(1, poll(&poll_fd, 1, 30000));
 	expect_ended(f->child.pid);
 	hi_test_fork_end(f);
 	hi_test_expect_well(fx);
@@ -200,7 +204,7 @@ HI_TEST_SCENARIO(attach_fork, a_socket_that_the_target_closes_is_closed)
 	f = hi_test_fork(fx->pid);
 	HI_ASSERT_EQ(0, poll(&poll_fd, 1, 50));
 	HI_ASSERT_EQ(0, hi_test_ask(fx, "close"));
-	HI_ASSERT_EQ(1, poll(&poll_fd, 1, 5000));
+	HI_ASSERT_EQ(1, poll(&poll_fd, 1, 30000));
 	HI_ASSERT_EQ(0, read(poll_fd.fd, &byte, 1));
 	HI_ASSERT_EQ('t', hi_process_state(f->child.pid));
 	close(poll_fd.fd);
@@ -271,7 +275,8 @@ HI_TEST_SCENARIO(attach_fork, a_budget_that_is_too_short_ends_well)
 HI_TEST_SCENARIO(attach_fork, a_thread_younger_than_the_plan_serves)
 {
 	struct hi_fixture *fx = hi_test_start_ready("fork_state", "0", "0");
-	struct hi_stop_options options = {.snapshot = HI_WISH_FORK};
+	struct hi_stop_options options = {.snapshot = HI_WISH_FORK,
+					  .max_pause_ns = HI_TEST_PATIENCE_NS};
 	struct hi_target target = hi_test_target(fx->pid);
 	struct hi_tracer *tracer = NULL;
 	struct hi_tracer_child child;
@@ -281,7 +286,7 @@ HI_TEST_SCENARIO(attach_fork, a_thread_younger_than_the_plan_serves)
 
 	HI_ASSERT_OK(hi_tracer_start(&target, &options, &tracer, &err), &err);
 	HI_ASSERT_EQ(0, hi_test_ask(fx, "thread"));
-	for (int i = 0; i < 2000 && hi_process_state(fx->pid) != 'Z'; i++)
+	for (int i = 0; i < 10000 && hi_process_state(fx->pid) != 'Z'; i++)
 		hi_test_sleep_us(1000);
 	HI_ASSERT_OK(hi_tracer_stop(tracer, &stop, &err), &err);
 	HI_ASSERT_OK(hi_tracer_fork(tracer, &child, &err), &err);
@@ -469,7 +474,7 @@ HI_TEST_SLOW(attach_fork, forks_amid_a_storm_of_sigstop_and_sigcont_end_well)
 		}
 	}
 	hi_test_adopt_orphans();
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < 60 || (n_forked == 0 && i < 3000); i++) {
 		struct hi_tracer_child child;
 		struct hi_tracer *tracer;
 		struct hi_error err = {};
@@ -481,7 +486,7 @@ HI_TEST_SLOW(attach_fork, forks_amid_a_storm_of_sigstop_and_sigcont_end_well)
 		HI_ASSERT_MSG(status == HI_OK || status == HI_UNSUPPORTED, "%s",
 			      err.text);
 	}
-	hi_test_note("%d of 60 were forked", n_forked);
+	hi_test_note("%d were forked", n_forked);
 	HI_ASSERT(n_forked > 0);
 	kill(storm, SIGKILL);
 	waitpid(storm, NULL, 0);
@@ -547,7 +552,7 @@ HI_TEST_SLOW(attach_fork, the_target_may_be_killed_at_any_moment)
 		HI_ASSERT(WIFSIGNALED(fx->wait_status));
 		kill_and_wait(inspector);
 	}
-	for (int i = 0; i < 4000 && hi_test_count_children(getpid()); i++) {
+	for (int i = 0; i < 20000 && hi_test_count_children(getpid()); i++) {
 		while (waitpid(-1, NULL, WNOHANG) > 0)
 			;
 		hi_test_sleep_us(500);

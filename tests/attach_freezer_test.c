@@ -116,7 +116,8 @@ static void expect_wait_times_out(pid_t pid, const char *name)
 /* Version 1 lets nobody stop it; with version 2 a stop works. */
 static void expect_plain_stop(const struct group *group, pid_t pid, const char *name)
 {
-	const struct hi_stop_options options = {.max_pause_ns = SECOND / 5};
+	const struct hi_stop_options options = {
+		.max_pause_ns = group->second ? HI_TEST_PATIENCE_NS : SECOND / 5};
 	struct hi_target target = hi_test_target(pid);
 	struct hi_tracer *tracer = NULL;
 	struct hi_tracer_stop stop = {};

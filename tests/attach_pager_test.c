@@ -124,7 +124,7 @@ HI_TEST(pager, every_page_is_what_its_source_says_and_the_rest_is_zeros)
 	for (size_t page = 0; page < PAGES; page++)
 		HI_ASSERT_MSG(page_is_right(w, page), "page %zu", page);
 	/* Told by another thread, after the last page was given. */
-	for (int i = 0; i < 2000 && !w->told; i++)
+	for (int i = 0; i < 30000 && !w->told; i++)
 		usleep(1000);
 	stats = hi_pager_stats(w->pager);
 	HI_ASSERT_EQ(w->held_bytes, stats.loaded);
@@ -196,7 +196,7 @@ HI_TEST(pager, what_cannot_be_read_is_zeros_and_counted)
 		}
 		HI_ASSERT_MSG(page_is_right(w, page), "page %zu", page);
 	}
-	for (int i = 0; i < 2000 && hi_pager_stats(w->pager).lost != lost; i++)
+	for (int i = 0; i < 30000 && hi_pager_stats(w->pager).lost != lost; i++)
 		usleep(1000); /* counted when the block is done */
 	HI_ASSERT_EQ(lost, hi_pager_stats(w->pager).lost);
 }

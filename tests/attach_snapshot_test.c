@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "attach/stop.h"
@@ -136,7 +137,7 @@ HI_TEST_SCENARIO(snapshot, a_forked_image_shows_the_target_and_leaves_no_trace)
 	long long rss, tables;
 	struct hi_image *image;
 
-	usleep(20000); /* it goes to sleep in its read of stdin */
+	hi_fixture_await_call(fx->pid, SYS_read);
 	rss = hi_process_status(fx->pid, "VmRSS");
 	tables = hi_process_status(fx->pid, "VmPTE");
 	target->rss = 0;

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "attach/stop.h"
@@ -47,31 +48,63 @@ static struct hi_target *open_target(pid_t pid)
 	return target;
 }
 
+static uint64_t nanoseconds(struct timespec t)
+{
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Threads that say by themselves, in the image, that they are inside. */
+static unsigned count_inside(struct hi_image *image, uint64_t flags)
+{
+	unsigned inside = 0;
+
+	for (uint64_t i = 0; i < 8; i++) {
+		struct hi_error err;
+		uint64_t flag = 1;
+
+		HI_ASSERT_OK(
+			hi_memory_read_u64(image->memory, flags + i * 64, &flag, &err),
+			&err);
+		inside += flag != 0;
+	}
+	return inside;
+}
+
 HI_TEST_SCENARIO(attach_stop, an_image_has_threads_memory_and_the_pause)
 {
-	struct hi_stop_options options = {.n_avoid = 1, .best_effort_priority = true};
 	struct hi_range inside;
-	uint64_t flags, flag;
+	uint64_t flags;
 	struct hi_fixture *fx = start_storm(&inside, &flags);
+	struct hi_stop_options options = {.n_avoid = 1,
+					  .avoid = &inside,
+					  .max_tries = 5000,
+					  .max_pause_ns = HI_TEST_PATIENCE_NS,
+					  .best_effort_priority = true};
 	struct hi_target *target = open_target(fx->pid);
-	struct hi_image *image;
-	struct hi_error err;
+	unsigned n_clean = 0;
 
-	options.avoid = &inside;
-	HI_ASSERT_OK(hi_stop_and_copy(target, &options, &image, &err), &err);
-	HI_ASSERT_EQ(9, image->n_threads);
-	HI_ASSERT_EQ(fx->pid, image->threads[0].tid);
-	HI_ASSERT_EQ(0, image->stats.threads_in_allocator);
-	HI_ASSERT(image->stats.pause_ns > 0 && image->stats.pause_ns < 1000000000);
-	HI_ASSERT(image->stats.time_ns > 1600000000000000000);
-	HI_ASSERT_EQ(HI_SNAPSHOT_COPY, image->mode);
-	for (int i = 0; i < 8; i++) {
-		HI_ASSERT_OK(hi_memory_read_u64(image->memory, flags + (uint64_t)i * 64,
-						&flag, &err),
-			     &err);
-		HI_ASSERT_EQ(0, flag);
+	/* Who has no processor for long may be left inside; that is said, and rare. */
+	for (int i = 0; i < 10 && n_clean == 0; i++) {
+		struct timespec before = {}, after = {};
+		struct hi_image *image;
+		struct hi_error err;
+
+		clock_gettime(CLOCK_MONOTONIC, &before);
+		HI_ASSERT_OK(hi_stop_and_copy(target, &options, &image, &err), &err);
+		clock_gettime(CLOCK_MONOTONIC, &after);
+		HI_ASSERT_EQ(9, image->n_threads);
+		HI_ASSERT_EQ(fx->pid, image->threads[0].tid);
+		HI_ASSERT(image->stats.pause_ns > 0);
+		HI_ASSERT(image->stats.pause_ns <
+			  nanoseconds(after) - nanoseconds(before));
+		HI_ASSERT(image->stats.time_ns > 1600000000000000000);
+		HI_ASSERT_EQ(HI_SNAPSHOT_COPY, image->mode);
+		HI_ASSERT(count_inside(image, flags) <=
+			  image->stats.threads_in_allocator);
+		n_clean += image->stats.threads_in_allocator == 0;
+		hi_image_destroy(image);
 	}
-	hi_image_destroy(image);
+	HI_ASSERT(n_clean > 0);
 	hi_test_expect_free(fx->pid, "RS");
 	HI_ASSERT_EQ(1, hi_test_count_children(getpid()));
 }
@@ -79,7 +112,7 @@ HI_TEST_SCENARIO(attach_stop, an_image_has_threads_memory_and_the_pause)
 HI_TEST_SCENARIO(attach_stop, the_memory_of_a_process_without_its_main_thread_is_copied)
 {
 	struct hi_fixture *fx = hi_fixture_start("stop_threads", "orphan", "4", NULL);
-	struct hi_stop_options options = {};
+	struct hi_stop_options options = {.max_pause_ns = HI_TEST_PATIENCE_NS};
 	struct hi_target *target;
 	struct hi_image *image;
 	struct hi_error err;
@@ -135,7 +168,7 @@ HI_TEST_SCENARIO(attach_stop, a_budget_too_small_is_a_time_out_and_harms_nothing
 
 HI_TEST_SCENARIO(attach_stop, a_target_that_was_killed_before_is_gone)
 {
-	struct hi_stop_options options = {};
+	struct hi_stop_options options = {.max_pause_ns = HI_TEST_PATIENCE_NS};
 	struct hi_range inside;
 	uint64_t flags;
 	struct hi_fixture *fx = start_storm(&inside, &flags);
@@ -166,7 +199,7 @@ _Noreturn static void wait_with_userfaultfd(void *page, int report)
 	char absent = fd < 0 || ioctl(fd, UFFDIO_API, &api) != 0 ||
 		      ioctl(fd, UFFDIO_REGISTER, &range) != 0;
 
-	alarm(60);
+	alarm(600);
 	absent = absent || dup2(fd, 500) != 500 || close(fd) != 0;
 	if (write(report, &absent, 1) != 1)
 		_exit(1);
@@ -178,7 +211,7 @@ HI_TEST_SCENARIO(attach_stop, a_page_that_is_filled_in_later_is_not_zeros)
 {
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			  -1, 0);
-	struct hi_stop_options options = {};
+	struct hi_stop_options options = {.max_pause_ns = HI_TEST_PATIENCE_NS};
 	struct hi_image *image;
 	struct hi_error err;
 	char absent = 1;

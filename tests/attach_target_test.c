@@ -44,7 +44,7 @@ static pid_t start_child(void (*prepare)(void *), void *arg)
 	pid = fork();
 	HI_ASSERT(pid >= 0);
 	if (pid == 0) {
-		alarm(120);
+		alarm(600);
 		if (prepare)
 			prepare(arg);
 		if (write(ready[1], "r", 1) != 1)
@@ -182,7 +182,7 @@ HI_TEST_SCENARIO(target, a_process_whose_main_thread_has_exited_is_seen_through_
 		end_main_thread(&ends[1]);
 	hi_test_defer(end_child, (void *)(intptr_t)pid);
 	HI_ASSERT(read(ends[0], &byte, 1) == 1);
-	for (int i = 0; i < 1000 && hi_process_state(pid) != 'Z'; i++)
+	for (int i = 0; i < 10000 && hi_process_state(pid) != 'Z'; i++)
 		usleep(1000);
 	HI_ASSERT_OK(hi_target_open(pid, &target, &err), &err);
 	HI_ASSERT_EQ(pid, target->pid);
@@ -383,13 +383,13 @@ HI_TEST_SCENARIO(target, a_running_32_bit_process_is_refused)
 	HI_ASSERT(stat(path, &ours) == 0);
 	pid = fork();
 	if (pid == 0) {
-		alarm(60);
+		alarm(600);
 		execl(path, path, NULL);
 		_exit(1);
 	}
 	hi_test_defer(end_child, (void *)(intptr_t)pid);
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
-	for (int i = 0; i < 2000; i++) {
+	for (int i = 0; i < 20000; i++) {
 		if (hi_process_state(pid) == 'Z')
 			break;
 		if (stat(exe, &theirs) == 0 && theirs.st_ino == ours.st_ino)
@@ -411,7 +411,7 @@ static void fork_three(void *arg)
 
 		if (pid == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			alarm(60);
+			alarm(600);
 			if (write(*(int *)arg, &(pid_t){getpid()}, sizeof(pid)) < 0)
 				_exit(1);
 			for (;;)

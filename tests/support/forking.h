@@ -18,8 +18,6 @@ struct hi_fixture *hi_test_start_ready(const char *name, const char *a, const ch
 long hi_test_fork_rounds(struct hi_fixture *fx);
 /* The same: its threads go on, and it has no children that ended. */
 void hi_test_expect_well(struct hi_fixture *fx);
-/* From now on orphans come to us and not to init, so that their end can be seen. */
-void hi_test_adopt_orphans(void);
 /* Waits until we have no child but this fixture, and that has none. */
 void hi_test_wait_alone(const struct hi_fixture *fx);
 

@@ -2,9 +2,11 @@
 #include "tests/support/stopping.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -178,4 +180,42 @@ void hi_test_expect_traced(pid_t pid)
 		hi_test_sleep_us(5000);
 	}
 	hi_test_fail(__FILE__, __LINE__, "nobody traces %d", (int)pid);
+}
+
+/* A child of ours that is no fixture; 0: none. */
+static pid_t find_orphan(void)
+{
+	char path[64];
+	pid_t found = 0;
+	FILE *file;
+	int child;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	file = fopen(path, "r");
+	while (file && !found && fscanf(file, "%d", &child) == 1)
+		found = hi_fixture_is_one(child) ? 0 : child;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* Who has been killed takes a moment to die. */
+static void release_orphans(void *arg)
+{
+	pid_t orphan;
+
+	(void)arg;
+	prctl(PR_SET_CHILD_SUBREAPER, 0);
+	for (int i = 0; i < 5000 && (orphan = find_orphan()); i++) {
+		if (waitpid(orphan, NULL, WNOHANG | __WALL) == 0)
+			hi_test_sleep_us(1000);
+		else if (errno == ECHILD)
+			return;
+	}
+}
+
+void hi_test_adopt_orphans(void)
+{
+	hi_test_defer(release_orphans, NULL);
+	HI_ASSERT_EQ(0, prctl(PR_SET_CHILD_SUBREAPER, 1));
 }

@@ -17,6 +17,9 @@ long long hi_test_ask(struct hi_fixture *fx, const char *line);
 void hi_test_expect_progress(struct hi_fixture *fx);
 /* Waits for a line of the target's stdout, then settles; fails otherwise. */
 void hi_test_expect_line(struct hi_fixture *fx, const char *line);
+/* For stops whose budget is not what is tried: others may have the processors. Longer
+ * than the 20 s in which hi_test_expect_free() wants the target back. */
+#define HI_TEST_PATIENCE_NS 40000000000ull
 /* Every thread of pid: state letter in `states`, no tracer. Fails otherwise.
  * Waits at most 20 s for it. */
 void hi_test_expect_free(pid_t pid, const char *states);
@@ -29,5 +32,8 @@ void hi_test_expect_children(int n);
 /* A whole stop and resume that must work; returns the number of threads. */
 size_t hi_test_stop_once(pid_t pid, const struct hi_stop_options *options);
 void hi_test_sleep_us(long us);
+/* From now on orphans of ours come to us and not to init, so that their end can be seen;
+ * those of later tests do not, and none is left for them. */
+void hi_test_adopt_orphans(void);
 
 #endif

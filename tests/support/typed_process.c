@@ -6,7 +6,7 @@
 
 #include "attach/stop.h"
 #include "base/alloc.h"
-#include "harness.h"
+#include "tests/harness.h"
 
 static struct hi_error process_err;
 
@@ -142,7 +142,8 @@ static struct typed_process *open_process(pid_t pid,
 {
 	struct typed_process *p = hi_calloc(1, sizeof(*p));
 	struct hi_modules_options modules = {.cache_dir = "", .debug_dir = debug_dir};
-	struct hi_stop_options stop = {};
+	/* What is tested here is not how fast. */
+	struct hi_stop_options stop = {.max_pause_ns = 40000000000ull};
 	struct hi_target *target = NULL;
 	struct hi_range *text = NULL;
 

@@ -52,11 +52,12 @@ static void kill_inspector(void *arg)
 	}
 }
 
-struct hi_waiting hi_waiting_start(struct hi_mock_trigger *mock, pid_t target,
-				   uint64_t timeout_ns)
+static struct hi_waiting start(struct hi_mock_trigger *mock, pid_t target,
+			       uint64_t timeout_ns, uint64_t max_pause_ns)
 {
 	const struct hi_stop_options options = {.trigger = &mock->base,
 						.timeout_ns = timeout_ns,
+						.max_pause_ns = max_pause_ns,
 						.best_effort_priority = true};
 	long arms = mock->page->arms;
 	struct hi_waiting waiting;
@@ -80,6 +81,18 @@ struct hi_waiting hi_waiting_start(struct hi_mock_trigger *mock, pid_t target,
 		if (poll(&ready, 1, 1) > 0)
 			break;
 	return waiting;
+}
+
+struct hi_waiting hi_waiting_start(struct hi_mock_trigger *mock, pid_t target,
+				   uint64_t timeout_ns)
+{
+	return start(mock, target, timeout_ns, HI_TEST_PATIENCE_NS);
+}
+
+struct hi_waiting hi_waiting_start_hurried(struct hi_mock_trigger *mock, pid_t target,
+					   uint64_t timeout_ns)
+{
+	return start(mock, target, timeout_ns, 0);
 }
 
 struct hi_waiting_result hi_waiting_end(struct hi_waiting *waiting)

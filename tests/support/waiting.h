@@ -22,6 +22,9 @@ struct hi_waiting_result {
  * It resumes at once after the hit. Ended with the test. */
 struct hi_waiting hi_waiting_start(struct hi_mock_trigger *mock, pid_t target,
 				   uint64_t timeout_ns);
+/* The same with the usual pause budget: for tests of what comes when that is over. */
+struct hi_waiting hi_waiting_start_hurried(struct hi_mock_trigger *mock, pid_t target,
+					   uint64_t timeout_ns);
 /* Waits for it. Of one that was killed: HI_OS. */
 struct hi_waiting_result hi_waiting_end(struct hi_waiting *waiting);
 /* Our own or another process's child of this name ("hi-tracer"); 0: none. */

@@ -14,7 +14,7 @@ static char directory[256];
 
 const char workshop_main[] =
 	"\n#include <stdio.h>\n#include <unistd.h>\n"
-	"int main(void)\n{\n\talarm(120);\n\tputs(\"ready\");\n\tfflush(stdout);\n"
+	"int main(void)\n{\n\talarm(600);\n\tputs(\"ready\");\n\tfflush(stdout);\n"
 	"\twhile (getchar() != EOF)\n\t\t;\n\treturn 0;\n}\n";
 
 static void remove_directory(void *arg)
