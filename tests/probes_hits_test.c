@@ -294,8 +294,8 @@ HI_TEST_ROOT(probe_hits, vanish_with_the_process_that_is_killed)
 		kill(owner, SIGKILL);
 		HI_ASSERT(waitpid(owner, NULL, 0) == owner);
 		/* The kernel takes them out behind the death of the last owner. */
-		for (int wait = 0; wait < 200 && (byte_at(p->fx->pid, push) != before ||
-						  probed_counter(p, "semaphore") != 0);
+		for (int wait = 0; wait < 2000 && (byte_at(p->fx->pid, push) != before ||
+						   probed_counter(p, "semaphore") != 0);
 		     wait++)
 			usleep(10000);
 		HI_ASSERT_EQ(before, byte_at(p->fx->pid, push));

@@ -139,7 +139,7 @@ static void expect_survival(const struct hi_target *target, unsigned seed, int f
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		alarm(20);
+		alarm(120);
 		_exit(look(target) >= found ? 0 : 1);
 	}
 	HI_ASSERT(pid > 0 && waitpid(pid, &status, 0) == pid);

@@ -51,6 +51,7 @@ static struct landing *start(void)
 		(void)sscanf(line, "after %lx", &l->after);
 	}
 	HI_ASSERT(l->marker && l->before && l->inside && l->after);
+	hi_test_adopt_orphans();
 	hi_traces_watch(l->fx->pid);
 	HI_ASSERT_OK(hi_target_open(l->fx->pid, &l->target, &err), &err);
 	HI_ASSERT_OK(hi_safepoint_parse("landing_marker", &safepoint, &err), &err);
@@ -94,8 +95,8 @@ static void land(enum hi_snapshot_wish snapshot, enum hi_snapshot_mode mode)
 	unsigned rounds = hi_test_rounds("HI_TORN", 60);
 	struct hi_stop_options options = {.snapshot = snapshot,
 					  .trigger = hi_probe_trigger(l->probe),
-					  .timeout_ns = 20000000000u,
-					  .max_pause_ns = 5000000000u,
+					  .timeout_ns = 60000000000u,
+					  .max_pause_ns = HI_TEST_PATIENCE_NS,
 					  .best_effort_priority = true};
 
 	for (unsigned i = 0; i < rounds; i++) {

@@ -96,7 +96,7 @@ HI_TEST_ROOT(probe_namespaces, an_inspector_in_a_container_probes)
 static const char program[] =
 	"#include <pthread.h>\n#include <stdio.h>\n#include <unistd.h>\n"
 	"__attribute__((noinline)) void work(void) { __asm__ volatile(\"\"); }\n"
-	"static void *run(void *p) { usleep(100000); puts(\"ready\");\n"
+	"static void *run(void *p) { puts(\"ready\");\n"
 	"fflush(stdout); for (;;) { work(); usleep(1000); } return p; }\n"
 	"int main(void) { pthread_t t; pthread_create(&t, 0, run, 0); pthread_exit(0); "
 	"}\n";
@@ -119,12 +119,14 @@ HI_TEST_ROOT(probe_namespaces, a_process_whose_main_thread_has_exited_is_probed)
 	workshop_run("gcc -O1 -g -pthread gone.c -o gone");
 	pid = workshop_start("gone");
 	hi_test_defer(kill_process, (void *)(intptr_t)pid);
+	for (int i = 0; i < 2000 && hi_process_state(pid) != 'Z'; i++)
+		usleep(5000);
 	HI_ASSERT_EQ('Z', hi_process_state(pid));
 	HI_ASSERT_OK(hi_target_open(pid, &p.target, &err), &err);
 	hi_test_defer(close_target, p.target);
 	probe = probed_open(&p, "work", 1);
 	hi_probe_trigger(probe)->ops->arm(hi_probe_trigger(probe));
-	for (int i = 0; i < 500 && hi_probe_hits(probe, 0) < 5; i++)
+	for (int i = 0; i < 3000 && hi_probe_hits(probe, 0) < 5; i++)
 		usleep(10000);
 	HI_ASSERT(hi_probe_hits(probe, 0) >= 5);
 	HI_ASSERT(hi_probe_trigger(probe)->ops->was_hit(hi_probe_trigger(probe), &hit));
