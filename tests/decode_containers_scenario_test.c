@@ -207,6 +207,7 @@ static struct typed_process *start(const char *name)
 	n_lines = 0;
 	while (hi_fixture_line(fx, text, sizeof(text)) && strcmp(text, "ready") != 0)
 		keep_line(text);
+	hi_fixture_settle(fx);
 	HI_ASSERT(n_lines > 10);
 	return typed_process_open(fx->pid, &options);
 }

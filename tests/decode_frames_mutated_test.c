@@ -150,7 +150,7 @@ static size_t count_in_child(struct mutated *m, int round)
 	pid = fork();
 	HI_ASSERT(pid >= 0);
 	if (pid == 0) {
-		alarm(30);
+		alarm(300);
 		n = count_variables(m);
 		_exit(write(pipes[1], &n, sizeof(n)) == sizeof(n) ? 0 : 1);
 	}

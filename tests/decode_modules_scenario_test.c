@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Modules: which file is believed, which debug file is used, what symbols say. */
+#include <arpa/inet.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -311,6 +314,20 @@ static void end_server(void *arg)
 	unsetenv("DEBUGINFOD_PROGRESS");
 }
 
+/* A port of loopback that nobody listens at, or did a moment ago. */
+static unsigned free_port(void)
+{
+	struct sockaddr_in addr = {.sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(addr);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	HI_ASSERT(fd >= 0 && bind(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0 &&
+		  getsockname(fd, (struct sockaddr *)&addr, &size) == 0);
+	close(fd);
+	return ntohs(addr.sin_port);
+}
+
 /* Debian's debuginfod over the directory "store", on loopback. */
 static void start_server(const char *dir, unsigned port)
 {
@@ -327,7 +344,7 @@ static void start_server(const char *dir, unsigned port)
 
 		dup2(null, 1);
 		dup2(null, 2);
-		alarm(120);
+		alarm(600);
 		execlp("debuginfod", "debuginfod", "-p", number, "-d", ":memory:", "-F",
 		       "-t", "1", "-c", "1", store, NULL);
 		_exit(127);
@@ -349,8 +366,8 @@ HI_TEST_SLOW(modules, a_debuginfod_server_is_asked_when_its_variable_is_set)
 	pid = workshop_start("prog");
 	p = inspected_open(pid, NULL);
 	HI_ASSERT_STATUS(HI_NOT_FOUND, hi_module_debug(program(p), &err));
-	start_server(dir, 20000 + (unsigned)getpid() % 20000);
-	for (unsigned tries = 0; tries < 20; tries++) {
+	start_server(dir, free_port());
+	for (unsigned tries = 0; tries < 120; tries++) {
 		p = inspected_open(pid, NULL);
 		if (hi_module_debug(program(p), &err) == HI_OK)
 			break;

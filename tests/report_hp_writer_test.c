@@ -263,6 +263,13 @@ static size_t check_samples(int fd, bool *truncated)
 	return n;
 }
 
+static off_t size_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? st.st_size : 0;
+}
+
 HI_TEST_SCENARIO(report_hp_writer, killed_at_any_instant_it_leaves_whole_samples)
 {
 	size_t most = 0;
@@ -279,7 +286,10 @@ HI_TEST_SCENARIO(report_hp_writer, killed_at_any_instant_it_leaves_whole_samples
 			for (uint64_t i = 0;; i++)
 				write_sample(hp, i);
 		}
-		usleep((useconds_t)(round * 700));
+		/* A loaded machine needs longer for as much. */
+		for (int i = 0; i < 20000 && size_of(fd) < round * 1000; i++)
+			usleep(100);
+		usleep((useconds_t)(round * 70));
 		kill(pid, SIGKILL);
 		HI_ASSERT(waitpid(pid, &status, 0) == pid);
 		if (check_samples(fd, &truncated) > most)

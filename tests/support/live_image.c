@@ -115,11 +115,10 @@ struct hi_image *hi_live_image(pid_t pid)
 	struct hi_image *image;
 	struct hi_error err;
 	size_t n, n_mappings;
-	char path[64], *text, exe[4096];
+	char path[64], *text = read_all(pid, "maps", &n), exe[4096];
 	ssize_t exe_size;
 	int mem;
 
-	text = read_all(pid, "maps", &n);
 	HI_ASSERT_OK(hi_maps_parse(text, n, &mappings, &n_mappings, &err), &err);
 	free(text);
 	HI_ASSERT_OK(hi_frozen_create("live", &frozen, &err), &err);
