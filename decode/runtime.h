@@ -139,6 +139,9 @@ struct hi_runtime {
 	/* Its own data, where no words are roots but those that roots() names: sorted. */
 	const struct hi_range *own;
 	size_t n_own;
+	/* Variables of its memory manager: roots of the runtime, not the program's. */
+	const uint64_t *internals;
+	size_t n_internals;
 	/* After type_of; may grow until then. */
 	const struct hi_runtime_type *types;
 	uint32_t n_types;

@@ -257,3 +257,19 @@ HI_TEST_SCENARIO(python, ways_through_a_function_that_calls_itself_are_folded)
 	}
 	HI_ASSERT_EQ(60, folded + told);
 }
+
+/* ---- whose variables ---- */
+
+/* Variables of its memory manager are the runtime's, as all else that it holds. */
+HI_TEST_SCENARIO(python, variables_of_its_allocator_are_the_runtime_s)
+{
+	struct python *p = python_start(NULL, "deep", NULL, NULL);
+	json_t *rows = json_object_get(python_ask(p, PYTHON_WORDS("--all")), "roots");
+	json_t *row = python_row(rows, "name", "arena_map_root");
+
+	HI_ASSERT(row);
+	HI_ASSERT_STREQ("runtime", python_text(row, "kind"));
+	HI_ASSERT(python_number(row, "retained") > 100000);
+	row = python_row(rows, "kind", "global");
+	HI_ASSERT(row && strcmp(python_text(row, "name"), "arenas") != 0);
+}

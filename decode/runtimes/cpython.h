@@ -334,6 +334,7 @@ struct hi_py {
 	struct HI_VECTOR(uint64_t) arena_tables;
 	struct HI_VECTOR(struct hi_runtime_area) areas;
 	struct HI_VECTOR(struct hi_range) own;
+	struct HI_VECTOR(uint64_t) internals;
 	struct HI_VECTOR(struct hi_runtime_type) types;
 	/* Types by address; the lock is for all below. */
 	pthread_mutex_t lock;

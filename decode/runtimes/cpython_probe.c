@@ -30,6 +30,7 @@ static void py_release(struct hi_runtime *runtime)
 	hi_vector_free(&py->arena_tables);
 	hi_vector_free(&py->areas);
 	hi_vector_free(&py->own);
+	hi_vector_free(&py->internals);
 	hi_vector_free(&py->types);
 	hi_vector_free(&py->all);
 	hi_table_free(&py->by_addr);
@@ -163,6 +164,29 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
+/* Of Objects/obmalloc.c, where debug information or a symbol table has them. */
+static enum hi_status find_internals(struct hi_py *py, struct hi_error *err)
+{
+	static const char *const names[] = {"arena_map_root", "arenas", "usedpools",
+					    "unused_arena_objects", "usable_arenas"};
+	uint64_t addr, size;
+	char lto[64]; /* as a link-time optimiser calls it */
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(lto, sizeof(lto), "%s.lto_priv.0", names[i]);
+		if (hi_modules_symbol(py->modules, py->module, names[i], &addr, &size,
+				      NULL) != HI_OK &&
+		    hi_modules_symbol(py->modules, py->module, lto, &addr, &size, NULL) !=
+			    HI_OK)
+			continue;
+		if (!hi_vector_push(&py->internals, addr))
+			return hi_fail_memory(err, "variables of the runtime");
+	}
+	py->base.internals = py->internals.items;
+	py->base.n_internals = py->internals.count;
+	return HI_OK;
+}
+
 /* The state, which roots() tells word by word, and the stacks of frames. Those of
  * interpreters and threads that lie in blocks are blocks without edges. */
 static enum hi_status find_own(struct hi_py *py, struct hi_error *err)
@@ -191,7 +215,7 @@ static enum hi_status find_own(struct hi_py *py, struct hi_error *err)
 	qsort(py->own.items, py->own.count, sizeof(*py->own.items), by_start);
 	py->base.own = py->own.items;
 	py->base.n_own = py->own.count;
-	return HI_OK;
+	return find_internals(py, err);
 }
 
 /* ---- the proof ---- */
@@ -345,6 +369,7 @@ static enum hi_status open_by_layout(struct hi_py *py, struct hi_runtime_cursor 
 	enum hi_status status = check_state(py, err);
 
 	py->interpreters.count = py->threads.count = py->own.count = 0;
+	py->internals.count = 0;
 	py->arenas.count = py->arena_tables.count = py->areas.count = 0;
 	if (status == HI_OK)
 		status = find_interpreters(py, err);

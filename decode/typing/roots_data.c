@@ -117,6 +117,17 @@ static const struct hi_rules *rules_of(struct hi_roots *r, const struct hi_varia
 		       : NULL;
 }
 
+/* Whose variable it is: of the memory manager of a runtime, or the program's. */
+static enum hi_root_kind kind_at(const struct hi_roots *r, uint64_t address)
+{
+	const struct hi_runtime *runtime = r->typing->runtime;
+
+	for (size_t i = 0; runtime && i < runtime->n_internals; i++)
+		if (runtime->internals[i] == address)
+			return HI_ROOT_RUNTIME;
+	return HI_ROOT_GLOBAL;
+}
+
 static void add_global(struct data_scan *d, const struct hi_variable *v)
 {
 	struct hi_roots *r = d->roots;
@@ -132,7 +143,7 @@ static void add_global(struct data_scan *d, const struct hi_variable *v)
 	else
 		hi_roots_add_variable(r, v->address, size, plan);
 	hi_roots_end(r,
-		     &(struct hi_root){.kind = HI_ROOT_GLOBAL,
+		     &(struct hi_root){.kind = kind_at(r, v->address),
 				       .name = v->name,
 				       .detail = detail,
 				       .type = hi_roots_type_name(r, v->type),
