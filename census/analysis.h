@@ -144,7 +144,8 @@ enum hi_status hi_paths_find(const struct hi_graph *g, const struct hi_reach *re
 			     const hi_node *targets, size_t n_targets, size_t k,
 			     struct hi_paths **ret, struct hi_error *err);
 /* To each of them the first way that hi_paths_find would give for it alone, in one walk:
- * paths[i] to targets[i]; of length 0 where there is none. */
+ * paths[i] to targets[i]; of length 0 where there is none. The walk ends where all are
+ * found: leave out what nothing leads to (paths_shortest.c). */
 enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *targets,
 				 size_t n, struct hi_paths **ret, struct hi_error *err);
 void hi_paths_destroy(struct hi_paths *paths);

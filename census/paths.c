@@ -31,6 +31,7 @@
 #include "base/vector.h"
 #include "census/analysis.h"
 #include "census/graph_internal.h"
+#include "census/paths_internal.h"
 #include "census/walk_internal.h"
 
 HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
@@ -450,7 +451,7 @@ static enum hi_grade best_grade(const struct hi_graph *g, hi_node from, hi_node 
 	return best;
 }
 
-static void grade_path(const struct hi_graph *g, struct hi_path *path)
+void hi_path_grade(const struct hi_graph *g, struct hi_path *path)
 {
 	path->worst = HI_GRADE_EXACT;
 	for (size_t i = 1; i < path->length; i++) {
@@ -486,7 +487,7 @@ static void give_path(struct search *s, uint32_t at)
 		return;
 	for (size_t i = 0; i < path->length; i++, at = states[at].next)
 		path->nodes[i] = states[at].node;
-	grade_path(s->graph, path);
+	hi_path_grade(s->graph, path);
 }
 
 /* One shortest way by distances alone: what is left at a limit. */
@@ -503,7 +504,7 @@ static void give_shortest(struct search *s)
 			node = referrer_at(s, node, 0) & ~DOUBTFUL;
 	}
 	if (!s->out_of_memory)
-		grade_path(s->graph, path);
+		hi_path_grade(s->graph, path);
 }
 
 /* Up to k ways into s->found; were there more to look at? */
@@ -623,57 +624,6 @@ enum hi_status hi_paths_find(const struct hi_graph *g, const struct hi_reach *re
 		paths->more = run(&s, k);
 		ok = !s.out_of_memory && give_found(&s, paths);
 	}
-	search_deinit(&s);
-	if (!ok)
-		return hi_fail_memory(err, "ways to a root");
-	*ret = hi_take(paths);
-	return HI_OK;
-}
-
-/* ---- one way to each ---- */
-
-/*
- * No target ends a way here, which changes nothing for the shortest one: what lies
- * behind a target is farther away than it.
- */
-static bool find_one(struct search *s, hi_node target, struct hi_path *ret)
-{
-	s->states.count = s->queue.count = 0;
-	s->detours = s->cross_steps = 0;
-	s->truncated = false;
-	if (target >= s->graph->first_kind || !s->distance[target])
-		return true;
-	s->targets[0] = target;
-	s->n_targets = 1;
-	(void)run(s, 1);
-	if (s->out_of_memory || !s->n_found)
-		return !s->out_of_memory;
-	*ret = s->found[0].path;
-	s->n_found = 0;
-	return true;
-}
-
-enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *targets,
-				 size_t n, struct hi_paths **ret, struct hi_error *err)
-{
-	HI_GUARD(hi_paths_destroy) struct hi_paths *paths = hi_calloc(1, sizeof(*paths));
-	struct search s = {.graph = g};
-	bool ok;
-
-	if (!paths || !(paths->paths = hi_calloc(n + 1, sizeof(*paths->paths))))
-		return hi_fail_memory(err, "ways to a root");
-	if (g->n_nodes >= DOUBTFUL || g->n_edges >= UINT32_MAX)
-		return hi_fail(err, HI_LIMIT, 0,
-			       "ways to a root: the graph is too large");
-	s.found = hi_calloc(1, sizeof(*s.found));
-	s.targets = hi_calloc(1, sizeof(*s.targets));
-	s.is_target = hi_calloc(1, hi_bits_size(g->n_nodes));
-	s.is_sorted = hi_calloc(1, hi_bits_size(g->n_nodes));
-	ok = s.found && s.targets && s.is_target && s.is_sorted && measure(&s) &&
-	     turn(&s);
-	paths->n_paths = n;
-	for (size_t i = 0; i < n && ok; i++)
-		ok = find_one(&s, targets[i], &paths->paths[i]);
 	search_deinit(&s);
 	if (!ok)
 		return hi_fail_memory(err, "ways to a root");

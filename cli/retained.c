@@ -28,7 +28,8 @@ static void name_tops(struct hi_inspection *in, struct hi_retained_report *r)
 	struct hi_error quiet;
 
 	for (size_t i = 0; i < r->n_rows && i < HI_RETAINED_NAMED; i++)
-		if (!r->rows[i].depth && r->rows[i].info.sort == HI_NODE_OBJECT) {
+		if (!r->rows[i].depth && r->rows[i].info.sort == HI_NODE_OBJECT &&
+		    hi_bit(in->reach->any, r->rows[i].info.node)) {
 			rows[n] = i;
 			tops[n++] = r->rows[i].info.node;
 		}
