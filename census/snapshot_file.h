@@ -13,6 +13,7 @@
 #define HI_CENSUS_SNAPSHOT_FILE_H
 
 #include "census/analysis.h"
+#include "census/edge_name.h"
 
 #define HI_SNAPSHOT_EXTENSION ".hisnap"
 
@@ -56,11 +57,11 @@ struct hi_snapshot_graph {
 	const struct hi_reach *reach;
 	const struct hi_dominators *dominators; /* NULL: not stored */
 	/* The edges of a node (object or root variable) in words, one for each of
-	 * its row, "" unknown; labels[i] may be NULL. NULL: no labels. Called by
-	 * several threads: `worker` < threads; each for ascending nodes. Valid until
+	 * its row, "" unknown. NULL: no labels. Called by several threads, beside the
+	 * functions below: `worker` < threads; each for ascending nodes. Valid until
 	 * the worker's next call. */
 	enum hi_status (*label)(void *arg, unsigned worker, hi_node node,
-				const char **labels, struct hi_error *err);
+				struct hi_edge_name *names, struct hi_error *err);
 	unsigned threads;			     /* 0: one */
 	uint64_t (*used)(void *arg, hi_node object); /* bytes; NULL: the usable ones */
 	const char *(*module)(void *arg, uint32_t root); /* "" unknown; or NULL */
@@ -127,8 +128,11 @@ enum hi_status hi_snapshot_census(struct hi_snapshot *s, const struct hi_graph *
 /* Edge `index` of the row of a node in words; "" unknown. After hi_snapshot_graph. */
 enum hi_status hi_snapshot_open_labels(struct hi_snapshot *s, const struct hi_graph *g,
 				       struct hi_error *err);
+struct hi_edge_name hi_snapshot_edge_name(const struct hi_snapshot *s,
+					  const struct hi_graph *g, hi_node node,
+					  uint32_t index);
 const char *hi_snapshot_label(const struct hi_snapshot *s, const struct hi_graph *g,
-			      hi_node node, uint32_t index);
+			      hi_node node, uint32_t index, char buffer[HI_EDGE_TEXT]);
 /* Bytes of each object that its type uses; NULL: not stored. */
 enum hi_status hi_snapshot_used(struct hi_snapshot *s, const struct hi_graph *g,
 				const uint32_t **ret, struct hi_error *err);

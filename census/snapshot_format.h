@@ -20,7 +20,7 @@
 
 enum {
 	HI_SNAPSHOT_MAJOR = 1, /* a reader refuses a greater one */
-	HI_SNAPSHOT_MINOR = 0, /* sections were added; nobody has to care */
+	HI_SNAPSHOT_MINOR = 1, /* sections were added; nobody has to care */
 	HI_SNAPSHOT_SECTIONS = 63,
 	HI_SNAPSHOT_ALIGN = 64,
 	HI_SNAPSHOT_NAME = 16,
@@ -87,6 +87,18 @@ struct hi_snapshot_large {
 struct hi_snapshot_fate {
 	uint32_t object, fate;
 };
+
+/*
+ * "edges.name", "roots.name": an offset in "strings", below HI_SNAPSHOT_INDEX; or one of
+ * these with a number: "[number]", " +0x…" (8 × number), or "[number]" and the string
+ * that is named by one of "edges.tail".
+ */
+#define HI_SNAPSHOT_INDEX 0x80000000u
+#define HI_SNAPSHOT_OFFSET 0xa0000000u
+#define HI_SNAPSHOT_TAILED 0xc0000000u
+#define HI_SNAPSHOT_NUMBER_MOST 0x1fffffffu
+#define HI_SNAPSHOT_TAILED_MOST 0x00ffffffu
+enum { HI_SNAPSHOT_TAIL_SHIFT = 24, HI_SNAPSHOT_TAILS = 64 };
 
 _Static_assert(sizeof(struct hi_snapshot_property) == 16, "property");
 _Static_assert(sizeof(struct hi_snapshot_type) == 40, "type");

@@ -271,60 +271,120 @@ bool hi_snapshot_type_retains(const struct hi_snapshot *s, uint32_t type)
 
 /* ---- labels ---- */
 
+/* Does each name something? In older files all are offsets. */
+static enum hi_status check_labels(const struct hi_snapshot *s, const char *name,
+				   const uint32_t *labels, uint64_t n, uint64_t n_tails,
+				   struct hi_error *err)
+{
+	uint64_t numbers = s->labels_are_offsets ? UINT64_MAX : HI_SNAPSHOT_INDEX;
+	uint64_t end = HI_SNAPSHOT_TAILED + (n_tails << HI_SNAPSHOT_TAIL_SHIFT);
+	uint32_t wild = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		wild |= labels[i] < numbers ? labels[i] >= s->n_strings
+					    : labels[i] >= end;
+	return wild ? hi_snapshot_bad(s, name, err, "an edge names no string") : HI_OK;
+}
+
 static enum hi_status open_label_column(struct hi_snapshot *s, const char *name,
-					uint64_t n, const uint32_t **ret,
-					struct hi_error *err)
+					uint64_t n, uint64_t n_tails,
+					const uint32_t **ret, struct hi_error *err)
 {
 	const void *items = NULL;
-	const uint32_t *offsets;
 	uint64_t count = 0;
-	uint32_t beyond = 0;
 	enum hi_status status = hi_snapshot_get(s, name, 4, &items, &count, err);
 
 	if (status == HI_NOT_FOUND)
 		return HI_OK;
+	if (status == HI_OK && count != n)
+		status = hi_snapshot_bad(s, name, err, "not one for each edge");
+	if (status == HI_OK)
+		status = check_labels(s, name, items, n, n_tails, err);
+	if (status == HI_OK)
+		*ret = items;
+	return status;
+}
+
+static enum hi_status open_tails(struct hi_snapshot *s, uint64_t *n_ret,
+				 struct hi_error *err)
+{
+	const void *items = NULL;
+	enum hi_status status = hi_snapshot_get(s, "edges.tail", 4, &items, n_ret, err);
+
 	if (status != HI_OK)
-		return status;
-	if (count != n)
-		return hi_snapshot_bad(s, name, err, "not one for each edge");
-	offsets = items;
-	for (uint64_t i = 0; i < n; i++)
-		beyond |= offsets[i] >= s->n_strings;
-	if (beyond)
-		return hi_snapshot_bad(s, name, err, "an edge names no string");
-	*ret = offsets;
+		*n_ret = 0;
+	if (status != HI_OK)
+		return status == HI_NOT_FOUND ? HI_OK : status;
+	if (*n_ret > HI_SNAPSHOT_TAILS)
+		return hi_snapshot_bad(s, "edges.tail", err, "more than %d",
+				       HI_SNAPSHOT_TAILS);
+	s->tails = items;
+	for (uint64_t i = 0; i < *n_ret; i++)
+		if (s->tails[i] >= s->n_strings)
+			return hi_snapshot_bad(s, "edges.tail", err, "no string");
 	return HI_OK;
 }
 
 enum hi_status hi_snapshot_open_labels(struct hi_snapshot *s, const struct hi_graph *g,
 				       struct hi_error *err)
 {
-	enum hi_status status = open_label_column(
-		s, "edges.label", s->chunk_first[g->priv->n_chunks], &s->labels, err);
+	bool old = !hi_snapshot_has(s, "edges.name") && !hi_snapshot_has(s, "roots.name");
+	uint64_t n = s->chunk_first[g->priv->n_chunks], n_tails = 0;
+	enum hi_status status = old ? HI_OK : open_tails(s, &n_tails, err);
 
-	return status == HI_OK ? open_label_column(s, "roots.label",
-						   g->root_chunk.row[g->n_roots],
+	s->labels_are_offsets = old;
+	if (status == HI_OK)
+		status = open_label_column(s, old ? "edges.label" : "edges.name", n,
+					   n_tails, &s->labels, err);
+	return status == HI_OK ? open_label_column(s, old ? "roots.label" : "roots.name",
+						   g->root_chunk.row[g->n_roots], n_tails,
 						   &s->root_labels, err)
 			       : status;
 }
 
-const char *hi_snapshot_label(const struct hi_snapshot *s, const struct hi_graph *g,
-			      hi_node node, uint32_t index)
+static struct hi_edge_name name_of(const struct hi_snapshot *s, uint32_t value)
+{
+	uint32_t tail = value >> HI_SNAPSHOT_TAIL_SHIFT & (HI_SNAPSHOT_TAILS - 1);
+
+	if (s->labels_are_offsets || value < HI_SNAPSHOT_INDEX)
+		return (struct hi_edge_name){.text = s->strings + value};
+	if (value >= HI_SNAPSHOT_TAILED)
+		return (struct hi_edge_name){.kind = HI_NAME_INDEX,
+					     .number = value & HI_SNAPSHOT_TAILED_MOST,
+					     .text = s->strings + s->tails[tail]};
+	if (value >= HI_SNAPSHOT_OFFSET)
+		return (struct hi_edge_name){.kind = HI_NAME_OFFSET,
+					     .number = 8ull *
+						       (value & HI_SNAPSHOT_NUMBER_MOST)};
+	return (struct hi_edge_name){.kind = HI_NAME_INDEX,
+				     .number = value & HI_SNAPSHOT_NUMBER_MOST};
+}
+
+struct hi_edge_name hi_snapshot_edge_name(const struct hi_snapshot *s,
+					  const struct hi_graph *g, hi_node node,
+					  uint32_t index)
 {
 	uint32_t chunk = node >> HI_CHUNK_SHIFT;
+	const struct hi_edge_chunk *c;
+	hi_node at = node;
 
-	if (node < g->n_objects)
-		return s->labels
-			       ? s->strings +
-					 s->labels[s->chunk_first[chunk] +
-						   g->chunks[chunk].row
-							   [node & (HI_CHUNK_NODES - 1)] +
-						   index]
-			       : "";
-	if (node >= g->first_kind || !s->root_labels)
-		return "";
-	return s->strings +
-	       s->root_labels[g->root_chunk.row[node - g->first_root] + index];
+	if (node < g->n_objects && s->labels) {
+		c = &g->chunks[chunk];
+		at &= HI_CHUNK_NODES - 1;
+		return name_of(s, s->labels[s->chunk_first[chunk] + c->row[at] + index]);
+	}
+	if (node < g->first_root || node >= g->first_kind || !s->root_labels)
+		return (struct hi_edge_name){};
+	return name_of(s,
+		       s->root_labels[g->root_chunk.row[node - g->first_root] + index]);
+}
+
+const char *hi_snapshot_label(const struct hi_snapshot *s, const struct hi_graph *g,
+			      hi_node node, uint32_t index, char buffer[HI_EDGE_TEXT])
+{
+	struct hi_edge_name name = hi_snapshot_edge_name(s, g, node, index);
+
+	return hi_edge_name_text(&name, buffer);
 }
 
 enum hi_status hi_snapshot_used(struct hi_snapshot *s, const struct hi_graph *g,

@@ -26,10 +26,17 @@ enum hi_status hi_snapshot_append(struct hi_snapshot_writer *w, const void *byte
 				  size_t size, struct hi_error *err);
 enum hi_status hi_snapshot_end(struct hi_snapshot_writer *w, struct hi_error *err);
 
-/* Sections edges.label and roots.label (snapshot_put_labels.c). */
+/* Sections edges.name, roots.name and edges.tail (snapshot_put_labels.c): other threads
+ * begin with them, and put_labels waits. The end is due whatever came of the beginning.
+ */
+struct hi_snapshot_labels;
+enum hi_status hi_snapshot_labels_begin(const struct hi_snapshot_graph *graph,
+					struct hi_snapshot_labels **ret,
+					struct hi_error *err);
 enum hi_status hi_snapshot_put_labels(struct hi_snapshot_writer *w,
-				      const struct hi_snapshot_graph *graph,
+				      struct hi_snapshot_labels *labels,
 				      struct hi_error *err);
+void hi_snapshot_labels_end(struct hi_snapshot_labels *labels);
 
 /* ---- the reader ---- */
 
@@ -58,6 +65,8 @@ struct hi_snapshot {
 	const struct hi_snapshot_root *roots;
 	uint64_t *chunk_first; /* edge of the section where a chunk begins */
 	const uint32_t *labels, *root_labels; /* NULL: none */
+	const uint32_t *tails;
+	bool labels_are_offsets; /* as older files have them */
 };
 
 /* HI_BAD_DATA: "FILE: section NAME: …". */

@@ -321,26 +321,37 @@ static enum hi_status put_dominators(struct put *p)
 	return status;
 }
 
+static enum hi_status put_all(struct put *p, struct hi_snapshot_labels *labels)
+{
+	enum hi_status status = put_types(p);
+
+	if (status == HI_OK)
+		status = put_roots(p);
+	if (status == HI_OK)
+		status = put_objects(p);
+	if (status == HI_OK)
+		status = put_edges(p);
+	if (status == HI_OK)
+		status = put_reach(p);
+	if (status == HI_OK)
+		status = put_dominators(p);
+	return status == HI_OK && labels ? hi_snapshot_put_labels(p->w, labels, p->err)
+					 : status;
+}
+
+/* Names take longest: they are made while all else is written. */
 enum hi_status hi_snapshot_put_graph(struct hi_snapshot_writer *w,
 				     const struct hi_snapshot_graph *graph,
 				     struct hi_error *err)
 {
 	struct put p = {w, graph, graph->graph, err};
-	enum hi_status status = put_types(&p);
+	struct hi_snapshot_labels *labels = NULL;
+	enum hi_status status =
+		graph->label ? hi_snapshot_labels_begin(graph, &labels, err) : HI_OK;
 
 	if (status == HI_OK)
-		status = put_roots(&p);
-	if (status == HI_OK)
-		status = put_objects(&p);
-	if (status == HI_OK)
-		status = put_edges(&p);
-	if (status == HI_OK)
-		status = put_reach(&p);
-	if (status == HI_OK)
-		status = put_dominators(&p);
-	/* They take longest: the disk is at work on all the others meanwhile. */
-	if (status == HI_OK && graph->label)
-		status = hi_snapshot_put_labels(w, graph, err);
+		status = put_all(&p, labels);
+	hi_snapshot_labels_end(labels);
 	return status;
 }
 

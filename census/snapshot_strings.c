@@ -96,8 +96,8 @@ enum hi_status hi_snapshot_strings_add(struct hi_snapshot_strings *s, const char
 	*offset_ret = find(s, text, slot.hash);
 	if (*offset_ret)
 		return HI_OK;
-	if (s->size + n + 1 > UINT32_MAX)
-		return hi_fail(err, HI_LIMIT, 0, "snapshot: more than 4 GiB of names");
+	if (s->size + n + 1 > HI_SNAPSHOT_INDEX)
+		return hi_fail(err, HI_LIMIT, 0, "snapshot: more than 2 GiB of names");
 	if (!grow_slots(s) || !grow_text(s, s->size + n + 1))
 		return hi_fail_memory(err, "strings");
 	slot.offset = (uint32_t)s->size;

@@ -90,11 +90,14 @@ static enum hi_status stored_labels(struct hi_export *x, hi_node node, const cha
 {
 	uint32_t n = hi_graph_edges(x->in->graph, node).count;
 
-	(void)err;
+	if (!hi_vector_reserve(&x->names, n))
+		return hi_fail_memory(err, "labels");
 	for (uint32_t i = 0; i < n; i++)
-		texts[i] =
-			hi_snapshot_label(x->in->stored->snapshot, x->in->graph, node, i);
-	return HI_OK;
+		x->names.items[i] = hi_snapshot_edge_name(x->in->stored->snapshot,
+							  x->in->graph, node, i);
+	return hi_edge_names_texts(&x->texts, x->names.items, n, texts)
+		       ? HI_OK
+		       : hi_fail_memory(err, "labels");
 }
 
 static enum hi_status own_labels(struct hi_export *x, hi_node node, const char **texts,
@@ -143,6 +146,8 @@ enum hi_status hi_export_write(struct hi_inspection *in, const struct hi_head *h
 		if (strcmp(formats[i].name, in->options->format) == 0)
 			status = formats[i].write(&x, err);
 	hi_edge_labels_destroy(x.own_labels);
+	hi_vector_free(&x.names);
+	hi_vector_free(&x.texts);
 	return status;
 }
 

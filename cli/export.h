@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "census/edge_name.h"
 #include "cli/inspect.h"
 #include "cli/output.h"
 #include "report/head.h"
@@ -24,6 +25,8 @@ struct hi_export {
 	enum hi_status (*labels)(struct hi_export *x, hi_node node, const char **texts,
 				 struct hi_error *err);
 	struct hi_edge_labels *own_labels;
+	struct HI_VECTOR(struct hi_edge_name) names; /* stored ones, of one node */
+	struct hi_edge_texts texts;
 };
 
 typedef enum hi_status hi_export_fn(struct hi_export *x, struct hi_error *err);

@@ -171,7 +171,8 @@ static enum hi_status label(void *arg, hi_node node, uint32_t index, const char 
 	enum hi_status status = open_labels(feed, err);
 
 	if (status == HI_OK && in->stored) {
-		*ret = hi_snapshot_label(in->stored->snapshot, in->graph, node, index);
+		*ret = hi_snapshot_label(in->stored->snapshot, in->graph, node, index,
+					 feed->stored_label);
 		return HI_OK;
 	}
 	if (status == HI_OK)

@@ -5,6 +5,7 @@
 
 #include "base/vector.h"
 #include "census/bins.h"
+#include "census/edge_name.h"
 #include "cli/identities.h"
 #include "cli/inspect.h"
 #include "decode/contents.h"
@@ -24,6 +25,7 @@ struct hi_query_feed {
 	bool has_labels;
 	hi_node node;
 	struct hi_query_texts HI_VECTOR(const char *) texts;
+	char stored_label[HI_EDGE_TEXT]; /* the last one */
 	uint64_t time_ns;
 	struct hi_query_censuses censuses;
 	struct hi_snapshots_marks marks;

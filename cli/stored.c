@@ -226,18 +226,28 @@ static bool open_labels(struct hi_inspection *in)
 	return true;
 }
 
+/* What is no string of the file lives as long as the inspection. */
+static const char *keep_label(struct hi_inspection *in, hi_node from, uint32_t index)
+{
+	char buffer[HI_EDGE_TEXT];
+	const char *text =
+		hi_snapshot_label(in->stored->snapshot, in->graph, from, index, buffer);
+	const char *kept = text == buffer ? hi_arena_strdup(&in->arena, text) : text;
+
+	return kept ? kept : "";
+}
+
 const char *hi_stored_edge(struct hi_inspection *in, hi_node from, hi_node to)
 {
 	struct hi_edges edges = hi_graph_edges(in->graph, from);
-	char text[512] = "";
+	char text[HI_EDGE_TEXT] = "";
 	const char *kept, *name;
 
 	if (!open_labels(in))
 		return "";
 	for (uint32_t i = 0; i < edges.count; i++)
 		if (edges.to[i] == to)
-			return hi_snapshot_label(in->stored->snapshot, in->graph, from,
-						 i);
+			return keep_label(in, from, i);
 	if (from < in->graph->first_root)
 		return "";
 	name = in->graph->roots[from - in->graph->first_root].name;

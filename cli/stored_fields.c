@@ -32,10 +32,12 @@ static const char *behind(const char *text, const char *start)
 }
 
 /* The edge's name without that of the variable that it goes out from. */
-static const char *edge_name(struct hi_inspection *in, hi_node node, uint32_t index)
+static const char *edge_name(struct hi_inspection *in, hi_node node, uint32_t index,
+			     char buffer[HI_EDGE_TEXT])
 {
 	const struct hi_graph *g = in->graph;
-	const char *label = hi_snapshot_label(in->stored->snapshot, g, node, index);
+	const char *label =
+		hi_snapshot_label(in->stored->snapshot, g, node, index, buffer);
 	char safe[512];
 	size_t n;
 
@@ -81,7 +83,8 @@ static void follow(struct search *s, struct step at)
 	struct hi_edges edges = hi_graph_edges(s->in->graph, at.node);
 
 	for (uint32_t i = 0; i < edges.count && !s->failed; i++) {
-		const char *name = edge_name(s->in, at.node, i);
+		char buffer[HI_EDGE_TEXT];
+		const char *name = edge_name(s->in, at.node, i, buffer);
 		const char *left, *more = behind(name, at.rest);
 
 		if (*name == ' ')
@@ -281,7 +284,8 @@ enum hi_status hi_stored_field_targets(struct hi_inspection *in, const bool *has
 		if (!has[g->objects->type[i]])
 			continue;
 		for (uint32_t k = 0; k < edges.count; k++) {
-			const char *name = edge_name(in, i, k);
+			char buffer[HI_EDGE_TEXT];
+			const char *name = edge_name(in, i, k, buffer);
 
 			/* An element of an array of them. */
 			if (*name == '[' && strchr(name, ']'))
@@ -320,13 +324,14 @@ enum hi_status hi_stored_fields(struct hi_inspection *in, hi_node node,
 	*n_ret = edges.count < max ? edges.count : max;
 	for (size_t i = 0; i < *n_ret; i++) {
 		const char *type = g->types[g->objects->type[edges.to[i]]].name;
+		char buffer[HI_EDGE_TEXT];
 
 		fields[i] = (struct hi_field){.offset = UINT64_MAX,
 					      .size = 8,
 					      .to = edges.to[i],
 					      .grade = (enum hi_grade)edges.grade[i]};
 		snprintf(fields[i].path, sizeof(fields[i].path), "%s",
-			 edge_name(in, node, (uint32_t)i));
+			 edge_name(in, node, (uint32_t)i, buffer));
 		snprintf(fields[i].type, sizeof(fields[i].type), "%s%s", type,
 			 *type ? " *" : "");
 	}

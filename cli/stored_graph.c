@@ -14,12 +14,12 @@ struct source {
 	struct hi_edge_labels *labels[MOST_THREADS];
 };
 
-static enum hi_status label(void *arg, unsigned worker, hi_node node, const char **texts,
-			    struct hi_error *err)
+static enum hi_status label(void *arg, unsigned worker, hi_node node,
+			    struct hi_edge_name *names, struct hi_error *err)
 {
 	struct source *s = arg;
 
-	return hi_edge_labels_of(s->labels[worker], node, texts, err);
+	return hi_edge_names_of(s->labels[worker], node, names, err);
 }
 
 static uint64_t used(void *arg, hi_node object)

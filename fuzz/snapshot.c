@@ -106,6 +106,7 @@ static void read_all(const char *path)
 	struct hi_graph *g = NULL;
 	struct hi_reach *r = NULL;
 	struct hi_dominators *d = NULL;
+	char buffer[HI_EDGE_TEXT];
 	const uint32_t *used;
 	struct hi_error err;
 
@@ -117,7 +118,8 @@ static void read_all(const char *path)
 		if (hi_snapshot_open_labels(s, g, &err) == HI_OK)
 			for (hi_node i = 0; i < g->n_nodes; i++)
 				for (uint32_t k = 0; k < hi_graph_edges(g, i).count; k++)
-					(void)strlen(hi_snapshot_label(s, g, i, k));
+					(void)strlen(
+						hi_snapshot_label(s, g, i, k, buffer));
 		if (hi_snapshot_reach(s, g, &r, &err) == HI_OK &&
 		    hi_snapshot_dominators(s, g, &d, &err) == HI_OK)
 			analyse(g, r, d);

@@ -43,6 +43,7 @@ static void mix_graph(const struct hi_snapshot *s, const struct hi_graph *g,
 		      uint64_t *sum)
 {
 	size_t words = ((size_t)g->n_nodes + 63) / 64;
+	char buffer[HI_EDGE_TEXT];
 
 	for (uint32_t i = 0; i < g->n_types; i++)
 		mix_text(sum, g->types[i].name);
@@ -56,7 +57,7 @@ static void mix_graph(const struct hi_snapshot *s, const struct hi_graph *g,
 		mix(sum, e.to, e.count * sizeof(*e.to));
 		mix(sum, e.grade, e.count);
 		for (uint32_t k = 0; k < e.count; k++)
-			mix_text(sum, hi_snapshot_label(s, g, i, k));
+			mix_text(sum, hi_snapshot_label(s, g, i, k, buffer));
 		mix(sum, &d->retained[i], 8);
 		mix(sum, &d->idom[i], 4);
 	}
@@ -291,6 +292,82 @@ HI_TEST(census_snapshot_damage, made_up_numbers_under_good_checksums_hurt_nobody
 		}
 	}
 	hi_test_note("%u accepted", accepted);
+}
+
+static struct hi_snapshot_section *section_of(uint8_t *file, const char *name)
+{
+	struct hi_snapshot_header *h = (void *)file;
+	struct hi_snapshot_section *e = (void *)(h + 1);
+
+	for (uint32_t i = 0; i < h->n_sections; i++)
+		if (strcmp(e[i].name, name) == 0)
+			return &e[i];
+	hi_test_fail(__FILE__, __LINE__, "no section %s", name);
+}
+
+/* One item of a section made `value`: what is said of the file; "" taken. */
+static const char *said_of(struct bench *b, const char *section, uint32_t value)
+{
+	static struct hi_error err;
+	uint64_t sum;
+
+	memcpy(b->changed, b->bytes, b->size);
+	memcpy(b->changed + section_of(b->changed, section)->offset, &value, 4);
+	sign(b->changed);
+	put(b, b->changed, b->size);
+	return read_all(b->path, &sum, &err) ? "" : err.text;
+}
+
+/* Names of edges are numbers of several kinds: each has its end. */
+HI_TEST(census_snapshot_damage, names_of_edges_that_name_nothing_are_refused)
+{
+	static const char *const columns[] = {"edges.name", "roots.name"};
+	static struct bench b;
+	uint32_t strings, tails;
+
+	set_up(&b, 600, false);
+	strings = (uint32_t)section_of(b.bytes, "strings")->size;
+	tails = (uint32_t)section_of(b.bytes, "edges.tail")->size / 4;
+	HI_ASSERT(tails > 10);
+	for (unsigned i = 0; i < 2; i++) {
+		const uint32_t wild[] = {strings, 0x7fffffff,
+					 HI_SNAPSHOT_TAILED +
+						 (tails << HI_SNAPSHOT_TAIL_SHIFT)};
+		const uint32_t good[] = {strings - 1, 0x80000000, 0x9fffffff, 0xbfffffff,
+					 0xc0ffffff};
+
+		for (unsigned k = 0; k < 3; k++)
+			if (wild[k]) /* of 64 tails there is none behind the last */
+				HI_ASSERT_MSG(strstr(said_of(&b, columns[i], wild[k]),
+						     columns[i]),
+					      "%s: %#x", columns[i], wild[k]);
+		for (unsigned k = 0; k < 5; k++)
+			HI_ASSERT_STREQ("", said_of(&b, columns[i], good[k]));
+	}
+	HI_ASSERT(strstr(said_of(&b, "edges.tail", strings), "section edges.tail"));
+	HI_ASSERT(strstr(said_of(&b, "edges.tail", UINT32_MAX), "section edges.tail"));
+}
+
+HI_TEST(census_snapshot_damage, tails_that_are_not_there_are_refused)
+{
+	static struct bench b;
+	uint64_t sum;
+	struct hi_error err;
+
+	set_up(&b, 600, false);
+	memcpy(b.changed, b.bytes, b.size);
+	strcpy(section_of(b.changed, "edges.tail")->name, "other");
+	sign(b.changed);
+	put(&b, b.changed, b.size);
+	HI_ASSERT(!read_all(b.path, &sum, &err));
+	HI_ASSERT_MSG(strstr(err.text, "section edges.name"), "%s", err.text);
+	memcpy(b.changed, b.bytes, b.size);
+	section_of(b.changed, "edges.tail")->size =
+		section_of(b.changed, "edges.tail")->stored = 4;
+	sign(b.changed);
+	put(&b, b.changed, b.size);
+	HI_ASSERT(!read_all(b.path, &sum, &err));
+	HI_ASSERT_MSG(strstr(err.text, "section edges.name"), "%s", err.text);
 }
 
 HI_TEST(census_snapshot_damage, made_up_directories_hurt_nobody)

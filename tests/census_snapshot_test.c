@@ -66,6 +66,8 @@ static void check_objects(const struct hi_graph *a, const struct hi_graph *b)
 static void check_edges(const struct hi_graph *a, const struct hi_graph *b,
 			const struct hi_snapshot *s)
 {
+	char buffer[HI_EDGE_TEXT];
+
 	HI_ASSERT_EQ(a->n_edges, b->n_edges);
 	for (hi_node i = 0; i < a->n_nodes; i++) {
 		struct hi_edges x = hi_graph_edges(a, i), y = hi_graph_edges(b, i);
@@ -75,7 +77,7 @@ static void check_edges(const struct hi_graph *a, const struct hi_graph *b,
 			HI_ASSERT_EQ(x.to[k], y.to[k]);
 			HI_ASSERT_EQ(x.grade[k], y.grade[k]);
 			HI_ASSERT_STREQ(i < a->first_kind ? drawn_label(i, k) : "",
-					hi_snapshot_label(s, b, i, k));
+					hi_snapshot_label(s, b, i, k, buffer));
 		}
 	}
 }

@@ -3,6 +3,7 @@
 #ifndef HI_TESTS_CENSUS_SNAPSHOTS_H
 #define HI_TESTS_CENSUS_SNAPSHOTS_H
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -120,16 +121,58 @@ static inline struct hi_graph *drawn_graph(uint64_t seed, uint32_t n)
 	return drawn_graph_of(seed, n, true);
 }
 
+enum { DRAWN_TAILS = 101 }; /* more than a file has room for */
+
+/* The numbers in names: small ones, and some that are too large for a column. */
+static inline uint64_t drawn_element(hi_node node, uint32_t k)
+{
+	return node % 11 == 3 ? 0x1ffffff8ull + node + k : 7ull * node + k;
+}
+
 /* What the k-th edge of a node is called. */
 static inline const char *drawn_label(hi_node node, uint32_t k)
 {
-	static _Thread_local char text[8][32];
+	static _Thread_local char text[8][40];
 	char *ret = text[k % 8];
+	uint64_t element = drawn_element(node, k);
 
 	if (k >= 8 || node % 5 == 4)
 		return "";
-	snprintf(ret, sizeof(text[0]), "->f%u[%u]", node % 3, k);
+	if (node % 7 == 1)
+		snprintf(ret, sizeof(text[0]), "[%" PRIu64 "]", element);
+	else if (node % 7 == 2)
+		snprintf(ret, sizeof(text[0]), " +0x%" PRIx64,
+			 element * (4 + 4 * (k % 2)));
+	else if (node % 7 == 3)
+		snprintf(ret, sizeof(text[0]), "[%" PRIu64 "].t%u", element,
+			 node % DRAWN_TAILS);
+	else
+		snprintf(ret, sizeof(text[0]), "->f%u[%u]", node % 3, k);
 	return ret;
+}
+
+/* The same with its number apart. */
+static inline struct hi_edge_name drawn_name(hi_node node, uint32_t k)
+{
+	static _Thread_local char tail[8];
+	uint64_t element = drawn_element(node, k);
+
+	if (k >= 8 || node % 5 == 4)
+		return (struct hi_edge_name){};
+	if (node % 7 == 1)
+		return (struct hi_edge_name){.kind = HI_NAME_INDEX, .number = element};
+	if (node % 7 == 2)
+		return (struct hi_edge_name){.kind = HI_NAME_OFFSET,
+					     .number = element * (4 + 4 * (k % 2))};
+	if (node % 7 == 3) {
+		snprintf(tail, sizeof(tail), ".t%u", node % DRAWN_TAILS);
+		return (struct hi_edge_name){.kind = HI_NAME_INDEX,
+					     .number = element,
+					     .text = tail,
+					     .key = 100 + node % DRAWN_TAILS};
+	}
+	return (struct hi_edge_name){.text = drawn_label(node, k),
+				     .key = k % 2 ? 1 + node % 3 * 8 + k : 0};
 }
 
 static inline uint64_t drawn_used(void *arg, hi_node object)
@@ -150,8 +193,9 @@ static inline bool drawn_retains(void *arg, uint32_t type)
 	return type % 3 == 1;
 }
 
-static inline enum hi_status drawn_labels(void *arg, unsigned worker, hi_node node,
-					  const char **labels, struct hi_error *err)
+static inline enum hi_status drawn_edge_names(void *arg, unsigned worker, hi_node node,
+					      struct hi_edge_name *names,
+					      struct hi_error *err)
 {
 	const struct hi_graph *g = arg;
 	uint32_t n = hi_graph_edges(g, node).count;
@@ -159,7 +203,7 @@ static inline enum hi_status drawn_labels(void *arg, unsigned worker, hi_node no
 	(void)worker;
 	(void)err;
 	for (uint32_t k = 0; k < n; k++)
-		labels[k] = drawn_label(node, k);
+		names[k] = drawn_name(node, k);
 	return HI_OK;
 }
 
@@ -171,7 +215,7 @@ static inline enum hi_status drawn_put(struct hi_snapshot_writer *w,
 	struct hi_snapshot_graph in = {.graph = g,
 				       .reach = r,
 				       .dominators = d,
-				       .label = drawn_labels,
+				       .label = drawn_edge_names,
 				       .threads = 2,
 				       .used = drawn_used,
 				       .module = drawn_module,

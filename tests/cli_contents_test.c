@@ -207,6 +207,15 @@ static const char *make_up(uint8_t *file, uint64_t *state)
 	return name;
 }
 
+/* Sizes are believed: some are greater than what jansson calls an integer. */
+static void check_json(const char *text)
+{
+	json_t *doc = json_loads(text, JSON_DECODE_INT_AS_REAL, NULL);
+
+	HI_ASSERT_MSG(doc, "no JSON: %s", text);
+	json_decref(doc);
+}
+
 HI_TEST_SCENARIO(contents, of_made_up_tables_hurt_nobody)
 {
 	enum { ROUNDS = 60 };
@@ -240,7 +249,7 @@ HI_TEST_SCENARIO(contents, of_made_up_tables_hurt_nobody)
 		HI_ASSERT_MSG(c->exit_code == 0 || c->exit_code == 2, "%s: exit %d: %s",
 			      table, c->exit_code, c->err);
 		if (c->exit_code == 0)
-			snapshot_document(c);
+			check_json(c->out);
 		else
 			HI_ASSERT_MSG(strstr(c->err, "section "), "%s", c->err);
 		refused += c->exit_code == 2;

@@ -324,32 +324,39 @@ hi_type_id hi_path_to(struct hi_typing *typing, hi_type_id id, uint64_t offset,
 /* ---- edges ---- */
 
 /* A word behind the record: as the rule writes it, with the index. */
-static void describe_tail(const struct hi_reference *ref, struct hi_out *out)
+static void begin_tail(const struct hi_reference *ref, struct hi_edge_name *name)
 {
 	const char *text = ref->rule ? ref->rule->text : NULL;
 	const char *end = text ? strrchr(text, '[') : NULL;
+	bool is_index = end && strcmp(end, "[i]") == 0;
 
-	if (end && strcmp(end, "[i]") == 0)
-		hi_out_add(out, "[%llu]", (unsigned long long)ref->index);
-	else
-		hi_out_add(out, " +0x%llx", (unsigned long long)ref->offset);
+	name->kind = is_index ? HI_NAME_INDEX : HI_NAME_OFFSET;
+	name->number = is_index ? ref->index : ref->offset;
 }
 
-static void describe_typed(const struct hi_place *place, const struct hi_reference *ref,
-			   struct hi_out *out)
+static bool begin_typed(const struct hi_place *place, const struct hi_reference *ref,
+			struct hi_edge_name *name, uint64_t *within)
 {
 	uint64_t offset = ref->offset, size = place->plan->size;
-	struct hi_out path = {.text = (char[400]){0}, .size = 400};
 
 	if (!ref->slot && (!ref->rule || (!place->array && offset >= size))) {
-		describe_tail(ref, out);
-		return;
+		begin_tail(ref, name);
+		return false;
 	}
+	*within = offset;
 	if (place->array && size) {
-		hi_out_add(out, "[%llu]", (unsigned long long)(offset / size));
-		offset %= size;
+		name->kind = HI_NAME_INDEX;
+		name->number = offset / size;
+		*within = offset % size;
 	}
-	hi_path_to(place->typing, place->type, offset, &path);
+	return true;
+}
+
+static void rest_typed(const struct hi_place *place, uint64_t within, struct hi_out *out)
+{
+	struct hi_out path = {.text = (char[400]){0}, .size = 400};
+
+	hi_path_to(place->typing, place->type, within, &path);
 	if (!place->is_root && !place->array && path.text[0] == '.')
 		hi_out_add(out, "->%s", path.text + 1);
 	else if (!place->is_root && !place->array && path.length == 0)
@@ -358,25 +365,48 @@ static void describe_typed(const struct hi_place *place, const struct hi_referen
 		hi_out_add(out, "%s", path.text);
 }
 
-static void describe_words(const struct hi_place *place, const struct hi_reference *ref,
-			   struct hi_out *out)
+static bool is_registers(const struct hi_place *place)
 {
-	if (place->n_ranges)
-		hi_out_add(out, " 0x%llx",
-			   (unsigned long long)(place->address + ref->offset));
-	else if (place->value && !place->address && place->size == 27 * 8)
-		hi_out_add(out, " %s", hi_register_names[ref->offset / 8 % 27]);
-	else if (!place->is_root || place->size > 8)
-		hi_out_add(out, " +0x%llx", (unsigned long long)ref->offset);
+	return place->value && !place->address && place->size == 27 * 8;
+}
+
+bool hi_reference_begin(const struct hi_place *place, const struct hi_reference *ref,
+			struct hi_edge_name *name, uint64_t *within)
+{
+	*name = (struct hi_edge_name){};
+	*within = ref->offset;
+	if (place->plan && place->type)
+		return begin_typed(place, ref, name, within);
+	if (place->n_ranges || is_registers(place))
+		return true;
+	if (!place->is_root || place->size > 8) {
+		name->kind = HI_NAME_OFFSET;
+		name->number = ref->offset;
+	}
+	return false;
+}
+
+void hi_reference_rest(const struct hi_place *place, uint64_t within, struct hi_out *out)
+{
+	if (place->plan && place->type)
+		rest_typed(place, within, out);
+	else if (place->n_ranges)
+		hi_out_add(out, " 0x%llx", (unsigned long long)(place->address + within));
+	else
+		hi_out_add(out, " %s", hi_register_names[within / 8 % 27]);
 }
 
 void hi_reference_describe(const struct hi_place *place, const struct hi_reference *ref,
 			   struct hi_out *out)
 {
-	if (place->plan && place->type)
-		describe_typed(place, ref, out);
-	else
-		describe_words(place, ref, out);
+	char number[HI_EDGE_TEXT];
+	struct hi_edge_name name;
+	uint64_t within;
+	bool more = hi_reference_begin(place, ref, &name, &within);
+
+	hi_out_add(out, "%s", hi_edge_name_text(&name, number));
+	if (more)
+		hi_reference_rest(place, within, out);
 }
 
 /* ---- edges that a runtime tells ---- */

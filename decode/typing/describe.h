@@ -3,6 +3,7 @@
 #ifndef HI_TYPING_DESCRIBE_H
 #define HI_TYPING_DESCRIBE_H
 
+#include "census/edge_name.h"
 #include "decode/typing/typing_internal.h"
 
 /* Text that is cut where it does not fit, always terminated. */
@@ -46,7 +47,13 @@ struct hi_reference {
 bool hi_place_find(const struct hi_place *place, uint64_t to, uint64_t to_size,
 		   struct hi_reference *ret);
 
-/* As C writes it, behind what leads to the place. */
+/* The kind of its name and the number in it. True: what follows is hi_reference_rest of
+ * *within, which is the same in every element of an array. */
+bool hi_reference_begin(const struct hi_place *place, const struct hi_reference *ref,
+			struct hi_edge_name *name, uint64_t *within);
+void hi_reference_rest(const struct hi_place *place, uint64_t within, struct hi_out *out);
+
+/* As C writes it, behind what leads to the place: both in one. */
 void hi_reference_describe(const struct hi_place *place, const struct hi_reference *ref,
 			   struct hi_out *out);
 

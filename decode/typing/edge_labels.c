@@ -5,46 +5,66 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/vector.h"
+#include "census/analysis.h"
 #include "decode/typing/describe.h"
 #include "decode/typing/walker.h"
 
-enum { TEXT_MAX = 512, FEW = 8, AHEAD = 12 };
+enum { TEXT_MAX = 512, FEW = 8, AHEAD = 16, POOL_MOST = 4 << 20 };
 
 /* An object that the node refers to, and the word that does it best. */
 struct target {
-	hi_node node;
 	uint64_t start, end; /* its bytes; at least one */
+	hi_node node;
 	bool found, exact;
-	struct hi_reference best;
-	struct hi_runtime_edge told; /* found by a runtime */
-	uint32_t text;		     /* offset of its words */
+	union {
+		struct hi_reference best;
+		struct hi_runtime_edge told; /* found by a runtime */
+	};
+	struct hi_edge_name name;
+	size_t text; /* offset of its words, where the name has none itself */
 };
 
 /* Words that were found before: those of a member are the same in every object. */
-enum { KNOWN = 2048, KNOWN_TEXT = 48 };
+enum { KNOWN_BITS = 11, KNOWN = 1 << KNOWN_BITS };
 struct known {
 	const struct hi_plan *plan; /* NULL: empty */
-	const struct hi_rule *rule;
-	uint64_t offset, index;
-	bool array, slot;
-	uint8_t length;
-	char text[KNOWN_TEXT];
+	uint64_t within;
+	const char *text; /* in the pool */
+	uint32_t key;
+	bool array;
 };
+
+/*
+ * Which edge a word is of. SORTED finds its object among those that the node refers to.
+ * Of FEW_EDGES each is tried. The edges of a large array are in the order of its words,
+ * mostly each to an object of its own (IN_ORDER): nothing is sorted then, and where it
+ * turns out to be otherwise the node is looked at again.
+ */
+enum mode { SORTED, FEW_EDGES, IN_ORDER };
 
 struct hi_edge_labels {
 	struct known known[KNOWN];
+	struct hi_arena pool;
+	uint32_t n_keys;
 	struct hi_typing *typing;
 	const struct hi_graph *graph;
 	struct hi_place place;
 	struct hi_view view;
 	uint64_t base; /* of what lies inside, from the place's start */
+	enum mode mode;
+	uint64_t low, span;    /* of all targets */
+	struct hi_edges edges; /* IN_ORDER */
+	uint64_t *seen;	       /* bits by node, all clear; or NULL */
 	struct targets HI_VECTOR(struct target) targets; /* by node; each once */
 	struct HI_VECTOR(uint32_t) of_edge;		 /* index in targets */
-	struct HI_VECTOR(uint64_t) keys;		 /* to sort by */
-	size_t expected; /* edge that the next word may be */
+	struct HI_VECTOR(uint64_t) keys; /* to sort by; IN_ORDER: offset, has a slot */
+	size_t expected;		 /* edge that the next word may be */
 	struct HI_VECTOR(char) text;
+	struct HI_VECTOR(struct hi_edge_name) names; /* of hi_edge_labels_of */
+	struct hi_edge_texts texts;
 	struct hi_walker walker;
 	struct hi_runtime_cursor *cursor; /* NULL: no runtime */
 	uint8_t *scratch;
@@ -59,6 +79,10 @@ void hi_edge_labels_destroy(struct hi_edge_labels *l)
 	hi_vector_free(&l->of_edge);
 	hi_vector_free(&l->keys);
 	hi_vector_free(&l->text);
+	hi_vector_free(&l->names);
+	hi_vector_free(&l->texts);
+	hi_arena_free(&l->pool);
+	free(l->seen);
 	if (l->cursor)
 		hi_runtime_cursor_free(l->typing->runtime, l->cursor);
 	free(l->scratch);
@@ -94,8 +118,6 @@ static struct target *target_of(struct hi_edge_labels *l, uint64_t word)
 	size_t n = l->targets.count;
 	struct target *next;
 
-	if (!n || word < at[0].start || word >= at[n - 1].end)
-		return NULL;
 	next = next_target(l, word);
 	if (next)
 		return next;
@@ -110,17 +132,64 @@ static struct target *target_of(struct hi_edge_labels *l, uint64_t word)
 }
 
 /* The first exact one if there is any, else the first. */
-static void found_word(struct hi_edge_labels *l, uint64_t offset, uint64_t word,
-		       struct hi_slot *slot)
+static inline void take_word(struct target *t, uint64_t offset, uint64_t word,
+			     struct hi_slot *slot)
 {
 	bool exact = slot && slot->kind == HI_SLOT_POINTER;
-	struct target *t = target_of(l, word);
 
-	if (!t || t->exact || (t->found && !exact))
+	if (t->exact || (t->found && !exact))
 		return;
 	t->best = (struct hi_reference){.offset = offset, .word = word, .slot = slot};
 	t->found = true;
 	t->exact = exact;
+}
+
+/* The bytes that the next word leads to, if edges are in the order of words. */
+static void expect_next(struct hi_edge_labels *l)
+{
+	const struct hi_objects *o = l->graph->objects;
+	size_t ahead = l->expected + AHEAD;
+	hi_node to;
+
+	l->span = 0;
+	if (ahead < l->edges.count) {
+		__builtin_prefetch(&o->address_low[l->edges.to[ahead]]);
+		__builtin_prefetch(&o->usable_low[l->edges.to[ahead]]);
+	}
+	if (l->expected >= l->edges.count)
+		return;
+	to = l->edges.to[l->expected];
+	l->low = hi_objects_address(o, to);
+	l->span = hi_object_usable(o, to);
+	l->span += !l->span;
+}
+
+/* No edge is made of a pointer to a function: whatever it holds, it is not the next. */
+static void take_expected(struct hi_edge_labels *l, uint64_t offset, struct hi_slot *slot)
+{
+	if (slot && slot->kind == HI_SLOT_POINTER &&
+	    atomic_load_explicit(&slot->plan, memory_order_relaxed) == HI_PLAN_FUNCTION)
+		return;
+	l->keys.items[l->expected++] = offset << 1 | (slot != NULL);
+	expect_next(l);
+}
+
+static void found_word(struct hi_edge_labels *l, uint64_t offset, uint64_t word,
+		       struct hi_slot *slot)
+{
+	struct target *t;
+
+	if (word - l->low >= l->span)
+		return;
+	if (l->mode == IN_ORDER) {
+		take_expected(l, offset, slot);
+	} else if (l->mode == FEW_EDGES) {
+		for (size_t i = 0; i < l->targets.count; i++)
+			if (holds(&l->targets.items[i], word))
+				take_word(&l->targets.items[i], offset, word, slot);
+	} else if ((t = target_of(l, word))) {
+		take_word(t, offset, word, slot);
+	}
 }
 
 static void find_slot(void *arg, uint64_t offset, struct hi_slot *slot)
@@ -167,15 +236,10 @@ static void find_place(void *arg, const struct hi_plan *plan, bool array, uint64
 	l->base = base;
 }
 
-static void find_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+static void take_claim(const struct hi_edge_labels *l, struct target *t,
+		       const struct hi_claim *claim, uint32_t plan)
 {
-	struct hi_edge_labels *l = arg;
-	struct target *t;
-
-	if (!claim->own || claim->slot)
-		return;
-	t = target_of(l, claim->word);
-	if (!t || t->exact)
+	if (t->exact)
 		return;
 	t->best = (struct hi_reference){.offset = claim->at - l->place.address,
 					.word = claim->word,
@@ -183,6 +247,22 @@ static void find_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
 					.index = claim->index,
 					.plan = plan};
 	t->found = t->exact = true;
+}
+
+static void find_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+{
+	struct hi_edge_labels *l = arg;
+	struct target *t;
+
+	if (!claim->own || claim->slot || claim->word - l->low >= l->span)
+		return;
+	if (l->mode == FEW_EDGES) {
+		for (size_t i = 0; i < l->targets.count; i++)
+			if (holds(&l->targets.items[i], claim->word))
+				take_claim(l, &l->targets.items[i], claim, plan);
+	} else if ((t = target_of(l, claim->word))) {
+		take_claim(l, t, claim, plan);
+	}
 }
 
 /* In the order of hi_place_find. */
@@ -212,29 +292,14 @@ static int by_key(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Most nodes have few edges. */
-static void sort_keys(uint64_t *keys, size_t n)
+static void place_target(const struct hi_objects *o, hi_node node, struct target *t)
 {
-	if (n > FEW) {
-		qsort(keys, n, sizeof(*keys), by_key);
-		return;
-	}
-	for (size_t i = 1; i < n; i++) {
-		uint64_t moved = keys[i];
-		size_t at = i;
+	uint64_t usable = hi_object_usable(o, node);
 
-		for (; at && keys[at - 1] > moved; at--)
-			keys[at] = keys[at - 1];
-		keys[at] = moved;
-	}
-}
-
-static void place_target(const struct hi_objects *o, struct target *t)
-{
-	uint64_t usable = hi_object_usable(o, t->node);
-
-	t->start = hi_objects_address(o, t->node);
+	t->node = node;
+	t->start = hi_objects_address(o, node);
 	t->end = t->start + (usable ? usable : 1);
+	t->found = t->exact = false;
 }
 
 /* By node and edge: each node once, and of each edge which one it leads to. */
@@ -250,20 +315,40 @@ static bool list_targets(struct hi_edge_labels *l, struct hi_edges edges)
 	keys = l->keys.items;
 	for (uint32_t i = 0; i < edges.count; i++)
 		keys[i] = (uint64_t)edges.to[i] << 32 | i;
-	sort_keys(keys, edges.count);
+	qsort(keys, edges.count, sizeof(*keys), by_key);
 	for (uint32_t i = 0; i < edges.count; i++) {
 		hi_node node = (hi_node)(keys[i] >> 32);
 
 		if (!i || l->targets.items[l->targets.count - 1].node != node) {
 			struct target *t = &l->targets.items[l->targets.count++];
 
-			*t = (struct target){.node = node};
-			place_target(l->graph->objects, t);
+			place_target(l->graph->objects, node, t);
 		}
 		l->of_edge.items[(uint32_t)keys[i]] = (uint32_t)l->targets.count - 1;
 	}
 	l->of_edge.count = edges.count;
+	l->mode = SORTED;
+	l->low = l->targets.items[0].start;
+	l->span = l->targets.items[l->targets.count - 1].end - l->low;
 	return true;
+}
+
+/* One for each edge, in their order. */
+static void list_few(struct hi_edge_labels *l, struct hi_edges edges)
+{
+	uint64_t low = UINT64_MAX, high = 0;
+
+	l->mode = FEW_EDGES;
+	l->targets.count = edges.count;
+	for (uint32_t i = 0; i < edges.count; i++) {
+		struct target *t = &l->targets.items[i];
+
+		place_target(l->graph->objects, edges.to[i], t);
+		low = t->start < low ? t->start : low;
+		high = t->end > high ? t->end : high;
+	}
+	l->low = low;
+	l->span = high - low;
 }
 
 /* Where the objects are that a node some way ahead refers to: each is a miss. */
@@ -286,23 +371,110 @@ static bool is_managed(const struct hi_edge_labels *l)
 	       !l->place.plan->opaque;
 }
 
+static void take_told(struct target *t, const struct hi_runtime_edge *edge)
+{
+	if (!t->found || edge->grade < t->told.grade)
+		t->told = *edge;
+	t->found = true;
+}
+
 /* hi_runtime_edge_fn */
 static bool find_told(void *arg, const struct hi_runtime_edge *edge)
 {
-	struct target *t = target_of(arg, edge->to);
+	struct hi_edge_labels *l = arg;
+	struct target *t;
 
-	if (t && (!t->found || edge->grade < t->told.grade)) {
-		t->told = *edge;
-		t->found = true;
+	if (edge->to - l->low >= l->span)
+		return true;
+	if (l->mode == FEW_EDGES) {
+		for (size_t i = 0; i < l->targets.count; i++)
+			if (holds(&l->targets.items[i], edge->to))
+				take_told(&l->targets.items[i], edge);
+	} else if ((t = target_of(l, edge->to))) {
+		take_told(t, edge);
 	}
 	return true;
 }
 
-static void describe_found(struct hi_edge_labels *l, const struct target *t,
-			   struct hi_out *out)
+/* ---- words ---- */
+
+static __attribute__((noinline)) struct known *
+learn_rest(struct hi_edge_labels *l, struct known *k, uint64_t within)
+{
+	const struct hi_place *p = &l->place;
+	char text[TEXT_MAX] = "";
+	struct hi_out out = {.text = text, .size = sizeof(text)};
+	const char *kept;
+
+	hi_reference_rest(p, within, &out);
+	kept = hi_arena_strdup(&l->pool, text);
+	if (!kept)
+		return NULL;
+	*k = (struct known){p->plan, within, kept, ++l->n_keys, p->array};
+	return k;
+}
+
+/* The rest of a name in a record or an array of them; NULL: no memory. */
+static const struct known *known_rest(struct hi_edge_labels *l, uint64_t within)
+{
+	const struct hi_place *p = &l->place;
+	uint64_t hash = ((uintptr_t)p->plan >> 4) + within * 0x9e3779b97f4a7c15ull;
+	struct known *k = &l->known[hash * 0x9e3779b97f4a7c15ull >> (64 - KNOWN_BITS)];
+
+	if (k->plan == p->plan && k->within == within && k->array == p->array)
+		return k;
+	return learn_rest(l, k, within);
+}
+
+static bool name_typed(struct hi_edge_labels *l, const struct hi_reference *ref,
+		       struct hi_edge_name *name)
+{
+	const struct known *k;
+	uint64_t within;
+
+	if (!hi_reference_begin(&l->place, ref, name, &within))
+		return true;
+	k = known_rest(l, within);
+	if (!k)
+		return false;
+	name->text = k->text;
+	name->key = k->key;
+	return true;
+}
+
+static void name_managed(struct hi_edge_labels *l, const struct hi_runtime_edge *edge,
+			 struct hi_edge_name *name, struct hi_out *out)
 {
 	char text[200] = "";
 
+	name->number = edge->value;
+	if (edge->label == HI_LABEL_INDEX) {
+		name->kind = HI_NAME_INDEX;
+	} else if (edge->label == HI_LABEL_OFFSET) {
+		name->kind = HI_NAME_OFFSET;
+	} else {
+		l->typing->runtime->ops->label(l->cursor, edge, text, sizeof(text));
+		hi_out_add(out, "%s", text);
+	}
+}
+
+static void name_words(struct hi_edge_labels *l, struct target *t, struct hi_out *out)
+{
+	uint64_t within;
+
+	if (hi_reference_begin(&l->place, &t->best, &t->name, &within))
+		hi_reference_rest(&l->place, within, out);
+}
+
+/* Behind the name of a variable all is one text. */
+static void name_in_root(struct hi_edge_labels *l, const struct target *t,
+			 const char *root, struct hi_out *out)
+{
+	char text[200] = "";
+
+	hi_out_escaped(out, root);
+	if (!t->found)
+		return;
 	if (is_managed(l)) {
 		l->typing->runtime->ops->label(l->cursor, &t->told, text, sizeof(text));
 		hi_out_add(out, "%s", text);
@@ -311,99 +483,152 @@ static void describe_found(struct hi_edge_labels *l, const struct target *t,
 	}
 }
 
-/* Where the words of a member would be; NULL: they depend on more than that. */
-static struct known *place_of(struct hi_edge_labels *l, const struct target *t)
-{
-	const struct hi_place *p = &l->place;
-	uint64_t hash;
-
-	if (p->is_root || !p->plan || !p->type || is_managed(l))
-		return NULL;
-	hash = ((uintptr_t)p->plan >> 4) + t->best.offset * 0x9e3779b97f4a7c15ull +
-	       t->best.index * 31;
-	return &l->known[hash * 0x9e3779b97f4a7c15ull >> 53];
-}
-
-static bool is_known(const struct known *k, const struct hi_place *p,
-		     const struct hi_reference *ref)
-{
-	return k->plan == p->plan && k->rule == ref->rule && k->offset == ref->offset &&
-	       k->index == ref->index && k->array == p->array &&
-	       k->slot == (ref->slot != NULL);
-}
-
-static void describe_again(struct hi_edge_labels *l, struct target *t, struct hi_out *out)
-{
-	struct known *k = place_of(l, t);
-
-	if (!k || out->length) {
-		describe_found(l, t, out);
-		return;
-	}
-	if (is_known(k, &l->place, &t->best)) {
-		memcpy(out->text, k->text, k->length + 1u);
-		out->length = k->length;
-		return;
-	}
-	describe_found(l, t, out);
-	if (out->length >= KNOWN_TEXT)
-		return;
-	*k = (struct known){.plan = l->place.plan,
-			    .rule = t->best.rule,
-			    .offset = t->best.offset,
-			    .index = t->best.index,
-			    .array = l->place.array,
-			    .slot = t->best.slot != NULL,
-			    .length = (uint8_t)out->length};
-	memcpy(k->text, out->text, out->length + 1);
-}
-
 static bool describe(struct hi_edge_labels *l, struct target *t, const char *root)
 {
 	struct hi_out out = {.size = TEXT_MAX};
 
+	t->name = (struct hi_edge_name){};
+	if (!root && t->found && !is_managed(l) && l->place.plan && l->place.type)
+		return name_typed(l, &t->best, &t->name);
 	if (!hi_vector_reserve(&l->text, l->text.count + TEXT_MAX))
 		return false;
 	out.text = l->text.items + l->text.count;
 	out.text[0] = 0;
 	if (root)
-		hi_out_escaped(&out, root);
-	if (t->found)
-		describe_again(l, t, &out);
-	t->text = (uint32_t)l->text.count;
+		name_in_root(l, t, root, &out);
+	else if (t->found && is_managed(l))
+		name_managed(l, &t->told, &t->name, &out);
+	else if (t->found)
+		name_words(l, t, &out);
+	t->text = l->text.count;
 	l->text.count += out.length + 1;
-	return l->text.count < UINT32_MAX - TEXT_MAX;
+	return true;
 }
 
-enum hi_status hi_edge_labels_of(struct hi_edge_labels *l, hi_node node,
-				 const char **texts, struct hi_error *err)
+/* When all of them are described: texts move while they grow. */
+static void give_name(const struct hi_edge_labels *l, const struct target *t,
+		      struct hi_edge_name *ret)
 {
-	struct hi_edges edges = hi_graph_edges(l->graph, node);
-	const char *root = NULL;
+	*ret = t->name;
+	if (ret->kind == HI_NAME_TEXT && !ret->text)
+		ret->text = l->text.items + t->text;
+}
 
-	look_ahead(l->graph, node + AHEAD);
-	if (!edges.count || !hi_place_of(l->typing, l->graph, node, &l->place)) {
-		for (uint32_t i = 0; i < edges.count; i++)
-			texts[i] = "";
-		return HI_OK;
+/* ---- a node ---- */
+
+static bool no_two_are_one(struct hi_edge_labels *l)
+{
+	struct hi_edges e = l->edges;
+	uint32_t n = 0;
+
+	if (!l->seen)
+		l->seen =
+			hi_calloc((l->graph->n_objects + 63) / 64 + 1, sizeof(*l->seen));
+	if (!l->seen)
+		return false;
+	for (; n < e.count && !hi_bit(l->seen, e.to[n]); n++)
+		l->seen[e.to[n] >> 6] |= 1ull << (e.to[n] & 63);
+	for (uint32_t i = 0; i < n; i++)
+		l->seen[e.to[i] >> 6] = 0;
+	return n == e.count;
+}
+
+/* False: they are not in order, or there was no memory: the other way knows. */
+static bool name_in_order(struct hi_edge_labels *l, struct hi_edges edges,
+			  struct hi_edge_name *names)
+{
+	static struct hi_slot some;
+	bool ok;
+
+	if (l->place.is_root || is_managed(l) ||
+	    (l->place.plan && l->place.plan->n_sites) ||
+	    !hi_vector_reserve(&l->keys, edges.count))
+		return false;
+	l->mode = IN_ORDER;
+	l->edges = edges;
+	l->expected = 0;
+	expect_next(l);
+	find_all(l);
+	ok = l->expected == edges.count && no_two_are_one(l);
+	for (uint32_t i = 0; i < edges.count && ok; i++) {
+		struct hi_reference ref = {.offset = l->keys.items[i] >> 1,
+					   .slot = l->keys.items[i] & 1 ? &some : NULL};
+
+		ok = name_typed(l, &ref, &names[i]);
 	}
-	l->text.count = 0;
-	l->base = 0;
-	if (!list_targets(l, edges))
-		return hi_fail_memory(err, "labels");
+	return ok;
+}
+
+static void find_targets(struct hi_edge_labels *l)
+{
 	if (is_managed(l))
 		l->typing->runtime->ops->edges(l->cursor, l->place.address, l->place.size,
 					       l->place.plan->managed - 1, find_told, l);
 	else
 		find_all(l);
+}
+
+static void forget_some(struct hi_edge_labels *l)
+{
+	if (l->pool.used < POOL_MOST)
+		return;
+	hi_arena_free(&l->pool);
+	memset(l->known, 0, sizeof(l->known));
+}
+
+static bool name_edges(struct hi_edge_labels *l, hi_node node, struct hi_edges edges,
+		       struct hi_edge_name *names)
+{
+	const char *root = NULL;
+
+	if (edges.count <= FEW)
+		list_few(l, edges);
+	else if (name_in_order(l, edges, names))
+		return true;
+	else if (!list_targets(l, edges))
+		return false;
+	find_targets(l);
 	if (l->place.is_root)
 		root = l->graph->roots[node - l->graph->n_objects].name;
 	for (size_t i = 0; i < l->targets.count; i++)
 		if (!describe(l, &l->targets.items[i], root))
-			return hi_fail_memory(err, "labels");
+			return false;
 	for (uint32_t i = 0; i < edges.count; i++)
-		texts[i] = l->text.items + l->targets.items[l->of_edge.items[i]].text;
-	return HI_OK;
+		give_name(l,
+			  &l->targets.items[l->mode == SORTED ? l->of_edge.items[i] : i],
+			  &names[i]);
+	return true;
+}
+
+enum hi_status hi_edge_names_of(struct hi_edge_labels *l, hi_node node,
+				struct hi_edge_name *names, struct hi_error *err)
+{
+	struct hi_edges edges = hi_graph_edges(l->graph, node);
+
+	look_ahead(l->graph, node + AHEAD);
+	if (!edges.count || !hi_place_of(l->typing, l->graph, node, &l->place)) {
+		if (edges.count)
+			memset(names, 0, edges.count * sizeof(*names));
+		return HI_OK;
+	}
+	forget_some(l);
+	l->text.count = 0;
+	l->base = 0;
+	return name_edges(l, node, edges, names) ? HI_OK : hi_fail_memory(err, "labels");
+}
+
+enum hi_status hi_edge_labels_of(struct hi_edge_labels *l, hi_node node,
+				 const char **texts, struct hi_error *err)
+{
+	uint32_t n = hi_graph_edges(l->graph, node).count;
+	enum hi_status status;
+
+	if (!hi_vector_reserve(&l->names, n))
+		return hi_fail_memory(err, "labels");
+	status = hi_edge_names_of(l, node, l->names.items, err);
+	if (status == HI_OK && !hi_edge_names_texts(&l->texts, l->names.items, n, texts))
+		status = hi_fail_memory(err, "labels");
+	return status;
 }
 
 enum hi_status hi_edge_labels_create(struct hi_typing *typing,
@@ -413,7 +638,8 @@ enum hi_status hi_edge_labels_create(struct hi_typing *typing,
 	HI_GUARD(hi_edge_labels_destroy)
 	struct hi_edge_labels *l = hi_calloc(1, sizeof(*l));
 
-	if (!l || !(l->scratch = hi_alloc(HI_SPAN_SCRATCH)))
+	if (!l || !(l->scratch = hi_alloc(HI_SPAN_SCRATCH)) ||
+	    !hi_vector_reserve(&l->targets, FEW))
 		return hi_fail_memory(err, "labels");
 	l->typing = typing;
 	l->graph = graph;

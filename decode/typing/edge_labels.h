@@ -6,6 +6,7 @@
 #ifndef HI_TYPING_EDGE_LABELS_H
 #define HI_TYPING_EDGE_LABELS_H
 
+#include "census/edge_name.h"
 #include "decode/typing/typing.h"
 
 struct hi_edge_labels;
@@ -15,7 +16,10 @@ enum hi_status hi_edge_labels_create(struct hi_typing *typing,
 				     const struct hi_graph *graph,
 				     struct hi_edge_labels **ret, struct hi_error *err);
 void hi_edge_labels_destroy(struct hi_edge_labels *labels);
-/* texts: as many as the node has edges; they live until the next call. */
+/* names: as many as the node has edges; they live until the next call. */
+enum hi_status hi_edge_names_of(struct hi_edge_labels *labels, hi_node node,
+				struct hi_edge_name *names, struct hi_error *err);
+/* The same in one piece each. */
 enum hi_status hi_edge_labels_of(struct hi_edge_labels *labels, hi_node node,
 				 const char **texts, struct hi_error *err);
 
