@@ -430,8 +430,8 @@ static void free_marks(void *marks)
 static struct world *world_of_all_sorts(unsigned seed)
 {
 	struct world *w = random_world(seed);
-	static const char *const texts[] = {"a longer one", "another of them",
-					    "and one more"};
+	static const char texts[][16] = {"a longer one", "another of them",
+					 "and one more"};
 
 	for (hi_node i = 0; i < w->graph->n_objects; i += 3)
 		put(w, hi_objects_address(w->graph->objects, i), texts[rand_r(&seed) % 3],
@@ -445,7 +445,7 @@ static struct hi_contents_marks *mark(const struct world *w)
 	static struct hi_contents_marks marks;
 	struct hi_waste *waste = NULL;
 
-	marks = (struct hi_contents_marks){};
+	hi_contents_marks_free(&marks); /* of the world before */
 	HI_ASSERT_OK(compare(w,
 			     (struct hi_contents_options){.marks = &marks, .threads = 2},
 			     &waste),
