@@ -107,6 +107,7 @@ HI_TEST_SCENARIO(target, too_few_descriptors_are_no_reason_to_say_that_it_is_gon
 	enum hi_status status = HI_OS;
 	struct rlimit old, few;
 
+	hi_fixture_read_until(fx, "ready", NULL, NULL); /* amid an exec it "has exited" */
 	HI_ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &old));
 	for (rlim_t n = 3; status != HI_OK && n < 100; n++) {
 		struct hi_target *target = NULL;
