@@ -37,13 +37,35 @@
  *
  * What cannot be hidden: a call that had done a part of its work returns that
  * part (a write to a full pipe, recv with MSG_WAITALL).
+ *
+ * Note [Filters that refuse restart_syscall]
+ *
+ * nanosleep, poll and futex with a relative time-out say ERESTART_RESTARTBLOCK and go
+ * on by a system call of another number, restart_syscall, which the thread's seccomp
+ * filters see (kernel/seccomp.c runs at each entry). A filter that lists the calls of
+ * its program may not know it and kills the process: any SIGSTOP and SIGCONT does that
+ * too, but the target must not die of us. There ERESTARTNOHAND makes the kernel repeat
+ * the call itself, which the filters have allowed a moment ago, with the same arguments
+ * at the same place. Its time-out starts again; nanosleep(&t, &t), the usual loop, goes
+ * on with the rest, for the kernel has written that to t when it was interrupted.
+ *
+ * The filters are read where that is permitted (CAP_SYS_ADMIN, and none on us). Else a
+ * thread that has filters counts as one that they refuse. A thread that is inside
+ * restart_syscall has shown that they allow it.
+ *
+ * What remains: between the wake-up and our look at the thread a death of the tracer
+ * by SIGKILL lets it run into the filter.
  */
 #include "attach/restart.h"
 
 #include <errno.h>
+#include <linux/audit.h>
 #include <stddef.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+
+#include "attach/seccomp_filter.h"
+#include "attach/thread_stat.h"
 
 enum {
 	RESTART_SYS = 512,
@@ -64,12 +86,41 @@ static bool is_final(unsigned long long number)
 	       number == SYS_rt_sigreturn;
 }
 
-bool hi_restart_arrange(pid_t tid, struct user_regs_struct *regs)
+/* See Note [Filters that refuse restart_syscall]. */
+static bool may_restart_block(pid_t pid, pid_t tid, const struct user_regs_struct *regs)
+{
+	const struct hi_filtered_call call = {
+		.name = "restart_syscall",
+		.data = {.nr = SYS_restart_syscall,
+			 .arch = AUDIT_ARCH_X86_64,
+			 .instruction_pointer = regs->rip,
+			 .args = {regs->rdi, regs->rsi, regs->rdx, regs->r10, regs->r8,
+				  regs->r9}}};
+
+	if (regs->orig_rax == SYS_restart_syscall)
+		return true;
+	if (ptrace(PTRACE_SECCOMP_GET_FILTER, tid, 0, NULL) >= 0)
+		return hi_seccomp_check(tid, &call, 1, NULL) == HI_OK;
+	/* EINVAL: it has none (kernel/seccomp.c, get_nth_filter). */
+	return errno == EINVAL || !hi_thread_is_filtered(pid, tid);
+}
+
+/* Would the target notice how the kernel means to end the interruption? */
+static bool is_to_be_changed(pid_t pid, pid_t tid, const struct user_regs_struct *regs)
+{
+	long long code = -(long long)regs->rax;
+
+	if (!in_system_call(regs) || is_final(regs->orig_rax))
+		return false;
+	return code == EINTR ||
+	       (code == RESTART_BLOCK && !may_restart_block(pid, tid, regs));
+}
+
+bool hi_restart_arrange(pid_t pid, pid_t tid, struct user_regs_struct *regs)
 {
 	const unsigned long long code = (unsigned long long)-RESTART_NOHAND;
 
-	if (!in_system_call(regs) || (long long)regs->rax != -EINTR ||
-	    is_final(regs->orig_rax))
+	if (!is_to_be_changed(pid, tid, regs))
 		return false;
 	if (ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, regs.rax), code) < 0)
 		return false; /* it has just been killed */

@@ -81,6 +81,17 @@ pid_t hi_thread_tracer(pid_t pid, pid_t tid)
 	return at ? (pid_t)strtol(at + 11, NULL, 10) : 0;
 }
 
+bool hi_thread_is_filtered(pid_t pid, pid_t tid)
+{
+	char path[64], text[4096], *at;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
+	if (!read_small(path, text, sizeof(text)))
+		return true;
+	at = strstr(text, "\nSeccomp:");
+	return !at || strtol(at + 9, NULL, 10) != 0;
+}
+
 bool hi_thread_is_exiting(pid_t pid, pid_t tid)
 {
 	char text[1024];

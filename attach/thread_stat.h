@@ -14,6 +14,8 @@ int hi_thread_cpu(pid_t pid, pid_t tid);
 void hi_thread_name(pid_t pid, pid_t tid, char name[16]);
 /* Who traces it; 0: nobody, or there is no such thread. */
 pid_t hi_thread_tracer(pid_t pid, pid_t tid);
+/* It has seccomp filters, or that cannot be read. */
+bool hi_thread_is_filtered(pid_t pid, pid_t tid);
 /* On its way out, not yet a zombie; or there is none. */
 bool hi_thread_is_exiting(pid_t pid, pid_t tid);
 

@@ -402,7 +402,7 @@ static void enter_stop(struct hi_tracees *all, struct hi_tracee *tracee, int sto
 		tracee->state = HI_TRACEE_GROUP_STOPPED;
 		return;
 	}
-	hi_restart_arrange(tracee->tid, &tracee->regs);
+	hi_restart_arrange(all->pid, tracee->tid, &tracee->regs);
 	if (EVENT_OF(stop) == PTRACE_EVENT_STOP) {
 		tracee->state = HI_TRACEE_STOPPED;
 		return;

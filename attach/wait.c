@@ -138,12 +138,12 @@ static bool is_hit_by(struct waiting *w, pid_t tid, int *sig)
 /* ---- stops ---- */
 
 /* Ours was not asked for: what it interrupted goes on as if nothing had been. */
-static void mend_call(pid_t tid)
+static void mend_call(const struct waiting *w, pid_t tid)
 {
 	struct user_regs_struct regs;
 
 	if (ptrace(PTRACE_GETREGS, tid, 0, &regs) == 0)
-		(void)hi_restart_arrange(tid, &regs);
+		(void)hi_restart_arrange(w->all->pid, tid, &regs);
 }
 
 static void hand_on(struct waiting *w, struct hi_tracee *tracee, int sig)
@@ -152,7 +152,7 @@ static void hand_on(struct waiting *w, struct hi_tracee *tracee, int sig)
 	bool is_hit = is_hit_by(w, tid, &sig);
 
 	if (sig != SIGSTOP) /* which would have interrupted it */
-		mend_call(tid);
+		mend_call(w, tid);
 	if (is_hit) {
 		tracee->is_at_probe = true;
 		(void)ptrace(PTRACE_INTERRUPT, tid, 0, 0);
@@ -194,7 +194,7 @@ static void on_stop(struct waiting *w, pid_t tid, int stop)
 		if (sig == SIGTRAP) {
 			/* A birth, or SIGCONT, which wakes all that are traced. */
 			if (tracee->state == HI_TRACEE_RUNNING)
-				mend_call(tid);
+				mend_call(w, tid);
 			break;
 		}
 		(void)ptrace(PTRACE_LISTEN, tid, 0, 0);

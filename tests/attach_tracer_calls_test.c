@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* System calls that sleep while we stop the target go on as if nothing was. */
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/harness.h"
 #include "tests/support/stopping.h"
@@ -15,6 +20,14 @@ static const struct hi_stop_options plain = {.max_pause_ns = HI_TEST_PATIENCE_NS
 static struct hi_fixture *start_call(const char *name)
 {
 	struct hi_fixture *fx = hi_fixture_start("stop_calls", name, NULL);
+
+	hi_test_expect_line(fx, "ready");
+	return fx;
+}
+
+static struct hi_fixture *start_filtered(const char *name)
+{
+	struct hi_fixture *fx = hi_fixture_start("stop_calls", name, "filter", NULL);
 
 	hi_test_expect_line(fx, "ready");
 	return fx;
@@ -122,3 +135,60 @@ HI_TEST_SCENARIO(attach_calls, an_ignored_signal_during_the_stop_ends_nothing)
 	hi_fixture_tell(fx, "finish");
 	hi_test_expect_line(fx, "calls 1 result 1 errno 0 early 0");
 }
+
+/* ---- filters that kill on restart_syscall ---- */
+
+enum { FILTERED_STOPS = 50 };
+
+static void stop_filtered(pid_t pid)
+{
+	for (int i = 0; i < FILTERED_STOPS; i++) {
+		hi_test_stop_once(pid, &plain);
+		hi_test_sleep_us(i * 137 % 1000);
+	}
+}
+
+/* With a filter of our own, the target's cannot be read, whoever we are. */
+static void stop_filtered_unseen(pid_t pid)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_fprog program = {1, &allow};
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+		    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program))
+			_exit(3);
+		stop_filtered(pid);
+		_exit(0);
+	}
+	HI_ASSERT(child > 0);
+	HI_ASSERT_EQ(child, waitpid(child, &status, 0));
+	HI_ASSERT_EQ(0, status);
+}
+
+static void expect_survival(const char *name, void (*stop)(pid_t pid))
+{
+	struct hi_fixture *fx = start_filtered(name);
+
+	stop(fx->pid);
+	hi_test_expect_free(fx->pid, "RS");
+	hi_fixture_tell(fx, "finish");
+	hi_test_expect_line(fx, "calls 1 result 1 errno 0 early 0");
+}
+
+#define SURVIVED(call)                                                                   \
+	HI_TEST_SCENARIO(attach_calls, call##_under_a_filter_that_kills_on_restart)      \
+	{                                                                                \
+		expect_survival(#call, stop_filtered);                                   \
+	}                                                                                \
+	HI_TEST_SCENARIO(attach_calls,                                                   \
+			 call##_under_a_filter_that_kills_and_cannot_be_read)            \
+	{                                                                                \
+		expect_survival(#call, stop_filtered_unseen);                            \
+	}
+SURVIVED(nanosleep)
+SURVIVED(poll)
+SURVIVED(futex)
+SURVIVED(epoll_wait)
