@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What hints/glibc.hints knows of the C library's own records: fixtures/nss_module.c. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness.h"
+#include "tests/support/command.h"
+#include "tests/support/fixture.h"
+
+enum { LEAKED = 640 };
+
+static void check_truth(const char *line, void *arg)
+{
+	int *leaked = arg;
+
+	(void)sscanf(line, "leaked %d", leaked);
+}
+
+/* The number on the last line of CSV. */
+static long read_count(const char *csv)
+{
+	const char *line = strchr(csv, '\n');
+
+	HI_ASSERT_MSG(line, "no row in: %s", csv);
+	return strtol(line + 1, NULL, 10);
+}
+
+HI_TEST_SCENARIO(glibc_hints, tables_of_functions_that_were_never_filled_keep_nothing)
+{
+	struct hi_fixture *fx = hi_fixture_start("nss_module", NULL);
+	struct hi_command *c;
+	char pid[16];
+	int leaked = 0;
+
+	hi_fixture_read_until(fx, "ready", check_truth, &leaked);
+	HI_ASSERT_EQ(LEAKED, leaked);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	c = hi_heapinspect("query", "--pid", pid, "--format", "csv",
+			   "SELECT count(*) FROM objects WHERE state = 'leak' AND "
+			   "usable = 56");
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	/* One may be reused by the library, or be in a word of the stack. */
+	HI_ASSERT_MSG(read_count(c->out) >= LEAKED - 2, "%s", c->out);
+	c = hi_heapinspect("census", "--by", "type", "--all", "--pid", pid);
+	HI_ASSERT_MSG(strstr(c->out, "struct nss_module"), "%s", c->out);
+	HI_ASSERT_MSG(!strstr(c->out, "via nss_module"), "%s", c->out);
+}
