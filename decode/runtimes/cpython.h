@@ -71,6 +71,7 @@ enum hi_py_family {
 	HI_PY_ODICT,
 	HI_PY_LIST,
 	HI_PY_TUPLE,
+	HI_PY_ITEMS, /* ob_size references behind its fixed part */
 	HI_PY_SET,
 	HI_PY_TYPE_OBJECT,
 	HI_PY_CODE,
@@ -273,6 +274,7 @@ struct hi_py_type {
 	uint32_t type;	     /* hi_runtime.types of its instances */
 	uint32_t freed_type; /* of instances that a free list keeps; 0: not asked yet */
 	uint16_t presize;    /* bytes in front of an instance */
+	uint16_t n_hidden;   /* items of an instance, whatever its ob_size; 0: ob_size */
 	enum hi_py_family family;
 	bool is_heap, exact; /* exact: the builtin itself, not a subclass */
 	bool is_managed;     /* attributes: as the layout's visit_managed says */
@@ -393,6 +395,9 @@ const char *hi_py_keep_text(struct hi_py *py, const char *text);
 /* Up the bases: slots, then the builtin at the end. Says t's family. */
 void hi_py_collect_fields(struct hi_runtime_cursor *c, struct hi_py_type *t,
 			  struct hi_py_field_list *f);
+/* Items that a structure like time.struct_time has, those included that its ob_size does
+ * not count; 0: it is none. */
+uint16_t hi_py_hidden_items(struct hi_runtime_cursor *c, const struct hi_py_type *t);
 bool hi_py_keep_fields(struct hi_py *py, struct hi_py_type *t,
 		       struct hi_py_field_list *f);
 /* cpython_extension.c: what debug information says of the words from `from` on; false:
@@ -410,7 +415,8 @@ struct hi_py_object {
 	uint64_t addr;
 	const struct hi_py_type *type;
 	uint64_t refcnt;
-	int64_t size; /* ob_size; 0 for types without items */
+	int64_t size;  /* ob_size; 0 for types without items */
+	uint64_t room; /* bytes from addr to the end of its block; 0: not known */
 };
 /* False: there is none at addr. */
 bool hi_py_object_at(struct hi_runtime_cursor *c, uint64_t addr,

@@ -50,6 +50,7 @@ bool hi_py_object_at(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_ob
 	if (!ret->type)
 		return false;
 	ret->addr = addr;
+	ret->room = 0;
 	ret->refcnt = head[0];
 	ret->size = ret->type->itemsize ? n_items(c, addr, ret->type) : 0;
 	return true;
@@ -90,6 +91,8 @@ uint64_t hi_py_object_size(struct hi_runtime_cursor *c, const struct hi_py_objec
 	}
 	if (n >= UINT64_C(1) << 40)
 		return UINT64_MAX;
+	if (n < o->type->n_hidden)
+		n = o->type->n_hidden;
 	return o->type->presize + o->type->basicsize + n * o->type->itemsize +
 	       tail_size(c, o);
 }
@@ -159,8 +162,10 @@ bool hi_py_object_in(struct hi_runtime_cursor *c, uint64_t block, uint64_t size,
 			continue;
 		if (hi_py_object_at(c, block + in_front[i], ret) &&
 		    (unsigned)ret->type->presize == in_front[i] &&
-		    object_fits(c, ret, size))
+		    object_fits(c, ret, size)) {
+			ret->room = size - in_front[i];
 			return true;
+		}
 	}
 	return false;
 }

@@ -29,6 +29,12 @@
 	STRONG(256, "__base__"), STRONG(264, "__dict__"), STRONG(336, "__bases__"),      \
 		STRONG(344, "__mro__"), STRONG(352, "tp_cache"),                         \
 		STRONG(360, "tp_subclasses")
+/* Eight references in a row. */
+#define EIGHT(offset, name)                                                              \
+	STRONG(offset, name), STRONG(offset + 8, name), STRONG(offset + 16, name),       \
+		STRONG(offset + 24, name), STRONG(offset + 32, name),                    \
+		STRONG(offset + 40, name), STRONG(offset + 48, name),                    \
+		STRONG(offset + 56, name)
 #define CODE_FIELDS                                                                      \
 	STRONG(24, "co_consts"), STRONG(32, "co_names"),                                 \
 		STRONG(40, "co_exceptiontable"), STRONG(96, "co_localsplusnames"),       \
@@ -311,9 +317,13 @@ const struct hi_py_builtin hi_py_builtins[] = {
 	IN(8, 9, "Token", 48, HI_PY_PLAIN,
 	   FIELDS(STRONG(16, "tok_ctx"), STRONG(24, "tok_var"),
 		  STRONG(32, "tok_oldval"))),
-	ALL("hamt_array_node", 280, HI_PY_OPAQUE, NULL),
-	ALL("hamt_bitmap_node", 32, HI_PY_OPAQUE, NULL),
-	ALL("hamt_collision_node", 32, HI_PY_OPAQUE, NULL),
+	/* Of an array node the 32 children; of the others pairs of a key and a value,
+	 * without a key the value is a node (Python/hamt.c). */
+	ALL("hamt_array_node", 280, HI_PY_PLAIN,
+	    FIELDS(EIGHT(16, "child"), EIGHT(80, "child"), EIGHT(144, "child"),
+		   EIGHT(208, "child"))),
+	ALL("hamt_bitmap_node", 32, HI_PY_ITEMS, NULL),
+	ALL("hamt_collision_node", 32, HI_PY_ITEMS, NULL),
 	ALL("hamt", 40, HI_PY_PLAIN, FIELDS(STRONG(16, "h_root"))),
 	IN(8, 12, "_thread._local", 64, HI_PY_PLAIN,
 	   FIELDS(STRONG(16, "key"), STRONG(24, "args"), STRONG(32, "kw"),

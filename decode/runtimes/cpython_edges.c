@@ -79,7 +79,8 @@ static void visit_list(struct hi_py_visit *v, const struct hi_py_object *o)
 		visit_array(v, items, (uint64_t)n);
 }
 
-/* Of structures like os.stat_result: more items than they tell, up to basicsize. */
+/* Of structures like os.stat_result: more items than ob_size, up to basicsize (3.8) or
+ * as many as the type has members. */
 static void visit_tuple(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	uint64_t n = o->size > 0 ? (uint64_t)o->size : 0;
@@ -87,8 +88,19 @@ static void visit_tuple(struct hi_py_visit *v, const struct hi_py_object *o)
 
 	if (o->type->dictoffset == 0 && hidden > n)
 		n = hidden;
+	if (o->type->n_hidden > n)
+		n = o->type->n_hidden;
+	if (n > (o->room - TUPLE_ITEMS) / 8 && o->room)
+		n = (o->room - TUPLE_ITEMS) / 8;
 	if (v->fn)
 		visit_array(v, o->addr + TUPLE_ITEMS, n);
+}
+
+/* Their number was held to the size of the block: hi_py_object_in. */
+static void visit_items(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	if (v->fn && o->size > 0)
+		visit_array(v, o->addr + o->type->basicsize, (uint64_t)o->size);
 }
 
 static void visit_deque_block(struct hi_py_visit *v, uint64_t block, uint64_t from,
@@ -228,6 +240,9 @@ static void visit_family(struct hi_py_visit *v, const struct hi_py_object *o)
 		break;
 	case HI_PY_TUPLE:
 		visit_tuple(v, o);
+		break;
+	case HI_PY_ITEMS:
+		visit_items(v, o);
 		break;
 	case HI_PY_SET:
 		hi_py_visit_set(v, o);

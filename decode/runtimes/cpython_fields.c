@@ -17,6 +17,7 @@ enum {
 	T_OBJECT = 6, /* structmember.h */
 	T_OBJECT_EX = 16,
 	MAX_NAME = 200,
+	MAX_MEMBERS = 256, /* of one type of C */
 	OBJECT_SIZE = 16,
 };
 
@@ -83,6 +84,28 @@ static void add_members(struct hi_runtime_cursor *c, uint64_t members, uint64_t 
 	}
 }
 
+/* Objects/structseq.c: every item behind the visible ones has a member. */
+uint16_t hi_py_hidden_items(struct hi_runtime_cursor *c, const struct hi_py_type *t)
+{
+	uint64_t members = hi_py_word(&c->reader, t->addr + c->py->layout->type_members);
+	uint64_t n = 0;
+
+	for (uint64_t i = 0; members && i < MAX_MEMBERS; i++) {
+		uint64_t member[3]; /* name, type, offset */
+
+		if (hi_modules_read(c->py->modules, members + i * MEMBER_SIZE, member,
+				    sizeof(member), NULL) != HI_OK ||
+		    !member[0])
+			break;
+		if ((uint32_t)member[1] == T_OBJECT && member[2] >= t->basicsize &&
+		    member[2] < t->basicsize + MAX_MEMBERS * sizeof(uint64_t))
+			n = (member[2] - t->basicsize) / 8 + 1 > n
+				    ? (member[2] - t->basicsize) / 8 + 1
+				    : n;
+	}
+	return (uint16_t)n;
+}
+
 /* Slots made by a class statement lie behind their class, and its words up to
  * them, the dict and the weak references are all that it adds to its base. */
 static bool is_python_class(struct hi_runtime_cursor *c, const struct hi_py_type *t,
@@ -135,8 +158,8 @@ void hi_py_collect_fields(struct hi_runtime_cursor *c, struct hi_py_type *t,
 			b = NULL; /* a class of the program with a builtin's name */
 		if (b)
 			break;
-		add_members(c, hi_py_word(&c->reader, at.addr + l->type_members), 256,
-			    at.basicsize, f);
+		add_members(c, hi_py_word(&c->reader, at.addr + l->type_members),
+			    MAX_MEMBERS, at.basicsize, f);
 		if (at.dictoffset > 0)
 			hi_py_add_field(f, (uint32_t)at.dictoffset, HI_PY_STRONG,
 					"__dict__");

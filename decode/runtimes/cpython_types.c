@@ -284,6 +284,8 @@ static struct hi_py_type *make_type(struct hi_runtime_cursor *c, uint64_t addr)
 		return NULL;
 	}
 	hi_py_collect_fields(c, t, fields);
+	if (t->family == HI_PY_TUPLE && !t->exact)
+		t->n_hidden = hi_py_hidden_items(c, t);
 	name_of(c, t, module, sizeof(module), name, sizeof(name));
 	t->type = hi_py_name_type(
 		py,

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A clean program (fixtures/python/stdlib.py: 100 modules of the standard library and
+ * work done with them) counts no reference that is not found, and leaks nothing.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "census/analysis.h"
+#include "decode/runtimes/cpython.h"
+#include "decode/typing/audit.h"
+#include "harness.h"
+#include "support/fixture.h"
+#include "support/pythons.h"
+#include "support/typed_process.h"
+
+enum { MODULES = 100, OBJECTS = 50000 };
+
+static void keep_modules(const char *line, void *arg)
+{
+	(void)sscanf(line, "modules %d", (int *)arg);
+}
+
+static void note_rows(const struct typed_process *p, const struct hi_audit *audit)
+{
+	for (size_t i = 0; i < audit->n_rows; i++)
+		hi_test_note(
+			"%s: %llu objects, %llu references; 0x%llx counts %llu, has %llu",
+			p->graph->types[audit->rows[i].type].name,
+			(unsigned long long)audit->rows[i].objects,
+			(unsigned long long)audit->rows[i].excess,
+			(unsigned long long)hi_objects_address(p->graph->objects,
+							       audit->rows[i].example),
+			(unsigned long long)audit->rows[i].example_counted,
+			(unsigned long long)audit->rows[i].example_found);
+}
+
+/* Objects of Python that no root leads to. */
+static unsigned count_leaks(const struct typed_process *p)
+{
+	struct hi_reach *reach = NULL;
+	struct hi_error err = {};
+	unsigned n = 0;
+
+	HI_ASSERT_OK(hi_reach_compute(p->graph, 1, &reach, &err), &err);
+
+	for (hi_node i = 0; i < p->graph->n_objects; i++) {
+		uint8_t flags = p->graph->objects->flags[i];
+
+		if (hi_bit(reach->any, i) || flags & HI_OBJECT_INTERNAL ||
+		    (flags & HI_OBJECT_EVIDENCE_MASK) != HI_EVIDENCE_RUNTIME)
+			continue;
+		if (n++ < 20)
+			hi_test_note("leaked: %s at 0x%llx",
+				     p->graph->types[p->graph->objects->type[i]].name,
+				     (unsigned long long)hi_objects_address(
+					     p->graph->objects, i));
+	}
+	hi_reach_destroy(reach);
+	return n;
+}
+
+static void check_clean(const char *python, bool with_debug)
+{
+	struct hi_fixture *fx =
+		hi_fixture_start(python, "-X", "utf8", "-W", "ignore",
+				 HI_SOURCE_DIR "/fixtures/python/stdlib.py", NULL);
+	struct typed_process *p;
+	struct hi_audit audit = {};
+	struct hi_error err = {};
+	int modules = 0;
+
+	hi_fixture_read_until(fx, "ready", keep_modules, &modules);
+	p = with_debug ? typed_process_open(fx->pid, NULL)
+		       : typed_process_open_without_debug(fx->pid);
+	HI_ASSERT(p->runtime);
+	hi_test_note("%s: %s; %d modules", p->runtime->version, p->runtime->found_by,
+		     modules);
+	HI_ASSERT(modules >= MODULES);
+	HI_ASSERT_OK(hi_runtime_audit(p->typing, p->runtime, p->graph, &audit, &err),
+		     &err);
+	note_rows(p, &audit);
+	HI_ASSERT(audit.objects >= OBJECTS);
+	HI_ASSERT_EQ(0, audit.excess);
+	HI_ASSERT_EQ(0, count_leaks(p));
+	hi_audit_deinit(&audit);
+}
+
+static void check_with_debug(const char *python)
+{
+	check_clean(python, true);
+}
+
+static void check_without_debug(const char *python)
+{
+	check_clean(python, false);
+}
+
+HI_TEST_SCENARIO(cpython_clean, a_clean_program_counts_no_reference_too_many)
+{
+	hi_each_python(check_with_debug);
+}
+
+HI_TEST_SCENARIO(cpython_clean, nor_when_nothing_describes_the_structures_of_modules)
+{
+	hi_each_python(check_without_debug);
+}
