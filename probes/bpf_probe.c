@@ -8,7 +8,6 @@
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
-#include <assert.h>
 #include <bpf/libbpf.h>
 #include <ctype.h>
 #include <dirent.h>
@@ -17,7 +16,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -33,25 +31,6 @@ enum {
 	PAGE = 4096,
 };
 
-/*
- * Note [One link for all places]
- *
- * Since 6.6 the kernel has BPF_TRACE_UPROBE_MULTI: one link for many places of one
- * file, without perf events, which makes a hit cheaper, and CAP_BPF with CAP_PERFMON is
- * enough for it; uprobes of perf events need CAP_SYS_ADMIN. It is tried first, a link for
- * each place; whatever is wrong with it, perf events come next and say so better. The
- * program must be loaded for the one or the other. Neither libbpf 1.1 nor the headers of
- * that time know it: the layout is struct bpf_attr's, link_create.uprobe_multi.
- */
-enum { UPROBE_MULTI = 48, WITH_COOKIES_SIZE = 64 };
-
-struct uprobe_multi_attr {
-	uint32_t prog_fd, target_fd, attach_type, link_flags;
-	uint64_t path, offsets, ref_ctr_offsets, cookies;
-	uint32_t count, flags, pid, padding;
-};
-static_assert(sizeof(struct uprobe_multi_attr) == WITH_COOKIES_SIZE);
-
 struct bpf_probe {
 	struct hi_probe probe;
 	struct bpf_object *object;
@@ -61,7 +40,7 @@ struct bpf_probe {
 	const unsigned long *ring_written; /* the program's */
 	size_t shared_size, hits_size;
 	pid_t pid;
-	bool multi;	   /* Note [One link for all places] */
+	enum hi_bpf_link link;
 	bool foreign_tids; /* what the program says is not in our namespace */
 	struct hi_keeper keeper;
 	size_t n_links;
@@ -201,20 +180,31 @@ static int say_nothing(enum libbpf_print_level level, const char *format, va_lis
 	return 0;
 }
 
-static enum hi_status not_loaded(int error, struct hi_error *err)
+static bool is_multi(const struct bpf_probe *probe)
 {
-	enum hi_status status;
+	return probe->link != HI_BPF_LINK_EVENT;
+}
 
-	/* EACCES is the verifier's. */
-	if (error != EPERM && error != ENOSYS)
-		return hi_fail(err, HI_UNSUPPORTED, 0,
-			       "this kernel does not take the BPF program: %s",
-			       strerror(error));
-	status = hi_fail(err, HI_CANNOT_ATTACH, 0,
-			 "BPF needs CAP_BPF and CAP_PERFMON: %s", strerror(error));
-	if (err)
-		err->os_errno = error;
-	return status;
+static struct bpf_program *find_program(const struct bpf_probe *probe)
+{
+	return bpf_object__find_program_by_name(
+		probe->object, probe->link == HI_BPF_LINK_MULTI_OF_MAIN_THREAD
+				       ? "probe_main_thread"
+				       : "probe");
+}
+
+/* Of the object's programs the one that is wanted. */
+static int choose_program(const struct bpf_probe *probe)
+{
+	struct bpf_program *wanted = find_program(probe), *program;
+	int error = wanted ? 0 : -ENOENT;
+
+	bpf_object__for_each_program(program, probe->object) if (!error) error =
+		bpf_program__set_autoload(program, program == wanted);
+	if (!error && is_multi(probe))
+		error = bpf_program__set_expected_attach_type(
+			wanted, (enum bpf_attach_type)HI_BPF_UPROBE_MULTI);
+	return error;
 }
 
 static enum hi_status load(struct bpf_probe *probe, struct hi_error *err)
@@ -227,17 +217,15 @@ static enum hi_status load(struct bpf_probe *probe, struct hi_error *err)
 		hi_bpf_probe_start, (size_t)(hi_bpf_probe_end - hi_bpf_probe_start),
 		NULL);
 	if (!probe->object)
-		return not_loaded(errno, err);
+		return hi_bpf_refused(errno, err);
 	hits = bpf_object__find_map_by_name(probe->object, "hits_map");
 	error = bpf_map__set_max_entries(
 		hits, (unsigned)(probe->probe.n_places * HI_BPF_HIT_SLOTS));
-	if (!error && probe->multi)
-		error = bpf_program__set_expected_attach_type(
-			bpf_object__find_program_by_name(probe->object, "probe"),
-			(enum bpf_attach_type)UPROBE_MULTI);
+	if (!error)
+		error = choose_program(probe);
 	if (!error)
 		error = bpf_object__load(probe->object);
-	return error ? not_loaded(-error, err) : HI_OK;
+	return error ? hi_bpf_refused(-error, err) : HI_OK;
 }
 
 static void *map_memory(struct bpf_probe *probe, const char *name, size_t size, int prot,
@@ -342,7 +330,7 @@ static uint64_t find_blocked(void)
 
 static int program_fd(const struct bpf_probe *probe)
 {
-	return bpf_program__fd(bpf_object__find_program_by_name(probe->object, "probe"));
+	return bpf_program__fd(find_program(probe));
 }
 
 /* ---- in the keeper ---- */
@@ -351,62 +339,28 @@ struct attaching {
 	const struct bpf_probe *probe;
 	const struct hi_target *target;
 	const struct hi_probe_places *places;
+	int proof; /* a link; closed when the keeper settles, which costs nobody time */
 };
-
-static enum hi_status attach_multi(const struct attaching *a, size_t place,
-				   const struct hi_uprobe *uprobe, int *link_ret,
-				   struct hi_error *err)
-{
-	uint64_t cookie = place;
-	struct uprobe_multi_attr attr = {
-		.prog_fd = (uint32_t)program_fd(a->probe),
-		.attach_type = UPROBE_MULTI,
-		.path = (uintptr_t)uprobe->path,
-		.offsets = (uintptr_t)&uprobe->offset,
-		.ref_ctr_offsets = uprobe->semaphore ? (uintptr_t)&uprobe->semaphore : 0,
-		.cookies = (uintptr_t)&cookie,
-		.count = 1,
-		.pid = (uint32_t)a->target->pid,
-	};
-	int link = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
-
-	if (link < 0)
-		return not_loaded(errno, err);
-	*link_ret = link;
-	return HI_OK;
-}
-
-/* The event lives as long as the link. */
-static enum hi_status attach_event(const struct attaching *a, size_t place,
-				   const struct hi_uprobe *uprobe, int *link_ret,
-				   struct hi_error *err)
-{
-	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = place);
-	struct perf_event_attr attr = {.sample_period = 1};
-	HI_GUARD(close) int event = -1;
-	enum hi_status status = hi_uprobe_open(uprobe, a->target, 0, &attr, &event, err);
-	int link;
-
-	if (status != HI_OK)
-		return status;
-	link = bpf_link_create(program_fd(a->probe), event, BPF_PERF_EVENT, &options);
-	if (link < 0)
-		return not_loaded(-link, err);
-	*link_ret = link;
-	return HI_OK;
-}
 
 static enum hi_status attach_place(void *arg, size_t i, int *link_ret,
 				   struct hi_error *err)
 {
-	const struct attaching *a = arg;
+	struct attaching *a = arg;
 	struct hi_uprobe uprobe = {.fd = -1};
-	enum hi_status status =
-		hi_uprobe_prepare(a->target, &a->places->items[i], &uprobe, err);
+	bool multi = is_multi(a->probe);
+	int program = program_fd(a->probe);
+	enum hi_status status = HI_OK;
 
+	if (multi && i == 0)
+		status = hi_bpf_link_prove(program, &a->probe->shared->own_hits,
+					   &a->proof, err);
 	if (status == HI_OK)
-		status = a->probe->multi ? attach_multi(a, i, &uprobe, link_ret, err)
-					 : attach_event(a, i, &uprobe, link_ret, err);
+		status = hi_uprobe_prepare(a->target, &a->places->items[i], &uprobe, err);
+	if (status == HI_OK)
+		status = multi ? hi_bpf_link_multi(program, a->target->pid, i, &uprobe,
+						   link_ret, err)
+			       : hi_bpf_link_event(program, a->target, i, &uprobe,
+						   link_ret, err);
 	hi_uprobe_release(&uprobe);
 	return status;
 }
@@ -451,7 +405,7 @@ static enum hi_status open_probe(struct bpf_probe *probe, const struct hi_target
 	return attach_all(probe, target, places, err);
 }
 
-enum hi_status hi_bpf_probe_open_by(bool multi, const struct hi_target *target,
+enum hi_status hi_bpf_probe_open_by(enum hi_bpf_link link, const struct hi_target *target,
 				    const struct hi_safepoint *safepoint,
 				    const struct hi_probe_places *places,
 				    struct hi_probe **ret, struct hi_error *err)
@@ -471,7 +425,7 @@ enum hi_status hi_bpf_probe_open_by(bool multi, const struct hi_target *target,
 	};
 	probe->pid = target->pid;
 	probe->keeper = HI_KEEPER_NONE;
-	probe->multi = multi;
+	probe->link = link;
 	status = open_probe(probe, target, safepoint, places, err);
 	if (status != HI_OK) {
 		bpf_close(&probe->probe);
@@ -495,13 +449,29 @@ static bool has_main_thread_exited(pid_t pid)
 	return paren && strncmp(paren, ") Z", 3) == 0;
 }
 
+enum hi_bpf_link hi_bpf_probe_link(const struct hi_probe *probe)
+{
+	return ((const struct bpf_probe *)probe)->link;
+}
+
+enum hi_status hi_bpf_probe_open_first(enum hi_bpf_link link,
+				       const struct hi_target *target,
+				       const struct hi_safepoint *safepoint,
+				       const struct hi_probe_places *places,
+				       struct hi_probe **ret, struct hi_error *err)
+{
+	if (!has_main_thread_exited(target->pid) &&
+	    hi_bpf_probe_open_by(link, target, safepoint, places, ret, NULL) == HI_OK)
+		return HI_OK;
+	return hi_bpf_probe_open_by(HI_BPF_LINK_EVENT, target, safepoint, places, ret,
+				    err);
+}
+
 enum hi_status hi_bpf_probe_open(const struct hi_target *target,
 				 const struct hi_safepoint *safepoint,
 				 const struct hi_probe_places *places,
 				 struct hi_probe **ret, struct hi_error *err)
 {
-	if (!has_main_thread_exited(target->pid) &&
-	    hi_bpf_probe_open_by(true, target, safepoint, places, ret, NULL) == HI_OK)
-		return HI_OK;
-	return hi_bpf_probe_open_by(false, target, safepoint, places, ret, err);
+	return hi_bpf_probe_open_first(HI_BPF_LINK_MULTI, target, safepoint, places, ret,
+				       err);
 }

@@ -23,11 +23,25 @@ enum hi_status hi_bpf_probe_open(const struct hi_target *target,
 				 const struct hi_safepoint *safepoint,
 				 const struct hi_probe_places *places,
 				 struct hi_probe **ret, struct hi_error *err);
-/* multi: Note [One link for all places] in bpf_probe.c; else by perf events. */
-enum hi_status hi_bpf_probe_open_by(bool multi, const struct hi_target *target,
+enum hi_bpf_link {
+	HI_BPF_LINK_MULTI, /* Note [One link for all places] in bpf_probe.c */
+	/* For tests: such links as some kernels have them. See Note [Links that miss
+	 * threads] in own_place.c. */
+	HI_BPF_LINK_MULTI_OF_MAIN_THREAD,
+	HI_BPF_LINK_EVENT, /* a perf event a place */
+};
+/* By this kind of link alone. */
+enum hi_status hi_bpf_probe_open_by(enum hi_bpf_link link, const struct hi_target *target,
 				    const struct hi_safepoint *safepoint,
 				    const struct hi_probe_places *places,
 				    struct hi_probe **ret, struct hi_error *err);
+/* By this kind if it works here, else by perf events. */
+enum hi_status hi_bpf_probe_open_first(enum hi_bpf_link link,
+				       const struct hi_target *target,
+				       const struct hi_safepoint *safepoint,
+				       const struct hi_probe_places *places,
+				       struct hi_probe **ret, struct hi_error *err);
+enum hi_bpf_link hi_bpf_probe_link(const struct hi_probe *probe);
 enum hi_status hi_perf_probe_open(const struct hi_target *target,
 				  const struct hi_probe_places *places,
 				  struct hi_probe **ret, struct hi_error *err);
@@ -51,5 +65,31 @@ enum hi_status hi_uprobe_open(const struct hi_uprobe *uprobe,
 			      struct perf_event_attr *attr, int *fd_ret,
 			      struct hi_error *err);
 void hi_uprobe_release(struct hi_uprobe *uprobe);
+
+/* ---- bpf_link.c ---- */
+
+enum { HI_BPF_UPROBE_MULTI = 48 }; /* BPF_TRACE_UPROBE_MULTI of linux/bpf.h since 6.6 */
+/* A BPF call failed with this errno: HI_CANNOT_ATTACH, HI_UNSUPPORTED. */
+enum hi_status hi_bpf_refused(int error, struct hi_error *err);
+enum hi_status hi_bpf_link_multi(int program, pid_t pid, uint64_t cookie,
+				 const struct hi_uprobe *uprobe, int *link_ret,
+				 struct hi_error *err);
+enum hi_status hi_bpf_link_event(int program, const struct hi_target *target,
+				 uint64_t cookie, const struct hi_uprobe *uprobe,
+				 int *link_ret, struct hi_error *err);
+/*
+ * That hi_bpf_link_multi sees every thread; the program counts in hits what hits
+ * HI_BPF_OWN_PLACE. HI_UNSUPPORTED: it does not. The link that proved it is the caller's:
+ * to close it takes 20 ms.
+ */
+enum hi_status hi_bpf_link_prove(int program, const __u64 *hits, int *link_ret,
+				 struct hi_error *err);
+
+/* ---- own_place.c ---- */
+
+/* An instruction of this program that nothing else runs. */
+enum hi_status hi_own_place_prepare(struct hi_uprobe *ret, struct hi_error *err);
+/* A second thread of this process runs it, once. */
+enum hi_status hi_own_place_run(struct hi_error *err);
 
 #endif

@@ -142,9 +142,9 @@ HI_TEST_ROOT(probe_hits, by_perf_events_are_those_of_the_process_as_well)
 	struct hi_trigger_hit hit;
 	struct hi_error err;
 
-	HI_ASSERT_OK(
-		hi_bpf_probe_open_by(false, p->target, &safepoint, places, &probe, &err),
-		&err);
+	HI_ASSERT_OK(hi_bpf_probe_open_by(HI_BPF_LINK_EVENT, p->target, &safepoint,
+					  places, &probe, &err),
+		     &err);
 	arm(probe);
 	probed_tell(p, "spawn 100");
 	probed_tell(p, "fork 100");

@@ -116,8 +116,9 @@ static enum hi_status open_by(enum means means, struct probed *p,
 {
 	if (means == PERF)
 		return hi_perf_probe_open(p->target, places, ret, NULL);
-	return hi_bpf_probe_open_by(means == MULTI, p->target, safepoint, places, ret,
-				    NULL);
+	return hi_bpf_probe_open_by(means == MULTI ? HI_BPF_LINK_MULTI
+						   : HI_BPF_LINK_EVENT,
+				    p->target, safepoint, places, ret, NULL);
 }
 
 /* Opens and closes until it is killed; exits if it cannot. */

@@ -188,13 +188,18 @@ static __always_inline void take_hit(struct hi_bpf_shared *shared,
 	bpf_ringbuf_output(&events_map, &event, sizeof(event), BPF_RB_FORCE_WAKEUP);
 }
 
-SEC("uprobe")
-int probe(struct pt_regs *regs)
+static __always_inline int handle_hit(struct pt_regs *regs)
 {
 	__u32 zero = 0, place = (__u32)bpf_get_attach_cookie(regs), tid = 0;
 	struct hi_bpf_shared *shared = bpf_map_lookup_elem(&shared_map, &zero);
 
-	if (!shared || !is_our_process(shared, &tid))
+	if (!shared)
+		return 0;
+	if (place == HI_BPF_OWN_PLACE) {
+		__sync_fetch_and_add(&shared->own_hits, 1);
+		return 0;
+	}
+	if (!is_our_process(shared, &tid))
 		return 0;
 	count_hit(place);
 	if (*(volatile __u32 *)&shared->armed != HI_BPF_ARMED)
@@ -207,4 +212,20 @@ int probe(struct pt_regs *regs)
 	    HI_BPF_ARMED)
 		take_hit(shared, regs, tid, place);
 	return 0;
+}
+
+SEC("uprobe")
+int probe(struct pt_regs *regs)
+{
+	return handle_hit(regs);
+}
+
+/* For tests: what a kernel does that lets only the main thread's hits through, see
+ * Note [Links that miss threads] in own_place.c. */
+SEC("uprobe")
+int probe_main_thread(struct pt_regs *regs)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+
+	return (__u32)id == id >> 32 ? handle_hit(regs) : 0;
 }

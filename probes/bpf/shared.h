@@ -13,6 +13,9 @@ enum {
 	HI_BPF_LOADS = 4,     /* a->b->c->d */
 	HI_BPF_HIT_SLOTS = 8, /* counters of a place, by cpu: a cache line each */
 	HI_BPF_NO_REGISTER = 7,
+	/* The cookie of the loader's own place: a hit there is counted in own_hits,
+	 * whichever process it is of, and does nothing else. */
+	HI_BPF_OWN_PLACE = 0x7fffffff,
 };
 
 enum hi_bpf_operator {
@@ -55,6 +58,7 @@ struct hi_bpf_shared {
 	__u32 n_terms;
 	__u32 hit_unsent;     /* the thread blocks the signal: none was sent */
 	__u64 blocked_offset; /* of task_struct.blocked; 0: not known */
+	__u64 own_hits;	      /* of HI_BPF_OWN_PLACE */
 	struct hi_bpf_term terms[HI_BPF_TERMS];
 };
 

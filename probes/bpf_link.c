@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What connects a BPF program with a place; all of it runs in the keeper. */
+#include <assert.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "probes/bpf/shared.h"
+#include "probes/probe_internal.h"
+
+/*
+ * Note [One link for all places]
+ *
+ * Since 6.6 the kernel has BPF_TRACE_UPROBE_MULTI: one link for many places of one
+ * file, without perf events, which makes a hit cheaper, and CAP_BPF with CAP_PERFMON is
+ * enough for it; uprobes of perf events need CAP_SYS_ADMIN. It is tried first, a link for
+ * each place, after it has proved itself (Note [Links that miss threads] in own_place.c);
+ * whatever is wrong with it, perf events come next and say so better. The program must be
+ * loaded for the one or the other. Neither libbpf 1.1 nor the headers of that time know
+ * it: the layout is struct bpf_attr's, link_create.uprobe_multi.
+ */
+enum { WITH_COOKIES_SIZE = 64 };
+
+struct uprobe_multi_attr {
+	uint32_t prog_fd, target_fd, attach_type, link_flags;
+	uint64_t path, offsets, ref_ctr_offsets, cookies;
+	uint32_t count, flags, pid, padding;
+};
+static_assert(sizeof(struct uprobe_multi_attr) == WITH_COOKIES_SIZE);
+
+enum hi_status hi_bpf_refused(int error, struct hi_error *err)
+{
+	enum hi_status status;
+
+	/* EACCES is the verifier's. */
+	if (error != EPERM && error != ENOSYS)
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "this kernel does not take the BPF program: %s",
+			       strerror(error));
+	status = hi_fail(err, HI_CANNOT_ATTACH, 0,
+			 "BPF needs CAP_BPF and CAP_PERFMON: %s", strerror(error));
+	if (err)
+		err->os_errno = error;
+	return status;
+}
+
+enum hi_status hi_bpf_link_multi(int program, pid_t pid, uint64_t cookie,
+				 const struct hi_uprobe *uprobe, int *link_ret,
+				 struct hi_error *err)
+{
+	struct uprobe_multi_attr attr = {
+		.prog_fd = (uint32_t)program,
+		.attach_type = HI_BPF_UPROBE_MULTI,
+		.path = (uintptr_t)uprobe->path,
+		.offsets = (uintptr_t)&uprobe->offset,
+		.ref_ctr_offsets = uprobe->semaphore ? (uintptr_t)&uprobe->semaphore : 0,
+		.cookies = (uintptr_t)&cookie,
+		.count = 1,
+		.pid = (uint32_t)pid,
+	};
+	int link = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+
+	if (link < 0)
+		return hi_bpf_refused(errno, err);
+	*link_ret = link;
+	return HI_OK;
+}
+
+enum hi_status hi_bpf_link_prove(int program, const __u64 *hits, int *link_ret,
+				 struct hi_error *err)
+{
+	__u64 before = __atomic_load_n(hits, __ATOMIC_SEQ_CST);
+	struct hi_uprobe own = {.fd = -1};
+	HI_GUARD(close) int link = -1;
+	enum hi_status status = hi_own_place_prepare(&own, err);
+
+	if (status == HI_OK)
+		status = hi_bpf_link_multi(program, getpid(), HI_BPF_OWN_PLACE, &own,
+					   &link, err);
+	if (status == HI_OK)
+		status = hi_own_place_run(err);
+	if (status == HI_OK && __atomic_load_n(hits, __ATOMIC_SEQ_CST) != before + 1)
+		status = hi_fail(err, HI_UNSUPPORTED, 0,
+				 "uprobe_multi links of this kernel miss threads");
+	hi_uprobe_release(&own);
+	if (status == HI_OK)
+		*link_ret = hi_take_fd(link);
+	return status;
+}
+
+/* The event lives as long as the link. */
+enum hi_status hi_bpf_link_event(int program, const struct hi_target *target,
+				 uint64_t cookie, const struct hi_uprobe *uprobe,
+				 int *link_ret, struct hi_error *err)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = cookie);
+	struct perf_event_attr attr = {.sample_period = 1};
+	HI_GUARD(close) int event = -1;
+	enum hi_status status = hi_uprobe_open(uprobe, target, 0, &attr, &event, err);
+	int link;
+
+	if (status != HI_OK)
+		return status;
+	link = bpf_link_create(program, event, BPF_PERF_EVENT, &options);
+	if (link < 0)
+		return hi_bpf_refused(-link, err);
+	*link_ret = link;
+	return HI_OK;
+}
