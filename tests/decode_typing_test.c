@@ -204,7 +204,7 @@ HI_TEST(typing, objects_with_a_vtable_take_no_other_opinion)
 	hi_type_id pointer = world_pointer(w, 2), object;
 
 	world_record(w, HI_KIND_STRUCT, "struct raw", 40, "next", 32, pointer, NULL);
-	object = world_record(w, HI_KIND_STRUCT, "Object", 24, "next", 8, pointer, NULL);
+	object = world_record(w, HI_KIND_STRUCT, "Object", 32, "next", 8, pointer, NULL);
 	w->vtable_of[object] = WORLD_MODULE + 0x100;
 	world_block(w, H(0), 40);
 	world_poke(w, H(0), WORLD_MODULE + 0x100);

@@ -587,7 +587,9 @@ static void become_record(struct load *load)
 
 static bool is_address_name(const char *name)
 {
-	return name && (strcmp(name, "uintptr_t") == 0 || strcmp(name, "intptr_t") == 0);
+	return name && (strcmp(name, "uintptr_t") == 0 || strcmp(name, "intptr_t") == 0 ||
+			strcmp(name, "atomic_uintptr_t") == 0 ||
+			strcmp(name, "atomic_intptr_t") == 0);
 }
 
 static bool is_transparent(uint16_t tag)
@@ -681,6 +683,13 @@ static void become_tag(struct load *load)
 	}
 }
 
+/* An atomic integer as wide as a pointer: lock-free lists keep tagged pointers in it. */
+static bool is_atomic_word(const struct hi_dw_die *die)
+{
+	return die->tag == DW_TAG_base_type && die->byte_size == 8 && die->name &&
+	       base_kind(die) == HI_KIND_INTEGER;
+}
+
 /*
  * Typedefs and qualifiers are looked through. Two typedefs mean something: one of
  * an anonymous record names it, uintptr_t and intptr_t may hold addresses.
@@ -688,6 +697,7 @@ static void become_tag(struct load *load)
 static void load_chain(struct load *load, struct hi_dw_ref start)
 {
 	struct hi_dw_ref ref = start, named = {};
+	bool is_atomic = false;
 
 	for (unsigned i = 0; i < CHAIN_MAX; i++) {
 		if (!ref.file) {
@@ -698,6 +708,12 @@ static void load_chain(struct load *load, struct hi_dw_ref start)
 			broken(load->types, load->id);
 			return;
 		}
+		if (is_atomic && is_atomic_word(&load->die)) {
+			load->is_signed = is_signed(&load->die);
+			become_plain(load, HI_KIND_ADDRESS, load->die.name, 8);
+			return;
+		}
+		is_atomic |= load->die.tag == DW_TAG_atomic_type;
 		if (!is_transparent(load->die.tag)) {
 			if (is_anonymous_record(&load->die) && named.file &&
 			    !(named.file == start.file && named.offset == start.offset))
@@ -710,7 +726,7 @@ static void load_chain(struct load *load, struct hi_dw_ref start)
 		}
 		if (load->die.tag == DW_TAG_typedef) {
 			if (is_address_name(load->die.name)) {
-				load->is_signed = load->die.name[0] == 'i';
+				load->is_signed = !strstr(load->die.name, "uintptr");
 				become_plain(load, HI_KIND_ADDRESS, load->die.name, 8);
 				return;
 			}

@@ -94,6 +94,17 @@ static void explain_vtable(const struct hi_place *place, struct hi_out *out)
 		hi_out_add(out, "; no debug information has its layout");
 }
 
+/* The vtable of something at the block's start that does not fill the block. */
+static bool explain_member_vtable(const struct hi_place *place, unsigned evidence,
+				  struct hi_out *out)
+{
+	if (evidence != HI_EVIDENCE_SHAPE || !place->plan->type ||
+	    !place->plan->type->has_vtable)
+		return false;
+	explain_vtable(place, out);
+	return true;
+}
+
 size_t hi_typing_explain_type(struct hi_typing *typing, const struct hi_graph *graph,
 			      hi_node node, char *text, size_t text_size)
 {
@@ -114,8 +125,12 @@ size_t hi_typing_explain_type(struct hi_typing *typing, const struct hi_graph *g
 			   typing->runtime->ops->name, typing->runtime->version);
 	else if (evidence == HI_EVIDENCE_VTABLE)
 		explain_vtable(&place, &out);
-	else if (!find_referrer(typing, graph, node, &out))
-		hi_out_add(&out, "a pointer that was typed otherwise in the end");
+	else if (!find_referrer(typing, graph, node, &out)) {
+		if (!explain_member_vtable(&place, evidence, &out))
+			hi_out_add(&out, "a pointer that was typed otherwise in the end");
+	}
+	if (evidence == HI_EVIDENCE_SHAPE)
+		hi_out_add(&out, "; a guess: it does not describe all of the block");
 	if (place.array)
 		hi_out_add(&out, "; an array by its size");
 	if (graph->objects->flags[node] & HI_OBJECT_CONFLICT)

@@ -16,6 +16,10 @@
  * Words in unions overlap. A word with two pointer members keeps one slot whose
  * pointee is unknown unless they agree, and the pointees are kept aside: the block
  * that it leads to may fit only one of them. A pointer covers raw storage.
+ *
+ * An integer of 8 bytes that is an argument of the template around it may be an
+ * address: compilers drop typedefs there, so `std::atomic<uintptr_t>` is
+ * `std::atomic<unsigned long>`. Its members of that type are raw words.
  */
 #include "decode/typing/flatten.h"
 
@@ -30,6 +34,7 @@ struct item {
 	 * lies `within` bytes into that record. NULL: none. */
 	const struct hi_rules *cover;
 	uint64_t within;
+	bool in_template; /* see above: an integer that may be an address */
 };
 
 struct flatten {
@@ -183,14 +188,40 @@ static void add_site(struct flatten *f, const struct item *at,
 		f->no_memory = true;
 }
 
+static bool is_wide_integer(const struct hi_type *type)
+{
+	return type->kind == HI_KIND_INTEGER && type->size == 8;
+}
+
+/* Is this type, or that of its elements, an integer that is an argument of record? */
+static bool is_template_integer(const struct flatten *f, const struct hi_type *record,
+				const struct hi_type *type)
+{
+	if (!record->n_args)
+		return false;
+	if (type->kind == HI_KIND_ARRAY)
+		type = type_of(f, type->target);
+	if (!is_wide_integer(type))
+		return false;
+	for (uint32_t i = 0; i < record->n_args; i++)
+		if (record->args[i].type &&
+		    type_of(f, record->args[i].type)->id == type->id)
+			return true;
+	return false;
+}
+
 /* True: the rules say it all. */
 static bool visit_rules(struct flatten *f, const struct item *at,
 			const struct hi_type *type, const struct hi_rules *rules)
 {
 	if (rules->same_as && rules->same_as != type->id &&
 	    type_of(f, rules->same_as)->size) {
-		push_item(f, (struct item){rules->same_as, at->offset, at->count,
-					   at->stride, NULL, 0});
+		push_item(f, (struct item){.type = rules->same_as,
+					   .offset = at->offset,
+					   .count = at->count,
+					   .stride = at->stride,
+					   .in_template = is_template_integer(
+						   f, type, type_of(f, rules->same_as))});
 		return true;
 	}
 	add_site(f, at, rules, type->size);
@@ -236,9 +267,13 @@ static void visit_record(struct flatten *f, const struct item *at,
 
 		if (m->bit_size || m->is_vptr)
 			continue;
-		item = (struct item){m->type,	at->offset + m->offset,
-				     at->count, at->stride,
-				     cover,	within + m->offset};
+		item = (struct item){m->type,
+				     at->offset + m->offset,
+				     at->count,
+				     at->stride,
+				     cover,
+				     within + m->offset,
+				     is_template_integer(f, type, type_of(f, m->type))};
 		if (is_undefined(type_of(f, m->type)))
 			visit_undefined(f, &item, type, i);
 		else
@@ -253,20 +288,23 @@ static void visit_elements(struct flatten *f, const struct item *at, hi_type_id 
 	uint64_t all;
 
 	if (at->count == 1) {
-		push_item(f, (struct item){element, at->offset, n, size, NULL, 0});
+		push_item(f, (struct item){element, at->offset, n, size, NULL, 0,
+					   at->in_template});
 	} else if (at->count != HI_SLOT_TO_END && at->stride == n * size &&
 		   !__builtin_mul_overflow(at->count, n, &all)) {
-		push_item(f, (struct item){element, at->offset, all, size, NULL, 0});
+		push_item(f, (struct item){element, at->offset, all, size, NULL, 0,
+					   at->in_template});
 	} else if (n > MAX_EXPAND && at->count > MAX_EXPAND) {
 		emit_raw_run(f, at->offset, extent_end(f, at, n * size));
 	} else if (n <= at->count) {
 		for (uint64_t i = 0; i < n; i++)
-			push_item(f, (struct item){element, at->offset + i * size,
-						   at->count, at->stride, NULL, 0});
+			push_item(f,
+				  (struct item){element, at->offset + i * size, at->count,
+						at->stride, NULL, 0, at->in_template});
 	} else {
 		for (uint64_t i = 0; i < at->count; i++)
 			push_item(f, (struct item){element, at->offset + i * at->stride,
-						   n, size, NULL, 0});
+						   n, size, NULL, 0, at->in_template});
 	}
 }
 
@@ -299,7 +337,7 @@ static void visit_array(struct flatten *f, const struct item *at,
 		if (at->count == 1 && at_the_end)
 			push_item(f,
 				  (struct item){type->target, at->offset, HI_SLOT_TO_END,
-						element->size, NULL, 0});
+						element->size, NULL, 0, at->in_template});
 		return;
 	}
 	if (__builtin_mul_overflow(type->count, element->size, &bytes) ||
@@ -340,8 +378,11 @@ static void visit(struct flatten *f, const struct item *at)
 		if (at->count != HI_SLOT_TO_END)
 			emit_raw(f, at, type->size);
 		return;
-	case HI_KIND_VOID:
 	case HI_KIND_INTEGER:
+		if (at->in_template && type->size == 8)
+			emit_word(f, at, HI_SLOT_RAW, 0);
+		return;
+	case HI_KIND_VOID:
 	case HI_KIND_CHAR:
 	case HI_KIND_FLOAT:
 	case HI_KIND_FUNCTION:
@@ -484,7 +525,7 @@ static bool merge(struct flatten *f)
 
 static void flatten_type(struct flatten *f, hi_type_id id)
 {
-	push_item(f, (struct item){id, 0, 1, 8, NULL, 0});
+	push_item(f, (struct item){.type = id, .count = 1, .stride = 8});
 	while (f->items.count && !f->too_complex && !f->no_memory) {
 		struct item at = f->items.items[--f->items.count];
 

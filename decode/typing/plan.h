@@ -201,6 +201,13 @@ static inline bool hi_plan_count_is_said(const struct hi_plan *plan)
 	return plan->count != HI_COUNT_UNSAID;
 }
 
+/* Elements that a rule counts and that are integers as wide as a pointer? */
+static inline bool hi_plan_is_integers(const struct hi_plan *plan)
+{
+	return hi_plan_count_is_said(plan) && plan->type &&
+	       plan->type->kind == HI_KIND_INTEGER && plan->size == 8;
+}
+
 /* Bytes [*start, *end) of a block of `usable` bytes where elements are live: one
  * element, or (array) as many as are said or there is room for. */
 static inline __attribute__((always_inline)) void

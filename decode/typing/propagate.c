@@ -410,7 +410,7 @@ static void start(struct hi_spread *s)
 	flush(w);
 }
 
-/* Forgets all types but those by vtable. */
+/* Forgets all types but those that nothing can change. */
 static void reset(struct hi_typing *typing)
 {
 	for (hi_node id = 0; id < typing->objects->count; id++) {
@@ -579,7 +579,9 @@ enum hi_status hi_types_propagate(struct hi_typing *typing, struct hi_error *err
 		reset(typing);
 		if (typing->stats.carving.at_limit)
 			carve_nothing(typing);
-		status = run(typing, 1, true, &again, err);
+		status = hi_vtables_find(typing, err);
+		if (status == HI_OK)
+			status = run(typing, 1, true, &again, err);
 	}
 	if (status != HI_OK)
 		return status;

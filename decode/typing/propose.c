@@ -215,6 +215,9 @@ static uint64_t extent_of(const struct hi_typing *typing, uint32_t key)
 	if (!(key & HI_KEY_PLAN))
 		return 0;
 	plan = hi_plans_get(typing->plans, key & HI_KEY_PLAN);
+	/* A pointer to an integer describes one. */
+	if (plan->klass == HI_TYPE_SCALAR && !plan->blob && !hi_plan_count_is_said(plan))
+		return plan->size;
 	if ((key & HI_KEY_ARRAY) || plan->blob)
 		return UINT64_MAX;
 	/* Text and what only a name is known of may be anything. */
@@ -257,7 +260,8 @@ static bool propose_cookie(struct hi_spreader *w, uint64_t start, hi_node id,
 	uint64_t usable = hi_object_usable(w->typing->objects, id), n;
 	uint32_t variant;
 
-	if (!hi_spread_read(w, start, &n) || n == 0 || n > usable / plan->size ||
+	/* One is too likely a number to be a count. */
+	if (!hi_spread_read(w, start, &n) || n < 2 || n > usable / plan->size ||
 	    hi_fit_usable(8 + n * plan->size) != usable)
 		return false;
 	variant = hi_plans_variant(
@@ -293,9 +297,12 @@ void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t
 
 	if (hi_object_is_internal(typing->objects, id))
 		return;
-	/* The low bits of a pointer to something aligned are used as a tag. */
+	/* The low bits of a pointer to something aligned are used as a tag. Without
+	 * pointers in it, it may as well be a member that is aligned to less. */
 	if (is_record && offset < 8 && plan->size % 8 == 0) {
-		hi_spread_propose(w, start, id, index, evidence);
+		hi_spread_propose(w, start, id, index,
+				  plan->n_pointers || plan->n_sites ? evidence
+								    : HI_EVIDENCE_SHAPE);
 		return;
 	}
 	if (is_record && offset == 8 && !hi_plan_count_is_said(plan) &&

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/parallel.h"
 #include "decode/typing/labels.h"
+#include "decode/typing/trust.h"
 #include "decode/typing/walker.h"
 
 enum {
@@ -54,6 +55,10 @@ struct scanner {
 	const struct hi_plan *labelled;	  /* whose labels these are: */
 	const struct hi_slot *slots;	  /* whose words are being scanned */
 	uint32_t slot_labels, raw_labels; /* of its first slot; 0: no labels */
+	bool is_certain; /* its type describes all of it: Note [Certain records] */
+	struct hi_cover *covered; /* NULL, or its words that have been scanned */
+	uint64_t block;		  /* its address */
+	struct hi_cover cover;
 	uint64_t words_scanned, bytes_scanned, unreadable;
 	enum hi_status status;
 	struct hi_error error;
@@ -211,6 +216,8 @@ static inline __attribute__((always_inline)) void scan_slot(void *arg, uint64_t 
 		s->unreadable += 8;
 		return;
 	}
+	if (s->covered)
+		hi_cover_mark(s->covered, s->addr + offset - s->block);
 	s->words_scanned++;
 	add_word(s, word, known ? HI_GRADE_EXACT : HI_GRADE_CONSERVATIVE,
 		 label_of(s, slot, known));
@@ -249,21 +256,43 @@ static void scan_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
 		flush(s);
 }
 
-/* A block of chars: text holds no pointers, anything else may. */
+/* Words of the block from `start` on, conservatively. */
+static void scan_from(struct scanner *s, uint64_t start)
+{
+	uint64_t skip = (start + 7) & ~(uint64_t)7;
+
+	if (skip + 8 > s->usable)
+		return;
+	s->addr += skip;
+	s->usable -= skip;
+	s->host = s->host ? s->host + skip : NULL;
+	scan_words(s);
+}
+
+/* A block of chars: text holds no pointers, anything else may, and so may what lies
+ * behind a text that is too short for its block. */
 static void scan_chars(struct scanner *s)
 {
-	uint64_t start, end;
+	bool counted = hi_plan_count_is_said(s->plan);
+	uint64_t start, end, text;
 
-	if (hi_plan_count_is_said(s->plan)) {
+	if (counted) {
 		hi_plan_extent(s->plan, true, s->usable, &start, &end);
 		s->usable = end;
 	}
+	s->is_certain = counted || s->usable < 8;
 	if (s->usable < 8)
 		return;
-	if (!s->host || !hi_looks_like_text(s->host, s->usable))
+	if (!s->host || !hi_looks_like_text(s->host, s->usable)) {
 		scan_words(s);
-	else if (memchr(s->host, 0, 8))
+		return;
+	}
+	text = strnlen((const char *)s->host, s->usable) + 1;
+	s->is_certain |= s->usable <= hi_fit_usable(text);
+	if (text <= 8)
 		add_bytes(s, s->host, 8); /* a pointer may look like a short text */
+	if (!s->is_certain)
+		scan_from(s, text);
 }
 
 static bool is_rest(const struct hi_pools *pools, hi_node id)
@@ -328,15 +357,48 @@ static void scan_pool(struct scanner *s, hi_node id, uint32_t key)
 			add_piece(s, piece, label);
 }
 
-static void scan_typed(struct scanner *s, const struct hi_plan *plan, bool array)
+/* Those that a container counts: `std::vector<uintptr_t>` has elements of type
+ * unsigned long (Note [Flattening]). */
+static void scan_integers(struct scanner *s, const struct hi_plan *plan)
+{
+	uint64_t start, end;
+
+	hi_plan_extent(plan, true, s->usable, &start, &end);
+	for (uint64_t at = start; at + 8 <= end; at += 8)
+		scan_slot(s, at, NULL);
+}
+
+/* The words that the type says nothing certain about. */
+static void scan_doubtful(struct scanner *s, const struct hi_plan *plan, bool array)
+{
+	const struct hi_cover *cover = s->covered;
+
+	hi_cover_sites(s->covered, s->typing, plan, array, s->usable);
+	s->covered = NULL;
+	for (uint64_t i = 0; i < cover->n; i++)
+		if (!hi_cover_has(cover, i))
+			scan_slot(s, 8 * i, NULL);
+}
+
+static void scan_typed(struct scanner *s, const struct hi_plan *plan, uint32_t key)
 {
 	bool tail_known =
 		plan->rules && hi_walker_tail_known(&s->walker, plan, s->addr, s->usable);
+	bool array = key & HI_KEY_ARRAY;
 
 	set_labels(s, plan);
+	s->is_certain = hi_record_is_certain(plan, key, s->usable, tail_known);
+	if (!s->is_certain && hi_cover_begin(&s->cover, s->usable))
+		s->covered = &s->cover;
+	else if (!s->is_certain)
+		s->status = hi_fail_memory(&s->error, "edges");
 	hi_plan_words_until(plan, array, tail_known, s->usable, scan_slot, s);
 	if (plan->n_sites)
 		hi_walker_sites(&s->walker, plan, array, s->addr, s->usable);
+	if (s->covered)
+		scan_doubtful(s, plan, array);
+	else if (hi_plan_is_integers(plan))
+		scan_integers(s, plan);
 }
 
 /* hi_runtime_edge_fn */
@@ -361,6 +423,7 @@ static void scan_object(struct scanner *s, hi_node id, uint32_t key)
 	s->host = hi_views_at(&s->typing->views, &s->view, s->addr, s->usable);
 	s->bytes_scanned += s->usable;
 	s->plan = NULL;
+	s->is_certain = true;
 	if (hi_object_is_internal(s->typing->objects, id))
 		return;
 	if (s->typing->pools.count)
@@ -378,7 +441,7 @@ static void scan_object(struct scanner *s, hi_node id, uint32_t key)
 	else if (plan->klass == HI_TYPE_STRING)
 		scan_chars(s);
 	else if (!plan->blob)
-		scan_typed(s, plan, key & HI_KEY_ARRAY);
+		scan_typed(s, plan, key);
 }
 
 /* The key of propagation becomes a type of the graph and flags; labels stay. */
@@ -399,6 +462,10 @@ static void settle_type(struct scanner *s, hi_node id, uint32_t key)
 		s->status = hi_fail_memory(&s->error, "types");
 	plan = hi_plans_get(s->typing->plans, plan->base);
 	__atomic_store_n(&objects->type[id], plan->graph_type, __ATOMIC_RELAXED);
+	/* What describes only the beginning of its block is a guess. */
+	if (!s->is_certain)
+		key = (key & ((1u << HI_KEY_EVIDENCE_SHIFT) - 1)) |
+		      (uint32_t)HI_EVIDENCE_SHAPE << HI_KEY_EVIDENCE_SHIFT;
 	objects->flags[id] |= (uint8_t)(key >> HI_KEY_EVIDENCE_SHIFT);
 	if (key & HI_KEY_ARRAY)
 		objects->flags[id] |= HI_OBJECT_ARRAY;
@@ -426,7 +493,7 @@ static void scan_chunk_objects(struct scanner *s, hi_node first, hi_node n)
 			key = 0;
 		while (w + 1 < objects->n_windows && objects->windows[w + 1].first <= id)
 			w++;
-		s->addr = objects->windows[w].base + objects->address_low[id];
+		s->addr = s->block = objects->windows[w].base + objects->address_low[id];
 		s->usable = objects->usable_low[id];
 		if (s->usable == UINT32_MAX)
 			s->usable = hi_objects_usable(objects, id);
@@ -495,6 +562,7 @@ static void scanner_destroy(struct scanner *s)
 	free(s->edges.to);
 	free(s->edges.grade);
 	free(s->scratch);
+	hi_cover_end(&s->cover);
 	if (s->cursor)
 		hi_runtime_cursor_free(s->typing->runtime, s->cursor);
 	free(s);

@@ -246,9 +246,16 @@ static const struct hi_type *type_of_key(const struct hi_typing *typing, uint32_
 	return hi_plans_get(typing->plans, key & HI_KEY_PLAN)->type;
 }
 
+/* A pointer to an integer says nothing of the block (Note [Certain records]). */
 static bool is_untyped(const struct hi_typing *typing, hi_node id)
 {
-	return id != HI_NODE_NONE && !(typing->objects->type[id] & HI_KEY_PLAN);
+	const struct hi_plan *plan;
+
+	if (id == HI_NODE_NONE || !(typing->objects->type[id] & HI_KEY_PLAN))
+		return id != HI_NODE_NONE;
+	plan = hi_plans_get(typing->plans, typing->objects->type[id] & HI_KEY_PLAN);
+	return plan->klass == HI_TYPE_SCALAR && !plan->blob &&
+	       !hi_plan_count_is_said(plan);
 }
 
 static void need_of_interior(struct containment *c, const struct hi_interior *in,

@@ -83,6 +83,15 @@ static bool is_array(struct vtable_scan *s, const struct hi_plan *plan, uint64_t
 	return true;
 }
 
+/* Else it may be the vtable of the first member of something larger: then pointers
+ * have a say as well. */
+static bool fills_block(const struct hi_plan *plan, uint64_t usable)
+{
+	return plan->opaque || plan->open_ended || (plan->rules && plan->rules->size) ||
+	       (plan->rules && plan->rules->tail_known) ||
+	       usable <= hi_fit_usable(plan->size);
+}
+
 static void look_at(struct vtable_scan *s, hi_node id)
 {
 	struct hi_objects *objects = s->typing->objects;
@@ -105,6 +114,8 @@ static void look_at(struct vtable_scan *s, hi_node id)
 	      index;
 	if (is_array(s, plan, addr, usable, vptr))
 		key |= HI_KEY_ARRAY;
+	else if (!fills_block(plan, usable))
+		key = (uint32_t)HI_EVIDENCE_SHAPE << HI_KEY_EVIDENCE_SHIFT | index;
 	objects->type[id] = key;
 	s->found++;
 }
