@@ -59,6 +59,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "attach/clock.h"
 #include "attach/fork_drive.h"
 #include "attach/fork_internal.h"
 #include "attach/target_internal.h"
@@ -67,6 +68,7 @@
 
 #define ALL_SIGNALS (~0ull)
 #define END_MS 2000
+#define REAP_PAUSE_MS 10
 #define THREAD_OPTIONS (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE)
 #define CHILD_OPTIONS (THREAD_OPTIONS | PTRACE_O_EXITKILL)
 
@@ -151,6 +153,7 @@ struct fork_job {
 	struct hi_fork_program program;
 	bool changed; /* its registers are not its own */
 	pid_t first;  /* child, in our pid namespace; 0: none */
+	int first_pidfd;
 	struct hi_fork_child keeper;
 };
 
@@ -262,6 +265,7 @@ static enum hi_status clone_first(struct fork_job *job, long *pid_ret,
 	if (!job->first)
 		return hi_fail(err, HI_OS, 0,
 			       "clone made a child that is not to be seen");
+	job->first_pidfd = pidfd_open(job->first, 0); /* it stands at its birth */
 	*pid_ret = outcome.result;
 	return HI_OK;
 }
@@ -334,18 +338,38 @@ static enum hi_status settle_keeper(struct fork_job *job, struct hi_error *err)
 }
 
 /* The handler of SIGCHLD may have been faster (ECHILD). */
-static void reap_child(pid_t pid)
+static void reap_child(pid_t pid, int pidfd)
 {
-	siginfo_t info;
+	struct pollfd end = {.fd = pidfd, .events = POLLIN};
+	uint64_t end_ns = hi_clock_ns() + END_MS * 1000000ull;
+	siginfo_t info = {};
 
-	while (waitid(P_PID, (id_t)pid, &info, WEXITED | __WALL) < 0 && errno == EINTR)
-		;
+	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | __WALL) == 0 &&
+	       info.si_pid != pid && hi_clock_ns() < end_ns)
+		(void)poll(&end, 1, REAP_PAUSE_MS);
 }
 
-static void kill_and_reap(pid_t pid)
+/*
+ * Without a pidfd ptrace says whether the pid is still that of our child, which
+ * stands; if it does not, EXITKILL ends it.
+ */
+static void kill_and_reap(pid_t pid, int pidfd)
 {
-	kill(pid, SIGKILL);
-	reap_child(pid);
+	if (pidfd >= 0)
+		(void)pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+	else
+		(void)ptrace(PTRACE_CONT, pid, 0, SIGKILL);
+	reap_child(pid, pidfd);
+}
+
+static void end_first(struct fork_job *job)
+{
+	if (job->first)
+		kill_and_reap(job->first, job->first_pidfd);
+	if (job->first_pidfd >= 0)
+		close(job->first_pidfd);
+	job->first = 0;
+	job->first_pidfd = -1;
 }
 
 /* We take the end of the first child as its tracer, then the target as its parent. */
@@ -355,8 +379,7 @@ static enum hi_status reap_first(struct fork_job *job, long pid, struct hi_error
 	struct user_regs_struct regs;
 	enum hi_status status;
 
-	kill_and_reap(job->first);
-	job->first = 0;
+	end_first(job);
 	step("child's end");
 	hi_fork_call_wait(&job->program, &job->origin.regs, (pid_t)pid, &regs);
 	status = make_call(job, &regs, &outcome, err);
@@ -474,7 +497,7 @@ enum hi_status hi_fork_make(struct hi_tracees *all, const struct hi_fork_plan *p
 		return hi_fail(err, HI_UNSUPPORTED, 0, "no memory for the signal frames");
 	job->all = all;
 	job->options = options;
-	job->keeper.pidfd = -1;
+	job->keeper.pidfd = job->first_pidfd = -1;
 	status = prepare_thread(job, plan, err);
 	if (status == HI_OK)
 		status = run(job, err);
@@ -483,8 +506,7 @@ enum hi_status hi_fork_make(struct hi_tracees *all, const struct hi_fork_plan *p
 		ret->tid = job->tracee->tid;
 		return HI_OK;
 	}
-	if (job->first)
-		kill_and_reap(job->first);
+	end_first(job);
 	hi_fork_end(&job->keeper);
 	return status;
 }
@@ -508,11 +530,10 @@ void hi_fork_end(struct hi_fork_child *child)
 {
 	if (child->pidfd >= 0) {
 		let_exit(child);
-		(void)pidfd_send_signal(child->pidfd, SIGKILL, NULL, 0);
-		reap_child(child->pid);
+		kill_and_reap(child->pid, child->pidfd);
 		close(child->pidfd);
 	} else if (child->pid) {
-		kill_and_reap(child->pid);
+		kill_and_reap(child->pid, -1);
 	}
 	*child = (struct hi_fork_child){.pidfd = -1};
 }

@@ -19,9 +19,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "attach/child.h"
 #include "attach/clock.h"
 #include "attach/target_internal.h"
 #include "attach/tracer_process.h"
@@ -30,7 +30,9 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 
-#define WATCHDOG_PRIORITY 2 /* above the tracer */
+#define WATCHDOG_PRIORITY 2	     /* above the tracer */
+#define SILENCE_NS (4 * HI_NS_PER_S) /* beyond what the watchdog allows */
+#define REAP_MS 2000
 #define MEMORY_TRIES 20
 #define MEMORY_PAUSE_NS 500000u
 
@@ -47,6 +49,7 @@ struct hi_tracer {
 	int tracer_fd, watchdog_fd; /* pidfds: their pids may be others' where
 				     * SIGCHLD is ignored and nothing is reaped */
 	bool stopped;
+	bool is_silent; /* did not answer in time */
 };
 
 HI_DEFINE_GUARD(struct hi_tracer *, hi_tracer_destroy)
@@ -123,6 +126,7 @@ static enum hi_status fork_tracer(struct hi_tracer *self, const struct hi_target
 		.pid = target->pid,
 		.inspector = getpid(),
 		.start_time = target->start_time,
+		.target = target->pidfd,
 		.vdso = vdso_of(target),
 		.memory = memory,
 		.writable = writable,
@@ -243,36 +247,65 @@ static bool send_command(int sock, uint32_t command)
 	ssize_t n;
 
 	do {
-		n = send(sock, &command, sizeof(command), MSG_NOSIGNAL);
+		n = send(sock, &command, sizeof(command), MSG_NOSIGNAL | MSG_DONTWAIT);
 	} while (n < 0 && errno == EINTR);
 	return n == sizeof(command);
 }
 
-static bool receive_reply(int sock, struct hi_tracer_reply *rep)
+/*
+ * The watchdog ends a tracer that does not move in time. This is for the case that it
+ * cannot either: somebody has stopped it.
+ */
+static uint64_t reply_limit_ns(const struct hi_tracer *self)
+{
+	uint64_t budget_ns = hi_stop_budget_ns(&self->options);
+
+	return (budget_ns > HI_NS_PER_S ? budget_ns : HI_NS_PER_S) + SILENCE_NS;
+}
+
+/* While the tracer waits for the trigger it says that it is alive. */
+static bool await_reply(const struct hi_tracer *self, uint64_t asked_ns)
+{
+	struct pollfd fd = {.fd = self->socket, .events = POLLIN};
+
+	for (;;) {
+		uint64_t sign_ns = atomic_load(&self->shared->alive_ns);
+		uint64_t from_ns = sign_ns > asked_ns ? sign_ns : asked_ns;
+		uint64_t end_ns = from_ns + reply_limit_ns(self), now_ns = hi_clock_ns();
+		struct timespec ts = hi_timespec(end_ns > now_ns ? end_ns - now_ns : 0);
+
+		if (ppoll(&fd, 1, &ts, NULL) > 0)
+			return true;
+		if (end_ns <= now_ns)
+			return false;
+	}
+}
+
+static bool receive_reply(struct hi_tracer *self, uint64_t asked_ns,
+			  struct hi_tracer_reply *rep)
 {
 	ssize_t n;
 
+	self->is_silent = !await_reply(self, asked_ns);
+	if (self->is_silent)
+		return false;
 	do {
-		n = recv(sock, rep, sizeof(*rep), 0);
+		n = recv(self->socket, rep, sizeof(*rep), MSG_DONTWAIT);
 	} while (n < 0 && errno == EINTR);
 	return n == sizeof(*rep);
-}
-
-static void reap(pid_t *pid)
-{
-	while (*pid > 0 && waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	*pid = 0;
 }
 
 /* Without a pidfd it has only just been forked: the pid is its own. */
 static void end_process(pid_t *pid, int fd)
 {
-	if (*pid > 0 && fd >= 0)
+	if (*pid <= 0)
+		return;
+	if (fd >= 0)
 		(void)pidfd_send_signal(fd, SIGKILL, NULL, 0);
-	else if (*pid > 0)
+	else
 		kill(*pid, SIGKILL);
-	reap(pid);
+	(void)hi_child_reap(*pid, fd, REAP_MS);
+	*pid = 0;
 }
 
 /* Afterwards the target is free, whatever happened before. */
@@ -288,6 +321,12 @@ static enum hi_status tracer_lost(const struct hi_tracer *self, struct hi_error 
 	char budget[24];
 
 	hi_text_duration(budget, hi_stop_budget_ns(&self->options));
+	if (self->is_silent)
+		return hi_fail(
+			err, HI_TIMEOUT, 0,
+			"process %d: the tracer did not answer and was ended (is it "
+			"stopped by a signal?); the process runs on, unharmed",
+			(int)self->target);
 	if (atomic_load(&self->shared->timed_out) && atomic_load(&self->shared->waiting))
 		return hi_fail(err, HI_TIMEOUT, 0,
 			       "process %d: the tracer that waited did not move any more "
@@ -305,11 +344,13 @@ static enum hi_status tracer_lost(const struct hi_tracer *self, struct hi_error 
 static enum hi_status call(struct hi_tracer *self, uint32_t command, struct hi_error *err)
 {
 	struct hi_tracer_reply rep = {};
+	uint64_t asked_ns = hi_clock_ns();
 
 	if (!self->tracer)
 		return hi_fail(err, HI_OS, 0, "process %d: the tracer has ended",
 			       (int)self->target);
-	if (!send_command(self->socket, command) || !receive_reply(self->socket, &rep)) {
+	if (!send_command(self->socket, command) ||
+	    !receive_reply(self, asked_ns, &rep)) {
 		end_processes(self);
 		return tracer_lost(self, err);
 	}

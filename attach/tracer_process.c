@@ -34,8 +34,23 @@ struct tracer_process {
 	struct hi_tracees tracees;
 	bool is_stopping; /* threads were told to stop */
 	struct hi_fork_child child;
-	int target; /* pidfd, while there is a child; -1 */
+	int target; /* pidfd; -1: none */
 };
+
+/*
+ * Note [An inspector that dies amid a stop]
+ *
+ * The tracer dies with the inspector (PR_SET_PDEATHSIG), but not at once while it stops
+ * the threads or makes one of them fork: a thread that is awake and was not looked at
+ * would see EINTR. These steps have a limit of their own, and the watchdog's, so it
+ * comes to the end of them and then finds that it is alone.
+ */
+static void outlive_inspector(const struct tracer_process *self, bool on)
+{
+	(void)prctl(PR_SET_PDEATHSIG, on ? 0 : SIGKILL);
+	if (!on && getppid() != self->duty->inspector)
+		_exit(0); /* whatever stands is let go by the kernel */
+}
 
 /* ---- the stop's surroundings: clock, watchdog, priority ---- */
 
@@ -129,12 +144,20 @@ static bool has_exec_ed(const struct tracer_process *self)
 	return vdso && vdso != duty->vdso; /* the same: it could not be had */
 }
 
+static bool is_readable(int fd)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+
+	return poll(&poll_fd, 1, 0) > 0;
+}
+
 static enum hi_status check_identity(const struct tracer_process *self,
 				     struct hi_error *err)
 {
 	const struct hi_tracer_duty *duty = self->duty;
 
-	if (duty->start_time && start_time_of(duty->pid) != duty->start_time)
+	if ((duty->target >= 0 && is_readable(duty->target)) ||
+	    (duty->start_time && start_time_of(duty->pid) != duty->start_time))
 		return hi_fail(err, HI_GONE, 0, "process %d: it has exited",
 			       (int)duty->pid);
 	if (has_exec_ed(self))
@@ -158,6 +181,7 @@ static void beat(void *arg)
 {
 	const struct tracer_process *self = arg;
 
+	atomic_store(&self->duty->shared->alive_ns, hi_clock_ns());
 	arm_watchdog(self, hi_clock_ns() + beat_limit_ns(self));
 }
 
@@ -342,7 +366,8 @@ static enum hi_status make_child(struct tracer_process *self, struct hi_error *e
 	if (!duty->writable)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "its memory may be read, but not written to");
-	self->target = pidfd_open(duty->pid, 0);
+	if (self->target < 0)
+		self->target = pidfd_open(duty->pid, 0);
 	if (self->target < 0)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "its end cannot be watched (pidfd_open)");
@@ -353,13 +378,6 @@ static enum hi_status make_child(struct tracer_process *self, struct hi_error *e
 	duty->shared->child =
 		(struct hi_tracer_child){.pid = self->child.pid, .tid = self->child.tid};
 	return status;
-}
-
-static bool is_readable(int fd)
-{
-	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-
-	return poll(&poll_fd, 1, 0) > 0;
 }
 
 /*
@@ -393,17 +411,16 @@ static void watch_child(struct tracer_process *self)
 static void set_up(struct tracer_process *self)
 {
 	const struct hi_tracer_duty *duty = self->duty;
-	static int keep[5 + HI_TRIGGER_MAX_FDS];
+	static int keep[6 + HI_TRIGGER_MAX_FDS];
 	struct hi_trigger *trigger = duty->options->trigger;
 	size_t n = 0;
 
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != duty->inspector)
-		_exit(0); /* it died before we asked to be told */
+	outlive_inspector(self, false);
 	keep[n++] = duty->socket;
 	keep[n++] = duty->timer;
 	keep[n++] = duty->memory;
 	keep[n++] = duty->pagemap;
+	keep[n++] = duty->target;
 	keep[n++] = interrupt_of(duty);
 	if (trigger)
 		n += trigger->ops->fds(trigger, keep + n, HI_TRIGGER_MAX_FDS);
@@ -468,7 +485,8 @@ static bool is_end(const struct tracer_process *self, uint32_t command,
 
 _Noreturn void hi_tracer_process_run(const struct hi_tracer_duty *duty)
 {
-	struct tracer_process self = {.duty = duty, .child.pidfd = -1, .target = -1};
+	struct tracer_process self = {
+		.duty = duty, .child.pidfd = -1, .target = duty->target};
 	bool resumed = false;
 
 	set_up(&self);
@@ -484,9 +502,11 @@ _Noreturn void hi_tracer_process_run(const struct hi_tracer_duty *duty)
 			continue;
 		if (n != sizeof(command))
 			_exit(0); /* whatever stands is let go by the kernel */
+		outlive_inspector(&self, true);
 		rep.status = obey(&self, command, &rep.error);
 		if (is_failed_stop(&self, command, rep.status))
 			give_up(&self);
+		outlive_inspector(&self, false);
 		reply(&self, &rep);
 		resumed |= command == HI_TRACER_RESUME;
 		if (is_end(&self, command, rep.status, resumed))

@@ -25,6 +25,7 @@ struct hi_tracer_shared {
 	_Atomic uint32_t timed_out;  /* the watchdog has acted */
 	_Atomic uint32_t waiting;    /* for the trigger; nothing is stopped */
 	_Atomic uint64_t resumed_ns; /* 0 until the last thread was let go */
+	_Atomic uint64_t alive_ns;   /* the tracer's last sign while it waits */
 	uint64_t stopped_ns;
 	struct hi_trigger_stop trigger;
 	uint32_t threads_in_allocator;
@@ -36,6 +37,7 @@ struct hi_tracer_shared {
 struct hi_tracer_duty {
 	pid_t pid, inspector;
 	uint64_t start_time; /* of the target, clock ticks; 0: unknown */
+	int target;	     /* pidfd, held since before pid was looked at; -1: none */
 	uint64_t vdso;	     /* where the target's vdso was; 0: unknown */
 	int memory;	     /* /proc/PID/mem of the program as it was at the start; -1 */
 	bool writable;	     /* memory was opened for writing */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "attach/watchdog.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/pidfd.h>
 #include <unistd.h>
 
 #include "attach/child.h"
+
+#define GRACE_MS 500
+#define END_MS 20000
 
 _Noreturn void hi_watchdog_run(const struct hi_watchdog_duty *duty)
 {
@@ -26,16 +28,16 @@ _Noreturn void hi_watchdog_run(const struct hi_watchdog_duty *duty)
 	hi_child_settle("hi-watchdog", keep, n);
 	if (duty->priority)
 		hi_child_set_priority(duty->priority);
-	for (;;) {
-		if (poll(polls, 3, -1) < 0 && errno == EINTR)
-			continue;
-		if (polls[1].revents)
-			_exit(0);
-		if (polls[0].revents & POLLIN)
-			atomic_store(duty->fired, 1);
-		(void)pidfd_send_signal(duty->tracer, SIGKILL, NULL, 0);
-		while (poll(&polls[1], 1, -1) < 0 && errno == EINTR)
-			;
+	while (poll(polls, 3, -1) <= 0)
+		;
+	/* Without an inspector the tracer ends by itself, if it can. */
+	if (!polls[0].revents && !polls[1].revents)
+		(void)poll(polls, 2, GRACE_MS);
+	if (polls[1].revents)
 		_exit(0);
-	}
+	if (polls[0].revents & POLLIN)
+		atomic_store(duty->fired, 1);
+	(void)pidfd_send_signal(duty->tracer, SIGKILL, NULL, 0);
+	(void)poll(&polls[1], 1, END_MS);
+	_exit(0);
 }

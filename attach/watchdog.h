@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The process that ends the tracer when the pause budget has run out, or when
- * the inspector has died. The kernel frees every thread of a tracer that dies.
+ * the inspector has died and the tracer does not end by itself. The kernel frees every
+ * thread of a tracer that dies.
  */
 #ifndef HI_ATTACH_WATCHDOG_H
 #define HI_ATTACH_WATCHDOG_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/freeze.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -121,6 +122,19 @@ static enum hi_status remember_stop(struct hi_inspection *in, struct hi_error *e
 	return HI_OK;
 }
 
+/*
+ * It was opened by number. While the process of the series lives, the number is its own.
+ */
+static enum hi_status check_same_process(const struct hi_inspection *in,
+					 struct hi_error *err)
+{
+	struct pollfd end = {.fd = in->keep ? in->keep->pidfd : 0, .events = POLLIN};
+
+	if (end.fd <= 0 || poll(&end, 1, 0) == 0)
+		return HI_OK;
+	return hi_fail(err, HI_GONE, 0, "process %d has exited", (int)in->options->pid);
+}
+
 static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *err)
 {
 	const struct hi_options *o = in->options;
@@ -132,6 +146,8 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 				       .best_effort_priority = true};
 	enum hi_status status = hi_target_open(o->pid, &in->target, err);
 
+	if (status == HI_OK)
+		status = check_same_process(in, err);
 	if (status != HI_OK)
 		return status;
 	find_allocator_text(in, &stop);

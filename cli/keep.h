@@ -17,7 +17,8 @@ struct hi_keep {
 	struct hi_types *types;
 	struct hi_stop_place *place; /* of --at; NULL: none yet */
 	int interrupt_fd;	     /* readable: waiting there is to end; 0: none */
-	bool lent;		     /* both are somebody else's for now */
+	int pidfd;	  /* of the target, since the series began; borrowed, 0: none */
+	bool lent;	  /* both are somebody else's for now */
 	uint64_t samples; /* that were told: what has a name may be gone meanwhile */
 };
 

@@ -553,6 +553,7 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 		return status;
 	s.inner.quiet = true;
 	s.inner.keep = &s.keep;
+	s.keep.pidfd = s.pidfd;
 	s.head = (struct hi_series_head){.pid = (int)options->pid,
 					 .exe = "",
 					 .by = census ? by[options->by]

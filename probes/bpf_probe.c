@@ -163,9 +163,7 @@ static void bpf_close(struct hi_probe *base)
 {
 	struct bpf_probe *probe = (struct bpf_probe *)base;
 
-	for (size_t i = 0; i < probe->n_links; i++)
-		close(probe->links[i]);
-	hi_keeper_end(&probe->keeper);
+	hi_keeper_close(&probe->keeper, probe->links, probe->n_links);
 	unmap(probe->shared, probe->shared_size);
 	unmap(probe->hits, probe->hits_size);
 	unmap(probe->ring_read, PAGE);

@@ -2,14 +2,23 @@
 #include "probes/keeper.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "attach/child.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+
+#define START_TRIES 2
+/* For each probe; the kernel waits for RCU, and the machine may be busy. */
+#define ANSWER_MS 500
+#define ANSWER_TRIES 12
+#define END_MS 500
+#define END_TRIES 6
 
 /*
  * Note [Nobody who may be killed opens or closes a probe]
@@ -24,11 +33,17 @@
  * costs the target a trap whenever it comes by.
  *
  * So heapinspect opens and closes no probe. The keeper does: in a session of its own,
- * where no terminal's signal reaches it, and with no reason for anybody to kill it, for
- * it does nothing and ends by itself, whatever became of heapinspect. Others may hold and
- * drop descriptors as they like, and die with them: they are neither first nor last. A
- * keeper that is killed while it sleeps closes on its way out, where nothing is pending
- * any more.
+ * where no terminal's signal reaches it, deaf to all signals but SIGKILL and SIGSTOP, and
+ * it ends by itself, whatever became of heapinspect. Others may hold and drop descriptors
+ * as they like, and die with them: they are neither first nor last. The keeper closes as
+ * it exits: a process that exits, by itself or killed, has no signal pending any more
+ * (kernel/signal.c, get_signal; prepare_signal drops new ones).
+ *
+ * What remains is a SIGKILL for the keeper in the milliseconds in which it opens. The
+ * inspector then opens the same probes once more; closed in order, they take a
+ * breakpoint along that was left. If the inspector was killed with it, the breakpoint
+ * stays until it is next hit: the kernel removes one that nobody listens to
+ * (handler_chain).
  */
 
 struct answer {
@@ -64,7 +79,27 @@ static bool send_answer(int socket, struct answer *answer, int fd)
 	return n == sizeof(*answer);
 }
 
-static enum hi_status take_answer(int socket, int *fd_ret, struct hi_error *err)
+/* It may have been stopped. Never killed: that could leave a breakpoint. */
+static void continue_keeper(const struct hi_keeper *keeper)
+{
+	if (keeper->pidfd >= 0)
+		(void)pidfd_send_signal(keeper->pidfd, SIGCONT, NULL, 0);
+}
+
+static bool await_answer(const struct hi_keeper *keeper)
+{
+	struct pollfd answer = {.fd = keeper->socket, .events = POLLIN};
+
+	for (int i = 0; i < ANSWER_TRIES; i++) {
+		if (poll(&answer, 1, ANSWER_MS) > 0)
+			return true;
+		continue_keeper(keeper);
+	}
+	return false;
+}
+
+static enum hi_status take_answer(const struct hi_keeper *keeper, int *fd_ret,
+				  struct hi_error *err)
 {
 	struct answer answer;
 	union control control = {};
@@ -75,12 +110,17 @@ static enum hi_status take_answer(int socket, int *fd_ret, struct hi_error *err)
 				 .msg_controllen = sizeof(control.bytes)};
 	ssize_t n;
 
+	if (!await_answer(keeper))
+		return hi_fail(err, HI_TIMEOUT, 0,
+			       "the process that opens probes (hi-probes, %d) did not "
+			       "answer",
+			       (int)keeper->pid);
 	do
-		n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+		n = recvmsg(keeper->socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
 	if (n != sizeof(answer))
-		return hi_fail(err, HI_LIMIT, 0,
-			       "the process that opens probes has died");
+		return hi_fail(err, HI_GONE, 0,
+			       "the process that opens probes was killed");
 	if (answer.status != HI_OK) {
 		if (err)
 			*err = answer.error;
@@ -94,7 +134,7 @@ static enum hi_status take_answer(int socket, int *fd_ret, struct hi_error *err)
 
 /* ---- the keeper ---- */
 
-/* Until one fails or nobody listens. */
+/* Until one fails or the inspector has ended. */
 static void open_all(int socket, hi_keeper_open *open, void *arg, size_t n, int *fds)
 {
 	struct answer answer = {.status = HI_OK};
@@ -114,12 +154,14 @@ _Noreturn static void keep(int socket, hi_keeper_open *open, void *arg, size_t n
 	char byte;
 
 	(void)setsid(); /* before anything is opened */
-	open_all(socket, open, arg, n, kept);
+	hi_child_set_signals();
+	if (open)
+		open_all(socket, open, arg, n, kept);
 	kept[n] = socket;
 	hi_child_settle("hi-probes", kept, n + 1);
 	while (read(socket, &byte, 1) < 0 && errno == EINTR)
 		;
-	_exit(0);
+	_exit(0); /* no signal can come between now: Note above */
 }
 
 /* ---- the inspector ---- */
@@ -131,7 +173,7 @@ static enum hi_status take_all(const struct hi_keeper *keeper, size_t n, int *fd
 	size_t taken = 0;
 
 	while (taken < n && status == HI_OK) {
-		status = take_answer(keeper->socket, &fds[taken], err);
+		status = take_answer(keeper, &fds[taken], err);
 		taken += status == HI_OK;
 	}
 	for (size_t i = 0; i < taken && status != HI_OK; i++)
@@ -139,16 +181,13 @@ static enum hi_status take_all(const struct hi_keeper *keeper, size_t n, int *fd
 	return status;
 }
 
-enum hi_status hi_keeper_start(struct hi_keeper *keeper, hi_keeper_open *open, void *arg,
-			       size_t n, int *fds, struct hi_error *err)
+/* kept: n descriptors, or room for them if there is an open. */
+static enum hi_status fork_keeper(struct hi_keeper *keeper, hi_keeper_open *open,
+				  void *arg, size_t n, int *kept, struct hi_error *err)
 {
-	HI_GUARD(free) int *kept = hi_calloc(n + 1, sizeof(*kept));
 	int sockets[2];
-	enum hi_status status;
 
 	*keeper = HI_KEEPER_NONE;
-	if (!kept)
-		return hi_fail_memory(err, "probe");
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
 		return hi_fail_errno(err, "socketpair");
 	keeper->pid = fork();
@@ -162,18 +201,79 @@ enum hi_status hi_keeper_start(struct hi_keeper *keeper, hi_keeper_open *open, v
 		return hi_fail_errno(err, "cannot fork");
 	}
 	keeper->socket = sockets[0];
-	status = take_all(keeper, n, fds, err);
-	if (status != HI_OK)
-		hi_keeper_end(keeper);
+	keeper->pidfd = pidfd_open(keeper->pid, 0);
+	return HI_OK;
+}
+
+/*
+ * A keeper that was killed while it opened may leave a breakpoint that the kernel could
+ * not take out. Opened anew and closed in order, the same probes take it along.
+ */
+enum hi_status hi_keeper_start(struct hi_keeper *keeper, hi_keeper_open *open, void *arg,
+			       size_t n, int *fds, struct hi_error *err)
+{
+	HI_GUARD(free) int *kept = hi_calloc(n + 1, sizeof(*kept));
+	enum hi_status status = HI_GONE;
+
+	*keeper = HI_KEEPER_NONE;
+	if (!kept)
+		return hi_fail_memory(err, "probe");
+	for (int i = 0; i < START_TRIES && status == HI_GONE; i++) {
+		status = fork_keeper(keeper, open, arg, n, kept, err);
+		if (status != HI_OK)
+			return status;
+		status = take_all(keeper, n, fds, err);
+		if (status != HI_OK)
+			hi_keeper_end(keeper);
+	}
 	return status;
+}
+
+static bool keeper_has_died(const struct hi_keeper *keeper)
+{
+	struct pollfd end = {.fd = keeper->pidfd, .events = POLLIN};
+
+	return keeper->pidfd >= 0 && poll(&end, 1, 0) > 0;
+}
+
+/* Without one the caller would be the last to close. */
+static void replace_keeper(struct hi_keeper *keeper, const int *fds, size_t n)
+{
+	HI_GUARD(free) int *kept = hi_calloc(n + 1, sizeof(*kept));
+	struct hi_error ignored;
+
+	hi_keeper_end(keeper);
+	if (!kept)
+		return;
+	memcpy(kept, fds, n * sizeof(*fds));
+	if (fork_keeper(keeper, NULL, NULL, n, kept, &ignored) != HI_OK)
+		*keeper = HI_KEEPER_NONE;
+}
+
+void hi_keeper_close(struct hi_keeper *keeper, const int *fds, size_t n)
+{
+	if (n && keeper_has_died(keeper))
+		replace_keeper(keeper, fds, n);
+	for (size_t i = 0; i < n; i++)
+		close(fds[i]);
+	hi_keeper_end(keeper);
 }
 
 void hi_keeper_end(struct hi_keeper *keeper)
 {
+	const char over = 0;
+
 	if (keeper->socket < 0)
 		return;
+	/* Other processes of ours may hold the socket for a while: it is told. */
+	(void)send(keeper->socket, &over, sizeof(over), MSG_NOSIGNAL | MSG_DONTWAIT);
 	close(keeper->socket);
-	while (waitpid(keeper->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	for (int i = 0; i < END_TRIES; i++) {
+		continue_keeper(keeper);
+		if (hi_child_reap(keeper->pid, keeper->pidfd, END_MS))
+			break;
+	}
+	if (keeper->pidfd >= 0)
+		close(keeper->pidfd);
 	*keeper = HI_KEEPER_NONE;
 }

@@ -15,19 +15,29 @@ typedef enum hi_status hi_keeper_open(void *arg, size_t i, int *fd_ret,
 				      struct hi_error *err);
 
 struct hi_keeper {
-	int socket; /* whoever holds it holds the keeper; -1: none */
+	int socket; /* the keeper ends when no process holds it; -1: none */
 	pid_t pid;
+	int pidfd; /* -1: none */
 };
-#define HI_KEEPER_NONE ((struct hi_keeper){.socket = -1})
+#define HI_KEEPER_NONE ((struct hi_keeper){.socket = -1, .pidfd = -1})
 
 /*
  * Opens n descriptors and hands them over in fds, which are the caller's; the keeper
- * has them too, until every process that has a copy of socket has closed it or died. On
- * failure there is no keeper, and all is closed again; err is open's.
+ * has them too, until it is told to end or every process that has a copy of socket has
+ * closed it or died. On failure there is no keeper, and all is closed again; err is
+ * open's, or HI_GONE (it was killed) or HI_TIMEOUT (it is stopped).
  */
 enum hi_status hi_keeper_start(struct hi_keeper *keeper, hi_keeper_open *open, void *arg,
 			       size_t n, int *fds, struct hi_error *err);
-/* After fds were closed: waits until the keeper has closed its own. */
+/*
+ * Closes fds, the n descriptors that hi_keeper_start gave, and ends the keeper, which
+ * closes its own last. If that has been killed another one is made for it.
+ */
+void hi_keeper_close(struct hi_keeper *keeper, const int *fds, size_t n);
+/*
+ * The same after fds were closed. Waits for its end at most 3 s: one that is stopped
+ * again and again ends later.
+ */
 void hi_keeper_end(struct hi_keeper *keeper);
 
 #endif

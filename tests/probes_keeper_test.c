@@ -50,7 +50,7 @@ HI_TEST_SCENARIO(keeper, hands_over_what_it_opens_and_ends)
 	int fds[50];
 
 	HI_ASSERT_OK(hi_keeper_start(&keeper, open_null, &never, 50, fds, &err), &err);
-	HI_ASSERT_EQ(before + 51, count_open());
+	HI_ASSERT_EQ(before + 52, count_open()); /* socket, pidfd */
 	HI_ASSERT_EQ(0, kill(keeper.pid, 0));
 	for (size_t i = 0; i < 50; i++)
 		HI_ASSERT_EQ(0, close(fds[i]));
@@ -78,6 +78,113 @@ HI_TEST_SCENARIO(keeper, says_what_its_opener_says)
 		HI_ASSERT_EQ(before, count_open());
 		HI_ASSERT(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 	}
+}
+
+/* ---- a keeper that somebody disturbs ---- */
+
+static void expect_ended(pid_t pid)
+{
+	HI_ASSERT(kill(pid, 0) < 0 && errno == ESRCH);
+	HI_ASSERT(waitpid(pid, NULL, WNOHANG) < 0 && errno == ECHILD);
+}
+
+HI_TEST_SCENARIO(keeper, ends_while_another_process_holds_its_socket)
+{
+	size_t never = SIZE_MAX;
+	struct hi_keeper keeper;
+	struct hi_error err;
+	pid_t holder, pid;
+	int fd;
+
+	HI_ASSERT_OK(hi_keeper_start(&keeper, open_null, &never, 1, &fd, &err), &err);
+	holder = fork();
+	if (holder == 0) {
+		for (;;)
+			pause();
+	}
+	pid = keeper.pid;
+	hi_keeper_close(&keeper, &fd, 1);
+	expect_ended(pid);
+	kill(holder, SIGKILL);
+	HI_ASSERT_EQ(holder, waitpid(holder, NULL, 0));
+}
+
+HI_TEST_SCENARIO(keeper, ends_when_it_is_stopped)
+{
+	size_t never = SIZE_MAX;
+	struct hi_keeper keeper;
+	struct hi_error err;
+	pid_t pid;
+	int fd;
+
+	HI_ASSERT_OK(hi_keeper_start(&keeper, open_null, &never, 1, &fd, &err), &err);
+	pid = keeper.pid;
+	kill(pid, SIGTERM); /* not heard */
+	kill(pid, SIGSTOP);
+	hi_keeper_close(&keeper, &fd, 1);
+	expect_ended(pid);
+}
+
+/* *arg: descriptor of a file that grows by a byte each time. */
+static enum hi_status open_and_die_once(void *arg, size_t i, int *fd_ret,
+					struct hi_error *err)
+{
+	const int *file = arg;
+
+	(void)i, (void)err;
+	if (write(*file, "x", 1) == 1 && lseek(*file, 0, SEEK_END) == 1)
+		kill(getpid(), SIGKILL);
+	*fd_ret = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return HI_OK;
+}
+
+HI_TEST_SCENARIO(keeper, is_made_anew_when_it_is_killed_while_it_opens)
+{
+	int file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC | O_APPEND, 0600), fd;
+	size_t before = count_open();
+	struct hi_keeper keeper;
+	struct hi_error err;
+
+	HI_ASSERT(file >= 0);
+	HI_ASSERT_OK(hi_keeper_start(&keeper, open_and_die_once, &file, 1, &fd, &err),
+		     &err);
+	HI_ASSERT_EQ(2, lseek(file, 0, SEEK_END));
+	hi_keeper_close(&keeper, &fd, 1);
+	HI_ASSERT_EQ(before, count_open());
+	HI_ASSERT(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+}
+
+static enum hi_status open_and_die(void *arg, size_t i, int *fd_ret, struct hi_error *err)
+{
+	(void)arg, (void)i, (void)fd_ret, (void)err;
+	kill(getpid(), SIGKILL);
+	return HI_OK;
+}
+
+HI_TEST_SCENARIO(keeper, is_not_made_anew_for_ever)
+{
+	struct hi_keeper keeper;
+	struct hi_error err;
+	int fd;
+
+	HI_ASSERT_EQ(HI_GONE, hi_keeper_start(&keeper, open_and_die, NULL, 1, &fd, &err));
+	HI_ASSERT_EQ(-1, keeper.socket);
+	HI_ASSERT(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
+}
+
+/* Whoever closes last is a process that nobody kills: here, one made for it. */
+HI_TEST_SCENARIO(keeper, is_replaced_when_it_was_killed)
+{
+	size_t never = SIZE_MAX, before = count_open();
+	struct hi_keeper keeper;
+	struct hi_error err;
+	int fd;
+
+	HI_ASSERT_OK(hi_keeper_start(&keeper, open_null, &never, 1, &fd, &err), &err);
+	kill(keeper.pid, SIGKILL);
+	hi_keeper_close(&keeper, &fd, 1);
+	HI_ASSERT_EQ(before, count_open());
+	HI_ASSERT(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 }
 
 /* ---- kills ---- */
