@@ -154,7 +154,7 @@ static enum hi_status add_found(struct search *search, struct hi_place_list *pla
 	if (search->found[0].is_ifunc)
 		return hi_fail(err, HI_NOT_FOUND, 0,
 			       "%.80s is chosen at load time among several functions "
-			       "(an ifunc): name one of those, such as __%.60s_…",
+			       "(an ifunc): name one of those, such as __%.60s_sse2",
 			       name, name);
 	return hi_fail(err, HI_NOT_FOUND, 0,
 		       "%.80s is in no file that can be probed (the vdso, or a file "

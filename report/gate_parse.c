@@ -223,8 +223,9 @@ static bool metric(struct parser *p, struct hi_gate_metric *m)
 		return !p->failed;
 	}
 	fail(p, start,
-	     "not a metric; there are live, leak, total, type(\"…\"), module(\"…\"), "
-	     "root(\"…\"), ledger(\"…\"), snapshot");
+	     "not a metric; there are live, leak, total, type(\"NAME\"), "
+	     "module(\"NAME\"), "
+	     "root(\"NAME\"), ledger(\"NAME\"), snapshot");
 	return false;
 }
 

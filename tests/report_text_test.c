@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Pages as text: widths, cuts, escapes, unknown values, the length of the page. */
+#include <glob.h>
 #include <locale.h>
 #include <stdio.h>
 #include <wchar.h>
@@ -255,6 +256,90 @@ HI_TEST(report_text, ascii_terminals_get_ascii)
 			      (unsigned char)*c);
 	HI_ASSERT(strstr(text, ">= ") != NULL);
 	check_lines(text, 80);
+}
+
+/* What a page that holds only this text is on an ASCII terminal. */
+static const char *render_ascii(const char *text)
+{
+	struct hi_page *page = make_page();
+
+	hi_page_text(page, text);
+	return render_as(page, (struct hi_text_options){.width = 200});
+}
+
+HI_TEST(report_text, characters_of_ours_have_ascii_forms_and_others_stay_escaped)
+{
+	HI_ASSERT_STREQ("  via conn.buf, <= 128 B\n",
+			render_ascii("via conn.buf, ≤ 128 B"));
+	HI_ASSERT_STREQ("  >= 3 x a -> b... - c\n", render_ascii("≥ 3 × a → b… · c"));
+	HI_ASSERT_STREQ("  \\xc3\\xa9 \\xe2\\x89\\xa0\n", render_ascii("é ≠"));
+	HI_ASSERT_STREQ("  \\xe2\\x89 \\xff<=\n", render_ascii("\xe2\x89 \xff≤"));
+}
+
+/* The C source without its comments, NUL at the end. */
+static void blank_comments(char *source)
+{
+	for (char *begin = source, *end; (begin = strstr(begin, "/*")); begin = end) {
+		end = strstr(begin, "*/");
+		HI_ASSERT(end != NULL);
+		end += 2;
+		memset(begin, ' ', (size_t)(end - begin));
+	}
+}
+
+/* Renders each non-ASCII character of the file's code; returns their number. The
+ * blocks of the live view have their own ASCII forms beside them. */
+static unsigned check_source(const char *path)
+{
+	static char source[1 << 20];
+	FILE *f = fopen(path, "re");
+	unsigned n_checked = 0;
+	size_t n;
+
+	HI_ASSERT(f != NULL);
+	n = fread(source, 1, sizeof(source) - 1, f);
+	fclose(f);
+	source[n] = 0;
+	blank_comments(source);
+	for (const char *c = source; *c; c++) {
+		char one[5] = {*c, c[1]};
+		size_t length = 1;
+
+		if ((unsigned char)*c < 0xc0 || strncmp(c, "▁", 2) == 0)
+			continue;
+		while ((c[length] & 0xc0) == 0x80 && length < 4) {
+			one[length] = c[length];
+			length++;
+		}
+		HI_ASSERT_MSG(!strchr(render_ascii(one), '\\'),
+			      "%s: %s has no ASCII form", path, one);
+		n_checked++;
+	}
+	return n_checked;
+}
+
+HI_TEST(report_text, each_character_that_our_sources_write_has_an_ascii_form)
+{
+	static const char *const patterns[] = {"/*/*.c", "/*/*/*.c"};
+	static const char *const rooms[] = {"/base/",	"/attach/", "/census/",
+					    "/decode/", "/probes/", "/report/",
+					    "/query/",	"/cli/"};
+	unsigned n_checked = 0;
+
+	for (size_t p = 0; p < 2; p++) {
+		char pattern[512];
+		glob_t found;
+
+		snprintf(pattern, sizeof(pattern), "%s%s", HI_SOURCE_DIR, patterns[p]);
+		HI_ASSERT_EQ(0, glob(pattern, 0, NULL, &found));
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			for (size_t r = 0; r < 8; r++)
+				if (strncmp(found.gl_pathv[i] + strlen(HI_SOURCE_DIR),
+					    rooms[r], strlen(rooms[r])) == 0)
+					n_checked += check_source(found.gl_pathv[i]);
+		globfree(&found);
+	}
+	HI_ASSERT(n_checked > 10);
 }
 
 HI_TEST(report_text, colours_come_only_when_asked_for_and_are_always_ended)

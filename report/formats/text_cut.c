@@ -61,7 +61,9 @@ const char *hi_text_plain(const struct hi_text_style *style, struct hi_arena *ar
 {
 	static const struct {
 		const char *from, *to;
-	} ours[] = {{"…", "..."}, {"≥", ">="}, {"·", "-"}, {"→", "->"}, {"×", "x"}};
+	} ours[] = {{"…", "..."}, {"≥", ">="}, {"≤", "<="},
+		    {"·", "-"},	  {"→", "->"}, {"×", "x"}};
+	enum { OURS = sizeof(ours) / sizeof(ours[0]) };
 	char *copy, *end;
 	size_t n = strlen(text);
 
@@ -76,9 +78,9 @@ convert:
 	while (*text) {
 		size_t k = 0;
 
-		while (k < 5 && strncmp(text, ours[k].from, strlen(ours[k].from)) != 0)
+		while (k < OURS && strncmp(text, ours[k].from, strlen(ours[k].from)) != 0)
 			k++;
-		if (k < 5) {
+		if (k < OURS) {
 			end = stpcpy(end, ours[k].to);
 			text += strlen(ours[k].from);
 		} else {
