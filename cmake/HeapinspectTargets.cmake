@@ -45,34 +45,22 @@ function(hi_room name)
   target_link_libraries(hi_${name} PUBLIC ${ROOM_LIBRARIES})
 endfunction()
 
-# hi_tests(attach DEPENDS attach): tests/attach_*_test.c as one program. CTest
-# runs it once per label; a test's label is the first argument of HI_TEST_*.
-function(hi_tests name)
-  cmake_parse_arguments(T "" "" "DEPENDS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}_*_test.c)
-  if(NOT sources)
-    return()
-  endif()
-  file(GLOB support CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/support/*.c)
-  # An archive: a test program links only what it uses, so that support for one
-  # room does not need the room in all of them.
-  add_library(${name}_support STATIC ${support})
-  target_link_libraries(${name}_support PUBLIC hi_flags)
-  add_executable(${name}_tests harness.cc ${sources})
-  foreach(t ${name}_support ${name}_tests)
-    target_compile_definitions(${t} PRIVATE
-      HI_FIXTURE_DIR="${PROJECT_BINARY_DIR}/fixtures" HI_BINARY_DIR="${PROJECT_BINARY_DIR}"
-      HI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    target_include_directories(${t} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-  endforeach()
-  target_link_libraries(${name}_tests PRIVATE ${name}_support)
-  foreach(room IN LISTS T_DEPENDS)
-    target_link_libraries(${name}_support PUBLIC hi_${room})
-  endforeach()
-  target_link_libraries(${name}_tests PRIVATE GTest::gtest)
-  # Only labels that some test has: an empty run must not look green.
+# hi_test_support(): tests/support/*.c. An archive: a test program links only what it
+# uses, so that support for one room does not need the room in all of them.
+function(hi_test_support)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/support/*.c)
+  add_library(test_support STATIC ${sources})
+  target_link_libraries(test_support PUBLIC hi_flags)
+  target_compile_definitions(test_support PUBLIC
+    HI_FIXTURE_DIR="${PROJECT_BINARY_DIR}/fixtures" HI_BINARY_DIR="${PROJECT_BINARY_DIR}"
+    HI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_include_directories(test_support PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+endfunction()
+
+# The labels that tests of these files have; tests with HI_TEST have the label unit.
+function(hi_test_labels out)
   set(labels)
-  foreach(source IN LISTS sources)
+  foreach(source IN LISTS ARGN)
     file(READ ${source} text)
     foreach(pair "HI_TEST:unit" "HI_TEST_SCENARIO:scenario" "HI_TEST_ROOT:root" "HI_TEST_SLOW:slow"
         "HI_TEST_INTEROP:interop-fast" "HI_TEST_INTEROP_SLOW:interop-slow")
@@ -83,11 +71,51 @@ function(hi_tests name)
         list(APPEND labels ${label})
       endif()
     endforeach()
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
   endforeach()
   list(REMOVE_DUPLICATES labels)
+  set(${out} ${labels} PARENT_SCOPE)
+endfunction()
+
+# hi_tests(attach DEPENDS attach): tests/attach_*_test.c as one program, attach_tests.
+# CTest runs it once per label; a test's label is the first argument of HI_TEST_*.
+# Unit tests need no fixture: the files that have some are linked as a program of their
+# own, too, attach_unit_tests, which the target unit_tests builds without the rest.
+function(hi_tests name)
+  cmake_parse_arguments(T "" "" "DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}_*_test.c)
+  if(NOT sources)
+    return()
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})
+  set(unit_sources)
+  foreach(source IN LISTS sources)
+    hi_test_labels(labels ${source})
+    if(unit IN_LIST labels)
+      list(APPEND unit_sources ${source})
+    endif()
+  endforeach()
+  list(REMOVE_ITEM sources ${unit_sources})
+  list(TRANSFORM T_DEPENDS PREPEND hi_)
+  set(libraries test_support ${T_DEPENDS} GTest::gtest PkgConfig::JANSSON)
+  set(objects)
+  if(unit_sources)
+    add_library(${name}_unit_objects OBJECT ${unit_sources})
+    target_link_libraries(${name}_unit_objects PRIVATE ${libraries})
+    set(objects $<TARGET_OBJECTS:${name}_unit_objects>)
+    add_executable(${name}_unit_tests $<TARGET_OBJECTS:test_harness> ${objects})
+    target_link_libraries(${name}_unit_tests PRIVATE ${libraries})
+    add_dependencies(unit_tests ${name}_unit_tests)
+  endif()
+  add_executable(${name}_tests $<TARGET_OBJECTS:test_harness> ${objects} ${sources})
+  target_link_libraries(${name}_tests PRIVATE ${libraries})
+  # Only labels that some test has: an empty run must not look green.
+  hi_test_labels(labels ${unit_sources} ${sources})
   foreach(label IN LISTS labels)
-    add_test(NAME ${name}.${label} COMMAND ${name}_tests --label=${label})
+    set(program ${name}_tests)
+    if(label STREQUAL unit)
+      set(program ${name}_unit_tests)
+    endif()
+    add_test(NAME ${name}.${label} COMMAND ${program} --label=${label})
     set_tests_properties(${name}.${label} PROPERTIES LABELS ${label} TIMEOUT 1800)
   endforeach()
 endfunction()
