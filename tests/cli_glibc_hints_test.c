@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What hints/glibc.hints knows of the C library's own records: fixtures/nss_module.c. */
+/* What hints/glibc.hints knows of the C library's own records: fixtures/nss_module.c,
+ * loaded_libraries.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,4 +46,40 @@ HI_TEST_SCENARIO(glibc_hints, tables_of_functions_that_were_never_filled_keep_no
 	c = hi_heapinspect("census", "--by", "type", "--all", "--pid", pid);
 	HI_ASSERT_MSG(strstr(c->out, "struct nss_module"), "%s", c->out);
 	HI_ASSERT_MSG(!strstr(c->out, "via nss_module"), "%s", c->out);
+}
+
+static void keep_block(const char *line, void *arg)
+{
+	(void)sscanf(line, "block %31s", (char *)arg);
+}
+
+static long query_count(const char *pid, const char *sql)
+{
+	struct hi_command *c =
+		hi_heapinspect("query", "--pid", pid, "--format", "csv", sql);
+
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	return read_count(c->out);
+}
+
+HI_TEST_SCENARIO(glibc_hints,
+		 what_the_loader_knows_of_libraries_is_followed_as_it_is_meant)
+{
+	struct hi_fixture *fx = hi_fixture_start("loaded_libraries", NULL);
+	char pid[16], block[32] = "", sql[300];
+
+	hi_fixture_read_until(fx, "ready", keep_block, block);
+	HI_ASSERT_MSG(*block, "no block lies where the library's word leads");
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	/* The small tables of mappings are held by the large one. */
+	HI_ASSERT_EQ(0, query_count(pid, "SELECT count(*) FROM objects WHERE state = "
+					 "'leak'"));
+	HI_ASSERT(query_count(pid, "SELECT count(*) FROM objects WHERE type = 'struct "
+				   "dlfo_mappings_segment' AND state = 'live'") >= 3);
+	/* The block has one reference: the program's. */
+	snprintf(sql, sizeof(sql),
+		 "SELECT count(*) FROM edges e JOIN objects o ON o.id = e.target WHERE "
+		 "o.address = %lld",
+		 strtoll(block, NULL, 16) - strtoll(block, NULL, 16) % 16);
+	HI_ASSERT_EQ(1, query_count(pid, sql));
 }
