@@ -221,7 +221,7 @@ HI_TEST(hints, the_top_of_a_text_is_taken_apart)
 					 "containers\n"
 					 "const A = 0, B = 1 << 3;\n"
 					 "context dt : dictType *; context val;\n"
-					 "types lua_side.so;\n"
+					 "types lua_side.so; header 16;\n"
 					 "typedef sds -> blob sds back 1;\n"
 					 "root Users -> rax with val : user;\n"
 					 "root ns::x[i] for i in 0 .. 3 weak -> T if y;\n"
@@ -237,6 +237,7 @@ HI_TEST(hints, the_top_of_a_text_is_taken_apart)
 	HI_ASSERT_EQ(18, h->types[0].length);
 	HI_ASSERT_EQ(22, h->types[1].length);
 	HI_ASSERT(h->containers);
+	HI_ASSERT_EQ(16, h->header);
 	HI_ASSERT_EQ(2, h->n_consts);
 	HI_ASSERT_EQ(0, memcmp(h->consts[1].value.at, "1 << 3;", 7));
 	HI_ASSERT_EQ(6, h->consts[1].value.length);
@@ -267,8 +268,15 @@ HI_TEST(hints, errors_name_line_and_column_and_what_was_expected)
 		{"record x { }", "1:1: expected 'hints', found 'record'"},
 		{"hints", "1:6: expected the name of these hints, found the end"},
 		{"hints x\nrecrod y { }",
-		 "2:1: expected for, containers, const, context, typedef, root, types or "
-		 "record, found 'recrod'"},
+		 "2:1: expected for, containers, const, context, typedef, root, types, "
+		 "record or header, found 'recrod'"},
+		{"hints x\nheader 12;",
+		 "2:8: a header has 8 to 4096 bytes, a multiple of 8"},
+		{"hints x\nheader 8x;",
+		 "2:8: a header has 8 to 4096 bytes, a multiple of 8"},
+		{"hints x\nheader 99999999999999999999;",
+		 "2:8: a header has 8 to 4096 bytes, a multiple of 8"},
+		{"hints x\nheader ;", "2:8: expected a number of bytes, found ';'"},
 		{"hints x\nfor programm y", "2:5: expected 'program' or 'type', found "
 					    "'programm'"},
 		{"hints x\nfor type\nrecord a { }",
@@ -358,8 +366,9 @@ HI_TEST(hints, errors_name_line_and_column_and_what_was_expected)
 		 "2:24: expected ';', found '='"},
 		{"hints x\nrecord a { x -> y if a..b; }",
 		 "2:23: expected ';', found '.'"},
-		{"hints x\n\x1b[31m", "2:1: expected for, containers, const, context, "
-				      "typedef, root, types or record, found '\\x1b'"},
+		{"hints x\n\x1b[31m",
+		 "2:1: expected for, containers, const, context, "
+		 "typedef, root, types, record or header, found '\\x1b'"},
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {

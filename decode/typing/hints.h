@@ -104,6 +104,7 @@ struct hi_hints {
 	struct hi_piece *programs, *types, *sidecars;
 	uint32_t n_programs, n_types, n_sidecars;
 	bool containers;
+	uint64_t header; /* of all blocks of the program, in bytes; 0: not said */
 	struct hi_hint_const *consts;
 	struct hi_hint_key *keys;
 	struct hi_hint_named *typedefs, *roots;

@@ -10,6 +10,7 @@ enum {
 	HINTS_SIZE_MAX = 16 << 20,
 	HINTS_DEPTH_MAX = 64,	   /* of brackets in an expression or a type */
 	HINTS_ITEMS_MAX = 1 << 16, /* of any list */
+	HINTS_HEADER_MAX = 4096,   /* bytes in front of an object */
 };
 
 struct hi_hints_keys HI_VECTOR(struct hi_hint_key);

@@ -2,6 +2,7 @@
 /* A hints text as a whole: what stands at the top. */
 #include "decode/typing/hints_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct pieces HI_VECTOR(struct hi_piece);
@@ -156,14 +157,33 @@ static bool sidecar(struct top *t)
 	       hi_hints_need(&t->p, ';') && hi_hints_push(&t->p, &t->sidecars, one);
 }
 
+/* header BYTES; */
+static bool parse_header(struct top *t)
+{
+	struct hi_piece number;
+	const char *at;
+	char *end;
+
+	if (!hi_hints_label(&t->p, "a number of bytes", &number))
+		return false;
+	at = number.at;
+	t->p.hints->header = strtoull(at, &end, 10);
+	if (end != at + number.length || !t->p.hints->header || t->p.hints->header % 8 ||
+	    t->p.hints->header > HINTS_HEADER_MAX)
+		return hi_hints_wrong(&t->p, at,
+				      "a header has 8 to 4096 bytes, a multiple of 8");
+	return hi_hints_need(&t->p, ';');
+}
+
 static bool top_statement(struct top *t)
 {
 	static const struct {
 		const char *word;
 		bool (*parse)(struct top *t);
-	} statements[] = {{"for", for_what},	   {"const", consts}, {"context", key},
-			  {"typedef", typedef_of}, {"root", root},    {"types", sidecar},
-			  {"record", record}};
+	} statements[] = {{"for", for_what},  {"const", consts},
+			  {"context", key},   {"typedef", typedef_of},
+			  {"root", root},     {"types", sidecar},
+			  {"record", record}, {"header", parse_header}};
 
 	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)
 		if (hi_hints_take_word(&t->p, statements[i].word))
@@ -173,7 +193,7 @@ static bool top_statement(struct top *t)
 		return true;
 	}
 	return hi_hints_expected(&t->p, "for, containers, const, context, typedef, root, "
-					"types or record");
+					"types, record or header");
 }
 
 static bool all(struct top *t)

@@ -219,7 +219,7 @@ hi_plan_extent(const struct hi_plan *plan, bool array, uint64_t usable, uint64_t
 				: 0;
 
 	*start = plan->lead;
-	*end = array ? usable : plan->size;
+	*end = array ? usable : plan->lead + plan->size;
 	if (!hi_plan_count_is_said(plan))
 		return;
 	*start += (plan->first < room ? plan->first : room) * plan->size;
@@ -239,12 +239,15 @@ hi_plan_words_until(const struct hi_plan *plan, bool array, bool tail_known,
 	/* Elements without pointers that were only counted by size: the tail may as
 	 * well be something else. Numbers are numbers. */
 	bool whole = array && (plan->n_slots || plan->klass != HI_TYPE_RECORD);
-	uint64_t known = whole ? usable : plan->size;
+	uint64_t known = whole ? usable : plan->lead + plan->size;
 	uint64_t step = array && plan->size ? plan->size : usable;
 	uint64_t start, end;
 
 	if (plan->blob)
 		return;
+	/* A header, of which nothing is known. */
+	for (uint64_t o = 0; o < plan->lead && o + 8 <= usable; o += 8)
+		fn(arg, o, NULL);
 	hi_plan_extent(plan, array, usable, &start, &end);
 	if (!hi_plan_count_is_said(plan))
 		end = usable;

@@ -265,7 +265,7 @@ static uint64_t bytes_of(struct hi_spreader *w, const struct hi_spread_entry *e,
 				      room_at(w->typing, e->addr, plan));
 	if (array || plan->open_ended || plan->n_sites)
 		return hi_object_usable(w->typing->objects, e->id);
-	return plan->size;
+	return plan->lead + plan->size;
 }
 
 static void take_entry(struct hi_spreader *w, const struct hi_spread_entry *e)

@@ -221,7 +221,8 @@ static uint64_t extent_of(const struct hi_typing *typing, uint32_t key)
 	if ((key & HI_KEY_ARRAY) || plan->blob)
 		return UINT64_MAX;
 	/* Text and what only a name is known of may be anything. */
-	return plan->opaque || plan->klass == HI_TYPE_STRING ? 0 : plan->size;
+	return plan->opaque || plan->klass == HI_TYPE_STRING ? 0
+							     : plan->lead + plan->size;
 }
 
 uint64_t hi_spread_extent(const struct hi_typing *typing, hi_node id)
@@ -307,6 +308,8 @@ void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t
 	}
 	if (is_record && offset == 8 && !hi_plan_count_is_said(plan) &&
 	    propose_cookie(w, start, id, index, plan, evidence))
+		return;
+	if (hi_spread_behind_header(w, addr, id, index, evidence))
 		return;
 	if ((!is_record && !hi_plan_count_is_said(plan)) || offset < firm_extent(w, id))
 		return;

@@ -361,12 +361,22 @@ static const struct hi_rules *root_rules(void *arg, const struct hi_variable *va
 	return c && !c->empty ? &c->rules : NULL;
 }
 
+/* The first text that gives one. */
+static uint64_t find_block_header(const struct hi_rulebook *book)
+{
+	for (size_t i = 0; i < book->texts.count; i++)
+		if (book->texts.items[i]->hints->header)
+			return book->texts.items[i]->hints->header;
+	return 0;
+}
+
 struct hi_rule_source hi_rulebook_source(struct hi_rulebook *book)
 {
 	pthread_mutex_lock(&book->lock);
 	seal(book);
 	pthread_mutex_unlock(&book->lock);
 	return (struct hi_rule_source){.arg = book,
+				       .block_header = find_block_header(book),
 				       .rules = rules_of,
 				       .root_rules = root_rules,
 				       .of_symbol = hi_book_of_symbol};

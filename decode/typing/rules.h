@@ -111,6 +111,9 @@ struct hi_rules {
 /* Who knows the rules of a type. NULL: there are none. Thread-safe. */
 struct hi_rule_source {
 	void *arg;
+	/* Bytes in front of what the program's allocation wrapper returns, in every block
+	 * that it asks for (`header N;`); 0: nothing is said. */
+	uint64_t block_header;
 	const struct hi_rules *(*rules)(void *arg, hi_type_id type);
 	/* Of a root variable: one POINTER or PLACE rule with lvalue = the variable,
 	 * `this` its address; NULL none. */

@@ -73,6 +73,8 @@ struct hi_spread {
 	/* The type column when carving began: what blocks take is not asked of types
 	 * that come while objects are carved, in whatever order. */
 	uint32_t *before;
+	uint64_t header; /* of blocks of an allocation wrapper; 0: none was found */
+	bool header_asked;
 	bool outside; /* words may lead to where no block is */
 	uint64_t max_opinions;
 	bool last_try; /* beyond max_opinions: follow no more of them */
@@ -98,6 +100,13 @@ void hi_spread_note(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t k
 /* This plan for what lies at addr, inside block id. */
 void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t plan,
 		      enum hi_evidence evidence);
+/* size_header.c: the same where addr is behind the header that an allocation wrapper
+ * puts into its blocks. False: it is not known to be. */
+bool hi_spread_behind_header(struct hi_spreader *w, uint64_t addr, hi_node id,
+			     uint32_t plan, enum hi_evidence evidence);
+/* Between runs, of the interior pointers that are left: is there such a header without
+ * a size in it? True: there is new work for worker 0. */
+bool hi_spread_find_header(struct hi_spread *s);
 /* This plan for what lies at addr, with room up to end: an object is carved out.
  * id: the block around it, or HI_NODE_NONE. */
 void hi_spread_carve(struct hi_spreader *w, uint64_t addr, uint64_t end, uint32_t plan,

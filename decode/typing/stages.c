@@ -394,6 +394,8 @@ bool hi_spread_contain(struct hi_spread *s)
 	any = contain_interior(&c);
 	hi_vector_free(&c.needs);
 	if (!any)
+		any = hi_spread_find_header(s);
+	if (!any)
 		any = contain_loose(&c);
 	hi_vector_free(&c.needs);
 	s->workers[0]->no_memory |= c.no_memory;
