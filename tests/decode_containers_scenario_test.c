@@ -246,6 +246,7 @@ CONTAINERS(hashes)
 CONTAINERS(pointers)
 CONTAINERS(values)
 CONTAINERS(mixed)
+CONTAINERS(dead)
 
 HI_TEST_SCENARIO(containers, strings_of_the_old_abi)
 {

@@ -62,6 +62,9 @@ static void show_target(const struct hi_hint_target *t)
 	show_piece(" from", t->from);
 	show_piece(" to", t->to);
 	show_piece(" at", t->symbol);
+	show_piece(" full", t->full);
+	show_piece(" ring", t->ring);
+	show("%s%s", t->down ? " down" : "", t->only ? " only" : "");
 	show_piece(" back", t->back);
 	show_piece(" in", t->member);
 	for (uint32_t i = 0; i < t->n_with; i++) {
@@ -195,6 +198,11 @@ HI_TEST(hints, statements_of_records_are_taken_apart)
 		 "with<l>(type <x> back<8>)}"},
 		{"a -> rax with val : blob listpack with n = m if z;",
 		 "word <a> {type <rax> with<val>(blob <listpack>) with<n>=<m>} if<z>"},
+		{"a -> $T[m + 1] full c + m down back (m + 1) * 8;",
+		 "word <a> {type <$T> to<m + 1> full<c + m> down back<(m + 1) * 8>}"},
+		{"a -> x[h .. h + n] ring c only;",
+		 "word <a> {type <x> from<h> to<h + n> ring<c> only}"},
+		{"b -> y *[2] full c + 1;", "word <b> {type <y *> to<2> full<c + 1>}"},
 		{"a -> sds back (1 << (u8($ - 1) & 7));",
 		 "word <a> {type <sds> back<(1 << (u8($ - 1) & 7))>}"},
 		{"_M_manager -> symbol _M_manager \"M<$T>::f\": $T in x;",

@@ -103,6 +103,31 @@ static bool fill_count(const struct application *a, const struct hi_rule_target 
 	return true;
 }
 
+/* Which of the elements are live. False: unreadable, or no such ring. */
+static bool fill_live(const struct application *a, const struct hi_rule_target *target,
+		      struct hi_claim *claim)
+{
+	uint64_t full, n;
+
+	claim->quiet = target->quiet;
+	if (target->full) {
+		if (!eval(a, target->full, &full))
+			return false;
+		claim->live = (struct hi_live){HI_LIVE_FULL, full - claim->to,
+					       target->down ? UINT64_MAX : 1};
+	}
+	if (!target->ring)
+		return true;
+	if (!eval(a, target->ring, &n) || n >> 47 || claim->from > n || claim->count > n)
+		return false;
+	if (claim->from + claim->count > n) {
+		claim->live = (struct hi_live){HI_LIVE_RING, claim->from, claim->count};
+		claim->from = 0;
+		claim->count = n;
+	}
+	return true;
+}
+
 static bool fill_claim(const struct application *a, const struct hi_rule_target *target,
 		       struct hi_claim *claim)
 {
@@ -115,7 +140,8 @@ static bool fill_claim(const struct application *a, const struct hi_rule_target 
 	if (target->back && !eval(a, target->back, &back))
 		return false;
 	claim->to = claim->word - back;
-	return fill_count(a, target, claim) && fill_context(a, target, claim);
+	return fill_count(a, target, claim) && fill_live(a, target, claim) &&
+	       fill_context(a, target, claim);
 }
 
 /* Used or not is all that is asked: a shared counter would be written by all

@@ -38,7 +38,9 @@ struct hi_claim {
 	uint64_t to;	      /* where the object begins: word - back */
 	uint64_t index;	      /* i */
 	uint64_t from, count; /* live elements; count UINT64_MAX: not said */
-	uint64_t slot_size;   /* slot only */
+	struct hi_live live;
+	bool quiet;
+	uint64_t slot_size;		   /* slot only */
 	uint64_t context[HI_CONTEXT_KEYS]; /* that goes along; 0 where nothing does */
 };
 typedef void hi_claim_fn(void *arg, const struct hi_claim *claim);

@@ -32,9 +32,11 @@ enum hi_hint_target_kind {
 
 struct hi_hint_target {
 	enum hi_hint_target_kind kind;
-	struct hi_piece name;	     /* TYPE, BLOB, WORDS, KEY; SYMBOL: the pattern */
-	struct hi_piece pack_index;  /* TYPE `$T...[EXPR]`: name is then "$T" */
-	struct hi_piece from, to;    /* [to], [from .. to] */
+	struct hi_piece name;	    /* TYPE, BLOB, WORDS, KEY; SYMBOL: the pattern */
+	struct hi_piece pack_index; /* TYPE `$T...[EXPR]`: name is then "$T" */
+	struct hi_piece from, to;   /* [to], [from .. to] */
+	struct hi_piece full, ring; /* behind those */
+	bool down, only;
 	struct hi_piece symbol;	     /* SYMBOL: the address */
 	struct hi_hint_target *then; /* SYMBOL: what it stands for */
 	struct hi_piece back, member;

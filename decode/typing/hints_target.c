@@ -13,6 +13,21 @@ static bool back(struct hi_hints_parser *p, struct hi_hint_target *t)
 	return true;
 }
 
+/* full EXPR [down], ring EXPR, only */
+static bool which(struct hi_hints_parser *p, struct hi_hint_target *t)
+{
+	if (hi_hints_take_word(p, "full")) {
+		if (!hi_hints_expression(p, &t->full))
+			return false;
+		t->down = hi_hints_take_word(p, "down");
+	} else if (hi_hints_take_word(p, "ring")) {
+		if (!hi_hints_expression(p, &t->ring))
+			return false;
+	}
+	t->only = hi_hints_take_word(p, "only");
+	return true;
+}
+
 /* [N], [A .. B] */
 static bool count(struct hi_hints_parser *p, struct hi_hint_target *t)
 {
@@ -25,7 +40,7 @@ static bool count(struct hi_hints_parser *p, struct hi_hint_target *t)
 		if (!hi_hints_expression(p, &t->to))
 			return false;
 	}
-	return hi_hints_need(p, ']');
+	return hi_hints_need(p, ']') && which(p, t);
 }
 
 /* `$T...[EXPR]`: behind a type that is one capture. */

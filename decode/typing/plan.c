@@ -394,9 +394,25 @@ static uint32_t hash_words(const uint64_t *words, size_t n)
 	return (uint32_t)h;
 }
 
+struct hi_variant hi_plan_use(const struct hi_plan *plan)
+{
+	struct hi_variant v;
+
+	memset(&v, 0, sizeof(v)); /* users compare bytes */
+	v.lead = plan->lead;
+	v.first = plan->first;
+	v.count = plan->count;
+	v.live = plan->live;
+	v.context = plan->context;
+	v.quiet = plan->quiet;
+	return v;
+}
+
 static uint32_t hash_variant(uint32_t base, const struct hi_variant *v)
 {
-	const uint64_t words[] = {base, v->lead, v->first, v->count, v->context};
+	const uint64_t words[] = {base,		v->lead,      v->first,
+				  v->count,	v->live.kind, v->live.at,
+				  v->live.step, v->context,   v->quiet};
 
 	return hash_words(words, sizeof(words) / sizeof(words[0]));
 }
@@ -405,7 +421,9 @@ static bool is_variant(const struct hi_plan *plan, uint32_t base,
 		       const struct hi_variant *v)
 {
 	return plan->base == base && plan->lead == v->lead && plan->first == v->first &&
-	       plan->count == v->count && plan->context == v->context;
+	       plan->count == v->count && plan->live.kind == v->live.kind &&
+	       plan->live.at == v->live.at && plan->live.step == v->live.step &&
+	       plan->context == v->context && plan->quiet == v->quiet;
 }
 
 static bool grow_variants(struct hi_plans *plans)
@@ -418,13 +436,13 @@ static bool grow_variants(struct hi_plans *plans)
 		return false;
 	for (uint32_t k = 0; k < p->variants_size; k++) {
 		const struct hi_plan *plan;
+		struct hi_variant v;
 
 		if (!p->variants[k])
 			continue;
 		plan = hi_plans_get(plans, p->variants[k]);
-		i = hash_variant(plan->base,
-				 &(struct hi_variant){plan->lead, plan->first,
-						      plan->count, plan->context});
+		v = hi_plan_use(plan);
+		i = hash_variant(plan->base, &v);
 		while (table[i & (size - 1)])
 			i++;
 		table[i & (size - 1)] = plan->index;
@@ -447,6 +465,8 @@ static struct hi_plan *make_variant(struct hi_plans *plans, uint32_t base,
 	plan->lead = v->lead;
 	plan->first = v->first;
 	plan->count = v->count;
+	plan->live = v->live;
+	plan->quiet = v->quiet;
 	plan->context = v->context;
 	plan->context_values = hi_plans_context_values(plans, v->context);
 	return enter_plan(plans, plan) ? plan : NULL;

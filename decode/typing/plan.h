@@ -50,6 +50,16 @@ struct hi_site {
 
 #define HI_COUNT_UNSAID UINT64_MAX
 
+/* Which elements of a counted array are live, where they are not all in one run. */
+enum hi_live_kind {
+	HI_LIVE_ALL,
+	HI_LIVE_FULL, /* k is live if the byte at block + at + k * step is below 128 */
+	HI_LIVE_RING, /* `step` elements from `at` on; they go on at the array's start */
+};
+struct hi_live {
+	uint64_t kind, at, step; /* modulo 2^64 */
+};
+
 /* Context that goes along edges: HI_CONTEXT_KEYS values, interned. */
 typedef uint32_t hi_context; /* 0: nothing */
 
@@ -86,7 +96,9 @@ struct hi_plan {
 	 * first + count) of them are live, the others are dead. */
 	uint32_t base;
 	uint64_t lead, first, count; /* count HI_COUNT_UNSAID: not said */
+	struct hi_live live;	     /* of those counted */
 	hi_context context;
+	bool quiet;			/* its pointers are edges, but propose no types */
 	const uint64_t *context_values; /* of context; NULL: nothing */
 	/* Owned by typing.c: */
 	_Atomic bool used;   /* some object has it */
@@ -137,8 +149,11 @@ uint32_t hi_plans_managed(struct hi_plans *plans, const struct hi_managed_name *
 /* What is said about one use of a type. */
 struct hi_variant {
 	uint64_t lead, first, count;
+	struct hi_live live;
 	hi_context context;
+	uint32_t quiet; /* 0, 1 */
 };
+struct hi_variant hi_plan_use(const struct hi_plan *plan);
 /* Interned; a variant that says nothing is the plan itself. index >=
  * HI_PLAN_FIRST; HI_PLAN_NOTHING when out of memory. */
 uint32_t hi_plans_variant(struct hi_plans *plans, uint32_t index,

@@ -58,6 +58,14 @@ static int compare_uses(const struct hi_plan *a, const struct hi_plan *b)
 		return compare_u64(b->first, a->first);
 	if (a->lead != b->lead)
 		return compare_u64(b->lead, a->lead);
+	if (a->live.kind != b->live.kind)
+		return compare_u64(a->live.kind, b->live.kind);
+	if (a->live.at != b->live.at)
+		return compare_u64(b->live.at, a->live.at);
+	if (a->live.step != b->live.step)
+		return compare_u64(a->live.step, b->live.step);
+	if (a->quiet != b->quiet)
+		return a->quiet ? 1 : -1;
 	return compare_contexts(a, b);
 }
 

@@ -46,7 +46,8 @@ enum {
 	SHARE = 1024,	  /* entries that are handed to an idle thread */
 	MAX_OPINIONS = 4, /* further ones an object, on the average */
 	MIN_OPINIONS = 1 << 16,
-	STAGES = 8, /* times that interior pointers are asked */
+	STAGES = 8,  /* times that interior pointers are asked */
+	ROUNDS = 64, /* … and arrays followed */
 };
 
 /* ---- words that lead somewhere ---- */
@@ -165,7 +166,7 @@ static void take_words(void *arg, const struct hi_plan *plan, bool array, uint64
 	w->addr = addr;
 	w->context = plan->context;
 	w->host = hi_views_at(&w->typing->views, &w->view, addr, end - addr);
-	hi_plan_words_until(plan, array, true, end - addr, take_slot, w);
+	hi_walker_words(&w->walker, plan, array, true, addr, end - addr, take_slot, w);
 }
 
 static void take_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
@@ -280,7 +281,8 @@ static void take_entry(struct hi_spreader *w, const struct hi_spread_entry *e)
 	w->addr = e->addr;
 	w->context = plan->context;
 	w->host = hi_views_at(&w->typing->views, &w->view, e->addr, usable);
-	hi_plan_words_until(plan, array, tail_known, usable, take_slot, w);
+	hi_walker_words(&w->walker, plan, array, tail_known, e->addr, usable, take_slot,
+			w);
 	if (plan->n_either)
 		take_unions(w, plan, array, e->addr, usable);
 	if (!plan->n_sites)
@@ -506,7 +508,14 @@ static enum hi_status run_stages(struct hi_spread *s, struct hi_error *err)
 
 	start(s);
 	hi_spread_run(s);
-	for (int i = 0; i < STAGES && !atomic_load(&s->stop) && hi_spread_contain(s); i++)
+	for (int i = 0, stages = 0; i < ROUNDS && !atomic_load(&s->stop); i++) {
+		if (!hi_spread_release(s) &&
+		    (stages++ == STAGES || !hi_spread_contain(s)))
+			break;
+		hi_spread_run(s);
+	}
+	s->late = true;
+	if (hi_spread_release(s))
 		hi_spread_run(s);
 	if (atomic_load(&s->stop))
 		return HI_OK;
@@ -530,6 +539,7 @@ static bool collect(struct hi_spread *s)
 		hi_vector_free(&w->todo);
 		hi_vector_free(&w->interior);
 		hi_vector_free(&w->pools);
+		hi_vector_free(&w->arrays);
 		free(w);
 	}
 	return !no_memory;

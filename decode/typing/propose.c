@@ -48,7 +48,7 @@ bool hi_spread_is_plausible(struct hi_spreader *w, const struct hi_plan *plan, b
 
 	if (array && MAX_CHECKED * plan->size < usable)
 		usable = MAX_CHECKED * plan->size;
-	hi_plan_words_until(plan, array, true, usable, check_word, &p);
+	hi_walker_words(&w->walker, plan, array, true, addr, usable, check_word, &p);
 	return p.ok;
 }
 
@@ -80,13 +80,22 @@ static bool may_be_derived(const struct hi_plan *plan, uint64_t usable)
 
 /* ---- proposals ---- */
 
+/* Note [Arrays] */
+static bool waits(const struct hi_spreader *w, const struct hi_plan *plan, hi_node id,
+		  uint32_t key)
+{
+	return (key & HI_KEY_ARRAY) && !(key & HI_KEY_SETTLED) && id != HI_NODE_NONE &&
+	       !hi_plan_count_is_said(plan) && !w->spread->late;
+}
+
 void hi_spread_push(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key)
 {
 	const struct hi_plan *plan = hi_plans_get(w->typing->plans, key & HI_KEY_PLAN);
 
-	if (!plan->n_pointers && !plan->n_sites)
+	if ((!plan->n_pointers && !plan->n_sites) || plan->quiet)
 		return;
-	if (!hi_vector_push(&w->todo, ((struct hi_spread_entry){addr, id, key}))) {
+	if (!hi_vector_push(waits(w, plan, id, key) ? &w->arrays : &w->todo,
+			    ((struct hi_spread_entry){addr, id, key}))) {
 		w->no_memory = true;
 		atomic_store(&w->spread->stop, true);
 	}

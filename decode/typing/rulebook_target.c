@@ -46,8 +46,15 @@ static bool counts(const struct hi_book_scope *scope, const struct hi_hint_targe
 		ret->to = hi_book_code(scope, hint->to, false);
 	if (hint->back.length)
 		ret->back = hi_book_code(scope, hint->back, false);
+	if (hint->full.length)
+		ret->full = hi_book_code(scope, hint->full, false);
+	if (hint->ring.length)
+		ret->ring = hi_book_code(scope, hint->ring, false);
+	ret->down = hint->down;
+	ret->quiet = hint->only;
 	return (!hint->from.length || ret->from) && (!hint->to.length || ret->to) &&
-	       (!hint->back.length || ret->back);
+	       (!hint->back.length || ret->back) && (!hint->full.length || ret->full) &&
+	       (!hint->ring.length || ret->ring);
 }
 
 /* What there is to hold on to of a target that this program does not know. */

@@ -30,7 +30,7 @@ static uint64_t keys_of(const struct hi_code *code)
 static uint64_t target_wants(struct hi_compiled *c, const struct hi_rule_target *t)
 {
 	uint64_t wants = keys_of(t->from) | keys_of(t->to) | keys_of(t->back) |
-			 keys_of(t->symbol),
+			 keys_of(t->full) | keys_of(t->ring) | keys_of(t->symbol),
 		 supplied = 0;
 
 	if (t->kind == HI_TARGET_CONTEXT)
@@ -42,7 +42,8 @@ static uint64_t target_wants(struct hi_compiled *c, const struct hi_rule_target 
 		supplied |= 1ull << t->with[i].key;
 		if (carried)
 			wants |= keys_of(carried->from) | keys_of(carried->to) |
-				 keys_of(carried->back);
+				 keys_of(carried->back) | keys_of(carried->full) |
+				 keys_of(carried->ring);
 	}
 	if (t->kind == HI_TARGET_TYPE)
 		add_edge(c, t->type, supplied);

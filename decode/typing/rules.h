@@ -41,6 +41,11 @@ struct hi_rule_target {
 	/* Number of elements, or first and one past the last live one; NULL, NULL:
 	 * not said (one, or an array where the size of the block fits). */
 	const struct hi_code *from, *to;
+	/* Which of them are live: those whose byte at `full` + k (down: - k) is below
+	 * 128; with `ring`, its capacity, they go on at the start. NULL: all. */
+	const struct hi_code *full, *ring;
+	bool down;
+	bool quiet; /* its pointers are edges; other rules say what they lead to */
 	/* Bytes that the object begins before the address (`back`, `in T.member`). */
 	const struct hi_code *back;
 	const struct hi_with *with;

@@ -236,7 +236,7 @@ static void scan_place(void *arg, const struct hi_plan *plan, bool array, uint64
 	s->host = host ? host + (addr - base) : NULL;
 	s->addr = addr;
 	set_labels(s, plan);
-	hi_plan_words_until(plan, array, true, end - addr, scan_slot, s);
+	hi_walker_words(&s->walker, plan, array, true, addr, end - addr, scan_slot, s);
 	set_labels(s, s->plan);
 	s->host = host;
 	s->addr = base;
@@ -392,7 +392,8 @@ static void scan_typed(struct scanner *s, const struct hi_plan *plan, uint32_t k
 		s->covered = &s->cover;
 	else if (!s->is_certain)
 		s->status = hi_fail_memory(&s->error, "edges");
-	hi_plan_words_until(plan, array, tail_known, s->usable, scan_slot, s);
+	hi_walker_words(&s->walker, plan, array, tail_known, s->addr, s->usable,
+			scan_slot, s);
 	if (plan->n_sites)
 		hi_walker_sites(&s->walker, plan, array, s->addr, s->usable);
 	if (s->covered)

@@ -55,6 +55,7 @@ struct hi_spreader { /* a thread */
 	struct hi_spread_entries todo; /* a stack */
 	struct HI_VECTOR(struct hi_interior) interior;
 	struct hi_spread_entries pools;	   /* objects whose slots are carved later */
+	struct hi_spread_entries arrays;   /* to be followed later: Note [Arrays] */
 	uint64_t recent[HI_SPREAD_RECENT]; /* interior ones, by hash */
 	const uint8_t *host;		   /* of the object at hand, or NULL */
 	uint64_t addr;
@@ -78,6 +79,7 @@ struct hi_spread {
 	bool outside; /* words may lead to where no block is */
 	uint64_t max_opinions;
 	bool last_try; /* beyond max_opinions: follow no more of them */
+	bool late;     /* arrays are followed at once */
 	/* Work between threads. */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -130,6 +132,8 @@ enum hi_status hi_conflicts_collect(struct hi_typing *typing,
 
 /* propagate.c: until nothing is left to follow, with what worker 0 has to do. */
 void hi_spread_run(struct hi_spread *s);
+/* arrays.c: between runs. True: there is new work for worker 0. */
+bool hi_spread_release(struct hi_spread *s);
 /* stages.c: between runs. True: there is new work for worker 0. */
 bool hi_spread_contain(struct hi_spread *s);
 enum hi_status hi_spread_carve_all(struct hi_spread *s, struct hi_error *err);

@@ -67,7 +67,7 @@ static uint32_t base_of(struct hi_walker *w, const struct hi_rule_target *target
 static uint32_t variant_of(struct hi_walker *w, uint32_t plan,
 			   const struct hi_variant *what)
 {
-	uint64_t h = (plan ^ what->count * 31 ^ what->first * 131 ^
+	uint64_t h = (plan ^ what->count * 31 ^ what->first * 131 ^ what->live.at * 17 ^
 		      (uint64_t)what->context << 20) *
 		     0x9e3779b97f4a7c15ull;
 	size_t i = h >> 55;
@@ -111,10 +111,13 @@ static uint32_t plan_of_claim(struct hi_walker *w, const struct hi_claim *claim)
 	memset(&what, 0, sizeof(what));
 	what.first = claim->from;
 	what.count = claim->count;
+	what.live = claim->live;
+	what.quiet = claim->quiet;
 	what.context = context_for(w, plan, claim->context);
 	if (plan->size == 0) {
 		what.first = 0;
 		what.count = HI_COUNT_UNSAID;
+		what.live = (struct hi_live){};
 	}
 	return variant_of(w, index, &what);
 }
@@ -126,13 +129,27 @@ uint32_t hi_walker_with_context(struct hi_walker *w, uint32_t index, hi_context 
 
 	if (!plan->wants)
 		return index;
-	memset(&what, 0, sizeof(what));
-	what.lead = plan->lead;
-	what.first = plan->first;
-	what.count = plan->count;
+	what = hi_plan_use(plan);
 	what.context =
 		context_for(w, plan, hi_plans_context_values(w->typing->plans, context));
 	return variant_of(w, index, &what);
+}
+
+/* ---- elements ---- */
+
+bool hi_walker_is_live(struct hi_walker *w, const struct hi_plan *plan, uint64_t addr,
+		       uint64_t k)
+{
+	uint64_t at = plan->live.at, n = plan->first + plan->count;
+	uint8_t byte;
+
+	/* Unreadable: what it leads to is not called leaked. */
+	if (plan->live.kind == HI_LIVE_FULL)
+		return !read_memory(w, addr + at + k * plan->live.step, &byte, 1) ||
+		       byte < 128;
+	if (plan->live.kind == HI_LIVE_RING)
+		return (k >= at ? k - at : k + n - at) < plan->live.step;
+	return true;
 }
 
 /* ---- sites ---- */
@@ -212,7 +229,10 @@ static void sites_of(struct hi_walker *w, const struct hi_plan *plan, bool array
 	if (!plan->n_sites || plan->size == 0)
 		return;
 	hi_plan_extent(plan, array, end - addr, &first, &last);
-	for (uint64_t at = first; at + plan->size <= last; at += plan->size) {
+	for (uint64_t at = first, k = plan->first; at + plan->size <= last;
+	     at += plan->size, k++) {
+		if (plan->live.kind && !hi_walker_is_live(w, plan, addr, k))
+			continue;
 		for (uint32_t i = 0; i < plan->n_sites; i++)
 			apply_site(w, plan, &plan->sites[i], addr + at,
 				   array ? addr + at + plan->size : end);

@@ -46,6 +46,28 @@ void hi_walker_init(struct hi_walker *w, struct hi_typing *typing);
 /* All sites of an object of this plan at [addr, addr + usable). */
 void hi_walker_sites(struct hi_walker *w, const struct hi_plan *plan, bool array,
 		     uint64_t addr, uint64_t usable);
+/* Is element k of an object of this plan at addr live? Of those that are counted. */
+bool hi_walker_is_live(struct hi_walker *w, const struct hi_plan *plan, uint64_t addr,
+		       uint64_t k);
+/* As hi_plan_words_until, of an object at addr: live elements only. */
+static inline __attribute__((always_inline)) void
+hi_walker_words(struct hi_walker *w, const struct hi_plan *plan, bool array,
+		bool tail_known, uint64_t addr, uint64_t usable, hi_word_fn *fn,
+		void *arg)
+{
+	uint64_t start, end;
+
+	if (!plan->live.kind || !array || !plan->size) {
+		hi_plan_words_until(plan, array, tail_known, usable, fn, arg);
+		return;
+	}
+	hi_plan_extent(plan, array, usable, &start, &end);
+	for (uint64_t at = start, k = plan->first; at + plan->size <= end;
+	     at += plan->size, k++)
+		if (plan->n_slots && hi_walker_is_live(w, plan, addr, k))
+			for (uint32_t i = 0; i < plan->n_slots; i++)
+				hi_slot_words(&plan->slots[i], at, usable, fn, arg);
+}
 /* Is what lies behind the record in its block known? */
 bool hi_walker_tail_known(struct hi_walker *w, const struct hi_plan *plan, uint64_t addr,
 			  uint64_t usable);
