@@ -20,7 +20,7 @@
 
 enum {
 	HI_SNAPSHOT_MAJOR = 1, /* a reader refuses a greater one */
-	HI_SNAPSHOT_MINOR = 1, /* sections were added; nobody has to care */
+	HI_SNAPSHOT_MINOR = 2, /* sections were added; nobody has to care */
 	HI_SNAPSHOT_SECTIONS = 63,
 	HI_SNAPSHOT_ALIGN = 64,
 	HI_SNAPSHOT_NAME = 16,

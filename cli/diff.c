@@ -5,6 +5,7 @@
 #include "cli/lookup.h"
 #include "cli/naming.h"
 #include "report/diff_report.h"
+#include "report/heap_known.h"
 
 enum { TOP = 20 };
 
@@ -50,15 +51,17 @@ static enum hi_status tell(struct hi_inspection *in, struct hi_baseline *before,
 {
 	static const char *const words[] = {"type", "module", "root", "retainers"};
 	HI_GUARD(hi_comparison_destroy) struct hi_comparison *c = NULL;
-	struct hi_diff_report r = {.before = &before->head,
-				   .after = head,
-				   .by = words[in->options->compare_by],
-				   .live_before = before->in->shown->live_bytes,
-				   .live_after = in->shown->live_bytes,
-				   .leak_before = before->in->leaks_shown->leak_bytes,
-				   .leak_after = in->leaks_shown->leak_bytes,
-				   .top = hi_lookup_top(in->options, TOP),
-				   .min_size = in->options->min_size};
+	struct hi_diff_report r = {
+		.before = &before->head,
+		.after = head,
+		.by = words[in->options->compare_by],
+		.live_before = before->in->shown->live_bytes,
+		.live_after = in->shown->live_bytes,
+		.leak_before = hi_heap_if_known(&before->head,
+						before->in->leaks_shown->leak_bytes),
+		.leak_after = hi_heap_if_known(head, in->leaks_shown->leak_bytes),
+		.top = hi_lookup_top(in->options, TOP),
+		.min_size = in->options->min_size};
 	enum hi_status status = compare(in, before, head, &c, err);
 
 	if (status == HI_OK)

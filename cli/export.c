@@ -67,6 +67,8 @@ void hi_export_warn_leaked(const struct hi_export *x)
 	const struct hi_reach *r = x->in->reach;
 	char bytes[24], count[32];
 
+	if (hi_heap_known(x->head) != HI_HEAP_KNOWN)
+		return; /* said already */
 	if (r->leak_objects)
 		hi_export_warn(x, "without what nothing leads to: %s leaked, %s",
 			       hi_text_count(count, r->leak_objects),
@@ -139,6 +141,14 @@ enum hi_status hi_export_write(struct hi_inspection *in, const struct hi_head *h
 	enum hi_status status;
 
 	hi_inspect_phase(in, "export");
+	if (hi_heap_known(head) != HI_HEAP_KNOWN)
+		hi_export_warn(&x,
+			       "%s; leaks there are unknown, what is live is a "
+			       "lower bound",
+			       head->not_decoded && *head->not_decoded
+				       ? "the heap of another allocator or runtime is "
+					 "not decoded"
+				       : "no allocator that is known has this heap");
 	status = hi_export_refuse_terminal(in->options->format, x.out, err);
 	if (status == HI_OK)
 		status = open_labels(&x, err);

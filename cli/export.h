@@ -8,7 +8,7 @@
 #include "census/edge_name.h"
 #include "cli/inspect.h"
 #include "cli/output.h"
-#include "report/head.h"
+#include "report/heap_known.h"
 
 /* What a format cannot have more of; a test has less. */
 struct hi_export_limits {

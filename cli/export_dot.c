@@ -87,10 +87,12 @@ static void gauge(FILE *out, const char *name, const char *help)
 		help, name);
 }
 
+/* UINT64_MAX: unknown, and absent. */
 static void one(FILE *out, const char *name, const char *help, uint64_t value)
 {
 	gauge(out, name, help);
-	fprintf(out, "heapinspect_%s %" PRIu64 "\n", name, value);
+	if (value != UINT64_MAX)
+		fprintf(out, "heapinspect_%s %" PRIu64 "\n", name, value);
 }
 
 static void put_types(struct hi_export *x, const char *name, const char *help, bool bytes)
@@ -123,10 +125,21 @@ enum hi_status hi_export_prometheus(struct hi_export *x, struct hi_error *err)
 	const struct hi_reach *r = x->in->reach;
 
 	(void)err;
-	one(x->out, "live_bytes", "Bytes that a root leads to.", r->live_bytes);
-	one(x->out, "live_objects", "Objects that a root leads to.", r->live_objects);
-	one(x->out, "leak_bytes", "Bytes that nothing leads to.", r->leak_bytes);
-	one(x->out, "leak_objects", "Objects that nothing leads to.", r->leak_objects);
+	one(x->out, "live_bytes",
+	    "Bytes that a root leads to; a lower bound unless heap_known.",
+	    r->live_bytes);
+	one(x->out, "live_objects",
+	    "Objects that a root leads to; a lower bound unless heap_known.",
+	    r->live_objects);
+	one(x->out, "leak_bytes",
+	    "Bytes that nothing leads to; absent where unknown (heap_known).",
+	    hi_heap_if_known(x->head, r->leak_bytes));
+	one(x->out, "leak_objects",
+	    "Objects that nothing leads to; absent where unknown (heap_known).",
+	    hi_heap_if_known(x->head, r->leak_objects));
+	one(x->out, "heap_known",
+	    "1: the whole heap was walked; 0: some allocator or runtime is not decoded.",
+	    hi_heap_known(x->head) == HI_HEAP_KNOWN);
 	if (x->in->ledger_known && x->in->ledger.rss != HI_UNKNOWN)
 		one(x->out, "rss_bytes", "Resident bytes of the process.",
 		    x->in->ledger.rss);

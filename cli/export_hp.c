@@ -11,6 +11,7 @@
 #include "cli/identities.h"
 #include "report/formats/hp_writer.h"
 #include "report/node.h"
+#include "report/series.h"
 
 /* hp2ps draws from the first sample to the last: the census stands for a second. */
 enum { END_NS = 1000000000 };
@@ -65,8 +66,9 @@ static enum hi_status create(struct writer *w, struct hi_error *err)
 
 	if (head->time_ns != UINT64_MAX)
 		header.date = (time_t)(head->time_ns / 1000000000);
-	snprintf(job, sizeof(job), "%s pid %d by type", slash ? slash + 1 : head->exe,
-		 head->pid);
+	snprintf(job, sizeof(job), "%.160s pid %d by type%s",
+		 slash ? slash + 1 : head->exe, head->pid,
+		 hi_heap_known(head) == HI_HEAP_KNOWN ? "" : HI_SERIES_LOWER_BOUND);
 	if (fflush(w->x->out) != 0)
 		return hi_fail_errno(err, "export");
 	return hi_hp_create(fileno(w->x->out), -1, &header, &w->hp, err);

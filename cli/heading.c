@@ -113,7 +113,7 @@ static void set_snapshot(const struct hi_inspection *in, struct hi_head *head)
 	head->threads_in_allocator = s->threads_in_allocator;
 }
 
-/* What carved objects are in may belong to no allocator that is known. */
+/* What typed pointers alone have found is all typed: that says nothing of the heap. */
 static enum hi_status set_shares(struct hi_inspection *in, struct hi_head *head,
 				 struct hi_error *err)
 {
@@ -122,7 +122,7 @@ static enum hi_status set_shares(struct hi_inspection *in, struct hi_head *head,
 	if (!shares)
 		return hi_fail_memory(err, "shares");
 	hi_shares_count(in->graph, in->shown, shares);
-	if (in->allocator || in->graph->n_objects)
+	if (in->allocator || in->runtime)
 		head->shares = shares;
 	return HI_OK;
 }
@@ -142,6 +142,7 @@ static void set_allocator(const struct hi_inspection *in, struct hi_head *head)
 	const struct hi_allocator *a = in->allocator;
 	struct hi_typing_stats stats = hi_typing_stats(in->typing);
 
+	head->not_decoded = in->not_decoded;
 	if (hi_inspect_has_much_outside(in)) {
 		head->outside_objects = stats.carving.outside;
 		head->outside_bytes = stats.outside_bytes;

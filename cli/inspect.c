@@ -21,6 +21,7 @@
 #include "cli/retaining_heap.h"
 #include "cli/stored.h"
 #include "decode/ledger.h"
+#include "decode/other_heaps.h"
 #include "decode/typing/fates.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
@@ -232,6 +233,13 @@ bool hi_inspect_has_much_outside(const struct hi_inspection *in)
 	return n && (!in->allocator || n >= in->graph->n_objects / 100);
 }
 
+bool hi_inspect_heap_is_known(const struct hi_inspection *in)
+{
+	if (in->stored)
+		return hi_stored_heap_is_known(in->stored->snapshot);
+	return in->allocator && !*in->not_decoded && !hi_inspect_has_much_outside(in);
+}
+
 /* jemalloc, tcmalloc, arenas of the program's own. */
 static void say_outside(struct hi_inspection *in)
 {
@@ -432,6 +440,17 @@ static enum hi_status say_shortage(struct hi_inspection *in, struct hi_error *er
 	return HI_OK;
 }
 
+/* After the walk: a heap of glibc's that is not used tells that another one is. */
+static enum hi_status find_other_heaps(struct hi_inspection *in, struct hi_error *err)
+{
+	enum hi_status status = hi_other_heaps_find(in->modules, in->allocator,
+						    &in->arena, &in->not_decoded, err);
+
+	if (status == HI_OK && *in->not_decoded)
+		hi_inspect_warn(in, "%s: its heap is not decoded", in->not_decoded);
+	return status;
+}
+
 /* A process or a core, up to its graph. */
 static enum hi_status look(struct hi_inspection *in, unsigned wanted,
 			   struct hi_error *err)
@@ -456,7 +475,9 @@ static enum hi_status look(struct hi_inspection *in, unsigned wanted,
 	status = find_allocator(in, err);
 	if (status == HI_OK)
 		status = find_runtime(in, err);
-	return status == HI_OK ? link_objects(in, wanted, err) : status;
+	if (status == HI_OK)
+		status = link_objects(in, wanted, err);
+	return status == HI_OK ? find_other_heaps(in, err) : status;
 }
 
 enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted,

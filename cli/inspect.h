@@ -46,7 +46,8 @@ struct hi_inspection {
 	struct hi_types *types;		/* NULL: no debug information could be opened */
 	struct hi_rulebook *rulebook;	/* containers and hints; NULL without types */
 	struct hi_allocator *allocator; /* NULL: none is known */
-	struct hi_runtime *runtime;	/* NULL: none is known */
+	const char *not_decoded; /* other allocators and runtimes; ""; of a file: NULL */
+	struct hi_runtime *runtime; /* NULL: none is known */
 	struct hi_typing *typing;
 	struct hi_stored *stored; /* not NULL: out of a snapshot file (cli/stored.h) */
 	struct hi_graph *graph;	  /* owns the objects */
@@ -93,6 +94,9 @@ uint64_t hi_inspect_allocated(const struct hi_inspection *in);
 /* Do objects lie where no allocator that is known is, more than the few that the
  * dynamic linker has? */
 bool hi_inspect_has_much_outside(const struct hi_inspection *in);
+/* Was the allocator walked, and is there no other heap beside its own? Else leaks
+ * are unknown, and what is live is a lower bound (report/heap_known.h). */
+bool hi_inspect_heap_is_known(const struct hi_inspection *in);
 /* A line for the header; dropped when out of memory. */
 void hi_inspect_warn(struct hi_inspection *in, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -124,7 +124,8 @@ static enum hi_status bins(void *arg, struct hi_query_sets *ret, struct hi_error
 				      .join = join ? join : "-",
 				      .has_pure = true,
 				      .noroot = &feed->bins->noroot,
-				      .leak = &feed->bins->leak};
+				      .leak = &feed->bins->leak,
+				      .leak_is_unknown = !hi_inspect_heap_is_known(in)};
 	return HI_OK;
 }
 

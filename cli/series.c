@@ -164,7 +164,9 @@ static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t 
 		.mode = in->image->mode == HI_SNAPSHOT_FORK ? "fork" : "copy",
 		.stopped = in->stopped,
 		.complete = in->image->complete && !in->image->stats.threads_in_allocator,
-		.leaked = in->reach->leak_bytes,
+		.leaked =
+			hi_inspect_heap_is_known(in) ? in->reach->leak_bytes : UINT64_MAX,
+		.lower_bound = !hi_inspect_heap_is_known(in),
 	};
 	enum hi_status status = o->command->sample(in, &sample, err);
 

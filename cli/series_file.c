@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "cli/stored.h"
 #include "report/formats/hp_writer.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
@@ -117,8 +118,9 @@ static enum hi_status begin(struct profile *p, const struct hi_series_file_censu
 	struct hi_hp_header header = {
 		.job = job, .date = (time_t)(c->entry->point.time_ns / 1000000000)};
 
-	snprintf(job, sizeof(job), "%.160s pid %d by type", slash ? slash + 1 : exe,
-		 (int)hi_snapshot_number(c->snapshot, "head.pid", 0));
+	snprintf(job, sizeof(job), "%.160s pid %d by type%s", slash ? slash + 1 : exe,
+		 (int)hi_snapshot_number(c->snapshot, "head.pid", 0),
+		 hi_stored_heap_is_known(c->snapshot) ? "" : HI_SERIES_LOWER_BOUND);
 	return hi_hp_create(p->fd, p->key_fd, &header, &p->hp, err);
 }
 

@@ -172,7 +172,8 @@ static void put_sums(const struct metrics *m)
 	} sums[SUMS] = {
 		[LIVE_BYTES] = {"live_bytes", "Bytes that a root leads to."},
 		[LIVE_OBJECTS] = {"live_objects", "Objects that a root leads to."},
-		[LEAK_BYTES] = {"leak_bytes", "Bytes that nothing leads to."},
+		[LEAK_BYTES] = {"leak_bytes",
+				"Bytes that nothing leads to; absent where unknown."},
 		[RSS_BYTES] = {"rss_bytes", "Resident bytes of the process."},
 	};
 

@@ -152,7 +152,8 @@ static enum hi_status take_bins(struct hi_inspection *in, const struct hi_bins *
 	if (in->options->profile.n_under)
 		return HI_OK;
 	plain_row(s, "NOROOT", &bins->noroot);
-	plain_row(s, "LEAK", &bins->leak);
+	if (hi_inspect_heap_is_known(in))
+		plain_row(s, "LEAK", &bins->leak);
 	return HI_OK;
 }
 

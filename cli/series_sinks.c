@@ -217,7 +217,7 @@ void hi_series_sinks_close(struct hi_series_sinks *s)
 /* ---- the heap profile ---- */
 
 static enum hi_status create_profile(struct hi_series_sinks *s,
-				     const struct hi_series_head *head,
+				     const struct hi_series_head *head, bool lower_bound,
 				     struct hi_error *err)
 {
 	const char *slash = strrchr(head->exe, '/');
@@ -231,8 +231,8 @@ static enum hi_status create_profile(struct hi_series_sinks *s,
 		status = empty(&s->key, err);
 	if (status != HI_OK)
 		return status;
-	snprintf(job, sizeof(job), "%s pid %d by %s", slash ? slash + 1 : head->exe,
-		 head->pid, head->by);
+	snprintf(job, sizeof(job), "%.160s pid %d by %s%s", slash ? slash + 1 : head->exe,
+		 head->pid, head->by, lower_bound ? HI_SERIES_LOWER_BOUND : "");
 	return hi_hp_create(s->profile.fd, s->key.fd, &header, &s->hp, err);
 }
 
@@ -265,7 +265,8 @@ static enum hi_status sample_profile(struct hi_series_sinks *s,
 				     const struct hi_series_sample *sample,
 				     struct hi_error *err)
 {
-	enum hi_status status = s->hp ? HI_OK : create_profile(s, head, err);
+	enum hi_status status =
+		s->hp ? HI_OK : create_profile(s, head, sample->lower_bound, err);
 
 	if (status != HI_OK)
 		return status;

@@ -173,7 +173,9 @@ static enum hi_status list_one(struct listing *l, struct hi_error *err)
 		.pause_ns = hi_snapshot_number(s, "head.pause_ns", UINT64_MAX),
 		.objects = hi_snapshot_number(s, "live.objects", UINT64_MAX),
 		.bytes = hi_snapshot_number(s, "live.bytes", UINT64_MAX),
-		.leaked = hi_snapshot_number(s, "leak.bytes", UINT64_MAX)};
+		.leaked = hi_stored_heap_is_known(s)
+				  ? hi_snapshot_number(s, "leak.bytes", UINT64_MAX)
+				  : UINT64_MAX};
 	file = fopen(path, "re");
 	if (file && fseek(file, 0, SEEK_END) == 0)
 		l->rows[0].graph = (uint64_t)ftell(file);

@@ -116,6 +116,8 @@ enum hi_status hi_stored_equal(struct hi_inspection *in, const uint32_t **ret,
 enum hi_status hi_stored_heap_use(struct hi_inspection *in, struct hi_heap_use *ret,
 				  struct hi_error *err);
 
+/* Of a snapshot's properties: hi_inspect_heap_is_known(). */
+bool hi_stored_heap_is_known(const struct hi_snapshot *snapshot);
 uint64_t hi_stored_allocated(const struct hi_inspection *in);
 uint64_t hi_stored_used(const struct hi_inspection *in, hi_node object);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/stored.h"
-#include "report/head.h"
+#include "report/heap_known.h"
 
 enum kind { NUMBER, KNOWN, BOOL, INT, TEXT }; /* KNOWN: UINT64_MAX where it is not */
 
@@ -49,6 +49,7 @@ static const struct {
 	FIELD(runtime_tracked, NUMBER),
 	FIELD(outside_objects, NUMBER),
 	FIELD(outside_bytes, NUMBER),
+	FIELD(not_decoded, TEXT),
 	FIELD(modules.total, NUMBER),
 	FIELD(modules.with_debug, NUMBER),
 	FIELD(modules.in_file, NUMBER),
@@ -211,6 +212,16 @@ enum hi_status hi_stored_put_head(struct hi_snapshot_writer *w,
 }
 
 /* ---- reading ---- */
+
+bool hi_stored_heap_is_known(const struct hi_snapshot *s)
+{
+	const struct hi_head head = {
+		.allocator = hi_snapshot_text(s, "head.allocator", NULL),
+		.not_decoded = hi_snapshot_text(s, "head.not_decoded", NULL),
+		.outside_objects = hi_snapshot_number(s, "head.outside_objects", 0)};
+
+	return hi_heap_known(&head) == HI_HEAP_KNOWN;
+}
 
 static void get_field(const struct hi_snapshot *s, size_t i, struct hi_head *head)
 {

@@ -554,14 +554,36 @@ static void finish_swapped(struct fill *f)
 		f->rows[r].swapped = f->heap_swapped ? HI_UNKNOWN : 0;
 }
 
+/* Without an allocator nobody can say what is leaked or free: what it has is part of
+ * other anonymous memory. */
+static void forget_allocator(struct fill *f)
+{
+	static const enum row rows[] = {LEAK,	  FREE,	    FREE_TCACHE, FREE_FASTBIN,
+					FREE_BIN, FREE_TOP, ALLOCATOR,	 FRAGMENTATION};
+
+	if (!f->allocator)
+		f->rows[LIVE].label = "found by typed pointers";
+	for (size_t i = 0; !f->allocator && i < sizeof(rows) / sizeof(*rows); i++) {
+		struct hi_ledger_row *row = &f->rows[rows[i]];
+
+		if (row->level == 0) {
+			f->rows[OTHER].resident += row->resident;
+			f->rows[OTHER].virtual_size += row->virtual_size;
+		}
+		row->resident = row->virtual_size = row->swapped = HI_UNKNOWN;
+		row->count = HI_UNKNOWN;
+	}
+}
+
 static void finish_unknown(struct fill *f, uint64_t rss, struct hi_ledger *ret)
 {
 	uint64_t sum = 0;
 
+	forget_allocator(f);
 	for (size_t r = 0; r < ROWS; r++) {
 		if (!f->residency_known)
 			f->rows[r].resident = f->rows[r].swapped = HI_UNKNOWN;
-		else if (f->rows[r].level == 0)
+		else if (f->rows[r].level == 0 && f->rows[r].resident != HI_UNKNOWN)
 			sum += f->rows[r].resident;
 	}
 	ret->rss = f->residency_known ? rss : HI_UNKNOWN;

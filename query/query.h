@@ -27,6 +27,7 @@ struct hi_query_sets {
 	bool has_pure;
 	/* Bins: what no name reaches. NULL: there is no such thing. */
 	const struct hi_set_row *noroot, *leak;
+	bool leak_is_unknown; /* some heap is not decoded: NULL */
 };
 
 /* Live objects of one type in one census of a file. Names: "" unknown; hostile. */

@@ -176,7 +176,8 @@ static enum hi_status cell(struct hi_sets *sets, uint64_t index, int column,
 										    : "LEAK")
 	       : column == MEMBERS ? hi_cell_null()
 	       : column == SIZE	   ? has_members ? hi_cell_u64(row->size) : hi_cell_null()
-		  : column == OBJECTS ? hi_cell_u64(row->objects)
+	       : row == sets->from.leak && sets->from.leak_is_unknown ? hi_cell_null()
+	       : column == OBJECTS ? hi_cell_u64(row->objects)
 	       : column == BYTES   ? hi_cell_u64(row->cost)
 	       : column == EXACT   ? hi_cell_u64(row->exact_cost)
 	       : column == LEAKED

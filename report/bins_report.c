@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "report/heap_known.h"
 
 HI_DEFINE_GUARD(struct hi_bins_report *, hi_bins_report_destroy)
 
@@ -166,8 +167,10 @@ static bool make_rows(struct making *m)
 	if (!m->view->shown) {
 		r->rows[r->n_rows++] =
 			(struct hi_bins_row){.label = "NOROOT", .sum = m->bins->noroot};
-		r->rows[r->n_rows++] =
-			(struct hi_bins_row){.label = "LEAK", .sum = m->bins->leak};
+		r->rows[r->n_rows++] = (struct hi_bins_row){
+			.label = "LEAK",
+			.sum = m->bins->leak,
+			.is_unknown = hi_heap_known(r->head) != HI_HEAP_KNOWN};
 	}
 	r->objects =
 		m->bins->table.objects + m->bins->noroot.objects + m->bins->leak.objects;
@@ -245,7 +248,7 @@ hi_bins_report_create(const struct hi_head *head, const struct hi_reach *reach,
 	r->roots = roots;
 	r->n_roots = n_roots;
 	r->pure = view->pure;
-	r->sanity = hi_sanity_of(reach, view->allocated);
+	r->sanity = hi_sanity_of(head, reach, view->allocated);
 	if (!make_rows(&m) || !sum_roots(&m))
 		return hi_fail_memory(err, "report of bins");
 	for (uint32_t i = 0; i < n_roots; i++)

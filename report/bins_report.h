@@ -24,6 +24,7 @@ struct hi_bins_row {
 	const char *label;	 /* "a-b"; "NOROOT", "LEAK" */
 	const uint32_t *members; /* numbers of roots, from 1; NULL: NOROOT, LEAK */
 	struct hi_set_row sum;
+	bool is_unknown; /* what is leaked, where some heap is not decoded */
 };
 struct hi_bins_report {
 	const struct hi_head *head;

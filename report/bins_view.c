@@ -45,6 +45,10 @@ static void show_roots(const struct hi_bins_report *r, struct hi_page *page)
 static void show_row(const struct hi_bins_report *r, const char *label,
 		     const struct hi_set_row *sum, struct hi_table *t)
 {
+	static const struct hi_set_row unknown = {
+		.cost = UINT64_MAX, .cost_pure = UINT64_MAX, .objects = UINT64_MAX};
+
+	sum = sum ? sum : &unknown;
 	hi_cell_text(t, label, 0);
 	hi_cell_number(t, r->pure ? sum->cost_pure : sum->cost);
 	hi_cell_percent(t, sum->cost, r->bytes);
@@ -71,7 +75,8 @@ static void show_bins(const struct hi_bins_report *r, struct hi_page *page)
 			"what exactly these roots reach; NOROOT: alive, under none");
 	t = hi_page_table(page, columns, 4);
 	for (size_t i = 0; i < r->n_rows; i++)
-		show_row(r, hi_page_safe(page, r->rows[i].label), &r->rows[i].sum, t);
+		show_row(r, hi_page_safe(page, r->rows[i].label),
+			 r->rows[i].is_unknown ? NULL : &r->rows[i].sum, t);
 	show_row(r, "all", &all, t);
 	hi_table_stress(t);
 	hi_hidden_note(page, &r->beyond, &r->below, &none);
@@ -119,17 +124,19 @@ static void root_json(const struct hi_bins_root *root, struct hi_json *json)
 static void row_json(const struct hi_bins_report *r, const struct hi_bins_row *row,
 		     struct hi_json *json)
 {
+	const uint64_t unknown = row->is_unknown ? UINT64_MAX : 0;
+
 	hi_json_object(json, NULL);
 	hi_json_text(json, "bin", row->label);
 	hi_json_array(json, "roots");
 	for (uint32_t i = 0; row->members && i < row->sum.size; i++)
 		hi_json_text(json, NULL, r->roots[row->members[i] - 1].name);
 	hi_json_end(json);
-	hi_json_number(json, "bytes", row->sum.cost);
-	hi_json_number(json, "pure", row->sum.cost_pure);
-	hi_json_number(json, "objects", row->sum.objects);
-	hi_json_number(json, "exact", row->sum.exact_cost);
-	hi_json_number(json, "leaked", row->sum.leak_cost);
+	hi_json_number(json, "bytes", row->sum.cost | unknown);
+	hi_json_number(json, "pure", row->sum.cost_pure | unknown);
+	hi_json_number(json, "objects", row->sum.objects | unknown);
+	hi_json_number(json, "exact", row->sum.exact_cost | unknown);
+	hi_json_number(json, "leaked", row->sum.leak_cost | unknown);
 	hi_json_end(json);
 }
 

@@ -6,9 +6,19 @@
 
 #include "base/text.h"
 
+bool hi_check_fails(const struct hi_check_row *row)
+{
+	return !row->result.is_known || row->result.is_true;
+}
+
 /* "81264 > 0" */
 static char *values(char out[64], const struct hi_check_row *row)
 {
+	if (!row->result.is_known) {
+		snprintf(out, 64, "unknown: some heap is not decoded%s",
+			 row->result.unknown->baseline ? " (baseline)" : "");
+		return out;
+	}
 	snprintf(out, 64, "%.15g %s %.15g", row->result.left,
 		 hi_gate_order_text(row->gate->order), row->result.right);
 	return out;
@@ -36,17 +46,22 @@ void hi_check_display(const struct hi_check_report *r, struct hi_page *page)
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_check_row *row = &r->rows[i];
 
-		hi_cell_text(t, row->result.is_true ? "FAILED" : "ok", 0);
+		hi_cell_text(t, hi_check_fails(row) ? "FAILED" : "ok", 0);
 		hi_cell_text(t, hi_page_safe(page, row->gate->text), 0);
 		hi_cell_text(t, hi_page_printf(page, "%s", values(text, row)), 0);
-		if (row->result.is_true)
+		if (hi_check_fails(row))
 			hi_table_stress(t);
 	}
 }
 
-static void json_value(struct hi_json *json, const char *key, double value)
+static void json_value(struct hi_json *json, const char *key, bool is_known, double value)
 {
 	char text[40];
+
+	if (!is_known) {
+		hi_json_null(json, key);
+		return;
+	}
 
 	/* A fraction has no place among whole numbers: a text keeps all of it. */
 	if (value >= 0 && value < 1e15 && value <= (double)(uint64_t)value) {
@@ -67,10 +82,11 @@ void hi_check_json(const struct hi_check_report *r, struct hi_json *json)
 
 		hi_json_object(json, NULL);
 		hi_json_text(json, "fail_on", row->gate->text);
-		hi_json_bool(json, "failed", row->result.is_true);
-		json_value(json, "left", row->result.left);
+		hi_json_bool(json, "failed", hi_check_fails(row));
+		hi_json_bool(json, "known", row->result.is_known);
+		json_value(json, "left", row->result.is_known, row->result.left);
 		hi_json_text(json, "order", hi_gate_order_text(row->gate->order));
-		json_value(json, "right", row->result.right);
+		json_value(json, "right", row->result.is_known, row->result.right);
 		hi_json_end(json);
 	}
 	hi_json_end(json);
@@ -126,7 +142,7 @@ void hi_check_junit(const struct hi_check_report *r, FILE *out)
 
 		fputs("    <testcase classname=\"heapinspect\" name=\"", out);
 		xml_safe(out, row->gate->text);
-		if (!row->result.is_true) {
+		if (!hi_check_fails(row)) {
 			fputs("\"/>\n", out);
 			continue;
 		}
@@ -159,7 +175,7 @@ void hi_check_github(const struct hi_check_report *r, FILE *out)
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_check_row *row = &r->rows[i];
 
-		if (!row->result.is_true)
+		if (!hi_check_fails(row))
 			continue;
 		hi_text_escape(safe, sizeof(safe), row->gate->text,
 			       strlen(row->gate->text));

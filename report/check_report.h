@@ -18,6 +18,8 @@ struct hi_check_report {
 	size_t n_rows, n_failed;
 };
 
+/* It is true, or some of its values are unknown. */
+bool hi_check_fails(const struct hi_check_row *row);
 void hi_check_display(const struct hi_check_report *r, struct hi_page *page);
 void hi_check_json(const struct hi_check_report *r, struct hi_json *json);
 /* One test suite, one test case a gate. */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/heap_known.h"
 #include "report/node.h"
 
 bool hi_diff_is_none(const struct hi_diff_report *r)
@@ -47,6 +48,12 @@ static void show_fact(struct hi_page *page, const char *key, uint64_t before,
 {
 	char a[24], b[24];
 
+	if (before == UINT64_MAX || after == UINT64_MAX) {
+		hi_page_fact(page, key,
+			     hi_page_printf(page, "%s, before %s (? where unknown)",
+					    hi_bytes(b, after), hi_bytes(a, before)));
+		return;
+	}
 	hi_page_fact(page, key,
 		     hi_page_printf(page, "%s, before %s (%s)", hi_bytes(b, after),
 				    hi_bytes(a, before),
@@ -59,6 +66,24 @@ const char *hi_diff_matched_text(bool by_address)
 			    "where another of its type was freed counts as that"
 			  : "by type and the way to it: two processes; which of those "
 			    "alike are new is not known";
+}
+
+static bool is_known(const struct hi_diff_report *r)
+{
+	return hi_heap_known(r->before) == HI_HEAP_KNOWN &&
+	       hi_heap_known(r->after) == HI_HEAP_KNOWN;
+}
+
+/* The head tells it of the later heap alone. */
+static void show_unknown_side(const struct hi_diff_report *r, struct hi_page *page)
+{
+	const char *why = hi_heap_unknown_text(r->before, page);
+
+	if (*why)
+		hi_page_warning(page, hi_page_printf(page,
+						     "before: %s: what was born and "
+						     "died there is unknown",
+						     why));
 }
 
 static void show_headline(const struct hi_diff_report *r, struct hi_page *page)
@@ -76,6 +101,7 @@ static void show_headline(const struct hi_diff_report *r, struct hi_page *page)
 	hi_page_fact(page, "before", hi_head_target(r->before, page));
 	show_fact(page, "live", r->live_before, r->live_after);
 	show_fact(page, "leaked", r->leak_before, r->leak_after);
+	show_unknown_side(r, page);
 	hi_page_fact(page, "matched", hi_diff_matched_text(r->c->same_process));
 }
 
@@ -142,7 +168,11 @@ void hi_diff_display(const struct hi_diff_report *r, struct hi_page *page)
 {
 	hi_head_title(r->after, page);
 	if (hi_diff_is_none(r)) {
-		hi_page_text(page, "No difference");
+		hi_page_text(page, is_known(r) ? "No difference"
+					       : "No difference in what is known");
+		show_unknown_side(r, page);
+		if (!is_known(r))
+			hi_head_facts(r->after, page, false);
 		return;
 	}
 	show_headline(r, page);

@@ -77,7 +77,7 @@ enum hi_status hi_gate_parse(const char *text, struct hi_arena *arena,
 			     struct hi_gate *ret, size_t *column_ret,
 			     struct hi_error *err);
 
-/* The metric's value; false when nobody knows. */
+/* The metric's value; false when it is unknown. */
 typedef bool hi_gate_value_fn(void *arg, const struct hi_gate_metric *metric,
 			      double *ret);
 struct hi_gate_result {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/heap_known.h"
 
 /* What a shell would split or expand is quoted. */
 static const char *shell_word(const char *text, struct hi_page *page)
@@ -127,6 +128,20 @@ static void show_allocator(const struct hi_head *head, struct hi_page *page)
 			     hi_page_safe(page, head->allocator_version),
 			     hi_count(arenas, head->arenas), head->arenas == 1 ? "" : "s",
 			     hi_page_safe(page, head->allocator_found_by)));
+}
+
+/* What the numbers below cannot have. */
+static void show_unknown(const struct hi_head *head, struct hi_page *page)
+{
+	const char *why = hi_heap_unknown_text(head, page);
+
+	if (*why)
+		hi_page_fact(
+			page, "unknown",
+			hi_page_printf(page,
+				       "%s; leaks and free memory there are unknown, "
+				       "what is live is a lower bound",
+				       why));
 }
 
 static void show_debug_info(const struct hi_head *head, struct hi_page *page)
@@ -327,6 +342,7 @@ void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole)
 	show_snapshot(head, page);
 	if (whole || !head->allocator)
 		show_allocator(head, page);
+	show_unknown(head, page);
 	if (whole) {
 		show_runtime(head, page);
 		show_debug_info(head, page);
@@ -491,6 +507,7 @@ void hi_head_json(const struct hi_head *head, const char *schema, struct hi_json
 	json_snapshot(head, json);
 	hi_json_text(json, "unit", "bytes");
 	json_allocator(head, json);
+	hi_heap_known_json(head, json);
 	json_runtime(head, json);
 	json_debug_info(head, json);
 	json_only(head->only, json);

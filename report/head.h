@@ -70,6 +70,9 @@ struct hi_head {
 	/* Objects found by typed pointers alone, where no allocator that is known
 	 * is: leaks and free memory there are unknown. */
 	uint64_t outside_objects, outside_bytes;
+	/* Other allocators and runtimes, whose heap is not decoded: "jemalloc, Go
+	 * runtime"; "" or NULL: none was found. See report/heap_known.h. */
+	const char *not_decoded;
 	struct hi_head_module_counts modules;
 	bool conservative; /* types were not asked for */
 	/* What is leaked when types are believed, and when every word is; only with

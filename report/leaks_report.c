@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "report/heap_known.h"
 #include "report/hidden.h"
 
 HI_DEFINE_GUARD(struct hi_leaks_report *, hi_leaks_report_destroy)
@@ -114,21 +115,37 @@ void hi_leaks_report_destroy(struct hi_leaks_report *report)
 
 static void show_headline(const struct hi_leaks_report *r, struct hi_page *page)
 {
+	enum hi_heap_known known = hi_heap_known(r->head);
 	char objects[32], roots[32], live[24];
+	const char *beyond = "";
 
-	if (r->objects == 0) {
-		hi_page_text(page, hi_page_printf(page, "No leaks; %s live",
-						  hi_bytes(live, r->live_bytes)));
+	hi_bytes(live, r->live_bytes);
+	if (known == HI_HEAP_UNKNOWN) {
+		hi_page_text(page,
+			     hi_page_printf(page, "Leaks are unknown: %s; ≥ %s live",
+					    hi_heap_unknown_text(r->head, page), live));
 		return;
 	}
-	hi_page_text(page,
-		     hi_page_printf(page, "%s in %s object%s under %s root%s; %s live",
-				    hi_fates_text(r->by_fate, r->bytes, page),
-				    hi_count(objects, r->objects),
-				    r->objects == 1 ? "" : "s",
-				    hi_count(roots, r->n_leak_roots),
-				    r->n_leak_roots == 1 ? "" : "s",
-				    hi_bytes(live, r->live_bytes)));
+	if (known == HI_HEAP_KNOWN_IN_PART)
+		beyond = hi_page_printf(page, "%s, others are unknown: %s",
+					r->objects ? ""
+						   : hi_page_printf(page,
+								    " in the heap of %s",
+								    r->head->allocator),
+					hi_heap_unknown_text(r->head, page));
+	if (r->objects == 0) {
+		hi_page_text(page, hi_page_printf(page, "No leaks%s; %s%s live", beyond,
+						  hi_heap_at_least(r->head), live));
+		return;
+	}
+	hi_page_text(
+		page,
+		hi_page_printf(page, "%s in %s object%s under %s root%s%s; %s%s live",
+			       hi_fates_text(r->by_fate, r->bytes, page),
+			       hi_count(objects, r->objects), r->objects == 1 ? "" : "s",
+			       hi_count(roots, r->n_leak_roots),
+			       r->n_leak_roots == 1 ? "" : "s", beyond,
+			       hi_heap_at_least(r->head), live));
 }
 
 /* The first column, the fate, is there only where somebody says it. */
@@ -244,9 +261,10 @@ void hi_leaks_json(const struct hi_leaks_report *r, struct hi_json *json)
 {
 	hi_head_json(r->head, "heapinspect/leaks/v1", json);
 	hi_json_object(json, "leaks");
-	hi_json_number(json, "bytes", r->bytes);
-	hi_json_number(json, "objects", r->objects);
-	hi_json_number(json, "roots", r->n_leak_roots);
+	hi_json_number(json, "bytes", hi_heap_if_known(r->head, r->bytes));
+	hi_json_number(json, "objects", hi_heap_if_known(r->head, r->objects));
+	hi_json_number(json, "roots", hi_heap_if_known(r->head, r->n_leak_roots));
+	hi_heap_leaks_json(r->head, r->bytes, r->objects, json);
 	if (r->by_fate)
 		hi_fates_json(r->by_fate, json);
 	hi_json_end(json);

@@ -166,7 +166,7 @@ enum hi_status hi_retainers_report_create(
 	r->view = *view;
 	r->weak_objects = retainers->weak_objects;
 	r->weak_bytes = retainers->weak_cost;
-	r->sanity = hi_sanity_of(reach, view->allocated);
+	r->sanity = hi_sanity_of(head, reach, view->allocated);
 	r->revisited = retainers->revisited;
 	status = take_sums(&m, err);
 	if (status == HI_OK)

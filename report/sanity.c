@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/sanity.h"
 
-struct hi_sanity hi_sanity_of(const struct hi_reach *reach, uint64_t allocated)
+#include "report/heap_known.h"
+
+struct hi_sanity hi_sanity_of(const struct hi_head *head, const struct hi_reach *reach,
+			      uint64_t allocated)
 {
 	return (struct hi_sanity){
 		.allocated = allocated,
 		.exact = reach->exact_bytes,
 		.conservative = reach->live_bytes - reach->exact_bytes,
-		.leak = reach->leak_bytes,
+		.leak = head && hi_heap_known(head) == HI_HEAP_UNKNOWN
+				? UINT64_MAX
+				: reach->leak_bytes,
 		.internal = reach->internal_bytes,
 	};
 }

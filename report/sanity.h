@@ -8,18 +8,19 @@
 #define HI_REPORT_SANITY_H
 
 #include "census/analysis.h"
-#include "report/display.h"
-#include "report/formats/json_writer.h"
+#include "report/head.h"
 
 struct hi_sanity {
 	uint64_t allocated;    /* by the allocator's own lists; UINT64_MAX: unknown */
 	uint64_t exact;	       /* precise edges lead there from a root */
 	uint64_t conservative; /* alive, but only by words that look like pointers */
-	uint64_t leak;
-	uint64_t internal; /* the allocator's and libc's own blocks */
+	uint64_t leak;	       /* UINT64_MAX: unknown, as allocated is then */
+	uint64_t internal;     /* the allocator's and libc's own blocks */
 };
 
-struct hi_sanity hi_sanity_of(const struct hi_reach *reach, uint64_t allocated);
+/* head NULL: it is not shown. */
+struct hi_sanity hi_sanity_of(const struct hi_head *head, const struct hi_reach *reach,
+			      uint64_t allocated);
 /* As a fact: "384 B = 300 B exact + … "; a warning if it does not. */
 void hi_sanity_show(const struct hi_sanity *sanity, struct hi_page *page);
 /* The member "sanity". */

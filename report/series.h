@@ -41,7 +41,8 @@ struct hi_series_sample {
 	const struct hi_stopped *stopped; /* NULL: at once */
 	bool complete;			  /* the snapshot has no gaps */
 	uint64_t objects, bytes;	  /* live, unrestricted */
-	uint64_t leaked;		  /* bytes */
+	uint64_t leaked;		  /* bytes; UINT64_MAX: unknown */
+	bool lower_bound;		  /* some heap is not decoded: more may be live */
 	struct hi_series_row *rows;	  /* by bytes, then name; each name once */
 	size_t n_rows;
 	struct hi_hidden hidden;     /* by --type, --min-size and --top */
@@ -49,6 +50,9 @@ struct hi_series_sample {
 	const char *const *warnings; /* hostile */
 	size_t n_warnings;
 };
+
+/* Behind the name of a heap profile where some heap is not decoded. */
+#define HI_SERIES_LOWER_BOUND " (lower bound: a heap is not decoded)"
 
 /* Why it ended. */
 enum hi_series_end {

@@ -68,6 +68,7 @@ bool hi_series_json(const struct hi_series_head *head, const struct hi_series_sa
 	hi_json_number(&json, "bytes", s->bytes);
 	hi_json_end(&json);
 	hi_json_number(&json, "leaked", s->leaked);
+	hi_json_bool(&json, "lower_bound", s->lower_bound);
 	hi_json_array(&json, "rows");
 	for (size_t i = 0; i < s->n_rows; i++)
 		row_json(head, &s->rows[i], &json);

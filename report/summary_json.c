@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The document "heapinspect/summary/v1": docs/schema/summary.v1.json. */
+#include "report/heap_known.h"
 #include "report/summary_report.h"
 
 static void write_ledger(const struct hi_ledger *l, struct hi_json *json)
@@ -43,11 +44,11 @@ static void write_totals(const struct hi_summary_report *r, struct hi_json *json
 {
 	hi_json_object(json, "objects");
 	heap_number(r, json, "live", r->live_objects);
-	heap_number(r, json, "leak", r->leaks_known ? r->leak_objects : UINT64_MAX);
+	heap_number(r, json, "leak", hi_heap_if_known(r->head, r->leak_objects));
 	hi_json_end(json);
 	hi_json_object(json, "bytes");
 	heap_number(r, json, "live", r->live_bytes);
-	heap_number(r, json, "leak", r->leaks_known ? r->leak_bytes : UINT64_MAX);
+	heap_number(r, json, "leak", hi_heap_if_known(r->head, r->leak_bytes));
 	hi_json_end(json);
 }
 
@@ -98,8 +99,9 @@ static void write_roots(const struct hi_summary_report *r, struct hi_json *json)
 static void write_leaks(const struct hi_summary_report *r, struct hi_json *json)
 {
 	hi_json_object(json, "leaks");
-	heap_number(r, json, "bytes", r->leak_bytes);
-	heap_number(r, json, "objects", r->leak_objects);
+	heap_number(r, json, "bytes", hi_heap_if_known(r->head, r->leak_bytes));
+	heap_number(r, json, "objects", hi_heap_if_known(r->head, r->leak_objects));
+	hi_heap_leaks_json(r->head, r->leak_bytes, r->leak_objects, json);
 	if (r->by_fate)
 		hi_fates_json(r->by_fate, json);
 	hi_json_array(json, "roots");

@@ -155,8 +155,8 @@ enum hi_status hi_summary_report_create(const struct hi_summary_inputs *in,
 		return hi_fail_memory(err, "summary");
 	r->head = in->head;
 	r->ledger = in->ledger;
-	r->heap_known = in->head->allocator || in->head->outside_objects;
-	r->leaks_known = in->head->allocator;
+	r->heap_known =
+		in->head->allocator || in->head->outside_objects || in->head->runtime;
 	r->live_objects = in->reach->live_objects;
 	r->live_bytes = in->reach->live_bytes;
 	status = take_types(in, r, err);

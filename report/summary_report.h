@@ -47,8 +47,7 @@ struct hi_summary_inputs {
 struct hi_summary_report {
 	const struct hi_head *head;
 	const struct hi_ledger *ledger;
-	bool heap_known;  /* false: no objects are known; all below is empty */
-	bool leaks_known; /* false: no allocator was found, objects by pointers alone */
+	bool heap_known; /* false: no objects are known; all below is empty */
 	uint64_t live_objects, live_bytes, leak_objects, leak_bytes;
 	uint64_t untyped_bytes;	       /* of live */
 	struct hi_summary_type *types; /* by shallow bytes */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/heap_known.h"
 #include "report/summary_report.h"
 
 /* What a person sees unless --top or --all said more. */
@@ -33,16 +34,30 @@ static const char *held_by(const struct hi_summary_report *r, struct hi_page *pa
 
 static const char *leaked(const struct hi_summary_report *r, struct hi_page *page)
 {
+	enum hi_heap_known known = hi_heap_known(r->head);
 	char n[32];
 
-	if (!r->leaks_known)
+	if (known == HI_HEAP_UNKNOWN)
 		return "; leaks are unknown";
 	if (r->leak_objects == 0)
-		return r->head->outside_objects ? "; no leaks that can be known"
-						: "; no leaks";
-	return hi_page_printf(page, "; %s in %s root%s",
+		return known == HI_HEAP_KNOWN_IN_PART
+			       ? hi_page_printf(page,
+						"; no leaks in the heap of %s, others "
+						"are unknown",
+						r->head->allocator)
+			       : "; no leaks";
+	return hi_page_printf(page, "; %s in %s root%s%s",
 			      hi_fates_text(r->by_fate, r->leak_bytes, page),
-			      hi_count(n, r->leak_roots), r->leak_roots == 1 ? "" : "s");
+			      hi_count(n, r->leak_roots), r->leak_roots == 1 ? "" : "s",
+			      known == HI_HEAP_KNOWN_IN_PART ? ", other leaks are unknown"
+							     : "");
+}
+
+/* Without an allocator. */
+static const char *found_by(const struct hi_summary_report *r)
+{
+	return r->head->runtime ? "the runtime and typed pointers lead to"
+				: "typed pointers lead to";
 }
 
 static void show_headline(const struct hi_summary_report *r, struct hi_page *page)
@@ -54,7 +69,19 @@ static void show_headline(const struct hi_summary_report *r, struct hi_page *pag
 				   "structures hold: what is on the heap stays unknown");
 		return;
 	}
-	hi_page_text(page, hi_page_printf(page, "%s live in %s object%s%s%s",
+	if (hi_heap_known(r->head) == HI_HEAP_UNKNOWN) {
+		hi_page_text(page,
+			     hi_page_printf(page,
+					    "≥ %s in ≥ %s object%s that %s: a lower "
+					    "bound, the heap itself is unknown%s%s",
+					    hi_bytes(bytes, r->live_bytes),
+					    hi_count(n, r->live_objects),
+					    r->live_objects == 1 ? "" : "s", found_by(r),
+					    leaked(r, page), held_by(r, page)));
+		return;
+	}
+	hi_page_text(page, hi_page_printf(page, "%s%s live in %s object%s%s%s",
+					  hi_heap_at_least(r->head),
 					  hi_bytes(bytes, r->live_bytes),
 					  hi_count(n, r->live_objects),
 					  r->live_objects == 1 ? "" : "s",
@@ -387,8 +414,11 @@ static void show_suspects(const struct hi_summary_report *r, struct hi_page *pag
 	if (n == 0)
 		return;
 	hi_page_heading(page, "Suspects",
-			hi_page_printf(page, "%zu hold%s over 20 %% of the live heap%s",
+			hi_page_printf(page, "%zu hold%s over 20 %% of %s%s",
 				       r->n_suspects, r->n_suspects == 1 ? "s" : " each",
+				       hi_heap_known(r->head) == HI_HEAP_KNOWN
+					       ? "the live heap"
+					       : "what was found",
 				       n < r->n_suspects ? "; the first:" : ""));
 	for (size_t i = 0; i < n; i++)
 		hi_page_text(page, suspect_text(r, &r->suspects[i], page));

@@ -151,6 +151,26 @@ static void add_without(struct range_list *list, uint64_t start, uint64_t end,
 	add_range(list, hole_end, end, relro);
 }
 
+bool hi_module_has_section(struct hi_module *module, const char *name)
+{
+	Elf *elf = hi_module_elf(module);
+	Elf_Scn *scn = NULL;
+	size_t strings;
+
+	if (!elf || elf_getshdrstrndx(elf, &strings) != 0)
+		return false;
+	while ((scn = elf_nextscn(elf, scn)) != NULL) {
+		GElf_Shdr shdr;
+		const char *found = gelf_getshdr(scn, &shdr)
+					    ? elf_strptr(elf, strings, shdr.sh_name)
+					    : NULL;
+
+		if (found && strcmp(found, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 size_t hi_module_data(struct hi_module *module, struct hi_section_range *ret, size_t max)
 {
 	const struct hi_elf_head *head = &module->priv->head;

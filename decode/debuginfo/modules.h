@@ -85,6 +85,9 @@ enum hi_status hi_module_read_file(struct hi_module *module, uint64_t addr, void
 enum hi_status hi_modules_read(struct hi_modules *modules, uint64_t addr, void *buf,
 			       size_t size, struct hi_error *err);
 
+/* Has the module's file a section of this name? */
+bool hi_module_has_section(struct hi_module *module, const char *name);
+
 /* Writable data of a module: .data, .bss, .data.rel.ro, .tdata excluded. */
 struct hi_section_range {
 	uint64_t start, end; /* target addresses */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/heap_known.h"
+
+static bool has_other_heaps(const struct hi_head *head)
+{
+	return head->not_decoded && *head->not_decoded;
+}
+
+enum hi_heap_known hi_heap_known(const struct hi_head *head)
+{
+	if (!head->allocator)
+		return HI_HEAP_UNKNOWN;
+	return has_other_heaps(head) || head->outside_objects ? HI_HEAP_KNOWN_IN_PART
+							      : HI_HEAP_KNOWN;
+}
+
+uint64_t hi_heap_if_known(const struct hi_head *head, uint64_t n)
+{
+	return hi_heap_known(head) == HI_HEAP_KNOWN ? n : UINT64_MAX;
+}
+
+const char *hi_heap_unknown_text(const struct hi_head *head, struct hi_page *page)
+{
+	char objects[32], bytes[24];
+
+	if (hi_heap_known(head) == HI_HEAP_KNOWN)
+		return "";
+	if (has_other_heaps(head))
+		return hi_page_printf(page, "%s: its heap is not decoded",
+				      hi_page_safe(page, head->not_decoded));
+	if (!head->allocator)
+		return "no allocator that is known (glibc malloc)";
+	return hi_page_printf(page,
+			      "%s objects (%s) lie where no allocator that is known is",
+			      hi_count(objects, head->outside_objects),
+			      hi_bytes(bytes, head->outside_bytes));
+}
+
+const char *hi_heap_at_least(const struct hi_head *head)
+{
+	return hi_heap_known(head) == HI_HEAP_KNOWN ? "" : "≥ ";
+}
+
+void hi_heap_known_json(const struct hi_head *head, struct hi_json *json)
+{
+	static const char *const words[] = {[HI_HEAP_KNOWN] = "all",
+					    [HI_HEAP_KNOWN_IN_PART] = "part",
+					    [HI_HEAP_UNKNOWN] = "none"};
+
+	hi_json_object(json, "heap");
+	hi_json_text(json, "known", words[hi_heap_known(head)]);
+	hi_json_text(json, "not_decoded",
+		     has_other_heaps(head) ? head->not_decoded : NULL);
+	hi_json_number(json, "outside_objects", head->outside_objects);
+	hi_json_number(json, "outside_bytes", head->outside_bytes);
+	hi_json_end(json);
+}
+
+void hi_heap_leaks_json(const struct hi_head *head, uint64_t bytes, uint64_t objects,
+			struct hi_json *json)
+{
+	if (hi_heap_known(head) != HI_HEAP_KNOWN_IN_PART)
+		return;
+	hi_json_object(json, "at_least");
+	hi_json_number(json, "bytes", bytes);
+	hi_json_number(json, "objects", objects);
+	hi_json_end(json);
+}
