@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=sh
+# A clean Debian 12 in a folder, for scripts that try something there as root:
+#	. scripts/bare-root.sh
+#	enter_own_mounts "$@"	at the start: mounts vanish with the script
+#	make_bare_root DIR	its /proc, /dev and apt are ready to use
+#	remove_bare_root DIR	on every way out
+# The first one is debootstrap's, kept in build/bare for the others; packages that
+# apt-get fetches in one are there for the next.
+
+bare_kept=$(pwd)/build/bare
+
+enter_own_mounts() {
+	[ "$(id -u)" = 0 ] || { echo "$0: needs root" >&2; exit 1; }
+	command -v debootstrap >/dev/null || { echo "$0: debootstrap is missing" >&2; exit 1; }
+	[ -z "${HI_OWN_MOUNTS:-}" ] || return 0
+	HI_OWN_MOUNTS=1 exec unshare --mount --propagation slave "$0" "$@"
+}
+
+# From where this machine itself installs.
+find_mirror() {
+	apt-get indextargets --format '$(CREATED_BY) $(REPO_URI) $(CODENAME)' |
+		awk '$1 == "Packages" && $3 == "bookworm" { print $2; exit }'
+}
+
+bootstrap() { # a folder
+	mirror=$(find_mirror)
+	[ -n "$mirror" ] || { echo "$0: no Debian 12 among apt's sources" >&2; return 1; }
+	debootstrap --variant=minbase bookworm "$1" "$mirror" >"$bare_kept/log" 2>&1 || {
+		tail -n 20 "$bare_kept/log" >&2
+		return 1
+	}
+	rm -f "$1"/var/cache/apt/archives/*.deb
+	tar -C "$1" -cf "$bare_kept/root.tar.new" . && mv "$bare_kept/root.tar.new" "$bare_kept/root.tar"
+}
+
+make_bare_root() { # an empty folder
+	mkdir -p "$bare_kept/archives/partial"
+	if [ -e "$bare_kept/root.tar" ]; then
+		tar -C "$1" -xf "$bare_kept/root.tar"
+	else
+		bootstrap "$1" || return 1
+	fi
+	# Proxies and the like of this machine's apt, but not what empties the cache.
+	for file in /etc/apt/apt.conf /etc/apt/apt.conf.d/*; do
+		case $file in
+		*/docker-clean) ;;
+		*) [ ! -f "$file" ] || cp --parents "$file" "$1" ;;
+		esac
+	done
+	cp /etc/resolv.conf /etc/hosts "$1/etc/" 2>/dev/null || true
+	mount -t proc proc "$1/proc"
+	mount --rbind /dev "$1/dev"
+	mount --bind "$bare_kept/archives" "$1/var/cache/apt/archives"
+}
+
+remove_bare_root() {
+	for place in proc dev var/cache/apt/archives; do
+		umount -R -l "$1/$place" 2>/dev/null || true
+	done
+	rm -rf --one-file-system "$1"
+}
