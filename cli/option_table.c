@@ -145,8 +145,9 @@ const struct hi_option_entry hi_option_table[] = {
 	 RESTRICTED},
 	{{0, 0, 0, 0, "A series of them:", 4}, SERIES},
 	{{"every", HI_OPT_EVERY, "TIME|SIZE", 0,
-	  "again and again, after this time (0.5s), or when the target's memory has "
-	  "grown so much (10MB)",
+	  "again and again, after this time (0.5s), or when the target's resident "
+	  "memory has grown so much (10MB); what is allocated and freed again does "
+	  "not count",
 	  4},
 	 SERIES},
 	{{"for", HI_OPT_FOR, "TIME", 0, "so long (until the target or ^C ends it)", 4},

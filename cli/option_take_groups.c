@@ -125,7 +125,7 @@ int hi_option_take_series(int key, char *arg, struct hi_options *o)
 	case HI_OPT_EVERY:
 		if (hi_series_take_every(&o->series, arg))
 			return 0;
-		hi_option_wrong("--every %s: not a time like 0.5s or a growth like 10MB",
+		hi_option_wrong("--every %s: not a time like 0.5s or a size like 10MB",
 				arg);
 		return HI_OPTION_SAID;
 	case HI_OPT_FOR:

@@ -98,7 +98,8 @@ static enum hi_status store(struct series *s, struct hi_inspection *in,
 	return status;
 }
 
-/* A moment on the axis, never before the last one. */
+/* A moment on the axis, which begins with the first sample; never before the last one.
+ * number: the sample that it belongs to, from 1. */
 static uint64_t place(struct series *s, struct hi_moment when, uint64_t number)
 {
 	uint64_t at;
@@ -111,7 +112,7 @@ static uint64_t place(struct series *s, struct hi_moment when, uint64_t number)
 		s->wall_ns = when.wall_ns - s->first.wall_ns;
 	at = s->head.axis == HI_SERIES_CPU    ? s->cpu_ns
 	     : s->head.axis == HI_SERIES_WALL ? s->wall_ns
-					      : number * 1000000000;
+					      : (number - 1) * 1000000000;
 	if (at > s->last_at_ns)
 		s->last_at_ns = at;
 	return s->last_at_ns;
@@ -445,7 +446,7 @@ static enum hi_status finish(struct series *s, enum hi_series_end end,
 		[HI_SERIES_STOPPED] = "stopped by a signal",
 		[HI_SERIES_FAILED] = "not going on",
 	};
-	uint64_t at = place(s, hi_moment_now(s->options->pid), s->samples);
+	uint64_t at = place(s, hi_moment_now(s->options->pid), s->samples + 1);
 	enum hi_status status =
 		hi_series_sinks_end(&s->sinks, &s->head, end, at, s->samples, err);
 
