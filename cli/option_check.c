@@ -228,9 +228,8 @@ static int check_stop(const struct hi_options *o)
 
 static int check_series(const struct hi_options *o)
 {
-	if (o->series.hp && (o->profile.count || o->profile.pure))
-		return hi_option_wrong("--hp writes bytes of blocks: not with %s",
-				       o->profile.count ? "--count" : "--pure");
+	if (o->series.hp && o->profile.count)
+		return hi_option_wrong("--hp writes bytes: not with --count");
 	if (hi_series_check(&o->series))
 		return hi_option_wrong("%s", hi_series_check(&o->series));
 	if (hi_series_asked(&o->series) && (!o->pid || o->untyped))

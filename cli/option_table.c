@@ -135,7 +135,7 @@ const struct hi_option_entry hi_option_table[] = {
 	{{"count", HI_OPT_COUNT, 0, 0, "sort by objects, not by bytes", 3},
 	 BIT(RETAINERS)},
 	{{"pure", HI_OPT_PURE, 0, 0, "bytes that the program uses, without overhead", 3},
-	 BIT(RETAINERS) | BIT(QUERY)},
+	 BIT(RETAINERS) | BIT(ROOTS) | BIT(QUERY)},
 	{{"under", HI_OPT_UNDER, "NAME", 0,
 	  "only what this --root leads to; may be repeated: what any of them leads to",
 	  3},

@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "cli/pure.h"
 #include "cli/retaining.h"
 #include "cli/series.h"
 #include "report/retainers_report.h"
@@ -28,6 +29,8 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 		.by_count = p->count,
 		.pure = p->pure,
 		.has_pure = p->pure || json,
+		.pure_of = hi_pure_bytes,
+		.pure_arg = in,
 		.shown = in->shown == in->reach ? NULL : in->shown,
 		.allocated = hi_inspect_allocated(in),
 		.name = name_of,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/retaining.h"
+#include "cli/pure.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -216,15 +217,6 @@ static enum hi_status name_retainers(struct hi_inspection *in, struct hi_retaini
 
 /* ---- sets ---- */
 
-static uint64_t pure_bytes(void *arg, hi_node object)
-{
-	const struct hi_inspection *in = arg;
-
-	if (in->stored)
-		return hi_stored_used(in, object);
-	return hi_typing_live_bytes(in->typing, in->graph, object);
-}
-
 static enum hi_status compute(struct hi_inspection *in, struct hi_retaining *r,
 			      struct hi_error *err)
 {
@@ -240,10 +232,9 @@ static enum hi_status compute(struct hi_inspection *in, struct hi_retaining *r,
 	enum hi_status status = r->pool ? HI_OK : hi_set_pool_create(&r->pool, err);
 
 	if (p->pure || in->options->json)
-		options.pure = pure_bytes;
-	if (status == HI_OK && in->stored && options.pure)
-		status = hi_snapshot_used(in->stored->snapshot, in->graph,
-					  &in->stored->used, err);
+		options.pure = hi_pure_bytes;
+	if (status == HI_OK && options.pure)
+		status = hi_pure_open(in, err);
 	if (status == HI_OK)
 		status = hi_retainers_compute(in->graph, in->reach, &options, r->pool,
 					      &r->sets, err);

@@ -7,6 +7,7 @@
 #include "cli/lookup.h"
 #include "cli/named_bins.h"
 #include "cli/naming.h"
+#include "cli/pure.h"
 #include "cli/retaining.h"
 #include "cli/series.h"
 #include "report/bins_report.h"
@@ -32,6 +33,14 @@ enum hi_status hi_named_bins_compute(struct hi_inspection *in, struct hi_set_poo
 		bin_roots[i] = (struct hi_bin_root){.identity = (uint32_t)i + 1,
 						    .nodes = roots->items[i].starts,
 						    .n_nodes = roots->items[i].n_starts};
+	if (in->options->profile.pure || in->options->json ||
+	    in->options->command->id == HI_COMMAND_QUERY) {
+		enum hi_status status = hi_pure_open(in, err);
+
+		if (status != HI_OK)
+			return status;
+		options.pure = hi_pure_bytes;
+	}
 	hi_inspect_phase(in, "sharing bins");
 	return hi_bins_compute(in->graph, in->reach, &options, pool, ret, err);
 }
@@ -81,6 +90,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 	struct hi_restrict only = {.top = hi_lookup_top(in->options, TOP)};
 	struct hi_bins_view view = {.join = p->join,
 				    .all = p->all_bins,
+				    .pure = p->pure,
 				    .shown = shown_roots(in),
 				    .allocated = hi_inspect_allocated(in)};
 	struct hi_bins_root *roots = describe(in);

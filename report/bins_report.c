@@ -175,6 +175,8 @@ static bool make_rows(struct making *m)
 	r->objects =
 		m->bins->table.objects + m->bins->noroot.objects + m->bins->leak.objects;
 	r->bytes = m->bins->table.cost + m->bins->noroot.cost + m->bins->leak.cost;
+	r->pure_bytes = m->bins->table.cost_pure + m->bins->noroot.cost_pure +
+			m->bins->leak.cost_pure;
 	return true;
 }
 

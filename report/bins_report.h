@@ -32,7 +32,7 @@ struct hi_bins_report {
 	size_t n_roots;
 	struct hi_bins_row *rows; /* by bytes; then NOROOT, LEAK */
 	size_t n_rows;
-	uint64_t objects, bytes; /* of all rows, hidden ones too */
+	uint64_t objects, bytes, pure_bytes; /* of all rows, hidden ones too */
 	struct hi_hidden beyond, below;
 	bool pure;
 	struct hi_sanity sanity;

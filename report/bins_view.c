@@ -51,7 +51,8 @@ static void show_row(const struct hi_bins_report *r, const char *label,
 	sum = sum ? sum : &unknown;
 	hi_cell_text(t, label, 0);
 	hi_cell_number(t, r->pure ? sum->cost_pure : sum->cost);
-	hi_cell_percent(t, sum->cost, r->bytes);
+	hi_cell_percent(t, r->pure ? sum->cost_pure : sum->cost,
+			r->pure ? r->pure_bytes : r->bytes);
 	hi_cell_number(t, sum->objects);
 }
 
@@ -61,19 +62,22 @@ static void show_bins(const struct hi_bins_report *r, struct hi_page *page)
 						   {"bytes", HI_COLUMN_BYTES},
 						   {"of all", HI_COLUMN_PERCENT},
 						   {"objects", HI_COLUMN_COUNT}};
-	struct hi_set_row all = {.objects = r->objects, .cost = r->bytes};
+	static const struct hi_column pure[] = {{"bin", HI_COLUMN_TEXT},
+						{"pure bytes", HI_COLUMN_BYTES},
+						{"of all", HI_COLUMN_PERCENT},
+						{"objects", HI_COLUMN_COUNT}};
+	struct hi_set_row all = {
+		.objects = r->objects, .cost = r->bytes, .cost_pure = r->pure_bytes};
 	static const struct hi_hidden none;
 	struct hi_table *t;
 	uint64_t leaked = 0;
 	char bytes[24];
 
-	for (size_t i = 0; i < r->n_rows; i++) {
-		all.cost_pure += r->rows[i].sum.cost_pure;
+	for (size_t i = 0; i < r->n_rows; i++)
 		leaked += r->rows[i].members ? r->rows[i].sum.leak_cost : 0;
-	}
 	hi_page_heading(page, "Sharing bins",
 			"what exactly these roots reach; NOROOT: alive, under none");
-	t = hi_page_table(page, columns, 4);
+	t = hi_page_table(page, r->pure ? pure : columns, 4);
 	for (size_t i = 0; i < r->n_rows; i++)
 		show_row(r, hi_page_safe(page, r->rows[i].label),
 			 r->rows[i].is_unknown ? NULL : &r->rows[i].sum, t);

@@ -19,14 +19,15 @@ struct making {
 
 /* ---- the rows of a restriction ---- */
 
-static void count_object(const struct hi_graph *g, const struct hi_reach *reach,
-			 hi_node i, struct hi_set_row *sum)
+static void count_object(const struct hi_retainers_view *view, const struct hi_graph *g,
+			 const struct hi_reach *reach, hi_node i, struct hi_set_row *sum)
 {
 	uint64_t cost = hi_objects_cost(g->objects, i);
 
 	sum->objects++;
 	sum->cost += cost;
-	sum->cost_pure += hi_objects_usable(g->objects, i);
+	sum->cost_pure += view->pure_of ? view->pure_of(view->pure_arg, i)
+					: hi_objects_usable(g->objects, i);
 	if (hi_bit(reach->exact, i))
 		sum->exact_cost += cost;
 }
@@ -51,7 +52,8 @@ static enum hi_status recount(struct making *m, struct hi_error *err)
 	for (hi_node i = 0; i < t->n_objects; i++)
 		if (hi_bit(shown->any, i) && t->set[i] != HI_SET_NONE &&
 		    row_of[t->set[i]])
-			count_object(g, shown, i, &m->sums[row_of[t->set[i]] - 1]);
+			count_object(&m->r->view, g, shown, i,
+				     &m->sums[row_of[t->set[i]] - 1]);
 	for (size_t i = 0; i < t->n_rows; i++)
 		if (m->sums[i].objects)
 			m->sums[kept++] = m->sums[i];

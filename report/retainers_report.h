@@ -19,6 +19,8 @@ struct hi_retainers_view {
 	/* Types that --retainer auto took; NULL: it was not asked for. */
 	const bool *auto_types;
 	bool auto_by_hints;
+	hi_pure_fn *pure_of; /* with arg pure_arg, where has_pure */
+	void *pure_arg;
 	const struct hi_reach *shown; /* only what is live there; NULL: everything */
 	uint64_t allocated;
 };
