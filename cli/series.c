@@ -168,6 +168,7 @@ static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t 
 		.leaked =
 			hi_inspect_heap_is_known(in) ? in->reach->leak_bytes : UINT64_MAX,
 		.lower_bound = !hi_inspect_heap_is_known(in),
+		.only = in->shown == in->reach ? NULL : &in->only,
 	};
 	enum hi_status status = o->command->sample(in, &sample, err);
 
@@ -559,6 +560,7 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 	s.keep.pidfd = s.pidfd;
 	s.head = (struct hi_series_head){.pid = (int)options->pid,
 					 .exe = "",
+					 .pure = options->profile.pure,
 					 .by = census ? by[options->by]
 						      : options->command->name,
 					 .axis = options->series.axis};

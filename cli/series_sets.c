@@ -7,6 +7,7 @@
 #include "census/bins.h"
 #include "cli/keep.h"
 #include "cli/naming.h"
+#include "cli/pure.h"
 #include "cli/retaining.h"
 #include "cli/series.h"
 #include "report/retainers_report.h"
@@ -23,6 +24,11 @@ struct labels {
 	const char *before, *join, *after; /* "{", ", ", "}" */
 	bool keyed;
 };
+
+static uint64_t bytes_of(const struct hi_inspection *in, const struct hi_set_row *sum)
+{
+	return in->options->profile.pure ? sum->cost_pure : sum->cost;
+}
 
 static bool set_row(const struct labels *l, const struct hi_set_row *sum,
 		    const uint32_t *members, struct hi_series_row *ret)
@@ -44,7 +50,7 @@ static bool set_row(const struct labels *l, const struct hi_set_row *sum,
 		if (!names[i])
 			return false;
 	*ret = (struct hi_series_row){.name = label,
-				      .bytes = sum->cost,
+				      .bytes = bytes_of(l->in, sum),
 				      .objects = sum->objects,
 				      .set = sum->set,
 				      .members = names,
@@ -53,12 +59,12 @@ static bool set_row(const struct labels *l, const struct hi_set_row *sum,
 	return true;
 }
 
-static void plain_row(struct hi_series_sample *s, const char *name,
-		      const struct hi_set_row *sum)
+static void plain_row(const struct hi_inspection *in, struct hi_series_sample *s,
+		      const char *name, const struct hi_set_row *sum)
 {
 	/* HI_SET_NONE is 0: no set. */
 	s->rows[s->n_rows++] = (struct hi_series_row){.name = name,
-						      .bytes = sum->cost,
+						      .bytes = bytes_of(in, sum),
 						      .objects = sum->objects,
 						      .set = sum->set};
 }
@@ -84,7 +90,7 @@ static enum hi_status take_retainers(struct hi_inspection *in,
 		const struct hi_retainers_row *row = &r->rows[i];
 
 		if (row->sum.set == HI_SET_MANY)
-			plain_row(s, "MANY", &row->sum);
+			plain_row(in, s, "MANY", &row->sum);
 		else if (!set_row(&l, &row->sum, row->members, &s->rows[s->n_rows]))
 			return hi_fail_memory(err, "rows");
 		else
@@ -100,6 +106,8 @@ enum hi_status hi_series_retainers(struct hi_inspection *in, struct hi_series_sa
 	HI_GUARD(hi_retainers_report_destroy) struct hi_retainers_report *report = NULL;
 	struct hi_retainers_view view = {
 		.shown = in->shown == in->reach ? NULL : in->shown,
+		.pure_of = hi_pure_bytes,
+		.pure_arg = in,
 		.name = name_of_retainer,
 	};
 	enum hi_status status;
@@ -151,9 +159,9 @@ static enum hi_status take_bins(struct hi_inspection *in, const struct hi_bins *
 	}
 	if (in->options->profile.n_under)
 		return HI_OK;
-	plain_row(s, "NOROOT", &bins->noroot);
+	plain_row(in, s, "NOROOT", &bins->noroot);
 	if (hi_inspect_heap_is_known(in))
-		plain_row(s, "LEAK", &bins->leak);
+		plain_row(in, s, "LEAK", &bins->leak);
 	return HI_OK;
 }
 
@@ -165,7 +173,8 @@ enum hi_status hi_series_roots(struct hi_inspection *in, struct hi_series_sample
 	HI_GUARD(hi_bins_destroy) struct hi_bins *bins = NULL;
 	HI_GUARD(free)
 	struct hi_bin_root *starts = hi_calloc(roots->count + 1, sizeof(*starts));
-	struct hi_bin_options options = {.roots = starts, .n_roots = roots->count};
+	struct hi_bin_options options = {
+		.roots = starts, .n_roots = roots->count, .arg = in};
 	enum hi_status status = hi_keep_pool(keep, err);
 
 	if (!starts)
@@ -176,6 +185,8 @@ enum hi_status hi_series_roots(struct hi_inspection *in, struct hi_series_sample
 						 .n_nodes = roots->items[i].n_starts};
 	ret->objects = in->reach->live_objects;
 	ret->bytes = in->reach->live_bytes;
+	if (in->options->profile.pure)
+		options.pure = hi_pure_bytes;
 	if (status == HI_OK)
 		status = hi_bins_compute(in->graph, in->reach, &options, keep->pool,
 					 &bins, err);

@@ -231,8 +231,10 @@ static enum hi_status create_profile(struct hi_series_sinks *s,
 		status = empty(&s->key, err);
 	if (status != HI_OK)
 		return status;
-	snprintf(job, sizeof(job), "%.160s pid %d by %s%s", slash ? slash + 1 : head->exe,
-		 head->pid, head->by, lower_bound ? HI_SERIES_LOWER_BOUND : "");
+	snprintf(job, sizeof(job), "%.160s pid %d by %s%s%s",
+		 slash ? slash + 1 : head->exe, head->pid, head->by,
+		 head->pure ? ", pure bytes" : "",
+		 lower_bound ? HI_SERIES_LOWER_BOUND : "");
 	return hi_hp_create(s->profile.fd, s->key.fd, &header, &s->hp, err);
 }
 
@@ -243,6 +245,22 @@ static enum hi_status add_band(struct hi_hp *hp, const struct hi_series_head *he
 		return hi_hp_set_band(hp, row->set, row->members, row->n_members,
 				      row->bytes, err);
 	return hi_hp_band(hp, hi_series_name(head, row), row->bytes, err);
+}
+
+/* What --retained-by cannot tell of, as a band of its own: a profile without it would
+ * show less than there may be. The key has all that is hidden. */
+static enum hi_status add_hidden(struct hi_hp *hp, const struct hi_series_sample *sample,
+				 struct hi_error *err)
+{
+	const struct hi_head_only *only = sample->only;
+	enum hi_status status = HI_OK;
+
+	if (only && only->many_bytes)
+		status = hi_hp_band(hp, "(hidden,MANY)", only->many_bytes, err);
+	if (status == HI_OK && only && only->hidden_bytes)
+		status = hi_hp_hidden_note(hp, sample->at_ns, only->hidden_bytes,
+					   only->many_bytes, err);
+	return status;
 }
 
 static enum hi_status note_retainers(struct hi_hp *hp,
@@ -275,6 +293,8 @@ static enum hi_status sample_profile(struct hi_series_sinks *s,
 		status = note_retainers(s->hp, sample, err);
 	for (size_t i = 0; i < sample->n_rows && status == HI_OK; i++)
 		status = add_band(s->hp, head, &sample->rows[i], err);
+	if (status == HI_OK)
+		status = add_hidden(s->hp, sample, err);
 	return status == HI_OK ? hi_hp_sample_end(s->hp, err) : status;
 }
 

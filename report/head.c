@@ -436,7 +436,7 @@ static void json_runtime(const struct hi_head *head, struct hi_json *json)
 	hi_json_end(json);
 }
 
-static void json_only(const struct hi_head_only *only, struct hi_json *json)
+void hi_head_only_json(const struct hi_head_only *only, struct hi_json *json)
 {
 	if (!only)
 		return;
@@ -510,7 +510,7 @@ void hi_head_json(const struct hi_head *head, const char *schema, struct hi_json
 	hi_heap_known_json(head, json);
 	json_runtime(head, json);
 	json_debug_info(head, json);
-	json_only(head->only, json);
+	hi_head_only_json(head->only, json);
 	json_shares(head, json);
 	if (head->conservative && head->leaks_by_types != UINT64_MAX) {
 		hi_json_object(json, "by_types");

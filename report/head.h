@@ -103,6 +103,9 @@ bool hi_head_has_shares(const struct hi_head *head);
  * debug_info and typed; the caller adds its members and closes it by hi_json_end. */
 void hi_head_json(const struct hi_head *head, const char *schema, struct hi_json *json);
 
+/* The member "only"; nothing where only is NULL. */
+void hi_head_only_json(const struct hi_head_only *only, struct hi_json *json);
+
 /* "--pid 4242" or "--core FILE" as the user would type it, safe. */
 const char *hi_head_target(const struct hi_head *head, struct hi_page *page);
 

@@ -6,6 +6,7 @@
 #ifndef HI_REPORT_SERIES_H
 #define HI_REPORT_SERIES_H
 
+#include "report/head.h"
 #include "report/restrict.h"
 #include "report/stopped.h"
 
@@ -17,6 +18,7 @@ struct hi_series_head {
 	const char *exe;	  /* path; "" unknown */
 	const char *by;		  /* "type", "module", "class", …; ours */
 	enum hi_series_axis axis; /* of times */
+	bool pure;		  /* bytes of rows are what the program uses */
 };
 
 struct hi_series_row {
@@ -45,7 +47,9 @@ struct hi_series_sample {
 	bool lower_bound;		  /* some heap is not decoded: more may be live */
 	struct hi_series_row *rows;	  /* by bytes, then name; each name once */
 	size_t n_rows;
-	struct hi_hidden hidden;     /* by --type, --min-size and --top */
+	struct hi_hidden hidden; /* by --type, --min-size and --top */
+	/* Hidden by --under and --retained-by; NULL: there is no such restriction. */
+	const struct hi_head_only *only;
 	uint64_t visits;	     /* of objects by retainers; 0: none were asked for */
 	const char *const *warnings; /* hostile */
 	size_t n_warnings;

@@ -63,12 +63,14 @@ bool hi_series_json(const struct hi_series_head *head, const struct hi_series_sa
 	hi_json_bool(&json, "complete", s->complete);
 	hi_json_text(&json, "unit", "bytes");
 	hi_json_text(&json, "by", head->by);
+	hi_json_bool(&json, "pure", head->pure);
 	hi_json_object(&json, "live");
 	hi_json_number(&json, "objects", s->objects);
 	hi_json_number(&json, "bytes", s->bytes);
 	hi_json_end(&json);
 	hi_json_number(&json, "leaked", s->leaked);
 	hi_json_bool(&json, "lower_bound", s->lower_bound);
+	hi_head_only_json(s->only, &json);
 	hi_json_array(&json, "rows");
 	for (size_t i = 0; i < s->n_rows; i++)
 		row_json(head, &s->rows[i], &json);

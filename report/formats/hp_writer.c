@@ -337,6 +337,19 @@ enum hi_status hi_hp_retainer_note(struct hi_hp *hp,
 	return flush_both(hp, err);
 }
 
+enum hi_status hi_hp_hidden_note(struct hi_hp *hp, uint64_t time_ns, uint64_t bytes,
+				 uint64_t many, struct hi_error *err)
+{
+	uint64_t us = time_ns / 1000;
+
+	if (!append_line(&hp->key,
+			 "Hidden by a restriction, at %" PRIu64 ".%06" PRIu64
+			 " seconds: %" PRIu64 " bytes, of these in MANY: %" PRIu64 "\n",
+			 us / MICRO, us % MICRO, bytes, many))
+		return hi_fail_memory(err, "heap profile");
+	return hp->in_sample ? HI_OK : flush_both(hp, err);
+}
+
 enum hi_status hi_hp_finish(struct hi_hp *hp, uint64_t time_ns, struct hi_error *err)
 {
 	hi_hp_sample_begin(hp, time_ns);

@@ -82,6 +82,10 @@ enum hi_status hi_hp_retainer_note(struct hi_hp *hp,
 				   const struct hi_hp_retainer_census *census,
 				   struct hi_error *err);
 
+/* Into the key: bytes that a restriction hides at this time. */
+enum hi_status hi_hp_hidden_note(struct hi_hp *hp, uint64_t time_ns, uint64_t bytes,
+				 uint64_t many, struct hi_error *err);
+
 /* The end of the series: an empty sample, as GHC's. */
 enum hi_status hi_hp_finish(struct hi_hp *hp, uint64_t time_ns, struct hi_error *err);
 

@@ -79,6 +79,12 @@ enum hi_status hi_series_text(const struct hi_series_head *head,
 		hi_series_time_text(time, head, s->at_ns), hi_text_bytes(live, s->bytes),
 		s->number > 1 ? hi_series_change_text(change, before, s->bytes) : "",
 		hi_text_count(objects, s->objects), hi_text_duration(pause, s->pause_ns));
-	fprintf(out, "%s\n", line);
+	fputs(line, out);
+	if (s->only && s->only->hidden_bytes)
+		fprintf(out, "; hidden: %s", hi_text_bytes(live, s->only->hidden_bytes));
+	if (s->only && s->only->many_bytes)
+		fprintf(out, ", %s of it in MANY (not known whose)",
+			hi_text_bytes(live, s->only->many_bytes));
+	fputc('\n', out);
 	return HI_OK;
 }
