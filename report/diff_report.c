@@ -62,8 +62,9 @@ static void show_fact(struct hi_page *page, const char *key, uint64_t before,
 
 const char *hi_diff_matched_text(bool by_address)
 {
-	return by_address ? "by address and type: one process; one that was allocated "
-			    "where another of its type was freed counts as that"
+	return by_address ? "by address and type: one process; objects that were freed "
+			    "and allocated again at the same address with the same type "
+			    "count as unchanged, without events they cannot be told"
 			  : "by type and the way to it: two processes; which of those "
 			    "alike are new is not known";
 }
@@ -171,6 +172,8 @@ void hi_diff_display(const struct hi_diff_report *r, struct hi_page *page)
 		hi_page_text(page, is_known(r) ? "No difference"
 					       : "No difference in what is known");
 		show_unknown_side(r, page);
+		/* No difference does not say that nothing was allocated in between. */
+		hi_page_fact(page, "matched", hi_diff_matched_text(r->c->same_process));
 		if (!is_known(r))
 			hi_head_facts(r->after, page, false);
 		return;
@@ -218,6 +221,7 @@ void hi_diff_json(const struct hi_diff_report *r, struct hi_json *json)
 
 	hi_head_json(r->after, "heapinspect/diff/v1", json);
 	hi_json_text(json, "matched", r->c->same_process ? "address" : "way");
+	hi_json_text(json, "not_told", hi_diff_matched_text(r->c->same_process));
 	hi_diff_heap_json(r->before, "before", r->live_before, r->leak_before, json);
 	hi_diff_heap_json(r->after, "after", r->live_after, r->leak_after, json);
 	hi_json_array(json, "rows");

@@ -152,6 +152,8 @@ HI_TEST_SCENARIO(diff, without_a_difference_ends_with_0)
 
 	HI_ASSERT_EQ(0, c->exit_code);
 	HI_ASSERT(strstr(c->out, "No difference"));
+	/* What was freed and allocated again in place is not seen: it says so. */
+	HI_ASSERT_MSG(strstr(c->out, "allocated again"), "%s", c->out);
 	/* A process may be the later one. */
 	snprintf(pid, sizeof(pid), "%d", (int)t.fx->pid);
 	HI_ASSERT_EQ(0, hi_heapinspect("diff", t.b, "--pid", pid)->exit_code);
