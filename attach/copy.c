@@ -53,7 +53,8 @@ static enum hi_status create(struct hi_target *target,
 	copy->threads = options->threads ? options->threads : hi_parallel_threads();
 	copy->with_swap = options->with_swap;
 	pthread_mutex_init(&copy->lock, NULL);
-	hi_pagemap_init(&copy->own.pagemap, target->priv->pagemap_fd);
+	hi_pagemap_init(&copy->own.pagemap, target->priv->pagemap_fd,
+			target->priv->proc_pid);
 	*ret = copy;
 	return HI_OK;
 }
@@ -284,6 +285,7 @@ enum hi_status hi_copy_run(struct hi_copy *copy, struct hi_error *err)
 
 	if (!copy->time_ns)
 		hi_copy_mark(copy);
+	copy->own.pagemap.search_limit = HI_PAGEMAP_STOP_ENTRIES;
 	status = hi_copy_look(copy, err);
 	if (status == HI_OK)
 		status = hi_copy_place(copy, false, err);
@@ -311,6 +313,7 @@ void hi_copy_destroy(struct hi_copy *copy)
 	hi_vector_free(&copy->pieces);
 	hi_vector_free(&copy->blocks);
 	hi_vector_free(&copy->filled_later);
+	hi_pagemap_free(&copy->own.pagemap);
 	hi_vector_free(&copy->unreadable);
 	hi_image_files_close(&copy->files);
 	hi_mappings_free(copy->mappings, copy->n_mappings);

@@ -73,6 +73,7 @@ void hi_copy_forget_child(struct hi_copy *copy)
 	hi_vector_free(&forked->kept);
 	close_fd(forked->maps_fd);
 	close_fd(forked->pagemap_fd);
+	hi_pagemap_free(&forked->source.pagemap);
 	free(forked);
 	copy->forked = NULL;
 	copy->from = &copy->own;
@@ -110,10 +111,11 @@ static enum hi_status open_child(struct hi_copy *copy, const struct hi_copy_chil
 		.maps_fd = forked->maps_fd,
 		.shares = true,
 	};
-	hi_pagemap_init(&forked->source.pagemap, forked->pagemap_fd);
+	hi_pagemap_init(&forked->source.pagemap, forked->pagemap_fd, child->pid);
 	copy->from = &forked->source;
 	copy->guard_fd = hi_image_child_pidfd(forked->child);
-	return HI_OK;
+	hi_pagemap_forget_sizes(&copy->own.pagemap);
+	return hi_pagemap_learn(&forked->source.pagemap, &copy->own.pagemap, err);
 }
 
 /* ---- mappings ---- */

@@ -100,6 +100,7 @@ static void count_mappings(struct hi_copy *copy, struct hi_image_stats *stats)
 	for (size_t i = 0; i < copy->unreadable.count; i++)
 		stats->bytes_unreadable +=
 			copy->unreadable.items[i].end - copy->unreadable.items[i].start;
+	stats->bytes_unreadable += copy->from->pagemap.pages_unknown * HI_PAGE;
 }
 
 /* The part of an area that has pages; what is beyond was room to grow. */
@@ -128,13 +129,19 @@ static enum hi_status add_span(const struct hi_copy *copy, struct hi_frozen *fro
 				  err);
 }
 
-static bool is_filled_later(const struct hi_copy *copy, const struct hi_mapping *m)
+static bool meets(const struct hi_page_runs *runs, const struct hi_mapping *m)
 {
-	for (size_t i = 0; i < copy->filled_later.count; i++)
-		if (copy->filled_later.items[i].start < m->end &&
-		    copy->filled_later.items[i].end > m->start)
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->items[i].start < m->end && runs->items[i].end > m->start)
 			return true;
 	return false;
+}
+
+/* What has no page there is not zero for that: others fill it in, or not every page was
+ * found (Note [Reservations without PAGEMAP_SCAN]). */
+static bool may_miss_pages(const struct hi_copy *copy, const struct hi_mapping *m)
+{
+	return meets(&copy->filled_later, m) || meets(&copy->from->pagemap.unknown, m);
 }
 
 static enum hi_status add_zeros(const struct hi_copy *copy, struct hi_frozen *frozen,
@@ -145,7 +152,7 @@ static enum hi_status add_zeros(const struct hi_copy *copy, struct hi_frozen *fr
 	for (size_t i = 0; status == HI_OK && i < copy->n_mappings; i++) {
 		const struct hi_mapping *m = &copy->mappings[i];
 
-		if (m->shared || is_filled_later(copy, m))
+		if (m->shared || may_miss_pages(copy, m))
 			continue;
 		if (m->kind == HI_MAPPING_ANONYMOUS || m->kind == HI_MAPPING_HEAP ||
 		    m->kind == HI_MAPPING_STACK)

@@ -102,8 +102,7 @@ enum hi_status hi_copy_read_maps(struct hi_copy *copy,
 				 struct hi_mapping **ret, size_t *n_ret,
 				 struct hi_error *err);
 /* ... its pages, into runs ... */
-enum hi_status hi_copy_read_pagemap(struct hi_copy *copy,
-				    const struct hi_copy_source *source,
+enum hi_status hi_copy_read_pagemap(struct hi_copy *copy, struct hi_copy_source *source,
 				    struct hi_error *err);
 /* ... and what becomes of each, into pages. */
 enum hi_status hi_copy_classify(struct hi_copy *copy, struct hi_error *err);

@@ -113,8 +113,7 @@ static bool classify(struct hi_copy *copy)
  * A page that is just being migrated by the kernel looks swapped for some
  * microseconds. Few swapped pages are looked at again; true swap is not few.
  */
-static enum hi_status look_again(struct hi_copy *copy,
-				 const struct hi_copy_source *source,
+static enum hi_status look_again(struct hi_copy *copy, struct hi_copy_source *source,
 				 struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
@@ -159,8 +158,7 @@ enum hi_status hi_copy_read_maps(struct hi_copy *copy,
 			       : status;
 }
 
-enum hi_status hi_copy_read_pagemap(struct hi_copy *copy,
-				    const struct hi_copy_source *source,
+enum hi_status hi_copy_read_pagemap(struct hi_copy *copy, struct hi_copy_source *source,
 				    struct hi_error *err)
 {
 	enum hi_status status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "attach/pagemap.h"
+#include "attach/pagemap_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,12 +12,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-#define PAGE 4096u
+#define PAGE HI_PAGEMAP_PAGE
 #define USER_END (1ull << 56) /* TASK_SIZE_MAX with five levels; [vsyscall] is above */
 /* The kernel holds the target's mmap lock for one call: about 1 ms per GiB found. */
 #define PAGES_A_CALL (1u << 20)
 #define REGIONS 4096u
-#define ENTRIES 8192u
 
 /* linux/fs.h since 6.7; Debian 12's headers are older. */
 struct page_region {
@@ -38,14 +37,8 @@ struct pm_scan_arg {
 
 #define SCAN_BASE (PAGE_IS_FILE | PAGE_IS_PRESENT | PAGE_IS_SWAPPED | PAGE_IS_PFNZERO)
 
-/* Bits of an entry that is read. */
-#define PM_GUARD (1ull << 58)
-#define PM_FILE (1ull << 61)
-#define PM_SWAP (1ull << 62)
-#define PM_PRESENT (1ull << 63)
-
-static bool add_run(struct hi_page_runs *runs, uint64_t start, uint64_t end,
-		    uint32_t flags)
+bool hi_page_runs_add(struct hi_page_runs *runs, uint64_t start, uint64_t end,
+		      uint32_t flags)
 {
 	struct hi_page_run *last = runs->items + runs->count;
 
@@ -65,16 +58,6 @@ static uint32_t flags_of_categories(uint64_t categories)
 	       (categories & PAGE_IS_FILE ? HI_RUN_FILE : 0) |
 	       (categories & PAGE_IS_PFNZERO ? HI_RUN_ZERO : 0) |
 	       (categories & PAGE_IS_GUARD ? HI_RUN_GUARD : 0);
-}
-
-static uint32_t flags_of_entry(uint64_t entry)
-{
-	if (!(entry & (PM_PRESENT | PM_SWAP)))
-		return 0;
-	return (entry & PM_PRESENT ? HI_RUN_PRESENT : 0) |
-	       (entry & PM_SWAP ? HI_RUN_SWAPPED : 0) |
-	       (entry & PM_FILE ? HI_RUN_FILE : 0) |
-	       (entry & PM_GUARD ? HI_RUN_GUARD : 0);
 }
 
 /* One call: *at moves on to where the kernel stopped. */
@@ -121,69 +104,44 @@ static enum hi_status scan(const struct hi_pagemap *pagemap, uint64_t start, uin
 		if (n < 0)
 			return hi_fail_errno(err, "PAGEMAP_SCAN");
 		for (ssize_t i = 0; i < n; i++)
-			if (!add_run(runs, regions[i].start, regions[i].end,
-				     flags_of_categories(regions[i].categories)))
+			if (!hi_page_runs_add(runs, regions[i].start, regions[i].end,
+					      flags_of_categories(regions[i].categories)))
 				return hi_fail_memory(err, "runs of pages");
 	}
 	return HI_OK;
 }
 
-static enum hi_status read_entries(const struct hi_pagemap *pagemap, uint64_t start,
-				   uint64_t end, struct hi_page_runs *runs,
-				   uint64_t *entries, struct hi_error *err)
+static enum hi_status scan_range(struct hi_pagemap *pagemap, uint64_t start, uint64_t end,
+				 struct hi_page_runs *runs, struct hi_error *err)
 {
-	for (uint64_t at = start; at < end;) {
-		uint64_t want = (end - at) / PAGE < ENTRIES ? (end - at) / PAGE : ENTRIES;
-		ssize_t n = pread(pagemap->fd, entries, want * sizeof(*entries),
-				  (off_t)(at / PAGE * sizeof(*entries)));
+	void *regions HI_GUARD(free) = hi_alloc(REGIONS * sizeof(struct page_region));
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return hi_fail_errno(err, "reading the pagemap");
-		n /= (ssize_t)sizeof(*entries);
-		if (n == 0)
-			return HI_OK;
-		for (ssize_t i = 0; i < n; i++, at += PAGE)
-			if (!add_run(runs, at, at + PAGE, flags_of_entry(entries[i])))
-				return hi_fail_memory(err, "runs of pages");
-	}
-	return HI_OK;
+	if (!regions)
+		return hi_fail_memory(err, "runs of pages");
+	return scan(pagemap, start, end, runs, regions, err);
 }
 
-enum hi_status hi_pagemap_collect(const struct hi_pagemap *pagemap, uint64_t start,
+enum hi_status hi_pagemap_collect(struct hi_pagemap *pagemap, uint64_t start,
 				  uint64_t end, struct hi_page_runs *runs,
 				  struct hi_error *err)
 {
-	void *buffer HI_GUARD(free) = hi_alloc(REGIONS * sizeof(struct page_region));
-
-	_Static_assert(ENTRIES * sizeof(uint64_t) <= REGIONS * sizeof(struct page_region),
-		       "one buffer serves both");
-	if (!buffer)
-		return hi_fail_memory(err, "runs of pages");
 	if (end > USER_END)
 		end = USER_END;
-	if (pagemap->categories)
-		return scan(pagemap, start, end, runs, buffer, err);
-	return read_entries(pagemap, start, end, runs, buffer, err);
+	return pagemap->categories ? scan_range(pagemap, start, end, runs, err)
+				   : hi_pagemap_read(pagemap, start, end, runs, err);
 }
 
-enum hi_status hi_pagemap_collect_all(const struct hi_pagemap *pagemap,
+enum hi_status hi_pagemap_collect_all(struct hi_pagemap *pagemap,
 				      const struct hi_mapping *mappings, size_t n,
 				      struct hi_page_runs *runs, struct hi_error *err)
 {
-	enum hi_status status = HI_OK;
-
 	while (n && mappings[n - 1].start >= USER_END)
 		n--;
-	if (n && pagemap->categories)
-		return hi_pagemap_collect(pagemap, mappings[0].start, mappings[n - 1].end,
-					  runs, err);
-	for (size_t i = 0; status == HI_OK && i < n; i++)
-		if (mappings[i].kind != HI_MAPPING_OTHER)
-			status = hi_pagemap_collect(pagemap, mappings[i].start,
-						    mappings[i].end, runs, err);
-	return status;
+	if (!n)
+		return HI_OK;
+	return pagemap->categories ? hi_pagemap_collect(pagemap, mappings[0].start,
+							mappings[n - 1].end, runs, err)
+				   : hi_pagemap_read_all(pagemap, mappings, n, runs, err);
 }
 
 /* Two pages, the second one touched: exactly that one must be reported. */
@@ -215,18 +173,66 @@ static bool proves_itself(const struct hi_pagemap *pagemap)
 	       (regions[0].categories & (PAGE_IS_PRESENT | PAGE_IS_SWAPPED));
 }
 
-void hi_pagemap_init(struct hi_pagemap *pagemap, int fd)
+/* What an entry says of the page of zeros; 0 where it does not say which page it is. */
+static uint64_t find_zero_entry(int self)
+{
+	volatile unsigned char *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+					    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t entry = 0;
+
+	if (page == MAP_FAILED)
+		return 0;
+	(void)madvise((void *)(uintptr_t)page, PAGE, MADV_NOHUGEPAGE);
+	(void)*page;
+	if (pread(self, &entry, sizeof(entry),
+		  (off_t)((uintptr_t)page / PAGE * sizeof(entry))) != sizeof(entry))
+		entry = 0;
+	munmap((void *)(uintptr_t)page, PAGE);
+	return entry & HI_PM_PRESENT && !(entry & (HI_PM_FILE | HI_PM_EXCLUSIVE)) &&
+			       entry & HI_PM_FRAME
+		       ? entry & HI_PM_FRAME
+		       : 0;
+}
+
+void hi_pagemap_init(struct hi_pagemap *pagemap, int fd, pid_t pid)
 {
 	static const uint64_t known[] = {SCAN_BASE | PAGE_IS_GUARD, SCAN_BASE};
 	HI_GUARD(close) int self = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	struct hi_pagemap own = {.fd = self};
 
-	*pagemap = (struct hi_pagemap){.fd = fd};
+	*pagemap = (struct hi_pagemap){
+		.fd = fd, .pid = pid, .search_limit = HI_PAGEMAP_LOOK_ENTRIES};
 	for (size_t i = 0; self >= 0 && i < sizeof(known) / sizeof(known[0]); i++) {
 		own.categories = known[i];
 		if (proves_itself(&own)) {
 			pagemap->categories = known[i];
-			return;
+			break;
 		}
 	}
+	if (self >= 0)
+		pagemap->zero_entry = find_zero_entry(self);
+}
+
+void hi_pagemap_free(struct hi_pagemap *pagemap)
+{
+	hi_vector_free(&pagemap->known);
+	hi_vector_free(&pagemap->unknown);
+	hi_vector_free(&pagemap->sizes);
+}
+
+void hi_pagemap_forget_sizes(struct hi_pagemap *pagemap)
+{
+	pagemap->has_sizes = false;
+}
+
+enum hi_status hi_pagemap_learn(struct hi_pagemap *to, const struct hi_pagemap *from,
+				struct hi_error *err)
+{
+	if (!hi_vector_reserve(&to->known, from->known.count))
+		return hi_fail_memory(err, "runs of pages");
+	if (from->known.count)
+		memcpy(to->known.items, from->known.items,
+		       from->known.count * sizeof(*from->known.items));
+	to->known.count = from->known.count;
+	return HI_OK;
 }

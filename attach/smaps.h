@@ -8,11 +8,25 @@
 #ifndef HI_ATTACH_SMAPS_H
 #define HI_ATTACH_SMAPS_H
 
-#include "attach/pagemap.h"
+#include "attach/page_runs.h"
 
 /* Appends the mappings that have the flag ("um", "wf", "dc"), in order; nothing
  * where smaps cannot be opened. */
 enum hi_status hi_smaps_find(pid_t pid, const char *flag, struct hi_page_runs *runs,
 			     struct hi_error *err);
+
+struct hi_smaps_size {
+	uint64_t start, end;
+	uint64_t resident, swapped; /* pages; UINT64_MAX: not known by this */
+};
+struct hi_smaps_sizes HI_VECTOR(struct hi_smaps_size);
+
+/* Pages of each mapping, in order; pages of zeros are not counted. None where smaps
+ * cannot be opened. What is in sizes before is overwritten. */
+enum hi_status hi_smaps_read_sizes(pid_t pid, struct hi_smaps_sizes *sizes,
+				   struct hi_error *err);
+/* The same of text that is taken apart. */
+enum hi_status hi_smaps_parse_sizes(char *text, struct hi_smaps_sizes *sizes,
+				    struct hi_error *err);
 
 #endif

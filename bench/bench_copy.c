@@ -128,7 +128,7 @@ static double time_look(pid_t pid)
 	char *text = NULL;
 	double start;
 
-	hi_pagemap_init(&pagemap, pages);
+	hi_pagemap_init(&pagemap, pages, pid);
 	start = now_ms();
 	if (hi_proc_read(maps, &text, &capacity, &size, &err) != HI_OK ||
 	    hi_maps_parse(text, size, &mappings, &n, &err) != HI_OK ||
@@ -137,6 +137,7 @@ static double time_look(pid_t pid)
 	start = now_ms() - start;
 	hi_mappings_free(mappings, n);
 	hi_vector_free(&runs);
+	hi_pagemap_free(&pagemap);
 	free(text);
 	close(maps);
 	close(pages);

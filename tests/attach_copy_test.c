@@ -516,7 +516,7 @@ HI_TEST(pagemap, scanning_and_reading_agree_on_every_page)
 	madvise(at, size, MADV_NOHUGEPAGE);
 	for (int i = 0; i < n; i += 2 + i % 3)
 		at[(size_t)i * PAGE] = 1;
-	hi_pagemap_init(&scan, fd);
+	hi_pagemap_init(&scan, fd, getpid());
 	if (!scan.categories)
 		hi_test_note("this kernel has no PAGEMAP_SCAN");
 	HI_ASSERT_OK(hi_pagemap_collect(&scan, start, start + size, &scanned, &err),
@@ -532,6 +532,8 @@ HI_TEST(pagemap, scanning_and_reading_agree_on_every_page)
 	for (int i = 0; i < n; i += 2 + i % 3)
 		present--;
 	HI_ASSERT_EQ(0, present);
+	hi_pagemap_free(&scan);
+	hi_pagemap_free(&plain);
 	hi_vector_free(&scanned);
 	hi_vector_free(&read);
 	munmap(at, size);
