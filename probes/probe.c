@@ -21,9 +21,8 @@ static enum hi_status say_what_is_needed(const struct hi_error *bpf,
 	int error = perf->os_errno ? perf->os_errno : bpf->os_errno;
 	enum hi_status status = hi_fail(
 		err, HI_CANNOT_ATTACH, 0,
-		"probes need root, or CAP_BPF and CAP_PERFMON (CAP_SYS_ADMIN where "
-		"uprobe_multi links are missing or see only the main thread: before "
-		"6.6, and in some kernels up to 6.9); here "
+		"probes need root, or CAP_BPF and CAP_PERFMON (CAP_SYS_ADMIN before "
+		"Linux 6.6 and in some up to 6.9); here "
 		"kernel.unprivileged_bpf_disabled is %d and "
 		"kernel.perf_event_paranoid %d",
 		sysctl_number("/proc/sys/kernel/unprivileged_bpf_disabled"),

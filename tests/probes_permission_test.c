@@ -10,6 +10,7 @@
 
 #include "attach/tracer.h"
 #include "base/cleanup.h"
+#include "probes/probe_internal.h"
 #include "tests/harness.h"
 #include "tests/support/probed.h"
 
@@ -61,12 +62,24 @@ static struct hi_probe *open_perf(struct probed *p, const char *at)
 	return probe;
 }
 
+/* With links of many, that is; perf events want CAP_SYS_ADMIN. */
 HI_TEST_ROOT(probe_permission, bpf_and_perfmon_are_enough)
 {
 	struct probed *p = probed_start();
+	const struct hi_probe_places *places = probed_find(p, "asm_push");
+	struct hi_safepoint safepoint = probed_parse("asm_push");
+	bool many = hi_bpf_probe_link(probed_open(p, "asm_push", 1)) == HI_BPF_LINK_MULTI;
 	struct hi_probe *probe;
+	struct hi_error err;
 
 	drop_caps(admin_caps, 1);
+	if (!many) {
+		HI_ASSERT_STATUS(HI_CANNOT_ATTACH, hi_probe_open(p->target, &safepoint,
+								 places, &probe, &err));
+		HI_ASSERT_MSG(strstr(err.text, "CAP_SYS_ADMIN"), "%s", err.text);
+		HI_ASSERT_MSG(strstr(err.text, "perf_event_paranoid "), "%s", err.text);
+		return;
+	}
 	probe = probed_open(p, "asm_push", 1);
 	HI_ASSERT_EQ(HI_PROBE_BPF, hi_probe_means(probe));
 	probed_tell(p, "call 10");
@@ -196,4 +209,5 @@ HI_TEST_ROOT(probe_permission, without_both_is_said_with_what_is_needed)
 			 hi_probe_open(p->target, &safepoint, places, &probe, &err));
 	HI_ASSERT_MSG(strstr(err.text, "CAP_BPF and CAP_PERFMON"), "%s", err.text);
 	HI_ASSERT_MSG(strstr(err.text, "unprivileged_bpf_disabled"), "%s", err.text);
+	HI_ASSERT_MSG(strstr(err.text, "perf_event_paranoid "), "%s", err.text);
 }
