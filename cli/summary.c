@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/cleanup.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/words.h"
@@ -32,10 +33,13 @@ static enum hi_status describe_suspects(struct hi_inspection *in,
 	return HI_OK;
 }
 
+HI_DEFINE_GUARD(struct hi_owners *, hi_owners_destroy)
+
 static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
 {
+	HI_GUARD(hi_owners_destroy) struct hi_owners *owners = NULL;
 	struct hi_summary_report *report = NULL;
 	struct suspect_words words = {};
 	enum hi_status status = describe_suspects(in, &words, err);
@@ -53,6 +57,11 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 		.top = hi_lookup_top(in->options, json ? TOP_JSON : TOP_TEXT),
 	};
 
+	hi_inspect_phase(in, "owners");
+	if (status == HI_OK)
+		status = hi_owners_compute(in->graph, in->reach, &in->dominators_shown,
+					   &owners, err);
+	inputs.owners = owners;
 	if (status == HI_OK)
 		status = hi_summary_report_create(&inputs, &report, err);
 	if (status != HI_OK)

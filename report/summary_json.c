@@ -96,6 +96,30 @@ static void write_roots(const struct hi_summary_report *r, struct hi_json *json)
 	hi_json_end(json);
 }
 
+static void write_owners(const struct hi_summary_report *r, struct hi_json *json)
+{
+	hi_json_array(json, "owners");
+	for (size_t i = 0; i < r->n_owners; i++) {
+		const struct hi_summary_owner *o = &r->owners[i];
+
+		hi_json_object(json, NULL);
+		hi_json_array(json, "variables");
+		for (size_t k = 0; k < o->n; k++) {
+			hi_json_object(json, NULL);
+			hi_json_text(json, "kind",
+				     hi_root_kind_key(o->variables[k].kind));
+			hi_json_text(json, "name", o->variables[k].name);
+			hi_json_end(json);
+		}
+		hi_json_end(json);
+		hi_json_bool(json, "many", o->is_many);
+		hi_json_number(json, "retained", o->bytes);
+		hi_json_text(json, "type", hi_known(o->largest.type));
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
 static void write_leaks(const struct hi_summary_report *r, struct hi_json *json)
 {
 	hi_json_object(json, "leaks");
@@ -150,6 +174,7 @@ void hi_summary_json(const struct hi_summary_report *r, struct hi_json *json)
 	write_totals(r, json);
 	write_types(r, json);
 	write_roots(r, json);
+	write_owners(r, json);
 	write_leaks(r, json);
 	write_suspects(r, json);
 	hi_json_end(json);

@@ -83,6 +83,66 @@ static enum hi_status take_roots(const struct hi_summary_inputs *in,
 	return HI_OK;
 }
 
+/* ---- owners ---- */
+
+/* Those that are found in the source first: globals, then what a runtime names. */
+static unsigned rank_kind(enum hi_root_kind kind)
+{
+	static const unsigned ranks[HI_ROOT_KINDS] = {
+		[HI_ROOT_GLOBAL] = 0, [HI_ROOT_RUNTIME] = 1,  [HI_ROOT_TLS] = 2,
+		[HI_ROOT_STACK] = 3,  [HI_ROOT_REGISTER] = 4, [HI_ROOT_UNTYPED] = 5};
+
+	return kind < HI_ROOT_KINDS ? ranks[kind] : HI_ROOT_KINDS;
+}
+
+static int compare_variables(const void *a, const void *b)
+{
+	const struct hi_node_info *x = a, *y = b;
+	unsigned rank_x = rank_kind(x->kind), rank_y = rank_kind(y->kind);
+
+	if (rank_x != rank_y)
+		return rank_x < rank_y ? -1 : 1;
+	if (x->retained != y->retained)
+		return x->retained > y->retained ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static void fill_owner(const struct hi_summary_inputs *in, const struct hi_owner_row *row,
+		       struct hi_node_info *variables, struct hi_summary_owner *ret)
+{
+	for (uint32_t i = 0; i < row->n; i++)
+		variables[i] = hi_node_info(in->graph, in->dominators, row->variables[i]);
+	if (row->n > 1)
+		qsort(variables, row->n, sizeof(*variables), compare_variables);
+	*ret = (struct hi_summary_owner){
+		.variables = variables,
+		.n = row->n,
+		.is_many = row->is_many,
+		.is_named = row->is_named,
+		.bytes = row->bytes,
+		.largest = hi_node_info(in->graph, in->dominators, row->largest),
+	};
+}
+
+/* Blocks of the allocator have no owner and cost nothing. */
+static enum hi_status take_owners(const struct hi_summary_inputs *in,
+				  struct hi_summary_report *r, struct hi_error *err)
+{
+	size_t n = at_most(in->owners->n_rows, in->top);
+
+	r->owners = hi_calloc(n + 1, sizeof(*r->owners));
+	r->owner_variables =
+		hi_calloc(n * HI_OWNERS_MAX + 1, sizeof(*r->owner_variables));
+	if (!r->owners || !r->owner_variables)
+		return hi_fail_memory(err, "summary of owners");
+	r->n_owners = n;
+	r->n_owners_total = in->owners->n_rows;
+	for (size_t i = 0; i < n; i++)
+		fill_owner(in, &in->owners->rows[i],
+			   r->owner_variables + i * HI_OWNERS_MAX, &r->owners[i]);
+	return HI_OK;
+}
+
 static enum hi_status take_leaks(const struct hi_summary_inputs *in,
 				 struct hi_summary_report *r, struct hi_error *err)
 {
@@ -163,6 +223,8 @@ enum hi_status hi_summary_report_create(const struct hi_summary_inputs *in,
 	if (status == HI_OK)
 		status = take_roots(in, r, err);
 	if (status == HI_OK)
+		status = take_owners(in, r, err);
+	if (status == HI_OK)
 		status = take_leaks(in, r, err);
 	if (status == HI_OK)
 		status = take_suspects(in, r, err);
@@ -177,6 +239,8 @@ void hi_summary_report_destroy(struct hi_summary_report *report)
 		return;
 	free(report->types);
 	free(report->roots);
+	free(report->owners);
+	free(report->owner_variables);
 	free(report->leaks);
 	free(report->suspects);
 	free(report);

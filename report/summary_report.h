@@ -7,6 +7,7 @@
 #define HI_REPORT_SUMMARY_REPORT_H
 
 #include "census/ledger.h"
+#include "census/owners.h"
 #include "report/head.h"
 #include "report/node.h"
 
@@ -29,6 +30,16 @@ struct hi_summary_suspect {
 	uint64_t children, children_bytes;
 };
 
+/* Variables that hold something together, each also without the others' help. */
+struct hi_summary_owner {
+	const struct hi_node_info *variables; /* n; those of the program first */
+	size_t n;
+	bool is_many;  /* more than HI_OWNERS_MAX, which are not told: n is 0 */
+	bool is_named; /* else words without a variable */
+	uint64_t bytes;
+	struct hi_node_info largest; /* of what they hold: a variable or an object */
+};
+
 struct hi_summary_inputs {
 	const struct hi_head *head;
 	const struct hi_graph *graph;
@@ -37,6 +48,7 @@ struct hi_summary_inputs {
 	const struct hi_leaks *leaks;
 	const struct hi_census *census;
 	const struct hi_suspects *suspects;
+	const struct hi_owners *owners; /* of dominators */
 	/* One per suspect, in words, or NULL: the way to its top from a root (""
 	 * where that is a root itself), and to where it accumulates. */
 	const char *const *suspect_names, *const *suspect_paths;
@@ -59,7 +71,10 @@ struct hi_summary_report {
 	struct hi_node_info
 		*roots; /* by retained bytes; those that retain none are out */
 	size_t n_roots, n_roots_total;
-	struct hi_summary_leak *leaks; /* by bytes */
+	struct hi_summary_owner *owners; /* by bytes */
+	size_t n_owners, n_owners_total;
+	struct hi_node_info *owner_variables; /* of all of them */
+	struct hi_summary_leak *leaks;	      /* by bytes */
 	size_t n_leaks, n_leaks_total;
 	uint64_t leak_roots;
 	const uint64_t *by_fate; /* bytes[HI_FATES]; NULL: no collector */

@@ -10,26 +10,60 @@
 /* What a person sees unless --top or --all said more. */
 enum { ROOTS_SHOWN = 5, LEAKS_SHOWN = 3, SUSPECTS_SHOWN = 1, DEFAULT_TOP = 10 };
 
+/* "server", "server + 2": enough to begin with. */
+static const char *owner_label(const struct hi_summary_owner *o, struct hi_page *page)
+{
+	const char *text;
+
+	if (o->is_many)
+		return hi_page_printf(page, "(over %d variables)", HI_OWNERS_MAX);
+	if (o->n == 0)
+		return "(no variable)";
+	text = hi_page_safe(page, o->variables[0].name);
+	return o->n > 1 ? hi_page_printf(page, "%s + %zu", text, o->n - 1) : text;
+}
+
+/* "server and 2 more variables" */
+static const char *owner_sentence(const struct hi_summary_owner *o, struct hi_page *page)
+{
+	return hi_page_printf(page, "%s and %zu more variable%s",
+			      hi_page_safe(page, o->variables[0].name), o->n - 1,
+			      o->n == 2 ? "" : "s");
+}
+
+/* The first that has a name. */
+static const struct hi_summary_owner *main_owner(const struct hi_summary_report *r)
+{
+	for (size_t i = 0; i < r->n_owners; i++)
+		if (r->owners[i].is_named && r->owners[i].n)
+			return &r->owners[i];
+	return NULL;
+}
+
 static const char *held_by(const struct hi_summary_report *r, struct hi_page *page)
 {
+	const struct hi_summary_owner *owner = main_owner(r);
+	const struct hi_node_info *top = r->n_suspects ? &r->suspects[0].top : NULL;
 	char percent[16];
-	bool is_root;
-	const struct hi_node_info *first = r->n_roots ? &r->roots[0] : NULL;
 
-	/* What several variables hold together has a suspect's name. */
-	if (r->n_suspects && *r->suspects[0].top.name &&
-	    (!first || r->suspects[0].top.retained > first->retained))
-		first = &r->suspects[0].top;
-	is_root = first && first->sort == HI_NODE_ROOT;
-	/* Below a fifth, nobody in particular holds it. */
-	if (!first || first->retained < r->live_bytes / 5 || r->live_bytes == 0)
+	/* Below a fifth no variable stands out. */
+	if (!owner || owner->bytes < r->live_bytes / 5 || r->live_bytes == 0)
 		return "";
+	/* What several variables hold together has a suspect's name. */
+	if (owner->n > 1 && top && *top->name && top->sort == HI_NODE_OBJECT &&
+	    top->retained > owner->bytes / 2)
+		return hi_page_printf(page, "; %s is held by %s",
+				      hi_percent(percent, top->retained, r->live_bytes),
+				      hi_page_safe(page, top->name));
+	if (owner->n > 1)
+		return hi_page_printf(page, "; %s is held by %s",
+				      hi_percent(percent, owner->bytes, r->live_bytes),
+				      owner_sentence(owner, page));
 	/* A variable may be called anything, "live" for one. */
-	return hi_page_printf(page, "; %s is held by %s%s%s%s",
-			      hi_percent(percent, first->retained, r->live_bytes),
-			      hi_page_safe(page, first->name), is_root ? " (" : "",
-			      is_root ? hi_root_kind_key(first->kind) : "",
-			      is_root ? ")" : "");
+	return hi_page_printf(page, "; %s is held by %s (%s)",
+			      hi_percent(percent, owner->bytes, r->live_bytes),
+			      owner_label(owner, page),
+			      hi_root_kind_key(owner->variables[0].kind));
 }
 
 static const char *leaked(const struct hi_summary_report *r, struct hi_page *page)
@@ -311,6 +345,30 @@ static const char *kinds_text(const struct hi_summary_report *r, struct hi_page 
 	return text;
 }
 
+/* One row: a variable, or those that hold something together. */
+static void show_owner(const struct hi_summary_report *r,
+		       const struct hi_summary_owner *o, struct hi_table *t,
+		       struct hi_page *page)
+{
+	bool is_one = o->n == 1;
+	const char *kind = is_one ? hi_root_kind_key(o->variables[0].kind)
+			   : o->n ? "shared"
+				  : "";
+
+	hi_cell_text(t, owner_label(o, page), 0);
+	hi_cell_text(t, kind, 0);
+	hi_cell_number(t, o->bytes);
+	hi_cell_percent(t, o->bytes, r->live_bytes);
+	hi_cell_text(t,
+		     hi_page_safe(page, is_one ? o->variables[0].type : o->largest.type),
+		     0);
+	hi_cell_text(t,
+		     is_one ? hi_where_label(o->variables[0].detail, page)
+		     : o->n ? hi_page_printf(page, "%zu variables", o->n)
+			    : "",
+		     0);
+}
+
 static void show_roots(const struct hi_summary_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {
@@ -326,16 +384,8 @@ static void show_roots(const struct hi_summary_report *r, struct hi_page *page)
 	hi_page_text(page, hi_page_printf(page, "%s%s%s", kinds_text(r, page),
 					  *doubtful ? "; " : "", doubtful));
 	t = hi_page_table(page, columns, 6);
-	for (size_t i = 0; i < shown(r->n_roots, ROOTS_SHOWN); i++) {
-		const struct hi_node_info *root = &r->roots[i];
-
-		hi_cell_text(t, hi_node_label(root, page), 0);
-		hi_cell_text(t, hi_root_kind_key(root->kind), 0);
-		hi_cell_number(t, root->retained);
-		hi_cell_percent(t, root->retained, r->live_bytes);
-		hi_cell_text(t, hi_page_safe(page, root->type), 0);
-		hi_cell_text(t, hi_where_label(root->detail, page), 0);
-	}
+	for (size_t i = 0; i < shown(r->n_owners, ROOTS_SHOWN); i++)
+		show_owner(r, &r->owners[i], t, page);
 }
 
 static void show_leaks(const struct hi_summary_report *r, struct hi_page *page)

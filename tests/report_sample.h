@@ -27,6 +27,9 @@ struct sample {
 	struct hi_leaks leaks;
 	struct hi_census census;
 	struct hi_suspects suspects;
+	struct hi_owners owners;
+	struct hi_owner_row owner_rows[SAMPLE_ROOTS + 2];
+	hi_node owner_nodes[SAMPLE_ROOTS + 3];
 	struct hi_ledger ledger;
 	struct hi_head head;
 	struct hi_shares shares;
@@ -162,6 +165,32 @@ static inline void sample_make_results(struct sample *s)
 	s->retained[g->first_kind + HI_ROOT_TLS] = 4711;
 	s->retained[g->super_root] = live;
 	s->dominators = (struct hi_dominators){.idom = s->idom, .retained = s->retained};
+}
+
+/* Each root alone, the last three together, and what too many have together. */
+static inline void sample_make_owners(struct sample *s)
+{
+	for (unsigned i = 0; i < SAMPLE_ROOTS; i++) {
+		s->owner_nodes[i] = s->graph->first_root + i;
+		s->owner_rows[i] = (struct hi_owner_row){
+			.variables = &s->owner_nodes[i],
+			.n = 1,
+			.is_named = s->graph->roots[i].kind != HI_ROOT_UNTYPED &&
+				    s->graph->roots[i].kind != HI_ROOT_REGISTER,
+			.bytes = s->retained[s->owner_nodes[i]],
+			.largest = s->owner_nodes[i],
+			.largest_bytes = s->retained[s->owner_nodes[i]]};
+	}
+	s->owner_rows[SAMPLE_ROOTS] =
+		(struct hi_owner_row){.variables = &s->owner_nodes[SAMPLE_ROOTS - 3],
+				      .n = 3,
+				      .is_named = true,
+				      .bytes = 90,
+				      .largest = 1,
+				      .largest_bytes = 80};
+	s->owner_rows[SAMPLE_ROOTS + 1] = (struct hi_owner_row){
+		.is_many = true, .is_named = true, .bytes = 50, .largest = 2};
+	s->owners = (struct hi_owners){.rows = s->owner_rows, .n_rows = SAMPLE_ROOTS + 2};
 }
 
 static inline void sample_make_tables(struct sample *s)
@@ -300,6 +329,7 @@ static inline struct sample *sample_make(void)
 	hi_test_defer(sample_free, s);
 	sample_make_graph(s);
 	sample_make_results(s);
+	sample_make_owners(s);
 	sample_make_tables(s);
 	sample_make_ledger(s);
 	s->shares = (struct hi_shares){.exact = {900000, 120000000},
@@ -315,6 +345,7 @@ static inline struct sample *sample_make(void)
 					       .leaks = &s->leaks,
 					       .census = &s->census,
 					       .suspects = &s->suspects,
+					       .owners = &s->owners,
 					       .suspect_paths = s->suspect_paths,
 					       .ledger = &s->ledger,
 					       .top = 10};
