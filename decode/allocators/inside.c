@@ -7,6 +7,8 @@
 #include "decode/allocator.h"
 #include "decode/debuginfo/frames.h"
 
+#include <string.h>
+
 #include "base/cleanup.h"
 
 HI_DEFINE_GUARD(struct hi_stack *, hi_stack_destroy)
@@ -16,6 +18,26 @@ static bool in_text(uint64_t pc, const struct hi_range *text, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (pc >= text[i].start && pc < text[i].end)
 			return true;
+	return false;
+}
+
+/*
+ * Where the Go runtime lets a thread or a goroutine begin (src/runtime/asm_amd64.s).
+ * With cgo, what called it has no unwinding tables (src/runtime/cgo/gcc_amd64.S), and
+ * the stack looks cut off; but no allocator starts threads in there.
+ */
+static bool is_outermost(const struct hi_frame *frame)
+{
+	static const char *const names[] = {"runtime.mstart", "runtime.goexit",
+					    "runtime.rt0_go"};
+
+	for (size_t i = 0; frame->function && i < sizeof(names) / sizeof(*names); i++) {
+		size_t n = strlen(names[i]);
+
+		if (strncmp(frame->function, names[i], n) == 0 &&
+		    (!frame->function[n] || strcmp(frame->function + n, ".abi0") == 0))
+			return true;
+	}
 	return false;
 }
 
@@ -30,9 +52,13 @@ static enum hi_status is_inside(struct hi_image *image, struct hi_types *types,
 
 	if (status != HI_OK)
 		return status;
-	*ret = stack->truncated;
-	for (size_t i = 0; i < stack->n_frames && !*ret; i++)
+	*ret = false;
+	for (size_t i = 0; i < stack->n_frames && !*ret; i++) {
+		if (is_outermost(&stack->frames[i]))
+			return HI_OK;
 		*ret = in_text(stack->frames[i].pc, text, n_text);
+	}
+	*ret |= stack->truncated;
 	return HI_OK;
 }
 
