@@ -384,6 +384,22 @@ HI_TEST(glibc_walk, a_tcache_list_with_a_cycle_ends_at_its_counter)
 	check_damaged(&s, "longer than its counter");
 }
 
+/* Its counter, too, is the target's. */
+HI_TEST(glibc_walk, free_lists_have_no_more_entries_than_the_heap_has_chunks)
+{
+	struct sample s = make_sample(31);
+	struct hi_allocator *a;
+	struct hi_glibc *g;
+
+	hi_mock_heap_set(s.h, s.tcache[0], s.tcache[1]);
+	hi_mock_heap_set(s.h, s.h->tcache, UINT64_MAX); /* of lists 0 to 3 */
+	a = open_heap(s.h);
+	g = (struct hi_glibc *)a;
+	(void)walk(a);
+	expect_damage(a, "more entries than the heap has chunks");
+	HI_ASSERT(g->listed.count <= g->max_listed && g->max_listed < 1u << 16);
+}
+
 HI_TEST(glibc_walk, a_tcache_list_that_leaves_the_heap_is_reported)
 {
 	struct sample s = make_sample(31);

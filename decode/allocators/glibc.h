@@ -126,6 +126,8 @@ struct hi_glibc {
 	struct hi_glibc_arenas arenas;
 	struct hi_glibc_parts parts;   /* sorted as base.regions */
 	struct hi_glibc_listed listed; /* sorted, unique */
+	uint64_t max_listed;	       /* entries that the free lists may have */
+	bool is_listed_cut;	       /* they had more */
 	uint64_t sbrk_base, mmapped_mem, hp_pagesize, heap_max;
 	uint64_t tcache_count;
 	int32_t n_mmaps;

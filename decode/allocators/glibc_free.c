@@ -7,13 +7,38 @@
  *
  * Links: tcache entries point to user bytes, fastbin links to chunks. Since
  * 2.32 a link at address a holds next ^ (a >> 12) (PROTECT_PTR); the heads
- * are raw. Every list is bounded: a tcache's by its counter, a fastbin's by
- * its arena's memory.
+ * are raw. A tcache's list is bounded by its counter, a fastbin's by a search for
+ * cycles, and all of them together by the chunks that the heap has room for: lists
+ * that lead into each other would be followed once for each thread.
  */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "decode/allocators/glibc.h"
+
+/* Entries that all lists may have: a chunk is on one list, and a tcache is a chunk. */
+static uint64_t count_possible_chunks(const struct hi_glibc *g)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < g->parts.count; i++)
+		if (g->parts.items[i].kind == HI_GLIBC_CHAIN)
+			bytes += g->parts.items[i].stop - g->parts.items[i].first;
+	return bytes / HI_CHUNK_MIN + g->image->n_threads;
+}
+
+/* Reported once. */
+static bool is_list_full(struct hi_glibc *g, uint64_t at)
+{
+	if (g->listed.count < g->max_listed)
+		return false;
+	if (!g->is_listed_cut)
+		hi_glibc_damage(g, at,
+				"the free lists have more entries than the heap has "
+				"chunks: further free chunks count as in use");
+	g->is_listed_cut = true;
+	return true;
+}
 
 static bool add_listed(struct hi_glibc *g, uint64_t chunk, enum hi_block_state state)
 {
@@ -55,7 +80,7 @@ static enum hi_status list_fastbin(struct hi_glibc *g, struct hi_window *w,
 {
 	uint64_t want = HI_CHUNK_MIN + (uint64_t)bin * HI_CHUNK_ALIGN, mark = 0, size;
 
-	for (uint64_t n = 1; chunk; n++) {
+	for (uint64_t n = 1; chunk && !is_list_full(g, chunk); n++) {
 		if (!chunk_size(g, w, chunk, &size) || size != want) {
 			hi_glibc_damage(
 				g, chunk,
@@ -149,6 +174,8 @@ static enum hi_status list_tcache_list(struct hi_glibc *g, struct hi_window *w,
 	uint64_t n = 0, size;
 
 	for (; entry && n < length; n++) {
+		if (is_list_full(g, entry))
+			return HI_OK;
 		if (!chunk_size(g, w, entry - HI_CHUNK_HEADER, &size) ||
 		    !size_fits(list, size)) {
 			hi_glibc_damage(
@@ -321,8 +348,11 @@ static void drop_doubles(struct hi_glibc *g)
 enum hi_status hi_glibc_list_free(struct hi_glibc *g, struct hi_error *err)
 {
 	struct hi_window w = {.memory = g->memory};
-	enum hi_status status = list_fastbins(g, &w, err);
+	enum hi_status status;
 
+	g->max_listed = count_possible_chunks(g);
+	g->is_listed_cut = false;
+	status = list_fastbins(g, &w, err);
 	if (status == HI_OK)
 		status = list_tcaches(g, &w, err);
 	if (status == HI_OK && w.out_of_memory)

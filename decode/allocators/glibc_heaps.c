@@ -21,6 +21,9 @@
 
 #define SPLIT_BYTES (64u << 20)
 #define MAX_PIECES 65536
+/* Heads that are looked at behind one fence for the next chain: another user of sbrk()
+ * may have taken much, and may have filled it with what looks like chunks. */
+#define MAX_GAP_STEPS (1u << 28)
 
 #define FENCE_HEAD (HI_CHUNK_ALIGN | HI_CHUNK_PREV_INUSE)
 
@@ -38,6 +41,7 @@ struct outline {
 	bool main;
 	uint64_t wrong_flags; /* bits of a head that may not be set */
 	uint64_t last;	      /* the last chunk that was followed */
+	uint64_t steps;	      /* heads that were looked at */
 };
 
 static bool is_fence_head(struct outline *o, uint64_t p, bool first)
@@ -95,6 +99,7 @@ static enum chain_end follow(struct outline *o, uint64_t p, uint64_t limit,
 			break;
 		size = head & ~(uint64_t)HI_CHUNK_FLAGS;
 		o->last = p;
+		o->steps++;
 		p += size;
 	}
 	*end_ret = p;
@@ -195,6 +200,29 @@ static bool starts_chain(struct outline *o, uint64_t p, uint64_t limit, uint64_t
 	return how == CHAIN_TOO_LONG || (how == CHAIN_AT_LIMIT && at == top);
 }
 
+/* The next chain of the main arena in [p, stop); stop if there is none. Only in memory
+ * that the image holds, and in at most MAX_GAP_STEPS steps. */
+static uint64_t find_chain(struct outline *o, uint64_t p, uint64_t stop, uint64_t limit)
+{
+	const uint64_t align = HI_CHUNK_ALIGN - 1, max = o->steps + MAX_GAP_STEPS;
+	uint64_t top = o->g->arenas.items[0].top, from, to;
+
+	while (p < stop && hi_image_next_held(o->g->image, p, stop, &from, &to)) {
+		for (p = from > p ? (from + align) & ~align : p; p < to;
+		     p += HI_CHUNK_ALIGN) {
+			if (starts_chain(o, p, limit, top))
+				return p;
+			if (++o->steps < max)
+				continue;
+			hi_glibc_damage(o->g, p,
+					"main arena: the search behind a fence was cut: "
+					"chunks from here on are not known");
+			return stop;
+		}
+	}
+	return stop;
+}
+
 /* Pieces of one contiguous run [p, limit) of the main arena; false in
  * *top_ret as long as none holds the top. */
 static enum hi_status add_run(struct outline *o, uint64_t p, uint64_t limit,
@@ -218,9 +246,7 @@ static enum hi_status add_run(struct outline *o, uint64_t p, uint64_t limit,
 			*top_ret |= top_here;
 			return HI_OK;
 		}
-		for (p = fence_end(o, end, limit); p < stop; p += HI_CHUNK_ALIGN)
-			if (starts_chain(o, p, limit, a->top))
-				break;
+		p = find_chain(o, fence_end(o, end, limit), stop, limit);
 		if (p >= stop && !top_here)
 			return HI_OK;
 	}

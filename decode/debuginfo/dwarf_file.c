@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -157,6 +158,31 @@ static bool list_units(struct hi_dw_file *file, bool in_types)
 	return true;
 }
 
+/* The file chooses its signatures, so it must not know where they go. */
+static size_t hash_signature(const struct hi_dw_file *file, uint64_t signature)
+{
+	uint64_t hash = (signature ^ file->hash_key) * 0x9e3779b97f4a7c15ull;
+
+	hash ^= hash >> 32 ^ file->hash_key >> 7;
+	return (size_t)((hash * 0xd6e8feb86659fd93ull) >> 32);
+}
+
+/* Of several units with one signature the first counts. */
+static void add_signature(struct hi_dw_file *file, size_t index)
+{
+	const struct hi_dw_unit *unit = &file->units.items[index];
+	size_t mask = file->n_by_signature - 1;
+	size_t at = hash_signature(file, unit->signature) & mask;
+
+	while (file->by_signature[at]) {
+		if (file->units.items[file->by_signature[at] - 1].signature ==
+		    unit->signature)
+			return;
+		at = (at + 1) & mask;
+	}
+	file->by_signature[at] = (uint32_t)index + 1;
+}
+
 static bool index_signatures(struct hi_dw_file *file)
 {
 	size_t types = 0, n = 16;
@@ -171,16 +197,11 @@ static bool index_signatures(struct hi_dw_file *file)
 	if (!file->by_signature)
 		return false;
 	file->n_by_signature = n;
-	for (size_t i = 0; i < file->units.count; i++) {
-		const struct hi_dw_unit *unit = &file->units.items[i];
-		size_t at = unit->signature & (n - 1);
-
-		if (unit->type_offset == 0)
-			continue;
-		while (file->by_signature[at])
-			at = (at + 1) & (n - 1);
-		file->by_signature[at] = (uint32_t)i + 1;
-	}
+	if (getentropy(&file->hash_key, sizeof(file->hash_key)) != 0)
+		file->hash_key = (uint64_t)(uintptr_t)file->by_signature;
+	for (size_t i = 0; i < file->units.count; i++)
+		if (file->units.items[i].type_offset != 0)
+			add_signature(file, i);
 	return true;
 }
 
@@ -190,7 +211,7 @@ struct hi_dw_unit *hi_dw_unit_signed(struct hi_dw_file *file, uint64_t signature
 
 	if (file->n_by_signature == 0)
 		return NULL;
-	for (size_t at = signature & mask, n = 0;
+	for (size_t at = hash_signature(file, signature) & mask, n = 0;
 	     file->by_signature[at] && n < file->n_by_signature;
 	     at = (at + 1) & mask, n++) {
 		struct hi_dw_unit *unit = &file->units.items[file->by_signature[at] - 1];

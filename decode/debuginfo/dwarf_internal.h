@@ -106,6 +106,7 @@ struct hi_dw_file {
 	size_t n_info_units;
 	uint32_t *by_signature; /* open addressing, unit index + 1 */
 	size_t n_by_signature;	/* a power of two; 0: no type units */
+	uint64_t hash_key;	/* of by_signature: random */
 	bool is_dwo;		/* a split unit's file */
 	struct hi_dw_file *alt; /* dwz supplementary file; NULL: none */
 	/* A split file takes addresses from its skeleton. */
