@@ -17,6 +17,9 @@ struct hi_fork_plan {
 /* Said where nobody may run. */
 #define HI_FORK_STOPPED "it is stopped (SIGSTOP or the like), and a copy costs it nothing"
 
+#define HI_FORK_ASLEEP                                                                   \
+	"all of its threads sleep in calls that were restarted before, and are left so"
+
 /* ---- fork_limits.c ---- */
 
 /*

@@ -240,7 +240,8 @@ enum hi_status hi_fork_choose_thread(const struct hi_tracees *all,
 				  .memory = memory};
 
 	if (!any_free(all))
-		return hi_fail(err, HI_UNSUPPORTED, 0, HI_FORK_STOPPED);
+		return hi_fail(err, HI_UNSUPPORTED, 0, "%s",
+			       hi_tracees_stand(all) ? HI_FORK_STOPPED : HI_FORK_ASLEEP);
 	*ret = choose(&by, origin_ret);
 	if (!*ret)
 		*ret = choose_anew(by, origin_ret);

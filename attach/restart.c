@@ -35,6 +35,9 @@
  * whose EINTR means that there is nothing to restart (its interrupted calls
  * say ERESTART_RESTARTBLOCK again); rt_sigreturn.
  *
+ * The call starts with its whole time-out again: Note [Time-outs that start anew] in
+ * sleepers.c.
+ *
  * What cannot be hidden: a call that had done a part of its work returns that
  * part (a write to a full pipe, recv with MSG_WAITALL).
  *
@@ -126,6 +129,11 @@ bool hi_restart_arrange(pid_t pid, pid_t tid, struct user_regs_struct *regs)
 		return false; /* it has just been killed */
 	regs->rax = code;
 	return true;
+}
+
+bool hi_restart_is_arranged(const struct user_regs_struct *regs)
+{
+	return in_system_call(regs) && (long long)regs->rax == -RESTART_NOHAND;
 }
 
 void hi_restart_predict(struct user_regs_struct *regs)

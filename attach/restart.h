@@ -19,6 +19,9 @@
  */
 bool hi_restart_arrange(pid_t pid, pid_t tid, struct user_regs_struct *regs);
 
+/* Its call is to be restarted with its whole time-out, by us or by the kernel. */
+bool hi_restart_is_arranged(const struct user_regs_struct *regs);
+
 /* Turns registers seen at a stop into those with which user code goes on,
  * supposed that no signal with a handler comes first. */
 void hi_restart_predict(struct user_regs_struct *regs);

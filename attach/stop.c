@@ -34,7 +34,8 @@
  */
 #define FORK_FROM (16ull << 20)
 #define FORK_LEAST (1ull << 20) /* nothing hurries so much that less is forked */
-#define BYTES_PER_NS 1		/* into memory that was not touched before, at least */
+#define MAX_TAKES 4
+#define BYTES_PER_NS 1 /* into memory that was not touched before, at least */
 
 struct snapshot {
 	struct hi_target *target;
@@ -142,6 +143,23 @@ static enum hi_status fork_stopped(struct snapshot *self, struct hi_error *err)
 	return self->again ? HI_OK : copy_stopped(self, err);
 }
 
+/*
+ * A thread that was left asleep woke up. It is taken anew, and that thread is stopped as
+ * all others are. A place that was waited for may not come again.
+ */
+static enum hi_status check_torn(struct snapshot *self, struct hi_error *err)
+{
+	if (!hi_tracer_is_torn(self->tracer))
+		return HI_OK;
+	if (self->options.trigger)
+		return hi_fail(err, HI_TIMEOUT, 0,
+			       "process %d: a thread that slept woke up while the memory "
+			       "was copied",
+			       (int)self->target->pid);
+	self->again = true;
+	return HI_OK;
+}
+
 /* The target stands only inside this function. */
 static enum hi_status stop_and_take(struct snapshot *self, struct hi_error *err)
 {
@@ -167,7 +185,7 @@ static enum hi_status stop_and_take(struct snapshot *self, struct hi_error *err)
 		return resumed;
 	}
 	self->pause_ns = resumed_ns - self->stop.stopped_ns;
-	return status;
+	return status == HI_OK ? check_torn(self, err) : status;
 }
 
 /* ---- when it runs again ---- */
@@ -263,14 +281,24 @@ enum hi_status hi_stop_and_copy(struct hi_target *target,
 	struct snapshot self = {.target = target, .options = *options}, second;
 	enum hi_status status = try_once(&self, ret, err);
 
-	if (status == HI_OK && self.again) {
+	for (int i = 0; i < MAX_TAKES && status == HI_OK && self.again; i++) {
 		second = (struct snapshot){.target = target, .options = self.options};
 		memcpy(second.not_forked, self.not_forked, sizeof(second.not_forked));
-		second.first_pause_ns = self.pause_ns;
+		second.first_pause_ns = self.pause_ns > self.first_pause_ns
+						? self.pause_ns
+						: self.first_pause_ns;
+		if (i + 2 >= MAX_TAKES)
+			second.options.sleepers = NULL; /* all are stopped */
 		destroy_snapshot(&self);
 		self = second;
 		status = try_once(&self, ret, err);
 	}
+	if (status == HI_OK && self.again)
+		status = hi_fail(
+			err, HI_TIMEOUT, 0,
+			"process %d: no snapshot of a single moment was to be had "
+			"in %d stops; it runs on, unharmed",
+			(int)target->pid, MAX_TAKES + 1);
 	destroy_snapshot(&self);
 	return status;
 }

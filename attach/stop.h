@@ -18,6 +18,8 @@
 #include "attach/target.h"
 #include "attach/trigger.h"
 
+struct hi_sleepers;
+
 struct hi_range {
 	uint64_t start, end; /* [start, end) */
 };
@@ -58,6 +60,9 @@ struct hi_stop_options {
 	bool with_swap;		   /* copy swapped pages too */
 	unsigned threads;	   /* copying threads; 0: hi_parallel_threads() */
 	bool best_effort_priority; /* raise to SCHED_FIFO for the stop if permitted */
+	/* Of the stops of this target before; NULL: none, and none that follow. Borrowed.
+	 */
+	struct hi_sleepers *sleepers;
 };
 
 /*

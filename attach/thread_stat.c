@@ -81,15 +81,37 @@ pid_t hi_thread_tracer(pid_t pid, pid_t tid)
 	return at ? (pid_t)strtol(at + 11, NULL, 10) : 0;
 }
 
-bool hi_thread_is_filtered(pid_t pid, pid_t tid)
+/* What stands behind key ("\nName:") in the thread's status; NULL if nothing does. */
+static const char *status_field(pid_t pid, pid_t tid, const char *key, char *text,
+				size_t size)
 {
-	char path[64], text[4096], *at;
+	char path[64], *at;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
-	if (!read_small(path, text, sizeof(text)))
-		return true;
-	at = strstr(text, "\nSeccomp:");
-	return !at || strtol(at + 9, NULL, 10) != 0;
+	at = read_small(path, text, size) ? strstr(text, key) : NULL;
+	return at ? at + strlen(key) : NULL;
+}
+
+bool hi_thread_is_filtered(pid_t pid, pid_t tid)
+{
+	char text[4096];
+	const char *mode = status_field(pid, tid, "\nSeccomp:", text, sizeof(text));
+
+	return !mode || strtol(mode, NULL, 10) != 0;
+}
+
+bool hi_thread_rests(pid_t pid, pid_t tid, uint64_t *switches_ret)
+{
+	char text[4096];
+	const char *own =
+		status_field(pid, tid, "\nvoluntary_ctxt_switches:", text, sizeof(text));
+	const char *lost = own ? strstr(own, "\nnonvoluntary_ctxt_switches:") : NULL;
+	const char *state = strstr(text, "\nState:\t");
+
+	if (!lost || !state || state[8] != 'S')
+		return false;
+	*switches_ret = strtoull(own, NULL, 10) + strtoull(lost + 28, NULL, 10);
+	return true;
 }
 
 bool hi_thread_is_exiting(pid_t pid, pid_t tid)

@@ -4,6 +4,7 @@
 #define HI_ATTACH_THREAD_STAT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* State letter of a thread, 0 if there is none. */
@@ -16,6 +17,11 @@ void hi_thread_name(pid_t pid, pid_t tid, char name[16]);
 pid_t hi_thread_tracer(pid_t pid, pid_t tid);
 /* It has seccomp filters, or that cannot be read. */
 bool hi_thread_is_filtered(pid_t pid, pid_t tid);
+/*
+ * Asleep (S), and how often it gave its processor up or lost it: as long as both stay as
+ * they are it does not run. False: not asleep, or there is none.
+ */
+bool hi_thread_rests(pid_t pid, pid_t tid, uint64_t *switches_ret);
 /* On its way out, not yet a zombie; or there is none. */
 bool hi_thread_is_exiting(pid_t pid, pid_t tid);
 

@@ -52,6 +52,7 @@
 #define SYSCALL_STOP (SIGTRAP | 0x80) /* of a fork that was given up; no signal */
 #define TICKS_PER_SWEEP 8
 #define SEIZE_TRIES 3
+#define SLEEPERS_GROUP 8
 #define RELIST_PAUSE_NS 20000u /* lets the dying die: we may be SCHED_FIFO */
 
 /* ---- dead threads ---- */
@@ -125,6 +126,13 @@ static void on_child_or_tick(int sig, siginfo_t *info, void *context)
 			reap_listed(reaped);
 	}
 	errno = saved;
+}
+
+void hi_tracees_hear_stops(void)
+{
+	struct sigaction sa = {.sa_sigaction = on_child_or_tick, .sa_flags = SA_SIGINFO};
+
+	(void)sigaction(SIGCHLD, &sa, NULL);
 }
 
 void hi_tracees_handle_signals(struct hi_tracees *all)
@@ -226,12 +234,14 @@ enum hi_status hi_tracees_add(struct hi_tracees *all, pid_t tid, struct hi_error
 	return HI_OK;
 }
 
-static void name_thread(const struct hi_tracees *all, pid_t tid)
+static void describe_thread(const struct hi_tracees *all, pid_t tid)
 {
 	struct hi_tracee *tracee = hi_tracees_find(all, tid);
 
-	if (tracee && !tracee->name[0])
-		hi_thread_name(all->pid, tid, tracee->name);
+	if (!tracee || tracee->name[0])
+		return;
+	hi_thread_name(all->pid, tid, tracee->name);
+	tracee->was_asleep = hi_thread_state(all->pid, tid) == 'S';
 }
 
 enum hi_status hi_tracees_list(struct hi_tracees *all, struct hi_error *err)
@@ -248,7 +258,7 @@ enum hi_status hi_tracees_list(struct hi_tracees *all, struct hi_error *err)
 		status = hi_tracees_add(all, tid, err);
 		if (status != HI_OK)
 			return status;
-		name_thread(all, tid);
+		describe_thread(all, tid);
 	}
 	return HI_OK;
 }
@@ -264,8 +274,16 @@ size_t hi_tracees_live(const struct hi_tracees *all)
 	size_t n = 0;
 
 	for (size_t i = 0; i < all->count; i++)
-		n += is_still(&all->items[i]);
+		n += is_still(&all->items[i]) || all->items[i].state == HI_TRACEE_LEFT;
 	return n;
+}
+
+bool hi_tracees_stand(const struct hi_tracees *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (is_still(&all->items[i]))
+			return true;
+	return false;
 }
 
 /* The link count of /proc/PID/task is the number of threads + 2
@@ -357,18 +375,21 @@ void hi_tracee_continue(struct hi_tracee *tracee)
 	/* ESRCH: it has been killed; the next await finds out. */
 	(void)ptrace(PTRACE_CONT, tracee->tid, 0, 0);
 	tracee->state = HI_TRACEE_RUNNING;
+	tracee->is_told = false;
 }
 
 void hi_tracee_interrupt(struct hi_tracee *tracee)
 {
 	(void)ptrace(PTRACE_INTERRUPT, tracee->tid, 0, 0);
 	tracee->state = HI_TRACEE_RUNNING;
+	tracee->is_told = true;
 }
 
 void hi_tracees_interrupt(struct hi_tracees *all)
 {
 	for (size_t i = 0; i < all->count; i++)
-		if (all->items[i].state == HI_TRACEE_RUNNING ||
+		if ((all->items[i].state == HI_TRACEE_RUNNING &&
+		     !all->items[i].was_asleep) ||
 		    all->items[i].state == HI_TRACEE_GROUP_STOPPED)
 			hi_tracee_interrupt(&all->items[i]);
 }
@@ -462,25 +483,77 @@ enum hi_status hi_tracee_await(struct hi_tracees *all, struct hi_tracee *tracee,
 	return HI_OK;
 }
 
+/*
+ * Note [Few are woken at a time]
+ *
+ * A thread that sleeps in epoll_wait() has EINTR in rax from the moment when it is told
+ * to stop until we have looked at it. If the tracer is killed (SIGKILL) in between, the
+ * target sees it. So threads that sleep are told in groups, each looked at before the
+ * next one: a death shows in the calls of one group at most. Threads that run are told
+ * all at once and first: for them this does not matter, and they have to be scheduled.
+ */
+static enum hi_status stop_sleepers(struct hi_tracees *all, struct hi_error *err)
+{
+	struct hi_tracee *group[SLEEPERS_GROUP];
+	enum hi_status status = HI_OK;
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->count && status == HI_OK; i++) {
+		struct hi_tracee *tracee = &all->items[i];
+
+		if (tracee->state == HI_TRACEE_RUNNING && !tracee->is_told &&
+		    !hi_tracee_leave_asleep(all, tracee)) {
+			hi_tracee_interrupt(tracee);
+			group[n++] = tracee;
+		}
+		if (n < SLEEPERS_GROUP && i + 1 < all->count)
+			continue;
+		for (size_t j = 0; j < n && status == HI_OK; j++)
+			status = hi_tracee_await(all, group[j], err);
+		n = 0;
+	}
+	return status;
+}
+
+static enum hi_status seize_known(struct hi_tracees *all, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; i < all->count && status == HI_OK; i++) {
+		struct hi_tracee *tracee = &all->items[i];
+
+		if (tracee->state != HI_TRACEE_SEEN ||
+		    hi_tracee_leave_asleep(all, tracee))
+			continue;
+		status = hi_tracee_seize(all, tracee, err);
+		if (status == HI_OK && tracee->state == HI_TRACEE_RUNNING &&
+		    !tracee->was_asleep)
+			hi_tracee_interrupt(tracee);
+	}
+	return status;
+}
+
 static enum hi_status stop_known(struct hi_tracees *all, struct hi_error *err)
 {
-	enum hi_status status;
+	enum hi_status status = seize_known(all, err);
 
-	for (size_t i = 0; i < all->count; i++) {
-		if (all->items[i].state != HI_TRACEE_SEEN)
-			continue;
-		status = hi_tracee_seize(all, &all->items[i], err);
-		if (status != HI_OK)
-			return status;
-		if (all->items[i].state == HI_TRACEE_RUNNING)
-			hi_tracee_interrupt(&all->items[i]);
-	}
-	for (size_t i = 0; i < all->count; i++) {
+	if (status == HI_OK)
+		status = stop_sleepers(all, err);
+	for (size_t i = 0; i < all->count && status == HI_OK; i++)
 		status = hi_tracee_await(all, &all->items[i], err);
-		if (status != HI_OK)
-			return status;
-	}
-	return HI_OK;
+	return status;
+}
+
+static void notice_lost_sleeper(struct hi_tracees *all, struct hi_tracee *tracee)
+{
+	char state = hi_thread_state(all->pid, tracee->tid);
+
+	if (state && state != 'Z' && state != 'X')
+		return;
+	all->has_lost_sleeper = true;
+	tracee->state = HI_TRACEE_DEAD;
+	if (tracee->tid == all->pid)
+		(void)is_leaving(all, tracee);
 }
 
 /* SIGKILL takes threads out of their stop: notices those that are gone. */
@@ -491,6 +564,8 @@ static void notice_killed(struct hi_tracees *all)
 	for (size_t i = 0; i < all->count; i++) {
 		struct hi_tracee *tracee = &all->items[i];
 
+		if (tracee->state == HI_TRACEE_LEFT)
+			notice_lost_sleeper(all, tracee);
 		if (!is_still(tracee) ||
 		    ptrace(PTRACE_GETEVENTMSG, tracee->tid, 0, &message) == 0)
 			continue;
@@ -533,7 +608,7 @@ static void look_at_running(struct hi_tracees *all)
 	for (size_t i = 0; i < all->count; i++) {
 		struct hi_tracee *tracee = &all->items[i];
 
-		if (tracee->state != HI_TRACEE_RUNNING ||
+		if (tracee->state != HI_TRACEE_RUNNING || !tracee->is_told ||
 		    (all->deadline_ns && hi_thread_state(all->pid, tracee->tid) == 'D'))
 			continue;
 		if (hi_tracee_await(all, tracee, &ignored) != HI_OK)

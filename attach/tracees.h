@@ -13,6 +13,7 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
+#include "attach/sleepers.h"
 #include "attach/thread_stat.h"
 #include "base/error.h"
 
@@ -22,6 +23,11 @@ enum hi_tracee_state {
 	HI_TRACEE_STOPPED,	 /* in the stop that we asked for */
 	HI_TRACEE_GROUP_STOPPED, /* as much ours, but it was stopped without us */
 	HI_TRACEE_DEAD,		 /* has exited, or became another one by exec */
+	/* Of threads whose call started anew (tracees_settle.c): */
+	HI_TRACEE_LEFT,	      /* it sleeps, as it did at the last stop, and is left so */
+	HI_TRACEE_RESTARTING, /* let go, not at the entry of its call yet */
+	HI_TRACEE_SETTLING,   /* past it, not known to sleep yet */
+	HI_TRACEE_ASLEEP,     /* and the sleepers know it */
 };
 
 struct hi_tracee {
@@ -30,6 +36,9 @@ struct hi_tracee {
 	bool maybe_inside; /* avoid.c */
 	bool is_settled;   /* avoid.c: no more tries */
 	bool is_at_probe;  /* wait.c: stands where it shall, is never moved */
+	bool was_asleep;   /* when it was listed: woken up among few, not among all */
+	bool is_told;	   /* RUNNING: to stop */
+	unsigned restarts; /* of its call in a row, before this stop */
 	unsigned tries, asleep_tries;
 	char name[16]; /* comm; "" unknown */
 	struct user_regs_struct regs;
@@ -55,6 +64,8 @@ struct hi_tracees {
 	/* The trigger's signal is on its way to this thread, and is taken away when
 	 * it is seen. 0: to none; -1: we do not know to which. */
 	pid_t signal_tid;
+	struct hi_sleepers *sleepers; /* borrowed; NULL: every thread is stopped */
+	bool has_lost_sleeper;	      /* one that was left asleep has exited */
 };
 
 /* Room for capacity threads. HI_GONE if there is no such process. */
@@ -77,7 +88,8 @@ enum hi_status hi_tracees_stop(struct hi_tracees *all, struct hi_error *err);
  */
 enum hi_status hi_tracees_seize(struct hi_tracees *all, unsigned long options,
 				struct hi_error *err);
-/* Tells all that run to stop; hi_tracees_stop waits for them. */
+/* Tells all that run to stop, but for those that slept: hi_tracees_stop does that, and
+ * waits for all. */
 void hi_tracees_interrupt(struct hi_tracees *all);
 /* NULL: not in the table, or dead. */
 struct hi_tracee *hi_tracees_find(const struct hi_tracees *all, pid_t tid);
@@ -114,12 +126,31 @@ size_t hi_tracees_detach(struct hi_tracees *all);
 /* The same after a stop that failed: first waits, until_ns at most, for threads
  * that were told to stop. See Note [Giving up]. */
 size_t hi_tracees_give_up(struct hi_tracees *all, uint64_t until_ns);
+/* Those that stand or were left asleep. */
 size_t hi_tracees_live(const struct hi_tracees *all);
+
+/* Does not stop the thread if the sleepers know it: it is LEFT then. */
+bool hi_tracee_leave_asleep(struct hi_tracees *all, struct hi_tracee *tracee);
+/* A thread was made to stand, so that the target waits for us. */
+bool hi_tracees_stand(const struct hi_tracees *all);
+/* A thread that was left asleep has run since. */
+bool hi_tracees_has_woken(const struct hi_tracees *all);
+/* Lets those go whose call starts anew, before a detach of the others ... */
+void hi_tracees_begin_settling(struct hi_tracees *all);
+/*
+ * ... and waits, for a limited time, until they sleep in it. What is not asleep by then
+ * the sleepers do not know. True: some are ours until we end, hi_tracees_release has to
+ * be called whenever a SIGCHLD comes.
+ */
+bool hi_tracees_settle(struct hi_tracees *all);
+void hi_tracees_release(struct hi_tracees *all);
 
 /*
  * From now on SIGCHLD and SIGALRM (to be sent by an interval timer) reap dead
  * threads of this table and wake blocked waits.
  */
 void hi_tracees_handle_signals(struct hi_tracees *all);
+/* SIGCHLD comes for stops too. */
+void hi_tracees_hear_stops(void);
 
 #endif

@@ -420,9 +420,16 @@ enum hi_status hi_tracer_resume(struct hi_tracer *self, uint64_t *resumed_ns_ret
 	enum hi_status status = call(self, HI_TRACER_RESUME, err);
 
 	self->stopped = false;
-	if (status == HI_OK)
+	if (status == HI_OK && atomic_load(&self->shared->stood))
 		*resumed_ns_ret = atomic_load(&self->shared->resumed_ns);
+	else if (status == HI_OK)
+		*resumed_ns_ret = self->shared->stopped_ns; /* nothing stood */
 	return status;
+}
+
+bool hi_tracer_is_torn(const struct hi_tracer *self)
+{
+	return atomic_load(&self->shared->torn);
 }
 
 int hi_tracer_fd(const struct hi_tracer *self)

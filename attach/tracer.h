@@ -53,6 +53,11 @@ enum hi_status hi_tracer_fork(struct hi_tracer *tracer, struct hi_tracer_child *
 			      struct hi_error *err);
 /* NULL or no child: nothing happens. After the resume. */
 void hi_tracer_end_child(struct hi_tracer *tracer);
+/*
+ * After the resume: a thread that was left asleep ran while the memory was copied (or
+ * before the child was made), so that what was copied is of no single moment.
+ */
+bool hi_tracer_is_torn(const struct hi_tracer *tracer);
 /* Detaches all; *resumed_ns_ret is CLOCK_MONOTONIC after the last one.
  * HI_TIMEOUT if the watchdog was faster, HI_GONE if the target exited or exec'ed
  * during the stop. */

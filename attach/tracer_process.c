@@ -33,6 +33,7 @@ struct tracer_process {
 	const struct hi_tracer_duty *duty;
 	struct hi_tracees tracees;
 	bool is_stopping; /* threads were told to stop */
+	bool has_loose;	  /* after the resume threads are ours that were not detached */
 	struct hi_fork_child child;
 	int target; /* pidfd; -1: none */
 };
@@ -301,6 +302,10 @@ static enum hi_status stop(struct tracer_process *self, struct hi_error *err)
 	status = stop_outside(self, shared->stopped_ns, err);
 	if (status != HI_OK)
 		return status;
+	if (hi_tracees_stand(&self->tracees))
+		atomic_store(&shared->stood, 1);
+	else
+		arm_watchdog(self, 0); /* nothing waits for us */
 	publish_all(self);
 	set_tick(false); /* all stand: the processors are the copy's now */
 	return HI_OK;
@@ -333,11 +338,23 @@ static void name_late_threads(struct tracer_process *self)
 				       shared->threads[i].name);
 }
 
+static void check_sleepers(const struct tracer_process *self)
+{
+	if (hi_tracees_has_woken(&self->tracees))
+		atomic_store(&self->duty->shared->torn, 1);
+}
+
 static enum hi_status resume(struct tracer_process *self, struct hi_error *err)
 {
-	size_t n_gone = hi_tracees_detach(&self->tracees);
+	size_t n_gone;
 
+	/* A child has the memory of the moment when it was made. */
+	if (self->child.pidfd < 0)
+		check_sleepers(self);
+	hi_tracees_begin_settling(&self->tracees);
+	n_gone = hi_tracees_detach(&self->tracees);
 	atomic_store(&self->duty->shared->resumed_ns, hi_clock_ns());
+	self->has_loose = hi_tracees_settle(&self->tracees);
 	arm_watchdog(self, 0);
 	set_priority(self, false);
 	name_late_threads(self);
@@ -375,6 +392,8 @@ static enum hi_status make_child(struct tracer_process *self, struct hi_error *e
 	set_tick(true);
 	status = hi_fork_make(&self->tracees, duty->plan, &options, &self->child, err);
 	set_tick(false);
+	if (status == HI_OK)
+		check_sleepers(self);
 	duty->shared->child =
 		(struct hi_tracer_child){.pid = self->child.pid, .tid = self->child.tid};
 	return status;
@@ -390,20 +409,45 @@ static bool is_child_wanted(const struct tracer_process *self)
 	       !has_exec_ed(self);
 }
 
+/* So that the stop of a thread that is still ours ends the poll, whenever it comes. */
+static void hold_child_signals(const struct tracer_process *self, bool on,
+			       sigset_t *before)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	if (self->has_loose)
+		hi_tracees_hear_stops();
+	if (on)
+		(void)sigprocmask(SIG_BLOCK, &set, before);
+	else
+		(void)sigprocmask(SIG_SETMASK, before, NULL);
+}
+
 /* Until there is a command, or the socket is closed. */
 static void watch_child(struct tracer_process *self)
 {
+	const struct timespec check = {.tv_nsec = EXEC_CHECK_MS * 1000000};
+	sigset_t before;
 	struct pollfd polls[] = {
 		{.fd = self->duty->socket, .events = POLLIN},
 		{.fd = self->target, .events = POLLIN},
 		{.fd = self->child.pidfd, .events = POLLIN},
 	};
 
-	while (poll(polls, 3, EXEC_CHECK_MS) <= 0 || !polls[0].revents)
+	hold_child_signals(self, true, &before);
+	while (ppoll(polls, 3, &check, &before) <= 0 || !polls[0].revents) {
 		if (!is_child_wanted(self)) {
 			hi_fork_end(&self->child);
 			_exit(0);
 		}
+		if (!self->has_loose)
+			continue;
+		hi_tracees_release(&self->tracees);
+		beat(self);
+	}
+	hold_child_signals(self, false, &before);
 }
 
 /* ---- the process ---- */
@@ -445,6 +489,7 @@ static enum hi_status begin(struct tracer_process *self, struct hi_error *err)
 	status = hi_tracees_init(&self->tracees, self->duty->pid,
 				 self->duty->shared->capacity, err);
 	self->tracees.pagemap = self->duty->pagemap;
+	self->tracees.sleepers = self->duty->options->sleepers;
 	if (status == HI_OK)
 		status = stop(self, err);
 	return status;

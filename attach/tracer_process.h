@@ -29,6 +29,8 @@ struct hi_tracer_shared {
 	uint64_t stopped_ns;
 	struct hi_trigger_stop trigger;
 	uint32_t threads_in_allocator;
+	_Atomic uint32_t torn;	      /* one that was left asleep ran before the resume */
+	_Atomic uint32_t stood;	      /* a thread was made to stand */
 	struct hi_tracer_child child; /* of HI_TRACER_FORK */
 	size_t capacity, n_threads;
 	struct hi_thread threads[];

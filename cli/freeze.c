@@ -143,6 +143,7 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 				       .max_pause_ns = o->max_pause_ns,
 				       .with_swap = o->swap,
 				       .threads = o->threads,
+				       .sleepers = in->keep ? in->keep->sleepers : NULL,
 				       .best_effort_priority = true};
 	enum hi_status status = hi_target_open(o->pid, &in->target, err);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/keep.h"
 
+#include "attach/sleepers.h"
+
 enum hi_status hi_keep_pool(struct hi_keep *keep, struct hi_error *err)
 {
 	return keep->pool ? HI_OK : hi_set_pool_create(&keep->pool, err);
@@ -13,5 +15,6 @@ void hi_keep_free(struct hi_keep *keep)
 	hi_set_pool_destroy(keep->pool);
 	hi_identities_free(&keep->names);
 	hi_stop_place_close(keep->place);
+	hi_sleepers_destroy(keep->sleepers);
 	*keep = (struct hi_keep){};
 }

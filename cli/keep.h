@@ -9,14 +9,17 @@
 #include "cli/stop_place.h"
 #include "decode/debuginfo/types.h"
 
+struct hi_sleepers;
+
 /* Zero-initialised is empty. */
 struct hi_keep {
 	struct hi_identities names; /* of retainers */
 	struct hi_set_pool *pool;   /* of their sets, or of roots' */
 	struct hi_modules *modules; /* with their types; NULL: none, or lent */
 	struct hi_types *types;
-	struct hi_stop_place *place; /* of --at; NULL: none yet */
-	int interrupt_fd;	     /* readable: waiting there is to end; 0: none */
+	struct hi_stop_place *place;  /* of --at; NULL: none yet */
+	int interrupt_fd;	      /* readable: waiting there is to end; 0: none */
+	struct hi_sleepers *sleepers; /* threads that a census left asleep; NULL: none */
 	int pidfd;	  /* of the target, since the series began; borrowed, 0: none */
 	bool lent;	  /* both are somebody else's for now */
 	uint64_t samples; /* that were told: what has a name may be gone meanwhile */

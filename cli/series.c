@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "attach/sleepers.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -565,6 +566,8 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 						      : options->command->name,
 					 .axis = options->series.axis};
 	status = hi_series_signals_watch(err);
+	if (status == HI_OK)
+		status = hi_sleepers_create(&s.keep.sleepers, err);
 	if (status == HI_OK)
 		status = hi_series_sinks_open(options, &s.sinks, err);
 	if (status == HI_OK && options->command->id == HI_COMMAND_SNAP) {
