@@ -166,6 +166,7 @@ static enum hi_status fork_watchdog(struct hi_tracer *self, int timer,
 	struct hi_watchdog_duty duty = {
 		.timer = timer,
 		.tracer = self->tracer_fd,
+		.tracer_pid = self->tracer,
 		.inspector = inspector,
 		.fired = &self->shared->timed_out,
 		.priority = WATCHDOG_PRIORITY, /* asked for or not: it only sleeps */

@@ -7,9 +7,24 @@
 #include <unistd.h>
 
 #include "attach/child.h"
+#include "attach/thread_stat.h"
 
 #define GRACE_MS 500
+#define CONTINUE_MS 50
 #define END_MS 20000
+
+/*
+ * A tracer that was stopped (SIGSTOP) amid a stop of threads goes on for a moment: it
+ * finds that it is late, looks at every thread that it has woken, whose call would return
+ * EINTR otherwise, lets all go and ends. See Note [Giving up] in tracees.c.
+ */
+static void continue_tracer(const struct hi_watchdog_duty *duty, struct pollfd *end)
+{
+	if (hi_thread_state(duty->tracer_pid, duty->tracer_pid) != 'T')
+		return;
+	(void)pidfd_send_signal(duty->tracer, SIGCONT, NULL, 0);
+	(void)poll(end, 1, CONTINUE_MS);
+}
 
 _Noreturn void hi_watchdog_run(const struct hi_watchdog_duty *duty)
 {
@@ -37,6 +52,7 @@ _Noreturn void hi_watchdog_run(const struct hi_watchdog_duty *duty)
 		_exit(0);
 	if (polls[0].revents & POLLIN)
 		atomic_store(duty->fired, 1);
+	continue_tracer(duty, &polls[1]);
 	(void)pidfd_send_signal(duty->tracer, SIGKILL, NULL, 0);
 	(void)poll(&polls[1], 1, END_MS);
 	_exit(0);

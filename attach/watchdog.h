@@ -9,12 +9,14 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "attach/trigger.h"
 
 struct hi_watchdog_duty {
 	int timer;		    /* timerfd; the tracer arms and disarms it */
 	int tracer;		    /* pidfd */
+	pid_t tracer_pid;	    /* of the same process, to look at its state */
 	int inspector;		    /* pidfd */
 	_Atomic uint32_t *fired;    /* in shared memory: set to 1 before the kill */
 	int priority;		    /* SCHED_FIFO, where permitted; 0: none */
