@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,7 @@ static enum hi_status create(struct hi_target *target,
 	copy->max_image = options->max_image;
 	copy->threads = options->threads ? options->threads : hi_parallel_threads();
 	copy->with_swap = options->with_swap;
+	copy->hurries = options->best_effort_priority;
 	pthread_mutex_init(&copy->lock, NULL);
 	hi_pagemap_init(&copy->own.pagemap, target->priv->pagemap_fd,
 			target->priv->proc_pid);
@@ -279,6 +281,48 @@ void hi_copy_mark(struct hi_copy *copy)
 		copy->rss = pages * HI_PAGE;
 }
 
+struct schedule {
+	int policy;
+	struct sched_param param;
+	bool is_raised;
+};
+
+static struct schedule raise_priority(const struct hi_copy *copy)
+{
+	const struct sched_param low = {.sched_priority = 1};
+	struct schedule before = {.policy = sched_getscheduler(0)};
+
+	before.is_raised = copy->hurries && before.policy == SCHED_OTHER &&
+			   sched_getparam(0, &before.param) == 0 &&
+			   sched_setscheduler(0, SCHED_FIFO, &low) == 0;
+	return before;
+}
+
+static void restore_priority(const struct schedule *before)
+{
+	if (before->is_raised)
+		(void)sched_setscheduler(0, before->policy, &before->param);
+}
+
+/*
+ * What is linear in the number of mappings: the kernel lists them and walks their page
+ * tables, for this one thread. The target stands meanwhile, so on a busy machine it does
+ * not wait for its turn, as the tracer does not. The bytes are read by many threads, on
+ * all processors: they take their share only.
+ */
+static enum hi_status plan_stopped(struct hi_copy *copy, struct hi_error *err)
+{
+	struct schedule before = raise_priority(copy);
+	enum hi_status status = hi_copy_look(copy, err);
+
+	if (status == HI_OK)
+		status = hi_copy_place(copy, false, err);
+	if (status == HI_OK)
+		status = hi_copy_cut(copy, err);
+	restore_priority(&before);
+	return status;
+}
+
 enum hi_status hi_copy_run(struct hi_copy *copy, struct hi_error *err)
 {
 	enum hi_status status;
@@ -286,14 +330,8 @@ enum hi_status hi_copy_run(struct hi_copy *copy, struct hi_error *err)
 	if (!copy->time_ns)
 		hi_copy_mark(copy);
 	copy->own.pagemap.search_limit = HI_PAGEMAP_STOP_ENTRIES;
-	status = hi_copy_look(copy, err);
-	if (status == HI_OK)
-		status = hi_copy_place(copy, false, err);
-	if (status == HI_OK)
-		status = hi_copy_cut(copy, err);
-	if (status == HI_OK)
-		status = hi_copy_read(copy, err);
-	return status;
+	status = plan_stopped(copy, err);
+	return status == HI_OK ? hi_copy_read(copy, err) : status;
 }
 
 void hi_copy_destroy(struct hi_copy *copy)

@@ -64,6 +64,7 @@ struct hi_copy {
 	struct hi_copy_child_source *forked; /* NULL: the target itself is copied */
 	unsigned threads;
 	bool with_swap;
+	bool hurries; /* best_effort_priority */
 	int guard_fd; /* -1: none */
 	char *maps_text;
 	size_t maps_capacity;
