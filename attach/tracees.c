@@ -600,37 +600,40 @@ enum hi_status hi_tracees_stop(struct hi_tracees *all, struct hi_error *err)
 	return HI_OK;
 }
 
-/* Looks for stops until deadline_ns; those who cannot get there are left out. */
-static void look_at_running(struct hi_tracees *all)
-{
-	struct hi_error ignored;
-
-	for (size_t i = 0; i < all->count; i++) {
-		struct hi_tracee *tracee = &all->items[i];
-
-		if (tracee->state != HI_TRACEE_RUNNING || !tracee->is_told ||
-		    (all->deadline_ns && hi_thread_state(all->pid, tracee->tid) == 'D'))
-			continue;
-		if (hi_tracee_await(all, tracee, &ignored) != HI_OK)
-			continue; /* the end of the tracer frees it */
-	}
-}
-
 /*
  * Note [Giving up]
  *
  * When a stop fails half-way, other threads have been told to stop already: one
  * that slept in epoll_wait() is awake and about to see EINTR. So all that stand
- * by now are looked at, which makes their calls start anew, and then those that
- * are on their way, for a short time.
+ * by now are looked at, which makes their calls start anew, and let go: for them the
+ * pause is over. The rest are on their way, which takes as long as it takes a busy
+ * machine to give them a processor; they wait for nothing else, so we have time.
  */
-size_t hi_tracees_give_up(struct hi_tracees *all, uint64_t until_ns)
+void hi_tracees_give_up(struct hi_tracees *all)
 {
+	struct hi_error ignored;
+
 	all->deadline_ns = 0;
-	look_at_running(all);
+	for (size_t i = 0; i < all->count; i++)
+		if (all->items[i].state == HI_TRACEE_RUNNING && all->items[i].is_told)
+			(void)!hi_tracee_await(all, &all->items[i], &ignored);
+	hi_tracees_detach(all);
+}
+
+void hi_tracees_mend_late(struct hi_tracees *all, uint64_t until_ns)
+{
+	struct hi_error ignored;
+
 	all->deadline_ns = until_ns;
-	look_at_running(all);
-	return hi_tracees_detach(all);
+	for (size_t i = 0; i < all->count; i++) {
+		struct hi_tracee *tracee = &all->items[i];
+
+		if (tracee->state != HI_TRACEE_RUNNING || !tracee->is_told ||
+		    hi_thread_state(all->pid, tracee->tid) == 'D')
+			continue; /* the end of the tracer frees it */
+		if (hi_tracee_await(all, tracee, &ignored) == HI_OK && is_still(tracee))
+			(void)ptrace(PTRACE_DETACH, tracee->tid, 0, 0);
+	}
 }
 
 size_t hi_tracees_detach(struct hi_tracees *all)

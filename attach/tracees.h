@@ -123,9 +123,11 @@ enum hi_status hi_tracee_await(struct hi_tracees *all, struct hi_tracee *tracee,
 			       struct hi_error *err);
 /* Lets all go. Returns how many that should have stood still were gone. */
 size_t hi_tracees_detach(struct hi_tracees *all);
-/* The same after a stop that failed: first waits, until_ns at most, for threads
- * that were told to stop. See Note [Giving up]. */
-size_t hi_tracees_give_up(struct hi_tracees *all, uint64_t until_ns);
+/* The same after a stop that failed, of those that stand by now. See Note [Giving up]. */
+void hi_tracees_give_up(struct hi_tracees *all);
+/* Then none stands: waits, until_ns at most, for those that were told to stop, and lets
+ * each go at once. */
+void hi_tracees_mend_late(struct hi_tracees *all, uint64_t until_ns);
 /* Those that stand or were left asleep. */
 size_t hi_tracees_live(const struct hi_tracees *all);
 

@@ -25,7 +25,7 @@
 
 #define TICK_US 1000
 #define PRIORITY 1
-#define GIVE_UP_NS 20000000u
+#define GIVE_UP_NS (2 * HI_NS_PER_S)
 #define BEAT_MIN_NS HI_NS_PER_S
 #define EXEC_CHECK_MS 10 /* while there is a child */
 
@@ -311,18 +311,15 @@ static enum hi_status stop(struct tracer_process *self, struct hi_error *err)
 	return HI_OK;
 }
 
-/* Not beyond 95 % of the budget, if there is a choice: then comes the watchdog. */
 static void give_up(struct tracer_process *self)
 {
-	uint64_t now_ns = hi_clock_ns();
-	uint64_t end_ns = self->duty->shared->stopped_ns +
-			  hi_stop_budget_ns(self->duty->options) / 20 * 19;
-
-	if (end_ns > now_ns + GIVE_UP_NS)
-		end_ns = now_ns + GIVE_UP_NS;
 	/* After a fork that failed it is off; a leader's death needs it to be seen. */
 	set_tick(true);
-	hi_tracees_give_up(&self->tracees, end_ns);
+	hi_tracees_give_up(&self->tracees);
+	/* Nothing stands any more: there is time. */
+	set_priority(self, false);
+	arm_watchdog(self, hi_clock_ns() + 2 * GIVE_UP_NS);
+	hi_tracees_mend_late(&self->tracees, hi_clock_ns() + GIVE_UP_NS);
 }
 
 /* ---- resume ---- */
