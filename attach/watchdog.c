@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/pidfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "attach/child.h"
@@ -13,17 +14,27 @@
 #define CONTINUE_MS 50
 #define END_MS 20000
 
+static bool is_armed(int timer)
+{
+	struct itimerspec left = {};
+
+	return timerfd_gettime(timer, &left) == 0 &&
+	       (left.it_value.tv_sec || left.it_value.tv_nsec);
+}
+
 /*
  * A tracer that was stopped (SIGSTOP) amid a stop of threads goes on for a moment: it
  * finds that it is late, looks at every thread that it has woken, whose call would return
  * EINTR otherwise, lets all go and ends. See Note [Giving up] in tracees.c.
  */
-static void continue_tracer(const struct hi_watchdog_duty *duty, struct pollfd *end)
+static void continue_tracer(const struct hi_watchdog_duty *duty, struct pollfd polls[2])
 {
 	if (hi_thread_state(duty->tracer_pid, duty->tracer_pid) != 'T')
 		return;
 	(void)pidfd_send_signal(duty->tracer, SIGCONT, NULL, 0);
-	(void)poll(end, 1, CONTINUE_MS);
+	(void)poll(&polls[1], 1, CONTINUE_MS);
+	if (is_armed(duty->timer)) /* anew: nothing stands any more */
+		(void)poll(polls, 2, -1);
 }
 
 _Noreturn void hi_watchdog_run(const struct hi_watchdog_duty *duty)
@@ -45,14 +56,15 @@ _Noreturn void hi_watchdog_run(const struct hi_watchdog_duty *duty)
 		hi_child_set_priority(duty->priority);
 	while (poll(polls, 3, -1) <= 0)
 		;
-	/* Without an inspector the tracer ends by itself, if it can. */
+	/* Without an inspector the tracer ends by itself: amid a stop when the budget is
+	 * over at the latest. */
 	if (!polls[0].revents && !polls[1].revents)
-		(void)poll(polls, 2, GRACE_MS);
+		(void)poll(polls, 2, is_armed(duty->timer) ? -1 : GRACE_MS);
 	if (polls[1].revents)
 		_exit(0);
 	if (polls[0].revents & POLLIN)
 		atomic_store(duty->fired, 1);
-	continue_tracer(duty, &polls[1]);
+	continue_tracer(duty, polls);
 	(void)pidfd_send_signal(duty->tracer, SIGKILL, NULL, 0);
 	(void)poll(&polls[1], 1, END_MS);
 	_exit(0);
