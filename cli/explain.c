@@ -10,6 +10,7 @@
 #include "cli/naming.h"
 #include "cli/stored.h"
 #include "cli/words.h"
+#include "decode/typing/facts.h"
 #include "decode/typing/proof.h"
 #include "report/explain_report.h"
 
@@ -160,6 +161,24 @@ static enum hi_status add_proof(struct hi_inspection *in, hi_node node,
 	return HI_OK;
 }
 
+static enum hi_status add_facts(struct hi_inspection *in, hi_node node,
+				struct hi_explain_report *r, struct hi_error *err)
+{
+	struct hi_facts *facts = hi_facts_open(in->typing, in->graph);
+	struct hi_runtime_facts f;
+	bool known = hi_facts_read(facts, node, &f);
+
+	hi_facts_close(facts);
+	if (!known)
+		return HI_OK;
+	r->id = f.address;
+	r->counts = f.counts;
+	r->counted = f.counted;
+	r->name = hi_arena_strdup(&in->arena, f.name);
+	r->value = hi_arena_strdup(&in->arena, f.value);
+	return r->name && r->value ? HI_OK : hi_fail_memory(err, "facts of an object");
+}
+
 static enum hi_status explain_node(struct hi_inspection *in, hi_node node,
 				   struct hi_explain_report *r, struct hi_error *err)
 {
@@ -177,6 +196,8 @@ static enum hi_status explain_node(struct hi_inspection *in, hi_node node,
 			return hi_fail_memory(err, "evidence");
 	}
 	status = add_fields(in, node, r, err);
+	if (status == HI_OK && r->info.sort == HI_NODE_OBJECT && !in->stored)
+		status = add_facts(in, node, r, err);
 	if (status == HI_OK && r->info.sort == HI_NODE_OBJECT && !in->stored)
 		status = add_proof(in, node, r, err);
 	if (status == HI_OK)
@@ -303,6 +324,8 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 					       .detail = "",
 					       .retained = UINT64_MAX},
 				      .evidence = "",
+				      .name = "",
+				      .value = "",
 				      .live_bytes = in->shown->live_bytes};
 	uint64_t offset = 0;
 	enum hi_status status;

@@ -63,6 +63,16 @@ struct hi_runtime_root {
 typedef bool hi_runtime_root_fn(void *arg, const struct hi_runtime_root *root);
 typedef void hi_runtime_object_fn(void *arg, uint64_t addr);
 
+/* What a runtime knows of one object beside its type. */
+struct hi_runtime_facts {
+	uint64_t address; /* by which the program knows it: id() */
+	bool counts;	  /* its references, */
+	uint64_t counted;
+	/* Of functions, classes and their like what they are called, of others their
+	 * value as source; cut, not escaped. "" none, or not to be shown. */
+	char name[200], value[200];
+};
+
 /* Used blocks inside one area, in increasing address order. */
 struct hi_runtime_block {
 	uint64_t addr, size;
@@ -110,6 +120,9 @@ struct hi_runtime_ops {
 	 * none. NULL: nothing here is counted. */
 	bool (*counted)(struct hi_runtime_cursor *cursor, uint64_t addr, uint64_t size,
 			uint32_t type, uint64_t *ret);
+	/* Optional. False: no object of its own is in the block. */
+	bool (*facts)(struct hi_runtime_cursor *cursor, uint64_t addr, uint64_t size,
+		      uint32_t type, struct hi_runtime_facts *ret);
 	/* Objects that its collector gave up and put aside. NULL: it has no such list. */
 	void (*put_aside)(struct hi_runtime_cursor *cursor, hi_runtime_object_fn *fn,
 			  void *arg);

@@ -63,6 +63,21 @@ static void show_block(const struct hi_explain_report *r, struct hi_page *page)
 					 : ""));
 }
 
+static void show_runtime(const struct hi_explain_report *r, struct hi_page *page)
+{
+	if (!r->id)
+		return;
+	hi_page_fact(page, "id()", hi_page_printf(page, "0x%" PRIx64, r->id));
+	if (*r->name)
+		hi_page_fact(page, "name", hi_page_safe(page, r->name));
+	if (*r->value)
+		hi_page_fact(page, "value", hi_page_safe(page, r->value));
+	if (r->counts)
+		hi_page_fact(page, "counts",
+			     hi_page_printf(page, "%" PRIu64 " reference%s", r->counted,
+					    r->counted == 1 ? "" : "s"));
+}
+
 static void show_facts(const struct hi_explain_report *r, struct hi_page *page)
 {
 	char retained[24], percent[16];
@@ -76,6 +91,7 @@ static void show_facts(const struct hi_explain_report *r, struct hi_page *page)
 		     hi_page_printf(page, "%s%s%s", hi_type_label(r->info.type, page),
 				    r->info.array ? " [], an array" : "",
 				    r->conflict ? " (there were two opinions)" : ""));
+	show_runtime(r, page);
 	if (*r->evidence)
 		hi_page_fact(page, "evidence", hi_page_safe(page, r->evidence));
 	if (*r->info.detail)
@@ -354,6 +370,12 @@ void hi_explain_json(const struct hi_explain_report *r, struct hi_json *json)
 	hi_json_bool(json, "array", r->info.array);
 	hi_json_text(json, "evidence", object ? hi_evidence_key(r->info.evidence) : NULL);
 	hi_json_text(json, "evidence_text", hi_known(r->evidence));
+	if (r->id) {
+		hi_json_address(json, "id", r->id);
+		hi_json_number(json, "counted", r->counts ? r->counted : UINT64_MAX);
+		hi_json_text(json, "name", hi_known(r->name));
+		hi_json_text(json, "value", hi_known(r->value));
+	}
 	hi_json_number(json, "retained", r->info.retained);
 	steps_json(r, json);
 	fields_json(r, json);

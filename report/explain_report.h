@@ -41,8 +41,12 @@ struct hi_explain_report {
 	uint64_t offset; /* of address in block or variable */
 	/* An object (or a root variable), else sort is HI_NODE_SUPER: */
 	struct hi_node_info info;
-	bool conflict;			     /* two opinions about its type */
-	const char *evidence;		     /* in words; "" none */
+	bool conflict;	      /* two opinions about its type */
+	const char *evidence; /* in words; "" none */
+	/* Of an object of a runtime, else id is 0: as the program knows it. */
+	uint64_t id, counted;
+	bool counts;			     /* its references: counted */
+	const char *name, *value;	     /* hostile; "" none */
 	const struct hi_explain_step *steps; /* from a root, or from what is known
 					      * by itself, to the object */
 	size_t n_steps;

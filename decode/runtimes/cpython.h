@@ -15,6 +15,7 @@
  *   roots (cpython_roots.c)     modules, interpreter state; frames (cpython_frames.c)
  *                               and their lines (cpython_lines.c)
  *   words (cpython_text.c)      strings and names of the target as text
+ *   facts (cpython_facts.c)     id(), count, name and value of one object
  *
  * Versions differ in data: cpython_layout_3_*.c has offsets and, where a structure is
  * another one, which function reads it; cpython_builtins.c the fields of types. Sources:
@@ -84,6 +85,8 @@ enum hi_py_family {
 	HI_PY_BYTEARRAY,
 	HI_PY_ARRAY,
 	HI_PY_LRU_CACHE,
+	HI_PY_TIME, /* datetime.time, datetime.datetime: a time zone behind, or none */
+	HI_PY_DATETIME,
 	HI_PY_FAMILIES,
 };
 
@@ -428,6 +431,8 @@ bool hi_py_object_in(struct hi_runtime_cursor *c, uint64_t block, uint64_t size,
 void hi_py_skip_marks(struct hi_runtime_cursor *c, uint64_t *block, uint64_t *size);
 /* Is there such a mark right before addr? */
 bool hi_py_is_marked(struct hi_py_reader *r, uint64_t addr);
+/* Offset of the time zone of a datetime; 0: it has none, nor room for it. */
+uint32_t hi_py_time_zone(struct hi_runtime_cursor *c, const struct hi_py_object *o);
 /* Bytes that it asked its allocator for, what is in front included; 0: any. */
 uint64_t hi_py_object_size(struct hi_runtime_cursor *c, const struct hi_py_object *o);
 
@@ -507,6 +512,8 @@ bool hi_py_str(struct hi_runtime_cursor *c, uint64_t addr, char *out, size_t out
 void hi_py_repr(struct hi_runtime_cursor *c, uint64_t addr, char *out, size_t out_size);
 /* False: not a small one. */
 bool hi_py_int(struct hi_runtime_cursor *c, const struct hi_py_object *o, int64_t *ret);
+bool hi_py_facts(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint32_t type,
+		 struct hi_runtime_facts *ret);
 size_t hi_py_label(struct hi_runtime_cursor *c, const struct hi_runtime_edge *edge,
 		   char *out, size_t out_size);
 

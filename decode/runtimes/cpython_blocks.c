@@ -19,6 +19,9 @@ enum {
 	STATE_KIND_SHIFT = 2,
 	STATE_COMPACT = 1 << 5,
 	STATE_ASCII = 1 << 6,
+	TIME_HAS_ZONE = 24, /* PyDateTime_Time, PyDateTime_DateTime */
+	TIME_ZONE = 32,
+	DATETIME_ZONE = 40,
 	SLACK = 32,
 	MAPPED = 128 << 10, /* from here on blocks may be whole pages */
 	MAPPED_SLACK = 8192,
@@ -71,6 +74,17 @@ static uint64_t str_size(struct hi_runtime_cursor *c, const struct hi_py_object 
 				   : l->str_compact_data + (length + 1) * kind;
 }
 
+/* datetime.h: without one it is allocated without the last word. Subclasses of Python
+ * have the word, unused. */
+uint32_t hi_py_time_zone(struct hi_runtime_cursor *c, const struct hi_py_object *o)
+{
+	uint8_t has = 0;
+
+	if (!hi_py_read(&c->reader, o->addr + TIME_HAS_ZONE, &has, 1) || !has)
+		return 0;
+	return o->type->family == HI_PY_TIME ? TIME_ZONE : DATETIME_ZONE;
+}
+
 static uint64_t tail_size(struct hi_runtime_cursor *c, const struct hi_py_object *o)
 {
 	return c->py->layout->tail_size ? c->py->layout->tail_size(c, o) : 0;
@@ -86,6 +100,10 @@ uint64_t hi_py_object_size(struct hi_runtime_cursor *c, const struct hi_py_objec
 		return 0;
 	case HI_PY_STR:
 		return str_size(c, o);
+	case HI_PY_TIME:
+	case HI_PY_DATETIME:
+		return o->type->presize + o->type->basicsize -
+		       (o->type->exact && !hi_py_time_zone(c, o) ? HI_PY_PTR : 0);
 	default:
 		break;
 	}

@@ -336,7 +336,8 @@ const struct hi_py_builtin hi_py_builtins[] = {
 	ALL("memoryview", 144, HI_PY_PLAIN,
 	    FIELDS(STRONG(24, "mbuf"), STRONG(64, "view.obj"))),
 	ALL("managedbuffer", 112, HI_PY_PLAIN, FIELDS(STRONG(40, "master.obj"))),
-	ALL("datetime.datetime", 48, HI_PY_PLAIN, FIELDS(GUESS(40, "tzinfo"))),
+	ALL("datetime.datetime", 48, HI_PY_DATETIME, NULL),
+	ALL("datetime.time", 40, HI_PY_TIME, NULL),
 	ALL("datetime.date", 32, HI_PY_PLAIN, NULL),
 	ALL("datetime.timedelta", 40, HI_PY_PLAIN, NULL),
 	{}};

@@ -213,10 +213,11 @@ static void visit_str(struct hi_py_visit *v, const struct hi_py_object *o)
 	const struct hi_py_layout *l = v->c->py->layout;
 	struct hi_py_reader *r = &v->c->reader;
 	uint32_t state = hi_py_u32(r, o->addr + l->str_state);
+	uint64_t wstr = l->str_wstr ? hi_py_word(r, o->addr + l->str_wstr) : 0;
 
-	if (l->str_wstr)
-		hi_py_tell_memory(v, hi_py_word(r, o->addr + l->str_wstr),
-				  HI_PY_BUFFER_STR_DATA, "<wstr>");
+	/* Where characters are as wide as a wchar_t, it is the string's own data. */
+	if (wstr - o->addr >= o->room)
+		hi_py_tell_memory(v, wstr, HI_PY_BUFFER_STR_DATA, "<wstr>");
 	if ((state & STATE_COMPACT) && (state & STATE_ASCII))
 		return;
 	hi_py_tell_memory(v, hi_py_word(r, o->addr + l->str_utf8), HI_PY_BUFFER_STR_DATA,
@@ -224,6 +225,15 @@ static void visit_str(struct hi_py_visit *v, const struct hi_py_object *o)
 	if (!(state & STATE_COMPACT))
 		hi_py_tell_memory(v, hi_py_word(r, o->addr + l->str_any),
 				  HI_PY_BUFFER_STR_DATA, "<data>");
+}
+
+static void visit_time(struct hi_py_visit *v, const struct hi_py_object *o)
+{
+	uint32_t zone = hi_py_time_zone(v->c, o);
+
+	if (zone)
+		hi_py_tell(v, hi_py_word(&v->c->reader, o->addr + zone), HI_GRADE_EXACT,
+			   HI_LABEL_FIELD, "tzinfo", 0);
 }
 
 static void visit_family(struct hi_py_visit *v, const struct hi_py_object *o)
@@ -264,6 +274,10 @@ static void visit_family(struct hi_py_visit *v, const struct hi_py_object *o)
 		break;
 	case HI_PY_STR:
 		visit_str(v, o);
+		break;
+	case HI_PY_TIME:
+	case HI_PY_DATETIME:
+		visit_time(v, o);
 		break;
 	case HI_PY_BYTEARRAY:
 		hi_py_tell_memory(v, hi_py_word(&v->c->reader, o->addr + BYTEARRAY_BYTES),

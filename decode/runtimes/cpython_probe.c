@@ -471,6 +471,7 @@ const struct hi_runtime_ops hi_runtime_cpython = {
 	.edges = hi_py_edges,
 	.label = hi_py_label,
 	.counted = hi_py_counted,
+	.facts = hi_py_facts,
 	.put_aside = hi_py_put_aside,
 	.roots = hi_py_roots,
 	.release = py_release,

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Values of all layouts (fixtures/python/plain.py): their types, and what `explain` says
+ * of one, by its id(). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness.h"
+#include "tests/support/python.h"
+
+static long long count_of(json_t *census, const char *type)
+{
+	json_t *row = python_row(json_object_get(census, "rows"), "type", type);
+
+	return row ? python_number(row, "count") : 0;
+}
+
+static const char *line_of(const struct python *p, const char *key, const char *name)
+{
+	char begin[64];
+
+	snprintf(begin, sizeof(begin), "%s %s ", key, name);
+	for (size_t i = 0; i < p->n_lines; i++)
+		if (strncmp(p->lines[i], begin, strlen(begin)) == 0)
+			return p->lines[i] + strlen(begin);
+	hi_test_fail(__FILE__, __LINE__, "it says nothing of %s", begin);
+}
+
+HI_TEST_SCENARIO(python_plain, strings_and_times_of_all_layouts_have_their_types)
+{
+	static const char *const types[] = {"str", "datetime.time", "datetime.datetime",
+					    "datetime.date"};
+	struct python *p = python_start(NULL, "plain", NULL, NULL);
+	json_t *census = python_ask(p, PYTHON_WORDS("census", "--all"));
+	long long data = count_of(census, "str data");
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		HI_ASSERT_MSG(count_of(census, types[i]) >=
+				      atoll(line_of(p, "count", types[i])),
+			      "%lld %s", count_of(census, types[i]), types[i]);
+	/* Some names of the library have UTF-8 as well. */
+	HI_ASSERT_MSG(data >= atoll(python_said(p, "data", 0)) && data < 2 * 300, "%lld",
+		      data);
+	HI_ASSERT_EQ(0, python_number(python_ask(p, PYTHON_WORDS("audit")), "excess"));
+}
+
+static void check_object(const struct python *p, const char *kind, const char *type,
+			 const char *name, const char *value)
+{
+	unsigned long long id, refs;
+	char address[32];
+	json_t *row;
+
+	HI_ASSERT(sscanf(line_of(p, "object", kind), "%llx %llu", &id, &refs) == 2);
+	snprintf(address, sizeof(address), "%#llx", id);
+	row = json_array_get(
+		json_object_get(python_ask(p, PYTHON_WORDS("explain", address)), "rows"),
+		0);
+	HI_ASSERT_STREQ(type, python_text(row, "type"));
+	HI_ASSERT_STREQ(address, python_text(row, "id"));
+	HI_ASSERT_EQ(refs, python_number(row, "counted"));
+	HI_ASSERT_STREQ(name, python_text(row, "name"));
+	HI_ASSERT_STREQ(value, python_text(row, "value"));
+}
+
+HI_TEST_SCENARIO(python_plain, an_object_is_explained_by_its_id)
+{
+	struct python *p = python_start(NULL, "plain", NULL, NULL);
+	struct hi_command *c;
+	char text[32];
+
+	check_object(p, "str", "str", "", "\"message \U0001F600 17\"");
+	check_object(p, "list", "list", "", "3000 items");
+	check_object(p, "float", "float", "", "2.5");
+	check_object(p, "instance", "__main__.Thing", "", "");
+	check_object(p, "function", "function", "__main__.Thing.method", "");
+	check_object(p, "class", "type", "__main__.Thing", "");
+	check_object(p, "coroutine", "coroutine", "coroutine", "");
+	check_object(p, "dict", "dict", "", "11 items");
+	snprintf(text, sizeof(text), "%.14s", line_of(p, "object", "function"));
+	c = hi_heapinspect("explain", text, "--pid", p->pid);
+	HI_ASSERT_MSG(strstr(c->out, "id()") && strstr(c->out, text), "%s", c->out);
+}
