@@ -16,9 +16,14 @@ struct hi_audit_row {
 	hi_node example;  /* the one with the largest excess; of several the lowest */
 	uint64_t example_counted, example_found;
 };
+/* The same of objects that count fewer references than lead to them for certain: they
+ * will be freed while they are in use. excess is what is missing. */
 struct hi_audit {
 	struct hi_audit_row *rows; /* by excess, then bytes, then type */
 	size_t n_rows;
+	struct hi_audit_row *short_rows; /* in the same order */
+	size_t n_short_rows;
+	uint64_t short_objects, missing;
 	uint64_t objects; /* that count references */
 	uint64_t excess_objects, excess;
 };

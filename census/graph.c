@@ -85,6 +85,7 @@ void hi_graph_destroy(struct hi_graph *g)
 	free(g->chunks);
 	hi_edge_chunk_free(&g->root_chunk);
 	free(g->fates);
+	free(g->causes);
 	private_destroy(g->priv);
 	hi_objects_destroy(g->objects);
 	free(g);

@@ -108,7 +108,11 @@ struct hi_graph {
 	uint64_t n_edges;
 	struct hi_edge_chunk *chunks;	 /* objects */
 	struct hi_edge_chunk root_chunk; /* all pseudo-nodes, row[node - first_root] */
-	uint8_t *fates; /* n_objects, from hi_alloc; NULL: no collector */
+	uint8_t *fates;	 /* n_objects, from hi_alloc; NULL: no collector */
+	hi_node *causes; /* objects that make others uncollectable, ascending; from
+			  * hi_alloc; NULL: none, or not known (a snapshot does not keep
+			  * them) */
+	uint32_t n_causes;
 	struct hi_graph_private *priv;
 };
 

@@ -1,10 +1,63 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "decode/typing/audit.h"
+#include "decode/typing/facts.h"
 #include "report/audit_report.h"
 
 enum { TOP = 20 };
+
+/* What the examples of rows are called, or what they are. */
+static const char *const *name_examples(struct hi_inspection *in, struct hi_facts *facts,
+					const struct hi_audit_row *rows, size_t n)
+{
+	const char **names = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*names));
+
+	for (size_t i = 0; names && i < n; i++) {
+		struct hi_runtime_facts f;
+
+		names[i] = "";
+		if (hi_facts_read(facts, rows[i].example, &f))
+			names[i] =
+				hi_arena_strdup(&in->arena, *f.name ? f.name : f.value);
+	}
+	return names;
+}
+
+static int by_objects(const void *a, const void *b)
+{
+	const struct hi_audit_cause *x = a, *y = b;
+
+	if (x->objects != y->objects)
+		return x->objects > y->objects ? -1 : 1;
+	return x->type < y->type ? -1 : x->type > y->type;
+}
+
+static bool list_causes(struct hi_inspection *in, struct hi_audit_report *report)
+{
+	const struct hi_graph *g = in->graph;
+	size_t size = ((size_t)g->n_types + 1) * sizeof(struct hi_audit_cause);
+	struct hi_audit_cause *causes = hi_arena_alloc(&in->arena, size);
+
+	if (!causes)
+		return false;
+	memset(causes, 0, size);
+	for (uint32_t i = 0; i < g->n_causes; i++) {
+		struct hi_audit_cause *cause = &causes[g->objects->type[g->causes[i]]];
+
+		if (!cause->objects++)
+			cause->example = g->causes[i];
+		cause->type = g->objects->type[g->causes[i]];
+	}
+	qsort(causes, g->n_types, sizeof(*causes), by_objects);
+	while (report->n_causes < g->n_types && causes[report->n_causes].objects)
+		report->n_causes++;
+	report->causes = causes;
+	return true;
+}
 
 static enum hi_status audit(struct hi_inspection *in, struct hi_audit_report *report,
 			    struct hi_audit *audit, struct hi_error *err)
@@ -14,6 +67,16 @@ static enum hi_status audit(struct hi_inspection *in, struct hi_audit_report *re
 
 	if (status == HI_OK)
 		status = hi_garbage_compute(in->graph, in->reach, &report->garbage, err);
+	if (status == HI_OK) {
+		struct hi_facts *facts = hi_facts_open(in->typing, in->graph);
+
+		report->names = name_examples(in, facts, audit->rows, audit->n_rows);
+		report->short_names =
+			name_examples(in, facts, audit->short_rows, audit->n_short_rows);
+		hi_facts_close(facts);
+		if (!list_causes(in, report))
+			status = hi_fail_memory(err, "audit");
+	}
 	return status;
 }
 
@@ -41,8 +104,8 @@ const struct hi_command hi_command_audit = {
 	.id = HI_COMMAND_AUDIT,
 	.name = "audit",
 	.arguments = "",
-	.purpose = "Objects that count more references than were found (what C code "
-		   "leaks or hides), and garbage.",
+	.purpose = "Objects that count fewer or more references than were found (what C "
+		   "code gave up twice, leaks or hides), and garbage.",
 	.help = "Examples:\n"
 		"  heapinspect audit --pid 4242\n"
 		"  heapinspect audit --pid 4242 --at gc --json\n",

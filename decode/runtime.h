@@ -33,6 +33,9 @@ struct hi_runtime_type {
 	/* The collector takes no cycle with one of them (a finaliser that it must not
 	 * call, as it cannot tell in which order). */
 	bool uncollectable;
+	/* The collector does not see what one of them refers to: it takes no cycle
+	 * through one. */
+	bool unseen;
 };
 
 /* How an edge is called. */
@@ -50,6 +53,9 @@ struct hi_runtime_edge {
 	enum hi_edge_label label;
 	const char *name; /* FIELD; valid until release; hostile */
 	uint64_t value;
+	/* The runtime's own structures say that the object counts this reference: not
+	 * only debug information, and no word that looks like one. */
+	bool owned;
 };
 /* False ends it. */
 typedef bool hi_runtime_edge_fn(void *arg, const struct hi_runtime_edge *edge);

@@ -8,11 +8,22 @@
 #include "census/garbage.h"
 #include "report/head.h"
 
+/* Objects that keep the collector from what they are on a cycle with. */
+struct hi_audit_cause {
+	uint32_t type; /* of the graph */
+	uint64_t objects;
+	hi_node example;
+};
+
 struct hi_audit_report {
 	const struct hi_head *head;
 	const struct hi_graph *graph;
 	const struct hi_audit *audit;
 	struct hi_garbage *garbage;
+	const struct hi_audit_cause *causes; /* of what is uncollectable, by objects */
+	size_t n_causes;
+	/* What the example of each row is called, or its value; "" nothing. */
+	const char *const *names, *const *short_names;
 	size_t top; /* rows of a table; SIZE_MAX: all */
 };
 

@@ -187,3 +187,82 @@ HI_TEST_SCENARIO(python_faults, a_file_keeps_what_becomes_of_garbage)
 	HI_ASSERT_STREQ("leak", python_text(row, "state"));
 	HI_ASSERT_STREQ("garbage", python_text(row, "fate"));
 }
+
+/* ---- what the collector cannot look into; too few references ---- */
+
+enum { CLOSED = 100, OPEN = 50, CACHED = 20 };
+
+struct left {
+	int closed, open, cached;
+	bool said;
+};
+
+static void take_left(const char *line, void *arg)
+{
+	struct left *l = arg;
+
+	(void)sscanf(line, "closed %d", &l->closed);
+	(void)sscanf(line, "open %d", &l->open);
+	l->said |= sscanf(line, "cached %d", &l->cached) == 1;
+}
+
+static void check_unseen(json_t *doc)
+{
+	long long closed = sum(doc, "__main__.Closed", "uncollectable", false, "objects");
+	json_t *cause =
+		python_row(json_object_get(doc, "causes"), "type", "_cbuf.Holder");
+
+	HI_ASSERT_MSG(closed <= CLOSED && closed >= CLOSED - STALE, "%lld closed",
+		      closed);
+	HI_ASSERT_EQ(0, sum(doc, "__main__.Closed", "garbage", false, "objects"));
+	HI_ASSERT(cause);
+	HI_ASSERT_EQ(closed, python_number(cause, "objects"));
+	HI_ASSERT_EQ(1, json_array_size(json_object_get(doc, "causes")));
+	/* Nor is that what only leads to such an object. */
+	HI_ASSERT_EQ(0, sum(doc, "__main__.Open", "uncollectable", false, "objects"));
+	HI_ASSERT_EQ(0, sum(doc, "__main__.Held", "uncollectable", false, "objects"));
+	HI_ASSERT_EQ(0, sum(doc, "__main__.Mark", "uncollectable", false, "objects"));
+	HI_ASSERT(sum(doc, "__main__.Open", "garbage", false, "objects") >= OPEN - STALE);
+	HI_ASSERT(sum(doc, "__main__.Mark", "garbage", false, "objects") >=
+		  CACHED - STALE_LOOPS);
+}
+
+HI_TEST_SCENARIO(python_faults, cycles_that_the_collector_cannot_see_are_uncollectable)
+{
+	struct python *p = python_start(NULL, "unseen", NULL, NULL);
+	struct left left = {};
+	char line[200];
+
+	check_unseen(python_ask(p, PYTHON_WORDS("audit", "--all")));
+	/* The collector agrees. */
+	hi_fixture_tell(p->fx, "x");
+	while (!left.said && hi_fixture_line(p->fx, line, sizeof(line)))
+		take_left(line, &left);
+	HI_ASSERT_EQ(CLOSED, left.closed);
+	HI_ASSERT_EQ(0, left.open);
+	HI_ASSERT_EQ(0, left.cached);
+}
+
+HI_TEST_SCENARIO(python_faults, an_object_that_counts_too_few_references_is_said_first)
+{
+	struct python *p = python_start(NULL, "unseen", NULL, NULL);
+	json_t *doc = python_ask(p, PYTHON_WORDS("audit", "--all"));
+	json_t *row = json_array_get(json_object_get(doc, "short_rows"), 0);
+	unsigned long long id = python_address(p, "few");
+	char address[32];
+	struct hi_command *c;
+
+	HI_ASSERT_EQ(1, python_number(doc, "short_objects"));
+	HI_ASSERT_EQ(1, python_number(doc, "missing"));
+	HI_ASSERT_STREQ("list", python_text(row, "type"));
+	HI_ASSERT_EQ(atoi(python_said(p, "few", 1)), python_number(row, "counted"));
+	HI_ASSERT_EQ(atoi(python_said(p, "few", 2)), python_number(row, "found"));
+	snprintf(address, sizeof(address), "%s", python_text(row, "example"));
+	row = json_array_get(rows_of(python_ask(p, PYTHON_WORDS("explain", address))), 0);
+	/* The block begins in front of the object. */
+	HI_ASSERT_EQ(id, strtoull(address, NULL, 16) + 16);
+	HI_ASSERT_EQ(1, python_number(row, "counted"));
+	c = hi_heapinspect("audit", "--pid", p->pid);
+	HI_ASSERT_MSG(strstr(c->out, "1 object counts fewer references than"), "%s",
+		      c->out);
+}

@@ -21,18 +21,19 @@ static void keep_modules(const char *line, void *arg)
 	(void)sscanf(line, "modules %d", (int *)arg);
 }
 
-static void note_rows(const struct typed_process *p, const struct hi_audit *audit)
+static void note_rows(const struct typed_process *p, const struct hi_audit_row *rows,
+		      size_t n)
 {
-	for (size_t i = 0; i < audit->n_rows; i++)
+	for (size_t i = 0; i < n; i++)
 		hi_test_note(
 			"%s: %llu objects, %llu references; 0x%llx counts %llu, has %llu",
-			p->graph->types[audit->rows[i].type].name,
-			(unsigned long long)audit->rows[i].objects,
-			(unsigned long long)audit->rows[i].excess,
+			p->graph->types[rows[i].type].name,
+			(unsigned long long)rows[i].objects,
+			(unsigned long long)rows[i].excess,
 			(unsigned long long)hi_objects_address(p->graph->objects,
-							       audit->rows[i].example),
-			(unsigned long long)audit->rows[i].example_counted,
-			(unsigned long long)audit->rows[i].example_found);
+							       rows[i].example),
+			(unsigned long long)rows[i].example_counted,
+			(unsigned long long)rows[i].example_found);
 }
 
 /* Objects of Python that no root leads to. */
@@ -79,9 +80,11 @@ static void check_clean(const char *python, bool with_debug)
 	HI_ASSERT(modules >= MODULES);
 	HI_ASSERT_OK(hi_runtime_audit(p->typing, p->runtime, p->graph, &audit, &err),
 		     &err);
-	note_rows(p, &audit);
+	note_rows(p, audit.rows, audit.n_rows);
+	note_rows(p, audit.short_rows, audit.n_short_rows);
 	HI_ASSERT(audit.objects >= OBJECTS);
 	HI_ASSERT_EQ(0, audit.excess);
+	HI_ASSERT_EQ(0, audit.missing);
 	HI_ASSERT_EQ(0, count_leaks(p));
 	hi_audit_deinit(&audit);
 }

@@ -85,6 +85,7 @@ enum hi_py_family {
 	HI_PY_BYTEARRAY,
 	HI_PY_ARRAY,
 	HI_PY_LRU_CACHE,
+	HI_PY_LINK, /* fields; its owner shows them to the collector */
 	HI_PY_TIME, /* datetime.time, datetime.datetime: a time zone behind, or none */
 	HI_PY_DATETIME,
 	HI_PY_FAMILIES,
@@ -92,11 +93,12 @@ enum hi_py_family {
 
 enum hi_py_field_kind {
 	HI_PY_STRONG,
-	HI_PY_WEAK,    /* not counted by the target object */
-	HI_PY_GUESS,   /* a word of an unknown structure */
-	HI_PY_MEMORY,  /* a block that is no object */
-	HI_PY_WORDS,   /* one whose words may be references */
-	HI_PY_POINTER, /* of C, to what is no object; or into the same one */
+	HI_PY_DECLARED, /* a reference by debug information: counted or borrowed */
+	HI_PY_WEAK,	/* not counted by the target object */
+	HI_PY_GUESS,	/* a word of an unknown structure */
+	HI_PY_MEMORY,	/* a block that is no object */
+	HI_PY_WORDS,	/* one whose words may be references */
+	HI_PY_POINTER,	/* of C, to what is no object; or into the same one */
 	HI_PY_FIELD_END,
 };
 struct hi_py_field {

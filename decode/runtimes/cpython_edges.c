@@ -30,17 +30,23 @@ enum {
 	EXCEPTION_DICT = 16,
 };
 
+static bool tell_edge(struct hi_py_visit *v, const struct hi_runtime_edge *edge)
+{
+	if (v->stopped || !edge->to || !v->fn)
+		return !v->stopped;
+	v->stopped = !v->fn(v->arg, edge);
+	return !v->stopped;
+}
+
 bool hi_py_tell(struct hi_py_visit *v, uint64_t to, enum hi_grade grade,
 		enum hi_edge_label label, const char *name, uint64_t value)
 {
-	if (v->stopped || !to || !v->fn)
-		return !v->stopped;
-	v->stopped = !v->fn(v->arg, &(struct hi_runtime_edge){.to = to,
-							      .grade = grade,
-							      .label = label,
-							      .name = name,
-							      .value = value});
-	return !v->stopped;
+	return tell_edge(v, &(struct hi_runtime_edge){.to = to,
+						      .grade = grade,
+						      .label = label,
+						      .name = name,
+						      .value = value,
+						      .owned = grade == HI_GRADE_EXACT});
 }
 
 void hi_py_tell_memory(struct hi_py_visit *v, uint64_t to, enum hi_py_buffer what,
@@ -288,6 +294,7 @@ static void visit_family(struct hi_py_visit *v, const struct hi_py_object *o)
 				  HI_PY_BUFFER_BYTES, "<items>");
 		break;
 	case HI_PY_PLAIN:
+	case HI_PY_LINK:
 	case HI_PY_OPAQUE:
 	case HI_PY_OBJECT:
 	case HI_PY_CODE:
@@ -308,9 +315,10 @@ static enum hi_py_buffer buffer_of(const struct hi_py_type *t, enum hi_py_field_
 static void visit_fields(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	static const enum hi_grade grades[] = {
-		[HI_PY_STRONG] = HI_GRADE_EXACT,       [HI_PY_WEAK] = HI_GRADE_WEAK,
-		[HI_PY_GUESS] = HI_GRADE_CONSERVATIVE, [HI_PY_MEMORY] = HI_GRADE_EXACT,
-		[HI_PY_WORDS] = HI_GRADE_EXACT,	       [HI_PY_POINTER] = HI_GRADE_EXACT};
+		[HI_PY_STRONG] = HI_GRADE_EXACT, [HI_PY_DECLARED] = HI_GRADE_EXACT,
+		[HI_PY_WEAK] = HI_GRADE_WEAK,	 [HI_PY_GUESS] = HI_GRADE_CONSERVATIVE,
+		[HI_PY_MEMORY] = HI_GRADE_EXACT, [HI_PY_WORDS] = HI_GRADE_EXACT,
+		[HI_PY_POINTER] = HI_GRADE_EXACT};
 
 	for (uint32_t i = 0; i < o->type->n_fields && !v->stopped; i++) {
 		const struct hi_py_field *f = &o->type->fields[i];
@@ -325,9 +333,14 @@ static void visit_fields(struct hi_py_visit *v, const struct hi_py_object *o)
 				hi_py_tell_memory(v, to, buffer_of(o->type, f->kind),
 						  f->name);
 			else
-				hi_py_tell(v, to, grades[f->kind],
-					   f->name ? HI_LABEL_FIELD : HI_LABEL_OFFSET,
-					   f->name, f->offset);
+				tell_edge(v, &(struct hi_runtime_edge){
+						     .to = to,
+						     .grade = grades[f->kind],
+						     .label = f->name ? HI_LABEL_FIELD
+								      : HI_LABEL_OFFSET,
+						     .name = f->name,
+						     .value = f->offset,
+						     .owned = f->kind == HI_PY_STRONG});
 		}
 	}
 }

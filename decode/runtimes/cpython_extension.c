@@ -126,7 +126,8 @@ static enum hi_py_field_kind pointer_kind(struct hi_types *types,
 	case HI_KIND_UNKNOWN:
 		return HI_PY_GUESS;
 	default:
-		return begins_with_object(types, pointee) ? HI_PY_STRONG : HI_PY_POINTER;
+		return begins_with_object(types, pointee) ? HI_PY_DECLARED
+							  : HI_PY_POINTER;
 	}
 }
 

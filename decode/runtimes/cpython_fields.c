@@ -79,7 +79,9 @@ static void add_members(struct hi_runtime_cursor *c, uint64_t members, uint64_t 
 			return;
 		if ((type == T_OBJECT || type == T_OBJECT_EX) && offset >= OBJECT_SIZE &&
 		    offset % 8 == 0 && offset + 8 <= basicsize)
-			hi_py_add_field(f, (uint32_t)offset, HI_PY_STRONG,
+			hi_py_add_field(f, (uint32_t)offset,
+					type == T_OBJECT_EX ? HI_PY_STRONG
+							    : HI_PY_DECLARED,
 					member_name(c, name));
 	}
 }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One pass over all edges counts what leads to each object; one over the objects
- * compares. */
+/*
+ * One pass over all edges counts what leads to each object; one over the objects
+ * compares. What counts too many needs every word that may be a reference. What counts
+ * too few needs those alone that are counted for certain: the runtime is asked for the
+ * references that its objects own.
+ */
 #include "decode/typing/audit.h"
 
 #include <stdlib.h>
@@ -12,6 +16,7 @@
 void hi_audit_deinit(struct hi_audit *audit)
 {
 	free(audit->rows);
+	free(audit->short_rows);
 	*audit = (struct hi_audit){};
 }
 
@@ -94,26 +99,44 @@ static void count_edges(struct hi_typing *typing, const struct hi_graph *g,
 	}
 }
 
-static void add(struct hi_audit *audit, const struct hi_graph *g, hi_node id,
-		uint64_t counted, uint64_t found)
+static uint64_t difference(uint64_t a, uint64_t b)
 {
-	struct hi_audit_row *row = &audit->rows[g->objects->type[id]];
+	return a > b ? a - b : b - a;
+}
 
-	audit->objects++;
-	if (counted <= found)
-		return;
+static void add_to_row(struct hi_audit_row *row, const struct hi_graph *g, hi_node id,
+		       uint64_t counted, uint64_t found)
+{
+	uint64_t excess = difference(counted, found);
+
 	if (!row->objects ||
-	    counted - found > row->example_counted - row->example_found) {
+	    excess > difference(row->example_counted, row->example_found)) {
 		row->example = id;
 		row->example_counted = counted;
 		row->example_found = found;
 	}
 	row->type = g->objects->type[id];
 	row->objects++;
-	row->excess += counted - found;
+	row->excess += excess;
 	row->bytes += hi_objects_cost(g->objects, id);
-	audit->excess_objects++;
-	audit->excess += counted - found;
+}
+
+static void compare_counts(struct hi_audit *audit, const struct hi_graph *g, hi_node id,
+			   uint64_t counted, uint64_t found, uint64_t owned)
+{
+	uint32_t type = g->objects->type[id];
+
+	audit->objects++;
+	if (counted > found) {
+		add_to_row(&audit->rows[type], g, id, counted, found);
+		audit->excess_objects++;
+		audit->excess += counted - found;
+	}
+	if (counted < owned) {
+		add_to_row(&audit->short_rows[type], g, id, counted, owned);
+		audit->short_objects++;
+		audit->missing += owned - counted;
+	}
 }
 
 static int by_excess(const void *a, const void *b)
@@ -127,31 +150,70 @@ static int by_excess(const void *a, const void *b)
 	return x->type < y->type ? -1 : x->type > y->type;
 }
 
-static void compare(struct hi_typing *typing, struct hi_runtime_cursor *cursor,
-		    const struct hi_graph *g, const uint32_t *found,
-		    struct hi_audit *audit)
+/* The runtime's number of what is there, plus one; 0: it is not the runtime's. */
+static uint32_t managed_type(struct hi_typing *typing, hi_node id)
 {
-	for (hi_node id = 0; id < g->n_objects; id++) {
-		uint32_t index = hi_typing_plan_of(typing, id);
-		const struct hi_plan *plan = index >= HI_PLAN_FIRST
-						     ? hi_plans_get(typing->plans, index)
-						     : NULL;
-		uint64_t counted;
+	uint32_t index = hi_typing_plan_of(typing, id);
+	const struct hi_plan *plan =
+		index >= HI_PLAN_FIRST ? hi_plans_get(typing->plans, index) : NULL;
 
-		if (plan && plan->managed && !plan->opaque &&
-		    typing->runtime->ops->counted(cursor,
-						  hi_objects_address(g->objects, id),
-						  hi_objects_usable(g->objects, id),
-						  plan->managed - 1, &counted))
-			add(audit, g, id, counted, found[id]);
+	return plan && !plan->opaque ? plan->managed : 0;
+}
+
+static bool count_owned_edge(void *arg, const struct hi_runtime_edge *edge)
+{
+	struct counting *c = arg;
+	hi_node to = edge->owned ? hi_objects_find(c->graph->objects, edge->to, NULL)
+				 : HI_NODE_NONE;
+
+	if (to != HI_NODE_NONE)
+		c->found[to]++;
+	return true;
+}
+
+/* Of a freed object nothing is owned, and a table that objects share has no count. */
+static void count_owned(struct hi_typing *typing, struct hi_runtime_cursor *cursor,
+			const struct hi_graph *g, uint32_t *owned)
+{
+	struct counting c = {g, owned};
+	uint64_t counted;
+
+	for (hi_node id = 0; id < g->n_objects; id++) {
+		uint64_t addr = hi_objects_address(g->objects, id);
+		uint64_t size = hi_objects_usable(g->objects, id);
+		uint32_t type = managed_type(typing, id);
+
+		if (type &&
+		    typing->runtime->ops->counted(cursor, addr, size, type - 1, &counted))
+			typing->runtime->ops->edges(cursor, addr, size, type - 1,
+						    count_owned_edge, &c);
 	}
 }
 
-static void sort_rows(struct hi_audit *audit, uint32_t n_types)
+static void compare_all(struct hi_typing *typing, struct hi_runtime_cursor *cursor,
+			const struct hi_graph *g, const uint32_t *found,
+			const uint32_t *owned, struct hi_audit *audit)
 {
-	qsort(audit->rows, n_types, sizeof(*audit->rows), by_excess);
-	while (audit->n_rows < n_types && audit->rows[audit->n_rows].objects)
-		audit->n_rows++;
+	for (hi_node id = 0; id < g->n_objects; id++) {
+		uint32_t type = managed_type(typing, id);
+		uint64_t counted;
+
+		if (type &&
+		    typing->runtime->ops->counted(
+			    cursor, hi_objects_address(g->objects, id),
+			    hi_objects_usable(g->objects, id), type - 1, &counted))
+			compare_counts(audit, g, id, counted, found[id], owned[id]);
+	}
+}
+
+static size_t sort_rows(struct hi_audit_row *rows, uint32_t n_types)
+{
+	size_t n = 0;
+
+	qsort(rows, n_types, sizeof(*rows), by_excess);
+	while (n < n_types && rows[n].objects)
+		n++;
+	return n;
 }
 
 enum hi_status hi_runtime_audit(struct hi_typing *typing, struct hi_runtime *runtime,
@@ -160,6 +222,8 @@ enum hi_status hi_runtime_audit(struct hi_typing *typing, struct hi_runtime *run
 {
 	HI_GUARD(free)
 	uint32_t *found = hi_calloc((size_t)graph->n_objects + 1, sizeof(*found));
+	HI_GUARD(free)
+	uint32_t *owned = hi_calloc((size_t)graph->n_objects + 1, sizeof(*owned));
 	struct hi_audit audit = {};
 	struct hi_runtime_cursor *cursor;
 	enum hi_status status;
@@ -168,8 +232,10 @@ enum hi_status hi_runtime_audit(struct hi_typing *typing, struct hi_runtime *run
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "no runtime that counts references is in this process");
 	audit.rows = hi_calloc((size_t)graph->n_types + 1, sizeof(*audit.rows));
+	audit.short_rows =
+		hi_calloc((size_t)graph->n_types + 1, sizeof(*audit.short_rows));
 	cursor = hi_runtime_cursor(runtime);
-	if (!found || !audit.rows || !cursor) {
+	if (!found || !owned || !audit.rows || !audit.short_rows || !cursor) {
 		hi_audit_deinit(&audit);
 		hi_runtime_cursor_free(runtime, cursor);
 		return hi_fail_memory(err, "audit");
@@ -177,8 +243,10 @@ enum hi_status hi_runtime_audit(struct hi_typing *typing, struct hi_runtime *run
 	count_edges(typing, graph, found);
 	status = hi_runtime_roots(runtime, count_root, &(struct counting){graph, found},
 				  err);
-	compare(typing, cursor, graph, found, &audit);
-	sort_rows(&audit, graph->n_types);
+	count_owned(typing, cursor, graph, owned);
+	compare_all(typing, cursor, graph, found, owned, &audit);
+	audit.n_rows = sort_rows(audit.rows, graph->n_types);
+	audit.n_short_rows = sort_rows(audit.short_rows, graph->n_types);
 	hi_runtime_cursor_free(runtime, cursor);
 	if (status == HI_OK)
 		*ret = audit;

@@ -2,7 +2,8 @@
 /*
  * References that objects count against those that were found. What counts more than
  * leads to it is held by somebody who has no word for it: a reference that was taken
- * and never given back, or memory that was not read.
+ * and never given back, or memory that was not read. What counts less is held by objects
+ * that believe to own it: it will be freed while they use it.
  */
 #ifndef HI_TYPING_AUDIT_H
 #define HI_TYPING_AUDIT_H

@@ -10,7 +10,9 @@
  *   2. Blocks of C that no such object leads to are an ordinary leak, and what they
  *      refer to counts a reference that the collector never sees: lost as well.
  *   3. What is left, and of a type whose finaliser forbids it, is uncollectable, with
- *      all that it leads to.
+ *      all that it leads to. So is a cycle through an object that the collector cannot
+ *      look into (a type of C without tp_traverse): the reference that it has seems to
+ *      come from outside. Outside of a cycle such an object goes with its owner.
  *   4. The rest is garbage. A block of C that an object owns goes with it.
  *
  * An edge into unreachable objects starts at one of them, so that only their own edges
@@ -23,6 +25,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/vector.h"
+#include "decode/typing/fates_internal.h"
 #include "decode/typing/typing_internal.h"
 
 enum { REACHED = 128 }; /* while fates are made: an object of the runtime leads there */
@@ -35,7 +38,8 @@ struct fates {
 	uint8_t *fates;
 	struct HI_VECTOR(hi_node) nodes; /* unreachable ones */
 	struct HI_VECTOR(hi_node) stack;
-	uint32_t *found; /* by the index in nodes */
+	struct HI_VECTOR(hi_node) causes; /* ascending */
+	uint32_t *found;		  /* by the index in nodes */
 	bool anything, no_memory;
 };
 
@@ -128,11 +132,57 @@ static bool has_lost(const struct fates *f, size_t i)
 	       counted > f->found[i];
 }
 
-static bool is_uncollectable(const struct fates *f, hi_node node)
+static const struct hi_runtime_type *runtime_type(const struct fates *f, hi_node node)
 {
 	const struct hi_plan *plan = managed_plan(f, node);
 
-	return plan && f->typing->runtime->types[plan->managed - 1].uncollectable;
+	return plan ? &f->typing->runtime->types[plan->managed - 1] : NULL;
+}
+
+/* ---- what the collector cannot take ---- */
+
+static bool is_open(void *arg, hi_node node)
+{
+	const struct fates *f = arg;
+
+	return is_listed(f, node) && f->fates[node] == HI_FATE_NONE;
+}
+
+static bool is_unseen(void *arg, hi_node node)
+{
+	const struct hi_runtime_type *type = runtime_type(arg, node);
+
+	return type && type->unseen;
+}
+
+static bool is_cause(const struct fates *f, const uint8_t *closed, size_t i)
+{
+	const struct hi_runtime_type *type = runtime_type(f, f->nodes.items[i]);
+
+	return type && (type->uncollectable || closed[i]) &&
+	       f->fates[f->nodes.items[i]] == HI_FATE_NONE;
+}
+
+/* Step 3. */
+static void find_uncollectable(struct fates *f)
+{
+	HI_GUARD(free) uint8_t *closed = hi_calloc(f->nodes.count + 1, 1);
+
+	if (!closed || !hi_cycles_through(&(struct hi_cycles){.graph = f->graph,
+							      .nodes = f->nodes.items,
+							      .n = f->nodes.count,
+							      .is_open = is_open,
+							      .is_wanted = is_unseen,
+							      .arg = f},
+					  closed)) {
+		f->no_memory = true;
+		return;
+	}
+	for (size_t i = 0; i < f->nodes.count; i++)
+		if (is_cause(f, closed, i))
+			f->no_memory |= !hi_vector_push(&f->causes, f->nodes.items[i]);
+	for (size_t i = 0; i < f->causes.count; i++)
+		spread(f, f->causes.items[i], HI_FATE_UNCOLLECTABLE);
 }
 
 /* Step 2: what no object of the runtime leads to is C's, and what it leads to. */
@@ -165,9 +215,7 @@ static void tell_fates(struct fates *f)
 	for (size_t i = 0; i < f->nodes.count; i++)
 		if (has_lost(f, i))
 			spread(f, f->nodes.items[i], HI_FATE_LOST_REFERENCE);
-	for (size_t i = 0; i < f->nodes.count; i++)
-		if (is_uncollectable(f, f->nodes.items[i]))
-			spread(f, f->nodes.items[i], HI_FATE_UNCOLLECTABLE);
+	find_uncollectable(f);
 	for (size_t i = 0; i < f->nodes.count; i++) {
 		uint8_t *fate = &f->fates[f->nodes.items[i]];
 
@@ -217,11 +265,15 @@ enum hi_status hi_runtime_fates(struct hi_typing *typing, struct hi_runtime *run
 	if (!runtime || !runtime->ops->counted || typing->runtime != runtime)
 		return HI_OK;
 	status = run(&f, err);
-	if (status == HI_OK && f.anything)
+	if (status == HI_OK && f.anything) {
 		graph->fates = hi_take(f.fates);
+		graph->n_causes = (uint32_t)f.causes.count;
+		graph->causes = hi_take(f.causes.items);
+	}
 	hi_runtime_cursor_free(runtime, f.cursor);
 	hi_vector_free(&f.nodes);
 	hi_vector_free(&f.stack);
+	hi_vector_free(&f.causes);
 	free(f.found);
 	free(f.fates);
 	return status;
