@@ -62,6 +62,7 @@ static void show_target(const struct hi_hint_target *t)
 	show_piece(" from", t->from);
 	show_piece(" to", t->to);
 	show_piece(" at", t->symbol);
+	show_piece(" lead", t->lead);
 	show_piece(" full", t->full);
 	show_piece(" ring", t->ring);
 	show("%s%s", t->down ? " down" : "", t->only ? " only" : "");
@@ -202,6 +203,8 @@ HI_TEST(hints, statements_of_records_are_taken_apart)
 		 "word <a> {type <$T> to<m + 1> full<c + m> down back<(m + 1) * 8>}"},
 		{"a -> x[h .. h + n] ring c only;",
 		 "word <a> {type <x> from<h> to<h + n> ring<c> only}"},
+		{"a -> x[n] lead 8 + m full c;",
+		 "word <a> {type <x> to<n> lead<8 + m> full<c>}"},
 		{"b -> y *[2] full c + 1;", "word <b> {type <y *> to<2> full<c + 1>}"},
 		{"a -> sds back (1 << (u8($ - 1) & 7));",
 		 "word <a> {type <sds> back<(1 << (u8($ - 1) & 7))>}"},

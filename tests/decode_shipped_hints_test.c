@@ -14,9 +14,10 @@ static void free_arena(void *arena)
 
 HI_TEST(shipped_hints, all_of_them_parse)
 {
-	static const char *const names[] = {"glib.", "glibc.",	  "libcxx", "libstdc++",
-					    "lua",   "memcached", "nginx",  "postgres",
-					    "redis", "rust"};
+	static const char *const names[] = {
+		"absl",	     "boost", "glib.",	   "glibc.", "libcxx",
+		"libstdc++", "lua",   "memcached", "nginx",  "postgres",
+		"protobuf",  "qt5",   "redis",	   "rust"};
 	static struct hi_arena arena;
 	size_t found = 0;
 

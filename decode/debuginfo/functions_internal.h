@@ -7,6 +7,8 @@
 /* The function of a unit whose code holds addr (an ELF address), or innermost: the
  * innermost inlined call there. Bounded; recurses over nothing. */
 bool hi_scope_of_code(Dwarf_Die *unit, Dwarf_Addr addr, bool innermost, Dwarf_Die *ret);
+/* The function whose entry (an ELF address) this is. */
+bool hi_function_die(Dwarf *dwarf, Dwarf_Addr entry, Dwarf_Die *ret);
 /* The unit whose code holds addr. */
 bool hi_unit_of_code(Dwarf *dwarf, Dwarf_Addr addr, Dwarf_Die *ret);
 

@@ -133,8 +133,7 @@ static size_t take_parameters(struct hi_types *types, struct hi_module *module,
 	return n;
 }
 
-/* The function whose entry this is. */
-static bool find_function(Dwarf *dwarf, Dwarf_Addr entry, Dwarf_Die *ret)
+bool hi_function_die(Dwarf *dwarf, Dwarf_Addr entry, Dwarf_Die *ret)
 {
 	Dwarf_Addr low;
 	Dwarf_Die unit;
@@ -156,7 +155,7 @@ enum hi_status hi_function_parameters(struct hi_types *types, struct hi_module *
 
 	hi_modules_lock(modules);
 	dwarf = hi_module_dwarf(module, &bias);
-	if (dwarf && find_function(dwarf, entry - bias, &function)) {
+	if (dwarf && hi_function_die(dwarf, entry - bias, &function)) {
 		found = true;
 		*n_ret =
 			take_parameters(types, module, &function, entry - bias, ret, max);
@@ -205,7 +204,7 @@ enum hi_status hi_function_locals(struct hi_types *types, struct hi_module *modu
 
 	hi_modules_lock(modules);
 	dwarf = hi_module_dwarf(module, &bias);
-	if (dwarf && find_function(dwarf, entry - bias, &function)) {
+	if (dwarf && hi_function_die(dwarf, entry - bias, &function)) {
 		found = true;
 		*n_ret = take_locals(types, module, &function, ret, max);
 	}

@@ -161,6 +161,10 @@ struct hi_variable {
  * (DWARF), else by the symbol table; HI_NOT_FOUND. Reads the unit it is in. */
 enum hi_status hi_types_variable_at(struct hi_types *types, uint64_t addr,
 				    struct hi_variable *ret, struct hi_error *err);
+/* Names of all variables that begin at this very address, by the index; at most max
+ * of them, valid until close. A linker may merge constants. */
+size_t hi_types_names_at(struct hi_types *types, uint64_t addr, const char **ret,
+			 size_t max);
 /* By source name (for expressions and tests); the first definition. */
 enum hi_status hi_types_variable_named(struct hi_types *types, const char *name,
 				       struct hi_variable *ret, struct hi_error *err);

@@ -102,7 +102,8 @@ static const struct hi_variable *shown_variable(struct hi_types *types,
 	return module->shown[i]->name ? module->shown[i] : NULL;
 }
 
-/* Symbol with this very name at this address, for sizes that types do not say. */
+/* Symbol with this very name at this address, for sizes that types do not say.
+ */
 static uint64_t symbol_size(struct hi_module *module, uint64_t addr)
 {
 	const struct hi_symbol *symbol = hi_module_symbol_at(module, addr);
@@ -110,17 +111,12 @@ static uint64_t symbol_size(struct hi_module *module, uint64_t addr)
 	return symbol && symbol->addr == addr ? symbol->size : 0;
 }
 
-static const struct hi_variable *
-variable_by_dwarf(struct hi_types *types, struct hi_module *module, uint64_t addr)
+/* One past the last variable that begins at or before the address. */
+static size_t variables_up_to(const struct hi_type_module *item, uint64_t addr)
 {
-	struct hi_type_module *item = hi_types_indexed(types, module);
-	const struct hi_index_variable *variables;
-	size_t low = 0, high;
+	const struct hi_index_variable *variables = item->index.variables;
+	size_t low = 0, high = item->index.n_variables;
 
-	if (!item)
-		return NULL;
-	variables = item->index.variables;
-	high = item->index.n_variables;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
@@ -129,6 +125,18 @@ variable_by_dwarf(struct hi_types *types, struct hi_module *module, uint64_t add
 		else
 			high = mid;
 	}
+	return low;
+}
+
+static const struct hi_variable *
+variable_by_dwarf(struct hi_types *types, struct hi_module *module, uint64_t addr)
+{
+	struct hi_type_module *item = hi_types_indexed(types, module);
+	size_t low;
+
+	if (!item)
+		return NULL;
+	low = variables_up_to(item, addr);
 	for (unsigned i = 0; i < OVERLAPS_MAX && low > 0; i++, low--) {
 		const struct hi_variable *variable = shown_variable(types, item, low - 1);
 		uint64_t size;
@@ -142,6 +150,29 @@ variable_by_dwarf(struct hi_types *types, struct hi_module *module, uint64_t add
 			return variable;
 	}
 	return NULL;
+}
+
+size_t hi_types_names_at(struct hi_types *types, uint64_t addr, const char **ret,
+			 size_t max)
+{
+	struct hi_module *module = hi_modules_at(types->modules, addr);
+	struct hi_type_module *item;
+	size_t n = 0;
+
+	if (!module)
+		return 0;
+	hi_types_lock(types);
+	item = hi_types_indexed(types, module);
+	for (size_t i = item ? variables_up_to(item, addr) : 0; i-- > 0 && n < max;) {
+		const struct hi_variable *variable = shown_variable(types, item, i);
+
+		if (item->index.variables[i].address + item->bias != addr)
+			break;
+		if (variable)
+			ret[n++] = variable->name;
+	}
+	hi_types_unlock(types);
+	return n;
 }
 
 /* As in the source if it is a C++ or Rust name; kept until the types close. */

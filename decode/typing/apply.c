@@ -110,6 +110,8 @@ static bool fill_live(const struct application *a, const struct hi_rule_target *
 	uint64_t full, n;
 
 	claim->quiet = target->quiet;
+	if (target->lead && (!eval(a, target->lead, &claim->lead) || claim->lead >> 47))
+		return false;
 	if (target->full) {
 		if (!eval(a, target->full, &full))
 			return false;

@@ -39,6 +39,7 @@ struct hi_claim {
 	uint64_t index;	      /* i */
 	uint64_t from, count; /* live elements; count UINT64_MAX: not said */
 	struct hi_live live;
+	uint64_t lead; /* bytes before the first element */
 	bool quiet;
 	uint64_t slot_size;		   /* slot only */
 	uint64_t context[HI_CONTEXT_KEYS]; /* that goes along; 0 where nothing does */

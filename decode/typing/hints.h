@@ -35,7 +35,7 @@ struct hi_hint_target {
 	struct hi_piece name;	    /* TYPE, BLOB, WORDS, KEY; SYMBOL: the pattern */
 	struct hi_piece pack_index; /* TYPE `$T...[EXPR]`: name is then "$T" */
 	struct hi_piece from, to;   /* [to], [from .. to] */
-	struct hi_piece full, ring; /* behind those */
+	struct hi_piece lead, full, ring; /* behind those */
 	bool down, only;
 	struct hi_piece symbol;	     /* SYMBOL: the address */
 	struct hi_hint_target *then; /* SYMBOL: what it stands for */
@@ -118,7 +118,8 @@ struct hi_hints {
 enum hi_status hi_hints_parse(struct hi_arena *arena, const char *file, const char *text,
 			      size_t size, struct hi_hints **ret, struct hi_error *err);
 
-/* Both are about one word (or place), in one loop: one rule with all their cases. */
+/* Both are about one word (or place), in one loop: one rule with all their
+ * cases. */
 bool hi_hint_same_word(const struct hi_hint *a, const struct hi_hint *b);
 
 struct hi_place {

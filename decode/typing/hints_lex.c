@@ -201,8 +201,8 @@ bool hi_hints_label(struct hi_hints_parser *p, const char *what, struct hi_piece
 bool hi_hints_is_operator_word(struct hi_piece word)
 {
 	static const char *const words[] = {
-		"if", "switch", "for", "mask", "weak", "each", "until", "pool",
-		"of", "back",	"in",  "with", "full", "ring", "down",	"only"};
+		"if",	"switch", "for",  "mask", "weak", "each", "until", "pool", "of",
+		"back", "in",	  "with", "full", "ring", "down", "only",  "lead"};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strlen(words[i]) == word.length &&

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Targets of hints: TYPE[N], blob NAME, ?K … with what follows them, and switches. */
+/* Targets of hints: TYPE[N], blob NAME, ?K … with what follows them, and
+ * switches. */
 #include "decode/typing/hints_internal.h"
 
 #include <string.h>
@@ -13,9 +14,11 @@ static bool back(struct hi_hints_parser *p, struct hi_hint_target *t)
 	return true;
 }
 
-/* full EXPR [down], ring EXPR, only */
+/* lead EXPR; full EXPR [down], ring EXPR; only */
 static bool which(struct hi_hints_parser *p, struct hi_hint_target *t)
 {
+	if (hi_hints_take_word(p, "lead") && !hi_hints_expression(p, &t->lead))
+		return false;
 	if (hi_hints_take_word(p, "full")) {
 		if (!hi_hints_expression(p, &t->full))
 			return false;

@@ -241,8 +241,8 @@ static void take_unions(struct hi_spreader *w, const struct hi_plan *plan, bool 
 		}
 }
 
-/* Up to where a carved object may go: the end of the block or range around it. In
- * neither, it is no larger than its type. */
+/* Up to where a carved object may go: the end of the block or range around it.
+ * In neither, it is no larger than its type. */
 static uint64_t room_at(const struct hi_typing *typing, uint64_t addr,
 			const struct hi_plan *plan)
 {
@@ -308,6 +308,12 @@ static void take_some(struct hi_spreader *w)
 		take_entry(w, &taken[i]);
 	flush(w);
 	w->followed += n;
+}
+
+void hi_spread_drain(struct hi_spreader *w)
+{
+	while (w->todo.count && !atomic_load(&w->spread->stop))
+		take_some(w);
 }
 
 /* Hands half of the stack, at most SHARE entries, to whoever waits. */

@@ -202,7 +202,8 @@ void hi_spread_propose(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_
 	key = (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index;
 	if (hi_plan_count_is_said(plan)) {
 		n = plan->first + plan->count;
-		if (plan->size && n > (usable - plan->lead) / plan->size)
+		if (plan->lead > usable ||
+		    (plan->size && n > (usable - plan->lead) / plan->size))
 			return;
 		if (plan->size)
 			key |= HI_KEY_ARRAY;
@@ -240,9 +241,24 @@ uint64_t hi_spread_extent(const struct hi_typing *typing, hi_node id)
 			 __atomic_load_n(&typing->objects->type[id], __ATOMIC_RELAXED));
 }
 
-/* Bytes that it takes whatever else is said yet: better opinions are no smaller, but
- * an array, a name or a list's node may become something else. While objects are
- * carved, what it took before. */
+/* Records of a flexible array are members, as far as the block goes. */
+bool hi_spread_explains(const struct hi_typing *typing, uint32_t key, uint64_t offset,
+			uint32_t index)
+{
+	const struct hi_plan *plan;
+
+	if (offset < extent_of(typing, key))
+		return true;
+	if (!(key & HI_KEY_PLAN) || index < HI_PLAN_FIRST)
+		return false;
+	plan = hi_plans_get(typing->plans, key & HI_KEY_PLAN);
+	return plan->open_ended && hi_plan_has_at(typing->plans, plan, offset,
+						  hi_plans_get(typing->plans, index));
+}
+
+/* Bytes that it takes whatever else is said yet: better opinions are no
+ * smaller, but an array, a name or a list's node may become something else.
+ * While objects are carved, what it took before. */
 static uint64_t firm_extent(const struct hi_spreader *w, hi_node id)
 {
 	const struct hi_typing *typing = w->typing;
@@ -263,13 +279,16 @@ static uint64_t firm_extent(const struct hi_spreader *w, hi_node id)
 
 /* `new T[n]` of types with a destructor: n, then the elements; the pointer is
  * to the first (Itanium C++ ABI 2.7). */
-static bool propose_cookie(struct hi_spreader *w, uint64_t start, hi_node id,
-			   uint32_t index, const struct hi_plan *plan,
-			   enum hi_evidence evidence)
+bool hi_spread_cookie(struct hi_spreader *w, uint64_t start, hi_node id, uint32_t index,
+		      enum hi_evidence evidence)
 {
+	const struct hi_plan *plan = hi_plans_get(w->typing->plans, index);
 	uint64_t usable = hi_object_usable(w->typing->objects, id), n;
 	uint32_t variant;
 
+	if (plan->klass != HI_TYPE_RECORD || plan->opaque || !plan->size ||
+	    hi_plan_count_is_said(plan))
+		return false;
 	/* One is too likely a number to be a count. */
 	if (!hi_spread_read(w, start, &n) || n < 2 || n > usable / plan->size ||
 	    hi_fit_usable(8 + n * plan->size) != usable)
@@ -315,15 +334,11 @@ void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t
 								    : HI_EVIDENCE_SHAPE);
 		return;
 	}
-	if (is_record && offset == 8 && !hi_plan_count_is_said(plan) &&
-	    propose_cookie(w, start, id, index, plan, evidence))
-		return;
-	if (hi_spread_behind_header(w, addr, id, index, evidence))
-		return;
 	if ((!is_record && !hi_plan_count_is_said(plan)) || offset < firm_extent(w, id))
 		return;
 	if (w->spread->carving &&
-	    hi_object_usable(typing->objects, id) < HI_CARVE_MIN_POOL)
+	    (hi_object_usable(typing->objects, id) < HI_CARVE_MIN_POOL ||
+	     hi_spread_explains(typing, w->spread->before[id], offset, index)))
 		return;
 	if (w->spread->carving)
 		hi_spread_carve(w, addr, start + hi_object_usable(typing->objects, id),

@@ -2,12 +2,14 @@
 /* `symbol EXPR "PATTERN": TARGET`: a function's name tells the type. */
 #include "decode/typing/rulebook_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "decode/debuginfo/functions.h"
 
-enum { NAME_MAX_BYTES = 4096, ADDRESSES_MAX = 1 << 16 };
+enum { NAME_MAX_BYTES = 4096, ADDRESSES_MAX = 1 << 16, SHARED_MAX = 64 };
 
 struct hi_book_symbol {
 	struct hi_book_text *text;
@@ -76,6 +78,94 @@ static bool function_name(struct hi_rulebook *book, uint64_t address, char *out,
 	return true;
 }
 
+/* "<T as Trait>::{vtable}": T, up to " as " outside of brackets. */
+static struct hi_piece vtable_owner(const char *name)
+{
+	static const char end[] = ">::{vtable}";
+	size_t length = strlen(name), depth = 0;
+
+	if (name[0] != '<' || length < sizeof(end) ||
+	    strcmp(name + length - (sizeof(end) - 1), end) != 0)
+		return (struct hi_piece){};
+	for (size_t i = 1; i + sizeof(end) - 1 < length; i++) {
+		if (strchr("<([", name[i]))
+			depth++;
+		else if (strchr(")]", name[i]) || (name[i] == '>' && name[i - 1] != '-'))
+			depth -= depth > 0;
+		else if (depth == 0 && strncmp(name + i, " as ", 4) == 0)
+			return (struct hi_piece){name + 1, (uint32_t)(i - 1)};
+	}
+	return (struct hi_piece){};
+}
+
+static bool same_piece(struct hi_piece a, struct hi_piece b)
+{
+	return a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
+}
+
+/*
+ * rustc describes the vtables of trait objects by variables (compiler/
+ * rustc_codegen_llvm/src/debuginfo/metadata.rs, create_vtable_di_node). Two
+ * types whose vtables are the same may share one: then it says nothing.
+ */
+static bool vtable_name(struct hi_rulebook *book, uint64_t address, char *out,
+			size_t out_size)
+{
+	const char *names[SHARED_MAX];
+	struct hi_piece owner = {};
+	size_t n = book->types && address
+			   ? hi_types_names_at(book->types, address, names, SHARED_MAX)
+			   : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct hi_piece other = vtable_owner(names[i]);
+
+		if (!other.length || (owner.length && !same_piece(owner, other)))
+			return false;
+		owner = other;
+	}
+	return owner.length && n < SHARED_MAX &&
+	       (size_t)snprintf(out, out_size, "{vtable}<%.*s>", (int)owner.length,
+				owner.at) < out_size;
+}
+
+/* `$here`, `$there`, `$subject`: what the function's own debug information says. */
+static bool push_types_of_function(struct hi_book_symbol *s, uint64_t address,
+				   struct hi_captures *captures)
+{
+	static const struct {
+		const char *name;
+		hi_type_id (*type)(struct hi_types *types, struct hi_module *module,
+				   uint64_t entry);
+	} known[] = {{"here", hi_function_value_in_place},
+		     {"there", hi_function_value_elsewhere},
+		     {"subject", hi_function_subject}};
+	struct hi_rulebook *book = s->text->book;
+	struct hi_piece target = s->hint->then->name;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		size_t length = strlen(known[i].name);
+		struct hi_module *module;
+		hi_type_id type;
+
+		if (s->hint->then->kind != HI_HINT_TYPE || target.length != length + 1 ||
+		    target.at[0] != '$' ||
+		    memcmp(target.at + 1, known[i].name, length) != 0)
+			continue;
+		module = book->modules ? hi_modules_at(book->modules, address) : NULL;
+		type = module && book->types ? known[i].type(book->types, module, address)
+					     : 0;
+		if (!type)
+			return false;
+		if (!hi_vector_push(captures,
+				    ((struct hi_capture){.name = target.at + 1,
+							 .name_length = (uint32_t)length,
+							 .type = type})))
+			book->no_memory = true;
+	}
+	return true;
+}
+
 static const struct hi_rule_target *find(struct hi_book_symbol *s, uint64_t address)
 {
 	struct hi_rulebook *book = s->text->book;
@@ -89,7 +179,8 @@ static const struct hi_rule_target *find(struct hi_book_symbol *s, uint64_t addr
 				      .has_index = s->has_index};
 	char name[NAME_MAX_BYTES];
 
-	if (!function_name(book, address, name, sizeof(name)) ||
+	if ((!function_name(book, address, name, sizeof(name)) &&
+	     !vtable_name(book, address, name, sizeof(name))) ||
 	    hi_type_pattern_match(s->hint->name.at, s->hint->name.length, name, true,
 				  &captures) != HI_MATCH_YES)
 		return NULL;
@@ -97,6 +188,10 @@ static const struct hi_rule_target *find(struct hi_book_symbol *s, uint64_t addr
 	for (size_t i = 0; i < s->captures.count; i++)
 		if (!hi_vector_push(&captures, s->captures.items[i]))
 			book->no_memory = true;
+	if (!push_types_of_function(s, address, &captures)) {
+		hi_vector_free(&captures);
+		return NULL;
+	}
 	s->text->captures = &captures;
 	target = hi_arena_alloc(&book->arena, sizeof(*target));
 	book->quiet = true; /* a lambda's type has no name of its own */

@@ -50,11 +50,13 @@ static bool counts(const struct hi_book_scope *scope, const struct hi_hint_targe
 		ret->full = hi_book_code(scope, hint->full, false);
 	if (hint->ring.length)
 		ret->ring = hi_book_code(scope, hint->ring, false);
+	if (hint->lead.length)
+		ret->lead = hi_book_code(scope, hint->lead, false);
 	ret->down = hint->down;
 	ret->quiet = hint->only;
 	return (!hint->from.length || ret->from) && (!hint->to.length || ret->to) &&
 	       (!hint->back.length || ret->back) && (!hint->full.length || ret->full) &&
-	       (!hint->ring.length || ret->ring);
+	       (!hint->ring.length || ret->ring) && (!hint->lead.length || ret->lead);
 }
 
 /* What there is to hold on to of a target that this program does not know. */
@@ -63,7 +65,8 @@ static void become_any(struct hi_rule_target *ret)
 	*ret = (struct hi_rule_target){.kind = HI_TARGET_ANY};
 }
 
-/* `-> sds` with `typedef sds -> TARGET`: that target. Its expressions see only $. */
+/* `-> sds` with `typedef sds -> TARGET`: that target. Its expressions see only
+ * $. */
 static bool through_typedef(const struct hi_book_scope *scope,
 			    const struct hi_hint_target *hint, struct hi_rule_target *ret)
 {

@@ -30,7 +30,8 @@ static uint64_t keys_of(const struct hi_code *code)
 static uint64_t target_wants(struct hi_compiled *c, const struct hi_rule_target *t)
 {
 	uint64_t wants = keys_of(t->from) | keys_of(t->to) | keys_of(t->back) |
-			 keys_of(t->full) | keys_of(t->ring) | keys_of(t->symbol),
+			 keys_of(t->full) | keys_of(t->ring) | keys_of(t->lead) |
+			 keys_of(t->symbol),
 		 supplied = 0;
 
 	if (t->kind == HI_TARGET_CONTEXT)
@@ -43,7 +44,7 @@ static uint64_t target_wants(struct hi_compiled *c, const struct hi_rule_target 
 		if (carried)
 			wants |= keys_of(carried->from) | keys_of(carried->to) |
 				 keys_of(carried->back) | keys_of(carried->full) |
-				 keys_of(carried->ring);
+				 keys_of(carried->ring) | keys_of(carried->lead);
 	}
 	if (t->kind == HI_TARGET_TYPE)
 		add_edge(c, t->type, supplied);

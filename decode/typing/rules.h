@@ -29,7 +29,8 @@ struct hi_with {			     /* context that goes along */
 	const struct hi_rule_target *target; /* a target (never CONTEXT) */
 };
 
-/* Elements [from, to) of the target are live; what lies outside is a dead tail. */
+/* Elements [from, to) of the target are live; what lies outside is a dead tail.
+ */
 struct hi_rule_target {
 	enum hi_target_kind kind;
 	hi_type_id type;  /* TYPE */
@@ -44,6 +45,7 @@ struct hi_rule_target {
 	/* Which of them are live: those whose byte at `full` + k (down: - k) is below
 	 * 128; with `ring`, its capacity, they go on at the start. NULL: all. */
 	const struct hi_code *full, *ring;
+	const struct hi_code *lead; /* bytes before the first; NULL: 0 */
 	bool down;
 	bool quiet; /* its pointers are edges; other rules say what they lead to */
 	/* Bytes that the object begins before the address (`back`, `in T.member`). */
@@ -71,7 +73,8 @@ enum hi_rule_kind {
 struct hi_rule {
 	enum hi_rule_kind kind;
 	/* Address of the word or place, from `this` and `i`. A word outside of the
-	 * object's own block says what is behind it, but is no edge of this object. */
+	 * object's own block says what is behind it, but is no edge of this object.
+	 */
 	const struct hi_code *lvalue;
 	bool is_static; /* lvalue = this + offset + i * stride */
 	uint64_t offset, stride;

@@ -119,6 +119,13 @@ bool hi_spread_fits_as_array(struct hi_spreader *w, const struct hi_plan *plan,
 /* Do all pointers of a record at addr look like pointers? */
 bool hi_spread_is_plausible(struct hi_spreader *w, const struct hi_plan *plan, bool array,
 			    uint64_t addr, uint64_t usable);
+/* A pointer 8 bytes into a block: an array of plan `index` with its length in front? */
+bool hi_spread_cookie(struct hi_spreader *w, uint64_t start, hi_node id, uint32_t index,
+		      enum hi_evidence evidence);
+/* Does a block of this key have something of plan `index` at the offset, or an own
+ * member there that may be anything? */
+bool hi_spread_explains(const struct hi_typing *typing, uint32_t key, uint64_t offset,
+			uint32_t index);
 /* Bytes of a block that its own type takes. */
 uint64_t hi_spread_extent(const struct hi_typing *typing, hi_node id);
 
@@ -132,6 +139,8 @@ enum hi_status hi_conflicts_collect(struct hi_typing *typing,
 
 /* propagate.c: until nothing is left to follow, with what worker 0 has to do. */
 void hi_spread_run(struct hi_spread *s);
+/* What this worker has to do, alone. */
+void hi_spread_drain(struct hi_spreader *w);
 /* arrays.c: between runs. True: there is new work for worker 0. */
 bool hi_spread_release(struct hi_spread *s);
 /* stages.c: between runs. True: there is new work for worker 0. */

@@ -8,10 +8,14 @@
  * nodes); a pointer to a base class or a first member leads to its start. If
  * nothing else says what the block is, then the records of the debug
  * information that have this type at this offset, and for which the allocator
- * would give a block of just this size, are counted: if there is exactly one,
- * and its pointers look like pointers, the block is it, with the evidence
- * "shape". Two are none. A block for a few elements of a type is an array only if
- * no record begins with that type and has the size of all.
+ * would give a block of just this size, are looked at: if the pointers of
+ * exactly one of them look like pointers there, the block is it, with the
+ * evidence "shape". Two are none. A block for a few elements of a type is an
+ * array only if no record begins with that type and has the size of all.
+ *
+ * The nodes of an intrusive list or tree are found one by one: each leads to
+ * the inside of the next. So those that a block leads to are asked at once, by
+ * one thread, in an order that does not depend on threads.
  *
  * Pointers to the inside that are left are objects carved out of a pool, if
  * the block is large enough to be one (carve.h).
@@ -24,14 +28,15 @@
 #include "base/parallel.h"
 #include "decode/typing/spread.h"
 
-enum { MAX_NEEDS = 1 << 12, MAX_TODO = 64, MAX_WALK = 4096 };
+enum { MAX_NEEDS = 1 << 12, MAX_TODO = 64, MAX_WALK = 4096, MAX_FOUND = 8 };
 
-/* A record with `type` at `offset` for a block of `usable` bytes is looked for. */
+/* A record with `type` at `offset` for a block of `usable` bytes is looked for.
+ */
 struct need {
 	uint64_t usable, offset;
 	const struct hi_type *type;
-	const struct hi_type *found; /* the only one */
-	bool ambiguous;
+	const struct hi_type *found[MAX_FOUND];
+	unsigned n_found; /* MAX_FOUND + 1: more than fit */
 };
 
 struct containment {
@@ -106,6 +111,14 @@ static bool has_at(const struct hi_typing *typing, const struct hi_type *record,
 	return false;
 }
 
+static bool is_found(const struct need *need, const struct hi_type *record)
+{
+	for (unsigned i = 0; i < need->n_found && i < MAX_FOUND; i++)
+		if (need->found[i] == record)
+			return true;
+	return false;
+}
+
 /* hi_record_fn */
 static bool try_record(const struct hi_type *record, void *arg)
 {
@@ -124,11 +137,13 @@ static bool try_record(const struct hi_type *record, void *arg)
 	for (; low < c->needs.count && c->needs.items[low].usable == fit; low++) {
 		struct need *need = &c->needs.items[low];
 
-		if (need->ambiguous || need->found == record || need->type == record ||
+		if (need->n_found > MAX_FOUND || need->type == record ||
+		    is_found(need, record) ||
 		    !has_at(c->spread->typing, record, need->type, need->offset))
 			continue;
-		need->ambiguous = need->found;
-		need->found = record;
+		if (need->n_found < MAX_FOUND)
+			need->found[need->n_found] = record;
+		need->n_found++;
 	}
 	return true;
 }
@@ -164,21 +179,40 @@ static bool search_records(struct containment *c)
 	       source->each_record(source->types.arg, 8, try_record, c, NULL) == HI_OK;
 }
 
-static bool propose_found(struct containment *c, hi_node id, const struct need *need)
+/* The only one of them whose pointers look like pointers. */
+static uint32_t only_plausible(struct containment *c, hi_node id, const struct need *need)
 {
 	struct hi_spreader *w = c->spread->workers[0];
 	struct hi_typing *typing = c->spread->typing;
 	uint64_t addr = hi_objects_address(typing->objects, id);
-	uint32_t plan;
+	uint32_t only = HI_PLAN_NONE;
 
-	if (!need || !need->found || need->ambiguous)
+	if (!need || need->n_found > MAX_FOUND)
+		return HI_PLAN_NONE;
+	for (unsigned i = 0; i < need->n_found; i++) {
+		uint32_t plan = hi_plans_of(typing->plans, need->found[i]->id);
+
+		if (plan < HI_PLAN_FIRST ||
+		    !hi_spread_is_plausible(w, hi_plans_get(typing->plans, plan), false,
+					    addr, hi_object_usable(typing->objects, id)))
+			continue;
+		if (only)
+			return HI_PLAN_NONE;
+		only = plan;
+	}
+	return only;
+}
+
+static bool propose_found(struct containment *c, hi_node id, const struct need *need)
+{
+	struct hi_spreader *w = c->spread->workers[0];
+	struct hi_typing *typing = c->spread->typing;
+	uint32_t plan = only_plausible(c, id, need);
+
+	if (!plan)
 		return false;
-	plan = hi_plans_of(typing->plans, need->found->id);
-	if (plan < HI_PLAN_FIRST ||
-	    !hi_spread_is_plausible(w, hi_plans_get(typing->plans, plan), false, addr,
-				    hi_object_usable(typing->objects, id)))
-		return false;
-	hi_spread_propose(w, addr, id, plan, HI_EVIDENCE_SHAPE);
+	hi_spread_propose(w, hi_objects_address(typing->objects, id), id, plan,
+			  HI_EVIDENCE_SHAPE);
 	return true;
 }
 
@@ -196,8 +230,9 @@ static int by_address(const void *a, const void *b)
 static bool is_explained(const struct hi_typing *typing, const struct hi_interior *in)
 {
 	return in->id != HI_NODE_NONE &&
-	       in->addr - hi_objects_address(typing->objects, in->id) <
-		       hi_spread_extent(typing, in->id);
+	       hi_spread_explains(typing, typing->objects->type[in->id],
+				  in->addr - hi_objects_address(typing->objects, in->id),
+				  in->key & HI_KEY_PLAN);
 }
 
 /* Most of them, where many lead into arrays: before anything is sorted. */
@@ -246,7 +281,8 @@ static const struct hi_type *type_of_key(const struct hi_typing *typing, uint32_
 	return hi_plans_get(typing->plans, key & HI_KEY_PLAN)->type;
 }
 
-/* A pointer to an integer says nothing of the block (Note [Certain records]). */
+/* A pointer to an integer says nothing of the block (Note [Certain records]).
+ */
 static bool is_untyped(const struct hi_typing *typing, hi_node id)
 {
 	const struct hi_plan *plan;
@@ -269,6 +305,31 @@ static void need_of_interior(struct containment *c, const struct hi_interior *in
 			     .type = type_of_key(typing, in->key)};
 }
 
+/* *open: the last block that got a type here; all that lead into it have a say.
+ */
+static bool contain_one(struct containment *c, const struct hi_interior *in,
+			hi_node *open)
+{
+	const struct need *found;
+	struct need need;
+	uint64_t start;
+
+	if (in->id == HI_NODE_NONE ||
+	    (in->id != *open && !is_untyped(c->spread->typing, in->id)))
+		return false;
+	*open = in->id;
+	start = hi_objects_address(c->spread->typing->objects, in->id);
+	need_of_interior(c, in, &need);
+	found = need.type ? find_need(c, need.usable, need.offset, need.type) : NULL;
+	if (found && found->n_found)
+		return propose_found(c, in->id, found);
+	/* No record has it there. */
+	return in->addr == start + 8 &&
+	       hi_spread_cookie(c->spread->workers[0], start, in->id,
+				in->key & HI_KEY_PLAN,
+				(enum hi_evidence)(in->key >> HI_KEY_EVIDENCE_SHIFT));
+}
+
 static bool contain_interior(struct containment *c)
 {
 	struct hi_spread *s = c->spread;
@@ -286,20 +347,15 @@ static bool contain_interior(struct containment *c)
 		if (i % 1024 == 0)
 			sort_needs(c);
 	}
-	if (!search_records(c))
-		return false;
+	(void)search_records(c);
+	memset(w->recent, 0, sizeof(w->recent)); /* what other threads left to it */
 	for (size_t i = 0; i < w->interior.count; i++) {
-		hi_node id = w->interior.items[i].id;
-
-		/* All that lead into one block have a say. */
-		if (id == HI_NODE_NONE || (id != open && !is_untyped(s->typing, id)))
-			continue;
-		open = id;
-		need_of_interior(c, &w->interior.items[i], &need);
-		if (need.type &&
-		    propose_found(c, id,
-				  find_need(c, need.usable, need.offset, need.type)))
-			any = true;
+		/* What the last block leads to is put behind what was there before. */
+		if (w->interior.items[i].id != open)
+			hi_spread_drain(w);
+		any |= contain_one(c, &w->interior.items[i], &open);
+		if (i + 1 == w->interior.count)
+			hi_spread_drain(w);
 	}
 	return any;
 }
@@ -374,7 +430,7 @@ static bool contain_loose(struct containment *c)
 		if (!type)
 			continue;
 		need = find_need(c, hi_object_usable(typing->objects, id), 0, type);
-		if (need && need->found)
+		if (need && need->n_found)
 			any |= propose_found(c, id, need);
 		else
 			any |= take_as_array(c, id);

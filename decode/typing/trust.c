@@ -29,9 +29,10 @@ bool hi_record_is_certain(const struct hi_plan *plan, uint32_t key, uint64_t usa
 
 	if (evidence == HI_EVIDENCE_SHAPE || evidence == HI_EVIDENCE_NONE)
 		return false;
-	/* Behind the number of elements that `new T[n]` writes first: a guess. */
+	/* Behind the number of elements that `new T[n]` writes first: a guess. What a
+	 * container has there is its own. */
 	if (hi_plan_count_is_said(plan))
-		return !plan->lead;
+		return !plan->lead || evidence == HI_EVIDENCE_CONTAINER;
 	if (evidence == HI_EVIDENCE_CONTAINER || evidence == HI_EVIDENCE_RUNTIME)
 		return plan->klass != HI_TYPE_SCALAR;
 	return is_described(plan, tail_known) || fills(plan, key & HI_KEY_ARRAY, usable);

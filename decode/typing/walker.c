@@ -111,11 +111,12 @@ static uint32_t plan_of_claim(struct hi_walker *w, const struct hi_claim *claim)
 	memset(&what, 0, sizeof(what));
 	what.first = claim->from;
 	what.count = claim->count;
+	what.lead = claim->lead;
 	what.live = claim->live;
 	what.quiet = claim->quiet;
 	what.context = context_for(w, plan, claim->context);
 	if (plan->size == 0) {
-		what.first = 0;
+		what.first = what.lead = 0;
 		what.count = HI_COUNT_UNSAID;
 		what.live = (struct hi_live){};
 	}
