@@ -26,9 +26,15 @@
 #define EVENT_OF(status) ((status) >> 8)
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 #define WHAT (WSTOPPED | WEXITED | WNOWAIT | WNOHANG | __WALL)
-#define SETTLE_NS 100000000u /* each time, for all together */
+/*
+ * All must be past the entry before the tracer ends, for the reason at let_stop_go: they
+ * are runnable, but the machine may be busy. Those that do not sleep then are only not
+ * known.
+ */
+#define ENTRY_NS 3000000000u
+#define SETTLE_NS 100000000u
 #define LOOK_MIN_NS 20000u
-#define LOOK_MAX_NS 500000u
+#define LOOK_MAX_NS 100000u
 
 /* ---- left asleep ---- */
 
@@ -63,11 +69,30 @@ static bool is_to_settle(const struct hi_tracees *all, const struct hi_tracee *t
 	       hi_restart_is_arranged(&tracee->regs);
 }
 
-/* It stands somewhere: let go, with the signal that it was about to take. */
+static bool is_entry(const struct hi_tracee *tracee, int stop)
+{
+	struct __ptrace_syscall_info info = {};
+
+	return stop == SYSCALL_STOP &&
+	       ptrace(PTRACE_GET_SYSCALL_INFO, tracee->tid, sizeof(info), &info) > 0 &&
+	       info.op == PTRACE_SYSCALL_INFO_ENTRY &&
+	       info.entry.nr == tracee->regs.orig_rax;
+}
+
+/*
+ * It stands somewhere: let go, with the signal that it was about to take. Not detached at
+ * the entry of a call: a detach leaves it with a signal that seems pending
+ * (kernel/ptrace.c, __ptrace_unlink), and the call would return EINTR.
+ */
 static void let_stop_go(struct hi_tracee *tracee, int stop)
 {
 	int sig = EVENT_OF(stop) || stop == SYSCALL_STOP ? 0 : stop;
 
+	if (is_entry(tracee, stop)) {
+		(void)ptrace(PTRACE_CONT, tracee->tid, 0, 0);
+		tracee->state = HI_TRACEE_ASLEEP;
+		return;
+	}
 	(void)ptrace(PTRACE_DETACH, tracee->tid, 0, sig);
 	tracee->state = HI_TRACEE_SEEN;
 }
@@ -88,16 +113,6 @@ static int stop_of(struct hi_tracee *tracee)
 	hi_tracee_reap(tracee->tid);
 	tracee->state = HI_TRACEE_DEAD;
 	return 0;
-}
-
-static bool is_entry(const struct hi_tracee *tracee, int stop)
-{
-	struct __ptrace_syscall_info info = {};
-
-	return stop == SYSCALL_STOP &&
-	       ptrace(PTRACE_GET_SYSCALL_INFO, tracee->tid, sizeof(info), &info) > 0 &&
-	       info.op == PTRACE_SYSCALL_INFO_ENTRY &&
-	       info.entry.nr == tracee->regs.orig_rax;
 }
 
 /* At the entry of its call; anything else ends the attempt. True: it is past it. */
@@ -181,7 +196,7 @@ bool hi_tracees_settle(struct hi_tracees *all)
 {
 	size_t n = 0;
 
-	settle_all(all, HI_TRACEE_RESTARTING, hi_clock_ns() + SETTLE_NS);
+	settle_all(all, HI_TRACEE_RESTARTING, hi_clock_ns() + ENTRY_NS);
 	settle_all(all, HI_TRACEE_SETTLING, hi_clock_ns() + SETTLE_NS);
 	for (size_t i = 0; i < all->count; i++)
 		n += all->items[i].state >= HI_TRACEE_LEFT;

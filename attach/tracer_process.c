@@ -351,6 +351,7 @@ static enum hi_status resume(struct tracer_process *self, struct hi_error *err)
 	hi_tracees_begin_settling(&self->tracees);
 	n_gone = hi_tracees_detach(&self->tracees);
 	atomic_store(&self->duty->shared->resumed_ns, hi_clock_ns());
+	arm_watchdog(self, hi_clock_ns() + 2 * GIVE_UP_NS); /* none is made to wait */
 	self->has_loose = hi_tracees_settle(&self->tracees);
 	arm_watchdog(self, 0);
 	set_priority(self, false);
