@@ -23,9 +23,18 @@ struct hi_reach {
 	 * they hold is no leak; increasing. Note [Blocks of the allocator]. */
 	hi_node *internal_roots;
 	size_t n_internal_roots;
+	/* Of the leaked objects: bit per node, a word that is no pointer by its type
+	 * leads there, so that the leak is likely and not certain (Note [Verdicts] in
+	 * decode/typing/verdict.h). NULL: all are certain. */
+	uint64_t *likely;
+	uint64_t likely_objects, likely_bytes; /* in leak_objects, leak_bytes too */
+	bool is_doubtful; /* live memory could not all be read: none is certain */
 };
 enum hi_status hi_reach_compute(const struct hi_graph *g, unsigned threads,
 				struct hi_reach **ret, struct hi_error *err);
+/* Takes the bits (from hi_calloc) and counts. */
+void hi_reach_set_likely(const struct hi_graph *g, struct hi_reach *reach,
+			 uint64_t *likely);
 void hi_reach_destroy(struct hi_reach *reach);
 static inline bool hi_bit(const uint64_t *bits, hi_node i)
 {
@@ -74,11 +83,15 @@ struct hi_leak_root {
 				   * nothing else; chain: holds others */
 	uint64_t objects, bytes;  /* it and all it holds that no earlier root holds */
 	enum hi_fate fate;	  /* of node */
+	bool is_likely;		  /* verdict of node; else certain */
+	/* Of objects, bytes: those that are only likely. */
+	uint64_t likely_objects, likely_bytes;
 };
-struct hi_leak_row { /* leak roots of one type, shape and fate */
+struct hi_leak_row { /* leak roots of one type, shape, fate and verdict */
 	uint32_t type;
 	enum hi_leak_shape shape;
 	enum hi_fate fate;
+	bool is_likely;
 	uint64_t count; /* leak roots */
 	uint64_t objects, bytes;
 	hi_node example; /* the one that holds most */
@@ -88,8 +101,10 @@ struct hi_leaks {
 	size_t n_roots;
 	struct hi_leak_row *rows; /* by bytes, then type */
 	size_t n_rows;
-	uint64_t objects, bytes;
-	uint64_t by_fate[HI_FATES]; /* bytes, by the fate of the leak root */
+	uint64_t objects, bytes; /* certain and likely */
+	uint64_t likely_objects, likely_bytes;
+	size_t n_likely_roots;
+	uint64_t by_fate[HI_FATES]; /* certain bytes, by the fate of the leak root */
 };
 enum hi_status hi_leaks_compute(const struct hi_graph *g, const struct hi_reach *reach,
 				struct hi_leaks **ret, struct hi_error *err);

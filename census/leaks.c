@@ -25,7 +25,8 @@ enum { ENTERED = 1, HOLDS = 2, SEEN = 4, SEVERAL = 8 };
 
 struct leak_finder {
 	const struct hi_graph *graph;
-	uint64_t *unreachable; /* bits; cleared as leak roots claim their objects */
+	uint64_t *unreachable;	/* bits; cleared as leak roots claim their objects */
+	const uint64_t *likely; /* bits; NULL: none */
 	uint32_t *component;
 	uint8_t *facts; /* per component */
 	struct hi_leaks *leaks;
@@ -96,6 +97,7 @@ static enum hi_leak_shape shape_of(uint8_t facts)
 struct claim {
 	const struct hi_graph *graph;
 	uint64_t *unreachable;
+	const uint64_t *likely;
 	struct hi_leak_root *root;
 };
 
@@ -104,6 +106,10 @@ static void claim_object(struct claim *c, hi_node node)
 	c->unreachable[node >> 6] &= ~(1ull << (node & 63));
 	c->root->objects++;
 	c->root->bytes += hi_cost_of(c->graph->objects, node);
+	if (c->likely && hi_bit(c->likely, node)) {
+		c->root->likely_objects++;
+		c->root->likely_bytes += hi_cost_of(c->graph->objects, node);
+	}
 }
 
 HI_INLINE bool take_unclaimed(void *arg, hi_node from, hi_node to, uint8_t grade)
@@ -120,7 +126,7 @@ HI_INLINE bool take_unclaimed(void *arg, hi_node from, hi_node to, uint8_t grade
 static bool add_root(struct leak_finder *f, struct hi_walk *walk, hi_node node)
 {
 	struct hi_leaks *leaks = f->leaks;
-	struct claim claim = {f->graph, f->unreachable, NULL};
+	struct claim claim = {f->graph, f->unreachable, f->likely, NULL};
 
 	if (leaks->n_roots == f->roots_capacity &&
 	    !hi_vector_grow((void **)&leaks->roots, &f->roots_capacity,
@@ -130,13 +136,17 @@ static bool add_root(struct leak_finder *f, struct hi_walk *walk, hi_node node)
 	*claim.root = (struct hi_leak_root){
 		.node = node,
 		.shape = shape_of(f->facts[f->component[node]]),
-		.fate = f->graph->fates ? f->graph->fates[node] : HI_FATE_NONE};
+		.fate = f->graph->fates ? f->graph->fates[node] : HI_FATE_NONE,
+		.is_likely = f->likely && hi_bit(f->likely, node)};
 	claim_object(&claim, node);
 	walk->stack[walk->depth++] = node;
 	hi_walk_run(walk, take_unclaimed, &claim);
 	leaks->objects += claim.root->objects;
 	leaks->bytes += claim.root->bytes;
-	leaks->by_fate[claim.root->fate] += claim.root->bytes;
+	leaks->likely_objects += claim.root->likely_objects;
+	leaks->likely_bytes += claim.root->likely_bytes;
+	leaks->n_likely_roots += claim.root->is_likely;
+	leaks->by_fate[claim.root->fate] += claim.root->bytes - claim.root->likely_bytes;
 	return true;
 }
 
@@ -180,13 +190,19 @@ static int by_row_bytes(const void *a, const void *b)
 		return x->type < y->type ? -1 : 1;
 	if (x->shape != y->shape)
 		return (int)x->shape - (int)y->shape;
-	return (int)x->fate - (int)y->fate;
+	if (x->fate != y->fate)
+		return (int)x->fate - (int)y->fate;
+	return (int)x->is_likely - (int)y->is_likely;
 }
 
 /* Roots are sorted: the first of a row is the one that holds most. */
 static bool make_rows(const struct hi_graph *g, struct hi_leaks *leaks)
 {
-	enum { SHAPES = HI_LEAK_CYCLE + 1, KINDS = SHAPES * HI_FATES };
+	enum {
+		SHAPES = HI_LEAK_CYCLE + 1,
+		VERDICTS = 2,
+		KINDS = SHAPES * HI_FATES * VERDICTS
+	};
 	size_t n = (size_t)g->n_types * KINDS, kept = 0;
 	struct hi_leak_row *rows = hi_calloc(n, sizeof(*rows));
 
@@ -196,12 +212,15 @@ static bool make_rows(const struct hi_graph *g, struct hi_leaks *leaks)
 		const struct hi_leak_root *root = &leaks->roots[i];
 		uint32_t type = hi_type_of(g, root->node);
 		struct hi_leak_row *row =
-			&rows[(size_t)type * KINDS + root->fate * SHAPES + root->shape];
+			&rows[(size_t)type * KINDS +
+			      (root->fate * VERDICTS + root->is_likely) * SHAPES +
+			      root->shape];
 
 		if (row->count++ == 0) {
 			row->type = type;
 			row->shape = root->shape;
 			row->fate = root->fate;
+			row->is_likely = root->is_likely;
 			row->example = root->node;
 		}
 		row->objects += root->objects;
@@ -250,6 +269,7 @@ enum hi_status hi_leaks_compute(const struct hi_graph *g, const struct hi_reach 
 	if (status != HI_OK)
 		return status;
 	f.component = scc->component;
+	f.likely = reach->likely;
 	f.facts = facts = hi_calloc(scc->count, 1);
 	if (!facts || !find(&f))
 		return hi_fail_memory(err, "leaks");

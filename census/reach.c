@@ -193,10 +193,23 @@ enum hi_status hi_reach_compute(const struct hi_graph *g, unsigned threads,
 	return HI_OK;
 }
 
+void hi_reach_set_likely(const struct hi_graph *g, struct hi_reach *r, uint64_t *likely)
+{
+	r->likely = likely;
+	r->likely_objects = r->likely_bytes = 0;
+	for (hi_node i = 0; i < g->n_objects; i++) {
+		if (!hi_bit(likely, i))
+			continue;
+		r->likely_objects++;
+		r->likely_bytes += hi_cost_of(g->objects, i);
+	}
+}
+
 void hi_reach_destroy(struct hi_reach *r)
 {
 	if (!r)
 		return;
+	free(r->likely);
 	free(r->any);
 	free(r->exact);
 	free(r->internal_roots);

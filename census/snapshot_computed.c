@@ -60,6 +60,14 @@ void hi_snapshot_reach_numbers(const struct hi_snapshot *s, struct hi_reach *r)
 	r->exact_bytes = hi_snapshot_number(s, "exact.bytes", 0);
 	r->leak_objects = hi_snapshot_number(s, "leak.objects", 0);
 	r->leak_bytes = hi_snapshot_number(s, "leak.bytes", 0);
+	r->likely_objects = hi_snapshot_number(s, "likely.objects", 0);
+	r->likely_bytes = hi_snapshot_number(s, "likely.bytes", 0);
+	r->is_doubtful = hi_snapshot_number(s, "likely.all", 0);
+	/* Of a damaged file: what is counted in both is no more than the whole. */
+	if (r->likely_objects > r->leak_objects)
+		r->likely_objects = r->leak_objects;
+	if (r->likely_bytes > r->leak_bytes)
+		r->likely_bytes = r->leak_bytes;
 	r->internal_objects = hi_snapshot_number(s, "internal.objects", 0);
 	r->internal_bytes = hi_snapshot_number(s, "internal.bytes", 0);
 }
@@ -75,6 +83,8 @@ enum hi_status hi_snapshot_reach(struct hi_snapshot *s, const struct hi_graph *g
 	status = take_bits(s, "reach.any", g->n_nodes, &r->any, err);
 	if (status == HI_OK)
 		status = take_bits(s, "reach.exact", g->n_nodes, &r->exact, err);
+	if (status == HI_OK && hi_snapshot_has(s, "reach.likely"))
+		status = take_bits(s, "reach.likely", g->n_nodes, &r->likely, err);
 	if (status == HI_OK)
 		status = take_internal(s, g, r, err);
 	if (status != HI_OK)

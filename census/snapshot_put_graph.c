@@ -275,6 +275,9 @@ static enum hi_status put_reach_numbers(struct put *p)
 		       {"exact.bytes", r->exact_bytes},
 		       {"leak.objects", r->leak_objects},
 		       {"leak.bytes", r->leak_bytes},
+		       {"likely.objects", r->likely_objects},
+		       {"likely.bytes", r->likely_bytes},
+		       {"likely.all", r->is_doubtful},
 		       {"internal.objects", r->internal_objects},
 		       {"internal.bytes", r->internal_bytes}};
 	enum hi_status status = HI_OK;
@@ -295,6 +298,9 @@ static enum hi_status put_reach(struct put *p)
 
 	if (status == HI_OK)
 		status = hi_snapshot_put(p->w, "reach.exact", r->exact, 8, words, p->err);
+	if (status == HI_OK && r->likely)
+		status = hi_snapshot_put(p->w, "reach.likely", r->likely, 8, words,
+					 p->err);
 	if (status == HI_OK)
 		status = hi_snapshot_put(p->w, "reach.internal", r->internal_roots, 4,
 					 r->n_internal_roots, p->err);

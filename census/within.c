@@ -45,8 +45,12 @@ static void count(const struct hi_graph *g, const struct hi_reach *whole,
 			r->internal_objects++;
 			r->internal_bytes += cost;
 		} else if (!hi_bit(whole->any, i)) {
+			bool likely = whole->likely && hi_bit(whole->likely, i);
+
 			r->leak_objects++;
 			r->leak_bytes += cost;
+			r->likely_objects += likely;
+			r->likely_bytes += likely ? cost : 0;
 		} else {
 			r->live_objects++;
 			r->live_bytes += cost;
@@ -80,14 +84,18 @@ enum hi_status hi_within_reach(const struct hi_graph *g, const struct hi_reach *
 		return hi_fail_memory(err, "restriction");
 	r->any = hi_calloc(1, size);
 	r->exact = hi_calloc(1, size);
-	if (!r->any || !r->exact)
+	r->likely = reach->likely ? hi_calloc(1, size) : NULL;
+	if (!r->any || !r->exact || (reach->likely && !r->likely))
 		return hi_fail_memory(err, "restriction");
+	r->is_doubtful = reach->is_doubtful;
 	for (size_t i = 0; i < size / sizeof(*bits); i++) {
 		uint64_t objects = objects_of(g, i);
 
 		r->any[i] = objects &
 			    (leaks ? reach->any[i] | ~bits[i] : reach->any[i] & bits[i]);
 		r->exact[i] = objects & reach->exact[i] & bits[i];
+		if (r->likely)
+			r->likely[i] = objects & reach->likely[i] & bits[i];
 	}
 	count(g, reach, bits, r);
 	*ret = hi_take(r);

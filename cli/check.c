@@ -106,13 +106,20 @@ static double of_all(const struct hi_inspection *in, const struct hi_gate_metric
 {
 	const struct hi_reach *r = in->reach;
 	bool live = m->subject != HI_GATE_LEAK, leak = m->subject != HI_GATE_LIVE;
+	uint64_t objects = r->leak_objects, bytes = r->leak_bytes;
 
+	if (m->field == HI_GATE_LIKELY)
+		return (double)r->likely_bytes;
+	/* Of leaks those that are certain, of all what there is. */
+	if (!live) {
+		objects -= r->likely_objects;
+		bytes -= r->likely_bytes;
+	}
 	if (m->field == HI_GATE_ROOTS)
-		return (double)in->leaks->n_roots;
+		return (double)(in->leaks->n_roots - in->leaks->n_likely_roots);
 	if (m->field == HI_GATE_COUNT)
-		return (double)((live ? r->live_objects : 0) +
-				(leak ? r->leak_objects : 0));
-	return (double)((live ? r->live_bytes : 0) + (leak ? r->leak_bytes : 0));
+		return (double)((live ? r->live_objects : 0) + (leak ? objects : 0));
+	return (double)((live ? r->live_bytes : 0) + (leak ? bytes : 0));
 }
 
 /* What a heap that is not decoded adds to, nobody knows: a lower bound holds no gate. */
@@ -274,8 +281,9 @@ const struct hi_command hi_command_check = {
 		"Gates for a build: fails with exit status 1 when there is too much of "
 		"something.",
 	.help = "EXPR is a comparison; docs/GATES.md has all of it. Metrics: live, leak, "
-		"total\n(.bytes, .count), leak.roots, type(\"NAME\") (.bytes, .count, "
-		".retained),\nmodule(\"NAME\"), root(\"NAME\").retained, "
+		"total\n(.bytes, .count), leak.roots, leak.likely, type(\"NAME\") "
+		"(.bytes, "
+		".count,\n.retained), module(\"NAME\"), root(\"NAME\").retained, "
 		"ledger(\"NAME\").bytes,\nsnapshot.pause; before each of them baseline.; "
 		"growth(METRIC) is its part of the\nbaseline's.\n\n"
 		"Examples:\n"

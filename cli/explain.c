@@ -12,6 +12,7 @@
 #include "cli/words.h"
 #include "decode/typing/facts.h"
 #include "decode/typing/proof.h"
+#include "decode/typing/verdict.h"
 #include "report/explain_report.h"
 
 /* Usual and greatest numbers of rows. */
@@ -212,11 +213,20 @@ static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
 				     struct hi_error *err)
 {
 	const struct hi_objects *o = in->graph->objects;
+	char text[512] = "";
 
 	r->state = o->flags[node] & HI_OBJECT_INTERNAL ? "internal"
 		   : hi_bit(in->reach->any, node)      ? "live"
 						       : "leak";
 	r->fate = in->graph->fates ? in->graph->fates[node] : HI_FATE_NONE;
+	r->is_likely = in->reach->likely && hi_bit(in->reach->likely, node);
+	if (r->is_likely && in->reach->is_doubtful)
+		r->because =
+			"some of the live memory could not be read: it may lead there";
+	else if (r->is_likely && !in->stored) {
+		hi_typing_explain_likely(in->typing, in->graph, node, text, sizeof(text));
+		r->because = hi_arena_strdup(&in->arena, text);
+	}
 	r->block = hi_objects_address(o, node);
 	r->usable = hi_objects_usable(o, node);
 	r->cost = hi_objects_cost(o, node);

@@ -132,11 +132,17 @@ enum hi_status hi_export_prometheus(struct hi_export *x, struct hi_error *err)
 	    "Objects that a root leads to; a lower bound unless heap_known.",
 	    r->live_objects);
 	one(x->out, "leak_bytes",
-	    "Bytes that nothing leads to; absent where unknown (heap_known).",
-	    hi_heap_if_known(x->head, r->leak_bytes));
+	    "Bytes that nothing leads to, whatever types say; absent where unknown "
+	    "(heap_known).",
+	    hi_heap_if_known(x->head, r->leak_bytes - r->likely_bytes));
 	one(x->out, "leak_objects",
-	    "Objects that nothing leads to; absent where unknown (heap_known).",
-	    hi_heap_if_known(x->head, r->leak_objects));
+	    "Objects that nothing leads to, whatever types say; absent where unknown "
+	    "(heap_known).",
+	    hi_heap_if_known(x->head, r->leak_objects - r->likely_objects));
+	one(x->out, "leak_likely_bytes",
+	    "Bytes that only words which are no pointers by their types lead to; absent "
+	    "where unknown (heap_known).",
+	    hi_heap_if_known(x->head, r->likely_bytes));
 	one(x->out, "heap_known",
 	    "1: the whole heap was walked; 0: some allocator or runtime is not decoded.",
 	    hi_heap_known(x->head) == HI_HEAP_KNOWN);

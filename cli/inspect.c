@@ -23,6 +23,7 @@
 #include "decode/ledger.h"
 #include "decode/other_heaps.h"
 #include "decode/typing/fates.h"
+#include "decode/typing/verdict.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 
@@ -391,6 +392,10 @@ static enum hi_status compute(struct hi_inspection *in, unsigned wanted,
 	if (status == HI_OK && in->runtime)
 		status = hi_runtime_fates(in->typing, in->runtime, in->graph, in->reach,
 					  err);
+	if (status == HI_OK && !in->stored && in->reach->leak_objects) {
+		hi_inspect_phase(in, "verdicts of leaks");
+		status = hi_leak_verdicts(in->typing, in->graph, in->reach, err);
+	}
 	if (status == HI_OK)
 		status = hi_naming_find(in, err);
 	if (status == HI_OK)

@@ -22,6 +22,7 @@ enum {
 	EXACT,
 	ARRAY,
 	CONFLICT,
+	VERDICT,
 	USED,
 	DUPLICATE_GROUP,
 	RETAINER_SET,
@@ -53,6 +54,9 @@ static const struct hi_query_column columns[] = {
 	[ARRAY] = {"array", HI_UNIT_ID, true, "1: several elements of its type"},
 	[CONFLICT] = {"conflict", HI_UNIT_ID, true,
 		      "1: another pointer says that it is something else"},
+	[VERDICT] = {"verdict", HI_UNIT_TEXT, true,
+		     "of a leak: certain, or likely (only words that are no pointers by "
+		     "their types lead there); NULL: it is none"},
 	[USED] = {"used", HI_UNIT_BYTES, true, "what its type uses of it"},
 	[DUPLICATE_GROUP] = {"duplicate_group", HI_UNIT_ID, true,
 			     "the first live object of its type with the same contents "
@@ -279,6 +283,16 @@ static enum hi_status group_cell(struct hi_query *q, hi_node i,
 	return status;
 }
 
+static struct hi_result_cell verdict_cell(const struct hi_query *q, hi_node i)
+{
+	const struct hi_reach *reach = q->source.reach;
+
+	if (hi_query_state(q, i) != HI_STATE_LEAK)
+		return hi_cell_null();
+	return hi_cell_string(
+		hi_leak_verdict_key(reach->likely && hi_bit(reach->likely, i)));
+}
+
 static enum hi_status costly_cell(struct hi_query *q, hi_node i, int column,
 				  struct hi_result_cell *ret, struct hi_error *err)
 {
@@ -349,6 +363,9 @@ static enum hi_status cell(struct hi_query *q, uint64_t row, int column,
 		return HI_OK;
 	case CONFLICT:
 		*ret = hi_cell_u64((o->flags[i] & HI_OBJECT_CONFLICT) != 0);
+		return HI_OK;
+	case VERDICT:
+		*ret = verdict_cell(q, i);
 		return HI_OK;
 	default:
 		return costly_cell(q, i, column, ret, err);

@@ -39,6 +39,9 @@ static const char *fate_text(const struct hi_explain_report *r)
 
 	if (r->fate == HI_FATE_UNCOLLECTABLE && strcmp(r->state, "live") == 0)
 		return "live, but uncollectable garbage: the collector has put it aside";
+	if (r->is_likely)
+		return "likely leaked: only words that are no pointers by their types "
+		       "lead there";
 	return texts[r->fate] ? texts[r->fate] : state_text(r->state);
 }
 
@@ -83,6 +86,8 @@ static void show_facts(const struct hi_explain_report *r, struct hi_page *page)
 	char retained[24], percent[16];
 
 	show_block(r, page);
+	if (r->is_likely && r->because && *r->because)
+		hi_page_fact(page, "leads there", hi_page_safe(page, r->because));
 	if (*r->mapping)
 		hi_page_fact(page, "mapping", hi_page_safe(page, r->mapping));
 	if (!is_node(r))
@@ -358,6 +363,11 @@ void hi_explain_json(const struct hi_explain_report *r, struct hi_json *json)
 	hi_json_text(json, "state", r->state);
 	if (r->fate)
 		hi_json_text(json, "fate", hi_fate_key(r->fate));
+	if (strcmp(r->state, "leak") == 0) {
+		hi_json_text(json, "verdict", hi_leak_verdict_key(r->is_likely));
+		hi_json_text(json, "because",
+			     r->is_likely && r->because ? hi_known(r->because) : NULL);
+	}
 	hi_json_text(json, "mapping", hi_known(r->mapping));
 	hi_json_address(json, "block", r->block);
 	hi_json_number(json, "offset", r->offset);

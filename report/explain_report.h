@@ -35,6 +35,9 @@ struct hi_explain_report {
 	 * "unmapped"; ours */
 	const char *state;
 	enum hi_fate fate;
+	/* Of a leak; because: which word leads there, in words, "" unknown. */
+	bool is_likely;
+	const char *because;
 	const char *mapping; /* "[heap]", "/usr/lib/…"; "" unknown */
 	/* A block, else zero: */
 	uint64_t block, usable, cost;

@@ -33,6 +33,7 @@ enum hi_gate_field {
 	HI_GATE_RETAINED, /* bytes */
 	HI_GATE_ROOTS,	  /* leak roots */
 	HI_GATE_PAUSE,	  /* ns */
+	HI_GATE_LIKELY,	  /* bytes of likely leaks */
 };
 
 struct hi_gate_metric {

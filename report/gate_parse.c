@@ -141,7 +141,8 @@ static const struct {
 } subjects[] = {
 #define FIELD(name) (1u << HI_GATE_##name)
 	{"live", HI_GATE_LIVE, false, FIELD(BYTES) | FIELD(COUNT)},
-	{"leak", HI_GATE_LEAK, false, FIELD(BYTES) | FIELD(COUNT) | FIELD(ROOTS)},
+	{"leak", HI_GATE_LEAK, false,
+	 FIELD(BYTES) | FIELD(COUNT) | FIELD(ROOTS) | FIELD(LIKELY)},
 	{"total", HI_GATE_TOTAL, false, FIELD(BYTES) | FIELD(COUNT)},
 	{"type", HI_GATE_TYPE, true, FIELD(BYTES) | FIELD(COUNT) | FIELD(RETAINED)},
 	{"module", HI_GATE_MODULE, true, FIELD(BYTES) | FIELD(COUNT)},
@@ -152,7 +153,8 @@ static const struct {
 };
 enum { SUBJECTS = sizeof(subjects) / sizeof(subjects[0]) };
 
-static const char *const fields[] = {"bytes", "count", "retained", "roots", "pause"};
+static const char *const fields[] = {"bytes", "count", "retained",
+				     "roots", "pause", "likely"};
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
 
 /* "…", up to the next quote. */

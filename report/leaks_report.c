@@ -38,6 +38,7 @@ static void take_rows(struct hi_leaks_report *r, const struct hi_graph *g,
 				.type = type_name(g, row->type),
 				.shape = row->shape,
 				.fate = row->fate,
+				.is_likely = row->is_likely,
 				.count = row->count,
 				.objects = row->objects,
 				.bytes = row->bytes,
@@ -63,6 +64,7 @@ static void take_roots(struct hi_leaks_report *r, const struct hi_graph *g,
 			.type = type_name(g, type),
 			.shape = root->shape,
 			.fate = root->fate,
+			.is_likely = root->is_likely,
 			.count = 1,
 			.objects = root->objects,
 			.bytes = root->bytes,
@@ -97,6 +99,10 @@ enum hi_status hi_leaks_report_create(const struct hi_head *head,
 	r->objects = leaks->objects;
 	r->bytes = leaks->bytes;
 	r->n_leak_roots = leaks->n_roots;
+	r->likely_objects = leaks->likely_objects;
+	r->likely_bytes = leaks->likely_bytes;
+	r->n_likely_roots = leaks->n_likely_roots;
+	r->is_doubtful = reach->is_doubtful;
 	r->by_fate = graph->fates ? leaks->by_fate : NULL;
 	take_rows(r, graph, leaks, only);
 	take_roots(r, graph, leaks, only);
@@ -118,6 +124,7 @@ static void show_headline(const struct hi_leaks_report *r, struct hi_page *page)
 	enum hi_heap_known known = hi_heap_known(r->head);
 	char objects[32], roots[32], live[24];
 	const char *beyond = "";
+	uint64_t certain;
 
 	hi_bytes(live, r->live_bytes);
 	if (known == HI_HEAP_UNKNOWN) {
@@ -138,14 +145,27 @@ static void show_headline(const struct hi_leaks_report *r, struct hi_page *page)
 						  hi_heap_at_least(r->head), live));
 		return;
 	}
+	certain = r->bytes - r->likely_bytes;
 	hi_page_text(
 		page,
-		hi_page_printf(page, "%s in %s object%s under %s root%s%s; %s%s live",
-			       hi_fates_text(r->by_fate, r->bytes, page),
+		hi_page_printf(page, "%s%s in %s object%s under %s root%s%s; %s%s live",
+			       certain ? hi_fates_text(r->by_fate, certain, page) : "",
+			       hi_likely_text(certain, r->likely_bytes, page),
 			       hi_count(objects, r->objects), r->objects == 1 ? "" : "s",
 			       hi_count(roots, r->n_leak_roots),
 			       r->n_leak_roots == 1 ? "" : "s", beyond,
 			       hi_heap_at_least(r->head), live));
+	if (r->is_doubtful)
+		hi_page_text(page, "No leak is certain: some of the live memory could "
+				   "not be read");
+	else if (r->likely_bytes)
+		hi_page_text(page, "certain: no word leads there; likely: only words "
+				   "that are no pointers by their types do");
+}
+
+static bool has_what(const struct hi_leaks_report *r)
+{
+	return r->by_fate || r->likely_objects;
 }
 
 /* The first column, the fate, is there only where somebody says it. */
@@ -153,15 +173,22 @@ static struct hi_table *table_of(const struct hi_leaks_report *r,
 				 const struct hi_column *columns, size_t n,
 				 struct hi_page *page)
 {
-	return r->by_fate ? hi_page_table(page, columns, n)
-			  : hi_page_table(page, columns + 1, n - 1);
+	return has_what(r) ? hi_page_table(page, columns, n)
+			   : hi_page_table(page, columns + 1, n - 1);
 }
 
+/* What the runtime says of it, if anything, else its verdict. */
 static void cell_fate(const struct hi_leaks_report *r, const struct hi_leaks_row *row,
 		      struct hi_table *t)
 {
-	if (r->by_fate)
+	if (r->by_fate && row->fate)
 		hi_cell_text(t, hi_fate_key(row->fate), 0);
+	else if (has_what(r))
+		hi_cell_text(t,
+			     row->is_likely ? "likely leaked"
+			     : r->by_fate   ? hi_fate_key(row->fate)
+					    : "leaked",
+			     0);
 }
 
 static void show_rows(const struct hi_leaks_report *r, struct hi_page *page)
@@ -247,6 +274,7 @@ static void rows_json(const struct hi_leaks_report *r, const struct hi_leaks_row
 		hi_json_text(json, "shape", hi_leak_shape_key(rows[i].shape));
 		if (r->by_fate)
 			hi_json_text(json, "fate", hi_fate_key(rows[i].fate));
+		hi_json_text(json, "verdict", hi_leak_verdict_key(rows[i].is_likely));
 		if (!single)
 			hi_json_number(json, "count", rows[i].count);
 		hi_json_number(json, "bytes", rows[i].bytes);
@@ -261,10 +289,19 @@ void hi_leaks_json(const struct hi_leaks_report *r, struct hi_json *json)
 {
 	hi_head_json(r->head, "heapinspect/leaks/v1", json);
 	hi_json_object(json, "leaks");
-	hi_json_number(json, "bytes", hi_heap_if_known(r->head, r->bytes));
-	hi_json_number(json, "objects", hi_heap_if_known(r->head, r->objects));
-	hi_json_number(json, "roots", hi_heap_if_known(r->head, r->n_leak_roots));
-	hi_heap_leaks_json(r->head, r->bytes, r->objects, json);
+	hi_json_number(json, "bytes",
+		       hi_heap_if_known(r->head, r->bytes - r->likely_bytes));
+	hi_json_number(json, "objects",
+		       hi_heap_if_known(r->head, r->objects - r->likely_objects));
+	hi_json_number(json, "roots",
+		       hi_heap_if_known(r->head, r->n_leak_roots - r->n_likely_roots));
+	hi_json_number(json, "likely_bytes", hi_heap_if_known(r->head, r->likely_bytes));
+	hi_json_number(json, "likely_objects",
+		       hi_heap_if_known(r->head, r->likely_objects));
+	hi_json_number(json, "likely_roots",
+		       hi_heap_if_known(r->head, r->n_likely_roots));
+	hi_heap_leaks_json(r->head, r->bytes - r->likely_bytes,
+			   r->objects - r->likely_objects, json);
 	if (r->by_fate)
 		hi_fates_json(r->by_fate, json);
 	hi_json_end(json);

@@ -11,12 +11,16 @@ struct hi_leaks_row {
 	const char *type; /* "" untyped */
 	enum hi_leak_shape shape;
 	enum hi_fate fate;
+	bool is_likely; /* its leak roots; else certain */
 	uint64_t count, objects, bytes;
 	uint64_t address; /* a row: of the example; a root: its own */
 };
 struct hi_leaks_report {
 	const struct hi_head *head;
-	uint64_t live_bytes, objects, bytes, n_leak_roots; /* unrestricted */
+	uint64_t live_bytes, objects, bytes,
+		n_leak_roots; /* unrestricted; both verdicts */
+	uint64_t likely_objects, likely_bytes, n_likely_roots;
+	bool is_doubtful;	   /* live memory could not all be read */
 	const uint64_t *by_fate;   /* bytes[HI_FATES], of the leaks; NULL: no collector */
 	struct hi_leaks_row *rows; /* by type and shape */
 	size_t n_rows;

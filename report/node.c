@@ -187,6 +187,20 @@ const char *hi_fates_text(const uint64_t by_fate[HI_FATES], uint64_t bytes,
 	return text;
 }
 
+const char *hi_leak_verdict_key(bool is_likely)
+{
+	return is_likely ? "likely" : "certain";
+}
+
+const char *hi_likely_text(uint64_t certain, uint64_t likely, struct hi_page *page)
+{
+	char buf[24];
+
+	return likely ? hi_page_printf(page, "%s%s likely leaked", certain ? ", " : "",
+				       hi_bytes(buf, likely))
+		      : "";
+}
+
 void hi_fates_json(const uint64_t by_fate[HI_FATES], struct hi_json *json)
 {
 	hi_json_object(json, "by_fate");

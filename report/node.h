@@ -51,6 +51,10 @@ const char *hi_leak_shape_key(enum hi_leak_shape shape);
  * NULL: "214.7 KiB leaked", all of them. */
 const char *hi_fates_text(const uint64_t by_fate[HI_FATES], uint64_t bytes,
 			  struct hi_page *page);
+/* "certain", "likely". */
+const char *hi_leak_verdict_key(bool is_likely);
+/* Behind hi_fates_text: ", 1.2 KiB likely leaked"; "" none. certain: bytes before it. */
+const char *hi_likely_text(uint64_t certain, uint64_t likely, struct hi_page *page);
 /* "by_fate", bytes. */
 void hi_fates_json(const uint64_t by_fate[HI_FATES], struct hi_json *json);
 const char *hi_grade_key(uint8_t grade);

@@ -40,15 +40,23 @@ static void heap_number(const struct hi_summary_report *r, struct hi_json *json,
 	hi_json_number(json, key, r->heap_known ? number : UINT64_MAX);
 }
 
+static void leak_number(const struct hi_summary_report *r, struct hi_json *json,
+			const char *key, uint64_t number)
+{
+	heap_number(r, json, key, hi_heap_if_known(r->head, number));
+}
+
 static void write_totals(const struct hi_summary_report *r, struct hi_json *json)
 {
 	hi_json_object(json, "objects");
 	heap_number(r, json, "live", r->live_objects);
-	heap_number(r, json, "leak", hi_heap_if_known(r->head, r->leak_objects));
+	leak_number(r, json, "leak", r->leak_objects - r->likely_objects);
+	leak_number(r, json, "likely", r->likely_objects);
 	hi_json_end(json);
 	hi_json_object(json, "bytes");
 	heap_number(r, json, "live", r->live_bytes);
-	heap_number(r, json, "leak", hi_heap_if_known(r->head, r->leak_bytes));
+	leak_number(r, json, "leak", r->leak_bytes - r->likely_bytes);
+	leak_number(r, json, "likely", r->likely_bytes);
 	hi_json_end(json);
 }
 
@@ -123,9 +131,12 @@ static void write_owners(const struct hi_summary_report *r, struct hi_json *json
 static void write_leaks(const struct hi_summary_report *r, struct hi_json *json)
 {
 	hi_json_object(json, "leaks");
-	heap_number(r, json, "bytes", hi_heap_if_known(r->head, r->leak_bytes));
-	heap_number(r, json, "objects", hi_heap_if_known(r->head, r->leak_objects));
-	hi_heap_leaks_json(r->head, r->leak_bytes, r->leak_objects, json);
+	leak_number(r, json, "bytes", r->leak_bytes - r->likely_bytes);
+	leak_number(r, json, "objects", r->leak_objects - r->likely_objects);
+	leak_number(r, json, "likely_bytes", r->likely_bytes);
+	leak_number(r, json, "likely_objects", r->likely_objects);
+	hi_heap_leaks_json(r->head, r->leak_bytes - r->likely_bytes,
+			   r->leak_objects - r->likely_objects, json);
 	if (r->by_fate)
 		hi_fates_json(r->by_fate, json);
 	hi_json_array(json, "roots");
@@ -137,6 +148,7 @@ static void write_leaks(const struct hi_summary_report *r, struct hi_json *json)
 		hi_json_text(json, "shape", hi_leak_shape_key(l->shape));
 		if (r->by_fate)
 			hi_json_text(json, "fate", hi_fate_key(l->fate));
+		hi_json_text(json, "verdict", hi_leak_verdict_key(l->is_likely));
 		hi_json_number(json, "count", l->count);
 		hi_json_number(json, "bytes", l->bytes);
 		hi_json_number(json, "objects", l->objects);

@@ -156,6 +156,9 @@ static enum hi_status take_leaks(const struct hi_summary_inputs *in,
 	r->leak_roots = in->leaks->n_roots;
 	r->leak_objects = in->leaks->objects;
 	r->leak_bytes = in->leaks->bytes;
+	r->likely_objects = in->leaks->likely_objects;
+	r->likely_bytes = in->leaks->likely_bytes;
+	r->leaks_doubtful = in->reach->is_doubtful;
 	r->by_fate = in->graph->fates ? in->leaks->by_fate : NULL;
 	for (size_t i = 0; i < n; i++) {
 		const struct hi_leak_row *row = &in->leaks->rows[i];
@@ -164,6 +167,7 @@ static enum hi_status take_leaks(const struct hi_summary_inputs *in,
 			.type = type_name(in->graph, row->type),
 			.shape = row->shape,
 			.fate = row->fate,
+			.is_likely = row->is_likely,
 			.count = row->count,
 			.bytes = row->bytes,
 			.objects = row->objects,

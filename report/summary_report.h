@@ -20,6 +20,7 @@ struct hi_summary_leak {
 	const char *type;
 	enum hi_leak_shape shape;
 	enum hi_fate fate;
+	bool is_likely; /* its leak roots; else certain */
 	uint64_t count, bytes, objects;
 	uint64_t example; /* address */
 };
@@ -60,7 +61,10 @@ struct hi_summary_report {
 	const struct hi_head *head;
 	const struct hi_ledger *ledger;
 	bool heap_known; /* false: no objects are known; all below is empty */
-	uint64_t live_objects, live_bytes, leak_objects, leak_bytes;
+	uint64_t live_objects, live_bytes;
+	uint64_t leak_objects, leak_bytes; /* certain and likely */
+	uint64_t likely_objects, likely_bytes;
+	bool leaks_doubtful;	       /* live memory could not all be read */
 	uint64_t untyped_bytes;	       /* of live */
 	struct hi_summary_type *types; /* by shallow bytes */
 	size_t n_types, n_types_total;

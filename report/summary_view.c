@@ -70,6 +70,7 @@ static const char *leaked(const struct hi_summary_report *r, struct hi_page *pag
 {
 	enum hi_heap_known known = hi_heap_known(r->head);
 	char n[32];
+	uint64_t certain;
 
 	if (known == HI_HEAP_UNKNOWN)
 		return "; leaks are unknown";
@@ -80,8 +81,10 @@ static const char *leaked(const struct hi_summary_report *r, struct hi_page *pag
 						"are unknown",
 						r->head->allocator)
 			       : "; no leaks";
-	return hi_page_printf(page, "; %s in %s root%s%s",
-			      hi_fates_text(r->by_fate, r->leak_bytes, page),
+	certain = r->leak_bytes - r->likely_bytes;
+	return hi_page_printf(page, "; %s%s in %s root%s%s",
+			      certain ? hi_fates_text(r->by_fate, certain, page) : "",
+			      hi_likely_text(certain, r->likely_bytes, page),
 			      hi_count(n, r->leak_roots), r->leak_roots == 1 ? "" : "s",
 			      known == HI_HEAP_KNOWN_IN_PART ? ", other leaks are unknown"
 							     : "");
@@ -404,20 +407,28 @@ static void show_leaks(const struct hi_summary_report *r, struct hi_page *page)
 		{"objects", HI_COLUMN_COUNT},
 		{"bytes", HI_COLUMN_BYTES},
 		{"example", HI_COLUMN_ADDRESS}};
+	bool has_what = r->by_fate || r->likely_objects;
 	struct hi_table *t;
 
 	if (r->leak_objects == 0)
 		return;
-	hi_page_heading(page, r->by_fate ? "Leaks and garbage" : "Leaks",
-			"allocated, but nothing leads there");
-	t = hi_page_table(page, r->by_fate ? with_fate : columns, 6);
+	hi_page_heading(
+		page, r->by_fate ? "Leaks and garbage" : "Leaks",
+		r->leaks_doubtful ? "nothing leads there; some of the live memory could "
+				    "not be read, so that none is certain"
+		: r->likely_objects ? "allocated, but nothing leads there; likely: only "
+				      "words that are no pointers by their types do"
+				    : "allocated, but nothing leads there");
+	t = hi_page_table(page, has_what ? with_fate : columns, 6);
 	for (size_t i = 0; i < shown(r->n_leaks, LEAKS_SHOWN); i++) {
 		const struct hi_summary_leak *row = &r->leaks[i];
 
 		hi_cell_text(t, hi_type_label(row->type, page), 0);
 		hi_cell_text(t,
-			     r->by_fate ? hi_fate_key(row->fate)
-					: hi_leak_shape_key(row->shape),
+			     row->is_likely ? "likely leaked"
+			     : r->by_fate   ? hi_fate_key(row->fate)
+			     : has_what	    ? "leaked"
+					    : hi_leak_shape_key(row->shape),
 			     0);
 		hi_cell_number(t, row->count);
 		hi_cell_number(t, row->objects);

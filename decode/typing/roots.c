@@ -120,6 +120,7 @@ void hi_roots_add_range(struct hi_roots *r, uint64_t start, uint64_t end)
 	const uint8_t *host;
 	uint64_t addr, size, word;
 
+	hi_roots_note(r, start, end);
 	while (r->status == HI_OK && hi_spans_next(&spans, &host, &addr, &size))
 		for (uint64_t i = 0; i + 8 <= size; i += 8) {
 			memcpy(&word, host + i, sizeof(word));
@@ -318,6 +319,14 @@ void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
 			(enum hi_grade)r->edges.items[i].grade, r->err);
 }
 
+void hi_roots_note(struct hi_roots *r, uint64_t start, uint64_t end)
+{
+	if (start < end &&
+	    !hi_vector_push(&r->typing->root_ranges,
+			    ((struct hi_section_range){start, end, false})))
+		hi_roots_no_memory(r);
+}
+
 bool hi_roots_take(struct hi_roots *r, uint64_t start, uint64_t end)
 {
 	if (start >= end)
@@ -511,6 +520,27 @@ static void take_carved(struct hi_roots *r)
 		hi_roots_take(r, ranges[i].start, ranges[i].end);
 }
 
+/* What was noted, each byte once. */
+static void keep_noted(struct hi_roots *r)
+{
+	struct hi_typing *typing = r->typing;
+	struct hi_ranges noted = {};
+
+	for (size_t i = 0; i < typing->root_ranges.count; i++)
+		if (!hi_vector_push(&noted, typing->root_ranges.items[i]))
+			hi_roots_no_memory(r);
+	hi_ranges_sort(&noted);
+	typing->root_ranges.count = noted.count;
+	if (noted.count)
+		memcpy(typing->root_ranges.items, noted.items,
+		       noted.count * sizeof(*noted.items));
+	hi_vector_free(&noted);
+	typing->own_ranges.count = 0;
+	for (size_t i = 0; i < r->own.count; i++)
+		if (!hi_vector_push(&typing->own_ranges, r->own.items[i]))
+			hi_roots_no_memory(r);
+}
+
 static void roots_deinit(struct hi_roots *r)
 {
 	hi_vector_free(&r->edges);
@@ -555,6 +585,7 @@ enum hi_status hi_roots_find(struct hi_typing *typing, struct hi_graph_builder *
 	r->walker.arg = r;
 	r->walker.words = take_place;
 	r->walker.claim = take_claim;
+	typing->root_ranges.count = 0;
 	take_heap(r);
 	take_carved(r);
 	if (r->status == HI_OK)
@@ -569,6 +600,7 @@ enum hi_status hi_roots_find(struct hi_typing *typing, struct hi_graph_builder *
 		hi_roots_of_threads(r);
 	if (r->status == HI_OK)
 		roots_of_mappings(r);
+	keep_noted(r);
 	status = r->status;
 	roots_deinit(r);
 	return status;

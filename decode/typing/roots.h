@@ -61,6 +61,8 @@ bool hi_roots_may_refer(const struct hi_roots *r, uint64_t word);
 /* Ends the root: it joins the graph if it has edges. info may be NULL. */
 void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
 		  const struct hi_root_info *info);
+/* Roots are looked for in [start, end): for verdict.c. */
+void hi_roots_note(struct hi_roots *r, uint64_t start, uint64_t end);
 bool hi_roots_take(struct hi_roots *r, uint64_t start, uint64_t end);
 void hi_roots_no_memory(struct hi_roots *r);
 /* NULL where a type has no plan; else its name. */

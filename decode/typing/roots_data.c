@@ -242,6 +242,7 @@ static void scan_range(struct data_scan *d, const struct hi_section_range *range
 		scan_span(d, host, addr, size);
 	}
 	free(scratch);
+	hi_roots_note(r, range->start, range->end);
 	hi_roots_take(r, range->start, range->end);
 }
 

@@ -212,6 +212,7 @@ static void roots_of_tls_block(struct thread_scan *t, struct hi_module *module,
 {
 	struct hi_typing *typing = t->roots->typing;
 
+	hi_roots_note(t->roots, start, start + size);
 	if (!hi_vector_push(&t->tls,
 			    ((struct hi_section_range){start, start + size, false})))
 		hi_roots_no_memory(t->roots);
@@ -373,6 +374,9 @@ static void roots_of_thread(struct hi_roots *r, uint32_t index,
 
 	find_stack(&t);
 	roots_of_locals(&t);
+	hi_roots_note(r, t.low, t.high);
+	hi_roots_note(r, t.alt_low, t.alt_high);
+	hi_roots_note(r, t.tls_low, t.tls_high);
 	take_stack(&t, t.low, t.high);
 	hi_roots_take(r, t.alt_low, t.alt_high);
 	hi_roots_take(r, t.tls_low, t.tls_high);

@@ -407,6 +407,9 @@ void hi_typing_destroy(struct hi_typing *typing)
 	hi_vector_free(&typing->root_refs);
 	hi_vector_free(&typing->slots);
 	hi_vector_free(&typing->roots);
+	hi_vector_free(&typing->root_ranges);
+	hi_vector_free(&typing->own_ranges);
+	hi_vector_free(&typing->witnesses);
 	hi_vector_free(&typing->seeds);
 	hi_arena_free(&typing->arena);
 	free(typing);

@@ -81,6 +81,14 @@ struct hi_node_variant {
 };
 struct hi_chunk_variants HI_VECTOR(struct hi_node_variant);
 
+/* The first word that leads to a leak though it is no pointer by its type (verdict.h).
+ * Its address, or that of the leaked object which it is in. */
+enum { HI_WITNESS_REGISTER = 0 }; /* in place of an address */
+struct hi_witness {
+	hi_node node;
+	uint64_t place;
+};
+
 /* A word of a root that refers to an object, for its label. */
 struct hi_root_ref {
 	hi_node to;
@@ -116,6 +124,9 @@ struct hi_typing {
 	struct hi_chunk_variants *variants; /* per chunk, by id; after the scan */
 	size_t n_variant_chunks;
 	struct HI_VECTOR(struct hi_root_ref) root_refs; /* freed after the scan */
+	/* Memory that was read for roots, and the allocator's own in it; sorted. */
+	struct HI_VECTOR(struct hi_section_range) root_ranges, own_ranges;
+	struct HI_VECTOR(struct hi_witness) witnesses; /* by node */
 	struct hi_labels *labels; /* while edges are scanned; NULL: none */
 	struct hi_typing_conflict *conflict_rows;
 	size_t n_conflict_rows;
