@@ -62,6 +62,28 @@ static double of_module(struct hi_inspection *in, const struct hi_gate_metric *m
 	return (double)sum;
 }
 
+static bool is_among(const struct hi_edges *edges, hi_node node)
+{
+	for (uint32_t i = 0; i < edges->count; i++)
+		if (edges->to[i] == node)
+			return true;
+	return false;
+}
+
+/* A module of Python is a name for its dict, which frames and functions refer to as well:
+ * what goes with the objects that it is, and not what the name alone keeps. */
+static uint64_t retained_by_runtime(const struct hi_inspection *in, hi_node root)
+{
+	struct hi_edges edges = hi_graph_edges(in->graph, root);
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < edges.count; i++)
+		if (edges.grade[i] != HI_GRADE_WEAK &&
+		    !is_among(&edges, in->dominators->idom[edges.to[i]]))
+			sum += in->dominators->retained[edges.to[i]];
+	return sum;
+}
+
 static double of_root(struct hi_inspection *in, const struct hi_gate_metric *m)
 {
 	const struct hi_graph *g = in->graph;
@@ -72,7 +94,9 @@ static double of_root(struct hi_inspection *in, const struct hi_gate_metric *m)
 		if (strcmp(g->roots[i].name, m->name) != 0)
 			continue;
 		found = true;
-		sum += in->dominators->retained[g->first_root + i];
+		sum += g->roots[i].kind == HI_ROOT_RUNTIME
+			       ? retained_by_runtime(in, g->first_root + i)
+			       : in->dominators->retained[g->first_root + i];
 	}
 	if (!found)
 		hi_inspect_warn(in, "no variable is called %.100s", m->name);
@@ -102,24 +126,72 @@ static bool of_ledger(struct hi_inspection *in, const struct hi_gate_metric *m,
 	return false;
 }
 
+/* What a collector has not taken yet is no leak. */
+static double count_leak_roots(const struct hi_inspection *in)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < in->leaks->n_roots; i++)
+		n += in->leaks->roots[i].fate != HI_FATE_GARBAGE &&
+		     !in->leaks->roots[i].is_likely;
+	return (double)n;
+}
+
+/* Unreachable objects with this fate; what the collector put aside as well. */
+static double of_fate(const struct hi_inspection *in, enum hi_fate fate, bool count)
+{
+	const struct hi_graph *g = in->graph;
+	uint64_t objects = 0, bytes = 0;
+
+	for (hi_node i = 0; g->fates && i < g->n_objects; i++) {
+		if (g->fates[i] != fate || g->objects->flags[i] & HI_OBJECT_INTERNAL)
+			continue;
+		objects++;
+		bytes += hi_objects_cost(g->objects, i);
+	}
+	return (double)(count ? objects : bytes);
+}
+
+/* Unreachable objects of this verdict, without what a collector will take. */
+static double of_leaks(const struct hi_inspection *in, bool likely, bool count)
+{
+	const struct hi_graph *g = in->graph;
+	const struct hi_reach *r = in->reach;
+	uint64_t objects =
+		likely ? r->likely_objects : r->leak_objects - r->likely_objects;
+	uint64_t bytes = likely ? r->likely_bytes : r->leak_bytes - r->likely_bytes;
+
+	for (hi_node i = 0; g->fates && i < g->n_objects; i++) {
+		if (g->fates[i] != HI_FATE_GARBAGE || hi_bit(r->any, i) ||
+		    (g->objects->flags[i] & HI_OBJECT_INTERNAL) ||
+		    (r->likely && hi_bit(r->likely, i)) != likely)
+			continue;
+		objects--;
+		bytes -= hi_objects_cost(g->objects, i);
+	}
+	return (double)(count ? objects : bytes);
+}
+
 static double of_all(const struct hi_inspection *in, const struct hi_gate_metric *m)
 {
 	const struct hi_reach *r = in->reach;
 	bool live = m->subject != HI_GATE_LEAK, leak = m->subject != HI_GATE_LIVE;
-	uint64_t objects = r->leak_objects, bytes = r->leak_bytes;
+	bool count = m->field == HI_GATE_COUNT;
 
-	if (m->field == HI_GATE_LIKELY)
-		return (double)r->likely_bytes;
-	/* Of leaks those that are certain, of all what there is. */
-	if (!live) {
-		objects -= r->likely_objects;
-		bytes -= r->likely_bytes;
-	}
+	if (m->subject == HI_GATE_GARBAGE)
+		return of_fate(in, HI_FATE_GARBAGE, count);
+	if (m->subject == HI_GATE_UNCOLLECTABLE)
+		return of_fate(in, HI_FATE_UNCOLLECTABLE, count);
+	if (m->subject == HI_GATE_LOST)
+		return of_fate(in, HI_FATE_LOST_REFERENCE, count);
 	if (m->field == HI_GATE_ROOTS)
-		return (double)(in->leaks->n_roots - in->leaks->n_likely_roots);
+		return count_leak_roots(in);
+	if (m->subject == HI_GATE_LEAK)
+		return of_leaks(in, m->field == HI_GATE_LIKELY, count);
 	if (m->field == HI_GATE_COUNT)
-		return (double)((live ? r->live_objects : 0) + (leak ? objects : 0));
-	return (double)((live ? r->live_bytes : 0) + (leak ? bytes : 0));
+		return (double)((live ? r->live_objects : 0) +
+				(leak ? r->leak_objects : 0));
+	return (double)((live ? r->live_bytes : 0) + (leak ? r->leak_bytes : 0));
 }
 
 /* What a heap that is not decoded adds to, nobody knows: a lower bound holds no gate. */
@@ -164,6 +236,9 @@ static bool value(void *arg, const struct hi_gate_metric *m, double *ret)
 	case HI_GATE_LIVE:
 	case HI_GATE_LEAK:
 	case HI_GATE_TOTAL:
+	case HI_GATE_GARBAGE:
+	case HI_GATE_UNCOLLECTABLE:
+	case HI_GATE_LOST:
 	default:
 		*ret = of_all(in, m);
 		return true;

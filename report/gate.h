@@ -19,8 +19,11 @@
 
 enum hi_gate_subject {
 	HI_GATE_LIVE,
-	HI_GATE_LEAK,
-	HI_GATE_TOTAL, /* both */
+	HI_GATE_LEAK,  /* but what a collector takes */
+	HI_GATE_TOTAL, /* live, and all that nothing leads to */
+	HI_GATE_GARBAGE,
+	HI_GATE_UNCOLLECTABLE,
+	HI_GATE_LOST,
 	HI_GATE_TYPE,
 	HI_GATE_MODULE,
 	HI_GATE_ROOT,

@@ -144,6 +144,9 @@ static const struct {
 	{"leak", HI_GATE_LEAK, false,
 	 FIELD(BYTES) | FIELD(COUNT) | FIELD(ROOTS) | FIELD(LIKELY)},
 	{"total", HI_GATE_TOTAL, false, FIELD(BYTES) | FIELD(COUNT)},
+	{"garbage", HI_GATE_GARBAGE, false, FIELD(BYTES) | FIELD(COUNT)},
+	{"uncollectable", HI_GATE_UNCOLLECTABLE, false, FIELD(BYTES) | FIELD(COUNT)},
+	{"lost", HI_GATE_LOST, false, FIELD(BYTES) | FIELD(COUNT)},
 	{"type", HI_GATE_TYPE, true, FIELD(BYTES) | FIELD(COUNT) | FIELD(RETAINED)},
 	{"module", HI_GATE_MODULE, true, FIELD(BYTES) | FIELD(COUNT)},
 	{"root", HI_GATE_ROOT, true, FIELD(RETAINED)},
@@ -225,9 +228,9 @@ static bool metric(struct parser *p, struct hi_gate_metric *m)
 		return !p->failed;
 	}
 	fail(p, start,
-	     "not a metric; there are live, leak, total, type(\"NAME\"), "
-	     "module(\"NAME\"), "
-	     "root(\"NAME\"), ledger(\"NAME\"), snapshot");
+	     "not a metric; there are live, leak, total, garbage, uncollectable, lost, "
+	     "type(\"NAME\"), module(\"NAME\"), root(\"NAME\"), ledger(\"NAME\"), "
+	     "snapshot");
 	return false;
 }
 

@@ -266,3 +266,33 @@ HI_TEST_SCENARIO(python_faults, an_object_that_counts_too_few_references_is_said
 	HI_ASSERT_MSG(strstr(c->out, "1 object counts fewer references than"), "%s",
 		      c->out);
 }
+
+/* ---- gates ---- */
+
+static void check_gate(const char *pid, const char *gate, int exit_code)
+{
+	struct hi_command *c = hi_heapinspect("check", "--pid", pid, "--fail-on", gate);
+
+	HI_ASSERT_MSG(c->exit_code == exit_code, "%s: %d\n%s%s", gate, c->exit_code,
+		      c->out, c->err);
+}
+
+HI_TEST_SCENARIO(python_faults, gates_tell_garbage_from_leaks)
+{
+	struct python *unseen = python_start(NULL, "unseen", NULL, NULL);
+	struct python *clean = python_start(NULL, "clean", NULL, NULL);
+
+	check_gate(unseen->pid, "uncollectable.bytes < 98 * 4000", 0);
+	check_gate(unseen->pid, "uncollectable.bytes > 98 * 4000", 1);
+	check_gate(unseen->pid, "leak.bytes > 98 * 4000", 1);
+	check_gate(unseen->pid, "garbage.count < 90", 0);
+	check_gate(unseen->pid, "lost.bytes > 0", 0);
+	/* Garbage is all that it has. */
+	check_gate(clean->pid, "garbage.bytes < 90 * 4000", 0);
+	check_gate(clean->pid, "leak.bytes > 0", 0);
+	check_gate(clean->pid, "leak.roots > 0", 0);
+	check_gate(clean->pid, "total.bytes - live.bytes < garbage.bytes", 0);
+	/* A module keeps what its dict keeps: 100 bytes objects of 10,000. */
+	check_gate(clean->pid, "root(\"module __main__\").retained < 1000000", 0);
+	check_gate(clean->pid, "root(\"module __main__\").retained < 3000000", 1);
+}

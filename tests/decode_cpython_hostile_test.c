@@ -315,9 +315,9 @@ HI_TEST_SCENARIO(cpython_hostile, random_damage_ends_in_a_graph)
 	hi_each_python(check_random);
 }
 
-static void expect_refused(const char *kind, const char *word)
+static void expect_refused(const char *fixture, const char *kind, const char *word)
 {
-	struct hi_fixture *fx = hi_fixture_start("python_unknown", kind, NULL);
+	struct hi_fixture *fx = hi_fixture_start(fixture, kind, NULL);
 	struct damaged d;
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
@@ -327,9 +327,15 @@ static void expect_refused(const char *kind, const char *word)
 
 HI_TEST_SCENARIO(cpython_hostile, an_unknown_version_is_refused)
 {
-	expect_refused("unknown", "3.99.1");
-	expect_refused("unknown", "3.8 to 3.13 are");
-	expect_refused("free-threaded", "free-threaded");
+	expect_refused("python_unknown", "unknown", "3.99.1");
+	expect_refused("python_unknown", "unknown", "3.8 to 3.13 are");
+	expect_refused("python_unknown", "free-threaded", "free-threaded");
+}
+
+HI_TEST_SCENARIO(cpython_hostile, other_interpreters_of_python_are_refused)
+{
+	expect_refused("python_old", "", "a CPython older than 3.7");
+	expect_refused("python_pypy", "", "PyPy");
 }
 
 HI_TEST_SCENARIO(cpython_hostile, a_version_that_is_not_said_is_refused)

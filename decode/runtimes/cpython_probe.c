@@ -423,6 +423,28 @@ static void init_lock(pthread_mutex_t *lock)
 	pthread_mutexattr_destroy(&attributes);
 }
 
+/* Without _PyRuntime (3.7) it is another interpreter: one that is not known, or none. */
+static enum hi_status refuse_others(struct hi_modules *modules, struct hi_error *err)
+{
+	static const struct {
+		const char *symbol, *text;
+	} others[] = {{"pypy_execute_source", "PyPy"},
+		      {"PyPyType_Type", "PyPy"},
+		      {"Py_GetVersion", "a CPython older than 3.7"}};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		uint64_t addr, size;
+
+		if (hi_modules_symbol(modules, NULL, others[i].symbol, &addr, &size,
+				      NULL) == HI_OK)
+			return hi_fail(err, HI_UNSUPPORTED, addr,
+				       "%s: its objects are not known, and are read as "
+				       "memory of C",
+				       others[i].text);
+	}
+	return hi_fail(err, HI_NOT_FOUND, 0, "no CPython in this process");
+}
+
 static enum hi_status py_probe(const struct hi_image *image, struct hi_modules *modules,
 			       struct hi_types *types, struct hi_runtime **ret,
 			       struct hi_error *err)
@@ -434,7 +456,7 @@ static enum hi_status py_probe(const struct hi_image *image, struct hi_modules *
 	if (hi_modules_symbol(modules, NULL, "_PyRuntime", &addr, &size, NULL) != HI_OK ||
 	    hi_modules_symbol(modules, NULL, "PyType_Type", &type, &type_size, NULL) !=
 		    HI_OK)
-		return hi_fail(err, HI_NOT_FOUND, 0, "no CPython in this process");
+		return refuse_others(modules, err);
 	py = hi_calloc(1, sizeof(*py));
 	if (!py)
 		return hi_fail_memory(err, "runtime");
