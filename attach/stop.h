@@ -67,7 +67,7 @@ struct hi_stop_options {
 
 /*
  * The image of target, with the pause measured, at the trigger if there is one:
- * HI_TIMEOUT when timeout_ns is over first, with nothing stopped. HI_GONE if it exits or
+ * HI_MISSED when timeout_ns is over first, with nothing stopped. HI_GONE if it exits or
  * execs meanwhile; HI_TIMEOUT if the pause was longer than the budget, whoever noticed it
  * first: the watchdog that ended it, the tracer that gave up, or the clock when all was
  * over and well (the target runs on, and there is no image); HI_NO_MEMORY before anything

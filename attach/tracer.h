@@ -37,7 +37,7 @@ enum hi_status hi_tracer_start(const struct hi_target *target,
  * Seizes and stops every thread, outside the allocator. With a trigger: seizes
  * all, arms it and waits for the hit; until then the target runs, and the tracer
  * does nothing but hand on its signals and seize the threads that it makes.
- * HI_TIMEOUT when options.timeout_ns is over, with nothing stopped.
+ * HI_MISSED when options.timeout_ns is over, with nothing stopped.
  */
 enum hi_status hi_tracer_stop(struct hi_tracer *tracer, struct hi_tracer_stop *ret,
 			      struct hi_error *err);

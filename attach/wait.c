@@ -332,7 +332,7 @@ static void check_end(struct waiting *w, uint64_t now_ns)
 		snprintf(why, sizeof(why), "; it is stopped (SIGSTOP or the like)");
 	else
 		hi_freezer_explain(w->all->pid, why, sizeof(why));
-	w->status = hi_fail(w->err, HI_TIMEOUT, 0,
+	w->status = hi_fail(w->err, HI_MISSED, 0,
 			    "process %d: the safepoint was not reached within %s%s",
 			    (int)w->all->pid,
 			    hi_text_duration(duration, w->wait->timeout_ns), why);

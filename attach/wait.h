@@ -28,8 +28,8 @@ struct hi_wait {
  * it. On success the thread that hit is about to stand, at the probe if the landing
  * is AT, and all others have been told to stop: hi_tracees_stop brings them there,
  * and hi_wait_land comes next. Otherwise nothing was stopped; to let the target
- * go, end this process: HI_TIMEOUT (or interrupted), HI_GONE (it has exited or exec'ed),
- * HI_OS (the inspector has ended, or nothing could be watched).
+ * go, end this process: HI_MISSED, HI_TIMEOUT (interrupted), HI_GONE (it has exited or
+ * exec'ed), HI_OS (the inspector has ended, or nothing could be watched).
  */
 enum hi_status hi_wait_for_hit(const struct hi_wait *wait, struct hi_trigger_stop *ret,
 			       struct hi_error *err);

@@ -89,7 +89,7 @@ static enum hi_status stop_there(struct hi_inspection *in, struct hi_stop_option
 	}
 	status = hi_stop_and_copy(in->target, stop, &in->image, err);
 	in->resumed = hi_moment_now(in->options->pid);
-	if (status == HI_TIMEOUT && in->place && hi_stop_place_is_missed(err))
+	if (status == HI_MISSED && in->place)
 		return hi_stop_place_missed(in->place, err);
 	return status;
 }

@@ -8,7 +8,7 @@
 #include "cli/stop_place.h"
 
 /* Fills in->image, and of a process in->target, in->allocator_text, in->resumed and
- * in->stopped. HI_TIMEOUT also if nobody came by in time. */
+ * in->stopped. HI_MISSED if the place was not reached in time. */
 enum hi_status hi_freeze(struct hi_inspection *in, struct hi_error *err);
 /* The pause is always said, and at once: what comes after it may take time. */
 void hi_freeze_say(const struct hi_inspection *in);

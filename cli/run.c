@@ -23,6 +23,7 @@ static int exit_code(enum hi_status status)
 	case HI_GONE:
 		return HI_EXIT_CANNOT_ATTACH;
 	case HI_TIMEOUT:
+	case HI_MISSED:
 		return HI_EXIT_OUT_OF_TIME;
 	case HI_NO_MEMORY:
 	case HI_OS:

@@ -225,10 +225,10 @@ static bool is_called(const struct series *s)
 }
 
 /* Nobody came by until the end: nothing is wrong with that. */
-static bool ran_out(struct series *s, enum hi_status status, const struct hi_error *err)
+static bool ran_out(struct series *s, enum hi_status status)
 {
-	return status == HI_TIMEOUT && s->options->series.at_place && is_over(s) &&
-	       s->samples && hi_stop_place_is_missed(err);
+	return status == HI_MISSED && s->options->series.at_place && is_over(s) &&
+	       s->samples;
 }
 
 /* The time was what was left of the series, which nobody has asked for. */
@@ -261,13 +261,12 @@ static enum hi_status take_sample(struct series *s, struct hi_error *err)
 	limit_waiting(s);
 	status = hi_inspect_open(&s->inner, command->wanted_in_series, &in, err);
 
-	s->interrupted = status == HI_TIMEOUT && is_called(s);
-	if (status == HI_TIMEOUT && !s->interrupted && !s->samples && is_over(s) &&
-	    hi_stop_place_is_missed(err))
+	s->interrupted = (status == HI_TIMEOUT || status == HI_MISSED) && is_called(s);
+	if (status == HI_MISSED && !s->interrupted && !s->samples && is_over(s))
 		status = ended_empty(s, err);
 	if (status != HI_OK)
 		return s->interrupted || hi_series_signalled() || has_exited(s) ||
-				       ran_out(s, status, err)
+				       ran_out(s, status)
 			       ? HI_OK
 			       : forgive(s, status, err);
 	return tell(s, in, began_ns, err);

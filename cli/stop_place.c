@@ -125,12 +125,6 @@ void hi_stop_place_begin(struct hi_stop_place *place)
 	place->hits_before = hi_stop_place_hits(place);
 }
 
-/* The clock cannot tell: to attach and to stop take time, too. */
-bool hi_stop_place_is_missed(const struct hi_error *err)
-{
-	return strstr(err->text, "the safepoint was not reached within") != NULL;
-}
-
 enum hi_status hi_stop_place_missed(const struct hi_stop_place *place,
 				    struct hi_error *err)
 {
@@ -152,7 +146,7 @@ enum hi_status hi_stop_place_missed(const struct hi_stop_place *place,
 		snprintf(often, sizeof(often), "; %s hits of %" PRIu64,
 			 hi_text_count(count, hits), s->every);
 	snprintf(why, sizeof(why), "%s", err->text);
-	return hi_fail(err, HI_TIMEOUT, 0, "--at %.40s: %s%s; nothing was stopped",
+	return hi_fail(err, HI_MISSED, 0, "--at %.40s: %s%s; nothing was stopped",
 		       s->text, why, often);
 }
 

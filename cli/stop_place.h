@@ -41,11 +41,8 @@ char *hi_stop_place_text(const struct hi_stop_place *place, char out[HI_STOP_PLA
 uint64_t hi_stop_place_hits(const struct hi_stop_place *place);
 /* The waiting begins. */
 void hi_stop_place_begin(struct hi_stop_place *place);
-/* Did a wait that ended in HI_TIMEOUT end without a hit? Else there was a stop, whose
- * pause was too long, or the waiting was interrupted. */
-bool hi_stop_place_is_missed(const struct hi_error *err);
 /* It was in vain, as *err says: adds how often the target came by meanwhile. Returns
- * HI_TIMEOUT. */
+ * HI_MISSED. */
 enum hi_status hi_stop_place_missed(const struct hi_stop_place *place,
 				    struct hi_error *err);
 /* Which of the places this is; NULL: not known. */

@@ -109,7 +109,7 @@ static void expect_wait_times_out(pid_t pid, const char *name)
 	struct hi_waiting waiting = hi_waiting_start(mock, pid, SECOND / 5);
 	struct hi_waiting_result result = hi_waiting_end(&waiting);
 
-	HI_ASSERT_MSG(result.status == HI_TIMEOUT, "%s", result.text);
+	HI_ASSERT_MSG(result.status == HI_MISSED, "%s", result.text);
 	HI_ASSERT_MSG(strstr(result.text, name), "%s", result.text);
 }
 

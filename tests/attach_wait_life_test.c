@@ -57,7 +57,7 @@ HI_TEST_SCENARIO(attach_wait_life, a_probe_that_is_never_passed_times_out)
 	long long before = hi_test_ask(fx, "count");
 
 	hi_test_expect_traced(fx->pid);
-	expect_result(&waiting, HI_TIMEOUT, "the safepoint was not reached within 2");
+	expect_result(&waiting, HI_MISSED, "the safepoint was not reached within 2");
 	hi_test_expect_free(fx->pid, "RS");
 	HI_ASSERT_EQ(1, mock->page->disarms);
 	HI_ASSERT_EQ(9, mock->page->added);
