@@ -97,7 +97,7 @@ static void check_owners(uint64_t seed)
 
 HI_TEST(owners, bytes_of_each_set_equal_walks_from_each_variable)
 {
-	for (uint64_t seed = 1; seed <= 6000; seed++) {
+	for (uint64_t seed = 1; seed <= 1500; seed++) {
 		random_state = seed * 0x9e3779b97f4a7c15;
 		check_owners(seed);
 	}
