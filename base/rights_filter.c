@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The system calls that are left: a seccomp filter. See Note [Rights of a decoder]. */
+#include "base/rights.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define ALLOW SECCOMP_RET_ALLOW
+#define REFUSE (SECCOMP_RET_ERRNO | EPERM)
+#define ABSENT (SECCOMP_RET_ERRNO | ENOSYS)
+
+#define WRITES (O_ACCMODE | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY))
+#define NAMESPACES                                                                       \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |   \
+	 CLONE_NEWPID | CLONE_NEWNET)
+#define USERFAULTFD_IOCTLS 0xaa00u
+#define IOCTL_TYPE 0xff00u
+#define X32_BIT 0x40000000u
+
+enum { MOST = 512 };
+
+/* Whatever their arguments. Most frequent first. */
+static const int allowed[] = {
+	SYS_futex,
+	SYS_read,
+	SYS_pread64,
+	SYS_write,
+	SYS_pwrite64,
+	SYS_poll,
+	SYS_madvise,
+	SYS_munmap,
+	SYS_mremap,
+	SYS_brk,
+	SYS_close,
+	SYS_lseek,
+	SYS_fstat,
+	SYS_newfstatat,
+	SYS_stat,
+	SYS_lstat,
+	SYS_statx,
+	SYS_fstatfs,
+	SYS_statfs,
+	SYS_access,
+	SYS_faccessat,
+	SYS_faccessat2,
+	SYS_readlink,
+	SYS_readlinkat,
+	SYS_getdents64,
+	SYS_getcwd,
+	SYS_readv,
+	SYS_writev,
+	SYS_preadv,
+	SYS_pwritev,
+	SYS_preadv2,
+	SYS_pwritev2,
+	SYS_close_range,
+	SYS_dup,
+	SYS_dup2,
+	SYS_dup3,
+	SYS_pipe2,
+	SYS_memfd_create,
+	SYS_ftruncate,
+	SYS_fallocate,
+	SYS_fsync,
+	SYS_fdatasync,
+	SYS_fadvise64,
+	SYS_ppoll,
+	SYS_select,
+	SYS_pselect6,
+	SYS_eventfd2,
+	SYS_userfaultfd,
+	SYS_sendto,
+	SYS_recvfrom,
+	SYS_sendmsg,
+	SYS_recvmsg,
+	SYS_msync,
+	SYS_mincore,
+	SYS_membarrier,
+	SYS_rseq,
+	SYS_set_robust_list,
+	SYS_get_robust_list,
+	SYS_set_tid_address,
+	SYS_sched_yield,
+	SYS_sched_getaffinity,
+	SYS_getcpu,
+	SYS_exit,
+	SYS_exit_group,
+	SYS_wait4,
+	SYS_waitid,
+	SYS_gettid,
+	SYS_getpid,
+	SYS_getppid,
+	SYS_getpgrp,
+	SYS_getuid,
+	SYS_geteuid,
+	SYS_getgid,
+	SYS_getegid,
+	SYS_getresuid,
+	SYS_getresgid,
+	SYS_getrlimit,
+	SYS_getrusage,
+	SYS_getrandom,
+	SYS_sysinfo,
+	SYS_uname,
+	SYS_times,
+	SYS_clock_gettime,
+	SYS_clock_getres,
+	SYS_gettimeofday,
+	SYS_time,
+	SYS_nanosleep,
+	SYS_clock_nanosleep,
+	SYS_restart_syscall,
+	SYS_rt_sigaction,
+	SYS_rt_sigprocmask,
+	SYS_rt_sigreturn,
+	SYS_rt_sigpending,
+	SYS_rt_sigtimedwait,
+	SYS_sigaltstack,
+#ifdef HI_SANITIZED /* LeakSanitizer stops its own threads */
+	SYS_ptrace,
+	SYS_getdents,
+#endif
+};
+
+/* glibc falls back to calls whose arguments a filter can see. */
+static const int absent[] = {SYS_clone3, SYS_openat2};
+
+static const uint32_t fcntl_commands[] = {
+	F_DUPFD, F_GETFD,	  F_SETFD,     F_GETFL,
+	F_SETFL, F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS,
+};
+static const uint32_t ioctls[] = {TCGETS, TIOCGWINSZ, FIONREAD};
+static const uint32_t prctls[] = {
+	PR_SET_NAME,	PR_GET_NAME,	 PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS,
+	PR_GET_SECCOMP, PR_CAPBSET_READ, 0x53564d41, /* PR_SET_VMA */
+#ifdef HI_SANITIZED
+	PR_SET_PTRACER, PR_SET_DUMPABLE,
+#endif
+};
+
+struct program {
+	struct sock_filter code[MOST];
+	unsigned short n;
+};
+
+static void emit(struct program *p, uint16_t code, uint32_t k, uint8_t if_so,
+		 uint8_t if_not)
+{
+	p->code[p->n++] = (struct sock_filter)BPF_JUMP(code, k, if_so, if_not);
+}
+
+static void load(struct program *p, size_t offset)
+{
+	emit(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
+}
+
+/* The low half is what the kernel takes of flags, commands and modes. */
+static void load_argument(struct program *p, unsigned i)
+{
+	load(p, offsetof(struct seccomp_data, args) + i * sizeof(uint64_t));
+}
+
+static void answer(struct program *p, uint32_t what)
+{
+	emit(p, BPF_RET | BPF_K, what, 0, 0);
+}
+
+static void answer_if_equal(struct program *p, uint32_t value, uint32_t what)
+{
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+	answer(p, what);
+}
+
+/* Where to patch the jump over the body, which ends with an answer. */
+static unsigned short begin_call(struct program *p, int number)
+{
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 0);
+	return (unsigned short)(p->n - 1);
+}
+
+static void end_call(struct program *p, unsigned short start)
+{
+	p->code[start].jf = (uint8_t)(p->n - start - 1);
+}
+
+static void allow_without_bits(struct program *p, int number, unsigned argument,
+			       uint32_t bits)
+{
+	unsigned short start = begin_call(p, number);
+
+	load_argument(p, argument);
+	emit(p, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
+	answer(p, REFUSE);
+	answer(p, ALLOW);
+	end_call(p, start);
+}
+
+static void allow_values(struct program *p, int number, unsigned argument,
+			 const uint32_t *values, size_t n)
+{
+	unsigned short start = begin_call(p, number);
+
+	load_argument(p, argument);
+	for (size_t i = 0; i < n; i++)
+		answer_if_equal(p, values[i], ALLOW);
+	answer(p, REFUSE);
+	end_call(p, start);
+}
+
+/* Threads, and no other process that shares less. */
+static void allow_threads(struct program *p)
+{
+	unsigned short start = begin_call(p, SYS_clone);
+
+	load_argument(p, 0);
+	emit(p, BPF_JMP | BPF_JSET | BPF_K, NAMESPACES, 0, 1);
+	answer(p, REFUSE);
+	emit(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_VM, 1, 0);
+	answer(p, REFUSE);
+	answer(p, ALLOW);
+	end_call(p, start);
+}
+
+static void allow_ioctls(struct program *p)
+{
+	unsigned short start = begin_call(p, SYS_ioctl);
+
+	load_argument(p, 1);
+	for (size_t i = 0; i < sizeof(ioctls) / sizeof(*ioctls); i++)
+		answer_if_equal(p, ioctls[i], ALLOW);
+	emit(p, BPF_ALU | BPF_AND | BPF_K, IOCTL_TYPE, 0, 0);
+	answer_if_equal(p, USERFAULTFD_IOCTLS, ALLOW);
+	answer(p, REFUSE);
+	end_call(p, start);
+}
+
+/* A signal to itself: abort(), raise(). */
+static void allow_own_signals(struct program *p)
+{
+	uint32_t own = (uint32_t)getpid();
+
+	allow_values(p, SYS_tgkill, 0, &own, 1);
+}
+
+/* Its own limits, to read. */
+static void allow_reading_limits(struct program *p)
+{
+	unsigned short start = begin_call(p, SYS_prlimit64);
+
+	load_argument(p, 2);
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	answer(p, REFUSE);
+	load(p, offsetof(struct seccomp_data, args) + 2 * sizeof(uint64_t) +
+			sizeof(uint32_t));
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	answer(p, REFUSE);
+	load_argument(p, 0);
+	answer_if_equal(p, 0, ALLOW);
+	answer(p, REFUSE);
+	end_call(p, start);
+}
+
+static void check_machine(struct program *p)
+{
+	load(p, offsetof(struct seccomp_data, arch));
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
+	answer(p, SECCOMP_RET_KILL_PROCESS);
+	load(p, offsetof(struct seccomp_data, nr));
+	emit(p, BPF_JMP | BPF_JSET | BPF_K, X32_BIT, 0, 1);
+	answer(p, SECCOMP_RET_KILL_PROCESS);
+}
+
+static void make_program(struct program *p)
+{
+	check_machine(p);
+	for (size_t i = 0; i < sizeof(allowed) / sizeof(*allowed); i++)
+		answer_if_equal(p, (uint32_t)allowed[i], ALLOW);
+	for (size_t i = 0; i < sizeof(absent) / sizeof(*absent); i++)
+		answer_if_equal(p, (uint32_t)absent[i], ABSENT);
+	allow_without_bits(p, SYS_open, 1, WRITES);
+	allow_without_bits(p, SYS_openat, 2, WRITES);
+	allow_without_bits(p, SYS_mmap, 2, PROT_EXEC);
+	allow_without_bits(p, SYS_mprotect, 2, PROT_EXEC);
+	allow_values(p, SYS_fcntl, 1, fcntl_commands,
+		     sizeof(fcntl_commands) / sizeof(*fcntl_commands));
+	allow_values(p, SYS_prctl, 0, prctls, sizeof(prctls) / sizeof(*prctls));
+	allow_ioctls(p);
+	allow_threads(p);
+	allow_own_signals(p);
+	allow_reading_limits(p);
+	answer(p, REFUSE);
+}
+
+enum hi_status hi_rights_filter(struct hi_error *err)
+{
+	struct program p = {};
+	struct sock_fprog given = {.filter = p.code};
+
+	make_program(&p);
+	given.len = p.n;
+	/* Before 5.16 a filter slows all memory accesses down unless that is refused. */
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+		    &given) == 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &given, 0, 0) == 0)
+		return HI_OK;
+	return hi_fail(err, HI_UNSUPPORTED, 0, "this kernel takes no seccomp filter");
+}
