@@ -14,6 +14,7 @@
 #include "attach/maps_internal.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/files.h"
 
 /* [vvar] and [vvar_vclock] lie right below [vdso]; 4 + 2 pages in 6.18. */
 #define VVAR_SIZE (16u * 4096u)
@@ -53,7 +54,7 @@ static enum hi_status bad(struct hi_error *err, const char *path, const char *wh
 
 static enum hi_status map_file(struct core *core, const char *path, struct hi_error *err)
 {
-	HI_GUARD(close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	HI_GUARD(close) int fd = hi_files_open(path);
 	struct stat st;
 	void *bytes;
 
@@ -503,14 +504,21 @@ static enum hi_status make_image(struct core *core, const struct hi_core_options
 	return HI_OK;
 }
 
+static enum hi_status check_exe(const char *path, struct hi_error *err)
+{
+	HI_GUARD(close) int fd = hi_files_open(path);
+
+	return fd < 0 ? hi_fail_errno(err, "--exe %.150s", path) : HI_OK;
+}
+
 enum hi_status hi_core_open(const char *path, const struct hi_core_options *options,
 			    struct hi_image **ret, struct hi_error *err)
 {
 	struct core core = {};
 	enum hi_status status = map_file(&core, path, err);
 
-	if (status == HI_OK && options && options->exe && access(options->exe, R_OK) != 0)
-		status = hi_fail_errno(err, "--exe %.150s", options->exe);
+	if (status == HI_OK && options && options->exe)
+		status = check_exe(options->exe, err);
 	if (status == HI_OK)
 		status = read_segments(&core, path, err);
 	if (status == HI_OK)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/alloc.h"
 #include "base/vector.h"
@@ -182,6 +183,13 @@ static void frozen_destroy(struct hi_memory *mem)
 	hi_vector_free(&frozen->held);
 	free(frozen->lookup);
 	free(frozen);
+}
+
+void hi_frozen_advise(struct hi_frozen *frozen, int advice)
+{
+	for (size_t i = 0; i < frozen->owned.count; i++)
+		(void)madvise(frozen->owned.items[i].pages, frozen->owned.items[i].size,
+			      advice);
 }
 
 enum hi_status hi_frozen_create(const char *name, struct hi_frozen **ret,

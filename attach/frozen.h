@@ -43,6 +43,8 @@ enum hi_status hi_frozen_own(struct hi_frozen *frozen, void *pages, size_t size,
  * In increasing order. */
 enum hi_status hi_frozen_add_zeros(struct hi_frozen *frozen, uint64_t start, uint64_t end,
 				   struct hi_error *err);
+/* madvise() of all that it owns. */
+void hi_frozen_advise(struct hi_frozen *frozen, int advice);
 /*
  * Takes pages (from hi_alloc) even on failure. NULL: everything in the spans is
  * held, and residency is unknown. Call once, last.

@@ -6,6 +6,7 @@
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "attach/image_internal.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/files.h"
 #include "base/text.h"
 
 enum hi_status hi_image_create(struct hi_memory *memory, enum hi_snapshot_mode mode,
@@ -213,7 +215,7 @@ static enum hi_status reopen(int fd, int *fd_ret, struct hi_error *err)
 /* Only regular files: opening anything else may block or have effects. */
 static enum hi_status open_regular(const char *path, int *fd_ret, struct hi_error *err)
 {
-	HI_GUARD(close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	HI_GUARD(close) int fd = hi_files_open(path);
 	struct stat st;
 
 	if (fd < 0)
@@ -266,6 +268,12 @@ enum hi_status hi_image_open_path(const struct hi_image *image, const char *path
 
 	if (image->priv->root_fd < 0 || path[0] != '/')
 		return hi_fail(err, HI_NOT_FOUND, 0, "the target has no root of its own");
+	if (hi_files_are_served()) {
+		*fd_ret = hi_files_ask(HI_FILES_OPEN_IN_ROOT, path, "", NULL);
+		return *fd_ret >= 0 ? HI_OK
+				    : hi_fail(err, HI_NOT_FOUND, 0, "%.150s: %s", path,
+					      strerror(errno));
+	}
 	fd = (int)syscall(SYS_openat2, image->priv->root_fd, path, &how, sizeof(how));
 	if (fd < 0)
 		return hi_fail(err, HI_NOT_FOUND, 0, "%.150s: %s", path, strerror(errno));
@@ -274,6 +282,27 @@ enum hi_status hi_image_open_path(const struct hi_image *image, const char *path
 		return hi_fail(err, HI_NOT_FOUND, 0, "%.150s: not a regular file", path);
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", fd);
 	return open_regular(again, fd_ret, err);
+}
+
+static void advise_memory(struct hi_image *image, int advice)
+{
+	if (hi_image_is_live(image) && image->priv->frozen)
+		hi_frozen_advise((struct hi_frozen *)image->memory, advice);
+}
+
+void hi_image_share(struct hi_image *image)
+{
+	advise_memory(image, MADV_DOFORK);
+}
+
+enum hi_status hi_image_adopt(struct hi_image *image, struct hi_error *err)
+{
+	return image->priv->child ? hi_image_child_adopt(image->priv->child, err) : HI_OK;
+}
+
+void hi_image_give_away(struct hi_image *image)
+{
+	advise_memory(image, MADV_DONTNEED);
 }
 
 void hi_image_destroy(struct hi_image *image)

@@ -143,6 +143,15 @@ enum hi_status hi_image_open_file(const struct hi_image *image,
 enum hi_status hi_image_open_path(const struct hi_image *image, const char *path,
 				  int *fd_ret, struct hi_error *err);
 
+/*
+ * A fork of ours may read the image instead of us: share before the fork; in the fork
+ * adopt before anything is read; in the parent give away, after which it reads nothing
+ * of it any more and only destroys it. Of a process; others need none of it.
+ */
+void hi_image_share(struct hi_image *image);
+enum hi_status hi_image_adopt(struct hi_image *image, struct hi_error *err);
+void hi_image_give_away(struct hi_image *image);
+
 /* For tests: an image over a mock memory; takes `memory`. Fill in the rest
  * through hi_image_add_mapping / hi_image_add_thread. */
 enum hi_status hi_image_create_mock(struct hi_memory *memory, struct hi_image **ret,

@@ -16,8 +16,10 @@
 struct hi_image_child {
 	struct hi_image_child_duty duty;
 	int pidfd, mem_fd;
+	int rollup_fd;	  /* smaps_rollup, while we may open it; -1: none */
 	int target_pidfd; /* our own; -1: none */
 	struct hi_pager *pager;
+	struct hi_pager_duty pager_duty;     /* to begin anew */
 	const struct hi_pager_range *ranges; /* the pager's */
 	pthread_mutex_t lock;
 	bool ended;
@@ -57,6 +59,7 @@ enum hi_status hi_image_child_open(const struct hi_image_child_duty *duty,
 				      : fcntl(duty->target_pidfd, F_DUPFD_CLOEXEC, 3);
 	child->pidfd = pidfd_open(duty->pid, 0);
 	child->mem_fd = hi_proc_open(duty->pid, "mem");
+	child->rollup_fd = hi_proc_open(duty->pid, "smaps_rollup");
 	/* Alive after both were opened: both are of the same process. */
 	if (child->pidfd < 0 || child->mem_fd < 0 || has_ended(child->pidfd)) {
 		enum hi_status status =
@@ -120,7 +123,17 @@ enum hi_status hi_image_child_read_in_place(struct hi_image_child *child,
 	own.read = read_in_place;
 	own.all_loaded = all_loaded;
 	own.arg = child;
+	child->pager_duty = own;
 	return hi_pager_create(&own, &child->pager, err);
+}
+
+enum hi_status hi_image_child_adopt(struct hi_image_child *child, struct hi_error *err)
+{
+	if (!child->pager)
+		return HI_OK;
+	hi_pager_forget(hi_take(child->pager));
+	pthread_mutex_init(&child->lock, NULL);
+	return hi_pager_create(&child->pager_duty, &child->pager, err);
 }
 
 struct hi_pager_stats hi_image_child_stats(struct hi_image_child *child)
@@ -140,10 +153,11 @@ static uint64_t measure(const struct hi_image_child *child)
 					   "Private_Hugetlb"};
 	char text[4096];
 	uint64_t sum = 0;
+	ssize_t n = pread(child->rollup_fd, text, sizeof(text) - 1, 0);
 
-	if (!hi_proc_read_small(child->duty.pid, "smaps_rollup", text, sizeof(text),
-				NULL))
+	if (n <= 0)
 		return UINT64_MAX;
+	text[n] = 0;
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		sum += hi_proc_field_bytes(text, keys[i], 0);
 	if (has_ended(child->pidfd) || has_ended(child->target_pidfd) ||
@@ -189,6 +203,7 @@ void hi_image_child_destroy(struct hi_image_child *child)
 	free((void *)(uintptr_t)child->ranges);
 	close_fd(child->pidfd);
 	close_fd(child->mem_fd);
+	close_fd(child->rollup_fd);
 	close_fd(child->target_pidfd);
 	pthread_mutex_destroy(&child->lock);
 	free(child);

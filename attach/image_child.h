@@ -32,6 +32,8 @@ bool hi_image_child_is_alive(const struct hi_image_child *child);
 enum hi_status hi_image_child_read_in_place(struct hi_image_child *child,
 					    const struct hi_pager_duty *duty,
 					    struct hi_error *err);
+/* In a fork of ours, which reads the area instead of us: begins to fill it anew. */
+enum hi_status hi_image_child_adopt(struct hi_image_child *child, struct hi_error *err);
 /* All zeros where nothing is read in place. */
 struct hi_pager_stats hi_image_child_stats(struct hi_image_child *child);
 /* See hi_image_copied_on_write. */

@@ -513,6 +513,26 @@ struct hi_pager_stats hi_pager_stats(struct hi_pager *pager)
 	return stats;
 }
 
+static void free_pager(struct hi_pager *pager)
+{
+	for (unsigned i = 0; i < pager->n_workers; i++)
+		free(pager->workers[i].buffer);
+	if (pager->uffd >= 0)
+		close(pager->uffd); /* the area is ordinary memory again */
+	if (pager->stop_fd >= 0)
+		close(pager->stop_fd);
+	free(pager->states);
+	free(pager->in_memory);
+	free(pager->queue);
+	free(pager);
+}
+
+void hi_pager_forget(struct hi_pager *pager)
+{
+	if (pager)
+		free_pager(pager);
+}
+
 void hi_pager_destroy(struct hi_pager *pager)
 {
 	uint64_t one = 1;
@@ -521,17 +541,8 @@ void hi_pager_destroy(struct hi_pager *pager)
 		return;
 	if (pager->n_workers && write(pager->stop_fd, &one, sizeof(one)) != sizeof(one))
 		abort(); /* nobody could end */
-	for (unsigned i = 0; i < pager->n_workers; i++) {
+	for (unsigned i = 0; i < pager->n_workers; i++)
 		pthread_join(pager->workers[i].thread, NULL);
-		free(pager->workers[i].buffer);
-	}
-	if (pager->uffd >= 0)
-		close(pager->uffd); /* the area is ordinary memory again */
-	if (pager->stop_fd >= 0)
-		close(pager->stop_fd);
-	free(pager->states);
-	free(pager->in_memory);
-	free(pager->queue);
 	pthread_mutex_destroy(&pager->lock);
-	free(pager);
+	free_pager(pager);
 }

@@ -56,5 +56,7 @@ enum hi_status hi_pager_create(const struct hi_pager_duty *duty, struct hi_pager
 struct hi_pager_stats hi_pager_stats(struct hi_pager *pager);
 /* Nobody may be reading the area; it is the caller's again. NULL is fine. */
 void hi_pager_destroy(struct hi_pager *pager);
+/* Instead of it in a fork, which has neither the threads nor the registered area. */
+void hi_pager_forget(struct hi_pager *pager);
 
 #endif

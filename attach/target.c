@@ -216,15 +216,23 @@ static void close_fd(int fd)
 		close(fd);
 }
 
+void hi_target_release(struct hi_target *target)
+{
+	struct hi_target_private *priv = target->priv;
+	int *const fds[] = {&target->pidfd, &priv->mem_fd, &priv->pagemap_fd,
+			    &priv->maps_fd, &priv->root_fd};
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++) {
+		close_fd(*fds[i]);
+		*fds[i] = -1;
+	}
+}
+
 void hi_target_close(struct hi_target *target)
 {
 	if (!target)
 		return;
-	close_fd(target->pidfd);
-	close_fd(target->priv->mem_fd);
-	close_fd(target->priv->pagemap_fd);
-	close_fd(target->priv->maps_fd);
-	close_fd(target->priv->root_fd);
+	hi_target_release(target);
 	hi_mappings_free(target->mappings, target->n_mappings);
 	free(target->children);
 	free(target->exe);

@@ -46,6 +46,9 @@ enum hi_status hi_target_open_file(const struct hi_target *target,
 				   const struct hi_mapping *mapping, int *fd_ret,
 				   struct hi_error *err);
 bool hi_target_is_alive(const struct hi_target *target);
+/* Closes its descriptors, among them its memory; what was known of it stays. For a fork
+ * that is to have no rights to it. */
+void hi_target_release(struct hi_target *target);
 void hi_target_close(struct hi_target *target);
 
 /* Parses a whole /proc/PID/maps (n bytes). Bounded, hostile input. */

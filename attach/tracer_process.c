@@ -545,6 +545,9 @@ _Noreturn void hi_tracer_process_run(const struct hi_tracer_duty *duty)
 			continue;
 		if (n != sizeof(command))
 			_exit(0); /* whatever stands is let go by the kernel */
+		/* What reads the child may be taken over: it stops nothing again. */
+		if (resumed && command != HI_TRACER_END_CHILD)
+			_exit(0);
 		outlive_inspector(&self, true);
 		rep.status = obey(&self, command, &rep.error);
 		if (is_failed_stop(&self, command, rep.status))

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/files.h"
 #include "base/parallel.h"
 #include "census/snapshot_internal.h"
 
@@ -37,7 +38,7 @@ enum hi_status hi_snapshot_bad(const struct hi_snapshot *s, const char *section,
 bool hi_snapshot_is_one(const char *path)
 {
 	uint8_t start[sizeof(magic)];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = hi_files_open(path);
 	bool is;
 
 	if (fd < 0)
@@ -268,8 +269,7 @@ enum hi_status hi_snapshot_open_part(int fd, const char *name, uint64_t offset,
 enum hi_status hi_snapshot_open(const char *path, struct hi_snapshot **ret,
 				struct hi_error *err)
 {
-	__attribute__((cleanup(hi_guard_close))) int fd =
-		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	HI_GUARD(close) int fd = hi_files_open(path);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) != 0)
@@ -277,6 +277,11 @@ enum hi_status hi_snapshot_open(const char *path, struct hi_snapshot **ret,
 	if (!S_ISREG(st.st_mode))
 		return hi_fail(err, HI_BAD_DATA, 0, "%.120s: not a file", path);
 	return hi_snapshot_open_part(fd, path, 0, (uint64_t)st.st_size, ret, err);
+}
+
+uint64_t hi_snapshot_size(const struct hi_snapshot *s)
+{
+	return s->size;
 }
 
 static const struct hi_snapshot_property *find(const struct hi_snapshot *s,

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/files.h"
 #include "base/vector.h"
 #include "census/snapshot_format.h"
 #include "census/snapshot_series_format.h"
@@ -35,7 +36,7 @@ struct scan {
 bool hi_snapshots_is_one(const char *path)
 {
 	uint8_t start[sizeof(series_magic)];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = hi_files_open(path);
 	bool is;
 
 	if (fd < 0)
@@ -214,7 +215,7 @@ static enum hi_status open_file(struct hi_snapshots *s, struct hi_error *err)
 {
 	struct stat st;
 
-	s->fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	s->fd = hi_files_open(s->path);
 	if (s->fd < 0 || fstat(s->fd, &st) != 0)
 		return hi_fail_errno(err, "cannot read %.120s", s->path);
 	if (!S_ISREG(st.st_mode))

@@ -61,6 +61,7 @@ struct hi_command {
 	bool (*wants_series)(const struct hi_options *options);
 	enum hi_status (*write_series)(const struct hi_options *options,
 				       struct hi_output *output, struct hi_error *err);
+	bool keeps_rights; /* run_alone asks a process, or reads nothing */
 	/* Instead of run, for a command that makes no image of a target. */
 	enum hi_status (*run_alone)(const struct hi_options *options,
 				    struct hi_output *output, struct hi_error *err);

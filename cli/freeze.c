@@ -62,10 +62,17 @@ static enum hi_status open_place(struct hi_inspection *in, struct hi_error *err)
 static void find_allocator_text(struct hi_inspection *in, struct hi_stop_options *stop)
 {
 	struct hi_error quiet;
+	enum hi_status status;
+
+	if (in->options->no_sandbox)
+		status = hi_allocator_text(in->target, &in->allocator_text,
+					   &in->n_allocator_text, &quiet);
+	else
+		status = hi_freeze_allocator_text(in->target, &in->allocator_text,
+						  &in->n_allocator_text, &quiet);
 
 	/* Without it threads may stand inside malloc: worse, but no reason to fail. */
-	if (hi_allocator_text(in->target, &in->allocator_text, &in->n_allocator_text,
-			      &quiet) == HI_OK) {
+	if (status == HI_OK) {
 		stop->avoid = in->allocator_text;
 		stop->n_avoid = in->n_allocator_text;
 	} else {

@@ -63,6 +63,8 @@ void hi_inspect_phase(struct hi_inspection *in, const char *name)
 	in->phase_started = 0;
 	if (name && hi_vector_push(&in->phases, (struct hi_phase){name, 0}))
 		in->phase_started = now;
+	if (in->phase_shown)
+		snprintf(in->phase_shown, HI_PHASE, "%s", name ? name : "");
 	hi_progress_phase(in->progress, name);
 }
 
@@ -460,11 +462,10 @@ static enum hi_status find_other_heaps(struct hi_inspection *in, struct hi_error
 static enum hi_status look(struct hi_inspection *in, unsigned wanted,
 			   struct hi_error *err)
 {
-	enum hi_status status = hi_freeze(in, err);
+	enum hi_status status = in->image ? HI_OK : hi_freeze(in, err);
 
 	if (status != HI_OK)
 		return status;
-	hi_freeze_say(in);
 	if (!in->options->quiet)
 		in->progress = hi_progress_start();
 	hi_inspect_phase(in, "modules");
@@ -485,13 +486,13 @@ static enum hi_status look(struct hi_inspection *in, unsigned wanted,
 	return status == HI_OK ? find_other_heaps(in, err) : status;
 }
 
-enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted,
-			       struct hi_inspection **ret, struct hi_error *err)
+enum hi_status hi_inspect_begin(const struct hi_options *options,
+				struct hi_inspection **ret, struct hi_error *err)
 {
 	uint64_t failures = hi_alloc_failures();
 	HI_GUARD(hi_inspect_close)
 	struct hi_inspection *in = hi_calloc(1, sizeof(*in));
-	enum hi_status status;
+	enum hi_status status = HI_OK;
 
 	if (!in)
 		return hi_fail_memory(err, "inspection");
@@ -499,7 +500,22 @@ enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted
 	in->keep = options->keep;
 	in->failures_before = failures;
 	hi_inspect_phase(in, "opening the target");
-	status = options->file ? hi_stored_open(in, err) : look(in, wanted, err);
+	if (options->pid && !options->file)
+		status = hi_freeze(in, err);
+	if (status != HI_OK)
+		return status;
+	if (in->image)
+		hi_freeze_say(in);
+	*ret = hi_take(in);
+	return HI_OK;
+}
+
+enum hi_status hi_inspect_finish(struct hi_inspection *in, unsigned wanted,
+				 struct hi_error *err)
+{
+	enum hi_status status =
+		in->options->file ? hi_stored_open(in, err) : look(in, wanted, err);
+
 	if (status == HI_OK)
 		status = compute(in, wanted, err);
 	hi_inspect_phase(in, NULL);
@@ -508,6 +524,17 @@ enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted
 		status = hi_image_check(in->image, err);
 	if (status == HI_OK)
 		status = say_shortage(in, err);
+	return status;
+}
+
+enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted,
+			       struct hi_inspection **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
+	enum hi_status status = hi_inspect_begin(options, &in, err);
+
+	if (status == HI_OK)
+		status = hi_inspect_finish(in, wanted, err);
 	if (status == HI_OK)
 		*ret = hi_take(in);
 	return status;

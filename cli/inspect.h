@@ -31,6 +31,8 @@ struct hi_phase {
 	uint64_t ns;
 };
 
+enum { HI_PHASE = 64 };
+
 struct hi_inspection {
 	const struct hi_options *options;
 	struct hi_keep *keep; /* the options', which may be gone when this is closed */
@@ -77,6 +79,7 @@ struct hi_inspection {
 	bool short_of_memory;	  /* some part did without; a warning says so */
 	struct hi_phase_list HI_VECTOR(struct hi_phase) phases;
 	uint64_t phase_started; /* CLOCK_MONOTONIC; 0: none runs */
+	char *phase_shown; /* HI_PHASE bytes that another process reads; NULL: none */
 	struct hi_progress *progress;
 };
 
@@ -85,6 +88,12 @@ struct hi_inspection {
  * where there is no memory for that either: HI_NO_MEMORY. */
 enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted,
 			       struct hi_inspection **ret, struct hi_error *err);
+/* The same in two steps. Only the first needs rights: a process is stopped and its
+ * image made. In between, a fork may go on with the second. */
+enum hi_status hi_inspect_begin(const struct hi_options *options,
+				struct hi_inspection **ret, struct hi_error *err);
+enum hi_status hi_inspect_finish(struct hi_inspection *in, unsigned wanted,
+				 struct hi_error *err);
 void hi_inspect_close(struct hi_inspection *in);
 
 /* Bytes that the allocator has given away, by its own lists, and of objects beside

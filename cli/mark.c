@@ -22,5 +22,6 @@ const struct hi_command hi_command_mark = {
 	.purpose = "Puts a mark into each running series of a process.",
 	.help = "Examples:\n"
 		"  heapinspect mark 4242 'cache flushed'",
+	.keeps_rights = true,
 	.run_alone = run_alone,
 };

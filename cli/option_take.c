@@ -289,6 +289,7 @@ static const struct plain flags[] = {
 	PLAIN(HI_OPT_REDACT, redact),
 	PLAIN(HI_OPT_UNTYPED, untyped),
 	PLAIN(HI_OPT_NO_HINTS, no_hints),
+	PLAIN(HI_OPT_NO_SANDBOX, no_sandbox),
 	PLAIN(HI_OPT_STRICT, strict),
 	PLAIN('q', quiet),
 	PLAIN('v', verbose),

@@ -45,6 +45,7 @@ struct hi_options {
 	const char *census, *baseline_census;
 	const char *file; /* a snapshot; NULL: a process or a core */
 	bool json, all, quiet, verbose, strict;
+	bool no_sandbox; /* decodes in this process, with its rights */
 	bool conservative, swap, compress;
 	bool with_contents; /* a snapshot file with the bytes of objects */
 	bool redact;	    /* a snapshot file without strings of the heap */

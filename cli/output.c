@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/files.h"
 #include "report/formats/text.h"
 
 /* What a signal that ends us must remove; NULL: nothing. */
@@ -79,13 +80,38 @@ static enum hi_status open_file(const char *path, struct hi_output *ret,
 	return HI_OK;
 }
 
+static enum hi_status open_served(const char *path, struct hi_output *ret,
+				  struct hi_error *err)
+{
+	int fd = hi_files_ask(HI_FILES_OUTPUT, path, "", NULL);
+
+	if (fd < 0)
+		return hi_fail_errno(err, "cannot write %s", path);
+	ret->file = fdopen(fd, "w");
+	if (!ret->file) {
+		close(fd);
+		return hi_fail_errno(err, "cannot write %s", path);
+	}
+	ret->path = path;
+	ret->served = true;
+	return HI_OK;
+}
+
 enum hi_status hi_output_open(const struct hi_options *options, struct hi_output *ret,
 			      struct hi_error *err)
 {
 	*ret = (struct hi_output){.file = stdout};
 	if (!options->output || strcmp(options->output, "-") == 0)
 		return HI_OK;
-	return open_file(options->output, ret, err);
+	return hi_files_are_served() ? open_served(options->output, ret, err)
+				     : open_file(options->output, ret, err);
+}
+
+void hi_output_serve(struct hi_output *output)
+{
+	output->served = output->path != NULL;
+	unfinished = NULL;
+	free(hi_take(output->temporary));
 }
 
 static bool wants_color(const struct hi_options *options, int fd)
@@ -140,8 +166,17 @@ enum hi_status hi_output_commit(struct hi_output *output, struct hi_error *err)
 	/* A network file system tells about a full disk only now. */
 	if (output->path && fclose(hi_take(output->file)) != 0)
 		return hi_fail_errno(err, "cannot write %s", name);
+	if (output->served) {
+		(void)hi_files_ask(HI_FILES_OUTPUT_COMMIT, output->path, "", NULL);
+		return errno ? hi_fail_errno(err, "cannot write %s", name) : HI_OK;
+	}
+	return hi_output_rename(output, err);
+}
+
+enum hi_status hi_output_rename(struct hi_output *output, struct hi_error *err)
+{
 	if (output->temporary && rename(output->temporary, output->path) != 0)
-		return hi_fail_errno(err, "cannot write %s", name);
+		return hi_fail_errno(err, "cannot write %s", output->path);
 	unfinished = NULL;
 	free(hi_take(output->temporary));
 	return HI_OK;

@@ -16,6 +16,7 @@ struct hi_output {
 	FILE *file;
 	const char *path; /* NULL: stdout */
 	char *temporary;  /* renamed to path at the end; NULL: written directly */
+	bool served;	  /* its name is another process's to give (cli/decoder.h) */
 };
 
 /* Before anything is stopped, so that a bad path costs the target nothing. */
@@ -28,6 +29,10 @@ enum hi_status hi_output_page(struct hi_output *output, const struct hi_options 
 			      const struct hi_page *page, struct hi_error *err);
 /* Everything has reached the file, under its name. */
 enum hi_status hi_output_commit(struct hi_output *output, struct hi_error *err);
+/* Gives the file its name: the part of a commit that needs rights. */
+enum hi_status hi_output_rename(struct hi_output *output, struct hi_error *err);
+/* In a fork without rights: the other process gives it its name. */
+void hi_output_serve(struct hi_output *output);
 /* Removes what was not committed. */
 void hi_output_close(struct hi_output *output);
 

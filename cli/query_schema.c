@@ -144,5 +144,6 @@ const struct hi_command hi_command_query_schema = {
 	.arguments = "[SQL]",
 	.purpose = "",
 	.help = "",
+	.keeps_rights = true,
 	.run_alone = hi_query_show_schema,
 };

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/decoder.h"
 #include "cli/heading.h"
 #include "cli/series.h"
 #include "cli/stored.h"
@@ -107,13 +108,14 @@ static bool is_partial(const struct hi_head *head)
 	       head->skipped_bytes;
 }
 
-static int inspect(const struct hi_options *options, struct hi_output *output)
+/* All that reads what the target has made. */
+static int decode(struct hi_inspection *in, struct hi_output *output)
 {
-	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
+	const struct hi_options *options = in->options;
 	struct hi_error err = {};
 	struct hi_head head;
 
-	if (hi_inspect_open(options, options->command->wanted, &in, &err) != HI_OK)
+	if (hi_inspect_finish(in, options->command->wanted, &err) != HI_OK)
 		return say_error(&err);
 	hi_inspect_phase(in, "report");
 	if (hi_heading_make(in, &head, &err) != HI_OK ||
@@ -131,6 +133,20 @@ static int inspect(const struct hi_options *options, struct hi_output *output)
 	return in->has_finding ? HI_EXIT_FINDING : HI_EXIT_FINE;
 }
 
+static int inspect(const struct hi_options *options, struct hi_output *output)
+{
+	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
+	struct hi_decoder decoder = {};
+	struct hi_error err = {};
+
+	if (hi_inspect_begin(options, &in, &err) != HI_OK)
+		return say_error(&err);
+	if (!options->no_sandbox &&
+	    hi_decoder_start(&decoder, options, in, output, &err) != HI_OK)
+		return say_error(&err);
+	return decoder.pid ? hi_decoder_wait(&decoder) : decode(in, output);
+}
+
 static int run_series(const struct hi_options *options)
 {
 	struct hi_error err = {};
@@ -146,10 +162,18 @@ static bool is_of_series(const struct hi_options *options)
 	return options->command->wants_series && options->command->wants_series(options);
 }
 
+/* What reads files only does so without rights. */
 static int run_alone(const struct hi_options *options, struct hi_output *output)
 {
 	const struct hi_command *c = options->command;
+	struct hi_decoder decoder = {};
 	struct hi_error err = {};
+
+	if (!options->no_sandbox && !c->keeps_rights &&
+	    hi_decoder_start(&decoder, options, NULL, output, &err) != HI_OK)
+		return say_error(&err);
+	if (decoder.pid)
+		return hi_decoder_wait(&decoder);
 
 	if ((is_of_series(options) ? c->write_series : c->run_alone)(options, output,
 								     &err) != HI_OK ||

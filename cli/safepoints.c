@@ -260,5 +260,6 @@ const struct hi_command hi_command_safepoints = {
 		"Examples:\n"
 		"  heapinspect safepoints --pid 4242\n"
 		"  heapinspect safepoints --pid 4242 --for 10s --all --json",
+	.keeps_rights = true,
 	.run_alone = run_alone,
 };

@@ -158,7 +158,6 @@ static enum hi_status list_one(struct listing *l, struct hi_error *err)
 	const char *path = l->options->argument;
 	enum hi_status status = hi_snapshot_open(path, &l->snapshot, err);
 	const struct hi_snapshot *s = l->snapshot;
-	FILE *file;
 
 	if (status != HI_OK)
 		return status;
@@ -176,11 +175,7 @@ static enum hi_status list_one(struct listing *l, struct hi_error *err)
 		.leaked = hi_stored_heap_is_known(s)
 				  ? hi_snapshot_number(s, "leak.bytes", UINT64_MAX)
 				  : UINT64_MAX};
-	file = fopen(path, "re");
-	if (file && fseek(file, 0, SEEK_END) == 0)
-		l->rows[0].graph = (uint64_t)ftell(file);
-	if (file)
-		fclose(file);
+	l->rows[0].graph = hi_snapshot_size(s);
 	l->report.rows = l->rows;
 	l->report.n_rows = 1;
 	l->report.size = l->rows[0].graph;

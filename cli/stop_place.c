@@ -165,6 +165,12 @@ const char *hi_stop_place_ends(const struct hi_stop_place *place, uint64_t pc)
 	return at ? place->places.items[at - place->told].ends : NULL;
 }
 
+void hi_stop_place_release(struct hi_stop_place *place)
+{
+	if (place)
+		hi_probe_close(hi_take(place->probe));
+}
+
 void hi_stop_place_close(struct hi_stop_place *place)
 {
 	if (!place)

@@ -49,6 +49,8 @@ enum hi_status hi_stop_place_missed(const struct hi_stop_place *place,
 const struct hi_probed *hi_stop_place_at(const struct hi_stop_place *place, uint64_t pc);
 /* The runtime whose collection has ended there ("CPython"); NULL: none, not known. */
 const char *hi_stop_place_ends(const struct hi_stop_place *place, uint64_t pc);
+/* Closes its probe; what was known of it stays. */
+void hi_stop_place_release(struct hi_stop_place *place);
 void hi_stop_place_close(struct hi_stop_place *place);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/files.h"
 
 HI_DEFINE_GUARD(Elf *, elf_end)
 
@@ -110,7 +111,7 @@ static enum hi_status by_debug_file(Elf *elf, struct hi_range_list *list,
 					 id[i], i == 0 ? "/" : "");
 	snprintf(path + used, sizeof(path) - used, ".debug");
 	if (n)
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		fd = hi_files_open(path);
 	if (fd < 0)
 		return hi_fail(err, HI_NOT_FOUND, 0, "no debug file for libc");
 	debug = elf_begin(fd, ELF_C_READ_MMAP, NULL);

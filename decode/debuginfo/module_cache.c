@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/files.h"
 #include "base/parallel.h"
 
 enum { PATH_BYTES = 4096, SECTIONS_MAX = 4096 };
@@ -32,9 +33,9 @@ struct footer {
 
 /* ---- the directory ---- */
 
-static bool cache_path(const struct hi_modules *modules, char out[PATH_BYTES])
+static bool cache_path(const char *given, char out[PATH_BYTES])
 {
-	const char *given = modules->cache_dir, *home = getenv("HOME");
+	const char *home = getenv("HOME");
 	const char *xdg = getenv("XDG_CACHE_HOME");
 	int n;
 
@@ -61,13 +62,13 @@ static void make_parents(char *path)
 	(void)!mkdir(path, 0700);
 }
 
-int hi_cache_open(const struct hi_modules *modules)
+int hi_cache_open_directory(const char *given)
 {
 	char path[PATH_BYTES];
 	struct stat st;
 	int fd;
 
-	if (!cache_path(modules, path))
+	if (!cache_path(given, path))
 		return -1;
 	make_parents(path);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -80,7 +81,14 @@ int hi_cache_open(const struct hi_modules *modules)
 	return -1;
 }
 
-int hi_cache_open_file(int dir, const char *name)
+int hi_cache_open(const struct hi_modules *modules)
+{
+	if (hi_files_are_served() && !modules->cache_dir)
+		return hi_files_ask(HI_FILES_CACHE, "", "", NULL);
+	return hi_cache_open_directory(modules->cache_dir);
+}
+
+int hi_cache_open_in(int dir, const char *name)
 {
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
@@ -93,23 +101,50 @@ int hi_cache_open_file(int dir, const char *name)
 	return -1;
 }
 
-int hi_cache_create(int dir, const char *name, char temporary[80])
+int hi_cache_open_file(int dir, const char *name)
 {
-	static _Atomic unsigned counter;
+	if (hi_files_are_served())
+		return hi_files_ask(HI_FILES_CACHE_OPEN, name, "", NULL);
+	return hi_cache_open_in(dir, name);
+}
 
-	(void)name;
-	snprintf(temporary, 80, ".%d-%u.tmp", (int)getpid(),
-		 atomic_fetch_add(&counter, 1));
+int hi_cache_create_as(int dir, const char *temporary)
+{
 	return openat(dir, temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 		      0600);
 }
 
-bool hi_cache_commit(int dir, const char *temporary, const char *name, bool complete)
+int hi_cache_create(int dir, char temporary[80])
+{
+	static _Atomic unsigned counter;
+	char served[HI_FILES_NAME];
+	int fd;
+
+	if (hi_files_are_served()) {
+		fd = hi_files_ask(HI_FILES_CACHE_CREATE, "", "", served);
+		snprintf(temporary, 80, "%.79s", fd < 0 ? "" : served);
+		return fd;
+	}
+	snprintf(temporary, 80, ".%d-%u.tmp", (int)getpid(),
+		 atomic_fetch_add(&counter, 1));
+	return hi_cache_create_as(dir, temporary);
+}
+
+bool hi_cache_rename(int dir, const char *temporary, const char *name, bool complete)
 {
 	if (complete && renameat(dir, temporary, dir, name) == 0)
 		return true;
 	unlinkat(dir, temporary, 0);
 	return false;
+}
+
+bool hi_cache_commit(int dir, const char *temporary, const char *name, bool complete)
+{
+	if (!hi_files_are_served())
+		return hi_cache_rename(dir, temporary, name, complete);
+	(void)hi_files_ask(complete ? HI_FILES_CACHE_COMMIT : HI_FILES_CACHE_DROP,
+			   temporary, name, NULL);
+	return complete && errno == 0;
 }
 
 bool hi_file_write_at(int fd, uint64_t offset, const void *buf, size_t size)
@@ -257,7 +292,7 @@ static int make_copy(struct copy *copy, int dir, const char *name)
 {
 	char temporary[80];
 
-	copy->to = hi_cache_create(dir, name, temporary);
+	copy->to = hi_cache_create(dir, temporary);
 	if (copy->to < 0)
 		return -1;
 	if (posix_fallocate(copy->to, 0, (off_t)(copy->size + sizeof(struct footer))) !=

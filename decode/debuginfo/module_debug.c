@@ -5,13 +5,14 @@
  */
 #include "decode/debuginfo/modules_internal.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/files.h"
+#include "decode/debuginfo/file_server.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -149,14 +150,14 @@ static bool try_file(struct hi_module *module, int fd, const char *path,
 }
 
 /* In the target's own root first, where that is another one than ours; what
- * --debug-dir and debuginfod name is on our side only. */
+ * --debug-dir names is on our side only. */
 static bool try_path(struct hi_module *module, const char *path, const uint32_t *crc,
 		     enum hi_debug_source source)
 {
 	const struct hi_modules *modules = module->priv->modules;
 	int fd = -1;
 
-	if (!modules->debug_dir && source != HI_DEBUG_INFOD &&
+	if (!modules->debug_dir &&
 	    hi_image_open_path(modules->image, path, &fd, NULL) == HI_OK &&
 	    try_file(module, fd, path, crc, source))
 		return true;
@@ -267,38 +268,17 @@ static bool by_any_link(struct hi_module *module)
 	return each_dir(module, by_link, &link);
 }
 
-/*
- * debuginfod through its client library, loaded only when its environment
- * variable is set. Interface: elfutils/debuginfod.h, libdebuginfod.so.1.
- */
 static bool by_debuginfod(struct hi_module *module)
 {
-	const char *urls = getenv("DEBUGINFOD_URLS");
-	void *(*begin)(void);
-	int (*find)(void *, const unsigned char *, int, char **);
-	void (*end)(void *);
-	HI_GUARD(free) char *path = NULL;
-	void *library, *client;
-	int fd = -1;
+	char hex[65] = "", path[HI_FILES_NAME];
+	int fd;
 
-	if (!urls || !*urls || module->build_id_size == 0)
+	if (module->build_id_size == 0)
 		return false;
-	library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
-	if (!library)
-		return false;
-	*(void **)&begin = dlsym(library, "debuginfod_begin");
-	*(void **)&find = dlsym(library, "debuginfod_find_debuginfo");
-	*(void **)&end = dlsym(library, "debuginfod_end");
-	client = begin && find && end ? begin() : NULL;
-	if (client) {
-		fd = find(client, module->build_id, (int)module->build_id_size, &path);
-		end(client);
-	}
-	/* The library stays loaded: its transfer library has thread state. */
-	if (fd < 0)
-		return false;
-	close(fd);
-	return path && try_path(module, path, NULL, HI_DEBUG_INFOD);
+	build_id_hex(module, hex);
+	fd = hi_files_are_served() ? hi_files_ask(HI_FILES_DEBUGINFOD, hex, "", path)
+				   : hi_debuginfod_open(hex, path);
+	return fd >= 0 && try_file(module, fd, path, NULL, HI_DEBUG_INFOD);
 }
 
 void hi_module_find_debug(struct hi_module *module)

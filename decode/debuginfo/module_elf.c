@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/files.h"
 
 #define PAGE_DOWN(x) ((x) & ~(uint64_t)(HI_PAGE - 1))
 #define PAGE_UP(x) PAGE_DOWN((x) + HI_PAGE - 1)
@@ -37,7 +38,7 @@ bool hi_file_read_at(int fd, uint64_t offset, void *buf, size_t size)
 
 int hi_file_open_regular(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = hi_files_open(path);
 	struct stat st;
 
 	if (fd < 0)

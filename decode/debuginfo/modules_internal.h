@@ -114,9 +114,15 @@ int hi_cache_open(const struct hi_modules *modules);
 /* A regular file of ours in it; -1: none. */
 int hi_cache_open_file(int dir, const char *name);
 /* A new private file under a temporary name. */
-int hi_cache_create(int dir, const char *name, char temporary[80]);
+int hi_cache_create(int dir, char temporary[80]);
 /* Renames it, or removes it where it is not complete. */
 bool hi_cache_commit(int dir, const char *temporary, const char *name, bool complete);
+/* The same with this process's own rights, and never served. given: NULL: the usual
+ * directory; "": none. */
+int hi_cache_open_directory(const char *given);
+int hi_cache_open_in(int dir, const char *name);
+int hi_cache_create_as(int dir, const char *temporary);
+bool hi_cache_rename(int dir, const char *temporary, const char *name, bool complete);
 bool hi_file_write_at(int fd, uint64_t offset, const void *buf, size_t size);
 /* "BUILDID-IDENTITY.suffix" */
 void hi_cache_name(const struct hi_module *module, uint64_t identity, const char *suffix,

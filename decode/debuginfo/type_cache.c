@@ -188,7 +188,7 @@ void hi_type_cache_store(const struct hi_type_module *module)
 	header.identity = identity_of(module);
 	header.checksum = hash_bytes(header.identity, body, size);
 	hi_cache_name(module->module, header.identity, "types", name);
-	fd = hi_cache_create(dir, name, temporary);
+	fd = hi_cache_create(dir, temporary);
 	if (fd < 0)
 		return;
 	hi_cache_commit(dir, temporary, name,

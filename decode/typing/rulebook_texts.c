@@ -11,13 +11,14 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/files.h"
 
 enum { FILE_MAX = 16 << 20 };
 
 enum hi_status hi_rulebook_add_file(struct hi_rulebook *book, const char *path,
 				    struct hi_error *err)
 {
-	HI_GUARD(close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	HI_GUARD(close) int fd = hi_files_open(path);
 	HI_GUARD(free) char *text = NULL;
 	struct stat st;
 	size_t n = 0;

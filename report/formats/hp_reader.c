@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/files.h"
 #include "report/formats/hp_names.h"
 
 /* The series and what grows while it is read. */
@@ -429,8 +430,11 @@ static enum hi_status read_all(FILE *file, const char *path, char **text_ret,
 enum hi_status hi_hp_read_text(const char *path, char **text_ret, size_t *size_ret,
 			       struct hi_error *err)
 {
-	HI_GUARD(fclose) FILE *file = fopen(path, "re");
+	HI_GUARD(close) int fd = hi_files_open_stream(path);
+	HI_GUARD(fclose) FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 
+	if (file)
+		fd = -1;
 	if (!file)
 		return hi_fail_errno(err, "cannot read %.160s", path);
 	return read_all(file, path, text_ret, size_ret, err);

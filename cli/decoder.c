@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/decoder.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "cli/decoder_signals.h"
+#include "cli/run.h"
+#include "cli/stop_place.h"
+
+static char *make_phase(void)
+{
+	void *page = mmap(NULL, HI_PHASE, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return page == MAP_FAILED ? NULL : page;
+}
+
+/* ---- the second process ---- */
+
+static void say_dropped(const struct hi_decoder *d)
+{
+	fprintf(stderr,
+		"heapinspect: decoding without rights (no capabilities, seccomp%s%s)\n",
+		d->dropped.user ? ", user nobody" : "",
+		d->dropped.landlock ? ", Landlock" : "");
+}
+
+static enum hi_status become_decoder(struct hi_decoder *d, pid_t parent,
+				     struct hi_error *err)
+{
+	enum hi_status status;
+
+	(void)prctl(PR_SET_NAME, "hi-decoder");
+	if (d->in)
+		d->in->phase_shown = d->phase;
+	if (d->in && d->in->target)
+		hi_target_release(d->in->target);
+	hi_output_serve(d->output);
+	status = hi_rights_drop(&d->dropped, err);
+	if (status != HI_OK) {
+		struct hi_error why = *err;
+
+		return hi_fail(err, status, 0,
+			       "%.120s: --no-sandbox decodes with all rights", why.text);
+	}
+	if (getppid() != parent)
+		_exit(HI_EXIT_ERROR); /* it died before we asked to be told */
+	hi_files_use(d->socket);
+	if (d->options->verbose)
+		say_dropped(d);
+	return d->in && d->in->image ? hi_image_adopt(d->in->image, err) : HI_OK;
+}
+
+/* ---- the first one ---- */
+
+static enum hi_status fork_decoder(struct hi_decoder *d, struct hi_error *err)
+{
+	pid_t parent = getpid();
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+		return hi_fail_errno(err, "start the process that decodes: socketpair");
+	(void)fflush(NULL); /* what is buffered would be written twice */
+	d->pid = fork();
+	d->socket = ends[d->pid == 0];
+	close(ends[d->pid != 0]);
+	if (d->pid == 0)
+		return become_decoder(d, parent, err);
+	if (d->pid > 0)
+		return HI_OK;
+	close(d->socket);
+	return hi_fail_errno(err, "start the process that decodes: fork (limits: ulimit "
+				  "-u, pids.max; --no-sandbox needs none)");
+}
+
+enum hi_status hi_decoder_start(struct hi_decoder *ret, const struct hi_options *options,
+				struct hi_inspection *in, struct hi_output *output,
+				struct hi_error *err)
+{
+	struct hi_decoder d = {.options = options, .in = in, .output = output};
+	bool has_image = in && in->image;
+	enum hi_status status;
+
+	d.phase = make_phase();
+	if (!d.phase)
+		return hi_fail_memory(err, "the process that decodes");
+	/* The fork is to hold nothing of a probe: Note [Nobody who may be killed opens or
+	 * closes a probe]. */
+	if (in)
+		hi_stop_place_release(in->own_place);
+	if (has_image)
+		hi_image_share(in->image);
+	status = fork_decoder(&d, err);
+	if (status == HI_OK && d.pid && has_image)
+		hi_image_give_away(in->image);
+	*ret = d;
+	return status;
+}
+
+/* Hostile: the other process writes it. */
+static void copy_phase(const struct hi_decoder *d, char out[HI_PHASE])
+{
+	memcpy(out, d->phase, HI_PHASE);
+	out[HI_PHASE - 1] = 0;
+	for (char *c = out; *c; c++)
+		if (!isalpha((unsigned char)*c) && *c != ' ')
+			*c = '?';
+}
+
+static void say_killed(const struct hi_decoder *d, int number)
+{
+	char phase[HI_PHASE];
+
+	copy_phase(d, phase);
+	fprintf(stderr,
+		"heapinspect: the process that decodes was killed by signal %d "
+		"(%s)%s%s%s; "
+		"%sno file was written%s\n",
+		number, strsignal(number), *phase ? " while \"" : "", phase,
+		*phase ? "\"" : "",
+		d->in && d->in->target ? "the target runs on, unharmed; " : "",
+		number == SIGKILL
+			? ". If it was the kernel, memory ran out"
+			: ". --no-sandbox decodes in one process, for a debugger");
+}
+
+int hi_decoder_wait(struct hi_decoder *d)
+{
+	struct hi_decoder_signals before;
+	siginfo_t end = {};
+	int status = 0;
+
+	hi_decoder_signals_begin(&before, d->pid);
+	hi_decoder_serve(d);
+	close(d->socket);
+	/* Not reaped before no signal goes to its number any more. */
+	while (waitid(P_PID, (id_t)d->pid, &end, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		;
+	hi_decoder_signals_end(&before, end.si_code == CLD_EXITED ? 0 : end.si_status);
+	while (waitpid(d->pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return HI_EXIT_ERROR;
+	if (WIFSIGNALED(status))
+		say_killed(d, WTERMSIG(status));
+	munmap(d->phase, HI_PHASE);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : HI_EXIT_ERROR;
+}

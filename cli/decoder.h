@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The process that decodes: a fork of this one without rights (base/rights.h).
+ *
+ * Note [Who decodes]
+ *
+ * Whoever inspects as root reads ELF files, DWARF and heaps that an attacker may have
+ * made. So a command runs in two processes:
+ *
+ *	first	opens the target, stops it and makes the image, opens the output; forks;
+ *		then only opens files for the second (cli/decoder_serve.c), gives the
+ *output its name, and says how the second has ended second	drops its rights; reads
+ *cores, snapshot files, ELF, DWARF and the image; computes; writes the report
+ *
+ * Nothing is copied or sent: the image, as all that is known by then, is shared by the
+ * fork, and the first process gives its own view of it up. A fork that decodes and sends
+ * the graph back would pass gigabytes through a socket, and the first process would have
+ * to believe them; so the report is made there, too. The cost is the copy of the page
+ * tables of the image, some milliseconds a GB.
+ *
+ * The second process inherits descriptors. None of them gives it rights: the target's
+ * memory is open for reading only, and only of a copy-on-write child that it is to read;
+ * pidfds can be polled and nothing else (the filter refuses the calls that use them);
+ * probes are closed before; the tracer takes nothing but "end the child" from it. Files
+ * of others it gets by asking, and only ELF files and those that were named on the
+ * command line.
+ *
+ * Symbols that are needed before the stop, of the allocator's functions, are read in such
+ * a process, too (cli/freeze_text.c).
+ *
+ * Not covered: the places of --at, which are looked for before the stop, and series
+ *(--every), whose censuses need the rights again and whose types are kept from one to the
+ *next.
+ */
+#ifndef HI_CLI_DECODER_H
+#define HI_CLI_DECODER_H
+
+#include "base/rights.h"
+#include "cli/inspect.h"
+#include "cli/output.h"
+
+struct hi_decoder {
+	const struct hi_options *options;
+	struct hi_inspection *in; /* NULL: no target */
+	struct hi_output *output;
+	pid_t pid; /* 0: this is the process that decodes */
+	int socket;
+	char *phase; /* shared, HI_PHASE bytes */
+	struct hi_rights_dropped dropped;
+};
+
+/* Returns twice. In the fork its rights are dropped and the image is its own. in may be
+ * NULL. */
+enum hi_status hi_decoder_start(struct hi_decoder *ret, const struct hi_options *options,
+				struct hi_inspection *in, struct hi_output *output,
+				struct hi_error *err);
+/* In the first process: until the other has ended. What it exited with. */
+int hi_decoder_wait(struct hi_decoder *decoder);
+
+/* decoder_serve.c: until the other end is closed. */
+void hi_decoder_serve(const struct hi_decoder *decoder);
+/* A regular file that begins as ELF files do; -1 and errno. */
+int hi_decoder_open_elf(const char *path);
+
+#endif
