@@ -231,7 +231,8 @@ static enum hi_status find_runtime(struct hi_inspection *in, struct hi_error *er
 
 bool hi_inspect_has_much_outside(const struct hi_inspection *in)
 {
-	uint64_t n = hi_typing_stats(in->typing).carving.outside;
+	struct hi_typing_stats stats = hi_typing_stats(in->typing);
+	uint64_t n = stats.carving.outside - stats.outside_loader;
 
 	return n && (!in->allocator || n >= in->graph->n_objects / 100);
 }
@@ -254,7 +255,7 @@ static void say_outside(struct hi_inspection *in)
 				"%" PRIu64 " objects (%s) lie where no allocator that is "
 				"known is: typed pointers lead there; leaks and free "
 				"memory there are unknown",
-				stats.carving.outside,
+				stats.carving.outside - stats.outside_loader,
 				hi_text_bytes(bytes, stats.outside_bytes));
 	if (stats.carving.at_limit)
 		hi_inspect_warn(in, "too many pointers into pools: no objects were "

@@ -265,3 +265,17 @@ HI_TEST_SCENARIO(unknown_heap, a_series_keeps_that_it_is_unknown)
 	c = hi_heapinspect("export", file, "-f", "prometheus");
 	check_has_not(c->out, "\nheapinspect_leak_bytes ");
 }
+
+/* Ten and more records of it are a great part of a small program's objects. */
+HI_TEST_SCENARIO(unknown_heap, memory_of_the_dynamic_linker_is_no_heap_beside)
+{
+	struct hi_fixture *fx = hi_fixture_start("typing_threads", NULL);
+	char pid[16];
+	json_t *doc;
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	doc = parse(hi_heapinspect("--pid", pid, "--json"));
+	HI_ASSERT_STREQ("all", json_string_value(member(doc, "heap", "known")));
+	HI_ASSERT(json_is_integer(member(doc, "leaks", "bytes")));
+}

@@ -166,6 +166,44 @@ static uint64_t bytes_outside(const struct hi_typing *typing)
 	return bytes;
 }
 
+/* Of the dynamic linker, or of libc? */
+static bool is_loader_type(const struct hi_type *type)
+{
+	static const char *const names[] = {"ld-", "ld.so", "libc.so", "libc-"};
+	const char *slash = type && type->module ? strrchr(type->module, '/') : NULL;
+	const char *name = slash ? slash + 1 : type ? type->module : NULL;
+
+	for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The dynamic linker has memory of its own until libc's malloc is there: objects
+ * outside of all allocators that say nothing of the program's heaps. */
+static uint64_t count_loader_objects(const struct hi_typing *typing)
+{
+	const struct hi_objects *objects = typing->objects;
+	const struct hi_range *ranges;
+	size_t n = hi_carving_outside(typing->carving, &ranges);
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (uint64_t at = ranges[i].start; at < ranges[i].end;) {
+			uint64_t offset = 0, size;
+			hi_node id = hi_objects_find(objects, at, &offset);
+			uint32_t plan =
+				id == HI_NODE_NONE ? 0 : objects->type[id] & HI_KEY_PLAN;
+
+			size = id == HI_NODE_NONE ? 0 : hi_objects_usable(objects, id);
+			at += size > offset ? (size - offset + 7) & ~(uint64_t)7 : 8;
+			if (plan >= HI_PLAN_FIRST)
+				count += is_loader_type(
+					hi_plans_get(typing->plans, plan)->type);
+		}
+	return count;
+}
+
 /* Objects were carved out: a new table, and the roots once more, by it. */
 static enum hi_status take_remade(struct hi_typing *typing, struct hi_graph_builder **b,
 				  struct hi_error *err)
@@ -181,6 +219,7 @@ static enum hi_status take_remade(struct hi_typing *typing, struct hi_graph_buil
 	if (status != HI_OK)
 		return status;
 	typing->stats.outside_bytes = bytes_outside(typing);
+	typing->stats.outside_loader = count_loader_objects(typing);
 	hi_views_deinit(&typing->views);
 	status = hi_views_init(&typing->views, typing->image->memory, typing->objects,
 			       err);

@@ -32,7 +32,8 @@ struct hi_typing_stats {
 	uint64_t by_shape;  /* typed by size and layout (Note [Containers of members]) */
 	uint64_t bounded;   /* loops of rules that were cut at their bound */
 	struct hi_carving_stats carving;
-	uint64_t outside_bytes; /* of objects in memory that no allocator walks */
+	uint64_t outside_bytes;	 /* of objects in memory that no allocator walks */
+	uint64_t outside_loader; /* of these objects: the dynamic linker's own */
 	uint64_t words_scanned, bytes_scanned;
 	uint64_t unreadable_bytes; /* of live blocks */
 	uint64_t frames, truncated_stacks;
