@@ -221,7 +221,7 @@ HI_TEST_SCENARIO(attach_wait_life, a_target_that_was_stopped_before_stays_so)
 	kill(fx->pid, SIGSTOP);
 	hi_test_expect_free(fx->pid, "T");
 	waiting = hi_waiting_start(mock, fx->pid, SECOND / 5);
-	expect_result(&waiting, HI_TIMEOUT, "it is stopped (SIGSTOP");
+	expect_result(&waiting, HI_MISSED, "it is stopped (SIGSTOP");
 	hi_test_expect_free(fx->pid, "T");
 	/* Stopped while we wait, it is so afterwards, also after a hit. */
 	waiting = hi_waiting_start(mock, fx->pid, 20 * SECOND);
@@ -332,7 +332,7 @@ HI_TEST_SCENARIO(attach_wait_life, a_thread_in_uninterruptible_sleep_is_named)
 	struct hi_fixture *fx = start_ready("stop_vfork", NULL, NULL);
 	struct hi_waiting waiting = hi_waiting_start(mock, fx->pid, SECOND / 5);
 
-	expect_result(&waiting, HI_TIMEOUT, "was not reached");
+	expect_result(&waiting, HI_MISSED, "was not reached");
 	hi_test_expect_line(fx, "done");
 	hi_test_expect_free(fx->pid, "S");
 }

@@ -120,7 +120,7 @@ HI_TEST_ROOT(probe_stops, that_never_come_run_out_of_time)
 	struct hi_probe *probe = probed_open(p, "asm_push if phase == 4", 1);
 
 	hi_fixture_tell(p->fx, "call 300000000");
-	HI_ASSERT_EQ(HI_TIMEOUT, stop_at(p, probe, 300000000).status);
+	HI_ASSERT_EQ(HI_MISSED, stop_at(p, probe, 300000000).status);
 	HI_ASSERT_EQ(0, hi_process_status(p->fx->pid, "TracerPid"));
 	end_fixture(p);
 }
