@@ -131,6 +131,21 @@ static void visit_free_blocks(struct hi_py_visit *v, const struct hi_py_object *
 				  HI_PY_BUFFER_DEQUE_BLOCK, "<free block>");
 }
 
+/* Brent's second pointer: a chain of the target that meets itself ends there. */
+struct chain {
+	uint64_t mark, n;
+};
+
+static bool is_cycle(struct chain *chain, uint64_t at)
+{
+	if (at == chain->mark)
+		return true;
+	chain->n++;
+	if ((chain->n & (chain->n - 1)) == 0)
+		chain->mark = at;
+	return false;
+}
+
 static void visit_deque(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	struct hi_py_reader *r = &v->c->reader;
@@ -139,9 +154,11 @@ static void visit_deque(struct hi_py_visit *v, const struct hi_py_object *o)
 	uint64_t from = hi_py_word(r, o->addr + DEQUE_LEFT_INDEX);
 	uint64_t to = hi_py_word(r, o->addr + DEQUE_RIGHT_INDEX) + 1;
 	int64_t size = (int64_t)hi_py_word(r, o->addr + HI_PY_SIZE);
+	struct chain chain = {};
 
 	/* As many blocks as the items need, and two. */
-	for (int64_t i = 0; block && i <= size / DEQUE_BLOCK_ITEMS + 1 && !v->stopped;
+	for (int64_t i = 0; block && i <= size / DEQUE_BLOCK_ITEMS + 1 && !v->stopped &&
+			    !is_cycle(&chain, block);
 	     i++) {
 		hi_py_tell_memory(v, block, HI_PY_BUFFER_DEQUE_BLOCK, "<block>");
 		if (v->fn)
@@ -162,8 +179,10 @@ static void visit_lru_cache(struct hi_py_visit *v, const struct hi_py_object *o)
 	uint64_t cache = hi_py_word(r, o->addr + LRU_CACHE);
 	uint64_t n = hi_py_word(r, cache + v->c->py->layout->dict_used);
 	uint64_t link = hi_py_word(r, o->addr + LRU_NEXT);
+	struct chain chain = {};
 
-	for (uint64_t i = 0; v->fn && link && link != o->addr && i < n && !v->stopped;
+	for (uint64_t i = 0; v->fn && link && link != o->addr && i < n && !v->stopped &&
+			     !is_cycle(&chain, link);
 	     i++) {
 		hi_py_tell(v, link, HI_GRADE_EXACT, HI_LABEL_INDEX, NULL, i);
 		link = hi_py_word(r, link + LRU_NEXT);

@@ -299,16 +299,26 @@ static enum hi_status check_list(struct hi_runtime_cursor *c, uint64_t head,
 	return HI_OK;
 }
 
+/* What objects may lie in: a list cannot have more of them. */
+static uint64_t count_held_bytes(const struct hi_image *image)
+{
+	uint64_t bytes = 0, at = 0, from, to;
+
+	for (; hi_image_next_held(image, at, UINT64_MAX, &from, &to); at = to)
+		bytes += to - from;
+	return bytes;
+}
+
 static enum hi_status check_collector(struct hi_py *py, struct hi_runtime_cursor *c,
 				      struct hi_error *err)
 {
 	const struct hi_py_layout *l = py->layout;
-	uint64_t max = py->image->stats.bytes_copied / MIN_OBJECT + (1 << 20);
+	uint64_t max = count_held_bytes(py->image) / MIN_OBJECT;
 	enum hi_status status = HI_OK;
 
 	py->base.tracked = 0;
 	py->base.collecting = 0;
-	if (max < UINT32_MAX)
+	if (max > UINT32_MAX)
 		max = UINT32_MAX;
 	for (size_t i = 0; i < py->interpreters.count; i++) {
 		struct hi_py_interpreter *in = &py->interpreters.items[i];
