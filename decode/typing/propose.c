@@ -334,6 +334,8 @@ void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t
 								    : HI_EVIDENCE_SHAPE);
 		return;
 	}
+	if (hi_spread_behind_header(w, addr, id, index, evidence))
+		return;
 	if ((!is_record && !hi_plan_count_is_said(plan)) || offset < firm_extent(w, id))
 		return;
 	if (w->spread->carving &&
