@@ -263,8 +263,9 @@ static bool remember(struct page_search *search)
 	n = known->count - last;
 	if (!hi_vector_reserve(known, first + units.count + n))
 		return false;
-	memmove(known->items + first + units.count, known->items + last,
-		n * sizeof(*known->items));
+	if (n)
+		memmove(known->items + first + units.count, known->items + last,
+			n * sizeof(*known->items));
 	if (units.count)
 		memcpy(known->items + first, units.items,
 		       units.count * sizeof(*units.items));
@@ -274,8 +275,9 @@ static bool remember(struct page_search *search)
 
 static bool hand_over(struct page_search *search, struct hi_page_runs *runs)
 {
-	qsort(search->found.items, search->found.count, sizeof(*search->found.items),
-	      compare_found);
+	if (search->found.count > 1)
+		qsort(search->found.items, search->found.count,
+		      sizeof(*search->found.items), compare_found);
 	for (size_t i = 0; i < search->found.count; i++) {
 		const struct hi_page_run *run = &search->found.items[i];
 
