@@ -107,6 +107,7 @@ static bool says_more(struct hi_plans *plans, const struct hi_plan *plan,
 {
 	return (plan->n_pointers || plan->n_sites) &&
 	       (hi_plan_count_is_said(plan) || plan->context != than->context ||
+		plan->lead != than->lead ||
 		!hi_plan_starts_with(plans, than, plan, false));
 }
 
