@@ -337,7 +337,8 @@ void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t
 	}
 	if (hi_spread_behind_header(w, addr, id, index, evidence))
 		return;
-	if ((!is_record && !hi_plan_count_is_said(plan)) || offset < firm_extent(w, id))
+	if (offset < firm_extent(w, id) || (!is_record && !hi_plan_count_is_said(plan) &&
+					    !hi_spread_may_be_sized(w, addr, id, index)))
 		return;
 	if (w->spread->carving &&
 	    (hi_object_usable(typing->objects, id) < HI_CARVE_MIN_POOL ||

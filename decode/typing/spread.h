@@ -74,7 +74,8 @@ struct hi_spread {
 	/* The type column when carving began: what blocks take is not asked of types
 	 * that come while objects are carved, in whatever order. */
 	uint32_t *before;
-	uint64_t header; /* of blocks of an allocation wrapper; 0: none was found */
+	uint64_t header;       /* of blocks of an allocation wrapper; 0: none was found */
+	uint8_t sized_headers; /* bit i: headers of 8 * (i + 1) bytes hold the size */
 	bool header_asked;
 	bool outside; /* words may lead to where no block is */
 	uint64_t max_opinions;
@@ -106,8 +107,12 @@ void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t
  * puts into its blocks. False: it is not known to be. */
 bool hi_spread_behind_header(struct hi_spreader *w, uint64_t addr, hi_node id,
 			     uint32_t plan, enum hi_evidence evidence);
-/* Between runs, of the interior pointers that are left: is there such a header without
- * a size in it? True: there is new work for worker 0. */
+/* Is a word in front of addr the size that the block would then have? */
+bool hi_spread_may_be_sized(struct hi_spreader *w, uint64_t addr, hi_node id,
+			    uint32_t plan);
+/* Between runs, of the interior pointers that are left: are there such headers with
+ * the size in them, or without? True: there is new work for worker 0. */
+bool hi_spread_find_sized_headers(struct hi_spread *s);
 bool hi_spread_find_header(struct hi_spread *s);
 /* This plan for what lies at addr, with room up to end: an object is carved out.
  * id: the block around it, or HI_NODE_NONE. */

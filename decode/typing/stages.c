@@ -305,6 +305,16 @@ static void need_of_interior(struct containment *c, const struct hi_interior *in
 			     .type = type_of_key(typing, in->key)};
 }
 
+/* Others are kept for size_header.c. */
+static bool is_part_of_record(const struct hi_typing *typing,
+			      const struct hi_interior *in)
+{
+	const struct hi_plan *plan = hi_plans_get(typing->plans, in->key & HI_KEY_PLAN);
+
+	return in->id != HI_NODE_NONE &&
+	       (plan->klass == HI_TYPE_RECORD || hi_plan_count_is_said(plan));
+}
+
 /* *open: the last block that got a type here; all that lead into it have a say.
  */
 static bool contain_one(struct containment *c, const struct hi_interior *in,
@@ -314,7 +324,7 @@ static bool contain_one(struct containment *c, const struct hi_interior *in,
 	struct need need;
 	uint64_t start;
 
-	if (in->id == HI_NODE_NONE ||
+	if (!is_part_of_record(c->spread->typing, in) ||
 	    (in->id != *open && !is_untyped(c->spread->typing, in->id)))
 		return false;
 	*open = in->id;
@@ -339,7 +349,8 @@ static bool contain_interior(struct containment *c)
 	struct need need;
 
 	for (size_t i = 0; i < w->interior.count; i++) {
-		if (!is_untyped(s->typing, w->interior.items[i].id))
+		if (!is_part_of_record(s->typing, &w->interior.items[i]) ||
+		    !is_untyped(s->typing, w->interior.items[i].id))
 			continue;
 		need_of_interior(c, &w->interior.items[i], &need);
 		if (need.type)
@@ -447,7 +458,9 @@ bool hi_spread_contain(struct hi_spread *s)
 		s->workers[0]->no_memory = true;
 		return false;
 	}
-	any = contain_interior(&c);
+	any = hi_spread_find_sized_headers(s);
+	if (!any)
+		any = contain_interior(&c);
 	hi_vector_free(&c.needs);
 	if (!any)
 		any = hi_spread_find_header(s);
