@@ -20,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/table.h"
 #include "base/vector.h"
 
@@ -67,15 +68,6 @@ static void deinit_job(struct owners_job *job)
 
 /* ---- sets ---- */
 
-static uint64_t hash_bytes(const void *data, size_t size, uint64_t hash)
-{
-	const unsigned char *bytes = data;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ bytes[i]) * 0x100000001b3ull;
-	return hash;
-}
-
 static bool is_equal_set(const struct owner_set *a, const struct owner_set *b)
 {
 	return a->n == b->n &&
@@ -87,9 +79,9 @@ static bool is_equal_set(const struct owner_set *a, const struct owner_set *b)
 static bool intern_set(struct owners_job *job, const struct owner_set *set, uint32_t *ret)
 {
 	size_t size = set->n == SET_MANY ? 0 : set->n * sizeof(set->members[0]);
-	uint64_t key = hash_bytes(set->members, size,
-				  0xcbf29ce484222325ull ^ (set->n == SET_MANY)) >>
-		       1;
+	uint64_t key =
+		hi_hash_more(HI_HASH_START ^ (set->n == SET_MANY), set->members, size) >>
+		1;
 	uint64_t known;
 
 	while (hi_table_get(&job->set_ids, key, &known)) {
@@ -221,8 +213,8 @@ static enum hi_status seed_sets(struct owners_job *job, struct hi_error *err)
 		if (!is_root(g, node))
 			continue;
 		root = &g->roots[node - g->first_root];
-		key = hash_bytes(root->name, strlen(root->name),
-				 0xcbf29ce484222325ull + root->kind) >>
+		key = hi_hash_more(HI_HASH_START + root->kind, root->name,
+				   strlen(root->name)) >>
 		      1;
 		if (!hi_table_get(&names, key, &first))
 			ok = hi_table_put(&names, key, node);

@@ -5,21 +5,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/table.h"
 
 struct hi_identity_index {
 	struct hi_table numbers;
 };
-
-/* FNV-1a, 64 bits. http://www.isthe.com/chongo/tech/comp/fnv/ */
-static uint64_t hash_of(const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3;
-	return hash;
-}
 
 /* Where the name is in the table, or would be: names of one hash are next to each
  * other. */
@@ -28,7 +19,7 @@ static uint64_t key_of(const struct hi_identities *ids, const char *name,
 {
 	static const struct hi_identity_index empty;
 	const struct hi_identity_index *index = ids->index ? ids->index : &empty;
-	uint64_t key = hash_of(name);
+	uint64_t key = hi_hash_name(name);
 
 	for (;; key++) {
 		if (key == UINT64_MAX) /* the one that cannot be stored */

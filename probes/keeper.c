@@ -12,6 +12,7 @@
 #include "attach/child.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/packet.h"
 
 #define START_TRIES 2
 /* For each probe; the kernel waits for RCU, and the machine may be busy. */
@@ -53,32 +54,6 @@ struct answer {
 
 /* ---- one answer, with one descriptor or none ---- */
 
-union control {
-	struct cmsghdr header;
-	char bytes[CMSG_SPACE(sizeof(int))];
-};
-
-static bool send_answer(int socket, struct answer *answer, int fd)
-{
-	union control control = {};
-	struct iovec io = {answer, sizeof(*answer)};
-	struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1};
-	ssize_t n;
-
-	if (fd >= 0) {
-		message.msg_control = control.bytes;
-		message.msg_controllen = sizeof(control.bytes);
-		control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)),
-						  .cmsg_level = SOL_SOCKET,
-						  .cmsg_type = SCM_RIGHTS};
-		memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
-	}
-	do
-		n = sendmsg(socket, &message, MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
-	return n == sizeof(*answer);
-}
-
 /* It may have been stopped. Never killed: that could leave a breakpoint. */
 static void continue_keeper(const struct hi_keeper *keeper)
 {
@@ -102,23 +77,15 @@ static enum hi_status take_answer(const struct hi_keeper *keeper, int *fd_ret,
 				  struct hi_error *err)
 {
 	struct answer answer;
-	union control control = {};
-	struct iovec io = {&answer, sizeof(answer)};
-	struct msghdr message = {.msg_iov = &io,
-				 .msg_iovlen = 1,
-				 .msg_control = control.bytes,
-				 .msg_controllen = sizeof(control.bytes)};
-	ssize_t n;
+	int fd = -1;
 
 	if (!await_answer(keeper))
 		return hi_fail(err, HI_TIMEOUT, 0,
 			       "the process that opens probes (hi-probes, %d) did not "
 			       "answer",
 			       (int)keeper->pid);
-	do
-		n = recvmsg(keeper->socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	while (n < 0 && errno == EINTR);
-	if (n != sizeof(answer))
+	if (!hi_packet_receive(keeper->socket, &answer, sizeof(answer), MSG_DONTWAIT,
+			       &fd))
 		return hi_fail(err, HI_GONE, 0,
 			       "the process that opens probes was killed");
 	if (answer.status != HI_OK) {
@@ -126,9 +93,9 @@ static enum hi_status take_answer(const struct hi_keeper *keeper, int *fd_ret,
 			*err = answer.error;
 		return answer.status;
 	}
-	if (!CMSG_FIRSTHDR(&message))
+	if (fd < 0)
 		return hi_fail(err, HI_LIMIT, 0, "too many open files (ulimit -n)");
-	memcpy(fd_ret, CMSG_DATA(&control.header), sizeof(*fd_ret));
+	*fd_ret = fd;
 	return HI_OK;
 }
 
@@ -144,7 +111,7 @@ static void open_all(int socket, hi_keeper_open *open, void *arg, size_t n, int 
 		fds[i] = -1;
 	for (size_t i = 0; i < n && is_told && answer.status == HI_OK; i++) {
 		answer.status = open(arg, i, &fds[i], &answer.error);
-		is_told = send_answer(socket, &answer, fds[i]);
+		is_told = hi_packet_send(socket, &answer, sizeof(answer), fds[i]);
 	}
 }
 

@@ -10,20 +10,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 
 enum {
 	SYMBOLS_MAX = 16 << 20, /* of one module */
 	COVER_STEPS = 32,	/* nested symbols that are looked through */
 };
-
-static uint32_t hash_name(const char *name)
-{
-	uint32_t h = 2166136261u;
-
-	for (; *name; name++)
-		h = (h ^ (uint8_t)*name) * 16777619u;
-	return h;
-}
 
 static uint8_t rank_of(unsigned bind)
 {
@@ -263,7 +255,7 @@ static bool index_names(struct hi_symbols *symbols)
 	symbols->n_by_name = n;
 	for (size_t i = 0; i < symbols->all.count; i++) {
 		const struct hi_symbol *symbol = &symbols->all.items[i];
-		size_t at = hash_name(symbol->name) & (n - 1);
+		size_t at = hi_hash_name(symbol->name) & (n - 1);
 
 		for (; symbols->by_name[at]; at = (at + 1) & (n - 1)) {
 			const struct hi_symbol *other =
@@ -332,7 +324,7 @@ static const struct hi_symbol *find_named(const struct hi_symbols *symbols,
 {
 	size_t mask = symbols->n_by_name - 1;
 
-	for (size_t at = hash_name(name) & mask; symbols->by_name[at];
+	for (size_t at = hi_hash_name(name) & mask; symbols->by_name[at];
 	     at = (at + 1) & mask) {
 		const struct hi_symbol *symbol =
 			&symbols->all.items[symbols->by_name[at] - 1];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "decode/runtimes/cpython.h"
 
 enum {
@@ -39,18 +40,9 @@ bool hi_py_read_slow(struct hi_py_reader *r, uint64_t addr, void *buf, size_t si
 
 /* ---- names ---- */
 
-static uint64_t hash_name(const char *name)
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	for (; *name; name++)
-		h = (h ^ (uint8_t)*name) * 0x100000001b3ull;
-	return h >> 1;
-}
-
 uint32_t hi_py_name_type(struct hi_py *py, const struct hi_runtime_type *type)
 {
-	uint64_t key = hash_name(type->name), index;
+	uint64_t key = hi_hash_key(type->name), index;
 	struct hi_runtime_type copy = *type;
 
 	/* Equal hashes of other names: the next key. */

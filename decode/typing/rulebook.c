@@ -14,19 +14,11 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 
 char *hi_book_piece(struct hi_rulebook *book, struct hi_piece piece)
 {
 	return hi_arena_printf(&book->arena, "%.*s", (int)piece.length, piece.at);
-}
-
-static uint64_t hash_text(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ull;
-	return hash >> 1; /* never the key that a table has no room for */
 }
 
 void hi_book_warn(struct hi_book_text *text, const char *at, const char *fmt, ...)
@@ -52,9 +44,9 @@ void hi_book_warn(struct hi_book_text *text, const char *at, const char *fmt, ..
 	else
 		all = hi_arena_printf(&book->arena, "%s:%u: %s", text->hints->file, line,
 				      what);
-	if (!all || hi_table_get(&book->warned, hash_text(all), &known))
+	if (!all || hi_table_get(&book->warned, hi_hash_key(all), &known))
 		return;
-	if (!hi_table_put(&book->warned, hash_text(all), 1) ||
+	if (!hi_table_put(&book->warned, hi_hash_key(all), 1) ||
 	    !hi_vector_push(&book->warnings, all))
 		book->no_memory = true;
 }

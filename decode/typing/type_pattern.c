@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 
 /* A name without the blanks that do not count; from[i]: where text[i] was. */
 struct plain {
@@ -70,12 +71,14 @@ static bool plain_make(const char *name, size_t n, struct plain *ret)
 uint64_t hi_type_name_key(const char *name, size_t length)
 {
 	__attribute__((cleanup(plain_free))) struct plain plain = {};
-	uint64_t hash = 0xcbf29ce484222325ull;
+	uint64_t hash;
+	size_t n = 0;
 
 	if (!plain_make(name, length, &plain))
 		return 0;
-	for (size_t i = 0; i < plain.n && plain.text[i] != '<'; i++)
-		hash = (hash ^ (unsigned char)plain.text[i]) * 0x100000001b3ull;
+	while (n < plain.n && plain.text[n] != '<')
+		n++;
+	hash = hi_hash_more(HI_HASH_START, plain.text, n);
 	return hash ? hash : 1;
 }
 

@@ -3,15 +3,7 @@
 
 #include <string.h>
 
-/* FNV-1a; never UINT64_MAX, which the table cannot hold. */
-static uint64_t hash(const char *text, size_t n)
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)text[i]) * 0x100000001b3ull;
-	return h >> 1;
-}
+#include "base/hash.h"
 
 static bool is_text(const char *name, const char *text, size_t n)
 {
@@ -22,7 +14,7 @@ uint32_t hi_hp_names_find(const struct hi_hp_names *names, const char *text, siz
 {
 	uint64_t i = HI_HP_NO_NAME;
 
-	if (!hi_table_get(&names->first, hash(text, n), &i))
+	if (!hi_table_get(&names->first, hi_hash_more(HI_HASH_START, text, n) >> 1, &i))
 		return HI_HP_NO_NAME;
 	while (i != HI_HP_NO_NAME && !is_text(names->texts.items[i], text, n))
 		i = names->next.items[i];
@@ -32,7 +24,7 @@ uint32_t hi_hp_names_find(const struct hi_hp_names *names, const char *text, siz
 uint32_t hi_hp_names_add(struct hi_hp_names *names, const char *text, size_t n)
 {
 	uint32_t number = hi_hp_names_find(names, text, n);
-	uint64_t h = hash(text, n), first = HI_HP_NO_NAME;
+	uint64_t h = hi_hash_more(HI_HASH_START, text, n) >> 1, first = HI_HP_NO_NAME;
 	char *copy;
 
 	if (number != HI_HP_NO_NAME)
