@@ -28,6 +28,7 @@
  * a thread's turn we move to its processor: that preempts it wherever it
  * happens to be, and there it stops.
  */
+#include "base/search.h"
 #include "attach/avoid.h"
 
 #include <sched.h>
@@ -61,19 +62,9 @@ struct avoidance {
 
 static bool in_ranges(const struct hi_stop_options *options, uint64_t addr)
 {
-	size_t low = 0, high = options->n_avoid;
+	size_t n = hi_search(i, options->n_avoid, options->avoid[i].end <= addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (addr < options->avoid[middle].start)
-			high = middle;
-		else if (addr >= options->avoid[middle].end)
-			low = middle + 1;
-		else
-			return true;
-	}
-	return false;
+	return n < options->n_avoid && options->avoid[n].start <= addr;
 }
 
 /*

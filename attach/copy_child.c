@@ -7,6 +7,7 @@
 #include "attach/available.h"
 #include "attach/copy_internal.h"
 #include "attach/smaps.h"
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -131,17 +132,7 @@ static bool is_listed(const struct hi_page_runs *list, const struct hi_mapping *
 /* The first of n sorted mappings that ends above addr. */
 static size_t mapping_above(const struct hi_mapping *mappings, size_t n, uint64_t addr)
 {
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (mappings[mid].end > addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return hi_search(i, n, mappings[i].end <= addr);
 }
 
 /* Of all that the child has nothing of, whatever the reason. */

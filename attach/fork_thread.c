@@ -20,6 +20,7 @@
 #include "attach/fork_internal.h"
 #include "attach/frozen.h"
 #include "attach/target_internal.h"
+#include "base/search.h"
 #include "base/cleanup.h"
 
 #define MAX_STACK (64ull << 20)
@@ -70,16 +71,8 @@ struct choice {
 /* The first mapping that ends above addr; NULL: none. */
 static const struct hi_mapping *mapping_above(const struct choice *by, uint64_t addr)
 {
-	size_t low = 0, high = by->n_mappings;
+	size_t low = hi_search(i, by->n_mappings, by->mappings[i].end <= addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (by->mappings[middle].end <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < by->n_mappings ? &by->mappings[low] : NULL;
 }
 

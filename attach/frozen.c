@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/vector.h"
 
@@ -69,14 +70,7 @@ static size_t span_above(const struct hi_frozen *frozen, uint64_t addr)
 		low = frozen->lookup[granule];
 		high = frozen->lookup[granule + 1];
 	}
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (frozen->spans.items[mid].end > addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
+	low = hi_search_from(i, low, high, frozen->spans.items[i].end <= addr);
 	return low;
 }
 
@@ -109,17 +103,10 @@ static uint64_t readable_bytes(const struct span *span, uint64_t addr)
 static const void *view_zeros(const struct hi_frozen *frozen, uint64_t addr, uint64_t end,
 			      size_t *avail_ret)
 {
-	size_t low = 0, high = frozen->zeros.count;
+	size_t low =
+		hi_search(i, frozen->zeros.count, frozen->zeros.items[i].end <= addr);
 	const struct range *range;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (frozen->zeros.items[mid].end > addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
 	if (low == frozen->zeros.count || frozen->zeros.items[low].start > addr)
 		return NULL;
 	range = &frozen->zeros.items[low];
@@ -454,17 +441,9 @@ uint64_t hi_frozen_resident(const struct hi_frozen *frozen, uint64_t start, uint
 bool hi_frozen_next_held(const struct hi_frozen *frozen, uint64_t addr, uint64_t limit,
 			 uint64_t *start_ret, uint64_t *end_ret)
 {
-	size_t low = 0, high = frozen->held.count;
+	size_t low = hi_search(i, frozen->held.count, frozen->held.items[i].end <= addr);
 	const struct range *range;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (frozen->held.items[mid].end > addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
 	range = frozen->held.items + low;
 	if (low == frozen->held.count || range->start >= limit || addr >= limit)
 		return false;

@@ -14,6 +14,7 @@
 #include "attach/frozen.h"
 #include "attach/image_child.h"
 #include "attach/image_internal.h"
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/files.h"
@@ -52,17 +53,7 @@ enum hi_status hi_image_create_mock(struct hi_memory *memory, struct hi_image **
 /* Index of the first mapping that ends above addr. */
 static size_t first_above(const struct hi_image *image, uint64_t addr)
 {
-	size_t low = 0, high = image->n_mappings;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (image->mappings[mid].end > addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return hi_search(i, image->n_mappings, image->mappings[i].end <= addr);
 }
 
 const struct hi_mapping *hi_image_mapping_at(const struct hi_image *image, uint64_t addr)

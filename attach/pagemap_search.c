@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "attach/pagemap_internal.h"
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
@@ -78,17 +79,7 @@ static bool may_go_on(const struct page_search *search)
 /* The first run that ends at addr or above. */
 static size_t find_run(const struct hi_page_runs *runs, uint64_t addr)
 {
-	size_t low = 0, high = runs->count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (runs->items[mid].end >= addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return hi_search(i, runs->count, runs->items[i].end < addr);
 }
 
 /* [start, end) joins what was looked at. */
@@ -318,16 +309,8 @@ static bool note_unknown(struct page_search *search)
 static void find_wanted(struct page_search *search)
 {
 	const struct hi_smaps_sizes *sizes = &search->pagemap->sizes;
-	size_t low = 0, high = sizes->count;
+	size_t low = hi_search(i, sizes->count, sizes->items[i].end <= search->start);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (sizes->items[mid].end > search->start)
-			high = mid;
-		else
-			low = mid + 1;
-	}
 	if (low == sizes->count || sizes->items[low].start != search->start ||
 	    sizes->items[low].end != search->end ||
 	    sizes->items[low].resident == UINT64_MAX)

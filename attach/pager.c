@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/search.h"
 #include "attach/pager.h"
 
 #include <errno.h>
@@ -169,18 +170,10 @@ static uint64_t block_start(const struct hi_pager *pager, size_t block)
 /* The first range that ends above host. */
 static size_t range_above(const struct hi_pager *pager, uint64_t host)
 {
-	size_t low = 0, high = pager->duty.n_ranges;
+	const struct hi_pager_range *ranges = pager->duty.ranges;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		const struct hi_pager_range *range = &pager->duty.ranges[mid];
-
-		if ((uintptr_t)range->host + range->size > host)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
+	return hi_search(i, pager->duty.n_ranges,
+			 (uintptr_t)ranges[i].host + ranges[i].size <= host);
 }
 
 static bool is_in_range(const struct hi_pager *pager, uint64_t host)

@@ -9,6 +9,7 @@
  *	resolve  candidate object by rank; for interior words prefetch its columns
  *	confirm  does the word lie inside its candidate? append the hit
  */
+#include "base/search.h"
 #include "census/objects_internal.h"
 
 /* popcount and wide vectors where the processor has them. */
@@ -90,16 +91,8 @@ HI_INLINE bool confirm(const struct hi_objects *o, struct candidate *c)
 static hi_node find_by_search(const struct hi_objects *o, uint64_t addr,
 			      uint64_t *offset_ret)
 {
-	hi_node low = 0, high = o->count;
+	hi_node low = hi_search(i, o->count, hi_objects_address(o, i) <= addr);
 
-	while (low < high) {
-		hi_node middle = low + (high - low) / 2;
-
-		if (hi_objects_address(o, middle) <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low)
 		return HI_NODE_NONE;
 	addr -= hi_objects_address(o, low - 1);

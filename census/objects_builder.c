@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/objects_internal.h"
@@ -114,14 +115,8 @@ static size_t order_position(const struct hi_objects_builder *b, uint64_t start)
 	/* Regions mostly come in address order. */
 	if (high && region_at(b, b->order.items[high - 1])->start < start)
 		return high;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (region_at(b, b->order.items[mid])->start < start)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = hi_search_from(i, low, high,
+			     region_at(b, b->order.items[i])->start < start);
 	return low;
 }
 

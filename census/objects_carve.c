@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/objects_internal.h"
@@ -124,17 +125,7 @@ static struct pieces pieces_of(const struct carve *c, const struct group *g)
 
 static uint32_t region_after(const struct hi_objects *o, uint64_t addr)
 {
-	uint32_t low = 0, high = o->n_regions;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (o->priv->region_starts[mid] <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return hi_search(i, o->n_regions, o->priv->region_starts[i] <= addr);
 }
 
 /* Opens the group that `carved` is in; *end_ret: where it ends at the latest. */
@@ -495,14 +486,8 @@ static hi_node first_of(const struct hi_objects *o, uint32_t region)
 		return o->count;
 	if (o->regions[region].entries[0].starts & 1)
 		return o->regions[region].entries[0].rank;
-	while (low < high) {
-		hi_node mid = low + (high - low) / 2;
-
-		if (hi_objects_address(o, mid) < o->regions[region].start)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = hi_search_from(i, low, high,
+			     hi_objects_address(o, i) < o->regions[region].start);
 	return low;
 }
 

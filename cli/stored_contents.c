@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -288,7 +289,7 @@ static enum hi_status take_extent(struct reading *r, struct hi_error *err)
 {
 	const void *items = NULL;
 	const struct extent_row *rows;
-	uint64_t n = 0, low = 0, high;
+	uint64_t n = 0, low;
 	enum hi_status status =
 		take(r, "extents", sizeof(struct extent_row), &items, &n, err);
 
@@ -296,14 +297,7 @@ static enum hi_status take_extent(struct reading *r, struct hi_error *err)
 		return status;
 	rows = items;
 	r->extent = usual_extent(r->in->graph->objects, r->id, r->layout.size);
-	for (high = n; low < high;) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (rows[middle].id < r->id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = hi_search(i, n, rows[i].id < r->id);
 	if (low < n && rows[low].id == r->id)
 		r->extent = rows[low];
 	return r->extent.lead > UINT32_MAX || r->extent.start < r->extent.lead ||

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/vector.h"
@@ -154,17 +155,7 @@ static unsigned rank_of(const struct candidate *c, const char *module)
 
 static size_t first_of(const struct search *s, uint64_t usable)
 {
-	size_t low = 0, high = s->found.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->found.items[middle].usable < usable)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return hi_search(i, s->found.count, s->found.items[i].usable < usable);
 }
 
 /* Types of one block size and rank; the same name is told once. */

@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/vector.h"
 
@@ -360,17 +361,7 @@ static void take_from_mappings(struct fill *f, uint64_t start, uint64_t end, enu
 /* The first object that starts at or after addr. */
 static hi_node first_from(const struct hi_objects *objects, uint64_t addr)
 {
-	hi_node low = 0, high = objects->count;
-
-	while (low < high) {
-		hi_node mid = low + (high - low) / 2;
-
-		if (hi_objects_address(objects, mid) < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return hi_search(i, objects->count, hi_objects_address(objects, i) < addr);
 }
 
 static enum hi_status fill_outside_region(struct fill *f,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* censuses: live objects by type, as a file has them; the key is the row. */
+#include "base/search.h"
 #include "query/query_internal.h"
 
 enum {
@@ -60,16 +61,8 @@ static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high
 
 static const struct hi_query_census *census_of(const struct hi_query *q, uint64_t *row)
 {
-	size_t low = 0, high = q->n_censuses - 1;
+	size_t low = hi_search(i, q->n_censuses - 1, q->census_end[i] <= *row);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (q->census_end[middle] > *row)
-			high = middle;
-		else
-			low = middle + 1;
-	}
 	*row -= low ? q->census_end[low - 1] : 0;
 	return &q->censuses[low];
 }

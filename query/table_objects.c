@@ -2,6 +2,7 @@
 /* objects: the key is the object's number, which grows with its address. */
 #include <string.h>
 
+#include "base/search.h"
 #include "query/query_internal.h"
 #include "report/node.h"
 
@@ -108,41 +109,32 @@ static uint64_t bound(struct hi_query *q, int column, int64_t value, uint64_t lo
 {
 	const struct hi_objects *o = q->source.graph->objects;
 
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		uint64_t have = column == ADDRESS ? hi_objects_address(o, (hi_node)middle)
-						  : middle;
-
-		if (value <= 0 || have >= (uint64_t)value)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	if (value <= 0)
+		return low;
+	return hi_search_from(i, low, high,
+			      (column == ADDRESS ? hi_objects_address(o, (hi_node)i)
+						 : i) < (uint64_t)value);
 }
 
 /* ---- walks ---- */
 
+/* As strcmp(have, name), of a name that is not terminated. */
+static int compare_name(const char *have, const char *name, size_t length)
+{
+	int sign = have ? strncmp(have, name, length) : -1;
+
+	return sign == 0 && have[length] ? 1 : sign;
+}
+
 static uint32_t find_name(const struct hi_object_order *order, const char *name,
 			  size_t length)
 {
-	uint32_t low = 0, high = order->n_names;
+	uint32_t n = hi_search(i, order->n_names,
+			       compare_name(order->name[i], name, length) < 0);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const char *have = order->name[middle];
-		int sign = have ? strncmp(have, name, length) : -1;
-
-		if (sign == 0 && have[length])
-			sign = 1;
-		if (sign == 0)
-			return middle;
-		if (sign < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return UINT32_MAX;
+	return n < order->n_names && compare_name(order->name[n], name, length) == 0
+		       ? n
+		       : UINT32_MAX;
 }
 
 static uint32_t asked_rank(const struct hi_query *q, const struct hi_object_order *order,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "query/query_internal.h"
@@ -78,18 +79,9 @@ static uint64_t bound(const struct hi_sets *sets, int64_t value, uint64_t low,
 {
 	const struct hi_set_table *table = sets->from.table;
 
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		int64_t have = middle < table->n_rows
-				       ? (int64_t)table->rows[sets->row_of[middle]].set
-				       : INT64_MAX;
-
-		if (have >= value)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return hi_search_from(i, low, high,
+			      i < table->n_rows &&
+				      (int64_t)table->rows[sets->row_of[i]].set < value);
 }
 
 static uint64_t bound_of_sets(struct hi_query *q, int column, int64_t value, uint64_t low,

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "decode/allocators/glibc.h"
@@ -34,16 +35,8 @@ void hi_glibc_damage(struct hi_glibc *g, uint64_t addr, const char *fmt, ...)
 
 const struct hi_glibc_part *hi_glibc_part_at(const struct hi_glibc *g, uint64_t addr)
 {
-	size_t low = 0, high = g->parts.count;
+	size_t low = hi_search(i, g->parts.count, g->parts.items[i].end <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (g->parts.items[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low < g->parts.count && g->parts.items[low].start <= addr)
 		return &g->parts.items[low];
 	return NULL;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "decode/allocators/glibc.h"
@@ -87,16 +88,8 @@ static inline uint64_t next_listed(const struct walk *w)
 
 static const uint64_t *lower_bound(const struct hi_glibc_listed *v, uint64_t addr)
 {
-	size_t low = 0, high = v->count;
+	size_t low = hi_search(i, v->count, v->items[i] < addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (v->items[mid] < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return v->items + low;
 }
 

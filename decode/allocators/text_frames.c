@@ -13,6 +13,7 @@
 #include <gelf.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "decode/allocators/text.h"
@@ -120,16 +121,8 @@ static enum hi_status read_frames(const struct image *im, struct functions *list
 /* The function that starts at addr; NULL if none. */
 static struct function *function_at(const struct functions *list, uint64_t addr)
 {
-	size_t low = 0, high = list->count;
+	size_t low = hi_search(i, list->count, list->items[i].start < addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (list->items[mid].start < addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < list->count && list->items[low].start == addr ? &list->items[low]
 								   : NULL;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Abbreviation tables, with the scanner's short cuts beside them. */
+#include "base/search.h"
 #include "decode/debuginfo/dwarf_internal.h"
 
 #include <stdatomic.h>
@@ -199,14 +200,7 @@ const struct hi_dw_abbrev *hi_dw_abbrev_find(const struct hi_dw_abbrevs *abbrevs
 
 	if (abbrevs->dense)
 		return code - 1 < high ? &abbrevs->items.items[code - 1] : NULL;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (abbrevs->items.items[mid].code < code)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = hi_search_from(i, low, high, abbrevs->items.items[i].code < code);
 	return low < abbrevs->items.count && abbrevs->items.items[low].code == code
 		       ? &abbrevs->items.items[low]
 		       : NULL;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
@@ -227,14 +228,7 @@ struct hi_dw_unit *hi_dw_unit_at(struct hi_dw_file *file, bool in_types, uint64_
 	size_t low = in_types ? file->n_info_units : 0;
 	size_t start = low, high = in_types ? file->units.count : file->n_info_units;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (file->units.items[mid].offset <= offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = hi_search_from(i, low, high, file->units.items[i].offset <= offset);
 	if (low == start || offset >= file->units.items[low - 1].end ||
 	    offset < file->units.items[low - 1].first_die)
 		return NULL;

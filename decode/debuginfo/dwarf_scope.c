@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is around a DIE: namespaces, classes, functions. DWARF has no way up, so
  * the scopes of a unit are listed once, when a name in it is first asked for. */
+#include "base/search.h"
 #include "decode/debuginfo/dwarf_internal.h"
 
 #include <stdatomic.h>
@@ -107,14 +108,7 @@ static uint32_t scope_around(struct hi_dw_unit *unit, uint64_t offset)
 		list_scopes(unit);
 	}
 	high = unit->scopes.count;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (unit->scopes.items[mid].offset < offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = hi_search_from(i, low, high, unit->scopes.items[i].offset < offset);
 	scope = (uint32_t)low;
 	while (scope && unit->scopes.items[scope - 1].end <= offset)
 		scope = unit->scopes.items[scope - 1].parent;

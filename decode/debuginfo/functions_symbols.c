@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/search.h"
 #include "decode/debuginfo/functions.h"
 #include "decode/debuginfo/modules_internal.h"
 
@@ -28,16 +29,9 @@ enum hi_status hi_module_each_symbol(struct hi_module *module, hi_function_symbo
 uint64_t hi_module_next_symbol(struct hi_module *module, uint64_t addr)
 {
 	const struct hi_symbols *symbols = hi_module_symbols(module);
-	size_t low = 0, high = symbols ? symbols->all.count : 0;
+	size_t low = hi_search(i, symbols ? symbols->all.count : 0,
+			       symbols->all.items[i].addr <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (symbols->all.items[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return symbols && low < symbols->all.count ? symbols->all.items[low].addr
 						   : UINT64_MAX;
 }

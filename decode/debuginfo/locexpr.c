@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/search.h"
 #include "decode/debuginfo/locexpr.h"
 
 #include <dwarf.h>
@@ -469,16 +470,8 @@ static enum hi_status end_piece(struct machine *m, uint64_t bit_size, uint64_t b
 static enum hi_status jump(struct machine *m, const Dwarf_Op *op)
 {
 	uint64_t target = op->offset + 3 + op->number;
-	size_t low = 0, high = m->n_ops;
+	size_t low = hi_search(i, m->n_ops, m->ops[i].offset < target);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (m->ops[mid].offset < target)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if ((int64_t)target < 0 ||
 	    (low < m->n_ops ? m->ops[low].offset != target
 			    : target <= m->ops[m->n_ops - 1].offset))

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/hash.h"
 
@@ -377,17 +378,9 @@ enum hi_status hi_modules_symbol(struct hi_modules *modules, struct hi_module *m
 static const struct hi_symbol *find_covering(const struct hi_symbols *symbols,
 					     uint64_t addr)
 {
-	size_t low = 0, high = symbols->all.count;
+	size_t low = hi_search(i, symbols->all.count, symbols->all.items[i].addr <= addr);
 	const struct hi_symbol *unsized = NULL;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (symbols->all.items[mid].addr <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	for (size_t step = 0; step < COVER_STEPS && low > 0; step++, low--) {
 		const struct hi_symbol *symbol = &symbols->all.items[low - 1];
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
@@ -346,16 +347,8 @@ struct hi_module *hi_modules_get(struct hi_modules *modules, size_t i)
 
 struct hi_module *hi_modules_at(struct hi_modules *modules, uint64_t addr)
 {
-	size_t low = 0, high = modules->count;
+	size_t low = hi_search(i, modules->count, modules->items[i].start <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (modules->items[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low == 0 || addr >= modules->items[low - 1].end)
 		return NULL;
 	return &modules->items[low - 1];

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "decode/debuginfo/frames_internal.h"
@@ -60,16 +61,8 @@ static void sort_ranges(struct ranges *ranges)
 static bool find_range(const struct ranges *ranges, uint64_t addr, Dwarf_Off *ret)
 {
 	const struct range *items = ranges->all.items;
-	size_t low = 0, high = ranges->all.count;
+	size_t low = hi_search(i, ranges->all.count, items[i].start <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (items[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low == 0 || addr >= items[low - 1].end)
 		return false;
 	*ret = items[low - 1].die;

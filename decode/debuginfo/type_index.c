@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
@@ -168,16 +169,9 @@ static uint64_t type_scope(const struct unit_scan *scan)
 
 static uint64_t declared_hash(const struct worker *worker, uint64_t offset)
 {
-	size_t low = 0, high = worker->declared.count;
+	size_t low = hi_search(i, worker->declared.count,
+			       worker->declared.items[i].offset < offset);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (worker->declared.items[mid].offset < offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < worker->declared.count &&
 			       worker->declared.items[low].offset == offset
 		       ? worker->declared.items[low].hash
@@ -667,14 +661,7 @@ const struct hi_index_type *hi_type_index_find(const struct hi_type_index *index
 {
 	size_t low = 0, high = index->n_types, end;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (index->types[mid].hash < hash)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = hi_search_from(i, low, high, index->types[i].hash < hash);
 	for (end = low; end < index->n_types && index->types[end].hash == hash; end++)
 		;
 	*n_ret = end - low;

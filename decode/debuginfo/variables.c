@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 
 enum {
@@ -115,17 +116,8 @@ static uint64_t symbol_size(struct hi_module *module, uint64_t addr)
 static size_t variables_up_to(const struct hi_type_module *item, uint64_t addr)
 {
 	const struct hi_index_variable *variables = item->index.variables;
-	size_t low = 0, high = item->index.n_variables;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (variables[mid].address + item->bias <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return hi_search(i, item->index.n_variables,
+			 variables[i].address + item->bias <= addr);
 }
 
 static const struct hi_variable *
@@ -252,14 +244,8 @@ static bool named_in(struct hi_types *types, struct hi_module *module, const cha
 		return false;
 	index = &item->index;
 	high = index->n_variables;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (index->variables[index->by_name[mid]].hash < hash)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = hi_search_from(i, low, high,
+			     index->variables[index->by_name[i]].hash < hash);
 	for (; low < index->n_variables &&
 	       index->variables[index->by_name[low]].hash == hash;
 	     low++) {

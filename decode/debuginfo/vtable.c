@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 
 enum {
@@ -128,14 +129,7 @@ static bool in_ranges(const struct hi_vtable_cache *cache, uint64_t addr)
 	if (high == 0 || addr < cache->ranges[0].start ||
 	    addr >= cache->ranges[high - 1].end)
 		return false;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (cache->ranges[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = hi_search_from(i, low, high, cache->ranges[i].start <= addr);
 	return low > 0 && addr < cache->ranges[low - 1].end;
 }
 

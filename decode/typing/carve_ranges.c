@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "decode/typing/carve_internal.h"
@@ -187,16 +188,8 @@ enum hi_status hi_carving_exclude(struct hi_carving *c, uint64_t start, uint64_t
 bool hi_carving_range(const struct hi_carving *c, uint64_t addr, uint64_t *start_ret,
 		      uint64_t *end_ret)
 {
-	size_t low = 0, high = c->ranges.count;
+	size_t low = hi_search(i, c->ranges.count, c->ranges.items[i].end <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (c->ranges.items[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low == c->ranges.count || addr < c->ranges.items[low].start)
 		return false;
 	*start_ret = c->ranges.items[low].start;

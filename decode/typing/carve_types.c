@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Is there a value of this type inside a value of that one? */
+#include "base/search.h"
 #include "decode/typing/carve.h"
 
 enum {
@@ -41,17 +42,7 @@ static void open_element(struct search *s, const struct hi_type *array, uint64_t
 /* One past the last member that starts at or before the offset. */
 static uint32_t members_up_to(const struct hi_type *type, uint64_t offset)
 {
-	uint32_t low = 0, high = type->n_members;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (type->members[mid].offset <= offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return hi_search(i, type->n_members, type->members[i].offset <= offset);
 }
 
 /* In a union all members that start there or before; else the last ones: what

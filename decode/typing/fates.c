@@ -22,6 +22,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/vector.h"
@@ -63,17 +64,7 @@ static bool is_listed(const struct fates *f, hi_node node)
 
 static size_t index_of(const struct fates *f, hi_node node)
 {
-	size_t low = 0, high = f->nodes.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (f->nodes.items[middle] < node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return hi_search(i, f->nodes.count, f->nodes.items[i] < node);
 }
 
 static void count_found(struct fates *f)

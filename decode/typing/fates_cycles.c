@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/vector.h"
 #include "decode/typing/fates_internal.h"
@@ -27,17 +28,7 @@ struct search {
 
 static size_t find_index(const struct hi_cycles *of, hi_node node)
 {
-	size_t low = 0, high = of->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (of->nodes[middle] < node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return hi_search(i, of->n, of->nodes[i] < node);
 }
 
 static void enter_node(struct search *s, uint32_t i)

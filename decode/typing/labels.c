@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/search.h"
 #include "decode/typing/labels.h"
 
 #include <stdlib.h>
@@ -202,18 +203,11 @@ static void label_of_slot(struct hi_labels *l, const struct plan_labels *p,
 static void label_of_plan(struct hi_labels *l, uint32_t id)
 {
 	bool raw = id >= l->first_raw;
-	uint32_t low = 1, high = l->typing->n_types;
-
 	/* The last type whose first label is not above id. */
-	while (high - low > 1) {
-		uint32_t middle = (low + high) / 2;
-		const struct plan_labels *p = &l->plans[middle];
+	uint32_t low = hi_search_from(i, 2, l->typing->n_types,
+				      (raw ? l->plans[i].raw : l->plans[i].slots) <= id) -
+		       1;
 
-		if ((raw ? p->raw : p->slots) <= id)
-			low = middle;
-		else
-			high = middle;
-	}
 	label_of_slot(l, &l->plans[low],
 		      id - (raw ? l->plans[low].raw : l->plans[low].slots));
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "decode/typing/named_roots_internal.h"
@@ -173,16 +174,9 @@ static void warn_unreadable(struct hi_root_finding *f, uint64_t addr)
 static bool in_heap(const struct hi_root_finding *f, uint64_t addr)
 {
 	const struct hi_allocator *allocator = f->typing->allocator;
-	size_t low = 0, high = allocator ? allocator->n_regions : 0;
+	size_t low = hi_search(i, allocator ? allocator->n_regions : 0,
+			       allocator->regions[i].end <= addr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (allocator->regions[mid].end > addr)
-			high = mid;
-		else
-			low = mid + 1;
-	}
 	return allocator && low < allocator->n_regions &&
 	       allocator->regions[low].start <= addr;
 }

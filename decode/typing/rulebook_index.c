@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which record of which text is about a type. */
+#include "base/search.h"
 #include "decode/typing/rulebook_internal.h"
 
 #include <stdlib.h>
@@ -90,17 +91,7 @@ bool hi_book_index(struct hi_rulebook *book)
 
 static size_t first_of(const struct hi_rulebook *book, uint64_t key)
 {
-	size_t low = 0, high = book->entries.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (book->entries.items[middle].key < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return hi_search(i, book->entries.count, book->entries.items[i].key < key);
 }
 
 static bool fits(struct hi_rulebook *book, const struct hi_book_entry *entry,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
@@ -303,17 +304,7 @@ static bool is_rest(const struct hi_pools *pools, hi_node id)
 /* Index of the first pool that ends at or behind the node. */
 static size_t first_pool(const struct hi_pools *pools, hi_node id)
 {
-	size_t low = 0, high = pools->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (pools->items[middle].last < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return hi_search(i, pools->count, pools->items[i].last < id);
 }
 
 /* The rest of a block whose start has a type lies behind it. */

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
@@ -124,16 +125,8 @@ static bool try_record(const struct hi_type *record, void *arg)
 {
 	struct containment *c = arg;
 	uint64_t fit = hi_fit_usable(record->size);
-	size_t low = 0, high = c->needs.count;
+	size_t low = hi_search(i, c->needs.count, c->needs.items[i].usable < fit);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (c->needs.items[middle].usable < fit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (; low < c->needs.count && c->needs.items[low].usable == fit; low++) {
 		struct need *need = &c->needs.items[low];
 

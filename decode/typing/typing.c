@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
@@ -414,14 +415,7 @@ uint32_t hi_typing_plan_of(const struct hi_typing *typing, hi_node id)
 	if (id >> HI_CHUNK_SHIFT < typing->n_variant_chunks) {
 		v = &typing->variants[id >> HI_CHUNK_SHIFT];
 		high = v->count;
-		while (low < high) {
-			size_t middle = (low + high) / 2;
-
-			if (v->items[middle].id < id)
-				low = middle + 1;
-			else
-				high = middle;
-		}
+		low = hi_search_from(i, low, high, v->items[i].id < id);
 		if (low < v->count && v->items[low].id == id)
 			return v->items[low].plan;
 	}

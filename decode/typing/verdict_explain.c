@@ -2,21 +2,15 @@
 /* Which word leads to a likely leak. */
 #include <string.h>
 
+#include "base/search.h"
 #include "decode/typing/describe.h"
 #include "decode/typing/verdict.h"
 
 static const struct hi_witness *find_witness(const struct hi_typing *typing, hi_node node)
 {
-	size_t low = 0, high = typing->witnesses.count;
+	size_t low = hi_search(i, typing->witnesses.count,
+			       typing->witnesses.items[i].node < node);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (typing->witnesses.items[middle].node < node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < typing->witnesses.count && typing->witnesses.items[low].node == node
 		       ? &typing->witnesses.items[low]
 		       : NULL;

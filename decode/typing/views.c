@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 
 enum { PAGE = 4096, MAX_GAP_STEPS = 1 << 16 };
@@ -36,18 +37,10 @@ void hi_views_deinit(struct hi_views *views)
 
 struct hi_view hi_views_find(const struct hi_views *views, uint64_t addr)
 {
-	uint32_t low = 0, high = views->n_regions;
+	uint32_t low = hi_search(i, views->n_regions, views->regions[i].start <= addr);
 	size_t avail = 0;
 	const void *host;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (views->regions[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low && addr < views->regions[low - 1].end)
 		return views->regions[low - 1];
 	host = hi_memory_view(views->memory, addr, &avail);
