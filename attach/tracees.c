@@ -46,6 +46,7 @@
 #include "attach/restart.h"
 #include "attach/tracees_internal.h"
 #include "attach/trigger.h"
+#include "base/search.h"
 #include "base/alloc.h"
 
 #define EVENT_OF(status) ((status) >> 8)
@@ -181,11 +182,10 @@ void hi_tracees_deinit(struct hi_tracees *all)
 /* The slot that holds tid, or the empty one where it belongs. */
 static uint32_t *find_slot(const struct hi_tracees *all, pid_t tid)
 {
-	size_t i = ((uint32_t)tid * 2654435761u) & (all->n_slots - 1);
+	size_t n = hi_probe(i, all->n_slots, (uint32_t)tid * 2654435761u,
+			    !all->slots[i] || all->items[all->slots[i] - 1].tid == tid);
 
-	while (all->slots[i] && all->items[all->slots[i] - 1].tid != tid)
-		i = (i + 1) & (all->n_slots - 1);
-	return &all->slots[i];
+	return &all->slots[n];
 }
 
 struct hi_tracee *hi_tracees_find(const struct hi_tracees *all, pid_t tid)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Binary search in anything that has an index and an order.
+ * Search in anything that has an index: binary, where there is an order, and in hash
+ * tables.
  *
  *	size_t n = hi_search(i, list->count, list->items[i].end <= addr);
  *
@@ -33,5 +34,23 @@
 
 /* The first i of [0, count) for which `before` does not hold, or count. */
 #define hi_search(i, count, before) hi_search_from(i, 0, count, before)
+
+/*
+ * Open addressing with linear steps, for tables whose slots their owner lays out:
+ *
+ *	i = hi_probe(i, table->n, hash(key), !slots[i].used || slots[i].key == key);
+ *
+ * is the slot that has the key, or the empty one where it belongs. n is a power of two
+ * and at least one slot is empty; `found` is an expression over i.
+ */
+#define hi_probe(i, n, hash, found)                                                      \
+	({                                                                               \
+		const typeof((n) + 0) probe_mask_ = (n)-1;                               \
+		typeof((n) + 0) i = (typeof((n) + 0))(hash)&probe_mask_;                 \
+                                                                                         \
+		while (!(found))                                                         \
+			i = (i + 1) & probe_mask_;                                       \
+		i;                                                                       \
+	})
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/search.h"
 #include "base/table.h"
 
 #include <assert.h>
@@ -19,11 +20,10 @@ static size_t hash(uint64_t key)
 /* The slot that holds key, or the empty one where it would go. */
 static struct hi_table_slot *find(const struct hi_table *table, uint64_t key)
 {
-	size_t mask = table->capacity - 1, i = hash(key) & mask;
+	size_t n = hi_probe(i, table->capacity, hash(key),
+			    table->slots[i].key == key || table->slots[i].key == EMPTY);
 
-	while (table->slots[i].key != key && table->slots[i].key != EMPTY)
-		i = (i + 1) & mask;
-	return &table->slots[i];
+	return &table->slots[n];
 }
 
 bool hi_table_get(const struct hi_table *table, uint64_t key, uint64_t *value_ret)

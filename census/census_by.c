@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/search.h"
 #include "base/cleanup.h"
 #include "base/vector.h"
 #include "census/walk_internal.h"
@@ -92,11 +93,11 @@ static bool same_key(const struct hi_by_row *a, const struct hi_by_row *b)
 /* The slot that has this key, or the empty one where it belongs. */
 static uint32_t *slot_of(const struct grouping *gr, const struct hi_by_row *key)
 {
-	size_t i = hash_of(key) & (gr->n_slots - 1);
+	size_t n = hi_probe(i, gr->n_slots, hash_of(key),
+			    !gr->slots[i] ||
+				    same_key(&gr->rows.items[gr->slots[i] - 1], key));
 
-	while (gr->slots[i] && !same_key(&gr->rows.items[gr->slots[i] - 1], key))
-		i = (i + 1) & (gr->n_slots - 1);
-	return &gr->slots[i];
+	return &gr->slots[n];
 }
 
 static bool grow_slots(struct grouping *gr)

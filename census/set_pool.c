@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/set_pool_internal.h"
@@ -35,11 +36,8 @@ static size_t hash(uint32_t key, uint64_t payload)
 static void slot_put(struct hi_set_pool *p, uint32_t ref)
 {
 	const struct hi_set_node *n = &p->nodes.items[ref];
-	size_t i = hash(n->key, n->bits) & (p->n_slots - 1);
 
-	while (p->slots[i])
-		i = (i + 1) & (p->n_slots - 1);
-	p->slots[i] = ref;
+	p->slots[hi_probe(i, p->n_slots, hash(n->key, n->bits), !p->slots[i])] = ref;
 }
 
 static bool slots_resize(struct hi_set_pool *p, size_t n_slots)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "census/snapshot_internal.h"
 
@@ -22,11 +23,7 @@ void hi_snapshot_strings_free(struct hi_snapshot_strings *s)
 
 static void put_slot(struct hi_string_slot *slots, size_t n, struct hi_string_slot slot)
 {
-	size_t i = slot.hash & (n - 1);
-
-	while (slots[i].offset)
-		i = (i + 1) & (n - 1);
-	slots[i] = slot;
+	slots[hi_probe(i, n, slot.hash, !slots[i].offset)] = slot;
 }
 
 /* At most half of the slots are taken. */
@@ -68,14 +65,15 @@ static bool grow_text(struct hi_snapshot_strings *s, size_t need)
 
 static uint32_t find(const struct hi_snapshot_strings *s, const char *text, uint32_t hash)
 {
+	const struct hi_string_slot *slots = s->slots;
+
 	if (!s->n_slots)
 		return 0;
-	for (size_t i = hash & (s->n_slots - 1); s->slots[i].offset;
-	     i = (i + 1) & (s->n_slots - 1))
-		if (s->slots[i].hash == hash &&
-		    strcmp(s->text + s->slots[i].offset, text) == 0)
-			return s->slots[i].offset;
-	return 0;
+	return slots[hi_probe(i, s->n_slots, hash,
+			      !slots[i].offset ||
+				      (slots[i].hash == hash &&
+				       strcmp(s->text + slots[i].offset, text) == 0))]
+		.offset;
 }
 
 enum hi_status hi_snapshot_strings_add(struct hi_snapshot_strings *s, const char *text,

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
@@ -26,11 +27,9 @@ enum { MAX_THREADS = 64, FIRST_SLOTS = 1 << 10, BATCH = 1 << 10 };
 static struct hi_contents_slot *slot_of(struct hi_contents_slot *slots, uint32_t n,
 					uint64_t hash, uint64_t rest)
 {
-	uint32_t i = (uint32_t)(hash >> 8) & (n - 1);
-
-	while (slots[i].count && (slots[i].hash != hash || slots[i].rest != rest))
-		i = (i + 1) & (n - 1);
-	return &slots[i];
+	return &slots[hi_probe(i, n, hash >> 8,
+			       !slots[i].count ||
+				       (slots[i].hash == hash && slots[i].rest == rest))];
 }
 
 static bool grow_slots(struct hi_contents_worker *w)

@@ -51,3 +51,19 @@ HI_TEST(search, counts_beyond_four_thousand_million)
 	HI_ASSERT_EQ(n, hi_search(i, n, true));
 	HI_ASSERT_EQ((uint64_t)0, hi_search(i, n, false));
 }
+
+HI_TEST(search, probes_find_what_was_put_in)
+{
+	enum { SLOTS = 64, KEYS = 40 };
+	uint32_t slots[SLOTS] = {};
+
+	/* Few hashes, so that most keys meet others; the last slots wrap around. */
+	for (uint32_t key = 1; key <= KEYS; key++)
+		slots[hi_probe(i, SLOTS, key % 5 + 61, !slots[i])] = key;
+	for (uint32_t key = 1; key <= 2 * KEYS; key++) {
+		uint32_t n =
+			hi_probe(i, SLOTS, key % 5 + 61, !slots[i] || slots[i] == key);
+
+		HI_ASSERT_EQ(key <= KEYS ? key : 0, slots[n]);
+	}
+}

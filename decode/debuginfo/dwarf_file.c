@@ -168,20 +168,23 @@ static size_t hash_signature(const struct hi_dw_file *file, uint64_t signature)
 	return (size_t)((hash * 0xd6e8feb86659fd93ull) >> 32);
 }
 
+/* The slot of the unit with this signature, or the empty one where it belongs. */
+static uint32_t *probe_signature(const struct hi_dw_file *file, uint64_t signature)
+{
+	uint32_t *slots = file->by_signature;
+
+	return &slots[hi_probe(i, file->n_by_signature, hash_signature(file, signature),
+			       !slots[i] || file->units.items[slots[i] - 1].signature ==
+						    signature)];
+}
+
 /* Of several units with one signature the first counts. */
 static void add_signature(struct hi_dw_file *file, size_t index)
 {
-	const struct hi_dw_unit *unit = &file->units.items[index];
-	size_t mask = file->n_by_signature - 1;
-	size_t at = hash_signature(file, unit->signature) & mask;
+	uint32_t *slot = probe_signature(file, file->units.items[index].signature);
 
-	while (file->by_signature[at]) {
-		if (file->units.items[file->by_signature[at] - 1].signature ==
-		    unit->signature)
-			return;
-		at = (at + 1) & mask;
-	}
-	file->by_signature[at] = (uint32_t)index + 1;
+	if (!*slot)
+		*slot = (uint32_t)index + 1;
 }
 
 static bool index_signatures(struct hi_dw_file *file)
@@ -208,19 +211,12 @@ static bool index_signatures(struct hi_dw_file *file)
 
 struct hi_dw_unit *hi_dw_unit_signed(struct hi_dw_file *file, uint64_t signature)
 {
-	size_t mask = file->n_by_signature - 1;
+	uint32_t index;
 
 	if (file->n_by_signature == 0)
 		return NULL;
-	for (size_t at = hash_signature(file, signature) & mask, n = 0;
-	     file->by_signature[at] && n < file->n_by_signature;
-	     at = (at + 1) & mask, n++) {
-		struct hi_dw_unit *unit = &file->units.items[file->by_signature[at] - 1];
-
-		if (unit->signature == signature)
-			return unit;
-	}
-	return NULL;
+	index = *probe_signature(file, signature);
+	return index ? &file->units.items[index - 1] : NULL;
 }
 
 struct hi_dw_unit *hi_dw_unit_at(struct hi_dw_file *file, bool in_types, uint64_t offset)

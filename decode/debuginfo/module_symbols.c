@@ -244,6 +244,16 @@ static bool is_better(const struct hi_symbol *a, const struct hi_symbol *b)
 	return a->rank > b->rank;
 }
 
+/* The slot of the symbol with this name, or the empty one where it belongs. */
+static size_t probe_name(const struct hi_symbols *symbols, const char *name)
+{
+	const uint32_t *slots = symbols->by_name;
+
+	return hi_probe(i, symbols->n_by_name, hi_hash_name(name),
+			!slots[i] ||
+				strcmp(symbols->all.items[slots[i] - 1].name, name) == 0);
+}
+
 static bool index_names(struct hi_symbols *symbols)
 {
 	size_t n = 16;
@@ -256,15 +266,8 @@ static bool index_names(struct hi_symbols *symbols)
 	symbols->n_by_name = n;
 	for (size_t i = 0; i < symbols->all.count; i++) {
 		const struct hi_symbol *symbol = &symbols->all.items[i];
-		size_t at = hi_hash_name(symbol->name) & (n - 1);
+		size_t at = probe_name(symbols, symbol->name);
 
-		for (; symbols->by_name[at]; at = (at + 1) & (n - 1)) {
-			const struct hi_symbol *other =
-				&symbols->all.items[symbols->by_name[at] - 1];
-
-			if (strcmp(other->name, symbol->name) == 0)
-				break;
-		}
 		if (!symbols->by_name[at] ||
 		    is_better(symbol, &symbols->all.items[symbols->by_name[at] - 1]))
 			symbols->by_name[at] = (uint32_t)i + 1;
@@ -323,17 +326,9 @@ static enum hi_status load_symbols(struct hi_module *module, struct hi_error *er
 static const struct hi_symbol *find_named(const struct hi_symbols *symbols,
 					  const char *name)
 {
-	size_t mask = symbols->n_by_name - 1;
+	uint32_t n = symbols->by_name[probe_name(symbols, name)];
 
-	for (size_t at = hi_hash_name(name) & mask; symbols->by_name[at];
-	     at = (at + 1) & mask) {
-		const struct hi_symbol *symbol =
-			&symbols->all.items[symbols->by_name[at] - 1];
-
-		if (strcmp(symbol->name, name) == 0)
-			return symbol;
-	}
-	return NULL;
+	return n ? &symbols->all.items[n - 1] : NULL;
 }
 
 static enum hi_status symbol_in(struct hi_module *module, const char *name,

@@ -57,40 +57,37 @@ static bool set_grow(struct type_set *set)
 
 	if (!slots)
 		return false;
-	for (size_t i = 0; i < set->n; i++) {
-		size_t at = set->slots[i].hash & (n - 1);
-
-		if (set->slots[i].hash == 0)
-			continue;
-		while (slots[at].hash)
-			at = (at + 1) & (n - 1);
-		slots[at] = set->slots[i];
-	}
+	for (size_t k = 0; k < set->n; k++)
+		if (set->slots[k].hash)
+			slots[hi_probe(i, n, set->slots[k].hash, !slots[i].hash)] =
+				set->slots[k];
 	free(set->slots);
 	set->slots = slots;
 	set->n = n;
 	return true;
 }
 
+static bool is_same_type(const struct hi_index_type *a, const struct hi_index_type *b)
+{
+	return a->hash == b->hash && a->size_kind == b->size_kind;
+}
+
 /* The smallest DIE wins, so that the result does not depend on the threads. */
 static bool set_add(struct type_set *set, const struct hi_index_type *type)
 {
-	size_t at;
+	struct hi_index_type *slot;
 
 	if (set->used * 2 >= set->n && !set_grow(set))
 		return false;
-	for (at = type->hash & (set->n - 1); set->slots[at].hash;
-	     at = (at + 1) & (set->n - 1)) {
-		struct hi_index_type *slot = &set->slots[at];
-
-		if (slot->hash != type->hash || slot->size_kind != type->size_kind)
-			continue;
-		if (type->die < slot->die)
-			slot->die = type->die;
-		return true;
+	slot = &set->slots[hi_probe(i, set->n, type->hash,
+				    !set->slots[i].hash ||
+					    is_same_type(&set->slots[i], type))];
+	if (!slot->hash) {
+		*slot = *type;
+		set->used++;
+	} else if (type->die < slot->die) {
+		slot->die = type->die;
 	}
-	set->slots[at] = *type;
-	set->used++;
 	return true;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 
 struct hi_type_slot *hi_slot_at(struct hi_types *types, hi_type_id id)
@@ -62,16 +63,12 @@ static bool grow_by_die(struct hi_types *types)
 
 	if (!table)
 		return false;
-	for (size_t i = 0; i < types->n_by_die; i++) {
-		uint32_t id = types->by_die[i];
-		size_t at;
+	for (size_t k = 0; k < types->n_by_die; k++) {
+		uint32_t id = types->by_die[k];
 
-		if (id == 0)
-			continue;
-		at = hash_die(&hi_slot_at(types, id)->die) & (n - 1);
-		while (table[at])
-			at = (at + 1) & (n - 1);
-		table[at] = id;
+		if (id)
+			table[hi_probe(i, n, hash_die(&hi_slot_at(types, id)->die),
+				       !table[i])] = id;
 	}
 	free(types->by_die);
 	types->by_die = table;
@@ -88,10 +85,11 @@ hi_type_id hi_slot_of_die(struct hi_types *types, uint32_t module, struct hi_dw_
 		return HI_TYPE_VOID;
 	if (types->used_by_die * 2 >= types->n_by_die && !grow_by_die(types))
 		return HI_TYPE_UNKNOWN;
-	for (at = hash_die(&die) & (types->n_by_die - 1); types->by_die[at];
-	     at = (at + 1) & (types->n_by_die - 1))
-		if (same_die(&hi_slot_at(types, types->by_die[at])->die, &die))
-			return types->by_die[at];
+	at = hi_probe(i, types->n_by_die, hash_die(&die),
+		      !types->by_die[i] ||
+			      same_die(&hi_slot_at(types, types->by_die[i])->die, &die));
+	if (types->by_die[at])
+		return types->by_die[at];
 	id = add_slot(types);
 	if (id == HI_TYPE_UNKNOWN)
 		return id;
@@ -114,15 +112,14 @@ static bool grow_by_key(struct hi_types *types)
 		free(keys);
 		return false;
 	}
-	for (size_t i = 0; i < types->n_by_key; i++) {
-		size_t at = types->keys[i] & (n - 1);
+	for (size_t k = 0; k < types->n_by_key; k++) {
+		size_t at;
 
-		if (types->by_key[i] == 0)
+		if (types->by_key[k] == 0)
 			continue;
-		while (table[at])
-			at = (at + 1) & (n - 1);
-		table[at] = types->by_key[i];
-		keys[at] = types->keys[i];
+		at = hi_probe(i, n, types->keys[k], !table[i]);
+		table[at] = types->by_key[k];
+		keys[at] = types->keys[k];
 	}
 	free(types->by_key);
 	free(types->keys);
@@ -132,6 +129,12 @@ static bool grow_by_key(struct hi_types *types)
 	return true;
 }
 
+static size_t probe_key(const struct hi_types *types, uint64_t key)
+{
+	return hi_probe(i, types->n_by_key, key,
+			!types->by_key[i] || types->keys[i] == key);
+}
+
 /* The slot with this key, else `id` is entered for it. */
 static hi_type_id enter_key(struct hi_types *types, uint64_t key, hi_type_id id)
 {
@@ -139,10 +142,9 @@ static hi_type_id enter_key(struct hi_types *types, uint64_t key, hi_type_id id)
 
 	if (types->used_by_key * 2 >= types->n_by_key && !grow_by_key(types))
 		return id; /* no sharing then */
-	for (at = key & (types->n_by_key - 1); types->by_key[at];
-	     at = (at + 1) & (types->n_by_key - 1))
-		if (types->keys[at] == key)
-			return types->by_key[at];
+	at = probe_key(types, key);
+	if (types->by_key[at])
+		return types->by_key[at];
 	types->by_key[at] = id;
 	types->keys[at] = key;
 	types->used_by_key++;
@@ -151,13 +153,7 @@ static hi_type_id enter_key(struct hi_types *types, uint64_t key, hi_type_id id)
 
 static hi_type_id find_key(const struct hi_types *types, uint64_t key)
 {
-	if (types->n_by_key == 0)
-		return 0;
-	for (size_t at = key & (types->n_by_key - 1); types->by_key[at];
-	     at = (at + 1) & (types->n_by_key - 1))
-		if (types->keys[at] == key)
-			return types->by_key[at];
-	return 0;
+	return types->n_by_key ? types->by_key[probe_key(types, key)] : 0;
 }
 
 static void publish(struct hi_type_slot *slot, struct hi_type *type)

@@ -135,9 +135,9 @@ static bool in_ranges(const struct hi_vtable_cache *cache, uint64_t addr)
 
 /* ---- the table ---- */
 
-static size_t slot_of(uint64_t vptr, size_t n)
+static size_t hash_vptr(uint64_t vptr)
 {
-	return (size_t)(vptr * 0x9e3779b97f4a7c15ull >> 20) & (n - 1);
+	return (size_t)(vptr * 0x9e3779b97f4a7c15ull >> 20);
 }
 
 static const struct vtable_entry *cache_find(const struct hi_vtable_cache *cache,
@@ -145,24 +145,23 @@ static const struct vtable_entry *cache_find(const struct hi_vtable_cache *cache
 {
 	const struct vtable_table *table =
 		atomic_load_explicit(&cache->table, memory_order_acquire);
+	const struct vtable_entry *entry = NULL;
 
 	if (!table)
 		return NULL;
-	for (size_t at = slot_of(vptr, table->n);; at = (at + 1) & (table->n - 1)) {
-		const struct vtable_entry *entry =
-			atomic_load_explicit(&table->slots[at], memory_order_acquire);
-
-		if (!entry || entry->vptr == vptr)
-			return entry;
-	}
+	(void)hi_probe(
+		i, table->n, hash_vptr(vptr),
+		!(entry = atomic_load_explicit(&table->slots[i], memory_order_acquire)) ||
+			entry->vptr == vptr);
+	return entry;
 }
 
 static void put(struct vtable_table *table, const struct vtable_entry *entry)
 {
-	size_t at = slot_of(entry->vptr, table->n);
+	size_t at =
+		hi_probe(i, table->n, hash_vptr(entry->vptr),
+			 !atomic_load_explicit(&table->slots[i], memory_order_relaxed));
 
-	while (atomic_load_explicit(&table->slots[at], memory_order_relaxed))
-		at = (at + 1) & (table->n - 1);
 	atomic_store_explicit(&table->slots[at], entry, memory_order_release);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "decode/typing/carve_internal.h"
@@ -66,11 +67,8 @@ static bool is_same(const struct hi_claim *a, const struct hi_claim *b)
 static struct hi_claim *slot_of(struct hi_claim *claims, uint32_t size,
 				const struct hi_claim *claim)
 {
-	uint32_t i = (uint32_t)(hash(claim) / HI_CLAIM_SHARDS) & (size - 1);
-
-	while (claims[i].at && !is_same(&claims[i], claim))
-		i = (i + 1) & (size - 1);
-	return &claims[i];
+	return &claims[hi_probe(i, size, hash(claim) / HI_CLAIM_SHARDS,
+				!claims[i].at || is_same(&claims[i], claim))];
 }
 
 static bool grow(struct hi_claim_shard *shard)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "decode/typing/spread.h"
@@ -37,13 +38,11 @@ bool hi_plans_conflict(struct hi_plans *plans, const struct hi_plan *a,
 
 static void count_pair(struct pairs *p, uint32_t plan, uint32_t other, hi_node object)
 {
-	uint32_t i = (plan * 2654435761u ^ other * 40503u) & (2 * MAX_PAIRS - 1);
-	struct pair *pair = &p->table[i];
+	uint32_t n = hi_probe(i, 2 * MAX_PAIRS, plan * 2654435761u ^ other * 40503u,
+			      !p->table[i].objects || (p->table[i].plan == plan &&
+						       p->table[i].other == other));
+	struct pair *pair = &p->table[n];
 
-	while (pair->objects && (pair->plan != plan || pair->other != other)) {
-		i = (i + 1) & (2 * MAX_PAIRS - 1);
-		pair = &p->table[i];
-	}
 	if (!pair->objects) {
 		p->full |= p->used == MAX_PAIRS;
 		if (p->full)

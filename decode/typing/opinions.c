@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 
 void hi_opinions_init(struct hi_opinions *set)
@@ -28,11 +29,8 @@ static uint64_t hash(uint64_t key)
 
 static uint64_t *slot_of(uint64_t *keys, uint32_t size, uint64_t key)
 {
-	uint32_t i = (uint32_t)(hash(key) / HI_OPINION_SHARDS) & (size - 1);
-
-	while (keys[i] && keys[i] != key)
-		i = (i + 1) & (size - 1);
-	return &keys[i];
+	return &keys[hi_probe(i, size, hash(key) / HI_OPINION_SHARDS,
+			      !keys[i] || keys[i] == key)];
 }
 
 static bool grow(struct hi_opinion_shard *shard)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/vector.h"
@@ -198,11 +199,8 @@ static struct hi_plan *make_plan(struct hi_plans *plans, const struct hi_type *t
 
 static struct map_entry *map_slot(struct map_entry *map, uint32_t size, hi_type_id type)
 {
-	uint32_t i = (type * 2654435761u) & (size - 1);
-
-	while (map[i].plan && map[i].type != type)
-		i = (i + 1) & (size - 1);
-	return &map[i];
+	return &map[hi_probe(i, size, type * 2654435761u,
+			     !map[i].plan || map[i].type == type)];
 }
 
 static bool map_grow(struct hi_plans *plans)
@@ -429,7 +427,7 @@ static bool is_variant(const struct hi_plan *plan, uint32_t base,
 static bool grow_variants(struct hi_plans *plans)
 {
 	struct hi_plans_private *p = plans->priv;
-	uint32_t size = p->variants_size ? p->variants_size * 2 : 256, i;
+	uint32_t size = p->variants_size ? p->variants_size * 2 : 256;
 	uint32_t *table = hi_calloc(size, sizeof(*table));
 
 	if (!table)
@@ -442,10 +440,8 @@ static bool grow_variants(struct hi_plans *plans)
 			continue;
 		plan = hi_plans_get(plans, p->variants[k]);
 		v = hi_plan_use(plan);
-		i = hash_variant(plan->base, &v);
-		while (table[i & (size - 1)])
-			i++;
-		table[i & (size - 1)] = plan->index;
+		table[hi_probe(i, size, hash_variant(plan->base, &v), !table[i])] =
+			plan->index;
 	}
 	free(p->variants);
 	p->variants = table;
@@ -478,22 +474,21 @@ static uint32_t find_variant(struct hi_plans *plans, uint32_t base,
 {
 	struct hi_plans_private *p = plans->priv;
 	struct hi_plan *plan;
-	uint32_t i;
+	uint32_t n;
 
 	if (p->variants_used * 2 >= p->variants_size && !grow_variants(plans))
 		return HI_PLAN_NONE;
-	i = hash_variant(base, v) & (p->variants_size - 1);
-	while (p->variants[i]) {
-		if (is_variant(hi_plans_get(plans, p->variants[i]), base, v))
-			return p->variants[i];
-		i = (i + 1) & (p->variants_size - 1);
-	}
+	n = hi_probe(i, p->variants_size, hash_variant(base, v),
+		     !p->variants[i] ||
+			     is_variant(hi_plans_get(plans, p->variants[i]), base, v));
+	if (p->variants[n])
+		return p->variants[n];
 	if (p->variants_used >= MAX_VARIANTS)
 		return base;
 	plan = make_variant(plans, base, v);
 	if (!plan)
 		return HI_PLAN_NONE;
-	p->variants[i] = plan->index;
+	p->variants[n] = plan->index;
 	p->variants_used++;
 	return plan->index;
 }
