@@ -115,7 +115,27 @@ function(hi_tests name)
     if(label STREQUAL unit)
       set(program ${name}_unit_tests)
     endif()
-    add_test(NAME ${name}.${label} COMMAND ${program} --label=${label})
-    set_tests_properties(${name}.${label} PROPERTIES LABELS ${label} TIMEOUT 1800)
+    hi_add_suite(${name}.${label} ${label} ${program})
+  endforeach()
+endfunction()
+
+# A suite of scenarios takes minutes, so CTest runs its halves side by side. Tests of
+# the label root look at the whole machine (the kernel's log, uprobes), and slow ones
+# measure: they run alone.
+function(hi_add_suite suite label program)
+  if(NOT label STREQUAL scenario)
+    add_test(NAME ${suite} COMMAND ${program} --label=${label})
+    set_tests_properties(${suite} PROPERTIES LABELS ${label} TIMEOUT 1800)
+    if(label MATCHES "^(root|slow|interop-slow)$")
+      set_tests_properties(${suite} PROPERTIES RUN_SERIAL TRUE)
+    endif()
+    return()
+  endif()
+  foreach(shard 0 1)
+    add_test(NAME ${suite}.${shard} COMMAND ${program} --label=${label})
+    set_tests_properties(
+      ${suite}.${shard}
+      PROPERTIES LABELS ${label} TIMEOUT 1800 ENVIRONMENT
+                 "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=${shard}")
   endforeach()
 endfunction()

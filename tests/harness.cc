@@ -161,7 +161,9 @@ void try_again()
 	}
 	argv[1] = filter.data();
 	fflush(stdout);
-	unsetenv("HI_SECOND_TRY");
+	for (const char *name :
+	     {"HI_SECOND_TRY", "GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX"})
+		unsetenv(name);
 	execv(argv[0], argv);
 }
 
