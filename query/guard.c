@@ -74,6 +74,15 @@ static bool is_callable(const char *function)
 	return true;
 }
 
+static void note_column(struct hi_query *q, const char *table, const char *column)
+{
+	if (sqlite3_stricmp(table, hi_query_table_objects.name) != 0)
+		return;
+	q->reads_state |= sqlite3_stricmp(column, "state") == 0;
+	q->reads_leaks |= sqlite3_stricmp(column, "verdict") == 0 ||
+			  sqlite3_stricmp(column, "fate") == 0;
+}
+
 static int authorize(void *arg, int action, const char *first, const char *second,
 		     const char *schema, const char *inner)
 {
@@ -89,6 +98,7 @@ static int authorize(void *arg, int action, const char *first, const char *secon
 		return SQLITE_OK;
 	case SQLITE_READ:
 		is_fine = is_readable(first);
+		note_column(q, first, second);
 		q->refused = is_fine ? q->refused : "no such table is to be read here";
 		break;
 	case SQLITE_FUNCTION:

@@ -48,6 +48,9 @@ struct hi_query_source {
 	const struct hi_graph *graph;
 	const struct hi_reach *reach;
 	const struct hi_ledger *ledger; /* NULL: unknown */
+	/* Some heap is not decoded: what asks for leaks is refused, where no row would be
+	 * read as none. */
+	bool leaks_unknown;
 	/* What these return stays as it is as long as the query lives. */
 	enum hi_status (*dominators)(void *arg, const struct hi_dominators **ret,
 				     struct hi_error *err);

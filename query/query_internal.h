@@ -68,9 +68,10 @@ struct hi_query {
 	struct hi_query_source source;
 	sqlite3 *db;
 	sqlite3_stmt *statement;
-	struct hi_error failure; /* of a computation, told through SQLite */
-	const char *refused;	 /* why, of what a statement may not do */
-	uint32_t *type_length;	 /* of names, by type */
+	struct hi_error failure;       /* of a computation, told through SQLite */
+	const char *refused;	       /* why, of what a statement may not do */
+	bool reads_state, reads_leaks; /* the statement: objects.state; verdict, fate */
+	uint32_t *type_length;	       /* of names, by type */
 	struct hi_connected *connected;
 	struct hi_result_column *columns;
 	struct hi_result_cell *cells;

@@ -118,6 +118,15 @@ static enum hi_status take_columns(struct hi_query *q, struct hi_error *err)
 	return HI_OK;
 }
 
+/* A statement that compares states with 'leak', wherever that is, or reads what leaks
+ * alone have. */
+static bool asks_for_leaks(const struct hi_query *q, const char *sql)
+{
+	if (q->reads_leaks)
+		return true;
+	return q->reads_state && strcasestr(sql, "'leak");
+}
+
 enum hi_status hi_query_prepare(struct hi_query *q, const char *sql,
 				struct hi_query_mistake *mistake, struct hi_error *err)
 {
@@ -130,6 +139,7 @@ enum hi_status hi_query_prepare(struct hi_query *q, const char *sql,
 	/* Semicolons and comments may stand before it. */
 	for (const char *from = sql; !q->statement && *from; from = tail) {
 		q->refused = NULL;
+		q->reads_state = q->reads_leaks = false;
 		q->failure = (struct hi_error){};
 		if (sqlite3_prepare_v2(q->db, from, -1, &q->statement, &tail) !=
 		    SQLITE_OK)
@@ -142,6 +152,11 @@ enum hi_status hi_query_prepare(struct hi_query *q, const char *sql,
 		return status;
 	if (!sqlite3_stmt_readonly(q->statement) || !sqlite3_column_count(q->statement))
 		return wrong(mistake, SIZE_MAX, err, "not a SELECT");
+	if (q->source.leaks_unknown && asks_for_leaks(q, sql))
+		return hi_fail(
+			err, HI_UNSUPPORTED, 0,
+			"query: leaks are unknown, some of the heap is not decoded; "
+			"reachable = 0 finds those of the rest");
 	return take_columns(q, err);
 }
 

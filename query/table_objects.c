@@ -24,6 +24,7 @@ enum {
 	ARRAY,
 	CONFLICT,
 	VERDICT,
+	FATE,
 	USED,
 	DUPLICATE_GROUP,
 	RETAINER_SET,
@@ -58,6 +59,10 @@ static const struct hi_query_column columns[] = {
 	[VERDICT] = {"verdict", HI_UNIT_TEXT, true,
 		     "of a leak: certain, or likely (only words that are no pointers by "
 		     "their types lead there); NULL: it is none"},
+	[FATE] = {"fate", HI_UNIT_TEXT, true,
+		  "where a runtime has a collector: garbage, uncollectable, lost "
+		  "reference; "
+		  "NULL: none of them"},
 	[USED] = {"used", HI_UNIT_BYTES, true, "what its type uses of it"},
 	[DUPLICATE_GROUP] = {"duplicate_group", HI_UNIT_ID, true,
 			     "the first live object of its type with the same contents "
@@ -285,6 +290,13 @@ static struct hi_result_cell verdict_cell(const struct hi_query *q, hi_node i)
 		hi_leak_verdict_key(reach->likely && hi_bit(reach->likely, i)));
 }
 
+static struct hi_result_cell fate_cell(const struct hi_graph *g, hi_node i)
+{
+	return g->fates && g->fates[i]
+		       ? hi_cell_string(hi_fate_key((enum hi_fate)g->fates[i]))
+		       : hi_cell_null();
+}
+
 static enum hi_status costly_cell(struct hi_query *q, hi_node i, int column,
 				  struct hi_result_cell *ret, struct hi_error *err)
 {
@@ -355,6 +367,9 @@ static enum hi_status cell(struct hi_query *q, uint64_t row, int column,
 		return HI_OK;
 	case CONFLICT:
 		*ret = hi_cell_u64((o->flags[i] & HI_OBJECT_CONFLICT) != 0);
+		return HI_OK;
+	case FATE:
+		*ret = fate_cell(q->source.graph, i);
 		return HI_OK;
 	case VERDICT:
 		*ret = verdict_cell(q, i);

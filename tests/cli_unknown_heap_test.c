@@ -204,6 +204,15 @@ HI_TEST_SCENARIO(unknown_heap, metrics_have_no_leaks_instead_of_none)
 
 /* ---- files, series, queries ---- */
 
+/* No rows would be read as none. */
+static void check_query_refused(const char *file, const char *sql)
+{
+	struct hi_command *c = hi_heapinspect("query", file, "-q", sql);
+
+	HI_ASSERT_MSG(c->exit_code == 2, "%s: exit %d: %s", sql, c->exit_code, c->out);
+	check_has(c->err, "leaks are unknown");
+}
+
 HI_TEST_SCENARIO(unknown_heap, a_file_keeps_that_it_is_unknown)
 {
 	struct truth t = start("musl_dynamic");
@@ -230,6 +239,16 @@ HI_TEST_SCENARIO(unknown_heap, a_file_keeps_that_it_is_unknown)
 	c = hi_heapinspect("query", file, "-q", "-f", "csv", "--root", "l=list",
 			   "SELECT bytes IS NULL FROM bins WHERE bin = 'LEAK'");
 	check_has(c->out, "\n1\r\n");
+	check_query_refused(file, "SELECT count(*) FROM objects WHERE state = 'leak'");
+	check_query_refused(file, "SELECT sum(state = 'leak') FROM objects");
+	check_query_refused(file, "WITH o AS (SELECT state AS s FROM objects) SELECT "
+				  "count(*) FROM o WHERE s IN ('leak', 'x')");
+	check_query_refused(file,
+			    "SELECT count(*) FROM objects WHERE verdict = 'likely'");
+	HI_ASSERT_EQ(0,
+		     hi_heapinspect("query", file, "-q",
+				    "SELECT count(*) FROM objects WHERE state = 'live'")
+			     ->exit_code);
 	doc = parse(hi_heapinspect("roots", file, "--root", "l=list", "--json"));
 	HI_ASSERT(json_is_null(json_object_get(
 		json_array_get(json_object_get(doc, "rows"), 2), "bytes")));
