@@ -34,7 +34,8 @@ struct hi_heap_side {
 enum hi_compare_by {
 	HI_COMPARE_BY_TYPE,
 	HI_COMPARE_BY_MODULE, /* that defines the type */
-	HI_COMPARE_BY_ROOT,   /* the variable that alone keeps it alive; "(leaked)" */
+	HI_COMPARE_BY_ROOT,   /* the variable that alone keeps it alive; "(leaked)",
+			       * "(likely leaked)", "(garbage)" */
 	HI_COMPARE_BY_GROUP,  /* what both sides have as groups */
 };
 
@@ -87,9 +88,9 @@ struct hi_growth {
 	uint64_t objects, bytes; /* marked, that top retains */
 	uint64_t holder_bytes;
 };
-/* At most `most`, by bytes. *leaked_ret: those that nothing holds. */
+/* At most `most`, by bytes. */
 enum hi_status hi_growth_find(const struct hi_heap_side *side, const uint64_t *marked,
 			      size_t most, struct hi_growth *items, size_t *n_ret,
-			      struct hi_heap_sum *leaked_ret, struct hi_error *err);
+			      struct hi_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/compare_internal.h"
+#include "census/leak_sums.h"
 
 void hi_compare_keys_free(struct hi_compare_keys *k)
 {
@@ -19,7 +20,7 @@ void hi_compare_keys_free(struct hi_compare_keys *k)
 
 /* ---- by variable ---- */
 
-enum { SEVERAL, LEAKED, FIRST_NAME };
+enum { SEVERAL, LEAKED, FIRST_NAME = LEAKED + HI_LEAK_KINDS };
 
 struct root_name {
 	const char *text;
@@ -52,7 +53,8 @@ static enum hi_status number_roots(const struct hi_graph *const g[2], bool same_
 	if (n)
 		qsort(names, n, sizeof(*names), by_text);
 	k->texts[SEVERAL] = "(several roots)";
-	k->texts[LEAKED] = "(leaked)";
+	for (unsigned i = 0; i < HI_LEAK_KINDS; i++)
+		k->texts[LEAKED + i] = hi_leak_kind_label((enum hi_leak_kind)i);
 	k->n = FIRST_NAME;
 	for (size_t i = 0; i < n; i++) {
 		if (!i || strcmp(names[i].text, names[i - 1].text) != 0)
@@ -73,7 +75,8 @@ static enum hi_status keys_of_objects(const struct hi_heap_side *side,
 	if (!keys)
 		return hi_fail_memory(err, "comparison");
 	for (hi_node i = 0; i < g->n_nodes; i++)
-		keys[i] = LEAKED;
+		keys[i] = LEAKED + (i < g->n_objects ? hi_leak_kind_of(g, side->reach, i)
+						     : HI_LEAK_CERTAIN);
 	for (hi_node i = 0; i < d->n_order; i++) {
 		hi_node node = d->order[i], up = d->idom[node];
 

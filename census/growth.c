@@ -108,21 +108,13 @@ static void find(const struct hi_heap_side *side, const struct prefix *p, size_t
 
 enum hi_status hi_growth_find(const struct hi_heap_side *side, const uint64_t *marked,
 			      size_t most, struct hi_growth *items, size_t *n_ret,
-			      struct hi_heap_sum *leaked_ret, struct hi_error *err)
+			      struct hi_error *err)
 {
-	const struct hi_graph *g = side->graph;
 	HI_GUARD(free) struct prefix *p = prefixes(side, marked);
 
 	if (!p)
 		return hi_fail_memory(err, "growth");
 	*n_ret = 0;
-	*leaked_ret = (struct hi_heap_sum){};
 	find(side, p, most, items, n_ret);
-	for (hi_node i = 0; i < g->n_objects; i++) {
-		if (!hi_bit(marked, i) || hi_bit(side->reach->any, i))
-			continue;
-		leaked_ret->count++;
-		leaked_ret->bytes += hi_objects_cost(g->objects, i);
-	}
 	return HI_OK;
 }

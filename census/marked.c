@@ -39,7 +39,7 @@ static void count(const struct hi_heap_side *side, const uint64_t *marked,
 		add(&row->all, cost);
 		if (hi_bit(side->reach->any, i))
 			continue;
-		add(&row->leaked, cost);
+		add(&row->unheld[hi_leak_kind_of(g, side->reach, i)], cost);
 		row->retained += cost;
 	}
 }
@@ -93,8 +93,10 @@ static void finish(const struct hi_graph *g, struct hi_marked *m)
 		row.type = type;
 		m->all.count += row.all.count;
 		m->all.bytes += row.all.bytes;
-		m->leaked.count += row.leaked.count;
-		m->leaked.bytes += row.leaked.bytes;
+		for (unsigned kind = 0; kind < HI_LEAK_KINDS; kind++) {
+			m->unheld[kind].count += row.unheld[kind].count;
+			m->unheld[kind].bytes += row.unheld[kind].bytes;
+		}
 		m->rows[m->n_rows++] = row;
 	}
 	if (m->n_rows)

@@ -4,18 +4,19 @@
 #define HI_CENSUS_MARKED_H
 
 #include "census/compare.h"
+#include "census/leak_sums.h"
 
 struct hi_marked_row {
 	uint32_t type;
-	struct hi_heap_sum all, leaked; /* leaked: of all */
+	struct hi_heap_sum all, unheld[HI_LEAK_KINDS]; /* unheld: of all, not live */
 	uint64_t retained; /* by the live ones (a lower bound, as in a census) and by
-			    * each leaked one itself */
-	hi_node example;   /* the live one that retains most; else the first leaked one */
+			    * each other one itself */
+	hi_node example;   /* the live one that retains most; else the first one */
 };
 struct hi_marked {
 	struct hi_marked_row *rows; /* by bytes, then type */
 	size_t n_rows;
-	struct hi_heap_sum all, leaked;
+	struct hi_heap_sum all, unheld[HI_LEAK_KINDS];
 };
 
 /* Of the objects with a bit in marked; blocks of the allocator have none. */

@@ -22,7 +22,9 @@ struct hi_census_point {
 	/* Since the first census: of the clock on the wall, of the target. */
 	uint64_t wall_ns, cpu_ns;
 	uint64_t pause_ns;
-	uint64_t objects, bytes, leaked; /* live objects, their bytes; leaked bytes */
+	/* Live objects, their bytes; bytes of certain leaks (census/leak_sums.h; in files
+	 * of minor version 0 of all that no root leads to). */
+	uint64_t objects, bytes, leaked;
 };
 
 enum hi_snapshots_kind { HI_SNAPSHOTS_SUMS, HI_SNAPSHOTS_WHOLE, HI_SNAPSHOTS_KINDS };

@@ -24,7 +24,7 @@
 
 enum {
 	HI_SNAPSHOTS_MAJOR = 1, /* a reader refuses a greater one */
-	HI_SNAPSHOTS_MINOR = 0,
+	HI_SNAPSHOTS_MINOR = 1,
 	HI_SNAPSHOTS_PAGE = 4096,
 	HI_SNAPSHOTS_ID = 16,
 };

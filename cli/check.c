@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "census/leak_sums.h"
 #include "cli/baseline.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
@@ -137,61 +138,32 @@ static double count_leak_roots(const struct hi_inspection *in)
 	return (double)n;
 }
 
-/* Unreachable objects with this fate; what the collector put aside as well. */
-static double of_fate(const struct hi_inspection *in, enum hi_fate fate, bool count)
+static double of_leaks(const struct hi_inspection *in, const struct hi_gate_metric *m)
 {
-	const struct hi_graph *g = in->graph;
-	uint64_t objects = 0, bytes = 0;
+	const struct hi_leak_sum *sum;
+	struct hi_leak_sums sums;
 
-	for (hi_node i = 0; g->fates && i < g->n_objects; i++) {
-		if (g->fates[i] != fate || g->objects->flags[i] & HI_OBJECT_INTERNAL)
-			continue;
-		objects++;
-		bytes += hi_objects_cost(g->objects, i);
-	}
-	return (double)(count ? objects : bytes);
-}
-
-/* Unreachable objects of this verdict, without what a collector will take. */
-static double of_leaks(const struct hi_inspection *in, bool likely, bool count)
-{
-	const struct hi_graph *g = in->graph;
-	const struct hi_reach *r = in->reach;
-	uint64_t objects =
-		likely ? r->likely_objects : r->leak_objects - r->likely_objects;
-	uint64_t bytes = likely ? r->likely_bytes : r->leak_bytes - r->likely_bytes;
-
-	for (hi_node i = 0; g->fates && i < g->n_objects; i++) {
-		if (g->fates[i] != HI_FATE_GARBAGE || hi_bit(r->any, i) ||
-		    (g->objects->flags[i] & HI_OBJECT_INTERNAL) ||
-		    (r->likely && hi_bit(r->likely, i)) != likely)
-			continue;
-		objects--;
-		bytes -= hi_objects_cost(g->objects, i);
-	}
-	return (double)(count ? objects : bytes);
+	hi_leak_sums_count(in->graph, in->reach, in->reach, &sums);
+	sum = m->subject == HI_GATE_GARBAGE	    ? &sums.garbage
+	      : m->subject == HI_GATE_UNCOLLECTABLE ? &sums.uncollectable
+	      : m->subject == HI_GATE_LOST	    ? &sums.lost
+	      : m->field == HI_GATE_LIKELY	    ? &sums.likely
+						    : &sums.certain;
+	return (double)(m->field == HI_GATE_COUNT ? sum->objects : sum->bytes);
 }
 
 static double of_all(const struct hi_inspection *in, const struct hi_gate_metric *m)
 {
 	const struct hi_reach *r = in->reach;
-	bool live = m->subject != HI_GATE_LEAK, leak = m->subject != HI_GATE_LIVE;
-	bool count = m->field == HI_GATE_COUNT;
+	bool leak = m->subject == HI_GATE_TOTAL;
 
-	if (m->subject == HI_GATE_GARBAGE)
-		return of_fate(in, HI_FATE_GARBAGE, count);
-	if (m->subject == HI_GATE_UNCOLLECTABLE)
-		return of_fate(in, HI_FATE_UNCOLLECTABLE, count);
-	if (m->subject == HI_GATE_LOST)
-		return of_fate(in, HI_FATE_LOST_REFERENCE, count);
 	if (m->field == HI_GATE_ROOTS)
 		return count_leak_roots(in);
-	if (m->subject == HI_GATE_LEAK)
-		return of_leaks(in, m->field == HI_GATE_LIKELY, count);
+	if (m->subject != HI_GATE_LIVE && m->subject != HI_GATE_TOTAL)
+		return of_leaks(in, m);
 	if (m->field == HI_GATE_COUNT)
-		return (double)((live ? r->live_objects : 0) +
-				(leak ? r->leak_objects : 0));
-	return (double)((live ? r->live_bytes : 0) + (leak ? r->leak_bytes : 0));
+		return (double)(r->live_objects + (leak ? r->leak_objects : 0));
+	return (double)(r->live_bytes + (leak ? r->leak_bytes : 0));
 }
 
 /* What a heap that is not decoded adds to, nobody knows: a lower bound holds no gate. */

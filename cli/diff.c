@@ -5,7 +5,6 @@
 #include "cli/lookup.h"
 #include "cli/naming.h"
 #include "report/diff_report.h"
-#include "report/heap_known.h"
 
 enum { TOP = 20 };
 
@@ -16,6 +15,15 @@ enum hi_status hi_diff_side(struct hi_inspection *in, struct hi_heap_side *ret,
 {
 	*ret = (struct hi_heap_side){in->graph, in->reach, in->dominators, NULL, NULL};
 	return hi_naming_bits(in, &ret->only, err);
+}
+
+struct hi_leak_sums hi_diff_leaks(const struct hi_head *head,
+				  const struct hi_inspection *in)
+{
+	struct hi_leak_sums sums;
+
+	hi_leak_sums_count(in->graph, in->shown, in->leaks_shown, &sums);
+	return hi_leak_sums_if_known(head, sums);
 }
 
 /* Rows by retainer sets are made here, the others by the comparison itself. */
@@ -51,17 +59,16 @@ static enum hi_status tell(struct hi_inspection *in, struct hi_baseline *before,
 {
 	static const char *const words[] = {"type", "module", "root", "retainers"};
 	HI_GUARD(hi_comparison_destroy) struct hi_comparison *c = NULL;
-	struct hi_diff_report r = {
-		.before = &before->head,
-		.after = head,
-		.by = words[in->options->compare_by],
-		.live_before = before->in->shown->live_bytes,
-		.live_after = in->shown->live_bytes,
-		.leak_before = hi_heap_if_known(&before->head,
-						before->in->leaks_shown->leak_bytes),
-		.leak_after = hi_heap_if_known(head, in->leaks_shown->leak_bytes),
-		.top = hi_lookup_top(in->options, TOP),
-		.min_size = in->options->min_size};
+	struct hi_diff_report r = {.before = &before->head,
+				   .after = head,
+				   .by = words[in->options->compare_by],
+				   .live_before = before->in->shown->live_bytes,
+				   .live_after = in->shown->live_bytes,
+				   .leaks_before =
+					   hi_diff_leaks(&before->head, before->in),
+				   .leaks_after = hi_diff_leaks(head, in),
+				   .top = hi_lookup_top(in->options, TOP),
+				   .min_size = in->options->min_size};
 	enum hi_status status = compare(in, before, head, &c, err);
 
 	if (status == HI_OK)

@@ -5,11 +5,16 @@
 
 #include "census/marked.h"
 #include "cli/baseline.h"
+#include "report/leak_sums.h"
 #include "report/new_objects.h"
 
 /* What --under leaves of it. */
 enum hi_status hi_diff_side(struct hi_inspection *in, struct hi_heap_side *ret,
 			    struct hi_error *err);
+
+/* Of what is shown. */
+struct hi_leak_sums hi_diff_leaks(const struct hi_head *head,
+				  const struct hi_inspection *in);
 
 /* The retainer set of each object of both, by names; in the arenas of both. HI_NOT_FOUND:
  * a type of --retainer that neither of them has. */

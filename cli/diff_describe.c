@@ -61,8 +61,7 @@ static enum hi_status find_holders(struct hi_inspection *in, const uint64_t *mar
 
 	if (!holders)
 		return hi_fail_memory(err, "growth");
-	status = hi_growth_find(&side, marked, HOLDERS, found, &r->n_holders, &r->leaked,
-				err);
+	status = hi_growth_find(&side, marked, HOLDERS, found, &r->n_holders, err);
 	for (size_t i = 0; status == HI_OK && i < r->n_holders; i++) {
 		hi_node node = found[i].holder;
 		bool is_object = hi_graph_is_object(g, node);
@@ -100,7 +99,9 @@ static struct hi_new_row row_of(struct hi_inspection *in, const struct hi_marked
 		.type = type,
 		.count = m->all.count,
 		.bytes = m->all.bytes,
-		.leaked = m->leaked.count,
+		.leaked = m->unheld[HI_LEAK_CERTAIN].count,
+		.likely = m->unheld[HI_LEAK_LIKELY].count,
+		.garbage = m->unheld[HI_LEAK_GARBAGE].count,
 		.retained = m->retained,
 		.of = born_of(born, type),
 		.example = hi_objects_address(in->graph->objects, m->example),
@@ -128,12 +129,13 @@ static enum hi_status find_rows(struct hi_inspection *in, const struct hi_marked
 			continue;
 		}
 		rows[ret->n_rows] = row_of(in, &m->rows[i], born);
-		if (ret->n_rows < NAMED && m->rows[i].leaked.count < m->rows[i].all.count)
+		if (ret->n_rows < NAMED && hi_new_row_is_held(&rows[ret->n_rows]))
 			want(w, m->rows[i].example, &rows[ret->n_rows].way);
 		ret->n_rows++;
 	}
 	ret->rows = rows;
 	ret->all = m->all;
+	memcpy(ret->unheld, m->unheld, sizeof(ret->unheld));
 	return HI_OK;
 }
 

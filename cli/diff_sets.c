@@ -10,7 +10,7 @@
 #include "cli/diff.h"
 #include "cli/retaining.h"
 
-enum { LEAKED, MANY, FIRST_SET }; /* groups */
+enum { LEAKED, MANY = LEAKED + HI_LEAK_KINDS, FIRST_SET }; /* groups */
 
 static int by_text(const void *a, const void *b)
 {
@@ -68,7 +68,8 @@ static enum hi_status name_sets(struct hi_inspection *in, bool same_process,
 		hi_arena_alloc(&in->arena, (t->n_rows + FIRST_SET) * sizeof(*ret->names));
 	if (!ret->names || !number)
 		return hi_fail_memory(err, "retainer sets");
-	ret->names[LEAKED] = "(leaked)";
+	for (unsigned i = 0; i < HI_LEAK_KINDS; i++)
+		ret->names[LEAKED + i] = hi_leak_kind_label((enum hi_leak_kind)i);
 	ret->names[MANY] = "MANY";
 	ret->n = FIRST_SET;
 	number[HI_SET_MANY] = MANY;
@@ -99,8 +100,14 @@ static enum hi_status group(struct hi_inspection *in, bool same_process,
 		hi_arena_alloc(&in->arena, ((size_t)n + 1) * sizeof(*ret->of_object));
 	if (!ret->of_object)
 		return hi_fail_memory(err, "retainer sets");
-	for (hi_node i = 0; i < n; i++)
-		ret->of_object[i] = number[in->retaining->sets->table.set[i]];
+	for (hi_node i = 0; i < n; i++) {
+		uint32_t set = in->retaining->sets->table.set[i];
+
+		ret->of_object[i] =
+			set == HI_SET_NONE
+				? LEAKED + hi_leak_kind_of(in->graph, in->reach, i)
+				: number[set];
+	}
 	return HI_OK;
 }
 

@@ -4,7 +4,6 @@
 
 #include "base/cleanup.h"
 #include "cli/diff.h"
-#include "report/heap_known.h"
 #include "report/survived_report.h"
 
 /* What both comparisons need of them is open at once: three heaps. */
@@ -56,26 +55,22 @@ static enum hi_status compare_all(struct three *t, struct hi_error *err)
 			       : status;
 }
 
-static uint64_t leaked(const struct hi_head *head, const struct hi_inspection *in)
-{
-	return hi_heap_if_known(head, in->leaks_shown->leak_bytes);
-}
-
 static enum hi_status tell(struct three *t, struct hi_page *page, struct hi_json *json,
 			   struct hi_error *err)
 {
 	HI_GUARD(free) uint64_t *survivors = NULL;
-	struct hi_survived_report r = {
-		.warm = &t->warm.head,
-		.load = &t->load.head,
-		.after = t->head,
-		.live = {t->warm.in->shown->live_bytes, t->load.in->shown->live_bytes,
-			 t->after->shown->live_bytes},
-		.leak = {leaked(&t->warm.head, t->warm.in),
-			 leaked(&t->load.head, t->load.in), leaked(t->head, t->after)},
-		.born = t->born->all.born,
-		.load_by_address = t->born->same_process,
-		.after_by_address = t->kept->same_process};
+	struct hi_survived_report r = {.warm = &t->warm.head,
+				       .load = &t->load.head,
+				       .after = t->head,
+				       .live = {t->warm.in->shown->live_bytes,
+						t->load.in->shown->live_bytes,
+						t->after->shown->live_bytes},
+				       .leaks = {hi_diff_leaks(&t->warm.head, t->warm.in),
+						 hi_diff_leaks(&t->load.head, t->load.in),
+						 hi_diff_leaks(t->head, t->after)},
+				       .born = t->born->all.born,
+				       .load_by_address = t->born->same_process,
+				       .after_by_address = t->kept->same_process};
 	struct hi_heap_side after;
 	enum hi_status status = hi_diff_side(t->after, &after, err);
 

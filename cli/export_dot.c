@@ -123,8 +123,11 @@ static void put_types(struct hi_export *x, const char *name, const char *help, b
 enum hi_status hi_export_prometheus(struct hi_export *x, struct hi_error *err)
 {
 	const struct hi_reach *r = x->in->reach;
+	struct hi_leak_sums leaks;
 
 	(void)err;
+	hi_leak_sums_count(x->in->graph, r, r, &leaks);
+	leaks = hi_leak_sums_if_known(x->head, leaks);
 	one(x->out, "live_bytes",
 	    "Bytes that a root leads to; a lower bound unless heap_known.",
 	    r->live_bytes);
@@ -132,17 +135,27 @@ enum hi_status hi_export_prometheus(struct hi_export *x, struct hi_error *err)
 	    "Objects that a root leads to; a lower bound unless heap_known.",
 	    r->live_objects);
 	one(x->out, "leak_bytes",
-	    "Bytes that nothing leads to, whatever types say; absent where unknown "
-	    "(heap_known).",
-	    hi_heap_if_known(x->head, r->leak_bytes - r->likely_bytes));
+	    "Bytes that nothing leads to, whatever types say, and no collector will "
+	    "take; absent where unknown (heap_known).",
+	    leaks.certain.bytes);
 	one(x->out, "leak_objects",
-	    "Objects that nothing leads to, whatever types say; absent where unknown "
-	    "(heap_known).",
-	    hi_heap_if_known(x->head, r->leak_objects - r->likely_objects));
+	    "Objects that nothing leads to, whatever types say, and no collector will "
+	    "take; absent where unknown (heap_known).",
+	    leaks.certain.objects);
 	one(x->out, "leak_likely_bytes",
 	    "Bytes that only words which are no pointers by their types lead to; absent "
 	    "where unknown (heap_known).",
-	    hi_heap_if_known(x->head, r->likely_bytes));
+	    leaks.likely.bytes);
+	one(x->out, "garbage_bytes",
+	    "Bytes that the next collection takes; absent where unknown (heap_known).",
+	    leaks.garbage.bytes);
+	one(x->out, "uncollectable_bytes",
+	    "Bytes that the collector cannot take; absent where unknown (heap_known).",
+	    leaks.uncollectable.bytes);
+	one(x->out, "lost_bytes",
+	    "Bytes that references which were lost hold; absent where unknown "
+	    "(heap_known).",
+	    leaks.lost.bytes);
 	one(x->out, "heap_known",
 	    "1: the whole heap was walked; 0: some allocator or runtime is not decoded.",
 	    hi_heap_known(x->head) == HI_HEAP_KNOWN);

@@ -166,13 +166,14 @@ static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t 
 		.mode = in->image->mode == HI_SNAPSHOT_FORK ? "fork" : "copy",
 		.stopped = in->stopped,
 		.complete = in->image->complete && !in->image->stats.threads_in_allocator,
-		.leaked =
-			hi_inspect_heap_is_known(in) ? in->reach->leak_bytes : UINT64_MAX,
+		.leaks = hi_leak_sums_unknown(),
 		.lower_bound = !hi_inspect_heap_is_known(in),
 		.only = in->shown == in->reach ? NULL : &in->only,
 	};
 	enum hi_status status = o->command->sample(in, &sample, err);
 
+	if (hi_inspect_heap_is_known(in))
+		hi_leak_sums_count(in->graph, in->reach, in->reach, &sample.leaks);
 	if (status == HI_OK && s->samples == 0)
 		status = begin_axes(s, in, err);
 	if (status != HI_OK)

@@ -37,7 +37,8 @@ bool hi_series_file_is_wanted(const struct hi_options *o)
 
 /* ---- tables ---- */
 
-static void census_row(struct hi_export_table *t, const struct hi_snapshots_entry *e)
+static void census_row(struct hi_export_table *t, const struct hi_snapshots_entry *e,
+		       const struct hi_leak_sums *leaks)
 {
 	uint64_t graph = e->parts[HI_SNAPSHOTS_WHOLE].size;
 
@@ -49,7 +50,11 @@ static void census_row(struct hi_export_table *t, const struct hi_snapshots_entr
 	hi_export_number(t, "pause_ns", e->point.pause_ns);
 	hi_export_number(t, "bytes", e->point.bytes);
 	hi_export_number(t, "objects", e->point.objects);
-	hi_export_number(t, "leaked", e->point.leaked);
+	hi_export_number(t, "leaked", leaks->certain.bytes);
+	hi_export_number(t, "likely", leaks->likely.bytes);
+	hi_export_number(t, "garbage", leaks->garbage.bytes);
+	hi_export_number(t, "uncollectable", leaks->uncollectable.bytes);
+	hi_export_number(t, "lost", leaks->lost.bytes);
 	hi_export_number(t, "graph", graph ? graph : UINT64_MAX);
 	hi_export_row_end(t);
 }
@@ -83,21 +88,29 @@ static enum hi_status put_sums(void *arg, const struct hi_series_file_census *c,
 	return HI_OK;
 }
 
+static enum hi_status put_census(void *arg, const struct hi_series_file_census *c,
+				 struct hi_error *err)
+{
+	struct series_export *x = arg;
+	struct hi_leak_sums leaks = hi_series_file_leaks(c->entry, c->snapshot);
+
+	(void)err;
+	census_row(&x->table, c->entry, &leaks);
+	return HI_OK;
+}
+
 static enum hi_status put_rows(struct series_export *x, bool sums, struct hi_error *err)
 {
 	static const struct hi_snapshots_entry nothing;
+	static const struct hi_leak_sums no_leaks;
 	static const struct hi_census_row none;
 
 	if (sums)
 		sum_row(&x->table, &nothing.point, "", "", &none);
 	else
-		census_row(&x->table, &nothing);
+		census_row(&x->table, &nothing, &no_leaks);
 	x->table.is_heading = false;
-	if (sums)
-		return hi_series_file_each(x->series, put_sums, x, err);
-	for (size_t i = 0; i < x->series->n_entries; i++)
-		census_row(&x->table, &x->series->entries[i]);
-	return HI_OK;
+	return hi_series_file_each(x->series, sums ? put_sums : put_census, x, err);
 }
 
 static enum hi_status put_table(struct series_export *x, const struct hi_options *o,

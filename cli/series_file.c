@@ -60,6 +60,15 @@ enum hi_status hi_series_file_each(const struct hi_snapshots *s, hi_series_file_
 	return HI_OK;
 }
 
+struct hi_leak_sums hi_series_file_leaks(const struct hi_snapshots_entry *entry,
+					 const struct hi_snapshot *snapshot)
+{
+	struct hi_leak_sums ret = hi_stored_leak_sums(snapshot);
+
+	ret.certain.bytes = entry->point.leaked;
+	return ret;
+}
+
 enum hi_status hi_series_file_rows(const struct hi_series_file_census *c,
 				   struct hi_series_sample *ret, struct hi_error *err)
 {

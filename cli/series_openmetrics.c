@@ -30,8 +30,10 @@ struct metrics {
 	uint32_t *row_of;		 /* by name - 1: its row of values, or shown */
 	size_t shown;			 /* rows of names; the next is of the others */
 	struct value *values;		 /* (shown + 1) rows of n_entries */
-	uint64_t *times_ms, *rss;	 /* by entry; rss: UINT64_MAX unknown */
-	size_t entry;			 /* that is read */
+	/* By entry; UINT64_MAX: unknown. */
+	uint64_t *times_ms, *rss;
+	struct hi_leak_sums *leaks;
+	size_t entry; /* that is read */
 };
 
 static void metrics_free(struct metrics *m)
@@ -43,6 +45,7 @@ static void metrics_free(struct metrics *m)
 	free(m->values);
 	free(m->times_ms);
 	free(m->rss);
+	free(m->leaks);
 }
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 
@@ -89,7 +92,8 @@ static enum hi_status choose_types(struct metrics *m, size_t top, struct hi_erro
 	m->values = hi_calloc((m->shown + 1) * entries, sizeof(*m->values));
 	m->times_ms = hi_calloc(entries, sizeof(*m->times_ms));
 	m->rss = hi_calloc(entries, sizeof(*m->rss));
-	if (!m->order || !m->row_of || !m->values || !m->times_ms || !m->rss)
+	m->leaks = hi_calloc(entries, sizeof(*m->leaks));
+	if (!m->order || !m->row_of || !m->values || !m->times_ms || !m->rss || !m->leaks)
 		return hi_fail_memory(err, "metrics");
 	for (size_t i = 0; i < n; i++)
 		m->order[i] = (uint32_t)i + 1;
@@ -125,6 +129,7 @@ static enum hi_status take_values(void *arg, const struct hi_series_file_census 
 		return status;
 	place(m);
 	m->rss[m->entry] = hi_snapshot_number(c->snapshot, "ledger.rss", UINT64_MAX);
+	m->leaks[m->entry] = hi_series_file_leaks(c->entry, c->snapshot);
 	for (size_t i = 0; i < sample.n_rows; i++) {
 		uint32_t name = hi_identities_find(
 			&m->names, hi_series_name(&head, &sample.rows[i]));
@@ -153,16 +158,32 @@ static void put_time(const struct metrics *m, size_t entry)
 		m->times_ms[entry] % 1000);
 }
 
-enum { LIVE_BYTES, LIVE_OBJECTS, LEAK_BYTES, RSS_BYTES, SUMS };
+enum {
+	LIVE_BYTES,
+	LIVE_OBJECTS,
+	LEAK_BYTES,
+	LIKELY_BYTES,
+	GARBAGE_BYTES,
+	UNCOLLECTABLE_BYTES,
+	LOST_BYTES,
+	RSS_BYTES,
+	SUMS
+};
 
 static uint64_t sum_of(const struct metrics *m, int which, size_t entry)
 {
 	const struct hi_census_point *p = &m->series->entries[entry].point;
+	const struct hi_leak_sums *leaks = &m->leaks[entry];
+	const uint64_t values[SUMS] = {[LIVE_BYTES] = p->bytes,
+				       [LIVE_OBJECTS] = p->objects,
+				       [LEAK_BYTES] = leaks->certain.bytes,
+				       [LIKELY_BYTES] = leaks->likely.bytes,
+				       [GARBAGE_BYTES] = leaks->garbage.bytes,
+				       [UNCOLLECTABLE_BYTES] = leaks->uncollectable.bytes,
+				       [LOST_BYTES] = leaks->lost.bytes,
+				       [RSS_BYTES] = m->rss[entry]};
 
-	return which == LIVE_BYTES     ? p->bytes
-	       : which == LIVE_OBJECTS ? p->objects
-	       : which == LEAK_BYTES   ? p->leaked
-				       : m->rss[entry];
+	return values[which];
 }
 
 static void put_sums(const struct metrics *m)
@@ -173,7 +194,20 @@ static void put_sums(const struct metrics *m)
 		[LIVE_BYTES] = {"live_bytes", "Bytes that a root leads to."},
 		[LIVE_OBJECTS] = {"live_objects", "Objects that a root leads to."},
 		[LEAK_BYTES] = {"leak_bytes",
-				"Bytes that nothing leads to; absent where unknown."},
+				"Bytes that nothing leads to, whatever types say, and no "
+				"collector will take; absent where unknown."},
+		[LIKELY_BYTES] = {"leak_likely_bytes",
+				  "Bytes that only words which are no pointers by their "
+				  "types lead to; absent where unknown."},
+		[GARBAGE_BYTES] = {"garbage_bytes",
+				   "Bytes that the next collection takes; absent where "
+				   "unknown."},
+		[UNCOLLECTABLE_BYTES] = {"uncollectable_bytes",
+					 "Bytes that the collector cannot take; absent "
+					 "where unknown."},
+		[LOST_BYTES] = {"lost_bytes",
+				"Bytes that references which were lost hold; absent "
+				"where unknown."},
 		[RSS_BYTES] = {"rss_bytes", "Resident bytes of the process."},
 	};
 

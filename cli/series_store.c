@@ -183,7 +183,7 @@ static struct hi_census_point point_of(const struct hi_series_sample *s)
 					.pause_ns = s->pause_ns,
 					.objects = s->objects,
 					.bytes = s->bytes,
-					.leaked = s->leaked};
+					.leaked = s->leaks.certain.bytes};
 }
 
 static enum hi_status put_parts(struct hi_series_store *s, struct hi_inspection *in,

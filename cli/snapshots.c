@@ -45,6 +45,21 @@ static void close_listing(struct listing *l)
 
 /* ---- of many ---- */
 
+/* The record has the first number alone; the others are in the sums. Where these are
+ * damaged, they are unknown. */
+static struct hi_leak_sums leaks_of(const struct hi_snapshots *s, size_t i)
+{
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *sums = NULL;
+	struct hi_leak_sums ret = hi_leak_sums_unknown();
+	struct hi_error unused;
+
+	if (s->entries[i].parts[HI_SNAPSHOTS_SUMS].size &&
+	    hi_snapshots_part(s, i, HI_SNAPSHOTS_SUMS, &sums, &unused) == HI_OK)
+		return hi_series_file_leaks(&s->entries[i], sums);
+	ret.certain.bytes = s->entries[i].point.leaked;
+	return ret;
+}
+
 static enum hi_status list_series(struct listing *l, struct hi_error *err)
 {
 	static const char *const ends[] = {
@@ -71,7 +86,7 @@ static enum hi_status list_series(struct listing *l, struct hi_error *err)
 			.pause_ns = p->pause_ns,
 			.objects = p->objects,
 			.bytes = p->bytes,
-			.leaked = p->leaked,
+			.leaks = leaks_of(s, i),
 			.graph = s->entries[i].parts[HI_SNAPSHOTS_WHOLE].size};
 	}
 	l->report.rows = l->rows;
@@ -172,9 +187,7 @@ static enum hi_status list_one(struct listing *l, struct hi_error *err)
 		.pause_ns = hi_snapshot_number(s, "head.pause_ns", UINT64_MAX),
 		.objects = hi_snapshot_number(s, "live.objects", UINT64_MAX),
 		.bytes = hi_snapshot_number(s, "live.bytes", UINT64_MAX),
-		.leaked = hi_stored_heap_is_known(s)
-				  ? hi_snapshot_number(s, "leak.bytes", UINT64_MAX)
-				  : UINT64_MAX};
+		.leaks = hi_stored_leak_sums(s)};
 	l->rows[0].graph = hi_snapshot_size(s);
 	l->report.rows = l->rows;
 	l->report.n_rows = 1;

@@ -264,6 +264,44 @@ enum hi_status hi_stored_check(const struct hi_inspection *in, struct hi_error *
 	return err->status;
 }
 
+/* ---- sums of leaks ---- */
+
+enum { LEAK_SUMS = 5 };
+static const char *const leak_sum_names[LEAK_SUMS] = {
+	"leaks.certain", "leaks.likely", "leaks.garbage", "leaks.uncollectable",
+	"leaks.lost"};
+
+static enum hi_status put_leak_sums(const struct hi_inspection *in,
+				    struct hi_snapshot_writer *w, struct hi_error *err)
+{
+	struct hi_leak_sums s = hi_leak_sums_unknown();
+	uint64_t bytes[LEAK_SUMS];
+	enum hi_status status = HI_OK;
+
+	if (hi_inspect_heap_is_known(in))
+		hi_leak_sums_count(in->graph, in->reach, in->reach, &s);
+	bytes[0] = s.certain.bytes;
+	bytes[1] = s.likely.bytes;
+	bytes[2] = s.garbage.bytes;
+	bytes[3] = s.uncollectable.bytes;
+	bytes[4] = s.lost.bytes;
+	for (size_t i = 0; i < LEAK_SUMS && status == HI_OK; i++)
+		status = hi_snapshot_put_number(w, leak_sum_names[i], bytes[i], err);
+	return status;
+}
+
+struct hi_leak_sums hi_stored_leak_sums(const struct hi_snapshot *s)
+{
+	struct hi_leak_sums ret = hi_leak_sums_unknown();
+	uint64_t *const bytes[LEAK_SUMS] = {&ret.certain.bytes, &ret.likely.bytes,
+					    &ret.garbage.bytes, &ret.uncollectable.bytes,
+					    &ret.lost.bytes};
+
+	for (size_t i = 0; i < LEAK_SUMS; i++)
+		*bytes[i] = hi_snapshot_number(s, leak_sum_names[i], UINT64_MAX);
+	return ret;
+}
+
 /* ---- writing ---- */
 
 static enum hi_status put_rest(struct hi_inspection *in, struct hi_snapshot_writer *w,
@@ -271,6 +309,8 @@ static enum hi_status put_rest(struct hi_inspection *in, struct hi_snapshot_writ
 {
 	enum hi_status status = hi_stored_put_head(w, head, err);
 
+	if (status == HI_OK)
+		status = put_leak_sums(in, w, err);
 	if (status == HI_OK)
 		status = hi_snapshot_put_number(w, "allocated", hi_inspect_allocated(in),
 						err);

@@ -7,6 +7,7 @@
 #ifndef HI_CLI_STORED_H
 #define HI_CLI_STORED_H
 
+#include "census/leak_sums.h"
 #include "census/snapshot_file.h"
 #include "cli/inspect.h"
 
@@ -116,6 +117,8 @@ enum hi_status hi_stored_equal(struct hi_inspection *in, const uint32_t **ret,
 enum hi_status hi_stored_heap_use(struct hi_inspection *in, struct hi_heap_use *ret,
 				  struct hi_error *err);
 
+/* Bytes alone; unknown in files of earlier versions. */
+struct hi_leak_sums hi_stored_leak_sums(const struct hi_snapshot *snapshot);
 /* Of a snapshot's properties: hi_inspect_heap_is_known(). */
 bool hi_stored_heap_is_known(const struct hi_snapshot *snapshot);
 uint64_t hi_stored_allocated(const struct hi_inspection *in);

@@ -87,6 +87,25 @@ static void show_unknown_side(const struct hi_diff_report *r, struct hi_page *pa
 						     why));
 }
 
+/* What neither heap has is left out, but for leaks. */
+static void show_leaks(const struct hi_diff_report *r, struct hi_page *page)
+{
+	const struct hi_leak_sums *a = &r->leaks_before, *b = &r->leaks_after;
+	const struct {
+		const char *key;
+		uint64_t before, after;
+	} rows[] = {{"likely leaked", a->likely.bytes, b->likely.bytes},
+		    {"garbage", a->garbage.bytes, b->garbage.bytes},
+		    {"uncollectable", a->uncollectable.bytes, b->uncollectable.bytes},
+		    {"lost references", a->lost.bytes, b->lost.bytes}};
+
+	show_fact(page, "leaked", a->certain.bytes, b->certain.bytes);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if ((rows[i].before && rows[i].before != UINT64_MAX) ||
+		    (rows[i].after && rows[i].after != UINT64_MAX))
+			show_fact(page, rows[i].key, rows[i].before, rows[i].after);
+}
+
 static void show_headline(const struct hi_diff_report *r, struct hi_page *page)
 {
 	const struct hi_compare_row *all = &r->c->all;
@@ -101,7 +120,7 @@ static void show_headline(const struct hi_diff_report *r, struct hi_page *page)
 					  hi_bytes(less, all->died.bytes)));
 	hi_page_fact(page, "before", hi_head_target(r->before, page));
 	show_fact(page, "live", r->live_before, r->live_after);
-	show_fact(page, "leaked", r->leak_before, r->leak_after);
+	show_leaks(r, page);
 	show_unknown_side(r, page);
 	hi_page_fact(page, "matched", hi_diff_matched_text(r->c->same_process));
 }
@@ -156,7 +175,7 @@ static void show_next(const struct hi_diff_report *r, struct hi_page *page)
 {
 	const struct hi_new_row *first = r->born.n_rows ? &r->born.rows[0] : NULL;
 
-	if (!first || first->leaked == first->count)
+	if (!first || !hi_new_row_is_held(first))
 		return;
 	hi_page_blank(page);
 	hi_page_command(page,
@@ -203,7 +222,7 @@ static void json_row(const struct hi_diff_report *r, const struct hi_compare_row
 }
 
 void hi_diff_heap_json(const struct hi_head *head, const char *key, uint64_t live,
-		       uint64_t leak, struct hi_json *json)
+		       const struct hi_leak_sums *leaks, struct hi_json *json)
 {
 	hi_json_object(json, key);
 	hi_json_number(json, "pid", head->pid > 0 ? (uint64_t)head->pid : UINT64_MAX);
@@ -211,7 +230,7 @@ void hi_diff_heap_json(const struct hi_head *head, const char *key, uint64_t liv
 	hi_json_text(json, "build_id", hi_known(head->build_id));
 	hi_json_number(json, "time_ns", head->time_ns);
 	hi_json_number(json, "live", live);
-	hi_json_number(json, "leak", leak);
+	hi_leak_sums_json(json, "leak", leaks);
 	hi_json_end(json);
 }
 
@@ -222,8 +241,8 @@ void hi_diff_json(const struct hi_diff_report *r, struct hi_json *json)
 	hi_head_json(r->after, "heapinspect/diff/v1", json);
 	hi_json_text(json, "matched", r->c->same_process ? "address" : "way");
 	hi_json_text(json, "not_told", hi_diff_matched_text(r->c->same_process));
-	hi_diff_heap_json(r->before, "before", r->live_before, r->leak_before, json);
-	hi_diff_heap_json(r->after, "after", r->live_after, r->leak_after, json);
+	hi_diff_heap_json(r->before, "before", r->live_before, &r->leaks_before, json);
+	hi_diff_heap_json(r->after, "after", r->live_after, &r->leaks_after, json);
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < r->c->n_rows && n < r->top; i++) {
 		if (!is_shown(r, &r->c->rows[i]))

@@ -5,14 +5,16 @@
 
 #include "census/compare.h"
 #include "report/head.h"
+#include "report/leak_sums.h"
 #include "report/new_objects.h"
 
 /* Plain data; borrowed. */
 struct hi_diff_report {
 	const struct hi_head *before, *after;
 	const struct hi_comparison *c;
-	const char *by; /* "type", "module", "root", "retainers" */
-	uint64_t live_before, live_after, leak_before, leak_after; /* bytes */
+	const char *by;			  /* "type", "module", "root", "retainers" */
+	uint64_t live_before, live_after; /* bytes */
+	struct hi_leak_sums leaks_before, leaks_after;
 	struct hi_new_objects born;
 	size_t top;
 	uint64_t min_size; /* rows that changed by less are left out */
@@ -24,7 +26,7 @@ bool hi_diff_is_none(const struct hi_diff_report *r);
 const char *hi_diff_matched_text(bool by_address);
 /* The member `key`: which heap, and its bytes. */
 void hi_diff_heap_json(const struct hi_head *head, const char *key, uint64_t live,
-		       uint64_t leak, struct hi_json *json);
+		       const struct hi_leak_sums *leaks, struct hi_json *json);
 void hi_diff_display(const struct hi_diff_report *r, struct hi_page *page);
 void hi_diff_json(const struct hi_diff_report *r, struct hi_json *json);
 

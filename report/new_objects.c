@@ -6,14 +6,23 @@
 #include "base/text.h"
 #include "report/node.h"
 
+bool hi_new_row_is_held(const struct hi_new_row *row)
+{
+	return row->leaked + row->likely + row->garbage < row->count;
+}
+
 /* ---- as tables ---- */
 
 static const char *way_text(const struct hi_new_row *row, struct hi_page *page)
 {
 	if (*row->way)
 		return hi_page_safe_again(page, row->way);
-	if (row->leaked == row->count)
-		return hi_page_printf(page, "leaked: 0x%" PRIx64, row->example);
+	if (!hi_new_row_is_held(row))
+		return hi_page_printf(page, "%s: 0x%" PRIx64,
+				      row->leaked   ? "leaked"
+				      : row->likely ? "likely leaked"
+						    : "garbage",
+				      row->example);
 	return hi_page_printf(page, "0x%" PRIx64, row->example);
 }
 
@@ -59,6 +68,10 @@ static void show_holders(const struct hi_new_objects *n, bool survivors,
 						   {"type", HI_COLUMN_TEXT},
 						   {"new objects", HI_COLUMN_COUNT},
 						   {"new bytes", HI_COLUMN_BYTES}};
+	static const char *const unheld[HI_LEAK_KINDS] = {
+		[HI_LEAK_CERTAIN] = "nothing: leaked",
+		[HI_LEAK_LIKELY] = "nothing: likely leaked",
+		[HI_LEAK_GARBAGE] = "nothing: garbage"};
 	struct hi_table *t;
 
 	hi_page_heading(page, survivors ? "What holds them" : "What holds the growth",
@@ -72,12 +85,14 @@ static void show_holders(const struct hi_new_objects *n, bool survivors,
 		hi_cell_number(t, h->objects);
 		hi_cell_number(t, h->bytes);
 	}
-	if (!n->leaked.count)
-		return;
-	hi_cell_text(t, "nothing: leaked", 0);
-	hi_cell_text(t, "", 0);
-	hi_cell_number(t, n->leaked.count);
-	hi_cell_number(t, n->leaked.bytes);
+	for (unsigned i = 0; i < HI_LEAK_KINDS; i++) {
+		if (!n->unheld[i].count)
+			continue;
+		hi_cell_text(t, unheld[i], 0);
+		hi_cell_text(t, "", 0);
+		hi_cell_number(t, n->unheld[i].count);
+		hi_cell_number(t, n->unheld[i].bytes);
+	}
 }
 
 void hi_new_objects_show(const struct hi_new_objects *n, bool survivors,
@@ -113,6 +128,8 @@ static void json_rows(const struct hi_new_objects *n, bool survivors,
 			hi_json_number(json, "born", row->of);
 		hi_json_number(json, "bytes", row->bytes);
 		hi_json_number(json, "leaked", row->leaked);
+		hi_json_number(json, "likely", row->likely);
+		hi_json_number(json, "garbage", row->garbage);
 		hi_json_number(json, "retained", row->retained);
 		hi_json_address(json, "example", row->example);
 		hi_json_escaped(json, "path", *row->way ? row->way : NULL);
@@ -143,5 +160,7 @@ void hi_new_objects_json(const struct hi_new_objects *n, bool survivors,
 {
 	json_rows(n, survivors, json);
 	json_holders(n, json);
-	hi_heap_sum_json(json, "leaked", n->leaked);
+	hi_heap_sum_json(json, "leaked", n->unheld[HI_LEAK_CERTAIN]);
+	hi_heap_sum_json(json, "likely", n->unheld[HI_LEAK_LIKELY]);
+	hi_heap_sum_json(json, "garbage", n->unheld[HI_LEAK_GARBAGE]);
 }

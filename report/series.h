@@ -7,6 +7,7 @@
 #define HI_REPORT_SERIES_H
 
 #include "report/head.h"
+#include "report/leak_sums.h"
 #include "report/restrict.h"
 #include "report/stopped.h"
 
@@ -43,9 +44,9 @@ struct hi_series_sample {
 	const struct hi_stopped *stopped; /* NULL: at once */
 	bool complete;			  /* the snapshot has no gaps */
 	uint64_t objects, bytes;	  /* live, unrestricted */
-	uint64_t leaked;		  /* bytes; UINT64_MAX: unknown */
-	bool lower_bound;		  /* some heap is not decoded: more may be live */
-	struct hi_series_row *rows;	  /* by bytes, then name; each name once */
+	struct hi_leak_sums leaks;
+	bool lower_bound;	    /* some heap is not decoded: more may be live */
+	struct hi_series_row *rows; /* by bytes, then name; each name once */
 	size_t n_rows;
 	struct hi_hidden hidden; /* by --type, --min-size and --top */
 	/* Hidden by --under and --retained-by; NULL: there is no such restriction. */

@@ -68,7 +68,7 @@ bool hi_series_json(const struct hi_series_head *head, const struct hi_series_sa
 	hi_json_number(&json, "objects", s->objects);
 	hi_json_number(&json, "bytes", s->bytes);
 	hi_json_end(&json);
-	hi_json_number(&json, "leaked", s->leaked);
+	hi_leak_sums_json(&json, "leaked", &s->leaks);
 	hi_json_bool(&json, "lower_bound", s->lower_bound);
 	hi_head_only_json(s->only, &json);
 	hi_json_array(&json, "rows");

@@ -94,12 +94,17 @@ static void show_damage(const struct hi_snapshots_report *r, struct hi_page *pag
 static void show_rows(const struct hi_snapshots_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {
-		{"census", HI_COLUMN_COUNT},	  {"after", HI_COLUMN_WORD},
-		{"live", HI_COLUMN_BYTES},	  {"objects", HI_COLUMN_COUNT},
-		{"leaked", HI_COLUMN_BYTES},	  {"paused", HI_COLUMN_WORD},
+		{"census", HI_COLUMN_COUNT},
+		{"after", HI_COLUMN_WORD},
+		{"live", HI_COLUMN_BYTES},
+		{"objects", HI_COLUMN_COUNT},
+		{"leaked", HI_COLUMN_BYTES},
+		{"likely leaked", HI_COLUMN_MINOR_BYTES},
+		{"garbage", HI_COLUMN_MINOR_BYTES},
+		{"paused", HI_COLUMN_WORD},
 		{"graph", HI_COLUMN_MINOR_BYTES},
 	};
-	struct hi_table *table = hi_page_table(page, columns, 7);
+	struct hi_table *table = hi_page_table(page, columns, 9);
 	const struct hi_snapshots_row *peak = highest(r);
 	char time[24];
 
@@ -110,7 +115,9 @@ static void show_rows(const struct hi_snapshots_report *r, struct hi_page *page)
 		hi_cell_text(table, after_text(row, page), 0);
 		hi_cell_number(table, row->bytes);
 		hi_cell_number(table, row->objects);
-		hi_cell_number(table, row->leaked);
+		hi_cell_number(table, row->leaks.certain.bytes);
+		hi_cell_number(table, row->leaks.likely.bytes);
+		hi_cell_number(table, row->leaks.garbage.bytes);
 		hi_cell_text(
 			table,
 			row->pause_ns == UINT64_MAX
@@ -235,7 +242,7 @@ static void json_row(const struct hi_snapshots_row *row, struct hi_json *json)
 	hi_json_number(json, "pause_ns", row->pause_ns);
 	hi_json_number(json, "bytes", row->bytes);
 	hi_json_number(json, "objects", row->objects);
-	hi_json_number(json, "leaked", row->leaked);
+	hi_leak_sums_json(json, "leaked", &row->leaks);
 	hi_json_number(json, "graph", row->graph ? row->graph : UINT64_MAX);
 	hi_json_end(json);
 }

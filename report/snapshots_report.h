@@ -6,12 +6,13 @@
 #ifndef HI_REPORT_SNAPSHOTS_REPORT_H
 #define HI_REPORT_SNAPSHOTS_REPORT_H
 
-#include "report/head.h"
+#include "report/leak_sums.h"
 
 struct hi_snapshots_row {
 	uint64_t number, time_ns, wall_ns, cpu_ns, pause_ns; /* UINT64_MAX unknown */
-	uint64_t objects, bytes, leaked;
-	uint64_t graph; /* bytes in the file; 0: there are only sums */
+	uint64_t objects, bytes;
+	struct hi_leak_sums leaks; /* bytes alone */
+	uint64_t graph;		   /* bytes in the file; 0: there are only sums */
 };
 
 struct hi_snapshots_mark_line {

@@ -63,7 +63,7 @@ static void show_next(const struct hi_survived_report *r, struct hi_page *page)
 	if (!n->n_rows)
 		return;
 	hi_page_blank(page);
-	if (n->rows[0].leaked < n->rows[0].count)
+	if (hi_new_row_is_held(&n->rows[0]))
 		hi_page_command(page,
 				hi_page_printf(page, "heapinspect paths 0x%" PRIx64 " %s",
 					       n->rows[0].example, target),
@@ -103,9 +103,9 @@ void hi_survived_json(const struct hi_survived_report *r, struct hi_json *json)
 	hi_json_text(json, "load", matched_key(r->load_by_address));
 	hi_json_text(json, "after", matched_key(r->after_by_address));
 	hi_json_end(json);
-	hi_diff_heap_json(r->warm, "warm_up", r->live[0], r->leak[0], json);
-	hi_diff_heap_json(r->load, "load", r->live[1], r->leak[1], json);
-	hi_diff_heap_json(r->after, "after", r->live[2], r->leak[2], json);
+	hi_diff_heap_json(r->warm, "warm_up", r->live[0], &r->leaks[0], json);
+	hi_diff_heap_json(r->load, "load", r->live[1], &r->leaks[1], json);
+	hi_diff_heap_json(r->after, "after", r->live[2], &r->leaks[2], json);
 	hi_heap_sum_json(json, "born", r->born);
 	hi_heap_sum_json(json, "survived", r->survived.all);
 	hi_new_objects_json(&r->survived, true, json);

@@ -4,13 +4,15 @@
 #define HI_REPORT_SURVIVED_REPORT_H
 
 #include "report/head.h"
+#include "report/leak_sums.h"
 #include "report/new_objects.h"
 
 /* Plain data; borrowed. */
 struct hi_survived_report {
 	const struct hi_head *warm, *load, *after;
-	uint64_t live[3], leak[3]; /* bytes, in the same order */
-	struct hi_heap_sum born;   /* of the load: that the warm-up had not */
+	uint64_t live[3]; /* bytes, in the same order */
+	struct hi_leak_sums leaks[3];
+	struct hi_heap_sum born; /* of the load: that the warm-up had not */
 	bool load_by_address, after_by_address; /* matched with the one before it */
 	struct hi_new_objects survived;		/* of born */
 };

@@ -103,6 +103,43 @@ HI_TEST_SCENARIO(leak_verdicts, reports_and_files_have_both)
 	}
 }
 
+/* From the same heap: bytes of both as the summary has them. */
+HI_TEST_SCENARIO(leak_verdicts, series_and_differences_have_both)
+{
+	static struct plan plan;
+	struct hi_fixture *fx = start_planted(&plan);
+	const char *file = snapshot_path(snapshot_directory(), "series.hisnap");
+	struct hi_command *c = hi_heapinspect("snap", "--pid", pid_text(fx), "-o", file,
+					      "--every", "100ms", "--for", "50ms");
+	char want[96];
+	json_t *doc, *diff, *row;
+
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	doc = snapshot_document(hi_heapinspect("--json", file));
+	HI_ASSERT(number(doc, "leaks", "likely_bytes") > 0);
+	row = json_array_get(json_object_get(snapshot_document(hi_heapinspect(
+						     "snapshots", file, "--json")),
+					     "rows"),
+			     0);
+	diff = snapshot_document(hi_heapinspect("diff", file, file, "--json"));
+	for (int i = 0; i < 2; i++) {
+		json_t *sums = i ? json_object_get(diff, "after") : row;
+
+		HI_ASSERT_EQ(
+			number(doc, "leaks", "bytes"),
+			json_integer_value(json_object_get(sums, i ? "leak" : "leaked")));
+		HI_ASSERT_EQ(number(doc, "leaks", "likely_bytes"),
+			     json_integer_value(json_object_get(sums, "likely")));
+	}
+	c = hi_heapinspect("export", file, "-f", "prometheus");
+	snprintf(want, sizeof(want), "\nheapinspect_leak_likely_bytes %lld ",
+		 number(doc, "leaks", "likely_bytes"));
+	HI_ASSERT_MSG(strstr(c->out, want), "%s", c->out);
+	c = hi_heapinspect("census", "--pid", pid_text(fx), "--every", "100ms", "--for",
+			   "50ms");
+	HI_ASSERT_MSG(strstr(c->out, " likely leaked"), "%s", c->out);
+}
+
 /* A gate on leak.bytes is one on what is certain. */
 HI_TEST_SCENARIO(leak_verdicts, gates_tell_them_apart)
 {

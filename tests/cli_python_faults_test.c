@@ -9,6 +9,7 @@
 
 #include "tests/harness.h"
 #include "tests/support/python.h"
+#include "tests/support/schema.h"
 #include "tests/support/snapshots.h"
 
 enum {
@@ -275,6 +276,105 @@ static void check_gate(const char *pid, const char *gate, int exit_code)
 
 	HI_ASSERT_MSG(c->exit_code == exit_code, "%s: %d\n%s%s", gate, c->exit_code,
 		      c->out, c->err);
+}
+
+/* Sums of a document or of a part of it, against the table of objects of the file. */
+static void check_sums(json_t *doc, const char *certain, const char *file)
+{
+	static const char *const names[] = {NULL, "garbage", "uncollectable", "lost"};
+	struct hi_command *c = hi_heapinspect(
+		"query", file, "-q", "-f", "csv",
+		"SELECT sum(state = 'leak' AND coalesce(fate, '') <> 'garbage' AND "
+		"verdict = "
+		"'certain'), "
+		"sum(fate = 'garbage'), sum(fate = 'uncollectable'), "
+		"sum(fate = 'lost reference'), "
+		"sum(shallow * (state = 'leak' AND coalesce(fate, '') <> 'garbage' AND "
+		"verdict = "
+		"'certain')), sum(shallow * (fate = 'garbage')), "
+		"sum(shallow * (fate = 'uncollectable')), sum(shallow * (fate = 'lost "
+		"reference')) FROM objects");
+	long long n[8];
+	char *row = strchr(c->out, '\n');
+
+	HI_ASSERT_MSG(c->exit_code == 0 && row, "%s", c->err);
+	HI_ASSERT_EQ(8, sscanf(row, "%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld", &n[0],
+			       &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7]));
+	HI_ASSERT(n[1] > 0);
+	HI_ASSERT_EQ(n[4], python_number(doc, certain));
+	for (size_t i = 1; i < 4; i++)
+		HI_ASSERT_EQ(n[4 + i], python_number(doc, names[i]));
+}
+
+static json_t *diff_of(const char *before, const char *after, const char *by)
+{
+	struct hi_command *c =
+		hi_heapinspect("diff", before, after, "--by", by, "--all", "--json");
+	json_t *doc;
+
+	HI_ASSERT_MSG(c->exit_code == 1, "exit %d: %s", c->exit_code, c->err);
+	c->exit_code = 0;
+	doc = snapshot_document(c);
+	hi_check_schema(c, "rows.v1.json");
+	return doc;
+}
+
+/* The later heap is the one before the collection: its rubbish is all that is new. */
+HI_TEST_SCENARIO(python_faults, differences_tell_garbage_from_leaks)
+{
+	struct python *p = python_start(NULL, "rubbish", NULL, NULL);
+	const char *in = snapshot_directory();
+	const char *a = snapshot_path(in, "a.hisnap"), *b = snapshot_path(in, "b.hisnap");
+	struct collected c = {};
+	json_t *doc, *row;
+	char line[200];
+
+	HI_ASSERT_EQ(0,
+		     hi_heapinspect("snap", "--pid", p->pid, "-q", "-o", a)->exit_code);
+	hi_fixture_tell(p->fx, "x");
+	while (!c.garbage && hi_fixture_line(p->fx, line, sizeof(line)))
+		take_count(line, &c);
+	HI_ASSERT_EQ(0,
+		     hi_heapinspect("snap", "--pid", p->pid, "-q", "-o", b)->exit_code);
+	doc = diff_of(b, a, "root");
+	check_sums(json_object_get(doc, "after"), "leak", a);
+	row = python_row(json_object_get(doc, "rows"), "root", "(garbage)");
+	HI_ASSERT(row && python_number(json_object_get(row, "born"), "bytes") >
+				 (LOOPS - STALE_LOOPS) * 4000);
+	HI_ASSERT(python_number(json_object_get(doc, "garbage"), "bytes") >
+		  (LOOPS - STALE_LOOPS) * 4000);
+	row = python_row(json_object_get(doc, "new"), "type", "__main__.Loop");
+	HI_ASSERT(row && python_number(row, "garbage") > 0);
+	HI_ASSERT_EQ(0, python_number(row, "leaked"));
+}
+
+HI_TEST_SCENARIO(python_faults, series_tell_garbage_from_leaks)
+{
+	struct python *p = python_start(NULL, "rubbish", NULL, NULL);
+	const char *file = snapshot_path(snapshot_directory(), "series.hisnap");
+	struct hi_command *c = hi_heapinspect("snap", "--pid", p->pid, "-o", file,
+					      "--every", "100ms", "--for", "50ms");
+	char want[80];
+	json_t *row;
+
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	row = json_array_get(
+		rows_of(python_ask_file(NULL, PYTHON_WORDS("snapshots", file))), 0);
+	check_sums(row, "leaked", file);
+	c = hi_heapinspect("export", file, "-f", "prometheus");
+	snprintf(want, sizeof(want), "\nheapinspect_garbage_bytes %lld ",
+		 python_number(row, "garbage"));
+	HI_ASSERT_MSG(strstr(c->out, want), "%s in %.1500s", want, c->out);
+	snprintf(want, sizeof(want), "\nheapinspect_leak_bytes %lld ",
+		 python_number(row, "leaked"));
+	HI_ASSERT_MSG(strstr(c->out, want), "%s in %.1500s", want, c->out);
+	c = hi_heapinspect("census", "--pid", p->pid, "--every", "100ms", "--for",
+			   "50ms");
+	HI_ASSERT_MSG(strstr(c->out, " garbage"), "%s", c->out);
+	c = hi_heapinspect("census", "--pid", p->pid, "--every", "100ms", "--for", "50ms",
+			   "--json");
+	HI_ASSERT_MSG(!strstr(c->out, "\"garbage\":0,") && strstr(c->out, "\"garbage\":"),
+		      "%.600s", c->out);
 }
 
 HI_TEST_SCENARIO(python_faults, gates_tell_garbage_from_leaks)

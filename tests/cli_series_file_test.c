@@ -260,7 +260,8 @@ HI_TEST_SCENARIO(series_file, its_tables_are_csv_and_lines_of_json)
 
 		if (line_number++ == 0) {
 			HI_ASSERT_STREQ("census,time_ns,wall_ns,cpu_ns,pause_ns,bytes,"
-					"objects,leaked,graph",
+					"objects,leaked,likely,garbage,uncollectable,"
+					"lost,graph",
 					line);
 			continue;
 		}

@@ -163,7 +163,7 @@ static void put_head(struct screen *s)
 {
 	const struct hi_series_live *live = s->live;
 	const char *slash = strrchr(s->head->exe, '/');
-	char line[512], time[32], pause[24], longest[24];
+	char line[512], time[32], pause[24], longest[24], leaks[160];
 
 	snprintf(line, sizeof(line), "%s, pid %d", slash ? slash + 1 : s->head->exe,
 		 s->head->pid);
@@ -171,13 +171,14 @@ static void put_head(struct screen *s)
 	put_text(s, line, s->style.width - 1, false);
 	hi_text_color(&s->style, 0);
 	end_line(s);
+	hi_leak_sums_text(leaks, sizeof(leaks), &live->now.leaks);
 	snprintf(line, sizeof(line),
-		 "%s%s, sample %" PRIu64 ", paused for %s (at most %s)%s",
+		 "%s%s, sample %" PRIu64 ", paused for %s (at most %s)%s%s%s",
 		 hi_series_time_text(time, s->head, live->now.at_ns),
 		 s->head->axis == HI_SERIES_CPU ? " of CPU time" : "", live->now.number,
 		 hi_text_duration(pause, live->now.pause_ns),
 		 hi_text_duration(longest, live->longest_pause_ns),
-		 live->now.complete ? "" : ", not complete");
+		 live->now.complete ? "" : ", not complete", *leaks ? "; " : "", leaks);
 	put_text(s, line, s->style.width - 1, false);
 	end_line(s);
 	end_line(s);

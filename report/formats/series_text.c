@@ -61,6 +61,7 @@ enum hi_status hi_series_text(const struct hi_series_head *head,
 	struct hi_text_style style = {.width = looks->width, .utf8 = looks->utf8};
 	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();
 	char time[32], live[24], change[32], objects[32], pause[24], line[512];
+	char leaks[160];
 	FILE *largest;
 	bool fine;
 
@@ -80,6 +81,8 @@ enum hi_status hi_series_text(const struct hi_series_head *head,
 		s->number > 1 ? hi_series_change_text(change, before, s->bytes) : "",
 		hi_text_count(objects, s->objects), hi_text_duration(pause, s->pause_ns));
 	fputs(line, out);
+	if (*hi_leak_sums_text(leaks, sizeof(leaks), &s->leaks))
+		fprintf(out, "; %s", leaks);
 	if (s->only && s->only->hidden_bytes)
 		fprintf(out, "; hidden: %s", hi_text_bytes(live, s->only->hidden_bytes));
 	if (s->only && s->only->many_bytes)

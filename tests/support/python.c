@@ -78,6 +78,7 @@ static const char *schema_of(json_t *doc)
 	const char *name = python_text(doc, "schema");
 
 	return strstr(name, "/summary/")      ? "summary.v1.json"
+	       : strstr(name, "/snapshots/")  ? "snapshots.v1.json"
 	       : strstr(name, "/safepoints/") ? "safepoints.v1.json"
 					      : "rows.v1.json";
 }
