@@ -26,12 +26,11 @@ static char *make_phase(void)
 
 /* ---- the second process ---- */
 
-static void say_dropped(const struct hi_decoder *d)
+void hi_decoder_say_dropped(const struct hi_rights_dropped *dropped, const char *what)
 {
-	fprintf(stderr,
-		"heapinspect: decoding without rights (no capabilities, seccomp%s%s)\n",
-		d->dropped.user ? ", user nobody" : "",
-		d->dropped.landlock ? ", Landlock" : "");
+	fprintf(stderr, "heapinspect: %s without rights (no capabilities, seccomp%s%s)\n",
+		what, dropped->user ? ", user nobody" : "",
+		dropped->landlock ? ", Landlock" : "");
 }
 
 static enum hi_status become_decoder(struct hi_decoder *d, pid_t parent,
@@ -56,7 +55,7 @@ static enum hi_status become_decoder(struct hi_decoder *d, pid_t parent,
 		_exit(HI_EXIT_ERROR); /* it died before we asked to be told */
 	hi_files_use(d->socket);
 	if (d->options->verbose)
-		say_dropped(d);
+		hi_decoder_say_dropped(&d->dropped, "decoding");
 	return d->in && d->in->image ? hi_image_adopt(d->in->image, err) : HI_OK;
 }
 

@@ -9,8 +9,9 @@
  *
  *	first	opens the target, stops it and makes the image, opens the output; forks;
  *		then only opens files for the second (cli/decoder_serve.c), gives the
- *output its name, and says how the second has ended second	drops its rights; reads
- *cores, snapshot files, ELF, DWARF and the image; computes; writes the report
+ *		output its name, and says how the second has ended
+ *	second	drops its rights; reads cores, snapshot files, ELF, DWARF and the
+ *		image; computes; writes the report
  *
  * Nothing is copied or sent: the image, as all that is known by then, is shared by the
  * fork, and the first process gives its own view of it up. A fork that decodes and sends
@@ -25,12 +26,11 @@
  * of others it gets by asking, and only ELF files and those that were named on the
  * command line.
  *
- * Symbols that are needed before the stop, of the allocator's functions, are read in such
- * a process, too (cli/freeze_text.c).
+ * Symbols that are needed before the stop, of the allocator's functions and for --at, are
+ * read in such a process, too (cli/symbols.h).
  *
- * Not covered: the places of --at, which are looked for before the stop, and series
- *(--every), whose censuses need the rights again and whose types are kept from one to the
- *next.
+ * Not covered: series (--every), whose censuses need the rights again and whose types are
+ * kept from one to the next.
  */
 #ifndef HI_CLI_DECODER_H
 #define HI_CLI_DECODER_H
@@ -57,9 +57,14 @@ enum hi_status hi_decoder_start(struct hi_decoder *ret, const struct hi_options 
 /* In the first process: until the other has ended. What it exited with. */
 int hi_decoder_wait(struct hi_decoder *decoder);
 
+/* "decoding without rights (…)", on stderr. */
+void hi_decoder_say_dropped(const struct hi_rights_dropped *dropped, const char *what);
+
 /* decoder_serve.c: until the other end is closed. */
 void hi_decoder_serve(const struct hi_decoder *decoder);
 /* A regular file that begins as ELF files do; -1 and errno. */
 int hi_decoder_open_elf(const char *path);
+/* The same in the root directory of the target. */
+int hi_decoder_open_in_root(const struct hi_image *image, const char *path);
 
 #endif

@@ -84,13 +84,12 @@ static int open_file(const struct server *s, const char *path, int flags)
 	return hi_decoder_open_elf(path);
 }
 
-static int open_in_root(const struct server *s, const char *path)
+int hi_decoder_open_in_root(const struct hi_image *image, const char *path)
 {
-	const struct hi_inspection *in = s->decoder->in;
 	HI_GUARD(close) int fd = -1;
 
 	errno = ENOENT;
-	if (!in || !in->image || hi_image_open_path(in->image, path, &fd, NULL) != HI_OK)
+	if (!image || hi_image_open_path(image, path, &fd, NULL) != HI_OK)
 		return -1;
 	if (is_elf(fd))
 		return hi_take_fd(fd);
@@ -138,7 +137,8 @@ static int serve_request(struct server *s, const struct hi_files_request *r, cha
 	case HI_FILES_OPEN_STREAM:
 		return open_file(s, r->name, 0);
 	case HI_FILES_OPEN_IN_ROOT:
-		return open_in_root(s, r->name);
+		return hi_decoder_open_in_root(
+			s->decoder->in ? s->decoder->in->image : NULL, r->name);
 	case HI_FILES_DEBUGINFOD:
 		return hi_debuginfod_open(r->name, text);
 	case HI_FILES_OUTPUT:

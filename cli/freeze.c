@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/keep.h"
+#include "cli/symbols.h"
 
 /* One line of ours on stderr, with text of the target in it. */
 static void say(const char *text)
@@ -49,7 +50,7 @@ static enum hi_status open_place(struct hi_inspection *in, struct hi_error *err)
 	if (*at && !hi_stop_place_holds(*at, in->target))
 		hi_stop_place_close(hi_take(*at));
 	if (!*at)
-		status = hi_stop_place_open(in->options->pid, safepoint, at, err);
+		status = hi_stop_place_open(in->options, safepoint, at, err);
 	if (status != HI_OK)
 		return status;
 	in->place = *at;
@@ -68,8 +69,8 @@ static void find_allocator_text(struct hi_inspection *in, struct hi_stop_options
 		status = hi_allocator_text(in->target, &in->allocator_text,
 					   &in->n_allocator_text, &quiet);
 	else
-		status = hi_freeze_allocator_text(in->target, &in->allocator_text,
-						  &in->n_allocator_text, &quiet);
+		status = hi_symbols_allocator(in->target, &in->allocator_text,
+					      &in->n_allocator_text, &quiet);
 
 	/* Without it threads may stand inside malloc: worse, but no reason to fail. */
 	if (status == HI_OK) {

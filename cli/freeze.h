@@ -13,10 +13,6 @@ enum hi_status hi_freeze(struct hi_inspection *in, struct hi_error *err);
 /* The pause is always said, and at once: what comes after it may take time. */
 void hi_freeze_say(const struct hi_inspection *in);
 
-/* Of a process: where no thread should be stopped. Symbols are read without rights. */
-enum hi_status hi_freeze_allocator_text(struct hi_target *target, struct hi_range **ret,
-					size_t *n_ret, struct hi_error *err);
-
 enum { HI_FREEZE_WAITING = HI_STOP_PLACE_TEXT + 128 };
 /* "waiting for … ; ^C ends it"; hostile. */
 void hi_freeze_waiting_text(const struct hi_stop_place *place,

@@ -212,7 +212,7 @@ const struct hi_option_entry hi_option_table[] = {
 	 TARGETED},
 	{{"no-sandbox", HI_OPT_NO_SANDBOX, 0, 0,
 	  "decode in this process, with all its rights (for a debugger)", 6},
-	 EVERY & ~(BIT(MARK) | BIT(SAFEPOINTS))},
+	 EVERY & ~BIT(MARK)},
 	{{0, 0, 0, 0, "Output:", 7}, EVERY},
 	{{"json", HI_OPT_JSON, 0, 0, "one JSON document", 7},
 	 ((SHOWING & ~BIT(EXPORT)) | BIT(SNAPSHOTS))},
@@ -226,6 +226,6 @@ const struct hi_option_entry hi_option_table[] = {
 	 ((SHOWING & ~BIT(EXPORT)) | BIT(SNAPSHOTS))},
 	{{"quiet", 'q', 0, 0, "nothing but errors on stderr", 7}, EVERY},
 	{{"verbose", 'v', 0, 0, "where the time went, on stderr; more detail", 7},
-	 TARGETED},
+	 LOOKING},
 };
 const size_t hi_option_table_size = sizeof(hi_option_table) / sizeof(hi_option_table[0]);

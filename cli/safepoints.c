@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/stop_place.h"
+#include "cli/symbols.h"
 #include "report/safepoints_report.h"
 
 HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
@@ -71,8 +72,11 @@ static enum hi_status list(struct listing *l, struct hi_error *err)
 {
 	enum hi_status status = hi_target_open(l->options->pid, &l->target, err);
 
-	if (status == HI_OK)
+	if (status == HI_OK && l->options->no_sandbox)
 		status = hi_safepoints_list(l->target, &l->known, &l->n_known, err);
+	else if (status == HI_OK)
+		status = hi_symbols_safepoints(l->target, l->options->verbose, &l->known,
+					       &l->n_known, err);
 	if (status != HI_OK)
 		return status;
 	if (l->n_known)

@@ -522,7 +522,7 @@ static enum hi_status open_place(struct series *s, struct hi_error *err)
 		return HI_OK;
 	status = watch_calls(s, err);
 	if (status == HI_OK)
-		status = hi_stop_place_open(s->options->pid, &s->options->safepoint.at,
+		status = hi_stop_place_open(s->options, &s->options->safepoint.at,
 					    &s->keep.place, err);
 	if (status != HI_OK)
 		return status;

@@ -9,6 +9,8 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cli/options.h"
+#include "cli/symbols.h"
 
 HI_DEFINE_GUARD(struct hi_stop_place *, hi_stop_place_close)
 
@@ -42,7 +44,18 @@ struct hi_probed *hi_stop_place_tell(const struct hi_target *target,
 	return told;
 }
 
-enum hi_status hi_stop_place_open(pid_t pid, const struct hi_safepoint *safepoint,
+static enum hi_status find_places(const struct hi_options *options,
+				  struct hi_stop_place *place, struct hi_error *err)
+{
+	return options->no_sandbox
+		       ? hi_safepoint_find(place->target, place->safepoint,
+					   &place->places, err)
+		       : hi_symbols_places(place->target, options->verbose,
+					   place->safepoint, &place->places, err);
+}
+
+enum hi_status hi_stop_place_open(const struct hi_options *options,
+				  const struct hi_safepoint *safepoint,
 				  struct hi_stop_place **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_stop_place_close)
@@ -52,9 +65,9 @@ enum hi_status hi_stop_place_open(pid_t pid, const struct hi_safepoint *safepoin
 	if (!place)
 		return hi_fail_memory(err, "probe");
 	place->safepoint = safepoint;
-	status = hi_target_open(pid, &place->target, err);
+	status = hi_target_open(options->pid, &place->target, err);
 	if (status == HI_OK)
-		status = hi_safepoint_find(place->target, safepoint, &place->places, err);
+		status = find_places(options, place, err);
 	if (status != HI_OK)
 		return status;
 	place->told = hi_stop_place_tell(place->target, &place->places, &place->arena);
@@ -162,7 +175,9 @@ const char *hi_stop_place_ends(const struct hi_stop_place *place, uint64_t pc)
 {
 	const struct hi_probed *at = hi_stop_place_at(place, pc);
 
-	return at ? place->places.items[at - place->told].ends : NULL;
+	const char *ends = at ? place->places.items[at - place->told].ends : "";
+
+	return *ends ? ends : NULL;
 }
 
 void hi_stop_place_release(struct hi_stop_place *place)

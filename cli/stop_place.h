@@ -7,6 +7,8 @@
 #include "probes/probe.h"
 #include "report/stopped.h"
 
+struct hi_options;
+
 struct hi_stop_place {
 	const struct hi_safepoint *safepoint; /* borrowed */
 	struct hi_target *target;
@@ -27,10 +29,11 @@ struct hi_probed *hi_stop_place_tell(const struct hi_target *target,
 
 /*
  * Finds the places, and attaches. It keeps a view of the target of its own, so that
- * it may be used for one stop after another. Errors: hi_safepoint_find's and
+ * it may be used for one stop after another. Errors: hi_symbols_places' and
  * hi_probe_open's.
  */
-enum hi_status hi_stop_place_open(pid_t pid, const struct hi_safepoint *safepoint,
+enum hi_status hi_stop_place_open(const struct hi_options *options,
+				  const struct hi_safepoint *safepoint,
 				  struct hi_stop_place **ret, struct hi_error *err);
 /* Is the code that the probe is on still mapped where it was? Not after an exec. */
 bool hi_stop_place_holds(const struct hi_stop_place *place,

@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "probes/condition.h"
 #include "probes/keeper.h"
 #include "probes/probe_internal.h"
 
@@ -384,7 +383,7 @@ static enum hi_status open_probe(struct bpf_probe *probe, const struct hi_target
 				 struct hi_error *err)
 {
 	enum hi_status status = load(probe, err);
-	struct hi_condition condition = {};
+	const struct hi_condition *condition = &places->condition;
 
 	if (status == HI_OK)
 		status = map_all(probe, err);
@@ -392,11 +391,8 @@ static enum hi_status open_probe(struct bpf_probe *probe, const struct hi_target
 		status = say_process(probe, err);
 	if (status != HI_OK)
 		return status;
-	status = hi_condition_of_places(target, safepoint, places, &condition, err);
-	if (status != HI_OK)
-		return status;
-	probe->shared->n_terms = (uint32_t)condition.n_terms;
-	memcpy(probe->shared->terms, condition.terms, sizeof(condition.terms));
+	probe->shared->n_terms = (uint32_t)condition->n_terms;
+	memcpy(probe->shared->terms, condition->terms, sizeof(condition->terms));
 	probe->shared->every = safepoint->every ? safepoint->every : 1;
 	probe->shared->signal = HI_TRIGGER_SIGNAL;
 	probe->shared->blocked_offset = find_blocked();

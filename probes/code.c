@@ -11,7 +11,7 @@
 
 enum { FUNCTION_MAX = 1 << 20, INSTRUCTION_MAX = 15 };
 
-enum hi_status hi_target_code_open(const struct hi_target *target,
+enum hi_status hi_target_code_open(const struct hi_target *target, struct hi_image *image,
 				   struct hi_target_code **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_target_code_close)
@@ -19,12 +19,13 @@ enum hi_status hi_target_code_open(const struct hi_target *target,
 	struct hi_modules_options options = {};
 	enum hi_status status;
 
-	if (!code)
+	if (!code) {
+		hi_image_destroy(image);
 		return hi_fail_memory(err, "code of the target");
+	}
 	code->target = target;
-	status = hi_image_unstopped(target, &code->image, err);
-	if (status == HI_OK)
-		status = hi_modules_open(code->image, &options, &code->modules, err);
+	code->image = image;
+	status = hi_modules_open(code->image, &options, &code->modules, err);
 	if (status == HI_OK)
 		*ret = hi_take(code);
 	return status;
@@ -152,20 +153,36 @@ enum hi_status hi_places_add_function(struct hi_target_code *code,
 
 /* ---- a safepoint ---- */
 
-enum hi_status hi_safepoint_find(const struct hi_target *target,
-				 const struct hi_safepoint *safepoint,
-				 struct hi_probe_places *ret, struct hi_error *err)
+enum hi_status hi_safepoint_find_in(const struct hi_target *target,
+				    struct hi_image *image,
+				    const struct hi_safepoint *safepoint,
+				    struct hi_probe_places *ret, struct hi_error *err)
 {
 	HI_GUARD(hi_target_code_close) struct hi_target_code *code = NULL;
 	struct hi_place_list places = {};
-	enum hi_status status = hi_target_code_open(target, &code, err);
+	struct hi_condition condition;
+	enum hi_status status = hi_target_code_open(target, image, &code, err);
 
 	if (status == HI_OK)
 		status = hi_find_places(code, safepoint, &places, err);
+	if (status == HI_OK)
+		status =
+			hi_condition_of_places(code, safepoint, &places, &condition, err);
 	if (status != HI_OK) {
 		hi_vector_free(&places);
 		return status;
 	}
-	*ret = (struct hi_probe_places){places.items, places.count};
+	*ret = (struct hi_probe_places){places.items, places.count, condition};
 	return HI_OK;
+}
+
+enum hi_status hi_safepoint_find(const struct hi_target *target,
+				 const struct hi_safepoint *safepoint,
+				 struct hi_probe_places *ret, struct hi_error *err)
+{
+	struct hi_image *image;
+	enum hi_status status = hi_image_unstopped(target, &image, err);
+
+	return status == HI_OK ? hi_safepoint_find_in(target, image, safepoint, ret, err)
+			       : status;
 }

@@ -11,8 +11,6 @@
 #include "decode/debuginfo/functions.h"
 #include "probes/safepoint.h"
 
-enum { HI_PLACES_MAX = 64 }; /* of one safepoint */
-
 struct hi_target_code {
 	const struct hi_target *target;
 	struct hi_image *image;
@@ -20,7 +18,8 @@ struct hi_target_code {
 	struct hi_types *types; /* NULL until hi_target_code_types */
 };
 
-enum hi_status hi_target_code_open(const struct hi_target *target,
+/* Takes the image, of hi_image_unstopped; also on failure. */
+enum hi_status hi_target_code_open(const struct hi_target *target, struct hi_image *image,
 				   struct hi_target_code **ret, struct hi_error *err);
 /* code->types, opened now if need be. */
 enum hi_status hi_target_code_types(struct hi_target_code *code, struct hi_error *err);
@@ -42,6 +41,11 @@ enum hi_status hi_places_add_exact(struct hi_target_code *code,
 enum hi_status hi_find_places(struct hi_target_code *code,
 			      const struct hi_safepoint *safepoint,
 			      struct hi_place_list *places, struct hi_error *err);
+/* Of a safepoint whose places were found. */
+enum hi_status hi_condition_of_places(struct hi_target_code *code,
+				      const struct hi_safepoint *safepoint,
+				      const struct hi_place_list *places,
+				      struct hi_condition *ret, struct hi_error *err);
 
 /* ---- what finds places; HI_NOT_FOUND says what there is instead ---- */
 

@@ -15,25 +15,13 @@
 #ifndef HI_PROBES_CONDITION_H
 #define HI_PROBES_CONDITION_H
 
-#include "probes/bpf/shared.h"
 #include "probes/code.h"
-
-struct hi_condition {
-	unsigned kept; /* bit n: the n-th integer argument register is used */
-	size_t n_terms;
-	struct hi_bpf_term terms[HI_BPF_TERMS];
-};
 
 /* entry: of the function that is probed; 0: there is none, arguments are refused.
  * HI_USAGE: the text says the column, from 1, and what was expected. */
 enum hi_status hi_condition_compile(struct hi_target_code *code, const char *text,
 				    uint64_t entry, struct hi_condition *ret,
 				    struct hi_error *err);
-/* Of a safepoint whose places were found by hi_safepoint_find. */
-enum hi_status hi_condition_of_places(const struct hi_target *target,
-				      const struct hi_safepoint *safepoint,
-				      const struct hi_probe_places *places,
-				      struct hi_condition *ret, struct hi_error *err);
 bool hi_conditions_equal(const struct hi_condition *a, const struct hi_condition *b);
 
 #endif

@@ -33,25 +33,19 @@ enum hi_status hi_find_places(struct hi_target_code *code,
 	return hi_fail(err, HI_USAGE, 0, "\"now\" is no place");
 }
 
-enum hi_status hi_condition_of_places(const struct hi_target *target,
+enum hi_status hi_condition_of_places(struct hi_target_code *code,
 				      const struct hi_safepoint *safepoint,
-				      const struct hi_probe_places *places,
+				      const struct hi_place_list *places,
 				      struct hi_condition *ret, struct hi_error *err)
 {
-	HI_GUARD(hi_target_code_close) struct hi_target_code *code = NULL;
-	const struct hi_probe_place *first = &places->items[0];
-	enum hi_status status;
+	const struct hi_probe_place *first = places->items;
+	bool in_function = safepoint->kind == HI_SAFEPOINT_FUNCTION && places->count;
 
 	if (!safepoint->condition) {
 		*ret = (struct hi_condition){};
 		return HI_OK;
 	}
-	status = hi_target_code_open(target, &code, err);
-	if (status != HI_OK)
-		return status;
-	return hi_condition_compile(code, safepoint->condition,
-				    safepoint->kind == HI_SAFEPOINT_FUNCTION
-					    ? first->address - first->into_function
-					    : 0,
-				    ret, err);
+	return hi_condition_compile(
+		code, safepoint->condition,
+		in_function ? first->address - first->into_function : 0, ret, err);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attach/unstopped.h"
 #include "base/alloc.h"
 #include "probes/code.h"
 
@@ -63,6 +64,7 @@ enum {
 	RUNTIMES = sizeof(runtimes) / sizeof(runtimes[0]),
 	USDT_MAX = 500, /* probes that are listed */
 };
+_Static_assert(USDT_MAX + TABLE + 1 <= HI_SAFEPOINTS_MAX);
 
 struct list {
 	struct HI_VECTOR(struct hi_known_safepoint) all;
@@ -91,6 +93,11 @@ static bool has_runtime(struct hi_target_code *code, const struct runtime *runti
 	return false;
 }
 
+static void mark_end(struct hi_probe_place *place, const struct known *known)
+{
+	snprintf(place->ends, sizeof(place->ends), "%s", known->runtime);
+}
+
 void hi_places_mark_ends(const struct hi_safepoint *usdt, struct hi_place_list *places)
 {
 	struct hi_safepoint known;
@@ -103,7 +110,7 @@ void hi_places_mark_ends(const struct hi_safepoint *usdt, struct hi_place_list *
 		    strcmp(known.detail, usdt->detail) != 0)
 			continue;
 		for (size_t p = 0; p < places->count; p++)
-			places->items[p].ends = table[i].runtime;
+			mark_end(&places->items[p], &table[i]);
 	}
 }
 
@@ -122,7 +129,7 @@ static enum hi_status find_known(struct hi_target_code *code, const struct known
 		status = hi_find_usdt(code, &safepoint, places, err);
 		for (size_t i = before; i < places->count; i++)
 			if (known->purpose == end_of_collection)
-				places->items[i].ends = known->runtime;
+				mark_end(&places->items[i], known);
 		return status;
 	}
 	if (strlen(module->name) >= sizeof(safepoint.detail))
@@ -139,7 +146,8 @@ static enum hi_status keep(struct list *list, const struct known *known, bool is
 	snprintf(item.text, sizeof(item.text), "%s", known->text);
 	snprintf(item.runtime, sizeof(item.runtime), "%s", known->runtime);
 	snprintf(item.purpose, sizeof(item.purpose), "%s", known->purpose);
-	item.places = (struct hi_probe_places){places->items, places->count};
+	item.places =
+		(struct hi_probe_places){.items = places->items, .count = places->count};
 	if (hi_vector_push(&list->all, item))
 		return HI_OK;
 	hi_vector_free(places);
@@ -208,7 +216,8 @@ static bool list_note(const struct hi_usdt_note *note, void *arg)
 	/* A probe at more places than we keep is listed with those. */
 	list->status = hi_places_add_exact(list->code, &places, note->addr,
 					   note->semaphore, list->err);
-	item->places = (struct hi_probe_places){places.items, places.count};
+	item->places =
+		(struct hi_probe_places){.items = places.items, .count = places.count};
 	if (list->status == HI_LIMIT)
 		list->status = HI_OK;
 	return list->status == HI_OK;
@@ -255,13 +264,14 @@ static enum hi_status fill(struct list *list)
 	return add_rest(list);
 }
 
-enum hi_status hi_safepoints_list(const struct hi_target *target,
-				  struct hi_known_safepoint **ret, size_t *n_ret,
-				  struct hi_error *err)
+enum hi_status hi_safepoints_list_in(const struct hi_target *target,
+				     struct hi_image *image,
+				     struct hi_known_safepoint **ret, size_t *n_ret,
+				     struct hi_error *err)
 {
 	HI_GUARD(hi_target_code_close) struct hi_target_code *code = NULL;
 	struct list list = {.status = HI_OK, .err = err};
-	enum hi_status status = hi_target_code_open(target, &code, err);
+	enum hi_status status = hi_target_code_open(target, image, &code, err);
 
 	if (status != HI_OK)
 		return status;
@@ -274,6 +284,17 @@ enum hi_status hi_safepoints_list(const struct hi_target *target,
 	*ret = list.all.items;
 	*n_ret = list.all.count;
 	return HI_OK;
+}
+
+enum hi_status hi_safepoints_list(const struct hi_target *target,
+				  struct hi_known_safepoint **ret, size_t *n_ret,
+				  struct hi_error *err)
+{
+	struct hi_image *image;
+	enum hi_status status = hi_image_unstopped(target, &image, err);
+
+	return status == HI_OK ? hi_safepoints_list_in(target, image, ret, n_ret, err)
+			       : status;
 }
 
 /* ---- --at gc ---- */

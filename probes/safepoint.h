@@ -10,6 +10,12 @@
 #define HI_PROBES_SAFEPOINT_H
 
 #include "attach/stop.h"
+#include "probes/bpf/shared.h"
+
+enum {
+	HI_PLACES_MAX = 64,	 /* of one safepoint */
+	HI_SAFEPOINTS_MAX = 600, /* that are listed */
+};
 
 enum hi_safepoint_kind {
 	HI_SAFEPOINT_NOW,
@@ -49,13 +55,21 @@ struct hi_probe_place {
 	char instruction[64];	/* "push %rbx" */
 	unsigned line; /* FILE:LINE: that it is, or the next that has code; else 0 */
 	bool single_stepped; /* the kernel does not emulate it: ten times dearer */
-	const char *ends;    /* static: the runtime ("CPython") whose collection has
-			      * ended where this stands; NULL: none that is known */
+	char ends[16];	     /* the runtime ("CPython") whose collection has ended where
+			      * this stands; "": none that is known */
+};
+
+/* What the BPF program evaluates (condition.h). */
+struct hi_condition {
+	unsigned kept; /* bit n: the n-th integer argument register is used */
+	size_t n_terms;
+	struct hi_bpf_term terms[HI_BPF_TERMS];
 };
 
 struct hi_probe_places {
 	struct hi_probe_place *items;
 	size_t count;
+	struct hi_condition condition; /* of the safepoint, for these places */
 };
 
 /*
@@ -67,6 +81,12 @@ struct hi_probe_places {
 enum hi_status hi_safepoint_find(const struct hi_target *target,
 				 const struct hi_safepoint *safepoint,
 				 struct hi_probe_places *ret, struct hi_error *err);
+/* The same in a process without rights (base/rights.h): its files are in the image
+ * (attach/unstopped.h), which this takes. */
+enum hi_status hi_safepoint_find_in(const struct hi_target *target,
+				    struct hi_image *image,
+				    const struct hi_safepoint *safepoint,
+				    struct hi_probe_places *ret, struct hi_error *err);
 void hi_probe_places_free(struct hi_probe_places *places);
 
 /* A safepoint that this target has, known by its runtime or its USDT notes. */
@@ -81,6 +101,11 @@ struct hi_known_safepoint {
 enum hi_status hi_safepoints_list(const struct hi_target *target,
 				  struct hi_known_safepoint **ret, size_t *n_ret,
 				  struct hi_error *err);
+/* As hi_safepoint_find_in. */
+enum hi_status hi_safepoints_list_in(const struct hi_target *target,
+				     struct hi_image *image,
+				     struct hi_known_safepoint **ret, size_t *n_ret,
+				     struct hi_error *err);
 void hi_safepoints_free(struct hi_known_safepoint *list, size_t n);
 
 #endif

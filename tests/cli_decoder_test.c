@@ -17,7 +17,7 @@
 
 #include "base/files.h"
 #include "cli/decoder.h"
-#include "cli/freeze.h"
+#include "cli/symbols.h"
 #include "tests/harness.h"
 #include "tests/support/child.h"
 #include "tests/support/command.h"
@@ -502,7 +502,7 @@ HI_TEST_SCENARIO(decoder, symbols_are_found_without_rights_as_they_are_with_them
 
 	HI_ASSERT_OK(hi_target_open(fx->pid, &target, &err), &err);
 	HI_ASSERT_OK(hi_allocator_text(target, &with, &n_with, &err), &err);
-	HI_ASSERT_OK(hi_freeze_allocator_text(target, &without, &n_without, &err), &err);
+	HI_ASSERT_OK(hi_symbols_allocator(target, &without, &n_without, &err), &err);
 	HI_ASSERT(n_with > 0);
 	HI_ASSERT_EQ(n_with, n_without);
 	HI_ASSERT(memcmp(with, without, n_with * sizeof(*with)) == 0);
