@@ -376,7 +376,7 @@ HI_TEST(rulebook, statements_on_one_word_are_one_rule_and_switches_are_cases)
 {
 	struct dict_type dt = {.hash = (void *)0x2000};
 	struct entry e = {};
-	uint64_t context[HI_CONTEXT_KEYS] = {(uintptr_t)&dt};
+	uint64_t context[HI_CONTEXT_WORDS] = {(uintptr_t)&dt, [HI_CONTEXT_KEYS] = 1};
 	const struct hi_rules *r;
 
 	start();
@@ -660,8 +660,12 @@ HI_TEST(rulebook, what_the_program_lacks_is_said_once_and_costs_no_edge)
 	HI_ASSERT_MSG(strncmp(warning(3), "x.hints:6: ", 11) == 0 &&
 			      strstr(warning(3), "'table'"),
 		      "%s", warning(3));
-	HI_ASSERT_STREQ("x.hints:7: no type 'missing' in this program", warning(4));
-	HI_ASSERT_STREQ("x.hints:8: no type 'missing' in this program", warning(5));
+	HI_ASSERT_STREQ(
+		"x.hints:7: no type 'missing' in this program (record dict, name)",
+		warning(4));
+	HI_ASSERT_STREQ(
+		"x.hints:8: no type 'missing' in this program (record dict, tagged)",
+		warning(5));
 	HI_ASSERT_MSG(strstr(warning(6), "x.hints:9: ") && strstr(warning(6), "BAD"),
 		      "%s", warning(6));
 	HI_ASSERT_EQ(3, r->n);
@@ -672,7 +676,8 @@ HI_TEST(rulebook, what_the_program_lacks_is_said_once_and_costs_no_edge)
 	HI_ASSERT_EQ(HI_TARGET_ANY, r->items[2].cases[0].target.kind);
 	rules(t_object);
 	n = hi_rulebook_warnings(book, &list);
-	HI_ASSERT_STREQ("x.hints:11: the pattern has no '$T'", list[n - 1]);
+	HI_ASSERT_STREQ("x.hints:11: the pattern has no '$T' (record object, ptr)",
+			list[n - 1]);
 	HI_ASSERT(rules(t_dict) == r);
 	HI_ASSERT_EQ(n, hi_rulebook_warnings(book, &list));
 }

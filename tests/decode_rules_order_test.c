@@ -79,7 +79,11 @@ static uint32_t variant(struct hi_plans *plans, uint32_t index, unsigned k)
 {
 	static const uint64_t contexts[4][2] = {{0, 0}, {1, 0}, {0, 1}, {7, 7}};
 	struct hi_variant v = {.count = HI_COUNT_UNSAID};
-	uint64_t values[HI_CONTEXT_KEYS] = {contexts[k % 4][0], contexts[k % 4][1]};
+	uint64_t values[HI_CONTEXT_WORDS] = {};
+
+	for (unsigned i = 0; i < 2; i++)
+		if (contexts[k % 4][i])
+			hi_context_set(values, i, contexts[k % 4][i]);
 
 	v.context = hi_plans_context(plans, values);
 	if (k / 4 % 4)
@@ -163,7 +167,7 @@ static bool is_same_use(const struct opinion *a, const struct opinion *b)
 	return strcmp(a->plan->name, b->plan->name) == 0 && a->evidence == b->evidence &&
 	       a->plan->blob == b->plan->blob && a->plan->lead == b->plan->lead &&
 	       a->plan->first == b->plan->first && a->plan->count == b->plan->count &&
-	       !x == !y && (!x || !memcmp(x, y, HI_CONTEXT_KEYS * sizeof(*x)));
+	       !x == !y && (!x || !memcmp(x, y, HI_CONTEXT_WORDS * sizeof(*x)));
 }
 
 /* The same plans, made in the opposite order: other numbers, the same order. */

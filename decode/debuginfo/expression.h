@@ -27,7 +27,22 @@
 #include "base/arena.h"
 #include "decode/debuginfo/types.h"
 
-enum { HI_CONTEXT_KEYS = 16 };
+/* Context: a value for each key, then one bit for each key that has a value. */
+enum { HI_CONTEXT_KEYS = 16, HI_CONTEXT_WORDS = HI_CONTEXT_KEYS + 1 };
+static inline bool hi_context_has(const uint64_t *context, uint64_t key)
+{
+	return context && context[HI_CONTEXT_KEYS] >> key & 1;
+}
+static inline void hi_context_set(uint64_t *context, uint64_t key, uint64_t value)
+{
+	context[key] = value;
+	context[HI_CONTEXT_KEYS] |= 1ull << key;
+}
+static inline void hi_context_clear(uint64_t *context, uint64_t key)
+{
+	context[key] = 0;
+	context[HI_CONTEXT_KEYS] &= ~(1ull << key);
+}
 
 /* What a name means that is no member of `self`. Exactly one kind. */
 enum hi_name_kind {
@@ -89,10 +104,10 @@ struct hi_code_input {
 	bool (*read)(void *arg, uint64_t addr, void *buf, size_t size);
 	uint64_t (*usable)(void *arg, uint64_t addr); /* may be NULL */
 	uint64_t self, dollar, index;
-	const uint64_t *context; /* HI_CONTEXT_KEYS values, or NULL: all 0 */
+	const uint64_t *context; /* HI_CONTEXT_WORDS, or NULL: no key has a value */
 };
-/* The value, or the address of an lvalue. False: memory is unreadable, or a
- * division by 0. Thread-safe; no allocation. */
+/* The value, or the address of an lvalue. False: memory is unreadable, a context key
+ * has no value, or a division by 0. Thread-safe; no allocation. */
 bool hi_code_run(const struct hi_code *code, const struct hi_code_input *in,
 		 uint64_t *ret);
 

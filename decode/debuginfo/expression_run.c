@@ -71,8 +71,10 @@ bool hi_code_run(const struct hi_code *code, const struct hi_code_input *in,
 			top = in->index;
 			break;
 		case HI_OP_CONTEXT:
+			if (!hi_context_has(in->context, insn->imm))
+				return false;
 			*sp++ = top;
-			top = in->context ? in->context[insn->imm] : 0;
+			top = in->context[insn->imm];
 			break;
 		case HI_OP_LOAD_SELF:
 			*sp++ = top;

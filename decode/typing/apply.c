@@ -12,25 +12,40 @@ struct application {
 	const struct hi_rule *rule;
 	hi_claim_fn *fn;
 	void *fn_arg;
+	uint64_t lacks; /* of what is being resolved */
 	struct hi_code_input in;
 };
 
-static bool eval(const struct application *a, const struct hi_code *code, uint64_t *ret)
+void hi_rule_note_lacks(_Atomic uint64_t *kept, uint64_t lacks)
 {
-	return hi_code_run(code, &a->in, ret);
+	if (kept && lacks & ~atomic_load_explicit(kept, memory_order_relaxed))
+		atomic_fetch_or_explicit(kept, lacks, memory_order_relaxed);
 }
 
-/* Unreadable memory is no. */
-static bool holds(const struct application *a, const struct hi_code *code)
+static bool eval(struct application *a, const struct hi_code *code, uint64_t *ret)
 {
-	uint64_t value = 0;
+	uint64_t missing;
 
-	return !code || (eval(a, code, &value) && value);
+	if (hi_code_run(code, &a->in, ret))
+		return true;
+	missing = hi_code_context_keys(code);
+	if (a->in.context)
+		missing &= ~a->in.context[HI_CONTEXT_KEYS];
+	a->lacks |= missing ? missing : (uint64_t)HI_LACK_MEMORY;
+	return false;
+}
+
+/* The words of the record that the rule is about are not known. */
+static void leave_unresolved(struct application *a)
+{
+	a->applier->unresolved = true;
+	if (a->applier->keeps_lacks)
+		hi_rule_note_lacks(a->rule->lacks, a->lacks);
 }
 
 /* What a target stands for in the end: context and symbols are looked up. A
- * context may hold a context of a further key; that ends. */
-static const struct hi_rule_target *resolve(const struct application *a,
+ * context may hold a context of a further key; that ends. NULL: it is not known. */
+static const struct hi_rule_target *resolve(struct application *a,
 					    const struct hi_rule_target *target)
 {
 	const struct hi_rule_source *source = a->applier->source;
@@ -38,12 +53,20 @@ static const struct hi_rule_target *resolve(const struct application *a,
 
 	for (int depth = 0; target && depth < 4; depth++) {
 		if (target->kind == HI_TARGET_CONTEXT) {
-			value = a->in.context ? a->in.context[target->key] : 0;
+			if (!hi_context_has(a->in.context, target->key)) {
+				a->lacks |= 1ull << target->key;
+				return NULL;
+			}
+			value = a->in.context[target->key];
 			target = (const struct hi_rule_target *)(uintptr_t)value;
 		} else if (target->kind == HI_TARGET_SYMBOL) {
-			target = source->of_symbol && eval(a, target->symbol, &value)
+			if (!eval(a, target->symbol, &value))
+				return NULL;
+			target = source->of_symbol
 					 ? source->of_symbol(source->arg, target, value)
 					 : NULL;
+			if (!target)
+				a->lacks |= HI_LACK_SYMBOL;
 		} else {
 			return target;
 		}
@@ -51,26 +74,48 @@ static const struct hi_rule_target *resolve(const struct application *a,
 	return NULL;
 }
 
-static const struct hi_rule_target *choose(const struct application *a)
+/* Where a condition cannot be told, what is left for all other values may be all the
+ * same: an edge of which nothing is said. */
+static const struct hi_rule_target *choose_otherwise(const struct hi_rule *rule)
 {
-	for (uint32_t i = 0; i < a->rule->n_cases; i++) {
-		const struct hi_case *c = &a->rule->cases[i];
-		const struct hi_rule_target *target;
+	const struct hi_case *last = &rule->cases[rule->n_cases - 1];
 
-		if (!holds(a, c->when))
-			continue;
-		target = resolve(a, &c->target);
-		/* A symbol that does not fit leaves it to the next case. */
-		if (target || c->target.kind != HI_TARGET_SYMBOL)
-			return target;
-	}
-	return NULL;
+	return !last->when && last->target.kind == HI_TARGET_ANY ? &last->target : NULL;
 }
 
-/* Those that were here, and those that the target sets. False: unreadable. */
-static bool fill_context(const struct application *a, const struct hi_rule_target *target,
+/* The target of the first case that holds; what context or a symbol does not say is
+ * left to the next one. NULL: none; a->lacks says whether that is known. */
+static const struct hi_rule_target *choose(struct application *a)
+{
+	const struct hi_rule_target *target = NULL;
+
+	a->lacks = 0;
+	for (uint32_t i = 0; i < a->rule->n_cases && !target; i++) {
+		const struct hi_case *c = &a->rule->cases[i];
+		uint64_t holds = 1;
+
+		if (c->when && !eval(a, c->when, &holds)) {
+			target = choose_otherwise(a->rule);
+			if (!target)
+				return NULL;
+		} else if (holds) {
+			target = resolve(a, &c->target);
+		}
+	}
+	if (target)
+		a->lacks = 0;
+	else if (a->rule->closed)
+		a->lacks |= HI_LACK_CASE;
+	return target;
+}
+
+/* Those that were here, and those that the target sets. What it cannot work out does
+ * not go along. */
+static void fill_context(struct application *a, const struct hi_rule_target *target,
 			 struct hi_claim *claim)
 {
+	uint64_t lacks = a->lacks;
+
 	if (a->in.context)
 		memcpy(claim->context, a->in.context, sizeof(claim->context));
 	for (uint32_t i = 0; i < target->n_with; i++) {
@@ -78,13 +123,14 @@ static bool fill_context(const struct application *a, const struct hi_rule_targe
 		uint64_t value = (uint64_t)(uintptr_t)w->target;
 
 		if (w->value && !eval(a, w->value, &value))
-			return false;
-		claim->context[w->key] = value;
+			hi_context_clear(claim->context, w->key);
+		else
+			hi_context_set(claim->context, w->key, value);
 	}
-	return true;
+	a->lacks = lacks;
 }
 
-static bool fill_count(const struct application *a, const struct hi_rule_target *target,
+static bool fill_count(struct application *a, const struct hi_rule_target *target,
 		       struct hi_claim *claim)
 {
 	uint64_t to;
@@ -104,7 +150,7 @@ static bool fill_count(const struct application *a, const struct hi_rule_target 
 }
 
 /* Which of the elements are live. False: unreadable, or no such ring. */
-static bool fill_live(const struct application *a, const struct hi_rule_target *target,
+static bool fill_live(struct application *a, const struct hi_rule_target *target,
 		      struct hi_claim *claim)
 {
 	uint64_t full, n;
@@ -130,7 +176,7 @@ static bool fill_live(const struct application *a, const struct hi_rule_target *
 	return true;
 }
 
-static bool fill_claim(const struct application *a, const struct hi_rule_target *target,
+static bool fill_claim(struct application *a, const struct hi_rule_target *target,
 		       struct hi_claim *claim)
 {
 	uint64_t back = 0;
@@ -142,8 +188,10 @@ static bool fill_claim(const struct application *a, const struct hi_rule_target 
 	if (target->back && !eval(a, target->back, &back))
 		return false;
 	claim->to = claim->word - back;
-	return fill_count(a, target, claim) && fill_live(a, target, claim) &&
-	       fill_context(a, target, claim);
+	if (!fill_count(a, target, claim) || !fill_live(a, target, claim))
+		return false;
+	fill_context(a, target, claim);
+	return true;
 }
 
 /* Used or not is all that is asked: a shared counter would be written by all
@@ -154,6 +202,22 @@ static void note_use(const struct hi_rule *rule)
 		atomic_store_explicit(rule->hits, 1, memory_order_relaxed);
 }
 
+/* An edge, but nothing is known about what is there. */
+static struct hi_claim plain_claim(const struct application *a, uint64_t at, bool own)
+{
+	static const struct hi_rule_target any = {.kind = HI_TARGET_ANY};
+
+	return (struct hi_claim){.rule = a->rule,
+				 .target = &any,
+				 .own = own,
+				 .weak = a->rule->weak,
+				 .at = at,
+				 .word = a->in.dollar,
+				 .to = a->in.dollar,
+				 .lacks = a->lacks,
+				 .count = UINT64_MAX};
+}
+
 /* A word at `at` that leads to in.dollar. */
 static void tell_word(struct application *a, uint64_t at, bool own)
 {
@@ -162,22 +226,14 @@ static void tell_word(struct application *a, uint64_t at, bool own)
 
 	if (target && target->kind == HI_TARGET_SCALAR)
 		note_use(a->rule);
-	if (!target || target->kind == HI_TARGET_SCALAR || !a->in.dollar)
+	if (!a->in.dollar || (target ? target->kind == HI_TARGET_SCALAR : !a->lacks))
 		return;
-	if (!fill_claim(a, target, &claim)) {
-		/* What is there cannot be told; that it is pointed to can. */
-		static const struct hi_rule_target any = {.kind = HI_TARGET_ANY};
-
-		claim = (struct hi_claim){.rule = a->rule,
-					  .target = &any,
-					  .own = own,
-					  .weak = a->rule->weak,
-					  .at = at,
-					  .word = a->in.dollar,
-					  .to = a->in.dollar,
-					  .count = UINT64_MAX};
+	if (!target || !fill_claim(a, target, &claim)) {
+		claim = plain_claim(a, at, own);
+		claim.doubtful = !target;
 	}
-	note_use(a->rule);
+	if (target)
+		note_use(a->rule);
 	a->fn(a->fn_arg, &claim);
 }
 
@@ -186,10 +242,15 @@ static void tell_place(struct application *a, uint64_t at)
 	const struct hi_rule_target *target;
 	struct hi_claim claim = {.place = true, .own = true, .at = at, .word = at};
 
+	if (at < a->at->block || at >= a->at->block_end)
+		return;
 	a->in.dollar = at;
 	target = choose(a);
-	if (!target || at < a->at->block || at >= a->at->block_end ||
-	    !fill_claim(a, target, &claim))
+	if (target ? !fill_claim(a, target, &claim) : a->lacks != 0) {
+		leave_unresolved(a);
+		return;
+	}
+	if (!target)
 		return;
 	claim.to = at;
 	claim.word = 0;
@@ -197,12 +258,20 @@ static void tell_place(struct application *a, uint64_t at)
 	a->fn(a->fn_arg, &claim);
 }
 
+/* Unreadable memory is no end: the word is an edge. */
+static bool is_end_of_list(struct application *a)
+{
+	uint64_t value = 0;
+
+	return a->rule->until && eval(a, a->rule->until, &value) && value;
+}
+
 /* A list from in.dollar on. */
 static void walk_list(struct application *a, uint64_t at, bool own)
 {
 	uint64_t steps = 0;
 
-	while (a->in.dollar && !(a->rule->until && holds(a, a->rule->until))) {
+	while (a->in.dollar && !is_end_of_list(a)) {
 		uint64_t next = 0;
 
 		if (steps++ > a->applier->max_steps) {
@@ -220,21 +289,15 @@ static void walk_list(struct application *a, uint64_t at, bool own)
 /* The area itself is an edge; its slots are objects. */
 static void walk_pool(struct application *a, uint64_t at, bool own)
 {
-	static const struct hi_rule_target any = {.kind = HI_TARGET_ANY};
-	struct hi_claim claim = {.rule = a->rule,
-				 .target = &any,
-				 .own = own,
-				 .weak = a->rule->weak,
-				 .at = at,
-				 .word = a->in.dollar,
-				 .to = a->in.dollar,
-				 .count = UINT64_MAX};
+	struct hi_claim claim = plain_claim(a, at, own);
 	uint64_t base = a->in.dollar, n, size;
 
-	if (!base || !eval(a, a->rule->slots, &n) ||
-	    !eval(a, a->rule->slot_size, &size) || !size || size >> 32)
+	if (!base)
 		return;
 	a->fn(a->fn_arg, &claim);
+	if (!eval(a, a->rule->slots, &n) || !eval(a, a->rule->slot_size, &size) ||
+	    !size || size >> 32)
+		return;
 	if (n > a->applier->max_steps) {
 		a->applier->bounded++;
 		return;
@@ -269,6 +332,7 @@ static void apply_at(struct application *a, uint64_t at)
 		return;
 	if (!a->applier->read(a->applier->arg, at, &word, sizeof(word)))
 		return;
+	a->lacks = 0;
 	a->in.dollar = a->rule->mask ? word & a->rule->mask : word;
 	if (a->rule->kind == HI_RULE_EACH)
 		walk_list(a, at, own);
@@ -278,28 +342,41 @@ static void apply_at(struct application *a, uint64_t at)
 		tell_word(a, at, own);
 }
 
+static void apply_round(struct application *a, uint64_t i)
+{
+	const struct hi_rule *rule = a->rule;
+	uint64_t at, holds = 1;
+
+	a->in.index = i;
+	a->in.dollar = 0;
+	if (rule->when && !eval(a, rule->when, &holds))
+		leave_unresolved(a);
+	else if (holds && rule->is_static)
+		apply_at(a, a->at->addr + rule->offset + i * rule->stride);
+	else if (holds && eval(a, rule->lvalue, &at))
+		apply_at(a, at);
+	else if (holds)
+		leave_unresolved(a);
+}
+
 static void apply_rule(struct application *a)
 {
 	const struct hi_rule *rule = a->rule;
-	uint64_t first = 0, last = 1, at;
+	uint64_t first = 0, last = 1;
 
+	a->lacks = 0;
 	if (rule->last && ((rule->first && !eval(a, rule->first, &first)) ||
-			   !eval(a, rule->last, &last)))
+			   !eval(a, rule->last, &last))) {
+		leave_unresolved(a);
 		return;
+	}
 	if (last > first && last - first > a->applier->max_steps) {
 		a->applier->bounded++;
+		leave_unresolved(a);
 		return;
 	}
-	for (uint64_t i = first; i < last && first < last; i++) {
-		a->in.index = i;
-		a->in.dollar = 0;
-		if (!holds(a, rule->when))
-			continue;
-		if (rule->is_static)
-			apply_at(a, a->at->addr + rule->offset + i * rule->stride);
-		else if (eval(a, rule->lvalue, &at))
-			apply_at(a, at);
-	}
+	for (uint64_t i = first; i < last && first < last; i++)
+		apply_round(a, i);
 }
 
 static struct hi_code_input input_of(const struct hi_applier *a,
@@ -329,18 +406,46 @@ void hi_rules_apply(struct hi_applier *applier, const struct hi_rules *rules,
 	}
 }
 
+/* NULL: none holds, or (a->lacks) it cannot be told. */
+static const struct hi_case *choose_variant(struct application *a,
+					    const struct hi_rules *rules)
+{
+	a->in.dollar = a->at->addr;
+	for (uint32_t i = 0; i < rules->n_variants; i++) {
+		const struct hi_case *c = &rules->variants[i];
+		uint64_t holds = 1;
+
+		if (c->when && !eval(a, c->when, &holds))
+			return NULL;
+		if (holds && c->target.kind == HI_TARGET_TYPE)
+			return c;
+	}
+	if (rules->variants_closed)
+		a->lacks |= HI_LACK_CASE;
+	return NULL;
+}
+
 hi_type_id hi_rules_variant(struct hi_applier *applier, const struct hi_rules *rules,
 			    const struct hi_record_at *at)
 {
 	struct application a = {
 		.applier = applier, .at = at, .in = input_of(applier, at)};
+	const struct hi_case *chosen = choose_variant(&a, rules);
 
-	a.in.dollar = at->addr;
-	for (uint32_t i = 0; i < rules->n_variants; i++)
-		if (rules->variants[i].target.kind == HI_TARGET_TYPE &&
-		    holds(&a, rules->variants[i].when))
-			return rules->variants[i].target.type;
-	return rules->type;
+	return chosen ? chosen->target.type : rules->type;
+}
+
+bool hi_rules_variant_is_open(struct hi_applier *applier, const struct hi_rules *rules,
+			      const struct hi_record_at *at)
+{
+	struct application a = {
+		.applier = applier, .at = at, .in = input_of(applier, at)};
+
+	if (choose_variant(&a, rules) || !a.lacks)
+		return false;
+	if (applier->keeps_lacks)
+		hi_rule_note_lacks(rules->variants_lacks, a.lacks);
+	return true;
 }
 
 bool hi_rules_tail_known(struct hi_applier *applier, const struct hi_rules *rules,
@@ -348,8 +453,9 @@ bool hi_rules_tail_known(struct hi_applier *applier, const struct hi_rules *rule
 {
 	struct application a = {
 		.applier = applier, .at = at, .in = input_of(applier, at)};
+	uint64_t known = 0;
 
-	return rules->tail_known && holds(&a, rules->tail_known);
+	return rules->tail_known && eval(&a, rules->tail_known, &known) && known;
 }
 
 uint64_t hi_rules_size(struct hi_applier *applier, const struct hi_rules *rules,

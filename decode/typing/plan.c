@@ -26,7 +26,7 @@ enum {
 };
 
 struct context_values {
-	uint64_t values[HI_CONTEXT_KEYS];
+	uint64_t values[HI_CONTEXT_WORDS];
 	uint32_t next; /* of those with the same hash; 0: none */
 };
 
@@ -517,14 +517,14 @@ static struct context_values *context_at(const struct hi_plans *plans, hi_contex
 
 /* Under the lock; context 0 of a failure is harmless: less is known. */
 static hi_context find_context(struct hi_plans *plans,
-			       const uint64_t values[HI_CONTEXT_KEYS])
+			       const uint64_t values[HI_CONTEXT_WORDS])
 {
 	struct hi_plans_private *p = plans->priv;
-	size_t size = HI_CONTEXT_KEYS * sizeof(*values);
+	size_t size = HI_CONTEXT_WORDS * sizeof(*values);
 	uint32_t n = atomic_load(&p->n_contexts);
 	struct context_values **leaf = &p->contexts[n / CONTEXT_LEAF];
 	uint32_t *bucket =
-		&p->context_heads[hash_words(values, HI_CONTEXT_KEYS) % CONTEXT_HEADS];
+		&p->context_heads[hash_words(values, HI_CONTEXT_WORDS) % CONTEXT_HEADS];
 
 	for (uint32_t c = *bucket; c; c = context_at(plans, c)->next)
 		if (memcmp(context_at(plans, c)->values, values, size) == 0)
@@ -545,14 +545,11 @@ static hi_context find_context(struct hi_plans *plans,
 }
 
 hi_context hi_plans_context(struct hi_plans *plans,
-			    const uint64_t values[HI_CONTEXT_KEYS])
+			    const uint64_t values[HI_CONTEXT_WORDS])
 {
 	hi_context found;
-	uint64_t any = 0;
 
-	for (int i = 0; i < HI_CONTEXT_KEYS; i++)
-		any |= values[i];
-	if (!any)
+	if (!values[HI_CONTEXT_KEYS])
 		return 0;
 	pthread_mutex_lock(&plans->priv->lock);
 	found = find_context(plans, values);

@@ -60,7 +60,7 @@ struct hi_live {
 	uint64_t kind, at, step; /* modulo 2^64 */
 };
 
-/* Context that goes along edges: HI_CONTEXT_KEYS values, interned. */
+/* Context that goes along edges: HI_CONTEXT_WORDS, interned. */
 typedef uint32_t hi_context; /* 0: nothing */
 
 enum {
@@ -158,9 +158,9 @@ struct hi_variant hi_plan_use(const struct hi_plan *plan);
  * HI_PLAN_FIRST; HI_PLAN_NOTHING when out of memory. */
 uint32_t hi_plans_variant(struct hi_plans *plans, uint32_t index,
 			  const struct hi_variant *variant);
-/* Interned values, HI_CONTEXT_KEYS of them; all 0 is context 0. */
+/* Interned; where no key has a value it is context 0. */
 hi_context hi_plans_context(struct hi_plans *plans,
-			    const uint64_t values[HI_CONTEXT_KEYS]);
+			    const uint64_t values[HI_CONTEXT_WORDS]);
 /* NULL for context 0. */
 const uint64_t *hi_plans_context_values(const struct hi_plans *plans, hi_context context);
 

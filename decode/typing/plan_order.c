@@ -43,7 +43,7 @@ static int compare_contexts(const struct hi_plan *a, const struct hi_plan *b)
 
 	if (!x != !y)
 		return x ? 1 : -1;
-	for (int i = 0; x && i < HI_CONTEXT_KEYS; i++)
+	for (int i = 0; x && i < HI_CONTEXT_WORDS; i++)
 		if (x[i] != y[i])
 			return compare_u64(x[i], y[i]);
 	return 0;

@@ -215,7 +215,13 @@ static void take_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
 		id = hi_objects_find(r->typing->objects, claim->word, &offset);
 	if (id == HI_NODE_NONE)
 		return;
-	grade = claim->weak ? HI_GRADE_WEAK : offset ? HI_GRADE_INTERIOR : HI_GRADE_EXACT;
+	hi_rule_note_lacks(claim->rule->lacks, claim->lacks);
+	if (claim->weak)
+		grade = HI_GRADE_WEAK;
+	else if (claim->doubtful)
+		grade = HI_GRADE_CONSERVATIVE;
+	else
+		grade = offset ? HI_GRADE_INTERIOR : HI_GRADE_EXACT;
 	add_edge(r, id, grade, NULL);
 }
 
@@ -226,6 +232,25 @@ static void take_place(void *arg, const struct hi_plan *plan, bool array, uint64
 	struct variable_words v = {r, addr};
 
 	hi_plan_words_until(plan, array, true, end - addr, add_variable_word, &v);
+	flush(r);
+}
+
+/* A record whose rules were not resolved: any word in it may be a pointer. */
+static void take_doubt(void *arg, uint64_t addr, uint64_t end)
+{
+	struct hi_roots *r = arg;
+	struct variable_words v = {r, addr};
+	const uint8_t *value = r->walker.value;
+	uint64_t word;
+
+	for (uint64_t o = -addr & 7; o + 8 <= end - addr; o += 8) {
+		if (!value) {
+			add_variable_word(&v, o, NULL);
+			continue;
+		}
+		memcpy(&word, value + (addr - r->walker.block) + o, sizeof(word));
+		hi_roots_add_word(r, word, NULL);
+	}
 	flush(r);
 }
 
@@ -585,6 +610,8 @@ enum hi_status hi_roots_find(struct hi_typing *typing, struct hi_graph_builder *
 	r->walker.arg = r;
 	r->walker.words = take_place;
 	r->walker.claim = take_claim;
+	r->walker.doubt = take_doubt;
+	r->walker.applier.keeps_lacks = true;
 	typing->root_ranges.count = 0;
 	take_heap(r);
 	take_carved(r);

@@ -21,13 +21,34 @@ char *hi_book_piece(struct hi_rulebook *book, struct hi_piece piece)
 	return hi_arena_printf(&book->arena, "%.*s", (int)piece.length, piece.at);
 }
 
+void hi_book_keep_warning(struct hi_rulebook *book, const char *text)
+{
+	uint64_t known;
+
+	if (!text || hi_table_get(&book->warned, hi_hash_key(text), &known))
+		return;
+	if (!hi_table_put(&book->warned, hi_hash_key(text), 1) ||
+	    !hi_vector_push(&book->warnings, text))
+		book->no_memory = true;
+}
+
+/* ... (record dict, ht_table[i]): which statement a warning is about. */
+static void name_statement(const struct hi_book_text *text, char *what, size_t size)
+{
+	struct hi_piece record = text->record, word = text->word;
+	size_t n = strlen(what);
+
+	if (record.length)
+		snprintf(what + n, size - n, " (record %.*s%s%.*s)", (int)record.length,
+			 record.at, word.length ? ", " : "", (int)word.length, word.at);
+}
+
 void hi_book_warn(struct hi_book_text *text, const char *at, const char *fmt, ...)
 {
 	struct hi_rulebook *book = text->book;
 	uint32_t line = hi_hints_place(text->hints, at).line;
 	char what[300], plain[300];
 	const char *all;
-	uint64_t known;
 	va_list ap;
 
 	if (book->quiet) {
@@ -38,17 +59,14 @@ void hi_book_warn(struct hi_book_text *text, const char *at, const char *fmt, ..
 	vsnprintf(plain, sizeof(plain), fmt, ap);
 	va_end(ap);
 	hi_book_uncapture(text->captures, plain, true, what, sizeof(what));
+	name_statement(text, what, sizeof(what));
 	/* What we put together ourselves (`*this`) is no place in the text. */
 	if (at < text->hints->text || at > text->hints->text + text->hints->size)
 		all = hi_arena_printf(&book->arena, "%s: %s", text->hints->file, what);
 	else
 		all = hi_arena_printf(&book->arena, "%s:%u: %s", text->hints->file, line,
 				      what);
-	if (!all || hi_table_get(&book->warned, hi_hash_key(all), &known))
-		return;
-	if (!hi_table_put(&book->warned, hi_hash_key(all), 1) ||
-	    !hi_vector_push(&book->warnings, all))
-		book->no_memory = true;
+	hi_book_keep_warning(book, all);
 }
 
 /* ---- making and adding ---- */
@@ -380,6 +398,7 @@ size_t hi_rulebook_warnings(struct hi_rulebook *book, const char *const **ret)
 
 	pthread_mutex_lock(&book->lock);
 	seal(book);
+	hi_book_warn_of_lacks(book);
 	*ret = book->warnings.items;
 	n = book->warnings.count;
 	pthread_mutex_unlock(&book->lock);

@@ -11,6 +11,7 @@
  *	rulebook_record.c  a record for one type; roots and typedefs
  *	rulebook_wants.c   which context a type wants
  *	rulebook_symbol.c  targets by the names of functions
+ *	rulebook_lacks.c   warnings of what was missing when rules were applied
  */
 #ifndef HI_TYPING_RULEBOOK_INTERNAL_H
 #define HI_TYPING_RULEBOOK_INTERNAL_H
@@ -36,6 +37,8 @@ struct hi_book_text {
 	uint64_t *const_values;
 	bool *const_known;
 	uint32_t first_key; /* number of hints->keys[0] in the book */
+	/* Of what is being compiled, for warnings; length 0: none. */
+	struct hi_piece record, word;
 	hi_type_id *key_types;
 };
 
@@ -93,6 +96,8 @@ struct hi_rulebook {
 /* "FILE:LINE: what", once. */
 void hi_book_warn(struct hi_book_text *text, const char *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Once; NULL is none. */
+void hi_book_keep_warning(struct hi_rulebook *book, const char *text);
 char *hi_book_piece(struct hi_rulebook *book, struct hi_piece piece); /* in the arena */
 static inline bool hi_piece_is(struct hi_piece piece, const char *text)
 {
@@ -182,6 +187,9 @@ struct hi_compiled *hi_book_root_rules(struct hi_rulebook *book,
 /* ---- rulebook_wants.c ---- */
 /* Fills in `wants` of all that is pending. */
 void hi_book_settle(struct hi_rulebook *book);
+
+/* ---- rulebook_lacks.c ---- */
+void hi_book_warn_of_lacks(struct hi_rulebook *book);
 
 /* ---- rulebook_symbol.c ---- */
 const void *hi_book_symbol(const struct hi_book_scope *scope,

@@ -171,6 +171,28 @@ static bool all_cases(const struct hi_book_scope *scope, const struct hi_hint *h
 	return true;
 }
 
+/* A switch without `else`, or a choice out of a pack: it has a case for each value
+ * that there may be. */
+static bool is_closed_choice(const struct hi_hint *hint)
+{
+	for (uint32_t i = 0; i < hint->n_cases; i++) {
+		if (hint->cases[i].target.pack_index.length)
+			return true;
+		if (hint->value.length && !hint->cases[i].label.length)
+			return false;
+	}
+	return hint->value.length && hint->n_cases;
+}
+
+static bool is_closed(const struct hi_hint *hints, uint32_t n, uint32_t at)
+{
+	for (uint32_t i = at; i < n; i++)
+		if ((i == at || hi_hint_same_word(&hints[at], &hints[i])) &&
+		    is_closed_choice(&hints[i]))
+			return true;
+	return false;
+}
+
 static bool has_cases(const struct hi_hint *hints, uint32_t n, uint32_t at)
 {
 	for (uint32_t i = at; i < n; i++)
@@ -206,6 +228,7 @@ static bool word_rule(struct hi_book_scope scope, const struct hi_hint *hints, u
 
 	scope.has_index = hint->last.length != 0;
 	scope.owner->lost = false;
+	scope.text->word = hint->lvalue;
 	ok = locate(&scope, hint, &rule) && loop(&scope, hint, &rule) &&
 	     extras(&scope, hint, &rule) &&
 	     all_cases(&scope, hints, n, at, &rule, &cases) &&
@@ -213,11 +236,14 @@ static bool word_rule(struct hi_book_scope scope, const struct hi_hint *hints, u
 	     (!scope.owner->lost || replace_lost(hint, &cases)) &&
 	     hi_book_keep_cases(book, &cases, &rule.cases, &rule.n_cases);
 	hi_vector_free(&cases);
+	scope.text->word = (struct hi_piece){};
 	if (!ok)
 		return false;
+	rule.closed = hint->kind != HI_HINT_POOL && is_closed(hints, n, at);
 	rule.text = hi_book_piece(book, hint->lvalue);
 	rule.origin = origin(scope.text, hint);
-	if (!rule.text || !rule.origin || !hi_vector_push(rules, rule))
+	rule.lacks = hi_arena_alloc(&book->arena, sizeof(*rule.lacks));
+	if (!rule.text || !rule.origin || !rule.lacks || !hi_vector_push(rules, rule))
 		book->no_memory = true;
 	return !book->no_memory;
 }
@@ -253,6 +279,10 @@ static bool variants(const struct hi_book_scope *scope, const struct hi_hint *hi
 		if (hints[i].kind != HI_HINT_VARIANT && hints[i].kind != HI_HINT_IS)
 			continue;
 		ok = hi_book_cases(&self, &hints[i], &cases);
+		if (ok && hints[i].kind == HI_HINT_VARIANT) {
+			rules->variants_closed |= is_closed_choice(&hints[i]);
+			rules->variants_origin = origin(scope->text, &hints[i]);
+		}
 		if (!ok || hints[i].kind == HI_HINT_VARIANT)
 			continue;
 		if (cases.count > first && !cases.items[first].when &&
@@ -260,8 +290,11 @@ static bool variants(const struct hi_book_scope *scope, const struct hi_hint *hi
 			rules->same_as = cases.items[first].target.type;
 		cases.count = first;
 	}
-	ok = ok && hi_book_keep_cases(scope->text->book, &cases, &rules->variants,
-				      &rules->n_variants);
+	rules->variants_lacks =
+		hi_arena_alloc(&scope->text->book->arena, sizeof(*rules->variants_lacks));
+	ok = ok && rules->variants_lacks &&
+	     hi_book_keep_cases(scope->text->book, &cases, &rules->variants,
+				&rules->n_variants);
 	hi_vector_free(&cases);
 	return ok;
 }
@@ -308,6 +341,14 @@ static bool is_word(const struct hi_hint *hint)
 	       hint->kind == HI_HINT_EACH || hint->kind == HI_HINT_POOL;
 }
 
+/* What a statement that was left out is about may be anything: `only` and `tail known`
+ * are not true any more. */
+static void open_up(struct hi_rules *rules)
+{
+	rules->only = false;
+	rules->tail_known = NULL;
+}
+
 static void finish(struct hi_compiled *c)
 {
 	const struct hi_rules *r = &c->rules;
@@ -324,20 +365,24 @@ struct hi_compiled *hi_book_record(struct hi_book_text *text,
 	struct hi_compiled *c = new_compiled(text, type->id);
 	struct hi_book_scope scope = {.text = text, .owner = c, .self = type->id};
 	struct rules rules = {};
-	bool ok;
+	bool ok, all = true;
 
 	if (!c)
 		return NULL;
 	text->captures = captures;
+	text->record = record->pattern;
 	c->record = record;
 	c->rules.only = record->only;
 	c->rules.is_node = record->node;
 	c->rules.has_capacity = text->hints->containers;
 	for (uint32_t i = 0; i < record->n && !text->book->no_memory; i++)
 		if (is_word(&record->items[i]) && is_leader(record->items, i))
-			(void)word_rule(scope, record->items, record->n, i, &rules);
+			all &= word_rule(scope, record->items, record->n, i, &rules);
 	ok = keep_rules(c, &rules) && others(&scope, record->items, record->n);
+	if (!all)
+		open_up(&c->rules);
 	hi_vector_free(&rules);
+	text->record = (struct hi_piece){};
 	text->captures = NULL;
 	text->book->no_memory |= !ok;
 	finish(c);

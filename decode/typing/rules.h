@@ -54,7 +54,8 @@ struct hi_rule_target {
 	uint32_t n_with;
 };
 
-/* The first whose `when` is not 0 is taken; none: the word is not followed. */
+/* The first whose `when` is not 0 is taken; none: the word is not followed, unless the
+ * rule is `closed` or lacks something (Note [What rules lack] in apply.h). */
 struct hi_case {
 	const struct hi_code *when; /* NULL: always */
 	struct hi_rule_target target;
@@ -68,6 +69,13 @@ enum hi_rule_kind {
 	HI_RULE_POOL,	 /* the word leads to `slots` slots of slot_size bytes; for
 			  * each ($: its address, i: its number) the case that fits;
 			  * none: a free slot, no object */
+};
+
+/* What a rule lacked to be resolved: a bit for each context key, and these. */
+enum {
+	HI_LACK_CASE = 1 << HI_CONTEXT_KEYS, /* no case of a switch takes the value */
+	HI_LACK_SYMBOL = HI_LACK_CASE << 1,  /* no function's name fits */
+	HI_LACK_MEMORY = HI_LACK_CASE << 2,  /* what it looks at is unreadable */
 };
 
 struct hi_rule {
@@ -86,9 +94,11 @@ struct hi_rule {
 	const struct hi_code *slots, *slot_size; /* POOL */
 	const struct hi_case *cases;
 	uint32_t n_cases;
-	const char *text;	/* the lvalue as written, for paths: "ht_table[i]" */
-	const char *origin;	/* "redis.hints:12" */
-	_Atomic uint64_t *hits; /* not 0: a case was taken; never NULL */
+	bool closed;		 /* a switch: there is a case for each value */
+	_Atomic uint64_t *lacks; /* what was missing for some object; NULL: not kept */
+	const char *text;	 /* the lvalue as written, for paths: "ht_table[i]" */
+	const char *origin;	 /* "redis.hints:12" */
+	_Atomic uint64_t *hits;	 /* not 0: a case was taken; never NULL */
 };
 
 /* All that is known about one type. Immutable once handed out. */
@@ -106,6 +116,9 @@ struct hi_rules {
 	 * target's type; only kind TYPE. */
 	const struct hi_case *variants;
 	uint32_t n_variants;
+	bool variants_closed;
+	_Atomic uint64_t *variants_lacks; /* as in struct hi_rule */
+	const char *variants_origin;
 	/* What lies behind the record in its block is known (by PLACE rules or as a
 	 * blob): no conservative words there. NULL: unknown. */
 	const struct hi_code *tail_known;

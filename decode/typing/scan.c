@@ -57,8 +57,9 @@ struct scanner {
 	const struct hi_slot *slots;	  /* whose words are being scanned */
 	uint32_t slot_labels, raw_labels; /* of its first slot; 0: no labels */
 	bool is_certain; /* its type describes all of it: Note [Certain records] */
-	struct hi_cover *covered; /* NULL, or its words that have been scanned */
-	uint64_t block;		  /* its address */
+	struct hi_cover *covered;  /* NULL, or its words that have been scanned */
+	uint64_t doubt, doubt_end; /* records in it whose rules were not resolved */
+	uint64_t block;		   /* its address */
 	struct hi_cover cover;
 	uint64_t words_scanned, bytes_scanned, unreadable;
 	enum hi_status status;
@@ -243,6 +244,13 @@ static void scan_place(void *arg, const struct hi_plan *plan, bool array, uint64
 	s->addr = base;
 }
 
+static uint8_t grade_of(const struct hi_claim *claim)
+{
+	if (claim->weak)
+		return HI_GRADE_WEAK;
+	return claim->doubtful ? HI_GRADE_CONSERVATIVE : HI_GRADE_EXACT;
+}
+
 static void scan_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
 {
 	struct scanner *s = arg;
@@ -250,11 +258,26 @@ static void scan_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
 	(void)plan;
 	if (!claim->own || claim->slot)
 		return;
+	if (s->covered)
+		hi_cover_mark(s->covered, claim->at - s->block);
+	if (claim->lacks && claim->word - s->low < s->span)
+		hi_rule_note_lacks(claim->rule->lacks, claim->lacks);
 	s->words_scanned++;
-	add_word(s, claim->word, claim->weak ? HI_GRADE_WEAK : HI_GRADE_EXACT,
+	add_word(s, claim->word, grade_of(claim),
 		 claim->weak ? 0 : hi_labels_of_rule(s->typing->labels, claim->rule));
 	if (s->n == BATCH)
 		flush(s);
+}
+
+/* Of all such records of the object: from the first to the last one. */
+static void doubt_record(void *arg, uint64_t addr, uint64_t end)
+{
+	struct scanner *s = arg;
+
+	if (addr < s->doubt)
+		s->doubt = addr;
+	if (end > s->doubt_end)
+		s->doubt_end = end;
 }
 
 /* Words of the block from `start` on, conservatively. */
@@ -371,26 +394,48 @@ static void scan_doubtful(struct scanner *s, const struct hi_plan *plan, bool ar
 			scan_slot(s, 8 * i, NULL);
 }
 
+/* Words that rules could not say anything about (Note [What rules lack] in apply.h). */
+static void scan_unresolved(struct scanner *s)
+{
+	uint64_t first, end;
+
+	if (!s->covered || s->doubt >= s->doubt_end)
+		return;
+	first = s->doubt - s->block;
+	end = s->doubt_end - s->block;
+	for (uint64_t at = (first + 7) & ~(uint64_t)7; at + 8 <= end; at += 8)
+		if (!hi_cover_has(s->covered, at / 8))
+			scan_slot(s, at, NULL);
+}
+
 static void scan_typed(struct scanner *s, const struct hi_plan *plan, uint32_t key)
 {
 	bool tail_known =
 		plan->rules && hi_walker_tail_known(&s->walker, plan, s->addr, s->usable);
 	bool array = key & HI_KEY_ARRAY;
+	bool is_covered;
 
 	set_labels(s, plan);
 	s->is_certain = hi_record_is_certain(plan, key, s->usable, tail_known);
-	if (!s->is_certain && hi_cover_begin(&s->cover, s->usable))
+	is_covered = !s->is_certain || plan->n_sites || plan->rules;
+	if (is_covered && hi_cover_begin(&s->cover, s->usable))
 		s->covered = &s->cover;
-	else if (!s->is_certain)
+	else if (is_covered)
 		s->status = hi_fail_memory(&s->error, "edges");
+	s->doubt = UINT64_MAX;
+	s->doubt_end = 0;
 	hi_walker_words(&s->walker, plan, array, tail_known, s->addr, s->usable,
 			scan_slot, s);
 	if (plan->n_sites)
 		hi_walker_sites(&s->walker, plan, array, s->addr, s->usable);
-	if (s->covered)
+	if (hi_walker_variant_is_open(&s->walker, plan, s->addr, s->usable))
+		doubt_record(s, s->addr, s->addr + s->usable);
+	scan_unresolved(s);
+	if (!s->is_certain && s->covered)
 		scan_doubtful(s, plan, array);
 	else if (hi_plan_is_integers(plan))
 		scan_integers(s, plan);
+	s->covered = NULL;
 }
 
 /* hi_runtime_edge_fn */
@@ -578,6 +623,8 @@ static struct scanner *scanner_create(struct hi_typing *typing,
 	s->walker.arg = s;
 	s->walker.words = scan_place;
 	s->walker.claim = scan_claim;
+	s->walker.doubt = doubt_record;
+	s->walker.applier.keeps_lacks = true;
 	if (s->scratch && (s->cursor || !typing->runtime))
 		return s;
 	scanner_destroy(s);

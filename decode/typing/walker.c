@@ -85,13 +85,13 @@ static uint32_t variant_of(struct hi_walker *w, uint32_t plan,
 static hi_context context_for(struct hi_walker *w, const struct hi_plan *plan,
 			      const uint64_t *values)
 {
-	uint64_t kept[HI_CONTEXT_KEYS] = {};
+	uint64_t kept[HI_CONTEXT_WORDS] = {};
 
 	if (!plan->wants || !values)
 		return 0;
 	for (int i = 0; i < HI_CONTEXT_KEYS; i++)
-		if (plan->wants >> i & 1)
-			kept[i] = values[i];
+		if (plan->wants >> i & 1 && hi_context_has(values, (uint64_t)i))
+			hi_context_set(kept, (uint64_t)i, values[i]);
 	if (memcmp(kept, w->last_values, sizeof(kept)) != 0) {
 		w->last_context = hi_plans_context(w->typing->plans, kept);
 		memcpy(w->last_values, kept, sizeof(kept));
@@ -206,6 +206,18 @@ static void take_claim(void *arg, const struct hi_claim *claim)
 		w->claim(w->arg, claim, plan);
 }
 
+/* A record that begins its object goes on to the object's end. */
+static void doubt_record(struct hi_walker *w, const struct hi_site *site, uint64_t base,
+			 uint64_t addr, uint64_t end)
+{
+	const struct hi_type_source *types = &w->typing->source.types;
+	uint64_t size = types->type(types->arg, site->rules->type)->size;
+
+	if (w->doubt)
+		w->doubt(w->arg, addr,
+			 addr == base || size > end - addr ? end : addr + size);
+}
+
 static void apply_site(struct hi_walker *w, const struct hi_plan *plan,
 		       const struct hi_site *site, uint64_t base, uint64_t end)
 {
@@ -218,7 +230,11 @@ static void apply_site(struct hi_walker *w, const struct hi_plan *plan,
 
 	for (uint64_t n = site->count; n && addr < end; n--, addr += site->stride) {
 		at.addr = addr;
+		w->applier.unresolved = false;
 		hi_rules_apply(&w->applier, site->rules, &at, take_claim, w);
+		if (w->applier.unresolved)
+			doubt_record(w, site, base, addr, end);
+		w->applier.unresolved = false;
 	}
 }
 
@@ -270,6 +286,17 @@ bool hi_walker_tail_known(struct hi_walker *w, const struct hi_plan *plan, uint6
 		return false;
 	at = record_at(w, plan, addr, usable);
 	return hi_rules_tail_known(&w->applier, plan->rules, &at);
+}
+
+bool hi_walker_variant_is_open(struct hi_walker *w, const struct hi_plan *plan,
+			       uint64_t addr, uint64_t room)
+{
+	struct hi_record_at at;
+
+	if (!plan->rules || !plan->rules->n_variants)
+		return false;
+	at = record_at(w, plan, addr, room);
+	return hi_rules_variant_is_open(&w->applier, plan->rules, &at);
 }
 
 uint64_t hi_walker_size(struct hi_walker *w, const struct hi_plan *plan, uint64_t addr,

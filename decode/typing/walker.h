@@ -24,6 +24,9 @@ struct hi_walker {
 		      uint64_t end);
 	/* A pointer or a slot; plan HI_PLAN_NOTHING where no type is proposed. */
 	void (*claim)(void *arg, const struct hi_claim *claim, uint32_t plan);
+	/* May be NULL. Rules of the record at [addr, end) could not be resolved, and
+	 * which words they are about is not known: any word there may be a pointer. */
+	void (*doubt)(void *arg, uint64_t addr, uint64_t end);
 	/* Private: */
 	struct hi_view view;
 	struct {
@@ -34,7 +37,7 @@ struct hi_walker {
 		uint32_t plan, variant;
 		struct hi_variant what;
 	} variants[HI_PLAN_CACHE];
-	uint64_t last_values[HI_CONTEXT_KEYS]; /* and the context that they are */
+	uint64_t last_values[HI_CONTEXT_WORDS]; /* and the context that they are */
 	hi_context last_context;
 	unsigned depth;
 	uint64_t block, block_end;
@@ -77,6 +80,9 @@ uint64_t hi_walker_size(struct hi_walker *w, const struct hi_plan *plan, uint64_
 /* What is really at addr, by `variants`. */
 uint32_t hi_walker_variant(struct hi_walker *w, uint32_t plan, uint64_t addr,
 			   uint64_t room);
+/* May it be one of `variants` of which it is not known which? */
+bool hi_walker_variant_is_open(struct hi_walker *w, const struct hi_plan *plan,
+			       uint64_t addr, uint64_t room);
 /* The plan that a pointer leads to whose owner has this context. */
 uint32_t hi_walker_with_context(struct hi_walker *w, uint32_t plan, hi_context context);
 

@@ -402,7 +402,7 @@ static void fill(void)
 
 static struct hi_error err;
 struct hi_arena sample_arena;
-static uint64_t context[HI_CONTEXT_KEYS];
+static uint64_t context[HI_CONTEXT_WORDS];
 struct hi_code_input sample_input = {
 	.read = read_own, .usable = usable_own, .context = context};
 
@@ -430,8 +430,8 @@ void sample_start(void)
 	sample_input.dollar = (uintptr_t)&sample_chain[4];
 	sample_input.index = 2;
 	memset(context, 0, sizeof(context));
-	context[3] = 1234;
-	context[7] = (uintptr_t)&sample_chain[5];
+	hi_context_set(context, 3, 1234);
+	hi_context_set(context, 7, (uintptr_t)&sample_chain[5]);
 }
 
 const struct hi_code *sample_compile(const char *text, hi_type_id self, bool lvalue)
