@@ -7,6 +7,7 @@
 #include "census/leak_sums.h"
 #include "cli/baseline.h"
 #include "cli/command.h"
+#include "cli/gate_names.h"
 #include "cli/lookup.h"
 #include "report/check_report.h"
 #include "report/heap_known.h"
@@ -252,7 +253,7 @@ static enum hi_status evaluate(const struct sides *s, const struct hi_gate *gate
 	*row = (struct hi_check_row){gate,
 				     hi_gate_evaluate(gate, value, (void *)(uintptr_t)s)};
 	if (row->result.is_known)
-		return HI_OK;
+		return hi_gate_check_names(gate, s->in, s->before, err);
 	if (fails_as_unknown(s, row->result.unknown))
 		return HI_OK;
 	return hi_fail(err, HI_NOT_FOUND, 0, "--fail-on '%.100s': %s%.60s is not known%s",

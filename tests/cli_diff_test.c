@@ -514,9 +514,39 @@ HI_TEST_SCENARIO(check, wrong_expressions_have_a_caret)
 	check_refused(
 		hi_heapinspect("check", file, "--fail-on", "ledger(\"nope\").bytes > 1"),
 		"nope");
+	/* Nor is a gate that can never fail. */
+	check_refused(
+		hi_heapinspect("check", file, "--fail-on", "root(\"nope\").retained > 0"),
+		"no variable is called nope");
 	c = hi_heapinspect("check", file, "--fail-on", "type(\"nope\").count > 0");
 	HI_ASSERT_EQ(0, c->exit_code);
 	HI_ASSERT_MSG(strstr(c->out, "no object has the type nope"), "%s", c->out);
+}
+
+/* What a process knows of its types and modules, a file does not. */
+HI_TEST_SCENARIO(check, misspelt_names_are_no_gates)
+{
+	struct two t = take_two();
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", (int)t.fx->pid);
+	check_refused(hi_heapinspect("check", "--pid", pid, "--fail-on",
+				     "root(\"blobz\").retained > 1"),
+		      "near it: blobs");
+	check_refused(hi_heapinspect("check", t.b, "--baseline", t.a, "--fail-on",
+				     "growth(root(\"blobz\").retained) > 1"),
+		      "no variable is called blobz");
+	check_refused(hi_heapinspect("check", "--pid", pid, "--fail-on",
+				     "type(\"struct nodde\").count > 1"),
+		      "near it: struct node");
+	check_refused(hi_heapinspect("check", t.b, "--fail-on",
+				     "module(\"growing_servise\").count > 1"),
+		      "growing_service");
+	/* There are such, and no object has or is of them. */
+	HI_ASSERT_EQ(0, hi_heapinspect("check", "--pid", pid, "--fail-on",
+				       "type(\"struct timespec\").count > 0", "--fail-on",
+				       "module(\"libc.so.6\").count > 100")
+				->exit_code);
 }
 
 HI_TEST_SCENARIO(check, its_reports_are_what_their_readers_want)
