@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "report/heap_known.h"
 #include "report/hidden.h"
 #include "report/rank.h"
 
@@ -228,14 +229,11 @@ void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
 		[HI_BY_CLASS] = "Live bytes by class of type",
 	};
 	const struct hi_column *columns;
-	char bytes[24], objects[32];
 	struct hi_table *t;
 	size_t n;
 
 	hi_head_title(r->head, page);
-	hi_page_text(page, hi_page_printf(page, "%s live in %s objects",
-					  hi_bytes(bytes, r->bytes),
-					  hi_count(objects, r->objects)));
+	hi_page_text(page, hi_heap_live_text(r->head, r->bytes, r->objects, page));
 	hi_head_facts(r->head, page, false);
 	hi_page_heading(page, headings[r->by], NULL);
 	columns = columns_of(r, &n);

@@ -41,6 +41,25 @@ const char *hi_heap_at_least(const struct hi_head *head)
 	return hi_heap_known(head) == HI_HEAP_KNOWN ? "" : "≥ ";
 }
 
+const char *hi_heap_live_text(const struct hi_head *head, uint64_t bytes,
+			      uint64_t objects, struct hi_page *page)
+{
+	const char *plural = objects == 1 ? "" : "s";
+	char size[24], n[32];
+
+	hi_bytes(size, bytes);
+	hi_count(n, objects);
+	if (hi_heap_known(head) == HI_HEAP_UNKNOWN)
+		return hi_page_printf(page,
+				      "≥ %s in ≥ %s object%s that %s lead to (a lower "
+				      "bound: the heap itself is unknown)",
+				      size, n, plural,
+				      head->runtime ? "the runtime and typed pointers"
+						    : "typed pointers");
+	return hi_page_printf(page, "%s%s live in %s object%s", hi_heap_at_least(head),
+			      size, n, plural);
+}
+
 void hi_heap_known_json(const struct hi_head *head, struct hi_json *json)
 {
 	static const char *const words[] = {[HI_HEAP_KNOWN] = "all",

@@ -25,6 +25,11 @@ uint64_t hi_heap_if_known(const struct hi_head *head, uint64_t n);
 const char *hi_heap_unknown_text(const struct hi_head *head, struct hi_page *page);
 /* "≥ " or "": before what is live. */
 const char *hi_heap_at_least(const struct hi_head *head);
+/* "21 MiB live in 35,012 objects", "≥ 21 MiB live in …" where there are other heaps; of a
+ * heap that is unknown "≥ 21 MiB in ≥ 35,012 objects that typed pointers lead to (a lower
+ * bound: the heap itself is unknown)". */
+const char *hi_heap_live_text(const struct hi_head *head, uint64_t bytes,
+			      uint64_t objects, struct hi_page *page);
 /* The member "heap" of a document. */
 void hi_heap_known_json(const struct hi_head *head, struct hi_json *json);
 /* The member "at_least": the leaks of what is known; nothing where that is all. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/hidden.h"
+#include "report/heap_known.h"
 #include "report/retained_report.h"
 
 static const struct hi_hidden none;
@@ -66,9 +67,9 @@ static void show_type_total(const struct hi_retained_report *r, struct hi_page *
 {
 	char n[32], shallow[24], exact[24], percent[16];
 	const char *text = hi_page_printf(
-		page, "%s live object%s of %s, %s shallow", hi_count(n, r->type_count),
-		r->type_count == 1 ? "" : "s", hi_type_label(r->type_pattern, page),
-		hi_bytes(shallow, r->type_shallow));
+		page, "%s%s live object%s of %s, %s shallow", hi_heap_at_least(r->head),
+		hi_count(n, r->type_count), r->type_count == 1 ? "" : "s",
+		hi_type_label(r->type_pattern, page), hi_bytes(shallow, r->type_shallow));
 
 	if (r->type_exact != UINT64_MAX)
 		text = hi_page_printf(page,
@@ -81,13 +82,17 @@ static void show_type_total(const struct hi_retained_report *r, struct hi_page *
 void hi_retained_display(const struct hi_retained_report *r, struct hi_page *page)
 {
 	char bytes[24];
+	bool unknown = hi_heap_known(r->head) == HI_HEAP_UNKNOWN;
 
 	hi_head_title(r->head, page);
 	if (r->tree)
 		hi_page_text(page, hi_page_printf(page,
-						  "%s live; retained is what would go "
+						  "%s%s %s; retained is what would go "
 						  "with a variable or an object",
-						  hi_bytes(bytes, r->live_bytes)));
+						  hi_heap_at_least(r->head),
+						  hi_bytes(bytes, r->live_bytes),
+						  unknown ? "is known (a lower bound)"
+							  : "live"));
 	else
 		show_type_total(r, page);
 	hi_head_facts(r->head, page, false);

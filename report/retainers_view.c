@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Retainer sets as a page and as JSON. */
 #include "report/hidden.h"
+#include "report/heap_known.h"
 #include "report/node.h"
 #include "report/retainers_report.h"
 
@@ -37,14 +38,14 @@ void hi_retainers_set_json(const struct hi_set_row *sum, const uint32_t *members
 
 static void show_headline(const struct hi_retainers_report *r, struct hi_page *page)
 {
-	char bytes[24], objects[32], heap[32], sets[32];
+	char heap[32], sets[32];
 
 	hi_page_text(page,
 		     hi_page_printf(
 			     page,
-			     "%s live in %s objects, held by %s retainer set%s; "
+			     "%s, held by %s retainer set%s; "
 			     "retainers: variables%s%s%s, by %s",
-			     hi_bytes(bytes, r->bytes), hi_count(objects, r->objects),
+			     hi_heap_live_text(r->head, r->bytes, r->objects, page),
 			     hi_count(sets, r->n_sets), r->n_sets == 1 ? "" : "s",
 			     r->view.heap_retainers ? " and " : "",
 			     r->view.heap_retainers

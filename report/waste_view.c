@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The page of `waste`. */
 #include "report/hidden.h"
+#include "report/heap_known.h"
 #include "report/waste_report.h"
 
 static const char *type_name(const struct hi_graph *g, uint32_t type)
@@ -11,16 +12,16 @@ static const char *type_name(const struct hi_graph *g, uint32_t type)
 static void show_headline(const struct hi_waste_report *r, struct hi_page *page)
 {
 	const struct hi_waste_row *all = &r->waste->all;
-	char copied[24], unused[24], zero[24], bytes[24], n[32];
+	char copied[24], unused[24], zero[24];
 
 	hi_page_text(page,
 		     hi_page_printf(
 			     page,
 			     "%s in extra copies, %s unused, %s filled with zeros, "
-			     "of %s live in %s object%s",
+			     "of %s",
 			     hi_bytes(copied, all->copied), hi_bytes(unused, all->unused),
-			     hi_bytes(zero, all->zero_bytes), hi_bytes(bytes, all->bytes),
-			     hi_count(n, all->objects), all->objects == 1 ? "" : "s"));
+			     hi_bytes(zero, all->zero_bytes),
+			     hi_heap_live_text(r->head, all->bytes, all->objects, page)));
 }
 
 static void show_unread(const struct hi_waste_report *r, struct hi_page *page)

@@ -118,6 +118,24 @@ HI_TEST_SCENARIO(unknown_heap, what_typed_pointers_lead_to_is_a_lower_bound)
 	}
 }
 
+/* "N live" would be a statement about all of the heap. */
+HI_TEST_SCENARIO(unknown_heap, no_headline_says_how_much_is_live)
+{
+	static const char *const commands[] = {"census", "retainers", "retained",
+					       "waste"};
+	struct truth t = start("musl_dynamic");
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		struct hi_command *c = hi_heapinspect(commands[i], "--pid", t.pid);
+
+		HI_ASSERT_MSG(c->exit_code == 0, "%s: %s", commands[i], c->err);
+		check_has_not(c->out, " live in ");
+		check_has_not(c->out, "B live;");
+		check_has(c->out, "≥ ");
+		check_has(c->out, "lower bound");
+	}
+}
+
 HI_TEST_SCENARIO(unknown_heap, musl_is_named)
 {
 	struct truth t = start("musl_dynamic");
