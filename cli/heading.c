@@ -135,6 +135,7 @@ static void set_runtime(const struct hi_inspection *in, struct hi_head *head)
 	head->runtime_version = in->runtime->version;
 	head->runtime_found_by = in->runtime->found_by;
 	head->runtime_tracked = in->runtime->tracked;
+	head->runtime_cut = in->runtime->n_cut;
 }
 
 static void set_allocator(const struct hi_inspection *in, struct hi_head *head)

@@ -262,6 +262,16 @@ static void say_outside(struct hi_inspection *in)
 				    "carved out of them");
 }
 
+/* Objects of a runtime whose lengths are not to be believed. */
+static void say_cut(struct hi_inspection *in)
+{
+	if (in->runtime && in->runtime->n_cut)
+		hi_inspect_warn(in,
+				"%" PRIu64 " objects of %s say that they have more items "
+				"than their blocks hold: only what is there was read",
+				in->runtime->n_cut, in->runtime->ops->name);
+}
+
 static enum hi_status link_as(struct hi_inspection *in, bool conservative,
 			      struct hi_error *err)
 {
@@ -316,6 +326,7 @@ static enum hi_status link_objects(struct hi_inspection *in, unsigned wanted,
 	if (status == HI_OK && !conservative) {
 		say_hints(in);
 		say_outside(in);
+		say_cut(in);
 	}
 	/* Inflated debug sections leave megabytes behind, and the peak is to come. */
 	(void)malloc_trim(0);

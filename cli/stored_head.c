@@ -47,6 +47,7 @@ static const struct {
 	FIELD(runtime_version, TEXT),
 	FIELD(runtime_found_by, TEXT),
 	FIELD(runtime_tracked, NUMBER),
+	FIELD(runtime_cut, NUMBER),
 	FIELD(outside_objects, NUMBER),
 	FIELD(outside_bytes, NUMBER),
 	FIELD(not_decoded, TEXT),

@@ -171,6 +171,11 @@ struct hi_runtime {
 	size_t n_damage;
 	char damage[160]; /* the first one, in words */
 	uint64_t tracked; /* objects in the collector's lists */
+	/* All blocks, from type_of on. Who makes another table of them says so here. */
+	const struct hi_objects *objects;
+	/* After type_of: objects that have less than they say; what is not there was not
+	 * read. */
+	uint64_t n_cut;
 };
 
 extern const struct hi_runtime_ops *const hi_runtimes[]; /* NULL ends */

@@ -433,6 +433,7 @@ static void json_runtime(const struct hi_head *head, struct hi_json *json)
 	hi_json_text(json, "version", head->runtime_version);
 	hi_json_text(json, "found_by", head->runtime_found_by);
 	hi_json_number(json, "tracked", head->runtime_tracked);
+	hi_json_number(json, "cut", head->runtime_cut);
 	hi_json_end(json);
 }
 

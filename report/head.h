@@ -66,6 +66,7 @@ struct hi_head {
 	/* "CPython"; NULL: none was found; ours */
 	const char *runtime, *runtime_version, *runtime_found_by;
 	uint64_t runtime_tracked;	 /* objects in its collector's lists */
+	uint64_t runtime_cut;		 /* objects that have less than they say */
 	uint64_t damaged, skipped_bytes; /* places where the heap does not hold */
 	/* Objects found by typed pointers alone, where no allocator that is known
 	 * is: leaks and free memory there are unknown. */

@@ -12,6 +12,7 @@
  *   edges (cpython_edges.c)     references of one object, with their names
  *   tables (cpython_tables.c)   dicts and sets; attributes of instances
  *                               (cpython_managed.c)
+ *   bounds (cpython_bounds.c)   how much of a table may be read
  *   roots (cpython_roots.c)     modules, interpreter state; frames (cpython_frames.c)
  *                               and their lines (cpython_lines.c)
  *   words (cpython_text.c)      strings and names of the target as text
@@ -49,7 +50,6 @@ enum {
 	HI_PY_GC_HEAD = 16, /* in front of an object: next, prev and two flags */
 	HI_PY_MAX_INTERPRETERS = 1024,
 	HI_PY_MAX_THREADS = 1 << 16,
-	HI_PY_MAX_FRAMES = 1 << 20, /* of one thread */
 	HI_PY_MAX_BASES = 64,
 	HI_PY_MAX_TYPES = 1 << 20,
 	HI_PY_MAX_FIELDS = 512, /* of one type */
@@ -352,6 +352,12 @@ struct hi_py {
 	struct hi_py_reader reader; /* under the lock, or of a single thread */
 	bool has_marks;		    /* PYTHONMALLOC=debug */
 	bool no_memory;
+	unsigned making; /* types in the making, each asked for by the one before */
+	/* Bytes of tables that all objects may have, and that one may read:
+	 * cpython_bounds.c. */
+	uint64_t budget, share;
+	uint64_t held; /* bytes that the image has */
+	uint64_t arena_steps;
 };
 
 struct hi_runtime_cursor {
@@ -443,12 +449,32 @@ enum hi_status hi_py_type_of(struct hi_runtime *runtime, const struct hi_objects
 			     unsigned threads, hi_runtime_type_fn *fn, void *arg,
 			     struct hi_error *err);
 
+/* cpython_bounds.c */
+struct hi_py_visit;
+/* How many of n items, `size` bytes each, lie in the block of the table at addr, behind
+ * `head` bytes. What is not there is cut: v->is_cut. */
+uint64_t hi_py_bound(struct hi_py_visit *v, uint64_t addr, uint64_t head, uint64_t n,
+		     uint64_t size);
+/* Bytes from addr to the end of what holds it: a block, where another one's table may
+ * not begin (0), or else a mapping. */
+uint64_t hi_py_room(struct hi_runtime_cursor *c, uint64_t addr);
+/* The same, anywhere in a block, or in a stack of frames. */
+uint64_t hi_py_room_inside(struct hi_runtime_cursor *c, uint64_t addr);
+/* Brent's second pointer: a chain of the target that meets itself ends there. */
+struct hi_py_chain {
+	uint64_t mark, n;
+};
+bool hi_py_is_cycle(struct hi_py_chain *chain, uint64_t at);
+
 /* cpython_edges.c */
 struct hi_py_visit {
 	struct hi_runtime_cursor *c;
 	hi_runtime_edge_fn *fn;
 	void *arg;
 	bool stopped;
+	bool is_cut;	/* the object has less than it says */
+	uint64_t share; /* bytes of tables that may be read; 0: as the runtime says */
+	uint64_t used;	/* bytes of tables */
 	/* Memory of an object that is no object itself; NULL: nobody asks. */
 	void (*memory)(void *arg, uint64_t addr, enum hi_py_buffer what);
 };
@@ -461,7 +487,8 @@ void hi_py_visit(struct hi_py_visit *v, const struct hi_py_object *o);
 void hi_py_visit_dict(struct hi_py_visit *v, const struct hi_py_object *o);
 void hi_py_visit_odict(struct hi_py_visit *v, const struct hi_py_object *o);
 void hi_py_visit_set(struct hi_py_visit *v, const struct hi_py_object *o);
-void hi_py_visit_keys(struct hi_py_visit *v, uint64_t keys);
+/* The block that they are in. */
+void hi_py_visit_keys(struct hi_py_visit *v, uint64_t keys, uint64_t size);
 struct hi_py_keys {
 	uint64_t addr, entries, n;
 	bool unicode; /* entries are key, value; else hash, key, value */
@@ -484,6 +511,7 @@ void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint
 struct hi_py_frame {
 	uint64_t addr, func, locals, code, object, previous;
 	uint64_t slots; /* locals, then its stack */
+	uint64_t room;	/* bytes of them that are there */
 	uint32_t n_locals, n_stack;
 	int64_t stacktop; /* slots in use; < 0: it runs, only the CPU knows */
 	int64_t at;	  /* bytes into the code; < 0: not begun */

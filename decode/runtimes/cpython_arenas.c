@@ -27,6 +27,7 @@ enum {
 	INITIAL_ARENAS = 16,
 	MAX_ARENAS = 1 << 20,
 	WRONG_ONE_OF = 4, /* pools */
+	MAX_LOOKS = 4,	  /* at each */
 	MAX_SECTIONS = 64,
 	PAGE = 4096,
 	POOL_MAX = 1 << 14,
@@ -92,6 +93,17 @@ struct pool_proof {
 	uint64_t n, wrong;
 };
 
+/* Entries of arrays, and pools, that are looked at while arenas are searched for. A sound
+ * heap has no more of them than bytes; many words may lead to one array that is none. */
+static bool may_look_on(struct hi_py *py)
+{
+	if (py->arena_steps >
+	    py->held / sizeof(struct arena_object) * MAX_LOOKS + MAX_ARENAS)
+		return false;
+	py->arena_steps++;
+	return true;
+}
+
 static bool arena_is_proven(struct hi_py *py, const struct hi_py_arena *arena,
 			    struct pool_proof *proof)
 {
@@ -99,6 +111,8 @@ static bool arena_is_proven(struct hi_py *py, const struct hi_py_arena *arena,
 
 	for (uint64_t p = arena->first_pool; p < arena->unused;
 	     p += py->layout->pool_size) {
+		if (!may_look_on(py))
+			return false;
 		proof->n++;
 		proof->wrong += !pool_is_of(py, arena, p, &header);
 	}
@@ -118,7 +132,8 @@ static size_t read_table(struct hi_py *py, uint64_t table, size_t first, size_t 
 		struct hi_py_arena arena;
 		struct arena_object a;
 
-		if (!hi_py_read(&py->reader, table + n * sizeof(a), &a, sizeof(a)))
+		if (!may_look_on(py) ||
+		    !hi_py_read(&py->reader, table + n * sizeof(a), &a, sizeof(a)))
 			break;
 		if (is_empty_arena(table, &a))
 			continue;

@@ -28,6 +28,7 @@ enum {
 	MAX_FREE_LIST = 4096,
 	CHUNK = 1 << 14,
 	MAX_WORKERS = 64,
+	MIN_SHARE = 512, /* bytes of tables for each object */
 };
 
 /* An int has a tag of its sign beside the number of its digits, from 3.12 on. */
@@ -196,6 +197,11 @@ struct typing {
 	hi_runtime_type_fn *fn;
 	void *arg;
 	struct hi_runtime_cursor *cursors[MAX_WORKERS];
+	/* What objects want of tables: bytes, how many do, and how many have less than
+	 * they say. */
+	struct wanted {
+		uint64_t used, owners, cut;
+	} wanted[MAX_WORKERS];
 };
 
 static void claim(void *arg, uint64_t addr, enum hi_py_buffer what)
@@ -220,6 +226,9 @@ static bool has_memory(const struct hi_py_type *type)
 	case HI_PY_STR:
 	case HI_PY_BYTEARRAY:
 	case HI_PY_ARRAY:
+	case HI_PY_LRU_CACHE:
+	case HI_PY_GENERATOR:
+	case HI_PY_FRAME:
 		return true;
 	default:
 		break;
@@ -233,9 +242,23 @@ static bool has_memory(const struct hi_py_type *type)
 	return false;
 }
 
-static void type_block(struct typing *t, struct hi_runtime_cursor *c, hi_node id)
+static void visit_owner(struct typing *t, struct hi_runtime_cursor *c,
+			const struct hi_py_object *o, struct wanted *w)
 {
 	struct hi_py_visit v = {.c = c, .arg = t, .memory = claim};
+
+	/* More than there is: it will not be read so. */
+	if (w->used > c->py->budget)
+		v.share = MIN_SHARE;
+	hi_py_visit(&v, o);
+	w->used += v.used;
+	w->owners += v.used != 0;
+	w->cut += v.is_cut;
+}
+
+static void type_block(struct typing *t, struct hi_runtime_cursor *c, struct wanted *w,
+		       hi_node id)
+{
 	struct hi_py_object o;
 
 	if (!hi_py_object_in(c, hi_objects_address(t->objects, id),
@@ -247,7 +270,7 @@ static void type_block(struct typing *t, struct hi_runtime_cursor *c, hi_node id
 	}
 	t->fn(t->arg, id, o.type->type, false);
 	if (has_memory(o.type))
-		hi_py_visit(&v, &o);
+		visit_owner(t, c, &o, w);
 }
 
 static void type_chunk(void *arg, size_t task, unsigned worker)
@@ -259,7 +282,7 @@ static void type_chunk(void *arg, size_t task, unsigned worker)
 		end = t->objects->count;
 	for (hi_node id = first; id < end; id++)
 		if (!(t->objects->flags[id] & HI_OBJECT_INTERNAL))
-			type_block(t, t->cursors[worker], id);
+			type_block(t, t->cursors[worker], &t->wanted[worker], id);
 }
 
 /* Memory that a free list keeps and that is no object any more. */
@@ -276,8 +299,11 @@ static void claim_free_lists(struct typing *t, uint64_t interp)
 			continue;
 		for (uint32_t i = 0; i < n && i < f->n; i++) {
 			uint64_t at = hi_py_word(r, interp + f->lists + i * 8u);
+			struct hi_py_chain chain = {};
 
-			for (int k = 0; at && k < MAX_FREE_LIST; k++) {
+			for (int k = 0;
+			     at && k < MAX_FREE_LIST && !hi_py_is_cycle(&chain, at);
+			     k++) {
 				claim(t, at, what);
 				at = f->link ? hi_py_word(r, at + f->link) : 0;
 			}
@@ -300,6 +326,38 @@ static void claim_own(struct typing *t)
 		claim(t, t->py->arena_tables.items[i], HI_PY_BUFFER_ARENAS);
 }
 
+static struct wanted type_all(struct typing *t, unsigned threads)
+{
+	struct wanted sum = {};
+
+	memset(t->wanted, 0, sizeof(t->wanted));
+	hi_parallel(threads, ((size_t)t->objects->count + CHUNK - 1) / CHUNK, type_chunk,
+		    t);
+	for (unsigned i = 0; i < threads; i++) {
+		sum.used += t->wanted[i].used;
+		sum.owners += t->wanted[i].owners;
+		sum.cut += t->wanted[i].cut;
+	}
+	return sum;
+}
+
+/* See Note [Tables and their blocks] in cpython_bounds.c. */
+static void type_and_bound(struct typing *t, unsigned threads)
+{
+	struct hi_py *py = t->py;
+	struct wanted all;
+
+	py->share = py->budget;
+	all = type_all(t, threads);
+	if (all.used > py->budget) {
+		py->share = py->budget / all.owners;
+		if (py->share < MIN_SHARE)
+			py->share = MIN_SHARE;
+		all = type_all(t, threads);
+	}
+	py->base.n_cut = all.cut;
+}
+
 enum hi_status hi_py_type_of(struct hi_runtime *runtime, const struct hi_objects *objects,
 			     unsigned threads, hi_runtime_type_fn *fn, void *arg,
 			     struct hi_error *err)
@@ -308,6 +366,7 @@ enum hi_status hi_py_type_of(struct hi_runtime *runtime, const struct hi_objects
 	struct typing t = {.py = py, .objects = objects, .fn = fn, .arg = arg};
 	bool ok = true;
 
+	py->base.objects = objects;
 	threads = threads < MAX_WORKERS ? threads : MAX_WORKERS;
 	for (unsigned i = 0; i < threads; i++) {
 		t.cursors[i] = hi_runtime_cursor(runtime);
@@ -315,8 +374,7 @@ enum hi_status hi_py_type_of(struct hi_runtime *runtime, const struct hi_objects
 	}
 	claim_own(&t);
 	if (ok)
-		hi_parallel(threads, ((size_t)objects->count + CHUNK - 1) / CHUNK,
-			    type_chunk, &t);
+		type_and_bound(&t, threads);
 	for (unsigned i = 0; i < threads; i++)
 		hi_runtime_cursor_free(runtime, t.cursors[i]);
 	return ok && !py->no_memory ? HI_OK : hi_fail_memory(err, "types of the runtime");

@@ -75,14 +75,25 @@ static void visit_array(struct hi_py_visit *v, uint64_t items, uint64_t n)
 	}
 }
 
+/* How many of n references, from an offset on, lie in the object's own block. */
+static uint64_t bound_own(struct hi_py_visit *v, const struct hi_py_object *o,
+			  uint64_t from, uint64_t n)
+{
+	uint64_t room = o->room > from ? (o->room - from) / HI_PY_PTR : 0;
+
+	v->is_cut |= n > room;
+	return n < room ? n : room;
+}
+
 static void visit_list(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	uint64_t items = hi_py_word(&v->c->reader, o->addr + LIST_ITEMS);
 	int64_t n = (int64_t)hi_py_word(&v->c->reader, o->addr + HI_PY_SIZE);
+	uint64_t there = n > 0 ? hi_py_bound(v, items, 0, (uint64_t)n, HI_PY_PTR) : 0;
 
 	hi_py_tell_memory(v, items, HI_PY_BUFFER_LIST_ITEMS, "<items>");
-	if (v->fn && n > 0)
-		visit_array(v, items, (uint64_t)n);
+	if (v->fn)
+		visit_array(v, items, there);
 }
 
 /* Of structures like os.stat_result: more items than ob_size, up to basicsize (3.8) or
@@ -96,17 +107,17 @@ static void visit_tuple(struct hi_py_visit *v, const struct hi_py_object *o)
 		n = hidden;
 	if (o->type->n_hidden > n)
 		n = o->type->n_hidden;
-	if (n > (o->room - TUPLE_ITEMS) / 8 && o->room)
-		n = (o->room - TUPLE_ITEMS) / 8;
 	if (v->fn)
-		visit_array(v, o->addr + TUPLE_ITEMS, n);
+		visit_array(v, o->addr + TUPLE_ITEMS, bound_own(v, o, TUPLE_ITEMS, n));
 }
 
-/* Their number was held to the size of the block: hi_py_object_in. */
 static void visit_items(struct hi_py_visit *v, const struct hi_py_object *o)
 {
+	uint64_t first = o->type->basicsize;
+
 	if (v->fn && o->size > 0)
-		visit_array(v, o->addr + o->type->basicsize, (uint64_t)o->size);
+		visit_array(v, o->addr + first,
+			    bound_own(v, o, first, (uint64_t)o->size));
 }
 
 static void visit_deque_block(struct hi_py_visit *v, uint64_t block, uint64_t from,
@@ -131,18 +142,13 @@ static void visit_free_blocks(struct hi_py_visit *v, const struct hi_py_object *
 				  HI_PY_BUFFER_DEQUE_BLOCK, "<free block>");
 }
 
-/* Brent's second pointer: a chain of the target that meets itself ends there. */
-struct chain {
-	uint64_t mark, n;
-};
-
-static bool is_cycle(struct chain *chain, uint64_t at)
+/* Is there a whole block, and is it not one that was there before? */
+static bool is_deque_block(struct hi_py_visit *v, struct hi_py_chain *chain,
+			   uint64_t block)
 {
-	if (at == chain->mark)
-		return true;
-	chain->n++;
-	if ((chain->n & (chain->n - 1)) == 0)
-		chain->mark = at;
+	if (!hi_py_is_cycle(chain, block))
+		return hi_py_bound(v, block, 0, 1, DEQUE_BLOCK_NEXT + HI_PY_PTR);
+	v->is_cut = true;
 	return false;
 }
 
@@ -154,11 +160,11 @@ static void visit_deque(struct hi_py_visit *v, const struct hi_py_object *o)
 	uint64_t from = hi_py_word(r, o->addr + DEQUE_LEFT_INDEX);
 	uint64_t to = hi_py_word(r, o->addr + DEQUE_RIGHT_INDEX) + 1;
 	int64_t size = (int64_t)hi_py_word(r, o->addr + HI_PY_SIZE);
-	struct chain chain = {};
+	struct hi_py_chain chain = {};
 
 	/* As many blocks as the items need, and two. */
 	for (int64_t i = 0; block && i <= size / DEQUE_BLOCK_ITEMS + 1 && !v->stopped &&
-			    !is_cycle(&chain, block);
+			    is_deque_block(v, &chain, block);
 	     i++) {
 		hi_py_tell_memory(v, block, HI_PY_BUFFER_DEQUE_BLOCK, "<block>");
 		if (v->fn)
@@ -172,6 +178,21 @@ static void visit_deque(struct hi_py_visit *v, const struct hi_py_object *o)
 	visit_free_blocks(v, o);
 }
 
+/* Is there a link, and none that was there before? */
+static bool is_link(struct hi_py_visit *v, struct hi_py_chain *chain, uint64_t link)
+{
+	struct hi_py_object o;
+	uint64_t share = v->share ? v->share : v->c->py->share;
+
+	if (!hi_py_is_cycle(chain, link) && hi_py_object_at(v->c, link, &o) &&
+	    o.type->family == HI_PY_LINK && v->used < share) {
+		v->used += o.type->basicsize;
+		return true;
+	}
+	v->is_cut = true;
+	return false;
+}
+
 /* The list owns its links; they own key and result. */
 static void visit_lru_cache(struct hi_py_visit *v, const struct hi_py_object *o)
 {
@@ -179,14 +200,24 @@ static void visit_lru_cache(struct hi_py_visit *v, const struct hi_py_object *o)
 	uint64_t cache = hi_py_word(r, o->addr + LRU_CACHE);
 	uint64_t n = hi_py_word(r, cache + v->c->py->layout->dict_used);
 	uint64_t link = hi_py_word(r, o->addr + LRU_NEXT);
-	struct chain chain = {};
+	struct hi_py_chain chain = {};
 
-	for (uint64_t i = 0; v->fn && link && link != o->addr && i < n && !v->stopped &&
-			     !is_cycle(&chain, link);
+	for (uint64_t i = 0;
+	     link && link != o->addr && i < n && !v->stopped && is_link(v, &chain, link);
 	     i++) {
 		hi_py_tell(v, link, HI_GRADE_EXACT, HI_LABEL_INDEX, NULL, i);
 		link = hi_py_word(r, link + LRU_NEXT);
 	}
+}
+
+/* A frame that lies in an object has its slots in that one's block. */
+static void visit_own_frame(struct hi_py_visit *v, const struct hi_py_object *o,
+			    struct hi_py_frame *frame)
+{
+	uint64_t at = frame->slots - o->addr;
+
+	frame->room = at < o->room ? o->room - at : 0;
+	hi_py_visit_frame(v, frame, false);
 }
 
 static void visit_generator(struct hi_py_visit *v, const struct hi_py_object *o)
@@ -195,9 +226,9 @@ static void visit_generator(struct hi_py_visit *v, const struct hi_py_object *o)
 	struct hi_py_frame frame;
 	int8_t state;
 
-	if (v->fn && hi_py_read(&v->c->reader, o->addr + l->gen_state, &state, 1) &&
+	if (hi_py_read(&v->c->reader, o->addr + l->gen_state, &state, 1) &&
 	    state < FRAME_CLEARED && l->frame_at(v->c, o->addr + l->gen_frame, &frame))
-		hi_py_visit_frame(v, &frame, false);
+		visit_own_frame(v, o, &frame);
 }
 
 static void visit_frame_object(struct hi_py_visit *v, const struct hi_py_object *o)
@@ -206,14 +237,12 @@ static void visit_frame_object(struct hi_py_visit *v, const struct hi_py_object 
 	uint64_t own = o->addr + l->frameobj_data;
 	struct hi_py_frame frame;
 
-	if (!v->fn)
-		return;
 	if (!l->frameobj_frame) {
 		if (l->frame_at(v->c, o->addr, &frame))
-			hi_py_visit_frame(v, &frame, false);
+			visit_own_frame(v, o, &frame);
 	} else if (hi_py_word(&v->c->reader, o->addr + l->frameobj_frame) == own &&
 		   l->frame_at(v->c, own, &frame) && frame.of_object) {
-		hi_py_visit_frame(v, &frame, false);
+		visit_own_frame(v, o, &frame);
 	}
 }
 
@@ -369,12 +398,11 @@ static void visit_late_dict(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	uint64_t n = o->size < 0 ? 0 - (uint64_t)o->size : (uint64_t)o->size;
 	uint64_t size = (o->type->basicsize + n * o->type->itemsize + 7) & ~UINT64_C(7);
+	uint64_t at = size + (uint64_t)o->type->dictoffset;
 
-	if (n < UINT32_MAX)
-		hi_py_tell(v,
-			   hi_py_word(&v->c->reader,
-				      o->addr + size + (uint64_t)o->type->dictoffset),
-			   HI_GRADE_EXACT, HI_LABEL_FIELD, "__dict__", 0);
+	if (n < UINT32_MAX && bound_own(v, o, at, 1))
+		hi_py_tell(v, hi_py_word(&v->c->reader, o->addr + at), HI_GRADE_EXACT,
+			   HI_LABEL_FIELD, "__dict__", 0);
 }
 
 void hi_py_visit(struct hi_py_visit *v, const struct hi_py_object *o)
@@ -425,7 +453,7 @@ void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint
 
 	if (type == HI_PY_BUFFER_DICT_KEYS) {
 		hi_py_skip_marks(c, &addr, &size);
-		hi_py_visit_keys(&v, addr);
+		hi_py_visit_keys(&v, addr, size);
 	} else if (type >= HI_PY_BUFFERS && hi_py_object_in(c, addr, size, &o)) {
 		if (o.refcnt)
 			hi_py_visit(&v, &o);

@@ -156,9 +156,11 @@ void hi_py_collect_fields(struct hi_runtime_cursor *c, struct hi_py_type *t,
 
 		if (hi_py_type_name(c, at.addr, name, sizeof(name)))
 			b = hi_py_builtin_of(c->py, name, at.basicsize);
+		if (at.basicsize > t->basicsize)
+			b = NULL; /* a base has no more than what is made of it */
 		if (b && at.is_heap && !strchr(name, '.'))
 			b = NULL; /* a class of the program with a builtin's name */
-		if (b)
+		if (b || at.basicsize > t->basicsize)
 			break;
 		add_members(c, hi_py_word(&c->reader, at.addr + l->type_members),
 			    MAX_MEMBERS, at.basicsize, f);

@@ -14,6 +14,7 @@
 enum {
 	MAX_LOCALS = 4096,
 	MAX_STACK = 1 << 16,
+	MIN_FRAME = 72,	     /* bytes */
 	MAX_LINES = 1 << 16, /* bytes of a table of lines */
 	BYTES_DATA = 32,
 	PTHREAD_TID = 720, /* struct pthread of glibc, x86-64, 2.11 and later */
@@ -31,6 +32,12 @@ static void visit_slots(struct hi_py_visit *v, const struct hi_py_frame *frame,
 		: as_root || frame->is_object ? n
 					      : 0;
 	end = frame->stacktop < 0 && as_root ? n + stack : known;
+	if (end > frame->room / HI_PY_PTR) {
+		end = (uint32_t)(frame->room / HI_PY_PTR);
+		v->is_cut = true;
+	}
+	if (!v->fn)
+		return;
 	for (uint32_t i = 0; i < end && !v->stopped; i++) {
 		uint64_t to = hi_py_word(&v->c->reader, frame->slots + i * 8u);
 		uint64_t name = i < n ? l->local_name(v->c, frame->code, i) : 0;
@@ -105,6 +112,7 @@ static void describe(struct hi_runtime_cursor *c, const struct hi_py_frame *fram
 
 struct root_edges {
 	struct HI_VECTOR(struct hi_runtime_edge) edges;
+	uint64_t left; /* frames that may follow: each has bytes of its own */
 	bool no_memory;
 };
 
@@ -188,10 +196,13 @@ static bool tell_thread(struct hi_runtime_cursor *c, uint64_t thread,
 {
 	uint64_t at = first_frame(c, thread);
 	int id = hi_py_thread_id(c, thread);
+	struct hi_py_chain chain = {};
 	struct hi_py_frame frame;
 
-	for (int i = 0;
-	     at && i < HI_PY_MAX_FRAMES && c->py->layout->frame_at(c, at, &frame); i++) {
+	for (; at && e->left && !hi_py_is_cycle(&chain, at) &&
+	       c->py->layout->frame_at(c, at, &frame);
+	     e->left--) {
+		frame.room = hi_py_room_inside(c, frame.slots);
 		if (!frame.is_shim && !tell_frame(c, &frame, id, e, fn, arg))
 			return false;
 		at = frame.previous;
@@ -202,7 +213,7 @@ static bool tell_thread(struct hi_runtime_cursor *c, uint64_t thread,
 enum hi_status hi_py_frame_roots(struct hi_py *py, struct hi_runtime_cursor *c,
 				 hi_runtime_root_fn *fn, void *arg, struct hi_error *err)
 {
-	struct root_edges e = {};
+	struct root_edges e = {.left = py->held / MIN_FRAME + 1};
 
 	for (size_t i = 0; i < py->threads.count; i++)
 		if (!tell_thread(c, py->threads.items[i], &e, fn, arg))

@@ -14,10 +14,11 @@
 #include "decode/runtimes/cpython.h"
 
 enum {
-	MAX_CHUNKS = 1 << 16, /* of a thread's stack of frames */
+	MIN_CHUNK = 4096, /* of a thread's stack of frames */
 	MAX_CHUNK = 1 << 30,
 	GC_FLAGS = 3, /* in _gc_prev */
 	MIN_OBJECT = 32,
+	SPARE = 1 << 20,
 };
 
 static void py_release(struct hi_runtime *runtime)
@@ -61,6 +62,15 @@ static void py_cursor_free(struct hi_runtime_cursor *c)
 	free(c);
 }
 HI_DEFINE_GUARD(struct hi_runtime_cursor *, py_cursor_free)
+
+static uint64_t count_held_bytes(const struct hi_image *image)
+{
+	uint64_t bytes = 0, at = 0, from, to;
+
+	for (; hi_image_next_held(image, at, UINT64_MAX, &from, &to); at = to)
+		bytes += to - from;
+	return bytes;
+}
 
 /* ---- its state ---- */
 
@@ -194,15 +204,16 @@ static enum hi_status find_own(struct hi_py *py, struct hi_error *err)
 	const struct hi_py_layout *l = py->layout;
 	bool ok = own(py, py->runtime,
 		      py->runtime_size ? py->runtime_size : l->runtime_size);
+	uint64_t left = py->held / MIN_CHUNK + 1; /* each has pages of its own */
 
 	for (size_t i = 0; i < py->threads.count && ok && l->thread_stack_chunk; i++) {
 		uint64_t chunk = hi_py_word(&py->reader,
 					    py->threads.items[i] + l->thread_stack_chunk);
 
-		for (int k = 0; chunk && k < MAX_CHUNKS && ok; k++) {
+		for (; chunk && ok; left--) {
 			uint64_t size = hi_py_word(&py->reader, chunk + l->chunk_size);
 
-			if (size > MAX_CHUNK)
+			if (size > MAX_CHUNK || !left)
 				return hi_fail(
 					err, HI_BAD_DATA, chunk,
 					"CPython: a stack of frames does not hold");
@@ -274,7 +285,7 @@ static enum hi_status check_builtins(struct hi_py *py, struct hi_error *err)
 
 /* One list of the collector: each link goes back, each member is an object. */
 static enum hi_status check_list(struct hi_runtime_cursor *c, uint64_t head,
-				 struct hi_py_interpreter *in, uint64_t max,
+				 struct hi_py_interpreter *in, uint64_t *left,
 				 struct hi_error *err)
 {
 	uint64_t links[2], at, before = head;
@@ -282,8 +293,8 @@ static enum hi_status check_list(struct hi_runtime_cursor *c, uint64_t head,
 
 	if (!hi_py_u64(&c->reader, head, &at))
 		return hi_fail(err, HI_BAD_DATA, head, "CPython: no list of objects");
-	for (uint64_t n = 0; at != head; n++) {
-		if (n > max || !hi_py_read(&c->reader, at, links, sizeof(links)) ||
+	for (; at != head; --*left) {
+		if (!*left || !hi_py_read(&c->reader, at, links, sizeof(links)) ||
 		    (!in->collecting && (links[1] & ~(uint64_t)GC_FLAGS) != before))
 			return hi_fail(err, HI_BAD_DATA, at,
 				       "CPython: a list of the collector does not close");
@@ -299,27 +310,16 @@ static enum hi_status check_list(struct hi_runtime_cursor *c, uint64_t head,
 	return HI_OK;
 }
 
-/* What objects may lie in: a list cannot have more of them. */
-static uint64_t count_held_bytes(const struct hi_image *image)
-{
-	uint64_t bytes = 0, at = 0, from, to;
-
-	for (; hi_image_next_held(image, at, UINT64_MAX, &from, &to); at = to)
-		bytes += to - from;
-	return bytes;
-}
-
 static enum hi_status check_collector(struct hi_py *py, struct hi_runtime_cursor *c,
 				      struct hi_error *err)
 {
 	const struct hi_py_layout *l = py->layout;
-	uint64_t max = count_held_bytes(py->image) / MIN_OBJECT;
+	/* Each object is in one list. */
+	uint64_t left = py->held / MIN_OBJECT + 1;
 	enum hi_status status = HI_OK;
 
 	py->base.tracked = 0;
 	py->base.collecting = 0;
-	if (max > UINT32_MAX)
-		max = UINT32_MAX;
 	for (size_t i = 0; i < py->interpreters.count; i++) {
 		struct hi_py_interpreter *in = &py->interpreters.items[i];
 		uint64_t gc = in->gc;
@@ -331,9 +331,9 @@ static enum hi_status check_collector(struct hi_py *py, struct hi_runtime_cursor
 			status = check_list(c,
 					    gc + l->gc_generations +
 						    (uint64_t)g * l->gc_generation_size,
-					    in, max, err);
+					    in, &left, err);
 		if (status == HI_OK)
-			status = check_list(c, gc + l->gc_permanent, in, max, err);
+			status = check_list(c, gc + l->gc_permanent, in, &left, err);
 		if (status != HI_OK)
 			return status;
 		py->base.tracked += in->tracked;
@@ -478,6 +478,8 @@ static enum hi_status py_probe(const struct hi_image *image, struct hi_modules *
 	py->runtime_size = size;
 	py->type_type = type;
 	py->reader.memory = image->memory;
+	py->held = count_held_bytes(image);
+	py->budget = py->share = 2 * py->held + SPARE;
 	py->dwarf = types;
 	py->module = hi_modules_at(modules, addr);
 	if (!py->module)

@@ -15,8 +15,7 @@ enum {
 	WORDS = 512,
 	MODULE_DICT = 16, /* PyModuleObject.md_dict */
 	LIST_ITEMS = 24,  /* PyListObject.ob_item */
-	MAX_GARBAGE = 1 << 24,
-	MAX_FREE_LIST = 1 << 16,
+	MIN_OBJECT = 16,
 };
 
 struct telling {
@@ -26,6 +25,7 @@ struct telling {
 	void *arg;
 	const char *modules_of; /* "interpreter 1", where there are several; "" */
 	struct HI_VECTOR(struct hi_runtime_edge) edges;
+	uint64_t left; /* modules and freed objects that may follow: each is another */
 	bool stopped, no_memory;
 };
 
@@ -61,6 +61,8 @@ static bool tell_module(void *arg, uint64_t key, uint64_t value)
 	char name[160], text[200];
 	struct hi_py_object o;
 
+	if (!t->left--)
+		return false;
 	if (!hi_py_str(t->c, key, name, sizeof(name)))
 		snprintf(name, sizeof(name), "?");
 	snprintf(text, sizeof(text), "module %s", name);
@@ -121,8 +123,9 @@ static void add_list(struct telling *t, uint64_t interp, const struct hi_py_free
 
 	for (uint32_t i = 0; i < n && i < f->n; i++) {
 		uint64_t at = hi_py_word(r, interp + f->lists + i * 8u);
+		struct hi_py_chain chain = {};
 
-		for (int k = 0; at && k < MAX_FREE_LIST; k++) {
+		for (; at && t->left && !hi_py_is_cycle(&chain, at); t->left--) {
 			add(t, at, HI_GRADE_EXACT, f->what);
 			at = f->link ? hi_py_word(r, at + f->link) : 0;
 		}
@@ -265,6 +268,7 @@ static enum hi_status tell_all(struct telling *t, struct hi_error *err)
 static void tell_list(struct hi_runtime_cursor *c, uint64_t list,
 		      hi_runtime_object_fn *fn, void *arg)
 {
+	struct hi_py_visit v = {.c = c};
 	struct hi_py_object o;
 	uint64_t items, n;
 
@@ -272,7 +276,8 @@ static void tell_list(struct hi_runtime_cursor *c, uint64_t list,
 		return;
 	n = hi_py_word(&c->reader, list + HI_PY_SIZE);
 	items = hi_py_word(&c->reader, list + LIST_ITEMS);
-	for (uint64_t i = 0, at; i < n && i < MAX_GARBAGE; i++) {
+	n = hi_py_bound(&v, items, 0, n, HI_PY_PTR);
+	for (uint64_t i = 0, at; i < n; i++) {
 		if (!hi_py_u64(&c->reader, items + i * 8, &at))
 			return;
 		fn(arg, at);
@@ -305,7 +310,9 @@ void hi_py_put_aside(struct hi_runtime_cursor *c, hi_runtime_object_fn *fn, void
 enum hi_status hi_py_roots(struct hi_runtime *runtime, hi_runtime_root_fn *fn, void *arg,
 			   struct hi_error *err)
 {
-	struct telling t = {.py = (struct hi_py *)runtime, .fn = fn, .arg = arg};
+	struct hi_py *py = (struct hi_py *)runtime;
+	struct telling t = {
+		.py = py, .fn = fn, .arg = arg, .left = py->held / MIN_OBJECT + 1};
 	enum hi_status status;
 
 	t.c = hi_runtime_cursor(runtime);

@@ -18,10 +18,12 @@ enum {
 	SET_MASK = 32,	     /* PySetObject; an entry is key, hash */
 	SET_TABLE = 40,
 	SET_SMALL = 64,
+	SET_SMALL_ENTRIES = 8,
 	SET_ENTRY = 16,
 	ODICT_FIRST = 48, /* PyODictObject; a node is key, hash, next, prev */
 	ODICT_FAST_NODES = 64,
 	ODICT_NEXT = 16,
+	ODICT_NODE = 32,
 };
 
 bool hi_py_log2_keys(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_keys *ret)
@@ -139,15 +141,29 @@ void hi_py_visit_values(struct hi_py_visit *v, const struct hi_py_keys *k,
 	}
 }
 
+static unsigned entry_size(const struct hi_py_keys *k)
+{
+	return (k->unicode ? 2 : 3) * HI_PY_PTR;
+}
+
+/* Entries that lie in the block of the keys. */
+static void bound_keys(struct hi_py_visit *v, struct hi_py_keys *k)
+{
+	k->n = hi_py_bound(v, k->addr, k->entries - k->addr, k->n, entry_size(k));
+}
+
 /* What shared keys own. Keys of one dict have a value with each, which that dict
  * tells. */
-void hi_py_visit_keys(struct hi_py_visit *v, uint64_t addr)
+void hi_py_visit_keys(struct hi_py_visit *v, uint64_t addr, uint64_t size)
 {
 	uint64_t pairs[BATCH][2], n;
 	struct hi_py_keys k;
 
-	if (!v->c->py->layout->read_keys(v->c, addr, &k) || (k.unicode && !k.shared))
+	if (!v->c->py->layout->read_keys(v->c, addr, &k) || (k.unicode && !k.shared) ||
+	    k.entries - addr >= size)
 		return;
+	if (k.n > (size - (k.entries - addr)) / entry_size(&k))
+		k.n = (size - (k.entries - addr)) / entry_size(&k);
 	for (uint64_t from = 0; from < k.n; from += n) {
 		n = read_entries(v->c, &k, from, pairs);
 		if (n == 0)
@@ -188,12 +204,17 @@ void hi_py_visit_dict(struct hi_py_visit *v, const struct hi_py_object *o)
 	hi_py_tell_memory(v, keys, HI_PY_BUFFER_DICT_KEYS, "<keys>");
 	if (!embedded)
 		hi_py_tell_memory(v, values, HI_PY_BUFFER_VALUES, "<values>");
-	if (!v->fn || embedded || !l->read_keys(v->c, keys, &k))
+	if (embedded || !l->read_keys(v->c, keys, &k))
 		return;
-	if (values)
-		hi_py_visit_values(v, &k, values + l->values_items, HI_LABEL_KEY);
-	else if (!k.shared)
-		visit_combined(v, &k, hi_py_is_interned(v->c->py, o->addr));
+	if (values) {
+		k.n = hi_py_bound(v, values, l->values_items, k.n, HI_PY_PTR);
+		if (v->fn)
+			hi_py_visit_values(v, &k, values + l->values_items, HI_LABEL_KEY);
+	} else if (!k.shared) {
+		bound_keys(v, &k);
+		if (v->fn)
+			visit_combined(v, &k, hi_py_is_interned(v->c->py, o->addr));
+	}
 }
 
 void hi_py_dict_items(struct hi_runtime_cursor *c, uint64_t dict, uint64_t max,
@@ -201,11 +222,13 @@ void hi_py_dict_items(struct hi_runtime_cursor *c, uint64_t dict, uint64_t max,
 {
 	const struct hi_py_layout *l = c->py->layout;
 	uint64_t values = hi_py_word(&c->reader, dict + l->dict_values);
+	struct hi_py_visit v = {.c = c};
 	uint64_t pairs[BATCH][2], n;
 	struct hi_py_keys k;
 
 	if (!dict || !l->read_keys(c, hi_py_word(&c->reader, dict + l->dict_keys), &k))
 		return;
+	bound_keys(&v, &k);
 	for (uint64_t from = 0; from < k.n && from < max; from += n) {
 		n = read_entries(c, &k, from, pairs);
 		if (n == 0)
@@ -227,11 +250,18 @@ void hi_py_visit_odict(struct hi_py_visit *v, const struct hi_py_object *o)
 	uint64_t used = hi_py_word(r, o->addr + v->c->py->layout->dict_used);
 	uint64_t node = hi_py_word(r, o->addr + ODICT_FIRST);
 
+	struct hi_py_chain chain = {};
+
 	hi_py_visit_dict(v, o);
 	hi_py_tell_memory(v, hi_py_word(r, o->addr + ODICT_FAST_NODES),
 			  HI_PY_BUFFER_ODICT_TABLE, "<fast nodes>");
 	/* As many nodes as there are items: the list may be torn. */
 	for (uint64_t i = 0; node && i < used && !v->stopped; i++) {
+		if (hi_py_is_cycle(&chain, node) ||
+		    !hi_py_bound(v, node, 0, 1, ODICT_NODE)) {
+			v->is_cut = true;
+			return;
+		}
 		hi_py_tell_memory(v, node, HI_PY_BUFFER_ODICT_NODE, "<node>");
 		if (v->fn)
 			hi_py_tell(v, hi_py_word(r, node), HI_GRADE_EXACT, HI_LABEL_FIELD,
@@ -241,18 +271,31 @@ void hi_py_visit_odict(struct hi_py_visit *v, const struct hi_py_object *o)
 	}
 }
 
+/* A small one has its table inside. */
+static uint64_t bound_set(struct hi_py_visit *v, const struct hi_py_object *o,
+			  uint64_t table, uint64_t n)
+{
+	if (table != o->addr + SET_SMALL)
+		return hi_py_bound(v, table, 0, n, SET_ENTRY);
+	v->is_cut |= n > SET_SMALL_ENTRIES;
+	return n < SET_SMALL_ENTRIES ? n : SET_SMALL_ENTRIES;
+}
+
 void hi_py_visit_set(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	struct hi_py_reader *r = &v->c->reader;
-	uint64_t mask = hi_py_word(r, o->addr + SET_MASK), n = 0;
+	uint64_t mask = hi_py_word(r, o->addr + SET_MASK), n = 0, size;
 	uint64_t table = hi_py_word(r, o->addr + SET_TABLE), raw[2 * BATCH];
 
 	if (table != o->addr + SET_SMALL)
 		hi_py_tell_memory(v, table, HI_PY_BUFFER_SET_TABLE, "<table>");
-	if (!v->fn || mask >= UINT64_C(1) << MAX_LOG2 || (mask & (mask + 1)))
+	if (mask >= UINT64_C(1) << MAX_LOG2 || (mask & (mask + 1))) {
+		v->is_cut = true;
 		return;
-	for (uint64_t from = 0; from <= mask; from += n) {
-		n = mask + 1 - from < BATCH ? mask + 1 - from : BATCH;
+	}
+	size = bound_set(v, o, table, mask + 1);
+	for (uint64_t from = 0; v->fn && from < size; from += n) {
+		n = size - from < BATCH ? size - from : BATCH;
 		if (!hi_py_read(r, table + from * SET_ENTRY, raw, n * SET_ENTRY))
 			return;
 		for (uint64_t i = 0; i < n; i++)

@@ -13,6 +13,7 @@
 
 enum {
 	MAX_METATYPES = 8,
+	MAX_MAKING = 8, /* a class, its metaclass, the classes of their names */
 	MAX_BASICSIZE = 1 << 16,
 	MAX_NAME = 200,
 	OBJECT_SIZE = 16,
@@ -218,9 +219,11 @@ bool hi_py_read_type(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_ty
 		return false;
 	t->is_heap = t->flags & HI_PY_HEAPTYPE;
 	t->has_weaklist = weak != 0;
-	t->is_managed = l->visit_managed && (t->flags & HI_PY_MANAGED_DICT);
 	t->presize = (uint16_t)((t->flags & HI_PY_HAVE_GC ? HI_PY_GC_HEAD : 0) +
 				(t->flags & l->preheader_flags ? l->managed_size : 0));
+	/* Only what the collector knows has such a dict. */
+	t->is_managed = l->visit_managed && (t->flags & HI_PY_MANAGED_DICT) &&
+			(t->flags & HI_PY_HAVE_GC);
 	return t->basicsize >= OBJECT_SIZE && t->basicsize < MAX_BASICSIZE &&
 	       t->itemsize < MAX_BASICSIZE &&
 	       ((t->flags & HI_PY_READY) || is_used_unready(c, t));
@@ -315,11 +318,13 @@ static const struct hi_py_type *find_type(struct hi_runtime_cursor *c, uint64_t 
 		t = py->all.items[index - 1];
 	/* Its name is a str, whose type is asked for meanwhile: a hostile one may be
 	 * this type, which is none until it is made. */
-	if (!known && is) {
+	if (!known && is && py->making < MAX_MAKING) {
+		py->making++;
 		is = hi_table_put(&py->by_addr, addr, 0);
 		t = is ? make_type(c, addr) : NULL;
 		if (!is || (t && !hi_table_put(&py->by_addr, addr, py->all.count)))
 			py->no_memory = true;
+		py->making--;
 	}
 	pthread_mutex_unlock(&py->lock);
 	return t;

@@ -215,6 +215,8 @@ static enum hi_status take_remade(struct hi_typing *typing, struct hi_graph_buil
 	*b = NULL;
 	typing->objects = typing->remade;
 	typing->remade_taken = true;
+	if (typing->runtime)
+		typing->runtime->objects = typing->objects;
 	status = hi_graph_builder_create(typing->remade, b, err);
 	hi_graph_builder_destroy(old);
 	if (status != HI_OK)
@@ -330,6 +332,8 @@ typing_create(const struct hi_image *image, struct hi_modules *modules,
 	typing->conservative = options && options->conservative;
 	if (options && !typing->conservative)
 		typing->runtime = options->runtime;
+	if (typing->runtime)
+		typing->runtime->objects = objects;
 	if (source)
 		typing->source = *source;
 	if (options && !typing->conservative)
