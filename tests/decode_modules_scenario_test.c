@@ -303,6 +303,50 @@ HI_TEST_SCENARIO(modules, split_files_that_are_gone_are_said_to_be)
 	HI_ASSERT_MSG(strstr(program(p)->note, ".dwo"), "note: %s", program(p)->note);
 }
 
+/* Of two units, each with types of its own. */
+static void check_package(const char *compiler, int version, const char *packer)
+{
+	hi_type_id other;
+	struct inspected *p;
+
+	workshop_run("%s -g -gdwarf-%d -gsplit-dwarf -fdebug-types-section -c prog.c && "
+		     "%s -g -gdwarf-%d -gsplit-dwarf -fdebug-types-section -c other.c && "
+		     "%s -o prog prog.o other.o",
+		     compiler, version, compiler, version, compiler);
+	for (unsigned packed = 0; packed < 2; packed++) {
+		p = inspected_open(workshop_start("prog"), NULL);
+		check_conn(p);
+		HI_ASSERT_STREQ("", program(p)->note);
+		HI_ASSERT_OK(hi_types_find(p->types, "struct other", &other, &err), &err);
+		HI_ASSERT_EQ(72, hi_type_get(p->types, other)->size);
+		HI_ASSERT_EQ(0, hi_types_stats(p->types).broken);
+		if (!packed)
+			workshop_run("%s -e prog -o prog.dwp && rm prog.dwo other.dwo",
+				     packer);
+	}
+	workshop_run("rm prog.dwp");
+}
+
+HI_TEST_SCENARIO(modules, type_units_of_split_files_and_of_packages_are_found)
+{
+	struct hi_command *llvm =
+		hi_command_run(0, "sh", "-c", "command -v llvm-dwp", NULL);
+
+	make_program();
+	workshop_write("other.c", "struct conn { int fd; struct conn *next; "
+				  "char name[24]; };\n"
+				  "struct other { struct conn c; long numbers[4]; };\n"
+				  "struct other the_other;\n");
+	check_package("cc", 4, "dwp");
+	check_package("clang", 4, "dwp");
+	if (llvm->exit_code != 0)
+		HI_SKIP("no llvm-dwp: apt install llvm");
+	check_package("cc", 4, "llvm-dwp");
+	check_package("cc", 5, "llvm-dwp");
+	check_package("clang", 4, "llvm-dwp");
+	check_package("clang", 5, "llvm-dwp");
+}
+
 static void end_server(void *arg)
 {
 	pid_t pid = *(pid_t *)arg;

@@ -250,6 +250,13 @@ HI_TEST_SCENARIO(types, classes_in_split_files_equal_the_programs_own)
 	check_all("types_cc_split", false);
 }
 
+/* Each type unit of a split file is in a section of its own. */
+HI_TEST_SCENARIO(types, classes_in_type_units_of_split_files_equal_the_programs_own)
+{
+	check_all("types_cc_split_units", false);
+	check_all("types_cc_split_units4", false);
+}
+
 HI_TEST_SCENARIO(types, vtables_of_a_stripped_program_still_give_the_names_of_classes)
 {
 	check_all("types_cc_stripped", true);

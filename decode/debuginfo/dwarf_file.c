@@ -19,10 +19,11 @@ static const char *const section_names[HI_DW_SECTIONS] = {
 	[HI_DW_ABBREV] = "debug_abbrev",     [HI_DW_STR] = "debug_str",
 	[HI_DW_LINE_STR] = "debug_line_str", [HI_DW_STR_OFFSETS] = "debug_str_offsets",
 	[HI_DW_ADDR] = "debug_addr",	     [HI_DW_LINE] = "debug_line",
+	[HI_DW_CU_INDEX] = "debug_cu_index", [HI_DW_TU_INDEX] = "debug_tu_index",
 };
 
 /* Which section a name means: ".debug_x", ".zdebug_x"; in split files
- * ".debug_x.dwo". HI_DW_SECTIONS: none. */
+ * ".debug_x.dwo", but for a package's indexes. HI_DW_SECTIONS: none. */
 static enum hi_dw_section_kind kind_of(const char *name, bool is_dwo)
 {
 	if (*name++ != '.')
@@ -31,9 +32,10 @@ static enum hi_dw_section_kind kind_of(const char *name, bool is_dwo)
 		name++;
 	for (unsigned i = 0; i < HI_DW_SECTIONS; i++) {
 		size_t n = strlen(section_names[i]);
+		bool suffix = is_dwo && i != HI_DW_CU_INDEX && i != HI_DW_TU_INDEX;
 
 		if (strncmp(name, section_names[i], n) == 0 &&
-		    strcmp(name + n, is_dwo ? ".dwo" : "") == 0)
+		    strcmp(name + n, suffix ? ".dwo" : "") == 0)
 			return (enum hi_dw_section_kind)i;
 	}
 	return HI_DW_SECTIONS;
@@ -49,13 +51,62 @@ static bool inflate(Elf_Scn *scn, const GElf_Shdr *shdr, const char *name)
 	return true;
 }
 
-static void read_sections(struct hi_dw_file *file)
+struct section_part {
+	enum hi_dw_section_kind kind;
+	struct hi_dw_section bytes;
+};
+struct section_parts HI_VECTOR(struct section_part);
+
+/* GCC gives each type unit of a split file a section of its own, all of one name.
+ * References between units are by signature, so one behind the other they are what a
+ * linker would make of them. */
+static bool join_parts(struct hi_dw_file *file, enum hi_dw_section_kind kind,
+		       const struct section_parts *parts, size_t size)
+{
+	size_t used = 0;
+
+	file->joined[kind] = hi_alloc(size);
+	if (!file->joined[kind])
+		return false;
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct hi_dw_section *bytes = &parts->items[i].bytes;
+
+		if (parts->items[i].kind != kind)
+			continue;
+		memcpy(file->joined[kind] + used, bytes->data, bytes->size);
+		used += bytes->size;
+	}
+	file->sections[kind] = (struct hi_dw_section){file->joined[kind], size};
+	return true;
+}
+
+/* Where there are several, the first counts, but of units in split files all. */
+static bool take_parts(struct hi_dw_file *file, const struct section_parts *parts)
+{
+	size_t size[HI_DW_SECTIONS] = {}, n[HI_DW_SECTIONS] = {};
+	bool ok = true;
+
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct section_part *p = &parts->items[i];
+
+		if (n[p->kind]++ == 0)
+			file->sections[p->kind] = p->bytes;
+		size[p->kind] += p->bytes.size;
+	}
+	if (file->is_dwo && n[HI_DW_INFO] > 1)
+		ok = join_parts(file, HI_DW_INFO, parts, size[HI_DW_INFO]);
+	if (file->is_dwo && n[HI_DW_TYPES] > 1)
+		ok = ok && join_parts(file, HI_DW_TYPES, parts, size[HI_DW_TYPES]);
+	return ok;
+}
+
+static bool find_parts(struct hi_dw_file *file, struct section_parts *parts)
 {
 	Elf_Scn *scn = NULL;
 	size_t strings;
 
 	if (elf_getshdrstrndx(file->elf, &strings) != 0)
-		return;
+		return true;
 	while ((scn = elf_nextscn(file->elf, scn)) != NULL) {
 		enum hi_dw_section_kind kind;
 		GElf_Shdr shdr;
@@ -66,14 +117,24 @@ static void read_sections(struct hi_dw_file *file)
 			continue;
 		name = elf_strptr(file->elf, strings, shdr.sh_name);
 		kind = name ? kind_of(name, file->is_dwo) : HI_DW_SECTIONS;
-		if (kind == HI_DW_SECTIONS || file->sections[kind].data ||
-		    !inflate(scn, &shdr, name))
+		if (kind == HI_DW_SECTIONS || !inflate(scn, &shdr, name))
 			continue;
 		data = elf_rawdata(scn, NULL);
-		if (data && data->d_buf && data->d_size > 0)
-			file->sections[kind] =
-				(struct hi_dw_section){data->d_buf, data->d_size};
+		if (data && data->d_buf && data->d_size > 0 &&
+		    !hi_vector_push(parts, ((struct section_part){
+						   kind, {data->d_buf, data->d_size}})))
+			return false;
 	}
+	return true;
+}
+
+static bool read_sections(struct hi_dw_file *file)
+{
+	struct section_parts parts = {};
+	bool ok = find_parts(file, &parts) && take_parts(file, &parts);
+
+	hi_vector_free(&parts);
+	return ok;
 }
 
 /* The header at the cursor; false where the section makes no more sense. */
@@ -244,8 +305,9 @@ struct hi_dw_cursor hi_dw_unit_cursor(const struct hi_dw_unit *unit, uint64_t of
 static uint64_t default_str_offsets(const struct hi_dw_unit *unit)
 {
 	if (unit->version < 5 || !unit->file->is_dwo)
-		return 0;
-	return unit->offset_size == 8 ? 16 : 8; /* behind the table's header */
+		return unit->str_offsets_start;
+	/* Behind the table's header. */
+	return unit->str_offsets_start + (unit->offset_size == 8 ? 16 : 8);
 }
 
 bool hi_dw_unit_prepare(struct hi_dw_unit *unit, struct hi_dw_abbrevs *abbrevs)
@@ -276,7 +338,7 @@ bool hi_dw_unit_prepare(struct hi_dw_unit *unit, struct hi_dw_abbrevs *abbrevs)
 	unit->comp_dir = die.comp_dir;
 	unit->dwo_name = die.dwo_name;
 	unit->has_lines = die.has_stmt_list;
-	unit->line_offset = die.stmt_list;
+	unit->line_offset = unit->line_start + die.stmt_list;
 	if (die.has_dwo_id)
 		unit->signature = die.dwo_id;
 	unit->usable = true;
@@ -298,6 +360,8 @@ void hi_dw_file_close(struct hi_dw_file *file)
 		unit_free(&file->units.items[i]);
 	hi_vector_free(&file->units);
 	free(file->by_signature);
+	for (unsigned i = 0; i < HI_DW_SECTIONS; i++)
+		free(file->joined[i]);
 	if (file->own_elf)
 		elf_end(file->elf);
 	free(file);
@@ -316,7 +380,8 @@ enum hi_status hi_dw_file_open(Elf *elf, bool is_dwo, struct hi_arena *arena,
 	file->elf = elf;
 	file->is_dwo = is_dwo;
 	file->arena = arena;
-	read_sections(file);
+	if (!read_sections(file))
+		return hi_fail_memory(err, "debug file");
 	if (!file->sections[HI_DW_INFO].data && !file->sections[HI_DW_TYPES].data)
 		return hi_fail(err, HI_NOT_FOUND, 0, "no .debug_info");
 	file->abbrev_budget = (int64_t)(16ull << 20) +

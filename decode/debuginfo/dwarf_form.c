@@ -215,8 +215,9 @@ static const char *string_indexed(const struct hi_dw_unit *unit, uint64_t index)
 bool hi_dw_address_at(const struct hi_dw_unit *unit, uint64_t index, uint64_t *ret)
 {
 	/* A split unit's addresses are in the file of its skeleton. */
-	const struct hi_dw_unit *owner =
+	const struct hi_dw_unit *of_file =
 		unit->file->skeleton ? unit->file->skeleton : unit;
+	const struct hi_dw_unit *owner = unit->skeleton ? unit->skeleton : of_file;
 	const struct hi_dw_section *table = &owner->file->sections[HI_DW_ADDR];
 	uint64_t at;
 

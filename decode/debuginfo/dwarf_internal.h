@@ -25,6 +25,8 @@ enum hi_dw_section_kind {
 	HI_DW_STR_OFFSETS,
 	HI_DW_ADDR,
 	HI_DW_LINE,
+	HI_DW_CU_INDEX, /* of packages (.dwp) */
+	HI_DW_TU_INDEX,
 	HI_DW_SECTIONS,
 };
 
@@ -86,6 +88,10 @@ struct hi_dw_unit {
 	uint64_t type_offset; /* type units: of the type's DIE, in the section */
 	uint8_t version, unit_type, address_size, offset_size;
 	bool in_types;
+	/* In a package: where its parts of the sections begin. */
+	bool packed;
+	uint64_t str_offsets_start, line_start;
+	const struct hi_dw_unit *skeleton; /* of a split unit; NULL: not found */
 	/* Known once prepared (hi_dw_unit_prepare): */
 	bool prepared, usable;
 	uint16_t language;
@@ -109,8 +115,9 @@ struct hi_dw_file {
 	uint64_t hash_key;	/* of by_signature: random */
 	bool is_dwo;		/* a split unit's file */
 	struct hi_dw_file *alt; /* dwz supplementary file; NULL: none */
-	/* A split file takes addresses from its skeleton. */
+	/* Of a split file that has one unit (and type units); NULL: a package. */
 	const struct hi_dw_unit *skeleton;
+	uint8_t *joined[HI_DW_SECTIONS]; /* of several sections of one name; NULL: none */
 	uint32_t number; /* in its module: 0 main, then alt and split files */
 	Elf *elf;	 /* owned where own_elf */
 	bool own_elf;
@@ -247,6 +254,11 @@ uint64_t hi_dw_die_end(const struct hi_dw_die *die);
  */
 size_t hi_dw_scope_name(struct hi_dw_unit *unit, uint64_t offset, bool with_functions,
 			char *out, size_t out_size);
+
+/* ---- dwarf_package.c ---- */
+/* Is it a package? Then where its units' parts of the sections begin; units that its
+ * indexes do not name are left out. */
+bool hi_dw_package_read(struct hi_dw_file *file);
 
 /* ---- dwarf_lines.c ---- */
 /* "dir/file.c" of DW_AT_decl_file; "" unknown. Lives as long as the file's arena. */

@@ -31,8 +31,7 @@ static bool add_file(struct hi_type_module *module, struct hi_dw_file *file)
 	return true;
 }
 
-/* An ELF file of its own, which its hi_dw_file ends. NULL: not there. */
-static Elf *open_elf(int fd)
+Elf *hi_type_elf_open(int fd)
 {
 	Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL);
 
@@ -45,17 +44,16 @@ static Elf *open_elf(int fd)
 	return elf;
 }
 
-/* Behind what is noted already, as far as there is room. */
-static void note(struct hi_module *module, const char *text)
+void hi_type_module_note(struct hi_module *module, const char *text)
 {
 	size_t n = strlen(module->note);
 
 	snprintf(module->note + n, sizeof(module->note) - n, "%s%s", n ? "; " : "", text);
 }
 
-/* Opens elf (taken) as one more file of the module; NULL if it is none. */
-static struct hi_dw_file *open_own(struct hi_types *types, struct hi_type_module *module,
-				   Elf *elf, bool is_dwo)
+struct hi_dw_file *hi_type_module_open_elf(struct hi_types *types,
+					   struct hi_type_module *module, Elf *elf,
+					   bool is_dwo)
 {
 	struct hi_dw_file *file;
 
@@ -86,7 +84,7 @@ static bool has_build_id(Elf *elf, const void *id, size_t n)
 
 static Elf *try_alt(const char *path, const void *id, size_t n)
 {
-	Elf *elf = open_elf(hi_file_open_regular(path));
+	Elf *elf = hi_type_elf_open(hi_file_open_regular(path));
 
 	if (elf && !has_build_id(elf, id, n)) {
 		elf_end(elf);
@@ -144,8 +142,9 @@ static void open_alt(struct hi_types *types, struct hi_type_module *module,
 			continue;
 		name = elf_strptr(main->elf, strings, shdr.sh_name);
 		if (name && strcmp(name, ".debug_sup") == 0)
-			note(module->module, "its shared debug file (.debug_sup) is of a "
-					     "kind that is not read");
+			hi_type_module_note(module->module,
+					    "its shared debug file (.debug_sup) is of a "
+					    "kind that is not read");
 		if (!name || strcmp(name, ".gnu_debugaltlink") != 0)
 			continue;
 		data = elf_rawdata(scn, NULL);
@@ -154,83 +153,17 @@ static void open_alt(struct hi_types *types, struct hi_type_module *module,
 		n = strnlen(data->d_buf, data->d_size);
 		if (n + 2 > data->d_size || n > 1024 || data->d_size - n - 1 > 64)
 			return;
-		main->alt = open_own(types, module,
-				     find_alt(module->module, data->d_buf,
-					      (uint8_t *)data->d_buf + n + 1,
-					      data->d_size - n - 1),
-				     false);
+		main->alt = hi_type_module_open_elf(
+			types, module,
+			find_alt(module->module, data->d_buf,
+				 (uint8_t *)data->d_buf + n + 1, data->d_size - n - 1),
+			false);
 		if (!main->alt)
-			note(module->module, "its shared debug file (dwz) was not found: "
-					     "types are incomplete");
+			hi_type_module_note(module->module,
+					    "its shared debug file (dwz) was not found: "
+					    "types are incomplete");
 		return;
 	}
-}
-
-/* ---- split DWARF ---- */
-
-static bool is_skeleton(struct hi_dw_unit *unit)
-{
-	if (unit->version >= 5)
-		return unit->unit_type == DW_UT_skeleton;
-	/* DWARF 4 with GNU's extension is recognised by its address table. */
-	return unit->file->sections[HI_DW_ADDR].size > 0 && !unit->in_types;
-}
-
-static bool is_split_of(struct hi_dw_file *file, const struct hi_dw_unit *skeleton)
-{
-	for (size_t i = 0; i < file->units.count; i++) {
-		struct hi_dw_unit *unit = &file->units.items[i];
-
-		if (unit->type_offset == 0 && hi_dw_unit_prepare(unit, NULL) &&
-		    unit->signature == skeleton->signature)
-			return true;
-	}
-	return false;
-}
-
-static bool open_split(struct hi_types *types, struct hi_type_module *module,
-		       struct hi_dw_unit *skeleton)
-{
-	const char *dir = skeleton->comp_dir ? skeleton->comp_dir : ".";
-	struct hi_dw_file *file;
-	char path[PATH_BYTES];
-
-	if (skeleton->dwo_name[0] == '/')
-		dir = "";
-	if ((size_t)snprintf(path, sizeof(path), "%s%s%s", dir, *dir ? "/" : "",
-			     skeleton->dwo_name) >= sizeof(path))
-		return false;
-	file = open_own(types, module, open_elf(hi_file_open_regular(path)), true);
-	if (!file)
-		return false;
-	file->skeleton = skeleton;
-	if (is_split_of(file, skeleton))
-		return true;
-	module->n_files--;
-	hi_dw_file_close(file);
-	return false;
-}
-
-static void open_splits(struct hi_types *types, struct hi_type_module *module,
-			struct hi_dw_file *main)
-{
-	struct hi_dw_abbrevs abbrevs = {};
-	size_t missing = 0;
-	char text[80];
-
-	for (size_t i = 0; i < main->units.count; i++) {
-		struct hi_dw_unit *unit = &main->units.items[i];
-
-		if (is_skeleton(unit) && hi_dw_unit_prepare(unit, &abbrevs) &&
-		    unit->dwo_name && !open_split(types, module, unit))
-			missing++;
-	}
-	hi_dw_abbrevs_free(&abbrevs);
-	if (missing == 0)
-		return;
-	snprintf(text, sizeof(text), "%zu split debug files (.dwo) were not found",
-		 missing);
-	note(module->module, text);
 }
 
 /* ---- the module ---- */
@@ -246,7 +179,7 @@ static Elf *dwarf_elf(struct hi_module *module, bool *own_ret)
 	fd = hi_module_inflated(module);
 	if (fd >= 0) {
 		*own_ret = true;
-		return open_elf(fd);
+		return hi_type_elf_open(fd);
 	}
 	return hi_module_debug_elf(module);
 }
@@ -294,7 +227,7 @@ static void open_files(struct hi_types *types, struct hi_type_module *module)
 	}
 	module->bias = bias_of(module->module, elf);
 	open_alt(types, module, file);
-	open_splits(types, module, file);
+	hi_type_module_open_splits(types, module, file);
 }
 
 /* Of .debug_info and .debug_types, uncompressed where the file says how large. */
@@ -376,7 +309,7 @@ struct hi_type_module *hi_types_indexed(struct hi_types *types, struct hi_module
 	} else if (hi_type_index_build(item, hi_parallel_threads(), NULL) == HI_OK) {
 		hi_type_cache_store(item);
 	} else {
-		note(module, "out of memory: its types are not known");
+		hi_type_module_note(module, "out of memory: its types are not known");
 	}
 	types->stats.index_ns += now_ns() - start;
 	return item;
@@ -425,7 +358,7 @@ static enum hi_status open_side_file(struct hi_types *types, struct hi_type_modu
 				     const char *path, struct hi_error *err)
 {
 	int fd = hi_file_open_regular(path);
-	Elf *elf = open_elf(fd);
+	Elf *elf = hi_type_elf_open(fd);
 	struct hi_dw_file *file;
 
 	if (fd < 0)
@@ -435,11 +368,11 @@ static enum hi_status open_side_file(struct hi_types *types, struct hi_type_modu
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "%.150s: link it first (cc -shared)", path);
 	}
-	file = open_own(types, item, elf, false);
+	file = hi_type_module_open_elf(types, item, elf, false);
 	if (!file)
 		return hi_fail(err, HI_BAD_DATA, 0, "%.150s: no debug information", path);
 	open_alt(types, item, file);
-	open_splits(types, item, file);
+	hi_type_module_open_splits(types, item, file);
 	return HI_OK;
 }
 

@@ -122,6 +122,18 @@ void hi_types_unlock(struct hi_types *types);
 
 enum { HI_SIDE_FILES_MAX = 8 };
 void hi_types_close_files(struct hi_type_module *module);
+/* An ELF file of its own, which its hi_dw_file ends; fd is taken. NULL: not there. */
+Elf *hi_type_elf_open(int fd);
+/* Opens elf (taken) as one more file of the module; NULL if it is none. */
+struct hi_dw_file *hi_type_module_open_elf(struct hi_types *types,
+					   struct hi_type_module *module, Elf *elf,
+					   bool is_dwo);
+/* Behind what is noted already, as far as there is room. */
+void hi_type_module_note(struct hi_module *module, const char *text);
+
+/* ---- split_files.c ---- */
+void hi_type_module_open_splits(struct hi_types *types, struct hi_type_module *module,
+				struct hi_dw_file *main);
 
 /* Opens the module's debug files / its index, once; under the lock. NULL: none. */
 struct hi_type_module *hi_types_module(struct hi_types *types, struct hi_module *module);

@@ -395,7 +395,7 @@ static struct hi_dw_file *file_of_die(struct hi_type_module *item, Dwarf_Die *di
 	if (dwarf_cu_info(die->cu, NULL, NULL, NULL, NULL, &id, NULL, NULL) != 0)
 		return NULL;
 	for (size_t i = 0; i < item->n_files; i++)
-		if (item->files[i]->is_dwo && item->files[i]->skeleton->signature == id)
+		if (item->files[i]->skeleton && item->files[i]->skeleton->signature == id)
 			return item->files[i];
 	return NULL;
 }
