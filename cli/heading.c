@@ -129,13 +129,22 @@ static enum hi_status set_shares(struct hi_inspection *in, struct hi_head *head,
 
 static void set_runtime(const struct hi_inspection *in, struct hi_head *head)
 {
+	const struct hi_runtime_collector *c;
+
 	if (!in->runtime)
 		return;
+	c = &in->runtime->collector;
 	head->runtime = in->runtime->ops->name;
 	head->runtime_version = in->runtime->version;
 	head->runtime_found_by = in->runtime->found_by;
 	head->runtime_tracked = in->runtime->tracked;
 	head->runtime_cut = in->runtime->n_cut;
+	head->collector_generations = c->n_generations;
+	head->collector_is_on = c->is_on;
+	for (size_t i = 0; i < c->n_generations; i++) {
+		head->collector_thresholds[i] = c->threshold[i];
+		head->collector_counts[i] = c->count[i];
+	}
 }
 
 static void set_allocator(const struct hi_inspection *in, struct hi_head *head)

@@ -7,7 +7,9 @@
 #include "cli/stored.h"
 #include "report/heap_known.h"
 
-enum kind { NUMBER, KNOWN, BOOL, INT, TEXT }; /* KNOWN: UINT64_MAX where it is not */
+/* KNOWN: UINT64_MAX where it is not. GENERATIONS: of arrays of the head, whatever a file
+ * says. */
+enum kind { NUMBER, KNOWN, GENERATIONS, BOOL, INT, TEXT };
 
 static const struct {
 	const char *name;
@@ -48,6 +50,16 @@ static const struct {
 	FIELD(runtime_found_by, TEXT),
 	FIELD(runtime_tracked, NUMBER),
 	FIELD(runtime_cut, NUMBER),
+	FIELD(collector_generations, GENERATIONS),
+	FIELD(collector_is_on, BOOL),
+	FIELD(collector_thresholds[0], NUMBER),
+	FIELD(collector_thresholds[1], NUMBER),
+	FIELD(collector_thresholds[2], NUMBER),
+	FIELD(collector_thresholds[3], NUMBER),
+	FIELD(collector_counts[0], NUMBER),
+	FIELD(collector_counts[1], NUMBER),
+	FIELD(collector_counts[2], NUMBER),
+	FIELD(collector_counts[3], NUMBER),
 	FIELD(outside_objects, NUMBER),
 	FIELD(outside_bytes, NUMBER),
 	FIELD(not_decoded, TEXT),
@@ -94,6 +106,7 @@ static enum hi_status put_field(struct hi_snapshot_writer *w, size_t i,
 	switch (fields[i].kind) {
 	case NUMBER:
 	case KNOWN:
+	case GENERATIONS:
 		return hi_snapshot_put_number(w, fields[i].name, *(const uint64_t *)at,
 					      err);
 	case BOOL:
@@ -232,6 +245,11 @@ static void get_field(const struct hi_snapshot *s, size_t i, struct hi_head *hea
 	switch (fields[i].kind) {
 	case NUMBER:
 		*(uint64_t *)at = hi_snapshot_number(s, name, 0);
+		break;
+	case GENERATIONS:
+		*(uint64_t *)at = hi_snapshot_number(s, name, 0);
+		if (*(uint64_t *)at > HI_RUNTIME_GENERATIONS)
+			*(uint64_t *)at = 0;
 		break;
 	case KNOWN:
 		*(uint64_t *)at = hi_snapshot_number(s, name, UINT64_MAX);

@@ -143,6 +143,15 @@ struct hi_runtime_area {
 	unsigned align_shift; /* of its blocks */
 };
 
+/* When its collector runs by itself. */
+enum { HI_RUNTIME_GENERATIONS = 4 };
+struct hi_runtime_collector {
+	uint64_t n_generations; /* 0: there is none, or it is not known */
+	bool is_on;
+	/* Youngest first: what makes a collection due, and how far that is. */
+	uint64_t threshold[HI_RUNTIME_GENERATIONS], count[HI_RUNTIME_GENERATIONS];
+};
+
 struct hi_runtime {
 	const struct hi_runtime_ops *ops;
 	/* Labels do not tell values: of a key or an attribute "[?]" and ".?". */
@@ -176,6 +185,7 @@ struct hi_runtime {
 	/* After type_of: objects that have less than they say; what is not there was not
 	 * read. */
 	uint64_t n_cut;
+	struct hi_runtime_collector collector; /* of the first of several */
 };
 
 extern const struct hi_runtime_ops *const hi_runtimes[]; /* NULL ends */

@@ -236,6 +236,7 @@ void hi_audit_display(const struct hi_audit_report *r, struct hi_page *page)
 	hi_page_text(page, hi_page_printf(page, "%s%s; %s", short_text(r, page),
 					  excess_text(r, page), garbage_text(r, page)));
 	hi_head_facts(r->head, page, false);
+	hi_head_collector(r->head, page);
 	show_rows(r, page);
 	show_garbage(r, page);
 	show_causes(r, page);

@@ -114,6 +114,34 @@ static void show_runtime(const struct hi_head *head, struct hi_page *page)
 					    hi_page_safe(page, head->runtime_found_by)));
 }
 
+/* "700, 10, 10" */
+static const char *list_numbers(const uint64_t *numbers, uint64_t n, struct hi_page *page)
+{
+	const char *text = "";
+	char number[32];
+
+	for (uint64_t i = 0; i < n; i++)
+		text = hi_page_printf(page, "%s%s%s", text, i ? " / " : "",
+				      hi_count(number, numbers[i]));
+	return text;
+}
+
+void hi_head_collector(const struct hi_head *head, struct hi_page *page)
+{
+	uint64_t n = head->collector_generations;
+
+	if (!n)
+		return;
+	hi_page_fact(page, "collector",
+		     hi_page_printf(page, "%s; by generation %s, due above %s",
+				    head->collector_is_on
+					    ? "on"
+					    : "off: garbage stays until the program "
+					      "collects it",
+				    list_numbers(head->collector_counts, n, page),
+				    list_numbers(head->collector_thresholds, n, page)));
+}
+
 static void show_allocator(const struct hi_head *head, struct hi_page *page)
 {
 	char arenas[32];
@@ -345,6 +373,7 @@ void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole)
 	show_unknown(head, page);
 	if (whole) {
 		show_runtime(head, page);
+		hi_head_collector(head, page);
 		show_debug_info(head, page);
 	}
 	show_shares(head, page, whole);
@@ -423,6 +452,23 @@ static void json_allocator(const struct hi_head *head, struct hi_json *json)
 	hi_json_end(json);
 }
 
+static void json_collector(const struct hi_head *head, struct hi_json *json)
+{
+	if (!head->collector_generations)
+		return;
+	hi_json_object(json, "collector");
+	hi_json_bool(json, "on", head->collector_is_on);
+	hi_json_array(json, "thresholds");
+	for (uint64_t i = 0; i < head->collector_generations; i++)
+		hi_json_number(json, NULL, head->collector_thresholds[i]);
+	hi_json_end(json);
+	hi_json_array(json, "counts");
+	for (uint64_t i = 0; i < head->collector_generations; i++)
+		hi_json_number(json, NULL, head->collector_counts[i]);
+	hi_json_end(json);
+	hi_json_end(json);
+}
+
 /* Absent where there is none. */
 static void json_runtime(const struct hi_head *head, struct hi_json *json)
 {
@@ -434,6 +480,7 @@ static void json_runtime(const struct hi_head *head, struct hi_json *json)
 	hi_json_text(json, "found_by", head->runtime_found_by);
 	hi_json_number(json, "tracked", head->runtime_tracked);
 	hi_json_number(json, "cut", head->runtime_cut);
+	json_collector(head, json);
 	hi_json_end(json);
 }
 

@@ -65,8 +65,11 @@ struct hi_head {
 	uint64_t arenas;
 	/* "CPython"; NULL: none was found; ours */
 	const char *runtime, *runtime_version, *runtime_found_by;
-	uint64_t runtime_tracked;	 /* objects in its collector's lists */
-	uint64_t runtime_cut;		 /* objects that have less than they say */
+	uint64_t runtime_tracked; /* objects in its collector's lists */
+	uint64_t runtime_cut;	  /* objects that have less than they say */
+	/* By generation, the youngest first; of 0 of them: it is not known. */
+	uint64_t collector_generations, collector_thresholds[4], collector_counts[4];
+	bool collector_is_on;
 	uint64_t damaged, skipped_bytes; /* places where the heap does not hold */
 	/* Objects found by typed pointers alone, where no allocator that is known
 	 * is: leaks and free memory there are unknown. */
@@ -94,6 +97,8 @@ void hi_head_title(const struct hi_head *head, struct hi_page *page);
 enum { HI_HEAD_WARNINGS = 2 }; /* shown in a whole head; the rest is counted */
 /* What is known of the snapshot. Not whole: pause, gaps and warnings alone (for
  * the commands beside summary). */
+/* Whether the runtime's collector runs by itself; nothing where that is unknown. */
+void hi_head_collector(const struct hi_head *head, struct hi_page *page);
 void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole);
 /* "5.0 MiB by conservative edges alone", where types were asked for; else "".
  * A head that is not whole says it itself. */

@@ -268,6 +268,46 @@ HI_TEST_SCENARIO(python_faults, an_object_that_counts_too_few_references_is_said
 		      c->out);
 }
 
+/* ---- the collector ---- */
+
+static void check_collector(json_t *doc, const struct python *p)
+{
+	json_t *c = json_object_get(json_object_get(doc, "runtime"), "collector");
+	json_t *thresholds = json_object_get(c, "thresholds"),
+	       *counts = json_object_get(c, "counts");
+
+	HI_ASSERT_EQ(3, json_array_size(thresholds));
+	HI_ASSERT_EQ(3, json_array_size(counts));
+	HI_ASSERT_EQ(atoi(python_said(p, "enabled", 0)),
+		     json_is_true(json_object_get(c, "on")));
+	for (unsigned i = 0; i < 3; i++)
+		HI_ASSERT_EQ(atoi(python_said(p, "thresholds", i)),
+			     json_integer_value(json_array_get(thresholds, i)));
+	/* Of the youngest generation it goes on. */
+	for (unsigned i = 1; i < 3; i++)
+		HI_ASSERT_EQ(atoi(python_said(p, "counts", i)),
+			     json_integer_value(json_array_get(counts, i)));
+}
+
+HI_TEST_SCENARIO(python_faults, a_collector_that_is_off_is_said)
+{
+	const char *file = snapshot_path(snapshot_directory(), "collector.hisnap");
+
+	for (int on = 0; on < 2; on++) {
+		struct python *p =
+			python_start(NULL, "collector", on ? "on" : "off", NULL);
+		struct hi_command *c = hi_heapinspect("--pid", p->pid);
+		struct hi_command *audit = hi_heapinspect("audit", "--pid", p->pid);
+
+		check_collector(python_ask(p, PYTHON_WORDS("summary")), p);
+		HI_ASSERT_EQ(0, hi_heapinspect("snap", "--pid", p->pid, "-q", "-o", file)
+					->exit_code);
+		check_collector(python_ask_file(file, PYTHON_WORDS("census")), p);
+		HI_ASSERT_EQ(!on, strstr(c->out, "garbage stays") != NULL);
+		HI_ASSERT_EQ(!on, strstr(audit->out, "garbage stays") != NULL);
+	}
+}
+
 /* ---- gates ---- */
 
 static void check_gate(const char *pid, const char *gate, int exit_code)

@@ -59,6 +59,7 @@ static void check_words(const struct hi_py_layout *l, const struct offsets *o)
 	CHECK(gc_generations);
 	CHECK(gc_permanent);
 	CHECK(gc_collecting);
+	CHECK(gc_enabled);
 	CHECK(thread_interp);
 	CHECK(thread_native_id);
 	CHECK(obmalloc_arenas);

@@ -164,7 +164,7 @@ struct hi_py_layout {
 	uint32_t interp_next, interp_threads, interp_runtime, interp_id, interp_gc,
 		interp_modules, interp_sysdict, interp_interned, interp_size;
 	uint32_t gc_generations, gc_generation_size, gc_n_generations, gc_permanent,
-		gc_collecting, gc_size;
+		gc_collecting, gc_enabled, gc_threshold, gc_count, gc_size;
 	const struct hi_py_field *interp_fields;
 	const struct hi_py_free_list *free_lists; /* n 0 ends */
 	const struct hi_py_array *arrays;	  /* n 0 ends; NULL: none */

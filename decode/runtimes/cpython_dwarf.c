@@ -79,6 +79,7 @@ static const struct row rows[] = {
 	ROW(gc_generations, COLLECTOR, "generations"),
 	ROW(gc_permanent, COLLECTOR, "permanent_generation"),
 	ROW(gc_collecting, COLLECTOR, "collecting"),
+	ROW(gc_enabled, COLLECTOR, "enabled"),
 	ROW(thread_next, THREAD, "next"),
 	ROW(thread_interp, THREAD, "interp"),
 	ROW(thread_cframe, THREAD, "cframe"),

@@ -310,6 +310,30 @@ static enum hi_status check_list(struct hi_runtime_cursor *c, uint64_t head,
 	return HI_OK;
 }
 
+/* Of the main interpreter, or the one that all share. */
+static void read_collector(struct hi_py *py, const struct hi_py_interpreter *in)
+{
+	const struct hi_py_layout *l = py->layout;
+	struct hi_runtime_collector *c = &py->base.collector;
+
+	if (!in->gc || (in->id != 0 && c->n_generations))
+		return;
+	c->n_generations = l->gc_n_generations < HI_RUNTIME_GENERATIONS
+				   ? l->gc_n_generations
+				   : HI_RUNTIME_GENERATIONS;
+	c->is_on = hi_py_u32(&py->reader, in->gc + l->gc_enabled) != 0;
+	for (uint32_t i = 0; i < c->n_generations; i++) {
+		uint64_t at =
+			in->gc + l->gc_generations + (uint64_t)i * l->gc_generation_size;
+		int32_t count = (int32_t)hi_py_u32(&py->reader, at + l->gc_count);
+
+		c->threshold[i] = hi_py_u32(&py->reader, at + l->gc_threshold);
+		c->count[i] = count < 0 ? 0 : (uint64_t)count;
+	}
+	/* 0 turns it off as well. */
+	c->is_on = c->is_on && c->threshold[0];
+}
+
 static enum hi_status check_collector(struct hi_py *py, struct hi_runtime_cursor *c,
 				      struct hi_error *err)
 {
@@ -327,6 +351,7 @@ static enum hi_status check_collector(struct hi_py *py, struct hi_runtime_cursor
 		in->tracked = 0;
 		if (!gc)
 			continue;
+		read_collector(py, in);
 		for (uint32_t g = 0; g < l->gc_n_generations && status == HI_OK; g++)
 			status = check_list(c,
 					    gc + l->gc_generations +

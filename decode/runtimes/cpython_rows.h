@@ -44,7 +44,8 @@
 /* struct _gc_runtime_state, the same in all. */
 #define COLLECTOR_OFFSETS                                                                \
 	.gc_generations = 24, .gc_generation_size = 24, .gc_n_generations = 3,           \
-	.gc_permanent = 104, .gc_collecting = 200, .gc_size = 240
+	.gc_permanent = 104, .gc_collecting = 200, .gc_enabled = 12, .gc_threshold = 16, \
+	.gc_count = 20, .gc_size = 240
 /* pymalloc, without a radix tree (up to 3.9) and with one. */
 #define POOL_OFFSETS                                                                     \
 	.pool_header = 48, .arena_object_size = 48, .alignment = 16, .small_max = 512
