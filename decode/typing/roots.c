@@ -422,6 +422,17 @@ void hi_ranges_sort(struct hi_ranges *ranges)
 
 /* ---- mappings that nothing else accounts for ---- */
 
+/*
+ * Note [Roots in files]
+ *
+ * A file's mapping that the target may write to can hold its only pointer to a block,
+ * shared or private, as anonymous and shared memory can. Of shared ones, the pages that
+ * the target has in its page tables when it stands are read: a database of 1 TiB that
+ * is mapped costs what of it is touched. What the kernel has taken out of the page
+ * tables since, and what another process wrote there (or this one's parent, before it
+ * was forked), is not seen: those pages count as unreadable, so that nothing that they
+ * could hold is called a certain leak.
+ */
 static bool may_hold_roots(const struct hi_mapping *m)
 {
 	switch (m->kind) {
@@ -431,7 +442,7 @@ static bool may_hold_roots(const struct hi_mapping *m)
 	case HI_MAPPING_SHMEM:
 		return true;
 	case HI_MAPPING_FILE:
-		return !m->shared && (m->prot & HI_PROT_WRITE);
+		return m->prot & HI_PROT_WRITE;
 	case HI_MAPPING_VDSO:
 	case HI_MAPPING_OTHER:
 		break;
@@ -447,6 +458,8 @@ static const char *mapping_name(const struct hi_mapping *m, char *out, size_t si
 		snprintf(out, size, "[heap] outside the allocator's areas");
 	else if (m->kind == HI_MAPPING_STACK)
 		snprintf(out, size, "[stack] outside the used part");
+	else if (m->kind == HI_MAPPING_FILE && m->shared)
+		snprintf(out, size, "mapping %s", base ? base + 1 : m->path);
 	else if (*m->path)
 		snprintf(out, size, "%s 0x%llx (no variable)", base ? base + 1 : m->path,
 			 (unsigned long long)m->start);
@@ -518,9 +531,14 @@ static void roots_of_mappings(struct hi_roots *r)
 	const struct hi_image *image = r->typing->image;
 
 	hi_ranges_sort(&r->taken);
-	for (size_t i = 0; i < image->n_mappings && r->status == HI_OK; i++)
-		if (image->mappings[i].held && may_hold_roots(&image->mappings[i]))
-			roots_of_mapping(r, &image->mappings[i]);
+	for (size_t i = 0; i < image->n_mappings && r->status == HI_OK; i++) {
+		const struct hi_mapping *m = &image->mappings[i];
+
+		if (m->held && may_hold_roots(m))
+			roots_of_mapping(r, m);
+		else if (m->shared && m->prot & HI_PROT_WRITE && may_hold_roots(m))
+			hi_roots_note(r, m->start, m->end);
+	}
 }
 
 static void take_heap(struct hi_roots *r)

@@ -224,6 +224,17 @@ static void search_slice(void *arg, size_t task, unsigned worker)
 	flush_words(s);
 }
 
+/* Where a slice ends that begins there: what the image does not hold costs nothing,
+ * however much of it a file's mapping has. */
+static uint64_t end_of_slice(const struct verdict_pass *p, uint64_t at, uint64_t end)
+{
+	uint64_t start, held_end;
+
+	if (!hi_image_next_held(p->typing->image, at, end, &start, &held_end))
+		return end;
+	return end - start > SLICE ? start + SLICE : end;
+}
+
 /* Ranges that roots were read from, each once, without the allocator's own data. */
 static bool cut_slices(struct verdict_pass *p)
 {
@@ -235,7 +246,7 @@ static bool cut_slices(struct verdict_pass *p)
 		uint64_t end = t->root_ranges.items[i].end;
 
 		while (at < end) {
-			uint64_t to = end - at > SLICE ? at + SLICE : end;
+			uint64_t to = end_of_slice(p, at, end);
 
 			while (own < t->own_ranges.count &&
 			       t->own_ranges.items[own].end <= at)
