@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What hints/glibc.hints knows of the C library's own records: fixtures/nss_module.c,
- * loaded_libraries.c. */
+ * loaded_libraries.c, many_libraries.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,4 +76,18 @@ HI_TEST_SCENARIO(glibc_hints, the_biased_word_of_a_library_keeps_no_block_of_the
 		 "o.address = %lld",
 		 strtoll(block, NULL, 16) - strtoll(block, NULL, 16) % 16);
 	HI_ASSERT_EQ(1, query_count(pid, sql));
+}
+
+HI_TEST_SCENARIO(glibc_hints, tables_of_mappings_are_held_by_the_one_that_came_after)
+{
+	struct hi_fixture *fx = hi_fixture_start("many_libraries", NULL);
+	char pid[16];
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	HI_ASSERT_EQ(0, query_count(pid, "SELECT count(*) FROM objects WHERE state = "
+					 "'leak'"));
+	/* Two lists of them, with one of each size up to the largest. */
+	HI_ASSERT(query_count(pid, "SELECT count(*) FROM objects WHERE type = 'struct "
+				   "dlfo_mappings_segment' AND state = 'live'") >= 4);
 }

@@ -10,6 +10,7 @@
  *                               instances; cpython_extension.c: by debug information
  *   blocks (cpython_blocks.c)   what each block holds
  *   edges (cpython_edges.c)     references of one object, with their names
+ *   arrays (cpython_numpy.c)    those of NumPy, with their dtypes
  *   tables (cpython_tables.c)   dicts and sets; attributes of instances
  *                               (cpython_managed.c)
  *   bounds (cpython_bounds.c)   how much of a table may be read
@@ -88,6 +89,10 @@ enum hi_py_family {
 	HI_PY_LINK, /* fields; its owner shows them to the collector */
 	HI_PY_TIME, /* datetime.time, datetime.datetime: a time zone behind, or none */
 	HI_PY_DATETIME,
+	HI_PY_NDARRAY, /* of NumPy, as its dtypes (1.x, 2.x) and its structured scalars */
+	HI_PY_DTYPE_1,
+	HI_PY_DTYPE_2,
+	HI_PY_VOID,
 	HI_PY_FAMILIES,
 };
 
@@ -309,6 +314,10 @@ enum hi_py_buffer {
 	HI_PY_BUFFER_FREE_FLOAT,
 	HI_PY_BUFFER_FREE_KEYS,
 	HI_PY_BUFFER_ARENAS,
+	HI_PY_BUFFER_NDARRAY_SHAPE,
+	HI_PY_BUFFER_DTYPE,
+	HI_PY_BUFFER_NDARRAY_DATA, /* by the number of the dtype */
+	HI_PY_BUFFER_NDARRAY_OTHER = HI_PY_BUFFER_NDARRAY_DATA + 24,
 	HI_PY_BUFFERS,
 };
 
@@ -506,6 +515,17 @@ bool hi_py_counted(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size,
 		   uint32_t type, uint64_t *ret);
 void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint32_t type,
 		 hi_runtime_edge_fn *fn, void *arg);
+
+/* cpython_numpy.c */
+void hi_py_visit_ndarray(struct hi_py_visit *v, const struct hi_py_object *o);
+void hi_py_visit_void(struct hi_py_visit *v, const struct hi_py_object *o);
+void hi_py_visit_dtype(struct hi_py_visit *v, const struct hi_py_object *o);
+bool hi_py_name_ndarray_buffers(struct hi_py *py);
+/* hi_runtime.types of an array: with the name of its dtype. */
+uint32_t hi_py_ndarray_type(struct hi_runtime_cursor *c, const struct hi_py_object *o);
+/* Its dtype, its shape, and who owns its data; untouched where it does not hold. */
+void hi_py_ndarray_text(struct hi_runtime_cursor *c, const struct hi_py_object *o,
+			char *out, size_t size);
 
 /* cpython_frames.c */
 struct hi_py_frame {

@@ -26,6 +26,8 @@ enum {
 	MAPPED = 128 << 10, /* from here on blocks may be whole pages */
 	MAPPED_SLACK = 8192,
 	MAX_FREE_LIST = 4096,
+	LARGE_REFCNT = 1 << 20,
+	GC_PREV_FLAGS = 3,
 	CHUNK = 1 << 14,
 	MAX_WORKERS = 64,
 	MIN_SHARE = 512, /* bytes of tables for each object */
@@ -141,6 +143,22 @@ static bool is_gc_head(const uint64_t *head)
 	return head[0] % 8 == 0 && (head[0] == 0 || head[0] >= 4096);
 }
 
+/* A reference count that may be an address: values of an instance begin like an object
+ * where one of them is False and the next a class. The collector's list tells, but when
+ * it runs. */
+static bool is_in_list(struct hi_runtime_cursor *c, uint64_t addr, const uint64_t *head,
+		       uint64_t refcnt)
+{
+	uint64_t back;
+
+	if (refcnt < LARGE_REFCNT || c->py->base.collecting)
+		return true;
+	if (!head[0])
+		return !(head[1] & ~(uint64_t)GC_PREV_FLAGS);
+	return hi_py_u64(&c->reader, head[0] + 8, &back) &&
+	       (back & ~(uint64_t)GC_PREV_FLAGS) == addr;
+}
+
 bool hi_py_is_marked(struct hi_py_reader *r, uint64_t addr)
 {
 	static const uint8_t forbidden[7] = {0xfd, 0xfd, 0xfd, 0xfd, 0xfd, 0xfd, 0xfd};
@@ -177,7 +195,9 @@ bool hi_py_object_in(struct hi_runtime_cursor *c, uint64_t block, uint64_t size,
 		    words[at] >= HI_PY_MAX_REFCNT || words[at + 1] < 4096 ||
 		    words[at + 1] % 8)
 			continue;
-		if (at && !is_gc_head(&words[at - 2]))
+		if (at && (!is_gc_head(&words[at - 2]) ||
+			   !is_in_list(c, block + in_front[i] - HI_PY_GC_HEAD,
+				       &words[at - 2], words[at])))
 			continue;
 		if (hi_py_object_at(c, block + in_front[i], ret) &&
 		    (unsigned)ret->type->presize == in_front[i] &&
@@ -229,6 +249,8 @@ static bool has_memory(const struct hi_py_type *type)
 	case HI_PY_LRU_CACHE:
 	case HI_PY_GENERATOR:
 	case HI_PY_FRAME:
+	case HI_PY_NDARRAY:
+	case HI_PY_VOID:
 		return true;
 	default:
 		break;
@@ -268,7 +290,9 @@ static void type_block(struct typing *t, struct hi_runtime_cursor *c, struct wan
 		t->fn(t->arg, id, hi_py_freed_type(t->py, o.type), false);
 		return;
 	}
-	t->fn(t->arg, id, o.type->type, false);
+	t->fn(t->arg, id,
+	      o.type->family == HI_PY_NDARRAY ? hi_py_ndarray_type(c, &o) : o.type->type,
+	      false);
 	if (has_memory(o.type))
 		visit_owner(t, c, &o, w);
 }

@@ -42,6 +42,10 @@
 		STRONG(120, "co_name"), STRONG(128, "co_qualname"),                      \
 		STRONG(136, "co_linetable")
 
+#define NDARRAY_FIELDS MEMORY(32, "<shape>"), STRONG(48, "base"), STRONG(56, "dtype")
+/* No references. */
+#define SCALAR(name, size) ALL(name, size, HI_PY_PLAIN, NULL)
+
 const struct hi_py_builtin hi_py_builtins[] = {
 	ALL("object", 16, HI_PY_OBJECT, NULL),
 	ALL("dict", 48, HI_PY_DICT, NULL),
@@ -340,4 +344,41 @@ const struct hi_py_builtin hi_py_builtins[] = {
 	ALL("datetime.time", 40, HI_PY_TIME, NULL),
 	ALL("datetime.date", 32, HI_PY_PLAIN, NULL),
 	ALL("datetime.timedelta", 40, HI_PY_PLAIN, NULL),
+	/* NumPy, 1.16 to 2.2: numpy/ndarraytypes.h, arrayscalars.h. */
+	ALL("numpy.ndarray", 80, HI_PY_NDARRAY, FIELDS(NDARRAY_FIELDS)),
+	ALL("numpy.ndarray", 88, HI_PY_NDARRAY, FIELDS(NDARRAY_FIELDS)),
+	ALL("numpy.ndarray", 96, HI_PY_NDARRAY,
+	    FIELDS(NDARRAY_FIELDS, STRONG(88, "mem_handler"))),
+	ALL("numpy.dtype", 96, HI_PY_DTYPE_1,
+	    FIELDS(STRONG(16, "type"), MEMORY(40, "<subarray>"), STRONG(48, "fields"),
+		   STRONG(56, "names"), POINTER(64, "f"), STRONG(72, "metadata"),
+		   MEMORY(80, "<c_metadata>"))),
+	ALL("numpy.dtype", 88, HI_PY_DTYPE_2,
+	    FIELDS(STRONG(16, "type"), STRONG(56, "metadata"))),
+	ALL("numpy.void", 64, HI_PY_VOID,
+	    FIELDS(STRONG(32, "dtype"), STRONG(48, "base"))),
+	ALL("numpy.generic", 16, HI_PY_PLAIN, NULL),
+	SCALAR("numpy.bool_", 24),
+	SCALAR("numpy.bool", 24),
+	SCALAR("numpy.int8", 24),
+	SCALAR("numpy.uint8", 24),
+	SCALAR("numpy.int16", 24),
+	SCALAR("numpy.uint16", 24),
+	SCALAR("numpy.int32", 24),
+	SCALAR("numpy.uint32", 24),
+	SCALAR("numpy.int64", 24),
+	SCALAR("numpy.uint64", 24),
+	SCALAR("numpy.longlong", 24),
+	SCALAR("numpy.ulonglong", 24),
+	SCALAR("numpy.float16", 24),
+	SCALAR("numpy.float32", 24),
+	SCALAR("numpy.float64", 24),
+	SCALAR("numpy.float128", 32),
+	SCALAR("numpy.longdouble", 32),
+	SCALAR("numpy.complex64", 24),
+	SCALAR("numpy.complex128", 32),
+	SCALAR("numpy.complex256", 48),
+	SCALAR("numpy.clongdouble", 48),
+	SCALAR("numpy.datetime64", 32),
+	SCALAR("numpy.timedelta64", 32),
 	{}};

@@ -341,6 +341,16 @@ static void visit_family(struct hi_py_visit *v, const struct hi_py_object *o)
 		hi_py_tell_memory(v, hi_py_word(&v->c->reader, o->addr + ARRAY_ITEMS),
 				  HI_PY_BUFFER_BYTES, "<items>");
 		break;
+	case HI_PY_NDARRAY:
+		hi_py_visit_ndarray(v, o);
+		break;
+	case HI_PY_VOID:
+		hi_py_visit_void(v, o);
+		break;
+	case HI_PY_DTYPE_1:
+		hi_py_visit_dtype(v, o);
+		break;
+	case HI_PY_DTYPE_2:
 	case HI_PY_PLAIN:
 	case HI_PY_LINK:
 	case HI_PY_OPAQUE:
@@ -355,6 +365,10 @@ static void visit_family(struct hi_py_visit *v, const struct hi_py_object *o)
 
 static enum hi_py_buffer buffer_of(const struct hi_py_type *t, enum hi_py_field_kind kind)
 {
+	if (t->family == HI_PY_NDARRAY)
+		return HI_PY_BUFFER_NDARRAY_SHAPE;
+	if (t->family == HI_PY_DTYPE_1)
+		return HI_PY_BUFFER_DTYPE;
 	if (t->family != HI_PY_CODE)
 		return HI_PY_BUFFER_MODULE_STATE;
 	return kind == HI_PY_WORDS ? HI_PY_BUFFER_CODE_CACHE : HI_PY_BUFFER_CODE_LINES;

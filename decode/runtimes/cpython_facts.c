@@ -75,6 +75,9 @@ static void put_value(struct hi_runtime_cursor *c, const struct hi_py_object *o,
 		snprintf(out, size, "%" PRIu64 " items",
 			 hi_py_word(&c->reader, o->addr + l->dict_used));
 		return;
+	case HI_PY_NDARRAY:
+		hi_py_ndarray_text(c, o, out, size);
+		return;
 	default:
 		break;
 	}

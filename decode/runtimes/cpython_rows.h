@@ -25,6 +25,10 @@
 	{                                                                                \
 		offset, HI_PY_WORDS, name                                                \
 	}
+#define POINTER(offset, name)                                                            \
+	{                                                                                \
+		offset, HI_PY_POINTER, name                                              \
+	}
 #define END                                                                              \
 	{                                                                                \
 		0, HI_PY_FIELD_END, NULL                                                 \

@@ -69,7 +69,7 @@ bool hi_py_name_buffers(struct hi_py *py)
 		const char *name;
 		bool words;
 		enum hi_type_class klass;
-	} buffers[HI_PY_BUFFERS] = {
+	} buffers[HI_PY_BUFFER_NDARRAY_DATA] = {
 		[HI_PY_BUFFER_NONE] = {""},
 		[HI_PY_BUFFER_DICT_KEYS] = {"dict keys", false, HI_TYPE_RECORD},
 		[HI_PY_BUFFER_VALUES] = {"instance values", false, HI_TYPE_POINTER_ARRAY},
@@ -92,15 +92,17 @@ bool hi_py_name_buffers(struct hi_py *py)
 		[HI_PY_BUFFER_FREE_KEYS] = {"dict keys (free list)", false,
 					    HI_TYPE_RECORD},
 		[HI_PY_BUFFER_ARENAS] = {"pymalloc arenas", false, HI_TYPE_RECORD},
+		[HI_PY_BUFFER_NDARRAY_SHAPE] = {"ndarray shape", false, HI_TYPE_SCALAR},
+		[HI_PY_BUFFER_DTYPE] = {"dtype data", false, HI_TYPE_RECORD},
 	};
 
-	for (size_t i = 0; i < HI_PY_BUFFERS; i++)
+	for (size_t i = 0; i < HI_PY_BUFFER_NDARRAY_DATA; i++)
 		if (hi_py_name_type(py, &(struct hi_runtime_type){
 						.name = buffers[i].name,
 						.klass = buffers[i].klass,
 						.words = buffers[i].words}) != i)
 			return false;
-	return true;
+	return hi_py_name_ndarray_buffers(py);
 }
 
 /* "module.Qualified.name" of a class made by Python or a spec. */
