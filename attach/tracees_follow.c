@@ -9,6 +9,12 @@
  * signal is not SIGCHLD for one (kernel/fork.c, kernel_clone), also that of a new
  * process: this one is let go, and it never knows. fork(), vfork() and posix_spawn()
  * are other events, which we do not ask for.
+ *
+ * One thread can slip through: the kernel looks whether its maker is traced before it
+ * makes it (kernel/fork.c: ptrace_event_enabled, then copy_process), and the maker may be
+ * seized in between, for long where a machine is loaded. Such a thread is in no list yet.
+ * It would take a trigger's signal itself, so that a probe leaves it alone
+ * (traced_only) and stops the next one that comes.
  */
 #include "attach/tracees.h"
 

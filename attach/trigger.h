@@ -59,6 +59,9 @@ struct hi_trigger {
 	/* The probe cannot stop a thread at the instruction (no signal is sent): the
 	 * tracer stops all as soon as it learns of the hit. */
 	bool near_only;
+	/* Set by who waits: a thread that is not traced takes no hit, where the probe can
+	 * see that. It would take the signal itself. */
+	bool traced_only;
 };
 
 /* Where a triggered stop landed. */

@@ -488,6 +488,7 @@ enum hi_status hi_wait_for_hit(const struct hi_wait *wait, struct hi_trigger_sto
 	};
 
 	*ret = (struct hi_trigger_stop){};
+	w.trigger->traced_only = true;
 	if (notices < 0)
 		w.status = hi_fail_errno(err, "watch the threads: signalfd");
 	if (goes_on(&w))

@@ -38,6 +38,7 @@ struct bpf_probe {
 	unsigned long *ring_read;	   /* our position in the ring of events */
 	const unsigned long *ring_written; /* the program's */
 	size_t shared_size, hits_size;
+	uint64_t ptrace_offset; /* of task_struct.ptrace; 0: not known */
 	pid_t pid;
 	enum hi_bpf_link link;
 	bool foreign_tids; /* what the program says is not in our namespace */
@@ -81,6 +82,7 @@ static void bpf_arm(struct hi_trigger *trigger)
 	struct hi_bpf_shared *shared = probe->shared;
 
 	bpf_disarm(trigger);
+	shared->ptrace_offset = trigger->traced_only ? probe->ptrace_offset : 0;
 	shared->satisfied = 0;
 	__atomic_store_n(&shared->was_hit, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(probe->ring_read,
@@ -315,14 +317,15 @@ static uint64_t task_offset(const struct btf *btf, const char *wanted)
 	return 0;
 }
 
-static uint64_t find_blocked(void)
+static void find_offsets(struct bpf_probe *probe)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
-	uint64_t offset = libbpf_get_error(btf) ? 0 : task_offset(btf, "blocked");
 
-	if (!libbpf_get_error(btf))
-		btf__free(btf);
-	return offset;
+	if (libbpf_get_error(btf))
+		return;
+	probe->shared->blocked_offset = task_offset(btf, "blocked");
+	probe->ptrace_offset = task_offset(btf, "ptrace");
+	btf__free(btf);
 }
 
 static int program_fd(const struct bpf_probe *probe)
@@ -395,7 +398,7 @@ static enum hi_status open_probe(struct bpf_probe *probe, const struct hi_target
 	memcpy(probe->shared->terms, condition->terms, sizeof(condition->terms));
 	probe->shared->every = safepoint->every ? safepoint->every : 1;
 	probe->shared->signal = HI_TRIGGER_SIGNAL;
-	probe->shared->blocked_offset = find_blocked();
+	find_offsets(probe);
 	return attach_all(probe, target, places, err);
 }
 

@@ -234,6 +234,25 @@ HI_TEST_ROOT(probe_hits, are_seen_where_the_signal_is_blocked)
 	HI_ASSERT_EQ(1, probed_signals(p, NULL, 0));
 }
 
+HI_TEST_ROOT(probe_hits, of_threads_that_are_not_traced_are_left_alone_when_asked)
+{
+	struct probed *p = probed_start();
+	struct hi_probe *probe = probed_open(p, "asm_push", 1);
+	struct hi_trigger_hit hit;
+
+	hi_probe_trigger(probe)->traced_only = true;
+	arm(probe);
+	probed_tell(p, "call 10");
+	HI_ASSERT(!was_hit(probe, &hit));
+	HI_ASSERT_EQ(10, hi_probe_hits(probe, 0));
+	HI_ASSERT_EQ(0, probed_signals(p, NULL, 0));
+	hi_probe_trigger(probe)->traced_only = false;
+	arm(probe);
+	probed_tell(p, "call 1");
+	HI_ASSERT(was_hit(probe, &hit));
+	HI_ASSERT_EQ(1, probed_signals(p, NULL, 0));
+}
+
 static uint8_t byte_at(pid_t pid, uint64_t addr)
 {
 	char path[64];

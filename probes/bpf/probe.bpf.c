@@ -172,6 +172,19 @@ static __always_inline int is_blocked(const struct hi_bpf_shared *shared)
 	return blocked >> ((shared->signal - 1) & 63) & 1;
 }
 
+/* See Note [Born traced] in attach/tracees_follow.c. */
+static __always_inline int is_wanted(const struct hi_bpf_shared *shared)
+{
+	__u32 traced = 0;
+
+	if (shared->ptrace_offset == 0 ||
+	    bpf_probe_read_kernel(
+		    &traced, sizeof(traced),
+		    (const void *)(bpf_get_current_task() + shared->ptrace_offset)))
+		return 1;
+	return traced != 0;
+}
+
 static __always_inline void take_hit(struct hi_bpf_shared *shared,
 				     const struct pt_regs *regs, __u32 tid, __u32 place)
 {
@@ -203,6 +216,8 @@ static __always_inline int handle_hit(struct pt_regs *regs)
 		return 0;
 	count_hit(place);
 	if (*(volatile __u32 *)&shared->armed != HI_BPF_ARMED)
+		return 0;
+	if (!is_wanted(shared))
 		return 0;
 	if (shared->n_terms && !condition_holds(regs, shared))
 		return 0;

@@ -59,6 +59,7 @@ struct hi_bpf_shared {
 	__u32 hit_unsent;     /* the thread blocks the signal: none was sent */
 	__u64 blocked_offset; /* of task_struct.blocked; 0: not known */
 	__u64 own_hits;	      /* of HI_BPF_OWN_PLACE */
+	__u64 ptrace_offset;  /* of task_struct.ptrace; 0: not known, or all may hit */
 	struct hi_bpf_term terms[HI_BPF_TERMS];
 };
 
