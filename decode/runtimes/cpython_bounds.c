@@ -34,8 +34,6 @@ static bool is_in_region(const struct hi_objects *objects, uint64_t addr)
 {
 	uint32_t low = 0, high = objects->n_regions;
 
-	if (addr < objects->low || addr >= objects->high)
-		return false;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
@@ -78,16 +76,6 @@ static uint64_t room_in_block(struct hi_runtime_cursor *c, hi_node id, uint64_t 
 	return start + room - addr;
 }
 
-uint64_t hi_py_room(struct hi_runtime_cursor *c, uint64_t addr)
-{
-	const struct hi_objects *objects = c->py->base.objects;
-	hi_node id = objects ? hi_objects_find(objects, addr, NULL) : HI_NODE_NONE;
-
-	if (id != HI_NODE_NONE)
-		return room_in_block(c, id, addr);
-	return objects && is_in_region(objects, addr) ? 0 : room_in_mapping(c->py, addr);
-}
-
 static uint64_t room_in_stack(const struct hi_py *py, uint64_t addr)
 {
 	size_t low = 0, high = py->own.count;
@@ -104,6 +92,24 @@ static uint64_t room_in_stack(const struct hi_py *py, uint64_t addr)
 	return low && py->own.items[low - 1].end > addr
 		       ? py->own.items[low - 1].end - addr
 		       : 0;
+}
+
+/* Free memory of a known heap, and stacks of frames. _PyRuntime has objects of its own.
+ */
+static bool has_no_tables(const struct hi_py *py, uint64_t addr)
+{
+	return (py->base.objects && is_in_region(py->base.objects, addr)) ||
+	       (addr - py->runtime >= py->runtime_size && room_in_stack(py, addr));
+}
+
+uint64_t hi_py_room(struct hi_runtime_cursor *c, uint64_t addr)
+{
+	const struct hi_objects *objects = c->py->base.objects;
+	hi_node id = objects ? hi_objects_find(objects, addr, NULL) : HI_NODE_NONE;
+
+	if (id != HI_NODE_NONE)
+		return room_in_block(c, id, addr);
+	return has_no_tables(c->py, addr) ? 0 : room_in_mapping(c->py, addr);
 }
 
 uint64_t hi_py_room_inside(struct hi_runtime_cursor *c, uint64_t addr)
