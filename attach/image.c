@@ -126,6 +126,15 @@ bool hi_image_next_held(const struct hi_image *image, uint64_t addr, uint64_t li
 				   start_ret, end_ret);
 }
 
+uint64_t hi_image_held_bytes(const struct hi_image *image)
+{
+	uint64_t bytes = 0, at = 0, from, to;
+
+	for (; hi_image_next_held(image, at, UINT64_MAX, &from, &to); at = to)
+		bytes += to - from;
+	return bytes;
+}
+
 enum hi_status hi_image_add_mapping(struct hi_image *image,
 				    const struct hi_mapping *mapping,
 				    struct hi_error *err)

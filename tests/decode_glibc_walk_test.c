@@ -7,7 +7,7 @@
 #include "attach/mock.h"
 #include "base/alloc.h"
 #include "tests/harness.h"
-#include "tests/support/mock_heap.h"
+#include "tests/support/heap_sample.h"
 
 static const unsigned minors[] = {28, 29, 30, 31, 32, 33, 34, 35, 36, 38, 41, 42};
 
@@ -110,44 +110,7 @@ static void expect_damage(const struct hi_allocator *a, const char *text)
 		     a->n_damage, a->n_damage ? a->damage[0].text : "");
 }
 
-/* A heap with a block of every kind. */
-struct sample {
-	struct hi_mock_heap *h;
-	uint64_t live[6], tcache[3], fast[3], bin[2], mmapped, aligned;
-	uint64_t arena, arena_block;
-};
-
-static struct sample make_sample(unsigned minor)
-{
-	struct sample s = {.h = hi_mock_heap_create(minor, 132 << 10)};
-	struct hi_mock_heap *h = s.h;
-
-	s.live[0] = hi_mock_heap_malloc(h, 1);
-	for (int i = 0; i < 3; i++)
-		s.tcache[i] = hi_mock_heap_malloc(h, i < 2 ? 40 : 1000);
-	s.live[1] = hi_mock_heap_malloc(h, 24);
-	for (int i = 0; i < 3; i++)
-		s.fast[i] = hi_mock_heap_malloc(h, i < 2 ? 40 : 100);
-	s.live[2] = hi_mock_heap_malloc(h, 5000);
-	s.bin[0] = hi_mock_heap_malloc(h, 2000);
-	s.live[3] = hi_mock_heap_malloc(h, 25);
-	s.bin[1] = hi_mock_heap_malloc(h, 300);
-	s.live[4] = hi_mock_heap_malloc(h, 8);
-	for (int i = 0; i < 3; i++) {
-		hi_mock_heap_free_to_tcache(h, s.tcache[i]);
-		hi_mock_heap_free_to_fastbin(h, s.fast[i]);
-	}
-	hi_mock_heap_free_to_bin(h, s.bin[0]);
-	hi_mock_heap_free_to_bin(h, s.bin[1]);
-	s.mmapped = hi_mock_heap_mmap(h, 49, 0);
-	s.aligned = hi_mock_heap_mmap(h, 40, 0x8000);
-	s.arena = hi_mock_heap_add_arena(h, &s.arena_block);
-	s.live[5] = s.arena_block;
-	hi_mock_heap_finish(h);
-	return s;
-}
-
-static void check_sample(const struct sample *s, const struct walked *w)
+static void check_sample(const struct heap_sample *s, const struct walked *w)
 {
 	for (int i = 0; i < 6; i++)
 		expect(w, s->live[i], HI_BLOCK_LIVE);
@@ -166,7 +129,7 @@ static void check_sample(const struct sample *s, const struct walked *w)
 HI_TEST(glibc_walk, every_layout_has_its_blocks_in_their_states)
 {
 	for (size_t i = 0; i < sizeof(minors) / sizeof(minors[0]); i++) {
-		struct sample s = make_sample(minors[i]);
+		struct heap_sample s = heap_sample_make(minors[i]);
 		struct hi_allocator *a = open_heap(s.h);
 		struct walked *w = walk(a);
 
@@ -184,7 +147,7 @@ HI_TEST(glibc_walk, every_layout_has_its_blocks_in_their_states)
 
 HI_TEST(glibc_walk, usable_and_cost_follow_the_chunk_formula)
 {
-	struct sample s = make_sample(36);
+	struct heap_sample s = heap_sample_make(36);
 	struct walked *w = walk(open_heap(s.h));
 
 	HI_ASSERT_EQ(24, at(w, s.live[0])->usable);
@@ -225,7 +188,7 @@ HI_TEST(glibc_walk, a_large_heap_is_cut_into_regions_that_lose_nothing)
 
 HI_TEST(glibc_walk, a_second_walk_counts_anew)
 {
-	struct sample s = make_sample(36);
+	struct heap_sample s = heap_sample_make(36);
 	struct hi_allocator *a = open_heap(s.h);
 	size_t n = walk(a)->count;
 
@@ -238,7 +201,7 @@ HI_TEST(glibc_walk, another_release_is_refused_by_name)
 	static const unsigned other[][2] = {{28, 36}, {34, 35}, {36, 34}, {36, 28}};
 
 	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
-		struct sample s = make_sample(other[i][0]);
+		struct heap_sample s = heap_sample_make(other[i][0]);
 		struct hi_allocator *a = NULL;
 		struct hi_error err;
 
@@ -254,7 +217,7 @@ HI_TEST(glibc_walk, another_release_is_refused_by_name)
 HI_TEST(glibc_walk, an_unknown_release_is_found_out)
 {
 	for (size_t i = 0; i < sizeof(minors) / sizeof(minors[0]); i++) {
-		struct sample s = make_sample(minors[i]);
+		struct heap_sample s = heap_sample_make(minors[i]);
 		struct hi_allocator *a;
 		unsigned first = 0, last = 0;
 
@@ -303,7 +266,7 @@ static void expect_refused(struct hi_mock_heap *h, const char *why)
 
 HI_TEST(glibc_walk, a_wrong_main_arena_is_refused)
 {
-	struct sample s = make_sample(36);
+	struct heap_sample s = heap_sample_make(36);
 
 	s.h->where.main_arena += 16;
 	expect_refused(s.h, "arena");
@@ -311,7 +274,7 @@ HI_TEST(glibc_walk, a_wrong_main_arena_is_refused)
 
 HI_TEST(glibc_walk, a_ring_of_arenas_that_does_not_close_is_refused)
 {
-	struct sample s = make_sample(36);
+	struct heap_sample s = heap_sample_make(36);
 
 	hi_mock_heap_set(s.h, s.arena + 2160, s.arena);
 	expect_refused(s.h, "does not close");
@@ -321,7 +284,7 @@ HI_TEST(glibc_walk, a_ring_of_arenas_that_does_not_close_is_refused)
 
 HI_TEST(glibc_walk, symbols_of_another_size_are_refused)
 {
-	struct sample s = make_sample(36);
+	struct heap_sample s = heap_sample_make(36);
 
 	s.h->where.main_arena_size = 2208;
 	expect_refused(s.h, "2208");
@@ -329,7 +292,7 @@ HI_TEST(glibc_walk, symbols_of_another_size_are_refused)
 
 HI_TEST(glibc_walk, impossible_counters_in_mp_are_refused)
 {
-	struct sample s = make_sample(36);
+	struct heap_sample s = heap_sample_make(36);
 
 	hi_mock_heap_set(s.h, s.h->mp + 80, 12345);
 	expect_refused(s.h, "mmapped_mem");
@@ -337,7 +300,7 @@ HI_TEST(glibc_walk, impossible_counters_in_mp_are_refused)
 
 /* ---- damage ---- */
 
-static void check_damaged(struct sample *s, const char *text)
+static void check_damaged(struct heap_sample *s, const char *text)
 {
 	struct hi_allocator *a = open_heap(s->h);
 
@@ -350,7 +313,7 @@ HI_TEST(glibc_walk, a_size_that_is_impossible_is_reported_and_the_walk_resumes)
 	static const uint64_t heads[] = {0x41, 0x19, 0, 0x10000001, ~0ull, 0x33, 0x35};
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
-		struct sample s = make_sample(36);
+		struct heap_sample s = heap_sample_make(36);
 		struct hi_allocator *a;
 		struct walked *w;
 
@@ -370,7 +333,7 @@ HI_TEST(glibc_walk, a_size_that_is_impossible_is_reported_and_the_walk_resumes)
 
 HI_TEST(glibc_walk, a_free_chunk_whose_end_does_not_repeat_its_size_is_reported)
 {
-	struct sample s = make_sample(36);
+	struct heap_sample s = heap_sample_make(36);
 
 	hi_mock_heap_set(s.h, s.live[3] - 16, 0x123);
 	check_damaged(&s, "not repeated");
@@ -378,7 +341,7 @@ HI_TEST(glibc_walk, a_free_chunk_whose_end_does_not_repeat_its_size_is_reported)
 
 HI_TEST(glibc_walk, a_tcache_list_with_a_cycle_ends_at_its_counter)
 {
-	struct sample s = make_sample(31);
+	struct heap_sample s = heap_sample_make(31);
 
 	hi_mock_heap_set(s.h, s.tcache[0], s.tcache[1]);
 	check_damaged(&s, "longer than its counter");
@@ -387,7 +350,7 @@ HI_TEST(glibc_walk, a_tcache_list_with_a_cycle_ends_at_its_counter)
 /* Its counter, too, is the target's. */
 HI_TEST(glibc_walk, free_lists_have_no_more_entries_than_the_heap_has_chunks)
 {
-	struct sample s = make_sample(31);
+	struct heap_sample s = heap_sample_make(31);
 	struct hi_allocator *a;
 	struct hi_glibc *g;
 
@@ -402,7 +365,7 @@ HI_TEST(glibc_walk, free_lists_have_no_more_entries_than_the_heap_has_chunks)
 
 HI_TEST(glibc_walk, a_tcache_list_that_leaves_the_heap_is_reported)
 {
-	struct sample s = make_sample(31);
+	struct heap_sample s = heap_sample_make(31);
 
 	hi_mock_heap_set(s.h, s.tcache[1], 0x4141414141414140);
 	check_damaged(&s, "points to no chunk of its size");
@@ -410,7 +373,7 @@ HI_TEST(glibc_walk, a_tcache_list_that_leaves_the_heap_is_reported)
 
 HI_TEST(glibc_walk, a_tcache_list_shorter_than_its_counter_is_reported)
 {
-	struct sample s = make_sample(31);
+	struct heap_sample s = heap_sample_make(31);
 
 	hi_mock_heap_set(s.h, s.tcache[1], 0);
 	check_damaged(&s, "shorter than its counter");
@@ -418,7 +381,7 @@ HI_TEST(glibc_walk, a_tcache_list_shorter_than_its_counter_is_reported)
 
 HI_TEST(glibc_walk, a_fastbin_with_a_cycle_ends)
 {
-	struct sample s = make_sample(31);
+	struct heap_sample s = heap_sample_make(31);
 
 	hi_mock_heap_set(s.h, s.fast[0], s.fast[1] - 16);
 	check_damaged(&s, "has a cycle");
@@ -426,7 +389,7 @@ HI_TEST(glibc_walk, a_fastbin_with_a_cycle_ends)
 
 HI_TEST(glibc_walk, a_chunk_on_two_lists_is_reported)
 {
-	struct sample s = make_sample(31);
+	struct heap_sample s = heap_sample_make(31);
 
 	hi_mock_heap_set(s.h, s.fast[0], s.tcache[0] - 16);
 	check_damaged(&s, "on two free lists");
@@ -434,7 +397,7 @@ HI_TEST(glibc_walk, a_chunk_on_two_lists_is_reported)
 
 HI_TEST(glibc_walk, a_wrong_top_is_reported)
 {
-	struct sample s = make_sample(36);
+	struct heap_sample s = heap_sample_make(36);
 
 	hi_mock_heap_set(s.h, s.h->next + 8, 0x7fffffffffff0001);
 	check_damaged(&s, "top chunk has size");
@@ -442,7 +405,7 @@ HI_TEST(glibc_walk, a_wrong_top_is_reported)
 
 HI_TEST(glibc_walk, a_heap_of_another_arena_is_reported)
 {
-	struct sample s = make_sample(36);
+	struct heap_sample s = heap_sample_make(36);
 
 	hi_mock_heap_set(s.h, s.arena & ~0x3ffffffull, 0x1234);
 	check_damaged(&s, "belongs to another arena");
@@ -450,7 +413,7 @@ HI_TEST(glibc_walk, a_heap_of_another_arena_is_reported)
 
 HI_TEST(glibc_walk, heaps_that_lead_in_a_circle_end)
 {
-	struct sample s = make_sample(36);
+	struct heap_sample s = heap_sample_make(36);
 	uint64_t heap = s.arena & ~0x3ffffffull;
 
 	hi_mock_heap_set(s.h, heap + 8, heap);
@@ -459,7 +422,7 @@ HI_TEST(glibc_walk, heaps_that_lead_in_a_circle_end)
 
 HI_TEST(glibc_walk, mmapped_chunks_that_do_not_match_the_counter_are_reported)
 {
-	struct sample s = make_sample(36);
+	struct heap_sample s = heap_sample_make(36);
 
 	hi_mock_heap_set(s.h, s.mmapped - 8, 0x31002 + 5);
 	check_damaged(&s, "n_mmaps says 2");
@@ -469,11 +432,11 @@ HI_TEST(glibc_walk, mmapped_chunks_that_do_not_match_the_counter_are_reported)
 
 HI_TEST(glibc_walk, unreadable_pages_are_counted_and_skipped)
 {
-	struct sample probe = make_sample(36);
+	struct heap_sample probe = heap_sample_make(36);
 	uint64_t heap = probe.h->heap, pages = (probe.h->heap_end - heap) / 4096;
 
 	for (uint64_t page = 0; page < pages; page++) {
-		struct sample s = make_sample(36);
+		struct heap_sample s = heap_sample_make(36);
 		struct hi_allocator *a;
 
 		hi_memory_mock_poison(s.h->memory, heap + page * 4096);
@@ -487,7 +450,7 @@ HI_TEST(glibc_walk, unreadable_pages_are_counted_and_skipped)
 HI_TEST(glibc_walk, any_failing_read_is_an_answer)
 {
 	for (uint64_t n = 1; n < 2000; n++) {
-		struct sample s = make_sample(36);
+		struct heap_sample s = heap_sample_make(36);
 		struct hi_allocator *a = NULL;
 		struct hi_error err;
 		enum hi_status status;
@@ -511,7 +474,7 @@ HI_TEST(glibc_walk, running_out_of_memory_is_said)
 	bool done = false;
 
 	for (uint64_t n = 1; !done && n < 1000; n++) {
-		struct sample s = make_sample(36);
+		struct heap_sample s = heap_sample_make(36);
 		struct hi_allocator *a = NULL;
 		static struct walked w;
 		struct hi_error err;
@@ -542,7 +505,7 @@ static uint64_t next_random(void)
 	return random_state;
 }
 
-static uint64_t random_word(const struct sample *s)
+static uint64_t random_word(const struct heap_sample *s)
 {
 	switch (next_random() % 5) {
 	case 0:
@@ -558,7 +521,7 @@ static uint64_t random_word(const struct sample *s)
 	}
 }
 
-static void damage_at_random(struct sample *s)
+static void damage_at_random(struct heap_sample *s)
 {
 	uint64_t where[] = {s->h->heap,	    s->h->heap,		  s->h->arena,
 			    s->h->mp,	    s->arena & ~0xfffull, s->mmapped - 16,
@@ -583,7 +546,7 @@ HI_TEST(glibc_walk, random_damage_never_breaks_a_promise)
 {
 	/* One sample of each layout, put back after each round. */
 	for (size_t m = 0; m < sizeof(minors) / sizeof(minors[0]); m++) {
-		struct sample s = make_sample(minors[m]);
+		struct heap_sample s = heap_sample_make(minors[m]);
 		uint64_t starts[] = {s.h->heap, s.h->arena & ~0xfffull,
 				     s.arena & ~0xfffull, s.mmapped - 16,
 				     s.aligned & ~0xfffffull};

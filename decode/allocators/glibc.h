@@ -127,6 +127,8 @@ struct hi_glibc {
 	struct hi_glibc_parts parts;   /* sorted as base.regions */
 	struct hi_glibc_listed listed; /* sorted, unique */
 	uint64_t max_listed;	       /* entries that the free lists may have */
+	uint64_t held;		       /* bytes that the image has */
+	uint64_t n_searched;	       /* heads that were looked at in search of chains */
 	bool is_listed_cut;	       /* they had more */
 	uint64_t sbrk_base, mmapped_mem, hp_pagesize, heap_max;
 	uint64_t tcache_count;

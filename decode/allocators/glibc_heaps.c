@@ -21,8 +21,9 @@
 
 #define SPLIT_BYTES (64u << 20)
 #define MAX_PIECES 65536
-/* Heads that are looked at behind one fence for the next chain: another user of sbrk()
- * may have taken much, and may have filled it with what looks like chunks. */
+/* Heads that are looked at in search of chains, in all: what the image has twice, and
+ * these. Another user of sbrk() may have taken much, and filled it with what looks like
+ * chunks; any page of a mapping may look like the start of a chain. */
 #define MAX_GAP_STEPS (1u << 28)
 
 #define FENCE_HEAD (HI_CHUNK_ALIGN | HI_CHUNK_PREV_INUSE)
@@ -41,8 +42,28 @@ struct outline {
 	bool main;
 	uint64_t wrong_flags; /* bits of a head that may not be set */
 	uint64_t last;	      /* the last chunk that was followed */
-	uint64_t steps;	      /* heads that were looked at */
+	uint64_t left;	      /* heads that may yet be looked at in search of chains */
+	bool is_cut;	      /* there were none left */
 };
+
+/* Reported once. */
+static bool may_search(struct outline *o, uint64_t at)
+{
+	if (o->left)
+		return true;
+	if (!o->is_cut)
+		hi_glibc_damage(o->g, at,
+				"main arena: the search for its pieces was cut: chunks "
+				"from here on are not known");
+	o->is_cut = true;
+	return false;
+}
+
+static void count_search(struct outline *o, uint64_t steps)
+{
+	o->g->n_searched += steps;
+	o->left -= steps < o->left ? steps : o->left;
+}
 
 static bool is_fence_head(struct outline *o, uint64_t p, bool first)
 {
@@ -73,11 +94,14 @@ static uint64_t fence_end(struct outline *o, uint64_t p, uint64_t limit)
 	return end - p >= 2 * HI_CHUNK_ALIGN ? end : p;
 }
 
-/* Follows chunks from p until limit. */
+/* Follows chunks from p until limit; *n_ret: how many. */
 static enum chain_end follow(struct outline *o, uint64_t p, uint64_t limit,
-			     uint64_t split, uint64_t max_chunks, uint64_t *end_ret)
+			     uint64_t split, uint64_t max_chunks, uint64_t *end_ret,
+			     uint64_t *n_ret)
 {
 	enum chain_end end = CHAIN_AT_LIMIT;
+
+	*n_ret = 0;
 
 	for (uint64_t n = 0; p != limit; n++) {
 		uint64_t head, size;
@@ -99,8 +123,8 @@ static enum chain_end follow(struct outline *o, uint64_t p, uint64_t limit,
 			break;
 		size = head & ~(uint64_t)HI_CHUNK_FLAGS;
 		o->last = p;
-		o->steps++;
 		p += size;
+		*n_ret = n + 1;
 	}
 	*end_ret = p;
 	return end;
@@ -125,7 +149,7 @@ static enum hi_status add_chain(struct outline *o, struct hi_glibc_part part,
 				uint64_t *end_ret, struct hi_error *err)
 {
 	bool has_top = part.has_top;
-	uint64_t end = part.end, at;
+	uint64_t end = part.end, at, n;
 	enum chain_end how;
 	enum hi_status status = HI_OK;
 
@@ -134,7 +158,7 @@ static enum hi_status add_chain(struct outline *o, struct hi_glibc_part part,
 
 		if (split < part.first || limit - part.first < 2 * (uint64_t)SPLIT_BYTES)
 			split = UINT64_MAX;
-		how = follow(o, part.first, limit, split, UINT64_MAX, &at);
+		how = follow(o, part.first, limit, split, UINT64_MAX, &at, &n);
 		if (o->window.out_of_memory)
 			return hi_fail_memory(err, "window");
 		if (how != CHAIN_SPLIT || at >= limit)
@@ -186,7 +210,7 @@ static uint64_t run_end(const struct hi_glibc *g, uint64_t addr)
  * fence, or goes on long enough. *count_ret: bytes to its end. */
 static bool starts_chain(struct outline *o, uint64_t p, uint64_t limit, uint64_t top)
 {
-	uint64_t head, at;
+	uint64_t head, at, n;
 	enum chain_end how;
 
 	if (limit - p < HI_CHUNK_MIN || !hi_window_u64(&o->window, p + 8, &head) ||
@@ -194,17 +218,19 @@ static bool starts_chain(struct outline *o, uint64_t p, uint64_t limit, uint64_t
 		return false;
 	if (p == top)
 		return true;
-	how = follow(o, p, top > p && top < limit ? top : limit, UINT64_MAX, 256, &at);
+	how = follow(o, p, top > p && top < limit ? top : limit, UINT64_MAX, 256, &at,
+		     &n);
+	count_search(o, n);
 	if (how == CHAIN_AT_FENCE)
 		return at > p;
 	return how == CHAIN_TOO_LONG || (how == CHAIN_AT_LIMIT && at == top);
 }
 
 /* The next chain of the main arena in [p, stop); stop if there is none. Only in memory
- * that the image holds, and in at most MAX_GAP_STEPS steps. */
+ * that the image holds. */
 static uint64_t find_chain(struct outline *o, uint64_t p, uint64_t stop, uint64_t limit)
 {
-	const uint64_t align = HI_CHUNK_ALIGN - 1, max = o->steps + MAX_GAP_STEPS;
+	const uint64_t align = HI_CHUNK_ALIGN - 1;
 	uint64_t top = o->g->arenas.items[0].top, from, to;
 
 	while (p < stop && hi_image_next_held(o->g->image, p, stop, &from, &to)) {
@@ -212,12 +238,9 @@ static uint64_t find_chain(struct outline *o, uint64_t p, uint64_t stop, uint64_
 		     p += HI_CHUNK_ALIGN) {
 			if (starts_chain(o, p, limit, top))
 				return p;
-			if (++o->steps < max)
-				continue;
-			hi_glibc_damage(o->g, p,
-					"main arena: the search behind a fence was cut: "
-					"chunks from here on are not known");
-			return stop;
+			count_search(o, 1);
+			if (!may_search(o, p))
+				return stop;
 		}
 	}
 	return stop;
@@ -262,14 +285,18 @@ static uint64_t piece_end(struct outline *o, uint64_t p, uint64_t limit)
 {
 	const struct hi_glibc_arena *a = &o->g->arenas.items[0];
 	bool top_may_be_here = a->top >= p && a->top < limit;
-	uint64_t at, end, head, before;
+	uint64_t at, end, head, before, n;
 	enum chain_end how;
 
 	if (!hi_window_u64(&o->window, p, &before) || before ||
 	    !hi_window_u64(&o->window, p + 8, &head) ||
 	    (head & 15) != HI_CHUNK_PREV_INUSE || head < HI_CHUNK_MIN)
 		return p;
-	how = follow(o, p, top_may_be_here ? a->top : limit, UINT64_MAX, UINT64_MAX, &at);
+	if (!may_search(o, p))
+		return p;
+	how = follow(o, p, top_may_be_here ? a->top : limit, UINT64_MAX, o->left, &at,
+		     &n);
+	count_search(o, n);
 	if (how == CHAIN_AT_LIMIT && top_may_be_here)
 		end = a->top + a->top_size;
 	else if (how == CHAIN_AT_FENCE)
@@ -449,10 +476,11 @@ static enum hi_status add_arena(struct outline *o, unsigned arena, struct hi_err
 {
 	struct hi_glibc *g = o->g;
 	const struct hi_glibc_arena *a = &g->arenas.items[arena];
-	uint64_t heap = a->top & ~(g->heap_max - 1), sum = 0;
+	uint64_t heap = a->top & ~(g->heap_max - 1), sum = 0, mark = 0, n = 0;
 	enum hi_status status = HI_OK;
 
-	/* Bounded: every heap adds to the sum, which system_mem limits. */
+	/* Heaps lie apart, as far as they are aligned: only a cycle has no end. Brent's
+	 * second pointer, at powers of two, finds it. */
 	while (heap && status == HI_OK) {
 		struct heap_info info;
 		const char *why = read_heap(g, heap, &info)
@@ -461,12 +489,17 @@ static enum hi_status add_arena(struct outline *o, unsigned arena, struct hi_err
 
 		if (!why && info.size > a->system_mem - sum)
 			why = "its heaps are larger than its system_mem";
+		else if (!why && heap == mark)
+			why = "its heaps lead in a circle";
 		if (why) {
 			hi_glibc_damage(g, heap, "arena %u: %s", arena, why);
 			return HI_OK;
 		}
 		sum += info.size;
 		status = add_heap(o, arena, heap, &info, err);
+		if ((n & (n + 1)) == 0)
+			mark = heap;
+		n++;
 		heap = info.prev;
 	}
 	if (status == HI_OK && sum != a->system_mem)
@@ -480,7 +513,9 @@ static enum hi_status add_arena(struct outline *o, unsigned arena, struct hi_err
 
 enum hi_status hi_glibc_add_heaps(struct hi_glibc *g, struct hi_error *err)
 {
-	struct outline o = {.g = g, .window.memory = g->memory};
+	struct outline o = {.g = g,
+			    .window.memory = g->memory,
+			    .left = 2 * (g->held / HI_CHUNK_ALIGN) + MAX_GAP_STEPS};
 	enum hi_status status = add_main(&o, err);
 
 	o.main = false;

@@ -15,6 +15,13 @@
 #include "decode/allocators/glibc.h"
 
 #define MAX_ARENAS (1u << 20)
+/* Arenas lie side by side in memory that the image has. */
+static size_t max_arenas(const struct hi_glibc *g)
+{
+	uint64_t n = g->held / g->layout->state_size + 1;
+
+	return n < MAX_ARENAS ? (size_t)n : MAX_ARENAS;
+}
 
 void hi_glibc_damage(struct hi_glibc *g, uint64_t addr, const char *fmt, ...)
 {
@@ -227,7 +234,7 @@ static enum hi_status check_ring(struct hi_glibc *g, struct hi_error *err)
 			       g->where.version,
 			       (unsigned long long)g->where.main_arena_size,
 			       g->layout->state_size);
-	for (size_t n = 1; n <= MAX_ARENAS; n++) {
+	for (size_t n = 1; n <= max_arenas(g); n++) {
 		status = check_arena(g, addr, &next, err);
 		if (status != HI_OK)
 			return status;
@@ -350,6 +357,7 @@ static enum hi_status open_as(const struct hi_image *image,
 	g->base.ops = &hi_allocator_glibc;
 	g->image = image;
 	g->memory = image->memory;
+	g->held = hi_image_held_bytes(image);
 	g->layout = layout;
 	g->where = *where;
 	memcpy(g->base.found_by, where->found_by, sizeof(g->base.found_by));

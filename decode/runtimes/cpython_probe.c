@@ -63,15 +63,6 @@ static void py_cursor_free(struct hi_runtime_cursor *c)
 }
 HI_DEFINE_GUARD(struct hi_runtime_cursor *, py_cursor_free)
 
-static uint64_t count_held_bytes(const struct hi_image *image)
-{
-	uint64_t bytes = 0, at = 0, from, to;
-
-	for (; hi_image_next_held(image, at, UINT64_MAX, &from, &to); at = to)
-		bytes += to - from;
-	return bytes;
-}
-
 /* ---- its state ---- */
 
 static enum hi_status check_state(struct hi_py *py, struct hi_error *err)
@@ -503,7 +494,7 @@ static enum hi_status py_probe(const struct hi_image *image, struct hi_modules *
 	py->runtime_size = size;
 	py->type_type = type;
 	py->reader.memory = image->memory;
-	py->held = count_held_bytes(image);
+	py->held = hi_image_held_bytes(image);
 	py->budget = py->share = 2 * py->held + SPARE;
 	py->dwarf = types;
 	py->module = hi_modules_at(modules, addr);
