@@ -78,6 +78,9 @@ struct hi_type_name {
 	const char *field;   /* path in the owner; "" the whole of it */
 	uint64_t size_class; /* usable bytes, at most */
 	bool indirect;	     /* only through other objects without a type */
+	/* A runtime's: its objects begin so many bytes behind the start of their blocks,
+	 * and that is the address by which the program knows them. */
+	uint8_t front;
 };
 
 /* What becomes of an object, by the word of a runtime with a collector. Of live ones
@@ -115,6 +118,16 @@ struct hi_graph {
 	uint32_t n_causes;
 	struct hi_graph_private *priv;
 };
+
+/* Of an object, as the program knows it. hi_objects_address(): the start of its block. */
+static inline uint64_t hi_graph_address(const struct hi_graph *g, hi_node object)
+{
+	uint32_t type = g->objects->type[object];
+	uint8_t front = type < g->n_types ? g->types[type].front : 0;
+
+	return hi_objects_address(g->objects, object) +
+	       (front < hi_objects_usable(g->objects, object) ? front : 0);
+}
 
 struct hi_edges {
 	const hi_node *to;

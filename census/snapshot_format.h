@@ -67,7 +67,12 @@ struct hi_snapshot_type {
 	uint64_t size, size_class;
 	uint32_t klass, flags;
 };
-enum { HI_SNAPSHOT_TYPE_INDIRECT = 1, HI_SNAPSHOT_TYPE_RETAINS = 2 };
+/* Bits 8 to 15: hi_type_name.front. */
+enum {
+	HI_SNAPSHOT_TYPE_INDIRECT = 1,
+	HI_SNAPSHOT_TYPE_RETAINS = 2,
+	HI_SNAPSHOT_TYPE_FRONT = 8,
+};
 
 struct hi_snapshot_root {
 	uint32_t name, detail, type, module; /* offsets in "strings" */

@@ -52,11 +52,12 @@ enum hi_status hi_snapshot_add_types(struct hi_snapshot *s, uint32_t n,
 		const struct hi_snapshot_type *row = &s->types[i];
 		const char *t[4];
 		enum hi_status status = strings_of(s, "types", i, &row->name, t, err);
-		struct hi_type_name type = {.size = row->size,
-					    .size_class = row->size_class,
-					    .klass = (enum hi_type_class)row->klass,
-					    .indirect = row->flags &
-							HI_SNAPSHOT_TYPE_INDIRECT};
+		struct hi_type_name type = {
+			.size = row->size,
+			.size_class = row->size_class,
+			.klass = (enum hi_type_class)row->klass,
+			.indirect = row->flags & HI_SNAPSHOT_TYPE_INDIRECT,
+			.front = (uint8_t)(row->flags >> HI_SNAPSHOT_TYPE_FRONT)};
 		uint32_t id;
 
 		if (status != HI_OK)

@@ -30,6 +30,7 @@ static enum hi_status type_row(struct put *p, uint32_t i, struct hi_snapshot_typ
 					 .klass = (uint32_t)t->klass,
 					 .flags = t->indirect ? HI_SNAPSHOT_TYPE_INDIRECT
 							      : 0};
+	row->flags |= (uint32_t)t->front << HI_SNAPSHOT_TYPE_FRONT;
 	if (i && p->in->retains && p->in->retains(p->in->arg, i))
 		row->flags |= HI_SNAPSHOT_TYPE_RETAINS;
 	for (unsigned k = 0; k < 4; k++) {

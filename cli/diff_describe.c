@@ -69,7 +69,7 @@ static enum hi_status find_holders(struct hi_inspection *in, const uint64_t *mar
 		holders[i] = (struct hi_new_holder){
 			.type = is_object ? type_text(g, g->objects->type[node])
 					  : g->roots[node - g->first_root].type,
-			.address = is_object ? hi_objects_address(g->objects, node) : 0,
+			.address = is_object ? hi_graph_address(g, node) : 0,
 			.objects = found[i].objects,
 			.bytes = found[i].bytes};
 		if (is_object)
@@ -95,17 +95,16 @@ static struct hi_new_row row_of(struct hi_inspection *in, const struct hi_marked
 {
 	const char *type = type_text(in->graph, m->type);
 
-	return (struct hi_new_row){
-		.type = type,
-		.count = m->all.count,
-		.bytes = m->all.bytes,
-		.leaked = m->unheld[HI_LEAK_CERTAIN].count,
-		.likely = m->unheld[HI_LEAK_LIKELY].count,
-		.garbage = m->unheld[HI_LEAK_GARBAGE].count,
-		.retained = m->retained,
-		.of = born_of(born, type),
-		.example = hi_objects_address(in->graph->objects, m->example),
-		.way = ""};
+	return (struct hi_new_row){.type = type,
+				   .count = m->all.count,
+				   .bytes = m->all.bytes,
+				   .leaked = m->unheld[HI_LEAK_CERTAIN].count,
+				   .likely = m->unheld[HI_LEAK_LIKELY].count,
+				   .garbage = m->unheld[HI_LEAK_GARBAGE].count,
+				   .retained = m->retained,
+				   .of = born_of(born, type),
+				   .example = hi_graph_address(in->graph, m->example),
+				   .way = ""};
 }
 
 static enum hi_status find_rows(struct hi_inspection *in, const struct hi_marked *m,

@@ -214,6 +214,7 @@ static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
 {
 	const struct hi_objects *o = in->graph->objects;
 	char text[512] = "";
+	uint64_t front;
 
 	r->state = o->flags[node] & HI_OBJECT_INTERNAL ? "internal"
 		   : hi_bit(in->reach->any, node)      ? "live"
@@ -230,7 +231,11 @@ static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
 	r->block = hi_objects_address(o, node);
 	r->usable = hi_objects_usable(o, node);
 	r->cost = hi_objects_cost(o, node);
-	r->offset = offset;
+	/* A header in front of it belongs to no other object. */
+	front = hi_graph_address(in->graph, node) - r->block;
+	if (offset < front)
+		r->address += front - offset;
+	r->offset = offset < front ? 0 : offset - front;
 	return explain_node(in, node, r, err);
 }
 

@@ -34,8 +34,7 @@ static void object_row(struct table *t, hi_node i)
 
 	hi_export_row(&t->cells);
 	hi_export_number(&t->cells, "id", i);
-	hi_export_address(&t->cells, "address",
-			  is ? hi_objects_address(g->objects, i) : 0);
+	hi_export_address(&t->cells, "address", is ? hi_graph_address(g, i) : 0);
 	hi_export_number(&t->cells, "usable", is ? hi_objects_usable(g->objects, i) : 0);
 	hi_export_number(&t->cells, "cost", is ? hi_objects_cost(g->objects, i) : 0);
 	hi_export_text(&t->cells, "type", g->types[type].name);

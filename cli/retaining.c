@@ -82,7 +82,7 @@ static uint32_t number_of_address(struct naming *n, hi_node node)
 
 	snprintf(name, sizeof(name), "%.250s 0x%" PRIx64,
 		 type_name(n->g, n->g->objects->type[node]),
-		 hi_objects_address(n->g->objects, node));
+		 hi_graph_address(n->g, node));
 	return hi_identities_add(&n->r->names, name);
 }
 

@@ -33,6 +33,9 @@ struct hi_runtime_type {
 	/* The collector takes no cycle with one of them (a finaliser that it must not
 	 * call, as it cannot tell in which order). */
 	bool uncollectable;
+	/* Bytes of a block in front of the object, whose address the program knows. */
+	uint8_t front;
+	bool fronts_differ; /* of types with the same name */
 	/* The collector does not see what one of them refers to: it takes no cycle
 	 * through one. */
 	bool unseen;

@@ -25,6 +25,7 @@ enum {
 	CONFLICT,
 	VERDICT,
 	FATE,
+	BLOCK,
 	USED,
 	DUPLICATE_GROUP,
 	RETAINER_SET,
@@ -33,7 +34,9 @@ enum {
 
 static const struct hi_query_column columns[] = {
 	[ID] = {"id", HI_UNIT_ID, false, "its number; grows with the address"},
-	[ADDRESS] = {"address", HI_UNIT_ADDRESS, false, "where it begins"},
+	[ADDRESS] = {"address", HI_UNIT_ADDRESS, false,
+		     "where it begins; of a runtime's object what the program calls "
+		     "its address"},
 	[TYPE] = {"type", HI_UNIT_TEXT, false, "as in the source; NULL: none is known"},
 	[TYPE_ID] = {"type_id", HI_UNIT_ID, false, "in types; 0: none is known"},
 	[MODULE] = {"module", HI_UNIT_TEXT, false, "file name of what defines the type"},
@@ -63,6 +66,8 @@ static const struct hi_query_column columns[] = {
 		  "where a runtime has a collector: garbage, uncollectable, lost "
 		  "reference; "
 		  "NULL: none of them"},
+	[BLOCK] = {"block", HI_UNIT_ADDRESS, true,
+		   "where its block begins: a runtime's object has a header in front"},
 	[USED] = {"used", HI_UNIT_BYTES, true, "what its type uses of it"},
 	[DUPLICATE_GROUP] = {"duplicate_group", HI_UNIT_ID, true,
 			     "the first live object of its type with the same contents "
@@ -112,13 +117,13 @@ static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high
 static uint64_t bound(struct hi_query *q, int column, int64_t value, uint64_t low,
 		      uint64_t high)
 {
-	const struct hi_objects *o = q->source.graph->objects;
+	const struct hi_graph *g = q->source.graph;
 
 	if (value <= 0)
 		return low;
 	return hi_search_from(i, low, high,
-			      (column == ADDRESS ? hi_objects_address(o, (hi_node)i)
-						 : i) < (uint64_t)value);
+			      (column == ADDRESS ? hi_graph_address(g, (hi_node)i) : i) <
+				      (uint64_t)value);
 }
 
 /* ---- walks ---- */
@@ -328,7 +333,7 @@ static enum hi_status cell(struct hi_query *q, uint64_t row, int column,
 		*ret = hi_cell_u64(i);
 		return HI_OK;
 	case ADDRESS:
-		*ret = hi_cell_u64(hi_objects_address(o, i));
+		*ret = hi_cell_u64(hi_graph_address(g, i));
 		return HI_OK;
 	case TYPE:
 		*ret = hi_cell_type(q, o->type[i]);
@@ -367,6 +372,9 @@ static enum hi_status cell(struct hi_query *q, uint64_t row, int column,
 		return HI_OK;
 	case CONFLICT:
 		*ret = hi_cell_u64((o->flags[i] & HI_OBJECT_CONFLICT) != 0);
+		return HI_OK;
+	case BLOCK:
+		*ret = hi_cell_u64(hi_objects_address(o, i));
 		return HI_OK;
 	case FATE:
 		*ret = fate_cell(q->source.graph, i);

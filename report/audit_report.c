@@ -60,8 +60,7 @@ static void show_table(const struct hi_audit_report *r, const struct hi_audit_ro
 		hi_cell_number(table, row->objects);
 		hi_cell_number(table, row->excess);
 		hi_cell_number(table, row->bytes);
-		hi_cell_address(table,
-				hi_objects_address(r->graph->objects, row->example));
+		hi_cell_address(table, hi_graph_address(r->graph, row->example));
 		hi_cell_number(table, row->example_counted);
 		hi_cell_number(table, row->example_found);
 		if (named)
@@ -109,8 +108,7 @@ static void show_causes(const struct hi_audit_report *r, struct hi_page *page)
 
 		hi_cell_text(table, hi_page_safe(page, type_name(r, cause->type)), 0);
 		hi_cell_number(table, cause->objects);
-		hi_cell_address(table,
-				hi_objects_address(r->graph->objects, cause->example));
+		hi_cell_address(table, hi_graph_address(r->graph, cause->example));
 	}
 	note_more(r, r->n_causes, page);
 }
@@ -150,8 +148,7 @@ static void show_garbage(const struct hi_audit_report *r, struct hi_page *page)
 		hi_cell_text(table, state_of(row), 0);
 		hi_cell_number(table, row->objects);
 		hi_cell_number(table, row->bytes);
-		hi_cell_address(table,
-				hi_objects_address(r->graph->objects, row->example));
+		hi_cell_address(table, hi_graph_address(r->graph, row->example));
 	}
 	note_more(r, r->garbage->n_rows, page);
 }
@@ -222,12 +219,11 @@ static void suggest(const struct hi_audit_report *r, struct hi_page *page)
 	if (!r->audit->n_rows && !r->audit->n_short_rows)
 		return;
 	hi_page_blank(page);
-	hi_page_command(
-		page,
-		hi_page_printf(page, "heapinspect explain 0x%" PRIx64 " %s",
-			       hi_objects_address(r->graph->objects, row->example),
-			       hi_head_target(r->head, page)),
-		"who has the references that were found");
+	hi_page_command(page,
+			hi_page_printf(page, "heapinspect explain 0x%" PRIx64 " %s",
+				       hi_graph_address(r->graph, row->example),
+				       hi_head_target(r->head, page)),
+			"who has the references that were found");
 }
 
 void hi_audit_display(const struct hi_audit_report *r, struct hi_page *page)
@@ -253,8 +249,7 @@ static void row_json(const struct hi_audit_report *r, const struct hi_audit_row 
 	hi_json_number(json, "objects", row->objects);
 	hi_json_number(json, difference, row->excess);
 	hi_json_number(json, "bytes", row->bytes);
-	hi_json_address(json, "example",
-			hi_objects_address(r->graph->objects, row->example));
+	hi_json_address(json, "example", hi_graph_address(r->graph, row->example));
 	hi_json_text(json, "name", *name ? name : NULL);
 	hi_json_number(json, "counted", row->example_counted);
 	hi_json_number(json, "found", row->example_found);
@@ -271,7 +266,7 @@ static void causes_json(const struct hi_audit_report *r, struct hi_json *json)
 		hi_json_text(json, "type", type_name(r, cause->type));
 		hi_json_number(json, "objects", cause->objects);
 		hi_json_address(json, "example",
-				hi_objects_address(r->graph->objects, cause->example));
+				hi_graph_address(r->graph, cause->example));
 		hi_json_end(json);
 	}
 	hi_json_end(json);
@@ -286,8 +281,7 @@ static void garbage_json(const struct hi_audit_report *r,
 	hi_json_bool(json, "put_aside", row->put_aside);
 	hi_json_number(json, "objects", row->objects);
 	hi_json_number(json, "bytes", row->bytes);
-	hi_json_address(json, "example",
-			hi_objects_address(r->graph->objects, row->example));
+	hi_json_address(json, "example", hi_graph_address(r->graph, row->example));
 	hi_json_end(json);
 }
 

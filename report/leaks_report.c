@@ -42,7 +42,7 @@ static void take_rows(struct hi_leaks_report *r, const struct hi_graph *g,
 				.count = row->count,
 				.objects = row->objects,
 				.bytes = row->bytes,
-				.address = hi_objects_address(g->objects, row->example),
+				.address = hi_graph_address(g, row->example),
 			};
 	}
 }
@@ -68,7 +68,7 @@ static void take_roots(struct hi_leaks_report *r, const struct hi_graph *g,
 			.count = 1,
 			.objects = root->objects,
 			.bytes = root->bytes,
-			.address = hi_objects_address(g->objects, root->node),
+			.address = hi_graph_address(g, root->node),
 		};
 	}
 }

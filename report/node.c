@@ -15,7 +15,7 @@ static void fill_object(const struct hi_graph *g, struct hi_node_info *info)
 
 	info->sort = HI_NODE_OBJECT;
 	info->type = type_name(g, o->type[info->node]);
-	info->address = hi_objects_address(o, info->node);
+	info->address = hi_graph_address(g, info->node);
 	info->shallow = hi_objects_cost(o, info->node);
 	info->evidence = o->flags[info->node] & HI_OBJECT_EVIDENCE_MASK;
 	info->array = o->flags[info->node] & HI_OBJECT_ARRAY;

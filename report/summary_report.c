@@ -171,7 +171,7 @@ static enum hi_status take_leaks(const struct hi_summary_inputs *in,
 			.count = row->count,
 			.bytes = row->bytes,
 			.objects = row->objects,
-			.example = hi_objects_address(in->graph->objects, row->example),
+			.example = hi_graph_address(in->graph, row->example),
 		};
 	}
 	return HI_OK;

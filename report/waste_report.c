@@ -148,7 +148,6 @@ static void counts_json(const struct hi_waste_row *row, struct hi_json *json)
 
 static void groups_json(const struct hi_waste_report *r, struct hi_json *json)
 {
-	const struct hi_objects *objects = r->graph->objects;
 
 	hi_json_array(json, "groups");
 	for (size_t i = 0; i < r->waste->n_groups; i++) {
@@ -156,7 +155,7 @@ static void groups_json(const struct hi_waste_report *r, struct hi_json *json)
 
 		hi_json_object(json, NULL);
 		hi_json_text(json, "type", hi_type_key(type_name(r->graph, g->type)));
-		hi_json_address(json, "example", hi_objects_address(objects, g->first));
+		hi_json_address(json, "example", hi_graph_address(r->graph, g->first));
 		hi_json_number(json, "objects", g->objects);
 		hi_json_number(json, "size", g->size);
 		hi_json_number(json, "bytes", g->copied);

@@ -102,7 +102,6 @@ static struct hi_table *groups_table(const struct hi_waste_report *r,
 
 static void show_groups(const struct hi_waste_report *r, struct hi_page *page)
 {
-	const struct hi_objects *objects = r->graph->objects;
 	struct hi_hidden beyond = hidden_of(&r->waste->beyond);
 	struct hi_hidden below = hidden_of(&r->waste->below);
 	struct hi_hidden other = hidden_of(&r->waste->other);
@@ -125,7 +124,7 @@ static void show_groups(const struct hi_waste_report *r, struct hi_page *page)
 		hi_cell_text(t, hi_type_label(type_name(r->graph, g->type), page), 0);
 		if (!r->waste->texts_missing)
 			hi_cell_text(t, group_text(g, page), 0);
-		hi_cell_number(t, hi_objects_address(objects, g->first));
+		hi_cell_number(t, hi_graph_address(r->graph, g->first));
 	}
 	hi_hidden_note(page, &beyond, &below, &other);
 	if (r->waste->texts_missing && r->waste->n_groups)

@@ -13,12 +13,12 @@ static struct hi_error err;
 static const struct hi_type_name types[TYPES] = {
 	{.name = ""},
 	{.name = "struct a", .klass = HI_TYPE_RECORD},
-	{"via a.x, 24 B", 0, HI_TYPE_FIELD, "m", "a", "x", 24, false},
-	{"via a.x, 40 B", 0, HI_TYPE_FIELD, "m", "a", "x", 40, false},
-	{"via a.x …, 40 B", 0, HI_TYPE_FIELD, "m", "a", "x", 40, true},
-	{"via a.y, 24 B", 0, HI_TYPE_FIELD, "m", "a", "y", 24, false},
-	{"via b …, ≤ 1 KiB", 0, HI_TYPE_FIELD, NULL, "b", NULL, 1024, true},
-	{"via b, ≤ 1 KiB", 0, HI_TYPE_FIELD, NULL, "b", NULL, 1024, false},
+	{"via a.x, 24 B", 0, HI_TYPE_FIELD, "m", "a", "x", 24, false, 0},
+	{"via a.x, 40 B", 0, HI_TYPE_FIELD, "m", "a", "x", 40, false, 0},
+	{"via a.x …, 40 B", 0, HI_TYPE_FIELD, "m", "a", "x", 40, true, 0},
+	{"via a.y, 24 B", 0, HI_TYPE_FIELD, "m", "a", "y", 24, false, 0},
+	{"via b …, ≤ 1 KiB", 0, HI_TYPE_FIELD, NULL, "b", NULL, 1024, true, 0},
+	{"via b, ≤ 1 KiB", 0, HI_TYPE_FIELD, NULL, "b", NULL, 1024, false, 0},
 	{.name = "char []", .klass = HI_TYPE_STRING},
 };
 

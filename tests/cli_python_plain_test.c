@@ -7,6 +7,7 @@
 
 #include "tests/harness.h"
 #include "tests/support/python.h"
+#include "tests/support/snapshots.h"
 
 static long long count_of(json_t *census, const char *type)
 {
@@ -80,4 +81,52 @@ HI_TEST_SCENARIO(python_plain, an_object_is_explained_by_its_id)
 	snprintf(text, sizeof(text), "%.14s", line_of(p, "object", "function"));
 	c = hi_heapinspect("explain", text, "--pid", p->pid);
 	HI_ASSERT_MSG(strstr(c->out, "id()") && strstr(c->out, text), "%s", c->out);
+}
+
+/* By its id() there is the object, live and in a file, and by its block as well. */
+static void check_addresses(const struct python *p, const char *file, const char *kind,
+			    const char *type)
+{
+	char address[32], sql[120], block[32];
+	struct hi_command *c;
+	json_t *row, *doc;
+
+	snprintf(address, sizeof(address), "%s", line_of(p, "object", kind));
+	address[strcspn(address, " ")] = 0;
+	snprintf(sql, sizeof(sql), "SELECT type, block FROM objects WHERE address = %lld",
+		 strtoll(address, NULL, 16));
+	doc = python_ask_file(file, PYTHON_WORDS("query", "-q", sql));
+	row = json_array_get(json_object_get(doc, "rows"), 0);
+	HI_ASSERT_MSG(row, "%s: no object at %s", kind, address);
+	HI_ASSERT_STREQ(type, python_text(row, "type"));
+	snprintf(block, sizeof(block), "%s", python_text(row, "block"));
+	HI_ASSERT(strtoull(block, NULL, 16) <= strtoull(address, NULL, 16));
+	for (int stored = 0; stored < 2; stored++) {
+		const char *const words[] = {"explain", block, NULL};
+
+		doc = stored ? python_ask_file(file, words) : python_ask(p, words);
+		row = json_array_get(json_object_get(doc, "rows"), 0);
+		HI_ASSERT_STREQ(address, python_text(row, "address"));
+		HI_ASSERT_EQ(0, python_number(row, "offset"));
+		HI_ASSERT_STREQ(block, python_text(row, "block"));
+	}
+	c = hi_heapinspect("paths", address, file, "-k", "1", "--json");
+	HI_ASSERT_MSG(strstr(c->out, address), "%s: %.1200s", kind, c->out);
+}
+
+HI_TEST_SCENARIO(python_plain, addresses_are_those_that_id_gives)
+{
+	struct python *p = python_start(NULL, "plain", NULL, NULL);
+	const char *file = snapshot_path(snapshot_directory(), "plain.hisnap");
+
+	HI_ASSERT_EQ(
+		0, hi_heapinspect("snap", "--pid", p->pid, "-q", "-o", file)->exit_code);
+	check_addresses(p, file, "str", "str");
+	check_addresses(p, file, "list", "list");
+	check_addresses(p, file, "float", "float");
+	check_addresses(p, file, "instance", "__main__.Thing");
+	check_addresses(p, file, "function", "function");
+	check_addresses(p, file, "class", "type");
+	check_addresses(p, file, "coroutine", "coroutine");
+	check_addresses(p, file, "dict", "dict");
 }

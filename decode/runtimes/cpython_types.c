@@ -48,8 +48,11 @@ uint32_t hi_py_name_type(struct hi_py *py, const struct hi_runtime_type *type)
 
 	/* Equal hashes of other names: the next key. */
 	for (; hi_table_get(&py->by_name, key, &index); key++)
-		if (strcmp(py->types.items[index].name, type->name) == 0)
+		if (strcmp(py->types.items[index].name, type->name) == 0) {
+			py->types.items[index].fronts_differ |=
+				py->types.items[index].front != type->front;
 			return (uint32_t)index;
+		}
 	index = py->types.count;
 	copy.name = hi_arena_strdup(&py->arena, type->name);
 	copy.module = hi_arena_strdup(&py->arena, type->module ? type->module : "");
@@ -291,6 +294,8 @@ static struct hi_py_type *make_type(struct hi_runtime_cursor *c, uint64_t addr)
 			.module = module,
 			.size = t->itemsize ? 0 : t->basicsize,
 			.klass = class_of(t),
+			.front = (uint8_t)(t->presize +
+					   (py->has_marks ? HI_PY_DEBUG_FRONT : 0)),
 			.unseen = !(t->flags & HI_PY_HAVE_GC) && t->family != HI_PY_LINK,
 			.uncollectable = hi_py_word(&c->reader, addr + HI_PY_TYPE_DEL)});
 	if (!hi_py_keep_fields(py, t, fields) || !hi_vector_push(&py->all, t))

@@ -112,6 +112,17 @@ static enum hi_status collect_used(struct hi_typing *typing, struct used_plans *
 	return typing->plan_of_type ? HI_OK : hi_fail_memory(err, "types");
 }
 
+/* Where types of one name differ, blocks have to do: any address in them is found. */
+static uint8_t front_of(const struct hi_typing *typing, const struct hi_plan *plan)
+{
+	const struct hi_runtime_type *type;
+
+	if (!plan->managed || plan->opaque)
+		return 0;
+	type = &typing->runtime->types[plan->managed - 1];
+	return type->fronts_differ ? 0 : type->front;
+}
+
 static enum hi_status name_types(struct hi_typing *typing, struct hi_graph_builder *b,
 				 struct hi_error *err)
 {
@@ -124,7 +135,8 @@ static enum hi_status name_types(struct hi_typing *typing, struct hi_graph_build
 					    .size = plan->size,
 					    .klass = plan->klass,
 					    .module = plan->type ? plan->type->module
-								 : plan->module};
+								 : plan->module,
+					    .front = front_of(typing, plan)};
 
 		if (plan->klass == HI_TYPE_STRING && !plan->managed) {
 			name.name = hi_arena_printf(&typing->arena, "%s []", plan->name);
