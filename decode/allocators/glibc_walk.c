@@ -90,7 +90,7 @@ static const uint64_t *lower_bound(const struct hi_glibc_listed *v, uint64_t add
 {
 	size_t low = hi_search(i, v->count, v->items[i] < addr);
 
-	return v->items + low;
+	return v->count ? v->items + low : NULL;
 }
 
 /* Entries that no chunk starts at: the list points into the middle of one. */
@@ -233,9 +233,9 @@ static enum hi_block_state state_of_mapped(const struct walk *w, uint64_t user)
 {
 	const struct hi_glibc_listed *listed = &w->g->listed;
 	const uint64_t *at = lower_bound(listed, user - HI_CHUNK_HEADER);
-	bool known = at < listed->items + listed->count;
 
-	return known && *at == ((user - HI_CHUNK_HEADER) | HI_BLOCK_INTERNAL)
+	return at && at < listed->items + listed->count &&
+			       *at == ((user - HI_CHUNK_HEADER) | HI_BLOCK_INTERNAL)
 		       ? HI_BLOCK_INTERNAL
 		       : HI_BLOCK_LIVE;
 }

@@ -701,8 +701,7 @@ static bool count_edge(void *arg, const struct hi_runtime_edge *edge)
 {
 	struct reading *r = arg;
 	struct mock_python *m = r->m;
-	bool is_own =
-		mock_python_block_at(m, m->other) == mock_python_block_at(m, r->from);
+	bool is_own = m->other - r->from < 64; /* the tuple of victims */
 	char text[64];
 
 	m->n_edges++;
