@@ -412,13 +412,15 @@ static void show_leaks(const struct hi_summary_report *r, struct hi_page *page)
 
 	if (r->leak_objects == 0)
 		return;
-	hi_page_heading(
-		page, r->by_fate ? "Leaks and garbage" : "Leaks",
-		r->leaks_doubtful ? "nothing leads there; some of the live memory could "
-				    "not be read, so that none is certain"
-		: r->likely_objects ? "allocated, but nothing leads there; likely: only "
-				      "words that are no pointers by their types do"
-				    : "allocated, but nothing leads there");
+	hi_page_heading(page, r->by_fate ? "Leaks and garbage" : "Leaks",
+			r->leaks_doubtful
+				? "nothing leads there; some of the live memory could "
+				  "not be read, or the heap is damaged, so that none is "
+				  "certain"
+			: r->likely_objects
+				? "allocated, but nothing leads there; likely: only "
+				  "words that are no pointers by their types do"
+				: "allocated, but nothing leads there");
 	t = hi_page_table(page, has_what ? with_fate : columns, 6);
 	for (size_t i = 0; i < shown(r->n_leaks, LEAKS_SHOWN); i++) {
 		const struct hi_summary_leak *row = &r->leaks[i];

@@ -70,6 +70,12 @@ HI_TEST_SCENARIO(unreadable, a_held_page_makes_every_leak_likely)
 	check_none_is_certain("copy", "leak");
 }
 
+/* The allocator counts a chunk that the walk does not find. */
+HI_TEST_SCENARIO(unreadable, a_heap_with_a_missing_chunk_has_no_certain_leak)
+{
+	check_none_is_certain("copy", "mmapped");
+}
+
 HI_TEST_SCENARIO(unreadable, explain_says_why_it_is_only_likely)
 {
 	struct held held = {};
