@@ -120,7 +120,7 @@ enum hi_status hi_fork_prepare(pid_t pid, uint64_t writable, struct hi_fork_plan
 	enum hi_status status;
 
 	if (!plan)
-		return hi_fail_memory(err, "the plan of a fork");
+		return hi_fail_memory(err, "plan of the fork");
 	plan->proc_pid = hi_target_live_thread(pid);
 	if (!plan->proc_pid)
 		return hi_fail(err, HI_GONE, 0, "process %d: it has exited", (int)pid);
@@ -240,10 +240,11 @@ static enum hi_status ask_for_reaper(struct fork_job *job, struct hi_error *err)
 	if (outcome.result < 0 || pread(job->options->memory, &answer, sizeof(answer),
 					(off_t)job->program.answer) != sizeof(answer))
 		return hi_fail(err, HI_UNSUPPORTED, 0,
-			       "it cannot be found out whether it is a subreaper");
+			       "cannot determine whether it is a child subreaper");
 	if (answer)
-		return hi_fail(err, HI_UNSUPPORTED, 0,
-			       "it is a subreaper, and the copy would become its child");
+		return hi_fail(
+			err, HI_UNSUPPORTED, 0,
+			"it is a child subreaper: the copy would become its child");
 	return HI_OK;
 }
 
@@ -263,8 +264,7 @@ static enum hi_status clone_first(struct fork_job *job, long *pid_ret,
 	if (outcome.result < 0)
 		return hi_fork_refused(-outcome.result, err);
 	if (!job->first)
-		return hi_fail(err, HI_OS, 0,
-			       "clone made a child that is not to be seen");
+		return hi_fail(err, HI_OS, 0, "no ptrace event for the cloned child");
 	job->first_pidfd = pidfd_open(job->first, 0); /* it stands at its birth */
 	*pid_ret = outcome.result;
 	return HI_OK;
@@ -324,8 +324,7 @@ static enum hi_status settle_keeper(struct fork_job *job, struct hi_error *err)
 	enum hi_status status;
 
 	if (!job->keeper.pid)
-		return hi_fail(err, HI_OS, 0,
-			       "clone made a child that is not to be seen");
+		return hi_fail(err, HI_OS, 0, "no ptrace event for the cloned child");
 	status = await_birth(job, job->keeper.pid, err);
 	if (status != HI_OK)
 		return status;

@@ -41,10 +41,10 @@ enum hi_status hi_call_await(pid_t tid, uint64_t deadline_ns, int *stop_ret,
 			return gone(tid, err);
 		}
 		if (late)
-			return hi_fail(err, HI_TIMEOUT, 0,
-				       "thread %d: clone did not come to an end within "
-				       "the pause budget",
-				       (int)tid);
+			return hi_fail(
+				err, HI_TIMEOUT, 0,
+				"thread %d: clone did not return within the pause budget",
+				(int)tid);
 	}
 }
 
@@ -104,6 +104,6 @@ enum hi_status hi_call_drive(pid_t tid, uint64_t deadline_ns, struct hi_call_out
 				       (int)tid, sig);
 	}
 	return hi_fail(err, HI_TIMEOUT, 0,
-		       "thread %d: it is being stopped and continued without end",
+		       "thread %d: another process stops and continues it over and over",
 		       (int)tid);
 }

@@ -15,10 +15,11 @@ struct hi_fork_plan {
 };
 
 /* Said where nobody may run. */
-#define HI_FORK_STOPPED "it is stopped (SIGSTOP or the like), and a copy costs it nothing"
+#define HI_FORK_STOPPED "it is stopped (SIGSTOP or similar), so copying costs it nothing"
 
 #define HI_FORK_ASLEEP                                                                   \
-	"all of its threads sleep in calls that were restarted before, and are left so"
+	"all of its threads sleep in system calls that were restarted before, and are "  \
+	"left asleep"
 
 /* ---- fork_limits.c ---- */
 

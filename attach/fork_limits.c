@@ -37,10 +37,10 @@ static enum hi_status check_memory(const char *who, uint64_t writable,
 
 	if (left >= need)
 		return HI_OK;
-	return hi_fail(err, HI_UNSUPPORTED, 0,
-		       "only %s of memory is free for it, and it may write to %s",
-		       hi_text_bytes(left_text, left),
-		       hi_text_bytes(writable_text, writable));
+	return hi_fail(
+		err, HI_UNSUPPORTED, 0,
+		"only %s of memory are free for copied pages, and it may write to %s",
+		hi_text_bytes(left_text, left), hi_text_bytes(writable_text, writable));
 }
 
 /* Its children would be the first ones of another pid namespace. */
@@ -156,8 +156,8 @@ enum hi_status hi_fork_check_process(pid_t pid, uint64_t writable, struct hi_err
 			       "its control group may have no more processes (pids.max)");
 	if (watches_forks(pid))
 		return hi_fail(err, HI_UNSUPPORTED, 0,
-			       "a userfaultfd of it waits for forks, and might wait for "
-			       "ever");
+			       "one of its userfaultfds reports forks, and the fork "
+			       "might wait for its handler for ever");
 	status = hi_fork_check_reaper(pid, err);
 	return status == HI_OK ? check_memory(who, writable, err) : status;
 }
@@ -190,8 +190,8 @@ enum hi_status hi_fork_refused(long error, struct hi_error *err)
 			       "forbids it");
 	if (error >= 512) /* ERESTARTSYS and the like */
 		return hi_fail(err, HI_UNSUPPORTED, 0,
-			       "clone was interrupted again and again: it is being "
-			       "stopped and continued");
+			       "clone was interrupted repeatedly: another process stops "
+			       "and continues it");
 	return hi_fail(err, HI_UNSUPPORTED, 0, "clone was refused: %s",
 		       strerror((int)error));
 }

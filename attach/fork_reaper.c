@@ -93,15 +93,14 @@ static bool find_init(const char *ns, char name[32])
 
 enum hi_status hi_fork_check_reaper(pid_t pid, struct hi_error *err)
 {
-	char ns[64], who[16], name[32] = "it cannot be seen";
+	char ns[64], who[16], name[32] = "its state cannot be read";
 
 	snprintf(who, sizeof(who), "%d", (int)pid);
 	if (!read_ns(who, ns, sizeof(ns)) || strcmp(ns, INITIAL_PID_NS) == 0 ||
 	    (find_init(ns, name) && is_known_reaper(name)))
 		return HI_OK;
-	return hi_fail(
-		err, HI_UNSUPPORTED, 0,
-		"process 1 of its pid namespace (%s) would inherit the copy, and is "
-		"not known to reap what is not its own",
-		name);
+	return hi_fail(err, HI_UNSUPPORTED, 0,
+		       "process 1 of its pid namespace (%s) would inherit the copy, and "
+		       "is not known to reap children that it did not start",
+		       name);
 }

@@ -240,7 +240,7 @@ enum hi_status hi_fork_choose_thread(const struct hi_tracees *all,
 		*ret = choose_anew(by, origin_ret);
 	if (*ret)
 		return HI_OK;
-	return hi_fail(err, HI_UNSUPPORTED, 0,
-		       "no thread stands on a stack of its own with a page or two of "
-		       "it below in memory");
+	return hi_fail(
+		err, HI_UNSUPPORTED, 0,
+		"no thread has one or two resident stack pages below its stack pointer");
 }

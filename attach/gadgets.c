@@ -184,5 +184,5 @@ enum hi_status hi_gadgets_pick(const struct hi_gadgets *gadgets, int memory, int
 	if (*call_ret && *return_ret)
 		return HI_OK;
 	return hi_fail(err, HI_UNSUPPORTED, 0,
-		       "the code of its C library is not what its file says");
+		       "the code of its C library in memory differs from its file");
 }

@@ -97,12 +97,11 @@ enum hi_status hi_image_check(const struct hi_image *image, struct hi_error *err
 		stats = hi_image_child_stats(image->priv->child);
 	if (!stats.lost)
 		return HI_OK;
-	return hi_fail(
-		err, HI_GONE, 0,
-		"the image of process %d was read in place and %s of it were lost, "
-		"for its copy-on-write child ended: the process exited or executed, "
-		"or memory ran out",
-		(int)image->pid, hi_text_bytes(text, stats.lost));
+	return hi_fail(err, HI_GONE, 0,
+		       "the image of process %d was read in place and %s of it were "
+		       "lost, because its copy-on-write child ended: the process exited "
+		       "or executed another program, or memory ran out",
+		       (int)image->pid, hi_text_bytes(text, stats.lost));
 }
 
 bool hi_image_next_held(const struct hi_image *image, uint64_t addr, uint64_t limit,

@@ -218,7 +218,7 @@ enum hi_status hi_maps_parse(const char *text, size_t n, struct hi_mapping **ret
 		if (!parse_line(&c, &mappings[count], &pool)) {
 			free(mappings);
 			return hi_fail(err, HI_BAD_DATA, 0,
-				       "maps: line %zu is not understood", line + 1);
+				       "maps: line %zu has an unknown format", line + 1);
 		}
 		if (clip(&mappings[count], previous_end))
 			previous_end = mappings[count++].end;

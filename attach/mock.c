@@ -70,7 +70,7 @@ static enum hi_status mock_read(struct hi_memory *mem, uint64_t addr, void *buf,
 	unsigned char *out = buf;
 
 	if (fails(mock))
-		return hi_fail(err, HI_FAULT, addr, "mock: this read was told to fail");
+		return hi_fail(err, HI_FAULT, addr, "mock: this read was set up to fail");
 	while (size) {
 		size_t avail = 0;
 		const unsigned char *from = find(mock, addr, &avail);

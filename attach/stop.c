@@ -203,8 +203,8 @@ static enum hi_status check_pause(const struct snapshot *self, struct hi_error *
 	if (self->pause_ns <= budget_ns)
 		return HI_OK;
 	return hi_fail(err, HI_TIMEOUT, 0,
-		       "process %d: it stood for %s and the pause budget is %s; it runs "
-		       "on, unharmed",
+		       "process %d was paused for %s; the pause budget is %s. The "
+		       "process runs on, unharmed",
 		       (int)self->target->pid, hi_text_duration(pause, self->pause_ns),
 		       hi_text_duration(budget, budget_ns));
 }
@@ -294,11 +294,10 @@ enum hi_status hi_stop_and_copy(struct hi_target *target,
 		status = try_once(&self, ret, err);
 	}
 	if (status == HI_OK && self.again)
-		status = hi_fail(
-			err, HI_TIMEOUT, 0,
-			"process %d: no snapshot of a single moment was to be had "
-			"in %d stops; it runs on, unharmed",
-			(int)target->pid, MAX_TAKES + 1);
+		status = hi_fail(err, HI_TIMEOUT, 0,
+				 "process %d: no consistent snapshot in %d stops; the "
+				 "process runs on, unharmed",
+				 (int)target->pid, MAX_TAKES + 1);
 	destroy_snapshot(&self);
 	return status;
 }

@@ -290,7 +290,7 @@ static enum hi_status check_leader(pid_t pid, const char *status, struct hi_erro
 enum hi_status hi_target_vanished(pid_t pid, struct hi_error *err)
 {
 	if (errno && errno != ENOENT && errno != ESRCH)
-		return hi_fail_errno(err, "look at process %d", (int)pid);
+		return hi_fail_errno(err, "read the state of process %d", (int)pid);
 	return hi_fail(err, HI_GONE, 0, "process %d has exited", (int)pid);
 }
 

@@ -203,7 +203,8 @@ static uint64_t writable_bytes(pid_t pid)
 static void plan_fork(struct hi_tracer *self, const struct hi_target *target)
 {
 	if (self->options.snapshot == HI_WISH_COPY) {
-		(void)hi_fail(&self->plan_error, HI_UNSUPPORTED, 0, "it was not wished");
+		(void)hi_fail(&self->plan_error, HI_UNSUPPORTED, 0,
+			      "it was not requested");
 		return;
 	}
 	if (hi_fork_prepare(target->pid, writable_bytes(target->pid), &self->plan,
@@ -325,13 +326,13 @@ static enum hi_status tracer_lost(const struct hi_tracer *self, struct hi_error 
 	if (self->is_silent)
 		return hi_fail(
 			err, HI_TIMEOUT, 0,
-			"process %d: the tracer did not answer and was ended (is it "
-			"stopped by a signal?); the process runs on, unharmed",
+			"process %d: the tracer process did not answer and was ended "
+			"(was it stopped by a signal?); the target runs on, unharmed",
 			(int)self->target);
 	if (atomic_load(&self->shared->timed_out) && atomic_load(&self->shared->waiting))
 		return hi_fail(err, HI_TIMEOUT, 0,
-			       "process %d: the tracer that waited did not move any more "
-			       "and was ended; the process runs on, unharmed",
+			       "process %d: the waiting tracer process stopped "
+			       "responding and was ended; the target runs on, unharmed",
 			       (int)self->target);
 	if (atomic_load(&self->shared->timed_out))
 		return hi_fail(err, HI_TIMEOUT, 0,

@@ -385,7 +385,7 @@ static enum hi_status make_child(struct tracer_process *self, struct hi_error *e
 		self->target = pidfd_open(duty->pid, 0);
 	if (self->target < 0)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
-			       "its end cannot be watched (pidfd_open)");
+			       "its exit cannot be watched (pidfd_open)");
 	self->tracees.deadline_ns = options.deadline_ns;
 	set_tick(true);
 	status = hi_fork_make(&self->tracees, duty->plan, &options, &self->child, err);

@@ -415,9 +415,9 @@ static void rest(struct waiting *w)
 	if (ppoll(w->fds, N_FDS, &ts, NULL) <= 0)
 		return;
 	if (w->fds[FD_INTERRUPT].revents)
-		w->status = hi_fail(w->err, HI_TIMEOUT, 0,
-				    "process %d: the waiting was interrupted",
-				    (int)w->all->pid);
+		w->status =
+			hi_fail(w->err, HI_TIMEOUT, 0,
+				"process %d: the wait was interrupted", (int)w->all->pid);
 	if (w->fds[FD_INSPECTOR].revents)
 		w->status =
 			hi_fail(w->err, HI_OS, 0, "process %d: the inspector has ended",

@@ -612,10 +612,10 @@ enum hi_status hi_paths_find(const struct hi_graph *g, const struct hi_reach *re
 
 	(void)reach; /* the walk from the variables finds out by itself */
 	if (!paths)
-		return hi_fail_memory(err, "ways to a root");
+		return hi_fail_memory(err, "paths to a root");
 	if (g->n_nodes >= DOUBTFUL || g->n_edges >= UINT32_MAX)
 		return hi_fail(err, HI_LIMIT, 0,
-			       "ways to a root: the graph is too large");
+			       "paths to a root: the graph is too large");
 	if (k > MAX_PATHS)
 		k = MAX_PATHS;
 	s.found = hi_calloc(k, sizeof(*s.found));
@@ -626,7 +626,7 @@ enum hi_status hi_paths_find(const struct hi_graph *g, const struct hi_reach *re
 	}
 	search_deinit(&s);
 	if (!ok)
-		return hi_fail_memory(err, "ways to a root");
+		return hi_fail_memory(err, "paths to a root");
 	*ret = hi_take(paths);
 	return HI_OK;
 }

@@ -142,7 +142,7 @@ enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *target
 	bool ok;
 
 	if (!paths || !(paths->paths = hi_calloc(n + 1, sizeof(*paths->paths))))
-		return hi_fail_memory(err, "ways to a root");
+		return hi_fail_memory(err, "paths to a root");
 	paths->n_paths = n;
 	ok = walk_init(&w, targets, n);
 	if (ok)
@@ -151,7 +151,7 @@ enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *target
 		ok = give_way(&w, targets[i], &paths->paths[i]);
 	walk_deinit(&w);
 	if (!ok)
-		return hi_fail_memory(err, "ways to a root");
+		return hi_fail_memory(err, "paths to a root");
 	*ret = hi_take(paths);
 	return HI_OK;
 }

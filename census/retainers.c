@@ -259,7 +259,7 @@ enum hi_status hi_retainers_compute(const struct hi_graph *g,
 
 	if (!options->system || (!options->identities && !options->identity))
 		return hi_fail(err, HI_USAGE, 0,
-			       "retainer sets: who is a retainer was not said");
+			       "retainer sets: no retainers were given");
 	r = hi_calloc(1, sizeof(*r));
 	if (!r)
 		return hi_fail_memory(err, "retainer sets");

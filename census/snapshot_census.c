@@ -81,7 +81,7 @@ enum hi_status hi_snapshot_census(struct hi_snapshot *s, const struct hi_graph *
 	for (c->n_rows = 0; c->n_rows < n; c->n_rows++)
 		if (!take_row(&rows[c->n_rows], g, &c->rows[c->n_rows]))
 			return hi_snapshot_bad(s, "census", err,
-					       "a type that is not there");
+					       "a type that does not exist");
 	c->objects = hi_snapshot_number(s, sums[0], 0);
 	c->bytes = hi_snapshot_number(s, sums[1], 0);
 	c->exact_bytes = hi_snapshot_number(s, sums[2], 0);

@@ -19,7 +19,8 @@ static enum hi_status strings_of(const struct hi_snapshot *s, const char *sectio
 		texts[i] = hi_snapshot_string(s, offsets[i]);
 		if (!texts[i])
 			return hi_snapshot_bad(s, section, err,
-					       "row %" PRIu64 " names no string", row);
+					       "row %" PRIu64 " refers to no string",
+					       row);
 	}
 	return HI_OK;
 }
@@ -127,9 +128,10 @@ static enum hi_status add_root_edges(struct hi_snapshot *s, uint64_t n_roots,
 						       err) != HI_OK)
 				return err && err->status == HI_NO_MEMORY
 					       ? HI_NO_MEMORY
-					       : hi_snapshot_bad(s, "roots.to", err,
-								 "edge %u leads nowhere",
-								 e);
+					       : hi_snapshot_bad(
+							 s, "roots.to", err,
+							 "edge %u has an invalid target",
+							 e);
 	}
 	return HI_OK;
 }
@@ -177,9 +179,9 @@ static enum hi_status add_edges(struct hi_snapshot *s, hi_node n,
 
 		status = hi_graph_builder_lend_chunk(b, i, c, err);
 		if (status == HI_USAGE)
-			status = hi_snapshot_bad(s, "edges.row", err,
-						 "rows or edges of part %u do not hold",
-						 i);
+			status = hi_snapshot_bad(
+				s, "edges.row", err,
+				"rows or edges of part %u are inconsistent", i);
 	}
 	return status;
 }
@@ -284,7 +286,8 @@ static enum hi_status check_labels(const struct hi_snapshot *s, const char *name
 	for (uint64_t i = 0; i < n; i++)
 		wild |= labels[i] < numbers ? labels[i] >= s->n_strings
 					    : labels[i] >= end;
-	return wild ? hi_snapshot_bad(s, name, err, "an edge names no string") : HI_OK;
+	return wild ? hi_snapshot_bad(s, name, err, "an edge refers to no string")
+		    : HI_OK;
 }
 
 static enum hi_status open_label_column(struct hi_snapshot *s, const char *name,

@@ -158,7 +158,7 @@ static enum hi_status read_stored(const struct hi_snapshot *s,
 		return hi_snapshot_bad(s, e->name, err, "cut while it was read");
 	if (XXH3_64bits_digest(hash) != e->hash)
 		return hi_snapshot_bad(s, e->name, err,
-				       "damaged (its checksum does not hold)");
+				       "damaged (its checksum does not match)");
 	return HI_OK;
 }
 

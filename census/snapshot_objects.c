@@ -115,7 +115,7 @@ static enum hi_status check_columns(struct hi_snapshot *s, const struct hi_objec
 			unordered |= o->address_low[i] >= o->address_low[i + 1];
 	if (beyond)
 		return hi_snapshot_bad(s, "objects.type", err,
-				       "a type that is not there");
+				       "a type that does not exist");
 	if (evidence)
 		return hi_snapshot_bad(s, "objects.flags", err, "an unknown evidence");
 	if (unordered)

@@ -95,7 +95,7 @@ static enum hi_status check_header(struct hi_snapshot *s, struct hi_error *err)
 		return hi_fail(err, HI_BAD_DATA, 0, "%.120s: not a snapshot", s->path);
 	if (h->hash != XXH3_64bits(h, offsetof(struct hi_snapshot_header, hash)))
 		return hi_snapshot_bad(s, "header", err,
-				       "damaged (its checksum does not hold)");
+				       "damaged (its checksum does not match)");
 	if (h->major > HI_SNAPSHOT_MAJOR)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "%.120s: format version %u; this program reads up to %d",
@@ -103,7 +103,7 @@ static enum hi_status check_header(struct hi_snapshot *s, struct hi_error *err)
 	if (h->n_sections > HI_SNAPSHOT_SECTIONS ||
 	    h->directory_hash != XXH3_64bits(h + 1, h->n_sections * sizeof(*s->sections)))
 		return hi_snapshot_bad(s, "directory", err,
-				       "damaged (its checksum does not hold)");
+				       "damaged (its checksum does not match)");
 	s->header = h;
 	s->sections = (const void *)(h + 1);
 	return HI_OK;
@@ -238,7 +238,7 @@ static enum hi_status open_names(struct hi_snapshot *s, struct hi_error *err)
 		    (s->properties[i].kind == HI_SNAPSHOT_TEXT &&
 		     s->properties[i].value >= s->n_strings))
 			return hi_snapshot_bad(s, "properties", err,
-					       "row %" PRIu64 " names no string", i);
+					       "row %" PRIu64 " refers to no string", i);
 	return HI_OK;
 }
 

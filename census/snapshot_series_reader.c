@@ -197,10 +197,10 @@ static enum hi_status check_header(struct scan *c, struct hi_error *err)
 		return hi_fail(err, HI_BAD_DATA, 0, "%.120s: not a series of snapshots",
 			       path);
 	if (h.hash != XXH3_64bits(&h, offsetof(struct hi_snapshots_header, hash)))
-		return hi_fail(err, HI_BAD_DATA, 0,
-			       "%.120s: section header: damaged (its checksum does not "
-			       "hold)",
-			       path);
+		return hi_fail(
+			err, HI_BAD_DATA, 0,
+			"%.120s: section header: damaged (its checksum does not match)",
+			path);
 	if (h.major > HI_SNAPSHOTS_MAJOR)
 		return hi_fail(
 			err, HI_UNSUPPORTED, 0,
@@ -252,8 +252,8 @@ enum hi_status hi_snapshots_open(const char *path, struct hi_snapshots **ret,
 	if (c.failed)
 		return hi_fail_memory(err, "series");
 	if (!s->n_entries)
-		return hi_fail(err, HI_BAD_DATA, 0,
-			       "%.120s: not one complete census is in it", path);
+		return hi_fail(err, HI_BAD_DATA, 0, "%.120s: contains no complete census",
+			       path);
 	*ret = hi_take(s);
 	return HI_OK;
 }

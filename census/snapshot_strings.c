@@ -95,7 +95,7 @@ enum hi_status hi_snapshot_strings_add(struct hi_snapshot_strings *s, const char
 	if (*offset_ret)
 		return HI_OK;
 	if (s->size + n + 1 > HI_SNAPSHOT_INDEX)
-		return hi_fail(err, HI_LIMIT, 0, "snapshot: more than 2 GiB of names");
+		return hi_fail(err, HI_LIMIT, 0, "snapshot: names take more than 2 GiB");
 	if (!grow_slots(s) || !grow_text(s, s->size + n + 1))
 		return hi_fail_memory(err, "strings");
 	slot.offset = (uint32_t)s->size;

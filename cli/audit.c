@@ -104,8 +104,8 @@ const struct hi_command hi_command_audit = {
 	.id = HI_COMMAND_AUDIT,
 	.name = "audit",
 	.arguments = "",
-	.purpose = "Objects that count fewer or more references than were found (what C "
-		   "code gave up twice, leaks or hides), and garbage.",
+	.purpose = "Objects whose reference counts differ from the references found "
+		   "(what C code releases too early, leaks or hides), and garbage.",
 	.help = "Examples:\n"
 		"  heapinspect audit --pid 4242\n"
 		"  heapinspect audit --pid 4242 --at gc --json\n",

@@ -108,11 +108,10 @@ enum hi_status hi_baseline_open(const struct hi_inspection *in,
 	if (status == HI_OK)
 		status = hi_heading_make(ret->in, &ret->head, err);
 	if (status == HI_OK && !in->options->force && !is_same_program(head, &ret->head))
-		status =
-			hi_fail(err, HI_USAGE, 0,
-				"%.60s is of another program (%.40s, not %.40s); --force "
-				"compares all the same",
-				file, base_name(ret->head.exe), base_name(head->exe));
+		status = hi_fail(err, HI_USAGE, 0,
+				 "%.60s is a snapshot of another program (%.40s, not "
+				 "%.40s); --force compares anyway",
+				 file, base_name(ret->head.exe), base_name(head->exe));
 	return status;
 }
 

@@ -248,7 +248,7 @@ enum hi_status hi_blocks_find(struct hi_inspection *in, uint64_t addr,
 	if (status != HI_OK)
 		return status;
 	if (!f.found)
-		return hi_fail(err, HI_NOT_FOUND, addr, "no block is there");
+		return hi_fail(err, HI_NOT_FOUND, addr, "no block at this address");
 	*ret = f.block;
 	return HI_OK;
 }

@@ -101,7 +101,7 @@ static double of_root(struct hi_inspection *in, const struct hi_gate_metric *m)
 			       : in->dominators->retained[g->first_root + i];
 	}
 	if (!found)
-		hi_inspect_warn(in, "no variable is called %.100s", m->name);
+		hi_inspect_warn(in, "no variable has the name %.100s", m->name);
 	return (double)sum;
 }
 
@@ -325,9 +325,7 @@ const struct hi_command hi_command_check = {
 	.id = HI_COMMAND_CHECK,
 	.name = "check",
 	.arguments = "",
-	.purpose =
-		"Gates for a build: fails with exit status 1 when there is too much of "
-		"something.",
+	.purpose = "Gates for a build: exits with status 1 when a limit is exceeded.",
 	.help = "EXPR is a comparison; docs/GATES.md has all of it. Metrics: live, leak, "
 		"total\n(.bytes, .count), leak.roots, leak.likely, type(\"NAME\") "
 		"(.bytes, "

@@ -28,7 +28,8 @@ static char *make_phase(void)
 
 void hi_decoder_say_dropped(const struct hi_rights_dropped *dropped, const char *what)
 {
-	fprintf(stderr, "heapinspect: %s without rights (no capabilities, seccomp%s%s)\n",
+	fprintf(stderr,
+		"heapinspect: %s without privileges (no capabilities, seccomp%s%s)\n",
 		what, dropped->user ? ", user nobody" : "",
 		dropped->landlock ? ", Landlock" : "");
 }
@@ -49,7 +50,8 @@ static enum hi_status become_decoder(struct hi_decoder *d, pid_t parent,
 		struct hi_error why = *err;
 
 		return hi_fail(err, status, 0,
-			       "%.120s: --no-sandbox decodes with all rights", why.text);
+			       "%.120s: --no-sandbox decodes with all privileges",
+			       why.text);
 	}
 	if (getppid() != parent)
 		_exit(HI_EXIT_ERROR); /* it died before we asked to be told */
@@ -67,7 +69,7 @@ static enum hi_status fork_decoder(struct hi_decoder *d, struct hi_error *err)
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-		return hi_fail_errno(err, "start the process that decodes: socketpair");
+		return hi_fail_errno(err, "start the decoder process: socketpair");
 	(void)fflush(NULL); /* what is buffered would be written twice */
 	d->pid = fork();
 	d->socket = ends[d->pid == 0];
@@ -77,8 +79,8 @@ static enum hi_status fork_decoder(struct hi_decoder *d, struct hi_error *err)
 	if (d->pid > 0)
 		return HI_OK;
 	close(d->socket);
-	return hi_fail_errno(err, "start the process that decodes: fork (limits: ulimit "
-				  "-u, pids.max; --no-sandbox needs none)");
+	return hi_fail_errno(err, "start the decoder process: fork (limits: ulimit -u, "
+				  "pids.max; --no-sandbox starts none)");
 }
 
 enum hi_status hi_decoder_start(struct hi_decoder *ret, const struct hi_options *options,
@@ -91,7 +93,7 @@ enum hi_status hi_decoder_start(struct hi_decoder *ret, const struct hi_options 
 
 	d.phase = make_phase();
 	if (!d.phase)
-		return hi_fail_memory(err, "the process that decodes");
+		return hi_fail_memory(err, "the decoder process");
 	/* The fork is to hold nothing of a probe: Note [Nobody who may be killed opens or
 	 * closes a probe]. */
 	if (in)
@@ -121,8 +123,7 @@ static void say_killed(const struct hi_decoder *d, int number)
 
 	copy_phase(d, phase);
 	fprintf(stderr,
-		"heapinspect: the process that decodes was killed by signal %d "
-		"(%s)%s%s%s; "
+		"heapinspect: the decoder process was killed by signal %d (%s)%s%s%s; "
 		"%sno file was written%s\n",
 		number, strsignal(number), *phase ? " while \"" : "", phase,
 		*phase ? "\"" : "",

@@ -148,7 +148,7 @@ enum hi_status hi_diff_describe(struct hi_inspection *in, const uint64_t *marked
 	enum hi_status status;
 
 	*ret = (struct hi_new_objects){};
-	hi_inspect_phase(in, "ways to new objects");
+	hi_inspect_phase(in, "paths to new objects");
 	status = hi_marked_by_type(&side, marked, &m, err);
 	if (status == HI_OK)
 		status = find_rows(in, m, born, &w, ret, err);

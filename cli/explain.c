@@ -222,9 +222,8 @@ static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
 	r->fate = in->graph->fates ? in->graph->fates[node] : HI_FATE_NONE;
 	r->is_likely = in->reach->likely && hi_bit(in->reach->likely, node);
 	if (r->is_likely && in->reach->is_doubtful)
-		r->because = "some of the live memory could not be read, or the heap is "
-			     "damaged: "
-			     "what is missing may lead there";
+		r->because =
+			"some of the live memory could not be read: it may lead there";
 	else if (r->is_likely && !in->stored) {
 		hi_typing_explain_likely(in->typing, in->graph, node, text, sizeof(text));
 		r->because = hi_arena_strdup(&in->arena, text);
@@ -280,8 +279,8 @@ static enum hi_status explain_other(struct hi_inspection *in, struct hi_explain_
 	if (in->stored && root == HI_NODE_NONE)
 		return hi_fail(err, HI_NOT_FOUND, 0,
 			       "0x%" PRIx64
-			       " is in no object and in no variable; what else "
-			       "was there, only the process or a core file can tell",
+			       " is in no object and no variable of this snapshot; for "
+			       "other addresses, use the process or a core file",
 			       r->address);
 	status = in->stored ? HI_NOT_FOUND : hi_blocks_find(in, r->address, &block, err);
 	if (status != HI_OK && status != HI_NOT_FOUND)
@@ -353,7 +352,9 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 	node = hi_objects_find(in->graph->objects, r.address, &offset);
 	if (in->shown != in->reach && !is_asked_for(in, node, r.address))
 		return hi_fail(err, HI_NOT_FOUND, r.address,
-			       "0x%" PRIx64 " is not in what --under leaves", r.address);
+			       "0x%" PRIx64
+			       " is not among the objects that --under selects",
+			       r.address);
 	status = node != HI_NODE_NONE ? explain_object(in, node, offset, &r, err)
 				      : explain_other(in, &r, err);
 	if (status != HI_OK)
@@ -369,8 +370,8 @@ const struct hi_command hi_command_explain = {
 	.id = HI_COMMAND_EXPLAIN,
 	.name = "explain",
 	.arguments = "ADDRESS",
-	.purpose =
-		"All about one address: block, type and why, fields, who points at it.",
+	.purpose = "Everything about one address: block, type and its evidence, fields, "
+		   "and what refers to it.",
 	.help = "Examples:\n"
 		"  heapinspect explain 0x55d0c8a412a0 --pid 4242\n"
 		"  heapinspect explain 0x55d0c8a412a0 --pid 4242 --all --json",

@@ -70,7 +70,7 @@ void hi_export_warn_leaked(const struct hi_export *x)
 	if (hi_heap_known(x->head) != HI_HEAP_KNOWN)
 		return; /* said already */
 	if (r->leak_objects)
-		hi_export_warn(x, "without what nothing leads to: %s leaked, %s",
+		hi_export_warn(x, "without unreachable objects: %s leaked, %s",
 			       hi_text_count(count, r->leak_objects),
 			       hi_text_bytes(bytes, r->leak_bytes));
 }
@@ -81,8 +81,8 @@ void hi_export_warn_cut(const struct hi_export *x, const struct hi_merged *m)
 
 	if (m->cut_objects)
 		hi_export_warn(x,
-			       "stacks end after %d frames: %s objects further down, %s, "
-			       "are counted there",
+			       "stacks are cut after %d frames: %s objects below that, "
+			       "%s, are counted at the cut",
 			       HI_MERGED_DEPTH, hi_text_count(count, m->cut_objects),
 			       hi_text_bytes(bytes, m->cut_bytes));
 }
@@ -148,7 +148,7 @@ enum hi_status hi_export_write(struct hi_inspection *in, const struct hi_head *h
 			       head->not_decoded && *head->not_decoded
 				       ? "the heap of another allocator or runtime is "
 					 "not decoded"
-				       : "no allocator that is known has this heap");
+				       : "this heap belongs to no known allocator");
 	status = hi_export_refuse_terminal(in->options->format, x.out, err);
 	if (status == HI_OK)
 		status = open_labels(&x, err);

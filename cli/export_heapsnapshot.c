@@ -239,8 +239,8 @@ enum hi_status hi_export_heapsnapshot(struct hi_export *x, struct hi_error *err)
 		status = hi_fail_memory(err, "export");
 	if (w.clipped)
 		hi_export_warn(x,
-			       "%" PRIu64 " objects of 4 GiB or more are told as 4 GiB: "
-			       "the format has no greater sizes",
+			       "%" PRIu64 " objects of 4 GiB or more are written as 4 "
+			       "GiB: the format has no larger sizes",
 			       w.clipped);
 	hi_identities_free(&w.strings);
 	hi_vector_free(&w.texts);

@@ -308,10 +308,12 @@ static void put_head(struct writer *w)
 	put_value_type(w, "retained_space", "bytes");
 	if (head->time_ns != UINT64_MAX)
 		hi_protobuf_number(&w->field, TIME_NANOS, head->time_ns);
-	hi_protobuf_number(&w->field, COMMENT,
-			   string_of(w, "stacks are ways down the dominator tree; "
-					"retained_space counts a byte once for each "
-					"name, so it has no sum"));
+	hi_protobuf_number(
+		&w->field, COMMENT,
+		string_of(
+			w,
+			"stacks are paths down the dominator tree; retained_space counts "
+			"a byte once for each name, so its values cannot be added up"));
 	hi_protobuf_number(&w->field, DEFAULT_SAMPLE_TYPE, string_of(w, "inuse_space"));
 	flush(w);
 }
@@ -322,9 +324,8 @@ static enum hi_status check(const struct writer *w, struct hi_error *err)
 		return hi_fail_memory(err, "export");
 	if (hi_gzip_given(w->gzip) > w->x->limits->pprof)
 		return hi_fail(err, HI_LIMIT, 0,
-			       "export: this heap is a profile of more than 2 GiB, which "
-			       "no reader of protocol buffers takes; -f ndjson has no "
-			       "such limit");
+			       "export: the profile would be larger than 2 GiB, the "
+			       "limit of protocol buffers; -f ndjson has no such limit");
 	return HI_OK;
 }
 

@@ -31,9 +31,9 @@ void hi_freeze_waiting_text(const struct hi_stop_place *place,
 		stepped |= place->places.items[i].single_stepped;
 	snprintf(out, HI_FREEZE_WAITING, "waiting for %s%s%s; ^C ends it",
 		 hi_stop_place_text(place, text),
-		 stepped ? " (single-stepped: some 10 us a hit)" : "",
+		 stepped ? " (single-stepped: about 10 us per hit)" : "",
 		 hi_probe_means(place->probe) == HI_PROBE_PERF
-			 ? " (BPF is not permitted: it stops near there)"
+			 ? " (BPF is not permitted: the stop is near that place)"
 			 : "");
 }
 

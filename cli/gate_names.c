@@ -97,7 +97,7 @@ static enum hi_status refuse_name(const struct hi_inspection *in,
 	if (!near[0])
 		return hi_fail(
 			err, HI_NOT_FOUND, 0,
-			"--fail-on: no %s is called %.80s; heapinspect %s lists them",
+			"--fail-on: no %s has the name %.80s; heapinspect %s lists them",
 			is_root	  ? "variable"
 			: is_type ? "type"
 				  : "module",
@@ -106,7 +106,7 @@ static enum hi_status refuse_name(const struct hi_inspection *in,
 			: is_type ? "census"
 				  : "census --by module");
 	return hi_fail(err, HI_NOT_FOUND, 0,
-		       "--fail-on: no %s is called %.60s; near it: %.40s%s%.40s",
+		       "--fail-on: no %s has the name %.60s; near it: %.40s%s%.40s",
 		       is_root	 ? "variable"
 		       : is_type ? "type"
 				 : "module",

@@ -111,7 +111,7 @@ const struct hi_command hi_command_graph = {
 	.id = HI_COMMAND_GRAPH,
 	.name = "graph",
 	.arguments = "FILE.hp",
-	.purpose = "A heap profile over time as stacked bands, one SVG file. Needs no "
+	.purpose = "A heap profile over time as stacked bands, in one SVG file. Needs no "
 		   "process.",
 	.help = "Reads GHC's heap profile format, whoever wrote it, and files of snap "
 		"--every. FILE.prof beside it, "

@@ -55,7 +55,7 @@ static void warn_of_types(struct hi_inspection *in)
 
 	if (broken)
 		hi_inspect_warn(in,
-				"%llu entries of debug information were not understood: "
+				"%llu entries of debug information have an unknown form: "
 				"their types are unknown",
 				(unsigned long long)broken);
 }

@@ -153,7 +153,7 @@ static enum hi_status open_rulebook(struct hi_inspection *in, struct hi_error *e
 
 static void warn_unused(void *arg, const char *text)
 {
-	hi_inspect_warn(arg, "nothing of the target is what a hint says: %s", text);
+	hi_inspect_warn(arg, "a hint matches nothing in the target: %s", text);
 }
 
 /* What hints say that this program does not have. */
@@ -165,12 +165,13 @@ static void say_hints(struct hi_inspection *in)
 	for (size_t i = 0; i < n && i < MAX_HINT_WARNINGS; i++)
 		hi_inspect_warn(in, "%s", warnings[i]);
 	if (n > MAX_HINT_WARNINGS)
-		hi_inspect_warn(in, "%zu more things that hints say are not so",
+		hi_inspect_warn(in, "%zu more hints do not match the target",
 				n - MAX_HINT_WARNINGS);
 	if (in->typing && hi_typing_stats(in->typing).bounded)
 		hi_inspect_warn(in,
-				"%" PRIu64 " lists or places of hints were cut at a "
-				"bound: what they hold may be called leaked",
+				"%" PRIu64
+				" lists or places that hints describe were cut at a "
+				"limit: what they hold may be reported as leaked",
 				hi_typing_stats(in->typing).bounded);
 	if (in->rulebook && in->options->n_hints)
 		hi_rulebook_unused(in->rulebook, warn_unused, in);
@@ -189,7 +190,7 @@ static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *
 	in->allocator = NULL;
 	/* That there is none, the report says itself. */
 	if (status != HI_NOT_FOUND)
-		hi_inspect_warn(in, "the heap is not read, its layout does not hold: %s",
+		hi_inspect_warn(in, "heap not decoded: allocator layout check failed: %s",
 				quiet.text);
 	return HI_OK;
 }
@@ -251,15 +252,16 @@ static void say_outside(struct hi_inspection *in)
 	char bytes[24];
 
 	if (hi_inspect_has_much_outside(in))
-		hi_inspect_warn(in,
-				"%" PRIu64 " objects (%s) lie where no allocator that is "
-				"known is: typed pointers lead there; leaks and free "
-				"memory there are unknown",
-				stats.carving.outside - stats.outside_loader,
-				hi_text_bytes(bytes, stats.outside_bytes));
+		hi_inspect_warn(
+			in,
+			"%" PRIu64
+			" objects (%s) lie outside the known allocators: they were found "
+			"by typed pointers; leaks and free memory there are unknown",
+			stats.carving.outside - stats.outside_loader,
+			hi_text_bytes(bytes, stats.outside_bytes));
 	if (stats.carving.at_limit)
-		hi_inspect_warn(in, "too many pointers into pools: no objects were "
-				    "carved out of them");
+		hi_inspect_warn(in, "too many pointers into pools: the pools were not "
+				    "split into objects");
 }
 
 /* Objects of a runtime whose lengths are not to be believed. */

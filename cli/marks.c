@@ -139,9 +139,10 @@ static enum hi_status try_open(pid_t target, struct hi_marks *ret, struct hi_err
 	for (unsigned i = 0; i < DIRECTORIES && m.directory < 0; i++)
 		m.directory = open_directory(i, true, m.directory_path);
 	if (m.directory < 0)
-		return hi_fail(err, HI_UNSUPPORTED, 0,
-			       "no marks: no directory is ours alone, %s included",
-			       m.directory_path);
+		return hi_fail(
+			err, HI_UNSUPPORTED, 0,
+			"no marks: no private directory could be made, not even %s",
+			m.directory_path);
 	snprintf(m.name, sizeof(m.name), "%d.%d", (int)target, (int)getpid());
 	address = address_of(m.directory, m.name);
 	(void)unlinkat(m.directory, m.name, 0); /* of a dead one with our pid */
@@ -334,7 +335,7 @@ enum hi_status hi_marks_send(pid_t target, const char *text, unsigned *reached_r
 		return hi_fail(err, HI_NOT_FOUND, 0,
 			       "mark: this user runs no series of pid %d", (int)target);
 	if (!s.reached)
-		return hi_fail(err, HI_TIMEOUT, 0, "mark: the series did not take it");
+		return hi_fail(err, HI_TIMEOUT, 0, "mark: the series did not accept it");
 	*reached_ret = s.reached;
 	return HI_OK;
 }

@@ -44,9 +44,8 @@ static int check_profile(const struct hi_options *o)
 	if (unknown)
 		return wrong_under(p, unknown);
 	if (p->identity == HI_IDENTITY_SITE)
-		return hi_option_wrong("--identity site: no allocation events are "
-				       "recorded yet, so nobody knows where objects were "
-				       "allocated");
+		return hi_option_wrong("--identity site: needs allocation events, which "
+				       "are not recorded yet");
 	if (o->command->id == HI_COMMAND_ROOTS && !p->n_roots)
 		return hi_option_wrong("roots: --root NAME=EXPRESSION is missing; see "
 				       "heapinspect roots --help");
@@ -55,7 +54,7 @@ static int check_profile(const struct hi_options *o)
 			"up: --type is missing; see heapinspect up --help");
 	if (p->n_roots && o->conservative)
 		return hi_option_wrong(
-			"--root: not with --conservative, which asks for no types");
+			"--root: not with --conservative, which reads no types");
 	return 0;
 }
 
@@ -75,11 +74,11 @@ static int check_command(const struct hi_options *o)
 	if (o->command->id == HI_COMMAND_QUERY && !hi_query_take_format(o, &format))
 		return hi_option_wrong("-f %s: not one of table, json, csv", o->format);
 	if (o->command->id == HI_COMMAND_QUERY && o->json && format != HI_QUERY_JSON)
-		return hi_option_wrong("--json and -f %s: one of them", o->format);
+		return hi_option_wrong("--json and -f %s: only one of them", o->format);
 	if (o->command->id == HI_COMMAND_SAFEPOINTS && !o->pid)
 		return hi_option_wrong("safepoints: --pid N is missing");
 	if (o->bands.to > 0 && o->bands.to < o->bands.from)
-		return hi_option_wrong("--from and --to: nothing is between them");
+		return hi_option_wrong("--from and --to: the range is empty");
 	return 0;
 }
 
@@ -165,14 +164,13 @@ static int check_diff(const struct hi_options *o)
 		return 0;
 	if (o->three && (!o->baseline || !o->middle))
 		return hi_option_wrong(
-			"--three: three snapshot files are missing: of the "
-			"warm-up, of the load and of after it; the last "
-			"may be a process or a core");
+			"--three: needs three snapshot files: after warm-up, under load, "
+			"and after the load; the last may be a process or a core");
 	if (!o->baseline)
-		return hi_option_wrong("diff: two snapshot files are missing; see "
-				       "heapinspect diff --help");
+		return hi_option_wrong(
+			"diff: needs two snapshot files; see heapinspect diff --help");
 	if (o->three && o->has_compare_by)
-		return hi_option_wrong("--by: not with --three, which is by type");
+		return hi_option_wrong("--by: not with --three, which compares by type");
 	if (p->n_roots && !p->n_under)
 		return hi_option_wrong("--root: only with --under, which restricts both "
 				       "heaps");
@@ -199,9 +197,9 @@ static int check_target(const struct hi_options *o)
 		return hi_option_wrong("snap: -o FILE is missing; see heapinspect snap "
 				       "--help");
 	if (o->redact && o->with_contents)
-		return hi_option_wrong("--redact and --with-contents: one of them");
+		return hi_option_wrong("--redact and --with-contents: only one of them");
 	if (o->pid && o->core)
-		return hi_option_wrong("--pid and --core: one target at a time");
+		return hi_option_wrong("--pid and --core: only one target at a time");
 	if (o->exe && !o->core)
 		return hi_option_wrong("--exe: only with --core");
 	if (o->swap && o->core)
@@ -242,12 +240,12 @@ static int check_series(const struct hi_options *o)
 static int check_rows(const struct hi_options *o)
 {
 	if (o->all && o->top)
-		return hi_option_wrong("--all and --top: one of them");
+		return hi_option_wrong("--all and --top: only one of them");
 	if (o->untyped && o->has_by)
-		return hi_option_wrong("--untyped and --by: one of them");
+		return hi_option_wrong("--untyped and --by: only one of them");
 	if (o->conservative && (o->n_hints || o->untyped))
 		return hi_option_wrong(
-			"%s: not with --conservative, which asks for no types",
+			"%s: not with --conservative, which reads no types",
 			o->untyped ? "--untyped" : "--hints");
 	return 0;
 }

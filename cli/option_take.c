@@ -83,8 +83,8 @@ static int take_compare_by(struct hi_options *o, const char *text)
 			return 0;
 		}
 	if (strcmp(text, "site") == 0)
-		hi_option_wrong("--by site: no allocation events are recorded yet, so "
-				"nobody knows where objects were allocated");
+		hi_option_wrong(
+			"--by site: needs allocation events, which are not recorded yet");
 	else
 		hi_option_wrong("--by %s: not one of type, module, root, retainers",
 				text);
@@ -236,8 +236,8 @@ static void say_commands(const char *arg)
 	for (size_t i = 0; hi_commands[i] && n < sizeof(names); i++)
 		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", i ? ", " : "",
 				      hi_commands[i]->name);
-	hi_option_wrong("%s: not a command; there are %s (a process: --pid N)", arg,
-			names);
+	hi_option_wrong("%s: not a command; the commands are %s (for a process: --pid N)",
+			arg, names);
 }
 
 static int take_argument(char *arg, struct hi_options *o)

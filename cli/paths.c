@@ -40,10 +40,11 @@ static enum hi_status find_address(struct hi_inspection *in, uint64_t address,
 			       "explain 0x%" PRIx64,
 			       address, address);
 	if (!hi_naming_shows(in, node))
-		return hi_fail(err, HI_NOT_FOUND, address,
-			       "0x%" PRIx64 " is not in what --under and --retained-by "
-			       "leave",
-			       address);
+		return hi_fail(
+			err, HI_NOT_FOUND, address,
+			"0x%" PRIx64
+			" is not among the objects that --under and --retained-by select",
+			address);
 	info = hi_node_info(in->graph, NULL, node);
 	t->text = hi_arena_printf(&in->arena, "%s 0x%" PRIx64 " (%s)",
 				  *info.type ? info.type : "(untyped)", info.address,
@@ -145,7 +146,7 @@ const struct hi_command hi_command_paths = {
 	.id = HI_COMMAND_PATHS,
 	.name = "paths",
 	.arguments = "ADDRESS|TYPE",
-	.purpose = "The shortest ways from a root to an object, field by field.",
+	.purpose = "The shortest paths from a root to an object, field by field.",
 	.help = "Examples:\n"
 		"  heapinspect paths 0x55d0c8a412a0 --pid 4242\n"
 		"  heapinspect paths 'struct conn' -k 3 -v --pid 4242",

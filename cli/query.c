@@ -85,7 +85,7 @@ static enum hi_status read_statement(struct hi_inspection *in, const char **ret,
 	n = fread(text, 1, SQL_MOST, stdin);
 	if (n == SQL_MOST || memchr(text, 0, n))
 		return hi_fail(err, HI_USAGE, 0,
-			       "query: standard input is no statement of SQL");
+			       "query: standard input is not an SQL statement");
 	*ret = text;
 	return HI_OK;
 }
@@ -158,11 +158,11 @@ static void show_rows(const struct hi_result *result, struct hi_page *page)
 
 	hi_count(all, result->n_rows);
 	if (result->n_rows > result->most)
-		hi_page_warning(
-			page, hi_page_printf(page,
-					     "%s of %s rows are shown; --all shows them, "
-					     "--format csv writes them",
-					     hi_count(shown, result->most), all));
+		hi_page_warning(page,
+				hi_page_printf(page,
+					       "%s of %s rows are shown; --all shows all "
+					       "of them, --format csv writes all",
+					       hi_count(shown, result->most), all));
 	else
 		hi_page_note(page, hi_page_printf(page, "%s row%s", all,
 						  result->n_rows == 1 ? "" : "s"));
@@ -285,13 +285,13 @@ const struct hi_command hi_command_query = {
 	.id = HI_COMMAND_QUERY,
 	.name = "query",
 	.arguments = "[SQL]",
-	.purpose = "One SELECT over objects, edges, types, roots and what is computed of "
-		   "them.",
+	.purpose = "One SELECT over objects, edges, types, roots and tables computed "
+		   "from them.",
 	.help = "Tables: objects, edges, types, roots, frames, dominators, "
-		"retainer_sets,\nbins (of each --root), ledger, censuses, marks, audit. "
-		"Without SQL: their columns,\nas in docs/QUERY.md. SQL is SQLite's; - "
-		"reads "
-		"it from standard input.\n\n"
+		"retainer_sets, "
+		"bins\n(of each --root), ledger, censuses, marks. Without SQL: their "
+		"columns, as "
+		"in\ndocs/QUERY.md. SQL is SQLite's; - reads it from standard input.\n\n"
 		"Examples:\n"
 		"  heapinspect query app.hisnap 'SELECT type, count(*), sum(shallow) "
 		"FROM "

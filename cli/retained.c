@@ -105,8 +105,8 @@ const struct hi_command hi_command_retained = {
 	.id = HI_COMMAND_RETAINED,
 	.name = "retained",
 	.arguments = "",
-	.purpose = "Who holds how much: variables and objects by the bytes that would go "
-		   "with them.",
+	.purpose = "Variables and objects by retained size: the bytes that would be "
+		   "freed with them.",
 	.help = "Examples:\n"
 		"  heapinspect retained --pid 4242\n"
 		"  heapinspect retained --pid 4242 --type 'struct conn'",

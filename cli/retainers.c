@@ -62,8 +62,7 @@ const struct hi_command hi_command_retainers = {
 	.id = HI_COMMAND_RETAINERS,
 	.name = "retainers",
 	.arguments = "",
-	.purpose = "Who keeps what alive: live bytes by the set of their nearest "
-		   "retainers.",
+	.purpose = "Live bytes by the set of their nearest retainers.",
 	.help = "Every variable is a retainer; --retainer adds objects.\n\n"
 		"Examples:\n"
 		"  heapinspect retainers --pid 4242\n"

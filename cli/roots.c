@@ -120,7 +120,7 @@ const struct hi_command hi_command_roots = {
 	.id = HI_COMMAND_ROOTS,
 	.name = "roots",
 	.arguments = "",
-	.purpose = "What named roots hold, each alone and what they share.",
+	.purpose = "What named roots hold: each alone, and what they share.",
 	.help = "EXPR is a C expression over the program's variables. A pointer leads to "
 		"an\nobject, a record or an array to all that it refers to.\n\n"
 		"Examples:\n"

@@ -70,7 +70,7 @@ bool hi_safepoint_take_snapshot(struct hi_safepoint_options *s, const char *text
 const char *hi_safepoint_check(const struct hi_safepoint_options *s)
 {
 	if (s->every_text && !s->at.text)
-		return "--at every:N: each N-th of what? Add --at gc or --at FUNCTION";
+		return "--at every:N: needs a place, too: add --at gc or --at FUNCTION";
 	if (s->every_text && !hi_safepoint_asked(s))
 		return "--at every:N: not with --at now, which waits for nothing";
 	if (s->timeout_ns && !s->at.text)
@@ -78,6 +78,7 @@ const char *hi_safepoint_check(const struct hi_safepoint_options *s)
 	if (s->timeout_ns && !hi_safepoint_asked(s))
 		return "--timeout: not with --at now, which waits for nothing";
 	if (s->max_image && s->has_snapshot && s->snapshot == HI_WISH_COPY)
-		return "--max-image: not with --snapshot copy, which needs room for all";
+		return "--max-image: not with --snapshot copy, which keeps the whole "
+		       "image";
 	return NULL;
 }

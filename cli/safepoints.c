@@ -256,7 +256,7 @@ const struct hi_command hi_command_safepoints = {
 	.name = "safepoints",
 	.arguments = "",
 	.purpose = "Where --at could stop a process: the safepoints of its runtimes and "
-		   "its USDT probes, and how often it comes by each. Stops nothing.",
+		   "its USDT probes, and how often each is hit. Stops nothing.",
 	.help = "A probe of low cost is emulated by the kernel (about half a "
 		"microsecond a hit), one of high cost is single-stepped (ten times as "
 		"much). While it counts, hits cost the target that time; it ends early "

@@ -239,9 +239,9 @@ static enum hi_status ended_empty(struct series *s, struct hi_error *err)
 	char time[24], count[32], often[80] = "";
 
 	if (hits == 0)
-		snprintf(often, sizeof(often), ": nobody came by");
+		snprintf(often, sizeof(often), ": the place was not reached");
 	else if (hits != UINT64_MAX)
-		snprintf(often, sizeof(often), ": %s hit%s, and none that was wanted",
+		snprintf(often, sizeof(often), ": %s hit%s, none of them wanted",
 			 hi_text_count(count, hits), hits == 1 ? "" : "s");
 	return hi_fail(err, HI_TIMEOUT, 0,
 		       "--at %.40s: the series is over (--for %s) without a sample%s; "
@@ -297,7 +297,8 @@ static void schedule(struct series *s)
 		return;
 	next = (now - s->began_ns) / every + 1;
 	if (next > s->due + 1 && !s->said_stretched && s->took_ns > every) {
-		say(s, "a census takes %s, longer than --every %s: there are fewer",
+		say(s,
+		    "a census takes %s, longer than --every %s: there are fewer censuses",
 		    hi_text_duration(took, s->took_ns), hi_text_duration(want, every));
 		s->said_stretched = true;
 	}
@@ -446,7 +447,7 @@ static enum hi_status finish(struct series *s, enum hi_series_end end,
 		[HI_SERIES_OVER] = "the series is over",
 		[HI_SERIES_EXITED] = "the target has exited",
 		[HI_SERIES_STOPPED] = "stopped by a signal",
-		[HI_SERIES_FAILED] = "not going on",
+		[HI_SERIES_FAILED] = "it cannot go on",
 	};
 	uint64_t at = place(s, hi_moment_now(s->options->pid), s->samples + 1);
 	enum hi_status status =
@@ -464,7 +465,7 @@ static enum hi_status finish(struct series *s, enum hi_series_end end,
 	if (s->head.axis == HI_SERIES_CPU && s->samples > 1 &&
 	    (!s->store.writer || s->options->series.hp) &&
 	    s->cpu_ns < s->wall_ns / IDLE_SHARE)
-		say(s, "the target used hardly any CPU time, which is the axis: "
+		say(s, "the target used hardly any CPU time, which is the time axis: use "
 		       "--time wall");
 	return status;
 }

@@ -191,7 +191,7 @@ static void put_sums(const struct metrics *m)
 	static const struct {
 		const char *name, *help;
 	} sums[SUMS] = {
-		[LIVE_BYTES] = {"live_bytes", "Bytes that a root leads to."},
+		[LIVE_BYTES] = {"live_bytes", "Bytes of live objects."},
 		[LIVE_OBJECTS] = {"live_objects", "Objects that a root leads to."},
 		[LEAK_BYTES] = {"leak_bytes",
 				"Bytes that nothing leads to, whatever types say, and no "
@@ -223,7 +223,7 @@ static void put_sums(const struct metrics *m)
 			put_time(m, i);
 		}
 	}
-	family(m->out, "pause_seconds", "For how long a census paused the process.");
+	family(m->out, "pause_seconds", "Duration of the pause of a census.");
 	for (size_t i = 0; i < m->series->n_entries; i++) {
 		uint64_t ns = m->series->entries[i].point.pause_ns;
 

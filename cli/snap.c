@@ -35,8 +35,8 @@ const struct hi_command hi_command_snap = {
 	.id = HI_COMMAND_SNAP,
 	.name = "snap",
 	.arguments = "",
-	.purpose = "A snapshot of the heap as a file: every command takes it as its "
-		   "target, later and elsewhere.",
+	.purpose = "Writes a snapshot of the heap to a file, which every command takes "
+		   "as its target, later and elsewhere.",
 	.help = "The file has types, objects, edges with the names of their fields, and "
 		"roots; nothing\nof the contents of objects. Names of types, variables "
 		"and files are in it: mode 0600.\n"

@@ -154,7 +154,7 @@ static enum hi_status take_census(struct listing *l, struct hi_error *err)
 	enum hi_status status;
 
 	if (i == l->series->n_entries)
-		return hi_fail(err, HI_USAGE, 0, "%.120s: there is no census %.20s",
+		return hi_fail(err, HI_USAGE, 0, "%.120s: has no census %.20s",
 			       l->options->argument, which);
 	status = hi_series_file_census_open(l->series, i, &l->census, err);
 	if (status != HI_OK)
@@ -177,7 +177,7 @@ static enum hi_status list_one(struct listing *l, struct hi_error *err)
 	if (status != HI_OK)
 		return status;
 	if (l->options->census)
-		return hi_fail(err, HI_USAGE, 0, "--census: %.120s has one only", path);
+		return hi_fail(err, HI_USAGE, 0, "--census: %.120s has only one", path);
 	l->rows = hi_calloc(1, sizeof(*l->rows));
 	if (!l->rows)
 		return hi_fail_memory(err, "rows");
@@ -245,8 +245,8 @@ const struct hi_command hi_command_snapshots = {
 	.id = HI_COMMAND_SNAPSHOTS,
 	.name = "snapshots",
 	.arguments = "FILE.hisnap",
-	.purpose = "The censuses in a snapshot file: when, how much was live, and which "
-		   "have their graph.",
+	.purpose = "The censuses in a snapshot file: when they were taken, how much was "
+		   "live, and which have a graph.",
 	.help = "Other commands take one of them: FILE@7, FILE@first, FILE@last (unless "
 		"said),\nFILE@peak. With --census its sums by type, which each of them "
 		"has.\n\n"

@@ -148,9 +148,9 @@ enum hi_status hi_stop_place_missed(const struct hi_stop_place *place,
 	if (hits != UINT64_MAX && place->hits_before != UINT64_MAX)
 		hits -= place->hits_before;
 	if (hits == 0)
-		snprintf(often, sizeof(often), "; nobody came by%s",
+		snprintf(often, sizeof(often), "; the place was not reached%s",
 			 s->kind == HI_SAFEPOINT_FUNCTION
-				 ? " (a call that was inlined does not)"
+				 ? "; inlined calls do not reach it"
 				 : "");
 	else if (hits != UINT64_MAX && s->condition)
 		snprintf(often, sizeof(often), "; without the condition: %s hit%s",

@@ -29,7 +29,7 @@ enum hi_status hi_stored_refuse(const struct hi_inspection *in, const char *what
 	if (!in->stored)
 		return HI_OK;
 	return hi_fail(err, HI_UNSUPPORTED, 0,
-		       "%s: needs the process or a core file; a snapshot has no contents",
+		       "%s: needs the process or a core file: a snapshot has no contents",
 		       what);
 }
 

@@ -239,7 +239,7 @@ struct reading {
 static enum hi_status bad(const struct reading *r, const char *section,
 			  struct hi_error *err)
 {
-	return hi_fail(err, HI_BAD_DATA, 0, "%.120s: section %s: does not hold",
+	return hi_fail(err, HI_BAD_DATA, 0, "%.120s: section %s: inconsistent",
 		       r->in->options->file, section);
 }
 

@@ -194,8 +194,8 @@ static enum hi_status keep_starts(struct search *s, struct hi_named_root *root,
 		root->address =
 			hi_objects_address(s->in->graph->objects, root->starts[0]);
 	if (!n)
-		root->warning = "no object is behind this name, or a field is wrong: a "
-				"snapshot knows only those that lead to objects";
+		root->warning = "no object has this name, or a field is wrong: a "
+				"snapshot knows only fields that lead to objects";
 	return HI_OK;
 }
 
@@ -222,15 +222,16 @@ static enum hi_status find_root(struct hi_inspection *in, struct hi_named_root *
 	has_value = root->text.expression[*column] != 0;
 	if (!s.steps.count && !s.failed && !has_value)
 		return hi_fail(err, HI_USAGE, 0,
-			       "--root %.60s: no variable of the snapshot is what "
-			       "\"%.80s\" begins with",
+			       "--root %.60s: no variable of the snapshot has the name "
+			       "that \"%.80s\" begins with",
 			       root->text.name, root->text.expression);
 	for (size_t i = 0; i < s.steps.count && !s.failed; i++)
 		follow(&s, s.steps.items[i]);
 	if (has_value && !s.starts.count && !s.failed)
-		status = hi_fail(err, HI_USAGE, 0,
-				 "this needs values: only the process or a core has "
-				 "them for --root, a snapshot file has names");
+		status = hi_fail(
+			err, HI_USAGE, 0,
+			"this needs values, which only the process or a core has; in a "
+			"snapshot file --root takes names of variables and fields");
 	else
 		status = keep_starts(&s, root, err);
 	hi_vector_free(&s.steps);
@@ -299,8 +300,8 @@ enum hi_status hi_stored_field_targets(struct hi_inspection *in, const bool *has
 	}
 	if (found)
 		return HI_OK;
-	return hi_fail(err, HI_USAGE, 0, "no object has a field %.80s that leads to one",
-		       field);
+	return hi_fail(err, HI_USAGE, 0,
+		       "no object has a field %.80s that leads to an object", field);
 }
 
 /* ---- explain ---- */

@@ -197,9 +197,10 @@ enum hi_status hi_stored_retained(struct hi_inspection *in, const struct hi_head
 	for (size_t i = 0; i < shown; i++) {
 		if (!row_holds(s, from, i)) {
 			free(rows);
-			return hi_fail(err, HI_BAD_DATA, 0,
-				       "%.120s: section retained: row %zu does not hold",
-				       in->options->file, i);
+			return hi_fail(
+				err, HI_BAD_DATA, 0,
+				"%.120s: section retained: row %zu is inconsistent",
+				in->options->file, i);
 		}
 		rows[i] = get_row(s, &from[i]);
 		beyond.rows -= !from[i].depth;

@@ -98,8 +98,8 @@ static void warn(struct hi_inspection *in, const struct hi_snapshots *s)
 				s->lost == 1 ? " is" : "s are");
 	if (s->torn)
 		hi_inspect_warn(in,
-				"%s behind the last census of the file: one that is not "
-				"complete (yet), or damaged",
+				"%s behind the last census of the file: a census that is "
+				"not complete (yet), or damage",
 				hi_text_bytes(bytes, s->torn));
 }
 
@@ -136,7 +136,7 @@ enum hi_status hi_stored_open_snapshot(struct hi_inspection *in, struct hi_store
 	if (hi_snapshots_is_one(o->file))
 		return open_of_series(in, stored, err);
 	if (o->census && hi_parse_number(o->census, 2, UINT32_MAX, &number))
-		return hi_fail(err, HI_USAGE, 0, "--census %.20s: %.120s has one only",
+		return hi_fail(err, HI_USAGE, 0, "--census %.20s: %.120s has only one",
 			       o->census, o->file);
 	return hi_snapshot_open(o->file, &stored->snapshot, err);
 }

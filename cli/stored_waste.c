@@ -124,7 +124,7 @@ enum hi_status hi_stored_heap_use(struct hi_inspection *in, struct hi_heap_use *
 	rows = items;
 	for (uint64_t i = 0; i < n; i++) {
 		if (rows[i].table >= TABLES || rows[i].row >= most[rows[i].table])
-			return bad(in, "waste.blocks", "a row that cannot be", err);
+			return bad(in, "waste.blocks", "an impossible row", err);
 		give_blocks(ret, &rows[i]);
 		if (rows[i].table == CLASSES && rows[i].row >= ret->n_classes)
 			ret->n_classes = rows[i].row + 1;
@@ -238,7 +238,7 @@ static enum hi_status give_texts(struct hi_inspection *in, const uint32_t *equal
 		const char *text = row ? hi_snapshot_string(s, row->text) : NULL;
 
 		if (row && !text)
-			return bad(in, "waste.texts", "a text that is not there", err);
+			return bad(in, "waste.texts", "a text that does not exist", err);
 		if (!row)
 			continue;
 		g->is_text = true;
@@ -269,7 +269,8 @@ enum hi_status hi_stored_equal(struct hi_inspection *in, const uint32_t **ret,
 	equal = items;
 	for (hi_node i = 0; i < objects; i++)
 		if (equal[i] < HI_MARK_UNREAD && equal[i] >= objects)
-			return bad(in, "waste.equal", "an object that is not there", err);
+			return bad(in, "waste.equal", "an object that does not exist",
+				   err);
 	*ret = equal;
 	return HI_OK;
 }
@@ -286,8 +287,8 @@ static enum hi_status take_marks(struct hi_inspection *in,
 		return status;
 	if (!equal)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
-			       "waste: %.120s was written by a heapinspect that did not "
-			       "compare contents; this one's snap does",
+			       "waste: %.120s was written by an earlier version, which "
+			       "did not compare contents: take a new snapshot",
 			       in->options->file);
 	status = take(in, "waste.used", sizeof(*marks->used), &used, &n_used, err);
 	if (status == HI_OK && !in->stored->used)

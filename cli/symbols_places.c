@@ -10,7 +10,7 @@
 
 enum { MOST_RANGES = 16384 };
 
-static const char reading_places[] = "looking for places to stop at";
+static const char reading_places[] = "searching for places to stop at";
 
 /* ---- the allocator ---- */
 
@@ -118,9 +118,9 @@ static enum hi_status take_places(const struct hi_target *target,
 		copy[i].single_stepped =
 			*(const unsigned char *)&copy[i].single_stepped != 0;
 		if (!hi_symbols_place_holds(target, &copy[i]))
-			return hi_fail(err, HI_BAD_DATA, copy[i].address,
-				       "a place for a probe is not in the code of the "
-				       "target");
+			return hi_fail(
+				err, HI_BAD_DATA, copy[i].address,
+				"a place for a probe is outside the target's code");
 	}
 	*ret = (struct hi_probe_places){.items = hi_take(copy), .count = n};
 	return HI_OK;

@@ -101,9 +101,7 @@ const struct hi_command hi_command_up = {
 	.id = HI_COMMAND_UP,
 	.name = "up",
 	.arguments = "",
-	.purpose =
-		"From the objects of a type up to the roots: who retains them, and who "
-		"retains those.",
+	.purpose = "From the objects of a type up to the roots, retainer by retainer.",
 	.help = "Without --retainer every object that has a type retains.\n\n"
 		"Examples:\n"
 		"  heapinspect up --type 'struct buffer' --pid 4242\n"

@@ -38,7 +38,7 @@ enum hi_status hi_bpf_refused(int error, struct hi_error *err)
 	/* EACCES is the verifier's. */
 	if (error != EPERM && error != ENOSYS)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
-			       "this kernel does not take the BPF program: %s",
+			       "this kernel does not accept the BPF program: %s",
 			       strerror(error));
 	status = hi_fail(err, HI_CANNOT_ATTACH, 0,
 			 "BPF needs CAP_BPF and CAP_PERFMON: %s", strerror(error));

@@ -123,7 +123,7 @@ static enum hi_status take_number(struct parser *p, int64_t *ret)
 	while (*end == 'u' || *end == 'U' || *end == 'l' || *end == 'L')
 		end++;
 	if (is_name_char(*end) || *end == '.')
-		return wrong(p, start, "no whole number");
+		return wrong(p, start, "not a whole number");
 	if (errno == ERANGE || (negative && n > 1ull << 63))
 		return wrong(p, start, "too large a number");
 	p->at = end;
@@ -221,7 +221,7 @@ static enum hi_status take_member(struct parser *p, struct value *v)
 	if (!v->type || !is_record(v->type))
 		return wrong(p, at, "not a member of a struct that is known");
 	if (v->n_loads == 0)
-		return wrong(p, at, "a struct that is passed by value");
+		return wrong(p, at, "a struct passed by value");
 	member = find_member(p, v->type, name, &offset, 4);
 	if (!member)
 		return wrong(p, at, "%.60s has no member %.50s", v->type->name, name);
@@ -265,7 +265,7 @@ static enum hi_status use_parameter(struct parser *p, const char *at, size_t i,
 	if (parameter->argument < 0)
 		return wrong(p, at,
 			     "the argument %.50s is in none of the six registers for "
-			     "integers and pointers, or it cannot be told",
+			     "integers and pointers, or its place is not known",
 			     parameter->name);
 	v->argument = (uint8_t)parameter->argument;
 	v->size = 8;

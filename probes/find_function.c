@@ -157,8 +157,8 @@ static enum hi_status add_found(struct search *search, struct hi_place_list *pla
 			       "(an ifunc): name one of those, such as __%.60s_sse2",
 			       name, name);
 	return hi_fail(err, HI_NOT_FOUND, 0,
-		       "%.80s is in no file that can be probed (the vdso, or a file "
-		       "that is gone)",
+		       "%.80s is in no file that can be probed (it is in the vdso, or "
+		       "its file was deleted)",
 		       name);
 }
 

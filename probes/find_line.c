@@ -48,11 +48,10 @@ static enum hi_status nothing(const struct search *search, struct hi_error *err)
 
 	hi_text_escape(name, sizeof(name), file, strlen(file));
 	if (search->file_known)
-		return hi_fail(err, HI_NOT_FOUND, 0,
-			       "%s has no code at line %u or behind", name,
-			       search->safepoint->line);
+		return hi_fail(err, HI_NOT_FOUND, 0, "%s has no code at or after line %u",
+			       name, search->safepoint->line);
 	return hi_fail(err, HI_NOT_FOUND, 0,
-		       "no debug information tells of a source file %s", name);
+		       "no debug information mentions a source file %s", name);
 }
 
 enum hi_status hi_find_line(struct hi_target_code *code,

@@ -81,13 +81,11 @@ static enum hi_status take_answer(const struct hi_keeper *keeper, int *fd_ret,
 
 	if (!await_answer(keeper))
 		return hi_fail(err, HI_TIMEOUT, 0,
-			       "the process that opens probes (hi-probes, %d) did not "
-			       "answer",
+			       "the probe process (hi-probes, %d) did not answer",
 			       (int)keeper->pid);
 	if (!hi_packet_receive(keeper->socket, &answer, sizeof(answer), MSG_DONTWAIT,
 			       &fd))
-		return hi_fail(err, HI_GONE, 0,
-			       "the process that opens probes was killed");
+		return hi_fail(err, HI_GONE, 0, "the probe process was killed");
 	if (answer.status != HI_OK) {
 		if (err)
 			*err = answer.error;

@@ -37,12 +37,12 @@ static enum hi_status say_what_is_needed(const struct hi_error *bpf,
 static enum hi_status say_what_needs_bpf(const struct hi_safepoint *safepoint,
 					 const struct hi_error *bpf, struct hi_error *err)
 {
-	enum hi_status status = hi_fail(
-		err, bpf->status, 0,
-		"%s needs BPF: %.100s; --at without it goes by perf events "
-		"where they are permitted",
-		safepoint->condition ? "a condition" : "every:N",
-		bpf->status == HI_CANNOT_ATTACH ? "root, or CAP_BPF and CAP_PERFMON"
+	enum hi_status status = hi_fail(err, bpf->status, 0,
+					"%s needs BPF: %.100s; --at alone also works "
+					"with perf events where they are permitted",
+					safepoint->condition ? "a condition" : "every:N",
+					bpf->status == HI_CANNOT_ATTACH
+						? "root, or CAP_BPF and CAP_PERFMON"
 						: bpf->text);
 
 	if (err)

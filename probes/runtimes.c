@@ -337,11 +337,11 @@ enum hi_status hi_find_gc(struct hi_target_code *code, struct hi_place_list *pla
 		return HI_OK;
 	if (there)
 		return hi_fail(err, HI_NOT_FOUND, 0,
-			       "%s is there, but no end of a collection can be found: it "
-			       "has no USDT probes and is stripped, or the functions are "
+			       "%s was found, but not the end of a collection: it has no "
+			       "USDT probes and is stripped, or the functions are "
 			       "inlined (see safepoints)",
 			       there->name);
-	return hi_fail(err, HI_NOT_FOUND, 0,
-		       "no runtime that is known (CPython, OCaml, Lua, GHC, Ruby, JVM, "
-		       "Node.js, Boehm)");
+	return hi_fail(
+		err, HI_NOT_FOUND, 0,
+		"no known runtime (CPython, OCaml, Lua, GHC, Ruby, JVM, Node.js, Boehm)");
 }

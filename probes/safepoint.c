@@ -100,7 +100,7 @@ static enum hi_status parse_function(const char *text, size_t n, struct hi_safep
 						   : "a function is expected");
 	for (const char *p = ret->name; *p; p++)
 		if (iscntrl((unsigned char)*p))
-			return wrong(err, text, name, "no name of a function");
+			return wrong(err, text, name, "not the name of a function");
 	ret->kind = HI_SAFEPOINT_FUNCTION;
 	return HI_OK;
 }

@@ -99,15 +99,14 @@ static int authorize(void *arg, int action, const char *first, const char *secon
 	case SQLITE_READ:
 		is_fine = is_readable(first);
 		note_column(q, first, second);
-		q->refused = is_fine ? q->refused : "no such table is to be read here";
+		q->refused = is_fine ? q->refused : "this table cannot be read here";
 		break;
 	case SQLITE_FUNCTION:
 		is_fine = is_callable(second);
-		q->refused =
-			is_fine ? q->refused : "this function is not to be called here";
+		q->refused = is_fine ? q->refused : "this function cannot be called here";
 		break;
 	default:
-		q->refused = "nothing but SELECT is possible";
+		q->refused = "only SELECT statements are allowed";
 	}
 	return is_fine ? SQLITE_OK : SQLITE_DENY;
 }

@@ -46,7 +46,7 @@ static enum hi_status check_tail(struct hi_query *q, const char *sql, const char
 		if (is_more)
 			return wrong(mistake,
 				     (size_t)(from - sql) + strspn(from, " \t\n"), err,
-				     "one statement at a time");
+				     "only one statement at a time");
 	}
 	return HI_OK;
 }

@@ -84,7 +84,7 @@ void hi_query_suggest(const char *message, const char *sql,
 		return;
 	if (mistake->offset < strlen(sql) && sql[mistake->offset] == '"') {
 		snprintf(mistake->hint, sizeof(mistake->hint),
-			 "strings stand in 'single quotes'");
+			 "strings are written in 'single quotes'");
 		return;
 	}
 	add_columns(&names, sql);

@@ -7,12 +7,13 @@ enum { NODE, IDOM, KIND, NAME, SHALLOW, RETAINED, NODES };
 
 static const struct hi_query_column columns[] = {
 	[NODE] = {"node", HI_UNIT_ID, false, "objects.id, roots.node, or one above"},
-	[IDOM] = {"idom", HI_UNIT_ID, false, "what alone holds it; NULL: the top"},
+	[IDOM] = {"idom", HI_UNIT_ID, false, "its immediate dominator; NULL: the top"},
 	[KIND] = {"kind", HI_UNIT_TEXT, false,
 		  "object, root, kind (of roots) or all (the top)"},
 	[NAME] = {"name", HI_UNIT_TEXT, false, "of the root; type of the object"},
 	[SHALLOW] = {"shallow", HI_UNIT_BYTES, false, "its own; a root costs nothing"},
-	[RETAINED] = {"retained", HI_UNIT_BYTES, false, "what would become free with it"},
+	[RETAINED] = {"retained", HI_UNIT_BYTES, false,
+		      "its retained size: what would become free with it"},
 	[NODES] = {"nodes", HI_UNIT_NUMBER, false, "it and all below it"},
 };
 
@@ -137,7 +138,7 @@ static enum hi_status cell(struct hi_query *q, uint64_t row, int column,
 
 const struct hi_query_ops hi_query_table_dominators = {
 	.name = "dominators",
-	.about = "the tree of who alone holds what, from all roots down",
+	.about = "the dominator tree, from all roots down",
 	HI_COLUMNS(columns),
 	HI_WAYS(ways),
 	.grows = 1ull << NODE | 1ull << HI_COLUMN_ROWID,

@@ -46,7 +46,7 @@ static enum hi_status cell(struct hi_query *q, uint64_t index, int column,
 
 const struct hi_query_ops hi_query_table_marks = {
 	.name = "marks",
-	.about = "moments of a series that heapinspect mark named",
+	.about = "marks of a series, made by heapinspect mark",
 	HI_COLUMNS(columns),
 	HI_WAYS(hi_way_of_keys),
 	.grows = 1ull << HI_COLUMN_ROWID,

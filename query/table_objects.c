@@ -50,7 +50,7 @@ static const struct hi_query_column columns[] = {
 	[IDOM] = {"idom", HI_UNIT_ID, false,
 		  "the node that alone holds it (dominators.node); NULL: as above"},
 	[EVIDENCE] = {"evidence", HI_UNIT_TEXT, false,
-		      "why the type is believed: none, shape, site, container, pointer, "
+		      "evidence for the type: none, shape, site, container, pointer, "
 		      "vtable, runtime"},
 	[STATE] = {"state", HI_UNIT_TEXT, false,
 		   "live, leak or internal (the allocator's own)"},
@@ -72,7 +72,7 @@ static const struct hi_query_column columns[] = {
 	[DUPLICATE_GROUP] = {"duplicate_group", HI_UNIT_ID, true,
 			     "the first live object of its type with the same contents "
 			     "(its id); NULL: no other has them, they are zeros, or "
-			     "nobody compared"},
+			     "contents were not compared"},
 	[RETAINER_SET] = {"retainer_set", HI_UNIT_ID, true, "its set in retainer_sets"},
 	[BIN] = {"bin", HI_UNIT_ID, true, "its bin in bins (with --root)"},
 };

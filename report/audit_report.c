@@ -76,16 +76,16 @@ static void show_rows(const struct hi_audit_report *r, struct hi_page *page)
 
 	if (a->n_short_rows) {
 		hi_page_heading(page, "Too few by type",
-				"more objects refer there than are counted: C code gave "
-				"up a reference that it did not have, and the object "
-				"will be freed while it is in use");
+				"more references lead there than are counted: C code "
+				"released a reference that it did not own, and the "
+				"object will be freed while it is in use");
 		show_table(r, a->short_rows, a->n_short_rows, r->short_names,
 			   short_columns, page);
 	}
 	if (a->n_rows) {
 		hi_page_heading(page, "Excess by type",
-				"references that are counted and that nobody has: lost "
-				"by C code, or kept where no word was found");
+				"references that are counted, but were not found: lost "
+				"by C code, or kept where no word was read");
 		show_table(r, a->rows, a->n_rows, r->names, excess_columns, page);
 	}
 }
@@ -138,8 +138,8 @@ static void show_garbage(const struct hi_audit_report *r, struct hi_page *page)
 	if (!r->garbage->n_rows)
 		return;
 	hi_page_heading(page, "Garbage by type",
-			"no root leads there, or only the collector's own list of what "
-			"it cannot take (gc.garbage)");
+			"no root leads there, or only the collector's own list of "
+			"uncollectable objects (gc.garbage)");
 	table = hi_page_table(page, columns, 5);
 	for (size_t i = 0; i < shown(r, r->garbage->n_rows); i++) {
 		const struct hi_garbage_row *row = &r->garbage->rows[i];
@@ -185,7 +185,7 @@ static const char *excess_text(const struct hi_audit_report *r, struct hi_page *
 				      hi_text_count(objects, a->objects));
 	return hi_page_printf(page,
 			      "%s reference%s lost: %s of %s objects count%s more "
-			      "than lead to %s",
+			      "references than lead to %s",
 			      hi_text_count(refs, a->excess), a->excess == 1 ? "" : "s",
 			      hi_text_count(excess, a->excess_objects),
 			      hi_text_count(objects, a->objects),
@@ -203,10 +203,10 @@ static const char *garbage_text(const struct hi_audit_report *r, struct hi_page 
 	if (!g->n_rows)
 		return "no garbage";
 	text = hi_page_printf(
-		page, "garbage: %s in %s objects that the collector has not taken yet",
+		page, "garbage: %s in %s objects that the collector has not freed yet",
 		hi_text_bytes(waits, g->bytes[HI_FATE_GARBAGE]),
 		hi_text_count(objects, g->objects[HI_FATE_GARBAGE]));
-	return bad ? hi_page_printf(page, "%s, %s that it cannot take", text,
+	return bad ? hi_page_printf(page, "%s, %s that it cannot free", text,
 				    hi_text_bytes(never, bad))
 		   : text;
 }
@@ -223,7 +223,7 @@ static void suggest(const struct hi_audit_report *r, struct hi_page *page)
 			hi_page_printf(page, "heapinspect explain 0x%" PRIx64 " %s",
 				       hi_graph_address(r->graph, row->example),
 				       hi_head_target(r->head, page)),
-			"who has the references that were found");
+			"where the references that were found are");
 }
 
 void hi_audit_display(const struct hi_audit_report *r, struct hi_page *page)

@@ -33,10 +33,10 @@ void hi_check_display(const struct hi_check_report *r, struct hi_page *page)
 	char text[64];
 
 	hi_head_title(r->head, page);
-	hi_page_text(page,
-		     r->n_failed ? hi_page_printf(page, "%zu of %zu gates failed",
-						  r->n_failed, r->n_rows)
-				 : hi_page_printf(page, "all %zu gates hold", r->n_rows));
+	hi_page_text(page, r->n_failed ? hi_page_printf(page, "%zu of %zu gates failed",
+							r->n_failed, r->n_rows)
+				       : hi_page_printf(page, "all %zu gates passed",
+							r->n_rows));
 	if (r->baseline)
 		hi_page_fact(page, "baseline", hi_head_target(r->baseline, page));
 	for (size_t i = 0; i < r->head->n_warnings; i++)

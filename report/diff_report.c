@@ -62,11 +62,12 @@ static void show_fact(struct hi_page *page, const char *key, uint64_t before,
 
 const char *hi_diff_matched_text(bool by_address)
 {
-	return by_address ? "by address and type: one process; objects that were freed "
+	return by_address ? "by address and type (one process); an object that was freed "
 			    "and allocated again at the same address with the same type "
-			    "count as unchanged, without events they cannot be told"
-			  : "by type and the way to it: two processes; which of those "
-			    "alike are new is not known";
+			    "counts as unchanged: without allocation events the two "
+			    "cannot be distinguished"
+			  : "by type and the path to it (two processes); which of "
+			    "several alike are new is not known";
 }
 
 static bool is_known(const struct hi_diff_report *r)
@@ -189,7 +190,7 @@ void hi_diff_display(const struct hi_diff_report *r, struct hi_page *page)
 	hi_head_title(r->after, page);
 	if (hi_diff_is_none(r)) {
 		hi_page_text(page, is_known(r) ? "No difference"
-					       : "No difference in what is known");
+					       : "No difference in the known part");
 		show_unknown_side(r, page);
 		/* No difference does not say that nothing was allocated in between. */
 		hi_page_fact(page, "matched", hi_diff_matched_text(r->c->same_process));

@@ -8,7 +8,7 @@ static const struct {
 	const char *state, *text;
 } states[] = {
 	{"live", "live: a root leads there"},
-	{"leak", "leaked: allocated, but nothing leads there"},
+	{"leak", "leaked: allocated, but no pointer leads there"},
 	{"internal", "the allocator's or libc's own block"},
 	{"free_tcache", "free, in a thread cache"},
 	{"free_fastbin", "free, in a fast bin"},
@@ -30,18 +30,18 @@ static const char *state_text(const char *state)
 static const char *fate_text(const struct hi_explain_report *r)
 {
 	static const char *const texts[HI_FATES] = {
-		[HI_FATE_GARBAGE] = "garbage: nothing leads there, and the next "
-				    "collection takes it",
-		[HI_FATE_UNCOLLECTABLE] = "uncollectable: nothing leads there, and the "
-					  "collector cannot take it",
-		[HI_FATE_LOST_REFERENCE] = "leaked: only a reference that nobody has "
-					   "keeps it"};
+		[HI_FATE_GARBAGE] =
+			"garbage: no root leads there, and the next collection frees it",
+		[HI_FATE_UNCOLLECTABLE] = "uncollectable: no root leads there, and the "
+					  "collector cannot free it",
+		[HI_FATE_LOST_REFERENCE] = "leaked: only a lost reference keeps it"};
 
 	if (r->fate == HI_FATE_UNCOLLECTABLE && strcmp(r->state, "live") == 0)
-		return "live, but uncollectable garbage: the collector has put it aside";
+		return "live, but uncollectable garbage: it is in the collector's list "
+		       "of such objects";
 	if (r->is_likely)
-		return "likely leaked: only words that are no pointers by their types "
-		       "lead there";
+		return "likely leaked: only words of other types (such as integers) lead "
+		       "there";
 	return texts[r->fate] ? texts[r->fate] : state_text(r->state);
 }
 
@@ -95,7 +95,8 @@ static void show_facts(const struct hi_explain_report *r, struct hi_page *page)
 	hi_page_fact(page, "type",
 		     hi_page_printf(page, "%s%s%s", hi_type_label(r->info.type, page),
 				    r->info.array ? " [], an array" : "",
-				    r->conflict ? " (there were two opinions)" : ""));
+				    r->conflict ? " (two pointers give different types)"
+						: ""));
 	show_runtime(r, page);
 	if (*r->evidence)
 		hi_page_fact(page, "evidence", hi_page_safe(page, r->evidence));
@@ -133,7 +134,7 @@ static void show_steps(const struct hi_explain_report *r, struct hi_page *page)
 	hi_page_heading(page,
 			r->info.evidence ? "Why it has this type"
 					 : "How precise pointers lead there",
-			"each field says what the next one is");
+			"each field gives the type of the next one");
 	t = hi_page_table(page, columns, 4);
 	for (size_t i = 0; i < r->n_steps; i++) {
 		const struct hi_explain_step *step = &r->steps[i];
@@ -216,8 +217,8 @@ static void show_referrers(const struct hi_explain_report *r, struct hi_page *pa
 
 	if (!is_node(r) || r->info.sort == HI_NODE_ROOT)
 		return;
-	hi_page_heading(page, "Who points at it",
-			r->n_referrers ? NULL : "nothing that was found");
+	hi_page_heading(page, "Referenced by",
+			r->n_referrers ? NULL : "no reference was found");
 	t = hi_page_table(page, columns, 4);
 	for (size_t i = 0; i < r->n_referrers; i++) {
 		const struct hi_explain_link *link = &r->referrers[i];
@@ -245,7 +246,8 @@ static void show_dominators(const struct hi_explain_report *r, struct hi_page *p
 
 	if (r->n_dominators == 0 || r->info.sort != HI_NODE_OBJECT)
 		return;
-	hi_page_heading(page, "Kept alive by", "without any one of these it would go");
+	hi_page_heading(page, "Kept alive by",
+			"its dominators: without any one of these it would be freed");
 	t = hi_page_table(page, columns, 3);
 	for (size_t i = 0; i < r->n_dominators; i++) {
 		hi_cell_text(t, hi_node_short_label(&r->dominators[i], page), 0);
@@ -264,7 +266,7 @@ static void show_next(const struct hi_explain_report *r, struct hi_page *page)
 	hi_page_command(page,
 			hi_page_printf(page, "heapinspect paths 0x%" PRIx64 " %s",
 				       r->block, hi_head_target(r->head, page)),
-			"the ways from a root to it");
+			"the paths from a root to it");
 }
 
 void hi_explain_display(const struct hi_explain_report *r, struct hi_page *page)

@@ -128,7 +128,7 @@ static void number(struct parser *p)
 			return;
 		}
 	fail(p, n ? unit : start,
-	     "no unit %.20s; there are B, KiB, MiB, GiB, TiB, %%, ms", unit);
+	     "unknown unit %.20s; the units are B, KiB, MiB, GiB, TiB, %%, ms", unit);
 }
 
 /* ---- metrics ---- */
@@ -166,12 +166,12 @@ static const char *quoted(struct parser *p)
 	const char *end, *text;
 
 	if (!take(p, "(") || !take(p, "\"")) {
-		fail(p, p->at, "a name in quotes belongs here, as in (\"struct conn\")");
+		fail(p, p->at, "expected a name in quotes, as in (\"struct conn\")");
 		return "";
 	}
 	end = strchr(p->at, '"');
 	if (!end) {
-		fail(p, p->at, "the quote has no end");
+		fail(p, p->at, "the quote is not closed");
 		return "";
 	}
 	text = hi_arena_printf(p->arena, "%.*s", (int)(end - p->at), p->at);
@@ -186,7 +186,7 @@ static void field(struct parser *p, size_t subject, struct hi_gate_metric *m)
 	const char *start;
 
 	if (!take(p, ".")) {
-		fail(p, p->at, "a field belongs here, as in .bytes");
+		fail(p, p->at, "expected a field, as in .bytes");
 		return;
 	}
 	start = p->at;
@@ -199,7 +199,7 @@ static void field(struct parser *p, size_t subject, struct hi_gate_metric *m)
 			m->field = (enum hi_gate_field)i;
 			return;
 		}
-	fail(p, start, "%s has no such field; there is %s%s%s", subjects[subject].word,
+	fail(p, start, "%s has no such field; its fields: %s%s%s", subjects[subject].word,
 	     subjects[subject].fields & 1 ? "bytes, count" : "",
 	     subjects[subject].fields >> HI_GATE_RETAINED & 1 ? " retained" : "",
 	     subjects[subject].fields >> HI_GATE_PAUSE & 1 ? " pause" : "");
@@ -213,8 +213,7 @@ static bool metric(struct parser *p, struct hi_gate_metric *m)
 	if (take_word(p, "baseline")) {
 		m->baseline = true;
 		if (!take(p, "."))
-			fail(p, p->at,
-			     "a metric belongs here, as in baseline.live.bytes");
+			fail(p, p->at, "expected a metric, as in baseline.live.bytes");
 	}
 	blanks(p);
 	start = p->at;
@@ -228,8 +227,8 @@ static bool metric(struct parser *p, struct hi_gate_metric *m)
 		return !p->failed;
 	}
 	fail(p, start,
-	     "not a metric; there are live, leak, total, garbage, uncollectable, lost, "
-	     "type(\"NAME\"), module(\"NAME\"), root(\"NAME\"), ledger(\"NAME\"), "
+	     "not a metric; the metrics are live, leak, total, garbage, uncollectable, "
+	     "lost, type(\"NAME\"), module(\"NAME\"), root(\"NAME\"), ledger(\"NAME\"), "
 	     "snapshot");
 	return false;
 }
@@ -245,7 +244,7 @@ static void growth(struct parser *p)
 	if (p->failed || !metric(p, &m))
 		return;
 	if (m.baseline)
-		fail(p, start, "growth is beside the baseline already");
+		fail(p, start, "growth already compares with the baseline");
 	if (!take(p, ")"))
 		fail(p, p->at, "a ) belongs here");
 	before = m;
@@ -328,7 +327,7 @@ static void order(struct parser *p)
 			p->gate->order = orders[i].order;
 			return;
 		}
-	fail(p, p->at, "a comparison belongs here: > >= < <= == !=");
+	fail(p, p->at, "expected a comparison: > >= < <= == !=");
 }
 
 enum hi_status hi_gate_parse(const char *text, struct hi_arena *arena,
@@ -346,7 +345,7 @@ enum hi_status hi_gate_parse(const char *text, struct hi_arena *arena,
 	sum(&p);
 	blanks(&p);
 	if (!p.failed && *p.at)
-		fail(&p, p.at, "nothing belongs behind the comparison");
+		fail(&p, p.at, "unexpected text after the comparison");
 	if (!p.failed)
 		return HI_OK;
 	*column_ret = (size_t)(p.wrong_at - text);

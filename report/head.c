@@ -95,8 +95,8 @@ static void show_snapshot(const struct hi_head *head, struct hi_page *page)
 	if (head->bytes_live)
 		hi_page_fact(page, "read live",
 			     hi_page_printf(page,
-					    "%s that a fork does not hold still: shared "
-					    "memory, read when the target ran again",
+					    "%s of shared memory, which a fork does not "
+					    "freeze: read after the target was resumed",
 					    hi_bytes(bytes, head->bytes_live)));
 }
 
@@ -324,7 +324,7 @@ static const char *missing_text(const struct hi_head *head, struct hi_page *page
 				      *text ? ", " : "",
 				      hi_bytes(n, head->skipped_bytes));
 	if (!head->complete && !*text)
-		text = "something of it could not be read";
+		text = "part of it could not be read";
 	return text;
 }
 
@@ -347,13 +347,13 @@ static void show_only(const struct hi_head_only *only, struct hi_page *page)
 				    hi_count(objects, only->hidden_objects),
 				    only->hidden_objects == 1 ? "" : "s"));
 	if (only->many_bytes)
-		hi_page_warning(
-			page, hi_page_printf(page,
-					     "MANY hides %s in %s object%s: who retains "
-					     "that is not known (--max-set)",
-					     hi_bytes(many, only->many_bytes),
-					     hi_count(objects, only->many_objects),
-					     only->many_objects == 1 ? "" : "s"));
+		hi_page_warning(page,
+				hi_page_printf(page,
+					       "MANY hides %s in %s object%s, whose "
+					       "retainers are not known (--max-set)",
+					       hi_bytes(many, only->many_bytes),
+					       hi_count(objects, only->many_objects),
+					       only->many_objects == 1 ? "" : "s"));
 	if (only->system_bytes)
 		hi_page_note(page,
 			     hi_page_printf(page,

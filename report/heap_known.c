@@ -29,9 +29,8 @@ const char *hi_heap_unknown_text(const struct hi_head *head, struct hi_page *pag
 		return hi_page_printf(page, "%s: its heap is not decoded",
 				      hi_page_safe(page, head->not_decoded));
 	if (!head->allocator)
-		return "no allocator that is known (glibc malloc)";
-	return hi_page_printf(page,
-			      "%s objects (%s) lie where no allocator that is known is",
+		return "no known allocator (glibc malloc)";
+	return hi_page_printf(page, "%s objects (%s) lie outside the known allocators",
 			      hi_count(objects, head->outside_objects),
 			      hi_bytes(bytes, head->outside_bytes));
 }

@@ -157,10 +157,10 @@ static void show_headline(const struct hi_leaks_report *r, struct hi_page *page)
 			       hi_heap_at_least(r->head), live));
 	if (r->is_doubtful)
 		hi_page_text(page, "No leak is certain: some of the live memory could "
-				   "not be read, or the heap is damaged");
+				   "not be read");
 	else if (r->likely_bytes)
-		hi_page_text(page, "certain: no word leads there; likely: only words "
-				   "that are no pointers by their types do");
+		hi_page_text(page, "certain: no word in live memory leads there; likely: "
+				   "only words of other types do (such as integers)");
 }
 
 static bool has_what(const struct hi_leaks_report *r)
@@ -201,8 +201,8 @@ static void show_rows(const struct hi_leaks_report *r, struct hi_page *page)
 	struct hi_table *t;
 
 	hi_page_heading(page, "By type",
-			"single: holds nothing else; chain: holds "
-			"others; cycle: its members hold each other");
+			"single: holds no other object; chain: holds others; cycle: its "
+			"members hold each other");
 	t = table_of(r, columns, 7, page);
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_leaks_row *row = &r->rows[i];
@@ -258,7 +258,7 @@ void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)
 					       "heapinspect explain 0x%" PRIx64 " %s",
 					       r->roots[0].address,
 					       hi_head_target(r->head, page)),
-				"what is in the largest");
+				"what the largest leak root holds");
 	}
 }
 

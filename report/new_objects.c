@@ -45,11 +45,11 @@ static void show_rows(const struct hi_new_objects *n, bool survivors,
 						{"born", HI_COLUMN_COUNT},
 						{"bytes", HI_COLUMN_BYTES},
 						{"retained", HI_COLUMN_BYTES},
-						{"a way to one", HI_COLUMN_TEXT}};
+						{"a path to one", HI_COLUMN_TEXT}};
 	static const struct hi_column survived[] = {
 		{"type", HI_COLUMN_TEXT},      {"survived", HI_COLUMN_COUNT},
 		{"of born", HI_COLUMN_COUNT},  {"bytes", HI_COLUMN_BYTES},
-		{"retained", HI_COLUMN_BYTES}, {"a way to one", HI_COLUMN_TEXT}};
+		{"retained", HI_COLUMN_BYTES}, {"a path to one", HI_COLUMN_TEXT}};
 	static const struct hi_hidden none;
 	struct hi_table *t;
 
@@ -70,7 +70,7 @@ static void show_holders(const struct hi_new_objects *n, bool survivors,
 						   {"new bytes", HI_COLUMN_BYTES}};
 	static const char *const unheld[HI_LEAK_KINDS] = {
 		[HI_LEAK_CERTAIN] = "nothing: leaked",
-		[HI_LEAK_LIKELY] = "nothing: likely leaked",
+		[HI_LEAK_LIKELY] = "nothing: probably leaked",
 		[HI_LEAK_GARBAGE] = "nothing: garbage"};
 	struct hi_table *t;
 

@@ -182,7 +182,7 @@ const char *hi_fates_text(const uint64_t by_fate[HI_FATES], uint64_t bytes,
 	}
 	if (by_fate[HI_FATE_GARBAGE])
 		text = hi_page_printf(
-			page, "%s%s%s garbage that the collector has not taken yet", text,
+			page, "%s%s%s garbage that the collector has not freed yet", text,
 			comma, hi_bytes(buf, by_fate[HI_FATE_GARBAGE]));
 	return text;
 }

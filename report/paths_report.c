@@ -65,7 +65,7 @@ static void show_ways(const struct hi_paths_report *r, size_t i, size_t same,
 				    hi_grade_key((uint8_t)way->worst), way->n_steps - 1,
 				    way->n_steps == 2 ? "" : "s"));
 	if (same > 1)
-		hi_page_note(page, hi_page_printf(page, "%zu more that read the same",
+		hi_page_note(page, hi_page_printf(page, "%zu more with the same text",
 						  same - 1));
 	if (r->steps)
 		show_steps(way, page);
@@ -76,13 +76,13 @@ void hi_paths_display(const struct hi_paths_report *r, struct hi_page *page)
 	char n[32];
 
 	hi_head_title(r->head, page);
-	hi_page_text(page, hi_page_printf(page, "%zu way%s to %s%s", r->n_ways,
+	hi_page_text(page, hi_page_printf(page, "%zu path%s to %s%s", r->n_ways,
 					  r->n_ways == 1 ? "" : "s",
 					  hi_page_safe(page, r->target),
 					  r->more ? "; there are more (-k N)" : ""));
 	hi_head_facts(r->head, page, false);
 	if (r->n_ways == 0 && r->n_unreachable)
-		hi_page_text(page, "Nothing leads there: it is a leak.");
+		hi_page_text(page, "No pointer leads there: it is a leak.");
 	for (size_t i = 0, same = 1; i < r->n_ways; i += same) {
 		same = r->ways[i].n_steps ? same_ways(r, i) : 1;
 		if (r->ways[i].n_steps)

@@ -69,10 +69,10 @@ static void show_auto(const struct hi_retainers_report *r, struct hi_page *page)
 	if (!n)
 		text = "no type retains much more than itself";
 	else
-		text = hi_page_printf(
-			page, "%s%s: %s", text, n > MEMBERS_SHOWN ? ", …" : "",
-			r->view.auto_by_hints ? "hints call them retainers"
-					      : "they retain a twentieth and more");
+		text = hi_page_printf(page, "%s%s: %s", text,
+				      n > MEMBERS_SHOWN ? ", …" : "",
+				      r->view.auto_by_hints ? "hints call them retainers"
+							    : "they retain 5 % or more");
 	hi_page_fact(page, "auto", text);
 }
 
@@ -129,7 +129,7 @@ static void show_rows(const struct hi_retainers_report *r, struct hi_page *page)
 	hi_page_command(page,
 			hi_page_printf(page, "heapinspect retainers --retainer auto %s",
 				       hi_head_target(r->head, page)),
-			"with objects that hold much");
+			"with objects that hold a lot");
 }
 
 void hi_retainers_display(const struct hi_retainers_report *r, struct hi_page *page)

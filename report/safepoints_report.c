@@ -76,14 +76,11 @@ static void show_facts(const struct hi_safepoints_report *r, struct hi_page *pag
 	for (size_t i = 0; i < r->n_rows; i++)
 		runtime += *r->rows[i].runtime != '\0';
 	hi_page_fact(page, "safepoints",
-		     hi_page_printf(page,
-				    "%zu of runtimes that are known, %zu other "
-				    "USDT probes",
+		     hi_page_printf(page, "%zu of known runtimes, %zu other USDT probes",
 				    runtime, r->n_rows - runtime));
 	if (r->counted_ns)
 		hi_page_fact(page, "counted",
-			     hi_page_printf(page,
-					    "for %s%s: the target came by %zu of %zu",
+			     hi_page_printf(page, "for %s%s: %zu of %zu were hit",
 					    hi_text_duration(time, r->counted_ns),
 					    r->cut_short ? ", which was enough" : "",
 					    count_firing(r), counted));
@@ -166,7 +163,7 @@ static void suggest(const struct hi_safepoints_report *r, struct hi_page *page)
 	at = !best ? "FUNCTION" : best->is_gc ? "gc" : quoted(best->at, page);
 	hi_page_command(
 		page, hi_page_printf(page, "%sheapinspect --at %s %s", sudo, at, target),
-		"the heap when it comes by there");
+		"the heap when this place is reached");
 	if (best)
 		hi_page_command(
 			page,
@@ -183,10 +180,10 @@ void hi_safepoints_display(const struct hi_safepoints_report *r, struct hi_page 
 	if (r->n_rows)
 		show_rows(r, page);
 	else
-		hi_page_note(page,
-			     "It has no runtime that is known and no USDT probe. "
-			     "--at takes any function, FUNCTION or MODULE:FUNCTION, "
-			     "and FILE:LINE.");
+		hi_page_note(
+			page,
+			"The target has no known runtime and no USDT probe. --at takes "
+			"any function (FUNCTION or MODULE:FUNCTION) and FILE:LINE.");
 	suggest(r, page);
 }
 

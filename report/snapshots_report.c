@@ -84,11 +84,11 @@ static void show_damage(const struct hi_snapshots_report *r, struct hi_page *pag
 					       hi_bytes(bytes, r->damaged), r->lost,
 					       r->lost == 1 ? " is" : "s are"));
 	if (r->torn)
-		hi_page_warning(
-			page, hi_page_printf(page,
-					     "%s behind the last census: one that is not "
-					     "complete (yet), or damaged",
-					     hi_bytes(bytes, r->torn)));
+		hi_page_warning(page,
+				hi_page_printf(page,
+					       "%s behind the last census: a census that "
+					       "is not complete (yet), or damage",
+					       hi_bytes(bytes, r->torn)));
 }
 
 static void show_rows(const struct hi_snapshots_report *r, struct hi_page *page)

@@ -102,8 +102,8 @@ static void show_headline(const struct hi_summary_report *r, struct hi_page *pag
 	char bytes[24], n[32];
 
 	if (!r->heap_known) {
-		hi_page_text(page, "There is no known allocator (glibc malloc) whose "
-				   "structures hold: what is on the heap stays unknown");
+		hi_page_text(page, "No known allocator (glibc malloc) was found: what is "
+				   "on the heap is unknown");
 		return;
 	}
 	if (hi_heap_known(r->head) == HI_HEAP_UNKNOWN) {
@@ -260,7 +260,7 @@ static void show_ledger(const struct hi_summary_report *r, struct hi_page *page)
 	if (c.resident)
 		ledger_sum(t, &c, l);
 	if (c.resident && l->unknown < 0)
-		hi_page_note(page, "More was counted than RSS says: pages came or went "
+		hi_page_note(page, "More was counted than RSS: pages came or went "
 				   "between the two readings.");
 }
 
@@ -288,7 +288,7 @@ static const char *types_aside(const struct hi_summary_report *r, size_t n,
 	uint64_t hidden = r->types_hidden_bytes;
 	char percent[16], bytes[24], count[32];
 	const char *text =
-		hi_page_printf(page, "%s of the bytes are of no known type",
+		hi_page_printf(page, "%s of the bytes have no type",
 			       hi_percent(percent, r->untyped_bytes, r->live_bytes));
 
 	if (r->n_types_total == n)
@@ -413,14 +413,12 @@ static void show_leaks(const struct hi_summary_report *r, struct hi_page *page)
 	if (r->leak_objects == 0)
 		return;
 	hi_page_heading(page, r->by_fate ? "Leaks and garbage" : "Leaks",
-			r->leaks_doubtful
-				? "nothing leads there; some of the live memory could "
-				  "not be read, or the heap is damaged, so that none is "
-				  "certain"
+			r->leaks_doubtful ? "no pointer leads there; part of the live "
+					    "memory could not be read, so none is certain"
 			: r->likely_objects
-				? "allocated, but nothing leads there; likely: only "
-				  "words that are no pointers by their types do"
-				: "allocated, but nothing leads there");
+				? "allocated, but no pointer leads there; likely: words "
+				  "of other types do (such as integers)"
+				: "allocated, but no pointer leads there");
 	t = hi_page_table(page, has_what ? with_fate : columns, 6);
 	for (size_t i = 0; i < shown(r->n_leaks, LEAKS_SHOWN); i++) {
 		const struct hi_summary_leak *row = &r->leaks[i];
@@ -511,18 +509,18 @@ static void show_next(const struct hi_summary_report *r, struct hi_page *page)
 		return;
 	hi_page_blank(page);
 	hi_page_command(page, hi_page_printf(page, "heapinspect retained %s", target),
-			"who holds how much, as a tree");
+			"retained sizes, as a tree");
 	if (*argument)
 		hi_page_command(
 			page,
 			hi_page_printf(page, "heapinspect paths %s %s", argument, target),
-			"why it is alive");
+			"what keeps it alive");
 	if (r->n_leaks)
 		hi_page_command(page,
 				hi_page_printf(page,
 					       "heapinspect explain 0x%" PRIx64 " %s",
 					       r->leaks[0].example, target),
-				"what leaked there");
+				"what is leaked there");
 }
 
 void hi_summary_display(const struct hi_summary_report *r, struct hi_page *page)

@@ -16,7 +16,7 @@ static void show_headline(const struct hi_survived_report *r, struct hi_page *pa
 	if (!all.count) {
 		hi_page_text(page, hi_page_printf(page,
 						  "Nothing survived: all %s objects (%s) "
-						  "that were born under load are gone",
+						  "that were born under load were freed",
 						  hi_count(of, r->born.count),
 						  hi_bytes(born, r->born.bytes)));
 		return;
@@ -50,9 +50,9 @@ static void show_matching(const struct hi_survived_report *r, struct hi_page *pa
 			     hi_page_printf(page, "%s with warm-up %s; the other two %s",
 					    "load",
 					    r->load_by_address ? "by address and type"
-							       : "by type and way",
+							       : "by type and path",
 					    r->after_by_address ? "by address and type"
-								: "by type and way"));
+								: "by type and path"));
 }
 
 static void show_next(const struct hi_survived_report *r, struct hi_page *page)
@@ -73,7 +73,7 @@ static void show_next(const struct hi_survived_report *r, struct hi_page *page)
 				hi_page_printf(page,
 					       "heapinspect explain 0x%" PRIx64 " %s",
 					       n->rows[0].example, target),
-				"what leaked there");
+				"what is leaked there");
 }
 
 void hi_survived_display(const struct hi_survived_report *r, struct hi_page *page)

@@ -245,7 +245,7 @@ static void show_fields(const struct hi_untyped_report *r, struct hi_page *page)
 						   {"sizes", HI_COLUMN_TEXT}};
 	struct hi_table *t;
 
-	hi_page_heading(page, "Fields that lead to what has no type", NULL);
+	hi_page_heading(page, "Fields that lead to memory without a type", NULL);
 	t = hi_page_table(page, columns, 5);
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_untyped_row *row = r->rows[i].row;
@@ -328,7 +328,7 @@ static void show_hint(const struct hi_untyped_report *r, size_t i, struct hi_pag
 static void show_hints(const struct hi_untyped_report *r, struct hi_page *page)
 {
 	hi_page_heading(page, "Hints that would name it",
-			"for a file of --hints that begins with: hints NAME");
+			"for a --hints file that begins with: hints NAME");
 	for (size_t i = 0; i < r->n_rows; i++)
 		show_hint(r, i, page);
 	if (r->modules_skipped)
@@ -345,8 +345,7 @@ void hi_untyped_display(const struct hi_untyped_report *r, struct hi_page *page)
 
 	hi_head_title(r->head, page);
 	text = hi_page_printf(page,
-			      "%s in %s objects have no type, but a field that leads "
-			      "there",
+			      "%s in %s objects have no type, but a field leads there",
 			      hi_bytes(bytes, r->bytes), hi_count(n, r->objects));
 	if (r->unnamed_objects)
 		text = hi_page_printf(page, "%s; %s in %s have no name at all", text,

@@ -311,7 +311,9 @@ void hi_up_display(const struct hi_up_report *r, struct hi_page *page)
 	if (r->cut)
 		hi_page_note(page, "there are more steps");
 	if (r->many)
-		hi_page_note(page, "MANY: who is in these sets is not known (--max-set)");
+		hi_page_note(
+			page,
+			"MANY: the retainers in these sets are not known (--max-set)");
 }
 
 /* ---- as JSON ---- */

@@ -64,10 +64,10 @@ static void show_types(const struct hi_waste_report *r, struct hi_page *page)
 	hi_hidden_note(page, &r->beyond, &r->below, &r->other);
 	if (r->n_rows)
 		hi_page_note(page,
-			     "copies: objects whose bytes equal another's of the type; "
-			     "unused: beyond what the type uses, behind the end of a "
-			     "text (data that no type tells may be there); savable: what "
-			     "smaller requests would save of it");
+			     "copies: objects with the same bytes as another of their "
+			     "type; unused: beyond what the type uses, or behind the end "
+			     "of a text (there may be data that no type describes); "
+			     "savable: what smaller requests would save of it");
 }
 
 static const char *group_text(const struct hi_waste_group *g, struct hi_page *page)
@@ -128,8 +128,8 @@ static void show_groups(const struct hi_waste_report *r, struct hi_page *page)
 	}
 	hi_hidden_note(page, &beyond, &below, &other);
 	if (r->waste->texts_missing && r->waste->n_groups)
-		hi_page_note(page, "what they hold is not in the file; snap "
-				   "--with-contents keeps how texts begin");
+		hi_page_note(page, "their contents are not in the file; snap "
+				   "--with-contents keeps the beginning of texts");
 }
 
 static const char *class_label(const struct hi_size_class *c, struct hi_page *page)

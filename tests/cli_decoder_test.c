@@ -260,8 +260,9 @@ HI_TEST_SCENARIO(decoder, it_has_no_rights_while_the_first_process_keeps_its_own
 	HI_ASSERT_EQ(0, hi_process_status(fx->pid, "TracerPid"));
 	text = read_all(run->err);
 	HI_ASSERT_MSG(!*held, "it holds %s", held);
-	HI_ASSERT_MSG(strstr(text, "decoding without rights (no capabilities, seccomp"),
-		      "%s", text);
+	HI_ASSERT_MSG(
+		strstr(text, "decoding without privileges (no capabilities, seccomp"),
+		"%s", text);
 	HI_ASSERT_EQ(0, exit_code_of(run));
 	check_target(fx);
 }
@@ -290,7 +291,7 @@ HI_TEST_SCENARIO(decoder, its_crash_is_said_and_leaves_nothing_behind)
 	HI_ASSERT_EQ(1, count_files(dir));
 	HI_ASSERT(kill(run->decoder, deadly()) == 0);
 	text = read_all(run->err);
-	HI_ASSERT_MSG(strstr(text, "the process that decodes was killed by signal"), "%s",
+	HI_ASSERT_MSG(strstr(text, "the decoder process was killed by signal"), "%s",
 		      text);
 	HI_ASSERT_MSG(strstr(text, "the target runs on, unharmed"), "%s", text);
 	HI_ASSERT_MSG(strstr(text, "--no-sandbox"), "%s", text);

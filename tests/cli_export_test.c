@@ -139,8 +139,8 @@ HI_TEST_SCENARIO(export_formats, say_what_they_leave_out)
 	static const char *const no_leaks[] = {"folded", "speedscope", "massif", "hp"};
 
 	for (int i = 0; i < 4; i++)
-		check_warning(file, no_leaks[i], "without what nothing leads to: ");
-	check_warning(file, "hp", "labels of 60 bytes");
+		check_warning(file, no_leaks[i], "without unreachable objects: ");
+	check_warning(file, "hp", "at most 60 bytes");
 	check_warning(file, "dot", "the largest 60 of ");
 	check_warning(old, "pprof", "without mappings and build ids");
 	HI_ASSERT_STREQ(

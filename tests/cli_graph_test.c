@@ -346,7 +346,7 @@ HI_TEST_SCENARIO(cli_graph, wrong_words_and_files_are_named_in_one_line)
 		{{"graph", "good.hp", "--min-pct", "-1"}, "--min-pct -1"},
 		{{"graph", "good.hp", "--min-pct", "51"}, "--min-pct 51"},
 		{{"graph", "good.hp", "--from", "1,5"}, "--from 1,5"},
-		{{"graph", "good.hp", "--from", "3", "--to=2"}, "between"},
+		{{"graph", "good.hp", "--from", "3", "--to=2"}, "range"},
 		{{"graph", "good.hp", "--from", "100"}, "no sample"},
 		{{"graph", "good.hp", "--ymax", "0"}, "--ymax 0"},
 		{{"graph", "good.hp", "-o", "/nonexistent/x.svg"}, "/nonexistent/x"},

@@ -688,7 +688,9 @@ HI_TEST_SCENARIO(profiles, under_a_root_only_what_it_reaches_is_explained)
 		c = hi_heapinspect("explain", fc, targets[i], "--root=eps=eps",
 				   "--under=eps");
 		HI_ASSERT_EQ(2, c->exit_code);
-		HI_ASSERT_MSG(strstr(c->err, "not in what --under leaves"), "%s", c->err);
+		HI_ASSERT_MSG(
+			strstr(c->err, "not among the objects that --under selects"),
+			"%s", c->err);
 	}
 }
 
@@ -730,9 +732,7 @@ HI_TEST_SCENARIO(profiles, unknown_retainers_get_the_nearest_names)
 	} cases[] = {
 		{"retainers", {"--retainer=sesion"}, "struct session"},
 		{"retainers", {"--retainer=session.bufer"}, "'buffer'"},
-		{"retainers",
-		 {"--identity=site"},
-		 "no allocation events are recorded yet"},
+		{"retainers", {"--identity=site"}, "needs allocation events"},
 		{"census", {"--retained-by=nobody"}, "nobody"},
 		{"roots", {"--root=cache=x", "--under=cahce"}, "near it: cache"},
 		{"summary", {"--under=cache"}, "--root cache=EXPRESSION"},

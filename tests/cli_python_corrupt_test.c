@@ -115,7 +115,7 @@ static void expect_refused(const char *kind, bool at_the_object)
 		HI_ASSERT(!strstr(python_text(row, "type"), "__main__."));
 	c = ask(p, "audit", NULL);
 	HI_ASSERT_EQ(2, c->exit_code);
-	HI_ASSERT(strstr(c->err, "no runtime that counts references"));
+	HI_ASSERT(strstr(c->err, "no runtime with reference counts"));
 	check_sums(p, doc);
 	ask_more(p);
 }

@@ -43,7 +43,7 @@ static void check_stop(const char *pid, unsigned *undecoded, unsigned *told)
 	json_t *doc;
 
 	/* Refused: in one line, with the reason. */
-	if (c->exit_code == 2 && strstr(c->err, "no runtime that counts references")) {
+	if (c->exit_code == 2 && strstr(c->err, "no runtime with reference counts")) {
 		++*undecoded;
 		return;
 	}

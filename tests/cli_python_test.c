@@ -250,8 +250,8 @@ HI_TEST_SCENARIO(python, ways_through_a_function_that_calls_itself_are_folded)
 	HI_ASSERT_MSG(lines <= 4, "%zu of them: %s", lines, c->out);
 	for (const char *line = c->out; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		if (sscanf(line, " %lld more that read the same", &n) == 1 &&
-		    strncmp(line + strspn(line, " 0123456789"), "more that", 9) == 0)
+		if (sscanf(line, " %lld more with the same text", &n) == 1 &&
+		    strncmp(line + strspn(line, " 0123456789"), "more with", 9) == 0)
 			folded += n;
 		told += strspn(line, "0123456789") > 0;
 	}

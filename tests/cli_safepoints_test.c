@@ -181,7 +181,7 @@ HI_TEST_ROOT(safepoints, nobody_comes_by_and_the_time_is_over)
 	HI_ASSERT_EQ(124, c->exit_code);
 	check_one_line(c, "never_called");
 	HI_ASSERT_MSG(strstr(c->err, "nothing was stopped"), "%s", c->err);
-	HI_ASSERT_MSG(strstr(c->err, "nobody came by"), "%s", c->err);
+	HI_ASSERT_MSG(strstr(c->err, "the place was not reached"), "%s", c->err);
 	check_untouched();
 	c = hi_heapinspect("--pid", pid, "--at", "never_called", "--timeout=300ms");
 	HI_ASSERT_EQ(124, c->exit_code);
@@ -191,7 +191,8 @@ HI_TEST_ROOT(safepoints, nobody_comes_by_and_the_time_is_over)
 	c = hi_heapinspect("census", "--pid", pid, "--at", "never_called", "--for=300ms",
 			   "-q");
 	HI_ASSERT_EQ(124, c->exit_code);
-	check_one_line(c, "(--for 300.00 ms) without a sample: nobody came by");
+	check_one_line(c,
+		       "(--for 300.00 ms) without a sample: the place was not reached");
 }
 
 /* Everything took longer than --timeout, but there was a stop. */

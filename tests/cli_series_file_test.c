@@ -147,7 +147,7 @@ HI_TEST_SCENARIO(series_file, what_is_cut_off_is_said)
 	/* Not one census is complete. */
 	c = hi_heapinspect(cut_to(in, "c.hisnap", 6000));
 	HI_ASSERT_EQ(2, c->exit_code);
-	HI_ASSERT_MSG(strstr(c->err, "not one complete census"), "%s", c->err);
+	HI_ASSERT_MSG(strstr(c->err, "contains no complete census"), "%s", c->err);
 }
 
 /* SQL over all of them. */

@@ -534,7 +534,7 @@ HI_TEST_SCENARIO(snap_series, what_makes_no_sense_is_refused)
 	check_refused(hi_heapinspect("census", "--pid", "1", "--census", "2"),
 		      "only with a snapshot file");
 	check_refused(hi_heapinspect("census", one, "--census", "zwei"), "--census zwei");
-	check_refused(hi_heapinspect("census", one, "--census", "2"), "has one only");
+	check_refused(hi_heapinspect("census", one, "--census", "2"), "has only one");
 	snprintf(at, sizeof(at), "%s@peak", one);
 	HI_ASSERT_EQ(0, hi_heapinspect("census", at)->exit_code);
 	HI_ASSERT_EQ(0, hi_heapinspect("snapshots", one)->exit_code);

@@ -215,7 +215,7 @@ HI_TEST_SCENARIO(snap, what_needs_the_process_says_so)
 	check_refused(hi_heapinspect("census", "--hints", "x", file), "--hints");
 	check_refused(hi_heapinspect("--core", core, file), "--core");
 	check_refused(hi_heapinspect(file, file), "one target at a time");
-	check_refused(hi_heapinspect("explain", "0x10", file), "only the process");
+	check_refused(hi_heapinspect("explain", "0x10", file), "use the process");
 	check_refused(hi_heapinspect("snap", "--core", core), "-o FILE");
 	check_refused(hi_heapinspect("snap", "--core", core, "-o", "/dev/null"),
 		      "regular file");

@@ -248,7 +248,7 @@ HI_TEST_SCENARIO(unknown_heap, a_file_keeps_that_it_is_unknown)
 		json_array_get(json_object_get(doc, "rows"), 0), "leaked")));
 	c = hi_heapinspect("diff", file, file);
 	HI_ASSERT_EQ(0, c->exit_code);
-	check_has(c->out, "No difference in what is known");
+	check_has(c->out, "No difference in the known part");
 	check_has(c->out, "musl");
 	c = hi_heapinspect("query", file, "-q", "-f", "csv",
 			   "SELECT resident IS NULL, count IS NULL FROM ledger WHERE "

@@ -157,7 +157,7 @@ HI_TEST_SCENARIO(waste_file, has_texts_only_when_contents_were_asked_for)
 		c = hi_heapinspect("waste", file);
 		HI_ASSERT_EQ(0, c->exit_code);
 		HI_ASSERT(!strstr(c->out, SHOWN));
-		HI_ASSERT(strstr(c->out, "what they hold is not in the file; snap "
+		HI_ASSERT(strstr(c->out, "their contents are not in the file; snap "
 					 "--with-contents"));
 	}
 }

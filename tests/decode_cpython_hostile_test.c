@@ -345,5 +345,5 @@ HI_TEST_SCENARIO(cpython_hostile, a_version_that_is_not_said_is_refused)
 
 	hi_fixture_read_until(fx, "ready", NULL, NULL);
 	d = (struct damaged){.p = inspected_open(fx->pid, NULL)};
-	expect(&d, HI_UNSUPPORTED, "does not say its version");
+	expect(&d, HI_UNSUPPORTED, "has no readable version");
 }

@@ -368,7 +368,7 @@ HI_TEST(glibc_walk, a_tcache_list_that_leaves_the_heap_is_reported)
 	struct heap_sample s = heap_sample_make(31);
 
 	hi_mock_heap_set(s.h, s.tcache[1], 0x4141414141414140);
-	check_damaged(&s, "points to no chunk of its size");
+	check_damaged(&s, "points to something that is not a chunk of its size");
 }
 
 HI_TEST(glibc_walk, a_tcache_list_shorter_than_its_counter_is_reported)

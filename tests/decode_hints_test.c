@@ -366,8 +366,8 @@ HI_TEST(hints, errors_name_line_and_column_and_what_was_expected)
 		{"hints x\nrecord a { x each $->n : T; }",
 		 "2:24: expected 'until' or '->' and a target, found ':'"},
 		{"hints x\nrecord a { x weak : T; }",
-		 "2:12: mask and weak are for words that lead somewhere, ':' says what "
-		 "lies here"},
+		 "2:12: mask and weak are for pointers; ':' describes what lies at this "
+		 "place"},
 		{"hints x\nrecord a { is T if x; }", "2:12: 'is' has no 'if': see "
 						     "'variant'"},
 		{"hints x\nrecord a { variant blob x; }",
@@ -428,7 +428,7 @@ HI_TEST(hints, deep_nesting_and_nul_bytes_and_long_lists_are_errors)
 		HI_ASSERT(strstr(err.text, "nested too deeply"));
 	}
 	HI_ASSERT_STATUS(HI_BAD_DATA, try_parse("hints x\n\0record a { }", 21));
-	HI_ASSERT_STREQ("x:2:1: a NUL byte is no text", err.text);
+	HI_ASSERT_STREQ("x:2:1: the file contains a NUL byte", err.text);
 	n = (size_t)snprintf(text, sizeof(text), "hints x const a = 0");
 	for (unsigned i = 0; i < 70000; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, ", a = %u", i);

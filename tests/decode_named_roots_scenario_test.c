@@ -157,7 +157,7 @@ HI_TEST_SCENARIO(named_roots, a_variable_is_in_one_frame)
 		if (hi_named_roots_open(p->image, p->modules, p->types, &text, 1, &roots,
 					&wrong, &column, &err) != HI_OK) {
 			HI_ASSERT(strstr(err.text, "no such frame") ||
-				  strstr(err.text, "nothing is called"));
+				  strstr(err.text, "no variable, function or type"));
 			continue;
 		}
 		hi_named_roots_close(roots);

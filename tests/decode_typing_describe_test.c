@@ -139,8 +139,8 @@ HI_TEST(typing_words, evidence_names_a_pointer_that_proposed_the_type)
 			text);
 	hi_typing_explain_type(w->typing, w->graph, world_node(w, H(0x400)), text,
 			       sizeof(text));
-	HI_ASSERT_STREQ("no typed pointer and no vtable says what it is; it is what this "
-			"field leads to: entry.v.any",
+	HI_ASSERT_STREQ("it has no type: no typed pointer and no vtable leads to it; it "
+			"is what this field leads to: entry.v.any",
 			text);
 }
 

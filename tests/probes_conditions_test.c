@@ -141,7 +141,7 @@ HI_TEST_SCENARIO(probe_conditions, that_are_wrong_say_where)
 		{"take_order if $4 == 1", "has 3 arguments"},
 		{"take_order if *order == 1", "cannot be compared"},
 		{"take_order if count == 99999999999999999999", "too large"},
-		{"take_order if count == 1.5", "no whole number"},
+		{"take_order if count == 1.5", "not a whole number"},
 		{"usdt:probes_fixture:plain if $1 == 1", "only functions have arguments"},
 		{"usdt:probes_fixture:plain if arg1 == 1", "no variable arg1"},
 	};

@@ -121,8 +121,9 @@ HI_TEST_SCENARIO(probe_places, of_a_line_are_the_line_or_the_next_with_code)
 	expect_line(p, whole_path(), b, b, "lines");
 	/* The empty line behind A. */
 	expect_line(p, "probe_places.c", a + 1, a + 2, "lines");
-	probed_find_nothing(p, "robe_places.c:20", "no debug information tells");
-	probed_find_nothing(p, "probe_places.c:99999", "has no code at line 99999");
+	probed_find_nothing(p, "robe_places.c:20", "no debug information mentions");
+	probed_find_nothing(p, "probe_places.c:99999",
+			    "has no code at or after line 99999");
 }
 
 static void close_target(void *target)
@@ -157,9 +158,9 @@ HI_TEST_SCENARIO(probe_places, of_a_line_of_a_file_by_whatever_path)
 	expect_line(&p, path, 6, 6, "main");
 	expect_line(&p, "src/beside.c", 6, 6, "main");
 	expect_line(&p, "beside.c", 6, 6, "main");
-	probed_find_nothing(&p, "out/beside.c:6", "no debug information tells");
-	probed_find_nothing(&p, "c/beside.c:6", "no debug information tells");
-	probed_find_nothing(&p, "eside.c:6", "no debug information tells");
+	probed_find_nothing(&p, "out/beside.c:6", "no debug information mentions");
+	probed_find_nothing(&p, "c/beside.c:6", "no debug information mentions");
+	probed_find_nothing(&p, "eside.c:6", "no debug information mentions");
 }
 
 /* addr2line is the judge of where a line is. */

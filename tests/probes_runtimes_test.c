@@ -115,5 +115,5 @@ HI_TEST_SCENARIO(runtimes, a_program_without_any_has_no_end_of_a_collection)
 {
 	struct probed *p = probed_start();
 
-	probed_find_nothing(p, "gc", "no runtime that is known");
+	probed_find_nothing(p, "gc", "no known runtime");
 }

@@ -142,7 +142,7 @@ HI_TEST(query_mistakes, say_where_and_what_was_meant)
 		{"SELECT id FROM objects WHERE", SIZE_MAX, "incomplete input", ""},
 		{"SELECT id,, 1", 10, "near \",\": syntax error", ""},
 		{"SELECT nosuch(1)", 7, "no such function: nosuch", ""},
-		{"SELECT 1; SELECT 2", 10, "one statement at a time", ""},
+		{"SELECT 1; SELECT 2", 10, "only one statement at a time", ""},
 		{";\n SELECT x FROM types", 10, "no such column: x", ""},
 	};
 	struct query_world *w = world_of(1, 60);

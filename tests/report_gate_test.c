@@ -78,12 +78,12 @@ HI_TEST(gate, errors_tell_where_and_what)
 	check_wrong("live > 0", 5, "a field");
 	check_wrong("live.retained > 0", 5, "no such field");
 	check_wrong("type(x).count > 0", 5, "in quotes");
-	check_wrong("type(\"x.count > 0", 6, "no end");
-	check_wrong("live.bytes > 12parsecs", 15, "no unit");
-	check_wrong("live.bytes > 1 2", 15, "behind");
+	check_wrong("type(\"x.count > 0", 6, "not closed");
+	check_wrong("live.bytes > 12parsecs", 15, "unknown unit");
+	check_wrong("live.bytes > 1 2", 15, "after");
 	check_wrong("(live.bytes > 1", 12, ")");
 	check_wrong("growth(baseline.live.bytes) > 1", 6, "already");
-	check_wrong("live.bytes > 1 > 2", 15, "behind");
+	check_wrong("live.bytes > 1 > 2", 15, "after");
 }
 
 HI_TEST(gate, what_is_nested_or_long_without_end_is_refused)

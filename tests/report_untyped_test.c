@@ -112,7 +112,7 @@ static const char *render(const struct hi_untyped_report *r, unsigned width)
 HI_TEST(report_untyped, the_page_has_fields_sizes_hints_and_what_fits)
 {
 	static const char *const lines[] = {
-		"9.5 MiB in 140,001 objects have no type, but a field that leads there; ",
+		"9.5 MiB in 140,001 objects have no type, but a field leads there; ",
 		"dictEntry.v.val",
 		"99,000 × 48 B, 1,000 × 64 B; 20,000 behind\n",
 		"20 × 600 B to 1016 B, 10 × 80 B, 5 × 96 B, and 1 more; 19,864 behind\n",

@@ -82,10 +82,10 @@ static enum hi_status list_fastbin(struct hi_glibc *g, struct hi_window *w,
 
 	for (uint64_t n = 1; chunk && !is_list_full(g, chunk); n++) {
 		if (!chunk_size(g, w, chunk, &size) || size != want) {
-			hi_glibc_damage(
-				g, chunk,
-				"arena %u: fastbin %u points to no chunk of its size",
-				arena, bin);
+			hi_glibc_damage(g, chunk,
+					"arena %u: fastbin %u points to something that "
+					"is not a chunk of its size",
+					arena, bin);
 			return HI_OK;
 		}
 		if (chunk == mark) {
@@ -178,11 +178,10 @@ static enum hi_status list_tcache_list(struct hi_glibc *g, struct hi_window *w,
 			return HI_OK;
 		if (!chunk_size(g, w, entry - HI_CHUNK_HEADER, &size) ||
 		    !size_fits(list, size)) {
-			hi_glibc_damage(
-				g, entry,
-				"tcache of thread %u: list %u points to no chunk of "
-				"its size",
-				thread, list);
+			hi_glibc_damage(g, entry,
+					"tcache of thread %u: list %u points to "
+					"something that is not a chunk of its size",
+					thread, list);
 			return HI_OK;
 		}
 		if (!add_listed(g, entry - HI_CHUNK_HEADER, HI_BLOCK_FREE_TCACHE))
@@ -282,8 +281,8 @@ static enum hi_status list_tcaches(struct hi_glibc *g, struct hi_window *w,
 		else if (is_tcache(g, w, tcache))
 			status = list_tcache(g, w, i, tcache, err);
 		else if (tcache)
-			hi_glibc_damage(g, tcache, "thread %u: its tcache is no chunk",
-					i);
+			hi_glibc_damage(g, tcache,
+					"thread %u: its tcache is not in a chunk", i);
 	}
 	return status;
 }

@@ -398,7 +398,7 @@ static enum hi_status add_main(struct outline *o, struct hi_error *err)
 		status = add_mmapped_pieces(o, &top_found, err);
 	if (status == HI_OK && !top_found)
 		hi_glibc_damage(o->g, a->top,
-				"arena 0: no region leads to its top chunk");
+				"arena 0: no memory region contains its top chunk");
 	return status;
 }
 
@@ -424,7 +424,7 @@ static const char *heap_fault(const struct hi_glibc *g, const struct hi_glibc_ar
 	if (info->prev % g->heap_max)
 		return "heap before it is not aligned";
 	if (!info->prev && a->addr != heap + g->layout->heap_info_size)
-		return "its first heap does not hold it";
+		return "its first heap does not contain it";
 	return NULL;
 }
 

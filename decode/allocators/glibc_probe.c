@@ -209,10 +209,10 @@ static enum hi_status check_arena(struct hi_glibc *g, uint64_t addr, uint64_t *n
 		if (wrong > HI_GLIBC_BINS / 4)
 			return hi_fail(
 				err, HI_BAD_DATA, addr,
-				"glibc %s: arena 0x%llx: %u of its bins do not hold",
+				"glibc %s: arena 0x%llx: %u of its bins are inconsistent",
 				g->where.version, (unsigned long long)addr, wrong);
 		if (wrong)
-			hi_glibc_damage(g, addr, "arena %zu: %u bins do not hold",
+			hi_glibc_damage(g, addr, "arena %zu: %u bins are inconsistent",
 					g->arenas.count, wrong);
 		status = check_top(g, &a, err);
 	}

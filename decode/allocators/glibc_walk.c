@@ -212,7 +212,7 @@ static void walk_chain(struct walk *w)
 		}
 		if (__builtin_expect(next_listed(w) < p + size, 0) &&
 		    has_listed_inside(w, p, size)) {
-			damage(w, p, "a free list knows a chunk inside of this one");
+			damage(w, p, "a free list contains a chunk inside this one");
 			p = resync(w, p);
 			readable = hi_window_u64(&w->window, p + 8, &head);
 			continue;

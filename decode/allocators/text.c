@@ -116,7 +116,8 @@ static enum hi_status by_debug_file(Elf *elf, struct hi_range_list *list,
 		return hi_fail(err, HI_NOT_FOUND, 0, "no debug file for libc");
 	debug = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (!debug || build_id(debug, other) != n || memcmp(id, other, n) != 0)
-		return hi_fail(err, HI_NOT_FOUND, 0, "libc's debug file is another's");
+		return hi_fail(err, HI_NOT_FOUND, 0,
+			       "libc's debug file is of another build");
 	return hi_text_by_symbols(debug, list, err);
 }
 
@@ -150,7 +151,8 @@ static enum hi_status add_malloc(const struct hi_target *target,
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF || !find_bias(elf, m, &bias))
-		return hi_fail(err, HI_NOT_FOUND, 0, "%.100s is no ELF file", m->path);
+		return hi_fail(err, HI_NOT_FOUND, 0, "%.100s is not an ELF file",
+			       m->path);
 	status = by_file(elf, without_symbols, &found, err);
 	for (size_t i = 0; i < found.count && status == HI_OK; i++)
 		if (!hi_vector_push(list, (struct hi_range){found.items[i].start + bias,

@@ -148,6 +148,6 @@ enum hi_status hi_text_by_symbols(Elf *elf, struct hi_range_list *list,
 			return status;
 	}
 	if (list->count == before)
-		return hi_fail(err, HI_NOT_FOUND, 0, "no symbol of malloc's");
+		return hi_fail(err, HI_NOT_FOUND, 0, "no symbols of malloc");
 	return HI_OK;
 }

@@ -78,9 +78,10 @@ struct hi_scope {
 struct hi_code; /* lives in the arena */
 
 /*
- * Compiles text[0 .. length). HI_BAD_DATA: *column_ret (may be NULL; from 0) is
- * where it went wrong and err says what was expected or found ("struct dict has
- * no member 'ht_tabel'; it has 'ht_table'"). as_lvalue: must have an address.
+ * Compiles text[0 .. length). HI_BAD_DATA, and HI_NOT_FOUND for an unknown name:
+ * *column_ret (may be NULL; from 0) is where it went wrong and err says what was
+ * expected or found ("struct dict has no member 'ht_tabel'; it has 'ht_table'").
+ * as_lvalue: must have an address.
  */
 enum hi_status hi_code_compile(const char *text, size_t length,
 			       const struct hi_scope *scope, bool as_lvalue,

@@ -135,7 +135,7 @@ static struct hi_code *finish(struct hi_parser *p, struct maker *m,
 	struct hi_code *code;
 
 	if (m->deepest > HI_CODE_STACK) {
-		hi_expr_fail(p, 0, "too many operands wait for their operators");
+		hi_expr_fail(p, 0, "too many nested operands");
 		return NULL;
 	}
 	code = m->no_memory ? NULL : hi_arena_alloc(arena, sizeof(*code) + bytes);
@@ -192,8 +192,7 @@ static bool parse(struct hi_parser *p, bool as_lvalue, struct hi_value *v)
 	if (p->no_memory)
 		return hi_expr_fail_memory(p);
 	if (p->too_deep)
-		return hi_expr_fail(p, p->token.column,
-				    "more than %d operations in one another",
+		return hi_expr_fail(p, p->token.column, "more than %d nested operations",
 				    HI_EXPR_TREE_MAX);
 	if (p->token.kind != HI_TOKEN_END)
 		return hi_expr_unexpected(p, "an operator or the end");

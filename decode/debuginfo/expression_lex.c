@@ -136,7 +136,7 @@ static bool lex_escape(struct hi_parser *p, size_t *i, unsigned *ret)
 		return n < 256 || hi_expr_fail(p, *i, "no byte: \\%o", n);
 	name = at(p, *i) ? strchr(names, at(p, *i)) : NULL;
 	if (!name)
-		return hi_expr_fail(p, *i, "no escape that C knows");
+		return hi_expr_fail(p, *i, "not an escape sequence of C");
 	*ret = (unsigned char)bytes[name - names];
 	++*i;
 	return true;
@@ -223,7 +223,7 @@ bool hi_expr_unexpected(struct hi_parser *p, const char *expected)
 	     (t->length == 2 && p->text[t->column + 1] == '=' &&
 	      !memchr("<>=!", p->text[t->column], 4))))
 		return hi_expr_fail(p, t->column,
-				    "nothing can be assigned; '==' compares");
+				    "assignment is not possible; '==' compares");
 	hi_text_escape(shown, sizeof(shown), p->text + t->column, t->length);
 	return hi_expr_fail(p, t->column, "expected %s, found '%s'", expected, shown);
 }

@@ -71,11 +71,19 @@ static bool unknown_name(struct hi_parser *p, size_t at, size_t end)
 	struct hi_ctype type = hi_ctype_of(p, p->scope->self);
 
 	hi_text_escape(shown, sizeof(shown), p->text + at, end - at);
-	if (!self || self->n_members == 0)
-		return hi_expr_fail(p, at, "nothing is called '%s'", shown);
-	hi_ctype_name(p, &type, name);
-	return hi_expr_fail(p, at, "nothing is called '%s'; %s has %s", shown, name,
-			    hi_expr_nearest(p, self, p->text + at, end - at, near));
+	if (!self || self->n_members == 0) {
+		(void)hi_expr_fail(p, at, "no variable, function or type '%s'", shown);
+	} else {
+		hi_ctype_name(p, &type, name);
+		(void)hi_expr_fail(
+			p, at, "no variable, function or type '%s'; %s has %s", shown,
+			name, hi_expr_nearest(p, self, p->text + at, end - at, near));
+	}
+	if (p->status == HI_BAD_DATA)
+		p->status = HI_NOT_FOUND;
+	if (p->err)
+		p->err->status = p->status;
+	return false;
 }
 
 /* A name of the source: text[at .. end). *found_ret. */
@@ -241,7 +249,7 @@ static bool parse_dollar(struct hi_parser *p, struct hi_value *v)
 	const struct hi_scope *scope = p->scope;
 
 	if (!scope->has_dollar)
-		return hi_expr_fail(p, p->token.column, "'$' means nothing here");
+		return hi_expr_fail(p, p->token.column, "'$' has no meaning here");
 	v->type = scope->dollar
 			  ? hi_ctype_of(p, scope->dollar)
 			  : hi_ctype_pointer_to(p, (struct hi_ctype){.kind = HI_KIND_VOID,

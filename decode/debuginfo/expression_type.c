@@ -308,7 +308,7 @@ static bool scan_words(struct hi_parser *p, struct type_name *t, bool *found_ret
 		return true;
 	t->builtin = type_of_words(&words);
 	return t->builtin != B_NONE ||
-	       hi_expr_fail(p, t->start, "no type of C: '%.*s'", (int)(t->end - t->start),
+	       hi_expr_fail(p, t->start, "not a C type: '%.*s'", (int)(t->end - t->start),
 			    p->text + t->start);
 }
 
@@ -413,7 +413,7 @@ static bool find_type(struct hi_parser *p, const struct type_name *t, const char
 	if (*found_ret || !sure)
 		return true;
 	hi_text_escape(shown, sizeof(shown), name, t->end - t->start);
-	return hi_expr_fail(p, t->start, "no type is called '%s'", shown);
+	return hi_expr_fail(p, t->start, "no type has the name '%s'", shown);
 }
 
 bool hi_expr_type(struct hi_parser *p, size_t at, struct hi_ctype *ret, bool *found_ret)

@@ -31,19 +31,18 @@ static bool no_value(struct hi_parser *p, const struct hi_value *v)
 	case HI_KIND_STRUCT:
 	case HI_KIND_UNION:
 		return hi_expr_fail(p, v->column,
-				    "%s is no number or pointer: name a member of it, or "
-				    "take its address by '&'",
+				    "%s is not a number or pointer: name a member of it, "
+				    "or take its address with '&'",
 				    name);
 	case HI_KIND_FLOAT:
 		return hi_expr_fail(p, v->column,
-				    "%s: nothing is computed with floating-point numbers",
+				    "%s: floating-point arithmetic is not supported",
 				    name);
 	case HI_KIND_VOID:
 		return hi_expr_fail(p, v->column, "void has no value: cast the pointer");
 	case HI_KIND_DECLARATION:
 		return hi_expr_fail(p, v->column,
-				    "%s is declared only: nothing is "
-				    "known about what is in it",
+				    "%s is only declared: its contents are not known",
 				    name);
 	default:
 		return hi_expr_fail(p, v->column, "%s cannot be computed with", name);
@@ -380,12 +379,13 @@ static bool object_at(struct hi_parser *p, const struct hi_token *operator,
 	if (!hi_value_load(p, v, false))
 		return false;
 	if (!is_pointer(v))
-		return hi_expr_fail(p, operator->column, "'*' of %s, which is no pointer",
+		return hi_expr_fail(p, operator->column,
+				    "'*' of %s, which is not a pointer",
 				    hi_ctype_name(p, &v->type, name));
 	v->type = hi_ctype_target(p, &v->type);
 	if (v->type.kind == HI_KIND_VOID)
 		return hi_expr_fail(p, operator->column,
-				    "what a void * points to has no type: cast it");
+				    "a void * points to memory without a type: cast it");
 	v->is_lvalue = v->type.kind != HI_KIND_FUNCTION;
 	return true;
 }
@@ -480,11 +480,10 @@ bool hi_value_index(struct hi_parser *p, struct hi_value *v, struct hi_value *in
 		return false;
 	if (!is_pointer(v))
 		return hi_expr_fail(p, v->column,
-				    "'[' behind %s, which is no array or "
-				    "pointer",
+				    "'[' behind %s, which is not an array or pointer",
 				    hi_ctype_name(p, &v->type, name));
 	if (is_pointer(index))
-		return hi_expr_fail(p, index->column, "a pointer is no index");
+		return hi_expr_fail(p, index->column, "a pointer cannot be an index");
 	return move_pointer(p, HI_OP_ADD, v, index) &&
 	       object_at(p, &(struct hi_token){.mark = plus.mark, .column = v->column},
 			 v);
@@ -528,7 +527,7 @@ static bool record_of(struct hi_parser *p, struct hi_value *v, bool arrow, size_
 	if (arrow) {
 		if (v->is_lvalue &&
 		    (v->type.kind == HI_KIND_STRUCT || v->type.kind == HI_KIND_UNION))
-			return hi_expr_fail(p, column, "%s is no pointer: use '.'",
+			return hi_expr_fail(p, column, "%s is not a pointer: use '.'",
 					    hi_ctype_name(p, &v->type, name));
 		if (!hi_value_load(p, v, false))
 			return false;
@@ -555,8 +554,7 @@ bool hi_value_member(struct hi_parser *p, struct hi_value *v, bool arrow, size_t
 	hi_text_escape(shown, sizeof(shown), p->text + column, length);
 	if (v->type.kind == HI_KIND_DECLARATION)
 		return hi_expr_fail(p, column,
-				    "%s is declared only: its members are not "
-				    "known",
+				    "%s is only declared: its members are not known",
 				    name);
 	if (v->type.kind != HI_KIND_STRUCT && v->type.kind != HI_KIND_UNION)
 		return hi_expr_fail(p, column, "%s has no members%s", name,

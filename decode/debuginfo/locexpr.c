@@ -293,7 +293,7 @@ static enum hi_status dereference(struct machine *m, uint64_t size, struct entry
 	if (m->depth == 0)
 		return malformed(m, "dereference on an empty stack");
 	if (size == 0 || size > 8)
-		return malformed(m, "dereference of a wild size");
+		return malformed(m, "dereference with an invalid size");
 	addr = m->stack[--m->depth].value;
 	if (!env->read || !env->read(env->arg, addr, &value, size))
 		return hi_fail(m->err, HI_FAULT, addr, "DWARF expression: dereference");
@@ -591,8 +591,9 @@ static enum hi_status step(struct machine *m, const Dwarf_Op *op)
 	case DW_OP_stack_value:
 		return stack_value(m);
 	case DW_OP_piece:
-		return op->number > UINT64_MAX / 8 ? malformed(m, "piece of a wild size")
-						   : end_piece(m, op->number * 8, 0);
+		return op->number > UINT64_MAX / 8
+			       ? malformed(m, "piece with an invalid size")
+			       : end_piece(m, op->number * 8, 0);
 	case DW_OP_bit_piece:
 		return end_piece(m, op->number, op->number2);
 	default:

@@ -71,7 +71,7 @@ static const char *ehdr_refusal(const GElf_Ehdr *ehdr)
 		return "neither a program nor a library";
 	if (ehdr->e_phentsize != sizeof(GElf_Phdr) || ehdr->e_phnum == 0 ||
 	    ehdr->e_phnum > HI_ELF_PHDRS_MAX || ehdr->e_phoff > INT64_MAX)
-		return "program headers cannot be";
+		return "program headers are impossible";
 	return NULL;
 }
 
@@ -105,7 +105,7 @@ static const char *measure(struct hi_elf_head *head)
 	if (!first)
 		head->first = head->low;
 	if (head->high - head->low > HI_ELF_SPAN_MAX)
-		return "segments span too much";
+		return "segments span too large a range";
 	return NULL;
 }
 
@@ -241,7 +241,8 @@ enum hi_status hi_elf_from_memory(struct hi_memory *memory, uint64_t start,
 	uint8_t *file;
 
 	if (size == 0)
-		return hi_fail(err, HI_BAD_DATA, start, "ELF in memory: absurd extent");
+		return hi_fail(err, HI_BAD_DATA, start,
+			       "ELF in memory: impossible extent");
 	file = hi_pages_alloc(size);
 	if (!file)
 		return hi_fail_memory(err, "ELF in memory");

@@ -110,7 +110,7 @@ static void choose(struct hi_module *module, int fd, struct hi_elf_head *file,
 		set_note(module, "neither its file nor its headers can be read");
 	else if (module->path[0] == '/')
 		set_note(module,
-			 fd >= 0 ? "the file is no ELF program: read from memory"
+			 fd >= 0 ? "the file is not an ELF program: read from memory"
 				 : "its file cannot be reached: read from memory");
 }
 

@@ -274,7 +274,7 @@ static enum hi_status read_own_tables(struct hi_py *py, struct hi_error *err)
 		    read_table(py, table, first, n, true) < n)
 			return hi_fail(err, py->no_memory ? HI_NO_MEMORY : HI_BAD_DATA,
 				       table,
-				       "pymalloc: an array of arenas does not hold");
+				       "pymalloc: an array of arenas is inconsistent");
 		if (!keep_table(py, table))
 			return hi_fail_memory(err, "arenas");
 	}
@@ -380,9 +380,9 @@ static const char *mark_free(struct hi_py *py, uint64_t pool, const struct pool_
 
 		if (at < pool + py->layout->pool_header || offset % size ||
 		    offset / size >= n)
-			return "its list of free blocks leads out of it";
+			return "its list of free blocks leaves the pool";
 		if (is_free[offset / size])
-			return "its list of free blocks runs in a circle";
+			return "its list of free blocks has a cycle";
 		is_free[offset / size] = 1;
 		if (!hi_py_u64(&py->reader, at, &at))
 			return "unreadable";
@@ -401,7 +401,7 @@ static bool walk_pool(struct hi_py *py, const struct hi_py_arena *arena, uint64_
 	size_t count = 0;
 
 	if (!pool_is_of(py, arena, pool, &h)) {
-		note_damage(py, pool, "its header does not hold");
+		note_damage(py, pool, "its header is inconsistent");
 		return true;
 	}
 	if (h.count == 0) {
@@ -416,7 +416,7 @@ static bool walk_pool(struct hi_py *py, const struct hi_py_arena *arena, uint64_
 		n = room;
 	wrong = mark_free(py, pool, &h, size, n, is_free, &n_free);
 	if (!wrong && n - n_free != h.count)
-		wrong = "it has another number of used blocks than it says";
+		wrong = "its count of used blocks does not match its free list";
 	if (wrong) {
 		note_damage(py, pool, wrong);
 		return true;

@@ -79,7 +79,7 @@ static enum hi_status check_state(struct hi_py *py, struct hi_error *err)
 			       "CPython: _PyRuntime is unreadable");
 	if (core > 1 || done > 1)
 		return hi_fail(err, HI_BAD_DATA, py->runtime,
-			       "CPython %s: _PyRuntime is not as the table for 3.%u says",
+			       "CPython %s: _PyRuntime does not match the layout of 3.%u",
 			       py->base.version, l->minor);
 	if (finalizing)
 		return hi_fail(err, HI_UNSUPPORTED, py->runtime,
@@ -103,7 +103,7 @@ static enum hi_status find_threads(struct hi_py *py, uint64_t interp,
 		if (i >= HI_PY_MAX_THREADS ||
 		    hi_py_word(&py->reader, at + l->thread_interp) != interp)
 			return hi_fail(err, HI_BAD_DATA, at,
-				       "CPython: the list of threads does not hold");
+				       "CPython: the list of threads is inconsistent");
 		if (!hi_vector_push(&py->threads, at))
 			return hi_fail_memory(err, "threads");
 		at = hi_py_word(&py->reader, at + l->thread_next);
@@ -138,8 +138,9 @@ static enum hi_status find_interpreters(struct hi_py *py, struct hi_error *err)
 		if (i >= HI_PY_MAX_INTERPRETERS ||
 		    (l->interp_runtime &&
 		     hi_py_word(r, at + l->interp_runtime) != py->runtime))
-			return hi_fail(err, HI_BAD_DATA, at,
-				       "CPython: the list of interpreters does not hold");
+			return hi_fail(
+				err, HI_BAD_DATA, at,
+				"CPython: the list of interpreters is inconsistent");
 		if (!hi_vector_push(&py->interpreters, in))
 			return hi_fail_memory(err, "interpreters");
 		status = find_threads(py, at, err);
@@ -207,21 +208,17 @@ static enum hi_status find_own(struct hi_py *py, struct hi_error *err)
 			if (size > MAX_CHUNK || !left)
 				return hi_fail(
 					err, HI_BAD_DATA, chunk,
-					"CPython: a stack of frames does not hold");
+					"CPython: a stack of frames is inconsistent");
 			ok = own(py, chunk, size);
 			chunk = hi_py_word(&py->reader, chunk + l->chunk_previous);
 		}
 	}
 	if (!ok)
 		return hi_fail_memory(err, "areas of the runtime");
-	return find_internals(py, err);
-}
-
-static void sort_own(struct hi_py *py)
-{
 	qsort(py->own.items, py->own.count, sizeof(*py->own.items), by_start);
 	py->base.own = py->own.items;
 	py->base.n_own = py->own.count;
+	return find_internals(py, err);
 }
 
 /* ---- the proof ---- */
@@ -295,9 +292,9 @@ static enum hi_status check_list(struct hi_runtime_cursor *c, uint64_t head,
 				       "CPython: a list of the collector does not close");
 		if (!hi_py_object_at(c, at + HI_PY_GC_HEAD, &o) ||
 		    !(o.type->flags & HI_PY_HAVE_GC))
-			return hi_fail(
-				err, HI_BAD_DATA, at,
-				"CPython: the collector's list has no object here");
+			return hi_fail(err, HI_BAD_DATA, at,
+				       "CPython: the collector's list leads to something "
+				       "that is not an object");
 		in->tracked++;
 		before = at;
 		at = links[0];
@@ -412,13 +409,9 @@ static enum hi_status open_by_layout(struct hi_py *py, struct hi_runtime_cursor 
 	/* PYTHONMALLOC=malloc: all of it is in the allocator's blocks. */
 	if (status == HI_NOT_FOUND)
 		status = HI_OK;
-	if (status != HI_OK)
-		return status;
-	hi_py_find_interned(py, c);
-	if (!hi_py_own_frozen(py, c))
-		return hi_fail_memory(err, "areas of the runtime");
-	sort_own(py);
-	return HI_OK;
+	if (status == HI_OK)
+		hi_py_find_interned(py, c);
+	return status;
 }
 
 static enum hi_status open_runtime(struct hi_py *py, struct hi_types *types,
@@ -472,8 +465,8 @@ static enum hi_status refuse_others(struct hi_modules *modules, struct hi_error 
 		if (hi_modules_symbol(modules, NULL, others[i].symbol, &addr, &size,
 				      NULL) == HI_OK)
 			return hi_fail(err, HI_UNSUPPORTED, addr,
-				       "%s: its objects are not known, and are read as "
-				       "memory of C",
+				       "%s: its objects are not decoded; their memory is "
+				       "read like that of a C program",
 				       others[i].text);
 	}
 	return hi_fail(err, HI_NOT_FOUND, 0, "no CPython in this process");

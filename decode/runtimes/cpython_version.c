@@ -46,12 +46,12 @@ static enum hi_status refuse_free_threaded(struct hi_py *py, struct hi_error *er
 	if (!hi_py_read(&py->reader, py->runtime, head, sizeof(head)) ||
 	    memcmp(head, "xdebugpy", 8) != 0)
 		return hi_fail(err, HI_BAD_DATA, py->runtime,
-			       "CPython %s: _PyRuntime does not say its offsets",
+			       "CPython %s: _PyRuntime has no table of offsets",
 			       py->base.version);
 	if (head[FREE_THREADED / 8])
 		return hi_fail(err, HI_UNSUPPORTED, py->runtime,
-			       "CPython %s is free-threaded: its objects are laid out "
-			       "otherwise, and are not decoded",
+			       "CPython %s is free-threaded: its objects have another "
+			       "layout and are not decoded",
 			       py->base.version);
 	return HI_OK;
 }
@@ -141,11 +141,10 @@ static enum hi_status find_by_trial(struct hi_py *py, struct hi_error *err)
 		}
 		forget_types(py);
 	}
-	return hi_fail(
-		err, HI_UNSUPPORTED, py->runtime,
-		"a CPython in %s that does not say its version: older than what is "
-		"known (%s), or it is starting or finalising",
-		py->module->name, known_versions(known, sizeof(known)));
+	return hi_fail(err, HI_UNSUPPORTED, py->runtime,
+		       "CPython in %s has no readable version: it is older than the "
+		       "supported ones (%s), or is starting or finalising",
+		       py->module->name, known_versions(known, sizeof(known)));
 }
 
 enum hi_status hi_py_find_layout(struct hi_py *py, struct hi_error *err)

@@ -230,7 +230,7 @@ enum hi_status hi_runtime_audit(struct hi_typing *typing, struct hi_runtime *run
 
 	if (!runtime || !runtime->ops->counted || typing->runtime != runtime)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
-			       "no runtime that counts references is in this process");
+			       "no runtime with reference counts in this process");
 	audit.rows = hi_calloc((size_t)graph->n_types + 1, sizeof(*audit.rows));
 	audit.short_rows =
 		hi_calloc((size_t)graph->n_types + 1, sizeof(*audit.short_rows));

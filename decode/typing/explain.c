@@ -61,7 +61,7 @@ static bool find_referrer(struct hi_typing *typing, const struct hi_graph *graph
 /* What is named by a field only. */
 static void explain_field(const struct hi_type_name *type, struct hi_out *out)
 {
-	hi_out_add(out, "no typed pointer and no vtable says what it is; %s ",
+	hi_out_add(out, "it has no type: no typed pointer and no vtable leads to it; %s ",
 		   type->indirect ? "through others of no type,"
 				  : "it is what this field leads to:");
 	if (type->indirect)
@@ -79,7 +79,8 @@ static void explain_nothing(const struct hi_graph *graph, hi_node node,
 	if (type < graph->n_types && graph->types[type].klass == HI_TYPE_FIELD)
 		explain_field(&graph->types[type], out);
 	else
-		hi_out_add(out, "no typed pointer and no vtable says what it is");
+		hi_out_add(out,
+			   "it has no type: no typed pointer and no vtable leads to it");
 }
 
 static void explain_vtable(const struct hi_place *place, struct hi_out *out)
@@ -120,9 +121,10 @@ size_t hi_typing_explain_type(struct hi_typing *typing, const struct hi_graph *g
 	if (!place.plan)
 		explain_nothing(graph, node, &out);
 	else if (place.plan->managed)
-		hi_out_add(&out,
-			   "%s %s says so: by its own type, or as part of its owner",
-			   typing->runtime->ops->name, typing->runtime->version);
+		hi_out_add(
+			&out,
+			"%s %s determines it: by its own type, or as part of its owner",
+			typing->runtime->ops->name, typing->runtime->version);
 	else if (evidence == HI_EVIDENCE_VTABLE)
 		explain_vtable(&place, &out);
 	else if (!find_referrer(typing, graph, node, &out)) {
@@ -130,10 +132,10 @@ size_t hi_typing_explain_type(struct hi_typing *typing, const struct hi_graph *g
 			hi_out_add(&out, "a pointer that was typed otherwise in the end");
 	}
 	if (evidence == HI_EVIDENCE_SHAPE)
-		hi_out_add(&out, "; a guess: it does not describe all of the block");
+		hi_out_add(&out, "; inferred: it does not cover all of the block");
 	if (place.array)
 		hi_out_add(&out, "; an array by its size");
 	if (graph->objects->flags[node] & HI_OBJECT_CONFLICT)
-		hi_out_add(&out, "; another pointer says otherwise");
+		hi_out_add(&out, "; another pointer has another type");
 	return out.length;
 }

@@ -275,7 +275,8 @@ enum hi_status hi_hints_parse(struct hi_arena *arena, const char *file, const ch
 				       .end = copy + size,
 				       .err = err};
 	if (memchr(copy, '\0', size)) {
-		hi_hints_wrong(&t.p, memchr(copy, '\0', size), "a NUL byte is no text");
+		hi_hints_wrong(&t.p, memchr(copy, '\0', size),
+			       "the file contains a NUL byte");
 		return t.p.status;
 	}
 	blank_comments(copy, size);

@@ -68,8 +68,8 @@ static bool place(struct hi_hints_parser *p, struct hi_hint *hint)
 	hint->kind = HI_HINT_PLACE;
 	if (hint->mask.length || hint->weak)
 		return hi_hints_wrong(p, hint->at.at,
-				      "mask and weak are for words that lead somewhere, "
-				      "':' says what lies here");
+				      "mask and weak are for pointers; ':' describes "
+				      "what lies at this place");
 	return hi_hints_cases(p, hint);
 }
 

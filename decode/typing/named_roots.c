@@ -37,10 +37,11 @@ bool hi_root_text_split(const char *text, size_t *name_length_ret, const char **
 	else if (n > NAME_MAX_LENGTH)
 		*why_ret = "the name is longer than 200 bytes";
 	else if (is_reserved(text, n))
-		*why_ret = "NOROOT, LEAK, MANY and SYSTEM are no names for roots";
+		*why_ret = "NOROOT, LEAK, MANY and SYSTEM cannot be names of roots";
 	for (size_t i = 0; i < n && !**why_ret; i++)
 		if ((unsigned char)text[i] <= ' ' || text[i] == 0x7f || text[i] == ',')
-			*why_ret = "a name has no blanks, commas or control characters";
+			*why_ret = "a name must not contain blanks, commas or control "
+				   "characters";
 	*name_length_ret = n;
 	return !**why_ret;
 }
@@ -50,8 +51,8 @@ bool hi_root_text_split(const char *text, size_t *name_length_ret, const char **
 static enum hi_status wrong_type(const struct hi_type *type, struct hi_error *err)
 {
 	return hi_fail(err, HI_USAGE, 0,
-		       "this is %.80s: no pointer, record or array; cast it to a pointer "
-		       "if it holds an address",
+		       "this is %.80s, not a pointer, record or array; cast it to a "
+		       "pointer if it holds an address",
 		       type->name && *type->name ? type->name : "a number");
 }
 
@@ -149,15 +150,15 @@ static enum hi_status compile_rest(struct hi_root_compiling *c, size_t at,
 	return status;
 }
 
-/* What there is instead of a name that is not. */
-static enum hi_status add_locals(const struct hi_root_compiling *c, struct hi_error *err)
+/* Where a name is unknown, the local variables that there are. */
+static enum hi_status add_locals(const struct hi_root_compiling *c, enum hi_status status,
+				 struct hi_error *err)
 {
 	struct hi_error before = *err;
-	char names[sizeof(err->text)];
+	char names[sizeof(err->text)] = "";
 
-	hi_root_list_locals(c, names, sizeof(names));
-	if (strncmp(before.text, "nothing is called", 17) != 0)
-		names[0] = '\0';
+	if (status == HI_NOT_FOUND)
+		hi_root_list_locals(c, names, sizeof(names));
 	return hi_fail(err, HI_USAGE, 0, "%s%s", before.text, names);
 }
 
@@ -176,7 +177,7 @@ static enum hi_status compile(struct hi_named_roots_private *p,
 	if (status == HI_NO_MEMORY || c.no_memory)
 		return hi_fail_memory(err, "roots");
 	if (status != HI_OK)
-		return add_locals(&c, err);
+		return add_locals(&c, status, err);
 	type = hi_type_get(p->types, hi_code_type(code->code));
 	root->type = type->name && type->kind != HI_KIND_UNKNOWN ? type->name : "";
 	return HI_OK;
@@ -223,7 +224,7 @@ enum hi_status hi_named_roots_open(const struct hi_image *image,
 	*wrong_ret = *column_ret = 0;
 	if (!types)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
-			       "no types could be read: names mean nothing");
+			       "no types could be read, so names cannot be resolved");
 	status = create(image, modules, types, n, &roots, err);
 	for (size_t i = 0; i < n && status == HI_OK; i++) {
 		roots->items[i].text = texts[i];

@@ -195,7 +195,8 @@ static void find_at_place(struct hi_root_finding *f, uint64_t addr, hi_type_id i
 		return;
 	}
 	if (!f->inside && in_heap(f, addr)) {
-		warn(f, "it leads to", addr, ", where no live block is: it was freed");
+		warn(f, "it leads to", addr,
+		     ", where there is no live block: it was freed");
 		return;
 	}
 	/* A size is DWARF's word: what is not in the image has no words. */
@@ -230,7 +231,7 @@ static void find_by_pointer(struct hi_root_finding *f, uint64_t addr, hi_type_id
 	else if (may_refer(f, target) || in_heap(f, addr))
 		find_at_place(f, addr, target, 0);
 	else
-		warn(f, "it leads to", addr, ", where no object is");
+		warn(f, "it leads to", addr, ", where there is no object");
 }
 
 /* ---- the run ---- */

@@ -218,7 +218,8 @@ enum hi_status hi_rulebook_add_parsed(struct hi_rulebook *book,
 	if (!text)
 		return hi_fail_memory(err, "hints");
 	if (book->sealed)
-		return hi_fail(err, HI_USAGE, 0, "%.100s: hints come too late",
+		return hi_fail(err, HI_USAGE, 0,
+			       "%.100s: hints must be loaded before types are resolved",
 			       hints->file);
 	*text = (struct hi_book_text){.book = book, .hints = hints, .shipped = shipped};
 	text->const_values = hi_arena_alloc(&book->arena, hints->n_consts * 8ull);

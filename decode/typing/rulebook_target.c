@@ -30,7 +30,7 @@ static bool back_of_member(const struct hi_book_scope *scope, hi_type_id type,
 		return false;
 	if (!hi_code_is_static(code, &offset, &stride)) {
 		hi_book_warn(scope->text, member.at,
-			     "expected a member, not something that a pointer leads to");
+			     "expected a member, not the target of a pointer");
 		return false;
 	}
 	*ret = hi_book_number(scope, offset);

@@ -31,7 +31,7 @@ static void describe_member(struct hi_typing *typing, hi_type_id type, uint64_t 
 	if (*member->name)
 		hi_out_escaped(out, member->name);
 	else
-		hi_out_add(out, "a word that is no pointer");
+		hi_out_add(out, "a word that is not a pointer");
 	if (*path)
 		hi_out_add(out, " (%s)", path + (*path == '.'));
 }

@@ -253,9 +253,9 @@ static enum hi_status take_band(struct reader *r, struct word line)
 	uint32_t band;
 
 	if (!r->in_sample)
-		return refuse(r, "a band outside samples", line);
+		return refuse(r, "a band outside a sample", line);
 	if (!name.n || !parse_value(number, &value))
-		return refuse(r, "no \"label TAB whole number\"", line);
+		return refuse(r, "not \"label TAB whole number\"", line);
 	if (r->names.texts.count >= HI_HP_MAX_BANDS)
 		return too_many(r, "bands", HI_HP_MAX_BANDS);
 	band = hi_hp_names_add(&r->names, name.text, name.n);
