@@ -1,15 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/command.h"
 #include "cli/lookup.h"
+#include "decode/typing/facts.h"
 #include "report/leaks_report.h"
 
 enum { TOP = 20 };
+
+/* "function" says little; a snapshot file does not have the names. */
+static void name_rows(struct hi_inspection *in, struct hi_facts *facts,
+		      struct hi_leaks_row *rows, size_t n)
+{
+	for (size_t i = 0; facts && i < n; i++) {
+		struct hi_runtime_facts f;
+		uint64_t offset;
+		hi_node node =
+			hi_objects_find(in->graph->objects, rows[i].address, &offset);
+
+		if (hi_facts_read(facts, node, &f) && *f.name)
+			rows[i].name = hi_arena_strdup(&in->arena, f.name);
+	}
+}
 
 static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
 {
 	struct hi_leaks_report *report = NULL;
+	struct hi_facts *facts;
 	struct hi_type_set set;
 	struct hi_restrict only;
 	enum hi_status status = hi_lookup_restrict(in, TOP, &set, &only, err);
@@ -21,6 +38,10 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 	hi_type_set_free(&set);
 	if (status != HI_OK)
 		return status;
+	facts = hi_facts_open(in->typing, in->graph);
+	name_rows(in, facts, report->rows, report->n_rows);
+	name_rows(in, facts, report->roots, report->n_roots);
+	hi_facts_close(facts);
 	if (json)
 		hi_leaks_json(report, json);
 	else

@@ -191,19 +191,35 @@ static void cell_fate(const struct hi_leaks_report *r, const struct hi_leaks_row
 			     0);
 }
 
+static bool has_names(const struct hi_leaks_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].name && *rows[i].name)
+			return true;
+	return false;
+}
+
+static void cell_name(const struct hi_leaks_row *row, bool named, struct hi_table *t,
+		      struct hi_page *page)
+{
+	if (named)
+		hi_cell_text(t, hi_page_safe(page, row->name ? row->name : ""), 0);
+}
+
 static void show_rows(const struct hi_leaks_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {
-		{"what", HI_COLUMN_WORD},      {"type of the leak root", HI_COLUMN_TEXT},
-		{"shape", HI_COLUMN_WORD},     {"roots", HI_COLUMN_COUNT},
-		{"objects", HI_COLUMN_COUNT},  {"bytes", HI_COLUMN_BYTES},
-		{"example", HI_COLUMN_ADDRESS}};
+		{"what", HI_COLUMN_WORD},	{"type of the leak root", HI_COLUMN_TEXT},
+		{"shape", HI_COLUMN_WORD},	{"roots", HI_COLUMN_COUNT},
+		{"objects", HI_COLUMN_COUNT},	{"bytes", HI_COLUMN_BYTES},
+		{"example", HI_COLUMN_ADDRESS}, {"which is", HI_COLUMN_TEXT}};
+	bool named = has_names(r->rows, r->n_rows);
 	struct hi_table *t;
 
 	hi_page_heading(page, "By type",
 			"single: holds no other object; chain: holds others; cycle: its "
 			"members hold each other");
-	t = table_of(r, columns, 7, page);
+	t = table_of(r, columns, 7 + named, page);
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_leaks_row *row = &r->rows[i];
 
@@ -214,6 +230,7 @@ static void show_rows(const struct hi_leaks_report *r, struct hi_page *page)
 		hi_cell_number(t, row->objects);
 		hi_cell_number(t, row->bytes);
 		hi_cell_number(t, row->address);
+		cell_name(row, named, t, page);
 	}
 	hi_hidden_note(page, &r->beyond, &r->below, &r->other);
 }
@@ -223,12 +240,14 @@ static void show_roots(const struct hi_leaks_report *r, struct hi_page *page)
 	static const struct hi_column columns[] = {
 		{"what", HI_COLUMN_WORD},     {"address", HI_COLUMN_ADDRESS},
 		{"type", HI_COLUMN_TEXT},     {"shape", HI_COLUMN_WORD},
-		{"objects", HI_COLUMN_COUNT}, {"bytes", HI_COLUMN_BYTES}};
+		{"objects", HI_COLUMN_COUNT}, {"bytes", HI_COLUMN_BYTES},
+		{"which is", HI_COLUMN_TEXT}};
 	static const struct hi_hidden none;
+	bool named = has_names(r->roots, r->n_roots);
 	struct hi_table *t;
 
 	hi_page_heading(page, "Largest leak roots", NULL);
-	t = table_of(r, columns, 6, page);
+	t = table_of(r, columns, 6 + named, page);
 	for (size_t i = 0; i < r->n_roots; i++) {
 		const struct hi_leaks_row *row = &r->roots[i];
 
@@ -238,6 +257,7 @@ static void show_roots(const struct hi_leaks_report *r, struct hi_page *page)
 		hi_cell_text(t, hi_leak_shape_key(row->shape), 0);
 		hi_cell_number(t, row->objects);
 		hi_cell_number(t, row->bytes);
+		cell_name(row, named, t, page);
 	}
 	hi_hidden_note(page, &r->roots_beyond, &none, &none);
 }
@@ -280,6 +300,8 @@ static void rows_json(const struct hi_leaks_report *r, const struct hi_leaks_row
 		hi_json_number(json, "bytes", rows[i].bytes);
 		hi_json_number(json, "objects", rows[i].objects);
 		hi_json_address(json, single ? "address" : "example", rows[i].address);
+		if (rows[i].name && *rows[i].name)
+			hi_json_text(json, "name", rows[i].name);
 		hi_json_end(json);
 	}
 	hi_json_end(json);

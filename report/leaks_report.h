@@ -14,6 +14,9 @@ struct hi_leaks_row {
 	bool is_likely; /* its leak roots; else certain */
 	uint64_t count, objects, bytes;
 	uint64_t address; /* a row: of the example; a root: its own */
+	/* What that function, class, coroutine is called in its runtime; "" or NULL:
+	 * nothing; borrowed, hostile. */
+	const char *name;
 };
 struct hi_leaks_report {
 	const struct hi_head *head;

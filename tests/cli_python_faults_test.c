@@ -267,6 +267,28 @@ HI_TEST_SCENARIO(python_faults, an_object_that_counts_too_few_references_is_said
 		      c->out);
 }
 
+/* ---- names ---- */
+
+HI_TEST_SCENARIO(python_faults, functions_and_coroutines_that_leaked_have_names)
+{
+	struct python *p = python_start(NULL, "forgotten", NULL, NULL);
+	json_t *doc = python_ask(p, PYTHON_WORDS("leaks", "--all"));
+	json_t *roots = json_object_get(doc, "roots");
+	struct hi_command *c = hi_heapinspect("leaks", "--pid", p->pid);
+
+	HI_ASSERT_MSG(strstr(c->out, "which is"), "%s", c->out);
+	for (unsigned i = 0; i < 2; i++) {
+		const char *kind = i ? "coroutine" : "function";
+		char name[80];
+		json_t *row;
+
+		snprintf(name, sizeof(name), "%s", python_said(p, kind, 0));
+		row = python_row(roots, "name", name);
+		HI_ASSERT_MSG(row, "no %s in %.1500s", name, c->out);
+		HI_ASSERT_STREQ(kind, python_text(row, "type"));
+	}
+}
+
 /* ---- the collector ---- */
 
 static void check_collector(json_t *doc, const struct python *p)
