@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
+#include <linux/securebits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -326,4 +327,44 @@ HI_TEST_SCENARIO(rights, a_process_that_gave_them_up_computes_and_can_do_nothing
 	check_notes(n);
 	HI_ASSERT_EQ(geteuid() == 0, n->dropped_user);
 	HI_ASSERT_EQ(1, lseek(given, 0, SEEK_END));
+}
+
+/* ---- each lock by itself ---- */
+
+static unsigned long long capabilities_of_status(void)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	unsigned long long set, all = 0;
+	char line[256];
+
+	if (!file)
+		return ~0ull;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "CapInh: %llx", &set) == 1 ||
+		    sscanf(line, "CapPrm: %llx", &set) == 1 ||
+		    sscanf(line, "CapEff: %llx", &set) == 1)
+			all |= set;
+	fclose(file);
+	return all;
+}
+
+/* A change of the user takes them along, unless a bit says no: they go by themselves. */
+HI_TEST_ROOT(rights, capabilities_go_where_the_change_of_the_user_leaves_them)
+{
+	struct hi_rights_dropped dropped;
+	struct hi_error err;
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) != 0)
+			_exit(2);
+		if (hi_rights_drop(&dropped, &err) != HI_OK || !dropped.user)
+			_exit(3);
+		_exit(capabilities_of_status() ? 4 : 0);
+	}
+	HI_ASSERT(pid > 0);
+	HI_ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	HI_ASSERT(WIFEXITED(status));
+	HI_ASSERT_EQ(0, WEXITSTATUS(status));
 }
