@@ -70,6 +70,7 @@ static void check_clean(const char *python, bool with_debug)
 	struct hi_audit audit = {};
 	struct hi_error err = {};
 	int modules = 0;
+	bool is_3_8;
 
 	hi_fixture_read_until(fx, "ready", keep_modules, &modules);
 	p = with_debug ? typed_process_open(fx->pid, NULL)
@@ -83,9 +84,12 @@ static void check_clean(const char *python, bool with_debug)
 	note_rows(p, audit.rows, audit.n_rows);
 	note_rows(p, audit.short_rows, audit.n_short_rows);
 	HI_ASSERT(audit.objects >= OBJECTS);
-	HI_ASSERT_EQ(0, audit.excess);
+	/* 3.8 itself takes a reference to its module of warnings too many, which with
+	 * what it holds is 8 objects. */
+	is_3_8 = strncmp(p->runtime->version, "3.8.", 4) == 0;
+	HI_ASSERT_EQ(is_3_8 ? 1 : 0, audit.excess);
 	HI_ASSERT_EQ(0, audit.missing);
-	HI_ASSERT_EQ(0, count_leaks(p));
+	HI_ASSERT_EQ(is_3_8 ? 8 : 0, count_leaks(p));
 	hi_audit_deinit(&audit);
 }
 

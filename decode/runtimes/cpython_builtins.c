@@ -282,6 +282,8 @@ const struct hi_py_builtin hi_py_builtins[] = {
 	IN(11, 13, "enumerate", 56, HI_PY_PLAIN,
 	   FIELDS(STRONG(24, "en_sit"), STRONG(32, "en_result"),
 		  STRONG(40, "en_longindex"), STRONG(48, "one"))),
+	/* Never made ready. */
+	IN(8, 9, "arrayiterator", 40, HI_PY_PLAIN, FIELDS(STRONG(24, "ao"))),
 	ALL("reversed", 32, HI_PY_PLAIN, FIELDS(STRONG(24, "seq"))),
 	IN(8, 9, "zip", 40, HI_PY_PLAIN,
 	   FIELDS(STRONG(24, "ittuple"), STRONG(32, "result"))),

@@ -456,6 +456,12 @@ static void visit_freed(struct hi_py_visit *v, const struct hi_py_object *o)
 	if (next)
 		hi_py_tell(v, hi_py_word(&v->c->reader, o->addr + next), HI_GRADE_EXACT,
 			   HI_LABEL_FIELD, "<next free>", 0);
+	if (!o->type->is_heap)
+		return;
+	/* Free lists of modules: the type is let go with the memory, and a field has the
+	 * next one (FutureIter_dealloc in Modules/_asynciomodule.c, 3.12). */
+	visit_fields(v, o);
+	hi_py_tell(v, o->type->addr, HI_GRADE_EXACT, HI_LABEL_FIELD, "__class__", 0);
 }
 
 /* Nodes of OrderedDict, tables and the like are told by their owners. */
