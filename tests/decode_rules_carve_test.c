@@ -355,3 +355,26 @@ HI_TEST(rules_inside, the_only_derived_record_that_fits_is_it)
 	HI_ASSERT_STREQ("base", world_type(w, H(0x200)));
 	HI_ASSERT_STREQ("base", world_type(w, H(0x300)));
 }
+
+/*
+ * A free slot of a pool has only a link in it. The block is no array of links, though it
+ * divides by one and all that lies in it looks like pointers.
+ *
+ *	free -> 100 slot { next = 0 }, words that lead to 200 and 300
+ */
+HI_TEST(rules_inside, a_pool_that_begins_with_a_free_slot_is_no_array_of_links)
+{
+	struct world *w = world_create();
+
+	world_struct(w, "slot", 8, "0 slot * : next", NULL);
+	world_block(w, H(0x100), 88);
+	world_block(w, H(0x200), 24);
+	world_block(w, H(0x300), 24);
+	world_var(w, "free", "slot *", H(0x100));
+	world_poke(w, H(0x120), H(0x200));
+	world_poke(w, H(0x128), H(0x300));
+	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
+	HI_ASSERT_STREQ("200:c 300:c", world_edges(w, H(0x100)));
+	HI_ASSERT_STREQ("", world_type(w, H(0x200)));
+	HI_ASSERT_STREQ("", world_leaks(w));
+}

@@ -52,6 +52,21 @@ bool hi_spread_is_plausible(struct hi_spreader *w, const struct hi_plan *plan, b
 	return p.ok;
 }
 
+/* Nothing but a pointer to its own kind: the link that an allocator writes into a free
+ * slot (sqlite's LookasideSlot). Any block begins with such a record and divides by it;
+ * how large it is says nothing. */
+static bool is_bare_link(struct hi_spreader *w, const struct hi_plan *plan)
+{
+	uint32_t pointee;
+
+	if (plan->klass != HI_TYPE_RECORD || plan->size != 8 || plan->n_slots != 1 ||
+	    plan->slots[0].kind != HI_SLOT_POINTER)
+		return false;
+	pointee = hi_plans_pointee(w->typing->plans, &plan->slots[0]);
+	return pointee >= HI_PLAN_FIRST &&
+	       hi_plans_get(w->typing->plans, pointee)->base == plan->base;
+}
+
 bool hi_spread_fits_as_array(struct hi_spreader *w, const struct hi_plan *plan,
 			     uint64_t addr, uint64_t usable)
 {
@@ -65,7 +80,8 @@ bool hi_spread_fits_as_array(struct hi_spreader *w, const struct hi_plan *plan,
 	    plan->klass == HI_TYPE_POINTER_ARRAY)
 		return true;
 	if (hi_fit_usable(n * plan->size) != usable ||
-	    hi_fit_usable(plan->size) == usable) /* one is as likely */
+	    hi_fit_usable(plan->size) == usable || /* one is as likely */
+	    is_bare_link(w, plan))
 		return false;
 	return hi_spread_is_plausible(w, plan, true, addr, usable);
 }
