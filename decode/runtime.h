@@ -121,6 +121,9 @@ struct hi_runtime_ops {
 	/* What the block at addr refers to; type: as type_of said. */
 	void (*edges)(struct hi_runtime_cursor *cursor, uint64_t addr, uint64_t size,
 		      uint32_t type, hi_runtime_edge_fn *fn, void *arg);
+	/* Of how many blocks edges() has left out what is not there, though they say that
+	 * it is. */
+	uint64_t (*cut)(const struct hi_runtime_cursor *cursor);
 	/* The label of an edge as a person writes it: `["key"]`, ".name", "[3]". Escaped
 	 * and cut. Nothing of the values of objects with runtime->redact. */
 	size_t (*label)(struct hi_runtime_cursor *cursor,
@@ -185,9 +188,7 @@ struct hi_runtime {
 	uint64_t tracked; /* objects in the collector's lists */
 	/* All blocks, from type_of on. Who makes another table of them says so here. */
 	const struct hi_objects *objects;
-	/* After type_of: objects that have less than they say; what is not there was not
-	 * read. */
-	uint64_t n_cut;
+	uint64_t n_cut; /* of all blocks, after their edges were read: ops->cut */
 	struct hi_runtime_collector collector; /* of the first of several */
 };
 

@@ -14,7 +14,8 @@ HI_TEST(runtime_contract, every_runtime_is_whole)
 
 		HI_ASSERT(ops->name && *ops->name && ops->safepoints);
 		HI_ASSERT(ops->probe && ops->self_check && ops->walk && ops->type_of);
-		HI_ASSERT(ops->cursor && ops->cursor_free && ops->edges && ops->label);
+		HI_ASSERT(ops->cursor && ops->cursor_free && ops->edges && ops->label &&
+			  ops->cut);
 		HI_ASSERT(ops->roots && ops->release);
 		for (size_t k = 0; ops->safepoints[k]; k++)
 			HI_ASSERT(strncmp(ops->safepoints[k], "usdt:", 5) == 0 ||

@@ -371,6 +371,7 @@ struct hi_py {
 
 struct hi_runtime_cursor {
 	struct hi_py *py;
+	uint64_t n_cut; /* objects that have less than they say */
 	struct hi_py_reader reader;
 	enum { HI_PY_TYPE_CACHE = 512 } cache_size;
 	struct {
@@ -484,8 +485,9 @@ struct hi_py_visit {
 	bool is_cut;	/* the object has less than it says */
 	uint64_t share; /* bytes of tables that may be read; 0: as the runtime says */
 	uint64_t used;	/* bytes of tables */
-	/* Memory of an object that is no object itself; NULL: nobody asks. */
-	void (*memory)(void *arg, uint64_t addr, enum hi_py_buffer what);
+	/* Memory of an object that is no object itself, and how many bytes of it may be
+	 * read for this one; NULL: nobody asks. */
+	uint64_t (*memory)(void *arg, uint64_t addr, enum hi_py_buffer what);
 };
 bool hi_py_tell(struct hi_py_visit *v, uint64_t to, enum hi_grade grade,
 		enum hi_edge_label label, const char *name, uint64_t value);
@@ -515,6 +517,7 @@ bool hi_py_counted(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size,
 		   uint32_t type, uint64_t *ret);
 void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint32_t type,
 		 hi_runtime_edge_fn *fn, void *arg);
+uint64_t hi_py_cut(const struct hi_runtime_cursor *c);
 
 /* cpython_numpy.c */
 void hi_py_visit_ndarray(struct hi_py_visit *v, const struct hi_py_object *o);

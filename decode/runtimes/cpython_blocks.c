@@ -217,20 +217,23 @@ struct typing {
 	hi_runtime_type_fn *fn;
 	void *arg;
 	struct hi_runtime_cursor *cursors[MAX_WORKERS];
-	/* What objects want of tables: bytes, how many do, and how many have less than
-	 * they say. */
-	struct wanted {
-		uint64_t used, owners, cut;
+	struct wanted { /* of tables: bytes, and by how many objects */
+		uint64_t used, owners;
 	} wanted[MAX_WORKERS];
 };
 
-static void claim(void *arg, uint64_t addr, enum hi_py_buffer what)
+/* What a chain has is counted where it is followed. */
+static uint64_t claim(void *arg, uint64_t addr, enum hi_py_buffer what)
 {
 	struct typing *t = arg;
 	hi_node id = hi_objects_find(t->objects, addr, NULL);
 
-	if (id != HI_NODE_NONE)
-		t->fn(t->arg, id, what, true);
+	if (id == HI_NODE_NONE)
+		return 0;
+	t->fn(t->arg, id, what, true);
+	return what == HI_PY_BUFFER_DEQUE_BLOCK || what == HI_PY_BUFFER_ODICT_NODE
+		       ? 0
+		       : hi_objects_usable(t->objects, id);
 }
 
 static bool has_memory(const struct hi_py_type *type)
@@ -247,8 +250,6 @@ static bool has_memory(const struct hi_py_type *type)
 	case HI_PY_BYTEARRAY:
 	case HI_PY_ARRAY:
 	case HI_PY_LRU_CACHE:
-	case HI_PY_GENERATOR:
-	case HI_PY_FRAME:
 	case HI_PY_NDARRAY:
 	case HI_PY_VOID:
 		return true;
@@ -275,7 +276,6 @@ static void visit_owner(struct typing *t, struct hi_runtime_cursor *c,
 	hi_py_visit(&v, o);
 	w->used += v.used;
 	w->owners += v.used != 0;
-	w->cut += v.is_cut;
 }
 
 static void type_block(struct typing *t, struct hi_runtime_cursor *c, struct wanted *w,
@@ -360,7 +360,6 @@ static struct wanted type_all(struct typing *t, unsigned threads)
 	for (unsigned i = 0; i < threads; i++) {
 		sum.used += t->wanted[i].used;
 		sum.owners += t->wanted[i].owners;
-		sum.cut += t->wanted[i].cut;
 	}
 	return sum;
 }
@@ -373,13 +372,11 @@ static void type_and_bound(struct typing *t, unsigned threads)
 
 	py->share = py->budget;
 	all = type_all(t, threads);
-	if (all.used > py->budget) {
-		py->share = py->budget / all.owners;
-		if (py->share < MIN_SHARE)
-			py->share = MIN_SHARE;
-		all = type_all(t, threads);
-	}
-	py->base.n_cut = all.cut;
+	if (all.used <= py->budget)
+		return;
+	py->share = py->budget / all.owners;
+	if (py->share < MIN_SHARE)
+		py->share = MIN_SHARE;
 }
 
 enum hi_status hi_py_type_of(struct hi_runtime *runtime, const struct hi_objects *objects,

@@ -55,7 +55,7 @@ void hi_py_tell_memory(struct hi_py_visit *v, uint64_t to, enum hi_py_buffer wha
 	if (!to)
 		return;
 	if (v->memory)
-		v->memory(v->arg, to, what);
+		v->used += v->memory(v->arg, to, what);
 	hi_py_tell(v, to, HI_GRADE_EXACT, HI_LABEL_FIELD, name, 0);
 }
 
@@ -89,11 +89,10 @@ static void visit_list(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	uint64_t items = hi_py_word(&v->c->reader, o->addr + LIST_ITEMS);
 	int64_t n = (int64_t)hi_py_word(&v->c->reader, o->addr + HI_PY_SIZE);
-	uint64_t there = n > 0 ? hi_py_bound(v, items, 0, (uint64_t)n, HI_PY_PTR) : 0;
 
 	hi_py_tell_memory(v, items, HI_PY_BUFFER_LIST_ITEMS, "<items>");
-	if (v->fn)
-		visit_array(v, items, there);
+	if (v->fn && n > 0)
+		visit_array(v, items, hi_py_bound(v, items, 0, (uint64_t)n, HI_PY_PTR));
 }
 
 /* Of structures like os.stat_result: more items than ob_size, up to basicsize (3.8) or
@@ -226,7 +225,7 @@ static void visit_generator(struct hi_py_visit *v, const struct hi_py_object *o)
 	struct hi_py_frame frame;
 	int8_t state;
 
-	if (hi_py_read(&v->c->reader, o->addr + l->gen_state, &state, 1) &&
+	if (v->fn && hi_py_read(&v->c->reader, o->addr + l->gen_state, &state, 1) &&
 	    state < FRAME_CLEARED && l->frame_at(v->c, o->addr + l->gen_frame, &frame))
 		visit_own_frame(v, o, &frame);
 }
@@ -237,6 +236,8 @@ static void visit_frame_object(struct hi_py_visit *v, const struct hi_py_object 
 	uint64_t own = o->addr + l->frameobj_data;
 	struct hi_py_frame frame;
 
+	if (!v->fn)
+		return;
 	if (!l->frameobj_frame) {
 		if (l->frame_at(v->c, o->addr, &frame))
 			visit_own_frame(v, o, &frame);
@@ -480,6 +481,12 @@ void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint
 		else
 			visit_freed(&v, &o);
 	}
+	c->n_cut += v.is_cut;
+}
+
+uint64_t hi_py_cut(const struct hi_runtime_cursor *c)
+{
+	return c->n_cut;
 }
 
 bool hi_py_counted(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size,

@@ -36,8 +36,6 @@ static void visit_slots(struct hi_py_visit *v, const struct hi_py_frame *frame,
 		end = (uint32_t)(frame->room / HI_PY_PTR);
 		v->is_cut = true;
 	}
-	if (!v->fn)
-		return;
 	for (uint32_t i = 0; i < end && !v->stopped; i++) {
 		uint64_t to = hi_py_word(&v->c->reader, frame->slots + i * 8u);
 		uint64_t name = i < n ? l->local_name(v->c, frame->code, i) : 0;

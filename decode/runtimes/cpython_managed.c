@@ -30,11 +30,10 @@ static void visit_array(struct hi_py_visit *v, const struct hi_py_object *o,
 	struct hi_py_keys k;
 
 	hi_py_tell_memory(v, values, HI_PY_BUFFER_VALUES, "<values>");
-	if (!values || !cached_keys(v->c, o, &k))
+	if (!v->fn || !values || !cached_keys(v->c, o, &k))
 		return;
 	k.n = hi_py_bound(v, values, 0, k.n, HI_PY_PTR);
-	if (v->fn)
-		hi_py_visit_values(v, &k, values, HI_LABEL_ATTRIBUTE);
+	hi_py_visit_values(v, &k, values, HI_LABEL_ATTRIBUTE);
 }
 
 static void visit_own_dict(struct hi_py_visit *v, uint64_t dict)

@@ -520,6 +520,7 @@ const struct hi_runtime_ops hi_runtime_cpython = {
 	.cursor = py_cursor,
 	.cursor_free = py_cursor_free,
 	.edges = hi_py_edges,
+	.cut = hi_py_cut,
 	.label = hi_py_label,
 	.counted = hi_py_counted,
 	.facts = hi_py_facts,

@@ -202,18 +202,19 @@ void hi_py_visit_dict(struct hi_py_visit *v, const struct hi_py_object *o)
 	struct hi_py_keys k;
 
 	hi_py_tell_memory(v, keys, HI_PY_BUFFER_DICT_KEYS, "<keys>");
+	/* Beside values they are names alone, which many dicts share. */
+	if (values)
+		v->used = 0;
 	if (!embedded)
 		hi_py_tell_memory(v, values, HI_PY_BUFFER_VALUES, "<values>");
-	if (embedded || !l->read_keys(v->c, keys, &k))
+	if (!v->fn || embedded || !l->read_keys(v->c, keys, &k))
 		return;
 	if (values) {
 		k.n = hi_py_bound(v, values, l->values_items, k.n, HI_PY_PTR);
-		if (v->fn)
-			hi_py_visit_values(v, &k, values + l->values_items, HI_LABEL_KEY);
+		hi_py_visit_values(v, &k, values + l->values_items, HI_LABEL_KEY);
 	} else if (!k.shared) {
 		bound_keys(v, &k);
-		if (v->fn)
-			visit_combined(v, &k, hi_py_is_interned(v->c->py, o->addr));
+		visit_combined(v, &k, hi_py_is_interned(v->c->py, o->addr));
 	}
 }
 
@@ -289,12 +290,14 @@ void hi_py_visit_set(struct hi_py_visit *v, const struct hi_py_object *o)
 
 	if (table != o->addr + SET_SMALL)
 		hi_py_tell_memory(v, table, HI_PY_BUFFER_SET_TABLE, "<table>");
+	if (!v->fn)
+		return;
 	if (mask >= UINT64_C(1) << MAX_LOG2 || (mask & (mask + 1))) {
 		v->is_cut = true;
 		return;
 	}
 	size = bound_set(v, o, table, mask + 1);
-	for (uint64_t from = 0; v->fn && from < size; from += n) {
+	for (uint64_t from = 0; from < size; from += n) {
 		n = size - from < BATCH ? size - from : BATCH;
 		if (!hi_py_read(r, table + from * SET_ENTRY, raw, n * SET_ENTRY))
 			return;

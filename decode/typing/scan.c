@@ -642,6 +642,8 @@ static enum hi_status collect(struct hi_typing *typing, struct scanner **scanner
 		typing->stats.words_scanned += s->words_scanned;
 		typing->stats.bytes_scanned += s->bytes_scanned;
 		typing->stats.unreadable_bytes += s->unreadable;
+		if (s->cursor)
+			typing->runtime->n_cut += typing->runtime->ops->cut(s->cursor);
 		if (s->status != HI_OK && status == HI_OK) {
 			status = s->status;
 			if (err)

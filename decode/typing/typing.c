@@ -344,8 +344,10 @@ typing_create(const struct hi_image *image, struct hi_modules *modules,
 	typing->conservative = options && options->conservative;
 	if (options && !typing->conservative)
 		typing->runtime = options->runtime;
-	if (typing->runtime)
+	if (typing->runtime) {
 		typing->runtime->objects = objects;
+		typing->runtime->n_cut = 0;
+	}
 	if (source)
 		typing->source = *source;
 	if (options && !typing->conservative)

@@ -745,6 +745,7 @@ void mock_python_read(struct mock_python *m)
 	for (size_t i = 0; i < m->n_blocks; i++)
 		if (m->blocks[i].type)
 			read_block(&r, &m->blocks[i]);
+	m->py->base.n_cut = m->py->base.ops->cut(r.c);
 	r.from = 0;
 	(void)hi_py_frame_roots(m->py, r.c, count_root, &r, NULL);
 	hi_runtime_cursor_free(&m->py->base, r.c);
