@@ -388,12 +388,12 @@ static void visit_data(struct hi_py_visit *v, uint64_t dtype, const struct ndarr
 	uint64_t n, extent = 0;
 	struct references r;
 
-	if (!a->dtype.has_references || !a->dtype.size ||
+	if (!v->fn || !a->dtype.has_references || !a->dtype.size ||
 	    (!in_row && !extent_of(a, &extent)))
 		return;
 	n = in_row ? hi_py_bound(v, a->data, 0, a->n, a->dtype.size)
 		   : hi_py_bound(v, a->data, 0, extent, 1);
-	if (!v->fn || (!in_row && n < extent))
+	if (!in_row && n < extent)
 		return;
 	r.c = v->c;
 	r.n = r.n_pending = 0;
