@@ -28,7 +28,8 @@ struct hi_reach {
 	 * decode/typing/verdict.h). NULL: all are certain. */
 	uint64_t *likely;
 	uint64_t likely_objects, likely_bytes; /* in leak_objects, leak_bytes too */
-	bool is_doubtful; /* live memory could not all be read: none is certain */
+	bool is_doubtful; /* live memory could not all be read, or blocks are missing from
+			   * a damaged heap: none is certain */
 };
 enum hi_status hi_reach_compute(const struct hi_graph *g, unsigned threads,
 				struct hi_reach **ret, struct hi_error *err);

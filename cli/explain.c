@@ -222,8 +222,9 @@ static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
 	r->fate = in->graph->fates ? in->graph->fates[node] : HI_FATE_NONE;
 	r->is_likely = in->reach->likely && hi_bit(in->reach->likely, node);
 	if (r->is_likely && in->reach->is_doubtful)
-		r->because =
-			"some of the live memory could not be read: it may lead there";
+		r->because = "some of the live memory could not be read, or the heap is "
+			     "damaged: "
+			     "what is missing may lead there";
 	else if (r->is_likely && !in->stored) {
 		hi_typing_explain_likely(in->typing, in->graph, node, text, sizeof(text));
 		r->because = hi_arena_strdup(&in->arena, text);

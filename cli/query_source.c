@@ -4,6 +4,7 @@
 #include "cli/named_bins.h"
 #include "cli/retaining.h"
 #include "cli/stored.h"
+#include "decode/typing/audit.h"
 #include "decode/typing/edge_labels.h"
 #include "decode/typing/extent.h"
 
@@ -236,6 +237,22 @@ static enum hi_status equal(void *arg, hi_node object, hi_node *ret, struct hi_e
 	return HI_OK;
 }
 
+static enum hi_status audit(void *arg, const struct hi_audit **ret, struct hi_error *err)
+{
+	struct hi_query_feed *feed = arg;
+	struct hi_inspection *in = feed->in;
+	enum hi_status status = hi_stored_refuse(in, "audit", err);
+
+	if (status == HI_OK && !feed->has_audit)
+		status = hi_runtime_audit(in->typing, in->runtime, in->graph,
+					  &feed->audit, err);
+	if (status != HI_OK)
+		return status;
+	feed->has_audit = true;
+	*ret = &feed->audit;
+	return HI_OK;
+}
+
 void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
 			 uint64_t time_ns)
 {
@@ -250,6 +267,7 @@ void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
 					 .census = census,
 					 .censuses = censuses,
 					 .marks = marks,
+					 .audit = audit,
 					 .retainers = retainers,
 					 .bins = bins,
 					 .label = label,
@@ -262,6 +280,7 @@ void hi_query_feed_end(struct hi_query_feed *feed)
 {
 	hi_query_censuses_free(&feed->censuses);
 	hi_snapshots_marks_free(&feed->marks);
+	hi_audit_deinit(&feed->audit);
 	hi_edge_labels_destroy(feed->labels);
 	hi_vector_free(&feed->texts);
 	hi_contents_marks_free(&feed->alike);

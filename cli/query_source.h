@@ -29,6 +29,8 @@ struct hi_query_feed {
 	uint64_t time_ns;
 	struct hi_query_censuses censuses;
 	struct hi_snapshots_marks marks;
+	struct hi_audit audit;
+	bool has_audit;
 	const uint32_t *equal; /* contents; of the file, or of `alike` */
 	struct hi_contents_marks alike;
 	bool has_equal;

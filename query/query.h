@@ -12,6 +12,7 @@
 #define HI_QUERY_QUERY_H
 
 #include "census/analysis.h"
+#include "census/audit.h"
 #include "census/ledger.h"
 #include "census/set_table.h"
 #include "census/snapshot_series.h"
@@ -65,6 +66,9 @@ struct hi_query_source {
 				    struct hi_error *err);
 	enum hi_status (*bins)(void *arg, struct hi_query_sets *ret,
 			       struct hi_error *err);
+	/* HI_UNSUPPORTED: no runtime counts references, or it is a file. */
+	enum hi_status (*audit)(void *arg, const struct hi_audit **ret,
+				struct hi_error *err);
 	/* Edge `index` of a node's row in words, "" unknown; until the next call. */
 	enum hi_status (*label)(void *arg, hi_node node, uint32_t index, const char **ret,
 				struct hi_error *err);

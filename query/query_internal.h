@@ -81,6 +81,7 @@ struct hi_query {
 	const struct hi_census *census;
 	const struct hi_query_census *censuses;
 	size_t n_censuses;
+	const struct hi_audit *audit;		/* NULL: not asked for */
 	uint64_t *census_end;			/* rows up to the end of each census */
 	const struct hi_snapshots_marks *marks; /* NULL: not asked for, or none */
 	uint32_t *census_row;			/* by type; UINT32_MAX: no live object */
@@ -180,7 +181,8 @@ extern const struct hi_query_ops *const hi_query_all[];
 extern const struct hi_query_ops hi_query_table_objects, hi_query_table_edges,
 	hi_query_table_types, hi_query_table_roots, hi_query_table_frames,
 	hi_query_table_dominators, hi_query_table_retainer_sets, hi_query_table_bins,
-	hi_query_table_ledger, hi_query_table_censuses, hi_query_table_marks;
+	hi_query_table_ledger, hi_query_table_censuses, hi_query_table_marks,
+	hi_query_table_audit;
 
 #define HI_COLUMNS(list) .columns = (list), .n_columns = sizeof(list) / sizeof((list)[0])
 #define HI_WAYS(list) .ways = (list), .n_ways = sizeof(list) / sizeof((list)[0])

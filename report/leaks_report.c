@@ -157,7 +157,7 @@ static void show_headline(const struct hi_leaks_report *r, struct hi_page *page)
 			       hi_heap_at_least(r->head), live));
 	if (r->is_doubtful)
 		hi_page_text(page, "No leak is certain: some of the live memory could "
-				   "not be read");
+				   "not be read, or the heap is damaged");
 	else if (r->likely_bytes)
 		hi_page_text(page, "certain: no word in live memory leads there; likely: "
 				   "only words of other types do (such as integers)");

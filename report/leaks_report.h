@@ -23,7 +23,7 @@ struct hi_leaks_report {
 	uint64_t live_bytes, objects, bytes,
 		n_leak_roots; /* unrestricted; both verdicts */
 	uint64_t likely_objects, likely_bytes, n_likely_roots;
-	bool is_doubtful;	   /* live memory could not all be read */
+	bool is_doubtful;	   /* hi_reach.is_doubtful */
 	const uint64_t *by_fate;   /* bytes[HI_FATES], of the leaks; NULL: no collector */
 	struct hi_leaks_row *rows; /* by type and shape */
 	size_t n_rows;

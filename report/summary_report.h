@@ -64,7 +64,7 @@ struct hi_summary_report {
 	uint64_t live_objects, live_bytes;
 	uint64_t leak_objects, leak_bytes; /* certain and likely */
 	uint64_t likely_objects, likely_bytes;
-	bool leaks_doubtful;	       /* live memory could not all be read */
+	bool leaks_doubtful;	       /* hi_reach.is_doubtful */
 	uint64_t untyped_bytes;	       /* of live */
 	struct hi_summary_type *types; /* by shallow bytes */
 	size_t n_types, n_types_total;

@@ -414,7 +414,8 @@ static void show_leaks(const struct hi_summary_report *r, struct hi_page *page)
 		return;
 	hi_page_heading(page, r->by_fate ? "Leaks and garbage" : "Leaks",
 			r->leaks_doubtful ? "no pointer leads there; part of the live "
-					    "memory could not be read, so none is certain"
+					    "memory could not be read, or the heap is "
+					    "damaged, so none is certain"
 			: r->likely_objects
 				? "allocated, but no pointer leads there; likely: words "
 				  "of other types do (such as integers)"

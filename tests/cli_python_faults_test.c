@@ -265,6 +265,20 @@ HI_TEST_SCENARIO(python_faults, an_object_that_counts_too_few_references_is_said
 	c = hi_heapinspect("audit", "--pid", p->pid);
 	HI_ASSERT_MSG(strstr(c->out, "1 object counts fewer references than"), "%s",
 		      c->out);
+	/* The same as a table; what has no runtime is refused, as no row means no fault.
+	 */
+	doc = python_ask(p, PYTHON_WORDS("query", "-q", "SELECT * FROM audit"));
+	row = json_array_get(rows_of(doc), 0);
+	HI_ASSERT_STREQ("missing", python_text(row, "difference"));
+	HI_ASSERT_STREQ("list", python_text(row, "type"));
+	HI_ASSERT_EQ(1, python_number(row, "objects"));
+	HI_ASSERT_EQ(1, python_number(row, "references"));
+	HI_ASSERT_EQ(id, strtoull(python_text(row, "example"), NULL, 16));
+	HI_ASSERT_EQ(atoi(python_said(p, "few", 1)), python_number(row, "counted"));
+	HI_ASSERT_EQ(atoi(python_said(p, "few", 2)), python_number(row, "found"));
+	c = hi_heapinspect("query", HI_SOURCE_DIR "/tests/data/v1.hisnap", "-q",
+			   "SELECT count(*) FROM audit");
+	HI_ASSERT_MSG(c->exit_code == 2, "exit %d: %s", c->exit_code, c->out);
 }
 
 /* ---- names ---- */

@@ -130,3 +130,20 @@ HI_TEST_SCENARIO(python_plain, addresses_are_those_that_id_gives)
 	check_addresses(p, file, "coroutine", "coroutine");
 	check_addresses(p, file, "dict", "dict");
 }
+
+/* Inline caches have borrowed references among their words. */
+HI_TEST_SCENARIO(python_plain, instructions_of_frozen_modules_refer_to_nothing)
+{
+	struct python *p = python_start(NULL, "stdlib", NULL, NULL);
+	struct hi_command *c =
+		hi_heapinspect("query", "--pid", p->pid, "--format", "csv",
+			       "SELECT sum(label LIKE '%.co_consts'), sum(label LIKE "
+			       "'%.co_code_adaptive[%') FROM edges");
+	long long of_constants = 0, of_instructions = -1;
+
+	HI_ASSERT_MSG(c->exit_code == 0 && strchr(c->out, '\n'), "%s", c->err);
+	(void)sscanf(strchr(c->out, '\n') + 1, "%lld,%lld", &of_constants,
+		     &of_instructions);
+	HI_ASSERT_MSG(of_constants > 0, "%s", c->out);
+	HI_ASSERT_EQ(0, of_instructions);
+}

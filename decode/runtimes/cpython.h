@@ -14,6 +14,7 @@
  *   tables (cpython_tables.c)   dicts and sets; attributes of instances
  *                               (cpython_managed.c)
  *   bounds (cpython_bounds.c)   how much of a table may be read
+ *   frozen (cpython_frozen.c)   instructions in the interpreter's data
  *   roots (cpython_roots.c)     modules, interpreter state; frames (cpython_frames.c)
  *                               and their lines (cpython_lines.c)
  *   words (cpython_text.c)      strings and names of the target as text
@@ -387,6 +388,8 @@ enum hi_status hi_py_find_layout(struct hi_py *py, struct hi_error *err);
  * structures; NULL: it says nothing of them, or no memory (py->no_memory). */
 const struct hi_py_layout *hi_py_layout_of_dwarf(struct hi_py *py,
 						 struct hi_types *types);
+/* cpython_frozen.c: adds what is no root to py->own; false: no memory. */
+bool hi_py_own_frozen(struct hi_py *py, struct hi_runtime_cursor *c);
 /* cpython_interned.c: the dicts of interned strings, of each interpreter or of all. */
 void hi_py_find_interned(struct hi_py *py, struct hi_runtime_cursor *c);
 

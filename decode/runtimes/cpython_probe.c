@@ -215,10 +215,14 @@ static enum hi_status find_own(struct hi_py *py, struct hi_error *err)
 	}
 	if (!ok)
 		return hi_fail_memory(err, "areas of the runtime");
+	return find_internals(py, err);
+}
+
+static void sort_own(struct hi_py *py)
+{
 	qsort(py->own.items, py->own.count, sizeof(*py->own.items), by_start);
 	py->base.own = py->own.items;
 	py->base.n_own = py->own.count;
-	return find_internals(py, err);
 }
 
 /* ---- the proof ---- */
@@ -409,9 +413,13 @@ static enum hi_status open_by_layout(struct hi_py *py, struct hi_runtime_cursor 
 	/* PYTHONMALLOC=malloc: all of it is in the allocator's blocks. */
 	if (status == HI_NOT_FOUND)
 		status = HI_OK;
-	if (status == HI_OK)
-		hi_py_find_interned(py, c);
-	return status;
+	if (status != HI_OK)
+		return status;
+	hi_py_find_interned(py, c);
+	if (!hi_py_own_frozen(py, c))
+		return hi_fail_memory(err, "areas of the runtime");
+	sort_own(py);
+	return HI_OK;
 }
 
 static enum hi_status open_runtime(struct hi_py *py, struct hi_types *types,

@@ -164,6 +164,8 @@ static void add_variable_word(void *arg, uint64_t offset, struct hi_slot *slot)
 		hi_views_at(&typing->views, &v->roots->view, v->address + offset, 8);
 	uint64_t word;
 
+	if (hi_roots_own_at(v->roots, v->address + offset))
+		return;
 	if (at)
 		memcpy(&word, at, sizeof(word));
 	else if (hi_memory_read_u64(typing->image->memory, v->address + offset, &word,

@@ -34,7 +34,8 @@ struct hi_roots {
 	/* What is accounted for, so that no word is a root twice: heap regions,
 	 * module data, stacks, thread-local blocks, the allocator's own data. */
 	struct hi_ranges taken;
-	struct hi_ranges own; /* the allocator's static data: no roots in it */
+	/* The allocator's and the runtime's static data: no roots in it. */
+	struct hi_ranges own;
 	enum hi_status status;
 	struct hi_error *err;
 };
@@ -77,6 +78,8 @@ void hi_ranges_sort(struct hi_ranges *ranges);
 /* roots_data.c */
 void hi_roots_of_modules(struct hi_roots *r);
 void hi_roots_find_own(struct hi_roots *r);
+/* The part of r->own that addr is in; NULL. */
+const struct hi_section_range *hi_roots_own_at(const struct hi_roots *r, uint64_t addr);
 /* roots_runtime.c */
 void hi_roots_take_runtime(struct hi_roots *r);
 void hi_roots_of_runtime(struct hi_roots *r);

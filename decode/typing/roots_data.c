@@ -90,12 +90,21 @@ void hi_roots_find_own(struct hi_roots *r)
 	hi_ranges_sort(&r->own);
 }
 
-static const struct hi_section_range *own_at(const struct hi_roots *r, uint64_t addr)
+/* They are sorted and apart. */
+const struct hi_section_range *hi_roots_own_at(const struct hi_roots *r, uint64_t addr)
 {
-	for (size_t i = 0; i < r->own.count; i++)
-		if (addr >= r->own.items[i].start && addr < r->own.items[i].end)
-			return &r->own.items[i];
-	return NULL;
+	size_t low = 0, high = r->own.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (r->own.items[middle].end <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < r->own.count && r->own.items[low].start <= addr ? &r->own.items[low]
+								     : NULL;
 }
 
 /* One module's data while it is scanned. */
@@ -163,7 +172,7 @@ static void add_global(struct data_scan *d, const struct hi_variable *v)
 static void name_word(struct data_scan *d, uint64_t addr, uint64_t word)
 {
 	struct hi_roots *r = d->roots;
-	const struct hi_section_range *own = own_at(r, addr);
+	const struct hi_section_range *own = hi_roots_own_at(r, addr);
 	struct hi_variable v;
 
 	if (addr < d->done)

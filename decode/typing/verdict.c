@@ -368,6 +368,15 @@ static uint64_t unreadable_bytes(const struct verdict_pass *p)
 	return sum;
 }
 
+/* A list that is torn, or a chunk that its own counters have and the walk has not: what
+ * is missing may lead anywhere. */
+static bool misses_blocks(const struct verdict_pass *p)
+{
+	const struct hi_allocator *allocator = p->typing->allocator;
+
+	return allocator && allocator->n_damage_total;
+}
+
 /* ---- the pass ---- */
 
 static void search_free(struct word_search *s)
@@ -416,7 +425,7 @@ static bool run_pass(struct verdict_pass *p)
 	take_found(p);
 	hi_parallel(p->typing->threads, n_chunks, search_chunk, p);
 	take_found(p);
-	if (unreadable_bytes(p)) {
+	if (unreadable_bytes(p) || misses_blocks(p)) {
 		doubt_all(p);
 		p->reach->is_doubtful = true;
 	} else {

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* audit: objects whose count of references differs from what was found, by type; the key
+ * is the row. Those that count too few come first. */
+#include "query/query_internal.h"
+
+enum { DIFFERENCE, TYPE, TYPE_ID, OBJECTS, REFERENCES, BYTES, EXAMPLE, COUNTED, FOUND };
+
+static const struct hi_query_column columns[] = {
+	[DIFFERENCE] = {"difference", HI_UNIT_TEXT, false,
+			"missing: fewer are counted than lead there; excess: more"},
+	[TYPE] = {"type", HI_UNIT_TEXT, false, "of the objects"},
+	[TYPE_ID] = {"type_id", HI_UNIT_ID, false, "in types"},
+	[OBJECTS] = {"objects", HI_UNIT_NUMBER, false, "that are so"},
+	[REFERENCES] = {"references", HI_UNIT_NUMBER, false,
+			"by which they differ, together"},
+	[BYTES] = {"bytes", HI_UNIT_BYTES, false, "of these objects"},
+	[EXAMPLE] = {"example", HI_UNIT_ADDRESS, false,
+		     "the one that differs most (objects.address)"},
+	[COUNTED] = {"counted", HI_UNIT_NUMBER, false, "references, by the example"},
+	[FOUND] = {"found", HI_UNIT_NUMBER, false, "references to the example"},
+};
+
+enum { A_FEW_ROWS = 20 };
+
+static uint64_t about_rows(const struct hi_query *q)
+{
+	return q->audit ? q->audit->n_rows + q->audit->n_short_rows : A_FEW_ROWS;
+}
+
+static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high_ret,
+			   struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	if (!q->audit && q->source.audit)
+		status = q->source.audit(q->source.arg, &q->audit, err);
+	*low_ret = 0;
+	*high_ret = status == HI_OK && q->audit ? about_rows(q) : 0;
+	return status;
+}
+
+static enum hi_status cell(struct hi_query *q, uint64_t index, int column,
+			   struct hi_result_cell *ret, struct hi_error *err)
+{
+	const struct hi_audit *a = q->audit;
+	bool is_short = index < a->n_short_rows;
+	const struct hi_audit_row *row =
+		is_short ? &a->short_rows[index] : &a->rows[index - a->n_short_rows];
+
+	(void)err;
+	*ret = column == DIFFERENCE   ? hi_cell_string(is_short ? "missing" : "excess")
+	       : column == TYPE	      ? hi_cell_type(q, row->type)
+	       : column == TYPE_ID    ? hi_cell_u64(row->type)
+	       : column == OBJECTS    ? hi_cell_u64(row->objects)
+	       : column == REFERENCES ? hi_cell_u64(row->excess)
+	       : column == BYTES      ? hi_cell_u64(row->bytes)
+	       : column == EXAMPLE
+		       ? hi_cell_u64(hi_graph_address(q->source.graph, row->example))
+	       : column == COUNTED ? hi_cell_u64(row->example_counted)
+				   : hi_cell_u64(row->example_found);
+	return HI_OK;
+}
+
+const struct hi_query_ops hi_query_table_audit = {
+	.name = "audit",
+	.about = "objects whose count of references differs from what was found",
+	HI_COLUMNS(columns),
+	HI_WAYS(hi_way_of_keys),
+	.grows = 1ull << HI_COLUMN_ROWID,
+	.about_rows = about_rows,
+	.keys = keys,
+	.cell = cell,
+};
