@@ -81,6 +81,16 @@ static enum hi_status read_auxv(struct hi_copy *copy, struct hi_error *err)
 	return HI_OK;
 }
 
+/* Programs, for what they say of themselves; shared data, of which the target may have
+ * a part only. */
+static bool is_wanted_file(const struct hi_mapping *m)
+{
+	if (m->kind == HI_MAPPING_FILE && (m->prot & HI_PROT_EXEC))
+		return true;
+	return m->shared && (m->prot & HI_PROT_WRITE) && m->inode &&
+	       (m->kind == HI_MAPPING_FILE || m->kind == HI_MAPPING_SHMEM);
+}
+
 enum hi_status hi_copy_open_files(struct hi_copy *copy, const struct hi_mapping *mappings,
 				  size_t n, struct hi_error *err)
 {
@@ -91,8 +101,7 @@ enum hi_status hi_copy_open_files(struct hi_copy *copy, const struct hi_mapping 
 		struct hi_image_file file = {m->dev_major, m->dev_minor, m->inode, -1};
 		enum hi_status status;
 
-		if (m->kind != HI_MAPPING_FILE || !(m->prot & HI_PROT_EXEC) ||
-		    hi_image_files_find(files, m))
+		if (!is_wanted_file(m) || hi_image_files_find(files, m))
 			continue;
 		status = hi_target_open_file(copy->target, m, &file.fd, err);
 		if (status != HI_OK && status != HI_NOT_FOUND)

@@ -118,7 +118,8 @@ enum hi_status hi_target_open_file(const struct hi_target *target,
 {
 	int fd = -1;
 
-	if (mapping->kind != HI_MAPPING_FILE || !mapping->inode)
+	if ((mapping->kind != HI_MAPPING_FILE && mapping->kind != HI_MAPPING_SHMEM) ||
+	    !mapping->inode)
 		return hi_fail(err, HI_NOT_FOUND, 0, "this mapping has no file");
 	if (hi_files_are_served())
 		return ask_for_file(mapping, fd_ret, err);

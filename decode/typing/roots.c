@@ -432,8 +432,7 @@ void hi_ranges_sort(struct hi_ranges *ranges)
  * the target has in its page tables when it stands are read: a database of 1 TiB that
  * is mapped costs what of it is touched. What the kernel has taken out of the page
  * tables since, and what another process wrote there (or this one's parent, before it
- * was forked), is not seen: those pages count as unreadable, so that nothing that they
- * could hold is called a certain leak.
+ * was forked), are no roots; but what they hold is no certain leak (shared_pages.h).
  */
 static bool may_hold_roots(const struct hi_mapping *m)
 {

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
+#include "decode/typing/shared_pages.h"
 #include "decode/typing/typing_internal.h"
 
 enum {
@@ -14,7 +15,8 @@ enum {
 	FILTER_PAGE = 12,
 	FILTER_SHIFT = 18, /* bits of the filter, as a power of two */
 	FILTER_WORDS = 1 << (FILTER_SHIFT - 6),
-	SLICE = 4 << 20, /* bytes of a root's range that are one task */
+	SLICE = 4 << 20,	/* bytes of a root's range that are one task */
+	MAX_SHARED = 256 << 20, /* bytes read from files of shared mappings */
 };
 
 /* Which leaks are looked for. */
@@ -50,6 +52,8 @@ struct verdict_pass {
 	uint64_t *likely; /* bits */
 	struct HI_VECTOR(hi_node) todo;
 	struct HI_VECTOR(struct hi_section_range) slices;
+	/* Of shared mappings, what the image does not hold. */
+	struct HI_VECTOR(struct hi_section_range) holes;
 	bool no_memory;
 };
 
@@ -235,6 +239,20 @@ static uint64_t end_of_slice(const struct verdict_pass *p, uint64_t at, uint64_t
 	return end - start > SLICE ? start + SLICE : end;
 }
 
+/* The part of a shared mapping from `at` on that the image does not hold; at: none. */
+static uint64_t end_of_hole(const struct verdict_pass *p, uint64_t at, uint64_t end)
+{
+	const struct hi_image *image = p->typing->image;
+	const struct hi_mapping *m = hi_image_mapping_at(image, at);
+	uint64_t start, held_end;
+
+	if (!m || !hi_image_is_live(image) || !hi_mapping_is_shared_data(m))
+		return at;
+	if (end > m->end)
+		end = m->end;
+	return hi_image_next_held(image, at, end, &start, &held_end) ? start : end;
+}
+
 /* Ranges that roots were read from, each once, without the allocator's own data. */
 static bool cut_slices(struct verdict_pass *p)
 {
@@ -246,8 +264,17 @@ static bool cut_slices(struct verdict_pass *p)
 		uint64_t end = t->root_ranges.items[i].end;
 
 		while (at < end) {
-			uint64_t to = end_of_slice(p, at, end);
+			uint64_t hole_end = end_of_hole(p, at, end), to;
 
+			if (hole_end > at) {
+				if (!hi_vector_push(&p->holes,
+						    ((struct hi_section_range){
+							    at, hole_end, false})))
+					return false;
+				at = hole_end;
+				continue;
+			}
+			to = end_of_slice(p, at, end);
 			while (own < t->own_ranges.count &&
 			       t->own_ranges.items[own].end <= at)
 				own++;
@@ -266,6 +293,23 @@ static bool cut_slices(struct verdict_pass *p)
 		}
 	}
 	return true;
+}
+
+static void look_at_shared(void *arg, const uint8_t *bytes, uint64_t addr, uint64_t size)
+{
+	look_at_bytes(arg, bytes, addr, size);
+}
+
+static void search_holes(struct verdict_pass *p)
+{
+	struct word_search *s = p->searches[0];
+	uint64_t budget = MAX_SHARED;
+
+	for (size_t i = 0; i < p->holes.count; i++)
+		s->unreadable += hi_shared_pages_read(
+			p->typing->image, p->holes.items[i].start, p->holes.items[i].end,
+			&budget, look_at_shared, s);
+	flush_words(s);
 }
 
 static void search_registers(struct verdict_pass *p)
@@ -421,6 +465,7 @@ static bool run_pass(struct verdict_pass *p)
 	if (!p->wanted->span)
 		return true;
 	search_registers(p);
+	search_holes(p);
 	hi_parallel(p->typing->threads, p->slices.count, search_slice, p);
 	take_found(p);
 	hi_parallel(p->typing->threads, n_chunks, search_chunk, p);
@@ -446,6 +491,7 @@ static void free_pass(struct verdict_pass *p)
 	if (p->wanted)
 		free(p->wanted->nodes);
 	free(p->wanted);
+	hi_vector_free(&p->holes);
 	hi_vector_free(&p->todo);
 	hi_vector_free(&p->slices);
 }
