@@ -231,7 +231,7 @@ HI_TEST_SCENARIO(symbols, a_place_outside_of_the_target_s_code_is_not_believed)
 
 /* ---- the commands ---- */
 
-static const char said[] = "searching for places to stop at without rights";
+static const char said[] = "searching for places to stop at without privileges";
 
 HI_TEST_SCENARIO(symbols, safepoints_reads_them_there)
 {
