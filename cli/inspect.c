@@ -464,7 +464,7 @@ static enum hi_status say_shortage(struct hi_inspection *in, struct hi_error *er
 /* After the walk: a heap of glibc's that is not used tells that another one is. */
 static enum hi_status find_other_heaps(struct hi_inspection *in, struct hi_error *err)
 {
-	enum hi_status status = hi_other_heaps_find(in->modules, in->allocator,
+	enum hi_status status = hi_other_heaps_find(in->modules, in->image, in->allocator,
 						    &in->arena, &in->not_decoded, err);
 
 	if (status == HI_OK && *in->not_decoded)

@@ -179,8 +179,9 @@ const struct hi_option_entry hi_option_table[] = {
 	 BIT(SAFEPOINTS)},
 	{{0, 0, 0, 0, "When and how to stop it:", 5}, TARGETED},
 	{{"at", HI_OPT_AT, "PLACE", 0,
-	  "wait until the target comes by: gc, FUNCTION, FILE:LINE, usdt:PROVIDER:NAME, "
-	  "'FUNCTION if EXPR' (VALUE == != < <= > >= NUMBER, joined by &&; VALUE: an "
+	  "wait until the target reaches this place: gc, FUNCTION, FUNCTION%return, "
+	  "FILE:LINE, usdt:PROVIDER:NAME, 'FUNCTION if EXPR' (VALUE == != < <= > >= "
+	  "NUMBER, joined by &&; VALUE: an "
 	  "argument's name, $1 to $6, a global variable, and -> . * of them); with a "
 	  "second --at every:N at each N-th time only; now does not wait",
 	  5},

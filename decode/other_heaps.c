@@ -76,6 +76,22 @@ static bool is_there(struct hi_modules *modules, const struct other_heap *heap)
 	return has_symbol(modules, heap);
 }
 
+/*
+ * CPython 3.13 and later have mimalloc within, and use it for PYTHONMALLOC=mimalloc
+ * alone. It allocates from arenas: mi_arena_count of its src/arena.c is 0 until then.
+ */
+static bool is_unused(struct hi_modules *modules, const struct hi_image *image,
+		      const struct other_heap *heap)
+{
+	uint64_t addr, size, count;
+
+	return strcmp(heap->name, "mimalloc") == 0 &&
+	       hi_modules_symbol(modules, NULL, "mi_arena_count", &addr, &size, NULL) ==
+		       HI_OK &&
+	       hi_memory_read_u64(image->memory, addr, &count, NULL) == HI_OK &&
+	       count == 0;
+}
+
 /* glibc's own: its libraries, and its dynamic linker before 2.31. */
 static bool is_of_glibc(const struct hi_module *m)
 {
@@ -112,6 +128,7 @@ static const char *find_replaced(struct hi_modules *modules,
 }
 
 enum hi_status hi_other_heaps_find(struct hi_modules *modules,
+				   const struct hi_image *image,
 				   const struct hi_allocator *allocator,
 				   struct hi_arena *arena, const char **ret,
 				   struct hi_error *err)
@@ -119,7 +136,8 @@ enum hi_status hi_other_heaps_find(struct hi_modules *modules,
 	const char *text = "", *module;
 
 	for (size_t i = 0; text && i < sizeof(others) / sizeof(*others); i++)
-		if (is_there(modules, &others[i]))
+		if (is_there(modules, &others[i]) &&
+		    !is_unused(modules, image, &others[i]))
 			text = hi_arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
 					       others[i].name);
 	module = text && !*text ? find_replaced(modules, allocator) : NULL;

@@ -16,6 +16,7 @@
  * walked, after the walk; NULL: no allocator is known. The text lives in the arena.
  */
 enum hi_status hi_other_heaps_find(struct hi_modules *modules,
+				   const struct hi_image *image,
 				   const struct hi_allocator *allocator,
 				   struct hi_arena *arena, const char **ret,
 				   struct hi_error *err);

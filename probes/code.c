@@ -151,6 +151,55 @@ enum hi_status hi_places_add_function(struct hi_target_code *code,
 	return add(code, places, entry + at.offset, &at, 0, err);
 }
 
+/* ---- where a function is left ---- */
+
+struct function_parts {
+	struct hi_target_code *code;
+	const char *name;
+	size_t length; /* without suffixes (.cold, .isra.0) */
+};
+
+/* Compilers put what is rarely executed apart: NAME.cold. It jumps back. */
+static bool is_part_of_function(void *arg, uint64_t target)
+{
+	const struct function_parts *parts = arg;
+	uint64_t offset;
+	const char *symbol = hi_modules_symbol_at(parts->code->modules, target, &offset);
+
+	return symbol && parts->name &&
+	       strncmp(symbol, parts->name, parts->length) == 0 &&
+	       symbol[parts->length] == '.';
+}
+
+enum hi_status hi_places_add_returns(struct hi_target_code *code,
+				     struct hi_place_list *places, uint64_t entry,
+				     uint64_t size, struct hi_error *err)
+{
+	struct hi_module *module = hi_modules_at(code->modules, entry);
+	HI_GUARD(free) uint8_t *bytes = NULL;
+	struct function_parts parts = {.code = code};
+	uint64_t offsets[HI_PLACES_MAX];
+	enum hi_status status = HI_OK;
+	size_t n;
+
+	parts.name = hi_modules_symbol_at(code->modules, entry, &offsets[0]);
+	parts.length = parts.name ? strcspn(parts.name, ".") : 0;
+	bytes = module && size && size <= FUNCTION_MAX ? hi_alloc(size) : NULL;
+	if (!bytes || hi_module_read_file(module, entry, bytes, size, NULL) != HI_OK)
+		return hi_fail(err, HI_NOT_FOUND, 0,
+			       "the code of the function at 0x%llx cannot be read",
+			       (unsigned long long)entry);
+	n = hi_function_exits(bytes, size, entry, is_part_of_function, &parts, offsets,
+			      HI_PLACES_MAX);
+	if (n == 0 || n > HI_PLACES_MAX)
+		return hi_fail(err, HI_NOT_FOUND, 0,
+			       "the returns of the function at 0x%llx cannot be found",
+			       (unsigned long long)entry);
+	for (size_t i = 0; i < n && status == HI_OK; i++)
+		status = hi_places_add_exact(code, places, entry + offsets[i], 0, err);
+	return status;
+}
+
 /* ---- a safepoint ---- */
 
 enum hi_status hi_safepoint_find_in(const struct hi_target *target,

@@ -33,6 +33,11 @@ struct hi_place_list HI_VECTOR(struct hi_probe_place);
 enum hi_status hi_places_add_function(struct hi_target_code *code,
 				      struct hi_place_list *places, uint64_t entry,
 				      uint64_t size, unsigned kept, struct hi_error *err);
+/* Adds its returns, and the jumps out of it. HI_NOT_FOUND: its code cannot be read or
+ * decoded, or is not left by any. */
+enum hi_status hi_places_add_returns(struct hi_target_code *code,
+				     struct hi_place_list *places, uint64_t entry,
+				     uint64_t size, struct hi_error *err);
 /* Adds exactly this instruction, once. */
 enum hi_status hi_places_add_exact(struct hi_target_code *code,
 				   struct hi_place_list *places, uint64_t addr,

@@ -142,8 +142,13 @@ static enum hi_status add_found(struct search *search, struct hi_place_list *pla
 
 		if (found->is_ifunc)
 			continue;
-		status = hi_places_add_function(search->code, places, found->addr,
-						found->size, search->condition.kept, err);
+		if (search->safepoint->at_return)
+			status = hi_places_add_returns(search->code, places, found->addr,
+						       found->size, err);
+		else
+			status = hi_places_add_function(search->code, places, found->addr,
+							found->size,
+							search->condition.kept, err);
 		/* Of its aliases the one that was asked for. */
 		if (status == HI_OK && places->count > at && found->is_exact)
 			snprintf(places->items[at].function,

@@ -247,3 +247,43 @@ void hi_prologue_choose(const uint8_t *code, size_t size, uint64_t addr, unsigne
 	if (found && !is_jumped_over(code, size, addr, addr + cheap.offset))
 		*ret = cheap;
 }
+
+/* ---- where it is left ---- */
+
+static bool is_direct_jump(const struct decoder *d, uint64_t *target_ret)
+{
+	const cs_x86 *x86 = &d->insn->detail->x86;
+
+	if (!cs_insn_group(d->cs, d->insn, CS_GRP_JUMP) || x86->op_count != 1 ||
+	    x86->operands[0].type != X86_OP_IMM)
+		return false;
+	*target_ret = (uint64_t)x86->operands[0].imm;
+	return true;
+}
+
+size_t hi_function_exits(const uint8_t *code, size_t size, uint64_t addr,
+			 bool (*is_part)(void *arg, uint64_t target), void *arg,
+			 uint64_t *offsets, size_t max)
+{
+	struct decoder d;
+	size_t n = 0;
+	bool whole;
+
+	if (!decoder_open(&d, code, size, addr))
+		return SIZE_MAX;
+	while (decoder_next(&d)) {
+		uint64_t target;
+		bool is_exit = cs_insn_group(d.cs, d.insn, CS_GRP_RET);
+
+		if (!is_exit && is_direct_jump(&d, &target))
+			is_exit = target - addr >= size && !is_part(arg, target);
+		if (!is_exit)
+			continue;
+		if (n < max)
+			offsets[n] = d.insn->address - addr;
+		n++;
+	}
+	whole = d.left == 0;
+	decoder_close(&d);
+	return whole ? n : SIZE_MAX;
+}

@@ -27,6 +27,16 @@ void hi_prologue_choose(const uint8_t *code, size_t size, uint64_t addr, unsigne
 /* The instruction at code[0], as it is. */
 void hi_prologue_look(const uint8_t *code, size_t size, uint64_t addr,
 		      struct hi_prologue_place *ret);
+/*
+ * Where the function is left: offsets, ascending, of its returns and of the direct
+ * jumps out of it (tail calls; [addr, addr + size) is inside, and so is another part of
+ * it, for which is_part holds). At most `max` are written; the result is their number,
+ * SIZE_MAX where not all of its bytes can be decoded. An indirect jump is taken for one
+ * through a table of a switch.
+ */
+size_t hi_function_exits(const uint8_t *code, size_t size, uint64_t addr,
+			 bool (*is_part)(void *arg, uint64_t target), void *arg,
+			 uint64_t *offsets, size_t max);
 /* Does the kernel emulate it? n bytes, one whole instruction. */
 bool hi_instruction_is_emulated(const uint8_t *bytes, size_t n);
 

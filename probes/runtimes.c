@@ -38,6 +38,8 @@ static const struct known {
 	{"CPython", "usdt:python:gc__done", end_of_collection, true},
 	{"CPython", "usdt:python:gc__start", "start of a collection", false},
 	/* Builds without USDT. */
+	{"CPython", "gc_collect_main%return", end_of_collection, true},
+	{"CPython", "collect%return", end_of_collection, true}, /* 3.8 */
 	{"CPython", "gc_collect_main", "start of a collection", true},
 	{"CPython", "PyGC_Collect", "start of a collection that is asked for", true},
 	{"OCaml", "caml_empty_minor_heap", "a minor collection", true},
@@ -127,15 +129,16 @@ static enum hi_status find_known(struct hi_target_code *code, const struct known
 		return status;
 	if (safepoint.kind == HI_SAFEPOINT_USDT) {
 		status = hi_find_usdt(code, &safepoint, places, err);
-		for (size_t i = before; i < places->count; i++)
-			if (known->purpose == end_of_collection)
-				mark_end(&places->items[i], known);
-		return status;
-	}
-	if (strlen(module->name) >= sizeof(safepoint.detail))
+	} else if (strlen(module->name) >= sizeof(safepoint.detail)) {
 		return HI_NOT_FOUND;
-	strcpy(safepoint.detail, module->name);
-	return hi_find_function_only(code, &safepoint, places, err);
+	} else {
+		strcpy(safepoint.detail, module->name);
+		status = hi_find_function_only(code, &safepoint, places, err);
+	}
+	for (size_t i = before; i < places->count; i++)
+		if (known->purpose == end_of_collection)
+			mark_end(&places->items[i], known);
+	return status;
 }
 
 static enum hi_status keep(struct list *list, const struct known *known, bool is_gc,

@@ -87,8 +87,14 @@ static bool parse_line(const char *text, size_t n, struct hi_safepoint *ret)
 static enum hi_status parse_function(const char *text, size_t n, struct hi_safepoint *ret,
 				     struct hi_error *err)
 {
+	static const char at_return[] = "%return"; /* as perf probe has it */
+	const size_t suffix = sizeof(at_return) - 1;
 	const char *colon = single_colon(text, n, false), *name = text;
 
+	if (n > suffix && memcmp(text + n - suffix, at_return, suffix) == 0) {
+		ret->at_return = true;
+		n -= suffix;
+	}
 	if (colon) {
 		if (!take(ret->detail, sizeof(ret->detail), text, (size_t)(colon - text)))
 			return wrong(err, text, text, "MODULE:FUNCTION is expected");
@@ -139,8 +145,8 @@ static enum hi_status parse_place(const char *text, size_t n, struct hi_safepoin
 {
 	if (n == 0)
 		return hi_fail(err, HI_USAGE, 0,
-			       "a safepoint is expected: gc, FUNCTION, FILE:LINE, "
-			       "usdt:PROVIDER:NAME or now");
+			       "a safepoint is expected: gc, FUNCTION, FUNCTION%%return, "
+			       "FILE:LINE, usdt:PROVIDER:NAME or now");
 	if (is_word(text, n, "now"))
 		ret->kind = HI_SAFEPOINT_NOW;
 	else if (is_word(text, n, "gc"))
@@ -170,6 +176,9 @@ enum hi_status hi_safepoint_parse(const char *text, struct hi_safepoint *ret,
 		return wrong(err, text, condition, "a condition is expected");
 	if (condition && made.kind == HI_SAFEPOINT_NOW)
 		return wrong(err, text, condition, "\"now\" takes no condition");
+	if (condition && made.at_return)
+		return wrong(err, text, condition,
+			     "a return takes no condition: the arguments are gone");
 	made.condition = condition;
 	*ret = made;
 	return HI_OK;

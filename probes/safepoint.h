@@ -19,10 +19,11 @@ enum {
 
 enum hi_safepoint_kind {
 	HI_SAFEPOINT_NOW,
-	HI_SAFEPOINT_GC,       /* the runtime's own end of a collection */
-	HI_SAFEPOINT_FUNCTION, /* NAME, MODULE:NAME; C++ names without parameters too */
-	HI_SAFEPOINT_LINE,     /* FILE:LINE */
-	HI_SAFEPOINT_USDT,     /* usdt:PROVIDER:NAME */
+	HI_SAFEPOINT_GC, /* the runtime's own end of a collection */
+	/* NAME, MODULE:NAME; C++ names without parameters too; NAME%return */
+	HI_SAFEPOINT_FUNCTION,
+	HI_SAFEPOINT_LINE, /* FILE:LINE */
+	HI_SAFEPOINT_USDT, /* usdt:PROVIDER:NAME */
 };
 
 struct hi_safepoint {
@@ -31,12 +32,13 @@ struct hi_safepoint {
 	char name[256];	       /* function, file or provider */
 	char detail[128];      /* module, USDT name; "" none */
 	unsigned line;	       /* LINE */
+	bool at_return;	       /* FUNCTION: where it is left, not its entry */
 	const char *condition; /* after " if ", borrowed; NULL: none */
 	uint64_t every;	       /* the n-th hit that satisfies it; 1: the first */
 };
 
-/* "gc", "NAME", "FILE:LINE", "usdt:P:N", "NAME if EXPR", "now"; HI_USAGE says
- * what was expected and where. `every:N` is set by hi_safepoint_parse_every. */
+/* "gc", "NAME", "NAME%return", "FILE:LINE", "usdt:P:N", "NAME if EXPR", "now"; HI_USAGE
+ * says what was expected and where. `every:N` is set by hi_safepoint_parse_every. */
 enum hi_status hi_safepoint_parse(const char *text, struct hi_safepoint *ret,
 				  struct hi_error *err);
 /* "every:N" or "N". */

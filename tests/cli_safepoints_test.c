@@ -556,6 +556,37 @@ HI_TEST_ROOT(safepoints, a_runtime_is_stopped_at_the_end_of_its_collection)
 	check_untouched();
 }
 
+/* Of a type of fixtures/collector.c, in a summary at this place. */
+static long long count_at(const char *pid, const char *place, const char *type)
+{
+	struct hi_command *c = hi_heapinspect("--pid", pid, "--at", place,
+					      "--timeout=60s", "--json", "--all");
+
+	HI_ASSERT_MSG(c->exit_code == 0, "%s: %s", place, c->err);
+	return count_of_type(document_of(c), type);
+}
+
+/* It returns in three ways. */
+HI_TEST_ROOT(safepoints, a_function_is_stopped_where_it_returns)
+{
+	struct hi_fixture *fx = hi_fixture_start("collector", NULL);
+	static const char *const ends[] = {"gc", "gc_collect_main%return"};
+	char pid[16];
+
+	hi_fixture_read_until(fx, "ready", NULL, NULL);
+	snprintf(pid, sizeof(pid), "%d", (int)fx->pid);
+	for (int i = 0; i < 8; i++) {
+		HI_ASSERT_EQ(1, count_at(pid, ends[i % 2], "struct whole"));
+		HI_ASSERT_EQ(0, count_at(pid, ends[i % 2], "struct half_done"));
+	}
+	HI_ASSERT_EQ(0, count_at(pid, "gc_collect_main", "struct whole"));
+	HI_ASSERT_MSG(strstr(hi_heapinspect("--pid", pid, "--at",
+					    "gc_collect_main%return if n > 1")
+				     ->err,
+			     "a return takes no condition"),
+		      "a condition at a return");
+}
+
 static json_t *safepoint_row(json_t *doc, const char *at)
 {
 	json_t *rows = json_object_get(doc, "rows");

@@ -316,3 +316,16 @@ HI_TEST_SCENARIO(unknown_heap, memory_of_the_dynamic_linker_is_no_heap_beside)
 	HI_ASSERT_STREQ("all", json_string_value(member(doc, "heap", "known")));
 	HI_ASSERT(json_is_integer(member(doc, "leaks", "bytes")));
 }
+
+/* ---- what is there and not in use ---- */
+
+HI_TEST_SCENARIO(unknown_heap, an_allocator_that_is_not_used_hides_nothing)
+{
+	struct hi_fixture *unused = hi_fixture_start("mimalloc_inside", NULL);
+	struct hi_fixture *used = hi_fixture_start("mimalloc_inside", "1", NULL);
+
+	hi_fixture_read_until(unused, "ready", NULL, NULL);
+	hi_fixture_read_until(used, "ready", NULL, NULL);
+	HI_ASSERT_STREQ("all", known_word(summary_with(unused->pid, NULL)));
+	HI_ASSERT_STREQ("part", known_word(summary_with(used->pid, NULL)));
+}
