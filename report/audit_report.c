@@ -200,14 +200,17 @@ static const char *garbage_text(const struct hi_audit_report *r, struct hi_page 
 	char waits[24], never[24], objects[32];
 	const char *text;
 
-	if (!g->n_rows)
-		return "no garbage";
+	hi_text_bytes(never, bad);
+	if (!g->objects[HI_FATE_GARBAGE])
+		return bad ? hi_page_printf(page,
+					    "garbage: %s that the collector cannot free",
+					    never)
+			   : "no garbage";
 	text = hi_page_printf(
 		page, "garbage: %s in %s objects that the collector has not freed yet",
 		hi_text_bytes(waits, g->bytes[HI_FATE_GARBAGE]),
 		hi_text_count(objects, g->objects[HI_FATE_GARBAGE]));
-	return bad ? hi_page_printf(page, "%s, %s that it cannot free", text,
-				    hi_text_bytes(never, bad))
+	return bad ? hi_page_printf(page, "%s, %s that it cannot free", text, never)
 		   : text;
 }
 
