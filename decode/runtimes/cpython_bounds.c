@@ -16,6 +16,7 @@
  * each gets the same share (hi_py_type_of). So the work is linear in the heap's size, and
  * does not depend on the order of objects or on threads.
  */
+#include "base/search.h"
 #include "decode/runtimes/cpython.h"
 
 enum { MAX_IN_FRONT = 64 }; /* of a table: a header of an allocator, sizes of values */
@@ -32,16 +33,8 @@ bool hi_py_is_cycle(struct hi_py_chain *chain, uint64_t at)
 
 static bool is_in_region(const struct hi_objects *objects, uint64_t addr)
 {
-	uint32_t low = 0, high = objects->n_regions;
+	uint32_t low = hi_search(i, objects->n_regions, objects->regions[i].end <= addr);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (objects->regions[middle].end <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < objects->n_regions && objects->regions[low].start <= addr;
 }
 
@@ -78,17 +71,8 @@ static uint64_t room_in_block(struct hi_runtime_cursor *c, hi_node id, uint64_t 
 
 static uint64_t room_in_stack(const struct hi_py *py, uint64_t addr)
 {
-	size_t low = 0, high = py->own.count;
+	size_t low = hi_search(i, py->own.count, py->own.items[i].start <= addr);
 
-	/* The last one that starts at addr or before. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (py->own.items[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && py->own.items[low - 1].end > addr
 		       ? py->own.items[low - 1].end - addr
 		       : 0;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/alloc.h"
 #include "decode/typing/roots.h"
 
@@ -93,16 +94,8 @@ void hi_roots_find_own(struct hi_roots *r)
 /* They are sorted and apart. */
 const struct hi_section_range *hi_roots_own_at(const struct hi_roots *r, uint64_t addr)
 {
-	size_t low = 0, high = r->own.count;
+	size_t low = hi_search(i, r->own.count, r->own.items[i].end <= addr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (r->own.items[middle].end <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < r->own.count && r->own.items[low].start <= addr ? &r->own.items[low]
 								     : NULL;
 }
