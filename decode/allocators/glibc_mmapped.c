@@ -134,7 +134,7 @@ static enum hi_status scan_all(struct scan *s, struct hi_error *err)
 {
 	const struct hi_image *image = s->g->image;
 	const struct hi_glibc_part *part = s->g->parts.items;
-	const struct hi_glibc_part *parts_end = part + s->g->parts.count;
+	const struct hi_glibc_part *parts_end = part ? part + s->g->parts.count : NULL;
 	enum hi_status status = HI_OK;
 
 	for (size_t i = 0; i < image->n_mappings && status == HI_OK; i++) {
