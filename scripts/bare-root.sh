@@ -41,6 +41,8 @@ make_bare_root() { # an empty folder
 	else
 		bootstrap "$1" || return 1
 	fi
+	# mktemp -d made it for its owner alone; other users live in it, too.
+	chmod 755 "$1"
 	# Proxies and the like of this machine's apt, but not what empties the cache.
 	for file in /etc/apt/apt.conf /etc/apt/apt.conf.d/*; do
 		case $file in
