@@ -6,7 +6,7 @@
  *
  * To add a source: write a `static const struct hi_memory_ops`, embed `struct
  * hi_memory` first in your instance, add it to the list in
- * tests/attach_memory_contract_test.c. Callers use the wrappers below, never
+ * tests/attach/memory_contract_test.c. Callers use the wrappers below, never
  * ops-> directly.
  */
 #ifndef HI_ATTACH_MEMORY_H

@@ -12,10 +12,10 @@
 #include "attach/mock.h"
 #include "base/alloc.h"
 #include "base/parallel.h"
-#include "decode/typing/carve.h"
+#include "decode/inference/carve.h"
 
 enum { SMALL = 104, POOL = 1 << 20, ITEM = 256, ITEM_SPACE = 288, TASKS = 1024 };
-enum { KEY_EVIDENCE_SHIFT = 29 }; /* decode/typing/typing_internal.h */
+enum { KEY_EVIDENCE_SHIFT = 29 }; /* decode/inference/typing_state.h */
 static const uint64_t heap = 0x10000000000, outside = 0x20000000000;
 
 struct bench {

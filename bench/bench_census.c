@@ -16,7 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/parallel.h"
-#include "census/analysis.h"
+#include "census/analysis/analysis.h"
 
 enum { ROUNDS = 4 }; /* the first is dropped */
 enum { TYPE_NODE = 1, TYPE_PAYLOAD, TYPE_TREE, TYPE_TABLE, TYPE_ENTRY, TYPE_KEY, TYPES };

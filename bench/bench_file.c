@@ -16,7 +16,7 @@
 
 #include "base/parallel.h"
 #include "bench/support.h"
-#include "census/snapshot_format.h"
+#include "census/snapshot/snapshot_format.h"
 #include "cli/command.h"
 #include "cli/heading.h"
 #include "cli/stored.h"

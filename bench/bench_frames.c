@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "attach/stop.h"
-#include "decode/debuginfo/frames.h"
+#include "decode/frames/frames.h"
 
 enum { THREADS = 100, DEPTH = 20, ROUNDS = 6 /* the first is told apart */ };
 

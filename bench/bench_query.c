@@ -16,7 +16,7 @@
 
 #include "base/alloc.h"
 #include "bench/support.h"
-#include "census/snapshot_file.h"
+#include "census/snapshot/snapshot_file.h"
 
 enum { ROUNDS = 4, TYPES = 52, LIST = 4000 };
 

@@ -16,8 +16,8 @@
 #include "base/table.h"
 #include "base/vector.h"
 #include "bench/support.h"
-#include "census/bins.h"
-#include "census/retainers.h"
+#include "census/retainers/bins.h"
+#include "census/retainers/retainers.h"
 
 enum { ROUNDS = 4 }; /* the first is dropped */
 

@@ -18,7 +18,7 @@
 
 #include "attach/mock.h"
 #include "bench/support.h"
-#include "decode/debuginfo/types.h"
+#include "decode/types/types.h"
 
 enum { ROUNDS = 4 }; /* the first is dropped */
 

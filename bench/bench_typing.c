@@ -18,7 +18,7 @@
 #include "attach/stop.h"
 #include "base/alloc.h"
 #include "base/parallel.h"
-#include "decode/typing/typing.h"
+#include "decode/inference/typing.h"
 
 enum { RUNS = 4 };
 

@@ -4,9 +4,9 @@
 
 #include "cli/command.h"
 #include "cli/lookup.h"
-#include "decode/typing/audit.h"
-#include "decode/typing/facts.h"
-#include "report/audit_report.h"
+#include "decode/inference/audit.h"
+#include "decode/describe/facts.h"
+#include "report/views/audit_report.h"
 
 enum { TOP = 20 };
 

@@ -5,7 +5,7 @@
 #include "cli/series.h"
 #include "cli/stored.h"
 #include "cli/untyped.h"
-#include "report/census_report.h"
+#include "report/views/census_report.h"
 
 enum { TOP = 30, TOP_CONFLICTS = 5 };
 

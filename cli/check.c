@@ -4,14 +4,14 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "census/leak_sums.h"
+#include "census/analysis/leak_sums.h"
 #include "cli/baseline.h"
 #include "cli/command.h"
 #include "cli/gate_names.h"
 #include "cli/lookup.h"
-#include "report/check_report.h"
-#include "report/heap_known.h"
-#include "report/names.h"
+#include "report/views/check_report.h"
+#include "report/views/heap_known.h"
+#include "report/views/names.h"
 
 enum { WANTED = HI_WANT_DOMINATORS | HI_WANT_CENSUS | HI_WANT_LEAKS | HI_WANT_LEDGER };
 

@@ -4,15 +4,15 @@
  * `const struct hi_command hi_command_NAME`, a line in the list of commands.c,
  * its bit at the options that it takes (option_table.c), a JSON Schema's name in
  * docs/schema, docs/man/NAME.roff for its manual page, scenario tests in
- * tests/cli_commands_test.c.
+ * tests/cli/commands_test.c.
  */
 #ifndef HI_CLI_COMMAND_H
 #define HI_CLI_COMMAND_H
 
 #include "cli/inspect.h"
 #include "cli/output.h"
-#include "report/head.h"
-#include "report/series.h"
+#include "report/views/head.h"
+#include "report/views/series.h"
 
 enum hi_command_id {
 	HI_COMMAND_SUMMARY,

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/files.h"
 #include "cli/decoder.h"
-#include "decode/debuginfo/file_server.h"
+#include "decode/modules/file_server.h"
 
 struct server {
 	const struct hi_decoder *decoder;

@@ -4,7 +4,7 @@
 #include "cli/diff.h"
 #include "cli/lookup.h"
 #include "cli/naming.h"
-#include "report/diff_report.h"
+#include "report/views/diff_report.h"
 
 enum { TOP = 20 };
 

@@ -3,10 +3,10 @@
 #ifndef HI_CLI_DIFF_H
 #define HI_CLI_DIFF_H
 
-#include "census/marked.h"
+#include "census/graph/marked.h"
 #include "cli/baseline.h"
-#include "report/leak_sums.h"
-#include "report/new_objects.h"
+#include "report/views/leak_sums.h"
+#include "report/views/new_objects.h"
 
 /* What --under leaves of it. */
 enum hi_status hi_diff_side(struct hi_inspection *in, struct hi_heap_side *ret,

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "cli/diff.h"
-#include "report/survived_report.h"
+#include "report/views/survived_report.h"
 
 /* What both comparisons need of them is open at once: three heaps. */
 struct three {

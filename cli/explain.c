@@ -10,10 +10,10 @@
 #include "cli/naming.h"
 #include "cli/stored.h"
 #include "cli/words.h"
-#include "decode/typing/facts.h"
-#include "decode/typing/proof.h"
-#include "decode/typing/verdict.h"
-#include "report/explain_report.h"
+#include "decode/describe/facts.h"
+#include "decode/describe/proof.h"
+#include "decode/inference/verdict.h"
+#include "report/views/explain_report.h"
 
 /* Usual and greatest numbers of rows. */
 enum { FIELDS = 40, REFERRERS = 10, DOMINATORS = 12, MANY = 1 << 16 };

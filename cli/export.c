@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "census/merged.h"
+#include "census/graph/merged.h"
 #include "cli/command.h"
 #include "cli/series_file.h"
 #include "cli/stored.h"
-#include "decode/typing/edge_labels.h"
+#include "decode/describe/edge_labels.h"
 #include "report/formats/protobuf.h"
 
 static const struct {

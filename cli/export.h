@@ -5,10 +5,10 @@
 
 #include <stdio.h>
 
-#include "census/edge_name.h"
+#include "census/graph/edge_name.h"
 #include "cli/inspect.h"
 #include "cli/output.h"
-#include "report/heap_known.h"
+#include "report/views/heap_known.h"
 
 /* What a format cannot have more of; a test has less. */
 struct hi_export_limits {

@@ -6,10 +6,10 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "census/merged.h"
+#include "census/graph/merged.h"
 #include "cli/export.h"
 #include "cli/lookup.h"
-#include "report/node.h"
+#include "report/views/node.h"
 
 enum { TOP_NODES = 60, TOP_TYPES = 50 };
 

@@ -10,8 +10,8 @@
 #include "cli/export.h"
 #include "cli/identities.h"
 #include "report/formats/hp_writer.h"
-#include "report/node.h"
-#include "report/series.h"
+#include "report/views/node.h"
+#include "report/views/series.h"
 
 /* hp2ps draws from the first sample to the last: the census stands for a second. */
 enum { END_NS = 1000000000 };

@@ -5,7 +5,7 @@
  * Note [A heap as a profile]
  *
  * A profile is sums by stack; a heap has no stacks, it has ways. A stack is the way
- * down the dominator tree, with like objects made one (census/merged.h), the object
+ * down the dominator tree, with like objects made one (census/graph/merged.h), the object
  * itself innermost: root kind, variable, type, type, ... So what pprof calls cumulative
  * is what the object and all below it retain. What nothing leads to is below
  * "(leaked)", by type. Three values a sample:
@@ -24,7 +24,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "census/merged.h"
+#include "census/graph/merged.h"
 #include "cli/export.h"
 #include "cli/identities.h"
 #include "cli/mapped_files.h"

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "census/merged.h"
+#include "census/graph/merged.h"
 #include "cli/export.h"
 
 HI_DEFINE_GUARD(struct hi_merged *, hi_merged_destroy)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/export.h"
-#include "report/node.h"
+#include "report/views/node.h"
 
 /* ---- CSV ---- */
 

@@ -8,7 +8,7 @@
 #include "base/vector.h"
 #include "cli/export.h"
 #include "cli/export_table.h"
-#include "report/node.h"
+#include "report/views/node.h"
 
 struct table {
 	struct hi_export *x;

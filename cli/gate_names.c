@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/mapped_files.h"
-#include "report/names.h"
+#include "report/views/names.h"
 
 /* ---- is it there? ---- */
 

@@ -4,7 +4,7 @@
 #define HI_CLI_GATE_NAMES_H
 
 #include "cli/inspect.h"
-#include "report/gate.h"
+#include "report/views/gate.h"
 
 /*
  * HI_NOT_FOUND with the nearest names: the gate names a variable, a module or a type that

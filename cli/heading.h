@@ -4,7 +4,7 @@
 #define HI_CLI_HEADING_H
 
 #include "cli/inspect.h"
-#include "report/head.h"
+#include "report/views/head.h"
 
 /* Borrows from the inspection, whose arena it uses. */
 enum hi_status hi_heading_make(struct hi_inspection *in, struct hi_head *ret,

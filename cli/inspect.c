@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "census/within.h"
+#include "census/graph/within.h"
 #include "cli/blocks.h"
 #include "cli/freeze.h"
 #include "cli/keep.h"
@@ -20,10 +20,10 @@
 #include "cli/retaining.h"
 #include "cli/retaining_heap.h"
 #include "cli/stored.h"
-#include "decode/ledger.h"
-#include "decode/other_heaps.h"
-#include "decode/typing/fates.h"
-#include "decode/typing/verdict.h"
+#include "decode/usage/ledger.h"
+#include "decode/usage/other_heaps.h"
+#include "decode/inference/fates.h"
+#include "decode/inference/verdict.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 

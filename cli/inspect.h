@@ -8,15 +8,15 @@
 
 #include "base/arena.h"
 #include "base/vector.h"
-#include "census/analysis.h"
-#include "census/ledger.h"
+#include "census/analysis/analysis.h"
+#include "census/analysis/ledger.h"
 #include "cli/moment.h"
 #include "cli/options.h"
 #include "decode/allocator.h"
 #include "decode/runtime.h"
-#include "decode/typing/rulebook.h"
-#include "decode/typing/typing.h"
-#include "report/head.h"
+#include "decode/rules/rulebook.h"
+#include "decode/inference/typing.h"
+#include "report/views/head.h"
 
 enum hi_wanted {
 	HI_WANT_DOMINATORS = 1,
@@ -57,7 +57,7 @@ struct hi_inspection {
 	/* With --conservative: what is leaked when types are believed. */
 	bool by_types_known;
 	uint64_t leaks_by_types, leaked_by_types; /* objects, bytes */
-	/* What --under and --retained-by leave of it (census/within.h): for what
+	/* What --under and --retained-by leave of it (census/graph/within.h): for what
 	 * counts live objects, and leaked ones. `reach` itself without them. */
 	struct hi_reach *shown, *leaks_shown;
 	struct hi_head_only only;
@@ -104,7 +104,7 @@ uint64_t hi_inspect_allocated(const struct hi_inspection *in);
  * dynamic linker has? */
 bool hi_inspect_has_much_outside(const struct hi_inspection *in);
 /* Was the allocator walked, and is there no other heap beside its own? Else leaks
- * are unknown, and what is live is a lower bound (report/heap_known.h). */
+ * are unknown, and what is live is a lower bound (report/views/heap_known.h). */
 bool hi_inspect_heap_is_known(const struct hi_inspection *in);
 /* A line for the header; dropped when out of memory. */
 void hi_inspect_warn(struct hi_inspection *in, const char *fmt, ...)

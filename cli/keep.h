@@ -4,10 +4,10 @@
 #ifndef HI_CLI_KEEP_H
 #define HI_CLI_KEEP_H
 
-#include "census/set_pool.h"
+#include "census/retainers/set_pool.h"
 #include "cli/identities.h"
 #include "cli/stop_place.h"
-#include "decode/debuginfo/types.h"
+#include "decode/types/types.h"
 
 struct hi_sleepers;
 

@@ -4,7 +4,7 @@
 #define HI_CLI_LOOKUP_H
 
 #include "cli/inspect.h"
-#include "report/restrict.h"
+#include "report/views/restrict.h"
 
 /* "0x55…"; decimal is refused, so that a type may begin with a digit. */
 bool hi_lookup_is_address(const char *text, uint64_t *ret);

@@ -4,7 +4,7 @@
 #ifndef HI_CLI_MAPPED_FILES_H
 #define HI_CLI_MAPPED_FILES_H
 
-#include "census/snapshot_file.h"
+#include "census/snapshot/snapshot_file.h"
 #include "cli/inspect.h"
 
 struct hi_mapped_file {

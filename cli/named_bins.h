@@ -3,7 +3,7 @@
 #ifndef HI_CLI_NAMED_BINS_H
 #define HI_CLI_NAMED_BINS_H
 
-#include "census/bins.h"
+#include "census/retainers/bins.h"
 #include "cli/inspect.h"
 
 /* Identity i + 1 is root i. */

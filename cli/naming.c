@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "base/vector.h"
-#include "census/within.h"
+#include "census/graph/within.h"
 #include "cli/progress.h"
 #include "cli/stored.h"
 #include "cli/retaining.h"

@@ -3,7 +3,7 @@
 #ifndef HI_CLI_NAMING_H
 #define HI_CLI_NAMING_H
 
-#include "census/bins.h"
+#include "census/retainers/bins.h"
 #include "cli/inspect.h"
 
 /* Compiles --root and --under, as soon as types are there. What is wrong has been

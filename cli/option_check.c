@@ -8,7 +8,7 @@
 #include "cli/export_table.h"
 #include "cli/lookup.h"
 #include "cli/query.h"
-#include "report/names.h"
+#include "report/views/names.h"
 
 static const char *nth_root(void *arg, uint32_t i)
 {

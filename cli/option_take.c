@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "census/snapshot_series.h"
+#include "census/snapshot/snapshot_series.h"
 #include "cli/command.h"
 #include "cli/naming.h"
 #include "cli/option_table.h"

@@ -8,13 +8,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "census/census_by.h"
-#include "census/compare.h"
+#include "census/analysis/census_by.h"
+#include "census/analysis/compare.h"
 #include "cli/profile_options.h"
 #include "cli/safepoint_options.h"
 #include "cli/series_options.h"
-#include "report/bands.h"
-#include "report/gate.h"
+#include "report/views/bands.h"
+#include "report/views/gate.h"
 
 enum hi_color { HI_COLOR_AUTO, HI_COLOR_ALWAYS, HI_COLOR_NEVER };
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "cli/options.h"
-#include "report/display.h"
+#include "report/views/display.h"
 #include "report/formats/text.h"
 
 struct hi_output {

@@ -6,7 +6,7 @@
 #include "cli/lookup.h"
 #include "cli/naming.h"
 #include "cli/words.h"
-#include "report/paths_report.h"
+#include "report/views/paths_report.h"
 
 struct targets {
 	struct target_list HI_VECTOR(hi_node) nodes; /* live ones */

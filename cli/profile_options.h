@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "decode/typing/named_roots.h"
+#include "decode/roots/named_roots.h"
 
 /* What stands for a retainer. Root variables always stand for themselves. */
 enum hi_identity {

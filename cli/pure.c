@@ -2,7 +2,7 @@
 #include "cli/pure.h"
 
 #include "cli/stored.h"
-#include "decode/typing/extent.h"
+#include "decode/layouts/extent.h"
 
 enum hi_status hi_pure_open(struct hi_inspection *in, struct hi_error *err)
 {

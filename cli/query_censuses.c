@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "census/snapshot_series.h"
+#include "census/snapshot/snapshot_series.h"
 #include "cli/query_source.h"
 #include "cli/series_file.h"
 #include "cli/stored.h"

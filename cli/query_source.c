@@ -4,9 +4,9 @@
 #include "cli/named_bins.h"
 #include "cli/retaining.h"
 #include "cli/stored.h"
-#include "decode/typing/audit.h"
-#include "decode/typing/edge_labels.h"
-#include "decode/typing/extent.h"
+#include "decode/inference/audit.h"
+#include "decode/describe/edge_labels.h"
+#include "decode/layouts/extent.h"
 
 static enum hi_status dominators(void *arg, const struct hi_dominators **ret,
 				 struct hi_error *err)

@@ -4,11 +4,11 @@
 #define HI_CLI_QUERY_SOURCE_H
 
 #include "base/vector.h"
-#include "census/bins.h"
-#include "census/edge_name.h"
+#include "census/retainers/bins.h"
+#include "census/graph/edge_name.h"
 #include "cli/identities.h"
 #include "cli/inspect.h"
-#include "decode/contents.h"
+#include "decode/usage/contents.h"
 #include "query/query.h"
 
 /* Zero-initialised is empty. */

@@ -4,7 +4,7 @@
 #define HI_CLI_RETAINED_H
 
 #include "cli/inspect.h"
-#include "report/retained_report.h"
+#include "report/views/retained_report.h"
 
 /* Of the top level, and of all rows those that get a name. */
 enum { HI_RETAINED_TOP = 15, HI_RETAINED_NAMED = 200 };

@@ -5,7 +5,7 @@
 #include "cli/pure.h"
 #include "cli/retaining.h"
 #include "cli/series.h"
-#include "report/retainers_report.h"
+#include "report/views/retainers_report.h"
 
 enum { TOP = 20 };
 

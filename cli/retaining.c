@@ -11,8 +11,8 @@
 #include "base/cleanup.h"
 #include "cli/retaining_heap.h"
 #include "cli/stored.h"
-#include "decode/typing/extent.h"
-#include "report/names.h"
+#include "decode/layouts/extent.h"
+#include "report/views/names.h"
 
 HI_DEFINE_GUARD(struct hi_retaining *, hi_retaining_destroy)
 

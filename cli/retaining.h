@@ -15,7 +15,7 @@
 #ifndef HI_CLI_RETAINING_H
 #define HI_CLI_RETAINING_H
 
-#include "census/retainers.h"
+#include "census/retainers/retainers.h"
 #include "cli/identities.h"
 #include "cli/inspect.h"
 #include "cli/keep.h"

@@ -9,7 +9,7 @@
 #include "cli/keep.h"
 #include "cli/lookup.h"
 #include "cli/stored.h"
-#include "decode/typing/field_targets.h"
+#include "decode/describe/field_targets.h"
 
 /* What auto takes where no hint says anything. */
 enum { AUTO_SHARE = 20, AUTO_TIMES = 4 };

@@ -10,7 +10,7 @@
 #include "cli/pure.h"
 #include "cli/retaining.h"
 #include "cli/series.h"
-#include "report/bins_report.h"
+#include "report/views/bins_report.h"
 
 enum { TOP = 30 };
 

@@ -11,7 +11,7 @@
 #include "cli/lookup.h"
 #include "cli/stop_place.h"
 #include "cli/symbols.h"
-#include "report/safepoints_report.h"
+#include "report/views/safepoints_report.h"
 
 HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)

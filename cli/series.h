@@ -4,7 +4,7 @@
 #define HI_CLI_SERIES_H
 
 #include "cli/inspect.h"
-#include "report/series.h"
+#include "report/views/series.h"
 
 /*
  * As long as options->series wants; all that is written is complete up to the last

@@ -3,10 +3,10 @@
 #ifndef HI_CLI_SERIES_FILE_H
 #define HI_CLI_SERIES_FILE_H
 
-#include "census/snapshot_series.h"
+#include "census/snapshot/snapshot_series.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "report/series.h"
+#include "report/views/series.h"
 
 /* A census as its sums have it (or its graph's, where they are lost); owned. */
 struct hi_series_file_census {

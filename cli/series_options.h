@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "census/graphs_wanted.h"
-#include "report/series.h"
+#include "census/graph/graphs_wanted.h"
+#include "report/views/series.h"
 
 struct hi_series_options {
 	uint64_t every_ns, every_bytes; /* at most one of them */

@@ -4,13 +4,13 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "census/bins.h"
+#include "census/retainers/bins.h"
 #include "cli/keep.h"
 #include "cli/naming.h"
 #include "cli/pure.h"
 #include "cli/retaining.h"
 #include "cli/series.h"
-#include "report/retainers_report.h"
+#include "report/views/retainers_report.h"
 
 HI_DEFINE_GUARD(struct hi_bins *, hi_bins_destroy)
 HI_DEFINE_GUARD(struct hi_retainers_report *, hi_retainers_report_destroy)

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "report/series_json.h"
+#include "report/views/series_json.h"
 
 /* Where the descriptor writes; -1: nothing that is written can be taken back. */
 static int64_t position(int fd)

@@ -11,7 +11,7 @@
 #include "report/formats/hp_writer.h"
 #include "report/formats/series_live.h"
 #include "report/formats/series_text.h"
-#include "report/series.h"
+#include "report/views/series.h"
 
 struct hi_series_file {
 	int fd;		  /* -1: none */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A series into one snapshot file (snap --every): of each census the sums, of some the
- * graph (census/graphs_wanted.h). What is not wanted any more goes when there is as
+ * graph (census/graph/graphs_wanted.h). What is not wanted any more goes when there is as
  * much of it as of the rest, and at the end.
  */
 #ifndef HI_CLI_SERIES_STORE_H
 #define HI_CLI_SERIES_STORE_H
 
-#include "census/graphs_wanted.h"
+#include "census/graph/graphs_wanted.h"
 #include "cli/inspect.h"
-#include "report/series.h"
+#include "report/views/series.h"
 
 struct hi_series_store {
 	const struct hi_options *options;

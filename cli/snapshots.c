@@ -5,12 +5,12 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "census/snapshot_series.h"
+#include "census/snapshot/snapshot_series.h"
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/series_file.h"
 #include "cli/stored.h"
-#include "report/snapshots_report.h"
+#include "report/views/snapshots_report.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)

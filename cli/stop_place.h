@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "probes/probe.h"
-#include "report/stopped.h"
+#include "report/views/stopped.h"
 
 struct hi_options;
 

@@ -7,8 +7,8 @@
 #ifndef HI_CLI_STORED_H
 #define HI_CLI_STORED_H
 
-#include "census/leak_sums.h"
-#include "census/snapshot_file.h"
+#include "census/analysis/leak_sums.h"
+#include "census/snapshot/snapshot_file.h"
 #include "cli/inspect.h"
 
 /* Of the same inspection; plain data. */

@@ -3,9 +3,9 @@
 #include "base/cleanup.h"
 #include "base/parallel.h"
 #include "cli/stored.h"
-#include "decode/typing/edge_labels.h"
-#include "decode/typing/extent.h"
-#include "decode/typing/field_targets.h"
+#include "decode/describe/edge_labels.h"
+#include "decode/layouts/extent.h"
+#include "decode/describe/field_targets.h"
 
 enum { MOST_THREADS = 16 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/stored.h"
-#include "report/heap_known.h"
+#include "report/views/heap_known.h"
 
 /* KNOWN: UINT64_MAX where it is not. GENERATIONS: of arrays of the head, whatever a file
  * says. */

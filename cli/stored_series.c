@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "census/snapshot_series.h"
+#include "census/snapshot/snapshot_series.h"
 #include "cli/stored.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)

@@ -11,8 +11,8 @@
 #include "base/cleanup.h"
 #include "base/vector.h"
 #include "cli/stored.h"
-#include "decode/contents.h"
-#include "decode/heap_use.h"
+#include "decode/usage/contents.h"
+#include "decode/usage/heap_use.h"
 
 /* How the contents of a group begin, with --with-contents. */
 struct text_row {

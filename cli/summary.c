@@ -3,7 +3,7 @@
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/words.h"
-#include "report/summary_report.h"
+#include "report/views/summary_report.h"
 
 /* A page has room for ten; a script takes what it wants. */
 enum { TOP_TEXT = 10, TOP_JSON = 100 };

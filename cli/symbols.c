@@ -15,7 +15,7 @@
 #include "base/files.h"
 #include "base/rights.h"
 #include "cli/decoder.h"
-#include "decode/debuginfo/file_server.h"
+#include "decode/modules/file_server.h"
 
 HI_DEFINE_GUARD(struct hi_image *, hi_image_destroy)
 

@@ -13,8 +13,8 @@
 #include "base/cleanup.h"
 #include "base/vector.h"
 #include "cli/lookup.h"
-#include "decode/typing/plan.h"
-#include "report/untyped_report.h"
+#include "decode/layouts/plan.h"
+#include "report/views/untyped_report.h"
 
 /* Smaller ones fit everything; larger modules cost more than they tell. */
 enum { TOP = 10, LEAST_RECORD = 9, SIZES_TRIED = 3, RANKS = 5, MAX_DWARF = 256 << 20 };

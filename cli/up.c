@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/retaining.h"
-#include "report/up_report.h"
+#include "report/views/up_report.h"
 
 HI_DEFINE_GUARD(struct hi_up_report *, hi_up_report_destroy)
 HI_DEFINE_GUARD(struct hi_retaining *, hi_retaining_destroy)

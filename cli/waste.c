@@ -2,9 +2,9 @@
 #include "cli/command.h"
 #include "cli/lookup.h"
 #include "cli/stored.h"
-#include "decode/contents.h"
-#include "decode/heap_use.h"
-#include "report/waste_report.h"
+#include "decode/usage/contents.h"
+#include "decode/usage/heap_use.h"
+#include "report/views/waste_report.h"
 
 enum { TOP = 12 };
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# hints/*.hints as bytes in a C file: hi_shipped_hints[] of decode/typing/rulebook.h.
+# hints/*.hints as bytes in a C file: hi_shipped_hints[] of decode/rules/rulebook.h.
 #
 # Included: hi_embed_hints(target) makes the file when one of them changes.
 # As a script: cmake -DOUTPUT=x.c -DHINTS=a.hints|b.hints -P EmbedHints.cmake
@@ -34,7 +34,7 @@ foreach(path IN LISTS hints)
     "\t{\"${name}\", (const char *)${symbol}, sizeof(${symbol}) - 1},\n")
 endforeach()
 file(WRITE ${OUTPUT} "/* Made by cmake/EmbedHints.cmake. */
-#include \"decode/typing/rulebook.h\"
+#include \"decode/rules/rulebook.h\"
 
 ${texts}
 const struct hi_shipped_hints hi_shipped_hints[] = {

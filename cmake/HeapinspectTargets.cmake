@@ -76,13 +76,13 @@ function(hi_test_labels out)
   set(${out} ${labels} PARENT_SCOPE)
 endfunction()
 
-# hi_tests(attach DEPENDS attach): tests/attach_*_test.c as one program, attach_tests.
+# hi_tests(attach DEPENDS attach): tests/attach/*_test.c as one program, attach_tests.
 # CTest runs it once per label; a test's label is the first argument of HI_TEST_*.
 # Unit tests need no fixture: the files that have some are linked as a program of their
 # own, too, attach_unit_tests, which the target unit_tests builds without the rest.
 function(hi_tests name)
   cmake_parse_arguments(T "" "" "DEPENDS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}_*_test.c)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*_test.c)
   if(NOT sources)
     return()
   endif()

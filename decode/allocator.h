@@ -5,7 +5,7 @@
  * To add an allocator: one file (or a few, with its name as prefix) under
  * decode/allocators/ with a `const struct hi_allocator_ops hi_allocator_NAME`;
  * an entry in allocators/registry.c; a fixture that prints its own truth; a
- * line in tests/decode_allocator_contract_test.c. Struct layouts are data
+ * line in tests/decode/allocator_contract_test.c. Struct layouts are data
  * tables with their source; code never hard-codes an offset.
  */
 #ifndef HI_DECODE_ALLOCATOR_H
@@ -13,8 +13,8 @@
 
 #include "attach/image.h"
 #include "attach/stop.h"
-#include "census/objects.h"
-#include "decode/debuginfo/modules.h"
+#include "census/graph/objects.h"
+#include "decode/modules/modules.h"
 
 enum hi_block_state {
 	HI_BLOCK_LIVE,

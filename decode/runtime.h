@@ -7,7 +7,7 @@
  * To add a runtime: files with its name as prefix under decode/runtimes/ with a
  * `const struct hi_runtime_ops hi_runtime_NAME`; an entry in runtimes/registry.c;
  * a fixture that prints the runtime's own truth; a line in
- * tests/decode_runtime_contract_test.c. Struct layouts are data tables with their
+ * tests/decode/runtime_contract_test.c. Struct layouts are data tables with their
  * source, selected by version and proven by self_check; an unknown version is
  * HI_UNSUPPORTED with a word that says which are known, never a guess.
  *
@@ -17,9 +17,9 @@
 #ifndef HI_DECODE_RUNTIME_H
 #define HI_DECODE_RUNTIME_H
 
-#include "census/graph.h"
-#include "decode/debuginfo/modules.h"
-#include "decode/debuginfo/types.h"
+#include "census/graph/graph.h"
+#include "decode/modules/modules.h"
+#include "decode/types/types.h"
 
 /* What a block holds. Names are unique in one runtime. Index 0 says nothing. */
 struct hi_runtime_type {

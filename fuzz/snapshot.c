@@ -10,11 +10,11 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "census/compare.h"
-#include "census/marked.h"
-#include "census/merged.h"
-#include "census/snapshot_file.h"
-#include "census/snapshot_format.h"
+#include "census/analysis/compare.h"
+#include "census/graph/marked.h"
+#include "census/graph/merged.h"
+#include "census/snapshot/snapshot_file.h"
+#include "census/snapshot/snapshot_format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

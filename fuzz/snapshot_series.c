@@ -10,9 +10,9 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "census/graphs_wanted.h"
-#include "census/snapshot_format.h"
-#include "census/snapshot_series_format.h"
+#include "census/graph/graphs_wanted.h"
+#include "census/snapshot/snapshot_format.h"
+#include "census/snapshot/snapshot_series_format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/vector.h"
-#include "decode/debuginfo/functions.h"
+#include "decode/modules/functions.h"
 #include "probes/safepoint.h"
 
 struct hi_target_code {

@@ -11,12 +11,12 @@
 #ifndef HI_QUERY_QUERY_H
 #define HI_QUERY_QUERY_H
 
-#include "census/analysis.h"
-#include "census/audit.h"
-#include "census/ledger.h"
-#include "census/set_table.h"
-#include "census/snapshot_series.h"
-#include "report/result.h"
+#include "census/analysis/analysis.h"
+#include "census/analysis/audit.h"
+#include "census/analysis/ledger.h"
+#include "census/retainers/set_table.h"
+#include "census/snapshot/snapshot_series.h"
+#include "report/views/result.h"
 
 /* A set for each object (retainers or bins). Borrowed as long as the query lives. */
 struct hi_query_sets {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dominators: the tree of who alone holds what; the key is the node. */
 #include "query/query_internal.h"
-#include "report/node.h"
+#include "report/views/node.h"
 
 enum { NODE, IDOM, KIND, NAME, SHALLOW, RETAINED, NODES };
 

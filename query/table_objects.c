@@ -4,7 +4,7 @@
 
 #include "base/search.h"
 #include "query/query_internal.h"
-#include "report/node.h"
+#include "report/views/node.h"
 
 enum {
 	ID,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* types, with what is alive of them: the key is the type's number. */
 #include "query/query_internal.h"
-#include "report/node.h"
+#include "report/views/node.h"
 
 enum {
 	ID,

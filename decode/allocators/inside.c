@@ -5,7 +5,7 @@
  * are frozen and can be unwound for real.
  */
 #include "decode/allocator.h"
-#include "decode/debuginfo/frames.h"
+#include "decode/frames/frames.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  * static functions and those of its neighbours: malloc's are the ones that a
  * direct call or jump reaches. What malloc calls elsewhere (mmap, memset, the
  * lock's slow path) is left out: there the return address lies in malloc's
- * text. Checked against libc6-dbg: tests/decode_allocator_text_test.c.
+ * text. Checked against libc6-dbg: tests/decode/allocator_text_test.c.
  */
 #include <gelf.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "decode/debuginfo/functions.h"
+#include "decode/modules/functions.h"
 #include "decode/runtimes/cpython.h"
 
 enum {

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "report/escape.h"
+#include "report/views/escape.h"
 
 enum { TEXT_MAX = 64 << 10 };
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "report/formats/series_text.h"
 #include "report/formats/text_internal.h"
-#include "report/series_past.h"
+#include "report/views/series_past.h"
 
 enum {
 	MAX_ROWS = 100,

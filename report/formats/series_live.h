@@ -8,7 +8,7 @@
 #define HI_REPORT_FORMATS_SERIES_LIVE_H
 
 #include "report/formats/text.h"
-#include "report/series.h"
+#include "report/views/series.h"
 
 /* To a terminal as it is: for signal handlers too. */
 #define HI_SERIES_LIVE_ENTER "\033[?1049h\033[?25l"

@@ -4,7 +4,7 @@
 #define HI_REPORT_FORMATS_SERIES_TEXT_H
 
 #include "report/formats/text.h"
-#include "report/series.h"
+#include "report/views/series.h"
 
 /* "12.500 s", "census 25"; out needs 32 bytes. Returns out. */
 char *hi_series_time_text(char out[32], const struct hi_series_head *head,

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "report/display.h"
+#include "report/views/display.h"
 
 struct hi_text_options {
 	unsigned width; /* columns; 0: 80. Clamped to [40, 1000] */

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "report/escape.h"
+#include "report/views/escape.h"
 #include "report/formats/text_internal.h"
 
 /* One character: its length in bytes, the columns it takes in *columns. */

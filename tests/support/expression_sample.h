@@ -9,7 +9,7 @@
 #ifndef HI_TESTS_SUPPORT_EXPRESSION_SAMPLE_H
 #define HI_TESTS_SUPPORT_EXPRESSION_SAMPLE_H
 
-#include "decode/debuginfo/expression.h"
+#include "decode/expressions/expression.h"
 
 enum color { RED, GREEN = 5, BLUE = 200 };
 struct opaque;

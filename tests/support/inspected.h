@@ -4,7 +4,7 @@
 #ifndef HI_TESTS_SUPPORT_INSPECTED_H
 #define HI_TESTS_SUPPORT_INSPECTED_H
 
-#include "decode/debuginfo/types.h"
+#include "decode/types/types.h"
 
 struct inspected {
 	struct hi_image *image;

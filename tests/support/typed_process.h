@@ -3,8 +3,8 @@
 #ifndef HI_TESTS_SUPPORT_TYPED_PROCESS_H
 #define HI_TESTS_SUPPORT_TYPED_PROCESS_H
 
-#include "decode/typing/rulebook.h"
-#include "decode/typing/typing.h"
+#include "decode/rules/rulebook.h"
+#include "decode/inference/typing.h"
 
 struct typed_process {
 	struct hi_image *image;

@@ -6,7 +6,7 @@
 #ifndef HI_TESTS_SUPPORT_TYPES_PROBE_H
 #define HI_TESTS_SUPPORT_TYPES_PROBE_H
 
-#include "decode/debuginfo/types.h"
+#include "decode/types/types.h"
 
 /* An image in which the file behind fd is mapped. */
 struct hi_image *types_probe_image(int fd, size_t size);

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "attach/mock.h"
-#include "census/analysis.h"
+#include "census/analysis/analysis.h"
 #include "harness.h"
 
 static struct hi_error world_err;

@@ -6,8 +6,8 @@
 #ifndef HI_TESTS_SUPPORT_TYPING_WORLD_H
 #define HI_TESTS_SUPPORT_TYPING_WORLD_H
 
-#include "decode/typing/rulebook.h"
-#include "decode/typing/typing_internal.h"
+#include "decode/rules/rulebook.h"
+#include "decode/inference/typing_state.h"
 
 #define WORLD_HEAP 0x10000000ull
 #define WORLD_HEAP_SIZE (8ull << 20)

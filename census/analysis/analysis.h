@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * All that is computed from a sealed graph for the summary: reachability,
+ * dominators and retained sizes, leak roots, ways to a root, the census by
+ * type, suspects. Iterative, linear; results do not depend on the number of
+ * threads. Weak edges retain nothing anywhere in here.
+ */
+#ifndef HI_CENSUS_ANALYSIS_ANALYSIS_H
+#define HI_CENSUS_ANALYSIS_ANALYSIS_H
+
+#include "census/graph/graph.h"
+
+/* ---- reachability (reach.c) ---- */
+struct hi_reach {
+	uint64_t *any;	 /* bit per node: reachable from the super-root */
+	uint64_t *exact; /* bit per node: over precise edges alone */
+	uint64_t live_objects, live_bytes; /* cost */
+	uint64_t exact_objects, exact_bytes;
+	uint64_t leak_objects, leak_bytes; /* allocated, unreachable, not internal */
+	uint64_t internal_objects, internal_bytes; /* HI_OBJECT_INTERNAL, either way; in
+						    * none of the other counts */
+	/* Internal objects that no root reaches: roots of their own, so that what
+	 * they hold is no leak; increasing. Note [Blocks of the allocator]. */
+	hi_node *internal_roots;
+	size_t n_internal_roots;
+	/* Of the leaked objects: bit per node, a word that is no pointer by its type
+	 * leads there, so that the leak is likely and not certain (Note [Verdicts] in
+	 * decode/inference/verdict.h). NULL: all are certain. */
+	uint64_t *likely;
+	uint64_t likely_objects, likely_bytes; /* in leak_objects, leak_bytes too */
+	bool is_doubtful; /* live memory could not all be read, or blocks are missing from
+			   * a damaged heap: none is certain */
+};
+enum hi_status hi_reach_compute(const struct hi_graph *g, unsigned threads,
+				struct hi_reach **ret, struct hi_error *err);
+/* Takes the bits (from hi_calloc) and counts. */
+void hi_reach_set_likely(const struct hi_graph *g, struct hi_reach *reach,
+			 uint64_t *likely);
+void hi_reach_destroy(struct hi_reach *reach);
+static inline bool hi_bit(const uint64_t *bits, hi_node i)
+{
+	return bits[i >> 6] >> (i & 63) & 1;
+}
+
+/* ---- strongly connected components (scc.c) ---- */
+struct hi_scc {
+	uint32_t *component; /* per node; numbered in reverse topological order: an edge
+			      * between components goes from a higher to a lower number */
+	uint32_t count;
+	hi_node n_nodes; /* length of component */
+};
+/* Over the nodes whose bit in `within` is set (NULL: all); others UINT32_MAX. */
+enum hi_status hi_scc_compute(const struct hi_graph *g, const uint64_t *within,
+			      struct hi_scc **ret, struct hi_error *err);
+void hi_scc_destroy(struct hi_scc *scc);
+
+/* ---- dominators (dominators.c) ----
+ * Semi-NCA over the super-root's edges and one to each of internal_roots. An object that
+ * precise edges reach is dominated over precise edges only; the others over all edges.
+ * idom of unreachable nodes and of the super-root is HI_NODE_NONE. retained includes the
+ * node's own cost; internal objects cost nothing, as in hi_reach.live_bytes, so that the
+ * super-root retains exactly those. */
+struct hi_dominators {
+	hi_node *idom;	    /* n_nodes */
+	uint64_t *retained; /* n_nodes; 0 where unreachable */
+	hi_node *order; /* preorder of the dominator tree: n_order reachable nodes, the
+			 * super-root first; children in a fixed order */
+	uint32_t *span; /* the subtree of order[i] is order[i] .. order[i + span[i] - 1];
+			 * so its first child is at i + 1, the next child behind that
+			 * one's span */
+	hi_node n_nodes, n_order;
+	bool is_borrowed; /* the four arrays are somebody else's */
+};
+enum hi_status hi_dominators_compute(const struct hi_graph *g,
+				     const struct hi_reach *reach,
+				     struct hi_dominators **ret, struct hi_error *err);
+void hi_dominators_destroy(struct hi_dominators *d);
+
+/* ---- leaks (leaks.c) ---- */
+enum hi_leak_shape { HI_LEAK_SINGLE, HI_LEAK_CHAIN, HI_LEAK_CYCLE };
+struct hi_leak_root {
+	hi_node node;		  /* lowest address of its component */
+	enum hi_leak_shape shape; /* cycle: its component has a cycle; single: holds
+				   * nothing else; chain: holds others */
+	uint64_t objects, bytes;  /* it and all it holds that no earlier root holds */
+	enum hi_fate fate;	  /* of node */
+	bool is_likely;		  /* verdict of node; else certain */
+	/* Of objects, bytes: those that are only likely. */
+	uint64_t likely_objects, likely_bytes;
+};
+struct hi_leak_row { /* leak roots of one type, shape, fate and verdict */
+	uint32_t type;
+	enum hi_leak_shape shape;
+	enum hi_fate fate;
+	bool is_likely;
+	uint64_t count; /* leak roots */
+	uint64_t objects, bytes;
+	hi_node example; /* the one that holds most */
+};
+struct hi_leaks {
+	struct hi_leak_root *roots; /* by bytes, then address */
+	size_t n_roots;
+	struct hi_leak_row *rows; /* by bytes, then type */
+	size_t n_rows;
+	uint64_t objects, bytes; /* certain and likely */
+	uint64_t likely_objects, likely_bytes;
+	size_t n_likely_roots;
+	uint64_t by_fate[HI_FATES]; /* certain bytes, by the fate of the leak root */
+};
+enum hi_status hi_leaks_compute(const struct hi_graph *g, const struct hi_reach *reach,
+				struct hi_leaks **ret, struct hi_error *err);
+void hi_leaks_destroy(struct hi_leaks *leaks);
+
+/* ---- census by type (census.c) ---- */
+struct hi_census_row {
+	uint32_t type;
+	uint64_t count, shallow; /* live objects; cost in bytes */
+	uint64_t retained;	 /* sum over its topmost dominators: a lower bound */
+	uint64_t largest;
+	uint64_t by_evidence[HI_EVIDENCE_RUNTIME + 1]; /* bytes */
+};
+struct hi_census {
+	struct hi_census_row *rows; /* by shallow, then type; live objects only */
+	size_t n_rows;
+	uint64_t objects, bytes;
+	uint64_t exact_bytes, inferred_bytes,
+		untyped_bytes; /* by evidence: >= POINTER is exact */
+};
+enum hi_status
+hi_census_by_type(const struct hi_graph *g, const struct hi_reach *reach,
+		  const struct hi_dominators *dominators /* NULL: no retained */,
+		  struct hi_census **ret, struct hi_error *err);
+void hi_census_destroy(struct hi_census *census);
+/* Exact: bytes that become unreachable when all objects of `type` go away, by
+ * the edges that dominators go by (so never less than hi_census_row.retained). */
+enum hi_status hi_census_retained_by_type(const struct hi_graph *g,
+					  const struct hi_reach *reach, uint32_t type,
+					  uint64_t *bytes_ret, struct hi_error *err);
+
+/* ---- ways to a root (paths.c) ---- */
+struct hi_path {
+	hi_node *nodes; /* nodes[0] a root variable, nodes[length-1] the target */
+	size_t length;
+	enum hi_grade worst; /* of its edges */
+};
+struct hi_paths {
+	struct hi_path
+		*paths; /* shortest first; ties: fewer conservative edges, then ids */
+	size_t n_paths;
+	bool more; /* the search stopped at k, or at a limit of its own: there may be
+		    * more, and unless n_paths is k the last ones may be missing */
+};
+/*
+ * The k shortest simple ways from a root to any of the targets; precise edges
+ * are preferred over conservative ones at equal length. Two paths differ in at
+ * least one node. A path ends at the first target on it. Targets that only
+ * internal_roots reach have none. Tens of bytes an object while it runs.
+ */
+enum hi_status hi_paths_find(const struct hi_graph *g, const struct hi_reach *reach,
+			     const hi_node *targets, size_t n_targets, size_t k,
+			     struct hi_paths **ret, struct hi_error *err);
+/* To each of them the first way that hi_paths_find would give for it alone, in one walk:
+ * paths[i] to targets[i]; of length 0 where there is none. The walk ends where all are
+ * found: leave out what nothing leads to (paths_shortest.c). */
+enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *targets,
+				 size_t n, struct hi_paths **ret, struct hi_error *err);
+void hi_paths_destroy(struct hi_paths *paths);
+
+/* ---- suspects (suspects.c) ----
+ * What holds over `share` of the live heap, followed down the dominator tree
+ * while one child holds >= 0.7 of its parent: the accumulation point. */
+struct hi_suspect {
+	hi_node top; /* root variable or object just under the super-root's kinds */
+	hi_node accumulation; /* where it spreads out; of a run of one type (a list)
+			       * the first. Note [Runs of one type] */
+	uint64_t retained;    /* of top */
+	uint64_t accumulation_retained;
+	uint32_t child_type; /* the type that most of the accumulation's children bytes
+				have */
+	uint64_t children, children_bytes; /* of that type: direct dominator children */
+};
+struct hi_suspects {
+	struct hi_suspect *items; /* by retained; at most 64 */
+	size_t count;
+};
+enum hi_status hi_suspects_find(const struct hi_graph *g, const struct hi_reach *reach,
+				const struct hi_dominators *d, double share,
+				struct hi_suspects **ret, struct hi_error *err);
+void hi_suspects_destroy(struct hi_suspects *suspects);
+
+/* Who points at node: reverse edges of one node, by a scan of all rows. */
+struct hi_referrers {
+	hi_node *from;
+	uint8_t *grade;
+	size_t count, total; /* count <= max */
+};
+enum hi_status hi_referrers_find(const struct hi_graph *g, hi_node node, size_t max,
+				 unsigned threads, struct hi_referrers **ret,
+				 struct hi_error *err);
+void hi_referrers_destroy(struct hi_referrers *referrers);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The live objects by type. Internal blocks are left out. */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "census/analysis/analysis.h"
+#include "census/graph/walk_internal.h"
+
+HI_DEFINE_GUARD(struct hi_census *, hi_census_destroy)
+
+static unsigned evidence_of(const struct hi_graph *g, hi_node i)
+{
+	unsigned evidence = g->objects->flags[i] & HI_OBJECT_EVIDENCE_MASK;
+
+	return evidence <= HI_EVIDENCE_RUNTIME ? evidence : HI_EVIDENCE_NONE;
+}
+
+static void count_objects(const struct hi_graph *g, const struct hi_reach *reach,
+			  struct hi_census_row *rows)
+{
+	for (hi_node i = 0; i < g->n_objects; i++) {
+		struct hi_census_row *row = &rows[hi_type_of(g, i)];
+		uint64_t cost;
+
+		if (!hi_bit(reach->any, i) || hi_is_internal(g, i))
+			continue;
+		cost = hi_cost_of(g->objects, i);
+		row->count++;
+		row->shallow += cost;
+		row->by_evidence[evidence_of(g, i)] += cost;
+		if (cost > row->largest)
+			row->largest = cost;
+	}
+}
+
+/*
+ * Retained size of a type: what its topmost objects in the dominator tree
+ * retain. In a sweep over the tree in preorder, until[type] is where the
+ * subtree of the last topmost object ends; one that comes before is inside it.
+ */
+static void sweep(const struct hi_graph *g, const struct hi_reach *reach,
+		  const struct hi_dominators *d, struct hi_census_row *rows,
+		  hi_node *until)
+{
+	enum { AHEAD = 24 };
+
+	for (hi_node i = 0; i < d->n_order; i++) {
+		hi_node node = d->order[i];
+		uint32_t type;
+
+		if (i + AHEAD < d->n_order && d->order[i + AHEAD] < g->n_objects) {
+			__builtin_prefetch(&g->objects->type[d->order[i + AHEAD]]);
+			__builtin_prefetch(&g->objects->flags[d->order[i + AHEAD]]);
+		}
+		if (!hi_graph_is_object(g, node) || hi_is_internal(g, node) ||
+		    !hi_bit(reach->any, node))
+			continue;
+		type = hi_type_of(g, node);
+		if (i < until[type])
+			continue;
+		until[type] = i + d->span[i];
+		rows[type].retained += d->retained[node];
+	}
+}
+
+static bool add_retained(const struct hi_graph *g, const struct hi_reach *reach,
+			 const struct hi_dominators *d, struct hi_census_row *rows)
+{
+	HI_GUARD(free) hi_node *until = hi_calloc(g->n_types, sizeof(*until));
+
+	if (until)
+		sweep(g, reach, d, rows, until);
+	return until;
+}
+
+static int by_shallow(const void *a, const void *b)
+{
+	const struct hi_census_row *x = a, *y = b;
+
+	if (x->shallow != y->shallow)
+		return x->shallow > y->shallow ? -1 : 1;
+	return x->type < y->type ? -1 : x->type > y->type;
+}
+
+/* Rows of types that occur, sorted, and their sums. */
+static void finish(const struct hi_graph *g, struct hi_census *census)
+{
+	for (uint32_t type = 0; type < g->n_types; type++) {
+		struct hi_census_row row = census->rows[type];
+
+		if (!row.count)
+			continue;
+		row.type = type;
+		census->rows[census->n_rows++] = row;
+		census->objects += row.count;
+		census->bytes += row.shallow;
+		census->untyped_bytes += row.by_evidence[HI_EVIDENCE_NONE];
+		for (int e = HI_EVIDENCE_SHAPE; e <= HI_EVIDENCE_RUNTIME; e++)
+			*(e >= HI_EVIDENCE_POINTER ? &census->exact_bytes
+						   : &census->inferred_bytes) +=
+				row.by_evidence[e];
+	}
+	qsort(census->rows, census->n_rows, sizeof(*census->rows), by_shallow);
+}
+
+enum hi_status hi_census_by_type(const struct hi_graph *g, const struct hi_reach *reach,
+				 const struct hi_dominators *dominators,
+				 struct hi_census **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_census_destroy) struct hi_census *c = hi_calloc(1, sizeof(*c));
+
+	if (!c || !(c->rows = hi_calloc(g->n_types, sizeof(*c->rows))))
+		return hi_fail_memory(err, "census");
+	count_objects(g, reach, c->rows);
+	if (dominators && !add_retained(g, reach, dominators, c->rows))
+		return hi_fail_memory(err, "census");
+	finish(g, c);
+	*ret = hi_take(c);
+	return HI_OK;
+}
+
+void hi_census_destroy(struct hi_census *census)
+{
+	if (!census)
+		return;
+	free(census->rows);
+	free(census);
+}
+
+/* ---- one type, exactly ---- */
+
+struct without {
+	const struct hi_graph *graph;
+	const uint64_t *exact;
+	uint64_t *marked;
+	uint32_t type;
+};
+
+HI_INLINE bool take_other_type(void *arg, hi_node from, hi_node to, uint8_t grade)
+{
+	struct without *w = arg;
+
+	if (!hi_is_flow(w->exact, hi_bit(w->exact, from), to, grade))
+		return false;
+	if (hi_graph_is_object(w->graph, to) && hi_type_of(w->graph, to) == w->type)
+		return false;
+	return hi_bit_take(w->marked, to);
+}
+
+/* What no longer is marked, in bytes. */
+static uint64_t lost_bytes(const struct without *w, const struct hi_reach *reach)
+{
+	uint64_t bytes = 0;
+
+	for (hi_node i = 0; i < w->graph->n_objects; i++)
+		if (hi_bit(reach->any, i) && !hi_bit(w->marked, i) &&
+		    !hi_is_internal(w->graph, i))
+			bytes += hi_cost_of(w->graph->objects, i);
+	return bytes;
+}
+
+enum hi_status hi_census_retained_by_type(const struct hi_graph *g,
+					  const struct hi_reach *reach, uint32_t type,
+					  uint64_t *bytes_ret, struct hi_error *err)
+{
+	HI_GUARD(free) uint64_t *marked = hi_calloc(1, hi_bits_size(g->n_nodes));
+	struct without w = {g, reach->exact, marked, type};
+	struct hi_walk walk;
+
+	if (!hi_walk_init(&walk, g) || !marked) {
+		hi_walk_deinit(&walk);
+		return hi_fail_memory(err, "retained size of a type");
+	}
+	walk.stack[walk.depth++] = g->super_root;
+	hi_bit_take(marked, g->super_root);
+	for (size_t i = 0; i < reach->n_internal_roots; i++) {
+		hi_node node = reach->internal_roots[i];
+
+		if (hi_type_of(g, node) != type && hi_bit_take(marked, node))
+			walk.stack[walk.depth++] = node;
+	}
+	hi_walk_run(&walk, take_other_type, &w);
+	hi_walk_deinit(&walk);
+	*bytes_ret = lost_bytes(&w, reach);
+	return HI_OK;
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "census/analysis/census_by.h"
+
+#include <string.h>
+
+#include "base/search.h"
+#include "base/cleanup.h"
+#include "base/vector.h"
+#include "census/graph/walk_internal.h"
+
+enum { NO_ROW = UINT32_MAX };
+
+/* Who belongs to which row. */
+struct grouping {
+	const struct hi_graph *graph;
+	const struct hi_reach *reach;
+	enum hi_by by;
+	const bool *only;
+	struct hi_arena *strings;
+	struct HI_VECTOR(struct hi_by_row) rows;
+	uint32_t *row_of; /* MODULE: by type */
+	uint32_t *slots;  /* TYPE2: rows + 1 by the hash of their key, 0 empty */
+	size_t n_slots;	  /* a power of two, never fuller than half */
+	bool failed;	  /* out of memory */
+};
+
+HI_DEFINE_GUARD(struct hi_by_census *, hi_by_census_destroy)
+
+static bool is_counted(const struct grouping *gr, hi_node i)
+{
+	return hi_bit(gr->reach->any, i) && !hi_is_internal(gr->graph, i) &&
+	       (!gr->only || gr->only[hi_type_of(gr->graph, i)]);
+}
+
+static const char *text_of(const char *text)
+{
+	return text ? text : "";
+}
+
+/* ---- by type and the types of the children ---- */
+
+/* Keeps the first ones in order; a type that finds no room is more. */
+static void add_child(struct hi_by_row *key, uint32_t type)
+{
+	uint32_t n = key->n_children, at = 0;
+
+	while (at < n && key->children[at] < type)
+		at++;
+	if (at < n && key->children[at] == type)
+		return;
+	if (n == HI_BY_CHILDREN) {
+		key->more = true;
+		if (at == n)
+			return;
+		n--;
+	}
+	memmove(key->children + at + 1, key->children + at,
+		(n - at) * sizeof(*key->children));
+	key->children[at] = type;
+	key->n_children = n + 1;
+}
+
+static struct hi_by_row key_of(const struct hi_graph *g, hi_node i)
+{
+	struct hi_by_row key = {.sum.type = hi_type_of(g, i)};
+	struct hi_edges edges = hi_graph_edges(g, i);
+
+	for (uint32_t e = 0; e < edges.count; e++)
+		if (hi_grade_is_precise(edges.grade[e]) &&
+		    !hi_is_internal(g, edges.to[e]))
+			add_child(&key, hi_type_of(g, edges.to[e]));
+	return key;
+}
+
+static uint64_t hash_of(const struct hi_by_row *key)
+{
+	uint64_t hash = key->sum.type + 1 + ((uint64_t)key->more << 32);
+
+	for (uint32_t i = 0; i < key->n_children; i++)
+		hash = (hash ^ (key->children[i] + 1)) * 0x9e3779b97f4a7c15;
+	hash *= 0x9e3779b97f4a7c15;
+	return hash ^ hash >> 29;
+}
+
+static bool same_key(const struct hi_by_row *a, const struct hi_by_row *b)
+{
+	return a->sum.type == b->sum.type && a->n_children == b->n_children &&
+	       a->more == b->more &&
+	       memcmp(a->children, b->children, a->n_children * sizeof(*a->children)) ==
+		       0;
+}
+
+/* The slot that has this key, or the empty one where it belongs. */
+static uint32_t *slot_of(const struct grouping *gr, const struct hi_by_row *key)
+{
+	size_t n = hi_probe(i, gr->n_slots, hash_of(key),
+			    !gr->slots[i] ||
+				    same_key(&gr->rows.items[gr->slots[i] - 1], key));
+
+	return &gr->slots[n];
+}
+
+static bool grow_slots(struct grouping *gr)
+{
+	size_t n = gr->n_slots ? 2 * gr->n_slots : 256;
+	uint32_t *slots = hi_calloc(n, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	free(gr->slots);
+	gr->slots = slots;
+	gr->n_slots = n;
+	for (size_t i = 0; i < gr->rows.count; i++)
+		*slot_of(gr, &gr->rows.items[i]) = (uint32_t)i + 1;
+	return true;
+}
+
+static uint32_t row_by_children(struct grouping *gr, hi_node i)
+{
+	struct hi_by_row key = key_of(gr->graph, i);
+	uint32_t *slot;
+
+	if (2 * (gr->rows.count + 1) > gr->n_slots && !grow_slots(gr)) {
+		gr->failed = true;
+		return NO_ROW;
+	}
+	slot = slot_of(gr, &key);
+	if (!*slot) {
+		if (!hi_vector_push(&gr->rows, key)) {
+			gr->failed = true;
+			return NO_ROW;
+		}
+		*slot = (uint32_t)gr->rows.count;
+	}
+	return *slot - 1;
+}
+
+static const char *type_name(const struct hi_graph *g, uint32_t type)
+{
+	const char *name = g->types[type].name;
+
+	return name && *name ? name : "(untyped)";
+}
+
+static bool name_by_children(struct grouping *gr, struct hi_by_row *row)
+{
+	const char *text = "";
+
+	for (uint32_t i = 0; i < row->n_children && text; i++)
+		text = hi_arena_printf(gr->strings, "%s%s%s", text, i ? ", " : "",
+				       type_name(gr->graph, row->children[i]));
+	if (!text)
+		return false;
+	row->name = row->n_children ? hi_arena_printf(gr->strings, "%s {%s%s}",
+						      type_name(gr->graph, row->sum.type),
+						      text, row->more ? ", …" : "")
+				    : type_name(gr->graph, row->sum.type);
+	return row->name;
+}
+
+/* ---- by module ---- */
+
+static int by_module(const void *a, const void *b, void *arg)
+{
+	const struct hi_graph *g = arg;
+
+	return strcmp(text_of(g->types[*(const uint32_t *)a].module),
+		      text_of(g->types[*(const uint32_t *)b].module));
+}
+
+static bool find_modules(struct grouping *gr)
+{
+	const struct hi_graph *g = gr->graph;
+	HI_GUARD(free) uint32_t *types = hi_calloc(g->n_types + 1, sizeof(*types));
+
+	gr->row_of = hi_calloc(g->n_types + 1, sizeof(*gr->row_of));
+	if (!types || !gr->row_of)
+		return false;
+	for (uint32_t i = 0; i < g->n_types; i++)
+		types[i] = i;
+	qsort_r(types, g->n_types, sizeof(*types), by_module, (void *)(uintptr_t)g);
+	for (uint32_t i = 0; i < g->n_types; i++) {
+		struct hi_by_row row = {.name = text_of(g->types[types[i]].module)};
+
+		if ((!i || by_module(&types[i - 1], &types[i], (void *)(uintptr_t)g)) &&
+		    !hi_vector_push(&gr->rows, row))
+			return false;
+		gr->row_of[types[i]] = (uint32_t)gr->rows.count - 1;
+	}
+	return true;
+}
+
+/* ---- by class ---- */
+
+static bool make_classes(struct grouping *gr)
+{
+	for (unsigned i = 0; i < HI_TYPE_CLASSES; i++) {
+		struct hi_by_row row = {
+			.name = hi_type_class_name((enum hi_type_class)i)};
+
+		if (!hi_vector_push(&gr->rows, row))
+			return false;
+	}
+	return true;
+}
+
+static uint32_t row_by_class(const struct hi_graph *g, hi_node i)
+{
+	enum hi_type_class klass = g->types[hi_type_of(g, i)].klass;
+
+	if ((unsigned)klass >= HI_TYPE_CLASSES)
+		return HI_TYPE_UNKNOWN;
+	if (g->objects->flags[i] & HI_OBJECT_ARRAY &&
+	    (klass == HI_TYPE_RECORD || klass == HI_TYPE_SCALAR))
+		return HI_TYPE_ARRAY;
+	return klass;
+}
+
+/* ---- counting ---- */
+
+static uint32_t row_of(struct grouping *gr, hi_node i)
+{
+	if (gr->by == HI_BY_TYPE2)
+		return row_by_children(gr, i);
+	if (gr->by == HI_BY_MODULE)
+		return gr->row_of[hi_type_of(gr->graph, i)];
+	return row_by_class(gr->graph, i);
+}
+
+static void count_object(struct grouping *gr, hi_node i, uint64_t cost)
+{
+	unsigned evidence = gr->graph->objects->flags[i] & HI_OBJECT_EVIDENCE_MASK;
+	uint32_t at = row_of(gr, i);
+	struct hi_census_row *row;
+
+	if (at == NO_ROW)
+		return;
+	row = &gr->rows.items[at].sum;
+	row->count++;
+	row->shallow += cost;
+	row->by_evidence[evidence <= HI_EVIDENCE_RUNTIME ? evidence : 0] += cost;
+	if (cost > row->largest)
+		row->largest = cost;
+}
+
+/* seen: types of objects that were not asked for, a bit each. */
+static void count_objects(struct grouping *gr, struct hi_by_census *census,
+			  uint64_t *seen)
+{
+	const struct hi_graph *g = gr->graph;
+
+	for (hi_node i = 0; i < g->n_objects && !gr->failed; i++) {
+		uint64_t cost;
+
+		if (!hi_bit(gr->reach->any, i) || hi_is_internal(g, i))
+			continue;
+		cost = hi_cost_of(g->objects, i);
+		census->objects++;
+		census->bytes += cost;
+		if (is_counted(gr, i)) {
+			count_object(gr, i, cost);
+			continue;
+		}
+		census->other_bytes += cost;
+		census->other_types += hi_bit_take(seen, hi_type_of(g, i));
+	}
+}
+
+/* As in census.c: what the topmost objects of a row retain. */
+static bool add_retained(struct grouping *gr, const struct hi_dominators *d)
+{
+	HI_GUARD(free) hi_node *until = hi_calloc(gr->rows.count + 1, sizeof(*until));
+
+	for (hi_node i = 0; until && i < d->n_order; i++) {
+		hi_node node = d->order[i];
+		uint32_t row;
+
+		if (!hi_graph_is_object(gr->graph, node) || !is_counted(gr, node))
+			continue;
+		row = row_of(gr, node);
+		if (i < until[row])
+			continue;
+		until[row] = i + d->span[i];
+		gr->rows.items[row].sum.retained += d->retained[node];
+	}
+	return until;
+}
+
+static int by_shallow(const void *a, const void *b)
+{
+	const struct hi_by_row *x = a, *y = b;
+	int order;
+
+	if (x->sum.shallow != y->sum.shallow)
+		return x->sum.shallow > y->sum.shallow ? -1 : 1;
+	order = strcmp(x->name, y->name);
+	if (order == 0)
+		order = memcmp(x->children, y->children, sizeof(x->children));
+	return order ? order : x->sum.type < y->sum.type ? -1 : x->sum.type > y->sum.type;
+}
+
+/* Rows that occur, named and sorted. */
+static bool take_rows(struct grouping *gr, bool retained, struct hi_by_census *census)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < gr->rows.count; i++) {
+		struct hi_by_row row = gr->rows.items[i];
+
+		if (!row.sum.count)
+			continue;
+		if (gr->by == HI_BY_TYPE2 && !name_by_children(gr, &row))
+			return false;
+		if (!retained)
+			row.sum.retained = UINT64_MAX;
+		gr->rows.items[n++] = row;
+	}
+	if (n > 1)
+		qsort(gr->rows.items, n, sizeof(*gr->rows.items), by_shallow);
+	census->rows = hi_take(gr->rows.items);
+	census->n_rows = n;
+	return true;
+}
+
+static bool break_down(struct grouping *gr, const struct hi_dominators *d,
+		       struct hi_by_census *census)
+{
+	HI_GUARD(free) uint64_t *seen = hi_calloc(1, hi_bits_size(gr->graph->n_types));
+	bool retained = d && gr->by != HI_BY_TYPE2;
+
+	if (!seen || (gr->by == HI_BY_MODULE && !find_modules(gr)) ||
+	    (gr->by == HI_BY_CLASS && !make_classes(gr)))
+		return false;
+	count_objects(gr, census, seen);
+	if (gr->failed || (retained && !add_retained(gr, d)))
+		return false;
+	return take_rows(gr, retained, census);
+}
+
+enum hi_status hi_census_break_down(const struct hi_graph *g,
+				    const struct hi_reach *reach,
+				    const struct hi_dominators *dominators, enum hi_by by,
+				    const bool *only, struct hi_by_census **ret,
+				    struct hi_error *err)
+{
+	HI_GUARD(hi_by_census_destroy)
+	struct hi_by_census *census = hi_calloc(1, sizeof(*census));
+	struct grouping gr = {.graph = g, .reach = reach, .by = by, .only = only};
+	bool ok;
+
+	if (!census)
+		return hi_fail_memory(err, "census");
+	census->by = by;
+	gr.strings = &census->strings;
+	ok = break_down(&gr, dominators, census);
+	hi_vector_free(&gr.rows);
+	free(gr.row_of);
+	free(gr.slots);
+	if (!ok)
+		return hi_fail_memory(err, "census");
+	*ret = hi_take(census);
+	return HI_OK;
+}
+
+void hi_by_census_destroy(struct hi_by_census *census)
+{
+	if (!census)
+		return;
+	free(census->rows);
+	hi_arena_free(&census->strings);
+	free(census);
+}

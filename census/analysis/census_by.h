@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The live objects by something else than their type. One pass; the rows are
+ * keyed by what they show. Internal blocks are left out.
+ */
+#ifndef HI_CENSUS_ANALYSIS_CENSUS_BY_H
+#define HI_CENSUS_ANALYSIS_CENSUS_BY_H
+
+#include "base/arena.h"
+#include "census/analysis/analysis.h"
+
+enum hi_by {
+	HI_BY_TYPE,   /* hi_census_by_type */
+	HI_BY_TYPE2,  /* the type and the types of what it refers to */
+	HI_BY_MODULE, /* that defines the type */
+	HI_BY_CLASS,  /* record, array, string, … */
+};
+enum { HI_BY_CHILDREN = 4 };
+
+struct hi_by_row {
+	struct hi_census_row sum; /* type: TYPE2 only, else 0; retained: not of TYPE2
+				   * (UINT64_MAX), nor without dominators */
+	/* TYPE2: the types that precise edges of the object lead to, each once,
+	 * by id; of more than HI_BY_CHILDREN the first ones. */
+	uint32_t children[HI_BY_CHILDREN];
+	uint32_t n_children;
+	bool more;
+	/* "struct session {char [], struct item}"; the module, "" unknown; the
+	 * class. Hostile. */
+	const char *name;
+};
+struct hi_by_census {
+	enum hi_by by;
+	struct hi_by_row *rows; /* by shallow, then name */
+	size_t n_rows;
+	uint64_t objects, bytes; /* live; also of types that were not asked for */
+	uint64_t other_types, other_bytes; /* that were not asked for */
+	struct hi_arena strings;
+};
+
+/* only: by type, those to count; NULL: all. dominators may be NULL. Not for
+ * HI_BY_TYPE. A record that is in truth an array of them is in class "array". */
+enum hi_status hi_census_break_down(const struct hi_graph *g,
+				    const struct hi_reach *reach,
+				    const struct hi_dominators *dominators, enum hi_by by,
+				    const bool *only, struct hi_by_census **ret,
+				    struct hi_error *err);
+void hi_by_census_destroy(struct hi_by_census *census);
+
+#endif

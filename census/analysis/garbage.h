@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Objects by what becomes of them (graph.h: enum hi_fate) and by type. */
+#ifndef HI_CENSUS_ANALYSIS_GARBAGE_H
+#define HI_CENSUS_ANALYSIS_GARBAGE_H
+
+#include "census/analysis/analysis.h"
+
+struct hi_garbage_row {
+	uint32_t type;
+	enum hi_fate fate;
+	bool put_aside; /* uncollectable, and live: the collector keeps it */
+	uint64_t objects, bytes;
+	hi_node example; /* the largest; of several the lowest */
+};
+struct hi_garbage {
+	struct hi_garbage_row *rows; /* by bytes, then type */
+	size_t n_rows;
+	/* By fate; what is put aside is in none of them. */
+	uint64_t objects[HI_FATES], bytes[HI_FATES];
+	uint64_t aside_objects, aside_bytes;
+};
+
+/* Of a graph without fates: no rows. */
+enum hi_status hi_garbage_compute(const struct hi_graph *graph,
+				  const struct hi_reach *reach, struct hi_garbage **ret,
+				  struct hi_error *err);
+void hi_garbage_destroy(struct hi_garbage *garbage);
+
+#endif

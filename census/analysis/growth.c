@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who holds marked objects, down the dominator tree. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "census/analysis/compare.h"
+
+/* One child with so much of its parent's is where to look on. */
+static const double most_of_it = 0.7;
+
+/* Marked bytes and objects of order[0] .. order[i - 1]. */
+struct prefix {
+	uint64_t bytes;
+	uint32_t objects;
+};
+
+static struct prefix *prefixes(const struct hi_heap_side *side, const uint64_t *marked)
+{
+	const struct hi_dominators *d = side->dominators;
+	struct prefix *p = hi_calloc((size_t)d->n_order + 1, sizeof(*p));
+
+	for (hi_node i = 0; p && i < d->n_order; i++) {
+		hi_node node = d->order[i];
+		bool is = node < side->graph->n_objects && hi_bit(marked, node);
+
+		p[i + 1].bytes = p[i].bytes;
+		p[i + 1].objects = p[i].objects + is;
+		if (is)
+			p[i + 1].bytes += hi_graph_cost(side->graph, node);
+	}
+	return p;
+}
+
+static uint64_t bytes_at(const struct hi_dominators *d, const struct prefix *p,
+			 uint32_t at)
+{
+	return p[at + d->span[at]].bytes - p[at].bytes;
+}
+
+/* A list: its beginning holds it, not the middle of it. */
+static bool is_run(const struct hi_graph *g, hi_node up, hi_node down)
+{
+	return up < g->n_objects && down < g->n_objects && g->objects->type[up] &&
+	       g->objects->type[up] == g->objects->type[down];
+}
+
+/* Down from a position, as long as one child has most of it. */
+static uint32_t descend(const struct hi_heap_side *side, const struct prefix *p,
+			uint32_t at)
+{
+	const struct hi_dominators *d = side->dominators;
+
+	for (;;) {
+		uint32_t end = at + d->span[at], next = at;
+		uint64_t bytes = bytes_at(d, p, at);
+
+		for (uint32_t c = at + 1; c < end && next == at; c += d->span[c])
+			if ((double)bytes_at(d, p, c) >= most_of_it * (double)bytes)
+				next = c;
+		if (next == at || !bytes ||
+		    is_run(side->graph, d->order[at], d->order[next]))
+			return at;
+		at = next;
+	}
+}
+
+static void insert(struct hi_growth *items, size_t *n, size_t most, struct hi_growth g)
+{
+	size_t at = *n;
+
+	while (at && items[at - 1].bytes < g.bytes)
+		at--;
+	if (at >= most)
+		return;
+	if (*n < most)
+		++*n;
+	for (size_t i = *n - 1; i > at; i--)
+		items[i] = items[i - 1];
+	items[at] = g;
+}
+
+/* Variables, and what several of them hold: below the super-root, past the kinds. */
+static void find(const struct hi_heap_side *side, const struct prefix *p, size_t most,
+		 struct hi_growth *items, size_t *n)
+{
+	const struct hi_dominators *d = side->dominators;
+
+	for (uint32_t at = 1; at < d->n_order;) {
+		hi_node node = d->order[at];
+		struct hi_growth g = {.top = node};
+		uint32_t holder;
+
+		if (node >= side->graph->first_kind) {
+			at++;
+			continue;
+		}
+		g.bytes = bytes_at(d, p, at);
+		g.objects = p[at + d->span[at]].objects - p[at].objects;
+		holder = descend(side, p, at);
+		g.holder = d->order[holder];
+		g.holder_bytes = bytes_at(d, p, holder);
+		if (g.bytes)
+			insert(items, n, most, g);
+		at += d->span[at];
+	}
+}
+
+enum hi_status hi_growth_find(const struct hi_heap_side *side, const uint64_t *marked,
+			      size_t most, struct hi_growth *items, size_t *n_ret,
+			      struct hi_error *err)
+{
+	HI_GUARD(free) struct prefix *p = prefixes(side, marked);
+
+	if (!p)
+		return hi_fail_memory(err, "growth");
+	*n_ret = 0;
+	find(side, p, most, items, n_ret);
+	return HI_OK;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "census/analysis/leak_sums.h"
+
+#include "census/graph/walk_internal.h"
+
+static enum hi_fate fate_of(const struct hi_graph *g, hi_node i)
+{
+	return g->fates ? (enum hi_fate)g->fates[i] : HI_FATE_NONE;
+}
+
+enum hi_leak_kind hi_leak_kind_of(const struct hi_graph *g, const struct hi_reach *reach,
+				  hi_node i)
+{
+	if (fate_of(g, i) == HI_FATE_GARBAGE)
+		return HI_LEAK_GARBAGE;
+	return reach->likely && hi_bit(reach->likely, i) ? HI_LEAK_LIKELY
+							 : HI_LEAK_CERTAIN;
+}
+
+const char *hi_leak_kind_label(enum hi_leak_kind kind)
+{
+	static const char *const labels[HI_LEAK_KINDS] = {
+		[HI_LEAK_CERTAIN] = "(leaked)",
+		[HI_LEAK_LIKELY] = "(likely leaked)",
+		[HI_LEAK_GARBAGE] = "(garbage)"};
+
+	return labels[kind];
+}
+
+static void add(struct hi_leak_sum *sum, uint64_t cost)
+{
+	sum->objects++;
+	sum->bytes += cost;
+}
+
+static void add_fate(struct hi_leak_sums *sums, enum hi_fate fate, uint64_t cost)
+{
+	if (fate == HI_FATE_UNCOLLECTABLE)
+		add(&sums->uncollectable, cost);
+	else if (fate == HI_FATE_LOST_REFERENCE)
+		add(&sums->lost, cost);
+}
+
+void hi_leak_sums_count(const struct hi_graph *g, const struct hi_reach *live,
+			const struct hi_reach *leaks, struct hi_leak_sums *ret)
+{
+	struct hi_leak_sum *const by_kind[HI_LEAK_KINDS] = {&ret->certain, &ret->likely,
+							    &ret->garbage};
+
+	*ret = (struct hi_leak_sums){
+		.certain = {leaks->leak_objects - leaks->likely_objects,
+			    leaks->leak_bytes - leaks->likely_bytes},
+		.likely = {leaks->likely_objects, leaks->likely_bytes}};
+	if (!g->fates)
+		return;
+	ret->certain = ret->likely = (struct hi_leak_sum){};
+	for (hi_node i = 0; i < g->n_objects; i++) {
+		bool leaked = !hi_bit(leaks->any, i);
+
+		if (hi_is_internal(g, i) || (!leaked && !fate_of(g, i)))
+			continue;
+		if (leaked)
+			add(by_kind[hi_leak_kind_of(g, leaks, i)],
+			    hi_cost_of(g->objects, i));
+		if (leaked || hi_bit(live->any, i))
+			add_fate(ret, fate_of(g, i), hi_cost_of(g->objects, i));
+	}
+}
+
+struct hi_leak_sums hi_leak_sums_unknown(void)
+{
+	const struct hi_leak_sum unknown = {UINT64_MAX, UINT64_MAX};
+
+	return (struct hi_leak_sums){unknown, unknown, unknown, unknown, unknown};
+}

@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The k shortest simple ways from root variables to any of the targets.
+ *
+ * Note [Ways, backwards]
+ *
+ * A breadth-first walk from all root variables gives every node its distance
+ * and, among the shortest ways, the least number of doubtful (conservative)
+ * edges. Then ways are grown from the targets backwards, the one with the
+ * least sum of (what it has) + (distance to go) first. This estimate is exact
+ * but for ways that must not cross themselves, so the first ways that arrive
+ * at a root are the shortest. (A* with a perfect estimate.)
+ *
+ * A partial way is one state: its node, and the state that it continues. Its
+ * alternatives are made only when it is taken from the queue: the next
+ * referrer of the same node, and the first referrer of its own node. The
+ * referrers of a node are sorted by distance when they are first needed. So
+ * the queue grows by at most two states a step, also at nodes with millions of
+ * referrers.
+ *
+ * Whether a way crosses itself is looked up along the way, when it is taken
+ * out, and only if its distance does not settle it: a node that is nearer to
+ * the roots than all others of the way cannot be one of them.
+ *
+ * The number of simple ways is exponential, so all this has limits. At a limit
+ * the search ends with what it has, and at least one shortest way.
+ */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/vector.h"
+#include "census/analysis/analysis.h"
+#include "census/graph/graph_internal.h"
+#include "census/analysis/paths_internal.h"
+#include "census/graph/walk_internal.h"
+
+HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
+
+enum {
+	MAX_STATES = 32 << 20,	     /* partial ways */
+	MAX_DETOURS = 2 << 20,	     /* those of them that may cross themselves */
+	MAX_CROSS_STEPS = 300 << 20, /* steps to find out whether they do */
+	MAX_PATHS = 100000,
+	MAX_REFERRERS = 1 << 16, /* considered for one node, nearest first */
+};
+#define DOUBTFUL (1u << 31) /* in a reverse edge: no precise edge beside it */
+#define NO_STATE UINT32_MAX
+
+struct state {
+	hi_node node;
+	uint32_t next;	  /* state towards the target; NO_STATE at the target */
+	uint32_t length;  /* edges from node to the target */
+	uint32_t doubt;	  /* doubtful ones among them */
+	uint32_t sibling; /* our index among the referrers of next's node */
+	uint32_t nearest; /* least distance of all nodes of the way */
+};
+
+struct queued {
+	uint32_t length, doubt; /* of the whole way, estimated */
+	uint32_t done;		/* its known part: longer ones first */
+	uint32_t state;
+};
+
+struct referrer { /* sort key */
+	uint32_t distance, doubt;
+	uint32_t edge; /* node | DOUBTFUL */
+};
+
+struct ranked { /* a complete way */
+	struct hi_path path;
+	uint32_t doubt;
+};
+
+struct search {
+	const struct hi_graph *graph;
+	uint64_t *is_target, *is_sorted; /* bits */
+	uint32_t *distance;		 /* from the roots, + 1; 0: not reached */
+	uint32_t *doubt;
+	uint32_t *row, *from; /* reverse edges of objects; HI_NODE_NONE ends a row */
+	size_t n_from;
+	hi_node *targets; /* reached ones, nearest first */
+	size_t n_targets;
+	struct HI_VECTOR(struct state) states;
+	struct HI_VECTOR(struct queued) queue; /* binary heap */
+	struct HI_VECTOR(struct referrer) sorting;
+	uint64_t detours, cross_steps;
+	struct ranked *found;
+	size_t n_found;
+	bool out_of_memory, truncated;
+};
+
+static void search_deinit(struct search *s)
+{
+	size_t nodes = (size_t)s->graph->n_nodes * sizeof(uint32_t);
+
+	free(s->is_target);
+	free(s->is_sorted);
+	hi_pages_free(s->distance, nodes);
+	hi_pages_free(s->doubt, nodes);
+	hi_pages_free(s->row, nodes + sizeof(uint32_t));
+	hi_pages_free(s->from, s->n_from * sizeof(uint32_t));
+	free(s->targets);
+	hi_vector_free(&s->states);
+	hi_vector_free(&s->queue);
+	hi_vector_free(&s->sorting);
+	for (size_t i = 0; i < s->n_found; i++)
+		free(s->found[i].path.nodes);
+	free(s->found);
+}
+
+/* ---- distances ---- */
+
+HI_INLINE void relax(struct search *s, hi_node *queue, size_t *n, hi_node from,
+		     hi_node to, uint8_t grade)
+{
+	uint32_t distance = s->distance[from] + 1;
+	uint32_t doubt = s->doubt[from] + (grade == HI_GRADE_CONSERVATIVE);
+
+	if (grade == HI_GRADE_WEAK)
+		return;
+	if (s->distance[to] == 0) {
+		s->distance[to] = distance;
+		s->doubt[to] = doubt;
+		queue[(*n)++] = to;
+	} else if (s->distance[to] == distance && doubt < s->doubt[to]) {
+		s->doubt[to] = doubt;
+	}
+}
+
+/* Ways end at the first target, so targets are not left again. */
+static void measure_from(struct search *s, hi_node *queue)
+{
+	enum { ROW_AHEAD = 32, EDGES_AHEAD = 16 };
+	const struct hi_graph *g = s->graph;
+	size_t n = 0;
+
+	for (hi_node i = g->first_root; i < g->first_kind; i++) {
+		s->distance[i] = 1;
+		queue[n++] = i;
+	}
+	for (size_t at = 0; at < n; at++) {
+		struct hi_edges edges = hi_graph_edges(g, queue[at]);
+
+		if (at + ROW_AHEAD < n)
+			hi_prefetch_row(g, queue[at + ROW_AHEAD]);
+		if (at + EDGES_AHEAD < n) {
+			struct hi_edges later =
+				hi_graph_edges(g, queue[at + EDGES_AHEAD]);
+
+			hi_prefetch_edges(&later);
+		}
+		if (hi_bit(s->is_target, queue[at]))
+			continue;
+		for (uint32_t e = 0; e < edges.count; e++) {
+			if (e + EDGES_AHEAD < edges.count)
+				__builtin_prefetch(
+					&s->distance[edges.to[e + EDGES_AHEAD]]);
+			relax(s, queue, &n, queue[at], edges.to[e], edges.grade[e]);
+		}
+	}
+}
+
+static bool measure(struct search *s)
+{
+	size_t size = (size_t)s->graph->n_nodes * sizeof(uint32_t);
+	hi_node *queue = hi_pages_alloc(size);
+
+	s->distance = hi_pages_alloc(size);
+	s->doubt = hi_pages_alloc(size);
+	if (!queue || !s->distance || !s->doubt) {
+		hi_pages_free(queue, size);
+		return false;
+	}
+	measure_from(s, queue);
+	hi_pages_free(queue, size);
+	return true;
+}
+
+/* ---- reverse edges ---- */
+
+typedef void edge_fn(struct search *s, hi_node from, hi_node to, uint8_t grade);
+
+HI_INLINE void each_edge_of(struct search *s, const struct hi_edge_chunk *c,
+			    hi_node first, uint32_t n, edge_fn *fn)
+{
+	enum { AHEAD = 24 };
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!s->distance[first + i] || hi_bit(s->is_target, first + i))
+			continue;
+		for (uint32_t e = c->row[i]; e < c->row[i + 1]; e++) {
+			if (e + AHEAD < c->row[n])
+				__builtin_prefetch(&s->row[c->to[e + AHEAD]], 1);
+			if (c->grade[e] != HI_GRADE_WEAK)
+				fn(s, first + i, c->to[e], c->grade[e]);
+		}
+	}
+}
+
+/* Edges that ways can go along, increasing by `from`. */
+HI_INLINE void each_edge(struct search *s, edge_fn *fn)
+{
+	const struct hi_graph *g = s->graph;
+
+	for (uint32_t k = 0; k < g->priv->n_chunks; k++)
+		each_edge_of(s, &g->chunks[k], k << HI_CHUNK_SHIFT,
+			     hi_chunk_nodes(g->n_objects, k), fn);
+	each_edge_of(s, &g->root_chunk, g->first_root, g->n_roots, fn);
+}
+
+HI_INLINE void count_edge(struct search *s, hi_node from, hi_node to, uint8_t grade)
+{
+	(void)from;
+	(void)grade;
+	s->row[to + 1]++;
+}
+
+HI_INLINE void put_edge(struct search *s, hi_node from, hi_node to, uint8_t grade)
+{
+	s->from[s->row[to]++] = from | (grade == HI_GRADE_CONSERVATIVE ? DOUBTFUL : 0);
+}
+
+static bool turn(struct search *s)
+{
+	hi_node n = s->graph->n_objects;
+
+	s->row = hi_pages_alloc(((size_t)s->graph->n_nodes + 1) * sizeof(*s->row));
+	if (!s->row)
+		return false;
+	each_edge(s, count_edge);
+	for (hi_node i = 0; i < n; i++)
+		s->row[i + 1] += s->row[i];
+	s->n_from = s->row[n];
+	s->from = hi_pages_alloc(s->n_from * sizeof(*s->from));
+	if (!s->from)
+		return false;
+	each_edge(s, put_edge);
+	for (hi_node i = n; i > 0; i--) /* each row said where it ends */
+		s->row[i] = s->row[i - 1];
+	s->row[0] = 0;
+	return true;
+}
+
+/* ---- referrers of one node, nearest first ---- */
+
+static bool is_before(const struct referrer *a, const struct referrer *b)
+{
+	if (a->distance != b->distance)
+		return a->distance < b->distance;
+	if (a->doubt != b->doubt)
+		return a->doubt < b->doubt;
+	return (a->edge & ~DOUBTFUL) < (b->edge & ~DOUBTFUL);
+}
+
+static int by_distance(const void *a, const void *b)
+{
+	return is_before(a, b) ? -1 : is_before(b, a);
+}
+
+/* Parallel edges, which are neighbours, become one: the best of them. */
+static uint32_t drop_parallel(uint32_t *edges, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (kept && ((edges[kept - 1] ^ edges[i]) & ~DOUBTFUL) == 0)
+			edges[kept - 1] &= edges[i];
+		else
+			edges[kept++] = edges[i];
+	}
+	return kept;
+}
+
+static bool sort_row(struct search *s, uint32_t *edges, uint32_t n)
+{
+	uint32_t kept = drop_parallel(edges, n);
+
+	if (!hi_vector_reserve(&s->sorting, kept))
+		return false;
+	for (uint32_t i = 0; i < kept; i++) {
+		hi_node node = edges[i] & ~DOUBTFUL;
+
+		s->sorting.items[i] = (struct referrer){
+			s->distance[node], s->doubt[node] + (edges[i] >> 31), edges[i]};
+	}
+	if (kept)
+		qsort(s->sorting.items, kept, sizeof(*s->sorting.items), by_distance);
+	if (kept > MAX_REFERRERS) {
+		kept = MAX_REFERRERS;
+		s->truncated = true;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		edges[i] = i < kept ? s->sorting.items[i].edge : HI_NODE_NONE;
+	return true;
+}
+
+/* The index-th referrer of node as a reverse edge; HI_NODE_NONE: no more. */
+static uint32_t referrer_at(struct search *s, hi_node node, uint32_t index)
+{
+	uint32_t first = s->row[node], n = s->row[node + 1] - first;
+
+	if (hi_bit_take(s->is_sorted, node) && !sort_row(s, s->from + first, n)) {
+		s->out_of_memory = true;
+		return HI_NODE_NONE;
+	}
+	return index < n ? s->from[first + index] : HI_NODE_NONE;
+}
+
+/* ---- the queue ---- */
+
+static bool goes_first(const struct search *s, const struct queued *a,
+		       const struct queued *b)
+{
+	hi_node x, y;
+
+	if (a->length != b->length)
+		return a->length < b->length;
+	if (a->doubt != b->doubt)
+		return a->doubt < b->doubt;
+	if (a->done != b->done)
+		return a->done > b->done;
+	x = s->states.items[a->state].node;
+	y = s->states.items[b->state].node;
+	return x != y ? x < y : a->state < b->state;
+}
+
+static bool queue_push(struct search *s, struct queued item)
+{
+	size_t at = s->queue.count;
+
+	if (!hi_vector_push(&s->queue, item))
+		return false;
+	for (; at > 0; at = (at - 1) / 2) {
+		struct queued *up = &s->queue.items[(at - 1) / 2];
+
+		if (!goes_first(s, &item, up))
+			break;
+		s->queue.items[at] = *up;
+	}
+	s->queue.items[at] = item;
+	return true;
+}
+
+static uint32_t queue_pop(struct search *s)
+{
+	struct queued *q = s->queue.items, last = q[--s->queue.count];
+	uint32_t state = q[0].state;
+	size_t at = 0, n = s->queue.count;
+
+	for (size_t down = 1; down < n; down = 2 * at + 1) {
+		if (down + 1 < n && goes_first(s, &q[down + 1], &q[down]))
+			down++;
+		if (!goes_first(s, &q[down], &last))
+			break;
+		q[at] = q[down];
+		at = down;
+	}
+	q[at] = last;
+	return state;
+}
+
+static bool add_state(struct search *s, struct state state)
+{
+	struct queued item = {
+		.length = s->distance[state.node] + state.length,
+		.doubt = s->doubt[state.node] + state.doubt,
+		.done = state.length,
+		.state = (uint32_t)s->states.count,
+	};
+
+	if (hi_vector_push(&s->states, state) && queue_push(s, item))
+		return true;
+	s->out_of_memory = true;
+	return false;
+}
+
+/* The way of `next`, with its index-th referrer put in front. */
+static bool add_referrer(struct search *s, uint32_t next, uint32_t index)
+{
+	struct state tail = s->states.items[next];
+	uint32_t edge = referrer_at(s, tail.node, index);
+	hi_node node = edge & ~DOUBTFUL;
+	uint32_t distance;
+
+	if (edge == HI_NODE_NONE)
+		return !s->out_of_memory;
+	distance = s->distance[node];
+	return add_state(
+		s, (struct state){
+			   .node = node,
+			   .next = next,
+			   .length = tail.length + 1,
+			   .doubt = tail.doubt + (edge >> 31),
+			   .sibling = index,
+			   .nearest = distance < tail.nearest ? distance : tail.nearest,
+		   });
+}
+
+static bool add_target(struct search *s, uint32_t index)
+{
+	hi_node node;
+
+	if (index >= s->n_targets)
+		return true;
+	node = s->targets[index];
+	return add_state(s, (struct state){.node = node,
+					   .next = NO_STATE,
+					   .sibling = index,
+					   .nearest = s->distance[node]});
+}
+
+static bool add_sibling(struct search *s, const struct state *state)
+{
+	return state->next == NO_STATE ? add_target(s, state->sibling + 1)
+				       : add_referrer(s, state->next, state->sibling + 1);
+}
+
+/* Note [Ways, backwards], the third paragraph. */
+static bool crosses_itself(struct search *s, const struct state *state)
+{
+	uint32_t at = state->next;
+
+	if (at == NO_STATE || s->distance[state->node] < s->states.items[at].nearest)
+		return false;
+	s->detours++;
+	for (; at != NO_STATE; at = s->states.items[at].next) {
+		s->cross_steps++;
+		if (s->states.items[at].node == state->node)
+			return true;
+	}
+	return false;
+}
+
+static bool at_limit(const struct search *s)
+{
+	return s->states.count > MAX_STATES || s->detours > MAX_DETOURS ||
+	       s->cross_steps > MAX_CROSS_STEPS;
+}
+
+/* ---- results ---- */
+
+/* The best grade of the edges from -> to. */
+static enum hi_grade best_grade(const struct hi_graph *g, hi_node from, hi_node to)
+{
+	struct hi_edges edges = hi_graph_edges(g, from);
+	enum hi_grade best = HI_GRADE_WEAK;
+
+	for (uint32_t e = 0; e < edges.count; e++)
+		if (edges.to[e] == to && edges.grade[e] < best)
+			best = edges.grade[e];
+	return best;
+}
+
+void hi_path_grade(const struct hi_graph *g, struct hi_path *path)
+{
+	path->worst = HI_GRADE_EXACT;
+	for (size_t i = 1; i < path->length; i++) {
+		enum hi_grade grade = best_grade(g, path->nodes[i - 1], path->nodes[i]);
+
+		if (grade > path->worst)
+			path->worst = grade;
+	}
+}
+
+/* A new way of `length` nodes; its nodes are not set yet. */
+static struct hi_path *new_path(struct search *s, uint32_t length, uint32_t doubt)
+{
+	struct ranked *ranked = &s->found[s->n_found];
+
+	ranked->doubt = doubt;
+	ranked->path.length = length;
+	ranked->path.nodes = hi_alloc(length * sizeof(*ranked->path.nodes));
+	if (!ranked->path.nodes) {
+		s->out_of_memory = true;
+		return NULL;
+	}
+	s->n_found++;
+	return &ranked->path;
+}
+
+static void give_path(struct search *s, uint32_t at)
+{
+	const struct state *states = s->states.items;
+	struct hi_path *path = new_path(s, states[at].length + 1, states[at].doubt);
+
+	if (!path)
+		return;
+	for (size_t i = 0; i < path->length; i++, at = states[at].next)
+		path->nodes[i] = states[at].node;
+	hi_path_grade(s->graph, path);
+}
+
+/* One shortest way by distances alone: what is left at a limit. */
+static void give_shortest(struct search *s)
+{
+	hi_node node = s->targets[0];
+	struct hi_path *path = new_path(s, s->distance[node], s->doubt[node]);
+
+	if (!path)
+		return;
+	for (size_t i = path->length; i > 0; i--) {
+		path->nodes[i - 1] = node;
+		if (i > 1)
+			node = referrer_at(s, node, 0) & ~DOUBTFUL;
+	}
+	if (!s->out_of_memory)
+		hi_path_grade(s->graph, path);
+}
+
+/* Up to k ways into s->found; were there more to look at? */
+static bool run(struct search *s, size_t k)
+{
+	bool more = false;
+
+	add_target(s, 0);
+	while (s->queue.count && !s->out_of_memory && !more) {
+		uint32_t at = queue_pop(s);
+		struct state state = s->states.items[at];
+
+		if (s->n_found == k || at_limit(s)) {
+			more = true;
+			continue;
+		}
+		if (!add_sibling(s, &state) || crosses_itself(s, &state))
+			continue;
+		if (hi_graph_is_object(s->graph, state.node))
+			add_referrer(s, at, 0);
+		else
+			give_path(s, at);
+	}
+	more |= s->truncated;
+	if (s->n_found == 0 && more && k && !s->out_of_memory)
+		give_shortest(s);
+	return more;
+}
+
+/* ---- the whole ---- */
+
+static bool choose_targets(struct search *s, const hi_node *targets, size_t n)
+{
+	HI_GUARD(free) struct referrer *keys = hi_alloc(n * sizeof(*keys));
+	size_t kept = 0;
+
+	s->targets = hi_alloc(n * sizeof(*s->targets));
+	if (!keys || !s->targets)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		hi_node node = targets[i];
+
+		/* The bit also drops targets that are named twice. */
+		if (node >= s->graph->first_kind || !s->distance[node] ||
+		    !hi_bit(s->is_target, node))
+			continue;
+		s->is_target[node >> 6] &= ~(1ull << (node & 63));
+		keys[kept++] = (struct referrer){s->distance[node], s->doubt[node], node};
+	}
+	if (kept)
+		qsort(keys, kept, sizeof(*keys), by_distance);
+	for (size_t i = 0; i < kept; i++)
+		s->targets[i] = keys[i].edge;
+	s->n_targets = kept;
+	return true;
+}
+
+static bool prepare(struct search *s, const hi_node *targets, size_t n)
+{
+	s->is_target = hi_calloc(1, hi_bits_size(s->graph->n_nodes));
+	s->is_sorted = hi_calloc(1, hi_bits_size(s->graph->n_nodes));
+	if (!s->is_target || !s->is_sorted)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (targets[i] < s->graph->n_nodes)
+			hi_bit_take(s->is_target, targets[i]);
+	return measure(s) && turn(s) && choose_targets(s, targets, n);
+}
+
+static int compare_found(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->path.length != y->path.length)
+		return x->path.length < y->path.length ? -1 : 1;
+	if (x->doubt != y->doubt)
+		return x->doubt < y->doubt ? -1 : 1;
+	for (size_t i = 0; i < x->path.length; i++)
+		if (x->path.nodes[i] != y->path.nodes[i])
+			return x->path.nodes[i] < y->path.nodes[i] ? -1 : 1;
+	return 0;
+}
+
+/* The ways move to paths. */
+static bool give_found(struct search *s, struct hi_paths *paths)
+{
+	paths->paths = hi_calloc(s->n_found, sizeof(*paths->paths));
+	if (!paths->paths)
+		return false;
+	qsort(s->found, s->n_found, sizeof(*s->found), compare_found);
+	paths->n_paths = s->n_found;
+	for (size_t i = 0; i < s->n_found; i++)
+		paths->paths[i] = s->found[i].path;
+	s->n_found = 0;
+	return true;
+}
+
+enum hi_status hi_paths_find(const struct hi_graph *g, const struct hi_reach *reach,
+			     const hi_node *targets, size_t n_targets, size_t k,
+			     struct hi_paths **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_paths_destroy) struct hi_paths *paths = hi_calloc(1, sizeof(*paths));
+	struct search s = {.graph = g};
+	bool ok;
+
+	(void)reach; /* the walk from the variables finds out by itself */
+	if (!paths)
+		return hi_fail_memory(err, "paths to a root");
+	if (g->n_nodes >= DOUBTFUL || g->n_edges >= UINT32_MAX)
+		return hi_fail(err, HI_LIMIT, 0,
+			       "paths to a root: the graph is too large");
+	if (k > MAX_PATHS)
+		k = MAX_PATHS;
+	s.found = hi_calloc(k, sizeof(*s.found));
+	ok = s.found && prepare(&s, targets, n_targets);
+	if (ok) {
+		paths->more = run(&s, k);
+		ok = !s.out_of_memory && give_found(&s, paths);
+	}
+	search_deinit(&s);
+	if (!ok)
+		return hi_fail_memory(err, "paths to a root");
+	*ret = hi_take(paths);
+	return HI_OK;
+}
+
+void hi_paths_destroy(struct hi_paths *paths)
+{
+	if (!paths)
+		return;
+	for (size_t i = 0; i < paths->n_paths; i++)
+		free(paths->paths[i].nodes);
+	free(paths->paths);
+	free(paths);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One shortest way to each of a few nodes: a breadth-first walk from the variables in
+ * which every node remembers the best one that it was reached from. It ends when all of
+ * them are known: what is asked for is mostly near the roots, and the heap is not.
+ */
+#include "base/cleanup.h"
+#include "census/graph/graph_internal.h"
+#include "census/analysis/paths_internal.h"
+#include "census/graph/walk_internal.h"
+
+HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
+
+struct walk {
+	const struct hi_graph *graph;
+	uint32_t *distance; /* from the roots, + 1; 0: not reached */
+	uint32_t *doubt;    /* conservative edges on the way */
+	hi_node *before;    /* on the way; of objects that were reached */
+	hi_node *queue;
+	size_t n;
+	uint64_t *wanted;  /* bits: not reached yet */
+	size_t n_wanted;   /* of them */
+	uint32_t farthest; /* distance of the last one that was */
+};
+
+static void walk_deinit(struct walk *w)
+{
+	size_t size = (size_t)w->graph->n_nodes * sizeof(uint32_t);
+
+	hi_pages_free(w->distance, size);
+	hi_pages_free(w->doubt, size);
+	hi_pages_free(w->before, size);
+	hi_pages_free(w->queue, size);
+	free(w->wanted);
+}
+
+static bool walk_init(struct walk *w, const hi_node *targets, size_t n)
+{
+	size_t size = (size_t)w->graph->n_nodes * sizeof(uint32_t);
+
+	w->distance = hi_pages_alloc(size);
+	w->doubt = hi_pages_alloc(size);
+	w->before = hi_pages_alloc(size);
+	w->queue = hi_pages_alloc(size);
+	w->wanted = hi_calloc(1, hi_bits_size(w->graph->n_nodes));
+	if (!w->distance || !w->doubt || !w->before || !w->queue || !w->wanted)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (targets[i] < w->graph->first_kind)
+			w->n_wanted += hi_bit_take(w->wanted, targets[i]);
+	return true;
+}
+
+static void reach(struct walk *w, hi_node node, uint32_t distance)
+{
+	w->distance[node] = distance;
+	w->queue[w->n++] = node;
+	if (!hi_bit(w->wanted, node))
+		return;
+	w->wanted[node >> 6] &= ~(1ull << (node & 63));
+	w->n_wanted--;
+	w->farthest = distance;
+}
+
+/* Of ways of one length that with fewer doubtful edges; then by number. */
+HI_INLINE void relax(struct walk *w, hi_node from, hi_node to, uint8_t grade)
+{
+	uint32_t distance = w->distance[from] + 1;
+	uint32_t doubt = w->doubt[from] + (grade == HI_GRADE_CONSERVATIVE);
+
+	if (grade == HI_GRADE_WEAK)
+		return;
+	if (w->distance[to] == 0)
+		reach(w, to, distance);
+	else if (w->distance[to] != distance || doubt > w->doubt[to] ||
+		 (doubt == w->doubt[to] && from > w->before[to]))
+		return;
+	w->doubt[to] = doubt;
+	w->before[to] = from;
+}
+
+static void relax_all(struct walk *w, hi_node from)
+{
+	enum { AHEAD = 16 };
+	struct hi_edges edges = hi_graph_edges(w->graph, from);
+
+	for (uint32_t e = 0; e < edges.count; e++) {
+		if (e + AHEAD < edges.count)
+			__builtin_prefetch(&w->distance[edges.to[e + AHEAD]]);
+		relax(w, from, edges.to[e], edges.grade[e]);
+	}
+}
+
+/* The last ones are known when all that is nearer to the roots has been left. */
+static void walk(struct walk *w)
+{
+	enum { ROW_AHEAD = 32, EDGES_AHEAD = 16 };
+	const struct hi_graph *g = w->graph;
+
+	for (hi_node i = g->first_root; i < g->first_kind; i++)
+		reach(w, i, 1);
+	for (size_t at = 0; at < w->n; at++) {
+		hi_node node = w->queue[at];
+
+		if (!w->n_wanted && w->distance[node] >= w->farthest)
+			return;
+		if (at + ROW_AHEAD < w->n)
+			hi_prefetch_row(g, w->queue[at + ROW_AHEAD]);
+		if (at + EDGES_AHEAD < w->n) {
+			struct hi_edges later =
+				hi_graph_edges(g, w->queue[at + EDGES_AHEAD]);
+
+			hi_prefetch_edges(&later);
+		}
+		relax_all(w, node);
+	}
+}
+
+static bool give_way(const struct walk *w, hi_node target, struct hi_path *ret)
+{
+	hi_node node = target;
+
+	if (target >= w->graph->first_kind || !w->distance[target])
+		return true;
+	ret->length = w->distance[target];
+	ret->nodes = hi_alloc(ret->length * sizeof(*ret->nodes));
+	if (!ret->nodes)
+		return false;
+	for (size_t i = ret->length; i > 0; i--) {
+		ret->nodes[i - 1] = node;
+		node = w->before[node];
+	}
+	hi_path_grade(w->graph, ret);
+	return true;
+}
+
+enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *targets,
+				 size_t n, struct hi_paths **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_paths_destroy) struct hi_paths *paths = hi_calloc(1, sizeof(*paths));
+	struct walk w = {.graph = g};
+	bool ok;
+
+	if (!paths || !(paths->paths = hi_calloc(n + 1, sizeof(*paths->paths))))
+		return hi_fail_memory(err, "paths to a root");
+	paths->n_paths = n;
+	ok = walk_init(&w, targets, n);
+	if (ok)
+		walk(&w);
+	for (size_t i = 0; i < n && ok; i++)
+		ok = give_way(&w, targets[i], &paths->paths[i]);
+	walk_deinit(&w);
+	if (!ok)
+		return hi_fail_memory(err, "paths to a root");
+	*ret = hi_take(paths);
+	return HI_OK;
+}

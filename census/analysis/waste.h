@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the heap holds without need, as plain data: decode/usage/contents.c and
+ * decode/usage/heap_use.c fill it in, report/ prints it. Bytes.
+ */
+#ifndef HI_CENSUS_ANALYSIS_WASTE_H
+#define HI_CENSUS_ANALYSIS_WASTE_H
+
+#include "census/graph/objects.h"
+
+/* Of all live objects of one type. The three do not exclude each other: an extra
+ * copy may have unused bytes too. */
+struct hi_waste_row {
+	uint32_t type;
+	uint64_t objects, bytes; /* live, cost */
+	/* Identical contents: equal type, equal bytes as far as the type uses them. */
+	uint64_t groups; /* contents that are there more than once */
+	uint64_t copies; /* objects beyond the first of each group */
+	uint64_t copied; /* cost of a group less that of its largest member */
+	/* Zero-filled, as far as the type uses them; never copies. */
+	uint64_t zeros, zero_bytes; /* objects, cost */
+	/* Beyond what the type uses; behind the NUL of text. */
+	uint64_t loose;	  /* objects that have such bytes */
+	uint64_t unused;  /* the bytes */
+	uint64_t savable; /* of them: what a request for the used bytes alone saves */
+};
+
+/* One group of identical contents. */
+struct hi_waste_group {
+	uint32_t type;
+	hi_node first; /* the lowest address */
+	uint64_t objects;
+	uint64_t size; /* bytes in use of each */
+	uint64_t copied;
+	bool is_text;
+	/* Its beginning, cut at a character; hostile; no NUL inside. */
+	char text[64];
+	bool cut;
+};
+
+struct hi_waste {
+	struct hi_waste_row *rows; /* by type, only types with live objects */
+	size_t n_rows;
+	struct hi_waste_row all;       /* the sum; type has no meaning */
+	struct hi_waste_group *groups; /* by copied, then address; at most as asked */
+	size_t n_groups;
+	/* Groups that were asked not to be listed: beyond the number, under the size,
+	 * of other types. */
+	struct hi_waste_left {
+		uint64_t groups, copied;
+	} beyond, below, other;
+	/* Not looked at: some of their bytes are not in the image. */
+	uint64_t unread, unread_bytes;
+	bool texts_missing; /* of groups: out of a file that has none */
+};
+
+/* ---- the allocator's blocks ---- */
+
+enum { HI_SIZE_CLASSES = 48 };
+struct hi_size_class {
+	uint64_t largest; /* chunk size, header included; the smallest is beyond the
+			   * class before */
+	uint64_t count, bytes, header;
+};
+
+enum hi_free_kind {
+	HI_FREE_TCACHE,
+	HI_FREE_FASTBIN,
+	HI_FREE_BIN,
+	HI_FREE_TOP,
+	HI_FREE_KINDS,
+};
+struct hi_free_blocks {
+	uint64_t count, bytes, largest;
+};
+
+/* Resident pages of the areas that the allocator divides, by how much of a page
+ * allocated blocks take. Blocks that are mappings of their own are left out. */
+enum hi_page_fill {
+	HI_PAGE_EMPTY, /* no allocated byte */
+	HI_PAGE_UNDER_QUARTER,
+	HI_PAGE_UNDER_HALF,
+	HI_PAGE_OVER_HALF,
+	HI_PAGE_FILLS,
+};
+struct hi_page_class {
+	uint64_t pages, bytes; /* resident */
+	uint64_t allocated;    /* bytes of allocated blocks on them: these pin the rest */
+};
+
+struct hi_heap_use {
+	struct hi_size_class classes[HI_SIZE_CLASSES]; /* allocated blocks */
+	size_t n_classes;			       /* the last ones are not empty */
+	struct hi_free_blocks free[HI_FREE_KINDS];
+	struct hi_page_class pages[HI_PAGE_FILLS];
+	uint64_t allocated, allocated_bytes, header; /* of all classes */
+	bool residency_known; /* false (cores): pages that the image holds */
+};
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An edge in words, with the number in them apart: the elements of an array differ in
+ * nothing else, and a million of them shall not be a million strings.
+ */
+#ifndef HI_CENSUS_GRAPH_EDGE_NAME_H
+#define HI_CENSUS_GRAPH_EDGE_NAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vector.h"
+
+enum hi_edge_name_kind {
+	HI_NAME_TEXT,	/* text alone */
+	HI_NAME_INDEX,	/* "[number]" and then text */
+	HI_NAME_OFFSET, /* " +0x…", the number in hex; no text */
+};
+
+/* Zero-initialised is "". */
+struct hi_edge_name {
+	const char *text; /* NULL is "" */
+	uint64_t number;
+	uint32_t kind;
+	/* Not 0: whoever gives names gives the same text under no other number. */
+	uint32_t key;
+};
+
+/* In one piece: the name's own text, or what is made in the buffer (and cut there). */
+enum { HI_EDGE_TEXT = 512 };
+const char *hi_edge_name_text(const struct hi_edge_name *name, char buffer[HI_EDGE_TEXT]);
+
+/* Many at once; zero-initialised is empty. */
+struct hi_edge_texts HI_VECTOR(char);
+/* texts live until the next call, and no longer than the names. False: no memory. */
+bool hi_edge_names_texts(struct hi_edge_texts *t, const struct hi_edge_name *names,
+			 uint32_t n, const char **texts);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The object graph: objects, roots, edges with their grade, and the names of
+ * types and roots. It knows nothing of processes.
+ *
+ * Nodes: [0, n_objects) objects in address order; then one node per root
+ * variable; then one per root kind; the last is the super-root. The super-root
+ * has an edge to each kind, a kind to each of its variables, and a variable to
+ * the objects that it refers to. Root nodes cost 0.
+ *
+ * Rows are stored in chunks of HI_CHUNK_NODES objects, so that threads fill
+ * them independently and nothing is copied or sorted:
+ *   edges of object i = to[row[i] .. row[i+1]) of chunk i / HI_CHUNK_NODES.
+ */
+#ifndef HI_CENSUS_GRAPH_GRAPH_H
+#define HI_CENSUS_GRAPH_GRAPH_H
+
+#include "census/graph/objects.h"
+
+enum { HI_CHUNK_SHIFT = 16, HI_CHUNK_NODES = 1 << HI_CHUNK_SHIFT };
+
+/* Grade of an edge. Exact and interior ones are precise knowledge. */
+enum hi_grade {
+	HI_GRADE_EXACT,	       /* pointer member of a typed object, to a start */
+	HI_GRADE_INTERIOR,     /* the same, to the inside */
+	HI_GRADE_CONSERVATIVE, /* a word that looks like a pointer */
+	HI_GRADE_WEAK,	       /* retains nothing */
+};
+static inline bool hi_grade_is_precise(uint8_t grade)
+{
+	return grade <= HI_GRADE_INTERIOR;
+}
+
+enum hi_root_kind {
+	HI_ROOT_GLOBAL, /* global or static variable */
+	HI_ROOT_TLS,	/* thread-local variable */
+	HI_ROOT_STACK,	/* variable of a frame */
+	HI_ROOT_REGISTER,
+	HI_ROOT_RUNTIME,
+	HI_ROOT_UNTYPED, /* words that no variable covers */
+	HI_ROOT_KINDS,
+};
+const char *hi_root_kind_name(enum hi_root_kind kind); /* "globals", … */
+
+struct hi_root {
+	enum hi_root_kind kind;
+	const char *name;   /* as in the source: "server", "ns::C::instance",
+			     * "main.c:counter", "thread 3 worker() buf"; hostile */
+	const char *detail; /* "src/server.c:120" or the module; "" if unknown; hostile */
+	const char *type;   /* name of its type; "" if unknown; hostile */
+	uint64_t address;   /* 0: in no memory (register) */
+	uint64_t size;	    /* bytes of the variable; 0 unknown */
+	uint32_t variable;  /* the caller's own handle (decode/typing), UINT32_MAX none */
+};
+
+enum hi_type_class {
+	HI_TYPE_UNKNOWN,
+	HI_TYPE_RECORD,
+	HI_TYPE_ARRAY,
+	HI_TYPE_STRING,
+	HI_TYPE_POINTER_ARRAY,
+	HI_TYPE_SCALAR,
+	HI_TYPE_FIELD, /* no type: what a field leads to, by its size class */
+	HI_TYPE_CLASSES,
+};
+/* "record", …, "field", "unknown". */
+const char *hi_type_class_name(enum hi_type_class klass);
+
+/* Strings are hostile; NULL counts as "". */
+struct hi_type_name {
+	const char *name; /* "" for id 0 */
+	uint64_t size;	  /* bytes of one element; 0 unknown */
+	enum hi_type_class klass;
+	const char *module; /* file name of what defines it (FIELD: its owner); "" */
+	/* FIELD only: "via dictEntry.v.val, 48 B" is what the field v.val of the
+	 * owner dictEntry leads to, in blocks of the size class 48. */
+	const char *owner;   /* type of the field's record, or a variable; "" none */
+	const char *field;   /* path in the owner; "" the whole of it */
+	uint64_t size_class; /* usable bytes, at most */
+	bool indirect;	     /* only through other objects without a type */
+	/* A runtime's: its objects begin so many bytes behind the start of their blocks,
+	 * and that is the address by which the program knows them. */
+	uint8_t front;
+};
+
+/* What becomes of an object, by the word of a runtime with a collector. Of live ones
+ * only UNCOLLECTABLE is said: those that the collector has put aside. */
+enum hi_fate {
+	HI_FATE_NONE,		/* nobody says */
+	HI_FATE_GARBAGE,	/* the next collection takes it */
+	HI_FATE_UNCOLLECTABLE,	/* it will not: its type, or what holds it, forbids it */
+	HI_FATE_LOST_REFERENCE, /* it or what holds it counts a reference that nobody
+				 * has */
+	HI_FATES,
+};
+const char *hi_fate_key(enum hi_fate fate); /* "leaked", "garbage", … */
+
+struct hi_edge_chunk {
+	uint32_t *row; /* HI_CHUNK_NODES (or fewer) + 1 entries */
+	hi_node *to;
+	uint8_t *grade;
+};
+
+struct hi_graph {
+	struct hi_objects *objects; /* owned */
+	hi_node n_objects, n_roots, n_nodes;
+	hi_node first_root, first_kind, super_root;
+	const struct hi_root *roots;	  /* n_roots */
+	const struct hi_type_name *types; /* [0] is unknown */
+	uint32_t n_types;
+	uint64_t n_edges;
+	struct hi_edge_chunk *chunks;	 /* objects */
+	struct hi_edge_chunk root_chunk; /* all pseudo-nodes, row[node - first_root] */
+	uint8_t *fates;	 /* n_objects, from hi_alloc; NULL: no collector */
+	hi_node *causes; /* objects that make others uncollectable, ascending; from
+			  * hi_alloc; NULL: none, or not known (a snapshot does not keep
+			  * them) */
+	uint32_t n_causes;
+	struct hi_graph_private *priv;
+};
+
+/* Of an object, as the program knows it. hi_objects_address(): the start of its block. */
+static inline uint64_t hi_graph_address(const struct hi_graph *g, hi_node object)
+{
+	uint32_t type = g->objects->type[object];
+	uint8_t front = type < g->n_types ? g->types[type].front : 0;
+
+	return hi_objects_address(g->objects, object) +
+	       (front < hi_objects_usable(g->objects, object) ? front : 0);
+}
+
+struct hi_edges {
+	const hi_node *to;
+	const uint8_t *grade;
+	uint32_t count;
+};
+
+static inline struct hi_edges hi_graph_edges(const struct hi_graph *g, hi_node node)
+{
+	const struct hi_edge_chunk *c;
+	uint32_t i, from;
+
+	if (node < g->n_objects) {
+		c = &g->chunks[node >> HI_CHUNK_SHIFT];
+		i = node & (HI_CHUNK_NODES - 1);
+	} else {
+		c = &g->root_chunk;
+		i = node - g->first_root;
+	}
+	from = c->row[i];
+	return (struct hi_edges){c->to + from, c->grade + from, c->row[i + 1] - from};
+}
+static inline bool hi_graph_is_object(const struct hi_graph *g, hi_node node)
+{
+	return node < g->n_objects;
+}
+/* Cost of an object; 0 for root nodes. */
+uint64_t hi_graph_cost(const struct hi_graph *g, hi_node node);
+
+/* The one way in: objects are sealed first, then types, roots, edges. */
+struct hi_graph_builder;
+enum hi_status
+hi_graph_builder_create(struct hi_objects *objects /* taken, also on failure */,
+			struct hi_graph_builder **ret, struct hi_error *err);
+/* Copies the name. Returned ids count from 1. The object's type column is
+ * written by the caller directly (objects->type[id] = type). */
+enum hi_status hi_graph_builder_type(struct hi_graph_builder *b,
+				     const struct hi_type_name *type, uint32_t *id_ret,
+				     struct hi_error *err);
+/* Copies the strings; returns the root's index (not its node). */
+enum hi_status hi_graph_builder_root(struct hi_graph_builder *b,
+				     const struct hi_root *root, uint32_t *index_ret,
+				     struct hi_error *err);
+enum hi_status hi_graph_builder_root_edge(struct hi_graph_builder *b, uint32_t root,
+					  hi_node to, enum hi_grade grade,
+					  struct hi_error *err);
+/*
+ * All rows of object chunk `index` at once. Takes the three arrays (from
+ * hi_alloc; row has the number of its objects + 1 entries, row[0] = 0), also
+ * on failure. Chunks may be given from several threads and in any order; each
+ * exactly once.
+ */
+enum hi_status hi_graph_builder_chunk(struct hi_graph_builder *b, uint32_t index,
+				      struct hi_edge_chunk chunk, struct hi_error *err);
+/* The same with arrays that stay the caller's and outlive the graph. HI_USAGE: they do
+ * not hold. */
+enum hi_status hi_graph_builder_lend_chunk(struct hi_graph_builder *b, uint32_t index,
+					   struct hi_edge_chunk chunk,
+					   struct hi_error *err);
+/* The edges of an object whose chunk was given; none before. */
+struct hi_edges hi_graph_builder_edges(const struct hi_graph_builder *b, hi_node object);
+/* For tests and small graphs: edges in any order; not together with _chunk. */
+enum hi_status hi_graph_builder_edge(struct hi_graph_builder *b, hi_node from, hi_node to,
+				     enum hi_grade grade, struct hi_error *err);
+/* Takes b. Chunks that were not given are empty. Parallel edges stay. */
+enum hi_status hi_graph_seal(struct hi_graph_builder *b, struct hi_graph **ret,
+			     struct hi_error *err);
+void hi_graph_builder_destroy(struct hi_graph_builder *b);
+void hi_graph_destroy(struct hi_graph *g);
+/* Invariants, for tests and debug builds. */
+bool hi_graph_is_valid(const struct hi_graph *g);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reachability, first over precise edges and then, going on from there, over
+ * all but weak ones.
+ *
+ * Note [Blocks of the allocator]
+ *
+ * Blocks that libc made for itself (HI_OBJECT_INTERNAL) are no leaks even if
+ * no variable leads to them, and neither is what they hold: those that no root
+ * reaches count as roots of their own (internal_roots), as precise or as
+ * doubtful as their edges are. They are found after the walk from the true
+ * roots, so that an internal block which a variable holds belongs to the
+ * variable. Sums of live and leaked objects leave all internal blocks out.
+ */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/parallel.h"
+#include "census/analysis/analysis.h"
+#include "census/graph/graph_internal.h"
+#include "census/graph/walk_internal.h"
+
+HI_DEFINE_GUARD(struct hi_reach *, hi_reach_destroy)
+static void walk_guard(struct hi_walk *w)
+{
+	hi_walk_deinit(w);
+}
+
+HI_INLINE bool take_precise(void *arg, hi_node from, hi_node to, uint8_t grade)
+{
+	(void)from;
+	return hi_grade_is_precise(grade) && hi_bit_take(arg, to);
+}
+
+HI_INLINE bool take_any(void *arg, hi_node from, hi_node to, uint8_t grade)
+{
+	(void)from;
+	return grade != HI_GRADE_WEAK && hi_bit_take(arg, to);
+}
+
+static void mark_precise(struct hi_walk *w, uint64_t *bits)
+{
+	hi_walk_run(w, take_precise, bits);
+}
+
+static void mark_any(struct hi_walk *w, uint64_t *bits)
+{
+	hi_walk_run(w, take_any, bits);
+}
+
+static void push_conservative(struct hi_walk *w, struct hi_reach *r,
+			      const struct hi_edge_chunk *c, hi_node first, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (!hi_bit(r->exact, first + i))
+			continue;
+		for (uint32_t e = c->row[i]; e < c->row[i + 1]; e++)
+			if (c->grade[e] == HI_GRADE_CONSERVATIVE &&
+			    hi_bit_take(r->any, c->to[e]))
+				w->stack[w->depth++] = c->to[e];
+	}
+}
+
+/* Pushes what conservative edges lead to from the nodes that are marked exact. */
+static void leave_exact(struct hi_walk *w, struct hi_reach *r)
+{
+	const struct hi_graph *g = w->graph;
+
+	for (uint32_t k = 0; k < g->priv->n_chunks; k++) {
+		const struct hi_edge_chunk *c = &g->chunks[k];
+		uint32_t n = hi_chunk_nodes(g->n_objects, k);
+
+		/* Most chunks of a typed heap have none at all. */
+		if (c->row[n] && memchr(c->grade, HI_GRADE_CONSERVATIVE, c->row[n]))
+			push_conservative(w, r, c, k << HI_CHUNK_SHIFT, n);
+	}
+	push_conservative(w, r, &g->root_chunk, g->first_root,
+			  g->n_nodes - g->first_root);
+}
+
+static bool collect_internal_roots(const struct hi_graph *g, struct hi_reach *r)
+{
+	size_t n = 0;
+
+	for (hi_node i = 0; i < g->n_objects; i++)
+		n += hi_is_internal(g, i) && !hi_bit(r->any, i);
+	r->internal_roots = hi_alloc(n * sizeof(*r->internal_roots));
+	if (!r->internal_roots)
+		return false;
+	for (hi_node i = 0; i < g->n_objects && r->n_internal_roots < n; i++)
+		if (hi_is_internal(g, i) && !hi_bit(r->any, i))
+			r->internal_roots[r->n_internal_roots++] = i;
+	return true;
+}
+
+static void mark_from_internal(struct hi_walk *w, struct hi_reach *r)
+{
+	for (size_t i = 0; i < r->n_internal_roots; i++)
+		if (hi_bit_take(r->exact, r->internal_roots[i]))
+			w->stack[w->depth++] = r->internal_roots[i];
+	mark_precise(w, r->exact);
+	for (size_t i = 0; i < r->n_internal_roots; i++)
+		if (hi_bit_take(r->any, r->internal_roots[i]))
+			w->stack[w->depth++] = r->internal_roots[i];
+	mark_any(w, r->any);
+}
+
+static bool mark(const struct hi_graph *g, struct hi_reach *r)
+{
+	__attribute__((cleanup(walk_guard))) struct hi_walk w;
+
+	if (!hi_walk_init(&w, g))
+		return false;
+	w.stack[w.depth++] = g->super_root;
+	hi_bit_take(r->exact, g->super_root);
+	mark_precise(&w, r->exact);
+	memcpy(r->any, r->exact, hi_bits_size(g->n_nodes));
+	leave_exact(&w, r);
+	mark_any(&w, r->any);
+	if (!collect_internal_roots(g, r))
+		return false;
+	mark_from_internal(&w, r);
+	return true;
+}
+
+/* ---- sums ---- */
+
+enum { SUM_LEAK, SUM_ANY, SUM_EXACT, SUM_INTERNAL, SUMS };
+struct sums {
+	uint64_t objects[SUMS], bytes[SUMS];
+};
+struct sum_job {
+	const struct hi_graph *graph;
+	const struct hi_reach *reach;
+	struct sums *sums; /* per chunk */
+};
+
+static void sum_chunk(void *arg, size_t task, unsigned worker)
+{
+	const struct sum_job *job = arg;
+	const struct hi_graph *g = job->graph;
+	hi_node first = (hi_node)task << HI_CHUNK_SHIFT;
+	hi_node end = first + hi_chunk_nodes(g->n_objects, (uint32_t)task);
+	struct sums sums = {};
+
+	(void)worker;
+	for (hi_node i = first; i < end; i++) {
+		unsigned which =
+			hi_bit(job->reach->any, i) + hi_bit(job->reach->exact, i);
+
+		if (hi_is_internal(g, i))
+			which = SUM_INTERNAL;
+		sums.objects[which]++;
+		sums.bytes[which] += hi_cost_of(g->objects, i);
+	}
+	job->sums[task] = sums;
+}
+
+static bool add_up(const struct hi_graph *g, unsigned threads, struct hi_reach *r)
+{
+	uint32_t n = g->priv->n_chunks;
+	HI_GUARD(free) struct sums *sums = hi_calloc(n, sizeof(*sums));
+	struct sum_job job = {g, r, sums};
+
+	if (!sums)
+		return false;
+	hi_parallel(threads, n, sum_chunk, &job);
+	for (uint32_t i = 0; i < n; i++) {
+		r->leak_objects += sums[i].objects[SUM_LEAK];
+		r->leak_bytes += sums[i].bytes[SUM_LEAK];
+		r->exact_objects += sums[i].objects[SUM_EXACT];
+		r->exact_bytes += sums[i].bytes[SUM_EXACT];
+		r->live_objects += sums[i].objects[SUM_EXACT] + sums[i].objects[SUM_ANY];
+		r->live_bytes += sums[i].bytes[SUM_EXACT] + sums[i].bytes[SUM_ANY];
+		r->internal_objects += sums[i].objects[SUM_INTERNAL];
+		r->internal_bytes += sums[i].bytes[SUM_INTERNAL];
+	}
+	return true;
+}
+
+enum hi_status hi_reach_compute(const struct hi_graph *g, unsigned threads,
+				struct hi_reach **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_reach_destroy) struct hi_reach *r = hi_calloc(1, sizeof(*r));
+
+	if (!r)
+		return hi_fail_memory(err, "reachability");
+	r->any = hi_calloc(1, hi_bits_size(g->n_nodes));
+	r->exact = hi_calloc(1, hi_bits_size(g->n_nodes));
+	if (!r->any || !r->exact || !mark(g, r) || !add_up(g, threads, r))
+		return hi_fail_memory(err, "reachability");
+	*ret = hi_take(r);
+	return HI_OK;
+}
+
+void hi_reach_set_likely(const struct hi_graph *g, struct hi_reach *r, uint64_t *likely)
+{
+	r->likely = likely;
+	r->likely_objects = r->likely_bytes = 0;
+	for (hi_node i = 0; i < g->n_objects; i++) {
+		if (!hi_bit(likely, i))
+			continue;
+		r->likely_objects++;
+		r->likely_bytes += hi_cost_of(g->objects, i);
+	}
+}
+
+void hi_reach_destroy(struct hi_reach *r)
+{
+	if (!r)
+		return;
+	free(r->likely);
+	free(r->any);
+	free(r->exact);
+	free(r->internal_roots);
+	free(r);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Restrictions of other analyses to some of the objects. */
+#ifndef HI_CENSUS_GRAPH_WITHIN_H
+#define HI_CENSUS_GRAPH_WITHIN_H
+
+#include "census/analysis/analysis.h"
+
+/* A bit per node: these objects and all that edges lead to from there, alive or
+ * not. Weak edges lead nowhere. Free it. */
+enum hi_status hi_within_mark(const struct hi_graph *g, const hi_node *starts, size_t n,
+			      uint64_t **bits_ret, struct hi_error *err);
+
+/*
+ * The reachability of a graph of which only the objects in `bits` are looked at:
+ * `any` and `exact` have no other bits, no root's either, and the counts are of
+ * these objects. For what counts live objects; not for walks from the roots.
+ * leaks: for what counts unreachable objects; `any` has the bits of all objects
+ * that are not in `bits` then, so that nobody takes them for leaks.
+ */
+enum hi_status hi_within_reach(const struct hi_graph *g, const struct hi_reach *reach,
+			       const uint64_t *bits, bool leaks, struct hi_reach **ret,
+			       struct hi_error *err);
+
+/*
+ * The same tree of dominators (borrowed from d), in which a node retains what it has of
+ * the live objects in `shown` alone: of a root variable, what of them only it keeps.
+ * ret->retained is the caller's to free, nothing else of *ret.
+ */
+enum hi_status hi_within_dominators(const struct hi_graph *g,
+				    const struct hi_reach *shown,
+				    const struct hi_dominators *d,
+				    struct hi_dominators *ret, struct hi_error *err);
+
+#endif

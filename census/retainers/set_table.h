@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A set for each object, and what the objects of each set cost: the result of
+ * retainers.h and bins.h.
+ */
+#ifndef HI_CENSUS_RETAINERS_SET_TABLE_H
+#define HI_CENSUS_RETAINERS_SET_TABLE_H
+
+#include "census/analysis/analysis.h"
+#include "census/retainers/set_pool.h"
+
+struct hi_set_row {
+	uint32_t set;  /* HI_SET_MANY, or a number of the pool */
+	uint32_t size; /* its members; 0 for HI_SET_MANY */
+	uint64_t objects;
+	uint64_t cost;	     /* bytes that the allocator consumed */
+	uint64_t cost_pure;  /* bytes that the program asked for: hi_pure_fn */
+	uint64_t exact_cost; /* of cost: precise edges lead there from a root */
+	uint64_t leak_cost;  /* of cost: no root holds it (hi_reach) */
+};
+
+/* Blocks of the allocator (HI_OBJECT_INTERNAL) pass sets on, but have none here and
+ * are in no row. */
+struct hi_set_table {
+	uint32_t *set; /* per object: a number of the pool, HI_SET_MANY or HI_SET_NONE */
+	hi_node n_objects;
+	struct hi_set_row *rows; /* sets that an object has; by cost, the largest first;
+				  * then by size, then in an order of their members */
+	size_t n_rows;
+	uint64_t objects, cost, cost_pure; /* sums of the rows */
+};
+
+/* Bytes that the program asked for in this object. NULL as a callback: those that
+ * it can use. */
+typedef uint64_t hi_pure_fn(void *arg, hi_node object);
+
+/* Which sets: with one of the given members, with all of them (and maybe others), or
+ * with no other ones. Of HI_SET_MANY nobody knows: in none of them. */
+enum hi_set_choice { HI_SETS_ANY, HI_SETS_ALL, HI_SETS_ONLY };
+struct hi_set_sum {
+	uint64_t objects, cost, cost_pure;
+};
+/* Over the rows that are chosen; *many_ret (may be NULL): over HI_SET_MANY. */
+enum hi_status hi_set_table_sum(const struct hi_set_table *table,
+				const struct hi_set_pool *pool, enum hi_set_choice choice,
+				const uint32_t *identities, size_t n,
+				struct hi_set_sum *ret, struct hi_set_sum *many_ret,
+				struct hi_error *err);
+/* Sets the bits of the objects whose sets are chosen: a restriction for others. */
+enum hi_status hi_set_table_mark(const struct hi_set_table *table,
+				 const struct hi_set_pool *pool,
+				 enum hi_set_choice choice, const uint32_t *identities,
+				 size_t n, uint64_t *bits, struct hi_error *err);
+void hi_set_table_free(struct hi_set_table *table);
+
+#endif

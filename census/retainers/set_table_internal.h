@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How the analyses make their table of a flow that has run. */
+#ifndef HI_CENSUS_RETAINERS_SET_TABLE_INTERNAL_H
+#define HI_CENSUS_RETAINERS_SET_TABLE_INTERNAL_H
+
+#include "census/retainers/set_flow_internal.h"
+#include "census/retainers/set_table.h"
+#include "census/graph/walk_internal.h"
+
+/* Takes the flow's column on success, and trims its pool: all refs are void. */
+enum hi_status hi_set_table_make(struct hi_set_flow *flow, const struct hi_reach *reach,
+				 hi_pure_fn *pure, void *arg, struct hi_set_table *ret,
+				 struct hi_error *err);
+
+HI_INLINE void hi_set_row_add(struct hi_set_row *row, const struct hi_graph *g,
+			      const struct hi_reach *reach, hi_pure_fn *pure, void *arg,
+			      hi_node object)
+{
+	const struct hi_objects *o = g->objects;
+	uint64_t cost = hi_cost_of(o, object), usable = o->usable_low[object];
+
+	if (pure)
+		usable = pure(arg, object);
+	else if (__builtin_expect(usable == UINT32_MAX, 0))
+		usable = hi_objects_usable(o, object);
+	row->objects++;
+	row->cost += cost;
+	row->cost_pure += usable;
+	row->exact_cost += hi_bit(reach->exact, object) ? cost : 0;
+	row->leak_cost += hi_bit(reach->any, object) ? 0 : cost;
+}
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A snapshot in a file: the graph with what was computed from it, and properties (a
+ * name and a number or a string) for whoever knows more of it than census/.
+ * docs/SNAPSHOT_FORMAT.md has the bytes.
+ *
+ * The reader trusts nothing. The first page is checked when the file is opened, a
+ * section when it is first asked for: its place, its checksum, then every offset, id
+ * and row in it. What does not hold is HI_BAD_DATA, and the text names the section.
+ * Sections that nobody knows are never looked at.
+ */
+#ifndef HI_CENSUS_SNAPSHOT_SNAPSHOT_FILE_H
+#define HI_CENSUS_SNAPSHOT_SNAPSHOT_FILE_H
+
+#include "census/analysis/analysis.h"
+#include "census/graph/edge_name.h"
+
+#define HI_SNAPSHOT_EXTENSION ".hisnap"
+
+/* ---- writing ---- */
+
+struct hi_snapshot_writer;
+
+struct hi_snapshot_options {
+	bool compress;	  /* zstd: a third of the size, not readable in place */
+	unsigned threads; /* to compress with; 0: one */
+	uint64_t at;	  /* where it begins in the file */
+};
+
+/* Writes to fd from options->at on: a regular file, which stays the caller's, and which
+ * is no snapshot before hi_snapshot_finish. */
+enum hi_status hi_snapshot_create(int fd, const struct hi_snapshot_options *options,
+				  struct hi_snapshot_writer **ret, struct hi_error *err);
+/* Strings are copied. A name is given once. */
+enum hi_status hi_snapshot_put_number(struct hi_snapshot_writer *w, const char *name,
+				      uint64_t value, struct hi_error *err);
+enum hi_status hi_snapshot_put_text(struct hi_snapshot_writer *w, const char *name,
+				    const char *text, struct hi_error *err);
+/* Into "strings", for a section of the caller's own: *offset_ret there. */
+enum hi_status hi_snapshot_put_string(struct hi_snapshot_writer *w, const char *text,
+				      uint32_t *offset_ret, struct hi_error *err);
+/* A section of the caller's own; n items of `item` bytes. */
+enum hi_status hi_snapshot_put(struct hi_snapshot_writer *w, const char *name,
+			       const void *items, uint32_t item, uint64_t n,
+			       struct hi_error *err);
+
+/* The same piece by piece, until one is of no bytes; valid until the next call. */
+typedef enum hi_status hi_snapshot_piece_fn(void *arg, const void **bytes, size_t *size,
+					    struct hi_error *err);
+enum hi_status hi_snapshot_put_pieces(struct hi_snapshot_writer *w, const char *name,
+				      uint32_t item, hi_snapshot_piece_fn *next,
+				      void *arg, struct hi_error *err);
+
+/* What only the caller knows of a graph. */
+struct hi_snapshot_graph {
+	const struct hi_graph *graph;
+	const struct hi_reach *reach;
+	const struct hi_dominators *dominators; /* NULL: not stored */
+	/* The edges of a node (object or root variable) in words, one for each of
+	 * its row, "" unknown. NULL: no labels. Called by several threads, beside the
+	 * functions below: `worker` < threads; each for ascending nodes. Valid until
+	 * the worker's next call. */
+	enum hi_status (*label)(void *arg, unsigned worker, hi_node node,
+				struct hi_edge_name *names, struct hi_error *err);
+	unsigned threads;			     /* 0: one */
+	uint64_t (*used)(void *arg, hi_node object); /* bytes; NULL: the usable ones */
+	const char *(*module)(void *arg, uint32_t root); /* "" unknown; or NULL */
+	bool (*retains)(void *arg, uint32_t type);	 /* a hint says so; or NULL */
+	void *arg;
+};
+enum hi_status hi_snapshot_put_graph(struct hi_snapshot_writer *w,
+				     const struct hi_snapshot_graph *graph,
+				     struct hi_error *err);
+/* Instead of it: what hi_snapshot_outline reads, types and counts. */
+enum hi_status hi_snapshot_put_outline(struct hi_snapshot_writer *w,
+				       const struct hi_snapshot_graph *graph,
+				       struct hi_error *err);
+/* The census by type of all that is live, with retained sizes. */
+enum hi_status hi_snapshot_put_census(struct hi_snapshot_writer *w,
+				      const struct hi_census *census,
+				      struct hi_error *err);
+/* Properties, strings, directory and header; all of it is on the disk afterwards. */
+enum hi_status hi_snapshot_finish(struct hi_snapshot_writer *w, struct hi_error *err);
+void hi_snapshot_writer_destroy(struct hi_snapshot_writer *w);
+
+/* ---- reading ---- */
+
+struct hi_snapshot;
+
+/* Does the file begin as a snapshot does? Says nothing about the rest. */
+bool hi_snapshot_is_one(const char *path);
+enum hi_status hi_snapshot_open(const char *path, struct hi_snapshot **ret,
+				struct hi_error *err);
+uint64_t hi_snapshot_size(const struct hi_snapshot *s); /* of it as it is stored */
+/* One that is a part of a file (snapshot_series.h): `size` bytes from `offset`, a
+ * multiple of 4096. fd stays the caller's; `name` is what errors call it. */
+enum hi_status hi_snapshot_open_part(int fd, const char *name, uint64_t offset,
+				     uint64_t size, struct hi_snapshot **ret,
+				     struct hi_error *err);
+void hi_snapshot_close(struct hi_snapshot *s);
+
+/* The name's number or string; otherwise what is given. Strings live as long as s. */
+uint64_t hi_snapshot_number(const struct hi_snapshot *s, const char *name,
+			    uint64_t otherwise);
+const char *hi_snapshot_text(const struct hi_snapshot *s, const char *name,
+			     const char *otherwise);
+/* n items of `item` bytes; HI_NOT_FOUND: there is no such section. */
+enum hi_status hi_snapshot_get(struct hi_snapshot *s, const char *name, uint32_t item,
+			       const void **items_ret, uint64_t *n_ret,
+			       struct hi_error *err);
+bool hi_snapshot_has(const struct hi_snapshot *s, const char *name); /* a section */
+/* A string by its offset; NULL when there is none. */
+const char *hi_snapshot_string(const struct hi_snapshot *s, uint64_t offset);
+
+/* The graph borrows from s, and so do the others; s must outlive them. */
+enum hi_status hi_snapshot_graph(struct hi_snapshot *s, struct hi_graph **ret,
+				 struct hi_error *err);
+enum hi_status hi_snapshot_reach(struct hi_snapshot *s, const struct hi_graph *g,
+				 struct hi_reach **ret, struct hi_error *err);
+/* Types and counts alone, for who asks for stored tables: a graph without objects and
+ * roots, and how much is live and leaked. Takes no longer for a larger heap. */
+enum hi_status hi_snapshot_outline(struct hi_snapshot *s, struct hi_graph **ret,
+				   struct hi_reach **reach_ret, struct hi_error *err);
+/* HI_NOT_FOUND: they were not stored. */
+enum hi_status hi_snapshot_dominators(struct hi_snapshot *s, const struct hi_graph *g,
+				      struct hi_dominators **ret, struct hi_error *err);
+enum hi_status hi_snapshot_census(struct hi_snapshot *s, const struct hi_graph *g,
+				  struct hi_census **ret, struct hi_error *err);
+/* Edge `index` of the row of a node in words; "" unknown. After hi_snapshot_graph. */
+enum hi_status hi_snapshot_open_labels(struct hi_snapshot *s, const struct hi_graph *g,
+				       struct hi_error *err);
+struct hi_edge_name hi_snapshot_edge_name(const struct hi_snapshot *s,
+					  const struct hi_graph *g, hi_node node,
+					  uint32_t index);
+const char *hi_snapshot_label(const struct hi_snapshot *s, const struct hi_graph *g,
+			      hi_node node, uint32_t index, char buffer[HI_EDGE_TEXT]);
+/* Bytes of each object that its type uses; NULL: not stored. */
+enum hi_status hi_snapshot_used(struct hi_snapshot *s, const struct hi_graph *g,
+				const uint32_t **ret, struct hi_error *err);
+/* After hi_snapshot_graph; indices must be in range. */
+const char *hi_snapshot_root_module(const struct hi_snapshot *s, uint32_t root);
+bool hi_snapshot_type_retains(const struct hi_snapshot *s, uint32_t type);
+
+#endif

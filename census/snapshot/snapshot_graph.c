@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The graph out of a snapshot, through the same builder as every other graph. */
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "census/graph/graph_internal.h"
+#include "census/snapshot/snapshot_graph_internal.h"
+
+HI_DEFINE_GUARD(struct hi_graph_builder *, hi_graph_builder_destroy)
+
+/* ---- types and roots ---- */
+
+static enum hi_status strings_of(const struct hi_snapshot *s, const char *section,
+				 uint64_t row, const uint32_t *offsets,
+				 const char **texts, struct hi_error *err)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		texts[i] = hi_snapshot_string(s, offsets[i]);
+		if (!texts[i])
+			return hi_snapshot_bad(s, section, err,
+					       "row %" PRIu64 " refers to no string",
+					       row);
+	}
+	return HI_OK;
+}
+
+enum hi_status hi_snapshot_types(struct hi_snapshot *s, uint32_t *n_ret,
+				 struct hi_error *err)
+{
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status =
+		hi_snapshot_get(s, "types", sizeof(*s->types), &items, &n, err);
+
+	if (status != HI_OK)
+		return status;
+	s->types = items;
+	if (!n || n >= UINT32_MAX)
+		return hi_snapshot_bad(s, "types", err, "%" PRIu64 " of them", n);
+	for (uint64_t i = 0; i < n; i++)
+		if (s->types[i].klass >= HI_TYPE_CLASSES)
+			return hi_snapshot_bad(s, "types", err,
+					       "row %" PRIu64 " is of no class", i);
+	*n_ret = (uint32_t)n;
+	return HI_OK;
+}
+
+enum hi_status hi_snapshot_add_types(struct hi_snapshot *s, uint32_t n,
+				     struct hi_graph_builder *b, struct hi_error *err)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		const struct hi_snapshot_type *row = &s->types[i];
+		const char *t[4];
+		enum hi_status status = strings_of(s, "types", i, &row->name, t, err);
+		struct hi_type_name type = {
+			.size = row->size,
+			.size_class = row->size_class,
+			.klass = (enum hi_type_class)row->klass,
+			.indirect = row->flags & HI_SNAPSHOT_TYPE_INDIRECT,
+			.front = (uint8_t)(row->flags >> HI_SNAPSHOT_TYPE_FRONT)};
+		uint32_t id;
+
+		if (status != HI_OK)
+			return status;
+		type.name = t[0];
+		type.module = t[1];
+		type.owner = t[2];
+		type.field = t[3];
+		status = hi_graph_builder_type(b, &type, &id, err);
+		if (status != HI_OK)
+			return status;
+	}
+	return HI_OK;
+}
+
+static enum hi_status add_root(struct hi_snapshot *s, uint64_t i,
+			       struct hi_graph_builder *b, struct hi_error *err)
+{
+	const struct hi_snapshot_root *row = &s->roots[i];
+	const char *t[4];
+	enum hi_status status = strings_of(s, "roots", i, &row->name, t, err);
+	struct hi_root root = {.kind = (enum hi_root_kind)row->kind,
+			       .address = row->address,
+			       .size = row->size,
+			       .variable = UINT32_MAX};
+	uint32_t index;
+
+	if (status != HI_OK)
+		return status;
+	if (row->kind >= HI_ROOT_KINDS)
+		return hi_snapshot_bad(s, "roots", err, "row %" PRIu64 " is of no kind",
+				       i);
+	root.name = t[0];
+	root.detail = t[1];
+	root.type = t[2];
+	return hi_graph_builder_root(b, &root, &index, err);
+}
+
+/* ---- edges ---- */
+
+static enum hi_status add_root_edges(struct hi_snapshot *s, uint64_t n_roots,
+				     struct hi_graph_builder *b, struct hi_error *err)
+{
+	void *row_items = NULL, *to_items = NULL, *grade_items = NULL;
+	const uint32_t *row, *to;
+	const uint8_t *grade;
+	enum hi_status status =
+		hi_snapshot_column(s, "roots.row", 4, n_roots + 1, &row_items, err);
+
+	if (status != HI_OK)
+		return status;
+	row = row_items;
+	status = hi_snapshot_column(s, "roots.to", 4, row[n_roots], &to_items, err);
+	if (status == HI_OK)
+		status = hi_snapshot_column(s, "roots.grade", 1, row[n_roots],
+					    &grade_items, err);
+	if (status != HI_OK)
+		return status;
+	to = to_items;
+	grade = grade_items;
+	for (uint64_t i = 0; i < n_roots; i++) {
+		if (row[0] != 0 || row[i] > row[i + 1] || row[i + 1] > row[n_roots])
+			return hi_snapshot_bad(s, "roots.row", err, "not in order");
+		for (uint32_t e = row[i]; e < row[i + 1]; e++)
+			if (hi_graph_builder_root_edge(b, (uint32_t)i, to[e],
+						       (enum hi_grade)grade[e],
+						       err) != HI_OK)
+				return err && err->status == HI_NO_MEMORY
+					       ? HI_NO_MEMORY
+					       : hi_snapshot_bad(
+							 s, "roots.to", err,
+							 "edge %u has an invalid target",
+							 e);
+	}
+	return HI_OK;
+}
+
+/* Where each chunk's edges begin; chunk_first[n_chunks] is the number of edges. */
+static enum hi_status find_chunks(struct hi_snapshot *s, hi_node n, const uint32_t *rows,
+				  struct hi_error *err)
+{
+	uint32_t n_chunks = hi_chunk_count(n);
+	uint64_t at = 0;
+
+	free(s->chunk_first);
+	s->chunk_first = hi_calloc((size_t)n_chunks + 1, sizeof(*s->chunk_first));
+	if (!s->chunk_first)
+		return hi_fail_memory(err, "edges");
+	for (uint32_t i = 0; i < n_chunks; i++) {
+		s->chunk_first[i] = at;
+		at += rows[(size_t)i * (HI_CHUNK_NODES + 1) + hi_chunk_nodes(n, i)];
+	}
+	s->chunk_first[n_chunks] = at;
+	return HI_OK;
+}
+
+static enum hi_status add_edges(struct hi_snapshot *s, hi_node n,
+				struct hi_graph_builder *b, struct hi_error *err)
+{
+	uint32_t n_chunks = hi_chunk_count(n);
+	void *rows = NULL, *to = NULL, *grades = NULL;
+	enum hi_status status =
+		hi_snapshot_column(s, "edges.row", 4, (uint64_t)n + n_chunks, &rows, err);
+
+	if (status == HI_OK)
+		status = find_chunks(s, n, rows, err);
+	if (status == HI_OK)
+		status = hi_snapshot_column(s, "edges.to", 4, s->chunk_first[n_chunks],
+					    &to, err);
+	if (status == HI_OK)
+		status = hi_snapshot_column(s, "edges.grade", 1, s->chunk_first[n_chunks],
+					    &grades, err);
+	for (uint32_t i = 0; i < n_chunks && status == HI_OK; i++) {
+		struct hi_edge_chunk c = {.row = (uint32_t *)rows +
+						 (size_t)i * (HI_CHUNK_NODES + 1),
+					  .to = (hi_node *)to + s->chunk_first[i],
+					  .grade = (uint8_t *)grades + s->chunk_first[i]};
+
+		status = hi_graph_builder_lend_chunk(b, i, c, err);
+		if (status == HI_USAGE)
+			status = hi_snapshot_bad(
+				s, "edges.row", err,
+				"rows or edges of part %u are inconsistent", i);
+	}
+	return status;
+}
+
+/* ---- all of it ---- */
+
+static enum hi_status build(struct hi_snapshot *s, uint32_t n_types, hi_node n,
+			    struct hi_graph_builder *b, struct hi_error *err)
+{
+	const void *items = NULL;
+	uint64_t n_roots = 0;
+	enum hi_status status = hi_snapshot_add_types(s, n_types, b, err);
+
+	if (status == HI_OK)
+		status = hi_snapshot_get(s, "roots", sizeof(*s->roots), &items, &n_roots,
+					 err);
+	s->roots = items;
+	for (uint64_t i = 0; i < n_roots && status == HI_OK; i++)
+		status = add_root(s, i, b, err);
+	if (status == HI_OK)
+		status = add_root_edges(s, n_roots, b, err);
+	return status == HI_OK ? add_edges(s, n, b, err) : status;
+}
+
+static enum hi_status take_fates(struct hi_snapshot *s, struct hi_graph *g,
+				 struct hi_error *err)
+{
+	const struct hi_snapshot_fate *rows;
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status =
+		hi_snapshot_get(s, "fates", sizeof(*rows), &items, &n, err);
+
+	if (status != HI_OK)
+		return status == HI_NOT_FOUND ? HI_OK : status;
+	rows = items;
+	g->fates = hi_calloc((size_t)g->n_objects + 1, sizeof(*g->fates));
+	if (!g->fates)
+		return hi_fail_memory(err, "fates");
+	for (uint64_t i = 0; i < n; i++) {
+		if (rows[i].object >= g->n_objects || rows[i].fate >= HI_FATES)
+			return hi_snapshot_bad(s, "fates", err,
+					       "row %" PRIu64 " is of no object", i);
+		g->fates[rows[i].object] = (uint8_t)rows[i].fate;
+	}
+	return HI_OK;
+}
+
+enum hi_status hi_snapshot_graph(struct hi_snapshot *s, struct hi_graph **ret,
+				 struct hi_error *err)
+{
+	static const char *const columns[] = {
+		"edges.to",  "objects.address", "objects.usable", "objects.type",
+		"edges.row", "edges.grade",	"objects.flags"};
+	HI_GUARD(hi_graph_builder_destroy) struct hi_graph_builder *b = NULL;
+	struct hi_objects *objects = NULL;
+	uint32_t n_types = 0;
+	hi_node n;
+	enum hi_status status = hi_snapshot_types(s, &n_types, err);
+
+	if (status == HI_OK) {
+		hi_snapshot_prepare(s, columns, sizeof(columns) / sizeof(columns[0]));
+		status = hi_snapshot_objects(s, n_types, &objects, err);
+	}
+	if (status != HI_OK)
+		return status;
+	n = objects->count;
+	status = hi_graph_builder_create(objects, &b, err);
+	if (status == HI_OK)
+		status = build(s, n_types, n, b, err);
+	if (status == HI_OK)
+		status = hi_graph_seal(hi_take(b), ret, err);
+	if (status != HI_OK)
+		return status;
+	status = take_fates(s, *ret, err);
+	if (status != HI_OK)
+		hi_graph_destroy(hi_take(*ret));
+	return status;
+}
+
+const char *hi_snapshot_root_module(const struct hi_snapshot *s, uint32_t root)
+{
+	return s->strings + s->roots[root].module;
+}
+
+bool hi_snapshot_type_retains(const struct hi_snapshot *s, uint32_t type)
+{
+	return s->types[type].flags & HI_SNAPSHOT_TYPE_RETAINS;
+}
+
+/* ---- labels ---- */
+
+/* Does each name something? In older files all are offsets. */
+static enum hi_status check_labels(const struct hi_snapshot *s, const char *name,
+				   const uint32_t *labels, uint64_t n, uint64_t n_tails,
+				   struct hi_error *err)
+{
+	uint64_t numbers = s->labels_are_offsets ? UINT64_MAX : HI_SNAPSHOT_INDEX;
+	uint64_t end = HI_SNAPSHOT_TAILED + (n_tails << HI_SNAPSHOT_TAIL_SHIFT);
+	uint32_t wild = 0;
+
+	for (uint64_t i = 0; i < n; i++)
+		wild |= labels[i] < numbers ? labels[i] >= s->n_strings
+					    : labels[i] >= end;
+	return wild ? hi_snapshot_bad(s, name, err, "an edge refers to no string")
+		    : HI_OK;
+}
+
+static enum hi_status open_label_column(struct hi_snapshot *s, const char *name,
+					uint64_t n, uint64_t n_tails,
+					const uint32_t **ret, struct hi_error *err)
+{
+	const void *items = NULL;
+	uint64_t count = 0;
+	enum hi_status status = hi_snapshot_get(s, name, 4, &items, &count, err);
+
+	if (status == HI_NOT_FOUND)
+		return HI_OK;
+	if (status == HI_OK && count != n)
+		status = hi_snapshot_bad(s, name, err, "not one for each edge");
+	if (status == HI_OK)
+		status = check_labels(s, name, items, n, n_tails, err);
+	if (status == HI_OK)
+		*ret = items;
+	return status;
+}
+
+static enum hi_status open_tails(struct hi_snapshot *s, uint64_t *n_ret,
+				 struct hi_error *err)
+{
+	const void *items = NULL;
+	enum hi_status status = hi_snapshot_get(s, "edges.tail", 4, &items, n_ret, err);
+
+	if (status != HI_OK)
+		*n_ret = 0;
+	if (status != HI_OK)
+		return status == HI_NOT_FOUND ? HI_OK : status;
+	if (*n_ret > HI_SNAPSHOT_TAILS)
+		return hi_snapshot_bad(s, "edges.tail", err, "more than %d",
+				       HI_SNAPSHOT_TAILS);
+	s->tails = items;
+	for (uint64_t i = 0; i < *n_ret; i++)
+		if (s->tails[i] >= s->n_strings)
+			return hi_snapshot_bad(s, "edges.tail", err, "no string");
+	return HI_OK;
+}
+
+enum hi_status hi_snapshot_open_labels(struct hi_snapshot *s, const struct hi_graph *g,
+				       struct hi_error *err)
+{
+	bool old = !hi_snapshot_has(s, "edges.name") && !hi_snapshot_has(s, "roots.name");
+	uint64_t n = s->chunk_first[g->priv->n_chunks], n_tails = 0;
+	enum hi_status status = old ? HI_OK : open_tails(s, &n_tails, err);
+
+	s->labels_are_offsets = old;
+	if (status == HI_OK)
+		status = open_label_column(s, old ? "edges.label" : "edges.name", n,
+					   n_tails, &s->labels, err);
+	return status == HI_OK ? open_label_column(s, old ? "roots.label" : "roots.name",
+						   g->root_chunk.row[g->n_roots], n_tails,
+						   &s->root_labels, err)
+			       : status;
+}
+
+static struct hi_edge_name name_of(const struct hi_snapshot *s, uint32_t value)
+{
+	uint32_t tail = value >> HI_SNAPSHOT_TAIL_SHIFT & (HI_SNAPSHOT_TAILS - 1);
+
+	if (s->labels_are_offsets || value < HI_SNAPSHOT_INDEX)
+		return (struct hi_edge_name){.text = s->strings + value};
+	if (value >= HI_SNAPSHOT_TAILED)
+		return (struct hi_edge_name){.kind = HI_NAME_INDEX,
+					     .number = value & HI_SNAPSHOT_TAILED_MOST,
+					     .text = s->strings + s->tails[tail]};
+	if (value >= HI_SNAPSHOT_OFFSET)
+		return (struct hi_edge_name){.kind = HI_NAME_OFFSET,
+					     .number = 8ull *
+						       (value & HI_SNAPSHOT_NUMBER_MOST)};
+	return (struct hi_edge_name){.kind = HI_NAME_INDEX,
+				     .number = value & HI_SNAPSHOT_NUMBER_MOST};
+}
+
+struct hi_edge_name hi_snapshot_edge_name(const struct hi_snapshot *s,
+					  const struct hi_graph *g, hi_node node,
+					  uint32_t index)
+{
+	uint32_t chunk = node >> HI_CHUNK_SHIFT;
+	const struct hi_edge_chunk *c;
+	hi_node at = node;
+
+	if (node < g->n_objects && s->labels) {
+		c = &g->chunks[chunk];
+		at &= HI_CHUNK_NODES - 1;
+		return name_of(s, s->labels[s->chunk_first[chunk] + c->row[at] + index]);
+	}
+	if (node < g->first_root || node >= g->first_kind || !s->root_labels)
+		return (struct hi_edge_name){};
+	return name_of(s,
+		       s->root_labels[g->root_chunk.row[node - g->first_root] + index]);
+}
+
+const char *hi_snapshot_label(const struct hi_snapshot *s, const struct hi_graph *g,
+			      hi_node node, uint32_t index, char buffer[HI_EDGE_TEXT])
+{
+	struct hi_edge_name name = hi_snapshot_edge_name(s, g, node, index);
+
+	return hi_edge_name_text(&name, buffer);
+}
+
+enum hi_status hi_snapshot_used(struct hi_snapshot *s, const struct hi_graph *g,
+				const uint32_t **ret, struct hi_error *err)
+{
+	const void *items = NULL;
+	uint64_t n = 0;
+	enum hi_status status = hi_snapshot_get(s, "objects.used", 4, &items, &n, err);
+
+	if (status == HI_NOT_FOUND) {
+		*ret = NULL;
+		return HI_OK;
+	}
+	if (status == HI_OK && n != g->n_objects)
+		return hi_snapshot_bad(s, "objects.used", err, "not one for each object");
+	if (status == HI_OK)
+		*ret = items;
+	return status;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of the snapshot's writer share, and those of its reader. */
+#ifndef HI_CENSUS_SNAPSHOT_SNAPSHOT_INTERNAL_H
+#define HI_CENSUS_SNAPSHOT_SNAPSHOT_INTERNAL_H
+
+#include "census/snapshot/snapshot_file.h"
+#include "census/snapshot/snapshot_format.h"
+
+/* ---- strings: each once, one after the other, NUL-terminated; "" at 0 ---- */
+
+struct hi_snapshot_strings {
+	char *text;
+	size_t size, capacity;
+	struct hi_string_slot *slots; /* open addressing; a power of two of them */
+	size_t n_slots, count;
+};
+enum hi_status hi_snapshot_strings_add(struct hi_snapshot_strings *s, const char *text,
+				       uint32_t *offset_ret, struct hi_error *err);
+void hi_snapshot_strings_free(struct hi_snapshot_strings *s);
+
+/* ---- the writer's sections, one at a time ---- */
+
+enum hi_status hi_snapshot_begin(struct hi_snapshot_writer *w, const char *name,
+				 uint32_t item, struct hi_error *err);
+enum hi_status hi_snapshot_append(struct hi_snapshot_writer *w, const void *bytes,
+				  size_t size, struct hi_error *err);
+enum hi_status hi_snapshot_end(struct hi_snapshot_writer *w, struct hi_error *err);
+
+/* Sections edges.name, roots.name and edges.tail (snapshot_put_labels.c): other threads
+ * begin with them, and put_labels waits. The end is due whatever came of the beginning.
+ */
+struct hi_snapshot_labels;
+enum hi_status hi_snapshot_labels_begin(const struct hi_snapshot_graph *graph,
+					struct hi_snapshot_labels **ret,
+					struct hi_error *err);
+enum hi_status hi_snapshot_put_labels(struct hi_snapshot_writer *w,
+				      struct hi_snapshot_labels *labels,
+				      struct hi_error *err);
+void hi_snapshot_labels_end(struct hi_snapshot_labels *labels);
+
+/* ---- the reader ---- */
+
+/* A section whose bytes hold is here, and stays. */
+struct hi_snapshot_loaded {
+	void *items;
+	size_t room; /* bytes that it took; 0: not yet */
+};
+
+struct hi_snapshot {
+	int fd;	       /* of our own */
+	uint64_t base; /* where the snapshot begins in it */
+	uint8_t *first_page;
+	size_t size; /* when it was opened */
+	unsigned threads;
+	char *path; /* for errors */
+	const struct hi_snapshot_header *header;
+	const struct hi_snapshot_section *sections;
+	struct hi_snapshot_loaded loaded[HI_SNAPSHOT_SECTIONS];
+	const char *strings;
+	uint64_t n_strings; /* bytes */
+	const struct hi_snapshot_property *properties;
+	uint64_t n_properties;
+	/* after hi_snapshot_graph */
+	const struct hi_snapshot_type *types;
+	const struct hi_snapshot_root *roots;
+	uint64_t *chunk_first; /* edge of the section where a chunk begins */
+	const uint32_t *labels, *root_labels; /* NULL: none */
+	const uint32_t *tails;
+	bool labels_are_offsets; /* as older files have them */
+};
+
+/* HI_BAD_DATA: "FILE: section NAME: …". */
+enum hi_status hi_snapshot_bad(const struct hi_snapshot *s, const char *section,
+			       struct hi_error *err, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Bytes at an offset, into their hash (XXH3_state_t, or NULL) while they are in the
+ * cache. *short_ret: the file has fewer of them. */
+enum hi_status hi_snapshot_read_at(const struct hi_snapshot *s, uint64_t at, uint8_t *to,
+				   size_t size, void *hash, bool *short_ret,
+				   struct hi_error *err);
+/* Section i into loaded[i], if it is whole and its checksum holds. */
+enum hi_status hi_snapshot_load(struct hi_snapshot *s, uint32_t i, struct hi_error *err);
+void hi_snapshot_unload(struct hi_snapshot *s); /* all of them */
+/* Reads sections that will be asked for, on several threads. Without them, and with
+ * damaged ones, the asking reads and tells. */
+void hi_snapshot_prepare(struct hi_snapshot *s, const char *const *names, size_t n);
+/* The same as hi_snapshot_get, writable, with exactly n items. */
+enum hi_status hi_snapshot_column(struct hi_snapshot *s, const char *name, uint32_t item,
+				  uint64_t n, void **ret, struct hi_error *err);
+
+#endif

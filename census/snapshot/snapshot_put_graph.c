@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A graph as columns. The rows of roots are stored apart: their kinds are made again. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/vector.h"
+#include "census/graph/graph_internal.h"
+#include "census/graph/objects_internal.h"
+#include "census/snapshot/snapshot_internal.h"
+#include "census/graph/walk_internal.h"
+
+struct put {
+	struct hi_snapshot_writer *w;
+	const struct hi_snapshot_graph *in;
+	const struct hi_graph *g;
+	struct hi_error *err;
+};
+
+/* ---- names ---- */
+
+static enum hi_status type_row(struct put *p, uint32_t i, struct hi_snapshot_type *row)
+{
+	const struct hi_type_name *t = &p->g->types[i];
+	const char *const texts[] = {t->name, t->module, t->owner, t->field};
+	uint32_t *const to[] = {&row->name, &row->module, &row->owner, &row->field};
+
+	*row = (struct hi_snapshot_type){.size = t->size,
+					 .size_class = t->size_class,
+					 .klass = (uint32_t)t->klass,
+					 .flags = t->indirect ? HI_SNAPSHOT_TYPE_INDIRECT
+							      : 0};
+	row->flags |= (uint32_t)t->front << HI_SNAPSHOT_TYPE_FRONT;
+	if (i && p->in->retains && p->in->retains(p->in->arg, i))
+		row->flags |= HI_SNAPSHOT_TYPE_RETAINS;
+	for (unsigned k = 0; k < 4; k++) {
+		enum hi_status status =
+			hi_snapshot_put_string(p->w, texts[k], to[k], p->err);
+
+		if (status != HI_OK)
+			return status;
+	}
+	return HI_OK;
+}
+
+static enum hi_status put_types(struct put *p)
+{
+	enum hi_status status =
+		hi_snapshot_begin(p->w, "types", sizeof(struct hi_snapshot_type), p->err);
+
+	for (uint32_t i = 0; i < p->g->n_types && status == HI_OK; i++) {
+		struct hi_snapshot_type row;
+
+		status = type_row(p, i, &row);
+		if (status == HI_OK)
+			status = hi_snapshot_append(p->w, &row, sizeof(row), p->err);
+	}
+	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
+}
+
+static enum hi_status root_row(struct put *p, uint32_t i, struct hi_snapshot_root *row)
+{
+	const struct hi_root *r = &p->g->roots[i];
+	const char *module = p->in->module ? p->in->module(p->in->arg, i) : "";
+	const char *const texts[] = {r->name, r->detail, r->type, module};
+	uint32_t *const to[] = {&row->name, &row->detail, &row->type, &row->module};
+
+	*row = (struct hi_snapshot_root){
+		.address = r->address, .size = r->size, .kind = (uint32_t)r->kind};
+	for (unsigned k = 0; k < 4; k++) {
+		enum hi_status status =
+			hi_snapshot_put_string(p->w, texts[k], to[k], p->err);
+
+		if (status != HI_OK)
+			return status;
+	}
+	return HI_OK;
+}
+
+static enum hi_status put_roots(struct put *p)
+{
+	enum hi_status status =
+		hi_snapshot_begin(p->w, "roots", sizeof(struct hi_snapshot_root), p->err);
+
+	for (uint32_t i = 0; i < p->g->n_roots && status == HI_OK; i++) {
+		struct hi_snapshot_root row;
+
+		status = root_row(p, i, &row);
+		if (status == HI_OK)
+			status = hi_snapshot_append(p->w, &row, sizeof(row), p->err);
+	}
+	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
+}
+
+/* ---- objects ---- */
+
+static enum hi_status put_windows(struct put *p)
+{
+	const struct hi_objects *o = p->g->objects;
+	enum hi_status status = hi_snapshot_begin(
+		p->w, "windows", sizeof(struct hi_snapshot_window), p->err);
+
+	for (uint32_t i = 0; i < o->n_windows && status == HI_OK; i++) {
+		struct hi_snapshot_window row = {.base = o->windows[i].base,
+						 .first = o->windows[i].first};
+
+		status = hi_snapshot_append(p->w, &row, sizeof(row), p->err);
+	}
+	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
+}
+
+static enum hi_status put_large(struct put *p)
+{
+	const struct hi_objects *o = p->g->objects;
+	enum hi_status status = hi_snapshot_begin(
+		p->w, "large", sizeof(struct hi_snapshot_large), p->err);
+
+	for (hi_node i = 0; i < o->count && status == HI_OK; i++) {
+		struct hi_snapshot_large row = {.id = i};
+
+		if (o->usable_low[i] != UINT32_MAX)
+			continue;
+		row.usable = hi_objects_usable(o, i);
+		status = hi_snapshot_append(p->w, &row, sizeof(row), p->err);
+	}
+	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
+}
+
+enum { BATCH = 1 << 14 };
+
+static enum hi_status put_used(struct put *p)
+{
+	HI_GUARD(free) uint32_t *batch = hi_alloc(BATCH * sizeof(*batch));
+	enum hi_status status;
+
+	if (!p->in->used)
+		return HI_OK;
+	if (!batch)
+		return hi_fail_memory(p->err, "snapshot");
+	status = hi_snapshot_begin(p->w, "objects.used", sizeof(*batch), p->err);
+	for (hi_node i = 0; i < p->g->n_objects && status == HI_OK;) {
+		uint32_t n = 0;
+
+		for (; n < BATCH && i < p->g->n_objects; n++, i++) {
+			uint64_t used = p->in->used(p->in->arg, i);
+
+			batch[n] = used < UINT32_MAX ? (uint32_t)used : UINT32_MAX;
+		}
+		status = hi_snapshot_append(p->w, batch, n * sizeof(*batch), p->err);
+	}
+	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
+}
+
+/* Few have one: pairs. */
+static enum hi_status put_fates(struct put *p)
+{
+	enum hi_status status;
+
+	if (!p->g->fates)
+		return HI_OK;
+	status =
+		hi_snapshot_begin(p->w, "fates", sizeof(struct hi_snapshot_fate), p->err);
+	for (hi_node i = 0; i < p->g->n_objects && status == HI_OK; i++) {
+		struct hi_snapshot_fate row = {i, p->g->fates[i]};
+
+		if (row.fate)
+			status = hi_snapshot_append(p->w, &row, sizeof(row), p->err);
+	}
+	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
+}
+
+static enum hi_status put_overheads(struct put *p)
+{
+	enum hi_status status = HI_OK;
+	char name[] = "overhead.0";
+
+	for (unsigned i = 0; i < 4 && status == HI_OK; i++) {
+		name[sizeof(name) - 2] = (char)('0' + i);
+		status = hi_snapshot_put_number(p->w, name, p->g->objects->overhead[i],
+						p->err);
+	}
+	return status;
+}
+
+static enum hi_status put_objects(struct put *p)
+{
+	const struct hi_objects *o = p->g->objects;
+	const struct {
+		const char *name;
+		const void *items;
+		uint32_t item;
+	} columns[] = {{"objects.address", o->address_low, 4},
+		       {"objects.usable", o->usable_low, 4},
+		       {"objects.type", o->type, 4},
+		       {"objects.flags", o->flags, 1}};
+	enum hi_status status = put_overheads(p);
+
+	if (status == HI_OK)
+		status = put_windows(p);
+	if (status == HI_OK)
+		status = put_large(p);
+	for (size_t i = 0; i < 4 && status == HI_OK; i++)
+		status = hi_snapshot_put(p->w, columns[i].name, columns[i].items,
+					 columns[i].item, o->count, p->err);
+	if (status == HI_OK)
+		status = put_fates(p);
+	return status == HI_OK ? put_used(p) : status;
+}
+
+/* ---- edges ---- */
+
+enum column { ROW, TO, GRADE };
+
+static enum hi_status put_chunk(struct put *p, const struct hi_edge_chunk *c, uint32_t n,
+				enum column column)
+{
+	size_t edges = c->row[n];
+
+	if (column == ROW)
+		return hi_snapshot_append(p->w, c->row, ((size_t)n + 1) * sizeof(*c->row),
+					  p->err);
+	if (column == TO)
+		return hi_snapshot_append(p->w, c->to, edges * sizeof(*c->to), p->err);
+	return hi_snapshot_append(p->w, c->grade, edges, p->err);
+}
+
+static enum hi_status put_edge_column(struct put *p, const char *name, uint32_t item,
+				      enum column column)
+{
+	enum hi_status status = hi_snapshot_begin(p->w, name, item, p->err);
+
+	for (uint32_t i = 0; i < p->g->priv->n_chunks && status == HI_OK; i++)
+		status = put_chunk(p, &p->g->chunks[i],
+				   hi_chunk_nodes(p->g->n_objects, i), column);
+	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
+}
+
+static enum hi_status put_root_column(struct put *p, const char *name, uint32_t item,
+				      enum column column)
+{
+	enum hi_status status = hi_snapshot_begin(p->w, name, item, p->err);
+
+	if (status == HI_OK)
+		status = put_chunk(p, &p->g->root_chunk, p->g->n_roots, column);
+	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
+}
+
+static enum hi_status put_edges(struct put *p)
+{
+	enum hi_status status = put_edge_column(p, "edges.row", 4, ROW);
+
+	if (status == HI_OK)
+		status = put_edge_column(p, "edges.to", 4, TO);
+	if (status == HI_OK)
+		status = put_edge_column(p, "edges.grade", 1, GRADE);
+	if (status == HI_OK)
+		status = put_root_column(p, "roots.row", 4, ROW);
+	if (status == HI_OK)
+		status = put_root_column(p, "roots.to", 4, TO);
+	if (status == HI_OK)
+		status = put_root_column(p, "roots.grade", 1, GRADE);
+	return status;
+}
+
+/* ---- what was computed ---- */
+
+static enum hi_status put_reach_numbers(struct put *p)
+{
+	const struct hi_reach *r = p->in->reach;
+	const struct {
+		const char *name;
+		uint64_t value;
+	} numbers[] = {{"live.objects", r->live_objects},
+		       {"live.bytes", r->live_bytes},
+		       {"exact.objects", r->exact_objects},
+		       {"exact.bytes", r->exact_bytes},
+		       {"leak.objects", r->leak_objects},
+		       {"leak.bytes", r->leak_bytes},
+		       {"likely.objects", r->likely_objects},
+		       {"likely.bytes", r->likely_bytes},
+		       {"likely.all", r->is_doubtful},
+		       {"internal.objects", r->internal_objects},
+		       {"internal.bytes", r->internal_bytes}};
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && status == HI_OK;
+	     i++)
+		status = hi_snapshot_put_number(p->w, numbers[i].name, numbers[i].value,
+						p->err);
+	return status;
+}
+
+static enum hi_status put_reach(struct put *p)
+{
+	const struct hi_reach *r = p->in->reach;
+	uint64_t words = hi_bits_size(p->g->n_nodes) / 8;
+	enum hi_status status =
+		hi_snapshot_put(p->w, "reach.any", r->any, 8, words, p->err);
+
+	if (status == HI_OK)
+		status = hi_snapshot_put(p->w, "reach.exact", r->exact, 8, words, p->err);
+	if (status == HI_OK && r->likely)
+		status = hi_snapshot_put(p->w, "reach.likely", r->likely, 8, words,
+					 p->err);
+	if (status == HI_OK)
+		status = hi_snapshot_put(p->w, "reach.internal", r->internal_roots, 4,
+					 r->n_internal_roots, p->err);
+	return status == HI_OK ? put_reach_numbers(p) : status;
+}
+
+static enum hi_status put_dominators(struct put *p)
+{
+	const struct hi_dominators *d = p->in->dominators;
+	enum hi_status status;
+
+	if (!d)
+		return HI_OK;
+	status = hi_snapshot_put(p->w, "dom.idom", d->idom, 4, d->n_nodes, p->err);
+	if (status == HI_OK)
+		status = hi_snapshot_put(p->w, "dom.retained", d->retained, 8, d->n_nodes,
+					 p->err);
+	if (status == HI_OK)
+		status = hi_snapshot_put(p->w, "dom.order", d->order, 4, d->n_order,
+					 p->err);
+	if (status == HI_OK)
+		status =
+			hi_snapshot_put(p->w, "dom.span", d->span, 4, d->n_order, p->err);
+	return status;
+}
+
+static enum hi_status put_all(struct put *p, struct hi_snapshot_labels *labels)
+{
+	enum hi_status status = put_types(p);
+
+	if (status == HI_OK)
+		status = put_roots(p);
+	if (status == HI_OK)
+		status = put_objects(p);
+	if (status == HI_OK)
+		status = put_edges(p);
+	if (status == HI_OK)
+		status = put_reach(p);
+	if (status == HI_OK)
+		status = put_dominators(p);
+	return status == HI_OK && labels ? hi_snapshot_put_labels(p->w, labels, p->err)
+					 : status;
+}
+
+/* Names take longest: they are made while all else is written. */
+enum hi_status hi_snapshot_put_graph(struct hi_snapshot_writer *w,
+				     const struct hi_snapshot_graph *graph,
+				     struct hi_error *err)
+{
+	struct put p = {w, graph, graph->graph, err};
+	struct hi_snapshot_labels *labels = NULL;
+	enum hi_status status =
+		graph->label ? hi_snapshot_labels_begin(graph, &labels, err) : HI_OK;
+
+	if (status == HI_OK)
+		status = put_all(&p, labels);
+	hi_snapshot_labels_end(labels);
+	return status;
+}
+
+enum hi_status hi_snapshot_put_outline(struct hi_snapshot_writer *w,
+				       const struct hi_snapshot_graph *graph,
+				       struct hi_error *err)
+{
+	struct put p = {w, graph, graph->graph, err};
+	enum hi_status status = put_types(&p);
+
+	return status == HI_OK ? put_reach_numbers(&p) : status;
+}

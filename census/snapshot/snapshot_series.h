@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Many censuses of one process in one file: of each of them its sums (a snapshot
+ * without objects), of some the graph too (a whole snapshot). The file only grows, and
+ * each part counts from the moment that the record behind it is there: whatever kills
+ * the writer, all parts that were complete are read. docs/SNAPSHOT_FORMAT.md has the
+ * bytes.
+ *
+ * The reader trusts nothing: it goes from record to record, and where none holds it
+ * looks for the next one page by page and tells what it had to leave out.
+ */
+#ifndef HI_CENSUS_SNAPSHOT_SNAPSHOT_SERIES_H
+#define HI_CENSUS_SNAPSHOT_SNAPSHOT_SERIES_H
+
+#include "base/arena.h"
+#include "census/snapshot/snapshot_file.h"
+
+/* One census, as its records tell it. */
+struct hi_census_point {
+	uint32_t number;  /* from 1, ascending; some may be missing */
+	uint64_t time_ns; /* CLOCK_REALTIME at the stop */
+	/* Since the first census: of the clock on the wall, of the target. */
+	uint64_t wall_ns, cpu_ns;
+	uint64_t pause_ns;
+	/* Live objects, their bytes; bytes of certain leaks (census/analysis/leak_sums.h;
+	 * in files of minor version 0 of all that no root leads to). */
+	uint64_t objects, bytes, leaked;
+};
+
+enum hi_snapshots_kind { HI_SNAPSHOTS_SUMS, HI_SNAPSHOTS_WHOLE, HI_SNAPSHOTS_KINDS };
+
+struct hi_snapshots_part {
+	uint64_t offset, size; /* of the snapshot in the file; size 0: there is none */
+	uint64_t hash;
+};
+
+struct hi_snapshots_entry {
+	struct hi_census_point point;
+	struct hi_snapshots_part parts[HI_SNAPSHOTS_KINDS];
+};
+
+/* How a series ended, as its writer says. */
+enum hi_snapshots_end {
+	HI_SNAPSHOTS_OPEN, /* not: it goes on, or its writer was killed */
+	HI_SNAPSHOTS_OVER,
+	HI_SNAPSHOTS_EXITED,  /* the target */
+	HI_SNAPSHOTS_STOPPED, /* the writer, by a signal */
+	HI_SNAPSHOTS_FAILED,
+};
+
+/* A moment of the series that somebody named. */
+struct hi_snapshots_mark {
+	uint32_t census;	  /* the last one before it; 0: none yet */
+	uint64_t wall_ns, cpu_ns; /* as those of a census */
+	uint64_t time_ns;	  /* since 1970; of what is read */
+	const char *text;	  /* hostile */
+};
+enum {
+	HI_SNAPSHOTS_MARKS_MOST = 1 << 16,
+	HI_SNAPSHOTS_MARK_TEXT = 4096, /* bytes of one, at most */
+};
+
+/* ---- reading ---- */
+
+struct hi_snapshots {
+	char *path;
+	int fd;
+	uint64_t size; /* of the file when it was opened */
+	struct hi_snapshots_entry *entries;
+	size_t n_entries;
+	enum hi_snapshots_end end;
+	uint64_t damaged; /* bytes between parts that are none: something is lost */
+	uint64_t lost;	  /* records that are missing, by their numbers */
+	uint64_t torn;	  /* bytes behind the last part: a census that never ended */
+	struct hi_snapshots_part *marks; /* parts that have marks */
+	size_t n_marks;
+};
+
+/* Does the file begin as a series does? Says nothing about the rest. */
+bool hi_snapshots_is_one(const char *path);
+/* HI_BAD_DATA: not a series, or not one complete census is in it. */
+enum hi_status hi_snapshots_open(const char *path, struct hi_snapshots **ret,
+				 struct hi_error *err);
+void hi_snapshots_close(struct hi_snapshots *s);
+/* A part of entry i, which there must be. It may outlive s. */
+enum hi_status hi_snapshots_part(const struct hi_snapshots *s, size_t i,
+				 enum hi_snapshots_kind kind, struct hi_snapshot **ret,
+				 struct hi_error *err);
+
+/* All marks, in the order of the file. */
+struct hi_snapshots_marks {
+	struct hi_snapshots_mark *items;
+	size_t count, capacity;
+	uint64_t lost; /* parts of them that are damaged */
+	struct hi_arena strings;
+};
+enum hi_status hi_snapshots_read_marks(const struct hi_snapshots *s,
+				       struct hi_snapshots_marks *ret,
+				       struct hi_error *err);
+void hi_snapshots_marks_free(struct hi_snapshots_marks *marks); /* also a zeroed one */
+
+/* ---- writing ---- */
+
+struct hi_snapshots_writer {
+	char *path, *temporary; /* temporary: until the first part is complete */
+	int fd;
+	uint8_t id[16];
+	uint64_t end;	   /* behind the last record; a multiple of 4096 */
+	uint64_t sequence; /* of the next record */
+	struct hi_snapshots_entry *entries;
+	size_t n_entries, capacity;
+	struct hi_snapshots_marks marks;
+	uint64_t marks_size; /* bytes of their parts */
+};
+
+/* Into a file beside `path`, mode 0600, which takes that name with the first part that
+ * is complete. What has the name before keeps it until then. */
+enum hi_status hi_snapshots_create(const char *path, struct hi_snapshots_writer **ret,
+				   struct hi_error *err);
+/* A snapshot was written to w->fd at w->end (hi_snapshot_options.at) and finished:
+ * from now on it counts. Numbers ascend; each kind of a number comes once. */
+enum hi_status hi_snapshots_commit(struct hi_snapshots_writer *w,
+				   enum hi_snapshots_kind kind,
+				   const struct hi_census_point *point,
+				   struct hi_error *err);
+/* A part of its own, which stays when the file is thinned out. HI_LIMIT: there are too
+ * many, and the file is as before. */
+enum hi_status hi_snapshots_put_mark(struct hi_snapshots_writer *w,
+				     const struct hi_snapshots_mark *mark,
+				     struct hi_error *err);
+/* What was written behind w->end is cut off: the disk was full. */
+void hi_snapshots_take_back(struct hi_snapshots_writer *w);
+/* Bytes of the file when only the parts stay that `keep` wants; marks take less of them
+ * when they are written anew. */
+typedef bool hi_snapshots_keep_fn(void *arg, size_t entry, enum hi_snapshots_kind kind);
+uint64_t hi_snapshots_size(const struct hi_snapshots_writer *w,
+			   hi_snapshots_keep_fn *keep, void *arg);
+/* Writes a new file with these parts alone, which then takes the name. When that
+ * fails, all is as before. */
+enum hi_status hi_snapshots_thin(struct hi_snapshots_writer *w,
+				 hi_snapshots_keep_fn *keep, void *arg,
+				 struct hi_error *err);
+/* The end record. */
+enum hi_status hi_snapshots_finish(struct hi_snapshots_writer *w,
+				   enum hi_snapshots_end end, struct hi_error *err);
+/* Removes a file that has no complete part. NULL is fine. */
+void hi_snapshots_writer_destroy(struct hi_snapshots_writer *w);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of a series' writer and reader share. */
+#ifndef HI_CENSUS_SNAPSHOT_SNAPSHOT_SERIES_INTERNAL_H
+#define HI_CENSUS_SNAPSHOT_SNAPSHOT_SERIES_INTERNAL_H
+
+#include "census/snapshot/snapshot_series.h"
+
+/* A copy of it, with this text. */
+enum hi_status hi_snapshots_keep_mark(struct hi_snapshots_marks *marks,
+				      const struct hi_snapshots_mark *mark,
+				      const char *text, struct hi_error *err);
+/* As a part that no record is behind yet. */
+enum hi_status hi_snapshots_write_marks(int fd, uint64_t at,
+					const struct hi_snapshots_mark *marks, size_t n,
+					struct hi_error *err);
+
+#endif

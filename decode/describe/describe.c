@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Edges in words. The graph stores who refers to whom; by which member is found
+ * out again, from the bytes and the plan, for the few edges that are shown.
+ */
+#include "decode/describe/describe.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "decode/layouts/walker.h"
+
+enum { MAX_DEPTH = 32 };
+
+/* struct user_regs_struct, <sys/user.h>. */
+const char *const hi_register_names[27] = {
+	"r15",	  "r14", "r13", "r12",	   "rbp",     "rbx", "r11",	 "r10", "r9",
+	"r8",	  "rax", "rcx", "rdx",	   "rsi",     "rdi", "orig_rax", "rip", "cs",
+	"eflags", "rsp", "ss",	"fs_base", "gs_base", "ds",  "es",	 "fs",	"gs"};
+
+void hi_out_add(struct hi_out *out, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	if (out->size == 0 || out->length + 1 >= out->size)
+		return;
+	va_start(ap, fmt);
+	n = vsnprintf(out->text + out->length, out->size - out->length, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	out->length += (size_t)n;
+	if (out->length >= out->size)
+		out->length = out->size - 1;
+}
+
+void hi_out_escaped(struct hi_out *out, const char *text)
+{
+	if (out->size == 0 || out->length + 1 >= out->size)
+		return;
+	out->length += hi_text_escape(out->text + out->length, out->size - out->length,
+				      text, strlen(text));
+}
+
+/* ---- places ---- */
+
+static void place_of_root(struct hi_typing *typing, const struct hi_root *root,
+			  struct hi_place *ret)
+{
+	const struct hi_root_info *info;
+
+	ret->is_root = true;
+	if (root->variable >= typing->roots.count)
+		return;
+	info = &typing->roots.items[root->variable];
+	ret->address = info->address;
+	ret->size = info->size;
+	ret->value = info->value;
+	ret->ranges = info->ranges;
+	ret->n_ranges = info->n_ranges;
+	if (info->plan >= HI_PLAN_FIRST) {
+		ret->plan = hi_plans_get(typing->plans, info->plan);
+		ret->type = info->type;
+	}
+}
+
+bool hi_place_of(struct hi_typing *typing, const struct hi_graph *graph, hi_node node,
+		 struct hi_place *ret)
+{
+	uint32_t plan;
+
+	*ret = (struct hi_place){.typing = typing};
+	if (node >= graph->n_objects) {
+		if (node - graph->n_objects >= graph->n_roots)
+			return false;
+		place_of_root(typing, &graph->roots[node - graph->n_objects], ret);
+		return true;
+	}
+	ret->address = hi_objects_address(graph->objects, node);
+	ret->size = hi_objects_usable(graph->objects, node);
+	plan = hi_typing_plan_of(typing, node);
+	if (plan >= HI_PLAN_FIRST) {
+		ret->plan = hi_plans_get(typing->plans, plan);
+		ret->type = ret->plan->type ? ret->plan->type->id : 0;
+		ret->array = graph->objects->flags[node] & HI_OBJECT_ARRAY;
+	}
+	return true;
+}
+
+bool hi_place_read(const struct hi_place *place, uint64_t offset, void *buf,
+		   uint64_t size)
+{
+	if (!place->value)
+		return hi_memory_read(place->typing->image->memory,
+				      place->address + offset, buf, size, NULL) == HI_OK;
+	if (offset > place->size || size > place->size - offset)
+		return false;
+	memcpy(buf, place->value + offset, size);
+	return true;
+}
+
+/* ---- which word is it? ---- */
+
+struct finding {
+	const struct hi_place *place;
+	struct hi_view view;
+	uint64_t to, to_size;
+	uint64_t base; /* of what lies inside, from the place's start */
+	struct hi_reference best;
+	bool found, exact;
+};
+
+static void found_word(struct finding *f, uint64_t offset, uint64_t word,
+		       struct hi_slot *slot)
+{
+	bool exact = slot && slot->kind == HI_SLOT_POINTER;
+
+	if (word - f->to >= f->to_size || f->exact || (f->found && !exact))
+		return;
+	f->best = (struct hi_reference){.offset = offset, .word = word, .slot = slot};
+	f->found = true;
+	f->exact = exact;
+}
+
+static void find_slot(void *arg, uint64_t offset, struct hi_slot *slot)
+{
+	struct finding *f = arg;
+	const uint8_t *at;
+	uint64_t word;
+
+	offset += f->base;
+	if (f->exact)
+		return;
+	at = f->place->value ? NULL
+			     : hi_views_at(&f->place->typing->views, &f->view,
+					   f->place->address + offset, 8);
+	if (at)
+		memcpy(&word, at, sizeof(word));
+	else if (!hi_place_read(f->place, offset, &word, sizeof(word)))
+		return;
+	found_word(f, offset, word, slot);
+}
+
+static void find_in_range(struct finding *f, uint64_t start, uint64_t end)
+{
+	uint8_t *scratch = hi_alloc(HI_SPAN_SCRATCH);
+	struct hi_spans spans = {.image = f->place->typing->image,
+				 .addr = (start + 7) & ~(uint64_t)7,
+				 .end = end,
+				 .scratch = scratch};
+	const uint8_t *host;
+	uint64_t addr, size, word;
+
+	while (!f->found && hi_spans_next(&spans, &host, &addr, &size))
+		for (uint64_t i = 0; i + 8 <= size && !f->found; i += 8) {
+			memcpy(&word, host + i, sizeof(word));
+			found_word(f, addr + i - f->place->address, word, NULL);
+		}
+	free(scratch);
+}
+
+/* ---- by rules ---- */
+
+static void find_place(void *arg, const struct hi_plan *plan, bool array, uint64_t addr,
+		       uint64_t end)
+{
+	struct finding *f = arg;
+	uint64_t base = f->base;
+
+	f->base = addr - f->place->address;
+	hi_plan_words_until(plan, array, true, end - addr, find_slot, f);
+	f->base = base;
+}
+
+static void find_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+{
+	struct finding *f = arg;
+
+	if (f->exact || !claim->own || claim->slot || claim->word - f->to >= f->to_size)
+		return;
+	f->best = (struct hi_reference){.offset = claim->at - f->place->address,
+					.word = claim->word,
+					.rule = claim->rule,
+					.index = claim->index,
+					.plan = plan};
+	f->found = f->exact = true;
+}
+
+static void find_by_rules(struct finding *f)
+{
+	const struct hi_place *place = f->place;
+	struct hi_walker *w = hi_calloc(1, sizeof(*w));
+
+	if (!w)
+		return;
+	hi_walker_init(w, place->typing);
+	w->arg = f;
+	w->words = find_place;
+	w->claim = find_claim;
+	w->value = place->value;
+	w->own_only = true;
+	hi_walker_sites(w, place->plan, place->array, place->address, place->size);
+	free(w);
+}
+
+bool hi_place_find(const struct hi_place *place, uint64_t to, uint64_t to_size,
+		   struct hi_reference *ret)
+{
+	struct finding f = {.place = place, .to = to, .to_size = to_size ? to_size : 1};
+
+	if (place->plan && place->plan->klass != HI_TYPE_STRING)
+		hi_plan_words(place->plan, place->array, place->size, find_slot, &f);
+	else if (place->value)
+		for (uint64_t o = 0; o + 8 <= place->size; o += 8)
+			find_slot(&f, o, NULL);
+	else if (!place->n_ranges)
+		find_in_range(&f, place->address, place->address + place->size);
+	if (place->plan && place->plan->n_sites && !f.exact)
+		find_by_rules(&f);
+	for (size_t i = 0; i < place->n_ranges && !f.found; i++)
+		find_in_range(&f, place->ranges[i].start, place->ranges[i].end);
+	*ret = f.best;
+	return f.found;
+}
+
+/* ---- the way to a member ---- */
+
+static const struct hi_type *type_of(struct hi_typing *typing, hi_type_id id)
+{
+	return typing->source.types.type(typing->source.types.arg, id);
+}
+
+static bool member_holds(struct hi_typing *typing, const struct hi_member *m,
+			 uint64_t offset)
+{
+	const struct hi_type *type = type_of(typing, m->type);
+	bool flexible = type->kind == HI_KIND_ARRAY && type->size == 0;
+
+	return !m->bit_size && offset >= m->offset &&
+	       (flexible || offset - m->offset < type->size);
+}
+
+/* The kind of what is at offset, always by the first member that holds it. */
+static enum hi_type_kind first_kind(struct hi_typing *typing, hi_type_id id,
+				    uint64_t offset)
+{
+	const struct hi_type *type = type_of(typing, id);
+
+	for (int depth = 0; depth < MAX_DEPTH; depth++) {
+		const struct hi_member *m = NULL;
+
+		if (type->kind == HI_KIND_ARRAY) {
+			type = type_of(typing, type->target);
+			offset = type->size ? offset % type->size : 0;
+			continue;
+		}
+		for (uint32_t i = 0; i < type->n_members && !m; i++)
+			if (member_holds(typing, &type->members[i], offset))
+				m = &type->members[i];
+		if (!m)
+			return type->kind;
+		offset -= m->offset;
+		type = type_of(typing, m->type);
+	}
+	return HI_KIND_UNKNOWN;
+}
+
+/* Of several members that hold the offset (a union) one with a pointer there. */
+static const struct hi_member *member_at(struct hi_typing *typing,
+					 const struct hi_type *type, uint64_t offset)
+{
+	const struct hi_member *first = NULL;
+
+	for (uint32_t i = 0; i < type->n_members; i++) {
+		const struct hi_member *m = &type->members[i];
+
+		if (!member_holds(typing, m, offset))
+			continue;
+		if (!first)
+			first = m;
+		if (first_kind(typing, m->type, offset - m->offset) == HI_KIND_POINTER)
+			return m;
+	}
+	return first;
+}
+
+hi_type_id hi_path_to(struct hi_typing *typing, hi_type_id id, uint64_t offset,
+		      struct hi_out *out)
+{
+	for (int depth = 0; depth < MAX_DEPTH; depth++) {
+		const struct hi_type *type = type_of(typing, id);
+		const struct hi_member *m;
+
+		if (type->kind == HI_KIND_ARRAY) {
+			uint64_t size = type_of(typing, type->target)->size;
+
+			if (!size)
+				return id;
+			hi_out_add(out, "[%llu]", (unsigned long long)(offset / size));
+			offset %= size;
+			id = type->target;
+			continue;
+		}
+		m = member_at(typing, type, offset);
+		if (!m)
+			break;
+		if (m->name && *m->name && !m->is_base) {
+			hi_out_add(out, ".");
+			hi_out_escaped(out, m->name);
+		}
+		offset -= m->offset;
+		id = m->type;
+	}
+	if (offset)
+		hi_out_add(out, " +0x%llx", (unsigned long long)offset);
+	return id;
+}
+
+/* ---- edges ---- */
+
+/* A word behind the record: as the rule writes it, with the index. */
+static void begin_tail(const struct hi_reference *ref, struct hi_edge_name *name)
+{
+	const char *text = ref->rule ? ref->rule->text : NULL;
+	const char *end = text ? strrchr(text, '[') : NULL;
+	bool is_index = end && strcmp(end, "[i]") == 0;
+
+	name->kind = is_index ? HI_NAME_INDEX : HI_NAME_OFFSET;
+	name->number = is_index ? ref->index : ref->offset;
+}
+
+static bool begin_typed(const struct hi_place *place, const struct hi_reference *ref,
+			struct hi_edge_name *name, uint64_t *within)
+{
+	uint64_t offset = ref->offset, size = place->plan->size;
+
+	if (!ref->slot && (!ref->rule || (!place->array && offset >= size))) {
+		begin_tail(ref, name);
+		return false;
+	}
+	*within = offset;
+	if (place->array && size) {
+		name->kind = HI_NAME_INDEX;
+		name->number = offset / size;
+		*within = offset % size;
+	}
+	return true;
+}
+
+static void rest_typed(const struct hi_place *place, uint64_t within, struct hi_out *out)
+{
+	struct hi_out path = {.text = (char[400]){0}, .size = 400};
+
+	hi_path_to(place->typing, place->type, within, &path);
+	if (!place->is_root && !place->array && path.text[0] == '.')
+		hi_out_add(out, "->%s", path.text + 1);
+	else if (!place->is_root && !place->array && path.length == 0)
+		hi_out_add(out, "[0]"); /* one pointer on its own */
+	else
+		hi_out_add(out, "%s", path.text);
+}
+
+static bool is_registers(const struct hi_place *place)
+{
+	return place->value && !place->address && place->size == 27 * 8;
+}
+
+bool hi_reference_begin(const struct hi_place *place, const struct hi_reference *ref,
+			struct hi_edge_name *name, uint64_t *within)
+{
+	*name = (struct hi_edge_name){};
+	*within = ref->offset;
+	if (place->plan && place->type)
+		return begin_typed(place, ref, name, within);
+	if (place->n_ranges || is_registers(place))
+		return true;
+	if (!place->is_root || place->size > 8) {
+		name->kind = HI_NAME_OFFSET;
+		name->number = ref->offset;
+	}
+	return false;
+}
+
+void hi_reference_rest(const struct hi_place *place, uint64_t within, struct hi_out *out)
+{
+	if (place->plan && place->type)
+		rest_typed(place, within, out);
+	else if (place->n_ranges)
+		hi_out_add(out, " 0x%llx", (unsigned long long)(place->address + within));
+	else
+		hi_out_add(out, " %s", hi_register_names[within / 8 % 27]);
+}
+
+void hi_reference_describe(const struct hi_place *place, const struct hi_reference *ref,
+			   struct hi_out *out)
+{
+	char number[HI_EDGE_TEXT];
+	struct hi_edge_name name;
+	uint64_t within;
+	bool more = hi_reference_begin(place, ref, &name, &within);
+
+	hi_out_add(out, "%s", hi_edge_name_text(&name, number));
+	if (more)
+		hi_reference_rest(place, within, out);
+}
+
+/* ---- edges that a runtime tells ---- */
+
+struct managed_edge {
+	uint64_t to, to_size;
+	struct hi_runtime_edge edge;
+	bool found;
+};
+
+static bool match_edge(void *arg, const struct hi_runtime_edge *edge)
+{
+	struct managed_edge *m = arg;
+
+	if (edge->to < m->to || edge->to - m->to >= m->to_size)
+		return true;
+	if (!m->found || edge->grade < m->edge.grade)
+		m->edge = *edge;
+	m->found = true;
+	return m->edge.grade != HI_GRADE_EXACT;
+}
+
+static void describe_managed(const struct hi_place *place, uint64_t to, uint64_t to_size,
+			     struct hi_out *out)
+{
+	struct hi_runtime *runtime = place->typing->runtime;
+	struct hi_runtime_cursor *cursor = hi_runtime_cursor(runtime);
+	struct managed_edge m = {.to = to, .to_size = to_size};
+	char text[200] = "";
+
+	if (!cursor)
+		return;
+	runtime->ops->edges(cursor, place->address, place->size, place->plan->managed - 1,
+			    match_edge, &m);
+	if (m.found)
+		runtime->ops->label(cursor, &m.edge, text, sizeof(text));
+	hi_out_add(out, "%s", text);
+	hi_runtime_cursor_free(runtime, cursor);
+}
+
+size_t hi_typing_describe_edge(struct hi_typing *typing, const struct hi_graph *graph,
+			       hi_node from, hi_node to, char *text, size_t text_size)
+{
+	struct hi_out out = {text, text_size, 0};
+	struct hi_reference ref;
+	struct hi_place place;
+
+	if (text_size)
+		text[0] = 0;
+	if (!hi_place_of(typing, graph, from, &place))
+		return 0;
+	if (place.is_root)
+		hi_out_escaped(&out, graph->roots[from - graph->n_objects].name);
+	if (to < graph->n_objects && place.plan && place.plan->managed &&
+	    !place.plan->opaque) {
+		describe_managed(&place, hi_objects_address(graph->objects, to),
+				 hi_objects_usable(graph->objects, to), &out);
+		return out.length;
+	}
+	if (to >= graph->n_objects ||
+	    !hi_place_find(&place, hi_objects_address(graph->objects, to),
+			   hi_objects_usable(graph->objects, to), &ref))
+		return out.length;
+	hi_reference_describe(&place, &ref, &out);
+	return out.length;
+}

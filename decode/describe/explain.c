@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Why an object has its type, in words. */
+#include <string.h>
+
+#include "decode/describe/describe.h"
+#include "decode/describe/field_names.h"
+#include "decode/describe/proof.h"
+
+enum { MAX_REFERRERS = 4096 }; /* that are looked at for one that proposes the type */
+
+/* Does this edge propose the type that the object has? Says so in out. */
+static bool explains(struct hi_typing *typing, const struct hi_graph *graph, hi_node from,
+		     hi_node node, struct hi_out *out)
+{
+	struct hi_proposal proposal;
+	struct hi_place place;
+	char path[300];
+
+	if (!hi_proposal_of(typing, graph, from, node, &proposal) ||
+	    !proposal.is_believed || !hi_place_of(typing, graph, from, &place))
+		return false;
+	hi_typing_describe_edge(typing, graph, from, node, path, sizeof(path));
+	hi_out_add(out, "pointed to by ");
+	if (!place.is_root) {
+		hi_out_escaped(out, place.plan->name);
+		hi_out_add(out, " 0x%llx", (unsigned long long)place.address);
+	}
+	hi_out_add(out, "%s (%s)", path, proposal.type);
+	if (*proposal.origin) {
+		hi_out_add(out, " by ");
+		hi_out_escaped(out, proposal.origin);
+	}
+	return true;
+}
+
+static bool find_referrer(struct hi_typing *typing, const struct hi_graph *graph,
+			  hi_node node, struct hi_out *out)
+{
+	unsigned tried = 0;
+	hi_node n = graph->n_objects + graph->n_roots;
+
+	/* Roots first: they have names. */
+	for (hi_node i = 0; i < n && tried < MAX_REFERRERS; i++) {
+		hi_node from =
+			i < graph->n_roots ? graph->first_root + i : i - graph->n_roots;
+		struct hi_edges edges = hi_graph_edges(graph, from);
+		bool leads_here = false;
+
+		for (uint32_t e = 0; e < edges.count && !leads_here; e++)
+			leads_here = edges.to[e] == node &&
+				     hi_grade_is_precise(edges.grade[e]);
+		if (!leads_here)
+			continue;
+		tried++;
+		if (explains(typing, graph, from, node, out))
+			return true;
+	}
+	return false;
+}
+
+/* What is named by a field only. */
+static void explain_field(const struct hi_type_name *type, struct hi_out *out)
+{
+	hi_out_add(out, "it has no type: no typed pointer and no vtable leads to it; %s ",
+		   type->indirect ? "through others of no type,"
+				  : "it is what this field leads to:");
+	if (type->indirect)
+		hi_out_add(out, "the nearest field that leads there is ");
+	hi_out_escaped(out, type->owner);
+	hi_out_add(out, "%s", hi_field_joint(type->owner, type->field));
+	hi_out_escaped(out, type->field);
+}
+
+static void explain_nothing(const struct hi_graph *graph, hi_node node,
+			    struct hi_out *out)
+{
+	uint32_t type = graph->objects->type[node];
+
+	if (type < graph->n_types && graph->types[type].klass == HI_TYPE_FIELD)
+		explain_field(&graph->types[type], out);
+	else
+		hi_out_add(out,
+			   "it has no type: no typed pointer and no vtable leads to it");
+}
+
+static void explain_vtable(const struct hi_place *place, struct hi_out *out)
+{
+	uint64_t vptr = 0;
+
+	hi_out_add(out, "vtable of ");
+	hi_out_escaped(out, place->plan->name);
+	if (hi_place_read(place, 0, &vptr, sizeof(vptr)))
+		hi_out_add(out, " at 0x%llx", (unsigned long long)vptr);
+	if (place->plan->opaque)
+		hi_out_add(out, "; no debug information has its layout");
+}
+
+/* The vtable of something at the block's start that does not fill the block. */
+static bool explain_member_vtable(const struct hi_place *place, unsigned evidence,
+				  struct hi_out *out)
+{
+	if (evidence != HI_EVIDENCE_SHAPE || !place->plan->type ||
+	    !place->plan->type->has_vtable)
+		return false;
+	explain_vtable(place, out);
+	return true;
+}
+
+size_t hi_typing_explain_type(struct hi_typing *typing, const struct hi_graph *graph,
+			      hi_node node, char *text, size_t text_size)
+{
+	struct hi_out out = {text, text_size, 0};
+	struct hi_place place;
+	unsigned evidence;
+
+	if (text_size)
+		text[0] = 0;
+	if (node >= graph->n_objects || !hi_place_of(typing, graph, node, &place))
+		return 0;
+	evidence = graph->objects->flags[node] & HI_OBJECT_EVIDENCE_MASK;
+	if (!place.plan)
+		explain_nothing(graph, node, &out);
+	else if (place.plan->managed)
+		hi_out_add(
+			&out,
+			"%s %s determines it: by its own type, or as part of its owner",
+			typing->runtime->ops->name, typing->runtime->version);
+	else if (evidence == HI_EVIDENCE_VTABLE)
+		explain_vtable(&place, &out);
+	else if (!find_referrer(typing, graph, node, &out)) {
+		if (!explain_member_vtable(&place, evidence, &out))
+			hi_out_add(&out, "a pointer that was typed otherwise in the end");
+	}
+	if (evidence == HI_EVIDENCE_SHAPE)
+		hi_out_add(&out, "; inferred: it does not cover all of the block");
+	if (place.array)
+		hi_out_add(&out, "; an array by its size");
+	if (graph->objects->flags[node] & HI_OBJECT_CONFLICT)
+		hi_out_add(&out, "; another pointer has another type");
+	return out.length;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names for objects that have no type: by the nearest typed field that leads
+ * to them, and their size class. "via dictEntry.v.val, 48 B"; behind other
+ * objects without a type "via dictEntry.v.val …, 48 B". They become types of
+ * the graph of class HI_TYPE_FIELD; the objects' evidence stays
+ * HI_EVIDENCE_NONE.
+ *
+ * How to call it: the scan gives every object without a type that a field (or a
+ * root variable) leads to a label: it leaves hi_field_label_tag(id) in the type
+ * column, id counting from 1 in a table of labels of the caller. Typed objects
+ * have their graph type there, all others 0. When all chunks of rows have been
+ * given to the builder, and before it is sealed:
+ *
+ *	status = hi_field_names_apply(typing->objects, b, label_of, typing, n, err);
+ *
+ * Then the column holds nothing but graph types. Conservative runs (no types)
+ * need not call it. Which label an object gets where several fields lead to it
+ * is the caller's choice; all here depends on the column, the rows and the
+ * labels' texts alone, not on the order of their ids. Costs 4 bytes for each
+ * object that is named indirectly, while it runs.
+ */
+#ifndef HI_DECODE_DESCRIBE_FIELD_NAMES_H
+#define HI_DECODE_DESCRIBE_FIELD_NAMES_H
+
+#include "census/graph/graph.h"
+
+enum {
+	HI_FIELD_LABEL_MAX = (1 << 30) - 1,
+	HI_FIELD_LABEL_INDIRECT = 1 << 30, /* of field_names.c */
+};
+#define HI_FIELD_LABEL_TAG (1u << 31) /* no graph type has this bit */
+
+static inline uint32_t hi_field_label_tag(uint32_t id)
+{
+	return HI_FIELD_LABEL_TAG | id;
+}
+
+/* NULL counts as "". Labels that read the same are one. */
+struct hi_field_label {
+	const char *owner;  /* the record's type, with or without "struct "; or the
+			     * root variable */
+	const char *field;  /* "v.val", "ht_table[]"; "" the variable itself; in
+			     * parentheses what has no name: "(behind it)" */
+	const char *module; /* that defines the owner; "" unknown */
+};
+/* id is in [1, n_labels]; never NULL. */
+typedef const struct hi_field_label *hi_field_label_fn(void *arg, uint32_t id);
+
+/* What stands between owner and field: ".", " " or "". */
+const char *hi_field_joint(const char *owner, const char *field);
+
+/* objects are the builder's. A tag that names no label is HI_USAGE. */
+enum hi_status hi_field_names_apply(struct hi_objects *objects,
+				    struct hi_graph_builder *b, hi_field_label_fn *label,
+				    void *arg, uint32_t n_labels, struct hi_error *err);
+
+/* Exact up to 512 bytes, above that the next power of two. */
+uint64_t hi_size_class(uint64_t usable);
+/* "48 B", "≤ 4 KiB"; out needs 32 bytes. Returns out. */
+char *hi_size_class_text(char out[32], uint64_t size_class);
+
+#endif

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* An object field by field, with printable values. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "decode/describe/describe.h"
+#include "decode/describe/field_layout.h"
+
+enum { MAX_LEAVES = 4096, MAX_ITEMS = 1 << 16, MAX_DEPTH = 32 };
+
+/* A member on the way to, or one that is shown as one value. */
+struct leaf {
+	uint64_t offset;
+	hi_type_id type;
+	uint32_t parent;  /* in nodes, + 1; 0: the whole type */
+	const char *name; /* NULL: element `index` of an array */
+	uint64_t index;
+	bool is_bits, is_base;
+};
+
+struct leaves {
+	struct hi_typing *typing;
+	struct HI_VECTOR(struct leaf) nodes;
+	struct HI_VECTOR(uint32_t) todo, done; /* in nodes */
+	bool no_memory;
+};
+
+static const struct hi_type *type_of(struct hi_typing *typing, hi_type_id id)
+{
+	return typing->source.types.type(typing->source.types.arg, id);
+}
+
+static bool is_text_array(struct hi_typing *typing, const struct hi_type *type)
+{
+	return type->kind == HI_KIND_ARRAY &&
+	       type_of(typing, type->target)->kind == HI_KIND_CHAR;
+}
+
+static void push(struct leaves *l, struct leaf leaf)
+{
+	if (l->nodes.count < MAX_ITEMS &&
+	    (!hi_vector_push(&l->nodes, leaf) ||
+	     !hi_vector_push(&l->todo, (uint32_t)l->nodes.count - 1)))
+		l->no_memory = true;
+}
+
+/* Members in reverse, so that the first is taken next. */
+static void push_members(struct leaves *l, const struct hi_type *type, uint32_t parent,
+			 uint64_t base)
+{
+	for (uint32_t i = type->n_members; i-- > 0;) {
+		const struct hi_member *m = &type->members[i];
+
+		push(l, (struct leaf){.offset = base + m->offset,
+				      .type = m->type,
+				      .parent = parent + 1,
+				      .name = m->name ? m->name : "",
+				      .is_bits = m->bit_size != 0,
+				      .is_base = m->is_base});
+	}
+}
+
+static void visit(struct leaves *l, uint32_t node)
+{
+	const struct leaf at = l->nodes.items[node];
+	const struct hi_type *type = type_of(l->typing, at.type);
+	uint64_t n = type->count < MAX_LEAVES ? type->count : MAX_LEAVES, size;
+
+	if (type->n_members && !at.is_bits) {
+		push_members(l, type, node, at.offset);
+	} else if (type->kind == HI_KIND_ARRAY && !is_text_array(l->typing, type)) {
+		size = type_of(l->typing, type->target)->size;
+		while (size && n-- > 0)
+			push(l, (struct leaf){.offset = at.offset + n * size,
+					      .type = type->target,
+					      .parent = node + 1,
+					      .index = n});
+	} else if (!hi_vector_push(&l->done, node)) {
+		l->no_memory = true;
+	}
+}
+
+static bool flatten(struct leaves *l, hi_type_id type)
+{
+	push(l, (struct leaf){.type = type, .name = ""});
+	while (l->todo.count && !l->no_memory && l->done.count < MAX_LEAVES)
+		visit(l, l->todo.items[--l->todo.count]);
+	return !l->no_memory;
+}
+
+/* "ht_table[0]": from the whole down to the leaf. */
+static void write_path(const struct leaves *l, const struct leaf *leaf,
+		       struct hi_out *out)
+{
+	const struct leaf *way[MAX_DEPTH];
+	unsigned n = 0;
+
+	for (; leaf->parent && n < MAX_DEPTH; leaf = &l->nodes.items[leaf->parent - 1])
+		way[n++] = leaf;
+	while (n-- > 0) {
+		if (!way[n]->name) {
+			hi_out_add(out, "[%llu]", (unsigned long long)way[n]->index);
+		} else if (*way[n]->name && !way[n]->is_base) {
+			if (out->length)
+				hi_out_add(out, ".");
+			hi_out_escaped(out, way[n]->name);
+		}
+	}
+}
+
+/* ---- values ---- */
+
+static bool is_unsigned(const char *name)
+{
+	return strncmp(name, "unsigned", 8) == 0 || strstr(name, "uint") ||
+	       strstr(name, "size_t") || strcmp(name, "bool") == 0 ||
+	       strcmp(name, "_Bool") == 0;
+}
+
+static enum hi_field_how how_of(struct hi_typing *typing, const struct leaf *leaf)
+{
+	const struct hi_type *type = type_of(typing, leaf->type);
+
+	if (leaf->is_bits)
+		return HI_FIELD_BITS;
+	switch (type->kind) {
+	case HI_KIND_ARRAY:
+		return HI_FIELD_TEXT;
+	case HI_KIND_POINTER:
+		return HI_FIELD_POINTER;
+	case HI_KIND_ADDRESS:
+		return HI_FIELD_ADDRESS;
+	case HI_KIND_FLOAT:
+		return HI_FIELD_FLOAT;
+	case HI_KIND_INTEGER:
+	case HI_KIND_CHAR:
+		return is_unsigned(type->name) ? HI_FIELD_UNSIGNED : HI_FIELD_INTEGER;
+	default:
+		return HI_FIELD_UNKNOWN;
+	}
+}
+
+static void show_value(const struct hi_place *place, struct hi_field *f,
+		       enum hi_field_how how)
+{
+	uint8_t bytes[HI_FIELD_SHOWN] = {};
+	uint64_t n = f->size < sizeof(bytes) ? f->size : sizeof(bytes);
+
+	if (n && !hi_place_read(place, f->offset, bytes, n))
+		hi_field_unreadable(f);
+	else
+		hi_field_show(place->typing->objects, how, bytes, f);
+}
+
+/* ---- fields ---- */
+
+static void fill_typed(const struct hi_place *place, const struct leaves *l,
+		       struct hi_field *f, const struct leaf *leaf, uint64_t element)
+{
+	const struct hi_type *type = type_of(place->typing, leaf->type);
+	struct hi_out path = {f->path, sizeof(f->path), 0};
+
+	*f = (struct hi_field){.to = HI_NODE_NONE,
+			       .offset = place->plan->lead + element * place->plan->size +
+					 leaf->offset};
+	f->size = type->size;
+	if (is_text_array(place->typing, type) && type->size == 0 &&
+	    place->size > f->offset)
+		f->size = place->size - f->offset; /* flexible */
+	if (place->array)
+		hi_out_add(&path, "[%llu]", (unsigned long long)element);
+	write_path(l, leaf, &path);
+	hi_text_escape(f->type, sizeof(f->type), type->name, strlen(type->name));
+	show_value(place, f, how_of(place->typing, leaf));
+}
+
+static enum hi_status typed_fields(const struct hi_place *place, struct hi_field *fields,
+				   size_t max, size_t *n_ret, size_t *total_ret,
+				   struct hi_error *err)
+{
+	struct leaves l = {.typing = place->typing};
+	uint64_t first, elements, start, end;
+	size_t n = 0;
+	bool ok = flatten(&l, place->type);
+
+	hi_plan_extent(place->plan, place->array, place->size, &start, &end);
+	first = place->plan->size ? (start - place->plan->lead) / place->plan->size : 0;
+	elements =
+		place->array && place->plan->size ? (end - start) / place->plan->size : 1;
+	for (uint64_t e = first; ok && e < first + elements && n < max; e++)
+		for (size_t i = 0; i < l.done.count && n < max; i++)
+			fill_typed(place, &l, &fields[n++],
+				   &l.nodes.items[l.done.items[i]], e);
+	*n_ret = n;
+	*total_ret = l.done.count * elements;
+	hi_vector_free(&l.nodes);
+	hi_vector_free(&l.todo);
+	hi_vector_free(&l.done);
+	return ok ? HI_OK : hi_fail_memory(err, "fields");
+}
+
+static void text_field(const struct hi_place *place, struct hi_field *f)
+{
+	*f = (struct hi_field){.to = HI_NODE_NONE, .size = place->size};
+	hi_text_escape(f->type, sizeof(f->type), place->plan->name,
+		       strlen(place->plan->name));
+	show_value(place, f, HI_FIELD_TEXT);
+}
+
+static void word_field(const struct hi_place *place, struct hi_field *f, uint64_t offset)
+{
+	hi_field_word(f, offset);
+	show_value(place, f, HI_FIELD_ADDRESS);
+}
+
+/* ---- what a runtime tells ---- */
+
+struct managed_fields {
+	struct hi_typing *typing;
+	const struct hi_graph *graph;
+	struct hi_runtime_cursor *cursor;
+	struct hi_field *fields;
+	size_t max, n, total;
+};
+
+static bool add_managed(void *arg, const struct hi_runtime_edge *edge)
+{
+	struct managed_fields *m = arg;
+	struct hi_field *f = &m->fields[m->n];
+	const struct hi_type_name *type;
+
+	m->total++;
+	if (m->n == m->max)
+		return true;
+	*f = (struct hi_field){.to = hi_objects_find(m->graph->objects, edge->to, NULL),
+			       .grade = edge->grade,
+			       .offset = UINT64_MAX, /* a reference, not a member */
+			       .size = 8};
+	m->typing->runtime->ops->label(m->cursor, edge, f->path, sizeof(f->path));
+	if (f->path[0] == '.')
+		memmove(f->path, f->path + 1, strlen(f->path));
+	snprintf(f->value, sizeof(f->value), "0x%llx", (unsigned long long)edge->to);
+	if (f->to != HI_NODE_NONE) {
+		type = &m->graph->types[m->graph->objects->type[f->to]];
+		hi_text_escape(f->type, sizeof(f->type), type->name, strlen(type->name));
+	}
+	m->n++;
+	return true;
+}
+
+static enum hi_status managed_fields(struct hi_typing *typing,
+				     const struct hi_graph *graph,
+				     const struct hi_place *place,
+				     struct managed_fields *m, struct hi_error *err)
+{
+	m->typing = typing;
+	m->graph = graph;
+	m->cursor = hi_runtime_cursor(typing->runtime);
+	if (!m->cursor)
+		return hi_fail_memory(err, "fields");
+	typing->runtime->ops->edges(m->cursor, place->address, place->size,
+				    place->plan->managed - 1, add_managed, m);
+	hi_runtime_cursor_free(typing->runtime, m->cursor);
+	return HI_OK;
+}
+
+enum hi_status hi_typing_fields(struct hi_typing *typing, const struct hi_graph *graph,
+				hi_node node, struct hi_field *fields, size_t max,
+				size_t *n_ret, size_t *total_ret, struct hi_error *err)
+{
+	struct hi_place place;
+	size_t n = 0;
+
+	if (!hi_place_of(typing, graph, node, &place))
+		return hi_fail(err, HI_USAGE, 0, "node %u has no fields", node);
+	if (place.plan && place.plan->managed && !place.plan->opaque) {
+		struct managed_fields m = {.fields = fields, .max = max};
+		enum hi_status status = managed_fields(typing, graph, &place, &m, err);
+
+		*n_ret = m.n;
+		*total_ret = m.total;
+		return status;
+	}
+	if (place.plan && place.plan->klass == HI_TYPE_STRING) {
+		if (max)
+			text_field(&place, &fields[n++]);
+		*n_ret = n;
+		*total_ret = 1;
+		return HI_OK;
+	}
+	if (place.plan && place.type && !place.plan->opaque)
+		return typed_fields(&place, fields, max, n_ret, total_ret, err);
+	for (uint64_t o = 0; o + 8 <= place.size && n < max; o += 8)
+		word_field(&place, &fields[n++], o);
+	*n_ret = n;
+	*total_ret = place.size / 8;
+	return HI_OK;
+}
+
+/* ---- for who has the bytes, but no types ---- */
+
+static enum hi_status tell_leaves(struct hi_typing *typing, const struct leaves *l,
+				  hi_layout_fn *fn, void *arg, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; i < l->done.count && status == HI_OK; i++) {
+		const struct leaf *leaf = &l->nodes.items[l->done.items[i]];
+		const struct hi_type *type = type_of(typing, leaf->type);
+		struct hi_field f = {.offset = leaf->offset, .size = type->size};
+		struct hi_out path = {f.path, sizeof(f.path), 0};
+
+		write_path(l, leaf, &path);
+		hi_text_escape(f.type, sizeof(f.type), type->name, strlen(type->name));
+		status = fn(arg, &f, how_of(typing, leaf), err);
+	}
+	return status;
+}
+
+static enum hi_status tell_text(const struct hi_plan *plan, hi_layout_fn *fn, void *arg,
+				struct hi_error *err)
+{
+	struct hi_field f = {};
+
+	hi_text_escape(f.type, sizeof(f.type), plan->name, strlen(plan->name));
+	return fn(arg, &f, HI_FIELD_TEXT, err);
+}
+
+enum hi_status hi_typing_layout(struct hi_typing *typing, uint32_t type, hi_layout_fn *fn,
+				void *arg, struct hi_layout *ret, struct hi_error *err)
+{
+	uint32_t index =
+		type < typing->n_types ? typing->plan_of_type[type] : HI_PLAN_NONE;
+	const struct hi_plan *plan =
+		index >= HI_PLAN_FIRST ? hi_plans_get(typing->plans, index) : NULL;
+	struct leaves l = {.typing = typing};
+	enum hi_status status = HI_OK;
+
+	*ret = (struct hi_layout){.kind = HI_LAYOUT_WORDS};
+	if (plan && plan->managed && !plan->opaque) {
+		ret->kind = HI_LAYOUT_EDGES;
+	} else if (plan && plan->klass == HI_TYPE_STRING) {
+		ret->kind = HI_LAYOUT_TEXT;
+		status = tell_text(plan, fn, arg, err);
+	} else if (plan && plan->type && plan->type->id && !plan->opaque) {
+		*ret = (struct hi_layout){HI_LAYOUT_RECORD, plan->size};
+		status = flatten(&l, plan->type->id)
+				 ? tell_leaves(typing, &l, fn, arg, err)
+				 : hi_fail_memory(err, "fields");
+	}
+	hi_vector_free(&l.nodes);
+	hi_vector_free(&l.todo);
+	hi_vector_free(&l.done);
+	return status;
+}
+
+bool hi_typing_elements(struct hi_typing *typing, const struct hi_graph *graph,
+			hi_node object, uint64_t *lead_ret, uint64_t *start_ret,
+			uint64_t *end_ret, struct hi_layout *layout_ret)
+{
+	struct hi_place place;
+
+	if (!hi_place_of(typing, graph, object, &place) || !place.plan || !place.type ||
+	    place.plan->opaque || place.plan->managed ||
+	    place.plan->klass == HI_TYPE_STRING)
+		return false;
+	*lead_ret = place.plan->lead;
+	*layout_ret = (struct hi_layout){HI_LAYOUT_RECORD, place.plan->size};
+	hi_plan_extent(place.plan, place.array, place.size, start_ret, end_ret);
+	return true;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Labels: which field leads to an object without a type (field_names.h). Their
+ * numbers are in the order of trust and depend on types and roots alone:
+ * pointers in typed records and words that rules name, then words that may be
+ * pointers (raw storage, what lies behind a record), then root variables.
+ */
+#ifndef HI_DECODE_DESCRIBE_LABELS_H
+#define HI_DECODE_DESCRIBE_LABELS_H
+
+#include "decode/inference/typing_state.h"
+
+/* After graph types were given to plans. *ret is NULL where there are too many. */
+enum hi_status hi_labels_create(struct hi_typing *typing, struct hi_labels **ret,
+				struct hi_error *err);
+void hi_labels_destroy(struct hi_labels *labels);
+
+/* Labels of its first slot, as a pointer and as a word that may be one; the
+ * others follow; raw + n_slots is what lies behind the record. 0: none. */
+void hi_labels_of_plan(const struct hi_labels *labels, const struct hi_plans *plans,
+		       const struct hi_plan *plan, uint32_t *slots_ret,
+		       uint32_t *raw_ret);
+/* labels may be NULL. */
+uint32_t hi_labels_of_rule(const struct hi_labels *labels, const struct hi_rule *rule);
+
+/* After the scan: labels become types of the graph, "via T.f, 48 B". */
+enum hi_status hi_labels_apply(struct hi_labels *labels, struct hi_graph_builder *b,
+			       struct hi_error *err);
+
+#endif

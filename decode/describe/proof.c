@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Note [Chains of evidence]
+ *
+ * A breadth-first walk over precise edges from all root variables remembers
+ * who found each object first. From the object the chain goes back to its
+ * finder, and so on. Where the finder's field says something else (a `void *`,
+ * another type) than what is believed, the nearest other referrer whose field
+ * agrees takes its place, if there is one and its own way does not meet the
+ * chain; only for the last HI_PROOF_TAIL steps, since each costs a look at all
+ * edges.
+ */
+#include "decode/describe/proof.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/vector.h"
+#include "decode/describe/describe.h"
+
+enum { MAX_REFERRERS = 4096 };
+
+HI_DEFINE_GUARD(struct hi_proof *, hi_proof_destroy)
+
+/* ---- what one field says ---- */
+
+/* Of the words that lead there, the one that points to the start. */
+static bool find_reference(const struct hi_place *from, const struct hi_place *to,
+			   struct hi_reference *ret)
+{
+	return hi_place_find(from, to->address, 1, ret) ||
+	       hi_place_find(from, to->address, to->size, ret);
+}
+
+static uint32_t proposed_plan(struct hi_typing *typing, const struct hi_reference *ref)
+{
+	if (ref->rule)
+		return ref->plan;
+	if (ref->slot && ref->slot->kind == HI_SLOT_POINTER)
+		return hi_plans_pointee(typing->plans, ref->slot);
+	return HI_PLAN_NOTHING;
+}
+
+/* Variants are of one type. */
+static uint32_t base_of(struct hi_typing *typing, uint32_t plan)
+{
+	return plan < HI_PLAN_FIRST ? plan : hi_plans_get(typing->plans, plan)->base;
+}
+
+static void name_proposal(struct hi_typing *typing, const struct hi_reference *ref,
+			  uint32_t plan, struct hi_proposal *ret)
+{
+	struct hi_out out = {ret->type, sizeof(ret->type), 0};
+	const struct hi_type_source *types = &typing->source.types;
+
+	if (plan >= HI_PLAN_FIRST)
+		hi_out_escaped(&out, hi_plans_get(typing->plans, plan)->name);
+	else if (ref->slot && ref->slot->kind == HI_SLOT_POINTER && ref->slot->pointee)
+		hi_out_escaped(&out, types->type(types->arg, ref->slot->pointee)->name);
+	else
+		hi_out_add(&out, "void");
+	hi_out_add(&out, " *");
+}
+
+bool hi_proposal_of(struct hi_typing *typing, const struct hi_graph *graph, hi_node from,
+		    hi_node to, struct hi_proposal *ret)
+{
+	struct hi_place source, target;
+	struct hi_reference ref;
+	uint32_t plan;
+
+	*ret = (struct hi_proposal){.origin = ""};
+	if (!hi_place_of(typing, graph, from, &source) || !source.plan || !source.type ||
+	    !hi_place_of(typing, graph, to, &target) ||
+	    !find_reference(&source, &target, &ref) || (!ref.slot && !ref.rule))
+		return false;
+	plan = proposed_plan(typing, &ref);
+	name_proposal(typing, &ref, plan, ret);
+	if (ref.rule && ref.rule->origin)
+		ret->origin = ref.rule->origin;
+	ret->is_believed = target.plan && plan >= HI_PLAN_FIRST &&
+			   base_of(typing, plan) == target.plan->base;
+	return true;
+}
+
+/* ---- the way ---- */
+
+struct walk {
+	struct hi_typing *typing;
+	const struct hi_graph *graph;
+	hi_node object;
+	hi_node *finder; /* + 1; 0: not found yet. A root's is itself */
+	hi_node *queue;	 /* objects, as they are found */
+	size_t n_queue;
+	struct HI_VECTOR(hi_node) chain; /* from the object back */
+};
+
+static void walk_from(struct walk *w, hi_node node)
+{
+	struct hi_edges edges = hi_graph_edges(w->graph, node);
+
+	for (uint32_t e = 0; e < edges.count; e++) {
+		hi_node to = edges.to[e];
+
+		if (!hi_grade_is_precise(edges.grade[e]) || to >= w->graph->n_objects ||
+		    w->finder[to])
+			continue;
+		w->finder[to] = node + 1;
+		w->queue[w->n_queue++] = to;
+	}
+}
+
+static void walk_roots(struct walk *w)
+{
+	const struct hi_graph *g = w->graph;
+
+	for (hi_node i = g->first_root; i < g->first_root + g->n_roots; i++) {
+		w->finder[i] = i + 1;
+		walk_from(w, i);
+	}
+	for (size_t i = 0; i < w->n_queue; i++)
+		walk_from(w, w->queue[i]);
+}
+
+static bool leads_to(const struct hi_graph *g, hi_node from, hi_node to)
+{
+	struct hi_edges edges = hi_graph_edges(g, from);
+
+	for (uint32_t e = 0; e < edges.count; e++)
+		if (edges.to[e] == to && hi_grade_is_precise(edges.grade[e]))
+			return true;
+	return false;
+}
+
+/* Its own way to a root meets nothing that the chain has already. */
+static bool is_apart(const struct walk *w, hi_node node)
+{
+	for (;; node = w->finder[node] - 1) {
+		for (size_t i = 0; i < w->chain.count; i++)
+			if (w->chain.items[i] == node)
+				return false;
+		if (node >= w->graph->n_objects)
+			return true;
+	}
+}
+
+static bool agrees(const struct walk *w, hi_node from, hi_node to)
+{
+	struct hi_proposal p;
+
+	return hi_proposal_of(w->typing, w->graph, from, to, &p) && p.is_believed;
+}
+
+/* A referrer whose field agrees: the finder, else the nearest one. */
+static hi_node best_referrer(const struct walk *w, hi_node node)
+{
+	const struct hi_graph *g = w->graph;
+	hi_node finder = w->finder[node] - 1;
+	struct hi_place place;
+	unsigned tried = 0;
+
+	if (agrees(w, finder, node) || !hi_place_of(w->typing, g, node, &place) ||
+	    !place.plan)
+		return finder;
+	for (size_t i = 0; i < g->n_roots + w->n_queue && tried < MAX_REFERRERS; i++) {
+		hi_node from = i < g->n_roots ? g->first_root + (hi_node)i
+					      : w->queue[i - g->n_roots];
+
+		if (!leads_to(g, from, node))
+			continue;
+		tried++;
+		if (is_apart(w, from) && agrees(w, from, node))
+			return from;
+	}
+	return finder;
+}
+
+static bool is_own_proof(const struct hi_graph *g, hi_node node)
+{
+	return node >= g->n_objects ||
+	       (g->objects->flags[node] & HI_OBJECT_EVIDENCE_MASK) >= HI_EVIDENCE_VTABLE;
+}
+
+/* From the object back to a root, or to what needs none. */
+static bool follow_back(struct walk *w)
+{
+	hi_node node = w->object;
+
+	if (!hi_vector_push(&w->chain, node))
+		return false;
+	while (!is_own_proof(w->graph, node) && w->chain.count <= w->graph->n_nodes) {
+		node = w->chain.count <= HI_PROOF_TAIL ? best_referrer(w, node)
+						       : w->finder[node] - 1;
+		if (!hi_vector_push(&w->chain, node))
+			return false;
+	}
+	return true;
+}
+
+/* ---- in words ---- */
+
+static void describe_step(const struct walk *w, hi_node from, hi_node to,
+			  struct hi_proof_step *step)
+{
+	step->from = from;
+	step->to = to;
+	hi_typing_describe_edge(w->typing, w->graph, from, to, step->field,
+				sizeof(step->field));
+	(void)hi_proposal_of(w->typing, w->graph, from, to, &step->proposal);
+}
+
+static bool describe_steps(const struct walk *w, struct hi_proof *proof)
+{
+	size_t n = w->chain.count - 1, kept = n;
+
+	if (n > HI_PROOF_HEAD + HI_PROOF_TAIL) {
+		kept = HI_PROOF_HEAD + HI_PROOF_TAIL;
+		proof->gap = HI_PROOF_HEAD;
+		proof->left_out = n - kept;
+	}
+	proof->steps = hi_calloc(kept + 1, sizeof(*proof->steps));
+	if (!proof->steps)
+		return false;
+	for (size_t i = 0; i < kept; i++) {
+		/* chain[k] is k steps before the object. */
+		size_t k = n - i - (i >= proof->gap ? proof->left_out : 0);
+
+		describe_step(w, w->chain.items[k], w->chain.items[k - 1],
+			      &proof->steps[i]);
+	}
+	proof->n_steps = kept;
+	return true;
+}
+
+static bool prove(struct walk *w, struct hi_proof *proof)
+{
+	if (is_own_proof(w->graph, w->object))
+		return true;
+	walk_roots(w);
+	if (!w->finder[w->object])
+		return true;
+	return follow_back(w) && describe_steps(w, proof);
+}
+
+enum hi_status hi_typing_prove(struct hi_typing *typing, const struct hi_graph *graph,
+			       hi_node object, struct hi_proof **ret,
+			       struct hi_error *err)
+{
+	size_t nodes = (size_t)graph->n_nodes * sizeof(hi_node);
+	size_t objects = (size_t)graph->n_objects * sizeof(hi_node);
+	HI_GUARD(hi_proof_destroy) struct hi_proof *proof = hi_calloc(1, sizeof(*proof));
+	struct walk w = {.typing = typing, .graph = graph, .object = object};
+	bool ok = false;
+
+	if (object >= graph->n_objects)
+		return hi_fail(err, HI_USAGE, 0, "proof of a type: no object");
+	w.finder = hi_pages_alloc(nodes);
+	w.queue = hi_pages_alloc(objects);
+	if (proof && w.finder && w.queue)
+		ok = prove(&w, proof);
+	hi_vector_free(&w.chain);
+	if (w.finder)
+		hi_pages_free(w.finder, nodes);
+	if (w.queue)
+		hi_pages_free(w.queue, objects);
+	if (!ok)
+		return hi_fail_memory(err, "proof of a type");
+	*ret = hi_take(proof);
+	return HI_OK;
+}
+
+void hi_proof_destroy(struct hi_proof *proof)
+{
+	if (!proof)
+		return;
+	free(proof->steps);
+	free(proof);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One pass over all edges counts what leads to each object; one over the objects
+ * compares. What counts too many needs every word that may be a reference. What counts
+ * too few needs those alone that are counted for certain: the runtime is asked for the
+ * references that its objects own.
+ */
+#include "decode/inference/audit.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "decode/inference/typing_state.h"
+
+void hi_audit_deinit(struct hi_audit *audit)
+{
+	free(audit->rows);
+	free(audit->short_rows);
+	*audit = (struct hi_audit){};
+}
+
+/* Roots have one edge to an object, however often they refer to it: those of the
+ * runtime are asked for again. */
+struct counting {
+	const struct hi_graph *graph;
+	uint32_t *found;
+};
+
+static bool count_root(void *arg, const struct hi_runtime_root *root)
+{
+	struct counting *c = arg;
+
+	for (size_t i = 0; root->kind == HI_ROOT_RUNTIME && i < root->n_edges; i++) {
+		hi_node to = hi_objects_find(c->graph->objects, root->edges[i].to, NULL);
+
+		if (to != HI_NODE_NONE && root->edges[i].grade != HI_GRADE_WEAK)
+			c->found[to]++;
+	}
+	return true;
+}
+
+static void count_words(struct hi_typing *typing, const struct hi_graph *g,
+			uint64_t start, uint64_t end, uint32_t *found)
+{
+	uint64_t word;
+
+	for (uint64_t at = (start + 7) & ~(uint64_t)7; at < end && at + 8 <= end;
+	     at += 8) {
+		hi_node to = HI_NODE_NONE;
+
+		if (hi_memory_read_u64(typing->image->memory, at, &word, NULL) == HI_OK)
+			to = hi_objects_find(g->objects, word, NULL);
+		if (to != HI_NODE_NONE)
+			found[to]++;
+	}
+}
+
+/* A table in a module's data may refer to an object more than once, and so may the
+ * stack of a thread that runs in code without debug information. */
+static bool count_module_words(struct hi_typing *typing, const struct hi_graph *g,
+			       hi_node from, uint32_t *found)
+{
+	const struct hi_root *root = &g->roots[from - g->first_root];
+	const struct hi_root_info *info;
+
+	if (root->variable >= typing->roots.count || !typing->modules)
+		return false;
+	info = &typing->roots.items[root->variable];
+	if (root->kind == HI_ROOT_GLOBAL && info->address) {
+		count_words(typing, g, info->address, info->address + info->size, found);
+		return true;
+	}
+	if (root->kind != HI_ROOT_UNTYPED || !info->n_ranges)
+		return false;
+	for (size_t i = 0; i < info->n_ranges; i++)
+		count_words(typing, g, info->ranges[i].start, info->ranges[i].end, found);
+	return true;
+}
+
+static bool is_counted_apart(const struct hi_graph *g, hi_node from)
+{
+	return from >= g->first_root &&
+	       g->roots[from - g->first_root].kind == HI_ROOT_RUNTIME;
+}
+
+static void count_edges(struct hi_typing *typing, const struct hi_graph *g,
+			uint32_t *found)
+{
+	for (hi_node from = 0; from < g->first_kind; from++) {
+		struct hi_edges e = hi_graph_edges(g, from);
+
+		if (is_counted_apart(g, from) ||
+		    (from >= g->first_root && count_module_words(typing, g, from, found)))
+			continue;
+		for (uint32_t i = 0; i < e.count; i++)
+			if (e.to[i] < g->n_objects && e.grade[i] != HI_GRADE_WEAK)
+				found[e.to[i]]++;
+	}
+}
+
+static uint64_t difference(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static void add_to_row(struct hi_audit_row *row, const struct hi_graph *g, hi_node id,
+		       uint64_t counted, uint64_t found)
+{
+	uint64_t excess = difference(counted, found);
+
+	if (!row->objects ||
+	    excess > difference(row->example_counted, row->example_found)) {
+		row->example = id;
+		row->example_counted = counted;
+		row->example_found = found;
+	}
+	row->type = g->objects->type[id];
+	row->objects++;
+	row->excess += excess;
+	row->bytes += hi_objects_cost(g->objects, id);
+}
+
+static void compare_counts(struct hi_audit *audit, const struct hi_graph *g, hi_node id,
+			   uint64_t counted, uint64_t found, uint64_t owned)
+{
+	uint32_t type = g->objects->type[id];
+
+	audit->objects++;
+	if (counted > found) {
+		add_to_row(&audit->rows[type], g, id, counted, found);
+		audit->excess_objects++;
+		audit->excess += counted - found;
+	}
+	if (counted < owned) {
+		add_to_row(&audit->short_rows[type], g, id, counted, owned);
+		audit->short_objects++;
+		audit->missing += owned - counted;
+	}
+}
+
+static int by_excess(const void *a, const void *b)
+{
+	const struct hi_audit_row *x = a, *y = b;
+
+	if (x->excess != y->excess)
+		return x->excess > y->excess ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->type < y->type ? -1 : x->type > y->type;
+}
+
+/* The runtime's number of what is there, plus one; 0: it is not the runtime's. */
+static uint32_t managed_type(struct hi_typing *typing, hi_node id)
+{
+	uint32_t index = hi_typing_plan_of(typing, id);
+	const struct hi_plan *plan =
+		index >= HI_PLAN_FIRST ? hi_plans_get(typing->plans, index) : NULL;
+
+	return plan && !plan->opaque ? plan->managed : 0;
+}
+
+static bool count_owned_edge(void *arg, const struct hi_runtime_edge *edge)
+{
+	struct counting *c = arg;
+	hi_node to = edge->owned ? hi_objects_find(c->graph->objects, edge->to, NULL)
+				 : HI_NODE_NONE;
+
+	if (to != HI_NODE_NONE)
+		c->found[to]++;
+	return true;
+}
+
+/* Of a freed object nothing is owned, and a table that objects share has no count. */
+static void count_owned(struct hi_typing *typing, struct hi_runtime_cursor *cursor,
+			const struct hi_graph *g, uint32_t *owned)
+{
+	struct counting c = {g, owned};
+	uint64_t counted;
+
+	for (hi_node id = 0; id < g->n_objects; id++) {
+		uint64_t addr = hi_objects_address(g->objects, id);
+		uint64_t size = hi_objects_usable(g->objects, id);
+		uint32_t type = managed_type(typing, id);
+
+		if (type &&
+		    typing->runtime->ops->counted(cursor, addr, size, type - 1, &counted))
+			typing->runtime->ops->edges(cursor, addr, size, type - 1,
+						    count_owned_edge, &c);
+	}
+}
+
+static void compare_all(struct hi_typing *typing, struct hi_runtime_cursor *cursor,
+			const struct hi_graph *g, const uint32_t *found,
+			const uint32_t *owned, struct hi_audit *audit)
+{
+	for (hi_node id = 0; id < g->n_objects; id++) {
+		uint32_t type = managed_type(typing, id);
+		uint64_t counted;
+
+		if (type &&
+		    typing->runtime->ops->counted(
+			    cursor, hi_objects_address(g->objects, id),
+			    hi_objects_usable(g->objects, id), type - 1, &counted))
+			compare_counts(audit, g, id, counted, found[id], owned[id]);
+	}
+}
+
+static size_t sort_rows(struct hi_audit_row *rows, uint32_t n_types)
+{
+	size_t n = 0;
+
+	qsort(rows, n_types, sizeof(*rows), by_excess);
+	while (n < n_types && rows[n].objects)
+		n++;
+	return n;
+}
+
+enum hi_status hi_runtime_audit(struct hi_typing *typing, struct hi_runtime *runtime,
+				const struct hi_graph *graph, struct hi_audit *ret,
+				struct hi_error *err)
+{
+	HI_GUARD(free)
+	uint32_t *found = hi_calloc((size_t)graph->n_objects + 1, sizeof(*found));
+	HI_GUARD(free)
+	uint32_t *owned = hi_calloc((size_t)graph->n_objects + 1, sizeof(*owned));
+	struct hi_audit audit = {};
+	struct hi_runtime_cursor *cursor;
+	enum hi_status status;
+
+	if (!runtime || !runtime->ops->counted || typing->runtime != runtime)
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "no runtime with reference counts in this process");
+	audit.rows = hi_calloc((size_t)graph->n_types + 1, sizeof(*audit.rows));
+	audit.short_rows =
+		hi_calloc((size_t)graph->n_types + 1, sizeof(*audit.short_rows));
+	cursor = hi_runtime_cursor(runtime);
+	if (!found || !owned || !audit.rows || !audit.short_rows || !cursor) {
+		hi_audit_deinit(&audit);
+		hi_runtime_cursor_free(runtime, cursor);
+		return hi_fail_memory(err, "audit");
+	}
+	count_edges(typing, graph, found);
+	status = hi_runtime_roots(runtime, count_root, &(struct counting){graph, found},
+				  err);
+	count_owned(typing, cursor, graph, owned);
+	compare_all(typing, cursor, graph, found, owned, &audit);
+	audit.n_rows = sort_rows(audit.rows, graph->n_types);
+	audit.n_short_rows = sort_rows(audit.short_rows, graph->n_types);
+	hi_runtime_cursor_free(runtime, cursor);
+	if (status == HI_OK)
+		*ret = audit;
+	else
+		hi_audit_deinit(&audit);
+	return status;
+}

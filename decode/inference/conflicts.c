@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Objects that two pointers say different things about: which types, how many.
+ * Counted from the set of opinions when types have settled. An opinion that
+ * was the beginning of another one when it came is not in the set: where there
+ * are three about one object, the count of a pair may depend on who came first.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "decode/inference/spread.h"
+
+enum { MAX_PAIRS = 1 << 12 };
+
+struct pair {
+	uint32_t plan, other; /* base plans: what the object has, what was said too */
+	uint64_t objects;
+	hi_node example; /* the lowest */
+};
+
+struct pairs {
+	struct pair *table; /* open addressing; objects 0: empty */
+	uint32_t used;
+	bool full;
+};
+
+bool hi_plans_conflict(struct hi_plans *plans, const struct hi_plan *a,
+		       const struct hi_plan *b)
+{
+	return a->base != b->base && a->klass != HI_TYPE_STRING &&
+	       b->klass != HI_TYPE_STRING && !a->blob && !b->blob &&
+	       !hi_plan_starts_with(plans, a, b, true) &&
+	       !hi_plan_starts_with(plans, b, a, true);
+}
+
+static void count_pair(struct pairs *p, uint32_t plan, uint32_t other, hi_node object)
+{
+	uint32_t n = hi_probe(i, 2 * MAX_PAIRS, plan * 2654435761u ^ other * 40503u,
+			      !p->table[i].objects || (p->table[i].plan == plan &&
+						       p->table[i].other == other));
+	struct pair *pair = &p->table[n];
+
+	if (!pair->objects) {
+		p->full |= p->used == MAX_PAIRS;
+		if (p->full)
+			return;
+		p->used++;
+		*pair = (struct pair){plan, other, 0, object};
+	}
+	pair->objects++;
+	if (object < pair->example)
+		pair->example = object;
+}
+
+static void count_opinion(struct hi_typing *typing, struct pairs *p, uint64_t key)
+{
+	hi_node object = (hi_node)(key >> 32);
+	uint32_t has = typing->objects->type[object] & HI_KEY_PLAN;
+	const struct hi_plan *plan, *other;
+
+	if (!has)
+		return;
+	plan = hi_plans_get(typing->plans, has);
+	other = hi_plans_get(typing->plans, (uint32_t)key);
+	if (hi_plans_conflict(typing->plans, plan, other))
+		count_pair(p, plan->base, other->base, object);
+}
+
+static int by_objects(const void *a, const void *b)
+{
+	const struct hi_typing_conflict *x = a, *y = b;
+	int order;
+
+	if (x->objects != y->objects)
+		return x->objects > y->objects ? -1 : 1;
+	order = strcmp(x->type, y->type);
+	return order ? order : strcmp(x->other, y->other);
+}
+
+static enum hi_status keep_rows(struct hi_typing *typing, const struct pairs *p,
+				struct hi_error *err)
+{
+	struct hi_typing_conflict *rows =
+		hi_arena_alloc(&typing->arena, (p->used + 1) * sizeof(*rows));
+
+	if (!rows)
+		return hi_fail_memory(err, "conflicts");
+	typing->conflict_rows = rows;
+	typing->n_conflict_rows = 0;
+	for (uint32_t i = 0; i < 2 * MAX_PAIRS; i++) {
+		const struct pair *pair = &p->table[i];
+
+		if (!pair->objects)
+			continue;
+		rows[typing->n_conflict_rows++] = (struct hi_typing_conflict){
+			.type = hi_plans_get(typing->plans, pair->plan)->name,
+			.other = hi_plans_get(typing->plans, pair->other)->name,
+			.objects = pair->objects,
+			.example = hi_objects_address(typing->objects, pair->example)};
+	}
+	if (typing->n_conflict_rows > 1)
+		qsort(rows, typing->n_conflict_rows, sizeof(*rows), by_objects);
+	return HI_OK;
+}
+
+enum hi_status hi_conflicts_collect(struct hi_typing *typing,
+				    const struct hi_opinions *opinions,
+				    struct hi_error *err)
+{
+	HI_GUARD(free)
+	struct pair *table = hi_calloc(2 * (size_t)MAX_PAIRS, sizeof(*table));
+	struct pairs p = {.table = table};
+
+	if (!table)
+		return hi_fail_memory(err, "conflicts");
+	for (unsigned s = 0; s < HI_OPINION_SHARDS; s++)
+		for (uint32_t i = 0; i < opinions->shards[s].size; i++)
+			if (opinions->shards[s].keys[i])
+				count_opinion(typing, &p, opinions->shards[s].keys[i]);
+	return keep_rows(typing, &p, err);
+}
+
+size_t hi_typing_conflicts(const struct hi_typing *typing,
+			   const struct hi_typing_conflict **ret)
+{
+	*ret = typing->conflict_rows;
+	return typing->n_conflict_rows;
+}

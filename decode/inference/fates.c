@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Note [Fates]
+ *
+ * A collector takes what nothing outside leads to. It knows of "outside" by the
+ * references that objects count, and so do we. Of the objects that no root reaches:
+ *
+ *   1. One that counts more references than the others of them have is held by a
+ *      reference that nobody has: lost by C code. So is what it leads to.
+ *   2. Blocks of C that no such object leads to are an ordinary leak, and what they
+ *      refer to counts a reference that the collector never sees: lost as well.
+ *   3. What is left, and of a type whose finaliser forbids it, is uncollectable, with
+ *      all that it leads to. So is a cycle through an object that the collector cannot
+ *      look into (a type of C without tp_traverse): the reference that it has seems to
+ *      come from outside. Outside of a cycle such an object goes with its owner.
+ *   4. The rest is garbage. A block of C that an object owns goes with it.
+ *
+ * An edge into unreachable objects starts at one of them, so that only their own edges
+ * are counted. References are counted as in audit.c.
+ */
+#include "decode/inference/fates.h"
+
+#include <stdlib.h>
+
+#include "base/search.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/vector.h"
+#include "decode/inference/fates_internal.h"
+#include "decode/inference/typing_state.h"
+
+enum { REACHED = 128 }; /* while fates are made: an object of the runtime leads there */
+
+struct fates {
+	struct hi_typing *typing;
+	struct hi_graph *graph;
+	const struct hi_reach *reach;
+	struct hi_runtime_cursor *cursor;
+	uint8_t *fates;
+	struct HI_VECTOR(hi_node) nodes; /* unreachable ones */
+	struct HI_VECTOR(hi_node) stack;
+	struct HI_VECTOR(hi_node) causes; /* ascending */
+	uint32_t *found;		  /* by the index in nodes */
+	bool anything, no_memory;
+};
+
+static bool list_nodes(struct fates *f)
+{
+	const struct hi_graph *g = f->graph;
+
+	for (hi_node i = 0; f->reach->leak_objects && i < g->n_objects; i++)
+		if (!hi_bit(f->reach->any, i) &&
+		    !(g->objects->flags[i] & HI_OBJECT_INTERNAL) &&
+		    !hi_vector_push(&f->nodes, i))
+			return false;
+	return true;
+}
+
+static bool is_listed(const struct fates *f, hi_node node)
+{
+	return node < f->graph->n_objects && !hi_bit(f->reach->any, node) &&
+	       !(f->graph->objects->flags[node] & HI_OBJECT_INTERNAL);
+}
+
+static size_t index_of(const struct fates *f, hi_node node)
+{
+	return hi_search(i, f->nodes.count, f->nodes.items[i] < node);
+}
+
+static void count_found(struct fates *f)
+{
+	for (size_t i = 0; i < f->nodes.count; i++) {
+		struct hi_edges e = hi_graph_edges(f->graph, f->nodes.items[i]);
+
+		for (uint32_t k = 0; k < e.count; k++)
+			if (e.grade[k] != HI_GRADE_WEAK && is_listed(f, e.to[k]))
+				f->found[index_of(f, e.to[k])]++;
+	}
+}
+
+static const struct hi_plan *managed_plan(const struct fates *f, hi_node node)
+{
+	uint32_t index = hi_typing_plan_of(f->typing, node);
+	const struct hi_plan *plan =
+		index >= HI_PLAN_FIRST ? hi_plans_get(f->typing->plans, index) : NULL;
+
+	return plan && plan->managed && !plan->opaque ? plan : NULL;
+}
+
+/* The node, if it has no fate yet, and all that it leads to and that has none. */
+static void spread(struct fates *f, hi_node from, uint8_t fate)
+{
+	if (f->fates[from])
+		return;
+	f->fates[from] = fate;
+	f->stack.count = 0;
+	f->no_memory |= !hi_vector_push(&f->stack, from);
+	while (f->stack.count && !f->no_memory) {
+		struct hi_edges e =
+			hi_graph_edges(f->graph, f->stack.items[--f->stack.count]);
+
+		for (uint32_t k = 0; k < e.count; k++) {
+			if (e.grade[k] == HI_GRADE_WEAK || !is_listed(f, e.to[k]) ||
+			    f->fates[e.to[k]])
+				continue;
+			f->fates[e.to[k]] = fate;
+			f->no_memory |= !hi_vector_push(&f->stack, e.to[k]);
+		}
+	}
+}
+
+static bool has_lost(const struct fates *f, size_t i)
+{
+	hi_node node = f->nodes.items[i];
+	const struct hi_plan *plan = managed_plan(f, node);
+	uint64_t counted;
+
+	return plan &&
+	       f->typing->runtime->ops->counted(
+		       f->cursor, hi_objects_address(f->graph->objects, node),
+		       hi_objects_usable(f->graph->objects, node), plan->managed - 1,
+		       &counted) &&
+	       counted > f->found[i];
+}
+
+static const struct hi_runtime_type *runtime_type(const struct fates *f, hi_node node)
+{
+	const struct hi_plan *plan = managed_plan(f, node);
+
+	return plan ? &f->typing->runtime->types[plan->managed - 1] : NULL;
+}
+
+/* ---- what the collector cannot take ---- */
+
+static bool is_open(void *arg, hi_node node)
+{
+	const struct fates *f = arg;
+
+	return is_listed(f, node) && f->fates[node] == HI_FATE_NONE;
+}
+
+static bool is_unseen(void *arg, hi_node node)
+{
+	const struct hi_runtime_type *type = runtime_type(arg, node);
+
+	return type && type->unseen;
+}
+
+static bool is_cause(const struct fates *f, const uint8_t *closed, size_t i)
+{
+	const struct hi_runtime_type *type = runtime_type(f, f->nodes.items[i]);
+
+	return type && (type->uncollectable || closed[i]) &&
+	       f->fates[f->nodes.items[i]] == HI_FATE_NONE;
+}
+
+/* Step 3. */
+static void find_uncollectable(struct fates *f)
+{
+	HI_GUARD(free) uint8_t *closed = hi_calloc(f->nodes.count + 1, 1);
+
+	if (!closed || !hi_cycles_through(&(struct hi_cycles){.graph = f->graph,
+							      .nodes = f->nodes.items,
+							      .n = f->nodes.count,
+							      .is_open = is_open,
+							      .is_wanted = is_unseen,
+							      .arg = f},
+					  closed)) {
+		f->no_memory = true;
+		return;
+	}
+	for (size_t i = 0; i < f->nodes.count; i++)
+		if (is_cause(f, closed, i))
+			f->no_memory |= !hi_vector_push(&f->causes, f->nodes.items[i]);
+	for (size_t i = 0; i < f->causes.count; i++)
+		spread(f, f->causes.items[i], HI_FATE_UNCOLLECTABLE);
+}
+
+/* Step 2: what no object of the runtime leads to is C's, and what it leads to. */
+static void lose_what_c_holds(struct fates *f)
+{
+	for (size_t i = 0; i < f->nodes.count; i++)
+		if (managed_plan(f, f->nodes.items[i]))
+			spread(f, f->nodes.items[i], REACHED);
+	for (size_t i = 0; i < f->nodes.count; i++)
+		if (!f->fates[f->nodes.items[i]])
+			f->fates[f->nodes.items[i]] = HI_FATES; /* C's */
+	for (size_t i = 0; i < f->nodes.count; i++)
+		if (f->fates[f->nodes.items[i]] == REACHED)
+			f->fates[f->nodes.items[i]] = HI_FATE_NONE;
+	for (size_t i = 0; i < f->nodes.count; i++) {
+		struct hi_edges e = {};
+
+		if (f->fates[f->nodes.items[i]] == HI_FATES)
+			e = hi_graph_edges(f->graph, f->nodes.items[i]);
+		for (uint32_t k = 0; k < e.count; k++)
+			if (e.grade[k] != HI_GRADE_WEAK && is_listed(f, e.to[k]))
+				spread(f, e.to[k], HI_FATE_LOST_REFERENCE);
+	}
+}
+
+static void tell_fates(struct fates *f)
+{
+	count_found(f);
+	lose_what_c_holds(f);
+	for (size_t i = 0; i < f->nodes.count; i++)
+		if (has_lost(f, i))
+			spread(f, f->nodes.items[i], HI_FATE_LOST_REFERENCE);
+	find_uncollectable(f);
+	for (size_t i = 0; i < f->nodes.count; i++) {
+		uint8_t *fate = &f->fates[f->nodes.items[i]];
+
+		if (*fate == HI_FATE_NONE)
+			*fate = HI_FATE_GARBAGE;
+		else if (*fate == HI_FATES)
+			*fate = HI_FATE_NONE;
+		f->anything |= *fate != HI_FATE_NONE;
+	}
+}
+
+static void put_aside(void *arg, uint64_t addr)
+{
+	struct fates *f = arg;
+	hi_node node = hi_objects_find(f->graph->objects, addr, NULL);
+
+	if (node == HI_NODE_NONE)
+		return;
+	f->fates[node] = HI_FATE_UNCOLLECTABLE;
+	f->anything = true;
+}
+
+static enum hi_status run(struct fates *f, struct hi_error *err)
+{
+	struct hi_runtime *runtime = f->typing->runtime;
+
+	f->fates = hi_calloc((size_t)f->graph->n_objects + 1, 1);
+	f->cursor = hi_runtime_cursor(runtime);
+	if (!f->fates || !f->cursor || !list_nodes(f))
+		return hi_fail_memory(err, "fates");
+	f->found = hi_calloc(f->nodes.count + 1, sizeof(*f->found));
+	if (!f->found)
+		return hi_fail_memory(err, "fates");
+	tell_fates(f);
+	if (runtime->ops->put_aside)
+		runtime->ops->put_aside(f->cursor, put_aside, f);
+	return f->no_memory ? hi_fail_memory(err, "fates") : HI_OK;
+}
+
+enum hi_status hi_runtime_fates(struct hi_typing *typing, struct hi_runtime *runtime,
+				struct hi_graph *graph, const struct hi_reach *reach,
+				struct hi_error *err)
+{
+	struct fates f = {.typing = typing, .graph = graph, .reach = reach};
+	enum hi_status status;
+
+	if (!runtime || !runtime->ops->counted || typing->runtime != runtime)
+		return HI_OK;
+	status = run(&f, err);
+	if (status == HI_OK && f.anything) {
+		graph->fates = hi_take(f.fates);
+		graph->n_causes = (uint32_t)f.causes.count;
+		graph->causes = hi_take(f.causes.items);
+	}
+	hi_runtime_cursor_free(runtime, f.cursor);
+	hi_vector_free(&f.nodes);
+	hi_vector_free(&f.stack);
+	hi_vector_free(&f.causes);
+	free(f.found);
+	free(f.fates);
+	return status;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Objects of a runtime: their types into the type column, settled, before types
+ * spread. First the runtime's own numbers (from 1 on), by several threads; then each
+ * becomes the key of its plan.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "decode/inference/typing_state.h"
+
+enum { FIRM = 1 << 31 }; /* while numbers are in the column */
+
+static void put_type(void *arg, hi_node block, uint32_t type, bool firm)
+{
+	struct hi_typing *typing = arg;
+	uint32_t *at = &typing->objects->type[block], none = 0;
+
+	if (type == 0 || block >= typing->objects->count)
+		return;
+	if (firm)
+		__atomic_store_n(at, (type + 1) | FIRM, __ATOMIC_RELAXED);
+	else
+		__atomic_compare_exchange_n(at, &none, type + 1, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
+}
+
+static uint32_t make_plan(struct hi_typing *typing, uint32_t type)
+{
+	const struct hi_runtime_type *t = &typing->runtime->types[type];
+	uint32_t plan = hi_plans_managed(typing->plans,
+					 &(struct hi_managed_name){.name = t->name,
+								   .module = t->module,
+								   .size = t->size,
+								   .klass = t->klass,
+								   .words = t->words,
+								   .number = type + 1});
+
+	if (plan >= HI_PLAN_FIRST)
+		atomic_store(&hi_plans_get(typing->plans, plan)->used, true);
+	return plan;
+}
+
+static void settle(struct hi_typing *typing, uint32_t *plans)
+{
+	struct hi_objects *objects = typing->objects;
+
+	for (hi_node id = 0; id < objects->count; id++) {
+		uint32_t type = objects->type[id] & ~(uint32_t)FIRM;
+
+		if (!type || type > typing->runtime->n_types) {
+			objects->type[id] = 0;
+			continue;
+		}
+		if (!plans[type - 1])
+			plans[type - 1] = make_plan(typing, type - 1);
+		objects->type[id] = plans[type - 1] < HI_PLAN_FIRST
+					    ? 0
+					    : (uint32_t)HI_EVIDENCE_RUNTIME
+							      << HI_KEY_EVIDENCE_SHIFT |
+						      HI_KEY_SETTLED | plans[type - 1];
+	}
+}
+
+enum hi_status hi_managed_find(struct hi_typing *typing, struct hi_error *err)
+{
+	HI_GUARD(free) uint32_t *plans = NULL;
+	enum hi_status status;
+
+	if (!typing->runtime)
+		return HI_OK;
+	status = hi_runtime_type_of(typing->runtime, typing->objects, typing->threads,
+				    put_type, typing, err);
+	if (status != HI_OK)
+		return status;
+	plans = hi_calloc((size_t)typing->runtime->n_types + 1, sizeof(*plans));
+	if (!plans)
+		return hi_fail_memory(err, "types of the runtime");
+	settle(typing, plans);
+	return HI_OK;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "decode/inference/opinions.h"
+
+#include <stdlib.h>
+
+#include "base/search.h"
+#include "base/alloc.h"
+
+void hi_opinions_init(struct hi_opinions *set)
+{
+	*set = (struct hi_opinions){};
+	for (unsigned i = 0; i < HI_OPINION_SHARDS; i++)
+		pthread_mutex_init(&set->shards[i].lock, NULL);
+}
+
+void hi_opinions_deinit(struct hi_opinions *set)
+{
+	for (unsigned i = 0; i < HI_OPINION_SHARDS; i++) {
+		free(set->shards[i].keys);
+		pthread_mutex_destroy(&set->shards[i].lock);
+	}
+}
+
+static uint64_t hash(uint64_t key)
+{
+	key *= 0x9e3779b97f4a7c15ull;
+	return key ^ key >> 32;
+}
+
+static uint64_t *slot_of(uint64_t *keys, uint32_t size, uint64_t key)
+{
+	return &keys[hi_probe(i, size, hash(key) / HI_OPINION_SHARDS,
+			      !keys[i] || keys[i] == key)];
+}
+
+static bool grow(struct hi_opinion_shard *shard)
+{
+	uint32_t size = shard->size ? shard->size * 2 : 64;
+	uint64_t *keys = size > shard->size ? hi_calloc(size, sizeof(*keys)) : NULL;
+
+	if (!keys)
+		return false;
+	for (uint32_t i = 0; i < shard->size; i++)
+		if (shard->keys[i])
+			*slot_of(keys, size, shard->keys[i]) = shard->keys[i];
+	free(shard->keys);
+	shard->keys = keys;
+	shard->size = size;
+	return true;
+}
+
+static bool add(struct hi_opinions *set, uint32_t object, uint32_t plan)
+{
+	uint64_t key = (uint64_t)object << 32 | plan, *slot;
+	struct hi_opinion_shard *shard = &set->shards[hash(key) % HI_OPINION_SHARDS];
+	bool added = false;
+
+	pthread_mutex_lock(&shard->lock);
+	if (shard->used * 2 >= shard->size && !grow(shard)) {
+		atomic_store(&set->no_memory, true);
+	} else {
+		slot = slot_of(shard->keys, shard->size, key);
+		added = *slot == 0;
+		*slot = key;
+		shard->used += added;
+	}
+	pthread_mutex_unlock(&shard->lock);
+	return added;
+}
+
+bool hi_opinions_add(struct hi_opinions *set, uint32_t object, uint32_t plan)
+{
+	bool added = add(set, object, plan);
+
+	if (added)
+		atomic_fetch_add(&set->count, 1);
+	return added;
+}
+
+void hi_opinions_add_first(struct hi_opinions *set, uint32_t object, uint32_t plan)
+{
+	(void)add(set, object, plan);
+}

@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Types spread along typed pointers: each object that gets a type proposes the
+ * pointees of its members for the blocks that they lead to, and so on.
+ *
+ * Note [Opinions]
+ *
+ * Opinions about a block's type form a total order that depends on nothing but
+ * the types: the larger type (a derived class over the base that it starts
+ * with), records over scalars, more pointers, then layout hash and name
+ * (hi_plan_compare). The block has the best one. A type larger than the block
+ * is no opinion; `char *` is the weakest of all, a type of one byte. Objects
+ * with a vtable have their type before anything spreads, and take no opinions.
+ *
+ * Every opinion is followed, also one that is not the best: then the set of all
+ * opinions is a closure, which does not depend on who comes first, so any
+ * number of threads gives the same types without waiting for each other, and a
+ * list of n nodes takes no n rounds. What is followed twice does no harm. An
+ * opinion that is the beginning of another one is not followed again: it
+ * proposes nothing new.
+ *
+ * A hostile target could have each of a million objects referred to as each of
+ * ten thousand types. Beyond MAX_OPINIONS an object the whole is done again, on
+ * one thread, and no further opinions are followed: less is known then, but the
+ * result is still always the same.
+ *
+ * A block is an array of T only if the count leaves no more than the
+ * allocator's padding, and, where T has pointers, if each element's pointers
+ * look like pointers (null, or something that the target maps): a header with
+ * a payload behind it often has a size that divides well.
+ *
+ * Rules (rules.h) add opinions in the same way: what they say about a use of a
+ * type (how many elements are live, the context) is part of the opinion, as a
+ * variant of the plan. Between types of one size the evidence decides.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/parallel.h"
+#include "decode/inference/spread.h"
+
+enum {
+	ENTRIES = 128,	  /* that are followed at once */
+	SHARE = 1024,	  /* entries that are handed to an idle thread */
+	MAX_OPINIONS = 4, /* further ones an object, on the average */
+	MIN_OPINIONS = 1 << 16,
+	STAGES = 8,  /* times that interior pointers are asked */
+	ROUNDS = 64, /* … and arrays followed */
+};
+
+/* ---- words that lead somewhere ---- */
+
+static uint32_t plan_of(struct hi_spreader *w, const struct hi_guess *guess)
+{
+	uint32_t plan = guess->plan;
+
+	if (!guess->slot)
+		return plan;
+	plan = hi_plans_pointee(w->typing->plans, guess->slot);
+	if (guess->context && plan >= HI_PLAN_FIRST)
+		plan = hi_walker_with_context(&w->walker, plan, guess->context);
+	return plan;
+}
+
+static void take_hit(struct hi_spreader *w, const struct hi_hit *hit)
+{
+	const struct hi_guess *guess = &w->guesses[hit->index];
+	uint32_t plan = plan_of(w, guess);
+
+	if (plan < HI_PLAN_FIRST)
+		return;
+	if (hit->interior)
+		hi_spread_inside(w, w->words[hit->index], hit->id, plan, guess->evidence);
+	else
+		hi_spread_propose(w, w->words[hit->index], hit->id, plan,
+				  guess->evidence);
+}
+
+/* Words to where no block is. */
+static void take_misses(struct hi_spreader *w, size_t n_words, size_t n_hits)
+{
+	uint64_t start, end;
+	size_t h = 0;
+	uint32_t plan;
+
+	for (size_t i = 0; i < n_words; i++) {
+		if (h < n_hits && w->hits[h].index == i) {
+			h++;
+			continue;
+		}
+		if (!hi_carving_range(w->typing->carving, w->words[i], &start, &end))
+			continue;
+		plan = plan_of(w, &w->guesses[i]);
+		if (plan < HI_PLAN_FIRST)
+			continue;
+		if (w->spread->carving)
+			hi_spread_carve(w, w->words[i], end, plan,
+					w->guesses[i].evidence);
+		else
+			hi_spread_note(w, w->words[i], HI_NODE_NONE,
+				       (uint32_t)w->guesses[i].evidence
+						       << HI_KEY_EVIDENCE_SHIFT |
+					       plan);
+	}
+}
+
+/* Looks the batch up; each hit at a start is a proposal. */
+static void flush(struct hi_spreader *w)
+{
+	struct hi_typing *typing = w->typing;
+	const struct hi_objects *objects = typing->objects;
+	size_t n_words = w->n;
+	size_t n = hi_objects_find_many(objects, w->words, w->n, w->hits);
+
+	w->n = 0;
+	if (n > 2)
+		for (size_t i = 0; i < n; i++) {
+			__builtin_prefetch(&objects->type[w->hits[i].id]);
+			__builtin_prefetch(&objects->usable_low[w->hits[i].id]);
+		}
+	for (size_t i = 0; i < n; i++)
+		take_hit(w, &w->hits[i]);
+	if (w->spread->outside)
+		take_misses(w, n_words, n);
+}
+
+static inline __attribute__((always_inline)) void
+take_word(struct hi_spreader *w, uint64_t word, struct hi_guess guess)
+{
+	w->words[w->n] = word;
+	w->guesses[w->n] = guess;
+	w->n += word - w->low < w->span;
+	if (w->n == HI_SPREAD_BATCH)
+		flush(w);
+}
+
+/* hi_word_fn */
+static inline __attribute__((always_inline)) void take_slot(void *arg, uint64_t offset,
+							    struct hi_slot *slot)
+{
+	struct hi_spreader *w = arg;
+	uint64_t word;
+
+	if (!slot || slot->kind != HI_SLOT_POINTER)
+		return;
+	if (w->host)
+		memcpy(&word, w->host + offset, sizeof(word));
+	else if (!hi_spread_read(w, w->addr + offset, &word))
+		return;
+	take_word(w, word,
+		  (struct hi_guess){.slot = slot,
+				    .context = w->context,
+				    .evidence = HI_EVIDENCE_POINTER});
+}
+
+/* ---- following ---- */
+
+/* Plain slots of what lies at [addr, end). */
+static void take_words(void *arg, const struct hi_plan *plan, bool array, uint64_t addr,
+		       uint64_t end)
+{
+	struct hi_spreader *w = arg;
+
+	w->addr = addr;
+	w->context = plan->context;
+	w->host = hi_views_at(&w->typing->views, &w->view, addr, end - addr);
+	hi_walker_words(&w->walker, plan, array, true, addr, end - addr, take_slot, w);
+}
+
+static void take_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+{
+	struct hi_spreader *w = arg;
+
+	if (plan < HI_PLAN_FIRST)
+		return;
+	if (claim->slot && w->spread->carving)
+		hi_spread_carve(w, claim->to, claim->to + claim->slot_size, plan,
+				HI_EVIDENCE_CONTAINER);
+	else if (claim->slot)
+		w->has_slots = true;
+	else
+		take_word(w, claim->to,
+			  (struct hi_guess){.plan = plan,
+					    .evidence = HI_EVIDENCE_CONTAINER});
+}
+
+/* A word of a union: proposes the only pointee for which the block has just the
+ * size, as less than a typed pointer. */
+static void take_either(struct hi_spreader *w, struct hi_slot *slots, uint32_t n,
+			uint64_t word)
+{
+	uint64_t offset, usable;
+	hi_node id = hi_objects_find(w->typing->objects, word, &offset);
+	uint32_t only = HI_PLAN_NONE;
+
+	if (id == HI_NODE_NONE || offset)
+		return;
+	usable = hi_object_usable(w->typing->objects, id);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t plan = hi_plans_pointee(w->typing->plans, &slots[i]);
+		const struct hi_plan *p;
+
+		if (plan < HI_PLAN_FIRST || plan == only)
+			continue;
+		p = hi_plans_get(w->typing->plans, plan);
+		if (p->klass != HI_TYPE_RECORD || p->opaque || p->open_ended)
+			return; /* fits anything */
+		if (hi_fit_usable(p->size) != usable)
+			continue;
+		if (only)
+			return;
+		only = plan;
+	}
+	if (only && hi_spread_is_plausible(w, hi_plans_get(w->typing->plans, only), false,
+					   word, usable))
+		hi_spread_propose(w, word, id, only, HI_EVIDENCE_SHAPE);
+}
+
+static void take_unions(struct hi_spreader *w, const struct hi_plan *plan, bool array,
+			uint64_t addr, uint64_t usable)
+{
+	uint64_t start, end, word;
+	uint32_t n;
+
+	hi_plan_extent(plan, array, usable, &start, &end);
+	for (uint64_t at = start; plan->size && at + plan->size <= end; at += plan->size)
+		for (uint32_t i = 0; i < plan->n_either; i += n) {
+			struct hi_slot *slot = &plan->either[i];
+			uint64_t offset = at + slot->offset;
+
+			for (n = 1; i + n < plan->n_either &&
+				    plan->either[i + n].offset == slot->offset;)
+				n++;
+			for (uint64_t k = 0; k < slot->count && offset + 8 <= end; k++) {
+				if (hi_spread_read(w, addr + offset, &word))
+					take_either(w, slot, n, word);
+				offset += slot->stride;
+			}
+		}
+}
+
+/* Up to where a carved object may go: the end of the block or range around it.
+ * In neither, it is no larger than its type. */
+static uint64_t room_at(const struct hi_typing *typing, uint64_t addr,
+			const struct hi_plan *plan)
+{
+	uint64_t offset = 0, start, end;
+	hi_node id = hi_objects_find(typing->objects, addr, &offset);
+
+	if (id != HI_NODE_NONE)
+		return hi_object_usable(typing->objects, id) - offset;
+	return hi_carving_range(typing->carving, addr, &start, &end) ? end - addr
+								     : plan->size;
+}
+
+/* Bytes of an object that have to be read to follow it. */
+static uint64_t bytes_of(struct hi_spreader *w, const struct hi_spread_entry *e,
+			 const struct hi_plan *plan)
+{
+	bool array = e->key & HI_KEY_ARRAY;
+
+	if (e->id == HI_NODE_NONE)
+		return hi_walker_size(&w->walker, plan, e->addr,
+				      room_at(w->typing, e->addr, plan));
+	if (array || plan->open_ended || plan->n_sites)
+		return hi_object_usable(w->typing->objects, e->id);
+	return plan->lead + plan->size;
+}
+
+static void take_entry(struct hi_spreader *w, const struct hi_spread_entry *e)
+{
+	const struct hi_plan *plan = hi_plans_get(w->typing->plans, e->key & HI_KEY_PLAN);
+	bool array = e->key & HI_KEY_ARRAY;
+	uint64_t usable = bytes_of(w, e, plan);
+	bool tail_known = false;
+
+	if (plan->open_ended && plan->rules)
+		tail_known = hi_walker_tail_known(&w->walker, plan, e->addr, usable);
+	w->addr = e->addr;
+	w->context = plan->context;
+	w->host = hi_views_at(&w->typing->views, &w->view, e->addr, usable);
+	hi_walker_words(&w->walker, plan, array, tail_known, e->addr, usable, take_slot,
+			w);
+	if (plan->n_either)
+		take_unions(w, plan, array, e->addr, usable);
+	if (!plan->n_sites)
+		return;
+	w->has_slots = false;
+	hi_walker_sites(&w->walker, plan, array, e->addr, usable);
+	if (w->has_slots && !hi_vector_push(&w->pools, *e))
+		w->no_memory = true;
+}
+
+/* Takes the entries off the top of the stack. */
+static void take_some(struct hi_spreader *w)
+{
+	struct hi_spread_entry taken[ENTRIES];
+	size_t n = w->todo.count < ENTRIES ? w->todo.count : ENTRIES;
+
+	w->todo.count -= n;
+	memcpy(taken, w->todo.items + w->todo.count, n * sizeof(taken[0]));
+	for (size_t i = 0; i < n && n > 1; i++)
+		__builtin_prefetch(
+			hi_views_at(&w->typing->views, &w->view, taken[i].addr, 8));
+	for (size_t i = 0; i < n; i++)
+		take_entry(w, &taken[i]);
+	flush(w);
+	w->followed += n;
+}
+
+void hi_spread_drain(struct hi_spreader *w)
+{
+	while (w->todo.count && !atomic_load(&w->spread->stop))
+		take_some(w);
+}
+
+/* Hands half of the stack, at most SHARE entries, to whoever waits. */
+static void share(struct hi_spreader *w)
+{
+	struct hi_spread *s = w->spread;
+	size_t n = w->todo.count / 2 < SHARE ? w->todo.count / 2 : SHARE;
+
+	pthread_mutex_lock(&s->lock);
+	if (n && hi_vector_reserve(&s->shared, s->shared.count + n)) {
+		w->todo.count -= n;
+		memcpy(s->shared.items + s->shared.count, w->todo.items + w->todo.count,
+		       n * sizeof(*w->todo.items));
+		s->shared.count += n;
+		atomic_store(&s->hungry, 0);
+		pthread_cond_broadcast(&s->changed);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Waits for shared work; false when everybody is done. */
+static bool get_work(struct hi_spreader *w)
+{
+	struct hi_spread *s = w->spread;
+	bool got = false;
+
+	pthread_mutex_lock(&s->lock);
+	s->n_idle++;
+	while (!s->shared.count && s->n_idle < s->n_started && !atomic_load(&s->stop)) {
+		atomic_store(&s->hungry, s->n_idle);
+		pthread_cond_wait(&s->changed, &s->lock);
+	}
+	if (s->shared.count && !atomic_load(&s->stop)) {
+		size_t n = s->shared.count < SHARE / 2 ? s->shared.count : SHARE / 2;
+
+		s->n_idle--;
+		got = hi_vector_reserve(&w->todo, n);
+		w->no_memory |= !got;
+		if (got) {
+			s->shared.count -= n;
+			memcpy(w->todo.items, s->shared.items + s->shared.count,
+			       n * sizeof(*w->todo.items));
+			w->todo.count = n;
+		}
+	}
+	if (!got) {
+		atomic_store(&s->hungry, 0);
+		pthread_cond_broadcast(&s->changed);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return got;
+}
+
+/* A task of hi_parallel: one worker until the end. Where fewer threads than
+ * workers could be started, those that come later find nothing left to do. */
+static void work(void *arg, size_t task, unsigned worker)
+{
+	struct hi_spread *s = arg;
+	struct hi_spreader *w = s->workers[task];
+
+	(void)worker;
+	pthread_mutex_lock(&s->lock);
+	s->n_started++;
+	pthread_mutex_unlock(&s->lock);
+	do {
+		while (w->todo.count &&
+		       !atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+			take_some(w);
+			if (atomic_load_explicit(&s->hungry, memory_order_relaxed) &&
+			    w->todo.count >= 2 * ENTRIES)
+				share(w);
+		}
+	} while (get_work(w));
+}
+
+/* What roots lead to, and objects with a vtable, come first. */
+static void start(struct hi_spread *s)
+{
+	struct hi_typing *typing = s->typing;
+	struct hi_spreader *w = s->workers[0];
+
+	for (hi_node id = 0; id < typing->objects->count; id++) {
+		uint32_t key = typing->objects->type[id];
+
+		if (key & HI_KEY_PLAN)
+			hi_spread_push(w, hi_objects_address(typing->objects, id), id,
+				       key);
+		else if (hi_object_is_internal(typing->objects, id))
+			typing->objects->type[id] = HI_KEY_SETTLED;
+	}
+	for (size_t i = 0; i < typing->seeds.count; i++) {
+		const struct hi_seed *seed = &typing->seeds.items[i];
+
+		take_word(w, seed->word,
+			  (struct hi_guess){.slot = seed->slot,
+					    .plan = seed->plan,
+					    .context = seed->context,
+					    .evidence = seed->slot
+								? HI_EVIDENCE_POINTER
+								: HI_EVIDENCE_CONTAINER});
+	}
+	flush(w);
+}
+
+/* Forgets all types but those that nothing can change. */
+static void reset(struct hi_typing *typing)
+{
+	for (hi_node id = 0; id < typing->objects->count; id++) {
+		if (!(typing->objects->type[id] & HI_KEY_SETTLED))
+			typing->objects->type[id] = 0;
+		typing->objects->flags[id] &= (uint8_t)~HI_OBJECT_CONFLICT;
+	}
+}
+
+static const struct hi_objects *final_objects(const struct hi_typing *typing)
+{
+	return typing->remade ? typing->remade : typing->objects;
+}
+
+/* Which plans did objects end up with? */
+static void mark_used(void *arg, size_t task, unsigned worker)
+{
+	struct hi_typing *typing = arg;
+	const struct hi_objects *objects = final_objects(typing);
+	hi_node first = (hi_node)task << HI_CHUNK_SHIFT;
+	hi_node left = objects->count - first;
+	uint32_t last = 0;
+
+	(void)worker;
+	for (hi_node i = 0; i < left && i < HI_CHUNK_NODES; i++) {
+		uint32_t plan = objects->type[first + i] & HI_KEY_PLAN;
+
+		if (plan == last || !plan)
+			continue;
+		last = plan;
+		plan = hi_plans_get(typing->plans, plan)->base;
+		if (!atomic_load_explicit(&hi_plans_get(typing->plans, plan)->used,
+					  memory_order_relaxed))
+			atomic_store(&hi_plans_get(typing->plans, plan)->used, true);
+	}
+}
+
+static void count_conflicts(struct hi_typing *typing)
+{
+	const struct hi_objects *objects = final_objects(typing);
+
+	for (hi_node id = 0; id < objects->count; id++)
+		typing->stats.conflicts += objects->flags[id] / HI_OBJECT_CONFLICT;
+}
+
+/* Words may lead to objects, and outside of them where those may be carved. */
+static void set_bounds(struct hi_spread *s, struct hi_spreader *w)
+{
+	uint64_t low = s->typing->objects->low, high = s->typing->objects->high;
+
+	if (s->outside && s->typing->outside_low < s->typing->outside_high) {
+		if (s->typing->outside_low < low || low == high)
+			low = s->typing->outside_low;
+		if (s->typing->outside_high > high)
+			high = s->typing->outside_high;
+	}
+	w->low = low;
+	w->span = high - low;
+}
+
+static bool create_workers(struct hi_spread *s)
+{
+	for (unsigned i = 0; i < s->n_workers; i++) {
+		struct hi_spreader *w = hi_calloc(1, sizeof(*w));
+
+		if (!w)
+			return false;
+		s->workers[i] = w;
+		w->typing = s->typing;
+		w->spread = s;
+		hi_walker_init(&w->walker, s->typing);
+		w->walker.arg = w;
+		w->walker.words = take_words;
+		w->walker.claim = take_claim;
+		set_bounds(s, w);
+	}
+	return true;
+}
+
+void hi_spread_run(struct hi_spread *s)
+{
+	flush(s->workers[0]);
+	s->n_started = s->n_idle = 0;
+	atomic_store(&s->hungry, 0);
+	hi_parallel(s->n_workers, s->n_workers, work, s);
+}
+
+/* Types by pointers to starts, then by what interior pointers say, then what is
+ * carved. */
+static enum hi_status run_stages(struct hi_spread *s, struct hi_error *err)
+{
+	enum hi_status status;
+
+	start(s);
+	hi_spread_run(s);
+	for (int i = 0, stages = 0; i < ROUNDS && !atomic_load(&s->stop); i++) {
+		if (!hi_spread_release(s) &&
+		    (stages++ == STAGES || !hi_spread_contain(s)))
+			break;
+		hi_spread_run(s);
+	}
+	s->late = true;
+	if (hi_spread_release(s))
+		hi_spread_run(s);
+	if (atomic_load(&s->stop))
+		return HI_OK;
+	status = hi_spread_carve_all(s, err);
+	s->carving = NULL;
+	return status;
+}
+
+static bool collect(struct hi_spread *s)
+{
+	struct hi_typing *typing = s->typing;
+	bool no_memory = atomic_load(&s->opinions.no_memory);
+
+	typing->stats.followed = 0;
+	for (unsigned i = 0; i < s->n_workers && s->workers[i]; i++) {
+		struct hi_spreader *w = s->workers[i];
+
+		no_memory |= w->no_memory;
+		typing->stats.followed += w->followed;
+		typing->stats.bounded += w->walker.applier.bounded;
+		hi_vector_free(&w->todo);
+		hi_vector_free(&w->interior);
+		hi_vector_free(&w->pools);
+		hi_vector_free(&w->arrays);
+		free(w);
+	}
+	return !no_memory;
+}
+
+/* One whole run; *again_ret: there were too many opinions. */
+static enum hi_status run(struct hi_typing *typing, unsigned threads, bool last_try,
+			  bool *again_ret, struct hi_error *err)
+{
+	uint64_t max = (uint64_t)MAX_OPINIONS * typing->objects->count;
+	struct hi_spread s = {.typing = typing,
+			      .max_opinions = max > MIN_OPINIONS ? max : MIN_OPINIONS,
+			      .last_try = last_try,
+			      .lock = PTHREAD_MUTEX_INITIALIZER,
+			      .changed = PTHREAD_COND_INITIALIZER,
+			      .n_workers = threads};
+	enum hi_status status = HI_OK;
+	bool ok;
+
+	s.outside = typing->outside_low < typing->outside_high;
+	hi_opinions_init(&s.opinions);
+	ok = create_workers(&s);
+	if (ok)
+		status = run_stages(&s, err);
+	*again_ret = atomic_load(&s.stop);
+	if (status == HI_OK && ok && !*again_ret)
+		status = hi_conflicts_collect(typing, &s.opinions, err);
+	ok = collect(&s) && ok;
+	free(s.before);
+	hi_vector_free(&s.shared);
+	hi_opinions_deinit(&s.opinions);
+	return ok ? status : hi_fail_memory(err, "types");
+}
+
+static void carve_nothing(struct hi_typing *typing)
+{
+	hi_carving_destroy(hi_take(typing->carving));
+	typing->outside_low = typing->outside_high = 0;
+}
+
+enum hi_status hi_types_propagate(struct hi_typing *typing, struct hi_error *err)
+{
+	bool again = false;
+	enum hi_status status = run(typing, typing->threads, false, &again, err);
+
+	if (status == HI_OK && again) {
+		reset(typing);
+		if (typing->stats.carving.at_limit)
+			carve_nothing(typing);
+		status = hi_vtables_find(typing, err);
+		if (status == HI_OK)
+			status = run(typing, 1, true, &again, err);
+	}
+	if (status != HI_OK)
+		return status;
+	hi_parallel(typing->threads,
+		    ((size_t)final_objects(typing)->count + HI_CHUNK_NODES - 1) >>
+			    HI_CHUNK_SHIFT,
+		    mark_used, typing);
+	count_conflicts(typing);
+	return HI_OK;
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One opinion about one block: does it fit, is it new, is it the best? */
+#include <string.h>
+
+#include "decode/inference/spread.h"
+
+enum {
+	MAX_CHECKED = 64,	/* elements of an array whose pointers are looked at */
+	MAX_INTERIOR = 1 << 24, /* kept by one thread */
+};
+
+bool hi_spread_read(struct hi_spreader *w, uint64_t addr, uint64_t *ret)
+{
+	const uint8_t *at = hi_views_at(&w->typing->views, &w->target_view, addr, 8);
+
+	if (!at)
+		return hi_memory_read_u64(w->typing->image->memory, addr, ret, NULL) ==
+		       HI_OK;
+	memcpy(ret, at, sizeof(*ret));
+	return true;
+}
+
+/* ---- is this block an array of such elements? ---- */
+
+struct plausible {
+	struct hi_spreader *w;
+	const struct hi_plan *plan;
+	uint64_t addr; /* of the block */
+	bool ok;
+};
+
+static void check_word(void *arg, uint64_t offset, struct hi_slot *slot)
+{
+	struct plausible *p = arg;
+	uint64_t word;
+
+	if (!p->ok || !slot || slot->kind != HI_SLOT_POINTER ||
+	    offset >= MAX_CHECKED * p->plan->size ||
+	    !hi_spread_read(p->w, p->addr + offset, &word))
+		return;
+	p->ok = word == 0 || hi_image_mapping_at(p->w->typing->image, word);
+}
+
+bool hi_spread_is_plausible(struct hi_spreader *w, const struct hi_plan *plan, bool array,
+			    uint64_t addr, uint64_t usable)
+{
+	struct plausible p = {w, plan, addr, true};
+
+	if (array && MAX_CHECKED * plan->size < usable)
+		usable = MAX_CHECKED * plan->size;
+	hi_walker_words(&w->walker, plan, array, true, addr, usable, check_word, &p);
+	return p.ok;
+}
+
+/* Nothing but a pointer to its own kind: the link that an allocator writes into a free
+ * slot (sqlite's LookasideSlot). Any block begins with such a record and divides by it;
+ * how large it is says nothing. */
+static bool is_bare_link(struct hi_spreader *w, const struct hi_plan *plan)
+{
+	uint32_t pointee;
+
+	if (plan->klass != HI_TYPE_RECORD || plan->size != 8 || plan->n_slots != 1 ||
+	    plan->slots[0].kind != HI_SLOT_POINTER)
+		return false;
+	pointee = hi_plans_pointee(w->typing->plans, &plan->slots[0]);
+	return pointee >= HI_PLAN_FIRST &&
+	       hi_plans_get(w->typing->plans, pointee)->base == plan->base;
+}
+
+bool hi_spread_fits_as_array(struct hi_spreader *w, const struct hi_plan *plan,
+			     uint64_t addr, uint64_t usable)
+{
+	uint64_t n = plan->size ? usable / plan->size : 0;
+
+	/* What ends in a tail that rules know is not one of many. */
+	if (n < 2 || plan->open_ended ||
+	    (plan->rules && (plan->rules->tail_known || plan->rules->size)))
+		return false;
+	if (plan->klass == HI_TYPE_STRING || plan->klass == HI_TYPE_SCALAR ||
+	    plan->klass == HI_TYPE_POINTER_ARRAY)
+		return true;
+	if (hi_fit_usable(n * plan->size) != usable ||
+	    hi_fit_usable(plan->size) == usable || /* one is as likely */
+	    is_bare_link(w, plan))
+		return false;
+	return hi_spread_is_plausible(w, plan, true, addr, usable);
+}
+
+/* A few records, or one that begins with this one? stages.c asks which records
+ * there are before it believes in an array. */
+static bool may_be_derived(const struct hi_plan *plan, uint64_t usable)
+{
+	return plan->klass == HI_TYPE_RECORD && plan->size &&
+	       usable / plan->size <= HI_SPREAD_FEW;
+}
+
+/* ---- proposals ---- */
+
+/* Note [Arrays] */
+static bool waits(const struct hi_spreader *w, const struct hi_plan *plan, hi_node id,
+		  uint32_t key)
+{
+	return (key & HI_KEY_ARRAY) && !(key & HI_KEY_SETTLED) && id != HI_NODE_NONE &&
+	       !hi_plan_count_is_said(plan) && !w->spread->late;
+}
+
+void hi_spread_push(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key)
+{
+	const struct hi_plan *plan = hi_plans_get(w->typing->plans, key & HI_KEY_PLAN);
+
+	if ((!plan->n_pointers && !plan->n_sites) || plan->quiet)
+		return;
+	if (!hi_vector_push(waits(w, plan, id, key) ? &w->arrays : &w->todo,
+			    ((struct hi_spread_entry){addr, id, key}))) {
+		w->no_memory = true;
+		atomic_store(&w->spread->stop, true);
+	}
+}
+
+/* Nothing new is said by what is the beginning of what was said. */
+static bool says_more(struct hi_plans *plans, const struct hi_plan *plan,
+		      const struct hi_plan *than)
+{
+	return (plan->n_pointers || plan->n_sites) &&
+	       (hi_plan_count_is_said(plan) || plan->context != than->context ||
+		plan->lead != than->lead ||
+		!hi_plan_starts_with(plans, than, plan, false));
+}
+
+/* The block has a type already: is this one worth to be followed too? */
+static void add_opinion(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key,
+			uint32_t old)
+{
+	struct hi_spread *s = w->spread;
+	struct hi_plans *plans = w->typing->plans;
+	const struct hi_plan *plan = hi_plans_get(plans, key & HI_KEY_PLAN);
+	const struct hi_plan *other = hi_plans_get(plans, old & HI_KEY_PLAN);
+	bool is_array = (key & HI_KEY_ARRAY) && !hi_plan_count_is_said(plan);
+	bool follow = is_array ? plan->n_pointers || plan->n_sites
+			       : says_more(plans, plan, other);
+	bool conflict;
+
+	conflict = hi_plans_conflict(plans, plan, other);
+	if (conflict)
+		__atomic_fetch_or(&w->typing->objects->flags[id], HI_OBJECT_CONFLICT,
+				  __ATOMIC_RELAXED);
+	if (!conflict && !follow)
+		return;
+	if (s->opinions.count >= s->max_opinions) {
+		if (!s->last_try)
+			atomic_store(&s->stop, true);
+		return;
+	}
+	/* Both, so that what is listed does not depend on which was there first. That
+	 * one was followed when it came. */
+	if (conflict)
+		hi_opinions_add_first(&s->opinions, id, old & HI_KEY_PLAN);
+	if (hi_opinions_add(&s->opinions, id, key & HI_KEY_PLAN)) {
+		if (follow)
+			hi_spread_push(w, addr, id, key);
+	} else if (atomic_load(&s->opinions.no_memory)) {
+		atomic_store(&s->stop, true);
+	}
+}
+
+static enum hi_evidence evidence_of(uint32_t key)
+{
+	return (enum hi_evidence)(key >> HI_KEY_EVIDENCE_SHIFT);
+}
+
+static int compare_keys(const struct hi_plans *plans, uint32_t a, uint32_t b)
+{
+	return hi_opinion_compare(hi_plans_get(plans, a & HI_KEY_PLAN), evidence_of(a),
+				  hi_plans_get(plans, b & HI_KEY_PLAN), evidence_of(b));
+}
+
+/* Makes key the block's opinion if it is the best. */
+static void settle(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key,
+		   uint32_t old)
+{
+	uint32_t *type = &w->typing->objects->type[id];
+	bool told = false;
+
+	for (;;) {
+		bool first = !(old & HI_KEY_PLAN);
+
+		if (!first) {
+			if (!told && (old & HI_KEY_PLAN) != (key & HI_KEY_PLAN))
+				add_opinion(w, addr, id, key, old);
+			told = true;
+			if (compare_keys(w->typing->plans, key, old) <= 0)
+				return;
+		}
+		if (!__atomic_compare_exchange_n(type, &old, key, false, __ATOMIC_RELAXED,
+						 __ATOMIC_RELAXED))
+			continue;
+		if (first)
+			hi_spread_push(w, addr, id, key);
+		return;
+	}
+}
+
+void hi_spread_propose(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t index,
+		       enum hi_evidence evidence)
+{
+	struct hi_objects *objects = w->typing->objects;
+	uint32_t old = __atomic_load_n(&objects->type[id], __ATOMIC_RELAXED), key;
+	const struct hi_plan *plan = hi_plans_get(w->typing->plans, index);
+	uint64_t usable, n;
+
+	if (((old & HI_KEY_PLAN) == index && evidence_of(old) >= evidence) ||
+	    (old & HI_KEY_SETTLED))
+		return;
+	usable = hi_object_usable(objects, id);
+	if (plan->rules && plan->rules->n_variants) {
+		index = hi_walker_variant(&w->walker, index, addr, usable);
+		plan = hi_plans_get(w->typing->plans, index);
+	}
+	key = (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index;
+	if (hi_plan_count_is_said(plan)) {
+		n = plan->first + plan->count;
+		if (plan->lead > usable ||
+		    (plan->size && n > (usable - plan->lead) / plan->size))
+			return;
+		if (plan->size)
+			key |= HI_KEY_ARRAY;
+	} else if (plan->size > usable) {
+		return;
+	} else if (!may_be_derived(plan, usable) &&
+		   hi_spread_fits_as_array(w, plan, addr, usable)) {
+		key |= HI_KEY_ARRAY;
+	}
+	settle(w, addr, id, key, old);
+}
+
+/* ---- pointers to the inside ---- */
+
+static uint64_t extent_of(const struct hi_typing *typing, uint32_t key)
+{
+	const struct hi_plan *plan;
+
+	if (!(key & HI_KEY_PLAN))
+		return 0;
+	plan = hi_plans_get(typing->plans, key & HI_KEY_PLAN);
+	/* A pointer to an integer describes one. */
+	if (plan->klass == HI_TYPE_SCALAR && !plan->blob && !hi_plan_count_is_said(plan))
+		return plan->size;
+	if ((key & HI_KEY_ARRAY) || plan->blob)
+		return UINT64_MAX;
+	/* Text and what only a name is known of may be anything. */
+	return plan->opaque || plan->klass == HI_TYPE_STRING ? 0
+							     : plan->lead + plan->size;
+}
+
+uint64_t hi_spread_extent(const struct hi_typing *typing, hi_node id)
+{
+	return extent_of(typing,
+			 __atomic_load_n(&typing->objects->type[id], __ATOMIC_RELAXED));
+}
+
+/* Records of a flexible array are members, as far as the block goes. */
+bool hi_spread_explains(const struct hi_typing *typing, uint32_t key, uint64_t offset,
+			uint32_t index)
+{
+	const struct hi_plan *plan;
+
+	if (offset < extent_of(typing, key))
+		return true;
+	if (!(key & HI_KEY_PLAN) || index < HI_PLAN_FIRST)
+		return false;
+	plan = hi_plans_get(typing->plans, key & HI_KEY_PLAN);
+	return plan->open_ended && hi_plan_has_at(typing->plans, plan, offset,
+						  hi_plans_get(typing->plans, index));
+}
+
+/* Bytes that it takes whatever else is said yet: better opinions are no
+ * smaller, but an array, a name or a list's node may become something else.
+ * While objects are carved, what it took before. */
+static uint64_t firm_extent(const struct hi_spreader *w, hi_node id)
+{
+	const struct hi_typing *typing = w->typing;
+	const struct hi_plan *plan;
+	uint32_t key;
+
+	if (w->spread->before)
+		return extent_of(typing, w->spread->before[id]);
+	key = __atomic_load_n(&typing->objects->type[id], __ATOMIC_RELAXED);
+	if (!(key & HI_KEY_PLAN) || (key & HI_KEY_SETTLED))
+		return extent_of(typing, key);
+	plan = hi_plans_get(typing->plans, key & HI_KEY_PLAN);
+	if (plan->blob || plan->opaque || plan->klass == HI_TYPE_STRING ||
+	    (plan->rules && plan->rules->is_node))
+		return 0;
+	return plan->size;
+}
+
+/* `new T[n]` of types with a destructor: n, then the elements; the pointer is
+ * to the first (Itanium C++ ABI 2.7). */
+bool hi_spread_cookie(struct hi_spreader *w, uint64_t start, hi_node id, uint32_t index,
+		      enum hi_evidence evidence)
+{
+	const struct hi_plan *plan = hi_plans_get(w->typing->plans, index);
+	uint64_t usable = hi_object_usable(w->typing->objects, id), n;
+	uint32_t variant;
+
+	if (plan->klass != HI_TYPE_RECORD || plan->opaque || !plan->size ||
+	    hi_plan_count_is_said(plan))
+		return false;
+	/* One is too likely a number to be a count. */
+	if (!hi_spread_read(w, start, &n) || n < 2 || n > usable / plan->size ||
+	    hi_fit_usable(8 + n * plan->size) != usable)
+		return false;
+	variant = hi_plans_variant(
+		w->typing->plans, index,
+		&(struct hi_variant){.lead = 8, .count = n, .context = plan->context});
+	if (variant < HI_PLAN_FIRST)
+		return false;
+	hi_spread_propose(w, start, id, variant, evidence);
+	return true;
+}
+
+void hi_spread_note(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key)
+{
+	uint64_t h = (addr ^ (uint64_t)key << 40) * 0x9e3779b97f4a7c15ull;
+	uint64_t *recent = &w->recent[h >> 54];
+
+	if (*recent == h)
+		return;
+	*recent = h;
+	if (w->interior.count >= MAX_INTERIOR)
+		w->interior_dropped++;
+	else if (!hi_vector_push(&w->interior, ((struct hi_interior){addr, id, key})))
+		w->no_memory = true;
+}
+
+void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t index,
+		      enum hi_evidence evidence)
+{
+	struct hi_typing *typing = w->typing;
+	const struct hi_plan *plan = hi_plans_get(typing->plans, index);
+	uint64_t start = hi_objects_address(typing->objects, id), offset = addr - start;
+	bool is_record = plan->klass == HI_TYPE_RECORD && !plan->opaque && plan->size;
+
+	if (hi_object_is_internal(typing->objects, id))
+		return;
+	/* The low bits of a pointer to something aligned are used as a tag. Without
+	 * pointers in it, it may as well be a member that is aligned to less. */
+	if (is_record && offset < 8 && plan->size % 8 == 0) {
+		hi_spread_propose(w, start, id, index,
+				  plan->n_pointers || plan->n_sites ? evidence
+								    : HI_EVIDENCE_SHAPE);
+		return;
+	}
+	if (hi_spread_behind_header(w, addr, id, index, evidence))
+		return;
+	if (offset < firm_extent(w, id) || (!is_record && !hi_plan_count_is_said(plan) &&
+					    !hi_spread_may_be_sized(w, addr, id, index)))
+		return;
+	if (w->spread->carving &&
+	    (hi_object_usable(typing->objects, id) < HI_CARVE_MIN_POOL ||
+	     hi_spread_explains(typing, w->spread->before[id], offset, index)))
+		return;
+	if (w->spread->carving)
+		hi_spread_carve(w, addr, start + hi_object_usable(typing->objects, id),
+				index, evidence);
+	else
+		hi_spread_note(w, addr, id,
+			       (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index);
+}
+
+void hi_spread_carve(struct hi_spreader *w, uint64_t addr, uint64_t end, uint32_t index,
+		     enum hi_evidence evidence)
+{
+	const struct hi_plan *plan;
+	uint64_t size, room = end - addr;
+	uint32_t key;
+	bool array;
+
+	if (addr % 8)
+		return;
+	index = hi_walker_variant(&w->walker, index, addr, room);
+	plan = hi_plans_get(w->typing->plans, index);
+	array = hi_plan_count_is_said(plan) && plan->size;
+	if (array && (room < plan->lead ||
+		      plan->first + plan->count > (room - plan->lead) / plan->size))
+		return; /* as in a block of its own */
+	if (plan->opaque || (plan->klass != HI_TYPE_RECORD && !array && !plan->blob))
+		return;
+	size = hi_walker_size(&w->walker, plan, addr, room);
+	if (size < 8 || size < plan->size || size > room ||
+	    !hi_spread_is_plausible(w, plan, array, addr, size))
+		return;
+	key = (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index |
+	      (array ? HI_KEY_ARRAY : 0);
+	if (hi_carving_add(w->spread->carving, addr, size, key))
+		hi_spread_push(w, addr, HI_NODE_NONE, key);
+}

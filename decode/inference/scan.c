@@ -1,0 +1,715 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Edges: one linear pass over all objects in the order of their ids. A thread
+ * takes a chunk of HI_CHUNK_NODES objects, collects the words in them that may
+ * be pointers into a batch, looks the batch up at once, and gets the rows of
+ * the chunk as they are stored in the graph: nothing is sorted.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/parallel.h"
+#include "decode/describe/labels.h"
+#include "decode/inference/trust.h"
+#include "decode/layouts/walker.h"
+
+enum {
+	BATCH = 2048,
+	LARGE_SPARSE = 64 << 20,
+	/* In a batch: exact, also where it leads to the inside of a block. */
+	GRADE_SURE = 4,
+	GRADE_MASK = 3,
+};
+
+struct edge_buffer {
+	hi_node *to;
+	uint8_t *grade;
+	size_t count, capacity;
+};
+
+struct scanner {
+	struct hi_typing *typing;
+	struct hi_graph_builder *builder;
+	uint64_t low, span; /* of all objects */
+	size_t n;	    /* words in the batch */
+	uint64_t words[BATCH];
+	uint32_t owners[BATCH]; /* in the chunk */
+	uint32_t labels[BATCH]; /* of the field, 0: none */
+	uint8_t grades[BATCH];
+	struct hi_hit hits[BATCH];
+	struct edge_buffer edges; /* of the chunk so far */
+	uint32_t *row;		  /* of the chunk: counts, later sums */
+	struct hi_view view;
+	uint8_t *scratch;
+	struct hi_walker walker;
+	struct hi_runtime_cursor *cursor;   /* NULL: no runtime */
+	struct hi_chunk_variants *variants; /* of the chunk */
+	size_t pool; /* the first that ends at or behind the object */
+	/* The object at hand: */
+	const uint8_t *host; /* NULL: not in one piece */
+	uint64_t addr, usable;
+	uint32_t owner;
+	const struct hi_plan *plan;	  /* NULL: untyped */
+	const struct hi_plan *labelled;	  /* whose labels these are: */
+	const struct hi_slot *slots;	  /* whose words are being scanned */
+	uint32_t slot_labels, raw_labels; /* of its first slot; 0: no labels */
+	bool is_certain; /* its type describes all of it: Note [Certain records] */
+	struct hi_cover *covered;  /* NULL, or its words that have been scanned */
+	uint64_t doubt, doubt_end; /* records in it whose rules were not resolved */
+	uint64_t block;		   /* its address */
+	struct hi_cover cover;
+	uint64_t words_scanned, bytes_scanned, unreadable;
+	enum hi_status status;
+	struct hi_error error;
+};
+
+static bool grow_edges(struct edge_buffer *e, size_t need)
+{
+	size_t capacity = e->capacity ? e->capacity * 2 : 1 << 17;
+	hi_node *to;
+	uint8_t *grade;
+
+	if (capacity < need)
+		capacity = need;
+	to = hi_realloc_array(e->to, capacity, sizeof(*to));
+	if (!to)
+		return false;
+	e->to = to;
+	grade = hi_realloc_array(e->grade, capacity, 1);
+	if (!grade)
+		return false;
+	e->grade = grade;
+	e->capacity = capacity;
+	return true;
+}
+
+/* An object without a type is named by the field with the lowest label. */
+static inline void label_hit(struct scanner *s, hi_node to, uint32_t label)
+{
+	uint32_t *type = &s->typing->objects->type[to];
+	uint32_t old = __atomic_load_n(type, __ATOMIC_RELAXED);
+
+	while (old == 0 || ((old & HI_KEY_LABEL) && (old & HI_KEY_LABEL_ID) > label))
+		if (__atomic_compare_exchange_n(type, &old, HI_KEY_LABEL | label, false,
+						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return;
+}
+
+/* Looks the batch up and appends what it hits. */
+static void flush(struct scanner *s)
+{
+	struct edge_buffer *e = &s->edges;
+	size_t n_hits = hi_objects_find_many(s->typing->objects, s->words, s->n, s->hits);
+
+	s->n = 0;
+	if (s->typing->labels)
+		for (size_t i = 0; i < n_hits; i++)
+			__builtin_prefetch(&s->typing->objects->type[s->hits[i].id]);
+	if (e->count + n_hits > e->capacity && !grow_edges(e, e->count + n_hits)) {
+		s->status = hi_fail_memory(&s->error, "edges");
+		return;
+	}
+	for (size_t i = 0; i < n_hits; i++) {
+		const struct hi_hit *hit = &s->hits[i];
+
+		e->to[e->count] = hit->id;
+		e->grade[e->count++] =
+			(uint8_t)((s->grades[hit->index] & GRADE_MASK) |
+				  (hit->interior &&
+				   s->grades[hit->index] == HI_GRADE_EXACT));
+		s->row[s->owners[hit->index] + 1]++;
+		if (s->labels[hit->index])
+			label_hit(s, hit->id, s->labels[hit->index]);
+	}
+}
+
+static inline __attribute__((always_inline)) void
+add_word(struct scanner *s, uint64_t word, uint8_t grade, uint32_t label)
+{
+	s->words[s->n] = word;
+	s->owners[s->n] = s->owner;
+	s->grades[s->n] = grade;
+	s->labels[s->n] = label;
+	s->n += word - s->low < s->span;
+}
+
+/* Every word of `size` bytes at host, conservatively. */
+static void add_bytes(struct scanner *s, const uint8_t *host, uint64_t size)
+{
+	uint64_t n = size / 8;
+
+	s->words_scanned += n;
+	while (n) {
+		size_t now = BATCH - s->n;
+		uint64_t word;
+
+		if (now > n)
+			now = n;
+		for (size_t i = 0; i < now; i++) {
+			memcpy(&word, host + 8 * i, sizeof(word));
+			add_word(s, word, HI_GRADE_CONSERVATIVE, 0);
+		}
+		host += 8 * now;
+		n -= now;
+		if (s->n == BATCH)
+			flush(s);
+	}
+}
+
+static void scan_words(struct scanner *s)
+{
+	struct hi_spans spans = {.image = s->typing->image,
+				 .addr = s->addr,
+				 .end = s->addr + s->usable,
+				 .scratch = s->scratch};
+	const uint8_t *host;
+	uint64_t addr, size;
+
+	if (s->host) {
+		add_bytes(s, s->host, s->usable);
+		return;
+	}
+	while (hi_spans_next(&spans, &host, &addr, &size))
+		add_bytes(s, host, size);
+	s->unreadable += spans.unreadable;
+}
+
+static void set_labels(struct scanner *s, const struct hi_plan *plan)
+{
+	if (plan == s->labelled)
+		return;
+	s->labelled = plan;
+	s->slots = plan ? plan->slots : NULL;
+	s->slot_labels = s->raw_labels = 0;
+	if (plan && s->typing->labels)
+		hi_labels_of_plan(s->typing->labels, s->typing->plans, plan,
+				  &s->slot_labels, &s->raw_labels);
+}
+
+static inline uint32_t label_of(const struct scanner *s, const struct hi_slot *slot,
+				bool known)
+{
+	uint32_t first = known ? s->slot_labels : s->raw_labels;
+
+	return slot && first ? first + (uint32_t)(slot - s->slots) : 0;
+}
+
+/* hi_word_fn: a word that the plan knows. */
+static inline __attribute__((always_inline)) void scan_slot(void *arg, uint64_t offset,
+							    struct hi_slot *slot)
+{
+	struct scanner *s = arg;
+	const uint8_t *at =
+		s->host ? s->host + offset
+			: hi_views_at(&s->typing->views, &s->view, s->addr + offset, 8);
+	bool known = slot && slot->kind == HI_SLOT_POINTER;
+	uint64_t word;
+
+	if (known &&
+	    atomic_load_explicit(&slot->plan, memory_order_relaxed) == HI_PLAN_FUNCTION)
+		return;
+	if (at) {
+		memcpy(&word, at, sizeof(word));
+	} else if (hi_memory_read_u64(s->typing->image->memory, s->addr + offset, &word,
+				      NULL) != HI_OK) {
+		s->unreadable += 8;
+		return;
+	}
+	if (s->covered)
+		hi_cover_mark(s->covered, s->addr + offset - s->block);
+	s->words_scanned++;
+	add_word(s, word, known ? HI_GRADE_EXACT : HI_GRADE_CONSERVATIVE,
+		 label_of(s, slot, known));
+	if (s->n == BATCH)
+		flush(s);
+}
+
+/* Plain slots of what lies inside the object, in place. */
+static void scan_place(void *arg, const struct hi_plan *plan, bool array, uint64_t addr,
+		       uint64_t end)
+{
+	struct scanner *s = arg;
+	const uint8_t *host = s->host;
+	uint64_t base = s->addr;
+
+	s->host = host ? host + (addr - base) : NULL;
+	s->addr = addr;
+	set_labels(s, plan);
+	hi_walker_words(&s->walker, plan, array, true, addr, end - addr, scan_slot, s);
+	set_labels(s, s->plan);
+	s->host = host;
+	s->addr = base;
+}
+
+static uint8_t grade_of(const struct hi_claim *claim)
+{
+	if (claim->weak)
+		return HI_GRADE_WEAK;
+	return claim->doubtful ? HI_GRADE_CONSERVATIVE : HI_GRADE_EXACT;
+}
+
+static void scan_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+{
+	struct scanner *s = arg;
+
+	(void)plan;
+	if (!claim->own || claim->slot)
+		return;
+	if (s->covered)
+		hi_cover_mark(s->covered, claim->at - s->block);
+	if (claim->lacks && claim->word - s->low < s->span)
+		hi_rule_note_lacks(claim->rule->lacks, claim->lacks);
+	s->words_scanned++;
+	add_word(s, claim->word, grade_of(claim),
+		 claim->weak ? 0 : hi_labels_of_rule(s->typing->labels, claim->rule));
+	if (s->n == BATCH)
+		flush(s);
+}
+
+/* Of all such records of the object: from the first to the last one. */
+static void doubt_record(void *arg, uint64_t addr, uint64_t end)
+{
+	struct scanner *s = arg;
+
+	if (addr < s->doubt)
+		s->doubt = addr;
+	if (end > s->doubt_end)
+		s->doubt_end = end;
+}
+
+/* Words of the block from `start` on, conservatively. */
+static void scan_from(struct scanner *s, uint64_t start)
+{
+	uint64_t skip = (start + 7) & ~(uint64_t)7;
+
+	if (skip + 8 > s->usable)
+		return;
+	s->addr += skip;
+	s->usable -= skip;
+	s->host = s->host ? s->host + skip : NULL;
+	scan_words(s);
+}
+
+/* A block of chars: text holds no pointers, anything else may, and so may what lies
+ * behind a text that is too short for its block. */
+static void scan_chars(struct scanner *s)
+{
+	bool counted = hi_plan_count_is_said(s->plan);
+	uint64_t start, end, text;
+
+	if (counted) {
+		hi_plan_extent(s->plan, true, s->usable, &start, &end);
+		s->usable = end;
+	}
+	s->is_certain = counted || s->usable < 8;
+	if (s->usable < 8)
+		return;
+	if (!s->host || !hi_looks_like_text(s->host, s->usable)) {
+		scan_words(s);
+		return;
+	}
+	text = strnlen((const char *)s->host, s->usable) + 1;
+	s->is_certain |= s->usable <= hi_fit_usable(text);
+	if (text <= 8)
+		add_bytes(s, s->host, 8); /* a pointer may look like a short text */
+	if (!s->is_certain)
+		scan_from(s, text);
+}
+
+static bool is_rest(const struct hi_pools *pools, hi_node id)
+{
+	return pools->is_rest[id >> 6] >> (id & 63) & 1;
+}
+
+/* Index of the first pool that ends at or behind the node. */
+static size_t first_pool(const struct hi_pools *pools, hi_node id)
+{
+	return hi_search(i, pools->count, pools->items[i].last < id);
+}
+
+/* The rest of a block whose start has a type lies behind it. */
+static uint32_t rest_label(struct scanner *s, uint32_t key)
+{
+	const struct hi_plan *plan;
+
+	if (!(key & HI_KEY_PLAN))
+		return 0;
+	plan = hi_plans_get(s->typing->plans, key & HI_KEY_PLAN);
+	set_labels(s, plan);
+	return s->raw_labels ? s->raw_labels + plan->n_slots : 0;
+}
+
+static void add_piece(struct scanner *s, hi_node piece, uint32_t label)
+{
+	add_word(s, hi_objects_address(s->typing->objects, piece), HI_GRADE_EXACT, label);
+	if (s->n == BATCH)
+		flush(s);
+}
+
+/* The pieces of a pool hold together: Note [Carving] in carve.h. */
+static void scan_pool(struct scanner *s, hi_node id, uint32_t key)
+{
+	const struct hi_pools *pools = &s->typing->pools;
+	const struct hi_pool *pool;
+	uint32_t label;
+
+	while (s->pool < pools->count && pools->items[s->pool].last < id)
+		s->pool++;
+	pool = s->pool < pools->count ? &pools->items[s->pool] : NULL;
+	if (!pool || id < pool->first || pool->rest == HI_NODE_NONE)
+		return;
+	label = id == pool->first ? rest_label(s, key) : 0;
+	if (id != pool->rest) {
+		add_piece(s, pool->rest, label);
+		return;
+	}
+	for (hi_node piece = pool->rest + 1; piece <= pool->last && piece; piece++)
+		if (is_rest(pools, piece))
+			add_piece(s, piece, label);
+}
+
+/* Those that a container counts: `std::vector<uintptr_t>` has elements of type
+ * unsigned long (Note [Flattening]). */
+static void scan_integers(struct scanner *s, const struct hi_plan *plan)
+{
+	uint64_t start, end;
+
+	hi_plan_extent(plan, true, s->usable, &start, &end);
+	for (uint64_t at = start; at + 8 <= end; at += 8)
+		scan_slot(s, at, NULL);
+}
+
+/* The words that the type says nothing certain about. */
+static void scan_doubtful(struct scanner *s, const struct hi_plan *plan, bool array)
+{
+	const struct hi_cover *cover = s->covered;
+
+	hi_cover_sites(s->covered, s->typing, plan, array, s->usable);
+	s->covered = NULL;
+	for (uint64_t i = 0; i < cover->n; i++)
+		if (!hi_cover_has(cover, i))
+			scan_slot(s, 8 * i, NULL);
+}
+
+/* Words that rules could not say anything about (Note [What rules lack] in apply.h). */
+static void scan_unresolved(struct scanner *s)
+{
+	uint64_t first, end;
+
+	if (!s->covered || s->doubt >= s->doubt_end)
+		return;
+	first = s->doubt - s->block;
+	end = s->doubt_end - s->block;
+	for (uint64_t at = (first + 7) & ~(uint64_t)7; at + 8 <= end; at += 8)
+		if (!hi_cover_has(s->covered, at / 8))
+			scan_slot(s, at, NULL);
+}
+
+static void scan_typed(struct scanner *s, const struct hi_plan *plan, uint32_t key)
+{
+	bool tail_known =
+		plan->rules && hi_walker_tail_known(&s->walker, plan, s->addr, s->usable);
+	bool array = key & HI_KEY_ARRAY;
+	bool is_covered;
+
+	set_labels(s, plan);
+	s->is_certain = hi_record_is_certain(plan, key, s->usable, tail_known);
+	is_covered = !s->is_certain || plan->n_sites || plan->rules;
+	if (is_covered && hi_cover_begin(&s->cover, s->usable))
+		s->covered = &s->cover;
+	else if (is_covered)
+		s->status = hi_fail_memory(&s->error, "edges");
+	s->doubt = UINT64_MAX;
+	s->doubt_end = 0;
+	hi_walker_words(&s->walker, plan, array, tail_known, s->addr, s->usable,
+			scan_slot, s);
+	if (plan->n_sites)
+		hi_walker_sites(&s->walker, plan, array, s->addr, s->usable);
+	if (hi_walker_variant_is_open(&s->walker, plan, s->addr, s->usable))
+		doubt_record(s, s->addr, s->addr + s->usable);
+	scan_unresolved(s);
+	if (!s->is_certain && s->covered)
+		scan_doubtful(s, plan, array);
+	else if (hi_plan_is_integers(plan))
+		scan_integers(s, plan);
+	s->covered = NULL;
+}
+
+/* hi_runtime_edge_fn */
+static bool scan_managed(void *arg, const struct hi_runtime_edge *edge)
+{
+	struct scanner *s = arg;
+
+	s->words_scanned++;
+	add_word(s, edge->to,
+		 edge->grade == HI_GRADE_EXACT ? (uint8_t)GRADE_SURE
+					       : (uint8_t)edge->grade,
+		 0);
+	if (s->n == BATCH)
+		flush(s);
+	return s->status == HI_OK;
+}
+
+static void scan_object(struct scanner *s, hi_node id, uint32_t key)
+{
+	const struct hi_plan *plan;
+
+	s->host = hi_views_at(&s->typing->views, &s->view, s->addr, s->usable);
+	s->bytes_scanned += s->usable;
+	s->plan = NULL;
+	s->is_certain = true;
+	if (hi_object_is_internal(s->typing->objects, id))
+		return;
+	if (s->typing->pools.count)
+		scan_pool(s, id, key);
+	plan = key & HI_KEY_PLAN ? hi_plans_get(s->typing->plans, key & HI_KEY_PLAN)
+				 : NULL;
+	if (!plan || (!s->host && s->usable > LARGE_SPARSE && !plan->managed)) {
+		scan_words(s);
+		return;
+	}
+	s->plan = plan;
+	if (plan->managed && !plan->opaque)
+		s->typing->runtime->ops->edges(s->cursor, s->addr, s->usable,
+					       plan->managed - 1, scan_managed, s);
+	else if (plan->klass == HI_TYPE_STRING)
+		scan_chars(s);
+	else if (!plan->blob)
+		scan_typed(s, plan, key);
+}
+
+/* The key of propagation becomes a type of the graph and flags; labels stay. */
+static void settle_type(struct scanner *s, hi_node id, uint32_t key)
+{
+	struct hi_objects *objects = s->typing->objects;
+	const struct hi_plan *plan;
+
+	if (!(key & HI_KEY_PLAN)) {
+		if (key)
+			objects->type[id] = 0;
+		return;
+	}
+	plan = hi_plans_get(s->typing->plans, key & HI_KEY_PLAN);
+	if (plan->base != plan->index &&
+	    !hi_vector_push(s->variants, ((struct hi_node_variant){id, plan->index})) &&
+	    s->status == HI_OK)
+		s->status = hi_fail_memory(&s->error, "types");
+	plan = hi_plans_get(s->typing->plans, plan->base);
+	__atomic_store_n(&objects->type[id], plan->graph_type, __ATOMIC_RELAXED);
+	/* What describes only the beginning of its block is a guess. */
+	if (!s->is_certain)
+		key = (key & ((1u << HI_KEY_EVIDENCE_SHIFT) - 1)) |
+		      (uint32_t)HI_EVIDENCE_SHAPE << HI_KEY_EVIDENCE_SHIFT;
+	objects->flags[id] |= (uint8_t)(key >> HI_KEY_EVIDENCE_SHIFT);
+	if (key & HI_KEY_ARRAY)
+		objects->flags[id] |= HI_OBJECT_ARRAY;
+}
+
+static uint32_t window_of(const struct hi_objects *objects, hi_node id)
+{
+	uint32_t w = 0;
+
+	while (w + 1 < objects->n_windows && objects->windows[w + 1].first <= id)
+		w++;
+	return w;
+}
+
+static void scan_chunk_objects(struct scanner *s, hi_node first, hi_node n)
+{
+	struct hi_objects *objects = s->typing->objects;
+	uint32_t w = window_of(objects, first);
+
+	for (hi_node i = 0; i < n && s->status == HI_OK; i++) {
+		hi_node id = first + i;
+		uint32_t key = __atomic_load_n(&objects->type[id], __ATOMIC_RELAXED);
+
+		if (key & HI_KEY_LABEL)
+			key = 0;
+		while (w + 1 < objects->n_windows && objects->windows[w + 1].first <= id)
+			w++;
+		s->addr = s->block = objects->windows[w].base + objects->address_low[id];
+		s->usable = objects->usable_low[id];
+		if (s->usable == UINT32_MAX)
+			s->usable = hi_objects_usable(objects, id);
+		s->owner = i;
+		scan_object(s, id, key);
+		settle_type(s, id, key);
+	}
+	flush(s);
+}
+
+/* Copies the rows to arrays of their own size. */
+static enum hi_status give_chunk(struct scanner *s, uint32_t index)
+{
+	struct hi_edge_chunk chunk = {.row = hi_take(s->row)};
+	size_t n = s->edges.count;
+
+	chunk.to = hi_alloc(n * sizeof(*chunk.to));
+	chunk.grade = hi_alloc(n);
+	if (!chunk.to || !chunk.grade) {
+		free(chunk.row);
+		free(chunk.to);
+		free(chunk.grade);
+		return hi_fail_memory(&s->error, "edges");
+	}
+	if (n) {
+		memcpy(chunk.to, s->edges.to, n * sizeof(*chunk.to));
+		memcpy(chunk.grade, s->edges.grade, n);
+	}
+	return hi_graph_builder_chunk(s->builder, index, chunk, &s->error);
+}
+
+static void scan_chunk(void *arg, size_t task, unsigned worker)
+{
+	struct scanner *s = ((struct scanner **)arg)[worker];
+	const struct hi_objects *objects = s->typing->objects;
+	hi_node first = (hi_node)task << HI_CHUNK_SHIFT, n = objects->count - first;
+
+	if (s->status != HI_OK)
+		return;
+	if (n > HI_CHUNK_NODES)
+		n = HI_CHUNK_NODES;
+	s->row = hi_calloc((size_t)n + 1, sizeof(*s->row));
+	if (!s->row) {
+		s->status = hi_fail_memory(&s->error, "edges");
+		return;
+	}
+	s->edges.count = 0;
+	s->variants = &s->typing->variants[task];
+	s->pool = first_pool(&s->typing->pools, first);
+	scan_chunk_objects(s, first, n);
+	if (s->status == HI_OK && s->edges.count > UINT32_MAX)
+		s->status = hi_fail(&s->error, HI_LIMIT, 0, "too many edges");
+	if (s->status == HI_OK) {
+		for (hi_node i = 0; i < n; i++)
+			s->row[i + 1] += s->row[i];
+		s->status = give_chunk(s, (uint32_t)task);
+	}
+	free(s->row);
+	s->row = NULL;
+}
+
+static void scanner_destroy(struct scanner *s)
+{
+	if (!s)
+		return;
+	free(s->edges.to);
+	free(s->edges.grade);
+	free(s->scratch);
+	hi_cover_end(&s->cover);
+	if (s->cursor)
+		hi_runtime_cursor_free(s->typing->runtime, s->cursor);
+	free(s);
+}
+
+static struct scanner *scanner_create(struct hi_typing *typing,
+				      struct hi_graph_builder *builder)
+{
+	struct scanner *s = hi_calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->typing = typing;
+	s->builder = builder;
+	s->low = typing->objects->low;
+	s->span = typing->objects->high - s->low;
+	s->scratch = hi_alloc(HI_SPAN_SCRATCH);
+	s->cursor = typing->runtime ? hi_runtime_cursor(typing->runtime) : NULL;
+	hi_walker_init(&s->walker, typing);
+	s->walker.edges_only = true;
+	s->walker.arg = s;
+	s->walker.words = scan_place;
+	s->walker.claim = scan_claim;
+	s->walker.doubt = doubt_record;
+	s->walker.applier.keeps_lacks = true;
+	if (s->scratch && (s->cursor || !typing->runtime))
+		return s;
+	scanner_destroy(s);
+	return NULL;
+}
+
+static enum hi_status collect(struct hi_typing *typing, struct scanner **scanners,
+			      unsigned n, struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct scanner *s = scanners[i];
+
+		typing->stats.words_scanned += s->words_scanned;
+		typing->stats.bytes_scanned += s->bytes_scanned;
+		typing->stats.unreadable_bytes += s->unreadable;
+		if (s->cursor)
+			typing->runtime->n_cut += typing->runtime->ops->cut(s->cursor);
+		if (s->status != HI_OK && status == HI_OK) {
+			status = s->status;
+			if (err)
+				*err = s->error;
+		}
+	}
+	return status;
+}
+
+enum hi_status hi_edges_scan(struct hi_typing *typing, struct hi_graph_builder *b,
+			     struct hi_error *err)
+{
+	size_t n_chunks =
+		((size_t)typing->objects->count + HI_CHUNK_NODES - 1) >> HI_CHUNK_SHIFT;
+	struct scanner *scanners[64] = {};
+	unsigned n = typing->threads;
+	enum hi_status status = HI_OK;
+
+	typing->variants = hi_calloc(n_chunks + 1, sizeof(*typing->variants));
+	if (typing->variants)
+		typing->n_variant_chunks = n_chunks;
+	else
+		status = hi_fail_memory(err, "types");
+	for (unsigned i = 0; i < n && status == HI_OK; i++) {
+		scanners[i] = scanner_create(typing, b);
+		if (!scanners[i])
+			status = hi_fail_memory(err, "edges");
+	}
+	if (status == HI_OK) {
+		hi_parallel(n, n_chunks, scan_chunk, scanners);
+		status = collect(typing, scanners, n, err);
+	}
+	for (unsigned i = 0; i < n; i++)
+		scanner_destroy(scanners[i]);
+	return status;
+}
+
+/* Length of the UTF-8 sequence at p of which n bytes are there; 0: none. */
+static size_t utf8_length(const uint8_t *p, uint64_t n)
+{
+	size_t length = p[0] < 0x80   ? 1
+			: p[0] < 0xc2 ? 0
+			: p[0] < 0xe0 ? 2
+			: p[0] < 0xf0 ? 3
+			: p[0] < 0xf5 ? 4
+				      : 0;
+
+	if (length > n)
+		return 0;
+	for (size_t i = 1; i < length; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	return length;
+}
+
+bool hi_looks_like_text(const uint8_t *bytes, uint64_t size)
+{
+	for (uint64_t i = 0; i < size;) {
+		size_t n = utf8_length(bytes + i, size - i);
+
+		if (bytes[i] == 0)
+			return i > 0;
+		if (n == 0 || bytes[i] == 0x7f ||
+		    (bytes[i] < 0x20 && (bytes[i] < '\t' || bytes[i] > '\r')))
+			return false;
+		i += n;
+	}
+	return false;
+}

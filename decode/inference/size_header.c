@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Blocks of allocation wrappers: a header of the wrapper's own, then what its caller
+ * asked for.
+ *
+ * Note [Headers of allocation wrappers]
+ *
+ * sqlite, MySQL's my_malloc and many an xmalloc() keep the size of a request, or more,
+ * in front of what they return, so every pointer of the program leads into its block,
+ * at one offset. Such a pointer is taken for one to the start of its object if one of
+ * these holds:
+ *
+ *   - a word of the header is the size of the request, by which the allocator would
+ *     give a block of just this size. A number of a record's own may be that by chance
+ *     (a key, a count), so it holds only where nine of ten typed pointers to this
+ *     offset, and MIN_SIZED at least, lead to such blocks;
+ *   - hints say how long the header is (`header N;`);
+ *   - at least MIN_BLOCKS blocks that typed pointers lead into at this offset have just
+ *     the size of header and record, and nine of ten such pointers lead to such blocks.
+ *     Then the program does so everywhere, and the evidence is "shape".
+ *
+ * Nothing is known of the header itself: its words are read conservatively.
+ */
+#include <string.h>
+
+#include "decode/inference/spread.h"
+
+enum {
+	MAX_HEADER = 64,   /* bytes, unless hints say more */
+	MIN_SIZED = 3,	   /* blocks that show a header with the size in it */
+	MIN_BLOCKS = 8,	   /* that show one without */
+	MAX_BLOCKS = 256,  /* that are looked at for it */
+	MAX_LOOKED = 4096, /* pointers, in all */
+	MIN_PERCENT = 90,  /* of the pointers that could show it */
+};
+
+/* Bytes behind the header, by a word of it that is the size of the request, or of the
+ * request and the header; 0: none is. */
+static uint64_t read_request(struct hi_spreader *w, uint64_t start, uint64_t offset,
+			     uint64_t usable)
+{
+	for (uint64_t at = 0; at < offset; at += 8) {
+		uint64_t word;
+
+		if (!hi_spread_read(w, start + at, &word) || word == 0 || word > usable)
+			continue;
+		if (hi_fit_usable(offset + word) == usable)
+			return word;
+		if (word > offset && hi_fit_usable(word) == usable)
+			return word - offset;
+	}
+	return 0;
+}
+
+static bool propose_at_offset(struct hi_spreader *w, uint64_t start, hi_node id,
+			      struct hi_variant what, uint32_t index,
+			      enum hi_evidence evidence)
+{
+	uint32_t variant = hi_plans_variant(w->typing->plans, index, &what);
+
+	if (variant < HI_PLAN_FIRST)
+		return false;
+	hi_spread_propose(w, start, id, variant, evidence);
+	return true;
+}
+
+/* Elements of so many bytes: counted where the bytes are just those of several, or of
+ * text. */
+static uint64_t count_elements(const struct hi_plan *plan, uint64_t bytes)
+{
+	if (!plan->size || plan->open_ended || bytes % plan->size ||
+	    (bytes == plan->size && plan->klass == HI_TYPE_RECORD))
+		return HI_COUNT_UNSAID;
+	return bytes / plan->size;
+}
+
+static bool is_sized(const struct hi_spread *s, uint64_t offset)
+{
+	return offset % 8 == 0 && offset >= 8 && offset <= MAX_HEADER &&
+	       (s->sized_headers >> (offset / 8 - 1) & 1);
+}
+
+bool hi_spread_may_be_sized(struct hi_spreader *w, uint64_t addr, hi_node id,
+			    uint32_t index)
+{
+	const struct hi_objects *objects = w->typing->objects;
+	const struct hi_plan *plan = hi_plans_get(w->typing->plans, index);
+	uint64_t start = hi_objects_address(objects, id), offset = addr - start;
+
+	return !plan->opaque && plan->size && offset % 8 == 0 && offset <= MAX_HEADER &&
+	       read_request(w, start, offset, hi_object_usable(objects, id)) >=
+		       plan->size;
+}
+
+bool hi_spread_behind_header(struct hi_spreader *w, uint64_t addr, hi_node id,
+			     uint32_t index, enum hi_evidence evidence)
+{
+	const struct hi_typing *typing = w->typing;
+	const struct hi_plan *plan = hi_plans_get(typing->plans, index);
+	uint64_t start = hi_objects_address(typing->objects, id), offset = addr - start;
+	uint64_t usable = hi_object_usable(typing->objects, id), bytes = 0;
+	uint64_t hinted = typing->source.types.rules.block_header;
+	struct hi_variant what = {
+		.lead = offset, .count = HI_COUNT_UNSAID, .context = plan->context};
+
+	if (plan->opaque || !plan->size || plan->lead || hi_plan_count_is_said(plan) ||
+	    offset % 8 || offset >= usable || (offset > MAX_HEADER && offset != hinted) ||
+	    plan->size > usable - offset)
+		return false;
+	if (is_sized(w->spread, offset))
+		bytes = read_request(w, start, offset, usable);
+	if (bytes >= plan->size)
+		what.count = count_elements(plan, bytes);
+	else if (offset == hinted)
+		what.count = plan->klass == HI_TYPE_RECORD
+				     ? HI_COUNT_UNSAID
+				     : (usable - offset) / plan->size;
+	else if (offset == w->spread->header && plan->klass == HI_TYPE_RECORD &&
+		 hi_fit_usable(offset + plan->size) == usable)
+		evidence = HI_EVIDENCE_SHAPE;
+	else
+		return false;
+	return propose_at_offset(w, start, id, what, index, evidence);
+}
+
+/* ---- is there such a header? ---- */
+
+/* Blocks that show a header, found from the pointers at hand and from the records that
+ * would lie behind it: often a single variable leads to all of them. */
+struct trial {
+	struct hi_spread *spread;
+	uint64_t header;
+	bool sized;
+	struct trial_block {
+		hi_node id;
+		uint32_t plan;
+	} blocks[MAX_BLOCKS];
+	size_t n;
+	uint64_t others; /* typed pointers that lead elsewhere */
+	uint64_t addr;	 /* of the record at hand */
+};
+
+static bool has_block(const struct trial *t, hi_node id)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->blocks[i].id == id)
+			return true;
+	return false;
+}
+
+static bool shows_header(const struct trial *t, hi_node id, uint32_t index)
+{
+	const struct hi_typing *typing = t->spread->typing;
+	const struct hi_plan *plan = hi_plans_get(typing->plans, index);
+	uint64_t usable = hi_object_usable(typing->objects, id);
+
+	if (!t->sized)
+		return hi_fit_usable(t->header + plan->size) == usable;
+	return read_request(t->spread->workers[0],
+			    hi_objects_address(typing->objects, id), t->header,
+			    usable) >= plan->size;
+}
+
+/* A pointer to something of this plan, `offset` bytes into the block. */
+static void count_pointer(struct trial *t, hi_node id, uint64_t offset, uint32_t index)
+{
+	const struct hi_plan *plan = hi_plans_get(t->spread->typing->plans, index);
+
+	if ((plan->klass != HI_TYPE_RECORD && !t->sized) || plan->opaque || !plan->size ||
+	    t->n == MAX_BLOCKS || t->n + t->others == MAX_LOOKED || has_block(t, id))
+		return;
+	if (offset == t->header && shows_header(t, id, index))
+		t->blocks[t->n++] = (struct trial_block){id, index};
+	else if (offset == t->header || (offset == 0 && !t->sized))
+		t->others++;
+}
+
+/* hi_word_fn */
+static void try_pointer(void *arg, uint64_t offset, struct hi_slot *slot)
+{
+	struct trial *t = arg;
+	struct hi_typing *typing = t->spread->typing;
+	uint64_t word, inside = 0;
+	uint32_t plan;
+	hi_node id;
+
+	if (!slot || slot->kind != HI_SLOT_POINTER ||
+	    !hi_spread_read(t->spread->workers[0], t->addr + offset, &word))
+		return;
+	plan = hi_plans_pointee(typing->plans, slot);
+	id = plan < HI_PLAN_FIRST ? HI_NODE_NONE
+				  : hi_objects_find(typing->objects, word, &inside);
+	if (id != HI_NODE_NONE)
+		count_pointer(t, id, inside, plan);
+}
+
+/* Pointers of untyped blocks at this offset. */
+static void count_interior(struct trial *t)
+{
+	const struct hi_typing *typing = t->spread->typing;
+	const struct hi_spreader *w = t->spread->workers[0];
+
+	for (size_t i = 0;
+	     i < w->interior.count && t->n < MAX_BLOCKS && t->n + t->others < MAX_LOOKED;
+	     i++) {
+		const struct hi_interior *in = &w->interior.items[i];
+
+		if (in->id != HI_NODE_NONE &&
+		    !(typing->objects->type[in->id] & HI_KEY_PLAN) &&
+		    in->addr - hi_objects_address(typing->objects, in->id) == t->header)
+			count_pointer(t, in->id, t->header, in->key & HI_KEY_PLAN);
+	}
+}
+
+/* The interior pointers, then those of the records behind the header. */
+static bool is_header(struct trial *t)
+{
+	const struct hi_typing *typing = t->spread->typing;
+
+	count_interior(t);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct hi_plan *plan =
+			hi_plans_get(typing->plans, t->blocks[i].plan);
+
+		t->addr =
+			hi_objects_address(typing->objects, t->blocks[i].id) + t->header;
+		hi_plan_words_until(plan, false, true, plan->size, try_pointer, t);
+	}
+	return t->n >= (t->sized ? MIN_SIZED : MIN_BLOCKS) &&
+	       t->n * 100 >= (t->n + t->others) * MIN_PERCENT;
+}
+
+static bool propose_all_behind(struct hi_spread *s)
+{
+	struct hi_spreader *w = s->workers[0];
+	bool any = false;
+
+	for (size_t i = 0; i < w->interior.count; i++) {
+		const struct hi_interior *in = &w->interior.items[i];
+
+		if (in->id != HI_NODE_NONE)
+			any |= hi_spread_behind_header(
+				w, in->addr, in->id, in->key & HI_KEY_PLAN,
+				(enum hi_evidence)(in->key >> HI_KEY_EVIDENCE_SHIFT));
+	}
+	return any;
+}
+
+bool hi_spread_find_sized_headers(struct hi_spread *s)
+{
+	uint8_t before = s->sized_headers;
+
+	for (uint64_t header = 8; header <= MAX_HEADER; header += 8) {
+		struct trial trial = {.spread = s, .header = header, .sized = true};
+
+		if (!is_sized(s, header) && is_header(&trial))
+			s->sized_headers |= (uint8_t)(1u << (header / 8 - 1));
+	}
+	return s->sized_headers != before && propose_all_behind(s);
+}
+
+bool hi_spread_find_header(struct hi_spread *s)
+{
+	for (uint64_t header = 8; header <= MAX_HEADER && !s->header; header += 8) {
+		struct trial trial = {.spread = s, .header = header};
+
+		if (is_header(&trial))
+			s->header = header;
+	}
+	if (!s->header || s->header_asked)
+		return false;
+	s->header_asked = true;
+	return propose_all_behind(s);
+}

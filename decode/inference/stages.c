@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is asked when types no longer spread by themselves.
+ *
+ * Note [Containers of members]
+ *
+ * A pointer to a member leads to the inside of its record (list_head, queue
+ * nodes); a pointer to a base class or a first member leads to its start. If
+ * nothing else says what the block is, then the records of the debug
+ * information that have this type at this offset, and for which the allocator
+ * would give a block of just this size, are looked at: if the pointers of
+ * exactly one of them look like pointers there, the block is it, with the
+ * evidence "shape". Two are none. A block for a few elements of a type is an
+ * array only if no record begins with that type and has the size of all.
+ *
+ * The nodes of an intrusive list or tree are found one by one: each leads to
+ * the inside of the next. So those that a block leads to are asked at once, by
+ * one thread, in an order that does not depend on threads.
+ *
+ * Pointers to the inside that are left are objects carved out of a pool, if
+ * the block is large enough to be one (carve.h).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/parallel.h"
+#include "decode/inference/spread.h"
+
+enum { MAX_NEEDS = 1 << 12, MAX_TODO = 64, MAX_WALK = 4096, MAX_FOUND = 8 };
+
+/* A record with `type` at `offset` for a block of `usable` bytes is looked for.
+ */
+struct need {
+	uint64_t usable, offset;
+	const struct hi_type *type;
+	const struct hi_type *found[MAX_FOUND];
+	unsigned n_found; /* MAX_FOUND + 1: more than fit */
+};
+
+struct containment {
+	struct hi_spread *spread;
+	struct HI_VECTOR(struct need) needs; /* sorted for the search */
+	uint64_t min_size;
+	bool no_memory;
+};
+
+static int by_usable(const void *a, const void *b)
+{
+	const struct need *x = a, *y = b;
+
+	if (x->usable != y->usable)
+		return x->usable < y->usable ? -1 : 1;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return x->type->id < y->type->id ? -1 : x->type->id > y->type->id;
+}
+
+static struct need *find_need(struct containment *c, uint64_t usable, uint64_t offset,
+			      const struct hi_type *type)
+{
+	const struct need key = {.usable = usable, .offset = offset, .type = type};
+
+	return c->needs.count ? bsearch(&key, c->needs.items, c->needs.count, sizeof(key),
+					by_usable)
+			      : NULL;
+}
+
+/* ---- which records have this type there? ---- */
+
+struct within {
+	const struct hi_type *type;
+	uint64_t offset;
+};
+
+static const struct hi_type *type_of(const struct hi_typing *typing, hi_type_id id)
+{
+	return typing->source.types.type(typing->source.types.arg, id);
+}
+
+/* Is `type` a member (or a member's member, or an element) of the record? */
+static bool has_at(const struct hi_typing *typing, const struct hi_type *record,
+		   const struct hi_type *type, uint64_t offset)
+{
+	struct within todo[MAX_TODO] = {{record, offset}};
+	unsigned n = 1, walked = 0;
+
+	while (n && walked++ < MAX_WALK) {
+		struct within at = todo[--n];
+
+		if (at.type == type && at.offset == 0)
+			return true;
+		if (at.type->kind == HI_KIND_ARRAY) {
+			const struct hi_type *element = type_of(typing, at.type->target);
+
+			if (element->size && at.offset < at.type->size)
+				todo[n++] = (struct within){element,
+							    at.offset % element->size};
+			continue;
+		}
+		for (uint32_t i = 0; i < at.type->n_members && n < MAX_TODO; i++) {
+			const struct hi_member *m = &at.type->members[i];
+			const struct hi_type *t = type_of(typing, m->type);
+
+			if (!m->bit_size && at.offset >= m->offset &&
+			    at.offset - m->offset < t->size)
+				todo[n++] = (struct within){t, at.offset - m->offset};
+		}
+	}
+	return false;
+}
+
+static bool is_found(const struct need *need, const struct hi_type *record)
+{
+	for (unsigned i = 0; i < need->n_found && i < MAX_FOUND; i++)
+		if (need->found[i] == record)
+			return true;
+	return false;
+}
+
+/* hi_record_fn */
+static bool try_record(const struct hi_type *record, void *arg)
+{
+	struct containment *c = arg;
+	uint64_t fit = hi_fit_usable(record->size);
+	size_t low = hi_search(i, c->needs.count, c->needs.items[i].usable < fit);
+
+	for (; low < c->needs.count && c->needs.items[low].usable == fit; low++) {
+		struct need *need = &c->needs.items[low];
+
+		if (need->n_found > MAX_FOUND || need->type == record ||
+		    is_found(need, record) ||
+		    !has_at(c->spread->typing, record, need->type, need->offset))
+			continue;
+		if (need->n_found < MAX_FOUND)
+			need->found[need->n_found] = record;
+		need->n_found++;
+	}
+	return true;
+}
+
+static void add_need(struct containment *c, const struct hi_type *type, uint64_t offset,
+		     uint64_t usable)
+{
+	struct need need = {.usable = usable, .offset = offset, .type = type};
+
+	if (c->needs.count < MAX_NEEDS && !hi_vector_push(&c->needs, need))
+		c->no_memory = true;
+}
+
+static void sort_needs(struct containment *c)
+{
+	size_t kept = 0;
+
+	if (c->needs.count > 1)
+		qsort(c->needs.items, c->needs.count, sizeof(struct need), by_usable);
+	for (size_t i = 0; i < c->needs.count; i++)
+		if (!kept ||
+		    by_usable(&c->needs.items[kept - 1], &c->needs.items[i]) != 0)
+			c->needs.items[kept++] = c->needs.items[i];
+	c->needs.count = kept;
+}
+
+static bool search_records(struct containment *c)
+{
+	const struct hi_typing_source *source = &c->spread->typing->source;
+
+	sort_needs(c);
+	return c->needs.count && source->each_record &&
+	       source->each_record(source->types.arg, 8, try_record, c, NULL) == HI_OK;
+}
+
+/* The only one of them whose pointers look like pointers. */
+static uint32_t only_plausible(struct containment *c, hi_node id, const struct need *need)
+{
+	struct hi_spreader *w = c->spread->workers[0];
+	struct hi_typing *typing = c->spread->typing;
+	uint64_t addr = hi_objects_address(typing->objects, id);
+	uint32_t only = HI_PLAN_NONE;
+
+	if (!need || need->n_found > MAX_FOUND)
+		return HI_PLAN_NONE;
+	for (unsigned i = 0; i < need->n_found; i++) {
+		uint32_t plan = hi_plans_of(typing->plans, need->found[i]->id);
+
+		if (plan < HI_PLAN_FIRST ||
+		    !hi_spread_is_plausible(w, hi_plans_get(typing->plans, plan), false,
+					    addr, hi_object_usable(typing->objects, id)))
+			continue;
+		if (only)
+			return HI_PLAN_NONE;
+		only = plan;
+	}
+	return only;
+}
+
+static bool propose_found(struct containment *c, hi_node id, const struct need *need)
+{
+	struct hi_spreader *w = c->spread->workers[0];
+	struct hi_typing *typing = c->spread->typing;
+	uint32_t plan = only_plausible(c, id, need);
+
+	if (!plan)
+		return false;
+	hi_spread_propose(w, hi_objects_address(typing->objects, id), id, plan,
+			  HI_EVIDENCE_SHAPE);
+	return true;
+}
+
+/* ---- pointers to the inside ---- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct hi_interior *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static bool is_explained(const struct hi_typing *typing, const struct hi_interior *in)
+{
+	return in->id != HI_NODE_NONE &&
+	       hi_spread_explains(typing, typing->objects->type[in->id],
+				  in->addr - hi_objects_address(typing->objects, in->id),
+				  in->key & HI_KEY_PLAN);
+}
+
+/* Most of them, where many lead into arrays: before anything is sorted. */
+static void drop_explained(struct hi_spreader *w)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->interior.count; i++)
+		if (!is_explained(w->typing, &w->interior.items[i]))
+			w->interior.items[kept++] = w->interior.items[i];
+	w->interior.count = kept;
+}
+
+/* All workers' into the first one's list: sorted, each once, those that no type
+ * of their block explains. False: out of memory. */
+static bool gather(struct hi_spread *s)
+{
+	struct hi_spreader *first = s->workers[0];
+	size_t kept = 0;
+
+	drop_explained(s->workers[0]);
+	for (unsigned i = 1; i < s->n_workers; i++) {
+		struct hi_spreader *w = s->workers[i];
+
+		drop_explained(w);
+		for (size_t k = 0; k < w->interior.count; k++)
+			if (!hi_vector_push(&first->interior, w->interior.items[k]))
+				return false;
+		hi_vector_free(&w->interior);
+	}
+	if (first->interior.count > 1)
+		qsort(first->interior.items, first->interior.count,
+		      sizeof(struct hi_interior), by_address);
+	for (size_t i = 0; i < first->interior.count; i++) {
+		struct hi_interior in = first->interior.items[i];
+
+		if (!kept || by_address(&first->interior.items[kept - 1], &in) != 0)
+			first->interior.items[kept++] = in;
+	}
+	first->interior.count = kept;
+	return true;
+}
+
+static const struct hi_type *type_of_key(const struct hi_typing *typing, uint32_t key)
+{
+	return hi_plans_get(typing->plans, key & HI_KEY_PLAN)->type;
+}
+
+/* A pointer to an integer says nothing of the block (Note [Certain records]).
+ */
+static bool is_untyped(const struct hi_typing *typing, hi_node id)
+{
+	const struct hi_plan *plan;
+
+	if (id == HI_NODE_NONE || !(typing->objects->type[id] & HI_KEY_PLAN))
+		return id != HI_NODE_NONE;
+	plan = hi_plans_get(typing->plans, typing->objects->type[id] & HI_KEY_PLAN);
+	return plan->klass == HI_TYPE_SCALAR && !plan->blob &&
+	       !hi_plan_count_is_said(plan);
+}
+
+static void need_of_interior(struct containment *c, const struct hi_interior *in,
+			     struct need *ret)
+{
+	const struct hi_typing *typing = c->spread->typing;
+
+	*ret = (struct need){.usable = hi_object_usable(typing->objects, in->id),
+			     .offset = in->addr -
+				       hi_objects_address(typing->objects, in->id),
+			     .type = type_of_key(typing, in->key)};
+}
+
+/* Others are kept for size_header.c. */
+static bool is_part_of_record(const struct hi_typing *typing,
+			      const struct hi_interior *in)
+{
+	const struct hi_plan *plan = hi_plans_get(typing->plans, in->key & HI_KEY_PLAN);
+
+	return in->id != HI_NODE_NONE &&
+	       (plan->klass == HI_TYPE_RECORD || hi_plan_count_is_said(plan));
+}
+
+/* *open: the last block that got a type here; all that lead into it have a say.
+ */
+static bool contain_one(struct containment *c, const struct hi_interior *in,
+			hi_node *open)
+{
+	const struct need *found;
+	struct need need;
+	uint64_t start;
+
+	if (!is_part_of_record(c->spread->typing, in) ||
+	    (in->id != *open && !is_untyped(c->spread->typing, in->id)))
+		return false;
+	*open = in->id;
+	start = hi_objects_address(c->spread->typing->objects, in->id);
+	need_of_interior(c, in, &need);
+	found = need.type ? find_need(c, need.usable, need.offset, need.type) : NULL;
+	if (found && found->n_found)
+		return propose_found(c, in->id, found);
+	/* No record has it there. */
+	return in->addr == start + 8 &&
+	       hi_spread_cookie(c->spread->workers[0], start, in->id,
+				in->key & HI_KEY_PLAN,
+				(enum hi_evidence)(in->key >> HI_KEY_EVIDENCE_SHIFT));
+}
+
+static bool contain_interior(struct containment *c)
+{
+	struct hi_spread *s = c->spread;
+	struct hi_spreader *w = s->workers[0];
+	hi_node open = HI_NODE_NONE;
+	bool any = false;
+	struct need need;
+
+	for (size_t i = 0; i < w->interior.count; i++) {
+		if (!is_part_of_record(s->typing, &w->interior.items[i]) ||
+		    !is_untyped(s->typing, w->interior.items[i].id))
+			continue;
+		need_of_interior(c, &w->interior.items[i], &need);
+		if (need.type)
+			add_need(c, need.type, need.offset, need.usable);
+		if (i % 1024 == 0)
+			sort_needs(c);
+	}
+	(void)search_records(c);
+	memset(w->recent, 0, sizeof(w->recent)); /* what other threads left to it */
+	for (size_t i = 0; i < w->interior.count; i++) {
+		/* What the last block leads to is put behind what was there before. */
+		if (w->interior.items[i].id != open)
+			hi_spread_drain(w);
+		any |= contain_one(c, &w->interior.items[i], &open);
+		if (i + 1 == w->interior.count)
+			hi_spread_drain(w);
+	}
+	return any;
+}
+
+/* ---- records that are larger than their type ---- */
+
+/* A block that has more room than its type needs. */
+static const struct hi_type *loose_type(const struct hi_typing *typing, hi_node id)
+{
+	uint32_t key = typing->objects->type[id];
+	const struct hi_plan *plan;
+
+	if (!(key & HI_KEY_PLAN) || (key & (HI_KEY_ARRAY | HI_KEY_SETTLED)))
+		return NULL;
+	plan = hi_plans_get(typing->plans, key & HI_KEY_PLAN);
+	if (plan->klass != HI_TYPE_RECORD || !plan->size || plan->opaque ||
+	    plan->open_ended || (plan->rules && plan->rules->tail_known) ||
+	    hi_object_usable(typing->objects, id) <= hi_fit_usable(plan->size))
+		return NULL;
+	return plan->type;
+}
+
+static void needs_of_loose(struct containment *c)
+{
+	const struct hi_typing *typing = c->spread->typing;
+	const struct hi_type *last = NULL;
+	uint64_t last_usable = 0;
+
+	for (hi_node id = 0; id < typing->objects->count; id++) {
+		const struct hi_type *type = loose_type(typing, id);
+		uint64_t usable = type ? hi_object_usable(typing->objects, id) : 0;
+
+		if (!type || (type == last && usable == last_usable))
+			continue;
+		add_need(c, type, 0, usable);
+		last = type;
+		last_usable = usable;
+		if (c->needs.count == MAX_NEEDS)
+			sort_needs(c);
+	}
+}
+
+/* No record begins with this one and fits: then the block is an array of it, if
+ * it has the size of one. */
+static bool take_as_array(struct containment *c, hi_node id)
+{
+	struct hi_spreader *w = c->spread->workers[0];
+	struct hi_objects *objects = c->spread->typing->objects;
+	uint32_t key = objects->type[id];
+	uint64_t addr = hi_objects_address(objects, id);
+
+	if (!hi_spread_fits_as_array(
+		    w, hi_plans_get(c->spread->typing->plans, key & HI_KEY_PLAN), addr,
+		    hi_object_usable(objects, id)))
+		return false;
+	objects->type[id] = key | HI_KEY_ARRAY;
+	hi_spread_push(w, addr, id, key | HI_KEY_ARRAY);
+	return true;
+}
+
+static bool contain_loose(struct containment *c)
+{
+	const struct hi_typing *typing = c->spread->typing;
+	bool any = false;
+
+	needs_of_loose(c);
+	(void)search_records(c);
+	for (hi_node id = 0; id < typing->objects->count; id++) {
+		const struct hi_type *type = loose_type(typing, id);
+		struct need *need;
+
+		if (!type)
+			continue;
+		need = find_need(c, hi_object_usable(typing->objects, id), 0, type);
+		if (need && need->n_found)
+			any |= propose_found(c, id, need);
+		else
+			any |= take_as_array(c, id);
+	}
+	return any;
+}
+
+bool hi_spread_contain(struct hi_spread *s)
+{
+	struct containment c = {.spread = s};
+	bool any;
+
+	if (!gather(s)) {
+		s->workers[0]->no_memory = true;
+		return false;
+	}
+	any = hi_spread_find_sized_headers(s);
+	if (!any)
+		any = contain_interior(&c);
+	hi_vector_free(&c.needs);
+	if (!any)
+		any = hi_spread_find_header(s);
+	if (!any)
+		any = contain_loose(&c);
+	hi_vector_free(&c.needs);
+	s->workers[0]->no_memory |= c.no_memory;
+	return any;
+}
+
+/* ---- pools ---- */
+
+static uint64_t extent(void *arg, hi_node id)
+{
+	return hi_spread_extent(arg, id);
+}
+
+static void carve_interior(struct hi_spread *s, const struct hi_interior *in)
+{
+	const struct hi_objects *objects = s->typing->objects;
+	enum hi_evidence evidence = (enum hi_evidence)(in->key >> HI_KEY_EVIDENCE_SHIFT);
+	uint64_t start, end;
+
+	if (in->id == HI_NODE_NONE) {
+		if (hi_carving_range(s->carving, in->addr, &start, &end))
+			hi_spread_carve(s->workers[0], in->addr, end,
+					in->key & HI_KEY_PLAN, evidence);
+		return;
+	}
+	if (hi_object_usable(objects, in->id) < HI_CARVE_MIN_POOL)
+		return;
+	hi_spread_carve(s->workers[0], in->addr,
+			hi_objects_address(objects, in->id) +
+				hi_object_usable(objects, in->id),
+			in->key & HI_KEY_PLAN, evidence);
+}
+
+/* Slots of pools that variables and objects have. */
+static void carve_slots(struct hi_spread *s)
+{
+	struct hi_typing *typing = s->typing;
+	struct hi_spreader *w = s->workers[0];
+
+	for (size_t i = 0; i < typing->slots.count; i++) {
+		const struct hi_slot_seed *slot = &typing->slots.items[i];
+
+		hi_spread_carve(w, slot->addr, slot->addr + slot->size, slot->plan,
+				HI_EVIDENCE_CONTAINER);
+	}
+	for (unsigned i = 0; i < s->n_workers; i++) {
+		struct hi_spread_entries *pools = &s->workers[i]->pools;
+
+		for (size_t k = 0; k < pools->count; k++)
+			if (!hi_vector_push(&w->todo, pools->items[k]))
+				w->no_memory = true;
+	}
+}
+
+static bool has_claims(const struct hi_spread *s)
+{
+	bool any = s->workers[0]->interior.count || s->typing->slots.count;
+
+	for (unsigned i = 0; i < s->n_workers && !any; i++)
+		any = s->workers[i]->pools.count;
+	return any;
+}
+
+static bool keep_types(struct hi_spread *s)
+{
+	size_t bytes = (size_t)s->typing->objects->count * sizeof(*s->before);
+
+	s->before = hi_alloc(bytes + 1);
+	if (s->before && bytes)
+		memcpy(s->before, s->typing->objects->type, bytes);
+	return s->before;
+}
+
+enum hi_status hi_spread_carve_all(struct hi_spread *s, struct hi_error *err)
+{
+	struct hi_typing *typing = s->typing;
+	struct hi_spreader *w = s->workers[0];
+
+	if (!typing->carving || !gather(s))
+		return typing->carving ? hi_fail_memory(err, "types") : HI_OK;
+	if (!has_claims(s))
+		return HI_OK;
+	if (!keep_types(s))
+		return hi_fail_memory(err, "carved objects");
+	s->carving = typing->carving;
+	for (size_t i = 0; i < w->interior.count; i++)
+		carve_interior(s, &w->interior.items[i]);
+	carve_slots(s);
+	hi_spread_run(s);
+	if (hi_carving_at_limit(typing->carving)) {
+		/* What was followed until then depends on who came first. */
+		typing->stats.carving.at_limit = true;
+		atomic_store(&s->stop, true);
+		return HI_OK;
+	}
+	if (hi_carving_failed(typing->carving))
+		return hi_fail_memory(err, "carved objects");
+	if (!hi_carving_count(typing->carving))
+		return HI_OK;
+	return hi_carving_finish(typing->carving, typing->plans, typing->objects, extent,
+				 typing, &typing->remade, &typing->pools,
+				 &typing->stats.carving, err);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Note [Certain records]
+ *
+ * That a word is no pointer needs as much evidence as that it is one. A word is left
+ * out of the scan only where the record that covers it is certain:
+ *
+ *   - a runtime or a container describes it, or says how many elements there are;
+ *   - a vtable or a typed pointer to the block's start names it, and its size is what
+ *     the allocator would give such a block for (hi_fit_usable): of one, or of n where
+ *     no record begins with it and has that size (stages.c); or its last member goes
+ *     on to the end of the block.
+ *
+ * A pointer to an integer, a character or an enumerator describes one element and
+ * nothing behind it. A record that is smaller than its block may be the first member
+ * or a base class of the record that is really there. Of such a block every word that
+ * is no pointer member is scanned conservatively, and the type counts as inferred.
+ */
+#ifndef HI_DECODE_INFERENCE_TRUST_H
+#define HI_DECODE_INFERENCE_TRUST_H
+
+#include "decode/inference/typing_state.h"
+
+/* Does the key's type describe the whole of a block of `usable` bytes? Text is not
+ * asked for here: it depends on the contents. */
+bool hi_record_is_certain(const struct hi_plan *plan, uint32_t key, uint64_t usable,
+			  bool tail_known);
+
+/* Words of one block, marked as they are scanned. One thread's. */
+struct hi_cover {
+	uint64_t *bits;
+	size_t capacity; /* in elements of bits */
+	uint64_t n;	 /* words of the block */
+};
+[[nodiscard]] bool hi_cover_begin(struct hi_cover *cover, uint64_t usable);
+void hi_cover_end(struct hi_cover *cover);
+
+static inline void hi_cover_mark(struct hi_cover *cover, uint64_t offset)
+{
+	uint64_t i = offset / 8;
+
+	if (i < cover->n && offset % 8 == 0)
+		cover->bits[i >> 6] |= 1ull << (i & 63);
+}
+static inline bool hi_cover_has(const struct hi_cover *cover, uint64_t i)
+{
+	return cover->bits[i >> 6] >> (i & 63) & 1;
+}
+/* The words of what rules describe: they have looked at all of it. */
+void hi_cover_sites(struct hi_cover *cover, const struct hi_typing *typing,
+		    const struct hi_plan *plan, bool array, uint64_t usable);
+
+#endif

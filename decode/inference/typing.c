@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The order of things: roots, types, then one pass for all edges. */
+#include "decode/inference/typing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/search.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/parallel.h"
+#include "decode/describe/labels.h"
+#include "decode/inference/typing_state.h"
+
+enum { MAX_THREADS = 64, MAX_SECTIONS = 64, MIN_OUTSIDE = 256 << 10 };
+
+/* All units of larger modules are not read only to find types by their size. */
+static const uint64_t max_searched_dwarf = (uint64_t)96 << 20;
+
+HI_DEFINE_GUARD(struct hi_typing *, hi_typing_destroy)
+HI_DEFINE_GUARD(struct hi_graph_builder *, hi_graph_builder_destroy)
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* ---- debug information as a source ---- */
+
+static const struct hi_type *types_type(void *arg, hi_type_id id)
+{
+	return hi_type_get(arg, id);
+}
+
+static enum hi_status types_variable_at(void *arg, uint64_t addr, struct hi_variable *ret,
+					struct hi_error *err)
+{
+	return hi_types_variable_at(arg, addr, ret, err);
+}
+
+static enum hi_status types_vtable(void *arg, uint64_t vptr, hi_type_id *type_ret,
+				   const char **name_ret, int64_t *top_offset_ret,
+				   struct hi_error *err)
+{
+	return hi_types_of_vtable(arg, vptr, type_ret, name_ret, top_offset_ret, err);
+}
+
+static enum hi_status types_tls(void *arg, struct hi_module *module,
+				hi_tls_variable_fn *fn, void *fn_arg,
+				struct hi_error *err)
+{
+	return hi_types_tls_variables(arg, module, fn, fn_arg, err);
+}
+
+static enum hi_status types_stack(void *arg, const struct hi_image *image,
+				  uint32_t thread, struct hi_stack **ret,
+				  struct hi_error *err)
+{
+	return hi_stack_read(arg, image, thread, ret, err);
+}
+
+static enum hi_status types_each_record(void *arg, uint64_t min_size, hi_record_fn *fn,
+					void *fn_arg, struct hi_error *err)
+{
+	return hi_types_each_record(arg, min_size, max_searched_dwarf, fn, fn_arg, NULL,
+				    err);
+}
+
+/* Without debug information every type is unknown. */
+static const struct hi_type *unknown_type(void *arg, hi_type_id id)
+{
+	static const struct hi_type unknown = {.name = "", .file = ""};
+
+	(void)arg;
+	(void)id;
+	return &unknown;
+}
+
+/* ---- types that some object has ---- */
+
+struct used_plans HI_VECTOR(struct hi_plan *);
+
+/* By name, so that ids do not depend on the order of discovery. */
+static int by_name(const void *a, const void *b)
+{
+	const struct hi_plan *x = *(struct hi_plan *const *)a;
+	const struct hi_plan *y = *(struct hi_plan *const *)b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : hi_plan_compare(x, y);
+}
+
+static enum hi_status collect_used(struct hi_typing *typing, struct used_plans *used,
+				   struct hi_error *err)
+{
+	uint32_t n = hi_plans_count(typing->plans);
+
+	for (uint32_t i = HI_PLAN_FIRST; i < n; i++) {
+		struct hi_plan *plan = hi_plans_get(typing->plans, i);
+
+		if (atomic_load(&plan->used) && !hi_vector_push(used, plan))
+			return hi_fail_memory(err, "types");
+	}
+	if (used->count > 1)
+		qsort(used->items, used->count, sizeof(*used->items), by_name);
+	typing->plan_of_type = hi_calloc(used->count + 1, sizeof(uint32_t));
+	typing->n_types = (uint32_t)used->count + 1;
+	return typing->plan_of_type ? HI_OK : hi_fail_memory(err, "types");
+}
+
+/* Where types of one name differ, blocks have to do: any address in them is found. */
+static uint8_t front_of(const struct hi_typing *typing, const struct hi_plan *plan)
+{
+	const struct hi_runtime_type *type;
+
+	if (!plan->managed || plan->opaque)
+		return 0;
+	type = &typing->runtime->types[plan->managed - 1];
+	return type->fronts_differ ? 0 : type->front;
+}
+
+static enum hi_status name_types(struct hi_typing *typing, struct hi_graph_builder *b,
+				 struct hi_error *err)
+{
+	struct used_plans used = {};
+	enum hi_status status = collect_used(typing, &used, err);
+
+	for (size_t i = 0; i < used.count && status == HI_OK; i++) {
+		struct hi_plan *plan = used.items[i];
+		struct hi_type_name name = {.name = plan->name,
+					    .size = plan->size,
+					    .klass = plan->klass,
+					    .module = plan->type ? plan->type->module
+								 : plan->module,
+					    .front = front_of(typing, plan)};
+
+		if (plan->klass == HI_TYPE_STRING && !plan->managed) {
+			name.name = hi_arena_printf(&typing->arena, "%s []", plan->name);
+			if (!name.name) {
+				status = hi_fail_memory(err, "types");
+				break;
+			}
+		}
+		status = hi_graph_builder_type(b, &name, &plan->graph_type, err);
+		if (status == HI_OK)
+			typing->plan_of_type[plan->graph_type] = plan->index;
+	}
+	hi_vector_free(&used);
+	return status;
+}
+
+/* ---- the run ---- */
+
+static enum hi_status find_types(struct hi_typing *typing, struct hi_error *err)
+{
+	enum hi_status status = hi_managed_find(typing, err);
+
+	if (status == HI_OK)
+		status = hi_vtables_find(typing, err);
+	if (status == HI_OK)
+		status = hi_types_propagate(typing, err);
+	if (status == HI_OK && hi_plans_failed(typing->plans))
+		status = hi_fail_memory(err, "types");
+	return status;
+}
+
+static uint64_t bytes_outside(const struct hi_typing *typing)
+{
+	const struct hi_range *ranges;
+	size_t n = hi_carving_outside(typing->carving, &ranges);
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += ranges[i].end - ranges[i].start;
+	return bytes;
+}
+
+/* Of the dynamic linker, or of libc? */
+static bool is_loader_type(const struct hi_type *type)
+{
+	static const char *const names[] = {"ld-", "ld.so", "libc.so", "libc-"};
+	const char *slash = type && type->module ? strrchr(type->module, '/') : NULL;
+	const char *name = slash ? slash + 1 : type ? type->module : NULL;
+
+	for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The dynamic linker has memory of its own until libc's malloc is there: objects
+ * outside of all allocators that say nothing of the program's heaps. */
+static uint64_t count_loader_objects(const struct hi_typing *typing)
+{
+	const struct hi_objects *objects = typing->objects;
+	const struct hi_range *ranges;
+	size_t n = hi_carving_outside(typing->carving, &ranges);
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (uint64_t at = ranges[i].start; at < ranges[i].end;) {
+			uint64_t offset = 0, size;
+			hi_node id = hi_objects_find(objects, at, &offset);
+			uint32_t plan =
+				id == HI_NODE_NONE ? 0 : objects->type[id] & HI_KEY_PLAN;
+
+			size = id == HI_NODE_NONE ? 0 : hi_objects_usable(objects, id);
+			at += size > offset ? (size - offset + 7) & ~(uint64_t)7 : 8;
+			if (plan >= HI_PLAN_FIRST)
+				count += is_loader_type(
+					hi_plans_get(typing->plans, plan)->type);
+		}
+	return count;
+}
+
+/* Objects were carved out: a new table, and the roots once more, by it. */
+static enum hi_status take_remade(struct hi_typing *typing, struct hi_graph_builder **b,
+				  struct hi_error *err)
+{
+	struct hi_graph_builder *old = *b;
+	enum hi_status status;
+
+	*b = NULL;
+	typing->objects = typing->remade;
+	typing->remade_taken = true;
+	if (typing->runtime)
+		typing->runtime->objects = typing->objects;
+	status = hi_graph_builder_create(typing->remade, b, err);
+	hi_graph_builder_destroy(old);
+	if (status != HI_OK)
+		return status;
+	typing->stats.outside_bytes = bytes_outside(typing);
+	typing->stats.outside_loader = count_loader_objects(typing);
+	hi_views_deinit(&typing->views);
+	status = hi_views_init(&typing->views, typing->image->memory, typing->objects,
+			       err);
+	typing->seeds.count = typing->slots.count = typing->root_refs.count = 0;
+	typing->roots.count = 0;
+	return status == HI_OK ? hi_roots_find(typing, *b, err) : status;
+}
+
+static enum hi_status scan_and_name(struct hi_typing *typing, struct hi_graph_builder *b,
+				    struct hi_error *err)
+{
+	enum hi_status status = HI_OK;
+
+	if (!typing->conservative)
+		status = hi_labels_create(typing, &typing->labels, err);
+	if (status == HI_OK)
+		status = hi_edges_scan(typing, b, err);
+	if (status == HI_OK && typing->labels)
+		status = hi_labels_apply(typing->labels, b, err);
+	hi_labels_destroy(hi_take(typing->labels));
+	hi_vector_free(&typing->root_refs);
+	return status;
+}
+
+static enum hi_status build(struct hi_typing *typing, struct hi_graph_builder **b,
+			    struct hi_error *err)
+{
+	uint64_t t0 = now_ns(), t1, t2;
+	enum hi_status status = hi_roots_find(typing, *b, err);
+
+	t1 = now_ns();
+	typing->stats.roots_ns = t1 - t0;
+	if (status == HI_OK && !typing->conservative)
+		status = find_types(typing, err);
+	if (status == HI_OK && typing->remade)
+		status = take_remade(typing, b, err);
+	if (status == HI_OK)
+		status = name_types(typing, *b, err);
+	hi_vector_free(&typing->seeds);
+	hi_vector_free(&typing->slots);
+	t2 = now_ns();
+	typing->stats.propagate_ns = t2 - t1;
+	if (status == HI_OK)
+		status = scan_and_name(typing, *b, err);
+	typing->stats.scan_ns = now_ns() - t2;
+	return status;
+}
+
+/* Variables are no heap, also those in pages without a file (.bss). */
+static enum hi_status exclude_modules(struct hi_typing *typing, struct hi_error *err)
+{
+	struct hi_section_range ranges[MAX_SECTIONS];
+	size_t n_modules = typing->modules ? hi_modules_count(typing->modules) : 0;
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; i < n_modules && status == HI_OK; i++) {
+		size_t n = hi_module_data(hi_modules_get(typing->modules, i), ranges,
+					  MAX_SECTIONS);
+
+		for (size_t k = 0; k < n && status == HI_OK; k++)
+			status = hi_carving_exclude(typing->carving, ranges[k].start,
+						    ranges[k].end, err);
+	}
+	return status;
+}
+
+static enum hi_status exclude_runtime(struct hi_typing *typing, struct hi_error *err)
+{
+	const struct hi_runtime *runtime = typing->runtime;
+	enum hi_status status = HI_OK;
+
+	for (size_t i = 0; runtime && i < runtime->n_own && status == HI_OK; i++)
+		status = hi_carving_exclude(typing->carving, runtime->own[i].start,
+					    runtime->own[i].end, err);
+	return status;
+}
+
+/* The few pages that every process has beside its heap (the dynamic linker's)
+ * are not worth a second table of all objects. */
+static bool is_worth_carving(const struct hi_typing *typing)
+{
+	const struct hi_objects *objects = typing->objects;
+	uint64_t heap = 0;
+
+	for (uint32_t i = 0; i < objects->n_regions; i++)
+		heap += objects->regions[i].end - objects->regions[i].start;
+	return !objects->count ||
+	       hi_carving_bytes(typing->carving) >= heap / 64 + MIN_OUTSIDE;
+}
+
+static enum hi_status
+typing_create(const struct hi_image *image, struct hi_modules *modules,
+	      const struct hi_typing_source *source, struct hi_allocator *allocator,
+	      struct hi_objects *objects, const struct hi_typing_options *options,
+	      struct hi_typing **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_typing_destroy)
+	struct hi_typing *typing = hi_calloc(1, sizeof(*typing));
+	enum hi_status status;
+
+	if (!typing)
+		return hi_fail_memory(err, "typing");
+	typing->image = image;
+	typing->modules = modules;
+	typing->allocator = allocator;
+	typing->objects = objects;
+	typing->conservative = options && options->conservative;
+	if (options && !typing->conservative)
+		typing->runtime = options->runtime;
+	if (typing->runtime) {
+		typing->runtime->objects = objects;
+		typing->runtime->n_cut = 0;
+	}
+	if (source)
+		typing->source = *source;
+	if (options && !typing->conservative)
+		typing->source.types.rules = options->rules;
+	if (!typing->source.types.type)
+		typing->source.types.type = unknown_type;
+	typing->threads =
+		options && options->threads ? options->threads : hi_parallel_threads();
+	if (typing->threads > MAX_THREADS)
+		typing->threads = MAX_THREADS;
+	status = hi_plans_create(typing->source.types, &typing->plans, err);
+	if (status == HI_OK)
+		status = hi_views_init(&typing->views, image->memory, objects, err);
+	if (status == HI_OK && !typing->conservative && source)
+		status = hi_carving_create(image, allocator, objects, &typing->carving,
+					   err);
+	if (status == HI_OK && typing->carving)
+		status = exclude_modules(typing, err);
+	if (status == HI_OK && typing->carving)
+		status = exclude_runtime(typing, err);
+	if (status == HI_OK && typing->carving && is_worth_carving(typing))
+		hi_carving_bounds(typing->carving, &typing->outside_low,
+				  &typing->outside_high);
+	if (status == HI_OK)
+		*ret = hi_take(typing);
+	return status;
+}
+
+enum hi_status
+hi_typing_run_with(const struct hi_image *image, struct hi_modules *modules,
+		   const struct hi_typing_source *source, struct hi_allocator *allocator,
+		   struct hi_objects *objects, const struct hi_typing_options *options,
+		   struct hi_typing **typing_ret, struct hi_graph **graph_ret,
+		   struct hi_error *err)
+{
+	HI_GUARD(hi_graph_builder_destroy) struct hi_graph_builder *b = NULL;
+	HI_GUARD(hi_typing_destroy) struct hi_typing *typing = NULL;
+	enum hi_status status = hi_graph_builder_create(objects, &b, err);
+
+	if (status == HI_OK)
+		status = typing_create(image, modules, source, allocator, objects,
+				       options, &typing, err);
+	if (status == HI_OK)
+		status = build(typing, &b, err);
+	if (status == HI_OK)
+		status = hi_graph_seal(hi_take(b), graph_ret, err);
+	if (status == HI_OK)
+		*typing_ret = hi_take(typing);
+	return status;
+}
+
+enum hi_status hi_typing_run(const struct hi_image *image, struct hi_modules *modules,
+			     struct hi_types *types, struct hi_allocator *allocator,
+			     struct hi_objects *objects,
+			     const struct hi_typing_options *options,
+			     struct hi_typing **typing_ret, struct hi_graph **graph_ret,
+			     struct hi_error *err)
+{
+	const struct hi_typing_source source = {
+		.types = {.arg = types, .type = types_type},
+		.variable_at = types_variable_at,
+		.each_record = types_each_record,
+		.vtable = types_vtable,
+		.tls_variables = types_tls,
+		.stack = types_stack,
+	};
+
+	return hi_typing_run_with(image, modules, types ? &source : NULL, allocator,
+				  objects, options, typing_ret, graph_ret, err);
+}
+
+struct hi_typing_stats hi_typing_stats(const struct hi_typing *typing)
+{
+	return typing->stats;
+}
+
+uint32_t hi_typing_plan_of(const struct hi_typing *typing, hi_node id)
+{
+	uint32_t type = typing->objects->type[id];
+	const struct hi_chunk_variants *v;
+	size_t low = 0, high;
+
+	if (id >> HI_CHUNK_SHIFT < typing->n_variant_chunks) {
+		v = &typing->variants[id >> HI_CHUNK_SHIFT];
+		high = v->count;
+		low = hi_search_from(i, low, high, v->items[i].id < id);
+		if (low < v->count && v->items[low].id == id)
+			return v->items[low].plan;
+	}
+	return type < typing->n_types ? typing->plan_of_type[type] : HI_PLAN_NONE;
+}
+
+void hi_typing_destroy(struct hi_typing *typing)
+{
+	if (!typing)
+		return;
+	hi_plans_destroy(typing->plans);
+	hi_views_deinit(&typing->views);
+	free(typing->plan_of_type);
+	for (size_t i = 0; i < typing->n_variant_chunks; i++)
+		hi_vector_free(&typing->variants[i]);
+	free(typing->variants);
+	if (!typing->remade_taken)
+		hi_objects_destroy(typing->remade);
+	hi_pools_free(&typing->pools);
+	hi_carving_destroy(typing->carving);
+	hi_labels_destroy(typing->labels);
+	hi_vector_free(&typing->root_refs);
+	hi_vector_free(&typing->slots);
+	hi_vector_free(&typing->roots);
+	hi_vector_free(&typing->root_ranges);
+	hi_vector_free(&typing->own_ranges);
+	hi_vector_free(&typing->witnesses);
+	hi_vector_free(&typing->seeds);
+	hi_arena_free(&typing->arena);
+	free(typing);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The state of one run of type inference, for the folders of decode/ and their tests. */
+#ifndef HI_DECODE_INFERENCE_TYPING_STATE_H
+#define HI_DECODE_INFERENCE_TYPING_STATE_H
+
+#include "base/vector.h"
+#include "decode/inference/carve.h"
+#include "decode/layouts/plan.h"
+#include "decode/inference/typing.h"
+#include "decode/inference/views.h"
+
+/*
+ * What typing asks of debug information, so that tests can draw their own. A
+ * NULL member knows nothing. Only `types.type` and vtable are called from
+ * several threads.
+ */
+struct hi_typing_source {
+	struct hi_type_source types;
+	enum hi_status (*variable_at)(void *arg, uint64_t addr, struct hi_variable *ret,
+				      struct hi_error *err);
+	enum hi_status (*vtable)(void *arg, uint64_t vptr, hi_type_id *type_ret,
+				 const char **name_ret, int64_t *top_offset_ret,
+				 struct hi_error *err);
+	/* As hi_types_each_record. */
+	enum hi_status (*each_record)(void *arg, uint64_t min_size, hi_record_fn *fn,
+				      void *fn_arg, struct hi_error *err);
+	enum hi_status (*tls_variables)(void *arg, struct hi_module *module,
+					hi_tls_variable_fn *fn, void *fn_arg,
+					struct hi_error *err);
+	enum hi_status (*stack)(void *arg, const struct hi_image *image, uint32_t thread,
+				struct hi_stack **ret, struct hi_error *err);
+};
+
+/* A root variable, for describe.c; hi_root.variable is its index. */
+struct hi_root_info {
+	const char *name; /* NULL: untyped words */
+	hi_type_id type;
+	uint32_t plan; /* HI_PLAN_NONE: words */
+	uint64_t address, size;
+	const uint8_t *value; /* its bytes, when it is in no memory (register) */
+	/* Untyped roots: which words refer to what is found again by a scan of
+	 * these ranges. */
+	const struct hi_section_range *ranges;
+	size_t n_ranges;
+};
+
+/* A word of a typed root, and the slot that it was read from, or the plan that
+ * a rule says. */
+struct hi_seed {
+	uint64_t word;
+	struct hi_slot *slot; /* NULL: plan */
+	uint32_t plan;
+	hi_context context;
+};
+
+/* A slot of a pool that a root leads to. */
+struct hi_slot_seed {
+	uint64_t addr, size;
+	uint32_t plan;
+};
+
+/*
+ * The type column while types spread (Note [Opinions] in propagate.c): from the
+ * top evidence 3 bits, array 1, settled 1 (takes no opinions), plan 25. scan.c
+ * turns it into graph types and flags.
+ */
+enum {
+	HI_KEY_PLAN = HI_PLAN_MAX - 1,
+	/* Only while edges are scanned: no type; the rest is a label (labels.h). */
+	HI_KEY_LABEL = 1 << 26,
+	HI_KEY_LABEL_ID = HI_KEY_LABEL - 1,
+	HI_KEY_SETTLED = 1 << 27,
+	HI_KEY_ARRAY = 1 << 28,
+	HI_KEY_EVIDENCE_SHIFT = 29,
+};
+
+/* What is known of the use of a type beside the type (hi_plan variants). */
+struct hi_node_variant {
+	hi_node id;
+	uint32_t plan;
+};
+struct hi_chunk_variants HI_VECTOR(struct hi_node_variant);
+
+/* The first word that leads to a leak though it is no pointer by its type (verdict.h).
+ * Its address, or that of the leaked object which it is in. */
+enum { HI_WITNESS_REGISTER = 0 }; /* in place of an address */
+struct hi_witness {
+	hi_node node;
+	uint64_t place;
+};
+
+/* A word of a root that refers to an object, for its label. */
+struct hi_root_ref {
+	hi_node to;
+	uint32_t root;
+	const struct hi_slot *slot; /* NULL: untyped */
+};
+
+struct hi_labels;
+
+struct hi_typing {
+	const struct hi_image *image;
+	struct hi_modules *modules; /* may be NULL */
+	struct hi_allocator *allocator;
+	struct hi_runtime *runtime; /* may be NULL */
+	struct hi_objects *objects; /* borrowed from the graph */
+	struct hi_typing_source source;
+	bool conservative;
+	unsigned threads;
+	struct hi_views views;
+	struct hi_plans *plans;
+	uint32_t *plan_of_type; /* by graph type id */
+	uint32_t n_types;
+	struct HI_VECTOR(struct hi_root_info) roots;
+	struct HI_VECTOR(struct hi_seed) seeds; /* freed after propagation */
+	struct HI_VECTOR(struct hi_slot_seed) slots;
+	/* Objects may be carved out of memory between these, where no allocator is
+	 * (carve.h); low == high: nowhere. */
+	uint64_t outside_low, outside_high;
+	struct hi_carving *carving; /* after propagation, if anything was carved */
+	struct hi_objects *remade;  /* the table with carved objects, or NULL */
+	bool remade_taken;	    /* the graph owns it */
+	struct hi_pools pools;
+	struct hi_chunk_variants *variants; /* per chunk, by id; after the scan */
+	size_t n_variant_chunks;
+	struct HI_VECTOR(struct hi_root_ref) root_refs; /* freed after the scan */
+	/* Memory that was read for roots, and the allocator's own in it; sorted. */
+	struct HI_VECTOR(struct hi_section_range) root_ranges, own_ranges;
+	struct HI_VECTOR(struct hi_witness) witnesses; /* by node */
+	struct hi_labels *labels; /* while edges are scanned; NULL: none */
+	struct hi_typing_conflict *conflict_rows;
+	size_t n_conflict_rows;
+	struct hi_arena arena; /* strings, values, ranges of roots */
+	struct hi_typing_stats stats;
+};
+
+/* As hi_typing_run, with any source (NULL: none). */
+enum hi_status
+hi_typing_run_with(const struct hi_image *image, struct hi_modules *modules,
+		   const struct hi_typing_source *source, struct hi_allocator *allocator,
+		   struct hi_objects *objects, const struct hi_typing_options *options,
+		   struct hi_typing **typing_ret, struct hi_graph **graph_ret,
+		   struct hi_error *err);
+
+/* roots.c: every root into b, seeds into typing->seeds. */
+enum hi_status hi_roots_find(struct hi_typing *typing, struct hi_graph_builder *b,
+			     struct hi_error *err);
+/* managed.c: types of the runtime into the type column. */
+enum hi_status hi_managed_find(struct hi_typing *typing, struct hi_error *err);
+/* vtables.c: types by vtable into the type column. */
+enum hi_status hi_vtables_find(struct hi_typing *typing, struct hi_error *err);
+/* propagate.c: from seeds and the type column until nothing changes. */
+enum hi_status hi_types_propagate(struct hi_typing *typing, struct hi_error *err);
+/* typing.c calls it between the two: plans that are used become graph types. */
+/* scan.c: all rows into b; the type column becomes graph types. */
+enum hi_status hi_edges_scan(struct hi_typing *typing, struct hi_graph_builder *b,
+			     struct hi_error *err);
+
+/* The plan of an object, with what is known of its use; HI_PLAN_NONE: none. */
+uint32_t hi_typing_plan_of(const struct hi_typing *typing, hi_node id);
+
+/* Does a block that holds `char` hold text: printable up to a NUL inside it? */
+bool hi_looks_like_text(const uint8_t *bytes, uint64_t size);
+
+/* hi_objects_usable() without a call. */
+static inline uint64_t hi_object_usable(const struct hi_objects *objects, hi_node id)
+{
+	uint32_t low = objects->usable_low[id];
+
+	return low == UINT32_MAX ? hi_objects_usable(objects, id) : low;
+}
+
+static inline bool hi_object_is_internal(const struct hi_objects *objects, hi_node id)
+{
+	/* Other bits of it change while types spread. */
+	return __atomic_load_n(&objects->flags[id], __ATOMIC_RELAXED) &
+	       HI_OBJECT_INTERNAL;
+}
+
+#endif

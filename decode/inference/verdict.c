@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "decode/inference/verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/parallel.h"
+#include "decode/inference/shared_pages.h"
+#include "decode/inference/typing_state.h"
+
+enum {
+	WORDS = 1024,
+	FILTER_PAGE = 12,
+	FILTER_SHIFT = 18, /* bits of the filter, as a power of two */
+	FILTER_WORDS = 1 << (FILTER_SHIFT - 6),
+	SLICE = 4 << 20,	/* bytes of a root's range that are one task */
+	MAX_SHARED = 256 << 20, /* bytes read from files of shared mappings */
+};
+
+/* Which leaks are looked for. */
+struct wanted {
+	uint64_t *nodes;	       /* bits */
+	uint64_t low, span;	       /* all of them lie there */
+	uint64_t filter[FILTER_WORDS]; /* by page: maybe one of them */
+};
+
+struct witness_list HI_VECTOR(struct hi_witness);
+
+/* One thread's. */
+struct word_search {
+	const struct hi_typing *typing;
+	const struct wanted *wanted;
+	size_t n;
+	uint64_t words[WORDS], places[WORDS];
+	struct hi_hit hits[WORDS];
+	uint64_t *seen; /* bits of nodes that are in found */
+	struct witness_list found;
+	struct hi_view view;
+	uint8_t *scratch;
+	uint64_t unreadable;
+	bool no_memory;
+};
+
+struct verdict_pass {
+	struct hi_typing *typing;
+	const struct hi_graph *graph;
+	struct hi_reach *reach;
+	struct wanted *wanted;
+	struct word_search **searches;
+	uint64_t *likely; /* bits */
+	struct HI_VECTOR(hi_node) todo;
+	struct HI_VECTOR(struct hi_section_range) slices;
+	/* Of shared mappings, what the image does not hold. */
+	struct HI_VECTOR(struct hi_section_range) holes;
+	bool no_memory;
+};
+
+static size_t bits_size(hi_node n)
+{
+	return ((size_t)n + 63) / 64 * sizeof(uint64_t);
+}
+
+static bool set_bit(uint64_t *bits, hi_node i)
+{
+	uint64_t mask = 1ull << (i & 63);
+	bool was_set = bits[i >> 6] & mask;
+
+	bits[i >> 6] |= mask;
+	return !was_set;
+}
+
+/* ---- which leaks ---- */
+
+static uint32_t filter_of(uint64_t address)
+{
+	return (uint32_t)((address >> FILTER_PAGE) * 0x9e3779b97f4a7c15ull >>
+			  (64 - FILTER_SHIFT));
+}
+
+static void want_node(struct verdict_pass *p, hi_node node, uint64_t *high)
+{
+	struct wanted *w = p->wanted;
+	uint64_t start = hi_objects_address(p->graph->objects, node);
+	uint64_t end = start + hi_object_usable(p->graph->objects, node);
+	uint64_t pages = (end >> FILTER_PAGE) - (start >> FILTER_PAGE);
+
+	set_bit(w->nodes, node);
+	if (start < w->low)
+		w->low = start;
+	if (end > *high)
+		*high = end;
+	if (pages >= 1 << FILTER_SHIFT) {
+		memset(w->filter, 0xff, sizeof(w->filter));
+		return;
+	}
+	for (uint64_t i = 0; i <= pages; i++) {
+		uint32_t bit = filter_of(start + (i << FILTER_PAGE));
+
+		w->filter[bit >> 6] |= 1ull << (bit & 63);
+	}
+}
+
+static bool is_wanted(const struct verdict_pass *p, hi_node node)
+{
+	const struct hi_graph *g = p->graph;
+
+	return !hi_bit(p->reach->any, node) &&
+	       !(g->objects->flags[node] & HI_OBJECT_INTERNAL) &&
+	       (!g->fates || g->fates[node] == HI_FATE_NONE);
+}
+
+static bool want_leaks(struct verdict_pass *p)
+{
+	uint64_t high = 0;
+
+	p->wanted = hi_calloc(1, sizeof(*p->wanted));
+	if (!p->wanted)
+		return false;
+	p->wanted->nodes = hi_calloc(1, bits_size(p->graph->n_objects) + 8);
+	if (!p->wanted->nodes)
+		return false;
+	p->wanted->low = UINT64_MAX;
+	for (hi_node i = 0; i < p->graph->n_objects; i++)
+		if (is_wanted(p, i))
+			want_node(p, i, &high);
+	p->wanted->span = high > p->wanted->low ? high - p->wanted->low : 0;
+	return true;
+}
+
+/* ---- words ---- */
+
+static void flush_words(struct word_search *s)
+{
+	size_t n = hi_objects_find_many(s->typing->objects, s->words, s->n, s->hits);
+
+	s->n = 0;
+	for (size_t i = 0; i < n; i++) {
+		hi_node node = s->hits[i].id;
+
+		if (hi_bit(s->wanted->nodes, node) && set_bit(s->seen, node) &&
+		    !hi_vector_push(
+			    &s->found,
+			    ((struct hi_witness){node, s->places[s->hits[i].index]})))
+			s->no_memory = true;
+	}
+}
+
+static inline __attribute__((always_inline)) void
+look_at_word(struct word_search *s, uint64_t word, uint64_t place)
+{
+	uint32_t bit;
+
+	if (word - s->wanted->low >= s->wanted->span)
+		return;
+	bit = filter_of(word);
+	if (!(s->wanted->filter[bit >> 6] >> (bit & 63) & 1))
+		return;
+	s->words[s->n] = word;
+	s->places[s->n++] = place;
+	if (s->n == WORDS)
+		flush_words(s);
+}
+
+static void look_at_bytes(struct word_search *s, const uint8_t *host, uint64_t addr,
+			  uint64_t size)
+{
+	uint64_t word;
+
+	for (uint64_t i = 0; i + 8 <= size; i += 8) {
+		memcpy(&word, host + i, sizeof(word));
+		look_at_word(s, word, addr + i);
+	}
+}
+
+static void look_at_range(struct word_search *s, uint64_t start, uint64_t end)
+{
+	struct hi_spans spans = {.image = s->typing->image,
+				 .addr = (start + 7) & ~(uint64_t)7,
+				 .end = end,
+				 .scratch = s->scratch};
+	const uint8_t *host;
+	uint64_t addr, size;
+
+	while (hi_spans_next(&spans, &host, &addr, &size))
+		look_at_bytes(s, host, addr, size);
+	s->unreadable += spans.unreadable;
+}
+
+static void look_at_object(struct word_search *s, hi_node node)
+{
+	const struct hi_objects *o = s->typing->objects;
+	uint64_t addr = hi_objects_address(o, node), size = hi_object_usable(o, node);
+	const uint8_t *host = hi_views_at(&s->typing->views, &s->view, addr, size);
+
+	if (host)
+		look_at_bytes(s, host, addr, size);
+	else
+		look_at_range(s, addr, addr + size);
+}
+
+/* ---- live memory ---- */
+
+/* The allocator's own blocks (arenas, thread caches) refer to free chunks, whose
+ * headers lie in the tail of the live block before them. */
+
+static void search_chunk(void *arg, size_t task, unsigned worker)
+{
+	struct verdict_pass *p = arg;
+	struct word_search *s = p->searches[worker];
+	hi_node first = (hi_node)task << HI_CHUNK_SHIFT;
+	hi_node left = p->graph->n_objects - first;
+
+	for (hi_node i = 0; i < left && i < HI_CHUNK_NODES; i++)
+		if (hi_bit(p->reach->any, first + i) &&
+		    !hi_object_is_internal(p->typing->objects, first + i))
+			look_at_object(s, first + i);
+	flush_words(s);
+}
+
+static void search_slice(void *arg, size_t task, unsigned worker)
+{
+	struct verdict_pass *p = arg;
+	struct word_search *s = p->searches[worker];
+
+	look_at_range(s, p->slices.items[task].start, p->slices.items[task].end);
+	flush_words(s);
+}
+
+/* Where a slice ends that begins there: what the image does not hold costs nothing,
+ * however much of it a file's mapping has. */
+static uint64_t end_of_slice(const struct verdict_pass *p, uint64_t at, uint64_t end)
+{
+	uint64_t start, held_end;
+
+	if (!hi_image_next_held(p->typing->image, at, end, &start, &held_end))
+		return end;
+	return end - start > SLICE ? start + SLICE : end;
+}
+
+/* The part of a shared mapping from `at` on that the image does not hold; at: none. */
+static uint64_t end_of_hole(const struct verdict_pass *p, uint64_t at, uint64_t end)
+{
+	const struct hi_image *image = p->typing->image;
+	const struct hi_mapping *m = hi_image_mapping_at(image, at);
+	uint64_t start, held_end;
+
+	if (!m || !hi_image_is_live(image) || !hi_mapping_is_shared_data(m))
+		return at;
+	if (end > m->end)
+		end = m->end;
+	return hi_image_next_held(image, at, end, &start, &held_end) ? start : end;
+}
+
+/* Ranges that roots were read from, each once, without the allocator's own data. */
+static bool cut_slices(struct verdict_pass *p)
+{
+	const struct hi_typing *t = p->typing;
+	size_t own = 0;
+
+	for (size_t i = 0; i < t->root_ranges.count; i++) {
+		uint64_t at = t->root_ranges.items[i].start;
+		uint64_t end = t->root_ranges.items[i].end;
+
+		while (at < end) {
+			uint64_t hole_end = end_of_hole(p, at, end), to;
+
+			if (hole_end > at) {
+				if (!hi_vector_push(&p->holes,
+						    ((struct hi_section_range){
+							    at, hole_end, false})))
+					return false;
+				at = hole_end;
+				continue;
+			}
+			to = end_of_slice(p, at, end);
+			while (own < t->own_ranges.count &&
+			       t->own_ranges.items[own].end <= at)
+				own++;
+			if (own < t->own_ranges.count &&
+			    t->own_ranges.items[own].start < to) {
+				to = t->own_ranges.items[own].start;
+				if (to <= at) {
+					at = t->own_ranges.items[own].end;
+					continue;
+				}
+			}
+			if (!hi_vector_push(&p->slices,
+					    ((struct hi_section_range){at, to, false})))
+				return false;
+			at = to;
+		}
+	}
+	return true;
+}
+
+static void look_at_shared(void *arg, const uint8_t *bytes, uint64_t addr, uint64_t size)
+{
+	look_at_bytes(arg, bytes, addr, size);
+}
+
+static void search_holes(struct verdict_pass *p)
+{
+	struct word_search *s = p->searches[0];
+	uint64_t budget = MAX_SHARED;
+
+	for (size_t i = 0; i < p->holes.count; i++)
+		s->unreadable += hi_shared_pages_read(
+			p->typing->image, p->holes.items[i].start, p->holes.items[i].end,
+			&budget, look_at_shared, s);
+	flush_words(s);
+}
+
+static void search_registers(struct verdict_pass *p)
+{
+	const struct hi_image *image = p->typing->image;
+	uint64_t words[sizeof(struct user_regs_struct) / 8];
+
+	for (size_t t = 0; t < image->n_threads; t++) {
+		memcpy(words, &image->threads[t].regs, sizeof(words));
+		for (size_t i = 0; i < sizeof(words) / 8; i++)
+			look_at_word(p->searches[0], words[i], HI_WITNESS_REGISTER);
+	}
+	flush_words(p->searches[0]);
+}
+
+/* ---- what was found ---- */
+
+static int by_node(const void *a, const void *b)
+{
+	const struct hi_witness *x = a, *y = b;
+
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Of all threads' finds the first word of each object; tasks are claimed in increasing
+ * order, so that each thread's find is its lowest. */
+static void take_found(struct verdict_pass *p)
+{
+	struct witness_list all = {};
+
+	for (unsigned i = 0; i < p->typing->threads; i++) {
+		struct word_search *s = p->searches[i];
+
+		for (size_t k = 0; k < s->found.count; k++)
+			p->no_memory |= !hi_vector_push(&all, s->found.items[k]);
+		s->found.count = 0;
+		memset(s->seen, 0, bits_size(p->graph->n_objects));
+		p->no_memory |= s->no_memory;
+	}
+	if (all.count > 1)
+		qsort(all.items, all.count, sizeof(*all.items), by_node);
+	for (size_t i = 0; i < all.count; i++) {
+		hi_node node = all.items[i].node;
+
+		if (!set_bit(p->likely, node))
+			continue;
+		p->no_memory |= !hi_vector_push(&p->todo, node) ||
+				!hi_vector_push(&p->typing->witnesses, all.items[i]);
+	}
+	hi_vector_free(&all);
+}
+
+static void follow_node(struct verdict_pass *p, hi_node node)
+{
+	struct hi_edges edges = hi_graph_edges(p->graph, node);
+	struct word_search *s = p->searches[0];
+
+	/* Masked pointers are found by their rules alone. */
+	for (uint32_t i = 0; i < edges.count; i++)
+		if (edges.grade[i] != HI_GRADE_WEAK &&
+		    edges.to[i] < p->graph->n_objects &&
+		    hi_bit(p->wanted->nodes, edges.to[i]) &&
+		    set_bit(s->seen, edges.to[i]))
+			p->no_memory |= !hi_vector_push(
+				&s->found,
+				((struct hi_witness){
+					edges.to[i],
+					hi_objects_address(p->graph->objects, node)}));
+	look_at_object(s, node);
+	flush_words(s);
+	for (size_t i = 0; i < s->found.count; i++) {
+		if (!set_bit(p->likely, s->found.items[i].node))
+			continue;
+		p->no_memory |= !hi_vector_push(&p->todo, s->found.items[i].node) ||
+				!hi_vector_push(&p->typing->witnesses, s->found.items[i]);
+	}
+	s->found.count = 0;
+}
+
+static void follow_likely(struct verdict_pass *p)
+{
+	while (p->todo.count && !p->no_memory && !p->searches[0]->no_memory)
+		follow_node(p, p->todo.items[--p->todo.count]);
+}
+
+/* Some of live memory could not be read: anything may be in it. */
+static void doubt_all(struct verdict_pass *p)
+{
+	memcpy(p->likely, p->wanted->nodes, bits_size(p->graph->n_objects));
+}
+
+static uint64_t unreadable_bytes(const struct verdict_pass *p)
+{
+	uint64_t sum = p->typing->stats.unreadable_bytes;
+
+	for (unsigned i = 0; i < p->typing->threads; i++)
+		sum += p->searches[i]->unreadable;
+	return sum;
+}
+
+/* A list that is torn, or a chunk that its own counters have and the walk has not: what
+ * is missing may lead anywhere. */
+static bool misses_blocks(const struct verdict_pass *p)
+{
+	const struct hi_allocator *allocator = p->typing->allocator;
+
+	return allocator && allocator->n_damage_total;
+}
+
+/* ---- the pass ---- */
+
+static void search_free(struct word_search *s)
+{
+	if (!s)
+		return;
+	hi_vector_free(&s->found);
+	free(s->seen);
+	free(s->scratch);
+	free(s);
+}
+
+static bool create_searches(struct verdict_pass *p)
+{
+	p->searches = hi_calloc(p->typing->threads, sizeof(struct word_search *));
+	p->likely = hi_calloc(1, bits_size(p->graph->n_nodes) + 8);
+	if (!p->searches || !p->likely)
+		return false;
+	for (unsigned i = 0; i < p->typing->threads; i++) {
+		struct word_search *s = hi_calloc(1, sizeof(*s));
+
+		if (!s)
+			return false;
+		p->searches[i] = s;
+		s->typing = p->typing;
+		s->wanted = p->wanted;
+		s->seen = hi_calloc(1, bits_size(p->graph->n_objects) + 8);
+		s->scratch = hi_alloc(HI_SPAN_SCRATCH);
+		if (!s->seen || !s->scratch)
+			return false;
+	}
+	return true;
+}
+
+static bool run_pass(struct verdict_pass *p)
+{
+	size_t n_chunks =
+		((size_t)p->graph->n_objects + HI_CHUNK_NODES - 1) >> HI_CHUNK_SHIFT;
+
+	if (!want_leaks(p) || !create_searches(p) || !cut_slices(p))
+		return false;
+	if (!p->wanted->span)
+		return true;
+	search_registers(p);
+	search_holes(p);
+	hi_parallel(p->typing->threads, p->slices.count, search_slice, p);
+	take_found(p);
+	hi_parallel(p->typing->threads, n_chunks, search_chunk, p);
+	take_found(p);
+	if (unreadable_bytes(p) || misses_blocks(p)) {
+		doubt_all(p);
+		p->reach->is_doubtful = true;
+	} else {
+		follow_likely(p);
+	}
+	if (p->typing->witnesses.count > 1)
+		qsort(p->typing->witnesses.items, p->typing->witnesses.count,
+		      sizeof(*p->typing->witnesses.items), by_node);
+	return !p->no_memory && !p->searches[0]->no_memory;
+}
+
+static void free_pass(struct verdict_pass *p)
+{
+	for (unsigned i = 0; p->searches && i < p->typing->threads; i++)
+		search_free(p->searches[i]);
+	free(p->searches);
+	free(p->likely);
+	if (p->wanted)
+		free(p->wanted->nodes);
+	free(p->wanted);
+	hi_vector_free(&p->holes);
+	hi_vector_free(&p->todo);
+	hi_vector_free(&p->slices);
+}
+
+enum hi_status hi_leak_verdicts(struct hi_typing *typing, const struct hi_graph *graph,
+				struct hi_reach *reach, struct hi_error *err)
+{
+	struct verdict_pass p = {.typing = typing, .graph = graph, .reach = reach};
+	bool ok = true;
+
+	/* Read conservatively, no word was left out. */
+	if (!reach->leak_objects ||
+	    (typing->conservative && !typing->stats.unreadable_bytes))
+		return HI_OK;
+	typing->witnesses.count = 0;
+	ok = run_pass(&p);
+	if (ok)
+		hi_reach_set_likely(graph, reach, hi_take(p.likely));
+	free_pass(&p);
+	return ok ? HI_OK : hi_fail_memory(err, "verdicts of leaks");
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "decode/inference/views.h"
+
+#include <stdlib.h>
+
+#include "base/search.h"
+#include "base/alloc.h"
+
+enum { PAGE = 4096, MAX_GAP_STEPS = 1 << 16 };
+
+enum hi_status hi_views_init(struct hi_views *views, struct hi_memory *memory,
+			     const struct hi_objects *objects, struct hi_error *err)
+{
+	views->memory = memory;
+	views->n_regions = 0;
+	views->regions = hi_calloc(objects->n_regions, sizeof(*views->regions));
+	if (!views->regions)
+		return hi_fail_memory(err, "views of the heap");
+	for (uint32_t i = 0; i < objects->n_regions; i++) {
+		uint64_t start = objects->regions[i].start;
+		size_t avail = 0;
+		const void *host = hi_memory_view(memory, start, &avail);
+
+		views->regions[i] =
+			(struct hi_view){start, start + (host ? avail : 0), host};
+	}
+	views->n_regions = objects->n_regions;
+	return HI_OK;
+}
+
+void hi_views_deinit(struct hi_views *views)
+{
+	free(views->regions);
+	views->regions = NULL;
+	views->n_regions = 0;
+}
+
+struct hi_view hi_views_find(const struct hi_views *views, uint64_t addr)
+{
+	uint32_t low = hi_search(i, views->n_regions, views->regions[i].start <= addr);
+	size_t avail = 0;
+	const void *host;
+
+	if (low && addr < views->regions[low - 1].end)
+		return views->regions[low - 1];
+	host = hi_memory_view(views->memory, addr, &avail);
+	return (struct hi_view){addr, addr + avail, host};
+}
+
+/* By copying, where there is no view: as much as can be read of this page or,
+ * at best, of a whole scratch buffer. */
+static uint64_t read_some(struct hi_spans *spans, uint64_t want)
+{
+	uint64_t to_page_end = PAGE - spans->addr % PAGE;
+
+	if (!spans->scratch)
+		return 0;
+	if (want > HI_SPAN_SCRATCH)
+		want = HI_SPAN_SCRATCH;
+	if (hi_memory_read(spans->image->memory, spans->addr, spans->scratch, want,
+			   NULL) == HI_OK)
+		return want;
+	if (want > to_page_end)
+		want = to_page_end;
+	return hi_memory_read(spans->image->memory, spans->addr, spans->scratch, want,
+			      NULL) == HI_OK
+		       ? want
+		       : 0;
+}
+
+/* Bytes of [addr, end), which were not copied, that do not read as zeros. */
+static uint64_t count_unreadable(struct hi_memory *memory, uint64_t addr, uint64_t end)
+{
+	uint64_t sum = 0;
+
+	for (unsigned steps = 0; addr < end; steps++) {
+		uint64_t left = end - addr, n = PAGE - addr % PAGE;
+		size_t avail = 0;
+
+		if (hi_memory_view(memory, addr, &avail))
+			n = avail;
+		else if (steps == MAX_GAP_STEPS)
+			return sum + left;
+		n = n < left ? n : left;
+		if (!avail)
+			sum += n;
+		if (steps > MAX_GAP_STEPS)
+			break; /* gigabytes of zeros */
+		addr += n;
+	}
+	return sum;
+}
+
+/* Makes addr lie in a range that was copied; false at the end. */
+static bool enter_held(struct hi_spans *spans)
+{
+	uint64_t start, end;
+
+	if (spans->addr < spans->held_end)
+		return true;
+	if (!hi_image_next_held(spans->image, spans->addr, spans->end, &start, &end)) {
+		start = spans->end;
+		end = spans->end;
+	}
+	if (start > spans->addr)
+		spans->unreadable +=
+			count_unreadable(spans->image->memory, spans->addr, start);
+	spans->addr = start;
+	spans->held_end = end;
+	return start < end;
+}
+
+bool hi_spans_next(struct hi_spans *spans, const uint8_t **host_ret, uint64_t *addr_ret,
+		   uint64_t *size_ret)
+{
+	while (spans->addr < spans->end && enter_held(spans)) {
+		uint64_t left = spans->held_end - spans->addr, n;
+		size_t avail = 0;
+		const uint8_t *host =
+			hi_memory_view(spans->image->memory, spans->addr, &avail);
+
+		if (host) {
+			n = avail < left ? avail : left;
+			if (n < left && n >= 8)
+				n &= ~(uint64_t)7;
+		} else {
+			n = read_some(spans, left);
+			host = spans->scratch;
+		}
+		if (n == 0 || (n < 8 && n < left)) {
+			n = PAGE - spans->addr % PAGE;
+			n = n < left ? n : left;
+			spans->unreadable += n;
+			spans->addr += n;
+			continue;
+		}
+		*host_ret = host;
+		*addr_ret = spans->addr;
+		*size_ret = n;
+		spans->addr += n;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Types by vtable: the first word of a C++ object with virtual functions leads
+ * to its class, whatever the pointers to it say. One linear pass over first
+ * words; a word is only asked about if it lies in a module, and each thread
+ * remembers what it was told.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/parallel.h"
+#include "decode/inference/typing_state.h"
+
+enum { CACHE_SIZE = 1024, SAMPLES = 8192 };
+
+struct told {
+	uint64_t vptr;
+	uint32_t plan; /* HI_PLAN_NOTHING: no vtable */
+};
+
+struct vtable_scan {
+	struct hi_typing *typing;
+	struct hi_view view;
+	struct told told[CACHE_SIZE];
+	uint64_t module_low, module_high;
+	uint64_t found;
+};
+
+static uint32_t ask(struct vtable_scan *s, uint64_t vptr)
+{
+	const struct hi_typing_source *source = &s->typing->source;
+	const char *name = "";
+	int64_t top_offset = 0;
+	hi_type_id type = 0;
+	uint32_t plan = HI_PLAN_NOTHING;
+
+	if (source->vtable(source->types.arg, vptr, &type, &name, &top_offset, NULL) !=
+		    HI_OK ||
+	    top_offset != 0)
+		return HI_PLAN_NOTHING;
+	if (type)
+		plan = hi_plans_of(s->typing->plans, type);
+	if (plan < HI_PLAN_FIRST && name && *name)
+		plan = hi_plans_named(s->typing->plans, name);
+	return plan;
+}
+
+static uint32_t plan_of_vptr(struct vtable_scan *s, uint64_t vptr)
+{
+	struct told *told = &s->told[(vptr >> 3) * 0x9e3779b97f4a7c15ull >> 54];
+
+	if (told->vptr != vptr) {
+		told->plan = ask(s, vptr);
+		told->vptr = vptr;
+	}
+	return told->plan;
+}
+
+static bool read_first_word(struct vtable_scan *s, uint64_t addr, uint64_t *ret)
+{
+	const uint8_t *at = hi_views_at(&s->typing->views, &s->view, addr, 8);
+
+	if (!at)
+		return hi_memory_read_u64(s->typing->image->memory, addr, ret, NULL) ==
+		       HI_OK;
+	memcpy(ret, at, sizeof(*ret));
+	return true;
+}
+
+/* n elements side by side, each with the same vtable? */
+static bool is_array(struct vtable_scan *s, const struct hi_plan *plan, uint64_t addr,
+		     uint64_t usable, uint64_t vptr)
+{
+	uint64_t n = plan->size >= 8 ? usable / plan->size : 0, word;
+
+	if (n < 2 || plan->open_ended || hi_fit_usable(n * plan->size) != usable)
+		return false;
+	for (uint64_t i = 1; i < n && i < 64; i++)
+		if (!read_first_word(s, addr + i * plan->size, &word) || word != vptr)
+			return false;
+	return true;
+}
+
+/* Else it may be the vtable of the first member of something larger: then pointers
+ * have a say as well. */
+static bool fills_block(const struct hi_plan *plan, uint64_t usable)
+{
+	return plan->opaque || plan->open_ended || (plan->rules && plan->rules->size) ||
+	       (plan->rules && plan->rules->tail_known) ||
+	       usable <= hi_fit_usable(plan->size);
+}
+
+static void look_at(struct vtable_scan *s, hi_node id)
+{
+	struct hi_objects *objects = s->typing->objects;
+	uint64_t addr = hi_objects_address(objects, id), vptr;
+	uint64_t usable = hi_objects_usable(objects, id);
+	const struct hi_plan *plan;
+	uint32_t index, key;
+
+	if (usable < 8 || objects->type[id] || hi_object_is_internal(objects, id) ||
+	    !read_first_word(s, addr, &vptr) || vptr % 8 ||
+	    vptr - s->module_low >= s->module_high - s->module_low)
+		return;
+	index = plan_of_vptr(s, vptr);
+	if (index < HI_PLAN_FIRST)
+		return;
+	plan = hi_plans_get(s->typing->plans, index);
+	if (plan->size > usable)
+		return;
+	key = (uint32_t)HI_EVIDENCE_VTABLE << HI_KEY_EVIDENCE_SHIFT | HI_KEY_SETTLED |
+	      index;
+	if (is_array(s, plan, addr, usable, vptr))
+		key |= HI_KEY_ARRAY;
+	else if (!fills_block(plan, usable))
+		key = (uint32_t)HI_EVIDENCE_SHAPE << HI_KEY_EVIDENCE_SHIFT | index;
+	objects->type[id] = key;
+	s->found++;
+}
+
+static void scan_chunk(void *arg, size_t task, unsigned worker)
+{
+	struct vtable_scan *s = ((struct vtable_scan **)arg)[worker];
+	hi_node first = (hi_node)task << HI_CHUNK_SHIFT;
+	hi_node left = s->typing->objects->count - first;
+
+	for (hi_node i = 0; i < left && i < HI_CHUNK_NODES; i++)
+		look_at(s, first + i);
+}
+
+/* Objects spread over the heap, when the symbols do not say that there is C++. */
+static bool sample_finds_any(struct vtable_scan *s)
+{
+	hi_node count = s->typing->objects->count, step = count / SAMPLES + 1;
+
+	for (hi_node id = 0; id < count && !s->found; id += step)
+		look_at(s, id);
+	return s->found;
+}
+
+/* The class of all classes' type_info is in every program with virtual
+ * functions: exported by libstdc++ and libc++abi, a symbol in static ones. */
+static bool has_cxx(struct hi_typing *typing)
+{
+	uint64_t addr, size;
+
+	return typing->modules &&
+	       hi_modules_symbol(typing->modules, NULL,
+				 "_ZTVN10__cxxabiv117__class_type_infoE", &addr, &size,
+				 NULL) == HI_OK;
+}
+
+static struct vtable_scan *scan_create(struct hi_typing *typing)
+{
+	struct vtable_scan *s = hi_calloc(1, sizeof(*s));
+	size_t n = typing->modules ? hi_modules_count(typing->modules) : 0;
+
+	if (!s)
+		return NULL;
+	s->typing = typing;
+	s->module_low = n ? UINT64_MAX : 0;
+	s->module_high = n ? 0 : UINT64_MAX;
+	for (size_t i = 0; i < n; i++) {
+		const struct hi_module *m = hi_modules_get(typing->modules, i);
+
+		if (m->start < s->module_low)
+			s->module_low = m->start;
+		if (m->end > s->module_high)
+			s->module_high = m->end;
+	}
+	return s;
+}
+
+enum hi_status hi_vtables_find(struct hi_typing *typing, struct hi_error *err)
+{
+	size_t n_chunks =
+		((size_t)typing->objects->count + HI_CHUNK_NODES - 1) >> HI_CHUNK_SHIFT;
+	struct vtable_scan *scans[64] = {};
+	enum hi_status status = HI_OK;
+
+	if (!typing->source.vtable || !n_chunks)
+		return HI_OK;
+	for (unsigned i = 0; i < typing->threads; i++) {
+		scans[i] = scan_create(typing);
+		if (!scans[i])
+			status = hi_fail_memory(err, "vtables");
+	}
+	if (status == HI_OK && (has_cxx(typing) || sample_finds_any(scans[0])))
+		hi_parallel(typing->threads, n_chunks, scan_chunk, scans);
+	for (unsigned i = 0; i < typing->threads; i++)
+		free(scans[i]);
+	return status;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A type as a list of slots; for plan.c. */
+#ifndef HI_DECODE_LAYOUTS_FLATTEN_H
+#define HI_DECODE_LAYOUTS_FLATTEN_H
+
+#include "base/vector.h"
+#include "decode/layouts/plan.h"
+
+struct hi_slots HI_VECTOR(struct hi_slot);
+struct hi_sites HI_VECTOR(struct hi_site);
+
+/*
+ * The slots of a type of `size` bytes: sorted by offset, inside the type, no
+ * word twice; and the records with rules in it, whose words are left to their
+ * rules; and the pointers of unions that disagree, by offset. *truncated_ret: it was too
+ * complex, all of it is one raw slot. False when out of memory. ret, sites_ret:
+ * hi_vector_free().
+ */
+bool hi_flatten(const struct hi_type_source *types, hi_type_id type, uint64_t size,
+		struct hi_slots *ret, struct hi_sites *sites_ret,
+		struct hi_slots *either_ret, bool *truncated_ret);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A plan: a type flattened, on demand, to the words in it that may be
+ * pointers. Pointees are not looked at before a word leads to one.
+ *
+ * Slots are runs of words: {offset, count, stride}; `struct node *table[1024]`
+ * is one slot, an array of 1,000 structs with 3 pointers each is three. Sorted
+ * by offset, no two slots cover the same word. Note [Flattening] in flatten.c.
+ */
+#ifndef HI_DECODE_LAYOUTS_PLAN_H
+#define HI_DECODE_LAYOUTS_PLAN_H
+
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "census/graph/graph.h"
+#include "decode/types/types.h"
+#include "decode/rules/rules.h"
+
+/* Where plans get types from: debug information, or what a test draws. */
+struct hi_type_source {
+	void *arg;
+	/* Never NULL; thread-safe; as hi_type_get(). */
+	const struct hi_type *(*type)(void *arg, hi_type_id id);
+	struct hi_rule_source rules; /* zeroed: none */
+};
+
+enum hi_slot_kind {
+	HI_SLOT_POINTER,
+	HI_SLOT_RAW, /* raw storage, uintptr_t, unknown layout: conservative */
+};
+
+#define HI_SLOT_TO_END UINT64_MAX
+
+struct hi_slot {
+	uint64_t offset; /* bytes from the start of the type, of the first word */
+	uint64_t count;	 /* words; HI_SLOT_TO_END: as many as the block has room for */
+	uint64_t stride; /* bytes from one word to the next */
+	enum hi_slot_kind kind;
+	hi_type_id pointee; /* POINTER only; 0: unknown, or two opinions (union) */
+	/* Plan of the pointee: 0 until hi_plans_pointee() was asked. */
+	_Atomic uint32_t plan;
+};
+
+/* Records with rules of their own inside a type: count of them, stride apart. */
+struct hi_site {
+	uint64_t offset, count, stride; /* as in struct hi_slot */
+	const struct hi_rules *rules;
+};
+
+#define HI_COUNT_UNSAID UINT64_MAX
+
+/* Which elements of a counted array are live, where they are not all in one run. */
+enum hi_live_kind {
+	HI_LIVE_ALL,
+	HI_LIVE_FULL, /* k is live if the byte at block + at + k * step is below 128 */
+	HI_LIVE_RING, /* `step` elements from `at` on; they go on at the array's start */
+};
+struct hi_live {
+	uint64_t kind, at, step; /* modulo 2^64 */
+};
+
+/* Context that goes along edges: HI_CONTEXT_WORDS, interned. */
+typedef uint32_t hi_context; /* 0: nothing */
+
+enum {
+	HI_PLAN_NONE = 0,     /* not asked yet, no plan */
+	HI_PLAN_NOTHING = 1,  /* void, unknown: the pointer says nothing */
+	HI_PLAN_FUNCTION = 2, /* code: no edge at all */
+	HI_PLAN_FIRST = 3,    /* real plans from here */
+	HI_PLAN_MAX = 1 << 25,
+};
+
+struct hi_plan {
+	uint32_t index;
+	const struct hi_type *type; /* NULL: only a name is known (RTTI) */
+	const char *name;	    /* hostile */
+	uint64_t size;		    /* bytes of one element; 0: layout unknown */
+	uint64_t hash;
+	enum hi_type_class klass;
+	bool opaque;	  /* layout unknown: every word of the block may be a pointer */
+	bool open_ended;  /* the last slots go on to the end of the block */
+	bool truncated;	  /* too complex: all of it is one raw slot */
+	bool blob;	  /* a buffer without pointers; only a name */
+	uint32_t n_slots; /* sorted by offset */
+	uint32_t n_pointers;
+	struct hi_slot *slots;
+	uint32_t n_either; /* what a slot without pointee may lead to, by offset */
+	struct hi_slot *either;
+	uint32_t n_sites;
+	const struct hi_site *sites;
+	const struct hi_rules *rules; /* of the type itself; NULL: none */
+	uint64_t wants;		      /* context keys that its rules look at */
+	/* A variant of the plan `base` (else base = index): what is known of one
+	 * use of the type. Elements begin `lead` bytes into the block, [first,
+	 * first + count) of them are live, the others are dead. */
+	uint32_t base;
+	uint64_t lead, first, count; /* count HI_COUNT_UNSAID: not said */
+	struct hi_live live;	     /* of those counted */
+	hi_context context;
+	bool quiet;			/* its pointers are edges, but propose no types */
+	const uint64_t *context_values; /* of context; NULL: nothing */
+	/* Owned by typing.c: */
+	_Atomic bool used;   /* some object has it */
+	uint32_t graph_type; /* 0: unused */
+	/* A runtime's (decode/runtime.h): its number there, from 1 on; 0: none. Its edges
+	 * are the runtime's to tell, unless it is opaque. */
+	uint32_t managed;
+	const char *module; /* of a runtime's type; else NULL */
+};
+
+/* All plans, in leaves of HI_PLAN_LEAF that never move. */
+enum { HI_PLAN_LEAF = 1 << 20, HI_PLAN_LEAVES = HI_PLAN_MAX / HI_PLAN_LEAF };
+struct hi_plans {
+	struct hi_plan **leaves[HI_PLAN_LEAVES];
+	struct hi_plans_private *priv;
+};
+
+enum hi_status hi_plans_create(struct hi_type_source source, struct hi_plans **ret,
+			       struct hi_error *err);
+void hi_plans_destroy(struct hi_plans *plans);
+
+/*
+ * Index of the plan of a type, made if need be; HI_PLAN_NOTHING or _FUNCTION
+ * where there is nothing to plan. Thread-safe. HI_PLAN_NOTHING as well when
+ * out of memory (then hi_plans_failed()).
+ */
+uint32_t hi_plans_of(struct hi_plans *plans, hi_type_id type);
+/* The same for a name without a layout (copied). */
+uint32_t hi_plans_named(struct hi_plans *plans, const char *name);
+/* index >= HI_PLAN_FIRST. */
+static inline struct hi_plan *hi_plans_get(const struct hi_plans *plans, uint32_t index)
+{
+	return plans->leaves[index / HI_PLAN_LEAF][index % HI_PLAN_LEAF];
+}
+/* A name alone: blob (no pointers in it), else words that may be pointers. */
+uint32_t hi_plans_buffer(struct hi_plans *plans, const char *name, bool blob);
+
+/* A type of a runtime: always a new plan. number >= 1. Strings are copied. */
+struct hi_managed_name {
+	const char *name, *module;
+	uint64_t size;
+	enum hi_type_class klass;
+	bool words; /* may be pointers */
+	uint32_t number;
+};
+uint32_t hi_plans_managed(struct hi_plans *plans, const struct hi_managed_name *name);
+
+/* What is said about one use of a type. */
+struct hi_variant {
+	uint64_t lead, first, count;
+	struct hi_live live;
+	hi_context context;
+	uint32_t quiet; /* 0, 1 */
+};
+struct hi_variant hi_plan_use(const struct hi_plan *plan);
+/* Interned; a variant that says nothing is the plan itself. index >=
+ * HI_PLAN_FIRST; HI_PLAN_NOTHING when out of memory. */
+uint32_t hi_plans_variant(struct hi_plans *plans, uint32_t index,
+			  const struct hi_variant *variant);
+/* Interned; where no key has a value it is context 0. */
+hi_context hi_plans_context(struct hi_plans *plans,
+			    const uint64_t values[HI_CONTEXT_WORDS]);
+/* NULL for context 0. */
+const uint64_t *hi_plans_context_values(const struct hi_plans *plans, hi_context context);
+
+uint32_t hi_plans_count(const struct hi_plans *plans); /* one past the last index */
+bool hi_plans_failed(const struct hi_plans *plans);
+
+uint32_t hi_plans_pointee_slow(struct hi_plans *plans, struct hi_slot *slot);
+static inline uint32_t hi_plans_pointee(struct hi_plans *plans, struct hi_slot *slot)
+{
+	uint32_t plan = atomic_load_explicit(&slot->plan, memory_order_acquire);
+
+	return plan ? plan : hi_plans_pointee_slow(plans, slot);
+}
+
+/* Total order of opinions about one block's type, by trust in their layout:
+ * > 0 if a is the better one. Depends on nothing but the types themselves. */
+int hi_plan_compare(const struct hi_plan *a, const struct hi_plan *b);
+/* The same with the evidence of each, which decides between types of one size. */
+int hi_opinion_compare(const struct hi_plan *a, enum hi_evidence a_evidence,
+		       const struct hi_plan *b, enum hi_evidence b_evidence);
+/* a's first member, or its first member's and so on, is b; or a is b. Without
+ * unions on the way every slot of b is one of a. */
+bool hi_plan_starts_with(struct hi_plans *plans, const struct hi_plan *a,
+			 const struct hi_plan *b, bool through_unions);
+
+/* Usable bytes that the allocator gives for a request: what is left over in a
+ * block of this size is padding. Source: glibc's request2size. */
+static inline uint64_t hi_fit_usable(uint64_t request)
+{
+	uint64_t chunk = (request + 8 + 15) & ~(uint64_t)15;
+
+	return chunk < 32 ? 24 : chunk - 8;
+}
+
+/* fn(arg, offset, slot) for a word; slot NULL: beyond the known part (raw). */
+typedef void hi_word_fn(void *arg, uint64_t offset, struct hi_slot *slot);
+
+static inline __attribute__((always_inline)) void hi_slot_words(struct hi_slot *slot,
+								uint64_t base,
+								uint64_t end,
+								hi_word_fn *fn, void *arg)
+{
+	uint64_t offset = base + slot->offset;
+
+	for (uint64_t n = slot->count; n && offset + 8 <= end; n--) {
+		fn(arg, offset, slot);
+		offset += slot->stride;
+	}
+}
+
+static inline bool hi_plan_count_is_said(const struct hi_plan *plan)
+{
+	return plan->count != HI_COUNT_UNSAID;
+}
+
+/* Elements that a rule counts and that are integers as wide as a pointer? */
+static inline bool hi_plan_is_integers(const struct hi_plan *plan)
+{
+	return hi_plan_count_is_said(plan) && plan->type &&
+	       plan->type->kind == HI_KIND_INTEGER && plan->size == 8;
+}
+
+/* Bytes [*start, *end) of a block of `usable` bytes where elements are live: one
+ * element, or (array) as many as are said or there is room for. */
+static inline __attribute__((always_inline)) void
+hi_plan_extent(const struct hi_plan *plan, bool array, uint64_t usable, uint64_t *start,
+	       uint64_t *end)
+{
+	uint64_t room = plan->size && usable > plan->lead
+				? (usable - plan->lead) / plan->size
+				: 0;
+
+	*start = plan->lead;
+	*end = array ? usable : plan->lead + plan->size;
+	if (!hi_plan_count_is_said(plan))
+		return;
+	*start += (plan->first < room ? plan->first : room) * plan->size;
+	room -= plan->first < room ? plan->first : room;
+	*end = *start + (plan->count < room ? plan->count : room) * plan->size;
+}
+
+/*
+ * Every word of a block of `usable` bytes that may be a pointer if it has this
+ * type. usable < 2^47. tail_known: no words behind the record, and flexible
+ * arrays of raw storage are left out: rules said what is there.
+ */
+static inline __attribute__((always_inline)) void
+hi_plan_words_until(const struct hi_plan *plan, bool array, bool tail_known,
+		    uint64_t usable, hi_word_fn *fn, void *arg)
+{
+	/* Elements without pointers that were only counted by size: the tail may as
+	 * well be something else. Numbers are numbers. */
+	bool whole = array && (plan->n_slots || plan->klass != HI_TYPE_RECORD);
+	uint64_t known = whole ? usable : plan->lead + plan->size;
+	uint64_t step = array && plan->size ? plan->size : usable;
+	uint64_t start, end;
+
+	if (plan->blob)
+		return;
+	/* A header, of which nothing is known. */
+	for (uint64_t o = 0; o < plan->lead && o + 8 <= usable; o += 8)
+		fn(arg, o, NULL);
+	hi_plan_extent(plan, array, usable, &start, &end);
+	if (!hi_plan_count_is_said(plan))
+		end = usable;
+	if (plan->n_slots)
+		for (uint64_t base = start; base + plan->size <= end; base += step) {
+			for (uint32_t i = 0; i < plan->n_slots; i++)
+				if (!tail_known ||
+				    plan->slots[i].count != HI_SLOT_TO_END ||
+				    plan->slots[i].kind == HI_SLOT_POINTER)
+					hi_slot_words(&plan->slots[i], base, usable, fn,
+						      arg);
+			if (!array)
+				break;
+		}
+	/* What no member covers may be padding, or the next member of a larger record
+	 * whose first member (list_head, a base class) is all that was seen: its
+	 * words stay conservative, else what they hold would be called leaked. What
+	 * is behind a number of elements that somebody said is dead. */
+	if (plan->open_ended || (tail_known && !plan->opaque) ||
+	    hi_plan_count_is_said(plan))
+		return;
+	for (uint64_t o = (known + 7) & ~(uint64_t)7; o + 8 <= usable; o += 8)
+		fn(arg, o, NULL);
+}
+
+static inline __attribute__((always_inline)) void
+hi_plan_words(const struct hi_plan *plan, bool array, uint64_t usable, hi_word_fn *fn,
+	      void *arg)
+{
+	hi_plan_words_until(plan, array, false, usable, fn, arg);
+}
+
+#endif

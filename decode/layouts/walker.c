@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "decode/layouts/walker.h"
+
+#include <string.h>
+
+static bool read_memory(void *arg, uint64_t addr, void *buf, size_t size)
+{
+	struct hi_walker *w = arg;
+	const uint8_t *at;
+
+	if (w->value) {
+		if (addr < w->block || addr > w->block_end || w->block_end - addr < size)
+			return hi_memory_read(w->typing->image->memory, addr, buf, size,
+					      NULL) == HI_OK;
+		memcpy(buf, w->value + (addr - w->block), size);
+		return true;
+	}
+	at = hi_views_at(&w->typing->views, &w->view, addr, size);
+	if (!at)
+		return hi_memory_read(w->typing->image->memory, addr, buf, size, NULL) ==
+		       HI_OK;
+	memcpy(buf, at, size);
+	return true;
+}
+
+static uint64_t usable_at(void *arg, uint64_t addr)
+{
+	const struct hi_walker *w = arg;
+	uint64_t offset = 0;
+	hi_node id = hi_objects_find(w->typing->objects, addr, &offset);
+
+	return id == HI_NODE_NONE ? 0 : hi_object_usable(w->typing->objects, id) - offset;
+}
+
+void hi_walker_init(struct hi_walker *w, struct hi_typing *typing)
+{
+	uint64_t n = typing->objects->count;
+
+	*w = (struct hi_walker){.typing = typing};
+	w->applier = (struct hi_applier){.source = &typing->source.types.rules,
+					 .arg = w,
+					 .read = read_memory,
+					 .usable = usable_at,
+					 .max_steps = n};
+}
+
+/* ---- plans in place of targets ---- */
+
+static uint32_t base_of(struct hi_walker *w, const struct hi_rule_target *target)
+{
+	size_t i = ((uintptr_t)target >> 4) * 0x9e3779b97f4a7c15ull >> 55;
+	struct hi_plans *plans = w->typing->plans;
+	uint32_t plan = HI_PLAN_NOTHING;
+
+	if (w->targets[i].target == target)
+		return w->targets[i].plan;
+	if (target->kind == HI_TARGET_TYPE)
+		plan = hi_plans_of(plans, target->type);
+	else if (target->kind == HI_TARGET_BLOB || target->kind == HI_TARGET_WORDS)
+		plan = hi_plans_buffer(plans, target->name,
+				       target->kind == HI_TARGET_BLOB);
+	w->targets[i].target = target;
+	w->targets[i].plan = plan;
+	return plan;
+}
+
+static uint32_t variant_of(struct hi_walker *w, uint32_t plan,
+			   const struct hi_variant *what)
+{
+	uint64_t h = (plan ^ what->count * 31 ^ what->first * 131 ^ what->live.at * 17 ^
+		      (uint64_t)what->context << 20) *
+		     0x9e3779b97f4a7c15ull;
+	size_t i = h >> 55;
+
+	if (w->variants[i].plan != plan ||
+	    memcmp(&w->variants[i].what, what, sizeof(*what)) != 0) {
+		w->variants[i].variant = hi_plans_variant(w->typing->plans, plan, what);
+		w->variants[i].plan = plan;
+		w->variants[i].what = *what;
+	}
+	return w->variants[i].variant;
+}
+
+/* Of these values what the plan looks at. */
+static hi_context context_for(struct hi_walker *w, const struct hi_plan *plan,
+			      const uint64_t *values)
+{
+	uint64_t kept[HI_CONTEXT_WORDS] = {};
+
+	if (!plan->wants || !values)
+		return 0;
+	for (int i = 0; i < HI_CONTEXT_KEYS; i++)
+		if (plan->wants >> i & 1 && hi_context_has(values, (uint64_t)i))
+			hi_context_set(kept, (uint64_t)i, values[i]);
+	if (memcmp(kept, w->last_values, sizeof(kept)) != 0) {
+		w->last_context = hi_plans_context(w->typing->plans, kept);
+		memcpy(w->last_values, kept, sizeof(kept));
+	}
+	return w->last_context;
+}
+
+static uint32_t plan_of_claim(struct hi_walker *w, const struct hi_claim *claim)
+{
+	uint32_t index = base_of(w, claim->target);
+	const struct hi_plan *plan;
+	struct hi_variant what;
+
+	if (index < HI_PLAN_FIRST)
+		return HI_PLAN_NOTHING;
+	plan = hi_plans_get(w->typing->plans, index);
+	memset(&what, 0, sizeof(what));
+	what.first = claim->from;
+	what.count = claim->count;
+	what.lead = claim->lead;
+	what.live = claim->live;
+	what.quiet = claim->quiet;
+	what.context = context_for(w, plan, claim->context);
+	if (plan->size == 0) {
+		what.first = what.lead = 0;
+		what.count = HI_COUNT_UNSAID;
+		what.live = (struct hi_live){};
+	}
+	return variant_of(w, index, &what);
+}
+
+uint32_t hi_walker_with_context(struct hi_walker *w, uint32_t index, hi_context context)
+{
+	const struct hi_plan *plan = hi_plans_get(w->typing->plans, index);
+	struct hi_variant what;
+
+	if (!plan->wants)
+		return index;
+	what = hi_plan_use(plan);
+	what.context =
+		context_for(w, plan, hi_plans_context_values(w->typing->plans, context));
+	return variant_of(w, index, &what);
+}
+
+/* ---- elements ---- */
+
+bool hi_walker_is_live(struct hi_walker *w, const struct hi_plan *plan, uint64_t addr,
+		       uint64_t k)
+{
+	uint64_t at = plan->live.at, n = plan->first + plan->count;
+	uint8_t byte;
+
+	/* Unreadable: what it leads to is not called leaked. */
+	if (plan->live.kind == HI_LIVE_FULL)
+		return !read_memory(w, addr + at + k * plan->live.step, &byte, 1) ||
+		       byte < 128;
+	if (plan->live.kind == HI_LIVE_RING)
+		return (k >= at ? k - at : k + n - at) < plan->live.step;
+	return true;
+}
+
+/* ---- sites ---- */
+
+static void sites_of(struct hi_walker *w, const struct hi_plan *plan, bool array,
+		     uint64_t addr, uint64_t end);
+
+/* Bytes of the place as its own declaration says: words in it have no end. */
+static uint64_t place_size(const struct hi_walker *w, const struct hi_claim *claim)
+{
+	const struct hi_type_source *types = &w->typing->source.types;
+
+	return types->type(types->arg, hi_code_type(claim->rule->lvalue))->size;
+}
+
+/* Something lies here itself: its words, and its own sites. */
+static void walk_place(struct hi_walker *w, const struct hi_claim *claim, uint32_t index)
+{
+	uint64_t end = w->block_end;
+	const struct hi_plan *plan;
+	bool array = claim->count != UINT64_MAX;
+	uint64_t size;
+
+	if (index < HI_PLAN_FIRST)
+		return;
+	if (w->depth >= HI_WALKER_DEPTH) {
+		w->applier.bounded++;
+		return;
+	}
+	plan = hi_plans_get(w->typing->plans, index);
+	size = plan->size ? plan->size : place_size(w, claim);
+	if (plan->blob || !size || end - claim->to < size)
+		return;
+	if (!array || !plan->size)
+		end = claim->to + size;
+	w->depth++;
+	w->words(w->arg, plan, array, claim->to, end);
+	sites_of(w, plan, array, claim->to, end);
+	w->depth--;
+}
+
+static void take_claim(void *arg, const struct hi_claim *claim)
+{
+	struct hi_walker *w = arg;
+	uint32_t plan = HI_PLAN_NOTHING;
+
+	if (claim->target->kind != HI_TARGET_ANY && !claim->weak &&
+	    !(w->edges_only && !claim->place))
+		plan = plan_of_claim(w, claim);
+	if (claim->place)
+		walk_place(w, claim, plan);
+	else
+		w->claim(w->arg, claim, plan);
+}
+
+/* A record that begins its object goes on to the object's end. */
+static void doubt_record(struct hi_walker *w, const struct hi_site *site, uint64_t base,
+			 uint64_t addr, uint64_t end)
+{
+	const struct hi_type_source *types = &w->typing->source.types;
+	uint64_t size = types->type(types->arg, site->rules->type)->size;
+
+	if (w->doubt)
+		w->doubt(w->arg, addr,
+			 addr == base || size > end - addr ? end : addr + size);
+}
+
+static void apply_site(struct hi_walker *w, const struct hi_plan *plan,
+		       const struct hi_site *site, uint64_t base, uint64_t end)
+{
+	struct hi_record_at at = {
+		.block = w->block,
+		.block_end = w->block_end,
+		.context = hi_plans_context_values(w->typing->plans, plan->context),
+		.edges_only = w->edges_only || w->own_only};
+	uint64_t addr = base + site->offset;
+
+	for (uint64_t n = site->count; n && addr < end; n--, addr += site->stride) {
+		at.addr = addr;
+		w->applier.unresolved = false;
+		hi_rules_apply(&w->applier, site->rules, &at, take_claim, w);
+		if (w->applier.unresolved)
+			doubt_record(w, site, base, addr, end);
+		w->applier.unresolved = false;
+	}
+}
+
+static void sites_of(struct hi_walker *w, const struct hi_plan *plan, bool array,
+		     uint64_t addr, uint64_t end)
+{
+	uint64_t first, last;
+
+	if (!plan->n_sites || plan->size == 0)
+		return;
+	hi_plan_extent(plan, array, end - addr, &first, &last);
+	for (uint64_t at = first, k = plan->first; at + plan->size <= last;
+	     at += plan->size, k++) {
+		if (plan->live.kind && !hi_walker_is_live(w, plan, addr, k))
+			continue;
+		for (uint32_t i = 0; i < plan->n_sites; i++)
+			apply_site(w, plan, &plan->sites[i], addr + at,
+				   array ? addr + at + plan->size : end);
+		if (!array)
+			break;
+	}
+}
+
+void hi_walker_sites(struct hi_walker *w, const struct hi_plan *plan, bool array,
+		     uint64_t addr, uint64_t usable)
+{
+	w->depth = 0;
+	w->block = addr;
+	w->block_end = addr + usable;
+	sites_of(w, plan, array, addr, w->block_end);
+}
+
+static struct hi_record_at record_at(struct hi_walker *w, const struct hi_plan *plan,
+				     uint64_t addr, uint64_t room)
+{
+	return (struct hi_record_at){
+		.addr = addr,
+		.block = addr,
+		.block_end = addr + room,
+		.context = hi_plans_context_values(w->typing->plans, plan->context)};
+}
+
+bool hi_walker_tail_known(struct hi_walker *w, const struct hi_plan *plan, uint64_t addr,
+			  uint64_t usable)
+{
+	struct hi_record_at at;
+
+	if (!plan->rules || !plan->rules->tail_known)
+		return false;
+	at = record_at(w, plan, addr, usable);
+	return hi_rules_tail_known(&w->applier, plan->rules, &at);
+}
+
+bool hi_walker_variant_is_open(struct hi_walker *w, const struct hi_plan *plan,
+			       uint64_t addr, uint64_t room)
+{
+	struct hi_record_at at;
+
+	if (!plan->rules || !plan->rules->n_variants)
+		return false;
+	at = record_at(w, plan, addr, room);
+	return hi_rules_variant_is_open(&w->applier, plan->rules, &at);
+}
+
+uint64_t hi_walker_size(struct hi_walker *w, const struct hi_plan *plan, uint64_t addr,
+			uint64_t room)
+{
+	struct hi_record_at at = record_at(w, plan, addr, room);
+	uint64_t size = plan->size;
+
+	if (hi_plan_count_is_said(plan)) {
+		uint64_t n = plan->first + plan->count;
+
+		if (!size || n > room / size)
+			return room;
+		size *= n;
+	}
+	if (plan->rules)
+		size = hi_rules_size(&w->applier, plan->rules, &at, size);
+	return size < room ? size : room;
+}
+
+uint32_t hi_walker_variant(struct hi_walker *w, uint32_t index, uint64_t addr,
+			   uint64_t room)
+{
+	for (int depth = 0; depth < 4; depth++) {
+		const struct hi_plan *plan = hi_plans_get(w->typing->plans, index);
+		struct hi_record_at at;
+		struct hi_variant what;
+		hi_type_id type;
+		uint32_t other;
+
+		if (!plan->rules || !plan->rules->n_variants)
+			return index;
+		at = record_at(w, plan, addr, room);
+		type = hi_rules_variant(&w->applier, plan->rules, &at);
+		if (type == plan->rules->type)
+			return index;
+		other = hi_plans_of(w->typing->plans, type);
+		if (other < HI_PLAN_FIRST || other == plan->base)
+			return index;
+		memset(&what, 0, sizeof(what));
+		what.count = HI_COUNT_UNSAID;
+		what.context = plan->context;
+		index = variant_of(w, other, &what);
+	}
+	return index;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Code of a module by symbols, names and lines: for those who look for places to
+ * stop at. By the files alone; nothing of it needs a frozen image.
+ */
+#ifndef HI_DECODE_MODULES_FUNCTIONS_H
+#define HI_DECODE_MODULES_FUNCTIONS_H
+
+#include "decode/types/types.h"
+
+struct hi_function_symbol {
+	const char *name;    /* as the symbol table has it, without @version; hostile */
+	uint64_t addr, size; /* target address */
+	bool is_ifunc;	     /* addr is the resolver, not the function */
+	bool is_code;	     /* STT_FUNC or STT_GNU_IFUNC */
+};
+/* By address; false stops. HI_NO_MEMORY only. */
+typedef bool hi_function_symbol_fn(const struct hi_function_symbol *symbol, void *arg);
+enum hi_status hi_module_each_symbol(struct hi_module *module, hi_function_symbol_fn *fn,
+				     void *arg, struct hi_error *err);
+/* Where the next symbol above addr begins; UINT64_MAX: none. */
+uint64_t hi_module_next_symbol(struct hi_module *module, uint64_t addr);
+
+/* ---- by DWARF; nothing is found where there is none ---- */
+
+/* A call of a function whose body stands in its caller. */
+struct hi_inlined_call {
+	const char *file; /* of the call; "" unknown; hostile */
+	unsigned line;	  /* 0 unknown */
+	uint64_t addr;	  /* of the body's first instruction there; 0 unknown */
+};
+struct hi_inlined_search {
+	/* Is it the function that is looked for; linkage may be NULL; both hostile. */
+	bool (*is_wanted)(void *arg, const char *name, const char *linkage);
+	bool (*on_call)(void *arg, const struct hi_inlined_call *call); /* false stops */
+	void *arg;
+};
+/* All calls of it in this module; walks all of its debug information, twice. */
+enum hi_status hi_module_inlined_calls(struct hi_module *module,
+				       const struct hi_inlined_search *search,
+				       struct hi_error *err);
+
+/* Where the code of a line begins. */
+struct hi_line_place {
+	uint64_t addr;	/* target address */
+	unsigned line;	/* the one that was asked for, or the next that has code */
+	uint64_t scope; /* places of the same function or inlined call have the same */
+};
+/*
+ * The lowest address of that line in each function and inlined call; where the line
+ * has no code, of the next one that has. file: as the compiler had it, or the end of
+ * that path, from a slash on. *file_known_ret: some unit has such a file.
+ * HI_NO_MEMORY only; at most max places. Free *ret.
+ */
+enum hi_status hi_module_line_places(struct hi_module *module, const char *file,
+				     unsigned line, size_t max,
+				     struct hi_line_place **ret, size_t *n_ret,
+				     bool *file_known_ret, struct hi_error *err);
+
+struct hi_parameter {
+	const char *name; /* "" none; hostile */
+	hi_type_id type;
+	int8_t argument; /* n: in the n-th integer argument register at the entry;
+			  * -1: elsewhere, or it cannot be told */
+};
+/* Of the function whose entry this is, in order. HI_NOT_FOUND: no DWARF of it. */
+enum hi_status hi_function_parameters(struct hi_types *types, struct hi_module *module,
+				      uint64_t entry, struct hi_parameter *ret,
+				      size_t max, size_t *n_ret, struct hi_error *err);
+/* Of a member function of a class whose first base is a template that says where it keeps
+ * a value (std::function's manager): the type of the value, which may have no name, if
+ * it is kept in place, or elsewhere. Of any function: what its first parameter leads
+ * to. 0: it is not so, or there is no DWARF. */
+hi_type_id hi_function_value_in_place(struct hi_types *types, struct hi_module *module,
+				      uint64_t entry);
+hi_type_id hi_function_value_elsewhere(struct hi_types *types, struct hi_module *module,
+				       uint64_t entry);
+hi_type_id hi_function_subject(struct hi_types *types, struct hi_module *module,
+			       uint64_t entry);
+/* Its variables, but those of blocks inside of it; argument is -1. */
+enum hi_status hi_function_locals(struct hi_types *types, struct hi_module *module,
+				  uint64_t entry, struct hi_parameter *ret, size_t max,
+				  size_t *n_ret, struct hi_error *err);
+
+#endif

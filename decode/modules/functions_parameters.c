@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Parameters and the registers that they come in: where the debug information says
+ * it for the entry, by that; else (code that is not optimised: it says where they will
+ * be) by the System V ABI, psABI x86-64 3.2.3, as far as that is certain.
+ */
+#include <dwarf.h>
+#include <string.h>
+
+#include "decode/modules/functions.h"
+#include "decode/modules/functions_internal.h"
+
+enum { CHILDREN_MAX = 1 << 16, ORIGINS_MAX = 8, REGISTERS = 6 };
+
+/* DWARF numbers of rdi, rsi, rdx, rcx, r8, r9: psABI figure 3.36. */
+static const uint8_t register_numbers[REGISTERS] = {5, 4, 1, 2, 8, 9};
+
+static int argument_of_register(uint64_t number)
+{
+	for (int i = 0; i < REGISTERS; i++)
+		if (register_numbers[i] == number)
+			return i;
+	return -1;
+}
+
+enum where { UNKNOWN, SOMEWHERE_ELSE, IN_REGISTER };
+
+static enum where place_at_entry(Dwarf_Die *die, Dwarf_Addr entry, int *argument_ret)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	size_t n;
+
+	if (!dwarf_attr(die, DW_AT_location, &attr) ||
+	    dwarf_getlocation_addr(&attr, entry, &ops, &n, 1) != 1 || n == 0)
+		return UNKNOWN;
+	if (ops[0].atom == DW_OP_fbreg || ops[0].atom == DW_OP_call_frame_cfa)
+		return UNKNOWN; /* a slot that the prologue fills */
+	if (n != 1 || ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31)
+		return SOMEWHERE_ELSE;
+	*argument_ret = argument_of_register(ops[0].atom - DW_OP_reg0);
+	return *argument_ret < 0 ? SOMEWHERE_ELSE : IN_REGISTER;
+}
+
+/* The DIE that says the type: this one, or what it is a concrete instance of. */
+static bool find_typed_die(const Dwarf_Die *die, Dwarf_Die *ret)
+{
+	Dwarf_Attribute attr;
+
+	*ret = *die;
+	for (int i = 0; i < ORIGINS_MAX; i++) {
+		if (dwarf_hasattr(ret, DW_AT_type))
+			return true;
+		if (!dwarf_attr(ret, DW_AT_abstract_origin, &attr) &&
+		    !dwarf_attr(ret, DW_AT_specification, &attr))
+			return false;
+		if (!dwarf_formref_die(&attr, ret))
+			return false;
+	}
+	return false;
+}
+
+/* How many integer registers a value of this type takes; -1: it cannot be told. */
+static int registers_for(const struct hi_type *type)
+{
+	switch (type->kind) {
+	case HI_KIND_INTEGER:
+	case HI_KIND_CHAR:
+	case HI_KIND_ADDRESS:
+	case HI_KIND_POINTER:
+		return type->size <= 8 ? 1 : -1;
+	case HI_KIND_FLOAT:
+		return type->size <= 8 ? 0 : -1;
+	default:
+		return -1;
+	}
+}
+
+/* Registers in use before the first parameter: a large result's address. */
+static int registers_for_result(struct hi_types *types, struct hi_module *module,
+				Dwarf_Die *function)
+{
+	const struct hi_type *type;
+	Dwarf_Die typed;
+
+	if (!find_typed_die(function, &typed))
+		return 0;
+	type = hi_type_get(types, hi_types_of_die(types, module, &typed));
+	if (type->kind != HI_KIND_STRUCT && type->kind != HI_KIND_UNION)
+		return type->kind == HI_KIND_UNKNOWN ? -1 : 0;
+	return type->size > 16 ? 1 : -1;
+}
+
+static void take_parameter(struct hi_types *types, struct hi_module *module,
+			   Dwarf_Die *die, Dwarf_Addr entry, int *next,
+			   struct hi_parameter *ret)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die typed;
+	int argument = -1, need;
+
+	ret->name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attr));
+	if (!ret->name)
+		ret->name = "";
+	if (find_typed_die(die, &typed))
+		ret->type = hi_types_of_die(types, module, &typed);
+	need = registers_for(hi_type_get(types, ret->type));
+	if (place_at_entry(die, entry, &argument) == UNKNOWN && need == 1 && *next >= 0 &&
+	    *next < REGISTERS)
+		argument = *next;
+	ret->argument = (int8_t)argument;
+	*next = *next < 0 || need < 0 ? -1 : *next + need;
+}
+
+static size_t take_parameters(struct hi_types *types, struct hi_module *module,
+			      Dwarf_Die *function, Dwarf_Addr entry,
+			      struct hi_parameter *ret, size_t max)
+{
+	int next = registers_for_result(types, module, function);
+	Dwarf_Die child;
+	size_t n = 0;
+
+	if (dwarf_child(function, &child) != 0)
+		return 0;
+	for (unsigned i = 0; i < CHILDREN_MAX && n < max; i++) {
+		if (dwarf_tag(&child) == DW_TAG_formal_parameter) {
+			ret[n] = (struct hi_parameter){};
+			take_parameter(types, module, &child, entry, &next, &ret[n++]);
+		}
+		if (dwarf_siblingof(&child, &child) != 0)
+			break;
+	}
+	return n;
+}
+
+bool hi_function_die(Dwarf *dwarf, Dwarf_Addr entry, Dwarf_Die *ret)
+{
+	Dwarf_Addr low;
+	Dwarf_Die unit;
+
+	return hi_unit_of_code(dwarf, entry, &unit) &&
+	       hi_scope_of_code(&unit, entry, false, ret) &&
+	       dwarf_entrypc(ret, &low) == 0 && low == entry;
+}
+
+enum hi_status hi_function_parameters(struct hi_types *types, struct hi_module *module,
+				      uint64_t entry, struct hi_parameter *ret,
+				      size_t max, size_t *n_ret, struct hi_error *err)
+{
+	struct hi_modules *modules = hi_module_modules(module);
+	Dwarf_Addr bias;
+	Dwarf_Die function;
+	bool found = false;
+	Dwarf *dwarf;
+
+	hi_modules_lock(modules);
+	dwarf = hi_module_dwarf(module, &bias);
+	if (dwarf && hi_function_die(dwarf, entry - bias, &function)) {
+		found = true;
+		*n_ret =
+			take_parameters(types, module, &function, entry - bias, ret, max);
+	}
+	hi_modules_unlock(modules);
+	return found ? HI_OK
+		     : hi_fail(err, HI_NOT_FOUND, 0,
+			       "no debug information of this function");
+}
+
+static size_t take_locals(struct hi_types *types, struct hi_module *module,
+			  Dwarf_Die *function, struct hi_parameter *ret, size_t max)
+{
+	Dwarf_Die child, typed;
+	Dwarf_Attribute attr;
+	size_t n = 0;
+
+	if (dwarf_child(function, &child) != 0)
+		return 0;
+	for (unsigned i = 0; i < CHILDREN_MAX && n < max; i++) {
+		if (dwarf_tag(&child) == DW_TAG_variable &&
+		    find_typed_die(&child, &typed)) {
+			const char *name = dwarf_formstring(
+				dwarf_attr_integrate(&child, DW_AT_name, &attr));
+
+			ret[n++] = (struct hi_parameter){
+				.name = name ? name : "",
+				.type = hi_types_of_die(types, module, &typed),
+				.argument = -1};
+		}
+		if (dwarf_siblingof(&child, &child) != 0)
+			break;
+	}
+	return n;
+}
+
+enum hi_status hi_function_locals(struct hi_types *types, struct hi_module *module,
+				  uint64_t entry, struct hi_parameter *ret, size_t max,
+				  size_t *n_ret, struct hi_error *err)
+{
+	struct hi_modules *modules = hi_module_modules(module);
+	Dwarf_Addr bias;
+	Dwarf_Die function;
+	bool found = false;
+	Dwarf *dwarf;
+
+	hi_modules_lock(modules);
+	dwarf = hi_module_dwarf(module, &bias);
+	if (dwarf && hi_function_die(dwarf, entry - bias, &function)) {
+		found = true;
+		*n_ret = take_locals(types, module, &function, ret, max);
+	}
+	hi_modules_unlock(modules);
+	return found ? HI_OK
+		     : hi_fail(err, HI_NOT_FOUND, 0,
+			       "no debug information of this function");
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Modules of an image: ELF files, their debug information, their symbols. By
+ * libdwfl; nothing outside decode sees a Dwfl handle (dwfl.h, for
+ * this folder only).
+ */
+#ifndef HI_DECODE_MODULES_MODULES_H
+#define HI_DECODE_MODULES_MODULES_H
+
+#include "attach/image.h"
+
+enum hi_debug_source {
+	HI_DEBUG_NONE,
+	HI_DEBUG_IN_FILE,  /* .debug_info in the ELF itself */
+	HI_DEBUG_BUILD_ID, /* /usr/lib/debug/.build-id/… */
+	HI_DEBUG_LINK,	   /* .gnu_debuglink */
+	HI_DEBUG_INFOD,	   /* debuginfod */
+};
+
+struct hi_module {
+	const char *path;    /* as the target maps it; hostile */
+	const char *name;    /* last component */
+	uint64_t start, end; /* mapped range */
+	uint64_t bias;	     /* add to an ELF address to get a target address */
+	uint8_t build_id[32];
+	size_t build_id_size; /* 0: none */
+	bool is_executable;   /* the main program */
+	bool file_mismatch;   /* a file was found, but its build-id is another: unused */
+	bool from_memory;     /* the ELF headers in memory are all we have */
+	char note[120];	      /* "" or one line: "file on disk was replaced" … */
+	/* Known once asked for (hi_module_debug): */
+	enum hi_debug_source debug;
+	const char *debug_path;
+	struct hi_module_private *priv;
+};
+
+struct hi_modules_options {
+	const char *debug_dir; /* NULL: /usr/lib/debug; replaces it, ":" separates */
+	const char *
+		cache_dir; /* NULL: $XDG_CACHE_HOME/heapinspect or ~/.cache/…; "": none */
+	const char *exe;   /* --exe, for cores */
+};
+
+struct hi_modules;
+
+/* Borrowing image until destroy. HI_OK also where some module is unreadable
+ * (its note says so). Reads no DWARF. */
+enum hi_status hi_modules_open(const struct hi_image *image,
+			       const struct hi_modules_options *options,
+			       struct hi_modules **ret, struct hi_error *err);
+void hi_modules_close(struct hi_modules *modules);
+/* True: they are the modules of this later image of the process now, and borrow it;
+ * types of them stay as well (hi_types_renew). False: other files are mapped, or in
+ * other places; nothing has changed. The image before may be gone. */
+bool hi_modules_renew(struct hi_modules *modules, const struct hi_image *image);
+
+size_t hi_modules_count(const struct hi_modules *modules);
+struct hi_module *hi_modules_get(struct hi_modules *modules, size_t i);
+struct hi_module *hi_modules_at(struct hi_modules *modules,
+				uint64_t addr);			     /* NULL: none */
+struct hi_module *hi_modules_executable(struct hi_modules *modules); /* NULL: none */
+/* By the beginning of its name: "libc.so", "ld-linux". NULL: none. */
+struct hi_module *hi_modules_named(struct hi_modules *modules, const char *prefix);
+
+/* Looks for debug information (opens the file, reads no DIE) and fills in
+ * module->debug. HI_NOT_FOUND: there is none. */
+enum hi_status hi_module_debug(struct hi_module *module, struct hi_error *err);
+
+/* Symbol by name (.symtab of the file or its debug file, else .dynsym), as a
+ * target address. module NULL: all of them, the executable first. HI_NOT_FOUND. */
+enum hi_status hi_modules_symbol(struct hi_modules *modules, struct hi_module *module,
+				 const char *name, uint64_t *addr_ret, uint64_t *size_ret,
+				 struct hi_error *err);
+/* Name of the symbol that covers addr, its offset; NULL if none. Valid until close. */
+const char *hi_modules_symbol_at(struct hi_modules *modules, uint64_t addr,
+				 uint64_t *offset_ret);
+/* "ns::C::member" of a mangled C++ or Rust name; false if it is none or too long for
+ * out. Bounded, whatever the name says (vtable.c). */
+bool hi_demangle(const char *mangled, char *out, size_t out_size);
+/* Bytes at a target address out of the module's file (text and rodata that the
+ * image does not hold). All or HI_FAULT. */
+enum hi_status hi_module_read_file(struct hi_module *module, uint64_t addr, void *buf,
+				   size_t size, struct hi_error *err);
+/* Image memory first, then the module's file. */
+enum hi_status hi_modules_read(struct hi_modules *modules, uint64_t addr, void *buf,
+			       size_t size, struct hi_error *err);
+
+/* Has the module's file a section of this name? */
+bool hi_module_has_section(struct hi_module *module, const char *name);
+
+/* Writable data of a module: .data, .bss, .data.rel.ro, .tdata excluded. */
+struct hi_section_range {
+	uint64_t start, end; /* target addresses */
+	bool relro;
+};
+size_t hi_module_data(struct hi_module *module, struct hi_section_range *ret, size_t max);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Expressions of roots, run on the image: which objects they lead to. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "decode/roots/named_roots_internal.h"
+#include "decode/layouts/walker.h"
+
+enum { VALUE_BYTES = sizeof(((struct hi_local *)NULL)->value) };
+
+/* ---- bytes ---- */
+
+const struct hi_local *hi_named_roots_local(const struct hi_named_roots_private *p,
+					    uint64_t addr)
+{
+	uint64_t i = (addr - HI_LOCAL_BASE) / HI_LOCAL_STRIDE;
+
+	return addr >= HI_LOCAL_BASE && i < p->values.count ? &p->values.items[i] : NULL;
+}
+
+bool hi_named_roots_read(const struct hi_named_roots_private *p, uint64_t addr, void *buf,
+			 size_t size)
+{
+	const struct hi_local *local = hi_named_roots_local(p, addr);
+	uint64_t offset = (addr - HI_LOCAL_BASE) % HI_LOCAL_STRIDE;
+	uint64_t bits = size < 64 ? ((uint64_t)1 << size) - 1 : UINT64_MAX;
+
+	if (!local)
+		return hi_modules_read(p->modules, addr, buf, size, NULL) == HI_OK;
+	if (offset + size > VALUE_BYTES || (local->value_mask >> offset & bits) != bits)
+		return false;
+	memcpy(buf, local->value + offset, size);
+	return true;
+}
+
+static bool read_bytes(void *arg, uint64_t addr, void *buf, size_t size)
+{
+	struct hi_root_finding *f = arg;
+
+	if (hi_named_roots_read(f->p, addr, buf, size))
+		return true;
+	f->refused = addr;
+	f->refused_any = true;
+	return false;
+}
+
+static uint64_t usable_at(void *arg, uint64_t addr)
+{
+	const struct hi_objects *objects =
+		((struct hi_root_finding *)arg)->graph->objects;
+	uint64_t offset = 0;
+	hi_node id = hi_objects_find(objects, addr, &offset);
+
+	return id == HI_NODE_NONE ? 0 : hi_objects_usable(objects, id) - offset;
+}
+
+/* ---- objects ---- */
+
+static bool add_object_at(struct hi_root_finding *f, uint64_t addr)
+{
+	hi_node id = hi_objects_find(f->graph->objects, addr, NULL);
+
+	if (id == HI_NODE_NONE)
+		return false;
+	if (!hi_vector_push(&f->starts, id))
+		f->no_memory = true;
+	return true;
+}
+
+static void warn(struct hi_root_finding *f, const char *before, uint64_t addr,
+		 const char *behind)
+{
+	f->warning =
+		hi_arena_printf(&f->p->arena, "%s 0x%" PRIx64 "%s", before, addr, behind);
+	if (!f->warning)
+		f->no_memory = true;
+}
+
+/* ---- what a variable refers to, as roots.c finds it ---- */
+
+static void add_word(void *arg, uint64_t offset, struct hi_slot *slot)
+{
+	struct hi_root_finding *f = arg;
+	uint64_t word;
+
+	if (!hi_named_roots_read(f->p, f->base + offset, &word, sizeof(word)))
+		return;
+	if (slot && slot->kind == HI_SLOT_POINTER &&
+	    hi_plans_pointee(f->typing->plans, slot) == HI_PLAN_FUNCTION)
+		return;
+	add_object_at(f, word);
+}
+
+static void take_place(void *arg, const struct hi_plan *plan, bool array, uint64_t addr,
+		       uint64_t end)
+{
+	struct hi_root_finding *f = arg;
+	uint64_t base = f->base;
+
+	f->base = addr;
+	hi_plan_words_until(plan, array, true, end - addr, add_word, f);
+	f->base = base;
+}
+
+static void take_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+{
+	(void)plan;
+	if (claim->own && !claim->slot && !claim->weak)
+		add_object_at(arg, claim->word);
+}
+
+static void walk_rules(struct hi_root_finding *f, const struct hi_plan *plan,
+		       uint64_t addr, uint64_t size)
+{
+	const struct hi_local *local = hi_named_roots_local(f->p, addr);
+	struct hi_walker *w = hi_calloc(1, sizeof(*w));
+
+	if (!w) {
+		f->no_memory = true;
+		return;
+	}
+	hi_walker_init(w, f->typing);
+	w->arg = f;
+	w->words = take_place;
+	w->claim = take_claim;
+	w->value = local ? local->value : NULL;
+	w->own_only = true;
+	hi_walker_sites(w, plan, false, addr, size);
+	free(w);
+}
+
+static const struct hi_plan *plan_of(const struct hi_root_finding *f, hi_type_id type)
+{
+	uint32_t plan = f->typing->conservative || !type
+				? HI_PLAN_NONE
+				: hi_plans_of(f->typing->plans, type);
+	const struct hi_plan *p =
+		plan >= HI_PLAN_FIRST ? hi_plans_get(f->typing->plans, plan) : NULL;
+
+	return p && !p->opaque ? p : NULL;
+}
+
+static void add_words(struct hi_root_finding *f, uint64_t addr, uint64_t size,
+		      const struct hi_plan *plan)
+{
+	f->base = addr;
+	if (!plan) {
+		for (uint64_t o = -addr & 7; o + 8 <= size && !f->no_memory; o += 8)
+			add_word(f, o, NULL);
+		return;
+	}
+	if (plan->klass == HI_TYPE_STRING)
+		return;
+	hi_plan_words(plan, false, size, add_word, f);
+	if (plan->n_sites)
+		walk_rules(f, plan, addr, size);
+}
+
+/* A member of what is at null is near it. */
+static void warn_unreadable(struct hi_root_finding *f, uint64_t addr)
+{
+	if (addr < HI_ROOT_NULL_PAGE)
+		f->warning = "a pointer on the way to it is null";
+	else
+		warn(f, "its memory at", addr, " is not readable");
+}
+
+/* In memory that an allocator divides; what is no object there was given back, and
+ * its words lead where they led before. */
+static bool in_heap(const struct hi_root_finding *f, uint64_t addr)
+{
+	const struct hi_allocator *allocator = f->typing->allocator;
+	size_t low = hi_search(i, allocator ? allocator->n_regions : 0,
+			       allocator->regions[i].end <= addr);
+
+	return allocator && low < allocator->n_regions &&
+	       allocator->regions[low].start <= addr;
+}
+
+/* A record or an array at addr. */
+static void find_at_place(struct hi_root_finding *f, uint64_t addr, hi_type_id id,
+			  uint64_t size)
+{
+	uint8_t byte;
+
+	f->address = hi_named_roots_local(f->p, addr) ? 0 : addr;
+	if (!f->inside && add_object_at(f, addr))
+		return;
+	if (!hi_named_roots_read(f->p, addr, &byte, 1)) {
+		warn_unreadable(f, addr);
+		return;
+	}
+	if (!f->inside && in_heap(f, addr)) {
+		warn(f, "it leads to", addr,
+		     ", where there is no live block: it was freed");
+		return;
+	}
+	/* A size is DWARF's word: what is not in the image has no words. */
+	if (!size)
+		size = hi_type_get(f->p->types, id)->size;
+	add_words(f, addr, size < HI_ROOT_BYTES ? size : HI_ROOT_BYTES, plan_of(f, id));
+	if (!f->starts.count)
+		warn(f, "what lies at", addr, " refers to no object");
+}
+
+static bool may_refer(const struct hi_root_finding *f, hi_type_id id)
+{
+	enum hi_type_kind kind = hi_type_get(f->p->types, id)->kind;
+
+	return kind == HI_KIND_STRUCT || kind == HI_KIND_UNION || kind == HI_KIND_ARRAY ||
+	       kind == HI_KIND_POINTER;
+}
+
+static void find_by_pointer(struct hi_root_finding *f, uint64_t addr, hi_type_id target)
+{
+	uint8_t byte;
+
+	f->address = addr;
+	if (addr == 0)
+		f->warning = "it is null";
+	else if (hi_named_roots_local(f->p, addr))
+		find_at_place(f, addr, target, 0);
+	else if (add_object_at(f, addr))
+		return;
+	else if (!hi_named_roots_read(f->p, addr, &byte, 1))
+		warn(f, "it leads to", addr, ", which is not readable");
+	else if (may_refer(f, target) || in_heap(f, addr))
+		find_at_place(f, addr, target, 0);
+	else
+		warn(f, "it leads to", addr, ", where there is no object");
+}
+
+/* ---- the run ---- */
+
+static int by_node(const void *a, const void *b)
+{
+	const hi_node *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void take_starts(struct hi_root_finding *f, struct hi_named_root *root)
+{
+	hi_node *items = f->starts.items;
+	size_t kept = 0;
+
+	if (f->starts.count > 1)
+		qsort(items, f->starts.count, sizeof(*items), by_node);
+	for (size_t i = 0; i < f->starts.count; i++)
+		if (!kept || items[kept - 1] != items[i])
+			items[kept++] = items[i];
+	root->starts = items;
+	root->n_starts = kept;
+	root->address = f->address;
+	root->warning = f->warning;
+}
+
+void hi_root_find(struct hi_root_finding *f, const struct hi_root_code *code)
+{
+	struct hi_code_input in = {
+		.arg = f, .read = read_bytes, .usable = usable_at, .self = f->self};
+	uint64_t value = 0;
+
+	if (!hi_code_run(code->code, &in, &value)) {
+		if (f->refused_any)
+			warn_unreadable(f, f->refused);
+		else
+			f->warning = "it divides by 0";
+		return;
+	}
+	if (code->value == HI_ROOT_PLACE) {
+		find_at_place(f, value, code->target, code->size);
+		return;
+	}
+	if (code->value == HI_ROOT_WORD &&
+	    !hi_named_roots_read(f->p, value, &value, sizeof(value))) {
+		warn_unreadable(f, value);
+		return;
+	}
+	find_by_pointer(f, value, code->target);
+}
+
+enum hi_status hi_named_roots_find(struct hi_named_roots *roots, struct hi_typing *typing,
+				   const struct hi_graph *graph, struct hi_error *err)
+{
+	struct hi_named_roots_private *p = roots->priv;
+
+	for (size_t i = 0; i < roots->count; i++) {
+		struct hi_root_finding f = {.p = p, .typing = typing, .graph = graph};
+
+		hi_root_find(&f, &p->codes[i]);
+		take_starts(&f, &roots->items[i]);
+		if (f.no_memory)
+			return hi_fail_memory(err, "roots");
+	}
+	return HI_OK;
+}

@@ -1,0 +1,653 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What refers to the heap from outside. Every word that the image holds and
+ * that is writable is looked at exactly once: as (part of) a variable with a
+ * name if one covers it, else as an untyped word of its module, thread or
+ * mapping. Words are looked up first and named only when they hit, so that the
+ * debug information of modules without pointers to the heap is never read.
+ */
+#include "decode/roots/roots.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+
+enum { TCB_WITHIN = 16384 }; /* of the end of a thread's stack */
+
+void hi_roots_no_memory(struct hi_roots *r)
+{
+	if (r->status == HI_OK)
+		r->status = hi_fail_memory(r->err, "roots");
+}
+
+static void add_seed(struct hi_roots *r, struct hi_seed seed)
+{
+	if (!hi_vector_push(&r->typing->seeds, seed))
+		hi_roots_no_memory(r);
+}
+
+static void add_edge(struct hi_roots *r, hi_node to, uint8_t grade,
+		     const struct hi_slot *slot)
+{
+	if (!hi_vector_push(&r->edges, ((struct hi_root_edge){to, grade, slot})))
+		hi_roots_no_memory(r);
+}
+
+void hi_roots_refer(struct hi_roots *r, uint64_t to, enum hi_grade grade)
+{
+	hi_node id = hi_objects_find(r->typing->objects, to, NULL);
+
+	if (id != HI_NODE_NONE)
+		add_edge(r, id, (uint8_t)grade, NULL);
+}
+
+/* An edge for a word that hit; what a typed word leads to is a seed. */
+static void add_hit(struct hi_roots *r, const struct hi_hit *hit)
+{
+	struct hi_slot *slot = r->slots[hit->index];
+	uint8_t grade = HI_GRADE_CONSERVATIVE;
+
+	if (slot && slot->kind == HI_SLOT_POINTER) {
+		uint32_t plan = hi_plans_pointee(r->typing->plans, slot);
+
+		if (plan == HI_PLAN_FUNCTION)
+			return;
+		grade = hit->interior ? HI_GRADE_INTERIOR : HI_GRADE_EXACT;
+		if (plan >= HI_PLAN_FIRST)
+			add_seed(r, (struct hi_seed){.word = r->words[hit->index],
+						     .slot = slot});
+	}
+	add_edge(r, hit->id, grade, slot);
+}
+
+/* Typed words to where objects may be carved. */
+static void add_misses(struct hi_roots *r, size_t n_words, size_t n_hits)
+{
+	uint64_t start, end;
+	size_t h = 0;
+
+	for (size_t i = 0; i < n_words; i++) {
+		struct hi_slot *slot = r->slots[i];
+
+		if (h < n_hits && r->hits[h].index == i)
+			h++;
+		else if (slot && slot->kind == HI_SLOT_POINTER &&
+			 hi_carving_range(r->typing->carving, r->words[i], &start, &end))
+			add_seed(r, (struct hi_seed){.word = r->words[i], .slot = slot});
+	}
+}
+
+static void flush(struct hi_roots *r)
+{
+	size_t n_words = r->n;
+	size_t n = hi_objects_find_many(r->typing->objects, r->words, r->n, r->hits);
+
+	r->n = 0;
+	for (size_t i = 0; i < n && r->status == HI_OK; i++)
+		add_hit(r, &r->hits[i]);
+	if (r->typing->outside_low < r->typing->outside_high && r->status == HI_OK)
+		add_misses(r, n_words, n);
+}
+
+bool hi_roots_may_refer(const struct hi_roots *r, uint64_t word)
+{
+	uint64_t start, end;
+
+	return word - r->typing->outside_low <
+		       r->typing->outside_high - r->typing->outside_low &&
+	       hi_carving_range(r->typing->carving, word, &start, &end);
+}
+
+void hi_roots_add_word(struct hi_roots *r, uint64_t word, struct hi_slot *slot)
+{
+	if (word - r->low >= r->span)
+		return;
+	r->words[r->n] = word;
+	r->slots[r->n++] = slot;
+	if (r->n == HI_ROOT_BATCH)
+		flush(r);
+}
+
+void hi_roots_add_range(struct hi_roots *r, uint64_t start, uint64_t end)
+{
+	struct hi_spans spans = {.image = r->typing->image,
+				 .addr = (start + 7) & ~(uint64_t)7,
+				 .end = end,
+				 .scratch = r->scratch};
+	const uint8_t *host;
+	uint64_t addr, size, word;
+
+	hi_roots_note(r, start, end);
+	while (r->status == HI_OK && hi_spans_next(&spans, &host, &addr, &size))
+		for (uint64_t i = 0; i + 8 <= size; i += 8) {
+			memcpy(&word, host + i, sizeof(word));
+			hi_roots_add_word(r, word, NULL);
+		}
+}
+
+void hi_roots_add_uncovered(struct hi_roots *r, uint64_t start, uint64_t end,
+			    const struct hi_section_range *cuts, size_t n_cuts)
+{
+	size_t i = 0, high = n_cuts;
+
+	/* cuts may be many, and only a few near; overlaps make ends unsorted, so
+	 * the search is by start and one step back is not enough: scan those. */
+	while (i < high && start < end) {
+		const struct hi_section_range *cut = &cuts[i++];
+
+		if (cut->end <= start)
+			continue;
+		if (cut->start >= end)
+			break;
+		if (cut->start > start)
+			hi_roots_add_range(r, start, cut->start);
+		start = cut->end;
+	}
+	if (start < end)
+		hi_roots_add_range(r, start, end);
+}
+
+/* hi_word_fn over a variable; `at` is what it is read through. */
+struct variable_words {
+	struct hi_roots *roots;
+	uint64_t address;
+};
+
+static void add_variable_word(void *arg, uint64_t offset, struct hi_slot *slot)
+{
+	struct variable_words *v = arg;
+	struct hi_typing *typing = v->roots->typing;
+	const uint8_t *at =
+		hi_views_at(&typing->views, &v->roots->view, v->address + offset, 8);
+	uint64_t word;
+
+	if (hi_roots_own_at(v->roots, v->address + offset))
+		return;
+	if (at)
+		memcpy(&word, at, sizeof(word));
+	else if (hi_memory_read_u64(typing->image->memory, v->address + offset, &word,
+				    NULL) != HI_OK)
+		return;
+	hi_roots_add_word(v->roots, word, slot);
+}
+
+void hi_roots_add_variable(struct hi_roots *r, uint64_t address, uint64_t size,
+			   uint32_t plan)
+{
+	struct variable_words v = {r, address};
+	const struct hi_plan *p;
+
+	if (plan < HI_PLAN_FIRST) {
+		hi_roots_add_range(r, address, address + size);
+		return;
+	}
+	p = hi_plans_get(r->typing->plans, plan);
+	if (p->klass == HI_TYPE_STRING)
+		return;
+	hi_plan_words(p, false, size, add_variable_word, &v);
+	if (!p->n_sites)
+		return;
+	flush(r); /* sites look their words up at once */
+	hi_walker_sites(&r->walker, p, false, address, size);
+}
+
+/* ---- rules in variables ---- */
+
+static void take_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+{
+	struct hi_roots *r = arg;
+	hi_node id = HI_NODE_NONE;
+	uint64_t offset = 0;
+	uint8_t grade;
+
+	if (claim->slot) {
+		if (plan >= HI_PLAN_FIRST &&
+		    !hi_vector_push(
+			    &r->typing->slots,
+			    ((struct hi_slot_seed){claim->to, claim->slot_size, plan})))
+			hi_roots_no_memory(r);
+		return;
+	}
+	if (plan >= HI_PLAN_FIRST)
+		add_seed(r, (struct hi_seed){.word = claim->to, .plan = plan});
+	if (claim->own)
+		id = hi_objects_find(r->typing->objects, claim->word, &offset);
+	if (id == HI_NODE_NONE)
+		return;
+	hi_rule_note_lacks(claim->rule->lacks, claim->lacks);
+	if (claim->weak)
+		grade = HI_GRADE_WEAK;
+	else if (claim->doubtful)
+		grade = HI_GRADE_CONSERVATIVE;
+	else
+		grade = offset ? HI_GRADE_INTERIOR : HI_GRADE_EXACT;
+	add_edge(r, id, grade, NULL);
+}
+
+static void take_place(void *arg, const struct hi_plan *plan, bool array, uint64_t addr,
+		       uint64_t end)
+{
+	struct hi_roots *r = arg;
+	struct variable_words v = {r, addr};
+
+	hi_plan_words_until(plan, array, true, end - addr, add_variable_word, &v);
+	flush(r);
+}
+
+/* A record whose rules were not resolved: any word in it may be a pointer. */
+static void take_doubt(void *arg, uint64_t addr, uint64_t end)
+{
+	struct hi_roots *r = arg;
+	struct variable_words v = {r, addr};
+	const uint8_t *value = r->walker.value;
+	uint64_t word;
+
+	for (uint64_t o = -addr & 7; o + 8 <= end - addr; o += 8) {
+		if (!value) {
+			add_variable_word(&v, o, NULL);
+			continue;
+		}
+		memcpy(&word, value + (addr - r->walker.block) + o, sizeof(word));
+		hi_roots_add_word(r, word, NULL);
+	}
+	flush(r);
+}
+
+void hi_roots_add_ruled(struct hi_roots *r, const struct hi_rules *rules,
+			uint64_t address, uint64_t size)
+{
+	const struct hi_site site = {.count = 1, .stride = 8, .rules = rules};
+	const struct hi_plan plan = {.size = size ? size : 8,
+				     .count = HI_COUNT_UNSAID,
+				     .n_sites = 1,
+				     .sites = &site};
+
+	flush(r);
+	hi_walker_sites(&r->walker, &plan, false, address, plan.size);
+}
+
+void hi_roots_add_sites_of_value(struct hi_roots *r, const struct hi_plan *plan,
+				 const uint8_t *value, uint64_t size)
+{
+	/* No address of user space: nothing else is there. */
+	const uint64_t nowhere = (uint64_t)1 << 62;
+
+	flush(r);
+	r->walker.value = value;
+	hi_walker_sites(&r->walker, plan, false, nowhere, size);
+	r->walker.value = NULL;
+}
+
+static int by_target(const void *a, const void *b)
+{
+	const struct hi_root_edge *x = a, *y = b;
+
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	return (int)x->grade - (int)y->grade;
+}
+
+/* One edge a target, with the best grade. */
+static size_t unique_edges(struct hi_root_edge *edges, size_t n)
+{
+	size_t kept = 0;
+
+	if (n > 1)
+		qsort(edges, n, sizeof(*edges), by_target);
+	for (size_t i = 0; i < n; i++)
+		if (!kept || edges[kept - 1].to != edges[i].to)
+			edges[kept++] = edges[i];
+	return kept;
+}
+
+/* For the names of objects that no type names. What refers to untyped words
+ * is no name. */
+static void keep_refs(struct hi_roots *r, uint32_t variable, const struct hi_root *root,
+		      size_t n)
+{
+	struct hi_typing *typing = r->typing;
+
+	if (typing->conservative || root->kind == HI_ROOT_UNTYPED)
+		return;
+	typing->roots.items[variable].name = hi_arena_strdup(&typing->arena, root->name);
+	for (size_t i = 0; i < n; i++)
+		if (!hi_vector_push(&typing->root_refs,
+				    ((struct hi_root_ref){r->edges.items[i].to, variable,
+							  r->edges.items[i].slot})))
+			hi_roots_no_memory(r);
+}
+
+void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
+		  const struct hi_root_info *info)
+{
+	struct hi_root named = *root;
+	struct hi_root_info none = {};
+	uint32_t index = 0;
+	size_t n;
+
+	flush(r);
+	n = unique_edges(r->edges.items, r->edges.count);
+	r->edges.count = 0;
+	if (n == 0 || r->status != HI_OK)
+		return;
+	named.variable = (uint32_t)r->typing->roots.count;
+	if (!hi_vector_push(&r->typing->roots, info ? *info : none)) {
+		hi_roots_no_memory(r);
+		return;
+	}
+	keep_refs(r, named.variable, root, n);
+	r->status = hi_graph_builder_root(r->builder, &named, &index, r->err);
+	for (size_t i = 0; i < n && r->status == HI_OK; i++)
+		r->status = hi_graph_builder_root_edge(
+			r->builder, index, r->edges.items[i].to,
+			(enum hi_grade)r->edges.items[i].grade, r->err);
+}
+
+void hi_roots_note(struct hi_roots *r, uint64_t start, uint64_t end)
+{
+	if (start < end &&
+	    !hi_vector_push(&r->typing->root_ranges,
+			    ((struct hi_section_range){start, end, false})))
+		hi_roots_no_memory(r);
+}
+
+bool hi_roots_take(struct hi_roots *r, uint64_t start, uint64_t end)
+{
+	if (start >= end)
+		return true;
+	if (hi_vector_push(&r->taken, ((struct hi_section_range){start, end, false})))
+		return true;
+	hi_roots_no_memory(r);
+	return false;
+}
+
+uint32_t hi_roots_plan(struct hi_roots *r, hi_type_id type)
+{
+	uint32_t plan;
+
+	if (r->typing->conservative)
+		return HI_PLAN_NONE;
+	plan = hi_plans_of(r->typing->plans, type);
+	if (plan < HI_PLAN_FIRST || hi_plans_get(r->typing->plans, plan)->opaque)
+		return HI_PLAN_NONE;
+	return plan;
+}
+
+const char *hi_roots_type_name(struct hi_roots *r, hi_type_id type)
+{
+	const struct hi_type_source *types = &r->typing->source.types;
+
+	return type && types->type ? types->type(types->arg, type)->name : "";
+}
+
+uint64_t hi_roots_size(struct hi_roots *r, uint64_t size, hi_type_id type, uint64_t limit)
+{
+	const struct hi_type_source *types = &r->typing->source.types;
+
+	if (!size && type && types->type)
+		size = types->type(types->arg, type)->size;
+	return size < limit ? size : limit;
+}
+
+int hi_ranges_compare(const void *a, const void *b)
+{
+	const struct hi_section_range *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->end < y->end ? -1 : x->end > y->end;
+}
+
+/* By start, overlaps merged. */
+void hi_ranges_sort(struct hi_ranges *ranges)
+{
+	size_t kept = 0;
+
+	if (ranges->count > 1)
+		qsort(ranges->items, ranges->count, sizeof(*ranges->items),
+		      hi_ranges_compare);
+	for (size_t i = 0; i < ranges->count; i++) {
+		struct hi_section_range *last = kept ? &ranges->items[kept - 1] : NULL;
+
+		if (last && ranges->items[i].start <= last->end) {
+			if (ranges->items[i].end > last->end)
+				last->end = ranges->items[i].end;
+		} else {
+			ranges->items[kept++] = ranges->items[i];
+		}
+	}
+	ranges->count = kept;
+}
+
+/* ---- mappings that nothing else accounts for ---- */
+
+/*
+ * Note [Roots in files]
+ *
+ * A file's mapping that the target may write to can hold its only pointer to a block,
+ * shared or private, as anonymous and shared memory can. Of shared ones, the pages that
+ * the target has in its page tables when it stands are read: a database of 1 TiB that
+ * is mapped costs what of it is touched. What the kernel has taken out of the page
+ * tables since, and what another process wrote there (or this one's parent, before it
+ * was forked), are no roots; but what they hold is no certain leak (shared_pages.h).
+ */
+static bool may_hold_roots(const struct hi_mapping *m)
+{
+	switch (m->kind) {
+	case HI_MAPPING_ANONYMOUS:
+	case HI_MAPPING_HEAP:
+	case HI_MAPPING_STACK:
+	case HI_MAPPING_SHMEM:
+		return true;
+	case HI_MAPPING_FILE:
+		return m->prot & HI_PROT_WRITE;
+	case HI_MAPPING_VDSO:
+	case HI_MAPPING_OTHER:
+		break;
+	}
+	return false;
+}
+
+static const char *mapping_name(const struct hi_mapping *m, char *out, size_t size)
+{
+	const char *base = strrchr(m->path, '/');
+
+	if (m->kind == HI_MAPPING_HEAP)
+		snprintf(out, size, "[heap] outside the allocator's areas");
+	else if (m->kind == HI_MAPPING_STACK)
+		snprintf(out, size, "[stack] outside the used part");
+	else if (m->kind == HI_MAPPING_FILE && m->shared)
+		snprintf(out, size, "mapping %s", base ? base + 1 : m->path);
+	else if (*m->path)
+		snprintf(out, size, "%s 0x%llx (no variable)", base ? base + 1 : m->path,
+			 (unsigned long long)m->start);
+	else
+		snprintf(out, size, "anonymous memory 0x%llx",
+			 (unsigned long long)m->start);
+	return out;
+}
+
+/*
+ * glibc keeps the stacks of threads that have ended, for the next ones: what is
+ * on them is dead. Such a mapping ends with a thread control block, which
+ * points to itself at +0 and +16 (tcbhead_t: tcb, self; sysdeps/x86_64/nptl/tls.h),
+ * and which is no thread's. Returns its address, from which on roots may be, else
+ * the mapping's start.
+ */
+static uint64_t skip_dead_stack(struct hi_roots *r, const struct hi_mapping *m)
+{
+	const struct hi_image *image = r->typing->image;
+	uint64_t words[3],
+		start = m->end - m->start > TCB_WITHIN ? m->end - TCB_WITHIN : m->start;
+
+	if (m->kind != HI_MAPPING_ANONYMOUS || m == image->mappings ||
+	    m[-1].end != m->start || m[-1].prot != 0)
+		return m->start; /* no guard page */
+	for (uint64_t a = (start + 63) & ~(uint64_t)63; a + sizeof(words) <= m->end;
+	     a += 64) {
+		if (hi_memory_read(image->memory, a, words, sizeof(words), NULL) !=
+			    HI_OK ||
+		    words[0] != a || words[2] != a)
+			continue;
+		for (size_t i = 0; i < image->n_threads; i++)
+			if (image->threads[i].regs.fs_base == a)
+				return m->start;
+		return a;
+	}
+	return m->start;
+}
+
+static void roots_of_mapping(struct hi_roots *r, const struct hi_mapping *m)
+{
+	const struct hi_section_range range = {m->start, m->end, false};
+	struct hi_section_range *copy;
+	char name[160];
+
+	hi_roots_add_uncovered(r, skip_dead_stack(r, m), m->end, r->taken.items,
+			       r->taken.count);
+	copy = hi_arena_alloc(&r->typing->arena, sizeof(*copy));
+	if (!copy) {
+		hi_roots_no_memory(r);
+		return;
+	}
+	*copy = range;
+	hi_roots_end(r,
+		     &(struct hi_root){.kind = HI_ROOT_UNTYPED,
+				       .name = mapping_name(m, name, sizeof(name)),
+				       .detail = m->path,
+				       .type = "",
+				       .address = m->start,
+				       .size = m->end - m->start},
+		     &(struct hi_root_info){.address = m->start,
+					    .size = m->end - m->start,
+					    .ranges = copy,
+					    .n_ranges = 1});
+}
+
+static void roots_of_mappings(struct hi_roots *r)
+{
+	const struct hi_image *image = r->typing->image;
+
+	hi_ranges_sort(&r->taken);
+	for (size_t i = 0; i < image->n_mappings && r->status == HI_OK; i++) {
+		const struct hi_mapping *m = &image->mappings[i];
+
+		if (m->held && may_hold_roots(m))
+			roots_of_mapping(r, m);
+		else if (m->shared && m->prot & HI_PROT_WRITE && may_hold_roots(m))
+			hi_roots_note(r, m->start, m->end);
+	}
+}
+
+static void take_heap(struct hi_roots *r)
+{
+	const struct hi_allocator *allocator = r->typing->allocator;
+	const struct hi_objects *objects = r->typing->objects;
+
+	for (size_t i = 0; allocator && i < allocator->n_regions; i++)
+		hi_roots_take(r, allocator->regions[i].start, allocator->regions[i].end);
+	for (uint32_t i = 0; !allocator && i < objects->n_regions; i++)
+		hi_roots_take(r, objects->regions[i].start, objects->regions[i].end);
+}
+
+/* Carved objects outside of the allocator's areas are no roots. */
+static void take_carved(struct hi_roots *r)
+{
+	const struct hi_range *ranges = NULL;
+	size_t n =
+		r->typing->remade ? hi_carving_outside(r->typing->carving, &ranges) : 0;
+
+	for (size_t i = 0; i < n && r->status == HI_OK; i++)
+		hi_roots_take(r, ranges[i].start, ranges[i].end);
+}
+
+/* What was noted, each byte once. */
+static void keep_noted(struct hi_roots *r)
+{
+	struct hi_typing *typing = r->typing;
+	struct hi_ranges noted = {};
+
+	for (size_t i = 0; i < typing->root_ranges.count; i++)
+		if (!hi_vector_push(&noted, typing->root_ranges.items[i]))
+			hi_roots_no_memory(r);
+	hi_ranges_sort(&noted);
+	typing->root_ranges.count = noted.count;
+	if (noted.count)
+		memcpy(typing->root_ranges.items, noted.items,
+		       noted.count * sizeof(*noted.items));
+	hi_vector_free(&noted);
+	typing->own_ranges.count = 0;
+	for (size_t i = 0; i < r->own.count; i++)
+		if (!hi_vector_push(&typing->own_ranges, r->own.items[i]))
+			hi_roots_no_memory(r);
+}
+
+static void roots_deinit(struct hi_roots *r)
+{
+	hi_vector_free(&r->edges);
+	hi_vector_free(&r->taken);
+	hi_vector_free(&r->own);
+	free(r->scratch);
+	free(r);
+}
+
+static void widen(struct hi_roots *r)
+{
+	const struct hi_typing *typing = r->typing;
+	uint64_t low = typing->objects->low, high = typing->objects->high;
+
+	if (low == high || typing->outside_low < low)
+		low = typing->outside_low;
+	if (typing->outside_high > high)
+		high = typing->outside_high;
+	r->low = low;
+	r->span = high - low;
+}
+
+enum hi_status hi_roots_find(struct hi_typing *typing, struct hi_graph_builder *b,
+			     struct hi_error *err)
+{
+	struct hi_roots *r = hi_calloc(1, sizeof(*r));
+	enum hi_status status;
+
+	if (!r)
+		return hi_fail_memory(err, "roots");
+	r->typing = typing;
+	r->builder = b;
+	r->err = err;
+	r->low = typing->objects->low;
+	r->span = typing->objects->high - r->low;
+	if (typing->outside_low < typing->outside_high)
+		widen(r);
+	r->scratch = hi_alloc(HI_SPAN_SCRATCH);
+	if (!r->scratch)
+		hi_roots_no_memory(r);
+	hi_walker_init(&r->walker, typing);
+	r->walker.arg = r;
+	r->walker.words = take_place;
+	r->walker.claim = take_claim;
+	r->walker.doubt = take_doubt;
+	r->walker.applier.keeps_lacks = true;
+	typing->root_ranges.count = 0;
+	take_heap(r);
+	take_carved(r);
+	if (r->status == HI_OK)
+		hi_roots_find_own(r);
+	if (r->status == HI_OK)
+		hi_roots_take_runtime(r);
+	if (r->status == HI_OK)
+		hi_roots_of_runtime(r);
+	if (r->status == HI_OK)
+		hi_roots_of_modules(r);
+	if (r->status == HI_OK)
+		hi_roots_of_threads(r);
+	if (r->status == HI_OK)
+		roots_of_mappings(r);
+	keep_noted(r);
+	status = r->status;
+	roots_deinit(r);
+	return status;
+}

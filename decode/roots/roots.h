@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Roots are collected one at a time: begin, add words (typed or not), end. A
+ * root without an edge is not kept. Internal to roots*.c.
+ */
+#ifndef HI_DECODE_ROOTS_ROOTS_H
+#define HI_DECODE_ROOTS_ROOTS_H
+
+#include "decode/inference/typing_state.h"
+#include "decode/layouts/walker.h"
+
+enum { HI_ROOT_BATCH = 1024 };
+
+struct hi_root_edge {
+	hi_node to;
+	uint8_t grade;
+	const struct hi_slot *slot; /* that it was found through, or NULL */
+};
+
+struct hi_ranges HI_VECTOR(struct hi_section_range);
+
+struct hi_roots {
+	struct hi_typing *typing;
+	struct hi_graph_builder *builder;
+	struct HI_VECTOR(struct hi_root_edge) edges; /* of the root at hand */
+	uint64_t words[HI_ROOT_BATCH];
+	struct hi_slot *slots[HI_ROOT_BATCH]; /* NULL: untyped */
+	struct hi_hit hits[HI_ROOT_BATCH];
+	size_t n;
+	struct hi_walker walker;
+	uint64_t low, span; /* of all objects */
+	struct hi_view view;
+	uint8_t *scratch;
+	/* What is accounted for, so that no word is a root twice: heap regions,
+	 * module data, stacks, thread-local blocks, the allocator's own data. */
+	struct hi_ranges taken;
+	/* The allocator's and the runtime's static data: no roots in it. */
+	struct hi_ranges own;
+	enum hi_status status;
+	struct hi_error *err;
+};
+
+/* The words of [start, end), untyped. */
+void hi_roots_add_range(struct hi_roots *r, uint64_t start, uint64_t end);
+/* The same without the parts that `cuts` (sorted by start) cover. */
+void hi_roots_add_uncovered(struct hi_roots *r, uint64_t start, uint64_t end,
+			    const struct hi_section_range *cuts, size_t n_cuts);
+/* An edge that needs no slot. */
+void hi_roots_refer(struct hi_roots *r, uint64_t to, enum hi_grade grade);
+void hi_roots_add_word(struct hi_roots *r, uint64_t word, struct hi_slot *slot);
+/* A typed variable in memory; plan HI_PLAN_NONE: its words. */
+void hi_roots_add_variable(struct hi_roots *r, uint64_t address, uint64_t size,
+			   uint32_t plan);
+/* A variable that rules are about. */
+void hi_roots_add_ruled(struct hi_roots *r, const struct hi_rules *rules,
+			uint64_t address, uint64_t size);
+/* What rules say about a value that is in no memory. */
+void hi_roots_add_sites_of_value(struct hi_roots *r, const struct hi_plan *plan,
+				 const uint8_t *value, uint64_t size);
+/* Does the word lead to where objects may be carved? */
+bool hi_roots_may_refer(const struct hi_roots *r, uint64_t word);
+/* Ends the root: it joins the graph if it has edges. info may be NULL. */
+void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
+		  const struct hi_root_info *info);
+/* Roots are looked for in [start, end): for verdict.c. */
+void hi_roots_note(struct hi_roots *r, uint64_t start, uint64_t end);
+bool hi_roots_take(struct hi_roots *r, uint64_t start, uint64_t end);
+void hi_roots_no_memory(struct hi_roots *r);
+/* NULL where a type has no plan; else its name. */
+const char *hi_roots_type_name(struct hi_roots *r, hi_type_id type);
+uint32_t hi_roots_plan(struct hi_roots *r, hi_type_id type);
+/* Bytes of a variable: as it says, else as its type says; at most limit. */
+uint64_t hi_roots_size(struct hi_roots *r, uint64_t size, hi_type_id type,
+		       uint64_t limit);
+int hi_ranges_compare(const void *a, const void *b);
+void hi_ranges_sort(struct hi_ranges *ranges);
+
+/* roots_data.c */
+void hi_roots_of_modules(struct hi_roots *r);
+void hi_roots_find_own(struct hi_roots *r);
+/* The part of r->own that addr is in; NULL. */
+const struct hi_section_range *hi_roots_own_at(const struct hi_roots *r, uint64_t addr);
+/* roots_runtime.c */
+void hi_roots_take_runtime(struct hi_roots *r);
+void hi_roots_of_runtime(struct hi_roots *r);
+/* roots_stack.c */
+void hi_roots_of_threads(struct hi_roots *r);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Roots in the data of modules: global and static variables, and the rest. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/search.h"
+#include "base/alloc.h"
+#include "decode/roots/roots.h"
+
+enum { MAX_SECTIONS = 64, MODULE_BATCH = 4096 };
+
+/*
+ * The allocator's static data refers to free chunks, whose headers lie in the
+ * tail of the live block before them: not roots. By symbol, else by shape.
+ *
+ * struct malloc_state: bins is an array of 254 pointers, each pair an empty
+ * ring that points 16 bytes before itself. Source: malloc/malloc.c (glibc);
+ * offsets and size: the same from 2.26 to 2.42.
+ */
+enum { STATE_BINS = 112, STATE_SIZE = 2200, MIN_EMPTY_BINS = 24 };
+
+static void own_by_symbol(struct hi_roots *r, const char *name, uint64_t least)
+{
+	struct hi_modules *modules = r->typing->modules;
+	struct hi_module *libc = hi_modules_named(modules, "libc.so");
+	uint64_t addr, size;
+
+	if (!libc)
+		libc = hi_modules_executable(modules); /* static */
+	if (!libc || hi_modules_symbol(modules, libc, name, &addr, &size, NULL) != HI_OK)
+		return;
+	if (size < least)
+		size = least;
+	if (!hi_vector_push(&r->own,
+			    ((struct hi_section_range){addr, addr + size, false})))
+		hi_roots_no_memory(r);
+}
+
+/* How many of the pairs of words at p are empty rings? */
+static unsigned empty_bins(const uint8_t *p, uint64_t addr)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 127; i++) {
+		uint64_t pair[2], self = addr + 16ull * i - 16;
+
+		memcpy(pair, p + 16ull * i, sizeof(pair));
+		n += pair[0] == self && pair[1] == self;
+	}
+	return n;
+}
+
+static void own_by_shape(struct hi_roots *r, const struct hi_section_range *range)
+{
+	uint64_t bins_size = STATE_SIZE - STATE_BINS, start = range->start & ~7ull;
+	struct hi_view view = {};
+	uint64_t size = range->end - start, word;
+	const uint8_t *host = hi_views_at(&r->typing->views, &view, start, size);
+
+	for (uint64_t i = STATE_BINS; host && i + bins_size <= size; i += 8) {
+		memcpy(&word, host + i, sizeof(word));
+		if (word != start + i - 16 ||
+		    empty_bins(host + i, start + i) < MIN_EMPTY_BINS)
+			continue;
+		if (!hi_vector_push(&r->own,
+				    ((struct hi_section_range){
+					    start + i - STATE_BINS,
+					    start + i - STATE_BINS + STATE_SIZE, false})))
+			hi_roots_no_memory(r);
+		return;
+	}
+}
+
+void hi_roots_find_own(struct hi_roots *r)
+{
+	struct hi_section_range ranges[MAX_SECTIONS];
+	struct hi_modules *modules = r->typing->modules;
+	size_t n_modules = modules ? hi_modules_count(modules) : 0;
+
+	if (!modules || !r->typing->allocator)
+		return;
+	own_by_symbol(r, "main_arena", STATE_SIZE);
+	own_by_symbol(r, "mp_", 8);
+	for (size_t i = 0; i < n_modules && r->own.count == 0; i++) {
+		struct hi_module *module = hi_modules_get(modules, i);
+		size_t n = hi_module_data(module, ranges, MAX_SECTIONS);
+
+		for (size_t k = 0; k < n && r->own.count == 0; k++)
+			own_by_shape(r, &ranges[k]);
+	}
+	hi_ranges_sort(&r->own);
+}
+
+/* They are sorted and apart. */
+const struct hi_section_range *hi_roots_own_at(const struct hi_roots *r, uint64_t addr)
+{
+	size_t low = hi_search(i, r->own.count, r->own.items[i].end <= addr);
+
+	return low < r->own.count && r->own.items[low].start <= addr ? &r->own.items[low]
+								     : NULL;
+}
+
+/* One module's data while it is scanned. */
+struct data_scan {
+	struct hi_roots *roots;
+	struct hi_module *module;
+	struct hi_section_range range;
+	uint64_t done;			    /* up to here a variable was accounted for */
+	struct HI_VECTOR(uint64_t) untyped; /* words that no variable covers */
+	struct hi_ranges covered;
+};
+
+static const struct hi_rules *rules_of(struct hi_roots *r, const struct hi_variable *v)
+{
+	const struct hi_rule_source *rules = &r->typing->source.types.rules;
+
+	return rules->root_rules && !r->typing->conservative
+		       ? rules->root_rules(rules->arg, v)
+		       : NULL;
+}
+
+/* Whose variable it is: of the memory manager of a runtime, or the program's. */
+static enum hi_root_kind kind_at(const struct hi_roots *r, uint64_t address)
+{
+	const struct hi_runtime *runtime = r->typing->runtime;
+
+	for (size_t i = 0; runtime && i < runtime->n_internals; i++)
+		if (runtime->internals[i] == address)
+			return HI_ROOT_RUNTIME;
+	return HI_ROOT_GLOBAL;
+}
+
+static void add_global(struct data_scan *d, const struct hi_variable *v)
+{
+	struct hi_roots *r = d->roots;
+	uint64_t size = hi_roots_size(r, v->size, v->type, d->range.end - v->address);
+	uint32_t plan = hi_roots_plan(r, v->type);
+	const struct hi_rules *rules = rules_of(r, v);
+	const char *detail = v->file && *v->file ? v->file : d->module->name;
+
+	if (size < 8)
+		size = 8; /* symbols without a size: the word that hit */
+	if (rules)
+		hi_roots_add_ruled(r, rules, v->address, size);
+	else
+		hi_roots_add_variable(r, v->address, size, plan);
+	hi_roots_end(r,
+		     &(struct hi_root){.kind = kind_at(r, v->address),
+				       .name = v->name,
+				       .detail = detail,
+				       .type = hi_roots_type_name(r, v->type),
+				       .address = v->address,
+				       .size = size},
+		     &(struct hi_root_info){.type = v->type,
+					    .plan = plan,
+					    .address = v->address,
+					    .size = size});
+	d->done = v->address + size;
+	if (!hi_vector_push(&d->covered,
+			    ((struct hi_section_range){v->address, d->done, false})))
+		hi_roots_no_memory(r);
+}
+
+/* A word of the data at addr refers to the heap. */
+static void name_word(struct data_scan *d, uint64_t addr, uint64_t word)
+{
+	struct hi_roots *r = d->roots;
+	const struct hi_section_range *own = hi_roots_own_at(r, addr);
+	struct hi_variable v;
+
+	if (addr < d->done)
+		return;
+	if (own) {
+		d->done = own->end;
+		return;
+	}
+	if (r->typing->source.variable_at &&
+	    r->typing->source.variable_at(r->typing->source.types.arg, addr, &v, NULL) ==
+		    HI_OK &&
+	    v.address >= d->range.start && v.address <= addr &&
+	    addr - v.address < hi_roots_size(r, v.size, v.type, UINT64_MAX)) {
+		add_global(d, &v);
+		return;
+	}
+	if (!hi_vector_push(&d->untyped, word))
+		hi_roots_no_memory(r);
+}
+
+/* Variables that refer to where objects may be carved: their types say what. */
+static void name_outside(struct data_scan *d, uint64_t addr, const uint64_t *words,
+			 size_t n)
+{
+	for (size_t i = 0; i < n && d->roots->status == HI_OK; i++)
+		if (hi_roots_may_refer(d->roots, words[i]))
+			name_word(d, addr + 8ull * i, words[i]);
+}
+
+static void scan_span(struct data_scan *d, const uint8_t *host, uint64_t addr,
+		      uint64_t size)
+{
+	struct hi_roots *r = d->roots;
+	uint64_t words[MODULE_BATCH / 8];
+	struct hi_hit hits[MODULE_BATCH / 8];
+
+	for (uint64_t at = 0; at + 8 <= size && r->status == HI_OK;) {
+		uint64_t left = (size - at) / 8;
+		size_t n = left < MODULE_BATCH / 8 ? left : MODULE_BATCH / 8, n_hits;
+
+		memcpy(words, host + at, n * 8);
+		n_hits = hi_objects_find_many(r->typing->objects, words, n, hits);
+		for (size_t i = 0; i < n_hits && r->status == HI_OK; i++)
+			name_word(d, addr + at + 8ull * hits[i].index,
+				  words[hits[i].index]);
+		if (r->typing->outside_low < r->typing->outside_high)
+			name_outside(d, addr + at, words, n);
+		at += n * 8;
+	}
+}
+
+static void scan_range(struct data_scan *d, const struct hi_section_range *range)
+{
+	struct hi_roots *r = d->roots;
+	struct hi_spans spans = {.image = r->typing->image,
+				 .addr = (range->start + 7) & ~(uint64_t)7,
+				 .end = range->end,
+				 .scratch = r->scratch};
+	uint8_t *scratch = NULL;
+	const uint8_t *host;
+	uint64_t addr, size;
+
+	d->range = *range;
+	d->done = range->start;
+	while (r->status == HI_OK && hi_spans_next(&spans, &host, &addr, &size)) {
+		/* Variables are read through the same scratch: keep this span. */
+		if (host == r->scratch) {
+			scratch = scratch ? scratch : hi_alloc(HI_SPAN_SCRATCH);
+			if (!scratch) {
+				hi_roots_no_memory(r);
+				break;
+			}
+			memcpy(scratch, host, size);
+			host = scratch;
+		}
+		scan_span(d, host, addr, size);
+	}
+	free(scratch);
+	hi_roots_note(r, range->start, range->end);
+	hi_roots_take(r, range->start, range->end);
+}
+
+/* The parts of the module's data that no variable accounted for. */
+static const struct hi_section_range *uncovered(struct data_scan *d,
+						const struct hi_section_range *ranges,
+						size_t n, size_t *n_ret)
+{
+	struct hi_ranges parts = {};
+	struct hi_section_range *copy;
+
+	hi_ranges_sort(&d->covered);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t at = ranges[i].start;
+
+		for (size_t k = 0; k < d->covered.count; k++) {
+			const struct hi_section_range *c = &d->covered.items[k];
+
+			if (c->end <= at || c->start >= ranges[i].end)
+				continue;
+			if (c->start > at &&
+			    !hi_vector_push(&parts, ((struct hi_section_range){
+							    at, c->start, false})))
+				hi_roots_no_memory(d->roots);
+			at = c->end;
+		}
+		if (at < ranges[i].end &&
+		    !hi_vector_push(&parts, ((struct hi_section_range){at, ranges[i].end,
+								       false})))
+			hi_roots_no_memory(d->roots);
+	}
+	copy = hi_arena_alloc(&d->roots->typing->arena,
+			      (parts.count ? parts.count : 1) * sizeof(*copy));
+	if (copy && parts.count)
+		memcpy(copy, parts.items, parts.count * sizeof(*copy));
+	*n_ret = copy ? parts.count : 0;
+	hi_vector_free(&parts);
+	return copy;
+}
+
+static void end_untyped(struct data_scan *d, const struct hi_section_range *ranges,
+			size_t n)
+{
+	struct hi_root_info info = {};
+	char name[160];
+
+	if (!d->untyped.count)
+		return;
+	info.ranges = uncovered(d, ranges, n, &info.n_ranges);
+	if (!info.ranges)
+		hi_roots_no_memory(d->roots);
+	for (size_t i = 0; i < d->untyped.count; i++)
+		hi_roots_add_word(d->roots, d->untyped.items[i], NULL);
+	snprintf(name, sizeof(name), "%s .data/.bss (no variable)", d->module->name);
+	hi_roots_end(d->roots,
+		     &(struct hi_root){.kind = HI_ROOT_UNTYPED,
+				       .name = name,
+				       .detail = d->module->path,
+				       .type = "",
+				       .address = ranges[0].start},
+		     &info);
+}
+
+void hi_roots_of_modules(struct hi_roots *r)
+{
+	struct hi_section_range ranges[MAX_SECTIONS];
+	struct hi_modules *modules = r->typing->modules;
+	size_t n_modules = modules ? hi_modules_count(modules) : 0;
+
+	for (size_t i = 0; i < n_modules && r->status == HI_OK; i++) {
+		struct data_scan d = {.roots = r, .module = hi_modules_get(modules, i)};
+		size_t n = hi_module_data(d.module, ranges, MAX_SECTIONS);
+
+		for (size_t k = 0; k < n && r->status == HI_OK; k++)
+			scan_range(&d, &ranges[k]);
+		end_untyped(&d, ranges, n);
+		hi_vector_free(&d.untyped);
+		hi_vector_free(&d.covered);
+	}
+}

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "decode/rules/apply.h"
+
+#include <string.h>
+
+enum { MIN_STEPS = 1 << 16 };
+
+/* One rule on one record. */
+struct application {
+	struct hi_applier *applier;
+	const struct hi_record_at *at;
+	const struct hi_rule *rule;
+	hi_claim_fn *fn;
+	void *fn_arg;
+	uint64_t lacks; /* of what is being resolved */
+	struct hi_code_input in;
+};
+
+void hi_rule_note_lacks(_Atomic uint64_t *kept, uint64_t lacks)
+{
+	if (kept && lacks & ~atomic_load_explicit(kept, memory_order_relaxed))
+		atomic_fetch_or_explicit(kept, lacks, memory_order_relaxed);
+}
+
+static bool eval(struct application *a, const struct hi_code *code, uint64_t *ret)
+{
+	uint64_t missing;
+
+	if (hi_code_run(code, &a->in, ret))
+		return true;
+	missing = hi_code_context_keys(code);
+	if (a->in.context)
+		missing &= ~a->in.context[HI_CONTEXT_KEYS];
+	a->lacks |= missing ? missing : (uint64_t)HI_LACK_MEMORY;
+	return false;
+}
+
+/* The words of the record that the rule is about are not known. */
+static void leave_unresolved(struct application *a)
+{
+	a->applier->unresolved = true;
+	if (a->applier->keeps_lacks)
+		hi_rule_note_lacks(a->rule->lacks, a->lacks);
+}
+
+/* What a target stands for in the end: context and symbols are looked up. A
+ * context may hold a context of a further key; that ends. NULL: it is not known. */
+static const struct hi_rule_target *resolve(struct application *a,
+					    const struct hi_rule_target *target)
+{
+	const struct hi_rule_source *source = a->applier->source;
+	uint64_t value;
+
+	for (int depth = 0; target && depth < 4; depth++) {
+		if (target->kind == HI_TARGET_CONTEXT) {
+			if (!hi_context_has(a->in.context, target->key)) {
+				a->lacks |= 1ull << target->key;
+				return NULL;
+			}
+			value = a->in.context[target->key];
+			target = (const struct hi_rule_target *)(uintptr_t)value;
+		} else if (target->kind == HI_TARGET_SYMBOL) {
+			if (!eval(a, target->symbol, &value))
+				return NULL;
+			target = source->of_symbol
+					 ? source->of_symbol(source->arg, target, value)
+					 : NULL;
+			if (!target)
+				a->lacks |= HI_LACK_SYMBOL;
+		} else {
+			return target;
+		}
+	}
+	return NULL;
+}
+
+/* Where a condition cannot be told, what is left for all other values may be all the
+ * same: an edge of which nothing is said. */
+static const struct hi_rule_target *choose_otherwise(const struct hi_rule *rule)
+{
+	const struct hi_case *last = &rule->cases[rule->n_cases - 1];
+
+	return !last->when && last->target.kind == HI_TARGET_ANY ? &last->target : NULL;
+}
+
+/* The target of the first case that holds; what context or a symbol does not say is
+ * left to the next one. NULL: none; a->lacks says whether that is known. */
+static const struct hi_rule_target *choose(struct application *a)
+{
+	const struct hi_rule_target *target = NULL;
+
+	a->lacks = 0;
+	for (uint32_t i = 0; i < a->rule->n_cases && !target; i++) {
+		const struct hi_case *c = &a->rule->cases[i];
+		uint64_t holds = 1;
+
+		if (c->when && !eval(a, c->when, &holds)) {
+			target = choose_otherwise(a->rule);
+			if (!target)
+				return NULL;
+		} else if (holds) {
+			target = resolve(a, &c->target);
+		}
+	}
+	if (target)
+		a->lacks = 0;
+	else if (a->rule->closed)
+		a->lacks |= HI_LACK_CASE;
+	return target;
+}
+
+/* Those that were here, and those that the target sets. What it cannot work out does
+ * not go along. */
+static void fill_context(struct application *a, const struct hi_rule_target *target,
+			 struct hi_claim *claim)
+{
+	uint64_t lacks = a->lacks;
+
+	if (a->in.context)
+		memcpy(claim->context, a->in.context, sizeof(claim->context));
+	for (uint32_t i = 0; i < target->n_with; i++) {
+		const struct hi_with *w = &target->with[i];
+		uint64_t value = (uint64_t)(uintptr_t)w->target;
+
+		if (w->value && !eval(a, w->value, &value))
+			hi_context_clear(claim->context, w->key);
+		else
+			hi_context_set(claim->context, w->key, value);
+	}
+	a->lacks = lacks;
+}
+
+static bool fill_count(struct application *a, const struct hi_rule_target *target,
+		       struct hi_claim *claim)
+{
+	uint64_t to;
+
+	claim->count = UINT64_MAX;
+	if (target->from && !eval(a, target->from, &claim->from))
+		return false;
+	if (!target->to)
+		return true;
+	if (!eval(a, target->to, &to))
+		return false;
+	/* Torn or hostile: 2^47 elements fit nowhere. */
+	if (claim->from > to || to >> 47)
+		return false;
+	claim->count = to - claim->from;
+	return true;
+}
+
+/* Which of the elements are live. False: unreadable, or no such ring. */
+static bool fill_live(struct application *a, const struct hi_rule_target *target,
+		      struct hi_claim *claim)
+{
+	uint64_t full, n;
+
+	claim->quiet = target->quiet;
+	if (target->lead && (!eval(a, target->lead, &claim->lead) || claim->lead >> 47))
+		return false;
+	if (target->full) {
+		if (!eval(a, target->full, &full))
+			return false;
+		claim->live = (struct hi_live){HI_LIVE_FULL, full - claim->to,
+					       target->down ? UINT64_MAX : 1};
+	}
+	if (!target->ring)
+		return true;
+	if (!eval(a, target->ring, &n) || n >> 47 || claim->from > n || claim->count > n)
+		return false;
+	if (claim->from + claim->count > n) {
+		claim->live = (struct hi_live){HI_LIVE_RING, claim->from, claim->count};
+		claim->from = 0;
+		claim->count = n;
+	}
+	return true;
+}
+
+static bool fill_claim(struct application *a, const struct hi_rule_target *target,
+		       struct hi_claim *claim)
+{
+	uint64_t back = 0;
+
+	claim->rule = a->rule;
+	claim->target = target;
+	claim->index = a->in.index;
+	claim->weak = a->rule->weak;
+	if (target->back && !eval(a, target->back, &back))
+		return false;
+	claim->to = claim->word - back;
+	if (!fill_count(a, target, claim) || !fill_live(a, target, claim))
+		return false;
+	fill_context(a, target, claim);
+	return true;
+}
+
+/* Used or not is all that is asked: a shared counter would be written by all
+ * threads for every word. */
+static void note_use(const struct hi_rule *rule)
+{
+	if (!atomic_load_explicit(rule->hits, memory_order_relaxed))
+		atomic_store_explicit(rule->hits, 1, memory_order_relaxed);
+}
+
+/* An edge, but nothing is known about what is there. */
+static struct hi_claim plain_claim(const struct application *a, uint64_t at, bool own)
+{
+	static const struct hi_rule_target any = {.kind = HI_TARGET_ANY};
+
+	return (struct hi_claim){.rule = a->rule,
+				 .target = &any,
+				 .own = own,
+				 .weak = a->rule->weak,
+				 .at = at,
+				 .word = a->in.dollar,
+				 .to = a->in.dollar,
+				 .lacks = a->lacks,
+				 .count = UINT64_MAX};
+}
+
+/* A word at `at` that leads to in.dollar. */
+static void tell_word(struct application *a, uint64_t at, bool own)
+{
+	const struct hi_rule_target *target = choose(a);
+	struct hi_claim claim = {.own = own, .at = at, .word = a->in.dollar};
+
+	if (target && target->kind == HI_TARGET_SCALAR)
+		note_use(a->rule);
+	if (!a->in.dollar || (target ? target->kind == HI_TARGET_SCALAR : !a->lacks))
+		return;
+	if (!target || !fill_claim(a, target, &claim)) {
+		claim = plain_claim(a, at, own);
+		claim.doubtful = !target;
+	}
+	if (target)
+		note_use(a->rule);
+	a->fn(a->fn_arg, &claim);
+}
+
+static void tell_place(struct application *a, uint64_t at)
+{
+	const struct hi_rule_target *target;
+	struct hi_claim claim = {.place = true, .own = true, .at = at, .word = at};
+
+	if (at < a->at->block || at >= a->at->block_end)
+		return;
+	a->in.dollar = at;
+	target = choose(a);
+	if (target ? !fill_claim(a, target, &claim) : a->lacks != 0) {
+		leave_unresolved(a);
+		return;
+	}
+	if (!target)
+		return;
+	claim.to = at;
+	claim.word = 0;
+	note_use(a->rule);
+	a->fn(a->fn_arg, &claim);
+}
+
+/* Unreadable memory is no end: the word is an edge. */
+static bool is_end_of_list(struct application *a)
+{
+	uint64_t value = 0;
+
+	return a->rule->until && eval(a, a->rule->until, &value) && value;
+}
+
+/* A list from in.dollar on. */
+static void walk_list(struct application *a, uint64_t at, bool own)
+{
+	uint64_t steps = 0;
+
+	while (a->in.dollar && !is_end_of_list(a)) {
+		uint64_t next = 0;
+
+		if (steps++ > a->applier->max_steps) {
+			a->applier->bounded++;
+			return;
+		}
+		tell_word(a, at, own);
+		own = false;
+		if (a->at->edges_only || !eval(a, a->rule->next, &next))
+			return;
+		a->in.dollar = next;
+	}
+}
+
+/* The area itself is an edge; its slots are objects. */
+static void walk_pool(struct application *a, uint64_t at, bool own)
+{
+	struct hi_claim claim = plain_claim(a, at, own);
+	uint64_t base = a->in.dollar, n, size;
+
+	if (!base)
+		return;
+	a->fn(a->fn_arg, &claim);
+	if (!eval(a, a->rule->slots, &n) || !eval(a, a->rule->slot_size, &size) ||
+	    !size || size >> 32)
+		return;
+	if (n > a->applier->max_steps) {
+		a->applier->bounded++;
+		return;
+	}
+	for (uint64_t i = 0; i < n && !a->at->edges_only; i++) {
+		const struct hi_rule_target *target;
+
+		a->in.dollar = base + i * size;
+		target = choose(a);
+		claim = (struct hi_claim){.at = at, .word = a->in.dollar};
+		if (!target || target->kind != HI_TARGET_TYPE ||
+		    !fill_claim(a, target, &claim))
+			continue;
+		claim.slot = true;
+		claim.slot_size = size;
+		note_use(a->rule);
+		a->fn(a->fn_arg, &claim);
+	}
+}
+
+static void apply_at(struct application *a, uint64_t at)
+{
+	const struct hi_record_at *r = a->at;
+	bool own = at >= r->block && at < r->block_end && r->block_end - at >= 8;
+	uint64_t word;
+
+	if (a->rule->kind == HI_RULE_PLACE) {
+		tell_place(a, at);
+		return;
+	}
+	if (r->edges_only && !own)
+		return;
+	if (!a->applier->read(a->applier->arg, at, &word, sizeof(word)))
+		return;
+	a->lacks = 0;
+	a->in.dollar = a->rule->mask ? word & a->rule->mask : word;
+	if (a->rule->kind == HI_RULE_EACH)
+		walk_list(a, at, own);
+	else if (a->rule->kind == HI_RULE_POOL)
+		walk_pool(a, at, own);
+	else
+		tell_word(a, at, own);
+}
+
+static void apply_round(struct application *a, uint64_t i)
+{
+	const struct hi_rule *rule = a->rule;
+	uint64_t at, holds = 1;
+
+	a->in.index = i;
+	a->in.dollar = 0;
+	if (rule->when && !eval(a, rule->when, &holds))
+		leave_unresolved(a);
+	else if (holds && rule->is_static)
+		apply_at(a, a->at->addr + rule->offset + i * rule->stride);
+	else if (holds && eval(a, rule->lvalue, &at))
+		apply_at(a, at);
+	else if (holds)
+		leave_unresolved(a);
+}
+
+static void apply_rule(struct application *a)
+{
+	const struct hi_rule *rule = a->rule;
+	uint64_t first = 0, last = 1;
+
+	a->lacks = 0;
+	if (rule->last && ((rule->first && !eval(a, rule->first, &first)) ||
+			   !eval(a, rule->last, &last))) {
+		leave_unresolved(a);
+		return;
+	}
+	if (last > first && last - first > a->applier->max_steps) {
+		a->applier->bounded++;
+		leave_unresolved(a);
+		return;
+	}
+	for (uint64_t i = first; i < last && first < last; i++)
+		apply_round(a, i);
+}
+
+static struct hi_code_input input_of(const struct hi_applier *a,
+				     const struct hi_record_at *at)
+{
+	return (struct hi_code_input){.arg = a->arg,
+				      .read = a->read,
+				      .usable = a->usable,
+				      .self = at->addr,
+				      .context = at->context};
+}
+
+void hi_rules_apply(struct hi_applier *applier, const struct hi_rules *rules,
+		    const struct hi_record_at *at, hi_claim_fn *fn, void *fn_arg)
+{
+	struct application a = {.applier = applier,
+				.at = at,
+				.fn = fn,
+				.fn_arg = fn_arg,
+				.in = input_of(applier, at)};
+
+	if (applier->max_steps < MIN_STEPS)
+		applier->max_steps = MIN_STEPS;
+	for (uint32_t i = 0; i < rules->n; i++) {
+		a.rule = &rules->items[i];
+		apply_rule(&a);
+	}
+}
+
+/* NULL: none holds, or (a->lacks) it cannot be told. */
+static const struct hi_case *choose_variant(struct application *a,
+					    const struct hi_rules *rules)
+{
+	a->in.dollar = a->at->addr;
+	for (uint32_t i = 0; i < rules->n_variants; i++) {
+		const struct hi_case *c = &rules->variants[i];
+		uint64_t holds = 1;
+
+		if (c->when && !eval(a, c->when, &holds))
+			return NULL;
+		if (holds && c->target.kind == HI_TARGET_TYPE)
+			return c;
+	}
+	if (rules->variants_closed)
+		a->lacks |= HI_LACK_CASE;
+	return NULL;
+}
+
+hi_type_id hi_rules_variant(struct hi_applier *applier, const struct hi_rules *rules,
+			    const struct hi_record_at *at)
+{
+	struct application a = {
+		.applier = applier, .at = at, .in = input_of(applier, at)};
+	const struct hi_case *chosen = choose_variant(&a, rules);
+
+	return chosen ? chosen->target.type : rules->type;
+}
+
+bool hi_rules_variant_is_open(struct hi_applier *applier, const struct hi_rules *rules,
+			      const struct hi_record_at *at)
+{
+	struct application a = {
+		.applier = applier, .at = at, .in = input_of(applier, at)};
+
+	if (choose_variant(&a, rules) || !a.lacks)
+		return false;
+	if (applier->keeps_lacks)
+		hi_rule_note_lacks(rules->variants_lacks, a.lacks);
+	return true;
+}
+
+bool hi_rules_tail_known(struct hi_applier *applier, const struct hi_rules *rules,
+			 const struct hi_record_at *at)
+{
+	struct application a = {
+		.applier = applier, .at = at, .in = input_of(applier, at)};
+	uint64_t known = 0;
+
+	return rules->tail_known && eval(&a, rules->tail_known, &known) && known;
+}
+
+uint64_t hi_rules_size(struct hi_applier *applier, const struct hi_rules *rules,
+		       const struct hi_record_at *at, uint64_t otherwise)
+{
+	struct application a = {
+		.applier = applier, .at = at, .in = input_of(applier, at)};
+	uint64_t size;
+
+	if (!rules->size || !eval(&a, rules->size, &size) || size < otherwise ||
+	    size >> 46)
+		return otherwise;
+	return size;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A hints text as statements (docs/HINTS.md is the language). Knows no types:
+ * expressions and type names stay pieces of the text, only their brackets and
+ * the order of operands and operators are checked here. Everything is in the
+ * caller's arena, the text's copy too, in which comments are blanked.
+ */
+#ifndef HI_DECODE_RULES_HINTS_H
+#define HI_DECODE_RULES_HINTS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+/* A piece of the text; length 0: absent. */
+struct hi_piece {
+	const char *at;
+	uint32_t length;
+};
+
+enum hi_hint_target_kind {
+	HI_HINT_TYPE,
+	HI_HINT_BLOB,
+	HI_HINT_WORDS,
+	HI_HINT_ANY,
+	HI_HINT_SCALAR,
+	HI_HINT_KEY,
+	HI_HINT_SYMBOL,
+};
+
+struct hi_hint_target {
+	enum hi_hint_target_kind kind;
+	struct hi_piece name;	    /* TYPE, BLOB, WORDS, KEY; SYMBOL: the pattern */
+	struct hi_piece pack_index; /* TYPE `$T...[EXPR]`: name is then "$T" */
+	struct hi_piece from, to;   /* [to], [from .. to] */
+	struct hi_piece lead, full, ring; /* behind those */
+	bool down, only;
+	struct hi_piece symbol;	     /* SYMBOL: the address */
+	struct hi_hint_target *then; /* SYMBOL: what it stands for */
+	struct hi_piece back, member;
+	struct hi_hint_with *with;
+	uint32_t n_with;
+};
+struct hi_hint_with {
+	struct hi_piece key, value;
+	struct hi_hint_target target; /* if value is absent; no `with` of its own */
+};
+
+/* `A, B: TARGET`, each label on its own; label absent: `else`, or no switch. */
+struct hi_hint_case {
+	struct hi_piece label;
+	struct hi_hint_target target;
+};
+
+enum hi_hint_kind {
+	HI_HINT_WORD,  /* WORD -> TARGET, WORD switch …; no case: only `weak` */
+	HI_HINT_PLACE, /* PLACE : TARGET */
+	HI_HINT_EACH,
+	HI_HINT_POOL,
+	HI_HINT_VARIANT,
+	HI_HINT_IS,
+	HI_HINT_TAIL,
+	HI_HINT_SIZE,
+	HI_HINT_RETAINER,
+};
+struct hi_hint {
+	enum hi_hint_kind kind;
+	struct hi_piece at;		  /* the statement's first word, for messages */
+	struct hi_piece lvalue;		  /* WORD, PLACE, EACH, POOL */
+	struct hi_piece first, last;	  /* for i in first .. last */
+	struct hi_piece mask, when;	  /* when: `if`; also TAIL, VARIANT */
+	struct hi_piece value;		  /* switch; SIZE: the expression */
+	struct hi_piece next, until;	  /* EACH */
+	struct hi_piece slots, slot_size; /* POOL */
+	struct hi_hint_case *cases;	  /* VARIANT, IS: targets of kind TYPE */
+	uint32_t n_cases;
+	bool weak;
+	_Atomic uint64_t *hits; /* never NULL */
+};
+
+struct hi_hint_record {
+	struct hi_piece pattern;
+	bool only, node;
+	struct hi_hint *items;
+	uint32_t n;
+};
+struct hi_hint_const {
+	struct hi_piece name, value;
+};
+struct hi_hint_key {
+	struct hi_piece name, type; /* type absent: a target */
+};
+struct hi_hint_named { /* typedef, root: one statement each */
+	struct hi_piece name;
+	struct hi_hint hint;
+};
+
+struct hi_hints {
+	const char *file; /* last component */
+	const char *path; /* as it was given */
+	const char *text; /* ends in NUL; without comments */
+	size_t size;
+	struct hi_piece name;
+	struct hi_piece *programs, *types, *sidecars;
+	uint32_t n_programs, n_types, n_sidecars;
+	bool containers;
+	uint64_t header; /* of all blocks of the program, in bytes; 0: not said */
+	struct hi_hint_const *consts;
+	struct hi_hint_key *keys;
+	struct hi_hint_named *typedefs, *roots;
+	struct hi_hint_record *records;
+	uint32_t n_consts, n_keys, n_typedefs, n_roots, n_records;
+};
+
+/* HI_BAD_DATA: err says "FILE:LINE:COLUMN: expected …, found …". */
+enum hi_status hi_hints_parse(struct hi_arena *arena, const char *file, const char *text,
+			      size_t size, struct hi_hints **ret, struct hi_error *err);
+
+/* Both are about one word (or place), in one loop: one rule with all their
+ * cases. */
+bool hi_hint_same_word(const struct hi_hint *a, const struct hi_hint *b);
+
+struct hi_place {
+	uint32_t line, column; /* from 1 */
+};
+/* Of a pointer into hints->text. */
+struct hi_place hi_hints_place(const struct hi_hints *hints, const char *at);
+
+#endif

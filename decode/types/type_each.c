@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every record of the target, in the order of modules, files, units and DIEs.
+ * Most units repeat what others say: what has the name, size and place of one that
+ * was read already is not read again.
+ */
+#include "decode/types/types_internal.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/table.h"
+
+enum { CHAIN_MAX = 16, RECORDS_MAX = 1 << 22 };
+
+struct each {
+	struct hi_types *types;
+	uint64_t min_size;
+	uint32_t module;
+	struct hi_table said, seen; /* by what a DIE says; by id */
+	struct HI_VECTOR(hi_type_id) found;
+	bool no_memory;
+};
+
+static void each_free(struct each *each)
+{
+	hi_table_free(&each->said);
+	hi_table_free(&each->seen);
+	hi_vector_free(&each->found);
+}
+
+static bool is_record(uint16_t tag)
+{
+	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+	       tag == DW_TAG_interface_type || tag == DW_TAG_union_type;
+}
+
+/* True where the key is new. */
+static bool enter(struct each *each, struct hi_table *table, uint64_t key)
+{
+	uint64_t value;
+
+	key &= UINT64_MAX >> 1;
+	if (hi_table_get(table, key, &value))
+		return false;
+	if (!hi_table_put(table, key, 1))
+		each->no_memory = true;
+	return true;
+}
+
+/* A typedef stands for a record that has no other name, or is a type of its own. */
+static bool names_record(const struct each *each, const struct hi_dw_die *die,
+			 struct hi_dw_die *record)
+{
+	struct hi_dw_ref ref = die->type;
+
+	for (unsigned i = 0; i < CHAIN_MAX && ref.file; i++) {
+		if (!hi_dw_die_read(ref, record))
+			return false;
+		if (is_record(record->tag))
+			return (!record->declaration && !hi_type_is_named(record)) ||
+			       hi_type_is_kept(each->types, die);
+		if (record->tag != DW_TAG_const_type &&
+		    record->tag != DW_TAG_volatile_type &&
+		    !(record->tag == DW_TAG_typedef && hi_type_is_kept(each->types, die)))
+			return false;
+		ref = record->type;
+	}
+	return false;
+}
+
+static void take(struct each *each, const struct hi_dw_die *die,
+		 const struct hi_dw_die *record)
+{
+	struct hi_dw_ref ref = {die->unit->file, die->offset, die->unit->in_types};
+	const char *file = hi_dw_file_name(record->unit, record->decl_file);
+	const struct hi_type *type;
+	char name[HI_DW_NAME_MAX];
+	uint64_t key;
+
+	hi_type_record_name(die, name, sizeof(name));
+	key = hi_type_identity(name, record->byte_size, record->decl_line);
+	key = hi_dw_hash_name(key, file, strlen(file));
+	if (!enter(each, &each->said, key))
+		return;
+	type = hi_type_get(each->types, hi_slot_of_die(each->types, each->module, ref));
+	if ((type->kind == HI_KIND_STRUCT || type->kind == HI_KIND_UNION) &&
+	    type->size >= each->min_size && each->found.count < RECORDS_MAX &&
+	    enter(each, &each->seen, type->id) && !hi_vector_push(&each->found, type->id))
+		each->no_memory = true;
+}
+
+static void look_at(struct each *each, struct hi_dw_unit *unit, uint64_t offset)
+{
+	struct hi_dw_die die, record;
+	bool null;
+
+	if (!hi_dw_die_read_at(unit, &unit->abbrevs, offset, &die, &null) || null)
+		return;
+	if (die.tag == DW_TAG_typedef) {
+		if (die.name && names_record(each, &die, &record))
+			take(each, &die, &record);
+	} else if (!die.declaration && hi_type_is_named(&die) &&
+		   die.byte_size >= each->min_size) {
+		take(each, &die, &die);
+	}
+}
+
+static bool skip_attrs(struct hi_dw_unit *unit, struct hi_dw_cursor *cursor,
+		       const struct hi_dw_abbrev *abbrev)
+{
+	for (uint32_t i = 0; i < abbrev->n_ops; i++) {
+		const struct hi_dw_op *op =
+			&unit->abbrevs.ops.items[abbrev->first_op + i];
+
+		if (op->form == 0)
+			hi_dw_skip(cursor, op->size);
+		else if (!hi_dw_form_skip(unit, cursor, op->form))
+			return false;
+	}
+	return !cursor->bad;
+}
+
+/* All DIEs of the unit, whatever they are nested in; what is broken ends it. */
+static void walk_unit(struct each *each, struct hi_dw_unit *unit)
+{
+	struct hi_dw_cursor cursor;
+	const uint8_t *base;
+
+	if (!hi_dw_unit_prepare(unit, NULL)) {
+		atomic_fetch_add(&unit->file->broken, 1);
+		return;
+	}
+	cursor = hi_dw_unit_cursor(unit, unit->first_die);
+	base = cursor.at - unit->first_die;
+	while (cursor.at < cursor.end && !each->no_memory) {
+		uint64_t offset = (uint64_t)(cursor.at - base);
+		uint64_t code = hi_dw_uleb(&cursor);
+		const struct hi_dw_abbrev *abbrev;
+
+		if (code == 0 && !cursor.bad)
+			continue;
+		abbrev = hi_dw_abbrev_find(&unit->abbrevs, code);
+		if (cursor.bad || !abbrev || !skip_attrs(unit, &cursor, abbrev)) {
+			atomic_fetch_add(&unit->file->broken, 1);
+			return;
+		}
+		if (is_record(abbrev->tag) || abbrev->tag == DW_TAG_typedef)
+			look_at(each, unit, offset);
+	}
+}
+
+/* False: the module has more debug information than is wanted. */
+static bool walk_module(struct each *each, struct hi_module *module, uint64_t max_dwarf)
+{
+	struct hi_type_module *item;
+
+	if (hi_types_dwarf_size(each->types, module) > max_dwarf)
+		return false;
+	item = hi_types_module(each->types, module);
+	if (!item)
+		return true;
+	/* Its shared and split files count too, and what compression hid. */
+	if (hi_types_dwarf_size(each->types, module) > max_dwarf)
+		return false;
+	each->module = (uint32_t)hi_module_index(module);
+	for (size_t i = 0; i < item->n_files; i++)
+		for (size_t k = 0; k < item->files[i]->units.count; k++)
+			walk_unit(each, &item->files[i]->units.items[k]);
+	return true;
+}
+
+enum hi_status hi_types_each_record(struct hi_types *types, uint64_t min_size,
+				    uint64_t max_dwarf, hi_record_fn *fn, void *arg,
+				    uint32_t *skipped_ret, struct hi_error *err)
+{
+	struct each each = {.types = types, .min_size = min_size};
+	uint32_t skipped = 0;
+
+	hi_types_lock(types);
+	for (size_t i = 0; i < types->n_items && !each.no_memory; i++)
+		skipped += !walk_module(&each, types->items[i].module, max_dwarf);
+	hi_types_unlock(types);
+	if (each.no_memory) {
+		each_free(&each);
+		return hi_fail_memory(err, "records");
+	}
+	if (skipped_ret)
+		*skipped_ret = skipped;
+	for (size_t i = 0; i < each.found.count; i++)
+		if (!fn(hi_type_get(types, each.found.items[i]), arg))
+			break;
+	each_free(&each);
+	return HI_OK;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Values of enumerations in the names of templates: symbols say "(ns::Lock)2", as
+ * GCC's debug information does; clang's says "ns::atomic", or "ns::Lock::atomic"
+ * of a scoped enumeration.
+ */
+#include "decode/types/types_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENUMERATORS_MAX = 1 << 12, NAME_MAX_BYTES = 1024 };
+
+struct writer {
+	struct hi_types *types;
+	struct hi_module *module;
+	bool scoped;
+	char *out;
+	size_t used, size;
+	bool ok;
+};
+
+static void put(struct writer *w, const char *text, size_t n)
+{
+	if (n >= w->size - w->used) {
+		w->ok = false;
+		return;
+	}
+	memcpy(w->out + w->used, text, n);
+	w->used += n;
+	w->out[w->used] = '\0';
+}
+
+/* The DIE of an enumeration of this name. */
+static bool enumeration(struct writer *w, const char *name, struct hi_dw_die *ret)
+{
+	struct hi_type_module *item = hi_types_indexed(w->types, w->module);
+	const struct hi_index_type *found;
+	size_t n = 0;
+
+	if (!item)
+		return false;
+	found = hi_type_index_find(&item->index, hi_type_hash_qualified(name), &n);
+	for (size_t i = 0; i < n; i++)
+		if ((found[i].size_kind & 15) == HI_INDEX_ENUM)
+			return hi_dw_die_read(hi_types_ref(item, found[i].die), ret);
+	return false;
+}
+
+/* Points into the debug information; NULL: none has this value. */
+static const char *enumerator(const struct hi_dw_die *die, int64_t value)
+{
+	struct hi_dw_die child;
+	uint64_t at = die->next;
+
+	for (unsigned i = 0; i < ENUMERATORS_MAX && hi_dw_child_next(die, &at, &child);
+	     i++)
+		if (child.tag == DW_TAG_enumerator && child.const_value &&
+		    child.value == value)
+			return child.name;
+	return NULL;
+}
+
+/* "(ns::Lock)2" at p: what is to be written in its place; bytes of it, 0: none. */
+static size_t rewrite(struct writer *w, const char *p)
+{
+	char name[NAME_MAX_BYTES], *end;
+	size_t length = strcspn(p + 1, "()<>, ");
+	const char *digits = p + length + 2, *scope = NULL, *found;
+	struct hi_dw_die die;
+	int64_t value;
+
+	if (p[0] != '(' || p[1 + length] != ')' || length == 0 || length >= sizeof(name))
+		return 0;
+	value = strtoll(digits, &end, 10);
+	if (end == digits)
+		return 0;
+	memcpy(name, p + 1, length);
+	name[length] = '\0';
+	if (!enumeration(w, name, &die) || !(found = enumerator(&die, value)))
+		return 0;
+	for (const char *s = name; (s = strstr(s, "::")); s += 2)
+		scope = s;
+	put(w, name, w->scoped ? length : scope ? (size_t)(scope - name) : 0);
+	if (w->scoped || scope)
+		put(w, "::", 2);
+	put(w, found, strlen(found));
+	return (size_t)(end - p);
+}
+
+bool hi_types_write_enumerators(struct hi_types *types, struct hi_module *module,
+				const char *name, bool scoped, char *out, size_t size)
+{
+	struct writer w = {types, module, scoped, out, 0, size, size > 0};
+	bool changed = false;
+
+	while (*name && w.ok) {
+		size_t n = rewrite(&w, name);
+
+		if (n == 0)
+			put(&w, name, 1);
+		changed |= n != 0;
+		name += n ? n : 1;
+	}
+	return w.ok && changed;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Types of a target, out of DWARF, read lazily: an index of names first, a unit
+ * only when a type in it is needed. Same name, size and layout is one type,
+ * whichever unit or module said it; a declaration is joined with its
+ * definition anywhere. DWARF is hostile input: cycles, wild sizes, forms that
+ * nobody expects end in HI_BAD_DATA or a type of kind UNKNOWN, never worse.
+ *
+ * Thread-safe for reading of types that exist; hi_type_get may load (it takes
+ * a lock of its own). A `struct hi_type *` lives until hi_types_close and
+ * never changes after it was returned.
+ */
+#ifndef HI_DECODE_TYPES_TYPES_H
+#define HI_DECODE_TYPES_TYPES_H
+
+#include "decode/modules/modules.h"
+
+/*
+ * 0: unknown. An id may stand for a type that nobody has read yet, and several
+ * ids for one type: hi_type_get(id)->id is the one to compare and to keep.
+ */
+typedef uint32_t hi_type_id;
+
+enum hi_type_kind {
+	HI_KIND_UNKNOWN,
+	HI_KIND_VOID,
+	HI_KIND_INTEGER, /* signed, unsigned, enum, bool */
+	HI_KIND_CHAR,	 /* char, signed/unsigned char, char8_t: bytes */
+	HI_KIND_FLOAT,
+	HI_KIND_ADDRESS, /* uintptr_t, intptr_t: may hold a pointer */
+	HI_KIND_POINTER, /* also C++ references */
+	HI_KIND_FUNCTION,
+	HI_KIND_STRUCT, /* struct, class */
+	HI_KIND_UNION,
+	HI_KIND_ARRAY,
+	HI_KIND_DECLARATION, /* opaque: no definition anywhere */
+};
+
+struct hi_member {
+	const char *name; /* "" for anonymous; hostile */
+	uint64_t offset;  /* bytes from the start of the record */
+	hi_type_id type;
+	uint16_t bit_size;  /* 0: no bit-field */
+	uint8_t bit_offset; /* of its lowest bit in the byte at offset: 0 to 7 */
+	bool is_base;	    /* C++ base class */
+	bool is_vptr;	    /* compiler-made _vptr */
+};
+
+/* Template parameter, packs written out in their order. */
+struct hi_template_arg {
+	const char *name; /* "_Tp", "_Elements" for each of a pack; hostile */
+	hi_type_id type;  /* 0: a value */
+	int64_t value;
+	bool of_pack;
+};
+
+/* A static member whose value is said: `static const bool small = true`. */
+struct hi_constant {
+	const char *name; /* hostile */
+	int64_t value;
+};
+
+struct hi_type {
+	hi_type_id id;
+	enum hi_type_kind kind;
+	const char *name; /* readable: "struct conn", "ns::Map<int>", "char *", "int [4]";
+			   * typedefs of records without tag give their name; hostile */
+	uint64_t size;	  /* bytes; 0: unknown or incomplete */
+	uint64_t
+		layout_hash; /* over name, size, members' names, offsets and type names */
+	hi_type_id target;   /* pointer: pointee; array: element */
+	uint64_t count;	     /* array: elements; 0 with flexible set: flexible */
+	bool flexible;	     /* array [] or [0] */
+	bool is_signed;	     /* integers, characters, enumerations */
+	bool has_vtable;     /* polymorphic: a vptr somewhere at offset 0 */
+	const struct hi_member
+		*members; /* records, by offset; static members are left out */
+	uint32_t n_members;
+	const struct hi_template_arg *args; /* of a C++ template's instance */
+	uint32_t n_args;
+	const struct hi_constant *constants;
+	uint32_t n_constants;
+	const char *file; /* declared in; "" unknown; hostile */
+	uint32_t line;
+	const char *module; /* file name of the module that says it; "" none; hostile */
+};
+
+struct hi_types;
+struct hi_types_stats {
+	uint64_t units_total, units_read, types, bytes_dwarf;
+	uint64_t index_ns; /* time to index, or to map the cached index */
+	bool index_from_cache;
+	uint64_t broken; /* DIEs that could not be understood */
+};
+
+enum hi_status hi_types_open(struct hi_modules *modules, struct hi_types **ret,
+			     struct hi_error *err);
+void hi_types_close(struct hi_types *types);
+/* After hi_modules_renew: forgets what was read of the image before. */
+void hi_types_renew(struct hi_types *types);
+struct hi_types_stats hi_types_stats(const struct hi_types *types);
+
+/* Never NULL: id 0 and unknown ids give the unknown type. Pointees are loaded
+ * no further than asked. */
+const struct hi_type *hi_type_get(struct hi_types *types, hi_type_id id);
+/* By readable name, with or without "struct "; HI_NOT_FOUND. */
+enum hi_status hi_types_find(struct hi_types *types, const char *name, hi_type_id *ret,
+			     struct hi_error *err);
+/* Is there a type of this name, in a module with at most max_dwarf bytes of
+ * .debug_info? The others are not read for that. */
+bool hi_types_has(struct hi_types *types, const char *name, uint64_t max_dwarf);
+/* `T *` and `T [n]` of a type that exists. */
+hi_type_id hi_types_pointer_to(struct hi_types *types, hi_type_id id);
+/* Before any type is read: what is declared by this typedef (`typedef char *sds`)
+ * becomes a type of its own, of the same kind, target and size, with the
+ * typedef's name; also in members, elements and pointees. Copies the name. */
+enum hi_status hi_types_keep_typedef(struct hi_types *types, const char *name,
+				     struct hi_error *err);
+/* Before any type is read: the types of a file that nobody maps (types of a library
+ * that is built without its own), asked for after all modules. Not its variables.
+ * A linked ELF file (else HI_UNSUPPORTED); at most 8. HI_NOT_FOUND, HI_BAD_DATA. */
+enum hi_status hi_types_add_file(struct hi_types *types, const char *path,
+				 struct hi_error *err);
+/*
+ * Every complete record of at least min_size bytes, once, in an order that
+ * depends on nothing but the debug information; reads all units, of modules
+ * with at most max_dwarf bytes of .debug_info (others are counted in
+ * *skipped_ret, may be NULL). Records without a name, by tag or typedef, are left
+ * out. fn is called without a lock; false of it stops.
+ */
+typedef bool hi_record_fn(const struct hi_type *type, void *arg);
+enum hi_status hi_types_each_record(struct hi_types *types, uint64_t min_size,
+				    uint64_t max_dwarf, hi_record_fn *fn, void *arg,
+				    uint32_t *skipped_ret, struct hi_error *err);
+
+/*
+ * The dynamic type behind a vtable pointer: vptr is the word at an object's
+ * start. HI_NOT_FOUND unless it points into a vtable of a module (symbol
+ * _ZTV*, or, in stripped files, the RTTI structure in front of it).
+ * *type_ret is 0 if only the RTTI name is known; *name_ret (demangled, valid
+ * until close) is never NULL; *top_offset_ret is offset-to-top (<= 0).
+ * Cached; thread-safe.
+ */
+enum hi_status hi_types_of_vtable(struct hi_types *types, uint64_t vptr,
+				  hi_type_id *type_ret, const char **name_ret,
+				  int64_t *top_offset_ret, struct hi_error *err);
+
+/* ---- variables with static storage ---- */
+struct hi_variable {
+	const char *name; /* "server", "ns::Class::instance"; function-statics:
+			   * "function()::name"; hostile */
+	const char *file; /* unit or file:line; "" unknown; hostile */
+	hi_type_id type;  /* 0: only the ELF symbol is known */
+	uint64_t address; /* target address; for TLS: of the thread's instance */
+	uint64_t size;	  /* bytes; 0 unknown */
+	bool is_tls;
+	uint32_t thread; /* index into image->threads; only TLS */
+	struct hi_module *module;
+};
+/* The variable that covers a target address in a module's data, by the index
+ * (DWARF), else by the symbol table; HI_NOT_FOUND. Reads the unit it is in. */
+enum hi_status hi_types_variable_at(struct hi_types *types, uint64_t addr,
+				    struct hi_variable *ret, struct hi_error *err);
+/* Names of all variables that begin at this very address, by the index; at most max
+ * of them, valid until close. A linker may merge constants. */
+size_t hi_types_names_at(struct hi_types *types, uint64_t addr, const char **ret,
+			 size_t max);
+/* By source name (for expressions and tests); the first definition. */
+enum hi_status hi_types_variable_named(struct hi_types *types, const char *name,
+				       struct hi_variable *ret, struct hi_error *err);
+/* Every thread-local variable of a module, as (name, type, offset in the TLS
+ * block); false stops. */
+typedef bool hi_tls_variable_fn(const struct hi_variable *var, uint64_t tls_offset,
+				void *arg);
+enum hi_status hi_types_tls_variables(struct hi_types *types, struct hi_module *module,
+				      hi_tls_variable_fn *fn, void *arg,
+				      struct hi_error *err);
+
+/* For frames.c: the type of a DW_TAG_variable/parameter DIE. `die` is a Dwarf_Die *
+ * of module's main Dwarf. */
+hi_type_id hi_types_of_die(struct hi_types *types, struct hi_module *module, void *die);
+
+#endif

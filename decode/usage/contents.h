@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What live objects hold: identical, zero and unused bytes. */
+#ifndef HI_DECODE_USAGE_CONTENTS_H
+#define HI_DECODE_USAGE_CONTENTS_H
+
+#include "census/analysis/analysis.h"
+#include "census/analysis/waste.h"
+#include "decode/inference/typing.h"
+
+/*
+ * What was found of each object: enough to count any of them again without their
+ * bytes (a snapshot file keeps it). No hash is in it: nobody can try what an object
+ * may have held.
+ */
+struct hi_contents_marks {
+	/* By object: the first one with the same contents (maybe itself), or HI_MARK_… */
+	const uint32_t *equal;
+	/* Ascending: objects that use other than what their type does. */
+	const struct hi_contents_used {
+		hi_node object;
+		uint32_t bytes; /* UINT32_MAX: all usable ones */
+	} * used;
+	size_t n_used;
+};
+#define HI_MARK_ALONE UINT32_MAX /* no other is equal, or nobody compared it */
+#define HI_MARK_ZEROS (UINT32_MAX - 1)
+#define HI_MARK_UNREAD (UINT32_MAX - 2)
+
+struct hi_contents_options {
+	unsigned threads; /* 0: hi_parallel_threads() */
+	struct hi_contents_marks
+		*marks; /* filled in, also on failure; NULL: not wanted */
+	/* The groups to list; rows are of all types. */
+	size_t top;	   /* at most */
+	uint64_t min_size; /* with so many bytes to save */
+	const bool *types; /* NULL: of every type */
+	uint32_t n_types;  /* of types */
+};
+
+/*
+ * Reads the bytes of every live object once. Contents are equal when 112 bits of
+ * a hash over type, size and bytes are. At most 16 bytes an object while it works.
+ * Deterministic, whatever the number of threads.
+ */
+enum hi_status hi_contents_compare(const struct hi_image *image,
+				   const struct hi_typing *typing,
+				   const struct hi_graph *graph,
+				   const struct hi_reach *reach,
+				   const struct hi_contents_options *options,
+				   struct hi_waste **ret, struct hi_error *err);
+void hi_waste_destroy(struct hi_waste *waste);
+void hi_contents_marks_free(struct hi_contents_marks *marks);
+
+/*
+ * The same out of marks, of objects that were compared then; groups are without texts.
+ * type_used: bytes that the type of each object uses, UINT32_MAX all; NULL: all of all.
+ * HI_BAD_DATA: marks do not hold; they may be anybody's.
+ */
+enum hi_status hi_contents_recount(const struct hi_contents_marks *marks,
+				   const uint32_t *type_used,
+				   const struct hi_graph *graph,
+				   const struct hi_reach *reach,
+				   const struct hi_contents_options *options,
+				   struct hi_waste **ret, struct hi_error *err);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sizes of allocated blocks, free blocks by kind, pages by how full they are. */
+#ifndef HI_DECODE_USAGE_HEAP_USE_H
+#define HI_DECODE_USAGE_HEAP_USE_H
+
+#include "census/analysis/waste.h"
+#include "decode/allocator.h"
+
+/* Walks all blocks once. allocator NULL: all zero. threads 0:
+ * hi_parallel_threads(). */
+enum hi_status hi_heap_use_measure(const struct hi_image *image,
+				   struct hi_allocator *allocator, unsigned threads,
+				   struct hi_heap_use *ret, struct hi_error *err);
+
+#endif

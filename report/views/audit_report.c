@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/views/audit_report.h"
+
+#include <inttypes.h>
+
+#include "base/text.h"
+
+static size_t shown(const struct hi_audit_report *r, size_t n)
+{
+	return n < r->top ? n : r->top;
+}
+
+static const char *type_name(const struct hi_audit_report *r, uint32_t type)
+{
+	return r->graph->types[type].name;
+}
+
+static void note_more(const struct hi_audit_report *r, size_t n, struct hi_page *page)
+{
+	if (n > shown(r, n))
+		hi_page_note(page, hi_page_printf(page, "%zu more types (--all)",
+						  n - shown(r, n)));
+}
+
+static const char *example_name(const char *const *names, size_t i)
+{
+	return names && names[i] ? names[i] : "";
+}
+
+static bool has_names(const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (*example_name(names, i))
+			return true;
+	return false;
+}
+
+#define ROW_COLUMNS(difference)                                                          \
+	{                                                                                \
+		{"type", HI_COLUMN_TEXT}, {"objects", HI_COLUMN_COUNT},                  \
+			{difference, HI_COLUMN_COUNT}, {"bytes", HI_COLUMN_BYTES},       \
+			{"example", HI_COLUMN_ADDRESS}, {"counts", HI_COLUMN_COUNT},     \
+			{"found", HI_COLUMN_COUNT}, {"which is", HI_COLUMN_TEXT},        \
+	}
+enum { ROW_CELLS = 8 };
+static const struct hi_column excess_columns[] = ROW_COLUMNS("excess"),
+			      short_columns[] = ROW_COLUMNS("missing");
+
+static void show_table(const struct hi_audit_report *r, const struct hi_audit_row *rows,
+		       size_t n, const char *const *names,
+		       const struct hi_column *columns, struct hi_page *page)
+{
+	bool named = has_names(names, shown(r, n));
+	struct hi_table *table = hi_page_table(page, columns, ROW_CELLS - !named);
+
+	for (size_t i = 0; i < shown(r, n); i++) {
+		const struct hi_audit_row *row = &rows[i];
+
+		hi_cell_text(table, hi_page_safe(page, type_name(r, row->type)), 0);
+		hi_cell_number(table, row->objects);
+		hi_cell_number(table, row->excess);
+		hi_cell_number(table, row->bytes);
+		hi_cell_address(table, hi_graph_address(r->graph, row->example));
+		hi_cell_number(table, row->example_counted);
+		hi_cell_number(table, row->example_found);
+		if (named)
+			hi_cell_text(table, hi_page_safe(page, example_name(names, i)),
+				     0);
+	}
+	note_more(r, n, page);
+}
+
+static void show_rows(const struct hi_audit_report *r, struct hi_page *page)
+{
+	const struct hi_audit *a = r->audit;
+
+	if (a->n_short_rows) {
+		hi_page_heading(page, "Too few by type",
+				"more references lead there than are counted: C code "
+				"released a reference that it did not own, and the "
+				"object will be freed while it is in use");
+		show_table(r, a->short_rows, a->n_short_rows, r->short_names,
+			   short_columns, page);
+	}
+	if (a->n_rows) {
+		hi_page_heading(page, "Excess by type",
+				"references that are counted, but were not found: lost "
+				"by C code, or kept where no word was read");
+		show_table(r, a->rows, a->n_rows, r->names, excess_columns, page);
+	}
+}
+
+static void show_causes(const struct hi_audit_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"through", HI_COLUMN_TEXT},
+						   {"objects", HI_COLUMN_COUNT},
+						   {"example", HI_COLUMN_ADDRESS}};
+	struct hi_table *table;
+
+	if (!r->n_causes)
+		return;
+	hi_page_heading(page, "Why it is uncollectable",
+			"cycles through objects of types that the collector cannot look "
+			"into (no tp_traverse), or that it must not finalize");
+	table = hi_page_table(page, columns, 3);
+	for (size_t i = 0; i < shown(r, r->n_causes); i++) {
+		const struct hi_audit_cause *cause = &r->causes[i];
+
+		hi_cell_text(table, hi_page_safe(page, type_name(r, cause->type)), 0);
+		hi_cell_number(table, cause->objects);
+		hi_cell_address(table, hi_graph_address(r->graph, cause->example));
+	}
+	note_more(r, r->n_causes, page);
+}
+
+/* ---- garbage ---- */
+
+static const char *state_of(const struct hi_garbage_row *row)
+{
+	static const char *const states[HI_FATES] = {
+		[HI_FATE_NONE] = "leaked",
+		[HI_FATE_GARBAGE] = "not collected yet",
+		[HI_FATE_UNCOLLECTABLE] = "uncollectable",
+		[HI_FATE_LOST_REFERENCE] = "held by a lost reference"};
+
+	return row->put_aside ? "uncollectable, put aside" : states[row->fate];
+}
+
+static void show_garbage(const struct hi_audit_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"type", HI_COLUMN_TEXT},
+						   {"state", HI_COLUMN_WORD},
+						   {"objects", HI_COLUMN_COUNT},
+						   {"bytes", HI_COLUMN_BYTES},
+						   {"example", HI_COLUMN_ADDRESS}};
+	struct hi_table *table;
+
+	if (!r->garbage->n_rows)
+		return;
+	hi_page_heading(page, "Garbage by type",
+			"no root leads there, or only the collector's own list of "
+			"uncollectable objects (gc.garbage)");
+	table = hi_page_table(page, columns, 5);
+	for (size_t i = 0; i < shown(r, r->garbage->n_rows); i++) {
+		const struct hi_garbage_row *row = &r->garbage->rows[i];
+
+		hi_cell_text(table, hi_page_safe(page, type_name(r, row->type)), 0);
+		hi_cell_text(table, state_of(row), 0);
+		hi_cell_number(table, row->objects);
+		hi_cell_number(table, row->bytes);
+		hi_cell_address(table, hi_graph_address(r->graph, row->example));
+	}
+	note_more(r, r->garbage->n_rows, page);
+}
+
+/* ---- the page ---- */
+
+/* What goes wrong first is said first. */
+static const char *short_text(const struct hi_audit_report *r, struct hi_page *page)
+{
+	const struct hi_audit *a = r->audit;
+	bool one = a->short_objects == 1;
+	char objects[32];
+
+	if (!a->missing)
+		return "";
+	return hi_page_printf(page,
+			      "%s object%s count%s fewer references than lead to %s, and "
+			      "will be freed while in use; ",
+			      hi_text_count(objects, a->short_objects), one ? "" : "s",
+			      one ? "s" : "", one ? "it" : "them");
+}
+
+static const char *excess_text(const struct hi_audit_report *r, struct hi_page *page)
+{
+	const struct hi_audit *a = r->audit;
+	char objects[32], excess[32], refs[32];
+
+	if (!a->excess && a->missing)
+		return "no reference is lost";
+	if (!a->excess)
+		return hi_page_printf(page,
+				      "No reference is lost: all that %s objects count "
+				      "were found",
+				      hi_text_count(objects, a->objects));
+	return hi_page_printf(page,
+			      "%s reference%s lost: %s of %s objects count%s more "
+			      "references than lead to %s",
+			      hi_text_count(refs, a->excess), a->excess == 1 ? "" : "s",
+			      hi_text_count(excess, a->excess_objects),
+			      hi_text_count(objects, a->objects),
+			      a->excess_objects == 1 ? "s" : "",
+			      a->excess_objects == 1 ? "it" : "them");
+}
+
+static const char *garbage_text(const struct hi_audit_report *r, struct hi_page *page)
+{
+	const struct hi_garbage *g = r->garbage;
+	uint64_t bad = g->bytes[HI_FATE_UNCOLLECTABLE] + g->aside_bytes;
+	char waits[24], never[24], objects[32];
+	const char *text;
+
+	hi_text_bytes(never, bad);
+	if (!g->objects[HI_FATE_GARBAGE])
+		return bad ? hi_page_printf(page,
+					    "garbage: %s that the collector cannot free",
+					    never)
+			   : "no garbage";
+	text = hi_page_printf(
+		page, "garbage: %s in %s objects that the collector has not freed yet",
+		hi_text_bytes(waits, g->bytes[HI_FATE_GARBAGE]),
+		hi_text_count(objects, g->objects[HI_FATE_GARBAGE]));
+	return bad ? hi_page_printf(page, "%s, %s that it cannot free", text, never)
+		   : text;
+}
+
+static void suggest(const struct hi_audit_report *r, struct hi_page *page)
+{
+	const struct hi_audit_row *row =
+		r->audit->n_short_rows ? r->audit->short_rows : r->audit->rows;
+
+	if (!r->audit->n_rows && !r->audit->n_short_rows)
+		return;
+	hi_page_blank(page);
+	hi_page_command(page,
+			hi_page_printf(page, "heapinspect explain 0x%" PRIx64 " %s",
+				       hi_graph_address(r->graph, row->example),
+				       hi_head_target(r->head, page)),
+			"where the references that were found are");
+}
+
+void hi_audit_display(const struct hi_audit_report *r, struct hi_page *page)
+{
+	hi_head_title(r->head, page);
+	hi_page_text(page, hi_page_printf(page, "%s%s; %s", short_text(r, page),
+					  excess_text(r, page), garbage_text(r, page)));
+	hi_head_facts(r->head, page, false);
+	hi_head_collector(r->head, page);
+	show_rows(r, page);
+	show_garbage(r, page);
+	show_causes(r, page);
+	suggest(r, page);
+}
+
+/* ---- JSON ---- */
+
+static void row_json(const struct hi_audit_report *r, const struct hi_audit_row *row,
+		     const char *name, const char *difference, struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	hi_json_text(json, "type", type_name(r, row->type));
+	hi_json_number(json, "objects", row->objects);
+	hi_json_number(json, difference, row->excess);
+	hi_json_number(json, "bytes", row->bytes);
+	hi_json_address(json, "example", hi_graph_address(r->graph, row->example));
+	hi_json_text(json, "name", *name ? name : NULL);
+	hi_json_number(json, "counted", row->example_counted);
+	hi_json_number(json, "found", row->example_found);
+	hi_json_end(json);
+}
+
+static void causes_json(const struct hi_audit_report *r, struct hi_json *json)
+{
+	hi_json_array(json, "causes");
+	for (size_t i = 0; i < shown(r, r->n_causes); i++) {
+		const struct hi_audit_cause *cause = &r->causes[i];
+
+		hi_json_object(json, NULL);
+		hi_json_text(json, "type", type_name(r, cause->type));
+		hi_json_number(json, "objects", cause->objects);
+		hi_json_address(json, "example",
+				hi_graph_address(r->graph, cause->example));
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
+static void garbage_json(const struct hi_audit_report *r,
+			 const struct hi_garbage_row *row, struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	hi_json_text(json, "type", type_name(r, row->type));
+	hi_json_text(json, "fate", hi_fate_key(row->fate));
+	hi_json_bool(json, "put_aside", row->put_aside);
+	hi_json_number(json, "objects", row->objects);
+	hi_json_number(json, "bytes", row->bytes);
+	hi_json_address(json, "example", hi_graph_address(r->graph, row->example));
+	hi_json_end(json);
+}
+
+void hi_audit_json(const struct hi_audit_report *r, struct hi_json *json)
+{
+	const struct hi_garbage *g = r->garbage;
+
+	hi_head_json(r->head, "heapinspect/audit/v1", json);
+	hi_json_number(json, "objects", r->audit->objects);
+	hi_json_number(json, "excess_objects", r->audit->excess_objects);
+	hi_json_number(json, "excess", r->audit->excess);
+	hi_json_number(json, "short_objects", r->audit->short_objects);
+	hi_json_number(json, "missing", r->audit->missing);
+	hi_json_number(json, "garbage_objects", g->objects[HI_FATE_GARBAGE]);
+	hi_json_number(json, "garbage", g->bytes[HI_FATE_GARBAGE]);
+	hi_json_number(json, "uncollectable", g->bytes[HI_FATE_UNCOLLECTABLE]);
+	hi_json_number(json, "put_aside_objects", g->aside_objects);
+	hi_json_number(json, "put_aside", g->aside_bytes);
+	hi_json_number(json, "lost", g->bytes[HI_FATE_LOST_REFERENCE]);
+	hi_json_array(json, "rows");
+	for (size_t i = 0; i < shown(r, r->audit->n_rows); i++)
+		row_json(r, &r->audit->rows[i], example_name(r->names, i), "excess",
+			 json);
+	hi_json_end(json);
+	hi_json_array(json, "short_rows");
+	for (size_t i = 0; i < shown(r, r->audit->n_short_rows); i++)
+		row_json(r, &r->audit->short_rows[i], example_name(r->short_names, i),
+			 "missing", json);
+	hi_json_end(json);
+	causes_json(r, json);
+	hi_json_array(json, "garbage_rows");
+	for (size_t i = 0; i < shown(r, g->n_rows); i++)
+		garbage_json(r, &g->rows[i], json);
+	hi_json_end(json);
+	hi_json_end(json);
+}

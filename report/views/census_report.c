@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/views/census_report.h"
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "report/views/heap_known.h"
+#include "report/views/hidden.h"
+#include "report/views/rank.h"
+
+HI_DEFINE_GUARD(struct hi_census_report *, hi_census_report_destroy)
+
+static const char *type_name(const struct hi_graph *g, uint32_t type)
+{
+	return type < g->n_types && g->types[type].name ? g->types[type].name : "";
+}
+
+static void hide(struct hi_hidden *hidden, const struct hi_census_row *row)
+{
+	hidden->rows++;
+	hidden->bytes += row->shallow;
+}
+
+/* Rows come by size. */
+static void take_row(struct hi_census_report *r, const struct hi_census_row *row,
+		     const char *name, const struct hi_by_row *key,
+		     const struct hi_restrict *only)
+{
+	if (row->shallow < only->min_size) {
+		hide(&r->below, row);
+		return;
+	}
+	if (r->n_rows >= only->top) {
+		hide(&r->beyond, row);
+		return;
+	}
+	r->rows[r->n_rows++] = (struct hi_census_line){
+		.name = name,
+		.row = key,
+		.count = row->count,
+		.shallow = row->shallow,
+		.retained = row->retained,
+		.largest = row->largest,
+		.by_evidence = row->by_evidence,
+		.evidence = hi_main_evidence(row),
+	};
+}
+
+static struct hi_census_report *report_alloc(const struct hi_head *head,
+					     const struct hi_graph *graph, size_t n_rows)
+{
+	HI_GUARD(hi_census_report_destroy)
+	struct hi_census_report *r = hi_calloc(1, sizeof(*r));
+
+	if (!r || !(r->rows = hi_calloc(n_rows + 1, sizeof(*r->rows))))
+		return NULL;
+	r->head = head;
+	r->graph = graph;
+	return hi_take(r);
+}
+
+enum hi_status
+hi_census_report_create(const struct hi_head *head, const struct hi_graph *graph,
+			const struct hi_census *census, const struct hi_restrict *only,
+			struct hi_census_report **ret, struct hi_error *err)
+{
+	struct hi_census_report *r = report_alloc(head, graph, census->n_rows);
+
+	if (!r)
+		return hi_fail_memory(err, "census report");
+	r->objects = census->objects;
+	r->bytes = census->bytes;
+	for (size_t i = 0; i < census->n_rows; i++) {
+		const struct hi_census_row *row = &census->rows[i];
+
+		if (hi_type_set_has(only->types, row->type))
+			take_row(r, row, type_name(graph, row->type), NULL, only);
+		else
+			hide(&r->other, row);
+	}
+	*ret = r;
+	return HI_OK;
+}
+
+enum hi_status hi_census_by_report_create(const struct hi_head *head,
+					  const struct hi_graph *graph,
+					  const struct hi_by_census *census,
+					  const struct hi_restrict *only,
+					  struct hi_census_report **ret,
+					  struct hi_error *err)
+{
+	struct hi_census_report *r = report_alloc(head, graph, census->n_rows);
+
+	if (!r)
+		return hi_fail_memory(err, "census report");
+	r->by = census->by;
+	r->objects = census->objects;
+	r->bytes = census->bytes;
+	r->other = (struct hi_hidden){census->other_types, census->other_bytes};
+	for (size_t i = 0; i < census->n_rows; i++) {
+		const struct hi_by_row *row = &census->rows[i];
+
+		take_row(r, &row->sum, row->name, row, only);
+	}
+	*ret = r;
+	return HI_OK;
+}
+
+void hi_census_report_destroy(struct hi_census_report *report)
+{
+	if (!report)
+		return;
+	free(report->rows);
+	free(report);
+}
+
+/* ---- as a page ---- */
+
+static bool has_retained(const struct hi_census_report *r)
+{
+	return r->by != HI_BY_TYPE2;
+}
+/* A module's or a class's rows are of many kinds. */
+static bool has_evidence(const struct hi_census_report *r)
+{
+	return r->by == HI_BY_TYPE || r->by == HI_BY_TYPE2;
+}
+
+static const struct hi_column *columns_of(const struct hi_census_report *r, size_t *n_ret)
+{
+	static const struct hi_column columns[][8] = {
+		[HI_BY_TYPE] = {{"type", HI_COLUMN_TEXT},
+				{"count", HI_COLUMN_COUNT},
+				{"shallow", HI_COLUMN_BYTES},
+				{"of live", HI_COLUMN_PERCENT},
+				{"retained", HI_COLUMN_BYTES},
+				{"average", HI_COLUMN_MINOR_BYTES},
+				{"largest", HI_COLUMN_BYTES},
+				{"evidence", HI_COLUMN_WORD}},
+		[HI_BY_TYPE2] = {{"type {leads to}", HI_COLUMN_TEXT},
+				 {"count", HI_COLUMN_COUNT},
+				 {"shallow", HI_COLUMN_BYTES},
+				 {"of live", HI_COLUMN_PERCENT},
+				 {"average", HI_COLUMN_MINOR_BYTES},
+				 {"largest", HI_COLUMN_BYTES},
+				 {"evidence", HI_COLUMN_WORD}},
+		[HI_BY_MODULE] = {{"module", HI_COLUMN_TEXT},
+				  {"count", HI_COLUMN_COUNT},
+				  {"shallow", HI_COLUMN_BYTES},
+				  {"of live", HI_COLUMN_PERCENT},
+				  {"retained", HI_COLUMN_BYTES},
+				  {"average", HI_COLUMN_MINOR_BYTES},
+				  {"largest", HI_COLUMN_BYTES}},
+		[HI_BY_CLASS] = {{"class", HI_COLUMN_TEXT},
+				 {"count", HI_COLUMN_COUNT},
+				 {"shallow", HI_COLUMN_BYTES},
+				 {"of live", HI_COLUMN_PERCENT},
+				 {"retained", HI_COLUMN_BYTES},
+				 {"average", HI_COLUMN_MINOR_BYTES},
+				 {"largest", HI_COLUMN_BYTES}},
+	};
+
+	*n_ret = 6u + has_retained(r) + has_evidence(r);
+	return columns[r->by];
+}
+
+static const char *label_of(const struct hi_census_report *r,
+			    const struct hi_census_line *row, struct hi_page *page)
+{
+	if (r->by == HI_BY_MODULE)
+		return *row->name ? hi_page_safe(page, row->name) : "(unknown)";
+	return hi_type_label(row->name, page);
+}
+
+static uint64_t average(const struct hi_census_line *row)
+{
+	return row->count ? row->shallow / row->count : 0;
+}
+
+static void show_row(const struct hi_census_report *r, const struct hi_census_line *row,
+		     struct hi_table *t)
+{
+	hi_cell_text(t, label_of(r, row, t->page), 0);
+	hi_cell_number(t, row->count);
+	hi_cell_number(t, row->shallow);
+	hi_cell_percent(t, row->shallow, r->bytes);
+	if (has_retained(r))
+		hi_cell_at_least(t, row->retained);
+	hi_cell_number(t, average(row));
+	hi_cell_number(t, row->largest);
+	if (has_evidence(r))
+		hi_cell_text(t, row->evidence ? hi_evidence_key(row->evidence) : "", 0);
+}
+
+static void show_conflicts(const struct hi_census_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {
+		{"is taken for", HI_COLUMN_TEXT},
+		{"another pointer says", HI_COLUMN_TEXT},
+		{"objects", HI_COLUMN_COUNT},
+		{"example", HI_COLUMN_ADDRESS}};
+	char objects[32];
+	struct hi_table *t;
+
+	if (!r->n_conflicts)
+		return;
+	hi_page_heading(page, "Two opinions",
+			hi_page_printf(page, "%s objects; the larger type that fits wins",
+				       hi_count(objects, r->objects_in_conflict)));
+	t = hi_page_table(page, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < r->n_conflicts && i < r->conflicts_shown; i++) {
+		const struct hi_census_conflict *c = &r->conflicts[i];
+
+		hi_cell_text(t, hi_page_safe(page, c->type), 0);
+		hi_cell_text(t, hi_page_safe(page, c->other), 0);
+		hi_cell_number(t, c->objects);
+		hi_cell_address(t, c->example);
+	}
+	if (r->n_conflicts > r->conflicts_shown)
+		hi_page_text(page, hi_page_printf(page, "%zu more pairs of types (--all)",
+						  r->n_conflicts - r->conflicts_shown));
+}
+
+void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
+{
+	static const char *const headings[] = {
+		[HI_BY_TYPE] = "Live bytes by type",
+		[HI_BY_TYPE2] = "Live bytes by type and the types that it leads to",
+		[HI_BY_MODULE] = "Live bytes by the module that defines the type",
+		[HI_BY_CLASS] = "Live bytes by class of type",
+	};
+	const struct hi_column *columns;
+	struct hi_table *t;
+	size_t n;
+
+	hi_head_title(r->head, page);
+	hi_page_text(page, hi_heap_live_text(r->head, r->bytes, r->objects, page));
+	hi_head_facts(r->head, page, false);
+	hi_page_heading(page, headings[r->by], NULL);
+	columns = columns_of(r, &n);
+	t = hi_page_table(page, columns, n);
+	for (size_t i = 0; i < r->n_rows; i++)
+		show_row(r, &r->rows[i], t);
+	if (r->by == HI_BY_TYPE)
+		hi_hidden_note(page, &r->beyond, &r->below, &r->other);
+	else
+		hi_hidden_types_note(page, &r->beyond, &r->below, &r->other);
+	show_conflicts(r, page);
+}
+
+/* ---- as JSON ---- */
+
+static void key_json(const struct hi_census_report *r, const struct hi_census_line *row,
+		     struct hi_json *json)
+{
+	if (r->by == HI_BY_MODULE) {
+		hi_json_text(json, "module", hi_known(row->name));
+	} else if (r->by == HI_BY_CLASS) {
+		hi_json_text(json, "class", row->name);
+	} else if (r->by == HI_BY_TYPE) {
+		hi_json_text(json, "type", hi_type_key(row->name));
+	} else {
+		hi_json_text(json, "type",
+			     hi_type_key(type_name(r->graph, row->row->sum.type)));
+		hi_json_array(json, "children");
+		for (uint32_t i = 0; i < row->row->n_children; i++)
+			hi_json_text(
+				json, NULL,
+				hi_type_key(type_name(r->graph, row->row->children[i])));
+		hi_json_end(json);
+		hi_json_bool(json, "more_children", row->row->more);
+	}
+}
+
+static void row_json(const struct hi_census_report *r, const struct hi_census_line *row,
+		     struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	key_json(r, row, json);
+	hi_json_number(json, "count", row->count);
+	hi_json_number(json, "shallow", row->shallow);
+	hi_json_number(json, "retained", row->retained);
+	hi_json_number(json, "average", average(row));
+	hi_json_number(json, "largest", row->largest);
+	hi_json_text(json, "evidence", hi_evidence_key(row->evidence));
+	hi_json_object(json, "by_evidence");
+	for (unsigned e = 0; e <= HI_EVIDENCE_RUNTIME; e++)
+		if (row->by_evidence[e])
+			hi_json_number(json, hi_evidence_key((enum hi_evidence)e),
+				       row->by_evidence[e]);
+	hi_json_end(json);
+	hi_json_end(json);
+}
+
+static void conflicts_json(const struct hi_census_report *r, struct hi_json *json)
+{
+	hi_json_array(json, "conflicts");
+	for (size_t i = 0; i < r->n_conflicts; i++) {
+		const struct hi_census_conflict *c = &r->conflicts[i];
+
+		hi_json_object(json, NULL);
+		hi_json_text(json, "type", hi_type_key(c->type));
+		hi_json_text(json, "other", hi_type_key(c->other));
+		hi_json_number(json, "objects", c->objects);
+		hi_json_address(json, "example", c->example);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
+void hi_census_json(const struct hi_census_report *r, struct hi_json *json)
+{
+	static const char *const keys[] = {"type", "type2", "module", "class"};
+
+	hi_head_json(r->head, "heapinspect/census/v1", json);
+	hi_json_text(json, "by", keys[r->by]);
+	hi_json_object(json, "live");
+	hi_json_number(json, "objects", r->objects);
+	hi_json_number(json, "bytes", r->bytes);
+	hi_json_end(json);
+	hi_json_array(json, "rows");
+	for (size_t i = 0; i < r->n_rows; i++)
+		row_json(r, &r->rows[i], json);
+	hi_json_end(json);
+	hi_hidden_json(json, &r->beyond, &r->below, &r->other);
+	if (r->by == HI_BY_TYPE)
+		conflicts_json(r, json);
+	hi_json_end(json);
+}

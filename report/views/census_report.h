@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Live bytes by type, children, module or class: `census --by`. Strings are
+ * borrowed from graph and census. */
+#ifndef HI_REPORT_VIEWS_CENSUS_REPORT_H
+#define HI_REPORT_VIEWS_CENSUS_REPORT_H
+
+#include "census/analysis/census_by.h"
+#include "report/views/head.h"
+#include "report/views/node.h"
+#include "report/views/restrict.h"
+
+struct hi_census_line {
+	const char *name;	     /* type ("" untyped), module ("" unknown), class */
+	const struct hi_by_row *row; /* TYPE2: its key; else NULL */
+	uint64_t count, shallow, largest;
+	uint64_t retained;	     /* UINT64_MAX: not computed */
+	const uint64_t *by_evidence; /* bytes, per enum hi_evidence; borrowed */
+	enum hi_evidence evidence;
+};
+/* Objects that another pointer says is something else. */
+struct hi_census_conflict {
+	const char *type, *other; /* what it is taken for, what was said too; hostile */
+	uint64_t objects, example;
+};
+struct hi_census_report {
+	const struct hi_head *head;
+	const struct hi_graph *graph;
+	enum hi_by by;
+	uint64_t objects, bytes; /* live, unrestricted */
+	struct hi_census_line *rows;
+	size_t n_rows;
+	struct hi_hidden below, beyond; /* min-size, top */
+	struct hi_hidden other;		/* type; rows: types */
+	/* Borrowed, by objects; set by the caller for TYPE. */
+	const struct hi_census_conflict *conflicts;
+	size_t n_conflicts, conflicts_shown; /* on the page */
+	uint64_t objects_in_conflict;
+};
+
+enum hi_status
+hi_census_report_create(const struct hi_head *head, const struct hi_graph *graph,
+			const struct hi_census *census, const struct hi_restrict *only,
+			struct hi_census_report **ret, struct hi_error *err);
+/* The census was restricted to only->types already. */
+enum hi_status hi_census_by_report_create(const struct hi_head *head,
+					  const struct hi_graph *graph,
+					  const struct hi_by_census *census,
+					  const struct hi_restrict *only,
+					  struct hi_census_report **ret,
+					  struct hi_error *err);
+void hi_census_report_destroy(struct hi_census_report *report);
+void hi_census_display(const struct hi_census_report *report, struct hi_page *page);
+void hi_census_json(const struct hi_census_report *report, struct hi_json *json);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A display: a format-neutral page of headings, facts, tables, notes and
+ * commands to try next. Reports make it, renderers (formats/) show it. It
+ * holds no decision about widths, colours or encodings.
+ *
+ * Text is UTF-8 of ours, or text of the target that came through hi_page_safe;
+ * functions that take target text say so. Running out of memory is sticky:
+ * the page stays usable, and rendering it fails with HI_NO_MEMORY.
+ */
+#ifndef HI_REPORT_VIEWS_DISPLAY_H
+#define HI_REPORT_VIEWS_DISPLAY_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/vector.h"
+
+enum hi_column_kind {
+	HI_COLUMN_TEXT, /* left; may be cut in the middle */
+	HI_COLUMN_WORD, /* left; short, never cut */
+	HI_COLUMN_BYTES,
+	HI_COLUMN_MINOR_BYTES, /* left out of text that would be too wide */
+	HI_COLUMN_COUNT,
+	HI_COLUMN_PERCENT,
+	HI_COLUMN_ADDRESS,
+	HI_COLUMN_FIGURE, /* text, to the right; never cut */
+};
+struct hi_column {
+	const char *title;
+	enum hi_column_kind kind;
+};
+
+enum hi_cell_state { HI_CELL_EMPTY, HI_CELL_UNKNOWN, HI_CELL_VALUE };
+struct hi_cell {
+	enum hi_cell_state state;
+	bool at_least; /* a lower bound, shown with ≥ */
+	bool negative;
+	uint8_t indent;	 /* text: levels */
+	uint64_t number; /* bytes, count, address; per cent: the part */
+	union {
+		uint64_t whole;	  /* per cent */
+		const char *text; /* text and word */
+	};
+};
+
+struct hi_table {
+	const struct hi_column *columns; /* static storage of the report */
+	size_t n_columns;
+	struct hi_cell_list HI_VECTOR(struct hi_cell) cells; /* row by row */
+	struct hi_page *page;
+	struct hi_mark_list HI_VECTOR(size_t) strong; /* rows to stress */
+};
+
+enum hi_item_kind {
+	HI_ITEM_TITLE,	 /* text; aside: what stands behind it */
+	HI_ITEM_HEADING, /* text; aside */
+	HI_ITEM_BLANK,
+	HI_ITEM_FACT, /* key, text */
+	HI_ITEM_TEXT,
+	HI_ITEM_NOTE, /* less important */
+	HI_ITEM_WARNING,
+	HI_ITEM_CODE, /* one line, not wrapped */
+	HI_ITEM_TABLE,
+	HI_ITEM_COMMAND, /* text: a command line; aside: what it shows */
+};
+struct hi_item {
+	enum hi_item_kind kind;
+	const char *text, *aside;
+	struct hi_table *table;
+};
+
+struct hi_page {
+	struct hi_arena arena;
+	struct hi_item_list HI_VECTOR(struct hi_item) items;
+	struct hi_table_list HI_VECTOR(struct hi_table *) tables;
+	bool failed;
+};
+
+struct hi_page *hi_page_create(void); /* NULL: out of memory */
+void hi_page_destroy(struct hi_page *page);
+
+/* Target text made harmless, living as long as the page; never NULL. At most
+ * 4,000 bytes of it. NULL and "" give "". */
+const char *hi_page_safe(struct hi_page *page, const char *hostile);
+/* The same for text that decode has escaped already. */
+const char *hi_page_safe_again(struct hi_page *page, const char *escaped);
+const char *hi_page_printf(struct hi_page *page, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+void hi_page_title(struct hi_page *page, const char *text, const char *aside);
+void hi_page_heading(struct hi_page *page, const char *text, const char *aside);
+void hi_page_blank(struct hi_page *page);
+void hi_page_fact(struct hi_page *page, const char *key, const char *text);
+void hi_page_text(struct hi_page *page, const char *text);
+void hi_page_note(struct hi_page *page, const char *text);
+void hi_page_warning(struct hi_page *page, const char *text);
+void hi_page_code(struct hi_page *page, const char *text);
+void hi_page_command(struct hi_page *page, const char *command, const char *purpose);
+
+/* Fill it row by row, exactly n cells a row, in column order. Never NULL. */
+struct hi_table *hi_page_table(struct hi_page *page, const struct hi_column *columns,
+			       size_t n_columns);
+size_t hi_table_rows(const struct hi_table *table);
+void hi_cell_text(struct hi_table *table, const char *safe, unsigned indent);
+/* bytes, counts, addresses; UINT64_MAX is unknown. */
+void hi_cell_number(struct hi_table *table, uint64_t number);
+/* 0 (in no memory) stays empty. */
+void hi_cell_address(struct hi_table *table, uint64_t address);
+void hi_cell_at_least(struct hi_table *table, uint64_t number);
+void hi_cell_signed(struct hi_table *table, int64_t number);
+void hi_cell_percent(struct hi_table *table, uint64_t part, uint64_t whole);
+void hi_cell_empty(struct hi_table *table);
+/* Stresses the row that was just finished. */
+void hi_table_stress(struct hi_table *table);
+
+/* "90.1 %", "<0.1 %", ">99.9 %", "100 %"; "?" if one is unknown or whole is 0. */
+char *hi_percent(char out[16], uint64_t part, uint64_t whole);
+/* "12.0 MiB", "?" for UINT64_MAX. */
+char *hi_bytes(char out[24], uint64_t bytes);
+char *hi_count(char out[32], uint64_t count);
+
+#endif

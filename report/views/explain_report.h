@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* All that is known about one address. Filled in by the caller, who knows
+ * fields and mappings; strings borrowed and hostile. */
+#ifndef HI_REPORT_VIEWS_EXPLAIN_REPORT_H
+#define HI_REPORT_VIEWS_EXPLAIN_REPORT_H
+
+#include "report/views/head.h"
+#include "report/views/node.h"
+
+struct hi_explain_field {
+	const char *path, *type;
+	const char *value; /* escaped already */
+	uint64_t offset, size;
+	bool points; /* to `to` */
+	struct hi_node_info to;
+	uint8_t grade;
+};
+struct hi_explain_link {
+	struct hi_node_info info;
+	const char *text; /* the referring field in words */
+	uint8_t grade;
+};
+/* One field of the chain that says what the object is. */
+struct hi_explain_step {
+	struct hi_node_info info; /* who refers; a root's name is in `text` too */
+	const char *text;	  /* the field in words; escaped already */
+	const char *says;	  /* "dictEntry *"; escaped already; "" nothing */
+	const char *origin;	  /* "redis.hints:12"; "" the declared type */
+	bool is_believed;
+};
+struct hi_explain_report {
+	const struct hi_head *head;
+	uint64_t address;
+	/* "live", "leak", "internal", "free_tcache", … "variable", "mapped",
+	 * "unmapped"; ours */
+	const char *state;
+	enum hi_fate fate;
+	/* Of a leak; because: which word leads there, in words, "" unknown. */
+	bool is_likely;
+	const char *because;
+	const char *mapping; /* "[heap]", "/usr/lib/…"; "" unknown */
+	/* A block, else zero: */
+	uint64_t block, usable, cost;
+	uint64_t offset; /* of address in block or variable */
+	/* An object (or a root variable), else sort is HI_NODE_SUPER: */
+	struct hi_node_info info;
+	bool conflict;	      /* two opinions about its type */
+	const char *evidence; /* in words; "" none */
+	/* Of an object of a runtime, else id is 0: as the program knows it. */
+	uint64_t id, counted;
+	bool counts;			     /* its references: counted */
+	const char *name, *value;	     /* hostile; "" none */
+	const struct hi_explain_step *steps; /* from a root, or from what is known
+					      * by itself, to the object */
+	size_t n_steps;
+	size_t gap, left_out; /* steps left out before steps[gap] */
+	const struct hi_explain_field *fields;
+	size_t n_fields, n_fields_total;
+	bool values_missing; /* a snapshot file without contents */
+	const struct hi_explain_link *referrers;
+	size_t n_referrers, n_referrers_total;
+	size_t n_referrers_hidden;	       /* by --under; in neither of them */
+	const struct hi_node_info *dominators; /* from the object upwards, roots last */
+	size_t n_dominators;
+	bool dominators_cut;
+	uint64_t live_bytes;
+};
+
+void hi_explain_display(const struct hi_explain_report *report, struct hi_page *page);
+void hi_explain_json(const struct hi_explain_report *report, struct hi_json *json);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Gates: what a person calls too much, as an expression that is true or false of a
+ * heap. docs/GATES.md has the language.
+ *
+ *	live.bytes > 64MiB
+ *	type("struct session").count > 1000
+ *	live.bytes > 1.1 * baseline.live.bytes
+ *	growth(leak.bytes) > 5%
+ *
+ * A gate is compiled once, to steps of a stack machine, and knows nothing of heaps: who
+ * evaluates it says what a metric is.
+ */
+#ifndef HI_REPORT_VIEWS_GATE_H
+#define HI_REPORT_VIEWS_GATE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+enum hi_gate_subject {
+	HI_GATE_LIVE,
+	HI_GATE_LEAK,  /* but what a collector takes */
+	HI_GATE_TOTAL, /* live, and all that nothing leads to */
+	HI_GATE_GARBAGE,
+	HI_GATE_UNCOLLECTABLE,
+	HI_GATE_LOST,
+	HI_GATE_TYPE,
+	HI_GATE_MODULE,
+	HI_GATE_ROOT,
+	HI_GATE_LEDGER,
+	HI_GATE_SNAPSHOT,
+};
+enum hi_gate_field {
+	HI_GATE_BYTES,
+	HI_GATE_COUNT,	  /* objects */
+	HI_GATE_RETAINED, /* bytes */
+	HI_GATE_ROOTS,	  /* leak roots */
+	HI_GATE_PAUSE,	  /* ns */
+	HI_GATE_LIKELY,	  /* bytes of likely leaks */
+};
+
+struct hi_gate_metric {
+	bool baseline; /* of the earlier heap */
+	enum hi_gate_subject subject;
+	enum hi_gate_field field;
+	const char *name; /* of the type, module, root or row of the ledger; else "" */
+};
+
+enum hi_gate_op {
+	HI_GATE_PUSH,
+	HI_GATE_METRIC,
+	HI_GATE_ADD,
+	HI_GATE_SUBTRACT,
+	HI_GATE_MULTIPLY,
+	HI_GATE_DIVIDE,
+};
+enum hi_gate_order {
+	HI_GATE_GREATER,
+	HI_GATE_AT_LEAST,
+	HI_GATE_LESS,
+	HI_GATE_AT_MOST,
+	HI_GATE_EQUAL,
+	HI_GATE_UNEQUAL,
+};
+
+enum { HI_GATE_STEPS = 64, HI_GATE_DEPTH = 16 };
+struct hi_gate {
+	const char *text; /* as typed; borrowed */
+	struct {
+		enum hi_gate_op op;
+		double number;
+		struct hi_gate_metric metric;
+	} steps[HI_GATE_STEPS];
+	size_t n_left, n_steps; /* of the left side; of both */
+	enum hi_gate_order order;
+	bool needs_baseline;
+};
+
+/* HI_USAGE: wrong at byte *column_ret. Names live in the arena. */
+enum hi_status hi_gate_parse(const char *text, struct hi_arena *arena,
+			     struct hi_gate *ret, size_t *column_ret,
+			     struct hi_error *err);
+
+/* The metric's value; false when it is unknown. */
+typedef bool hi_gate_value_fn(void *arg, const struct hi_gate_metric *metric,
+			      double *ret);
+struct hi_gate_result {
+	bool is_true, is_known;
+	double left, right;
+	const struct hi_gate_metric *unknown; /* where is_known is false; or NULL */
+};
+struct hi_gate_result hi_gate_evaluate(const struct hi_gate *gate,
+				       hi_gate_value_fn *value, void *arg);
+const char *hi_gate_order_text(enum hi_gate_order order); /* ">" */
+
+#endif

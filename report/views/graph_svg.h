@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A stacked graph as one SVG file, which any browser shows: no script, no font and
+ * no picture from elsewhere. Bands are <path class="band"> from the bottom to the
+ * top of the stack; MARKs are dashed lines; the legend stands in the order of the
+ * stack. Every figure of a band is in its tooltip.
+ */
+#ifndef HI_REPORT_VIEWS_GRAPH_SVG_H
+#define HI_REPORT_VIEWS_GRAPH_SVG_H
+
+#include <stdio.h>
+
+#include "report/views/bands.h"
+
+/* Errors of the stream stay in it (ferror). HI_NO_MEMORY. */
+enum hi_status hi_graph_svg_write(const struct hi_bands *bands, FILE *out,
+				  struct hi_error *err);
+
+/* What is drawn and what is not, in one line: "25 bands: 20 drawn, …". */
+enum { HI_GRAPH_NOTE_SIZE = 400 };
+void hi_graph_note(const struct hi_bands *bands, char out[HI_GRAPH_NOTE_SIZE]);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What every report says first: which target, how it was frozen, how much of
+ * it can be understood. Plain data; cli/ fills it in from image, modules and
+ * allocator. Strings are borrowed and hostile unless said otherwise.
+ */
+#ifndef HI_REPORT_VIEWS_HEAD_H
+#define HI_REPORT_VIEWS_HEAD_H
+
+#include "census/retainers/shares.h"
+#include "report/views/display.h"
+#include "report/formats/json_writer.h"
+#include "report/views/stopped.h"
+
+struct hi_head_child {
+	int pid;
+	const char *name;
+	uint64_t rss, shared; /* UINT64_MAX: not permitted */
+};
+
+struct hi_head_module_counts {
+	uint64_t total;
+	uint64_t with_debug;
+	uint64_t in_file, by_build_id, by_link, by_debuginfod; /* where it was found */
+	uint64_t mismatched;  /* a file with another build-id was refused */
+	uint64_t from_memory; /* no file could be reached */
+};
+
+/* What a report leaves out because it was asked to: --under, --retained-by. */
+struct hi_head_only {
+	const char *under, *retained_by; /* as typed; NULL: not asked */
+	uint64_t objects, bytes;	 /* live, and shown */
+	uint64_t hidden_objects, hidden_bytes;
+	/* Of what is hidden by --retained-by: in MANY, where nobody knows. */
+	uint64_t many_objects, many_bytes;
+	uint64_t system_bytes; /* in sets with SYSTEM */
+};
+
+struct hi_head {
+	/* target */
+	int pid;	      /* 0: unknown (a core) */
+	uint64_t start_ticks; /* when it started, since boot; 0 unknown */
+	const char *exe;      /* "" unknown */
+	const char *core;     /* --core FILE as given; NULL for a process */
+	const char *file;     /* a snapshot of it, as given; NULL: looked at directly */
+	unsigned census, censuses; /* of a file with many: this one, the last; else 0 */
+	char build_id[65];	   /* hex; "" unknown */
+	bool exe_deleted;
+	uint64_t threads;
+	/* snapshot */
+	uint64_t time_ns, pause_ns;	  /* UINT64_MAX unknown */
+	const char *mode;		  /* "copy", "fork", "core", "mock"; ours */
+	const char *safepoint;		  /* "now", or as typed; NULL unknown */
+	const struct hi_stopped *stopped; /* NULL: at once */
+	/* Mode fork: of the target, since then and because of it; UINT64_MAX unknown. */
+	uint64_t copied_on_write;
+	uint64_t bytes_live;	/* read from the target when it ran again */
+	const char *not_forked; /* why it was copied though a fork was wanted; "" */
+	bool complete;
+	uint64_t bytes_copied, pages_never_touched, pages_swapped, bytes_unreadable;
+	uint64_t segments_missing, threads_in_allocator;
+	/* what is known */
+	const char *allocator; /* "glibc"; NULL: none was found; ours */
+	const char *allocator_version, *allocator_found_by;
+	uint64_t arenas;
+	/* "CPython"; NULL: none was found; ours */
+	const char *runtime, *runtime_version, *runtime_found_by;
+	uint64_t runtime_tracked; /* objects in its collector's lists */
+	uint64_t runtime_cut;	  /* objects that have less than they say */
+	/* By generation, the youngest first; of 0 of them: it is not known. */
+	uint64_t collector_generations, collector_thresholds[4], collector_counts[4];
+	bool collector_is_on;
+	uint64_t damaged, skipped_bytes; /* places where the heap does not hold */
+	/* Objects found by typed pointers alone, where no allocator that is known
+	 * is: leaks and free memory there are unknown. */
+	uint64_t outside_objects, outside_bytes;
+	/* Other allocators and runtimes, whose heap is not decoded: "jemalloc, Go
+	 * runtime"; "" or NULL: none was found. See report/views/heap_known.h. */
+	const char *not_decoded;
+	struct hi_head_module_counts modules;
+	bool conservative; /* types were not asked for */
+	/* What is leaked when types are believed, and when every word is; only with
+	 * conservative; UINT64_MAX: not found out. */
+	uint64_t leaks_by_types, leaked_by_types, leaks_by_words, leaked_by_words;
+	/* How much of the live heap has a type; NULL: no heap is known. */
+	const struct hi_shares *shares;
+	const struct hi_head_only *only; /* NULL: no restriction */
+	const struct hi_head_child *children;
+	size_t n_children, n_children_total;
+	/* One line each, whole sentences without a full stop; hostile. */
+	const char *const *warnings;
+	size_t n_warnings;
+};
+
+/* The first line: which target. Then the caller's most important line, then: */
+void hi_head_title(const struct hi_head *head, struct hi_page *page);
+enum { HI_HEAD_WARNINGS = 2 }; /* shown in a whole head; the rest is counted */
+/* What is known of the snapshot. Not whole: pause, gaps and warnings alone (for
+ * the commands beside summary). */
+/* Whether the runtime's collector runs by itself; nothing where that is unknown. */
+void hi_head_collector(const struct hi_head *head, struct hi_page *page);
+void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole);
+/* "5.0 MiB by conservative edges alone", where types were asked for; else "".
+ * A head that is not whole says it itself. */
+const char *hi_head_conservative(const struct hi_head *head, struct hi_page *page);
+/* Does the head say how much is typed? */
+bool hi_head_has_shares(const struct hi_head *head);
+/* Opens the document and writes schema, target, snapshot, unit, allocator,
+ * debug_info and typed; the caller adds its members and closes it by hi_json_end. */
+void hi_head_json(const struct hi_head *head, const char *schema, struct hi_json *json);
+
+/* The member "only"; nothing where only is NULL. */
+void hi_head_only_json(const struct hi_head_only *only, struct hi_json *json);
+
+/* "--pid 4242" or "--core FILE" as the user would type it, safe. */
+const char *hi_head_target(const struct hi_head *head, struct hi_page *page);
+
+#endif

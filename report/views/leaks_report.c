@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/views/leaks_report.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "report/views/heap_known.h"
+#include "report/views/hidden.h"
+
+HI_DEFINE_GUARD(struct hi_leaks_report *, hi_leaks_report_destroy)
+
+static void hide(struct hi_hidden *hidden, uint64_t bytes)
+{
+	hidden->rows++;
+	hidden->bytes += bytes;
+}
+
+static const char *type_name(const struct hi_graph *g, uint32_t type)
+{
+	return type < g->n_types && g->types[type].name ? g->types[type].name : "";
+}
+
+static void take_rows(struct hi_leaks_report *r, const struct hi_graph *g,
+		      const struct hi_leaks *leaks, const struct hi_restrict *only)
+{
+	for (size_t i = 0; i < leaks->n_rows; i++) {
+		const struct hi_leak_row *row = &leaks->rows[i];
+
+		if (!hi_type_set_has(only->types, row->type))
+			hide(&r->other, row->bytes);
+		else if (row->bytes < only->min_size)
+			hide(&r->below, row->bytes);
+		else if (r->n_rows >= only->top)
+			hide(&r->beyond, row->bytes);
+		else
+			r->rows[r->n_rows++] = (struct hi_leaks_row){
+				.type = type_name(g, row->type),
+				.shape = row->shape,
+				.fate = row->fate,
+				.is_likely = row->is_likely,
+				.count = row->count,
+				.objects = row->objects,
+				.bytes = row->bytes,
+				.address = hi_graph_address(g, row->example),
+			};
+	}
+}
+
+static void take_roots(struct hi_leaks_report *r, const struct hi_graph *g,
+		       const struct hi_leaks *leaks, const struct hi_restrict *only)
+{
+	for (size_t i = 0; i < leaks->n_roots; i++) {
+		const struct hi_leak_root *root = &leaks->roots[i];
+		uint32_t type = g->objects->type[root->node];
+
+		if (!hi_type_set_has(only->types, type) || root->bytes < only->min_size)
+			continue;
+		if (r->n_roots >= only->top) {
+			hide(&r->roots_beyond, root->bytes);
+			continue;
+		}
+		r->roots[r->n_roots++] = (struct hi_leaks_row){
+			.type = type_name(g, type),
+			.shape = root->shape,
+			.fate = root->fate,
+			.is_likely = root->is_likely,
+			.count = 1,
+			.objects = root->objects,
+			.bytes = root->bytes,
+			.address = hi_graph_address(g, root->node),
+		};
+	}
+}
+
+static size_t at_most(size_t n, size_t top)
+{
+	return n < top ? n : top;
+}
+
+enum hi_status hi_leaks_report_create(const struct hi_head *head,
+				      const struct hi_graph *graph,
+				      const struct hi_reach *reach,
+				      const struct hi_leaks *leaks,
+				      const struct hi_restrict *only,
+				      struct hi_leaks_report **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_leaks_report_destroy)
+	struct hi_leaks_report *r = hi_calloc(1, sizeof(*r));
+
+	if (!r)
+		return hi_fail_memory(err, "report of leaks");
+	r->rows = hi_calloc(at_most(leaks->n_rows, only->top) + 1, sizeof(*r->rows));
+	r->roots = hi_calloc(at_most(leaks->n_roots, only->top) + 1, sizeof(*r->roots));
+	if (!r->rows || !r->roots)
+		return hi_fail_memory(err, "report of leaks");
+	r->head = head;
+	r->live_bytes = reach->live_bytes;
+	r->objects = leaks->objects;
+	r->bytes = leaks->bytes;
+	r->n_leak_roots = leaks->n_roots;
+	r->likely_objects = leaks->likely_objects;
+	r->likely_bytes = leaks->likely_bytes;
+	r->n_likely_roots = leaks->n_likely_roots;
+	r->is_doubtful = reach->is_doubtful;
+	r->by_fate = graph->fates ? leaks->by_fate : NULL;
+	take_rows(r, graph, leaks, only);
+	take_roots(r, graph, leaks, only);
+	*ret = hi_take(r);
+	return HI_OK;
+}
+
+void hi_leaks_report_destroy(struct hi_leaks_report *report)
+{
+	if (!report)
+		return;
+	free(report->rows);
+	free(report->roots);
+	free(report);
+}
+
+static void show_headline(const struct hi_leaks_report *r, struct hi_page *page)
+{
+	enum hi_heap_known known = hi_heap_known(r->head);
+	char objects[32], roots[32], live[24];
+	const char *beyond = "";
+	uint64_t certain;
+
+	hi_bytes(live, r->live_bytes);
+	if (known == HI_HEAP_UNKNOWN) {
+		hi_page_text(page,
+			     hi_page_printf(page, "Leaks are unknown: %s; ≥ %s live",
+					    hi_heap_unknown_text(r->head, page), live));
+		return;
+	}
+	if (known == HI_HEAP_KNOWN_IN_PART)
+		beyond = hi_page_printf(page, "%s, others are unknown: %s",
+					r->objects ? ""
+						   : hi_page_printf(page,
+								    " in the heap of %s",
+								    r->head->allocator),
+					hi_heap_unknown_text(r->head, page));
+	if (r->objects == 0) {
+		hi_page_text(page, hi_page_printf(page, "No leaks%s; %s%s live", beyond,
+						  hi_heap_at_least(r->head), live));
+		return;
+	}
+	certain = r->bytes - r->likely_bytes;
+	hi_page_text(
+		page,
+		hi_page_printf(page, "%s%s in %s object%s under %s root%s%s; %s%s live",
+			       certain ? hi_fates_text(r->by_fate, certain, page) : "",
+			       hi_likely_text(certain, r->likely_bytes, page),
+			       hi_count(objects, r->objects), r->objects == 1 ? "" : "s",
+			       hi_count(roots, r->n_leak_roots),
+			       r->n_leak_roots == 1 ? "" : "s", beyond,
+			       hi_heap_at_least(r->head), live));
+	if (r->is_doubtful)
+		hi_page_text(page, "No leak is certain: some of the live memory could "
+				   "not be read, or the heap is damaged");
+	else if (r->likely_bytes)
+		hi_page_text(page, "certain: no word in live memory leads there; likely: "
+				   "only words of other types do (such as integers)");
+}
+
+static bool has_what(const struct hi_leaks_report *r)
+{
+	return r->by_fate || r->likely_objects;
+}
+
+/* The first column, the fate, is there only where somebody says it. */
+static struct hi_table *table_of(const struct hi_leaks_report *r,
+				 const struct hi_column *columns, size_t n,
+				 struct hi_page *page)
+{
+	return has_what(r) ? hi_page_table(page, columns, n)
+			   : hi_page_table(page, columns + 1, n - 1);
+}
+
+/* What the runtime says of it, if anything, else its verdict. */
+static void cell_fate(const struct hi_leaks_report *r, const struct hi_leaks_row *row,
+		      struct hi_table *t)
+{
+	if (r->by_fate && row->fate)
+		hi_cell_text(t, hi_fate_key(row->fate), 0);
+	else if (has_what(r))
+		hi_cell_text(t,
+			     row->is_likely ? "likely leaked"
+			     : r->by_fate   ? hi_fate_key(row->fate)
+					    : "leaked",
+			     0);
+}
+
+static bool has_names(const struct hi_leaks_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].name && *rows[i].name)
+			return true;
+	return false;
+}
+
+static void cell_name(const struct hi_leaks_row *row, bool named, struct hi_table *t,
+		      struct hi_page *page)
+{
+	if (named)
+		hi_cell_text(t, hi_page_safe(page, row->name ? row->name : ""), 0);
+}
+
+static void show_rows(const struct hi_leaks_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {
+		{"what", HI_COLUMN_WORD},	{"type of the leak root", HI_COLUMN_TEXT},
+		{"shape", HI_COLUMN_WORD},	{"roots", HI_COLUMN_COUNT},
+		{"objects", HI_COLUMN_COUNT},	{"bytes", HI_COLUMN_BYTES},
+		{"example", HI_COLUMN_ADDRESS}, {"which is", HI_COLUMN_TEXT}};
+	bool named = has_names(r->rows, r->n_rows);
+	struct hi_table *t;
+
+	hi_page_heading(page, "By type",
+			"single: holds no other object; chain: holds others; cycle: its "
+			"members hold each other");
+	t = table_of(r, columns, 7 + named, page);
+	for (size_t i = 0; i < r->n_rows; i++) {
+		const struct hi_leaks_row *row = &r->rows[i];
+
+		cell_fate(r, row, t);
+		hi_cell_text(t, hi_type_label(row->type, page), 0);
+		hi_cell_text(t, hi_leak_shape_key(row->shape), 0);
+		hi_cell_number(t, row->count);
+		hi_cell_number(t, row->objects);
+		hi_cell_number(t, row->bytes);
+		hi_cell_number(t, row->address);
+		cell_name(row, named, t, page);
+	}
+	hi_hidden_note(page, &r->beyond, &r->below, &r->other);
+}
+
+static void show_roots(const struct hi_leaks_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {
+		{"what", HI_COLUMN_WORD},     {"address", HI_COLUMN_ADDRESS},
+		{"type", HI_COLUMN_TEXT},     {"shape", HI_COLUMN_WORD},
+		{"objects", HI_COLUMN_COUNT}, {"bytes", HI_COLUMN_BYTES},
+		{"which is", HI_COLUMN_TEXT}};
+	static const struct hi_hidden none;
+	bool named = has_names(r->roots, r->n_roots);
+	struct hi_table *t;
+
+	hi_page_heading(page, "Largest leak roots", NULL);
+	t = table_of(r, columns, 6 + named, page);
+	for (size_t i = 0; i < r->n_roots; i++) {
+		const struct hi_leaks_row *row = &r->roots[i];
+
+		cell_fate(r, row, t);
+		hi_cell_number(t, row->address);
+		hi_cell_text(t, hi_type_label(row->type, page), 0);
+		hi_cell_text(t, hi_leak_shape_key(row->shape), 0);
+		hi_cell_number(t, row->objects);
+		hi_cell_number(t, row->bytes);
+		cell_name(row, named, t, page);
+	}
+	hi_hidden_note(page, &r->roots_beyond, &none, &none);
+}
+
+void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)
+{
+	hi_head_title(r->head, page);
+	show_headline(r, page);
+	hi_head_facts(r->head, page, false);
+	if (r->objects == 0)
+		return;
+	show_rows(r, page);
+	if (r->n_roots) {
+		show_roots(r, page);
+		hi_page_blank(page);
+		hi_page_command(page,
+				hi_page_printf(page,
+					       "heapinspect explain 0x%" PRIx64 " %s",
+					       r->roots[0].address,
+					       hi_head_target(r->head, page)),
+				"what the largest leak root holds");
+	}
+}
+
+static void rows_json(const struct hi_leaks_report *r, const struct hi_leaks_row *rows,
+		      size_t n, struct hi_json *json)
+{
+	bool single = rows == r->roots;
+
+	hi_json_array(json, single ? "roots" : "rows");
+	for (size_t i = 0; i < n; i++) {
+		hi_json_object(json, NULL);
+		hi_json_text(json, "type", hi_type_key(rows[i].type));
+		hi_json_text(json, "shape", hi_leak_shape_key(rows[i].shape));
+		if (r->by_fate)
+			hi_json_text(json, "fate", hi_fate_key(rows[i].fate));
+		hi_json_text(json, "verdict", hi_leak_verdict_key(rows[i].is_likely));
+		if (!single)
+			hi_json_number(json, "count", rows[i].count);
+		hi_json_number(json, "bytes", rows[i].bytes);
+		hi_json_number(json, "objects", rows[i].objects);
+		hi_json_address(json, single ? "address" : "example", rows[i].address);
+		if (rows[i].name && *rows[i].name)
+			hi_json_text(json, "name", rows[i].name);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
+void hi_leaks_json(const struct hi_leaks_report *r, struct hi_json *json)
+{
+	hi_head_json(r->head, "heapinspect/leaks/v1", json);
+	hi_json_object(json, "leaks");
+	hi_json_number(json, "bytes",
+		       hi_heap_if_known(r->head, r->bytes - r->likely_bytes));
+	hi_json_number(json, "objects",
+		       hi_heap_if_known(r->head, r->objects - r->likely_objects));
+	hi_json_number(json, "roots",
+		       hi_heap_if_known(r->head, r->n_leak_roots - r->n_likely_roots));
+	hi_json_number(json, "likely_bytes", hi_heap_if_known(r->head, r->likely_bytes));
+	hi_json_number(json, "likely_objects",
+		       hi_heap_if_known(r->head, r->likely_objects));
+	hi_json_number(json, "likely_roots",
+		       hi_heap_if_known(r->head, r->n_likely_roots));
+	hi_heap_leaks_json(r->head, r->bytes - r->likely_bytes,
+			   r->objects - r->likely_objects, json);
+	if (r->by_fate)
+		hi_fates_json(r->by_fate, json);
+	hi_json_end(json);
+	rows_json(r, r->rows, r->n_rows, json);
+	rows_json(r, r->roots, r->n_roots, json);
+	hi_hidden_json(json, &r->beyond, &r->below, &r->other);
+	hi_json_end(json);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Leaks by type and shape of their leak roots, and the largest roots. */
+#ifndef HI_REPORT_VIEWS_LEAKS_REPORT_H
+#define HI_REPORT_VIEWS_LEAKS_REPORT_H
+
+#include "report/views/head.h"
+#include "report/views/node.h"
+#include "report/views/restrict.h"
+
+struct hi_leaks_row {
+	const char *type; /* "" untyped */
+	enum hi_leak_shape shape;
+	enum hi_fate fate;
+	bool is_likely; /* its leak roots; else certain */
+	uint64_t count, objects, bytes;
+	uint64_t address; /* a row: of the example; a root: its own */
+	/* What that function, class, coroutine is called in its runtime; "" or NULL:
+	 * nothing; borrowed, hostile. */
+	const char *name;
+};
+struct hi_leaks_report {
+	const struct hi_head *head;
+	uint64_t live_bytes, objects, bytes,
+		n_leak_roots; /* unrestricted; both verdicts */
+	uint64_t likely_objects, likely_bytes, n_likely_roots;
+	bool is_doubtful;	   /* hi_reach.is_doubtful */
+	const uint64_t *by_fate;   /* bytes[HI_FATES], of the leaks; NULL: no collector */
+	struct hi_leaks_row *rows; /* by type and shape */
+	size_t n_rows;
+	struct hi_leaks_row *roots; /* single leak roots, count 1 */
+	size_t n_roots;
+	struct hi_hidden beyond, below, other; /* of rows */
+	struct hi_hidden roots_beyond;
+};
+
+enum hi_status hi_leaks_report_create(const struct hi_head *head,
+				      const struct hi_graph *graph,
+				      const struct hi_reach *reach,
+				      const struct hi_leaks *leaks,
+				      const struct hi_restrict *only,
+				      struct hi_leaks_report **ret, struct hi_error *err);
+void hi_leaks_report_destroy(struct hi_leaks_report *report);
+void hi_leaks_display(const struct hi_leaks_report *report, struct hi_page *page);
+void hi_leaks_json(const struct hi_leaks_report *report, struct hi_json *json);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Objects that are new: by type, what they retain, a way to them, who holds them. Plain
+ * data; borrowed. */
+#ifndef HI_REPORT_VIEWS_NEW_OBJECTS_H
+#define HI_REPORT_VIEWS_NEW_OBJECTS_H
+
+#include "census/analysis/leak_sums.h"
+#include "census/analysis/compare.h"
+#include "report/views/display.h"
+#include "report/formats/json_writer.h"
+#include "report/views/hidden.h"
+
+struct hi_new_row {
+	const char *type; /* "" untyped; hostile */
+	uint64_t count, bytes;
+	uint64_t leaked, likely, garbage; /* of count */
+	uint64_t retained;		  /* a lower bound */
+	uint64_t of;	  /* survivors: so many of the type were born; 0: not said */
+	uint64_t example; /* the address of the one that retains most */
+	const char *way;  /* to it, from a root; escaped already; "" none */
+};
+struct hi_new_holder {
+	const char *name; /* the way to the holder, in words; escaped already */
+	const char *type; /* of the holder; hostile */
+	uint64_t address; /* 0: a variable's */
+	uint64_t objects, bytes;
+};
+struct hi_new_objects {
+	const struct hi_new_row *rows; /* most bytes first */
+	size_t n_rows;
+	struct hi_hidden beyond, below;		       /* --top, --min-size */
+	struct hi_heap_sum all, unheld[HI_LEAK_KINDS]; /* unheld: nothing holds them */
+	const struct hi_new_holder *holders;	       /* most bytes first */
+	size_t n_holders;
+};
+
+/* Is one of them live? */
+bool hi_new_row_is_held(const struct hi_new_row *row);
+/* Both tables; nothing where nothing is new. `survivors`: what they are called. */
+void hi_new_objects_show(const struct hi_new_objects *n, bool survivors,
+			 struct hi_page *page);
+/* The members new (of survivors: rows), growth, leaked, likely and garbage. */
+void hi_new_objects_json(const struct hi_new_objects *n, bool survivors,
+			 struct hi_json *json);
+void hi_heap_sum_json(struct hi_json *json, const char *key, struct hi_heap_sum sum);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/views/paths_report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void show_steps(const struct hi_paths_way *way, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"by", HI_COLUMN_TEXT},
+						   {"to", HI_COLUMN_TEXT},
+						   {"address", HI_COLUMN_ADDRESS},
+						   {"retained", HI_COLUMN_BYTES}};
+	struct hi_table *t = hi_page_table(page, columns, 4);
+
+	for (size_t i = 0; i < way->n_steps; i++) {
+		const struct hi_paths_step *step = &way->steps[i];
+
+		hi_cell_text(t, hi_page_safe(page, step->edge), 0);
+		hi_cell_text(t, hi_node_short_label(&step->info, page), 0);
+		hi_cell_address(t, step->info.address);
+		hi_cell_number(t, step->info.retained);
+	}
+}
+
+/* What a page would say in the same words: frames of one function, called by itself. */
+static bool reads_the_same(const struct hi_paths_way *a, const struct hi_paths_way *b)
+{
+	const struct hi_node_info *root = &a->steps[0].info, *other = &b->steps[0].info;
+
+	return a->n_steps == b->n_steps && a->worst == b->worst &&
+	       root->kind == other->kind && strcmp(a->text, b->text) == 0 &&
+	       strcmp(root->detail, other->detail) == 0 &&
+	       a->steps[a->n_steps - 1].info.address ==
+		       b->steps[b->n_steps - 1].info.address;
+}
+
+/* Ways from i on that are told as one. */
+static size_t same_ways(const struct hi_paths_report *r, size_t i)
+{
+	size_t n = 1;
+
+	while (!r->steps && i + n < r->n_ways && r->ways[i + n].n_steps &&
+	       reads_the_same(&r->ways[i], &r->ways[i + n]))
+		n++;
+	return n;
+}
+
+static void show_ways(const struct hi_paths_report *r, size_t i, size_t same,
+		      struct hi_page *page)
+{
+	const struct hi_paths_way *way = &r->ways[i];
+	const struct hi_node_info *root = &way->steps[0].info;
+	const struct hi_node_info *end = &way->steps[way->n_steps - 1].info;
+	const char *detail = hi_where_label(root->detail, page);
+
+	hi_page_heading(page,
+			same > 1 ? hi_page_printf(page, "%zu to %zu", i + 1, i + same)
+				 : hi_page_printf(page, "%zu", i + 1),
+			NULL);
+	hi_page_text(page, hi_page_safe(page, way->text));
+	hi_page_note(page,
+		     hi_page_printf(page, "%s root%s%s; to %s; %s edges, %zu step%s",
+				    hi_root_kind_key(root->kind), *detail ? ", " : "",
+				    detail, hi_node_label(end, page),
+				    hi_grade_key((uint8_t)way->worst), way->n_steps - 1,
+				    way->n_steps == 2 ? "" : "s"));
+	if (same > 1)
+		hi_page_note(page, hi_page_printf(page, "%zu more with the same text",
+						  same - 1));
+	if (r->steps)
+		show_steps(way, page);
+}
+
+void hi_paths_display(const struct hi_paths_report *r, struct hi_page *page)
+{
+	char n[32];
+
+	hi_head_title(r->head, page);
+	hi_page_text(page, hi_page_printf(page, "%zu path%s to %s%s", r->n_ways,
+					  r->n_ways == 1 ? "" : "s",
+					  hi_page_safe(page, r->target),
+					  r->more ? "; there are more (-k N)" : ""));
+	hi_head_facts(r->head, page, false);
+	if (r->n_ways == 0 && r->n_unreachable)
+		hi_page_text(page, "No pointer leads there: it is a leak.");
+	for (size_t i = 0, same = 1; i < r->n_ways; i += same) {
+		same = r->ways[i].n_steps ? same_ways(r, i) : 1;
+		if (r->ways[i].n_steps)
+			show_ways(r, i, same, page);
+	}
+	if (r->n_ways && r->n_unreachable)
+		hi_page_note(page, hi_page_printf(page, "%s more of it leaked",
+						  hi_count(n, r->n_unreachable)));
+}
+
+static void way_json(const struct hi_paths_way *way, struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	hi_json_text(json, "path", way->text);
+	hi_json_text(json, "grade", hi_grade_key((uint8_t)way->worst));
+	hi_json_number(json, "length", way->n_steps ? way->n_steps - 1 : 0);
+	hi_json_array(json, "steps");
+	for (size_t i = 0; i < way->n_steps; i++) {
+		hi_json_object(json, NULL);
+		hi_json_text(json, "edge", hi_known(way->steps[i].edge));
+		hi_node_json(&way->steps[i].info, json);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+	hi_json_end(json);
+}
+
+void hi_paths_json(const struct hi_paths_report *r, struct hi_json *json)
+{
+	hi_head_json(r->head, "heapinspect/paths/v1", json);
+	hi_json_text(json, "query", r->query);
+	hi_json_number(json, "targets", r->n_targets);
+	hi_json_number(json, "unreachable", r->n_unreachable);
+	hi_json_bool(json, "more", r->more);
+	hi_json_array(json, "rows");
+	for (size_t i = 0; i < r->n_ways; i++)
+		way_json(&r->ways[i], json);
+	hi_json_end(json);
+	hi_json_end(json);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The shortest ways from a root to an object or to the objects of a type. The
+ * way in words is made by the caller, who knows fields. */
+#ifndef HI_REPORT_VIEWS_PATHS_REPORT_H
+#define HI_REPORT_VIEWS_PATHS_REPORT_H
+
+#include "report/views/head.h"
+#include "report/views/node.h"
+
+struct hi_paths_step {
+	struct hi_node_info info;
+	const char *edge; /* how the step before refers to it; "" for the first */
+};
+struct hi_paths_way {
+	const char *text; /* "server.db[0].dict->ht_table[0][17]->next" */
+	enum hi_grade worst;
+	struct hi_paths_step *steps;
+	size_t n_steps;
+};
+/* Plain data, filled by the caller; strings borrowed and hostile. */
+struct hi_paths_report {
+	const struct hi_head *head;
+	const char *query;  /* as typed */
+	const char *target; /* "struct dict 0x55… (32 B)", "struct conn (12 objects)" */
+	uint64_t n_targets; /* live objects asked for */
+	uint64_t n_unreachable; /* asked for, but leaked */
+	struct hi_paths_way *ways;
+	size_t n_ways;
+	bool more;  /* there may be other ways */
+	bool steps; /* show every step (-v) */
+};
+
+void hi_paths_display(const struct hi_paths_report *report, struct hi_page *page);
+void hi_paths_json(const struct hi_paths_report *report, struct hi_json *json);
+
+#endif

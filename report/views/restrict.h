@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a person asked to see of a report's rows. */
+#ifndef HI_REPORT_VIEWS_RESTRICT_H
+#define HI_REPORT_VIEWS_RESTRICT_H
+
+#include "report/views/names.h"
+
+struct hi_restrict {
+	size_t top;			 /* rows; SIZE_MAX: all */
+	const struct hi_type_set *types; /* NULL: every type */
+	const char *type_pattern;	 /* as typed; NULL: none */
+	uint64_t min_size;		 /* bytes of a row; smaller rows are hidden */
+};
+
+/* What was left out of a table. */
+struct hi_hidden {
+	uint64_t rows, bytes;
+};
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who holds how much: the top of the dominator tree, and the same by type. */
+#ifndef HI_REPORT_VIEWS_RETAINED_REPORT_H
+#define HI_REPORT_VIEWS_RETAINED_REPORT_H
+
+#include "report/views/head.h"
+#include "report/views/node.h"
+#include "report/views/restrict.h"
+
+struct hi_retained_row {
+	struct hi_node_info info;
+	unsigned depth;		      /* below a top-level one; 0 in flat lists */
+	uint64_t children_more;	      /* direct children not listed */
+	uint64_t children_more_bytes; /* what those retain */
+};
+struct hi_retained_type {
+	const char *type;
+	uint64_t count, shallow, retained; /* retained: a lower bound */
+};
+struct hi_retained_report {
+	const struct hi_head *head;
+	uint64_t live_bytes;
+	bool tree; /* else a flat list of the objects of one type */
+	struct hi_retained_row *rows;
+	size_t n_rows;
+	/* Top-level nodes by retained bytes; in a list, objects by their own. */
+	struct hi_hidden beyond, below;
+	struct hi_retained_type *types; /* by retained; tree only */
+	size_t n_types, n_types_total;
+	/* Only with --type: all live objects of it. */
+	const char *type_pattern;
+	uint64_t type_count, type_shallow;
+	uint64_t
+		type_exact; /* bytes that would go with all of them; UINT64_MAX unknown */
+};
+
+/*
+ * type_exact is the caller's (hi_census_retained_by_type), UINT64_MAX without
+ * --type or where several types match.
+ */
+enum hi_status hi_retained_report_create(
+	const struct hi_head *head, const struct hi_graph *graph,
+	const struct hi_reach *reach, const struct hi_dominators *dominators,
+	const struct hi_census *census, const struct hi_restrict *only,
+	uint64_t type_exact, struct hi_retained_report **ret, struct hi_error *err);
+/* The same of a tree's rows that were made before (taken, also on failure; from
+ * hi_calloc), for the first `top` of the top level. */
+enum hi_status
+hi_retained_report_restore(const struct hi_head *head, const struct hi_graph *graph,
+			   uint64_t live_bytes, const struct hi_census *census,
+			   size_t top, struct hi_retained_row *rows, size_t n_rows,
+			   struct hi_hidden beyond, struct hi_retained_report **ret,
+			   struct hi_error *err);
+void hi_retained_report_destroy(struct hi_retained_report *report);
+void hi_retained_display(const struct hi_retained_report *report, struct hi_page *page);
+void hi_retained_json(const struct hi_retained_report *report, struct hi_json *json);
+
+#endif

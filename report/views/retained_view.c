@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/views/hidden.h"
+#include "report/views/heap_known.h"
+#include "report/views/retained_report.h"
+
+static const struct hi_hidden none;
+
+static const char *row_type(const struct hi_node_info *info, struct hi_page *page)
+{
+	struct hi_node_info unnamed = *info;
+
+	if (info->sort == HI_NODE_ROOT && !*info->type)
+		return hi_page_printf(page, "%s root", hi_root_kind_key(info->kind));
+	if (info->sort == HI_NODE_ROOT)
+		return hi_page_safe(page, info->type);
+	unnamed.name = "";
+	return hi_node_short_label(&unnamed, page);
+}
+
+static void show_rows(const struct hi_retained_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
+						   {"type", HI_COLUMN_TEXT},
+						   {"retained", HI_COLUMN_BYTES},
+						   {"of live", HI_COLUMN_PERCENT},
+						   {"address", HI_COLUMN_ADDRESS}};
+	struct hi_table *t = hi_page_table(page, columns, 5);
+
+	for (size_t i = 0; i < r->n_rows; i++) {
+		const struct hi_retained_row *row = &r->rows[i];
+		const char *name = *row->info.name ? hi_page_safe(page, row->info.name)
+				   : r->tree	   ? "·"
+						   : "";
+
+		hi_cell_text(t, name, row->depth);
+		hi_cell_text(t, row_type(&row->info, page), 0);
+		hi_cell_number(t, row->info.retained);
+		hi_cell_percent(t, row->info.retained, r->live_bytes);
+		hi_cell_address(t, row->info.address);
+	}
+}
+
+static void show_types(const struct hi_retained_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"type", HI_COLUMN_TEXT},
+						   {"count", HI_COLUMN_COUNT},
+						   {"retained", HI_COLUMN_BYTES},
+						   {"of live", HI_COLUMN_PERCENT},
+						   {"shallow", HI_COLUMN_BYTES}};
+	struct hi_table *t;
+
+	if (r->n_types == 0)
+		return;
+	hi_page_heading(page, "Retained by type",
+			"lower bounds; exact for one by --type NAME");
+	t = hi_page_table(page, columns, 5);
+	for (size_t i = 0; i < r->n_types; i++) {
+		hi_cell_text(t, hi_type_label(r->types[i].type, page), 0);
+		hi_cell_number(t, r->types[i].count);
+		hi_cell_at_least(t, r->types[i].retained);
+		hi_cell_percent(t, r->types[i].retained, r->live_bytes);
+		hi_cell_number(t, r->types[i].shallow);
+	}
+}
+
+static void show_type_total(const struct hi_retained_report *r, struct hi_page *page)
+{
+	char n[32], shallow[24], exact[24], percent[16];
+	const char *text = hi_page_printf(
+		page, "%s%s live object%s of %s, %s shallow", hi_heap_at_least(r->head),
+		hi_count(n, r->type_count), r->type_count == 1 ? "" : "s",
+		hi_type_label(r->type_pattern, page), hi_bytes(shallow, r->type_shallow));
+
+	if (r->type_exact != UINT64_MAX)
+		text = hi_page_printf(page,
+				      "%s; together they retain %s (%s of live), exactly",
+				      text, hi_bytes(exact, r->type_exact),
+				      hi_percent(percent, r->type_exact, r->live_bytes));
+	hi_page_text(page, text);
+}
+
+void hi_retained_display(const struct hi_retained_report *r, struct hi_page *page)
+{
+	char bytes[24];
+	bool unknown = hi_heap_known(r->head) == HI_HEAP_UNKNOWN;
+
+	hi_head_title(r->head, page);
+	if (r->tree)
+		hi_page_text(page, hi_page_printf(page,
+						  "%s%s %s; retained is what would go "
+						  "with a variable or an object",
+						  hi_heap_at_least(r->head),
+						  hi_bytes(bytes, r->live_bytes),
+						  unknown ? "is known (a lower bound)"
+							  : "live"));
+	else
+		show_type_total(r, page);
+	hi_head_facts(r->head, page, false);
+	hi_page_heading(page, r->tree ? "Top of the dominator tree" : "Objects",
+			r->tree ? "children of a tenth and more" : "by retained bytes");
+	show_rows(r, page);
+	hi_hidden_note(page, &r->beyond, &r->below, &none);
+	if (r->tree)
+		show_types(r, page);
+}
+
+static void row_json(const struct hi_retained_row *row, struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	hi_json_number(json, "depth", row->depth);
+	hi_node_json(&row->info, json);
+	hi_json_number(json, "children_not_listed", row->children_more);
+	hi_json_number(json, "children_not_listed_retained", row->children_more_bytes);
+	hi_json_end(json);
+}
+
+void hi_retained_json(const struct hi_retained_report *r, struct hi_json *json)
+{
+	hi_head_json(r->head, "heapinspect/retained/v1", json);
+	hi_json_number(json, "live", r->live_bytes);
+	if (!r->tree) {
+		hi_json_object(json, "of_type");
+		hi_json_text(json, "pattern", r->type_pattern);
+		hi_json_number(json, "count", r->type_count);
+		hi_json_number(json, "shallow", r->type_shallow);
+		hi_json_number(json, "retained", r->type_exact);
+		hi_json_end(json);
+	}
+	hi_json_array(json, "rows");
+	for (size_t i = 0; i < r->n_rows; i++)
+		row_json(&r->rows[i], json);
+	hi_json_end(json);
+	hi_json_array(json, "types");
+	for (size_t i = 0; i < r->n_types; i++) {
+		hi_json_object(json, NULL);
+		hi_json_text(json, "type", hi_type_key(r->types[i].type));
+		hi_json_number(json, "count", r->types[i].count);
+		hi_json_number(json, "shallow", r->types[i].shallow);
+		hi_json_number(json, "retained", r->types[i].retained);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+	hi_hidden_json(json, &r->beyond, &r->below, &none);
+	hi_json_end(json);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Does it add up? What the allocator says that it has given away, and what the
+ * graph says of these bytes:
+ *	allocated = exact + conservative + leak + internal
+ */
+#ifndef HI_REPORT_VIEWS_SANITY_H
+#define HI_REPORT_VIEWS_SANITY_H
+
+#include "census/analysis/analysis.h"
+#include "report/views/head.h"
+
+struct hi_sanity {
+	uint64_t allocated;    /* by the allocator's own lists; UINT64_MAX: unknown */
+	uint64_t exact;	       /* precise edges lead there from a root */
+	uint64_t conservative; /* alive, but only by words that look like pointers */
+	uint64_t leak;	       /* UINT64_MAX: unknown, as allocated is then */
+	uint64_t internal;     /* the allocator's and libc's own blocks */
+};
+
+/* head NULL: it is not shown. */
+struct hi_sanity hi_sanity_of(const struct hi_head *head, const struct hi_reach *reach,
+			      uint64_t allocated);
+/* As a fact: "384 B = 300 B exact + … "; a warning if it does not. */
+void hi_sanity_show(const struct hi_sanity *sanity, struct hi_page *page);
+/* The member "sanity". */
+void hi_sanity_json(const struct hi_sanity *sanity, struct hi_json *json);
+
+#endif

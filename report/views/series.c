@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/views/series.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/views/node.h"
+
+const char *hi_series_end_key(enum hi_series_end end)
+{
+	static const char *const keys[] = {"over", "exited", "stopped", "failed"};
+
+	return end < sizeof(keys) / sizeof(keys[0]) ? keys[end] : "running";
+}
+
+const char *hi_series_unit(enum hi_series_axis axis)
+{
+	return axis == HI_SERIES_CENSUS ? "census" : "seconds";
+}
+
+const char *hi_series_name(const struct hi_series_head *head,
+			   const struct hi_series_row *row)
+{
+	if (row->name && *row->name)
+		return row->name;
+	return strcmp(head->by, "type") == 0 ? hi_type_key(row->name) : "(unknown)";
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct hi_series_row *x = a, *y = b;
+
+	if (x->set != y->set)
+		return x->set < y->set ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct hi_series_row *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return by_name(a, b);
+}
+
+/* Two types of one name (of two files, say) are one row. */
+static void merge(struct hi_series_sample *sample)
+{
+	struct hi_series_row *rows = sample->rows;
+	size_t n = 0;
+
+	for (size_t i = 0; i < sample->n_rows; i++) {
+		if (n && by_name(&rows[n - 1], &rows[i]) == 0) {
+			rows[n - 1].bytes += rows[i].bytes;
+			rows[n - 1].objects += rows[i].objects;
+		} else {
+			rows[n++] = rows[i];
+		}
+	}
+	sample->n_rows = n;
+}
+
+void hi_series_settle(struct hi_series_sample *sample, uint64_t min_size, size_t top)
+{
+	size_t n = 0;
+
+	if (!sample->n_rows)
+		return;
+	qsort(sample->rows, sample->n_rows, sizeof(*sample->rows), by_name);
+	merge(sample);
+	qsort(sample->rows, sample->n_rows, sizeof(*sample->rows), by_bytes);
+	while (n < sample->n_rows && n < top && sample->rows[n].bytes >= min_size)
+		n++;
+	for (size_t i = n; i < sample->n_rows; i++) {
+		sample->hidden.rows++;
+		sample->hidden.bytes += sample->rows[i].bytes;
+	}
+	sample->n_rows = n;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A series as JSON lines: each line is a whole document with a schema of its own,
+ * heapinspect/series/v1, …/series-mark/v1, …/series-end/v1 (docs/schema).
+ */
+#ifndef HI_REPORT_VIEWS_SERIES_JSON_H
+#define HI_REPORT_VIEWS_SERIES_JSON_H
+
+#include <stdio.h>
+
+#include "report/views/series.h"
+
+/* All three write one line to out. False: out of memory; errors of the stream are
+ * left to ferror(out). */
+bool hi_series_json(const struct hi_series_head *head,
+		    const struct hi_series_sample *sample, FILE *out);
+bool hi_series_mark_json(const struct hi_series_head *head, uint64_t at_ns,
+			 const char *text, FILE *out);
+bool hi_series_end_json(const struct hi_series_head *head, enum hi_series_end end,
+			uint64_t at_ns, uint64_t samples, FILE *out);
+
+#endif

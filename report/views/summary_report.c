@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/views/summary_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "report/views/rank.h"
+
+HI_DEFINE_GUARD(struct hi_summary_report *, hi_summary_report_destroy)
+
+static size_t at_most(size_t n, size_t top)
+{
+	return n < top ? n : top;
+}
+
+static const char *type_name(const struct hi_graph *g, uint32_t type)
+{
+	return type < g->n_types && g->types[type].name ? g->types[type].name : "";
+}
+
+static enum hi_status take_types(const struct hi_summary_inputs *in,
+				 struct hi_summary_report *r, struct hi_error *err)
+{
+	const struct hi_census *census = in->census;
+	size_t n = at_most(census->n_rows, in->top);
+
+	r->types = hi_calloc(n + 1, sizeof(*r->types));
+	if (!r->types)
+		return hi_fail_memory(err, "summary of types");
+	r->n_types = n;
+	r->n_types_total = census->n_rows;
+	r->untyped_bytes = census->untyped_bytes;
+	for (size_t i = 0; i < census->n_rows; i++) {
+		const struct hi_census_row *row = &census->rows[i];
+
+		if (i >= n) {
+			r->types_hidden_bytes += row->shallow;
+			continue;
+		}
+		r->types[i] = (struct hi_summary_type){
+			.type = type_name(in->graph, row->type),
+			.count = row->count,
+			.shallow = row->shallow,
+			.retained = row->retained,
+			.evidence = hi_main_evidence(row),
+		};
+	}
+	return HI_OK;
+}
+
+static enum hi_status take_roots(const struct hi_summary_inputs *in,
+				 struct hi_summary_report *r, struct hi_error *err)
+{
+	const struct hi_graph *g = in->graph;
+	HI_GUARD(free) hi_node *ranked = NULL;
+	size_t n = 0;
+	uint64_t sum = 0;
+
+	for (unsigned k = 0; k < HI_ROOT_KINDS; k++) {
+		r->kinds[k] = in->dominators->retained[g->first_kind + k];
+		sum += r->kinds[k];
+	}
+	r->shared_by_kinds = r->live_bytes > sum ? r->live_bytes - sum : 0;
+	ranked = hi_alloc(((size_t)g->n_roots + 1) * sizeof(*ranked));
+	if (!ranked)
+		return hi_fail_memory(err, "summary of roots");
+	for (hi_node i = 0; i < g->n_roots; i++) {
+		if (g->roots[i].kind < HI_ROOT_KINDS)
+			r->kind_roots[g->roots[i].kind]++;
+		if (in->dominators->retained[g->first_root + i])
+			ranked[n++] = g->first_root + i;
+	}
+	hi_rank_nodes(in->dominators, ranked, n);
+	r->n_roots_total = n;
+	r->n_roots = at_most(n, in->top);
+	r->roots = hi_calloc(r->n_roots + 1, sizeof(*r->roots));
+	if (!r->roots)
+		return hi_fail_memory(err, "summary of roots");
+	for (size_t i = 0; i < r->n_roots; i++)
+		r->roots[i] = hi_node_info(g, in->dominators, ranked[i]);
+	return HI_OK;
+}
+
+/* ---- owners ---- */
+
+/* Those that are found in the source first: globals, then what a runtime names. */
+static unsigned rank_kind(enum hi_root_kind kind)
+{
+	static const unsigned ranks[HI_ROOT_KINDS] = {
+		[HI_ROOT_GLOBAL] = 0, [HI_ROOT_RUNTIME] = 1,  [HI_ROOT_TLS] = 2,
+		[HI_ROOT_STACK] = 3,  [HI_ROOT_REGISTER] = 4, [HI_ROOT_UNTYPED] = 5};
+
+	return kind < HI_ROOT_KINDS ? ranks[kind] : HI_ROOT_KINDS;
+}
+
+static int compare_variables(const void *a, const void *b)
+{
+	const struct hi_node_info *x = a, *y = b;
+	unsigned rank_x = rank_kind(x->kind), rank_y = rank_kind(y->kind);
+
+	if (rank_x != rank_y)
+		return rank_x < rank_y ? -1 : 1;
+	if (x->retained != y->retained)
+		return x->retained > y->retained ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static void fill_owner(const struct hi_summary_inputs *in, const struct hi_owner_row *row,
+		       struct hi_node_info *variables, struct hi_summary_owner *ret)
+{
+	for (uint32_t i = 0; i < row->n; i++)
+		variables[i] = hi_node_info(in->graph, in->dominators, row->variables[i]);
+	if (row->n > 1)
+		qsort(variables, row->n, sizeof(*variables), compare_variables);
+	*ret = (struct hi_summary_owner){
+		.variables = variables,
+		.n = row->n,
+		.is_many = row->is_many,
+		.is_named = row->is_named,
+		.bytes = row->bytes,
+		.largest = hi_node_info(in->graph, in->dominators, row->largest),
+	};
+}
+
+/* Blocks of the allocator have no owner and cost nothing. */
+static enum hi_status take_owners(const struct hi_summary_inputs *in,
+				  struct hi_summary_report *r, struct hi_error *err)
+{
+	size_t n = at_most(in->owners->n_rows, in->top);
+
+	r->owners = hi_calloc(n + 1, sizeof(*r->owners));
+	r->owner_variables =
+		hi_calloc(n * HI_OWNERS_MAX + 1, sizeof(*r->owner_variables));
+	if (!r->owners || !r->owner_variables)
+		return hi_fail_memory(err, "summary of owners");
+	r->n_owners = n;
+	r->n_owners_total = in->owners->n_rows;
+	for (size_t i = 0; i < n; i++)
+		fill_owner(in, &in->owners->rows[i],
+			   r->owner_variables + i * HI_OWNERS_MAX, &r->owners[i]);
+	return HI_OK;
+}
+
+static enum hi_status take_leaks(const struct hi_summary_inputs *in,
+				 struct hi_summary_report *r, struct hi_error *err)
+{
+	size_t n = at_most(in->leaks->n_rows, in->top);
+
+	r->leaks = hi_calloc(n + 1, sizeof(*r->leaks));
+	if (!r->leaks)
+		return hi_fail_memory(err, "summary of leaks");
+	r->n_leaks = n;
+	r->n_leaks_total = in->leaks->n_rows;
+	r->leak_roots = in->leaks->n_roots;
+	r->leak_objects = in->leaks->objects;
+	r->leak_bytes = in->leaks->bytes;
+	r->likely_objects = in->leaks->likely_objects;
+	r->likely_bytes = in->leaks->likely_bytes;
+	r->leaks_doubtful = in->reach->is_doubtful;
+	r->by_fate = in->graph->fates ? in->leaks->by_fate : NULL;
+	for (size_t i = 0; i < n; i++) {
+		const struct hi_leak_row *row = &in->leaks->rows[i];
+
+		r->leaks[i] = (struct hi_summary_leak){
+			.type = type_name(in->graph, row->type),
+			.shape = row->shape,
+			.fate = row->fate,
+			.is_likely = row->is_likely,
+			.count = row->count,
+			.bytes = row->bytes,
+			.objects = row->objects,
+			.example = hi_graph_address(in->graph, row->example),
+		};
+	}
+	return HI_OK;
+}
+
+static enum hi_status take_suspects(const struct hi_summary_inputs *in,
+				    struct hi_summary_report *r, struct hi_error *err)
+{
+	size_t n = in->suspects->count;
+
+	r->suspects = hi_calloc(n + 1, sizeof(*r->suspects));
+	if (!r->suspects)
+		return hi_fail_memory(err, "suspects");
+	r->n_suspects = n;
+	for (size_t i = 0; i < n; i++) {
+		const struct hi_suspect *s = &in->suspects->items[i];
+		const char *path = in->suspect_paths ? in->suspect_paths[i] : NULL;
+
+		r->suspects[i] = (struct hi_summary_suspect){
+			.top = hi_node_info(in->graph, in->dominators, s->top),
+			.accumulation =
+				hi_node_info(in->graph, in->dominators, s->accumulation),
+			.path = path ? path : "",
+			.child_type = type_name(in->graph, s->child_type),
+			.children = s->children,
+			.children_bytes = s->children_bytes,
+		};
+		/* A root has a name of its own. */
+		if (in->suspect_names && in->suspect_names[i] &&
+		    r->suspects[i].top.sort == HI_NODE_OBJECT)
+			r->suspects[i].top.name = in->suspect_names[i];
+	}
+	return HI_OK;
+}
+
+enum hi_status hi_summary_report_create(const struct hi_summary_inputs *in,
+					struct hi_summary_report **ret,
+					struct hi_error *err)
+{
+	HI_GUARD(hi_summary_report_destroy)
+	struct hi_summary_report *r = hi_calloc(1, sizeof(*r));
+	enum hi_status status;
+
+	if (!r)
+		return hi_fail_memory(err, "summary");
+	r->head = in->head;
+	r->ledger = in->ledger;
+	r->heap_known =
+		in->head->allocator || in->head->outside_objects || in->head->runtime;
+	r->live_objects = in->reach->live_objects;
+	r->live_bytes = in->reach->live_bytes;
+	status = take_types(in, r, err);
+	if (status == HI_OK)
+		status = take_roots(in, r, err);
+	if (status == HI_OK)
+		status = take_owners(in, r, err);
+	if (status == HI_OK)
+		status = take_leaks(in, r, err);
+	if (status == HI_OK)
+		status = take_suspects(in, r, err);
+	if (status == HI_OK)
+		*ret = hi_take(r);
+	return status;
+}
+
+void hi_summary_report_destroy(struct hi_summary_report *report)
+{
+	if (!report)
+		return;
+	free(report->types);
+	free(report->roots);
+	free(report->owners);
+	free(report->owner_variables);
+	free(report->leaks);
+	free(report->suspects);
+	free(report);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The climb from the objects of a type to the roots: who retains them, who retains
+ * those, and so on. A type that was on an earlier step is not climbed from again.
+ */
+#ifndef HI_REPORT_VIEWS_UP_REPORT_H
+#define HI_REPORT_VIEWS_UP_REPORT_H
+
+#include "census/retainers/retainers.h"
+#include "report/views/head.h"
+#include "report/views/retainers_report.h"
+
+enum { HI_UP_STEPS = 16, HI_UP_SETS = 4, HI_UP_TYPES = 6 };
+
+struct hi_up_step {
+	/* Types whose objects were looked at, the one with most bytes first; more than
+	 * HI_UP_TYPES are counted. */
+	uint32_t types[HI_UP_TYPES];
+	uint32_t n_types;
+	uint64_t objects, bytes; /* alive, of these types */
+	struct hi_retainers_row *rows;
+	size_t n_rows;		 /* by bytes, at most HI_UP_SETS without --all */
+	struct hi_hidden beyond; /* sets that are not listed */
+};
+struct hi_up_report {
+	const struct hi_head *head;
+	const struct hi_graph *graph;
+	const char *pattern; /* as typed */
+	hi_set_name_fn *name;
+	void *arg;
+	struct hi_up_step *steps;
+	size_t n_steps;
+	bool cut;  /* there are more steps */
+	bool many; /* a set was MANY: who is in it is not known */
+	struct hi_arena arena;
+};
+
+struct hi_up_view {
+	const char *pattern;
+	const bool *types;	 /* by graph type: to begin with */
+	const uint32_t *of_type; /* identity of retainers of a type; 0: none */
+	hi_set_name_fn *name;
+	void *arg;
+	size_t top; /* sets a step */
+};
+
+enum hi_status
+hi_up_report_create(const struct hi_head *head, const struct hi_graph *graph,
+		    const struct hi_reach *reach, const struct hi_retainers *retainers,
+		    const struct hi_set_pool *pool, const struct hi_up_view *view,
+		    struct hi_up_report **ret, struct hi_error *err);
+void hi_up_report_destroy(struct hi_up_report *report);
+void hi_up_display(const struct hi_up_report *report, struct hi_page *page);
+void hi_up_json(const struct hi_up_report *report, struct hi_json *json);
+
+#endif

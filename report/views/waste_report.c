@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/views/waste_report.h"
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "report/views/hidden.h"
+
+HI_DEFINE_GUARD(struct hi_waste_report *, hi_waste_report_destroy)
+
+static const char *type_name(const struct hi_graph *g, uint32_t type)
+{
+	return type < g->n_types && g->types[type].name ? g->types[type].name : "";
+}
+
+uint64_t hi_waste_worst(const struct hi_waste_row *row)
+{
+	uint64_t worst = row->copied > row->savable ? row->copied : row->savable;
+
+	return row->zero_bytes > worst ? row->zero_bytes : worst;
+}
+
+static int by_worst(const void *a, const void *b)
+{
+	const struct hi_waste_row *x = &((const struct hi_waste_line *)a)->n;
+	const struct hi_waste_row *y = &((const struct hi_waste_line *)b)->n;
+	uint64_t p = hi_waste_worst(x), q = hi_waste_worst(y);
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	if (x->unused != y->unused)
+		return x->unused < y->unused ? 1 : -1;
+	return x->type < y->type ? -1 : x->type > y->type;
+}
+
+static void hide(struct hi_hidden *hidden, const struct hi_waste_row *row)
+{
+	hidden->rows++;
+	hidden->bytes += hi_waste_worst(row);
+}
+
+/* All that waste, sorted, then what was asked for. */
+static void take_rows(struct hi_waste_report *r, const struct hi_restrict *only)
+{
+	const struct hi_waste *waste = r->waste;
+	size_t n = 0;
+
+	for (size_t i = 0; i < waste->n_rows; i++) {
+		const struct hi_waste_row *row = &waste->rows[i];
+
+		if (hi_waste_worst(row) || row->unused)
+			r->rows[n++] = (struct hi_waste_line){
+				type_name(r->graph, row->type), *row};
+	}
+	if (n > 1)
+		qsort(r->rows, n, sizeof(*r->rows), by_worst);
+	for (size_t i = 0; i < n; i++) {
+		struct hi_waste_line line = r->rows[i];
+
+		if (!hi_type_set_has(only->types, line.n.type))
+			hide(&r->other, &line.n);
+		else if (hi_waste_worst(&line.n) < only->min_size)
+			hide(&r->below, &line.n);
+		else if (r->n_rows >= only->top)
+			hide(&r->beyond, &line.n);
+		else
+			r->rows[r->n_rows++] = line;
+	}
+}
+
+enum hi_status hi_waste_report_create(const struct hi_head *head,
+				      const struct hi_graph *graph,
+				      const struct hi_waste *waste,
+				      const struct hi_heap_use *use,
+				      const struct hi_restrict *only,
+				      struct hi_waste_report **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_waste_report_destroy)
+	struct hi_waste_report *r = hi_calloc(1, sizeof(*r));
+
+	if (r)
+		r->rows = hi_calloc(waste->n_rows + 1, sizeof(*r->rows));
+	if (!r || !r->rows)
+		return hi_fail_memory(err, "report of waste");
+	r->head = head;
+	r->waste = waste;
+	r->use = use;
+	r->graph = graph;
+	r->restricted = only->types || only->min_size;
+	take_rows(r, only);
+	*ret = hi_take(r);
+	return HI_OK;
+}
+
+void hi_waste_report_destroy(struct hi_waste_report *report)
+{
+	if (!report)
+		return;
+	free(report->rows);
+	free(report);
+}
+
+const char *hi_free_kind_key(enum hi_free_kind kind)
+{
+	static const char *const keys[HI_FREE_KINDS] = {
+		[HI_FREE_TCACHE] = "tcache",
+		[HI_FREE_FASTBIN] = "fastbin",
+		[HI_FREE_BIN] = "bin",
+		[HI_FREE_TOP] = "top",
+	};
+
+	return keys[kind];
+}
+
+const char *hi_page_fill_key(enum hi_page_fill fill)
+{
+	static const char *const keys[HI_PAGE_FILLS] = {
+		[HI_PAGE_EMPTY] = "empty",
+		[HI_PAGE_UNDER_QUARTER] = "under_quarter",
+		[HI_PAGE_UNDER_HALF] = "under_half",
+		[HI_PAGE_OVER_HALF] = "over_half",
+	};
+
+	return keys[fill];
+}
+
+/* ---- JSON ---- */
+
+/* The members of an object that the caller opened. */
+static void counts_json(const struct hi_waste_row *row, struct hi_json *json)
+{
+	hi_json_number(json, "objects", row->objects);
+	hi_json_number(json, "bytes", row->bytes);
+	hi_json_object(json, "identical");
+	hi_json_number(json, "groups", row->groups);
+	hi_json_number(json, "copies", row->copies);
+	hi_json_number(json, "bytes", row->copied);
+	hi_json_end(json);
+	hi_json_object(json, "unused");
+	hi_json_number(json, "objects", row->loose);
+	hi_json_number(json, "bytes", row->unused);
+	hi_json_number(json, "savable", row->savable);
+	hi_json_end(json);
+	hi_json_object(json, "zero_filled");
+	hi_json_number(json, "objects", row->zeros);
+	hi_json_number(json, "bytes", row->zero_bytes);
+	hi_json_end(json);
+}
+
+static void groups_json(const struct hi_waste_report *r, struct hi_json *json)
+{
+
+	hi_json_array(json, "groups");
+	for (size_t i = 0; i < r->waste->n_groups; i++) {
+		const struct hi_waste_group *g = &r->waste->groups[i];
+
+		hi_json_object(json, NULL);
+		hi_json_text(json, "type", hi_type_key(type_name(r->graph, g->type)));
+		hi_json_address(json, "example", hi_graph_address(r->graph, g->first));
+		hi_json_number(json, "objects", g->objects);
+		hi_json_number(json, "size", g->size);
+		hi_json_number(json, "bytes", g->copied);
+		hi_json_text(json, "text", g->is_text ? g->text : NULL);
+		hi_json_bool(json, "cut", g->cut);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+	hi_json_object(json, "groups_hidden");
+	hi_json_number(json, "by_top", r->waste->beyond.groups);
+	hi_json_number(json, "by_min_size", r->waste->below.groups);
+	hi_json_number(json, "by_type", r->waste->other.groups);
+	hi_json_end(json);
+}
+
+static void classes_json(const struct hi_heap_use *use, struct hi_json *json)
+{
+	hi_json_array(json, "size_classes");
+	for (size_t i = 0; i < use->n_classes; i++) {
+		const struct hi_size_class *c = &use->classes[i];
+
+		hi_json_object(json, NULL);
+		hi_json_number(json, "largest", c->largest);
+		hi_json_number(json, "blocks", c->count);
+		hi_json_number(json, "bytes", c->bytes);
+		hi_json_number(json, "headers", c->header);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
+static void allocator_json(const struct hi_heap_use *use, struct hi_json *json)
+{
+	classes_json(use, json);
+	hi_json_array(json, "free");
+	for (unsigned i = 0; i < HI_FREE_KINDS; i++) {
+		const struct hi_free_blocks *f = &use->free[i];
+
+		hi_json_object(json, NULL);
+		hi_json_text(json, "kind", hi_free_kind_key((enum hi_free_kind)i));
+		hi_json_number(json, "blocks", f->count);
+		hi_json_number(json, "bytes", f->bytes);
+		hi_json_number(json, "largest", f->largest);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+	hi_json_array(json, "pages");
+	for (unsigned i = 0; i < HI_PAGE_FILLS; i++) {
+		const struct hi_page_class *p = &use->pages[i];
+
+		hi_json_object(json, NULL);
+		hi_json_text(json, "fill", hi_page_fill_key((enum hi_page_fill)i));
+		hi_json_number(json, "pages", p->pages);
+		hi_json_number(json, "bytes", p->bytes);
+		hi_json_number(json, "allocated", p->allocated);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+	hi_json_bool(json, "residency_known", use->residency_known);
+}
+
+void hi_waste_json(const struct hi_waste_report *r, struct hi_json *json)
+{
+	hi_head_json(r->head, "heapinspect/waste/v1", json);
+	hi_json_object(json, "live");
+	counts_json(&r->waste->all, json);
+	hi_json_end(json);
+	hi_json_object(json, "unread");
+	hi_json_number(json, "objects", r->waste->unread);
+	hi_json_number(json, "bytes", r->waste->unread_bytes);
+	hi_json_end(json);
+	hi_json_array(json, "rows");
+	for (size_t i = 0; i < r->n_rows; i++) {
+		hi_json_object(json, NULL);
+		hi_json_text(json, "type", hi_type_key(r->rows[i].type));
+		counts_json(&r->rows[i].n, json);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+	groups_json(r, json);
+	if (r->head->allocator)
+		allocator_json(r->use, json);
+	hi_hidden_json(json, &r->beyond, &r->below, &r->other);
+	hi_json_end(json);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the heap holds without need: `waste`. Strings borrowed. */
+#ifndef HI_REPORT_VIEWS_WASTE_REPORT_H
+#define HI_REPORT_VIEWS_WASTE_REPORT_H
+
+#include "census/analysis/waste.h"
+#include "report/views/head.h"
+#include "report/views/node.h"
+#include "report/views/restrict.h"
+
+struct hi_waste_line {
+	const char *type; /* "" untyped */
+	struct hi_waste_row n;
+};
+
+struct hi_waste_report {
+	const struct hi_head *head;
+	const struct hi_waste *waste;  /* totals, groups; groups are as restricted */
+	const struct hi_heap_use *use; /* unrestricted */
+	const struct hi_graph *graph;
+	struct hi_waste_line *rows; /* by hi_waste_worst, types that waste anything */
+	size_t n_rows;
+	bool restricted;
+	struct hi_hidden below, beyond, other; /* of rows, in bytes of hi_waste_worst */
+};
+
+/* What ranks a type: the most of its copied, savable and zero bytes. They may be
+ * the same bytes, so that their sum says nothing. */
+uint64_t hi_waste_worst(const struct hi_waste_row *row);
+
+/* use: all zero where no allocator is known (head->allocator NULL). Borrows. */
+enum hi_status hi_waste_report_create(const struct hi_head *head,
+				      const struct hi_graph *graph,
+				      const struct hi_waste *waste,
+				      const struct hi_heap_use *use,
+				      const struct hi_restrict *only,
+				      struct hi_waste_report **ret, struct hi_error *err);
+void hi_waste_report_destroy(struct hi_waste_report *report);
+void hi_waste_display(const struct hi_waste_report *report, struct hi_page *page);
+void hi_waste_json(const struct hi_waste_report *report, struct hi_json *json);
+
+/* "tcache", …; "empty", "under_quarter", …: for JSON. */
+const char *hi_free_kind_key(enum hi_free_kind kind);
+const char *hi_page_fill_key(enum hi_page_fill fill);
+
+#endif

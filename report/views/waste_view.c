@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The page of `waste`. */
+#include "report/views/hidden.h"
+#include "report/views/heap_known.h"
+#include "report/views/waste_report.h"
+
+static const char *type_name(const struct hi_graph *g, uint32_t type)
+{
+	return type < g->n_types && g->types[type].name ? g->types[type].name : "";
+}
+
+static void show_headline(const struct hi_waste_report *r, struct hi_page *page)
+{
+	const struct hi_waste_row *all = &r->waste->all;
+	char copied[24], unused[24], zero[24];
+
+	hi_page_text(page,
+		     hi_page_printf(
+			     page,
+			     "%s in extra copies, %s unused, %s filled with zeros, "
+			     "of %s",
+			     hi_bytes(copied, all->copied), hi_bytes(unused, all->unused),
+			     hi_bytes(zero, all->zero_bytes),
+			     hi_heap_live_text(r->head, all->bytes, all->objects, page)));
+}
+
+static void show_unread(const struct hi_waste_report *r, struct hi_page *page)
+{
+	char n[32], bytes[24];
+
+	if (r->waste->unread)
+		hi_page_warning(
+			page,
+			hi_page_printf(page,
+				       "%s object%s with %s not compared: not all of "
+				       "their bytes are in the image",
+				       hi_count(n, r->waste->unread),
+				       r->waste->unread == 1 ? "" : "s",
+				       hi_bytes(bytes, r->waste->unread_bytes)));
+}
+
+static void show_types(const struct hi_waste_report *r, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {
+		{"type", HI_COLUMN_TEXT},    {"live", HI_COLUMN_BYTES},
+		{"copies", HI_COLUMN_BYTES}, {"zeros", HI_COLUMN_BYTES},
+		{"unused", HI_COLUMN_BYTES}, {"savable", HI_COLUMN_BYTES}};
+	struct hi_table *t;
+
+	hi_page_heading(page, "By type", "columns may count the same bytes");
+	t = hi_page_table(page, columns, 6);
+	for (size_t i = 0; i < r->n_rows; i++) {
+		const struct hi_waste_row *row = &r->rows[i].n;
+
+		hi_cell_text(t, hi_type_label(r->rows[i].type, page), 0);
+		hi_cell_number(t, row->bytes);
+		hi_cell_number(t, row->copied);
+		hi_cell_number(t, row->zero_bytes);
+		hi_cell_number(t, row->unused);
+		hi_cell_number(t, row->savable);
+	}
+	if (r->n_rows == 0)
+		hi_page_note(page, "none");
+	hi_hidden_note(page, &r->beyond, &r->below, &r->other);
+	if (r->n_rows)
+		hi_page_note(page,
+			     "copies: objects with the same bytes as another of their "
+			     "type; unused: beyond what the type uses, or behind the end "
+			     "of a text (there may be data that no type describes); "
+			     "savable: what smaller requests would save of it");
+}
+
+static const char *group_text(const struct hi_waste_group *g, struct hi_page *page)
+{
+	if (!g->is_text)
+		return "";
+	return hi_page_printf(page, "\"%s%s\"", hi_page_safe(page, g->text),
+			      g->cut ? "..." : "");
+}
+
+static struct hi_hidden hidden_of(const struct hi_waste_left *left)
+{
+	return (struct hi_hidden){left->groups, left->copied};
+}
+
+static struct hi_table *groups_table(const struct hi_waste_report *r,
+				     struct hi_page *page)
+{
+	static const struct hi_column columns[] = {
+		{"saved", HI_COLUMN_BYTES},   {"objects", HI_COLUMN_COUNT},
+		{"size", HI_COLUMN_BYTES},    {"type", HI_COLUMN_TEXT},
+		{"contents", HI_COLUMN_TEXT}, {"example", HI_COLUMN_ADDRESS}};
+	static const struct hi_column without_texts[] = {{"saved", HI_COLUMN_BYTES},
+							 {"objects", HI_COLUMN_COUNT},
+							 {"size", HI_COLUMN_BYTES},
+							 {"type", HI_COLUMN_TEXT},
+							 {"example", HI_COLUMN_ADDRESS}};
+
+	return r->waste->texts_missing ? hi_page_table(page, without_texts, 5)
+				       : hi_page_table(page, columns, 6);
+}
+
+static void show_groups(const struct hi_waste_report *r, struct hi_page *page)
+{
+	struct hi_hidden beyond = hidden_of(&r->waste->beyond);
+	struct hi_hidden below = hidden_of(&r->waste->below);
+	struct hi_hidden other = hidden_of(&r->waste->other);
+	char groups[32], copies[32];
+	struct hi_table *t;
+
+	if (r->waste->all.groups == 0)
+		return;
+	hi_page_heading(page, "Identical contents",
+			hi_page_printf(page, "%s contents with %s extra copies",
+				       hi_count(groups, r->waste->all.groups),
+				       hi_count(copies, r->waste->all.copies)));
+	t = groups_table(r, page);
+	for (size_t i = 0; i < r->waste->n_groups; i++) {
+		const struct hi_waste_group *g = &r->waste->groups[i];
+
+		hi_cell_number(t, g->copied);
+		hi_cell_number(t, g->objects);
+		hi_cell_number(t, g->size);
+		hi_cell_text(t, hi_type_label(type_name(r->graph, g->type), page), 0);
+		if (!r->waste->texts_missing)
+			hi_cell_text(t, group_text(g, page), 0);
+		hi_cell_number(t, hi_graph_address(r->graph, g->first));
+	}
+	hi_hidden_note(page, &beyond, &below, &other);
+	if (r->waste->texts_missing && r->waste->n_groups)
+		hi_page_note(page, "their contents are not in the file; snap "
+				   "--with-contents keeps the beginning of texts");
+}
+
+static const char *class_label(const struct hi_size_class *c, struct hi_page *page)
+{
+	char bytes[24];
+
+	if (c->largest == UINT64_MAX)
+		return "larger";
+	return hi_page_printf(page, "to %s", hi_bytes(bytes, c->largest));
+}
+
+static void show_classes(const struct hi_heap_use *use, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"chunk size", HI_COLUMN_WORD},
+						   {"blocks", HI_COLUMN_COUNT},
+						   {"bytes", HI_COLUMN_BYTES},
+						   {"headers", HI_COLUMN_BYTES},
+						   {"of bytes", HI_COLUMN_PERCENT}};
+	struct hi_table *t;
+
+	hi_page_heading(page, "Allocated blocks by size",
+			"what requests were rounded up by is not recorded");
+	t = hi_page_table(page, columns, 5);
+	for (size_t i = 0; i < use->n_classes; i++) {
+		const struct hi_size_class *c = &use->classes[i];
+
+		if (c->count == 0)
+			continue;
+		hi_cell_text(t, class_label(c, page), 0);
+		hi_cell_number(t, c->count);
+		hi_cell_number(t, c->bytes);
+		hi_cell_number(t, c->header);
+		hi_cell_percent(t, c->header, c->bytes);
+	}
+	hi_cell_text(t, "all", 0);
+	hi_cell_number(t, use->allocated);
+	hi_cell_number(t, use->allocated_bytes);
+	hi_cell_number(t, use->header);
+	hi_cell_percent(t, use->header, use->allocated_bytes);
+	hi_table_stress(t);
+}
+
+static void show_free(const struct hi_heap_use *use, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"free in", HI_COLUMN_WORD},
+						   {"blocks", HI_COLUMN_COUNT},
+						   {"bytes", HI_COLUMN_BYTES},
+						   {"largest", HI_COLUMN_BYTES}};
+	static const char *const labels[HI_FREE_KINDS] = {
+		[HI_FREE_TCACHE] = "thread caches",
+		[HI_FREE_FASTBIN] = "fast bins",
+		[HI_FREE_BIN] = "bins",
+		[HI_FREE_TOP] = "top",
+	};
+	struct hi_table *t;
+
+	hi_page_heading(page, "Free blocks", NULL);
+	t = hi_page_table(page, columns, 4);
+	for (unsigned i = 0; i < HI_FREE_KINDS; i++) {
+		hi_cell_text(t, labels[i], 0);
+		hi_cell_number(t, use->free[i].count);
+		hi_cell_number(t, use->free[i].bytes);
+		hi_cell_number(t, use->free[i].largest);
+	}
+}
+
+static void show_pages(const struct hi_heap_use *use, struct hi_page *page)
+{
+	static const struct hi_column columns[] = {{"allocated", HI_COLUMN_WORD},
+						   {"pages", HI_COLUMN_COUNT},
+						   {"resident", HI_COLUMN_BYTES},
+						   {"kept by", HI_COLUMN_BYTES},
+						   {"pinned", HI_COLUMN_BYTES}};
+	static const char *const labels[HI_PAGE_FILLS] = {
+		[HI_PAGE_EMPTY] = "nothing",
+		[HI_PAGE_UNDER_QUARTER] = "under a quarter",
+		[HI_PAGE_UNDER_HALF] = "a quarter to a half",
+		[HI_PAGE_OVER_HALF] = "a half or more",
+	};
+	struct hi_table *t;
+
+	hi_page_heading(page, "Pages of the heap",
+			use->residency_known
+				? "resident; by how much of each is allocated"
+				: "in the core; by how much of each is "
+				  "allocated");
+	t = hi_page_table(page, columns, 5);
+	for (unsigned i = 0; i < HI_PAGE_FILLS; i++) {
+		const struct hi_page_class *p = &use->pages[i];
+
+		hi_cell_text(t, labels[i], 0);
+		hi_cell_number(t, p->pages);
+		hi_cell_number(t, p->bytes);
+		hi_cell_number(t, p->allocated);
+		if (i == HI_PAGE_EMPTY) /* nothing keeps these */
+			hi_cell_number(t, 0);
+		else
+			hi_cell_number(t, p->bytes - p->allocated);
+	}
+}
+
+void hi_waste_display(const struct hi_waste_report *r, struct hi_page *page)
+{
+	hi_head_title(r->head, page);
+	show_headline(r, page);
+	hi_head_facts(r->head, page, false);
+	show_unread(r, page);
+	show_types(r, page);
+	show_groups(r, page);
+	if (!r->head->allocator)
+		return;
+	show_classes(r->use, page);
+	show_free(r->use, page);
+	show_pages(r->use, page);
+	if (r->restricted)
+		hi_page_note(page, "blocks, free blocks and pages are of the whole heap");
+}

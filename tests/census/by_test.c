@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Break-downs and shares against brute force: every row is made again by a
+ * search through all objects, from the lists that the graph was drawn from.
+ */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "census/analysis/census_by.h"
+#include "census/retainers/shares.h"
+#include "tests/census/graphs.h"
+
+enum { MOST = 60, TYPES = 8, EDGES = 400 };
+
+HI_DEFINE_GUARD(struct hi_by_census *, hi_by_census_destroy)
+
+static struct hi_error err;
+
+/* By id; names ascend as ids do in a real graph. */
+static const struct hi_type_name types[TYPES] = {
+	{.name = ""},
+	{.name = "char []", .klass = HI_TYPE_STRING, .module = "prog"},
+	{.name = "struct a", .klass = HI_TYPE_RECORD, .module = "libx.so"},
+	{.name = "struct b", .klass = HI_TYPE_RECORD, .module = "prog"},
+	{.name = "struct c", .klass = HI_TYPE_RECORD, .module = NULL},
+	{.name = "void *", .klass = HI_TYPE_POINTER_ARRAY, .module = "prog"},
+	{.name = "via a.x, 24 B", .klass = HI_TYPE_FIELD, .module = "libx.so"},
+	{.name = "long", .klass = HI_TYPE_SCALAR, .module = "prog"},
+};
+
+static uint64_t random_state;
+static uint32_t below(uint32_t n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (uint32_t)((random_state * 0x2545f4914f6cdd1d) >> 33) % n;
+}
+
+struct drawing {
+	uint32_t n, n_edges;
+	struct object_spec objects[MOST];
+	struct {
+		hi_node from, to;
+		uint8_t grade;
+	} edges[EDGES];
+	struct hi_graph *graph;
+	struct hi_reach *reach;
+	struct hi_dominators *dominators;
+};
+
+static void draw(struct drawing *d)
+{
+	static const uint8_t evidence[] = {HI_EVIDENCE_POINTER, HI_EVIDENCE_CONTAINER,
+					   HI_EVIDENCE_VTABLE, HI_EVIDENCE_SHAPE};
+	struct hi_objects *objects;
+	struct hi_graph_builder *b;
+	uint32_t id, density = 1 + below(6);
+
+	*d = (struct drawing){.n = 1 + below(MOST)};
+	for (uint32_t i = 0; i < d->n; i++) {
+		struct object_spec *o = &d->objects[i];
+
+		o->cost = 8 * below(9);
+		o->type = below(TYPES);
+		if (o->type && o->type != 6)
+			o->flags = evidence[below(4)];
+		if (below(4) == 0)
+			o->flags |= HI_OBJECT_ARRAY;
+		if (below(12) == 0)
+			o->flags |= HI_OBJECT_INTERNAL;
+	}
+	HI_ASSERT_OK(try_objects(d->objects, d->n, &objects, &err), &err);
+	HI_ASSERT_OK(hi_graph_builder_create(objects, &b, &err), &err);
+	for (uint32_t t = 1; t < TYPES; t++)
+		HI_ASSERT_OK(hi_graph_builder_type(b, &types[t], &id, &err), &err);
+	for (uint32_t k = 1 + below(3); k; k--) {
+		uint32_t root = add_root(b, HI_ROOT_GLOBAL);
+
+		root_edge(b, root, below(d->n), below(HI_GRADE_WEAK + 1));
+	}
+	for (uint32_t k = below(d->n * density + 1); k && d->n_edges < EDGES; k--) {
+		uint32_t e = d->n_edges++;
+
+		d->edges[e].from = below(d->n);
+		d->edges[e].to = below(d->n);
+		d->edges[e].grade = (uint8_t)below(HI_GRADE_WEAK + 1);
+		edge(b, d->edges[e].from, d->edges[e].to, d->edges[e].grade);
+	}
+	d->graph = sealed(b);
+	d->reach = reach_of(d->graph);
+	d->dominators = dominators_of(d->graph, d->reach);
+}
+
+static void erase(struct drawing *d)
+{
+	hi_dominators_destroy(d->dominators);
+	hi_reach_destroy(d->reach);
+	hi_graph_destroy(d->graph);
+}
+
+/* ---- the truth ---- */
+
+static bool counts(const struct drawing *d, hi_node i, const bool *only)
+{
+	return hi_bit(d->reach->any, i) && !(d->objects[i].flags & HI_OBJECT_INTERNAL) &&
+	       (!only || only[d->objects[i].type]);
+}
+
+static const char *name_of_type(uint32_t type)
+{
+	return type ? types[type].name : "(untyped)";
+}
+
+static const char *true_name(const struct drawing *d, hi_node i, enum hi_by by)
+{
+	static char text[400];
+	const struct hi_type_name *type = &types[d->objects[i].type];
+	bool array = d->objects[i].flags & HI_OBJECT_ARRAY;
+	uint32_t n = 0;
+
+	if (by == HI_BY_MODULE)
+		return type->module ? type->module : "";
+	if (by == HI_BY_CLASS)
+		switch (d->objects[i].type) {
+		case 0:
+			return "unknown";
+		case 1:
+			return "string";
+		case 5:
+			return "pointer array";
+		case 6:
+			return "field";
+		case 7:
+			return array ? "array" : "scalar";
+		default:
+			return array ? "array" : "record";
+		}
+	snprintf(text, sizeof(text), "%s", name_of_type(d->objects[i].type));
+	for (uint32_t t = 0; t < TYPES; t++) {
+		bool leads = false;
+
+		for (uint32_t e = 0; e < d->n_edges; e++)
+			leads |= d->edges[e].from == i &&
+				 d->edges[e].grade <= HI_GRADE_INTERIOR &&
+				 d->objects[d->edges[e].to].type == t &&
+				 !(d->objects[d->edges[e].to].flags & HI_OBJECT_INTERNAL);
+		if (!leads)
+			continue;
+		if (++n <= 4) {
+			strcat(text, n == 1 ? " {" : ", ");
+			strcat(text, name_of_type(t));
+		}
+	}
+	if (n > 4)
+		strcat(text, ", …");
+	if (n)
+		strcat(text, "}");
+	return text;
+}
+
+static struct hi_census_row true_row(const struct drawing *d, enum hi_by by,
+				     const bool *only, const char *name)
+{
+	struct hi_census_row row = {};
+
+	for (hi_node i = 0; i < d->n; i++) {
+		uint8_t evidence = d->objects[i].flags & HI_OBJECT_EVIDENCE_MASK;
+		bool topmost = true;
+
+		if (!counts(d, i, only) || strcmp(true_name(d, i, by), name) != 0)
+			continue;
+		row.count++;
+		row.shallow += d->objects[i].cost;
+		row.by_evidence[evidence] += d->objects[i].cost;
+		if (d->objects[i].cost > row.largest)
+			row.largest = d->objects[i].cost;
+		for (hi_node up = d->dominators->idom[i]; up != HI_NODE_NONE;
+		     up = d->dominators->idom[up])
+			topmost &= up >= d->n || !counts(d, up, only) ||
+				   strcmp(true_name(d, up, by), name) != 0;
+		if (topmost)
+			row.retained += d->dominators->retained[i];
+	}
+	if (by == HI_BY_TYPE2)
+		row.retained = UINT64_MAX;
+	return row;
+}
+
+static bool same_sums(const struct hi_census_row *a, const struct hi_census_row *b)
+{
+	return a->count == b->count && a->shallow == b->shallow &&
+	       a->retained == b->retained && a->largest == b->largest &&
+	       memcmp(a->by_evidence, b->by_evidence, sizeof(a->by_evidence)) == 0;
+}
+
+static void check(const struct drawing *d, enum hi_by by, const bool *only)
+{
+	HI_GUARD(hi_by_census_destroy) struct hi_by_census *c = NULL;
+	uint64_t bytes = 0, objects = 0, other = 0;
+
+	HI_ASSERT_OK(hi_census_break_down(d->graph, d->reach, d->dominators, by, only, &c,
+					  &err),
+		     &err);
+	for (size_t k = 0; k < c->n_rows; k++) {
+		struct hi_census_row *row = &c->rows[k].sum,
+				     truth = true_row(d, by, only, c->rows[k].name);
+
+		HI_ASSERT(row->count > 0);
+		HI_ASSERT_MSG(same_sums(&truth, row), "by %d: %s", by, c->rows[k].name);
+		HI_ASSERT(!k || c->rows[k - 1].sum.shallow >= row->shallow);
+		/* No name twice: with the sums it follows that none is missing. */
+		for (size_t m = 0; m < k; m++)
+			HI_ASSERT(strcmp(c->rows[m].name, c->rows[k].name) != 0);
+		bytes += row->shallow;
+		objects += row->count;
+	}
+	for (hi_node i = 0; i < d->n; i++)
+		if (counts(d, i, NULL) && !counts(d, i, only))
+			other += d->objects[i].cost;
+	HI_ASSERT_EQ(d->reach->live_bytes, c->bytes);
+	HI_ASSERT_EQ(d->reach->live_objects, c->objects);
+	HI_ASSERT_EQ(c->bytes, bytes + other);
+	HI_ASSERT_EQ(other, c->other_bytes);
+	if (!only)
+		HI_ASSERT_EQ(c->objects, objects);
+}
+
+static struct hi_share true_share(const struct drawing *d, unsigned from, unsigned to,
+				  int field)
+{
+	struct hi_share share = {};
+
+	for (hi_node i = 0; i < d->n; i++) {
+		unsigned evidence = d->objects[i].flags & HI_OBJECT_EVIDENCE_MASK;
+
+		if (!counts(d, i, NULL) || evidence < from || evidence > to ||
+		    (field >= 0 && (d->objects[i].type == 6) != field))
+			continue;
+		share.objects++;
+		share.bytes += d->objects[i].cost;
+	}
+	return share;
+}
+
+static void check_shares(const struct drawing *d)
+{
+	struct hi_shares s;
+	const struct hi_shares truth = {
+		.exact = true_share(d, HI_EVIDENCE_POINTER, HI_EVIDENCE_RUNTIME, -1),
+		.inferred = true_share(d, HI_EVIDENCE_SHAPE, HI_EVIDENCE_CONTAINER, -1),
+		.by_field = true_share(d, 0, 0, 1),
+		.unnamed = true_share(d, 0, 0, 0),
+		.conservative_only = {d->reach->live_objects - d->reach->exact_objects,
+				      d->reach->live_bytes - d->reach->exact_bytes}};
+
+	hi_shares_count(d->graph, d->reach, &s);
+	HI_ASSERT(memcmp(&truth, &s, sizeof(s)) == 0);
+	HI_ASSERT_EQ(d->reach->live_bytes, s.exact.bytes + s.inferred.bytes +
+						   s.by_field.bytes + s.unnamed.bytes);
+}
+
+HI_TEST(census_by, rows_and_shares_equal_brute_force_on_random_graphs)
+{
+	static struct drawing d;
+
+	for (uint64_t seed = 1; seed <= 1500; seed++) {
+		bool only[TYPES];
+
+		random_state = seed * 0x9e3779b97f4a7c15;
+		draw(&d);
+		for (unsigned t = 0; t < TYPES; t++)
+			only[t] = below(2);
+		for (enum hi_by by = HI_BY_TYPE2; by <= HI_BY_CLASS; by++) {
+			check(&d, by, NULL);
+			check(&d, by, only);
+		}
+		check_shares(&d);
+		erase(&d);
+	}
+}
+
+/* More rows than the table of keys begins with. */
+HI_TEST(census_by, a_thousand_different_families_are_a_thousand_rows)
+{
+	enum { FAMILIES = 1000, PLENTY = 1002 };
+	static struct object_spec specs[2 * FAMILIES];
+	struct hi_graph_builder *b;
+	HI_GUARD(hi_by_census_destroy) struct hi_by_census *c = NULL;
+	OWN(graph) *g = NULL;
+	OWN(reach) *r = NULL;
+	uint32_t root;
+
+	for (uint32_t i = 0; i < FAMILIES; i++) {
+		specs[2 * i] = (struct object_spec){16, 1, HI_EVIDENCE_POINTER};
+		specs[2 * i + 1] = (struct object_spec){16, 2 + i, HI_EVIDENCE_POINTER};
+	}
+	b = builder_of(specs, 2 * FAMILIES, PLENTY);
+	root = add_root(b, HI_ROOT_GLOBAL);
+	for (hi_node i = 0; i < FAMILIES; i++) {
+		root_edge(b, root, 2 * i, HI_GRADE_EXACT);
+		edge(b, 2 * i, 2 * i + 1, HI_GRADE_EXACT);
+	}
+	g = sealed(b);
+	r = reach_of(g);
+	HI_ASSERT_OK(hi_census_break_down(g, r, NULL, HI_BY_TYPE2, NULL, &c, &err), &err);
+	HI_ASSERT_EQ(2 * FAMILIES, c->n_rows);
+	for (size_t i = 0; i < c->n_rows; i++)
+		HI_ASSERT_EQ(1, c->rows[i].sum.count);
+}
+
+HI_TEST(census_by, every_failed_allocation_is_reported)
+{
+	static struct drawing d;
+
+	random_state = 99;
+	do {
+		if (d.graph)
+			erase(&d);
+		draw(&d);
+	} while (d.n < 40 || d.reach->live_objects < 20);
+	for (enum hi_by by = HI_BY_TYPE2; by <= HI_BY_CLASS; by++) {
+		enum hi_status status = HI_NO_MEMORY;
+		uint64_t nth;
+
+		for (nth = 1; status != HI_OK && nth < 200; nth++) {
+			HI_GUARD(hi_by_census_destroy) struct hi_by_census *c = NULL;
+
+			hi_alloc_fail_at(nth);
+			status = hi_census_break_down(d.graph, d.reach, d.dominators, by,
+						      NULL, &c, &err);
+			hi_alloc_fail_at(0);
+			HI_ASSERT(status == HI_OK || status == HI_NO_MEMORY);
+		}
+		HI_ASSERT_EQ(HI_OK, status);
+		HI_ASSERT(nth > 4);
+	}
+	erase(&d);
+}

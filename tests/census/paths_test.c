@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One walk for the ways to many objects, against a search for each of them, which
+ * oracle_test.c holds against all ways that there are. */
+#include "tests/census/snapshots.h"
+
+static void check_each(uint64_t seed, uint32_t n)
+{
+	OWN(graph) *g = drawn_graph(seed, n);
+	OWN(reach) *r = reach_of(g);
+	OWN(paths) *all = NULL;
+	HI_GUARD(free) hi_node *targets = malloc((g->n_nodes + 1) * sizeof(*targets));
+	struct hi_error err;
+
+	HI_ASSERT(targets);
+	for (hi_node i = 0; i < g->n_nodes; i++)
+		targets[i] = g->n_nodes - 1 - i; /* pseudo-nodes, too */
+	HI_ASSERT_OK(hi_paths_shortest(g, targets, g->n_nodes, &all, &err), &err);
+	HI_ASSERT_EQ(g->n_nodes, all->n_paths);
+	for (hi_node i = 0; i < g->n_nodes; i++) {
+		OWN(paths) *one = paths_of(g, r, &targets[i], 1, 1);
+		const struct hi_path *a = &all->paths[i], *b = one->paths;
+
+		HI_ASSERT_EQ(one->n_paths ? b->length : 0, a->length);
+		if (!one->n_paths)
+			continue;
+		HI_ASSERT_EQ(b->worst, a->worst);
+		for (size_t k = 0; k < a->length; k++)
+			HI_ASSERT_EQ(b->nodes[k], a->nodes[k]);
+	}
+}
+
+/* A few of them: the walk ends early, and knows the same. */
+static void check_few(uint64_t seed, uint32_t n)
+{
+	OWN(graph) *g = drawn_graph(seed, n);
+	OWN(reach) *r = reach_of(g);
+	uint64_t state = seed;
+	struct hi_error err;
+
+	for (unsigned round = 0; round < 40; round++) {
+		OWN(paths) *few = NULL;
+		hi_node targets[3];
+
+		for (unsigned i = 0; i < 3; i++)
+			targets[i] = drawn_number(&state, g->n_nodes);
+		HI_ASSERT_OK(hi_paths_shortest(g, targets, 3, &few, &err), &err);
+		for (unsigned i = 0; i < 3; i++) {
+			OWN(paths) *one = paths_of(g, r, &targets[i], 1, 1);
+			size_t length = one->n_paths ? one->paths->length : 0;
+
+			HI_ASSERT_EQ(length, few->paths[i].length);
+			for (size_t k = 0; k < length; k++)
+				HI_ASSERT_EQ(one->paths->nodes[k],
+					     few->paths[i].nodes[k]);
+		}
+	}
+}
+
+HI_TEST(census_paths, a_walk_for_a_few_gives_the_same)
+{
+	for (uint64_t seed = 1; seed <= 40; seed++)
+		check_few(seed, 3 + (uint32_t)(seed % 30 * 3));
+}
+
+HI_TEST(census_paths, one_walk_gives_the_first_way_to_each)
+{
+	for (uint64_t seed = 1; seed <= 80; seed++)
+		check_each(seed, (uint32_t)(seed % 30 * 3));
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is read from a snapshot is what was written. The truth is the graph itself. */
+#include "tests/census/snapshots.h"
+
+static void check_types(const struct hi_graph *a, const struct hi_graph *b)
+{
+	HI_ASSERT_EQ(a->n_types, b->n_types);
+	for (uint32_t i = 0; i < a->n_types; i++) {
+		HI_ASSERT_STREQ(a->types[i].name, b->types[i].name);
+		HI_ASSERT_STREQ(a->types[i].module, b->types[i].module);
+		HI_ASSERT_STREQ(a->types[i].owner, b->types[i].owner);
+		HI_ASSERT_STREQ(a->types[i].field, b->types[i].field);
+		HI_ASSERT_EQ(a->types[i].size, b->types[i].size);
+		HI_ASSERT_EQ(a->types[i].size_class, b->types[i].size_class);
+		HI_ASSERT_EQ(a->types[i].klass, b->types[i].klass);
+		HI_ASSERT_EQ(a->types[i].indirect, b->types[i].indirect);
+	}
+}
+
+static void check_roots(const struct hi_graph *a, const struct hi_graph *b,
+			const struct hi_snapshot *s)
+{
+	HI_ASSERT_EQ(a->n_roots, b->n_roots);
+	for (uint32_t i = 0; i < a->n_roots; i++) {
+		HI_ASSERT_STREQ(a->roots[i].name, b->roots[i].name);
+		HI_ASSERT_STREQ(a->roots[i].detail, b->roots[i].detail);
+		HI_ASSERT_STREQ(a->roots[i].type, b->roots[i].type);
+		HI_ASSERT_EQ(a->roots[i].kind, b->roots[i].kind);
+		HI_ASSERT_EQ(a->roots[i].address, b->roots[i].address);
+		HI_ASSERT_EQ(a->roots[i].size, b->roots[i].size);
+		HI_ASSERT_STREQ(drawn_module(NULL, i), hi_snapshot_root_module(s, i));
+	}
+	for (uint32_t i = 1; i < a->n_types; i++)
+		HI_ASSERT_EQ(drawn_retains(NULL, i), hi_snapshot_type_retains(s, i));
+}
+
+static void check_objects(const struct hi_graph *a, const struct hi_graph *b)
+{
+	HI_ASSERT_EQ(a->n_objects, b->n_objects);
+	for (hi_node i = 0; i < a->n_objects; i++) {
+		uint64_t address = hi_objects_address(a->objects, i), offset = 7;
+
+		HI_ASSERT_EQ(address, hi_objects_address(b->objects, i));
+		HI_ASSERT_EQ(hi_objects_usable(a->objects, i),
+			     hi_objects_usable(b->objects, i));
+		HI_ASSERT_EQ(hi_objects_cost(a->objects, i),
+			     hi_objects_cost(b->objects, i));
+		HI_ASSERT_EQ(a->objects->type[i], b->objects->type[i]);
+		HI_ASSERT_EQ(a->objects->flags[i], b->objects->flags[i]);
+		for (int k = -8; k <= 264; k += 4) {
+			uint64_t other = 7;
+			hi_node found = hi_objects_find(a->objects, address + (uint64_t)k,
+							&offset);
+
+			HI_ASSERT_EQ(found,
+				     hi_objects_find(b->objects, address + (uint64_t)k,
+						     &other));
+			if (found != HI_NODE_NONE)
+				HI_ASSERT_EQ(offset, other);
+		}
+	}
+	HI_ASSERT_EQ(HI_NODE_NONE, hi_objects_find(b->objects, UINT64_MAX, NULL));
+	HI_ASSERT_EQ(HI_NODE_NONE, hi_objects_find(b->objects, 0, NULL));
+}
+
+static void check_edges(const struct hi_graph *a, const struct hi_graph *b,
+			const struct hi_snapshot *s)
+{
+	char buffer[HI_EDGE_TEXT];
+
+	HI_ASSERT_EQ(a->n_edges, b->n_edges);
+	for (hi_node i = 0; i < a->n_nodes; i++) {
+		struct hi_edges x = hi_graph_edges(a, i), y = hi_graph_edges(b, i);
+
+		HI_ASSERT_EQ(x.count, y.count);
+		for (uint32_t k = 0; k < x.count; k++) {
+			HI_ASSERT_EQ(x.to[k], y.to[k]);
+			HI_ASSERT_EQ(x.grade[k], y.grade[k]);
+			HI_ASSERT_STREQ(i < a->first_kind ? drawn_label(i, k) : "",
+					hi_snapshot_label(s, b, i, k, buffer));
+		}
+	}
+}
+
+static void check_reach(const struct hi_graph *g, const struct hi_reach *a,
+			const struct hi_reach *b)
+{
+	for (hi_node i = 0; i < g->n_nodes; i++) {
+		HI_ASSERT_EQ(hi_bit(a->any, i), hi_bit(b->any, i));
+		HI_ASSERT_EQ(hi_bit(a->exact, i), hi_bit(b->exact, i));
+	}
+	HI_ASSERT_EQ(a->live_objects, b->live_objects);
+	HI_ASSERT_EQ(a->live_bytes, b->live_bytes);
+	HI_ASSERT_EQ(a->exact_objects, b->exact_objects);
+	HI_ASSERT_EQ(a->exact_bytes, b->exact_bytes);
+	HI_ASSERT_EQ(a->leak_objects, b->leak_objects);
+	HI_ASSERT_EQ(a->leak_bytes, b->leak_bytes);
+	HI_ASSERT_EQ(a->internal_objects, b->internal_objects);
+	HI_ASSERT_EQ(a->internal_bytes, b->internal_bytes);
+	HI_ASSERT_EQ(a->n_internal_roots, b->n_internal_roots);
+	for (size_t i = 0; i < a->n_internal_roots; i++)
+		HI_ASSERT_EQ(a->internal_roots[i], b->internal_roots[i]);
+}
+
+static void check_dominators(const struct hi_dominators *a, const struct hi_dominators *b)
+{
+	HI_ASSERT_EQ(a->n_nodes, b->n_nodes);
+	HI_ASSERT_EQ(a->n_order, b->n_order);
+	for (hi_node i = 0; i < a->n_nodes; i++) {
+		HI_ASSERT_EQ(a->idom[i], b->idom[i]);
+		HI_ASSERT_EQ(a->retained[i], b->retained[i]);
+	}
+	for (hi_node i = 0; i < a->n_order; i++) {
+		HI_ASSERT_EQ(a->order[i], b->order[i]);
+		HI_ASSERT_EQ(a->span[i], b->span[i]);
+	}
+}
+
+static void check_file(const char *path, const struct hi_graph *g,
+		       const struct hi_reach *r, const struct hi_dominators *d)
+{
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
+	OWN(graph) *copy = NULL;
+	OWN(reach) *reach = NULL;
+	OWN(dominators) *tree = NULL;
+	const uint32_t *used = NULL;
+	struct hi_error err;
+
+	HI_ASSERT(hi_snapshot_is_one(path));
+	HI_ASSERT_OK(hi_snapshot_open(path, &s, &err), &err);
+	HI_ASSERT_EQ(4242, hi_snapshot_number(s, "pid", 0));
+	HI_ASSERT_EQ(7, hi_snapshot_number(s, "exe", 7));
+	HI_ASSERT_STREQ("/usr/bin/drawn", hi_snapshot_text(s, "exe", ""));
+	HI_ASSERT_STREQ("none", hi_snapshot_text(s, "no such", "none"));
+	HI_ASSERT_OK(hi_snapshot_graph(s, &copy, &err), &err);
+	HI_ASSERT(hi_graph_is_valid(copy));
+	HI_ASSERT_OK(hi_snapshot_open_labels(s, copy, &err), &err);
+	HI_ASSERT_OK(hi_snapshot_reach(s, copy, &reach, &err), &err);
+	HI_ASSERT_OK(hi_snapshot_dominators(s, copy, &tree, &err), &err);
+	HI_ASSERT_OK(hi_snapshot_used(s, copy, &used, &err), &err);
+	check_types(g, copy);
+	check_roots(g, copy, s);
+	check_objects(g, copy);
+	check_edges(g, copy, s);
+	check_reach(g, r, reach);
+	check_dominators(d, tree);
+	for (hi_node i = 0; i < g->n_objects; i++)
+		HI_ASSERT_EQ(drawn_used(NULL, i), used[i]);
+}
+
+static void check_round_trip(uint64_t seed, uint32_t n, bool compress)
+{
+	OWN(graph) *g = drawn_graph(seed, n);
+	OWN(reach) *r = reach_of(g);
+	OWN(dominators) *d = dominators_of(g, r);
+	struct hi_error err;
+	const char *path;
+	int fd = memory_file(&path);
+
+	HI_ASSERT_OK(try_write(fd, g, r, d, compress, &err), &err);
+	check_file(path, g, r, d);
+	close(fd);
+}
+
+HI_TEST(census_snapshot, gives_back_what_was_written)
+{
+	for (uint64_t seed = 1; seed <= 60; seed++)
+		check_round_trip(seed, (uint32_t)(seed % 20 * 3), seed % 2);
+}
+
+/* Rows of more than one part, and more than one buffer. */
+HI_TEST(census_snapshot, gives_back_a_large_graph)
+{
+	check_round_trip(1, 3 * 50000, false);
+	check_round_trip(2, 3 * 50000, true);
+}
+
+/* The reader's own computations may be asked for instead. */
+HI_TEST(census_snapshot, of_a_graph_answers_as_the_graph_does)
+{
+	OWN(graph) *g = drawn_graph(5, 3000), *copy = NULL;
+	OWN(reach) *r = reach_of(g), *again = NULL;
+	OWN(leaks) *a = leaks_of(g, r), *b = NULL;
+	HI_GUARD(hi_snapshot_close) struct hi_snapshot *s = NULL;
+	struct hi_dominators *none = NULL;
+	struct hi_error err;
+	const char *path;
+	int fd = memory_file(&path);
+
+	HI_ASSERT_OK(try_write(fd, g, r, NULL, false, &err), &err);
+	HI_ASSERT_OK(hi_snapshot_open(path, &s, &err), &err);
+	close(fd);
+	HI_ASSERT_OK(hi_snapshot_graph(s, &copy, &err), &err);
+	HI_ASSERT_STATUS(HI_NOT_FOUND, hi_snapshot_dominators(s, copy, &none, &err));
+	again = reach_of(copy);
+	check_reach(g, r, again);
+	b = leaks_of(copy, again);
+	HI_ASSERT_EQ(a->n_roots, b->n_roots);
+	HI_ASSERT_EQ(a->bytes, b->bytes);
+	for (size_t i = 0; i < a->n_roots; i++)
+		HI_ASSERT_EQ(a->roots[i].node, b->roots[i].node);
+}
+
+HI_TEST(census_snapshot, is_written_into_regular_files_only)
+{
+	OWN(graph) *g = drawn_graph(1, 30);
+	OWN(reach) *r = reach_of(g);
+	struct hi_error err;
+	int ends[2];
+
+	HI_ASSERT(pipe(ends) == 0);
+	HI_ASSERT_STATUS(HI_USAGE, try_write(ends[1], g, r, NULL, false, &err));
+	HI_ASSERT(strstr(err.text, "regular file"));
+	close(ends[0]);
+	close(ends[1]);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Programs in Go, with and without C: their runtime's heap is not decoded. */
+#include <stdlib.h>
+
+#include "tests/cli/summary.h"
+#include "tests/support/fixture.h"
+#include "tests/support/snapshots.h"
+
+static const char *build(const char *name, const char *flags)
+{
+	const char *program = snapshot_path(snapshot_directory(), name);
+	char shell[600];
+	struct hi_command *c;
+
+	snprintf(shell, sizeof(shell),
+		 "GOCACHE=%s/gocache GO111MODULE=off go build %s -o %s "
+		 "%s/fixtures/go/%s.go",
+		 HI_BINARY_DIR, flags, program, HI_SOURCE_DIR, name);
+	c = hi_command_run(0, "sh", "-c", shell, NULL);
+	HI_ASSERT_MSG(c->exit_code == 0, "go build: %s", c->err);
+	return program;
+}
+
+static struct hi_fixture *start(const char *program)
+{
+	struct hi_fixture *fx = hi_fixture_start(program, NULL);
+	char line[64];
+
+	HI_ASSERT(hi_fixture_line(fx, line, sizeof(line)));
+	HI_ASSERT_STREQ("ready", line);
+	return fx;
+}
+
+static void check_not_decoded(json_t *doc, const char *known)
+{
+	json_t *heap = json_object_get(doc, "heap");
+
+	HI_ASSERT_STREQ("Go runtime",
+			json_string_value(json_object_get(heap, "not_decoded")));
+	HI_ASSERT_STREQ(known, json_string_value(json_object_get(heap, "known")));
+	HI_ASSERT(json_is_null(json_object_get(json_object_get(doc, "leaks"), "bytes")));
+}
+
+HI_TEST_SCENARIO(go, the_heap_of_its_runtime_is_not_decoded)
+{
+	/* Without symbols there are sections. */
+	static const char *const flags[] = {"", "-ldflags '-s -w'"};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct hi_fixture *fx = start(build("go_threads", flags[i]));
+		json_t *doc = summary_with(fx->pid, NULL);
+
+		check_not_decoded(doc, "none");
+		HI_ASSERT(json_is_null(
+			json_object_get(json_object_get(doc, "typed"), "exact")));
+	}
+}
+
+HI_TEST_SCENARIO(go, its_threads_with_c_are_not_inside_the_allocator)
+{
+	struct hi_fixture *fx = start(build("cgo_threads", ""));
+
+	/* The threads come from one sleep and go to the next. */
+	for (int i = 0; i < 5; i++) {
+		json_t *doc = summary_with(fx->pid, NULL);
+
+		check_not_decoded(doc, "part");
+		HI_ASSERT_EQ(0, number(doc, "snapshot", "threads_in_allocator"));
+		HI_ASSERT_EQ(1000, count_of_type(doc, "struct c_node"));
+	}
+}

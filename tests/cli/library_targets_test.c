@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Programs that say how many objects of each type they have: intrusive records
+ * of C, and containers of libraries that are too large for every machine (built
+ * by scripts/build-targets). Nothing of theirs is leaked.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/cli/summary.h"
+#include "tests/harness.h"
+#include "tests/support/fixture.h"
+
+#define TARGETS HI_SOURCE_DIR "/build/targets/"
+
+enum { MAX_TRUTHS = 32 };
+
+struct truths {
+	struct {
+		long long count;
+		char type[200];
+	} items[MAX_TRUTHS];
+	unsigned n;
+};
+
+static void keep_truth(const char *line, void *arg)
+{
+	struct truths *t = arg;
+
+	if (line[0] != 'T')
+		return;
+	HI_ASSERT(t->n < MAX_TRUTHS);
+	HI_ASSERT_EQ(2, sscanf(line, "T %lld %199[^\n]", &t->items[t->n].count,
+			       t->items[t->n].type));
+	t->n++;
+}
+
+/* share: percent of the live bytes that have a type, exactly or inferred. */
+static void check_program(const char *path, unsigned share)
+{
+	struct hi_fixture *fx = hi_fixture_start(path, NULL);
+	struct truths truths = {};
+	long long typed, all;
+	json_t *doc;
+
+	hi_fixture_read_until(fx, "ready", keep_truth, &truths);
+	HI_ASSERT(truths.n > 0);
+	doc = summary_with(fx->pid, NULL);
+	for (unsigned i = 0; i < truths.n; i++)
+		HI_ASSERT_MSG(
+			count_of_type(doc, truths.items[i].type) == truths.items[i].count,
+			"%s: there are %lld, %lld are seen", truths.items[i].type,
+			truths.items[i].count, count_of_type(doc, truths.items[i].type));
+	HI_ASSERT_EQ(0, number(doc, "leaks", "objects"));
+	typed = number(doc, "typed", "exact") + number(doc, "typed", "inferred");
+	all = number(doc, "ledger", "live");
+	HI_ASSERT_MSG(typed * 100 >= all * share, "%lld of %lld bytes have a type", typed,
+		      all);
+}
+
+static void check_library(const char *path, unsigned share)
+{
+	if (access(path, X_OK) != 0)
+		HI_SKIP("not built: run scripts/build-targets build/targets rust absl "
+			"protobuf qt5");
+	check_program(path, share);
+}
+
+HI_TEST_SCENARIO(record_shapes, outer_records_are_found_by_their_members)
+{
+	check_program("record_shapes", 95);
+}
+
+HI_TEST_SCENARIO(record_shapes, closures_and_coroutines_have_types)
+{
+	check_program("closures", 40); /* half of it is libstdc++'s reserve */
+}
+
+HI_TEST_SLOW(library_targets, rust)
+{
+	check_library(TARGETS "libraries/rust", 95);
+}
+
+HI_TEST_SLOW(library_targets, abseil_and_boost)
+{
+	check_library(TARGETS "libraries/absl", 70); /* 71 KiB are libstdc++'s reserve */
+}
+
+HI_TEST_SLOW(library_targets, protobuf)
+{
+	check_library(TARGETS "libraries/protobuf", 80);
+}
+
+HI_TEST_SLOW(library_targets, qt5)
+{
+	check_library(TARGETS "libraries/qt5", 70);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Blocks that only shared memory leads to (fixtures/shared_roots.c) are alive; one that
+ * nothing leads to is not.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/cli/summary.h"
+#include "tests/harness.h"
+#include "tests/support/command.h"
+#include "tests/support/fixture.h"
+
+struct shared {
+	char blocks[16][32], what[16][16];
+	unsigned n;
+	int pid;
+};
+
+static void keep_line(const char *line, void *arg)
+{
+	struct shared *s = arg;
+
+	if (sscanf(line, "pid %d", &s->pid) == 1 || strcmp(line, "ready") == 0)
+		return;
+	HI_ASSERT(s->n < 16);
+	HI_ASSERT_EQ(2, sscanf(line, "%15s %31s", s->what[s->n], s->blocks[s->n]));
+	s->n++;
+}
+
+static void remove_file(void *arg)
+{
+	unlink(arg);
+}
+
+static void start(struct shared *s, const char *more)
+{
+	static char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/hi-shared-roots.%d", (int)getpid());
+	hi_test_defer(remove_file, path);
+	hi_fixture_read_until(hi_fixture_start("shared_roots", path, more, NULL), "ready",
+			      keep_line, s);
+	HI_ASSERT_EQ(7, s->n);
+}
+
+static const char *report_of(const struct shared *s, const char *command, const char *way)
+{
+	char pid[16];
+	struct hi_command *c;
+
+	snprintf(pid, sizeof(pid), "%d", s->pid);
+	c = hi_heapinspect(command, "--pid", pid, "--snapshot", way, "--all");
+	HI_ASSERT_MSG(c->exit_code == 0, "%s", c->err);
+	return c->out;
+}
+
+static void check_blocks(const struct shared *s, const char *way)
+{
+	const char *leaks = report_of(s, "leaks", way);
+	char name[96];
+
+	for (unsigned i = 0; i < s->n; i++)
+		HI_ASSERT_MSG(!strstr(leaks, s->blocks[i]) ==
+				      (strcmp(s->what[i], "leaked") != 0),
+			      "%s, by %s: %s", s->what[i], way, leaks);
+	snprintf(name, sizeof(name), "mapping hi-shared-roots.%d", (int)getpid());
+	HI_ASSERT_MSG(has_root(summary_with(s->pid, NULL), name), "no root %s", name);
+}
+
+HI_TEST_SCENARIO(shared_roots, blocks_that_shared_mappings_hold_are_alive)
+{
+	struct shared s = {};
+
+	start(&s, NULL);
+	check_blocks(&s, "copy");
+	check_blocks(&s, "fork");
+}
+
+/* The child has none of the pages in its page tables. They are read from the files,
+ * some of which only root may open: without that nothing is certain. */
+HI_TEST_SCENARIO(shared_roots, what_untouched_shared_pages_hold_is_no_certain_leak)
+{
+	struct shared s = {};
+	json_t *doc;
+
+	start(&s, "child");
+	doc = summary_with(s.pid, NULL);
+	HI_ASSERT_EQ(geteuid() ? 0 : 1, number(doc, "leaks", "objects"));
+	HI_ASSERT_EQ(geteuid() ? 7 : 6, number(doc, "leaks", "likely_objects"));
+	if (geteuid() == 0)
+		HI_ASSERT(strstr(report_of(&s, "leaks", "copy"), s.blocks[6]));
+}

@@ -1,0 +1,743 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Claims and what is carved, against pairwise comparisons of plain lists. */
+#include <stdlib.h>
+
+#include "attach/mock.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/parallel.h"
+#include "decode/inference/carve_internal.h"
+#include "support/typing_world.h"
+#include "tests/harness.h"
+
+HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
+HI_DEFINE_GUARD(struct hi_plans *, hi_plans_destroy)
+HI_DEFINE_GUARD(struct hi_carving *, hi_carving_destroy)
+#define OWNED(type) HI_GUARD(hi_##type##_destroy) struct hi_##type
+
+#define HEAP 0x100000ull
+#define POOL 0x4000000ull /* a mapping without blocks */
+#define PAGE 4096ull
+enum { POOL_SIZE = 4096, MAX_BLOCKS = 24, MAX_CLAIMS = 160, EVIDENCE_SHIFT = 29 };
+
+static struct hi_error err;
+static uint64_t random_state;
+static uint64_t below(uint64_t n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (random_state * 0x2545f4914f6cdd1d >> 8) % n;
+}
+
+/* ---- types ---- */
+
+/* inner { long a; void *p; }, both { inner one; inner two; }, table { long n;
+ * inner of[3]; }, choice: union of both and other { void *x, *y, *z; }, … */
+static struct hi_plans *draw(struct world *w)
+{
+	hi_type_id word = world_scalar(w, HI_KIND_INTEGER, "long", 8);
+	hi_type_id ptr = world_pointer(w, word);
+	hi_type_id inner = world_record(w, HI_KIND_STRUCT, "inner", 16, "a", 0, word, "p",
+					8, ptr, NULL);
+	hi_type_id both = world_record(w, HI_KIND_STRUCT, "both", 32, "one", 0, inner,
+				       "two", 16, inner, NULL);
+	hi_type_id of = world_array(w, inner, 3);
+	hi_type_id other = world_record(w, HI_KIND_STRUCT, "other", 24, "x", 0, ptr, "y",
+					8, ptr, "z", 16, ptr, NULL);
+	struct hi_plans *plans;
+
+	world_record(w, HI_KIND_STRUCT, "table", 56, "n", 0, word, "of", 8, of, NULL);
+	world_record(w, HI_KIND_UNION, "choice", 32, "b", 0, both, "o", 0, other, NULL);
+	world_record(w, HI_KIND_STRUCT, "wrapped", 16, "it", 0, inner, NULL);
+	world_record(w, HI_KIND_STRUCT, "odd", 20, "it", 0, inner, "s", 16, word, NULL);
+	HI_ASSERT_OK(hi_plans_create(w->source.types, &plans, &err), &err);
+	for (hi_type_id id = 1; id < w->n_types; id++) {
+		w->types[id].layout_hash = id * 7919 % 13;
+		HI_ASSERT(hi_plans_of(plans, id) >= HI_PLAN_FIRST);
+	}
+	return plans;
+}
+
+/* Everything that is inside a type, written out. */
+static bool naive_has(const struct world *w, hi_type_id type, uint64_t offset,
+		      hi_type_id wanted)
+{
+	const struct hi_type *t = &w->types[type];
+	bool has = type == wanted && offset == 0;
+
+	for (uint32_t i = 0; i < t->n_members; i++)
+		if (t->members[i].offset <= offset)
+			has |= naive_has(w, t->members[i].type,
+					 offset - t->members[i].offset, wanted);
+	for (uint64_t i = 0; t->kind == HI_KIND_ARRAY && i < t->count; i++)
+		if (i * w->types[t->target].size <= offset)
+			has |= naive_has(w, t->target,
+					 offset - i * w->types[t->target].size, wanted);
+	return has;
+}
+
+HI_TEST(carve, members_and_elements_are_found_in_a_type)
+{
+	struct world *w = world_create();
+	OWNED(plans) *plans = draw(w);
+	unsigned yes = 0;
+
+	for (hi_type_id a = 1; a < w->n_types; a++)
+		for (hi_type_id b = 1; b < w->n_types; b++)
+			for (uint64_t offset = 0; offset < 64; offset++) {
+				const struct hi_plan *x =
+					hi_plans_get(plans, hi_plans_of(plans, a));
+				const struct hi_plan *y =
+					hi_plans_get(plans, hi_plans_of(plans, b));
+				bool has = naive_has(w, a, offset, b);
+
+				yes += has;
+				HI_ASSERT_MSG(hi_plan_has_at(plans, x, offset, y) == has,
+					      "%s at %d of %s", y->name, (int)offset,
+					      x->name);
+			}
+	HI_ASSERT(yes > 50);
+}
+
+HI_TEST(carve, types_that_contain_themselves_end)
+{
+	struct world *w = world_create();
+	hi_type_id word = world_scalar(w, HI_KIND_INTEGER, "long", 8);
+	hi_type_id a = world_record(w, HI_KIND_UNION, "a", 64, "x", 0, 3, "y", 0, 3, "z",
+				    0, 3, NULL);
+	hi_type_id b = world_record(w, HI_KIND_UNION, "b", 64, "x", 0, 2, "y", 0, 2, "z",
+				    0, 3, NULL);
+	OWNED(plans) *plans = NULL;
+
+	HI_ASSERT_EQ(2, a);
+	HI_ASSERT_OK(hi_plans_create(w->source.types, &plans, &err), &err);
+	HI_ASSERT(!hi_plan_has_at(plans, hi_plans_get(plans, hi_plans_of(plans, b)), 0,
+				  hi_plans_get(plans, hi_plans_of(plans, word))));
+}
+
+/* ---- a random heap and random claims ---- */
+
+struct claim {
+	uint64_t addr, size;
+	hi_type_id type;
+	bool array;
+	unsigned evidence;
+	bool conflict;
+};
+
+struct heap {
+	struct world *w;
+	struct hi_plans *plans;
+	struct hi_image *image;
+	struct hi_objects *objects;
+	uint64_t extents[MAX_BLOCKS];
+	struct claim claims[MAX_CLAIMS]; /* distinct */
+	unsigned n_claims;
+};
+
+static void destroy_image(void *image)
+{
+	hi_image_destroy(image);
+}
+
+static void add_mapping(struct hi_image *image, struct hi_mapping m)
+{
+	if (!m.path)
+		m.path = "";
+	HI_ASSERT_OK(hi_image_add_mapping(image, &m, &err), &err);
+}
+
+static struct hi_image *empty_image(void)
+{
+	struct hi_memory *memory;
+	struct hi_image *image;
+
+	HI_ASSERT_OK(hi_memory_create_mock(&memory, &err), &err);
+	HI_ASSERT_OK(hi_image_create_mock(memory, &image, &err), &err);
+	hi_test_defer(destroy_image, image);
+	return image;
+}
+
+static void random_blocks(struct heap *h)
+{
+	struct hi_objects_builder *b;
+	uint64_t addr = HEAP;
+	unsigned region;
+
+	HI_ASSERT_OK(hi_objects_builder_create(&b, &err), &err);
+	hi_objects_builder_overhead(b, 0, 8);
+	HI_ASSERT_OK(
+		hi_objects_builder_region(b, HEAP, HEAP + 64 * PAGE, 4, &region, &err),
+		&err);
+	for (unsigned i = 0; i < MAX_BLOCKS; i++) {
+		uint64_t usable = below(3) ? 504 + 16 * below(60) : 24 + 16 * below(40);
+		uint8_t flags = below(8) ? 0 : HI_OBJECT_INTERNAL;
+
+		HI_ASSERT_OK(hi_objects_builder_add(b, region, addr, usable, flags, &err),
+			     &err);
+		h->extents[i] = below(2) ? 0 : below(4) ? below(80) : 1ull << 60;
+		addr += usable + 8 + 16 * below(4);
+	}
+	HI_ASSERT_OK(hi_objects_seal(b, &h->objects, &err), &err);
+	for (unsigned i = 0; i < MAX_BLOCKS; i++)
+		h->objects->type[i] = i + 1;
+}
+
+static bool is_known(const struct heap *h, const struct claim *c)
+{
+	for (unsigned i = 0; i < h->n_claims; i++)
+		if (h->claims[i].addr == c->addr && h->claims[i].size == c->size &&
+		    h->claims[i].type == c->type && h->claims[i].array == c->array)
+			return true;
+	return false;
+}
+
+static void random_claims(struct heap *h)
+{
+	uint64_t end = hi_objects_address(h->objects, MAX_BLOCKS - 1) + 64;
+	unsigned dense = below(2) ? 1 : 8;
+
+	while (h->n_claims < MAX_CLAIMS) {
+		hi_type_id type = (hi_type_id)(3 + below(h->w->n_types - 3));
+		struct claim c = {.type = type,
+				  .size = h->w->types[type].size,
+				  .evidence = 3 + (unsigned)below(4)};
+
+		c.addr = below(3) ? HEAP + 8 * below((end - HEAP) / 8)
+				  : POOL + 8 * below(POOL_SIZE / 8 / dense);
+		if (below(4) == 0) {
+			c.array = true;
+			c.size *= 2 + below(4);
+		}
+		if (!is_known(h, &c))
+			h->claims[h->n_claims++] = c;
+	}
+}
+
+static void heap_create(struct heap *h)
+{
+	*h = (struct heap){.w = world_create()};
+	h->plans = draw(h->w);
+	h->image = empty_image();
+	add_mapping(h->image, (struct hi_mapping){.start = HEAP,
+						  .end = HEAP + 64 * PAGE,
+						  .prot = 3,
+						  .kind = HI_MAPPING_HEAP});
+	add_mapping(h->image, (struct hi_mapping){.start = POOL,
+						  .end = POOL + POOL_SIZE,
+						  .prot = 3,
+						  .kind = HI_MAPPING_ANONYMOUS});
+	random_blocks(h);
+	random_claims(h);
+}
+
+/* ---- the truth ---- */
+
+static const struct hi_plan *plan_of(const struct heap *h, const struct claim *c)
+{
+	return hi_plans_get(h->plans, hi_plans_of(h->plans, c->type));
+}
+
+static bool may_be(const struct heap *h, const struct claim *c)
+{
+	if (c->addr >= POOL)
+		return c->addr + c->size <= POOL + POOL_SIZE;
+	for (hi_node i = 0; i < h->objects->count; i++) {
+		uint64_t addr = hi_objects_address(h->objects, i);
+		uint64_t usable = hi_objects_usable(h->objects, i);
+
+		if (c->addr >= addr && c->addr + c->size <= addr + usable)
+			return usable >= 512 && h->extents[i] < usable &&
+			       (c->addr - addr >= h->extents[i] ||
+				(c->addr == addr && c->size >= h->extents[i])) &&
+			       !(h->objects->flags[i] & HI_OBJECT_INTERNAL);
+	}
+	return false;
+}
+
+static bool is_better(const struct heap *h, const struct claim *a, const struct claim *b)
+{
+	int order = hi_plan_compare(plan_of(h, a), plan_of(h, b));
+
+	if (order)
+		return order > 0;
+	if (a->addr != b->addr)
+		return a->addr < b->addr;
+	return a->size != b->size ? a->size > b->size : a->array > b->array;
+}
+
+static bool contains(const struct heap *h, const struct claim *a, const struct claim *b)
+{
+	uint64_t offset = b->addr - a->addr;
+
+	if (b->addr < a->addr || b->addr + b->size > a->addr + a->size)
+		return false;
+	if (a->array)
+		offset %= h->w->types[a->type].size;
+	return naive_has(h->w, a->type, offset, b->type);
+}
+
+struct truth {
+	const struct claim *carved[MAX_CLAIMS];
+	struct claim kept[MAX_CLAIMS];
+	unsigned n;
+	struct hi_carving_stats stats;
+};
+
+/* The best of those left, while there are any. */
+static void resolve(const struct heap *h, struct truth *t)
+{
+	bool done[MAX_CLAIMS] = {};
+
+	*t = (struct truth){.stats.claims = h->n_claims};
+	for (unsigned round = 0; round < h->n_claims; round++) {
+		unsigned best = MAX_CLAIMS, explained = 0, in_the_way = 0;
+
+		for (unsigned i = 0; i < h->n_claims; i++)
+			if (!done[i] && (best == MAX_CLAIMS ||
+					 is_better(h, &h->claims[i], &h->claims[best])))
+				best = i;
+		done[best] = true;
+		const struct claim *c = &h->claims[best];
+		struct claim *with[MAX_CLAIMS];
+
+		if (!may_be(h, c)) {
+			t->stats.misplaced++;
+			continue;
+		}
+		for (unsigned i = 0; i < t->n; i++) {
+			struct claim *k = &t->kept[i];
+
+			if (k->addr >= c->addr + c->size || c->addr >= k->addr + k->size)
+				continue;
+			with[in_the_way++] = k;
+			explained += contains(h, k, c) || contains(h, c, k);
+		}
+		if (!in_the_way) {
+			t->kept[t->n++] = *c;
+		} else if (explained) {
+			t->stats.explained++;
+		} else {
+			t->stats.conflicts++;
+			for (unsigned i = 0; i < in_the_way; i++)
+				with[i]->conflict = true;
+		}
+	}
+}
+
+static const struct claim *kept_at(const struct truth *t, uint64_t addr)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (t->kept[i].addr == addr)
+			return &t->kept[i];
+	return NULL;
+}
+
+/* ---- ours ---- */
+
+struct adding {
+	const struct heap *h;
+	struct hi_carving *carving;
+	unsigned order[2 * MAX_CLAIMS];
+	_Atomic unsigned added;
+};
+
+/* Every claim twice, once with less evidence. */
+static void add_claim(void *arg, size_t task, unsigned worker)
+{
+	struct adding *a = arg;
+	unsigned i = a->order[task];
+	const struct claim *c = &a->h->claims[i / 2];
+	unsigned evidence = i & 1 ? c->evidence : 2;
+
+	(void)worker;
+	a->added +=
+		hi_carving_add(a->carving, c->addr, c->size,
+			       plan_of(a->h, c)->index | (c->array ? HI_KEY_ARRAY : 0) |
+				       evidence << EVIDENCE_SHIFT);
+}
+
+static uint64_t extent(void *arg, hi_node id)
+{
+	const struct heap *h = arg;
+
+	return h->extents[id];
+}
+
+static void add_all(struct heap *h, struct hi_carving *carving, unsigned threads)
+{
+	struct adding a = {.h = h, .carving = carving};
+
+	for (unsigned i = 0; i < 2 * h->n_claims; i++) {
+		unsigned k = (unsigned)below(i + 1);
+
+		a.order[i] = a.order[k];
+		a.order[k] = i;
+	}
+	hi_parallel(threads, 2 * h->n_claims, add_claim, &a);
+	HI_ASSERT_EQ(h->n_claims, a.added);
+	HI_ASSERT_EQ(h->n_claims, hi_carving_count(carving));
+}
+
+/* Some may be refused. */
+static void add_all_quietly(struct heap *h, struct hi_carving *carving)
+{
+	struct adding a = {.h = h, .carving = carving};
+
+	for (unsigned i = 0; i < 2 * h->n_claims; i++) {
+		a.order[i] = i;
+		add_claim(&a, i, 0);
+	}
+}
+
+static void check_node(const struct heap *h, const struct truth *t,
+		       const struct hi_objects *o, hi_node id,
+		       const struct hi_pools *pools)
+{
+	uint64_t addr = hi_objects_address(o, id);
+	const struct claim *c = kept_at(t, addr);
+	hi_node block = hi_objects_find(h->objects, addr, NULL);
+
+	if (!c) {
+		HI_ASSERT(block != HI_NODE_NONE);
+		HI_ASSERT_EQ(addr == hi_objects_address(h->objects, block) ? block + 1
+									   : 0,
+			     o->type[id]);
+		return;
+	}
+	HI_ASSERT_EQ(plan_of(h, c)->index | (c->array ? (uint32_t)HI_KEY_ARRAY : 0) |
+			     c->evidence << EVIDENCE_SHIFT,
+		     o->type[id]);
+	HI_ASSERT_EQ(c->conflict, (o->flags[id] & HI_OBJECT_CONFLICT) != 0);
+	HI_ASSERT(hi_objects_usable(o, id) >= c->size);
+	HI_ASSERT(hi_objects_usable(o, id) < c->size + HI_CARVE_GAP);
+	HI_ASSERT(!(pools->is_rest[id / 64] >> (id & 63) & 1));
+}
+
+static void check_outside(const struct truth *t, const struct hi_carving *c)
+{
+	const struct hi_range *ranges;
+	size_t n = hi_carving_outside(c, &ranges);
+
+	for (uint64_t addr = POOL; addr < POOL + POOL_SIZE; addr++) {
+		bool carved = false, told = false;
+
+		for (unsigned i = 0; i < t->n; i++)
+			carved |= addr >= t->kept[i].addr &&
+				  addr < t->kept[i].addr + (t->kept[i].size + 7) / 8 * 8;
+		for (size_t i = 0; i < n; i++) {
+			told |= addr >= ranges[i].start && addr < ranges[i].end;
+			HI_ASSERT(i == 0 || ranges[i - 1].end < ranges[i].start);
+			HI_ASSERT(ranges[i].start >= POOL);
+		}
+		HI_ASSERT_EQ(carved, told);
+	}
+}
+
+static void check_sums(const struct heap *h, const struct truth *t,
+		       const struct hi_objects *o, const struct hi_carving_stats *stats)
+{
+	uint64_t before = 0, after = 0, bytes = 0, outside = 0, outside_bytes = 0;
+
+	for (hi_node i = 0; i < h->objects->count; i++)
+		before += hi_objects_cost(h->objects, i);
+	for (hi_node i = 0; i < o->count; i++)
+		after += hi_objects_cost(o, i);
+	for (unsigned i = 0; i < t->n; i++) {
+		bool is_outside = t->kept[i].addr >= POOL;
+
+		bytes += t->kept[i].size;
+		outside += is_outside;
+		outside_bytes += is_outside ? t->kept[i].size : 0;
+	}
+	HI_ASSERT_EQ(before + outside_bytes, after);
+	HI_ASSERT_EQ(t->n, stats->carved);
+	HI_ASSERT_EQ(bytes, stats->carved_bytes);
+	HI_ASSERT_EQ(outside, stats->outside);
+	HI_ASSERT_EQ(t->stats.claims, stats->claims);
+	HI_ASSERT_EQ(t->stats.misplaced, stats->misplaced);
+	HI_ASSERT_EQ(t->stats.explained, stats->explained);
+	HI_ASSERT_EQ(t->stats.conflicts, stats->conflicts);
+}
+
+static void carve_and_check(struct heap *h, const struct truth *t, unsigned threads)
+{
+	OWNED(carving) *c = NULL;
+	OWNED(objects) *o = NULL;
+	struct hi_carving_stats stats;
+	struct hi_pools pools;
+	unsigned found = 0;
+
+	HI_ASSERT_OK(hi_carving_create(h->image, NULL, h->objects, &c, &err), &err);
+	add_all(h, c, threads);
+	HI_ASSERT_OK(hi_carving_finish(c, h->plans, h->objects, extent, h, &o, &pools,
+				       &stats, &err),
+		     &err);
+	HI_ASSERT(o);
+	for (hi_node i = 0; i < o->count; i++) {
+		check_node(h, t, o, i, &pools);
+		found += kept_at(t, hi_objects_address(o, i)) != NULL;
+	}
+	HI_ASSERT_EQ(t->n, found);
+	check_sums(h, t, o, &stats);
+	check_outside(t, c);
+	hi_pools_free(&pools);
+}
+
+HI_TEST(carve, random_claims_agree_with_pairwise_comparison)
+{
+	uint64_t conflicts = 0, explained = 0;
+	static struct heap h;
+	static struct truth t;
+
+	for (unsigned i = 0; i < 60; i++) {
+		random_state = 0x9e3779b97f4a7c15 + i;
+		h.w = NULL;
+		heap_create(&h);
+		resolve(&h, &t);
+		for (unsigned threads = 1; threads <= 4; threads += 3)
+			carve_and_check(&h, &t, threads);
+		conflicts += t.stats.conflicts;
+		explained += t.stats.explained;
+		hi_objects_destroy(h.objects);
+		hi_plans_destroy(h.plans);
+	}
+	HI_ASSERT(conflicts > 100 && explained > 100);
+}
+
+/* ---- limits and failures ---- */
+
+static struct hi_carving *carving_of(struct heap *h)
+{
+	struct hi_carving *c;
+
+	HI_ASSERT_OK(hi_carving_create(h->image, NULL, h->objects, &c, &err), &err);
+	return c;
+}
+
+HI_TEST(carve, beyond_the_limit_nothing_is_carved_in_any_order)
+{
+	static struct heap h;
+
+	random_state = 5;
+	heap_create(&h);
+	for (unsigned round = 0; round < 4; round++) {
+		OWNED(carving) *c = carving_of(&h);
+		struct hi_objects *o = NULL;
+		struct hi_carving_stats stats;
+		struct hi_pools pools;
+
+		c->max_claims = h.n_claims - round % 2;
+		add_all_quietly(&h, c);
+		HI_ASSERT_EQ(round % 2, hi_carving_failed(c));
+		HI_ASSERT_EQ(round % 2, hi_carving_at_limit(c));
+		HI_ASSERT_OK(hi_carving_finish(c, h.plans, h.objects, extent, &h, &o,
+					       &pools, &stats, &err),
+			     &err);
+		HI_ASSERT_EQ(round % 2, stats.at_limit);
+		HI_ASSERT_EQ(round % 2, o == NULL);
+		hi_objects_destroy(o);
+		hi_pools_free(&pools);
+	}
+	hi_objects_destroy(h.objects);
+	hi_plans_destroy(h.plans);
+}
+
+HI_TEST(carve, what_is_no_claim_is_not_taken)
+{
+	static struct heap h;
+
+	random_state = 5;
+	heap_create(&h);
+	OWNED(carving) *c = carving_of(&h);
+	uint32_t key = plan_of(&h, &h.claims[0])->index | 4u << EVIDENCE_SHIFT;
+
+	HI_ASSERT(!hi_carving_add(c, 0, 16, key));
+	HI_ASSERT(!hi_carving_add(c, POOL + 4, 16, key));
+	HI_ASSERT(!hi_carving_add(c, POOL, 7, key));
+	HI_ASSERT(!hi_carving_add(c, POOL, 1ull << 43, key));
+	HI_ASSERT(!hi_carving_add(c, 1ull << 56, 16, key));
+	HI_ASSERT(!hi_carving_add(c, POOL, 16, HI_PLAN_NOTHING));
+	HI_ASSERT_EQ(0, hi_carving_count(c));
+	HI_ASSERT(!hi_carving_failed(c));
+	/* The largest ones come through whole. */
+	HI_ASSERT(hi_carving_add(c, (1ull << 56) - 8, (1ull << 43) - 1, key));
+	HI_ASSERT(!hi_carving_add(c, (1ull << 56) - 8, (1ull << 43) - 1, key));
+	HI_ASSERT(hi_carving_add(c, (1ull << 56) - 8, (1ull << 42) - 1, key));
+	struct hi_objects *o = NULL;
+	struct hi_carving_stats stats;
+	struct hi_pools pools;
+
+	HI_ASSERT_OK(hi_carving_finish(c, h.plans, h.objects, extent, &h, &o, &pools,
+				       &stats, &err),
+		     &err);
+	HI_ASSERT(!o && !pools.items && !pools.is_rest);
+	HI_ASSERT_EQ(2, stats.misplaced);
+	hi_objects_destroy(h.objects);
+	hi_plans_destroy(h.plans);
+}
+
+static enum hi_status carve_all(struct heap *h)
+{
+	struct hi_carving *c = NULL;
+	struct hi_objects *o = NULL;
+	struct hi_carving_stats stats;
+	struct hi_pools pools = {};
+	enum hi_status status = hi_carving_create(h->image, NULL, h->objects, &c, &err);
+
+	if (status == HI_OK) {
+		add_all_quietly(h, c);
+		status = hi_carving_finish(c, h->plans, h->objects, extent, h, &o, &pools,
+					   &stats, &err);
+	}
+	hi_carving_destroy(c);
+	hi_objects_destroy(o);
+	hi_pools_free(&pools);
+	return status;
+}
+
+HI_TEST(carve, any_allocation_may_fail)
+{
+	static struct heap h;
+	enum hi_status status;
+	uint64_t nth = 0;
+
+	random_state = 5;
+	heap_create(&h);
+	do {
+		hi_alloc_fail_at(++nth);
+		status = carve_all(&h);
+		hi_alloc_fail_at(0);
+		HI_ASSERT(status == HI_OK || status == HI_NO_MEMORY);
+	} while (status != HI_OK);
+	HI_ASSERT(nth > 50);
+	hi_objects_destroy(h.objects);
+	hi_plans_destroy(h.plans);
+}
+
+/* All claims at one address, or each over the end of the one before: what a
+ * hostile target can do at most. */
+HI_TEST(carve, many_overlaps_take_no_quadratic_time)
+{
+	enum { MANY = 200000 };
+	static struct heap h;
+
+	random_state = 5;
+	heap_create(&h);
+	h.image = empty_image();
+	add_mapping(h.image, (struct hi_mapping){.start = POOL,
+						 .end = POOL + MANY * 8 + PAGE,
+						 .prot = 3,
+						 .kind = HI_MAPPING_ANONYMOUS});
+	OWNED(carving) *c = carving_of(&h);
+	OWNED(objects) *o = NULL;
+	struct hi_carving_stats stats;
+	struct hi_pools pools;
+	struct claim both = {.type = 4};
+
+	for (uint64_t i = 0; i < MANY; i++)
+		HI_ASSERT(hi_carving_add(c, POOL + 8 * i, 32, plan_of(&h, &both)->index));
+	HI_ASSERT_OK(hi_carving_finish(c, h.plans, h.objects, extent, &h, &o, &pools,
+				       &stats, &err),
+		     &err);
+	HI_ASSERT_EQ(MANY / 4, stats.carved);
+	HI_ASSERT_EQ(MANY - MANY / 4, stats.conflicts);
+	hi_pools_free(&pools);
+	hi_objects_destroy(h.objects);
+	hi_plans_destroy(h.plans);
+}
+
+/* ---- memory without blocks ---- */
+
+/* One character a page from 0x10000 on, '.' is not mapped: data of a file d, code
+ * x, another file f, anonymous a, heap h, a stack's guard g, shared s, read-only r. */
+static void draw_mappings(struct hi_image *image, const char *pages)
+{
+	static const struct {
+		char page;
+		uint8_t prot;
+		enum hi_mapping_kind kind;
+		uint64_t inode;
+	} kinds[] = {
+		{'d', 3, HI_MAPPING_FILE, 1},  {'x', 5, HI_MAPPING_FILE, 1},
+		{'f', 1, HI_MAPPING_FILE, 2},  {'a', 3, HI_MAPPING_ANONYMOUS, 0},
+		{'h', 3, HI_MAPPING_HEAP, 0},  {'g', 0, HI_MAPPING_ANONYMOUS, 0},
+		{'s', 3, HI_MAPPING_SHMEM, 0}, {'r', 1, HI_MAPPING_ANONYMOUS, 0},
+		{'t', 3, HI_MAPPING_STACK, 0},
+	};
+
+	for (size_t i = 0, end; pages[i]; i = end) {
+		for (end = i + 1; pages[end] == pages[i]; end++)
+			;
+		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+			if (kinds[k].page == pages[i])
+				add_mapping(image, (struct hi_mapping){
+							   .start = 0x10000 + i * PAGE,
+							   .end = 0x10000 + end * PAGE,
+							   .prot = kinds[k].prot,
+							   .kind = kinds[k].kind,
+							   .inode = kinds[k].inode});
+	}
+}
+
+static void check_ranges(const struct hi_carving *c, const char *expected)
+{
+	for (size_t i = 0; expected[i]; i++)
+		for (uint64_t at = 0; at < PAGE; at += 8) {
+			uint64_t addr = 0x10000 + i * PAGE + at, start = 0, end = 0;
+			bool in = hi_carving_range(c, addr, &start, &end);
+			size_t first = i, last = i;
+
+			HI_ASSERT_MSG(in == (expected[i] == '+'), "page %zu", i);
+			if (!in)
+				continue;
+			while (first > 0 && expected[first - 1] == '+')
+				first--;
+			while (expected[last] == '+')
+				last++;
+			HI_ASSERT_EQ(0x10000 + first * PAGE, start);
+			HI_ASSERT_EQ(0x10000 + last * PAGE, end);
+		}
+}
+
+static void add_thread(struct hi_image *image, size_t sp_page, size_t fs_page)
+{
+	struct hi_thread t = {.tid = 1};
+
+	t.regs.rsp = 0x10000 + sp_page * PAGE + 64;
+	t.regs.fs_base = 0x10000 + fs_page * PAGE + 0x6c0;
+	HI_ASSERT_OK(hi_image_add_thread(image, &t, &err), &err);
+}
+
+HI_TEST(carve, ranges_are_memory_that_is_nothing_else)
+{
+	struct hi_image *image = empty_image();
+	struct hi_heap_region regions[] = {
+		{0x10000 + 17 * PAGE, 0x10000 + 18 * PAGE, 0, 0},
+		{0x10000 + 40 * PAGE, 0x10000 + 42 * PAGE, 1, 0}};
+	struct hi_allocator allocator = {.regions = regions, .n_regions = 2};
+	OWNED(carving) *c = NULL;
+	OWNED(objects) *objects = NULL;
+	struct hi_objects_builder *b;
+	uint64_t low, high;
+
+	HI_ASSERT_OK(hi_objects_builder_create(&b, &err), &err);
+	HI_ASSERT_OK(hi_objects_seal(b, &objects, &err), &err);
+	/*		      0         1         2         3         4         5 */
+	/*		      0123456789012345678901234567890123456789012345678901234567
+	 */
+	draw_mappings(image,
+		      "xddaa.ffaaa.s.rhhhh.gaaaaaa..aaa...g.aaaaaaaa.a.ttt.aaa...");
+	add_thread(image, 22, 24); /* below its control block; what is above is not its */
+	add_thread(image, 49, 30); /* static data in a small mapping */
+	add_thread(image, 53, 46); /* a stack without a control block above it */
+	HI_ASSERT_OK(hi_carving_create(image, &allocator, objects, &c, &err), &err);
+	check_ranges(c, "........+++....++.+......++....+.....+++..+++.............");
+	hi_carving_bounds(c, &low, &high);
+	HI_ASSERT_EQ(0x10000 + 8 * PAGE, low);
+	HI_ASSERT_EQ(0x10000 + 45 * PAGE, high);
+	HI_ASSERT_OK(hi_carving_exclude(c, 0x10000 + 9 * PAGE, 0x10000 + 16 * PAGE, &err),
+		     &err);
+	check_ranges(c, "........+.......+.+......++....+.....+++..+++.............");
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* JSON: always valid, always UTF-8, always as the shipped schemas say. */
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "report/views/census_report.h"
+#include "report/views/explain_report.h"
+#include "report/views/leaks_report.h"
+#include "report/views/paths_report.h"
+#include "report/views/retained_report.h"
+#include "tests/report/sample.h"
+
+/* What the writer made, freed at the end of the test. */
+struct document {
+	char *text;
+	size_t size;
+	FILE *out;
+	struct hi_json json;
+};
+
+static void document_free(void *arg)
+{
+	struct document *d = arg;
+
+	if (d->out)
+		fclose(d->out);
+	free(d->text);
+	free(d);
+}
+
+static struct document *document_open(void)
+{
+	struct document *d = calloc(1, sizeof(*d));
+
+	HI_ASSERT(d != NULL);
+	hi_test_defer(document_free, d);
+	d->out = open_memstream(&d->text, &d->size);
+	HI_ASSERT(d->out != NULL);
+	hi_json_init(&d->json, d->out);
+	return d;
+}
+
+static const char *document_close(struct document *d)
+{
+	HI_ASSERT(hi_json_finish(&d->json));
+	fclose(d->out);
+	d->out = NULL;
+	return d->text;
+}
+
+/* Runs a python program with the document on its stdin; its exit code. */
+static int run_python(const char *program, const char *argument, const char *text,
+		      size_t size)
+{
+	int in[2], status;
+	pid_t pid;
+
+	HI_ASSERT(pipe(in) == 0);
+	fflush(NULL);
+	pid = fork();
+	HI_ASSERT(pid >= 0);
+	if (pid == 0) {
+		dup2(in[0], 0);
+		close(in[0]);
+		close(in[1]);
+		execl("/usr/bin/python3", "python3", "-c", program, argument,
+		      (char *)NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	while (size > 0) {
+		ssize_t n = write(in[1], text, size);
+
+		if (n <= 0)
+			break;
+		text += n;
+		size -= (size_t)n;
+	}
+	close(in[1]);
+	HI_ASSERT(waitpid(pid, &status, 0) == pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 255;
+}
+
+static void need_python(const char *module)
+{
+	char program[128];
+
+	snprintf(program, sizeof(program), "import %s", module);
+	if (run_python(program, "", "", 0) != 0)
+		HI_SKIP("needs python3 and python3-jsonschema");
+}
+
+static int validate_closed(struct document *d, const char *schema)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/docs/schema/%s", HI_SOURCE_DIR, schema);
+	return run_python("import json, jsonschema, sys\n"
+			  "d = json.loads(sys.stdin.buffer.read().decode('utf-8'))\n"
+			  "s = json.load(open(sys.argv[1]))\n"
+			  "try:\n"
+			  "    jsonschema.validate(d, s)\n"
+			  "except jsonschema.ValidationError as e:\n"
+			  "    sys.exit(e.message)\n",
+			  path, d->text, d->size);
+}
+
+static int validate(struct document *d, const char *schema)
+{
+	need_python("jsonschema");
+	document_close(d);
+	return validate_closed(d, schema);
+}
+
+HI_TEST(report_json, every_byte_becomes_valid_json_and_comes_back_as_its_escape)
+{
+	struct document *d = document_open();
+	char text[2];
+
+	need_python("json");
+	hi_json_object(&d->json, NULL);
+	hi_json_array(&d->json, "bytes");
+	for (int c = 1; c < 256; c++) {
+		text[0] = (char)c;
+		text[1] = 0;
+		hi_json_text(&d->json, NULL, text);
+	}
+	hi_json_end(&d->json);
+	hi_json_end(&d->json);
+	document_close(d);
+	HI_ASSERT_EQ(
+		0,
+		run_python(
+			"import json, sys\n"
+			"rows = json.loads(sys.stdin.buffer.read().decode('utf-8'))"
+			"['bytes']\n"
+			"assert len(rows) == 255\n"
+			"plain = {9: '\\\\t', 10: '\\\\n', 13: '\\\\r', 92: '\\\\\\\\'}\n"
+			"for i, s in enumerate(rows, 1):\n"
+			"    want = plain.get(i, chr(i) if 32 <= i < 127 else "
+			"'\\\\x%02x' % i)\n"
+			"    assert s == want, (i, s, want)\n",
+			"", d->text, d->size));
+}
+
+HI_TEST(report_json, unknown_is_null_and_numbers_are_plain)
+{
+	struct document *d = document_open();
+
+	hi_json_object(&d->json, NULL);
+	hi_json_number(&d->json, "unknown", UINT64_MAX);
+	hi_json_number(&d->json, "large", UINT64_MAX - 1);
+	hi_json_signed(&d->json, "negative", -5);
+	hi_json_address(&d->json, "address", 0x55d0c8a412a0);
+	hi_json_address(&d->json, "none", 0);
+	hi_json_text(&d->json, "text", NULL);
+	hi_json_bool(&d->json, "yes", true);
+	hi_json_end(&d->json);
+	HI_ASSERT_STREQ("{\n  \"unknown\": null,\n  \"large\": 18446744073709551614,\n"
+			"  \"negative\": -5,\n  \"address\": \"0x55d0c8a412a0\",\n"
+			"  \"none\": null,\n  \"text\": null,\n  \"yes\": true\n}\n",
+			document_close(d));
+}
+
+HI_TEST(report_json, a_row_is_one_line_and_empty_containers_stay_closed)
+{
+	struct document *d = document_open();
+
+	hi_json_object(&d->json, NULL);
+	hi_json_array(&d->json, "rows");
+	for (int i = 0; i < 2; i++) {
+		hi_json_object(&d->json, NULL);
+		hi_json_signed(&d->json, "a", i);
+		hi_json_array(&d->json, "b");
+		hi_json_signed(&d->json, NULL, i);
+		hi_json_end(&d->json);
+		hi_json_end(&d->json);
+	}
+	hi_json_end(&d->json);
+	hi_json_array(&d->json, "none");
+	hi_json_end(&d->json);
+	hi_json_end(&d->json);
+	HI_ASSERT_STREQ("{\n  \"rows\": [\n    {\"a\": 0, \"b\": [0]},\n"
+			"    {\"a\": 1, \"b\": [1]}\n  ],\n  \"none\": []\n}\n",
+			document_close(d));
+}
+
+HI_TEST(report_json, text_that_is_escaped_already_is_not_escaped_twice)
+{
+	struct document *d = document_open();
+
+	hi_json_array(&d->json, NULL);
+	hi_json_escaped(&d->json, NULL, "\"a\\x01b\"");
+	hi_json_escaped(&d->json, NULL, "\033[31m");
+	hi_json_end(&d->json);
+	HI_ASSERT_STREQ("[\n  \"\\\"a\\\\x01b\\\"\",\n  \"\\\\x1b[31m\"\n]\n",
+			document_close(d));
+}
+
+HI_TEST(report_json, nesting_too_deep_is_told)
+{
+	struct document *d = document_open();
+
+	for (int i = 0; i < HI_JSON_DEPTH + 3; i++)
+		hi_json_array(&d->json, NULL);
+	for (int i = 0; i < HI_JSON_DEPTH + 3; i++)
+		hi_json_end(&d->json);
+	HI_ASSERT(!hi_json_finish(&d->json));
+}
+
+HI_TEST(report_json, the_summary_is_what_its_schema_says)
+{
+	struct sample *s = sample_make();
+	struct document *d = document_open();
+	struct hi_summary_report *report;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_summary_report_create(&s->inputs, &report, &err), &err);
+	hi_summary_json(report, &d->json);
+	hi_summary_report_destroy(report);
+	HI_ASSERT_EQ(0, validate(d, "summary.v1.json"));
+	HI_ASSERT(strstr(d->text, "\"untyped\": 100663296,") != NULL);
+	HI_ASSERT(strstr(d->text, "\"by_field\": 90663296,") != NULL);
+	HI_ASSERT(strstr(d->text, "\"conservative_only\": 5242880") != NULL);
+	/* The schema can refuse: a document whose suspects have another name. */
+	memcpy(strstr(d->text, "suspects"), "SUSPECTS", 8);
+	HI_ASSERT_EQ(1, validate_closed(d, "summary.v1.json"));
+}
+
+HI_TEST(report_json, a_core_without_a_heap_is_what_the_schema_says)
+{
+	struct sample *s = sample_make();
+	struct document *d = document_open();
+	struct hi_summary_report *report;
+	struct hi_error err;
+
+	s->head.pid = 0;
+	s->head.exe = "";
+	s->head.build_id[0] = 0;
+	s->head.core = "core.1";
+	s->head.mode = "core";
+	s->head.pause_ns = s->head.time_ns = UINT64_MAX;
+	s->head.safepoint = NULL;
+	s->head.allocator = NULL;
+	s->head.shares = NULL;
+	s->ledger.rss = HI_UNKNOWN;
+	for (size_t i = 0; i < s->ledger.n_rows; i++)
+		s->ledger.rows[i].resident = HI_UNKNOWN;
+	HI_ASSERT_OK(hi_summary_report_create(&s->inputs, &report, &err), &err);
+	hi_summary_json(report, &d->json);
+	hi_summary_report_destroy(report);
+	HI_ASSERT_EQ(0, validate(d, "summary.v1.json"));
+	HI_ASSERT(strstr(d->text, "\"pid\": null") != NULL);
+	HI_ASSERT(strstr(d->text, "\"rss\": null") != NULL);
+	HI_ASSERT(strstr(d->text, "\"live\": null") != NULL);
+	HI_ASSERT(strstr(d->text, "\"untyped\": null") != NULL);
+	HI_ASSERT(strstr(d->text, "\"allocator\": null") != NULL);
+}
+
+HI_TEST(report_json, census_retained_and_leaks_are_what_the_schema_says)
+{
+	struct sample *s = sample_make();
+	struct hi_restrict only = {.top = 3, .min_size = 1000};
+	struct hi_census_report *census;
+	struct hi_retained_report *retained;
+	struct hi_leaks_report *leaks;
+	struct document *d;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_census_report_create(&s->head, s->graph, &s->census, &only,
+					     &census, &err),
+		     &err);
+	d = document_open();
+	hi_census_json(census, &d->json);
+	hi_census_report_destroy(census);
+	HI_ASSERT_EQ(0, validate(d, "rows.v1.json"));
+	HI_ASSERT_OK(hi_retained_report_create(&s->head, s->graph, &s->reach,
+					       &s->dominators, &s->census, &only,
+					       UINT64_MAX, &retained, &err),
+		     &err);
+	d = document_open();
+	hi_retained_json(retained, &d->json);
+	hi_retained_report_destroy(retained);
+	HI_ASSERT_EQ(0, validate(d, "rows.v1.json"));
+	HI_ASSERT_OK(hi_leaks_report_create(&s->head, s->graph, &s->reach, &s->leaks,
+					    &only, &leaks, &err),
+		     &err);
+	d = document_open();
+	hi_leaks_json(leaks, &d->json);
+	hi_leaks_report_destroy(leaks);
+	HI_ASSERT_EQ(0, validate(d, "rows.v1.json"));
+}
+
+HI_TEST(report_json, paths_and_explain_are_what_the_schema_says)
+{
+	struct sample *s = sample_make();
+	struct hi_paths_step steps[2] = {
+		{.info = hi_node_info(s->graph, &s->dominators, s->graph->first_root),
+		 .edge = ""},
+		{.info = hi_node_info(s->graph, &s->dominators, 0), .edge = "server.db"}};
+	struct hi_paths_way way = {.text = "server.db", .steps = steps, .n_steps = 2};
+	struct hi_paths_report paths = {.head = &s->head,
+					.query = "0x1",
+					.target = SAMPLE_HOSTILE,
+					.n_targets = 1,
+					.ways = &way,
+					.n_ways = 1};
+	struct hi_explain_field field = {.path = "next",
+					 .type = "struct node *",
+					 .value = "\"a\\n\"",
+					 .size = 8,
+					 .points = true,
+					 .to = steps[1].info};
+	struct hi_explain_link link = {.info = steps[0].info, .text = "server.db"};
+	struct hi_explain_report explain = {.head = &s->head,
+					    .address = SAMPLE_HEAP,
+					    .state = "live",
+					    .mapping = "[heap]",
+					    .block = SAMPLE_HEAP,
+					    .usable = 88,
+					    .cost = 96,
+					    .info = steps[1].info,
+					    .evidence = SAMPLE_HOSTILE,
+					    .fields = &field,
+					    .n_fields = 1,
+					    .n_fields_total = 1,
+					    .referrers = &link,
+					    .n_referrers = 1,
+					    .n_referrers_total = 1,
+					    .dominators = &steps[0].info,
+					    .n_dominators = 1};
+	struct document *d = document_open();
+
+	hi_paths_json(&paths, &d->json);
+	HI_ASSERT_EQ(0, validate(d, "rows.v1.json"));
+	d = document_open();
+	hi_explain_json(&explain, &d->json);
+	HI_ASSERT_EQ(0, validate(d, "rows.v1.json"));
+}

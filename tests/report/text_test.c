@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Pages as text: widths, cuts, escapes, unknown values, the length of the page. */
+#include <glob.h>
+#include <locale.h>
+#include <stdio.h>
+#include <wchar.h>
+
+#include "base/alloc.h"
+#include "report/views/census_report.h"
+#include "report/formats/text.h"
+#include "report/views/leaks_report.h"
+#include "report/views/names.h"
+#include "report/views/retained_report.h"
+#include "tests/report/sample.h"
+
+static void free_deferred(void *arg)
+{
+	free(arg);
+}
+
+static void page_deferred(void *arg)
+{
+	hi_page_destroy(arg);
+}
+
+static struct hi_page *make_page(void)
+{
+	struct hi_page *page = hi_page_create();
+
+	HI_ASSERT(page != NULL);
+	hi_test_defer(page_deferred, page);
+	return page;
+}
+
+/* The page as text, freed at the end of the test. */
+static char *render_as(const struct hi_page *page, struct hi_text_options options)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	struct hi_error err;
+	enum hi_status status;
+
+	HI_ASSERT(out != NULL);
+	/* Widths of characters come from the locale. */
+	setlocale(LC_CTYPE, "C.UTF-8");
+	status = hi_text_render(page, &options, out, &err);
+	fclose(out);
+	hi_test_defer(free_deferred, text);
+	HI_ASSERT_OK(status, &err);
+	return text;
+}
+
+static char *render(const struct hi_page *page, unsigned width)
+{
+	return render_as(page, (struct hi_text_options){.width = width, .utf8 = true});
+}
+
+static struct hi_page *summary_page(struct sample *s)
+{
+	struct hi_page *page = make_page();
+	struct hi_summary_report *report;
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_summary_report_create(&s->inputs, &report, &err), &err);
+	hi_summary_display(report, page);
+	hi_summary_report_destroy(report);
+	return page;
+}
+
+/* Columns of one line, by the C library. */
+static int line_columns(const char *line, size_t n)
+{
+	wchar_t wide[2048];
+	char copy[2048];
+	size_t count;
+
+	HI_ASSERT(n < sizeof(copy));
+	memcpy(copy, line, n);
+	copy[n] = 0;
+	count = mbstowcs(wide, copy, 2048);
+	HI_ASSERT(count != (size_t)-1);
+	return wcswidth(wide, count);
+}
+
+/* Calls for every line; returns their number. */
+static size_t check_lines(const char *text, int width)
+{
+	size_t lines = 0;
+
+	while (*text) {
+		const char *end = strchr(text, '\n');
+		int columns;
+
+		HI_ASSERT(end != NULL);
+		columns = line_columns(text, (size_t)(end - text));
+		HI_ASSERT_MSG(columns >= 0 && columns <= width,
+			      "a line of %d columns: %.*s", columns, (int)(end - text),
+			      text);
+		HI_ASSERT_MSG(end == text || end[-1] != ' ', "blanks at the end: %.*s",
+			      (int)(end - text), text);
+		text = end + 1;
+		lines++;
+	}
+	return lines;
+}
+
+static const char *find_line(const char *text, const char *begin)
+{
+	const char *at = strstr(text, begin);
+
+	HI_ASSERT_MSG(at != NULL, "no line with \"%s\" in:\n%s", begin, text);
+	return at;
+}
+
+HI_TEST(report_text, summary_fits_80_columns_and_60_lines)
+{
+	struct hi_page *page = summary_page(sample_make());
+	size_t lines = check_lines(render(page, 80), 80);
+
+	HI_ASSERT_MSG(lines <= 60, "%zu lines:\n%s", lines, render(page, 80));
+}
+
+HI_TEST(report_text, summary_fits_any_width)
+{
+	struct hi_page *page = summary_page(sample_make());
+	static const int widths[] = {81, 100, 120, 132, 200};
+
+	for (size_t i = 0; i < 5; i++)
+		check_lines(render(page, (unsigned)widths[i]), widths[i]);
+}
+
+HI_TEST(report_text, the_most_important_line_is_the_second)
+{
+	struct hi_page *page = summary_page(sample_make());
+	char *text = render(page, 120);
+
+	HI_ASSERT(strncmp(text,
+			  "redis-server, pid 4242  /usr/bin/redis-server\n"
+			  "  213.4 MiB live in 1,234,567 objects; 12.0 MiB leaked in 6 "
+			  "roots; "
+			  "90.0 % is held by server (global)\n",
+			  120) == 0);
+}
+
+HI_TEST(report_text, every_head_says_how_much_has_a_type)
+{
+	struct sample *s = sample_make();
+	struct hi_page *page = make_page();
+
+	hi_head_facts(&s->head, page, false);
+	find_line(render(page, 200),
+		  "typed   exactly 53.6 % of bytes, inferred 1.4 %, by field 40.5 "
+		  "%, not 4.5 %; of objects 72.9 %, 2.8 %, 22.7 %, 1.6 %\n"
+		  "  alive   5.0 MiB by conservative edges alone\n");
+	/* Who asked for no types is not told that there are none. */
+	page = make_page();
+	s->head.conservative = true;
+	hi_head_facts(&s->head, page, true);
+	HI_ASSERT(strstr(render(page, 200), "exactly") == NULL);
+	page = make_page();
+	s->head.conservative = false;
+	s->head.shares = NULL;
+	hi_head_facts(&s->head, page, true);
+	HI_ASSERT(strstr(render(page, 200), "exactly") == NULL);
+}
+
+HI_TEST(report_text, columns_are_aligned_numbers_to_the_right)
+{
+	static const struct hi_column columns[] = {
+		{"name", HI_COLUMN_TEXT},     {"bytes", HI_COLUMN_BYTES},
+		{"share", HI_COLUMN_PERCENT}, {"n", HI_COLUMN_COUNT},
+		{"at", HI_COLUMN_ADDRESS},    {"kind", HI_COLUMN_WORD}};
+	struct hi_page *page = make_page();
+	struct hi_table *t = hi_page_table(page, columns, 6);
+
+	hi_cell_text(t, "a", 0);
+	hi_cell_number(t, 1536);
+	hi_cell_percent(t, 1, 3);
+	hi_cell_number(t, 1234567);
+	hi_cell_address(t, 0x10);
+	hi_cell_text(t, "x", 0);
+	hi_cell_text(t, "Größe", 1);
+	hi_cell_at_least(t, 7);
+	hi_cell_percent(t, 2, 0);
+	hi_cell_number(t, UINT64_MAX);
+	hi_cell_address(t, 0);
+	hi_cell_text(t, "", 0);
+	HI_ASSERT_STREQ("  name       bytes   share          n    at  kind\n"
+			"  a        1.5 KiB  33.3 %  1,234,567  0x10  x\n"
+			"    Größe    ≥ 7 B       ?          ?\n",
+			render(page, 80));
+}
+
+HI_TEST(report_text, long_names_are_cut_in_the_middle_only_when_they_do_not_fit)
+{
+	static const struct hi_column columns[] = {{"type", HI_COLUMN_TEXT},
+						   {"n", HI_COLUMN_COUNT}};
+	struct hi_page *page = make_page();
+	struct hi_table *t = hi_page_table(page, columns, 2);
+
+	hi_cell_text(t, "beginning_0123456789_0123456789_0123456789_end", 0);
+	hi_cell_number(t, 1);
+	HI_ASSERT(strstr(render(page, 60),
+			 "beginning_0123456789_0123456789_0123456789_end"));
+	/* 42 columns: 2 of indent, 37 of text, 2 between, 1 of count. */
+	HI_ASSERT_STREQ("  type                                   n\n"
+			"  beginning_01234567…789_0123456789_end  1\n",
+			render(page, 42));
+}
+
+HI_TEST(report_text, wide_characters_and_combining_marks_are_measured)
+{
+	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
+						   {"", HI_COLUMN_COUNT}};
+	struct hi_page *page = make_page();
+	struct hi_table *t = hi_page_table(page, columns, 2);
+	char *text;
+
+	hi_cell_text(t, "表表表表表表表表表表表表表表表表表表表表表表", 0);
+	hi_cell_number(t, 1);
+	hi_cell_text(t, "e\xcc\x81t\xcc\x81", 0);
+	hi_cell_number(t, 2);
+	text = render(page, 40);
+	check_lines(text, 40);
+	HI_ASSERT(strstr(text, "…") != NULL);
+	/* Both numbers end in the same column. */
+	HI_ASSERT_EQ(line_columns(text, strcspn(text, "\n")),
+		     line_columns(strchr(text, '\n') + 1,
+				  strcspn(strchr(text, '\n') + 1, "\n")));
+}
+
+HI_TEST(report_text, nothing_of_the_target_reaches_the_terminal_raw)
+{
+	struct sample *s = sample_make();
+	struct hi_page *page;
+	char *text;
+
+	s->head.exe = "/opt/" SAMPLE_HOSTILE;
+	s->suspect_paths[0] = SAMPLE_HOSTILE;
+	page = summary_page(s);
+	text = render(page, 200);
+	HI_ASSERT(strchr(text, '\033') == NULL);
+	HI_ASSERT(strchr(text, '\xff') == NULL);
+	HI_ASSERT(strstr(text, "\xe2\x80\xae") == NULL);
+	HI_ASSERT(strstr(text, "evil\\x1b[31m\\n") != NULL);
+}
+
+HI_TEST(report_text, ascii_terminals_get_ascii)
+{
+	struct hi_page *page = summary_page(sample_make());
+	char *text = render_as(page, (struct hi_text_options){.width = 80});
+
+	for (const char *c = text; *c; c++)
+		HI_ASSERT_MSG((*c >= ' ' && *c <= '~') || *c == '\n', "byte %02x",
+			      (unsigned char)*c);
+	HI_ASSERT(strstr(text, ">= ") != NULL);
+	check_lines(text, 80);
+}
+
+/* What a page that holds only this text is on an ASCII terminal. */
+static const char *render_ascii(const char *text)
+{
+	struct hi_page *page = make_page();
+
+	hi_page_text(page, text);
+	return render_as(page, (struct hi_text_options){.width = 200});
+}
+
+HI_TEST(report_text, characters_of_ours_have_ascii_forms_and_others_stay_escaped)
+{
+	HI_ASSERT_STREQ("  via conn.buf, <= 128 B\n",
+			render_ascii("via conn.buf, ≤ 128 B"));
+	HI_ASSERT_STREQ("  >= 3 x a -> b... - c\n", render_ascii("≥ 3 × a → b… · c"));
+	HI_ASSERT_STREQ("  \\xc3\\xa9 \\xe2\\x89\\xa0\n", render_ascii("é ≠"));
+	HI_ASSERT_STREQ("  \\xe2\\x89 \\xff<=\n", render_ascii("\xe2\x89 \xff≤"));
+}
+
+/* The C source without its comments, NUL at the end. */
+static void blank_comments(char *source)
+{
+	for (char *begin = source, *end; (begin = strstr(begin, "/*")); begin = end) {
+		end = strstr(begin, "*/");
+		HI_ASSERT(end != NULL);
+		end += 2;
+		memset(begin, ' ', (size_t)(end - begin));
+	}
+}
+
+/* Renders each non-ASCII character of the file's code; returns their number. The
+ * blocks of the live view have their own ASCII forms beside them. */
+static unsigned check_source(const char *path)
+{
+	static char source[1 << 20];
+	FILE *f = fopen(path, "re");
+	unsigned n_checked = 0;
+	size_t n;
+
+	HI_ASSERT(f != NULL);
+	n = fread(source, 1, sizeof(source) - 1, f);
+	fclose(f);
+	source[n] = 0;
+	blank_comments(source);
+	for (const char *c = source; *c; c++) {
+		char one[5] = {*c, c[1]};
+		size_t length = 1;
+
+		if ((unsigned char)*c < 0xc0 || strncmp(c, "▁", 2) == 0)
+			continue;
+		while ((c[length] & 0xc0) == 0x80 && length < 4) {
+			one[length] = c[length];
+			length++;
+		}
+		HI_ASSERT_MSG(!strchr(render_ascii(one), '\\'),
+			      "%s: %s has no ASCII form", path, one);
+		n_checked++;
+	}
+	return n_checked;
+}
+
+HI_TEST(report_text, each_character_that_our_sources_write_has_an_ascii_form)
+{
+	static const char *const patterns[] = {"/*/*.c", "/*/*/*.c"};
+	static const char *const rooms[] = {"/base/",	"/attach/", "/census/",
+					    "/decode/", "/probes/", "/report/",
+					    "/query/",	"/cli/"};
+	unsigned n_checked = 0;
+
+	for (size_t p = 0; p < 2; p++) {
+		char pattern[512];
+		glob_t found;
+
+		snprintf(pattern, sizeof(pattern), "%s%s", HI_SOURCE_DIR, patterns[p]);
+		HI_ASSERT_EQ(0, glob(pattern, 0, NULL, &found));
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			for (size_t r = 0; r < 8; r++)
+				if (strncmp(found.gl_pathv[i] + strlen(HI_SOURCE_DIR),
+					    rooms[r], strlen(rooms[r])) == 0)
+					n_checked += check_source(found.gl_pathv[i]);
+		globfree(&found);
+	}
+	HI_ASSERT(n_checked > 10);
+}
+
+HI_TEST(report_text, colours_come_only_when_asked_for_and_are_always_ended)
+{
+	struct hi_page *page = summary_page(sample_make());
+	char *plain = render(page, 80);
+	char *text = render_as(
+		page, (struct hi_text_options){.width = 80, .utf8 = true, .color = true});
+	char last = 0;
+	size_t kept = 0;
+
+	/* Without its colours it is the same text. */
+	for (const char *c = text; *c; c++) {
+		if (*c == '\033') {
+			c += strcspn(c, "m");
+			last = c[-1];
+			continue;
+		}
+		HI_ASSERT(*c == plain[kept++]);
+	}
+	HI_ASSERT_EQ(strlen(plain), kept);
+	HI_ASSERT(last == '0');
+}
+
+HI_TEST(report_text, percents_never_say_none_or_all_when_it_is_not_so)
+{
+	char out[16];
+
+	HI_ASSERT_STREQ("0 %", hi_percent(out, 0, 10));
+	HI_ASSERT_STREQ("<0.1 %", hi_percent(out, 1, 100000));
+	HI_ASSERT_STREQ("0.1 %", hi_percent(out, 1, 1000));
+	HI_ASSERT_STREQ("33.3 %", hi_percent(out, 1, 3));
+	HI_ASSERT_STREQ("66.7 %", hi_percent(out, 2, 3));
+	HI_ASSERT_STREQ(">99.9 %", hi_percent(out, 99999, 100000));
+	HI_ASSERT_STREQ("100 %", hi_percent(out, 10, 10));
+	HI_ASSERT_STREQ("150.0 %", hi_percent(out, 3, 2));
+	HI_ASSERT_STREQ("?", hi_percent(out, 1, 0));
+	HI_ASSERT_STREQ("?", hi_percent(out, UINT64_MAX, 5));
+	HI_ASSERT_STREQ("50.0 %", hi_percent(out, UINT64_MAX / 4, UINT64_MAX / 2));
+}
+
+HI_TEST(report_text, a_ledger_adds_up_and_a_negative_rest_is_said)
+{
+	struct sample *s = sample_make();
+	char *text;
+
+	s->ledger.rss -= 20000;
+	s->ledger.unknown -= 20000;
+	text = render(summary_page(s), 80);
+	find_line(text, "-7.5 KiB");
+	find_line(text, "More was counted than RSS");
+}
+
+HI_TEST(report_text, without_an_allocator_it_says_so_and_shows_no_types)
+{
+	struct sample *s = sample_make();
+	char *text;
+
+	s->head.allocator = NULL;
+	text = render(summary_page(s), 80);
+	find_line(text, "no known allocator");
+	find_line(text, "Ledger");
+	HI_ASSERT(strstr(text, "Top types") == NULL);
+	HI_ASSERT(strstr(text, "no leaks") == NULL);
+}
+
+HI_TEST(report_text, what_restrictions_hide_is_said_in_bytes)
+{
+	struct sample *s = sample_make();
+	struct hi_restrict only = {.top = 4, .min_size = 1000};
+	struct hi_census_report *report;
+	struct hi_page *page = make_page();
+	struct hi_error err;
+	char *text;
+
+	HI_ASSERT_OK(hi_census_report_create(&s->head, s->graph, &s->census, &only,
+					     &report, &err),
+		     &err);
+	HI_ASSERT_EQ(4, report->n_rows);
+	HI_ASSERT_EQ(2, report->below.rows);
+	HI_ASSERT_EQ(196, report->below.bytes);
+	HI_ASSERT_EQ(8, report->beyond.rows);
+	hi_census_display(report, page);
+	hi_census_report_destroy(report);
+	text = render(page, 80);
+	find_line(text, "2 rows with 196 B hidden by --min-size");
+	find_line(text, "8 rows with ");
+}
+
+/* Children of a node by the parents alone, for the tree below. */
+static bool is_largest_child(const struct sample *s, hi_node parent, hi_node child)
+{
+	unsigned larger = 0;
+
+	for (hi_node i = 0; i < s->graph->first_kind; i++)
+		larger += s->idom[i] == parent &&
+			  (s->retained[i] > s->retained[child] ||
+			   (s->retained[i] == s->retained[child] && i < child));
+	return larger < 3;
+}
+
+HI_TEST(report_retained, the_tree_lists_each_large_child_below_its_dominator)
+{
+	struct sample *s = sample_make();
+	struct hi_restrict only = {.top = SIZE_MAX};
+	struct hi_retained_report *r;
+	struct hi_error err;
+	hi_node above[8] = {};
+	size_t expected = 0, listed = 0;
+
+	/* One child a little over a tenth of its parent, one below. */
+	s->retained[17] = s->retained[8] / 8;
+	s->retained[16] = s->retained[8] / 12;
+	HI_ASSERT_OK(hi_retained_report_create(&s->head, s->graph, &s->reach,
+					       &s->dominators, &s->census, &only,
+					       UINT64_MAX, &r, &err),
+		     &err);
+	for (size_t i = 0; i < r->n_rows; i++) {
+		const struct hi_retained_row *row = &r->rows[i];
+		hi_node node = row->info.node;
+
+		HI_ASSERT(row->depth < 8);
+		above[row->depth] = node;
+		if (row->depth == 0) {
+			HI_ASSERT(s->idom[node] >= s->graph->first_kind);
+			continue;
+		}
+		HI_ASSERT_EQ(above[row->depth - 1], s->idom[node]);
+		HI_ASSERT(is_largest_child(s, s->idom[node], node));
+		listed++;
+	}
+	/* By brute force: children of a tenth and more, three levels below roots. */
+	for (hi_node i = 0; i < s->graph->n_objects; i++) {
+		hi_node up = s->idom[i];
+		unsigned depth = 1;
+
+		if (up == HI_NODE_NONE)
+			continue;
+		while (up < s->graph->first_root) {
+			up = s->idom[up];
+			depth++;
+		}
+		up = s->idom[i];
+		expected += depth <= 3 && is_largest_child(s, up, i) &&
+			    s->retained[i] >= s->retained[up] / 10;
+	}
+	HI_ASSERT_EQ(expected, listed);
+	hi_retained_report_destroy(r);
+}
+
+HI_TEST(report_names, types_are_found_with_and_without_their_keyword)
+{
+	struct sample *s = sample_make();
+	struct hi_type_set set;
+	const char *near[HI_NAMES_NEAREST];
+	struct hi_error err;
+
+	HI_ASSERT_OK(hi_types_select(s->graph, "dict", &set, near, &err), &err);
+	HI_ASSERT_EQ(1, set.count);
+	HI_ASSERT(set.has[4]);
+	hi_type_set_free(&set);
+	HI_ASSERT_OK(hi_types_select(s->graph, "struct d*", &set, near, &err), &err);
+	HI_ASSERT_EQ(2, set.count);
+	hi_type_set_free(&set);
+	HI_ASSERT_OK(hi_types_select(s->graph, "(untyped)", &set, near, &err), &err);
+	HI_ASSERT(set.has[0] && set.count == 1);
+	hi_type_set_free(&set);
+	HI_ASSERT_OK(hi_types_select(s->graph, "dict, (untyped)", &set, near, &err),
+		     &err);
+	HI_ASSERT(set.has[0] && set.has[4] && set.count == 2);
+	hi_type_set_free(&set);
+	HI_ASSERT_OK(hi_types_select(s->graph, "d*,dict", &set, near, &err), &err);
+	HI_ASSERT_EQ(2, set.count);
+	hi_type_set_free(&set);
+	HI_ASSERT_STATUS(HI_NOT_FOUND,
+			 hi_types_select(s->graph, "dict,dictEntri", &set, near, &err));
+	HI_ASSERT_STREQ("struct dictEntry", near[0]);
+	HI_ASSERT(strstr(err.text, "dictEntri") != NULL);
+	HI_ASSERT_STATUS(HI_NOT_FOUND,
+			 hi_types_select(s->graph, "dict,", &set, near, &err));
+	HI_ASSERT_STATUS(HI_NOT_FOUND, hi_types_select(s->graph, "m<dict,dictEntry>",
+						       &set, near, &err));
+	HI_ASSERT_STATUS(HI_NOT_FOUND,
+			 hi_types_select(s->graph, "struct dictEntri", &set, near, &err));
+	HI_ASSERT_STREQ("struct dictEntry", near[0]);
+	HI_ASSERT_STATUS(HI_NOT_FOUND,
+			 hi_types_select(s->graph, "zzzzzzzzzzzz", &set, near, &err));
+	HI_ASSERT(near[0] == NULL);
+}
+
+static enum hi_status make_and_render(struct sample *s, FILE *out, struct hi_error *err)
+{
+	struct hi_text_options options = {.width = 80};
+	struct hi_summary_report *report = NULL;
+	struct hi_page *page = hi_page_create();
+	enum hi_status status;
+
+	if (!page)
+		return hi_fail_memory(err, "page");
+	status = hi_summary_report_create(&s->inputs, &report, err);
+	if (status == HI_OK) {
+		hi_summary_display(report, page);
+		status = hi_text_render(page, &options, out, err);
+	}
+	hi_summary_report_destroy(report);
+	hi_page_destroy(page);
+	return status;
+}
+
+HI_TEST(report_text, out_of_memory_anywhere_is_told_and_leaks_nothing)
+{
+	struct sample *s = sample_make();
+	enum hi_status status = HI_NO_MEMORY;
+	struct hi_error err;
+	FILE *out = fopen("/dev/null", "w");
+	unsigned failures = 0;
+
+	HI_ASSERT(out != NULL);
+	for (uint64_t nth = 1; status != HI_OK; nth++) {
+		hi_alloc_fail_at(nth);
+		status = make_and_render(s, out, &err);
+		hi_alloc_fail_at(0);
+		HI_ASSERT(status == HI_OK || status == HI_NO_MEMORY);
+		failures += status == HI_NO_MEMORY;
+		HI_ASSERT(nth < 100000);
+	}
+	fclose(out);
+	HI_ASSERT(failures > 10);
+}
+
+/* Headings of many types, and what stands beside them: at no width is a word cut that is
+ * shorter than half a line, nor a line too long. */
+HI_TEST(report_text, headings_are_broken_between_words)
+{
+	static const char *const headings[] = {
+		"2. struct session",
+		"2. struct connection, struct request_line, struct buffer_of_bytes",
+		"2. struct connection, struct request_line, struct buffer_of_bytes, "
+		"struct "
+		"upstream, struct pool_of_threads, struct timer and 12 more types"};
+	static const char aside[] = "12.4 MiB in 40,000 objects";
+
+	for (size_t i = 0; i < 3; i++)
+		for (unsigned width = 40; width <= 160; width++) {
+			struct hi_page *page = make_page();
+			char words[300], *save = NULL, *text;
+			size_t n = 0;
+
+			hi_page_heading(page, headings[i], aside);
+			text = render(page, width);
+			for (const char *line = text; *line; n++) {
+				size_t length = strcspn(line, "\n");
+
+				HI_ASSERT_MSG(length <= width, "%u: %s", width, text);
+				line += length + (line[length] != 0);
+			}
+			HI_ASSERT_MSG(n <= 2 + strlen(headings[i]) / 20 + 1, "%s", text);
+			snprintf(words, sizeof(words), "%s %s", headings[i], aside);
+			for (char *word = strtok_r(words, " ", &save); word;
+			     word = strtok_r(NULL, " ", &save))
+				HI_ASSERT_MSG(strstr(text, word), "%u: no %s in:%s",
+					      width, word, text);
+			/* A number and its unit stay together. */
+			HI_ASSERT_MSG(strstr(text, "12.4 MiB"), "%u:%s", width, text);
+		}
+}

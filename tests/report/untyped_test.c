@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* `census --untyped` as a page and as hints. */
+#include <locale.h>
+#include <stdio.h>
+
+#include "report/formats/text.h"
+#include "report/views/untyped_report.h"
+#include "tests/report/sample.h"
+
+static struct hi_error err;
+
+static struct hi_untyped_size sizes[6] = {
+	{48, 48, 48, 99000, 5544000}, {64, 64, 64, 1000, 72000},
+	{1024, 600, 1016, 20, 16000}, {80, 80, 80, 10, 880},
+	{96, 96, 96, 5, 520},	      {112, 112, 112, 1, 120}};
+
+static const char *hint_of(const char *record, const char *variable, const char *field,
+			   size_t n_sizes, size_t total)
+{
+	static struct hi_arena arena;
+	struct hi_untyped_row row = {
+		.owner = "", .field = field, .sizes = sizes, .n_sizes = n_sizes};
+	struct hi_untyped_line line = {
+		.row = &row,
+		.record = record,
+		.variable = variable,
+		.fit = {.names = {"struct redisObject"}, .n = total > 0, .total = total}};
+	const char *hint = hi_untyped_hint(&line, &arena);
+
+	HI_ASSERT(hint != NULL);
+	return hint;
+}
+
+HI_TEST(report_untyped, the_hint_is_what_the_language_asks_for)
+{
+	HI_ASSERT_STREQ("record dictEntry { v.val -> struct redisObject; }",
+			hint_of("struct dictEntry", "", "v.val", 1, 1));
+	HI_ASSERT_STREQ("record dictEntry { v.val -> TYPE; }",
+			hint_of("struct dictEntry", "", "v.val", 1, 7));
+	HI_ASSERT_STREQ("record dictEntry { v.val -> TYPE if …; }",
+			hint_of("dictEntry", "", "v.val", 2, 1));
+	HI_ASSERT_STREQ("record dictEntry { key -> blob NAME; }",
+			hint_of("dictEntry", "", "key", 6, 3));
+	sizes[0].most = 56;
+	HI_ASSERT_STREQ("record dictEntry { key -> blob NAME; }",
+			hint_of("dictEntry", "", "key", 1, 3));
+	sizes[0].most = 48;
+	HI_ASSERT_STREQ("record dict { ht_table[i] for i in 0 .. N -> TYPE; }",
+			hint_of("dict", "", "ht_table[]", 1, 0));
+	HI_ASSERT_STREQ(
+		"record obj { ((void **)(this + 1))[i] for i in 0 .. N -> TYPE; }",
+		hint_of("obj", "", "(behind it)", 1, 0));
+	HI_ASSERT_STREQ("root server -> TYPE;", hint_of("", "server", "", 1, 0));
+	HI_ASSERT_STREQ("", hint_of("", "", "[]", 1, 0));
+}
+
+static void free_deferred(void *arg)
+{
+	free(arg);
+}
+
+static void report_deferred(void *arg)
+{
+	hi_untyped_report_destroy(arg);
+}
+
+static void page_deferred(void *arg)
+{
+	hi_page_destroy(arg);
+}
+
+static struct hi_untyped_report *make_report(struct sample *s, size_t top)
+{
+	static struct hi_untyped_row rows[] = {
+		{"struct dictEntry", "v.val", "redis-server", 120000, 7000000, 100000,
+		 sizes, 2},
+		{"server", "", NULL, 20000, 3000000, 136, sizes + 2, 4},
+		{SAMPLE_HOSTILE, SAMPLE_HOSTILE, SAMPLE_HOSTILE, 1, 64, 0, sizes, 0},
+		{"void *", "[]", NULL, 1, 32, 1, sizes, 1}};
+	const struct hi_untyped untyped = {
+		.rows = rows, .n_rows = 4, .objects = 140001, .bytes = 10000064};
+	struct hi_restrict only = {.top = top};
+	struct hi_untyped_report *r;
+
+	HI_ASSERT_OK(hi_untyped_report_create(&s->head, s->graph, &s->reach, &untyped,
+					      &only, &r, &err),
+		     &err);
+	hi_test_defer(report_deferred, r);
+	r->rows[0].fit = (struct hi_candidates){
+		{"struct redisObject", SAMPLE_HOSTILE, "c", "d", "e"}, 5, 42};
+	return r;
+}
+
+static const char *render(const struct hi_untyped_report *r, unsigned width)
+{
+	struct hi_text_options options = {.width = width, .utf8 = true};
+	struct hi_page *page = hi_page_create();
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	HI_ASSERT(page != NULL && out != NULL);
+	hi_test_defer(page_deferred, page);
+	setlocale(LC_CTYPE, "C.UTF-8");
+	hi_untyped_display(r, page);
+	HI_ASSERT_OK(hi_text_render(page, &options, out, &err), &err);
+	fclose(out);
+	hi_test_defer(free_deferred, text);
+	return text;
+}
+
+HI_TEST(report_untyped, the_page_has_fields_sizes_hints_and_what_fits)
+{
+	static const char *const lines[] = {
+		"9.5 MiB in 140,001 objects have no type, but a field leads there; ",
+		"dictEntry.v.val",
+		"99,000 × 48 B, 1,000 × 64 B; 20,000 behind\n",
+		"20 × 600 B to 1016 B, 10 × 80 B, 5 × 96 B, and 1 more; 19,864 behind\n",
+		" 1 behind\n",
+		"\n  record dictEntry { v.val -> TYPE if …; }\n",
+		"# the size fits struct redisObject, evil\\x1b[31m",
+		"c, d, e, and 37 more\n",
+		"\n  root server -> blob NAME;\n",
+	};
+	struct sample *s = sample_make();
+	const char *text = render(make_report(s, 10), 200);
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		HI_ASSERT_MSG(strstr(text, lines[i]) != NULL, "no \"%s\" in:\n%s",
+			      lines[i], text);
+	HI_ASSERT(strchr(text, '\033') == NULL);
+	text = render(make_report(s, 1), 80);
+	HI_ASSERT_MSG(strstr(text, "3 rows with 2.9 MiB more (--all)\n") != NULL, "%s",
+		      text);
+}
+
+HI_TEST(report_untyped, what_is_about_one_record_is_one_block)
+{
+	static struct hi_untyped_row rows[] = {
+		{"struct shelf", "item", NULL, 1, 3, 1, sizes, 1},
+		{"spare", "", NULL, 1, 2, 1, sizes, 1},
+		{"shelf", "buffer[]", NULL, 1, 1, 1, sizes + 2, 1}};
+	struct hi_untyped_line lines[] = {
+		{.row = &rows[0], .record = "struct shelf", .variable = ""},
+		{.row = &rows[1], .record = "", .variable = "spare"},
+		{.row = &rows[2], .record = "shelf", .variable = ""}};
+	struct sample *s = sample_make();
+	struct hi_untyped_report r = {.head = &s->head, .rows = lines, .n_rows = 3};
+	const char *text = render(&r, 80);
+
+	HI_ASSERT_MSG(strstr(text, "\n  record shelf {\n"
+				   "      item -> TYPE;\n"
+				   "      buffer[i] for i in 0 .. N -> blob NAME;\n"
+				   "  }\n"
+				   "  root spare -> TYPE;\n") != NULL,
+		      "%s", text);
+}
+
+HI_TEST(report_untyped, the_document_says_it_too)
+{
+	static const char *const parts[] = {
+		"\"by\": \"field\"",
+		"\"owner\": \"struct dictEntry\", \"field\": \"v.val\", \"module\": "
+		"\"redis-server\", \"count\": 120000, \"shallow\": 7000000, \"direct\": "
+		"100000",
+		"\"least\": 600, \"most\": 1016, \"count\": 20, \"bytes\": 16000",
+		"\"candidates_total\": 42",
+		"\"hint\": \"record dictEntry { v.val -> TYPE if …; }\"",
+		"\"hint\": null",
+	};
+	struct sample *s = sample_make();
+	struct hi_json json;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	HI_ASSERT(out != NULL);
+	hi_json_init(&json, out);
+	HI_ASSERT_OK(hi_untyped_json(make_report(s, 10), &json, &err), &err);
+	HI_ASSERT(hi_json_finish(&json));
+	fclose(out);
+	hi_test_defer(free_deferred, text);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		HI_ASSERT_MSG(strstr(text, parts[i]) != NULL, "no %s in:\n%s", parts[i],
+			      strstr(text, "\"rows\""));
+}
