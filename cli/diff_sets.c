@@ -50,7 +50,7 @@ static const char *name_set(struct hi_inspection *in, uint32_t set, bool same_pr
 		return NULL;
 	hi_set_members(r->pool, set, members);
 	for (uint32_t i = 0; i < n; i++)
-		names[i] = hi_compare_root_name(hi_identities_name(&r->names, members[i]),
+		names[i] = hi_compare_root_name(hi_interner_name(&r->names, members[i]),
 						same_process);
 	return label_of(in, names, n);
 }

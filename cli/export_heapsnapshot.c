@@ -17,7 +17,7 @@
 #include "base/cleanup.h"
 #include "base/vector.h"
 #include "cli/export.h"
-#include "cli/identities.h"
+#include "base/interner.h"
 
 enum { FIELDS = 7, OBJECT = 3, SYNTHETIC = 9, PROPERTY = 2, WEAK = 6 };
 enum { LEAKED = HI_ROOT_KINDS, ALLOCATOR, PSEUDO }; /* children of the root */
@@ -36,7 +36,7 @@ static const char meta[] =
 struct writer {
 	struct hi_export *x;
 	const struct hi_graph *g;
-	struct hi_identities strings;
+	struct hi_interner strings;
 	struct texts HI_VECTOR(const char *) texts;
 	uint64_t n_written, clipped;
 	bool failed;
@@ -54,7 +54,7 @@ static uint64_t position(const struct hi_graph *g, hi_node node)
 
 static uint32_t string_of(struct writer *w, const char *text)
 {
-	uint32_t number = hi_identities_add(&w->strings, text);
+	uint32_t number = hi_interner_add(&w->strings, text);
 
 	w->failed |= !number;
 	return number - 1;
@@ -242,7 +242,7 @@ enum hi_status hi_export_heapsnapshot(struct hi_export *x, struct hi_error *err)
 			       "%" PRIu64 " objects of 4 GiB or more are written as 4 "
 			       "GiB: the format has no larger sizes",
 			       w.clipped);
-	hi_identities_free(&w.strings);
+	hi_interner_free(&w.strings);
 	hi_vector_free(&w.texts);
 	return status;
 }

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "cli/export.h"
-#include "cli/identities.h"
+#include "base/interner.h"
 #include "report/formats/hp_writer.h"
 #include "report/views/node.h"
 #include "report/views/series.h"
@@ -19,8 +19,8 @@ enum { END_NS = 1000000000 };
 struct writer {
 	struct hi_export *x;
 	struct hi_hp *hp;
-	struct hi_identities names; /* two types may have one */
-	uint64_t *bytes;	    /* by number - 1 */
+	struct hi_interner names; /* two types may have one */
+	uint64_t *bytes;	  /* by number - 1 */
 };
 
 static bool is_short(const char *name)
@@ -38,7 +38,7 @@ static enum hi_status sum_up(struct writer *w, struct hi_error *err)
 	for (size_t i = 0; i < c->n_rows; i++) {
 		const struct hi_type_name *type =
 			&w->x->in->graph->types[c->rows[i].type];
-		uint32_t number = hi_identities_add(&w->names, hi_type_key(type->name));
+		uint32_t number = hi_interner_add(&w->names, hi_type_key(type->name));
 
 		if (!number)
 			return hi_fail_memory(err, "export");
@@ -104,7 +104,7 @@ enum hi_status hi_export_hp(struct hi_export *x, struct hi_error *err)
 	if (status == HI_OK)
 		warn(&w);
 	hi_hp_destroy(w.hp);
-	hi_identities_free(&w.names);
+	hi_interner_free(&w.names);
 	free(w.bytes);
 	return status;
 }

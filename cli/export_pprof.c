@@ -26,7 +26,7 @@
 #include "base/cleanup.h"
 #include "census/graph/merged.h"
 #include "cli/export.h"
-#include "cli/identities.h"
+#include "base/interner.h"
 #include "cli/mapped_files.h"
 #include "report/formats/gzip_writer.h"
 #include "report/formats/protobuf.h"
@@ -70,7 +70,7 @@ struct writer {
 	const struct hi_merged *m;
 	struct hi_gzip *gzip;
 	struct hi_protobuf field, message, inner; /* one in the other */
-	struct hi_identities strings;
+	struct hi_interner strings;
 	uint64_t *below; /* by merged node */
 	struct leaked {
 		uint64_t objects, bytes, retained;
@@ -88,7 +88,7 @@ struct writer {
 static uint64_t string_of(struct writer *w, const char *text)
 {
 	char safe[HI_EXPORT_TEXT];
-	uint32_t number = hi_identities_add(&w->strings, hi_export_safe(safe, text));
+	uint32_t number = hi_interner_add(&w->strings, hi_export_safe(safe, text));
 
 	w->failed |= !number;
 	return number ? number - 1 : 0;
@@ -389,6 +389,6 @@ enum hi_status hi_export_pprof(struct hi_export *x, struct hi_error *err)
 	hi_protobuf_free(&w.field);
 	hi_protobuf_free(&w.message);
 	hi_protobuf_free(&w.inner);
-	hi_identities_free(&w.strings);
+	hi_interner_free(&w.strings);
 	return status;
 }

@@ -13,7 +13,7 @@ void hi_keep_free(struct hi_keep *keep)
 	hi_types_close(keep->types);
 	hi_modules_close(keep->modules);
 	hi_set_pool_destroy(keep->pool);
-	hi_identities_free(&keep->names);
+	hi_interner_free(&keep->names);
 	hi_stop_place_close(keep->place);
 	hi_sleepers_destroy(keep->sleepers);
 	*keep = (struct hi_keep){};

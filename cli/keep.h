@@ -4,8 +4,8 @@
 #ifndef HI_CLI_KEEP_H
 #define HI_CLI_KEEP_H
 
+#include "base/interner.h"
 #include "census/retainers/set_pool.h"
-#include "cli/identities.h"
 #include "cli/stop_place.h"
 #include "decode/types/types.h"
 
@@ -13,7 +13,7 @@ struct hi_sleepers;
 
 /* Zero-initialised is empty. */
 struct hi_keep {
-	struct hi_identities names; /* of retainers */
+	struct hi_interner names;   /* of retainers */
 	struct hi_set_pool *pool;   /* of their sets, or of roots' */
 	struct hi_modules *modules; /* with their types; NULL: none, or lent */
 	struct hi_types *types;

@@ -15,9 +15,9 @@ HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 /* Names of one file are few, and come again in each census. */
 static bool keep_name(struct hi_query_censuses *c, const char *name, const char **ret)
 {
-	uint32_t number = hi_identities_add(&c->names, name ? name : "");
+	uint32_t number = hi_interner_add(&c->names, name ? name : "");
 
-	*ret = hi_identities_name(&c->names, number);
+	*ret = hi_interner_name(&c->names, number);
 	return number;
 }
 
@@ -131,5 +131,5 @@ void hi_query_censuses_free(struct hi_query_censuses *c)
 	for (size_t i = 0; i < c->list.count; i++)
 		free((void *)(uintptr_t)c->list.items[i].rows);
 	hi_vector_free(&c->list);
-	hi_identities_free(&c->names);
+	hi_interner_free(&c->names);
 }

@@ -68,7 +68,7 @@ static enum hi_status marks(void *arg, const struct hi_snapshots_marks **ret,
 
 static const char *name_of_retainer(void *arg, uint32_t identity)
 {
-	return hi_identities_name(arg, identity);
+	return hi_interner_name(arg, identity);
 }
 
 static enum hi_status retainers(void *arg, struct hi_query_sets *ret,

@@ -3,10 +3,10 @@
 #ifndef HI_CLI_QUERY_SOURCE_H
 #define HI_CLI_QUERY_SOURCE_H
 
+#include "base/interner.h"
 #include "base/vector.h"
 #include "census/retainers/bins.h"
 #include "census/graph/edge_name.h"
-#include "cli/identities.h"
 #include "cli/inspect.h"
 #include "decode/usage/contents.h"
 #include "query/query.h"
@@ -14,7 +14,7 @@
 /* Zero-initialised is empty. */
 struct hi_query_censuses {
 	struct hi_query_census_list HI_VECTOR(struct hi_query_census) list;
-	struct hi_identities names;
+	struct hi_interner names;
 };
 
 struct hi_query_feed {

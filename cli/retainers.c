@@ -13,7 +13,7 @@ HI_DEFINE_GUARD(struct hi_retainers_report *, hi_retainers_report_destroy)
 
 static const char *name_of(void *arg, uint32_t identity)
 {
-	return hi_identities_name(arg, identity);
+	return hi_interner_name(arg, identity);
 }
 
 static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,

@@ -69,8 +69,7 @@ static uint32_t number_of_type(struct naming *n, uint32_t type)
 	uint32_t *number = &n->of_type[type < n->g->n_types ? type : 0];
 
 	if (!*number)
-		*number =
-			hi_identities_add(&n->r->names, n->by == HI_IDENTITY_MODULE
+		*number = hi_interner_add(&n->r->names, n->by == HI_IDENTITY_MODULE
 								? type_module(n->g, type)
 								: type_name(n->g, type));
 	return *number;
@@ -83,7 +82,7 @@ static uint32_t number_of_address(struct naming *n, hi_node node)
 	snprintf(name, sizeof(name), "%.250s 0x%" PRIx64,
 		 type_name(n->g, n->g->objects->type[node]),
 		 hi_graph_address(n->g, node));
-	return hi_identities_add(&n->r->names, name);
+	return hi_interner_add(&n->r->names, name);
 }
 
 static const char *module_at(const struct naming *n, const struct hi_root *root)
@@ -114,9 +113,9 @@ static uint32_t number_of_root(struct naming *n, const struct hi_root *root)
 {
 	if (root->kind == HI_ROOT_UNTYPED || root->kind == HI_ROOT_REGISTER)
 		return 0;
-	return hi_identities_add(&n->r->names, n->by == HI_IDENTITY_MODULE
-						       ? module_of_root(n, root)
-						       : root->name);
+	return hi_interner_add(&n->r->names, n->by == HI_IDENTITY_MODULE
+						     ? module_of_root(n, root)
+						     : root->name);
 }
 
 static uint32_t number_of_object(struct naming *n, hi_node node)
@@ -201,9 +200,9 @@ static enum hi_status name_retainers(struct hi_inspection *in, struct hi_retaini
 
 	r->identities = hi_calloc((size_t)n.g->first_kind + 1, sizeof(*r->identities));
 	n.of_type = hi_calloc((size_t)n.g->n_types + 1, sizeof(*n.of_type));
-	r->system = hi_identities_add(&r->names, "SYSTEM");
+	r->system = hi_interner_add(&r->names, "SYSTEM");
 	if (in->options->profile.weak_as_roots)
-		r->weak = hi_identities_add(&r->names, "WEAK");
+		r->weak = hi_interner_add(&r->names, "WEAK");
 	if (!r->identities || !n.of_type || !r->system)
 		status = hi_fail_memory(err, "retainers");
 	else
@@ -293,7 +292,7 @@ static uint32_t find_name(const struct hi_retaining *r, const char *name)
 		char full[512];
 
 		snprintf(full, sizeof(full), "%s%s", words[i], name);
-		found = hi_identities_find(&r->names, full);
+		found = hi_interner_find(&r->names, full);
 	}
 	return found;
 }
@@ -305,7 +304,7 @@ struct wanted_names {
 
 static const char *nth_name(void *arg, uint32_t i)
 {
-	return hi_identities_name(arg, i + 1);
+	return hi_interner_name(arg, i + 1);
 }
 
 static enum hi_status unknown_name(struct hi_retaining *r, const char *name,

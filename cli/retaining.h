@@ -15,13 +15,13 @@
 #ifndef HI_CLI_RETAINING_H
 #define HI_CLI_RETAINING_H
 
+#include "base/interner.h"
 #include "census/retainers/retainers.h"
-#include "cli/identities.h"
 #include "cli/inspect.h"
 #include "cli/keep.h"
 
 struct hi_retaining {
-	struct hi_identities names;
+	struct hi_interner names;
 	uint32_t system, weak; /* of these numbers; weak 0: weak fields do not retain */
 	uint32_t *identities;  /* by node below first_kind; 0: no retainer */
 	uint64_t *heap;	       /* bits: objects that are retainers */

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/export.h"
-#include "cli/identities.h"
+#include "base/interner.h"
 #include "cli/lookup.h"
 #include "cli/series_file.h"
 
@@ -24,7 +24,7 @@ struct value {
 struct metrics {
 	FILE *out;
 	const struct hi_snapshots *series;
-	struct hi_identities names;
+	struct hi_interner names;
 	struct HI_VECTOR(uint64_t) most; /* bytes in any census, by name - 1 */
 	uint32_t *order;		 /* names, most bytes first */
 	uint32_t *row_of;		 /* by name - 1: its row of values, or shown */
@@ -38,7 +38,7 @@ struct metrics {
 
 static void metrics_free(struct metrics *m)
 {
-	hi_identities_free(&m->names);
+	hi_interner_free(&m->names);
 	hi_vector_free(&m->most);
 	free(m->order);
 	free(m->row_of);
@@ -60,8 +60,8 @@ static enum hi_status note_most(void *arg, const struct hi_series_file_census *c
 	enum hi_status status = hi_series_file_rows(c, &sample, err);
 
 	for (size_t i = 0; i < sample.n_rows && status == HI_OK; i++) {
-		uint32_t name = hi_identities_add(&m->names,
-						  hi_series_name(&head, &sample.rows[i]));
+		uint32_t name = hi_interner_add(&m->names,
+						hi_series_name(&head, &sample.rows[i]));
 
 		if (!name || (name > m->most.count && !hi_vector_push(&m->most, 0)))
 			status = hi_fail_memory(err, "types");
@@ -131,8 +131,8 @@ static enum hi_status take_values(void *arg, const struct hi_series_file_census 
 	m->rss[m->entry] = hi_snapshot_number(c->snapshot, "ledger.rss", UINT64_MAX);
 	m->leaks[m->entry] = hi_series_file_leaks(c->entry, c->snapshot);
 	for (size_t i = 0; i < sample.n_rows; i++) {
-		uint32_t name = hi_identities_find(
-			&m->names, hi_series_name(&head, &sample.rows[i]));
+		uint32_t name = hi_interner_find(&m->names,
+						 hi_series_name(&head, &sample.rows[i]));
 		size_t row = name ? m->row_of[name - 1] : m->shown;
 		struct value *value = &m->values[row * m->series->n_entries + m->entry];
 
@@ -241,7 +241,7 @@ static void put_labels(const struct metrics *m, size_t row)
 		return;
 	}
 	fputs("type=\"", m->out);
-	hi_export_put_quoted(m->out, hi_identities_name(&m->names, m->order[row]));
+	hi_export_put_quoted(m->out, hi_interner_name(&m->names, m->order[row]));
 	fprintf(m->out, "\",id=\"%" PRIu32 "\"", m->order[row]);
 }
 

@@ -73,7 +73,7 @@ static void plain_row(const struct hi_inspection *in, struct hi_series_sample *s
 
 static const char *name_of_retainer(void *arg, uint32_t identity)
 {
-	return hi_identities_name(arg, identity);
+	return hi_interner_name(arg, identity);
 }
 
 static enum hi_status take_retainers(struct hi_inspection *in,

@@ -13,7 +13,7 @@ HI_DEFINE_GUARD(struct hi_retaining *, hi_retaining_destroy)
 
 static const char *name_of(void *arg, uint32_t identity)
 {
-	return hi_identities_name(arg, identity);
+	return hi_interner_name(arg, identity);
 }
 
 /* Without --retainer everything that has a type is one: each step is a pointer. */
