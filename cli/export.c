@@ -108,7 +108,7 @@ static enum hi_status own_labels(struct hi_export *x, hi_node node, const char *
 	return hi_edge_labels_of(x->own_labels, node, texts, err);
 }
 
-static enum hi_status open_labels(struct hi_export *x, struct hi_error *err)
+static enum hi_status open_export_labels(struct hi_export *x, struct hi_error *err)
 {
 	x->labels = x->in->stored ? stored_labels : own_labels;
 	if (x->in->stored)
@@ -151,7 +151,7 @@ enum hi_status hi_export_write(struct hi_inspection *in, const struct hi_head *h
 				       : "this heap belongs to no known allocator");
 	status = hi_export_refuse_terminal(in->options->format, x.out, err);
 	if (status == HI_OK)
-		status = open_labels(&x, err);
+		status = open_export_labels(&x, err);
 	for (size_t i = 0; i < FORMATS && status == HI_OK; i++)
 		if (strcmp(formats[i].name, in->options->format) == 0)
 			status = formats[i].write(&x, err);

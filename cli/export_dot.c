@@ -81,27 +81,29 @@ enum hi_status hi_export_dot(struct hi_export *x, struct hi_error *err)
 
 /* ---- Prometheus ---- */
 
-static void gauge(FILE *out, const char *name, const char *help)
+static void put_gauge_heading(FILE *out, const char *name, const char *help)
 {
 	fprintf(out, "# HELP heapinspect_%s %s\n# TYPE heapinspect_%s gauge\n", name,
 		help, name);
 }
 
 /* UINT64_MAX: unknown, and absent. */
-static void one(FILE *out, const char *name, const char *help, uint64_t value)
+static void put_single_gauge(FILE *out, const char *name, const char *help,
+			     uint64_t value)
 {
-	gauge(out, name, help);
+	put_gauge_heading(out, name, help);
 	if (value != UINT64_MAX)
 		fprintf(out, "heapinspect_%s %" PRIu64 "\n", name, value);
 }
 
-static void put_types(struct hi_export *x, const char *name, const char *help, bool bytes)
+static void put_type_gauges(struct hi_export *x, const char *name, const char *help,
+			    bool bytes)
 {
 	const struct hi_census *c = x->in->census;
 	size_t top = hi_lookup_top(x->in->options, TOP_TYPES);
 	uint64_t rest = 0;
 
-	gauge(x->out, name, help);
+	put_gauge_heading(x->out, name, help);
 	for (size_t i = 0; i < c->n_rows; i++) {
 		uint64_t value = bytes ? c->rows[i].shallow : c->rows[i].count;
 
@@ -128,41 +130,48 @@ enum hi_status hi_export_prometheus(struct hi_export *x, struct hi_error *err)
 	(void)err;
 	hi_leak_sums_count(x->in->graph, r, r, &leaks);
 	leaks = hi_leak_sums_if_known(x->head, leaks);
-	one(x->out, "live_bytes",
-	    "Bytes that a root leads to; a lower bound unless heap_known.",
-	    r->live_bytes);
-	one(x->out, "live_objects",
-	    "Objects that a root leads to; a lower bound unless heap_known.",
-	    r->live_objects);
-	one(x->out, "leak_bytes",
-	    "Bytes that nothing leads to, whatever types say, and no collector will "
-	    "take; absent where unknown (heap_known).",
-	    leaks.certain.bytes);
-	one(x->out, "leak_objects",
-	    "Objects that nothing leads to, whatever types say, and no collector will "
-	    "take; absent where unknown (heap_known).",
-	    leaks.certain.objects);
-	one(x->out, "leak_likely_bytes",
-	    "Bytes that only words which are no pointers by their types lead to; absent "
-	    "where unknown (heap_known).",
-	    leaks.likely.bytes);
-	one(x->out, "garbage_bytes",
-	    "Bytes that the next collection takes; absent where unknown (heap_known).",
-	    leaks.garbage.bytes);
-	one(x->out, "uncollectable_bytes",
-	    "Bytes that the collector cannot take; absent where unknown (heap_known).",
-	    leaks.uncollectable.bytes);
-	one(x->out, "lost_bytes",
-	    "Bytes that references which were lost hold; absent where unknown "
-	    "(heap_known).",
-	    leaks.lost.bytes);
-	one(x->out, "heap_known",
-	    "1: the whole heap was walked; 0: some allocator or runtime is not decoded.",
-	    hi_heap_known(x->head) == HI_HEAP_KNOWN);
+	put_single_gauge(x->out, "live_bytes",
+			 "Bytes that a root leads to; a lower bound unless heap_known.",
+			 r->live_bytes);
+	put_single_gauge(x->out, "live_objects",
+			 "Objects that a root leads to; a lower bound unless heap_known.",
+			 r->live_objects);
+	put_single_gauge(
+		x->out, "leak_bytes",
+		"Bytes that nothing leads to, whatever types say, and no collector will "
+		"take; absent where unknown (heap_known).",
+		leaks.certain.bytes);
+	put_single_gauge(x->out, "leak_objects",
+			 "Objects that nothing leads to, whatever types say, and no "
+			 "collector will "
+			 "take; absent where unknown (heap_known).",
+			 leaks.certain.objects);
+	put_single_gauge(x->out, "leak_likely_bytes",
+			 "Bytes that only words which are no pointers by their types "
+			 "lead to; absent "
+			 "where unknown (heap_known).",
+			 leaks.likely.bytes);
+	put_single_gauge(x->out, "garbage_bytes",
+			 "Bytes that the next collection takes; absent where unknown "
+			 "(heap_known).",
+			 leaks.garbage.bytes);
+	put_single_gauge(x->out, "uncollectable_bytes",
+			 "Bytes that the collector cannot take; absent where unknown "
+			 "(heap_known).",
+			 leaks.uncollectable.bytes);
+	put_single_gauge(
+		x->out, "lost_bytes",
+		"Bytes that references which were lost hold; absent where unknown "
+		"(heap_known).",
+		leaks.lost.bytes);
+	put_single_gauge(x->out, "heap_known",
+			 "1: the whole heap was walked; 0: some allocator or runtime is "
+			 "not decoded.",
+			 hi_heap_known(x->head) == HI_HEAP_KNOWN);
 	if (x->in->ledger_known && x->in->ledger.rss != HI_UNKNOWN)
-		one(x->out, "rss_bytes", "Resident bytes of the process.",
-		    x->in->ledger.rss);
-	put_types(x, "type_bytes", "Live bytes by type.", true);
-	put_types(x, "type_objects", "Live objects by type.", false);
+		put_single_gauge(x->out, "rss_bytes", "Resident bytes of the process.",
+				 x->in->ledger.rss);
+	put_type_gauges(x, "type_bytes", "Live bytes by type.", true);
+	put_type_gauges(x, "type_objects", "Live objects by type.", false);
 	return HI_OK;
 }

@@ -43,7 +43,7 @@ struct writer {
 };
 
 /* The root, its children, variables, objects. */
-static uint64_t position(const struct hi_graph *g, hi_node node)
+static uint64_t position_of_node(const struct hi_graph *g, hi_node node)
 {
 	if (node < g->n_objects)
 		return 1 + PSEUDO + (uint64_t)g->n_roots + node;
@@ -52,7 +52,7 @@ static uint64_t position(const struct hi_graph *g, hi_node node)
 	return node == g->super_root ? 0 : 1 + (node - g->first_kind);
 }
 
-static uint32_t string_of(struct writer *w, const char *text)
+static uint32_t number_of_string(struct writer *w, const char *text)
 {
 	uint32_t number = hi_interner_add(&w->strings, text);
 
@@ -68,15 +68,15 @@ static void put_node(struct writer *w, unsigned type, const char *name, uint64_t
 		size = UINT32_MAX;
 	}
 	fprintf(w->x->out, "%s%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",0,0",
-		w->n_written ? ",\n" : "", type, string_of(w, name), 2 * w->n_written + 1,
-		size, edges);
+		w->n_written ? ",\n" : "", type, number_of_string(w, name),
+		2 * w->n_written + 1, size, edges);
 	w->n_written++;
 }
 
 static void put_edge(struct writer *w, unsigned type, const char *name, hi_node to)
 {
 	fprintf(w->x->out, "%s%u,%u,%" PRIu64, w->n_written++ ? ",\n" : "", type,
-		string_of(w, name), FIELDS * position(w->g, to));
+		number_of_string(w, name), FIELDS * position_of_node(w->g, to));
 }
 
 /* ---- nodes ---- */
@@ -108,7 +108,8 @@ static void put_nodes(struct writer *w)
 /* ---- edges ---- */
 
 /* Note [Retained sizes in other viewers]. */
-static bool counts(const struct hi_reach *r, hi_node from, hi_node to, uint8_t grade)
+static bool is_edge_exported(const struct hi_reach *r, hi_node from, hi_node to,
+			     uint8_t grade)
 {
 	if (grade == HI_GRADE_WEAK || (hi_bit(r->any, to) && !hi_bit(r->any, from)))
 		return false;
@@ -116,7 +117,8 @@ static bool counts(const struct hi_reach *r, hi_node from, hi_node to, uint8_t g
 	       (hi_grade_is_precise(grade) && hi_bit(r->exact, from));
 }
 
-static enum hi_status put_row(struct writer *w, hi_node from, struct hi_error *err)
+static enum hi_status put_edges_of_node(struct writer *w, hi_node from,
+					struct hi_error *err)
 {
 	struct hi_edges edges = hi_graph_edges(w->g, from);
 	enum hi_status status;
@@ -128,7 +130,8 @@ static enum hi_status put_row(struct writer *w, hi_node from, struct hi_error *e
 	status = w->x->labels(w->x, from, w->texts.items, err);
 	for (uint32_t i = 0; i < edges.count && status == HI_OK; i++)
 		put_edge(w,
-			 counts(w->x->in->reach, from, edges.to[i], edges.grade[i])
+			 is_edge_exported(w->x->in->reach, from, edges.to[i],
+					  edges.grade[i])
 				 ? PROPERTY
 				 : WEAK,
 			 w->texts.items[i], edges.to[i]);
@@ -142,10 +145,11 @@ static void put_pseudo_edges(struct writer *w)
 
 	for (unsigned k = 0; k < PSEUDO; k++)
 		fprintf(w->x->out, "%s%u,%u,%u", w->n_written++ ? ",\n" : "", PROPERTY,
-			string_of(w, k == LEAKED ? "(leaked)"
-				     : k == ALLOCATOR
-					     ? "(allocator)"
-					     : hi_root_kind_name((enum hi_root_kind)k)),
+			number_of_string(
+				w, k == LEAKED ? "(leaked)"
+				   : k == ALLOCATOR
+					   ? "(allocator)"
+					   : hi_root_kind_name((enum hi_root_kind)k)),
 			FIELDS * (1 + k));
 	for (unsigned k = 0; k < HI_ROOT_KINDS; k++) {
 		struct hi_edges edges = hi_graph_edges(g, g->first_kind + k);
@@ -160,16 +164,16 @@ static void put_pseudo_edges(struct writer *w)
 		put_edge(w, PROPERTY, "internal", in->reach->internal_roots[i]);
 }
 
-static enum hi_status put_edges(struct writer *w, struct hi_error *err)
+static enum hi_status put_heapsnapshot_edges(struct writer *w, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
 	w->n_written = 0;
 	put_pseudo_edges(w);
 	for (hi_node i = w->g->first_root; i < w->g->first_kind && status == HI_OK; i++)
-		status = put_row(w, i, err);
+		status = put_edges_of_node(w, i, err);
 	for (hi_node i = 0; i < w->g->n_objects && status == HI_OK && !w->failed; i++)
-		status = put_row(w, i, err);
+		status = put_edges_of_node(w, i, err);
 	return status;
 }
 
@@ -189,7 +193,7 @@ static void put_string(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-static uint64_t count_edges(const struct writer *w)
+static uint64_t count_heapsnapshot_edges(const struct writer *w)
 {
 	const struct hi_inspection *in = w->x->in;
 
@@ -223,10 +227,10 @@ enum hi_status hi_export_heapsnapshot(struct hi_export *x, struct hi_error *err)
 		"{\"snapshot\":{\"meta\":%s,\"node_count\":%" PRIu64
 		",\"edge_count\":%" PRIu64 ",\"trace_function_count\":0},\n\"nodes\":[",
 		meta, 1 + PSEUDO + (uint64_t)w.g->n_roots + w.g->n_objects,
-		count_edges(&w));
+		count_heapsnapshot_edges(&w));
 	put_nodes(&w);
 	fputs("],\n\"edges\":[", x->out);
-	status = put_edges(&w, err);
+	status = put_heapsnapshot_edges(&w, err);
 	fputs("],\n\"trace_function_infos\":[],\"trace_tree\":[],\"samples\":[],"
 	      "\"locations\":[],\n\"strings\":[",
 	      x->out);

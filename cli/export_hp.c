@@ -28,7 +28,7 @@ static bool is_short(const char *name)
 	return strlen(name) <= HI_HP_LABEL_MAX && !strpbrk(name, " \t\r\n\"");
 }
 
-static enum hi_status sum_up(struct writer *w, struct hi_error *err)
+static enum hi_status sum_bands_by_type(struct writer *w, struct hi_error *err)
 {
 	const struct hi_census *c = w->x->in->census;
 
@@ -47,7 +47,8 @@ static enum hi_status sum_up(struct writer *w, struct hi_error *err)
 	return HI_OK;
 }
 
-static enum hi_status put_sample(struct writer *w, uint64_t at_ns, struct hi_error *err)
+static enum hi_status put_hp_sample(struct writer *w, uint64_t at_ns,
+				    struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
@@ -57,7 +58,7 @@ static enum hi_status put_sample(struct writer *w, uint64_t at_ns, struct hi_err
 	return status == HI_OK ? hi_hp_sample_end(w->hp, err) : status;
 }
 
-static enum hi_status create(struct writer *w, struct hi_error *err)
+static enum hi_status create_hp_export(struct writer *w, struct hi_error *err)
 {
 	const struct hi_head *head = w->x->head;
 	const char *slash = strrchr(head->exe, '/');
@@ -74,7 +75,7 @@ static enum hi_status create(struct writer *w, struct hi_error *err)
 	return hi_hp_create(fileno(w->x->out), -1, &header, &w->hp, err);
 }
 
-static void warn(const struct writer *w)
+static void warn_of_short_names(const struct writer *w)
 {
 	uint64_t n = 0;
 
@@ -93,16 +94,16 @@ static void warn(const struct writer *w)
 enum hi_status hi_export_hp(struct hi_export *x, struct hi_error *err)
 {
 	struct writer w = {.x = x};
-	enum hi_status status = sum_up(&w, err);
+	enum hi_status status = sum_bands_by_type(&w, err);
 
 	if (status == HI_OK)
-		status = create(&w, err);
+		status = create_hp_export(&w, err);
 	if (status == HI_OK)
-		status = put_sample(&w, 0, err);
+		status = put_hp_sample(&w, 0, err);
 	if (status == HI_OK)
-		status = put_sample(&w, END_NS, err);
+		status = put_hp_sample(&w, END_NS, err);
 	if (status == HI_OK)
-		warn(&w);
+		warn_of_short_names(&w);
 	hi_hp_destroy(w.hp);
 	hi_interner_free(&w.names);
 	free(w.bytes);

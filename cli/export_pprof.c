@@ -85,7 +85,7 @@ struct writer {
 /* ---- pieces ---- */
 
 /* The place in the string table. */
-static uint64_t string_of(struct writer *w, const char *text)
+static uint64_t index_of_string(struct writer *w, const char *text)
 {
 	char safe[HI_EXPORT_TEXT];
 	uint32_t number = hi_interner_add(&w->strings, hi_export_safe(safe, text));
@@ -95,24 +95,24 @@ static uint64_t string_of(struct writer *w, const char *text)
 }
 
 /* What is in `field` goes out. */
-static void flush(struct writer *w)
+static void flush_pprof_field(struct writer *w)
 {
 	hi_gzip_write(w->gzip, w->field.bytes.items, w->field.bytes.count);
 	hi_protobuf_clear(&w->field);
 }
 
 /* What is in `message` goes out as a field of the profile. */
-static void put(struct writer *w, uint32_t field)
+static void put_pprof_message(struct writer *w, uint32_t field)
 {
 	hi_protobuf_message(&w->field, field, &w->message);
-	flush(w);
+	flush_pprof_field(w);
 }
 
 static void put_value_type(struct writer *w, const char *type, const char *unit)
 {
-	hi_protobuf_number(&w->message, VALUE_TYPE_TYPE, string_of(w, type));
-	hi_protobuf_number(&w->message, VALUE_TYPE_UNIT, string_of(w, unit));
-	put(w, SAMPLE_TYPE);
+	hi_protobuf_number(&w->message, VALUE_TYPE_TYPE, index_of_string(w, type));
+	hi_protobuf_number(&w->message, VALUE_TYPE_UNIT, index_of_string(w, unit));
+	put_pprof_message(w, SAMPLE_TYPE);
 }
 
 /* ---- keys: types, variables, kinds, the last one what is leaked ---- */
@@ -122,7 +122,7 @@ static uint32_t leaked_key(const struct writer *w)
 	return w->n_keys - 1;
 }
 
-static const char *name_of(const struct writer *w, uint32_t key)
+static const char *name_of_location(const struct writer *w, uint32_t key)
 {
 	return key == leaked_key(w) ? "(leaked)" : hi_merged_name(w->g, key);
 }
@@ -183,17 +183,18 @@ static void put_location(struct writer *w, uint32_t key)
 	hi_protobuf_number(&w->inner, LINE_FUNCTION_ID, key + 1ull);
 	hi_protobuf_number(&w->inner, LINE_LINE, line);
 	hi_protobuf_message(&w->message, LOCATION_LINE, &w->inner);
-	put(w, LOCATION);
+	put_pprof_message(w, LOCATION);
 	hi_protobuf_number(&w->message, FUNCTION_ID, key + 1ull);
-	hi_protobuf_number(&w->message, FUNCTION_NAME, string_of(w, name_of(w, key)));
-	hi_protobuf_number(&w->message, FUNCTION_FILENAME, string_of(w, file));
-	put(w, FUNCTION);
+	hi_protobuf_number(&w->message, FUNCTION_NAME,
+			   index_of_string(w, name_of_location(w, key)));
+	hi_protobuf_number(&w->message, FUNCTION_FILENAME, index_of_string(w, file));
+	put_pprof_message(w, FUNCTION);
 }
 
 /* ---- samples ---- */
 
-static void put_sample(struct writer *w, const uint64_t *locations, size_t depth,
-		       const uint64_t values[VALUES])
+static void put_pprof_sample(struct writer *w, const uint64_t *locations, size_t depth,
+			     const uint64_t values[VALUES])
 {
 	uint32_t key = (uint32_t)(locations[0] - 1);
 
@@ -202,18 +203,19 @@ static void put_sample(struct writer *w, const uint64_t *locations, size_t depth
 	hi_protobuf_packed(&w->message, SAMPLE_LOCATION_ID, locations, depth);
 	hi_protobuf_packed(&w->message, SAMPLE_VALUE, values, VALUES);
 	if (key < w->g->n_types) {
-		hi_protobuf_number(&w->inner, LABEL_KEY, string_of(w, "type"));
-		hi_protobuf_number(&w->inner, LABEL_STR, string_of(w, name_of(w, key)));
+		hi_protobuf_number(&w->inner, LABEL_KEY, index_of_string(w, "type"));
+		hi_protobuf_number(&w->inner, LABEL_STR,
+				   index_of_string(w, name_of_location(w, key)));
 		hi_protobuf_message(&w->message, SAMPLE_LABEL, &w->inner);
 	}
-	put(w, SAMPLE);
+	put_pprof_message(w, SAMPLE);
 }
 
 /* Note [A heap as a profile]. Names, not keys: pprof tells functions apart by these. */
 static void put_live(struct writer *w, uint32_t at)
 {
 	const struct hi_merged_node *node = &w->m->nodes[at];
-	const char *name = name_of(w, node->key);
+	const char *name = name_of_location(w, node->key);
 	uint64_t locations[HI_MERGED_DEPTH + 1];
 	uint64_t values[VALUES] = {node->objects, node->bytes, w->below[at]};
 	size_t depth = 0;
@@ -222,11 +224,12 @@ static void put_live(struct writer *w, uint32_t at)
 		uint32_t key = w->m->nodes[up].key;
 
 		locations[depth++] = key + 1ull;
-		if (up != at && (key == node->key || strcmp(name_of(w, key), name) == 0))
+		if (up != at &&
+		    (key == node->key || strcmp(name_of_location(w, key), name) == 0))
 			values[2] = 0;
 	}
 	if (values[0] || values[1] || values[2])
-		put_sample(w, locations, depth, values);
+		put_pprof_sample(w, locations, depth, values);
 }
 
 static bool count_leaked(struct writer *w)
@@ -261,10 +264,10 @@ static void put_leaked(struct writer *w)
 
 		locations[0] = i + 1ull;
 		if (row->objects)
-			put_sample(w, locations, 2, values);
+			put_pprof_sample(w, locations, 2, values);
 	}
 	if (all[2])
-		put_sample(w, &locations[1], 1, all);
+		put_pprof_sample(w, &locations[1], 1, all);
 }
 
 /* ---- the rest ---- */
@@ -278,13 +281,13 @@ static void put_mappings(struct writer *w)
 		hi_protobuf_number(to, MAPPING_ID, i + 1);
 		hi_protobuf_number(to, MAPPING_START, m->start);
 		hi_protobuf_number(to, MAPPING_LIMIT, m->end);
-		hi_protobuf_number(to, MAPPING_FILENAME, string_of(w, m->path));
-		hi_protobuf_number(to, MAPPING_BUILD_ID, string_of(w, m->build_id));
+		hi_protobuf_number(to, MAPPING_FILENAME, index_of_string(w, m->path));
+		hi_protobuf_number(to, MAPPING_BUILD_ID, index_of_string(w, m->build_id));
 		/* Nobody need look for names. */
 		hi_protobuf_number(to, MAPPING_HAS_FUNCTIONS, 1);
 		hi_protobuf_number(to, MAPPING_HAS_FILENAMES, 1);
 		hi_protobuf_number(to, MAPPING_HAS_LINE_NUMBERS, 1);
-		put(w, MAPPING);
+		put_pprof_message(w, MAPPING);
 	}
 }
 
@@ -294,15 +297,15 @@ static void put_strings(struct writer *w)
 		const char *text = w->strings.names.items[i];
 
 		hi_protobuf_bytes(&w->field, STRING_TABLE, text, strlen(text));
-		flush(w);
+		flush_pprof_field(w);
 	}
 }
 
-static void put_head(struct writer *w)
+static void put_pprof_header(struct writer *w)
 {
 	const struct hi_head *head = w->x->head;
 
-	string_of(w, ""); /* the first must be that */
+	index_of_string(w, ""); /* the first must be that */
 	put_value_type(w, "inuse_objects", "count");
 	put_value_type(w, "inuse_space", "bytes");
 	put_value_type(w, "retained_space", "bytes");
@@ -310,15 +313,16 @@ static void put_head(struct writer *w)
 		hi_protobuf_number(&w->field, TIME_NANOS, head->time_ns);
 	hi_protobuf_number(
 		&w->field, COMMENT,
-		string_of(
+		index_of_string(
 			w,
 			"stacks are paths down the dominator tree; retained_space counts "
 			"a byte once for each name, so its values cannot be added up"));
-	hi_protobuf_number(&w->field, DEFAULT_SAMPLE_TYPE, string_of(w, "inuse_space"));
-	flush(w);
+	hi_protobuf_number(&w->field, DEFAULT_SAMPLE_TYPE,
+			   index_of_string(w, "inuse_space"));
+	flush_pprof_field(w);
 }
 
-static enum hi_status check(const struct writer *w, struct hi_error *err)
+static enum hi_status check_pprof_size(const struct writer *w, struct hi_error *err)
 {
 	if (w->failed || w->field.failed || w->message.failed || w->inner.failed)
 		return hi_fail_memory(err, "export");
@@ -329,25 +333,25 @@ static enum hi_status check(const struct writer *w, struct hi_error *err)
 	return HI_OK;
 }
 
-static enum hi_status put_all(struct writer *w, struct hi_error *err)
+static enum hi_status put_pprof_profile(struct writer *w, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
-	put_head(w);
+	put_pprof_header(w);
 	put_mappings(w);
 	for (size_t i = 1; i < w->m->count && status == HI_OK; i++) {
 		put_live(w, (uint32_t)i);
-		status = check(w, err);
+		status = check_pprof_size(w, err);
 	}
 	put_leaked(w);
 	for (uint32_t i = 0; i < w->n_keys && status == HI_OK; i++)
 		if (w->is_used[i])
 			put_location(w, i);
 	put_strings(w);
-	return status == HI_OK ? check(w, err) : status;
+	return status == HI_OK ? check_pprof_size(w, err) : status;
 }
 
-static void warn(const struct writer *w)
+static void warn_of_missing_mappings(const struct writer *w)
 {
 	hi_export_warn_cut(w->x, w->m);
 	if (!w->n_mappings)
@@ -378,10 +382,10 @@ enum hi_status hi_export_pprof(struct hi_export *x, struct hi_error *err)
 	if (!w.is_used || !w.below || !count_leaked(&w))
 		status = hi_fail_memory(err, "export");
 	if (status == HI_OK)
-		status = put_all(&w, err);
+		status = put_pprof_profile(&w, err);
 	if (status == HI_OK) {
 		hi_gzip_finish(gzip);
-		warn(&w);
+		warn_of_missing_mappings(&w);
 	}
 	free(w.leaked);
 	free(w.below);

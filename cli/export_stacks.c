@@ -11,8 +11,8 @@
 
 HI_DEFINE_GUARD(struct hi_merged *, hi_merged_destroy)
 
-static enum hi_status merge(struct hi_export *x, struct hi_merged **ret,
-			    struct hi_error *err)
+static enum hi_status merge_stacks(struct hi_export *x, struct hi_merged **ret,
+				   struct hi_error *err)
 {
 	enum hi_status status =
 		hi_merged_make(x->in->graph, x->in->reach, x->in->dominators, ret, err);
@@ -40,7 +40,7 @@ static uint32_t way_to(const struct hi_merged *m, uint32_t node,
 /* ---- folded ---- */
 
 /* ";" and blanks at the end would be read as something else. */
-static void put_frame(FILE *out, const char *name)
+static void put_stack_frame(FILE *out, const char *name)
 {
 	char safe[HI_EXPORT_TEXT];
 
@@ -52,7 +52,7 @@ enum hi_status hi_export_folded(struct hi_export *x, struct hi_error *err)
 {
 	HI_GUARD(hi_merged_destroy) struct hi_merged *m = NULL;
 	uint32_t keys[HI_MERGED_DEPTH + 1];
-	enum hi_status status = merge(x, &m, err);
+	enum hi_status status = merge_stacks(x, &m, err);
 
 	for (size_t i = 1; status == HI_OK && i < m->count; i++) {
 		uint32_t n = way_to(m, (uint32_t)i, keys);
@@ -61,7 +61,7 @@ enum hi_status hi_export_folded(struct hi_export *x, struct hi_error *err)
 			continue;
 		for (uint32_t k = 0; k < n; k++) {
 			fputs(k ? ";" : "", x->out);
-			put_frame(x->out, hi_merged_name(x->in->graph, keys[k]));
+			put_stack_frame(x->out, hi_merged_name(x->in->graph, keys[k]));
 		}
 		fprintf(x->out, " %" PRIu64 "\n", m->nodes[i].bytes);
 	}
@@ -118,7 +118,7 @@ enum hi_status hi_export_speedscope(struct hi_export *x, struct hi_error *err)
 {
 	const struct hi_graph *g = x->in->graph;
 	HI_GUARD(hi_merged_destroy) struct hi_merged *m = NULL;
-	enum hi_status status = merge(x, &m, err);
+	enum hi_status status = merge_stacks(x, &m, err);
 	uint64_t sum;
 
 	if (status != HI_OK)
@@ -151,7 +151,7 @@ struct massif {
 	uint32_t *child;
 };
 
-static bool sum_up(struct massif *s)
+static bool sum_massif_children(struct massif *s)
 {
 	size_t n = s->m->count;
 
@@ -170,7 +170,7 @@ static bool sum_up(struct massif *s)
 }
 
 /* The line of a node; its children follow. */
-static void put_line(const struct massif *s, uint32_t node)
+static void put_massif_line(const struct massif *s, uint32_t node)
 {
 	const struct hi_merged_node *m = &s->m->nodes[node];
 	char safe[HI_EXPORT_TEXT];
@@ -187,7 +187,7 @@ static void put_line(const struct massif *s, uint32_t node)
 		      s->x->out);
 }
 
-static bool put_tree(const struct massif *s)
+static bool put_massif_tree(const struct massif *s)
 {
 	/* The path from the root, with where each is in its children. */
 	struct {
@@ -195,7 +195,7 @@ static bool put_tree(const struct massif *s)
 	} path[HI_MERGED_DEPTH + 2] = {{0, s->first[0]}};
 	unsigned depth = 1;
 
-	put_line(s, 0);
+	put_massif_line(s, 0);
 	while (depth) {
 		uint32_t node = path[depth - 1].node, at = path[depth - 1].next;
 
@@ -206,7 +206,7 @@ static bool put_tree(const struct massif *s)
 		path[depth - 1].next++;
 		if (!s->all[s->child[at]])
 			continue;
-		put_line(s, s->child[at]);
+		put_massif_line(s, s->child[at]);
 		path[depth].node = s->child[at];
 		path[depth].next = s->first[s->child[at]];
 		depth++;
@@ -218,10 +218,10 @@ enum hi_status hi_export_massif(struct hi_export *x, struct hi_error *err)
 {
 	HI_GUARD(hi_merged_destroy) struct hi_merged *m = NULL;
 	char safe[HI_EXPORT_TEXT];
-	enum hi_status status = merge(x, &m, err);
+	enum hi_status status = merge_stacks(x, &m, err);
 	struct massif s = {.x = x, .m = m};
 
-	if (status == HI_OK && !sum_up(&s))
+	if (status == HI_OK && !sum_massif_children(&s))
 		status = hi_fail_memory(err, "export");
 	if (status == HI_OK) {
 		fprintf(x->out,
@@ -229,7 +229,7 @@ enum hi_status hi_export_massif(struct hi_export *x, struct hi_error *err)
 			"snapshot=0\n#-----------\ntime=0\nmem_heap_B=%" PRIu64
 			"\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=peak\n",
 			hi_export_safe(safe, x->head->exe), s.all[0]);
-		put_tree(&s);
+		put_massif_tree(&s);
 	}
 	free(s.all);
 	free(s.first);

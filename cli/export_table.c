@@ -9,7 +9,7 @@
 
 /* ---- CSV ---- */
 
-static void csv_row(struct hi_export_table *t)
+static void begin_csv_row(struct hi_export_table *t)
 {
 	t->has_cells = false;
 }
@@ -20,7 +20,7 @@ static void csv_row_end(struct hi_export_table *t)
 }
 
 /* Quoted where it must be. */
-static void csv_text(struct hi_export_table *t, const char *name, const char *value)
+static void put_csv_text(struct hi_export_table *t, const char *name, const char *value)
 {
 	char safe[HI_EXPORT_TEXT];
 
@@ -47,7 +47,7 @@ static void csv_number(struct hi_export_table *t, const char *name, uint64_t val
 
 	if (value != UINT64_MAX)
 		snprintf(digits, sizeof(digits), "%" PRIu64, value);
-	csv_text(t, name, digits);
+	put_csv_text(t, name, digits);
 }
 
 static void csv_address(struct hi_export_table *t, const char *name, uint64_t value)
@@ -56,7 +56,7 @@ static void csv_address(struct hi_export_table *t, const char *name, uint64_t va
 
 	if (value)
 		snprintf(digits, sizeof(digits), "0x%" PRIx64, value);
-	csv_text(t, name, digits);
+	put_csv_text(t, name, digits);
 }
 
 /* ---- lines of JSON, which have no heading ---- */
@@ -146,10 +146,10 @@ static void parquet_text(struct hi_export_table *t, const char *name, const char
 
 static const struct hi_export_form forms[] = {
 	{.name = "csv",
-	 .row = csv_row,
+	 .row = begin_csv_row,
 	 .row_end = csv_row_end,
 	 .number = csv_number,
-	 .text = csv_text,
+	 .text = put_csv_text,
 	 .address = csv_address},
 	{.name = "ndjson",
 	 .row = ndjson_row,

@@ -53,7 +53,7 @@ static void object_row(struct table *t, hi_node i)
 	hi_export_row_end(&t->cells);
 }
 
-static void type_row(struct table *t, uint32_t i)
+static void put_type_table_row(struct table *t, uint32_t i)
 {
 	const struct hi_inspection *in = t->x->in;
 	const struct hi_type_name *type = &in->graph->types[i];
@@ -71,7 +71,7 @@ static void type_row(struct table *t, uint32_t i)
 	hi_export_row_end(&t->cells);
 }
 
-static void root_row(struct table *t, uint32_t i)
+static void put_root_table_row(struct table *t, uint32_t i)
 {
 	static const struct hi_root nothing = {.name = "", .detail = "", .type = ""};
 	const struct hi_graph *g = t->x->in->graph;
@@ -145,7 +145,7 @@ static enum hi_status type_rows(struct table *t, struct hi_error *err)
 	for (size_t i = 0; i < c->n_rows; i++)
 		t->row_of[c->rows[i].type] = &c->rows[i];
 	for (uint32_t i = 0; i < n && hi_export_table_is_fine(&t->cells); i++)
-		type_row(t, i);
+		put_type_table_row(t, i);
 	return HI_OK;
 }
 
@@ -154,7 +154,7 @@ static enum hi_status root_rows(struct table *t, struct hi_error *err)
 	(void)err;
 	for (uint32_t i = 0;
 	     i < t->x->in->graph->n_roots && hi_export_table_is_fine(&t->cells); i++)
-		root_row(t, i);
+		put_root_table_row(t, i);
 	return HI_OK;
 }
 
@@ -168,8 +168,8 @@ static const struct {
 	void (*heading)(struct table *t, uint32_t);
 	enum hi_status (*rows)(struct table *t, struct hi_error *err);
 } tables[] = {{"objects", object_row, object_rows},
-	      {"types", type_row, type_rows},
-	      {"roots", root_row, root_rows},
+	      {"types", put_type_table_row, type_rows},
+	      {"roots", put_root_table_row, root_rows},
 	      {"edges", edge_heading, edge_rows}};
 
 static enum hi_status write_rows(struct table *t, struct hi_error *err)
@@ -186,7 +186,7 @@ static enum hi_status write_rows(struct table *t, struct hi_error *err)
 }
 
 /* What rows cannot say: which table of which target, which build, when. */
-static enum hi_status finish(struct table *t, struct hi_error *err)
+static enum hi_status finish_table_export(struct table *t, struct hi_error *err)
 {
 	const struct hi_head *head = t->x->head;
 	const char *name = t->x->in->options->table;
@@ -215,7 +215,7 @@ enum hi_status hi_export_tables(struct hi_export *x, struct hi_error *err)
 	if (status == HI_OK)
 		status = write_rows(&t, err);
 	if (status == HI_OK)
-		status = finish(&t, err);
+		status = finish_table_export(&t, err);
 	hi_export_table_free(&t.cells);
 	hi_vector_free(&t.texts);
 	free(t.row_of);

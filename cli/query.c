@@ -57,7 +57,8 @@ static void watch_interrupt(void)
 }
 
 /* Does what the signal would have done, so that a shell sees it. */
-static enum hi_status die(struct hi_output *output, uint64_t n_rows, struct hi_error *err)
+static enum hi_status die_of_interrupt(struct hi_output *output, uint64_t n_rows,
+				       struct hi_error *err)
 {
 	if (output->file == stdout)
 		fflush(stdout);
@@ -106,7 +107,8 @@ void hi_query_point_at(const char *sql, size_t offset)
 	}
 }
 
-static enum hi_status prepare(struct hi_query *q, const char *sql, struct hi_error *err)
+static enum hi_status prepare_statement(struct hi_query *q, const char *sql,
+					struct hi_error *err)
 {
 	struct hi_query_mistake mistake;
 	enum hi_status status = hi_query_prepare(q, sql, &mistake, err);
@@ -152,7 +154,7 @@ static void show_head(const struct hi_inspection *in, const struct hi_head *head
 		hi_page_warning(page, hi_page_safe(page, head->warnings[i]));
 }
 
-static void show_rows(const struct hi_result *result, struct hi_page *page)
+static void show_query_row_counts(const struct hi_result *result, struct hi_page *page)
 {
 	char all[32], shown[32];
 
@@ -182,13 +184,14 @@ static enum hi_status fill_page(struct hi_inspection *in, const struct hi_head *
 	if (status == HI_OK)
 		status = copy_rows(q, result, err);
 	if (status == HI_OK)
-		show_rows(result, page);
+		show_query_row_counts(result, page);
 	return status;
 }
 
-static enum hi_status show_table(struct hi_inspection *in, const struct hi_head *head,
-				 struct hi_query *q, struct hi_result *result,
-				 struct hi_output *output, struct hi_error *err)
+static enum hi_status show_query_table(struct hi_inspection *in,
+				       const struct hi_head *head, struct hi_query *q,
+				       struct hi_result *result, struct hi_output *output,
+				       struct hi_error *err)
 {
 	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();
 	enum hi_status status;
@@ -234,9 +237,10 @@ static enum hi_status write_csv(struct hi_query *q, struct hi_result *result,
 	return status == HI_OK ? copy_rows(q, result, err) : status;
 }
 
-static enum hi_status answer(struct hi_inspection *in, const struct hi_head *head,
-			     struct hi_query *q, const char *sql,
-			     struct hi_output *output, struct hi_error *err)
+static enum hi_status answer_statement(struct hi_inspection *in,
+				       const struct hi_head *head, struct hi_query *q,
+				       const char *sql, struct hi_output *output,
+				       struct hi_error *err)
 {
 	enum hi_query_format format = HI_QUERY_TABLE;
 	struct hi_result result = {};
@@ -248,9 +252,9 @@ static enum hi_status answer(struct hi_inspection *in, const struct hi_head *hea
 	else if (format == HI_QUERY_CSV)
 		status = write_csv(q, &result, output, err);
 	else
-		status = show_table(in, head, q, &result, output, err);
+		status = show_query_table(in, head, q, &result, output, err);
 	if (status == HI_TIMEOUT)
-		status = die(output, result.n_rows, err);
+		status = die_of_interrupt(output, result.n_rows, err);
 	hi_result_free(&result);
 	return status;
 }
@@ -269,10 +273,10 @@ static enum hi_status write_answer(struct hi_inspection *in, const struct hi_hea
 	if (status == HI_OK)
 		status = hi_query_open(&feed.source, &q, err);
 	if (status == HI_OK)
-		status = prepare(q, sql, err);
+		status = prepare_statement(q, sql, err);
 	if (status == HI_OK) {
 		watch_interrupt();
-		status = answer(in, head, q, sql, output, err);
+		status = answer_statement(in, head, q, sql, output, err);
 	}
 	hi_query_close(hi_take(q));
 	hi_query_feed_end(&feed);

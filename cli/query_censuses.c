@@ -22,8 +22,10 @@ static bool keep_name(struct hi_query_censuses *c, const char *name, const char 
 }
 
 /* Takes the rows. */
-static enum hi_status add(struct hi_query_censuses *c, struct hi_query_census census,
-			  struct hi_query_census_row *rows, struct hi_error *err)
+static enum hi_status add_query_census(struct hi_query_censuses *c,
+				       struct hi_query_census census,
+				       struct hi_query_census_row *rows,
+				       struct hi_error *err)
 {
 	census.rows = rows;
 	if (hi_vector_push(&c->list, census))
@@ -56,12 +58,13 @@ static enum hi_status add_whole(struct hi_query_censuses *c, const struct hi_gra
 		return hi_fail_memory(err, "censuses");
 	}
 	to.n_rows = census->n_rows;
-	return add(c, to, rows, err);
+	return add_query_census(c, to, rows, err);
 }
 
 /* Both kinds of parts have it. */
-static enum hi_status read_part(struct hi_query_censuses *c, const struct hi_snapshots *s,
-				size_t i, struct hi_query_census to, struct hi_error *err)
+static enum hi_status read_census_part(struct hi_query_censuses *c,
+				       const struct hi_snapshots *s, size_t i,
+				       struct hi_query_census to, struct hi_error *err)
 {
 	struct hi_series_file_census from = {};
 	enum hi_status status = hi_series_file_census_open(s, i, &from, err);
@@ -88,7 +91,7 @@ static enum hi_status read_file(struct hi_query_censuses *c, struct hi_inspectio
 		if (to.has_ids)
 			status = add_whole(c, in->graph, this_one, true, to, err);
 		else
-			status = read_part(c, s, i, to, err);
+			status = read_census_part(c, s, i, to, err);
 	}
 	return status;
 }

@@ -87,7 +87,7 @@ static enum hi_status show_json(struct hi_output *output, struct hi_error *err)
 						     : hi_fail_memory(err, "JSON");
 }
 
-static struct hi_result_cell text_cell(const char *text)
+static struct hi_result_cell schema_text_cell(const char *text)
 {
 	return (struct hi_result_cell){
 		.kind = HI_RESULT_TEXT, .text = text, .length = strlen(text)};
@@ -111,11 +111,11 @@ static enum hi_status show_csv(struct hi_output *output, struct hi_error *err)
 		for (size_t k = 0; k < t.n_columns && status == HI_OK; k++) {
 			const struct hi_query_column *c = &t.columns[k];
 			struct hi_result_cell cells[] = {
-				text_cell(t.name),
-				text_cell(c->name),
-				text_cell(unit_name(c->unit)),
+				schema_text_cell(t.name),
+				schema_text_cell(c->name),
+				schema_text_cell(unit_name(c->unit)),
 				{.kind = HI_RESULT_INTEGER, .integer = c->is_hidden},
-				text_cell(c->about)};
+				schema_text_cell(c->about)};
 
 			status = hi_result_row(&result, cells, err);
 		}

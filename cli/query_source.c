@@ -8,8 +8,8 @@
 #include "decode/describe/edge_labels.h"
 #include "decode/layouts/extent.h"
 
-static enum hi_status dominators(void *arg, const struct hi_dominators **ret,
-				 struct hi_error *err)
+static enum hi_status feed_dominators(void *arg, const struct hi_dominators **ret,
+				      struct hi_error *err)
 {
 	struct hi_inspection *in = ((struct hi_query_feed *)arg)->in;
 	enum hi_status status = HI_OK;
@@ -24,8 +24,8 @@ static enum hi_status dominators(void *arg, const struct hi_dominators **ret,
 	return status;
 }
 
-static enum hi_status census(void *arg, const struct hi_census **ret,
-			     struct hi_error *err)
+static enum hi_status feed_census(void *arg, const struct hi_census **ret,
+				  struct hi_error *err)
 {
 	struct hi_inspection *in = ((struct hi_query_feed *)arg)->in;
 	const struct hi_dominators *d;
@@ -34,7 +34,7 @@ static enum hi_status census(void *arg, const struct hi_census **ret,
 	/* A file has it with retained sizes; who computes it needs these. */
 	if (!in->census &&
 	    !(in->stored && hi_snapshot_has(in->stored->snapshot, "census")))
-		status = dominators(arg, &d, err);
+		status = feed_dominators(arg, &d, err);
 	if (!in->census && status == HI_OK)
 		status = in->stored ? hi_stored_census(in, err)
 				    : hi_census_by_type(in->graph, in->reach,
@@ -43,12 +43,12 @@ static enum hi_status census(void *arg, const struct hi_census **ret,
 	return status;
 }
 
-static enum hi_status censuses(void *arg, const struct hi_query_census **ret,
-			       size_t *n_ret, struct hi_error *err)
+static enum hi_status feed_censuses(void *arg, const struct hi_query_census **ret,
+				    size_t *n_ret, struct hi_error *err)
 {
 	struct hi_query_feed *feed = arg;
 	const struct hi_census *this_one = NULL;
-	enum hi_status status = census(arg, &this_one, err);
+	enum hi_status status = feed_census(arg, &this_one, err);
 
 	return status == HI_OK
 		       ? hi_query_read_censuses(&feed->censuses, feed->in, this_one,
@@ -56,8 +56,8 @@ static enum hi_status censuses(void *arg, const struct hi_query_census **ret,
 		       : status;
 }
 
-static enum hi_status marks(void *arg, const struct hi_snapshots_marks **ret,
-			    struct hi_error *err)
+static enum hi_status feed_marks(void *arg, const struct hi_snapshots_marks **ret,
+				 struct hi_error *err)
 {
 	struct hi_query_feed *feed = arg;
 	enum hi_status status = hi_query_read_marks(feed->in, &feed->marks, err);
@@ -71,8 +71,8 @@ static const char *name_of_retainer(void *arg, uint32_t identity)
 	return hi_interner_name(arg, identity);
 }
 
-static enum hi_status retainers(void *arg, struct hi_query_sets *ret,
-				struct hi_error *err)
+static enum hi_status feed_retainers(void *arg, struct hi_query_sets *ret,
+				     struct hi_error *err)
 {
 	struct hi_inspection *in = ((struct hi_query_feed *)arg)->in;
 	const struct hi_options *o = in->options;
@@ -102,7 +102,8 @@ static const char *name_of_root(void *arg, uint32_t identity)
 						    : "?";
 }
 
-static enum hi_status bins(void *arg, struct hi_query_sets *ret, struct hi_error *err)
+static enum hi_status feed_bins(void *arg, struct hi_query_sets *ret,
+				struct hi_error *err)
 {
 	struct hi_query_feed *feed = arg;
 	struct hi_inspection *in = feed->in;
@@ -133,7 +134,7 @@ static enum hi_status bins(void *arg, struct hi_query_sets *ret, struct hi_error
 
 /* ---- labels and used bytes ---- */
 
-static enum hi_status open_labels(struct hi_query_feed *feed, struct hi_error *err)
+static enum hi_status open_query_labels(struct hi_query_feed *feed, struct hi_error *err)
 {
 	struct hi_inspection *in = feed->in;
 	enum hi_status status = HI_OK;
@@ -166,12 +167,12 @@ static enum hi_status read_labels(struct hi_query_feed *feed, hi_node node,
 	return status;
 }
 
-static enum hi_status label(void *arg, hi_node node, uint32_t index, const char **ret,
-			    struct hi_error *err)
+static enum hi_status feed_label(void *arg, hi_node node, uint32_t index,
+				 const char **ret, struct hi_error *err)
 {
 	struct hi_query_feed *feed = arg;
 	struct hi_inspection *in = feed->in;
-	enum hi_status status = open_labels(feed, err);
+	enum hi_status status = open_query_labels(feed, err);
 
 	if (status == HI_OK && in->stored) {
 		*ret = hi_snapshot_label(in->stored->snapshot, in->graph, node, index,
@@ -185,7 +186,8 @@ static enum hi_status label(void *arg, hi_node node, uint32_t index, const char 
 	return status;
 }
 
-static enum hi_status used(void *arg, hi_node object, uint64_t *ret, struct hi_error *err)
+static enum hi_status feed_used_bytes(void *arg, hi_node object, uint64_t *ret,
+				      struct hi_error *err)
 {
 	struct hi_inspection *in = ((struct hi_query_feed *)arg)->in;
 	enum hi_status status = HI_OK;
@@ -204,7 +206,7 @@ static enum hi_status used(void *arg, hi_node object, uint64_t *ret, struct hi_e
 
 /* ---- contents ---- */
 
-static enum hi_status compare(struct hi_query_feed *feed, struct hi_error *err)
+static enum hi_status compare_contents(struct hi_query_feed *feed, struct hi_error *err)
 {
 	struct hi_inspection *in = feed->in;
 	struct hi_contents_options options = {.threads = in->options->threads,
@@ -221,14 +223,15 @@ static enum hi_status compare(struct hi_query_feed *feed, struct hi_error *err)
 	return status;
 }
 
-static enum hi_status equal(void *arg, hi_node object, hi_node *ret, struct hi_error *err)
+static enum hi_status feed_equal_object(void *arg, hi_node object, hi_node *ret,
+					struct hi_error *err)
 {
 	struct hi_query_feed *feed = arg;
 	enum hi_status status = HI_OK;
 
 	if (!feed->has_equal)
 		status = feed->in->stored ? hi_stored_equal(feed->in, &feed->equal, err)
-					  : compare(feed, err);
+					  : compare_contents(feed, err);
 	if (status != HI_OK)
 		return status;
 	feed->has_equal = true;
@@ -237,7 +240,8 @@ static enum hi_status equal(void *arg, hi_node object, hi_node *ret, struct hi_e
 	return HI_OK;
 }
 
-static enum hi_status audit(void *arg, const struct hi_audit **ret, struct hi_error *err)
+static enum hi_status feed_audit(void *arg, const struct hi_audit **ret,
+				 struct hi_error *err)
 {
 	struct hi_query_feed *feed = arg;
 	struct hi_inspection *in = feed->in;
@@ -263,16 +267,16 @@ void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
 					 .reach = in->reach,
 					 .ledger = in->ledger_known ? &in->ledger : NULL,
 					 .leaks_unknown = !hi_inspect_heap_is_known(in),
-					 .dominators = dominators,
-					 .census = census,
-					 .censuses = censuses,
-					 .marks = marks,
-					 .audit = audit,
-					 .retainers = retainers,
-					 .bins = bins,
-					 .label = label,
-					 .used = used,
-					 .equal = equal,
+					 .dominators = feed_dominators,
+					 .census = feed_census,
+					 .censuses = feed_censuses,
+					 .marks = feed_marks,
+					 .audit = feed_audit,
+					 .retainers = feed_retainers,
+					 .bins = feed_bins,
+					 .label = feed_label,
+					 .used = feed_used_bytes,
+					 .equal = feed_equal_object,
 					 .arg = feed};
 }
 

@@ -8,15 +8,16 @@
 
 HI_DEFINE_GUARD(struct hi_census *, hi_census_destroy)
 
-static unsigned evidence_of(const struct hi_graph *g, hi_node i)
+static unsigned evidence_of_object(const struct hi_graph *g, hi_node i)
 {
 	unsigned evidence = g->objects->flags[i] & HI_OBJECT_EVIDENCE_MASK;
 
 	return evidence <= HI_EVIDENCE_RUNTIME ? evidence : HI_EVIDENCE_NONE;
 }
 
-static void count_objects(const struct hi_graph *g, const struct hi_reach *reach,
-			  struct hi_census_row *rows)
+static void count_live_objects_by_type(const struct hi_graph *g,
+				       const struct hi_reach *reach,
+				       struct hi_census_row *rows)
 {
 	for (hi_node i = 0; i < g->n_objects; i++) {
 		struct hi_census_row *row = &rows[hi_type_of(g, i)];
@@ -27,7 +28,7 @@ static void count_objects(const struct hi_graph *g, const struct hi_reach *reach
 		cost = hi_cost_of(g->objects, i);
 		row->count++;
 		row->shallow += cost;
-		row->by_evidence[evidence_of(g, i)] += cost;
+		row->by_evidence[evidence_of_object(g, i)] += cost;
 		if (cost > row->largest)
 			row->largest = cost;
 	}
@@ -38,9 +39,9 @@ static void count_objects(const struct hi_graph *g, const struct hi_reach *reach
  * retain. In a sweep over the tree in preorder, until[type] is where the
  * subtree of the last topmost object ends; one that comes before is inside it.
  */
-static void sweep(const struct hi_graph *g, const struct hi_reach *reach,
-		  const struct hi_dominators *d, struct hi_census_row *rows,
-		  hi_node *until)
+static void add_retained_in_order(const struct hi_graph *g, const struct hi_reach *reach,
+				  const struct hi_dominators *d,
+				  struct hi_census_row *rows, hi_node *until)
 {
 	enum { AHEAD = 24 };
 
@@ -63,17 +64,18 @@ static void sweep(const struct hi_graph *g, const struct hi_reach *reach,
 	}
 }
 
-static bool add_retained(const struct hi_graph *g, const struct hi_reach *reach,
-			 const struct hi_dominators *d, struct hi_census_row *rows)
+static bool add_retained_by_type(const struct hi_graph *g, const struct hi_reach *reach,
+				 const struct hi_dominators *d,
+				 struct hi_census_row *rows)
 {
 	HI_GUARD(free) hi_node *until = hi_calloc(g->n_types, sizeof(*until));
 
 	if (until)
-		sweep(g, reach, d, rows, until);
+		add_retained_in_order(g, reach, d, rows, until);
 	return until;
 }
 
-static int by_shallow(const void *a, const void *b)
+static int compare_census_rows(const void *a, const void *b)
 {
 	const struct hi_census_row *x = a, *y = b;
 
@@ -83,7 +85,7 @@ static int by_shallow(const void *a, const void *b)
 }
 
 /* Rows of types that occur, sorted, and their sums. */
-static void finish(const struct hi_graph *g, struct hi_census *census)
+static void keep_census_rows(const struct hi_graph *g, struct hi_census *census)
 {
 	for (uint32_t type = 0; type < g->n_types; type++) {
 		struct hi_census_row row = census->rows[type];
@@ -100,7 +102,7 @@ static void finish(const struct hi_graph *g, struct hi_census *census)
 						   : &census->inferred_bytes) +=
 				row.by_evidence[e];
 	}
-	qsort(census->rows, census->n_rows, sizeof(*census->rows), by_shallow);
+	qsort(census->rows, census->n_rows, sizeof(*census->rows), compare_census_rows);
 }
 
 enum hi_status hi_census_by_type(const struct hi_graph *g, const struct hi_reach *reach,
@@ -111,10 +113,10 @@ enum hi_status hi_census_by_type(const struct hi_graph *g, const struct hi_reach
 
 	if (!c || !(c->rows = hi_calloc(g->n_types, sizeof(*c->rows))))
 		return hi_fail_memory(err, "census");
-	count_objects(g, reach, c->rows);
-	if (dominators && !add_retained(g, reach, dominators, c->rows))
+	count_live_objects_by_type(g, reach, c->rows);
+	if (dominators && !add_retained_by_type(g, reach, dominators, c->rows))
 		return hi_fail_memory(err, "census");
-	finish(g, c);
+	keep_census_rows(g, c);
 	*ret = hi_take(c);
 	return HI_OK;
 }

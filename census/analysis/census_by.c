@@ -26,7 +26,7 @@ struct grouping {
 
 HI_DEFINE_GUARD(struct hi_by_census *, hi_by_census_destroy)
 
-static bool is_counted(const struct grouping *gr, hi_node i)
+static bool is_object_in_grouping(const struct grouping *gr, hi_node i)
 {
 	return hi_bit(gr->reach->any, i) && !hi_is_internal(gr->graph, i) &&
 	       (!gr->only || gr->only[hi_type_of(gr->graph, i)]);
@@ -40,7 +40,7 @@ static const char *text_of(const char *text)
 /* ---- by type and the types of the children ---- */
 
 /* Keeps the first ones in order; a type that finds no room is more. */
-static void add_child(struct hi_by_row *key, uint32_t type)
+static void add_child_type(struct hi_by_row *key, uint32_t type)
 {
 	uint32_t n = key->n_children, at = 0;
 
@@ -60,7 +60,7 @@ static void add_child(struct hi_by_row *key, uint32_t type)
 	key->n_children = n + 1;
 }
 
-static struct hi_by_row key_of(const struct hi_graph *g, hi_node i)
+static struct hi_by_row key_of_children(const struct hi_graph *g, hi_node i)
 {
 	struct hi_by_row key = {.sum.type = hi_type_of(g, i)};
 	struct hi_edges edges = hi_graph_edges(g, i);
@@ -68,7 +68,7 @@ static struct hi_by_row key_of(const struct hi_graph *g, hi_node i)
 	for (uint32_t e = 0; e < edges.count; e++)
 		if (hi_grade_is_precise(edges.grade[e]) &&
 		    !hi_is_internal(g, edges.to[e]))
-			add_child(&key, hi_type_of(g, edges.to[e]));
+			add_child_type(&key, hi_type_of(g, edges.to[e]));
 	return key;
 }
 
@@ -91,7 +91,7 @@ static bool same_key(const struct hi_by_row *a, const struct hi_by_row *b)
 }
 
 /* The slot that has this key, or the empty one where it belongs. */
-static uint32_t *slot_of(const struct grouping *gr, const struct hi_by_row *key)
+static uint32_t *find_group_slot(const struct grouping *gr, const struct hi_by_row *key)
 {
 	size_t n = hi_probe(i, gr->n_slots, hash_of(key),
 			    !gr->slots[i] ||
@@ -100,7 +100,7 @@ static uint32_t *slot_of(const struct grouping *gr, const struct hi_by_row *key)
 	return &gr->slots[n];
 }
 
-static bool grow_slots(struct grouping *gr)
+static bool grow_group_slots(struct grouping *gr)
 {
 	size_t n = gr->n_slots ? 2 * gr->n_slots : 256;
 	uint32_t *slots = hi_calloc(n, sizeof(*slots));
@@ -111,20 +111,20 @@ static bool grow_slots(struct grouping *gr)
 	gr->slots = slots;
 	gr->n_slots = n;
 	for (size_t i = 0; i < gr->rows.count; i++)
-		*slot_of(gr, &gr->rows.items[i]) = (uint32_t)i + 1;
+		*find_group_slot(gr, &gr->rows.items[i]) = (uint32_t)i + 1;
 	return true;
 }
 
 static uint32_t row_by_children(struct grouping *gr, hi_node i)
 {
-	struct hi_by_row key = key_of(gr->graph, i);
+	struct hi_by_row key = key_of_children(gr->graph, i);
 	uint32_t *slot;
 
-	if (2 * (gr->rows.count + 1) > gr->n_slots && !grow_slots(gr)) {
+	if (2 * (gr->rows.count + 1) > gr->n_slots && !grow_group_slots(gr)) {
 		gr->failed = true;
 		return NO_ROW;
 	}
-	slot = slot_of(gr, &key);
+	slot = find_group_slot(gr, &key);
 	if (!*slot) {
 		if (!hi_vector_push(&gr->rows, key)) {
 			gr->failed = true;
@@ -135,7 +135,7 @@ static uint32_t row_by_children(struct grouping *gr, hi_node i)
 	return *slot - 1;
 }
 
-static const char *type_name(const struct hi_graph *g, uint32_t type)
+static const char *name_of_type_or_untyped(const struct hi_graph *g, uint32_t type)
 {
 	const char *name = g->types[type].name;
 
@@ -147,14 +147,16 @@ static bool name_by_children(struct grouping *gr, struct hi_by_row *row)
 	const char *text = "";
 
 	for (uint32_t i = 0; i < row->n_children && text; i++)
-		text = hi_arena_printf(gr->strings, "%s%s%s", text, i ? ", " : "",
-				       type_name(gr->graph, row->children[i]));
+		text = hi_arena_printf(
+			gr->strings, "%s%s%s", text, i ? ", " : "",
+			name_of_type_or_untyped(gr->graph, row->children[i]));
 	if (!text)
 		return false;
 	row->name = row->n_children ? hi_arena_printf(gr->strings, "%s {%s%s}",
-						      type_name(gr->graph, row->sum.type),
+						      name_of_type_or_untyped(
+							      gr->graph, row->sum.type),
 						      text, row->more ? ", …" : "")
-				    : type_name(gr->graph, row->sum.type);
+				    : name_of_type_or_untyped(gr->graph, row->sum.type);
 	return row->name;
 }
 
@@ -168,7 +170,7 @@ static int by_module(const void *a, const void *b, void *arg)
 		      text_of(g->types[*(const uint32_t *)b].module));
 }
 
-static bool find_modules(struct grouping *gr)
+static bool number_modules(struct grouping *gr)
 {
 	const struct hi_graph *g = gr->graph;
 	HI_GUARD(free) uint32_t *types = hi_calloc(g->n_types + 1, sizeof(*types));
@@ -218,7 +220,7 @@ static uint32_t row_by_class(const struct hi_graph *g, hi_node i)
 
 /* ---- counting ---- */
 
-static uint32_t row_of(struct grouping *gr, hi_node i)
+static uint32_t find_group_row(struct grouping *gr, hi_node i)
 {
 	if (gr->by == HI_BY_TYPE2)
 		return row_by_children(gr, i);
@@ -227,10 +229,10 @@ static uint32_t row_of(struct grouping *gr, hi_node i)
 	return row_by_class(gr->graph, i);
 }
 
-static void count_object(struct grouping *gr, hi_node i, uint64_t cost)
+static void count_object_in_group(struct grouping *gr, hi_node i, uint64_t cost)
 {
 	unsigned evidence = gr->graph->objects->flags[i] & HI_OBJECT_EVIDENCE_MASK;
-	uint32_t at = row_of(gr, i);
+	uint32_t at = find_group_row(gr, i);
 	struct hi_census_row *row;
 
 	if (at == NO_ROW)
@@ -244,8 +246,8 @@ static void count_object(struct grouping *gr, hi_node i, uint64_t cost)
 }
 
 /* seen: types of objects that were not asked for, a bit each. */
-static void count_objects(struct grouping *gr, struct hi_by_census *census,
-			  uint64_t *seen)
+static void count_objects_by_group(struct grouping *gr, struct hi_by_census *census,
+				   uint64_t *seen)
 {
 	const struct hi_graph *g = gr->graph;
 
@@ -257,8 +259,8 @@ static void count_objects(struct grouping *gr, struct hi_by_census *census,
 		cost = hi_cost_of(g->objects, i);
 		census->objects++;
 		census->bytes += cost;
-		if (is_counted(gr, i)) {
-			count_object(gr, i, cost);
+		if (is_object_in_grouping(gr, i)) {
+			count_object_in_group(gr, i, cost);
 			continue;
 		}
 		census->other_bytes += cost;
@@ -267,7 +269,7 @@ static void count_objects(struct grouping *gr, struct hi_by_census *census,
 }
 
 /* As in census.c: what the topmost objects of a row retain. */
-static bool add_retained(struct grouping *gr, const struct hi_dominators *d)
+static bool add_retained_by_group(struct grouping *gr, const struct hi_dominators *d)
 {
 	HI_GUARD(free) hi_node *until = hi_calloc(gr->rows.count + 1, sizeof(*until));
 
@@ -275,9 +277,10 @@ static bool add_retained(struct grouping *gr, const struct hi_dominators *d)
 		hi_node node = d->order[i];
 		uint32_t row;
 
-		if (!hi_graph_is_object(gr->graph, node) || !is_counted(gr, node))
+		if (!hi_graph_is_object(gr->graph, node) ||
+		    !is_object_in_grouping(gr, node))
 			continue;
-		row = row_of(gr, node);
+		row = find_group_row(gr, node);
 		if (i < until[row])
 			continue;
 		until[row] = i + d->span[i];
@@ -286,7 +289,7 @@ static bool add_retained(struct grouping *gr, const struct hi_dominators *d)
 	return until;
 }
 
-static int by_shallow(const void *a, const void *b)
+static int compare_group_rows(const void *a, const void *b)
 {
 	const struct hi_by_row *x = a, *y = b;
 	int order;
@@ -300,7 +303,8 @@ static int by_shallow(const void *a, const void *b)
 }
 
 /* Rows that occur, named and sorted. */
-static bool take_rows(struct grouping *gr, bool retained, struct hi_by_census *census)
+static bool keep_group_rows(struct grouping *gr, bool retained,
+			    struct hi_by_census *census)
 {
 	size_t n = 0;
 
@@ -316,7 +320,7 @@ static bool take_rows(struct grouping *gr, bool retained, struct hi_by_census *c
 		gr->rows.items[n++] = row;
 	}
 	if (n > 1)
-		qsort(gr->rows.items, n, sizeof(*gr->rows.items), by_shallow);
+		qsort(gr->rows.items, n, sizeof(*gr->rows.items), compare_group_rows);
 	census->rows = hi_take(gr->rows.items);
 	census->n_rows = n;
 	return true;
@@ -328,13 +332,13 @@ static bool break_down(struct grouping *gr, const struct hi_dominators *d,
 	HI_GUARD(free) uint64_t *seen = hi_calloc(1, hi_bits_size(gr->graph->n_types));
 	bool retained = d && gr->by != HI_BY_TYPE2;
 
-	if (!seen || (gr->by == HI_BY_MODULE && !find_modules(gr)) ||
+	if (!seen || (gr->by == HI_BY_MODULE && !number_modules(gr)) ||
 	    (gr->by == HI_BY_CLASS && !make_classes(gr)))
 		return false;
-	count_objects(gr, census, seen);
-	if (gr->failed || (retained && !add_retained(gr, d)))
+	count_objects_by_group(gr, census, seen);
+	if (gr->failed || (retained && !add_retained_by_group(gr, d)))
 		return false;
-	return take_rows(gr, retained, census);
+	return keep_group_rows(gr, retained, census);
 }
 
 enum hi_status hi_census_break_down(const struct hi_graph *g,

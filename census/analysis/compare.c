@@ -25,13 +25,14 @@ void hi_comparison_destroy(struct hi_comparison *c)
 
 /* ---- names of both sides as one range of numbers ---- */
 
-static int by_text(const void *a, const void *b)
+static int compare_name_texts(const void *a, const void *b)
 {
 	return strcmp(((const struct hi_compare_name *)a)->text,
 		      ((const struct hi_compare_name *)b)->text);
 }
 
-static const char *type_text(const struct hi_graph *g, uint32_t i, enum hi_compare_by by)
+static const char *name_of_compared_type(const struct hi_graph *g, uint32_t i,
+					 enum hi_compare_by by)
 {
 	const char *text =
 		by == HI_COMPARE_BY_MODULE ? g->types[i].module : g->types[i].name;
@@ -44,7 +45,7 @@ uint32_t hi_compare_number_names(struct hi_compare_name *names, size_t n)
 	uint32_t count = 0;
 
 	if (n)
-		qsort(names, n, sizeof(*names), by_text);
+		qsort(names, n, sizeof(*names), compare_name_texts);
 	for (size_t i = 0; i < n; i++) {
 		count += !i || strcmp(names[i].text, names[i - 1].text) != 0;
 		*names[i].number = count - 1;
@@ -65,10 +66,11 @@ enum hi_status hi_compare_merge_types(const struct hi_graph *a, const struct hi_
 	if (!names || !texts)
 		return hi_fail_memory(err, "comparison");
 	for (uint32_t i = 0; i < a->n_types; i++)
-		names[i] = (struct hi_compare_name){type_text(a, i, by), &of_a[i]};
+		names[i] = (struct hi_compare_name){name_of_compared_type(a, i, by),
+						    &of_a[i]};
 	for (uint32_t i = 0; i < b->n_types; i++)
-		names[a->n_types + i] =
-			(struct hi_compare_name){type_text(b, i, by), &of_b[i]};
+		names[a->n_types + i] = (struct hi_compare_name){
+			name_of_compared_type(b, i, by), &of_b[i]};
 	*n_ret = hi_compare_number_names(names, n);
 	for (size_t i = 0; i < n; i++)
 		texts[*names[i].number] = names[i].text;
@@ -85,7 +87,7 @@ static void add(struct hi_heap_sum *sum, uint64_t bytes)
 }
 
 /* Is it in a row? */
-static bool counts(const struct hi_heap_side *side, hi_node i)
+static bool is_compared_object(const struct hi_heap_side *side, hi_node i)
 {
 	return !hi_is_internal(side->graph, i) && (!side->only || hi_bit(side->only, i));
 }
@@ -100,7 +102,7 @@ static void add_side(const struct hi_heap_side *side, const struct hi_compare_ke
 		struct hi_compare_row *row = &rows[hi_compare_key(keys, is_after, g, i)];
 		uint64_t cost;
 
-		if (!counts(side, i))
+		if (!is_compared_object(side, i))
 			continue;
 		cost = hi_objects_cost(g->objects, i);
 		add(is_after ? &row->after : &row->before, cost);
@@ -124,15 +126,17 @@ static int by_growth(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void sum_up(struct hi_heap_sum *all, struct hi_heap_sum part)
+static void add_heap_total(struct hi_heap_sum *all, struct hi_heap_sum part)
 {
 	all->count += part.count;
 	all->bytes += part.bytes;
 }
 
 /* Rows with an object on either side, in their order; and the sum of all. */
-static enum hi_status keep_rows(struct hi_comparison *c, struct hi_compare_row *rows,
-				const struct hi_compare_keys *keys, struct hi_error *err)
+static enum hi_status keep_compared_rows(struct hi_comparison *c,
+					 struct hi_compare_row *rows,
+					 const struct hi_compare_keys *keys,
+					 struct hi_error *err)
 {
 	for (uint32_t i = 0; i < keys->n; i++) {
 		struct hi_compare_row *row = &rows[i];
@@ -144,10 +148,10 @@ static enum hi_status keep_rows(struct hi_comparison *c, struct hi_compare_row *
 			return hi_fail_memory(err, "comparison");
 		row->grown =
 			growth_of(row) - (int64_t)(row->born.bytes - row->died.bytes);
-		sum_up(&c->all.before, row->before);
-		sum_up(&c->all.after, row->after);
-		sum_up(&c->all.born, row->born);
-		sum_up(&c->all.died, row->died);
+		add_heap_total(&c->all.before, row->before);
+		add_heap_total(&c->all.after, row->after);
+		add_heap_total(&c->all.born, row->born);
+		add_heap_total(&c->all.died, row->died);
 		c->all.grown += row->grown;
 		rows[c->n_rows++] = *row;
 	}
@@ -168,21 +172,21 @@ static void mark_unmatched(const struct hi_heap_side *before,
 			   const struct hi_heap_side *after, struct hi_comparison *c)
 {
 	for (hi_node i = 0; i < before->graph->n_objects; i++)
-		if (counts(before, i))
+		if (is_compared_object(before, i))
 			set_bit(c->died, i);
 	for (hi_node i = 0; i < after->graph->n_objects; i++) {
 		hi_node was = c->before_of[i];
 
 		if (was != HI_NODE_NONE)
 			c->died[was >> 6] &= ~(1ull << (was & 63));
-		else if (counts(after, i))
+		else if (is_compared_object(after, i))
 			set_bit(c->born, i);
 	}
 }
 
-static enum hi_status match(const struct hi_heap_side *before,
-			    const struct hi_heap_side *after, struct hi_comparison *c,
-			    struct hi_error *err)
+static enum hi_status match_heaps(const struct hi_heap_side *before,
+				  const struct hi_heap_side *after,
+				  struct hi_comparison *c, struct hi_error *err)
 {
 	size_t n = after->graph->n_objects;
 	enum hi_status status;
@@ -213,7 +217,8 @@ enum hi_status hi_compare_survivors(const struct hi_comparison *first,
 	for (hi_node i = 0; i < n; i++) {
 		hi_node was = second->before_of[i];
 
-		if (was != HI_NODE_NONE && hi_bit(first->born, was) && counts(third, i))
+		if (was != HI_NODE_NONE && hi_bit(first->born, was) &&
+		    is_compared_object(third, i))
 			set_bit(bits, i);
 	}
 	*ret = bits;
@@ -233,7 +238,7 @@ enum hi_status hi_compare(const struct hi_heap_side *before,
 	if (!c)
 		return hi_fail_memory(err, "comparison");
 	c->same_process = same_process;
-	status = match(before, after, c, err);
+	status = match_heaps(before, after, c, err);
 	if (status == HI_OK)
 		status = hi_compare_keys_of(before, after, same_process, by, &keys, err);
 	if (status == HI_OK) {
@@ -244,7 +249,7 @@ enum hi_status hi_compare(const struct hi_heap_side *before,
 	if (status == HI_OK) {
 		add_side(before, &keys, false, c->died, c->rows);
 		add_side(after, &keys, true, c->born, c->rows);
-		status = keep_rows(c, c->rows, &keys, err);
+		status = keep_compared_rows(c, c->rows, &keys, err);
 	}
 	hi_compare_keys_free(&keys);
 	if (status == HI_OK)

@@ -27,7 +27,7 @@ struct root_name {
 	uint32_t side, root;
 };
 
-static int by_text(const void *a, const void *b)
+static int compare_root_names(const void *a, const void *b)
 {
 	return strcmp(((const struct root_name *)a)->text,
 		      ((const struct root_name *)b)->text);
@@ -51,7 +51,7 @@ static enum hi_status number_roots(const struct hi_graph *const g[2], bool same_
 						     same_process),
 				side, i};
 	if (n)
-		qsort(names, n, sizeof(*names), by_text);
+		qsort(names, n, sizeof(*names), compare_root_names);
 	k->texts[SEVERAL] = "(several roots)";
 	for (unsigned i = 0; i < HI_LEAK_KINDS; i++)
 		k->texts[LEAKED + i] = hi_leak_kind_label((enum hi_leak_kind)i);
@@ -112,8 +112,9 @@ static enum hi_status keys_by_root(const struct hi_heap_side *before,
 
 /* ---- by groups ---- */
 
-static enum hi_status renumber(const struct hi_heap_side *side, const uint32_t *numbers,
-			       uint32_t **ret, struct hi_error *err)
+static enum hi_status keys_by_type_number(const struct hi_heap_side *side,
+					  const uint32_t *numbers, uint32_t **ret,
+					  struct hi_error *err)
 {
 	hi_node n = side->graph->n_objects;
 	uint32_t *keys = hi_alloc(((size_t)n + 1) * sizeof(*keys));
@@ -146,9 +147,10 @@ static enum hi_status keys_by_group(const struct hi_heap_side *before,
 	k->n = hi_compare_number_names(names, all);
 	for (size_t i = 0; i < all; i++)
 		k->texts[*names[i].number] = names[i].text;
-	status = renumber(before, numbers, &k->of_object[0], err);
-	return status == HI_OK ? renumber(after, numbers + n, &k->of_object[1], err)
-			       : status;
+	status = keys_by_type_number(before, numbers, &k->of_object[0], err);
+	return status == HI_OK
+		       ? keys_by_type_number(after, numbers + n, &k->of_object[1], err)
+		       : status;
 }
 
 enum hi_status hi_compare_keys_of(const struct hi_heap_side *before,

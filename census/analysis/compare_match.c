@@ -13,7 +13,7 @@ struct types {
 	uint32_t *of_a, *of_b;
 };
 
-static bool counts(const struct hi_graph *g, hi_node i)
+static bool is_matched_object(const struct hi_graph *g, hi_node i)
 {
 	return !(g->objects->flags[i] & HI_OBJECT_INTERNAL);
 }
@@ -29,7 +29,7 @@ static void match_addresses(const struct hi_graph *a, const struct hi_graph *b,
 		uint64_t x = hi_objects_address(a->objects, i);
 		uint64_t y = hi_objects_address(b->objects, k);
 
-		if (x == y && counts(a, i) && counts(b, k) &&
+		if (x == y && is_matched_object(a, i) && is_matched_object(b, k) &&
 		    t->of_a[a->objects->type[i]] == t->of_b[b->objects->type[k]])
 			before_of[k] = i;
 		i += x <= y;
@@ -105,8 +105,9 @@ static void hash_ways(const struct hi_heap_side *side, const uint32_t *types,
 	}
 }
 
-static enum hi_status sign(const struct hi_heap_side *side, const uint32_t *types,
-			   struct signature **ret, size_t *n_ret, struct hi_error *err)
+static enum hi_status make_signatures(const struct hi_heap_side *side,
+				      const uint32_t *types, struct signature **ret,
+				      size_t *n_ret, struct hi_error *err)
 {
 	const struct hi_graph *g = side->graph;
 	HI_GUARD(free) uint64_t *hashes = hi_calloc(g->n_nodes, sizeof(*hashes));
@@ -119,7 +120,7 @@ static enum hi_status sign(const struct hi_heap_side *side, const uint32_t *type
 	}
 	hash_ways(side, types, hashes);
 	for (hi_node i = 0; i < g->n_objects; i++)
-		if (counts(g, i))
+		if (is_matched_object(g, i))
 			all[n++] = (struct signature){hashes[i], i};
 	if (n)
 		qsort(all, n, sizeof(*all), by_hash);
@@ -134,10 +135,10 @@ static enum hi_status match_ways(const struct hi_heap_side *before,
 {
 	HI_GUARD(free) struct signature *a = NULL, *b = NULL;
 	size_t n = 0, m = 0, i = 0, k = 0;
-	enum hi_status status = sign(before, t->of_a, &a, &n, err);
+	enum hi_status status = make_signatures(before, t->of_a, &a, &n, err);
 
 	if (status == HI_OK)
-		status = sign(after, t->of_b, &b, &m, err);
+		status = make_signatures(after, t->of_b, &b, &m, err);
 	if (status != HI_OK)
 		return status;
 	while (i < n && k < m) {

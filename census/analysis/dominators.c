@@ -120,7 +120,7 @@ static void pred_free(struct job *j)
 	j->pred = NULL;
 }
 
-static void job_deinit(struct job *j)
+static void deinit_dominator_job(struct job *j)
 {
 	uint32_t **columns[] = {&j->order,  &j->start, &j->pre,	     &j->node,
 				&j->parent, &j->row,   &j->ancestor, &j->semi};
@@ -239,7 +239,7 @@ static void relabel_super_root(struct relabel *r, const struct hi_reach *reach)
 	r->succ[r->n_succ - 1] |= LAST_EDGE;
 }
 
-static bool relabel(struct job *j)
+static bool relabel_nodes(struct job *j)
 {
 	const struct hi_graph *g = j->graph;
 	uint32_t *number = NULL, *stack = NULL;
@@ -302,7 +302,7 @@ static void search_run(struct job *j, uint32_t *cursor)
 	}
 }
 
-static bool search(struct job *j)
+static bool search_depth_first(struct job *j)
 {
 	uint32_t *cursor = NULL;
 	bool ok = column_take_zeroed(j, &j->pre, j->n) && column_take(j, &j->parent) &&
@@ -350,7 +350,7 @@ HI_INLINE void put_edge(struct job *j, uint32_t from, uint32_t to)
 	j->pred[--j->row[to]] = from;
 }
 
-static bool turn(struct job *j)
+static bool turn_cross_edges(struct job *j)
 {
 	uint32_t total = 0;
 
@@ -408,7 +408,7 @@ HI_INLINE uint32_t eval(uint32_t *ancestor, uint32_t *label, uint32_t v, uint32_
 	return label[up];
 }
 
-static bool semidominators(struct job *j)
+static bool compute_semidominators(struct job *j)
 {
 	uint32_t *label = j->row, *ancestor, *semi, end;
 	const uint32_t *parent = j->parent, *pred = j->pred;
@@ -462,7 +462,7 @@ static void climber_extend(struct climber *c, uint32_t w)
 	}
 }
 
-static uint32_t climb(struct climber *c, uint32_t from, uint32_t to)
+static uint32_t climb_to_ancestor(struct climber *c, uint32_t from, uint32_t to)
 {
 	while (from > to)
 		from = c->jump[from] >= to ? c->jump[from] : c->idom[from];
@@ -494,7 +494,7 @@ static void immediate_dominators(struct job *j)
 	c.jump[1] = 1;
 	for (; w <= j->n; w++) {
 		climber_extend(&c, w);
-		idom[w] = climb(&c, idom[w], semi[w]);
+		idom[w] = climb_to_ancestor(&c, idom[w], semi[w]);
 	}
 }
 
@@ -607,9 +607,10 @@ static bool give_retained(struct job *j)
 	return true;
 }
 
-static bool run(struct job *j)
+static bool compute_dominators(struct job *j)
 {
-	if (!relabel(j) || !search(j) || !turn(j) || !semidominators(j))
+	if (!relabel_nodes(j) || !search_depth_first(j) || !turn_cross_edges(j) ||
+	    !compute_semidominators(j))
 		return false;
 	immediate_dominators(j);
 	column_give(j, &j->semi);
@@ -632,8 +633,8 @@ enum hi_status hi_dominators_compute(const struct hi_graph *g,
 		return hi_fail(err, HI_LIMIT, 0,
 			       "dominators: over 2 G nodes or 4 G edges");
 	d->n_nodes = g->n_nodes;
-	ok = run(&j);
-	job_deinit(&j);
+	ok = compute_dominators(&j);
+	deinit_dominator_job(&j);
 	if (!ok)
 		return hi_fail_memory(err, "dominators");
 	*ret = hi_take(d);

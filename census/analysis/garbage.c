@@ -18,7 +18,7 @@ void hi_garbage_destroy(struct hi_garbage *garbage)
 	free(garbage);
 }
 
-static int by_bytes(const void *a, const void *b)
+static int compare_garbage_rows(const void *a, const void *b)
 {
 	const struct hi_garbage_row *x = a, *y = b;
 
@@ -30,15 +30,16 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* HI_FATE_NONE: in no row. */
-static unsigned kind_of(const struct hi_graph *g, const struct hi_reach *reach, hi_node i)
+static unsigned row_kind_of_garbage(const struct hi_graph *g,
+				    const struct hi_reach *reach, hi_node i)
 {
 	if (!g->fates[i] || hi_is_internal(g, i))
 		return HI_FATE_NONE;
 	return hi_bit(reach->any, i) ? (unsigned)ASIDE : g->fates[i];
 }
 
-static void add(struct hi_garbage *garbage, struct hi_garbage_row *rows,
-		const struct hi_graph *g, unsigned kind, hi_node i)
+static void add_garbage_object(struct hi_garbage *garbage, struct hi_garbage_row *rows,
+			       const struct hi_graph *g, unsigned kind, hi_node i)
 {
 	struct hi_garbage_row *row = &rows[(size_t)hi_type_of(g, i) * KINDS + kind];
 	uint64_t cost = hi_cost_of(g->objects, i);
@@ -67,15 +68,16 @@ enum hi_status hi_garbage_compute(const struct hi_graph *g, const struct hi_reac
 	if (!garbage->rows)
 		return hi_fail_memory(err, "garbage");
 	for (hi_node i = 0; n && i < g->n_objects; i++) {
-		unsigned kind = kind_of(g, reach, i);
+		unsigned kind = row_kind_of_garbage(g, reach, i);
 
 		if (kind != HI_FATE_NONE)
-			add(garbage, garbage->rows, g, kind, i);
+			add_garbage_object(garbage, garbage->rows, g, kind, i);
 	}
 	for (size_t i = 0; i < n; i++)
 		if (garbage->rows[i].objects)
 			garbage->rows[garbage->n_rows++] = garbage->rows[i];
-	qsort(garbage->rows, garbage->n_rows, sizeof(*garbage->rows), by_bytes);
+	qsort(garbage->rows, garbage->n_rows, sizeof(*garbage->rows),
+	      compare_garbage_rows);
 	*ret = hi_take(garbage);
 	return HI_OK;
 }

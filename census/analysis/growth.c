@@ -15,7 +15,8 @@ struct prefix {
 	uint32_t objects;
 };
 
-static struct prefix *prefixes(const struct hi_heap_side *side, const uint64_t *marked)
+static struct prefix *sum_marked_prefixes(const struct hi_heap_side *side,
+					  const uint64_t *marked)
 {
 	const struct hi_dominators *d = side->dominators;
 	struct prefix *p = hi_calloc((size_t)d->n_order + 1, sizeof(*p));
@@ -32,8 +33,8 @@ static struct prefix *prefixes(const struct hi_heap_side *side, const uint64_t *
 	return p;
 }
 
-static uint64_t bytes_at(const struct hi_dominators *d, const struct prefix *p,
-			 uint32_t at)
+static uint64_t marked_bytes_below(const struct hi_dominators *d, const struct prefix *p,
+				   uint32_t at)
 {
 	return p[at + d->span[at]].bytes - p[at].bytes;
 }
@@ -46,17 +47,18 @@ static bool is_run(const struct hi_graph *g, hi_node up, hi_node down)
 }
 
 /* Down from a position, as long as one child has most of it. */
-static uint32_t descend(const struct hi_heap_side *side, const struct prefix *p,
-			uint32_t at)
+static uint32_t descend_to_marked_holder(const struct hi_heap_side *side,
+					 const struct prefix *p, uint32_t at)
 {
 	const struct hi_dominators *d = side->dominators;
 
 	for (;;) {
 		uint32_t end = at + d->span[at], next = at;
-		uint64_t bytes = bytes_at(d, p, at);
+		uint64_t bytes = marked_bytes_below(d, p, at);
 
 		for (uint32_t c = at + 1; c < end && next == at; c += d->span[c])
-			if ((double)bytes_at(d, p, c) >= most_of_it * (double)bytes)
+			if ((double)marked_bytes_below(d, p, c) >=
+			    most_of_it * (double)bytes)
 				next = c;
 		if (next == at || !bytes ||
 		    is_run(side->graph, d->order[at], d->order[next]))
@@ -65,7 +67,8 @@ static uint32_t descend(const struct hi_heap_side *side, const struct prefix *p,
 	}
 }
 
-static void insert(struct hi_growth *items, size_t *n, size_t most, struct hi_growth g)
+static void insert_growth(struct hi_growth *items, size_t *n, size_t most,
+			  struct hi_growth g)
 {
 	size_t at = *n;
 
@@ -81,8 +84,8 @@ static void insert(struct hi_growth *items, size_t *n, size_t most, struct hi_gr
 }
 
 /* Variables, and what several of them hold: below the super-root, past the kinds. */
-static void find(const struct hi_heap_side *side, const struct prefix *p, size_t most,
-		 struct hi_growth *items, size_t *n)
+static void find_growths(const struct hi_heap_side *side, const struct prefix *p,
+			 size_t most, struct hi_growth *items, size_t *n)
 {
 	const struct hi_dominators *d = side->dominators;
 
@@ -95,13 +98,13 @@ static void find(const struct hi_heap_side *side, const struct prefix *p, size_t
 			at++;
 			continue;
 		}
-		g.bytes = bytes_at(d, p, at);
+		g.bytes = marked_bytes_below(d, p, at);
 		g.objects = p[at + d->span[at]].objects - p[at].objects;
-		holder = descend(side, p, at);
+		holder = descend_to_marked_holder(side, p, at);
 		g.holder = d->order[holder];
-		g.holder_bytes = bytes_at(d, p, holder);
+		g.holder_bytes = marked_bytes_below(d, p, holder);
 		if (g.bytes)
-			insert(items, n, most, g);
+			insert_growth(items, n, most, g);
 		at += d->span[at];
 	}
 }
@@ -110,11 +113,11 @@ enum hi_status hi_growth_find(const struct hi_heap_side *side, const uint64_t *m
 			      size_t most, struct hi_growth *items, size_t *n_ret,
 			      struct hi_error *err)
 {
-	HI_GUARD(free) struct prefix *p = prefixes(side, marked);
+	HI_GUARD(free) struct prefix *p = sum_marked_prefixes(side, marked);
 
 	if (!p)
 		return hi_fail_memory(err, "growth");
 	*n_ret = 0;
-	find(side, p, most, items, n_ret);
+	find_growths(side, p, most, items, n_ret);
 	return HI_OK;
 }

@@ -27,7 +27,7 @@ const char *hi_leak_kind_label(enum hi_leak_kind kind)
 	return labels[kind];
 }
 
-static void add(struct hi_leak_sum *sum, uint64_t cost)
+static void add_leaked_object(struct hi_leak_sum *sum, uint64_t cost)
 {
 	sum->objects++;
 	sum->bytes += cost;
@@ -36,9 +36,9 @@ static void add(struct hi_leak_sum *sum, uint64_t cost)
 static void add_fate(struct hi_leak_sums *sums, enum hi_fate fate, uint64_t cost)
 {
 	if (fate == HI_FATE_UNCOLLECTABLE)
-		add(&sums->uncollectable, cost);
+		add_leaked_object(&sums->uncollectable, cost);
 	else if (fate == HI_FATE_LOST_REFERENCE)
-		add(&sums->lost, cost);
+		add_leaked_object(&sums->lost, cost);
 }
 
 void hi_leak_sums_count(const struct hi_graph *g, const struct hi_reach *live,
@@ -60,8 +60,8 @@ void hi_leak_sums_count(const struct hi_graph *g, const struct hi_reach *live,
 		if (hi_is_internal(g, i) || (!leaked && !fate_of(g, i)))
 			continue;
 		if (leaked)
-			add(by_kind[hi_leak_kind_of(g, leaks, i)],
-			    hi_cost_of(g->objects, i));
+			add_leaked_object(by_kind[hi_leak_kind_of(g, leaks, i)],
+					  hi_cost_of(g->objects, i));
 		if (leaked || hi_bit(live->any, i))
 			add_fate(ret, fate_of(g, i), hi_cost_of(g->objects, i));
 	}

@@ -123,7 +123,7 @@ HI_INLINE bool take_unclaimed(void *arg, hi_node from, hi_node to, uint8_t grade
 	return true;
 }
 
-static bool add_root(struct leak_finder *f, struct hi_walk *walk, hi_node node)
+static bool add_leak_root(struct leak_finder *f, struct hi_walk *walk, hi_node node)
 {
 	struct hi_leaks *leaks = f->leaks;
 	struct claim claim = {f->graph, f->unreachable, f->likely, NULL};
@@ -164,14 +164,14 @@ static bool add_roots(struct leak_finder *f)
 	for (hi_node i = next_bit(f->unreachable, 0, n); ok && i < n;
 	     i = next_bit(f->unreachable, i + 1, n))
 		if (!(f->facts[f->component[i]] & ENTERED))
-			ok = add_root(f, &walk, i);
+			ok = add_leak_root(f, &walk, i);
 	hi_walk_deinit(&walk);
 	return ok;
 }
 
 /* ---- rows ---- */
 
-static int by_bytes(const void *a, const void *b)
+static int compare_leak_roots(const void *a, const void *b)
 {
 	const struct hi_leak_root *x = a, *y = b;
 
@@ -196,7 +196,7 @@ static int by_row_bytes(const void *a, const void *b)
 }
 
 /* Roots are sorted: the first of a row is the one that holds most. */
-static bool make_rows(const struct hi_graph *g, struct hi_leaks *leaks)
+static bool make_leak_rows(const struct hi_graph *g, struct hi_leaks *leaks)
 {
 	enum {
 		SHAPES = HI_LEAK_CYCLE + 1,
@@ -235,15 +235,15 @@ static bool make_rows(const struct hi_graph *g, struct hi_leaks *leaks)
 	return true;
 }
 
-static bool find(struct leak_finder *f)
+static bool find_leak_roots(struct leak_finder *f)
 {
 	note_facts(f);
 	if (!add_roots(f))
 		return false;
 	if (f->leaks->n_roots)
 		qsort(f->leaks->roots, f->leaks->n_roots, sizeof(*f->leaks->roots),
-		      by_bytes);
-	return make_rows(f->graph, f->leaks);
+		      compare_leak_roots);
+	return make_leak_rows(f->graph, f->leaks);
 }
 
 enum hi_status hi_leaks_compute(const struct hi_graph *g, const struct hi_reach *reach,
@@ -271,7 +271,7 @@ enum hi_status hi_leaks_compute(const struct hi_graph *g, const struct hi_reach 
 	f.component = scc->component;
 	f.likely = reach->likely;
 	f.facts = facts = hi_calloc(scc->count, 1);
-	if (!facts || !find(&f))
+	if (!facts || !find_leak_roots(&f))
 		return hi_fail_memory(err, "leaks");
 	*ret = hi_take(leaks);
 	return HI_OK;

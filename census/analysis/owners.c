@@ -115,7 +115,8 @@ static struct owner_set merge_members(const struct owner_set *a,
 }
 
 /* Note [Owners by the dominator tree] */
-static struct owner_set join(const struct owner_set *a, const struct owner_set *b)
+static struct owner_set join_owner_sets(const struct owner_set *a,
+					const struct owner_set *b)
 {
 	if (a->n == 0 || (b->is_named && !a->is_named))
 		return *b;
@@ -139,7 +140,7 @@ static bool join_sets(struct owners_job *job, uint32_t a, uint32_t b, uint32_t *
 		*ret = (uint32_t)known;
 		return true;
 	}
-	both = join(&job->sets.items[a], &job->sets.items[b]);
+	both = join_owner_sets(&job->sets.items[a], &job->sets.items[b]);
 	return intern_set(job, &both, ret) && hi_table_put(&job->unions, key, *ret);
 }
 
@@ -150,7 +151,7 @@ static bool is_root(const struct hi_graph *g, hi_node node)
 	return node >= g->first_root && node < g->first_kind;
 }
 
-static bool add_top(struct owners_job *job, hi_node at)
+static bool add_owned_top(struct owners_job *job, hi_node at)
 {
 	const struct hi_dominators *d = job->dominators;
 	uint32_t index = (uint32_t)job->tops.count;
@@ -173,7 +174,7 @@ static enum hi_status collect_owner_tops(struct owners_job *job, struct hi_error
 			at++; /* a kind: its roots are tops */
 			continue;
 		}
-		if (!add_top(job, at))
+		if (!add_owned_top(job, at))
 			return hi_fail_memory(err, "owners");
 		at += d->span[at];
 	}
@@ -192,7 +193,7 @@ static void queue_top(struct owners_job *job, uint32_t index)
 	job->n_queued++;
 }
 
-static bool is_variable(const struct hi_root *root)
+static bool is_owner_variable(const struct hi_root *root)
 {
 	return root->kind != HI_ROOT_UNTYPED && root->kind != HI_ROOT_REGISTER;
 }
@@ -219,7 +220,7 @@ static enum hi_status seed_sets(struct owners_job *job, struct hi_error *err)
 		if (!hi_table_get(&names, key, &first))
 			ok = hi_table_put(&names, key, node);
 		set.members[0] = (hi_node)first;
-		set.is_named = is_variable(root);
+		set.is_named = is_owner_variable(root);
 		ok = ok && intern_set(job, &set, &job->tops.items[i].set);
 		queue_top(job, i);
 	}
@@ -285,8 +286,8 @@ static enum hi_status spread_sets(struct owners_job *job, struct hi_error *err)
 
 /* ---- rows ---- */
 
-static void add_bytes(const struct owners_job *job, const struct top *top,
-		      struct hi_owner_row *row)
+static void add_owned_bytes(const struct owners_job *job, const struct top *top,
+			    struct hi_owner_row *row)
 {
 	hi_node node = job->dominators->order[top->at];
 	uint64_t bytes = job->dominators->retained[node];
@@ -298,7 +299,7 @@ static void add_bytes(const struct owners_job *job, const struct top *top,
 	}
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compare_owner_rows(const void *a, const void *b)
 {
 	const struct hi_owner_row *x = a, *y = b;
 
@@ -323,7 +324,8 @@ static enum hi_status make_owner_rows(const struct owners_job *job, struct hi_ow
 	if (!o->rows || !o->members)
 		return hi_fail_memory(err, "owners");
 	for (size_t i = 0; i < job->tops.count; i++)
-		add_bytes(job, &job->tops.items[i], &o->rows[job->tops.items[i].set]);
+		add_owned_bytes(job, &job->tops.items[i],
+				&o->rows[job->tops.items[i].set]);
 	for (size_t i = 0; i < n; i++) {
 		const struct owner_set *set = &job->sets.items[i];
 		struct hi_owner_row row = o->rows[i];
@@ -340,7 +342,7 @@ static enum hi_status make_owner_rows(const struct owners_job *job, struct hi_ow
 	}
 	o->n_rows = kept;
 	if (kept > 1)
-		qsort(o->rows, kept, sizeof(*o->rows), compare_rows);
+		qsort(o->rows, kept, sizeof(*o->rows), compare_owner_rows);
 	return HI_OK;
 }
 

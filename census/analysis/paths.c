@@ -160,7 +160,7 @@ static void measure_from(struct search *s, hi_node *queue)
 	}
 }
 
-static bool measure(struct search *s)
+static bool measure_root_distances(struct search *s)
 {
 	size_t size = (size_t)s->graph->n_nodes * sizeof(uint32_t);
 	hi_node *queue = hi_pages_alloc(size);
@@ -220,7 +220,7 @@ HI_INLINE void put_edge(struct search *s, hi_node from, hi_node to, uint8_t grad
 	s->from[s->row[to]++] = from | (grade == HI_GRADE_CONSERVATIVE ? DOUBTFUL : 0);
 }
 
-static bool turn(struct search *s)
+static bool turn_edges_to_referrers(struct search *s)
 {
 	hi_node n = s->graph->n_objects;
 
@@ -396,7 +396,7 @@ static bool add_referrer(struct search *s, uint32_t next, uint32_t index)
 		   });
 }
 
-static bool add_target(struct search *s, uint32_t index)
+static bool add_search_target(struct search *s, uint32_t index)
 {
 	hi_node node;
 
@@ -411,7 +411,7 @@ static bool add_target(struct search *s, uint32_t index)
 
 static bool add_sibling(struct search *s, const struct state *state)
 {
-	return state->next == NO_STATE ? add_target(s, state->sibling + 1)
+	return state->next == NO_STATE ? add_search_target(s, state->sibling + 1)
 				       : add_referrer(s, state->next, state->sibling + 1);
 }
 
@@ -508,11 +508,11 @@ static void give_shortest(struct search *s)
 }
 
 /* Up to k ways into s->found; were there more to look at? */
-static bool run(struct search *s, size_t k)
+static bool run_path_search(struct search *s, size_t k)
 {
 	bool more = false;
 
-	add_target(s, 0);
+	add_search_target(s, 0);
 	while (s->queue.count && !s->out_of_memory && !more) {
 		uint32_t at = queue_pop(s);
 		struct state state = s->states.items[at];
@@ -562,7 +562,7 @@ static bool choose_targets(struct search *s, const hi_node *targets, size_t n)
 	return true;
 }
 
-static bool prepare(struct search *s, const hi_node *targets, size_t n)
+static bool prepare_path_targets(struct search *s, const hi_node *targets, size_t n)
 {
 	s->is_target = hi_calloc(1, hi_bits_size(s->graph->n_nodes));
 	s->is_sorted = hi_calloc(1, hi_bits_size(s->graph->n_nodes));
@@ -571,10 +571,11 @@ static bool prepare(struct search *s, const hi_node *targets, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (targets[i] < s->graph->n_nodes)
 			hi_bit_take(s->is_target, targets[i]);
-	return measure(s) && turn(s) && choose_targets(s, targets, n);
+	return measure_root_distances(s) && turn_edges_to_referrers(s) &&
+	       choose_targets(s, targets, n);
 }
 
-static int compare_found(const void *a, const void *b)
+static int compare_found_paths(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 
@@ -594,7 +595,7 @@ static bool give_found(struct search *s, struct hi_paths *paths)
 	paths->paths = hi_calloc(s->n_found, sizeof(*paths->paths));
 	if (!paths->paths)
 		return false;
-	qsort(s->found, s->n_found, sizeof(*s->found), compare_found);
+	qsort(s->found, s->n_found, sizeof(*s->found), compare_found_paths);
 	paths->n_paths = s->n_found;
 	for (size_t i = 0; i < s->n_found; i++)
 		paths->paths[i] = s->found[i].path;
@@ -619,9 +620,9 @@ enum hi_status hi_paths_find(const struct hi_graph *g, const struct hi_reach *re
 	if (k > MAX_PATHS)
 		k = MAX_PATHS;
 	s.found = hi_calloc(k, sizeof(*s.found));
-	ok = s.found && prepare(&s, targets, n_targets);
+	ok = s.found && prepare_path_targets(&s, targets, n_targets);
 	if (ok) {
-		paths->more = run(&s, k);
+		paths->more = run_path_search(&s, k);
 		ok = !s.out_of_memory && give_found(&s, paths);
 	}
 	search_deinit(&s);

@@ -51,7 +51,7 @@ static bool walk_init(struct walk *w, const hi_node *targets, size_t n)
 	return true;
 }
 
-static void reach(struct walk *w, hi_node node, uint32_t distance)
+static void reach_at_distance(struct walk *w, hi_node node, uint32_t distance)
 {
 	w->distance[node] = distance;
 	w->queue[w->n++] = node;
@@ -71,7 +71,7 @@ HI_INLINE void relax(struct walk *w, hi_node from, hi_node to, uint8_t grade)
 	if (grade == HI_GRADE_WEAK)
 		return;
 	if (w->distance[to] == 0)
-		reach(w, to, distance);
+		reach_at_distance(w, to, distance);
 	else if (w->distance[to] != distance || doubt > w->doubt[to] ||
 		 (doubt == w->doubt[to] && from > w->before[to]))
 		return;
@@ -92,13 +92,13 @@ static void relax_all(struct walk *w, hi_node from)
 }
 
 /* The last ones are known when all that is nearer to the roots has been left. */
-static void walk(struct walk *w)
+static void walk_breadth_first(struct walk *w)
 {
 	enum { ROW_AHEAD = 32, EDGES_AHEAD = 16 };
 	const struct hi_graph *g = w->graph;
 
 	for (hi_node i = g->first_root; i < g->first_kind; i++)
-		reach(w, i, 1);
+		reach_at_distance(w, i, 1);
 	for (size_t at = 0; at < w->n; at++) {
 		hi_node node = w->queue[at];
 
@@ -146,7 +146,7 @@ enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *target
 	paths->n_paths = n;
 	ok = walk_init(&w, targets, n);
 	if (ok)
-		walk(&w);
+		walk_breadth_first(&w);
 	for (size_t i = 0; i < n && ok; i++)
 		ok = give_way(&w, targets[i], &paths->paths[i]);
 	walk_deinit(&w);

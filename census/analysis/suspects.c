@@ -46,7 +46,7 @@ static hi_node children_end(const struct finder *f, hi_node at)
 	return at + f->dominators->span[at];
 }
 
-static bool add_top(struct finder *f, hi_node at, double least)
+static bool add_suspect_top(struct finder *f, hi_node at, double least)
 {
 	struct place place = {.at = at};
 
@@ -67,14 +67,14 @@ static bool collect_tops(struct finder *f, double least)
 			at++; /* go into the kind */
 			continue;
 		}
-		if (!add_top(f, at, least))
+		if (!add_suspect_top(f, at, least))
 			return false;
 		at += d->span[at];
 	}
 	return true;
 }
 
-static int by_retained(const void *a, const void *b)
+static int compare_suspects(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -119,7 +119,7 @@ static hi_node accumulation_at(const struct finder *f, hi_node top)
 	return first;
 }
 
-static void describe(struct finder *f, struct place *place)
+static void describe_suspect(struct finder *f, struct place *place)
 {
 	const struct hi_graph *g = f->graph;
 	hi_node at = accumulation_at(f, place->at), end = children_end(f, at);
@@ -144,7 +144,8 @@ static void describe(struct finder *f, struct place *place)
 	place->suspect.children_bytes = f->tally[best].bytes;
 }
 
-static bool find(struct finder *f, double least, struct hi_suspects *found)
+static bool collect_largest_suspects(struct finder *f, double least,
+				     struct hi_suspects *found)
 {
 	size_t n;
 
@@ -155,9 +156,10 @@ static bool find(struct finder *f, double least, struct hi_suspects *found)
 	if (!found->items)
 		return false;
 	if (f->tops.count)
-		qsort(f->tops.items, f->tops.count, sizeof(*f->tops.items), by_retained);
+		qsort(f->tops.items, f->tops.count, sizeof(*f->tops.items),
+		      compare_suspects);
 	for (; found->count < n; found->count++) {
-		describe(f, &f->tops.items[found->count]);
+		describe_suspect(f, &f->tops.items[found->count]);
 		found->items[found->count] = f->tops.items[found->count].suspect;
 	}
 	return true;
@@ -170,7 +172,8 @@ enum hi_status hi_suspects_find(const struct hi_graph *g, const struct hi_reach 
 	HI_GUARD(hi_suspects_destroy) struct hi_suspects *s = hi_calloc(1, sizeof(*s));
 	HI_GUARD(free) struct tally *tally = hi_calloc(g->n_types, sizeof(*tally));
 	struct finder f = {.graph = g, .dominators = d, .tally = tally};
-	bool ok = s && tally && find(&f, share * (double)reach->live_bytes, s);
+	bool ok = s && tally &&
+		  collect_largest_suspects(&f, share * (double)reach->live_bytes, s);
 
 	hi_vector_free(&f.tops);
 	if (!ok)

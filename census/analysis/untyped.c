@@ -40,7 +40,7 @@ static int by_count(const void *a, const void *b)
 	return x->size_class < y->size_class ? -1 : x->size_class > y->size_class;
 }
 
-static int by_bytes(const void *a, const void *b)
+static int compare_untyped_rows(const void *a, const void *b)
 {
 	const struct hi_untyped_row *x = a, *y = b;
 	int order;
@@ -54,8 +54,8 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* A sum by type. */
-static void count_objects(const struct hi_graph *g, const struct hi_reach *reach,
-			  const bool *only, struct hi_untyped_size *sums)
+static void count_untyped_objects(const struct hi_graph *g, const struct hi_reach *reach,
+				  const bool *only, struct hi_untyped_size *sums)
 {
 	for (hi_node i = 0; i < g->n_objects; i++) {
 		uint32_t type = hi_type_of(g, i);
@@ -76,8 +76,8 @@ static void count_objects(const struct hi_graph *g, const struct hi_reach *reach
 }
 
 /* One type more of the last row; types of one field follow each other. */
-static void add_type(struct hi_untyped *u, const struct hi_type_name *type,
-		     struct hi_untyped_size sum, struct hi_untyped_size **room)
+static void add_untyped_type(struct hi_untyped *u, const struct hi_type_name *type,
+			     struct hi_untyped_size sum, struct hi_untyped_size **room)
 {
 	struct hi_untyped_row *row = &u->rows[u->n_rows - 1];
 
@@ -93,8 +93,8 @@ static void add_type(struct hi_untyped *u, const struct hi_type_name *type,
 	row->n_sizes++;
 }
 
-static void make_rows(const struct hi_graph *g, const uint32_t *types, uint32_t n,
-		      const struct hi_untyped_size *sums, struct hi_untyped *u)
+static void make_untyped_rows(const struct hi_graph *g, const uint32_t *types, uint32_t n,
+			      const struct hi_untyped_size *sums, struct hi_untyped *u)
 {
 	struct hi_untyped_size *room = u->sizes;
 
@@ -107,14 +107,14 @@ static void make_rows(const struct hi_graph *g, const uint32_t *types, uint32_t 
 							.field = type->field,
 							.module = type->module,
 							.sizes = room};
-		add_type(u, type, sums[types[i]], &room);
+		add_untyped_type(u, type, sums[types[i]], &room);
 	}
 	room = u->sizes;
 	for (size_t i = 0; i < u->n_rows; room += u->rows[i++].n_sizes)
 		if (u->rows[i].n_sizes > 1)
 			qsort(room, u->rows[i].n_sizes, sizeof(*room), by_count);
 	if (u->n_rows > 1)
-		qsort(u->rows, u->n_rows, sizeof(*u->rows), by_bytes);
+		qsort(u->rows, u->n_rows, sizeof(*u->rows), compare_untyped_rows);
 }
 
 enum hi_status hi_untyped_find(const struct hi_graph *g, const struct hi_reach *reach,
@@ -129,7 +129,7 @@ enum hi_status hi_untyped_find(const struct hi_graph *g, const struct hi_reach *
 
 	if (!u || !types || !sums)
 		return hi_fail_memory(err, "fields without types");
-	count_objects(g, reach, only, sums);
+	count_untyped_objects(g, reach, only, sums);
 	for (uint32_t i = 0; i < g->n_types; i++)
 		if (sums[i].count)
 			types[n++] = i;
@@ -139,7 +139,7 @@ enum hi_status hi_untyped_find(const struct hi_graph *g, const struct hi_reach *
 		return hi_fail_memory(err, "fields without types");
 	if (n > 1)
 		qsort_r(types, n, sizeof(*types), by_field, (void *)(uintptr_t)g->types);
-	make_rows(g, types, n, sums, u);
+	make_untyped_rows(g, types, n, sums, u);
 	*ret = hi_take(u);
 	return HI_OK;
 }

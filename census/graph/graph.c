@@ -43,7 +43,7 @@ void hi_edge_chunk_free(struct hi_edge_chunk *chunk)
 	*chunk = (struct hi_edge_chunk){};
 }
 
-static void private_destroy(struct hi_graph_private *priv)
+static void destroy_graph_private(struct hi_graph_private *priv)
 {
 	if (!priv)
 		return;
@@ -86,7 +86,7 @@ void hi_graph_destroy(struct hi_graph *g)
 	hi_edge_chunk_free(&g->root_chunk);
 	free(g->fates);
 	free(g->causes);
-	private_destroy(g->priv);
+	destroy_graph_private(g->priv);
 	hi_objects_destroy(g->objects);
 	free(g);
 }

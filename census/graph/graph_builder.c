@@ -184,7 +184,7 @@ static bool chunk_is_valid(const struct hi_edge_chunk *chunk, uint32_t n, hi_nod
 	return !beyond && grades <= HI_GRADE_WEAK;
 }
 
-static size_t padded(size_t size)
+static size_t pad_to_cache_line(size_t size)
 {
 	return (size + 63) & ~(size_t)63;
 }
@@ -225,13 +225,14 @@ static void pack_chunk(struct hi_graph *g, uint32_t index)
 	if (row + to + edges < PACKED_MIN)
 		return;
 	pthread_mutex_lock(&g->priv->lock);
-	room = segment_room(g->priv, padded(row) + padded(to) + padded(edges));
+	room = segment_room(g->priv, pad_to_cache_line(row) + pad_to_cache_line(to) +
+					     pad_to_cache_line(edges));
 	pthread_mutex_unlock(&g->priv->lock);
 	if (!room)
 		return;
 	packed.row = memcpy(room, c->row, row);
-	packed.to = (hi_node *)(void *)(room + padded(row));
-	packed.grade = room + padded(row) + padded(to);
+	packed.to = (hi_node *)(void *)(room + pad_to_cache_line(row));
+	packed.grade = room + pad_to_cache_line(row) + pad_to_cache_line(to);
 	if (edges) {
 		memcpy(packed.to, c->to, to);
 		memcpy(packed.grade, c->grade, edges);
@@ -287,7 +288,7 @@ struct hi_edges hi_graph_builder_edges(const struct hi_graph_builder *b, hi_node
 /* ---- sealing ---- */
 
 /* n rows, all empty, with room for `edges`. */
-static bool rows_alloc(struct hi_edge_chunk *c, size_t n, size_t edges)
+static bool alloc_chunk_rows(struct hi_edge_chunk *c, size_t n, size_t edges)
 {
 	c->row = hi_calloc(n + 1, sizeof(*c->row));
 	c->to = hi_alloc(edges * sizeof(*c->to));
@@ -345,7 +346,7 @@ static enum hi_status seal_object_rows(struct hi_graph_builder *b, struct hi_err
 			edges = count_from(&b->edges, i << HI_CHUNK_SHIFT, n);
 			if (!edges)
 				c->row = g->priv->no_rows;
-			else if (!rows_alloc(c, n, edges))
+			else if (!alloc_chunk_rows(c, n, edges))
 				return hi_fail_memory(err, "edges");
 			else
 				rows_fill(c, &b->edges, i << HI_CHUNK_SHIFT, n);
@@ -355,7 +356,7 @@ static enum hi_status seal_object_rows(struct hi_graph_builder *b, struct hi_err
 	return HI_OK;
 }
 
-static void put_row(struct hi_edge_chunk *c, uint32_t row, uint32_t *at, hi_node to)
+static void put_kind_edge(struct hi_edge_chunk *c, uint32_t row, uint32_t *at, hi_node to)
 {
 	c->to[*at] = to;
 	c->grade[(*at)++] = HI_GRADE_EXACT;
@@ -372,10 +373,10 @@ static void seal_kinds(struct hi_graph *g)
 		c->row[row + 1] = at;
 		for (hi_node i = 0; i < g->n_roots; i++)
 			if ((unsigned)g->roots[i].kind == kind)
-				put_row(c, row, &at, g->first_root + i);
+				put_kind_edge(c, row, &at, g->first_root + i);
 	}
 	for (unsigned kind = 0; kind < HI_ROOT_KINDS; kind++)
-		put_row(c, row, &at, g->first_kind + kind);
+		put_kind_edge(c, row, &at, g->first_kind + kind);
 	g->n_edges += at;
 }
 
@@ -386,7 +387,8 @@ static enum hi_status seal_root_rows(struct hi_graph_builder *b, struct hi_error
 
 	if (edges >= UINT32_MAX)
 		return hi_fail(err, HI_LIMIT, 0, "object graph: too many root edges");
-	if (!rows_alloc(&g->root_chunk, (size_t)g->n_roots + HI_ROOT_KINDS + 1, edges))
+	if (!alloc_chunk_rows(&g->root_chunk, (size_t)g->n_roots + HI_ROOT_KINDS + 1,
+			      edges))
 		return hi_fail_memory(err, "root edges");
 	rows_fill(&g->root_chunk, &b->root_edges, 0, g->n_roots);
 	seal_kinds(g);

@@ -19,7 +19,8 @@ static bool can_have_graph(const struct hi_snapshots_entry *e, size_t n, size_t 
 }
 
 /* The highest peak that is not taken yet, the earlier of equal ones; n: there is none. */
-static size_t highest(const struct hi_snapshots_entry *e, size_t n, const bool *taken)
+static size_t find_highest_peak(const struct hi_snapshots_entry *e, size_t n,
+				const bool *taken)
 {
 	size_t best = n;
 
@@ -44,7 +45,7 @@ void hi_graphs_choose(const struct hi_graphs_wanted *wanted,
 
 	memset(keep, 0, n * sizeof(*keep));
 	for (uint32_t k = 0; k < peaks && k <= HI_GRAPHS_PEAKS_MAX; k++) {
-		size_t i = highest(entries, n, keep);
+		size_t i = find_highest_peak(entries, n, keep);
 
 		if (i == n)
 			break;

@@ -22,8 +22,8 @@ static void add(struct hi_heap_sum *sum, uint64_t bytes)
 	sum->bytes += bytes;
 }
 
-static void count(const struct hi_heap_side *side, const uint64_t *marked,
-		  struct hi_marked_row *rows)
+static void count_marked_by_type(const struct hi_heap_side *side, const uint64_t *marked,
+				 struct hi_marked_row *rows)
 {
 	const struct hi_graph *g = side->graph;
 
@@ -46,8 +46,8 @@ static void count(const struct hi_heap_side *side, const uint64_t *marked,
 
 /* As the census does it: in the order of the tree, until[type] is where the subtree of
  * the last topmost object ends. */
-static void retain(const struct hi_heap_side *side, const uint64_t *marked,
-		   struct hi_marked_row *rows, hi_node *until)
+static void add_marked_retained(const struct hi_heap_side *side, const uint64_t *marked,
+				struct hi_marked_row *rows, hi_node *until)
 {
 	const struct hi_dominators *d = side->dominators;
 	const struct hi_graph *g = side->graph;
@@ -73,7 +73,7 @@ static void retain(const struct hi_heap_side *side, const uint64_t *marked,
 	}
 }
 
-static int by_bytes(const void *a, const void *b)
+static int compare_marked_rows(const void *a, const void *b)
 {
 	const struct hi_marked_row *x = a, *y = b;
 
@@ -83,7 +83,7 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* Types that have one, sorted, and the sums. */
-static void finish(const struct hi_graph *g, struct hi_marked *m)
+static void keep_marked_rows(const struct hi_graph *g, struct hi_marked *m)
 {
 	for (uint32_t type = 0; type < g->n_types; type++) {
 		struct hi_marked_row row = m->rows[type];
@@ -100,7 +100,7 @@ static void finish(const struct hi_graph *g, struct hi_marked *m)
 		m->rows[m->n_rows++] = row;
 	}
 	if (m->n_rows)
-		qsort(m->rows, m->n_rows, sizeof(*m->rows), by_bytes);
+		qsort(m->rows, m->n_rows, sizeof(*m->rows), compare_marked_rows);
 }
 
 enum hi_status hi_marked_by_type(const struct hi_heap_side *side, const uint64_t *marked,
@@ -115,9 +115,9 @@ enum hi_status hi_marked_by_type(const struct hi_heap_side *side, const uint64_t
 	m->rows = hi_calloc(g->n_types + 1u, sizeof(*m->rows));
 	if (!m->rows)
 		return hi_fail_memory(err, "comparison");
-	count(side, marked, m->rows);
-	retain(side, marked, m->rows, until);
-	finish(g, m);
+	count_marked_by_type(side, marked, m->rows);
+	add_marked_retained(side, marked, m->rows, until);
+	keep_marked_rows(g, m);
 	*ret = hi_take(m);
 	return HI_OK;
 }

@@ -60,7 +60,7 @@ static uint32_t child_of(struct making *m, uint32_t parent, uint32_t key)
 	return (uint32_t)m->nodes.count - 1;
 }
 
-static uint32_t place(struct making *m, hi_node node)
+static uint32_t place_in_merged_tree(struct making *m, hi_node node)
 {
 	hi_node up = m->d->idom[node];
 	uint32_t key = key_of(m->g, node), parent;
@@ -75,7 +75,7 @@ static uint32_t place(struct making *m, hi_node node)
 	return child_of(m, parent, key);
 }
 
-static void count(struct making *m, hi_node object, uint32_t at)
+static void count_merged_object(struct making *m, hi_node object, uint32_t at)
 {
 	struct hi_merged_node *node = &m->nodes.items[at];
 	uint64_t cost = hi_objects_cost(m->g->objects, object);
@@ -88,7 +88,7 @@ static void count(struct making *m, hi_node object, uint32_t at)
 	}
 }
 
-static bool merge(struct making *m)
+static bool merge_dominator_tree(struct making *m)
 {
 	const struct hi_graph *g = m->g;
 	struct hi_merged_node all = {.parent = UINT32_MAX,
@@ -99,7 +99,7 @@ static bool merge(struct making *m)
 		return false;
 	for (hi_node i = 0; i < m->d->n_order; i++) {
 		hi_node node = m->d->order[i];
-		uint32_t at = place(m, node);
+		uint32_t at = place_in_merged_tree(m, node);
 
 		if (at == UINT32_MAX)
 			return false;
@@ -107,7 +107,7 @@ static bool merge(struct making *m)
 		if (node >= g->n_objects || !hi_bit(m->reach->any, node) ||
 		    g->objects->flags[node] & HI_OBJECT_INTERNAL)
 			continue;
-		count(m, node, at);
+		count_merged_object(m, node, at);
 	}
 	return true;
 }
@@ -118,7 +118,7 @@ enum hi_status hi_merged_make(const struct hi_graph *g, const struct hi_reach *r
 {
 	struct making m = {.g = g, .reach = reach, .d = d};
 	struct hi_merged *made = hi_calloc(1, sizeof(*made));
-	bool ok = made && merge(&m);
+	bool ok = made && merge_dominator_tree(&m);
 
 	free(m.merged);
 	hi_table_free(&m.index);

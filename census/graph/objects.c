@@ -49,7 +49,7 @@ void hi_entry_block_free(struct hi_entry_block *block)
 	*block = (struct hi_entry_block){};
 }
 
-static void private_destroy(struct hi_objects_private *priv)
+static void destroy_objects_private(struct hi_objects_private *priv)
 {
 	if (!priv)
 		return;
@@ -74,7 +74,7 @@ void hi_objects_destroy(struct hi_objects *objects)
 		hi_pages_free(objects->type, (size_t)objects->count * 4);
 		hi_pages_free(objects->flags, objects->count);
 	}
-	private_destroy(objects->priv);
+	destroy_objects_private(objects->priv);
 	free(objects);
 }
 

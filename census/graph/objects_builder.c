@@ -243,7 +243,8 @@ struct sealer {
 	size_t next_large; /* in the region at hand */
 };
 
-static uint64_t usable_of(struct sealer *s, const struct region *r, uint32_t rank)
+static uint64_t next_usable_of_region(struct sealer *s, const struct region *r,
+				      uint32_t rank)
 {
 	if (r->usable[rank] != UINT32_MAX)
 		return r->usable[rank];
@@ -288,7 +289,7 @@ static bool seal_entries(struct sealer *s, struct region *r,
 
 			if (!seal_address(s, base + at))
 				return false;
-			covered = base + at + usable_of(s, r, rank++);
+			covered = base + at + next_usable_of_region(s, r, rank++);
 		}
 	}
 	assert(rank == r->count);

@@ -151,7 +151,7 @@ static bool open_group(struct carve *c, size_t index, uint64_t *end_ret)
 	return !c->no_memory;
 }
 
-static enum hi_status group(struct carve *c, struct hi_error *err)
+static enum hi_status group_subobjects(struct carve *c, struct hi_error *err)
 {
 	uint64_t end = 0, group_end = 0;
 
@@ -235,8 +235,8 @@ static void copy_run(struct carve *c, hi_node from, hi_node to)
 	}
 }
 
-static void append(struct carve *c, const struct piece *piece, uint32_t type,
-		   uint8_t flags)
+static void append_piece_row(struct carve *c, const struct piece *piece, uint32_t type,
+			     uint8_t flags)
 {
 	struct hi_objects *t = c->t;
 	size_t n = t->priv->windows.count;
@@ -263,9 +263,9 @@ static void append_outside(struct carve *c, const struct group *g)
 		const struct hi_carved *carved = &c->carved[i];
 		struct piece piece = {carved->addr, carved->size, carved};
 
-		append(c, &piece, carved->type,
-		       (uint8_t)((carved->flags & ~CLASS_MASK) |
-				 WHOLE_CLASS << HI_OBJECT_OVERHEAD_SHIFT));
+		append_piece_row(c, &piece, carved->type,
+				 (uint8_t)((carved->flags & ~CLASS_MASK) |
+					   WHOLE_CLASS << HI_OBJECT_OVERHEAD_SHIFT));
 	}
 }
 
@@ -286,7 +286,7 @@ static void append_piece(struct carve *c, hi_node block, const struct piece *pie
 		}
 		c->pools.is_rest[c->next / 64] |= 1ull << (c->next & 63);
 	}
-	append(c, piece, type, flags);
+	append_piece_row(c, piece, type, flags);
 }
 
 static void append_block(struct carve *c, const struct group *g)
@@ -343,7 +343,7 @@ static inline uint64_t read_address(struct reader *r, hi_node id)
 	return r->window->base + r->t->address_low[id];
 }
 
-static uint64_t usable_of(const struct carve *c, hi_node id)
+static uint64_t low_usable_of(const struct carve *c, hi_node id)
 {
 	uint32_t low = c->t->usable_low[id];
 
@@ -384,7 +384,7 @@ static void push_region(struct carve *c, struct hi_lookup_region region)
 /* Note [Lookup by rank]: a region of one object. */
 static void index_single(struct carve *c, hi_node id, uint64_t addr)
 {
-	uint64_t size = at_least_one(usable_of(c, id));
+	uint64_t size = at_least_one(low_usable_of(c, id));
 	struct hi_lookup_entry *entry = take_entries(c, 1);
 	struct hi_lookup_region region = {addr, addr + size, entry, 0};
 
@@ -418,7 +418,7 @@ static void index_region(struct carve *c, hi_node from, hi_node to, uint64_t sta
 			next = e + 1;
 		}
 		entries[e].starts |= 1ull << (offset >> shift & 63);
-		covered = offset + usable_of(c, id);
+		covered = offset + low_usable_of(c, id);
 	}
 	for (; !c->no_memory && next << span < covered; next++)
 		entries[next].rank = to;
@@ -431,17 +431,17 @@ static void index_sparse(struct carve *c, hi_node from, hi_node to)
 	uint64_t addr = from < to ? read_address(&reader, from) : 0;
 
 	while (from < to && !c->no_memory) {
-		uint64_t start = addr, end = addr + at_least_one(usable_of(c, from));
+		uint64_t start = addr, end = addr + at_least_one(low_usable_of(c, from));
 		unsigned shift =
 			start & 7 ? (unsigned)__builtin_ctzll(start) : CARVE_SHIFT;
 		hi_node first = from++;
 
 		while (from < to) {
-			uint64_t usable = usable_of(c, from);
+			uint64_t usable = low_usable_of(c, from);
 
 			addr = read_address(&reader, from);
 			if (addr - end >= c->cut || usable >= c->cut ||
-			    usable_of(c, from - 1) >= c->cut)
+			    low_usable_of(c, from - 1) >= c->cut)
 				break;
 			end = addr + at_least_one(usable);
 			from++;
@@ -478,7 +478,7 @@ static void copy_region(struct carve *c, const struct hi_lookup_region *r, hi_no
 
 /* ---- the merge ---- */
 
-static hi_node first_of(const struct hi_objects *o, uint32_t region)
+static hi_node first_object_of_region(const struct hi_objects *o, uint32_t region)
 {
 	hi_node low = 0, high = o->count;
 
@@ -539,13 +539,13 @@ static void merge_region(struct carve *c, const struct hi_lookup_region *r, hi_n
 			     r->shift < CARVE_SHIFT ? r->shift : CARVE_SHIFT);
 }
 
-static bool merge(struct carve *c)
+static bool merge_all_regions(struct carve *c)
 {
 	const struct hi_objects *o = c->old;
-	hi_node first = first_of(o, 0);
+	hi_node first = first_object_of_region(o, 0);
 
 	for (uint32_t r = 0; r < o->n_regions && !c->no_memory; r++) {
-		hi_node end = first_of(o, r + 1);
+		hi_node end = first_object_of_region(o, r + 1);
 
 		merge_outside(c, r);
 		merge_region(c, &o->regions[r], first, end);
@@ -578,11 +578,11 @@ static enum hi_status tables_alloc(struct carve *c, struct hi_error *err)
 	return HI_OK;
 }
 
-static enum hi_status finish(struct carve *c, struct hi_error *err)
+static enum hi_status finish_object_table(struct carve *c, struct hi_error *err)
 {
 	struct hi_objects *t = c->t;
 
-	if (!merge(c) ||
+	if (!merge_all_regions(c) ||
 	    !hi_vector_push(&t->priv->windows,
 			    ((struct hi_address_window){UINT64_MAX, t->count})))
 		return hi_fail_memory(err, "object table");
@@ -613,13 +613,13 @@ enum hi_status hi_objects_carve(const struct hi_objects *old,
 	if (old->overhead[WHOLE_CLASS])
 		return hi_fail(err, HI_BAD_DATA, 0,
 			       "object table: overhead class 3 is not free");
-	status = group(&c, err);
+	status = group_subobjects(&c, err);
 	if (status == HI_OK) {
 		count_nodes(&c);
 		status = tables_alloc(&c, err);
 	}
 	if (status == HI_OK)
-		status = finish(&c, err);
+		status = finish_object_table(&c, err);
 	hi_vector_free(&c.groups);
 	hi_vector_free(&c.regions);
 	hi_vector_free(&c.starts);

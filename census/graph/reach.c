@@ -105,7 +105,7 @@ static void mark_from_internal(struct hi_walk *w, struct hi_reach *r)
 	mark_any(w, r->any);
 }
 
-static bool mark(const struct hi_graph *g, struct hi_reach *r)
+static bool mark_reachable(const struct hi_graph *g, struct hi_reach *r)
 {
 	__attribute__((cleanup(walk_guard))) struct hi_walk w;
 
@@ -156,7 +156,8 @@ static void sum_chunk(void *arg, size_t task, unsigned worker)
 	job->sums[task] = sums;
 }
 
-static bool add_up(const struct hi_graph *g, unsigned threads, struct hi_reach *r)
+static bool sum_reached_chunks(const struct hi_graph *g, unsigned threads,
+			       struct hi_reach *r)
 {
 	uint32_t n = g->priv->n_chunks;
 	HI_GUARD(free) struct sums *sums = hi_calloc(n, sizeof(*sums));
@@ -187,7 +188,8 @@ enum hi_status hi_reach_compute(const struct hi_graph *g, unsigned threads,
 		return hi_fail_memory(err, "reachability");
 	r->any = hi_calloc(1, hi_bits_size(g->n_nodes));
 	r->exact = hi_calloc(1, hi_bits_size(g->n_nodes));
-	if (!r->any || !r->exact || !mark(g, r) || !add_up(g, threads, r))
+	if (!r->any || !r->exact || !mark_reachable(g, r) ||
+	    !sum_reached_chunks(g, threads, r))
 		return hi_fail_memory(err, "reachability");
 	*ret = hi_take(r);
 	return HI_OK;

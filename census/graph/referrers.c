@@ -14,8 +14,8 @@ struct scan {
 	size_t *counts; /* per chunk; the last is the root chunk */
 };
 
-static const struct hi_edge_chunk *chunk_at(const struct hi_graph *g, size_t index,
-					    hi_node *first, uint32_t *n)
+static const struct hi_edge_chunk *edge_chunk_at(const struct hi_graph *g, size_t index,
+						 hi_node *first, uint32_t *n)
 {
 	if (index == g->priv->n_chunks) {
 		*first = g->first_root;
@@ -32,7 +32,7 @@ static void count_chunk(void *arg, size_t task, unsigned worker)
 	const struct scan *s = arg;
 	uint32_t n;
 	hi_node first;
-	const struct hi_edge_chunk *c = chunk_at(s->graph, task, &first, &n);
+	const struct hi_edge_chunk *c = edge_chunk_at(s->graph, task, &first, &n);
 	size_t count = 0;
 
 	(void)worker;
@@ -46,7 +46,7 @@ static void collect_chunk(const struct scan *s, size_t index, struct hi_referrer
 {
 	uint32_t n;
 	hi_node first;
-	const struct hi_edge_chunk *c = chunk_at(s->graph, index, &first, &n);
+	const struct hi_edge_chunk *c = edge_chunk_at(s->graph, index, &first, &n);
 
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t e = c->row[i]; e < c->row[i + 1] && r->count < max; e++) {

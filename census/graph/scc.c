@@ -47,7 +47,7 @@ void hi_scc_destroy(struct hi_scc *scc)
 	free(scc);
 }
 
-static void enter(struct tarjan *t, hi_node node)
+static void enter_component_node(struct tarjan *t, hi_node node)
 {
 	t->state[node] = t->next_index;
 	t->frames[t->depth++] = (struct frame){node, 0, t->next_index++};
@@ -55,7 +55,7 @@ static void enter(struct tarjan *t, hi_node node)
 }
 
 /* The component of node, which has no way up: everything open since it. */
-static void complete(struct tarjan *t, hi_node node)
+static void complete_component(struct tarjan *t, hi_node node)
 {
 	uint32_t done = FIRST_DONE - t->n_done++;
 	hi_node member;
@@ -67,13 +67,13 @@ static void complete(struct tarjan *t, hi_node node)
 	} while (member != node);
 }
 
-static void leave(struct tarjan *t)
+static void leave_component_node(struct tarjan *t)
 {
 	struct frame top = t->frames[--t->depth];
 	uint32_t low = t->state[top.node], *above;
 
 	if (low == top.index)
-		complete(t, top.node);
+		complete_component(t, top.node);
 	if (!t->depth)
 		return;
 	above = &t->state[t->frames[t->depth - 1].node];
@@ -81,9 +81,9 @@ static void leave(struct tarjan *t)
 		*above = t->state[top.node];
 }
 
-static void visit(struct tarjan *t, hi_node start)
+static void visit_component_from(struct tarjan *t, hi_node start)
 {
-	enter(t, start);
+	enter_component_node(t, start);
 	while (t->depth) {
 		struct frame *top = &t->frames[t->depth - 1];
 		struct hi_edges edges = hi_graph_edges(t->graph, top->node);
@@ -103,13 +103,13 @@ static void visit(struct tarjan *t, hi_node start)
 		t->state[top->node] = low;
 		top->next_edge = e;
 		if (found != HI_NODE_NONE)
-			enter(t, found);
+			enter_component_node(t, found);
 		else
-			leave(t);
+			leave_component_node(t);
 	}
 }
 
-static void run(struct tarjan *t, const uint64_t *within)
+static void find_all_components(struct tarjan *t, const uint64_t *within)
 {
 	const struct hi_graph *g = t->graph;
 
@@ -118,7 +118,7 @@ static void run(struct tarjan *t, const uint64_t *within)
 			t->state[i] = OUTSIDE;
 	for (hi_node i = 0; i < g->n_nodes; i++)
 		if (t->state[i] == 0)
-			visit(t, i);
+			visit_component_from(t, i);
 	for (hi_node i = 0; i < g->n_nodes; i++)
 		if (t->state[i] != OUTSIDE)
 			t->state[i] = FIRST_DONE - t->state[i];
@@ -138,7 +138,7 @@ enum hi_status hi_scc_compute(const struct hi_graph *g, const uint64_t *within,
 	t.frames = hi_pages_alloc(n * sizeof(*t.frames));
 	t.open = hi_pages_alloc(n * sizeof(*t.open));
 	if (t.state && t.frames && t.open) {
-		run(&t, within);
+		find_all_components(&t, within);
 		scc->count = t.n_done;
 		*ret = hi_take(scc);
 	}

@@ -32,8 +32,8 @@ enum hi_status hi_within_mark(const struct hi_graph *g, const hi_node *starts, s
 	return HI_OK;
 }
 
-static void count(const struct hi_graph *g, const struct hi_reach *whole,
-		  const uint64_t *bits, struct hi_reach *r)
+static void count_objects_within(const struct hi_graph *g, const struct hi_reach *whole,
+				 const uint64_t *bits, struct hi_reach *r)
 {
 	for (hi_node i = 0; i < g->n_objects; i++) {
 		uint64_t cost;
@@ -97,7 +97,7 @@ enum hi_status hi_within_reach(const struct hi_graph *g, const struct hi_reach *
 		if (r->likely)
 			r->likely[i] = objects & reach->likely[i] & bits[i];
 	}
-	count(g, reach, bits, r);
+	count_objects_within(g, reach, bits, r);
 	*ret = hi_take(r);
 	return HI_OK;
 }

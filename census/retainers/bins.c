@@ -40,8 +40,8 @@ static bool put_root(struct hi_set_flow *flow, const struct hi_bin_root *root,
 	return ok;
 }
 
-static bool put_all(struct hi_set_flow *flow, const struct hi_bin_options *o,
-		    struct hi_bins *bins)
+static bool put_named_roots(struct hi_set_flow *flow, const struct hi_bin_options *o,
+			    struct hi_bins *bins)
 {
 	bins->missed = hi_calloc(o->n_roots + 1, sizeof(*bins->missed));
 	if (!bins->missed)
@@ -52,8 +52,9 @@ static bool put_all(struct hi_set_flow *flow, const struct hi_bin_options *o,
 	return true;
 }
 
-static enum hi_status check(const struct hi_graph *g, const struct hi_bin_options *o,
-			    struct hi_error *err)
+static enum hi_status check_bin_roots(const struct hi_graph *g,
+				      const struct hi_bin_options *o,
+				      struct hi_error *err)
 {
 	for (size_t i = 0; i < o->n_roots; i++) {
 		if (!o->roots[i].identity)
@@ -68,8 +69,8 @@ static enum hi_status check(const struct hi_graph *g, const struct hi_bin_option
 }
 
 /* The objects that have no bin. */
-static void count_rest(const struct hi_graph *g, const struct hi_reach *reach,
-		       const struct hi_bin_options *o, struct hi_bins *bins)
+static void count_unreached_rows(const struct hi_graph *g, const struct hi_reach *reach,
+				 const struct hi_bin_options *o, struct hi_bins *bins)
 {
 	for (hi_node i = 0; i < g->n_objects; i++)
 		if (!bins->table.set[i] && !hi_is_internal(g, i))
@@ -78,21 +79,23 @@ static void count_rest(const struct hi_graph *g, const struct hi_reach *reach,
 				       g, reach, o->pure, o->arg, i);
 }
 
-static enum hi_status compute(const struct hi_graph *g, const struct hi_reach *reach,
-			      const struct hi_bin_options *o, struct hi_set_flow *flow,
-			      struct hi_bins *bins, struct hi_error *err)
+static enum hi_status compute_bin_sets(const struct hi_graph *g,
+				       const struct hi_reach *reach,
+				       const struct hi_bin_options *o,
+				       struct hi_set_flow *flow, struct hi_bins *bins,
+				       struct hi_error *err)
 {
 	enum hi_status status;
 
 	if (o->precise)
 		flow->worst = HI_GRADE_INTERIOR;
 	flow->credit = -1; /* names lie within each other: one walk would not do */
-	if (!put_all(flow, o, bins) || !hi_set_flow_run(flow))
+	if (!put_named_roots(flow, o, bins) || !hi_set_flow_run(flow))
 		return hi_fail_memory(err, "sharing bins");
 	bins->revisited = flow->again;
 	status = hi_set_table_make(flow, reach, o->pure, o->arg, &bins->table, err);
 	if (status == HI_OK)
-		count_rest(g, reach, o, bins);
+		count_unreached_rows(g, reach, o, bins);
 	return status;
 }
 
@@ -102,7 +105,7 @@ enum hi_status hi_bins_compute(const struct hi_graph *g, const struct hi_reach *
 			       struct hi_error *err)
 {
 	HI_GUARD(hi_bins_destroy) struct hi_bins *bins = NULL;
-	enum hi_status status = check(g, options, err);
+	enum hi_status status = check_bin_roots(g, options, err);
 	struct hi_set_flow flow;
 
 	if (status != HI_OK)
@@ -112,7 +115,7 @@ enum hi_status hi_bins_compute(const struct hi_graph *g, const struct hi_reach *
 		return hi_fail_memory(err, "sharing bins");
 	status = hi_set_flow_init(&flow, g, pool, err);
 	if (status == HI_OK)
-		status = compute(g, reach, options, &flow, bins, err);
+		status = compute_bin_sets(g, reach, options, &flow, bins, err);
 	hi_set_flow_deinit(&flow);
 	if (status == HI_OK)
 		*ret = hi_take(bins);

@@ -24,7 +24,7 @@ struct job {
 	uint32_t system, weak; /* refs; weak HI_SET_NONE: weak edges do not count */
 };
 
-static void job_deinit(struct job *j)
+static void deinit_retainer_job(struct job *j)
 {
 	hi_set_flow_deinit(&j->flow);
 	free(j->added);
@@ -111,7 +111,7 @@ HI_INLINE bool put_weak(struct job *j, struct hi_walk *w, hi_node to)
 
 /* ---- what roots and retainers hold ---- */
 
-static bool put_targets(struct job *j, hi_node from, uint32_t ref)
+static bool put_retained_targets(struct job *j, hi_node from, uint32_t ref)
 {
 	struct hi_edges edges = hi_graph_edges(j->graph, from);
 	bool exact = hi_set_flow_is_exact(&j->flow, from);
@@ -124,23 +124,23 @@ static bool put_targets(struct job *j, hi_node from, uint32_t ref)
 }
 
 /* The ref of what a node is called, or of `system`. */
-static uint32_t ref_of(struct job *j, hi_node node)
+static uint32_t set_ref_of_retainer(struct job *j, hi_node node)
 {
 	uint32_t identity = identity_of(j, node);
 
 	return identity ? hi_set_singleton(j->flow.pool, identity) : j->system;
 }
 
-static bool put_roots(struct job *j)
+static bool put_retaining_roots(struct job *j)
 {
 	const struct hi_graph *g = j->graph;
 
 	for (hi_node root = g->first_root; root < g->first_kind; root++)
-		if (!put_targets(j, root, ref_of(j, root)))
+		if (!put_retained_targets(j, root, set_ref_of_retainer(j, root)))
 			return false;
 	for (size_t i = 0; i < j->reach->n_internal_roots; i++) {
 		hi_node object = j->reach->internal_roots[i];
-		uint32_t ref = ref_of(j, object);
+		uint32_t ref = set_ref_of_retainer(j, object);
 
 		if (!ref || !hi_set_flow_put(&j->flow, object, ref))
 			return false;
@@ -181,7 +181,7 @@ static bool put_batch(struct job *j, struct batch *b)
 		uint32_t ref = hi_set_singleton(j->flow.pool, b->items[i].identity);
 
 		hi_set_flow_cut(&j->flow, b->items[i].node);
-		if (!put_targets(j, b->items[i].node, ref))
+		if (!put_retained_targets(j, b->items[i].node, ref))
 			return false;
 	}
 	b->n = 0;
@@ -206,10 +206,10 @@ static bool put_retainers(struct job *j)
 	return put_batch(j, &batch);
 }
 
-static bool run(struct job *j)
+static bool run_retainer_flow(struct job *j)
 {
 	j->system = hi_set_singleton(j->flow.pool, j->options->system);
-	if (!j->system || !put_roots(j) || !put_retainers(j))
+	if (!j->system || !put_retaining_roots(j) || !put_retainers(j))
 		return false;
 	if (j->options->weak) {
 		j->weak = hi_set_singleton(j->flow.pool, j->options->weak);
@@ -229,8 +229,8 @@ static void count_weak(const struct job *j, struct hi_retainers *r)
 		}
 }
 
-static enum hi_status compute(struct job *j, struct hi_set_pool *pool,
-			      struct hi_retainers *r, struct hi_error *err)
+static enum hi_status compute_retainer_sets(struct job *j, struct hi_set_pool *pool,
+					    struct hi_retainers *r, struct hi_error *err)
 {
 	const struct hi_retainer_options *o = j->options;
 	enum hi_status status = hi_set_flow_init(&j->flow, j->graph, pool, err);
@@ -240,7 +240,7 @@ static enum hi_status compute(struct job *j, struct hi_set_pool *pool,
 	j->alive = j->reach->any;
 	j->flow.max = o->max_set ? o->max_set : UINT32_MAX;
 	j->flow.exact = o->prefer_precise ? j->reach->exact : NULL;
-	if ((o->weak && !revive_all(j)) || !run(j))
+	if ((o->weak && !revive_all(j)) || !run_retainer_flow(j))
 		return hi_fail_memory(err, "retainer sets");
 	count_weak(j, r);
 	r->revisited = j->flow.again;
@@ -263,8 +263,8 @@ enum hi_status hi_retainers_compute(const struct hi_graph *g,
 	r = hi_calloc(1, sizeof(*r));
 	if (!r)
 		return hi_fail_memory(err, "retainer sets");
-	status = compute(&j, pool, r, err);
-	job_deinit(&j);
+	status = compute_retainer_sets(&j, pool, r, err);
+	deinit_retainer_job(&j);
 	if (status == HI_OK)
 		*ret = hi_take(r);
 	return status;

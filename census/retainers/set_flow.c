@@ -200,7 +200,7 @@ struct sizes {
 	size_t column, pairs, succ;
 };
 
-static bool rows_alloc(struct hi_flow_rows *r, const struct sizes *s)
+static bool alloc_flow_rows(struct hi_flow_rows *r, const struct sizes *s)
 {
 	r->start = hi_pages_alloc(s->column);
 	r->set = hi_pages_alloc(s->column);
@@ -219,8 +219,8 @@ static void rows_free(struct hi_flow_rows *r, const struct sizes *s)
 }
 
 /* What the second walk left open. */
-static bool settle(struct hi_set_flow *flow, struct hi_flow_rows *r,
-		   const struct sizes *s)
+static bool settle_flow_components(struct hi_set_flow *flow, struct hi_flow_rows *r,
+				   const struct sizes *s)
 {
 	r->state = hi_pages_alloc(s->column);
 	if (!r->state)
@@ -231,7 +231,7 @@ static bool settle(struct hi_set_flow *flow, struct hi_flow_rows *r,
 }
 
 /* From numbers to refs. */
-static void finish(struct hi_set_flow *flow, const struct hi_flow_rows *r)
+static void finish_flow_column(struct hi_set_flow *flow, const struct hi_flow_rows *r)
 {
 	enum { AHEAD = 24 };
 	uint32_t n = flow->graph->n_objects, *column = flow->column;
@@ -253,12 +253,12 @@ static bool run_second(struct hi_set_flow *flow, hi_node *stack, size_t left)
 				.pairs = 2 * flow->column_size,
 				.succ = (flow->graph->n_edges + 1) * sizeof(uint32_t)};
 	struct hi_flow_rows r = {.done = stack};
-	bool ok = rows_alloc(&r, &s) && hi_flow_rows_walk(&r, flow, stack, left) &&
-		  (!r.has_doubt || settle(flow, &r, &s));
+	bool ok = alloc_flow_rows(&r, &s) && hi_flow_rows_walk(&r, flow, stack, left) &&
+		  (!r.has_doubt || settle_flow_components(flow, &r, &s));
 
 	flow->again = r.n;
 	if (ok)
-		finish(flow, &r);
+		finish_flow_column(flow, &r);
 	rows_free(&r, &s);
 	return ok;
 }

@@ -68,7 +68,7 @@ HI_INLINE void prefetch_targets(const struct try *t, const struct hi_edges *edge
 }
 
 /* Until all are settled, or it gives up; what is not visited is on the stack then. */
-static __attribute__((noinline)) void run(struct try *given)
+static __attribute__((noinline)) void run_flow_try(struct try *given)
 {
 	struct try copy = *given, *t = &copy;
 	const struct hi_graph *g = t->flow->graph;
@@ -124,7 +124,7 @@ bool hi_flow_try(struct hi_set_flow *flow, hi_node *stack, size_t *left_ret)
 			.credit = flow->credit};
 
 	push_all(&t);
-	run(&t);
+	run_flow_try(&t);
 	*left_ret = t.depth;
 	for (hi_node i = 0; t.depth && i < flow->graph->n_objects; i++)
 		t.column[i] &= ~VISITED;

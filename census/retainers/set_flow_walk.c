@@ -67,7 +67,7 @@ HI_INLINE bool has_more(const struct walk *w)
  * Where all edges of a chunk are followed, whatever they lead to, the walk does not
  * look at their grades: a cache miss less for each object.
  */
-static bool is_plain(const struct hi_set_flow *f, uint32_t index)
+static bool is_plain_edge_chunk(const struct hi_set_flow *f, uint32_t index)
 {
 	const struct hi_edge_chunk *c = &f->graph->chunks[index];
 	uint32_t n = c->row[hi_chunk_nodes(f->graph->n_objects, index)];
@@ -185,7 +185,7 @@ HI_INLINE void visit(struct walk *w, const struct ring_item *item)
 }
 
 /* Not inline: a loop of its own. */
-static __attribute__((noinline)) void run(struct walk *given)
+static __attribute__((noinline)) void run_flow_walk(struct walk *given)
 {
 	struct walk copy = *given, *w = &copy;
 	struct ring_item ring[RING];
@@ -233,8 +233,8 @@ bool hi_flow_rows_walk(struct hi_flow_rows *rows, struct hi_set_flow *flow,
 	if (!w.plain)
 		return false;
 	for (uint32_t i = 0; i < n_chunks; i++)
-		w.plain[i] = is_plain(flow, i);
-	run(&w);
+		w.plain[i] = is_plain_edge_chunk(flow, i);
+	run_flow_walk(&w);
 	free(w.plain);
 	rows->n = w.n;
 	rows->has_late = w.has_late;

@@ -74,7 +74,8 @@ struct spine {
 };
 
 /* The last subtree, with all left of it that end below the bit. */
-static uint32_t join(struct spine *s, struct hi_set_pool *p, uint32_t ref, uint32_t bit)
+static uint32_t join_spine_above(struct spine *s, struct hi_set_pool *p, uint32_t ref,
+				 uint32_t bit)
 {
 	while (ref && s->depth && s->items[s->depth - 1].bit < bit)
 		ref = hi_set_branch_above(p, s->items[--s->depth].ref, ref);
@@ -93,7 +94,7 @@ static uint32_t small_ref(struct hi_set_merge *m, struct hi_set_pool *p)
 		if (i) {
 			uint32_t bit = 1u << (31 - __builtin_clz(key ^ next));
 
-			ref = join(&spine, p, ref, bit);
+			ref = join_spine_above(&spine, p, ref, bit);
 			if (!ref)
 				return HI_SET_NONE;
 			spine.items[spine.depth].ref = ref;
@@ -106,7 +107,7 @@ static uint32_t small_ref(struct hi_set_merge *m, struct hi_set_pool *p)
 		m->bits[index] = 0;
 	}
 	m->n_touched = 0;
-	return join(&spine, p, ref, UINT32_MAX);
+	return join_spine_above(&spine, p, ref, UINT32_MAX);
 }
 
 uint32_t hi_set_merge_take(struct hi_set_merge *m, struct hi_set_pool *p, uint32_t max)

@@ -25,7 +25,7 @@ static bool is_leaf(const struct hi_set_node *n)
 
 /* ---- nodes ---- */
 
-static size_t hash(uint32_t key, uint64_t payload)
+static size_t hash_set_node(uint32_t key, uint64_t payload)
 {
 	uint64_t h = (payload + key) * 0x9e3779b97f4a7c15;
 
@@ -37,7 +37,8 @@ static void slot_put(struct hi_set_pool *p, uint32_t ref)
 {
 	const struct hi_set_node *n = &p->nodes.items[ref];
 
-	p->slots[hi_probe(i, p->n_slots, hash(n->key, n->bits), !p->slots[i])] = ref;
+	p->slots[hi_probe(i, p->n_slots, hash_set_node(n->key, n->bits), !p->slots[i])] =
+		ref;
 }
 
 static bool slots_resize(struct hi_set_pool *p, size_t n_slots)
@@ -57,7 +58,7 @@ static bool slots_resize(struct hi_set_pool *p, size_t n_slots)
 /* The node with this content, which there may be already. */
 static uint32_t node_of(struct hi_set_pool *p, struct hi_set_node node)
 {
-	size_t i = hash(node.key, node.bits) & (p->n_slots - 1);
+	size_t i = hash_set_node(node.key, node.bits) & (p->n_slots - 1);
 	uint32_t ref;
 
 	for (; (ref = p->slots[i]) != 0; i = (i + 1) & (p->n_slots - 1))
@@ -85,7 +86,8 @@ uint32_t hi_set_leaf(struct hi_set_pool *p, uint32_t key, uint64_t bits)
 					    .bits = bits});
 }
 
-static uint32_t branch(struct hi_set_pool *p, uint32_t key, uint32_t left, uint32_t right)
+static uint32_t make_set_branch(struct hi_set_pool *p, uint32_t key, uint32_t left,
+				uint32_t right)
 {
 	return node_of(p, (struct hi_set_node){.key = key,
 					       .count = p->nodes.items[left].count +
@@ -98,7 +100,8 @@ uint32_t hi_set_branch_above(struct hi_set_pool *p, uint32_t a, uint32_t b)
 	uint32_t ka = p->nodes.items[a].key, kb = p->nodes.items[b].key;
 	uint32_t m = 1u << (31 - __builtin_clz(ka ^ kb));
 
-	return branch(p, (ka & ~(2 * m - 1)) | m, ka < kb ? a : b, ka < kb ? b : a);
+	return make_set_branch(p, (ka & ~(2 * m - 1)) | m, ka < kb ? a : b,
+			       ka < kb ? b : a);
 }
 
 /* ---- union ---- */
@@ -121,7 +124,7 @@ static bool memo_grow(struct hi_set_pool *p)
 	return true;
 }
 
-static bool remember(struct hi_set_pool *p, uint32_t a, uint32_t b, uint32_t result)
+static bool remember_union(struct hi_set_pool *p, uint32_t a, uint32_t b, uint32_t result)
 {
 	uint32_t low = a < b ? a : b, high = a < b ? b : a;
 
@@ -180,7 +183,7 @@ static uint32_t step_end(struct hi_set_pool *p, const struct step *s, uint32_t r
 	}
 	if (left == a->child[0] && right == a->child[1])
 		return s->a;
-	return branch(p, a->key, left, right);
+	return make_set_branch(p, a->key, left, right);
 }
 
 /* The pair that a step has to unite now. */
@@ -227,11 +230,11 @@ uint32_t hi_set_unite(struct hi_set_pool *p, uint32_t a, uint32_t b)
 				break;
 			}
 			r = step_end(p, s, r);
-			if (!r || (depth > 1 && !remember(p, s->a, s->b, r)))
+			if (!r || (depth > 1 && !remember_union(p, s->a, s->b, r)))
 				return HI_SET_NONE;
 		}
 		if (!depth)
-			return remember(p, first_a, first_b, r) ? r : HI_SET_NONE;
+			return remember_union(p, first_a, first_b, r) ? r : HI_SET_NONE;
 	}
 }
 
@@ -294,7 +297,7 @@ uint32_t hi_set_list(const struct hi_set_pool *p, uint32_t ref, uint32_t *ret)
 
 /* ---- numbers ---- */
 
-static uint32_t ref_of(const struct hi_set_pool *p, uint32_t set)
+static uint32_t ref_of_set(const struct hi_set_pool *p, uint32_t set)
 {
 	return set < p->refs.count ? p->refs.items[set] : HI_SET_NONE;
 }
@@ -443,7 +446,7 @@ size_t hi_set_pool_bytes(const struct hi_set_pool *p)
 
 uint32_t hi_set_size(const struct hi_set_pool *p, uint32_t set)
 {
-	return p->nodes.items[ref_of(p, set)].count;
+	return p->nodes.items[ref_of_set(p, set)].count;
 }
 
 static int compare_identities(const void *a, const void *b)
@@ -455,7 +458,7 @@ static int compare_identities(const void *a, const void *b)
 
 void hi_set_members(const struct hi_set_pool *p, uint32_t set, uint32_t *ret)
 {
-	uint32_t ref = ref_of(p, set);
+	uint32_t ref = ref_of_set(p, set);
 
 	if (ref)
 		qsort(ret, hi_set_list(p, ref, ret), sizeof(*ret), compare_identities);
@@ -463,15 +466,15 @@ void hi_set_members(const struct hi_set_pool *p, uint32_t set, uint32_t *ret)
 
 bool hi_set_has(const struct hi_set_pool *p, uint32_t set, uint32_t identity)
 {
-	uint32_t ref = ref_of(p, set);
+	uint32_t ref = ref_of_set(p, set);
 	uint64_t index;
 
 	return ref && hi_table_get(&p->indices, identity, &index) &&
 	       hi_set_ref_has(p, ref, (uint32_t)index);
 }
 
-static bool has_all(const struct hi_set_pool *p, uint32_t set, const uint32_t *identities,
-		    size_t n)
+static bool has_all_identities(const struct hi_set_pool *p, uint32_t set,
+			       const uint32_t *identities, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!hi_set_has(p, set, identities[i]))
@@ -482,7 +485,7 @@ static bool has_all(const struct hi_set_pool *p, uint32_t set, const uint32_t *i
 uint32_t hi_set_find(const struct hi_set_pool *p, const uint32_t *identities, size_t n)
 {
 	for (uint32_t set = HI_SET_FIRST; set < p->refs.count; set++)
-		if (hi_set_size(p, set) == n && has_all(p, set, identities, n))
+		if (hi_set_size(p, set) == n && has_all_identities(p, set, identities, n))
 			return set;
 	return HI_SET_NONE;
 }

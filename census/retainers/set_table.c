@@ -61,7 +61,7 @@ HI_INLINE void prefetch_row(const struct count *c, hi_node object)
 	}
 }
 
-static bool count_rows(struct count *c)
+static bool count_set_rows(struct count *c)
 {
 	const struct hi_set_flow *f = c->flow;
 	struct row *row;
@@ -86,7 +86,7 @@ static bool count_rows(struct count *c)
 
 /* ---- their order ---- */
 
-static uint64_t mix(uint64_t x)
+static uint64_t mix_set_hash(uint64_t x)
 {
 	x = (x + 1) * 0x9e3779b97f4a7c15;
 	x = (x ^ x >> 32) * 0xd1342543de82ef95;
@@ -104,9 +104,9 @@ static void hash_members(const struct hi_set_pool *p, uint64_t *hashes)
 			continue;
 		}
 		for (uint64_t bits = n->bits; bits; bits &= bits - 1)
-			hashes[ref] +=
-				mix(p->identities.items[(uint64_t)(n->key / 2) * 64 +
-							(unsigned)__builtin_ctzll(bits)]);
+			hashes[ref] += mix_set_hash(
+				p->identities.items[(uint64_t)(n->key / 2) * 64 +
+						    (unsigned)__builtin_ctzll(bits)]);
 	}
 }
 
@@ -123,7 +123,7 @@ static void set_members(const struct hi_set_pool *p, const uint64_t *hashes,
 						 : (uint64_t)two[0] << 32 | two[1];
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compare_set_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
@@ -134,7 +134,7 @@ static int compare_rows(const void *a, const void *b)
 	return (x->members > y->members) - (x->members < y->members);
 }
 
-static bool sort_rows(struct count *c)
+static bool sort_set_rows(struct count *c)
 {
 	const struct hi_set_pool *p = c->flow->pool;
 	size_t size = p->nodes.count * sizeof(uint64_t);
@@ -147,7 +147,7 @@ static bool sort_rows(struct count *c)
 		set_members(p, hashes, &c->rows.items[i]);
 	hi_pages_free(hashes, size);
 	if (c->rows.count)
-		qsort(c->rows.items, c->rows.count, sizeof(struct row), compare_rows);
+		qsort(c->rows.items, c->rows.count, sizeof(struct row), compare_set_rows);
 	return true;
 }
 
@@ -202,7 +202,7 @@ enum hi_status hi_set_table_make(struct hi_set_flow *flow, const struct hi_reach
 	bool ok;
 
 	c.index = hi_pages_alloc(index_size);
-	ok = c.index && count_rows(&c) && sort_rows(&c) && number_rows(&c) &&
+	ok = c.index && count_set_rows(&c) && sort_set_rows(&c) && number_rows(&c) &&
 	     hi_set_pool_trim(flow->pool) && give_table(&c, flow, ret);
 	hi_pages_free(c.index, index_size);
 	hi_vector_free(&c.rows);
@@ -226,8 +226,10 @@ static bool is_chosen(const struct hi_set_pool *pool, const struct hi_set_row *r
 }
 
 /* Bit per row. A member that is given twice counts once. */
-static uint64_t *choose(const struct hi_set_table *t, const struct hi_set_pool *pool,
-			enum hi_set_choice choice, const uint32_t *identities, size_t n)
+static uint64_t *choose_set_rows(const struct hi_set_table *t,
+				 const struct hi_set_pool *pool,
+				 enum hi_set_choice choice, const uint32_t *identities,
+				 size_t n)
 {
 	HI_GUARD(free) uint32_t *distinct = hi_alloc(n * sizeof(*distinct));
 	uint64_t *rows = hi_calloc(t->n_rows / 64 + 1, sizeof(*rows));
@@ -249,7 +251,7 @@ static uint64_t *choose(const struct hi_set_table *t, const struct hi_set_pool *
 	return rows;
 }
 
-static void add(struct hi_set_sum *sum, const struct hi_set_row *row)
+static void add_set_row(struct hi_set_sum *sum, const struct hi_set_row *row)
 {
 	sum->objects += row->objects;
 	sum->cost += row->cost;
@@ -262,16 +264,16 @@ enum hi_status hi_set_table_sum(const struct hi_set_table *t,
 				struct hi_set_sum *ret, struct hi_set_sum *many_ret,
 				struct hi_error *err)
 {
-	HI_GUARD(free) uint64_t *chosen = choose(t, pool, choice, identities, n);
+	HI_GUARD(free) uint64_t *chosen = choose_set_rows(t, pool, choice, identities, n);
 	struct hi_set_sum sum = {}, many = {};
 
 	if (!chosen)
 		return hi_fail_memory(err, "a choice of sets");
 	for (size_t i = 0; i < t->n_rows; i++) {
 		if (t->rows[i].set == HI_SET_MANY)
-			add(&many, &t->rows[i]);
+			add_set_row(&many, &t->rows[i]);
 		else if (chosen[i / 64] >> i % 64 & 1)
-			add(&sum, &t->rows[i]);
+			add_set_row(&sum, &t->rows[i]);
 	}
 	*ret = sum;
 	if (many_ret)
@@ -284,7 +286,7 @@ enum hi_status hi_set_table_mark(const struct hi_set_table *t,
 				 enum hi_set_choice choice, const uint32_t *identities,
 				 size_t n, uint64_t *bits, struct hi_error *err)
 {
-	HI_GUARD(free) uint64_t *chosen = choose(t, pool, choice, identities, n);
+	HI_GUARD(free) uint64_t *chosen = choose_set_rows(t, pool, choice, identities, n);
 	HI_GUARD(free) bool *by_set = hi_calloc(hi_set_pool_end(pool), sizeof(*by_set));
 
 	if (!chosen || !by_set)

@@ -47,8 +47,8 @@ enum hi_status hi_snapshot_put_census(struct hi_snapshot_writer *w,
 	return status;
 }
 
-static bool take_row(const struct census_row *from, const struct hi_graph *g,
-		     struct hi_census_row *to)
+static bool read_census_row(const struct census_row *from, const struct hi_graph *g,
+			    struct hi_census_row *to)
 {
 	*to = (struct hi_census_row){.type = from->type,
 				     .count = from->count,
@@ -79,7 +79,7 @@ enum hi_status hi_snapshot_census(struct hi_snapshot *s, const struct hi_graph *
 	if (!c || !(c->rows = hi_calloc(n + 1, sizeof(*c->rows))))
 		return hi_fail_memory(err, "census");
 	for (c->n_rows = 0; c->n_rows < n; c->n_rows++)
-		if (!take_row(&rows[c->n_rows], g, &c->rows[c->n_rows]))
+		if (!read_census_row(&rows[c->n_rows], g, &c->rows[c->n_rows]))
 			return hi_snapshot_bad(s, "census", err,
 					       "a type that does not exist");
 	c->objects = hi_snapshot_number(s, sums[0], 0);

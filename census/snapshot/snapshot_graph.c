@@ -74,8 +74,8 @@ enum hi_status hi_snapshot_add_types(struct hi_snapshot *s, uint32_t n,
 	return HI_OK;
 }
 
-static enum hi_status add_root(struct hi_snapshot *s, uint64_t i,
-			       struct hi_graph_builder *b, struct hi_error *err)
+static enum hi_status add_snapshot_root(struct hi_snapshot *s, uint64_t i,
+					struct hi_graph_builder *b, struct hi_error *err)
 {
 	const struct hi_snapshot_root *row = &s->roots[i];
 	const char *t[4];
@@ -188,8 +188,9 @@ static enum hi_status add_edges(struct hi_snapshot *s, hi_node n,
 
 /* ---- all of it ---- */
 
-static enum hi_status build(struct hi_snapshot *s, uint32_t n_types, hi_node n,
-			    struct hi_graph_builder *b, struct hi_error *err)
+static enum hi_status build_snapshot_graph(struct hi_snapshot *s, uint32_t n_types,
+					   hi_node n, struct hi_graph_builder *b,
+					   struct hi_error *err)
 {
 	const void *items = NULL;
 	uint64_t n_roots = 0;
@@ -200,7 +201,7 @@ static enum hi_status build(struct hi_snapshot *s, uint32_t n_types, hi_node n,
 					 err);
 	s->roots = items;
 	for (uint64_t i = 0; i < n_roots && status == HI_OK; i++)
-		status = add_root(s, i, b, err);
+		status = add_snapshot_root(s, i, b, err);
 	if (status == HI_OK)
 		status = add_root_edges(s, n_roots, b, err);
 	return status == HI_OK ? add_edges(s, n, b, err) : status;
@@ -251,7 +252,7 @@ enum hi_status hi_snapshot_graph(struct hi_snapshot *s, struct hi_graph **ret,
 	n = objects->count;
 	status = hi_graph_builder_create(objects, &b, err);
 	if (status == HI_OK)
-		status = build(s, n_types, n, b, err);
+		status = build_snapshot_graph(s, n_types, n, b, err);
 	if (status == HI_OK)
 		status = hi_graph_seal(hi_take(b), ret, err);
 	if (status != HI_OK)
@@ -346,7 +347,7 @@ enum hi_status hi_snapshot_open_labels(struct hi_snapshot *s, const struct hi_gr
 			       : status;
 }
 
-static struct hi_edge_name name_of(const struct hi_snapshot *s, uint32_t value)
+static struct hi_edge_name decode_edge_name(const struct hi_snapshot *s, uint32_t value)
 {
 	uint32_t tail = value >> HI_SNAPSHOT_TAIL_SHIFT & (HI_SNAPSHOT_TAILS - 1);
 
@@ -375,12 +376,13 @@ struct hi_edge_name hi_snapshot_edge_name(const struct hi_snapshot *s,
 	if (node < g->n_objects && s->labels) {
 		c = &g->chunks[chunk];
 		at &= HI_CHUNK_NODES - 1;
-		return name_of(s, s->labels[s->chunk_first[chunk] + c->row[at] + index]);
+		return decode_edge_name(
+			s, s->labels[s->chunk_first[chunk] + c->row[at] + index]);
 	}
 	if (node < g->first_root || node >= g->first_kind || !s->root_labels)
 		return (struct hi_edge_name){};
-	return name_of(s,
-		       s->root_labels[g->root_chunk.row[node - g->first_root] + index]);
+	return decode_edge_name(
+		s, s->root_labels[g->root_chunk.row[node - g->first_root] + index]);
 }
 
 const char *hi_snapshot_label(const struct hi_snapshot *s, const struct hi_graph *g,

@@ -120,9 +120,10 @@ static bool list_frames(struct frames *f, size_t stored, size_t size)
 	return to == size;
 }
 
-static enum hi_status unpack(const struct hi_snapshot *s,
-			     const struct hi_snapshot_section *e, const uint8_t *from,
-			     uint8_t *to, struct hi_error *err)
+static enum hi_status unpack_frames(const struct hi_snapshot *s,
+				    const struct hi_snapshot_section *e,
+				    const uint8_t *from, uint8_t *to,
+				    struct hi_error *err)
 {
 	struct frames f = {.from = from, .to = to};
 	size_t n = e->size;
@@ -163,7 +164,7 @@ static enum hi_status read_stored(const struct hi_snapshot *s,
 }
 
 /* Not where nothing is: zstd and others want an address. */
-static size_t room(uint64_t size)
+static size_t size_or_one(uint64_t size)
 {
 	return size ? (size_t)size : 1;
 }
@@ -172,15 +173,15 @@ static enum hi_status load_packed(const struct hi_snapshot *s,
 				  const struct hi_snapshot_section *e, void *items,
 				  struct hi_error *err)
 {
-	void *packed = bytes_alloc(room(e->stored));
+	void *packed = bytes_alloc(size_or_one(e->stored));
 	enum hi_status status;
 
 	if (!packed)
 		return hi_fail_memory(err, "snapshot");
 	status = read_stored(s, e, packed, err);
 	if (status == HI_OK)
-		status = unpack(s, e, packed, items, err);
-	bytes_free(packed, room(e->stored));
+		status = unpack_frames(s, e, packed, items, err);
+	bytes_free(packed, size_or_one(e->stored));
 	return status;
 }
 
@@ -196,16 +197,16 @@ enum hi_status hi_snapshot_load(struct hi_snapshot *s, uint32_t i, struct hi_err
 	if (e->flags & ~(uint32_t)HI_SNAPSHOT_ZSTD)
 		return hi_snapshot_bad(s, e->name, err,
 				       "stored in a way that is unknown");
-	items = bytes_alloc(room(e->size));
+	items = bytes_alloc(size_or_one(e->size));
 	if (!items)
 		return hi_fail_memory(err, "snapshot");
 	status = e->flags & HI_SNAPSHOT_ZSTD ? load_packed(s, e, items, err)
 					     : read_stored(s, e, items, err);
 	if (status != HI_OK) {
-		bytes_free(items, room(e->size));
+		bytes_free(items, size_or_one(e->size));
 		return status;
 	}
-	*l = (struct hi_snapshot_loaded){items, room(e->size)};
+	*l = (struct hi_snapshot_loaded){items, size_or_one(e->size)};
 	return HI_OK;
 }
 

@@ -12,8 +12,8 @@
 
 HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
 
-static enum hi_status take_columns(struct hi_snapshot *s, struct hi_objects *o,
-				   struct hi_error *err)
+static enum hi_status load_object_columns(struct hi_snapshot *s, struct hi_objects *o,
+					  struct hi_error *err)
 {
 	uint64_t n = o->count;
 	void *items = NULL;
@@ -127,7 +127,7 @@ static enum hi_status check_columns(struct hi_snapshot *s, const struct hi_objec
 	return HI_OK;
 }
 
-static void set_bounds(const struct hi_snapshot *s, struct hi_objects *o)
+static void set_object_bounds(const struct hi_snapshot *s, struct hi_objects *o)
 {
 	char name[] = "overhead.0";
 
@@ -158,7 +158,7 @@ enum hi_status hi_snapshot_objects(struct hi_snapshot *s, uint32_t n_types,
 	if (n >= HI_NODE_NONE)
 		return hi_snapshot_bad(s, "objects.address", err, "too many objects");
 	o->count = (hi_node)n;
-	status = take_columns(s, o, err);
+	status = load_object_columns(s, o, err);
 	if (status == HI_OK)
 		status = take_windows(s, o, err);
 	if (status == HI_OK)
@@ -167,7 +167,7 @@ enum hi_status hi_snapshot_objects(struct hi_snapshot *s, uint32_t n_types,
 		status = check_columns(s, o, n_types, err);
 	if (status != HI_OK)
 		return status;
-	set_bounds(s, o);
+	set_object_bounds(s, o);
 	*ret = hi_take(o);
 	return HI_OK;
 }

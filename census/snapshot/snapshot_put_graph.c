@@ -19,7 +19,8 @@ struct put {
 
 /* ---- names ---- */
 
-static enum hi_status type_row(struct put *p, uint32_t i, struct hi_snapshot_type *row)
+static enum hi_status make_snapshot_type_row(struct put *p, uint32_t i,
+					     struct hi_snapshot_type *row)
 {
 	const struct hi_type_name *t = &p->g->types[i];
 	const char *const texts[] = {t->name, t->module, t->owner, t->field};
@@ -43,7 +44,7 @@ static enum hi_status type_row(struct put *p, uint32_t i, struct hi_snapshot_typ
 	return HI_OK;
 }
 
-static enum hi_status put_types(struct put *p)
+static enum hi_status put_snapshot_types(struct put *p)
 {
 	enum hi_status status =
 		hi_snapshot_begin(p->w, "types", sizeof(struct hi_snapshot_type), p->err);
@@ -51,14 +52,15 @@ static enum hi_status put_types(struct put *p)
 	for (uint32_t i = 0; i < p->g->n_types && status == HI_OK; i++) {
 		struct hi_snapshot_type row;
 
-		status = type_row(p, i, &row);
+		status = make_snapshot_type_row(p, i, &row);
 		if (status == HI_OK)
 			status = hi_snapshot_append(p->w, &row, sizeof(row), p->err);
 	}
 	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
 }
 
-static enum hi_status root_row(struct put *p, uint32_t i, struct hi_snapshot_root *row)
+static enum hi_status make_snapshot_root_row(struct put *p, uint32_t i,
+					     struct hi_snapshot_root *row)
 {
 	const struct hi_root *r = &p->g->roots[i];
 	const char *module = p->in->module ? p->in->module(p->in->arg, i) : "";
@@ -77,7 +79,7 @@ static enum hi_status root_row(struct put *p, uint32_t i, struct hi_snapshot_roo
 	return HI_OK;
 }
 
-static enum hi_status put_roots(struct put *p)
+static enum hi_status put_snapshot_roots(struct put *p)
 {
 	enum hi_status status =
 		hi_snapshot_begin(p->w, "roots", sizeof(struct hi_snapshot_root), p->err);
@@ -85,7 +87,7 @@ static enum hi_status put_roots(struct put *p)
 	for (uint32_t i = 0; i < p->g->n_roots && status == HI_OK; i++) {
 		struct hi_snapshot_root row;
 
-		status = root_row(p, i, &row);
+		status = make_snapshot_root_row(p, i, &row);
 		if (status == HI_OK)
 			status = hi_snapshot_append(p->w, &row, sizeof(row), p->err);
 	}
@@ -211,8 +213,8 @@ static enum hi_status put_objects(struct put *p)
 
 enum column { ROW, TO, GRADE };
 
-static enum hi_status put_chunk(struct put *p, const struct hi_edge_chunk *c, uint32_t n,
-				enum column column)
+static enum hi_status put_edge_chunk_column(struct put *p, const struct hi_edge_chunk *c,
+					    uint32_t n, enum column column)
 {
 	size_t edges = c->row[n];
 
@@ -230,8 +232,8 @@ static enum hi_status put_edge_column(struct put *p, const char *name, uint32_t 
 	enum hi_status status = hi_snapshot_begin(p->w, name, item, p->err);
 
 	for (uint32_t i = 0; i < p->g->priv->n_chunks && status == HI_OK; i++)
-		status = put_chunk(p, &p->g->chunks[i],
-				   hi_chunk_nodes(p->g->n_objects, i), column);
+		status = put_edge_chunk_column(
+			p, &p->g->chunks[i], hi_chunk_nodes(p->g->n_objects, i), column);
 	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
 }
 
@@ -241,11 +243,12 @@ static enum hi_status put_root_column(struct put *p, const char *name, uint32_t 
 	enum hi_status status = hi_snapshot_begin(p->w, name, item, p->err);
 
 	if (status == HI_OK)
-		status = put_chunk(p, &p->g->root_chunk, p->g->n_roots, column);
+		status = put_edge_chunk_column(p, &p->g->root_chunk, p->g->n_roots,
+					       column);
 	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
 }
 
-static enum hi_status put_edges(struct put *p)
+static enum hi_status put_snapshot_edges(struct put *p)
 {
 	enum hi_status status = put_edge_column(p, "edges.row", 4, ROW);
 
@@ -328,16 +331,17 @@ static enum hi_status put_dominators(struct put *p)
 	return status;
 }
 
-static enum hi_status put_all(struct put *p, struct hi_snapshot_labels *labels)
+static enum hi_status put_snapshot_sections(struct put *p,
+					    struct hi_snapshot_labels *labels)
 {
-	enum hi_status status = put_types(p);
+	enum hi_status status = put_snapshot_types(p);
 
 	if (status == HI_OK)
-		status = put_roots(p);
+		status = put_snapshot_roots(p);
 	if (status == HI_OK)
 		status = put_objects(p);
 	if (status == HI_OK)
-		status = put_edges(p);
+		status = put_snapshot_edges(p);
 	if (status == HI_OK)
 		status = put_reach(p);
 	if (status == HI_OK)
@@ -357,7 +361,7 @@ enum hi_status hi_snapshot_put_graph(struct hi_snapshot_writer *w,
 		graph->label ? hi_snapshot_labels_begin(graph, &labels, err) : HI_OK;
 
 	if (status == HI_OK)
-		status = put_all(&p, labels);
+		status = put_snapshot_sections(&p, labels);
 	hi_snapshot_labels_end(labels);
 	return status;
 }
@@ -367,7 +371,7 @@ enum hi_status hi_snapshot_put_outline(struct hi_snapshot_writer *w,
 				       struct hi_error *err)
 {
 	struct put p = {w, graph, graph->graph, err};
-	enum hi_status status = put_types(&p);
+	enum hi_status status = put_snapshot_types(&p);
 
 	return status == HI_OK ? put_reach_numbers(&p) : status;
 }

@@ -59,8 +59,8 @@ struct hi_snapshot_labels {
 
 /* ---- one name ---- */
 
-static enum hi_status put_text(struct part *p, struct maker *m,
-			       const struct hi_edge_name *name, uint32_t *ret)
+static enum hi_status intern_label_text(struct part *p, struct maker *m,
+					const struct hi_edge_name *name, uint32_t *ret)
 {
 	struct memo *memo = &m->memo[name->key % MEMO];
 	enum hi_status status;
@@ -80,7 +80,7 @@ static enum hi_status tail_of(struct part *p, struct maker *m,
 			      const struct hi_edge_name *name, uint32_t *ret)
 {
 	uint32_t offset;
-	enum hi_status status = put_text(p, m, name, &offset);
+	enum hi_status status = intern_label_text(p, m, name, &offset);
 
 	for (*ret = 0; *ret < p->n_tails && status == HI_OK; (*ret)++)
 		if (p->tails[*ret] == offset)
@@ -91,8 +91,8 @@ static enum hi_status tail_of(struct part *p, struct maker *m,
 }
 
 /* As numbers where the number is small enough; else in one piece. */
-static enum hi_status put_name(struct part *p, struct maker *m,
-			       const struct hi_edge_name *name, uint32_t *ret)
+static enum hi_status put_edge_label(struct part *p, struct maker *m,
+				     const struct hi_edge_name *name, uint32_t *ret)
 {
 	bool has_text = name->text && *name->text;
 	struct hi_edge_name whole = {};
@@ -101,7 +101,7 @@ static enum hi_status put_name(struct part *p, struct maker *m,
 	uint32_t tail;
 
 	if (name->kind == HI_NAME_TEXT)
-		return put_text(p, m, name, ret);
+		return intern_label_text(p, m, name, ret);
 	if (name->kind == HI_NAME_OFFSET && name->number % 8 == 0 &&
 	    name->number / 8 <= HI_SNAPSHOT_NUMBER_MOST) {
 		*ret = HI_SNAPSHOT_OFFSET | (uint32_t)(name->number / 8);
@@ -120,11 +120,12 @@ static enum hi_status put_name(struct part *p, struct maker *m,
 			return status;
 	}
 	whole.text = hi_edge_name_text(name, buffer);
-	return put_text(p, m, &whole, ret);
+	return intern_label_text(p, m, &whole, ret);
 }
 
-static enum hi_status name_edges(const struct hi_snapshot_graph *in, struct part *p,
-				 struct maker *m, hi_node node)
+static enum hi_status put_edge_labels_of_node(const struct hi_snapshot_graph *in,
+					      struct part *p, struct maker *m,
+					      hi_node node)
 {
 	uint32_t n = hi_graph_edges(in->graph, node).count;
 	size_t need = p->values.count + n;
@@ -136,8 +137,8 @@ static enum hi_status name_edges(const struct hi_snapshot_graph *in, struct part
 		return hi_fail_memory(&p->err, "labels");
 	status = in->label(in->arg, m->worker, node, m->names.items, &p->err);
 	for (uint32_t i = 0; i < n && status == HI_OK; i++)
-		status = put_name(p, m, &m->names.items[i],
-				  &p->values.items[p->values.count++]);
+		status = put_edge_label(p, m, &m->names.items[i],
+					&p->values.items[p->values.count++]);
 	return status;
 }
 
@@ -146,7 +147,7 @@ static void make_part(struct maker *m, struct part *p)
 	memset(m->memo, 0, sizeof(m->memo));
 	p->status = HI_OK;
 	for (hi_node i = p->first; i < p->end && p->status == HI_OK; i++)
-		p->status = name_edges(m->all->in, p, m, i);
+		p->status = put_edge_labels_of_node(m->all->in, p, m, i);
 }
 
 /* ---- parts ---- */

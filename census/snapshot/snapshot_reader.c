@@ -87,7 +87,7 @@ static enum hi_status open_part(struct hi_snapshot *s, int fd, uint64_t offset,
 	return status;
 }
 
-static enum hi_status check_header(struct hi_snapshot *s, struct hi_error *err)
+static enum hi_status check_snapshot_header(struct hi_snapshot *s, struct hi_error *err)
 {
 	const struct hi_snapshot_header *h = (const void *)s->first_page;
 
@@ -128,7 +128,8 @@ static enum hi_status check_place(const struct hi_snapshot *s,
 	return HI_OK;
 }
 
-static enum hi_status check_directory(const struct hi_snapshot *s, struct hi_error *err)
+static enum hi_status check_snapshot_directory(const struct hi_snapshot *s,
+					       struct hi_error *err)
 {
 	uint64_t stored = 0;
 
@@ -151,8 +152,9 @@ static enum hi_status check_directory(const struct hi_snapshot *s, struct hi_err
 
 /* ---- sections ---- */
 
-static enum hi_status get(struct hi_snapshot *s, const char *name, uint32_t item,
-			  void **items_ret, uint64_t *n_ret, struct hi_error *err)
+static enum hi_status load_snapshot_section(struct hi_snapshot *s, const char *name,
+					    uint32_t item, void **items_ret,
+					    uint64_t *n_ret, struct hi_error *err)
 {
 	for (uint32_t i = 0; i < s->header->n_sections; i++) {
 		const struct hi_snapshot_section *e = &s->sections[i];
@@ -188,7 +190,7 @@ enum hi_status hi_snapshot_get(struct hi_snapshot *s, const char *name, uint32_t
 			       struct hi_error *err)
 {
 	void *items;
-	enum hi_status status = get(s, name, item, &items, n_ret, err);
+	enum hi_status status = load_snapshot_section(s, name, item, &items, n_ret, err);
 
 	if (status == HI_OK)
 		*items_ret = items;
@@ -199,7 +201,7 @@ enum hi_status hi_snapshot_column(struct hi_snapshot *s, const char *name, uint3
 				  uint64_t n, void **ret, struct hi_error *err)
 {
 	uint64_t count;
-	enum hi_status status = get(s, name, item, ret, &count, err);
+	enum hi_status status = load_snapshot_section(s, name, item, ret, &count, err);
 
 	if (status == HI_NOT_FOUND)
 		return hi_snapshot_bad(s, name, err, "missing");
@@ -256,9 +258,9 @@ enum hi_status hi_snapshot_open_part(int fd, const char *name, uint64_t offset,
 	s->threads = hi_parallel_threads();
 	status = open_part(s, fd, offset, size, err);
 	if (status == HI_OK)
-		status = check_header(s, err);
+		status = check_snapshot_header(s, err);
 	if (status == HI_OK)
-		status = check_directory(s, err);
+		status = check_snapshot_directory(s, err);
 	if (status == HI_OK)
 		status = open_names(s, err);
 	if (status == HI_OK)
@@ -284,8 +286,8 @@ uint64_t hi_snapshot_size(const struct hi_snapshot *s)
 	return s->size;
 }
 
-static const struct hi_snapshot_property *find(const struct hi_snapshot *s,
-					       const char *name, uint32_t kind)
+static const struct hi_snapshot_property *
+find_snapshot_property(const struct hi_snapshot *s, const char *name, uint32_t kind)
 {
 	for (uint64_t i = 0; i < s->n_properties; i++)
 		if (s->properties[i].kind == kind &&
@@ -297,7 +299,8 @@ static const struct hi_snapshot_property *find(const struct hi_snapshot *s,
 uint64_t hi_snapshot_number(const struct hi_snapshot *s, const char *name,
 			    uint64_t otherwise)
 {
-	const struct hi_snapshot_property *p = find(s, name, HI_SNAPSHOT_NUMBER);
+	const struct hi_snapshot_property *p =
+		find_snapshot_property(s, name, HI_SNAPSHOT_NUMBER);
 
 	return p ? p->value : otherwise;
 }
@@ -305,7 +308,8 @@ uint64_t hi_snapshot_number(const struct hi_snapshot *s, const char *name,
 const char *hi_snapshot_text(const struct hi_snapshot *s, const char *name,
 			     const char *otherwise)
 {
-	const struct hi_snapshot_property *p = find(s, name, HI_SNAPSHOT_TEXT);
+	const struct hi_snapshot_property *p =
+		find_snapshot_property(s, name, HI_SNAPSHOT_TEXT);
 
 	return p ? s->strings + p->value : otherwise;
 }

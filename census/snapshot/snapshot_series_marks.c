@@ -36,9 +36,9 @@ enum hi_status hi_snapshots_keep_mark(struct hi_snapshots_marks *marks,
 
 /* ---- writing ---- */
 
-static enum hi_status put_rows(struct hi_snapshot_writer *w,
-			       const struct hi_snapshots_mark *marks, size_t n,
-			       struct hi_error *err)
+static enum hi_status append_mark_rows(struct hi_snapshot_writer *w,
+				       const struct hi_snapshots_mark *marks, size_t n,
+				       struct hi_error *err)
 {
 	HI_GUARD(free) struct hi_snapshots_mark_row *rows = hi_calloc(n, sizeof(*rows));
 	enum hi_status status = HI_OK;
@@ -64,15 +64,16 @@ enum hi_status hi_snapshots_write_marks(int fd, uint64_t at,
 	enum hi_status status = hi_snapshot_create(fd, &options, &w, err);
 
 	if (status == HI_OK)
-		status = put_rows(w, marks, n, err);
+		status = append_mark_rows(w, marks, n, err);
 	return status == HI_OK ? hi_snapshot_finish(w, err) : status;
 }
 
 /* ---- reading ---- */
 
-static enum hi_status take_row(const struct hi_snapshots *s, struct hi_snapshot *part,
-			       const struct hi_snapshots_mark_row *row,
-			       struct hi_snapshots_marks *to, struct hi_error *err)
+static enum hi_status read_mark_row(const struct hi_snapshots *s,
+				    struct hi_snapshot *part,
+				    const struct hi_snapshots_mark_row *row,
+				    struct hi_snapshots_marks *to, struct hi_error *err)
 {
 	const struct hi_census_point *first = &s->entries[0].point;
 	const char *text = hi_snapshot_string(part, row->text);
@@ -87,9 +88,9 @@ static enum hi_status take_row(const struct hi_snapshots *s, struct hi_snapshot 
 	return hi_snapshots_keep_mark(to, &mark, text, err);
 }
 
-static enum hi_status read_part(const struct hi_snapshots *s,
-				const struct hi_snapshots_part *from,
-				struct hi_snapshots_marks *to, struct hi_error *err)
+static enum hi_status read_marks_part(const struct hi_snapshots *s,
+				      const struct hi_snapshots_part *from,
+				      struct hi_snapshots_marks *to, struct hi_error *err)
 {
 	HI_GUARD(hi_snapshot_close) struct hi_snapshot *part = NULL;
 	const struct hi_snapshots_mark_row *rows;
@@ -102,7 +103,7 @@ static enum hi_status read_part(const struct hi_snapshots *s,
 		status = hi_snapshot_get(part, "marks", sizeof(*rows), &items, &n, err);
 	rows = items;
 	for (uint64_t i = 0; i < n && status == HI_OK; i++)
-		status = take_row(s, part, &rows[i], to, err);
+		status = read_mark_row(s, part, &rows[i], to, err);
 	return status;
 }
 
@@ -113,7 +114,7 @@ enum hi_status hi_snapshots_read_marks(const struct hi_snapshots *s,
 	struct hi_snapshots_marks marks = {};
 
 	for (size_t i = 0; i < s->n_marks; i++) {
-		enum hi_status status = read_part(s, &s->marks[i], &marks, err);
+		enum hi_status status = read_marks_part(s, &s->marks[i], &marks, err);
 
 		if (status == HI_NO_MEMORY) {
 			hi_snapshots_marks_free(&marks);

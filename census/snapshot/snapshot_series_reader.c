@@ -59,7 +59,8 @@ void hi_snapshots_close(struct hi_snapshots *s)
 	free(s);
 }
 
-static bool get(const struct hi_snapshots *s, uint64_t at, void *bytes, size_t size)
+static bool read_series_bytes(const struct hi_snapshots *s, uint64_t at, void *bytes,
+			      size_t size)
 {
 	if (at > s->size || s->size - at < size)
 		return false;
@@ -78,7 +79,7 @@ static bool get_record(const struct scan *c, uint64_t at, struct hi_snapshots_re
 {
 	static const uint8_t magic[] = HI_SNAPSHOTS_RECORD_BYTES;
 
-	return get(c->s, at, r, sizeof(*r)) &&
+	return read_series_bytes(c->s, at, r, sizeof(*r)) &&
 	       memcmp(r->magic, magic, sizeof(magic)) == 0 &&
 	       r->hash == XXH3_64bits(r, offsetof(struct hi_snapshots_record, hash)) &&
 	       memcmp(r->id, c->id, sizeof(c->id)) == 0;
@@ -90,7 +91,8 @@ static bool get_part(const struct scan *c, uint64_t at, struct hi_snapshots_reco
 	static const uint8_t magic[] = HI_SNAPSHOT_MAGIC_BYTES;
 	struct hi_snapshot_header h;
 
-	if (!get(c->s, at, &h, sizeof(h)) || memcmp(h.magic, magic, sizeof(magic)) != 0 ||
+	if (!read_series_bytes(c->s, at, &h, sizeof(h)) ||
+	    memcmp(h.magic, magic, sizeof(magic)) != 0 ||
 	    h.hash != XXH3_64bits(&h, offsetof(struct hi_snapshot_header, hash)) ||
 	    h.file_size > c->s->size - at)
 		return false;
@@ -99,13 +101,13 @@ static bool get_part(const struct scan *c, uint64_t at, struct hi_snapshots_reco
 	       r->part_hash == h.hash;
 }
 
-static bool is_known(const struct hi_snapshots_record *r)
+static bool is_known_record_kind(const struct hi_snapshots_record *r)
 {
 	return r->kind == HI_SNAPSHOTS_AGGREGATES || r->kind == HI_SNAPSHOTS_GRAPH;
 }
 
 /* False: it is where it cannot be. */
-static bool take_part(struct scan *c, const struct hi_snapshots_record *r)
+static bool add_series_entry(struct scan *c, const struct hi_snapshots_record *r)
 {
 	enum hi_snapshots_kind kind = r->kind == HI_SNAPSHOTS_AGGREGATES
 					      ? HI_SNAPSHOTS_SUMS
@@ -136,7 +138,7 @@ static bool take_part(struct scan *c, const struct hi_snapshots_record *r)
 	return true;
 }
 
-static void take_marks(struct scan *c, const struct hi_snapshots_record *r)
+static void add_marks_part(struct scan *c, const struct hi_snapshots_record *r)
 {
 	struct hi_snapshots_part part = {r->offset, r->size, r->part_hash};
 
@@ -144,8 +146,8 @@ static void take_marks(struct scan *c, const struct hi_snapshots_record *r)
 }
 
 /* A record that holds: what is before it and after the last one is lost. */
-static void count(struct scan *c, const struct hi_snapshots_record *r, uint64_t at,
-		  uint64_t end)
+static void count_series_record(struct scan *c, const struct hi_snapshots_record *r,
+				uint64_t at, uint64_t end)
 {
 	if (at > c->end)
 		c->s->damaged += at - c->end;
@@ -162,23 +164,23 @@ static uint64_t next_page(uint64_t at)
 }
 
 /* Where to look next. */
-static uint64_t look_at(struct scan *c, uint64_t at)
+static uint64_t scan_series_page(struct scan *c, uint64_t at)
 {
 	struct hi_snapshots_record r;
 	uint64_t end;
 
 	if (get_part(c, at, &r) && r.sequence >= c->sequence) {
 		end = next_page(record_at(at, r.size) + sizeof(r));
-		if (is_known(&r) && !take_part(c, &r))
+		if (is_known_record_kind(&r) && !add_series_entry(c, &r))
 			return at + HI_SNAPSHOTS_PAGE;
 		if (r.kind == HI_SNAPSHOTS_MARKS)
-			take_marks(c, &r);
-		count(c, &r, at, end);
+			add_marks_part(c, &r);
+		count_series_record(c, &r, at, end);
 		return end;
 	}
 	if (get_record(c, at, &r) && r.kind == HI_SNAPSHOTS_END && r.offset == at &&
 	    r.sequence >= c->sequence) {
-		count(c, &r, at, at + HI_SNAPSHOTS_PAGE);
+		count_series_record(c, &r, at, at + HI_SNAPSHOTS_PAGE);
 		c->s->end =
 			r.number >= HI_SNAPSHOTS_OVER && r.number <= HI_SNAPSHOTS_FAILED
 				? (enum hi_snapshots_end)r.number
@@ -187,12 +189,12 @@ static uint64_t look_at(struct scan *c, uint64_t at)
 	return at + HI_SNAPSHOTS_PAGE;
 }
 
-static enum hi_status check_header(struct scan *c, struct hi_error *err)
+static enum hi_status check_series_header(struct scan *c, struct hi_error *err)
 {
 	struct hi_snapshots_header h;
 	const char *path = c->s->path;
 
-	if (!get(c->s, 0, &h, sizeof(h)) ||
+	if (!read_series_bytes(c->s, 0, &h, sizeof(h)) ||
 	    memcmp(h.magic, series_magic, sizeof(h.magic)) != 0)
 		return hi_fail(err, HI_BAD_DATA, 0, "%.120s: not a series of snapshots",
 			       path);
@@ -211,7 +213,7 @@ static enum hi_status check_header(struct scan *c, struct hi_error *err)
 	return HI_OK;
 }
 
-static enum hi_status open_file(struct hi_snapshots *s, struct hi_error *err)
+static enum hi_status open_series_file(struct hi_snapshots *s, struct hi_error *err)
 {
 	struct stat st;
 
@@ -237,13 +239,13 @@ enum hi_status hi_snapshots_open(const char *path, struct hi_snapshots **ret,
 	s->path = hi_strdup(path);
 	if (!s->path)
 		return hi_fail_memory(err, "series");
-	status = open_file(s, err);
+	status = open_series_file(s, err);
 	if (status == HI_OK)
-		status = check_header(&c, err);
+		status = check_series_header(&c, err);
 	if (status != HI_OK)
 		return status;
 	for (uint64_t at = HI_SNAPSHOTS_PAGE; at < s->size && !c.failed;)
-		at = look_at(&c, at);
+		at = scan_series_page(&c, at);
 	s->entries = c.entries.items;
 	s->n_entries = c.entries.count;
 	s->marks = c.marks.items;

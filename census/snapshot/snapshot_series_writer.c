@@ -47,7 +47,7 @@ static enum hi_status cannot_write(struct hi_error *err, const char *path)
 }
 
 /* errno says why not. */
-static bool put(int fd, const void *bytes, size_t size, uint64_t at)
+static bool write_series_bytes(int fd, const void *bytes, size_t size, uint64_t at)
 {
 	const uint8_t *p = bytes;
 
@@ -78,7 +78,7 @@ static bool put_header(int fd, const uint8_t id[HI_SNAPSHOTS_ID])
 
 	memcpy(page.h.id, id, HI_SNAPSHOTS_ID);
 	page.h.hash = XXH3_64bits(&page.h, offsetof(struct hi_snapshots_header, hash));
-	return put(fd, &page, sizeof(page), 0);
+	return write_series_bytes(fd, &page, sizeof(page), 0);
 }
 
 static bool put_record(int fd, const uint8_t id[HI_SNAPSHOTS_ID],
@@ -89,13 +89,13 @@ static bool put_record(int fd, const uint8_t id[HI_SNAPSHOTS_ID],
 	memcpy(r->magic, magic, sizeof(magic));
 	memcpy(r->id, id, HI_SNAPSHOTS_ID);
 	r->hash = XXH3_64bits(r, offsetof(struct hi_snapshots_record, hash));
-	return put(fd, r, sizeof(*r), at);
+	return write_series_bytes(fd, r, sizeof(*r), at);
 }
 
-static struct hi_snapshots_record record_of(enum hi_snapshots_kind kind,
-					    const struct hi_census_point *p,
-					    const struct hi_snapshots_part *part,
-					    uint64_t sequence)
+static struct hi_snapshots_record make_series_record(enum hi_snapshots_kind kind,
+						     const struct hi_census_point *p,
+						     const struct hi_snapshots_part *part,
+						     uint64_t sequence)
 {
 	return (struct hi_snapshots_record){.kind = kind == HI_SNAPSHOTS_SUMS
 							    ? HI_SNAPSHOTS_AGGREGATES
@@ -153,7 +153,8 @@ static void sync_directory(const char *path)
 	close(fd);
 }
 
-static enum hi_status take_name(struct hi_snapshots_writer *w, struct hi_error *err)
+static enum hi_status rename_temporary_series(struct hi_snapshots_writer *w,
+					      struct hi_error *err)
 {
 	if (!w->temporary)
 		return HI_OK;
@@ -259,11 +260,11 @@ enum hi_status hi_snapshots_commit(struct hi_snapshots_writer *w,
 		status = part_written(w, &part, err);
 	if (status != HI_OK)
 		return status;
-	r = record_of(kind, point, &part, w->sequence);
+	r = make_series_record(kind, point, &part, w->sequence);
 	if (!put_record(w->fd, w->id, &r, record_at(part.offset, part.size)) ||
 	    fdatasync(w->fd) != 0)
 		return cannot_write(err, w->path);
-	status = take_name(w, err);
+	status = rename_temporary_series(w, err);
 	if (status != HI_OK)
 		return status;
 	entry->parts[kind] = part;
@@ -279,9 +280,9 @@ void hi_snapshots_take_back(struct hi_snapshots_writer *w)
 }
 
 /* One part with so many. */
-static enum hi_status put_marks(struct hi_snapshots_writer *w,
-				const struct hi_snapshots_mark *marks, size_t n,
-				struct hi_error *err)
+static enum hi_status append_series_marks(struct hi_snapshots_writer *w,
+					  const struct hi_snapshots_mark *marks, size_t n,
+					  struct hi_error *err)
 {
 	struct hi_snapshots_part part = {};
 	struct hi_snapshots_record r;
@@ -316,7 +317,7 @@ enum hi_status hi_snapshots_put_mark(struct hi_snapshots_writer *w,
 
 	if (status != HI_OK)
 		return status;
-	status = put_marks(w, mark, 1, err);
+	status = append_series_marks(w, mark, 1, err);
 	if (status != HI_OK) {
 		w->marks.count--;
 		hi_snapshots_take_back(w);
@@ -369,7 +370,7 @@ static bool copy_bytes(int from, uint64_t at, int to, uint64_t to_at, uint64_t s
 			n = pread(from, buffer, size < COPY ? size : COPY, (off_t)at);
 			if (n < 0 && errno == EINTR)
 				continue;
-			if (n <= 0 || !put(to, buffer, (size_t)n, to_at))
+			if (n <= 0 || !write_series_bytes(to, buffer, (size_t)n, to_at))
 				return false;
 		}
 		at += (uint64_t)n;
@@ -388,7 +389,7 @@ static bool copy_part(struct hi_snapshots_writer *to, int from,
 	if (!copy_bytes(from, part->offset, to->fd, to->end, part->size))
 		return false;
 	part->offset = to->end;
-	r = record_of(kind, &entry->point, part, to->sequence);
+	r = make_series_record(kind, &entry->point, part, to->sequence);
 	to->end = part_end(part->offset, part->size);
 	to->sequence++;
 	return put_record(to->fd, to->id, &r, record_at(part->offset, part->size));
@@ -436,9 +437,9 @@ enum hi_status hi_snapshots_thin(struct hi_snapshots_writer *w,
 	if (!copy_kept(w, keep, arg, to) || fsync(to->fd) != 0)
 		return errno ? cannot_write(err, w->path) : hi_fail_memory(err, "series");
 	if (w->marks.count)
-		status = put_marks(to, w->marks.items, w->marks.count, err);
+		status = append_series_marks(to, w->marks.items, w->marks.count, err);
 	if (status == HI_OK)
-		status = take_name(to, err);
+		status = rename_temporary_series(to, err);
 	if (status != HI_OK)
 		return status;
 	to->marks = was.marks;

@@ -27,7 +27,7 @@ static void put_slot(struct hi_string_slot *slots, size_t n, struct hi_string_sl
 }
 
 /* At most half of the slots are taken. */
-static bool grow_slots(struct hi_snapshot_strings *s)
+static bool grow_string_slots(struct hi_snapshot_strings *s)
 {
 	size_t n = s->n_slots ? 2 * s->n_slots : FIRST_SLOTS;
 	struct hi_string_slot *slots;
@@ -63,7 +63,8 @@ static bool grow_text(struct hi_snapshot_strings *s, size_t need)
 	return true;
 }
 
-static uint32_t find(const struct hi_snapshot_strings *s, const char *text, uint32_t hash)
+static uint32_t find_string_offset(const struct hi_snapshot_strings *s, const char *text,
+				   uint32_t hash)
 {
 	const struct hi_string_slot *slots = s->slots;
 
@@ -91,12 +92,12 @@ enum hi_status hi_snapshot_strings_add(struct hi_snapshot_strings *s, const char
 	if (!n)
 		return HI_OK;
 	slot.hash = (uint32_t)XXH3_64bits(text, n);
-	*offset_ret = find(s, text, slot.hash);
+	*offset_ret = find_string_offset(s, text, slot.hash);
 	if (*offset_ret)
 		return HI_OK;
 	if (s->size + n + 1 > HI_SNAPSHOT_INDEX)
 		return hi_fail(err, HI_LIMIT, 0, "snapshot: names take more than 2 GiB");
-	if (!grow_slots(s) || !grow_text(s, s->size + n + 1))
+	if (!grow_string_slots(s) || !grow_text(s, s->size + n + 1))
 		return hi_fail_memory(err, "strings");
 	slot.offset = (uint32_t)s->size;
 	memcpy(s->text + s->size, text, n + 1);

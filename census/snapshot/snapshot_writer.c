@@ -141,8 +141,9 @@ enum hi_status hi_snapshot_create(int fd, const struct hi_snapshot_options *opti
 
 /* ---- bytes ---- */
 
-static enum hi_status write_all(const struct hi_snapshot_writer *w, const void *bytes,
-				size_t size, uint64_t at, struct hi_error *err)
+static enum hi_status write_snapshot_bytes(const struct hi_snapshot_writer *w,
+					   const void *bytes, size_t size, uint64_t at,
+					   struct hi_error *err)
 {
 	const uint8_t *p = bytes;
 
@@ -169,7 +170,7 @@ static enum hi_status store_block(struct hi_snapshot_writer *w, const void *byte
 	enum hi_status status;
 
 	XXH3_64bits_update(w->hash, bytes, size);
-	status = write_all(w, bytes, size, w->at, err);
+	status = write_snapshot_bytes(w, bytes, size, w->at, err);
 	w->open->stored += size;
 	w->at += size;
 	/* Without it the disk begins when all is written. Advice: whether it is taken
@@ -182,8 +183,8 @@ static enum hi_status store_block(struct hi_snapshot_writer *w, const void *byte
 	return status;
 }
 
-static enum hi_status store(struct hi_snapshot_writer *w, const uint8_t *bytes,
-			    size_t size, struct hi_error *err)
+static enum hi_status store_blocks(struct hi_snapshot_writer *w, const uint8_t *bytes,
+				   size_t size, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
@@ -194,8 +195,8 @@ static enum hi_status store(struct hi_snapshot_writer *w, const uint8_t *bytes,
 }
 
 /* At most BUFFER bytes. */
-static enum hi_status pack(struct hi_snapshot_writer *w, const uint8_t *bytes,
-			   size_t size, struct hi_error *err)
+static enum hi_status pack_blocks(struct hi_snapshot_writer *w, const uint8_t *bytes,
+				  size_t size, struct hi_error *err)
 {
 	struct hi_snapshot_packer *p = w->packer;
 	size_t n = (size + BLOCK - 1) / BLOCK;
@@ -208,30 +209,32 @@ static enum hi_status pack(struct hi_snapshot_writer *w, const uint8_t *bytes,
 		if (ZSTD_isError(p->sizes[i]))
 			return hi_fail(err, HI_NO_MEMORY, 0, "cannot compress: %s",
 				       ZSTD_getErrorName(p->sizes[i]));
-		status = store(w, p->frames + i * p->room, p->sizes[i], err);
+		status = store_blocks(w, p->frames + i * p->room, p->sizes[i], err);
 	}
 	return status;
 }
 
-static enum hi_status put_bytes(struct hi_snapshot_writer *w, const uint8_t *bytes,
-				size_t size, struct hi_error *err)
+static enum hi_status put_section_bytes(struct hi_snapshot_writer *w,
+					const uint8_t *bytes, size_t size,
+					struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
 	if (!w->packer)
-		return store(w, bytes, size, err);
+		return store_blocks(w, bytes, size, err);
 	for (size_t at = 0; at < size && status == HI_OK; at += BUFFER)
-		status =
-			pack(w, bytes + at, size - at < BUFFER ? size - at : BUFFER, err);
+		status = pack_blocks(w, bytes + at,
+				     size - at < BUFFER ? size - at : BUFFER, err);
 	return status;
 }
 
-static enum hi_status flush(struct hi_snapshot_writer *w, struct hi_error *err)
+static enum hi_status flush_section_buffer(struct hi_snapshot_writer *w,
+					   struct hi_error *err)
 {
 	size_t size = w->buffered;
 
 	w->buffered = 0;
-	return put_bytes(w, w->buffer, size, err);
+	return put_section_bytes(w, w->buffer, size, err);
 }
 
 /* ---- sections ---- */
@@ -265,11 +268,11 @@ enum hi_status hi_snapshot_append(struct hi_snapshot_writer *w, const void *byte
 		return HI_OK;
 	w->open->size += size;
 	if (size > BUFFER - w->buffered)
-		status = flush(w, err);
+		status = flush_section_buffer(w, err);
 	if (status != HI_OK)
 		return status;
 	if (size >= BUFFER)
-		return put_bytes(w, bytes, size, err);
+		return put_section_bytes(w, bytes, size, err);
 	memcpy(w->buffer + w->buffered, bytes, size);
 	w->buffered += size;
 	return HI_OK;
@@ -277,7 +280,7 @@ enum hi_status hi_snapshot_append(struct hi_snapshot_writer *w, const void *byte
 
 enum hi_status hi_snapshot_end(struct hi_snapshot_writer *w, struct hi_error *err)
 {
-	enum hi_status status = flush(w, err);
+	enum hi_status status = flush_section_buffer(w, err);
 
 	w->open->hash = XXH3_64bits_digest(w->hash);
 	w->open = NULL;
@@ -383,8 +386,9 @@ static enum hi_status write_first_page(struct hi_snapshot_writer *w, struct hi_e
 	enum hi_status status;
 
 	h.hash = XXH3_64bits(&h, offsetof(struct hi_snapshot_header, hash));
-	status = write_all(w, w->sections, sizeof(w->sections), sizeof(h), err);
-	return status == HI_OK ? write_all(w, &h, sizeof(h), 0, err) : status;
+	status =
+		write_snapshot_bytes(w, w->sections, sizeof(w->sections), sizeof(h), err);
+	return status == HI_OK ? write_snapshot_bytes(w, &h, sizeof(h), 0, err) : status;
 }
 
 enum hi_status hi_snapshot_finish(struct hi_snapshot_writer *w, struct hi_error *err)

@@ -36,7 +36,7 @@ enum hi_status hi_gzip_create(FILE *out, struct hi_gzip **ret, struct hi_error *
 }
 
 /* Until all that was given is taken and, at the end, written. */
-static void run(struct hi_gzip *gzip, int flush)
+static void deflate_to_file(struct hi_gzip *gzip, int flush)
 {
 	z_stream *z = &gzip->stream;
 
@@ -58,7 +58,7 @@ void hi_gzip_write(struct hi_gzip *gzip, const void *data, size_t size)
 
 		gzip->stream.next_in = (unsigned char *)(uintptr_t)at;
 		gzip->stream.avail_in = n;
-		run(gzip, Z_NO_FLUSH);
+		deflate_to_file(gzip, Z_NO_FLUSH);
 		at += n;
 		size -= n;
 	}
@@ -72,7 +72,7 @@ uint64_t hi_gzip_given(const struct hi_gzip *gzip)
 void hi_gzip_finish(struct hi_gzip *gzip)
 {
 	gzip->stream.avail_in = 0;
-	run(gzip, Z_FINISH);
+	deflate_to_file(gzip, Z_FINISH);
 }
 
 void hi_gzip_destroy(struct hi_gzip *gzip)

@@ -30,7 +30,7 @@ void hi_hp_key_destroy(struct hi_hp_key *key)
 }
 
 /* Digits at s up to end; false if there are none or too many. */
-static bool take_number(const char **s, const char *end, uint64_t *ret)
+static bool read_key_number(const char **s, const char *end, uint64_t *ret)
 {
 	const char *begin = *s;
 	uint64_t n = 0;
@@ -41,7 +41,7 @@ static bool take_number(const char **s, const char *end, uint64_t *ret)
 	return *s > begin;
 }
 
-static bool take_word(const char **s, const char *end, const char *word)
+static bool read_key_word(const char **s, const char *end, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -51,8 +51,9 @@ static bool take_word(const char **s, const char *end, const char *word)
 	return true;
 }
 
-static enum hi_status add(struct hi_hp_key *key, struct hi_table *table, uint64_t number,
-			  const char *text, size_t n, struct hi_error *err)
+static enum hi_status add_key_text(struct hi_hp_key *key, struct hi_table *table,
+				   uint64_t number, const char *text, size_t n,
+				   struct hi_error *err)
 {
 	char *copy = hi_arena_alloc(&key->arena, n + 1);
 
@@ -63,25 +64,27 @@ static enum hi_status add(struct hi_hp_key *key, struct hi_table *table, uint64_
 	return HI_OK;
 }
 
-static enum hi_status take_line(struct hi_hp_key *key, const char *s, const char *end,
-				struct hi_error *err)
+static enum hi_status read_key_line(struct hi_hp_key *key, const char *s, const char *end,
+				    struct hi_error *err)
 {
 	struct hi_table *table = NULL;
 	uint64_t number;
 
-	if (take_word(&s, end, "SET "))
+	if (read_key_word(&s, end, "SET "))
 		table = &key->sets;
-	else if (take_word(&s, end, "NAME n"))
+	else if (read_key_word(&s, end, "NAME n"))
 		table = &key->names;
-	if (!table || !take_number(&s, end, &number) || !take_word(&s, end, " = "))
+	if (!table || !read_key_number(&s, end, &number) ||
+	    !read_key_word(&s, end, " = "))
 		return HI_OK;
-	return add(key, table, number, s, (size_t)(end - s), err);
+	return add_key_text(key, table, number, s, (size_t)(end - s), err);
 }
 
 /* `JOB "text"`, quotes doubled, is what the series says, escaped as the file's. */
-static bool says(const char *s, const char *end, const char *word, const char *text)
+static bool is_key_line_text(const char *s, const char *end, const char *word,
+			     const char *text)
 {
-	if (!take_word(&s, end, word) || !take_word(&s, end, " \""))
+	if (!read_key_word(&s, end, word) || !read_key_word(&s, end, " \""))
 		return false;
 	for (; *text && s < end; text++, s++) {
 		if (*s != *text)
@@ -89,10 +92,10 @@ static bool says(const char *s, const char *end, const char *word, const char *t
 		if (*s == '"' && (s + 1 >= end || *++s != '"'))
 			return false;
 	}
-	return !*text && take_word(&s, end, "\"") && s == end;
+	return !*text && read_key_word(&s, end, "\"") && s == end;
 }
 
-static const char *line_end(const char *s, const char *end)
+static const char *end_of_key_line(const char *s, const char *end)
 {
 	const char *newline = s < end ? memchr(s, '\n', (size_t)(end - s)) : NULL;
 
@@ -110,16 +113,16 @@ enum hi_status hi_hp_key_parse(const char *text, size_t size,
 	if (!key)
 		return hi_fail_memory(err, "key of a heap profile");
 	for (unsigned line = 1; s < end && status == HI_OK; line++) {
-		const char *stop = line_end(s, end);
+		const char *stop = end_of_key_line(s, end);
 
-		if ((line == 1 && !take_word(&s, stop, "Key of a heap profile")) ||
-		    (line == 2 && !says(s, stop, "JOB", series->job)) ||
-		    (line == 3 && !says(s, stop, "DATE", series->date)))
+		if ((line == 1 && !read_key_word(&s, stop, "Key of a heap profile")) ||
+		    (line == 2 && !is_key_line_text(s, stop, "JOB", series->job)) ||
+		    (line == 3 && !is_key_line_text(s, stop, "DATE", series->date)))
 			return hi_fail(err, HI_NOT_FOUND, 0,
 				       "not the key of this heap profile");
 		/* A line that was cut is not believed. */
 		if (line > 3 && stop < end)
-			status = take_line(key, s, stop, err);
+			status = read_key_line(key, s, stop, err);
 		s = stop < end ? stop + 1 : end;
 	}
 	if (status == HI_OK)
@@ -143,11 +146,11 @@ const char *hi_hp_key_find(const struct hi_hp_key *key, const char *label)
 	const struct hi_table *table = &key->sets;
 	uint64_t number, at;
 
-	if (!take_word(&label, end, "("))
+	if (!read_key_word(&label, end, "("))
 		return NULL;
-	if (take_word(&label, end, "n"))
+	if (read_key_word(&label, end, "n"))
 		table = &key->names;
-	if (!take_number(&label, end, &number) || !take_word(&label, end, ")") ||
+	if (!read_key_number(&label, end, &number) || !read_key_word(&label, end, ")") ||
 	    !hi_table_get(table, number, &at))
 		return NULL;
 	return key->texts.items[at];

@@ -11,7 +11,7 @@
 static const char *const words[] = {
 	"JOB", "DATE", "SAMPLE_UNIT", "VALUE_UNIT", "BEGIN_SAMPLE", "END_SAMPLE", "MARK"};
 
-static bool is_word(const char *label)
+static bool is_reserved_label(const char *label)
 {
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcmp(label, words[i]) == 0)
@@ -21,7 +21,7 @@ static bool is_word(const char *label)
 
 /* Copies text into size bytes; what does not fit ends in "...", not in the middle of
  * a character. False if something is missing. */
-static bool cut(char *out, size_t size, const char *text)
+static bool cut_label_text(char *out, size_t size, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -39,7 +39,7 @@ static bool cut(char *out, size_t size, const char *text)
 
 /* The name without white space, control bytes, double quotes and bytes that are no
  * UTF-8. False if something is missing. */
-static bool clean(char *out, size_t size, const char *name)
+static bool clean_label_text(char *out, size_t size, const char *name)
 {
 	char safe[4 * HI_HP_LABEL_SIZE + 8], part[HI_HP_LABEL_SIZE];
 	size_t n = strnlen(name, sizeof(part));
@@ -52,7 +52,7 @@ static bool clean(char *out, size_t size, const char *name)
 			part[i] = '\'';
 	}
 	hi_text_escape(safe, sizeof(safe), part, n);
-	return cut(out, size, safe) && n < sizeof(part);
+	return cut_label_text(out, size, safe) && n < sizeof(part);
 }
 
 /* "(71)…" is how the label of a set begins. */
@@ -62,16 +62,17 @@ static bool looks_like_a_set(const char *label)
 }
 
 /* The label of a name that has none yet, and its number, 0 if it needs none. */
-static void make(struct hi_hp_labels *labels, const char *name,
-		 char out[HI_HP_LABEL_SIZE], uint64_t *number_ret)
+static void make_hp_label(struct hi_hp_labels *labels, const char *name,
+			  char out[HI_HP_LABEL_SIZE], uint64_t *number_ret)
 {
 	char text[HI_HP_LABEL_MAX + 1];
-	bool whole = clean(text, sizeof(text), name) && !looks_like_a_set(text);
+	bool whole =
+		clean_label_text(text, sizeof(text), name) && !looks_like_a_set(text);
 
 	*number_ret = 0;
 	if (!text[0])
 		strcpy(text, "(unnamed)");
-	snprintf(out, HI_HP_LABEL_SIZE, "%s%s", text, is_word(text) ? "_" : "");
+	snprintf(out, HI_HP_LABEL_SIZE, "%s%s", text, is_reserved_label(text) ? "_" : "");
 	while (!whole ||
 	       hi_hp_names_find(&labels->taken, out, strlen(out)) != HI_HP_NO_NAME) {
 		whole = true;
@@ -91,7 +92,7 @@ bool hi_hp_label_of_name(struct hi_hp_labels *labels, const char *name,
 		*ret = labels->of_name.items[i];
 		return true;
 	}
-	make(labels, name, text, &label.number);
+	make_hp_label(labels, name, text, &label.number);
 	if (!hi_vector_reserve(&labels->of_name, labels->of_name.count + 1))
 		return false;
 	taken = hi_hp_names_add(&labels->taken, text, strlen(text));
@@ -117,11 +118,11 @@ static void make_set(char out[HI_HP_LABEL_SIZE], uint64_t set, const char *const
 	for (size_t i = 0; i < n && used < HI_HP_LABEL_MAX + 8; i++) {
 		if (i)
 			all[used++] = ',';
-		clean(all + used, sizeof(all) - used - 8, members[i]);
+		clean_label_text(all + used, sizeof(all) - used - 8, members[i]);
 		used += strlen(all + used);
 	}
 	all[used] = 0;
-	cut(text, sizeof(text), all);
+	cut_label_text(text, sizeof(text), all);
 	snprintf(out, HI_HP_LABEL_SIZE, "(%" PRIu64 ")%s", set, text);
 }
 

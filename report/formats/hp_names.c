@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 
-static bool is_text(const char *name, const char *text, size_t n)
+static bool is_hp_name_text(const char *name, const char *text, size_t n)
 {
 	return strncmp(name, text, n) == 0 && name[n] == 0;
 }
@@ -16,7 +16,7 @@ uint32_t hi_hp_names_find(const struct hi_hp_names *names, const char *text, siz
 
 	if (!hi_table_get(&names->first, hi_hash_more(HI_HASH_START, text, n) >> 1, &i))
 		return HI_HP_NO_NAME;
-	while (i != HI_HP_NO_NAME && !is_text(names->texts.items[i], text, n))
+	while (i != HI_HP_NO_NAME && !is_hp_name_text(names->texts.items[i], text, n))
 		i = names->next.items[i];
 	return (uint32_t)i;
 }

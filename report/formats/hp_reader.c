@@ -51,7 +51,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-static struct word trim(struct word w)
+static struct word trim_hp_word(struct word w)
 {
 	while (w.n && is_blank(w.text[0])) {
 		w.text++;
@@ -63,15 +63,15 @@ static struct word trim(struct word w)
 }
 
 /* Long words are cut: a message is one line. */
-static int shown(struct word w)
+static int shown_word_length(struct word w)
 {
 	return w.n > 40 ? 40 : (int)w.n;
 }
 
-static enum hi_status refuse(struct reader *r, const char *what, struct word w)
+static enum hi_status refuse_hp_line(struct reader *r, const char *what, struct word w)
 {
 	return hi_fail(r->err, HI_BAD_DATA, 0, "line %zu: %s: %.*s", r->line, what,
-		       shown(w), w.text);
+		       shown_word_length(w), w.text);
 }
 
 static enum hi_status too_many(struct reader *r, const char *what, size_t limit)
@@ -120,9 +120,9 @@ static enum hi_status take_time(struct reader *r, const char *name, struct word 
 	if (hi_hp_parse_time(w.text, w.n, ret))
 		return HI_OK;
 	if (memchr(w.text, ',', w.n))
-		return refuse(r, "a decimal comma where a point is needed", w);
+		return refuse_hp_line(r, "a decimal comma where a point is needed", w);
 	snprintf(what, sizeof(what), "no time after %s", name);
-	return refuse(r, what, w);
+	return refuse_hp_line(r, what, w);
 }
 
 static bool parse_value(struct word w, uint64_t *ret)
@@ -140,7 +140,7 @@ static bool parse_value(struct word w, uint64_t *ret)
 }
 
 /* "text" with doubled quotes inside, or bare text. */
-static const char *unquote(struct reader *r, struct word w)
+static const char *unquote_hp_text(struct reader *r, struct word w)
 {
 	char *copy = hi_arena_alloc(&r->arena, w.n + 1), *out = copy;
 
@@ -164,14 +164,14 @@ static enum hi_status take_begin(struct reader *r, struct word rest)
 	enum hi_status status;
 
 	if (r->in_sample)
-		return refuse(r, "BEGIN_SAMPLE within a sample", rest);
+		return refuse_hp_line(r, "BEGIN_SAMPLE within a sample", rest);
 	if (n >= HI_HP_MAX_SAMPLES)
 		return too_many(r, "samples", HI_HP_MAX_SAMPLES);
 	status = take_time(r, "BEGIN_SAMPLE", rest, &r->time);
 	if (status != HI_OK)
 		return status;
 	if (n && r->time < r->times.items[n - 1])
-		return refuse(r, "a sample before the one above it", rest);
+		return refuse_hp_line(r, "a sample before the one above it", rest);
 	r->in_sample = true;
 	if (!hi_vector_push(&r->starts, r->points.count))
 		return no_memory(r);
@@ -184,12 +184,12 @@ static enum hi_status take_end(struct reader *r, struct word rest)
 	double time;
 
 	if (!r->in_sample)
-		return refuse(r, "END_SAMPLE without BEGIN_SAMPLE", rest);
+		return refuse_hp_line(r, "END_SAMPLE without BEGIN_SAMPLE", rest);
 	status = take_time(r, "END_SAMPLE", rest, &time);
 	if (status != HI_OK)
 		return status;
 	if (time < r->time)
-		return refuse(r, "a sample ends before it begins", rest);
+		return refuse_hp_line(r, "a sample ends before it begins", rest);
 	r->in_sample = false;
 	if (!hi_vector_push(&r->times, r->time))
 		return no_memory(r);
@@ -212,7 +212,7 @@ static enum hi_status take_mark(struct reader *r, struct word rest)
 }
 
 /* Where the value begins: behind the last tab, or else the last blank. */
-static size_t find_value(struct word line)
+static size_t find_value_column(struct word line)
 {
 	const char *tab = memrchr(line.text, '\t', line.n);
 	size_t i = line.n;
@@ -246,16 +246,16 @@ static enum hi_status add_point(struct reader *r, uint32_t band, uint64_t value)
 
 static enum hi_status take_band(struct reader *r, struct word line)
 {
-	size_t at = find_value(line);
-	struct word name = trim((struct word){line.text, at});
-	struct word number = trim((struct word){line.text + at, line.n - at});
+	size_t at = find_value_column(line);
+	struct word name = trim_hp_word((struct word){line.text, at});
+	struct word number = trim_hp_word((struct word){line.text + at, line.n - at});
 	uint64_t value;
 	uint32_t band;
 
 	if (!r->in_sample)
-		return refuse(r, "a band outside a sample", line);
+		return refuse_hp_line(r, "a band outside a sample", line);
 	if (!name.n || !parse_value(number, &value))
-		return refuse(r, "not \"label TAB whole number\"", line);
+		return refuse_hp_line(r, "not \"label TAB whole number\"", line);
 	if (r->names.texts.count >= HI_HP_MAX_BANDS)
 		return too_many(r, "bands", HI_HP_MAX_BANDS);
 	band = hi_hp_names_add(&r->names, name.text, name.n);
@@ -268,11 +268,11 @@ static enum hi_status take_band(struct reader *r, struct word line)
 
 static enum hi_status take_header(struct reader *r, const char **where, struct word rest)
 {
-	*where = unquote(r, rest);
+	*where = unquote_hp_text(r, rest);
 	return *where ? HI_OK : no_memory(r);
 }
 
-static bool is(struct word w, const char *text)
+static bool is_hp_word(struct word w, const char *text)
 {
 	return w.n == strlen(text) && memcmp(w.text, text, w.n) == 0;
 }
@@ -288,29 +288,29 @@ static bool is_unknown_header(struct word key, struct word rest)
 	return key.n > 0;
 }
 
-static enum hi_status take_line(struct reader *r, struct word line)
+static enum hi_status read_hp_line(struct reader *r, struct word line)
 {
 	struct hi_hp_series *s = &r->series;
 	struct word key = line, rest;
 
 	for (key.n = 0; key.n < line.n && !is_blank(line.text[key.n]);)
 		key.n++;
-	rest = trim((struct word){line.text + key.n, line.n - key.n});
-	if (is(key, "BEGIN_SAMPLE"))
+	rest = trim_hp_word((struct word){line.text + key.n, line.n - key.n});
+	if (is_hp_word(key, "BEGIN_SAMPLE"))
 		return take_begin(r, rest);
-	if (is(key, "END_SAMPLE"))
+	if (is_hp_word(key, "END_SAMPLE"))
 		return take_end(r, rest);
-	if (is(key, "MARK"))
+	if (is_hp_word(key, "MARK"))
 		return take_mark(r, rest);
 	if (r->in_sample)
 		return take_band(r, line);
-	if (is(key, "JOB"))
+	if (is_hp_word(key, "JOB"))
 		return take_header(r, &s->job, rest);
-	if (is(key, "DATE"))
+	if (is_hp_word(key, "DATE"))
 		return take_header(r, &s->date, rest);
-	if (is(key, "SAMPLE_UNIT"))
+	if (is_hp_word(key, "SAMPLE_UNIT"))
 		return take_header(r, &s->sample_unit, rest);
-	if (is(key, "VALUE_UNIT"))
+	if (is_hp_word(key, "VALUE_UNIT"))
 		return take_header(r, &s->value_unit, rest);
 	return is_unknown_header(key, rest) ? HI_OK : take_band(r, line);
 }
@@ -328,7 +328,7 @@ static bool ends_the_sample(const struct reader *r, struct word line)
 	       !(time > r->time);
 }
 
-static enum hi_status take_text(struct reader *r, const char *text, size_t size)
+static enum hi_status read_hp_lines(struct reader *r, const char *text, size_t size)
 {
 	const char *end = text + size;
 	enum hi_status status;
@@ -338,7 +338,8 @@ static enum hi_status take_text(struct reader *r, const char *text, size_t size)
 
 		r->line++;
 		newline = memchr(s, '\n', (size_t)(end - s));
-		line = trim((struct word){s, (size_t)((newline ? newline : end) - s)});
+		line = trim_hp_word(
+			(struct word){s, (size_t)((newline ? newline : end) - s)});
 		if (line.n > HI_HP_MAX_LINE)
 			return hi_fail(r->err, HI_LIMIT, 0, "line %zu: over %d bytes",
 				       r->line, HI_HP_MAX_LINE);
@@ -346,14 +347,14 @@ static enum hi_status take_text(struct reader *r, const char *text, size_t size)
 			r->series.truncated = true;
 			return HI_OK;
 		}
-		status = line.n ? take_line(r, line) : HI_OK;
+		status = line.n ? read_hp_line(r, line) : HI_OK;
 		if (status != HI_OK || !newline)
 			return status;
 	}
 	return HI_OK;
 }
 
-static void finish(struct reader *r)
+static void finish_hp_series(struct reader *r)
 {
 	struct hi_hp_series *s = &r->series;
 
@@ -385,10 +386,10 @@ enum hi_status hi_hp_parse(const char *text, size_t size, struct hi_hp_series **
 	series->job = series->date = series->sample_unit = series->value_unit = "";
 	/* What a crash left behind a file that was growing. */
 	series->truncated = nul != NULL;
-	status = take_text(r, text, nul ? (size_t)(nul - text) : size);
+	status = read_hp_lines(r, text, nul ? (size_t)(nul - text) : size);
 	if (status != HI_OK)
 		return status;
-	finish(r);
+	finish_hp_series(r);
 	if (!series->n_samples)
 		return hi_fail(err, HI_BAD_DATA, 0,
 			       "no complete sample: not a heap profile, or an empty one");

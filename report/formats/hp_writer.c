@@ -29,7 +29,7 @@ struct hi_hp {
 	struct hi_hp_labels labels;
 };
 
-static bool append(struct buffer *buffer, const char *text, size_t n)
+static bool append_hp_bytes(struct buffer *buffer, const char *text, size_t n)
 {
 	if (!hi_vector_reserve(buffer, buffer->count + n))
 		return false;
@@ -40,7 +40,7 @@ static bool append(struct buffer *buffer, const char *text, size_t n)
 
 static bool append_text(struct buffer *buffer, const char *text)
 {
-	return append(buffer, text, strlen(text));
+	return append_hp_bytes(buffer, text, strlen(text));
 }
 
 /* A short line. */
@@ -55,7 +55,8 @@ static bool append_line(struct buffer *buffer, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	return n >= 0 && (size_t)n < sizeof(line) && append(buffer, line, (size_t)n);
+	return n >= 0 && (size_t)n < sizeof(line) &&
+	       append_hp_bytes(buffer, line, (size_t)n);
 }
 
 /* "0.500000": never with the locale's decimal mark. */
@@ -77,7 +78,8 @@ static bool append_escaped(struct buffer *buffer, const char *text)
 	return true;
 }
 
-static enum hi_status write_all(int fd, const char *text, size_t n, struct hi_error *err)
+static enum hi_status write_hp_bytes(int fd, const char *text, size_t n,
+				     struct hi_error *err)
 {
 	while (n > 0) {
 		ssize_t done = write(fd, text, n);
@@ -93,11 +95,11 @@ static enum hi_status write_all(int fd, const char *text, size_t n, struct hi_er
 }
 
 /* The buffer becomes empty, also on failure: nothing is written twice. */
-static enum hi_status flush(int fd, struct buffer *buffer, off_t *written,
-			    struct hi_error *err)
+static enum hi_status flush_hp_buffer(int fd, struct buffer *buffer, off_t *written,
+				      struct hi_error *err)
 {
 	size_t n = buffer->count;
-	enum hi_status status = write_all(fd, buffer->items, n, err);
+	enum hi_status status = write_hp_bytes(fd, buffer->items, n, err);
 
 	buffer->count = 0;
 	if (status == HI_OK && *written >= 0)
@@ -113,10 +115,10 @@ static enum hi_status flush_both(struct hi_hp *hp, struct hi_error *err)
 	enum hi_status status = HI_OK;
 
 	if (hp->key_fd >= 0)
-		status = flush(hp->key_fd, &hp->key, &hp->key_written, err);
+		status = flush_hp_buffer(hp->key_fd, &hp->key, &hp->key_written, err);
 	hp->key.count = 0;
 	if (status == HI_OK)
-		status = flush(hp->fd, &hp->sample, &hp->written, err);
+		status = flush_hp_buffer(hp->fd, &hp->sample, &hp->written, err);
 	return status;
 }
 
@@ -128,7 +130,8 @@ static bool append_string(struct buffer *buffer, const char *word, const char *t
 
 	hi_text_escape(safe, sizeof(safe), text, strnlen(text, sizeof(safe)));
 	for (const char *s = safe; fine && *s; s++)
-		fine = append(buffer, s, 1) && (*s != '"' || append(buffer, s, 1));
+		fine = append_hp_bytes(buffer, s, 1) &&
+		       (*s != '"' || append_hp_bytes(buffer, s, 1));
 	return fine && append_text(buffer, "\"\n");
 }
 
@@ -167,7 +170,7 @@ static bool append_header(struct hi_hp *hp, const struct hi_hp_header *header)
 HI_DEFINE_GUARD(struct hi_hp *, hi_hp_destroy)
 
 /* Where the descriptor writes; -1: nothing that is written can be taken back. */
-static off_t position(int fd)
+static off_t writing_position(int fd)
 {
 	int flags = fd >= 0 ? fcntl(fd, F_GETFL) : -1;
 
@@ -185,8 +188,8 @@ enum hi_status hi_hp_create(int fd, int key_fd, const struct hi_hp_header *heade
 	hp->fd = fd;
 	hp->key_fd = key_fd;
 	hp->zeros = header->zeros;
-	hp->written = position(fd);
-	hp->key_written = position(key_fd);
+	hp->written = writing_position(fd);
+	hp->key_written = writing_position(key_fd);
 	if (!append_header(hp, header))
 		return hi_fail_memory(err, "heap profile");
 	status = flush_both(hp, err);
@@ -205,7 +208,7 @@ void hi_hp_destroy(struct hi_hp *hp)
 	free(hp);
 }
 
-static uint64_t advance(struct hi_hp *hp, uint64_t time_ns)
+static uint64_t advance_hp_time(struct hi_hp *hp, uint64_t time_ns)
 {
 	if (time_ns / 1000 > hp->time_us)
 		hp->time_us = time_ns / 1000;
@@ -216,7 +219,7 @@ void hi_hp_sample_begin(struct hi_hp *hp, uint64_t time_ns)
 {
 	assert(!hp->in_sample);
 	hp->in_sample = true;
-	advance(hp, time_ns);
+	advance_hp_time(hp, time_ns);
 }
 
 /* The first line of a sample comes with its first band, so that memory is asked
@@ -297,7 +300,7 @@ enum hi_status hi_hp_sample_end(struct hi_hp *hp, struct hi_error *err)
 enum hi_status hi_hp_mark(struct hi_hp *hp, uint64_t time_ns, const char *text,
 			  struct hi_error *err)
 {
-	uint64_t us = advance(hp, time_ns);
+	uint64_t us = advance_hp_time(hp, time_ns);
 
 	assert(!hp->in_sample);
 	if (!append_time(&hp->sample, "MARK", us) ||

@@ -54,7 +54,7 @@ struct hi_parquet {
 	bool failed; /* out of memory */
 };
 
-static void put(struct hi_parquet *p, const void *data, size_t size)
+static void write_parquet_bytes(struct hi_parquet *p, const void *data, size_t size)
 {
 	fwrite(data, 1, size, p->out);
 	p->at += size;
@@ -76,7 +76,7 @@ enum hi_status hi_parquet_create(FILE *out, const struct hi_parquet_options *opt
 		p->options.group_bytes = GROUP_BYTES;
 	if (!p->options.end_bytes)
 		p->options.end_bytes = INT32_MAX;
-	put(p, magic, sizeof(magic));
+	write_parquet_bytes(p, magic, sizeof(magic));
 	*ret = p;
 	return HI_OK;
 }
@@ -110,7 +110,7 @@ enum hi_status hi_parquet_column(struct hi_parquet *p, const char *name,
 
 /* ---- cells ---- */
 
-static bool append(struct bytes *to, const void *data, size_t size)
+static bool append_parquet_bytes(struct bytes *to, const void *data, size_t size)
 {
 	if (!hi_vector_reserve(to, to->count + size))
 		return false;
@@ -133,9 +133,10 @@ static struct column *begin_cell(struct hi_parquet *p, bool is_there)
 	return c;
 }
 
-static void add(struct hi_parquet *p, struct column *c, const void *data, size_t size)
+static void add_parquet_value(struct hi_parquet *p, struct column *c, const void *data,
+			      size_t size)
 {
-	p->failed = p->failed || !append(&c->values, data, size);
+	p->failed = p->failed || !append_parquet_bytes(&c->values, data, size);
 	p->group_bytes += size;
 }
 
@@ -145,7 +146,7 @@ void hi_parquet_number(struct hi_parquet *p, uint64_t value)
 	uint64_t little = htole64(value);
 
 	assert(c->kind == HI_PARQUET_NUMBER);
-	add(p, c, &little, sizeof(little));
+	add_parquet_value(p, c, &little, sizeof(little));
 }
 
 void hi_parquet_text(struct hi_parquet *p, const char *text)
@@ -155,8 +156,8 @@ void hi_parquet_text(struct hi_parquet *p, const char *text)
 	uint32_t little = htole32((uint32_t)size);
 
 	assert(c->kind == HI_PARQUET_TEXT);
-	add(p, c, &little, sizeof(little));
-	add(p, c, text, size);
+	add_parquet_value(p, c, &little, sizeof(little));
+	add_parquet_value(p, c, text, size);
 }
 
 void hi_parquet_null(struct hi_parquet *p)
@@ -178,11 +179,12 @@ static bool append_levels(struct hi_parquet *p, const struct column *c)
 		run[n++] = (uint8_t)(head | 0x80);
 	run[n++] = (uint8_t)head;
 	little = htole32((uint32_t)(n + c->present.count));
-	return append(&p->page, &little, sizeof(little)) && append(&p->page, run, n) &&
-	       append(&p->page, c->present.items, c->present.count);
+	return append_parquet_bytes(&p->page, &little, sizeof(little)) &&
+	       append_parquet_bytes(&p->page, run, n) &&
+	       append_parquet_bytes(&p->page, c->present.items, c->present.count);
 }
 
-static bool pack(struct hi_parquet *p)
+static bool pack_parquet_page(struct hi_parquet *p)
 {
 	size_t room = ZSTD_compressBound(p->page.count), n;
 
@@ -210,31 +212,32 @@ static void make_page_header(struct hi_parquet *p)
 	hi_thrift_end(t);
 }
 
-static bool put_chunk(struct hi_parquet *p, struct column *c)
+static bool put_column_chunk(struct hi_parquet *p, struct column *c)
 {
 	struct chunk chunk = {.offset = p->at};
 
 	p->page.count = 0;
-	if (!append_levels(p, c) || !append(&p->page, c->values.items, c->values.count) ||
-	    !pack(p))
+	if (!append_levels(p, c) ||
+	    !append_parquet_bytes(&p->page, c->values.items, c->values.count) ||
+	    !pack_parquet_page(p))
 		return false;
 	make_page_header(p);
 	if (p->header.failed)
 		return false;
-	put(p, p->header.bytes.items, p->header.bytes.count);
-	put(p, p->packed.items, p->packed.count);
+	write_parquet_bytes(p, p->header.bytes.items, p->header.bytes.count);
+	write_parquet_bytes(p, p->packed.items, p->packed.count);
 	chunk.whole = p->header.bytes.count + p->page.count;
 	chunk.packed = p->at - chunk.offset;
 	c->values.count = c->present.count = 0;
 	return hi_vector_push(&p->chunks, chunk);
 }
 
-static enum hi_status put_group(struct hi_parquet *p, struct hi_error *err)
+static enum hi_status put_row_group(struct hi_parquet *p, struct hi_error *err)
 {
 	if (!p->group_rows)
 		return HI_OK;
 	for (size_t i = 0; i < p->columns.count; i++)
-		if (!put_chunk(p, &p->columns.items[i]))
+		if (!put_column_chunk(p, &p->columns.items[i]))
 			return hi_fail_memory(err, "parquet");
 	if (!hi_vector_push(&p->groups, p->group_rows))
 		return hi_fail_memory(err, "parquet");
@@ -253,13 +256,13 @@ enum hi_status hi_parquet_end_row(struct hi_parquet *p, struct hi_error *err)
 	p->group_rows++;
 	if (p->group_rows >= p->options.group_rows ||
 	    p->group_bytes >= p->options.group_bytes)
-		return put_group(p, err);
+		return put_row_group(p, err);
 	return HI_OK;
 }
 
 /* ---- the end of the file ---- */
 
-static int32_t physical(const struct column *c)
+static int32_t physical_type_of_column(const struct column *c)
 {
 	return c->kind == HI_PARQUET_NUMBER ? TYPE_INT64 : TYPE_BYTE_ARRAY;
 }
@@ -278,7 +281,7 @@ static void make_schema(struct hi_parquet *p)
 		bool is_number = c->kind == HI_PARQUET_NUMBER;
 
 		hi_thrift_begin(t, 0);
-		hi_thrift_i32(t, 1, physical(c));
+		hi_thrift_i32(t, 1, physical_type_of_column(c));
 		hi_thrift_i32(t, 3, REPETITION_OPTIONAL);
 		hi_thrift_text(t, 4, c->name);
 		hi_thrift_i32(t, 6, is_number ? CONVERTED_UINT_64 : CONVERTED_UTF8);
@@ -300,7 +303,7 @@ static void make_chunk(struct hi_thrift *t, const struct column *c,
 	hi_thrift_begin(t, 0);
 	hi_thrift_i64(t, 2, (int64_t)chunk->offset);
 	hi_thrift_begin(t, 3);
-	hi_thrift_i32(t, 1, physical(c));
+	hi_thrift_i32(t, 1, physical_type_of_column(c));
 	hi_thrift_list(t, 2, HI_THRIFT_I32, 2);
 	hi_thrift_i32(t, 0, ENCODING_PLAIN);
 	hi_thrift_i32(t, 0, ENCODING_RLE);
@@ -361,7 +364,7 @@ enum hi_status hi_parquet_finish(struct hi_parquet *p,
 				 const struct hi_parquet_property *properties, size_t n,
 				 struct hi_error *err)
 {
-	enum hi_status status = put_group(p, err);
+	enum hi_status status = put_row_group(p, err);
 	uint32_t little;
 
 	if (status != HI_OK)
@@ -373,9 +376,9 @@ enum hi_status hi_parquet_finish(struct hi_parquet *p,
 		return hi_fail(err, HI_LIMIT, 0,
 			       "parquet: the file would have more groups of rows than "
 			       "its end can list");
-	put(p, p->header.bytes.items, p->header.bytes.count);
+	write_parquet_bytes(p, p->header.bytes.items, p->header.bytes.count);
 	little = htole32((uint32_t)p->header.bytes.count);
-	put(p, &little, sizeof(little));
-	put(p, magic, sizeof(magic));
+	write_parquet_bytes(p, &little, sizeof(little));
+	write_parquet_bytes(p, magic, sizeof(magic));
 	return HI_OK;
 }

@@ -14,7 +14,7 @@ static size_t varint_size(uint64_t value)
 	return size;
 }
 
-static void put(struct hi_protobuf *m, const void *data, size_t size)
+static void put_protobuf_bytes(struct hi_protobuf *m, const void *data, size_t size)
 {
 	if (m->failed || !hi_vector_reserve(&m->bytes, m->bytes.count + size)) {
 		m->failed = true;
@@ -25,7 +25,7 @@ static void put(struct hi_protobuf *m, const void *data, size_t size)
 	m->bytes.count += size;
 }
 
-static void put_varint(struct hi_protobuf *m, uint64_t value)
+static void put_protobuf_varint(struct hi_protobuf *m, uint64_t value)
 {
 	uint8_t bytes[10];
 	size_t n = 0;
@@ -33,28 +33,28 @@ static void put_varint(struct hi_protobuf *m, uint64_t value)
 	for (; value >= 0x80; value >>= 7)
 		bytes[n++] = (uint8_t)(value | 0x80);
 	bytes[n++] = (uint8_t)value;
-	put(m, bytes, n);
+	put_protobuf_bytes(m, bytes, n);
 }
 
-static void put_head(struct hi_protobuf *m, uint32_t field, uint32_t wire)
+static void put_protobuf_tag(struct hi_protobuf *m, uint32_t field, uint32_t wire)
 {
-	put_varint(m, (uint64_t)field << 3 | wire);
+	put_protobuf_varint(m, (uint64_t)field << 3 | wire);
 }
 
 void hi_protobuf_number(struct hi_protobuf *message, uint32_t field, uint64_t value)
 {
 	if (!value)
 		return;
-	put_head(message, field, VARINT);
-	put_varint(message, value);
+	put_protobuf_tag(message, field, VARINT);
+	put_protobuf_varint(message, value);
 }
 
 void hi_protobuf_bytes(struct hi_protobuf *message, uint32_t field, const void *data,
 		       size_t size)
 {
-	put_head(message, field, LENGTH_DELIMITED);
-	put_varint(message, size);
-	put(message, data, size);
+	put_protobuf_tag(message, field, LENGTH_DELIMITED);
+	put_protobuf_varint(message, size);
+	put_protobuf_bytes(message, data, size);
 }
 
 void hi_protobuf_text(struct hi_protobuf *message, uint32_t field, const char *text)
@@ -70,10 +70,10 @@ void hi_protobuf_packed(struct hi_protobuf *message, uint32_t field,
 
 	for (size_t i = 0; i < n; i++)
 		size += varint_size(values[i]);
-	put_head(message, field, LENGTH_DELIMITED);
-	put_varint(message, size);
+	put_protobuf_tag(message, field, LENGTH_DELIMITED);
+	put_protobuf_varint(message, size);
 	for (size_t i = 0; i < n; i++)
-		put_varint(message, values[i]);
+		put_protobuf_varint(message, values[i]);
 }
 
 void hi_protobuf_message(struct hi_protobuf *message, uint32_t field,

@@ -108,7 +108,8 @@ static void end_line(const struct screen *s)
 	fputs("\033[K\n", s->style.out);
 }
 
-static void put_text(struct screen *s, const char *text, unsigned columns, bool fill)
+static void put_screen_text(struct screen *s, const char *text, unsigned columns,
+			    bool fill)
 {
 	char safe[4 * 1024];
 	const char *fit;
@@ -159,7 +160,7 @@ static void put_numbers(const struct screen *s, uint64_t bytes, uint64_t objects
 		hi_series_change_text(change, first, bytes));
 }
 
-static void put_head(struct screen *s)
+static void put_screen_header(struct screen *s)
 {
 	const struct hi_series_live *live = s->live;
 	const char *slash = strrchr(s->head->exe, '/');
@@ -168,7 +169,7 @@ static void put_head(struct screen *s)
 	snprintf(line, sizeof(line), "%s, pid %d", slash ? slash + 1 : s->head->exe,
 		 s->head->pid);
 	hi_text_color(&s->style, 'b');
-	put_text(s, line, s->style.width - 1, false);
+	put_screen_text(s, line, s->style.width - 1, false);
 	hi_text_color(&s->style, 0);
 	end_line(s);
 	hi_leak_sums_text(leaks, sizeof(leaks), &live->now.leaks);
@@ -179,34 +180,34 @@ static void put_head(struct screen *s)
 		 hi_text_duration(pause, live->now.pause_ns),
 		 hi_text_duration(longest, live->longest_pause_ns),
 		 live->now.complete ? "" : ", not complete", *leaks ? "; " : "", leaks);
-	put_text(s, line, s->style.width - 1, false);
+	put_screen_text(s, line, s->style.width - 1, false);
 	end_line(s);
 	end_line(s);
 }
 
-static void put_row(struct screen *s, const char *label, const char *name, uint64_t bytes,
-		    uint64_t objects)
+static void put_screen_row(struct screen *s, const char *label, const char *name,
+			   uint64_t bytes, uint64_t objects)
 {
-	put_text(s, label, s->name_columns, true);
+	put_screen_text(s, label, s->name_columns, true);
 	put_numbers(s, bytes, objects, hi_series_past_first(s->live->past, name));
 	put_history(s, name);
 }
 
-static void put_rows(struct screen *s, unsigned lines)
+static void put_screen_rows(struct screen *s, unsigned lines)
 {
 	const struct hi_series_live *live = s->live;
 	char heading[64];
 
 	snprintf(heading, sizeof(heading), "by %s", s->head->by);
 	hi_text_color(&s->style, 'd');
-	put_text(s, heading, s->name_columns, true);
+	put_screen_text(s, heading, s->name_columns, true);
 	fprintf(s->style.out, "%11s%11s%12s", "bytes", "objects", "change");
 	hi_text_color(&s->style, 0);
 	end_line(s);
-	put_row(s, "all that is live", total, live->now.bytes, live->now.objects);
+	put_screen_row(s, "all that is live", total, live->now.bytes, live->now.objects);
 	for (size_t i = 0; i < live->n_rows && i < lines; i++)
-		put_row(s, live->rows[i].name, live->rows[i].name, live->rows[i].bytes,
-			live->rows[i].objects);
+		put_screen_row(s, live->rows[i].name, live->rows[i].name,
+			       live->rows[i].bytes, live->rows[i].objects);
 }
 
 enum hi_status hi_series_live_draw(struct hi_series_live *live,
@@ -228,11 +229,11 @@ enum hi_status hi_series_live_draw(struct hi_series_live *live,
 				 ? looks->width - NUMBER_COLUMNS - s.history - 2
 				 : LEAST_NAME;
 	fputs("\033[H", out);
-	put_head(&s);
-	put_rows(&s, rows);
+	put_screen_header(&s);
+	put_screen_rows(&s, rows);
 	fputs("\033[J", out);
 	if (live->now.number < live->note_until)
-		put_text(&s, live->note, looks->width - 1, false);
+		put_screen_text(&s, live->note, looks->width - 1, false);
 	else if (live->n_all > rows || live->now.hidden.rows)
 		fprintf(out, "%zu more rows",
 			(live->n_all > rows ? live->n_all - rows : 0) +

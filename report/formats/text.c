@@ -18,7 +18,8 @@ static bool may_break(const char *text, size_t i)
 }
 
 /* Where the next line of text ends: at a blank, else at the last column. */
-static size_t line_end(const struct hi_text_style *style, const char *text, unsigned room)
+static size_t end_of_wrapped_line(const struct hi_text_style *style, const char *text,
+				  unsigned room)
 {
 	size_t n = hi_text_prefix(style, text, room, NULL), blank;
 
@@ -37,7 +38,7 @@ static void put_wrapped(const struct hi_text_style *style, const char *text,
 {
 	while (*text) {
 		unsigned room = style->width > column + 8 ? style->width - column : 8;
-		size_t n = line_end(style, text, room);
+		size_t n = end_of_wrapped_line(style, text, room);
 		size_t shown = n;
 
 		while (shown > 0 && text[shown - 1] == ' ')
@@ -121,8 +122,8 @@ static void put_fact(const struct hi_text_style *style, const char *key, const c
 	put_wrapped(style, text, column, column);
 }
 
-static void put_command(const struct hi_text_style *style, const char *text,
-			const char *aside, unsigned widest)
+static void put_command_line(const struct hi_text_style *style, const char *text,
+			     const char *aside, unsigned widest)
 {
 	unsigned columns = hi_text_columns(style, text);
 
@@ -178,7 +179,7 @@ static enum hi_status put_item(const struct hi_text_style *style,
 		fprintf(style->out, "%*s%s\n", INDENT, "", text);
 		break;
 	case HI_ITEM_COMMAND:
-		put_command(style, text, aside, run_columns(style, page, i));
+		put_command_line(style, text, aside, run_columns(style, page, i));
 		break;
 	case HI_ITEM_TABLE:
 	default:

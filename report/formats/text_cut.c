@@ -93,8 +93,8 @@ convert:
 }
 
 /* Where the last `columns` columns of text begin. */
-static const char *suffix(const struct hi_text_style *style, const char *text,
-			  unsigned columns)
+static const char *suffix_of_columns(const struct hi_text_style *style, const char *text,
+				     unsigned columns)
 {
 	unsigned all = hi_text_columns(style, text), one;
 
@@ -129,7 +129,7 @@ const char *hi_text_fit(const struct hi_text_style *style, struct hi_arena *aren
 	room = columns - dots_columns;
 	head = (room + 1) / 2;
 	n = hi_text_prefix(style, text, head, &head);
-	tail = suffix(style, text, room - head);
+	tail = suffix_of_columns(style, text, room - head);
 	out = hi_arena_alloc(arena, n + strlen(dots) + strlen(tail) + 1);
 	if (!out)
 		return NULL;

@@ -20,7 +20,7 @@ static bool is_left(enum hi_column_kind kind)
 	return kind == HI_COLUMN_TEXT || kind == HI_COLUMN_WORD;
 }
 
-static bool is_text(enum hi_column_kind kind)
+static bool is_text_column(enum hi_column_kind kind)
 {
 	return is_left(kind) || kind == HI_COLUMN_FIGURE;
 }
@@ -65,7 +65,7 @@ static const char *cell_text(const struct hi_text_style *style, struct hi_arena 
 		return "";
 	if (cell->state == HI_CELL_UNKNOWN)
 		return "?";
-	if (is_text(kind))
+	if (is_text_column(kind))
 		return hi_text_plain(style, arena, cell->text);
 	number_text(style, buf, kind, cell);
 	return buf;
@@ -82,8 +82,8 @@ static unsigned cell_columns(const struct hi_text_style *style, struct hi_arena 
 
 /* Leaves minor columns out, then takes from the widest text column, until the table
  * fits. */
-static void shrink(const struct hi_text_style *style, const struct hi_table *t,
-		   struct layout *l)
+static void shrink_columns(const struct hi_text_style *style, const struct hi_table *t,
+			   struct layout *l)
 {
 	unsigned total = INDENT;
 
@@ -110,8 +110,8 @@ static void shrink(const struct hi_text_style *style, const struct hi_table *t,
 	}
 }
 
-static void measure(const struct hi_text_style *style, struct hi_arena *scratch,
-		    const struct hi_table *t, struct layout *l)
+static void measure_columns(const struct hi_text_style *style, struct hi_arena *scratch,
+			    const struct hi_table *t, struct layout *l)
 {
 	for (size_t c = 0; c < t->n_columns; c++)
 		l->width[c] = hi_text_columns(style, t->columns[c].title);
@@ -126,7 +126,7 @@ static void measure(const struct hi_text_style *style, struct hi_arena *scratch,
 		if (w > l->width[c])
 			l->width[c] = w;
 	}
-	shrink(style, t, l);
+	shrink_columns(style, t, l);
 }
 
 /* One cell, padded; the last column, if left-aligned, has no padding behind. */
@@ -143,9 +143,10 @@ static void put_cell(const struct hi_text_style *style, const char *text, unsign
 		fprintf(style->out, "%*s%s", (int)pad, "", text);
 }
 
-static enum hi_status put_row(const struct hi_text_style *style, struct hi_arena *scratch,
-			      const struct hi_table *t, const struct layout *l,
-			      size_t row, struct hi_error *err)
+static enum hi_status put_text_table_row(const struct hi_text_style *style,
+					 struct hi_arena *scratch,
+					 const struct hi_table *t, const struct layout *l,
+					 size_t row, struct hi_error *err)
 {
 	/* Empty cells at the end of a row leave no blanks behind. */
 	size_t used = t->n_columns;
@@ -210,7 +211,7 @@ enum hi_status hi_text_table(const struct hi_text_style *style, const struct hi_
 
 	if (t->n_columns == 0 || t->n_columns > COLUMNS_MAX || n == 0)
 		return HI_OK;
-	measure(style, &scratch, t, &l);
+	measure_columns(style, &scratch, t, &l);
 	put_titles(style, t, &l);
 	for (size_t row = 0; row < n && status == HI_OK; row++) {
 		bool stress = strong < t->strong.count && t->strong.items[strong] == row;
@@ -219,7 +220,7 @@ enum hi_status hi_text_table(const struct hi_text_style *style, const struct hi_
 			strong++;
 			hi_text_color(style, 'b');
 		}
-		status = put_row(style, &scratch, t, &l, row, err);
+		status = put_text_table_row(style, &scratch, t, &l, row, err);
 		if (stress)
 			hi_text_color(style, 0);
 		putc('\n', style->out);

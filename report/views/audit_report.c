@@ -5,21 +5,21 @@
 
 #include "base/text.h"
 
-static size_t shown(const struct hi_audit_report *r, size_t n)
+static size_t count_shown_audit_rows(const struct hi_audit_report *r, size_t n)
 {
 	return n < r->top ? n : r->top;
 }
 
-static const char *type_name(const struct hi_audit_report *r, uint32_t type)
+static const char *name_of_audited_type(const struct hi_audit_report *r, uint32_t type)
 {
 	return r->graph->types[type].name;
 }
 
 static void note_more(const struct hi_audit_report *r, size_t n, struct hi_page *page)
 {
-	if (n > shown(r, n))
+	if (n > count_shown_audit_rows(r, n))
 		hi_page_note(page, hi_page_printf(page, "%zu more types (--all)",
-						  n - shown(r, n)));
+						  n - count_shown_audit_rows(r, n)));
 }
 
 static const char *example_name(const char *const *names, size_t i)
@@ -27,7 +27,7 @@ static const char *example_name(const char *const *names, size_t i)
 	return names && names[i] ? names[i] : "";
 }
 
-static bool has_names(const char *const *names, size_t n)
+static bool has_example_names(const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (*example_name(names, i))
@@ -46,17 +46,19 @@ enum { ROW_CELLS = 8 };
 static const struct hi_column excess_columns[] = ROW_COLUMNS("excess"),
 			      short_columns[] = ROW_COLUMNS("missing");
 
-static void show_table(const struct hi_audit_report *r, const struct hi_audit_row *rows,
-		       size_t n, const char *const *names,
-		       const struct hi_column *columns, struct hi_page *page)
+static void show_audit_table(const struct hi_audit_report *r,
+			     const struct hi_audit_row *rows, size_t n,
+			     const char *const *names, const struct hi_column *columns,
+			     struct hi_page *page)
 {
-	bool named = has_names(names, shown(r, n));
+	bool named = has_example_names(names, count_shown_audit_rows(r, n));
 	struct hi_table *table = hi_page_table(page, columns, ROW_CELLS - !named);
 
-	for (size_t i = 0; i < shown(r, n); i++) {
+	for (size_t i = 0; i < count_shown_audit_rows(r, n); i++) {
 		const struct hi_audit_row *row = &rows[i];
 
-		hi_cell_text(table, hi_page_safe(page, type_name(r, row->type)), 0);
+		hi_cell_text(table,
+			     hi_page_safe(page, name_of_audited_type(r, row->type)), 0);
 		hi_cell_number(table, row->objects);
 		hi_cell_number(table, row->excess);
 		hi_cell_number(table, row->bytes);
@@ -70,7 +72,7 @@ static void show_table(const struct hi_audit_report *r, const struct hi_audit_ro
 	note_more(r, n, page);
 }
 
-static void show_rows(const struct hi_audit_report *r, struct hi_page *page)
+static void show_audit_rows(const struct hi_audit_report *r, struct hi_page *page)
 {
 	const struct hi_audit *a = r->audit;
 
@@ -79,14 +81,14 @@ static void show_rows(const struct hi_audit_report *r, struct hi_page *page)
 				"more references lead there than are counted: C code "
 				"released a reference that it did not own, and the "
 				"object will be freed while it is in use");
-		show_table(r, a->short_rows, a->n_short_rows, r->short_names,
-			   short_columns, page);
+		show_audit_table(r, a->short_rows, a->n_short_rows, r->short_names,
+				 short_columns, page);
 	}
 	if (a->n_rows) {
 		hi_page_heading(page, "Excess by type",
 				"references that are counted, but were not found: lost "
 				"by C code, or kept where no word was read");
-		show_table(r, a->rows, a->n_rows, r->names, excess_columns, page);
+		show_audit_table(r, a->rows, a->n_rows, r->names, excess_columns, page);
 	}
 }
 
@@ -103,10 +105,11 @@ static void show_causes(const struct hi_audit_report *r, struct hi_page *page)
 			"cycles through objects of types that the collector cannot look "
 			"into (no tp_traverse), or that it must not finalize");
 	table = hi_page_table(page, columns, 3);
-	for (size_t i = 0; i < shown(r, r->n_causes); i++) {
+	for (size_t i = 0; i < count_shown_audit_rows(r, r->n_causes); i++) {
 		const struct hi_audit_cause *cause = &r->causes[i];
 
-		hi_cell_text(table, hi_page_safe(page, type_name(r, cause->type)), 0);
+		hi_cell_text(table,
+			     hi_page_safe(page, name_of_audited_type(r, cause->type)), 0);
 		hi_cell_number(table, cause->objects);
 		hi_cell_address(table, hi_graph_address(r->graph, cause->example));
 	}
@@ -115,7 +118,7 @@ static void show_causes(const struct hi_audit_report *r, struct hi_page *page)
 
 /* ---- garbage ---- */
 
-static const char *state_of(const struct hi_garbage_row *row)
+static const char *text_of_garbage_state(const struct hi_garbage_row *row)
 {
 	static const char *const states[HI_FATES] = {
 		[HI_FATE_NONE] = "leaked",
@@ -141,11 +144,12 @@ static void show_garbage(const struct hi_audit_report *r, struct hi_page *page)
 			"no root leads there, or only the collector's own list of "
 			"uncollectable objects (gc.garbage)");
 	table = hi_page_table(page, columns, 5);
-	for (size_t i = 0; i < shown(r, r->garbage->n_rows); i++) {
+	for (size_t i = 0; i < count_shown_audit_rows(r, r->garbage->n_rows); i++) {
 		const struct hi_garbage_row *row = &r->garbage->rows[i];
 
-		hi_cell_text(table, hi_page_safe(page, type_name(r, row->type)), 0);
-		hi_cell_text(table, state_of(row), 0);
+		hi_cell_text(table,
+			     hi_page_safe(page, name_of_audited_type(r, row->type)), 0);
+		hi_cell_text(table, text_of_garbage_state(row), 0);
 		hi_cell_number(table, row->objects);
 		hi_cell_number(table, row->bytes);
 		hi_cell_address(table, hi_graph_address(r->graph, row->example));
@@ -214,7 +218,7 @@ static const char *garbage_text(const struct hi_audit_report *r, struct hi_page 
 		   : text;
 }
 
-static void suggest(const struct hi_audit_report *r, struct hi_page *page)
+static void suggest_audit_commands(const struct hi_audit_report *r, struct hi_page *page)
 {
 	const struct hi_audit_row *row =
 		r->audit->n_short_rows ? r->audit->short_rows : r->audit->rows;
@@ -236,19 +240,20 @@ void hi_audit_display(const struct hi_audit_report *r, struct hi_page *page)
 					  excess_text(r, page), garbage_text(r, page)));
 	hi_head_facts(r->head, page, false);
 	hi_head_collector(r->head, page);
-	show_rows(r, page);
+	show_audit_rows(r, page);
 	show_garbage(r, page);
 	show_causes(r, page);
-	suggest(r, page);
+	suggest_audit_commands(r, page);
 }
 
 /* ---- JSON ---- */
 
-static void row_json(const struct hi_audit_report *r, const struct hi_audit_row *row,
-		     const char *name, const char *difference, struct hi_json *json)
+static void put_audit_row_json(const struct hi_audit_report *r,
+			       const struct hi_audit_row *row, const char *name,
+			       const char *difference, struct hi_json *json)
 {
 	hi_json_object(json, NULL);
-	hi_json_text(json, "type", type_name(r, row->type));
+	hi_json_text(json, "type", name_of_audited_type(r, row->type));
 	hi_json_number(json, "objects", row->objects);
 	hi_json_number(json, difference, row->excess);
 	hi_json_number(json, "bytes", row->bytes);
@@ -262,11 +267,11 @@ static void row_json(const struct hi_audit_report *r, const struct hi_audit_row 
 static void causes_json(const struct hi_audit_report *r, struct hi_json *json)
 {
 	hi_json_array(json, "causes");
-	for (size_t i = 0; i < shown(r, r->n_causes); i++) {
+	for (size_t i = 0; i < count_shown_audit_rows(r, r->n_causes); i++) {
 		const struct hi_audit_cause *cause = &r->causes[i];
 
 		hi_json_object(json, NULL);
-		hi_json_text(json, "type", type_name(r, cause->type));
+		hi_json_text(json, "type", name_of_audited_type(r, cause->type));
 		hi_json_number(json, "objects", cause->objects);
 		hi_json_address(json, "example",
 				hi_graph_address(r->graph, cause->example));
@@ -279,7 +284,7 @@ static void garbage_json(const struct hi_audit_report *r,
 			 const struct hi_garbage_row *row, struct hi_json *json)
 {
 	hi_json_object(json, NULL);
-	hi_json_text(json, "type", type_name(r, row->type));
+	hi_json_text(json, "type", name_of_audited_type(r, row->type));
 	hi_json_text(json, "fate", hi_fate_key(row->fate));
 	hi_json_bool(json, "put_aside", row->put_aside);
 	hi_json_number(json, "objects", row->objects);
@@ -305,18 +310,18 @@ void hi_audit_json(const struct hi_audit_report *r, struct hi_json *json)
 	hi_json_number(json, "put_aside", g->aside_bytes);
 	hi_json_number(json, "lost", g->bytes[HI_FATE_LOST_REFERENCE]);
 	hi_json_array(json, "rows");
-	for (size_t i = 0; i < shown(r, r->audit->n_rows); i++)
-		row_json(r, &r->audit->rows[i], example_name(r->names, i), "excess",
-			 json);
+	for (size_t i = 0; i < count_shown_audit_rows(r, r->audit->n_rows); i++)
+		put_audit_row_json(r, &r->audit->rows[i], example_name(r->names, i),
+				   "excess", json);
 	hi_json_end(json);
 	hi_json_array(json, "short_rows");
-	for (size_t i = 0; i < shown(r, r->audit->n_short_rows); i++)
-		row_json(r, &r->audit->short_rows[i], example_name(r->short_names, i),
-			 "missing", json);
+	for (size_t i = 0; i < count_shown_audit_rows(r, r->audit->n_short_rows); i++)
+		put_audit_row_json(r, &r->audit->short_rows[i],
+				   example_name(r->short_names, i), "missing", json);
 	hi_json_end(json);
 	causes_json(r, json);
 	hi_json_array(json, "garbage_rows");
-	for (size_t i = 0; i < shown(r, g->n_rows); i++)
+	for (size_t i = 0; i < count_shown_audit_rows(r, g->n_rows); i++)
 		garbage_json(r, &g->rows[i], json);
 	hi_json_end(json);
 	hi_json_end(json);

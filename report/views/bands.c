@@ -66,7 +66,7 @@ static size_t count_telling(const struct hi_hp_series *s, size_t first, size_t n
 	return n;
 }
 
-static void find_range(struct work *w)
+static void find_sample_range(struct work *w)
 {
 	const struct hi_hp_series *s = w->series;
 	const struct hi_bands_options *o = w->options;
@@ -124,7 +124,7 @@ static void sum_sample(struct work *w, size_t i)
 }
 
 /* For comparisons: where no time passes, no band has an area. */
-static double size_of(const struct sums *sums)
+static double size_of_band(const struct sums *sums)
 {
 	return sums->area > 0 ? (double)sums->area : (double)sums->value * 1e-300;
 }
@@ -134,10 +134,10 @@ static int compare_numbers(double a, double b)
 	return (a > b) - (a < b);
 }
 
-static int by_size(const void *a, const void *b)
+static int compare_band_sizes(const void *a, const void *b)
 {
 	const struct sums *x = *(struct sums *const *)a, *y = *(struct sums *const *)b;
-	int sign = compare_numbers(size_of(y), size_of(x));
+	int sign = compare_numbers(size_of_band(y), size_of_band(x));
 
 	return sign ? sign : (x->id > y->id) - (x->id < y->id);
 }
@@ -149,31 +149,32 @@ static double largest_part(const struct work *w)
 	if (area > 0)
 		return area;
 	for (size_t i = 0; i < w->series->n_bands; i++)
-		area += size_of(&w->sums[i]);
+		area += size_of_band(&w->sums[i]);
 	return area;
 }
 
 /* Which bands are drawn, which are summed in OTHER, which are left out. The order
  * of w->order is by size then. */
-static void choose(struct work *w)
+static void choose_shown_bands(struct work *w)
 {
 	size_t n = w->series->n_bands, limit = w->options->limit;
 	double room = w->options->min_share * largest_part(w), gone = 0;
 
 	for (size_t i = 0; i < n; i++)
 		w->order[i] = &w->sums[i];
-	qsort(w->order, n, sizeof(*w->order), by_size);
+	qsort(w->order, n, sizeof(*w->order), compare_band_sizes);
 	for (size_t i = n; i > 0; i--) {
 		struct sums *sums = w->order[i - 1];
 
-		gone += size_of(sums);
-		sums->fate = gone < room || !(size_of(sums) > 0) ? DROPPED : IN_OTHER;
-		if (sums->fate == DROPPED && size_of(sums) > 0)
+		gone += size_of_band(sums);
+		sums->fate =
+			gone < room || !(size_of_band(sums) > 0) ? DROPPED : IN_OTHER;
+		if (sums->fate == DROPPED && size_of_band(sums) > 0)
 			w->bands->n_removed++;
 	}
 	/* Those of the other graph have their places first. */
 	for (size_t i = 0; i < n && w->n_kept < limit; i++)
-		if (w->order[i]->like >= 0 && size_of(w->order[i]) > 0) {
+		if (w->order[i]->like >= 0 && size_of_band(w->order[i]) > 0) {
 			w->bands->n_removed -= w->order[i]->fate == DROPPED;
 			w->order[i]->fate = KEPT;
 			w->n_kept++;
@@ -187,7 +188,8 @@ static void choose(struct work *w)
 		w->bands->in_other += w->order[i]->fate == IN_OTHER;
 }
 
-static void describe(const struct work *w, const struct sums *sums, struct hi_band *band)
+static void describe_band(const struct work *w, const struct sums *sums,
+			  struct hi_band *band)
 {
 	double n = (double)w->n_telling, mean = (double)sums->value / n;
 	double duration = w->bands->x_to - w->bands->x_from - w->tail, rest;
@@ -260,7 +262,7 @@ static void describe_other(struct work *w)
 		sums.peak = v > sums.peak ? v : sums.peak;
 		sums.last = v;
 	}
-	describe(w, &sums, other);
+	describe_band(w, &sums, other);
 }
 
 /* What qsort needs to know beside the bands. */
@@ -297,7 +299,7 @@ static int compare_placed(const void *a, const void *b)
 }
 
 /* The kept bands in the order of the stack, and each one's place in its fate. */
-static enum hi_status place(struct work *w, struct hi_error *err)
+static enum hi_status place_bands(struct work *w, struct hi_error *err)
 {
 	struct hi_bands *b = w->bands;
 	HI_GUARD(free) struct placed *placed = hi_calloc(w->n_kept + 1, sizeof(*placed));
@@ -311,7 +313,7 @@ static enum hi_status place(struct work *w, struct hi_error *err)
 
 		if (sums->fate != KEPT)
 			continue;
-		describe(w, sums, &placed[n].band);
+		describe_band(w, sums, &placed[n].band);
 		placed[n].band.id = sums->id;
 		placed[n].band.name = w->series->bands[sums->id];
 		placed[n].like = sums->like;
@@ -334,7 +336,7 @@ static enum hi_status place(struct work *w, struct hi_error *err)
 
 /* The other graph's colours for its bands; the free ones, the largest band first,
  * for the rest. */
-static void colour(struct work *w)
+static void colour_bands(struct work *w)
 {
 	const struct hi_bands *like = w->options->like;
 	bool taken[HI_BANDS_MAX + 1] = {};
@@ -359,7 +361,7 @@ static void colour(struct work *w)
 	}
 }
 
-static void scale(struct work *w)
+static void scale_band_axis(struct work *w)
 {
 	struct hi_bands *b = w->bands;
 	const struct hi_bands *like = w->options->like;
@@ -403,7 +405,7 @@ static enum hi_status find_like(struct work *w, struct hi_error *err)
 	return status;
 }
 
-static enum hi_status build(struct work *w, struct hi_error *err)
+static enum hi_status build_bands(struct work *w, struct hi_error *err)
 {
 	struct hi_bands *b = w->bands;
 	size_t n_bands = w->series->n_bands;
@@ -422,8 +424,8 @@ static enum hi_status build(struct work *w, struct hi_error *err)
 		sum_sample(w, i);
 	for (size_t i = 0; i < n_bands; i++)
 		b->total_area += (double)w->sums[i].area;
-	choose(w);
-	status = place(w, err);
+	choose_shown_bands(w);
+	status = place_bands(w, err);
 	if (status == HI_OK)
 		status = fill_values(w, err);
 	if (status != HI_OK)
@@ -433,8 +435,8 @@ static enum hi_status build(struct work *w, struct hi_error *err)
 			w->sums[i].fate == DROPPED ? (double)w->sums[i].area : 0;
 	if (b->in_other)
 		describe_other(w);
-	colour(w);
-	scale(w);
+	colour_bands(w);
+	scale_band_axis(w);
 	return HI_OK;
 }
 
@@ -453,13 +455,13 @@ enum hi_status hi_bands_create(const struct hi_hp_series *series,
 		  : o.limit > HI_BANDS_MAX ? HI_BANDS_MAX
 					   : o.limit;
 	bands->series = series;
-	find_range(&w);
+	find_sample_range(&w);
 	if (!bands->n_samples)
 		return hi_fail(err, HI_USAGE, 0, "no sample between %.6f and %.6f",
 			       o.from, o.to);
 	bands->x_from = series->times[bands->first];
 	bands->x_to = series->times[bands->first + bands->n_samples - 1];
-	status = build(&w, err);
+	status = build_bands(&w, err);
 	free(w.sums);
 	free((void *)w.order);
 	free(w.weights);

@@ -25,7 +25,7 @@ static const char *root_name(void *arg, uint32_t identity)
 	return identity && identity <= r->n_roots ? r->roots[identity - 1].name : "?";
 }
 
-static const char *label_of(struct making *m, const uint32_t *members, size_t n)
+static const char *label_of_bin(struct making *m, const uint32_t *members, size_t n)
 {
 	const char *join = m->view->join ? m->view->join : "-";
 	size_t length = hi_set_label(members, n, join, root_name, m->r, NULL, 0);
@@ -38,12 +38,12 @@ static const char *label_of(struct making *m, const uint32_t *members, size_t n)
 
 /* ---- rows ---- */
 
-static bool add_row(struct making *m, const uint32_t *members, size_t n,
-		    const struct hi_set_row *sum)
+static bool add_bin_row(struct making *m, const uint32_t *members, size_t n,
+			const struct hi_set_row *sum)
 {
 	struct hi_bins_row *row = &m->r->rows[m->r->n_rows];
 
-	row->label = label_of(m, members, n);
+	row->label = label_of_bin(m, members, n);
 	row->members = members;
 	row->sum = *sum;
 	m->r->n_rows += row->label != NULL;
@@ -77,7 +77,7 @@ static bool add_sets(struct making *m)
 		if (!members)
 			return false;
 		hi_set_members(m->pool, sum->set, members);
-		if (!add_row(m, members, sum->size, sum))
+		if (!add_bin_row(m, members, sum->size, sum))
 			return false;
 	}
 	return true;
@@ -96,7 +96,7 @@ static bool has_row(const struct making *m, const uint32_t *members, size_t n)
 	return false;
 }
 
-static bool is_shown(const struct making *m, const uint32_t *members, size_t n)
+static bool is_bin_shown(const struct making *m, const uint32_t *members, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!m->view->shown || m->view->shown[members[i] - 1])
@@ -110,14 +110,14 @@ static bool add_empty(struct making *m, const uint32_t *members, size_t n)
 	struct hi_set_row sum = nothing;
 	uint32_t *copy;
 
-	if (!is_shown(m, members, n) || has_row(m, members, n))
+	if (!is_bin_shown(m, members, n) || has_row(m, members, n))
 		return true;
 	copy = hi_arena_alloc(&m->r->arena, (n + 1) * sizeof(*copy));
 	if (!copy)
 		return false;
 	memcpy(copy, members, n * sizeof(*copy));
 	sum.size = (uint32_t)n;
-	return add_row(m, copy, n, &sum);
+	return add_bin_row(m, copy, n, &sum);
 }
 
 /* Of all subsets, smaller ones first; of many roots only the single ones. */
@@ -157,7 +157,7 @@ static size_t rows_most(const struct making *m)
 	return rows + 2;
 }
 
-static bool make_rows(struct making *m)
+static bool make_bin_rows(struct making *m)
 {
 	struct hi_bins_report *r = m->r;
 
@@ -204,8 +204,8 @@ static bool sum_roots(struct making *m)
 }
 
 /* Does root `other` reach all that `root` starts from? */
-static bool reaches(const struct making *m, const struct hi_bins_root *root,
-		    uint32_t other)
+static bool root_reaches_root(const struct making *m, const struct hi_bins_root *root,
+			      uint32_t other)
 {
 	for (size_t i = 0; i < root->n_starts; i++)
 		if (!hi_set_has(m->pool, m->bins->table.set[root->starts[i]], other))
@@ -222,9 +222,9 @@ static void find_outer(struct making *m, uint32_t index)
 	for (uint32_t other = 0; other < m->r->n_roots && root->n_starts; other++) {
 		bool back;
 
-		if (other == index || !reaches(m, root, other + 1))
+		if (other == index || !root_reaches_root(m, root, other + 1))
 			continue;
-		back = reaches(m, &m->r->roots[other], index + 1);
+		back = root_reaches_root(m, &m->r->roots[other], index + 1);
 		if (back && other > index)
 			continue;
 		root->inside = m->r->roots[other].name;
@@ -251,7 +251,7 @@ hi_bins_report_create(const struct hi_head *head, const struct hi_reach *reach,
 	r->n_roots = n_roots;
 	r->pure = view->pure;
 	r->sanity = hi_sanity_of(head, reach, view->allocated);
-	if (!make_rows(&m) || !sum_roots(&m))
+	if (!make_bin_rows(&m) || !sum_roots(&m))
 		return hi_fail_memory(err, "report of bins");
 	for (uint32_t i = 0; i < n_roots; i++)
 		find_outer(&m, i);

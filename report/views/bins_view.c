@@ -6,7 +6,7 @@
 
 /* ---- as a page ---- */
 
-static void show_roots(const struct hi_bins_report *r, struct hi_page *page)
+static void show_named_roots(const struct hi_bins_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"root", HI_COLUMN_TEXT},
 						   {"expression", HI_COLUMN_TEXT},
@@ -42,8 +42,8 @@ static void show_roots(const struct hi_bins_report *r, struct hi_page *page)
 	}
 }
 
-static void show_row(const struct hi_bins_report *r, const char *label,
-		     const struct hi_set_row *sum, struct hi_table *t)
+static void show_bin_row(const struct hi_bins_report *r, const char *label,
+			 const struct hi_set_row *sum, struct hi_table *t)
 {
 	static const struct hi_set_row unknown = {
 		.cost = UINT64_MAX, .cost_pure = UINT64_MAX, .objects = UINT64_MAX};
@@ -79,9 +79,9 @@ static void show_bins(const struct hi_bins_report *r, struct hi_page *page)
 			"what exactly these roots reach; NOROOT: alive, under none");
 	t = hi_page_table(page, r->pure ? pure : columns, 4);
 	for (size_t i = 0; i < r->n_rows; i++)
-		show_row(r, hi_page_safe(page, r->rows[i].label),
-			 r->rows[i].is_unknown ? NULL : &r->rows[i].sum, t);
-	show_row(r, "all", &all, t);
+		show_bin_row(r, hi_page_safe(page, r->rows[i].label),
+			     r->rows[i].is_unknown ? NULL : &r->rows[i].sum, t);
+	show_bin_row(r, "all", &all, t);
 	hi_table_stress(t);
 	hi_hidden_note(page, &r->beyond, &r->below, &none);
 	if (leaked)
@@ -103,7 +103,7 @@ void hi_bins_display(const struct hi_bins_report *r, struct hi_page *page)
 					  r->n_roots == 1 ? "" : "s"));
 	hi_head_facts(r->head, page, false);
 	hi_sanity_show(&r->sanity, page);
-	show_roots(r, page);
+	show_named_roots(r, page);
 	show_bins(r, page);
 }
 
@@ -125,8 +125,8 @@ static void root_json(const struct hi_bins_root *root, struct hi_json *json)
 	hi_json_end(json);
 }
 
-static void row_json(const struct hi_bins_report *r, const struct hi_bins_row *row,
-		     struct hi_json *json)
+static void put_bin_row_json(const struct hi_bins_report *r,
+			     const struct hi_bins_row *row, struct hi_json *json)
 {
 	const uint64_t unknown = row->is_unknown ? UINT64_MAX : 0;
 
@@ -160,7 +160,7 @@ void hi_bins_json(const struct hi_bins_report *r, struct hi_json *json)
 	hi_json_end(json);
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < r->n_rows; i++)
-		row_json(r, &r->rows[i], json);
+		put_bin_row_json(r, &r->rows[i], json);
 	hi_json_end(json);
 	hi_hidden_json(json, &r->beyond, &r->below, &none);
 	hi_json_end(json);

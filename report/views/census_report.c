@@ -21,9 +21,9 @@ static void hide(struct hi_hidden *hidden, const struct hi_census_row *row)
 }
 
 /* Rows come by size. */
-static void take_row(struct hi_census_report *r, const struct hi_census_row *row,
-		     const char *name, const struct hi_by_row *key,
-		     const struct hi_restrict *only)
+static void add_census_line(struct hi_census_report *r, const struct hi_census_row *row,
+			    const char *name, const struct hi_by_row *key,
+			    const struct hi_restrict *only)
 {
 	if (row->shallow < only->min_size) {
 		hide(&r->below, row);
@@ -73,7 +73,7 @@ hi_census_report_create(const struct hi_head *head, const struct hi_graph *graph
 		const struct hi_census_row *row = &census->rows[i];
 
 		if (hi_type_set_has(only->types, row->type))
-			take_row(r, row, type_name(graph, row->type), NULL, only);
+			add_census_line(r, row, type_name(graph, row->type), NULL, only);
 		else
 			hide(&r->other, row);
 	}
@@ -99,7 +99,7 @@ enum hi_status hi_census_by_report_create(const struct hi_head *head,
 	for (size_t i = 0; i < census->n_rows; i++) {
 		const struct hi_by_row *row = &census->rows[i];
 
-		take_row(r, &row->sum, row->name, row, only);
+		add_census_line(r, &row->sum, row->name, row, only);
 	}
 	*ret = r;
 	return HI_OK;
@@ -163,29 +163,30 @@ static const struct hi_column *columns_of(const struct hi_census_report *r, size
 	return columns[r->by];
 }
 
-static const char *label_of(const struct hi_census_report *r,
-			    const struct hi_census_line *row, struct hi_page *page)
+static const char *label_of_census_line(const struct hi_census_report *r,
+					const struct hi_census_line *row,
+					struct hi_page *page)
 {
 	if (r->by == HI_BY_MODULE)
 		return *row->name ? hi_page_safe(page, row->name) : "(unknown)";
 	return hi_type_label(row->name, page);
 }
 
-static uint64_t average(const struct hi_census_line *row)
+static uint64_t average_size_of_line(const struct hi_census_line *row)
 {
 	return row->count ? row->shallow / row->count : 0;
 }
 
-static void show_row(const struct hi_census_report *r, const struct hi_census_line *row,
-		     struct hi_table *t)
+static void show_census_line(const struct hi_census_report *r,
+			     const struct hi_census_line *row, struct hi_table *t)
 {
-	hi_cell_text(t, label_of(r, row, t->page), 0);
+	hi_cell_text(t, label_of_census_line(r, row, t->page), 0);
 	hi_cell_number(t, row->count);
 	hi_cell_number(t, row->shallow);
 	hi_cell_percent(t, row->shallow, r->bytes);
 	if (has_retained(r))
 		hi_cell_at_least(t, row->retained);
-	hi_cell_number(t, average(row));
+	hi_cell_number(t, average_size_of_line(row));
 	hi_cell_number(t, row->largest);
 	if (has_evidence(r))
 		hi_cell_text(t, row->evidence ? hi_evidence_key(row->evidence) : "", 0);
@@ -239,7 +240,7 @@ void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
 	columns = columns_of(r, &n);
 	t = hi_page_table(page, columns, n);
 	for (size_t i = 0; i < r->n_rows; i++)
-		show_row(r, &r->rows[i], t);
+		show_census_line(r, &r->rows[i], t);
 	if (r->by == HI_BY_TYPE)
 		hi_hidden_note(page, &r->beyond, &r->below, &r->other);
 	else
@@ -271,15 +272,15 @@ static void key_json(const struct hi_census_report *r, const struct hi_census_li
 	}
 }
 
-static void row_json(const struct hi_census_report *r, const struct hi_census_line *row,
-		     struct hi_json *json)
+static void put_census_line_json(const struct hi_census_report *r,
+				 const struct hi_census_line *row, struct hi_json *json)
 {
 	hi_json_object(json, NULL);
 	key_json(r, row, json);
 	hi_json_number(json, "count", row->count);
 	hi_json_number(json, "shallow", row->shallow);
 	hi_json_number(json, "retained", row->retained);
-	hi_json_number(json, "average", average(row));
+	hi_json_number(json, "average", average_size_of_line(row));
 	hi_json_number(json, "largest", row->largest);
 	hi_json_text(json, "evidence", hi_evidence_key(row->evidence));
 	hi_json_object(json, "by_evidence");
@@ -319,7 +320,7 @@ void hi_census_json(const struct hi_census_report *r, struct hi_json *json)
 	hi_json_end(json);
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < r->n_rows; i++)
-		row_json(r, &r->rows[i], json);
+		put_census_line_json(r, &r->rows[i], json);
 	hi_json_end(json);
 	hi_hidden_json(json, &r->beyond, &r->below, &r->other);
 	if (r->by == HI_BY_TYPE)

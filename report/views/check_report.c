@@ -12,7 +12,7 @@ bool hi_check_fails(const struct hi_check_row *row)
 }
 
 /* "81264 > 0" */
-static char *values(char out[64], const struct hi_check_row *row)
+static char *text_of_check_values(char out[64], const struct hi_check_row *row)
 {
 	if (!row->result.is_known) {
 		snprintf(out, 64, "unknown: some heap is not decoded%s",
@@ -48,7 +48,9 @@ void hi_check_display(const struct hi_check_report *r, struct hi_page *page)
 
 		hi_cell_text(t, hi_check_fails(row) ? "FAILED" : "ok", 0);
 		hi_cell_text(t, hi_page_safe(page, row->gate->text), 0);
-		hi_cell_text(t, hi_page_printf(page, "%s", values(text, row)), 0);
+		hi_cell_text(t,
+			     hi_page_printf(page, "%s", text_of_check_values(text, row)),
+			     0);
 		if (hi_check_fails(row))
 			hi_table_stress(t);
 	}
@@ -96,7 +98,7 @@ void hi_check_json(const struct hi_check_report *r, struct hi_json *json)
 /* ---- JUnit ---- */
 
 /* For attributes and text; control bytes have no place in XML. */
-static void xml(FILE *out, const char *text)
+static void put_xml_text(FILE *out, const char *text)
 {
 	for (const char *c = text; *c; c++) {
 		switch (*c) {
@@ -124,7 +126,7 @@ static void xml_safe(FILE *out, const char *text)
 	char safe[4096];
 
 	hi_text_escape(safe, sizeof(safe), text, strlen(text));
-	xml(out, safe);
+	put_xml_text(out, safe);
 }
 
 void hi_check_junit(const struct hi_check_report *r, FILE *out)
@@ -147,7 +149,7 @@ void hi_check_junit(const struct hi_check_report *r, FILE *out)
 			continue;
 		}
 		fputs("\">\n      <failure message=\"", out);
-		xml(out, values(text, row));
+		put_xml_text(out, text_of_check_values(text, row));
 		fputs("\">", out);
 		xml_safe(out, row->gate->text);
 		fputs("</failure>\n    </testcase>\n", out);
@@ -158,7 +160,7 @@ void hi_check_junit(const struct hi_check_report *r, FILE *out)
 /* ---- GitHub ---- */
 
 /* %, CR and LF would end the message. */
-static void annotation(FILE *out, const char *text)
+static void put_annotation_text(FILE *out, const char *text)
 {
 	for (const char *c = text; *c; c++) {
 		if (*c == '%' || *c == '\r' || *c == '\n')
@@ -180,7 +182,7 @@ void hi_check_github(const struct hi_check_report *r, FILE *out)
 		hi_text_escape(safe, sizeof(safe), row->gate->text,
 			       strlen(row->gate->text));
 		fputs("::error title=heapinspect check::", out);
-		annotation(out, safe);
-		fprintf(out, " (%s)\n", values(text, row));
+		put_annotation_text(out, safe);
+		fprintf(out, " (%s)\n", text_of_check_values(text, row));
 	}
 }

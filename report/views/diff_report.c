@@ -12,24 +12,25 @@ bool hi_diff_is_none(const struct hi_diff_report *r)
 	return !r->c->all.born.count && !r->c->all.died.count && !r->c->all.grown;
 }
 
-static int64_t change(uint64_t before, uint64_t after)
+static int64_t signed_change(uint64_t before, uint64_t after)
 {
 	return (int64_t)(after - before);
 }
 
-static uint64_t size_of(int64_t n)
+static uint64_t size_of_change(int64_t n)
 {
 	return n < 0 ? -(uint64_t)n : (uint64_t)n;
 }
 
 /* Rows that did not change have nothing to tell. */
-static bool is_shown(const struct hi_diff_report *r, const struct hi_compare_row *row)
+static bool is_diff_row_shown(const struct hi_diff_report *r,
+			      const struct hi_compare_row *row)
 {
-	int64_t bytes = change(row->before.bytes, row->after.bytes);
+	int64_t bytes = signed_change(row->before.bytes, row->after.bytes);
 
 	if (!row->born.count && !row->died.count && !row->grown)
 		return false;
-	return size_of(bytes) >= r->min_size;
+	return size_of_change(bytes) >= r->min_size;
 }
 
 /* "+1.5 MiB" */
@@ -38,7 +39,7 @@ static const char *signed_bytes(struct hi_page *page, int64_t n)
 	char text[24];
 
 	return hi_page_printf(page, "%s%s", n < 0 ? "-" : "+",
-			      hi_bytes(text, size_of(n)));
+			      hi_bytes(text, size_of_change(n)));
 }
 
 /* ---- text ---- */
@@ -57,7 +58,7 @@ static void show_fact(struct hi_page *page, const char *key, uint64_t before,
 	hi_page_fact(page, key,
 		     hi_page_printf(page, "%s, before %s (%s)", hi_bytes(b, after),
 				    hi_bytes(a, before),
-				    signed_bytes(page, change(before, after))));
+				    signed_bytes(page, signed_change(before, after))));
 }
 
 const char *hi_diff_matched_text(bool by_address)
@@ -70,7 +71,7 @@ const char *hi_diff_matched_text(bool by_address)
 			    "several alike are new is not known";
 }
 
-static bool is_known(const struct hi_diff_report *r)
+static bool are_both_heaps_known(const struct hi_diff_report *r)
 {
 	return hi_heap_known(r->before) == HI_HEAP_KNOWN &&
 	       hi_heap_known(r->after) == HI_HEAP_KNOWN;
@@ -89,7 +90,7 @@ static void show_unknown_side(const struct hi_diff_report *r, struct hi_page *pa
 }
 
 /* What neither heap has is left out, but for leaks. */
-static void show_leaks(const struct hi_diff_report *r, struct hi_page *page)
+static void show_leak_changes(const struct hi_diff_report *r, struct hi_page *page)
 {
 	const struct hi_leak_sums *a = &r->leaks_before, *b = &r->leaks_after;
 	const struct {
@@ -107,31 +108,32 @@ static void show_leaks(const struct hi_diff_report *r, struct hi_page *page)
 			show_fact(page, rows[i].key, rows[i].before, rows[i].after);
 }
 
-static void show_headline(const struct hi_diff_report *r, struct hi_page *page)
+static void show_diff_headline(const struct hi_diff_report *r, struct hi_page *page)
 {
 	const struct hi_compare_row *all = &r->c->all;
 	char born[32], died[32], more[24], less[24];
 
-	hi_page_text(page, hi_page_printf(page, "%s: %s objects born (%s), %s died (%s)",
-					  signed_bytes(page, change(all->before.bytes,
-								    all->after.bytes)),
-					  hi_count(born, all->born.count),
-					  hi_bytes(more, all->born.bytes),
-					  hi_count(died, all->died.count),
-					  hi_bytes(less, all->died.bytes)));
+	hi_page_text(page,
+		     hi_page_printf(page, "%s: %s objects born (%s), %s died (%s)",
+				    signed_bytes(page, signed_change(all->before.bytes,
+								     all->after.bytes)),
+				    hi_count(born, all->born.count),
+				    hi_bytes(more, all->born.bytes),
+				    hi_count(died, all->died.count),
+				    hi_bytes(less, all->died.bytes)));
 	hi_page_fact(page, "before", hi_head_target(r->before, page));
 	show_fact(page, "live", r->live_before, r->live_after);
-	show_leaks(r, page);
+	show_leak_changes(r, page);
 	show_unknown_side(r, page);
 	hi_page_fact(page, "matched", hi_diff_matched_text(r->c->same_process));
 }
 
-static const char *by_text(const char *by)
+static const char *text_of_diff_key(const char *by)
 {
 	return strcmp(by, "retainers") == 0 ? "retainer set" : by;
 }
 
-static void show_rows(const struct hi_diff_report *r, struct hi_page *page)
+static void show_diff_rows(const struct hi_diff_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
 						   {"before", HI_COLUMN_COUNT},
@@ -144,13 +146,13 @@ static void show_rows(const struct hi_diff_report *r, struct hi_page *page)
 	struct hi_table *t;
 	size_t n = 0, hidden = 0;
 
-	hi_page_heading(page, hi_page_printf(page, "By %s", by_text(r->by)),
+	hi_page_heading(page, hi_page_printf(page, "By %s", text_of_diff_key(r->by)),
 			"live and leaked objects");
 	t = hi_page_table(page, columns, 8);
 	for (size_t i = 0; i < r->c->n_rows; i++) {
 		const struct hi_compare_row *row = &r->c->rows[i];
 
-		if (!is_shown(r, row))
+		if (!is_diff_row_shown(r, row))
 			continue;
 		if (n++ >= r->top) {
 			hidden++;
@@ -163,16 +165,16 @@ static void show_rows(const struct hi_diff_report *r, struct hi_page *page)
 		hi_cell_number(t, row->died.count);
 		hi_cell_signed(t, row->grown);
 		hi_cell_number(t, row->after.bytes);
-		hi_cell_text(
-			t,
-			signed_bytes(page, change(row->before.bytes, row->after.bytes)),
-			0);
+		hi_cell_text(t,
+			     signed_bytes(page, signed_change(row->before.bytes,
+							      row->after.bytes)),
+			     0);
 	}
 	if (hidden)
 		hi_page_note(page, hi_page_printf(page, "%zu more rows (--all)", hidden));
 }
 
-static void show_next(const struct hi_diff_report *r, struct hi_page *page)
+static void suggest_diff_commands(const struct hi_diff_report *r, struct hi_page *page)
 {
 	const struct hi_new_row *first = r->born.n_rows ? &r->born.rows[0] : NULL;
 
@@ -189,27 +191,29 @@ void hi_diff_display(const struct hi_diff_report *r, struct hi_page *page)
 {
 	hi_head_title(r->after, page);
 	if (hi_diff_is_none(r)) {
-		hi_page_text(page, is_known(r) ? "No difference"
-					       : "No difference in the known part");
+		hi_page_text(page, are_both_heaps_known(r)
+					   ? "No difference"
+					   : "No difference in the known part");
 		show_unknown_side(r, page);
 		/* No difference does not say that nothing was allocated in between. */
 		hi_page_fact(page, "matched", hi_diff_matched_text(r->c->same_process));
-		if (!is_known(r))
+		if (!are_both_heaps_known(r))
 			hi_head_facts(r->after, page, false);
 		return;
 	}
-	show_headline(r, page);
+	show_diff_headline(r, page);
 	hi_head_facts(r->after, page, false);
-	show_rows(r, page);
+	show_diff_rows(r, page);
 	hi_new_objects_show(&r->born, false, page);
-	show_next(r, page);
+	suggest_diff_commands(r, page);
 }
 
 /* ---- JSON ---- */
 
 /* key: of the sum of all rows; NULL: one of them. */
-static void json_row(const struct hi_diff_report *r, const struct hi_compare_row *row,
-		     const char *key, struct hi_json *json)
+static void put_diff_row_json(const struct hi_diff_report *r,
+			      const struct hi_compare_row *row, const char *key,
+			      struct hi_json *json)
 {
 	hi_json_object(json, key);
 	if (!key)
@@ -246,13 +250,13 @@ void hi_diff_json(const struct hi_diff_report *r, struct hi_json *json)
 	hi_diff_heap_json(r->after, "after", r->live_after, &r->leaks_after, json);
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < r->c->n_rows && n < r->top; i++) {
-		if (!is_shown(r, &r->c->rows[i]))
+		if (!is_diff_row_shown(r, &r->c->rows[i]))
 			continue;
-		json_row(r, &r->c->rows[i], NULL, json);
+		put_diff_row_json(r, &r->c->rows[i], NULL, json);
 		n++;
 	}
 	hi_json_end(json);
-	json_row(r, &r->c->all, "all", json);
+	put_diff_row_json(r, &r->c->all, "all", json);
 	hi_new_objects_json(&r->born, false, json);
 	hi_json_end(json);
 }

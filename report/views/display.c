@@ -31,7 +31,7 @@ void hi_page_destroy(struct hi_page *page)
 	free(page);
 }
 
-static const char *keep(struct hi_page *page, const char *text)
+static const char *keep_page_text(struct hi_page *page, const char *text)
 {
 	char *copy = hi_arena_strdup(&page->arena, text);
 
@@ -47,7 +47,7 @@ const char *hi_page_safe(struct hi_page *page, const char *hostile)
 	if (!hostile || !*hostile)
 		return "";
 	hi_text_escape(out, sizeof(out), hostile, strnlen(hostile, SAFE_MAX * 2));
-	return keep(page, out);
+	return keep_page_text(page, out);
 }
 
 const char *hi_page_safe_again(struct hi_page *page, const char *escaped)
@@ -57,7 +57,7 @@ const char *hi_page_safe_again(struct hi_page *page, const char *escaped)
 	if (!escaped || !*escaped)
 		return "";
 	hi_escape_again(out, sizeof(out), escaped, strnlen(escaped, SAFE_MAX * 2));
-	return keep(page, out);
+	return keep_page_text(page, out);
 }
 
 const char *hi_page_printf(struct hi_page *page, const char *fmt, ...)
@@ -68,7 +68,7 @@ const char *hi_page_printf(struct hi_page *page, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return keep(page, text);
+	return keep_page_text(page, text);
 }
 
 static void add_item(struct hi_page *page, struct hi_item item)
@@ -80,9 +80,10 @@ static void add_item(struct hi_page *page, struct hi_item item)
 static void add_text(struct hi_page *page, enum hi_item_kind kind, const char *text,
 		     const char *aside)
 {
-	add_item(page, (struct hi_item){.kind = kind,
-					.text = keep(page, text),
-					.aside = aside ? keep(page, aside) : NULL});
+	add_item(page,
+		 (struct hi_item){.kind = kind,
+				  .text = keep_page_text(page, text),
+				  .aside = aside ? keep_page_text(page, aside) : NULL});
 }
 
 void hi_page_title(struct hi_page *page, const char *text, const char *aside)
@@ -173,7 +174,7 @@ void hi_cell_text(struct hi_table *table, const char *safe, unsigned indent)
 		return;
 	}
 	add_cell(table, (struct hi_cell){.state = HI_CELL_VALUE,
-					 .text = keep(table->page, safe),
+					 .text = keep_page_text(table->page, safe),
 					 .indent = (uint8_t)(indent > 20 ? 20 : indent)});
 }
 

@@ -66,7 +66,7 @@ static void show_block(const struct hi_explain_report *r, struct hi_page *page)
 					 : ""));
 }
 
-static void show_runtime(const struct hi_explain_report *r, struct hi_page *page)
+static void show_runtime_facts(const struct hi_explain_report *r, struct hi_page *page)
 {
 	if (!r->id)
 		return;
@@ -81,7 +81,7 @@ static void show_runtime(const struct hi_explain_report *r, struct hi_page *page
 					    r->counted == 1 ? "" : "s"));
 }
 
-static void show_facts(const struct hi_explain_report *r, struct hi_page *page)
+static void show_object_facts(const struct hi_explain_report *r, struct hi_page *page)
 {
 	char retained[24], percent[16];
 
@@ -97,7 +97,7 @@ static void show_facts(const struct hi_explain_report *r, struct hi_page *page)
 				    r->info.array ? " [], an array" : "",
 				    r->conflict ? " (two pointers give different types)"
 						: ""));
-	show_runtime(r, page);
+	show_runtime_facts(r, page);
 	if (*r->evidence)
 		hi_page_fact(page, "evidence", hi_page_safe(page, r->evidence));
 	if (*r->info.detail)
@@ -111,7 +111,8 @@ static void show_facts(const struct hi_explain_report *r, struct hi_page *page)
 }
 
 /* "typed otherwise" where the field says something else. */
-static const char *by_text(const struct hi_explain_step *step, struct hi_page *page)
+static const char *text_of_step_origin(const struct hi_explain_step *step,
+				       struct hi_page *page)
 {
 	const char *origin =
 		*step->origin ? hi_page_safe(page, step->origin) : "its declaration";
@@ -121,7 +122,7 @@ static const char *by_text(const struct hi_explain_step *step, struct hi_page *p
 	return step->is_believed ? origin : "not believed";
 }
 
-static void show_steps(const struct hi_explain_report *r, struct hi_page *page)
+static void show_evidence_steps(const struct hi_explain_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
 						   {"field", HI_COLUMN_TEXT},
@@ -152,7 +153,7 @@ static void show_steps(const struct hi_explain_report *r, struct hi_page *page)
 			     0);
 		hi_cell_text(t, hi_page_safe_again(page, step->text), 0);
 		hi_cell_text(t, hi_page_safe_again(page, step->says), 0);
-		hi_cell_text(t, by_text(step, page), 0);
+		hi_cell_text(t, text_of_step_origin(step, page), 0);
 	}
 }
 
@@ -164,7 +165,7 @@ static bool has_offsets(const struct hi_explain_report *r)
 	return false;
 }
 
-static void show_fields(const struct hi_explain_report *r, struct hi_page *page)
+static void show_object_fields(const struct hi_explain_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"offset", HI_COLUMN_COUNT},
 						   {"field", HI_COLUMN_TEXT},
@@ -202,7 +203,7 @@ static void show_fields(const struct hi_explain_report *r, struct hi_page *page)
 						  r->n_fields_total - r->n_fields));
 }
 
-static const char *under_text(const struct hi_explain_report *r)
+static const char *text_of_restriction(const struct hi_explain_report *r)
 {
 	return r->head->only && r->head->only->under ? r->head->only->under : "it";
 }
@@ -232,9 +233,10 @@ static void show_referrers(const struct hi_explain_report *r, struct hi_page *pa
 		hi_page_note(page, hi_page_printf(page, "and %zu more (--all)",
 						  r->n_referrers_total - r->n_referrers));
 	if (r->n_referrers_hidden)
-		hi_page_note(page, hi_page_printf(page, "%zu more are not under %s",
-						  r->n_referrers_hidden,
-						  hi_page_safe(page, under_text(r))));
+		hi_page_note(page,
+			     hi_page_printf(page, "%zu more are not under %s",
+					    r->n_referrers_hidden,
+					    hi_page_safe(page, text_of_restriction(r))));
 }
 
 static void show_dominators(const struct hi_explain_report *r, struct hi_page *page)
@@ -258,7 +260,8 @@ static void show_dominators(const struct hi_explain_report *r, struct hi_page *p
 		hi_page_note(page, "and so on");
 }
 
-static void show_next(const struct hi_explain_report *r, struct hi_page *page)
+static void suggest_explain_commands(const struct hi_explain_report *r,
+				     struct hi_page *page)
 {
 	if (r->info.sort != HI_NODE_OBJECT || strcmp(r->state, "live") != 0)
 		return;
@@ -285,12 +288,12 @@ void hi_explain_display(const struct hi_explain_report *r, struct hi_page *page)
 		     hi_page_printf(page, "0x%" PRIx64 ": %s%s", r->address, what,
 				    r->info.sort == HI_NODE_ROOT ? "" : fate_text(r)));
 	hi_head_facts(r->head, page, false);
-	show_facts(r, page);
-	show_steps(r, page);
-	show_fields(r, page);
+	show_object_facts(r, page);
+	show_evidence_steps(r, page);
+	show_object_fields(r, page);
 	show_referrers(r, page);
 	show_dominators(r, page);
-	show_next(r, page);
+	suggest_explain_commands(r, page);
 }
 
 static void fields_json(const struct hi_explain_report *r, struct hi_json *json)

@@ -8,7 +8,7 @@ struct stack {
 	size_t n;
 };
 
-static void apply(struct stack *s, enum hi_gate_op op)
+static void apply_gate_operator(struct stack *s, enum hi_gate_op op)
 {
 	double b = s->items[--s->n], *a = &s->items[s->n - 1];
 
@@ -32,7 +32,7 @@ static void apply(struct stack *s, enum hi_gate_op op)
 	}
 }
 
-static bool compare(enum hi_gate_order order, double a, double b)
+static bool compare_gate_values(enum hi_gate_order order, double a, double b)
 {
 	switch (order) {
 	case HI_GATE_GREATER:
@@ -70,7 +70,7 @@ struct hi_gate_result hi_gate_evaluate(const struct hi_gate *gate,
 		    gate->steps[i].op == HI_GATE_METRIC)
 			s.items[s.n++] = number;
 		else
-			apply(&s, gate->steps[i].op);
+			apply_gate_operator(&s, gate->steps[i].op);
 	}
 	r.left = s.items[0];
 	r.right = s.items[1];
@@ -79,7 +79,7 @@ struct hi_gate_result hi_gate_evaluate(const struct hi_gate *gate,
 		r.left = 0;
 	if (isnan(r.right))
 		r.right = 0;
-	r.is_true = compare(gate->order, r.left, r.right);
+	r.is_true = compare_gate_values(gate->order, r.left, r.right);
 	return r;
 }
 

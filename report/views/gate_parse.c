@@ -19,12 +19,12 @@ struct parser {
 	bool failed;
 };
 
-static void sum(struct parser *p);
+static void parse_gate_sum(struct parser *p);
 
 /* The first thing that is wrong counts. */
-static void fail(struct parser *p, const char *at, const char *fmt, ...)
+static void fail_gate_parse(struct parser *p, const char *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-static void fail(struct parser *p, const char *at, const char *fmt, ...)
+static void fail_gate_parse(struct parser *p, const char *at, const char *fmt, ...)
 {
 	char text[160];
 	va_list ap;
@@ -39,16 +39,16 @@ static void fail(struct parser *p, const char *at, const char *fmt, ...)
 	(void)hi_fail(p->err, HI_USAGE, 0, "%s", text);
 }
 
-static void blanks(struct parser *p)
+static void skip_gate_blanks(struct parser *p)
 {
 	p->at += strspn(p->at, " \t\n");
 }
 
-static bool take(struct parser *p, const char *token)
+static bool take_gate_token(struct parser *p, const char *token)
 {
 	size_t n = strlen(token);
 
-	blanks(p);
+	skip_gate_blanks(p);
 	if (strncmp(p->at, token, n) != 0)
 		return false;
 	p->at += n;
@@ -61,24 +61,24 @@ static size_t word_length(const char *at)
 			  "0123456789_");
 }
 
-static bool take_word(struct parser *p, const char *word)
+static bool take_gate_word(struct parser *p, const char *word)
 {
-	blanks(p);
+	skip_gate_blanks(p);
 	if (word_length(p->at) != strlen(word) || strncmp(p->at, word, strlen(word)) != 0)
 		return false;
 	p->at += strlen(word);
 	return true;
 }
 
-static void step(struct parser *p, enum hi_gate_op op, double number,
-		 struct hi_gate_metric metric)
+static void add_gate_step(struct parser *p, enum hi_gate_op op, double number,
+			  struct hi_gate_metric metric)
 {
 	struct hi_gate *g = p->gate;
 
 	if (p->failed)
 		return;
 	if (g->n_steps == HI_GATE_STEPS) {
-		fail(p, p->at, "too long");
+		fail_gate_parse(p, p->at, "too long");
 		return;
 	}
 	g->steps[g->n_steps].op = op;
@@ -89,7 +89,7 @@ static void step(struct parser *p, enum hi_gate_op op, double number,
 
 /* ---- numbers ---- */
 
-static void number(struct parser *p)
+static void parse_gate_number(struct parser *p)
 {
 	static const struct {
 		const char *text;
@@ -117,18 +117,19 @@ static void number(struct parser *p)
 	n = word_length(unit);
 	if (*unit == '%') {
 		p->at++;
-		step(p, HI_GATE_PUSH, value / 100, (struct hi_gate_metric){});
+		add_gate_step(p, HI_GATE_PUSH, value / 100, (struct hi_gate_metric){});
 		return;
 	}
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (strlen(units[i].text) == n && strncmp(unit, units[i].text, n) == 0) {
 			p->at += n;
-			step(p, HI_GATE_PUSH, value * units[i].factor,
-			     (struct hi_gate_metric){});
+			add_gate_step(p, HI_GATE_PUSH, value * units[i].factor,
+				      (struct hi_gate_metric){});
 			return;
 		}
-	fail(p, n ? unit : start,
-	     "unknown unit %.20s; the units are B, KiB, MiB, GiB, TiB, %%, ms", unit);
+	fail_gate_parse(p, n ? unit : start,
+			"unknown unit %.20s; the units are B, KiB, MiB, GiB, TiB, %%, ms",
+			unit);
 }
 
 /* ---- metrics ---- */
@@ -161,159 +162,165 @@ static const char *const fields[] = {"bytes", "count", "retained",
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
 
 /* "…", up to the next quote. */
-static const char *quoted(struct parser *p)
+static const char *parse_quoted_name(struct parser *p)
 {
 	const char *end, *text;
 
-	if (!take(p, "(") || !take(p, "\"")) {
-		fail(p, p->at, "expected a name in quotes, as in (\"struct conn\")");
+	if (!take_gate_token(p, "(") || !take_gate_token(p, "\"")) {
+		fail_gate_parse(p, p->at,
+				"expected a name in quotes, as in (\"struct conn\")");
 		return "";
 	}
 	end = strchr(p->at, '"');
 	if (!end) {
-		fail(p, p->at, "the quote is not closed");
+		fail_gate_parse(p, p->at, "the quote is not closed");
 		return "";
 	}
 	text = hi_arena_printf(p->arena, "%.*s", (int)(end - p->at), p->at);
 	p->at = end + 1;
-	if (!take(p, ")"))
-		fail(p, p->at, "a ) belongs here");
+	if (!take_gate_token(p, ")"))
+		fail_gate_parse(p, p->at, "a ) belongs here");
 	return text ? text : "";
 }
 
-static void field(struct parser *p, size_t subject, struct hi_gate_metric *m)
+static void parse_gate_field(struct parser *p, size_t subject, struct hi_gate_metric *m)
 {
 	const char *start;
 
-	if (!take(p, ".")) {
-		fail(p, p->at, "expected a field, as in .bytes");
+	if (!take_gate_token(p, ".")) {
+		fail_gate_parse(p, p->at, "expected a field, as in .bytes");
 		return;
 	}
 	start = p->at;
-	if (take_word(p, "objects")) {
+	if (take_gate_word(p, "objects")) {
 		m->field = HI_GATE_COUNT;
 		return;
 	}
 	for (unsigned i = 0; i < FIELDS; i++)
-		if (subjects[subject].fields >> i & 1 && take_word(p, fields[i])) {
+		if (subjects[subject].fields >> i & 1 && take_gate_word(p, fields[i])) {
 			m->field = (enum hi_gate_field)i;
 			return;
 		}
-	fail(p, start, "%s has no such field; its fields: %s%s%s", subjects[subject].word,
-	     subjects[subject].fields & 1 ? "bytes, count" : "",
-	     subjects[subject].fields >> HI_GATE_RETAINED & 1 ? " retained" : "",
-	     subjects[subject].fields >> HI_GATE_PAUSE & 1 ? " pause" : "");
+	fail_gate_parse(p, start, "%s has no such field; its fields: %s%s%s",
+			subjects[subject].word,
+			subjects[subject].fields & 1 ? "bytes, count" : "",
+			subjects[subject].fields >> HI_GATE_RETAINED & 1 ? " retained"
+									 : "",
+			subjects[subject].fields >> HI_GATE_PAUSE & 1 ? " pause" : "");
 }
 
-static bool metric(struct parser *p, struct hi_gate_metric *m)
+static bool parse_gate_metric(struct parser *p, struct hi_gate_metric *m)
 {
 	const char *start;
 
 	*m = (struct hi_gate_metric){.name = ""};
-	if (take_word(p, "baseline")) {
+	if (take_gate_word(p, "baseline")) {
 		m->baseline = true;
-		if (!take(p, "."))
-			fail(p, p->at, "expected a metric, as in baseline.live.bytes");
+		if (!take_gate_token(p, "."))
+			fail_gate_parse(p, p->at,
+					"expected a metric, as in baseline.live.bytes");
 	}
-	blanks(p);
+	skip_gate_blanks(p);
 	start = p->at;
 	for (size_t i = 0; i < SUBJECTS && !p->failed; i++) {
-		if (!take_word(p, subjects[i].word))
+		if (!take_gate_word(p, subjects[i].word))
 			continue;
 		m->subject = subjects[i].subject;
 		if (subjects[i].named)
-			m->name = quoted(p);
-		field(p, i, m);
+			m->name = parse_quoted_name(p);
+		parse_gate_field(p, i, m);
 		return !p->failed;
 	}
-	fail(p, start,
-	     "not a metric; the metrics are live, leak, total, garbage, uncollectable, "
-	     "lost, type(\"NAME\"), module(\"NAME\"), root(\"NAME\"), ledger(\"NAME\"), "
-	     "snapshot");
+	fail_gate_parse(p, start,
+			"not a metric; the metrics are live, leak, total, garbage, "
+			"uncollectable, "
+			"lost, type(\"NAME\"), module(\"NAME\"), root(\"NAME\"), "
+			"ledger(\"NAME\"), "
+			"snapshot");
 	return false;
 }
 
 /* growth(M): (M - baseline.M) / baseline.M */
-static void growth(struct parser *p)
+static void parse_gate_growth(struct parser *p)
 {
 	const char *start = p->at;
 	struct hi_gate_metric m, before;
 
-	if (!take(p, "("))
-		fail(p, p->at, "a ( belongs here");
-	if (p->failed || !metric(p, &m))
+	if (!take_gate_token(p, "("))
+		fail_gate_parse(p, p->at, "a ( belongs here");
+	if (p->failed || !parse_gate_metric(p, &m))
 		return;
 	if (m.baseline)
-		fail(p, start, "growth already compares with the baseline");
-	if (!take(p, ")"))
-		fail(p, p->at, "a ) belongs here");
+		fail_gate_parse(p, start, "growth already compares with the baseline");
+	if (!take_gate_token(p, ")"))
+		fail_gate_parse(p, p->at, "a ) belongs here");
 	before = m;
 	before.baseline = true;
-	step(p, HI_GATE_METRIC, 0, m);
-	step(p, HI_GATE_METRIC, 0, before);
-	step(p, HI_GATE_SUBTRACT, 0, (struct hi_gate_metric){});
-	step(p, HI_GATE_METRIC, 0, before);
-	step(p, HI_GATE_DIVIDE, 0, (struct hi_gate_metric){});
+	add_gate_step(p, HI_GATE_METRIC, 0, m);
+	add_gate_step(p, HI_GATE_METRIC, 0, before);
+	add_gate_step(p, HI_GATE_SUBTRACT, 0, (struct hi_gate_metric){});
+	add_gate_step(p, HI_GATE_METRIC, 0, before);
+	add_gate_step(p, HI_GATE_DIVIDE, 0, (struct hi_gate_metric){});
 }
 
-static void factor(struct parser *p)
+static void parse_gate_factor(struct parser *p)
 {
 	struct hi_gate_metric m;
 
-	blanks(p);
+	skip_gate_blanks(p);
 	if (p->failed)
 		return;
 	if (isdigit((unsigned char)*p->at) || *p->at == '.') {
-		number(p);
-	} else if (take(p, "(")) {
+		parse_gate_number(p);
+	} else if (take_gate_token(p, "(")) {
 		if (p->depth++ >= HI_GATE_DEPTH)
-			fail(p, p->at, "nested too deep");
-		sum(p);
+			fail_gate_parse(p, p->at, "nested too deep");
+		parse_gate_sum(p);
 		p->depth--;
-		if (!take(p, ")"))
-			fail(p, p->at, "a ) belongs here");
-	} else if (take_word(p, "growth")) {
-		growth(p);
-	} else if (metric(p, &m)) {
-		step(p, HI_GATE_METRIC, 0, m);
+		if (!take_gate_token(p, ")"))
+			fail_gate_parse(p, p->at, "a ) belongs here");
+	} else if (take_gate_word(p, "growth")) {
+		parse_gate_growth(p);
+	} else if (parse_gate_metric(p, &m)) {
+		add_gate_step(p, HI_GATE_METRIC, 0, m);
 	}
 }
 
-static void product(struct parser *p)
+static void parse_gate_product(struct parser *p)
 {
-	factor(p);
+	parse_gate_factor(p);
 	while (!p->failed) {
-		if (take(p, "*")) {
-			factor(p);
-			step(p, HI_GATE_MULTIPLY, 0, (struct hi_gate_metric){});
-		} else if (take(p, "/")) {
-			factor(p);
-			step(p, HI_GATE_DIVIDE, 0, (struct hi_gate_metric){});
+		if (take_gate_token(p, "*")) {
+			parse_gate_factor(p);
+			add_gate_step(p, HI_GATE_MULTIPLY, 0, (struct hi_gate_metric){});
+		} else if (take_gate_token(p, "/")) {
+			parse_gate_factor(p);
+			add_gate_step(p, HI_GATE_DIVIDE, 0, (struct hi_gate_metric){});
 		} else {
 			return;
 		}
 	}
 }
 
-static void sum(struct parser *p)
+static void parse_gate_sum(struct parser *p)
 {
 	if (p->failed)
 		return;
-	product(p);
+	parse_gate_product(p);
 	while (!p->failed) {
-		if (take(p, "+")) {
-			product(p);
-			step(p, HI_GATE_ADD, 0, (struct hi_gate_metric){});
-		} else if (take(p, "-")) {
-			product(p);
-			step(p, HI_GATE_SUBTRACT, 0, (struct hi_gate_metric){});
+		if (take_gate_token(p, "+")) {
+			parse_gate_product(p);
+			add_gate_step(p, HI_GATE_ADD, 0, (struct hi_gate_metric){});
+		} else if (take_gate_token(p, "-")) {
+			parse_gate_product(p);
+			add_gate_step(p, HI_GATE_SUBTRACT, 0, (struct hi_gate_metric){});
 		} else {
 			return;
 		}
 	}
 }
 
-static void order(struct parser *p)
+static void parse_gate_order(struct parser *p)
 {
 	static const struct {
 		const char *text;
@@ -323,11 +330,11 @@ static void order(struct parser *p)
 		      {">", HI_GATE_GREATER},	{"<", HI_GATE_LESS}};
 
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
-		if (take(p, orders[i].text)) {
+		if (take_gate_token(p, orders[i].text)) {
 			p->gate->order = orders[i].order;
 			return;
 		}
-	fail(p, p->at, "expected a comparison: > >= < <= == !=");
+	fail_gate_parse(p, p->at, "expected a comparison: > >= < <= == !=");
 }
 
 enum hi_status hi_gate_parse(const char *text, struct hi_arena *arena,
@@ -338,14 +345,14 @@ enum hi_status hi_gate_parse(const char *text, struct hi_arena *arena,
 		.text = text, .at = text, .arena = arena, .gate = ret, .err = err};
 
 	*ret = (struct hi_gate){.text = text};
-	sum(&p);
+	parse_gate_sum(&p);
 	ret->n_left = ret->n_steps;
 	if (!p.failed)
-		order(&p);
-	sum(&p);
-	blanks(&p);
+		parse_gate_order(&p);
+	parse_gate_sum(&p);
+	skip_gate_blanks(&p);
 	if (!p.failed && *p.at)
-		fail(&p, p.at, "unexpected text after the comparison");
+		fail_gate_parse(&p, p.at, "unexpected text after the comparison");
 	if (!p.failed)
 		return HI_OK;
 	*column_ret = (size_t)(p.wrong_at - text);

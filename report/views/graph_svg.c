@@ -189,8 +189,8 @@ static void put_bands(struct picture *p)
 	fputs("</g>\n", p->out);
 }
 
-static void put_line(FILE *out, const char *class, double x1, double y1, double x2,
-		     double y2)
+static void put_svg_line(FILE *out, const char *class, double x1, double y1, double x2,
+			 double y2)
 {
 	fprintf(out, "<line class=\"%s\"", class);
 	hi_svg_attribute(out, "x1", x1);
@@ -215,13 +215,13 @@ static void put_y_axis(const struct picture *p)
 	char text[40];
 
 	for (double y = 0; y <= p->y_top * 1.0001; y += p->y_step) {
-		put_line(p->out, y > 0 ? "grid" : "axis", LEFT, y_of(p, y),
-			 LEFT + PLOT_WIDTH, y_of(p, y));
+		put_svg_line(p->out, y > 0 ? "grid" : "axis", LEFT, y_of(p, y),
+			     LEFT + PLOT_WIDTH, y_of(p, y));
 		fputs("/>\n", p->out);
 		put_label(p->out, "right", LEFT - 8, y_of(p, y) + 4,
 			  hi_svg_axis_value(text, y, p->unit), 0);
 	}
-	put_line(p->out, "axis", LEFT, TOP, LEFT, TOP + p->height);
+	put_svg_line(p->out, "axis", LEFT, TOP, LEFT, TOP + p->height);
 	fputs("/>\n", p->out);
 	if (!p->unit.binary)
 		put_label(p->out, "right", LEFT - 8, TOP - 14, p->unit.name, 12);
@@ -240,7 +240,7 @@ static void put_x_axis(const struct picture *p)
 
 		if (x > p->x_to + step * 1e-6)
 			break;
-		put_line(p->out, "axis", x_of(p, x), bottom, x_of(p, x), bottom + 7);
+		put_svg_line(p->out, "axis", x_of(p, x), bottom, x_of(p, x), bottom + 7);
 		fputs("/>\n", p->out);
 		put_label(p->out, "middle", x_of(p, x), bottom + 21,
 			  hi_svg_tick(text, x, step), 0);
@@ -265,7 +265,7 @@ static void put_sample_ticks(const struct picture *p)
 	fputs("\"/>\n", p->out);
 }
 
-static void put_marks(const struct picture *p)
+static void put_mark_lines(const struct picture *p)
 {
 	const struct hi_hp_series *s = p->bands->series;
 	char text[40];
@@ -276,7 +276,7 @@ static void put_marks(const struct picture *p)
 		if (s->marks[i] < p->x_from || s->marks[i] > p->x_to)
 			continue;
 		fputs("<g class=\"mark\">", p->out);
-		put_line(p->out, "markline", x, TOP - 6, x, TOP + p->height);
+		put_svg_line(p->out, "markline", x, TOP - 6, x, TOP + p->height);
 		fputs("/><path d=\"", p->out);
 		put_point(p, 'M', x - 5, TOP - 12);
 		fputs("h10l-5 7Z\"/><title>MARK ", p->out);
@@ -325,9 +325,9 @@ static void put_legend(const struct picture *p)
 }
 
 /* Text is appended only as long as there is room. */
-static void add(char out[HI_GRAPH_NOTE_SIZE], const char *fmt, ...)
+static void add_note_text(char out[HI_GRAPH_NOTE_SIZE], const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-static void add(char out[HI_GRAPH_NOTE_SIZE], const char *fmt, ...)
+static void add_note_text(char out[HI_GRAPH_NOTE_SIZE], const char *fmt, ...)
 {
 	size_t n = strlen(out);
 	va_list ap;
@@ -349,22 +349,24 @@ void hi_graph_note(const struct hi_bands *b, char out[HI_GRAPH_NOTE_SIZE])
 	char peak[40], share[40];
 
 	out[0] = 0;
-	add(out, "%zu band%s: %zu drawn", drawn + b->in_other + b->n_removed,
-	    drawn + b->in_other + b->n_removed == 1 ? "" : "s", drawn);
+	add_note_text(out, "%zu band%s: %zu drawn", drawn + b->in_other + b->n_removed,
+		      drawn + b->in_other + b->n_removed == 1 ? "" : "s", drawn);
 	if (b->in_other)
-		add(out, ", %zu summed in OTHER", b->in_other);
+		add_note_text(out, ", %zu summed in OTHER", b->in_other);
 	put_share(share, share_of(b, b->removed_area, b->removed_peak));
 	if (b->n_removed)
-		add(out, ", %zu not drawn (together %s %%, at most %s%s%.20s at once)",
-		    b->n_removed, share, hi_svg_value(peak, b->removed_peak, unit),
-		    unit.binary ? "" : " ", unit.binary ? "" : b->series->value_unit);
+		add_note_text(
+			out,
+			", %zu not drawn (together %s %%, at most %s%s%.20s at once)",
+			b->n_removed, share, hi_svg_value(peak, b->removed_peak, unit),
+			unit.binary ? "" : " ", unit.binary ? "" : b->series->value_unit);
 	if (b->outgrown)
-		add(out, "; wider than the graph that it is like");
+		add_note_text(out, "; wider than the graph that it is like");
 	if (b->n_samples > COLUMNS)
-		add(out, "; the highest of each %zu samples is drawn",
-		    (b->n_samples + COLUMNS - 1) / COLUMNS);
+		add_note_text(out, "; the highest of each %zu samples is drawn",
+			      (b->n_samples + COLUMNS - 1) / COLUMNS);
 	if (b->series->truncated)
-		add(out, "; the file ends within a sample, which is left out");
+		add_note_text(out, "; the file ends within a sample, which is left out");
 }
 
 static void put_heading(const struct picture *p)
@@ -376,21 +378,22 @@ static void put_heading(const struct picture *p)
 	put_label(p->out, "title", LEFT, 26, b->series->job, 100);
 	hi_svg_value(peak, b->total_peak, p->unit);
 	if (*b->series->date)
-		add(note, "%.60s · ", b->series->date);
+		add_note_text(note, "%.60s · ", b->series->date);
 	if (b->total_area > 0)
-		add(note, "mean %s, ",
-		    hi_svg_value(mean,
-				 b->total_area /
-					 (time_of(p, b->n_samples - 1) - time_of(p, 0)),
-				 p->unit));
-	add(note, "peak %s", peak);
-	add(note, " · %s sample%s", hi_text_count(count, b->n_samples),
-	    b->n_samples == 1 ? "" : "s");
+		add_note_text(note, "mean %s, ",
+			      hi_svg_value(mean,
+					   b->total_area / (time_of(p, b->n_samples - 1) -
+							    time_of(p, 0)),
+					   p->unit));
+	add_note_text(note, "peak %s", peak);
+	add_note_text(note, " · %s sample%s", hi_text_count(count, b->n_samples),
+		      b->n_samples == 1 ? "" : "s");
 	if (duration > 0)
-		add(note, " over %s %.30s",
-		    hi_svg_value(span, time_of(p, b->n_samples - 1) - time_of(p, 0),
-				 (struct hi_svg_unit){.binary = false}),
-		    *b->series->sample_unit ? b->series->sample_unit : "seconds");
+		add_note_text(
+			note, " over %s %.30s",
+			hi_svg_value(span, time_of(p, b->n_samples - 1) - time_of(p, 0),
+				     (struct hi_svg_unit){.binary = false}),
+			*b->series->sample_unit ? b->series->sample_unit : "seconds");
 	put_label(p->out, "left dim", LEFT, 46, note, 0);
 	hi_graph_note(b, note);
 	put_label(p->out, "left dim", LEFT, TOP + p->height + 68, note, 0);
@@ -432,7 +435,7 @@ static void put_picture(struct picture *p)
 	put_y_axis(p);
 	put_x_axis(p);
 	put_sample_ticks(p);
-	put_marks(p);
+	put_mark_lines(p);
 	put_legend(p);
 	fputs("</svg>\n", p->out);
 }

@@ -100,7 +100,7 @@ static void show_snapshot(const struct hi_head *head, struct hi_page *page)
 					    hi_bytes(bytes, head->bytes_live)));
 }
 
-static void show_runtime(const struct hi_head *head, struct hi_page *page)
+static void show_header_runtime(const struct hi_head *head, struct hi_page *page)
 {
 	char n[32];
 
@@ -372,7 +372,7 @@ void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole)
 		show_allocator(head, page);
 	show_unknown(head, page);
 	if (whole) {
-		show_runtime(head, page);
+		show_header_runtime(head, page);
 		hi_head_collector(head, page);
 		show_debug_info(head, page);
 	}

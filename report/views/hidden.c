@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/views/hidden.h"
 
-static void note(struct hi_page *page, const struct hi_hidden *hidden, const char *what,
-		 const char *why)
+static void note_hidden_rows(struct hi_page *page, const struct hi_hidden *hidden,
+			     const char *what, const char *why)
 {
 	char n[32], bytes[24];
 
@@ -16,20 +16,21 @@ static void note(struct hi_page *page, const struct hi_hidden *hidden, const cha
 void hi_hidden_note(struct hi_page *page, const struct hi_hidden *beyond,
 		    const struct hi_hidden *below, const struct hi_hidden *other)
 {
-	note(page, beyond, "row", "more (--all)");
-	note(page, below, "row", "hidden by --min-size");
-	note(page, other, "row", "hidden by --type");
+	note_hidden_rows(page, beyond, "row", "more (--all)");
+	note_hidden_rows(page, below, "row", "hidden by --min-size");
+	note_hidden_rows(page, other, "row", "hidden by --type");
 }
 
 void hi_hidden_types_note(struct hi_page *page, const struct hi_hidden *beyond,
 			  const struct hi_hidden *below, const struct hi_hidden *other)
 {
-	note(page, beyond, "row", "more (--all)");
-	note(page, below, "row", "hidden by --min-size");
-	note(page, other, "type", "hidden by --type");
+	note_hidden_rows(page, beyond, "row", "more (--all)");
+	note_hidden_rows(page, below, "row", "hidden by --min-size");
+	note_hidden_rows(page, other, "type", "hidden by --type");
 }
 
-static void member(struct hi_json *json, const char *key, const struct hi_hidden *hidden)
+static void put_hidden_json(struct hi_json *json, const char *key,
+			    const struct hi_hidden *hidden)
 {
 	hi_json_object(json, key);
 	hi_json_number(json, "rows", hidden->rows);
@@ -41,8 +42,8 @@ void hi_hidden_json(struct hi_json *json, const struct hi_hidden *beyond,
 		    const struct hi_hidden *below, const struct hi_hidden *other)
 {
 	hi_json_object(json, "hidden");
-	member(json, "by_top", beyond);
-	member(json, "by_min_size", below);
-	member(json, "by_type", other);
+	put_hidden_json(json, "by_top", beyond);
+	put_hidden_json(json, "by_min_size", below);
+	put_hidden_json(json, "by_type", other);
 	hi_json_end(json);
 }

@@ -21,8 +21,9 @@ static const char *type_name(const struct hi_graph *g, uint32_t type)
 	return type < g->n_types && g->types[type].name ? g->types[type].name : "";
 }
 
-static void take_rows(struct hi_leaks_report *r, const struct hi_graph *g,
-		      const struct hi_leaks *leaks, const struct hi_restrict *only)
+static void add_leak_report_rows(struct hi_leaks_report *r, const struct hi_graph *g,
+				 const struct hi_leaks *leaks,
+				 const struct hi_restrict *only)
 {
 	for (size_t i = 0; i < leaks->n_rows; i++) {
 		const struct hi_leak_row *row = &leaks->rows[i];
@@ -47,8 +48,9 @@ static void take_rows(struct hi_leaks_report *r, const struct hi_graph *g,
 	}
 }
 
-static void take_roots(struct hi_leaks_report *r, const struct hi_graph *g,
-		       const struct hi_leaks *leaks, const struct hi_restrict *only)
+static void add_leak_report_roots(struct hi_leaks_report *r, const struct hi_graph *g,
+				  const struct hi_leaks *leaks,
+				  const struct hi_restrict *only)
 {
 	for (size_t i = 0; i < leaks->n_roots; i++) {
 		const struct hi_leak_root *root = &leaks->roots[i];
@@ -104,8 +106,8 @@ enum hi_status hi_leaks_report_create(const struct hi_head *head,
 	r->n_likely_roots = leaks->n_likely_roots;
 	r->is_doubtful = reach->is_doubtful;
 	r->by_fate = graph->fates ? leaks->by_fate : NULL;
-	take_rows(r, graph, leaks, only);
-	take_roots(r, graph, leaks, only);
+	add_leak_report_rows(r, graph, leaks, only);
+	add_leak_report_roots(r, graph, leaks, only);
 	*ret = hi_take(r);
 	return HI_OK;
 }
@@ -119,7 +121,7 @@ void hi_leaks_report_destroy(struct hi_leaks_report *report)
 	free(report);
 }
 
-static void show_headline(const struct hi_leaks_report *r, struct hi_page *page)
+static void show_leaks_headline(const struct hi_leaks_report *r, struct hi_page *page)
 {
 	enum hi_heap_known known = hi_heap_known(r->head);
 	char objects[32], roots[32], live[24];
@@ -169,9 +171,9 @@ static bool has_what(const struct hi_leaks_report *r)
 }
 
 /* The first column, the fate, is there only where somebody says it. */
-static struct hi_table *table_of(const struct hi_leaks_report *r,
-				 const struct hi_column *columns, size_t n,
-				 struct hi_page *page)
+static struct hi_table *table_with_or_without_what(const struct hi_leaks_report *r,
+						   const struct hi_column *columns,
+						   size_t n, struct hi_page *page)
 {
 	return has_what(r) ? hi_page_table(page, columns, n)
 			   : hi_page_table(page, columns + 1, n - 1);
@@ -191,7 +193,7 @@ static void cell_fate(const struct hi_leaks_report *r, const struct hi_leaks_row
 			     0);
 }
 
-static bool has_names(const struct hi_leaks_row *rows, size_t n)
+static bool has_root_names(const struct hi_leaks_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (rows[i].name && *rows[i].name)
@@ -206,20 +208,20 @@ static void cell_name(const struct hi_leaks_row *row, bool named, struct hi_tabl
 		hi_cell_text(t, hi_page_safe(page, row->name ? row->name : ""), 0);
 }
 
-static void show_rows(const struct hi_leaks_report *r, struct hi_page *page)
+static void show_leak_rows(const struct hi_leaks_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {
 		{"what", HI_COLUMN_WORD},	{"type of the leak root", HI_COLUMN_TEXT},
 		{"shape", HI_COLUMN_WORD},	{"roots", HI_COLUMN_COUNT},
 		{"objects", HI_COLUMN_COUNT},	{"bytes", HI_COLUMN_BYTES},
 		{"example", HI_COLUMN_ADDRESS}, {"which is", HI_COLUMN_TEXT}};
-	bool named = has_names(r->rows, r->n_rows);
+	bool named = has_root_names(r->rows, r->n_rows);
 	struct hi_table *t;
 
 	hi_page_heading(page, "By type",
 			"single: holds no other object; chain: holds others; cycle: its "
 			"members hold each other");
-	t = table_of(r, columns, 7 + named, page);
+	t = table_with_or_without_what(r, columns, 7 + named, page);
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_leaks_row *row = &r->rows[i];
 
@@ -235,7 +237,7 @@ static void show_rows(const struct hi_leaks_report *r, struct hi_page *page)
 	hi_hidden_note(page, &r->beyond, &r->below, &r->other);
 }
 
-static void show_roots(const struct hi_leaks_report *r, struct hi_page *page)
+static void show_leak_roots(const struct hi_leaks_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {
 		{"what", HI_COLUMN_WORD},     {"address", HI_COLUMN_ADDRESS},
@@ -243,11 +245,11 @@ static void show_roots(const struct hi_leaks_report *r, struct hi_page *page)
 		{"objects", HI_COLUMN_COUNT}, {"bytes", HI_COLUMN_BYTES},
 		{"which is", HI_COLUMN_TEXT}};
 	static const struct hi_hidden none;
-	bool named = has_names(r->roots, r->n_roots);
+	bool named = has_root_names(r->roots, r->n_roots);
 	struct hi_table *t;
 
 	hi_page_heading(page, "Largest leak roots", NULL);
-	t = table_of(r, columns, 6 + named, page);
+	t = table_with_or_without_what(r, columns, 6 + named, page);
 	for (size_t i = 0; i < r->n_roots; i++) {
 		const struct hi_leaks_row *row = &r->roots[i];
 
@@ -265,13 +267,13 @@ static void show_roots(const struct hi_leaks_report *r, struct hi_page *page)
 void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)
 {
 	hi_head_title(r->head, page);
-	show_headline(r, page);
+	show_leaks_headline(r, page);
 	hi_head_facts(r->head, page, false);
 	if (r->objects == 0)
 		return;
-	show_rows(r, page);
+	show_leak_rows(r, page);
 	if (r->n_roots) {
-		show_roots(r, page);
+		show_leak_roots(r, page);
 		hi_page_blank(page);
 		hi_page_command(page,
 				hi_page_printf(page,

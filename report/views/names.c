@@ -20,14 +20,14 @@ static const char *strip(const char *name)
 	return name;
 }
 
-static char lower(char c)
+static char lower_ascii(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
 /* Edit distance, over the first NAME_MAX_COMPARED bytes of each. A name that
  * contains the pattern is near however long it is. */
-static unsigned distance(const char *a, const char *b)
+static unsigned edit_distance(const char *a, const char *b)
 {
 	unsigned row[NAME_MAX_COMPARED + 1];
 	size_t n = strnlen(a, NAME_MAX_COMPARED), m = strnlen(b, NAME_MAX_COMPARED);
@@ -41,7 +41,7 @@ static unsigned distance(const char *a, const char *b)
 		for (unsigned j = 1; j <= m; j++) {
 			unsigned old = row[j], best = diagonal;
 
-			best += lower(a[i - 1]) != lower(b[j - 1]);
+			best += lower_ascii(a[i - 1]) != lower_ascii(b[j - 1]);
 			if (old + 1 < best)
 				best = old + 1;
 			if (row[j - 1] + 1 < best)
@@ -65,7 +65,7 @@ void hi_names_nearest(const char *pattern, hi_nth_name_fn *name_of, void *arg, u
 		nearest[i] = NULL;
 	for (uint32_t i = 0; i < n; i++) {
 		const char *name = name_of(arg, i);
-		unsigned d = name ? distance(strip(pattern), strip(name)) : FAR;
+		unsigned d = name ? edit_distance(strip(pattern), strip(name)) : FAR;
 		int at = HI_NAMES_NEAREST;
 
 		if (d > limit)

@@ -26,8 +26,8 @@ static const char *way_text(const struct hi_new_row *row, struct hi_page *page)
 	return hi_page_printf(page, "0x%" PRIx64, row->example);
 }
 
-static void show_row(const struct hi_new_row *row, bool survivors, struct hi_table *t,
-		     struct hi_page *page)
+static void show_new_object_row(const struct hi_new_row *row, bool survivors,
+				struct hi_table *t, struct hi_page *page)
 {
 	hi_cell_text(t, hi_type_label(row->type, page), 0);
 	hi_cell_number(t, row->count);
@@ -38,8 +38,8 @@ static void show_row(const struct hi_new_row *row, bool survivors, struct hi_tab
 	hi_cell_text(t, way_text(row, page), 0);
 }
 
-static void show_rows(const struct hi_new_objects *n, bool survivors,
-		      struct hi_page *page)
+static void show_new_object_rows(const struct hi_new_objects *n, bool survivors,
+				 struct hi_page *page)
 {
 	static const struct hi_column born[] = {{"type", HI_COLUMN_TEXT},
 						{"born", HI_COLUMN_COUNT},
@@ -57,7 +57,7 @@ static void show_rows(const struct hi_new_objects *n, bool survivors,
 			"retained: what would go with them, older objects too");
 	t = survivors ? hi_page_table(page, survived, 6) : hi_page_table(page, born, 5);
 	for (size_t i = 0; i < n->n_rows; i++)
-		show_row(&n->rows[i], survivors, t, page);
+		show_new_object_row(&n->rows[i], survivors, t, page);
 	hi_hidden_note(page, &n->beyond, &n->below, &none);
 }
 
@@ -101,7 +101,7 @@ void hi_new_objects_show(const struct hi_new_objects *n, bool survivors,
 	if (!n->all.count)
 		return;
 	show_holders(n, survivors, page);
-	show_rows(n, survivors, page);
+	show_new_object_rows(n, survivors, page);
 }
 
 /* ---- as JSON ---- */

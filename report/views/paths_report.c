@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void show_steps(const struct hi_paths_way *way, struct hi_page *page)
+static void show_path_steps(const struct hi_paths_way *way, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"by", HI_COLUMN_TEXT},
 						   {"to", HI_COLUMN_TEXT},
@@ -68,7 +68,7 @@ static void show_ways(const struct hi_paths_report *r, size_t i, size_t same,
 		hi_page_note(page, hi_page_printf(page, "%zu more with the same text",
 						  same - 1));
 	if (r->steps)
-		show_steps(way, page);
+		show_path_steps(way, page);
 }
 
 void hi_paths_display(const struct hi_paths_report *r, struct hi_page *page)

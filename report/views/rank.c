@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static int by_retained(const void *a, const void *b, void *arg)
+static int compare_ranked_nodes(const void *a, const void *b, void *arg)
 {
 	const uint64_t *retained = arg;
 	hi_node x = *(const hi_node *)a, y = *(const hi_node *)b;
@@ -15,7 +15,7 @@ static int by_retained(const void *a, const void *b, void *arg)
 
 void hi_rank_nodes(const struct hi_dominators *d, hi_node *nodes, size_t n)
 {
-	qsort_r(nodes, n, sizeof(*nodes), by_retained, d->retained);
+	qsort_r(nodes, n, sizeof(*nodes), compare_ranked_nodes, d->retained);
 }
 
 enum hi_evidence hi_main_evidence(const struct hi_census_row *row)

@@ -14,7 +14,7 @@ enum { TEXT_MAX = 64 << 10 };
 /* ---- CSV ---- */
 
 /* Quoted where it must be; "" is an empty string, nothing is NULL. */
-static bool csv_text(FILE *out, const char *text, size_t length)
+static bool put_result_csv_text(FILE *out, const char *text, size_t length)
 {
 	size_t n = length < TEXT_MAX ? length : TEXT_MAX;
 	HI_GUARD(free) char *safe = hi_alloc(n * 4 + 8);
@@ -43,7 +43,7 @@ static enum hi_status csv_names(const struct hi_result *r, struct hi_error *err)
 
 		if (i)
 			putc(',', r->to.csv);
-		if (!csv_text(r->to.csv, name, strlen(name)))
+		if (!put_result_csv_text(r->to.csv, name, strlen(name)))
 			return hi_fail_memory(err, "CSV");
 	}
 	fputs("\r\n", r->to.csv);
@@ -62,15 +62,16 @@ static bool csv_cell(FILE *out, enum hi_result_unit unit,
 		fprintf(out, "%.15g", cell->real);
 		return true;
 	case HI_RESULT_TEXT:
-		return csv_text(out, cell->text, cell->length);
+		return put_result_csv_text(out, cell->text, cell->length);
 	case HI_RESULT_NULL:
 	default:
 		return true;
 	}
 }
 
-static enum hi_status csv_row(const struct hi_result *r,
-			      const struct hi_result_cell *cells, struct hi_error *err)
+static enum hi_status put_result_csv_row(const struct hi_result *r,
+					 const struct hi_result_cell *cells,
+					 struct hi_error *err)
 {
 	for (size_t i = 0; i < r->n_columns; i++) {
 		if (i)
@@ -164,8 +165,9 @@ static enum hi_status json_cell(struct hi_json *json, const char *key,
 	}
 }
 
-static enum hi_status json_row(const struct hi_result *r,
-			       const struct hi_result_cell *cells, struct hi_error *err)
+static enum hi_status put_result_json_row(const struct hi_result *r,
+					  const struct hi_result_cell *cells,
+					  struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
@@ -247,7 +249,7 @@ static void page_cell(struct hi_page *page, struct hi_table *table,
 	}
 }
 
-static enum hi_status make_table(struct hi_result *r, struct hi_error *err)
+static enum hi_status make_result_table(struct hi_result *r, struct hi_error *err)
 {
 	struct hi_page *page = r->to.page;
 	struct hi_column *columns =
@@ -293,9 +295,9 @@ enum hi_status hi_result_row(struct hi_result *r, const struct hi_result_cell *c
 {
 	r->n_rows++;
 	if (r->to.csv)
-		return csv_row(r, cells, err);
+		return put_result_csv_row(r, cells, err);
 	if (r->to.json)
-		return json_row(r, cells, err);
+		return put_result_json_row(r, cells, err);
 	return r->n_rows > r->most ? HI_OK : keep_row(r, cells, err);
 }
 
@@ -303,7 +305,7 @@ enum hi_status hi_result_end(struct hi_result *r, struct hi_error *err)
 {
 	if (r->to.json)
 		hi_json_end(r->to.json);
-	return r->to.page ? make_table(r, err) : HI_OK;
+	return r->to.page ? make_result_table(r, err) : HI_OK;
 }
 
 void hi_result_free(struct hi_result *r)

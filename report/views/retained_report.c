@@ -96,7 +96,7 @@ static void offer_child(const struct hi_dominators *d, struct branch *b, hi_node
 	b->children[at] = node;
 }
 
-static int by_node(const void *a, const void *b)
+static int compare_branch_nodes(const void *a, const void *b)
 {
 	hi_node x = ((const struct branch *)a)->node,
 		y = ((const struct branch *)b)->node;
@@ -110,7 +110,7 @@ static struct branch *find_branch(struct picking *p, size_t from, size_t to, hi_
 	struct branch key = {.node = node};
 
 	return bsearch(&key, p->list.items + from, to - from, sizeof(struct branch),
-		       by_node);
+		       compare_branch_nodes);
 }
 
 /* Fills the children of the level that starts at `from`. */
@@ -150,12 +150,13 @@ static enum hi_status add_level(struct picking *p, size_t from, size_t to,
 				return hi_fail_memory(err, "dominator tree");
 		}
 	}
-	qsort(p->list.items + to, p->list.count - to, sizeof(struct branch), by_node);
+	qsort(p->list.items + to, p->list.count - to, sizeof(struct branch),
+	      compare_branch_nodes);
 	return HI_OK;
 }
 
-static enum hi_status pick(struct picking *p, const struct node_list *top,
-			   struct hi_error *err)
+static enum hi_status pick_branches(struct picking *p, const struct node_list *top,
+				    struct hi_error *err)
 {
 	size_t from = 0, to;
 
@@ -163,7 +164,7 @@ static enum hi_status pick(struct picking *p, const struct node_list *top,
 		if (!hi_vector_push(&p->list, (struct branch){.node = top->items[i],
 							      .up = SIZE_MAX}))
 			return hi_fail_memory(err, "dominator tree");
-	qsort(p->list.items, p->list.count, sizeof(struct branch), by_node);
+	qsort(p->list.items, p->list.count, sizeof(struct branch), compare_branch_nodes);
 	for (unsigned level = 0; level <= LEVELS && from < p->list.count; level++) {
 		fill_level(p, from);
 		to = p->list.count;
@@ -197,7 +198,8 @@ static void join_levels(struct picking *p)
 }
 
 /* Depth first below one branch; at most LEVELS deep, by an explicit stack. */
-static void put_rows(struct hi_retained_report *r, struct picking *p, size_t branch)
+static void put_branch_rows(struct hi_retained_report *r, struct picking *p,
+			    size_t branch)
 {
 	struct {
 		size_t branch;
@@ -246,7 +248,7 @@ static enum hi_status make_tree(struct picking *p, const struct hi_restrict *onl
 	enum hi_status status = collect_top(p, only, r, &top, err);
 
 	if (status == HI_OK)
-		status = pick(p, &top, err);
+		status = pick_branches(p, &top, err);
 	if (status == HI_OK) {
 		join_levels(p);
 		r->rows = hi_calloc(p->list.count + 1, sizeof(*r->rows));
@@ -254,9 +256,9 @@ static enum hi_status make_tree(struct picking *p, const struct hi_restrict *onl
 			status = hi_fail_memory(err, "rows of the dominator tree");
 	}
 	for (size_t i = 0; status == HI_OK && i < top.count; i++)
-		put_rows(r, p,
-			 (size_t)(find_branch(p, 0, top.count, top.items[i]) -
-				  p->list.items));
+		put_branch_rows(r, p,
+				(size_t)(find_branch(p, 0, top.count, top.items[i]) -
+					 p->list.items));
 	hi_vector_free(&top);
 	return status;
 }

@@ -17,7 +17,7 @@ static const char *row_type(const struct hi_node_info *info, struct hi_page *pag
 	return hi_node_short_label(&unnamed, page);
 }
 
-static void show_rows(const struct hi_retained_report *r, struct hi_page *page)
+static void show_retained_rows(const struct hi_retained_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
 						   {"type", HI_COLUMN_TEXT},
@@ -40,7 +40,7 @@ static void show_rows(const struct hi_retained_report *r, struct hi_page *page)
 	}
 }
 
-static void show_types(const struct hi_retained_report *r, struct hi_page *page)
+static void show_retained_types(const struct hi_retained_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"type", HI_COLUMN_TEXT},
 						   {"count", HI_COLUMN_COUNT},
@@ -98,13 +98,13 @@ void hi_retained_display(const struct hi_retained_report *r, struct hi_page *pag
 	hi_head_facts(r->head, page, false);
 	hi_page_heading(page, r->tree ? "Top of the dominator tree" : "Objects",
 			r->tree ? "children of a tenth and more" : "by retained bytes");
-	show_rows(r, page);
+	show_retained_rows(r, page);
 	hi_hidden_note(page, &r->beyond, &r->below, &none);
 	if (r->tree)
-		show_types(r, page);
+		show_retained_types(r, page);
 }
 
-static void row_json(const struct hi_retained_row *row, struct hi_json *json)
+static void put_retained_row_json(const struct hi_retained_row *row, struct hi_json *json)
 {
 	hi_json_object(json, NULL);
 	hi_json_number(json, "depth", row->depth);
@@ -128,7 +128,7 @@ void hi_retained_json(const struct hi_retained_report *r, struct hi_json *json)
 	}
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < r->n_rows; i++)
-		row_json(&r->rows[i], json);
+		put_retained_row_json(&r->rows[i], json);
 	hi_json_end(json);
 	hi_json_array(json, "types");
 	for (size_t i = 0; i < r->n_types; i++) {

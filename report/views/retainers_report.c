@@ -19,8 +19,9 @@ struct making {
 
 /* ---- the rows of a restriction ---- */
 
-static void count_object(const struct hi_retainers_view *view, const struct hi_graph *g,
-			 const struct hi_reach *reach, hi_node i, struct hi_set_row *sum)
+static void count_object_in_set(const struct hi_retainers_view *view,
+				const struct hi_graph *g, const struct hi_reach *reach,
+				hi_node i, struct hi_set_row *sum)
 {
 	uint64_t cost = hi_objects_cost(g->objects, i);
 
@@ -33,7 +34,7 @@ static void count_object(const struct hi_retainers_view *view, const struct hi_g
 }
 
 /* The table's rows again, of what is shown alone. */
-static enum hi_status recount(struct making *m, struct hi_error *err)
+static enum hi_status recount_shown_sets(struct making *m, struct hi_error *err)
 {
 	const struct hi_set_table *t = &m->retainers->table;
 	const struct hi_graph *g = m->r->graph;
@@ -52,8 +53,8 @@ static enum hi_status recount(struct making *m, struct hi_error *err)
 	for (hi_node i = 0; i < t->n_objects; i++)
 		if (hi_bit(shown->any, i) && t->set[i] != HI_SET_NONE &&
 		    row_of[t->set[i]])
-			count_object(&m->r->view, g, shown, i,
-				     &m->sums[row_of[t->set[i]] - 1]);
+			count_object_in_set(&m->r->view, g, shown, i,
+					    &m->sums[row_of[t->set[i]] - 1]);
 	for (size_t i = 0; i < t->n_rows; i++)
 		if (m->sums[i].objects)
 			m->sums[kept++] = m->sums[i];
@@ -70,7 +71,7 @@ static int by_bytes(const void *a, const void *b)
 	return x->set < y->set ? -1 : x->set > y->set;
 }
 
-static int by_objects(const void *a, const void *b)
+static int compare_sets_by_objects(const void *a, const void *b)
 {
 	const struct hi_set_row *x = a, *y = b;
 
@@ -89,19 +90,19 @@ static enum hi_status take_sums(struct making *m, struct hi_error *err)
 		return hi_fail_memory(err, "retainer sets");
 	m->n = t->n_rows;
 	if (m->r->view.shown)
-		status = recount(m, err);
+		status = recount_shown_sets(m, err);
 	else if (t->n_rows)
 		memcpy(m->sums, t->rows, t->n_rows * sizeof(*m->sums));
 	/* The table's own order depends on nothing but the members. */
 	if (m->n > 1 && (m->r->view.shown || m->r->view.by_count))
 		qsort(m->sums, m->n, sizeof(*m->sums),
-		      m->r->view.by_count ? by_objects : by_bytes);
+		      m->r->view.by_count ? compare_sets_by_objects : by_bytes);
 	return status;
 }
 
 /* ---- the report's ---- */
 
-static void add_up(struct making *m, const struct hi_set_row *sum)
+static void add_set_to_totals(struct making *m, const struct hi_set_row *sum)
 {
 	struct hi_retainers_report *r = m->r;
 
@@ -114,7 +115,7 @@ static void add_up(struct making *m, const struct hi_set_row *sum)
 		r->system_bytes += sum->cost;
 }
 
-static bool add_row(struct making *m, const struct hi_set_row *sum)
+static bool add_retainer_row(struct making *m, const struct hi_set_row *sum)
 {
 	uint32_t *members =
 		hi_arena_alloc(&m->r->arena, (sum->size + 1u) * sizeof(*members));
@@ -128,7 +129,8 @@ static bool add_row(struct making *m, const struct hi_set_row *sum)
 }
 
 /* MANY is always there to be seen. */
-static enum hi_status make_rows(struct making *m, size_t top, struct hi_error *err)
+static enum hi_status make_retainer_rows(struct making *m, size_t top,
+					 struct hi_error *err)
 {
 	struct hi_retainers_report *r = m->r;
 
@@ -139,11 +141,11 @@ static enum hi_status make_rows(struct making *m, size_t top, struct hi_error *e
 	for (size_t i = 0; i < m->n; i++) {
 		const struct hi_set_row *sum = &m->sums[i];
 
-		add_up(m, sum);
+		add_set_to_totals(m, sum);
 		if (i >= top && sum->set != HI_SET_MANY) {
 			r->beyond.rows++;
 			r->beyond.bytes += sum->cost;
-		} else if (!add_row(m, sum)) {
+		} else if (!add_retainer_row(m, sum)) {
 			return hi_fail_memory(err, "retainer sets");
 		}
 	}
@@ -172,7 +174,7 @@ enum hi_status hi_retainers_report_create(
 	r->revisited = retainers->revisited;
 	status = take_sums(&m, err);
 	if (status == HI_OK)
-		status = make_rows(&m, top, err);
+		status = make_retainer_rows(&m, top, err);
 	free(m.sums);
 	if (status == HI_OK)
 		*ret = hi_take(r);

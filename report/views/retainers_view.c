@@ -36,7 +36,8 @@ void hi_retainers_set_json(const struct hi_set_row *sum, const uint32_t *members
 
 /* ---- as a page ---- */
 
-static void show_headline(const struct hi_retainers_report *r, struct hi_page *page)
+static void show_retainers_headline(const struct hi_retainers_report *r,
+				    struct hi_page *page)
 {
 	char heap[32], sets[32];
 
@@ -76,8 +77,8 @@ static void show_auto(const struct hi_retainers_report *r, struct hi_page *page)
 	hi_page_fact(page, "auto", text);
 }
 
-static void show_row(const struct hi_retainers_report *r,
-		     const struct hi_retainers_row *row, struct hi_table *t)
+static void show_retainer_row(const struct hi_retainers_report *r,
+			      const struct hi_retainers_row *row, struct hi_table *t)
 {
 	const struct hi_set_row *sum = &row->sum;
 
@@ -95,7 +96,7 @@ static void show_row(const struct hi_retainers_report *r,
 	hi_cell_number(t, sum->objects);
 }
 
-static void show_rows(const struct hi_retainers_report *r, struct hi_page *page)
+static void show_retainer_rows(const struct hi_retainers_report *r, struct hi_page *page)
 {
 	static const struct hi_column pure[] = {{"set", HI_COLUMN_COUNT},
 						{"retained by", HI_COLUMN_TEXT},
@@ -114,7 +115,7 @@ static void show_rows(const struct hi_retainers_report *r, struct hi_page *page)
 			"the nearest retainers on all ways from the roots");
 	t = hi_page_table(page, r->view.pure ? pure : plain, 5);
 	for (size_t i = 0; i < r->n_rows; i++)
-		show_row(r, &r->rows[i], t);
+		show_retainer_row(r, &r->rows[i], t);
 	hi_hidden_note(page, &r->beyond, &none, &none);
 	if (r->many.objects)
 		hi_page_note(page,
@@ -137,7 +138,7 @@ void hi_retainers_display(const struct hi_retainers_report *r, struct hi_page *p
 	char bytes[24];
 
 	hi_head_title(r->head, page);
-	show_headline(r, page);
+	show_retainers_headline(r, page);
 	hi_head_facts(r->head, page, false);
 	show_auto(r, page);
 	if (r->weak_objects)
@@ -145,13 +146,14 @@ void hi_retainers_display(const struct hi_retainers_report *r, struct hi_page *p
 			     hi_page_printf(page, "%s by weak fields alone",
 					    hi_bytes(bytes, r->weak_bytes)));
 	hi_sanity_show(&r->sanity, page);
-	show_rows(r, page);
+	show_retainer_rows(r, page);
 }
 
 /* ---- as JSON ---- */
 
-static void row_json(const struct hi_retainers_report *r,
-		     const struct hi_retainers_row *row, struct hi_json *json)
+static void put_retainer_row_json(const struct hi_retainers_report *r,
+				  const struct hi_retainers_row *row,
+				  struct hi_json *json)
 {
 	hi_json_object(json, NULL);
 	hi_retainers_set_json(&row->sum, row->members, r->view.name, r->view.arg, json);
@@ -192,7 +194,7 @@ void hi_retainers_json(const struct hi_retainers_report *r, struct hi_json *json
 	hi_sanity_json(&r->sanity, json);
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < r->n_rows; i++)
-		row_json(r, &r->rows[i], json);
+		put_retainer_row_json(r, &r->rows[i], json);
 	hi_json_end(json);
 	hi_hidden_json(json, &r->beyond, &none, &none);
 	hi_json_end(json);

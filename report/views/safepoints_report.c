@@ -33,7 +33,7 @@ void hi_safepoints_sort(struct hi_safepoints_report *report)
 
 enum { PURPOSES = 6 };
 
-static bool fires(const struct hi_safepoint_row *row)
+static bool is_firing_safepoint(const struct hi_safepoint_row *row)
 {
 	return row->hits && row->hits != UINT64_MAX;
 }
@@ -43,7 +43,7 @@ static size_t count_firing(const struct hi_safepoints_report *r)
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_rows; i++)
-		n += fires(&r->rows[i]);
+		n += is_firing_safepoint(&r->rows[i]);
 	return n;
 }
 
@@ -68,7 +68,8 @@ static void show_purposes(const struct hi_safepoints_report *r, struct hi_page *
 	}
 }
 
-static void show_facts(const struct hi_safepoints_report *r, struct hi_page *page)
+static void show_safepoint_facts(const struct hi_safepoints_report *r,
+				 struct hi_page *page)
 {
 	size_t runtime = 0, counted = r->n_rows - r->rows_not_counted;
 	char time[24];
@@ -112,7 +113,8 @@ static const char *where_text(const struct hi_safepoint_row *row, struct hi_page
 	return hi_page_printf(page, "%s, %zu more", text, row->n_places - 1);
 }
 
-static void show_rows(const struct hi_safepoints_report *r, struct hi_page *page)
+static void show_safepoint_rows(const struct hi_safepoints_report *r,
+				struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"--at", HI_COLUMN_WORD},
 						   {"hits", HI_COLUMN_COUNT},
@@ -148,12 +150,13 @@ static const char *quoted(const char *at, struct hi_page *page)
 static const struct hi_safepoint_row *best_of(const struct hi_safepoints_report *r)
 {
 	for (size_t i = 0; i < r->n_rows; i++)
-		if (fires(&r->rows[i]))
+		if (is_firing_safepoint(&r->rows[i]))
 			return &r->rows[i];
 	return r->n_rows && r->rows[0].is_gc ? &r->rows[0] : NULL;
 }
 
-static void suggest(const struct hi_safepoints_report *r, struct hi_page *page)
+static void suggest_safepoint_command(const struct hi_safepoints_report *r,
+				      struct hi_page *page)
 {
 	const struct hi_safepoint_row *best = best_of(r);
 	const char *target = hi_head_target(r->head, page), *at;
@@ -175,21 +178,22 @@ static void suggest(const struct hi_safepoints_report *r, struct hi_page *page)
 void hi_safepoints_display(const struct hi_safepoints_report *r, struct hi_page *page)
 {
 	hi_head_title(r->head, page);
-	show_facts(r, page);
+	show_safepoint_facts(r, page);
 	hi_page_blank(page);
 	if (r->n_rows)
-		show_rows(r, page);
+		show_safepoint_rows(r, page);
 	else
 		hi_page_note(
 			page,
 			"The target has no known runtime and no USDT probe. --at takes "
 			"any function (FUNCTION or MODULE:FUNCTION) and FILE:LINE.");
-	suggest(r, page);
+	suggest_safepoint_command(r, page);
 }
 
 /* ---- JSON ---- */
 
-static void row_json(const struct hi_safepoint_row *row, struct hi_json *json)
+static void put_safepoint_row_json(const struct hi_safepoint_row *row,
+				   struct hi_json *json)
 {
 	hi_json_object(json, NULL);
 	hi_json_text(json, "at", row->at);
@@ -221,7 +225,7 @@ void hi_safepoints_json(const struct hi_safepoints_report *r, struct hi_json *js
 	hi_json_text(json, "not_counted", hi_known(r->not_counted));
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < r->shown; i++)
-		row_json(&r->rows[i], json);
+		put_safepoint_row_json(&r->rows[i], json);
 	hi_json_end(json);
 	hi_json_number(json, "hidden", r->n_rows - r->shown);
 	hi_json_end(json);

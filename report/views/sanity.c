@@ -17,7 +17,7 @@ struct hi_sanity hi_sanity_of(const struct hi_head *head, const struct hi_reach 
 	};
 }
 
-static uint64_t sum_of(const struct hi_sanity *s)
+static uint64_t sum_of_sanity(const struct hi_sanity *s)
 {
 	return s->exact + s->conservative + s->leak + s->internal;
 }
@@ -25,7 +25,7 @@ static uint64_t sum_of(const struct hi_sanity *s)
 void hi_sanity_show(const struct hi_sanity *s, struct hi_page *page)
 {
 	char all[24], exact[24], conservative[24], leak[24], internal[24];
-	uint64_t sum = sum_of(s);
+	uint64_t sum = sum_of_sanity(s);
 
 	hi_page_fact(
 		page, "allocated",
@@ -46,7 +46,7 @@ void hi_sanity_show(const struct hi_sanity *s, struct hi_page *page)
 
 void hi_sanity_json(const struct hi_sanity *s, struct hi_json *json)
 {
-	uint64_t sum = sum_of(s);
+	uint64_t sum = sum_of_sanity(s);
 
 	hi_json_object(json, "sanity");
 	hi_json_number(json, "allocated", s->allocated);

@@ -26,7 +26,7 @@ const char *hi_series_name(const struct hi_series_head *head,
 	return strcmp(head->by, "type") == 0 ? hi_type_key(row->name) : "(unknown)";
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_series_names(const void *a, const void *b)
 {
 	const struct hi_series_row *x = a, *y = b;
 
@@ -35,23 +35,23 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int by_bytes(const void *a, const void *b)
+static int compare_series_bytes(const void *a, const void *b)
 {
 	const struct hi_series_row *x = a, *y = b;
 
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
-	return by_name(a, b);
+	return compare_series_names(a, b);
 }
 
 /* Two types of one name (of two files, say) are one row. */
-static void merge(struct hi_series_sample *sample)
+static void merge_series_rows(struct hi_series_sample *sample)
 {
 	struct hi_series_row *rows = sample->rows;
 	size_t n = 0;
 
 	for (size_t i = 0; i < sample->n_rows; i++) {
-		if (n && by_name(&rows[n - 1], &rows[i]) == 0) {
+		if (n && compare_series_names(&rows[n - 1], &rows[i]) == 0) {
 			rows[n - 1].bytes += rows[i].bytes;
 			rows[n - 1].objects += rows[i].objects;
 		} else {
@@ -67,9 +67,9 @@ void hi_series_settle(struct hi_series_sample *sample, uint64_t min_size, size_t
 
 	if (!sample->n_rows)
 		return;
-	qsort(sample->rows, sample->n_rows, sizeof(*sample->rows), by_name);
-	merge(sample);
-	qsort(sample->rows, sample->n_rows, sizeof(*sample->rows), by_bytes);
+	qsort(sample->rows, sample->n_rows, sizeof(*sample->rows), compare_series_names);
+	merge_series_rows(sample);
+	qsort(sample->rows, sample->n_rows, sizeof(*sample->rows), compare_series_bytes);
 	while (n < sample->n_rows && n < top && sample->rows[n].bytes >= min_size)
 		n++;
 	for (size_t i = n; i < sample->n_rows; i++) {

@@ -4,8 +4,8 @@
 #include "report/formats/json_writer.h"
 #include "report/views/node.h"
 
-static void begin(struct hi_json *json, const struct hi_series_head *head,
-		  const char *schema, FILE *out)
+static void begin_series_line(struct hi_json *json, const struct hi_series_head *head,
+			      const char *schema, FILE *out)
 {
 	static const char *const axes[] = {"cpu", "wall", "census"};
 
@@ -21,14 +21,15 @@ static void begin(struct hi_json *json, const struct hi_series_head *head,
 }
 
 /* Numbers of censuses are no times. */
-static void at(struct hi_json *json, const struct hi_series_head *head, uint64_t at_ns)
+static void put_sample_time_json(struct hi_json *json, const struct hi_series_head *head,
+				 uint64_t at_ns)
 {
 	hi_json_number(json, "at_ns",
 		       head->axis == HI_SERIES_CENSUS ? UINT64_MAX : at_ns);
 }
 
-static void row_json(const struct hi_series_head *head, const struct hi_series_row *row,
-		     struct hi_json *json)
+static void put_series_row_json(const struct hi_series_head *head,
+				const struct hi_series_row *row, struct hi_json *json)
 {
 	hi_json_object(json, NULL);
 	hi_json_text(json, "name", hi_series_name(head, row));
@@ -49,8 +50,8 @@ bool hi_series_json(const struct hi_series_head *head, const struct hi_series_sa
 {
 	struct hi_json json;
 
-	begin(&json, head, "heapinspect/series/v1", out);
-	at(&json, head, s->at_ns);
+	begin_series_line(&json, head, "heapinspect/series/v1", out);
+	put_sample_time_json(&json, head, s->at_ns);
 	hi_json_number(&json, "sample", s->number);
 	hi_json_number(&json, "cpu_ns", s->cpu_ns);
 	hi_json_number(&json, "wall_ns", s->wall_ns);
@@ -73,7 +74,7 @@ bool hi_series_json(const struct hi_series_head *head, const struct hi_series_sa
 	hi_head_only_json(s->only, &json);
 	hi_json_array(&json, "rows");
 	for (size_t i = 0; i < s->n_rows; i++)
-		row_json(head, &s->rows[i], &json);
+		put_series_row_json(head, &s->rows[i], &json);
 	hi_json_end(&json);
 	hi_json_object(&json, "hidden");
 	hi_json_number(&json, "rows", s->hidden.rows);
@@ -92,8 +93,8 @@ bool hi_series_mark_json(const struct hi_series_head *head, uint64_t at_ns,
 {
 	struct hi_json json;
 
-	begin(&json, head, "heapinspect/series-mark/v1", out);
-	at(&json, head, at_ns);
+	begin_series_line(&json, head, "heapinspect/series-mark/v1", out);
+	put_sample_time_json(&json, head, at_ns);
 	hi_json_text(&json, "mark", text);
 	hi_json_end(&json);
 	return hi_json_finish(&json);
@@ -104,8 +105,8 @@ bool hi_series_end_json(const struct hi_series_head *head, enum hi_series_end en
 {
 	struct hi_json json;
 
-	begin(&json, head, "heapinspect/series-end/v1", out);
-	at(&json, head, at_ns);
+	begin_series_line(&json, head, "heapinspect/series-end/v1", out);
+	put_sample_time_json(&json, head, at_ns);
 	hi_json_number(&json, "samples", samples);
 	hi_json_text(&json, "end", hi_series_end_key(end));
 	hi_json_end(&json);

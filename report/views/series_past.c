@@ -31,7 +31,7 @@ void hi_series_past_destroy(struct hi_series_past *past)
 	free(past);
 }
 
-static void record(struct band *band, uint64_t sample, uint64_t bytes)
+static void record_band_value(struct band *band, uint64_t sample, uint64_t bytes)
 {
 	uint64_t from = band->last + 1;
 
@@ -62,11 +62,12 @@ bool hi_series_past_add(struct hi_series_past *past, const char *name, uint64_t 
 		past->bands.count--;
 		return false;
 	}
-	record(&past->bands.items[number], sample, bytes);
+	record_band_value(&past->bands.items[number], sample, bytes);
 	return true;
 }
 
-static const struct band *find(const struct hi_series_past *past, const char *name)
+static const struct band *find_past_band(const struct hi_series_past *past,
+					 const char *name)
 {
 	uint32_t number = hi_hp_names_find(&past->names, name, strlen(name));
 
@@ -76,7 +77,7 @@ static const struct band *find(const struct hi_series_past *past, const char *na
 uint64_t hi_series_past_at(const struct hi_series_past *past, const char *name,
 			   uint64_t sample)
 {
-	const struct band *band = find(past, name);
+	const struct band *band = find_past_band(past, name);
 
 	if (!band || sample > band->last || sample + HI_SERIES_HISTORY <= band->last)
 		return 0;
@@ -85,7 +86,7 @@ uint64_t hi_series_past_at(const struct hi_series_past *past, const char *name,
 
 uint64_t hi_series_past_first(const struct hi_series_past *past, const char *name)
 {
-	const struct band *band = find(past, name);
+	const struct band *band = find_past_band(past, name);
 
 	return band ? band->first : 0;
 }

@@ -37,7 +37,8 @@ static const char *end_text(const struct hi_snapshots_report *r)
 	return "it goes on, or its writer was killed";
 }
 
-static const struct hi_snapshots_row *highest(const struct hi_snapshots_report *r)
+static const struct hi_snapshots_row *
+find_highest_census(const struct hi_snapshots_report *r)
 {
 	const struct hi_snapshots_row *best = &r->rows[0];
 
@@ -47,9 +48,11 @@ static const struct hi_snapshots_row *highest(const struct hi_snapshots_report *
 	return best;
 }
 
-static void show_facts(const struct hi_snapshots_report *r, struct hi_page *page)
+static void show_series_file_facts(const struct hi_snapshots_report *r,
+				   struct hi_page *page)
 {
-	const struct hi_snapshots_row *peak = highest(r), *last = &r->rows[r->n_rows - 1];
+	const struct hi_snapshots_row *peak = find_highest_census(r),
+				      *last = &r->rows[r->n_rows - 1];
 	char n[32], bytes[24];
 	size_t graphs = 0;
 
@@ -91,7 +94,7 @@ static void show_damage(const struct hi_snapshots_report *r, struct hi_page *pag
 					       hi_bytes(bytes, r->torn)));
 }
 
-static void show_rows(const struct hi_snapshots_report *r, struct hi_page *page)
+static void show_census_points(const struct hi_snapshots_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {
 		{"census", HI_COLUMN_COUNT},
@@ -105,7 +108,7 @@ static void show_rows(const struct hi_snapshots_report *r, struct hi_page *page)
 		{"graph", HI_COLUMN_MINOR_BYTES},
 	};
 	struct hi_table *table = hi_page_table(page, columns, 9);
-	const struct hi_snapshots_row *peak = highest(r);
+	const struct hi_snapshots_row *peak = find_highest_census(r);
 	char time[24];
 
 	for (size_t i = 0; i < r->n_rows; i++) {
@@ -157,7 +160,7 @@ static void show_marks(const struct hi_snapshots_report *r, struct hi_page *page
 	}
 }
 
-static void show_types(const struct hi_snapshots_report *r, struct hi_page *page)
+static void show_census_types(const struct hi_snapshots_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"live", HI_COLUMN_BYTES},
 						   {"objects", HI_COLUMN_COUNT},
@@ -210,20 +213,20 @@ static void show_commands(const struct hi_snapshots_report *r, struct hi_page *p
 		hi_page_command(
 			page,
 			hi_page_printf(page, "heapinspect snapshots %s --census %" PRIu64,
-				       file, highest(r)->number),
+				       file, find_highest_census(r)->number),
 			"its sums by type, with or without a graph");
 }
 
 void hi_snapshots_display(const struct hi_snapshots_report *r, struct hi_page *page)
 {
 	hi_head_title(r->head, page);
-	show_facts(r, page);
+	show_series_file_facts(r, page);
 	show_damage(r, page);
 	if (r->of) {
-		show_types(r, page);
+		show_census_types(r, page);
 	} else {
 		hi_page_blank(page);
-		show_rows(r, page);
+		show_census_points(r, page);
 		show_marks(r, page);
 	}
 	hi_page_blank(page);
@@ -232,7 +235,8 @@ void hi_snapshots_display(const struct hi_snapshots_report *r, struct hi_page *p
 
 /* ---- as JSON ---- */
 
-static void json_row(const struct hi_snapshots_row *row, struct hi_json *json)
+static void put_census_point_json(const struct hi_snapshots_row *row,
+				  struct hi_json *json)
 {
 	hi_json_object(json, NULL);
 	hi_json_number(json, "census", row->number);
@@ -302,7 +306,7 @@ void hi_snapshots_json(const struct hi_snapshots_report *r, struct hi_json *json
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < r->n_rows; i++)
 		if (!r->of || &r->rows[i] == r->of)
-			json_row(&r->rows[i], json);
+			put_census_point_json(&r->rows[i], json);
 	hi_json_end(json);
 	if (!r->of)
 		json_marks(r, json);

@@ -20,8 +20,8 @@ static const char *type_name(const struct hi_graph *g, uint32_t type)
 	return type < g->n_types && g->types[type].name ? g->types[type].name : "";
 }
 
-static enum hi_status take_types(const struct hi_summary_inputs *in,
-				 struct hi_summary_report *r, struct hi_error *err)
+static enum hi_status add_summary_types(const struct hi_summary_inputs *in,
+					struct hi_summary_report *r, struct hi_error *err)
 {
 	const struct hi_census *census = in->census;
 	size_t n = at_most(census->n_rows, in->top);
@@ -50,8 +50,8 @@ static enum hi_status take_types(const struct hi_summary_inputs *in,
 	return HI_OK;
 }
 
-static enum hi_status take_roots(const struct hi_summary_inputs *in,
-				 struct hi_summary_report *r, struct hi_error *err)
+static enum hi_status add_summary_roots(const struct hi_summary_inputs *in,
+					struct hi_summary_report *r, struct hi_error *err)
 {
 	const struct hi_graph *g = in->graph;
 	HI_GUARD(free) hi_node *ranked = NULL;
@@ -95,7 +95,7 @@ static unsigned rank_kind(enum hi_root_kind kind)
 	return kind < HI_ROOT_KINDS ? ranks[kind] : HI_ROOT_KINDS;
 }
 
-static int compare_variables(const void *a, const void *b)
+static int compare_summary_variables(const void *a, const void *b)
 {
 	const struct hi_node_info *x = a, *y = b;
 	unsigned rank_x = rank_kind(x->kind), rank_y = rank_kind(y->kind);
@@ -113,7 +113,7 @@ static void fill_owner(const struct hi_summary_inputs *in, const struct hi_owner
 	for (uint32_t i = 0; i < row->n; i++)
 		variables[i] = hi_node_info(in->graph, in->dominators, row->variables[i]);
 	if (row->n > 1)
-		qsort(variables, row->n, sizeof(*variables), compare_variables);
+		qsort(variables, row->n, sizeof(*variables), compare_summary_variables);
 	*ret = (struct hi_summary_owner){
 		.variables = variables,
 		.n = row->n,
@@ -223,9 +223,9 @@ enum hi_status hi_summary_report_create(const struct hi_summary_inputs *in,
 		in->head->allocator || in->head->outside_objects || in->head->runtime;
 	r->live_objects = in->reach->live_objects;
 	r->live_bytes = in->reach->live_bytes;
-	status = take_types(in, r, err);
+	status = add_summary_types(in, r, err);
 	if (status == HI_OK)
-		status = take_roots(in, r, err);
+		status = add_summary_roots(in, r, err);
 	if (status == HI_OK)
 		status = take_owners(in, r, err);
 	if (status == HI_OK)

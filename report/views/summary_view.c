@@ -66,7 +66,7 @@ static const char *held_by(const struct hi_summary_report *r, struct hi_page *pa
 			      hi_root_kind_key(owner->variables[0].kind));
 }
 
-static const char *leaked(const struct hi_summary_report *r, struct hi_page *page)
+static const char *text_of_leaked(const struct hi_summary_report *r, struct hi_page *page)
 {
 	enum hi_heap_known known = hi_heap_known(r->head);
 	char n[32];
@@ -97,7 +97,7 @@ static const char *found_by(const struct hi_summary_report *r)
 				: "typed pointers lead to";
 }
 
-static void show_headline(const struct hi_summary_report *r, struct hi_page *page)
+static void show_summary_headline(const struct hi_summary_report *r, struct hi_page *page)
 {
 	char bytes[24], n[32];
 
@@ -114,7 +114,7 @@ static void show_headline(const struct hi_summary_report *r, struct hi_page *pag
 					    hi_bytes(bytes, r->live_bytes),
 					    hi_count(n, r->live_objects),
 					    r->live_objects == 1 ? "" : "s", found_by(r),
-					    leaked(r, page), held_by(r, page)));
+					    text_of_leaked(r, page), held_by(r, page)));
 		return;
 	}
 	hi_page_text(page, hi_page_printf(page, "%s%s live in %s object%s%s%s",
@@ -122,7 +122,7 @@ static void show_headline(const struct hi_summary_report *r, struct hi_page *pag
 					  hi_bytes(bytes, r->live_bytes),
 					  hi_count(n, r->live_objects),
 					  r->live_objects == 1 ? "" : "s",
-					  leaked(r, page), held_by(r, page)));
+					  text_of_leaked(r, page), held_by(r, page)));
 }
 
 /* Columns of the ledger that say something on this target. */
@@ -264,7 +264,7 @@ static void show_ledger(const struct hi_summary_report *r, struct hi_page *page)
 				   "between the two readings.");
 }
 
-static size_t shown(size_t n, size_t usual)
+static size_t count_shown_by_default(size_t n, size_t usual)
 {
 	return n > usual && n <= DEFAULT_TOP ? usual : n;
 }
@@ -279,7 +279,7 @@ static size_t types_shown(const struct hi_summary_report *r)
 		extra += HI_HEAD_WARNINGS + 1;
 	else
 		extra += r->head->n_warnings;
-	return shown(r->n_types, DEFAULT_TOP - extra);
+	return count_shown_by_default(r->n_types, DEFAULT_TOP - extra);
 }
 
 static const char *types_aside(const struct hi_summary_report *r, size_t n,
@@ -300,7 +300,7 @@ static const char *types_aside(const struct hi_summary_report *r, size_t n,
 			      hi_bytes(bytes, hidden));
 }
 
-static void show_types(const struct hi_summary_report *r, struct hi_page *page)
+static void show_summary_types(const struct hi_summary_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {
 		{"type", HI_COLUMN_TEXT},      {"count", HI_COLUMN_COUNT},
@@ -372,7 +372,7 @@ static void show_owner(const struct hi_summary_report *r,
 		     0);
 }
 
-static void show_roots(const struct hi_summary_report *r, struct hi_page *page)
+static void show_summary_roots(const struct hi_summary_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {
 		{"variable", HI_COLUMN_TEXT},  {"kind", HI_COLUMN_WORD},
@@ -387,11 +387,11 @@ static void show_roots(const struct hi_summary_report *r, struct hi_page *page)
 	hi_page_text(page, hi_page_printf(page, "%s%s%s", kinds_text(r, page),
 					  *doubtful ? "; " : "", doubtful));
 	t = hi_page_table(page, columns, 6);
-	for (size_t i = 0; i < shown(r->n_owners, ROOTS_SHOWN); i++)
+	for (size_t i = 0; i < count_shown_by_default(r->n_owners, ROOTS_SHOWN); i++)
 		show_owner(r, &r->owners[i], t, page);
 }
 
-static void show_leaks(const struct hi_summary_report *r, struct hi_page *page)
+static void show_summary_leaks(const struct hi_summary_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {
 		{"type of the leak root", HI_COLUMN_TEXT},
@@ -421,7 +421,7 @@ static void show_leaks(const struct hi_summary_report *r, struct hi_page *page)
 				  "of other types do (such as integers)"
 				: "allocated, but no pointer leads there");
 	t = hi_page_table(page, has_what ? with_fate : columns, 6);
-	for (size_t i = 0; i < shown(r->n_leaks, LEAKS_SHOWN); i++) {
+	for (size_t i = 0; i < count_shown_by_default(r->n_leaks, LEAKS_SHOWN); i++) {
 		const struct hi_summary_leak *row = &r->leaks[i];
 
 		hi_cell_text(t, hi_type_label(row->type, page), 0);
@@ -471,7 +471,7 @@ static const char *suspect_text(const struct hi_summary_report *r,
 
 static void show_suspects(const struct hi_summary_report *r, struct hi_page *page)
 {
-	size_t n = shown(r->n_suspects, SUSPECTS_SHOWN);
+	size_t n = count_shown_by_default(r->n_suspects, SUSPECTS_SHOWN);
 
 	if (n == 0)
 		return;
@@ -501,7 +501,8 @@ static const char *paths_argument(const struct hi_summary_report *r, struct hi_p
 	return hi_page_printf(page, "'%s'", hi_page_safe(page, s->child_type));
 }
 
-static void show_next(const struct hi_summary_report *r, struct hi_page *page)
+static void suggest_summary_commands(const struct hi_summary_report *r,
+				     struct hi_page *page)
 {
 	const char *target = hi_head_target(r->head, page);
 	const char *argument = paths_argument(r, page);
@@ -527,14 +528,14 @@ static void show_next(const struct hi_summary_report *r, struct hi_page *page)
 void hi_summary_display(const struct hi_summary_report *r, struct hi_page *page)
 {
 	hi_head_title(r->head, page);
-	show_headline(r, page);
+	show_summary_headline(r, page);
 	hi_head_facts(r->head, page, true);
 	show_ledger(r, page);
 	if (r->heap_known) {
-		show_types(r, page);
-		show_roots(r, page);
-		show_leaks(r, page);
+		show_summary_types(r, page);
+		show_summary_roots(r, page);
+		show_summary_leaks(r, page);
 		show_suspects(r, page);
 	}
-	show_next(r, page);
+	suggest_summary_commands(r, page);
 }

@@ -8,7 +8,8 @@
 
 /* ---- as text ---- */
 
-static void show_headline(const struct hi_survived_report *r, struct hi_page *page)
+static void show_survived_headline(const struct hi_survived_report *r,
+				   struct hi_page *page)
 {
 	struct hi_heap_sum all = r->survived.all;
 	char bytes[24], n[32], born[24], of[32], percent[16];
@@ -55,7 +56,8 @@ static void show_matching(const struct hi_survived_report *r, struct hi_page *pa
 								: "by type and path"));
 }
 
-static void show_next(const struct hi_survived_report *r, struct hi_page *page)
+static void suggest_survived_commands(const struct hi_survived_report *r,
+				      struct hi_page *page)
 {
 	const struct hi_new_objects *n = &r->survived;
 	const char *target = hi_head_target(r->after, page);
@@ -79,14 +81,14 @@ static void show_next(const struct hi_survived_report *r, struct hi_page *page)
 void hi_survived_display(const struct hi_survived_report *r, struct hi_page *page)
 {
 	hi_head_title(r->after, page);
-	show_headline(r, page);
+	show_survived_headline(r, page);
 	show_side(r->warm, "warm-up", r->live[0], page);
 	show_side(r->load, "load", r->live[1], page);
 	show_side(r->after, "after", r->live[2], page);
 	show_matching(r, page);
 	hi_head_facts(r->after, page, false);
 	hi_new_objects_show(&r->survived, true, page);
-	show_next(r, page);
+	suggest_survived_commands(r, page);
 }
 
 /* ---- as JSON ---- */

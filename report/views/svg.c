@@ -99,7 +99,7 @@ void hi_svg_attribute(FILE *out, const char *name, double number)
 }
 
 /* Commas between groups of three digits, in front of a decimal point. */
-static void group(char out[40], const char *plain)
+static void group_digits(char out[40], const char *plain)
 {
 	size_t digits = strcspn(plain, "."), n = 0;
 
@@ -120,7 +120,7 @@ static char *format_value(char out[40], double value, struct hi_svg_unit unit, b
 
 	if (!unit.binary) {
 		format_fixed(plain, value, fabs(value) < 100 ? 2 : 0, false);
-		group(out, plain);
+		group_digits(out, plain);
 		return out;
 	}
 	while (i < 6 && fabs(value) >= (axis ? 1024 : 1023.95)) {
@@ -165,6 +165,6 @@ char *hi_svg_tick(char out[40], double value, double step)
 		decimals++;
 	}
 	format_fixed(plain, value, decimals, true);
-	group(out, plain);
+	group_digits(out, plain);
 	return out;
 }

@@ -18,7 +18,7 @@ static const char *text_of(const char *text)
 	return text ? text : "";
 }
 
-static const char *bare(const char *name)
+static const char *bare_record_name(const char *name)
 {
 	static const char *const words[] = {"struct ", "class ", "union "};
 
@@ -32,13 +32,14 @@ static bool is_type(const struct hi_graph *g, const char *owner)
 {
 	for (uint32_t i = 1; i < g->n_types; i++)
 		if (g->types[i].klass != HI_TYPE_FIELD && g->types[i].name &&
-		    strcmp(bare(g->types[i].name), bare(owner)) == 0)
+		    strcmp(bare_record_name(g->types[i].name), bare_record_name(owner)) ==
+			    0)
 			return true;
 	return false;
 }
 
 /* "thread 7 main() p" of every thread is one owner. */
-static const char *without_thread(const char *name)
+static const char *name_without_thread(const char *name)
 {
 	const char *p = name;
 
@@ -51,8 +52,8 @@ static const char *without_thread(const char *name)
 static const struct hi_root *root_named(const struct hi_graph *g, const char *name)
 {
 	for (hi_node i = 0; i < g->n_roots; i++)
-		if (g->roots[i].name &&
-		    strcmp(without_thread(g->roots[i].name), without_thread(name)) == 0)
+		if (g->roots[i].name && strcmp(name_without_thread(g->roots[i].name),
+					       name_without_thread(name)) == 0)
 			return &g->roots[i];
 	return NULL;
 }
@@ -139,7 +140,7 @@ void hi_untyped_report_destroy(struct hi_untyped_report *report)
 /* ---- hints ---- */
 
 /* "ht_table[]" is ht_table[i], for each i. NULL: out of memory. */
-static const char *word_of(const char *field, struct hi_arena *arena)
+static const char *hint_word_of_field(const char *field, struct hi_arena *arena)
 {
 	const char *at = strstr(field, "[]");
 
@@ -164,8 +165,9 @@ static const char *statement_of(const struct hi_untyped_line *line,
 				struct hi_arena *arena)
 {
 	const struct hi_untyped_row *row = line->row;
-	const char *word =
-		*line->variable ? line->variable : word_of(text_of(row->field), arena);
+	const char *word = *line->variable
+				   ? line->variable
+				   : hint_word_of_field(text_of(row->field), arena);
 	const char *target = "TYPE if …";
 
 	if (!word)
@@ -190,7 +192,8 @@ const char *hi_untyped_hint(const struct hi_untyped_line *line, struct hi_arena 
 		return NULL;
 	if (*line->variable)
 		return hi_arena_printf(arena, "root %s", statement);
-	return hi_arena_printf(arena, "record %s { %s }", bare(line->record), statement);
+	return hi_arena_printf(arena, "record %s { %s }", bare_record_name(line->record),
+			       statement);
 }
 
 /* ---- as a page ---- */
@@ -225,9 +228,11 @@ static const char *sizes_text(const struct hi_untyped_row *row, struct hi_page *
 	return text;
 }
 
-static const char *field_text(const struct hi_untyped_row *row, struct hi_page *page)
+static const char *text_of_untyped_field(const struct hi_untyped_row *row,
+					 struct hi_page *page)
 {
-	const char *owner = bare(text_of(row->owner)), *field = text_of(row->field);
+	const char *owner = bare_record_name(text_of(row->owner)),
+		   *field = text_of(row->field);
 	const char *joint = !*owner || !*field || strchr("[. ", *field) ? ""
 			    : *field == '('				? " "
 									: ".";
@@ -236,7 +241,7 @@ static const char *field_text(const struct hi_untyped_row *row, struct hi_page *
 			      hi_page_safe(page, field));
 }
 
-static void show_fields(const struct hi_untyped_report *r, struct hi_page *page)
+static void show_untyped_fields(const struct hi_untyped_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {{"field", HI_COLUMN_TEXT},
 						   {"objects", HI_COLUMN_COUNT},
@@ -250,7 +255,7 @@ static void show_fields(const struct hi_untyped_report *r, struct hi_page *page)
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_untyped_row *row = r->rows[i].row;
 
-		hi_cell_text(t, field_text(row, page), 0);
+		hi_cell_text(t, text_of_untyped_field(row, page), 0);
 		hi_cell_number(t, row->count);
 		hi_cell_number(t, row->bytes);
 		hi_cell_percent(t, row->bytes, r->live_bytes);
@@ -285,17 +290,20 @@ static void show_code(struct hi_page *page, const char *code, const char *indent
 
 static bool same_record(const struct hi_untyped_line *a, const struct hi_untyped_line *b)
 {
-	return *a->record && strcmp(bare(a->record), bare(b->record)) == 0;
+	return *a->record &&
+	       strcmp(bare_record_name(a->record), bare_record_name(b->record)) == 0;
 }
 
 /* All statements about one record: only its first block would count. */
-static void show_record(const struct hi_untyped_report *r, size_t first,
-			struct hi_page *page)
+static void show_record_hint(const struct hi_untyped_report *r, size_t first,
+			     struct hi_page *page)
 {
 	const struct hi_untyped_line *line = &r->rows[first];
 	struct hi_arena *arena = &page->arena;
 
-	show_code(page, hi_arena_printf(arena, "record %s {", bare(line->record)), "");
+	show_code(page,
+		  hi_arena_printf(arena, "record %s {", bare_record_name(line->record)),
+		  "");
 	for (size_t i = first; i < r->n_rows; i++) {
 		if (!same_record(line, &r->rows[i]))
 			continue;
@@ -317,7 +325,7 @@ static void show_hint(const struct hi_untyped_report *r, size_t i, struct hi_pag
 	for (size_t k = i + 1; k < r->n_rows; k++)
 		more |= same_record(line, &r->rows[k]);
 	if (more) {
-		show_record(r, i, page);
+		show_record_hint(r, i, page);
 	} else if (*line->record || *line->variable) {
 		show_code(page, hi_untyped_hint(line, &page->arena), "");
 		if (!is_buffer(line->row))
@@ -355,7 +363,7 @@ void hi_untyped_display(const struct hi_untyped_report *r, struct hi_page *page)
 	hi_head_facts(r->head, page, false);
 	if (!r->n_rows)
 		return;
-	show_fields(r, page);
+	show_untyped_fields(r, page);
 	show_hints(r, page);
 }
 
@@ -375,7 +383,7 @@ static void sizes_json(const struct hi_untyped_row *row, struct hi_json *json)
 	hi_json_end(json);
 }
 
-static bool row_json(const struct hi_untyped_line *line, struct hi_json *json)
+static bool put_untyped_row_json(const struct hi_untyped_line *line, struct hi_json *json)
 {
 	const struct hi_untyped_row *row = line->row;
 	struct hi_arena arena = {};
@@ -410,7 +418,7 @@ enum hi_status hi_untyped_json(const struct hi_untyped_report *r, struct hi_json
 	hi_json_text(json, "by", "field");
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < r->n_rows; i++)
-		ok &= row_json(&r->rows[i], json);
+		ok &= put_untyped_row_json(&r->rows[i], json);
 	hi_json_end(json);
 	hi_hidden_json(json, &r->beyond, &r->below, &(struct hi_hidden){});
 	hi_json_end(json);

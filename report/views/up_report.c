@@ -70,7 +70,7 @@ static enum hi_status climb_init(struct climb *c, struct hi_error *err)
 
 /* ---- one step ---- */
 
-static void count_objects(struct climb *c, struct hi_up_step *step)
+static void count_objects_of_step(struct climb *c, struct hi_up_step *step)
 {
 	const struct hi_set_table *t = &c->retainers->table;
 	const struct hi_graph *g = c->r->graph;
@@ -98,7 +98,7 @@ static void count_objects(struct climb *c, struct hi_up_step *step)
 }
 
 /* The types of a step, the largest first. */
-static void name_types(struct climb *c, struct hi_up_step *step)
+static void name_step_types(struct climb *c, struct hi_up_step *step)
 {
 	for (uint32_t i = 0; i < c->r->graph->n_types; i++) {
 		uint32_t at;
@@ -137,7 +137,7 @@ static const uint32_t *members_of(struct climb *c, const struct hi_set_row *sum)
 }
 
 /* Rows of the step; the members of all its sets are marked. */
-static bool take_rows(struct climb *c, struct hi_up_step *step)
+static bool take_step_rows(struct climb *c, struct hi_up_step *step)
 {
 	size_t n = c->retainers->table.n_rows;
 
@@ -181,19 +181,19 @@ static bool go_up(struct climb *c)
 	return any;
 }
 
-static enum hi_status climb(struct climb *c, struct hi_error *err)
+static enum hi_status climb_up_sets(struct climb *c, struct hi_error *err)
 {
 	enum hi_status status = climb_init(c, err);
 
 	while (status == HI_OK) {
 		struct hi_up_step *step = &c->r->steps[c->r->n_steps];
 
-		count_objects(c, step);
+		count_objects_of_step(c, step);
 		if (!step->objects)
 			break;
 		c->r->n_steps++;
-		name_types(c, step);
-		if (!take_rows(c, step))
+		name_step_types(c, step);
+		if (!take_step_rows(c, step))
 			status = hi_fail_memory(err, "climb");
 		/* The order of the sums is another one now. */
 		if (status != HI_OK || !go_up(c))
@@ -228,7 +228,7 @@ hi_up_report_create(const struct hi_head *head, const struct hi_graph *graph,
 	r->pattern = view->pattern;
 	r->name = view->name;
 	r->arg = view->arg;
-	status = climb(&c, err);
+	status = climb_up_sets(&c, err);
 	climb_deinit(&c);
 	if (status == HI_OK)
 		*ret = hi_take(r);

@@ -39,7 +39,7 @@ static void hide(struct hi_hidden *hidden, const struct hi_waste_row *row)
 }
 
 /* All that waste, sorted, then what was asked for. */
-static void take_rows(struct hi_waste_report *r, const struct hi_restrict *only)
+static void add_waste_lines(struct hi_waste_report *r, const struct hi_restrict *only)
 {
 	const struct hi_waste *waste = r->waste;
 	size_t n = 0;
@@ -86,7 +86,7 @@ enum hi_status hi_waste_report_create(const struct hi_head *head,
 	r->use = use;
 	r->graph = graph;
 	r->restricted = only->types || only->min_size;
-	take_rows(r, only);
+	add_waste_lines(r, only);
 	*ret = hi_take(r);
 	return HI_OK;
 }

@@ -9,7 +9,7 @@ static const char *type_name(const struct hi_graph *g, uint32_t type)
 	return type < g->n_types && g->types[type].name ? g->types[type].name : "";
 }
 
-static void show_headline(const struct hi_waste_report *r, struct hi_page *page)
+static void show_waste_headline(const struct hi_waste_report *r, struct hi_page *page)
 {
 	const struct hi_waste_row *all = &r->waste->all;
 	char copied[24], unused[24], zero[24];
@@ -39,7 +39,7 @@ static void show_unread(const struct hi_waste_report *r, struct hi_page *page)
 				       hi_bytes(bytes, r->waste->unread_bytes)));
 }
 
-static void show_types(const struct hi_waste_report *r, struct hi_page *page)
+static void show_waste_types(const struct hi_waste_report *r, struct hi_page *page)
 {
 	static const struct hi_column columns[] = {
 		{"type", HI_COLUMN_TEXT},    {"live", HI_COLUMN_BYTES},
@@ -234,10 +234,10 @@ static void show_pages(const struct hi_heap_use *use, struct hi_page *page)
 void hi_waste_display(const struct hi_waste_report *r, struct hi_page *page)
 {
 	hi_head_title(r->head, page);
-	show_headline(r, page);
+	show_waste_headline(r, page);
 	hi_head_facts(r->head, page, false);
 	show_unread(r, page);
-	show_types(r, page);
+	show_waste_types(r, page);
 	show_groups(r, page);
 	if (!r->head->allocator)
 		return;
