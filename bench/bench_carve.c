@@ -24,10 +24,10 @@ struct bench {
 	uint64_t per_pool;
 	struct hi_image *image;
 	struct hi_objects *objects;
-	struct hi_plans *plans;
+	struct hi_layouts *layouts;
 	struct hi_carving *carving;
 	uint64_t pools; /* address of the first pool */
-	uint32_t plan;
+	uint32_t layout;
 };
 
 static struct hi_error err;
@@ -126,8 +126,8 @@ static void claim(void *arg, size_t task, unsigned worker)
 	(void)worker;
 	for (uint64_t i = task; i < n; i += TASKS)
 		(void)hi_carving_add(b->carving, carved_address(b, i), ITEM,
-				     b->plan | (uint32_t)HI_EVIDENCE_POINTER
-						       << KEY_EVIDENCE_SHIFT);
+				     b->layout | (uint32_t)HI_EVIDENCE_POINTER
+							 << KEY_EVIDENCE_SHIFT);
 }
 
 static uint64_t extent(void *arg, hi_node id)
@@ -171,7 +171,7 @@ static struct hi_carved *list_of(const struct bench *b, uint64_t n)
 		must(hi_fail_memory(&err, "list"), "list");
 	for (uint64_t i = 0; i < n; i++)
 		list[i] = (struct hi_carved){
-			.addr = carved_address(b, i), .size = ITEM, .type = b->plan};
+			.addr = carved_address(b, i), .size = ITEM, .type = b->layout};
 	return list;
 }
 
@@ -187,9 +187,10 @@ static void run(struct bench *b)
 
 	make_objects(b);
 	make_image(b);
-	must(hi_plans_create((struct hi_type_source){.type = type_of}, &b->plans, &err),
+	must(hi_layouts_create((struct hi_type_source){.type = type_of}, &b->layouts,
+			       &err),
 	     "plans");
-	b->plan = hi_plans_of(b->plans, 1);
+	b->layout = hi_layouts_of(b->layouts, 1);
 	before = lookup(b->objects);
 	list = list_of(b, n);
 	size = resident_mib();
@@ -206,8 +207,8 @@ static void run(struct bench *b)
 	hi_parallel(hi_parallel_threads(), TASKS, claim, b);
 	claims = now_ms() - t0;
 	t0 = now_ms();
-	must(hi_carving_finish(b->carving, b->plans, b->objects, extent, NULL, &o, &pools,
-			       &stats, &err),
+	must(hi_carving_finish(b->carving, b->layouts, b->objects, extent, NULL, &o,
+			       &pools, &stats, &err),
 	     "carve");
 	finish = now_ms() - t0;
 	printf("%-22s %9u %9llu %9u %8.0f %8.0f %8.0f %8ld %7.1f %7.1f\n", b->name,
@@ -216,7 +217,7 @@ static void run(struct bench *b)
 	hi_objects_destroy(o);
 	hi_pools_free(&pools);
 	hi_carving_destroy(b->carving);
-	hi_plans_destroy(b->plans);
+	hi_layouts_destroy(b->layouts);
 	hi_objects_destroy(b->objects);
 	hi_image_destroy(b->image);
 }

@@ -71,9 +71,9 @@ static enum hi_status add_layout(struct hi_inspection *in, struct layouts *l,
 				 uint32_t type, struct hi_error *err)
 {
 	size_t first = l->fields.count;
-	struct hi_layout layout;
+	struct hi_field_layout layout;
 	enum hi_status status =
-		hi_typing_layout(in->typing, type, add_field, l, &layout, err);
+		hi_typing_field_layout(in->typing, type, add_field, l, &layout, err);
 	struct layout_row row = {.kind = layout.kind,
 				 .first = (uint32_t)first,
 				 .n = (uint32_t)(l->fields.count - first),
@@ -194,7 +194,7 @@ static enum hi_status put_extents(struct hi_inspection *in, struct hi_snapshot_w
 
 	for (hi_node i = 0; i < g->n_objects && status == HI_OK; i++) {
 		struct extent_row row = {.id = i}, usual;
-		struct hi_layout layout;
+		struct hi_field_layout layout;
 
 		if (!hi_typing_elements(in->typing, g, i, &row.lead, &row.start, &row.end,
 					&layout))
@@ -275,7 +275,7 @@ static enum hi_status take_layout(struct reading *r, struct hi_error *err)
 	if (status != HI_OK)
 		return status;
 	r->layout = ((const struct layout_row *)items)[type];
-	if (r->layout.kind >= HI_LAYOUT_KINDS || r->layout.size >= UINT32_MAX ||
+	if (r->layout.kind >= HI_FIELD_LAYOUT_KINDS || r->layout.size >= UINT32_MAX ||
 	    r->layout.first > n_fields || r->layout.n > n_fields - r->layout.first)
 		return bad(r, "layouts", err);
 	r->fields = (const struct field_row *)fields + r->layout.first;
@@ -345,7 +345,7 @@ static void show(const struct reading *r, struct hi_field *f, enum hi_field_how 
 
 static bool is_array(const struct reading *r)
 {
-	return r->layout.kind == HI_LAYOUT_RECORD &&
+	return r->layout.kind == HI_FIELD_LAYOUT_RECORD &&
 	       r->in->graph->objects->flags[r->id] & HI_OBJECT_ARRAY;
 }
 
@@ -399,7 +399,7 @@ enum hi_status hi_stored_contents(struct hi_inspection *in, hi_node object,
 	struct reading r = {.in = in, .id = object};
 	enum hi_status status = take_layout(&r, err);
 
-	if (status == HI_OK && r.layout.kind == HI_LAYOUT_EDGES)
+	if (status == HI_OK && r.layout.kind == HI_FIELD_LAYOUT_EDGES)
 		return hi_fail(err, HI_NOT_FOUND, 0, "its edges are its fields");
 	if (status == HI_OK)
 		status = take_extent(&r, err);
@@ -407,7 +407,7 @@ enum hi_status hi_stored_contents(struct hi_inspection *in, hi_node object,
 		status = take_bytes(&r, err);
 	if (status != HI_OK)
 		return status;
-	if (r.layout.kind != HI_LAYOUT_WORDS) {
+	if (r.layout.kind != HI_FIELD_LAYOUT_WORDS) {
 		read_record(&r, fields, max, n_ret, total_ret);
 		return HI_OK;
 	}

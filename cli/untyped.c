@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/vector.h"
 #include "cli/lookup.h"
-#include "decode/layouts/plan.h"
+#include "decode/layouts/layout.h"
 #include "report/views/untyped_report.h"
 
 /* Smaller ones fit everything; larger modules cost more than they tell. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Edges in words. The graph stores who refers to whom; by which member is found
- * out again, from the bytes and the plan, for the few edges that are shown.
+ * out again, from the bytes and the layout, for the few edges that are shown.
  */
 #include "decode/describe/describe.h"
 
@@ -63,8 +63,8 @@ static void place_of_root(struct hi_typing *typing, const struct hi_root *root,
 	ret->value = info->value;
 	ret->ranges = info->ranges;
 	ret->n_ranges = info->n_ranges;
-	if (info->plan >= HI_PLAN_FIRST) {
-		ret->plan = hi_plans_get(typing->plans, info->plan);
+	if (info->layout >= HI_LAYOUT_FIRST) {
+		ret->layout = hi_layouts_get(typing->layouts, info->layout);
 		ret->type = info->type;
 	}
 }
@@ -72,7 +72,7 @@ static void place_of_root(struct hi_typing *typing, const struct hi_root *root,
 bool hi_place_of(struct hi_typing *typing, const struct hi_graph *graph, hi_node node,
 		 struct hi_place *ret)
 {
-	uint32_t plan;
+	uint32_t layout;
 
 	*ret = (struct hi_place){.typing = typing};
 	if (node >= graph->n_objects) {
@@ -83,10 +83,10 @@ bool hi_place_of(struct hi_typing *typing, const struct hi_graph *graph, hi_node
 	}
 	ret->address = hi_objects_address(graph->objects, node);
 	ret->size = hi_objects_usable(graph->objects, node);
-	plan = hi_typing_plan_of(typing, node);
-	if (plan >= HI_PLAN_FIRST) {
-		ret->plan = hi_plans_get(typing->plans, plan);
-		ret->type = ret->plan->type ? ret->plan->type->id : 0;
+	layout = hi_typing_layout_of(typing, node);
+	if (layout >= HI_LAYOUT_FIRST) {
+		ret->layout = hi_layouts_get(typing->layouts, layout);
+		ret->type = ret->layout->type ? ret->layout->type->id : 0;
 		ret->array = graph->objects->flags[node] & HI_OBJECT_ARRAY;
 	}
 	return true;
@@ -166,18 +166,18 @@ static void find_in_range(struct finding *f, uint64_t start, uint64_t end)
 
 /* ---- by rules ---- */
 
-static void find_place(void *arg, const struct hi_plan *plan, bool array, uint64_t addr,
-		       uint64_t end)
+static void find_place(void *arg, const struct hi_layout *layout, bool array,
+		       uint64_t addr, uint64_t end)
 {
 	struct finding *f = arg;
 	uint64_t base = f->base;
 
 	f->base = addr - f->place->address;
-	hi_plan_words_until(plan, array, true, end - addr, find_slot, f);
+	hi_layout_words_until(layout, array, true, end - addr, find_slot, f);
 	f->base = base;
 }
 
-static void find_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+static void find_claim(void *arg, const struct hi_claim *claim, uint32_t layout)
 {
 	struct finding *f = arg;
 
@@ -187,7 +187,7 @@ static void find_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
 					.word = claim->word,
 					.rule = claim->rule,
 					.index = claim->index,
-					.plan = plan};
+					.layout = layout};
 	f->found = f->exact = true;
 }
 
@@ -204,7 +204,7 @@ static void find_by_rules(struct finding *f)
 	w->claim = find_claim;
 	w->value = place->value;
 	w->own_only = true;
-	hi_walker_sites(w, place->plan, place->array, place->address, place->size);
+	hi_walker_sites(w, place->layout, place->array, place->address, place->size);
 	free(w);
 }
 
@@ -213,14 +213,14 @@ bool hi_place_find(const struct hi_place *place, uint64_t to, uint64_t to_size,
 {
 	struct finding f = {.place = place, .to = to, .to_size = to_size ? to_size : 1};
 
-	if (place->plan && place->plan->klass != HI_TYPE_STRING)
-		hi_plan_words(place->plan, place->array, place->size, find_slot, &f);
+	if (place->layout && place->layout->klass != HI_TYPE_STRING)
+		hi_layout_words(place->layout, place->array, place->size, find_slot, &f);
 	else if (place->value)
 		for (uint64_t o = 0; o + 8 <= place->size; o += 8)
 			find_slot(&f, o, NULL);
 	else if (!place->n_ranges)
 		find_in_range(&f, place->address, place->address + place->size);
-	if (place->plan && place->plan->n_sites && !f.exact)
+	if (place->layout && place->layout->n_sites && !f.exact)
 		find_by_rules(&f);
 	for (size_t i = 0; i < place->n_ranges && !f.found; i++)
 		find_in_range(&f, place->ranges[i].start, place->ranges[i].end);
@@ -337,7 +337,7 @@ static void begin_tail(const struct hi_reference *ref, struct hi_edge_name *name
 static bool begin_typed(const struct hi_place *place, const struct hi_reference *ref,
 			struct hi_edge_name *name, uint64_t *within)
 {
-	uint64_t offset = ref->offset, size = place->plan->size;
+	uint64_t offset = ref->offset, size = place->layout->size;
 
 	if (!ref->slot && (!ref->rule || (!place->array && offset >= size))) {
 		begin_tail(ref, name);
@@ -375,7 +375,7 @@ bool hi_reference_begin(const struct hi_place *place, const struct hi_reference 
 {
 	*name = (struct hi_edge_name){};
 	*within = ref->offset;
-	if (place->plan && place->type)
+	if (place->layout && place->type)
 		return begin_typed(place, ref, name, within);
 	if (place->n_ranges || is_registers(place))
 		return true;
@@ -388,7 +388,7 @@ bool hi_reference_begin(const struct hi_place *place, const struct hi_reference 
 
 void hi_reference_rest(const struct hi_place *place, uint64_t within, struct hi_out *out)
 {
-	if (place->plan && place->type)
+	if (place->layout && place->type)
 		rest_typed(place, within, out);
 	else if (place->n_ranges)
 		hi_out_add(out, " 0x%llx", (unsigned long long)(place->address + within));
@@ -439,8 +439,8 @@ static void describe_managed(const struct hi_place *place, uint64_t to, uint64_t
 
 	if (!cursor)
 		return;
-	runtime->ops->edges(cursor, place->address, place->size, place->plan->managed - 1,
-			    match_edge, &m);
+	runtime->ops->edges(cursor, place->address, place->size,
+			    place->layout->managed - 1, match_edge, &m);
 	if (m.found)
 		runtime->ops->label(cursor, &m.edge, text, sizeof(text));
 	hi_out_add(out, "%s", text);
@@ -460,8 +460,8 @@ size_t hi_typing_describe_edge(struct hi_typing *typing, const struct hi_graph *
 		return 0;
 	if (place.is_root)
 		hi_out_escaped(&out, graph->roots[from - graph->n_objects].name);
-	if (to < graph->n_objects && place.plan && place.plan->managed &&
-	    !place.plan->opaque) {
+	if (to < graph->n_objects && place.layout && place.layout->managed &&
+	    !place.layout->opaque) {
 		describe_managed(&place, hi_objects_address(graph->objects, to),
 				 hi_objects_usable(graph->objects, to), &out);
 		return out.length;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Nodes as bytes with a plan, again, for words about them. Internal. */
+/* Nodes as bytes with a layout, again, for words about them. Internal. */
 #ifndef HI_DECODE_DESCRIBE_DESCRIBE_H
 #define HI_DECODE_DESCRIBE_DESCRIBE_H
 
@@ -20,9 +20,9 @@ void hi_out_escaped(struct hi_out *out, const char *text);
 struct hi_place {
 	struct hi_typing *typing;
 	uint64_t address, size;
-	const uint8_t *value;	    /* not NULL: the bytes are here, not in memory */
-	const struct hi_plan *plan; /* NULL: words */
-	hi_type_id type;	    /* of the plan; 0: none */
+	const uint8_t *value;		/* not NULL: the bytes are here, not in memory */
+	const struct hi_layout *layout; /* NULL: words */
+	hi_type_id type;		/* of the layout; 0: none */
 	bool array, is_root;
 	const struct hi_section_range *ranges; /* of an untyped root */
 	size_t n_ranges;
@@ -41,7 +41,7 @@ struct hi_reference {
 	struct hi_slot *slot;	    /* NULL: untyped, or a rule's */
 	const struct hi_rule *rule; /* that says what the word is; NULL: none */
 	uint64_t index;		    /* `i` of the rule */
-	uint32_t plan;		    /* that the rule proposes; HI_PLAN_NOTHING: none */
+	uint32_t layout;	    /* that the rule proposes; HI_LAYOUT_NOTHING: none */
 };
 /* The first exact one if there is any, else the first. */
 bool hi_place_find(const struct hi_place *place, uint64_t to, uint64_t to_size,

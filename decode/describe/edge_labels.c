@@ -30,7 +30,7 @@ struct target {
 /* Words that were found before: those of a member are the same in every object. */
 enum { KNOWN_BITS = 11, KNOWN = 1 << KNOWN_BITS };
 struct known {
-	const struct hi_plan *plan; /* NULL: empty */
+	const struct hi_layout *layout; /* NULL: empty */
 	uint64_t within;
 	const char *text; /* in the pool */
 	uint32_t key;
@@ -168,7 +168,8 @@ static void expect_next(struct hi_edge_labels *l)
 static void take_expected(struct hi_edge_labels *l, uint64_t offset, struct hi_slot *slot)
 {
 	if (slot && slot->kind == HI_SLOT_POINTER &&
-	    atomic_load_explicit(&slot->plan, memory_order_relaxed) == HI_PLAN_FUNCTION)
+	    atomic_load_explicit(&slot->layout, memory_order_relaxed) ==
+		    HI_LAYOUT_FUNCTION)
 		return;
 	l->keys.items[l->expected++] = offset << 1 | (slot != NULL);
 	expect_next(l);
@@ -225,19 +226,19 @@ static void find_in_range(struct hi_edge_labels *l, uint64_t start, uint64_t end
 		}
 }
 
-static void find_place(void *arg, const struct hi_plan *plan, bool array, uint64_t addr,
-		       uint64_t end)
+static void find_place(void *arg, const struct hi_layout *layout, bool array,
+		       uint64_t addr, uint64_t end)
 {
 	struct hi_edge_labels *l = arg;
 	uint64_t base = l->base;
 
 	l->base = addr - l->place.address;
-	hi_plan_words_until(plan, array, true, end - addr, find_slot, l);
+	hi_layout_words_until(layout, array, true, end - addr, find_slot, l);
 	l->base = base;
 }
 
 static void take_claim(const struct hi_edge_labels *l, struct target *t,
-		       const struct hi_claim *claim, uint32_t plan)
+		       const struct hi_claim *claim, uint32_t layout)
 {
 	if (t->exact)
 		return;
@@ -245,11 +246,11 @@ static void take_claim(const struct hi_edge_labels *l, struct target *t,
 					.word = claim->word,
 					.rule = claim->rule,
 					.index = claim->index,
-					.plan = plan};
+					.layout = layout};
 	t->found = t->exact = true;
 }
 
-static void find_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+static void find_claim(void *arg, const struct hi_claim *claim, uint32_t layout)
 {
 	struct hi_edge_labels *l = arg;
 	struct target *t;
@@ -259,9 +260,9 @@ static void find_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
 	if (l->mode == FEW_EDGES) {
 		for (size_t i = 0; i < l->targets.count; i++)
 			if (holds(&l->targets.items[i], claim->word))
-				take_claim(l, &l->targets.items[i], claim, plan);
+				take_claim(l, &l->targets.items[i], claim, layout);
 	} else if ((t = target_of(l, claim->word))) {
-		take_claim(l, t, claim, plan);
+		take_claim(l, t, claim, layout);
 	}
 }
 
@@ -270,16 +271,16 @@ static void find_all(struct hi_edge_labels *l)
 {
 	const struct hi_place *p = &l->place;
 
-	if (p->plan && p->plan->klass != HI_TYPE_STRING)
-		hi_plan_words(p->plan, p->array, p->size, find_slot, l);
+	if (p->layout && p->layout->klass != HI_TYPE_STRING)
+		hi_layout_words(p->layout, p->array, p->size, find_slot, l);
 	else if (p->value)
 		for (uint64_t o = 0; o + 8 <= p->size; o += 8)
 			find_slot(l, o, NULL);
 	else if (!p->n_ranges)
 		find_in_range(l, p->address, p->address + p->size);
-	if (p->plan && p->plan->n_sites) {
+	if (p->layout && p->layout->n_sites) {
 		l->walker.value = p->value;
-		hi_walker_sites(&l->walker, p->plan, p->array, p->address, p->size);
+		hi_walker_sites(&l->walker, p->layout, p->array, p->address, p->size);
 	}
 	for (size_t i = 0; i < p->n_ranges; i++)
 		find_in_range(l, p->ranges[i].start, p->ranges[i].end);
@@ -367,8 +368,8 @@ static void look_ahead(const struct hi_graph *g, hi_node node)
 
 static bool is_managed(const struct hi_edge_labels *l)
 {
-	return l->cursor && l->place.plan && l->place.plan->managed &&
-	       !l->place.plan->opaque;
+	return l->cursor && l->place.layout && l->place.layout->managed &&
+	       !l->place.layout->opaque;
 }
 
 static void take_told(struct target *t, const struct hi_runtime_edge *edge)
@@ -410,7 +411,7 @@ learn_rest(struct hi_edge_labels *l, struct known *k, uint64_t within)
 	kept = hi_arena_strdup(&l->pool, text);
 	if (!kept)
 		return NULL;
-	*k = (struct known){p->plan, within, kept, ++l->n_keys, p->array};
+	*k = (struct known){p->layout, within, kept, ++l->n_keys, p->array};
 	return k;
 }
 
@@ -418,10 +419,10 @@ learn_rest(struct hi_edge_labels *l, struct known *k, uint64_t within)
 static const struct known *known_rest(struct hi_edge_labels *l, uint64_t within)
 {
 	const struct hi_place *p = &l->place;
-	uint64_t hash = ((uintptr_t)p->plan >> 4) + within * 0x9e3779b97f4a7c15ull;
+	uint64_t hash = ((uintptr_t)p->layout >> 4) + within * 0x9e3779b97f4a7c15ull;
 	struct known *k = &l->known[hash * 0x9e3779b97f4a7c15ull >> (64 - KNOWN_BITS)];
 
-	if (k->plan == p->plan && k->within == within && k->array == p->array)
+	if (k->layout == p->layout && k->within == within && k->array == p->array)
 		return k;
 	return learn_rest(l, k, within);
 }
@@ -488,7 +489,7 @@ static bool describe(struct hi_edge_labels *l, struct target *t, const char *roo
 	struct hi_out out = {.size = TEXT_MAX};
 
 	t->name = (struct hi_edge_name){};
-	if (!root && t->found && !is_managed(l) && l->place.plan && l->place.type)
+	if (!root && t->found && !is_managed(l) && l->place.layout && l->place.type)
 		return name_typed(l, &t->best, &t->name);
 	if (!hi_vector_reserve(&l->text, l->text.count + TEXT_MAX))
 		return false;
@@ -541,7 +542,7 @@ static bool name_in_order(struct hi_edge_labels *l, struct hi_edges edges,
 	bool ok;
 
 	if (l->place.is_root || is_managed(l) ||
-	    (l->place.plan && l->place.plan->n_sites) ||
+	    (l->place.layout && l->place.layout->n_sites) ||
 	    !hi_vector_reserve(&l->keys, edges.count))
 		return false;
 	l->mode = IN_ORDER;
@@ -563,7 +564,8 @@ static void find_targets(struct hi_edge_labels *l)
 {
 	if (is_managed(l))
 		l->typing->runtime->ops->edges(l->cursor, l->place.address, l->place.size,
-					       l->place.plan->managed - 1, find_told, l);
+					       l->place.layout->managed - 1, find_told,
+					       l);
 	else
 		find_all(l);
 }

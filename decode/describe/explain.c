@@ -22,7 +22,7 @@ static bool explains(struct hi_typing *typing, const struct hi_graph *graph, hi_
 	hi_typing_describe_edge(typing, graph, from, node, path, sizeof(path));
 	hi_out_add(out, "pointed to by ");
 	if (!place.is_root) {
-		hi_out_escaped(out, place.plan->name);
+		hi_out_escaped(out, place.layout->name);
 		hi_out_add(out, " 0x%llx", (unsigned long long)place.address);
 	}
 	hi_out_add(out, "%s (%s)", path, proposal.type);
@@ -88,10 +88,10 @@ static void explain_vtable(const struct hi_place *place, struct hi_out *out)
 	uint64_t vptr = 0;
 
 	hi_out_add(out, "vtable of ");
-	hi_out_escaped(out, place->plan->name);
+	hi_out_escaped(out, place->layout->name);
 	if (hi_place_read(place, 0, &vptr, sizeof(vptr)))
 		hi_out_add(out, " at 0x%llx", (unsigned long long)vptr);
-	if (place->plan->opaque)
+	if (place->layout->opaque)
 		hi_out_add(out, "; no debug information has its layout");
 }
 
@@ -99,8 +99,8 @@ static void explain_vtable(const struct hi_place *place, struct hi_out *out)
 static bool explain_member_vtable(const struct hi_place *place, unsigned evidence,
 				  struct hi_out *out)
 {
-	if (evidence != HI_EVIDENCE_SHAPE || !place->plan->type ||
-	    !place->plan->type->has_vtable)
+	if (evidence != HI_EVIDENCE_SHAPE || !place->layout->type ||
+	    !place->layout->type->has_vtable)
 		return false;
 	explain_vtable(place, out);
 	return true;
@@ -118,9 +118,9 @@ size_t hi_typing_explain_type(struct hi_typing *typing, const struct hi_graph *g
 	if (node >= graph->n_objects || !hi_place_of(typing, graph, node, &place))
 		return 0;
 	evidence = graph->objects->flags[node] & HI_OBJECT_EVIDENCE_MASK;
-	if (!place.plan)
+	if (!place.layout)
 		explain_nothing(graph, node, &out);
-	else if (place.plan->managed)
+	else if (place.layout->managed)
 		hi_out_add(
 			&out,
 			"%s %s determines it: by its own type, or as part of its owner",

@@ -39,16 +39,17 @@ void hi_facts_close(struct hi_facts *facts)
 bool hi_facts_read(struct hi_facts *facts, hi_node node, struct hi_runtime_facts *ret)
 {
 	const struct hi_objects *objects;
-	const struct hi_plan *plan;
+	const struct hi_layout *layout;
 	uint32_t index;
 
 	if (!facts || node >= facts->graph->n_objects)
 		return false;
 	objects = facts->graph->objects;
-	index = hi_typing_plan_of(facts->typing, node);
-	plan = index >= HI_PLAN_FIRST ? hi_plans_get(facts->typing->plans, index) : NULL;
-	return plan && plan->managed && !plan->opaque &&
+	index = hi_typing_layout_of(facts->typing, node);
+	layout = index >= HI_LAYOUT_FIRST ? hi_layouts_get(facts->typing->layouts, index)
+					  : NULL;
+	return layout && layout->managed && !layout->opaque &&
 	       facts->typing->runtime->ops->facts(
 		       facts->cursor, hi_objects_address(objects, node),
-		       hi_objects_usable(objects, node), plan->managed - 1, ret);
+		       hi_objects_usable(objects, node), layout->managed - 1, ret);
 }

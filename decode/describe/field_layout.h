@@ -29,28 +29,29 @@ void hi_field_unreadable(struct hi_field *f);
 void hi_field_word(struct hi_field *f, uint64_t offset);
 
 /* What the bytes of objects of one type are. */
-enum hi_layout_kind {
-	HI_LAYOUT_WORDS,
-	HI_LAYOUT_RECORD, /* elements with fields */
-	HI_LAYOUT_TEXT,
-	HI_LAYOUT_EDGES, /* only their owner, a runtime, can tell */
-	HI_LAYOUT_KINDS,
+enum hi_field_layout_kind {
+	HI_FIELD_LAYOUT_WORDS,
+	HI_FIELD_LAYOUT_RECORD, /* elements with fields */
+	HI_FIELD_LAYOUT_TEXT,
+	HI_FIELD_LAYOUT_EDGES, /* only their owner, a runtime, can tell */
+	HI_FIELD_LAYOUT_KINDS,
 };
-struct hi_layout {
-	enum hi_layout_kind kind;
+struct hi_field_layout {
+	enum hi_field_layout_kind kind;
 	uint64_t size; /* of an element of a record */
 };
 /* path, type, offset (in the element) and size are filled; size 0 of a text: up to the
  * object's end. */
-typedef enum hi_status hi_layout_fn(void *arg, const struct hi_field *field,
-				    enum hi_field_how how, struct hi_error *err);
+typedef enum hi_status hi_field_layout_fn(void *arg, const struct hi_field *field,
+					  enum hi_field_how how, struct hi_error *err);
 /* Each field of a graph's type, in the order of hi_typing_fields. */
-enum hi_status hi_typing_layout(struct hi_typing *typing, uint32_t type, hi_layout_fn *fn,
-				void *arg, struct hi_layout *ret, struct hi_error *err);
+enum hi_status hi_typing_field_layout(struct hi_typing *typing, uint32_t type,
+				      hi_field_layout_fn *fn, void *arg,
+				      struct hi_field_layout *ret, struct hi_error *err);
 /* Where elements lie in an object: [start, end), behind a header of `lead` bytes at the
  * first. False: it has none. */
 bool hi_typing_elements(struct hi_typing *typing, const struct hi_graph *graph,
 			hi_node object, uint64_t *lead_ret, uint64_t *start_ret,
-			uint64_t *end_ret, struct hi_layout *layout_ret);
+			uint64_t *end_ret, struct hi_field_layout *layout_ret);
 
 #endif

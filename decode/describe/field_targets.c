@@ -12,11 +12,12 @@
 
 hi_type_id hi_typing_type_id(const struct hi_typing *typing, uint32_t graph_type)
 {
-	uint32_t plan = graph_type < typing->n_types && typing->plan_of_type
-				? typing->plan_of_type[graph_type]
-				: HI_PLAN_NONE;
-	const struct hi_plan *p =
-		plan >= HI_PLAN_FIRST ? hi_plans_get(typing->plans, plan) : NULL;
+	uint32_t layout = graph_type < typing->n_types && typing->layout_of_type
+				  ? typing->layout_of_type[graph_type]
+				  : HI_LAYOUT_NONE;
+	const struct hi_layout *p = layout >= HI_LAYOUT_FIRST
+					    ? hi_layouts_get(typing->layouts, layout)
+					    : NULL;
 
 	return p && p->type ? p->type->id : 0;
 }

@@ -164,8 +164,8 @@ static void fill_typed(const struct hi_place *place, const struct leaves *l,
 	struct hi_out path = {f->path, sizeof(f->path), 0};
 
 	*f = (struct hi_field){.to = HI_NODE_NONE,
-			       .offset = place->plan->lead + element * place->plan->size +
-					 leaf->offset};
+			       .offset = place->layout->lead +
+					 element * place->layout->size + leaf->offset};
 	f->size = type->size;
 	if (is_text_array(place->typing, type) && type->size == 0 &&
 	    place->size > f->offset)
@@ -186,10 +186,12 @@ static enum hi_status typed_fields(const struct hi_place *place, struct hi_field
 	size_t n = 0;
 	bool ok = flatten(&l, place->type);
 
-	hi_plan_extent(place->plan, place->array, place->size, &start, &end);
-	first = place->plan->size ? (start - place->plan->lead) / place->plan->size : 0;
-	elements =
-		place->array && place->plan->size ? (end - start) / place->plan->size : 1;
+	hi_layout_extent(place->layout, place->array, place->size, &start, &end);
+	first = place->layout->size ? (start - place->layout->lead) / place->layout->size
+				    : 0;
+	elements = place->array && place->layout->size
+			   ? (end - start) / place->layout->size
+			   : 1;
 	for (uint64_t e = first; ok && e < first + elements && n < max; e++)
 		for (size_t i = 0; i < l.done.count && n < max; i++)
 			fill_typed(place, &l, &fields[n++],
@@ -205,8 +207,8 @@ static enum hi_status typed_fields(const struct hi_place *place, struct hi_field
 static void text_field(const struct hi_place *place, struct hi_field *f)
 {
 	*f = (struct hi_field){.to = HI_NODE_NONE, .size = place->size};
-	hi_text_escape(f->type, sizeof(f->type), place->plan->name,
-		       strlen(place->plan->name));
+	hi_text_escape(f->type, sizeof(f->type), place->layout->name,
+		       strlen(place->layout->name));
 	show_value(place, f, HI_FIELD_TEXT);
 }
 
@@ -262,7 +264,7 @@ static enum hi_status managed_fields(struct hi_typing *typing,
 	if (!m->cursor)
 		return hi_fail_memory(err, "fields");
 	typing->runtime->ops->edges(m->cursor, place->address, place->size,
-				    place->plan->managed - 1, add_managed, m);
+				    place->layout->managed - 1, add_managed, m);
 	hi_runtime_cursor_free(typing->runtime, m->cursor);
 	return HI_OK;
 }
@@ -276,7 +278,7 @@ enum hi_status hi_typing_fields(struct hi_typing *typing, const struct hi_graph 
 
 	if (!hi_place_of(typing, graph, node, &place))
 		return hi_fail(err, HI_USAGE, 0, "node %u has no fields", node);
-	if (place.plan && place.plan->managed && !place.plan->opaque) {
+	if (place.layout && place.layout->managed && !place.layout->opaque) {
 		struct managed_fields m = {.fields = fields, .max = max};
 		enum hi_status status = managed_fields(typing, graph, &place, &m, err);
 
@@ -284,14 +286,14 @@ enum hi_status hi_typing_fields(struct hi_typing *typing, const struct hi_graph 
 		*total_ret = m.total;
 		return status;
 	}
-	if (place.plan && place.plan->klass == HI_TYPE_STRING) {
+	if (place.layout && place.layout->klass == HI_TYPE_STRING) {
 		if (max)
 			text_field(&place, &fields[n++]);
 		*n_ret = n;
 		*total_ret = 1;
 		return HI_OK;
 	}
-	if (place.plan && place.type && !place.plan->opaque)
+	if (place.layout && place.type && !place.layout->opaque)
 		return typed_fields(&place, fields, max, n_ret, total_ret, err);
 	for (uint64_t o = 0; o + 8 <= place.size && n < max; o += 8)
 		word_field(&place, &fields[n++], o);
@@ -303,7 +305,7 @@ enum hi_status hi_typing_fields(struct hi_typing *typing, const struct hi_graph 
 /* ---- for who has the bytes, but no types ---- */
 
 static enum hi_status tell_leaves(struct hi_typing *typing, const struct leaves *l,
-				  hi_layout_fn *fn, void *arg, struct hi_error *err)
+				  hi_field_layout_fn *fn, void *arg, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
@@ -320,34 +322,35 @@ static enum hi_status tell_leaves(struct hi_typing *typing, const struct leaves 
 	return status;
 }
 
-static enum hi_status tell_text(const struct hi_plan *plan, hi_layout_fn *fn, void *arg,
-				struct hi_error *err)
+static enum hi_status tell_text(const struct hi_layout *layout, hi_field_layout_fn *fn,
+				void *arg, struct hi_error *err)
 {
 	struct hi_field f = {};
 
-	hi_text_escape(f.type, sizeof(f.type), plan->name, strlen(plan->name));
+	hi_text_escape(f.type, sizeof(f.type), layout->name, strlen(layout->name));
 	return fn(arg, &f, HI_FIELD_TEXT, err);
 }
 
-enum hi_status hi_typing_layout(struct hi_typing *typing, uint32_t type, hi_layout_fn *fn,
-				void *arg, struct hi_layout *ret, struct hi_error *err)
+enum hi_status hi_typing_field_layout(struct hi_typing *typing, uint32_t type,
+				      hi_field_layout_fn *fn, void *arg,
+				      struct hi_field_layout *ret, struct hi_error *err)
 {
 	uint32_t index =
-		type < typing->n_types ? typing->plan_of_type[type] : HI_PLAN_NONE;
-	const struct hi_plan *plan =
-		index >= HI_PLAN_FIRST ? hi_plans_get(typing->plans, index) : NULL;
+		type < typing->n_types ? typing->layout_of_type[type] : HI_LAYOUT_NONE;
+	const struct hi_layout *layout =
+		index >= HI_LAYOUT_FIRST ? hi_layouts_get(typing->layouts, index) : NULL;
 	struct leaves l = {.typing = typing};
 	enum hi_status status = HI_OK;
 
-	*ret = (struct hi_layout){.kind = HI_LAYOUT_WORDS};
-	if (plan && plan->managed && !plan->opaque) {
-		ret->kind = HI_LAYOUT_EDGES;
-	} else if (plan && plan->klass == HI_TYPE_STRING) {
-		ret->kind = HI_LAYOUT_TEXT;
-		status = tell_text(plan, fn, arg, err);
-	} else if (plan && plan->type && plan->type->id && !plan->opaque) {
-		*ret = (struct hi_layout){HI_LAYOUT_RECORD, plan->size};
-		status = flatten(&l, plan->type->id)
+	*ret = (struct hi_field_layout){.kind = HI_FIELD_LAYOUT_WORDS};
+	if (layout && layout->managed && !layout->opaque) {
+		ret->kind = HI_FIELD_LAYOUT_EDGES;
+	} else if (layout && layout->klass == HI_TYPE_STRING) {
+		ret->kind = HI_FIELD_LAYOUT_TEXT;
+		status = tell_text(layout, fn, arg, err);
+	} else if (layout && layout->type && layout->type->id && !layout->opaque) {
+		*ret = (struct hi_field_layout){HI_FIELD_LAYOUT_RECORD, layout->size};
+		status = flatten(&l, layout->type->id)
 				 ? tell_leaves(typing, &l, fn, arg, err)
 				 : hi_fail_memory(err, "fields");
 	}
@@ -359,16 +362,17 @@ enum hi_status hi_typing_layout(struct hi_typing *typing, uint32_t type, hi_layo
 
 bool hi_typing_elements(struct hi_typing *typing, const struct hi_graph *graph,
 			hi_node object, uint64_t *lead_ret, uint64_t *start_ret,
-			uint64_t *end_ret, struct hi_layout *layout_ret)
+			uint64_t *end_ret, struct hi_field_layout *layout_ret)
 {
 	struct hi_place place;
 
-	if (!hi_place_of(typing, graph, object, &place) || !place.plan || !place.type ||
-	    place.plan->opaque || place.plan->managed ||
-	    place.plan->klass == HI_TYPE_STRING)
+	if (!hi_place_of(typing, graph, object, &place) || !place.layout || !place.type ||
+	    place.layout->opaque || place.layout->managed ||
+	    place.layout->klass == HI_TYPE_STRING)
 		return false;
-	*lead_ret = place.plan->lead;
-	*layout_ret = (struct hi_layout){HI_LAYOUT_RECORD, place.plan->size};
-	hi_plan_extent(place.plan, place.array, place.size, start_ret, end_ret);
+	*lead_ret = place.layout->lead;
+	*layout_ret =
+		(struct hi_field_layout){HI_FIELD_LAYOUT_RECORD, place.layout->size};
+	hi_layout_extent(place.layout, place.array, place.size, start_ret, end_ret);
 	return true;
 }

@@ -10,9 +10,9 @@
 #include "decode/describe/describe.h"
 #include "decode/describe/field_names.h"
 
-/* The labels of one plan: pointers from `slots` on, words from `raw` on. */
-struct plan_labels {
-	uint32_t plan, slots, raw;
+/* The labels of one layout: pointers from `slots` on, words from `raw` on. */
+struct layout_labels {
+	uint32_t layout, slots, raw;
 };
 struct rule_label {
 	const struct hi_rule *rule;
@@ -27,7 +27,7 @@ enum { MAX_LABELS = 1 << 24 };
 
 struct hi_labels {
 	struct hi_typing *typing;
-	struct plan_labels *plans;		   /* by graph type */
+	struct layout_labels *layouts;		   /* by graph type */
 	struct HI_VECTOR(struct rule_label) rules; /* by label */
 	struct rule_label *by_rule;		   /* the same, by address */
 	uint32_t first_rule, first_raw, first_root, end;
@@ -38,11 +38,11 @@ struct hi_labels {
 
 HI_DEFINE_GUARD(struct hi_labels *, hi_labels_destroy)
 
-static struct hi_plan *plan_of_type(const struct hi_typing *typing, uint32_t type)
+static struct hi_layout *layout_of_type(const struct hi_typing *typing, uint32_t type)
 {
-	uint32_t plan = typing->plan_of_type[type];
+	uint32_t layout = typing->layout_of_type[type];
 
-	return plan >= HI_PLAN_FIRST ? hi_plans_get(typing->plans, plan) : NULL;
+	return layout >= HI_LAYOUT_FIRST ? hi_layouts_get(typing->layouts, layout) : NULL;
 }
 
 static bool add_rules(struct hi_labels *l, const struct hi_rules *rules)
@@ -70,10 +70,10 @@ static bool number_rules(struct hi_labels *l, uint32_t *next)
 	size_t bytes;
 
 	for (uint32_t t = 1; t < typing->n_types; t++) {
-		const struct hi_plan *plan = plan_of_type(typing, t);
+		const struct hi_layout *layout = layout_of_type(typing, t);
 
-		for (uint32_t i = 0; plan && i < plan->n_sites; i++)
-			if (!add_rules(l, plan->sites[i].rules))
+		for (uint32_t i = 0; layout && i < layout->n_sites; i++)
+			if (!add_rules(l, layout->sites[i].rules))
 				return false;
 	}
 	for (size_t i = 0; i < l->rules.count; i++)
@@ -90,18 +90,18 @@ static bool number_rules(struct hi_labels *l, uint32_t *next)
 }
 
 /* False: too many. */
-static bool number_plans(struct hi_labels *l, bool raw, uint64_t *next)
+static bool number_layouts(struct hi_labels *l, bool raw, uint64_t *next)
 {
 	const struct hi_typing *typing = l->typing;
 
 	for (uint32_t t = 1; t < typing->n_types; t++) {
-		const struct hi_plan *plan = plan_of_type(typing, t);
+		const struct hi_layout *layout = layout_of_type(typing, t);
 
-		if (!plan)
+		if (!layout)
 			continue;
-		l->plans[t].plan = plan->index;
-		*(raw ? &l->plans[t].raw : &l->plans[t].slots) = (uint32_t)*next;
-		*next += plan->n_slots + raw;
+		l->layouts[t].layout = layout->index;
+		*(raw ? &l->layouts[t].raw : &l->layouts[t].slots) = (uint32_t)*next;
+		*next += layout->n_slots + raw;
 		if (*next > MAX_LABELS)
 			return false;
 	}
@@ -116,17 +116,17 @@ enum hi_status hi_labels_create(struct hi_typing *typing, struct hi_labels **ret
 	uint32_t rule;
 
 	*ret = NULL;
-	if (!l || !(l->plans = hi_calloc(typing->n_types + 1, sizeof(*l->plans))))
+	if (!l || !(l->layouts = hi_calloc(typing->n_types + 1, sizeof(*l->layouts))))
 		return hi_fail_memory(err, "labels");
 	l->typing = typing;
-	if (!number_plans(l, false, &next))
+	if (!number_layouts(l, false, &next))
 		return HI_OK;
 	l->first_rule = rule = (uint32_t)next;
 	if (!number_rules(l, &rule))
 		return hi_fail_memory(err, "labels");
 	l->first_raw = rule;
 	next = rule;
-	if (!number_plans(l, true, &next))
+	if (!number_layouts(l, true, &next))
 		return HI_OK;
 	l->first_root = (uint32_t)next;
 	if (next + typing->root_refs.count > MAX_LABELS)
@@ -140,19 +140,20 @@ void hi_labels_destroy(struct hi_labels *labels)
 {
 	if (!labels)
 		return;
-	free(labels->plans);
+	free(labels->layouts);
 	free(labels->by_rule);
 	hi_vector_free(&labels->rules);
 	free(labels);
 }
 
-void hi_labels_of_plan(const struct hi_labels *labels, const struct hi_plans *plans,
-		       const struct hi_plan *plan, uint32_t *slots_ret, uint32_t *raw_ret)
+void hi_labels_of_layout(const struct hi_labels *labels, const struct hi_layouts *layouts,
+			 const struct hi_layout *layout, uint32_t *slots_ret,
+			 uint32_t *raw_ret)
 {
-	uint32_t type = hi_plans_get(plans, plan->base)->graph_type;
+	uint32_t type = hi_layouts_get(layouts, layout->base)->graph_type;
 
-	*slots_ret = type ? labels->plans[type].slots : 0;
-	*raw_ret = type ? labels->plans[type].raw : 0;
+	*slots_ret = type ? labels->layouts[type].slots : 0;
+	*raw_ret = type ? labels->layouts[type].raw : 0;
 }
 
 uint32_t hi_labels_of_rule(const struct hi_labels *labels, const struct hi_rule *rule)
@@ -186,30 +187,32 @@ static const char *field_text(struct hi_typing *typing, hi_type_id type,
 	return hi_arena_strdup(&typing->arena, text + (text[0] == '.'));
 }
 
-static void label_of_slot(struct hi_labels *l, const struct plan_labels *p,
+static void label_of_slot(struct hi_labels *l, const struct layout_labels *p,
 			  uint32_t index)
 {
 	struct hi_typing *typing = l->typing;
-	const struct hi_plan *plan = hi_plans_get(typing->plans, p->plan);
+	const struct hi_layout *layout = hi_layouts_get(typing->layouts, p->layout);
 
-	l->last.owner = plan->name;
-	l->last.module = plan->type ? plan->type->module : "";
-	if (index >= plan->n_slots || !plan->type)
+	l->last.owner = layout->name;
+	l->last.module = layout->type ? layout->type->module : "";
+	if (index >= layout->n_slots || !layout->type)
 		l->last.field = "(behind it)";
 	else
-		l->last.field = field_text(typing, plan->type->id, &plan->slots[index]);
+		l->last.field =
+			field_text(typing, layout->type->id, &layout->slots[index]);
 }
 
-static void label_of_plan(struct hi_labels *l, uint32_t id)
+static void label_of_layout(struct hi_labels *l, uint32_t id)
 {
 	bool raw = id >= l->first_raw;
 	/* The last type whose first label is not above id. */
-	uint32_t low = hi_search_from(i, 2, l->typing->n_types,
-				      (raw ? l->plans[i].raw : l->plans[i].slots) <= id) -
-		       1;
+	uint32_t low =
+		hi_search_from(i, 2, l->typing->n_types,
+			       (raw ? l->layouts[i].raw : l->layouts[i].slots) <= id) -
+		1;
 
-	label_of_slot(l, &l->plans[low],
-		      id - (raw ? l->plans[low].raw : l->plans[low].slots));
+	label_of_slot(l, &l->layouts[low],
+		      id - (raw ? l->layouts[low].raw : l->layouts[low].slots));
 }
 
 static void label_of_rule(struct hi_labels *l, uint32_t id)
@@ -257,7 +260,7 @@ static void compose(struct hi_labels *l, uint32_t id)
 		if (id >= l->first_rule && id < l->first_raw)
 			label_of_rule(l, id);
 		else
-			label_of_plan(l, id);
+			label_of_layout(l, id);
 	}
 }
 

@@ -10,16 +10,16 @@
 
 #include "decode/inference/typing_state.h"
 
-/* After graph types were given to plans. *ret is NULL where there are too many. */
+/* After graph types were given to layouts. *ret is NULL where there are too many. */
 enum hi_status hi_labels_create(struct hi_typing *typing, struct hi_labels **ret,
 				struct hi_error *err);
 void hi_labels_destroy(struct hi_labels *labels);
 
 /* Labels of its first slot, as a pointer and as a word that may be one; the
  * others follow; raw + n_slots is what lies behind the record. 0: none. */
-void hi_labels_of_plan(const struct hi_labels *labels, const struct hi_plans *plans,
-		       const struct hi_plan *plan, uint32_t *slots_ret,
-		       uint32_t *raw_ret);
+void hi_labels_of_layout(const struct hi_labels *labels, const struct hi_layouts *layouts,
+			 const struct hi_layout *layout, uint32_t *slots_ret,
+			 uint32_t *raw_ret);
 /* labels may be NULL. */
 uint32_t hi_labels_of_rule(const struct hi_labels *labels, const struct hi_rule *rule);
 

@@ -34,29 +34,30 @@ static bool find_reference(const struct hi_place *from, const struct hi_place *t
 	       hi_place_find(from, to->address, to->size, ret);
 }
 
-static uint32_t proposed_plan(struct hi_typing *typing, const struct hi_reference *ref)
+static uint32_t proposed_layout(struct hi_typing *typing, const struct hi_reference *ref)
 {
 	if (ref->rule)
-		return ref->plan;
+		return ref->layout;
 	if (ref->slot && ref->slot->kind == HI_SLOT_POINTER)
-		return hi_plans_pointee(typing->plans, ref->slot);
-	return HI_PLAN_NOTHING;
+		return hi_layouts_pointee(typing->layouts, ref->slot);
+	return HI_LAYOUT_NOTHING;
 }
 
 /* Variants are of one type. */
-static uint32_t base_of(struct hi_typing *typing, uint32_t plan)
+static uint32_t base_of(struct hi_typing *typing, uint32_t layout)
 {
-	return plan < HI_PLAN_FIRST ? plan : hi_plans_get(typing->plans, plan)->base;
+	return layout < HI_LAYOUT_FIRST ? layout
+					: hi_layouts_get(typing->layouts, layout)->base;
 }
 
 static void name_proposal(struct hi_typing *typing, const struct hi_reference *ref,
-			  uint32_t plan, struct hi_proposal *ret)
+			  uint32_t layout, struct hi_proposal *ret)
 {
 	struct hi_out out = {ret->type, sizeof(ret->type), 0};
 	const struct hi_type_source *types = &typing->source.types;
 
-	if (plan >= HI_PLAN_FIRST)
-		hi_out_escaped(&out, hi_plans_get(typing->plans, plan)->name);
+	if (layout >= HI_LAYOUT_FIRST)
+		hi_out_escaped(&out, hi_layouts_get(typing->layouts, layout)->name);
 	else if (ref->slot && ref->slot->kind == HI_SLOT_POINTER && ref->slot->pointee)
 		hi_out_escaped(&out, types->type(types->arg, ref->slot->pointee)->name);
 	else
@@ -69,19 +70,19 @@ bool hi_proposal_of(struct hi_typing *typing, const struct hi_graph *graph, hi_n
 {
 	struct hi_place source, target;
 	struct hi_reference ref;
-	uint32_t plan;
+	uint32_t layout;
 
 	*ret = (struct hi_proposal){.origin = ""};
-	if (!hi_place_of(typing, graph, from, &source) || !source.plan || !source.type ||
-	    !hi_place_of(typing, graph, to, &target) ||
+	if (!hi_place_of(typing, graph, from, &source) || !source.layout ||
+	    !source.type || !hi_place_of(typing, graph, to, &target) ||
 	    !find_reference(&source, &target, &ref) || (!ref.slot && !ref.rule))
 		return false;
-	plan = proposed_plan(typing, &ref);
-	name_proposal(typing, &ref, plan, ret);
+	layout = proposed_layout(typing, &ref);
+	name_proposal(typing, &ref, layout, ret);
 	if (ref.rule && ref.rule->origin)
 		ret->origin = ref.rule->origin;
-	ret->is_believed = target.plan && plan >= HI_PLAN_FIRST &&
-			   base_of(typing, plan) == target.plan->base;
+	ret->is_believed = target.layout && layout >= HI_LAYOUT_FIRST &&
+			   base_of(typing, layout) == target.layout->base;
 	return true;
 }
 
@@ -162,7 +163,7 @@ static hi_node best_referrer(const struct walk *w, hi_node node)
 	unsigned tried = 0;
 
 	if (agrees(w, finder, node) || !hi_place_of(w->typing, g, node, &place) ||
-	    !place.plan)
+	    !place.layout)
 		return finder;
 	for (size_t i = 0; i < g->n_roots + w->n_queue && tried < MAX_REFERRERS; i++) {
 		hi_node from = i < g->n_roots ? g->first_root + (hi_node)i

@@ -42,14 +42,14 @@ static void describe_holder(struct hi_typing *typing, const struct hi_graph *gra
 	struct hi_place place;
 	bool is_live = hi_place_of(typing, graph, holder, &place);
 
-	if (is_live && place.plan && place.type && place.plan->size) {
+	if (is_live && place.layout && place.type && place.layout->size) {
 		uint64_t within =
-			offset < place.plan->lead ? 0 : offset - place.plan->lead;
+			offset < place.layout->lead ? 0 : offset - place.layout->lead;
 
 		describe_member(typing, place.type,
-				place.array ? within % place.plan->size : within, out);
+				place.array ? within % place.layout->size : within, out);
 		hi_out_add(out, " in ");
-		hi_out_escaped(out, place.plan->name);
+		hi_out_escaped(out, place.layout->name);
 	} else {
 		hi_out_add(out, "a word in a block");
 	}

@@ -28,8 +28,8 @@ static bool is_counted(const struct hi_typing *typing, hi_node id)
 {
 	uint32_t key = typing->objects->type[id];
 
-	return (key & HI_KEY_PLAN) &&
-	       hi_plan_count_is_said(hi_plans_get(typing->plans, key & HI_KEY_PLAN));
+	return (key & HI_KEY_LAYOUT) && hi_layout_count_is_said(hi_layouts_get(
+						typing->layouts, key & HI_KEY_LAYOUT));
 }
 
 static bool gather_arrays(struct hi_spread *s, struct hi_spread_entries *all)

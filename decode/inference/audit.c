@@ -153,11 +153,11 @@ static int by_excess(const void *a, const void *b)
 /* The runtime's number of what is there, plus one; 0: it is not the runtime's. */
 static uint32_t managed_type(struct hi_typing *typing, hi_node id)
 {
-	uint32_t index = hi_typing_plan_of(typing, id);
-	const struct hi_plan *plan =
-		index >= HI_PLAN_FIRST ? hi_plans_get(typing->plans, index) : NULL;
+	uint32_t index = hi_typing_layout_of(typing, id);
+	const struct hi_layout *layout =
+		index >= HI_LAYOUT_FIRST ? hi_layouts_get(typing->layouts, index) : NULL;
 
-	return plan && !plan->opaque ? plan->managed : 0;
+	return layout && !layout->opaque ? layout->managed : 0;
 }
 
 static bool count_owned_edge(void *arg, const struct hi_runtime_edge *edge)

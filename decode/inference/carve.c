@@ -116,7 +116,7 @@ bool hi_carving_add(struct hi_carving *c, uint64_t addr, uint64_t size, uint32_t
 	bool added, no_memory = false;
 
 	if (!addr || (addr & 7) || addr >> 56 || size < 8 || size >> HI_CLAIM_SIZE_BITS ||
-	    (key & HI_KEY_PLAN) < HI_PLAN_FIRST || hi_carving_failed(c))
+	    (key & HI_KEY_LAYOUT) < HI_LAYOUT_FIRST || hi_carving_failed(c))
 		return false;
 	pthread_mutex_lock(&shard->lock);
 	added = add_to(shard, &claim, &no_memory);
@@ -339,7 +339,7 @@ static enum hi_status make_table(const struct hi_objects *old,
 	return hi_objects_carve(old, carved, n, ret, pools_ret, err);
 }
 
-enum hi_status hi_carving_finish(struct hi_carving *c, struct hi_plans *plans,
+enum hi_status hi_carving_finish(struct hi_carving *c, struct hi_layouts *layouts,
 				 const struct hi_objects *old,
 				 uint64_t (*extent)(void *arg, hi_node id), void *arg,
 				 struct hi_objects **ret, struct hi_pools *pools_ret,
@@ -361,8 +361,8 @@ enum hi_status hi_carving_finish(struct hi_carving *c, struct hi_plans *plans,
 	if (status == HI_OK && n) {
 		placed = place_claims(&placing, claims, n);
 		stats.misplaced = n - placed;
-		status = hi_carve_resolve(plans, claims, placed, &n, &stats, err);
-		if (status == HI_OK && hi_plans_failed(plans))
+		status = hi_carve_resolve(layouts, claims, placed, &n, &stats, err);
+		if (status == HI_OK && hi_layouts_failed(layouts))
 			status = hi_fail_memory(err, "types");
 	}
 	if (status == HI_OK)

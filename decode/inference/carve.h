@@ -9,7 +9,7 @@
  * (hi_carving_add; several threads). When nothing new comes, the claims are
  * sorted by address and overlaps are resolved: a claim that another one
  * explains (the same type lies there as a member or an element) is dropped
- * silently; else the better opinion (hi_plan_compare; then the lower address)
+ * silently; else the better opinion (hi_layout_compare; then the lower address)
  * wins and the conflict is counted. Then the table of objects is made again:
  * a block with carved objects becomes a pool: its carved objects, and what is
  * left between them, its rest. Gaps under HI_CARVE_GAP bytes belong to the piece
@@ -21,7 +21,7 @@
 #define HI_DECODE_INFERENCE_CARVE_H
 
 #include "decode/allocator.h"
-#include "decode/layouts/plan.h"
+#include "decode/layouts/layout.h"
 
 enum { HI_CARVE_MIN_POOL = 512 }; /* usable bytes; HI_CARVE_GAP: census/graph/objects.h */
 
@@ -56,9 +56,9 @@ uint64_t hi_carving_bytes(const struct hi_carving *c);
 enum hi_status hi_carving_exclude(struct hi_carving *c, uint64_t start, uint64_t end,
 				  struct hi_error *err);
 /*
- * True: nobody has said yet that there is this plan with this size at addr (follow
+ * True: nobody has said yet that there is this layout with this size at addr (follow
  * it). size: bytes of the object, >= 8 and < 2^43, addr is 8-aligned. key: as in
- * the type column (plan, array, evidence; typing_state.h); of several evidences
+ * the type column (layout, array, evidence; typing_state.h); of several evidences
  * the best one stays. Thread-safe. False also when out of memory or beyond the limit
  * (hi_carving_failed), which is for all claims together: whether it is reached does
  * not depend on their order, but what was followed until then does.
@@ -79,7 +79,7 @@ size_t hi_carving_count(const struct hi_carving *c);  /* claims */
  * object about whose place two claims disagreed has HI_OBJECT_CONFLICT.
  * *ret is NULL if nothing was carved. Deterministic. Once.
  */
-enum hi_status hi_carving_finish(struct hi_carving *c, struct hi_plans *plans,
+enum hi_status hi_carving_finish(struct hi_carving *c, struct hi_layouts *layouts,
 				 const struct hi_objects *old,
 				 uint64_t (*extent)(void *arg, hi_node id), void *arg,
 				 struct hi_objects **ret, struct hi_pools *pools_ret,
@@ -90,10 +90,10 @@ enum hi_status hi_carving_finish(struct hi_carving *c, struct hi_plans *plans,
  * objects take: no roots are looked for in them. Borrowed. After finish. */
 size_t hi_carving_outside(const struct hi_carving *c, const struct hi_range **ret);
 
-/* Does a value of plan's type hold one of other's type at this offset: as a
+/* Does a value of layout's type hold one of other's type at this offset: as a
  * member, an element, a member of those, or itself? Through unions too. Types are
  * hostile: the answer is no after so many looks. */
-bool hi_plan_has_at(struct hi_plans *plans, const struct hi_plan *plan, uint64_t offset,
-		    const struct hi_plan *other);
+bool hi_layout_has_at(struct hi_layouts *layouts, const struct hi_layout *layout,
+		      uint64_t offset, const struct hi_layout *other);
 
 #endif

@@ -66,8 +66,8 @@ enum hi_status hi_carve_take_claims(struct hi_carving *c, struct hi_claim **ret,
 /* carve_resolve.c: those of claims[n] (sorted by address) that are carved, sorted and
  * disjoint, to the front of the array; the number of them. Sets HI_CLAIM_CONFLICT
  * in the keys of those that won against others. */
-enum hi_status hi_carve_resolve(struct hi_plans *plans, struct hi_claim *claims, size_t n,
-				size_t *n_ret, struct hi_carving_stats *stats,
+enum hi_status hi_carve_resolve(struct hi_layouts *layouts, struct hi_claim *claims,
+				size_t n, size_t *n_ret, struct hi_carving_stats *stats,
 				struct hi_error *err);
 
 #endif

@@ -27,7 +27,7 @@ struct levels {
 };
 
 struct cluster {
-	struct hi_plans *plans;
+	struct hi_layouts *layouts;
 	struct hi_claim *claims; /* of the cluster at hand, by address */
 	size_t n;
 	uint32_t *order; /* positions, the best first */
@@ -114,16 +114,17 @@ static size_t levels_to(const struct levels *l, size_t at)
 
 /* ---- opinions ---- */
 
-static const struct hi_plan *plan_of(struct hi_plans *plans, const struct hi_claim *claim)
+static const struct hi_layout *layout_of(struct hi_layouts *layouts,
+					 const struct hi_claim *claim)
 {
-	return hi_plans_get(plans, claim->key & HI_KEY_PLAN);
+	return hi_layouts_get(layouts, claim->key & HI_KEY_LAYOUT);
 }
 
 /* < 0: a is the better one. */
-static int compare_claims(struct hi_plans *plans, const struct hi_claim *a,
+static int compare_claims(struct hi_layouts *layouts, const struct hi_claim *a,
 			  const struct hi_claim *b)
 {
-	int order = hi_plan_compare(plan_of(plans, b), plan_of(plans, a));
+	int order = hi_layout_compare(layout_of(layouts, b), layout_of(layouts, a));
 	uint64_t x = hi_claim_addr(a), y = hi_claim_addr(b);
 
 	if (order)
@@ -134,8 +135,8 @@ static int compare_claims(struct hi_plans *plans, const struct hi_claim *a,
 	y = hi_claim_size(a);
 	if (x != y)
 		return x < y ? -1 : 1;
-	x = b->key & (HI_KEY_ARRAY | HI_KEY_PLAN);
-	y = a->key & (HI_KEY_ARRAY | HI_KEY_PLAN);
+	x = b->key & (HI_KEY_ARRAY | HI_KEY_LAYOUT);
+	y = a->key & (HI_KEY_ARRAY | HI_KEY_LAYOUT);
 	return x < y ? -1 : x > y;
 }
 
@@ -148,25 +149,25 @@ static int by_trust_of_position(const void *a, const void *b, void *arg)
 {
 	const struct cluster *c = arg;
 
-	return compare_claims(c->plans, &c->claims[*(const uint32_t *)a],
+	return compare_claims(c->layouts, &c->claims[*(const uint32_t *)a],
 			      &c->claims[*(const uint32_t *)b]);
 }
 
 /* b is where a has such a member or element. */
-static bool explains(struct hi_plans *plans, const struct hi_claim *a,
+static bool explains(struct hi_layouts *layouts, const struct hi_claim *a,
 		     const struct hi_claim *b)
 {
-	const struct hi_plan *plan = plan_of(plans, a);
+	const struct hi_layout *layout = layout_of(layouts, a);
 	uint64_t offset = hi_claim_addr(b) - hi_claim_addr(a);
 
 	if (hi_claim_addr(b) < hi_claim_addr(a) || hi_claim_end(b) > hi_claim_end(a))
 		return false;
-	if (offset < plan->lead)
+	if (offset < layout->lead)
 		return false;
-	offset -= plan->lead;
-	if ((a->key & HI_KEY_ARRAY) && plan->size)
-		offset %= plan->size;
-	return hi_plan_has_at(plans, plan, offset, plan_of(plans, b));
+	offset -= layout->lead;
+	if ((a->key & HI_KEY_ARRAY) && layout->size)
+		offset %= layout->size;
+	return hi_layout_has_at(layouts, layout, offset, layout_of(layouts, b));
 }
 
 static bool overlap(const struct hi_claim *a, const struct hi_claim *b)
@@ -204,8 +205,8 @@ static void take_claim(struct cluster *c, size_t position)
 		return;
 	}
 	for (unsigned i = 0; i < n; i++)
-		if (explains(c->plans, in_the_way[i], claim) ||
-		    explains(c->plans, claim, in_the_way[i])) {
+		if (explains(c->layouts, in_the_way[i], claim) ||
+		    explains(c->layouts, claim, in_the_way[i])) {
 			c->stats->explained++;
 			return;
 		}
@@ -227,7 +228,7 @@ static void order_equals(struct cluster *c)
 			;
 		if (end - i > 1)
 			qsort_r(c->claims + i, end - i, sizeof(*c->claims), by_trust,
-				c->plans);
+				c->layouts);
 	}
 }
 
@@ -272,12 +273,12 @@ static size_t largest_cluster(const struct hi_claim *claims, size_t n)
 	return largest;
 }
 
-enum hi_status hi_carve_resolve(struct hi_plans *plans, struct hi_claim *claims, size_t n,
-				size_t *n_ret, struct hi_carving_stats *stats,
+enum hi_status hi_carve_resolve(struct hi_layouts *layouts, struct hi_claim *claims,
+				size_t n, size_t *n_ret, struct hi_carving_stats *stats,
 				struct hi_error *err)
 {
 	size_t largest = largest_cluster(claims, n), kept = 0, end;
-	struct cluster c = {.plans = plans, .stats = stats};
+	struct cluster c = {.layouts = layouts, .stats = stats};
 	HI_GUARD(free) uint32_t *order = hi_alloc((largest + 1) * sizeof(*order));
 	HI_GUARD(free) uint64_t *memory = NULL;
 

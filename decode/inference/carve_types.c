@@ -9,7 +9,7 @@ enum {
 };
 
 struct search {
-	struct hi_plans *plans;
+	struct hi_layouts *layouts;
 	const struct hi_type *wanted;
 	struct {
 		const struct hi_type *type;
@@ -20,9 +20,10 @@ struct search {
 
 static void open_type(struct search *s, hi_type_id id, uint64_t offset)
 {
-	uint32_t plan = hi_plans_of(s->plans, id);
-	const struct hi_type *type =
-		plan >= HI_PLAN_FIRST ? hi_plans_get(s->plans, plan)->type : NULL;
+	uint32_t layout = hi_layouts_of(s->layouts, id);
+	const struct hi_type *type = layout >= HI_LAYOUT_FIRST
+					     ? hi_layouts_get(s->layouts, layout)->type
+					     : NULL;
 
 	if (!type || s->n_open == MAX_OPEN)
 		return;
@@ -32,8 +33,9 @@ static void open_type(struct search *s, hi_type_id id, uint64_t offset)
 
 static void open_element(struct search *s, const struct hi_type *array, uint64_t offset)
 {
-	uint32_t plan = hi_plans_of(s->plans, array->target);
-	uint64_t size = plan >= HI_PLAN_FIRST ? hi_plans_get(s->plans, plan)->size : 0;
+	uint32_t layout = hi_layouts_of(s->layouts, array->target);
+	uint64_t size =
+		layout >= HI_LAYOUT_FIRST ? hi_layouts_get(s->layouts, layout)->size : 0;
 
 	if (size && (array->flexible || offset < array->size))
 		open_type(s, array->target, offset % size);
@@ -62,16 +64,16 @@ static void open_members(struct search *s, const struct hi_type *type, uint64_t 
 	}
 }
 
-bool hi_plan_has_at(struct hi_plans *plans, const struct hi_plan *plan, uint64_t offset,
-		    const struct hi_plan *other)
+bool hi_layout_has_at(struct hi_layouts *layouts, const struct hi_layout *layout,
+		      uint64_t offset, const struct hi_layout *other)
 {
-	struct search s = {.plans = plans, .wanted = other->type};
+	struct search s = {.layouts = layouts, .wanted = other->type};
 
-	if (plan == other && offset == 0)
+	if (layout == other && offset == 0)
 		return true;
-	if (!plan->type || !other->type)
+	if (!layout->type || !other->type)
 		return false;
-	s.open[s.n_open].type = plan->type;
+	s.open[s.n_open].type = layout->type;
 	s.open[s.n_open++].offset = offset;
 	while (s.n_open && s.looks++ < MAX_LOOKS) {
 		const struct hi_type *type = s.open[--s.n_open].type;

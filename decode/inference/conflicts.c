@@ -16,7 +16,7 @@
 enum { MAX_PAIRS = 1 << 12 };
 
 struct pair {
-	uint32_t plan, other; /* base plans: what the object has, what was said too */
+	uint32_t layout, other; /* base layouts: what the object has, what was said too */
 	uint64_t objects;
 	hi_node example; /* the lowest */
 };
@@ -27,19 +27,19 @@ struct pairs {
 	bool full;
 };
 
-bool hi_plans_conflict(struct hi_plans *plans, const struct hi_plan *a,
-		       const struct hi_plan *b)
+bool hi_layouts_conflict(struct hi_layouts *layouts, const struct hi_layout *a,
+			 const struct hi_layout *b)
 {
 	return a->base != b->base && a->klass != HI_TYPE_STRING &&
 	       b->klass != HI_TYPE_STRING && !a->blob && !b->blob &&
-	       !hi_plan_starts_with(plans, a, b, true) &&
-	       !hi_plan_starts_with(plans, b, a, true);
+	       !hi_layout_starts_with(layouts, a, b, true) &&
+	       !hi_layout_starts_with(layouts, b, a, true);
 }
 
-static void count_pair(struct pairs *p, uint32_t plan, uint32_t other, hi_node object)
+static void count_pair(struct pairs *p, uint32_t layout, uint32_t other, hi_node object)
 {
-	uint32_t n = hi_probe(i, 2 * MAX_PAIRS, plan * 2654435761u ^ other * 40503u,
-			      !p->table[i].objects || (p->table[i].plan == plan &&
+	uint32_t n = hi_probe(i, 2 * MAX_PAIRS, layout * 2654435761u ^ other * 40503u,
+			      !p->table[i].objects || (p->table[i].layout == layout &&
 						       p->table[i].other == other));
 	struct pair *pair = &p->table[n];
 
@@ -48,7 +48,7 @@ static void count_pair(struct pairs *p, uint32_t plan, uint32_t other, hi_node o
 		if (p->full)
 			return;
 		p->used++;
-		*pair = (struct pair){plan, other, 0, object};
+		*pair = (struct pair){layout, other, 0, object};
 	}
 	pair->objects++;
 	if (object < pair->example)
@@ -58,15 +58,15 @@ static void count_pair(struct pairs *p, uint32_t plan, uint32_t other, hi_node o
 static void count_opinion(struct hi_typing *typing, struct pairs *p, uint64_t key)
 {
 	hi_node object = (hi_node)(key >> 32);
-	uint32_t has = typing->objects->type[object] & HI_KEY_PLAN;
-	const struct hi_plan *plan, *other;
+	uint32_t has = typing->objects->type[object] & HI_KEY_LAYOUT;
+	const struct hi_layout *layout, *other;
 
 	if (!has)
 		return;
-	plan = hi_plans_get(typing->plans, has);
-	other = hi_plans_get(typing->plans, (uint32_t)key);
-	if (hi_plans_conflict(typing->plans, plan, other))
-		count_pair(p, plan->base, other->base, object);
+	layout = hi_layouts_get(typing->layouts, has);
+	other = hi_layouts_get(typing->layouts, (uint32_t)key);
+	if (hi_layouts_conflict(typing->layouts, layout, other))
+		count_pair(p, layout->base, other->base, object);
 }
 
 static int by_objects(const void *a, const void *b)
@@ -96,8 +96,8 @@ static enum hi_status keep_rows(struct hi_typing *typing, const struct pairs *p,
 		if (!pair->objects)
 			continue;
 		rows[typing->n_conflict_rows++] = (struct hi_typing_conflict){
-			.type = hi_plans_get(typing->plans, pair->plan)->name,
-			.other = hi_plans_get(typing->plans, pair->other)->name,
+			.type = hi_layouts_get(typing->layouts, pair->layout)->name,
+			.other = hi_layouts_get(typing->layouts, pair->other)->name,
 			.objects = pair->objects,
 			.example = hi_objects_address(typing->objects, pair->example)};
 	}

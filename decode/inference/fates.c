@@ -78,13 +78,14 @@ static void count_found(struct fates *f)
 	}
 }
 
-static const struct hi_plan *managed_plan(const struct fates *f, hi_node node)
+static const struct hi_layout *managed_layout(const struct fates *f, hi_node node)
 {
-	uint32_t index = hi_typing_plan_of(f->typing, node);
-	const struct hi_plan *plan =
-		index >= HI_PLAN_FIRST ? hi_plans_get(f->typing->plans, index) : NULL;
+	uint32_t index = hi_typing_layout_of(f->typing, node);
+	const struct hi_layout *layout =
+		index >= HI_LAYOUT_FIRST ? hi_layouts_get(f->typing->layouts, index)
+					 : NULL;
 
-	return plan && plan->managed && !plan->opaque ? plan : NULL;
+	return layout && layout->managed && !layout->opaque ? layout : NULL;
 }
 
 /* The node, if it has no fate yet, and all that it leads to and that has none. */
@@ -112,22 +113,22 @@ static void spread(struct fates *f, hi_node from, uint8_t fate)
 static bool has_lost(const struct fates *f, size_t i)
 {
 	hi_node node = f->nodes.items[i];
-	const struct hi_plan *plan = managed_plan(f, node);
+	const struct hi_layout *layout = managed_layout(f, node);
 	uint64_t counted;
 
-	return plan &&
+	return layout &&
 	       f->typing->runtime->ops->counted(
 		       f->cursor, hi_objects_address(f->graph->objects, node),
-		       hi_objects_usable(f->graph->objects, node), plan->managed - 1,
+		       hi_objects_usable(f->graph->objects, node), layout->managed - 1,
 		       &counted) &&
 	       counted > f->found[i];
 }
 
 static const struct hi_runtime_type *runtime_type(const struct fates *f, hi_node node)
 {
-	const struct hi_plan *plan = managed_plan(f, node);
+	const struct hi_layout *layout = managed_layout(f, node);
 
-	return plan ? &f->typing->runtime->types[plan->managed - 1] : NULL;
+	return layout ? &f->typing->runtime->types[layout->managed - 1] : NULL;
 }
 
 /* ---- what the collector cannot take ---- */
@@ -180,7 +181,7 @@ static void find_uncollectable(struct fates *f)
 static void lose_what_c_holds(struct fates *f)
 {
 	for (size_t i = 0; i < f->nodes.count; i++)
-		if (managed_plan(f, f->nodes.items[i]))
+		if (managed_layout(f, f->nodes.items[i]))
 			spread(f, f->nodes.items[i], REACHED);
 	for (size_t i = 0; i < f->nodes.count; i++)
 		if (!f->fates[f->nodes.items[i]])

@@ -2,7 +2,7 @@
 /*
  * Objects of a runtime: their types into the type column, settled, before types
  * spread. First the runtime's own numbers (from 1 on), by several threads; then each
- * becomes the key of its plan.
+ * becomes the key of its layout.
  */
 #include <stdlib.h>
 
@@ -26,23 +26,23 @@ static void put_type(void *arg, hi_node block, uint32_t type, bool firm)
 					    __ATOMIC_RELAXED);
 }
 
-static uint32_t make_plan(struct hi_typing *typing, uint32_t type)
+static uint32_t make_layout(struct hi_typing *typing, uint32_t type)
 {
 	const struct hi_runtime_type *t = &typing->runtime->types[type];
-	uint32_t plan = hi_plans_managed(typing->plans,
-					 &(struct hi_managed_name){.name = t->name,
-								   .module = t->module,
-								   .size = t->size,
-								   .klass = t->klass,
-								   .words = t->words,
-								   .number = type + 1});
+	uint32_t layout = hi_layouts_managed(
+		typing->layouts, &(struct hi_managed_name){.name = t->name,
+							   .module = t->module,
+							   .size = t->size,
+							   .klass = t->klass,
+							   .words = t->words,
+							   .number = type + 1});
 
-	if (plan >= HI_PLAN_FIRST)
-		atomic_store(&hi_plans_get(typing->plans, plan)->used, true);
-	return plan;
+	if (layout >= HI_LAYOUT_FIRST)
+		atomic_store(&hi_layouts_get(typing->layouts, layout)->used, true);
+	return layout;
 }
 
-static void settle(struct hi_typing *typing, uint32_t *plans)
+static void settle(struct hi_typing *typing, uint32_t *layouts)
 {
 	struct hi_objects *objects = typing->objects;
 
@@ -53,19 +53,19 @@ static void settle(struct hi_typing *typing, uint32_t *plans)
 			objects->type[id] = 0;
 			continue;
 		}
-		if (!plans[type - 1])
-			plans[type - 1] = make_plan(typing, type - 1);
-		objects->type[id] = plans[type - 1] < HI_PLAN_FIRST
+		if (!layouts[type - 1])
+			layouts[type - 1] = make_layout(typing, type - 1);
+		objects->type[id] = layouts[type - 1] < HI_LAYOUT_FIRST
 					    ? 0
 					    : (uint32_t)HI_EVIDENCE_RUNTIME
 							      << HI_KEY_EVIDENCE_SHIFT |
-						      HI_KEY_SETTLED | plans[type - 1];
+						      HI_KEY_SETTLED | layouts[type - 1];
 	}
 }
 
 enum hi_status hi_managed_find(struct hi_typing *typing, struct hi_error *err)
 {
-	HI_GUARD(free) uint32_t *plans = NULL;
+	HI_GUARD(free) uint32_t *layouts = NULL;
 	enum hi_status status;
 
 	if (!typing->runtime)
@@ -74,9 +74,9 @@ enum hi_status hi_managed_find(struct hi_typing *typing, struct hi_error *err)
 				    put_type, typing, err);
 	if (status != HI_OK)
 		return status;
-	plans = hi_calloc((size_t)typing->runtime->n_types + 1, sizeof(*plans));
-	if (!plans)
+	layouts = hi_calloc((size_t)typing->runtime->n_types + 1, sizeof(*layouts));
+	if (!layouts)
 		return hi_fail_memory(err, "types of the runtime");
-	settle(typing, plans);
+	settle(typing, layouts);
 	return HI_OK;
 }

@@ -49,9 +49,9 @@ static bool grow(struct hi_opinion_shard *shard)
 	return true;
 }
 
-static bool add(struct hi_opinions *set, uint32_t object, uint32_t plan)
+static bool add(struct hi_opinions *set, uint32_t object, uint32_t layout)
 {
-	uint64_t key = (uint64_t)object << 32 | plan, *slot;
+	uint64_t key = (uint64_t)object << 32 | layout, *slot;
 	struct hi_opinion_shard *shard = &set->shards[hash(key) % HI_OPINION_SHARDS];
 	bool added = false;
 
@@ -68,16 +68,16 @@ static bool add(struct hi_opinions *set, uint32_t object, uint32_t plan)
 	return added;
 }
 
-bool hi_opinions_add(struct hi_opinions *set, uint32_t object, uint32_t plan)
+bool hi_opinions_add(struct hi_opinions *set, uint32_t object, uint32_t layout)
 {
-	bool added = add(set, object, plan);
+	bool added = add(set, object, layout);
 
 	if (added)
 		atomic_fetch_add(&set->count, 1);
 	return added;
 }
 
-void hi_opinions_add_first(struct hi_opinions *set, uint32_t object, uint32_t plan)
+void hi_opinions_add_first(struct hi_opinions *set, uint32_t object, uint32_t layout)
 {
-	(void)add(set, object, plan);
+	(void)add(set, object, layout);
 }

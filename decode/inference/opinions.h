@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A set of (object, plan): opinions that were followed although the object had
+ * A set of (object, layout): opinions that were followed although the object had
  * another one already. Thread-safe; small, because such objects are few.
  */
 #ifndef HI_DECODE_INFERENCE_OPINIONS_H
@@ -26,8 +26,8 @@ struct hi_opinions {
 void hi_opinions_init(struct hi_opinions *set);
 void hi_opinions_deinit(struct hi_opinions *set);
 /* True if it was not there yet. False, and set->no_memory, when out of memory. */
-bool hi_opinions_add(struct hi_opinions *set, uint32_t object, uint32_t plan);
+bool hi_opinions_add(struct hi_opinions *set, uint32_t object, uint32_t layout);
 /* The same for one that is not counted: the object's first. */
-void hi_opinions_add_first(struct hi_opinions *set, uint32_t object, uint32_t plan);
+void hi_opinions_add_first(struct hi_opinions *set, uint32_t object, uint32_t layout);
 
 #endif

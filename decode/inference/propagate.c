@@ -8,7 +8,7 @@
  * Opinions about a block's type form a total order that depends on nothing but
  * the types: the larger type (a derived class over the base that it starts
  * with), records over scalars, more pointers, then layout hash and name
- * (hi_plan_compare). The block has the best one. A type larger than the block
+ * (hi_layout_compare). The block has the best one. A type larger than the block
  * is no opinion; `char *` is the weakest of all, a type of one byte. Objects
  * with a vtable have their type before anything spreads, and take no opinions.
  *
@@ -31,7 +31,7 @@
  *
  * Rules (rules.h) add opinions in the same way: what they say about a use of a
  * type (how many elements are live, the context) is part of the opinion, as a
- * variant of the plan. Between types of one size the evidence decides.
+ * variant of the layout. Between types of one size the evidence decides.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,29 +52,30 @@ enum {
 
 /* ---- words that lead somewhere ---- */
 
-static uint32_t plan_of(struct hi_spreader *w, const struct hi_guess *guess)
+static uint32_t layout_of(struct hi_spreader *w, const struct hi_guess *guess)
 {
-	uint32_t plan = guess->plan;
+	uint32_t layout = guess->layout;
 
 	if (!guess->slot)
-		return plan;
-	plan = hi_plans_pointee(w->typing->plans, guess->slot);
-	if (guess->context && plan >= HI_PLAN_FIRST)
-		plan = hi_walker_with_context(&w->walker, plan, guess->context);
-	return plan;
+		return layout;
+	layout = hi_layouts_pointee(w->typing->layouts, guess->slot);
+	if (guess->context && layout >= HI_LAYOUT_FIRST)
+		layout = hi_walker_with_context(&w->walker, layout, guess->context);
+	return layout;
 }
 
 static void take_hit(struct hi_spreader *w, const struct hi_hit *hit)
 {
 	const struct hi_guess *guess = &w->guesses[hit->index];
-	uint32_t plan = plan_of(w, guess);
+	uint32_t layout = layout_of(w, guess);
 
-	if (plan < HI_PLAN_FIRST)
+	if (layout < HI_LAYOUT_FIRST)
 		return;
 	if (hit->interior)
-		hi_spread_inside(w, w->words[hit->index], hit->id, plan, guess->evidence);
+		hi_spread_inside(w, w->words[hit->index], hit->id, layout,
+				 guess->evidence);
 	else
-		hi_spread_propose(w, w->words[hit->index], hit->id, plan,
+		hi_spread_propose(w, w->words[hit->index], hit->id, layout,
 				  guess->evidence);
 }
 
@@ -83,7 +84,7 @@ static void take_misses(struct hi_spreader *w, size_t n_words, size_t n_hits)
 {
 	uint64_t start, end;
 	size_t h = 0;
-	uint32_t plan;
+	uint32_t layout;
 
 	for (size_t i = 0; i < n_words; i++) {
 		if (h < n_hits && w->hits[h].index == i) {
@@ -92,17 +93,17 @@ static void take_misses(struct hi_spreader *w, size_t n_words, size_t n_hits)
 		}
 		if (!hi_carving_range(w->typing->carving, w->words[i], &start, &end))
 			continue;
-		plan = plan_of(w, &w->guesses[i]);
-		if (plan < HI_PLAN_FIRST)
+		layout = layout_of(w, &w->guesses[i]);
+		if (layout < HI_LAYOUT_FIRST)
 			continue;
 		if (w->spread->carving)
-			hi_spread_carve(w, w->words[i], end, plan,
+			hi_spread_carve(w, w->words[i], end, layout,
 					w->guesses[i].evidence);
 		else
 			hi_spread_note(w, w->words[i], HI_NODE_NONE,
 				       (uint32_t)w->guesses[i].evidence
 						       << HI_KEY_EVIDENCE_SHIFT |
-					       plan);
+					       layout);
 	}
 }
 
@@ -158,31 +159,31 @@ static inline __attribute__((always_inline)) void take_slot(void *arg, uint64_t 
 /* ---- following ---- */
 
 /* Plain slots of what lies at [addr, end). */
-static void take_words(void *arg, const struct hi_plan *plan, bool array, uint64_t addr,
-		       uint64_t end)
+static void take_words(void *arg, const struct hi_layout *layout, bool array,
+		       uint64_t addr, uint64_t end)
 {
 	struct hi_spreader *w = arg;
 
 	w->addr = addr;
-	w->context = plan->context;
+	w->context = layout->context;
 	w->host = hi_views_at(&w->typing->views, &w->view, addr, end - addr);
-	hi_walker_words(&w->walker, plan, array, true, addr, end - addr, take_slot, w);
+	hi_walker_words(&w->walker, layout, array, true, addr, end - addr, take_slot, w);
 }
 
-static void take_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+static void take_claim(void *arg, const struct hi_claim *claim, uint32_t layout)
 {
 	struct hi_spreader *w = arg;
 
-	if (plan < HI_PLAN_FIRST)
+	if (layout < HI_LAYOUT_FIRST)
 		return;
 	if (claim->slot && w->spread->carving)
-		hi_spread_carve(w, claim->to, claim->to + claim->slot_size, plan,
+		hi_spread_carve(w, claim->to, claim->to + claim->slot_size, layout,
 				HI_EVIDENCE_CONTAINER);
 	else if (claim->slot)
 		w->has_slots = true;
 	else
 		take_word(w, claim->to,
-			  (struct hi_guess){.plan = plan,
+			  (struct hi_guess){.layout = layout,
 					    .evidence = HI_EVIDENCE_CONTAINER});
 }
 
@@ -193,45 +194,46 @@ static void take_either(struct hi_spreader *w, struct hi_slot *slots, uint32_t n
 {
 	uint64_t offset, usable;
 	hi_node id = hi_objects_find(w->typing->objects, word, &offset);
-	uint32_t only = HI_PLAN_NONE;
+	uint32_t only = HI_LAYOUT_NONE;
 
 	if (id == HI_NODE_NONE || offset)
 		return;
 	usable = hi_object_usable(w->typing->objects, id);
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t plan = hi_plans_pointee(w->typing->plans, &slots[i]);
-		const struct hi_plan *p;
+		uint32_t layout = hi_layouts_pointee(w->typing->layouts, &slots[i]);
+		const struct hi_layout *p;
 
-		if (plan < HI_PLAN_FIRST || plan == only)
+		if (layout < HI_LAYOUT_FIRST || layout == only)
 			continue;
-		p = hi_plans_get(w->typing->plans, plan);
+		p = hi_layouts_get(w->typing->layouts, layout);
 		if (p->klass != HI_TYPE_RECORD || p->opaque || p->open_ended)
 			return; /* fits anything */
 		if (hi_fit_usable(p->size) != usable)
 			continue;
 		if (only)
 			return;
-		only = plan;
+		only = layout;
 	}
-	if (only && hi_spread_is_plausible(w, hi_plans_get(w->typing->plans, only), false,
-					   word, usable))
+	if (only && hi_spread_is_plausible(w, hi_layouts_get(w->typing->layouts, only),
+					   false, word, usable))
 		hi_spread_propose(w, word, id, only, HI_EVIDENCE_SHAPE);
 }
 
-static void take_unions(struct hi_spreader *w, const struct hi_plan *plan, bool array,
+static void take_unions(struct hi_spreader *w, const struct hi_layout *layout, bool array,
 			uint64_t addr, uint64_t usable)
 {
 	uint64_t start, end, word;
 	uint32_t n;
 
-	hi_plan_extent(plan, array, usable, &start, &end);
-	for (uint64_t at = start; plan->size && at + plan->size <= end; at += plan->size)
-		for (uint32_t i = 0; i < plan->n_either; i += n) {
-			struct hi_slot *slot = &plan->either[i];
+	hi_layout_extent(layout, array, usable, &start, &end);
+	for (uint64_t at = start; layout->size && at + layout->size <= end;
+	     at += layout->size)
+		for (uint32_t i = 0; i < layout->n_either; i += n) {
+			struct hi_slot *slot = &layout->either[i];
 			uint64_t offset = at + slot->offset;
 
-			for (n = 1; i + n < plan->n_either &&
-				    plan->either[i + n].offset == slot->offset;)
+			for (n = 1; i + n < layout->n_either &&
+				    layout->either[i + n].offset == slot->offset;)
 				n++;
 			for (uint64_t k = 0; k < slot->count && offset + 8 <= end; k++) {
 				if (hi_spread_read(w, addr + offset, &word))
@@ -244,7 +246,7 @@ static void take_unions(struct hi_spreader *w, const struct hi_plan *plan, bool 
 /* Up to where a carved object may go: the end of the block or range around it.
  * In neither, it is no larger than its type. */
 static uint64_t room_at(const struct hi_typing *typing, uint64_t addr,
-			const struct hi_plan *plan)
+			const struct hi_layout *layout)
 {
 	uint64_t offset = 0, start, end;
 	hi_node id = hi_objects_find(typing->objects, addr, &offset);
@@ -252,43 +254,44 @@ static uint64_t room_at(const struct hi_typing *typing, uint64_t addr,
 	if (id != HI_NODE_NONE)
 		return hi_object_usable(typing->objects, id) - offset;
 	return hi_carving_range(typing->carving, addr, &start, &end) ? end - addr
-								     : plan->size;
+								     : layout->size;
 }
 
 /* Bytes of an object that have to be read to follow it. */
 static uint64_t bytes_of(struct hi_spreader *w, const struct hi_spread_entry *e,
-			 const struct hi_plan *plan)
+			 const struct hi_layout *layout)
 {
 	bool array = e->key & HI_KEY_ARRAY;
 
 	if (e->id == HI_NODE_NONE)
-		return hi_walker_size(&w->walker, plan, e->addr,
-				      room_at(w->typing, e->addr, plan));
-	if (array || plan->open_ended || plan->n_sites)
+		return hi_walker_size(&w->walker, layout, e->addr,
+				      room_at(w->typing, e->addr, layout));
+	if (array || layout->open_ended || layout->n_sites)
 		return hi_object_usable(w->typing->objects, e->id);
-	return plan->lead + plan->size;
+	return layout->lead + layout->size;
 }
 
 static void take_entry(struct hi_spreader *w, const struct hi_spread_entry *e)
 {
-	const struct hi_plan *plan = hi_plans_get(w->typing->plans, e->key & HI_KEY_PLAN);
+	const struct hi_layout *layout =
+		hi_layouts_get(w->typing->layouts, e->key & HI_KEY_LAYOUT);
 	bool array = e->key & HI_KEY_ARRAY;
-	uint64_t usable = bytes_of(w, e, plan);
+	uint64_t usable = bytes_of(w, e, layout);
 	bool tail_known = false;
 
-	if (plan->open_ended && plan->rules)
-		tail_known = hi_walker_tail_known(&w->walker, plan, e->addr, usable);
+	if (layout->open_ended && layout->rules)
+		tail_known = hi_walker_tail_known(&w->walker, layout, e->addr, usable);
 	w->addr = e->addr;
-	w->context = plan->context;
+	w->context = layout->context;
 	w->host = hi_views_at(&w->typing->views, &w->view, e->addr, usable);
-	hi_walker_words(&w->walker, plan, array, tail_known, e->addr, usable, take_slot,
+	hi_walker_words(&w->walker, layout, array, tail_known, e->addr, usable, take_slot,
 			w);
-	if (plan->n_either)
-		take_unions(w, plan, array, e->addr, usable);
-	if (!plan->n_sites)
+	if (layout->n_either)
+		take_unions(w, layout, array, e->addr, usable);
+	if (!layout->n_sites)
 		return;
 	w->has_slots = false;
-	hi_walker_sites(&w->walker, plan, array, e->addr, usable);
+	hi_walker_sites(&w->walker, layout, array, e->addr, usable);
 	if (w->has_slots && !hi_vector_push(&w->pools, *e))
 		w->no_memory = true;
 }
@@ -398,7 +401,7 @@ static void start(struct hi_spread *s)
 	for (hi_node id = 0; id < typing->objects->count; id++) {
 		uint32_t key = typing->objects->type[id];
 
-		if (key & HI_KEY_PLAN)
+		if (key & HI_KEY_LAYOUT)
 			hi_spread_push(w, hi_objects_address(typing->objects, id), id,
 				       key);
 		else if (hi_object_is_internal(typing->objects, id))
@@ -409,7 +412,7 @@ static void start(struct hi_spread *s)
 
 		take_word(w, seed->word,
 			  (struct hi_guess){.slot = seed->slot,
-					    .plan = seed->plan,
+					    .layout = seed->layout,
 					    .context = seed->context,
 					    .evidence = seed->slot
 								? HI_EVIDENCE_POINTER
@@ -433,7 +436,7 @@ static const struct hi_objects *final_objects(const struct hi_typing *typing)
 	return typing->remade ? typing->remade : typing->objects;
 }
 
-/* Which plans did objects end up with? */
+/* Which layouts did objects end up with? */
 static void mark_used(void *arg, size_t task, unsigned worker)
 {
 	struct hi_typing *typing = arg;
@@ -444,15 +447,16 @@ static void mark_used(void *arg, size_t task, unsigned worker)
 
 	(void)worker;
 	for (hi_node i = 0; i < left && i < HI_CHUNK_NODES; i++) {
-		uint32_t plan = objects->type[first + i] & HI_KEY_PLAN;
+		uint32_t layout = objects->type[first + i] & HI_KEY_LAYOUT;
 
-		if (plan == last || !plan)
+		if (layout == last || !layout)
 			continue;
-		last = plan;
-		plan = hi_plans_get(typing->plans, plan)->base;
-		if (!atomic_load_explicit(&hi_plans_get(typing->plans, plan)->used,
+		last = layout;
+		layout = hi_layouts_get(typing->layouts, layout)->base;
+		if (!atomic_load_explicit(&hi_layouts_get(typing->layouts, layout)->used,
 					  memory_order_relaxed))
-			atomic_store(&hi_plans_get(typing->plans, plan)->used, true);
+			atomic_store(&hi_layouts_get(typing->layouts, layout)->used,
+				     true);
 	}
 }
 

@@ -24,7 +24,7 @@ bool hi_spread_read(struct hi_spreader *w, uint64_t addr, uint64_t *ret)
 
 struct plausible {
 	struct hi_spreader *w;
-	const struct hi_plan *plan;
+	const struct hi_layout *layout;
 	uint64_t addr; /* of the block */
 	bool ok;
 };
@@ -35,82 +35,83 @@ static void check_word(void *arg, uint64_t offset, struct hi_slot *slot)
 	uint64_t word;
 
 	if (!p->ok || !slot || slot->kind != HI_SLOT_POINTER ||
-	    offset >= MAX_CHECKED * p->plan->size ||
+	    offset >= MAX_CHECKED * p->layout->size ||
 	    !hi_spread_read(p->w, p->addr + offset, &word))
 		return;
 	p->ok = word == 0 || hi_image_mapping_at(p->w->typing->image, word);
 }
 
-bool hi_spread_is_plausible(struct hi_spreader *w, const struct hi_plan *plan, bool array,
-			    uint64_t addr, uint64_t usable)
+bool hi_spread_is_plausible(struct hi_spreader *w, const struct hi_layout *layout,
+			    bool array, uint64_t addr, uint64_t usable)
 {
-	struct plausible p = {w, plan, addr, true};
+	struct plausible p = {w, layout, addr, true};
 
-	if (array && MAX_CHECKED * plan->size < usable)
-		usable = MAX_CHECKED * plan->size;
-	hi_walker_words(&w->walker, plan, array, true, addr, usable, check_word, &p);
+	if (array && MAX_CHECKED * layout->size < usable)
+		usable = MAX_CHECKED * layout->size;
+	hi_walker_words(&w->walker, layout, array, true, addr, usable, check_word, &p);
 	return p.ok;
 }
 
 /* Nothing but a pointer to its own kind: the link that an allocator writes into a free
  * slot (sqlite's LookasideSlot). Any block begins with such a record and divides by it;
  * how large it is says nothing. */
-static bool is_bare_link(struct hi_spreader *w, const struct hi_plan *plan)
+static bool is_bare_link(struct hi_spreader *w, const struct hi_layout *layout)
 {
 	uint32_t pointee;
 
-	if (plan->klass != HI_TYPE_RECORD || plan->size != 8 || plan->n_slots != 1 ||
-	    plan->slots[0].kind != HI_SLOT_POINTER)
+	if (layout->klass != HI_TYPE_RECORD || layout->size != 8 ||
+	    layout->n_slots != 1 || layout->slots[0].kind != HI_SLOT_POINTER)
 		return false;
-	pointee = hi_plans_pointee(w->typing->plans, &plan->slots[0]);
-	return pointee >= HI_PLAN_FIRST &&
-	       hi_plans_get(w->typing->plans, pointee)->base == plan->base;
+	pointee = hi_layouts_pointee(w->typing->layouts, &layout->slots[0]);
+	return pointee >= HI_LAYOUT_FIRST &&
+	       hi_layouts_get(w->typing->layouts, pointee)->base == layout->base;
 }
 
-bool hi_spread_fits_as_array(struct hi_spreader *w, const struct hi_plan *plan,
+bool hi_spread_fits_as_array(struct hi_spreader *w, const struct hi_layout *layout,
 			     uint64_t addr, uint64_t usable)
 {
-	uint64_t n = plan->size ? usable / plan->size : 0;
+	uint64_t n = layout->size ? usable / layout->size : 0;
 
 	/* What ends in a tail that rules know is not one of many. */
-	if (n < 2 || plan->open_ended ||
-	    (plan->rules && (plan->rules->tail_known || plan->rules->size)))
+	if (n < 2 || layout->open_ended ||
+	    (layout->rules && (layout->rules->tail_known || layout->rules->size)))
 		return false;
-	if (plan->klass == HI_TYPE_STRING || plan->klass == HI_TYPE_SCALAR ||
-	    plan->klass == HI_TYPE_POINTER_ARRAY)
+	if (layout->klass == HI_TYPE_STRING || layout->klass == HI_TYPE_SCALAR ||
+	    layout->klass == HI_TYPE_POINTER_ARRAY)
 		return true;
-	if (hi_fit_usable(n * plan->size) != usable ||
-	    hi_fit_usable(plan->size) == usable || /* one is as likely */
-	    is_bare_link(w, plan))
+	if (hi_fit_usable(n * layout->size) != usable ||
+	    hi_fit_usable(layout->size) == usable || /* one is as likely */
+	    is_bare_link(w, layout))
 		return false;
-	return hi_spread_is_plausible(w, plan, true, addr, usable);
+	return hi_spread_is_plausible(w, layout, true, addr, usable);
 }
 
 /* A few records, or one that begins with this one? stages.c asks which records
  * there are before it believes in an array. */
-static bool may_be_derived(const struct hi_plan *plan, uint64_t usable)
+static bool may_be_derived(const struct hi_layout *layout, uint64_t usable)
 {
-	return plan->klass == HI_TYPE_RECORD && plan->size &&
-	       usable / plan->size <= HI_SPREAD_FEW;
+	return layout->klass == HI_TYPE_RECORD && layout->size &&
+	       usable / layout->size <= HI_SPREAD_FEW;
 }
 
 /* ---- proposals ---- */
 
 /* Note [Arrays] */
-static bool waits(const struct hi_spreader *w, const struct hi_plan *plan, hi_node id,
+static bool waits(const struct hi_spreader *w, const struct hi_layout *layout, hi_node id,
 		  uint32_t key)
 {
 	return (key & HI_KEY_ARRAY) && !(key & HI_KEY_SETTLED) && id != HI_NODE_NONE &&
-	       !hi_plan_count_is_said(plan) && !w->spread->late;
+	       !hi_layout_count_is_said(layout) && !w->spread->late;
 }
 
 void hi_spread_push(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key)
 {
-	const struct hi_plan *plan = hi_plans_get(w->typing->plans, key & HI_KEY_PLAN);
+	const struct hi_layout *layout =
+		hi_layouts_get(w->typing->layouts, key & HI_KEY_LAYOUT);
 
-	if ((!plan->n_pointers && !plan->n_sites) || plan->quiet)
+	if ((!layout->n_pointers && !layout->n_sites) || layout->quiet)
 		return;
-	if (!hi_vector_push(waits(w, plan, id, key) ? &w->arrays : &w->todo,
+	if (!hi_vector_push(waits(w, layout, id, key) ? &w->arrays : &w->todo,
 			    ((struct hi_spread_entry){addr, id, key}))) {
 		w->no_memory = true;
 		atomic_store(&w->spread->stop, true);
@@ -118,13 +119,13 @@ void hi_spread_push(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t k
 }
 
 /* Nothing new is said by what is the beginning of what was said. */
-static bool says_more(struct hi_plans *plans, const struct hi_plan *plan,
-		      const struct hi_plan *than)
+static bool says_more(struct hi_layouts *layouts, const struct hi_layout *layout,
+		      const struct hi_layout *than)
 {
-	return (plan->n_pointers || plan->n_sites) &&
-	       (hi_plan_count_is_said(plan) || plan->context != than->context ||
-		plan->lead != than->lead ||
-		!hi_plan_starts_with(plans, than, plan, false));
+	return (layout->n_pointers || layout->n_sites) &&
+	       (hi_layout_count_is_said(layout) || layout->context != than->context ||
+		layout->lead != than->lead ||
+		!hi_layout_starts_with(layouts, than, layout, false));
 }
 
 /* The block has a type already: is this one worth to be followed too? */
@@ -132,15 +133,15 @@ static void add_opinion(struct hi_spreader *w, uint64_t addr, hi_node id, uint32
 			uint32_t old)
 {
 	struct hi_spread *s = w->spread;
-	struct hi_plans *plans = w->typing->plans;
-	const struct hi_plan *plan = hi_plans_get(plans, key & HI_KEY_PLAN);
-	const struct hi_plan *other = hi_plans_get(plans, old & HI_KEY_PLAN);
-	bool is_array = (key & HI_KEY_ARRAY) && !hi_plan_count_is_said(plan);
-	bool follow = is_array ? plan->n_pointers || plan->n_sites
-			       : says_more(plans, plan, other);
+	struct hi_layouts *layouts = w->typing->layouts;
+	const struct hi_layout *layout = hi_layouts_get(layouts, key & HI_KEY_LAYOUT);
+	const struct hi_layout *other = hi_layouts_get(layouts, old & HI_KEY_LAYOUT);
+	bool is_array = (key & HI_KEY_ARRAY) && !hi_layout_count_is_said(layout);
+	bool follow = is_array ? layout->n_pointers || layout->n_sites
+			       : says_more(layouts, layout, other);
 	bool conflict;
 
-	conflict = hi_plans_conflict(plans, plan, other);
+	conflict = hi_layouts_conflict(layouts, layout, other);
 	if (conflict)
 		__atomic_fetch_or(&w->typing->objects->flags[id], HI_OBJECT_CONFLICT,
 				  __ATOMIC_RELAXED);
@@ -154,8 +155,8 @@ static void add_opinion(struct hi_spreader *w, uint64_t addr, hi_node id, uint32
 	/* Both, so that what is listed does not depend on which was there first. That
 	 * one was followed when it came. */
 	if (conflict)
-		hi_opinions_add_first(&s->opinions, id, old & HI_KEY_PLAN);
-	if (hi_opinions_add(&s->opinions, id, key & HI_KEY_PLAN)) {
+		hi_opinions_add_first(&s->opinions, id, old & HI_KEY_LAYOUT);
+	if (hi_opinions_add(&s->opinions, id, key & HI_KEY_LAYOUT)) {
 		if (follow)
 			hi_spread_push(w, addr, id, key);
 	} else if (atomic_load(&s->opinions.no_memory)) {
@@ -168,10 +169,11 @@ static enum hi_evidence evidence_of(uint32_t key)
 	return (enum hi_evidence)(key >> HI_KEY_EVIDENCE_SHIFT);
 }
 
-static int compare_keys(const struct hi_plans *plans, uint32_t a, uint32_t b)
+static int compare_keys(const struct hi_layouts *layouts, uint32_t a, uint32_t b)
 {
-	return hi_opinion_compare(hi_plans_get(plans, a & HI_KEY_PLAN), evidence_of(a),
-				  hi_plans_get(plans, b & HI_KEY_PLAN), evidence_of(b));
+	return hi_opinion_compare(
+		hi_layouts_get(layouts, a & HI_KEY_LAYOUT), evidence_of(a),
+		hi_layouts_get(layouts, b & HI_KEY_LAYOUT), evidence_of(b));
 }
 
 /* Makes key the block's opinion if it is the best. */
@@ -182,13 +184,13 @@ static void settle(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t ke
 	bool told = false;
 
 	for (;;) {
-		bool first = !(old & HI_KEY_PLAN);
+		bool first = !(old & HI_KEY_LAYOUT);
 
 		if (!first) {
-			if (!told && (old & HI_KEY_PLAN) != (key & HI_KEY_PLAN))
+			if (!told && (old & HI_KEY_LAYOUT) != (key & HI_KEY_LAYOUT))
 				add_opinion(w, addr, id, key, old);
 			told = true;
-			if (compare_keys(w->typing->plans, key, old) <= 0)
+			if (compare_keys(w->typing->layouts, key, old) <= 0)
 				return;
 		}
 		if (!__atomic_compare_exchange_n(type, &old, key, false, __ATOMIC_RELAXED,
@@ -205,29 +207,29 @@ void hi_spread_propose(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_
 {
 	struct hi_objects *objects = w->typing->objects;
 	uint32_t old = __atomic_load_n(&objects->type[id], __ATOMIC_RELAXED), key;
-	const struct hi_plan *plan = hi_plans_get(w->typing->plans, index);
+	const struct hi_layout *layout = hi_layouts_get(w->typing->layouts, index);
 	uint64_t usable, n;
 
-	if (((old & HI_KEY_PLAN) == index && evidence_of(old) >= evidence) ||
+	if (((old & HI_KEY_LAYOUT) == index && evidence_of(old) >= evidence) ||
 	    (old & HI_KEY_SETTLED))
 		return;
 	usable = hi_object_usable(objects, id);
-	if (plan->rules && plan->rules->n_variants) {
+	if (layout->rules && layout->rules->n_variants) {
 		index = hi_walker_variant(&w->walker, index, addr, usable);
-		plan = hi_plans_get(w->typing->plans, index);
+		layout = hi_layouts_get(w->typing->layouts, index);
 	}
 	key = (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index;
-	if (hi_plan_count_is_said(plan)) {
-		n = plan->first + plan->count;
-		if (plan->lead > usable ||
-		    (plan->size && n > (usable - plan->lead) / plan->size))
+	if (hi_layout_count_is_said(layout)) {
+		n = layout->first + layout->count;
+		if (layout->lead > usable ||
+		    (layout->size && n > (usable - layout->lead) / layout->size))
 			return;
-		if (plan->size)
+		if (layout->size)
 			key |= HI_KEY_ARRAY;
-	} else if (plan->size > usable) {
+	} else if (layout->size > usable) {
 		return;
-	} else if (!may_be_derived(plan, usable) &&
-		   hi_spread_fits_as_array(w, plan, addr, usable)) {
+	} else if (!may_be_derived(layout, usable) &&
+		   hi_spread_fits_as_array(w, layout, addr, usable)) {
 		key |= HI_KEY_ARRAY;
 	}
 	settle(w, addr, id, key, old);
@@ -237,19 +239,21 @@ void hi_spread_propose(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_
 
 static uint64_t extent_of(const struct hi_typing *typing, uint32_t key)
 {
-	const struct hi_plan *plan;
+	const struct hi_layout *layout;
 
-	if (!(key & HI_KEY_PLAN))
+	if (!(key & HI_KEY_LAYOUT))
 		return 0;
-	plan = hi_plans_get(typing->plans, key & HI_KEY_PLAN);
+	layout = hi_layouts_get(typing->layouts, key & HI_KEY_LAYOUT);
 	/* A pointer to an integer describes one. */
-	if (plan->klass == HI_TYPE_SCALAR && !plan->blob && !hi_plan_count_is_said(plan))
-		return plan->size;
-	if ((key & HI_KEY_ARRAY) || plan->blob)
+	if (layout->klass == HI_TYPE_SCALAR && !layout->blob &&
+	    !hi_layout_count_is_said(layout))
+		return layout->size;
+	if ((key & HI_KEY_ARRAY) || layout->blob)
 		return UINT64_MAX;
 	/* Text and what only a name is known of may be anything. */
-	return plan->opaque || plan->klass == HI_TYPE_STRING ? 0
-							     : plan->lead + plan->size;
+	return layout->opaque || layout->klass == HI_TYPE_STRING
+		       ? 0
+		       : layout->lead + layout->size;
 }
 
 uint64_t hi_spread_extent(const struct hi_typing *typing, hi_node id)
@@ -262,15 +266,16 @@ uint64_t hi_spread_extent(const struct hi_typing *typing, hi_node id)
 bool hi_spread_explains(const struct hi_typing *typing, uint32_t key, uint64_t offset,
 			uint32_t index)
 {
-	const struct hi_plan *plan;
+	const struct hi_layout *layout;
 
 	if (offset < extent_of(typing, key))
 		return true;
-	if (!(key & HI_KEY_PLAN) || index < HI_PLAN_FIRST)
+	if (!(key & HI_KEY_LAYOUT) || index < HI_LAYOUT_FIRST)
 		return false;
-	plan = hi_plans_get(typing->plans, key & HI_KEY_PLAN);
-	return plan->open_ended && hi_plan_has_at(typing->plans, plan, offset,
-						  hi_plans_get(typing->plans, index));
+	layout = hi_layouts_get(typing->layouts, key & HI_KEY_LAYOUT);
+	return layout->open_ended &&
+	       hi_layout_has_at(typing->layouts, layout, offset,
+				hi_layouts_get(typing->layouts, index));
 }
 
 /* Bytes that it takes whatever else is said yet: better opinions are no
@@ -279,19 +284,19 @@ bool hi_spread_explains(const struct hi_typing *typing, uint32_t key, uint64_t o
 static uint64_t firm_extent(const struct hi_spreader *w, hi_node id)
 {
 	const struct hi_typing *typing = w->typing;
-	const struct hi_plan *plan;
+	const struct hi_layout *layout;
 	uint32_t key;
 
 	if (w->spread->before)
 		return extent_of(typing, w->spread->before[id]);
 	key = __atomic_load_n(&typing->objects->type[id], __ATOMIC_RELAXED);
-	if (!(key & HI_KEY_PLAN) || (key & HI_KEY_SETTLED))
+	if (!(key & HI_KEY_LAYOUT) || (key & HI_KEY_SETTLED))
 		return extent_of(typing, key);
-	plan = hi_plans_get(typing->plans, key & HI_KEY_PLAN);
-	if (plan->blob || plan->opaque || plan->klass == HI_TYPE_STRING ||
-	    (plan->rules && plan->rules->is_node))
+	layout = hi_layouts_get(typing->layouts, key & HI_KEY_LAYOUT);
+	if (layout->blob || layout->opaque || layout->klass == HI_TYPE_STRING ||
+	    (layout->rules && layout->rules->is_node))
 		return 0;
-	return plan->size;
+	return layout->size;
 }
 
 /* `new T[n]` of types with a destructor: n, then the elements; the pointer is
@@ -299,21 +304,21 @@ static uint64_t firm_extent(const struct hi_spreader *w, hi_node id)
 bool hi_spread_cookie(struct hi_spreader *w, uint64_t start, hi_node id, uint32_t index,
 		      enum hi_evidence evidence)
 {
-	const struct hi_plan *plan = hi_plans_get(w->typing->plans, index);
+	const struct hi_layout *layout = hi_layouts_get(w->typing->layouts, index);
 	uint64_t usable = hi_object_usable(w->typing->objects, id), n;
 	uint32_t variant;
 
-	if (plan->klass != HI_TYPE_RECORD || plan->opaque || !plan->size ||
-	    hi_plan_count_is_said(plan))
+	if (layout->klass != HI_TYPE_RECORD || layout->opaque || !layout->size ||
+	    hi_layout_count_is_said(layout))
 		return false;
 	/* One is too likely a number to be a count. */
-	if (!hi_spread_read(w, start, &n) || n < 2 || n > usable / plan->size ||
-	    hi_fit_usable(8 + n * plan->size) != usable)
+	if (!hi_spread_read(w, start, &n) || n < 2 || n > usable / layout->size ||
+	    hi_fit_usable(8 + n * layout->size) != usable)
 		return false;
-	variant = hi_plans_variant(
-		w->typing->plans, index,
-		&(struct hi_variant){.lead = 8, .count = n, .context = plan->context});
-	if (variant < HI_PLAN_FIRST)
+	variant = hi_layouts_variant(
+		w->typing->layouts, index,
+		&(struct hi_variant){.lead = 8, .count = n, .context = layout->context});
+	if (variant < HI_LAYOUT_FIRST)
 		return false;
 	hi_spread_propose(w, start, id, variant, evidence);
 	return true;
@@ -337,24 +342,27 @@ void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t
 		      enum hi_evidence evidence)
 {
 	struct hi_typing *typing = w->typing;
-	const struct hi_plan *plan = hi_plans_get(typing->plans, index);
+	const struct hi_layout *layout = hi_layouts_get(typing->layouts, index);
 	uint64_t start = hi_objects_address(typing->objects, id), offset = addr - start;
-	bool is_record = plan->klass == HI_TYPE_RECORD && !plan->opaque && plan->size;
+	bool is_record =
+		layout->klass == HI_TYPE_RECORD && !layout->opaque && layout->size;
 
 	if (hi_object_is_internal(typing->objects, id))
 		return;
 	/* The low bits of a pointer to something aligned are used as a tag. Without
 	 * pointers in it, it may as well be a member that is aligned to less. */
-	if (is_record && offset < 8 && plan->size % 8 == 0) {
+	if (is_record && offset < 8 && layout->size % 8 == 0) {
 		hi_spread_propose(w, start, id, index,
-				  plan->n_pointers || plan->n_sites ? evidence
-								    : HI_EVIDENCE_SHAPE);
+				  layout->n_pointers || layout->n_sites
+					  ? evidence
+					  : HI_EVIDENCE_SHAPE);
 		return;
 	}
 	if (hi_spread_behind_header(w, addr, id, index, evidence))
 		return;
-	if (offset < firm_extent(w, id) || (!is_record && !hi_plan_count_is_said(plan) &&
-					    !hi_spread_may_be_sized(w, addr, id, index)))
+	if (offset < firm_extent(w, id) ||
+	    (!is_record && !hi_layout_count_is_said(layout) &&
+	     !hi_spread_may_be_sized(w, addr, id, index)))
 		return;
 	if (w->spread->carving &&
 	    (hi_object_usable(typing->objects, id) < HI_CARVE_MIN_POOL ||
@@ -371,7 +379,7 @@ void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t
 void hi_spread_carve(struct hi_spreader *w, uint64_t addr, uint64_t end, uint32_t index,
 		     enum hi_evidence evidence)
 {
-	const struct hi_plan *plan;
+	const struct hi_layout *layout;
 	uint64_t size, room = end - addr;
 	uint32_t key;
 	bool array;
@@ -379,16 +387,18 @@ void hi_spread_carve(struct hi_spreader *w, uint64_t addr, uint64_t end, uint32_
 	if (addr % 8)
 		return;
 	index = hi_walker_variant(&w->walker, index, addr, room);
-	plan = hi_plans_get(w->typing->plans, index);
-	array = hi_plan_count_is_said(plan) && plan->size;
-	if (array && (room < plan->lead ||
-		      plan->first + plan->count > (room - plan->lead) / plan->size))
+	layout = hi_layouts_get(w->typing->layouts, index);
+	array = hi_layout_count_is_said(layout) && layout->size;
+	if (array &&
+	    (room < layout->lead ||
+	     layout->first + layout->count > (room - layout->lead) / layout->size))
 		return; /* as in a block of its own */
-	if (plan->opaque || (plan->klass != HI_TYPE_RECORD && !array && !plan->blob))
+	if (layout->opaque ||
+	    (layout->klass != HI_TYPE_RECORD && !array && !layout->blob))
 		return;
-	size = hi_walker_size(&w->walker, plan, addr, room);
-	if (size < 8 || size < plan->size || size > room ||
-	    !hi_spread_is_plausible(w, plan, array, addr, size))
+	size = hi_walker_size(&w->walker, layout, addr, room);
+	if (size < 8 || size < layout->size || size > room ||
+	    !hi_spread_is_plausible(w, layout, array, addr, size))
 		return;
 	key = (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index |
 	      (array ? HI_KEY_ARRAY : 0);

@@ -52,8 +52,8 @@ struct scanner {
 	const uint8_t *host; /* NULL: not in one piece */
 	uint64_t addr, usable;
 	uint32_t owner;
-	const struct hi_plan *plan;	  /* NULL: untyped */
-	const struct hi_plan *labelled;	  /* whose labels these are: */
+	const struct hi_layout *layout;	  /* NULL: untyped */
+	const struct hi_layout *labelled; /* whose labels these are: */
 	const struct hi_slot *slots;	  /* whose words are being scanned */
 	uint32_t slot_labels, raw_labels; /* of its first slot; 0: no labels */
 	bool is_certain; /* its type describes all of it: Note [Certain records] */
@@ -177,16 +177,16 @@ static void scan_words(struct scanner *s)
 	s->unreadable += spans.unreadable;
 }
 
-static void set_labels(struct scanner *s, const struct hi_plan *plan)
+static void set_labels(struct scanner *s, const struct hi_layout *layout)
 {
-	if (plan == s->labelled)
+	if (layout == s->labelled)
 		return;
-	s->labelled = plan;
-	s->slots = plan ? plan->slots : NULL;
+	s->labelled = layout;
+	s->slots = layout ? layout->slots : NULL;
 	s->slot_labels = s->raw_labels = 0;
-	if (plan && s->typing->labels)
-		hi_labels_of_plan(s->typing->labels, s->typing->plans, plan,
-				  &s->slot_labels, &s->raw_labels);
+	if (layout && s->typing->labels)
+		hi_labels_of_layout(s->typing->labels, s->typing->layouts, layout,
+				    &s->slot_labels, &s->raw_labels);
 }
 
 static inline uint32_t label_of(const struct scanner *s, const struct hi_slot *slot,
@@ -197,7 +197,7 @@ static inline uint32_t label_of(const struct scanner *s, const struct hi_slot *s
 	return slot && first ? first + (uint32_t)(slot - s->slots) : 0;
 }
 
-/* hi_word_fn: a word that the plan knows. */
+/* hi_word_fn: a word that the layout knows. */
 static inline __attribute__((always_inline)) void scan_slot(void *arg, uint64_t offset,
 							    struct hi_slot *slot)
 {
@@ -208,8 +208,8 @@ static inline __attribute__((always_inline)) void scan_slot(void *arg, uint64_t 
 	bool known = slot && slot->kind == HI_SLOT_POINTER;
 	uint64_t word;
 
-	if (known &&
-	    atomic_load_explicit(&slot->plan, memory_order_relaxed) == HI_PLAN_FUNCTION)
+	if (known && atomic_load_explicit(&slot->layout, memory_order_relaxed) ==
+			     HI_LAYOUT_FUNCTION)
 		return;
 	if (at) {
 		memcpy(&word, at, sizeof(word));
@@ -228,8 +228,8 @@ static inline __attribute__((always_inline)) void scan_slot(void *arg, uint64_t 
 }
 
 /* Plain slots of what lies inside the object, in place. */
-static void scan_place(void *arg, const struct hi_plan *plan, bool array, uint64_t addr,
-		       uint64_t end)
+static void scan_place(void *arg, const struct hi_layout *layout, bool array,
+		       uint64_t addr, uint64_t end)
 {
 	struct scanner *s = arg;
 	const uint8_t *host = s->host;
@@ -237,9 +237,9 @@ static void scan_place(void *arg, const struct hi_plan *plan, bool array, uint64
 
 	s->host = host ? host + (addr - base) : NULL;
 	s->addr = addr;
-	set_labels(s, plan);
-	hi_walker_words(&s->walker, plan, array, true, addr, end - addr, scan_slot, s);
-	set_labels(s, s->plan);
+	set_labels(s, layout);
+	hi_walker_words(&s->walker, layout, array, true, addr, end - addr, scan_slot, s);
+	set_labels(s, s->layout);
 	s->host = host;
 	s->addr = base;
 }
@@ -251,11 +251,11 @@ static uint8_t grade_of(const struct hi_claim *claim)
 	return claim->doubtful ? HI_GRADE_CONSERVATIVE : HI_GRADE_EXACT;
 }
 
-static void scan_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+static void scan_claim(void *arg, const struct hi_claim *claim, uint32_t layout)
 {
 	struct scanner *s = arg;
 
-	(void)plan;
+	(void)layout;
 	if (!claim->own || claim->slot)
 		return;
 	if (s->covered)
@@ -297,11 +297,11 @@ static void scan_from(struct scanner *s, uint64_t start)
  * behind a text that is too short for its block. */
 static void scan_chars(struct scanner *s)
 {
-	bool counted = hi_plan_count_is_said(s->plan);
+	bool counted = hi_layout_count_is_said(s->layout);
 	uint64_t start, end, text;
 
 	if (counted) {
-		hi_plan_extent(s->plan, true, s->usable, &start, &end);
+		hi_layout_extent(s->layout, true, s->usable, &start, &end);
 		s->usable = end;
 	}
 	s->is_certain = counted || s->usable < 8;
@@ -333,13 +333,13 @@ static size_t first_pool(const struct hi_pools *pools, hi_node id)
 /* The rest of a block whose start has a type lies behind it. */
 static uint32_t rest_label(struct scanner *s, uint32_t key)
 {
-	const struct hi_plan *plan;
+	const struct hi_layout *layout;
 
-	if (!(key & HI_KEY_PLAN))
+	if (!(key & HI_KEY_LAYOUT))
 		return 0;
-	plan = hi_plans_get(s->typing->plans, key & HI_KEY_PLAN);
-	set_labels(s, plan);
-	return s->raw_labels ? s->raw_labels + plan->n_slots : 0;
+	layout = hi_layouts_get(s->typing->layouts, key & HI_KEY_LAYOUT);
+	set_labels(s, layout);
+	return s->raw_labels ? s->raw_labels + layout->n_slots : 0;
 }
 
 static void add_piece(struct scanner *s, hi_node piece, uint32_t label)
@@ -373,21 +373,21 @@ static void scan_pool(struct scanner *s, hi_node id, uint32_t key)
 
 /* Those that a container counts: `std::vector<uintptr_t>` has elements of type
  * unsigned long (Note [Flattening]). */
-static void scan_integers(struct scanner *s, const struct hi_plan *plan)
+static void scan_integers(struct scanner *s, const struct hi_layout *layout)
 {
 	uint64_t start, end;
 
-	hi_plan_extent(plan, true, s->usable, &start, &end);
+	hi_layout_extent(layout, true, s->usable, &start, &end);
 	for (uint64_t at = start; at + 8 <= end; at += 8)
 		scan_slot(s, at, NULL);
 }
 
 /* The words that the type says nothing certain about. */
-static void scan_doubtful(struct scanner *s, const struct hi_plan *plan, bool array)
+static void scan_doubtful(struct scanner *s, const struct hi_layout *layout, bool array)
 {
 	const struct hi_cover *cover = s->covered;
 
-	hi_cover_sites(s->covered, s->typing, plan, array, s->usable);
+	hi_cover_sites(s->covered, s->typing, layout, array, s->usable);
 	s->covered = NULL;
 	for (uint64_t i = 0; i < cover->n; i++)
 		if (!hi_cover_has(cover, i))
@@ -408,33 +408,33 @@ static void scan_unresolved(struct scanner *s)
 			scan_slot(s, at, NULL);
 }
 
-static void scan_typed(struct scanner *s, const struct hi_plan *plan, uint32_t key)
+static void scan_typed(struct scanner *s, const struct hi_layout *layout, uint32_t key)
 {
-	bool tail_known =
-		plan->rules && hi_walker_tail_known(&s->walker, plan, s->addr, s->usable);
+	bool tail_known = layout->rules &&
+			  hi_walker_tail_known(&s->walker, layout, s->addr, s->usable);
 	bool array = key & HI_KEY_ARRAY;
 	bool is_covered;
 
-	set_labels(s, plan);
-	s->is_certain = hi_record_is_certain(plan, key, s->usable, tail_known);
-	is_covered = !s->is_certain || plan->n_sites || plan->rules;
+	set_labels(s, layout);
+	s->is_certain = hi_record_is_certain(layout, key, s->usable, tail_known);
+	is_covered = !s->is_certain || layout->n_sites || layout->rules;
 	if (is_covered && hi_cover_begin(&s->cover, s->usable))
 		s->covered = &s->cover;
 	else if (is_covered)
 		s->status = hi_fail_memory(&s->error, "edges");
 	s->doubt = UINT64_MAX;
 	s->doubt_end = 0;
-	hi_walker_words(&s->walker, plan, array, tail_known, s->addr, s->usable,
+	hi_walker_words(&s->walker, layout, array, tail_known, s->addr, s->usable,
 			scan_slot, s);
-	if (plan->n_sites)
-		hi_walker_sites(&s->walker, plan, array, s->addr, s->usable);
-	if (hi_walker_variant_is_open(&s->walker, plan, s->addr, s->usable))
+	if (layout->n_sites)
+		hi_walker_sites(&s->walker, layout, array, s->addr, s->usable);
+	if (hi_walker_variant_is_open(&s->walker, layout, s->addr, s->usable))
 		doubt_record(s, s->addr, s->addr + s->usable);
 	scan_unresolved(s);
 	if (!s->is_certain && s->covered)
-		scan_doubtful(s, plan, array);
-	else if (hi_plan_is_integers(plan))
-		scan_integers(s, plan);
+		scan_doubtful(s, layout, array);
+	else if (hi_layout_is_integers(layout))
+		scan_integers(s, layout);
 	s->covered = NULL;
 }
 
@@ -455,50 +455,51 @@ static bool scan_managed(void *arg, const struct hi_runtime_edge *edge)
 
 static void scan_object(struct scanner *s, hi_node id, uint32_t key)
 {
-	const struct hi_plan *plan;
+	const struct hi_layout *layout;
 
 	s->host = hi_views_at(&s->typing->views, &s->view, s->addr, s->usable);
 	s->bytes_scanned += s->usable;
-	s->plan = NULL;
+	s->layout = NULL;
 	s->is_certain = true;
 	if (hi_object_is_internal(s->typing->objects, id))
 		return;
 	if (s->typing->pools.count)
 		scan_pool(s, id, key);
-	plan = key & HI_KEY_PLAN ? hi_plans_get(s->typing->plans, key & HI_KEY_PLAN)
-				 : NULL;
-	if (!plan || (!s->host && s->usable > LARGE_SPARSE && !plan->managed)) {
+	layout = key & HI_KEY_LAYOUT
+			 ? hi_layouts_get(s->typing->layouts, key & HI_KEY_LAYOUT)
+			 : NULL;
+	if (!layout || (!s->host && s->usable > LARGE_SPARSE && !layout->managed)) {
 		scan_words(s);
 		return;
 	}
-	s->plan = plan;
-	if (plan->managed && !plan->opaque)
+	s->layout = layout;
+	if (layout->managed && !layout->opaque)
 		s->typing->runtime->ops->edges(s->cursor, s->addr, s->usable,
-					       plan->managed - 1, scan_managed, s);
-	else if (plan->klass == HI_TYPE_STRING)
+					       layout->managed - 1, scan_managed, s);
+	else if (layout->klass == HI_TYPE_STRING)
 		scan_chars(s);
-	else if (!plan->blob)
-		scan_typed(s, plan, key);
+	else if (!layout->blob)
+		scan_typed(s, layout, key);
 }
 
 /* The key of propagation becomes a type of the graph and flags; labels stay. */
 static void settle_type(struct scanner *s, hi_node id, uint32_t key)
 {
 	struct hi_objects *objects = s->typing->objects;
-	const struct hi_plan *plan;
+	const struct hi_layout *layout;
 
-	if (!(key & HI_KEY_PLAN)) {
+	if (!(key & HI_KEY_LAYOUT)) {
 		if (key)
 			objects->type[id] = 0;
 		return;
 	}
-	plan = hi_plans_get(s->typing->plans, key & HI_KEY_PLAN);
-	if (plan->base != plan->index &&
-	    !hi_vector_push(s->variants, ((struct hi_node_variant){id, plan->index})) &&
+	layout = hi_layouts_get(s->typing->layouts, key & HI_KEY_LAYOUT);
+	if (layout->base != layout->index &&
+	    !hi_vector_push(s->variants, ((struct hi_node_variant){id, layout->index})) &&
 	    s->status == HI_OK)
 		s->status = hi_fail_memory(&s->error, "types");
-	plan = hi_plans_get(s->typing->plans, plan->base);
-	__atomic_store_n(&objects->type[id], plan->graph_type, __ATOMIC_RELAXED);
+	layout = hi_layouts_get(s->typing->layouts, layout->base);
+	__atomic_store_n(&objects->type[id], layout->graph_type, __ATOMIC_RELAXED);
 	/* What describes only the beginning of its block is a guess. */
 	if (!s->is_certain)
 		key = (key & ((1u << HI_KEY_EVIDENCE_SHIFT) - 1)) |

@@ -56,9 +56,9 @@ static bool propose_at_offset(struct hi_spreader *w, uint64_t start, hi_node id,
 			      struct hi_variant what, uint32_t index,
 			      enum hi_evidence evidence)
 {
-	uint32_t variant = hi_plans_variant(w->typing->plans, index, &what);
+	uint32_t variant = hi_layouts_variant(w->typing->layouts, index, &what);
 
-	if (variant < HI_PLAN_FIRST)
+	if (variant < HI_LAYOUT_FIRST)
 		return false;
 	hi_spread_propose(w, start, id, variant, evidence);
 	return true;
@@ -66,12 +66,12 @@ static bool propose_at_offset(struct hi_spreader *w, uint64_t start, hi_node id,
 
 /* Elements of so many bytes: counted where the bytes are just those of several, or of
  * text. */
-static uint64_t count_elements(const struct hi_plan *plan, uint64_t bytes)
+static uint64_t count_elements(const struct hi_layout *layout, uint64_t bytes)
 {
-	if (!plan->size || plan->open_ended || bytes % plan->size ||
-	    (bytes == plan->size && plan->klass == HI_TYPE_RECORD))
+	if (!layout->size || layout->open_ended || bytes % layout->size ||
+	    (bytes == layout->size && layout->klass == HI_TYPE_RECORD))
 		return HI_COUNT_UNSAID;
-	return bytes / plan->size;
+	return bytes / layout->size;
 }
 
 static bool is_sized(const struct hi_spread *s, uint64_t offset)
@@ -84,39 +84,40 @@ bool hi_spread_may_be_sized(struct hi_spreader *w, uint64_t addr, hi_node id,
 			    uint32_t index)
 {
 	const struct hi_objects *objects = w->typing->objects;
-	const struct hi_plan *plan = hi_plans_get(w->typing->plans, index);
+	const struct hi_layout *layout = hi_layouts_get(w->typing->layouts, index);
 	uint64_t start = hi_objects_address(objects, id), offset = addr - start;
 
-	return !plan->opaque && plan->size && offset % 8 == 0 && offset <= MAX_HEADER &&
+	return !layout->opaque && layout->size && offset % 8 == 0 &&
+	       offset <= MAX_HEADER &&
 	       read_request(w, start, offset, hi_object_usable(objects, id)) >=
-		       plan->size;
+		       layout->size;
 }
 
 bool hi_spread_behind_header(struct hi_spreader *w, uint64_t addr, hi_node id,
 			     uint32_t index, enum hi_evidence evidence)
 {
 	const struct hi_typing *typing = w->typing;
-	const struct hi_plan *plan = hi_plans_get(typing->plans, index);
+	const struct hi_layout *layout = hi_layouts_get(typing->layouts, index);
 	uint64_t start = hi_objects_address(typing->objects, id), offset = addr - start;
 	uint64_t usable = hi_object_usable(typing->objects, id), bytes = 0;
 	uint64_t hinted = typing->source.types.rules.block_header;
 	struct hi_variant what = {
-		.lead = offset, .count = HI_COUNT_UNSAID, .context = plan->context};
+		.lead = offset, .count = HI_COUNT_UNSAID, .context = layout->context};
 
-	if (plan->opaque || !plan->size || plan->lead || hi_plan_count_is_said(plan) ||
-	    offset % 8 || offset >= usable || (offset > MAX_HEADER && offset != hinted) ||
-	    plan->size > usable - offset)
+	if (layout->opaque || !layout->size || layout->lead ||
+	    hi_layout_count_is_said(layout) || offset % 8 || offset >= usable ||
+	    (offset > MAX_HEADER && offset != hinted) || layout->size > usable - offset)
 		return false;
 	if (is_sized(w->spread, offset))
 		bytes = read_request(w, start, offset, usable);
-	if (bytes >= plan->size)
-		what.count = count_elements(plan, bytes);
+	if (bytes >= layout->size)
+		what.count = count_elements(layout, bytes);
 	else if (offset == hinted)
-		what.count = plan->klass == HI_TYPE_RECORD
+		what.count = layout->klass == HI_TYPE_RECORD
 				     ? HI_COUNT_UNSAID
-				     : (usable - offset) / plan->size;
-	else if (offset == w->spread->header && plan->klass == HI_TYPE_RECORD &&
-		 hi_fit_usable(offset + plan->size) == usable)
+				     : (usable - offset) / layout->size;
+	else if (offset == w->spread->header && layout->klass == HI_TYPE_RECORD &&
+		 hi_fit_usable(offset + layout->size) == usable)
 		evidence = HI_EVIDENCE_SHAPE;
 	else
 		return false;
@@ -133,7 +134,7 @@ struct trial {
 	bool sized;
 	struct trial_block {
 		hi_node id;
-		uint32_t plan;
+		uint32_t layout;
 	} blocks[MAX_BLOCKS];
 	size_t n;
 	uint64_t others; /* typed pointers that lead elsewhere */
@@ -151,23 +152,25 @@ static bool has_block(const struct trial *t, hi_node id)
 static bool shows_header(const struct trial *t, hi_node id, uint32_t index)
 {
 	const struct hi_typing *typing = t->spread->typing;
-	const struct hi_plan *plan = hi_plans_get(typing->plans, index);
+	const struct hi_layout *layout = hi_layouts_get(typing->layouts, index);
 	uint64_t usable = hi_object_usable(typing->objects, id);
 
 	if (!t->sized)
-		return hi_fit_usable(t->header + plan->size) == usable;
+		return hi_fit_usable(t->header + layout->size) == usable;
 	return read_request(t->spread->workers[0],
 			    hi_objects_address(typing->objects, id), t->header,
-			    usable) >= plan->size;
+			    usable) >= layout->size;
 }
 
-/* A pointer to something of this plan, `offset` bytes into the block. */
+/* A pointer to something of this layout, `offset` bytes into the block. */
 static void count_pointer(struct trial *t, hi_node id, uint64_t offset, uint32_t index)
 {
-	const struct hi_plan *plan = hi_plans_get(t->spread->typing->plans, index);
+	const struct hi_layout *layout =
+		hi_layouts_get(t->spread->typing->layouts, index);
 
-	if ((plan->klass != HI_TYPE_RECORD && !t->sized) || plan->opaque || !plan->size ||
-	    t->n == MAX_BLOCKS || t->n + t->others == MAX_LOOKED || has_block(t, id))
+	if ((layout->klass != HI_TYPE_RECORD && !t->sized) || layout->opaque ||
+	    !layout->size || t->n == MAX_BLOCKS || t->n + t->others == MAX_LOOKED ||
+	    has_block(t, id))
 		return;
 	if (offset == t->header && shows_header(t, id, index))
 		t->blocks[t->n++] = (struct trial_block){id, index};
@@ -181,17 +184,17 @@ static void try_pointer(void *arg, uint64_t offset, struct hi_slot *slot)
 	struct trial *t = arg;
 	struct hi_typing *typing = t->spread->typing;
 	uint64_t word, inside = 0;
-	uint32_t plan;
+	uint32_t layout;
 	hi_node id;
 
 	if (!slot || slot->kind != HI_SLOT_POINTER ||
 	    !hi_spread_read(t->spread->workers[0], t->addr + offset, &word))
 		return;
-	plan = hi_plans_pointee(typing->plans, slot);
-	id = plan < HI_PLAN_FIRST ? HI_NODE_NONE
-				  : hi_objects_find(typing->objects, word, &inside);
+	layout = hi_layouts_pointee(typing->layouts, slot);
+	id = layout < HI_LAYOUT_FIRST ? HI_NODE_NONE
+				      : hi_objects_find(typing->objects, word, &inside);
 	if (id != HI_NODE_NONE)
-		count_pointer(t, id, inside, plan);
+		count_pointer(t, id, inside, layout);
 }
 
 /* Pointers of untyped blocks at this offset. */
@@ -206,9 +209,9 @@ static void count_interior(struct trial *t)
 		const struct hi_interior *in = &w->interior.items[i];
 
 		if (in->id != HI_NODE_NONE &&
-		    !(typing->objects->type[in->id] & HI_KEY_PLAN) &&
+		    !(typing->objects->type[in->id] & HI_KEY_LAYOUT) &&
 		    in->addr - hi_objects_address(typing->objects, in->id) == t->header)
-			count_pointer(t, in->id, t->header, in->key & HI_KEY_PLAN);
+			count_pointer(t, in->id, t->header, in->key & HI_KEY_LAYOUT);
 	}
 }
 
@@ -219,12 +222,12 @@ static bool is_header(struct trial *t)
 
 	count_interior(t);
 	for (size_t i = 0; i < t->n; i++) {
-		const struct hi_plan *plan =
-			hi_plans_get(typing->plans, t->blocks[i].plan);
+		const struct hi_layout *layout =
+			hi_layouts_get(typing->layouts, t->blocks[i].layout);
 
 		t->addr =
 			hi_objects_address(typing->objects, t->blocks[i].id) + t->header;
-		hi_plan_words_until(plan, false, true, plan->size, try_pointer, t);
+		hi_layout_words_until(layout, false, true, layout->size, try_pointer, t);
 	}
 	return t->n >= (t->sized ? MIN_SIZED : MIN_BLOCKS) &&
 	       t->n * 100 >= (t->n + t->others) * MIN_PERCENT;
@@ -240,7 +243,7 @@ static bool propose_all_behind(struct hi_spread *s)
 
 		if (in->id != HI_NODE_NONE)
 			any |= hi_spread_behind_header(
-				w, in->addr, in->id, in->key & HI_KEY_PLAN,
+				w, in->addr, in->id, in->key & HI_KEY_LAYOUT,
 				(enum hi_evidence)(in->key >> HI_KEY_EVIDENCE_SHIFT));
 	}
 	return any;

@@ -30,13 +30,13 @@ struct hi_spread_entries HI_VECTOR(struct hi_spread_entry);
 struct hi_interior {
 	uint64_t addr;
 	hi_node id;
-	uint32_t key; /* plan, evidence */
+	uint32_t key; /* layout, evidence */
 };
 
 /* Why a word may be a pointer to something. */
 struct hi_guess {
-	struct hi_slot *slot; /* NULL: plan is known */
-	uint32_t plan;
+	struct hi_slot *slot; /* NULL: layout is known */
+	uint32_t layout;
 	hi_context context;
 	enum hi_evidence evidence;
 };
@@ -94,40 +94,40 @@ struct hi_spread {
 /* propose.c */
 bool hi_spread_read(struct hi_spreader *w, uint64_t addr, uint64_t *ret);
 void hi_spread_push(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key);
-/* This plan for the block that starts at addr. */
-void hi_spread_propose(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t plan,
+/* This layout for the block that starts at addr. */
+void hi_spread_propose(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t layout,
 		       enum hi_evidence evidence);
 /* A pointer that leads where no known type explains it, for later. id: the block
  * around it, or HI_NODE_NONE. */
 void hi_spread_note(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key);
-/* This plan for what lies at addr, inside block id. */
-void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t plan,
+/* This layout for what lies at addr, inside block id. */
+void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t layout,
 		      enum hi_evidence evidence);
 /* size_header.c: the same where addr is behind the header that an allocation wrapper
  * puts into its blocks. False: it is not known to be. */
 bool hi_spread_behind_header(struct hi_spreader *w, uint64_t addr, hi_node id,
-			     uint32_t plan, enum hi_evidence evidence);
+			     uint32_t layout, enum hi_evidence evidence);
 /* Is a word in front of addr the size that the block would then have? */
 bool hi_spread_may_be_sized(struct hi_spreader *w, uint64_t addr, hi_node id,
-			    uint32_t plan);
+			    uint32_t layout);
 /* Between runs, of the interior pointers that are left: are there such headers with
  * the size in them, or without? True: there is new work for worker 0. */
 bool hi_spread_find_sized_headers(struct hi_spread *s);
 bool hi_spread_find_header(struct hi_spread *s);
-/* This plan for what lies at addr, with room up to end: an object is carved out.
+/* This layout for what lies at addr, with room up to end: an object is carved out.
  * id: the block around it, or HI_NODE_NONE. */
-void hi_spread_carve(struct hi_spreader *w, uint64_t addr, uint64_t end, uint32_t plan,
+void hi_spread_carve(struct hi_spreader *w, uint64_t addr, uint64_t end, uint32_t layout,
 		     enum hi_evidence evidence);
 /* Would the allocator give such a block for an array of these? */
-bool hi_spread_fits_as_array(struct hi_spreader *w, const struct hi_plan *plan,
+bool hi_spread_fits_as_array(struct hi_spreader *w, const struct hi_layout *layout,
 			     uint64_t addr, uint64_t usable);
 /* Do all pointers of a record at addr look like pointers? */
-bool hi_spread_is_plausible(struct hi_spreader *w, const struct hi_plan *plan, bool array,
-			    uint64_t addr, uint64_t usable);
-/* A pointer 8 bytes into a block: an array of plan `index` with its length in front? */
+bool hi_spread_is_plausible(struct hi_spreader *w, const struct hi_layout *layout,
+			    bool array, uint64_t addr, uint64_t usable);
+/* A pointer 8 bytes into a block: an array of layout `index` with its length in front? */
 bool hi_spread_cookie(struct hi_spreader *w, uint64_t start, hi_node id, uint32_t index,
 		      enum hi_evidence evidence);
-/* Does a block of this key have something of plan `index` at the offset, or an own
+/* Does a block of this key have something of layout `index` at the offset, or an own
  * member there that may be anything? */
 bool hi_spread_explains(const struct hi_typing *typing, uint32_t key, uint64_t offset,
 			uint32_t index);
@@ -135,8 +135,8 @@ bool hi_spread_explains(const struct hi_typing *typing, uint32_t key, uint64_t o
 uint64_t hi_spread_extent(const struct hi_typing *typing, hi_node id);
 
 /* conflicts.c: do they contradict each other? */
-bool hi_plans_conflict(struct hi_plans *plans, const struct hi_plan *a,
-		       const struct hi_plan *b);
+bool hi_layouts_conflict(struct hi_layouts *layouts, const struct hi_layout *a,
+			 const struct hi_layout *b);
 /* Into typing->conflict_rows. */
 enum hi_status hi_conflicts_collect(struct hi_typing *typing,
 				    const struct hi_opinions *opinions,

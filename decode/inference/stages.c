@@ -178,20 +178,21 @@ static uint32_t only_plausible(struct containment *c, hi_node id, const struct n
 	struct hi_spreader *w = c->spread->workers[0];
 	struct hi_typing *typing = c->spread->typing;
 	uint64_t addr = hi_objects_address(typing->objects, id);
-	uint32_t only = HI_PLAN_NONE;
+	uint32_t only = HI_LAYOUT_NONE;
 
 	if (!need || need->n_found > MAX_FOUND)
-		return HI_PLAN_NONE;
+		return HI_LAYOUT_NONE;
 	for (unsigned i = 0; i < need->n_found; i++) {
-		uint32_t plan = hi_plans_of(typing->plans, need->found[i]->id);
+		uint32_t layout = hi_layouts_of(typing->layouts, need->found[i]->id);
 
-		if (plan < HI_PLAN_FIRST ||
-		    !hi_spread_is_plausible(w, hi_plans_get(typing->plans, plan), false,
-					    addr, hi_object_usable(typing->objects, id)))
+		if (layout < HI_LAYOUT_FIRST ||
+		    !hi_spread_is_plausible(w, hi_layouts_get(typing->layouts, layout),
+					    false, addr,
+					    hi_object_usable(typing->objects, id)))
 			continue;
 		if (only)
-			return HI_PLAN_NONE;
-		only = plan;
+			return HI_LAYOUT_NONE;
+		only = layout;
 	}
 	return only;
 }
@@ -200,11 +201,11 @@ static bool propose_found(struct containment *c, hi_node id, const struct need *
 {
 	struct hi_spreader *w = c->spread->workers[0];
 	struct hi_typing *typing = c->spread->typing;
-	uint32_t plan = only_plausible(c, id, need);
+	uint32_t layout = only_plausible(c, id, need);
 
-	if (!plan)
+	if (!layout)
 		return false;
-	hi_spread_propose(w, hi_objects_address(typing->objects, id), id, plan,
+	hi_spread_propose(w, hi_objects_address(typing->objects, id), id, layout,
 			  HI_EVIDENCE_SHAPE);
 	return true;
 }
@@ -225,7 +226,7 @@ static bool is_explained(const struct hi_typing *typing, const struct hi_interio
 	return in->id != HI_NODE_NONE &&
 	       hi_spread_explains(typing, typing->objects->type[in->id],
 				  in->addr - hi_objects_address(typing->objects, in->id),
-				  in->key & HI_KEY_PLAN);
+				  in->key & HI_KEY_LAYOUT);
 }
 
 /* Most of them, where many lead into arrays: before anything is sorted. */
@@ -271,20 +272,21 @@ static bool gather(struct hi_spread *s)
 
 static const struct hi_type *type_of_key(const struct hi_typing *typing, uint32_t key)
 {
-	return hi_plans_get(typing->plans, key & HI_KEY_PLAN)->type;
+	return hi_layouts_get(typing->layouts, key & HI_KEY_LAYOUT)->type;
 }
 
 /* A pointer to an integer says nothing of the block (Note [Certain records]).
  */
 static bool is_untyped(const struct hi_typing *typing, hi_node id)
 {
-	const struct hi_plan *plan;
+	const struct hi_layout *layout;
 
-	if (id == HI_NODE_NONE || !(typing->objects->type[id] & HI_KEY_PLAN))
+	if (id == HI_NODE_NONE || !(typing->objects->type[id] & HI_KEY_LAYOUT))
 		return id != HI_NODE_NONE;
-	plan = hi_plans_get(typing->plans, typing->objects->type[id] & HI_KEY_PLAN);
-	return plan->klass == HI_TYPE_SCALAR && !plan->blob &&
-	       !hi_plan_count_is_said(plan);
+	layout = hi_layouts_get(typing->layouts,
+				typing->objects->type[id] & HI_KEY_LAYOUT);
+	return layout->klass == HI_TYPE_SCALAR && !layout->blob &&
+	       !hi_layout_count_is_said(layout);
 }
 
 static void need_of_interior(struct containment *c, const struct hi_interior *in,
@@ -302,10 +304,11 @@ static void need_of_interior(struct containment *c, const struct hi_interior *in
 static bool is_part_of_record(const struct hi_typing *typing,
 			      const struct hi_interior *in)
 {
-	const struct hi_plan *plan = hi_plans_get(typing->plans, in->key & HI_KEY_PLAN);
+	const struct hi_layout *layout =
+		hi_layouts_get(typing->layouts, in->key & HI_KEY_LAYOUT);
 
 	return in->id != HI_NODE_NONE &&
-	       (plan->klass == HI_TYPE_RECORD || hi_plan_count_is_said(plan));
+	       (layout->klass == HI_TYPE_RECORD || hi_layout_count_is_said(layout));
 }
 
 /* *open: the last block that got a type here; all that lead into it have a say.
@@ -329,7 +332,7 @@ static bool contain_one(struct containment *c, const struct hi_interior *in,
 	/* No record has it there. */
 	return in->addr == start + 8 &&
 	       hi_spread_cookie(c->spread->workers[0], start, in->id,
-				in->key & HI_KEY_PLAN,
+				in->key & HI_KEY_LAYOUT,
 				(enum hi_evidence)(in->key >> HI_KEY_EVIDENCE_SHIFT));
 }
 
@@ -370,16 +373,16 @@ static bool contain_interior(struct containment *c)
 static const struct hi_type *loose_type(const struct hi_typing *typing, hi_node id)
 {
 	uint32_t key = typing->objects->type[id];
-	const struct hi_plan *plan;
+	const struct hi_layout *layout;
 
-	if (!(key & HI_KEY_PLAN) || (key & (HI_KEY_ARRAY | HI_KEY_SETTLED)))
+	if (!(key & HI_KEY_LAYOUT) || (key & (HI_KEY_ARRAY | HI_KEY_SETTLED)))
 		return NULL;
-	plan = hi_plans_get(typing->plans, key & HI_KEY_PLAN);
-	if (plan->klass != HI_TYPE_RECORD || !plan->size || plan->opaque ||
-	    plan->open_ended || (plan->rules && plan->rules->tail_known) ||
-	    hi_object_usable(typing->objects, id) <= hi_fit_usable(plan->size))
+	layout = hi_layouts_get(typing->layouts, key & HI_KEY_LAYOUT);
+	if (layout->klass != HI_TYPE_RECORD || !layout->size || layout->opaque ||
+	    layout->open_ended || (layout->rules && layout->rules->tail_known) ||
+	    hi_object_usable(typing->objects, id) <= hi_fit_usable(layout->size))
 		return NULL;
-	return plan->type;
+	return layout->type;
 }
 
 static void needs_of_loose(struct containment *c)
@@ -412,8 +415,8 @@ static bool take_as_array(struct containment *c, hi_node id)
 	uint64_t addr = hi_objects_address(objects, id);
 
 	if (!hi_spread_fits_as_array(
-		    w, hi_plans_get(c->spread->typing->plans, key & HI_KEY_PLAN), addr,
-		    hi_object_usable(objects, id)))
+		    w, hi_layouts_get(c->spread->typing->layouts, key & HI_KEY_LAYOUT),
+		    addr, hi_object_usable(objects, id)))
 		return false;
 	objects->type[id] = key | HI_KEY_ARRAY;
 	hi_spread_push(w, addr, id, key | HI_KEY_ARRAY);
@@ -480,7 +483,7 @@ static void carve_interior(struct hi_spread *s, const struct hi_interior *in)
 	if (in->id == HI_NODE_NONE) {
 		if (hi_carving_range(s->carving, in->addr, &start, &end))
 			hi_spread_carve(s->workers[0], in->addr, end,
-					in->key & HI_KEY_PLAN, evidence);
+					in->key & HI_KEY_LAYOUT, evidence);
 		return;
 	}
 	if (hi_object_usable(objects, in->id) < HI_CARVE_MIN_POOL)
@@ -488,7 +491,7 @@ static void carve_interior(struct hi_spread *s, const struct hi_interior *in)
 	hi_spread_carve(s->workers[0], in->addr,
 			hi_objects_address(objects, in->id) +
 				hi_object_usable(objects, in->id),
-			in->key & HI_KEY_PLAN, evidence);
+			in->key & HI_KEY_LAYOUT, evidence);
 }
 
 /* Slots of pools that variables and objects have. */
@@ -500,7 +503,7 @@ static void carve_slots(struct hi_spread *s)
 	for (size_t i = 0; i < typing->slots.count; i++) {
 		const struct hi_slot_seed *slot = &typing->slots.items[i];
 
-		hi_spread_carve(w, slot->addr, slot->addr + slot->size, slot->plan,
+		hi_spread_carve(w, slot->addr, slot->addr + slot->size, slot->layout,
 				HI_EVIDENCE_CONTAINER);
 	}
 	for (unsigned i = 0; i < s->n_workers; i++) {
@@ -557,7 +560,7 @@ enum hi_status hi_spread_carve_all(struct hi_spread *s, struct hi_error *err)
 		return hi_fail_memory(err, "carved objects");
 	if (!hi_carving_count(typing->carving))
 		return HI_OK;
-	return hi_carving_finish(typing->carving, typing->plans, typing->objects, extent,
-				 typing, &typing->remade, &typing->pools,
+	return hi_carving_finish(typing->carving, typing->layouts, typing->objects,
+				 extent, typing, &typing->remade, &typing->pools,
 				 &typing->stats.carving, err);
 }

@@ -7,22 +7,22 @@
 #include "base/alloc.h"
 
 /* Not by its own size: is something else known of all of the block? */
-static bool is_described(const struct hi_plan *plan, bool tail_known)
+static bool is_described(const struct hi_layout *layout, bool tail_known)
 {
-	return plan->managed || plan->blob || tail_known || plan->open_ended;
+	return layout->managed || layout->blob || tail_known || layout->open_ended;
 }
 
-static bool fills(const struct hi_plan *plan, bool array, uint64_t usable)
+static bool fills(const struct hi_layout *layout, bool array, uint64_t usable)
 {
 	/* Of these each word is looked at. */
-	if (plan->klass == HI_TYPE_POINTER_ARRAY || plan->opaque)
+	if (layout->klass == HI_TYPE_POINTER_ARRAY || layout->opaque)
 		return true;
-	if (plan->klass == HI_TYPE_SCALAR || !plan->size)
+	if (layout->klass == HI_TYPE_SCALAR || !layout->size)
 		return false;
-	return array || usable <= hi_fit_usable(plan->size);
+	return array || usable <= hi_fit_usable(layout->size);
 }
 
-bool hi_record_is_certain(const struct hi_plan *plan, uint32_t key, uint64_t usable,
+bool hi_record_is_certain(const struct hi_layout *layout, uint32_t key, uint64_t usable,
 			  bool tail_known)
 {
 	enum hi_evidence evidence = (enum hi_evidence)(key >> HI_KEY_EVIDENCE_SHIFT);
@@ -31,11 +31,12 @@ bool hi_record_is_certain(const struct hi_plan *plan, uint32_t key, uint64_t usa
 		return false;
 	/* Behind the number of elements that `new T[n]` writes first: a guess. What a
 	 * container has there is its own. */
-	if (hi_plan_count_is_said(plan))
-		return !plan->lead || evidence == HI_EVIDENCE_CONTAINER;
+	if (hi_layout_count_is_said(layout))
+		return !layout->lead || evidence == HI_EVIDENCE_CONTAINER;
 	if (evidence == HI_EVIDENCE_CONTAINER || evidence == HI_EVIDENCE_RUNTIME)
-		return plan->klass != HI_TYPE_SCALAR;
-	return is_described(plan, tail_known) || fills(plan, key & HI_KEY_ARRAY, usable);
+		return layout->klass != HI_TYPE_SCALAR;
+	return is_described(layout, tail_known) ||
+	       fills(layout, key & HI_KEY_ARRAY, usable);
 }
 
 bool hi_cover_begin(struct hi_cover *cover, uint64_t usable)
@@ -77,16 +78,16 @@ static void cover_site(struct hi_cover *cover, const struct hi_typing *typing,
 }
 
 void hi_cover_sites(struct hi_cover *cover, const struct hi_typing *typing,
-		    const struct hi_plan *plan, bool array, uint64_t usable)
+		    const struct hi_layout *layout, bool array, uint64_t usable)
 {
 	uint64_t start, end;
 
-	hi_plan_extent(plan, array, usable, &start, &end);
-	for (uint64_t at = start; plan->size && at + plan->size <= end;
-	     at += plan->size) {
-		for (uint32_t i = 0; i < plan->n_sites; i++)
-			cover_site(cover, typing, &plan->sites[i], at,
-				   array ? at + plan->size : usable);
+	hi_layout_extent(layout, array, usable, &start, &end);
+	for (uint64_t at = start; layout->size && at + layout->size <= end;
+	     at += layout->size) {
+		for (uint32_t i = 0; i < layout->n_sites; i++)
+			cover_site(cover, typing, &layout->sites[i], at,
+				   array ? at + layout->size : usable);
 		if (!array)
 			break;
 	}

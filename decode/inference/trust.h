@@ -23,7 +23,7 @@
 
 /* Does the key's type describe the whole of a block of `usable` bytes? Text is not
  * asked for here: it depends on the contents. */
-bool hi_record_is_certain(const struct hi_plan *plan, uint32_t key, uint64_t usable,
+bool hi_record_is_certain(const struct hi_layout *layout, uint32_t key, uint64_t usable,
 			  bool tail_known);
 
 /* Words of one block, marked as they are scanned. One thread's. */
@@ -48,6 +48,6 @@ static inline bool hi_cover_has(const struct hi_cover *cover, uint64_t i)
 }
 /* The words of what rules describe: they have looked at all of it. */
 void hi_cover_sites(struct hi_cover *cover, const struct hi_typing *typing,
-		    const struct hi_plan *plan, bool array, uint64_t usable);
+		    const struct hi_layout *layout, bool array, uint64_t usable);
 
 #endif

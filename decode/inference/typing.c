@@ -82,72 +82,73 @@ static const struct hi_type *unknown_type(void *arg, hi_type_id id)
 
 /* ---- types that some object has ---- */
 
-struct used_plans HI_VECTOR(struct hi_plan *);
+struct used_layouts HI_VECTOR(struct hi_layout *);
 
 /* By name, so that ids do not depend on the order of discovery. */
 static int by_name(const void *a, const void *b)
 {
-	const struct hi_plan *x = *(struct hi_plan *const *)a;
-	const struct hi_plan *y = *(struct hi_plan *const *)b;
+	const struct hi_layout *x = *(struct hi_layout *const *)a;
+	const struct hi_layout *y = *(struct hi_layout *const *)b;
 	int order = strcmp(x->name, y->name);
 
-	return order ? order : hi_plan_compare(x, y);
+	return order ? order : hi_layout_compare(x, y);
 }
 
-static enum hi_status collect_used(struct hi_typing *typing, struct used_plans *used,
+static enum hi_status collect_used(struct hi_typing *typing, struct used_layouts *used,
 				   struct hi_error *err)
 {
-	uint32_t n = hi_plans_count(typing->plans);
+	uint32_t n = hi_layouts_count(typing->layouts);
 
-	for (uint32_t i = HI_PLAN_FIRST; i < n; i++) {
-		struct hi_plan *plan = hi_plans_get(typing->plans, i);
+	for (uint32_t i = HI_LAYOUT_FIRST; i < n; i++) {
+		struct hi_layout *layout = hi_layouts_get(typing->layouts, i);
 
-		if (atomic_load(&plan->used) && !hi_vector_push(used, plan))
+		if (atomic_load(&layout->used) && !hi_vector_push(used, layout))
 			return hi_fail_memory(err, "types");
 	}
 	if (used->count > 1)
 		qsort(used->items, used->count, sizeof(*used->items), by_name);
-	typing->plan_of_type = hi_calloc(used->count + 1, sizeof(uint32_t));
+	typing->layout_of_type = hi_calloc(used->count + 1, sizeof(uint32_t));
 	typing->n_types = (uint32_t)used->count + 1;
-	return typing->plan_of_type ? HI_OK : hi_fail_memory(err, "types");
+	return typing->layout_of_type ? HI_OK : hi_fail_memory(err, "types");
 }
 
 /* Where types of one name differ, blocks have to do: any address in them is found. */
-static uint8_t front_of(const struct hi_typing *typing, const struct hi_plan *plan)
+static uint8_t front_of(const struct hi_typing *typing, const struct hi_layout *layout)
 {
 	const struct hi_runtime_type *type;
 
-	if (!plan->managed || plan->opaque)
+	if (!layout->managed || layout->opaque)
 		return 0;
-	type = &typing->runtime->types[plan->managed - 1];
+	type = &typing->runtime->types[layout->managed - 1];
 	return type->fronts_differ ? 0 : type->front;
 }
 
 static enum hi_status name_types(struct hi_typing *typing, struct hi_graph_builder *b,
 				 struct hi_error *err)
 {
-	struct used_plans used = {};
+	struct used_layouts used = {};
 	enum hi_status status = collect_used(typing, &used, err);
 
 	for (size_t i = 0; i < used.count && status == HI_OK; i++) {
-		struct hi_plan *plan = used.items[i];
-		struct hi_type_name name = {.name = plan->name,
-					    .size = plan->size,
-					    .klass = plan->klass,
-					    .module = plan->type ? plan->type->module
-								 : plan->module,
-					    .front = front_of(typing, plan)};
+		struct hi_layout *layout = used.items[i];
+		struct hi_type_name name = {.name = layout->name,
+					    .size = layout->size,
+					    .klass = layout->klass,
+					    .module = layout->type ? layout->type->module
+								   : layout->module,
+					    .front = front_of(typing, layout)};
 
-		if (plan->klass == HI_TYPE_STRING && !plan->managed) {
-			name.name = hi_arena_printf(&typing->arena, "%s []", plan->name);
+		if (layout->klass == HI_TYPE_STRING && !layout->managed) {
+			name.name =
+				hi_arena_printf(&typing->arena, "%s []", layout->name);
 			if (!name.name) {
 				status = hi_fail_memory(err, "types");
 				break;
 			}
 		}
-		status = hi_graph_builder_type(b, &name, &plan->graph_type, err);
+		status = hi_graph_builder_type(b, &name, &layout->graph_type, err);
 		if (status == HI_OK)
-			typing->plan_of_type[plan->graph_type] = plan->index;
+			typing->layout_of_type[layout->graph_type] = layout->index;
 	}
 	hi_vector_free(&used);
 	return status;
@@ -163,7 +164,7 @@ static enum hi_status find_types(struct hi_typing *typing, struct hi_error *err)
 		status = hi_vtables_find(typing, err);
 	if (status == HI_OK)
 		status = hi_types_propagate(typing, err);
-	if (status == HI_OK && hi_plans_failed(typing->plans))
+	if (status == HI_OK && hi_layouts_failed(typing->layouts))
 		status = hi_fail_memory(err, "types");
 	return status;
 }
@@ -205,14 +206,15 @@ static uint64_t count_loader_objects(const struct hi_typing *typing)
 		for (uint64_t at = ranges[i].start; at < ranges[i].end;) {
 			uint64_t offset = 0, size;
 			hi_node id = hi_objects_find(objects, at, &offset);
-			uint32_t plan =
-				id == HI_NODE_NONE ? 0 : objects->type[id] & HI_KEY_PLAN;
+			uint32_t layout = id == HI_NODE_NONE
+						  ? 0
+						  : objects->type[id] & HI_KEY_LAYOUT;
 
 			size = id == HI_NODE_NONE ? 0 : hi_objects_usable(objects, id);
 			at += size > offset ? (size - offset + 7) & ~(uint64_t)7 : 8;
-			if (plan >= HI_PLAN_FIRST)
+			if (layout >= HI_LAYOUT_FIRST)
 				count += is_loader_type(
-					hi_plans_get(typing->plans, plan)->type);
+					hi_layouts_get(typing->layouts, layout)->type);
 		}
 	return count;
 }
@@ -358,7 +360,7 @@ typing_create(const struct hi_image *image, struct hi_modules *modules,
 		options && options->threads ? options->threads : hi_parallel_threads();
 	if (typing->threads > MAX_THREADS)
 		typing->threads = MAX_THREADS;
-	status = hi_plans_create(typing->source.types, &typing->plans, err);
+	status = hi_layouts_create(typing->source.types, &typing->layouts, err);
 	if (status == HI_OK)
 		status = hi_views_init(&typing->views, image->memory, objects, err);
 	if (status == HI_OK && !typing->conservative && source)
@@ -424,7 +426,7 @@ struct hi_typing_stats hi_typing_stats(const struct hi_typing *typing)
 	return typing->stats;
 }
 
-uint32_t hi_typing_plan_of(const struct hi_typing *typing, hi_node id)
+uint32_t hi_typing_layout_of(const struct hi_typing *typing, hi_node id)
 {
 	uint32_t type = typing->objects->type[id];
 	const struct hi_chunk_variants *v;
@@ -435,18 +437,18 @@ uint32_t hi_typing_plan_of(const struct hi_typing *typing, hi_node id)
 		high = v->count;
 		low = hi_search_from(i, low, high, v->items[i].id < id);
 		if (low < v->count && v->items[low].id == id)
-			return v->items[low].plan;
+			return v->items[low].layout;
 	}
-	return type < typing->n_types ? typing->plan_of_type[type] : HI_PLAN_NONE;
+	return type < typing->n_types ? typing->layout_of_type[type] : HI_LAYOUT_NONE;
 }
 
 void hi_typing_destroy(struct hi_typing *typing)
 {
 	if (!typing)
 		return;
-	hi_plans_destroy(typing->plans);
+	hi_layouts_destroy(typing->layouts);
 	hi_views_deinit(&typing->views);
-	free(typing->plan_of_type);
+	free(typing->layout_of_type);
 	for (size_t i = 0; i < typing->n_variant_chunks; i++)
 		hi_vector_free(&typing->variants[i]);
 	free(typing->variants);

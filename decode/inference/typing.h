@@ -39,7 +39,7 @@ struct hi_typing_stats {
 	uint64_t frames, truncated_stacks;
 };
 
-struct hi_typing; /* keeps plans, for describe.h; borrows image, modules, types */
+struct hi_typing; /* keeps layouts, for describe.h; borrows image, modules, types */
 
 /*
  * Builds the graph over objects (taken). types may be NULL: no debug

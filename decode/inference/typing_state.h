@@ -5,7 +5,7 @@
 
 #include "base/vector.h"
 #include "decode/inference/carve.h"
-#include "decode/layouts/plan.h"
+#include "decode/layouts/layout.h"
 #include "decode/inference/typing.h"
 #include "decode/inference/views.h"
 
@@ -35,7 +35,7 @@ struct hi_typing_source {
 struct hi_root_info {
 	const char *name; /* NULL: untyped words */
 	hi_type_id type;
-	uint32_t plan; /* HI_PLAN_NONE: words */
+	uint32_t layout; /* HI_LAYOUT_NONE: words */
 	uint64_t address, size;
 	const uint8_t *value; /* its bytes, when it is in no memory (register) */
 	/* Untyped roots: which words refer to what is found again by a scan of
@@ -44,28 +44,28 @@ struct hi_root_info {
 	size_t n_ranges;
 };
 
-/* A word of a typed root, and the slot that it was read from, or the plan that
+/* A word of a typed root, and the slot that it was read from, or the layout that
  * a rule says. */
 struct hi_seed {
 	uint64_t word;
-	struct hi_slot *slot; /* NULL: plan */
-	uint32_t plan;
+	struct hi_slot *slot; /* NULL: layout */
+	uint32_t layout;
 	hi_context context;
 };
 
 /* A slot of a pool that a root leads to. */
 struct hi_slot_seed {
 	uint64_t addr, size;
-	uint32_t plan;
+	uint32_t layout;
 };
 
 /*
  * The type column while types spread (Note [Opinions] in propagate.c): from the
- * top evidence 3 bits, array 1, settled 1 (takes no opinions), plan 25. scan.c
+ * top evidence 3 bits, array 1, settled 1 (takes no opinions), layout 25. scan.c
  * turns it into graph types and flags.
  */
 enum {
-	HI_KEY_PLAN = HI_PLAN_MAX - 1,
+	HI_KEY_LAYOUT = HI_LAYOUT_MAX - 1,
 	/* Only while edges are scanned: no type; the rest is a label (labels.h). */
 	HI_KEY_LABEL = 1 << 26,
 	HI_KEY_LABEL_ID = HI_KEY_LABEL - 1,
@@ -74,10 +74,10 @@ enum {
 	HI_KEY_EVIDENCE_SHIFT = 29,
 };
 
-/* What is known of the use of a type beside the type (hi_plan variants). */
+/* What is known of the use of a type beside the type (hi_layout variants). */
 struct hi_node_variant {
 	hi_node id;
-	uint32_t plan;
+	uint32_t layout;
 };
 struct hi_chunk_variants HI_VECTOR(struct hi_node_variant);
 
@@ -108,8 +108,8 @@ struct hi_typing {
 	bool conservative;
 	unsigned threads;
 	struct hi_views views;
-	struct hi_plans *plans;
-	uint32_t *plan_of_type; /* by graph type id */
+	struct hi_layouts *layouts;
+	uint32_t *layout_of_type; /* by graph type id */
 	uint32_t n_types;
 	struct HI_VECTOR(struct hi_root_info) roots;
 	struct HI_VECTOR(struct hi_seed) seeds; /* freed after propagation */
@@ -151,13 +151,13 @@ enum hi_status hi_managed_find(struct hi_typing *typing, struct hi_error *err);
 enum hi_status hi_vtables_find(struct hi_typing *typing, struct hi_error *err);
 /* propagate.c: from seeds and the type column until nothing changes. */
 enum hi_status hi_types_propagate(struct hi_typing *typing, struct hi_error *err);
-/* typing.c calls it between the two: plans that are used become graph types. */
+/* typing.c calls it between the two: layouts that are used become graph types. */
 /* scan.c: all rows into b; the type column becomes graph types. */
 enum hi_status hi_edges_scan(struct hi_typing *typing, struct hi_graph_builder *b,
 			     struct hi_error *err);
 
-/* The plan of an object, with what is known of its use; HI_PLAN_NONE: none. */
-uint32_t hi_typing_plan_of(const struct hi_typing *typing, hi_node id);
+/* The layout of an object, with what is known of its use; HI_LAYOUT_NONE: none. */
+uint32_t hi_typing_layout_of(const struct hi_typing *typing, hi_node id);
 
 /* Does a block that holds `char` hold text: printable up to a NUL inside it? */
 bool hi_looks_like_text(const uint8_t *bytes, uint64_t size);

@@ -17,7 +17,7 @@ enum { CACHE_SIZE = 1024, SAMPLES = 8192 };
 
 struct told {
 	uint64_t vptr;
-	uint32_t plan; /* HI_PLAN_NOTHING: no vtable */
+	uint32_t layout; /* HI_LAYOUT_NOTHING: no vtable */
 };
 
 struct vtable_scan {
@@ -34,28 +34,28 @@ static uint32_t ask(struct vtable_scan *s, uint64_t vptr)
 	const char *name = "";
 	int64_t top_offset = 0;
 	hi_type_id type = 0;
-	uint32_t plan = HI_PLAN_NOTHING;
+	uint32_t layout = HI_LAYOUT_NOTHING;
 
 	if (source->vtable(source->types.arg, vptr, &type, &name, &top_offset, NULL) !=
 		    HI_OK ||
 	    top_offset != 0)
-		return HI_PLAN_NOTHING;
+		return HI_LAYOUT_NOTHING;
 	if (type)
-		plan = hi_plans_of(s->typing->plans, type);
-	if (plan < HI_PLAN_FIRST && name && *name)
-		plan = hi_plans_named(s->typing->plans, name);
-	return plan;
+		layout = hi_layouts_of(s->typing->layouts, type);
+	if (layout < HI_LAYOUT_FIRST && name && *name)
+		layout = hi_layouts_named(s->typing->layouts, name);
+	return layout;
 }
 
-static uint32_t plan_of_vptr(struct vtable_scan *s, uint64_t vptr)
+static uint32_t layout_of_vptr(struct vtable_scan *s, uint64_t vptr)
 {
 	struct told *told = &s->told[(vptr >> 3) * 0x9e3779b97f4a7c15ull >> 54];
 
 	if (told->vptr != vptr) {
-		told->plan = ask(s, vptr);
+		told->layout = ask(s, vptr);
 		told->vptr = vptr;
 	}
-	return told->plan;
+	return told->layout;
 }
 
 static bool read_first_word(struct vtable_scan *s, uint64_t addr, uint64_t *ret)
@@ -70,26 +70,27 @@ static bool read_first_word(struct vtable_scan *s, uint64_t addr, uint64_t *ret)
 }
 
 /* n elements side by side, each with the same vtable? */
-static bool is_array(struct vtable_scan *s, const struct hi_plan *plan, uint64_t addr,
+static bool is_array(struct vtable_scan *s, const struct hi_layout *layout, uint64_t addr,
 		     uint64_t usable, uint64_t vptr)
 {
-	uint64_t n = plan->size >= 8 ? usable / plan->size : 0, word;
+	uint64_t n = layout->size >= 8 ? usable / layout->size : 0, word;
 
-	if (n < 2 || plan->open_ended || hi_fit_usable(n * plan->size) != usable)
+	if (n < 2 || layout->open_ended || hi_fit_usable(n * layout->size) != usable)
 		return false;
 	for (uint64_t i = 1; i < n && i < 64; i++)
-		if (!read_first_word(s, addr + i * plan->size, &word) || word != vptr)
+		if (!read_first_word(s, addr + i * layout->size, &word) || word != vptr)
 			return false;
 	return true;
 }
 
 /* Else it may be the vtable of the first member of something larger: then pointers
  * have a say as well. */
-static bool fills_block(const struct hi_plan *plan, uint64_t usable)
+static bool fills_block(const struct hi_layout *layout, uint64_t usable)
 {
-	return plan->opaque || plan->open_ended || (plan->rules && plan->rules->size) ||
-	       (plan->rules && plan->rules->tail_known) ||
-	       usable <= hi_fit_usable(plan->size);
+	return layout->opaque || layout->open_ended ||
+	       (layout->rules && layout->rules->size) ||
+	       (layout->rules && layout->rules->tail_known) ||
+	       usable <= hi_fit_usable(layout->size);
 }
 
 static void look_at(struct vtable_scan *s, hi_node id)
@@ -97,24 +98,24 @@ static void look_at(struct vtable_scan *s, hi_node id)
 	struct hi_objects *objects = s->typing->objects;
 	uint64_t addr = hi_objects_address(objects, id), vptr;
 	uint64_t usable = hi_objects_usable(objects, id);
-	const struct hi_plan *plan;
+	const struct hi_layout *layout;
 	uint32_t index, key;
 
 	if (usable < 8 || objects->type[id] || hi_object_is_internal(objects, id) ||
 	    !read_first_word(s, addr, &vptr) || vptr % 8 ||
 	    vptr - s->module_low >= s->module_high - s->module_low)
 		return;
-	index = plan_of_vptr(s, vptr);
-	if (index < HI_PLAN_FIRST)
+	index = layout_of_vptr(s, vptr);
+	if (index < HI_LAYOUT_FIRST)
 		return;
-	plan = hi_plans_get(s->typing->plans, index);
-	if (plan->size > usable)
+	layout = hi_layouts_get(s->typing->layouts, index);
+	if (layout->size > usable)
 		return;
 	key = (uint32_t)HI_EVIDENCE_VTABLE << HI_KEY_EVIDENCE_SHIFT | HI_KEY_SETTLED |
 	      index;
-	if (is_array(s, plan, addr, usable, vptr))
+	if (is_array(s, layout, addr, usable, vptr))
 		key |= HI_KEY_ARRAY;
-	else if (!fills_block(plan, usable))
+	else if (!fills_block(layout, usable))
 		key = (uint32_t)HI_EVIDENCE_SHAPE << HI_KEY_EVIDENCE_SHIFT | index;
 	objects->type[id] = key;
 	s->found++;

@@ -25,24 +25,24 @@ static bool ends_open(const struct hi_typing *typing, const struct hi_type *type
 }
 
 /* NULL: no type, or only a name. */
-static const struct hi_plan *plan_of(const struct hi_typing *typing,
-				     const struct hi_graph *graph, hi_node node)
+static const struct hi_layout *layout_of(const struct hi_typing *typing,
+					 const struct hi_graph *graph, hi_node node)
 {
-	uint32_t index = hi_typing_plan_of(typing, node);
+	uint32_t index = hi_typing_layout_of(typing, node);
 
 	(void)graph;
-	return index >= HI_PLAN_FIRST ? hi_plans_get(typing->plans, index) : NULL;
+	return index >= HI_LAYOUT_FIRST ? hi_layouts_get(typing->layouts, index) : NULL;
 }
 
 /* As many elements as somebody said. The header before them is in use, too,
  * unless dead elements lie between. */
-static void counted_extent(const struct hi_plan *plan, uint64_t usable,
+static void counted_extent(const struct hi_layout *layout, uint64_t usable,
 			   struct hi_extent *e)
 {
-	hi_plan_extent(plan, true, usable, &e->start, &e->end);
-	if (plan->first == 0) {
+	hi_layout_extent(layout, true, usable, &e->start, &e->end);
+	if (layout->first == 0) {
 		e->start = 0;
-		e->lead = plan->lead;
+		e->lead = layout->lead;
 	}
 	if (e->end > usable)
 		e->end = usable;
@@ -56,24 +56,24 @@ static void counted_extent(const struct hi_plan *plan, uint64_t usable,
 struct hi_extent hi_typing_extent(const struct hi_typing *typing,
 				  const struct hi_graph *graph, hi_node node)
 {
-	const struct hi_plan *plan = plan_of(typing, graph, node);
+	const struct hi_layout *layout = layout_of(typing, graph, node);
 	uint64_t usable = hi_object_usable(graph->objects, node), used;
 	struct hi_extent e = {.end = usable};
 	bool array = graph->objects->flags[node] & HI_OBJECT_ARRAY;
 
-	if (!plan || plan->size == 0 || plan->opaque)
+	if (!layout || layout->size == 0 || layout->opaque)
 		return e;
-	if (hi_plan_count_is_said(plan)) {
-		counted_extent(plan, usable, &e);
+	if (hi_layout_count_is_said(layout)) {
+		counted_extent(layout, usable, &e);
 		return e;
 	}
-	if (plan->open_ended || plan->blob || plan->lead > usable ||
-	    plan->size > usable - plan->lead)
+	if (layout->open_ended || layout->blob || layout->lead > usable ||
+	    layout->size > usable - layout->lead)
 		return e;
-	e.lead = plan->lead;
-	used = array ? usable - (usable - plan->lead) % plan->size
-		     : plan->lead + plan->size;
-	if (used < usable && ends_open(typing, plan->type))
+	e.lead = layout->lead;
+	used = array ? usable - (usable - layout->lead) % layout->size
+		     : layout->lead + layout->size;
+	if (used < usable && ends_open(typing, layout->type))
 		return e;
 	e.end = used;
 	e.is_known = true;
@@ -91,11 +91,11 @@ uint64_t hi_typing_live_bytes(const struct hi_typing *typing,
 uint64_t hi_typing_text_size(const struct hi_typing *typing, const struct hi_graph *graph,
 			     hi_node node, const uint8_t *bytes, uint64_t size)
 {
-	const struct hi_plan *plan = plan_of(typing, graph, node);
-	bool is_chars = plan && plan->klass == HI_TYPE_STRING;
+	const struct hi_layout *layout = layout_of(typing, graph, node);
+	bool is_chars = layout && layout->klass == HI_TYPE_STRING;
 	uint64_t length;
 
-	if ((plan && !is_chars) || !hi_looks_like_text(bytes, size))
+	if ((layout && !is_chars) || !hi_looks_like_text(bytes, size))
 		return 0;
 	length = strnlen((const char *)bytes, size) + 1;
 	return is_chars || length >= UNTYPED_TEXT_MIN ? length : 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A type as a list of slots; for plan.c. */
+/* A type as a list of slots; for layout.c. */
 #ifndef HI_DECODE_LAYOUTS_FLATTEN_H
 #define HI_DECODE_LAYOUTS_FLATTEN_H
 
 #include "base/vector.h"
-#include "decode/layouts/plan.h"
+#include "decode/layouts/layout.h"
 
 struct hi_slots HI_VECTOR(struct hi_slot);
 struct hi_sites HI_VECTOR(struct hi_site);

@@ -44,78 +44,79 @@ void hi_walker_init(struct hi_walker *w, struct hi_typing *typing)
 					 .max_steps = n};
 }
 
-/* ---- plans in place of targets ---- */
+/* ---- layouts in place of targets ---- */
 
 static uint32_t base_of(struct hi_walker *w, const struct hi_rule_target *target)
 {
 	size_t i = ((uintptr_t)target >> 4) * 0x9e3779b97f4a7c15ull >> 55;
-	struct hi_plans *plans = w->typing->plans;
-	uint32_t plan = HI_PLAN_NOTHING;
+	struct hi_layouts *layouts = w->typing->layouts;
+	uint32_t layout = HI_LAYOUT_NOTHING;
 
 	if (w->targets[i].target == target)
-		return w->targets[i].plan;
+		return w->targets[i].layout;
 	if (target->kind == HI_TARGET_TYPE)
-		plan = hi_plans_of(plans, target->type);
+		layout = hi_layouts_of(layouts, target->type);
 	else if (target->kind == HI_TARGET_BLOB || target->kind == HI_TARGET_WORDS)
-		plan = hi_plans_buffer(plans, target->name,
-				       target->kind == HI_TARGET_BLOB);
+		layout = hi_layouts_buffer(layouts, target->name,
+					   target->kind == HI_TARGET_BLOB);
 	w->targets[i].target = target;
-	w->targets[i].plan = plan;
-	return plan;
+	w->targets[i].layout = layout;
+	return layout;
 }
 
-static uint32_t variant_of(struct hi_walker *w, uint32_t plan,
+static uint32_t variant_of(struct hi_walker *w, uint32_t layout,
 			   const struct hi_variant *what)
 {
-	uint64_t h = (plan ^ what->count * 31 ^ what->first * 131 ^ what->live.at * 17 ^
+	uint64_t h = (layout ^ what->count * 31 ^ what->first * 131 ^ what->live.at * 17 ^
 		      (uint64_t)what->context << 20) *
 		     0x9e3779b97f4a7c15ull;
 	size_t i = h >> 55;
 
-	if (w->variants[i].plan != plan ||
+	if (w->variants[i].layout != layout ||
 	    memcmp(&w->variants[i].what, what, sizeof(*what)) != 0) {
-		w->variants[i].variant = hi_plans_variant(w->typing->plans, plan, what);
-		w->variants[i].plan = plan;
+		w->variants[i].variant =
+			hi_layouts_variant(w->typing->layouts, layout, what);
+		w->variants[i].layout = layout;
 		w->variants[i].what = *what;
 	}
 	return w->variants[i].variant;
 }
 
-/* Of these values what the plan looks at. */
-static hi_context context_for(struct hi_walker *w, const struct hi_plan *plan,
+/* Of these values what the layout looks at. */
+static hi_context context_for(struct hi_walker *w, const struct hi_layout *layout,
 			      const uint64_t *values)
 {
 	uint64_t kept[HI_CONTEXT_WORDS] = {};
 
-	if (!plan->wants || !values)
+	if (!layout->wants || !values)
 		return 0;
 	for (int i = 0; i < HI_CONTEXT_KEYS; i++)
-		if (plan->wants >> i & 1 && hi_context_has(values, (uint64_t)i))
+		if (layout->wants >> i & 1 && hi_context_has(values, (uint64_t)i))
 			hi_context_set(kept, (uint64_t)i, values[i]);
 	if (memcmp(kept, w->last_values, sizeof(kept)) != 0) {
-		w->last_context = hi_plans_context(w->typing->plans, kept);
+		w->last_context = hi_layouts_context(w->typing->layouts, kept);
 		memcpy(w->last_values, kept, sizeof(kept));
 	}
 	return w->last_context;
 }
 
-static uint32_t plan_of_claim(struct hi_walker *w, const struct hi_claim *claim)
+static uint32_t layout_of_claim(struct hi_walker *w, const struct hi_claim *claim)
 {
 	uint32_t index = base_of(w, claim->target);
-	const struct hi_plan *plan;
+	const struct hi_layout *layout;
 	struct hi_variant what;
 
-	if (index < HI_PLAN_FIRST)
-		return HI_PLAN_NOTHING;
-	plan = hi_plans_get(w->typing->plans, index);
+	if (index < HI_LAYOUT_FIRST)
+		return HI_LAYOUT_NOTHING;
+	layout = hi_layouts_get(w->typing->layouts, index);
 	memset(&what, 0, sizeof(what));
 	what.first = claim->from;
 	what.count = claim->count;
 	what.lead = claim->lead;
 	what.live = claim->live;
 	what.quiet = claim->quiet;
-	what.context = context_for(w, plan, claim->context);
-	if (plan->size == 0) {
+	what.context = context_for(w, layout, claim->context);
+	if (layout->size == 0) {
 		what.first = what.lead = 0;
 		what.count = HI_COUNT_UNSAID;
 		what.live = (struct hi_live){};
@@ -125,37 +126,37 @@ static uint32_t plan_of_claim(struct hi_walker *w, const struct hi_claim *claim)
 
 uint32_t hi_walker_with_context(struct hi_walker *w, uint32_t index, hi_context context)
 {
-	const struct hi_plan *plan = hi_plans_get(w->typing->plans, index);
+	const struct hi_layout *layout = hi_layouts_get(w->typing->layouts, index);
 	struct hi_variant what;
 
-	if (!plan->wants)
+	if (!layout->wants)
 		return index;
-	what = hi_plan_use(plan);
-	what.context =
-		context_for(w, plan, hi_plans_context_values(w->typing->plans, context));
+	what = hi_layout_use(layout);
+	what.context = context_for(
+		w, layout, hi_layouts_context_values(w->typing->layouts, context));
 	return variant_of(w, index, &what);
 }
 
 /* ---- elements ---- */
 
-bool hi_walker_is_live(struct hi_walker *w, const struct hi_plan *plan, uint64_t addr,
+bool hi_walker_is_live(struct hi_walker *w, const struct hi_layout *layout, uint64_t addr,
 		       uint64_t k)
 {
-	uint64_t at = plan->live.at, n = plan->first + plan->count;
+	uint64_t at = layout->live.at, n = layout->first + layout->count;
 	uint8_t byte;
 
 	/* Unreadable: what it leads to is not called leaked. */
-	if (plan->live.kind == HI_LIVE_FULL)
-		return !read_memory(w, addr + at + k * plan->live.step, &byte, 1) ||
+	if (layout->live.kind == HI_LIVE_FULL)
+		return !read_memory(w, addr + at + k * layout->live.step, &byte, 1) ||
 		       byte < 128;
-	if (plan->live.kind == HI_LIVE_RING)
-		return (k >= at ? k - at : k + n - at) < plan->live.step;
+	if (layout->live.kind == HI_LIVE_RING)
+		return (k >= at ? k - at : k + n - at) < layout->live.step;
 	return true;
 }
 
 /* ---- sites ---- */
 
-static void sites_of(struct hi_walker *w, const struct hi_plan *plan, bool array,
+static void sites_of(struct hi_walker *w, const struct hi_layout *layout, bool array,
 		     uint64_t addr, uint64_t end);
 
 /* Bytes of the place as its own declaration says: words in it have no end. */
@@ -170,40 +171,40 @@ static uint64_t place_size(const struct hi_walker *w, const struct hi_claim *cla
 static void walk_place(struct hi_walker *w, const struct hi_claim *claim, uint32_t index)
 {
 	uint64_t end = w->block_end;
-	const struct hi_plan *plan;
+	const struct hi_layout *layout;
 	bool array = claim->count != UINT64_MAX;
 	uint64_t size;
 
-	if (index < HI_PLAN_FIRST)
+	if (index < HI_LAYOUT_FIRST)
 		return;
 	if (w->depth >= HI_WALKER_DEPTH) {
 		w->applier.bounded++;
 		return;
 	}
-	plan = hi_plans_get(w->typing->plans, index);
-	size = plan->size ? plan->size : place_size(w, claim);
-	if (plan->blob || !size || end - claim->to < size)
+	layout = hi_layouts_get(w->typing->layouts, index);
+	size = layout->size ? layout->size : place_size(w, claim);
+	if (layout->blob || !size || end - claim->to < size)
 		return;
-	if (!array || !plan->size)
+	if (!array || !layout->size)
 		end = claim->to + size;
 	w->depth++;
-	w->words(w->arg, plan, array, claim->to, end);
-	sites_of(w, plan, array, claim->to, end);
+	w->words(w->arg, layout, array, claim->to, end);
+	sites_of(w, layout, array, claim->to, end);
 	w->depth--;
 }
 
 static void take_claim(void *arg, const struct hi_claim *claim)
 {
 	struct hi_walker *w = arg;
-	uint32_t plan = HI_PLAN_NOTHING;
+	uint32_t layout = HI_LAYOUT_NOTHING;
 
 	if (claim->target->kind != HI_TARGET_ANY && !claim->weak &&
 	    !(w->edges_only && !claim->place))
-		plan = plan_of_claim(w, claim);
+		layout = layout_of_claim(w, claim);
 	if (claim->place)
-		walk_place(w, claim, plan);
+		walk_place(w, claim, layout);
 	else
-		w->claim(w->arg, claim, plan);
+		w->claim(w->arg, claim, layout);
 }
 
 /* A record that begins its object goes on to the object's end. */
@@ -218,13 +219,13 @@ static void doubt_record(struct hi_walker *w, const struct hi_site *site, uint64
 			 addr == base || size > end - addr ? end : addr + size);
 }
 
-static void apply_site(struct hi_walker *w, const struct hi_plan *plan,
+static void apply_site(struct hi_walker *w, const struct hi_layout *layout,
 		       const struct hi_site *site, uint64_t base, uint64_t end)
 {
 	struct hi_record_at at = {
 		.block = w->block,
 		.block_end = w->block_end,
-		.context = hi_plans_context_values(w->typing->plans, plan->context),
+		.context = hi_layouts_context_values(w->typing->layouts, layout->context),
 		.edges_only = w->edges_only || w->own_only};
 	uint64_t addr = base + site->offset;
 
@@ -238,82 +239,82 @@ static void apply_site(struct hi_walker *w, const struct hi_plan *plan,
 	}
 }
 
-static void sites_of(struct hi_walker *w, const struct hi_plan *plan, bool array,
+static void sites_of(struct hi_walker *w, const struct hi_layout *layout, bool array,
 		     uint64_t addr, uint64_t end)
 {
 	uint64_t first, last;
 
-	if (!plan->n_sites || plan->size == 0)
+	if (!layout->n_sites || layout->size == 0)
 		return;
-	hi_plan_extent(plan, array, end - addr, &first, &last);
-	for (uint64_t at = first, k = plan->first; at + plan->size <= last;
-	     at += plan->size, k++) {
-		if (plan->live.kind && !hi_walker_is_live(w, plan, addr, k))
+	hi_layout_extent(layout, array, end - addr, &first, &last);
+	for (uint64_t at = first, k = layout->first; at + layout->size <= last;
+	     at += layout->size, k++) {
+		if (layout->live.kind && !hi_walker_is_live(w, layout, addr, k))
 			continue;
-		for (uint32_t i = 0; i < plan->n_sites; i++)
-			apply_site(w, plan, &plan->sites[i], addr + at,
-				   array ? addr + at + plan->size : end);
+		for (uint32_t i = 0; i < layout->n_sites; i++)
+			apply_site(w, layout, &layout->sites[i], addr + at,
+				   array ? addr + at + layout->size : end);
 		if (!array)
 			break;
 	}
 }
 
-void hi_walker_sites(struct hi_walker *w, const struct hi_plan *plan, bool array,
+void hi_walker_sites(struct hi_walker *w, const struct hi_layout *layout, bool array,
 		     uint64_t addr, uint64_t usable)
 {
 	w->depth = 0;
 	w->block = addr;
 	w->block_end = addr + usable;
-	sites_of(w, plan, array, addr, w->block_end);
+	sites_of(w, layout, array, addr, w->block_end);
 }
 
-static struct hi_record_at record_at(struct hi_walker *w, const struct hi_plan *plan,
+static struct hi_record_at record_at(struct hi_walker *w, const struct hi_layout *layout,
 				     uint64_t addr, uint64_t room)
 {
-	return (struct hi_record_at){
-		.addr = addr,
-		.block = addr,
-		.block_end = addr + room,
-		.context = hi_plans_context_values(w->typing->plans, plan->context)};
+	return (struct hi_record_at){.addr = addr,
+				     .block = addr,
+				     .block_end = addr + room,
+				     .context = hi_layouts_context_values(
+					     w->typing->layouts, layout->context)};
 }
 
-bool hi_walker_tail_known(struct hi_walker *w, const struct hi_plan *plan, uint64_t addr,
-			  uint64_t usable)
+bool hi_walker_tail_known(struct hi_walker *w, const struct hi_layout *layout,
+			  uint64_t addr, uint64_t usable)
 {
 	struct hi_record_at at;
 
-	if (!plan->rules || !plan->rules->tail_known)
+	if (!layout->rules || !layout->rules->tail_known)
 		return false;
-	at = record_at(w, plan, addr, usable);
-	return hi_rules_tail_known(&w->applier, plan->rules, &at);
+	at = record_at(w, layout, addr, usable);
+	return hi_rules_tail_known(&w->applier, layout->rules, &at);
 }
 
-bool hi_walker_variant_is_open(struct hi_walker *w, const struct hi_plan *plan,
+bool hi_walker_variant_is_open(struct hi_walker *w, const struct hi_layout *layout,
 			       uint64_t addr, uint64_t room)
 {
 	struct hi_record_at at;
 
-	if (!plan->rules || !plan->rules->n_variants)
+	if (!layout->rules || !layout->rules->n_variants)
 		return false;
-	at = record_at(w, plan, addr, room);
-	return hi_rules_variant_is_open(&w->applier, plan->rules, &at);
+	at = record_at(w, layout, addr, room);
+	return hi_rules_variant_is_open(&w->applier, layout->rules, &at);
 }
 
-uint64_t hi_walker_size(struct hi_walker *w, const struct hi_plan *plan, uint64_t addr,
-			uint64_t room)
+uint64_t hi_walker_size(struct hi_walker *w, const struct hi_layout *layout,
+			uint64_t addr, uint64_t room)
 {
-	struct hi_record_at at = record_at(w, plan, addr, room);
-	uint64_t size = plan->size;
+	struct hi_record_at at = record_at(w, layout, addr, room);
+	uint64_t size = layout->size;
 
-	if (hi_plan_count_is_said(plan)) {
-		uint64_t n = plan->first + plan->count;
+	if (hi_layout_count_is_said(layout)) {
+		uint64_t n = layout->first + layout->count;
 
 		if (!size || n > room / size)
 			return room;
 		size *= n;
 	}
-	if (plan->rules)
-		size = hi_rules_size(&w->applier, plan->rules, &at, size);
+	if (layout->rules)
+		size = hi_rules_size(&w->applier, layout->rules, &at, size);
 	return size < room ? size : room;
 }
 
@@ -321,24 +322,25 @@ uint32_t hi_walker_variant(struct hi_walker *w, uint32_t index, uint64_t addr,
 			   uint64_t room)
 {
 	for (int depth = 0; depth < 4; depth++) {
-		const struct hi_plan *plan = hi_plans_get(w->typing->plans, index);
+		const struct hi_layout *layout =
+			hi_layouts_get(w->typing->layouts, index);
 		struct hi_record_at at;
 		struct hi_variant what;
 		hi_type_id type;
 		uint32_t other;
 
-		if (!plan->rules || !plan->rules->n_variants)
+		if (!layout->rules || !layout->rules->n_variants)
 			return index;
-		at = record_at(w, plan, addr, room);
-		type = hi_rules_variant(&w->applier, plan->rules, &at);
-		if (type == plan->rules->type)
+		at = record_at(w, layout, addr, room);
+		type = hi_rules_variant(&w->applier, layout->rules, &at);
+		if (type == layout->rules->type)
 			return index;
-		other = hi_plans_of(w->typing->plans, type);
-		if (other < HI_PLAN_FIRST || other == plan->base)
+		other = hi_layouts_of(w->typing->layouts, type);
+		if (other < HI_LAYOUT_FIRST || other == layout->base)
 			return index;
 		memset(&what, 0, sizeof(what));
 		what.count = HI_COUNT_UNSAID;
-		what.context = plan->context;
+		what.context = layout->context;
 		index = variant_of(w, other, &what);
 	}
 	return index;

@@ -90,30 +90,30 @@ static void add_word(void *arg, uint64_t offset, struct hi_slot *slot)
 	if (!hi_named_roots_read(f->p, f->base + offset, &word, sizeof(word)))
 		return;
 	if (slot && slot->kind == HI_SLOT_POINTER &&
-	    hi_plans_pointee(f->typing->plans, slot) == HI_PLAN_FUNCTION)
+	    hi_layouts_pointee(f->typing->layouts, slot) == HI_LAYOUT_FUNCTION)
 		return;
 	add_object_at(f, word);
 }
 
-static void take_place(void *arg, const struct hi_plan *plan, bool array, uint64_t addr,
-		       uint64_t end)
+static void take_place(void *arg, const struct hi_layout *layout, bool array,
+		       uint64_t addr, uint64_t end)
 {
 	struct hi_root_finding *f = arg;
 	uint64_t base = f->base;
 
 	f->base = addr;
-	hi_plan_words_until(plan, array, true, end - addr, add_word, f);
+	hi_layout_words_until(layout, array, true, end - addr, add_word, f);
 	f->base = base;
 }
 
-static void take_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+static void take_claim(void *arg, const struct hi_claim *claim, uint32_t layout)
 {
-	(void)plan;
+	(void)layout;
 	if (claim->own && !claim->slot && !claim->weak)
 		add_object_at(arg, claim->word);
 }
 
-static void walk_rules(struct hi_root_finding *f, const struct hi_plan *plan,
+static void walk_rules(struct hi_root_finding *f, const struct hi_layout *layout,
 		       uint64_t addr, uint64_t size)
 {
 	const struct hi_local *local = hi_named_roots_local(f->p, addr);
@@ -129,35 +129,36 @@ static void walk_rules(struct hi_root_finding *f, const struct hi_plan *plan,
 	w->claim = take_claim;
 	w->value = local ? local->value : NULL;
 	w->own_only = true;
-	hi_walker_sites(w, plan, false, addr, size);
+	hi_walker_sites(w, layout, false, addr, size);
 	free(w);
 }
 
-static const struct hi_plan *plan_of(const struct hi_root_finding *f, hi_type_id type)
+static const struct hi_layout *layout_of(const struct hi_root_finding *f, hi_type_id type)
 {
-	uint32_t plan = f->typing->conservative || !type
-				? HI_PLAN_NONE
-				: hi_plans_of(f->typing->plans, type);
-	const struct hi_plan *p =
-		plan >= HI_PLAN_FIRST ? hi_plans_get(f->typing->plans, plan) : NULL;
+	uint32_t layout = f->typing->conservative || !type
+				  ? HI_LAYOUT_NONE
+				  : hi_layouts_of(f->typing->layouts, type);
+	const struct hi_layout *p = layout >= HI_LAYOUT_FIRST
+					    ? hi_layouts_get(f->typing->layouts, layout)
+					    : NULL;
 
 	return p && !p->opaque ? p : NULL;
 }
 
 static void add_words(struct hi_root_finding *f, uint64_t addr, uint64_t size,
-		      const struct hi_plan *plan)
+		      const struct hi_layout *layout)
 {
 	f->base = addr;
-	if (!plan) {
+	if (!layout) {
 		for (uint64_t o = -addr & 7; o + 8 <= size && !f->no_memory; o += 8)
 			add_word(f, o, NULL);
 		return;
 	}
-	if (plan->klass == HI_TYPE_STRING)
+	if (layout->klass == HI_TYPE_STRING)
 		return;
-	hi_plan_words(plan, false, size, add_word, f);
-	if (plan->n_sites)
-		walk_rules(f, plan, addr, size);
+	hi_layout_words(layout, false, size, add_word, f);
+	if (layout->n_sites)
+		walk_rules(f, layout, addr, size);
 }
 
 /* A member of what is at null is near it. */
@@ -202,7 +203,7 @@ static void find_at_place(struct hi_root_finding *f, uint64_t addr, hi_type_id i
 	/* A size is DWARF's word: what is not in the image has no words. */
 	if (!size)
 		size = hi_type_get(f->p->types, id)->size;
-	add_words(f, addr, size < HI_ROOT_BYTES ? size : HI_ROOT_BYTES, plan_of(f, id));
+	add_words(f, addr, size < HI_ROOT_BYTES ? size : HI_ROOT_BYTES, layout_of(f, id));
 	if (!f->starts.count)
 		warn(f, "what lies at", addr, " refers to no object");
 }

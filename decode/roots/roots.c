@@ -51,12 +51,12 @@ static void add_hit(struct hi_roots *r, const struct hi_hit *hit)
 	uint8_t grade = HI_GRADE_CONSERVATIVE;
 
 	if (slot && slot->kind == HI_SLOT_POINTER) {
-		uint32_t plan = hi_plans_pointee(r->typing->plans, slot);
+		uint32_t layout = hi_layouts_pointee(r->typing->layouts, slot);
 
-		if (plan == HI_PLAN_FUNCTION)
+		if (layout == HI_LAYOUT_FUNCTION)
 			return;
 		grade = hit->interior ? HI_GRADE_INTERIOR : HI_GRADE_EXACT;
-		if (plan >= HI_PLAN_FIRST)
+		if (layout >= HI_LAYOUT_FIRST)
 			add_seed(r, (struct hi_seed){.word = r->words[hit->index],
 						     .slot = slot});
 	}
@@ -175,19 +175,19 @@ static void add_variable_word(void *arg, uint64_t offset, struct hi_slot *slot)
 }
 
 void hi_roots_add_variable(struct hi_roots *r, uint64_t address, uint64_t size,
-			   uint32_t plan)
+			   uint32_t layout)
 {
 	struct variable_words v = {r, address};
-	const struct hi_plan *p;
+	const struct hi_layout *p;
 
-	if (plan < HI_PLAN_FIRST) {
+	if (layout < HI_LAYOUT_FIRST) {
 		hi_roots_add_range(r, address, address + size);
 		return;
 	}
-	p = hi_plans_get(r->typing->plans, plan);
+	p = hi_layouts_get(r->typing->layouts, layout);
 	if (p->klass == HI_TYPE_STRING)
 		return;
-	hi_plan_words(p, false, size, add_variable_word, &v);
+	hi_layout_words(p, false, size, add_variable_word, &v);
 	if (!p->n_sites)
 		return;
 	flush(r); /* sites look their words up at once */
@@ -196,7 +196,7 @@ void hi_roots_add_variable(struct hi_roots *r, uint64_t address, uint64_t size,
 
 /* ---- rules in variables ---- */
 
-static void take_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
+static void take_claim(void *arg, const struct hi_claim *claim, uint32_t layout)
 {
 	struct hi_roots *r = arg;
 	hi_node id = HI_NODE_NONE;
@@ -204,15 +204,15 @@ static void take_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
 	uint8_t grade;
 
 	if (claim->slot) {
-		if (plan >= HI_PLAN_FIRST &&
+		if (layout >= HI_LAYOUT_FIRST &&
 		    !hi_vector_push(
 			    &r->typing->slots,
-			    ((struct hi_slot_seed){claim->to, claim->slot_size, plan})))
+			    ((struct hi_slot_seed){claim->to, claim->slot_size, layout})))
 			hi_roots_no_memory(r);
 		return;
 	}
-	if (plan >= HI_PLAN_FIRST)
-		add_seed(r, (struct hi_seed){.word = claim->to, .plan = plan});
+	if (layout >= HI_LAYOUT_FIRST)
+		add_seed(r, (struct hi_seed){.word = claim->to, .layout = layout});
 	if (claim->own)
 		id = hi_objects_find(r->typing->objects, claim->word, &offset);
 	if (id == HI_NODE_NONE)
@@ -227,13 +227,13 @@ static void take_claim(void *arg, const struct hi_claim *claim, uint32_t plan)
 	add_edge(r, id, grade, NULL);
 }
 
-static void take_place(void *arg, const struct hi_plan *plan, bool array, uint64_t addr,
-		       uint64_t end)
+static void take_place(void *arg, const struct hi_layout *layout, bool array,
+		       uint64_t addr, uint64_t end)
 {
 	struct hi_roots *r = arg;
 	struct variable_words v = {r, addr};
 
-	hi_plan_words_until(plan, array, true, end - addr, add_variable_word, &v);
+	hi_layout_words_until(layout, array, true, end - addr, add_variable_word, &v);
 	flush(r);
 }
 
@@ -260,16 +260,16 @@ void hi_roots_add_ruled(struct hi_roots *r, const struct hi_rules *rules,
 			uint64_t address, uint64_t size)
 {
 	const struct hi_site site = {.count = 1, .stride = 8, .rules = rules};
-	const struct hi_plan plan = {.size = size ? size : 8,
-				     .count = HI_COUNT_UNSAID,
-				     .n_sites = 1,
-				     .sites = &site};
+	const struct hi_layout layout = {.size = size ? size : 8,
+					 .count = HI_COUNT_UNSAID,
+					 .n_sites = 1,
+					 .sites = &site};
 
 	flush(r);
-	hi_walker_sites(&r->walker, &plan, false, address, plan.size);
+	hi_walker_sites(&r->walker, &layout, false, address, layout.size);
 }
 
-void hi_roots_add_sites_of_value(struct hi_roots *r, const struct hi_plan *plan,
+void hi_roots_add_sites_of_value(struct hi_roots *r, const struct hi_layout *layout,
 				 const uint8_t *value, uint64_t size)
 {
 	/* No address of user space: nothing else is there. */
@@ -277,7 +277,7 @@ void hi_roots_add_sites_of_value(struct hi_roots *r, const struct hi_plan *plan,
 
 	flush(r);
 	r->walker.value = value;
-	hi_walker_sites(&r->walker, plan, false, nowhere, size);
+	hi_walker_sites(&r->walker, layout, false, nowhere, size);
 	r->walker.value = NULL;
 }
 
@@ -364,16 +364,17 @@ bool hi_roots_take(struct hi_roots *r, uint64_t start, uint64_t end)
 	return false;
 }
 
-uint32_t hi_roots_plan(struct hi_roots *r, hi_type_id type)
+uint32_t hi_roots_layout(struct hi_roots *r, hi_type_id type)
 {
-	uint32_t plan;
+	uint32_t layout;
 
 	if (r->typing->conservative)
-		return HI_PLAN_NONE;
-	plan = hi_plans_of(r->typing->plans, type);
-	if (plan < HI_PLAN_FIRST || hi_plans_get(r->typing->plans, plan)->opaque)
-		return HI_PLAN_NONE;
-	return plan;
+		return HI_LAYOUT_NONE;
+	layout = hi_layouts_of(r->typing->layouts, type);
+	if (layout < HI_LAYOUT_FIRST ||
+	    hi_layouts_get(r->typing->layouts, layout)->opaque)
+		return HI_LAYOUT_NONE;
+	return layout;
 }
 
 const char *hi_roots_type_name(struct hi_roots *r, hi_type_id type)

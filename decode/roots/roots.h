@@ -48,14 +48,14 @@ void hi_roots_add_uncovered(struct hi_roots *r, uint64_t start, uint64_t end,
 /* An edge that needs no slot. */
 void hi_roots_refer(struct hi_roots *r, uint64_t to, enum hi_grade grade);
 void hi_roots_add_word(struct hi_roots *r, uint64_t word, struct hi_slot *slot);
-/* A typed variable in memory; plan HI_PLAN_NONE: its words. */
+/* A typed variable in memory; layout HI_LAYOUT_NONE: its words. */
 void hi_roots_add_variable(struct hi_roots *r, uint64_t address, uint64_t size,
-			   uint32_t plan);
+			   uint32_t layout);
 /* A variable that rules are about. */
 void hi_roots_add_ruled(struct hi_roots *r, const struct hi_rules *rules,
 			uint64_t address, uint64_t size);
 /* What rules say about a value that is in no memory. */
-void hi_roots_add_sites_of_value(struct hi_roots *r, const struct hi_plan *plan,
+void hi_roots_add_sites_of_value(struct hi_roots *r, const struct hi_layout *layout,
 				 const uint8_t *value, uint64_t size);
 /* Does the word lead to where objects may be carved? */
 bool hi_roots_may_refer(const struct hi_roots *r, uint64_t word);
@@ -66,9 +66,9 @@ void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
 void hi_roots_note(struct hi_roots *r, uint64_t start, uint64_t end);
 bool hi_roots_take(struct hi_roots *r, uint64_t start, uint64_t end);
 void hi_roots_no_memory(struct hi_roots *r);
-/* NULL where a type has no plan; else its name. */
+/* NULL where a type has no layout; else its name. */
 const char *hi_roots_type_name(struct hi_roots *r, hi_type_id type);
-uint32_t hi_roots_plan(struct hi_roots *r, hi_type_id type);
+uint32_t hi_roots_layout(struct hi_roots *r, hi_type_id type);
 /* Bytes of a variable: as it says, else as its type says; at most limit. */
 uint64_t hi_roots_size(struct hi_roots *r, uint64_t size, hi_type_id type,
 		       uint64_t limit);

@@ -134,7 +134,7 @@ static void add_global(struct data_scan *d, const struct hi_variable *v)
 {
 	struct hi_roots *r = d->roots;
 	uint64_t size = hi_roots_size(r, v->size, v->type, d->range.end - v->address);
-	uint32_t plan = hi_roots_plan(r, v->type);
+	uint32_t layout = hi_roots_layout(r, v->type);
 	const struct hi_rules *rules = rules_of(r, v);
 	const char *detail = v->file && *v->file ? v->file : d->module->name;
 
@@ -143,7 +143,7 @@ static void add_global(struct data_scan *d, const struct hi_variable *v)
 	if (rules)
 		hi_roots_add_ruled(r, rules, v->address, size);
 	else
-		hi_roots_add_variable(r, v->address, size, plan);
+		hi_roots_add_variable(r, v->address, size, layout);
 	hi_roots_end(r,
 		     &(struct hi_root){.kind = kind_at(r, v->address),
 				       .name = v->name,
@@ -152,7 +152,7 @@ static void add_global(struct data_scan *d, const struct hi_variable *v)
 				       .address = v->address,
 				       .size = size},
 		     &(struct hi_root_info){.type = v->type,
-					    .plan = plan,
+					    .layout = layout,
 					    .address = v->address,
 					    .size = size});
 	d->done = v->address + size;

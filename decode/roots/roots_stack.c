@@ -68,14 +68,15 @@ static void add_value_word(void *arg, uint64_t offset, struct hi_slot *slot)
 }
 
 static void add_value(struct hi_roots *r, const struct hi_local *local, uint64_t size,
-		      uint32_t plan)
+		      uint32_t layout)
 {
 	struct value_words v = {r, local};
-	const struct hi_plan *p =
-		plan >= HI_PLAN_FIRST ? hi_plans_get(r->typing->plans, plan) : NULL;
+	const struct hi_layout *p = layout >= HI_LAYOUT_FIRST
+					    ? hi_layouts_get(r->typing->layouts, layout)
+					    : NULL;
 
 	if (p)
-		hi_plan_words(p, false, size, add_value_word, &v);
+		hi_layout_words(p, false, size, add_value_word, &v);
 	if (!p || p->n_sites)
 		for (uint64_t offset = 0; offset + 8 <= size; offset += 8)
 			add_value_word(&v, offset, NULL);
@@ -98,13 +99,13 @@ static void root_of_local(struct thread_scan *t, const struct hi_stack *stack,
 	uint64_t limit = local->in_memory ? MAX_LOCAL : sizeof(local->value);
 	uint64_t size = hi_roots_size(r, local->size, local->type, limit);
 	struct hi_root_info info = {.type = local->type,
-				    .plan = hi_roots_plan(r, local->type),
+				    .layout = hi_roots_layout(r, local->type),
 				    .address = local->in_memory ? local->address : 0,
 				    .size = size};
 	char name[300];
 
 	if (local->in_memory && local->address + size >= local->address) {
-		hi_roots_add_variable(r, local->address, size, info.plan);
+		hi_roots_add_variable(r, local->address, size, info.layout);
 		cover(t, local->address, local->address + size);
 	} else if (!local->in_memory) {
 		info.value = hi_arena_alloc(&r->typing->arena, sizeof(local->value));
@@ -113,7 +114,7 @@ static void root_of_local(struct thread_scan *t, const struct hi_stack *stack,
 			return;
 		}
 		memcpy((void *)(uintptr_t)info.value, local->value, sizeof(local->value));
-		add_value(r, local, size, info.plan);
+		add_value(r, local, size, info.layout);
 	}
 	snprintf(name, sizeof(name), "thread %d %.120s(): %.120s", (int)t->thread->tid,
 		 local->function ? local->function : "?", local->name);
@@ -165,14 +166,14 @@ static void root_of_tls(struct thread_scan *t, const struct tls_variable *v,
 	struct hi_roots *r = t->roots;
 	const struct hi_variable *var = &v->variable;
 	struct hi_root_info info = {.type = var->type,
-				    .plan = hi_roots_plan(r, var->type)};
+				    .layout = hi_roots_layout(r, var->type)};
 	char name[300];
 
 	if (v->offset >= size)
 		return;
 	info.address = start + v->offset;
 	info.size = hi_roots_size(r, var->size, var->type, size - v->offset);
-	hi_roots_add_variable(r, info.address, info.size, info.plan);
+	hi_roots_add_variable(r, info.address, info.size, info.layout);
 	cover(t, info.address, info.address + info.size);
 	snprintf(name, sizeof(name), "thread %d %.200s", (int)t->thread->tid, var->name);
 	hi_roots_end(r,

@@ -14,7 +14,7 @@
 #ifndef HI_DECODE_RULES_APPLY_H
 #define HI_DECODE_RULES_APPLY_H
 
-#include "decode/layouts/plan.h"
+#include "decode/layouts/layout.h"
 #include "decode/rules/rules.h"
 
 /* One thread's. */

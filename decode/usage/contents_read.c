@@ -6,7 +6,7 @@
 #include "decode/usage/contents_digest.h"
 #include "decode/usage/contents_internal.h"
 #include "decode/layouts/extent.h"
-#include "decode/layouts/plan.h"
+#include "decode/layouts/layout.h"
 
 enum {
 	PAGE = 4096,

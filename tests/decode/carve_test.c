@@ -11,7 +11,7 @@
 #include "tests/harness.h"
 
 HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
-HI_DEFINE_GUARD(struct hi_plans *, hi_plans_destroy)
+HI_DEFINE_GUARD(struct hi_layouts *, hi_layouts_destroy)
 HI_DEFINE_GUARD(struct hi_carving *, hi_carving_destroy)
 #define OWNED(type) HI_GUARD(hi_##type##_destroy) struct hi_##type
 
@@ -34,7 +34,7 @@ static uint64_t below(uint64_t n)
 
 /* inner { long a; void *p; }, both { inner one; inner two; }, table { long n;
  * inner of[3]; }, choice: union of both and other { void *x, *y, *z; }, … */
-static struct hi_plans *draw(struct world *w)
+static struct hi_layouts *draw(struct world *w)
 {
 	hi_type_id word = world_scalar(w, HI_KIND_INTEGER, "long", 8);
 	hi_type_id ptr = world_pointer(w, word);
@@ -45,18 +45,18 @@ static struct hi_plans *draw(struct world *w)
 	hi_type_id of = world_array(w, inner, 3);
 	hi_type_id other = world_record(w, HI_KIND_STRUCT, "other", 24, "x", 0, ptr, "y",
 					8, ptr, "z", 16, ptr, NULL);
-	struct hi_plans *plans;
+	struct hi_layouts *layouts;
 
 	world_record(w, HI_KIND_STRUCT, "table", 56, "n", 0, word, "of", 8, of, NULL);
 	world_record(w, HI_KIND_UNION, "choice", 32, "b", 0, both, "o", 0, other, NULL);
 	world_record(w, HI_KIND_STRUCT, "wrapped", 16, "it", 0, inner, NULL);
 	world_record(w, HI_KIND_STRUCT, "odd", 20, "it", 0, inner, "s", 16, word, NULL);
-	HI_ASSERT_OK(hi_plans_create(w->source.types, &plans, &err), &err);
+	HI_ASSERT_OK(hi_layouts_create(w->source.types, &layouts, &err), &err);
 	for (hi_type_id id = 1; id < w->n_types; id++) {
 		w->types[id].layout_hash = id * 7919 % 13;
-		HI_ASSERT(hi_plans_of(plans, id) >= HI_PLAN_FIRST);
+		HI_ASSERT(hi_layouts_of(layouts, id) >= HI_LAYOUT_FIRST);
 	}
-	return plans;
+	return layouts;
 }
 
 /* Everything that is inside a type, written out. */
@@ -80,22 +80,22 @@ static bool naive_has(const struct world *w, hi_type_id type, uint64_t offset,
 HI_TEST(carve, members_and_elements_are_found_in_a_type)
 {
 	struct world *w = world_create();
-	OWNED(plans) *plans = draw(w);
+	OWNED(layouts) *layouts = draw(w);
 	unsigned yes = 0;
 
 	for (hi_type_id a = 1; a < w->n_types; a++)
 		for (hi_type_id b = 1; b < w->n_types; b++)
 			for (uint64_t offset = 0; offset < 64; offset++) {
-				const struct hi_plan *x =
-					hi_plans_get(plans, hi_plans_of(plans, a));
-				const struct hi_plan *y =
-					hi_plans_get(plans, hi_plans_of(plans, b));
+				const struct hi_layout *x = hi_layouts_get(
+					layouts, hi_layouts_of(layouts, a));
+				const struct hi_layout *y = hi_layouts_get(
+					layouts, hi_layouts_of(layouts, b));
 				bool has = naive_has(w, a, offset, b);
 
 				yes += has;
-				HI_ASSERT_MSG(hi_plan_has_at(plans, x, offset, y) == has,
-					      "%s at %d of %s", y->name, (int)offset,
-					      x->name);
+				HI_ASSERT_MSG(
+					hi_layout_has_at(layouts, x, offset, y) == has,
+					"%s at %d of %s", y->name, (int)offset, x->name);
 			}
 	HI_ASSERT(yes > 50);
 }
@@ -108,12 +108,13 @@ HI_TEST(carve, types_that_contain_themselves_end)
 				    0, 3, NULL);
 	hi_type_id b = world_record(w, HI_KIND_UNION, "b", 64, "x", 0, 2, "y", 0, 2, "z",
 				    0, 3, NULL);
-	OWNED(plans) *plans = NULL;
+	OWNED(layouts) *layouts = NULL;
 
 	HI_ASSERT_EQ(2, a);
-	HI_ASSERT_OK(hi_plans_create(w->source.types, &plans, &err), &err);
-	HI_ASSERT(!hi_plan_has_at(plans, hi_plans_get(plans, hi_plans_of(plans, b)), 0,
-				  hi_plans_get(plans, hi_plans_of(plans, word))));
+	HI_ASSERT_OK(hi_layouts_create(w->source.types, &layouts, &err), &err);
+	HI_ASSERT(!hi_layout_has_at(
+		layouts, hi_layouts_get(layouts, hi_layouts_of(layouts, b)), 0,
+		hi_layouts_get(layouts, hi_layouts_of(layouts, word))));
 }
 
 /* ---- a random heap and random claims ---- */
@@ -128,7 +129,7 @@ struct claim {
 
 struct heap {
 	struct world *w;
-	struct hi_plans *plans;
+	struct hi_layouts *layouts;
 	struct hi_image *image;
 	struct hi_objects *objects;
 	uint64_t extents[MAX_BLOCKS];
@@ -218,7 +219,7 @@ static void random_claims(struct heap *h)
 static void heap_create(struct heap *h)
 {
 	*h = (struct heap){.w = world_create()};
-	h->plans = draw(h->w);
+	h->layouts = draw(h->w);
 	h->image = empty_image();
 	add_mapping(h->image, (struct hi_mapping){.start = HEAP,
 						  .end = HEAP + 64 * PAGE,
@@ -234,9 +235,9 @@ static void heap_create(struct heap *h)
 
 /* ---- the truth ---- */
 
-static const struct hi_plan *plan_of(const struct heap *h, const struct claim *c)
+static const struct hi_layout *layout_of(const struct heap *h, const struct claim *c)
 {
-	return hi_plans_get(h->plans, hi_plans_of(h->plans, c->type));
+	return hi_layouts_get(h->layouts, hi_layouts_of(h->layouts, c->type));
 }
 
 static bool may_be(const struct heap *h, const struct claim *c)
@@ -258,7 +259,7 @@ static bool may_be(const struct heap *h, const struct claim *c)
 
 static bool is_better(const struct heap *h, const struct claim *a, const struct claim *b)
 {
-	int order = hi_plan_compare(plan_of(h, a), plan_of(h, b));
+	int order = hi_layout_compare(layout_of(h, a), layout_of(h, b));
 
 	if (order)
 		return order > 0;
@@ -354,7 +355,7 @@ static void add_claim(void *arg, size_t task, unsigned worker)
 	(void)worker;
 	a->added +=
 		hi_carving_add(a->carving, c->addr, c->size,
-			       plan_of(a->h, c)->index | (c->array ? HI_KEY_ARRAY : 0) |
+			       layout_of(a->h, c)->index | (c->array ? HI_KEY_ARRAY : 0) |
 				       evidence << EVIDENCE_SHIFT);
 }
 
@@ -406,7 +407,7 @@ static void check_node(const struct heap *h, const struct truth *t,
 			     o->type[id]);
 		return;
 	}
-	HI_ASSERT_EQ(plan_of(h, c)->index | (c->array ? (uint32_t)HI_KEY_ARRAY : 0) |
+	HI_ASSERT_EQ(layout_of(h, c)->index | (c->array ? (uint32_t)HI_KEY_ARRAY : 0) |
 			     c->evidence << EVIDENCE_SHIFT,
 		     o->type[id]);
 	HI_ASSERT_EQ(c->conflict, (o->flags[id] & HI_OBJECT_CONFLICT) != 0);
@@ -471,7 +472,7 @@ static void carve_and_check(struct heap *h, const struct truth *t, unsigned thre
 
 	HI_ASSERT_OK(hi_carving_create(h->image, NULL, h->objects, &c, &err), &err);
 	add_all(h, c, threads);
-	HI_ASSERT_OK(hi_carving_finish(c, h->plans, h->objects, extent, h, &o, &pools,
+	HI_ASSERT_OK(hi_carving_finish(c, h->layouts, h->objects, extent, h, &o, &pools,
 				       &stats, &err),
 		     &err);
 	HI_ASSERT(o);
@@ -501,7 +502,7 @@ HI_TEST(carve, random_claims_agree_with_pairwise_comparison)
 		conflicts += t.stats.conflicts;
 		explained += t.stats.explained;
 		hi_objects_destroy(h.objects);
-		hi_plans_destroy(h.plans);
+		hi_layouts_destroy(h.layouts);
 	}
 	HI_ASSERT(conflicts > 100 && explained > 100);
 }
@@ -532,7 +533,7 @@ HI_TEST(carve, beyond_the_limit_nothing_is_carved_in_any_order)
 		add_all_quietly(&h, c);
 		HI_ASSERT_EQ(round % 2, hi_carving_failed(c));
 		HI_ASSERT_EQ(round % 2, hi_carving_at_limit(c));
-		HI_ASSERT_OK(hi_carving_finish(c, h.plans, h.objects, extent, &h, &o,
+		HI_ASSERT_OK(hi_carving_finish(c, h.layouts, h.objects, extent, &h, &o,
 					       &pools, &stats, &err),
 			     &err);
 		HI_ASSERT_EQ(round % 2, stats.at_limit);
@@ -541,7 +542,7 @@ HI_TEST(carve, beyond_the_limit_nothing_is_carved_in_any_order)
 		hi_pools_free(&pools);
 	}
 	hi_objects_destroy(h.objects);
-	hi_plans_destroy(h.plans);
+	hi_layouts_destroy(h.layouts);
 }
 
 HI_TEST(carve, what_is_no_claim_is_not_taken)
@@ -551,14 +552,14 @@ HI_TEST(carve, what_is_no_claim_is_not_taken)
 	random_state = 5;
 	heap_create(&h);
 	OWNED(carving) *c = carving_of(&h);
-	uint32_t key = plan_of(&h, &h.claims[0])->index | 4u << EVIDENCE_SHIFT;
+	uint32_t key = layout_of(&h, &h.claims[0])->index | 4u << EVIDENCE_SHIFT;
 
 	HI_ASSERT(!hi_carving_add(c, 0, 16, key));
 	HI_ASSERT(!hi_carving_add(c, POOL + 4, 16, key));
 	HI_ASSERT(!hi_carving_add(c, POOL, 7, key));
 	HI_ASSERT(!hi_carving_add(c, POOL, 1ull << 43, key));
 	HI_ASSERT(!hi_carving_add(c, 1ull << 56, 16, key));
-	HI_ASSERT(!hi_carving_add(c, POOL, 16, HI_PLAN_NOTHING));
+	HI_ASSERT(!hi_carving_add(c, POOL, 16, HI_LAYOUT_NOTHING));
 	HI_ASSERT_EQ(0, hi_carving_count(c));
 	HI_ASSERT(!hi_carving_failed(c));
 	/* The largest ones come through whole. */
@@ -569,13 +570,13 @@ HI_TEST(carve, what_is_no_claim_is_not_taken)
 	struct hi_carving_stats stats;
 	struct hi_pools pools;
 
-	HI_ASSERT_OK(hi_carving_finish(c, h.plans, h.objects, extent, &h, &o, &pools,
+	HI_ASSERT_OK(hi_carving_finish(c, h.layouts, h.objects, extent, &h, &o, &pools,
 				       &stats, &err),
 		     &err);
 	HI_ASSERT(!o && !pools.items && !pools.is_rest);
 	HI_ASSERT_EQ(2, stats.misplaced);
 	hi_objects_destroy(h.objects);
-	hi_plans_destroy(h.plans);
+	hi_layouts_destroy(h.layouts);
 }
 
 static enum hi_status carve_all(struct heap *h)
@@ -588,8 +589,8 @@ static enum hi_status carve_all(struct heap *h)
 
 	if (status == HI_OK) {
 		add_all_quietly(h, c);
-		status = hi_carving_finish(c, h->plans, h->objects, extent, h, &o, &pools,
-					   &stats, &err);
+		status = hi_carving_finish(c, h->layouts, h->objects, extent, h, &o,
+					   &pools, &stats, &err);
 	}
 	hi_carving_destroy(c);
 	hi_objects_destroy(o);
@@ -613,7 +614,7 @@ HI_TEST(carve, any_allocation_may_fail)
 	} while (status != HI_OK);
 	HI_ASSERT(nth > 50);
 	hi_objects_destroy(h.objects);
-	hi_plans_destroy(h.plans);
+	hi_layouts_destroy(h.layouts);
 }
 
 /* All claims at one address, or each over the end of the one before: what a
@@ -637,15 +638,16 @@ HI_TEST(carve, many_overlaps_take_no_quadratic_time)
 	struct claim both = {.type = 4};
 
 	for (uint64_t i = 0; i < MANY; i++)
-		HI_ASSERT(hi_carving_add(c, POOL + 8 * i, 32, plan_of(&h, &both)->index));
-	HI_ASSERT_OK(hi_carving_finish(c, h.plans, h.objects, extent, &h, &o, &pools,
+		HI_ASSERT(
+			hi_carving_add(c, POOL + 8 * i, 32, layout_of(&h, &both)->index));
+	HI_ASSERT_OK(hi_carving_finish(c, h.layouts, h.objects, extent, &h, &o, &pools,
 				       &stats, &err),
 		     &err);
 	HI_ASSERT_EQ(MANY / 4, stats.carved);
 	HI_ASSERT_EQ(MANY - MANY / 4, stats.conflicts);
 	hi_pools_free(&pools);
 	hi_objects_destroy(h.objects);
-	hi_plans_destroy(h.plans);
+	hi_layouts_destroy(h.layouts);
 }
 
 /* ---- memory without blocks ---- */

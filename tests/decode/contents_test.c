@@ -324,7 +324,7 @@ static const struct hi_waste_row *count_chars(struct world *w, uint64_t first,
 	hi_type_id letter = world_scalar(w, HI_KIND_CHAR, "char", 1);
 	hi_type_id pointer = world_pointer(w, letter);
 	struct hi_variant variant = {.lead = 8, .first = first, .count = count};
-	uint32_t *plan;
+	uint32_t *layout;
 
 	for (uint64_t i = 0; i < 2; i++) {
 		world_block(w, H(0x10 + i * 0x50), 72);
@@ -334,9 +334,9 @@ static const struct hi_waste_row *count_chars(struct world *w, uint64_t first,
 		put(w, H(0x20 + i * 0x50), "dead", 4 + i); /* behind the NUL */
 	}
 	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	plan = &w->typing->plan_of_type[w->graph->objects->type[0]];
-	*plan = hi_plans_variant(w->typing->plans, *plan, &variant);
-	HI_ASSERT(*plan != HI_PLAN_NOTHING);
+	layout = &w->typing->layout_of_type[w->graph->objects->type[0]];
+	*layout = hi_layouts_variant(w->typing->layouts, *layout, &variant);
+	HI_ASSERT(*layout != HI_LAYOUT_NOTHING);
 	*ret = look_at_all(w);
 	return row_of(w, *ret, "char []");
 }

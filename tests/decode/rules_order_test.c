@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The order of opinions, over all pairs and triples of many plans: total, transitive,
- * as the written rule says, and not by the numbers that plans and contexts get.
+ * The order of opinions, over all pairs and triples of many layouts: total, transitive,
+ * as the written rule says, and not by the numbers that layouts and contexts get.
  */
 #include "harness.h"
 #include "support/typing_world.h"
@@ -11,18 +11,18 @@ enum { MAX_OPINIONS = 700 };
 static struct hi_error err;
 
 struct opinion {
-	const struct hi_plan *plan;
+	const struct hi_layout *layout;
 	enum hi_evidence evidence;
 };
 struct opinions {
-	struct hi_plans *plans;
+	struct hi_layouts *layouts;
 	struct opinion items[MAX_OPINIONS];
 	unsigned n;
 };
 
-static void destroy_plans(void *arg)
+static void destroy_layouts(void *arg)
 {
-	hi_plans_destroy(arg);
+	hi_layouts_destroy(arg);
 }
 
 static void destroy_book(void *arg)
@@ -57,25 +57,25 @@ static struct world *drawn(void)
 	return w;
 }
 
-static struct hi_plans *make_plans(struct world *w)
+static struct hi_layouts *make_layouts(struct world *w)
 {
 	const struct hi_expression_source source = world_expressions(w);
 	struct hi_type_source types = w->source.types;
 	struct hi_rulebook *book;
-	struct hi_plans *plans;
+	struct hi_layouts *layouts;
 
 	HI_ASSERT_OK(hi_rulebook_create_with(&source, &book, &err), &err);
 	hi_test_defer(destroy_book, book);
 	HI_ASSERT_OK(hi_rulebook_add(book, "x.hints", w->hints, strlen(w->hints), &err),
 		     &err);
 	types.rules = hi_rulebook_source(book);
-	HI_ASSERT_OK(hi_plans_create(types, &plans, &err), &err);
-	hi_test_defer(destroy_plans, plans);
-	return plans;
+	HI_ASSERT_OK(hi_layouts_create(types, &layouts, &err), &err);
+	hi_test_defer(destroy_layouts, layouts);
+	return layouts;
 }
 
-/* Variant number k of a plan: counts, a header before the elements, contexts. */
-static uint32_t variant(struct hi_plans *plans, uint32_t index, unsigned k)
+/* Variant number k of a layout: counts, a header before the elements, contexts. */
+static uint32_t variant(struct hi_layouts *layouts, uint32_t index, unsigned k)
 {
 	static const uint64_t contexts[4][2] = {{0, 0}, {1, 0}, {0, 1}, {7, 7}};
 	struct hi_variant v = {.count = HI_COUNT_UNSAID};
@@ -85,40 +85,41 @@ static uint32_t variant(struct hi_plans *plans, uint32_t index, unsigned k)
 		if (contexts[k % 4][i])
 			hi_context_set(values, i, contexts[k % 4][i]);
 
-	v.context = hi_plans_context(plans, values);
+	v.context = hi_layouts_context(layouts, values);
 	if (k / 4 % 4)
 		v.count = k / 4 % 4 - 1;
 	v.first = k / 16 % 2;
-	return k ? hi_plans_variant(plans, index, &v) : index;
+	return k ? hi_layouts_variant(layouts, index, &v) : index;
 }
 
-/* Each plan under two evidences; plans are made in this or in the other order. */
+/* Each layout under two evidences; layouts are made in this or in the other order. */
 static void collect(struct world *w, struct opinions *o, bool backwards)
 {
 	const uint32_t n_types = w->n_types - 1, n = n_types + 3;
 
-	o->plans = make_plans(w);
+	o->layouts = make_layouts(w);
 	o->n = 0;
 	for (uint32_t i = 0; i < n * 32; i++) {
-		uint32_t at = backwards ? n * 32 - 1 - i : i, index = HI_PLAN_NOTHING;
+		uint32_t at = backwards ? n * 32 - 1 - i : i, index = HI_LAYOUT_NOTHING;
 		uint32_t type = at / 32;
 
 		if (type < n_types)
-			index = hi_plans_of(o->plans, type + 1);
+			index = hi_layouts_of(o->layouts, type + 1);
 		else if (type == n_types)
-			index = hi_plans_named(o->plans, "name");
+			index = hi_layouts_named(o->layouts, "name");
 		else
-			index = hi_plans_buffer(o->plans, "bytes", type == n_types + 1);
-		if (index < HI_PLAN_FIRST || (at % 32 && at % 5 == 0))
+			index = hi_layouts_buffer(o->layouts, "bytes",
+						  type == n_types + 1);
+		if (index < HI_LAYOUT_FIRST || (at % 32 && at % 5 == 0))
 			continue;
 		/* Three of four variants are enough for a triple loop. */
 		if (at % 32 > 8 && (at + type) % 4)
 			continue;
-		index = variant(o->plans, index, at % 32);
+		index = variant(o->layouts, index, at % 32);
 		HI_ASSERT(o->n + 2 <= MAX_OPINIONS);
-		o->items[o->n++] = (struct opinion){hi_plans_get(o->plans, index),
+		o->items[o->n++] = (struct opinion){hi_layouts_get(o->layouts, index),
 						    HI_EVIDENCE_CONTAINER};
-		o->items[o->n++] = (struct opinion){hi_plans_get(o->plans, index),
+		o->items[o->n++] = (struct opinion){hi_layouts_get(o->layouts, index),
 						    HI_EVIDENCE_POINTER};
 	}
 }
@@ -130,7 +131,7 @@ static int sign(int order)
 
 static int compare(const struct opinion *a, const struct opinion *b)
 {
-	return sign(hi_opinion_compare(a->plan, a->evidence, b->plan, b->evidence));
+	return sign(hi_opinion_compare(a->layout, a->evidence, b->layout, b->evidence));
 }
 
 HI_TEST(rules_order, opinions_are_in_a_total_order)
@@ -142,35 +143,37 @@ HI_TEST(rules_order, opinions_are_in_a_total_order)
 	HI_ASSERT(o.n > 200);
 	for (unsigned i = 0; i < o.n; i++)
 		for (unsigned k = 0; k < o.n; k++) {
-			bool same = o.items[i].plan == o.items[k].plan &&
+			bool same = o.items[i].layout == o.items[k].layout &&
 				    o.items[i].evidence == o.items[k].evidence;
 
 			order[i][k] = (signed char)compare(&o.items[i], &o.items[k]);
 			HI_ASSERT_MSG((order[i][k] == 0) == same, "%s and %s",
-				      o.items[i].plan->name, o.items[k].plan->name);
+				      o.items[i].layout->name, o.items[k].layout->name);
 		}
 	for (unsigned i = 0; i < o.n; i++)
 		for (unsigned k = 0; k < o.n; k++) {
 			HI_ASSERT_EQ(-order[i][k], order[k][i]);
 			for (unsigned j = 0; order[i][k] > 0 && j < o.n; j++)
 				HI_ASSERT_MSG(order[k][j] <= 0 || order[i][j] > 0,
-					      "%s > %s > %s", o.items[i].plan->name,
-					      o.items[k].plan->name,
-					      o.items[j].plan->name);
+					      "%s > %s > %s", o.items[i].layout->name,
+					      o.items[k].layout->name,
+					      o.items[j].layout->name);
 		}
 }
 
 static bool is_same_use(const struct opinion *a, const struct opinion *b)
 {
-	const uint64_t *x = a->plan->context_values, *y = b->plan->context_values;
+	const uint64_t *x = a->layout->context_values, *y = b->layout->context_values;
 
-	return strcmp(a->plan->name, b->plan->name) == 0 && a->evidence == b->evidence &&
-	       a->plan->blob == b->plan->blob && a->plan->lead == b->plan->lead &&
-	       a->plan->first == b->plan->first && a->plan->count == b->plan->count &&
-	       !x == !y && (!x || !memcmp(x, y, HI_CONTEXT_WORDS * sizeof(*x)));
+	return strcmp(a->layout->name, b->layout->name) == 0 &&
+	       a->evidence == b->evidence && a->layout->blob == b->layout->blob &&
+	       a->layout->lead == b->layout->lead &&
+	       a->layout->first == b->layout->first &&
+	       a->layout->count == b->layout->count && !x == !y &&
+	       (!x || !memcmp(x, y, HI_CONTEXT_WORDS * sizeof(*x)));
 }
 
-/* The same plans, made in the opposite order: other numbers, the same order. */
+/* The same layouts, made in the opposite order: other numbers, the same order. */
 HI_TEST(rules_order, the_order_is_not_that_of_numbers)
 {
 	static struct opinions a, b;
@@ -184,8 +187,8 @@ HI_TEST(rules_order, the_order_is_not_that_of_numbers)
 		for (other[i] = 0; other[i] < b.n; other[i]++)
 			if (is_same_use(&a.items[i], &b.items[other[i]]))
 				break;
-		HI_ASSERT_MSG(other[i] < b.n, "%s", a.items[i].plan->name);
-		moved += a.items[i].plan->context != b.items[other[i]].plan->context;
+		HI_ASSERT_MSG(other[i] < b.n, "%s", a.items[i].layout->name);
+		moved += a.items[i].layout->context != b.items[other[i]].layout->context;
 	}
 	HI_ASSERT(moved > 10);
 	for (unsigned i = 0; i < a.n; i++)
@@ -196,17 +199,18 @@ HI_TEST(rules_order, the_order_is_not_that_of_numbers)
 
 /* ---- the written rule, one clause a line ---- */
 
-static struct opinion of(struct world *w, struct hi_plans *plans, const char *type,
+static struct opinion of(struct world *w, struct hi_layouts *layouts, const char *type,
 			 enum hi_evidence evidence)
 {
 	return (struct opinion){
-		hi_plans_get(plans, hi_plans_of(plans, world_named(w, type))), evidence};
+		hi_layouts_get(layouts, hi_layouts_of(layouts, world_named(w, type))),
+		evidence};
 }
 
 static void better(struct opinion a, struct opinion b)
 {
-	HI_ASSERT_MSG(compare(&a, &b) > 0 && compare(&b, &a) < 0, "%s, %s", a.plan->name,
-		      b.plan->name);
+	HI_ASSERT_MSG(compare(&a, &b) > 0 && compare(&b, &a) < 0, "%s, %s",
+		      a.layout->name, b.layout->name);
 }
 
 HI_TEST(rules_order, the_better_opinion_is_the_one_that_is_written)
@@ -214,29 +218,29 @@ HI_TEST(rules_order, the_better_opinion_is_the_one_that_is_written)
 	const enum hi_evidence pointer = HI_EVIDENCE_POINTER, shape = HI_EVIDENCE_SHAPE,
 			       vtable = HI_EVIDENCE_VTABLE;
 	struct world *w = drawn();
-	struct hi_plans *plans = make_plans(w);
-	struct opinion small = of(w, plans, "small", pointer), use = small;
-	struct opinion blob = {hi_plans_get(plans, hi_plans_buffer(plans, "b", true)),
-			       vtable};
+	struct hi_layouts *layouts = make_layouts(w);
+	struct opinion small = of(w, layouts, "small", pointer), use = small;
+	struct opinion blob = {
+		hi_layouts_get(layouts, hi_layouts_buffer(layouts, "b", true)), vtable};
 
 	/* Larger types, whatever the evidence; records over others of their size. */
-	better(of(w, plans, "large", shape), of(w, plans, "small", vtable));
-	better(of(w, plans, "small", shape), of(w, plans, "long [2]", vtable));
-	better(of(w, plans, "small [2]", shape), of(w, plans, "large", vtable));
+	better(of(w, layouts, "large", shape), of(w, layouts, "small", vtable));
+	better(of(w, layouts, "small", shape), of(w, layouts, "long [2]", vtable));
+	better(of(w, layouts, "small [2]", shape), of(w, layouts, "large", vtable));
 	/* Text is the weakest, then what only has a name, then nodes of lists. */
-	better(blob, of(w, plans, "char", vtable));
-	better(of(w, plans, "int", shape), blob);
-	better(of(w, plans, "list", shape), blob);
-	better(of(w, plans, "int", shape), of(w, plans, "list", vtable));
-	better(of(w, plans, "small", shape), of(w, plans, "opaque", vtable));
+	better(blob, of(w, layouts, "char", vtable));
+	better(of(w, layouts, "int", shape), blob);
+	better(of(w, layouts, "list", shape), blob);
+	better(of(w, layouts, "int", shape), of(w, layouts, "list", vtable));
+	better(of(w, layouts, "small", shape), of(w, layouts, "opaque", vtable));
 	/* Of one size: evidence, then pointers. */
-	better(of(w, plans, "numbers", pointer), of(w, plans, "more", shape));
-	better(of(w, plans, "more", pointer), small);
+	better(of(w, layouts, "numbers", pointer), of(w, layouts, "more", shape));
+	better(of(w, layouts, "more", pointer), small);
 	/* What is said about the use comes before the evidence, but not before size. */
-	use.plan = hi_plans_get(plans, variant(plans, small.plan->index, 8));
+	use.layout = hi_layouts_get(layouts, variant(layouts, small.layout->index, 8));
 	use.evidence = shape;
 	better(use, small);
-	better(of(w, plans, "large", shape), use);
-	use.plan = hi_plans_get(plans, variant(plans, small.plan->index, 1));
+	better(of(w, layouts, "large", shape), use);
+	use.layout = hi_layouts_get(layouts, variant(layouts, small.layout->index, 1));
 	better(use, small);
 }

@@ -8,33 +8,33 @@
 
 static struct hi_error err;
 
-static void free_plans(void *arg)
+static void free_layouts(void *arg)
 {
-	hi_plans_destroy(arg);
+	hi_layouts_destroy(arg);
 }
 
-static const struct hi_plan *plan_of(struct world *w, hi_type_id type)
+static const struct hi_layout *layout_of(struct world *w, hi_type_id type)
 {
-	struct hi_plans *plans = NULL;
+	struct hi_layouts *layouts = NULL;
 	uint32_t index;
 
-	HI_ASSERT_OK(hi_plans_create(w->source.types, &plans, &err), &err);
-	hi_test_defer(free_plans, plans);
-	index = hi_plans_of(plans, type);
-	HI_ASSERT(index >= HI_PLAN_FIRST);
-	HI_ASSERT_EQ(index, hi_plans_of(plans, type));
-	return hi_plans_get(plans, index);
+	HI_ASSERT_OK(hi_layouts_create(w->source.types, &layouts, &err), &err);
+	hi_test_defer(free_layouts, layouts);
+	index = hi_layouts_of(layouts, type);
+	HI_ASSERT(index >= HI_LAYOUT_FIRST);
+	HI_ASSERT_EQ(index, hi_layouts_of(layouts, type));
+	return hi_layouts_get(layouts, index);
 }
 
 /* "p 8*3/16 r 64*1/8": kind, offset, count and stride of each slot. */
-static const char *slots_of(const struct hi_plan *plan)
+static const char *slots_of(const struct hi_layout *layout)
 {
 	static char text[2000];
 	size_t used = 0;
 
 	text[0] = 0;
-	for (uint32_t i = 0; i < plan->n_slots && used + 80 < sizeof(text); i++) {
-		const struct hi_slot *s = &plan->slots[i];
+	for (uint32_t i = 0; i < layout->n_slots && used + 80 < sizeof(text); i++) {
+		const struct hi_slot *s = &layout->slots[i];
 		char count[24] = "...";
 
 		if (s->count != HI_SLOT_TO_END)
@@ -49,7 +49,7 @@ static const char *slots_of(const struct hi_plan *plan)
 	return text;
 }
 
-HI_TEST(typing_plan, members_of_members_and_arrays_of_records_become_runs)
+HI_TEST(layouts, members_of_members_and_arrays_of_records_become_runs)
 {
 	struct world *w = world_create();
 	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "int", 4);
@@ -63,16 +63,16 @@ HI_TEST(typing_plan, members_of_members_and_arrays_of_records_become_runs)
 	hi_type_id page = world_record(w, HI_KIND_STRUCT, "page", 2408, "row", 0, row,
 				       "next", 2400, p, NULL);
 
-	HI_ASSERT_STREQ("p 0*1/8 p 16*1/8", slots_of(plan_of(w, cell)));
-	HI_ASSERT_STREQ("p 0*100/24 p 16*100/24", slots_of(plan_of(w, row)));
-	HI_ASSERT_STREQ("p 0*1/8 p 8*200/24 p 24*200/24", slots_of(plan_of(w, outer)));
-	HI_ASSERT_EQ(3, plan_of(w, outer)->n_pointers);
+	HI_ASSERT_STREQ("p 0*1/8 p 16*1/8", slots_of(layout_of(w, cell)));
+	HI_ASSERT_STREQ("p 0*100/24 p 16*100/24", slots_of(layout_of(w, row)));
+	HI_ASSERT_STREQ("p 0*1/8 p 8*200/24 p 24*200/24", slots_of(layout_of(w, outer)));
+	HI_ASSERT_EQ(3, layout_of(w, outer)->n_pointers);
 	HI_ASSERT_STREQ(
 		"p 0*100/24 p 16*100/24 p 2400*2/2408 p 2408*100/24 p 2424*100/24",
-		slots_of(plan_of(w, world_array(w, page, 2))));
+		slots_of(layout_of(w, world_array(w, page, 2))));
 }
 
-HI_TEST(typing_plan, raw_storage_is_words_and_short_byte_arrays_are_nothing)
+HI_TEST(layouts, raw_storage_is_words_and_short_byte_arrays_are_nothing)
 {
 	struct world *w = world_create();
 	hi_type_id byte = world_scalar(w, HI_KIND_CHAR, "char", 1);
@@ -81,11 +81,11 @@ HI_TEST(typing_plan, raw_storage_is_words_and_short_byte_arrays_are_nothing)
 	hi_type_id t = world_record(w, HI_KIND_STRUCT, "t", 48, "a", 0, seven, "b", 12,
 				    twenty, "c", 32, address, "d", 40, seven, NULL);
 
-	HI_ASSERT_STREQ("r 16*2/8 r 32*1/8", slots_of(plan_of(w, t)));
-	HI_ASSERT_EQ(0, plan_of(w, t)->n_pointers);
+	HI_ASSERT_STREQ("r 16*2/8 r 32*1/8", slots_of(layout_of(w, t)));
+	HI_ASSERT_EQ(0, layout_of(w, t)->n_pointers);
 }
 
-HI_TEST(typing_plan, unions_keep_one_slot_a_word_and_two_opinions_are_none)
+HI_TEST(layouts, unions_keep_one_slot_a_word_and_two_opinions_are_none)
 {
 	struct world *w = world_create();
 	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
@@ -98,17 +98,17 @@ HI_TEST(typing_plan, unions_keep_one_slot_a_word_and_two_opinions_are_none)
 					 0, two, NULL);
 	hi_type_id over = world_record(w, HI_KIND_UNION, "over", 24, "raw", 0, raw, "p",
 				       0, differ, NULL);
-	const struct hi_plan *plan = plan_of(w, agree);
+	const struct hi_layout *layout = layout_of(w, agree);
 
-	HI_ASSERT_STREQ("p 0*1/8", slots_of(plan));
-	HI_ASSERT_EQ(number, plan->slots[0].pointee);
-	plan = plan_of(w, differ);
-	HI_ASSERT_STREQ("p 0*1/8", slots_of(plan));
-	HI_ASSERT_EQ(0, plan->slots[0].pointee);
-	HI_ASSERT_STREQ("p 0*1/8 r 8*1/8 r 16*1/8", slots_of(plan_of(w, over)));
+	HI_ASSERT_STREQ("p 0*1/8", slots_of(layout));
+	HI_ASSERT_EQ(number, layout->slots[0].pointee);
+	layout = layout_of(w, differ);
+	HI_ASSERT_STREQ("p 0*1/8", slots_of(layout));
+	HI_ASSERT_EQ(0, layout->slots[0].pointee);
+	HI_ASSERT_STREQ("p 0*1/8 r 8*1/8 r 16*1/8", slots_of(layout_of(w, over)));
 }
 
-HI_TEST(typing_plan, flexible_tails_go_on_to_the_end)
+HI_TEST(layouts, flexible_tails_go_on_to_the_end)
 {
 	struct world *w = world_create();
 	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
@@ -124,13 +124,13 @@ HI_TEST(typing_plan, flexible_tails_go_on_to_the_end)
 	hi_type_id pad = world_record(w, HI_KIND_STRUCT, "pad", 24, "none", 0, bytes, "p",
 				      16, p, NULL);
 
-	HI_ASSERT_STREQ("p 16*.../16", slots_of(plan_of(w, t)));
-	HI_ASSERT(plan_of(w, t)->open_ended);
-	HI_ASSERT_STREQ("r 8*.../8", slots_of(plan_of(w, u)));
-	HI_ASSERT_STREQ("p 16*1/8", slots_of(plan_of(w, pad)));
+	HI_ASSERT_STREQ("p 16*.../16", slots_of(layout_of(w, t)));
+	HI_ASSERT(layout_of(w, t)->open_ended);
+	HI_ASSERT_STREQ("r 8*.../8", slots_of(layout_of(w, u)));
+	HI_ASSERT_STREQ("p 16*1/8", slots_of(layout_of(w, pad)));
 }
 
-HI_TEST(typing_plan, hostile_types_end_and_stay_inside_themselves)
+HI_TEST(layouts, hostile_types_end_and_stay_inside_themselves)
 {
 	struct world *w = world_create();
 	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
@@ -146,13 +146,13 @@ HI_TEST(typing_plan, hostile_types_end_and_stay_inside_themselves)
 	w->types[huge].flexible = false;
 	w->types[huge].size = 64;
 	wide = world_record(w, HI_KIND_STRUCT, "wide", 64, "a", 0, huge, NULL);
-	HI_ASSERT_STREQ("r 0*8/8", slots_of(plan_of(w, itself)));
-	HI_ASSERT(plan_of(w, itself)->truncated);
-	HI_ASSERT_STREQ("p 8*1/8", slots_of(plan_of(w, outside)));
-	HI_ASSERT_STREQ("r 0*8/8", slots_of(plan_of(w, wide)));
+	HI_ASSERT_STREQ("r 0*8/8", slots_of(layout_of(w, itself)));
+	HI_ASSERT(layout_of(w, itself)->truncated);
+	HI_ASSERT_STREQ("p 8*1/8", slots_of(layout_of(w, outside)));
+	HI_ASSERT_STREQ("r 0*8/8", slots_of(layout_of(w, wide)));
 }
 
-HI_TEST(typing_plan, base_classes_and_vptrs_bit_fields_and_code)
+HI_TEST(layouts, base_classes_and_vptrs_bit_fields_and_code)
 {
 	struct world *w = world_create();
 	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
@@ -168,10 +168,10 @@ HI_TEST(typing_plan, base_classes_and_vptrs_bit_fields_and_code)
 	world_member(w, (struct hi_member){
 				.name = "bits", .offset = 16, .type = p, .bit_size = 3});
 	world_member(w, (struct hi_member){.name = "q", .offset = 24, .type = p});
-	HI_ASSERT_STREQ("p 8*1/8 p 24*1/8", slots_of(plan_of(w, derived)));
+	HI_ASSERT_STREQ("p 8*1/8 p 24*1/8", slots_of(layout_of(w, derived)));
 }
 
-HI_TEST(typing_plan, the_order_of_opinions_is_total)
+HI_TEST(layouts, the_order_of_opinions_is_total)
 {
 	struct world *w = world_create();
 	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
@@ -186,14 +186,14 @@ HI_TEST(typing_plan, the_order_of_opinions_is_total)
 
 	for (int i = 0; i < 5; i++)
 		for (int k = 0; k < 5; k++) {
-			int order = hi_plan_compare(plan_of(w, types[i]),
-						    plan_of(w, types[k]));
+			int order = hi_layout_compare(layout_of(w, types[i]),
+						      layout_of(w, types[k]));
 
 			HI_ASSERT_EQ(i > k, order > 0 && i != k);
 		}
 }
 
-HI_TEST(typing_plan, sizes_that_the_allocator_gives)
+HI_TEST(layouts, sizes_that_the_allocator_gives)
 {
 	HI_ASSERT_EQ(24, hi_fit_usable(0));
 	HI_ASSERT_EQ(24, hi_fit_usable(24));

@@ -2,21 +2,21 @@
 /* Which of two opinions about one block is the better one. */
 #include <string.h>
 
-#include "decode/layouts/plan.h"
+#include "decode/layouts/layout.h"
 
-static bool is_record(const struct hi_plan *plan)
+static bool is_record(const struct hi_layout *layout)
 {
-	return plan->klass == HI_TYPE_RECORD;
+	return layout->klass == HI_TYPE_RECORD;
 }
 
 /* Text says the least, then a name alone, then a list's node where a head may be. */
-static int rank_of(const struct hi_plan *plan)
+static int rank_of(const struct hi_layout *layout)
 {
-	if (plan->klass == HI_TYPE_STRING)
+	if (layout->klass == HI_TYPE_STRING)
 		return 0;
-	if (plan->blob || plan->opaque)
+	if (layout->blob || layout->opaque)
 		return 1;
-	return plan->rules && plan->rules->is_node ? 2 : 3;
+	return layout->rules && layout->rules->is_node ? 2 : 3;
 }
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -25,7 +25,7 @@ static int compare_u64(uint64_t a, uint64_t b)
 }
 
 /* By type alone; variants share their slots. */
-static int compare_types(const struct hi_plan *a, const struct hi_plan *b)
+static int compare_types(const struct hi_layout *a, const struct hi_layout *b)
 {
 	if (a->type == b->type && a->name == b->name && a->slots == b->slots)
 		return 0;
@@ -37,7 +37,7 @@ static int compare_types(const struct hi_plan *a, const struct hi_plan *b)
 }
 
 /* By their values: contexts are numbered as they come, by whichever thread. */
-static int compare_contexts(const struct hi_plan *a, const struct hi_plan *b)
+static int compare_contexts(const struct hi_layout *a, const struct hi_layout *b)
 {
 	const uint64_t *x = a->context_values, *y = b->context_values;
 
@@ -50,7 +50,7 @@ static int compare_contexts(const struct hi_plan *a, const struct hi_plan *b)
 }
 
 /* More of it live. */
-static int compare_uses(const struct hi_plan *a, const struct hi_plan *b)
+static int compare_uses(const struct hi_layout *a, const struct hi_layout *b)
 {
 	if (a->count != b->count)
 		return compare_u64(a->count, b->count);
@@ -72,8 +72,8 @@ static int compare_uses(const struct hi_plan *a, const struct hi_plan *b)
 /* One property after the other, so that the order is total: what is said about
  * the use comes before the evidence, else a pointer into a buffer would make its
  * dead part live. */
-int hi_opinion_compare(const struct hi_plan *a, enum hi_evidence a_evidence,
-		       const struct hi_plan *b, enum hi_evidence b_evidence)
+int hi_opinion_compare(const struct hi_layout *a, enum hi_evidence a_evidence,
+		       const struct hi_layout *b, enum hi_evidence b_evidence)
 {
 	int order;
 
@@ -83,8 +83,8 @@ int hi_opinion_compare(const struct hi_plan *a, enum hi_evidence a_evidence,
 		return compare_u64(a->size, b->size);
 	if (is_record(a) != is_record(b))
 		return is_record(a) ? 1 : -1;
-	if (hi_plan_count_is_said(a) != hi_plan_count_is_said(b))
-		return hi_plan_count_is_said(a) ? 1 : -1;
+	if (hi_layout_count_is_said(a) != hi_layout_count_is_said(b))
+		return hi_layout_count_is_said(a) ? 1 : -1;
 	if (!a->context != !b->context)
 		return a->context ? 1 : -1;
 	if (a_evidence != b_evidence)
@@ -93,7 +93,7 @@ int hi_opinion_compare(const struct hi_plan *a, enum hi_evidence a_evidence,
 	return order ? order : compare_uses(a, b);
 }
 
-int hi_plan_compare(const struct hi_plan *a, const struct hi_plan *b)
+int hi_layout_compare(const struct hi_layout *a, const struct hi_layout *b)
 {
 	return hi_opinion_compare(a, HI_EVIDENCE_POINTER, b, HI_EVIDENCE_POINTER);
 }

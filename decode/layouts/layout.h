@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A plan: a type flattened, on demand, to the words in it that may be
+ * A layout: a type flattened, on demand, to the words in it that may be
  * pointers. Pointees are not looked at before a word leads to one.
  *
  * Slots are runs of words: {offset, count, stride}; `struct node *table[1024]`
  * is one slot, an array of 1,000 structs with 3 pointers each is three. Sorted
  * by offset, no two slots cover the same word. Note [Flattening] in flatten.c.
  */
-#ifndef HI_DECODE_LAYOUTS_PLAN_H
-#define HI_DECODE_LAYOUTS_PLAN_H
+#ifndef HI_DECODE_LAYOUTS_LAYOUT_H
+#define HI_DECODE_LAYOUTS_LAYOUT_H
 
 #include <stdatomic.h>
 
@@ -17,7 +17,7 @@
 #include "decode/types/types.h"
 #include "decode/rules/rules.h"
 
-/* Where plans get types from: debug information, or what a test draws. */
+/* Where layouts get types from: debug information, or what a test draws. */
 struct hi_type_source {
 	void *arg;
 	/* Never NULL; thread-safe; as hi_type_get(). */
@@ -38,8 +38,8 @@ struct hi_slot {
 	uint64_t stride; /* bytes from one word to the next */
 	enum hi_slot_kind kind;
 	hi_type_id pointee; /* POINTER only; 0: unknown, or two opinions (union) */
-	/* Plan of the pointee: 0 until hi_plans_pointee() was asked. */
-	_Atomic uint32_t plan;
+	/* Layout of the pointee: 0 until hi_layouts_pointee() was asked. */
+	_Atomic uint32_t layout;
 };
 
 /* Records with rules of their own inside a type: count of them, stride apart. */
@@ -64,14 +64,14 @@ struct hi_live {
 typedef uint32_t hi_context; /* 0: nothing */
 
 enum {
-	HI_PLAN_NONE = 0,     /* not asked yet, no plan */
-	HI_PLAN_NOTHING = 1,  /* void, unknown: the pointer says nothing */
-	HI_PLAN_FUNCTION = 2, /* code: no edge at all */
-	HI_PLAN_FIRST = 3,    /* real plans from here */
-	HI_PLAN_MAX = 1 << 25,
+	HI_LAYOUT_NONE = 0,	/* not asked yet, no layout */
+	HI_LAYOUT_NOTHING = 1,	/* void, unknown: the pointer says nothing */
+	HI_LAYOUT_FUNCTION = 2, /* code: no edge at all */
+	HI_LAYOUT_FIRST = 3,	/* real layouts from here */
+	HI_LAYOUT_MAX = 1 << 25,
 };
 
-struct hi_plan {
+struct hi_layout {
 	uint32_t index;
 	const struct hi_type *type; /* NULL: only a name is known (RTTI) */
 	const char *name;	    /* hostile */
@@ -91,7 +91,7 @@ struct hi_plan {
 	const struct hi_site *sites;
 	const struct hi_rules *rules; /* of the type itself; NULL: none */
 	uint64_t wants;		      /* context keys that its rules look at */
-	/* A variant of the plan `base` (else base = index): what is known of one
+	/* A variant of the layout `base` (else base = index): what is known of one
 	 * use of the type. Elements begin `lead` bytes into the block, [first,
 	 * first + count) of them are live, the others are dead. */
 	uint32_t base;
@@ -109,34 +109,35 @@ struct hi_plan {
 	const char *module; /* of a runtime's type; else NULL */
 };
 
-/* All plans, in leaves of HI_PLAN_LEAF that never move. */
-enum { HI_PLAN_LEAF = 1 << 20, HI_PLAN_LEAVES = HI_PLAN_MAX / HI_PLAN_LEAF };
-struct hi_plans {
-	struct hi_plan **leaves[HI_PLAN_LEAVES];
-	struct hi_plans_private *priv;
+/* All layouts, in leaves of HI_LAYOUT_LEAF that never move. */
+enum { HI_LAYOUT_LEAF = 1 << 20, HI_LAYOUT_LEAVES = HI_LAYOUT_MAX / HI_LAYOUT_LEAF };
+struct hi_layouts {
+	struct hi_layout **leaves[HI_LAYOUT_LEAVES];
+	struct hi_layouts_private *priv;
 };
 
-enum hi_status hi_plans_create(struct hi_type_source source, struct hi_plans **ret,
-			       struct hi_error *err);
-void hi_plans_destroy(struct hi_plans *plans);
+enum hi_status hi_layouts_create(struct hi_type_source source, struct hi_layouts **ret,
+				 struct hi_error *err);
+void hi_layouts_destroy(struct hi_layouts *layouts);
 
 /*
- * Index of the plan of a type, made if need be; HI_PLAN_NOTHING or _FUNCTION
- * where there is nothing to plan. Thread-safe. HI_PLAN_NOTHING as well when
- * out of memory (then hi_plans_failed()).
+ * Index of the layout of a type, made if need be; HI_LAYOUT_NOTHING or _FUNCTION
+ * where there is nothing to layout. Thread-safe. HI_LAYOUT_NOTHING as well when
+ * out of memory (then hi_layouts_failed()).
  */
-uint32_t hi_plans_of(struct hi_plans *plans, hi_type_id type);
+uint32_t hi_layouts_of(struct hi_layouts *layouts, hi_type_id type);
 /* The same for a name without a layout (copied). */
-uint32_t hi_plans_named(struct hi_plans *plans, const char *name);
-/* index >= HI_PLAN_FIRST. */
-static inline struct hi_plan *hi_plans_get(const struct hi_plans *plans, uint32_t index)
+uint32_t hi_layouts_named(struct hi_layouts *layouts, const char *name);
+/* index >= HI_LAYOUT_FIRST. */
+static inline struct hi_layout *hi_layouts_get(const struct hi_layouts *layouts,
+					       uint32_t index)
 {
-	return plans->leaves[index / HI_PLAN_LEAF][index % HI_PLAN_LEAF];
+	return layouts->leaves[index / HI_LAYOUT_LEAF][index % HI_LAYOUT_LEAF];
 }
 /* A name alone: blob (no pointers in it), else words that may be pointers. */
-uint32_t hi_plans_buffer(struct hi_plans *plans, const char *name, bool blob);
+uint32_t hi_layouts_buffer(struct hi_layouts *layouts, const char *name, bool blob);
 
-/* A type of a runtime: always a new plan. number >= 1. Strings are copied. */
+/* A type of a runtime: always a new layout. number >= 1. Strings are copied. */
 struct hi_managed_name {
 	const char *name, *module;
 	uint64_t size;
@@ -144,7 +145,8 @@ struct hi_managed_name {
 	bool words; /* may be pointers */
 	uint32_t number;
 };
-uint32_t hi_plans_managed(struct hi_plans *plans, const struct hi_managed_name *name);
+uint32_t hi_layouts_managed(struct hi_layouts *layouts,
+			    const struct hi_managed_name *name);
 
 /* What is said about one use of a type. */
 struct hi_variant {
@@ -153,38 +155,40 @@ struct hi_variant {
 	hi_context context;
 	uint32_t quiet; /* 0, 1 */
 };
-struct hi_variant hi_plan_use(const struct hi_plan *plan);
-/* Interned; a variant that says nothing is the plan itself. index >=
- * HI_PLAN_FIRST; HI_PLAN_NOTHING when out of memory. */
-uint32_t hi_plans_variant(struct hi_plans *plans, uint32_t index,
-			  const struct hi_variant *variant);
+struct hi_variant hi_layout_use(const struct hi_layout *layout);
+/* Interned; a variant that says nothing is the layout itself. index >=
+ * HI_LAYOUT_FIRST; HI_LAYOUT_NOTHING when out of memory. */
+uint32_t hi_layouts_variant(struct hi_layouts *layouts, uint32_t index,
+			    const struct hi_variant *variant);
 /* Interned; where no key has a value it is context 0. */
-hi_context hi_plans_context(struct hi_plans *plans,
-			    const uint64_t values[HI_CONTEXT_WORDS]);
+hi_context hi_layouts_context(struct hi_layouts *layouts,
+			      const uint64_t values[HI_CONTEXT_WORDS]);
 /* NULL for context 0. */
-const uint64_t *hi_plans_context_values(const struct hi_plans *plans, hi_context context);
+const uint64_t *hi_layouts_context_values(const struct hi_layouts *layouts,
+					  hi_context context);
 
-uint32_t hi_plans_count(const struct hi_plans *plans); /* one past the last index */
-bool hi_plans_failed(const struct hi_plans *plans);
+uint32_t hi_layouts_count(const struct hi_layouts *layouts); /* one past the last index */
+bool hi_layouts_failed(const struct hi_layouts *layouts);
 
-uint32_t hi_plans_pointee_slow(struct hi_plans *plans, struct hi_slot *slot);
-static inline uint32_t hi_plans_pointee(struct hi_plans *plans, struct hi_slot *slot)
+uint32_t hi_layouts_pointee_slow(struct hi_layouts *layouts, struct hi_slot *slot);
+static inline uint32_t hi_layouts_pointee(struct hi_layouts *layouts,
+					  struct hi_slot *slot)
 {
-	uint32_t plan = atomic_load_explicit(&slot->plan, memory_order_acquire);
+	uint32_t layout = atomic_load_explicit(&slot->layout, memory_order_acquire);
 
-	return plan ? plan : hi_plans_pointee_slow(plans, slot);
+	return layout ? layout : hi_layouts_pointee_slow(layouts, slot);
 }
 
 /* Total order of opinions about one block's type, by trust in their layout:
  * > 0 if a is the better one. Depends on nothing but the types themselves. */
-int hi_plan_compare(const struct hi_plan *a, const struct hi_plan *b);
+int hi_layout_compare(const struct hi_layout *a, const struct hi_layout *b);
 /* The same with the evidence of each, which decides between types of one size. */
-int hi_opinion_compare(const struct hi_plan *a, enum hi_evidence a_evidence,
-		       const struct hi_plan *b, enum hi_evidence b_evidence);
+int hi_opinion_compare(const struct hi_layout *a, enum hi_evidence a_evidence,
+		       const struct hi_layout *b, enum hi_evidence b_evidence);
 /* a's first member, or its first member's and so on, is b; or a is b. Without
  * unions on the way every slot of b is one of a. */
-bool hi_plan_starts_with(struct hi_plans *plans, const struct hi_plan *a,
-			 const struct hi_plan *b, bool through_unions);
+bool hi_layout_starts_with(struct hi_layouts *layouts, const struct hi_layout *a,
+			   const struct hi_layout *b, bool through_unions);
 
 /* Usable bytes that the allocator gives for a request: what is left over in a
  * block of this size is padding. Source: glibc's request2size. */
@@ -211,35 +215,35 @@ static inline __attribute__((always_inline)) void hi_slot_words(struct hi_slot *
 	}
 }
 
-static inline bool hi_plan_count_is_said(const struct hi_plan *plan)
+static inline bool hi_layout_count_is_said(const struct hi_layout *layout)
 {
-	return plan->count != HI_COUNT_UNSAID;
+	return layout->count != HI_COUNT_UNSAID;
 }
 
 /* Elements that a rule counts and that are integers as wide as a pointer? */
-static inline bool hi_plan_is_integers(const struct hi_plan *plan)
+static inline bool hi_layout_is_integers(const struct hi_layout *layout)
 {
-	return hi_plan_count_is_said(plan) && plan->type &&
-	       plan->type->kind == HI_KIND_INTEGER && plan->size == 8;
+	return hi_layout_count_is_said(layout) && layout->type &&
+	       layout->type->kind == HI_KIND_INTEGER && layout->size == 8;
 }
 
 /* Bytes [*start, *end) of a block of `usable` bytes where elements are live: one
  * element, or (array) as many as are said or there is room for. */
 static inline __attribute__((always_inline)) void
-hi_plan_extent(const struct hi_plan *plan, bool array, uint64_t usable, uint64_t *start,
-	       uint64_t *end)
+hi_layout_extent(const struct hi_layout *layout, bool array, uint64_t usable,
+		 uint64_t *start, uint64_t *end)
 {
-	uint64_t room = plan->size && usable > plan->lead
-				? (usable - plan->lead) / plan->size
+	uint64_t room = layout->size && usable > layout->lead
+				? (usable - layout->lead) / layout->size
 				: 0;
 
-	*start = plan->lead;
-	*end = array ? usable : plan->lead + plan->size;
-	if (!hi_plan_count_is_said(plan))
+	*start = layout->lead;
+	*end = array ? usable : layout->lead + layout->size;
+	if (!hi_layout_count_is_said(layout))
 		return;
-	*start += (plan->first < room ? plan->first : room) * plan->size;
-	room -= plan->first < room ? plan->first : room;
-	*end = *start + (plan->count < room ? plan->count : room) * plan->size;
+	*start += (layout->first < room ? layout->first : room) * layout->size;
+	room -= layout->first < room ? layout->first : room;
+	*end = *start + (layout->count < room ? layout->count : room) * layout->size;
 }
 
 /*
@@ -248,31 +252,31 @@ hi_plan_extent(const struct hi_plan *plan, bool array, uint64_t usable, uint64_t
  * arrays of raw storage are left out: rules said what is there.
  */
 static inline __attribute__((always_inline)) void
-hi_plan_words_until(const struct hi_plan *plan, bool array, bool tail_known,
-		    uint64_t usable, hi_word_fn *fn, void *arg)
+hi_layout_words_until(const struct hi_layout *layout, bool array, bool tail_known,
+		      uint64_t usable, hi_word_fn *fn, void *arg)
 {
 	/* Elements without pointers that were only counted by size: the tail may as
 	 * well be something else. Numbers are numbers. */
-	bool whole = array && (plan->n_slots || plan->klass != HI_TYPE_RECORD);
-	uint64_t known = whole ? usable : plan->lead + plan->size;
-	uint64_t step = array && plan->size ? plan->size : usable;
+	bool whole = array && (layout->n_slots || layout->klass != HI_TYPE_RECORD);
+	uint64_t known = whole ? usable : layout->lead + layout->size;
+	uint64_t step = array && layout->size ? layout->size : usable;
 	uint64_t start, end;
 
-	if (plan->blob)
+	if (layout->blob)
 		return;
 	/* A header, of which nothing is known. */
-	for (uint64_t o = 0; o < plan->lead && o + 8 <= usable; o += 8)
+	for (uint64_t o = 0; o < layout->lead && o + 8 <= usable; o += 8)
 		fn(arg, o, NULL);
-	hi_plan_extent(plan, array, usable, &start, &end);
-	if (!hi_plan_count_is_said(plan))
+	hi_layout_extent(layout, array, usable, &start, &end);
+	if (!hi_layout_count_is_said(layout))
 		end = usable;
-	if (plan->n_slots)
-		for (uint64_t base = start; base + plan->size <= end; base += step) {
-			for (uint32_t i = 0; i < plan->n_slots; i++)
+	if (layout->n_slots)
+		for (uint64_t base = start; base + layout->size <= end; base += step) {
+			for (uint32_t i = 0; i < layout->n_slots; i++)
 				if (!tail_known ||
-				    plan->slots[i].count != HI_SLOT_TO_END ||
-				    plan->slots[i].kind == HI_SLOT_POINTER)
-					hi_slot_words(&plan->slots[i], base, usable, fn,
+				    layout->slots[i].count != HI_SLOT_TO_END ||
+				    layout->slots[i].kind == HI_SLOT_POINTER)
+					hi_slot_words(&layout->slots[i], base, usable, fn,
 						      arg);
 			if (!array)
 				break;
@@ -281,18 +285,18 @@ hi_plan_words_until(const struct hi_plan *plan, bool array, bool tail_known,
 	 * whose first member (list_head, a base class) is all that was seen: its
 	 * words stay conservative, else what they hold would be called leaked. What
 	 * is behind a number of elements that somebody said is dead. */
-	if (plan->open_ended || (tail_known && !plan->opaque) ||
-	    hi_plan_count_is_said(plan))
+	if (layout->open_ended || (tail_known && !layout->opaque) ||
+	    hi_layout_count_is_said(layout))
 		return;
 	for (uint64_t o = (known + 7) & ~(uint64_t)7; o + 8 <= usable; o += 8)
 		fn(arg, o, NULL);
 }
 
 static inline __attribute__((always_inline)) void
-hi_plan_words(const struct hi_plan *plan, bool array, uint64_t usable, hi_word_fn *fn,
-	      void *arg)
+hi_layout_words(const struct hi_layout *layout, bool array, uint64_t usable,
+		hi_word_fn *fn, void *arg)
 {
-	hi_plan_words_until(plan, array, false, usable, fn, arg);
+	hi_layout_words_until(layout, array, false, usable, fn, arg);
 }
 
 #endif

@@ -1,0 +1,625 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The table of layouts: one a type, made when a pointer first leads to it. */
+#include "decode/layouts/layout.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/vector.h"
+#include "decode/layouts/flatten.h"
+
+struct map_entry {
+	hi_type_id type;
+	uint32_t layout; /* 0: empty */
+};
+
+/* More than this are hostile, or a hint that should not be: they are not told apart. */
+enum {
+	CONTEXT_HEADS = 1 << 12,
+	CONTEXT_LEAF = 1 << 10,
+	MAX_CONTEXTS = 1 << 20,
+	MAX_VARIANTS = 1 << 23
+};
+
+struct context_values {
+	uint64_t values[HI_CONTEXT_WORDS];
+	uint32_t next; /* of those with the same hash; 0: none */
+};
+
+struct hi_layouts_private {
+	struct hi_type_source source;
+	pthread_mutex_t lock; /* everything below, and adding to leaves */
+	struct hi_arena arena;
+	_Atomic uint32_t count;
+	struct map_entry *map; /* open addressing, by type id */
+	uint32_t map_size, map_used;
+	struct HI_VECTOR(uint32_t) named; /* layouts without a type */
+	uint32_t *variants;		  /* open addressing, layout indices; 0: empty */
+	uint32_t variants_size, variants_used;
+	struct context_values *contexts[MAX_CONTEXTS / CONTEXT_LEAF];
+	uint32_t context_heads[CONTEXT_HEADS]; /* by hash; 0: none */
+	_Atomic uint32_t n_contexts;	       /* the first is nothing */
+	_Atomic bool failed;
+};
+
+static const struct hi_type *type_of(struct hi_layouts *layouts, hi_type_id id)
+{
+	return layouts->priv->source.type(layouts->priv->source.arg, id);
+}
+
+static bool copy_sites(struct hi_layouts *layouts, struct hi_layout *layout,
+		       const struct hi_sites *sites)
+{
+	struct hi_site *copy =
+		hi_arena_alloc(&layouts->priv->arena, (sites->count + 1) * sizeof(*copy));
+
+	if (copy && sites->count)
+		memcpy(copy, sites->items, sites->count * sizeof(*copy));
+	layout->sites = copy;
+	layout->n_sites = copy ? (uint32_t)sites->count : 0;
+	for (uint32_t i = 0; i < layout->n_sites; i++)
+		layout->wants |= copy[i].rules->wants;
+	return copy;
+}
+
+static bool copy_either(struct hi_layouts *layouts, struct hi_layout *layout,
+			const struct hi_slots *either)
+{
+	layout->either = hi_arena_alloc(&layouts->priv->arena,
+					(either->count + 1) * sizeof(*layout->either));
+	if (layout->either && either->count)
+		memcpy(layout->either, either->items,
+		       either->count * sizeof(*layout->either));
+	layout->n_either = layout->either ? (uint32_t)either->count : 0;
+	return layout->either;
+}
+
+/* What a type wants to know from those who lead to it: its rules say; pointers
+ * pass it on. */
+static uint64_t wants_of_pointee(struct hi_layouts *layouts, const struct hi_type *type)
+{
+	const struct hi_rule_source *source = &layouts->priv->source.rules;
+	const struct hi_rules *rules;
+
+	for (int depth = 0; source->rules && depth < 8; depth++) {
+		if (type->kind != HI_KIND_POINTER && type->kind != HI_KIND_ARRAY)
+			break;
+		type = type_of(layouts, type->target);
+		rules = source->rules(source->arg, type->id);
+		if (rules)
+			return rules->wants;
+	}
+	return 0;
+}
+
+static bool fill_slots(struct hi_layouts *layouts, struct hi_layout *layout)
+{
+	struct hi_slots flat = {};
+	struct hi_sites sites = {};
+	struct hi_slots either = {};
+	bool ok = hi_flatten(&layouts->priv->source, layout->type->id, layout->size,
+			     &flat, &sites, &either, &layout->truncated);
+	size_t bytes = (flat.count ? flat.count : 1) * sizeof(*layout->slots);
+
+	layout->slots = ok ? hi_arena_alloc(&layouts->priv->arena, bytes) : NULL;
+	if (layout->slots && flat.count)
+		memcpy(layout->slots, flat.items, flat.count * sizeof(*layout->slots));
+	layout->n_slots = layout->slots ? (uint32_t)flat.count : 0;
+	for (uint32_t i = 0; i < layout->n_slots; i++) {
+		layout->n_pointers += layout->slots[i].kind == HI_SLOT_POINTER;
+		layout->open_ended |= layout->slots[i].count == HI_SLOT_TO_END;
+	}
+	hi_vector_free(&flat);
+	ok = ok && copy_sites(layouts, layout, &sites) &&
+	     copy_either(layouts, layout, &either);
+	hi_vector_free(&sites);
+	hi_vector_free(&either);
+	return ok && layout->slots;
+}
+
+static enum hi_type_class class_of(const struct hi_type *type)
+{
+	switch (type->kind) {
+	case HI_KIND_STRUCT:
+	case HI_KIND_UNION:
+	case HI_KIND_DECLARATION:
+		return HI_TYPE_RECORD;
+	case HI_KIND_CHAR:
+		return HI_TYPE_STRING;
+	case HI_KIND_POINTER:
+		return HI_TYPE_POINTER_ARRAY;
+	case HI_KIND_ARRAY:
+		return HI_TYPE_ARRAY;
+	case HI_KIND_INTEGER:
+	case HI_KIND_FLOAT:
+	case HI_KIND_ADDRESS:
+		return HI_TYPE_SCALAR;
+	case HI_KIND_UNKNOWN:
+	case HI_KIND_VOID:
+	case HI_KIND_FUNCTION:
+		break;
+	}
+	return HI_TYPE_UNKNOWN;
+}
+
+/* Gives layout an index; false when there is no room. */
+static bool enter_layout(struct hi_layouts *layouts, struct hi_layout *layout)
+{
+	uint32_t index = atomic_load(&layouts->priv->count);
+	struct hi_layout ***leaf = &layouts->leaves[index / HI_LAYOUT_LEAF];
+
+	if (index >= HI_LAYOUT_MAX - 1)
+		return false;
+	if (!*leaf)
+		*leaf = hi_pages_alloc(HI_LAYOUT_LEAF * sizeof(**leaf));
+	if (!*leaf)
+		return false;
+	layout->index = index;
+	(*leaf)[index % HI_LAYOUT_LEAF] = layout;
+	atomic_store_explicit(&layouts->priv->count, index + 1, memory_order_release);
+	return true;
+}
+
+static struct hi_layout *make_layout(struct hi_layouts *layouts,
+				     const struct hi_type *type, const char *name)
+{
+	struct hi_layout *layout = hi_arena_alloc(&layouts->priv->arena, sizeof(*layout));
+	const struct hi_rule_source *source = &layouts->priv->source.rules;
+
+	if (!layout)
+		return NULL;
+	layout->type = type;
+	layout->name = name;
+	layout->klass = HI_TYPE_RECORD;
+	layout->opaque = true;
+	layout->count = HI_COUNT_UNSAID;
+	if (type) {
+		layout->size = type->size;
+		layout->hash = type->layout_hash;
+		layout->klass = class_of(type);
+		layout->opaque = type->size == 0 || type->kind == HI_KIND_DECLARATION;
+		if (source->rules)
+			layout->rules = source->rules(source->arg, type->id);
+		layout->wants = wants_of_pointee(layouts, type);
+	}
+	if (layout->rules)
+		layout->wants |= layout->rules->wants;
+	if (layout->opaque)
+		layout->size = 0;
+	else if (!fill_slots(layouts, layout))
+		return NULL;
+	if (!enter_layout(layouts, layout))
+		return NULL;
+	layout->base = layout->index;
+	return layout;
+}
+
+static struct map_entry *map_slot(struct map_entry *map, uint32_t size, hi_type_id type)
+{
+	return &map[hi_probe(i, size, type * 2654435761u,
+			     !map[i].layout || map[i].type == type)];
+}
+
+static bool map_grow(struct hi_layouts *layouts)
+{
+	uint32_t size = layouts->priv->map_size ? layouts->priv->map_size * 2 : 256;
+	struct map_entry *map = hi_calloc(size, sizeof(*map));
+
+	if (!map)
+		return false;
+	for (uint32_t i = 0; i < layouts->priv->map_size; i++)
+		if (layouts->priv->map[i].layout)
+			*map_slot(map, size, layouts->priv->map[i].type) =
+				layouts->priv->map[i];
+	free(layouts->priv->map);
+	layouts->priv->map = map;
+	layouts->priv->map_size = size;
+	return true;
+}
+
+static uint32_t index_for(struct hi_layouts *layouts, hi_type_id id)
+{
+	const struct hi_type *type = type_of(layouts, id);
+	struct hi_layout *layout;
+
+	switch (type->kind) {
+	case HI_KIND_VOID:
+	case HI_KIND_UNKNOWN:
+		return HI_LAYOUT_NOTHING;
+	case HI_KIND_FUNCTION:
+		return HI_LAYOUT_FUNCTION;
+	case HI_KIND_INTEGER:
+	case HI_KIND_CHAR:
+	case HI_KIND_FLOAT:
+	case HI_KIND_ADDRESS:
+	case HI_KIND_POINTER:
+	case HI_KIND_STRUCT:
+	case HI_KIND_UNION:
+	case HI_KIND_ARRAY:
+	case HI_KIND_DECLARATION:
+		break;
+	}
+	if (type->size >= (uint64_t)1 << 46)
+		return HI_LAYOUT_NOTHING; /* hostile */
+	layout = make_layout(layouts, type, type->name);
+	if (!layout) {
+		atomic_store(&layouts->priv->failed, true);
+		return HI_LAYOUT_NOTHING;
+	}
+	return layout->index;
+}
+
+/* Under the lock. Several ids may stand for one type: it has one layout. */
+static uint32_t find_layout(struct hi_layouts *layouts, hi_type_id id)
+{
+	hi_type_id one = type_of(layouts, id)->id;
+	struct map_entry *entry;
+	uint32_t index;
+
+	if (layouts->priv->map_used * 2 + 2 >= layouts->priv->map_size &&
+	    !map_grow(layouts)) {
+		atomic_store(&layouts->priv->failed, true);
+		return HI_LAYOUT_NOTHING;
+	}
+	entry = map_slot(layouts->priv->map, layouts->priv->map_size, one ? one : id);
+	if (!entry->layout) {
+		*entry = (struct map_entry){one ? one : id, index_for(layouts, id)};
+		layouts->priv->map_used++;
+	}
+	index = entry->layout;
+	entry = map_slot(layouts->priv->map, layouts->priv->map_size, id);
+	if (!entry->layout) {
+		*entry = (struct map_entry){id, index};
+		layouts->priv->map_used++;
+	}
+	return index;
+}
+
+uint32_t hi_layouts_of(struct hi_layouts *layouts, hi_type_id id)
+{
+	const struct map_entry *entry = NULL;
+	uint32_t index;
+
+	if (!id)
+		return HI_LAYOUT_NOTHING;
+	pthread_mutex_lock(&layouts->priv->lock);
+	if (layouts->priv->map_size)
+		entry = map_slot(layouts->priv->map, layouts->priv->map_size, id);
+	index = entry && entry->layout ? entry->layout : find_layout(layouts, id);
+	pthread_mutex_unlock(&layouts->priv->lock);
+	return index;
+}
+
+static uint32_t find_named(struct hi_layouts *layouts, const char *name, bool blob)
+{
+	for (size_t i = 0; i < layouts->priv->named.count; i++) {
+		const struct hi_layout *layout =
+			hi_layouts_get(layouts, layouts->priv->named.items[i]);
+
+		if (layout->blob == blob && strcmp(layout->name, name) == 0)
+			return layout->index;
+	}
+	return HI_LAYOUT_NONE;
+}
+
+static uint32_t make_named(struct hi_layouts *layouts, const char *name, bool blob)
+{
+	const char *copy = hi_arena_strdup(&layouts->priv->arena, name);
+	struct hi_layout *layout = copy ? make_layout(layouts, NULL, copy) : NULL;
+
+	if (!layout || !hi_vector_push(&layouts->priv->named, layout->index)) {
+		atomic_store(&layouts->priv->failed, true);
+		return HI_LAYOUT_NOTHING;
+	}
+	layout->blob = blob;
+	if (blob) {
+		layout->opaque = false;
+		layout->klass = HI_TYPE_SCALAR;
+	}
+	return layout->index;
+}
+
+uint32_t hi_layouts_buffer(struct hi_layouts *layouts, const char *name, bool blob)
+{
+	uint32_t index;
+
+	pthread_mutex_lock(&layouts->priv->lock);
+	index = find_named(layouts, name, blob);
+	if (!index)
+		index = make_named(layouts, name, blob);
+	pthread_mutex_unlock(&layouts->priv->lock);
+	return index;
+}
+
+uint32_t hi_layouts_managed(struct hi_layouts *layouts,
+			    const struct hi_managed_name *name)
+{
+	struct hi_layout *layout = NULL;
+	const char *text, *module;
+
+	pthread_mutex_lock(&layouts->priv->lock);
+	text = hi_arena_strdup(&layouts->priv->arena, name->name);
+	module = hi_arena_strdup(&layouts->priv->arena, name->module);
+	if (text && module)
+		layout = make_layout(layouts, NULL, text);
+	if (layout) {
+		layout->managed = name->number;
+		layout->module = module;
+		layout->blob = !name->words;
+		layout->opaque = name->words;
+		layout->klass = name->klass;
+	} else {
+		atomic_store(&layouts->priv->failed, true);
+	}
+	pthread_mutex_unlock(&layouts->priv->lock);
+	return layout ? layout->index : HI_LAYOUT_NOTHING;
+}
+
+uint32_t hi_layouts_named(struct hi_layouts *layouts, const char *name)
+{
+	return hi_layouts_buffer(layouts, name, false);
+}
+
+uint32_t hi_layouts_count(const struct hi_layouts *layouts)
+{
+	return atomic_load_explicit(&layouts->priv->count, memory_order_acquire);
+}
+
+bool hi_layouts_failed(const struct hi_layouts *layouts)
+{
+	return atomic_load(&layouts->priv->failed);
+}
+
+uint32_t hi_layouts_pointee_slow(struct hi_layouts *layouts, struct hi_slot *slot)
+{
+	uint32_t layout = hi_layouts_of(layouts, slot->pointee);
+
+	atomic_store_explicit(&slot->layout, layout, memory_order_release);
+	return layout;
+}
+
+/* ---- variants and contexts ---- */
+
+static uint32_t hash_words(const uint64_t *words, size_t n)
+{
+	uint64_t h = 0x9e3779b97f4a7c15ull;
+
+	for (size_t i = 0; i < n; i++) {
+		h = (h ^ words[i]) * 0xff51afd7ed558ccdull;
+		h ^= h >> 32;
+	}
+	return (uint32_t)h;
+}
+
+struct hi_variant hi_layout_use(const struct hi_layout *layout)
+{
+	struct hi_variant v;
+
+	memset(&v, 0, sizeof(v)); /* users compare bytes */
+	v.lead = layout->lead;
+	v.first = layout->first;
+	v.count = layout->count;
+	v.live = layout->live;
+	v.context = layout->context;
+	v.quiet = layout->quiet;
+	return v;
+}
+
+static uint32_t hash_variant(uint32_t base, const struct hi_variant *v)
+{
+	const uint64_t words[] = {base,		v->lead,      v->first,
+				  v->count,	v->live.kind, v->live.at,
+				  v->live.step, v->context,   v->quiet};
+
+	return hash_words(words, sizeof(words) / sizeof(words[0]));
+}
+
+static bool is_variant(const struct hi_layout *layout, uint32_t base,
+		       const struct hi_variant *v)
+{
+	return layout->base == base && layout->lead == v->lead &&
+	       layout->first == v->first && layout->count == v->count &&
+	       layout->live.kind == v->live.kind && layout->live.at == v->live.at &&
+	       layout->live.step == v->live.step && layout->context == v->context &&
+	       layout->quiet == v->quiet;
+}
+
+static bool grow_variants(struct hi_layouts *layouts)
+{
+	struct hi_layouts_private *p = layouts->priv;
+	uint32_t size = p->variants_size ? p->variants_size * 2 : 256;
+	uint32_t *table = hi_calloc(size, sizeof(*table));
+
+	if (!table)
+		return false;
+	for (uint32_t k = 0; k < p->variants_size; k++) {
+		const struct hi_layout *layout;
+		struct hi_variant v;
+
+		if (!p->variants[k])
+			continue;
+		layout = hi_layouts_get(layouts, p->variants[k]);
+		v = hi_layout_use(layout);
+		table[hi_probe(i, size, hash_variant(layout->base, &v), !table[i])] =
+			layout->index;
+	}
+	free(p->variants);
+	p->variants = table;
+	p->variants_size = size;
+	return true;
+}
+
+static struct hi_layout *make_variant(struct hi_layouts *layouts, uint32_t base,
+				      const struct hi_variant *v)
+{
+	struct hi_layout *layout = hi_arena_alloc(&layouts->priv->arena, sizeof(*layout));
+
+	if (!layout)
+		return NULL;
+	memcpy(layout, hi_layouts_get(layouts, base), sizeof(*layout));
+	atomic_store(&layout->used, false);
+	layout->lead = v->lead;
+	layout->first = v->first;
+	layout->count = v->count;
+	layout->live = v->live;
+	layout->quiet = v->quiet;
+	layout->context = v->context;
+	layout->context_values = hi_layouts_context_values(layouts, v->context);
+	return enter_layout(layouts, layout) ? layout : NULL;
+}
+
+/* Under the lock. */
+static uint32_t find_variant(struct hi_layouts *layouts, uint32_t base,
+			     const struct hi_variant *v)
+{
+	struct hi_layouts_private *p = layouts->priv;
+	struct hi_layout *layout;
+	uint32_t n;
+
+	if (p->variants_used * 2 >= p->variants_size && !grow_variants(layouts))
+		return HI_LAYOUT_NONE;
+	n = hi_probe(
+		i, p->variants_size, hash_variant(base, v),
+		!p->variants[i] ||
+			is_variant(hi_layouts_get(layouts, p->variants[i]), base, v));
+	if (p->variants[n])
+		return p->variants[n];
+	if (p->variants_used >= MAX_VARIANTS)
+		return base;
+	layout = make_variant(layouts, base, v);
+	if (!layout)
+		return HI_LAYOUT_NONE;
+	p->variants[n] = layout->index;
+	p->variants_used++;
+	return layout->index;
+}
+
+uint32_t hi_layouts_variant(struct hi_layouts *layouts, uint32_t index,
+			    const struct hi_variant *variant)
+{
+	const struct hi_layout *layout = hi_layouts_get(layouts, index);
+	uint32_t found;
+
+	if (is_variant(hi_layouts_get(layouts, layout->base), layout->base, variant))
+		return layout->base;
+	pthread_mutex_lock(&layouts->priv->lock);
+	found = find_variant(layouts, layout->base, variant);
+	pthread_mutex_unlock(&layouts->priv->lock);
+	if (found != HI_LAYOUT_NONE)
+		return found;
+	atomic_store(&layouts->priv->failed, true);
+	return HI_LAYOUT_NOTHING;
+}
+
+static struct context_values *context_at(const struct hi_layouts *layouts, hi_context c)
+{
+	return &layouts->priv->contexts[c / CONTEXT_LEAF][c % CONTEXT_LEAF];
+}
+
+/* Under the lock; context 0 of a failure is harmless: less is known. */
+static hi_context find_context(struct hi_layouts *layouts,
+			       const uint64_t values[HI_CONTEXT_WORDS])
+{
+	struct hi_layouts_private *p = layouts->priv;
+	size_t size = HI_CONTEXT_WORDS * sizeof(*values);
+	uint32_t n = atomic_load(&p->n_contexts);
+	struct context_values **leaf = &p->contexts[n / CONTEXT_LEAF];
+	uint32_t *bucket =
+		&p->context_heads[hash_words(values, HI_CONTEXT_WORDS) % CONTEXT_HEADS];
+
+	for (uint32_t c = *bucket; c; c = context_at(layouts, c)->next)
+		if (memcmp(context_at(layouts, c)->values, values, size) == 0)
+			return c;
+	if (n >= MAX_CONTEXTS - 1)
+		return 0;
+	if (!*leaf)
+		*leaf = hi_arena_alloc(&p->arena, CONTEXT_LEAF * sizeof(**leaf));
+	if (!*leaf) {
+		atomic_store(&p->failed, true);
+		return 0;
+	}
+	memcpy(context_at(layouts, n)->values, values, size);
+	context_at(layouts, n)->next = *bucket;
+	*bucket = n;
+	atomic_store_explicit(&p->n_contexts, n + 1, memory_order_release);
+	return n;
+}
+
+hi_context hi_layouts_context(struct hi_layouts *layouts,
+			      const uint64_t values[HI_CONTEXT_WORDS])
+{
+	hi_context found;
+
+	if (!values[HI_CONTEXT_KEYS])
+		return 0;
+	pthread_mutex_lock(&layouts->priv->lock);
+	found = find_context(layouts, values);
+	pthread_mutex_unlock(&layouts->priv->lock);
+	return found;
+}
+
+const uint64_t *hi_layouts_context_values(const struct hi_layouts *layouts,
+					  hi_context context)
+{
+	return context ? context_at(layouts, context)->values : NULL;
+}
+
+bool hi_layout_starts_with(struct hi_layouts *layouts, const struct hi_layout *a,
+			   const struct hi_layout *b, bool through_unions)
+{
+	const struct hi_type *type = a->type;
+
+	for (int depth = 0; type && depth < 16; depth++) {
+		if (type == b->type)
+			return true;
+		if (type->kind == HI_KIND_UNION && !through_unions)
+			return false;
+		if (type->kind == HI_KIND_ARRAY)
+			type = type_of(layouts, type->target);
+		else if (type->n_members && type->members[0].offset == 0)
+			type = type_of(layouts, type->members[0].type);
+		else
+			return false;
+	}
+	return false;
+}
+
+enum hi_status hi_layouts_create(struct hi_type_source source, struct hi_layouts **ret,
+				 struct hi_error *err)
+{
+	struct hi_layouts *layouts = hi_calloc(1, sizeof(*layouts));
+	struct hi_layouts_private *priv = hi_calloc(1, sizeof(*priv));
+
+	if (!layouts || !priv) {
+		free(layouts);
+		free(priv);
+		return hi_fail_memory(err, "type layouts");
+	}
+	layouts->priv = priv;
+	priv->source = source;
+	pthread_mutex_init(&priv->lock, NULL);
+	atomic_store(&priv->count, HI_LAYOUT_FIRST);
+	atomic_store(&priv->n_contexts, 1);
+	*ret = layouts;
+	return HI_OK;
+}
+
+void hi_layouts_destroy(struct hi_layouts *layouts)
+{
+	if (!layouts)
+		return;
+	for (size_t i = 0; i < HI_LAYOUT_LEAVES; i++)
+		hi_pages_free(layouts->leaves[i],
+			      HI_LAYOUT_LEAF * sizeof(**layouts->leaves));
+	free(layouts->priv->map);
+	free(layouts->priv->variants);
+	hi_vector_free(&layouts->priv->named);
+	hi_arena_free(&layouts->priv->arena);
+	pthread_mutex_destroy(&layouts->priv->lock);
+	free(layouts->priv);
+	free(layouts);
+}
