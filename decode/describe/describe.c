@@ -116,9 +116,9 @@ struct finding {
 };
 
 static void found_word(struct finding *f, uint64_t offset, uint64_t word,
-		       struct hi_slot *slot)
+		       struct hi_pointer_slot *slot)
 {
-	bool exact = slot && slot->kind == HI_SLOT_POINTER;
+	bool exact = slot && slot->kind == HI_POINTER_SLOT_TYPED;
 
 	if (word - f->to >= f->to_size || f->exact || (f->found && !exact))
 		return;
@@ -127,7 +127,7 @@ static void found_word(struct finding *f, uint64_t offset, uint64_t word,
 	f->exact = exact;
 }
 
-static void find_slot(void *arg, uint64_t offset, struct hi_slot *slot)
+static void find_slot(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 {
 	struct finding *f = arg;
 	const uint8_t *at;

@@ -38,10 +38,10 @@ bool hi_place_read(const struct hi_place *place, uint64_t offset, void *buf,
 struct hi_reference {
 	uint64_t offset; /* in the place; untyped roots: from place->address */
 	uint64_t word;
-	struct hi_slot *slot;	    /* NULL: untyped, or a rule's */
-	const struct hi_rule *rule; /* that says what the word is; NULL: none */
-	uint64_t index;		    /* `i` of the rule */
-	uint32_t layout;	    /* that the rule proposes; HI_LAYOUT_NOTHING: none */
+	struct hi_pointer_slot *slot; /* NULL: untyped, or a rule's */
+	const struct hi_rule *rule;   /* that says what the word is; NULL: none */
+	uint64_t index;		      /* `i` of the rule */
+	uint32_t layout; /* that the rule proposes; HI_LAYOUT_NOTHING: none */
 };
 /* The first exact one if there is any, else the first. */
 bool hi_place_find(const struct hi_place *place, uint64_t to, uint64_t to_size,

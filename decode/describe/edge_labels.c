@@ -133,9 +133,9 @@ static struct target *target_of(struct hi_edge_labels *l, uint64_t word)
 
 /* The first exact one if there is any, else the first. */
 static inline void take_word(struct target *t, uint64_t offset, uint64_t word,
-			     struct hi_slot *slot)
+			     struct hi_pointer_slot *slot)
 {
-	bool exact = slot && slot->kind == HI_SLOT_POINTER;
+	bool exact = slot && slot->kind == HI_POINTER_SLOT_TYPED;
 
 	if (t->exact || (t->found && !exact))
 		return;
@@ -165,9 +165,10 @@ static void expect_next(struct hi_edge_labels *l)
 }
 
 /* No edge is made of a pointer to a function: whatever it holds, it is not the next. */
-static void take_expected(struct hi_edge_labels *l, uint64_t offset, struct hi_slot *slot)
+static void take_expected(struct hi_edge_labels *l, uint64_t offset,
+			  struct hi_pointer_slot *slot)
 {
-	if (slot && slot->kind == HI_SLOT_POINTER &&
+	if (slot && slot->kind == HI_POINTER_SLOT_TYPED &&
 	    atomic_load_explicit(&slot->layout, memory_order_relaxed) ==
 		    HI_LAYOUT_FUNCTION)
 		return;
@@ -176,7 +177,7 @@ static void take_expected(struct hi_edge_labels *l, uint64_t offset, struct hi_s
 }
 
 static void found_word(struct hi_edge_labels *l, uint64_t offset, uint64_t word,
-		       struct hi_slot *slot)
+		       struct hi_pointer_slot *slot)
 {
 	struct target *t;
 
@@ -193,7 +194,7 @@ static void found_word(struct hi_edge_labels *l, uint64_t offset, uint64_t word,
 	}
 }
 
-static void find_slot(void *arg, uint64_t offset, struct hi_slot *slot)
+static void find_slot(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 {
 	struct hi_edge_labels *l = arg;
 	const uint8_t *at;
@@ -538,7 +539,7 @@ static bool no_two_are_one(struct hi_edge_labels *l)
 static bool name_in_order(struct hi_edge_labels *l, struct hi_edges edges,
 			  struct hi_edge_name *names)
 {
-	static struct hi_slot some;
+	static struct hi_pointer_slot some;
 	bool ok;
 
 	if (l->place.is_root || is_managed(l) ||

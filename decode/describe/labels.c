@@ -170,7 +170,7 @@ uint32_t hi_labels_of_rule(const struct hi_labels *labels, const struct hi_rule 
 
 /* "ht_table[]" for a run of words, "v.val" for a single one. */
 static const char *field_text(struct hi_typing *typing, hi_type_id type,
-			      const struct hi_slot *slot)
+			      const struct hi_pointer_slot *slot)
 {
 	char text[200] = {}, *from, *to;
 	struct hi_out out = {text, sizeof(text), 0};

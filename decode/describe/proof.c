@@ -38,7 +38,7 @@ static uint32_t proposed_layout(struct hi_typing *typing, const struct hi_refere
 {
 	if (ref->rule)
 		return ref->layout;
-	if (ref->slot && ref->slot->kind == HI_SLOT_POINTER)
+	if (ref->slot && ref->slot->kind == HI_POINTER_SLOT_TYPED)
 		return hi_layouts_pointee(typing->layouts, ref->slot);
 	return HI_LAYOUT_NOTHING;
 }
@@ -58,7 +58,8 @@ static void name_proposal(struct hi_typing *typing, const struct hi_reference *r
 
 	if (layout >= HI_LAYOUT_FIRST)
 		hi_out_escaped(&out, hi_layouts_get(typing->layouts, layout)->name);
-	else if (ref->slot && ref->slot->kind == HI_SLOT_POINTER && ref->slot->pointee)
+	else if (ref->slot && ref->slot->kind == HI_POINTER_SLOT_TYPED &&
+		 ref->slot->pointee)
 		hi_out_escaped(&out, types->type(types->arg, ref->slot->pointee)->name);
 	else
 		hi_out_add(&out, "void");

@@ -139,12 +139,12 @@ take_word(struct hi_spreader *w, uint64_t word, struct hi_guess guess)
 
 /* hi_word_fn */
 static inline __attribute__((always_inline)) void take_slot(void *arg, uint64_t offset,
-							    struct hi_slot *slot)
+							    struct hi_pointer_slot *slot)
 {
 	struct hi_spreader *w = arg;
 	uint64_t word;
 
-	if (!slot || slot->kind != HI_SLOT_POINTER)
+	if (!slot || slot->kind != HI_POINTER_SLOT_TYPED)
 		return;
 	if (w->host)
 		memcpy(&word, w->host + offset, sizeof(word));
@@ -189,7 +189,7 @@ static void take_claim(void *arg, const struct hi_claim *claim, uint32_t layout)
 
 /* A word of a union: proposes the only pointee for which the block has just the
  * size, as less than a typed pointer. */
-static void take_either(struct hi_spreader *w, struct hi_slot *slots, uint32_t n,
+static void take_either(struct hi_spreader *w, struct hi_pointer_slot *slots, uint32_t n,
 			uint64_t word)
 {
 	uint64_t offset, usable;
@@ -229,7 +229,7 @@ static void take_unions(struct hi_spreader *w, const struct hi_layout *layout, b
 	for (uint64_t at = start; layout->size && at + layout->size <= end;
 	     at += layout->size)
 		for (uint32_t i = 0; i < layout->n_either; i += n) {
-			struct hi_slot *slot = &layout->either[i];
+			struct hi_pointer_slot *slot = &layout->either[i];
 			uint64_t offset = at + slot->offset;
 
 			for (n = 1; i + n < layout->n_either &&

@@ -29,12 +29,12 @@ struct plausible {
 	bool ok;
 };
 
-static void check_word(void *arg, uint64_t offset, struct hi_slot *slot)
+static void check_word(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 {
 	struct plausible *p = arg;
 	uint64_t word;
 
-	if (!p->ok || !slot || slot->kind != HI_SLOT_POINTER ||
+	if (!p->ok || !slot || slot->kind != HI_POINTER_SLOT_TYPED ||
 	    offset >= MAX_CHECKED * p->layout->size ||
 	    !hi_spread_read(p->w, p->addr + offset, &word))
 		return;
@@ -60,7 +60,7 @@ static bool is_bare_link(struct hi_spreader *w, const struct hi_layout *layout)
 	uint32_t pointee;
 
 	if (layout->klass != HI_TYPE_RECORD || layout->size != 8 ||
-	    layout->n_slots != 1 || layout->slots[0].kind != HI_SLOT_POINTER)
+	    layout->n_slots != 1 || layout->slots[0].kind != HI_POINTER_SLOT_TYPED)
 		return false;
 	pointee = hi_layouts_pointee(w->typing->layouts, &layout->slots[0]);
 	return pointee >= HI_LAYOUT_FIRST &&

@@ -52,10 +52,10 @@ struct scanner {
 	const uint8_t *host; /* NULL: not in one piece */
 	uint64_t addr, usable;
 	uint32_t owner;
-	const struct hi_layout *layout;	  /* NULL: untyped */
-	const struct hi_layout *labelled; /* whose labels these are: */
-	const struct hi_slot *slots;	  /* whose words are being scanned */
-	uint32_t slot_labels, raw_labels; /* of its first slot; 0: no labels */
+	const struct hi_layout *layout;	     /* NULL: untyped */
+	const struct hi_layout *labelled;    /* whose labels these are: */
+	const struct hi_pointer_slot *slots; /* whose words are being scanned */
+	uint32_t slot_labels, raw_labels;    /* of its first slot; 0: no labels */
 	bool is_certain; /* its type describes all of it: Note [Certain records] */
 	struct hi_cover *covered;  /* NULL, or its words that have been scanned */
 	uint64_t doubt, doubt_end; /* records in it whose rules were not resolved */
@@ -189,8 +189,8 @@ static void set_labels(struct scanner *s, const struct hi_layout *layout)
 				    &s->slot_labels, &s->raw_labels);
 }
 
-static inline uint32_t label_of(const struct scanner *s, const struct hi_slot *slot,
-				bool known)
+static inline uint32_t label_of(const struct scanner *s,
+				const struct hi_pointer_slot *slot, bool known)
 {
 	uint32_t first = known ? s->slot_labels : s->raw_labels;
 
@@ -199,13 +199,13 @@ static inline uint32_t label_of(const struct scanner *s, const struct hi_slot *s
 
 /* hi_word_fn: a word that the layout knows. */
 static inline __attribute__((always_inline)) void scan_slot(void *arg, uint64_t offset,
-							    struct hi_slot *slot)
+							    struct hi_pointer_slot *slot)
 {
 	struct scanner *s = arg;
 	const uint8_t *at =
 		s->host ? s->host + offset
 			: hi_views_at(&s->typing->views, &s->view, s->addr + offset, 8);
-	bool known = slot && slot->kind == HI_SLOT_POINTER;
+	bool known = slot && slot->kind == HI_POINTER_SLOT_TYPED;
 	uint64_t word;
 
 	if (known && atomic_load_explicit(&slot->layout, memory_order_relaxed) ==

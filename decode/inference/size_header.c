@@ -179,7 +179,7 @@ static void count_pointer(struct trial *t, hi_node id, uint64_t offset, uint32_t
 }
 
 /* hi_word_fn */
-static void try_pointer(void *arg, uint64_t offset, struct hi_slot *slot)
+static void try_pointer(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 {
 	struct trial *t = arg;
 	struct hi_typing *typing = t->spread->typing;
@@ -187,7 +187,7 @@ static void try_pointer(void *arg, uint64_t offset, struct hi_slot *slot)
 	uint32_t layout;
 	hi_node id;
 
-	if (!slot || slot->kind != HI_SLOT_POINTER ||
+	if (!slot || slot->kind != HI_POINTER_SLOT_TYPED ||
 	    !hi_spread_read(t->spread->workers[0], t->addr + offset, &word))
 		return;
 	layout = hi_layouts_pointee(typing->layouts, slot);

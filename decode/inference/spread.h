@@ -35,7 +35,7 @@ struct hi_interior {
 
 /* Why a word may be a pointer to something. */
 struct hi_guess {
-	struct hi_slot *slot; /* NULL: layout is known */
+	struct hi_pointer_slot *slot; /* NULL: layout is known */
 	uint32_t layout;
 	hi_context context;
 	enum hi_evidence evidence;

@@ -501,7 +501,7 @@ static void carve_slots(struct hi_spread *s)
 	struct hi_spreader *w = s->workers[0];
 
 	for (size_t i = 0; i < typing->slots.count; i++) {
-		const struct hi_slot_seed *slot = &typing->slots.items[i];
+		const struct hi_pool_slot_seed *slot = &typing->slots.items[i];
 
 		hi_spread_carve(w, slot->addr, slot->addr + slot->size, slot->layout,
 				HI_EVIDENCE_CONTAINER);

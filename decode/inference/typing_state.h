@@ -48,13 +48,13 @@ struct hi_root_info {
  * a rule says. */
 struct hi_seed {
 	uint64_t word;
-	struct hi_slot *slot; /* NULL: layout */
+	struct hi_pointer_slot *slot; /* NULL: layout */
 	uint32_t layout;
 	hi_context context;
 };
 
 /* A slot of a pool that a root leads to. */
-struct hi_slot_seed {
+struct hi_pool_slot_seed {
 	uint64_t addr, size;
 	uint32_t layout;
 };
@@ -93,7 +93,7 @@ struct hi_witness {
 struct hi_root_ref {
 	hi_node to;
 	uint32_t root;
-	const struct hi_slot *slot; /* NULL: untyped */
+	const struct hi_pointer_slot *slot; /* NULL: untyped */
 };
 
 struct hi_labels;
@@ -113,7 +113,7 @@ struct hi_typing {
 	uint32_t n_types;
 	struct HI_VECTOR(struct hi_root_info) roots;
 	struct HI_VECTOR(struct hi_seed) seeds; /* freed after propagation */
-	struct HI_VECTOR(struct hi_slot_seed) slots;
+	struct HI_VECTOR(struct hi_pool_slot_seed) slots;
 	/* Objects may be carved out of memory between these, where no allocator is
 	 * (carve.h); low == high: nowhere. */
 	uint64_t outside_low, outside_high;

@@ -41,9 +41,9 @@ struct flatten {
 	const struct hi_type_source *types;
 	uint64_t size; /* of the whole type */
 	struct HI_VECTOR(struct item) items;
-	struct hi_slots slots;
+	struct hi_pointer_slots slots;
 	struct hi_sites sites;
-	struct hi_slots either; /* pointers of unions that disagree */
+	struct hi_pointer_slots either; /* pointers of unions that disagree */
 	uint32_t visited;
 	bool too_complex, no_memory;
 };
@@ -61,9 +61,9 @@ static void push_item(struct flatten *f, struct item item)
 		f->no_memory = true;
 }
 
-static void emit(struct flatten *f, struct hi_slot slot)
+static void emit(struct flatten *f, struct hi_pointer_slot slot)
 {
-	bool to_end = slot.count == HI_SLOT_TO_END;
+	bool to_end = slot.count == HI_POINTER_SLOT_TO_END;
 
 	if (!slot.count || slot.stride == 0)
 		return;
@@ -79,14 +79,14 @@ static void emit(struct flatten *f, struct hi_slot slot)
 		f->no_memory = true;
 }
 
-static void emit_word(struct flatten *f, const struct item *at, enum hi_slot_kind kind,
-		      hi_type_id pointee)
+static void emit_word(struct flatten *f, const struct item *at,
+		      enum hi_pointer_slot_kind kind, hi_type_id pointee)
 {
-	emit(f, (struct hi_slot){.offset = at->offset,
-				 .count = at->count,
-				 .stride = at->count == 1 ? 8 : at->stride,
-				 .kind = kind,
-				 .pointee = pointee});
+	emit(f, (struct hi_pointer_slot){.offset = at->offset,
+					 .count = at->count,
+					 .stride = at->count == 1 ? 8 : at->stride,
+					 .kind = kind,
+					 .pointee = pointee});
 }
 
 /* All aligned words of [start, end) as one raw run. */
@@ -96,10 +96,10 @@ static void emit_raw_run(struct flatten *f, uint64_t start, uint64_t end)
 
 	if (end < first || end - first < 8)
 		return;
-	emit(f, (struct hi_slot){.offset = first,
-				 .count = (end - first) / 8,
-				 .stride = 8,
-				 .kind = HI_SLOT_RAW});
+	emit(f, (struct hi_pointer_slot){.offset = first,
+					 .count = (end - first) / 8,
+					 .stride = 8,
+					 .kind = HI_POINTER_SLOT_RAW});
 }
 
 /* The extent of count repetitions of `size` bytes each, cut at the type's end. */
@@ -107,7 +107,7 @@ static uint64_t extent_end(const struct flatten *f, const struct item *at, uint6
 {
 	uint64_t span, end;
 
-	if (at->count == HI_SLOT_TO_END ||
+	if (at->count == HI_POINTER_SLOT_TO_END ||
 	    __builtin_mul_overflow(at->count - 1, at->stride, &span) ||
 	    __builtin_add_overflow(at->offset + size, span, &end) || end > f->size)
 		return f->size;
@@ -118,11 +118,12 @@ static void emit_raw(struct flatten *f, const struct item *at, uint64_t size)
 {
 	uint64_t words = size / 8;
 
-	if (at->count == HI_SLOT_TO_END) {
-		emit(f, (struct hi_slot){.offset = (at->offset + 7) & ~(uint64_t)7,
-					 .count = HI_SLOT_TO_END,
-					 .stride = 8,
-					 .kind = HI_SLOT_RAW});
+	if (at->count == HI_POINTER_SLOT_TO_END) {
+		emit(f,
+		     (struct hi_pointer_slot){.offset = (at->offset + 7) & ~(uint64_t)7,
+					      .count = HI_POINTER_SLOT_TO_END,
+					      .stride = 8,
+					      .kind = HI_POINTER_SLOT_RAW});
 	} else if (at->count == 1 || at->stride % 8 || at->offset % 8 ||
 		   words > MAX_EXPAND) {
 		emit_raw_run(f, at->offset, extent_end(f, at, size));
@@ -132,7 +133,7 @@ static void emit_raw(struct flatten *f, const struct item *at, uint64_t size)
 				  &(struct item){.offset = at->offset + 8 * i,
 						 .count = at->count,
 						 .stride = at->stride},
-				  HI_SLOT_RAW, 0);
+				  HI_POINTER_SLOT_RAW, 0);
 	}
 }
 
@@ -290,7 +291,7 @@ static void visit_elements(struct flatten *f, const struct item *at, hi_type_id 
 	if (at->count == 1) {
 		push_item(f, (struct item){element, at->offset, n, size, NULL, 0,
 					   at->in_template});
-	} else if (at->count != HI_SLOT_TO_END && at->stride == n * size &&
+	} else if (at->count != HI_POINTER_SLOT_TO_END && at->stride == n * size &&
 		   !__builtin_mul_overflow(at->count, n, &all)) {
 		push_item(f, (struct item){element, at->offset, all, size, NULL, 0,
 					   at->in_template});
@@ -327,7 +328,7 @@ static void visit_array(struct flatten *f, const struct item *at,
 		if (flexible && (at->count != 1 || !at_the_end))
 			return;
 		if (flexible)
-			raw.count = HI_SLOT_TO_END;
+			raw.count = HI_POINTER_SLOT_TO_END;
 		emit_raw(f, &raw, type->count);
 		return;
 	}
@@ -335,9 +336,9 @@ static void visit_array(struct flatten *f, const struct item *at,
 		return;
 	if (flexible) {
 		if (at->count == 1 && at_the_end)
-			push_item(f,
-				  (struct item){type->target, at->offset, HI_SLOT_TO_END,
-						element->size, NULL, 0, at->in_template});
+			push_item(f, (struct item){type->target, at->offset,
+						   HI_POINTER_SLOT_TO_END, element->size,
+						   NULL, 0, at->in_template});
 		return;
 	}
 	if (__builtin_mul_overflow(type->count, element->size, &bytes) ||
@@ -368,19 +369,19 @@ static void visit(struct flatten *f, const struct item *at)
 		return;
 	case HI_KIND_POINTER:
 		if (type->size == 8)
-			emit_word(f, at, HI_SLOT_POINTER, type->target);
+			emit_word(f, at, HI_POINTER_SLOT_TYPED, type->target);
 		return;
 	case HI_KIND_ADDRESS:
 		if (type->size == 8)
-			emit_word(f, at, HI_SLOT_RAW, 0);
+			emit_word(f, at, HI_POINTER_SLOT_RAW, 0);
 		return;
 	case HI_KIND_UNKNOWN:
-		if (at->count != HI_SLOT_TO_END)
+		if (at->count != HI_POINTER_SLOT_TO_END)
 			emit_raw(f, at, type->size);
 		return;
 	case HI_KIND_INTEGER:
 		if (at->in_template && type->size == 8)
-			emit_word(f, at, HI_SLOT_RAW, 0);
+			emit_word(f, at, HI_POINTER_SLOT_RAW, 0);
 		return;
 	case HI_KIND_VOID:
 	case HI_KIND_CHAR:
@@ -393,7 +394,7 @@ static void visit(struct flatten *f, const struct item *at)
 
 static int by_offset(const void *a, const void *b)
 {
-	const struct hi_slot *x = a, *y = b;
+	const struct hi_pointer_slot *x = a, *y = b;
 
 	if (x->offset != y->offset)
 		return x->offset < y->offset ? -1 : 1;
@@ -402,19 +403,20 @@ static int by_offset(const void *a, const void *b)
 	return x->pointee < y->pointee ? -1 : x->pointee > y->pointee;
 }
 
-static bool covers_more_than_one(const struct hi_slot *s)
+static bool covers_more_than_one(const struct hi_pointer_slot *s)
 {
 	return s->count > 1;
 }
 
-static uint64_t slot_end(const struct hi_slot *s)
+static uint64_t slot_end(const struct hi_pointer_slot *s)
 {
-	return s->count == HI_SLOT_TO_END ? UINT64_MAX
-					  : s->offset + (s->count - 1) * s->stride + 8;
+	return s->count == HI_POINTER_SLOT_TO_END
+		       ? UINT64_MAX
+		       : s->offset + (s->count - 1) * s->stride + 8;
 }
 
 /* Does the word at offset overlap one of the run? */
-static bool touches(const struct hi_slot *run, uint64_t offset)
+static bool touches(const struct hi_pointer_slot *run, uint64_t offset)
 {
 	uint64_t d;
 
@@ -427,7 +429,7 @@ static bool touches(const struct hi_slot *run, uint64_t offset)
 }
 
 /* Do two runs share a word? Runs of one array of records interleave without. */
-static bool share_words(const struct hi_slot *a, const struct hi_slot *b)
+static bool share_words(const struct hi_pointer_slot *a, const struct hi_pointer_slot *b)
 {
 	if (slot_end(a) <= b->offset || slot_end(b) <= a->offset)
 		return false;
@@ -435,7 +437,7 @@ static bool share_words(const struct hi_slot *a, const struct hi_slot *b)
 		return a->offset < b->offset ? touches(a, b->offset)
 					     : touches(b, a->offset);
 	if (a->count > b->count) {
-		const struct hi_slot *longer = a;
+		const struct hi_pointer_slot *longer = a;
 
 		a = b;
 		b = longer;
@@ -451,13 +453,13 @@ static bool share_words(const struct hi_slot *a, const struct hi_slot *b)
 /* Writes a run out as single words; those to the end stay. */
 static bool write_out(struct flatten *f)
 {
-	struct hi_slots single = {};
+	struct hi_pointer_slots single = {};
 
 	for (size_t i = 0; i < f->slots.count; i++) {
-		struct hi_slot slot = f->slots.items[i];
+		struct hi_pointer_slot slot = f->slots.items[i];
 		uint64_t n = slot.count;
 
-		if (n != HI_SLOT_TO_END)
+		if (n != HI_POINTER_SLOT_TO_END)
 			slot.count = 1;
 		else
 			n = 1;
@@ -474,7 +476,7 @@ static bool write_out(struct flatten *f)
 	return true;
 }
 
-static void keep_either(struct flatten *f, const struct hi_slot *slot)
+static void keep_either(struct flatten *f, const struct hi_pointer_slot *slot)
 {
 	if (slot->pointee && f->either.count < MAX_SLOTS &&
 	    !hi_vector_push(&f->either, *slot))
@@ -486,12 +488,12 @@ static void drop_doubles(struct flatten *f)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < f->slots.count; i++) {
-		struct hi_slot *last = kept ? &f->slots.items[kept - 1] : NULL;
-		struct hi_slot *slot = &f->slots.items[i];
+		struct hi_pointer_slot *last = kept ? &f->slots.items[kept - 1] : NULL;
+		struct hi_pointer_slot *slot = &f->slots.items[i];
 
 		if (!last || last->offset != slot->offset || last->count != slot->count) {
 			f->slots.items[kept++] = *slot;
-		} else if (slot->kind == HI_SLOT_POINTER &&
+		} else if (slot->kind == HI_POINTER_SLOT_TYPED &&
 			   slot->pointee != last->pointee) {
 			keep_either(f, last);
 			keep_either(f, slot);
@@ -544,8 +546,8 @@ static int site_by_offset(const void *a, const void *b)
 }
 
 bool hi_flatten(const struct hi_type_source *types, hi_type_id type, uint64_t size,
-		struct hi_slots *ret, struct hi_sites *sites_ret,
-		struct hi_slots *either_ret, bool *truncated_ret)
+		struct hi_pointer_slots *ret, struct hi_sites *sites_ret,
+		struct hi_pointer_slots *either_ret, bool *truncated_ret)
 {
 	struct flatten f = {.types = types, .size = size};
 

@@ -6,7 +6,7 @@
 #include "base/vector.h"
 #include "decode/layouts/layout.h"
 
-struct hi_slots HI_VECTOR(struct hi_slot);
+struct hi_pointer_slots HI_VECTOR(struct hi_pointer_slot);
 struct hi_sites HI_VECTOR(struct hi_site);
 
 /*
@@ -17,7 +17,7 @@ struct hi_sites HI_VECTOR(struct hi_site);
  * hi_vector_free().
  */
 bool hi_flatten(const struct hi_type_source *types, hi_type_id type, uint64_t size,
-		struct hi_slots *ret, struct hi_sites *sites_ret,
-		struct hi_slots *either_ret, bool *truncated_ret);
+		struct hi_pointer_slots *ret, struct hi_sites *sites_ret,
+		struct hi_pointer_slots *either_ret, bool *truncated_ret);
 
 #endif

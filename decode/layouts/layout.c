@@ -67,7 +67,7 @@ static bool copy_sites(struct hi_layouts *layouts, struct hi_layout *layout,
 }
 
 static bool copy_either(struct hi_layouts *layouts, struct hi_layout *layout,
-			const struct hi_slots *either)
+			const struct hi_pointer_slots *either)
 {
 	layout->either = hi_arena_alloc(&layouts->priv->arena,
 					(either->count + 1) * sizeof(*layout->either));
@@ -98,9 +98,9 @@ static uint64_t wants_of_pointee(struct hi_layouts *layouts, const struct hi_typ
 
 static bool fill_slots(struct hi_layouts *layouts, struct hi_layout *layout)
 {
-	struct hi_slots flat = {};
+	struct hi_pointer_slots flat = {};
 	struct hi_sites sites = {};
-	struct hi_slots either = {};
+	struct hi_pointer_slots either = {};
 	bool ok = hi_flatten(&layouts->priv->source, layout->type->id, layout->size,
 			     &flat, &sites, &either, &layout->truncated);
 	size_t bytes = (flat.count ? flat.count : 1) * sizeof(*layout->slots);
@@ -110,8 +110,8 @@ static bool fill_slots(struct hi_layouts *layouts, struct hi_layout *layout)
 		memcpy(layout->slots, flat.items, flat.count * sizeof(*layout->slots));
 	layout->n_slots = layout->slots ? (uint32_t)flat.count : 0;
 	for (uint32_t i = 0; i < layout->n_slots; i++) {
-		layout->n_pointers += layout->slots[i].kind == HI_SLOT_POINTER;
-		layout->open_ended |= layout->slots[i].count == HI_SLOT_TO_END;
+		layout->n_pointers += layout->slots[i].kind == HI_POINTER_SLOT_TYPED;
+		layout->open_ended |= layout->slots[i].count == HI_POINTER_SLOT_TO_END;
 	}
 	hi_vector_free(&flat);
 	ok = ok && copy_sites(layouts, layout, &sites) &&
@@ -374,7 +374,7 @@ bool hi_layouts_failed(const struct hi_layouts *layouts)
 	return atomic_load(&layouts->priv->failed);
 }
 
-uint32_t hi_layouts_pointee_slow(struct hi_layouts *layouts, struct hi_slot *slot)
+uint32_t hi_layouts_pointee_slow(struct hi_layouts *layouts, struct hi_pointer_slot *slot)
 {
 	uint32_t layout = hi_layouts_of(layouts, slot->pointee);
 

@@ -25,18 +25,19 @@ struct hi_type_source {
 	struct hi_rule_source rules; /* zeroed: none */
 };
 
-enum hi_slot_kind {
-	HI_SLOT_POINTER,
-	HI_SLOT_RAW, /* raw storage, uintptr_t, unknown layout: conservative */
+enum hi_pointer_slot_kind {
+	HI_POINTER_SLOT_TYPED,
+	HI_POINTER_SLOT_RAW, /* raw storage, uintptr_t, unknown layout: conservative */
 };
 
-#define HI_SLOT_TO_END UINT64_MAX
+#define HI_POINTER_SLOT_TO_END UINT64_MAX
 
-struct hi_slot {
+struct hi_pointer_slot {
 	uint64_t offset; /* bytes from the start of the type, of the first word */
-	uint64_t count;	 /* words; HI_SLOT_TO_END: as many as the block has room for */
+	uint64_t count;	 /* words; HI_POINTER_SLOT_TO_END: as many as the block has room
+			    for */
 	uint64_t stride; /* bytes from one word to the next */
-	enum hi_slot_kind kind;
+	enum hi_pointer_slot_kind kind;
 	hi_type_id pointee; /* POINTER only; 0: unknown, or two opinions (union) */
 	/* Layout of the pointee: 0 until hi_layouts_pointee() was asked. */
 	_Atomic uint32_t layout;
@@ -44,7 +45,7 @@ struct hi_slot {
 
 /* Records with rules of their own inside a type: count of them, stride apart. */
 struct hi_site {
-	uint64_t offset, count, stride; /* as in struct hi_slot */
+	uint64_t offset, count, stride; /* as in struct hi_pointer_slot */
 	const struct hi_rules *rules;
 };
 
@@ -84,9 +85,9 @@ struct hi_layout {
 	bool blob;	  /* a buffer without pointers; only a name */
 	uint32_t n_slots; /* sorted by offset */
 	uint32_t n_pointers;
-	struct hi_slot *slots;
+	struct hi_pointer_slot *slots;
 	uint32_t n_either; /* what a slot without pointee may lead to, by offset */
-	struct hi_slot *either;
+	struct hi_pointer_slot *either;
 	uint32_t n_sites;
 	const struct hi_site *sites;
 	const struct hi_rules *rules; /* of the type itself; NULL: none */
@@ -170,9 +171,10 @@ const uint64_t *hi_layouts_context_values(const struct hi_layouts *layouts,
 uint32_t hi_layouts_count(const struct hi_layouts *layouts); /* one past the last index */
 bool hi_layouts_failed(const struct hi_layouts *layouts);
 
-uint32_t hi_layouts_pointee_slow(struct hi_layouts *layouts, struct hi_slot *slot);
+uint32_t hi_layouts_pointee_slow(struct hi_layouts *layouts,
+				 struct hi_pointer_slot *slot);
 static inline uint32_t hi_layouts_pointee(struct hi_layouts *layouts,
-					  struct hi_slot *slot)
+					  struct hi_pointer_slot *slot)
 {
 	uint32_t layout = atomic_load_explicit(&slot->layout, memory_order_acquire);
 
@@ -200,12 +202,11 @@ static inline uint64_t hi_fit_usable(uint64_t request)
 }
 
 /* fn(arg, offset, slot) for a word; slot NULL: beyond the known part (raw). */
-typedef void hi_word_fn(void *arg, uint64_t offset, struct hi_slot *slot);
+typedef void hi_word_fn(void *arg, uint64_t offset, struct hi_pointer_slot *slot);
 
-static inline __attribute__((always_inline)) void hi_slot_words(struct hi_slot *slot,
-								uint64_t base,
-								uint64_t end,
-								hi_word_fn *fn, void *arg)
+static inline __attribute__((always_inline)) void
+hi_pointer_slot_words(struct hi_pointer_slot *slot, uint64_t base, uint64_t end,
+		      hi_word_fn *fn, void *arg)
 {
 	uint64_t offset = base + slot->offset;
 
@@ -274,10 +275,10 @@ hi_layout_words_until(const struct hi_layout *layout, bool array, bool tail_know
 		for (uint64_t base = start; base + layout->size <= end; base += step) {
 			for (uint32_t i = 0; i < layout->n_slots; i++)
 				if (!tail_known ||
-				    layout->slots[i].count != HI_SLOT_TO_END ||
-				    layout->slots[i].kind == HI_SLOT_POINTER)
-					hi_slot_words(&layout->slots[i], base, usable, fn,
-						      arg);
+				    layout->slots[i].count != HI_POINTER_SLOT_TO_END ||
+				    layout->slots[i].kind == HI_POINTER_SLOT_TYPED)
+					hi_pointer_slot_words(&layout->slots[i], base,
+							      usable, fn, arg);
 			if (!array)
 				break;
 		}

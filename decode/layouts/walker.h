@@ -69,7 +69,8 @@ hi_walker_words(struct hi_walker *w, const struct hi_layout *layout, bool array,
 	     at += layout->size, k++)
 		if (layout->n_slots && hi_walker_is_live(w, layout, addr, k))
 			for (uint32_t i = 0; i < layout->n_slots; i++)
-				hi_slot_words(&layout->slots[i], at, usable, fn, arg);
+				hi_pointer_slot_words(&layout->slots[i], at, usable, fn,
+						      arg);
 }
 /* Is what lies behind the record in its block known? */
 bool hi_walker_tail_known(struct hi_walker *w, const struct hi_layout *layout,

@@ -82,14 +82,14 @@ static void warn(struct hi_root_finding *f, const char *before, uint64_t addr,
 
 /* ---- what a variable refers to, as roots.c finds it ---- */
 
-static void add_word(void *arg, uint64_t offset, struct hi_slot *slot)
+static void add_word(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 {
 	struct hi_root_finding *f = arg;
 	uint64_t word;
 
 	if (!hi_named_roots_read(f->p, f->base + offset, &word, sizeof(word)))
 		return;
-	if (slot && slot->kind == HI_SLOT_POINTER &&
+	if (slot && slot->kind == HI_POINTER_SLOT_TYPED &&
 	    hi_layouts_pointee(f->typing->layouts, slot) == HI_LAYOUT_FUNCTION)
 		return;
 	add_object_at(f, word);

@@ -30,7 +30,7 @@ static void add_seed(struct hi_roots *r, struct hi_seed seed)
 }
 
 static void add_edge(struct hi_roots *r, hi_node to, uint8_t grade,
-		     const struct hi_slot *slot)
+		     const struct hi_pointer_slot *slot)
 {
 	if (!hi_vector_push(&r->edges, ((struct hi_root_edge){to, grade, slot})))
 		hi_roots_no_memory(r);
@@ -47,10 +47,10 @@ void hi_roots_refer(struct hi_roots *r, uint64_t to, enum hi_grade grade)
 /* An edge for a word that hit; what a typed word leads to is a seed. */
 static void add_hit(struct hi_roots *r, const struct hi_hit *hit)
 {
-	struct hi_slot *slot = r->slots[hit->index];
+	struct hi_pointer_slot *slot = r->slots[hit->index];
 	uint8_t grade = HI_GRADE_CONSERVATIVE;
 
-	if (slot && slot->kind == HI_SLOT_POINTER) {
+	if (slot && slot->kind == HI_POINTER_SLOT_TYPED) {
 		uint32_t layout = hi_layouts_pointee(r->typing->layouts, slot);
 
 		if (layout == HI_LAYOUT_FUNCTION)
@@ -70,11 +70,11 @@ static void add_misses(struct hi_roots *r, size_t n_words, size_t n_hits)
 	size_t h = 0;
 
 	for (size_t i = 0; i < n_words; i++) {
-		struct hi_slot *slot = r->slots[i];
+		struct hi_pointer_slot *slot = r->slots[i];
 
 		if (h < n_hits && r->hits[h].index == i)
 			h++;
-		else if (slot && slot->kind == HI_SLOT_POINTER &&
+		else if (slot && slot->kind == HI_POINTER_SLOT_TYPED &&
 			 hi_carving_range(r->typing->carving, r->words[i], &start, &end))
 			add_seed(r, (struct hi_seed){.word = r->words[i], .slot = slot});
 	}
@@ -101,7 +101,7 @@ bool hi_roots_may_refer(const struct hi_roots *r, uint64_t word)
 	       hi_carving_range(r->typing->carving, word, &start, &end);
 }
 
-void hi_roots_add_word(struct hi_roots *r, uint64_t word, struct hi_slot *slot)
+void hi_roots_add_word(struct hi_roots *r, uint64_t word, struct hi_pointer_slot *slot)
 {
 	if (word - r->low >= r->span)
 		return;
@@ -156,7 +156,7 @@ struct variable_words {
 	uint64_t address;
 };
 
-static void add_variable_word(void *arg, uint64_t offset, struct hi_slot *slot)
+static void add_variable_word(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 {
 	struct variable_words *v = arg;
 	struct hi_typing *typing = v->roots->typing;
@@ -205,9 +205,9 @@ static void take_claim(void *arg, const struct hi_claim *claim, uint32_t layout)
 
 	if (claim->slot) {
 		if (layout >= HI_LAYOUT_FIRST &&
-		    !hi_vector_push(
-			    &r->typing->slots,
-			    ((struct hi_slot_seed){claim->to, claim->slot_size, layout})))
+		    !hi_vector_push(&r->typing->slots,
+				    ((struct hi_pool_slot_seed){
+					    claim->to, claim->slot_size, layout})))
 			hi_roots_no_memory(r);
 		return;
 	}

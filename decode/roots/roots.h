@@ -14,7 +14,7 @@ enum { HI_ROOT_BATCH = 1024 };
 struct hi_root_edge {
 	hi_node to;
 	uint8_t grade;
-	const struct hi_slot *slot; /* that it was found through, or NULL */
+	const struct hi_pointer_slot *slot; /* that it was found through, or NULL */
 };
 
 struct hi_ranges HI_VECTOR(struct hi_section_range);
@@ -24,7 +24,7 @@ struct hi_roots {
 	struct hi_graph_builder *builder;
 	struct HI_VECTOR(struct hi_root_edge) edges; /* of the root at hand */
 	uint64_t words[HI_ROOT_BATCH];
-	struct hi_slot *slots[HI_ROOT_BATCH]; /* NULL: untyped */
+	struct hi_pointer_slot *slots[HI_ROOT_BATCH]; /* NULL: untyped */
 	struct hi_hit hits[HI_ROOT_BATCH];
 	size_t n;
 	struct hi_walker walker;
@@ -47,7 +47,7 @@ void hi_roots_add_uncovered(struct hi_roots *r, uint64_t start, uint64_t end,
 			    const struct hi_section_range *cuts, size_t n_cuts);
 /* An edge that needs no slot. */
 void hi_roots_refer(struct hi_roots *r, uint64_t to, enum hi_grade grade);
-void hi_roots_add_word(struct hi_roots *r, uint64_t word, struct hi_slot *slot);
+void hi_roots_add_word(struct hi_roots *r, uint64_t word, struct hi_pointer_slot *slot);
 /* A typed variable in memory; layout HI_LAYOUT_NONE: its words. */
 void hi_roots_add_variable(struct hi_roots *r, uint64_t address, uint64_t size,
 			   uint32_t layout);

@@ -55,7 +55,7 @@ struct value_words {
 	const struct hi_local *local;
 };
 
-static void add_value_word(void *arg, uint64_t offset, struct hi_slot *slot)
+static void add_value_word(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 {
 	struct value_words *v = arg;
 	uint64_t word;

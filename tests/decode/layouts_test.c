@@ -34,15 +34,15 @@ static const char *slots_of(const struct hi_layout *layout)
 
 	text[0] = 0;
 	for (uint32_t i = 0; i < layout->n_slots && used + 80 < sizeof(text); i++) {
-		const struct hi_slot *s = &layout->slots[i];
+		const struct hi_pointer_slot *s = &layout->slots[i];
 		char count[24] = "...";
 
-		if (s->count != HI_SLOT_TO_END)
+		if (s->count != HI_POINTER_SLOT_TO_END)
 			snprintf(count, sizeof(count), "%llu",
 				 (unsigned long long)s->count);
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "%s%c %llu*%s/%llu", i ? " " : "",
-					 s->kind == HI_SLOT_POINTER ? 'p' : 'r',
+					 s->kind == HI_POINTER_SLOT_TYPED ? 'p' : 'r',
 					 (unsigned long long)s->offset, count,
 					 (unsigned long long)s->stride);
 	}
