@@ -204,7 +204,7 @@ static void find_by_rules(struct finding *f)
 	w->claim = find_claim;
 	w->value = place->value;
 	w->own_only = true;
-	hi_walker_sites(w, place->layout, place->array, place->address, place->size);
+	hi_walker_rule_sites(w, place->layout, place->array, place->address, place->size);
 	free(w);
 }
 
@@ -220,7 +220,7 @@ bool hi_place_find(const struct hi_place *place, uint64_t to, uint64_t to_size,
 			find_slot(&f, o, NULL);
 	else if (!place->n_ranges)
 		find_in_range(&f, place->address, place->address + place->size);
-	if (place->layout && place->layout->n_sites && !f.exact)
+	if (place->layout && place->layout->n_rule_sites && !f.exact)
 		find_by_rules(&f);
 	for (size_t i = 0; i < place->n_ranges && !f.found; i++)
 		find_in_range(&f, place->ranges[i].start, place->ranges[i].end);

@@ -279,9 +279,10 @@ static void find_all(struct hi_edge_labels *l)
 			find_slot(l, o, NULL);
 	else if (!p->n_ranges)
 		find_in_range(l, p->address, p->address + p->size);
-	if (p->layout && p->layout->n_sites) {
+	if (p->layout && p->layout->n_rule_sites) {
 		l->walker.value = p->value;
-		hi_walker_sites(&l->walker, p->layout, p->array, p->address, p->size);
+		hi_walker_rule_sites(&l->walker, p->layout, p->array, p->address,
+				     p->size);
 	}
 	for (size_t i = 0; i < p->n_ranges; i++)
 		find_in_range(l, p->ranges[i].start, p->ranges[i].end);
@@ -543,7 +544,7 @@ static bool name_in_order(struct hi_edge_labels *l, struct hi_edges edges,
 	bool ok;
 
 	if (l->place.is_root || is_managed(l) ||
-	    (l->place.layout && l->place.layout->n_sites) ||
+	    (l->place.layout && l->place.layout->n_rule_sites) ||
 	    !hi_vector_reserve(&l->keys, edges.count))
 		return false;
 	l->mode = IN_ORDER;

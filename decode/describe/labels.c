@@ -72,8 +72,8 @@ static bool number_rules(struct hi_labels *l, uint32_t *next)
 	for (uint32_t t = 1; t < typing->n_types; t++) {
 		const struct hi_layout *layout = layout_of_type(typing, t);
 
-		for (uint32_t i = 0; layout && i < layout->n_sites; i++)
-			if (!add_rules(l, layout->sites[i].rules))
+		for (uint32_t i = 0; layout && i < layout->n_rule_sites; i++)
+			if (!add_rules(l, layout->rule_sites[i].rules))
 				return false;
 	}
 	for (size_t i = 0; i < l->rules.count; i++)

@@ -266,7 +266,7 @@ static uint64_t bytes_of(struct hi_spreader *w, const struct hi_spread_entry *e,
 	if (e->id == HI_NODE_NONE)
 		return hi_walker_size(&w->walker, layout, e->addr,
 				      room_at(w->typing, e->addr, layout));
-	if (array || layout->open_ended || layout->n_sites)
+	if (array || layout->open_ended || layout->n_rule_sites)
 		return hi_object_usable(w->typing->objects, e->id);
 	return layout->lead + layout->size;
 }
@@ -288,10 +288,10 @@ static void take_entry(struct hi_spreader *w, const struct hi_spread_entry *e)
 			w);
 	if (layout->n_either)
 		take_unions(w, layout, array, e->addr, usable);
-	if (!layout->n_sites)
+	if (!layout->n_rule_sites)
 		return;
 	w->has_slots = false;
-	hi_walker_sites(&w->walker, layout, array, e->addr, usable);
+	hi_walker_rule_sites(&w->walker, layout, array, e->addr, usable);
 	if (w->has_slots && !hi_vector_push(&w->pools, *e))
 		w->no_memory = true;
 }

@@ -109,7 +109,7 @@ void hi_spread_push(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t k
 	const struct hi_layout *layout =
 		hi_layouts_get(w->typing->layouts, key & HI_KEY_LAYOUT);
 
-	if ((!layout->n_pointers && !layout->n_sites) || layout->quiet)
+	if ((!layout->n_pointers && !layout->n_rule_sites) || layout->quiet)
 		return;
 	if (!hi_vector_push(waits(w, layout, id, key) ? &w->arrays : &w->todo,
 			    ((struct hi_spread_entry){addr, id, key}))) {
@@ -122,7 +122,7 @@ void hi_spread_push(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t k
 static bool says_more(struct hi_layouts *layouts, const struct hi_layout *layout,
 		      const struct hi_layout *than)
 {
-	return (layout->n_pointers || layout->n_sites) &&
+	return (layout->n_pointers || layout->n_rule_sites) &&
 	       (hi_layout_count_is_said(layout) || layout->context != than->context ||
 		layout->lead != than->lead ||
 		!hi_layout_starts_with(layouts, than, layout, false));
@@ -137,7 +137,7 @@ static void add_opinion(struct hi_spreader *w, uint64_t addr, hi_node id, uint32
 	const struct hi_layout *layout = hi_layouts_get(layouts, key & HI_KEY_LAYOUT);
 	const struct hi_layout *other = hi_layouts_get(layouts, old & HI_KEY_LAYOUT);
 	bool is_array = (key & HI_KEY_ARRAY) && !hi_layout_count_is_said(layout);
-	bool follow = is_array ? layout->n_pointers || layout->n_sites
+	bool follow = is_array ? layout->n_pointers || layout->n_rule_sites
 			       : says_more(layouts, layout, other);
 	bool conflict;
 
@@ -353,7 +353,7 @@ void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t
 	 * pointers in it, it may as well be a member that is aligned to less. */
 	if (is_record && offset < 8 && layout->size % 8 == 0) {
 		hi_spread_propose(w, start, id, index,
-				  layout->n_pointers || layout->n_sites
+				  layout->n_pointers || layout->n_rule_sites
 					  ? evidence
 					  : HI_EVIDENCE_SHAPE);
 		return;

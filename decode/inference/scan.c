@@ -387,7 +387,7 @@ static void scan_doubtful(struct scanner *s, const struct hi_layout *layout, boo
 {
 	const struct hi_cover *cover = s->covered;
 
-	hi_cover_sites(s->covered, s->typing, layout, array, s->usable);
+	hi_cover_rule_sites(s->covered, s->typing, layout, array, s->usable);
 	s->covered = NULL;
 	for (uint64_t i = 0; i < cover->n; i++)
 		if (!hi_cover_has(cover, i))
@@ -417,7 +417,7 @@ static void scan_typed(struct scanner *s, const struct hi_layout *layout, uint32
 
 	set_labels(s, layout);
 	s->is_certain = hi_record_is_certain(layout, key, s->usable, tail_known);
-	is_covered = !s->is_certain || layout->n_sites || layout->rules;
+	is_covered = !s->is_certain || layout->n_rule_sites || layout->rules;
 	if (is_covered && hi_cover_begin(&s->cover, s->usable))
 		s->covered = &s->cover;
 	else if (is_covered)
@@ -426,8 +426,8 @@ static void scan_typed(struct scanner *s, const struct hi_layout *layout, uint32
 	s->doubt_end = 0;
 	hi_walker_words(&s->walker, layout, array, tail_known, s->addr, s->usable,
 			scan_slot, s);
-	if (layout->n_sites)
-		hi_walker_sites(&s->walker, layout, array, s->addr, s->usable);
+	if (layout->n_rule_sites)
+		hi_walker_rule_sites(&s->walker, layout, array, s->addr, s->usable);
 	if (hi_walker_variant_is_open(&s->walker, layout, s->addr, s->usable))
 		doubt_record(s, s->addr, s->addr + s->usable);
 	scan_unresolved(s);

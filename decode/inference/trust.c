@@ -64,8 +64,8 @@ void hi_cover_end(struct hi_cover *cover)
 	*cover = (struct hi_cover){};
 }
 
-static void cover_site(struct hi_cover *cover, const struct hi_typing *typing,
-		       const struct hi_site *site, uint64_t base, uint64_t end)
+static void cover_rule_site(struct hi_cover *cover, const struct hi_typing *typing,
+			    const struct hi_rule_site *site, uint64_t base, uint64_t end)
 {
 	const struct hi_type_source *types = &typing->source.types;
 	uint64_t size = types->type(types->arg, site->rules->type)->size;
@@ -77,17 +77,17 @@ static void cover_site(struct hi_cover *cover, const struct hi_typing *typing,
 			hi_cover_mark(cover, o);
 }
 
-void hi_cover_sites(struct hi_cover *cover, const struct hi_typing *typing,
-		    const struct hi_layout *layout, bool array, uint64_t usable)
+void hi_cover_rule_sites(struct hi_cover *cover, const struct hi_typing *typing,
+			 const struct hi_layout *layout, bool array, uint64_t usable)
 {
 	uint64_t start, end;
 
 	hi_layout_extent(layout, array, usable, &start, &end);
 	for (uint64_t at = start; layout->size && at + layout->size <= end;
 	     at += layout->size) {
-		for (uint32_t i = 0; i < layout->n_sites; i++)
-			cover_site(cover, typing, &layout->sites[i], at,
-				   array ? at + layout->size : usable);
+		for (uint32_t i = 0; i < layout->n_rule_sites; i++)
+			cover_rule_site(cover, typing, &layout->rule_sites[i], at,
+					array ? at + layout->size : usable);
 		if (!array)
 			break;
 	}

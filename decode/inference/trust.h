@@ -47,7 +47,7 @@ static inline bool hi_cover_has(const struct hi_cover *cover, uint64_t i)
 	return cover->bits[i >> 6] >> (i & 63) & 1;
 }
 /* The words of what rules describe: they have looked at all of it. */
-void hi_cover_sites(struct hi_cover *cover, const struct hi_typing *typing,
-		    const struct hi_layout *layout, bool array, uint64_t usable);
+void hi_cover_rule_sites(struct hi_cover *cover, const struct hi_typing *typing,
+			 const struct hi_layout *layout, bool array, uint64_t usable);
 
 #endif

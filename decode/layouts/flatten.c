@@ -10,7 +10,7 @@
  * loses names but no edge. Items are bounded (MAX_ITEMS), so a type that
  * contains itself ends there too: hostile DWARF, treated as all raw.
  *
- * A record with rules (rules.h) is a site: its rules are asked when an object is
+ * A record with rules (rules.h) is a rule site: its rules are asked when an object is
  * at hand, and the words that they name get no slots.
  *
  * Words in unions overlap. A word with two pointer members keeps one slot whose
@@ -42,7 +42,7 @@ struct flatten {
 	uint64_t size; /* of the whole type */
 	struct HI_VECTOR(struct item) items;
 	struct hi_pointer_slots slots;
-	struct hi_sites sites;
+	struct hi_rule_sites rule_sites;
 	struct hi_pointer_slots either; /* pointers of unions that disagree */
 	uint32_t visited;
 	bool too_complex, no_memory;
@@ -175,17 +175,17 @@ static const struct hi_rules *rules_of(const struct flatten *f, hi_type_id type)
 	return source->rules ? source->rules(source->arg, type) : NULL;
 }
 
-static void add_site(struct flatten *f, const struct item *at,
-		     const struct hi_rules *rules, uint64_t size)
+static void add_rule_site(struct flatten *f, const struct item *at,
+			  const struct hi_rules *rules, uint64_t size)
 {
-	struct hi_site site = {at->offset, at->count, at->count == 1 ? size : at->stride,
-			       rules};
+	struct hi_rule_site site = {at->offset, at->count,
+				    at->count == 1 ? size : at->stride, rules};
 
 	if (!rules->n || !site.count || !site.stride || at->offset > f->size)
 		return;
-	if (f->sites.count >= MAX_SLOTS)
+	if (f->rule_sites.count >= MAX_SLOTS)
 		f->too_complex = true;
-	else if (!hi_vector_push(&f->sites, site))
+	else if (!hi_vector_push(&f->rule_sites, site))
 		f->no_memory = true;
 }
 
@@ -225,7 +225,7 @@ static bool visit_rules(struct flatten *f, const struct item *at,
 						   f, type, type_of(f, rules->same_as))});
 		return true;
 	}
-	add_site(f, at, rules, type->size);
+	add_rule_site(f, at, rules, type->size);
 	return rules->only || type->kind == HI_KIND_POINTER;
 }
 
@@ -538,15 +538,15 @@ static void flatten_type(struct flatten *f, hi_type_id id)
 		f->no_memory = true;
 }
 
-static int site_by_offset(const void *a, const void *b)
+static int compare_rule_sites(const void *a, const void *b)
 {
-	const struct hi_site *x = a, *y = b;
+	const struct hi_rule_site *x = a, *y = b;
 
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
 bool hi_flatten(const struct hi_type_source *types, hi_type_id type, uint64_t size,
-		struct hi_pointer_slots *ret, struct hi_sites *sites_ret,
+		struct hi_pointer_slots *ret, struct hi_rule_sites *rule_sites_ret,
 		struct hi_pointer_slots *either_ret, bool *truncated_ret)
 {
 	struct flatten f = {.types = types, .size = size};
@@ -555,21 +555,21 @@ bool hi_flatten(const struct hi_type_source *types, hi_type_id type, uint64_t si
 	*truncated_ret = f.too_complex;
 	if (f.too_complex && !f.no_memory) {
 		f.slots.count = 0;
-		f.sites.count = f.either.count = 0;
+		f.rule_sites.count = f.either.count = 0;
 		f.too_complex = false;
 		emit_raw_run(&f, 0, size);
 	}
 	hi_vector_free(&f.items);
-	if (f.sites.count > 1)
-		qsort(f.sites.items, f.sites.count, sizeof(*f.sites.items),
-		      site_by_offset);
+	if (f.rule_sites.count > 1)
+		qsort(f.rule_sites.items, f.rule_sites.count, sizeof(*f.rule_sites.items),
+		      compare_rule_sites);
 	if (f.no_memory) {
 		hi_vector_free(&f.slots);
-		hi_vector_free(&f.sites);
+		hi_vector_free(&f.rule_sites);
 		hi_vector_free(&f.either);
 	}
 	*ret = f.slots;
-	*sites_ret = f.sites;
+	*rule_sites_ret = f.rule_sites;
 	*either_ret = f.either;
 	return !f.no_memory;
 }

@@ -51,17 +51,17 @@ static const struct hi_type *type_of(struct hi_layouts *layouts, hi_type_id id)
 	return layouts->priv->source.type(layouts->priv->source.arg, id);
 }
 
-static bool copy_sites(struct hi_layouts *layouts, struct hi_layout *layout,
-		       const struct hi_sites *sites)
+static bool copy_rule_sites(struct hi_layouts *layouts, struct hi_layout *layout,
+			    const struct hi_rule_sites *rule_sites)
 {
-	struct hi_site *copy =
-		hi_arena_alloc(&layouts->priv->arena, (sites->count + 1) * sizeof(*copy));
+	struct hi_rule_site *copy = hi_arena_alloc(
+		&layouts->priv->arena, (rule_sites->count + 1) * sizeof(*copy));
 
-	if (copy && sites->count)
-		memcpy(copy, sites->items, sites->count * sizeof(*copy));
-	layout->sites = copy;
-	layout->n_sites = copy ? (uint32_t)sites->count : 0;
-	for (uint32_t i = 0; i < layout->n_sites; i++)
+	if (copy && rule_sites->count)
+		memcpy(copy, rule_sites->items, rule_sites->count * sizeof(*copy));
+	layout->rule_sites = copy;
+	layout->n_rule_sites = copy ? (uint32_t)rule_sites->count : 0;
+	for (uint32_t i = 0; i < layout->n_rule_sites; i++)
 		layout->wants |= copy[i].rules->wants;
 	return copy;
 }
@@ -99,10 +99,10 @@ static uint64_t wants_of_pointee(struct hi_layouts *layouts, const struct hi_typ
 static bool fill_slots(struct hi_layouts *layouts, struct hi_layout *layout)
 {
 	struct hi_pointer_slots flat = {};
-	struct hi_sites sites = {};
+	struct hi_rule_sites rule_sites = {};
 	struct hi_pointer_slots either = {};
 	bool ok = hi_flatten(&layouts->priv->source, layout->type->id, layout->size,
-			     &flat, &sites, &either, &layout->truncated);
+			     &flat, &rule_sites, &either, &layout->truncated);
 	size_t bytes = (flat.count ? flat.count : 1) * sizeof(*layout->slots);
 
 	layout->slots = ok ? hi_arena_alloc(&layouts->priv->arena, bytes) : NULL;
@@ -114,9 +114,9 @@ static bool fill_slots(struct hi_layouts *layouts, struct hi_layout *layout)
 		layout->open_ended |= layout->slots[i].count == HI_POINTER_SLOT_TO_END;
 	}
 	hi_vector_free(&flat);
-	ok = ok && copy_sites(layouts, layout, &sites) &&
+	ok = ok && copy_rule_sites(layouts, layout, &rule_sites) &&
 	     copy_either(layouts, layout, &either);
-	hi_vector_free(&sites);
+	hi_vector_free(&rule_sites);
 	hi_vector_free(&either);
 	return ok && layout->slots;
 }

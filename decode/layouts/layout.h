@@ -44,7 +44,7 @@ struct hi_pointer_slot {
 };
 
 /* Records with rules of their own inside a type: count of them, stride apart. */
-struct hi_site {
+struct hi_rule_site {
 	uint64_t offset, count, stride; /* as in struct hi_pointer_slot */
 	const struct hi_rules *rules;
 };
@@ -88,8 +88,8 @@ struct hi_layout {
 	struct hi_pointer_slot *slots;
 	uint32_t n_either; /* what a slot without pointee may lead to, by offset */
 	struct hi_pointer_slot *either;
-	uint32_t n_sites;
-	const struct hi_site *sites;
+	uint32_t n_rule_sites;
+	const struct hi_rule_site *rule_sites;
 	const struct hi_rules *rules; /* of the type itself; NULL: none */
 	uint64_t wants;		      /* context keys that its rules look at */
 	/* A variant of the layout `base` (else base = index): what is known of one

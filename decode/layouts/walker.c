@@ -154,10 +154,10 @@ bool hi_walker_is_live(struct hi_walker *w, const struct hi_layout *layout, uint
 	return true;
 }
 
-/* ---- sites ---- */
+/* ---- rule sites ---- */
 
-static void sites_of(struct hi_walker *w, const struct hi_layout *layout, bool array,
-		     uint64_t addr, uint64_t end);
+static void rule_sites_of(struct hi_walker *w, const struct hi_layout *layout, bool array,
+			  uint64_t addr, uint64_t end);
 
 /* Bytes of the place as its own declaration says: words in it have no end. */
 static uint64_t place_size(const struct hi_walker *w, const struct hi_claim *claim)
@@ -167,7 +167,7 @@ static uint64_t place_size(const struct hi_walker *w, const struct hi_claim *cla
 	return types->type(types->arg, hi_code_type(claim->rule->lvalue))->size;
 }
 
-/* Something lies here itself: its words, and its own sites. */
+/* Something lies here itself: its words, and its own rule sites. */
 static void walk_place(struct hi_walker *w, const struct hi_claim *claim, uint32_t index)
 {
 	uint64_t end = w->block_end;
@@ -189,7 +189,7 @@ static void walk_place(struct hi_walker *w, const struct hi_claim *claim, uint32
 		end = claim->to + size;
 	w->depth++;
 	w->words(w->arg, layout, array, claim->to, end);
-	sites_of(w, layout, array, claim->to, end);
+	rule_sites_of(w, layout, array, claim->to, end);
 	w->depth--;
 }
 
@@ -208,8 +208,8 @@ static void take_claim(void *arg, const struct hi_claim *claim)
 }
 
 /* A record that begins its object goes on to the object's end. */
-static void doubt_record(struct hi_walker *w, const struct hi_site *site, uint64_t base,
-			 uint64_t addr, uint64_t end)
+static void doubt_record(struct hi_walker *w, const struct hi_rule_site *site,
+			 uint64_t base, uint64_t addr, uint64_t end)
 {
 	const struct hi_type_source *types = &w->typing->source.types;
 	uint64_t size = types->type(types->arg, site->rules->type)->size;
@@ -219,8 +219,8 @@ static void doubt_record(struct hi_walker *w, const struct hi_site *site, uint64
 			 addr == base || size > end - addr ? end : addr + size);
 }
 
-static void apply_site(struct hi_walker *w, const struct hi_layout *layout,
-		       const struct hi_site *site, uint64_t base, uint64_t end)
+static void apply_rule_site(struct hi_walker *w, const struct hi_layout *layout,
+			    const struct hi_rule_site *site, uint64_t base, uint64_t end)
 {
 	struct hi_record_at at = {
 		.block = w->block,
@@ -239,33 +239,33 @@ static void apply_site(struct hi_walker *w, const struct hi_layout *layout,
 	}
 }
 
-static void sites_of(struct hi_walker *w, const struct hi_layout *layout, bool array,
-		     uint64_t addr, uint64_t end)
+static void rule_sites_of(struct hi_walker *w, const struct hi_layout *layout, bool array,
+			  uint64_t addr, uint64_t end)
 {
 	uint64_t first, last;
 
-	if (!layout->n_sites || layout->size == 0)
+	if (!layout->n_rule_sites || layout->size == 0)
 		return;
 	hi_layout_extent(layout, array, end - addr, &first, &last);
 	for (uint64_t at = first, k = layout->first; at + layout->size <= last;
 	     at += layout->size, k++) {
 		if (layout->live.kind && !hi_walker_is_live(w, layout, addr, k))
 			continue;
-		for (uint32_t i = 0; i < layout->n_sites; i++)
-			apply_site(w, layout, &layout->sites[i], addr + at,
-				   array ? addr + at + layout->size : end);
+		for (uint32_t i = 0; i < layout->n_rule_sites; i++)
+			apply_rule_site(w, layout, &layout->rule_sites[i], addr + at,
+					array ? addr + at + layout->size : end);
 		if (!array)
 			break;
 	}
 }
 
-void hi_walker_sites(struct hi_walker *w, const struct hi_layout *layout, bool array,
-		     uint64_t addr, uint64_t usable)
+void hi_walker_rule_sites(struct hi_walker *w, const struct hi_layout *layout, bool array,
+			  uint64_t addr, uint64_t usable)
 {
 	w->depth = 0;
 	w->block = addr;
 	w->block_end = addr + usable;
-	sites_of(w, layout, array, addr, w->block_end);
+	rule_sites_of(w, layout, array, addr, w->block_end);
 }
 
 static struct hi_record_at record_at(struct hi_walker *w, const struct hi_layout *layout,

@@ -46,9 +46,9 @@ struct hi_walker {
 
 void hi_walker_init(struct hi_walker *w, struct hi_typing *typing);
 
-/* All sites of an object of this layout at [addr, addr + usable). */
-void hi_walker_sites(struct hi_walker *w, const struct hi_layout *layout, bool array,
-		     uint64_t addr, uint64_t usable);
+/* All rule sites of an object of this layout at [addr, addr + usable). */
+void hi_walker_rule_sites(struct hi_walker *w, const struct hi_layout *layout, bool array,
+			  uint64_t addr, uint64_t usable);
 /* Is element k of an object of this layout at addr live? Of those that are counted. */
 bool hi_walker_is_live(struct hi_walker *w, const struct hi_layout *layout, uint64_t addr,
 		       uint64_t k);

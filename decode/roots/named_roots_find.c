@@ -129,7 +129,7 @@ static void walk_rules(struct hi_root_finding *f, const struct hi_layout *layout
 	w->claim = take_claim;
 	w->value = local ? local->value : NULL;
 	w->own_only = true;
-	hi_walker_sites(w, layout, false, addr, size);
+	hi_walker_rule_sites(w, layout, false, addr, size);
 	free(w);
 }
 
@@ -157,7 +157,7 @@ static void add_words(struct hi_root_finding *f, uint64_t addr, uint64_t size,
 	if (layout->klass == HI_TYPE_STRING)
 		return;
 	hi_layout_words(layout, false, size, add_word, f);
-	if (layout->n_sites)
+	if (layout->n_rule_sites)
 		walk_rules(f, layout, addr, size);
 }
 

@@ -188,10 +188,10 @@ void hi_roots_add_variable(struct hi_roots *r, uint64_t address, uint64_t size,
 	if (p->klass == HI_TYPE_STRING)
 		return;
 	hi_layout_words(p, false, size, add_variable_word, &v);
-	if (!p->n_sites)
+	if (!p->n_rule_sites)
 		return;
-	flush(r); /* sites look their words up at once */
-	hi_walker_sites(&r->walker, p, false, address, size);
+	flush(r); /* rules look their words up at once */
+	hi_walker_rule_sites(&r->walker, p, false, address, size);
 }
 
 /* ---- rules in variables ---- */
@@ -259,25 +259,25 @@ static void take_doubt(void *arg, uint64_t addr, uint64_t end)
 void hi_roots_add_ruled(struct hi_roots *r, const struct hi_rules *rules,
 			uint64_t address, uint64_t size)
 {
-	const struct hi_site site = {.count = 1, .stride = 8, .rules = rules};
+	const struct hi_rule_site site = {.count = 1, .stride = 8, .rules = rules};
 	const struct hi_layout layout = {.size = size ? size : 8,
 					 .count = HI_COUNT_UNSAID,
-					 .n_sites = 1,
-					 .sites = &site};
+					 .n_rule_sites = 1,
+					 .rule_sites = &site};
 
 	flush(r);
-	hi_walker_sites(&r->walker, &layout, false, address, layout.size);
+	hi_walker_rule_sites(&r->walker, &layout, false, address, layout.size);
 }
 
-void hi_roots_add_sites_of_value(struct hi_roots *r, const struct hi_layout *layout,
-				 const uint8_t *value, uint64_t size)
+void hi_roots_add_rule_sites_of_value(struct hi_roots *r, const struct hi_layout *layout,
+				      const uint8_t *value, uint64_t size)
 {
 	/* No address of user space: nothing else is there. */
 	const uint64_t nowhere = (uint64_t)1 << 62;
 
 	flush(r);
 	r->walker.value = value;
-	hi_walker_sites(&r->walker, layout, false, nowhere, size);
+	hi_walker_rule_sites(&r->walker, layout, false, nowhere, size);
 	r->walker.value = NULL;
 }
 

@@ -55,8 +55,8 @@ void hi_roots_add_variable(struct hi_roots *r, uint64_t address, uint64_t size,
 void hi_roots_add_ruled(struct hi_roots *r, const struct hi_rules *rules,
 			uint64_t address, uint64_t size);
 /* What rules say about a value that is in no memory. */
-void hi_roots_add_sites_of_value(struct hi_roots *r, const struct hi_layout *layout,
-				 const uint8_t *value, uint64_t size);
+void hi_roots_add_rule_sites_of_value(struct hi_roots *r, const struct hi_layout *layout,
+				      const uint8_t *value, uint64_t size);
 /* Does the word lead to where objects may be carved? */
 bool hi_roots_may_refer(const struct hi_roots *r, uint64_t word);
 /* Ends the root: it joins the graph if it has edges. info may be NULL. */

@@ -77,11 +77,11 @@ static void add_value(struct hi_roots *r, const struct hi_local *local, uint64_t
 
 	if (p)
 		hi_layout_words(p, false, size, add_value_word, &v);
-	if (!p || p->n_sites)
+	if (!p || p->n_rule_sites)
 		for (uint64_t offset = 0; offset + 8 <= size; offset += 8)
 			add_value_word(&v, offset, NULL);
-	if (p && p->n_sites)
-		hi_roots_add_sites_of_value(r, p, local->value, size);
+	if (p && p->n_rule_sites)
+		hi_roots_add_rule_sites_of_value(r, p, local->value, size);
 }
 
 static const char *frame_place(const struct hi_stack *stack, const struct hi_local *local)
