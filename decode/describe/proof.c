@@ -43,7 +43,7 @@ static uint32_t proposed_layout(struct hi_typing *typing, const struct hi_refere
 	return HI_LAYOUT_NOTHING;
 }
 
-/* Variants are of one type. */
+/* Refined layouts are of one type. */
 static uint32_t base_of(struct hi_typing *typing, uint32_t layout)
 {
 	return layout < HI_LAYOUT_FIRST ? layout

@@ -31,7 +31,7 @@
  *
  * Rules (rules.h) add opinions in the same way: what they say about a use of a
  * type (how many elements are live, the context) is part of the opinion, as a
- * variant of the layout. Between types of one size the evidence decides.
+ * refinement of the layout. Between types of one size the evidence decides.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -306,7 +306,7 @@ bool hi_spread_cookie(struct hi_spreader *w, uint64_t start, hi_node id, uint32_
 {
 	const struct hi_layout *layout = hi_layouts_get(w->typing->layouts, index);
 	uint64_t usable = hi_object_usable(w->typing->objects, id), n;
-	uint32_t variant;
+	uint32_t refined;
 
 	if (layout->klass != HI_TYPE_RECORD || layout->opaque || !layout->size ||
 	    hi_layout_count_is_said(layout))
@@ -315,12 +315,13 @@ bool hi_spread_cookie(struct hi_spreader *w, uint64_t start, hi_node id, uint32_
 	if (!hi_spread_read(w, start, &n) || n < 2 || n > usable / layout->size ||
 	    hi_fit_usable(8 + n * layout->size) != usable)
 		return false;
-	variant = hi_layouts_variant(
+	refined = hi_layouts_refine(
 		w->typing->layouts, index,
-		&(struct hi_variant){.lead = 8, .count = n, .context = layout->context});
-	if (variant < HI_LAYOUT_FIRST)
+		&(struct hi_layout_refinement){
+			.lead = 8, .count = n, .context = layout->context});
+	if (refined < HI_LAYOUT_FIRST)
 		return false;
-	hi_spread_propose(w, start, id, variant, evidence);
+	hi_spread_propose(w, start, id, refined, evidence);
 	return true;
 }
 

@@ -45,8 +45,8 @@ struct scanner {
 	struct hi_view view;
 	uint8_t *scratch;
 	struct hi_walker walker;
-	struct hi_runtime_cursor *cursor;   /* NULL: no runtime */
-	struct hi_chunk_variants *variants; /* of the chunk */
+	struct hi_runtime_cursor *cursor;	  /* NULL: no runtime */
+	struct hi_chunk_layouts *refined_layouts; /* of the chunk */
 	size_t pool; /* the first that ends at or behind the object */
 	/* The object at hand: */
 	const uint8_t *host; /* NULL: not in one piece */
@@ -495,7 +495,8 @@ static void settle_type(struct scanner *s, hi_node id, uint32_t key)
 	}
 	layout = hi_layouts_get(s->typing->layouts, key & HI_KEY_LAYOUT);
 	if (layout->base != layout->index &&
-	    !hi_vector_push(s->variants, ((struct hi_node_variant){id, layout->index})) &&
+	    !hi_vector_push(s->refined_layouts,
+			    ((struct hi_node_layout){id, layout->index})) &&
 	    s->status == HI_OK)
 		s->status = hi_fail_memory(&s->error, "types");
 	layout = hi_layouts_get(s->typing->layouts, layout->base);
@@ -579,7 +580,7 @@ static void scan_chunk(void *arg, size_t task, unsigned worker)
 		return;
 	}
 	s->edges.count = 0;
-	s->variants = &s->typing->variants[task];
+	s->refined_layouts = &s->typing->refined_layouts[task];
 	s->pool = first_pool(&s->typing->pools, first);
 	scan_chunk_objects(s, first, n);
 	if (s->status == HI_OK && s->edges.count > UINT32_MAX)
@@ -663,9 +664,10 @@ enum hi_status hi_edges_scan(struct hi_typing *typing, struct hi_graph_builder *
 	unsigned n = typing->threads;
 	enum hi_status status = HI_OK;
 
-	typing->variants = hi_calloc(n_chunks + 1, sizeof(*typing->variants));
-	if (typing->variants)
-		typing->n_variant_chunks = n_chunks;
+	typing->refined_layouts =
+		hi_calloc(n_chunks + 1, sizeof(*typing->refined_layouts));
+	if (typing->refined_layouts)
+		typing->n_refined_chunks = n_chunks;
 	else
 		status = hi_fail_memory(err, "types");
 	for (unsigned i = 0; i < n && status == HI_OK; i++) {

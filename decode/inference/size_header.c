@@ -53,14 +53,14 @@ static uint64_t read_request(struct hi_spreader *w, uint64_t start, uint64_t off
 }
 
 static bool propose_at_offset(struct hi_spreader *w, uint64_t start, hi_node id,
-			      struct hi_variant what, uint32_t index,
+			      struct hi_layout_refinement what, uint32_t index,
 			      enum hi_evidence evidence)
 {
-	uint32_t variant = hi_layouts_variant(w->typing->layouts, index, &what);
+	uint32_t refined = hi_layouts_refine(w->typing->layouts, index, &what);
 
-	if (variant < HI_LAYOUT_FIRST)
+	if (refined < HI_LAYOUT_FIRST)
 		return false;
-	hi_spread_propose(w, start, id, variant, evidence);
+	hi_spread_propose(w, start, id, refined, evidence);
 	return true;
 }
 
@@ -101,7 +101,7 @@ bool hi_spread_behind_header(struct hi_spreader *w, uint64_t addr, hi_node id,
 	uint64_t start = hi_objects_address(typing->objects, id), offset = addr - start;
 	uint64_t usable = hi_object_usable(typing->objects, id), bytes = 0;
 	uint64_t hinted = typing->source.types.rules.block_header;
-	struct hi_variant what = {
+	struct hi_layout_refinement what = {
 		.lead = offset, .count = HI_COUNT_UNSAID, .context = layout->context};
 
 	if (layout->opaque || !layout->size || layout->lead ||

@@ -429,11 +429,11 @@ struct hi_typing_stats hi_typing_stats(const struct hi_typing *typing)
 uint32_t hi_typing_layout_of(const struct hi_typing *typing, hi_node id)
 {
 	uint32_t type = typing->objects->type[id];
-	const struct hi_chunk_variants *v;
+	const struct hi_chunk_layouts *v;
 	size_t low = 0, high;
 
-	if (id >> HI_CHUNK_SHIFT < typing->n_variant_chunks) {
-		v = &typing->variants[id >> HI_CHUNK_SHIFT];
+	if (id >> HI_CHUNK_SHIFT < typing->n_refined_chunks) {
+		v = &typing->refined_layouts[id >> HI_CHUNK_SHIFT];
 		high = v->count;
 		low = hi_search_from(i, low, high, v->items[i].id < id);
 		if (low < v->count && v->items[low].id == id)
@@ -449,9 +449,9 @@ void hi_typing_destroy(struct hi_typing *typing)
 	hi_layouts_destroy(typing->layouts);
 	hi_views_deinit(&typing->views);
 	free(typing->layout_of_type);
-	for (size_t i = 0; i < typing->n_variant_chunks; i++)
-		hi_vector_free(&typing->variants[i]);
-	free(typing->variants);
+	for (size_t i = 0; i < typing->n_refined_chunks; i++)
+		hi_vector_free(&typing->refined_layouts[i]);
+	free(typing->refined_layouts);
 	if (!typing->remade_taken)
 		hi_objects_destroy(typing->remade);
 	hi_pools_free(&typing->pools);

@@ -74,12 +74,12 @@ enum {
 	HI_KEY_EVIDENCE_SHIFT = 29,
 };
 
-/* What is known of the use of a type beside the type (hi_layout variants). */
-struct hi_node_variant {
+/* What is known of the use of a type beside the type (hi_layout refined_layouts). */
+struct hi_node_layout {
 	hi_node id;
 	uint32_t layout;
 };
-struct hi_chunk_variants HI_VECTOR(struct hi_node_variant);
+struct hi_chunk_layouts HI_VECTOR(struct hi_node_layout);
 
 /* The first word that leads to a leak though it is no pointer by its type (verdict.h).
  * Its address, or that of the leaked object which it is in. */
@@ -121,8 +121,8 @@ struct hi_typing {
 	struct hi_objects *remade;  /* the table with carved objects, or NULL */
 	bool remade_taken;	    /* the graph owns it */
 	struct hi_pools pools;
-	struct hi_chunk_variants *variants; /* per chunk, by id; after the scan */
-	size_t n_variant_chunks;
+	struct hi_chunk_layouts *refined_layouts; /* per chunk, by id; after the scan */
+	size_t n_refined_chunks;
 	struct HI_VECTOR(struct hi_root_ref) root_refs; /* freed after the scan */
 	/* Memory that was read for roots, and the allocator's own in it; sorted. */
 	struct HI_VECTOR(struct hi_section_range) root_ranges, own_ranges;

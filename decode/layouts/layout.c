@@ -22,7 +22,7 @@ enum {
 	CONTEXT_HEADS = 1 << 12,
 	CONTEXT_LEAF = 1 << 10,
 	MAX_CONTEXTS = 1 << 20,
-	MAX_VARIANTS = 1 << 23
+	MAX_REFINED = 1 << 23
 };
 
 struct context_values {
@@ -38,8 +38,8 @@ struct hi_layouts_private {
 	struct map_entry *map; /* open addressing, by type id */
 	uint32_t map_size, map_used;
 	struct HI_VECTOR(uint32_t) named; /* layouts without a type */
-	uint32_t *variants;		  /* open addressing, layout indices; 0: empty */
-	uint32_t variants_size, variants_used;
+	uint32_t *refined;		  /* open addressing, layout indices; 0: empty */
+	uint32_t refined_size, refined_used;
 	struct context_values *contexts[MAX_CONTEXTS / CONTEXT_LEAF];
 	uint32_t context_heads[CONTEXT_HEADS]; /* by hash; 0: none */
 	_Atomic uint32_t n_contexts;	       /* the first is nothing */
@@ -382,7 +382,7 @@ uint32_t hi_layouts_pointee_slow(struct hi_layouts *layouts, struct hi_pointer_s
 	return layout;
 }
 
-/* ---- variants and contexts ---- */
+/* ---- refined and contexts ---- */
 
 static uint32_t hash_words(const uint64_t *words, size_t n)
 {
@@ -395,9 +395,9 @@ static uint32_t hash_words(const uint64_t *words, size_t n)
 	return (uint32_t)h;
 }
 
-struct hi_variant hi_layout_use(const struct hi_layout *layout)
+struct hi_layout_refinement hi_layout_refinement_of(const struct hi_layout *layout)
 {
-	struct hi_variant v;
+	struct hi_layout_refinement v;
 
 	memset(&v, 0, sizeof(v)); /* users compare bytes */
 	v.lead = layout->lead;
@@ -409,7 +409,7 @@ struct hi_variant hi_layout_use(const struct hi_layout *layout)
 	return v;
 }
 
-static uint32_t hash_variant(uint32_t base, const struct hi_variant *v)
+static uint32_t hash_refinement(uint32_t base, const struct hi_layout_refinement *v)
 {
 	const uint64_t words[] = {base,		v->lead,      v->first,
 				  v->count,	v->live.kind, v->live.at,
@@ -418,8 +418,8 @@ static uint32_t hash_variant(uint32_t base, const struct hi_variant *v)
 	return hash_words(words, sizeof(words) / sizeof(words[0]));
 }
 
-static bool is_variant(const struct hi_layout *layout, uint32_t base,
-		       const struct hi_variant *v)
+static bool is_refined_so(const struct hi_layout *layout, uint32_t base,
+			  const struct hi_layout_refinement *v)
 {
 	return layout->base == base && layout->lead == v->lead &&
 	       layout->first == v->first && layout->count == v->count &&
@@ -428,33 +428,33 @@ static bool is_variant(const struct hi_layout *layout, uint32_t base,
 	       layout->quiet == v->quiet;
 }
 
-static bool grow_variants(struct hi_layouts *layouts)
+static bool grow_refined_layouts(struct hi_layouts *layouts)
 {
 	struct hi_layouts_private *p = layouts->priv;
-	uint32_t size = p->variants_size ? p->variants_size * 2 : 256;
+	uint32_t size = p->refined_size ? p->refined_size * 2 : 256;
 	uint32_t *table = hi_calloc(size, sizeof(*table));
 
 	if (!table)
 		return false;
-	for (uint32_t k = 0; k < p->variants_size; k++) {
+	for (uint32_t k = 0; k < p->refined_size; k++) {
 		const struct hi_layout *layout;
-		struct hi_variant v;
+		struct hi_layout_refinement v;
 
-		if (!p->variants[k])
+		if (!p->refined[k])
 			continue;
-		layout = hi_layouts_get(layouts, p->variants[k]);
-		v = hi_layout_use(layout);
-		table[hi_probe(i, size, hash_variant(layout->base, &v), !table[i])] =
+		layout = hi_layouts_get(layouts, p->refined[k]);
+		v = hi_layout_refinement_of(layout);
+		table[hi_probe(i, size, hash_refinement(layout->base, &v), !table[i])] =
 			layout->index;
 	}
-	free(p->variants);
-	p->variants = table;
-	p->variants_size = size;
+	free(p->refined);
+	p->refined = table;
+	p->refined_size = size;
 	return true;
 }
 
-static struct hi_layout *make_variant(struct hi_layouts *layouts, uint32_t base,
-				      const struct hi_variant *v)
+static struct hi_layout *make_refined_layout(struct hi_layouts *layouts, uint32_t base,
+					     const struct hi_layout_refinement *v)
 {
 	struct hi_layout *layout = hi_arena_alloc(&layouts->priv->arena, sizeof(*layout));
 
@@ -473,41 +473,42 @@ static struct hi_layout *make_variant(struct hi_layouts *layouts, uint32_t base,
 }
 
 /* Under the lock. */
-static uint32_t find_variant(struct hi_layouts *layouts, uint32_t base,
-			     const struct hi_variant *v)
+static uint32_t find_refined_layout(struct hi_layouts *layouts, uint32_t base,
+				    const struct hi_layout_refinement *v)
 {
 	struct hi_layouts_private *p = layouts->priv;
 	struct hi_layout *layout;
 	uint32_t n;
 
-	if (p->variants_used * 2 >= p->variants_size && !grow_variants(layouts))
+	if (p->refined_used * 2 >= p->refined_size && !grow_refined_layouts(layouts))
 		return HI_LAYOUT_NONE;
 	n = hi_probe(
-		i, p->variants_size, hash_variant(base, v),
-		!p->variants[i] ||
-			is_variant(hi_layouts_get(layouts, p->variants[i]), base, v));
-	if (p->variants[n])
-		return p->variants[n];
-	if (p->variants_used >= MAX_VARIANTS)
+		i, p->refined_size, hash_refinement(base, v),
+		!p->refined[i] ||
+			is_refined_so(hi_layouts_get(layouts, p->refined[i]), base, v));
+	if (p->refined[n])
+		return p->refined[n];
+	if (p->refined_used >= MAX_REFINED)
 		return base;
-	layout = make_variant(layouts, base, v);
+	layout = make_refined_layout(layouts, base, v);
 	if (!layout)
 		return HI_LAYOUT_NONE;
-	p->variants[n] = layout->index;
-	p->variants_used++;
+	p->refined[n] = layout->index;
+	p->refined_used++;
 	return layout->index;
 }
 
-uint32_t hi_layouts_variant(struct hi_layouts *layouts, uint32_t index,
-			    const struct hi_variant *variant)
+uint32_t hi_layouts_refine(struct hi_layouts *layouts, uint32_t index,
+			   const struct hi_layout_refinement *refinement)
 {
 	const struct hi_layout *layout = hi_layouts_get(layouts, index);
 	uint32_t found;
 
-	if (is_variant(hi_layouts_get(layouts, layout->base), layout->base, variant))
+	if (is_refined_so(hi_layouts_get(layouts, layout->base), layout->base,
+			  refinement))
 		return layout->base;
 	pthread_mutex_lock(&layouts->priv->lock);
-	found = find_variant(layouts, layout->base, variant);
+	found = find_refined_layout(layouts, layout->base, refinement);
 	pthread_mutex_unlock(&layouts->priv->lock);
 	if (found != HI_LAYOUT_NONE)
 		return found;
@@ -616,7 +617,7 @@ void hi_layouts_destroy(struct hi_layouts *layouts)
 		hi_pages_free(layouts->leaves[i],
 			      HI_LAYOUT_LEAF * sizeof(**layouts->leaves));
 	free(layouts->priv->map);
-	free(layouts->priv->variants);
+	free(layouts->priv->refined);
 	hi_vector_free(&layouts->priv->named);
 	hi_arena_free(&layouts->priv->arena);
 	pthread_mutex_destroy(&layouts->priv->lock);

@@ -92,7 +92,7 @@ struct hi_layout {
 	const struct hi_rule_site *rule_sites;
 	const struct hi_rules *rules; /* of the type itself; NULL: none */
 	uint64_t wants;		      /* context keys that its rules look at */
-	/* A variant of the layout `base` (else base = index): what is known of one
+	/* A refinement of the layout `base` (else base = index): what is known of one
 	 * use of the type. Elements begin `lead` bytes into the block, [first,
 	 * first + count) of them are live, the others are dead. */
 	uint32_t base;
@@ -150,17 +150,17 @@ uint32_t hi_layouts_managed(struct hi_layouts *layouts,
 			    const struct hi_managed_name *name);
 
 /* What is said about one use of a type. */
-struct hi_variant {
+struct hi_layout_refinement {
 	uint64_t lead, first, count;
 	struct hi_live live;
 	hi_context context;
 	uint32_t quiet; /* 0, 1 */
 };
-struct hi_variant hi_layout_use(const struct hi_layout *layout);
-/* Interned; a variant that says nothing is the layout itself. index >=
+struct hi_layout_refinement hi_layout_refinement_of(const struct hi_layout *layout);
+/* Interned; a refinement that says nothing is the layout itself. index >=
  * HI_LAYOUT_FIRST; HI_LAYOUT_NOTHING when out of memory. */
-uint32_t hi_layouts_variant(struct hi_layouts *layouts, uint32_t index,
-			    const struct hi_variant *variant);
+uint32_t hi_layouts_refine(struct hi_layouts *layouts, uint32_t index,
+			   const struct hi_layout_refinement *refinement);
 /* Interned; where no key has a value it is context 0. */
 hi_context hi_layouts_context(struct hi_layouts *layouts,
 			      const uint64_t values[HI_CONTEXT_WORDS]);

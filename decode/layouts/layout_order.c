@@ -24,7 +24,7 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* By type alone; variants share their slots. */
+/* By type alone; refined layouts share their slots. */
 static int compare_types(const struct hi_layout *a, const struct hi_layout *b)
 {
 	if (a->type == b->type && a->name == b->name && a->slots == b->slots)

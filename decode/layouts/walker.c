@@ -64,22 +64,22 @@ static uint32_t base_of(struct hi_walker *w, const struct hi_rule_target *target
 	return layout;
 }
 
-static uint32_t variant_of(struct hi_walker *w, uint32_t layout,
-			   const struct hi_variant *what)
+static uint32_t refine_cached_layout(struct hi_walker *w, uint32_t layout,
+				     const struct hi_layout_refinement *what)
 {
 	uint64_t h = (layout ^ what->count * 31 ^ what->first * 131 ^ what->live.at * 17 ^
 		      (uint64_t)what->context << 20) *
 		     0x9e3779b97f4a7c15ull;
 	size_t i = h >> 55;
 
-	if (w->variants[i].layout != layout ||
-	    memcmp(&w->variants[i].what, what, sizeof(*what)) != 0) {
-		w->variants[i].variant =
-			hi_layouts_variant(w->typing->layouts, layout, what);
-		w->variants[i].layout = layout;
-		w->variants[i].what = *what;
+	if (w->refinements[i].layout != layout ||
+	    memcmp(&w->refinements[i].what, what, sizeof(*what)) != 0) {
+		w->refinements[i].refined =
+			hi_layouts_refine(w->typing->layouts, layout, what);
+		w->refinements[i].layout = layout;
+		w->refinements[i].what = *what;
 	}
-	return w->variants[i].variant;
+	return w->refinements[i].refined;
 }
 
 /* Of these values what the layout looks at. */
@@ -104,7 +104,7 @@ static uint32_t layout_of_claim(struct hi_walker *w, const struct hi_claim *clai
 {
 	uint32_t index = base_of(w, claim->target);
 	const struct hi_layout *layout;
-	struct hi_variant what;
+	struct hi_layout_refinement what;
 
 	if (index < HI_LAYOUT_FIRST)
 		return HI_LAYOUT_NOTHING;
@@ -121,20 +121,20 @@ static uint32_t layout_of_claim(struct hi_walker *w, const struct hi_claim *clai
 		what.count = HI_COUNT_UNSAID;
 		what.live = (struct hi_live){};
 	}
-	return variant_of(w, index, &what);
+	return refine_cached_layout(w, index, &what);
 }
 
 uint32_t hi_walker_with_context(struct hi_walker *w, uint32_t index, hi_context context)
 {
 	const struct hi_layout *layout = hi_layouts_get(w->typing->layouts, index);
-	struct hi_variant what;
+	struct hi_layout_refinement what;
 
 	if (!layout->wants)
 		return index;
-	what = hi_layout_use(layout);
+	what = hi_layout_refinement_of(layout);
 	what.context = context_for(
 		w, layout, hi_layouts_context_values(w->typing->layouts, context));
-	return variant_of(w, index, &what);
+	return refine_cached_layout(w, index, &what);
 }
 
 /* ---- elements ---- */
@@ -325,7 +325,7 @@ uint32_t hi_walker_variant(struct hi_walker *w, uint32_t index, uint64_t addr,
 		const struct hi_layout *layout =
 			hi_layouts_get(w->typing->layouts, index);
 		struct hi_record_at at;
-		struct hi_variant what;
+		struct hi_layout_refinement what;
 		hi_type_id type;
 		uint32_t other;
 
@@ -341,7 +341,7 @@ uint32_t hi_walker_variant(struct hi_walker *w, uint32_t index, uint64_t addr,
 		memset(&what, 0, sizeof(what));
 		what.count = HI_COUNT_UNSAID;
 		what.context = layout->context;
-		index = variant_of(w, other, &what);
+		index = refine_cached_layout(w, other, &what);
 	}
 	return index;
 }

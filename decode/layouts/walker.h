@@ -34,9 +34,9 @@ struct hi_walker {
 		uint32_t layout;
 	} targets[HI_LAYOUT_CACHE];
 	struct {
-		uint32_t layout, variant;
-		struct hi_variant what;
-	} variants[HI_LAYOUT_CACHE];
+		uint32_t layout, refined;
+		struct hi_layout_refinement what;
+	} refinements[HI_LAYOUT_CACHE];
 	uint64_t last_values[HI_CONTEXT_WORDS]; /* and the context that they are */
 	hi_context last_context;
 	unsigned depth;

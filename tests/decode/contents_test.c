@@ -323,7 +323,8 @@ static const struct hi_waste_row *count_chars(struct world *w, uint64_t first,
 {
 	hi_type_id letter = world_scalar(w, HI_KIND_CHAR, "char", 1);
 	hi_type_id pointer = world_pointer(w, letter);
-	struct hi_variant variant = {.lead = 8, .first = first, .count = count};
+	struct hi_layout_refinement refinement = {
+		.lead = 8, .first = first, .count = count};
 	uint32_t *layout;
 
 	for (uint64_t i = 0; i < 2; i++) {
@@ -335,7 +336,7 @@ static const struct hi_waste_row *count_chars(struct world *w, uint64_t first,
 	}
 	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
 	layout = &w->typing->layout_of_type[w->graph->objects->type[0]];
-	*layout = hi_layouts_variant(w->typing->layouts, *layout, &variant);
+	*layout = hi_layouts_refine(w->typing->layouts, *layout, &refinement);
 	HI_ASSERT(*layout != HI_LAYOUT_NOTHING);
 	*ret = look_at_all(w);
 	return row_of(w, *ret, "char []");

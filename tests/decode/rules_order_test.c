@@ -74,11 +74,11 @@ static struct hi_layouts *make_layouts(struct world *w)
 	return layouts;
 }
 
-/* Variant number k of a layout: counts, a header before the elements, contexts. */
-static uint32_t variant(struct hi_layouts *layouts, uint32_t index, unsigned k)
+/* Refinement number k of a layout: counts, a header before the elements, contexts. */
+static uint32_t refined(struct hi_layouts *layouts, uint32_t index, unsigned k)
 {
 	static const uint64_t contexts[4][2] = {{0, 0}, {1, 0}, {0, 1}, {7, 7}};
-	struct hi_variant v = {.count = HI_COUNT_UNSAID};
+	struct hi_layout_refinement v = {.count = HI_COUNT_UNSAID};
 	uint64_t values[HI_CONTEXT_WORDS] = {};
 
 	for (unsigned i = 0; i < 2; i++)
@@ -89,7 +89,7 @@ static uint32_t variant(struct hi_layouts *layouts, uint32_t index, unsigned k)
 	if (k / 4 % 4)
 		v.count = k / 4 % 4 - 1;
 	v.first = k / 16 % 2;
-	return k ? hi_layouts_variant(layouts, index, &v) : index;
+	return k ? hi_layouts_refine(layouts, index, &v) : index;
 }
 
 /* Each layout under two evidences; layouts are made in this or in the other order. */
@@ -112,10 +112,10 @@ static void collect(struct world *w, struct opinions *o, bool backwards)
 						  type == n_types + 1);
 		if (index < HI_LAYOUT_FIRST || (at % 32 && at % 5 == 0))
 			continue;
-		/* Three of four variants are enough for a triple loop. */
+		/* Three of four refinements are enough for a triple loop. */
 		if (at % 32 > 8 && (at + type) % 4)
 			continue;
-		index = variant(o->layouts, index, at % 32);
+		index = refined(o->layouts, index, at % 32);
 		HI_ASSERT(o->n + 2 <= MAX_OPINIONS);
 		o->items[o->n++] = (struct opinion){hi_layouts_get(o->layouts, index),
 						    HI_EVIDENCE_CONTAINER};
@@ -237,10 +237,10 @@ HI_TEST(rules_order, the_better_opinion_is_the_one_that_is_written)
 	better(of(w, layouts, "numbers", pointer), of(w, layouts, "more", shape));
 	better(of(w, layouts, "more", pointer), small);
 	/* What is said about the use comes before the evidence, but not before size. */
-	use.layout = hi_layouts_get(layouts, variant(layouts, small.layout->index, 8));
+	use.layout = hi_layouts_get(layouts, refined(layouts, small.layout->index, 8));
 	use.evidence = shape;
 	better(use, small);
 	better(of(w, layouts, "large", shape), use);
-	use.layout = hi_layouts_get(layouts, variant(layouts, small.layout->index, 1));
+	use.layout = hi_layouts_get(layouts, refined(layouts, small.layout->index, 1));
 	better(use, small);
 }
