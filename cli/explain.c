@@ -149,9 +149,9 @@ static enum hi_status add_proof(struct hi_inspection *in, hi_node node,
 		steps[i] = (struct hi_explain_step){
 			.info = hi_node_info(in->graph, in->dominators, step->from),
 			.text = hi_arena_strdup(&in->arena, step->field),
-			.says = hi_arena_strdup(&in->arena, step->proposal.type),
-			.origin = step->proposal.origin,
-			.is_believed = step->proposal.is_believed};
+			.says = hi_arena_strdup(&in->arena, step->inferred.type),
+			.origin = step->inferred.origin,
+			.is_believed = step->inferred.is_accepted};
 		if (!steps[i].text || !steps[i].says)
 			return hi_fail_memory(err, "proof");
 	}

@@ -27,7 +27,7 @@ enum hi_evidence {
 };
 
 /* flags column: bits 0-2 evidence, 3-4 overhead class, 5 allocator's own,
- * 6 typed as an array of elements, 7 two opinions about its type */
+ * 6 typed as an array of elements, 7 conflicting type candidates */
 enum {
 	HI_OBJECT_EVIDENCE_MASK = 7,
 	HI_OBJECT_OVERHEAD_SHIFT = 3, /* index into hi_objects.overhead[4] */

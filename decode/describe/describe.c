@@ -177,16 +177,18 @@ static void find_place(void *arg, const struct hi_layout *layout, bool array,
 	f->base = base;
 }
 
-static void find_claim(void *arg, const struct hi_claim *claim, uint32_t layout)
+static void find_rule_reference(void *arg, const struct hi_rule_reference *reference,
+				uint32_t layout)
 {
 	struct finding *f = arg;
 
-	if (f->exact || !claim->own || claim->slot || claim->word - f->to >= f->to_size)
+	if (f->exact || !reference->own || reference->slot ||
+	    reference->word - f->to >= f->to_size)
 		return;
-	f->best = (struct hi_reference){.offset = claim->at - f->place->address,
-					.word = claim->word,
-					.rule = claim->rule,
-					.index = claim->index,
+	f->best = (struct hi_reference){.offset = reference->at - f->place->address,
+					.word = reference->word,
+					.rule = reference->rule,
+					.index = reference->index,
 					.layout = layout};
 	f->found = f->exact = true;
 }
@@ -201,7 +203,7 @@ static void find_by_rules(struct finding *f)
 	hi_walker_init(w, place->typing);
 	w->arg = f;
 	w->words = find_place;
-	w->claim = find_claim;
+	w->reference = find_rule_reference;
 	w->value = place->value;
 	w->own_only = true;
 	hi_walker_rule_sites(w, place->layout, place->array, place->address, place->size);

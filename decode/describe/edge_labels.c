@@ -238,32 +238,35 @@ static void find_place(void *arg, const struct hi_layout *layout, bool array,
 	l->base = base;
 }
 
-static void take_claim(const struct hi_edge_labels *l, struct target *t,
-		       const struct hi_claim *claim, uint32_t layout)
+static void take_rule_reference(const struct hi_edge_labels *l, struct target *t,
+				const struct hi_rule_reference *reference,
+				uint32_t layout)
 {
 	if (t->exact)
 		return;
-	t->best = (struct hi_reference){.offset = claim->at - l->place.address,
-					.word = claim->word,
-					.rule = claim->rule,
-					.index = claim->index,
+	t->best = (struct hi_reference){.offset = reference->at - l->place.address,
+					.word = reference->word,
+					.rule = reference->rule,
+					.index = reference->index,
 					.layout = layout};
 	t->found = t->exact = true;
 }
 
-static void find_claim(void *arg, const struct hi_claim *claim, uint32_t layout)
+static void find_rule_reference(void *arg, const struct hi_rule_reference *reference,
+				uint32_t layout)
 {
 	struct hi_edge_labels *l = arg;
 	struct target *t;
 
-	if (!claim->own || claim->slot || claim->word - l->low >= l->span)
+	if (!reference->own || reference->slot || reference->word - l->low >= l->span)
 		return;
 	if (l->mode == FEW_EDGES) {
 		for (size_t i = 0; i < l->targets.count; i++)
-			if (holds(&l->targets.items[i], claim->word))
-				take_claim(l, &l->targets.items[i], claim, layout);
-	} else if ((t = target_of(l, claim->word))) {
-		take_claim(l, t, claim, layout);
+			if (holds(&l->targets.items[i], reference->word))
+				take_rule_reference(l, &l->targets.items[i], reference,
+						    layout);
+	} else if ((t = target_of(l, reference->word))) {
+		take_rule_reference(l, t, reference, layout);
 	}
 }
 
@@ -652,7 +655,7 @@ enum hi_status hi_edge_labels_create(struct hi_typing *typing,
 	hi_walker_init(&l->walker, typing);
 	l->walker.arg = l;
 	l->walker.words = find_place;
-	l->walker.claim = find_claim;
+	l->walker.reference = find_rule_reference;
 	l->walker.own_only = true;
 	*ret = hi_take(l);
 	return HI_OK;

@@ -12,12 +12,12 @@ enum { MAX_REFERRERS = 4096 }; /* that are looked at for one that proposes the t
 static bool explains(struct hi_typing *typing, const struct hi_graph *graph, hi_node from,
 		     hi_node node, struct hi_out *out)
 {
-	struct hi_proposal proposal;
+	struct hi_inferred_type inferred;
 	struct hi_place place;
 	char path[300];
 
-	if (!hi_proposal_of(typing, graph, from, node, &proposal) ||
-	    !proposal.is_believed || !hi_place_of(typing, graph, from, &place))
+	if (!hi_inferred_type_of(typing, graph, from, node, &inferred) ||
+	    !inferred.is_accepted || !hi_place_of(typing, graph, from, &place))
 		return false;
 	hi_typing_describe_edge(typing, graph, from, node, path, sizeof(path));
 	hi_out_add(out, "pointed to by ");
@@ -25,10 +25,10 @@ static bool explains(struct hi_typing *typing, const struct hi_graph *graph, hi_
 		hi_out_escaped(out, place.layout->name);
 		hi_out_add(out, " 0x%llx", (unsigned long long)place.address);
 	}
-	hi_out_add(out, "%s (%s)", path, proposal.type);
-	if (*proposal.origin) {
+	hi_out_add(out, "%s (%s)", path, inferred.type);
+	if (*inferred.origin) {
 		hi_out_add(out, " by ");
-		hi_out_escaped(out, proposal.origin);
+		hi_out_escaped(out, inferred.origin);
 	}
 	return true;
 }

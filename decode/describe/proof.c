@@ -34,7 +34,7 @@ static bool find_reference(const struct hi_place *from, const struct hi_place *t
 	       hi_place_find(from, to->address, to->size, ret);
 }
 
-static uint32_t proposed_layout(struct hi_typing *typing, const struct hi_reference *ref)
+static uint32_t inferred_layout(struct hi_typing *typing, const struct hi_reference *ref)
 {
 	if (ref->rule)
 		return ref->layout;
@@ -50,8 +50,8 @@ static uint32_t base_of(struct hi_typing *typing, uint32_t layout)
 					: hi_layouts_get(typing->layouts, layout)->base;
 }
 
-static void name_proposal(struct hi_typing *typing, const struct hi_reference *ref,
-			  uint32_t layout, struct hi_proposal *ret)
+static void name_inferred_type(struct hi_typing *typing, const struct hi_reference *ref,
+			       uint32_t layout, struct hi_inferred_type *ret)
 {
 	struct hi_out out = {ret->type, sizeof(ret->type), 0};
 	const struct hi_type_source *types = &typing->source.types;
@@ -66,23 +66,23 @@ static void name_proposal(struct hi_typing *typing, const struct hi_reference *r
 	hi_out_add(&out, " *");
 }
 
-bool hi_proposal_of(struct hi_typing *typing, const struct hi_graph *graph, hi_node from,
-		    hi_node to, struct hi_proposal *ret)
+bool hi_inferred_type_of(struct hi_typing *typing, const struct hi_graph *graph,
+			 hi_node from, hi_node to, struct hi_inferred_type *ret)
 {
 	struct hi_place source, target;
 	struct hi_reference ref;
 	uint32_t layout;
 
-	*ret = (struct hi_proposal){.origin = ""};
+	*ret = (struct hi_inferred_type){.origin = ""};
 	if (!hi_place_of(typing, graph, from, &source) || !source.layout ||
 	    !source.type || !hi_place_of(typing, graph, to, &target) ||
 	    !find_reference(&source, &target, &ref) || (!ref.slot && !ref.rule))
 		return false;
-	layout = proposed_layout(typing, &ref);
-	name_proposal(typing, &ref, layout, ret);
+	layout = inferred_layout(typing, &ref);
+	name_inferred_type(typing, &ref, layout, ret);
 	if (ref.rule && ref.rule->origin)
 		ret->origin = ref.rule->origin;
-	ret->is_believed = target.layout && layout >= HI_LAYOUT_FIRST &&
+	ret->is_accepted = target.layout && layout >= HI_LAYOUT_FIRST &&
 			   base_of(typing, layout) == target.layout->base;
 	return true;
 }
@@ -150,9 +150,9 @@ static bool is_apart(const struct walk *w, hi_node node)
 
 static bool agrees(const struct walk *w, hi_node from, hi_node to)
 {
-	struct hi_proposal p;
+	struct hi_inferred_type p;
 
-	return hi_proposal_of(w->typing, w->graph, from, to, &p) && p.is_believed;
+	return hi_inferred_type_of(w->typing, w->graph, from, to, &p) && p.is_accepted;
 }
 
 /* A referrer whose field agrees: the finder, else the nearest one. */
@@ -210,7 +210,7 @@ static void describe_step(const struct walk *w, hi_node from, hi_node to,
 	step->to = to;
 	hi_typing_describe_edge(w->typing, w->graph, from, to, step->field,
 				sizeof(step->field));
-	(void)hi_proposal_of(w->typing, w->graph, from, to, &step->proposal);
+	(void)hi_inferred_type_of(w->typing, w->graph, from, to, &step->inferred);
 }
 
 static bool describe_steps(const struct walk *w, struct hi_proof *proof)

@@ -10,20 +10,20 @@
 #include "decode/inference/typing.h"
 
 /* What the field of `from` that leads to `to` says about it. */
-struct hi_proposal {
+struct hi_inferred_type {
 	char type[200];	    /* "dictEntry *", escaped; "" nothing */
 	const char *origin; /* rule that says so, "redis.hints:12"; "" the field's
 			     * declared type; borrowed */
-	bool is_believed;   /* `to` has this type */
+	bool is_accepted;   /* `to` has this type */
 };
 /* False: no typed field of `from` leads there. */
-bool hi_proposal_of(struct hi_typing *typing, const struct hi_graph *graph, hi_node from,
-		    hi_node to, struct hi_proposal *ret);
+bool hi_inferred_type_of(struct hi_typing *typing, const struct hi_graph *graph,
+			 hi_node from, hi_node to, struct hi_inferred_type *ret);
 
 struct hi_proof_step {
 	hi_node from, to;
 	char field[300]; /* "server.db[0].dict", "->ht_table[0]"; escaped */
-	struct hi_proposal proposal;
+	struct hi_inferred_type inferred;
 };
 /* steps[0].from is a root variable, or an object that is its own proof (by a vtable
  * or runtime metadata); the last step leads to the object. */

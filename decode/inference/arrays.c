@@ -9,7 +9,7 @@
  * pointer to the buffer (an iterator, data()) may come first. So arrays whose number
  * of elements is not said wait until nothing else spreads; those for whose block a
  * number was said until then are not followed at all. That does not depend on the
- * order in which opinions come. After so many rounds nothing waits any more.
+ * order in which candidates come. After so many rounds nothing waits any more.
  */
 #include <stdlib.h>
 

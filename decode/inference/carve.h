@@ -9,7 +9,7 @@
  * (hi_carving_add; several threads). When nothing new comes, the claims are
  * sorted by address and overlaps are resolved: a claim that another one
  * explains (the same type lies there as a member or an element) is dropped
- * silently; else the better opinion (hi_layout_compare; then the lower address)
+ * silently; else the better candidate (hi_layout_compare; then the lower address)
  * wins and the conflict is counted. Then the table of objects is made again:
  * a block with carved objects becomes a pool: its carved objects, and what is
  * left between them, its rest. Gaps under HI_CARVE_GAP bytes belong to the piece

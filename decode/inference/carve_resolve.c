@@ -112,7 +112,7 @@ static size_t levels_to(const struct levels *l, size_t at)
 	return NO_POSITION;
 }
 
-/* ---- opinions ---- */
+/* ---- candidates ---- */
 
 static const struct hi_layout *layout_of(struct hi_layouts *layouts,
 					 const struct hi_claim *claim)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Objects that two pointers say different things about: which types, how many.
- * Counted from the set of opinions when types have settled. An opinion that
+ * Counted from the set of candidates when types have settled. A candidate that
  * was the beginning of another one when it came is not in the set: where there
  * are three about one object, the count of a pair may depend on who came first.
  */
@@ -55,7 +55,7 @@ static void count_pair(struct pairs *p, uint32_t layout, uint32_t other, hi_node
 		pair->example = object;
 }
 
-static void count_opinion(struct hi_typing *typing, struct pairs *p, uint64_t key)
+static void count_candidate(struct hi_typing *typing, struct pairs *p, uint64_t key)
 {
 	hi_node object = (hi_node)(key >> 32);
 	uint32_t has = typing->objects->type[object] & HI_KEY_LAYOUT;
@@ -107,7 +107,7 @@ static enum hi_status keep_rows(struct hi_typing *typing, const struct pairs *p,
 }
 
 enum hi_status hi_conflicts_collect(struct hi_typing *typing,
-				    const struct hi_opinions *opinions,
+				    const struct hi_type_candidates *candidates,
 				    struct hi_error *err)
 {
 	HI_GUARD(free)
@@ -116,10 +116,11 @@ enum hi_status hi_conflicts_collect(struct hi_typing *typing,
 
 	if (!table)
 		return hi_fail_memory(err, "conflicts");
-	for (unsigned s = 0; s < HI_OPINION_SHARDS; s++)
-		for (uint32_t i = 0; i < opinions->shards[s].size; i++)
-			if (opinions->shards[s].keys[i])
-				count_opinion(typing, &p, opinions->shards[s].keys[i]);
+	for (unsigned s = 0; s < HI_TYPE_CANDIDATE_SHARDS; s++)
+		for (uint32_t i = 0; i < candidates->shards[s].size; i++)
+			if (candidates->shards[s].keys[i])
+				count_candidate(typing, &p,
+						candidates->shards[s].keys[i]);
 	return keep_rows(typing, &p, err);
 }
 

@@ -9,28 +9,28 @@
  * the types: the larger type (a derived class over the base that it starts
  * with), records over scalars, more pointers, then layout hash and name
  * (hi_layout_compare). The block has the best one. A type larger than the block
- * is no opinion; `char *` is the weakest of all, a type of one byte. Objects
- * with a vtable have their type before anything spreads, and take no opinions.
+ * is no candidate; `char *` is the weakest of all, a type of one byte. Objects
+ * with a vtable have their type before anything spreads, and take no candidates.
  *
- * Every opinion is followed, also one that is not the best: then the set of all
- * opinions is a closure, which does not depend on who comes first, so any
+ * Every candidate is followed, also one that is not the best: then the set of all
+ * candidates is a closure, which does not depend on who comes first, so any
  * number of threads gives the same types without waiting for each other, and a
  * list of n nodes takes no n rounds. What is followed twice does no harm. An
- * opinion that is the beginning of another one is not followed again: it
+ * candidate that is the beginning of another one is not followed again: it
  * proposes nothing new.
  *
  * A hostile target could have each of a million objects referred to as each of
- * ten thousand types. Beyond MAX_OPINIONS an object the whole is done again, on
- * one thread, and no further opinions are followed: less is known then, but the
- * result is still always the same.
+ * ten thousand types. Beyond MAX_CANDIDATES an object the whole is done again, on
+ * one thread, and no further candidates are followed: less is known then, but
+ * the result is still always the same.
  *
  * A block is an array of T only if the count leaves no more than the
  * allocator's padding, and, where T has pointers, if each element's pointers
  * look like pointers (null, or something that the target maps): a header with
  * a payload behind it often has a size that divides well.
  *
- * Rules (rules.h) add opinions in the same way: what they say about a use of a
- * type (how many elements are live, the context) is part of the opinion, as a
+ * Rules (rules.h) add candidates in the same way: what they say about a use of a
+ * type (how many elements are live, the context) is part of the candidate, as a
  * refinement of the layout. Between types of one size the evidence decides.
  */
 #include <stdlib.h>
@@ -42,41 +42,42 @@
 #include "decode/inference/spread.h"
 
 enum {
-	ENTRIES = 128,	  /* that are followed at once */
-	SHARE = 1024,	  /* entries that are handed to an idle thread */
-	MAX_OPINIONS = 4, /* further ones an object, on the average */
-	MIN_OPINIONS = 1 << 16,
+	ENTRIES = 128,	    /* that are followed at once */
+	SHARE = 1024,	    /* entries that are handed to an idle thread */
+	MAX_CANDIDATES = 4, /* further ones an object, on the average */
+	MIN_CANDIDATES = 1 << 16,
 	STAGES = 8,  /* times that interior pointers are asked */
 	ROUNDS = 64, /* … and arrays followed */
 };
 
 /* ---- words that lead somewhere ---- */
 
-static uint32_t layout_of(struct hi_spreader *w, const struct hi_guess *guess)
+static uint32_t layout_of_candidate(struct hi_spreader *w,
+				    const struct hi_type_candidate *candidate)
 {
-	uint32_t layout = guess->layout;
+	uint32_t layout = candidate->layout;
 
-	if (!guess->slot)
+	if (!candidate->slot)
 		return layout;
-	layout = hi_layouts_pointee(w->typing->layouts, guess->slot);
-	if (guess->context && layout >= HI_LAYOUT_FIRST)
-		layout = hi_walker_with_context(&w->walker, layout, guess->context);
+	layout = hi_layouts_pointee(w->typing->layouts, candidate->slot);
+	if (candidate->context && layout >= HI_LAYOUT_FIRST)
+		layout = hi_walker_with_context(&w->walker, layout, candidate->context);
 	return layout;
 }
 
 static void take_hit(struct hi_spreader *w, const struct hi_hit *hit)
 {
-	const struct hi_guess *guess = &w->guesses[hit->index];
-	uint32_t layout = layout_of(w, guess);
+	const struct hi_type_candidate *candidate = &w->candidates[hit->index];
+	uint32_t layout = layout_of_candidate(w, candidate);
 
 	if (layout < HI_LAYOUT_FIRST)
 		return;
 	if (hit->interior)
 		hi_spread_inside(w, w->words[hit->index], hit->id, layout,
-				 guess->evidence);
+				 candidate->evidence);
 	else
-		hi_spread_propose(w, w->words[hit->index], hit->id, layout,
-				  guess->evidence);
+		hi_spread_add_candidate(w, w->words[hit->index], hit->id, layout,
+					candidate->evidence);
 }
 
 /* Words to where no block is. */
@@ -93,15 +94,15 @@ static void take_misses(struct hi_spreader *w, size_t n_words, size_t n_hits)
 		}
 		if (!hi_carving_range(w->typing->carving, w->words[i], &start, &end))
 			continue;
-		layout = layout_of(w, &w->guesses[i]);
+		layout = layout_of_candidate(w, &w->candidates[i]);
 		if (layout < HI_LAYOUT_FIRST)
 			continue;
 		if (w->spread->carving)
 			hi_spread_carve(w, w->words[i], end, layout,
-					w->guesses[i].evidence);
+					w->candidates[i].evidence);
 		else
 			hi_spread_note(w, w->words[i], HI_NODE_NONE,
-				       (uint32_t)w->guesses[i].evidence
+				       (uint32_t)w->candidates[i].evidence
 						       << HI_KEY_EVIDENCE_SHIFT |
 					       layout);
 	}
@@ -128,10 +129,10 @@ static void flush(struct hi_spreader *w)
 }
 
 static inline __attribute__((always_inline)) void
-take_word(struct hi_spreader *w, uint64_t word, struct hi_guess guess)
+take_word(struct hi_spreader *w, uint64_t word, struct hi_type_candidate candidate)
 {
 	w->words[w->n] = word;
-	w->guesses[w->n] = guess;
+	w->candidates[w->n] = candidate;
 	w->n += word - w->low < w->span;
 	if (w->n == HI_SPREAD_BATCH)
 		flush(w);
@@ -151,9 +152,9 @@ static inline __attribute__((always_inline)) void take_slot(void *arg, uint64_t 
 	else if (!hi_spread_read(w, w->addr + offset, &word))
 		return;
 	take_word(w, word,
-		  (struct hi_guess){.slot = slot,
-				    .context = w->context,
-				    .evidence = HI_EVIDENCE_POINTER});
+		  (struct hi_type_candidate){.slot = slot,
+					     .context = w->context,
+					     .evidence = HI_EVIDENCE_POINTER});
 }
 
 /* ---- following ---- */
@@ -170,21 +171,22 @@ static void take_words(void *arg, const struct hi_layout *layout, bool array,
 	hi_walker_words(&w->walker, layout, array, true, addr, end - addr, take_slot, w);
 }
 
-static void take_claim(void *arg, const struct hi_claim *claim, uint32_t layout)
+static void take_rule_reference(void *arg, const struct hi_rule_reference *reference,
+				uint32_t layout)
 {
 	struct hi_spreader *w = arg;
 
 	if (layout < HI_LAYOUT_FIRST)
 		return;
-	if (claim->slot && w->spread->carving)
-		hi_spread_carve(w, claim->to, claim->to + claim->slot_size, layout,
-				HI_EVIDENCE_CONTAINER);
-	else if (claim->slot)
+	if (reference->slot && w->spread->carving)
+		hi_spread_carve(w, reference->to, reference->to + reference->slot_size,
+				layout, HI_EVIDENCE_CONTAINER);
+	else if (reference->slot)
 		w->has_slots = true;
 	else
-		take_word(w, claim->to,
-			  (struct hi_guess){.layout = layout,
-					    .evidence = HI_EVIDENCE_CONTAINER});
+		take_word(w, reference->to,
+			  (struct hi_type_candidate){.layout = layout,
+						     .evidence = HI_EVIDENCE_CONTAINER});
 }
 
 /* A word of a union: proposes the only pointee for which the block has just the
@@ -216,7 +218,7 @@ static void take_either(struct hi_spreader *w, struct hi_pointer_slot *slots, ui
 	}
 	if (only && hi_spread_is_plausible(w, hi_layouts_get(w->typing->layouts, only),
 					   false, word, usable))
-		hi_spread_propose(w, word, id, only, HI_EVIDENCE_SHAPE);
+		hi_spread_add_candidate(w, word, id, only, HI_EVIDENCE_SHAPE);
 }
 
 static void take_unions(struct hi_spreader *w, const struct hi_layout *layout, bool array,
@@ -411,12 +413,12 @@ static void start(struct hi_spread *s)
 		const struct hi_seed *seed = &typing->seeds.items[i];
 
 		take_word(w, seed->word,
-			  (struct hi_guess){.slot = seed->slot,
-					    .layout = seed->layout,
-					    .context = seed->context,
-					    .evidence = seed->slot
-								? HI_EVIDENCE_POINTER
-								: HI_EVIDENCE_CONTAINER});
+			  (struct hi_type_candidate){
+				  .slot = seed->slot,
+				  .layout = seed->layout,
+				  .context = seed->context,
+				  .evidence = seed->slot ? HI_EVIDENCE_POINTER
+							 : HI_EVIDENCE_CONTAINER});
 	}
 	flush(w);
 }
@@ -496,7 +498,7 @@ static bool create_workers(struct hi_spread *s)
 		hi_walker_init(&w->walker, s->typing);
 		w->walker.arg = w;
 		w->walker.words = take_words;
-		w->walker.claim = take_claim;
+		w->walker.reference = take_rule_reference;
 		set_bounds(s, w);
 	}
 	return true;
@@ -537,7 +539,7 @@ static enum hi_status run_stages(struct hi_spread *s, struct hi_error *err)
 static bool collect(struct hi_spread *s)
 {
 	struct hi_typing *typing = s->typing;
-	bool no_memory = atomic_load(&s->opinions.no_memory);
+	bool no_memory = atomic_load(&s->followed_candidates.no_memory);
 
 	typing->stats.followed = 0;
 	for (unsigned i = 0; i < s->n_workers && s->workers[i]; i++) {
@@ -555,13 +557,14 @@ static bool collect(struct hi_spread *s)
 	return !no_memory;
 }
 
-/* One whole run; *again_ret: there were too many opinions. */
+/* One whole run; *again_ret: there were too many candidates. */
 static enum hi_status run(struct hi_typing *typing, unsigned threads, bool last_try,
 			  bool *again_ret, struct hi_error *err)
 {
-	uint64_t max = (uint64_t)MAX_OPINIONS * typing->objects->count;
+	uint64_t max = (uint64_t)MAX_CANDIDATES * typing->objects->count;
 	struct hi_spread s = {.typing = typing,
-			      .max_opinions = max > MIN_OPINIONS ? max : MIN_OPINIONS,
+			      .max_candidates =
+				      max > MIN_CANDIDATES ? max : MIN_CANDIDATES,
 			      .last_try = last_try,
 			      .lock = PTHREAD_MUTEX_INITIALIZER,
 			      .changed = PTHREAD_COND_INITIALIZER,
@@ -570,17 +573,17 @@ static enum hi_status run(struct hi_typing *typing, unsigned threads, bool last_
 	bool ok;
 
 	s.outside = typing->outside_low < typing->outside_high;
-	hi_opinions_init(&s.opinions);
+	hi_type_candidates_init(&s.followed_candidates);
 	ok = create_workers(&s);
 	if (ok)
 		status = run_stages(&s, err);
 	*again_ret = atomic_load(&s.stop);
 	if (status == HI_OK && ok && !*again_ret)
-		status = hi_conflicts_collect(typing, &s.opinions, err);
+		status = hi_conflicts_collect(typing, &s.followed_candidates, err);
 	ok = collect(&s) && ok;
 	free(s.before);
 	hi_vector_free(&s.shared);
-	hi_opinions_deinit(&s.opinions);
+	hi_type_candidates_deinit(&s.followed_candidates);
 	return ok ? status : hi_fail_memory(err, "types");
 }
 

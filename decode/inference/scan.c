@@ -244,27 +244,29 @@ static void scan_place(void *arg, const struct hi_layout *layout, bool array,
 	s->addr = base;
 }
 
-static uint8_t grade_of(const struct hi_claim *claim)
+static uint8_t grade_of(const struct hi_rule_reference *reference)
 {
-	if (claim->weak)
+	if (reference->weak)
 		return HI_GRADE_WEAK;
-	return claim->doubtful ? HI_GRADE_CONSERVATIVE : HI_GRADE_EXACT;
+	return reference->doubtful ? HI_GRADE_CONSERVATIVE : HI_GRADE_EXACT;
 }
 
-static void scan_claim(void *arg, const struct hi_claim *claim, uint32_t layout)
+static void scan_rule_reference(void *arg, const struct hi_rule_reference *reference,
+				uint32_t layout)
 {
 	struct scanner *s = arg;
 
 	(void)layout;
-	if (!claim->own || claim->slot)
+	if (!reference->own || reference->slot)
 		return;
 	if (s->covered)
-		hi_cover_mark(s->covered, claim->at - s->block);
-	if (claim->lacks && claim->word - s->low < s->span)
-		hi_rule_note_lacks(claim->rule->lacks, claim->lacks);
+		hi_cover_mark(s->covered, reference->at - s->block);
+	if (reference->lacks && reference->word - s->low < s->span)
+		hi_rule_note_lacks(reference->rule->lacks, reference->lacks);
 	s->words_scanned++;
-	add_word(s, claim->word, grade_of(claim),
-		 claim->weak ? 0 : hi_labels_of_rule(s->typing->labels, claim->rule));
+	add_word(s, reference->word, grade_of(reference),
+		 reference->weak ? 0
+				 : hi_labels_of_rule(s->typing->labels, reference->rule));
 	if (s->n == BATCH)
 		flush(s);
 }
@@ -624,7 +626,7 @@ static struct scanner *scanner_create(struct hi_typing *typing,
 	s->walker.edges_only = true;
 	s->walker.arg = s;
 	s->walker.words = scan_place;
-	s->walker.claim = scan_claim;
+	s->walker.reference = scan_rule_reference;
 	s->walker.doubt = doubt_record;
 	s->walker.applier.keeps_lacks = true;
 	if (s->scratch && (s->cursor || !typing->runtime))

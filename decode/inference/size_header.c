@@ -52,15 +52,15 @@ static uint64_t read_request(struct hi_spreader *w, uint64_t start, uint64_t off
 	return 0;
 }
 
-static bool propose_at_offset(struct hi_spreader *w, uint64_t start, hi_node id,
-			      struct hi_layout_refinement what, uint32_t index,
-			      enum hi_evidence evidence)
+static bool add_candidate_behind_header(struct hi_spreader *w, uint64_t start, hi_node id,
+					struct hi_layout_refinement what, uint32_t index,
+					enum hi_evidence evidence)
 {
 	uint32_t refined = hi_layouts_refine(w->typing->layouts, index, &what);
 
 	if (refined < HI_LAYOUT_FIRST)
 		return false;
-	hi_spread_propose(w, start, id, refined, evidence);
+	hi_spread_add_candidate(w, start, id, refined, evidence);
 	return true;
 }
 
@@ -121,7 +121,7 @@ bool hi_spread_behind_header(struct hi_spreader *w, uint64_t addr, hi_node id,
 		evidence = HI_EVIDENCE_SHAPE;
 	else
 		return false;
-	return propose_at_offset(w, start, id, what, index, evidence);
+	return add_candidate_behind_header(w, start, id, what, index, evidence);
 }
 
 /* ---- is there such a header? ---- */
@@ -233,7 +233,7 @@ static bool is_header(struct trial *t)
 	       t->n * 100 >= (t->n + t->others) * MIN_PERCENT;
 }
 
-static bool propose_all_behind(struct hi_spread *s)
+static bool add_candidates_behind_headers(struct hi_spread *s)
 {
 	struct hi_spreader *w = s->workers[0];
 	bool any = false;
@@ -259,7 +259,7 @@ bool hi_spread_find_sized_headers(struct hi_spread *s)
 		if (!is_sized(s, header) && is_header(&trial))
 			s->sized_headers |= (uint8_t)(1u << (header / 8 - 1));
 	}
-	return s->sized_headers != before && propose_all_behind(s);
+	return s->sized_headers != before && add_candidates_behind_headers(s);
 }
 
 bool hi_spread_find_header(struct hi_spread *s)
@@ -273,5 +273,5 @@ bool hi_spread_find_header(struct hi_spread *s)
 	if (!s->header || s->header_asked)
 		return false;
 	s->header_asked = true;
-	return propose_all_behind(s);
+	return add_candidates_behind_headers(s);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What propagate.c (following, threads), propose.c (opinions about one block)
- * and stages.c (what interior pointers say) share.
+ * What propagate.c (following, threads), infer_block.c (candidates for one
+ * block) and stages.c (what interior pointers say) share.
  */
 #ifndef HI_DECODE_INFERENCE_SPREAD_H
 #define HI_DECODE_INFERENCE_SPREAD_H
@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "decode/inference/carve.h"
-#include "decode/inference/opinions.h"
+#include "decode/inference/type_candidates.h"
 #include "decode/layouts/walker.h"
 
 enum {
@@ -18,7 +18,7 @@ enum {
 	HI_SPREAD_FEW = 16, /* elements that may as well be one larger record */
 };
 
-/* An opinion to be followed. */
+/* A candidate to be followed. */
 struct hi_spread_entry {
 	uint64_t addr;
 	hi_node id; /* HI_NODE_NONE: carved */
@@ -34,7 +34,7 @@ struct hi_interior {
 };
 
 /* Why a word may be a pointer to something. */
-struct hi_guess {
+struct hi_type_candidate {
 	struct hi_pointer_slot *slot; /* NULL: layout is known */
 	uint32_t layout;
 	hi_context context;
@@ -48,7 +48,7 @@ struct hi_spreader { /* a thread */
 	struct hi_spread *spread;
 	size_t n;
 	uint64_t words[HI_SPREAD_BATCH];
-	struct hi_guess guesses[HI_SPREAD_BATCH];
+	struct hi_type_candidate candidates[HI_SPREAD_BATCH];
 	struct hi_hit hits[HI_SPREAD_BATCH];
 	struct hi_view view, target_view;
 	struct hi_walker walker;
@@ -69,7 +69,7 @@ struct hi_spreader { /* a thread */
 struct hi_spread {
 	struct hi_typing *typing;
 	struct hi_spreader *workers[64];
-	struct hi_opinions opinions;
+	struct hi_type_candidates followed_candidates;
 	struct hi_carving *carving; /* NULL: not in this stage */
 	/* The type column when carving began: what blocks take is not asked of types
 	 * that come while objects are carved, in whatever order. */
@@ -78,8 +78,8 @@ struct hi_spread {
 	uint8_t sized_headers; /* bit i: headers of 8 * (i + 1) bytes hold the size */
 	bool header_asked;
 	bool outside; /* words may lead to where no block is */
-	uint64_t max_opinions;
-	bool last_try; /* beyond max_opinions: follow no more of them */
+	uint64_t max_candidates;
+	bool last_try; /* beyond max_candidates: follow no more of them */
 	bool late;     /* arrays are followed at once */
 	/* Work between threads. */
 	pthread_mutex_t lock;
@@ -88,15 +88,15 @@ struct hi_spread {
 	unsigned n_workers;	    /* that there are */
 	unsigned n_started, n_idle; /* under the lock; those that have ended are idle */
 	_Atomic unsigned hungry;    /* n_idle, or 0 while there is shared work */
-	_Atomic bool stop;	    /* out of memory, or too many opinions */
+	_Atomic bool stop;	    /* out of memory, or too many candidates */
 };
 
-/* propose.c */
+/* infer_block.c */
 bool hi_spread_read(struct hi_spreader *w, uint64_t addr, uint64_t *ret);
 void hi_spread_push(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key);
 /* This layout for the block that starts at addr. */
-void hi_spread_propose(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t layout,
-		       enum hi_evidence evidence);
+void hi_spread_add_candidate(struct hi_spreader *w, uint64_t addr, hi_node id,
+			     uint32_t layout, enum hi_evidence evidence);
 /* A pointer that leads where no known type explains it, for later. id: the block
  * around it, or HI_NODE_NONE. */
 void hi_spread_note(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key);
@@ -139,7 +139,7 @@ bool hi_layouts_conflict(struct hi_layouts *layouts, const struct hi_layout *a,
 			 const struct hi_layout *b);
 /* Into typing->conflict_rows. */
 enum hi_status hi_conflicts_collect(struct hi_typing *typing,
-				    const struct hi_opinions *opinions,
+				    const struct hi_type_candidates *candidates,
 				    struct hi_error *err);
 
 /* propagate.c: until nothing is left to follow, with what worker 0 has to do. */

@@ -197,7 +197,8 @@ static uint32_t only_plausible(struct containment *c, hi_node id, const struct n
 	return only;
 }
 
-static bool propose_found(struct containment *c, hi_node id, const struct need *need)
+static bool add_found_candidate(struct containment *c, hi_node id,
+				const struct need *need)
 {
 	struct hi_spreader *w = c->spread->workers[0];
 	struct hi_typing *typing = c->spread->typing;
@@ -205,8 +206,8 @@ static bool propose_found(struct containment *c, hi_node id, const struct need *
 
 	if (!layout)
 		return false;
-	hi_spread_propose(w, hi_objects_address(typing->objects, id), id, layout,
-			  HI_EVIDENCE_SHAPE);
+	hi_spread_add_candidate(w, hi_objects_address(typing->objects, id), id, layout,
+				HI_EVIDENCE_SHAPE);
 	return true;
 }
 
@@ -328,7 +329,7 @@ static bool contain_one(struct containment *c, const struct hi_interior *in,
 	need_of_interior(c, in, &need);
 	found = need.type ? find_need(c, need.usable, need.offset, need.type) : NULL;
 	if (found && found->n_found)
-		return propose_found(c, in->id, found);
+		return add_found_candidate(c, in->id, found);
 	/* No record has it there. */
 	return in->addr == start + 8 &&
 	       hi_spread_cookie(c->spread->workers[0], start, in->id,
@@ -438,7 +439,7 @@ static bool contain_loose(struct containment *c)
 			continue;
 		need = find_need(c, hi_object_usable(typing->objects, id), 0, type);
 		if (need && need->n_found)
-			any |= propose_found(c, id, need);
+			any |= add_found_candidate(c, id, need);
 		else
 			any |= take_as_array(c, id);
 	}

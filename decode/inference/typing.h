@@ -27,7 +27,7 @@ struct hi_typing_options {
 
 struct hi_typing_stats {
 	uint64_t roots_ns, propagate_ns, scan_ns;
-	uint64_t followed;  /* opinions about an object's type that were followed */
+	uint64_t followed;  /* candidates for an object's type that were followed */
 	uint64_t conflicts; /* objects with two types, none the beginning of the other */
 	uint64_t by_shape;  /* typed by size and layout (Note [Containers of members]) */
 	uint64_t bounded;   /* loops of rules that were cut at their bound */
@@ -52,7 +52,7 @@ enum hi_status hi_typing_run(const struct hi_image *image, struct hi_modules *mo
 			     const struct hi_typing_options *options,
 			     struct hi_typing **typing_ret, struct hi_graph **graph_ret,
 			     struct hi_error *err);
-/* Two opinions about objects, none the beginning of the other: which the objects
+/* Two candidates for objects, none the beginning of the other: which the objects
  * have, and which another pointer has. By objects; borrowed. */
 struct hi_typing_conflict {
 	const char *type, *other; /* hostile */

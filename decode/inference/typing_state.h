@@ -61,7 +61,7 @@ struct hi_pool_slot_seed {
 
 /*
  * The type column while types spread (Note [Opinions] in propagate.c): from the
- * top evidence 3 bits, array 1, settled 1 (takes no opinions), layout 25. scan.c
+ * top evidence 3 bits, array 1, settled 1 (takes no candidates), layout 25. scan.c
  * turns it into graph types and flags.
  */
 enum {

@@ -497,7 +497,7 @@ static void drop_doubles(struct flatten *f)
 			   slot->pointee != last->pointee) {
 			keep_either(f, last);
 			keep_either(f, slot);
-			last->pointee = 0; /* Note [Flattening]: two opinions */
+			last->pointee = 0; /* Note [Flattening]: two pointees */
 		}
 	}
 	f->slots.count = kept;

@@ -38,7 +38,7 @@ struct hi_pointer_slot {
 			    for */
 	uint64_t stride; /* bytes from one word to the next */
 	enum hi_pointer_slot_kind kind;
-	hi_type_id pointee; /* POINTER only; 0: unknown, or two opinions (union) */
+	hi_type_id pointee; /* POINTER only; 0: unknown, or two pointees (union) */
 	/* Layout of the pointee: 0 until hi_layouts_pointee() was asked. */
 	_Atomic uint32_t layout;
 };
@@ -181,12 +181,12 @@ static inline uint32_t hi_layouts_pointee(struct hi_layouts *layouts,
 	return layout ? layout : hi_layouts_pointee_slow(layouts, slot);
 }
 
-/* Total order of opinions about one block's type, by trust in their layout:
+/* Total order of candidates for one block's type, by trust in their layout:
  * > 0 if a is the better one. Depends on nothing but the types themselves. */
 int hi_layout_compare(const struct hi_layout *a, const struct hi_layout *b);
 /* The same with the evidence of each, which decides between types of one size. */
-int hi_opinion_compare(const struct hi_layout *a, enum hi_evidence a_evidence,
-		       const struct hi_layout *b, enum hi_evidence b_evidence);
+int hi_type_candidate_compare(const struct hi_layout *a, enum hi_evidence a_evidence,
+			      const struct hi_layout *b, enum hi_evidence b_evidence);
 /* a's first member, or its first member's and so on, is b; or a is b. Without
  * unions on the way every slot of b is one of a. */
 bool hi_layout_starts_with(struct hi_layouts *layouts, const struct hi_layout *a,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which of two opinions about one block is the better one. */
+/* Which of two candidates for one block is the better one. */
 #include <string.h>
 
 #include "decode/layouts/layout.h"
@@ -72,8 +72,8 @@ static int compare_uses(const struct hi_layout *a, const struct hi_layout *b)
 /* One property after the other, so that the order is total: what is said about
  * the use comes before the evidence, else a pointer into a buffer would make its
  * dead part live. */
-int hi_opinion_compare(const struct hi_layout *a, enum hi_evidence a_evidence,
-		       const struct hi_layout *b, enum hi_evidence b_evidence)
+int hi_type_candidate_compare(const struct hi_layout *a, enum hi_evidence a_evidence,
+			      const struct hi_layout *b, enum hi_evidence b_evidence)
 {
 	int order;
 
@@ -95,5 +95,5 @@ int hi_opinion_compare(const struct hi_layout *a, enum hi_evidence a_evidence,
 
 int hi_layout_compare(const struct hi_layout *a, const struct hi_layout *b)
 {
-	return hi_opinion_compare(a, HI_EVIDENCE_POINTER, b, HI_EVIDENCE_POINTER);
+	return hi_type_candidate_compare(a, HI_EVIDENCE_POINTER, b, HI_EVIDENCE_POINTER);
 }

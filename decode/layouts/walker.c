@@ -100,9 +100,10 @@ static hi_context context_for(struct hi_walker *w, const struct hi_layout *layou
 	return w->last_context;
 }
 
-static uint32_t layout_of_claim(struct hi_walker *w, const struct hi_claim *claim)
+static uint32_t layout_of_reference(struct hi_walker *w,
+				    const struct hi_rule_reference *reference)
 {
-	uint32_t index = base_of(w, claim->target);
+	uint32_t index = base_of(w, reference->target);
 	const struct hi_layout *layout;
 	struct hi_layout_refinement what;
 
@@ -110,12 +111,12 @@ static uint32_t layout_of_claim(struct hi_walker *w, const struct hi_claim *clai
 		return HI_LAYOUT_NOTHING;
 	layout = hi_layouts_get(w->typing->layouts, index);
 	memset(&what, 0, sizeof(what));
-	what.first = claim->from;
-	what.count = claim->count;
-	what.lead = claim->lead;
-	what.live = claim->live;
-	what.quiet = claim->quiet;
-	what.context = context_for(w, layout, claim->context);
+	what.first = reference->from;
+	what.count = reference->count;
+	what.lead = reference->lead;
+	what.live = reference->live;
+	what.quiet = reference->quiet;
+	what.context = context_for(w, layout, reference->context);
 	if (layout->size == 0) {
 		what.first = what.lead = 0;
 		what.count = HI_COUNT_UNSAID;
@@ -160,19 +161,21 @@ static void rule_sites_of(struct hi_walker *w, const struct hi_layout *layout, b
 			  uint64_t addr, uint64_t end);
 
 /* Bytes of the place as its own declaration says: words in it have no end. */
-static uint64_t place_size(const struct hi_walker *w, const struct hi_claim *claim)
+static uint64_t place_size(const struct hi_walker *w,
+			   const struct hi_rule_reference *reference)
 {
 	const struct hi_type_source *types = &w->typing->source.types;
 
-	return types->type(types->arg, hi_code_type(claim->rule->lvalue))->size;
+	return types->type(types->arg, hi_code_type(reference->rule->lvalue))->size;
 }
 
 /* Something lies here itself: its words, and its own rule sites. */
-static void walk_place(struct hi_walker *w, const struct hi_claim *claim, uint32_t index)
+static void walk_place(struct hi_walker *w, const struct hi_rule_reference *reference,
+		       uint32_t index)
 {
 	uint64_t end = w->block_end;
 	const struct hi_layout *layout;
-	bool array = claim->count != UINT64_MAX;
+	bool array = reference->count != UINT64_MAX;
 	uint64_t size;
 
 	if (index < HI_LAYOUT_FIRST)
@@ -182,29 +185,29 @@ static void walk_place(struct hi_walker *w, const struct hi_claim *claim, uint32
 		return;
 	}
 	layout = hi_layouts_get(w->typing->layouts, index);
-	size = layout->size ? layout->size : place_size(w, claim);
-	if (layout->blob || !size || end - claim->to < size)
+	size = layout->size ? layout->size : place_size(w, reference);
+	if (layout->blob || !size || end - reference->to < size)
 		return;
 	if (!array || !layout->size)
-		end = claim->to + size;
+		end = reference->to + size;
 	w->depth++;
-	w->words(w->arg, layout, array, claim->to, end);
-	rule_sites_of(w, layout, array, claim->to, end);
+	w->words(w->arg, layout, array, reference->to, end);
+	rule_sites_of(w, layout, array, reference->to, end);
 	w->depth--;
 }
 
-static void take_claim(void *arg, const struct hi_claim *claim)
+static void take_rule_reference(void *arg, const struct hi_rule_reference *reference)
 {
 	struct hi_walker *w = arg;
 	uint32_t layout = HI_LAYOUT_NOTHING;
 
-	if (claim->target->kind != HI_TARGET_ANY && !claim->weak &&
-	    !(w->edges_only && !claim->place))
-		layout = layout_of_claim(w, claim);
-	if (claim->place)
-		walk_place(w, claim, layout);
+	if (reference->target->kind != HI_TARGET_ANY && !reference->weak &&
+	    !(w->edges_only && !reference->place))
+		layout = layout_of_reference(w, reference);
+	if (reference->place)
+		walk_place(w, reference, layout);
 	else
-		w->claim(w->arg, claim, layout);
+		w->reference(w->arg, reference, layout);
 }
 
 /* A record that begins its object goes on to the object's end. */
@@ -232,7 +235,7 @@ static void apply_rule_site(struct hi_walker *w, const struct hi_layout *layout,
 	for (uint64_t n = site->count; n && addr < end; n--, addr += site->stride) {
 		at.addr = addr;
 		w->applier.unresolved = false;
-		hi_rules_apply(&w->applier, site->rules, &at, take_claim, w);
+		hi_rules_apply(&w->applier, site->rules, &at, take_rule_reference, w);
 		if (w->applier.unresolved)
 			doubt_record(w, site, base, addr, end);
 		w->applier.unresolved = false;

@@ -23,7 +23,8 @@ struct hi_walker {
 	void (*words)(void *arg, const struct hi_layout *layout, bool array,
 		      uint64_t addr, uint64_t end);
 	/* A pointer or a slot; layout HI_LAYOUT_NOTHING where no type is proposed. */
-	void (*claim)(void *arg, const struct hi_claim *claim, uint32_t layout);
+	void (*reference)(void *arg, const struct hi_rule_reference *reference,
+			  uint32_t layout);
 	/* May be NULL. Rules of the record at [addr, end) could not be resolved, and
 	 * which words they are about is not known: any word there may be a pointer. */
 	void (*doubt)(void *arg, uint64_t addr, uint64_t end);

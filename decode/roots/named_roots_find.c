@@ -106,11 +106,12 @@ static void take_place(void *arg, const struct hi_layout *layout, bool array,
 	f->base = base;
 }
 
-static void take_claim(void *arg, const struct hi_claim *claim, uint32_t layout)
+static void take_rule_reference(void *arg, const struct hi_rule_reference *reference,
+				uint32_t layout)
 {
 	(void)layout;
-	if (claim->own && !claim->slot && !claim->weak)
-		add_object_at(arg, claim->word);
+	if (reference->own && !reference->slot && !reference->weak)
+		add_object_at(arg, reference->word);
 }
 
 static void walk_rules(struct hi_root_finding *f, const struct hi_layout *layout,
@@ -126,7 +127,7 @@ static void walk_rules(struct hi_root_finding *f, const struct hi_layout *layout
 	hi_walker_init(w, f->typing);
 	w->arg = f;
 	w->words = take_place;
-	w->claim = take_claim;
+	w->reference = take_rule_reference;
 	w->value = local ? local->value : NULL;
 	w->own_only = true;
 	hi_walker_rule_sites(w, layout, false, addr, size);

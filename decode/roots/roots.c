@@ -196,31 +196,33 @@ void hi_roots_add_variable(struct hi_roots *r, uint64_t address, uint64_t size,
 
 /* ---- rules in variables ---- */
 
-static void take_claim(void *arg, const struct hi_claim *claim, uint32_t layout)
+static void take_rule_reference(void *arg, const struct hi_rule_reference *reference,
+				uint32_t layout)
 {
 	struct hi_roots *r = arg;
 	hi_node id = HI_NODE_NONE;
 	uint64_t offset = 0;
 	uint8_t grade;
 
-	if (claim->slot) {
+	if (reference->slot) {
 		if (layout >= HI_LAYOUT_FIRST &&
-		    !hi_vector_push(&r->typing->slots,
-				    ((struct hi_pool_slot_seed){
-					    claim->to, claim->slot_size, layout})))
+		    !hi_vector_push(
+			    &r->typing->slots,
+			    ((struct hi_pool_slot_seed){reference->to,
+							reference->slot_size, layout})))
 			hi_roots_no_memory(r);
 		return;
 	}
 	if (layout >= HI_LAYOUT_FIRST)
-		add_seed(r, (struct hi_seed){.word = claim->to, .layout = layout});
-	if (claim->own)
-		id = hi_objects_find(r->typing->objects, claim->word, &offset);
+		add_seed(r, (struct hi_seed){.word = reference->to, .layout = layout});
+	if (reference->own)
+		id = hi_objects_find(r->typing->objects, reference->word, &offset);
 	if (id == HI_NODE_NONE)
 		return;
-	hi_rule_note_lacks(claim->rule->lacks, claim->lacks);
-	if (claim->weak)
+	hi_rule_note_lacks(reference->rule->lacks, reference->lacks);
+	if (reference->weak)
 		grade = HI_GRADE_WEAK;
-	else if (claim->doubtful)
+	else if (reference->doubtful)
 		grade = HI_GRADE_CONSERVATIVE;
 	else
 		grade = offset ? HI_GRADE_INTERIOR : HI_GRADE_EXACT;
@@ -629,7 +631,7 @@ enum hi_status hi_roots_find(struct hi_typing *typing, struct hi_graph_builder *
 	hi_walker_init(&r->walker, typing);
 	r->walker.arg = r;
 	r->walker.words = take_place;
-	r->walker.claim = take_claim;
+	r->walker.reference = take_rule_reference;
 	r->walker.doubt = take_doubt;
 	r->walker.applier.keeps_lacks = true;
 	typing->root_ranges.count = 0;

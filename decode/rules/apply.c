@@ -10,7 +10,7 @@ struct application {
 	struct hi_applier *applier;
 	const struct hi_record_at *at;
 	const struct hi_rule *rule;
-	hi_claim_fn *fn;
+	hi_rule_reference_fn *fn;
 	void *fn_arg;
 	uint64_t lacks; /* of what is being resolved */
 	struct hi_code_input in;
@@ -112,85 +112,88 @@ static const struct hi_rule_target *choose(struct application *a)
 /* Those that were here, and those that the target sets. What it cannot work out does
  * not go along. */
 static void fill_context(struct application *a, const struct hi_rule_target *target,
-			 struct hi_claim *claim)
+			 struct hi_rule_reference *reference)
 {
 	uint64_t lacks = a->lacks;
 
 	if (a->in.context)
-		memcpy(claim->context, a->in.context, sizeof(claim->context));
+		memcpy(reference->context, a->in.context, sizeof(reference->context));
 	for (uint32_t i = 0; i < target->n_with; i++) {
 		const struct hi_with *w = &target->with[i];
 		uint64_t value = (uint64_t)(uintptr_t)w->target;
 
 		if (w->value && !eval(a, w->value, &value))
-			hi_context_clear(claim->context, w->key);
+			hi_context_clear(reference->context, w->key);
 		else
-			hi_context_set(claim->context, w->key, value);
+			hi_context_set(reference->context, w->key, value);
 	}
 	a->lacks = lacks;
 }
 
 static bool fill_count(struct application *a, const struct hi_rule_target *target,
-		       struct hi_claim *claim)
+		       struct hi_rule_reference *reference)
 {
 	uint64_t to;
 
-	claim->count = UINT64_MAX;
-	if (target->from && !eval(a, target->from, &claim->from))
+	reference->count = UINT64_MAX;
+	if (target->from && !eval(a, target->from, &reference->from))
 		return false;
 	if (!target->to)
 		return true;
 	if (!eval(a, target->to, &to))
 		return false;
 	/* Torn or hostile: 2^47 elements fit nowhere. */
-	if (claim->from > to || to >> 47)
+	if (reference->from > to || to >> 47)
 		return false;
-	claim->count = to - claim->from;
+	reference->count = to - reference->from;
 	return true;
 }
 
 /* Which of the elements are live. False: unreadable, or no such ring. */
 static bool fill_live(struct application *a, const struct hi_rule_target *target,
-		      struct hi_claim *claim)
+		      struct hi_rule_reference *reference)
 {
 	uint64_t full, n;
 
-	claim->quiet = target->quiet;
-	if (target->lead && (!eval(a, target->lead, &claim->lead) || claim->lead >> 47))
+	reference->quiet = target->quiet;
+	if (target->lead &&
+	    (!eval(a, target->lead, &reference->lead) || reference->lead >> 47))
 		return false;
 	if (target->full) {
 		if (!eval(a, target->full, &full))
 			return false;
-		claim->live = (struct hi_live){HI_LIVE_FULL, full - claim->to,
-					       target->down ? UINT64_MAX : 1};
+		reference->live = (struct hi_live){HI_LIVE_FULL, full - reference->to,
+						   target->down ? UINT64_MAX : 1};
 	}
 	if (!target->ring)
 		return true;
-	if (!eval(a, target->ring, &n) || n >> 47 || claim->from > n || claim->count > n)
+	if (!eval(a, target->ring, &n) || n >> 47 || reference->from > n ||
+	    reference->count > n)
 		return false;
-	if (claim->from + claim->count > n) {
-		claim->live = (struct hi_live){HI_LIVE_RING, claim->from, claim->count};
-		claim->from = 0;
-		claim->count = n;
+	if (reference->from + reference->count > n) {
+		reference->live =
+			(struct hi_live){HI_LIVE_RING, reference->from, reference->count};
+		reference->from = 0;
+		reference->count = n;
 	}
 	return true;
 }
 
-static bool fill_claim(struct application *a, const struct hi_rule_target *target,
-		       struct hi_claim *claim)
+static bool fill_reference(struct application *a, const struct hi_rule_target *target,
+			   struct hi_rule_reference *reference)
 {
 	uint64_t back = 0;
 
-	claim->rule = a->rule;
-	claim->target = target;
-	claim->index = a->in.index;
-	claim->weak = a->rule->weak;
+	reference->rule = a->rule;
+	reference->target = target;
+	reference->index = a->in.index;
+	reference->weak = a->rule->weak;
 	if (target->back && !eval(a, target->back, &back))
 		return false;
-	claim->to = claim->word - back;
-	if (!fill_count(a, target, claim) || !fill_live(a, target, claim))
+	reference->to = reference->word - back;
+	if (!fill_count(a, target, reference) || !fill_live(a, target, reference))
 		return false;
-	fill_context(a, target, claim);
+	fill_context(a, target, reference);
 	return true;
 }
 
@@ -203,59 +206,61 @@ static void note_use(const struct hi_rule *rule)
 }
 
 /* An edge, but nothing is known about what is there. */
-static struct hi_claim plain_claim(const struct application *a, uint64_t at, bool own)
+static struct hi_rule_reference plain_reference(const struct application *a, uint64_t at,
+						bool own)
 {
 	static const struct hi_rule_target any = {.kind = HI_TARGET_ANY};
 
-	return (struct hi_claim){.rule = a->rule,
-				 .target = &any,
-				 .own = own,
-				 .weak = a->rule->weak,
-				 .at = at,
-				 .word = a->in.dollar,
-				 .to = a->in.dollar,
-				 .lacks = a->lacks,
-				 .count = UINT64_MAX};
+	return (struct hi_rule_reference){.rule = a->rule,
+					  .target = &any,
+					  .own = own,
+					  .weak = a->rule->weak,
+					  .at = at,
+					  .word = a->in.dollar,
+					  .to = a->in.dollar,
+					  .lacks = a->lacks,
+					  .count = UINT64_MAX};
 }
 
 /* A word at `at` that leads to in.dollar. */
 static void tell_word(struct application *a, uint64_t at, bool own)
 {
 	const struct hi_rule_target *target = choose(a);
-	struct hi_claim claim = {.own = own, .at = at, .word = a->in.dollar};
+	struct hi_rule_reference reference = {.own = own, .at = at, .word = a->in.dollar};
 
 	if (target && target->kind == HI_TARGET_SCALAR)
 		note_use(a->rule);
 	if (!a->in.dollar || (target ? target->kind == HI_TARGET_SCALAR : !a->lacks))
 		return;
-	if (!target || !fill_claim(a, target, &claim)) {
-		claim = plain_claim(a, at, own);
-		claim.doubtful = !target;
+	if (!target || !fill_reference(a, target, &reference)) {
+		reference = plain_reference(a, at, own);
+		reference.doubtful = !target;
 	}
 	if (target)
 		note_use(a->rule);
-	a->fn(a->fn_arg, &claim);
+	a->fn(a->fn_arg, &reference);
 }
 
 static void tell_place(struct application *a, uint64_t at)
 {
 	const struct hi_rule_target *target;
-	struct hi_claim claim = {.place = true, .own = true, .at = at, .word = at};
+	struct hi_rule_reference reference = {
+		.place = true, .own = true, .at = at, .word = at};
 
 	if (at < a->at->block || at >= a->at->block_end)
 		return;
 	a->in.dollar = at;
 	target = choose(a);
-	if (target ? !fill_claim(a, target, &claim) : a->lacks != 0) {
+	if (target ? !fill_reference(a, target, &reference) : a->lacks != 0) {
 		leave_unresolved(a);
 		return;
 	}
 	if (!target)
 		return;
-	claim.to = at;
-	claim.word = 0;
+	reference.to = at;
+	reference.word = 0;
 	note_use(a->rule);
-	a->fn(a->fn_arg, &claim);
+	a->fn(a->fn_arg, &reference);
 }
 
 /* Unreadable memory is no end: the word is an edge. */
@@ -289,12 +294,12 @@ static void walk_list(struct application *a, uint64_t at, bool own)
 /* The area itself is an edge; its slots are objects. */
 static void walk_pool(struct application *a, uint64_t at, bool own)
 {
-	struct hi_claim claim = plain_claim(a, at, own);
+	struct hi_rule_reference reference = plain_reference(a, at, own);
 	uint64_t base = a->in.dollar, n, size;
 
 	if (!base)
 		return;
-	a->fn(a->fn_arg, &claim);
+	a->fn(a->fn_arg, &reference);
 	if (!eval(a, a->rule->slots, &n) || !eval(a, a->rule->slot_size, &size) ||
 	    !size || size >> 32)
 		return;
@@ -307,14 +312,14 @@ static void walk_pool(struct application *a, uint64_t at, bool own)
 
 		a->in.dollar = base + i * size;
 		target = choose(a);
-		claim = (struct hi_claim){.at = at, .word = a->in.dollar};
+		reference = (struct hi_rule_reference){.at = at, .word = a->in.dollar};
 		if (!target || target->kind != HI_TARGET_TYPE ||
-		    !fill_claim(a, target, &claim))
+		    !fill_reference(a, target, &reference))
 			continue;
-		claim.slot = true;
-		claim.slot_size = size;
+		reference.slot = true;
+		reference.slot_size = size;
 		note_use(a->rule);
-		a->fn(a->fn_arg, &claim);
+		a->fn(a->fn_arg, &reference);
 	}
 }
 
@@ -390,7 +395,7 @@ static struct hi_code_input input_of(const struct hi_applier *a,
 }
 
 void hi_rules_apply(struct hi_applier *applier, const struct hi_rules *rules,
-		    const struct hi_record_at *at, hi_claim_fn *fn, void *fn_arg)
+		    const struct hi_record_at *at, hi_rule_reference_fn *fn, void *fn_arg)
 {
 	struct application a = {.applier = applier,
 				.at = at,

@@ -37,7 +37,7 @@ struct hi_record_at {
 				    * walked, only own words are told */
 };
 
-struct hi_claim {
+struct hi_rule_reference {
 	const struct hi_rule *rule;
 	const struct hi_rule_target *target; /* kind never CONTEXT or SYMBOL */
 	bool place;			     /* the target lies at `to`, in this object */
@@ -57,10 +57,11 @@ struct hi_claim {
 	uint64_t lacks;	    /* what the rule lacked; 0: nothing */
 	uint64_t context[HI_CONTEXT_WORDS]; /* that goes along */
 };
-typedef void hi_claim_fn(void *arg, const struct hi_claim *claim);
+typedef void hi_rule_reference_fn(void *arg, const struct hi_rule_reference *reference);
 
 void hi_rules_apply(struct hi_applier *a, const struct hi_rules *rules,
-		    const struct hi_record_at *at, hi_claim_fn *fn, void *fn_arg);
+		    const struct hi_record_at *at, hi_rule_reference_fn *fn,
+		    void *fn_arg);
 /* What the record at this address is in truth, by `variants`; its own type when
  * none fits. */
 hi_type_id hi_rules_variant(struct hi_applier *a, const struct hi_rules *rules,

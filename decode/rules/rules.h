@@ -124,7 +124,7 @@ struct hi_rules {
 	const struct hi_code *tail_known;
 	const struct hi_code *size; /* bytes of the whole object, tail included; NULL */
 	bool has_capacity; /* a container: count below what fits is unused capacity */
-	bool is_node;	   /* loses to any other opinion: list heads look like nodes */
+	bool is_node;	   /* loses to any other candidate: list heads look like nodes */
 	uint64_t wants;	   /* context keys that its rules look at, directly or through
 			    * the targets that they pass them on to */
 };

@@ -44,7 +44,7 @@ struct hi_explain_report {
 	uint64_t offset; /* of address in block or variable */
 	/* An object (or a root variable), else sort is HI_NODE_SUPER: */
 	struct hi_node_info info;
-	bool conflict;	      /* two opinions about its type */
+	bool conflict;	      /* two candidates for its type */
 	const char *evidence; /* in words; "" none */
 	/* Of an object of a runtime, else id is 0: as the program knows it. */
 	uint64_t id, counted;

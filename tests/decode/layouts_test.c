@@ -85,7 +85,7 @@ HI_TEST(layouts, raw_storage_is_words_and_short_byte_arrays_are_nothing)
 	HI_ASSERT_EQ(0, layout_of(w, t)->n_pointers);
 }
 
-HI_TEST(layouts, unions_keep_one_slot_a_word_and_two_opinions_are_none)
+HI_TEST(layouts, unions_keep_one_slot_a_word_and_two_pointees_are_none)
 {
 	struct world *w = world_create();
 	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);
@@ -171,7 +171,7 @@ HI_TEST(layouts, base_classes_and_vptrs_bit_fields_and_code)
 	HI_ASSERT_STREQ("p 8*1/8 p 24*1/8", slots_of(layout_of(w, derived)));
 }
 
-HI_TEST(layouts, the_order_of_opinions_is_total)
+HI_TEST(layouts, the_order_of_type_candidates_is_total)
 {
 	struct world *w = world_create();
 	hi_type_id number = world_scalar(w, HI_KIND_INTEGER, "long", 8);

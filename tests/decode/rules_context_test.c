@@ -467,7 +467,7 @@ HI_TEST(rules_context, the_nearest_owner_says_what_the_context_is)
 
 /*
  * Shared cells again: their owner's flag says whether v is a pointer at all. The two
- * opinions differ in nothing but the context, and one of them must always win.
+ * candidates differ in nothing but the context, and one of them must always win.
  */
 HI_TEST(rules_context, of_two_contexts_the_same_one_wins_whoever_comes_first)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The order of opinions, over all pairs and triples of many layouts: total, transitive,
+ * The order of candidates, over all pairs and triples of many layouts: total, transitive,
  * as the written rule says, and not by the numbers that layouts and contexts get.
  */
 #include "harness.h"
 #include "support/typing_world.h"
 
-enum { MAX_OPINIONS = 700 };
+enum { MAX_CANDIDATES = 700 };
 
 static struct hi_error err;
 
-struct opinion {
+struct candidate {
 	const struct hi_layout *layout;
 	enum hi_evidence evidence;
 };
-struct opinions {
+struct candidates {
 	struct hi_layouts *layouts;
-	struct opinion items[MAX_OPINIONS];
+	struct candidate items[MAX_CANDIDATES];
 	unsigned n;
 };
 
@@ -93,7 +93,7 @@ static uint32_t refined(struct hi_layouts *layouts, uint32_t index, unsigned k)
 }
 
 /* Each layout under two evidences; layouts are made in this or in the other order. */
-static void collect(struct world *w, struct opinions *o, bool backwards)
+static void collect(struct world *w, struct candidates *o, bool backwards)
 {
 	const uint32_t n_types = w->n_types - 1, n = n_types + 3;
 
@@ -116,11 +116,11 @@ static void collect(struct world *w, struct opinions *o, bool backwards)
 		if (at % 32 > 8 && (at + type) % 4)
 			continue;
 		index = refined(o->layouts, index, at % 32);
-		HI_ASSERT(o->n + 2 <= MAX_OPINIONS);
-		o->items[o->n++] = (struct opinion){hi_layouts_get(o->layouts, index),
-						    HI_EVIDENCE_CONTAINER};
-		o->items[o->n++] = (struct opinion){hi_layouts_get(o->layouts, index),
-						    HI_EVIDENCE_POINTER};
+		HI_ASSERT(o->n + 2 <= MAX_CANDIDATES);
+		o->items[o->n++] = (struct candidate){hi_layouts_get(o->layouts, index),
+						      HI_EVIDENCE_CONTAINER};
+		o->items[o->n++] = (struct candidate){hi_layouts_get(o->layouts, index),
+						      HI_EVIDENCE_POINTER};
 	}
 }
 
@@ -129,15 +129,16 @@ static int sign(int order)
 	return order < 0 ? -1 : order > 0;
 }
 
-static int compare(const struct opinion *a, const struct opinion *b)
+static int compare(const struct candidate *a, const struct candidate *b)
 {
-	return sign(hi_opinion_compare(a->layout, a->evidence, b->layout, b->evidence));
+	return sign(hi_type_candidate_compare(a->layout, a->evidence, b->layout,
+					      b->evidence));
 }
 
-HI_TEST(rules_order, opinions_are_in_a_total_order)
+HI_TEST(rules_order, type_candidates_are_in_a_total_order)
 {
-	static struct opinions o;
-	static signed char order[MAX_OPINIONS][MAX_OPINIONS];
+	static struct candidates o;
+	static signed char order[MAX_CANDIDATES][MAX_CANDIDATES];
 
 	collect(drawn(), &o, false);
 	HI_ASSERT(o.n > 200);
@@ -161,7 +162,7 @@ HI_TEST(rules_order, opinions_are_in_a_total_order)
 		}
 }
 
-static bool is_same_use(const struct opinion *a, const struct opinion *b)
+static bool is_same_use(const struct candidate *a, const struct candidate *b)
 {
 	const uint64_t *x = a->layout->context_values, *y = b->layout->context_values;
 
@@ -176,8 +177,8 @@ static bool is_same_use(const struct opinion *a, const struct opinion *b)
 /* The same layouts, made in the opposite order: other numbers, the same order. */
 HI_TEST(rules_order, the_order_is_not_that_of_numbers)
 {
-	static struct opinions a, b;
-	static unsigned other[MAX_OPINIONS];
+	static struct candidates a, b;
+	static unsigned other[MAX_CANDIDATES];
 	unsigned moved = 0;
 
 	collect(drawn(), &a, false);
@@ -199,28 +200,28 @@ HI_TEST(rules_order, the_order_is_not_that_of_numbers)
 
 /* ---- the written rule, one clause a line ---- */
 
-static struct opinion of(struct world *w, struct hi_layouts *layouts, const char *type,
-			 enum hi_evidence evidence)
+static struct candidate of(struct world *w, struct hi_layouts *layouts, const char *type,
+			   enum hi_evidence evidence)
 {
-	return (struct opinion){
+	return (struct candidate){
 		hi_layouts_get(layouts, hi_layouts_of(layouts, world_named(w, type))),
 		evidence};
 }
 
-static void better(struct opinion a, struct opinion b)
+static void better(struct candidate a, struct candidate b)
 {
 	HI_ASSERT_MSG(compare(&a, &b) > 0 && compare(&b, &a) < 0, "%s, %s",
 		      a.layout->name, b.layout->name);
 }
 
-HI_TEST(rules_order, the_better_opinion_is_the_one_that_is_written)
+HI_TEST(rules_order, the_better_candidate_is_the_one_that_is_written)
 {
 	const enum hi_evidence pointer = HI_EVIDENCE_POINTER, shape = HI_EVIDENCE_SHAPE,
 			       vtable = HI_EVIDENCE_VTABLE;
 	struct world *w = drawn();
 	struct hi_layouts *layouts = make_layouts(w);
-	struct opinion small = of(w, layouts, "small", pointer), use = small;
-	struct opinion blob = {
+	struct candidate small = of(w, layouts, "small", pointer), use = small;
+	struct candidate blob = {
 		hi_layouts_get(layouts, hi_layouts_buffer(layouts, "b", true)), vtable};
 
 	/* Larger types, whatever the evidence; records over others of their size. */

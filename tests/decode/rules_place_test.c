@@ -297,7 +297,7 @@ HI_TEST(rules_variant, a_record_is_in_truth_what_its_bytes_say)
 }
 
 /* base -> second -> third: each looks at the bytes again. A variant that does not fit
- * into its block is no opinion. */
+ * into its block is no candidate. */
 HI_TEST(rules_variant, a_variant_may_have_variants)
 {
 	struct world *w = kinds("hints x\nrecord base { variant second if kind == 2; }\n"

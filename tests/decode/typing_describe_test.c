@@ -123,7 +123,7 @@ HI_TEST(typing_words, fields_have_paths_types_and_values)
 	HI_ASSERT_STREQ("db[1].dict", f[2].path);
 }
 
-HI_TEST(typing_words, evidence_names_a_pointer_that_proposed_the_type)
+HI_TEST(typing_words, evidence_names_a_pointer_that_has_the_type)
 {
 	struct world *w = draw_server();
 	char text[300];

@@ -35,8 +35,8 @@ static const char *proof_of(struct world *w, uint64_t addr)
 			used += (size_t)snprintf(text + used, sizeof(text) - used,
 						 " | %zu more", proof->left_out);
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s (%s)%s",
-					 i ? " | " : "", step->field, step->proposal.type,
-					 step->proposal.is_believed ? "" : "!");
+					 i ? " | " : "", step->field, step->inferred.type,
+					 step->inferred.is_accepted ? "" : "!");
 	}
 	if (proof->n_steps)
 		HI_ASSERT_EQ(world_node(w, addr), proof->steps[proof->n_steps - 1].to);

@@ -181,7 +181,7 @@ HI_TEST(typing, the_larger_type_that_fits_wins_whoever_comes_first)
 	}
 }
 
-HI_TEST(typing, a_type_that_is_larger_than_the_block_is_no_opinion)
+HI_TEST(typing, a_type_that_is_larger_than_the_block_is_no_candidate)
 {
 	struct world *w = world_create();
 	hi_type_id pointer = world_pointer(w, 2);
@@ -198,7 +198,7 @@ HI_TEST(typing, a_type_that_is_larger_than_the_block_is_no_opinion)
 }
 
 /* A cast to something larger does not shake what the vtable says. */
-HI_TEST(typing, objects_with_a_vtable_take_no_other_opinion)
+HI_TEST(typing, objects_with_a_vtable_take_no_other_candidate)
 {
 	struct world *w = world_create();
 	hi_type_id pointer = world_pointer(w, 2), object;
@@ -303,7 +303,7 @@ HI_TEST(typing, conservative_edges_equal_those_of_a_naive_scan)
 	}
 }
 
-/* n types in a ring of pointers: many opinions about the same blocks. */
+/* n types in a ring of pointers: many candidates for the same blocks. */
 static void draw_types(struct world *w, unsigned n)
 {
 	hi_type_id first = w->n_types, pointers[12];
@@ -372,7 +372,7 @@ HI_TEST(typing, results_do_not_depend_on_the_number_of_threads)
 	}
 }
 
-HI_TEST(typing, too_many_opinions_are_cut_alike_by_any_number_of_threads)
+HI_TEST(typing, too_many_candidates_are_cut_alike_by_any_number_of_threads)
 {
 	struct world *w = world_create();
 	uint64_t followed;

@@ -88,7 +88,7 @@ HI_TEST(trust, a_text_that_fills_its_block_holds_no_pointers)
 
 /* struct list { list *next; long n[2]; }: of its own size n is a number, else it may be
  * anything. */
-HI_TEST(trust, a_record_that_does_not_fill_its_block_is_a_guess)
+HI_TEST(trust, a_record_that_does_not_fill_its_block_is_inferred)
 {
 	for (int fits = 0; fits < 2; fits++) {
 		struct world *w = world_create();
@@ -107,7 +107,7 @@ HI_TEST(trust, a_record_that_does_not_fill_its_block_is_a_guess)
 }
 
 /* Words that are pointers are no less so in it, and lead there once. */
-HI_TEST(trust, pointers_of_a_guess_are_typed_and_found_once)
+HI_TEST(trust, pointers_of_an_inferred_record_are_typed_and_found_once)
 {
 	struct world *w = world_create();
 

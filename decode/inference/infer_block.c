@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One opinion about one block: does it fit, is it new, is it the best? */
+/* One candidate for one block: does it fit, is it new, is it the best? */
 #include <string.h>
 
 #include "decode/inference/spread.h"
@@ -129,8 +129,8 @@ static bool says_more(struct hi_layouts *layouts, const struct hi_layout *layout
 }
 
 /* The block has a type already: is this one worth to be followed too? */
-static void add_opinion(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key,
-			uint32_t old)
+static void follow_candidate(struct hi_spreader *w, uint64_t addr, hi_node id,
+			     uint32_t key, uint32_t old)
 {
 	struct hi_spread *s = w->spread;
 	struct hi_layouts *layouts = w->typing->layouts;
@@ -147,7 +147,7 @@ static void add_opinion(struct hi_spreader *w, uint64_t addr, hi_node id, uint32
 				  __ATOMIC_RELAXED);
 	if (!conflict && !follow)
 		return;
-	if (s->opinions.count >= s->max_opinions) {
+	if (s->followed_candidates.count >= s->max_candidates) {
 		if (!s->last_try)
 			atomic_store(&s->stop, true);
 		return;
@@ -155,11 +155,12 @@ static void add_opinion(struct hi_spreader *w, uint64_t addr, hi_node id, uint32
 	/* Both, so that what is listed does not depend on which was there first. That
 	 * one was followed when it came. */
 	if (conflict)
-		hi_opinions_add_first(&s->opinions, id, old & HI_KEY_LAYOUT);
-	if (hi_opinions_add(&s->opinions, id, key & HI_KEY_LAYOUT)) {
+		hi_type_candidates_add_first(&s->followed_candidates, id,
+					     old & HI_KEY_LAYOUT);
+	if (hi_type_candidates_add(&s->followed_candidates, id, key & HI_KEY_LAYOUT)) {
 		if (follow)
 			hi_spread_push(w, addr, id, key);
-	} else if (atomic_load(&s->opinions.no_memory)) {
+	} else if (atomic_load(&s->followed_candidates.no_memory)) {
 		atomic_store(&s->stop, true);
 	}
 }
@@ -171,12 +172,12 @@ static enum hi_evidence evidence_of(uint32_t key)
 
 static int compare_keys(const struct hi_layouts *layouts, uint32_t a, uint32_t b)
 {
-	return hi_opinion_compare(
+	return hi_type_candidate_compare(
 		hi_layouts_get(layouts, a & HI_KEY_LAYOUT), evidence_of(a),
 		hi_layouts_get(layouts, b & HI_KEY_LAYOUT), evidence_of(b));
 }
 
-/* Makes key the block's opinion if it is the best. */
+/* Makes key the block's candidate if it is the best. */
 static void settle(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key,
 		   uint32_t old)
 {
@@ -188,7 +189,7 @@ static void settle(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t ke
 
 		if (!first) {
 			if (!told && (old & HI_KEY_LAYOUT) != (key & HI_KEY_LAYOUT))
-				add_opinion(w, addr, id, key, old);
+				follow_candidate(w, addr, id, key, old);
 			told = true;
 			if (compare_keys(w->typing->layouts, key, old) <= 0)
 				return;
@@ -202,8 +203,8 @@ static void settle(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t ke
 	}
 }
 
-void hi_spread_propose(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t index,
-		       enum hi_evidence evidence)
+void hi_spread_add_candidate(struct hi_spreader *w, uint64_t addr, hi_node id,
+			     uint32_t index, enum hi_evidence evidence)
 {
 	struct hi_objects *objects = w->typing->objects;
 	uint32_t old = __atomic_load_n(&objects->type[id], __ATOMIC_RELAXED), key;
@@ -278,7 +279,7 @@ bool hi_spread_explains(const struct hi_typing *typing, uint32_t key, uint64_t o
 				hi_layouts_get(typing->layouts, index));
 }
 
-/* Bytes that it takes whatever else is said yet: better opinions are no
+/* Bytes that it takes whatever else is said yet: better candidates are no
  * smaller, but an array, a name or a list's node may become something else.
  * While objects are carved, what it took before. */
 static uint64_t firm_extent(const struct hi_spreader *w, hi_node id)
@@ -321,7 +322,7 @@ bool hi_spread_cookie(struct hi_spreader *w, uint64_t start, hi_node id, uint32_
 			.lead = 8, .count = n, .context = layout->context});
 	if (refined < HI_LAYOUT_FIRST)
 		return false;
-	hi_spread_propose(w, start, id, refined, evidence);
+	hi_spread_add_candidate(w, start, id, refined, evidence);
 	return true;
 }
 
@@ -353,10 +354,10 @@ void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t
 	/* The low bits of a pointer to something aligned are used as a tag. Without
 	 * pointers in it, it may as well be a member that is aligned to less. */
 	if (is_record && offset < 8 && layout->size % 8 == 0) {
-		hi_spread_propose(w, start, id, index,
-				  layout->n_pointers || layout->n_rule_sites
-					  ? evidence
-					  : HI_EVIDENCE_SHAPE);
+		hi_spread_add_candidate(w, start, id, index,
+					layout->n_pointers || layout->n_rule_sites
+						? evidence
+						: HI_EVIDENCE_SHAPE);
 		return;
 	}
 	if (hi_spread_behind_header(w, addr, id, index, evidence))

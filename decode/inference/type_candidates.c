@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "decode/inference/opinions.h"
+#include "decode/inference/type_candidates.h"
 
 #include <stdlib.h>
 
 #include "base/search.h"
 #include "base/alloc.h"
 
-void hi_opinions_init(struct hi_opinions *set)
+void hi_type_candidates_init(struct hi_type_candidates *set)
 {
-	*set = (struct hi_opinions){};
-	for (unsigned i = 0; i < HI_OPINION_SHARDS; i++)
+	*set = (struct hi_type_candidates){};
+	for (unsigned i = 0; i < HI_TYPE_CANDIDATE_SHARDS; i++)
 		pthread_mutex_init(&set->shards[i].lock, NULL);
 }
 
-void hi_opinions_deinit(struct hi_opinions *set)
+void hi_type_candidates_deinit(struct hi_type_candidates *set)
 {
-	for (unsigned i = 0; i < HI_OPINION_SHARDS; i++) {
+	for (unsigned i = 0; i < HI_TYPE_CANDIDATE_SHARDS; i++) {
 		free(set->shards[i].keys);
 		pthread_mutex_destroy(&set->shards[i].lock);
 	}
@@ -29,11 +29,11 @@ static uint64_t hash(uint64_t key)
 
 static uint64_t *slot_of(uint64_t *keys, uint32_t size, uint64_t key)
 {
-	return &keys[hi_probe(i, size, hash(key) / HI_OPINION_SHARDS,
+	return &keys[hi_probe(i, size, hash(key) / HI_TYPE_CANDIDATE_SHARDS,
 			      !keys[i] || keys[i] == key)];
 }
 
-static bool grow(struct hi_opinion_shard *shard)
+static bool grow(struct hi_type_candidate_shard *shard)
 {
 	uint32_t size = shard->size ? shard->size * 2 : 64;
 	uint64_t *keys = size > shard->size ? hi_calloc(size, sizeof(*keys)) : NULL;
@@ -49,10 +49,11 @@ static bool grow(struct hi_opinion_shard *shard)
 	return true;
 }
 
-static bool add(struct hi_opinions *set, uint32_t object, uint32_t layout)
+static bool add(struct hi_type_candidates *set, uint32_t object, uint32_t layout)
 {
 	uint64_t key = (uint64_t)object << 32 | layout, *slot;
-	struct hi_opinion_shard *shard = &set->shards[hash(key) % HI_OPINION_SHARDS];
+	struct hi_type_candidate_shard *shard =
+		&set->shards[hash(key) % HI_TYPE_CANDIDATE_SHARDS];
 	bool added = false;
 
 	pthread_mutex_lock(&shard->lock);
@@ -68,7 +69,8 @@ static bool add(struct hi_opinions *set, uint32_t object, uint32_t layout)
 	return added;
 }
 
-bool hi_opinions_add(struct hi_opinions *set, uint32_t object, uint32_t layout)
+bool hi_type_candidates_add(struct hi_type_candidates *set, uint32_t object,
+			    uint32_t layout)
 {
 	bool added = add(set, object, layout);
 
@@ -77,7 +79,8 @@ bool hi_opinions_add(struct hi_opinions *set, uint32_t object, uint32_t layout)
 	return added;
 }
 
-void hi_opinions_add_first(struct hi_opinions *set, uint32_t object, uint32_t layout)
+void hi_type_candidates_add_first(struct hi_type_candidates *set, uint32_t object,
+				  uint32_t layout)
 {
 	(void)add(set, object, layout);
 }

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A set of (object, layout): candidates that were followed although the object had
+ * another one already. Thread-safe; small, because such objects are few.
+ */
+#ifndef HI_DECODE_INFERENCE_TYPE_CANDIDATES_H
+#define HI_DECODE_INFERENCE_TYPE_CANDIDATES_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HI_TYPE_CANDIDATE_SHARDS = 64 };
+
+struct hi_type_candidates {
+	struct hi_type_candidate_shard {
+		pthread_mutex_t lock;
+		uint64_t *keys; /* open addressing; 0: empty */
+		uint32_t size, used;
+	} shards[HI_TYPE_CANDIDATE_SHARDS];
+	_Atomic uint64_t count;
+	_Atomic bool no_memory;
+};
+
+void hi_type_candidates_init(struct hi_type_candidates *set);
+void hi_type_candidates_deinit(struct hi_type_candidates *set);
+/* True if it was not there yet. False, and set->no_memory, when out of memory. */
+bool hi_type_candidates_add(struct hi_type_candidates *set, uint32_t object,
+			    uint32_t layout);
+/* The same for one that is not counted: the object's first. */
+void hi_type_candidates_add_first(struct hi_type_candidates *set, uint32_t object,
+				  uint32_t layout);
+
+#endif
