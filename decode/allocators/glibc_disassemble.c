@@ -26,8 +26,8 @@ struct decoder {
 	unsigned done;
 };
 
-static enum hi_status decoder_open(struct decoder *d, const void *code, size_t size,
-				   uint64_t addr, struct hi_error *err)
+static enum hi_status open_disassembler(struct decoder *d, const void *code, size_t size,
+					uint64_t addr, struct hi_error *err)
 {
 	*d = (struct decoder){.code = code, .left = size, .addr = addr};
 	if (cs_open(CS_ARCH_X86, CS_MODE_64, &d->handle) != CS_ERR_OK)
@@ -41,13 +41,13 @@ static enum hi_status decoder_open(struct decoder *d, const void *code, size_t s
 	return HI_OK;
 }
 
-static void decoder_close(struct decoder *d)
+static void close_disassembler(struct decoder *d)
 {
 	cs_free(d->insn, 1);
 	cs_close(&d->handle);
 }
 
-static bool decoder_next(struct decoder *d)
+static bool disassemble_next(struct decoder *d)
 {
 	return d->done++ < MAX_INSTRUCTIONS &&
 	       cs_disasm_iter(d->handle, &d->code, &d->left, &d->addr, d->insn);
@@ -91,13 +91,13 @@ enum hi_status hi_glibc_read_mallopt(const void *code, size_t size, uint64_t add
 {
 	struct mallopt_facts f = {.lowest_store = UINT64_MAX};
 	struct decoder d;
-	enum hi_status status = decoder_open(&d, code, size, addr, err);
+	enum hi_status status = open_disassembler(&d, code, size, addr, err);
 
 	if (status != HI_OK)
 		return status;
-	while (decoder_next(&d))
+	while (disassemble_next(&d))
 		note_mallopt(&f, d.insn);
-	decoder_close(&d);
+	close_disassembler(&d);
 	if (!f.arena || f.lowest_store == UINT64_MAX)
 		return hi_fail(err, HI_NOT_FOUND, addr,
 			       "mallopt's code does not look like glibc's");
@@ -137,8 +137,8 @@ static void note_load(struct tls_register *regs, const cs_insn *insn)
 }
 
 /* True if the instruction reads or writes %fs:… by a known offset. */
-static bool tls_use(const struct tls_register *regs, const cs_insn *insn,
-		    struct hi_glibc_tls_use *ret)
+static bool read_tls_use(const struct tls_register *regs, const cs_insn *insn,
+			 struct hi_glibc_tls_use *ret)
 {
 	const cs_x86 *x = &insn->detail->x86;
 
@@ -174,17 +174,17 @@ enum hi_status hi_glibc_read_malloc(const void *code, size_t size, uint64_t addr
 	struct hi_glibc_tls_use use;
 	struct decoder d;
 	unsigned n = 0;
-	enum hi_status status = decoder_open(&d, code, size, addr, err);
+	enum hi_status status = open_disassembler(&d, code, size, addr, err);
 
 	if (status != HI_OK)
 		return status;
-	while (n < 2 && decoder_next(&d)) {
-		if (tls_use(regs, d.insn, &use) &&
+	while (n < 2 && disassemble_next(&d)) {
+		if (read_tls_use(regs, d.insn, &use) &&
 		    (n == 0 || use.slot != uses[0].slot || use.offset != uses[0].offset))
 			uses[n++] = use;
 		note_load(regs, d.insn);
 	}
-	decoder_close(&d);
+	close_disassembler(&d);
 	*n_ret = n;
 	return HI_OK;
 }
@@ -194,12 +194,12 @@ uint64_t hi_glibc_read_getter(const void *code, size_t size, uint64_t addr)
 	struct decoder d;
 	uint64_t found = 0;
 
-	if (decoder_open(&d, code, size, addr, NULL) != HI_OK)
+	if (open_disassembler(&d, code, size, addr, NULL) != HI_OK)
 		return 0;
-	for (int i = 0; i < 4 && !found && decoder_next(&d); i++)
+	for (int i = 0; i < 4 && !found && disassemble_next(&d); i++)
 		if (d.insn->id == X86_INS_LEA && d.insn->detail->x86.op_count == 2 &&
 		    !rip_address(d.insn, &d.insn->detail->x86.operands[1], &found))
 			found = 0;
-	decoder_close(&d);
+	close_disassembler(&d);
 	return found;
 }

@@ -12,10 +12,10 @@
 #define CODE_MAX 8192
 
 /* Code of a function by name. HI_NOT_FOUND if there is none. */
-static enum hi_status read_function(struct hi_modules *modules, struct hi_module *libc,
-				    const char *name, uint8_t code[CODE_MAX],
-				    size_t *size_ret, uint64_t *addr_ret,
-				    struct hi_error *err)
+static enum hi_status read_libc_function(struct hi_modules *modules,
+					 struct hi_module *libc, const char *name,
+					 uint8_t code[CODE_MAX], size_t *size_ret,
+					 uint64_t *addr_ret, struct hi_error *err)
 {
 	uint64_t size = 0;
 	enum hi_status status =
@@ -64,8 +64,8 @@ static void find_version(struct hi_modules *modules, struct hi_module *libc,
 	size_t size;
 	char version[16] = {};
 
-	if (read_function(modules, libc, "gnu_get_libc_version", code, &size, &addr,
-			  NULL) != HI_OK)
+	if (read_libc_function(modules, libc, "gnu_get_libc_version", code, &size, &addr,
+			       NULL) != HI_OK)
 		return;
 	text = hi_glibc_read_getter(code, size, addr);
 	if (!text ||
@@ -86,7 +86,8 @@ static void find_tcache(struct hi_modules *modules, struct hi_module *libc,
 	size_t size;
 	unsigned n = 0;
 
-	if (read_function(modules, libc, "malloc", code, &size, &addr, NULL) != HI_OK ||
+	if (read_libc_function(modules, libc, "malloc", code, &size, &addr, NULL) !=
+		    HI_OK ||
 	    hi_glibc_read_malloc(code, size, addr, uses, &n, NULL) != HI_OK)
 		return;
 	for (unsigned i = 0; i < n; i++) {
@@ -124,7 +125,7 @@ static enum hi_status find_by_code(struct hi_modules *modules, struct hi_module 
 	uint64_t addr;
 	size_t size;
 	enum hi_status status =
-		read_function(modules, libc, "mallopt", code, &size, &addr, err);
+		read_libc_function(modules, libc, "mallopt", code, &size, &addr, err);
 
 	w->main_arena_size = w->mp_size = 0;
 	if (status == HI_OK)

@@ -328,7 +328,7 @@ static bool sort_listed(struct hi_glibc_listed *v)
 }
 
 /* A chunk on two lists is damage; the first entry stays. */
-static void drop_doubles(struct hi_glibc *g)
+static void drop_chunks_listed_twice(struct hi_glibc *g)
 {
 	struct hi_glibc_listed *v = &g->listed;
 	size_t kept = 0;
@@ -361,6 +361,6 @@ enum hi_status hi_glibc_list_free(struct hi_glibc *g, struct hi_error *err)
 		return status;
 	if (!sort_listed(&g->listed))
 		return hi_fail_memory(err, "free chunks");
-	drop_doubles(g);
+	drop_chunks_listed_twice(g);
 	return HI_OK;
 }

@@ -65,7 +65,7 @@ static void count_search(struct outline *o, uint64_t steps)
 	o->left -= steps < o->left ? steps : o->left;
 }
 
-static bool is_fence_head(struct outline *o, uint64_t p, bool first)
+static bool is_fence_header(struct outline *o, uint64_t p, bool first)
 {
 	uint64_t head;
 
@@ -84,10 +84,10 @@ static uint64_t fence_end(struct outline *o, uint64_t p, uint64_t limit)
 	uint64_t end = p;
 
 	if (!o->main)
-		return limit - p == HI_CHUNK_ALIGN && is_fence_head(o, p, true) ? limit
-										: p;
+		return limit - p == HI_CHUNK_ALIGN && is_fence_header(o, p, true) ? limit
+										  : p;
 	for (int i = 0; i < 3 && limit - end >= HI_CHUNK_ALIGN; i++) {
-		if (!is_fence_head(o, end, i == 0))
+		if (!is_fence_header(o, end, i == 0))
 			break;
 		end += HI_CHUNK_ALIGN;
 	}
@@ -95,9 +95,9 @@ static uint64_t fence_end(struct outline *o, uint64_t p, uint64_t limit)
 }
 
 /* Follows chunks from p until limit; *n_ret: how many. */
-static enum chain_end follow(struct outline *o, uint64_t p, uint64_t limit,
-			     uint64_t split, uint64_t max_chunks, uint64_t *end_ret,
-			     uint64_t *n_ret)
+static enum chain_end follow_chunk_chain(struct outline *o, uint64_t p, uint64_t limit,
+					 uint64_t split, uint64_t max_chunks,
+					 uint64_t *end_ret, uint64_t *n_ret)
 {
 	enum chain_end end = CHAIN_AT_LIMIT;
 
@@ -158,7 +158,8 @@ static enum hi_status add_chain(struct outline *o, struct hi_glibc_part part,
 
 		if (split < part.first || limit - part.first < 2 * (uint64_t)SPLIT_BYTES)
 			split = UINT64_MAX;
-		how = follow(o, part.first, limit, split, UINT64_MAX, &at, &n);
+		how = follow_chunk_chain(o, part.first, limit, split, UINT64_MAX, &at,
+					 &n);
 		if (o->window.out_of_memory)
 			return hi_fail_memory(err, "window");
 		if (how != CHAIN_SPLIT || at >= limit)
@@ -218,8 +219,8 @@ static bool starts_chain(struct outline *o, uint64_t p, uint64_t limit, uint64_t
 		return false;
 	if (p == top)
 		return true;
-	how = follow(o, p, top > p && top < limit ? top : limit, UINT64_MAX, 256, &at,
-		     &n);
+	how = follow_chunk_chain(o, p, top > p && top < limit ? top : limit, UINT64_MAX,
+				 256, &at, &n);
 	count_search(o, n);
 	if (how == CHAIN_AT_FENCE)
 		return at > p;
@@ -294,8 +295,8 @@ static uint64_t piece_end(struct outline *o, uint64_t p, uint64_t limit)
 		return p;
 	if (!may_search(o, p))
 		return p;
-	how = follow(o, p, top_may_be_here ? a->top : limit, UINT64_MAX, o->left, &at,
-		     &n);
+	how = follow_chunk_chain(o, p, top_may_be_here ? a->top : limit, UINT64_MAX,
+				 o->left, &at, &n);
 	count_search(o, n);
 	if (how == CHAIN_AT_LIMIT && top_may_be_here)
 		end = a->top + a->top_size;

@@ -37,8 +37,8 @@ static bool may_hold_chunks(const struct hi_mapping *m)
 		strncmp(m->path, "/anon_hugepage", 14) == 0);
 }
 
-static bool read_head(struct scan *s, uint64_t p, uint64_t *prev_size_ret,
-		      uint64_t *size_ret)
+static bool read_chunk_header(struct scan *s, uint64_t p, uint64_t *prev_size_ret,
+			      uint64_t *size_ret)
 {
 	uint64_t head;
 
@@ -62,7 +62,7 @@ static bool find_aligned(struct scan *s, uint64_t p, uint64_t limit,
 			uint64_t q = user - HI_CHUNK_HEADER, lead, size;
 
 			if (q <= p || q >= limit || limit - q < HI_CHUNK_MIN ||
-			    !read_head(s, q, &lead, &size) || lead != q - p)
+			    !read_chunk_header(s, q, &lead, &size) || lead != q - p)
 				continue;
 			if ((lead + size) % HI_GLIBC_PAGE || size > limit - q ||
 			    size < HI_CHUNK_MIN)
@@ -80,11 +80,12 @@ static bool find_aligned(struct scan *s, uint64_t p, uint64_t limit,
 
 /* An aligned chunk goes before: its page's first head stays as it was when
  * mremap changed the size, so that it may claim the neighbours. */
-static bool chunk_at(struct scan *s, uint64_t p, uint64_t limit, struct candidate *ret)
+static bool find_mapped_chunk(struct scan *s, uint64_t p, uint64_t limit,
+			      struct candidate *ret)
 {
 	uint64_t lead, total;
 
-	if (!read_head(s, p, &lead, &total) || lead || total < HI_GLIBC_PAGE ||
+	if (!read_chunk_header(s, p, &lead, &total) || lead || total < HI_GLIBC_PAGE ||
 	    total % HI_GLIBC_PAGE)
 		return false;
 	if (find_aligned(s, p, limit, ret))
@@ -100,8 +101,8 @@ static bool chunk_at(struct scan *s, uint64_t p, uint64_t limit, struct candidat
 
 /* Page by page through [start, end), which no heap covers, as far as the image
  * holds it: reservations may be terabytes. */
-static enum hi_status scan_range(struct scan *s, uint64_t start, uint64_t end,
-				 struct hi_error *err)
+static enum hi_status scan_mapped_range(struct scan *s, uint64_t start, uint64_t end,
+					struct hi_error *err)
 {
 	uint64_t from, held = start;
 	bool strong = true;
@@ -115,7 +116,7 @@ static enum hi_status scan_range(struct scan *s, uint64_t start, uint64_t end,
 			strong &= from == p;
 			p = from & ~(uint64_t)(HI_GLIBC_PAGE - 1);
 		}
-		if (!chunk_at(s, p, end, &c)) {
+		if (!find_mapped_chunk(s, p, end, &c)) {
 			strong = false;
 			p += HI_GLIBC_PAGE;
 			continue;
@@ -130,7 +131,7 @@ static enum hi_status scan_range(struct scan *s, uint64_t start, uint64_t end,
 }
 
 /* The mappings, less the regions of the heaps (both are sorted). */
-static enum hi_status scan_all(struct scan *s, struct hi_error *err)
+static enum hi_status scan_all_mappings(struct scan *s, struct hi_error *err)
 {
 	const struct hi_image *image = s->g->image;
 	const struct hi_glibc_part *part = s->g->parts.items;
@@ -154,13 +155,13 @@ static enum hi_status scan_all(struct scan *s, struct hi_error *err)
 			part++;
 		while (status == HI_OK && part < parts_end && part->start < end) {
 			if (part->start > p)
-				status = scan_range(s, p, part->start, err);
+				status = scan_mapped_range(s, p, part->start, err);
 			p = (part->end + HI_GLIBC_PAGE - 1) &
 			    ~(uint64_t)(HI_GLIBC_PAGE - 1);
 			part++;
 		}
 		if (status == HI_OK && p < end)
-			status = scan_range(s, p, end, err);
+			status = scan_mapped_range(s, p, end, err);
 	}
 	return status;
 }
@@ -178,7 +179,7 @@ static enum hi_status scan_all(struct scan *s, struct hi_error *err)
 enum { DROPS_MAX = 6, DROP_TRIES = 1 << 20 };
 
 /* The order in which candidates are given up: least trusted first. */
-static int by_trust(const void *a, const void *b)
+static int compare_mapped_candidates(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
@@ -221,7 +222,7 @@ static bool drop_exactly(struct candidate *c, size_t n, unsigned k, uint64_t exc
 }
 
 /* See Note [Which candidates are chunks]. */
-static void prove(struct scan *s)
+static void check_mapped_totals(struct scan *s)
 {
 	struct candidate *c = s->found.items;
 	size_t n = s->found.count, wanted = s->g->n_mmaps > 0 ? (size_t)s->g->n_mmaps : 0;
@@ -232,7 +233,7 @@ static void prove(struct scan *s)
 	if (n == wanted && bytes == s->g->mmapped_mem)
 		return;
 	if (n > wanted && n - wanted <= DROPS_MAX && bytes >= s->g->mmapped_mem) {
-		qsort(c, n, sizeof(*c), by_trust);
+		qsort(c, n, sizeof(*c), compare_mapped_candidates);
 		if (drop_exactly(c, n, (unsigned)(n - wanted), bytes - s->g->mmapped_mem))
 			return;
 	}
@@ -243,9 +244,9 @@ static void prove(struct scan *s)
 			(unsigned long long)s->g->mmapped_mem);
 }
 
-static enum hi_status keep_chosen(struct scan *s, struct hi_error *err)
+static enum hi_status keep_chosen_candidates(struct scan *s, struct hi_error *err)
 {
-	prove(s);
+	check_mapped_totals(s);
 	for (size_t i = 0; i < s->found.count; i++) {
 		const struct candidate *c = &s->found.items[i];
 
@@ -267,12 +268,12 @@ static enum hi_status keep_chosen(struct scan *s, struct hi_error *err)
 enum hi_status hi_glibc_add_mmapped(struct hi_glibc *g, struct hi_error *err)
 {
 	struct scan s = {.g = g, .window.memory = g->memory};
-	enum hi_status status = scan_all(&s, err);
+	enum hi_status status = scan_all_mappings(&s, err);
 
 	if (status == HI_OK && s.window.out_of_memory)
 		status = hi_fail_memory(err, "window");
 	if (status == HI_OK)
-		status = keep_chosen(&s, err);
+		status = keep_chosen_candidates(&s, err);
 	hi_vector_free(&s.found);
 	hi_window_free(&s.window);
 	return status;

@@ -51,7 +51,7 @@ const struct hi_glibc_part *hi_glibc_part_at(const struct hi_glibc *g, uint64_t 
 
 /* ---- mp_ ---- */
 
-static uint64_t load(const uint8_t *bytes, unsigned offset, unsigned width)
+static uint64_t load_state_field(const uint8_t *bytes, unsigned offset, unsigned width)
 {
 	uint64_t value = 0;
 
@@ -63,8 +63,8 @@ static uint64_t load(const uint8_t *bytes, unsigned offset, unsigned width)
  * 64 small lists whatever the largest size is. */
 static bool tcache_limits_agree(const struct hi_glibc_layout *l, const uint8_t *par)
 {
-	uint64_t bins = load(par, l->tcache_bins, 8);
-	uint64_t max = load(par, l->tcache_max_bytes, 8);
+	uint64_t bins = load_state_field(par, l->tcache_bins, 8);
+	uint64_t max = load_state_field(par, l->tcache_max_bytes, 8);
 
 	if (bins > 64)
 		return false;
@@ -90,11 +90,11 @@ static enum hi_status check_par(struct hi_glibc *g, struct hi_error *err)
 		return hi_fail(err, HI_BAD_DATA, g->where.mp,
 			       "glibc %s: mp_ has %u bytes, its layout %u",
 			       g->where.version, (unsigned)g->where.mp_size, l->par_size);
-	g->n_mmaps = (int32_t)load(par, l->n_mmaps, 4);
-	g->mmapped_mem = load(par, l->mmapped_mem, 8);
-	g->sbrk_base = load(par, l->sbrk_base, 8);
-	g->tcache_count = load(par, l->tcache_count, 8);
-	g->hp_pagesize = l->hp_pagesize ? load(par, l->hp_pagesize, 8) : 0;
+	g->n_mmaps = (int32_t)load_state_field(par, l->n_mmaps, 4);
+	g->mmapped_mem = load_state_field(par, l->mmapped_mem, 8);
+	g->sbrk_base = load_state_field(par, l->sbrk_base, 8);
+	g->tcache_count = load_state_field(par, l->tcache_count, 8);
+	g->hp_pagesize = l->hp_pagesize ? load_state_field(par, l->hp_pagesize, 8) : 0;
 	if (!tcache_limits_agree(l, par))
 		return hi_fail(err, HI_BAD_DATA, g->where.mp,
 			       "glibc %s: mp_: tcache_bins and tcache_max_bytes disagree",
@@ -137,8 +137,10 @@ static unsigned wrong_bins(struct hi_glibc *g, uint64_t arena, const uint8_t *st
 
 	for (unsigned bin = 1; bin <= HI_GLIBC_BINS; bin++) {
 		uint64_t header = bin_header(g, arena, bin);
-		uint64_t fd = load(state, g->layout->bins + (bin - 1) * 16u, 8);
-		uint64_t bk = load(state, g->layout->bins + (bin - 1) * 16u + 8, 8);
+		uint64_t fd =
+			load_state_field(state, g->layout->bins + (bin - 1) * 16u, 8);
+		uint64_t bk =
+			load_state_field(state, g->layout->bins + (bin - 1) * 16u + 8, 8);
 
 		if (fd == header && bk == header)
 			continue;
@@ -149,10 +151,10 @@ static unsigned wrong_bins(struct hi_glibc *g, uint64_t arena, const uint8_t *st
 }
 
 /* Freshly linked in or never used: everything is zero but next. */
-static bool is_unused(struct hi_glibc *g, const uint8_t *state)
+static bool is_arena_unused(struct hi_glibc *g, const uint8_t *state)
 {
-	return load(state, g->layout->top, 8) == 0 &&
-	       load(state, g->layout->system_mem, 8) == 0;
+	return load_state_field(state, g->layout->top, 8) == 0 &&
+	       load_state_field(state, g->layout->system_mem, 8) == 0;
 }
 
 static enum hi_status check_top(struct hi_glibc *g, struct hi_glibc_arena *a,
@@ -200,11 +202,11 @@ static enum hi_status check_arena(struct hi_glibc *g, uint64_t addr, uint64_t *n
 			       g->where.version);
 	if (status != HI_OK)
 		return status;
-	*next_ret = load(state, g->layout->next, 8);
-	a.top = load(state, g->layout->top, 8);
-	a.system_mem = load(state, g->layout->system_mem, 8);
-	a.flags = (uint32_t)load(state, 4, 4);
-	if (!is_unused(g, state)) {
+	*next_ret = load_state_field(state, g->layout->next, 8);
+	a.top = load_state_field(state, g->layout->top, 8);
+	a.system_mem = load_state_field(state, g->layout->system_mem, 8);
+	a.flags = (uint32_t)load_state_field(state, 4, 4);
+	if (!is_arena_unused(g, state)) {
 		wrong = wrong_bins(g, addr, state);
 		if (wrong > HI_GLIBC_BINS / 4)
 			return hi_fail(
@@ -250,7 +252,7 @@ static enum hi_status check_ring(struct hi_glibc *g, struct hi_error *err)
 		       "glibc %s: the ring of arenas does not close", g->where.version);
 }
 
-static enum hi_status check_used(struct hi_glibc *g, struct hi_error *err)
+static enum hi_status check_malloc_is_used(struct hi_glibc *g, struct hi_error *err)
 {
 	for (size_t i = 0; i < g->arenas.count; i++)
 		if (g->arenas.items[i].top)
@@ -263,7 +265,7 @@ static enum hi_status check_used(struct hi_glibc *g, struct hi_error *err)
 
 /* ---- the instance ---- */
 
-static void release(struct hi_allocator *allocator)
+static void release_glibc(struct hi_allocator *allocator)
 {
 	struct hi_glibc *g = (struct hi_glibc *)allocator;
 
@@ -277,9 +279,9 @@ static void release(struct hi_allocator *allocator)
 	pthread_mutex_destroy(&g->lock);
 	free(g);
 }
-HI_DEFINE_GUARD(struct hi_allocator *, release)
+HI_DEFINE_GUARD(struct hi_allocator *, release_glibc)
 
-static int by_start(const void *a, const void *b)
+static int compare_part_starts(const void *a, const void *b)
 {
 	const struct hi_glibc_part *x = a, *y = b;
 
@@ -294,7 +296,7 @@ static enum hi_status publish_regions(struct hi_glibc *g, struct hi_error *err)
 	size_t kept = 0;
 
 	if (g->parts.count)
-		qsort(parts, g->parts.count, sizeof(*parts), by_start);
+		qsort(parts, g->parts.count, sizeof(*parts), compare_part_starts);
 	regions = hi_calloc(g->parts.count, sizeof(*regions));
 	if (!regions)
 		return hi_fail_memory(err, "regions");
@@ -325,7 +327,7 @@ static enum hi_status open_layout(struct hi_glibc *g, struct hi_error *err)
 	if (status == HI_OK)
 		status = check_ring(g, err);
 	if (status == HI_OK)
-		status = check_used(g, err);
+		status = check_malloc_is_used(g, err);
 	if (status == HI_OK)
 		status = hi_glibc_add_heaps(g, err);
 	if (status == HI_OK)
@@ -348,7 +350,7 @@ static enum hi_status open_as(const struct hi_image *image,
 			      struct hi_allocator **ret, struct hi_error *err)
 {
 	struct hi_glibc *g = hi_calloc(1, sizeof(*g));
-	HI_GUARD(release) struct hi_allocator *guard = g ? &g->base : NULL;
+	HI_GUARD(release_glibc) struct hi_allocator *guard = g ? &g->base : NULL;
 	enum hi_status status;
 
 	if (!g)
@@ -378,11 +380,11 @@ static enum hi_status open_unknown(const struct hi_image *image,
 				   const struct hi_glibc_where *where,
 				   struct hi_allocator **ret, struct hi_error *err)
 {
-	HI_GUARD(release) struct hi_allocator *best = NULL;
+	HI_GUARD(release_glibc) struct hi_allocator *best = NULL;
 	enum hi_status status = HI_NOT_FOUND, first = HI_OK;
 
 	for (size_t i = hi_glibc_n_layouts; i-- > 0;) {
-		HI_GUARD(release) struct hi_allocator *now = NULL;
+		HI_GUARD(release_glibc) struct hi_allocator *now = NULL;
 		struct hi_glibc_where w = *where;
 
 		snprintf(w.version, sizeof(w.version), "2.%u-2.%u",
@@ -396,7 +398,7 @@ static enum hi_status open_unknown(const struct hi_image *image,
 			continue;
 		}
 		if (!best || now->n_damage_total < best->n_damage_total) {
-			release(best);
+			release_glibc(best);
 			best = hi_take(now);
 		}
 	}
@@ -433,17 +435,18 @@ enum hi_status hi_glibc_probe_with(const struct hi_image *image,
 	return status == HI_OK ? hi_glibc_open(image, &where, ret, err) : status;
 }
 
-static enum hi_status probe(const struct hi_image *image, struct hi_modules *modules,
-			    struct hi_allocator **ret, struct hi_error *err)
+static enum hi_status probe_glibc(const struct hi_image *image,
+				  struct hi_modules *modules, struct hi_allocator **ret,
+				  struct hi_error *err)
 {
 	return hi_glibc_probe_with(image, modules, NULL, ret, err);
 }
 
 const struct hi_allocator_ops hi_allocator_glibc = {
 	.name = "glibc",
-	.probe = probe,
+	.probe = probe_glibc,
 	.walk = hi_glibc_walk,
 	.walk_region = hi_glibc_walk_region,
 	.restart = hi_glibc_restart,
-	.release = release,
+	.release = release_glibc,
 };

@@ -32,15 +32,15 @@ struct walk {
 	struct hi_block batch[BATCH];
 };
 
-static void flush(struct walk *w)
+static void flush_block_batch(struct walk *w)
 {
 	if (w->n && !w->stopped && !w->fn(w->batch, w->n, w->region, w->arg))
 		w->stopped = true;
 	w->n = 0;
 }
 
-static inline void emit(struct walk *w, uint64_t addr, uint64_t usable, uint64_t cost,
-			enum hi_block_state state)
+static inline void emit_block(struct walk *w, uint64_t addr, uint64_t usable,
+			      uint64_t cost, enum hi_block_state state)
 {
 	w->count[state]++;
 	w->bytes[state] += cost;
@@ -52,7 +52,7 @@ static inline void emit(struct walk *w, uint64_t addr, uint64_t usable, uint64_t
 		.mmapped = w->part->kind == HI_GLIBC_MMAPPED,
 	};
 	if (w->n == BATCH)
-		flush(w);
+		flush_block_batch(w);
 }
 
 __attribute__((format(printf, 3, 4))) static void damage(struct walk *w, uint64_t addr,
@@ -77,7 +77,7 @@ static inline void emit_chunk(struct walk *w, uint64_t p, uint64_t size,
 
 	if (__builtin_expect(p + size + 8 > w->part->end, 0))
 		usable = size - HI_CHUNK_HEADER;
-	emit(w, p + HI_CHUNK_HEADER, usable, size, state);
+	emit_block(w, p + HI_CHUNK_HEADER, usable, size, state);
 }
 
 /* The next listed chunk; UINT64_MAX when there is none. */
@@ -104,7 +104,7 @@ static void drop_listed_below(struct walk *w, uint64_t p, bool is_damage)
 }
 
 /* Nothing holds at p: where the chain can be taken up again. */
-static uint64_t resync(struct walk *w, uint64_t p)
+static uint64_t skip_damaged_chunks(struct walk *w, uint64_t p)
 {
 	uint64_t resume;
 
@@ -118,7 +118,7 @@ static uint64_t resync(struct walk *w, uint64_t p)
 	return resume;
 }
 
-static void describe_bad_head(struct walk *w, uint64_t p, uint64_t head)
+static void describe_bad_header(struct walk *w, uint64_t p, uint64_t head)
 {
 	uint64_t size = head & ~(uint64_t)HI_CHUNK_FLAGS;
 
@@ -170,8 +170,8 @@ static bool has_listed_inside(struct walk *w, uint64_t p, uint64_t size)
 	return next < w->listed_end && (*next & ~(uint64_t)15) < p + size;
 }
 
-static inline enum hi_block_state state_of(struct walk *w, uint64_t p, uint64_t size,
-					   uint64_t next_head)
+static inline enum hi_block_state state_of_chunk(struct walk *w, uint64_t p,
+						 uint64_t size, uint64_t next_head)
 {
 	enum hi_block_state state = HI_BLOCK_LIVE;
 	uint64_t prev_size;
@@ -203,23 +203,23 @@ static void walk_chain(struct walk *w)
 		if (!readable || (head & wrong) || size < HI_CHUNK_MIN ||
 		    size > stop - p) {
 			if (readable)
-				describe_bad_head(w, p, head);
+				describe_bad_header(w, p, head);
 			else
 				damage(w, p, "a chunk head is not readable");
-			p = resync(w, p);
+			p = skip_damaged_chunks(w, p);
 			readable = hi_window_u64(&w->window, p + 8, &head);
 			continue;
 		}
 		if (__builtin_expect(next_listed(w) < p + size, 0) &&
 		    has_listed_inside(w, p, size)) {
 			damage(w, p, "a free list contains a chunk inside this one");
-			p = resync(w, p);
+			p = skip_damaged_chunks(w, p);
 			readable = hi_window_u64(&w->window, p + 8, &head);
 			continue;
 		}
 		readable = hi_window_u64(&w->window, p + size + 8, &next_head);
 		if (readable)
-			emit_chunk(w, p, size, state_of(w, p, size, next_head));
+			emit_chunk(w, p, size, state_of_chunk(w, p, size, next_head));
 		else
 			emit_last_readable(w, p, size);
 		p += size;
@@ -245,22 +245,22 @@ static void walk_part(struct walk *w)
 	const struct hi_glibc_part *part = w->part;
 
 	if (part->kind == HI_GLIBC_MMAPPED) {
-		emit(w, part->user, part->usable, part->end - part->start,
-		     state_of_mapped(w, part->user));
-		flush(w);
+		emit_block(w, part->user, part->usable, part->end - part->start,
+			   state_of_mapped(w, part->user));
+		flush_block_batch(w);
 		return;
 	}
 	if (part->state_area)
-		emit(w, part->state_area, w->g->layout->state_size,
-		     part->first - part->state_area, HI_BLOCK_INTERNAL);
+		emit_block(w, part->state_area, w->g->layout->state_size,
+			   part->first - part->state_area, HI_BLOCK_INTERNAL);
 	w->listed = lower_bound(&w->g->listed, part->first);
 	w->listed_end = lower_bound(&w->g->listed, part->stop);
 	walk_chain(w);
 	if (part->has_top && !w->stopped)
-		emit(w, part->stop + HI_CHUNK_HEADER,
-		     part->end - part->stop - HI_CHUNK_HEADER, part->end - part->stop,
-		     HI_BLOCK_FREE_TOP);
-	flush(w);
+		emit_block(w, part->stop + HI_CHUNK_HEADER,
+			   part->end - part->stop - HI_CHUNK_HEADER,
+			   part->end - part->stop, HI_BLOCK_FREE_TOP);
+	flush_block_batch(w);
 }
 
 static void add_counts(struct walk *w)

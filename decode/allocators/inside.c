@@ -43,9 +43,10 @@ static bool is_outermost(const struct hi_frame *frame)
 
 /* The frames next to the stop decide: what lies further out than the words that
  * the tracer looks at cannot have made it suspicious. */
-static enum hi_status is_inside(struct hi_image *image, struct hi_types *types,
-				uint32_t thread, const struct hi_range *text,
-				size_t n_text, bool *ret, struct hi_error *err)
+static enum hi_status is_thread_in_allocator(struct hi_image *image,
+					     struct hi_types *types, uint32_t thread,
+					     const struct hi_range *text, size_t n_text,
+					     bool *ret, struct hi_error *err)
 {
 	HI_GUARD(hi_stack_destroy) struct hi_stack *stack = NULL;
 	enum hi_status status = hi_stack_read(types, image, thread, &stack, err);
@@ -73,7 +74,8 @@ enum hi_status hi_allocator_recheck_threads(struct hi_image *image,
 
 		if (!image->threads[i].maybe_in_allocator)
 			continue;
-		status = is_inside(image, types, i, text, n_text, &inside, err);
+		status = is_thread_in_allocator(image, types, i, text, n_text, &inside,
+						err);
 		if (status == HI_NO_MEMORY)
 			return status;
 		if (status != HI_OK || inside)

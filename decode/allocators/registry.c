@@ -58,7 +58,7 @@ static void walk_task(void *arg, size_t task, unsigned worker)
 		w->status = (int)status;
 }
 
-static int by_address(const void *a, const void *b)
+static int compare_damage_addresses(const void *a, const void *b)
 {
 	const struct hi_allocator_damage *x = a, *y = b;
 
@@ -77,7 +77,7 @@ enum hi_status hi_allocator_walk_parallel(struct hi_allocator *allocator,
 	hi_parallel(threads, allocator->n_regions, walk_task, &w);
 	if (allocator->n_damage)
 		qsort(allocator->damage, allocator->n_damage, sizeof(*allocator->damage),
-		      by_address);
+		      compare_damage_addresses);
 	if (w.status != HI_OK)
 		return hi_fail(err, (enum hi_status)w.status, 0,
 			       "walking the heap of %s: %s", allocator->ops->name,

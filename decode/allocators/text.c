@@ -23,7 +23,7 @@ static void free_ranges(struct hi_range_list *list)
 	hi_vector_free(list);
 }
 
-static const char *last_component(const char *path)
+static const char *last_path_component(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -32,7 +32,7 @@ static const char *last_component(const char *path)
 
 static bool is_libc(const struct hi_mapping *m)
 {
-	const char *name = last_component(m->path);
+	const char *name = last_path_component(m->path);
 
 	return strncmp(name, "libc.so.6", 9) == 0 || strncmp(name, "libc-2.", 7) == 0;
 }
@@ -41,7 +41,7 @@ static bool is_libc(const struct hi_mapping *m)
 static bool is_allocator(const struct hi_mapping *m)
 {
 	static const char *const names[] = {"libjemalloc", "libtcmalloc", "libmimalloc"};
-	const char *name = last_component(m->path);
+	const char *name = last_path_component(m->path);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(name, names[i], strlen(names[i])) == 0)
@@ -161,19 +161,20 @@ static enum hi_status add_malloc(const struct hi_target *target,
 	return status;
 }
 
-static int by_start(const void *a, const void *b)
+static int compare_text_ranges(const void *a, const void *b)
 {
 	const struct hi_range *x = a, *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static void sort_and_merge(struct hi_range_list *list)
+static void merge_text_ranges(struct hi_range_list *list)
 {
 	size_t kept = 0;
 
 	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), by_start);
+		qsort(list->items, list->count, sizeof(*list->items),
+		      compare_text_ranges);
 	for (size_t i = 0; i < list->count; i++) {
 		struct hi_range r = list->items[i];
 
@@ -188,9 +189,11 @@ static void sort_and_merge(struct hi_range_list *list)
 }
 
 /* A file that cannot be read, or has no malloc, is no error. */
-static enum hi_status add_mapping(const struct hi_target *target,
-				  const struct hi_mapping *m, bool without_symbols,
-				  struct hi_range_list *list, struct hi_error *err)
+static enum hi_status add_allocator_mapping(const struct hi_target *target,
+					    const struct hi_mapping *m,
+					    bool without_symbols,
+					    struct hi_range_list *list,
+					    struct hi_error *err)
 {
 	enum hi_status status;
 
@@ -219,11 +222,12 @@ enum hi_status hi_allocator_text_with(const struct hi_target *target,
 		if (!(m->prot & HI_PROT_EXEC) || m->path[0] != '/')
 			continue;
 		if (is_libc(m) || is_allocator(m) || (is_program && !libc_seen))
-			status = add_mapping(target, m, without_symbols, &list, err);
+			status = add_allocator_mapping(target, m, without_symbols, &list,
+						       err);
 	}
 	if (status != HI_OK)
 		return status;
-	sort_and_merge(&list);
+	merge_text_ranges(&list);
 	*ret = list.items;
 	*n_ret = list.count;
 	list.items = NULL;

@@ -36,7 +36,7 @@ struct image { /* bytes of the file by address */
 };
 
 /* size bytes at an ELF address; NULL if the file does not hold them. */
-static const uint8_t *bytes_at(const struct image *im, uint64_t addr, uint64_t size)
+static const uint8_t *elf_bytes_at(const struct image *im, uint64_t addr, uint64_t size)
 {
 	size_t n;
 
@@ -70,7 +70,7 @@ static int32_t load_s32(const uint8_t *p)
  * then a 4-byte length (the encoding of all x86-64 compilers). 0: odd. */
 static uint64_t fde_end(const struct image *im, uint64_t fde, uint64_t start)
 {
-	const uint8_t *p = bytes_at(im, fde, 16);
+	const uint8_t *p = elf_bytes_at(im, fde, 16);
 
 	if (!p || fde + 8 + (uint64_t)(int64_t)load_s32(p + 8) != start ||
 	    load_s32(p + 12) <= 0)
@@ -92,14 +92,14 @@ static enum hi_status read_frames(const struct image *im, struct functions *list
 	for (size_t i = 0; i < n; i++)
 		if (gelf_getphdr(im->elf, (int)i, &ph) && ph.p_type == PT_GNU_EH_FRAME)
 			break;
-	hdr = ph.p_type == PT_GNU_EH_FRAME ? bytes_at(im, ph.p_vaddr, 12) : NULL;
+	hdr = ph.p_type == PT_GNU_EH_FRAME ? elf_bytes_at(im, ph.p_vaddr, 12) : NULL;
 	/* Version 1; pointer pcrel sdata4; count udata4; table datarel sdata4. */
 	if (!hdr || memcmp(hdr, "\1\x1b\3\x3b", 4) != 0)
 		return hi_fail(err, HI_NOT_FOUND, 0, "no table of frames");
 	memcpy(&n_entries, hdr + 8, sizeof(n_entries));
 	if (n_entries > MAX_FUNCTIONS)
 		return hi_fail(err, HI_NOT_FOUND, 0, "table of frames is damaged");
-	table = bytes_at(im, ph.p_vaddr + 12, (uint64_t)n_entries * 8);
+	table = elf_bytes_at(im, ph.p_vaddr + 12, (uint64_t)n_entries * 8);
 	if (!table)
 		return hi_fail(err, HI_NOT_FOUND, 0, "table of frames is damaged");
 	for (uint32_t i = 0; i < n_entries; i++) {
@@ -172,7 +172,7 @@ static size_t take_reached(const struct image *im, const struct functions *list,
 			   const struct function *f, size_t low, size_t high)
 {
 	uint64_t size = f->end - f->start;
-	const uint8_t *code = bytes_at(im, f->start, size);
+	const uint8_t *code = elf_bytes_at(im, f->start, size);
 	size_t taken = 0;
 
 	for (uint64_t i = 0; code && i + 5 <= size; i++) {

@@ -64,7 +64,7 @@ static const char *const family[] = {
 	"glibc_morecore",
 };
 
-static bool matches(const char *pattern, const char *name, size_t n)
+static bool matches_name_pattern(const char *pattern, const char *name, size_t n)
 {
 	size_t m = strlen(pattern);
 
@@ -98,7 +98,7 @@ bool hi_text_is_malloc_name(const char *name)
 	const char *p = strip_name(name, &n);
 
 	for (size_t i = 0; i < sizeof(family) / sizeof(family[0]); i++)
-		if (matches(family[i], p, n))
+		if (matches_name_pattern(family[i], p, n))
 			return true;
 	return false;
 }

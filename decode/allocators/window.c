@@ -5,7 +5,7 @@
 #define BUFFER_SIZE 65536
 
 /* Fills the buffer from addr; how much of it is readable. */
-static size_t fill(struct hi_window *w, uint64_t addr)
+static size_t fill_window(struct hi_window *w, uint64_t addr)
 {
 	struct hi_error err = {};
 	size_t size = BUFFER_SIZE;
@@ -38,7 +38,7 @@ const void *hi_window_move(struct hi_window *w, uint64_t addr, size_t need)
 		return NULL;
 	}
 	w->start = w->end = 0;
-	avail = fill(w, addr);
+	avail = fill_window(w, addr);
 	if (avail < need)
 		return NULL;
 	w->host = w->buffer;

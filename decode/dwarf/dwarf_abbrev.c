@@ -40,7 +40,7 @@ static bool read_attrs(struct hi_dw_cursor *cursor, struct hi_dw_abbrevs *abbrev
 }
 
 /* Does the scanner want this attribute of this tag? See type_scan.c. */
-static bool is_wanted(uint16_t tag, uint16_t attr)
+static bool is_wanted_attr(uint16_t tag, uint16_t attr)
 {
 	switch (tag) {
 	case DW_TAG_structure_type:
@@ -97,7 +97,7 @@ static bool make_ops(const struct hi_dw_unit *unit, struct hi_dw_abbrevs *abbrev
 		struct hi_dw_attr attr = abbrevs->attrs.items[abbrev->first_attr + i];
 		uint32_t size = 0;
 		bool fixed = hi_dw_form_fixed(unit, attr.form, &size);
-		bool wanted = !mute && is_wanted(tag, attr.name);
+		bool wanted = !mute && is_wanted_attr(tag, attr.name);
 		struct hi_dw_op op = {wanted ? attr.name : 0,
 				      wanted || !fixed ? attr.form : 0, size,
 				      attr.implicit};
@@ -115,15 +115,15 @@ static bool make_ops(const struct hi_dw_unit *unit, struct hi_dw_abbrevs *abbrev
 	return true;
 }
 
-static int by_code(const void *left, const void *right)
+static int compare_abbrev_codes(const void *left, const void *right)
 {
 	const struct hi_dw_abbrev *a = left, *b = right;
 
 	return a->code < b->code ? -1 : a->code > b->code;
 }
 
-static bool parse(struct hi_dw_unit *unit, struct hi_dw_cursor *cursor,
-		  struct hi_dw_abbrevs *abbrevs)
+static bool parse_abbrevs(struct hi_dw_unit *unit, struct hi_dw_cursor *cursor,
+			  struct hi_dw_abbrevs *abbrevs)
 {
 	bool sorted = true;
 
@@ -149,7 +149,7 @@ static bool parse(struct hi_dw_unit *unit, struct hi_dw_cursor *cursor,
 	}
 	if (!sorted)
 		qsort(abbrevs->items.items, abbrevs->items.count,
-		      sizeof(struct hi_dw_abbrev), by_code);
+		      sizeof(struct hi_dw_abbrev), compare_abbrev_codes);
 	abbrevs->dense = abbrevs->items.count > 0 && abbrevs->items.items[0].code == 1 &&
 			 abbrevs->items.items[abbrevs->items.count - 1].code ==
 				 abbrevs->items.count;
@@ -180,7 +180,7 @@ bool hi_dw_abbrevs_read(struct hi_dw_unit *unit, uint64_t offset,
 		return false;
 	cursor = (struct hi_dw_cursor){section->data + offset,
 				       section->data + section->size, false};
-	parsed = parse(unit, &cursor, abbrevs);
+	parsed = parse_abbrevs(unit, &cursor, abbrevs);
 	used = cursor.at - (section->data + offset);
 	if (atomic_fetch_sub(&unit->file->abbrev_budget, used) < used || !parsed)
 		return false;

@@ -24,7 +24,7 @@ static const char *const section_names[HI_DW_SECTIONS] = {
 
 /* Which section a name means: ".debug_x", ".zdebug_x"; in split files
  * ".debug_x.dwo", but for a package's indexes. HI_DW_SECTIONS: none. */
-static enum hi_dw_section_kind kind_of(const char *name, bool is_dwo)
+static enum hi_dw_section_kind section_kind_of_name(const char *name, bool is_dwo)
 {
 	if (*name++ != '.')
 		return HI_DW_SECTIONS;
@@ -42,7 +42,7 @@ static enum hi_dw_section_kind kind_of(const char *name, bool is_dwo)
 }
 
 /* In place, as libdw does it too; sections that cannot be inflated stay empty. */
-static bool inflate(Elf_Scn *scn, const GElf_Shdr *shdr, const char *name)
+static bool inflate_section(Elf_Scn *scn, const GElf_Shdr *shdr, const char *name)
 {
 	if (shdr->sh_flags & SHF_COMPRESSED)
 		return elf_compress(scn, 0, 0) >= 0;
@@ -116,8 +116,8 @@ static bool find_parts(struct hi_dw_file *file, struct section_parts *parts)
 		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS)
 			continue;
 		name = elf_strptr(file->elf, strings, shdr.sh_name);
-		kind = name ? kind_of(name, file->is_dwo) : HI_DW_SECTIONS;
-		if (kind == HI_DW_SECTIONS || !inflate(scn, &shdr, name))
+		kind = name ? section_kind_of_name(name, file->is_dwo) : HI_DW_SECTIONS;
+		if (kind == HI_DW_SECTIONS || !inflate_section(scn, &shdr, name))
 			continue;
 		data = elf_rawdata(scn, NULL);
 		if (data && data->d_buf && data->d_size > 0 &&
@@ -187,7 +187,7 @@ static bool read_header(struct hi_dw_file *file, struct hi_dw_unit *unit,
 	return true;
 }
 
-static bool is_known(const struct hi_dw_unit *unit)
+static bool is_known_unit_format(const struct hi_dw_unit *unit)
 {
 	return unit->version >= 2 && unit->version <= 5 &&
 	       (unit->address_size == 8 || unit->address_size == 4) &&
@@ -210,7 +210,7 @@ static bool list_units(struct hi_dw_file *file, bool in_types)
 			break;
 		}
 		at = unit.end;
-		if (cursor.bad || !is_known(&unit)) {
+		if (cursor.bad || !is_known_unit_format(&unit)) {
 			atomic_fetch_add(&file->broken, 1);
 			continue;
 		}

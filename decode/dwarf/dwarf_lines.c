@@ -16,7 +16,7 @@ struct table {
 	struct HI_VECTOR(const char *) files;
 };
 
-static const char *join(struct table *table, const char *name, uint64_t dir)
+static const char *join_line_path(struct table *table, const char *name, uint64_t dir)
 {
 	const char *in = dir < table->dirs.count ? table->dirs.items[dir] : "";
 	const char *path;
@@ -55,7 +55,7 @@ static bool read_old(struct table *table)
 		dir = hi_dw_uleb(&table->cursor);
 		hi_dw_uleb(&table->cursor);
 		hi_dw_uleb(&table->cursor);
-		path = table->cursor.bad ? NULL : join(table, name, dir);
+		path = table->cursor.bad ? NULL : join_line_path(table, name, dir);
 		if (!path || !hi_vector_push(&table->files, path))
 			return false;
 	}
@@ -96,13 +96,14 @@ static bool read_list(struct table *table, bool dirs)
 				dir = value.u;
 		}
 		if (dirs ? !hi_vector_push(&table->dirs, name ? name : "")
-			 : !hi_vector_push(&table->files, join(table, name, dir)))
+			 : !hi_vector_push(&table->files,
+					   join_line_path(table, name, dir)))
 			return false;
 	}
 	return true;
 }
 
-static bool read_table(struct table *table)
+static bool read_line_table(struct table *table)
 {
 	struct hi_dw_cursor *cursor = &table->cursor;
 	uint64_t length = hi_dw_uint(cursor, 4), version;
@@ -143,7 +144,7 @@ static void read_files(struct hi_dw_unit *unit)
 	table.cursor = (struct hi_dw_cursor){section->data + unit->line_offset,
 					     section->data + section->size, false};
 	/* What was read before something broke is still true. */
-	(void)!read_table(&table);
+	(void)!read_line_table(&table);
 	hi_vector_free(&table.dirs);
 	unit->files = table.files.items;
 	unit->n_files = table.files.count;

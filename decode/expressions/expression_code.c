@@ -14,7 +14,7 @@ struct maker {
 };
 
 /* pushes: change of the number of values on the stack. */
-static size_t emit(struct maker *m, struct hi_insn insn, int pushes)
+static size_t emit_insn(struct maker *m, struct hi_insn insn, int pushes)
 {
 	if (!hi_vector_push(&m->insns, insn))
 		m->no_memory = true;
@@ -26,11 +26,11 @@ static size_t emit(struct maker *m, struct hi_insn insn, int pushes)
 
 static size_t emit_op(struct maker *m, unsigned op, uint64_t imm, int pushes)
 {
-	return emit(m, (struct hi_insn){.op = (uint8_t)op, .imm = imm}, pushes);
+	return emit_insn(m, (struct hi_insn){.op = (uint8_t)op, .imm = imm}, pushes);
 }
 
 /* The jump at `at` leads to what comes next. */
-static void land(struct maker *m, size_t at)
+static void set_jump_target(struct maker *m, size_t at)
 {
 	if (!m->no_memory)
 		m->insns.items[at].imm = m->insns.count;
@@ -38,7 +38,7 @@ static void land(struct maker *m, size_t at)
 
 /* Depth: HI_EXPR_TREE_MAX. NOLINTBEGIN(misc-no-recursion) */
 
-static void make(struct maker *m, const struct hi_node *node);
+static void make_node(struct maker *m, const struct hi_node *node);
 
 static void make_load(struct maker *m, const struct hi_node *node)
 {
@@ -54,46 +54,46 @@ static void make_load(struct maker *m, const struct hi_node *node)
 	else if (node->op == HI_OP_LOAD && node->a->op == HI_OP_DOLLAR)
 		insn.op = HI_OP_LOAD_DOLLAR;
 	else
-		make(m, node->a);
-	emit(m, insn, insn.op == HI_OP_LOAD || insn.op == HI_OP_EXTEND ? 0 : 1);
+		make_node(m, node->a);
+	emit_insn(m, insn, insn.op == HI_OP_LOAD || insn.op == HI_OP_EXTEND ? 0 : 1);
 }
 
 static void make_logic(struct maker *m, const struct hi_node *node)
 {
 	size_t jump;
 
-	make(m, node->a);
+	make_node(m, node->a);
 	jump = emit_op(m, node->op == HI_OP_BOTH ? HI_OP_ZERO_ELSE : HI_OP_TRUTH_ELSE, 0,
 		       -1);
-	make(m, node->b);
-	land(m, jump);
+	make_node(m, node->b);
+	set_jump_target(m, jump);
 }
 
 static void make_choice(struct maker *m, const struct hi_node *node)
 {
 	size_t other, end;
 
-	make(m, node->a);
+	make_node(m, node->a);
 	other = emit_op(m, HI_OP_JUMP_ZERO, 0, -1);
-	make(m, node->b);
+	make_node(m, node->b);
 	end = emit_op(m, HI_OP_JUMP, 0, -1);
-	land(m, other);
-	make(m, node->c);
-	land(m, end);
+	set_jump_target(m, other);
+	make_node(m, node->c);
+	set_jump_target(m, end);
 }
 
 static void make_binary(struct maker *m, const struct hi_node *node)
 {
-	make(m, node->a);
+	make_node(m, node->a);
 	if (node->b->op == HI_OP_CONST) {
 		emit_op(m, node->op | HI_OP_IMM, node->b->imm, 0);
 		return;
 	}
-	make(m, node->b);
+	make_node(m, node->b);
 	emit_op(m, node->op, 0, -1);
 }
 
-static void make(struct maker *m, const struct hi_node *node)
+static void make_node(struct maker *m, const struct hi_node *node)
 {
 	switch (node->op) {
 	case HI_OP_CONTEXT:
@@ -110,7 +110,7 @@ static void make(struct maker *m, const struct hi_node *node)
 		make_load(m, node);
 		break;
 	case HI_OP_USABLE:
-		make(m, node->a);
+		make_node(m, node->a);
 		emit_op(m, HI_OP_USABLE, 0, 0);
 		break;
 	case HI_OP_BOTH:
@@ -128,8 +128,8 @@ static void make(struct maker *m, const struct hi_node *node)
 
 /* NOLINTEND(misc-no-recursion) */
 
-static struct hi_code *finish(struct hi_parser *p, struct maker *m,
-			      struct hi_arena *arena)
+static struct hi_code *finish_code(struct hi_parser *p, struct maker *m,
+				   struct hi_arena *arena)
 {
 	size_t bytes = m->insns.count * sizeof(struct hi_insn);
 	struct hi_code *code;
@@ -149,8 +149,8 @@ static struct hi_code *finish(struct hi_parser *p, struct maker *m,
 	return code;
 }
 
-static struct hi_code *generate(struct hi_parser *p, const struct hi_value *v,
-				bool as_lvalue, struct hi_arena *arena)
+static struct hi_code *generate_code(struct hi_parser *p, const struct hi_value *v,
+				     bool as_lvalue, struct hi_arena *arena)
 {
 	struct maker maker = {};
 	hi_type_id type = hi_ctype_id(p, &v->type);
@@ -160,9 +160,9 @@ static struct hi_code *generate(struct hi_parser *p, const struct hi_value *v,
 		hi_expr_fail_memory(p);
 		return NULL;
 	}
-	make(&maker, v->node);
+	make_node(&maker, v->node);
 	emit_op(&maker, HI_OP_END, 0, 0);
-	code = finish(p, &maker, arena);
+	code = finish_code(p, &maker, arena);
 	hi_vector_free(&maker.insns);
 	if (!code)
 		return NULL;
@@ -182,7 +182,8 @@ static bool must_have_address(struct hi_parser *p, const struct hi_value *v)
 	       hi_expr_fail(p, v->column, "this is a value: it has no address");
 }
 
-static bool parse(struct hi_parser *p, bool as_lvalue, struct hi_value *v)
+static bool parse_whole_expression(struct hi_parser *p, bool as_lvalue,
+				   struct hi_value *v)
 {
 	if (p->length > HI_EXPR_LENGTH_MAX)
 		return hi_expr_fail(p, HI_EXPR_LENGTH_MAX, "longer than %d bytes",
@@ -209,8 +210,8 @@ enum hi_status hi_code_compile(const char *text, size_t length,
 	struct hi_code *code = NULL;
 	struct hi_value v = {};
 
-	if (parse(&p, as_lvalue, &v))
-		code = generate(&p, &v, as_lvalue, arena);
+	if (parse_whole_expression(&p, as_lvalue, &v))
+		code = generate_code(&p, &v, as_lvalue, arena);
 	hi_arena_free(&p.scratch);
 	if (p.no_memory && p.status == HI_OK)
 		hi_expr_fail_memory(&p);

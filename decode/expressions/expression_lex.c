@@ -41,15 +41,15 @@ static bool is_name(char c)
 	       is_digit(c);
 }
 
-static char at(const struct hi_parser *p, size_t i)
+static char char_at(const struct hi_parser *p, size_t i)
 {
 	return i < p->length ? p->text[i] : '\0';
 }
 
 static size_t skip_space(const struct hi_parser *p, size_t i)
 {
-	while (at(p, i) == ' ' || at(p, i) == '\t' || at(p, i) == '\n' ||
-	       at(p, i) == '\r')
+	while (char_at(p, i) == ' ' || char_at(p, i) == '\t' || char_at(p, i) == '\n' ||
+	       char_at(p, i) == '\r')
 		i++;
 	return i;
 }
@@ -68,15 +68,15 @@ static bool number_type(struct hi_parser *p, struct hi_token *t, bool decimal)
 	size_t end = t->column + t->length;
 	unsigned u = 0, l = 0;
 
-	for (; is_name(at(p, end)); end++) {
-		char c = at(p, end) | 0x20;
+	for (; is_name(char_at(p, end)); end++) {
+		char c = char_at(p, end) | 0x20;
 
 		u += c == 'u';
 		l += c == 'l';
 		if ((c != 'u' && c != 'l') || u > 1 || l > 2)
 			return hi_expr_fail(p, end, "no digit or suffix of a number");
 	}
-	if (at(p, end) == '.')
+	if (char_at(p, end) == '.')
 		return hi_expr_fail(p, t->column, "floating-point numbers are unknown");
 	t->length = end - t->column;
 	t->size = l || t->number > (u || !decimal ? UINT32_MAX : INT32_MAX) ? 8 : 4;
@@ -91,15 +91,15 @@ static bool lex_number(struct hi_parser *p, struct hi_token *t)
 	unsigned base = 10, digits = 0;
 
 	t->kind = HI_TOKEN_NUMBER;
-	if (at(p, i) == '0') {
-		char c = at(p, i + 1) | 0x20;
+	if (char_at(p, i) == '0') {
+		char c = char_at(p, i + 1) | 0x20;
 
 		base = c == 'x' ? 16 : c == 'b' ? 2 : 8;
 		if (base != 8)
 			i += 2;
 	}
-	for (; digit_value(at(p, i)) < (base == 16 ? 16 : 10); i++, digits++) {
-		unsigned digit = (unsigned)digit_value(at(p, i));
+	for (; digit_value(char_at(p, i)) < (base == 16 ? 16 : 10); i++, digits++) {
+		unsigned digit = (unsigned)digit_value(char_at(p, i));
 
 		if (digit >= base)
 			return hi_expr_fail(p, i, "no digit of a number to the base %u",
@@ -122,19 +122,20 @@ static bool lex_escape(struct hi_parser *p, size_t *i, unsigned *ret)
 	const char *name;
 	unsigned n = 0, digits = 0;
 
-	if (at(p, *i) == 'x') {
-		for (++*i; digit_value(at(p, *i)) < 16; ++*i, digits++)
-			n = (n << 4 | (unsigned)digit_value(at(p, *i))) & 0xfff;
+	if (char_at(p, *i) == 'x') {
+		for (++*i; digit_value(char_at(p, *i)) < 16; ++*i, digits++)
+			n = (n << 4 | (unsigned)digit_value(char_at(p, *i))) & 0xfff;
 		*ret = n;
 		return (digits > 0 && n < 256) ||
 		       hi_expr_fail(p, *i, "\\x needs one or two hex digits");
 	}
-	for (; digits < 3 && at(p, *i) >= '0' && at(p, *i) <= '7'; ++*i, digits++)
-		n = n * 8 + (unsigned)digit_value(at(p, *i));
+	for (; digits < 3 && char_at(p, *i) >= '0' && char_at(p, *i) <= '7';
+	     ++*i, digits++)
+		n = n * 8 + (unsigned)digit_value(char_at(p, *i));
 	*ret = n;
 	if (digits > 0)
 		return n < 256 || hi_expr_fail(p, *i, "no byte: \\%o", n);
-	name = at(p, *i) ? strchr(names, at(p, *i)) : NULL;
+	name = char_at(p, *i) ? strchr(names, char_at(p, *i)) : NULL;
 	if (!name)
 		return hi_expr_fail(p, *i, "not an escape sequence of C");
 	*ret = (unsigned char)bytes[name - names];
@@ -145,14 +146,14 @@ static bool lex_escape(struct hi_parser *p, size_t *i, unsigned *ret)
 static bool lex_character(struct hi_parser *p, struct hi_token *t)
 {
 	size_t i = t->column + 1;
-	unsigned byte = (unsigned char)at(p, i);
+	unsigned byte = (unsigned char)char_at(p, i);
 
 	if (i >= p->length || byte == '\'' || byte < ' ')
 		return hi_expr_fail(p, i, "a character is missing behind '");
 	i++;
 	if (byte == '\\' && !lex_escape(p, &i, &byte))
 		return false;
-	if (at(p, i) != '\'')
+	if (char_at(p, i) != '\'')
 		return hi_expr_fail(p, i, "expected ' behind one character");
 	*t = (struct hi_token){.kind = HI_TOKEN_NUMBER,
 			       .column = t->column,
@@ -166,7 +167,7 @@ static bool lex_character(struct hi_parser *p, struct hi_token *t)
 static bool lex_mark(struct hi_parser *p, struct hi_token *t)
 {
 	static const char pairs[] = "-><<>><=>===!=&&||::++--+=-=*=/=%=&=|=^=";
-	char a = at(p, t->column), b = at(p, t->column + 1);
+	char a = char_at(p, t->column), b = char_at(p, t->column + 1);
 	char shown[8];
 
 	t->kind = HI_TOKEN_MARK;
@@ -186,7 +187,7 @@ static bool lex_mark(struct hi_parser *p, struct hi_token *t)
 bool hi_expr_seek(struct hi_parser *p, size_t from)
 {
 	struct hi_token t = {.column = skip_space(p, from)};
-	char c = at(p, t.column);
+	char c = char_at(p, t.column);
 
 	if (t.column >= p->length) {
 		p->token = t;
@@ -197,7 +198,7 @@ bool hi_expr_seek(struct hi_parser *p, size_t from)
 			return false;
 	} else if (is_name(c)) {
 		t.kind = HI_TOKEN_NAME;
-		while (is_name(at(p, t.column + t.length)))
+		while (is_name(char_at(p, t.column + t.length)))
 			t.length++;
 	} else if (c == '\'' ? !lex_character(p, &t) : !lex_mark(p, &t)) {
 		return false;
@@ -243,7 +244,7 @@ bool hi_expr_is_word(const struct hi_parser *p, const char *word)
 	       memcmp(p->text + p->token.column, word, n) == 0;
 }
 
-static char closing(char c)
+static char closing_bracket(char c)
 {
 	switch (c) {
 	case '<':
@@ -268,10 +269,10 @@ static size_t skip_brackets(const struct hi_parser *p, size_t i)
 	for (; i < p->length; i++) {
 		char c = p->text[i];
 
-		if (closing(c)) {
+		if (closing_bracket(c)) {
 			if (depth == HI_EXPR_DEPTH_MAX)
 				return 0;
-			open[depth++] = closing(c);
+			open[depth++] = closing_bracket(c);
 		} else if (c == '>' || c == ')' || c == ']' || c == '}') {
 			if (depth == 0 || c != open[depth - 1])
 				return 0;
@@ -293,18 +294,18 @@ size_t hi_expr_name_end(const struct hi_parser *p, size_t from, bool with_args)
 		if (with_args && p->length - i >= n &&
 		    memcmp(p->text + i, anonymous, n) == 0)
 			i += n;
-		if (with_args && at(p, i) == '{')
+		if (with_args && char_at(p, i) == '{')
 			i = skip_brackets(p, i) ? skip_brackets(p, i) : i;
-		if (i == start && !is_digit(at(p, i)))
-			while (is_name(at(p, i)))
+		if (i == start && !is_digit(char_at(p, i)))
+			while (is_name(char_at(p, i)))
 				i++;
 		if (i == start)
 			return start;
-		if (with_args && at(p, i) == '<') {
+		if (with_args && char_at(p, i) == '<') {
 			end = skip_brackets(p, i);
 			i = end ? end : i;
 		}
-		if (at(p, i) != ':' || at(p, i + 1) != ':')
+		if (char_at(p, i) != ':' || char_at(p, i + 1) != ':')
 			return i;
 		i += 2;
 	}

@@ -34,7 +34,7 @@ static void add_place(struct generation *g, const struct hi_type *record, uint64
 		g->places[g->n++] = (struct place){record, offset};
 }
 
-static const struct hi_type *type_of(struct hi_parser *p, hi_type_id id)
+static const struct hi_type *type_from_source(struct hi_parser *p, hi_type_id id)
 {
 	return p->scope->source->type(p->scope->source->arg, id);
 }
@@ -52,9 +52,9 @@ static bool each_of_generation(struct hi_parser *p, struct generation *now,
 			uint64_t offset = place.offset + m->offset;
 
 			if (m->is_base)
-				add_place(next, type_of(p, m->type), offset);
+				add_place(next, type_from_source(p, m->type), offset);
 			else if (m->name[0] == '\0' && !m->bit_size)
-				add_place(now, type_of(p, m->type), offset);
+				add_place(now, type_from_source(p, m->type), offset);
 			else if (!fn(arg, m, offset))
 				return false;
 		}
@@ -151,7 +151,8 @@ bool hi_expr_constant(struct hi_parser *p, const struct hi_type *record, const c
 				return true;
 			for (uint32_t m = 0; m < r->n_members && left; m++, left--)
 				if (r->members[m].is_base)
-					add_place(next, type_of(p, r->members[m].type),
+					add_place(next,
+						  type_from_source(p, r->members[m].type),
 						  0);
 		}
 	}
@@ -169,13 +170,13 @@ struct nearest {
 	unsigned listed, more;
 };
 
-static size_t least(size_t a, size_t b)
+static size_t min_length(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
 /* Insertions, deletions, replacements and swaps of neighbours. */
-static size_t distance(const char *a, size_t n, const char *b, size_t m)
+static size_t edit_distance_of_names(const char *a, size_t n, const char *b, size_t m)
 {
 	size_t rows[3][NAME_MAX_COMPARED + 1];
 
@@ -186,11 +187,11 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
 
 		row[0] = i;
 		for (size_t j = 1; j <= m; j++) {
-			row[j] = least(above[j - 1] + (a[i - 1] != b[j - 1]),
-				       least(above[j], row[j - 1]) + 1);
+			row[j] = min_length(above[j - 1] + (a[i - 1] != b[j - 1]),
+					    min_length(above[j], row[j - 1]) + 1);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
 			    a[i - 2] == b[j - 1])
-				row[j] = least(row[j], rows[(i - 2) % 3][j - 2] + 1);
+				row[j] = min_length(row[j], rows[(i - 2) % 3][j - 2] + 1);
 		}
 	}
 	return rows[n % 3][m];
@@ -218,7 +219,7 @@ static bool measure_member(void *arg, const struct hi_member *m, uint64_t offset
 	list_member(n, m->name, length);
 	if (length > NAME_MAX_COMPARED || n->length > NAME_MAX_COMPARED)
 		return true;
-	d = distance(n->name, n->length, m->name, length);
+	d = edit_distance_of_names(n->name, n->length, m->name, length);
 	if (d < n->best) {
 		n->best = d;
 		memcpy(n->near, m->name, length + 1);

@@ -21,7 +21,7 @@ struct integer {
 };
 
 /* Length of the keyword of an integer type that text begins with; 0: none. */
-static size_t take_word(const char *text, struct integer *integer)
+static size_t take_integer_keyword(const char *text, struct integer *integer)
 {
 	size_t n = strcspn(text, " ,<>()*&:[]{}");
 
@@ -33,7 +33,8 @@ static size_t take_word(const char *text, struct integer *integer)
 	return 0;
 }
 
-static size_t spell(const struct integer *integer, bool gcc, char *out, size_t size)
+static size_t spell_integer_type(const struct integer *integer, bool gcc, char *out,
+				 size_t size)
 {
 	const unsigned *n = integer->count;
 	const char *length = n[0] > 1 ? "long long" : n[0] ? "long" : n[1] ? "short" : "";
@@ -50,7 +51,7 @@ static size_t spell(const struct integer *integer, bool gcc, char *out, size_t s
 }
 
 /* False: it does not fit into out. */
-static bool respell(const char *name, bool gcc, char out[NAME_SIZE])
+static bool respell_integer_types(const char *name, bool gcc, char out[NAME_SIZE])
 {
 	size_t used = 0, n;
 
@@ -58,13 +59,14 @@ static bool respell(const char *name, bool gcc, char out[NAME_SIZE])
 		struct integer integer = {};
 		const char *end = NULL;
 
-		while ((n = take_word(name, &integer)) > 0) {
+		while ((n = take_integer_keyword(name, &integer)) > 0) {
 			end = name + n;
 			name = end + (*end == ' ');
 		}
 		if (end) {
 			name = end;
-			used += spell(&integer, gcc, out + used, NAME_SIZE - used);
+			used += spell_integer_type(&integer, gcc, out + used,
+						   NAME_SIZE - used);
 		} else {
 			n = strcspn(name, " ,<>()*&:[]{}");
 			n += n == 0;
@@ -80,29 +82,29 @@ static bool respell(const char *name, bool gcc, char out[NAME_SIZE])
 	return true;
 }
 
-static const struct hi_type *type(void *arg, hi_type_id id)
+static const struct hi_type *get_source_type(void *arg, hi_type_id id)
 {
 	const struct hi_expression_names *names = arg;
 
 	return hi_type_get(names->types, id);
 }
 
-static hi_type_id type_named(void *arg, const char *name)
+static hi_type_id find_source_type(void *arg, const char *name)
 {
 	const struct hi_expression_names *names = arg;
 	char other[NAME_SIZE];
 	hi_type_id id = 0;
 
 	if (hi_types_find(names->types, name, &id, NULL) == HI_OK ||
-	    (respell(name, true, other) &&
+	    (respell_integer_types(name, true, other) &&
 	     hi_types_find(names->types, other, &id, NULL) == HI_OK) ||
-	    (respell(name, false, other) &&
+	    (respell_integer_types(name, false, other) &&
 	     hi_types_find(names->types, other, &id, NULL) == HI_OK))
 		return id;
 	return 0;
 }
 
-static hi_type_id pointer_to(void *arg, hi_type_id id)
+static hi_type_id make_source_pointer(void *arg, hi_type_id id)
 {
 	const struct hi_expression_names *names = arg;
 
@@ -118,13 +120,13 @@ static bool variable_named(const struct hi_expression_names *names, const char *
 		return true;
 	if (!strchr(name, '<'))
 		return false;
-	return (respell(name, true, other) &&
+	return (respell_integer_types(name, true, other) &&
 		hi_types_variable_named(names->types, other, ret, NULL) == HI_OK) ||
-	       (respell(name, false, other) &&
+	       (respell_integer_types(name, false, other) &&
 		hi_types_variable_named(names->types, other, ret, NULL) == HI_OK);
 }
 
-static struct hi_name named(void *arg, const char *name)
+static struct hi_name find_source_name(void *arg, const char *name)
 {
 	const struct hi_expression_names *names = arg;
 	struct hi_variable variable;
@@ -142,8 +144,8 @@ static struct hi_name named(void *arg, const char *name)
 struct hi_expression_source hi_expression_source_of(struct hi_expression_names *names)
 {
 	return (struct hi_expression_source){.arg = names,
-					     .type = type,
-					     .type_named = type_named,
-					     .pointer_to = pointer_to,
-					     .name = named};
+					     .type = get_source_type,
+					     .type_named = find_source_type,
+					     .pointer_to = make_source_pointer,
+					     .name = find_source_name};
 }

@@ -27,7 +27,7 @@ bool hi_op_divide(unsigned op, uint64_t a, uint64_t b, uint64_t *ret)
 	return true;
 }
 
-static bool evaluate(enum hi_op op, uint64_t a, uint64_t b, uint64_t *ret)
+static bool evaluate_constant_op(enum hi_op op, uint64_t a, uint64_t b, uint64_t *ret)
 {
 	switch ((unsigned)op) {
 #define EVALUATE(name, value)                                                            \
@@ -106,12 +106,13 @@ static bool is_idle(enum hi_op op, uint64_t b)
 /* These four call one another on smaller trees: at most once for each constant
  * that moves. NOLINTBEGIN(misc-no-recursion) */
 
-static struct hi_node *simple(struct hi_parser *p, enum hi_op op, struct hi_node *a,
-			      struct hi_node *b)
+static struct hi_node *make_simplified_node(struct hi_parser *p, enum hi_op op,
+					    struct hi_node *a, struct hi_node *b)
 {
 	uint64_t value;
 
-	if (is_const(a) && is_const(b) && evaluate(op, a->imm, b->imm, &value))
+	if (is_const(a) && is_const(b) &&
+	    evaluate_constant_op(op, a->imm, b->imm, &value))
 		return hi_node_leaf(p, HI_OP_CONST, value);
 	if (is_const(b) && is_idle(op, b->imm))
 		return a;
@@ -125,12 +126,13 @@ static struct hi_node *simple(struct hi_parser *p, enum hi_op op, struct hi_node
 }
 
 /* Constants of sums move out: (x + 8) + y is (x + y) + 8. */
-static struct hi_node *sum(struct hi_parser *p, struct hi_node *a, struct hi_node *b)
+static struct hi_node *make_sum_node(struct hi_parser *p, struct hi_node *a,
+				     struct hi_node *b)
 {
 	uint64_t constant = 0;
 
 	if (is_const(b))
-		return simple(p, HI_OP_ADD, a, b);
+		return make_simplified_node(p, HI_OP_ADD, a, b);
 	if (is_sum(a)) {
 		constant += a->b->imm;
 		a = a->a;
@@ -139,8 +141,9 @@ static struct hi_node *sum(struct hi_parser *p, struct hi_node *a, struct hi_nod
 		constant += b->b->imm;
 		b = b->a;
 	}
-	return simple(p, HI_OP_ADD, simple(p, HI_OP_ADD, a, b),
-		      hi_node_leaf(p, HI_OP_CONST, constant));
+	return make_simplified_node(p, HI_OP_ADD,
+				    make_simplified_node(p, HI_OP_ADD, a, b),
+				    hi_node_leaf(p, HI_OP_CONST, constant));
 }
 
 struct hi_node *hi_node_binary(struct hi_parser *p, enum hi_op op, struct hi_node *a,
@@ -156,7 +159,8 @@ struct hi_node *hi_node_binary(struct hi_parser *p, enum hi_op op, struct hi_nod
 		op = HI_OP_ADD;
 		b = hi_node_leaf(p, HI_OP_CONST, 0 - b->imm);
 	}
-	return op == HI_OP_ADD ? sum(p, a, b) : simple(p, op, a, b);
+	return op == HI_OP_ADD ? make_sum_node(p, a, b)
+			       : make_simplified_node(p, op, a, b);
 }
 
 struct hi_node *hi_node_binary_imm(struct hi_parser *p, enum hi_op op, struct hi_node *a,
@@ -175,7 +179,7 @@ static bool is_boolean(const struct hi_node *node)
 }
 
 /* The value is as it is wanted already. */
-static bool fits(const struct hi_node *node, unsigned bits, bool is_signed)
+static bool value_fits_bits(const struct hi_node *node, unsigned bits, bool is_signed)
 {
 	unsigned has = 64u - node->right;
 
@@ -197,7 +201,7 @@ struct hi_node *hi_node_extend(struct hi_parser *p, struct hi_node *a, unsigned 
 	if (is_const(a))
 		return hi_node_leaf(p, HI_OP_CONST,
 				    hi_op_extract(a->imm, shift, shift, is_signed));
-	if (bits >= 64 || fits(a, bits, is_signed))
+	if (bits >= 64 || value_fits_bits(a, bits, is_signed))
 		return a;
 	node = new_node(p, HI_OP_EXTEND, a, NULL, NULL);
 	if (!p->no_memory) {
@@ -269,7 +273,8 @@ struct linear {
 };
 
 /* Depth: HI_EXPR_TREE_MAX. NOLINTNEXTLINE(misc-no-recursion) */
-static bool linear(const struct hi_node *node, uint64_t factor, struct linear *ret)
+static bool add_linear_terms(const struct hi_node *node, uint64_t factor,
+			     struct linear *ret)
 {
 	switch (node->op) {
 	case HI_OP_CONST:
@@ -282,14 +287,17 @@ static bool linear(const struct hi_node *node, uint64_t factor, struct linear *r
 		ret->index += factor;
 		return true;
 	case HI_OP_ADD:
-		return linear(node->a, factor, ret) && linear(node->b, factor, ret);
+		return add_linear_terms(node->a, factor, ret) &&
+		       add_linear_terms(node->b, factor, ret);
 	case HI_OP_SUB:
-		return linear(node->a, factor, ret) && linear(node->b, 0 - factor, ret);
+		return add_linear_terms(node->a, factor, ret) &&
+		       add_linear_terms(node->b, 0 - factor, ret);
 	case HI_OP_MUL:
-		return is_const(node->b) && linear(node->a, factor * node->b->imm, ret);
+		return is_const(node->b) &&
+		       add_linear_terms(node->a, factor * node->b->imm, ret);
 	case HI_OP_SHL:
 		return is_const(node->b) && node->b->imm < 64 &&
-		       linear(node->a, factor << node->b->imm, ret);
+		       add_linear_terms(node->a, factor << node->b->imm, ret);
 	default:
 		return false;
 	}
@@ -300,7 +308,7 @@ bool hi_node_is_static(const struct hi_node *node, uint64_t *offset_ret,
 {
 	struct linear sum = {};
 
-	if (!linear(node, 1, &sum) || sum.self != 1)
+	if (!add_linear_terms(node, 1, &sum) || sum.self != 1)
 		return false;
 	*offset_ret = sum.constant;
 	*stride_ret = sum.index;

@@ -13,7 +13,7 @@
 
 static bool parse_unary(struct hi_parser *p, struct hi_value *v);
 
-static bool enter(struct hi_parser *p)
+static bool enter_nesting(struct hi_parser *p)
 {
 	if (p->depth == HI_EXPR_DEPTH_MAX)
 		return hi_expr_fail(p, p->token.column, "nested deeper than %d",
@@ -64,7 +64,7 @@ static const struct hi_type *self_type(struct hi_parser *p)
 	return p->scope->self ? hi_ctype_of(p, p->scope->self).type : NULL;
 }
 
-static bool unknown_name(struct hi_parser *p, size_t at, size_t end)
+static bool fail_unknown_name(struct hi_parser *p, size_t at, size_t end)
 {
 	const struct hi_type *self = self_type(p);
 	char near[HI_NEAREST], shown[80], name[HI_CTYPE_NAME];
@@ -117,7 +117,7 @@ static bool parse_qualified(struct hi_parser *p, struct hi_value *v, bool *found
 		return true;
 	if (!look_up(p, at, plain, v, found_ret))
 		return false;
-	return *found_ret || unknown_name(p, at, plain);
+	return *found_ret || fail_unknown_name(p, at, plain);
 }
 
 /* What macros or C++ say, unless the target has such a name. */
@@ -131,7 +131,7 @@ static bool c_constant(struct hi_parser *p, struct hi_value *v)
 	       hi_expr_is_word(p, "nullptr");
 }
 
-static bool parse_name(struct hi_parser *p, struct hi_value *v)
+static bool parse_expression_name(struct hi_parser *p, struct hi_value *v)
 {
 	struct hi_token t = p->token;
 	const struct hi_scope *scope = p->scope;
@@ -163,7 +163,7 @@ static bool parse_name(struct hi_parser *p, struct hi_value *v)
 		if (known)
 			return true;
 		if (!c_constant(p, v))
-			return unknown_name(p, t.column, t.column + t.length);
+			return fail_unknown_name(p, t.column, t.column + t.length);
 	}
 	return hi_expr_next(p);
 }
@@ -192,8 +192,8 @@ static enum function function_named(const struct hi_parser *p, unsigned *n_ret)
 	return F_NONE;
 }
 
-static bool call(struct hi_parser *p, enum function function, unsigned n,
-		 struct hi_value *v)
+static bool apply_function(struct hi_parser *p, enum function function, unsigned n,
+			   struct hi_value *v)
 {
 	if (!hi_value_load(p, v, false))
 		return false;
@@ -230,7 +230,8 @@ static bool parse_call(struct hi_parser *p, struct hi_value *v)
 				    p->token.length > 60 ? 60 : (int)p->token.length,
 				    p->text + p->token.column);
 	return hi_expr_next(p) && hi_expr_next(p) && hi_expr_parse(p, v) &&
-	       hi_expr_expect(p, HI_MARK(')', 0), "')'") && call(p, function, n, v);
+	       hi_expr_expect(p, HI_MARK(')', 0), "')'") &&
+	       apply_function(p, function, n, v);
 }
 
 static bool is_call(const struct hi_parser *p)
@@ -269,12 +270,12 @@ static bool parse_primary(struct hi_parser *p, struct hi_value *v)
 		return hi_expr_next(p);
 	}
 	if (t->kind == HI_TOKEN_NAME)
-		return is_call(p) ? parse_call(p, v) : parse_name(p, v);
+		return is_call(p) ? parse_call(p, v) : parse_expression_name(p, v);
 	if (is_mark(p, '$'))
 		return parse_dollar(p, v);
 	if (hi_expr_is(p, HI_MARK(':', ':')))
 		return hi_expr_next(p) &&
-		       (p->token.kind == HI_TOKEN_NAME ? parse_name(p, v)
+		       (p->token.kind == HI_TOKEN_NAME ? parse_expression_name(p, v)
 						       : hi_expr_unexpected(p, "a name"));
 	if (!is_mark(p, '('))
 		return hi_expr_unexpected(p, "a name, a number or '('");
@@ -371,7 +372,7 @@ static bool parse_unary(struct hi_parser *p, struct hi_value *v)
 {
 	bool good;
 
-	if (!enter(p))
+	if (!enter_nesting(p))
 		return false;
 	good = parse_prefix(p, v);
 	p->depth--;
@@ -380,7 +381,7 @@ static bool parse_unary(struct hi_parser *p, struct hi_value *v)
 
 /* ---- operators ---- */
 
-static unsigned precedence(const struct hi_token *t)
+static unsigned precedence_of_token(const struct hi_token *t)
 {
 	if (t->kind != HI_TOKEN_MARK)
 		return 0;
@@ -425,7 +426,7 @@ static bool parse_binary(struct hi_parser *p, unsigned least, struct hi_value *v
 		return false;
 	for (;;) {
 		struct hi_token operator= p->token;
-		unsigned level = precedence(&operator);
+		unsigned level = precedence_of_token(&operator);
 		struct hi_value right;
 
 		if (level == 0 || level < least)
@@ -447,7 +448,7 @@ bool hi_expr_parse(struct hi_parser *p, struct hi_value *ret)
 		return false;
 	if (!is_mark(p, '?'))
 		return true;
-	if (!hi_expr_next(p) || !enter(p))
+	if (!hi_expr_next(p) || !enter_nesting(p))
 		return false;
 	good = hi_expr_parse(p, &b) &&
 	       hi_expr_expect(p, HI_MARK(':', 0), "':' or an operator") &&

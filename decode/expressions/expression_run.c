@@ -6,8 +6,8 @@
  */
 #include "decode/expressions/expression_internal.h"
 
-static inline bool load(const struct hi_code_input *in, const struct hi_insn *insn,
-			uint64_t addr, uint64_t *top)
+static inline bool run_load(const struct hi_code_input *in, const struct hi_insn *insn,
+			    uint64_t addr, uint64_t *top)
 {
 	uint64_t value = 0;
 
@@ -78,16 +78,16 @@ bool hi_code_run(const struct hi_code *code, const struct hi_code_input *in,
 			break;
 		case HI_OP_LOAD_SELF:
 			*sp++ = top;
-			if (!load(in, insn, in->self, &top))
+			if (!run_load(in, insn, in->self, &top))
 				return false;
 			break;
 		case HI_OP_LOAD_DOLLAR:
 			*sp++ = top;
-			if (!load(in, insn, in->dollar, &top))
+			if (!run_load(in, insn, in->dollar, &top))
 				return false;
 			break;
 		case HI_OP_LOAD:
-			if (!load(in, insn, top, &top))
+			if (!run_load(in, insn, top, &top))
 				return false;
 			break;
 		case HI_OP_EXTEND:

@@ -242,7 +242,7 @@ struct words {
 	enum builtin other;
 };
 
-static bool take_word(const struct hi_parser *p, struct words *w)
+static bool take_type_keyword(const struct hi_parser *p, struct words *w)
 {
 	static const struct {
 		const char *word;
@@ -292,13 +292,13 @@ static enum builtin type_of_words(const struct words *w)
 	return w->is_unsigned ? B_UINT : B_INT;
 }
 
-static bool scan_words(struct hi_parser *p, struct type_name *t, bool *found_ret)
+static bool scan_type_keywords(struct hi_parser *p, struct type_name *t, bool *found_ret)
 {
 	struct words words = {};
 
 	*found_ret = false;
 	t->start = p->token.column;
-	while (take_word(p, &words) || is_qualifier(p)) {
+	while (take_type_keyword(p, &words) || is_qualifier(p)) {
 		*found_ret = true;
 		t->end = p->token.column + p->token.length;
 		if (!hi_expr_next(p))
@@ -355,7 +355,7 @@ static bool scan_type(struct hi_parser *p, struct type_name *t, bool *found_ret)
 	bool words = false;
 
 	*found_ret = false;
-	if (!skip_qualifiers(p, t) || !scan_words(p, t, &words))
+	if (!skip_qualifiers(p, t) || !scan_type_keywords(p, t, &words))
 		return false;
 	if (!words && !scan_name(p, t))
 		return false;
@@ -394,8 +394,8 @@ static bool find_typedef(const char *name, struct hi_ctype *ret)
 	return false;
 }
 
-static bool find_type(struct hi_parser *p, const struct type_name *t, const char *name,
-		      struct hi_ctype *ret, bool *found_ret)
+static bool find_named_type(struct hi_parser *p, const struct type_name *t,
+			    const char *name, struct hi_ctype *ret, bool *found_ret)
 {
 	const struct hi_expression_source *source = p->scope->source;
 	bool sure = t->stars || t->keyword || t->qualified || t->nested;
@@ -429,7 +429,7 @@ bool hi_expr_type(struct hi_parser *p, size_t at, struct hi_ctype *ret, bool *fo
 		*ret = builtin_type(t.builtin);
 	} else if (*found_ret) {
 		name = hi_expr_copy(p, t.start, t.end);
-		if (!name || !find_type(p, &t, name, ret, found_ret))
+		if (!name || !find_named_type(p, &t, name, ret, found_ret))
 			return false;
 	}
 	if (!*found_ret) {

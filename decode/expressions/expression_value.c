@@ -17,7 +17,8 @@
 
 /* ---- from objects to values ---- */
 
-static struct hi_value value_of(struct hi_node *node, struct hi_ctype type, size_t column)
+static struct hi_value make_rvalue(struct hi_node *node, struct hi_ctype type,
+				   size_t column)
 {
 	return (struct hi_value){.node = node, .type = type, .column = column};
 }
@@ -49,7 +50,7 @@ static bool no_value(struct hi_parser *p, const struct hi_value *v)
 	}
 }
 
-static void refer(struct hi_parser *p, struct hi_value *v)
+static void load_reference(struct hi_parser *p, struct hi_value *v)
 {
 	v->node =
 		hi_node_load(p, v->node, 0, (unsigned)hi_ctype_size(&v->type) * 8, false);
@@ -69,7 +70,7 @@ bool hi_value_load(struct hi_parser *p, struct hi_value *v, bool keep_reference)
 
 	if (v->is_lvalue && hi_ctype_is_reference(&v->type) &&
 	    !(keep_reference && refers_to_record(p, v)))
-		refer(p, v);
+		load_reference(p, v);
 	switch ((unsigned)v->type.kind) {
 	case HI_KIND_INTEGER:
 	case HI_KIND_POINTER:
@@ -95,7 +96,7 @@ bool hi_value_load(struct hi_parser *p, struct hi_value *v, bool keep_reference)
 /* ---- integers ---- */
 
 /* The type that an integer has in an operation. */
-static struct hi_ctype promoted(const struct hi_value *v)
+static struct hi_ctype promoted_type_of(const struct hi_value *v)
 {
 	if (v->type.size > 4)
 		return hi_ctype_integer(8, v->type.is_signed);
@@ -104,9 +105,9 @@ static struct hi_ctype promoted(const struct hi_value *v)
 	return hi_ctype_integer(4, v->type.is_signed);
 }
 
-static struct hi_ctype common(const struct hi_value *a, const struct hi_value *b)
+static struct hi_ctype common_type_of(const struct hi_value *a, const struct hi_value *b)
 {
-	struct hi_ctype x = promoted(a), y = promoted(b);
+	struct hi_ctype x = promoted_type_of(a), y = promoted_type_of(b);
 
 	if (x.size != y.size)
 		return x.size > y.size ? x : y;
@@ -119,7 +120,8 @@ static bool is_unsigned_int(const struct hi_ctype *type)
 }
 
 /* To the type that an operation has. See Note [Integers of 32 and 64 bits]. */
-static void convert(struct hi_parser *p, struct hi_value *v, const struct hi_ctype *to)
+static void convert_value(struct hi_parser *p, struct hi_value *v,
+			  const struct hi_ctype *to)
 {
 	if (is_unsigned_int(to) && (v->type.is_signed || v->type.size > 4))
 		v->node = hi_node_extend(p, v->node, 32, false);
@@ -127,16 +129,16 @@ static void convert(struct hi_parser *p, struct hi_value *v, const struct hi_cty
 	v->bit_size = 0;
 }
 
-static void promote(struct hi_parser *p, struct hi_value *v)
+static void promote_value(struct hi_parser *p, struct hi_value *v)
 {
-	struct hi_ctype type = promoted(v);
+	struct hi_ctype type = promoted_type_of(v);
 
-	convert(p, v, &type);
+	convert_value(p, v, &type);
 }
 
 /* *v op *b in the type of *v. */
-static void compute(struct hi_parser *p, enum hi_op op, struct hi_value *v,
-		    const struct hi_value *b)
+static void compute_binary(struct hi_parser *p, enum hi_op op, struct hi_value *v,
+			   const struct hi_value *b)
 {
 	v->node = hi_node_binary(p, op, v->node, b->node);
 	if (is_unsigned_int(&v->type))
@@ -145,7 +147,7 @@ static void compute(struct hi_parser *p, enum hi_op op, struct hi_value *v,
 
 static void become_truth(struct hi_value *v, struct hi_node *node)
 {
-	*v = value_of(node, hi_ctype_integer(4, true), v->column);
+	*v = make_rvalue(node, hi_ctype_integer(4, true), v->column);
 }
 
 /* ---- pointers ---- */
@@ -205,8 +207,8 @@ static bool subtract_pointers(struct hi_parser *p, const struct hi_token *op,
 	return true;
 }
 
-static bool add(struct hi_parser *p, const struct hi_token *op, struct hi_value *a,
-		struct hi_value *b)
+static bool add_values(struct hi_parser *p, const struct hi_token *op, struct hi_value *a,
+		       struct hi_value *b)
 {
 	bool minus = op->mark == HI_MARK('-', 0);
 	struct hi_value swap;
@@ -229,18 +231,18 @@ static bool add(struct hi_parser *p, const struct hi_token *op, struct hi_value 
 
 /* ---- binary operators ---- */
 
-static bool compare(struct hi_parser *p, const struct hi_token *op, struct hi_value *a,
-		    struct hi_value *b)
+static bool compare_values(struct hi_parser *p, const struct hi_token *op,
+			   struct hi_value *a, struct hi_value *b)
 {
 	bool is_signed = false, equal = op->length == 2;
 	struct hi_value *left = a, *right = b;
 	enum hi_op kind;
 
 	if (!is_pointer(a) && !is_pointer(b)) {
-		struct hi_ctype type = common(a, b);
+		struct hi_ctype type = common_type_of(a, b);
 
-		convert(p, a, &type);
-		convert(p, b, &type);
+		convert_value(p, a, &type);
+		convert_value(p, b, &type);
 		is_signed = type.is_signed;
 	}
 	switch (op->mark) {
@@ -264,11 +266,16 @@ static bool compare(struct hi_parser *p, const struct hi_token *op, struct hi_va
 	return true;
 }
 
-static bool shift(struct hi_parser *p, bool left, struct hi_value *a, struct hi_value *b)
+static bool shift_value(struct hi_parser *p, bool left, struct hi_value *a,
+			struct hi_value *b)
 {
-	promote(p, a);
-	promote(p, b);
-	compute(p, left ? HI_OP_SHL : a->type.is_signed ? HI_OP_SHRS : HI_OP_SHRU, a, b);
+	promote_value(p, a);
+	promote_value(p, b);
+	compute_binary(p,
+		       left		   ? HI_OP_SHL
+		       : a->type.is_signed ? HI_OP_SHRS
+					   : HI_OP_SHRU,
+		       a, b);
 	return true;
 }
 
@@ -294,8 +301,8 @@ static enum hi_op arithmetic_op(uint32_t mark, bool is_signed)
 	}
 }
 
-static bool arithmetic(struct hi_parser *p, const struct hi_token *op, struct hi_value *a,
-		       struct hi_value *b)
+static bool apply_arithmetic(struct hi_parser *p, const struct hi_token *op,
+			     struct hi_value *a, struct hi_value *b)
 {
 	struct hi_ctype type;
 
@@ -303,16 +310,16 @@ static bool arithmetic(struct hi_parser *p, const struct hi_token *op, struct hi
 		char name[HI_CTYPE_NAME];
 
 		if (op->mark == HI_MARK('+', 0) || op->mark == HI_MARK('-', 0))
-			return add(p, op, a, b);
+			return add_values(p, op, a, b);
 		return hi_expr_fail(
 			p, op->column, "'%c' of a pointer (%s): cast it to unsigned long",
 			(char)op->mark,
 			hi_ctype_name(p, is_pointer(a) ? &a->type : &b->type, name));
 	}
-	type = common(a, b);
-	convert(p, a, &type);
-	convert(p, b, &type);
-	compute(p, arithmetic_op(op->mark, type.is_signed), a, b);
+	type = common_type_of(a, b);
+	convert_value(p, a, &type);
+	convert_value(p, b, &type);
+	compute_binary(p, arithmetic_op(op->mark, type.is_signed), a, b);
 	return true;
 }
 
@@ -339,18 +346,18 @@ bool hi_value_binary(struct hi_parser *p, const struct hi_token *operator,
 	case HI_MARK('<', '='):
 	case HI_MARK('>', 0):
 	case HI_MARK('>', '='):
-		good = compare(p, operator, a, b);
+		good = compare_values(p, operator, a, b);
 		break;
 	case HI_MARK('<', '<'):
 	case HI_MARK('>', '>'):
 		good = !is_pointer(a) && !is_pointer(b)
-			       ? shift(p, operator->mark == HI_MARK('<', '<'), a, b)
+			       ? shift_value(p, operator->mark == HI_MARK('<', '<'), a, b)
 			       : hi_expr_fail(p, operator->column,
 					      "a shift of a pointer: cast it to unsigned "
 					      "long");
 		break;
 	default:
-		good = arithmetic(p, operator, a, b);
+		good = apply_arithmetic(p, operator, a, b);
 		break;
 	}
 	a->column = column;
@@ -359,20 +366,20 @@ bool hi_value_binary(struct hi_parser *p, const struct hi_token *operator,
 
 /* ---- unary operators ---- */
 
-static bool address_of(struct hi_parser *p, struct hi_value *v)
+static bool take_address_of_value(struct hi_parser *p, struct hi_value *v)
 {
 	if (v->bit_size)
 		return hi_expr_fail(p, v->column, "a bit-field has no address");
 	if (!v->is_lvalue && v->type.kind != HI_KIND_FUNCTION)
 		return hi_expr_fail(p, v->column, "'&' of a value: it has no address");
 	if (hi_ctype_is_reference(&v->type))
-		refer(p, v);
-	*v = value_of(v->node, hi_ctype_pointer_to(p, v->type), v->column);
+		load_reference(p, v);
+	*v = make_rvalue(v->node, hi_ctype_pointer_to(p, v->type), v->column);
 	return true;
 }
 
-static bool object_at(struct hi_parser *p, const struct hi_token *operator,
-		      struct hi_value * v)
+static bool dereference_value(struct hi_parser *p, const struct hi_token *operator,
+			      struct hi_value * v)
 {
 	char name[HI_CTYPE_NAME];
 
@@ -396,9 +403,9 @@ bool hi_value_unary(struct hi_parser *p, const struct hi_token *operator,
 	struct hi_value zero = {};
 
 	if (operator->mark == HI_MARK('&', 0))
-		return address_of(p, v);
+		return take_address_of_value(p, v);
 	if (operator->mark == HI_MARK('*', 0))
-		return object_at(p, operator, v);
+		return dereference_value(p, operator, v);
 	if (!hi_value_load(p, v, false))
 		return false;
 	if (operator->mark == HI_MARK('!', 0)) {
@@ -409,16 +416,16 @@ bool hi_value_unary(struct hi_parser *p, const struct hi_token *operator,
 		return hi_expr_fail(p, operator->column,
 				    "'%c' of a pointer: cast it to unsigned long",
 				    (char)operator->mark);
-	promote(p, v);
+	promote_value(p, v);
 	switch (operator->mark) {
 	case HI_MARK('~', 0):
 		zero.node = hi_node_leaf(p, HI_OP_CONST, UINT64_MAX);
-		compute(p, HI_OP_XOR, v, &zero);
+		compute_binary(p, HI_OP_XOR, v, &zero);
 		return true;
 	case HI_MARK('-', 0):
 		zero.node = v->node;
 		v->node = hi_node_leaf(p, HI_OP_CONST, 0);
-		compute(p, HI_OP_SUB, v, &zero);
+		compute_binary(p, HI_OP_SUB, v, &zero);
 		return true;
 	default:
 		return true;
@@ -443,11 +450,11 @@ bool hi_value_choose(struct hi_parser *p, struct hi_value *condition, struct hi_
 			type = hi_ctype_pointer_to(
 				p, (struct hi_ctype){.kind = HI_KIND_VOID, .builtin = 1});
 	} else {
-		type = common(b, c);
-		convert(p, b, &type);
-		convert(p, c, &type);
+		type = common_type_of(b, c);
+		convert_value(p, b, &type);
+		convert_value(p, c, &type);
 	}
-	*condition = value_of(
+	*condition = make_rvalue(
 		hi_node_choose(p, hi_node_truth(p, condition->node), b->node, c->node),
 		type, condition->column);
 	return true;
@@ -467,7 +474,7 @@ bool hi_value_cast(struct hi_parser *p, const struct hi_ctype *to, struct hi_val
 		return hi_expr_fail(p, v->column,
 				    "a cast to %s: only to integers and pointers",
 				    hi_ctype_name(p, to, name));
-	*v = value_of(v->node, *to, v->column);
+	*v = make_rvalue(v->node, *to, v->column);
 	return true;
 }
 
@@ -485,8 +492,8 @@ bool hi_value_index(struct hi_parser *p, struct hi_value *v, struct hi_value *in
 	if (is_pointer(index))
 		return hi_expr_fail(p, index->column, "a pointer cannot be an index");
 	return move_pointer(p, HI_OP_ADD, v, index) &&
-	       object_at(p, &(struct hi_token){.mark = plus.mark, .column = v->column},
-			 v);
+	       dereference_value(
+		       p, &(struct hi_token){.mark = plus.mark, .column = v->column}, v);
 }
 
 bool hi_value_size(struct hi_parser *p, const struct hi_value *v, uint64_t *ret)
@@ -518,12 +525,13 @@ void hi_value_of_member(struct hi_parser *p, struct hi_node *addr,
 }
 
 /* What stands before "." or "->" as an object. */
-static bool record_of(struct hi_parser *p, struct hi_value *v, bool arrow, size_t column)
+static bool resolve_record_operand(struct hi_parser *p, struct hi_value *v, bool arrow,
+				   size_t column)
 {
 	char name[HI_CTYPE_NAME];
 
 	if (v->is_lvalue && hi_ctype_is_reference(&v->type))
-		refer(p, v);
+		load_reference(p, v);
 	if (arrow) {
 		if (v->is_lvalue &&
 		    (v->type.kind == HI_KIND_STRUCT || v->type.kind == HI_KIND_UNION))
@@ -548,7 +556,7 @@ bool hi_value_member(struct hi_parser *p, struct hi_value *v, bool arrow, size_t
 	char name[HI_CTYPE_NAME], near[HI_NEAREST], shown[40];
 	struct hi_found_member found;
 
-	if (!record_of(p, v, arrow, v->column))
+	if (!resolve_record_operand(p, v, arrow, v->column))
 		return false;
 	hi_ctype_name(p, &v->type, name);
 	hi_text_escape(shown, sizeof(shown), p->text + column, length);

@@ -131,9 +131,9 @@ static enum hi_status fill_stack(struct hi_unwind *unwind, const struct hi_threa
 
 HI_DEFINE_GUARD(struct hi_stack *, hi_stack_destroy)
 
-static enum hi_status read_stack(struct hi_types *types, const struct hi_image *image,
-				 uint32_t thread, struct hi_stack **ret,
-				 struct hi_error *err)
+static enum hi_status read_thread_stack(struct hi_types *types,
+					const struct hi_image *image, uint32_t thread,
+					struct hi_stack **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_stack_destroy) struct hi_stack *stack = hi_calloc(1, sizeof(*stack));
 	struct hi_unwind unwind = {};
@@ -168,7 +168,7 @@ enum hi_status hi_stack_read(struct hi_types *types, const struct hi_image *imag
 	if (thread >= image->n_threads)
 		return hi_fail(err, HI_NOT_FOUND, 0, "thread number %u", thread);
 	hi_types_lock(types);
-	status = read_stack(types, image, thread, ret, err);
+	status = read_thread_stack(types, image, thread, ret, err);
 	hi_types_unlock(types);
 	return status;
 }

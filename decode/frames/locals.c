@@ -73,8 +73,8 @@ static bool scope_frame_base(void *arg, uint64_t *ret)
 
 /* ---- locals ---- */
 
-static enum hi_status add(struct scope *scope, const struct hi_local *local,
-			  struct hi_error *err)
+static enum hi_status add_local(struct scope *scope, const struct hi_local *local,
+				struct hi_error *err)
 {
 	if (scope->locals->all.count >= HI_LOCALS_MAX) {
 		scope->locals->truncated = true;
@@ -181,12 +181,12 @@ static enum hi_status add_plain(struct scope *scope, const struct hi_pc_variable
 		local.address = slot ? slot : piece->value;
 		if (slot && local.size == 0)
 			local.size = 8;
-		return add(scope, &local, err);
+		return add_local(scope, &local, err);
 	}
 	if (local.size == 0)
 		local.size = piece->kind == HI_LOC_BYTES ? piece->n_bytes : 8;
 	set_piece(scope, piece, &local, 0, local.size);
-	return local.value_mask ? add(scope, &local, err) : HI_OK;
+	return local.value_mask ? add_local(scope, &local, err) : HI_OK;
 }
 
 /* Of a variable too large for a value, the parts that are in memory. */
@@ -203,7 +203,7 @@ static enum hi_status add_memory_piece(struct scope *scope,
 	local.in_memory = true;
 	local.address = piece->value + piece->bit_offset / 8;
 	local.size = piece->bit_size / 8;
-	return add(scope, &local, err);
+	return add_local(scope, &local, err);
 }
 
 static enum hi_status add_pieces(struct scope *scope, const struct hi_pc_variable *var,
@@ -228,19 +228,20 @@ static enum hi_status add_pieces(struct scope *scope, const struct hi_pc_variabl
 		local.size = at / 8;
 	if (status != HI_OK || !local.value_mask || var->size > VALUE_MAX)
 		return status;
-	return add(scope, &local, err);
+	return add_local(scope, &local, err);
 }
 
-static enum hi_status add_constant(struct scope *scope, const struct hi_pc_variable *var,
-				   struct hi_error *err)
+static enum hi_status add_constant_local(struct scope *scope,
+					 const struct hi_pc_variable *var,
+					 struct hi_error *err)
 {
 	struct hi_loc_piece piece = {.kind = HI_LOC_VALUE, .value = var->constant};
 
 	return add_plain(scope, var, &piece, err);
 }
 
-static enum hi_status add_variable(struct scope *scope, struct hi_pc_variable *var,
-				   struct hi_error *err)
+static enum hi_status add_variable_locals(struct scope *scope, struct hi_pc_variable *var,
+					  struct hi_error *err)
 {
 	struct hi_loc_env env = {.arg = scope,
 				 .reg = scope_register,
@@ -252,7 +253,7 @@ static enum hi_status add_variable(struct scope *scope, struct hi_pc_variable *v
 	struct hi_loc loc;
 
 	if (var->has_constant)
-		return add_constant(scope, var, err);
+		return add_constant_local(scope, var, err);
 	if (hi_loc_eval(var->ops, var->n_ops, &env, &loc, NULL) != HI_OK)
 		return HI_OK; /* optimised out, or broken: it is not there */
 	if (loc.n_pieces == 1 && loc.pieces[0].bit_size == 0)
@@ -274,6 +275,6 @@ enum hi_status hi_locals_read(struct hi_unwind *unwind, size_t i,
 		return status;
 	hi_module_dwarf(pc->module, &scope.bias);
 	for (size_t v = 0; v < pc->n_variables && status == HI_OK; v++)
-		status = add_variable(&scope, &pc->variables[v], err);
+		status = add_variable_locals(&scope, &pc->variables[v], err);
 	return status;
 }

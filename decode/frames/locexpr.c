@@ -26,18 +26,18 @@ struct machine {
 	struct hi_error *err;
 };
 
-static enum hi_status malformed(struct machine *m, const char *why)
+static enum hi_status fail_malformed(struct machine *m, const char *why)
 {
 	return hi_fail(m->err, HI_BAD_DATA, 0, "DWARF expression: %s", why);
 }
 
-static enum hi_status unknown(struct machine *m, const char *what)
+static enum hi_status fail_unknown(struct machine *m, const char *what)
 {
 	return hi_fail(m->err, HI_NOT_FOUND, 0, "DWARF expression: %s is not known",
 		       what);
 }
 
-static enum hi_status unsupported(struct machine *m, unsigned atom)
+static enum hi_status fail_unsupported_operation(struct machine *m, unsigned atom)
 {
 	return hi_fail(m->err, HI_UNSUPPORTED, 0, "DWARF expression: operation 0x%x",
 		       atom);
@@ -45,7 +45,7 @@ static enum hi_status unsupported(struct machine *m, unsigned atom)
 
 /* ---- the stack ---- */
 
-static uint64_t extend(uint64_t value, unsigned size, bool is_signed)
+static uint64_t extend_to_size(uint64_t value, unsigned size, bool is_signed)
 {
 	unsigned shift = 64 - 8 * size;
 
@@ -60,44 +60,44 @@ static enum hi_status push_entry(struct machine *m, struct entry e)
 	if (m->depth == HI_LOC_STACK_MAX)
 		return hi_fail(m->err, HI_LIMIT, 0,
 			       "DWARF expression: stack is too deep");
-	e.value = extend(e.value, e.size, e.is_signed);
+	e.value = extend_to_size(e.value, e.size, e.is_signed);
 	m->stack[m->depth++] = e;
 	return HI_OK;
 }
 
-static enum hi_status push(struct machine *m, uint64_t value)
+static enum hi_status push_plain_value(struct machine *m, uint64_t value)
 {
 	return push_entry(m, (struct entry){.value = value});
 }
 
 /* The entry `index` below the top. */
-static struct entry *peek(struct machine *m, uint64_t index)
+static struct entry *peek_entry(struct machine *m, uint64_t index)
 {
 	return index < m->depth ? &m->stack[m->depth - 1 - index] : NULL;
 }
 
-static enum hi_status pick(struct machine *m, uint64_t index)
+static enum hi_status pick_entry(struct machine *m, uint64_t index)
 {
-	const struct entry *e = peek(m, index);
+	const struct entry *e = peek_entry(m, index);
 
-	return e ? push_entry(m, *e) : malformed(m, "pick below the stack");
+	return e ? push_entry(m, *e) : fail_malformed(m, "pick below the stack");
 }
 
-static enum hi_status drop(struct machine *m)
+static enum hi_status drop_entry(struct machine *m)
 {
 	if (m->depth == 0)
-		return malformed(m, "drop on an empty stack");
+		return fail_malformed(m, "drop on an empty stack");
 	m->depth--;
 	return HI_OK;
 }
 
 /* The n topmost move up by one, the top becomes the lowest of them. */
-static enum hi_status rotate(struct machine *m, size_t n)
+static enum hi_status rotate_entries(struct machine *m, size_t n)
 {
 	struct entry top;
 
 	if (m->depth < n)
-		return malformed(m, "rotation on a short stack");
+		return fail_malformed(m, "rotation on a short stack");
 	top = m->stack[m->depth - 1];
 	memmove(&m->stack[m->depth - n + 1], &m->stack[m->depth - n],
 		(n - 1) * sizeof(top));
@@ -107,12 +107,12 @@ static enum hi_status rotate(struct machine *m, size_t n)
 
 /* ---- arithmetic ---- */
 
-static enum hi_status divide(struct machine *m, struct entry a, struct entry b)
+static enum hi_status divide_entries(struct machine *m, struct entry a, struct entry b)
 {
 	bool is_signed = a.size == 0 || a.is_signed;
 
 	if (b.value == 0)
-		return malformed(m, "division by zero");
+		return fail_malformed(m, "division by zero");
 	if (!is_signed)
 		a.value /= b.value;
 	else if (b.value == UINT64_MAX) /* INT64_MIN / -1 would trap */
@@ -123,10 +123,10 @@ static enum hi_status divide(struct machine *m, struct entry a, struct entry b)
 }
 
 /* The generic type is unsigned here (DWARF 5, 2.5.1.4), typed values are as they say. */
-static enum hi_status modulo(struct machine *m, struct entry a, struct entry b)
+static enum hi_status modulo_entries(struct machine *m, struct entry a, struct entry b)
 {
 	if (b.value == 0)
-		return malformed(m, "division by zero");
+		return fail_malformed(m, "division by zero");
 	if (a.size == 0 || !a.is_signed)
 		a.value %= b.value;
 	else if (b.value == UINT64_MAX)
@@ -145,10 +145,10 @@ static uint64_t shift_right(struct entry a, uint64_t n, bool arithmetic)
 {
 	if (arithmetic)
 		return (uint64_t)((int64_t)a.value >> (n > 63 ? 63 : n));
-	return n > 63 ? 0 : extend(a.value, a.size, false) >> n;
+	return n > 63 ? 0 : extend_to_size(a.value, a.size, false) >> n;
 }
 
-static bool compare(unsigned atom, struct entry a, struct entry b)
+static bool compare_entries(unsigned atom, struct entry a, struct entry b)
 {
 	bool is_signed = a.size == 0 || a.is_signed;
 	bool less = is_signed ? (int64_t)a.value < (int64_t)b.value : a.value < b.value;
@@ -170,12 +170,12 @@ static bool compare(unsigned atom, struct entry a, struct entry b)
 	}
 }
 
-static enum hi_status binary(struct machine *m, unsigned atom)
+static enum hi_status apply_binary_operation(struct machine *m, unsigned atom)
 {
 	struct entry a, b;
 
 	if (m->depth < 2)
-		return malformed(m, "arithmetic on a short stack");
+		return fail_malformed(m, "arithmetic on a short stack");
 	b = m->stack[--m->depth];
 	a = m->stack[--m->depth];
 	switch (atom) {
@@ -198,9 +198,9 @@ static enum hi_status binary(struct machine *m, unsigned atom)
 		a.value *= b.value;
 		break;
 	case DW_OP_div:
-		return divide(m, a, b);
+		return divide_entries(m, a, b);
 	case DW_OP_mod:
-		return modulo(m, a, b);
+		return modulo_entries(m, a, b);
 	case DW_OP_shl:
 		a.value = shift_left(a.value, b.value);
 		break;
@@ -211,17 +211,17 @@ static enum hi_status binary(struct machine *m, unsigned atom)
 		a.value = shift_right(a, b.value, true);
 		break;
 	default:
-		return push(m, compare(atom, a, b));
+		return push_plain_value(m, compare_entries(atom, a, b));
 	}
 	return push_entry(m, a);
 }
 
-static enum hi_status unary(struct machine *m, const Dwarf_Op *op)
+static enum hi_status apply_unary_operation(struct machine *m, const Dwarf_Op *op)
 {
 	struct entry a;
 
 	if (m->depth == 0)
-		return malformed(m, "arithmetic on an empty stack");
+		return fail_malformed(m, "arithmetic on an empty stack");
 	a = m->stack[--m->depth];
 	switch (op->atom) {
 	case DW_OP_abs:
@@ -249,8 +249,8 @@ static enum hi_status push_register(struct machine *m, uint64_t regno, uint64_t 
 	uint64_t value;
 
 	if (!env->reg || !env->reg(env->arg, regno, &value))
-		return unknown(m, "a register");
-	return push(m, value + offset);
+		return fail_unknown(m, "a register");
+	return push_plain_value(m, value + offset);
 }
 
 static enum hi_status push_frame_base(struct machine *m, uint64_t offset)
@@ -259,8 +259,8 @@ static enum hi_status push_frame_base(struct machine *m, uint64_t offset)
 	uint64_t value;
 
 	if (!env->frame_base || !env->frame_base(env->arg, &value))
-		return unknown(m, "the frame base");
-	return push(m, value + offset);
+		return fail_unknown(m, "the frame base");
+	return push_plain_value(m, value + offset);
 }
 
 static enum hi_status push_cfa(struct machine *m)
@@ -269,8 +269,8 @@ static enum hi_status push_cfa(struct machine *m)
 	uint64_t value;
 
 	if (!env->cfa || !env->cfa(env->arg, &value))
-		return unknown(m, "the frame's address");
-	return push(m, value);
+		return fail_unknown(m, "the frame's address");
+	return push_plain_value(m, value);
 }
 
 static enum hi_status push_tls(struct machine *m)
@@ -279,21 +279,22 @@ static enum hi_status push_tls(struct machine *m)
 	uint64_t value;
 
 	if (m->depth == 0)
-		return malformed(m, "thread-local address on an empty stack");
+		return fail_malformed(m, "thread-local address on an empty stack");
 	if (!env->tls || !env->tls(env->arg, m->stack[--m->depth].value, &value))
-		return unknown(m, "the thread-local block");
-	return push(m, value);
+		return fail_unknown(m, "the thread-local block");
+	return push_plain_value(m, value);
 }
 
-static enum hi_status dereference(struct machine *m, uint64_t size, struct entry type)
+static enum hi_status dereference_entry(struct machine *m, uint64_t size,
+					struct entry type)
 {
 	const struct hi_loc_env *env = m->env;
 	uint64_t addr, value = 0;
 
 	if (m->depth == 0)
-		return malformed(m, "dereference on an empty stack");
+		return fail_malformed(m, "dereference on an empty stack");
 	if (size == 0 || size > 8)
-		return malformed(m, "dereference with an invalid size");
+		return fail_malformed(m, "dereference with an invalid size");
 	addr = m->stack[--m->depth].value;
 	if (!env->read || !env->read(env->arg, addr, &value, size))
 		return hi_fail(m->err, HI_FAULT, addr, "DWARF expression: dereference");
@@ -312,24 +313,24 @@ static enum hi_status base_type(struct machine *m, const Dwarf_Op *op, struct en
 	int size;
 
 	if (!m->env->attr || dwarf_getlocation_die(m->env->attr, op, &die) != 0)
-		return unsupported(m, op->atom);
+		return fail_unsupported_operation(m, op->atom);
 	size = dwarf_bytesize(&die);
 	if (size < 1 || size > 8 ||
 	    dwarf_formudata(dwarf_attr(&die, DW_AT_encoding, &attr), &encoding) != 0 ||
 	    encoding == DW_ATE_float || encoding == DW_ATE_complex_float)
-		return unsupported(m, op->atom);
+		return fail_unsupported_operation(m, op->atom);
 	ret->size = (uint8_t)size;
 	ret->is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
 	return HI_OK;
 }
 
-static enum hi_status convert(struct machine *m, const Dwarf_Op *op)
+static enum hi_status convert_entry(struct machine *m, const Dwarf_Op *op)
 {
 	struct entry type = {};
 	enum hi_status status;
 
 	if (m->depth == 0)
-		return malformed(m, "conversion on an empty stack");
+		return fail_malformed(m, "conversion on an empty stack");
 	if (op->number != 0) {
 		status = base_type(m, op, &type);
 		if (status != HI_OK)
@@ -349,7 +350,7 @@ static enum hi_status push_typed(struct machine *m, const Dwarf_Op *op)
 	if (status != HI_OK)
 		return status;
 	if (op->atom == DW_OP_deref_type || op->atom == DW_OP_GNU_deref_type)
-		return dereference(m, op->number, type);
+		return dereference_entry(m, op->number, type);
 	if (op->atom == DW_OP_regval_type || op->atom == DW_OP_GNU_regval_type) {
 		status = push_register(m, op->number, 0);
 		type.value = status == HI_OK ? m->stack[--m->depth].value : 0;
@@ -358,7 +359,7 @@ static enum hi_status push_typed(struct machine *m, const Dwarf_Op *op)
 	/* DW_OP_const_type */
 	if (dwarf_getlocation_attr(m->env->attr, op, &attr) != 0 ||
 	    dwarf_formblock(&attr, &block) != 0 || block.length > 8)
-		return malformed(m, "typed constant");
+		return fail_malformed(m, "typed constant");
 	memcpy(&type.value, block.data, block.length);
 	return push_entry(m, type);
 }
@@ -372,12 +373,12 @@ static enum hi_status push_indexed(struct machine *m, const Dwarf_Op *op)
 	Dwarf_Word word;
 
 	if (!m->env->attr || dwarf_getlocation_attr(m->env->attr, op, &attr) != 0)
-		return unsupported(m, op->atom);
+		return fail_unsupported_operation(m, op->atom);
 	if (is_address && dwarf_formaddr(&attr, &addr) == 0)
-		return push(m, addr + m->env->bias);
+		return push_plain_value(m, addr + m->env->bias);
 	if (!is_address && dwarf_formudata(&attr, &word) == 0)
-		return push(m, word);
-	return malformed(m, "address index");
+		return push_plain_value(m, word);
+	return fail_malformed(m, "address index");
 }
 
 /* Only DW_OP_entry_value(DW_OP_regN) can be answered; compilers emit no other. */
@@ -391,21 +392,22 @@ static enum hi_status push_entry_value(struct machine *m, const Dwarf_Op *op)
 
 	if (!env->attr || dwarf_getlocation_attr(env->attr, op, &attr) != 0 ||
 	    dwarf_getlocation(&attr, &inner, &n_inner) != 0 || n_inner != 1)
-		return unsupported(m, op->atom);
+		return fail_unsupported_operation(m, op->atom);
 	if (inner->atom >= DW_OP_reg0 && inner->atom <= DW_OP_reg31)
 		regno = inner->atom - DW_OP_reg0;
 	else if (inner->atom == DW_OP_regx)
 		regno = inner->number;
 	else
-		return unsupported(m, op->atom);
+		return fail_unsupported_operation(m, op->atom);
 	if (!env->entry_reg || !env->entry_reg(env->arg, regno, &value))
-		return unknown(m, "a value at the entry");
-	return push(m, value);
+		return fail_unknown(m, "a value at the entry");
+	return push_plain_value(m, value);
 }
 
 /* ---- locations ---- */
 
-/* Only a piece may follow (DWARF 5, 2.6.1): the caller of step() sees to that. */
+/* Only a piece may follow (DWARF 5, 2.6.1): the caller of run_operation() sees to that.
+ */
 static enum hi_status name_location(struct machine *m, struct hi_loc_piece piece)
 {
 	m->pending = true;
@@ -418,9 +420,9 @@ static enum hi_status implicit_value(struct machine *m, const Dwarf_Op *op)
 	Dwarf_Block block;
 
 	if (!m->env->attr)
-		return unsupported(m, op->atom);
+		return fail_unsupported_operation(m, op->atom);
 	if (dwarf_getlocation_implicit_value(m->env->attr, op, &block) != 0)
-		return malformed(m, "implicit value");
+		return fail_malformed(m, "implicit value");
 	return name_location(m, (struct hi_loc_piece){.kind = HI_LOC_BYTES,
 						      .bytes = block.data,
 						      .n_bytes = block.length});
@@ -429,7 +431,7 @@ static enum hi_status implicit_value(struct machine *m, const Dwarf_Op *op)
 static enum hi_status stack_value(struct machine *m)
 {
 	if (m->depth == 0)
-		return malformed(m, "value of an empty stack");
+		return fail_malformed(m, "value of an empty stack");
 	return name_location(m,
 			     (struct hi_loc_piece){.kind = HI_LOC_VALUE,
 						   .value = m->stack[--m->depth].value});
@@ -454,7 +456,7 @@ static enum hi_status end_piece(struct machine *m, uint64_t bit_size, uint64_t b
 	struct hi_loc_piece piece = take_location(m);
 
 	if (bit_size == 0)
-		return malformed(m, "piece of no size");
+		return fail_malformed(m, "piece of no size");
 	if (m->out->n_pieces == HI_LOC_PIECES_MAX)
 		return hi_fail(m->err, HI_LIMIT, 0, "DWARF expression: too many pieces");
 	piece.bit_size = bit_size;
@@ -467,7 +469,7 @@ static enum hi_status end_piece(struct machine *m, uint64_t bit_size, uint64_t b
 
 /* Operations are sorted by their offset; a target inside one is malformed. Beyond the
  * offset of the last one it is the end: nothing says how long that one is. */
-static enum hi_status jump(struct machine *m, const Dwarf_Op *op)
+static enum hi_status jump_to_operation(struct machine *m, const Dwarf_Op *op)
 {
 	uint64_t target = op->offset + 3 + op->number;
 	size_t low = hi_search(i, m->n_ops, m->ops[i].offset < target);
@@ -475,82 +477,82 @@ static enum hi_status jump(struct machine *m, const Dwarf_Op *op)
 	if ((int64_t)target < 0 ||
 	    (low < m->n_ops ? m->ops[low].offset != target
 			    : target <= m->ops[m->n_ops - 1].offset))
-		return malformed(m, "jump into an operation");
+		return fail_malformed(m, "jump into an operation");
 	m->next = low;
 	return HI_OK;
 }
 
-static enum hi_status branch(struct machine *m, const Dwarf_Op *op)
+static enum hi_status branch_if_not_zero(struct machine *m, const Dwarf_Op *op)
 {
 	if (m->depth == 0)
-		return malformed(m, "branch on an empty stack");
-	return m->stack[--m->depth].value ? jump(m, op) : HI_OK;
+		return fail_malformed(m, "branch on an empty stack");
+	return m->stack[--m->depth].value ? jump_to_operation(m, op) : HI_OK;
 }
 
 /* ---- one operation ---- */
 
-static enum hi_status step_ranged(struct machine *m, const Dwarf_Op *op)
+static enum hi_status run_ranged_operation(struct machine *m, const Dwarf_Op *op)
 {
 	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
-		return push(m, op->atom - DW_OP_lit0);
+		return push_plain_value(m, op->atom - DW_OP_lit0);
 	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31)
 		return push_register(m, op->atom - DW_OP_breg0, op->number);
 	if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg31)
 		return name_location(
 			m, (struct hi_loc_piece){.kind = HI_LOC_REGISTER,
 						 .value = op->atom - DW_OP_reg0});
-	return unsupported(m, op->atom);
+	return fail_unsupported_operation(m, op->atom);
 }
 
-static enum hi_status step_stack(struct machine *m, const Dwarf_Op *op)
+static enum hi_status run_stack_operation(struct machine *m, const Dwarf_Op *op)
 {
 	switch (op->atom) {
 	case DW_OP_addr:
-		return push(m, op->number + m->env->bias);
+		return push_plain_value(m, op->number + m->env->bias);
 	case DW_OP_const1u ... DW_OP_consts:
-		return push(m, op->number);
+		return push_plain_value(m, op->number);
 	case DW_OP_dup:
-		return pick(m, 0);
+		return pick_entry(m, 0);
 	case DW_OP_over:
-		return pick(m, 1);
+		return pick_entry(m, 1);
 	case DW_OP_pick:
-		return pick(m, op->number);
+		return pick_entry(m, op->number);
 	case DW_OP_drop:
-		return drop(m);
+		return drop_entry(m);
 	case DW_OP_swap:
-		return rotate(m, 2);
+		return rotate_entries(m, 2);
 	case DW_OP_rot:
-		return rotate(m, 3);
+		return rotate_entries(m, 3);
 	case DW_OP_abs:
 	case DW_OP_neg:
 	case DW_OP_not:
 	case DW_OP_plus_uconst:
-		return unary(m, op);
+		return apply_unary_operation(m, op);
 	case DW_OP_and:
 	case DW_OP_div ... DW_OP_mul:
 	case DW_OP_or:
 	case DW_OP_plus:
 	case DW_OP_shl ... DW_OP_xor:
 	case DW_OP_eq ... DW_OP_ne:
-		return binary(m, op->atom);
+		return apply_binary_operation(m, op->atom);
 	case DW_OP_bra:
-		return branch(m, op);
+		return branch_if_not_zero(m, op);
 	case DW_OP_skip:
-		return jump(m, op);
+		return jump_to_operation(m, op);
 	case DW_OP_nop:
 		return HI_OK;
 	default:
-		return step_ranged(m, op);
+		return run_ranged_operation(m, op);
 	}
 }
 
-static enum hi_status step(struct machine *m, const Dwarf_Op *op)
+static enum hi_status run_operation(struct machine *m, const Dwarf_Op *op)
 {
 	switch (op->atom) {
 	case DW_OP_deref:
-		return dereference(m, 8, (struct entry){});
+		return dereference_entry(m, 8, (struct entry){});
 	case DW_OP_deref_size:
-		return dereference(m, op->number, (struct entry){});
+		return dereference_entry(m, op->number, (struct entry){});
 	case DW_OP_bregx:
 		return push_register(m, op->number, op->number2);
 	case DW_OP_fbreg:
@@ -569,7 +571,7 @@ static enum hi_status step(struct machine *m, const Dwarf_Op *op)
 	case DW_OP_reinterpret:
 	case DW_OP_GNU_convert:
 	case DW_OP_GNU_reinterpret:
-		return convert(m, op);
+		return convert_entry(m, op);
 	case DW_OP_const_type:
 	case DW_OP_regval_type:
 	case DW_OP_deref_type:
@@ -592,12 +594,12 @@ static enum hi_status step(struct machine *m, const Dwarf_Op *op)
 		return stack_value(m);
 	case DW_OP_piece:
 		return op->number > UINT64_MAX / 8
-			       ? malformed(m, "piece with an invalid size")
+			       ? fail_malformed(m, "piece with an invalid size")
 			       : end_piece(m, op->number * 8, 0);
 	case DW_OP_bit_piece:
 		return end_piece(m, op->number, op->number2);
 	default:
-		return step_stack(m, op);
+		return run_stack_operation(m, op);
 	}
 }
 
@@ -617,15 +619,15 @@ enum hi_status hi_loc_eval(const Dwarf_Op *ops, size_t n_ops,
 		if (++m.steps > HI_LOC_STEPS_MAX)
 			return hi_fail(err, HI_LIMIT, 0, "DWARF expression: too long");
 		if (m.pending && op->atom != DW_OP_piece && op->atom != DW_OP_bit_piece)
-			return malformed(&m, "operation after a location");
-		status = step(&m, op);
+			return fail_malformed(&m, "operation after a location");
+		status = run_operation(&m, op);
 		if (status != HI_OK)
 			return status;
 	}
 	if (out.n_pieces == 0)
 		out.pieces[out.n_pieces++] = take_location(&m);
 	else if (m.pending)
-		return malformed(&m, "location after the last piece");
+		return fail_malformed(&m, "location after the last piece");
 	memcpy(ret->pieces, out.pieces, out.n_pieces * sizeof(out.pieces[0]));
 	ret->n_pieces = out.n_pieces;
 	return HI_OK;

@@ -41,7 +41,7 @@ struct hi_scope_module {
 
 /* ---- tables of ranges ---- */
 
-static int compare_ranges(const void *a, const void *b)
+static int compare_function_ranges(const void *a, const void *b)
 {
 	const struct range *x = a, *y = b;
 
@@ -54,11 +54,12 @@ static void sort_ranges(struct ranges *ranges)
 {
 	if (ranges->all.count)
 		qsort(ranges->all.items, ranges->all.count, sizeof(*ranges->all.items),
-		      compare_ranges);
+		      compare_function_ranges);
 }
 
 /* The DIE whose range begins last at or before addr, if it covers it. */
-static bool find_range(const struct ranges *ranges, uint64_t addr, Dwarf_Off *ret)
+static bool find_function_range(const struct ranges *ranges, uint64_t addr,
+				Dwarf_Off *ret)
 {
 	const struct range *items = ranges->all.items;
 	size_t low = hi_search(i, ranges->all.count, items[i].start <= addr);
@@ -118,7 +119,8 @@ static enum hi_status find_unit(struct hi_frame_cache *cache, struct hi_module *
 		if (status != HI_OK)
 			return status;
 	}
-	if (find_range(&scope->units, addr, &offset) && dwarf_offdie(dwarf, offset, ret))
+	if (find_function_range(&scope->units, addr, &offset) &&
+	    dwarf_offdie(dwarf, offset, ret))
 		return HI_OK;
 	return HI_NOT_FOUND;
 }
@@ -244,12 +246,12 @@ static enum hi_status find_function(struct hi_frame_cache *cache, Dwarf_Die *uni
 
 	if (status != HI_OK)
 		return status;
-	if (!find_range(functions, addr, &offset)) {
+	if (!find_function_range(functions, addr, &offset)) {
 		if (functions->deep)
 			return HI_NOT_FOUND;
 		if (!read_functions(functions, unit, true))
 			return hi_fail_memory(err, "functions of a unit");
-		if (!find_range(functions, addr, &offset))
+		if (!find_function_range(functions, addr, &offset))
 			return HI_NOT_FOUND;
 	}
 	return dwarf_offdie(dwarf_cu_getdwarf(unit->cu), offset, ret) ? HI_OK
@@ -266,7 +268,7 @@ static const char *string_attribute(Dwarf_Die *die, unsigned name)
 }
 
 /* "ns::Class::method" out of a mangled C++ or Rust name; NULL if it is none. */
-static const char *demangle(struct hi_frame_cache *cache, const char *mangled)
+static const char *demangle_function(struct hi_frame_cache *cache, const char *mangled)
 {
 	char *plain = mangled ? rust_demangle(mangled, DMGL_NO_OPTS) : NULL;
 	const char *name;
@@ -278,13 +280,13 @@ static const char *demangle(struct hi_frame_cache *cache, const char *mangled)
 	return name;
 }
 
-static const char *function_name(struct hi_frame_cache *cache, Dwarf_Die *die)
+static const char *name_of_function_die(struct hi_frame_cache *cache, Dwarf_Die *die)
 {
 	const char *mangled = string_attribute(die, DW_AT_linkage_name), *plain;
 
 	if (!mangled)
 		mangled = string_attribute(die, DW_AT_MIPS_linkage_name);
-	plain = demangle(cache, mangled);
+	plain = demangle_function(cache, mangled);
 	return plain ? plain : string_attribute(die, DW_AT_name);
 }
 
@@ -293,7 +295,7 @@ static const char *symbol_name(struct hi_frame_cache *cache, uint64_t pc)
 	uint64_t offset;
 	const char *symbol = hi_modules_symbol_at(cache->modules, pc, &offset), *plain;
 
-	plain = demangle(cache, symbol);
+	plain = demangle_function(cache, symbol);
 	return plain ? plain : symbol;
 }
 
@@ -302,7 +304,7 @@ static const char *symbol_name(struct hi_frame_cache *cache, uint64_t pc)
 static const char *whole_function_name(struct hi_frame_cache *cache, Dwarf_Die *die,
 				       uint64_t pc)
 {
-	const char *name = function_name(cache, die), *symbol;
+	const char *name = name_of_function_die(cache, die), *symbol;
 
 	if (name && strchr(name, ':'))
 		return name;
@@ -376,8 +378,8 @@ static bool find_location(const struct scope_walk *walk, Dwarf_Die *die,
 	return var->has_constant;
 }
 
-static enum hi_status add_variable(struct scope_walk *walk, Dwarf_Die *die,
-				   const char *function, struct hi_error *err)
+static enum hi_status add_scope_variable(struct scope_walk *walk, Dwarf_Die *die,
+					 const char *function, struct hi_error *err)
 {
 	struct hi_pc_variable var = {.function = function};
 	struct hi_types *types = walk->cache->types;
@@ -430,11 +432,11 @@ static enum hi_status walk_scopes(struct scope_walk *scope, Dwarf_Die *function,
 		const char *name = scope->functions[level];
 
 		if (tag == DW_TAG_variable || tag == DW_TAG_formal_parameter)
-			status = add_variable(scope, &die, name, err);
+			status = add_scope_variable(scope, &die, name, err);
 		else if (is_scope_at(&die, tag, scope->addr) && walk_into(&walk, &die))
 			scope->functions[walk.depth - 1] =
 				tag == DW_TAG_inlined_subroutine
-					? function_name(scope->cache, &die)
+					? name_of_function_die(scope->cache, &die)
 					: name;
 	}
 	return status;
@@ -450,9 +452,9 @@ static void find_frame_base(struct hi_pc *pc, Dwarf_Die *function, uint64_t addr
 		pc->frame_base = ops;
 }
 
-static enum hi_status read_function(struct hi_frame_cache *cache, struct hi_pc *pc,
-				    Dwarf_Die *function, uint64_t addr,
-				    struct hi_error *err)
+static enum hi_status read_function_scopes(struct hi_frame_cache *cache, struct hi_pc *pc,
+					   Dwarf_Die *function, uint64_t addr,
+					   struct hi_error *err)
 {
 	struct scope_walk walk = {.cache = cache, .pc = pc, .addr = addr};
 	enum hi_status status;
@@ -487,7 +489,7 @@ enum hi_status hi_scopes_read(struct hi_frame_cache *cache, struct hi_pc *pc,
 		status = find_function(cache, &die, pc->pc - bias, &die, err);
 	}
 	if (status == HI_OK)
-		status = read_function(cache, pc, &die, pc->pc - bias, err);
+		status = read_function_scopes(cache, pc, &die, pc->pc - bias, err);
 	if (status != HI_OK && status != HI_NOT_FOUND)
 		return status;
 	if (!pc->function)

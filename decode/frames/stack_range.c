@@ -33,7 +33,7 @@ enum {
 	PTHREAD_SIZE = 2304, /* of struct pthread where libc does not say: glibc 2.36 */
 };
 
-static uint64_t at_most(uint64_t a, uint64_t b)
+static uint64_t min_stack_address(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -119,7 +119,7 @@ static const struct hi_mapping *own_stack(struct hi_frame_cache *cache,
 	if (!mapping || mapping->kind == HI_MAPPING_FILE)
 		return NULL;
 	stack->tls_low = find_tls_low(cache, thread, mapping);
-	stack->tls_high = at_most(tp + cache->pthread_size, mapping->end);
+	stack->tls_high = min_stack_address(tp + cache->pthread_size, mapping->end);
 	stack->high = stack->tls_low;
 	return mapping;
 }
@@ -137,7 +137,7 @@ static uint64_t alt_end(const struct hi_unwind *unwind, size_t n, bool complete,
 		end = last->cfa;
 	else
 		end = sp + (mapping->kind == HI_MAPPING_HEAP ? ALT_HEAP_MAX : ALT_MAX);
-	return end < sp ? mapping->end : at_most(end, mapping->end);
+	return end < sp ? mapping->end : min_stack_address(end, mapping->end);
 }
 
 /* sp is not on the thread's own stack [own->start, stack->high). */

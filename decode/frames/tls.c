@@ -24,7 +24,7 @@ static bool read_at(struct hi_modules *modules, uint64_t addr, void *buf, size_t
 	return hi_modules_read(modules, addr, buf, size, NULL) == HI_OK;
 }
 
-static bool read_word(struct hi_modules *modules, uint64_t addr, uint64_t *ret)
+static bool read_tls_word(struct hi_modules *modules, uint64_t addr, uint64_t *ret)
 {
 	return read_at(modules, addr, ret, sizeof(*ret));
 }
@@ -83,13 +83,13 @@ static uint64_t find_link_map(struct hi_modules *modules, const struct hi_module
 	if (hi_modules_symbol(modules, NULL, "_r_debug", &debug, NULL, NULL) != HI_OK)
 		return 0;
 	for (int i = 0; i < NAMESPACES_MAX && debug != 0; i++) {
-		if (!read_word(modules, debug, &version) ||
-		    !read_word(modules, debug + 8, &map))
+		if (!read_tls_word(modules, debug, &version) ||
+		    !read_tls_word(modules, debug + 8, &map))
 			return 0;
 		found = find_in_list(modules, module, map);
 		if (found)
 			return found;
-		if ((uint32_t)version < 2 || !read_word(modules, debug + 40, &debug))
+		if ((uint32_t)version < 2 || !read_tls_word(modules, debug + 40, &debug))
 			return 0;
 	}
 	return 0;
@@ -110,19 +110,19 @@ static uint64_t find_generation(struct hi_modules *modules, uint64_t id)
 	    !find_field(modules, "_thread_db_dtv_slotinfo_list_next", 64, &next) ||
 	    !find_field(modules, "_thread_db_dtv_slotinfo_list_slotinfo", 128, &slots) ||
 	    !find_field(modules, "_thread_db_dtv_slotinfo_gen", 64, &gen) ||
-	    !read_word(modules, list + head.offset, &list))
+	    !read_tls_word(modules, list + head.offset, &list))
 		return 0;
 	for (int i = 0; i < SLOT_LISTS_MAX && list != 0; i++) {
-		if (!read_word(modules, list + length.offset, &count))
+		if (!read_tls_word(modules, list + length.offset, &count))
 			return 0;
 		if (id < count)
-			return read_word(modules,
-					 list + slots.offset + id * 16 + gen.offset,
-					 &value)
+			return read_tls_word(modules,
+					     list + slots.offset + id * 16 + gen.offset,
+					     &value)
 				       ? value
 				       : 0;
 		id -= count;
-		if (!read_word(modules, list + next.offset, &list))
+		if (!read_tls_word(modules, list + next.offset, &list))
 			return 0;
 	}
 	return 0;
@@ -155,7 +155,7 @@ bool hi_tls_find_module(struct hi_modules *modules, struct hi_module *module,
 	    !find_field(modules, "_thread_db_pthread_dtvp", 64, &dtvp) ||
 	    !find_field(modules, "_thread_db_dtv_dtv", 128, &dtv) ||
 	    !find_field(modules, "_thread_db_dtv_t_pointer_val", 64, &value) ||
-	    !read_word(modules, map + id.offset, &tls.id) || tls.id == 0)
+	    !read_tls_word(modules, map + id.offset, &tls.id) || tls.id == 0)
 		return false;
 	tls.dtvp = dtvp.offset;
 	tls.value = dtv.offset + value.offset;
@@ -177,11 +177,11 @@ bool hi_tls_find_block(struct hi_modules *modules, const struct hi_tls_module *t
 		*start_ret = tp - tls->offset;
 		return tls->offset < tp;
 	}
-	if (!read_word(modules, tp + tls->dtvp, &dtv) ||
-	    !read_word(modules, dtv - 16, &slots) || tls->id > slots ||
-	    !read_word(modules, dtv, &generation) || generation < tls->generation ||
+	if (!read_tls_word(modules, tp + tls->dtvp, &dtv) ||
+	    !read_tls_word(modules, dtv - 16, &slots) || tls->id > slots ||
+	    !read_tls_word(modules, dtv, &generation) || generation < tls->generation ||
 	    tls->id > 1 << 20 ||
-	    !read_word(modules, dtv + tls->id * 16 + tls->value, &start))
+	    !read_tls_word(modules, dtv + tls->id * 16 + tls->value, &start))
 		return false;
 	*start_ret = start;
 	return start != 0 && start != UINT64_MAX;

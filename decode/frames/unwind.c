@@ -39,12 +39,12 @@ bool hi_unwind_read(struct hi_unwind *unwind, uint64_t addr, void *buf, size_t s
 	return hi_modules_read(unwind->cache->modules, addr, buf, size, NULL) == HI_OK;
 }
 
-static bool read_word(struct hi_unwind *unwind, uint64_t addr, uint64_t *ret)
+static bool read_stack_word(struct hi_unwind *unwind, uint64_t addr, uint64_t *ret)
 {
 	return hi_unwind_read(unwind, addr, ret, sizeof(*ret));
 }
 
-static bool is_code(const struct hi_frame_cache *cache, uint64_t addr)
+static bool is_in_executable_mapping(const struct hi_frame_cache *cache, uint64_t addr)
 {
 	const struct hi_mapping *m = hi_image_mapping_at(cache->image, addr);
 
@@ -56,7 +56,7 @@ static bool is_after_call(struct hi_unwind *unwind, uint64_t addr)
 {
 	uint8_t code[7];
 
-	if (addr < sizeof(code) || !is_code(unwind->cache, addr - 1) ||
+	if (addr < sizeof(code) || !is_in_executable_mapping(unwind->cache, addr - 1) ||
 	    !hi_unwind_read(unwind, addr - sizeof(code), code, sizeof(code)))
 		return false;
 	if (code[2] == 0xe8) /* call rel32 */
@@ -159,8 +159,8 @@ static bool find_cfa(struct hi_unwind *unwind, const struct hi_cfi_row *row,
 
 /* ---- one step ---- */
 
-static void apply_rule(struct rule_scope *scope, const struct hi_cfi_rule *rule,
-		       struct hi_frame_regs *to, unsigned n)
+static void apply_cfi_rule(struct rule_scope *scope, const struct hi_cfi_rule *rule,
+			   struct hi_frame_regs *to, unsigned n)
 {
 	uint64_t addr = scope->cfa + rule->offset, value;
 
@@ -185,7 +185,7 @@ static void apply_rule(struct rule_scope *scope, const struct hi_cfi_rule *rule,
 			return;
 		[[fallthrough]];
 	case HI_CFI_AT:
-		if (!read_word(scope->unwind, addr, &value))
+		if (!read_stack_word(scope->unwind, addr, &value))
 			return;
 		set_register(to, n, value);
 		to->saved_at[n] = addr;
@@ -215,7 +215,7 @@ static enum step step_by_cfi(struct hi_unwind *unwind, struct hi_unwound *frame,
 	*to = (struct hi_frame_regs){};
 	set_register(to, HI_DWARF_RSP, scope.cfa);
 	for (unsigned n = 0; n < HI_DWARF_REGS; n++)
-		apply_rule(&scope, &row->regs[n], to, n);
+		apply_cfi_rule(&scope, &row->regs[n], to, n);
 	if (!(to->known & BIT(HI_DWARF_RIP)) || !(to->known & BIT(HI_DWARF_RSP)))
 		return STEP_LOST;
 	return to->value[HI_DWARF_RIP] == 0 ? STEP_OUTERMOST : STEP_ON;
@@ -232,12 +232,13 @@ static void set_caller(struct hi_unwound *frame, uint64_t cfa, uint64_t pc,
 
 /* A call to an address that is no code (a null function pointer): its frame is only
  * the return address. */
-static enum step step_wild_call(struct hi_unwind *unwind, struct hi_unwound *frame,
-				struct hi_frame_regs *to)
+static enum step step_out_of_range_call(struct hi_unwind *unwind,
+					struct hi_unwound *frame,
+					struct hi_frame_regs *to)
 {
 	uint64_t sp = frame->regs.value[HI_DWARF_RSP], pc;
 
-	if (!read_word(unwind, sp, &pc) || !is_after_call(unwind, pc))
+	if (!read_stack_word(unwind, sp, &pc) || !is_after_call(unwind, pc))
 		return STEP_LOST;
 	set_caller(frame, sp + 8, pc, to);
 	for (unsigned n = 0; n < HI_DWARF_RIP; n++)
@@ -267,14 +268,15 @@ static enum step step_by_frame_pointer(struct hi_unwind *unwind, struct hi_unwou
 	return STEP_ON;
 }
 
-static enum step step(struct hi_unwind *unwind, struct hi_unwound *frame,
-		      struct hi_frame_regs *to)
+static enum step step_frame(struct hi_unwind *unwind, struct hi_unwound *frame,
+			    struct hi_frame_regs *to)
 {
 	if (frame->pc->row.present)
 		return step_by_cfi(unwind, frame, to);
 	if (!frame->pc->is_code)
-		return unwind->frames.count == 1 ? step_wild_call(unwind, frame, to)
-						 : STEP_LOST;
+		return unwind->frames.count == 1
+			       ? step_out_of_range_call(unwind, frame, to)
+			       : STEP_LOST;
 	return step_by_frame_pointer(unwind, frame, to);
 }
 
@@ -293,7 +295,7 @@ static enum hi_status add_frame(struct hi_unwind *unwind, uint64_t pc, bool exac
 	/* A return address that nobody called from, at the start of a function:
 	 * makecontext() plants such a one. */
 	if (status == HI_OK && !exact && !frame.pc->row.present &&
-	    is_code(unwind->cache, pc))
+	    is_in_executable_mapping(unwind->cache, pc))
 		status = hi_frame_cache_pc(unwind->cache, pc, &frame.pc, err);
 	if (status != HI_OK)
 		return status;
@@ -323,16 +325,16 @@ enum hi_status hi_unwind_thread(struct hi_unwind *unwind, const struct hi_thread
 	while (status == HI_OK) {
 		struct hi_unwound *frame =
 			&unwind->frames.items[unwind->frames.count - 1];
-		enum step result = step(unwind, frame, &regs);
+		enum step result = step_frame(unwind, frame, &regs);
 		uint64_t pc = regs.value[HI_DWARF_RIP];
 		bool exact = frame->is_signal;
 
 		if (result == STEP_OUTERMOST)
 			return HI_OK;
-		unwind->truncated = result == STEP_LOST ||
-				    unwind->frames.count == HI_FRAMES_MAX ||
-				    !is_code(unwind->cache, pc - !exact) ||
-				    !may_follow(frame, &regs, &switches);
+		unwind->truncated =
+			result == STEP_LOST || unwind->frames.count == HI_FRAMES_MAX ||
+			!is_in_executable_mapping(unwind->cache, pc - !exact) ||
+			!may_follow(frame, &regs, &switches);
 		if (unwind->truncated)
 			return HI_OK;
 		status = add_frame(unwind, pc, exact, &regs, err);

@@ -38,7 +38,7 @@ static bool find_child(Dwarf_Die *die, int tag, const char *name, Dwarf_Die *ret
 }
 
 /* bits/std_function.h, _Base_manager: a static constant of the class. */
-static bool read_in_place(Dwarf_Die *manager, bool *ret)
+static bool read_stored_locally(Dwarf_Die *manager, bool *ret)
 {
 	static const char name[] = "__stored_locally";
 	Dwarf_Attribute attr;
@@ -67,15 +67,15 @@ static hi_type_id value_of_class(struct hi_types *types, struct hi_module *modul
 	if (dwarf_getscopes_die(function, &scopes) > 1 &&
 	    find_child(&scopes[1], DW_TAG_inheritance, NULL, &base) &&
 	    dwarf_attr(&base, DW_AT_type, &attr) && dwarf_formref_die(&attr, &manager) &&
-	    read_in_place(&manager, &is_in_place) && is_in_place == in_place &&
+	    read_stored_locally(&manager, &is_in_place) && is_in_place == in_place &&
 	    find_child(&manager, DW_TAG_template_type_parameter, NULL, &value))
 		type = hi_types_of_die(types, module, &value);
 	free(scopes);
 	return type;
 }
 
-static hi_type_id value_of(struct hi_types *types, struct hi_module *module,
-			   uint64_t entry, bool in_place)
+static hi_type_id value_type_of_manager(struct hi_types *types, struct hi_module *module,
+					uint64_t entry, bool in_place)
 {
 	struct hi_modules *modules = hi_module_modules(module);
 	hi_type_id type = 0;
@@ -94,13 +94,13 @@ static hi_type_id value_of(struct hi_types *types, struct hi_module *module,
 hi_type_id hi_function_value_in_place(struct hi_types *types, struct hi_module *module,
 				      uint64_t entry)
 {
-	return value_of(types, module, entry, true);
+	return value_type_of_manager(types, module, entry, true);
 }
 
 hi_type_id hi_function_value_elsewhere(struct hi_types *types, struct hi_module *module,
 				       uint64_t entry)
 {
-	return value_of(types, module, entry, false);
+	return value_type_of_manager(types, module, entry, false);
 }
 
 hi_type_id hi_function_subject(struct hi_types *types, struct hi_module *module,

@@ -20,7 +20,7 @@ struct walk {
 	bool over;
 };
 
-static const char *string_of(Dwarf_Die *die, unsigned name)
+static const char *string_of_attribute(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attr;
 
@@ -33,13 +33,13 @@ static void look_at_subprogram(struct walk *walk, Dwarf_Die *die)
 
 	if (!dwarf_hasattr(die, DW_AT_inline) || walk->n_abstract == ABSTRACT_MAX)
 		return;
-	name = string_of(die, DW_AT_name);
-	linkage = string_of(die, DW_AT_linkage_name);
+	name = string_of_attribute(die, DW_AT_name);
+	linkage = string_of_attribute(die, DW_AT_linkage_name);
 	if (name && walk->search->is_wanted(walk->search->arg, name, linkage))
 		walk->abstract[walk->n_abstract++] = dwarf_dieoffset(die);
 }
 
-static unsigned number_of(Dwarf_Die *die, unsigned name)
+static unsigned number_of_attribute(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Word word;
@@ -75,8 +75,8 @@ static void look_at_call(struct walk *walk, Dwarf_Die *unit, Dwarf_Die *die)
 	for (size_t i = 0; i < walk->n_abstract; i++) {
 		if (walk->abstract[i] != dwarf_dieoffset(&origin))
 			continue;
-		call.file = file_of_call(unit, number_of(die, DW_AT_call_file));
-		call.line = number_of(die, DW_AT_call_line);
+		call.file = file_of_call(unit, number_of_attribute(die, DW_AT_call_file));
+		call.line = number_of_attribute(die, DW_AT_call_line);
 		if (dwarf_entrypc(die, &entry) == 0)
 			call.addr = entry + walk->bias;
 		walk->over = !walk->search->on_call(walk->search->arg, &call);
@@ -105,7 +105,7 @@ static bool is_worth_entering(int tag, bool deep)
 	}
 }
 
-static void walk_unit(struct walk *walk, Dwarf_Die *unit, bool deep)
+static void walk_inlined_calls(struct walk *walk, Dwarf_Die *unit, bool deep)
 {
 	Dwarf_Die path[DEPTH_MAX], die;
 	size_t depth = dwarf_child(unit, &path[0]) == 0;
@@ -139,7 +139,7 @@ static void walk_units(struct walk *walk, Dwarf *dwarf, bool deep)
 		if (type == DW_UT_skeleton && split.addr)
 			unit = split;
 		if (unit.addr)
-			walk_unit(walk, &unit, deep);
+			walk_inlined_calls(walk, &unit, deep);
 	}
 }
 

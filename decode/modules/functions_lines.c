@@ -156,7 +156,7 @@ static void look_at_unit(struct search *search, Dwarf_Die *unit)
 	}
 }
 
-static int by_scope(const void *left, const void *right)
+static int compare_line_scopes(const void *left, const void *right)
 {
 	const struct hi_line_place *a = left, *b = right;
 
@@ -171,7 +171,8 @@ static void thin_out(struct rows *rows, size_t max)
 	size_t kept = 0;
 
 	if (rows->count)
-		qsort(rows->items, rows->count, sizeof(*rows->items), by_scope);
+		qsort(rows->items, rows->count, sizeof(*rows->items),
+		      compare_line_scopes);
 	for (size_t i = 0; i < rows->count; i++)
 		if (kept == 0 || rows->items[i].scope != rows->items[kept - 1].scope)
 			rows->items[kept++] = rows->items[i];

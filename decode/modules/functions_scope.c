@@ -10,7 +10,7 @@ enum {
 };
 
 /* Does the code at addr belong to what is below this DIE? */
-static bool leads_to(Dwarf_Die *die, int tag, Dwarf_Addr addr)
+static bool may_enclose_address(Dwarf_Die *die, int tag, Dwarf_Addr addr)
 {
 	switch (tag) {
 	case DW_TAG_namespace:
@@ -47,7 +47,7 @@ bool hi_scope_of_code(Dwarf_Die *unit, Dwarf_Addr addr, bool innermost, Dwarf_Di
 		tag = dwarf_tag(&die);
 		if (dwarf_siblingof(&die, &path[depth - 1]) != 0)
 			depth--;
-		if (!leads_to(&die, tag, addr))
+		if (!may_enclose_address(&die, tag, addr))
 			continue;
 		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) {
 			*ret = die;

@@ -189,7 +189,7 @@ struct copy {
 };
 
 /* Lays the sections out one after the other; false: nothing worth inflating. */
-static bool plan_copy(struct copy *copy)
+static bool plan_inflated_copy(struct copy *copy)
 {
 	uint64_t at, compressed = 0;
 	Elf_Scn *scn = NULL;
@@ -256,7 +256,7 @@ static void copy_section(void *arg, size_t task, unsigned worker)
 		elf_end(elf);
 }
 
-static bool write_heads(struct copy *copy)
+static bool write_elf_headers(struct copy *copy)
 {
 	uint64_t at = sizeof(GElf_Ehdr);
 	struct footer footer = {.size = copy->size};
@@ -299,14 +299,15 @@ static int make_copy(struct copy *copy, int dir, const char *name)
 	    0)
 		copy->failed = true;
 	hi_parallel(hi_parallel_threads(), copy->n - 1, copy_section, copy);
-	if (!hi_cache_commit(dir, temporary, name, !copy->failed && write_heads(copy))) {
+	if (!hi_cache_commit(dir, temporary, name,
+			     !copy->failed && write_elf_headers(copy))) {
 		close(copy->to);
 		return -1;
 	}
 	return copy->to;
 }
 
-static uint64_t identity_of(int fd)
+static uint64_t identity_of_debug_file(int fd)
 {
 	struct stat st;
 
@@ -327,12 +328,13 @@ int hi_module_inflated(struct hi_module *module)
 		return -1;
 	copy->module = module;
 	copy->elf = hi_module_debug_elf(module);
-	if (!copy->elf || !plan_copy(copy))
+	if (!copy->elf || !plan_inflated_copy(copy))
 		return -1;
 	dir = hi_cache_open(module->priv->modules);
 	if (dir < 0)
 		return -1;
-	hi_cache_name(module, identity_of(module->priv->debug_fd), "debug", name);
+	hi_cache_name(module, identity_of_debug_file(module->priv->debug_fd), "debug",
+		      name);
 	fd = hi_cache_open_file(dir, name);
 	if (fd >= 0 && is_complete(fd))
 		return fd;

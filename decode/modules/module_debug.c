@@ -103,7 +103,7 @@ static bool crc_matches(int fd, uint32_t want)
 }
 
 /* crc NULL: only a build-id counts. */
-static bool belongs(const struct hi_module *module, int fd, const uint32_t *crc)
+static bool belongs_to_module(const struct hi_module *module, int fd, const uint32_t *crc)
 {
 	struct hi_elf_source source = {fd, NULL, 0};
 	struct hi_elf_head head;
@@ -132,7 +132,7 @@ static bool try_file(struct hi_module *module, int fd, const char *path,
 		close(fd);
 		return false;
 	}
-	if (!belongs(module, fd, crc)) {
+	if (!belongs_to_module(module, fd, crc)) {
 		if (module->note[0] == '\0')
 			snprintf(module->note, sizeof(module->note),
 				 "a debug file of another build was refused");

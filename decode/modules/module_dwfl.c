@@ -64,7 +64,7 @@ static const Dwfl_Callbacks callbacks = {
 	.section_address = no_section_address,
 };
 
-static bool report(struct hi_modules *modules, Dwfl *dwfl)
+static bool report_modules_to_dwfl(struct hi_modules *modules, Dwfl *dwfl)
 {
 	dwfl_report_begin(dwfl);
 	for (size_t i = 0; i < modules->count; i++) {
@@ -86,7 +86,7 @@ Dwfl *hi_modules_dwfl(struct hi_modules *modules)
 {
 	if (!modules->dwfl) {
 		modules->dwfl = dwfl_begin(&callbacks);
-		if (modules->dwfl && !report(modules, modules->dwfl)) {
+		if (modules->dwfl && !report_modules_to_dwfl(modules, modules->dwfl)) {
 			dwfl_end(modules->dwfl);
 			modules->dwfl = NULL;
 		}

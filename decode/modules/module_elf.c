@@ -76,7 +76,7 @@ static const char *ehdr_refusal(const GElf_Ehdr *ehdr)
 }
 
 /* low, high and first out of the PT_LOADs; what is wrong, else NULL. */
-static const char *measure(struct hi_elf_head *head)
+static const char *measure_load_segments(struct hi_elf_head *head)
 {
 	bool any = false, first = false;
 
@@ -191,7 +191,7 @@ enum hi_status hi_elf_head_read(const struct hi_elf_source *source,
 		return hi_fail(err, HI_FAULT, source->start,
 			       "program headers: not readable");
 	}
-	refusal = measure(&head);
+	refusal = measure_load_segments(&head);
 	if (refusal) {
 		hi_elf_head_free(&head);
 		return hi_fail(err, HI_BAD_DATA, source->start, "program headers: %s",

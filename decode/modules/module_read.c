@@ -128,7 +128,7 @@ static void add_range(struct range_list *list, uint64_t start, uint64_t end, boo
 }
 
 /* The program header of this type, or an empty one. */
-static GElf_Phdr only(const struct hi_elf_head *head, uint32_t type)
+static GElf_Phdr find_phdr_of_type(const struct hi_elf_head *head, uint32_t type)
 {
 	for (size_t i = 0; i < head->n_phdrs; i++)
 		if (head->phdrs[i].p_type == type)
@@ -136,7 +136,7 @@ static GElf_Phdr only(const struct hi_elf_head *head, uint32_t type)
 	return (GElf_Phdr){};
 }
 
-static uint64_t clamp(uint64_t x, uint64_t low, uint64_t high)
+static uint64_t clamp_address(uint64_t x, uint64_t low, uint64_t high)
 {
 	return x < low ? low : x > high ? high : x;
 }
@@ -145,8 +145,8 @@ static uint64_t clamp(uint64_t x, uint64_t low, uint64_t high)
 static void add_without(struct range_list *list, uint64_t start, uint64_t end,
 			uint64_t hole_start, uint64_t hole_end, bool relro)
 {
-	hole_start = clamp(hole_start, start, end);
-	hole_end = clamp(hole_end, hole_start, end);
+	hole_start = clamp_address(hole_start, start, end);
+	hole_end = clamp_address(hole_end, hole_start, end);
 	add_range(list, start, hole_start, relro);
 	add_range(list, hole_end, end, relro);
 }
@@ -174,7 +174,8 @@ bool hi_module_has_section(struct hi_module *module, const char *name)
 size_t hi_module_data(struct hi_module *module, struct hi_section_range *ret, size_t max)
 {
 	const struct hi_elf_head *head = &module->priv->head;
-	const GElf_Phdr tls = only(head, PT_TLS), relro = only(head, PT_GNU_RELRO);
+	const GElf_Phdr tls = find_phdr_of_type(head, PT_TLS),
+			relro = find_phdr_of_type(head, PT_GNU_RELRO);
 	struct range_list list = {ret, 0, max};
 
 	for (size_t i = 0; i < head->n_phdrs; i++) {
@@ -183,11 +184,13 @@ size_t hi_module_data(struct hi_module *module, struct hi_section_range *ret, si
 
 		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_W))
 			continue;
-		start = clamp(ph->p_vaddr + module->bias, module->start, module->end);
-		end = clamp(ph->p_vaddr + ph->p_memsz + module->bias, start, module->end);
-		relro_start = clamp(relro.p_vaddr + module->bias, start, end);
-		relro_end = clamp(relro.p_vaddr + relro.p_memsz + module->bias,
-				  relro_start, end);
+		start = clamp_address(ph->p_vaddr + module->bias, module->start,
+				      module->end);
+		end = clamp_address(ph->p_vaddr + ph->p_memsz + module->bias, start,
+				    module->end);
+		relro_start = clamp_address(relro.p_vaddr + module->bias, start, end);
+		relro_end = clamp_address(relro.p_vaddr + relro.p_memsz + module->bias,
+					  relro_start, end);
 		/* The TLS image is a template, not storage. */
 		tls_start = tls.p_vaddr + module->bias;
 		tls_end = tls_start + tls.p_filesz;

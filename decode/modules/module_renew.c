@@ -32,7 +32,7 @@ bool hi_modules_remember(struct hi_modules *modules)
 	return modules->files != NULL;
 }
 
-static bool is_same(const struct hi_mapping *a, const struct hi_mapping *b)
+static bool is_same_mapping(const struct hi_mapping *a, const struct hi_mapping *b)
 {
 	return a->start == b->start && a->end == b->end &&
 	       a->file_offset == b->file_offset && a->inode == b->inode &&
@@ -48,7 +48,7 @@ static bool has_same_files(const struct hi_modules *modules, const struct hi_ima
 	for (size_t i = 0; i < image->n_mappings; i++)
 		if (is_mapped_file(&image->mappings[i])) {
 			if (n == modules->n_files ||
-			    !is_same(&modules->files[n], &image->mappings[i]))
+			    !is_same_mapping(&modules->files[n], &image->mappings[i]))
 				return false;
 			n++;
 		}

@@ -18,12 +18,12 @@ enum {
 	COVER_STEPS = 32,	/* nested symbols that are looked through */
 };
 
-static uint8_t rank_of(unsigned bind)
+static uint8_t rank_of_binding(unsigned bind)
 {
 	return bind == STB_GLOBAL || bind == STB_GNU_UNIQUE ? 2 : bind == STB_WEAK;
 }
 
-static bool is_wanted(const GElf_Sym *sym)
+static bool is_wanted_symbol(const GElf_Sym *sym)
 {
 	unsigned type = GELF_ST_TYPE(sym->st_info);
 
@@ -43,7 +43,7 @@ static bool add_symbol(struct hi_module *module, const GElf_Sym *sym, const char
 	struct hi_symbols *symbols = &module->priv->symbols;
 	const char *version = strchr(name, '@');
 
-	if (!is_wanted(sym) || *name == '\0' || symbols->all.count >= SYMBOLS_MAX)
+	if (!is_wanted_symbol(sym) || *name == '\0' || symbols->all.count >= SYMBOLS_MAX)
 		return true;
 	if (version && version != name) {
 		char *copy =
@@ -65,7 +65,7 @@ static bool add_symbol(struct hi_module *module, const GElf_Sym *sym, const char
 				      .size = sym->st_size,
 				      .name = name,
 				      .type = GELF_ST_TYPE(sym->st_info),
-				      .rank = rank_of(GELF_ST_BIND(sym->st_info)),
+				      .rank = rank_of_binding(GELF_ST_BIND(sym->st_info)),
 			      }));
 }
 
@@ -92,7 +92,7 @@ static bool add_table(struct hi_module *module, Elf *elf, uint32_t type, bool *f
 			GElf_Sym sym;
 			const char *name;
 
-			if (!gelf_getsym(data, i, &sym) || !is_wanted(&sym))
+			if (!gelf_getsym(data, i, &sym) || !is_wanted_symbol(&sym))
 				continue;
 			name = elf_strptr(elf, shdr.sh_link, sym.st_name);
 			if (name && !add_symbol(module, &sym, name))
@@ -224,7 +224,7 @@ static bool add_dynamic(struct hi_module *module)
 
 /* ---- tables ---- */
 
-static int by_address(const void *left, const void *right)
+static int compare_symbol_addresses(const void *left, const void *right)
 {
 	const struct hi_symbol *a = left, *b = right;
 
@@ -311,10 +311,10 @@ static enum hi_status load_symbols(struct hi_module *module, struct hi_error *er
 	}
 	if (symbols->all.count > 1)
 		qsort(symbols->all.items, symbols->all.count, sizeof(struct hi_symbol),
-		      by_address);
+		      compare_symbol_addresses);
 	if (symbols->tls.count > 1)
 		qsort(symbols->tls.items, symbols->tls.count, sizeof(struct hi_symbol),
-		      by_address);
+		      compare_symbol_addresses);
 	if (!index_names(symbols)) {
 		hi_module_symbols_free(symbols);
 		return hi_fail_memory(err, "symbols by name");
@@ -323,8 +323,8 @@ static enum hi_status load_symbols(struct hi_module *module, struct hi_error *er
 	return HI_OK;
 }
 
-static const struct hi_symbol *find_named(const struct hi_symbols *symbols,
-					  const char *name)
+static const struct hi_symbol *find_symbol_named(const struct hi_symbols *symbols,
+						 const char *name)
 {
 	uint32_t n = symbols->by_name[probe_name(symbols, name)];
 
@@ -340,7 +340,7 @@ static enum hi_status symbol_in(struct hi_module *module, const char *name,
 
 	if (status != HI_OK)
 		return status;
-	symbol = find_named(&module->priv->symbols, name);
+	symbol = find_symbol_named(&module->priv->symbols, name);
 	if (!symbol)
 		return hi_fail(err, HI_NOT_FOUND, 0, "no symbol %s", name);
 	*addr_ret = symbol->addr;

@@ -43,7 +43,8 @@ static void set_note(struct hi_module *module, const char *text)
 }
 
 /* The file that the mapping says, or --exe for the program of a core. */
-static int open_file(const struct hi_modules *modules, const struct hi_mapping *mapping)
+static int open_mapped_file(const struct hi_modules *modules,
+			    const struct hi_mapping *mapping)
 {
 	const struct hi_image *image = modules->image;
 	struct stat st;
@@ -82,9 +83,9 @@ static bool is_same_elf(const struct hi_elf_head *file, const struct hi_elf_head
 }
 
 /* Chooses between the file and the ELF in memory; both heads are consumed. */
-static void choose(struct hi_module *module, int fd, struct hi_elf_head *file,
-		   bool have_file, struct hi_elf_head *memory, bool have_memory,
-		   const struct hi_modules *modules)
+static void choose_elf_source(struct hi_module *module, int fd, struct hi_elf_head *file,
+			      bool have_file, struct hi_elf_head *memory,
+			      bool have_memory, const struct hi_modules *modules)
 {
 	struct hi_module_private *priv = module->priv;
 
@@ -168,7 +169,7 @@ static enum hi_status make_module(struct hi_modules *modules, size_t i,
 {
 	const struct hi_mapping *mapping = &modules->image->mappings[i];
 	struct hi_elf_source in_memory = {-1, modules->image->memory, mapping->start};
-	struct hi_elf_source in_file = {open_file(modules, mapping), NULL, 0};
+	struct hi_elf_source in_file = {open_mapped_file(modules, mapping), NULL, 0};
 	struct hi_elf_head memory = {}, file = {};
 	struct hi_module module = {.start = mapping->start};
 	bool have_memory = hi_elf_head_read(&in_memory, &memory, NULL) == HI_OK;
@@ -192,7 +193,8 @@ static enum hi_status make_module(struct hi_modules *modules, size_t i,
 	name_module(&module, path);
 	module.priv->modules = modules;
 	module.priv->debug_fd = -1;
-	choose(&module, in_file.fd, &file, have_file, &memory, have_memory, modules);
+	choose_elf_source(&module, in_file.fd, &file, have_file, &memory, have_memory,
+			  modules);
 	module.bias =
 		module.priv->head.n_phdrs ? module.start - module.priv->head.first : 0;
 	module.end = module_end(modules->image, i, &module);
@@ -222,8 +224,8 @@ static void module_free(struct hi_module *module)
 	free(priv);
 }
 
-static enum hi_status find_modules(struct hi_modules *modules, struct module_list *list,
-				   struct hi_error *err)
+static enum hi_status find_mapped_modules(struct hi_modules *modules,
+					  struct module_list *list, struct hi_error *err)
 {
 	const struct hi_image *image = modules->image;
 	uint64_t covered = 0;
@@ -304,7 +306,7 @@ enum hi_status hi_modules_open(const struct hi_image *image,
 		return hi_fail_memory(err, "modules");
 	modules->options = (struct hi_modules_options){modules->debug_dir,
 						       modules->cache_dir, modules->exe};
-	status = find_modules(modules, &list, err);
+	status = find_mapped_modules(modules, &list, err);
 	modules->items = list.items;
 	modules->count = list.count;
 	for (size_t i = 0; i < modules->count; i++)

@@ -47,7 +47,7 @@ struct pool_header {
 _Static_assert(sizeof(struct arena_object) == 48, "as in the target");
 _Static_assert(sizeof(struct pool_header) == 48, "as in the target");
 
-static uint64_t round_up(uint64_t n, uint64_t to)
+static uint64_t round_up_to(uint64_t n, uint64_t to)
 {
 	return (n + to - 1) & ~(to - 1);
 }
@@ -56,7 +56,7 @@ static uint64_t round_up(uint64_t n, uint64_t to)
 static bool is_arena(const struct hi_py *py, const struct arena_object *a)
 {
 	const struct hi_py_layout *l = py->layout;
-	uint64_t first = round_up(a->address, l->pool_size);
+	uint64_t first = round_up_to(a->address, l->pool_size);
 	uint64_t end = a->address + l->arena_size;
 	uint32_t pools = (uint32_t)((end - first) / l->pool_size);
 
@@ -104,8 +104,8 @@ static bool may_look_on(struct hi_py *py)
 	return true;
 }
 
-static bool arena_is_proven(struct hi_py *py, const struct hi_py_arena *arena,
-			    struct pool_proof *proof)
+static bool arena_is_checked(struct hi_py *py, const struct hi_py_arena *arena,
+			     struct pool_proof *proof)
 {
 	struct pool_header header;
 
@@ -121,8 +121,8 @@ static bool arena_is_proven(struct hi_py *py, const struct hi_py_arena *arena,
 
 /* Entries of an array at `table`, those with memory into py->arenas from `first` on; 0:
  * it is none. */
-static size_t read_table(struct hi_py *py, uint64_t table, size_t first, size_t max,
-			 bool prove_all)
+static size_t read_arena_table(struct hi_py *py, uint64_t table, size_t first, size_t max,
+			       bool prove_all)
 {
 	struct pool_proof proof = {};
 	size_t n = 0, used = 0;
@@ -141,10 +141,10 @@ static size_t read_table(struct hi_py *py, uint64_t table, size_t first, size_t 
 			break;
 		arena = (struct hi_py_arena){
 			.address = a.address,
-			.first_pool = round_up(a.address, py->layout->pool_size),
+			.first_pool = round_up_to(a.address, py->layout->pool_size),
 			.unused = a.pool_address,
 			.index = (uint32_t)n};
-		if ((prove_all || used < 2) && !arena_is_proven(py, &arena, &proof))
+		if ((prove_all || used < 2) && !arena_is_checked(py, &arena, &proof))
 			return 0;
 		used += arena.unused > arena.first_pool;
 		if (!hi_vector_push(&py->arenas, arena)) {
@@ -166,7 +166,7 @@ static size_t table_size(size_t n)
 	return size;
 }
 
-static bool keep_table(struct hi_py *py, uint64_t table)
+static bool keep_arena_table(struct hi_py *py, uint64_t table)
 {
 	if (!hi_vector_push(&py->arena_tables, table))
 		py->no_memory = true;
@@ -179,15 +179,15 @@ static bool try_table(struct hi_py *py, uint64_t table)
 
 	if (!table || table % 16)
 		return false;
-	if (read_table(py, table, 0, INITIAL_ARENAS, false) < INITIAL_ARENAS)
+	if (read_arena_table(py, table, 0, INITIAL_ARENAS, false) < INITIAL_ARENAS)
 		return false;
-	n = read_table(py, table, 0, MAX_ARENAS, true);
+	n = read_arena_table(py, table, 0, MAX_ARENAS, true);
 	if (n < INITIAL_ARENAS)
 		return false;
 	size = table_size(n);
 	while (py->arenas.count && py->arenas.items[py->arenas.count - 1].index >= size)
 		py->arenas.count--;
-	return keep_table(py, table);
+	return keep_arena_table(py, table);
 }
 
 static bool try_symbols(struct hi_py *py)
@@ -245,7 +245,7 @@ static bool try_data(struct hi_py *py)
 	return false;
 }
 
-static bool is_kept(const struct hi_py *py, uint64_t table)
+static bool is_known_arena_table(const struct hi_py *py, uint64_t table)
 {
 	for (size_t i = 0; i < py->arena_tables.count; i++)
 		if (py->arena_tables.items[i] == table)
@@ -268,20 +268,20 @@ static enum hi_status read_own_tables(struct hi_py *py, struct hi_error *err)
 			state = hi_py_word(&py->reader, state);
 		table = hi_py_word(&py->reader, state + l->obmalloc_arenas);
 		n = hi_py_u32(&py->reader, state + l->obmalloc_n_arenas);
-		if (!state || !table || is_kept(py, table))
+		if (!state || !table || is_known_arena_table(py, table))
 			continue;
 		if (n < INITIAL_ARENAS || n > MAX_ARENAS ||
-		    read_table(py, table, first, n, true) < n)
+		    read_arena_table(py, table, first, n, true) < n)
 			return hi_fail(err, py->no_memory ? HI_NO_MEMORY : HI_BAD_DATA,
 				       table,
 				       "pymalloc: an array of arenas is inconsistent");
-		if (!keep_table(py, table))
+		if (!keep_arena_table(py, table))
 			return hi_fail_memory(err, "arenas");
 	}
 	return HI_OK;
 }
 
-static int by_address(const void *a, const void *b)
+static int compare_arena_addresses(const void *a, const void *b)
 {
 	const struct hi_py_arena *x = a, *y = b;
 
@@ -294,7 +294,7 @@ static enum hi_status make_areas(struct hi_py *py, struct hi_error *err)
 
 	if (py->arenas.count > 1)
 		qsort(py->arenas.items, py->arenas.count, sizeof(*py->arenas.items),
-		      by_address);
+		      compare_arena_addresses);
 	for (size_t i = 0; i < py->arenas.count; i++) {
 		struct hi_runtime_area area = {
 			py->arenas.items[i].address,
@@ -337,7 +337,7 @@ static enum hi_status find_tables(struct hi_py *py, const char **how_ret,
 		       py->module->name);
 }
 
-static void say_found(struct hi_py *py, const char *arenas)
+static void note_found_by(struct hi_py *py, const char *arenas)
 {
 	if (py->of_dwarf)
 		snprintf(py->base.found_by, sizeof(py->base.found_by), "debug info, %s",
@@ -354,7 +354,7 @@ enum hi_status hi_py_find_arenas(struct hi_py *py, struct hi_error *err)
 
 	if (status == HI_NOT_FOUND)
 		how = "no arenas";
-	say_found(py, how);
+	note_found_by(py, how);
 	return status == HI_OK ? make_areas(py, err) : status;
 }
 
@@ -390,8 +390,9 @@ static const char *mark_free(struct hi_py *py, uint64_t pool, const struct pool_
 	return NULL;
 }
 
-static bool walk_pool(struct hi_py *py, const struct hi_py_arena *arena, uint64_t pool,
-		      size_t area, hi_runtime_blocks_fn *fn, void *arg)
+static bool walk_arena_pool(struct hi_py *py, const struct hi_py_arena *arena,
+			    uint64_t pool, size_t area, hi_runtime_blocks_fn *fn,
+			    void *arg)
 {
 	struct hi_runtime_block blocks[BLOCKS_MAX];
 	uint8_t is_free[BLOCKS_MAX] = {};
@@ -435,7 +436,7 @@ static bool walk_pool(struct hi_py *py, const struct hi_py_arena *arena, uint64_
 
 /* Bytes that no pool has: before the first one, behind the last one; pools that
  * were never used are free. */
-static void count_rest(struct hi_py *py, const struct hi_py_arena *arena)
+static void count_arena_remainder(struct hi_py *py, const struct hi_py_arena *arena)
 {
 	uint64_t end = arena->address + py->layout->arena_size;
 	uint64_t last = arena->first_pool + (end - arena->first_pool) /
@@ -460,9 +461,9 @@ enum hi_status hi_py_walk(struct hi_runtime *runtime, hi_runtime_blocks_fn *fn, 
 
 		for (uint64_t p = arena->first_pool; p < arena->unused;
 		     p += py->layout->pool_size)
-			if (!walk_pool(py, arena, p, i, fn, arg))
+			if (!walk_arena_pool(py, arena, p, i, fn, arg))
 				return HI_OK;
-		count_rest(py, arena);
+		count_arena_remainder(py, arena);
 	}
 	return HI_OK;
 }

@@ -119,7 +119,7 @@ uint64_t hi_py_object_size(struct hi_runtime_cursor *c, const struct hi_py_objec
 }
 
 /* Blocks are rounded up, and shrink only when a quarter is saved. */
-static bool fits(uint64_t need, uint64_t size)
+static bool size_fits_block(uint64_t need, uint64_t size)
 {
 	return need <= size && (size - need < SLACK || need >= size - size / 4 ||
 				(size >= MAPPED && size - need < MAPPED_SLACK));
@@ -133,8 +133,8 @@ static bool object_fits(struct hi_runtime_cursor *c, const struct hi_py_object *
 	if (need == 0)
 		return o->type->presize + o->type->basicsize <= size;
 	/* PyType_GenericAlloc adds an item. */
-	return fits(need, size) ||
-	       (o->type->itemsize && fits(need + o->type->itemsize, size));
+	return size_fits_block(need, size) ||
+	       (o->type->itemsize && size_fits_block(need + o->type->itemsize, size));
 }
 
 /* In the collector's list, or in none. */
@@ -223,7 +223,7 @@ struct typing {
 };
 
 /* What a chain has is counted where it is followed. */
-static uint64_t claim(void *arg, uint64_t addr, enum hi_py_buffer what)
+static uint64_t type_owned_buffer(void *arg, uint64_t addr, enum hi_py_buffer what)
 {
 	struct typing *t = arg;
 	hi_node id = hi_objects_find(t->objects, addr, NULL);
@@ -268,7 +268,7 @@ static bool has_memory(const struct hi_py_type *type)
 static void visit_owner(struct typing *t, struct hi_runtime_cursor *c,
 			const struct hi_py_object *o, struct wanted *w)
 {
-	struct hi_py_visit v = {.c = c, .arg = t, .memory = claim};
+	struct hi_py_visit v = {.c = c, .arg = t, .memory = type_owned_buffer};
 
 	/* More than there is: it will not be read so. */
 	if (w->used > c->py->budget)
@@ -310,7 +310,7 @@ static void type_chunk(void *arg, size_t task, unsigned worker)
 }
 
 /* Memory that a free list keeps and that is no object any more. */
-static void claim_free_lists(struct typing *t, uint64_t interp)
+static void type_free_lists(struct typing *t, uint64_t interp)
 {
 	struct hi_py_reader *r = &t->py->reader;
 
@@ -328,26 +328,26 @@ static void claim_free_lists(struct typing *t, uint64_t interp)
 			for (int k = 0;
 			     at && k < MAX_FREE_LIST && !hi_py_is_cycle(&chain, at);
 			     k++) {
-				claim(t, at, what);
+				type_owned_buffer(t, at, what);
 				at = f->link ? hi_py_word(r, at + f->link) : 0;
 			}
 		}
 	}
 }
 
-static void claim_own(struct typing *t)
+static void type_own_memory(struct typing *t)
 {
 	/* The first thread of an interpreter lies inside it: the later word counts. */
 	for (size_t i = 0; i < t->py->threads.count; i++)
-		claim(t, t->py->threads.items[i], HI_PY_BUFFER_THREAD);
+		type_owned_buffer(t, t->py->threads.items[i], HI_PY_BUFFER_THREAD);
 	for (size_t i = 0; i < t->py->interpreters.count; i++) {
 		uint64_t addr = t->py->interpreters.items[i].addr;
 
-		claim_free_lists(t, addr);
-		claim(t, addr, HI_PY_BUFFER_INTERPRETER);
+		type_free_lists(t, addr);
+		type_owned_buffer(t, addr, HI_PY_BUFFER_INTERPRETER);
 	}
 	for (size_t i = 0; i < t->py->arena_tables.count; i++)
-		claim(t, t->py->arena_tables.items[i], HI_PY_BUFFER_ARENAS);
+		type_owned_buffer(t, t->py->arena_tables.items[i], HI_PY_BUFFER_ARENAS);
 }
 
 static struct wanted type_all(struct typing *t, unsigned threads)
@@ -393,7 +393,7 @@ enum hi_status hi_py_type_of(struct hi_runtime *runtime, const struct hi_objects
 		t.cursors[i] = hi_runtime_cursor(runtime);
 		ok &= t.cursors[i] != NULL;
 	}
-	claim_own(&t);
+	type_own_memory(&t);
 	if (ok)
 		type_and_bound(&t, threads);
 	for (unsigned i = 0; i < threads; i++)

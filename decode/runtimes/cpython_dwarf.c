@@ -120,8 +120,8 @@ static const struct hi_member *member_of(const struct hi_type *type, const char 
 }
 
 /* "a.b[].c": into a and its b, into the first element of that. */
-static bool find_place(struct hi_types *types, const struct hi_type *type,
-		       const char *path, struct place *ret)
+static bool find_member_path(struct hi_types *types, const struct hi_type *type,
+			     const char *path, struct place *ret)
 {
 	*ret = (struct place){.n = 1};
 	while (*path) {
@@ -149,8 +149,8 @@ static bool find_place(struct hi_types *types, const struct hi_type *type,
 }
 
 /* The structure of _PyRuntime, as large as its symbol says. */
-static bool find_records(const struct hi_py *py, struct hi_types *types,
-			 const struct hi_type *records[RECORDS])
+static bool find_state_records(const struct hi_py *py, struct hi_types *types,
+			       const struct hi_type *records[RECORDS])
 {
 	struct place place;
 	hi_type_id id;
@@ -164,7 +164,7 @@ static bool find_records(const struct hi_py *py, struct hi_types *types,
 		const struct hi_type *of = records[ways[i].of];
 
 		if (!of || records[ways[i].record] ||
-		    !find_place(types, of, ways[i].path, &place))
+		    !find_member_path(types, of, ways[i].path, &place))
 			continue;
 		if (place.type->kind == HI_KIND_POINTER)
 			place.type = hi_type_get(types, place.type->target);
@@ -188,7 +188,7 @@ static struct hi_py_field *move_fields(struct hi_py *py, struct hi_types *types,
 	if (!to)
 		return NULL;
 	for (; from->kind != HI_PY_FIELD_END && n + 1 < MAX_ROWS; from++) {
-		if (!find_place(types, record, from->name, &place))
+		if (!find_member_path(types, record, from->name, &place))
 			continue;
 		to[n] = *from;
 		to[n++].offset = (uint32_t)place.offset;
@@ -208,9 +208,9 @@ static struct hi_py_free_list *move_free_lists(struct hi_py *py, struct hi_types
 	if (!to)
 		return NULL;
 	for (; from->n && n + 1 < MAX_ROWS; from++) {
-		if (!find_place(types, record, from->path, &place) ||
+		if (!find_member_path(types, record, from->path, &place) ||
 		    (from->count_path &&
-		     !find_place(types, record, from->count_path, &count)))
+		     !find_member_path(types, record, from->count_path, &count)))
 			continue;
 		to[n] = *from;
 		to[n].lists = (uint32_t)place.offset;
@@ -232,7 +232,7 @@ static struct hi_py_array *move_arrays(struct hi_py *py, struct hi_types *types,
 	if (!to)
 		return NULL;
 	for (; from && from->n && n + 1 < MAX_ROWS; from++)
-		if (find_place(types, record, from->what, &place) &&
+		if (find_member_path(types, record, from->what, &place) &&
 		    place.stride < UINT32_MAX && place.n <= from->n * 16u)
 			to[n++] = (struct hi_py_array){
 				(uint32_t)place.offset, (uint32_t)place.n,
@@ -249,7 +249,7 @@ static bool move_skips(struct hi_py *py, struct hi_types *types,
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; to && i < l->n_interp_skip && n < MAX_ROWS; i++)
-		if (find_place(types, record, l->interp_skip[i].path, &place))
+		if (find_member_path(types, record, l->interp_skip[i].path, &place))
 			to[n++] =
 				(struct hi_py_skip){(uint32_t)place.offset,
 						    (uint32_t)(place.offset + place.size),
@@ -259,8 +259,9 @@ static bool move_skips(struct hi_py *py, struct hi_types *types,
 	return to;
 }
 
-static void move_words(struct hi_types *types, const struct hi_type *records[RECORDS],
-		       struct hi_py_layout *l)
+static void move_plain_offsets(struct hi_types *types,
+			       const struct hi_type *records[RECORDS],
+			       struct hi_py_layout *l)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint32_t *word = (uint32_t *)((char *)l + rows[i].field);
@@ -268,7 +269,7 @@ static void move_words(struct hi_types *types, const struct hi_type *records[REC
 		struct place place;
 
 		for (int k = 0; record && k < MAX_NAMES && rows[i].paths[k]; k++)
-			if (find_place(types, record, rows[i].paths[k], &place)) {
+			if (find_member_path(types, record, rows[i].paths[k], &place)) {
 				*word = (uint32_t)place.offset;
 				break;
 			}
@@ -284,14 +285,14 @@ static void move_sizes(struct hi_types *types, const struct hi_type *records[REC
 	l->interp_size = (uint32_t)records[INTERPRETER]->size;
 	/* There is more behind it (3.13). */
 	l->thread_size =
-		find_place(types, records[INTERPRETER], "_initial_thread", &place)
+		find_member_path(types, records[INTERPRETER], "_initial_thread", &place)
 			? (uint32_t)place.size
 			: (uint32_t)records[THREAD]->size;
 	l->runtime_words_end =
-		find_place(types, records[RUNTIME], "_main_interpreter", &place)
+		find_member_path(types, records[RUNTIME], "_main_interpreter", &place)
 			? (uint32_t)place.offset
 			: l->runtime_size;
-	if (find_place(types, records[INTERPRETER], "obmalloc", &place))
+	if (find_member_path(types, records[INTERPRETER], "obmalloc", &place))
 		l->obmalloc_is_pointer = place.type->kind == HI_KIND_POINTER;
 }
 
@@ -316,7 +317,7 @@ const struct hi_py_layout *hi_py_layout_of_dwarf(struct hi_py *py, struct hi_typ
 	const struct hi_type *records[RECORDS] = {};
 	struct hi_py_layout *l;
 
-	if (!find_records(py, types, records))
+	if (!find_state_records(py, types, records))
 		return NULL;
 	l = hi_arena_alloc(&py->arena, sizeof(*l));
 	if (!l) {
@@ -324,7 +325,7 @@ const struct hi_py_layout *hi_py_layout_of_dwarf(struct hi_py *py, struct hi_typ
 		return NULL;
 	}
 	*l = *py->layout;
-	move_words(types, records, l);
+	move_plain_offsets(types, records, l);
 	move_sizes(types, records, l);
 	if (!move_tables(py, types, records, l))
 		py->no_memory = true;

@@ -30,7 +30,7 @@ enum {
 	EXCEPTION_DICT = 16,
 };
 
-static bool tell_edge(struct hi_py_visit *v, const struct hi_runtime_edge *edge)
+static bool emit_object_edge(struct hi_py_visit *v, const struct hi_runtime_edge *edge)
 {
 	if (v->stopped || !edge->to || !v->fn)
 		return !v->stopped;
@@ -41,12 +41,13 @@ static bool tell_edge(struct hi_py_visit *v, const struct hi_runtime_edge *edge)
 bool hi_py_tell(struct hi_py_visit *v, uint64_t to, enum hi_grade grade,
 		enum hi_edge_label label, const char *name, uint64_t value)
 {
-	return tell_edge(v, &(struct hi_runtime_edge){.to = to,
-						      .grade = grade,
-						      .label = label,
-						      .name = name,
-						      .value = value,
-						      .owned = grade == HI_GRADE_EXACT});
+	return emit_object_edge(
+		v, &(struct hi_runtime_edge){.to = to,
+					     .grade = grade,
+					     .label = label,
+					     .name = name,
+					     .value = value,
+					     .owned = grade == HI_GRADE_EXACT});
 }
 
 void hi_py_tell_memory(struct hi_py_visit *v, uint64_t to, enum hi_py_buffer what,
@@ -59,7 +60,7 @@ void hi_py_tell_memory(struct hi_py_visit *v, uint64_t to, enum hi_py_buffer wha
 	hi_py_tell(v, to, HI_GRADE_EXACT, HI_LABEL_FIELD, name, 0);
 }
 
-static void visit_array(struct hi_py_visit *v, uint64_t items, uint64_t n)
+static void visit_pointer_array(struct hi_py_visit *v, uint64_t items, uint64_t n)
 {
 	uint64_t words[BATCH];
 
@@ -92,7 +93,8 @@ static void visit_list(struct hi_py_visit *v, const struct hi_py_object *o)
 
 	hi_py_tell_memory(v, items, HI_PY_BUFFER_LIST_ITEMS, "<items>");
 	if (v->fn && n > 0)
-		visit_array(v, items, hi_py_bound(v, items, 0, (uint64_t)n, HI_PY_PTR));
+		visit_pointer_array(v, items,
+				    hi_py_bound(v, items, 0, (uint64_t)n, HI_PY_PTR));
 }
 
 /* Of structures like os.stat_result: more items than ob_size, up to basicsize (3.8) or
@@ -107,7 +109,8 @@ static void visit_tuple(struct hi_py_visit *v, const struct hi_py_object *o)
 	if (o->type->n_hidden > n)
 		n = o->type->n_hidden;
 	if (v->fn)
-		visit_array(v, o->addr + TUPLE_ITEMS, bound_own(v, o, TUPLE_ITEMS, n));
+		visit_pointer_array(v, o->addr + TUPLE_ITEMS,
+				    bound_own(v, o, TUPLE_ITEMS, n));
 }
 
 static void visit_items(struct hi_py_visit *v, const struct hi_py_object *o)
@@ -115,8 +118,8 @@ static void visit_items(struct hi_py_visit *v, const struct hi_py_object *o)
 	uint64_t first = o->type->basicsize;
 
 	if (v->fn && o->size > 0)
-		visit_array(v, o->addr + first,
-			    bound_own(v, o, first, (uint64_t)o->size));
+		visit_pointer_array(v, o->addr + first,
+				    bound_own(v, o, first, (uint64_t)o->size));
 }
 
 static void visit_deque_block(struct hi_py_visit *v, uint64_t block, uint64_t from,
@@ -396,14 +399,15 @@ static void visit_fields(struct hi_py_visit *v, const struct hi_py_object *o)
 				hi_py_tell_memory(v, to, buffer_of(o->type, f->kind),
 						  f->name);
 			else
-				tell_edge(v, &(struct hi_runtime_edge){
-						     .to = to,
-						     .grade = grades[f->kind],
-						     .label = f->name ? HI_LABEL_FIELD
-								      : HI_LABEL_OFFSET,
-						     .name = f->name,
-						     .value = f->offset,
-						     .owned = f->kind == HI_PY_STRONG});
+				emit_object_edge(
+					v, &(struct hi_runtime_edge){
+						   .to = to,
+						   .grade = grades[f->kind],
+						   .label = f->name ? HI_LABEL_FIELD
+								    : HI_LABEL_OFFSET,
+						   .name = f->name,
+						   .value = f->offset,
+						   .owned = f->kind == HI_PY_STRONG});
 		}
 	}
 }

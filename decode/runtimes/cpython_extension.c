@@ -59,7 +59,8 @@ static const struct hi_type *instance_of(struct hi_types *types, hi_type_id poin
 }
 
 /* What a function says that its first parameter, or one of its variables, points to. */
-static const struct hi_type *said_by(struct hi_py *py, uint64_t function, uint64_t size)
+static const struct hi_type *is_named_by(struct hi_py *py, uint64_t function,
+					 uint64_t size)
 {
 	struct hi_module *module = function ? hi_modules_at(py->modules, function) : NULL;
 	struct hi_parameter selves[SELVES];
@@ -87,14 +88,14 @@ static const struct hi_type *find_structure(struct hi_runtime_cursor *c,
 	uint64_t words[2];
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]) && !type; i++)
-		type = said_by(c->py, hi_py_word(&c->reader, t->addr + functions[i]),
-			       t->basicsize);
+		type = is_named_by(c->py, hi_py_word(&c->reader, t->addr + functions[i]),
+				   t->basicsize);
 	for (int i = 0; i < METHODS && methods && !type; i++) {
 		if (hi_modules_read(c->py->modules, methods + (uint64_t)i * METHOD_SIZE,
 				    words, sizeof(words), NULL) != HI_OK ||
 		    !words[0])
 			break;
-		type = said_by(c->py, words[METHOD_FUNCTION / 8], t->basicsize);
+		type = is_named_by(c->py, words[METHOD_FUNCTION / 8], t->basicsize);
 	}
 	return type;
 }
@@ -107,8 +108,8 @@ struct describing {
 	uint64_t from, end, weaklist;
 };
 
-static void add_word(struct describing *d, uint64_t offset, enum hi_py_field_kind kind,
-		     const char *name)
+static void add_word_field(struct describing *d, uint64_t offset,
+			   enum hi_py_field_kind kind, const char *name)
 {
 	if (offset % 8 == 0 && offset >= d->from && offset + 8 <= d->end &&
 	    offset != d->weaklist)
@@ -143,16 +144,16 @@ static bool add_scalar(struct describing *d, const struct hi_type *type, uint64_
 		kind = pointer_kind(d->py->dwarf,
 				    hi_type_get(d->py->dwarf, type->target));
 		if (kind != HI_PY_FIELD_END)
-			add_word(d, offset, kind, name);
+			add_word_field(d, offset, kind, name);
 		return true;
 	case HI_KIND_ADDRESS:
-		add_word(d, offset, HI_PY_GUESS, name);
+		add_word_field(d, offset, HI_PY_GUESS, name);
 		return true;
 	case HI_KIND_UNION:
 	case HI_KIND_UNKNOWN:
 	case HI_KIND_DECLARATION:
 		for (uint64_t at = 0; at + 8 <= type->size; at += 8)
-			add_word(d, offset + at, HI_PY_GUESS, name);
+			add_word_field(d, offset + at, HI_PY_GUESS, name);
 		return true;
 	case HI_KIND_STRUCT:
 	case HI_KIND_ARRAY:
@@ -171,18 +172,18 @@ struct pending {
 	int depth;
 };
 
-static void push(struct pending *stack, size_t *n, struct pending item)
+static void push_pending_member(struct pending *stack, size_t *n, struct pending item)
 {
 	if (*n < HI_PY_MAX_FIELDS)
 		stack[(*n)++] = item;
 }
 
-static void add_parts(struct describing *d, const struct hi_type *type)
+static void add_member_parts(struct describing *d, const struct hi_type *type)
 {
 	struct pending stack[HI_PY_MAX_FIELDS];
 	size_t n = 0;
 
-	push(stack, &n, (struct pending){.type = type});
+	push_pending_member(stack, &n, (struct pending){.type = type});
 	while (n) {
 		struct pending p = stack[--n];
 
@@ -191,7 +192,7 @@ static void add_parts(struct describing *d, const struct hi_type *type)
 		if (p.depth == MAX_DEPTH ||
 		    (p.type->kind == HI_KIND_ARRAY && p.type->count > MAX_ELEMENTS)) {
 			for (uint64_t at = 0; at + 8 <= p.type->size; at += 8)
-				add_word(d, p.offset + at, HI_PY_GUESS, p.name);
+				add_word_field(d, p.offset + at, HI_PY_GUESS, p.name);
 			continue;
 		}
 		for (uint64_t i = 0; p.type->kind == HI_KIND_ARRAY && i < p.type->count;
@@ -199,18 +200,20 @@ static void add_parts(struct describing *d, const struct hi_type *type)
 			const struct hi_type *element =
 				hi_type_get(d->py->dwarf, p.type->target);
 
-			push(stack, &n,
-			     (struct pending){element, p.offset + i * element->size,
-					      p.name, p.depth + 1});
+			push_pending_member(stack, &n,
+					    (struct pending){element,
+							     p.offset + i * element->size,
+							     p.name, p.depth + 1});
 		}
 		for (uint32_t i = 0;
 		     p.type->kind == HI_KIND_STRUCT && i < p.type->n_members; i++) {
 			const struct hi_member *m = &p.type->members[i];
 
-			push(stack, &n,
-			     (struct pending){hi_type_get(d->py->dwarf, m->type),
-					      p.offset + m->offset, m->name,
-					      p.depth + 1});
+			push_pending_member(
+				stack, &n,
+				(struct pending){hi_type_get(d->py->dwarf, m->type),
+						 p.offset + m->offset, m->name,
+						 p.depth + 1});
 		}
 	}
 }
@@ -228,6 +231,6 @@ bool hi_py_describe(struct hi_runtime_cursor *c, const struct hi_py_type *t,
 			hi_py_word(&c->reader, t->addr + c->py->layout->type_weaklist)};
 
 	if (type)
-		add_parts(&d, type);
+		add_member_parts(&d, type);
 	return type;
 }

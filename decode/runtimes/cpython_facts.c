@@ -52,8 +52,8 @@ static void name_class(struct hi_runtime_cursor *c, const struct hi_py_object *o
 		snprintf(out, size, "%s", c->py->types.items[t->type].name);
 }
 
-static void put_value(struct hi_runtime_cursor *c, const struct hi_py_object *o,
-		      char *out, size_t size)
+static void format_object_value(struct hi_runtime_cursor *c, const struct hi_py_object *o,
+				char *out, size_t size)
 {
 	const struct hi_py_layout *l = c->py->layout;
 	double value;
@@ -101,6 +101,6 @@ bool hi_py_facts(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint
 	else if (o.type->exact)
 		name_object(c, &o, ret->name, sizeof(ret->name));
 	if (!c->py->base.redact)
-		put_value(c, &o, ret->value, sizeof(ret->value));
+		format_object_value(c, &o, ret->value, sizeof(ret->value));
 	return true;
 }

@@ -61,8 +61,8 @@ static const char *member_name(struct hi_runtime_cursor *c, uint64_t addr)
 }
 
 /* Members that are objects, of one class; false: they are nowhere. */
-static void add_members(struct hi_runtime_cursor *c, uint64_t members, uint64_t max,
-			uint64_t basicsize, struct hi_py_field_list *f)
+static void add_slot_members(struct hi_runtime_cursor *c, uint64_t members, uint64_t max,
+			     uint64_t basicsize, struct hi_py_field_list *f)
 {
 	for (uint64_t i = 0; i < max; i++) {
 		uint8_t m[MEMBER_SIZE];
@@ -134,8 +134,8 @@ static bool is_python_class(struct hi_runtime_cursor *c, const struct hi_py_type
 	return n >= size;
 }
 
-static void add_guesses(const struct hi_py_type *t, uint64_t from, uint64_t weaklist,
-			struct hi_py_field_list *f)
+static void add_conservative_words(const struct hi_py_type *t, uint64_t from,
+				   uint64_t weaklist, struct hi_py_field_list *f)
 {
 	for (uint64_t o = (from + 7) & ~(uint64_t)7; o + 8 <= t->basicsize; o += 8)
 		if (o != weaklist)
@@ -162,8 +162,8 @@ void hi_py_collect_fields(struct hi_runtime_cursor *c, struct hi_py_type *t,
 			b = NULL; /* a class of the program with a builtin's name */
 		if (b || at.basicsize > t->basicsize)
 			break;
-		add_members(c, hi_py_word(&c->reader, at.addr + l->type_members),
-			    MAX_MEMBERS, at.basicsize, f);
+		add_slot_members(c, hi_py_word(&c->reader, at.addr + l->type_members),
+				 MAX_MEMBERS, at.basicsize, f);
 		if (at.dictoffset > 0)
 			hi_py_add_field(f, (uint32_t)at.dictoffset, HI_PY_STRONG,
 					"__dict__");
@@ -187,12 +187,12 @@ void hi_py_collect_fields(struct hi_runtime_cursor *c, struct hi_py_type *t,
 	if (!b)
 		unknown_from = OBJECT_SIZE;
 	if (unknown_from != UINT64_MAX || (b && b->family == HI_PY_OPAQUE))
-		add_guesses(t,
-			    b && b->family == HI_PY_OPAQUE ? OBJECT_SIZE : unknown_from,
-			    hi_py_word(&c->reader, t->addr + l->type_weaklist), f);
+		add_conservative_words(
+			t, b && b->family == HI_PY_OPAQUE ? OBJECT_SIZE : unknown_from,
+			hi_py_word(&c->reader, t->addr + l->type_weaklist), f);
 }
 
-static int by_offset(const void *a, const void *b)
+static int compare_field_offsets(const void *a, const void *b)
 {
 	const struct hi_py_field *x = a, *y = b;
 
@@ -206,7 +206,7 @@ bool hi_py_keep_fields(struct hi_py *py, struct hi_py_type *t, struct hi_py_fiel
 	if (!copy)
 		return false;
 	if (f->n)
-		qsort(f->items, f->n, sizeof(f->items[0]), by_offset);
+		qsort(f->items, f->n, sizeof(f->items[0]), compare_field_offsets);
 	memcpy(copy, f->items, f->n * sizeof(*copy));
 	t->fields = copy;
 	t->n_fields = f->n;

@@ -94,8 +94,8 @@ struct frame_words {
 	int thread;
 };
 
-static void describe(struct hi_runtime_cursor *c, const struct hi_py_frame *frame,
-		     struct frame_words *w)
+static void describe_python_frame(struct hi_runtime_cursor *c,
+				  const struct hi_py_frame *frame, struct frame_words *w)
 {
 	const struct hi_py_layout *l = c->py->layout;
 	char file[100] = "";
@@ -114,7 +114,7 @@ struct root_edges {
 	bool no_memory;
 };
 
-static bool collect(void *arg, const struct hi_runtime_edge *edge)
+static bool collect_frame_edge(void *arg, const struct hi_runtime_edge *edge)
 {
 	struct root_edges *e = arg;
 
@@ -124,9 +124,9 @@ static bool collect(void *arg, const struct hi_runtime_edge *edge)
 }
 
 /* One root for each local, so that its name is the root's; one for the rest. */
-static bool tell_edge(struct hi_runtime_cursor *c, const struct frame_words *w,
-		      const struct hi_runtime_edge *edge, hi_runtime_root_fn *fn,
-		      void *arg)
+static bool emit_frame_root(struct hi_runtime_cursor *c, const struct frame_words *w,
+			    const struct hi_runtime_edge *edge, hi_runtime_root_fn *fn,
+			    void *arg)
 {
 	char name[400], label[120];
 
@@ -141,18 +141,18 @@ static bool tell_edge(struct hi_runtime_cursor *c, const struct frame_words *w,
 						 .n_edges = 1});
 }
 
-static bool tell_frame(struct hi_runtime_cursor *c, const struct hi_py_frame *frame,
-		       int thread, struct root_edges *e, hi_runtime_root_fn *fn,
-		       void *arg)
+static bool emit_frame_roots(struct hi_runtime_cursor *c, const struct hi_py_frame *frame,
+			     int thread, struct root_edges *e, hi_runtime_root_fn *fn,
+			     void *arg)
 {
 	struct frame_words w = {.thread = thread};
-	struct hi_py_visit v = {.c = c, .fn = collect, .arg = e};
+	struct hi_py_visit v = {.c = c, .fn = collect_frame_edge, .arg = e};
 
 	e->edges.count = 0;
 	hi_py_visit_frame(&v, frame, true);
-	describe(c, frame, &w);
+	describe_python_frame(c, frame, &w);
 	for (size_t i = 0; i < e->edges.count; i++)
-		if (!tell_edge(c, &w, &e->edges.items[i], fn, arg))
+		if (!emit_frame_root(c, &w, &e->edges.items[i], fn, arg))
 			return false;
 	return !e->no_memory;
 }
@@ -189,8 +189,8 @@ static uint64_t first_frame(struct hi_runtime_cursor *c, uint64_t thread)
 					      l->cframe_current);
 }
 
-static bool tell_thread(struct hi_runtime_cursor *c, uint64_t thread,
-			struct root_edges *e, hi_runtime_root_fn *fn, void *arg)
+static bool emit_thread_frames(struct hi_runtime_cursor *c, uint64_t thread,
+			       struct root_edges *e, hi_runtime_root_fn *fn, void *arg)
 {
 	uint64_t at = first_frame(c, thread);
 	int id = hi_py_thread_id(c, thread);
@@ -201,7 +201,7 @@ static bool tell_thread(struct hi_runtime_cursor *c, uint64_t thread,
 	       c->py->layout->frame_at(c, at, &frame);
 	     e->left--) {
 		frame.room = hi_py_room_inside(c, frame.slots);
-		if (!frame.is_shim && !tell_frame(c, &frame, id, e, fn, arg))
+		if (!frame.is_shim && !emit_frame_roots(c, &frame, id, e, fn, arg))
 			return false;
 		at = frame.previous;
 	}
@@ -214,7 +214,7 @@ enum hi_status hi_py_frame_roots(struct hi_py *py, struct hi_runtime_cursor *c,
 	struct root_edges e = {.left = py->held / MIN_FRAME + 1};
 
 	for (size_t i = 0; i < py->threads.count; i++)
-		if (!tell_thread(c, py->threads.items[i], &e, fn, arg))
+		if (!emit_thread_frames(c, py->threads.items[i], &e, fn, arg))
 			break;
 	hi_vector_free(&e.edges);
 	return e.no_memory ? hi_fail_memory(err, "frames") : HI_OK;

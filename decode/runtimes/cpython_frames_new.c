@@ -13,7 +13,7 @@ enum {
 	OWNED_BY_C = 3, /* from 3.12 on */
 };
 
-static uint64_t word_of(const uint8_t *raw, uint32_t offset)
+static uint64_t load_frame_word(const uint8_t *raw, uint32_t offset)
 {
 	uint64_t word;
 
@@ -35,11 +35,11 @@ bool hi_py_new_frame_at(struct hi_runtime_cursor *c, uint64_t addr,
 		return false;
 	memcpy(&top, raw + l->frame_stacktop, sizeof(top));
 	*ret = (struct hi_py_frame){.addr = addr,
-				    .func = word_of(raw, l->frame_func),
-				    .locals = word_of(raw, l->frame_locals),
-				    .code = word_of(raw, l->frame_code),
-				    .object = word_of(raw, l->frame_object),
-				    .previous = word_of(raw, l->frame_previous),
+				    .func = load_frame_word(raw, l->frame_func),
+				    .locals = load_frame_word(raw, l->frame_locals),
+				    .code = load_frame_word(raw, l->frame_code),
+				    .object = load_frame_word(raw, l->frame_object),
+				    .previous = load_frame_word(raw, l->frame_previous),
 				    .slots = addr + l->frame_localsplus,
 				    .stacktop = top,
 				    .of_object = raw[l->frame_owner] == OWNED_BY_OBJECT,
@@ -50,7 +50,7 @@ bool hi_py_new_frame_at(struct hi_runtime_cursor *c, uint64_t addr,
 		return false;
 	ret->n_locals = hi_py_u32(&c->reader, ret->code + l->code_nlocalsplus);
 	ret->n_stack = hi_py_u32(&c->reader, ret->code + l->code_stacksize);
-	instr = word_of(raw, l->frame_instr);
+	instr = load_frame_word(raw, l->frame_instr);
 	ret->at = (int64_t)(instr - ret->code - l->code_instructions);
 	return true;
 }

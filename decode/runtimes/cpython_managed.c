@@ -24,8 +24,8 @@ static bool cached_keys(struct hi_runtime_cursor *c, const struct hi_py_object *
 		c, hi_py_word(&c->reader, o->type->addr + l->heap_cached_keys), ret);
 }
 
-static void visit_array(struct hi_py_visit *v, const struct hi_py_object *o,
-			uint64_t values)
+static void visit_values_array(struct hi_py_visit *v, const struct hi_py_object *o,
+			       uint64_t values)
 {
 	struct hi_py_keys k;
 
@@ -46,7 +46,7 @@ void hi_py_visit_two_words(struct hi_py_visit *v, const struct hi_py_object *o)
 	struct hi_py_reader *r = &v->c->reader;
 
 	visit_own_dict(v, hi_py_word(r, o->addr - DICT));
-	visit_array(v, o, hi_py_word(r, o->addr - VALUES));
+	visit_values_array(v, o, hi_py_word(r, o->addr - VALUES));
 }
 
 /* Odd: the array, less one. */
@@ -55,7 +55,7 @@ void hi_py_visit_tagged_word(struct hi_py_visit *v, const struct hi_py_object *o
 	uint64_t word = hi_py_word(&v->c->reader, o->addr - DICT);
 
 	if (word & 1)
-		visit_array(v, o, word + 1);
+		visit_values_array(v, o, word + 1);
 	else
 		visit_own_dict(v, word);
 }

@@ -338,7 +338,7 @@ static void visit_contiguous(struct hi_py_visit *v, const struct references *r,
 
 /* Bytes from its first element to the end of its last one; false: elements share bytes,
  * or lie in front of the data. */
-static bool extent_of(const struct ndarray *a, uint64_t *ret)
+static bool extent_of_ndarray(const struct ndarray *a, uint64_t *ret)
 {
 	uint64_t extent = a->dtype.size, step;
 
@@ -370,7 +370,8 @@ static void visit_strided(struct hi_py_visit *v, const struct references *r,
 }
 
 /* Where a dtype does not tell its references. */
-static void guess_words(struct hi_py_visit *v, uint64_t data, uint64_t size)
+static void add_conservative_references(struct hi_py_visit *v, uint64_t data,
+					uint64_t size)
 {
 	uint64_t word;
 
@@ -389,7 +390,7 @@ static void visit_data(struct hi_py_visit *v, uint64_t dtype, const struct ndarr
 	struct references r;
 
 	if (!v->fn || !a->dtype.has_references || !a->dtype.size ||
-	    (!in_row && !extent_of(a, &extent)))
+	    (!in_row && !extent_of_ndarray(a, &extent)))
 		return;
 	n = in_row ? hi_py_bound(v, a->data, 0, a->n, a->dtype.size)
 		   : hi_py_bound(v, a->data, 0, extent, 1);
@@ -400,7 +401,7 @@ static void visit_data(struct hi_py_visit *v, uint64_t dtype, const struct ndarr
 	r.incomplete = false;
 	find_references(&r, dtype);
 	if (r.incomplete || !r.n)
-		guess_words(v, a->data, in_row ? n * a->dtype.size : n);
+		add_conservative_references(v, a->data, in_row ? n * a->dtype.size : n);
 	else if (in_row)
 		visit_contiguous(v, &r, a->data, n, a->dtype.size);
 	else

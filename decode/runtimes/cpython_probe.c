@@ -65,7 +65,7 @@ HI_DEFINE_GUARD(struct hi_runtime_cursor *, py_cursor_free)
 
 /* ---- its state ---- */
 
-static enum hi_status check_state(struct hi_py *py, struct hi_error *err)
+static enum hi_status check_runtime_state(struct hi_py *py, struct hi_error *err)
 {
 	const struct hi_py_layout *l = py->layout;
 	uint32_t core = 0, done = 0;
@@ -154,12 +154,12 @@ static enum hi_status find_interpreters(struct hi_py *py, struct hi_error *err)
 
 /* ---- what is no root ---- */
 
-static bool own(struct hi_py *py, uint64_t start, uint64_t size)
+static bool add_own_range(struct hi_py *py, uint64_t start, uint64_t size)
 {
 	return hi_vector_push(&py->own, ((struct hi_range){start, start + size}));
 }
 
-static int by_start(const void *a, const void *b)
+static int compare_own_ranges(const void *a, const void *b)
 {
 	const struct hi_range *x = a, *y = b;
 
@@ -194,8 +194,8 @@ static enum hi_status find_internals(struct hi_py *py, struct hi_error *err)
 static enum hi_status find_own(struct hi_py *py, struct hi_error *err)
 {
 	const struct hi_py_layout *l = py->layout;
-	bool ok = own(py, py->runtime,
-		      py->runtime_size ? py->runtime_size : l->runtime_size);
+	bool ok = add_own_range(py, py->runtime,
+				py->runtime_size ? py->runtime_size : l->runtime_size);
 	uint64_t left = py->held / MIN_CHUNK + 1; /* each has pages of its own */
 
 	for (size_t i = 0; i < py->threads.count && ok && l->thread_stack_chunk; i++) {
@@ -209,7 +209,7 @@ static enum hi_status find_own(struct hi_py *py, struct hi_error *err)
 				return hi_fail(
 					err, HI_BAD_DATA, chunk,
 					"CPython: a stack of frames is inconsistent");
-			ok = own(py, chunk, size);
+			ok = add_own_range(py, chunk, size);
 			chunk = hi_py_word(&py->reader, chunk + l->chunk_previous);
 		}
 	}
@@ -220,7 +220,7 @@ static enum hi_status find_own(struct hi_py *py, struct hi_error *err)
 
 static void sort_own(struct hi_py *py)
 {
-	qsort(py->own.items, py->own.count, sizeof(*py->own.items), by_start);
+	qsort(py->own.items, py->own.count, sizeof(*py->own.items), compare_own_ranges);
 	py->base.own = py->own.items;
 	py->base.n_own = py->own.count;
 }
@@ -397,7 +397,7 @@ static void find_marks(struct hi_py *py)
 static enum hi_status open_by_layout(struct hi_py *py, struct hi_runtime_cursor *c,
 				     struct hi_error *err)
 {
-	enum hi_status status = check_state(py, err);
+	enum hi_status status = check_runtime_state(py, err);
 
 	py->interpreters.count = py->threads.count = py->own.count = 0;
 	py->internals.count = 0;

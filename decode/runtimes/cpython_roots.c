@@ -18,7 +18,7 @@ enum {
 	MIN_OBJECT = 16,
 };
 
-struct telling {
+struct root_emitter {
 	struct hi_py *py;
 	struct hi_runtime_cursor *c;
 	hi_runtime_root_fn *fn;
@@ -29,7 +29,8 @@ struct telling {
 	bool stopped, no_memory;
 };
 
-static void add(struct telling *t, uint64_t to, enum hi_grade grade, const char *name)
+static void add_root_edge(struct root_emitter *t, uint64_t to, enum hi_grade grade,
+			  const char *name)
 {
 	if (to &&
 	    !hi_vector_push(&t->edges, ((struct hi_runtime_edge){.to = to,
@@ -39,7 +40,8 @@ static void add(struct telling *t, uint64_t to, enum hi_grade grade, const char 
 		t->no_memory = true;
 }
 
-static void tell(struct telling *t, const char *name, const char *detail)
+static void emit_runtime_root(struct root_emitter *t, const char *name,
+			      const char *detail)
 {
 	if (t->edges.count && !t->stopped)
 		t->stopped = !t->fn(t->arg,
@@ -55,9 +57,9 @@ static void tell(struct telling *t, const char *name, const char *detail)
 /* ---- modules ---- */
 
 /* The module's dict too: what is in it is one step away. */
-static bool tell_module(void *arg, uint64_t key, uint64_t value)
+static bool emit_module_roots(void *arg, uint64_t key, uint64_t value)
 {
-	struct telling *t = arg;
+	struct root_emitter *t = arg;
 	char name[160], text[200];
 	struct hi_py_object o;
 
@@ -68,10 +70,10 @@ static bool tell_module(void *arg, uint64_t key, uint64_t value)
 	snprintf(text, sizeof(text), "module %s", name);
 	if (hi_py_object_at(t->c, value, &o) && o.type->n_fields &&
 	    strcmp(t->py->types.items[o.type->type].name, "module") == 0)
-		add(t, hi_py_word(&t->c->reader, value + MODULE_DICT), HI_GRADE_EXACT,
-		    "__dict__");
-	add(t, value, HI_GRADE_EXACT, "<module>");
-	tell(t, text, t->modules_of);
+		add_root_edge(t, hi_py_word(&t->c->reader, value + MODULE_DICT),
+			      HI_GRADE_EXACT, "__dict__");
+	add_root_edge(t, value, HI_GRADE_EXACT, "<module>");
+	emit_runtime_root(t, text, t->modules_of);
 	return !t->stopped && !t->no_memory;
 }
 
@@ -91,7 +93,7 @@ static bool is_skipped(const struct hi_py_layout *l, uint32_t offset)
 
 /* Pages of a module's data that nobody wrote to are not in the image: what is readable of
  * a range that has some. */
-static void read_words(struct telling *t, uint64_t at, uint64_t *words, uint32_t n)
+static void read_words(struct root_emitter *t, uint64_t at, uint64_t *words, uint32_t n)
 {
 	if (hi_py_read(&t->c->reader, at, words, n * 8u))
 		return;
@@ -99,7 +101,8 @@ static void read_words(struct telling *t, uint64_t at, uint64_t *words, uint32_t
 		words[i] = hi_py_word(&t->c->reader, at + i * 8u);
 }
 
-static void add_words(struct telling *t, uint64_t start, uint32_t size, bool is_interp)
+static void add_state_words(struct root_emitter *t, uint64_t start, uint32_t size,
+			    bool is_interp)
 {
 	uint64_t words[WORDS];
 
@@ -110,13 +113,15 @@ static void add_words(struct telling *t, uint64_t start, uint32_t size, bool is_
 		for (uint32_t i = 0; i < n; i++)
 			if (words[i] >= 4096 && words[i] % 8 == 0 &&
 			    !(is_interp && is_skipped(t->py->layout, at + i * 8)))
-				add(t, words[i], HI_GRADE_CONSERVATIVE, "<other>");
+				add_root_edge(t, words[i], HI_GRADE_CONSERVATIVE,
+					      "<other>");
 	}
 }
 
 /* ---- interpreters ---- */
 
-static void add_list(struct telling *t, uint64_t interp, const struct hi_py_free_list *f)
+static void add_list(struct root_emitter *t, uint64_t interp,
+		     const struct hi_py_free_list *f)
 {
 	struct hi_py_reader *r = &t->c->reader;
 	uint32_t n = f->count ? hi_py_u32(r, interp + f->count) : f->n;
@@ -126,32 +131,35 @@ static void add_list(struct telling *t, uint64_t interp, const struct hi_py_free
 		struct hi_py_chain chain = {};
 
 		for (; at && t->left && !hi_py_is_cycle(&chain, at); t->left--) {
-			add(t, at, HI_GRADE_EXACT, f->what);
+			add_root_edge(t, at, HI_GRADE_EXACT, f->what);
 			at = f->link ? hi_py_word(r, at + f->link) : 0;
 		}
 	}
 }
 
-static void add_type_cache(struct telling *t, uint64_t interp)
+static void add_type_cache(struct root_emitter *t, uint64_t interp)
 {
 	const struct hi_py_layout *l = t->py->layout;
 
 	for (uint32_t i = 0; i < l->type_cache_entries; i++)
-		add(t,
-		    hi_py_word(&t->c->reader, interp + l->type_cache +
-						      i * l->type_cache_entry_size +
-						      l->type_cache_name),
-		    HI_GRADE_EXACT, "<name>");
+		add_root_edge(
+			t,
+			hi_py_word(&t->c->reader, interp + l->type_cache +
+							  i * l->type_cache_entry_size +
+							  l->type_cache_name),
+			HI_GRADE_EXACT, "<name>");
 }
 
-static void add_array(struct telling *t, uint64_t interp, const struct hi_py_array *a)
+static void add_array(struct root_emitter *t, uint64_t interp,
+		      const struct hi_py_array *a)
 {
 	for (uint32_t i = 0; i < a->n; i++)
-		add(t, hi_py_word(&t->c->reader, interp + a->first + i * a->stride),
-		    HI_GRADE_EXACT, a->what);
+		add_root_edge(
+			t, hi_py_word(&t->c->reader, interp + a->first + i * a->stride),
+			HI_GRADE_EXACT, a->what);
 }
 
-static void tell_arrays(struct telling *t, uint64_t interp, const char *detail)
+static void emit_array_roots(struct root_emitter *t, uint64_t interp, const char *detail)
 {
 	char name[80];
 
@@ -159,11 +167,11 @@ static void tell_arrays(struct telling *t, uint64_t interp, const char *detail)
 	     a && a->n && !t->stopped; a++) {
 		add_array(t, interp, a);
 		snprintf(name, sizeof(name), "interpreter %s", a->what);
-		tell(t, name, detail);
+		emit_runtime_root(t, name, detail);
 	}
 }
 
-static void tell_globals(struct telling *t)
+static void emit_global_roots(struct root_emitter *t)
 {
 	uint64_t addr, size;
 	char lto[64]; /* as a link-time optimiser calls it */
@@ -177,25 +185,26 @@ static void tell_globals(struct telling *t)
 				      NULL) != HI_OK)
 			continue;
 		add_array(t, addr, &g->array);
-		tell(t, g->array.what, "");
+		emit_runtime_root(t, g->array.what, "");
 	}
 }
 
-static void tell_fields(struct telling *t, uint64_t state,
-			const struct hi_py_field *fields, const char *detail)
+static void emit_field_roots(struct root_emitter *t, uint64_t state,
+			     const struct hi_py_field *fields, const char *detail)
 {
 	char name[80];
 
 	for (const struct hi_py_field *f = fields;
 	     f && f->kind != HI_PY_FIELD_END && !t->stopped; f++) {
-		add(t, hi_py_word(&t->c->reader, state + f->offset), HI_GRADE_EXACT,
-		    f->name);
+		add_root_edge(t, hi_py_word(&t->c->reader, state + f->offset),
+			      HI_GRADE_EXACT, f->name);
 		snprintf(name, sizeof(name), "interpreter %s", f->name);
-		tell(t, name, detail);
+		emit_runtime_root(t, name, detail);
 	}
 }
 
-static void tell_interpreter(struct telling *t, const struct hi_py_interpreter *in)
+static void emit_interpreter_roots(struct root_emitter *t,
+				   const struct hi_py_interpreter *in)
 {
 	const struct hi_py_layout *l = t->py->layout;
 	char detail[48], name[80];
@@ -203,61 +212,62 @@ static void tell_interpreter(struct telling *t, const struct hi_py_interpreter *
 	snprintf(detail, sizeof(detail), "interpreter %" PRId64, in->id);
 	t->modules_of = t->py->interpreters.count > 1 ? detail : "";
 	hi_py_dict_items(t->c, hi_py_word(&t->c->reader, in->addr + l->interp_modules),
-			 MAX_MODULES, tell_module, t);
-	tell_fields(t, in->addr, l->interp_fields, detail);
+			 MAX_MODULES, emit_module_roots, t);
+	emit_field_roots(t, in->addr, l->interp_fields, detail);
 	/* Before, a variable has it. */
 	if (l->interp_interned)
-		add(t, in->interned, HI_GRADE_EXACT, "interned");
-	tell(t, "interpreter interned", detail);
-	tell_arrays(t, in->addr, detail);
+		add_root_edge(t, in->interned, HI_GRADE_EXACT, "interned");
+	emit_runtime_root(t, "interpreter interned", detail);
+	emit_array_roots(t, in->addr, detail);
 	for (const struct hi_py_free_list *f = l->free_lists; f->n && !t->stopped; f++) {
 		add_list(t, in->addr, f);
 		snprintf(name, sizeof(name), "free list of %s", f->what);
-		tell(t, name, detail);
+		emit_runtime_root(t, name, detail);
 	}
 	add_type_cache(t, in->addr);
-	tell(t, "interpreter type_cache", detail);
-	add(t, in->addr, HI_GRADE_EXACT, "<state>");
-	add_words(t, in->addr, l->interp_size, true);
-	tell(t, "interpreter (other state)", detail);
+	emit_runtime_root(t, "interpreter type_cache", detail);
+	add_root_edge(t, in->addr, HI_GRADE_EXACT, "<state>");
+	add_state_words(t, in->addr, l->interp_size, true);
+	emit_runtime_root(t, "interpreter (other state)", detail);
 }
 
-static void tell_thread_state(struct telling *t, uint64_t thread)
+static void emit_thread_state_roots(struct root_emitter *t, uint64_t thread)
 {
 	const struct hi_py_layout *l = t->py->layout;
 	char name[64];
 
 	for (const struct hi_py_field *f = l->thread_fields; f->kind != HI_PY_FIELD_END;
 	     f++)
-		add(t, hi_py_word(&t->c->reader, thread + f->offset), HI_GRADE_EXACT,
-		    f->name);
-	add(t, thread, HI_GRADE_EXACT, "<state>");
-	add_words(t, thread, l->thread_size, false);
+		add_root_edge(t, hi_py_word(&t->c->reader, thread + f->offset),
+			      HI_GRADE_EXACT, f->name);
+	add_root_edge(t, thread, HI_GRADE_EXACT, "<state>");
+	add_state_words(t, thread, l->thread_size, false);
 	snprintf(name, sizeof(name), "thread %d state", hi_py_thread_id(t->c, thread));
-	tell(t, name, "");
+	emit_runtime_root(t, name, "");
 }
 
-static void tell_runtime(struct telling *t)
+static void emit_runtime_state_roots(struct root_emitter *t)
 {
 	const struct hi_py_layout *l = t->py->layout;
 	uint32_t gc = l->runtime_gc ? l->runtime_gc : l->runtime_words_end;
 	uint32_t rest = gc + l->gc_size;
 
-	tell_fields(t, t->py->runtime, l->runtime_fields, "");
-	add_words(t, t->py->runtime, gc, false);
+	emit_field_roots(t, t->py->runtime, l->runtime_fields, "");
+	add_state_words(t, t->py->runtime, gc, false);
 	if (rest < l->runtime_words_end)
-		add_words(t, t->py->runtime + rest, l->runtime_words_end - rest, false);
-	tell(t, "_PyRuntime", "");
+		add_state_words(t, t->py->runtime + rest, l->runtime_words_end - rest,
+				false);
+	emit_runtime_root(t, "_PyRuntime", "");
 }
 
-static enum hi_status tell_all(struct telling *t, struct hi_error *err)
+static enum hi_status emit_all_roots(struct root_emitter *t, struct hi_error *err)
 {
 	for (size_t i = 0; i < t->py->interpreters.count && !t->stopped; i++)
-		tell_interpreter(t, &t->py->interpreters.items[i]);
+		emit_interpreter_roots(t, &t->py->interpreters.items[i]);
 	for (size_t i = 0; i < t->py->threads.count && !t->stopped; i++)
-		tell_thread_state(t, t->py->threads.items[i]);
-	tell_runtime(t);
-	tell_globals(t);
+		emit_thread_state_roots(t, t->py->threads.items[i]);
+	emit_runtime_state_roots(t);
+	emit_global_roots(t);
 	if (t->no_memory)
 		return hi_fail_memory(err, "roots of the runtime");
 	return t->stopped ? HI_OK : hi_py_frame_roots(t->py, t->c, t->fn, t->arg, err);
@@ -265,8 +275,8 @@ static enum hi_status tell_all(struct telling *t, struct hi_error *err)
 
 /* ---- what the collector gave up ---- */
 
-static void tell_list(struct hi_runtime_cursor *c, uint64_t list,
-		      hi_runtime_object_fn *fn, void *arg)
+static void emit_list_roots(struct hi_runtime_cursor *c, uint64_t list,
+			    hi_runtime_object_fn *fn, void *arg)
 {
 	struct hi_py_visit v = {.c = c};
 	struct hi_py_object o;
@@ -299,26 +309,27 @@ void hi_py_put_aside(struct hi_runtime_cursor *c, hi_runtime_object_fn *fn, void
 	const struct hi_py_field *only = garbage_in(py->layout->runtime_fields);
 
 	for (size_t i = 0; f && i < py->interpreters.count; i++)
-		tell_list(c,
-			  hi_py_word(&c->reader,
-				     py->interpreters.items[i].addr + f->offset),
-			  fn, arg);
+		emit_list_roots(c,
+				hi_py_word(&c->reader,
+					   py->interpreters.items[i].addr + f->offset),
+				fn, arg);
 	if (only)
-		tell_list(c, hi_py_word(&c->reader, py->runtime + only->offset), fn, arg);
+		emit_list_roots(c, hi_py_word(&c->reader, py->runtime + only->offset), fn,
+				arg);
 }
 
 enum hi_status hi_py_roots(struct hi_runtime *runtime, hi_runtime_root_fn *fn, void *arg,
 			   struct hi_error *err)
 {
 	struct hi_py *py = (struct hi_py *)runtime;
-	struct telling t = {
+	struct root_emitter t = {
 		.py = py, .fn = fn, .arg = arg, .left = py->held / MIN_OBJECT + 1};
 	enum hi_status status;
 
 	t.c = hi_runtime_cursor(runtime);
 	if (!t.c)
 		return hi_fail_memory(err, "roots of the runtime");
-	status = tell_all(&t, err);
+	status = emit_all_roots(&t, err);
 	hi_vector_free(&t.edges);
 	hi_runtime_cursor_free(runtime, t.c);
 	return status;

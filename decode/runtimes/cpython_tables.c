@@ -92,7 +92,7 @@ static uint64_t read_entries(struct hi_runtime_cursor *c, const struct hi_py_key
 }
 
 /* Interned strings are not counted by the dict of them, but those that never die. */
-static enum hi_grade grade_of(struct hi_py_visit *v, uint64_t key, bool interned)
+static enum hi_grade grade_of_key(struct hi_py_visit *v, uint64_t key, bool interned)
 {
 	uint32_t refcnt;
 
@@ -116,7 +116,7 @@ static void visit_combined(struct hi_py_visit *v, const struct hi_py_keys *k,
 
 			if (!pairs[i][1])
 				continue;
-			grade = grade_of(v, pairs[i][0], interned);
+			grade = grade_of_key(v, pairs[i][0], interned);
 			hi_py_tell(v, pairs[i][0], grade, HI_LABEL_FIELD, "<key>", 0);
 			if (!hi_py_tell(v, pairs[i][1], grade, HI_LABEL_KEY, NULL,
 					pairs[i][0]))

@@ -143,8 +143,9 @@ static bool find_module(void *arg, uint64_t key, uint64_t value)
 	return false;
 }
 
-static void name_of(struct hi_runtime_cursor *c, struct hi_py_type *t, char *module,
-		    size_t module_size, char *name, size_t size)
+static void read_type_object_name(struct hi_runtime_cursor *c, struct hi_py_type *t,
+				  char *module, size_t module_size, char *name,
+				  size_t size)
 {
 	const struct hi_py_layout *l = c->py->layout;
 	struct module_of m = {c, module, module_size};
@@ -253,7 +254,7 @@ bool hi_py_is_type(struct hi_runtime_cursor *c, uint64_t addr)
 
 /* ---- the table ---- */
 
-static enum hi_type_class class_of(const struct hi_py_type *t)
+static enum hi_type_class class_of_type_object(const struct hi_py_type *t)
 {
 	switch (t->family) {
 	case HI_PY_STR:
@@ -286,14 +287,14 @@ static struct hi_py_type *make_type(struct hi_runtime_cursor *c, uint64_t addr)
 	hi_py_collect_fields(c, t, fields);
 	if (t->family == HI_PY_TUPLE && !t->exact)
 		t->n_hidden = hi_py_hidden_items(c, t);
-	name_of(c, t, module, sizeof(module), name, sizeof(name));
+	read_type_object_name(c, t, module, sizeof(module), name, sizeof(name));
 	t->type = hi_py_name_type(
 		py,
 		&(struct hi_runtime_type){
 			.name = name,
 			.module = module,
 			.size = t->itemsize ? 0 : t->basicsize,
-			.klass = class_of(t),
+			.klass = class_of_type_object(t),
 			.front = (uint8_t)(t->presize +
 					   (py->has_marks ? HI_PY_DEBUG_FRONT : 0)),
 			.unseen = !(t->flags & HI_PY_HAVE_GC) && t->family != HI_PY_LINK,
@@ -304,7 +305,8 @@ static struct hi_py_type *make_type(struct hi_runtime_cursor *c, uint64_t addr)
 	return py->no_memory ? NULL : t;
 }
 
-static const struct hi_py_type *find_type(struct hi_runtime_cursor *c, uint64_t addr)
+static const struct hi_py_type *find_type_object(struct hi_runtime_cursor *c,
+						 uint64_t addr)
 {
 	struct hi_py *py = c->py;
 	const struct hi_py_type *t = NULL;
@@ -346,7 +348,7 @@ const struct hi_py_type *hi_py_type_at(struct hi_runtime_cursor *c, uint64_t add
 		return NULL;
 	if (c->cache[slot].addr == addr)
 		return c->cache[slot].type;
-	c->cache[slot].type = find_type(c, addr);
+	c->cache[slot].type = find_type_object(c, addr);
 	c->cache[slot].addr = addr;
 	return c->cache[slot].type;
 }

@@ -30,7 +30,7 @@ static const char *known_versions(char *out, size_t size)
 	return out;
 }
 
-static void say_version(struct hi_py *py, uint32_t version)
+static void format_version(struct hi_py *py, uint32_t version)
 {
 	snprintf(py->base.version, sizeof(py->base.version), "%u.%u.%u", version >> 24,
 		 version >> 16 & 255, version >> 8 & 255);
@@ -61,7 +61,7 @@ static enum hi_status find_by_number(struct hi_py *py, uint32_t version,
 {
 	char known[KNOWN_LEN];
 
-	say_version(py, version);
+	format_version(py, version);
 	for (size_t i = 0; hi_py_layouts[i]; i++)
 		if (version >> 24 == 3 &&
 		    (version >> 16 & 255) == hi_py_layouts[i]->minor)
@@ -136,7 +136,7 @@ static enum hi_status find_by_trial(struct hi_py *py, struct hi_error *err)
 		version = read_hexversion(py, c);
 		hi_runtime_cursor_free(&py->base, c);
 		if (version >> 24 == 3 && (version >> 16 & 255) == py->layout->minor) {
-			say_version(py, version);
+			format_version(py, version);
 			return HI_OK;
 		}
 		forget_types(py);

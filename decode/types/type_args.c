@@ -9,8 +9,9 @@
 
 enum { ARGS_MAX = 1 << 12, CONSTANTS_MAX = 256 }; /* of one record */
 
-static void add(struct hi_types *types, uint32_t module, const struct hi_dw_die *die,
-		const char *name, bool of_pack, struct hi_type_args *args)
+static void add_type_arg(struct hi_types *types, uint32_t module,
+			 const struct hi_dw_die *die, const char *name, bool of_pack,
+			 struct hi_type_args *args)
 {
 	struct hi_template_arg arg = {.name = name ? name : "", .of_pack = of_pack};
 
@@ -26,7 +27,7 @@ static void add(struct hi_types *types, uint32_t module, const struct hi_dw_die 
 		args->no_memory = true;
 }
 
-static void add_constant(const struct hi_dw_die *die, struct hi_type_args *args)
+static void add_constant_arg(const struct hi_dw_die *die, struct hi_type_args *args)
 {
 	const struct hi_constant constant = {die->name, die->value};
 
@@ -43,14 +44,14 @@ void hi_type_args_take(struct hi_types *types, uint32_t module,
 	uint64_t at = child->next;
 
 	if (child->tag == DW_TAG_variable || child->tag == DW_TAG_member) {
-		add_constant(child, args);
+		add_constant_arg(child, args);
 		return;
 	}
 	if (child->tag != DW_TAG_GNU_template_parameter_pack) {
-		add(types, module, child, child->name, false, args);
+		add_type_arg(types, module, child, child->name, false, args);
 		return;
 	}
 	while (!args->no_memory && args->items.count < ARGS_MAX &&
 	       hi_dw_child_next(child, &at, &element))
-		add(types, module, &element, child->name, true, args);
+		add_type_arg(types, module, &element, child->name, true, args);
 }

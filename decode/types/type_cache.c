@@ -33,7 +33,7 @@ static uint64_t hash_bytes(uint64_t h, const void *data, size_t n)
 	return hi_dw_hash_name(h, data, n);
 }
 
-static uint64_t identity_of(const struct hi_type_module *module)
+static uint64_t identity_of_type_module(const struct hi_type_module *module)
 {
 	uint64_t h = CACHE_VERSION;
 
@@ -141,7 +141,7 @@ bool hi_type_cache_load(struct hi_type_module *module)
 	dir = hi_cache_open(hi_module_modules(module->module));
 	if (dir < 0)
 		return false;
-	identity = identity_of(module);
+	identity = identity_of_type_module(module);
 	hi_cache_name(module->module, identity, "types", name);
 	fd = hi_cache_open_file(dir, name);
 	return fd >= 0 && load_from(module, fd, identity);
@@ -185,7 +185,7 @@ void hi_type_cache_store(const struct hi_type_module *module)
 	if (!body)
 		return;
 	memcpy(header.magic, magic, sizeof(magic));
-	header.identity = identity_of(module);
+	header.identity = identity_of_type_module(module);
 	header.checksum = hash_bytes(header.identity, body, size);
 	hi_cache_name(module->module, header.identity, "types", name);
 	fd = hi_cache_create(dir, temporary);

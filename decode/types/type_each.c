@@ -29,14 +29,14 @@ static void each_free(struct each *each)
 	hi_vector_free(&each->found);
 }
 
-static bool is_record(uint16_t tag)
+static bool is_record_tag(uint16_t tag)
 {
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
 	       tag == DW_TAG_interface_type || tag == DW_TAG_union_type;
 }
 
 /* True where the key is new. */
-static bool enter(struct each *each, struct hi_table *table, uint64_t key)
+static bool insert_new_key(struct each *each, struct hi_table *table, uint64_t key)
 {
 	uint64_t value;
 
@@ -57,7 +57,7 @@ static bool names_record(const struct each *each, const struct hi_dw_die *die,
 	for (unsigned i = 0; i < CHAIN_MAX && ref.file; i++) {
 		if (!hi_dw_die_read(ref, record))
 			return false;
-		if (is_record(record->tag))
+		if (is_record_tag(record->tag))
 			return (!record->declaration && !hi_type_is_named(record)) ||
 			       hi_type_is_kept(each->types, die);
 		if (record->tag != DW_TAG_const_type &&
@@ -69,8 +69,8 @@ static bool names_record(const struct each *each, const struct hi_dw_die *die,
 	return false;
 }
 
-static void take(struct each *each, const struct hi_dw_die *die,
-		 const struct hi_dw_die *record)
+static void take_record_die(struct each *each, const struct hi_dw_die *die,
+			    const struct hi_dw_die *record)
 {
 	struct hi_dw_ref ref = {die->unit->file, die->offset, die->unit->in_types};
 	const char *file = hi_dw_file_name(record->unit, record->decl_file);
@@ -81,16 +81,17 @@ static void take(struct each *each, const struct hi_dw_die *die,
 	hi_type_record_name(die, name, sizeof(name));
 	key = hi_type_identity(name, record->byte_size, record->decl_line);
 	key = hi_dw_hash_name(key, file, strlen(file));
-	if (!enter(each, &each->said, key))
+	if (!insert_new_key(each, &each->said, key))
 		return;
 	type = hi_type_get(each->types, hi_slot_of_die(each->types, each->module, ref));
 	if ((type->kind == HI_KIND_STRUCT || type->kind == HI_KIND_UNION) &&
 	    type->size >= each->min_size && each->found.count < RECORDS_MAX &&
-	    enter(each, &each->seen, type->id) && !hi_vector_push(&each->found, type->id))
+	    insert_new_key(each, &each->seen, type->id) &&
+	    !hi_vector_push(&each->found, type->id))
 		each->no_memory = true;
 }
 
-static void look_at(struct each *each, struct hi_dw_unit *unit, uint64_t offset)
+static void visit_record_die(struct each *each, struct hi_dw_unit *unit, uint64_t offset)
 {
 	struct hi_dw_die die, record;
 	bool null;
@@ -99,10 +100,10 @@ static void look_at(struct each *each, struct hi_dw_unit *unit, uint64_t offset)
 		return;
 	if (die.tag == DW_TAG_typedef) {
 		if (die.name && names_record(each, &die, &record))
-			take(each, &die, &record);
+			take_record_die(each, &die, &record);
 	} else if (!die.declaration && hi_type_is_named(&die) &&
 		   die.byte_size >= each->min_size) {
-		take(each, &die, &die);
+		take_record_die(each, &die, &die);
 	}
 }
 
@@ -122,7 +123,7 @@ static bool skip_attrs(struct hi_dw_unit *unit, struct hi_dw_cursor *cursor,
 }
 
 /* All DIEs of the unit, whatever they are nested in; what is broken ends it. */
-static void walk_unit(struct each *each, struct hi_dw_unit *unit)
+static void walk_unit_records(struct each *each, struct hi_dw_unit *unit)
 {
 	struct hi_dw_cursor cursor;
 	const uint8_t *base;
@@ -145,8 +146,8 @@ static void walk_unit(struct each *each, struct hi_dw_unit *unit)
 			atomic_fetch_add(&unit->file->broken, 1);
 			return;
 		}
-		if (is_record(abbrev->tag) || abbrev->tag == DW_TAG_typedef)
-			look_at(each, unit, offset);
+		if (is_record_tag(abbrev->tag) || abbrev->tag == DW_TAG_typedef)
+			visit_record_die(each, unit, offset);
 	}
 }
 
@@ -166,7 +167,7 @@ static bool walk_module(struct each *each, struct hi_module *module, uint64_t ma
 	each->module = (uint32_t)hi_module_index(module);
 	for (size_t i = 0; i < item->n_files; i++)
 		for (size_t k = 0; k < item->files[i]->units.count; k++)
-			walk_unit(each, &item->files[i]->units.items[k]);
+			walk_unit_records(each, &item->files[i]->units.items[k]);
 	return true;
 }
 

@@ -20,7 +20,7 @@ struct writer {
 	bool ok;
 };
 
-static void put(struct writer *w, const char *text, size_t n)
+static void append_name_text(struct writer *w, const char *text, size_t n)
 {
 	if (n >= w->size - w->used) {
 		w->ok = false;
@@ -32,7 +32,7 @@ static void put(struct writer *w, const char *text, size_t n)
 }
 
 /* The DIE of an enumeration of this name. */
-static bool enumeration(struct writer *w, const char *name, struct hi_dw_die *ret)
+static bool find_enumeration(struct writer *w, const char *name, struct hi_dw_die *ret)
 {
 	struct hi_type_module *item = hi_types_indexed(w->types, w->module);
 	const struct hi_index_type *found;
@@ -48,7 +48,7 @@ static bool enumeration(struct writer *w, const char *name, struct hi_dw_die *re
 }
 
 /* Points into the debug information; NULL: none has this value. */
-static const char *enumerator(const struct hi_dw_die *die, int64_t value)
+static const char *find_enumerator(const struct hi_dw_die *die, int64_t value)
 {
 	struct hi_dw_die child;
 	uint64_t at = die->next;
@@ -62,7 +62,7 @@ static const char *enumerator(const struct hi_dw_die *die, int64_t value)
 }
 
 /* "(ns::Lock)2" at p: what is to be written in its place; bytes of it, 0: none. */
-static size_t rewrite(struct writer *w, const char *p)
+static size_t rewrite_enumerator(struct writer *w, const char *p)
 {
 	char name[NAME_MAX_BYTES], *end;
 	size_t length = strcspn(p + 1, "()<>, ");
@@ -77,14 +77,17 @@ static size_t rewrite(struct writer *w, const char *p)
 		return 0;
 	memcpy(name, p + 1, length);
 	name[length] = '\0';
-	if (!enumeration(w, name, &die) || !(found = enumerator(&die, value)))
+	if (!find_enumeration(w, name, &die) || !(found = find_enumerator(&die, value)))
 		return 0;
 	for (const char *s = name; (s = strstr(s, "::")); s += 2)
 		scope = s;
-	put(w, name, w->scoped ? length : scope ? (size_t)(scope - name) : 0);
+	append_name_text(w, name,
+			 w->scoped ? length
+			 : scope   ? (size_t)(scope - name)
+				   : 0);
 	if (w->scoped || scope)
-		put(w, "::", 2);
-	put(w, found, strlen(found));
+		append_name_text(w, "::", 2);
+	append_name_text(w, found, strlen(found));
 	return (size_t)(end - p);
 }
 
@@ -95,10 +98,10 @@ bool hi_types_write_enumerators(struct hi_types *types, struct hi_module *module
 	bool changed = false;
 
 	while (*name && w.ok) {
-		size_t n = rewrite(&w, name);
+		size_t n = rewrite_enumerator(&w, name);
 
 		if (n == 0)
-			put(&w, name, 1);
+			append_name_text(&w, name, 1);
 		changed |= n != 0;
 		name += n ? n : 1;
 	}

@@ -203,7 +203,7 @@ static uint64_t bias_of(const struct hi_module *module, Elf *elf)
 	return module->bias;
 }
 
-static void open_files(struct hi_types *types, struct hi_type_module *module)
+static void open_debug_files(struct hi_types *types, struct hi_type_module *module)
 {
 	struct hi_dw_file *file;
 	bool own;
@@ -283,12 +283,12 @@ struct hi_type_module *hi_types_module(struct hi_types *types, struct hi_module 
 
 	if (!item->opened) {
 		item->opened = true;
-		open_files(types, item);
+		open_debug_files(types, item);
 	}
 	return item->n_files ? item : NULL;
 }
 
-static uint64_t now_ns(void)
+static uint64_t monotonic_now_ns(void)
 {
 	struct timespec ts;
 
@@ -299,7 +299,7 @@ static uint64_t now_ns(void)
 struct hi_type_module *hi_types_indexed(struct hi_types *types, struct hi_module *module)
 {
 	struct hi_type_module *item = hi_types_module(types, module);
-	uint64_t start = now_ns();
+	uint64_t start = monotonic_now_ns();
 
 	if (!item || item->indexed)
 		return item;
@@ -311,7 +311,7 @@ struct hi_type_module *hi_types_indexed(struct hi_types *types, struct hi_module
 	} else {
 		hi_type_module_note(module, "out of memory: its types are not known");
 	}
-	types->stats.index_ns += now_ns() - start;
+	types->stats.index_ns += monotonic_now_ns() - start;
 	return item;
 }
 

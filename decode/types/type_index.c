@@ -192,8 +192,8 @@ static uint64_t type_hash(const struct unit_scan *scan, const struct scanned *di
 		       : 0;
 }
 
-static void add_type(struct unit_scan *scan, uint16_t tag, uint64_t offset,
-		     const struct scanned *die)
+static void add_index_type(struct unit_scan *scan, uint16_t tag, uint64_t offset,
+			   const struct scanned *die)
 {
 	enum hi_index_kind kind;
 	struct hi_index_type type;
@@ -235,8 +235,8 @@ static void add_type(struct unit_scan *scan, uint16_t tag, uint64_t offset,
  * `addr X` is a variable's address; `addr X` or `constN X`, then a TLS
  * operation, an offset in the thread's block. Anything else is no place.
  */
-static bool static_place(struct hi_dw_unit *unit, const struct hi_dw_block *location,
-			 uint64_t *address_ret, bool *tls_ret)
+static bool static_address_of(struct hi_dw_unit *unit, const struct hi_dw_block *location,
+			      uint64_t *address_ret, bool *tls_ret)
 {
 	struct hi_dw_cursor cursor = {location->data, location->data + location->size,
 				      false};
@@ -277,8 +277,8 @@ static bool static_place(struct hi_dw_unit *unit, const struct hi_dw_block *loca
 	return !cursor.bad && cursor.at == cursor.end && (*tls_ret || !constant);
 }
 
-static void add_variable(struct unit_scan *scan, uint64_t offset,
-			 const struct scanned *die)
+static void add_index_variable(struct unit_scan *scan, uint64_t offset,
+			       const struct scanned *die)
 {
 	struct worker *worker = scan->worker;
 	struct hi_index_variable variable = {};
@@ -292,7 +292,7 @@ static void add_variable(struct unit_scan *scan, uint64_t offset,
 		add_declared(scan, offset, variable.hash);
 		return;
 	}
-	if (!static_place(scan->unit, &die->location, &variable.address, &tls))
+	if (!static_address_of(scan->unit, &die->location, &variable.address, &tls))
 		return;
 	if (!tls && variable.address == 0)
 		return; /* the linker threw it away */
@@ -358,14 +358,14 @@ static void take_die(struct unit_scan *scan, uint16_t tag, uint64_t offset,
 	case DW_TAG_enumeration_type:
 	case DW_TAG_typedef:
 	case DW_TAG_base_type:
-		add_type(scan, tag, offset, die);
+		add_index_type(scan, tag, offset, die);
 		break;
 	case DW_TAG_member:
 		if (!die->declaration)
 			break;
 		[[fallthrough]];
 	case DW_TAG_variable:
-		add_variable(scan, offset, die);
+		add_index_variable(scan, offset, die);
 		break;
 	default:
 		break;
@@ -456,31 +456,31 @@ static bool make_tasks(struct scan *scan, struct hi_dw_file *file)
 	return true;
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
+static int compare_index_keys(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
 
-static int compare_types(const void *left, const void *right)
+static int compare_index_types(const void *left, const void *right)
 {
 	const struct hi_index_type *a = left, *b = right;
 
 	if (a->hash != b->hash)
-		return compare_u64(a->hash, b->hash);
+		return compare_index_keys(a->hash, b->hash);
 	if ((a->size_kind & 15) != (b->size_kind & 15))
-		return compare_u64(a->size_kind & 15, b->size_kind & 15);
+		return compare_index_keys(a->size_kind & 15, b->size_kind & 15);
 	if (a->size_kind != b->size_kind)
-		return compare_u64(a->size_kind, b->size_kind);
-	return compare_u64(a->die, b->die);
+		return compare_index_keys(a->size_kind, b->size_kind);
+	return compare_index_keys(a->die, b->die);
 }
 
-static int compare_variables(const void *left, const void *right)
+static int compare_index_variables(const void *left, const void *right)
 {
 	const struct hi_index_variable *a = left, *b = right;
 
 	if (a->address != b->address)
-		return compare_u64(a->address, b->address);
-	return compare_u64(a->die, b->die);
+		return compare_index_keys(a->address, b->address);
+	return compare_index_keys(a->die, b->die);
 }
 
 static int compare_names(const void *left, const void *right, void *arg)
@@ -489,8 +489,8 @@ static int compare_names(const void *left, const void *right, void *arg)
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 
 	if (variables[a].hash != variables[b].hash)
-		return compare_u64(variables[a].hash, variables[b].hash);
-	return compare_u64(a, b);
+		return compare_index_keys(variables[a].hash, variables[b].hash);
+	return compare_index_keys(a, b);
 }
 
 enum hi_status hi_type_index_seal(struct hi_type_index *index, struct hi_error *err)
@@ -499,9 +499,10 @@ enum hi_status hi_type_index_seal(struct hi_type_index *index, struct hi_error *
 		return hi_fail(err, HI_LIMIT, 0, "too many variables");
 	if (index->n_variables > 1)
 		qsort(index->variables, index->n_variables, sizeof(*index->variables),
-		      compare_variables);
+		      compare_index_variables);
 	if (index->n_tls > 1)
-		qsort(index->tls, index->n_tls, sizeof(*index->tls), compare_variables);
+		qsort(index->tls, index->n_tls, sizeof(*index->tls),
+		      compare_index_variables);
 	index->by_name = hi_realloc_array(NULL, index->n_variables + 1, sizeof(uint32_t));
 	if (!index->by_name)
 		return hi_fail_memory(err, "variables by name");
@@ -528,7 +529,8 @@ static bool gather_types(struct hi_type_index *index, struct worker *workers, un
 				index->types[index->n_types++] =
 					workers[i].types.slots[k];
 	if (index->n_types > 1)
-		qsort(index->types, index->n_types, sizeof(*index->types), compare_types);
+		qsort(index->types, index->n_types, sizeof(*index->types),
+		      compare_index_types);
 	for (size_t i = 0; i < index->n_types; i++) {
 		const struct hi_index_type *type = &index->types[i];
 
@@ -580,7 +582,8 @@ static void free_scan(struct scan *scan, unsigned threads)
 	hi_vector_free(&scan->tasks);
 }
 
-static bool scan_all(struct hi_type_module *module, struct scan *scan, unsigned threads)
+static bool scan_all_units(struct hi_type_module *module, struct scan *scan,
+			   unsigned threads)
 {
 	bool ok = true;
 
@@ -630,7 +633,7 @@ enum hi_status hi_type_index_build(struct hi_type_module *module, unsigned threa
 
 	if (threads == 0)
 		threads = 1;
-	ok = scan_all(module, &scan, threads);
+	ok = scan_all_units(module, &scan, threads);
 	free_scan(&scan, threads);
 	if (!ok) {
 		hi_type_index_free(&module->index);

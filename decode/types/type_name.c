@@ -83,7 +83,7 @@ struct declarator {
 	char text[DECLARATOR_MAX]; /* what stands behind the base name: "*[4]" */
 };
 
-static void prepend(struct declarator *d, const char *text)
+static void prepend_declarator(struct declarator *d, const char *text)
 {
 	char old[DECLARATOR_MAX];
 
@@ -96,7 +96,7 @@ static void append_dims(struct declarator *d, const char *dims)
 	size_t n;
 
 	if (d->text[0] == '*' || d->text[0] == '&') {
-		prepend(d, "(");
+		prepend_declarator(d, "(");
 		n = strlen(d->text);
 		snprintf(d->text + n, sizeof(d->text) - n, ")");
 	}
@@ -143,8 +143,8 @@ static void array_dims(const struct hi_dw_die *array, char *out, size_t out_size
 }
 
 /* Name of a type that is no modifier of another one. */
-static void base_name(const struct hi_dw_die *die, const char *alias, bool bare,
-		      char *out, size_t out_size)
+static void write_base_name(const struct hi_dw_die *die, const char *alias, bool bare,
+			    char *out, size_t out_size)
 {
 	char name[HI_DW_NAME_MAX];
 	const char *keyword = bare ? "" : hi_type_keyword(die);
@@ -192,13 +192,13 @@ void hi_type_name_of(struct hi_types *types, struct hi_dw_ref ref, bool bare, ch
 		}
 		switch (die.tag) {
 		case DW_TAG_pointer_type:
-			prepend(&d, "*");
+			prepend_declarator(&d, "*");
 			break;
 		case DW_TAG_reference_type:
-			prepend(&d, "&");
+			prepend_declarator(&d, "&");
 			break;
 		case DW_TAG_rvalue_reference_type:
-			prepend(&d, "&&");
+			prepend_declarator(&d, "&&");
 			break;
 		case DW_TAG_array_type:
 			array_dims(&die, dims, sizeof(dims));
@@ -221,7 +221,7 @@ void hi_type_name_of(struct hi_types *types, struct hi_dw_ref ref, bool bare, ch
 		case DW_TAG_shared_type:
 			break;
 		default:
-			base_name(&die, alias, bare, base, sizeof(base));
+			write_base_name(&die, alias, bare, base, sizeof(base));
 			ref.file = NULL;
 			continue;
 		}
@@ -235,7 +235,7 @@ void hi_type_name_of(struct hi_types *types, struct hi_dw_ref ref, bool bare, ch
 
 /* ---- from names to definitions ---- */
 
-static bool is_word(char c)
+static bool is_identifier_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	       (c >= '0' && c <= '9') || c == '_' || c == '$' || c < 0;
@@ -263,7 +263,7 @@ uint64_t hi_type_hash_part(uint64_t parent, const char *name, size_t n)
 			parent = hi_dw_hash_name(parent, text, used);
 			used = 0;
 		}
-		if (space && is_word(last) && is_word(name[i]))
+		if (space && is_identifier_char(last) && is_identifier_char(name[i]))
 			text[used++] = ' ';
 		text[used++] = last = name[i];
 	}

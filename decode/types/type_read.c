@@ -25,7 +25,7 @@ struct load {
 	char alias[HI_DW_NAME_MAX]; /* typedef of an anonymous record, else "" */
 };
 
-static void broken(struct hi_types *types, hi_type_id id)
+static void mark_type_broken(struct hi_types *types, hi_type_id id)
 {
 	atomic_fetch_add(&types->broken, 1);
 	hi_slot_alias(types, id, HI_TYPE_UNKNOWN);
@@ -41,7 +41,7 @@ static uint64_t hash_number(uint64_t h, uint64_t n)
 	return hi_dw_hash_name(h, (const char *)&n, sizeof(n));
 }
 
-static const char *keep(struct hi_types *types, const char *text)
+static const char *copy_type_text(struct hi_types *types, const char *text)
 {
 	const char *copy = hi_arena_strdup(&types->arena, text);
 
@@ -97,7 +97,7 @@ static void become_plain(struct load *load, enum hi_type_kind kind, const char *
 		.kind = kind, .size = size, .is_signed = load->is_signed, .file = ""};
 
 	type.layout_hash = hash_number(hash_number(hash_text(7, name), kind), size);
-	type.name = keep(load->types, name);
+	type.name = copy_type_text(load->types, name);
 	hi_slot_become(load->types, load->id, &type, type.layout_hash);
 }
 
@@ -152,7 +152,7 @@ static void become_pointer(struct load *load)
 		type.size = load->die.byte_size;
 	hi_type_name_of(types, self, false, name, sizeof(name));
 	hi_type_name_of(types, self, true, bare, sizeof(bare));
-	type.name = keep(types, name);
+	type.name = copy_type_text(types, name);
 	type.target = hi_slot_of_die(types, load->module, load->die.type);
 	type.layout_hash =
 		hi_type_pointer_key(bare, pointee_identity(load, load->die.type));
@@ -187,7 +187,7 @@ static void become_enum(struct load *load)
 		size = 4;
 	}
 	if (size > 16) {
-		broken(load->types, load->id);
+		mark_type_broken(load->types, load->id);
 		return;
 	}
 	if (hi_type_is_named(&load->die))
@@ -217,7 +217,7 @@ static void become_array(struct load *load)
 			continue;
 		dims[n].count = hi_dw_subrange_count(&child, &dims[n].open);
 		if (dims[n].count > HI_TYPE_SIZE_MAX) {
-			broken(load->types, load->id);
+			mark_type_broken(load->types, load->id);
 			return;
 		}
 		n++;
@@ -242,7 +242,7 @@ struct record {
 	bool no_memory;
 };
 
-static int by_offset(const void *left, const void *right)
+static int compare_member_offsets(const void *left, const void *right)
 {
 	const struct hi_member *a = left, *b = right;
 
@@ -255,15 +255,16 @@ static void sort_members(struct record *record)
 	struct hi_member *m = record->members.items;
 
 	if (record->members.count > 512) {
-		qsort(m, record->members.count, sizeof(*m), by_offset);
+		qsort(m, record->members.count, sizeof(*m), compare_member_offsets);
 		return;
 	}
 	for (size_t i = 1; i < record->members.count; i++)
-		if (by_offset(&m[i - 1], &m[i]) > 0) {
+		if (compare_member_offsets(&m[i - 1], &m[i]) > 0) {
 			struct hi_member member = m[i];
 			size_t at = i;
 
-			for (; at > 0 && by_offset(&m[at - 1], &member) > 0; at--)
+			for (; at > 0 && compare_member_offsets(&m[at - 1], &member) > 0;
+			     at--)
 				m[at] = m[at - 1];
 			m[at] = member;
 		}
@@ -467,7 +468,7 @@ static void become_declaration(struct load *load, const char *bare)
 	struct hi_type type = {.kind = HI_KIND_DECLARATION, .file = ""};
 
 	snprintf(name, sizeof(name), "%s%s", hi_type_keyword(&load->die), bare);
-	type.name = keep(load->types, name);
+	type.name = copy_type_text(load->types, name);
 	type.layout_hash = hash_text(13, bare);
 	hi_slot_become(load->types, load->id, &type, type.layout_hash);
 }
@@ -489,8 +490,8 @@ static void join_definition(struct load *load)
 		become_declaration(load, bare);
 }
 
-static bool keep_bytes(struct load *load, const void *items, size_t bytes,
-		       const void **ret)
+static bool copy_type_bytes(struct load *load, const void *items, size_t bytes,
+			    const void **ret)
 {
 	void *copy = bytes ? hi_arena_alloc(&load->types->arena, bytes) : NULL;
 
@@ -500,16 +501,16 @@ static bool keep_bytes(struct load *load, const void *items, size_t bytes,
 	return copy || !bytes;
 }
 
-static bool keep_args(struct load *load, const struct hi_type_args *args,
-		      struct hi_type *type)
+static bool copy_type_args(struct load *load, const struct hi_type_args *args,
+			   struct hi_type *type)
 {
 	const void *items, *constants;
 
-	if (!keep_bytes(load, args->items.items,
-			args->items.count * sizeof(*args->items.items), &items) ||
-	    !keep_bytes(load, args->constants.items,
-			args->constants.count * sizeof(*args->constants.items),
-			&constants))
+	if (!copy_type_bytes(load, args->items.items,
+			     args->items.count * sizeof(*args->items.items), &items) ||
+	    !copy_type_bytes(load, args->constants.items,
+			     args->constants.count * sizeof(*args->constants.items),
+			     &constants))
 		return false;
 	type->args = items;
 	type->n_args = (uint32_t)args->items.count;
@@ -539,7 +540,7 @@ static void fill_record(struct load *load, struct record *record, struct hi_type
 		memcpy(members, record->members.items, bytes);
 	type->members = members;
 	type->n_members = members ? (uint32_t)record->members.count : 0;
-	type->name = keep(load->types, name);
+	type->name = copy_type_text(load->types, name);
 	type->layout_hash = hash_layout(load, record, hi_type_bare(name), die->byte_size);
 	type->file = hi_dw_file_name(die->unit, die->decl_file);
 }
@@ -559,7 +560,7 @@ static void become_record(struct load *load)
 		return;
 	}
 	if (die->byte_size > HI_TYPE_SIZE_MAX) {
-		broken(load->types, load->id);
+		mark_type_broken(load->types, load->id);
 		return;
 	}
 	read_members(load, &record);
@@ -571,7 +572,7 @@ static void become_record(struct load *load)
 		type.kind = HI_KIND_UNION;
 	type.has_vtable = record.has_vtable;
 	record.no_memory |=
-		record.args.no_memory || !keep_args(load, &record.args, &type);
+		record.args.no_memory || !copy_type_args(load, &record.args, &type);
 	if (!record.no_memory)
 		fill_record(load, &record, &type);
 	hi_vector_free(&record.members);
@@ -641,7 +642,7 @@ static void become_tag(struct load *load)
 	case DW_TAG_base_type:
 		load->is_signed = is_signed(die);
 		if (die->byte_size > 64)
-			broken(load->types, load->id);
+			mark_type_broken(load->types, load->id);
 		else
 			become_plain(load, base_kind(die), die->name ? die->name : "?",
 				     die->byte_size);
@@ -678,7 +679,7 @@ static void become_tag(struct load *load)
 		become_array(load);
 		break;
 	default:
-		broken(load->types, load->id);
+		mark_type_broken(load->types, load->id);
 		break;
 	}
 }
@@ -705,7 +706,7 @@ static void load_chain(struct load *load, struct hi_dw_ref start)
 			return;
 		}
 		if (!hi_dw_die_read(ref, &load->die)) {
-			broken(load->types, load->id);
+			mark_type_broken(load->types, load->id);
 			return;
 		}
 		if (is_atomic && is_atomic_word(&load->die)) {
@@ -743,7 +744,7 @@ static void load_chain(struct load *load, struct hi_dw_ref start)
 		}
 		ref = load->die.type;
 	}
-	broken(load->types, load->id); /* typedefs in a circle */
+	mark_type_broken(load->types, load->id); /* typedefs in a circle */
 }
 
 void hi_type_load(struct hi_types *types, hi_type_id id)
@@ -759,7 +760,7 @@ void hi_type_load(struct hi_types *types, hi_type_id id)
 		return;
 	}
 	if (types->depth >= DEPTH_MAX) {
-		broken(types, id);
+		mark_type_broken(types, id);
 		return;
 	}
 	load = hi_calloc(1, sizeof(*load)); /* too large for a deep stack */

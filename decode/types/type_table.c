@@ -37,7 +37,7 @@ static hi_type_id add_slot(struct hi_types *types)
 	return id;
 }
 
-static uint64_t mix(uint64_t a, uint64_t b)
+static uint64_t mix_type_keys(uint64_t a, uint64_t b)
 {
 	uint64_t h = (a ^ (b + 0x9e3779b97f4a7c15ull)) * 0xff51afd7ed558ccdull;
 
@@ -46,7 +46,8 @@ static uint64_t mix(uint64_t a, uint64_t b)
 
 static uint64_t hash_die(const struct hi_dw_ref *die)
 {
-	return mix(mix((uintptr_t)die->file, die->offset), die->in_types);
+	return mix_type_keys(mix_type_keys((uintptr_t)die->file, die->offset),
+			     die->in_types);
 }
 
 static bool same_die(const struct hi_dw_ref *a, const struct hi_dw_ref *b)
@@ -151,12 +152,12 @@ static hi_type_id enter_key(struct hi_types *types, uint64_t key, hi_type_id id)
 	return id;
 }
 
-static hi_type_id find_key(const struct hi_types *types, uint64_t key)
+static hi_type_id find_type_by_key(const struct hi_types *types, uint64_t key)
 {
 	return types->n_by_key ? types->by_key[probe_key(types, key)] : 0;
 }
 
-static void publish(struct hi_type_slot *slot, struct hi_type *type)
+static void publish_type(struct hi_type_slot *slot, struct hi_type *type)
 {
 	slot->state = HI_SLOT_READY;
 	atomic_store_explicit(&slot->type, type, memory_order_release);
@@ -168,7 +169,7 @@ void hi_slot_alias(struct hi_types *types, hi_type_id id, hi_type_id same)
 
 	if (!type) /* a cycle: the other one is being loaded */
 		type = atomic_load(&hi_slot_at(types, HI_TYPE_UNKNOWN)->type);
-	publish(hi_slot_at(types, id), type);
+	publish_type(hi_slot_at(types, id), type);
 }
 
 void hi_slot_become(struct hi_types *types, hi_type_id id, const struct hi_type *type,
@@ -194,13 +195,13 @@ void hi_slot_become(struct hi_types *types, hi_type_id id, const struct hi_type 
 				? types->items[hi_slot_at(types, id)->module].module->name
 				: "";
 	types->types_made++;
-	publish(hi_slot_at(types, id), copy);
+	publish_type(hi_slot_at(types, id), copy);
 }
 
 hi_type_id hi_slot_of_type(struct hi_types *types, const struct hi_type *type,
 			   uint64_t key)
 {
-	hi_type_id id = find_key(types, key);
+	hi_type_id id = find_type_by_key(types, key);
 
 	if (id)
 		return id;
@@ -222,8 +223,8 @@ bool hi_slot_init(struct hi_types *types)
 	if (!type || add_slot(types) != 0 || !hi_slot_at(types, 0))
 		return false;
 	*type = unknown;
-	publish(hi_slot_at(types, 0), type);
-	return hi_slot_of_type(types, &nothing, mix(1, 1)) == HI_TYPE_VOID;
+	publish_type(hi_slot_at(types, 0), type);
+	return hi_slot_of_type(types, &nothing, mix_type_keys(1, 1)) == HI_TYPE_VOID;
 }
 
 /* ---- types made of others ---- */
@@ -248,14 +249,15 @@ hi_type_id hi_type_array_of(struct hi_types *types, hi_type_id id, uint64_t coun
 			    bool flexible)
 {
 	const struct hi_type *element = hi_type_get(types, id);
-	uint64_t key = mix(mix(mix(0x5b5d, element->id), count), flexible);
+	uint64_t key = mix_type_keys(
+		mix_type_keys(mix_type_keys(0x5b5d, element->id), count), flexible);
 	struct hi_type type = {.kind = HI_KIND_ARRAY,
 			       .target = element->id,
 			       .count = count,
 			       .flexible = flexible,
 			       .file = "",
 			       .module = element->module};
-	hi_type_id known = find_key(types, key);
+	hi_type_id known = find_type_by_key(types, key);
 
 	if (known)
 		return known;
@@ -275,13 +277,14 @@ uint64_t hi_type_identity(const char *bare_name, uint64_t size, uint32_t line)
 {
 	uint64_t h = hi_type_hash_part(0, bare_name, strlen(bare_name));
 
-	return mix(mix(h, size), line);
+	return mix_type_keys(mix_type_keys(h, size), line);
 }
 
 uint64_t hi_type_pointer_key(const char *bare_name, uint64_t identity)
 {
-	return mix(mix(0x2a, hi_type_hash_part(0, bare_name, strlen(bare_name))),
-		   identity);
+	return mix_type_keys(
+		mix_type_keys(0x2a, hi_type_hash_part(0, bare_name, strlen(bare_name))),
+		identity);
 }
 
 /* Must be what type_read.c makes of a pointer DIE to the same type. */
@@ -308,7 +311,7 @@ hi_type_id hi_types_pointer_to(struct hi_types *types, hi_type_id id)
 	snprintf(name, sizeof(name), "%.4000s%s*", target->name,
 		 n && target->name[n - 1] == '*' ? "" : " ");
 	type.layout_hash = hi_type_pointer_key(hi_type_bare(name), identity);
-	ret = find_key(types, type.layout_hash);
+	ret = find_type_by_key(types, type.layout_hash);
 	if (!ret) {
 		type.name = hi_arena_strdup(&types->arena, name);
 		if (type.name)

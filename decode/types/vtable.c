@@ -56,7 +56,7 @@ struct hi_vtable_cache {
 
 /* ---- where vtables can be ---- */
 
-static int compare_ranges(const void *left, const void *right)
+static int compare_vtable_ranges(const void *left, const void *right)
 {
 	const struct vtable_range *a = left, *b = right;
 
@@ -101,7 +101,7 @@ bool hi_vtable_cache_init(struct hi_types *types)
 						 cache->ranges + cache->n_ranges);
 	if (cache->n_ranges > 1)
 		qsort(cache->ranges, cache->n_ranges, sizeof(*cache->ranges),
-		      compare_ranges);
+		      compare_vtable_ranges);
 	return true;
 }
 
@@ -122,7 +122,7 @@ void hi_vtable_cache_free(struct hi_vtable_cache *cache)
 	free(cache);
 }
 
-static bool in_ranges(const struct hi_vtable_cache *cache, uint64_t addr)
+static bool is_in_vtable_range(const struct hi_vtable_cache *cache, uint64_t addr)
 {
 	size_t low = 0, high = cache->n_ranges;
 
@@ -156,7 +156,8 @@ static const struct vtable_entry *cache_find(const struct hi_vtable_cache *cache
 	return entry;
 }
 
-static void put(struct vtable_table *table, const struct vtable_entry *entry)
+static void insert_vtable_entry(struct vtable_table *table,
+				const struct vtable_entry *entry)
 {
 	size_t at =
 		hi_probe(i, table->n, hash_vptr(entry->vptr),
@@ -182,11 +183,12 @@ static void cache_add(struct hi_vtable_cache *cache, const struct vtable_entry *
 		larger->older = table; /* readers may still be in it */
 		for (size_t i = 0; table && i < table->n; i++)
 			if (atomic_load(&table->slots[i]))
-				put(larger, atomic_load(&table->slots[i]));
+				insert_vtable_entry(larger,
+						    atomic_load(&table->slots[i]));
 		atomic_store_explicit(&cache->table, larger, memory_order_release);
 		table = larger;
 	}
-	put(table, entry);
+	insert_vtable_entry(table, entry);
 	cache->used++;
 }
 
@@ -200,7 +202,7 @@ struct demangled {
 
 /* A short name may stand for an endless one: substitutions double. The demangler
  * holds no memory of the heap here, so that we may leave it in the middle. */
-static void take_text(const char *text, size_t n, void *arg)
+static void append_demangled(const char *text, size_t n, void *arg)
 {
 	struct demangled *d = arg;
 
@@ -220,12 +222,12 @@ bool hi_demangle(const char *mangled, char *out, size_t out_size)
 		return false;
 	/* Rust's older names are C++ names that end in a hash: asked first. */
 	if (mangled[0] == '_' && (mangled[1] == 'R' || mangled[1] == 'Z') &&
-	    rust_demangle_callback(mangled, DMGL_NO_OPTS, take_text, &d) != 0)
+	    rust_demangle_callback(mangled, DMGL_NO_OPTS, append_demangled, &d) != 0)
 		return true;
 	d.used = 0;
 	out[0] = '\0';
-	return cplus_demangle_v3_callback(mangled, DMGL_PARAMS | DMGL_ANSI, take_text,
-					  &d) != 0;
+	return cplus_demangle_v3_callback(mangled, DMGL_PARAMS | DMGL_ANSI,
+					  append_demangled, &d) != 0;
 }
 
 /* Name of the class out of a typeinfo's string ("N2ns1CE"). */
@@ -253,12 +255,12 @@ static bool class_name(const char *encoded, char *out, size_t out_size)
 
 /* ---- reading a vtable ---- */
 
-static bool read_word(struct hi_types *types, uint64_t addr, uint64_t *ret)
+static bool read_vtable_word(struct hi_types *types, uint64_t addr, uint64_t *ret)
 {
 	return hi_modules_read(types->modules, addr, ret, 8, NULL) == HI_OK;
 }
 
-static bool is_code(struct hi_types *types, uint64_t addr)
+static bool is_module_code(struct hi_types *types, uint64_t addr)
 {
 	struct hi_module *module = hi_modules_at(types->modules, addr);
 	const GElf_Phdr *phdrs;
@@ -308,13 +310,16 @@ static bool by_rtti(struct hi_types *types, uint64_t vptr, uint64_t info, char *
 	char encoded[MANGLED_MAX];
 	uint64_t own, name, function = 0, offset;
 
-	if ((info & 7) || !in_ranges(cache, info) || !read_word(types, info, &own) ||
-	    !read_word(types, info + 8, &name) || !in_ranges(cache, name) ||
-	    !in_ranges(cache, own) || !read_string(types, name, encoded, sizeof(encoded)))
+	if ((info & 7) || !is_in_vtable_range(cache, info) ||
+	    !read_vtable_word(types, info, &own) ||
+	    !read_vtable_word(types, info + 8, &name) ||
+	    !is_in_vtable_range(cache, name) || !is_in_vtable_range(cache, own) ||
+	    !read_string(types, name, encoded, sizeof(encoded)))
 		return false;
 	/* The typeinfo is one by its class, or else the vtable by its functions. */
 	if (!symbol_starting(types, own, "_ZTVN10__cxxabiv1", &offset) &&
-	    !(read_word(types, vptr, &function) && is_code(types, function)))
+	    !(read_vtable_word(types, vptr, &function) &&
+	      is_module_code(types, function)))
 		return false;
 	return class_name(encoded, out, out_size);
 }
@@ -358,7 +363,8 @@ static bool drop_suffixes(const char *name, char *out, size_t out_size)
 	return changed;
 }
 
-static hi_type_id type_named(struct hi_types *types, uint64_t vptr, const char *name)
+static hi_type_id find_class_named(struct hi_types *types, uint64_t vptr,
+				   const char *name)
 {
 	struct hi_module *module = hi_modules_at(types->modules, vptr);
 	hi_type_id id = hi_types_record_named(types, module, name);
@@ -390,7 +396,7 @@ static const struct vtable_entry *make_entry(struct hi_types *types, uint64_t vp
 			: by_symbol(types, vptr, name, sizeof(name))))
 		return entry;
 	entry->top_offset = (int64_t)before[0];
-	entry->type = type_named(types, vptr, name);
+	entry->type = find_class_named(types, vptr, name);
 	entry->name = hi_arena_strdup(&types->arena, name);
 	return entry;
 }
@@ -401,7 +407,7 @@ enum hi_status hi_types_of_vtable(struct hi_types *types, uint64_t vptr,
 {
 	const struct vtable_entry *entry;
 
-	if ((vptr & 7) || !in_ranges(types->vtables, vptr))
+	if ((vptr & 7) || !is_in_vtable_range(types->vtables, vptr))
 		return hi_fail(err, HI_NOT_FOUND, vptr, "no vtable");
 	entry = cache_find(types->vtables, vptr);
 	if (!entry) {

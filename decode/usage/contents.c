@@ -24,15 +24,15 @@ enum { MAX_THREADS = 64, FIRST_SLOTS = 1 << 10, BATCH = 1 << 10 };
 
 /* ---- second pass ---- */
 
-static struct hi_contents_slot *slot_of(struct hi_contents_slot *slots, uint32_t n,
-					uint64_t hash, uint64_t rest)
+static struct hi_contents_slot *find_digest_slot(struct hi_contents_slot *slots,
+						 uint32_t n, uint64_t hash, uint64_t rest)
 {
 	return &slots[hi_probe(i, n, hash >> 8,
 			       !slots[i].count ||
 				       (slots[i].hash == hash && slots[i].rest == rest))];
 }
 
-static bool grow_slots(struct hi_contents_worker *w)
+static bool grow_digest_slots(struct hi_contents_worker *w)
 {
 	uint32_t n = w->n_slots ? w->n_slots * 2 : FIRST_SLOTS;
 	struct hi_contents_slot *slots = n ? hi_calloc(n, sizeof(*slots)) : NULL;
@@ -41,7 +41,7 @@ static bool grow_slots(struct hi_contents_worker *w)
 		return false;
 	for (uint32_t i = 0; i < w->n_slots; i++)
 		if (w->slots[i].count)
-			*slot_of(slots, n, w->slots[i].hash, w->slots[i].rest) =
+			*find_digest_slot(slots, n, w->slots[i].hash, w->slots[i].rest) =
 				w->slots[i];
 	free(w->slots);
 	w->slots = slots;
@@ -68,17 +68,17 @@ void hi_contents_add(const struct hi_objects *objects, struct hi_contents_slot *
 	add_cost(s, hi_objects_cost(objects, id));
 }
 
-static void count_entry(struct hi_contents_worker *w, const struct hi_entry *e,
-			hi_node id)
+static void count_digest_entry(struct hi_contents_worker *w, const struct hi_entry *e,
+			       hi_node id)
 {
 	uint64_t rest = e->rest >> 16;
 	struct hi_contents_slot *s;
 
-	if (w->used >= w->n_slots / 4 * 3 && !grow_slots(w)) {
+	if (w->used >= w->n_slots / 4 * 3 && !grow_digest_slots(w)) {
 		w->no_memory = true;
 		return;
 	}
-	s = slot_of(w->slots, w->n_slots, e->hash, rest);
+	s = find_digest_slot(w->slots, w->n_slots, e->hash, rest);
 	if (s->count == 0) {
 		*s = (struct hi_contents_slot){.hash = e->hash, .rest = rest};
 		w->used++;
@@ -87,7 +87,7 @@ static void count_entry(struct hi_contents_worker *w, const struct hi_entry *e,
 }
 
 /* Most bytes first, then by address. */
-static int by_copied(const void *a, const void *b)
+static int compare_copied_bytes(const void *a, const void *b)
 {
 	const struct hi_contents_group *x = a, *y = b;
 
@@ -96,7 +96,7 @@ static int by_copied(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static void leave(struct hi_waste_left *left, uint64_t copied)
+static void count_left_group(struct hi_waste_left *left, uint64_t copied)
 {
 	left->groups++;
 	left->copied += copied;
@@ -107,9 +107,10 @@ static void cut_groups(struct hi_contents_groups *groups, size_t top,
 		       struct hi_waste_left *beyond)
 {
 	if (groups->count > 1)
-		qsort(groups->items, groups->count, sizeof(*groups->items), by_copied);
+		qsort(groups->items, groups->count, sizeof(*groups->items),
+		      compare_copied_bytes);
 	while (groups->count > top)
-		leave(beyond, groups->items[--groups->count].copied);
+		count_left_group(beyond, groups->items[--groups->count].copied);
 }
 
 void hi_contents_take_group(struct hi_contents_worker *w,
@@ -124,16 +125,17 @@ void hi_contents_take_group(struct hi_contents_worker *w,
 	row->copies += s->count - 1;
 	row->copied += group.copied;
 	if (options->types && (type >= options->n_types || !options->types[type])) {
-		leave(&w->other, group.copied);
+		count_left_group(&w->other, group.copied);
 		return;
 	}
 	if (group.copied < options->min_size) {
-		leave(&w->below, group.copied);
+		count_left_group(&w->below, group.copied);
 		return;
 	}
 	/* Sorted and full since the last cut: what is behind the last stays out. */
-	if (w->full && by_copied(&group, &w->groups.items[options->top - 1]) > 0) {
-		leave(&w->beyond, group.copied);
+	if (w->full &&
+	    compare_copied_bytes(&group, &w->groups.items[options->top - 1]) > 0) {
+		count_left_group(&w->beyond, group.copied);
 		return;
 	}
 	if (!hi_vector_push(&w->groups, group)) {
@@ -155,8 +157,8 @@ static void mark_shard(struct hi_contents_worker *w, size_t shard)
 
 		for (uint32_t i = chunk->start[shard]; i < chunk->start[shard + 1]; i++) {
 			const struct hi_entry *e = &chunk->entries[i];
-			const struct hi_contents_slot *s =
-				slot_of(w->slots, w->n_slots, e->hash, e->rest >> 16);
+			const struct hi_contents_slot *s = find_digest_slot(
+				w->slots, w->n_slots, e->hash, e->rest >> 16);
 
 			if (s->count > 1)
 				c->equal[first + (hi_node)(e->rest & 0xffff)] = s->first;
@@ -177,8 +179,9 @@ static void count_shard(void *arg, size_t task, unsigned worker)
 
 		for (uint32_t i = chunk->start[task];
 		     i < chunk->start[task + 1] && !w->no_memory; i++)
-			count_entry(w, &chunk->entries[i],
-				    first + (hi_node)(chunk->entries[i].rest & 0xffff));
+			count_digest_entry(
+				w, &chunk->entries[i],
+				first + (hi_node)(chunk->entries[i].rest & 0xffff));
 	}
 	for (uint32_t i = 0; i < w->n_slots && !w->no_memory; i++)
 		if (w->slots[i].count > 1)
@@ -235,7 +238,7 @@ static void describe_batch(void *arg, size_t task, unsigned worker)
 		describe_group(&c->workers[worker], &groups->items[i], &c->groups[i]);
 }
 
-static void add_row(struct hi_waste_row *to, const struct hi_waste_row *from)
+static void add_waste_row(struct hi_waste_row *to, const struct hi_waste_row *from)
 {
 	to->objects += from->objects;
 	to->bytes += from->bytes;
@@ -256,7 +259,7 @@ static void add_left(struct hi_waste_left *to, const struct hi_waste_left *from)
 }
 
 /* All into the first worker. */
-static bool merge(struct hi_comparison *c)
+static bool merge_comparison_workers(struct hi_comparison *c)
 {
 	struct hi_contents_worker *w = &c->workers[0];
 
@@ -264,7 +267,7 @@ static bool merge(struct hi_comparison *c)
 		struct hi_contents_worker *v = &c->workers[i];
 
 		for (uint32_t t = 0; t < c->graph->n_types; t++)
-			add_row(&w->rows[t], &v->rows[t]);
+			add_waste_row(&w->rows[t], &v->rows[t]);
 		add_left(&w->beyond, &v->beyond);
 		add_left(&w->below, &v->below);
 		add_left(&w->other, &v->other);
@@ -294,12 +297,12 @@ enum hi_status hi_contents_result(struct hi_comparison *c, struct hi_waste **ret
 	HI_GUARD(hi_waste_destroy) struct hi_waste *waste = hi_calloc(1, sizeof(*waste));
 	struct hi_contents_worker *w = &c->workers[0];
 
-	if (!waste || !merge(c))
+	if (!waste || !merge_comparison_workers(c))
 		return hi_fail_memory(err, "contents");
 	waste->rows = hi_take(w->rows);
 	for (uint32_t t = 0; t < c->graph->n_types; t++) {
 		waste->rows[t].type = t;
-		add_row(&waste->all, &waste->rows[t]);
+		add_waste_row(&waste->all, &waste->rows[t]);
 		if (waste->rows[t].objects)
 			waste->rows[waste->n_rows++] = waste->rows[t];
 	}
@@ -335,10 +338,10 @@ static bool worker_init(struct hi_contents_worker *w, struct hi_comparison *c)
 	if (c->equal)
 		w->fresh_used = hi_alloc(HI_CHUNK_NODES * sizeof(*w->fresh_used));
 	return w->piece && w->scratch && w->fresh && w->rows &&
-	       (!c->equal || w->fresh_used) && grow_slots(w);
+	       (!c->equal || w->fresh_used) && grow_digest_slots(w);
 }
 
-static void deinit(struct hi_comparison *c)
+static void deinit_comparison(struct hi_comparison *c)
 {
 	for (unsigned i = 0; c->workers && i < c->n_workers; i++) {
 		struct hi_contents_worker *w = &c->workers[i];
@@ -362,7 +365,7 @@ static void deinit(struct hi_comparison *c)
 	hi_views_deinit(&c->views);
 }
 
-static enum hi_status init(struct hi_comparison *c, struct hi_error *err)
+static enum hi_status init_comparison(struct hi_comparison *c, struct hi_error *err)
 {
 	const struct hi_objects *objects = c->graph->objects;
 	unsigned threads =
@@ -382,7 +385,7 @@ static enum hi_status init(struct hi_comparison *c, struct hi_error *err)
 	return hi_views_init(&c->views, c->image->memory, objects, err);
 }
 
-static bool failed(const struct hi_comparison *c)
+static bool has_comparison_failed(const struct hi_comparison *c)
 {
 	for (unsigned i = 0; i < c->n_workers; i++)
 		if (c->workers[i].no_memory)
@@ -402,15 +405,15 @@ enum hi_status hi_contents_compare(const struct hi_image *image,
 				  .graph = graph,
 				  .reach = reach,
 				  .options = options};
-	enum hi_status status = init(&c, err);
+	enum hi_status status = init_comparison(&c, err);
 
 	*ret = NULL;
 	if (status == HI_OK) {
 		hi_parallel(c.n_workers, c.n_chunks, hi_contents_read_chunk, &c);
-		if (!failed(&c))
+		if (!has_comparison_failed(&c))
 			hi_parallel(c.n_workers, HI_CONTENTS_SHARDS, count_shard, &c);
-		status = failed(&c) ? hi_fail_memory(err, "contents")
-				    : hi_contents_result(&c, ret, err);
+		status = has_comparison_failed(&c) ? hi_fail_memory(err, "contents")
+						   : hi_contents_result(&c, ret, err);
 		if (status == HI_OK && options->marks)
 			status = hi_contents_take_marks(&c, options->marks, err);
 		if (status != HI_OK) {
@@ -418,6 +421,6 @@ enum hi_status hi_contents_compare(const struct hi_image *image,
 			*ret = NULL;
 		}
 	}
-	deinit(&c);
+	deinit_comparison(&c);
 	return status;
 }

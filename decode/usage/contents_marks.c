@@ -49,7 +49,7 @@ struct recount {
 	struct hi_contents_slots HI_VECTOR(struct hi_contents_slot) slots;
 };
 
-static enum hi_status bad(const char *what, struct hi_error *err)
+static enum hi_status fail_bad_mark(const char *what, struct hi_error *err)
 {
 	return hi_fail(err, HI_BAD_DATA, 0, "%s", what);
 }
@@ -78,7 +78,7 @@ static enum hi_status add_to_group(struct recount *r, hi_node id, hi_node first,
 
 	if (first > id || r->marks->equal[first] != first ||
 	    o->type[first] != o->type[id])
-		return bad("equal to an impossible object", err);
+		return fail_bad_mark("equal to an impossible object", err);
 	if (!r->slot_of[first]) {
 		if (!hi_vector_push(&r->slots, (struct hi_contents_slot){}))
 			return hi_fail_memory(err, "contents");
@@ -88,7 +88,8 @@ static enum hi_status add_to_group(struct recount *r, hi_node id, hi_node first,
 	return HI_OK;
 }
 
-static enum hi_status count_object(struct recount *r, hi_node id, struct hi_error *err)
+static enum hi_status count_marked_object(struct recount *r, hi_node id,
+					  struct hi_error *err)
 {
 	const struct hi_graph *g = r->c.graph;
 	struct hi_contents_worker *w = &r->worker;
@@ -119,25 +120,25 @@ static enum hi_status count_object(struct recount *r, hi_node id, struct hi_erro
 	}
 }
 
-static enum hi_status check_used(const struct recount *r, struct hi_error *err)
+static enum hi_status check_used_order(const struct recount *r, struct hi_error *err)
 {
 	const struct hi_contents_marks *m = r->marks;
 
 	for (size_t i = 0; i < m->n_used; i++)
 		if (m->used[i].object >= r->c.graph->n_objects ||
 		    (i && m->used[i].object <= m->used[i - 1].object))
-			return bad("bytes in use: not in order", err);
+			return fail_bad_mark("bytes in use: not in order", err);
 	return HI_OK;
 }
 
 static enum hi_status count_all(struct recount *r, struct hi_error *err)
 {
 	const struct hi_objects *o = r->c.graph->objects;
-	enum hi_status status = check_used(r, err);
+	enum hi_status status = check_used_order(r, err);
 
 	for (hi_node i = 0; i < o->count && status == HI_OK; i++)
 		if (hi_bit(r->c.reach->any, i) && !(o->flags[i] & HI_OBJECT_INTERNAL))
-			status = count_object(r, i, err);
+			status = count_marked_object(r, i, err);
 	for (size_t i = 0; i < r->slots.count && status == HI_OK; i++)
 		if (r->slots.items[i].count > 1)
 			hi_contents_take_group(&r->worker, &r->slots.items[i]);
@@ -146,7 +147,7 @@ static enum hi_status count_all(struct recount *r, struct hi_error *err)
 	return status;
 }
 
-static int by_object(const void *key, const void *row)
+static int compare_used_object(const void *key, const void *row)
 {
 	hi_node id = *(const hi_node *)key;
 	hi_node other = ((const struct hi_contents_used *)row)->object;
@@ -162,7 +163,7 @@ static void set_sizes(const struct recount *r, struct hi_waste *waste)
 		const struct hi_contents_used *row =
 			r->marks->n_used
 				? bsearch(&g->first, r->marks->used, r->marks->n_used,
-					  sizeof(*row), by_object)
+					  sizeof(*row), compare_used_object)
 				: NULL;
 
 		g->size = row		 ? bytes_used(row->bytes, usable)

@@ -16,7 +16,8 @@ enum {
 /* ---- bytes of one object ---- */
 
 /* Copies what is readable into the piece; false if some of it is not. */
-static bool gather(struct hi_contents_worker *w, struct hi_contents_object *o)
+static bool gather_object_bytes(struct hi_contents_worker *w,
+				struct hi_contents_object *o)
 {
 	struct hi_spans spans = {.image = w->c->image,
 				 .addr = o->addr,
@@ -113,7 +114,7 @@ bool hi_contents_look(struct hi_contents_worker *w, struct hi_contents_object *o
 	o->is_known = e.is_known;
 	o->is_text = false;
 	o->host = hi_views_at(&c->views, &w->view, o->addr, o->usable);
-	if (!o->host && o->usable <= HI_DIGEST_PIECE && !gather(w, o))
+	if (!o->host && o->usable <= HI_DIGEST_PIECE && !gather_object_bytes(w, o))
 		return false;
 	if (o->host)
 		look_for_text(c, o, &e);
@@ -148,8 +149,8 @@ void hi_contents_count_unused(struct hi_waste_row *row,
 }
 
 /* Texts, and what was not looked at: all other is as its type uses it. */
-static void mark_used(struct hi_contents_worker *w, const struct hi_contents_object *o,
-		      bool readable)
+static void mark_object_used(struct hi_contents_worker *w,
+			     const struct hi_contents_object *o, bool readable)
 {
 	uint64_t bytes = o->end - o->start;
 
@@ -159,7 +160,8 @@ static void mark_used(struct hi_contents_worker *w, const struct hi_contents_obj
 			readable && bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX};
 }
 
-static void mark(const struct hi_contents_worker *w, hi_node id, uint32_t mark)
+static void mark_object_equal(const struct hi_contents_worker *w, hi_node id,
+			      uint32_t mark)
 {
 	if (w->c->equal)
 		w->c->equal[id] = mark;
@@ -176,7 +178,7 @@ static bool take_object(struct hi_contents_worker *w, struct hi_contents_object 
 
 	row->objects++;
 	row->bytes += o->cost;
-	mark_used(w, o, readable);
+	mark_object_used(w, o, readable);
 	if (readable) {
 		hi_contents_count_unused(row, o);
 		if (o->start == o->end)
@@ -190,13 +192,13 @@ static bool take_object(struct hi_contents_worker *w, struct hi_contents_object 
 	if (!readable) {
 		w->unread++;
 		w->unread_bytes += o->cost;
-		mark(w, o->id, HI_MARK_UNREAD);
+		mark_object_equal(w, o->id, HI_MARK_UNREAD);
 		return false;
 	}
 	if (!d.nonzero) {
 		row->zeros++;
 		row->zero_bytes += o->cost;
-		mark(w, o->id, HI_MARK_ZEROS);
+		mark_object_equal(w, o->id, HI_MARK_ZEROS);
 		return false;
 	}
 	hi_digest_end(&d);
@@ -205,8 +207,8 @@ static bool take_object(struct hi_contents_worker *w, struct hi_contents_object 
 }
 
 /* The entries of a chunk, sorted by shard (counting sort: order stays). */
-static bool keep_chunk(struct hi_contents_worker *w, struct hi_contents_chunk *chunk,
-		       uint32_t n)
+static bool store_chunk_entries(struct hi_contents_worker *w,
+				struct hi_contents_chunk *chunk, uint32_t n)
 {
 	uint32_t at[HI_CONTENTS_SHARDS];
 
@@ -251,7 +253,7 @@ void hi_contents_read_chunk(void *arg, size_t task, unsigned worker)
 	for (hi_node i = 0; i < n && !w->no_memory; i++) {
 		struct hi_contents_object o = {.id = first + i};
 
-		mark(w, o.id, HI_MARK_ALONE);
+		mark_object_equal(w, o.id, HI_MARK_ALONE);
 		if (!hi_bit(c->reach->any, o.id) ||
 		    (objects->flags[o.id] & HI_OBJECT_INTERNAL))
 			continue;
@@ -261,6 +263,6 @@ void hi_contents_read_chunk(void *arg, size_t task, unsigned worker)
 		if (take_object(w, &o, &w->fresh[kept]))
 			w->fresh[kept++].rest |= i;
 	}
-	if (!w->no_memory && !keep_chunk(w, &c->chunks[task], kept))
+	if (!w->no_memory && !store_chunk_entries(w, &c->chunks[task], kept))
 		w->no_memory = true;
 }

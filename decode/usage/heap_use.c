@@ -24,7 +24,7 @@ struct measuring {
 	struct hi_heap_use *use;
 };
 
-static size_t class_of(uint64_t size)
+static size_t size_class_of(uint64_t size)
 {
 	unsigned bits;
 
@@ -65,7 +65,7 @@ static bool is_allocated(const struct hi_block *b)
 
 static void count_allocated(struct hi_heap_use *use, const struct hi_block *b)
 {
-	struct hi_size_class *c = &use->classes[class_of(b->cost)];
+	struct hi_size_class *c = &use->classes[size_class_of(b->cost)];
 	uint64_t header = b->cost > b->usable ? b->cost - b->usable : 0;
 
 	c->count++;
@@ -105,8 +105,8 @@ static void add_use(struct hi_heap_use *to, const struct hi_heap_use *from)
 }
 
 /* A region's blocks come from one thread. */
-static bool take_blocks(const struct hi_block *blocks, size_t n, unsigned region,
-			void *arg)
+static bool count_block_batch(const struct hi_block *blocks, size_t n, unsigned region,
+			      void *arg)
 {
 	struct measuring *m = arg;
 	struct hi_heap_use batch = {};
@@ -221,8 +221,8 @@ static void count_held(const struct hi_image *image, const struct region_pages *
 	}
 }
 
-static void count_pages(const struct hi_image *image, const struct region_pages *r,
-			struct hi_heap_use *use)
+static void count_region_pages(const struct hi_image *image, const struct region_pages *r,
+			       struct hi_heap_use *use)
 {
 	enum { STRIDE = 1 << 9 }; /* resident or not as a whole, mostly */
 	uint64_t end = r->first + r->count;
@@ -236,7 +236,7 @@ static void count_pages(const struct hi_image *image, const struct region_pages 
 			       use);
 }
 
-static void sum_up(struct hi_heap_use *use)
+static void sum_size_classes(struct hi_heap_use *use)
 {
 	for (size_t i = 0; i < HI_SIZE_CLASSES; i++) {
 		struct hi_size_class *c = &use->classes[i];
@@ -265,14 +265,14 @@ enum hi_status hi_heap_use_measure(const struct hi_image *image,
 	status = open_pages(&m, err);
 	if (status == HI_OK)
 		status = hi_allocator_walk_parallel(
-			allocator, threads ? threads : hi_parallel_threads(), take_blocks,
-			&m, err);
+			allocator, threads ? threads : hi_parallel_threads(),
+			count_block_batch, &m, err);
 	if (status == HI_OK) {
 		use.residency_known = hi_image_resident(image, 0, PAGE) != UINT64_MAX;
 		for (size_t i = 0; i < allocator->n_regions; i++)
 			if (m.regions[i].allocated)
-				count_pages(image, &m.regions[i], &use);
-		sum_up(&use);
+				count_region_pages(image, &m.regions[i], &use);
+		sum_size_classes(&use);
 		*ret = use;
 	}
 	close_pages(&m);

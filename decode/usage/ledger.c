@@ -123,7 +123,7 @@ static enum row row_of_block(struct fill *f, const struct hi_block *b)
 }
 
 /* Bytes of [start, end) that lie on missing pages. Blocks come in order. */
-static uint64_t missing(struct fill *f, uint64_t start, uint64_t end)
+static uint64_t count_missing_bytes(struct fill *f, uint64_t start, uint64_t end)
 {
 	uint64_t bytes = 0;
 
@@ -145,8 +145,8 @@ static uint64_t missing(struct fill *f, uint64_t start, uint64_t end)
  * that is a mapping may start far inside it (memalign): as an object it costs
  * its own header and bytes only, and what lies before it is fragmentation.
  */
-static void extent_of(const struct fill *f, const struct hi_block *b, uint64_t *start_ret,
-		      uint64_t *end_ret)
+static void extent_of_block(const struct fill *f, const struct hi_block *b,
+			    uint64_t *start_ret, uint64_t *end_ret)
 {
 	bool whole = b->mmapped && !f->reach;
 	uint64_t start = whole ? f->region->start : b->addr - 16;
@@ -161,7 +161,7 @@ static void extent_of(const struct fill *f, const struct hi_block *b, uint64_t *
 	*end_ret = end;
 }
 
-static void subtract(struct hi_ledger_row *row, uint64_t bytes)
+static void subtract_resident(struct hi_ledger_row *row, uint64_t bytes)
 {
 	row->resident -= bytes < row->resident ? bytes : row->resident;
 }
@@ -182,11 +182,12 @@ static void subtract_block(struct fill *f, const struct hi_block *b, uint64_t st
 
 		if (next <= b->addr || next - b->addr >= b->usable || next - early >= end)
 			break;
-		subtract(&f->rows[row], missing(f, start, next - early));
+		subtract_resident(&f->rows[row],
+				  count_missing_bytes(f, start, next - early));
 		row = row_of_object(f, f->next++);
 		start = next - early;
 	}
-	subtract(&f->rows[row], missing(f, start, end));
+	subtract_resident(&f->rows[row], count_missing_bytes(f, start, end));
 }
 
 static bool subtract_missing(const struct hi_block *blocks, size_t n, unsigned region,
@@ -199,7 +200,7 @@ static bool subtract_missing(const struct hi_block *blocks, size_t n, unsigned r
 		const struct hi_block *b = &blocks[i];
 		uint64_t start, end;
 
-		extent_of(f, b, &start, &end);
+		extent_of_block(f, b, &start, &end);
 		f->before = end;
 		if (f->hole < f->holes_end && end > f->hole->start && start < end)
 			subtract_block(f, b, start, end);
@@ -290,7 +291,7 @@ static enum hi_status fill_regions(struct fill *f, struct hi_error *err)
 	return status;
 }
 
-static void set_row(struct fill *f, enum row row, uint64_t bytes, uint64_t count)
+static void set_ledger_row(struct fill *f, enum row row, uint64_t bytes, uint64_t count)
 {
 	f->rows[row].virtual_size = f->rows[row].resident = bytes;
 	f->rows[row].count = count;
@@ -302,17 +303,17 @@ static void fill_costs(struct fill *f)
 	const struct hi_allocator *a = f->allocator;
 
 	for (int s = HI_BLOCK_FREE_TCACHE; a && s < HI_BLOCK_STATES; s++)
-		set_row(f, row_of_state((enum hi_block_state)s), a->bytes[s],
-			a->count[s]);
+		set_ledger_row(f, row_of_state((enum hi_block_state)s), a->bytes[s],
+			       a->count[s]);
 	if (f->reach) {
-		set_row(f, LIVE, f->reach->live_bytes, f->reach->live_objects);
-		set_row(f, LEAK, f->reach->leak_bytes, f->reach->leak_objects);
-		set_row(f, ALLOCATOR, f->reach->internal_bytes,
-			f->reach->internal_objects);
+		set_ledger_row(f, LIVE, f->reach->live_bytes, f->reach->live_objects);
+		set_ledger_row(f, LEAK, f->reach->leak_bytes, f->reach->leak_objects);
+		set_ledger_row(f, ALLOCATOR, f->reach->internal_bytes,
+			       f->reach->internal_objects);
 	} else if (a) {
-		set_row(f, LIVE, a->bytes[HI_BLOCK_LIVE], a->count[HI_BLOCK_LIVE]);
-		set_row(f, ALLOCATOR, a->bytes[HI_BLOCK_INTERNAL],
-			a->count[HI_BLOCK_INTERNAL]);
+		set_ledger_row(f, LIVE, a->bytes[HI_BLOCK_LIVE], a->count[HI_BLOCK_LIVE]);
+		set_ledger_row(f, ALLOCATOR, a->bytes[HI_BLOCK_INTERNAL],
+			       a->count[HI_BLOCK_INTERNAL]);
 	}
 }
 
@@ -327,7 +328,7 @@ static void sum_free(struct fill *f)
 	}
 }
 
-static uint64_t rest(uint64_t whole, uint64_t parts)
+static uint64_t subtract_or_zero(uint64_t whole, uint64_t parts)
 {
 	return whole > parts ? whole - parts : 0;
 }
@@ -348,9 +349,9 @@ static void take_from_mappings(struct fill *f, uint64_t start, uint64_t end, enu
 		const struct hi_mapping *m = &image->mappings[i];
 		uint64_t from = m->start > start ? m->start : start;
 		uint64_t to = m->end < end ? m->end : end;
-		uint64_t gone = missing(f, from, to);
+		uint64_t gone = count_missing_bytes(f, from, to);
 
-		subtract(&f->rows[row], gone);
+		subtract_resident(&f->rows[row], gone);
 		f->carved[i].bytes += to - from;
 		f->carved[i].resident += to - from - gone;
 		f->outside_bytes += to - from;
@@ -432,15 +433,15 @@ static enum hi_status fill_heap(struct fill *f, struct hi_error *err)
 		virtual_size += f->rows[heap[i]].virtual_size;
 	}
 	f->rows[FRAGMENTATION].resident =
-		rest(f->region_resident + f->outside_resident, resident);
+		subtract_or_zero(f->region_resident + f->outside_resident, resident);
 	f->rows[FRAGMENTATION].virtual_size =
-		rest(f->region_bytes + f->outside_bytes, virtual_size);
+		subtract_or_zero(f->region_bytes + f->outside_bytes, virtual_size);
 	return HI_OK;
 }
 
 /* ---- mappings ---- */
 
-static int by_u64(const void *a, const void *b)
+static int compare_u64_values(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
@@ -523,9 +524,9 @@ static void fill_mappings(struct fill *f, const uint64_t *stack_pointers)
 		if (f->residency_known && m->resident != UINT64_MAX)
 			resident = m->resident;
 		f->rows[row].virtual_size +=
-			rest(m->end - m->start, heap + carved_of(f, i).bytes);
-		f->rows[row].resident +=
-			rest(resident, heap_resident + carved_of(f, i).resident);
+			subtract_or_zero(m->end - m->start, heap + carved_of(f, i).bytes);
+		f->rows[row].resident += subtract_or_zero(
+			resident, heap_resident + carved_of(f, i).resident);
 		f->rows[row].count += heap < m->end - m->start;
 		if (m->swapped == UINT64_MAX)
 			continue;
@@ -606,7 +607,8 @@ enum hi_status hi_ledger_fill(const struct hi_image *image,
 	for (size_t i = 0; i < image->n_threads; i++)
 		stack_pointers[i] = image->threads[i].regs.rsp;
 	if (image->n_threads)
-		qsort(stack_pointers, image->n_threads, sizeof(*stack_pointers), by_u64);
+		qsort(stack_pointers, image->n_threads, sizeof(*stack_pointers),
+		      compare_u64_values);
 	status = fill_heap(&f, err);
 	if (status == HI_OK) {
 		fill_mappings(&f, stack_pointers);

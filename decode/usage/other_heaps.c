@@ -40,7 +40,7 @@ static const struct other_heap others[] = {
 	{"Erlang", {}, {"erts_alloc_init"}, NULL},
 };
 
-static bool has_prefix(const char *name, const struct other_heap *heap)
+static bool has_heap_prefix(const char *name, const struct other_heap *heap)
 {
 	for (size_t i = 0; i < 3 && heap->prefixes[i]; i++)
 		if (strncmp(name, heap->prefixes[i], strlen(heap->prefixes[i])) == 0)
@@ -69,7 +69,7 @@ static bool is_there(struct hi_modules *modules, const struct other_heap *heap)
 	for (size_t i = 0; i < hi_modules_count(modules); i++) {
 		struct hi_module *m = hi_modules_get(modules, i);
 
-		if (has_prefix(m->name, heap) || is_musl_libc(m, heap) ||
+		if (has_heap_prefix(m->name, heap) || is_musl_libc(m, heap) ||
 		    (heap->section && hi_module_has_section(m, heap->section)))
 			return true;
 	}
@@ -80,8 +80,8 @@ static bool is_there(struct hi_modules *modules, const struct other_heap *heap)
  * CPython 3.13 and later have mimalloc within, and use it for PYTHONMALLOC=mimalloc
  * alone. It allocates from arenas: mi_arena_count of its src/arena.c is 0 until then.
  */
-static bool is_unused(struct hi_modules *modules, const struct hi_image *image,
-		      const struct other_heap *heap)
+static bool is_other_heap_unused(struct hi_modules *modules, const struct hi_image *image,
+				 const struct other_heap *heap)
 {
 	uint64_t addr, size, count;
 
@@ -137,7 +137,7 @@ enum hi_status hi_other_heaps_find(struct hi_modules *modules,
 
 	for (size_t i = 0; text && i < sizeof(others) / sizeof(*others); i++)
 		if (is_there(modules, &others[i]) &&
-		    !is_unused(modules, image, &others[i]))
+		    !is_other_heap_unused(modules, image, &others[i]))
 			text = hi_arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
 					       others[i].name);
 	module = text && !*text ? find_replaced(modules, allocator) : NULL;
