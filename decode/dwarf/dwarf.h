@@ -209,6 +209,10 @@ bool hi_dw_abbrevs_read(struct hi_dw_unit *unit, uint64_t offset,
 const struct hi_dw_abbrev *hi_dw_abbrev_find(const struct hi_dw_abbrevs *abbrevs,
 					     uint64_t code);
 void hi_dw_abbrevs_free(struct hi_dw_abbrevs *abbrevs);
+/* Moves the cursor behind the attributes of a DIE, by the ops of its abbreviation.
+ * False: cut short, or a form that is not known. */
+bool hi_dw_attrs_skip(struct hi_dw_unit *unit, struct hi_dw_cursor *cursor,
+		      const struct hi_dw_abbrev *abbrev);
 
 /* ---- dwarf_file.c ---- */
 /* Sections of elf, inflated in place where compressed; lists the units. The

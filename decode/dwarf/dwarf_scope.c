@@ -43,21 +43,6 @@ static bool is_scope(uint16_t tag)
 	}
 }
 
-static bool skip_attrs(struct hi_dw_unit *unit, struct hi_dw_cursor *cursor,
-		       const struct hi_dw_abbrev *abbrev)
-{
-	for (uint32_t i = 0; i < abbrev->n_ops; i++) {
-		const struct hi_dw_op *op =
-			&unit->abbrevs.ops.items[abbrev->first_op + i];
-
-		if (op->form == 0)
-			hi_dw_skip(cursor, op->size);
-		else if (!hi_dw_form_skip(unit, cursor, op->form))
-			return false;
-	}
-	return !cursor->bad;
-}
-
 /* Lists the scopes of the whole unit; what is broken ends the list. */
 static void list_scopes(struct hi_dw_unit *unit)
 {
@@ -82,7 +67,7 @@ static void list_scopes(struct hi_dw_unit *unit)
 			continue;
 		}
 		abbrev = hi_dw_abbrev_find(&unit->abbrevs, code);
-		if (cursor.bad || !abbrev || !skip_attrs(unit, &cursor, abbrev))
+		if (cursor.bad || !abbrev || !hi_dw_attrs_skip(unit, &cursor, abbrev))
 			break;
 		if (!abbrev->children)
 			continue;

@@ -18,7 +18,6 @@ enum {
 	DEPTH_MAX = 64,		/* nesting of scopes */
 	DIES_MAX = 1 << 20,	/* looked at for one pc, or in one unit */
 	RANGES_MAX = 1 << 20,	/* of one unit, or of all units of a module */
-	ORIGINS_MAX = 8,	/* abstract origins and specifications in a chain */
 	VARIABLES_MAX = 1 << 16 /* at one pc */
 };
 
@@ -326,24 +325,6 @@ struct scope_walk {
 	struct hi_pc_variables found;
 };
 
-/* The DIE that says the type: this one, or what it is a concrete instance of. */
-static bool find_typed_die(const Dwarf_Die *die, Dwarf_Die *ret)
-{
-	Dwarf_Attribute attr;
-
-	*ret = *die;
-	for (int i = 0; i < ORIGINS_MAX; i++) {
-		if (dwarf_hasattr(ret, DW_AT_type))
-			return true;
-		if (!dwarf_attr(ret, DW_AT_abstract_origin, &attr) &&
-		    !dwarf_attr(ret, DW_AT_specification, &attr))
-			return false;
-		if (!dwarf_formref_die(&attr, ret))
-			return false;
-	}
-	return false;
-}
-
 /* Variables with static storage are found by their address, not by a frame. */
 static bool is_static_storage(const Dwarf_Op *ops, size_t n_ops)
 {
@@ -391,7 +372,7 @@ static enum hi_status add_scope_variable(struct scope_walk *walk, Dwarf_Die *die
 	if (!var.name)
 		var.name = "";
 	var.is_parameter = dwarf_tag(die) == DW_TAG_formal_parameter;
-	if (find_typed_die(die, &typed))
+	if (hi_die_find_typed(die, &typed))
 		var.type = hi_types_of_die(types, walk->pc->module, &typed);
 	var.size = hi_type_get(types, var.type)->size;
 	return hi_vector_push(&walk->found, var) ? HI_OK

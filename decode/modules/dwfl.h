@@ -41,6 +41,10 @@ Elf *hi_module_elf(struct hi_module *module);
  * NULL: none. Looks for it if nobody has yet. */
 Elf *hi_module_debug_elf(struct hi_module *module);
 
+/* The DIE that has the type: this one, or the one that it is a concrete instance of
+ * (abstract origin, specification). False: there is none. */
+bool hi_die_find_typed(const Dwarf_Die *die, Dwarf_Die *ret);
+
 /* Program headers of the module's ELF, as ELF addresses; *n_ret may be 0. */
 const GElf_Phdr *hi_module_phdrs(const struct hi_module *module, size_t *n_ret);
 

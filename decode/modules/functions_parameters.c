@@ -10,7 +10,7 @@
 #include "decode/modules/functions.h"
 #include "decode/modules/functions_internal.h"
 
-enum { CHILDREN_MAX = 1 << 16, ORIGINS_MAX = 8, REGISTERS = 6 };
+enum { CHILDREN_MAX = 1 << 16, REGISTERS = 6 };
 
 /* DWARF numbers of rdi, rsi, rdx, rcx, r8, r9: psABI figure 3.36. */
 static const uint8_t register_numbers[REGISTERS] = {5, 4, 1, 2, 8, 9};
@@ -42,24 +42,6 @@ static enum where place_at_entry(Dwarf_Die *die, Dwarf_Addr entry, int *argument
 	return *argument_ret < 0 ? SOMEWHERE_ELSE : IN_REGISTER;
 }
 
-/* The DIE that says the type: this one, or what it is a concrete instance of. */
-static bool find_typed_die(const Dwarf_Die *die, Dwarf_Die *ret)
-{
-	Dwarf_Attribute attr;
-
-	*ret = *die;
-	for (int i = 0; i < ORIGINS_MAX; i++) {
-		if (dwarf_hasattr(ret, DW_AT_type))
-			return true;
-		if (!dwarf_attr(ret, DW_AT_abstract_origin, &attr) &&
-		    !dwarf_attr(ret, DW_AT_specification, &attr))
-			return false;
-		if (!dwarf_formref_die(&attr, ret))
-			return false;
-	}
-	return false;
-}
-
 /* How many integer registers a value of this type takes; -1: it cannot be told. */
 static int registers_for(const struct hi_type *type)
 {
@@ -83,7 +65,7 @@ static int registers_for_result(struct hi_types *types, struct hi_module *module
 	const struct hi_type *type;
 	Dwarf_Die typed;
 
-	if (!find_typed_die(function, &typed))
+	if (!hi_die_find_typed(function, &typed))
 		return 0;
 	type = hi_type_get(types, hi_types_of_die(types, module, &typed));
 	if (type->kind != HI_KIND_STRUCT && type->kind != HI_KIND_UNION)
@@ -102,7 +84,7 @@ static void take_parameter(struct hi_types *types, struct hi_module *module,
 	ret->name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attr));
 	if (!ret->name)
 		ret->name = "";
-	if (find_typed_die(die, &typed))
+	if (hi_die_find_typed(die, &typed))
 		ret->type = hi_types_of_die(types, module, &typed);
 	need = registers_for(hi_type_get(types, ret->type));
 	if (place_at_entry(die, entry, &argument) == UNKNOWN && need == 1 && *next >= 0 &&
@@ -177,7 +159,7 @@ static size_t take_locals(struct hi_types *types, struct hi_module *module,
 		return 0;
 	for (unsigned i = 0; i < CHILDREN_MAX && n < max; i++) {
 		if (dwarf_tag(&child) == DW_TAG_variable &&
-		    find_typed_die(&child, &typed)) {
+		    hi_die_find_typed(&child, &typed)) {
 			const char *name = dwarf_formstring(
 				dwarf_attr_integrate(&child, DW_AT_name, &attr));
 

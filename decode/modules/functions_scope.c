@@ -7,6 +7,7 @@ enum {
 	DEPTH_MAX = 64,
 	DIES_MAX = 1 << 20, /* looked at for one address */
 	UNITS_MAX = 1 << 20,
+	ORIGINS_MAX = 8, /* abstract origins and specifications in a chain */
 };
 
 /* Does the code at addr belong to what is below this DIE? */
@@ -76,6 +77,23 @@ bool hi_unit_of_code(Dwarf *dwarf, Dwarf_Addr addr, Dwarf_Die *ret)
 			continue;
 		*ret = type == DW_UT_skeleton && split.addr ? split : unit;
 		return true;
+	}
+	return false;
+}
+
+bool hi_die_find_typed(const Dwarf_Die *die, Dwarf_Die *ret)
+{
+	Dwarf_Attribute attr;
+
+	*ret = *die;
+	for (int i = 0; i < ORIGINS_MAX; i++) {
+		if (dwarf_hasattr(ret, DW_AT_type))
+			return true;
+		if (!dwarf_attr(ret, DW_AT_abstract_origin, &attr) &&
+		    !dwarf_attr(ret, DW_AT_specification, &attr))
+			return false;
+		if (!dwarf_formref_die(&attr, ret))
+			return false;
 	}
 	return false;
 }

@@ -107,21 +107,6 @@ static void visit_record_die(struct each *each, struct hi_dw_unit *unit, uint64_
 	}
 }
 
-static bool skip_attrs(struct hi_dw_unit *unit, struct hi_dw_cursor *cursor,
-		       const struct hi_dw_abbrev *abbrev)
-{
-	for (uint32_t i = 0; i < abbrev->n_ops; i++) {
-		const struct hi_dw_op *op =
-			&unit->abbrevs.ops.items[abbrev->first_op + i];
-
-		if (op->form == 0)
-			hi_dw_skip(cursor, op->size);
-		else if (!hi_dw_form_skip(unit, cursor, op->form))
-			return false;
-	}
-	return !cursor->bad;
-}
-
 /* All DIEs of the unit, whatever they are nested in; what is broken ends it. */
 static void walk_unit_records(struct each *each, struct hi_dw_unit *unit)
 {
@@ -142,7 +127,7 @@ static void walk_unit_records(struct each *each, struct hi_dw_unit *unit)
 		if (code == 0 && !cursor.bad)
 			continue;
 		abbrev = hi_dw_abbrev_find(&unit->abbrevs, code);
-		if (cursor.bad || !abbrev || !skip_attrs(unit, &cursor, abbrev)) {
+		if (cursor.bad || !abbrev || !hi_dw_attrs_skip(unit, &cursor, abbrev)) {
 			atomic_fetch_add(&unit->file->broken, 1);
 			return;
 		}
