@@ -20,7 +20,7 @@
  *   words (cpython_text.c)      strings and names of the target as text
  *   facts (cpython_facts.c)     id(), count, name and value of one object
  *
- * Versions differ in data: cpython_layout_3_*.c has offsets and, where a structure is
+ * Versions differ in data: cpython_layout_table.h has offsets and, where a structure is
  * another one, which function reads it; cpython_builtins.c the fields of types. Sources:
  * Include/internal/pycore_*.h, Objects/obmalloc.c and the named object's own file,
  * CPython 3.8 to 3.13.
