@@ -60,7 +60,7 @@ struct avoidance {
 	unsigned max_tries;
 };
 
-static bool in_ranges(const struct hi_stop_options *options, uint64_t addr)
+static bool is_in_avoided_code(const struct hi_stop_options *options, uint64_t addr)
 {
 	size_t n = hi_search(i, options->n_avoid, options->avoid[i].end <= addr);
 
@@ -94,8 +94,8 @@ static size_t touched_bytes(const struct hi_tracees *all, uint64_t addr, size_t 
 
 /* As many bytes from addr as can be read, page by page: a transfer need not be
  * split inside one vector. */
-static size_t read_stack(const struct hi_tracees *all, pid_t tid, uint64_t addr,
-			 void *buf, size_t size)
+static size_t read_stack_bytes(const struct hi_tracees *all, pid_t tid, uint64_t addr,
+			       void *buf, size_t size)
 {
 	struct iovec local = {.iov_base = buf, .iov_len = size};
 	struct iovec remote[OPINION_BYTES / PAGE + 1];
@@ -124,16 +124,17 @@ static bool is_called_from_inside(const struct avoidance *av,
 	uint64_t words[LOOK_WORDS];
 	size_t n;
 
-	n = read_stack(av->all, tracee->tid, tracee->regs.rsp, words, sizeof(words));
+	n = read_stack_bytes(av->all, tracee->tid, tracee->regs.rsp, words,
+			     sizeof(words));
 	for (size_t i = 0; i < n / sizeof(*words); i++)
-		if (in_ranges(av->options, words[i]))
+		if (is_in_avoided_code(av->options, words[i]))
 			return true;
 	return false;
 }
 
 static bool looks_inside(const struct avoidance *av, const struct hi_tracee *tracee)
 {
-	return in_ranges(av->options, tracee->regs.rip) ||
+	return is_in_avoided_code(av->options, tracee->regs.rip) ||
 	       is_called_from_inside(av, tracee);
 }
 
@@ -145,10 +146,10 @@ static bool is_really_inside(const struct avoidance *av, const struct hi_tracee 
 	struct user_regs_struct regs = tracee->regs;
 	size_t n;
 
-	if (!options->is_inside || in_ranges(options, regs.rip))
+	if (!options->is_inside || is_in_avoided_code(options, regs.rip))
 		return true;
 	hi_restart_predict(&regs);
-	n = read_stack(av->all, tracee->tid, regs.rsp, stack, sizeof(stack));
+	n = read_stack_bytes(av->all, tracee->tid, regs.rsp, stack, sizeof(stack));
 	return options->is_inside(options->is_inside_arg, &regs, stack, n);
 }
 
@@ -166,7 +167,7 @@ static bool is_allocators_call(uint64_t number)
 	return false;
 }
 
-static void settle(struct hi_tracee *tracee, bool inside)
+static void settle_thread(struct hi_tracee *tracee, bool inside)
 {
 	tracee->maybe_inside = inside;
 	tracee->is_settled = true;
@@ -177,22 +178,23 @@ static void settle(struct hi_tracee *tracee, bool inside)
  * probe stays there, and a probe on malloc itself is what was asked for: inside is
  * who was called from there.
  */
-static void judge(const struct avoidance *av, struct hi_tracee *tracee)
+static void judge_thread(const struct avoidance *av, struct hi_tracee *tracee)
 {
 	if (tracee->is_at_probe) {
-		settle(tracee, is_called_from_inside(av, tracee) &&
-				       (in_ranges(av->options, tracee->regs.rip) ||
-					is_really_inside(av, tracee)));
+		settle_thread(tracee, is_called_from_inside(av, tracee) &&
+					      (is_in_avoided_code(av->options,
+								  tracee->regs.rip) ||
+					       is_really_inside(av, tracee)));
 		return;
 	}
 	if (tracee->state == HI_TRACEE_DEAD || !looks_inside(av, tracee)) {
-		settle(tracee, false);
+		settle_thread(tracee, false);
 		return;
 	}
 	tracee->maybe_inside = true;
 	/* A group-stopped thread may not run: it was stopped before we came. */
 	if (tracee->state == HI_TRACEE_GROUP_STOPPED) {
-		settle(tracee, is_really_inside(av, tracee));
+		settle_thread(tracee, is_really_inside(av, tracee));
 		return;
 	}
 	if (hi_restart_was_asleep(&tracee->regs))
@@ -200,16 +202,17 @@ static void judge(const struct avoidance *av, struct hi_tracee *tracee)
 	else
 		tracee->asleep_tries = 0;
 	if (tracee->asleep_tries && !is_allocators_call(tracee->regs.orig_rax) &&
-	    !in_ranges(av->options, tracee->regs.rip)) {
-		settle(tracee, is_really_inside(av, tracee));
+	    !is_in_avoided_code(av->options, tracee->regs.rip)) {
+		settle_thread(tracee, is_really_inside(av, tracee));
 		return;
 	}
 	if (tracee->asleep_tries == ASLEEP_TRIES && av->options->is_inside &&
 	    !is_really_inside(av, tracee))
-		settle(tracee, false);
+		settle_thread(tracee, false);
 }
 
-static void follow(const struct avoidance *av, const struct hi_tracee *tracee)
+static void follow_to_processor(const struct avoidance *av,
+				const struct hi_tracee *tracee)
 {
 	int cpu = hi_thread_cpu(av->all->pid, tracee->tid);
 	cpu_set_t set;
@@ -247,15 +250,15 @@ static bool can_go_on(const struct avoidance *av, uint64_t *quiet_since_ns)
 	return n && (awake || hi_clock_ns() - *quiet_since_ns < QUIET_NS);
 }
 
-static enum hi_status stand_again(const struct avoidance *av, struct hi_tracee *tracee,
-				  struct hi_error *err)
+static enum hi_status await_avoided_thread(const struct avoidance *av,
+					   struct hi_tracee *tracee, struct hi_error *err)
 {
 	enum hi_status status = hi_tracee_await(av->all, tracee, err);
 
 	if (status != HI_OK)
 		return status;
 	tracee->tries++;
-	judge(av, tracee);
+	judge_thread(av, tracee);
 	return HI_OK;
 }
 
@@ -274,7 +277,7 @@ static enum hi_status try_together(const struct avoidance *av, uint64_t delay_ns
 			hi_tracee_interrupt(&items[i]);
 	for (size_t i = 0; status == HI_OK && i < av->all->count; i++)
 		if (items[i].state == HI_TRACEE_RUNNING)
-			status = stand_again(av, &items[i], err);
+			status = await_avoided_thread(av, &items[i], err);
 	return status;
 }
 
@@ -288,9 +291,9 @@ static enum hi_status take_turn(const struct avoidance *av, struct hi_tracee *tr
 	for (int i = 0; status == HI_OK && i < TURN_TRIES && is_movable(tracee); i++) {
 		hi_tracee_continue(tracee);
 		hi_clock_pause_ns(delay_ns);
-		follow(av, tracee);
+		follow_to_processor(av, tracee);
 		hi_tracee_interrupt(tracee);
-		status = stand_again(av, tracee, err);
+		status = await_avoided_thread(av, tracee, err);
 		if (hi_restart_was_asleep(&tracee->regs))
 			break; /* it waits for one that is still to come */
 		delay_ns += delay_ns / 2;
@@ -331,7 +334,7 @@ enum hi_status hi_avoid_leave(struct hi_tracees *all,
 	has_home = sched_getaffinity(0, sizeof(home), &home) == 0;
 	for (size_t i = 0; i < all->count; i++)
 		if (!all->items[i].is_settled)
-			judge(&av, &all->items[i]);
+			judge_thread(&av, &all->items[i]);
 	for (unsigned i = 0; i < av.max_tries && can_go_on(&av, &quiet_since_ns); i++) {
 		if (hi_clock_ns() + delay_ns > limit_ns)
 			break;
@@ -349,8 +352,8 @@ enum hi_status hi_avoid_leave(struct hi_tracees *all,
 		(void)sched_setaffinity(0, sizeof(home), &home);
 	for (size_t i = 0; status == HI_OK && i < all->count; i++)
 		if (!all->items[i].is_settled)
-			settle(&all->items[i],
-			       all->items[i].state != HI_TRACEE_DEAD &&
-				       is_really_inside(&av, &all->items[i]));
+			settle_thread(&all->items[i],
+				      all->items[i].state != HI_TRACEE_DEAD &&
+					      is_really_inside(&av, &all->items[i]));
 	return status;
 }

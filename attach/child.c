@@ -30,7 +30,7 @@ void hi_child_set_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static bool is_kept(unsigned fd, const int *keep, size_t n_keep)
+static bool is_kept_fd(unsigned fd, const int *keep, size_t n_keep)
 {
 	for (size_t i = 0; i < n_keep; i++)
 		if (keep[i] >= 0 && (unsigned)keep[i] == fd)
@@ -69,7 +69,7 @@ static void silence_standard_streams(const int *keep, size_t n_keep)
 		if (fd == 2)
 			continue;
 #endif
-		if (!is_kept((unsigned)fd, keep, n_keep))
+		if (!is_kept_fd((unsigned)fd, keep, n_keep))
 			dup2(null, fd);
 	}
 	if (null > 2)

@@ -28,9 +28,9 @@
 
 HI_DEFINE_GUARD(DIR *, closedir)
 
-static enum hi_status create(struct hi_target *target,
-			     const struct hi_stop_options *options, struct hi_copy **ret,
-			     struct hi_error *err)
+static enum hi_status create_copy(struct hi_target *target,
+				  const struct hi_stop_options *options,
+				  struct hi_copy **ret, struct hi_error *err)
 {
 	struct hi_copy *copy;
 
@@ -142,8 +142,8 @@ enum hi_status hi_copy_find_filled_later(struct hi_copy *copy, struct hi_error *
 			     err);
 }
 
-static enum hi_status check_memory(const struct hi_copy *copy, uint64_t touched,
-				   struct hi_error *err)
+static enum hi_status check_copy_memory(const struct hi_copy *copy, uint64_t touched,
+					struct hi_error *err)
 {
 	uint64_t need = copy->held_bytes, available;
 	char need_text[24], free_text[24];
@@ -179,7 +179,7 @@ static enum hi_status reserve_memory(struct hi_copy *copy, struct hi_error *err)
 		if (status == HI_OK)
 			status = hi_copy_cut(copy, err);
 		if (status == HI_OK)
-			status = check_memory(copy, touched, err);
+			status = check_copy_memory(copy, touched, err);
 		if (status != HI_OK)
 			return status;
 		if (round > 0 && copy->held_bytes <= touched + touched / 64)
@@ -206,7 +206,7 @@ enum hi_status hi_copy_look_over(struct hi_target *target,
 				 struct hi_copy **ret, struct hi_error *err)
 {
 	struct hi_copy *copy = NULL;
-	enum hi_status status = create(target, options, &copy, err);
+	enum hi_status status = create_copy(target, options, &copy, err);
 
 	if (status != HI_OK)
 		return status;

@@ -51,12 +51,6 @@ struct hi_copy_child_source {
 	bool knows_wiped;
 };
 
-static void close_fd(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
 void hi_copy_forget_child(struct hi_copy *copy)
 {
 	struct hi_copy_child_source *forked = copy->forked;
@@ -72,8 +66,8 @@ void hi_copy_forget_child(struct hi_copy *copy)
 	hi_vector_free(&forked->all);
 	hi_vector_free(&forked->wiped);
 	hi_vector_free(&forked->kept);
-	close_fd(forked->maps_fd);
-	close_fd(forked->pagemap_fd);
+	hi_close_fd(forked->maps_fd);
+	hi_close_fd(forked->pagemap_fd);
 	hi_pagemap_free(&forked->source.pagemap);
 	free(forked);
 	copy->forked = NULL;
@@ -121,7 +115,7 @@ static enum hi_status open_child(struct hi_copy *copy, const struct hi_copy_chil
 
 /* ---- mappings ---- */
 
-static bool is_listed(const struct hi_page_runs *list, const struct hi_mapping *m)
+static bool is_listed_mapping(const struct hi_page_runs *list, const struct hi_mapping *m)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].start <= m->start && list->items[i].end >= m->end)
@@ -130,7 +124,8 @@ static bool is_listed(const struct hi_page_runs *list, const struct hi_mapping *
 }
 
 /* The first of n sorted mappings that ends above addr. */
-static size_t mapping_above(const struct hi_mapping *mappings, size_t n, uint64_t addr)
+static size_t find_copied_mapping_above(const struct hi_mapping *mappings, size_t n,
+					uint64_t addr)
 {
 	return hi_search(i, n, mappings[i].end <= addr);
 }
@@ -139,7 +134,8 @@ static size_t mapping_above(const struct hi_mapping *mappings, size_t n, uint64_
 static bool is_absent(const struct hi_copy_child_source *forked,
 		      const struct hi_mapping *m)
 {
-	size_t i = mapping_above(forked->of_child, forked->n_of_child, m->start);
+	size_t i =
+		find_copied_mapping_above(forked->of_child, forked->n_of_child, m->start);
 
 	return i == forked->n_of_child || forked->of_child[i].start >= m->end;
 }
@@ -167,7 +163,7 @@ static enum hi_status join_mappings(struct hi_copy *copy, size_t n_absent,
 	for (size_t i = 0; i < forked->n_of_target; i++) {
 		const struct hi_mapping *m = &forked->of_target[i];
 
-		if (!is_absent(forked, m) || !is_listed(&forked->kept, m))
+		if (!is_absent(forked, m) || !is_listed_mapping(&forked->kept, m))
 			continue;
 		while (at < forked->n_of_child && forked->of_child[at].end <= m->start)
 			all[n++] = forked->of_child[at++];
@@ -217,7 +213,8 @@ static enum hi_status look_at_target(struct hi_copy *copy, const struct hi_mappi
 				     struct hi_error *err)
 {
 	struct hi_copy_child_source *forked = copy->forked;
-	size_t i = mapping_above(forked->of_target, forked->n_of_target, m->start);
+	size_t i = find_copied_mapping_above(forked->of_target, forked->n_of_target,
+					     m->start);
 	enum hi_status status = HI_OK;
 
 	forked->seen.count = 0;
@@ -237,7 +234,8 @@ static enum hi_status look_at_target(struct hi_copy *copy, const struct hi_mappi
 }
 
 /* May the target's page be taken for one that was there at the fork? */
-static uint32_t accepted(const struct hi_mapping *m, uint32_t flags, bool missing)
+static uint32_t accept_target_page(const struct hi_mapping *m, uint32_t flags,
+				   bool missing)
 {
 	if (missing)
 		return flags | HI_RUN_MISSING;
@@ -270,7 +268,7 @@ static bool join_runs(struct hi_copy_child_source *forked, const struct hi_mappi
 		     j < forked->seen.count && forked->seen.items[j].start < end; j++) {
 			struct hi_page_run run = forked->seen.items[j];
 
-			run.flags = accepted(m, run.flags, missing);
+			run.flags = accept_target_page(m, run.flags, missing);
 			if (!push_clipped(&forked->all, run, start, end))
 				return false;
 		}
@@ -307,7 +305,7 @@ static enum hi_status look_at_pages(struct hi_copy *copy, const struct hi_mappin
 				    struct hi_error *err)
 {
 	struct hi_copy_child_source *forked = copy->forked;
-	bool missing = is_listed(&forked->kept, m), empty = n == 0 && !m->shared;
+	bool missing = is_listed_mapping(&forked->kept, m), empty = n == 0 && !m->shared;
 	enum hi_status status = HI_OK;
 
 	forked->seen.count = 0;
@@ -318,7 +316,7 @@ static enum hi_status look_at_pages(struct hi_copy *copy, const struct hi_mappin
 		status = find_wiped(copy, err);
 	if (status != HI_OK)
 		return status;
-	missing = missing || (empty && is_listed(&forked->wiped, m));
+	missing = missing || (empty && is_listed_mapping(&forked->wiped, m));
 	if (!join_runs(forked, m, of_child, n, missing))
 		return hi_fail_memory(err, "runs of pages");
 	return HI_OK;
@@ -402,8 +400,8 @@ static struct hi_pager_range *list_ranges(const struct hi_copy *copy, size_t *n_
 	return ranges;
 }
 
-static enum hi_status read_in_place(struct hi_copy *copy, uint64_t limit,
-				    struct hi_error *err)
+static enum hi_status read_child_in_place(struct hi_copy *copy, uint64_t limit,
+					  struct hi_error *err)
 {
 	const struct hi_reservation *area = &copy->reservations.items[0];
 	struct hi_pager_duty duty = {.area = area->pages,
@@ -430,8 +428,9 @@ static enum hi_status read_in_place(struct hi_copy *copy, uint64_t limit,
 		       hi_text_bytes(limit_text, limit), why.text);
 }
 
-static enum hi_status read_child(struct hi_copy *copy, const struct hi_copy_child *child,
-				 struct hi_error *err)
+static enum hi_status read_child_memory(struct hi_copy *copy,
+					const struct hi_copy_child *child,
+					struct hi_error *err)
 {
 	uint64_t limit = memory_limit(copy);
 	enum hi_status status = open_child(copy, child, err);
@@ -447,7 +446,7 @@ static enum hi_status read_child(struct hi_copy *copy, const struct hi_copy_chil
 	if (status == HI_OK)
 		status = hi_copy_read(copy, err);
 	if (status == HI_OK && copy->in_place)
-		status = read_in_place(copy, limit, err);
+		status = read_child_in_place(copy, limit, err);
 	else if (status == HI_OK)
 		hi_image_child_end(copy->forked->child);
 	return status;
@@ -456,7 +455,7 @@ static enum hi_status read_child(struct hi_copy *copy, const struct hi_copy_chil
 enum hi_status hi_copy_run_child(struct hi_copy *copy, const struct hi_copy_child *child,
 				 struct hi_error *err)
 {
-	enum hi_status status = read_child(copy, child, err);
+	enum hi_status status = read_child_memory(copy, child, err);
 
 	if (status != HI_OK && copy->forked && copy->forked->child)
 		hi_image_child_disown(copy->forked->child);

@@ -55,8 +55,8 @@ static enum hi_status leave_out_unreadable(struct hi_copy *copy, struct hi_error
 	return HI_OK;
 }
 
-static void count_pages(struct hi_mapping *m, const struct hi_pages *p,
-			struct hi_image_stats *stats)
+static void count_copied_pages(struct hi_mapping *m, const struct hi_pages *p,
+			       struct hi_image_stats *stats)
 {
 	uint64_t bytes = p->end - p->start;
 
@@ -86,7 +86,7 @@ static void count_mappings(struct hi_copy *copy, struct hi_image_stats *stats)
 		     at++) {
 			const struct hi_pages *p = &copy->pages.items[at];
 
-			count_pages(m, p, stats);
+			count_copied_pages(m, p, stats);
 			if (p->flags & HI_PAGES_ZERO)
 				zero += p->end - p->start;
 		}
@@ -129,7 +129,7 @@ static enum hi_status add_span(const struct hi_copy *copy, struct hi_frozen *fro
 				  err);
 }
 
-static bool meets(const struct hi_page_runs *runs, const struct hi_mapping *m)
+static bool overlaps_mapping(const struct hi_page_runs *runs, const struct hi_mapping *m)
 {
 	for (size_t i = 0; i < runs->count; i++)
 		if (runs->items[i].start < m->end && runs->items[i].end > m->start)
@@ -141,7 +141,8 @@ static bool meets(const struct hi_page_runs *runs, const struct hi_mapping *m)
  * found (Note [Reservations without PAGEMAP_SCAN]). */
 static bool may_miss_pages(const struct hi_copy *copy, const struct hi_mapping *m)
 {
-	return meets(&copy->filled_later, m) || meets(&copy->from->pagemap.unknown, m);
+	return overlaps_mapping(&copy->filled_later, m) ||
+	       overlaps_mapping(&copy->from->pagemap.unknown, m);
 }
 
 static enum hi_status add_zeros(const struct hi_copy *copy, struct hi_frozen *frozen,
@@ -161,8 +162,8 @@ static enum hi_status add_zeros(const struct hi_copy *copy, struct hi_frozen *fr
 	return status;
 }
 
-static enum hi_status freeze(struct hi_copy *copy, struct hi_memory **ret,
-			     struct hi_error *err)
+static enum hi_status freeze_copy(struct hi_copy *copy, struct hi_memory **ret,
+				  struct hi_error *err)
 {
 	const char *name = copy->forked ? "copy-on-write child" : "process copy";
 	struct hi_frozen *frozen = NULL;
@@ -200,9 +201,9 @@ static enum hi_status freeze(struct hi_copy *copy, struct hi_memory **ret,
 	return HI_OK;
 }
 
-static enum hi_status add_parts(struct hi_copy *copy, const struct hi_thread *threads,
-				size_t n_threads, struct hi_image *image,
-				struct hi_error *err)
+static enum hi_status add_image_parts(struct hi_copy *copy,
+				      const struct hi_thread *threads, size_t n_threads,
+				      struct hi_image *image, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 	char *exe = hi_strdup(copy->target->exe);
@@ -221,9 +222,9 @@ static enum hi_status add_parts(struct hi_copy *copy, const struct hi_thread *th
 	return status;
 }
 
-static enum hi_status make_image(struct hi_copy *copy, const struct hi_thread *threads,
-				 size_t n_threads, struct hi_image **ret,
-				 struct hi_error *err)
+static enum hi_status make_copied_image(struct hi_copy *copy,
+					const struct hi_thread *threads, size_t n_threads,
+					struct hi_image **ret, struct hi_error *err)
 {
 	struct hi_memory *memory = NULL;
 	struct hi_image *image = NULL;
@@ -233,14 +234,14 @@ static enum hi_status make_image(struct hi_copy *copy, const struct hi_thread *t
 	if (status != HI_OK)
 		return status;
 	count_mappings(copy, &stats);
-	status = freeze(copy, &memory, err);
+	status = freeze_copy(copy, &memory, err);
 	if (status == HI_OK)
 		status = hi_image_create(
 			memory, copy->forked ? HI_SNAPSHOT_FORK : HI_SNAPSHOT_COPY,
 			&image, err);
 	if (status != HI_OK)
 		return status;
-	status = add_parts(copy, threads, n_threads, image, err);
+	status = add_image_parts(copy, threads, n_threads, image, err);
 	if (status != HI_OK) {
 		hi_image_destroy(image);
 		return status;
@@ -268,7 +269,7 @@ enum hi_status hi_copy_finish(struct hi_copy *copy, const struct hi_thread *thre
 			      size_t n_threads, struct hi_image **ret,
 			      struct hi_error *err)
 {
-	enum hi_status status = make_image(copy, threads, n_threads, ret, err);
+	enum hi_status status = make_copied_image(copy, threads, n_threads, ret, err);
 
 	hi_copy_destroy(copy);
 	return status;

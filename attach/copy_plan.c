@@ -76,7 +76,7 @@ static bool add_pages(struct hi_page_list *pages, struct hi_pages add,
 }
 
 /* Cuts the runs at the mappings' borders and says what becomes of each. */
-static bool classify(struct hi_copy *copy)
+static bool classify_pages(struct hi_copy *copy)
 {
 	size_t at = 0;
 
@@ -171,7 +171,7 @@ enum hi_status hi_copy_read_pagemap(struct hi_copy *copy, struct hi_copy_source 
 
 enum hi_status hi_copy_classify(struct hi_copy *copy, struct hi_error *err)
 {
-	return classify(copy) ? HI_OK : hi_fail_memory(err, "list of pages");
+	return classify_pages(copy) ? HI_OK : hi_fail_memory(err, "list of pages");
 }
 
 enum hi_status hi_copy_look(struct hi_copy *copy, struct hi_error *err)
@@ -214,7 +214,7 @@ uint64_t hi_copy_sum(const struct hi_copy *copy, uint32_t mask, uint32_t flags)
  * table each. What is read while the target runs lies in areas of its own: it is read
  * once, also where the rest is read in place, again and again.
  */
-static bool joins(const struct hi_area *area, uint64_t joined, uint64_t start)
+static bool joins_area(const struct hi_area *area, uint64_t joined, uint64_t start)
 {
 	uint64_t gap = start - area->end, limit = joined * 8;
 
@@ -251,7 +251,7 @@ static bool add_fresh(struct hi_copy *copy, uint64_t start, uint64_t end, bool l
 		      copy->areas.items[old_at - 1].start >= last[-1].end;
 
 	if (copy->fresh.count && !barred && last[-1].live == live &&
-	    joins(&last[-1], *joined, start)) {
+	    joins_area(&last[-1], *joined, start)) {
 		last[-1].end = end;
 		*joined += end - start;
 		return true;
@@ -376,7 +376,7 @@ struct dense {
 	unsigned advised;
 };
 
-static void advise(struct dense *d, const struct hi_area *area)
+static void advise_huge_pages(struct dense *d, const struct hi_area *area)
 {
 	uint64_t start = d->start < area->start ? area->start : d->start;
 	uint64_t end = d->end > area->end ? area->end : d->end;
@@ -391,7 +391,7 @@ static void close_unit(struct dense *d, const struct hi_area *area)
 {
 	if (d->held * 2 >= HUGE_PAGE) {
 		if (d->end != d->unit) {
-			advise(d, area);
+			advise_huge_pages(d, area);
 			d->start = d->unit;
 		}
 		d->end = d->unit + HUGE_PAGE;
@@ -440,7 +440,7 @@ static void advise_dense(struct hi_copy *copy, const struct hi_area *areas, size
 				break;
 		}
 		close_unit(&d, area);
-		advise(&d, area);
+		advise_huge_pages(&d, area);
 	}
 }
 

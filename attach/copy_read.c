@@ -14,7 +14,7 @@
 #define MADV_POPULATE_WRITE 23 /* linux/mman.h since 5.14 */
 #endif
 
-static void touch(unsigned char *start, size_t size)
+static void touch_pages(unsigned char *start, size_t size)
 {
 	if (madvise(start, size, MADV_POPULATE_WRITE) == 0)
 		return;
@@ -33,12 +33,12 @@ static void touch_block(void *arg, size_t task, unsigned worker)
 	(void)worker;
 	for (size_t i = 0; i < block->count; i++, piece++) {
 		if (piece->host != end) {
-			touch(start, (size_t)(end - start));
+			touch_pages(start, (size_t)(end - start));
 			start = piece->host;
 		}
 		end = piece->host + piece->size;
 	}
-	touch(start, (size_t)(end - start));
+	touch_pages(start, (size_t)(end - start));
 }
 
 void hi_copy_touch(struct hi_copy *copy)

@@ -47,7 +47,8 @@ struct core {
 	struct hi_core_notes notes;
 };
 
-static enum hi_status bad(struct hi_error *err, const char *path, const char *what)
+static enum hi_status fail_core_data(struct hi_error *err, const char *path,
+				     const char *what)
 {
 	return hi_fail(err, HI_BAD_DATA, 0, "%.150s: %s", path, what);
 }
@@ -61,9 +62,9 @@ static enum hi_status map_file(struct core *core, const char *path, struct hi_er
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return hi_fail_errno(err, "%.150s", path);
 	if (!S_ISREG(st.st_mode))
-		return bad(err, path, "not a regular file");
+		return fail_core_data(err, path, "not a regular file");
 	if (st.st_size < (off_t)sizeof(Elf64_Ehdr))
-		return bad(err, path, "too short for a core");
+		return fail_core_data(err, path, "too short for a core");
 	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return hi_fail_errno(err, "mapping %.150s", path);
@@ -90,11 +91,11 @@ static enum hi_status check_magic(const struct core *core, const char *path,
 		   5) == 0)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "%.150s: compressed: unpack it first", path);
-	return bad(err, path, "not an ELF file");
+	return fail_core_data(err, path, "not an ELF file");
 }
 
-static enum hi_status check_header(const struct core *core, const char *path,
-				   Elf64_Ehdr *header, struct hi_error *err)
+static enum hi_status check_core_header(const struct core *core, const char *path,
+					Elf64_Ehdr *header, struct hi_error *err)
 {
 	enum hi_status status = check_magic(core, path, err);
 
@@ -107,9 +108,9 @@ static enum hi_status check_header(const struct core *core, const char *path,
 			       path);
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 ||
 	    header->e_ident[EI_DATA] != ELFDATA2LSB)
-		return bad(err, path, "damaged ELF header");
+		return fail_core_data(err, path, "damaged ELF header");
 	if (header->e_type != ET_CORE)
-		return bad(err, path, "an ELF file, but not a core");
+		return fail_core_data(err, path, "an ELF file, but not a core");
 	if (header->e_machine != EM_X86_64)
 		return hi_fail(
 			err, HI_UNSUPPORTED, 0,
@@ -128,15 +129,16 @@ static enum hi_status count_segments(const struct core *core, const char *path,
 
 	if (n == PN_XNUM) {
 		if (header->e_shoff > core->size - sizeof(section))
-			return bad(err, path, "truncated: no section header");
+			return fail_core_data(err, path, "truncated: no section header");
 		memcpy(&section, core->bytes + header->e_shoff, sizeof(section));
 		n = section.sh_info;
 	}
 	if (n == 0 || header->e_phentsize != sizeof(Elf64_Phdr))
-		return bad(err, path, "no program headers");
+		return fail_core_data(err, path, "no program headers");
 	if (header->e_phoff > core->size ||
 	    n > (core->size - header->e_phoff) / sizeof(Elf64_Phdr))
-		return bad(err, path, "truncated: the program headers are cut off");
+		return fail_core_data(err, path,
+				      "truncated: the program headers are cut off");
 	*ret = n;
 	return HI_OK;
 }
@@ -172,7 +174,7 @@ static enum hi_status add_notes(struct core *core, const char *path, const Elf64
 				struct hi_error *err)
 {
 	if (ph->p_offset > core->size || ph->p_filesz > core->size - ph->p_offset)
-		return bad(err, path, "truncated: the notes are cut off");
+		return fail_core_data(err, path, "truncated: the notes are cut off");
 	return hi_core_notes_parse(&core->notes, core->bytes + ph->p_offset, ph->p_filesz,
 				   err);
 }
@@ -223,7 +225,7 @@ static enum hi_status read_segments(struct core *core, const char *path,
 	Elf64_Ehdr header;
 	uint64_t n = 0;
 
-	status = check_header(core, path, &header, err);
+	status = check_core_header(core, path, &header, err);
 	if (status == HI_OK)
 		status = count_segments(core, path, &header, &n, err);
 	for (uint64_t i = 0; status == HI_OK && i < n; i++) {
@@ -238,11 +240,11 @@ static enum hi_status read_segments(struct core *core, const char *path,
 	if (status == HI_OK)
 		status = sort_parts(core, path, err);
 	if (status == HI_OK && !core->notes.threads.count)
-		status = bad(err, path, "it has no threads");
+		status = fail_core_data(err, path, "it has no threads");
 	return status;
 }
 
-static bool auxv(const struct core *core, uint64_t type, uint64_t *ret)
+static bool find_core_auxv(const struct core *core, uint64_t type, uint64_t *ret)
 {
 	for (size_t i = 0; i + 1 < core->notes.auxv.count; i += 2)
 		if (core->notes.auxv.items[i] == type) {
@@ -260,22 +262,25 @@ static void name_special(const struct core *core, const struct load *load,
 
 	if (m->start == VSYSCALL) {
 		m->path = "[vsyscall]";
-	} else if (auxv(core, AT_SYSINFO_EHDR, &addr) && addr >= m->start &&
+	} else if (find_core_auxv(core, AT_SYSINFO_EHDR, &addr) && addr >= m->start &&
 		   addr < m->end) {
 		m->path = "[vdso]";
-	} else if (auxv(core, AT_SYSINFO_EHDR, &addr) && m->end <= addr && load &&
-		   load->flags == PF_R && addr - m->start <= VVAR_SIZE) {
+	} else if (find_core_auxv(core, AT_SYSINFO_EHDR, &addr) && m->end <= addr &&
+		   load && load->flags == PF_R && addr - m->start <= VVAR_SIZE) {
 		m->path = "[vvar]";
-	} else if ((auxv(core, AT_EXECFN, &addr) || auxv(core, AT_RANDOM, &addr)) &&
+	} else if ((find_core_auxv(core, AT_EXECFN, &addr) ||
+		    find_core_auxv(core, AT_RANDOM, &addr)) &&
 		   addr >= m->start && addr < m->end) {
 		m->path = "[stack]";
 	}
 }
 
 /* One mapping: the part [start, end) of load (NULL: none) and file (NULL). */
-static enum hi_status add_mapping(const struct core *core, struct hi_image *image,
-				  uint64_t start, uint64_t end, const struct load *load,
-				  const struct hi_core_file *file, struct hi_error *err)
+static enum hi_status add_core_mapping(const struct core *core, struct hi_image *image,
+				       uint64_t start, uint64_t end,
+				       const struct load *load,
+				       const struct hi_core_file *file,
+				       struct hi_error *err)
 {
 	struct hi_mapping m = {
 		.start = start,
@@ -317,8 +322,8 @@ static enum hi_status add_mapping(const struct core *core, struct hi_image *imag
 }
 
 /* Cuts at the borders of both segments and mapped files. */
-static enum hi_status add_mappings(const struct core *core, struct hi_image *image,
-				   struct hi_error *err)
+static enum hi_status add_core_mappings(const struct core *core, struct hi_image *image,
+					struct hi_error *err)
 {
 	const struct load *loads = core->loads.items;
 	const struct hi_core_file *files = core->notes.files.items;
@@ -347,7 +352,7 @@ static enum hi_status add_mappings(const struct core *core, struct hi_image *ima
 		if (f < n_files && (file ? file->end : files[f].start) < end)
 			end = file ? file->end : files[f].start;
 		if (load || file)
-			status = add_mapping(core, image, at, end, load, file, err);
+			status = add_core_mapping(core, image, at, end, load, file, err);
 		if (status != HI_OK)
 			return status;
 		at = end;
@@ -379,8 +384,8 @@ static enum hi_status add_spans(const struct core *core, struct hi_frozen *froze
 }
 
 /* Takes the mapped file over from core. */
-static enum hi_status freeze(struct core *core, struct hi_memory **ret,
-			     struct hi_error *err)
+static enum hi_status freeze_core(struct core *core, struct hi_memory **ret,
+				  struct hi_error *err)
 {
 	struct hi_frozen *frozen = NULL;
 	enum hi_status status = hi_frozen_create("core file", &frozen, err);
@@ -400,8 +405,8 @@ static enum hi_status freeze(struct core *core, struct hi_memory **ret,
 	return status;
 }
 
-static enum hi_status add_threads(const struct core *core, struct hi_image *image,
-				  struct hi_error *err)
+static enum hi_status add_core_threads(const struct core *core, struct hi_image *image,
+				       struct hi_error *err)
 {
 	const struct hi_core_notes *notes = &core->notes;
 	enum hi_status status = HI_OK;
@@ -463,13 +468,14 @@ static enum hi_status find_exe(const struct core *core, struct hi_image *image,
 	return HI_OK;
 }
 
-static enum hi_status fill(struct core *core, struct hi_image *image,
-			   const struct hi_core_options *options, struct hi_error *err)
+static enum hi_status fill_core_image(struct core *core, struct hi_image *image,
+				      const struct hi_core_options *options,
+				      struct hi_error *err)
 {
-	enum hi_status status = add_mappings(core, image, err);
+	enum hi_status status = add_core_mappings(core, image, err);
 
 	if (status == HI_OK)
-		status = add_threads(core, image, err);
+		status = add_core_threads(core, image, err);
 	if (status == HI_OK)
 		status = add_auxv(core, image);
 	if (status == HI_OK)
@@ -479,12 +485,13 @@ static enum hi_status fill(struct core *core, struct hi_image *image,
 	return status;
 }
 
-static enum hi_status make_image(struct core *core, const struct hi_core_options *options,
-				 struct hi_image **ret, struct hi_error *err)
+static enum hi_status make_core_image(struct core *core,
+				      const struct hi_core_options *options,
+				      struct hi_image **ret, struct hi_error *err)
 {
 	struct hi_memory *memory = NULL;
 	struct hi_image *image = NULL;
-	enum hi_status status = freeze(core, &memory, err);
+	enum hi_status status = freeze_core(core, &memory, err);
 
 	if (status != HI_OK && memory) {
 		core->bytes = NULL; /* frozen owned it */
@@ -494,7 +501,7 @@ static enum hi_status make_image(struct core *core, const struct hi_core_options
 		return status;
 	status = hi_image_create(memory, HI_SNAPSHOT_CORE, &image, err);
 	if (status == HI_OK)
-		status = fill(core, image, options, err);
+		status = fill_core_image(core, image, options, err);
 	core->bytes = NULL;
 	if (status != HI_OK) {
 		hi_image_destroy(image);
@@ -522,7 +529,7 @@ enum hi_status hi_core_open(const char *path, const struct hi_core_options *opti
 	if (status == HI_OK)
 		status = read_segments(&core, path, err);
 	if (status == HI_OK)
-		status = make_image(&core, options, ret, err);
+		status = make_core_image(&core, options, ret, err);
 	hi_core_notes_free(&core.notes);
 	hi_vector_free(&core.loads);
 	if (core.bytes)

@@ -11,13 +11,13 @@ struct note {
 	uint32_t type;
 };
 
-static enum hi_status bad(struct hi_error *err, const char *what)
+static enum hi_status fail_core_notes(struct hi_error *err, const char *what)
 {
 	return hi_fail(err, HI_BAD_DATA, 0, "core: %s", what);
 }
 
-static enum hi_status add_thread(struct hi_core_notes *notes, const struct note *note,
-				 struct hi_error *err)
+static enum hi_status add_thread_note(struct hi_core_notes *notes,
+				      const struct note *note, struct hi_error *err)
 {
 	struct hi_thread thread = {};
 	struct elf_prstatus status;
@@ -25,7 +25,7 @@ static enum hi_status add_thread(struct hi_core_notes *notes, const struct note 
 	_Static_assert(sizeof(status.pr_reg) == sizeof(thread.regs),
 		       "both are the 27 registers of user_regs_struct");
 	if (note->size < sizeof(status))
-		return bad(err, "a thread's note is too short");
+		return fail_core_notes(err, "a thread's note is too short");
 	memcpy(&status, note->desc, sizeof(status));
 	memcpy(&thread.regs, &status.pr_reg, sizeof(thread.regs));
 	thread.tid = status.pr_pid;
@@ -40,7 +40,7 @@ static enum hi_status take_psinfo(struct hi_core_notes *notes, const struct note
 	struct elf_prpsinfo info;
 
 	if (note->size < sizeof(info))
-		return bad(err, "the process's note is too short");
+		return fail_core_notes(err, "the process's note is too short");
 	memcpy(&info, note->desc, sizeof(info));
 	notes->pid = info.pr_pid;
 	memcpy(notes->name, info.pr_fname, sizeof(info.pr_fname));
@@ -73,10 +73,10 @@ static enum hi_status take_files(struct hi_core_notes *notes, const struct note 
 	uint64_t head[2], triple[3];
 
 	if (note->size < sizeof(head))
-		return bad(err, "the note of mapped files is too short");
+		return fail_core_notes(err, "the note of mapped files is too short");
 	memcpy(head, note->desc, sizeof(head));
 	if (head[0] > (note->size - sizeof(head)) / sizeof(triple))
-		return bad(err, "the note of mapped files is cut off");
+		return fail_core_notes(err, "the note of mapped files is cut off");
 	names = (const char *)note->desc + sizeof(head) + head[0] * sizeof(triple);
 	notes->files.count = 0;
 	for (uint64_t i = 0; i < head[0]; i++) {
@@ -84,12 +84,14 @@ static enum hi_status take_files(struct hi_core_notes *notes, const struct note 
 		struct hi_core_file file;
 
 		if (!nul)
-			return bad(err, "a name in the note of mapped files has no end");
+			return fail_core_notes(
+				err, "a name in the note of mapped files has no end");
 		memcpy(triple, note->desc + sizeof(head) + i * sizeof(triple),
 		       sizeof(triple));
 		file = (struct hi_core_file){triple[0], triple[1], 0, names};
 		if (__builtin_mul_overflow(triple[2], head[1], &file.offset))
-			return bad(err, "an offset in the note of mapped files wraps");
+			return fail_core_notes(
+				err, "an offset in the note of mapped files wraps");
 		names = nul + 1;
 		if (file.start < file.end && !hi_vector_push(&notes->files, file))
 			return hi_fail_memory(err, "mapped files of the core");
@@ -97,12 +99,12 @@ static enum hi_status take_files(struct hi_core_notes *notes, const struct note 
 	return HI_OK;
 }
 
-static enum hi_status take(struct hi_core_notes *notes, const struct note *note,
-			   struct hi_error *err)
+static enum hi_status parse_core_note(struct hi_core_notes *notes,
+				      const struct note *note, struct hi_error *err)
 {
 	switch (note->type) {
 	case NT_PRSTATUS:
-		return add_thread(notes, note, err);
+		return add_thread_note(notes, note, err);
 	case NT_PRPSINFO:
 		return take_psinfo(notes, note, err);
 	case NT_AUXV:
@@ -114,7 +116,7 @@ static enum hi_status take(struct hi_core_notes *notes, const struct note *note,
 	}
 }
 
-static uint64_t align4(uint64_t n)
+static uint64_t align_note_size(uint64_t n)
 {
 	return (n + 3) & ~3ull;
 }
@@ -131,14 +133,14 @@ enum hi_status hi_core_notes_parse(struct hi_core_notes *notes,
 
 		memcpy(&header, bytes + at, sizeof(header));
 		at += sizeof(header);
-		name_size = align4(header.n_namesz);
-		desc_size = align4(header.n_descsz);
+		name_size = align_note_size(header.n_namesz);
+		desc_size = align_note_size(header.n_descsz);
 		if (name_size > size - at || header.n_descsz > size - at - name_size)
-			return bad(err, "a note reaches beyond its segment");
+			return fail_core_notes(err, "a note reaches beyond its segment");
 		note = (struct note){bytes + at + name_size, header.n_descsz,
 				     header.n_type};
 		if (header.n_namesz == 5 && memcmp(bytes + at, "CORE", 5) == 0)
-			status = take(notes, &note, err);
+			status = parse_core_note(notes, &note, err);
 		if (status != HI_OK)
 			return status;
 		at += name_size;

@@ -77,7 +77,7 @@ HI_DEFINE_GUARD(struct hi_fork_plan *, hi_fork_plan_free)
 /* Tests die here, at every step; in the program there is none. */
 __attribute__((weak)) void hi_fork_test_step(const char *step);
 
-static void step(const char *name)
+static void report_test_step(const char *name)
 {
 	if (hi_fork_test_step)
 		hi_fork_test_step(name);
@@ -217,11 +217,11 @@ static enum hi_status make_call(struct fork_job *job, struct user_regs_struct *r
 
 	if (status != HI_OK)
 		return status;
-	step("registers");
+	report_test_step("registers");
 	if (!job->changed && ptrace(PTRACE_SETSIGMASK, tid, sizeof(mask), &mask) < 0)
 		return thread_gone(job, err);
 	job->changed = true;
-	step("mask");
+	report_test_step("mask");
 	return hi_call_drive(tid, job->options->deadline_ns, ret, err);
 }
 
@@ -236,7 +236,7 @@ static enum hi_status ask_for_reaper(struct fork_job *job, struct hi_error *err)
 	status = make_call(job, &regs, &outcome, err);
 	if (status != HI_OK)
 		return status;
-	step("prctl");
+	report_test_step("prctl");
 	if (outcome.result < 0 || pread(job->options->memory, &answer, sizeof(answer),
 					(off_t)job->program.answer) != sizeof(answer))
 		return hi_fail(err, HI_UNSUPPORTED, 0,
@@ -260,7 +260,7 @@ static enum hi_status clone_first(struct fork_job *job, long *pid_ret,
 	job->first = outcome.child;
 	if (status != HI_OK)
 		return status;
-	step("clone");
+	report_test_step("clone");
 	if (outcome.result < 0)
 		return hi_fork_refused(-outcome.result, err);
 	if (!job->first)
@@ -303,19 +303,19 @@ static enum hi_status clone_keeper(struct fork_job *job, struct hi_error *err)
 
 	if (status != HI_OK)
 		return status;
-	step("child");
+	report_test_step("child");
 	if (ptrace(PTRACE_SETOPTIONS, job->first, 0, CHILD_OPTIONS) < 0)
 		return thread_gone(job, err);
 	hi_fork_call_keeper(&job->program, &job->origin.regs, &regs);
 	status = set_registers(job, job->first, &regs, err);
-	step("child's registers");
+	report_test_step("child's registers");
 	if (status == HI_OK)
 		status = hi_call_drive(job->first, job->options->deadline_ns, &outcome,
 				       err);
 	job->keeper.pid = outcome.child;
 	if (status != HI_OK)
 		return status;
-	step("keeper");
+	report_test_step("keeper");
 	return outcome.result < 0 ? hi_fork_refused(-outcome.result, err) : HI_OK;
 }
 
@@ -332,7 +332,7 @@ static enum hi_status settle_keeper(struct fork_job *job, struct hi_error *err)
 	if (job->keeper.pidfd < 0)
 		return hi_fail_errno(err, "pidfd_open of the copy");
 	offer_to_oom_killer(job->keeper.pid);
-	step("keeper stands");
+	report_test_step("keeper stands");
 	return HI_OK;
 }
 
@@ -379,10 +379,10 @@ static enum hi_status reap_first(struct fork_job *job, long pid, struct hi_error
 	enum hi_status status;
 
 	end_first(job);
-	step("child's end");
+	report_test_step("child's end");
 	hi_fork_call_wait(&job->program, &job->origin.regs, (pid_t)pid, &regs);
 	status = make_call(job, &regs, &outcome, err);
-	step("wait");
+	report_test_step("wait");
 	return status;
 }
 
@@ -411,7 +411,7 @@ static enum hi_status make_children(struct fork_job *job, struct hi_error *err)
 /* ---- back ---- */
 
 /* It must stand in an event-stop again: see Note [Signals on their way]. */
-static enum hi_status stand_again(struct fork_job *job, struct hi_error *err)
+static enum hi_status bring_to_event_stop(struct fork_job *job, struct hi_error *err)
 {
 	pid_t tid = job->tracee->tid;
 
@@ -421,7 +421,7 @@ static enum hi_status stand_again(struct fork_job *job, struct hi_error *err)
 	return hi_tracee_await(job->all, job->tracee, err);
 }
 
-static enum hi_status restore(struct fork_job *job, struct hi_error *err)
+static enum hi_status restore_thread(struct fork_job *job, struct hi_error *err)
 {
 	struct hi_fork_program *program = &job->program;
 	pid_t tid = job->tracee->tid;
@@ -432,13 +432,13 @@ static enum hi_status restore(struct fork_job *job, struct hi_error *err)
 		    ptrace(PTRACE_SETREGS, tid, 0, &job->origin.regs) < 0)
 			return thread_gone(job, err);
 	}
-	step("restored registers");
+	report_test_step("restored registers");
 	if (pwrite(job->options->memory, program->saved, program->size,
 		   (off_t)program->start) != (ssize_t)program->size ||
 	    ptrace(PTRACE_SETOPTIONS, tid, 0, 0) < 0)
 		return thread_gone(job, err);
-	step("restored stack");
-	return job->changed ? stand_again(job, err) : HI_OK;
+	report_test_step("restored stack");
+	return job->changed ? bring_to_event_stop(job, err) : HI_OK;
 }
 
 static enum hi_status prepare_thread(struct fork_job *job,
@@ -461,12 +461,12 @@ static enum hi_status prepare_thread(struct fork_job *job,
 }
 
 /* What cannot be undone any more undoes itself when the tracer ends. */
-static enum hi_status run(struct fork_job *job, struct hi_error *err)
+static enum hi_status run_fork_calls(struct fork_job *job, struct hi_error *err)
 {
 	enum hi_status status = HI_OK, restored;
 	struct hi_error second;
 
-	step("frames");
+	report_test_step("frames");
 	if (ptrace(PTRACE_SETOPTIONS, job->tracee->tid, 0, THREAD_OPTIONS) < 0)
 		status = thread_gone(job, err);
 	if (status == HI_OK)
@@ -477,7 +477,7 @@ static enum hi_status run(struct fork_job *job, struct hi_error *err)
 		job->tracee->state = HI_TRACEE_RUNNING;
 		return status;
 	}
-	restored = restore(job, &second);
+	restored = restore_thread(job, &second);
 	if (restored == HI_OK)
 		return status;
 	if (err)
@@ -499,7 +499,7 @@ enum hi_status hi_fork_make(struct hi_tracees *all, const struct hi_fork_plan *p
 	job->keeper.pidfd = job->first_pidfd = -1;
 	status = prepare_thread(job, plan, err);
 	if (status == HI_OK)
-		status = run(job, err);
+		status = run_fork_calls(job, err);
 	if (status == HI_OK) {
 		*ret = job->keeper;
 		ret->tid = job->tracee->tid;

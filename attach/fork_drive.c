@@ -15,7 +15,7 @@
 #define MAX_RESTARTS 20
 #define MAX_STOPS (MAX_RESTARTS * 10)
 
-static enum hi_status gone(pid_t tid, struct hi_error *err)
+static enum hi_status fail_killed_thread(pid_t tid, struct hi_error *err)
 {
 	return hi_fail(err, HI_GONE, 0, "thread %d: it has been killed", (int)tid);
 }
@@ -36,9 +36,9 @@ enum hi_status hi_call_await(pid_t tid, uint64_t deadline_ns, int *stop_ret,
 				return HI_OK;
 			}
 			if (info.si_pid)
-				return gone(tid, err);
+				return fail_killed_thread(tid, err);
 		} else if (errno == ECHILD || hi_thread_state(tid, tid) == 'Z') {
-			return gone(tid, err);
+			return fail_killed_thread(tid, err);
 		}
 		if (late)
 			return hi_fail(

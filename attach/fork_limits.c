@@ -28,8 +28,8 @@
 #define MAX_FDS 100000
 #define EVENT_FORK 2u /* UFFD_FEATURE_EVENT_FORK, linux/userfaultfd.h */
 
-static enum hi_status check_memory(const char *who, uint64_t writable,
-				   struct hi_error *err)
+static enum hi_status check_fork_memory(const char *who, uint64_t writable,
+					struct hi_error *err)
 {
 	uint64_t need = writable / WRITTEN_SHARE + writable / PAGE_TABLE_SHARE;
 	uint64_t left = hi_memory_available_to("/proc", who, "/sys/fs/cgroup");
@@ -79,8 +79,8 @@ static enum hi_status check_status(const char *status, struct hi_error *err)
 	return HI_OK;
 }
 
-static enum hi_status check_directory(const char *directory, char *status_text,
-				      struct hi_error *err)
+static enum hi_status check_proc_directory(const char *directory, char *status_text,
+					   struct hi_error *err)
 {
 	char path[96];
 	size_t n = 0;
@@ -148,7 +148,7 @@ enum hi_status hi_fork_check_process(pid_t pid, uint64_t writable, struct hi_err
 
 	snprintf(who, sizeof(who), "%d", (int)pid);
 	snprintf(directory, sizeof(directory), "/proc/%d", (int)pid);
-	status = check_directory(directory, status_text, err);
+	status = check_proc_directory(directory, status_text, err);
 	if (status != HI_OK)
 		return status;
 	if (hi_pids_available_to("/proc", who, "/sys/fs/cgroup") < NEEDED_PIDS)
@@ -159,7 +159,7 @@ enum hi_status hi_fork_check_process(pid_t pid, uint64_t writable, struct hi_err
 			       "one of its userfaultfds reports forks, and the fork "
 			       "might wait for its handler for ever");
 	status = hi_fork_check_reaper(pid, err);
-	return status == HI_OK ? check_memory(who, writable, err) : status;
+	return status == HI_OK ? check_fork_memory(who, writable, err) : status;
 }
 
 enum hi_status hi_fork_check_thread(pid_t pid, pid_t tid, bool *filtered_ret,
@@ -170,7 +170,7 @@ enum hi_status hi_fork_check_thread(pid_t pid, pid_t tid, bool *filtered_ret,
 	const char *seccomp;
 
 	snprintf(directory, sizeof(directory), "/proc/%d/task/%d", (int)pid, (int)tid);
-	status = check_directory(directory, status_text, err);
+	status = check_proc_directory(directory, status_text, err);
 	if (status != HI_OK)
 		return status;
 	seccomp = hi_proc_field(status_text, "Seccomp");

@@ -68,9 +68,9 @@ void hi_fork_call_clone(const struct hi_fork_program *program,
 	ret->rdx = program->wait + HI_SIGNAL_FRAME_RDI;
 }
 
-static void call_wait(const struct hi_fork_program *program,
-		      const struct user_regs_struct *base, pid_t pid, unsigned options,
-		      struct user_regs_struct *ret)
+static void set_wait_call(const struct hi_fork_program *program,
+			  const struct user_regs_struct *base, pid_t pid,
+			  unsigned options, struct user_regs_struct *ret)
 {
 	set_call(program, base, program->origin, SYS_wait4, ret);
 	ret->rdi = (unsigned long long)pid;
@@ -81,7 +81,7 @@ void hi_fork_call_wait(const struct hi_fork_program *program,
 		       const struct user_regs_struct *base, pid_t pid,
 		       struct user_regs_struct *ret)
 {
-	call_wait(program, base, pid, __WCLONE | WNOHANG, ret);
+	set_wait_call(program, base, pid, __WCLONE | WNOHANG, ret);
 }
 
 void hi_fork_call_keeper(const struct hi_fork_program *program,
@@ -93,33 +93,34 @@ void hi_fork_call_keeper(const struct hi_fork_program *program,
 	ret->rsi = program->exit;
 }
 
-static void call_exit(const struct hi_fork_program *program,
-		      const struct user_regs_struct *base, struct user_regs_struct *ret)
+static void set_exit_call(const struct hi_fork_program *program,
+			  const struct user_regs_struct *base,
+			  struct user_regs_struct *ret)
 {
 	set_call(program, base, program->exit, SYS_exit_group, ret);
 }
 
-static void put_frame(struct hi_fork_program *program, uint64_t at,
-		      const struct user_regs_struct *regs, uint64_t mask,
-		      uint64_t fpstate)
+static void put_signal_frame(struct hi_fork_program *program, uint64_t at,
+			     const struct user_regs_struct *regs, uint64_t mask,
+			     uint64_t fpstate)
 {
 	hi_signal_frame_write(program->bytes + (at - program->start), regs, mask, fpstate,
 			      program->restorer->addr);
 }
 
-static void put_frames(struct hi_fork_program *program,
-		       const struct hi_fork_origin *origin, uint64_t fpstate)
+static void put_signal_frames(struct hi_fork_program *program,
+			      const struct hi_fork_origin *origin, uint64_t fpstate)
 {
 	struct user_regs_struct regs = origin->regs;
 
 	hi_restart_renew(&regs);
-	put_frame(program, program->origin, &regs, origin->mask, fpstate);
-	call_wait(program, &origin->regs, NO_PROCESS, __WCLONE, &regs);
-	put_frame(program, program->wait, &regs, ALL_SIGNALS, 0);
+	put_signal_frame(program, program->origin, &regs, origin->mask, fpstate);
+	set_wait_call(program, &origin->regs, NO_PROCESS, __WCLONE, &regs);
+	put_signal_frame(program, program->wait, &regs, ALL_SIGNALS, 0);
 	hi_fork_call_keeper(program, &origin->regs, &regs);
-	put_frame(program, program->child, &regs, ALL_SIGNALS, 0);
-	call_exit(program, &origin->regs, &regs);
-	put_frame(program, program->exit, &regs, ALL_SIGNALS, 0);
+	put_signal_frame(program, program->child, &regs, ALL_SIGNALS, 0);
+	set_exit_call(program, &origin->regs, &regs);
+	put_signal_frame(program, program->exit, &regs, ALL_SIGNALS, 0);
 }
 
 void hi_fork_program_build(struct hi_fork_program *program,
@@ -140,11 +141,11 @@ void hi_fork_program_build(struct hi_fork_program *program,
 	memset(program->bytes, 0, program->size);
 	memcpy(program->bytes + (fpstate - program->start), origin->xstate.bytes,
 	       origin->xstate.size);
-	put_frames(program, origin, fpstate);
+	put_signal_frames(program, origin, fpstate);
 }
 
-static void describe(struct hi_filtered_call *ret, const char *name,
-		     const struct user_regs_struct *regs)
+static void describe_filtered_call(struct hi_filtered_call *ret, const char *name,
+				   const struct user_regs_struct *regs)
 {
 	*ret = (struct hi_filtered_call){
 		.name = name,
@@ -162,18 +163,18 @@ void hi_fork_program_calls(const struct hi_fork_program *program,
 	struct user_regs_struct regs;
 
 	hi_fork_call_prctl(program, &zero, &regs);
-	describe(&ret[0], "prctl", &regs);
+	describe_filtered_call(&ret[0], "prctl", &regs);
 	hi_fork_call_clone(program, &zero, &regs);
-	describe(&ret[1], "clone", &regs);
+	describe_filtered_call(&ret[1], "clone", &regs);
 	hi_fork_call_keeper(program, &zero, &regs);
-	describe(&ret[2], "clone", &regs);
+	describe_filtered_call(&ret[2], "clone", &regs);
 	hi_fork_call_wait(program, &zero, NO_PROCESS, &regs);
-	describe(&ret[3], "wait4", &regs);
-	call_wait(program, &zero, NO_PROCESS, __WCLONE, &regs);
-	describe(&ret[6], "wait4", &regs);
-	call_exit(program, &zero, &regs);
-	describe(&ret[4], "exit_group", &regs);
+	describe_filtered_call(&ret[3], "wait4", &regs);
+	set_wait_call(program, &zero, NO_PROCESS, __WCLONE, &regs);
+	describe_filtered_call(&ret[6], "wait4", &regs);
+	set_exit_call(program, &zero, &regs);
+	describe_filtered_call(&ret[4], "exit_group", &regs);
 	regs.rax = SYS_rt_sigreturn;
 	regs.rip = program->restorer->addr + program->restorer->size - 2;
-	describe(&ret[5], "rt_sigreturn", &regs);
+	describe_filtered_call(&ret[5], "rt_sigreturn", &regs);
 }

@@ -50,7 +50,7 @@ static bool is_known_reaper(const char *name)
 	return false;
 }
 
-static bool read_ns(const char *pid, char *out, size_t size)
+static bool read_pid_ns(const char *pid, char *out, size_t size)
 {
 	char path[96];
 	ssize_t n;
@@ -67,7 +67,7 @@ static bool is_its_init(const char *pid, const char *ns, char name[32])
 	char other[64], text[STATUS_SIZE];
 	const char *field;
 
-	if (!read_ns(pid, other, sizeof(other)) || strcmp(ns, other) != 0)
+	if (!read_pid_ns(pid, other, sizeof(other)) || strcmp(ns, other) != 0)
 		return false;
 	if (!hi_proc_read_small((pid_t)strtol(pid, NULL, 10), "status", text,
 				sizeof(text), NULL) ||
@@ -96,7 +96,7 @@ enum hi_status hi_fork_check_reaper(pid_t pid, struct hi_error *err)
 	char ns[64], who[16], name[32] = "its state cannot be read";
 
 	snprintf(who, sizeof(who), "%d", (int)pid);
-	if (!read_ns(who, ns, sizeof(ns)) || strcmp(ns, INITIAL_PID_NS) == 0 ||
+	if (!read_pid_ns(who, ns, sizeof(ns)) || strcmp(ns, INITIAL_PID_NS) == 0 ||
 	    (find_init(ns, name) && is_known_reaper(name)))
 		return HI_OK;
 	return hi_fail(err, HI_UNSUPPORTED, 0,

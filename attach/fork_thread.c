@@ -69,7 +69,8 @@ struct choice {
 };
 
 /* The first mapping that ends above addr; NULL: none. */
-static const struct hi_mapping *mapping_above(const struct choice *by, uint64_t addr)
+static const struct hi_mapping *find_mapping_above_stack(const struct choice *by,
+							 uint64_t addr)
 {
 	size_t low = hi_search(i, by->n_mappings, by->mappings[i].end <= addr);
 
@@ -143,8 +144,8 @@ static bool dispatches_calls(pid_t tid)
 	       config.mode;
 }
 
-static bool fits(const struct choice *by, const struct hi_tracee *tracee,
-		 struct hi_fork_origin *origin)
+static bool fits_program(const struct choice *by, const struct hi_tracee *tracee,
+			 struct hi_fork_origin *origin)
 {
 	const struct user_regs_struct *regs = &origin->regs;
 	const struct hi_mapping *m;
@@ -153,7 +154,7 @@ static bool fits(const struct choice *by, const struct hi_tracee *tracee,
 
 	if (regs->cs != USER_CODE_64)
 		return false;
-	m = mapping_above(by, regs->rsp);
+	m = find_mapping_above_stack(by, regs->rsp);
 	if (!m || hi_xstate_read(tracee->tid, &origin->xstate, NULL) != HI_OK)
 		return false;
 	room = hi_fork_program_room(origin);
@@ -169,14 +170,15 @@ static bool fits(const struct choice *by, const struct hi_tracee *tracee,
  * Not one that is group-stopped: if we die amid the calls, it makes them only when it
  * is continued, and until then the first child is there to be seen.
  */
-static int rank_of(const struct hi_tracee *tracee)
+static int rank_stack_thread(const struct hi_tracee *tracee)
 {
 	if (tracee->state != HI_TRACEE_STOPPED)
 		return -1;
 	return (long long)tracee->regs.orig_rax < 0 ? 0 : 1;
 }
 
-static struct hi_tracee *choose(const struct choice *by, struct hi_fork_origin *origin)
+static struct hi_tracee *choose_stack_thread(const struct choice *by,
+					     struct hi_fork_origin *origin)
 {
 	unsigned tried = 0;
 
@@ -184,11 +186,11 @@ static struct hi_tracee *choose(const struct choice *by, struct hi_fork_origin *
 		for (size_t i = 0; i < by->all->count && tried < MAX_CANDIDATES; i++) {
 			struct hi_tracee *tracee = &by->all->items[i];
 
-			if (rank_of(tracee) != rank)
+			if (rank_stack_thread(tracee) != rank)
 				continue;
 			tried++;
 			origin->regs = tracee->regs;
-			if (fits(by, tracee, origin) &&
+			if (fits_program(by, tracee, origin) &&
 			    ptrace(PTRACE_GETSIGMASK, tracee->tid, sizeof(origin->mask),
 				   &origin->mask) == 0)
 				return tracee;
@@ -200,13 +202,14 @@ static struct hi_tracee *choose(const struct choice *by, struct hi_fork_origin *
 static pid_t any_free(const struct hi_tracees *all)
 {
 	for (size_t i = 0; i < all->count; i++)
-		if (rank_of(&all->items[i]) >= 0)
+		if (rank_stack_thread(&all->items[i]) >= 0)
 			return all->items[i].tid;
 	return 0;
 }
 
 /* By the mappings of now. */
-static struct hi_tracee *choose_anew(struct choice by, struct hi_fork_origin *origin)
+static struct hi_tracee *choose_stack_thread_anew(struct choice by,
+						  struct hi_fork_origin *origin)
 {
 	struct hi_mapping *mappings;
 	struct hi_tracee *tracee;
@@ -216,7 +219,7 @@ static struct hi_tracee *choose_anew(struct choice by, struct hi_fork_origin *or
 	    HI_OK)
 		return NULL;
 	by.mappings = mappings;
-	tracee = choose(&by, origin);
+	tracee = choose_stack_thread(&by, origin);
 	hi_mappings_free(mappings, by.n_mappings);
 	return tracee;
 }
@@ -235,9 +238,9 @@ enum hi_status hi_fork_choose_thread(const struct hi_tracees *all,
 	if (!any_free(all))
 		return hi_fail(err, HI_UNSUPPORTED, 0, "%s",
 			       hi_tracees_stand(all) ? HI_FORK_STOPPED : HI_FORK_ASLEEP);
-	*ret = choose(&by, origin_ret);
+	*ret = choose_stack_thread(&by, origin_ret);
 	if (!*ret)
-		*ret = choose_anew(by, origin_ret);
+		*ret = choose_stack_thread_anew(by, origin_ret);
 	if (*ret)
 		return HI_OK;
 	return hi_fail(

@@ -23,7 +23,7 @@ struct mount {
 };
 
 /* Is word one of a list that is divided by commas? */
-static bool has_word(const char *list, const char *word)
+static bool has_listed_word(const char *list, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -43,7 +43,7 @@ static bool parse_mount(const char *line, bool second, struct mount *ret)
 	if (!tail || sscanf(tail, " - %31s %*s %1023s", type, options) != 2)
 		return false;
 	if (second ? strcmp(type, "cgroup2") != 0
-		   : strcmp(type, "cgroup") != 0 || !has_word(options, "freezer"))
+		   : strcmp(type, "cgroup") != 0 || !has_listed_word(options, "freezer"))
 		return false;
 	return sscanf(line, "%*d %*d %*s %4095s %4095s", ret->root, ret->point) == 2;
 }
@@ -101,7 +101,7 @@ static bool is_freezing(char *line, char *name, size_t size)
 	controllers++;
 	second = !*controllers;
 	if (second ? !cgroup_says(true, path, "cgroup.events", "frozen 1")
-		   : !has_word(controllers, "freezer") ||
+		   : !has_listed_word(controllers, "freezer") ||
 			     !cgroup_says(false, path, "freezer.state", "FR"))
 		return false; /* FREEZING or FROZEN; else THAWED */
 	snprintf(name, size, "%s", path);

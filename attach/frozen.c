@@ -270,8 +270,8 @@ static void set_bits(uint64_t *words, uint64_t first, uint64_t last, bool value)
 }
 
 /* Sets the bits of [start, end), clipped to span. */
-static void mark(const struct span *span, uint64_t *words, uint64_t start, uint64_t end,
-		 bool value)
+static void mark_bits(const struct span *span, uint64_t *words, uint64_t start,
+		      uint64_t end, bool value)
 {
 	if (start < span->start)
 		start = span->start;
@@ -286,13 +286,13 @@ static void mark_pages(const struct span *span, const struct hi_pages *pages)
 {
 	bool readable = pages->flags & (HI_PAGES_HELD | HI_PAGES_ZERO);
 
-	mark(span, span->readable, pages->start, pages->end, readable);
+	mark_bits(span, span->readable, pages->start, pages->end, readable);
 	if (pages->flags & HI_PAGES_PRESENT)
-		mark(span, span->present, pages->start, pages->end, true);
+		mark_bits(span, span->present, pages->start, pages->end, true);
 }
 
 /* Fills rank and stop; true if every page is readable and present. */
-static bool summarize(const struct span *span, uint64_t n_pages, uint64_t n_words)
+static bool summarize_bitmaps(const struct span *span, uint64_t n_pages, uint64_t n_words)
 {
 	uint64_t tail = n_pages % 64 ? (1ull << n_pages % 64) - 1 : UINT64_MAX;
 	uint64_t full = UINT64_MAX;
@@ -339,12 +339,12 @@ static bool index_span(struct hi_frozen *frozen, struct span *span,
 	for (size_t i = *zero_at; i < frozen->zeros.count; i++) {
 		if (frozen->zeros.items[i].start >= span->end)
 			break;
-		mark(span, span->readable, frozen->zeros.items[i].start,
-		     frozen->zeros.items[i].end, true);
+		mark_bits(span, span->readable, frozen->zeros.items[i].start,
+			  frozen->zeros.items[i].end, true);
 	}
 	for (size_t i = 0; i < n_pages && pages[i].start < span->end; i++)
 		mark_pages(span, &pages[i]);
-	if (summarize(span, count, n_words)) {
+	if (summarize_bitmaps(span, count, n_words)) {
 		free(span->block);
 		span->block = NULL;
 	}

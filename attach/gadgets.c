@@ -142,7 +142,7 @@ static uint64_t page_state(int pagemap, uint64_t addr)
 	return entry & (PRESENT | SWAPPED);
 }
 
-static enum place prove(const struct hi_gadget *gadget, int memory, int pagemap)
+static enum place check_gadget(const struct hi_gadget *gadget, int memory, int pagemap)
 {
 	uint64_t last = gadget->addr + gadget->size - 1;
 	uint64_t first_state = page_state(pagemap, gadget->addr);
@@ -159,13 +159,13 @@ static enum place prove(const struct hi_gadget *gadget, int memory, int pagemap)
 	return PLACE_PRESENT;
 }
 
-static const struct hi_gadget *pick(const struct hi_gadget *list, size_t n, int memory,
-				    int pagemap)
+static const struct hi_gadget *pick_gadget(const struct hi_gadget *list, size_t n,
+					   int memory, int pagemap)
 {
 	const struct hi_gadget *absent = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		enum place place = prove(&list[i], memory, pagemap);
+		enum place place = check_gadget(&list[i], memory, pagemap);
 
 		if (place == PLACE_PRESENT)
 			return &list[i];
@@ -179,8 +179,8 @@ enum hi_status hi_gadgets_pick(const struct hi_gadgets *gadgets, int memory, int
 			       const struct hi_gadget **call_ret,
 			       const struct hi_gadget **return_ret, struct hi_error *err)
 {
-	*call_ret = pick(gadgets->calls, gadgets->n_calls, memory, pagemap);
-	*return_ret = pick(gadgets->returns, gadgets->n_returns, memory, pagemap);
+	*call_ret = pick_gadget(gadgets->calls, gadgets->n_calls, memory, pagemap);
+	*return_ret = pick_gadget(gadgets->returns, gadgets->n_returns, memory, pagemap);
 	if (*call_ret && *return_ret)
 		return HI_OK;
 	return hi_fail(err, HI_UNSUPPORTED, 0,

@@ -196,7 +196,7 @@ void hi_image_files_close(struct hi_image_files *files)
 }
 
 /* A new open file description, so that offsets are the caller's own. */
-static enum hi_status reopen(int fd, int *fd_ret, struct hi_error *err)
+static enum hi_status reopen_mapped_file(int fd, int *fd_ret, struct hi_error *err)
 {
 	char path[64];
 	int copy;
@@ -254,7 +254,7 @@ enum hi_status hi_image_open_file(const struct hi_image *image,
 	if (!file || file->fd < 0 || !mapping->inode)
 		return hi_fail(err, HI_NOT_FOUND, 0,
 			       "%.150s: the mapped file is out of reach", mapping->path);
-	return reopen(file->fd, fd_ret, err);
+	return reopen_mapped_file(file->fd, fd_ret, err);
 }
 
 enum hi_status hi_image_open_path(const struct hi_image *image, const char *path,

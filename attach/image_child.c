@@ -26,12 +26,6 @@ struct hi_image_child {
 	uint64_t copied; /* when it was ended */
 };
 
-static void close_fd(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
 static bool has_ended(int pidfd)
 {
 	struct pollfd fd = {.fd = pidfd, .events = POLLIN};
@@ -90,7 +84,7 @@ int hi_image_child_pidfd(const struct hi_image_child *child)
 }
 
 /* The descriptor is bound to the child's memory: a pid would not be. */
-static size_t read_in_place(void *arg, uint64_t addr, void *to, size_t size)
+static size_t read_child_bytes(void *arg, uint64_t addr, void *to, size_t size)
 {
 	const struct hi_image_child *child = arg;
 	size_t done = 0;
@@ -120,7 +114,7 @@ enum hi_status hi_image_child_read_in_place(struct hi_image_child *child,
 	struct hi_pager_duty own = *duty;
 
 	child->ranges = duty->ranges;
-	own.read = read_in_place;
+	own.read = read_child_bytes;
 	own.all_loaded = all_loaded;
 	own.arg = child;
 	child->pager_duty = own;
@@ -147,7 +141,7 @@ struct hi_pager_stats hi_image_child_stats(struct hi_image_child *child)
  * to, which the kernel copies at once. When the target exits all of it becomes the
  * child's alone, and nothing is known.
  */
-static uint64_t measure(const struct hi_image_child *child)
+static uint64_t measure_copied_bytes(const struct hi_image_child *child)
 {
 	static const char *const keys[] = {"Private_Clean", "Private_Dirty",
 					   "Private_Hugetlb"};
@@ -171,7 +165,7 @@ uint64_t hi_image_child_copied(struct hi_image_child *child)
 	uint64_t copied;
 
 	pthread_mutex_lock(&child->lock);
-	copied = child->ended ? child->copied : measure(child);
+	copied = child->ended ? child->copied : measure_copied_bytes(child);
 	pthread_mutex_unlock(&child->lock);
 	return copied;
 }
@@ -180,7 +174,7 @@ void hi_image_child_end(struct hi_image_child *child)
 {
 	pthread_mutex_lock(&child->lock);
 	if (!child->ended) {
-		child->copied = measure(child);
+		child->copied = measure_copied_bytes(child);
 		child->ended = true;
 		if (child->duty.end)
 			child->duty.end(child->duty.arg);
@@ -201,10 +195,10 @@ void hi_image_child_destroy(struct hi_image_child *child)
 	if (!child->ended && child->duty.end)
 		child->duty.end(child->duty.arg);
 	free((void *)(uintptr_t)child->ranges);
-	close_fd(child->pidfd);
-	close_fd(child->mem_fd);
-	close_fd(child->rollup_fd);
-	close_fd(child->target_pidfd);
+	hi_close_fd(child->pidfd);
+	hi_close_fd(child->mem_fd);
+	hi_close_fd(child->rollup_fd);
+	hi_close_fd(child->target_pidfd);
 	pthread_mutex_destroy(&child->lock);
 	free(child);
 }

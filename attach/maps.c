@@ -19,7 +19,7 @@ struct cursor {
 };
 
 /* A number of at least one digit in base 10 or 16; false on none or overflow. */
-static bool take_number(struct cursor *c, unsigned base, uint64_t *ret)
+static bool take_maps_number(struct cursor *c, unsigned base, uint64_t *ret)
 {
 	const char *first = c->at;
 	uint64_t value = 0;
@@ -103,7 +103,7 @@ static void take_path(struct cursor *c, struct hi_mapping *m, char **pool)
 	*pool += hi_path_cut_deleted(out, n, &m->deleted) + 1;
 }
 
-static bool has_prefix(const char *text, const char *prefix)
+static bool has_path_prefix(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
@@ -116,9 +116,9 @@ static enum hi_mapping_kind kind_of_special(const char *path)
 		return HI_MAPPING_STACK;
 	if (strcmp(path, "[vdso]") == 0)
 		return HI_MAPPING_VDSO;
-	if (has_prefix(path, "[anon:") || has_prefix(path, "[stack:"))
+	if (has_path_prefix(path, "[anon:") || has_path_prefix(path, "[stack:"))
 		return HI_MAPPING_ANONYMOUS;
-	if (has_prefix(path, "[anon_shmem:"))
+	if (has_path_prefix(path, "[anon_shmem:"))
 		return HI_MAPPING_SHMEM;
 	return HI_MAPPING_OTHER; /* [vvar], [vsyscall], [uprobes] */
 }
@@ -137,29 +137,30 @@ enum hi_mapping_kind hi_mapping_kind_of(const struct hi_mapping *m)
 		return m->inode ? HI_MAPPING_OTHER : HI_MAPPING_ANONYMOUS;
 	if (*path != '/')
 		return HI_MAPPING_OTHER; /* anon_inode:…, socket:… */
-	if (has_prefix(path, "/dev/zero"))
+	if (has_path_prefix(path, "/dev/zero"))
 		return m->shared || m->deleted ? HI_MAPPING_SHMEM : HI_MAPPING_ANONYMOUS;
-	if (m->deleted && (has_prefix(path, "/memfd:") || has_prefix(path, "/SYSV") ||
-			   has_prefix(path, "/anon_hugepage")))
+	if (m->deleted &&
+	    (has_path_prefix(path, "/memfd:") || has_path_prefix(path, "/SYSV") ||
+	     has_path_prefix(path, "/anon_hugepage")))
 		return HI_MAPPING_SHMEM;
-	if (has_prefix(path, "/dev/shm/"))
+	if (has_path_prefix(path, "/dev/shm/"))
 		return HI_MAPPING_SHMEM;
-	if (has_prefix(path, "/dev/") && !has_prefix(path, "/dev/hugepages/"))
+	if (has_path_prefix(path, "/dev/") && !has_path_prefix(path, "/dev/hugepages/"))
 		return HI_MAPPING_OTHER;
 	return HI_MAPPING_FILE;
 }
 
-static bool parse_line(struct cursor *c, struct hi_mapping *m, char **pool)
+static bool parse_maps_line(struct cursor *c, struct hi_mapping *m, char **pool)
 {
 	uint64_t major, minor;
 
 	*m = (struct hi_mapping){.resident = UINT64_MAX, .swapped = UINT64_MAX};
-	if (!take_number(c, 16, &m->start) || !take_char(c, '-') ||
-	    !take_number(c, 16, &m->end) || !take_spaces(c) || !take_perms(c, m) ||
-	    !take_spaces(c) || !take_number(c, 16, &m->file_offset) || !take_spaces(c) ||
-	    !take_number(c, 16, &major) || !take_char(c, ':') ||
-	    !take_number(c, 16, &minor) || !take_spaces(c) ||
-	    !take_number(c, 10, &m->inode))
+	if (!take_maps_number(c, 16, &m->start) || !take_char(c, '-') ||
+	    !take_maps_number(c, 16, &m->end) || !take_spaces(c) || !take_perms(c, m) ||
+	    !take_spaces(c) || !take_maps_number(c, 16, &m->file_offset) ||
+	    !take_spaces(c) || !take_maps_number(c, 16, &major) || !take_char(c, ':') ||
+	    !take_maps_number(c, 16, &minor) || !take_spaces(c) ||
+	    !take_maps_number(c, 10, &m->inode))
 		return false;
 	if (c->at < c->end && !take_spaces(c))
 		return false;
@@ -185,7 +186,7 @@ static size_t count_lines(const char *text, size_t n)
 }
 
 /* A running target may move what was already read: the first line wins. */
-static bool clip(struct hi_mapping *m, uint64_t previous_end)
+static bool clip_mapping(struct hi_mapping *m, uint64_t previous_end)
 {
 	if (m->start >= previous_end)
 		return true;
@@ -215,12 +216,12 @@ enum hi_status hi_maps_parse(const char *text, size_t n, struct hi_mapping **ret
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 		struct cursor c = {at, newline ? newline : end};
 
-		if (!parse_line(&c, &mappings[count], &pool)) {
+		if (!parse_maps_line(&c, &mappings[count], &pool)) {
 			free(mappings);
 			return hi_fail(err, HI_BAD_DATA, 0,
 				       "maps: line %zu has an unknown format", line + 1);
 		}
-		if (clip(&mappings[count], previous_end))
+		if (clip_mapping(&mappings[count], previous_end))
 			previous_end = mappings[count++].end;
 		at = newline ? newline + 1 : end;
 	}

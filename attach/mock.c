@@ -29,7 +29,7 @@ static struct mock *to_mock(struct hi_memory *mem)
 	return (struct mock *)mem;
 }
 
-static bool fails(struct mock *mock)
+static bool is_mock_failure_due(struct mock *mock)
 {
 	uint64_t now = atomic_fetch_add(&mock->accesses, 1) + 1;
 
@@ -45,7 +45,8 @@ static bool is_poisoned(const struct mock *mock, uint64_t addr)
 }
 
 /* The readable byte at addr and how many follow in its segment. */
-static const unsigned char *find(const struct mock *mock, uint64_t addr, size_t *avail)
+static const unsigned char *find_mock_bytes(const struct mock *mock, uint64_t addr,
+					    size_t *avail)
 {
 	for (size_t i = 0; i < mock->segments.count; i++) {
 		const struct segment *s = &mock->segments.items[i];
@@ -69,11 +70,11 @@ static enum hi_status mock_read(struct hi_memory *mem, uint64_t addr, void *buf,
 	struct mock *mock = to_mock(mem);
 	unsigned char *out = buf;
 
-	if (fails(mock))
+	if (is_mock_failure_due(mock))
 		return hi_fail(err, HI_FAULT, addr, "mock: this read was set up to fail");
 	while (size) {
 		size_t avail = 0;
-		const unsigned char *from = find(mock, addr, &avail);
+		const unsigned char *from = find_mock_bytes(mock, addr, &avail);
 
 		if (!from)
 			return hi_fail(err, HI_FAULT, addr, "mock: nothing at 0x%llx",
@@ -92,7 +93,7 @@ static const void *mock_view(struct hi_memory *mem, uint64_t addr, size_t *avail
 {
 	struct mock *mock = to_mock(mem);
 
-	return fails(mock) ? NULL : find(mock, addr, avail_ret);
+	return is_mock_failure_due(mock) ? NULL : find_mock_bytes(mock, addr, avail_ret);
 }
 
 static void mock_destroy(struct hi_memory *mem)

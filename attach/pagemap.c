@@ -61,8 +61,8 @@ static uint32_t flags_of_categories(uint64_t categories)
 }
 
 /* One call: *at moves on to where the kernel stopped. */
-static ssize_t scan_once(const struct hi_pagemap *pagemap, uint64_t *at, uint64_t end,
-			 struct page_region *regions)
+static ssize_t scan_pagemap_once(const struct hi_pagemap *pagemap, uint64_t *at,
+				 uint64_t end, struct page_region *regions)
 {
 	struct pm_scan_arg arg = {
 		.size = sizeof(arg),
@@ -92,12 +92,12 @@ static ssize_t scan_once(const struct hi_pagemap *pagemap, uint64_t *at, uint64_
 	return n;
 }
 
-static enum hi_status scan(const struct hi_pagemap *pagemap, uint64_t start, uint64_t end,
-			   struct hi_page_runs *runs, struct page_region *regions,
-			   struct hi_error *err)
+static enum hi_status scan_pagemap(const struct hi_pagemap *pagemap, uint64_t start,
+				   uint64_t end, struct hi_page_runs *runs,
+				   struct page_region *regions, struct hi_error *err)
 {
 	for (uint64_t at = start; at < end;) {
-		ssize_t n = scan_once(pagemap, &at, end, regions);
+		ssize_t n = scan_pagemap_once(pagemap, &at, end, regions);
 
 		if (n < 0 && (errno == ESRCH || errno == EFAULT))
 			return HI_OK; /* the address space is gone: no pages */
@@ -111,14 +111,15 @@ static enum hi_status scan(const struct hi_pagemap *pagemap, uint64_t start, uin
 	return HI_OK;
 }
 
-static enum hi_status scan_range(struct hi_pagemap *pagemap, uint64_t start, uint64_t end,
-				 struct hi_page_runs *runs, struct hi_error *err)
+static enum hi_status scan_pagemap_range(struct hi_pagemap *pagemap, uint64_t start,
+					 uint64_t end, struct hi_page_runs *runs,
+					 struct hi_error *err)
 {
 	void *regions HI_GUARD(free) = hi_alloc(REGIONS * sizeof(struct page_region));
 
 	if (!regions)
 		return hi_fail_memory(err, "runs of pages");
-	return scan(pagemap, start, end, runs, regions, err);
+	return scan_pagemap(pagemap, start, end, runs, regions, err);
 }
 
 enum hi_status hi_pagemap_collect(struct hi_pagemap *pagemap, uint64_t start,
@@ -127,7 +128,7 @@ enum hi_status hi_pagemap_collect(struct hi_pagemap *pagemap, uint64_t start,
 {
 	if (end > USER_END)
 		end = USER_END;
-	return pagemap->categories ? scan_range(pagemap, start, end, runs, err)
+	return pagemap->categories ? scan_pagemap_range(pagemap, start, end, runs, err)
 				   : hi_pagemap_read(pagemap, start, end, runs, err);
 }
 

@@ -32,8 +32,8 @@ static uint32_t flags_of_entry(const struct hi_pagemap *pagemap, uint64_t entry)
 
 /* A page that is neither exclusive nor a file's may be the page of zeros, which smaps
  * does not count, unless the entries tell pages apart. */
-static void count_entry(const struct hi_pagemap *pagemap, uint64_t entry, uint32_t flags,
-			struct hi_pagemap_count *count)
+static void count_pagemap_entry(const struct hi_pagemap *pagemap, uint64_t entry,
+				uint32_t flags, struct hi_pagemap_count *count)
 {
 	if (flags & HI_RUN_SWAPPED)
 		count->swapped++;
@@ -52,7 +52,7 @@ static bool add_entries(const struct hi_pagemap *pagemap, uint64_t at,
 		if (!flags)
 			continue;
 		if (count)
-			count_entry(pagemap, entries[i], flags, count);
+			count_pagemap_entry(pagemap, entries[i], flags, count);
 		if (!hi_page_runs_add(runs, at, at + PAGE, flags))
 			return false;
 	}
@@ -88,7 +88,7 @@ enum hi_status hi_pagemap_read_plainly(struct hi_pagemap *pagemap, uint64_t star
 	return HI_OK;
 }
 
-static enum hi_status read_sizes(struct hi_pagemap *pagemap, struct hi_error *err)
+static enum hi_status read_mapping_sizes(struct hi_pagemap *pagemap, struct hi_error *err)
 {
 	if (pagemap->has_sizes)
 		return HI_OK;
@@ -103,7 +103,7 @@ enum hi_status hi_pagemap_read(struct hi_pagemap *pagemap, uint64_t start, uint6
 
 	if (end <= start || (end - start) / PAGE <= LARGE)
 		return hi_pagemap_read_plainly(pagemap, start, end, runs, NULL, err);
-	status = read_sizes(pagemap, err);
+	status = read_mapping_sizes(pagemap, err);
 	return status == HI_OK
 		       ? hi_pagemap_search(pagemap, start, end, NULL, 0, runs, err)
 		       : status;
@@ -145,7 +145,7 @@ enum hi_status hi_pagemap_read_all(struct hi_pagemap *pagemap,
 	pagemap->searched = pagemap->pages_unknown = 0;
 	hi_pagemap_forget_sizes(pagemap);
 	if (sparse)
-		status = read_sizes(pagemap, err);
+		status = read_mapping_sizes(pagemap, err);
 	for (size_t i = 0; status == HI_OK && i < n; i++) {
 		const struct hi_mapping *m = &mappings[i];
 

@@ -64,7 +64,7 @@ static void hi_guard_free_search(struct page_search *search)
 	hi_vector_free(&search->found);
 }
 
-static bool has_all(const struct page_search *search)
+static bool has_all_pages(const struct page_search *search)
 {
 	return search->counts && search->got.resident == search->wanted.resident &&
 	       search->got.swapped == search->wanted.swapped;
@@ -72,7 +72,7 @@ static bool has_all(const struct page_search *search)
 
 static bool may_go_on(const struct page_search *search)
 {
-	return !has_all(search) &&
+	return !has_all_pages(search) &&
 	       search->pagemap->searched < search->pagemap->search_limit;
 }
 
@@ -103,7 +103,8 @@ static bool mark_looked(struct hi_page_runs *looked, uint64_t start, uint64_t en
 	return true;
 }
 
-static enum hi_status read_part(struct page_search *search, uint64_t start, uint64_t end)
+static enum hi_status read_pagemap_part(struct page_search *search, uint64_t start,
+					uint64_t end)
 {
 	enum hi_status status = hi_pagemap_read_plainly(
 		search->pagemap, start, end, &search->found, &search->got, search->err);
@@ -131,7 +132,7 @@ static enum hi_status look_at_span(struct page_search *search, uint64_t start,
 		uint64_t stop = next && next->start < end ? next->start : end;
 
 		if (stop > at)
-			status = read_part(search, at, stop);
+			status = read_pagemap_part(search, at, stop);
 		at = next && stop == next->start ? next->end : stop;
 	}
 	if (status == HI_OK && start < end && !mark_looked(&search->looked, start, end))
@@ -161,7 +162,7 @@ static enum hi_status look_where_it_was(struct page_search *search)
 	enum hi_status status = HI_OK;
 
 	for (size_t i = find_run(known, search->start + 1);
-	     status == HI_OK && i < known->count && !has_all(search) &&
+	     status == HI_OK && i < known->count && !has_all_pages(search) &&
 	     known->items[i].start < search->end;
 	     i++)
 		status = look_at_span(search, known->items[i].start, known->items[i].end);
@@ -224,7 +225,7 @@ static enum hi_status look_from_both_ends(struct page_search *search)
 
 /* ---- afterwards ---- */
 
-static int compare_found(const void *a, const void *b)
+static int compare_found_runs(const void *a, const void *b)
 {
 	const struct hi_page_run *x = a, *y = b;
 
@@ -232,7 +233,7 @@ static int compare_found(const void *a, const void *b)
 }
 
 /* The whole units of the pages that were found take the place of what was known. */
-static bool remember(struct page_search *search)
+static bool remember_found_units(struct page_search *search)
 {
 	struct hi_page_runs *known = &search->pagemap->known;
 	size_t first = find_run(known, search->start + 1), last = first, n = 0;
@@ -268,14 +269,14 @@ static bool hand_over(struct page_search *search, struct hi_page_runs *runs)
 {
 	if (search->found.count > 1)
 		qsort(search->found.items, search->found.count,
-		      sizeof(*search->found.items), compare_found);
+		      sizeof(*search->found.items), compare_found_runs);
 	for (size_t i = 0; i < search->found.count; i++) {
 		const struct hi_page_run *run = &search->found.items[i];
 
 		if (!hi_page_runs_add(runs, run->start, run->end, run->flags))
 			return false;
 	}
-	return remember(search);
+	return remember_found_units(search);
 }
 
 static bool is_all_looked(const struct page_search *search)
@@ -285,7 +286,7 @@ static bool is_all_looked(const struct page_search *search)
 	       search->looked.items[0].end >= search->end;
 }
 
-static uint64_t missing(uint64_t wanted, uint64_t got)
+static uint64_t count_missing_pages(uint64_t wanted, uint64_t got)
 {
 	return wanted > got ? wanted - got : 0;
 }
@@ -295,10 +296,10 @@ static bool note_unknown(struct page_search *search)
 	struct hi_pagemap *pagemap = search->pagemap;
 	uint64_t n;
 
-	if (has_all(search) || is_all_looked(search))
+	if (has_all_pages(search) || is_all_looked(search))
 		return true;
-	n = missing(search->wanted.resident, search->got.resident) +
-	    missing(search->wanted.swapped, search->got.swapped);
+	n = count_missing_pages(search->wanted.resident, search->got.resident) +
+	    count_missing_pages(search->wanted.swapped, search->got.swapped);
 	pagemap->pages_unknown += n ? n : 1;
 	return hi_vector_push(&pagemap->unknown,
 			      (struct hi_page_run){search->start, search->end, 1});

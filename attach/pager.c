@@ -76,7 +76,7 @@ struct stream {
 };
 
 /* Blocks [block, block+count) that a worker fills. */
-struct claim {
+struct block_run {
 	size_t block;
 	unsigned count;
 	enum state was; /* of the first; not EMPTY: nothing is claimed */
@@ -105,7 +105,8 @@ struct hi_pager {
 
 /* ---- the kernel's side ---- */
 
-static void wake(const struct hi_pager *pager, uint64_t start, uint64_t size)
+static void wake_faulting_threads(const struct hi_pager *pager, uint64_t start,
+				  uint64_t size)
 {
 	struct uffdio_range range = {start, size};
 
@@ -121,7 +122,7 @@ static bool give_zeros(const struct hi_pager *pager, uint64_t page)
 		if (ioctl(pager->uffd, UFFDIO_ZEROPAGE, &zero) == 0)
 			return true;
 		if (errno == EEXIST) {
-			wake(pager, page, PAGE);
+			wake_faulting_threads(pager, page, PAGE);
 			return true;
 		}
 		if (errno != EAGAIN && errno != ENOMEM)
@@ -132,8 +133,8 @@ static bool give_zeros(const struct hi_pager *pager, uint64_t page)
 }
 
 /* Copies and wakes; returns what was placed, from the beginning on. */
-static uint64_t place(const struct hi_pager *pager, uint64_t to,
-		      const unsigned char *from, uint64_t size)
+static uint64_t place_bytes(const struct hi_pager *pager, uint64_t to,
+			    const unsigned char *from, uint64_t size)
 {
 	uint64_t done = 0;
 
@@ -148,7 +149,7 @@ static uint64_t place(const struct hi_pager *pager, uint64_t to,
 			done += (uint64_t)copy.copy;
 			tries = 0;
 		} else if (errno == EEXIST) {
-			wake(pager, to + done, PAGE);
+			wake_faulting_threads(pager, to + done, PAGE);
 			done += PAGE;
 		} else if (errno == EAGAIN || errno == ENOMEM) {
 			tries++;
@@ -184,7 +185,7 @@ static bool is_in_range(const struct hi_pager *pager, uint64_t host)
 }
 
 /* The oldest ones, until `more` bytes fit. The lock is held. */
-static void make_room(struct hi_pager *pager, uint64_t more)
+static void drop_old_blocks(struct hi_pager *pager, uint64_t more)
 {
 	while (pager->queued && pager->stats.in_memory + more > pager->duty.budget) {
 		uint32_t block = pager->queue[pager->head];
@@ -215,7 +216,7 @@ static uint64_t fill_stretch(struct worker *worker, uint64_t host, uint64_t addr
 		size_t got = pager->duty.read(pager->duty.arg, addr + at, worker->buffer,
 					      size - at);
 		uint64_t placed =
-			place(pager, host + at, worker->buffer, got / PAGE * PAGE);
+			place_bytes(pager, host + at, worker->buffer, got / PAGE * PAGE);
 
 		at += placed;
 		if (at < size) {
@@ -262,7 +263,8 @@ static uint64_t fill_blocks(struct worker *worker, uint64_t start, uint64_t end)
 }
 
 /* FILLING becomes FULL. True: all_loaded has to be called now. */
-static bool finish(struct hi_pager *pager, const struct claim *c, uint64_t lost)
+static bool finish_blocks(struct hi_pager *pager, const struct block_run *c,
+			  uint64_t lost)
 {
 	bool tell;
 
@@ -305,7 +307,7 @@ static void take_block(struct hi_pager *pager, size_t block)
 	uint64_t start = block_start(pager, block);
 	uint64_t bytes = bytes_of_block(pager, start, start + HI_PAGER_BLOCK);
 
-	make_room(pager, bytes);
+	drop_old_blocks(pager, bytes);
 	pager->states[block] = FILLING;
 	pager->in_memory[block] = (uint32_t)bytes;
 	pager->stats.in_memory += bytes;
@@ -313,9 +315,9 @@ static void take_block(struct hi_pager *pager, size_t block)
 		pager->stats.peak = pager->stats.in_memory;
 }
 
-static struct claim claim(struct hi_pager *pager, size_t block)
+static struct block_run claim_blocks(struct hi_pager *pager, size_t block)
 {
-	struct claim c = {.block = block};
+	struct block_run c = {.block = block};
 	struct stream *stream;
 
 	pthread_mutex_lock(&pager->lock);
@@ -344,16 +346,16 @@ static void wake_or_give_up(struct hi_pager *pager, size_t block, uint64_t page)
 	    ioctl(pager->uffd, UFFDIO_ZEROPAGE, &zero) == 0)
 		pager->stats.lost += PAGE;
 	pthread_mutex_unlock(&pager->lock);
-	wake(pager, page, PAGE);
+	wake_faulting_threads(pager, page, PAGE);
 }
 
 /* See Note [Blocks]. */
-static void serve(struct worker *worker, uint64_t host)
+static void serve_fault(struct worker *worker, uint64_t host)
 {
 	struct hi_pager *pager = worker->pager;
 	uint64_t page = host / PAGE * PAGE, start;
 	size_t block = host / HI_PAGER_BLOCK - pager->first;
-	struct claim c;
+	struct block_run c;
 
 	if (block >= pager->n_blocks)
 		return;
@@ -361,13 +363,14 @@ static void serve(struct worker *worker, uint64_t host)
 		(void)give_zeros(pager, page);
 		return;
 	}
-	c = claim(pager, block);
+	c = claim_blocks(pager, block);
 	switch (c.was) {
 	case EMPTY:
 		start = block_start(pager, block);
-		if (finish(pager, &c,
-			   fill_blocks(worker, start,
-				       start + c.count * (uint64_t)HI_PAGER_BLOCK)))
+		if (finish_blocks(
+			    pager, &c,
+			    fill_blocks(worker, start,
+					start + c.count * (uint64_t)HI_PAGER_BLOCK)))
 			pager->duty.all_loaded(pager->duty.arg);
 		break;
 	case FILLING:
@@ -378,7 +381,7 @@ static void serve(struct worker *worker, uint64_t host)
 	}
 }
 
-static void *worker_main(void *arg)
+static void *run_pager_worker(void *arg)
 {
 	struct worker *worker = arg;
 	struct pollfd fds[] = {{.fd = worker->pager->uffd, .events = POLLIN},
@@ -394,7 +397,7 @@ static void *worker_main(void *arg)
 		/* Another worker may have been faster. */
 		if (read(fds[0].fd, &message, sizeof(message)) == sizeof(message) &&
 		    message.event == UFFD_EVENT_PAGEFAULT)
-			serve(worker, message.arg.pagefault.address);
+			serve_fault(worker, message.arg.pagefault.address);
 	}
 }
 
@@ -459,8 +462,8 @@ static enum hi_status start_workers(struct hi_pager *pager, unsigned n,
 
 		worker->pager = pager;
 		worker->buffer = hi_alloc(MAX_WINDOW * HI_PAGER_BLOCK);
-		if (!worker->buffer ||
-		    pthread_create(&worker->thread, NULL, worker_main, worker) != 0) {
+		if (!worker->buffer || pthread_create(&worker->thread, NULL,
+						      run_pager_worker, worker) != 0) {
 			free(hi_take(worker->buffer));
 			break;
 		}

@@ -23,7 +23,7 @@ int hi_proc_open(pid_t pid, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-static bool grow(char **text, size_t *capacity)
+static bool grow_proc_text(char **text, size_t *capacity)
 {
 	size_t more = *capacity ? *capacity * 2 : FIRST_SIZE;
 	char *grown = more > MAX_SIZE ? NULL : hi_realloc(*text, more);
@@ -43,7 +43,7 @@ enum hi_status hi_proc_read(int fd, char **text, size_t *capacity, size_t *size_
 	for (;;) {
 		ssize_t n;
 
-		if (used + 1 >= *capacity && !grow(text, capacity))
+		if (used + 1 >= *capacity && !grow_proc_text(text, capacity))
 			return hi_fail_memory(err, "text of a /proc file");
 		n = pread(fd, *text + used, *capacity - used - 1, (off_t)used);
 		if (n < 0 && errno == EINTR)

@@ -38,7 +38,7 @@ static uint32_t load_memory(struct machine *m, uint32_t index)
 	return m->memory[index];
 }
 
-static void store(struct machine *m, uint32_t index, uint32_t value)
+static void store_word(struct machine *m, uint32_t index, uint32_t value)
 {
 	if (index >= BPF_MEMWORDS)
 		m->failed = true;
@@ -46,7 +46,7 @@ static void store(struct machine *m, uint32_t index, uint32_t value)
 		m->memory[index] = value;
 }
 
-static uint32_t calculate(struct machine *m, const struct sock_filter *in)
+static uint32_t calculate_alu(struct machine *m, const struct sock_filter *in)
 {
 	uint32_t operand = BPF_SRC(in->code) == BPF_X ? m->x : in->k;
 
@@ -80,7 +80,7 @@ static uint32_t calculate(struct machine *m, const struct sock_filter *in)
 }
 
 /* How many instructions to pass over. */
-static uint32_t jump(struct machine *m, const struct sock_filter *in)
+static uint32_t evaluate_jump(struct machine *m, const struct sock_filter *in)
 {
 	uint32_t operand = BPF_SRC(in->code) == BPF_X ? m->x : in->k;
 	bool taken;
@@ -160,16 +160,16 @@ uint32_t hi_seccomp_run(const struct sock_filter *code, size_t n,
 			load_x(&m, in);
 			break;
 		case BPF_ST:
-			store(&m, in->k, m.a);
+			store_word(&m, in->k, m.a);
 			break;
 		case BPF_STX:
-			store(&m, in->k, m.x);
+			store_word(&m, in->k, m.x);
 			break;
 		case BPF_ALU:
-			m.a = calculate(&m, in);
+			m.a = calculate_alu(&m, in);
 			break;
 		case BPF_JMP:
-			pc += jump(&m, in);
+			pc += evaluate_jump(&m, in);
 			break;
 		case BPF_MISC:
 			if (BPF_MISCOP(in->code) == BPF_TXA)
@@ -184,14 +184,14 @@ uint32_t hi_seccomp_run(const struct sock_filter *code, size_t n,
 	return INVALID;
 }
 
-static bool allows(uint32_t answer)
+static bool allows_call(uint32_t answer)
 {
 	uint32_t action = answer & SECCOMP_RET_ACTION_FULL;
 
 	return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG;
 }
 
-static enum hi_status unreadable(struct hi_error *err)
+static enum hi_status fail_unreadable_filter(struct hi_error *err)
 {
 	if (errno == ESRCH)
 		return hi_fail(err, HI_GONE, 0, "it has been killed");
@@ -211,9 +211,9 @@ static enum hi_status check_filter(pid_t tid, unsigned long index, size_t length
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "no memory to read its seccomp filter");
 	if (ptrace(PTRACE_SECCOMP_GET_FILTER, tid, index, code) != (long)length)
-		return unreadable(err);
+		return fail_unreadable_filter(err);
 	for (size_t i = 0; i < n_calls; i++)
-		if (!allows(hi_seccomp_run(code, length, &calls[i].data)))
+		if (!allows_call(hi_seccomp_run(code, length, &calls[i].data)))
 			return hi_fail(err, HI_UNSUPPORTED, 0,
 				       "a seccomp filter refuses %s", calls[i].name);
 	return HI_OK;
@@ -229,7 +229,7 @@ enum hi_status hi_seccomp_check(pid_t tid, const struct hi_filtered_call *calls,
 		if (length < 0 && errno == ENOENT)
 			return HI_OK; /* that was the last */
 		if (length <= 0)
-			return unreadable(err);
+			return fail_unreadable_filter(err);
 		status = check_filter(tid, i, (size_t)length, calls, n_calls, err);
 		if (status != HI_OK)
 			return status;

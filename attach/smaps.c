@@ -17,7 +17,7 @@ static bool has_flag(const char *line, const char *flag)
 }
 
 /* The first line of a mapping. Others begin like a number too ("Anonymous:"). */
-static bool is_head(const char *line, struct hi_page_run *mapping)
+static bool is_mapping_header(const char *line, struct hi_page_run *mapping)
 {
 	unsigned long long start, end;
 
@@ -44,7 +44,7 @@ enum hi_status hi_smaps_find(pid_t pid, const char *flag, struct hi_page_runs *r
 		return status;
 	for (char *line = strtok_r(text, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
-		if (!is_head(line, &mapping) && has_flag(line, flag) &&
+		if (!is_mapping_header(line, &mapping) && has_flag(line, flag) &&
 		    !hi_vector_push(runs, mapping))
 			return hi_fail_memory(err, "flags of mappings");
 	}
@@ -52,7 +52,7 @@ enum hi_status hi_smaps_find(pid_t pid, const char *flag, struct hi_page_runs *r
 }
 
 /* Field "Key:  N kB" in pages, added to *pages; its key includes the colon. */
-static void add_field(const char *line, const char *key, uint64_t *pages)
+static void add_smaps_field(const char *line, const char *key, uint64_t *pages)
 {
 	size_t n = strlen(key);
 	unsigned long long kib;
@@ -68,10 +68,10 @@ static void add_field(const char *line, const char *key, uint64_t *pages)
  */
 static void read_size_line(const char *line, struct hi_smaps_size *size)
 {
-	add_field(line, "Rss:", &size->resident);
-	add_field(line, "Shared_Hugetlb:", &size->resident);
-	add_field(line, "Private_Hugetlb:", &size->resident);
-	add_field(line, "Swap:", &size->swapped);
+	add_smaps_field(line, "Rss:", &size->resident);
+	add_smaps_field(line, "Shared_Hugetlb:", &size->resident);
+	add_smaps_field(line, "Private_Hugetlb:", &size->resident);
+	add_smaps_field(line, "Swap:", &size->swapped);
 	if (has_flag(line, "pf") || has_flag(line, "mm"))
 		size->resident = size->swapped = UINT64_MAX;
 }
@@ -85,7 +85,7 @@ enum hi_status hi_smaps_parse_sizes(char *text, struct hi_smaps_sizes *sizes,
 	sizes->count = 0;
 	for (char *line = strtok_r(text, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
-		if (!is_head(line, &mapping)) {
+		if (!is_mapping_header(line, &mapping)) {
 			if (sizes->count)
 				read_size_line(line, &sizes->items[sizes->count - 1]);
 			continue;

@@ -64,7 +64,7 @@ static bool copies_in(const struct snapshot *self, uint64_t ns)
 }
 
 /* See Note [Copy or fork]. */
-static enum hi_snapshot_wish choose(const struct snapshot *self)
+static enum hi_snapshot_wish choose_snapshot_mode(const struct snapshot *self)
 {
 	if (self->options.snapshot != HI_WISH_AUTO)
 		return self->options.snapshot;
@@ -84,7 +84,7 @@ static void copy_instead(struct snapshot *self, const struct hi_error *why)
 }
 
 /* Everything that the stop must not spend its time on. */
-static enum hi_status prepare(struct snapshot *self, struct hi_error *err)
+static enum hi_status prepare_snapshot(struct snapshot *self, struct hi_error *err)
 {
 	enum hi_status status;
 	struct hi_error why;
@@ -92,7 +92,7 @@ static enum hi_status prepare(struct snapshot *self, struct hi_error *err)
 	status = hi_copy_look_over(self->target, &self->options, &self->copy, err);
 	if (status != HI_OK)
 		return status;
-	self->options.snapshot = choose(self);
+	self->options.snapshot = choose_snapshot_mode(self);
 	status = hi_tracer_start(self->target, &self->options, &self->tracer, err);
 	if (status != HI_OK)
 		return status;
@@ -226,7 +226,7 @@ static void end_child(void *tracer)
 }
 
 /* The tracer lives as long as the child, so it is handed on with it. */
-static enum hi_status read_child(struct snapshot *self, struct hi_error *err)
+static enum hi_status read_forked_child(struct snapshot *self, struct hi_error *err)
 {
 	struct hi_copy_child child = {self->child.pid, end_child, self->tracer};
 	enum hi_status status = hi_copy_run_child(self->copy, &child, err);
@@ -236,15 +236,15 @@ static enum hi_status read_child(struct snapshot *self, struct hi_error *err)
 	return status;
 }
 
-static enum hi_status finish(struct snapshot *self, struct hi_image **ret,
-			     struct hi_error *err)
+static enum hi_status finish_snapshot(struct snapshot *self, struct hi_image **ret,
+				      struct hi_error *err)
 {
 	struct hi_image_stats *stats;
 	struct hi_image *image;
 	enum hi_status status = keep_threads(self, err);
 
 	if (status == HI_OK && self->options.snapshot == HI_WISH_FORK)
-		status = read_child(self, err);
+		status = read_forked_child(self, err);
 	if (status == HI_OK)
 		status = hi_copy_finish(hi_take(self->copy), self->threads,
 					self->stop.n_threads, &image, err);
@@ -263,14 +263,14 @@ static enum hi_status finish(struct snapshot *self, struct hi_image **ret,
 static enum hi_status try_once(struct snapshot *self, struct hi_image **ret,
 			       struct hi_error *err)
 {
-	enum hi_status status = prepare(self, err);
+	enum hi_status status = prepare_snapshot(self, err);
 
 	if (status == HI_OK)
 		status = stop_and_take(self, err);
 	if (status == HI_OK)
 		status = check_pause(self, err);
 	if (status == HI_OK && !self->again)
-		status = finish(self, ret, err);
+		status = finish_snapshot(self, ret, err);
 	return status;
 }
 

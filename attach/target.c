@@ -45,7 +45,7 @@ static enum hi_status alloc_target(pid_t pid, struct hi_target **ret,
 	return HI_OK;
 }
 
-static enum hi_status open_pidfd(struct hi_target *target, struct hi_error *err)
+static enum hi_status open_target_pidfd(struct hi_target *target, struct hi_error *err)
 {
 	target->pidfd = (int)syscall(SYS_pidfd_open, target->pid, 0);
 	if (target->pidfd >= 0)
@@ -56,7 +56,7 @@ static enum hi_status open_pidfd(struct hi_target *target, struct hi_error *err)
 }
 
 /* Opening mem is the kernel's own test: the same check as PTRACE_ATTACH. */
-static enum hi_status open_files(struct hi_target *target, struct hi_error *err)
+static enum hi_status open_target_files(struct hi_target *target, struct hi_error *err)
 {
 	struct hi_target_private *priv = target->priv;
 
@@ -110,7 +110,7 @@ static bool has_shared_anonymous(const char *rollup)
 	return own < all - all / 64;
 }
 
-static enum hi_status read_sizes(struct hi_target *target, struct hi_error *err)
+static enum hi_status read_target_sizes(struct hi_target *target, struct hi_error *err)
 {
 	pid_t proc_pid = target->priv->proc_pid;
 	struct hi_proc_stat stat;
@@ -152,13 +152,13 @@ static enum hi_status read_mappings(struct hi_target *target, struct hi_error *e
 	return status;
 }
 
-static enum hi_status look(struct hi_target *target, struct hi_error *err)
+static enum hi_status read_target_facts(struct hi_target *target, struct hi_error *err)
 {
 	pid_t pid = target->priv->proc_pid;
 	enum hi_status status = read_exe(target, err);
 
 	if (status == HI_OK)
-		status = read_sizes(target, err);
+		status = read_target_sizes(target, err);
 	if (status == HI_OK)
 		status = read_mappings(target, err);
 	if (status == HI_OK)
@@ -185,16 +185,16 @@ enum hi_status hi_target_open(pid_t pid, struct hi_target **ret, struct hi_error
 	status = alloc_target(pid, &target, err);
 	if (status != HI_OK)
 		return status;
-	status = open_pidfd(target, err);
+	status = open_target_pidfd(target, err);
 	if (status == HI_OK)
 		status = hi_target_check(pid, err);
 	target->priv->proc_pid = hi_target_live_thread(pid);
 	if (status == HI_OK)
-		status = open_files(target, err);
+		status = open_target_files(target, err);
 	if (status == HI_OK)
 		status = hi_target_check_machine(target->priv->proc_pid, err);
 	if (status == HI_OK)
-		status = look(target, err);
+		status = read_target_facts(target, err);
 	if (status != HI_OK) {
 		hi_target_close(target);
 		return status;
@@ -210,12 +210,6 @@ bool hi_target_is_alive(const struct hi_target *target)
 	return poll(&fd, 1, 0) == 0;
 }
 
-static void close_fd(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
 void hi_target_release(struct hi_target *target)
 {
 	struct hi_target_private *priv = target->priv;
@@ -223,7 +217,7 @@ void hi_target_release(struct hi_target *target)
 			    &priv->maps_fd, &priv->root_fd};
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++) {
-		close_fd(*fds[i]);
+		hi_close_fd(*fds[i]);
 		*fds[i] = -1;
 	}
 }

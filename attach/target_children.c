@@ -17,7 +17,7 @@
 
 HI_DEFINE_GUARD(DIR *, closedir)
 
-static void measure(struct hi_target_child *child)
+static void measure_child_memory(struct hi_target_child *child)
 {
 	char text[4096];
 
@@ -30,8 +30,8 @@ static void measure(struct hi_target_child *child)
 			hi_proc_field_bytes(text, "Shared_Dirty", 0);
 }
 
-static void add_child(struct hi_target *target, pid_t pid,
-		      const struct hi_proc_stat *stat)
+static void add_target_child(struct hi_target *target, pid_t pid,
+			     const struct hi_proc_stat *stat)
 {
 	struct hi_target_child *child;
 
@@ -41,7 +41,7 @@ static void add_child(struct hi_target *target, pid_t pid,
 	child = &target->children[target->n_children++];
 	*child = (struct hi_target_child){.pid = pid};
 	memcpy(child->name, stat->name, sizeof(child->name));
-	measure(child);
+	measure_child_memory(child);
 }
 
 static int compare_children(const void *a, const void *b)
@@ -67,7 +67,7 @@ enum hi_status hi_target_find_children(struct hi_target *target, struct hi_error
 		    !hi_proc_stat(pid, &stat) || stat.ppid != target->pid ||
 		    stat.state == 'Z')
 			continue;
-		add_child(target, pid, &stat);
+		add_target_child(target, pid, &stat);
 	}
 	qsort(target->children, target->n_children, sizeof(*target->children),
 	      compare_children);

@@ -215,7 +215,7 @@ enum hi_status hi_permission_refused(pid_t pid, int os_errno, struct hi_error *e
 	return hi_permission_explain(&f, err);
 }
 
-static bool lives(char state)
+static bool is_living_state(char state)
 {
 	return state && state != 'Z' && state != 'X';
 }
@@ -227,21 +227,21 @@ pid_t hi_target_live_thread(pid_t pid)
 	char path[64], state;
 
 	state = hi_thread_state(pid, pid);
-	if (!state || lives(state))
+	if (!state || is_living_state(state))
 		return pid; /* or we could not look */
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	tasks = opendir(path);
 	while (tasks && (entry = readdir(tasks))) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (tid > 0 && lives(hi_thread_state(pid, tid)))
+		if (tid > 0 && is_living_state(hi_thread_state(pid, tid)))
 			return tid;
 	}
 	return 0;
 }
 
-static enum hi_status check_state(pid_t pid, const struct hi_proc_stat *stat,
-				  struct hi_error *err)
+static enum hi_status check_target_state(pid_t pid, const struct hi_proc_stat *stat,
+					 struct hi_error *err)
 {
 	char name[64];
 
@@ -323,7 +323,7 @@ enum hi_status hi_target_check(pid_t pid, struct hi_error *err)
 		return explain_absence(pid, err);
 	status = check_leader(pid, text, err);
 	if (status == HI_OK)
-		status = check_state(pid, &stat, err);
+		status = check_target_state(pid, &stat, err);
 	if (status == HI_OK)
 		status = check_tracer(pid, text, err);
 	return status;

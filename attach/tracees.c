@@ -180,7 +180,7 @@ void hi_tracees_deinit(struct hi_tracees *all)
 }
 
 /* The slot that holds tid, or the empty one where it belongs. */
-static uint32_t *find_slot(const struct hi_tracees *all, pid_t tid)
+static uint32_t *find_tracee_slot(const struct hi_tracees *all, pid_t tid)
 {
 	size_t n = hi_probe(i, all->n_slots, (uint32_t)tid * 2654435761u,
 			    !all->slots[i] || all->items[all->slots[i] - 1].tid == tid);
@@ -190,7 +190,7 @@ static uint32_t *find_slot(const struct hi_tracees *all, pid_t tid)
 
 struct hi_tracee *hi_tracees_find(const struct hi_tracees *all, pid_t tid)
 {
-	uint32_t slot = *find_slot(all, tid);
+	uint32_t slot = *find_tracee_slot(all, tid);
 
 	if (!slot || all->items[slot - 1].state == HI_TRACEE_DEAD)
 		return NULL;
@@ -206,7 +206,7 @@ void hi_tracees_compact(struct hi_tracees *all)
 		if (all->items[i].state == HI_TRACEE_DEAD)
 			continue;
 		all->items[n] = all->items[i];
-		*find_slot(all, all->items[n].tid) = (uint32_t)n + 1;
+		*find_tracee_slot(all, all->items[n].tid) = (uint32_t)n + 1;
 		n++;
 	}
 	all->count = n;
@@ -214,7 +214,7 @@ void hi_tracees_compact(struct hi_tracees *all)
 
 enum hi_status hi_tracees_add(struct hi_tracees *all, pid_t tid, struct hi_error *err)
 {
-	uint32_t *slot = find_slot(all, tid);
+	uint32_t *slot = find_tracee_slot(all, tid);
 	struct hi_tracee *tracee;
 
 	if (*slot) {

@@ -43,7 +43,7 @@ static size_t count_running(const struct hi_tracees *all)
 }
 
 /* The dead that are not reaped yet count on both sides. */
-static bool has_all(const struct hi_tracees *all)
+static bool has_all_threads(const struct hi_tracees *all)
 {
 	struct stat st;
 
@@ -79,7 +79,7 @@ enum hi_status hi_tracees_seize(struct hi_tracees *all, unsigned long options,
 		status = seize_seen(all, &n_new, err);
 		if (status != HI_OK)
 			return status;
-		if (!n_new && has_all(all))
+		if (!n_new && has_all_threads(all))
 			break;
 		if (!n_new)
 			hi_clock_pause_ns(BIRTH_PAUSE_NS); /* lets the dying die */

@@ -343,7 +343,8 @@ static enum hi_status tracer_lost(const struct hi_tracer *self, struct hi_error 
 		       (int)self->target);
 }
 
-static enum hi_status call(struct hi_tracer *self, uint32_t command, struct hi_error *err)
+static enum hi_status call_tracer(struct hi_tracer *self, uint32_t command,
+				  struct hi_error *err)
 {
 	struct hi_tracer_reply rep = {};
 	uint64_t asked_ns = hi_clock_ns();
@@ -368,7 +369,7 @@ static enum hi_status call(struct hi_tracer *self, uint32_t command, struct hi_e
 enum hi_status hi_tracer_stop(struct hi_tracer *self, struct hi_tracer_stop *ret,
 			      struct hi_error *err)
 {
-	enum hi_status status = call(self, HI_TRACER_STOP, err);
+	enum hi_status status = call_tracer(self, HI_TRACER_STOP, err);
 
 	if (status != HI_OK)
 		return status;
@@ -395,7 +396,7 @@ enum hi_status hi_tracer_can_fork(const struct hi_tracer *self, struct hi_error 
 enum hi_status hi_tracer_fork(struct hi_tracer *self, struct hi_tracer_child *ret,
 			      struct hi_error *err)
 {
-	enum hi_status status = call(self, HI_TRACER_FORK, err);
+	enum hi_status status = call_tracer(self, HI_TRACER_FORK, err);
 
 	if (status != HI_OK) {
 		self->stopped &= status == HI_UNSUPPORTED;
@@ -413,13 +414,13 @@ void hi_tracer_end_child(struct hi_tracer *self)
 	if (!self || !self->has_child)
 		return;
 	self->has_child = false;
-	(void)call(self, HI_TRACER_END_CHILD, &ignored);
+	(void)call_tracer(self, HI_TRACER_END_CHILD, &ignored);
 }
 
 enum hi_status hi_tracer_resume(struct hi_tracer *self, uint64_t *resumed_ns_ret,
 				struct hi_error *err)
 {
-	enum hi_status status = call(self, HI_TRACER_RESUME, err);
+	enum hi_status status = call_tracer(self, HI_TRACER_RESUME, err);
 
 	self->stopped = false;
 	if (status == HI_OK && atomic_load(&self->shared->stood))

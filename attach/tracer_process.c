@@ -145,7 +145,7 @@ static bool has_exec_ed(const struct tracer_process *self)
 	return vdso && vdso != duty->vdso; /* the same: it could not be had */
 }
 
-static bool is_readable(int fd)
+static bool is_fd_readable(int fd)
 {
 	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
 
@@ -157,7 +157,7 @@ static enum hi_status check_identity(const struct tracer_process *self,
 {
 	const struct hi_tracer_duty *duty = self->duty;
 
-	if ((duty->target >= 0 && is_readable(duty->target)) ||
+	if ((duty->target >= 0 && is_fd_readable(duty->target)) ||
 	    (duty->start_time && start_time_of(duty->pid) != duty->start_time))
 		return hi_fail(err, HI_GONE, 0, "process %d: it has exited",
 			       (int)duty->pid);
@@ -178,7 +178,7 @@ static uint64_t beat_limit_ns(const struct tracer_process *self)
 	return budget_ns > BEAT_MIN_NS ? budget_ns : BEAT_MIN_NS;
 }
 
-static void beat(void *arg)
+static void report_alive(void *arg)
 {
 	const struct tracer_process *self = arg;
 
@@ -202,13 +202,13 @@ static enum hi_status wait_for_trigger(struct tracer_process *self, struct hi_er
 		.inspector = self->duty->socket,
 		.interrupt = interrupt_of(self->duty),
 		.beat_ns = beat_limit_ns(self) / 4,
-		.beat = beat,
+		.beat = report_alive,
 		.arg = self,
 	};
 	enum hi_status status;
 
 	atomic_store(&shared->waiting, 1);
-	beat(self);
+	report_alive(self);
 	set_tick(true);
 	self->tracees.deadline_ns = hi_clock_ns() + beat_limit_ns(self);
 	status = hi_tracees_seize(&self->tracees, hi_wait_ptrace_options(), err);
@@ -250,7 +250,8 @@ static enum hi_status stop_outside(struct tracer_process *self, uint64_t start_n
 	return status == HI_OK ? check_identity(self, err) : status;
 }
 
-static void publish(struct hi_tracer_shared *shared, const struct hi_tracee *tracee)
+static void publish_thread(struct hi_tracer_shared *shared,
+			   const struct hi_tracee *tracee)
 {
 	struct hi_thread *thread = &shared->threads[shared->n_threads++];
 
@@ -262,7 +263,7 @@ static void publish(struct hi_tracer_shared *shared, const struct hi_tracee *tra
 }
 
 /* The leader comes first; one that has exited has zero registers. */
-static void publish_all(struct tracer_process *self)
+static void publish_threads(struct tracer_process *self)
 {
 	struct hi_tracer_shared *shared = self->duty->shared;
 	const struct hi_tracees *all = &self->tracees;
@@ -274,14 +275,14 @@ static void publish_all(struct tracer_process *self)
 			if (leader.state == HI_TRACEE_DEAD)
 				leader.regs = (struct user_regs_struct){};
 		}
-	publish(shared, &leader);
+	publish_thread(shared, &leader);
 	for (size_t i = 0; i < all->count; i++)
 		if (all->items[i].tid != all->pid &&
 		    all->items[i].state != HI_TRACEE_DEAD)
-			publish(shared, &all->items[i]);
+			publish_thread(shared, &all->items[i]);
 }
 
-static enum hi_status stop(struct tracer_process *self, struct hi_error *err)
+static enum hi_status stop_threads(struct tracer_process *self, struct hi_error *err)
 {
 	struct hi_tracer_shared *shared = self->duty->shared;
 	enum hi_status status = hi_tracees_list(&self->tracees, err);
@@ -306,7 +307,7 @@ static enum hi_status stop(struct tracer_process *self, struct hi_error *err)
 		atomic_store(&shared->stood, 1);
 	else
 		arm_watchdog(self, 0); /* nothing waits for us */
-	publish_all(self);
+	publish_threads(self);
 	set_tick(false); /* all stand: the processors are the copy's now */
 	return HI_OK;
 }
@@ -341,7 +342,7 @@ static void check_sleepers(const struct tracer_process *self)
 		atomic_store(&self->duty->shared->torn, 1);
 }
 
-static enum hi_status resume(struct tracer_process *self, struct hi_error *err)
+static enum hi_status resume_threads(struct tracer_process *self, struct hi_error *err)
 {
 	size_t n_gone;
 
@@ -403,7 +404,7 @@ static enum hi_status make_child(struct tracer_process *self, struct hi_error *e
  */
 static bool is_child_wanted(const struct tracer_process *self)
 {
-	return !is_readable(self->target) && !is_readable(self->child.pidfd) &&
+	return !is_fd_readable(self->target) && !is_fd_readable(self->child.pidfd) &&
 	       !has_exec_ed(self);
 }
 
@@ -443,7 +444,7 @@ static void watch_child(struct tracer_process *self)
 		if (!self->has_loose)
 			continue;
 		hi_tracees_release(&self->tracees);
-		beat(self);
+		report_alive(self);
 	}
 	hold_child_signals(self, false, &before);
 }
@@ -471,7 +472,8 @@ static void set_up(struct tracer_process *self)
 	(void)prctl(PR_SET_TIMERSLACK, 1);
 }
 
-static void reply(const struct tracer_process *self, const struct hi_tracer_reply *rep)
+static void send_reply(const struct tracer_process *self,
+		       const struct hi_tracer_reply *rep)
 {
 	ssize_t n;
 
@@ -480,7 +482,7 @@ static void reply(const struct tracer_process *self, const struct hi_tracer_repl
 	} while (n < 0 && errno == EINTR);
 }
 
-static enum hi_status begin(struct tracer_process *self, struct hi_error *err)
+static enum hi_status begin_stop(struct tracer_process *self, struct hi_error *err)
 {
 	enum hi_status status;
 
@@ -489,23 +491,23 @@ static enum hi_status begin(struct tracer_process *self, struct hi_error *err)
 	self->tracees.pagemap = self->duty->pagemap;
 	self->tracees.sleepers = self->duty->options->sleepers;
 	if (status == HI_OK)
-		status = stop(self, err);
+		status = stop_threads(self, err);
 	return status;
 }
 
-static enum hi_status obey(struct tracer_process *self, uint32_t command,
-			   struct hi_error *err)
+static enum hi_status execute_command(struct tracer_process *self, uint32_t command,
+				      struct hi_error *err)
 {
 	switch (command) {
 	case HI_TRACER_RESUME:
-		return resume(self, err);
+		return resume_threads(self, err);
 	case HI_TRACER_FORK:
 		return make_child(self, err);
 	case HI_TRACER_END_CHILD:
 		hi_fork_end(&self->child);
 		return HI_OK;
 	default:
-		return begin(self, err);
+		return begin_stop(self, err);
 	}
 }
 
@@ -518,8 +520,8 @@ static bool is_failed_stop(const struct tracer_process *self, uint32_t command,
 		(command == HI_TRACER_FORK && status != HI_UNSUPPORTED));
 }
 
-static bool is_end(const struct tracer_process *self, uint32_t command,
-		   enum hi_status status, bool resumed)
+static bool is_last_command(const struct tracer_process *self, uint32_t command,
+			    enum hi_status status, bool resumed)
 {
 	if (resumed && self->child.pidfd < 0)
 		return true;
@@ -549,13 +551,13 @@ _Noreturn void hi_tracer_process_run(const struct hi_tracer_duty *duty)
 		if (resumed && command != HI_TRACER_END_CHILD)
 			_exit(0);
 		outlive_inspector(&self, true);
-		rep.status = obey(&self, command, &rep.error);
+		rep.status = execute_command(&self, command, &rep.error);
 		if (is_failed_stop(&self, command, rep.status))
 			give_up(&self);
 		outlive_inspector(&self, false);
-		reply(&self, &rep);
+		send_reply(&self, &rep);
 		resumed |= command == HI_TRACER_RESUME;
-		if (is_end(&self, command, rep.status, resumed))
+		if (is_last_command(&self, command, rep.status, resumed))
 			_exit(0);
 	}
 }

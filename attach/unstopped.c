@@ -79,8 +79,9 @@ static enum hi_status add_files(struct hi_image *image, const struct hi_target *
 	return HI_OK;
 }
 
-static enum hi_status fill(struct hi_image *image, const struct hi_target *target,
-			   struct hi_error *err)
+static enum hi_status fill_unstopped_image(struct hi_image *image,
+					   const struct hi_target *target,
+					   struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
@@ -111,7 +112,7 @@ enum hi_status hi_image_unstopped(const struct hi_target *target, struct hi_imag
 	running->fd = hi_proc_open(target->priv->proc_pid, "mem");
 	status = hi_image_create(&running->memory, HI_SNAPSHOT_MOCK, &image, err);
 	if (status == HI_OK)
-		status = fill(image, target, err);
+		status = fill_unstopped_image(image, target, err);
 	if (status == HI_OK)
 		*ret = hi_take(image);
 	return status;

@@ -99,7 +99,7 @@ static bool ask_trigger(struct waiting *w)
 	return w->knows_hit;
 }
 
-static void disarm(struct waiting *w)
+static void disarm_trigger(struct waiting *w)
 {
 	if (w->is_armed)
 		w->trigger->ops->disarm(w->trigger);
@@ -113,7 +113,7 @@ static void end_wait(struct waiting *w, enum hi_trigger_landing landing)
 	uint64_t now_ns = hi_clock_ns();
 
 	hi_tracees_interrupt(w->all);
-	disarm(w);
+	disarm_trigger(w);
 	if (hit->time_ns < w->armed_ns || hit->time_ns > now_ns)
 		hit->time_ns = now_ns;
 	w->stop->landing = landing;
@@ -146,7 +146,7 @@ static void mend_call(const struct waiting *w, pid_t tid)
 		(void)hi_restart_arrange(w->all->pid, tid, &regs);
 }
 
-static void hand_on(struct waiting *w, struct hi_tracee *tracee, int sig)
+static void forward_signal(struct waiting *w, struct hi_tracee *tracee, int sig)
 {
 	pid_t tid = tracee->tid;
 	bool is_hit = is_hit_by(w, tid, &sig);
@@ -188,7 +188,7 @@ static void on_stop(struct waiting *w, pid_t tid, int stop)
 	}
 	switch (EVENT_OF(stop)) {
 	case 0:
-		hand_on(w, tracee, sig);
+		forward_signal(w, tracee, sig);
 		return;
 	case PTRACE_EVENT_STOP:
 		if (sig == SIGTRAP) {
@@ -210,7 +210,7 @@ static void on_stop(struct waiting *w, pid_t tid, int stop)
 	tracee->state = HI_TRACEE_RUNNING;
 }
 
-static void say_exited(struct waiting *w)
+static void fail_exited_target(struct waiting *w)
 {
 	w->status =
 		hi_fail(w->err, HI_GONE, 0, "process %d: it has exited while we waited",
@@ -245,13 +245,13 @@ static bool goes_on(const struct waiting *w)
 }
 
 /* Looks at one; false if there is none. */
-static bool look(struct waiting *w, idtype_t kind, pid_t tid)
+static bool look_at_tracee(struct waiting *w, idtype_t kind, pid_t tid)
 {
 	siginfo_t info = {};
 
 	if (waitid(kind, (id_t)tid, &info, WHAT) < 0) {
 		if (errno == ECHILD && kind == P_ALL)
-			say_exited(w);
+			fail_exited_target(w);
 		return false;
 	}
 	if (!info.si_pid)
@@ -268,7 +268,7 @@ static bool look(struct waiting *w, idtype_t kind, pid_t tid)
  * always come first, so after a batch each has its turn. To find none takes time for
  * each thread that there is: where that is long, it is done for a share of it only.
  */
-static void sweep(struct waiting *w)
+static void sweep_tracees(struct waiting *w)
 {
 	uint64_t start_ns, cost_ns, rest_ns;
 	bool found;
@@ -276,11 +276,11 @@ static void sweep(struct waiting *w)
 
 	do {
 		start_ns = hi_clock_ns();
-		found = look(w, P_ALL, 0);
+		found = look_at_tracee(w, P_ALL, 0);
 	} while (found && goes_on(w) && ++n < BATCH);
 	for (size_t i = 0; n == BATCH && i < w->all->count && goes_on(w); i++)
 		if (w->all->items[i].state != HI_TRACEE_DEAD)
-			(void)look(w, P_PID, w->all->items[i].tid);
+			(void)look_at_tracee(w, P_PID, w->all->items[i].tid);
 	cost_ns = hi_clock_ns() - start_ns;
 	rest_ns = SWEEP_SHARE * cost_ns;
 	if (rest_ns > SWEEP_REST_NS)
@@ -300,7 +300,7 @@ static void take_notices(struct waiting *w)
 	while (read(w->fds[FD_SIGNAL].fd, &notice, sizeof(notice)) == sizeof(notice)) {
 		w->sweep_is_due = true;
 		if (goes_on(w) && notice.ssi_pid)
-			(void)look(w, P_PID, (pid_t)notice.ssi_pid);
+			(void)look_at_tracee(w, P_PID, (pid_t)notice.ssi_pid);
 	}
 }
 
@@ -324,7 +324,7 @@ static void check_end(struct waiting *w, uint64_t now_ns)
 
 	if (!w->end_ns || now_ns < w->end_ns)
 		return;
-	disarm(w);
+	disarm_trigger(w);
 	w->end_ns = 0;
 	if (ask_trigger(w))
 		return; /* at the last moment */
@@ -385,7 +385,7 @@ static void check_clock(struct waiting *w)
 		w->beat_ns = now_ns + w->wait->beat_ns;
 	}
 	if (w->sweep_is_due && now_ns >= w->may_sweep_ns)
-		sweep(w);
+		sweep_tracees(w);
 	if (goes_on(w))
 		check_end(w, now_ns);
 	if (goes_on(w))
@@ -395,20 +395,20 @@ static void check_clock(struct waiting *w)
 		hi_tracees_compact(w->all);
 }
 
-static void earlier(uint64_t *at_ns, uint64_t other_ns)
+static void lower_deadline(uint64_t *at_ns, uint64_t other_ns)
 {
 	if (other_ns && other_ns < *at_ns)
 		*at_ns = other_ns;
 }
 
 /* Sleeps until something happens, or is due. */
-static void rest(struct waiting *w)
+static void sleep_until_event(struct waiting *w)
 {
 	uint64_t now_ns = hi_clock_ns(), at_ns = w->beat_ns;
 	struct timespec ts;
 
-	earlier(&at_ns, w->end_ns);
-	earlier(&at_ns, w->near_ns);
+	lower_deadline(&at_ns, w->end_ns);
+	lower_deadline(&at_ns, w->near_ns);
 	if (w->sweep_is_due)
 		at_ns = w->may_sweep_ns < at_ns ? w->may_sweep_ns : at_ns;
 	ts = hi_timespec(at_ns > now_ns ? at_ns - now_ns : 0);
@@ -452,7 +452,7 @@ static int watch_children(bool on, const struct sigaction *other,
 	return on ? signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC) : -1;
 }
 
-static void run(struct waiting *w)
+static void run_wait_loop(struct waiting *w)
 {
 	w->sweep_is_due = true; /* what happened before we watched */
 	tell_trigger(w);
@@ -465,9 +465,9 @@ static void run(struct waiting *w)
 	while (goes_on(w)) {
 		check_clock(w);
 		if (goes_on(w))
-			rest(w);
+			sleep_until_event(w);
 	}
-	disarm(w);
+	disarm_trigger(w);
 }
 
 enum hi_status hi_wait_for_hit(const struct hi_wait *wait, struct hi_trigger_stop *ret,
@@ -492,7 +492,7 @@ enum hi_status hi_wait_for_hit(const struct hi_wait *wait, struct hi_trigger_sto
 	if (notices < 0)
 		w.status = hi_fail_errno(err, "watch the threads: signalfd");
 	if (goes_on(&w))
-		run(&w);
+		run_wait_loop(&w);
 	(void)watch_children(false, &before, NULL);
 	return w.status;
 }

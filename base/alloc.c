@@ -12,7 +12,7 @@ static _Atomic uint64_t fail_at, fail_end;
 static _Atomic uint64_t count;
 static _Atomic uint64_t failures;
 
-static bool fails(void)
+static bool is_set_to_fail(void)
 {
 	uint64_t limit = atomic_load_explicit(&fail_at, memory_order_relaxed);
 	uint64_t now = atomic_fetch_add_explicit(&count, 1, memory_order_relaxed) + 1;
@@ -21,7 +21,7 @@ static bool fails(void)
 	       now < atomic_load_explicit(&fail_end, memory_order_relaxed);
 }
 
-static void *note(void *ptr)
+static void *count_failure(void *ptr)
 {
 	if (!ptr)
 		atomic_fetch_add_explicit(&failures, 1, memory_order_relaxed);
@@ -57,17 +57,18 @@ uint64_t hi_alloc_count(void)
 
 void *hi_alloc(size_t size)
 {
-	return note(fails() ? NULL : malloc(size ? size : 1));
+	return count_failure(is_set_to_fail() ? NULL : malloc(size ? size : 1));
 }
 
 void *hi_calloc(size_t n, size_t size)
 {
-	return note(fails() ? NULL : calloc(n ? n : 1, size ? size : 1));
+	return count_failure(is_set_to_fail() ? NULL
+					      : calloc(n ? n : 1, size ? size : 1));
 }
 
 void *hi_realloc(void *ptr, size_t size)
 {
-	return note(fails() ? NULL : realloc(ptr, size ? size : 1));
+	return count_failure(is_set_to_fail() ? NULL : realloc(ptr, size ? size : 1));
 }
 
 void *hi_realloc_array(void *ptr, size_t n, size_t size)
@@ -75,7 +76,7 @@ void *hi_realloc_array(void *ptr, size_t n, size_t size)
 	size_t bytes;
 
 	if (__builtin_mul_overflow(n, size, &bytes))
-		return note(NULL);
+		return count_failure(NULL);
 	return hi_realloc(ptr, bytes);
 }
 
@@ -100,12 +101,12 @@ void *hi_pages_alloc(size_t size)
 {
 	void *pages;
 
-	if (fails())
-		return note(NULL);
+	if (is_set_to_fail())
+		return count_failure(NULL);
 	pages = mmap(NULL, size ? size : 1, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (pages == MAP_FAILED)
-		return note(NULL);
+		return count_failure(NULL);
 	if (size >= HUGE_PAGE)
 		(void)madvise(pages, size, MADV_HUGEPAGE); /* a hint, may be refused */
 	return pages;

@@ -24,10 +24,15 @@ static inline void hi_guard_free(void *p)
 {
 	free(*(void **)p);
 }
+/* Closes fd; a negative one is no descriptor. */
+static inline void hi_close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
 static inline void hi_guard_close(int *fd)
 {
-	if (*fd >= 0)
-		close(*fd);
+	hi_close_fd(*fd);
 }
 HI_DEFINE_GUARD(FILE *, fclose)
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void fill(struct hi_error *err, enum hi_status status, uint64_t address,
-		 const char *fmt, va_list ap)
+static void fill_error(struct hi_error *err, enum hi_status status, uint64_t address,
+		       const char *fmt, va_list ap)
 {
 	err->status = status;
 	err->os_errno = 0;
@@ -23,7 +23,7 @@ enum hi_status hi_fail(struct hi_error *err, enum hi_status status, uint64_t add
 	if (!err)
 		return status;
 	va_start(ap, fmt);
-	fill(err, status, address, fmt, ap);
+	fill_error(err, status, address, fmt, ap);
 	va_end(ap);
 	return status;
 }
@@ -38,7 +38,7 @@ enum hi_status hi_fail_errno(struct hi_error *err, const char *fmt, ...)
 	if (!err)
 		return HI_OS;
 	va_start(ap, fmt);
-	fill(err, HI_OS, 0, fmt, ap);
+	fill_error(err, HI_OS, 0, fmt, ap);
 	va_end(ap);
 	err->os_errno = saved;
 	used = strlen(err->text);

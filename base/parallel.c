@@ -33,7 +33,7 @@ unsigned hi_parallel_threads(void)
 	return n > MAX_THREADS ? MAX_THREADS : (unsigned)n;
 }
 
-static void work(struct job *job, unsigned index)
+static void run_tasks(struct job *job, unsigned index)
 {
 	for (;;) {
 		size_t task = atomic_fetch_add(&job->next, 1);
@@ -44,11 +44,11 @@ static void work(struct job *job, unsigned index)
 	}
 }
 
-static void *worker_main(void *arg)
+static void *run_parallel_worker(void *arg)
 {
 	struct worker *worker = arg;
 
-	work(worker->job, worker->index);
+	run_tasks(worker->job, worker->index);
 	return NULL;
 }
 
@@ -66,11 +66,12 @@ void hi_parallel(unsigned threads, size_t n_tasks, hi_task_fn *fn, void *arg)
 		struct worker *worker = &workers[started];
 
 		*worker = (struct worker){.job = &job, .index = i};
-		if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0)
+		if (pthread_create(&worker->thread, NULL, run_parallel_worker, worker) !=
+		    0)
 			break;
 		started++;
 	}
-	work(&job, 0);
+	run_tasks(&job, 0);
 	for (unsigned i = 0; i < started; i++)
 		pthread_join(workers[i].thread, NULL);
 }

@@ -152,38 +152,38 @@ struct program {
 	unsigned short n;
 };
 
-static void emit(struct program *p, uint16_t code, uint32_t k, uint8_t if_so,
-		 uint8_t if_not)
+static void emit_filter_instruction(struct program *p, uint16_t code, uint32_t k,
+				    uint8_t if_so, uint8_t if_not)
 {
 	p->code[p->n++] = (struct sock_filter)BPF_JUMP(code, k, if_so, if_not);
 }
 
-static void load(struct program *p, size_t offset)
+static void emit_load(struct program *p, size_t offset)
 {
-	emit(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
+	emit_filter_instruction(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
 }
 
 /* The low half is what the kernel takes of flags, commands and modes. */
-static void load_argument(struct program *p, unsigned i)
+static void emit_load_argument(struct program *p, unsigned i)
 {
-	load(p, offsetof(struct seccomp_data, args) + i * sizeof(uint64_t));
+	emit_load(p, offsetof(struct seccomp_data, args) + i * sizeof(uint64_t));
 }
 
-static void answer(struct program *p, uint32_t what)
+static void emit_answer(struct program *p, uint32_t what)
 {
-	emit(p, BPF_RET | BPF_K, what, 0, 0);
+	emit_filter_instruction(p, BPF_RET | BPF_K, what, 0, 0);
 }
 
-static void answer_if_equal(struct program *p, uint32_t value, uint32_t what)
+static void emit_answer_if_equal(struct program *p, uint32_t value, uint32_t what)
 {
-	emit(p, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
-	answer(p, what);
+	emit_filter_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+	emit_answer(p, what);
 }
 
 /* Where to patch the jump over the body, which ends with an answer. */
 static unsigned short begin_call(struct program *p, int number)
 {
-	emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 0);
+	emit_filter_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 0);
 	return (unsigned short)(p->n - 1);
 }
 
@@ -197,10 +197,10 @@ static void allow_without_bits(struct program *p, int number, unsigned argument,
 {
 	unsigned short start = begin_call(p, number);
 
-	load_argument(p, argument);
-	emit(p, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
-	answer(p, REFUSE);
-	answer(p, ALLOW);
+	emit_load_argument(p, argument);
+	emit_filter_instruction(p, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
+	emit_answer(p, REFUSE);
+	emit_answer(p, ALLOW);
 	end_call(p, start);
 }
 
@@ -209,10 +209,10 @@ static void allow_values(struct program *p, int number, unsigned argument,
 {
 	unsigned short start = begin_call(p, number);
 
-	load_argument(p, argument);
+	emit_load_argument(p, argument);
 	for (size_t i = 0; i < n; i++)
-		answer_if_equal(p, values[i], ALLOW);
-	answer(p, REFUSE);
+		emit_answer_if_equal(p, values[i], ALLOW);
+	emit_answer(p, REFUSE);
 	end_call(p, start);
 }
 
@@ -221,12 +221,12 @@ static void allow_threads(struct program *p)
 {
 	unsigned short start = begin_call(p, SYS_clone);
 
-	load_argument(p, 0);
-	emit(p, BPF_JMP | BPF_JSET | BPF_K, NAMESPACES, 0, 1);
-	answer(p, REFUSE);
-	emit(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_VM, 1, 0);
-	answer(p, REFUSE);
-	answer(p, ALLOW);
+	emit_load_argument(p, 0);
+	emit_filter_instruction(p, BPF_JMP | BPF_JSET | BPF_K, NAMESPACES, 0, 1);
+	emit_answer(p, REFUSE);
+	emit_filter_instruction(p, BPF_JMP | BPF_JSET | BPF_K, CLONE_VM, 1, 0);
+	emit_answer(p, REFUSE);
+	emit_answer(p, ALLOW);
 	end_call(p, start);
 }
 
@@ -234,12 +234,12 @@ static void allow_ioctls(struct program *p)
 {
 	unsigned short start = begin_call(p, SYS_ioctl);
 
-	load_argument(p, 1);
+	emit_load_argument(p, 1);
 	for (size_t i = 0; i < sizeof(ioctls) / sizeof(*ioctls); i++)
-		answer_if_equal(p, ioctls[i], ALLOW);
-	emit(p, BPF_ALU | BPF_AND | BPF_K, IOCTL_TYPE, 0, 0);
-	answer_if_equal(p, USERFAULTFD_IOCTLS, ALLOW);
-	answer(p, REFUSE);
+		emit_answer_if_equal(p, ioctls[i], ALLOW);
+	emit_filter_instruction(p, BPF_ALU | BPF_AND | BPF_K, IOCTL_TYPE, 0, 0);
+	emit_answer_if_equal(p, USERFAULTFD_IOCTLS, ALLOW);
+	emit_answer(p, REFUSE);
 	end_call(p, start);
 }
 
@@ -256,36 +256,36 @@ static void allow_reading_limits(struct program *p)
 {
 	unsigned short start = begin_call(p, SYS_prlimit64);
 
-	load_argument(p, 2);
-	emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-	answer(p, REFUSE);
-	load(p, offsetof(struct seccomp_data, args) + 2 * sizeof(uint64_t) +
-			sizeof(uint32_t));
-	emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-	answer(p, REFUSE);
-	load_argument(p, 0);
-	answer_if_equal(p, 0, ALLOW);
-	answer(p, REFUSE);
+	emit_load_argument(p, 2);
+	emit_filter_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	emit_answer(p, REFUSE);
+	emit_load(p, offsetof(struct seccomp_data, args) + 2 * sizeof(uint64_t) +
+			     sizeof(uint32_t));
+	emit_filter_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	emit_answer(p, REFUSE);
+	emit_load_argument(p, 0);
+	emit_answer_if_equal(p, 0, ALLOW);
+	emit_answer(p, REFUSE);
 	end_call(p, start);
 }
 
 static void check_machine(struct program *p)
 {
-	load(p, offsetof(struct seccomp_data, arch));
-	emit(p, BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
-	answer(p, SECCOMP_RET_KILL_PROCESS);
-	load(p, offsetof(struct seccomp_data, nr));
-	emit(p, BPF_JMP | BPF_JSET | BPF_K, X32_BIT, 0, 1);
-	answer(p, SECCOMP_RET_KILL_PROCESS);
+	emit_load(p, offsetof(struct seccomp_data, arch));
+	emit_filter_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
+	emit_answer(p, SECCOMP_RET_KILL_PROCESS);
+	emit_load(p, offsetof(struct seccomp_data, nr));
+	emit_filter_instruction(p, BPF_JMP | BPF_JSET | BPF_K, X32_BIT, 0, 1);
+	emit_answer(p, SECCOMP_RET_KILL_PROCESS);
 }
 
 static void make_program(struct program *p)
 {
 	check_machine(p);
 	for (size_t i = 0; i < sizeof(allowed) / sizeof(*allowed); i++)
-		answer_if_equal(p, (uint32_t)allowed[i], ALLOW);
+		emit_answer_if_equal(p, (uint32_t)allowed[i], ALLOW);
 	for (size_t i = 0; i < sizeof(absent) / sizeof(*absent); i++)
-		answer_if_equal(p, (uint32_t)absent[i], ABSENT);
+		emit_answer_if_equal(p, (uint32_t)absent[i], ABSENT);
 	allow_without_bits(p, SYS_open, 1, WRITES);
 	allow_without_bits(p, SYS_openat, 2, WRITES);
 	allow_without_bits(p, SYS_mmap, 2, PROT_EXEC);
@@ -297,7 +297,7 @@ static void make_program(struct program *p)
 	allow_threads(p);
 	allow_own_signals(p);
 	allow_reading_limits(p);
-	answer(p, REFUSE);
+	emit_answer(p, REFUSE);
 }
 
 enum hi_status hi_rights_filter(struct hi_error *err)

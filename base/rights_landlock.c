@@ -19,7 +19,7 @@ struct ruleset {
 static const unsigned n_fs_rights[] = {0, 13, 14, 15, 15, 16};
 
 /* All that it knows is handled, but for reading, and no rule allows any of it. */
-static struct ruleset rules_of(long abi)
+static struct ruleset make_landlock_rules(long abi)
 {
 	size_t last = sizeof(n_fs_rights) / sizeof(*n_fs_rights) - 1;
 	unsigned n = n_fs_rights[(size_t)abi < last ? (size_t)abi : last];
@@ -41,7 +41,7 @@ bool hi_rights_landlock(void)
 
 	if (abi < 1)
 		return false;
-	rules = rules_of(abi);
+	rules = make_landlock_rules(abi);
 	fd = (int)syscall(SYS_landlock_create_ruleset, &rules,
 			  abi >= 6   ? sizeof(rules)
 			  : abi >= 4 ? 2 * sizeof(uint64_t)

@@ -10,7 +10,7 @@
 
 #define EMPTY UINT64_MAX
 
-static size_t hash(uint64_t key)
+static size_t hash_table_key(uint64_t key)
 {
 	key ^= key >> 32;
 	key *= 0x9e3779b97f4a7c15ull;
@@ -18,9 +18,9 @@ static size_t hash(uint64_t key)
 }
 
 /* The slot that holds key, or the empty one where it would go. */
-static struct hi_table_slot *find(const struct hi_table *table, uint64_t key)
+static struct hi_table_slot *find_table_slot(const struct hi_table *table, uint64_t key)
 {
-	size_t n = hi_probe(i, table->capacity, hash(key),
+	size_t n = hi_probe(i, table->capacity, hash_table_key(key),
 			    table->slots[i].key == key || table->slots[i].key == EMPTY);
 
 	return &table->slots[n];
@@ -32,14 +32,14 @@ bool hi_table_get(const struct hi_table *table, uint64_t key, uint64_t *value_re
 
 	if (!table->capacity || key == EMPTY)
 		return false;
-	slot = find(table, key);
+	slot = find_table_slot(table, key);
 	if (slot->key == EMPTY)
 		return false;
 	*value_ret = slot->value;
 	return true;
 }
 
-static bool grow(struct hi_table *table)
+static bool grow_table(struct hi_table *table)
 {
 	struct hi_table bigger = {.capacity = table->capacity ? table->capacity * 2 : 64};
 
@@ -49,7 +49,7 @@ static bool grow(struct hi_table *table)
 	memset(bigger.slots, 0xff, bigger.capacity * sizeof(*bigger.slots));
 	for (size_t i = 0; i < table->capacity; i++)
 		if (table->slots[i].key != EMPTY)
-			*find(&bigger, table->slots[i].key) = table->slots[i];
+			*find_table_slot(&bigger, table->slots[i].key) = table->slots[i];
 	bigger.count = table->count;
 	free(table->slots);
 	*table = bigger;
@@ -61,9 +61,9 @@ bool hi_table_put(struct hi_table *table, uint64_t key, uint64_t value)
 	struct hi_table_slot *slot;
 
 	assert(key != EMPTY);
-	if (table->count >= table->capacity / 4 * 3 && !grow(table))
+	if (table->count >= table->capacity / 4 * 3 && !grow_table(table))
 		return false;
-	slot = find(table, key);
+	slot = find_table_slot(table, key);
 	if (slot->key == EMPTY)
 		table->count++;
 	*slot = (struct hi_table_slot){key, value};

@@ -7,7 +7,7 @@
 
 /* Length of the valid UTF-8 sequence at s (n > 0 bytes left), its code point
  * in *cp; 0 when it is none. */
-static size_t utf8_length(const unsigned char *s, size_t n, uint32_t *cp)
+static size_t measure_utf8_sequence(const unsigned char *s, size_t n, uint32_t *cp)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	size_t want = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
@@ -58,7 +58,7 @@ size_t hi_text_escape(char *out, size_t out_size, const char *text, size_t n)
 	while (i < n) {
 		char piece[8];
 		uint32_t cp = 0;
-		size_t len = utf8_length(s + i, n - i, &cp);
+		size_t len = measure_utf8_sequence(s + i, n - i, &cp);
 		size_t piece_len;
 
 		if (len && is_harmless(cp)) {
@@ -132,4 +132,11 @@ char *hi_text_duration(char out[24], uint64_t ns)
 	else
 		snprintf(out, 24, "%.2f s", (double)ns / 1e9);
 	return out;
+}
+
+const char *hi_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
 }

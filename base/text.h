@@ -21,6 +21,8 @@ size_t hi_text_escape(char *out, size_t out_size, const char *text, size_t n);
 char *hi_text_bytes(char out[24], uint64_t bytes);
 /* "1,234,567"; out needs 32 bytes. Returns out. */
 char *hi_text_count(char out[32], uint64_t count);
+/* The last component of path: what follows its last '/'; a part of path. */
+const char *hi_base_name(const char *path);
 /* "850 ns", "12.3 us", "4.56 ms", "1.20 s"; out needs 24 bytes. Returns out. */
 char *hi_text_duration(char out[24], uint64_t ns);
 

@@ -49,7 +49,7 @@ struct bpf_probe {
 
 HI_DEFINE_GUARD(DIR *, closedir)
 
-static struct bpf_probe *of_trigger(struct hi_trigger *trigger)
+static struct bpf_probe *to_bpf_probe(struct hi_trigger *trigger)
 {
 	return (struct bpf_probe *)trigger;
 }
@@ -58,7 +58,7 @@ static struct bpf_probe *of_trigger(struct hi_trigger *trigger)
 
 static size_t bpf_fds(struct hi_trigger *trigger, int *fds, size_t max)
 {
-	struct bpf_probe *probe = of_trigger(trigger);
+	struct bpf_probe *probe = to_bpf_probe(trigger);
 	size_t n = 0;
 
 	if (n < max)
@@ -72,13 +72,13 @@ static size_t bpf_fds(struct hi_trigger *trigger, int *fds, size_t max)
 
 static void bpf_disarm(struct hi_trigger *trigger)
 {
-	__atomic_store_n(&of_trigger(trigger)->shared->armed, HI_BPF_OFF,
+	__atomic_store_n(&to_bpf_probe(trigger)->shared->armed, HI_BPF_OFF,
 			 __ATOMIC_SEQ_CST);
 }
 
 static void bpf_arm(struct hi_trigger *trigger)
 {
-	struct bpf_probe *probe = of_trigger(trigger);
+	struct bpf_probe *probe = to_bpf_probe(trigger);
 	struct hi_bpf_shared *shared = probe->shared;
 
 	bpf_disarm(trigger);
@@ -92,7 +92,7 @@ static void bpf_arm(struct hi_trigger *trigger)
 }
 
 /* The thread of ours whose id in its own namespace is tid; 0: none. */
-static pid_t find_tid(pid_t pid, pid_t tid)
+static pid_t find_tid_by_own_namespace(pid_t pid, pid_t tid)
 {
 	HI_GUARD(closedir) DIR *dir = NULL;
 	struct dirent *entry;
@@ -120,7 +120,7 @@ static pid_t find_tid(pid_t pid, pid_t tid)
 
 static bool bpf_was_hit(struct hi_trigger *trigger, struct hi_trigger_hit *ret)
 {
-	const struct bpf_probe *probe = of_trigger(trigger);
+	const struct bpf_probe *probe = to_bpf_probe(trigger);
 	const struct hi_bpf_shared *shared = probe->shared;
 
 	if (!__atomic_load_n(&shared->was_hit, __ATOMIC_ACQUIRE))
@@ -130,7 +130,7 @@ static bool bpf_was_hit(struct hi_trigger *trigger, struct hi_trigger_hit *ret)
 	ret->tid = (pid_t)shared->hit_tid;
 	ret->unsent = shared->hit_unsent;
 	if (probe->foreign_tids)
-		ret->tid = find_tid(probe->pid, ret->tid);
+		ret->tid = find_tid_by_own_namespace(probe->pid, ret->tid);
 	return true;
 }
 
@@ -154,7 +154,7 @@ static uint64_t bpf_hits(const struct hi_probe *base, size_t place)
 	return sum;
 }
 
-static void unmap(const void *memory, size_t size)
+static void unmap_bpf_memory(const void *memory, size_t size)
 {
 	if (memory && memory != MAP_FAILED)
 		munmap((void *)(uintptr_t)memory, size);
@@ -165,15 +165,15 @@ static void bpf_close(struct hi_probe *base)
 	struct bpf_probe *probe = (struct bpf_probe *)base;
 
 	hi_keeper_close(&probe->keeper, probe->links, probe->n_links);
-	unmap(probe->shared, probe->shared_size);
-	unmap(probe->hits, probe->hits_size);
-	unmap(probe->ring_read, PAGE);
-	unmap(probe->ring_written, PAGE);
+	unmap_bpf_memory(probe->shared, probe->shared_size);
+	unmap_bpf_memory(probe->hits, probe->hits_size);
+	unmap_bpf_memory(probe->ring_read, PAGE);
+	unmap_bpf_memory(probe->ring_written, PAGE);
 	bpf_object__close(probe->object);
 	free(probe);
 }
 
-static int say_nothing(enum libbpf_print_level level, const char *format, va_list args)
+static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
 {
 	(void)level, (void)format, (void)args;
 	return 0;
@@ -206,12 +206,12 @@ static int choose_program(const struct bpf_probe *probe)
 	return error;
 }
 
-static enum hi_status load(struct bpf_probe *probe, struct hi_error *err)
+static enum hi_status load_bpf_program(struct bpf_probe *probe, struct hi_error *err)
 {
 	struct bpf_map *hits;
 	int error;
 
-	libbpf_set_print(say_nothing);
+	libbpf_set_print(print_nothing);
 	probe->object = bpf_object__open_mem(
 		hi_bpf_probe_start, (size_t)(hi_bpf_probe_end - hi_bpf_probe_start),
 		NULL);
@@ -227,15 +227,15 @@ static enum hi_status load(struct bpf_probe *probe, struct hi_error *err)
 	return error ? hi_bpf_refused(-error, err) : HI_OK;
 }
 
-static void *map_memory(struct bpf_probe *probe, const char *name, size_t size, int prot,
-			off_t offset)
+static void *map_bpf_memory(struct bpf_probe *probe, const char *name, size_t size,
+			    int prot, off_t offset)
 {
 	int fd = bpf_object__find_map_fd_by_name(probe->object, name);
 
 	return mmap(NULL, size, prot, MAP_SHARED, fd, offset);
 }
 
-static enum hi_status map_all(struct bpf_probe *probe, struct hi_error *err)
+static enum hi_status map_program_memory(struct bpf_probe *probe, struct hi_error *err)
 {
 	const int both = PROT_READ | PROT_WRITE;
 
@@ -245,11 +245,11 @@ static enum hi_status map_all(struct bpf_probe *probe, struct hi_error *err)
 		(probe->probe.n_places * HI_BPF_HIT_SLOTS * sizeof(struct hi_bpf_hits) +
 		 PAGE - 1) &
 		~(PAGE - 1ul);
-	probe->shared = map_memory(probe, "shared_map", probe->shared_size, both, 0);
-	probe->hits = map_memory(probe, "hits_map", probe->hits_size, PROT_READ, 0);
+	probe->shared = map_bpf_memory(probe, "shared_map", probe->shared_size, both, 0);
+	probe->hits = map_bpf_memory(probe, "hits_map", probe->hits_size, PROT_READ, 0);
 	/* The first page of a ring is the reader's, the second the writer's. */
-	probe->ring_read = map_memory(probe, "events_map", PAGE, both, 0);
-	probe->ring_written = map_memory(probe, "events_map", PAGE, PROT_READ, PAGE);
+	probe->ring_read = map_bpf_memory(probe, "events_map", PAGE, both, 0);
+	probe->ring_written = map_bpf_memory(probe, "events_map", PAGE, PROT_READ, PAGE);
 	if (probe->shared == MAP_FAILED || probe->hits == MAP_FAILED ||
 	    probe->ring_read == MAP_FAILED || probe->ring_written == MAP_FAILED)
 		return hi_fail_errno(err, "memory of a BPF program");
@@ -280,7 +280,7 @@ static pid_t innermost_tgid(pid_t pid)
  * the namespace that the hitting thread is in. In the initial one ours are the same;
  * elsewhere the target is known by its id in its own.
  */
-static enum hi_status say_process(struct bpf_probe *probe, struct hi_error *err)
+static enum hi_status set_target_process(struct bpf_probe *probe, struct hi_error *err)
 {
 	struct hi_bpf_shared *shared = probe->shared;
 	struct stat ours, theirs;
@@ -380,18 +380,19 @@ static enum hi_status attach_all(struct bpf_probe *probe, const struct hi_target
 	return status;
 }
 
-static enum hi_status open_probe(struct bpf_probe *probe, const struct hi_target *target,
-				 const struct hi_safepoint *safepoint,
-				 const struct hi_probe_places *places,
-				 struct hi_error *err)
+static enum hi_status open_bpf_probe(struct bpf_probe *probe,
+				     const struct hi_target *target,
+				     const struct hi_safepoint *safepoint,
+				     const struct hi_probe_places *places,
+				     struct hi_error *err)
 {
-	enum hi_status status = load(probe, err);
+	enum hi_status status = load_bpf_program(probe, err);
 	const struct hi_condition *condition = &places->condition;
 
 	if (status == HI_OK)
-		status = map_all(probe, err);
+		status = map_program_memory(probe, err);
 	if (status == HI_OK)
-		status = say_process(probe, err);
+		status = set_target_process(probe, err);
 	if (status != HI_OK)
 		return status;
 	probe->shared->n_terms = (uint32_t)condition->n_terms;
@@ -423,7 +424,7 @@ enum hi_status hi_bpf_probe_open_by(enum hi_bpf_link link, const struct hi_targe
 	probe->pid = target->pid;
 	probe->keeper = HI_KEEPER_NONE;
 	probe->link = link;
-	status = open_probe(probe, target, safepoint, places, err);
+	status = open_bpf_probe(probe, target, safepoint, places, err);
 	if (status != HI_OK) {
 		bpf_close(&probe->probe);
 		return status;

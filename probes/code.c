@@ -77,9 +77,10 @@ static void name_function(struct hi_target_code *code, struct hi_probe_place *pl
 		 hi_demangle(symbol, plain, sizeof(plain)) ? plain : symbol);
 }
 
-static enum hi_status add(struct hi_target_code *code, struct hi_place_list *places,
-			  uint64_t addr, const struct hi_prologue_place *at,
-			  uint64_t semaphore, struct hi_error *err)
+static enum hi_status add_probe_place(struct hi_target_code *code,
+				      struct hi_place_list *places, uint64_t addr,
+				      const struct hi_prologue_place *at,
+				      uint64_t semaphore, struct hi_error *err)
 {
 	struct hi_probe_place place = {.address = addr, .semaphore = semaphore};
 	const struct hi_mapping *m;
@@ -124,7 +125,7 @@ enum hi_status hi_places_add_exact(struct hi_target_code *code,
 	size_t n = read_code(code, addr, bytes, sizeof(bytes));
 
 	hi_prologue_look(bytes, n, addr, &at);
-	return add(code, places, addr, &at, semaphore, err);
+	return add_probe_place(code, places, addr, &at, semaphore, err);
 }
 
 enum hi_status hi_places_add_function(struct hi_target_code *code,
@@ -148,7 +149,7 @@ enum hi_status hi_places_add_function(struct hi_target_code *code,
 	/* Another symbol in between is another way in. */
 	if (hi_module_next_symbol(module, entry) <= entry + at.offset)
 		hi_prologue_look(bytes, size, entry, &at);
-	return add(code, places, entry + at.offset, &at, 0, err);
+	return add_probe_place(code, places, entry + at.offset, &at, 0, err);
 }
 
 /* ---- where a function is left ---- */

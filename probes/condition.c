@@ -34,10 +34,12 @@ struct parser {
 	struct hi_error *err;
 };
 
-static enum hi_status wrong(const struct parser *p, const char *at, const char *fmt, ...)
+static enum hi_status fail_condition(const struct parser *p, const char *at,
+				     const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static enum hi_status wrong(const struct parser *p, const char *at, const char *fmt, ...)
+static enum hi_status fail_condition(const struct parser *p, const char *at,
+				     const char *fmt, ...)
 {
 	char why[150], shown[60];
 	va_list args;
@@ -56,7 +58,7 @@ static void skip_blanks(struct parser *p)
 		p->at++;
 }
 
-static bool take(struct parser *p, const char *word)
+static bool take_token(struct parser *p, const char *word)
 {
 	skip_blanks(p);
 	if (strncmp(p->at, word, strlen(word)) != 0)
@@ -79,7 +81,7 @@ static bool is_name_char(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-static bool take_word(struct parser *p, const char *word)
+static bool take_condition_word(struct parser *p, const char *word)
 {
 	skip_blanks(p);
 	if (strncmp(p->at, word, strlen(word)) != 0 || is_name_char(p->at[strlen(word)]))
@@ -91,14 +93,15 @@ static bool take_word(struct parser *p, const char *word)
 static bool take_constant_word(struct parser *p, int64_t *ret)
 {
 	*ret = 0;
-	if (take_word(p, "NULL") || take_word(p, "nullptr") || take_word(p, "false"))
+	if (take_condition_word(p, "NULL") || take_condition_word(p, "nullptr") ||
+	    take_condition_word(p, "false"))
 		return true;
 	*ret = 1;
-	return take_word(p, "true");
+	return take_condition_word(p, "true");
 }
 
 /* HI_NOT_FOUND: no number stands here. */
-static enum hi_status take_number(struct parser *p, int64_t *ret)
+static enum hi_status take_condition_number(struct parser *p, int64_t *ret)
 {
 	const char *start;
 	bool negative;
@@ -112,7 +115,7 @@ static enum hi_status take_number(struct parser *p, int64_t *ret)
 	start = p->at;
 	if (*start == '\'') {
 		if (!start[1] || start[1] == '\\' || start[2] != '\'')
-			return wrong(p, start, "a character is expected");
+			return fail_condition(p, start, "a character is expected");
 		*ret = start[1];
 		p->at += 3;
 		return HI_OK;
@@ -123,9 +126,9 @@ static enum hi_status take_number(struct parser *p, int64_t *ret)
 	while (*end == 'u' || *end == 'U' || *end == 'l' || *end == 'L')
 		end++;
 	if (is_name_char(*end) || *end == '.')
-		return wrong(p, start, "not a whole number");
+		return fail_condition(p, start, "not a whole number");
 	if (errno == ERANGE || (negative && n > 1ull << 63))
-		return wrong(p, start, "too large a number");
+		return fail_condition(p, start, "too large a number");
 	p->at = end;
 	*ret = (int64_t)(negative ? 0 - n : n);
 	return HI_OK;
@@ -144,22 +147,23 @@ static void set_type(struct parser *p, struct value *v, hi_type_id id)
 	v->is_signed = v->type->is_signed;
 }
 
-static bool is_record(const struct hi_type *type)
+static bool is_struct_or_union(const struct hi_type *type)
 {
 	return type->kind == HI_KIND_STRUCT || type->kind == HI_KIND_UNION;
 }
 
 /* One step through the pointer that v is; what it points to is at its offset 0. */
-static enum hi_status follow(struct parser *p, const char *at, struct value *v)
+static enum hi_status follow_pointer(struct parser *p, const char *at, struct value *v)
 {
 	if (!v->type || v->type->kind != HI_KIND_POINTER)
-		return wrong(p, at, "not a pointer to a type that is known");
+		return fail_condition(p, at, "not a pointer to a type that is known");
 	if (v->n_loads == HI_BPF_LOADS)
-		return wrong(p, at, "more than %d steps through memory", HI_BPF_LOADS);
+		return fail_condition(p, at, "more than %d steps through memory",
+				      HI_BPF_LOADS);
 	v->offset[v->n_loads++] = 0;
 	set_type(p, v, v->type->target);
 	if (!v->type)
-		return wrong(p, at, "what it points to is not known");
+		return fail_condition(p, at, "what it points to is not known");
 	return HI_OK;
 }
 
@@ -177,8 +181,9 @@ static const struct hi_member *find_member(struct parser *p, const struct hi_typ
 		if (depth == 0 || (m->name[0] && !m->is_base))
 			continue;
 		mt = hi_type_get(p->code->types, m->type);
-		inner = is_record(mt) ? find_member(p, mt, name, offset_ret, depth - 1)
-				      : NULL;
+		inner = is_struct_or_union(mt)
+				? find_member(p, mt, name, offset_ret, depth - 1)
+				: NULL;
 		if (inner) {
 			*offset_ret += m->offset;
 			return inner;
@@ -187,19 +192,19 @@ static const struct hi_member *find_member(struct parser *p, const struct hi_typ
 	return NULL;
 }
 
-static enum hi_status take_name(struct parser *p, char *out)
+static enum hi_status take_variable_name(struct parser *p, char *out)
 {
 	size_t n = 0;
 
 	skip_blanks(p);
 	if (!isalpha((unsigned char)*p->at) && *p->at != '_')
-		return wrong(p, p->at, "a name is expected");
+		return fail_condition(p, p->at, "a name is expected");
 	while (is_name_char(*p->at) || strncmp(p->at, "::", 2) == 0 ||
 	       strncmp(p->at, "()::", 4) == 0) {
 		size_t step = *p->at == '(' ? 4 : *p->at == ':' ? 2 : 1;
 
 		if (n + step >= NAME_MAX_BYTES)
-			return wrong(p, p->at, "too long a name");
+			return fail_condition(p, p->at, "too long a name");
 		memcpy(out + n, p->at, step);
 		n += step;
 		p->at += step;
@@ -213,24 +218,25 @@ static enum hi_status take_member(struct parser *p, struct value *v)
 	const struct hi_member *member;
 	char name[NAME_MAX_BYTES];
 	const char *at = p->at;
-	enum hi_status status = take_name(p, name);
+	enum hi_status status = take_variable_name(p, name);
 	uint64_t offset = 0;
 
 	if (status != HI_OK)
 		return status;
-	if (!v->type || !is_record(v->type))
-		return wrong(p, at, "not a member of a struct that is known");
+	if (!v->type || !is_struct_or_union(v->type))
+		return fail_condition(p, at, "not a member of a struct that is known");
 	if (v->n_loads == 0)
-		return wrong(p, at, "a struct passed by value");
+		return fail_condition(p, at, "a struct passed by value");
 	member = find_member(p, v->type, name, &offset, 4);
 	if (!member)
-		return wrong(p, at, "%.60s has no member %.50s", v->type->name, name);
+		return fail_condition(p, at, "%.60s has no member %.50s", v->type->name,
+				      name);
 	if (member->bit_size)
-		return wrong(p, at, "%.50s is a bit-field", name);
+		return fail_condition(p, at, "%.50s is a bit-field", name);
 	v->offset[v->n_loads - 1] += (int64_t)offset;
 	set_type(p, v, member->type);
 	if (!v->type)
-		return wrong(p, at, "the type of %.50s is not known", name);
+		return fail_condition(p, at, "the type of %.50s is not known", name);
 	return HI_OK;
 }
 
@@ -251,7 +257,7 @@ static enum hi_status load_parameters(struct parser *p, const char *at)
 		return status;
 	module = hi_modules_at(p->code->modules, p->entry);
 	if (!module)
-		return wrong(p, at, "no module has this function");
+		return fail_condition(p, at, "no module has this function");
 	status = hi_function_parameters(p->code->types, module, p->entry, p->parameters,
 					PARAMETERS_MAX, &p->n_parameters, NULL);
 	return status == HI_NOT_FOUND ? HI_OK : status;
@@ -263,10 +269,11 @@ static enum hi_status use_parameter(struct parser *p, const char *at, size_t i,
 	const struct hi_parameter *parameter = &p->parameters[i];
 
 	if (parameter->argument < 0)
-		return wrong(p, at,
-			     "the argument %.50s is in none of the six registers for "
-			     "integers and pointers, or its place is not known",
-			     parameter->name);
+		return fail_condition(
+			p, at,
+			"the argument %.50s is in none of the six registers for "
+			"integers and pointers, or its place is not known",
+			parameter->name);
 	v->argument = (uint8_t)parameter->argument;
 	v->size = 8;
 	v->is_signed = true;
@@ -282,14 +289,15 @@ static enum hi_status use_argument(struct parser *p, const char *at, size_t n,
 	enum hi_status status;
 
 	if (p->entry == 0)
-		return wrong(p, at, "only functions have arguments");
+		return fail_condition(p, at, "only functions have arguments");
 	status = load_parameters(p, at);
 	if (status != HI_OK)
 		return status;
 	if (n < p->n_parameters)
 		return use_parameter(p, at, n, v);
 	if (p->n_parameters > 0)
-		return wrong(p, at, "the function has %zu arguments", p->n_parameters);
+		return fail_condition(p, at, "the function has %zu arguments",
+				      p->n_parameters);
 	v->argument = (uint8_t)n;
 	v->size = 8;
 	v->is_signed = true;
@@ -302,7 +310,7 @@ static enum hi_status take_dollar(struct parser *p, struct value *v)
 
 	p->at += strncmp(p->at, "$arg", 4) == 0 ? 4 : 1;
 	if (*p->at < '1' || *p->at > '6' || is_name_char(p->at[1]))
-		return wrong(p, at, "$1 to $6 are the arguments");
+		return fail_condition(p, at, "$1 to $6 are the arguments");
 	return use_argument(p, at, (size_t)(*p->at++ - '1'), v);
 }
 
@@ -320,17 +328,19 @@ static enum hi_status no_such_name(const struct parser *p, const char *at,
 	size_t used = 0;
 
 	if (p->entry == 0)
-		return wrong(p, at, "no variable %.60s", name);
+		return fail_condition(p, at, "no variable %.60s", name);
 	if (p->n_parameters == 0)
-		return wrong(p, at,
-			     "no variable %.50s, and no debug information that names "
-			     "arguments: $1 is the first",
-			     name);
+		return fail_condition(
+			p, at,
+			"no variable %.50s, and no debug information that names "
+			"arguments: $1 is the first",
+			name);
 	for (size_t i = 0; i < p->n_parameters && used < sizeof(names); i++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.24s",
 					 i ? ", " : "", p->parameters[i].name);
-	return wrong(p, at, "no argument and no variable %.30s: there is %s ($1 first)",
-		     name, names);
+	return fail_condition(p, at,
+			      "no argument and no variable %.30s: there is %s ($1 first)",
+			      name, names);
 }
 
 static enum hi_status use_variable(struct parser *p, const char *at, const char *name,
@@ -349,7 +359,7 @@ static enum hi_status use_variable(struct parser *p, const char *at, const char 
 	if (status != HI_OK)
 		return status;
 	if (variable.is_tls)
-		return wrong(p, at, "%.60s is thread-local", name);
+		return fail_condition(p, at, "%.60s is thread-local", name);
 	v->argument = HI_BPF_NO_REGISTER;
 	v->start = variable.address;
 	v->offset[0] = 0;
@@ -371,7 +381,7 @@ static enum hi_status take_primary(struct parser *p, struct value *v)
 	*v = (struct value){.argument = HI_BPF_NO_REGISTER};
 	if (*at == '$')
 		return take_dollar(p, v);
-	status = take_name(p, name);
+	status = take_variable_name(p, name);
 	if (status == HI_OK)
 		status = load_parameters(p, at);
 	if (status != HI_OK)
@@ -388,25 +398,25 @@ static enum hi_status take_value(struct parser *p, struct value *v)
 	unsigned stars = 0;
 	const char *at;
 
-	for (skip_blanks(p), at = p->at; take(p, "*"); stars++)
+	for (skip_blanks(p), at = p->at; take_token(p, "*"); stars++)
 		if (stars == STARS_MAX)
-			return wrong(p, at, "too many *");
+			return fail_condition(p, at, "too many *");
 	status = take_primary(p, v);
 	while (status == HI_OK) {
 		const char *step = p->at;
 
-		if (take(p, "->")) {
-			status = follow(p, step, v);
+		if (take_token(p, "->")) {
+			status = follow_pointer(p, step, v);
 			if (status == HI_OK)
 				status = take_member(p, v);
-		} else if (take(p, ".")) {
+		} else if (take_token(p, ".")) {
 			status = take_member(p, v);
 		} else {
 			break;
 		}
 	}
 	for (; stars > 0 && status == HI_OK; stars--)
-		status = follow(p, at, v);
+		status = follow_pointer(p, at, v);
 	return status;
 }
 
@@ -427,11 +437,11 @@ static const struct {
 static enum hi_status take_operator(struct parser *p, bool mirrored, uint8_t *ret)
 {
 	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
-		if (take(p, operators[i].text)) {
+		if (take_token(p, operators[i].text)) {
 			*ret = mirrored ? operators[i].mirrored : operators[i].op;
 			return HI_OK;
 		}
-	return wrong(p, p->at, "one of == != < <= > >= is expected");
+	return fail_condition(p, p->at, "one of == != < <= > >= is expected");
 }
 
 static enum hi_status check_comparable(const struct parser *p, const char *at,
@@ -439,12 +449,12 @@ static enum hi_status check_comparable(const struct parser *p, const char *at,
 {
 	const struct hi_type *type = v->type;
 
-	if (type && (type->kind == HI_KIND_FLOAT || is_record(type) ||
+	if (type && (type->kind == HI_KIND_FLOAT || is_struct_or_union(type) ||
 		     type->kind == HI_KIND_ARRAY))
-		return wrong(p, at, "a %.60s cannot be compared with a number",
-			     type->name);
+		return fail_condition(p, at, "a %.60s cannot be compared with a number",
+				      type->name);
 	if (v->size != 1 && v->size != 2 && v->size != 4 && v->size != 8)
-		return wrong(p, at, "its size is not known");
+		return fail_condition(p, at, "its size is not known");
 	return HI_OK;
 }
 
@@ -469,8 +479,8 @@ static enum hi_status take_term(struct parser *p)
 
 	skip_blanks(p);
 	if (p->out->n_terms == HI_BPF_TERMS)
-		return wrong(p, p->at, "more than %d comparisons", HI_BPF_TERMS);
-	status = take_number(p, &number);
+		return fail_condition(p, p->at, "more than %d comparisons", HI_BPF_TERMS);
+	status = take_condition_number(p, &number);
 	mirrored = status == HI_OK;
 	if (status != HI_OK && status != HI_NOT_FOUND)
 		return status;
@@ -484,9 +494,9 @@ static enum hi_status take_term(struct parser *p)
 	if (status == HI_OK && !mirrored)
 		status = take_operator(p, false, &term->op);
 	if (status == HI_OK && !mirrored)
-		status = take_number(p, &number);
+		status = take_condition_number(p, &number);
 	if (status == HI_NOT_FOUND)
-		return wrong(p, p->at, "a number is expected");
+		return fail_condition(p, p->at, "a number is expected");
 	if (status != HI_OK)
 		return status;
 	term->start = v.start;
@@ -519,10 +529,10 @@ enum hi_status hi_condition_compile(struct hi_target_code *code, const char *tex
 		status = take_term(&p);
 		if (status != HI_OK)
 			return status;
-	} while (take(&p, "&&"));
+	} while (take_token(&p, "&&"));
 	skip_blanks(&p);
 	if (*p.at)
-		return wrong(&p, p.at, "&& or the end is expected");
+		return fail_condition(&p, p.at, "&& or the end is expected");
 	*ret = made;
 	return HI_OK;
 }

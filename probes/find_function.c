@@ -25,7 +25,7 @@ struct search {
 	struct hi_condition condition;
 };
 
-static void keep(struct search *search, const struct hi_function_symbol *symbol)
+static void keep_function(struct search *search, const struct hi_function_symbol *symbol)
 {
 	bool is_exact = strcmp(symbol->name, search->safepoint->name) == 0;
 	struct hi_found *found = search->found;
@@ -59,7 +59,7 @@ static bool look_at_symbol(const struct hi_function_symbol *symbol, void *arg)
 	struct search *search = arg;
 
 	if (symbol->is_code && hi_name_matches(symbol->name, search->safepoint->name))
-		keep(search, symbol);
+		keep_function(search, symbol);
 	return true;
 }
 
@@ -196,8 +196,9 @@ static enum hi_status compile_condition(struct search *search, struct hi_error *
 	return status;
 }
 
-static enum hi_status find(struct search *search, struct hi_place_list *places,
-			   struct hi_error *err)
+static enum hi_status find_named_function(struct search *search,
+					  struct hi_place_list *places,
+					  struct hi_error *err)
 {
 	enum hi_status status = each_module(search, look_at_symbol, err);
 
@@ -220,7 +221,7 @@ enum hi_status hi_find_function_only(struct hi_target_code *code,
 {
 	struct search search = {.code = code, .safepoint = safepoint};
 
-	return find(&search, places, err);
+	return find_named_function(&search, places, err);
 }
 
 enum hi_status hi_find_function(struct hi_target_code *code,
@@ -228,7 +229,7 @@ enum hi_status hi_find_function(struct hi_target_code *code,
 				struct hi_place_list *places, struct hi_error *err)
 {
 	struct search search = {.code = code, .safepoint = safepoint};
-	enum hi_status status = find(&search, places, err);
+	enum hi_status status = find_named_function(&search, places, err);
 	bool inlined = false;
 
 	if (status != HI_NOT_FOUND || search.count > 0)

@@ -15,19 +15,12 @@ struct inlined {
 	size_t n_sites;
 };
 
-static bool is_wanted(void *arg, const char *name, const char *linkage)
+static bool is_wanted_inlined(void *arg, const char *name, const char *linkage)
 {
 	const struct inlined *inlined = arg;
 
 	return strcmp(name, inlined->wanted) == 0 ||
 	       (linkage && hi_name_matches(linkage, inlined->wanted));
-}
-
-static const char *last_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
 }
 
 static bool on_call(void *arg, const struct hi_inlined_call *call)
@@ -36,8 +29,8 @@ static bool on_call(void *arg, const struct hi_inlined_call *call)
 	char file[32], site[48];
 
 	inlined->calls++;
-	hi_text_escape(file, sizeof(file), last_component(call->file),
-		       strlen(last_component(call->file)));
+	hi_text_escape(file, sizeof(file), hi_base_name(call->file),
+		       strlen(hi_base_name(call->file)));
 	snprintf(site, sizeof(site), "%s:%u", file, call->line);
 	for (size_t i = 0; i < inlined->n_sites; i++)
 		if (strcmp(inlined->sites[i], site) == 0)
@@ -52,7 +45,7 @@ enum hi_status hi_find_inlined(struct hi_target_code *code,
 			       struct hi_error *err)
 {
 	struct inlined inlined = {.wanted = safepoint->name};
-	struct hi_inlined_search search = {is_wanted, on_call, &inlined};
+	struct hi_inlined_search search = {is_wanted_inlined, on_call, &inlined};
 	char sites[200] = "";
 	size_t used = 0;
 

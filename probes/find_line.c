@@ -16,7 +16,7 @@ struct search {
 };
 
 /* The nearest line of all modules wins. */
-static void keep(struct search *search, const struct hi_line_place *place)
+static void keep_nearest_line(struct search *search, const struct hi_line_place *place)
 {
 	if (search->best && place->line > search->best)
 		return;
@@ -37,11 +37,11 @@ static enum hi_status look_at_module(struct search *search, struct hi_module *mo
 		&places, &n, &search->file_known, err);
 
 	for (size_t i = 0; status == HI_OK && i < n; i++)
-		keep(search, &places[i]);
+		keep_nearest_line(search, &places[i]);
 	return status;
 }
 
-static enum hi_status nothing(const struct search *search, struct hi_error *err)
+static enum hi_status fail_missing_line(const struct search *search, struct hi_error *err)
 {
 	const char *file = search->safepoint->name;
 	char name[120];
@@ -72,5 +72,5 @@ enum hi_status hi_find_line(struct hi_target_code *code,
 	}
 	if (status != HI_OK || places->count > 0)
 		return status;
-	return nothing(&search, err);
+	return fail_missing_line(&search, err);
 }

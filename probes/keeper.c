@@ -100,7 +100,7 @@ static enum hi_status take_answer(const struct hi_keeper *keeper, int *fd_ret,
 /* ---- the keeper ---- */
 
 /* Until one fails or the inspector has ended. */
-static void open_all(int socket, hi_keeper_open *open, void *arg, size_t n, int *fds)
+static void open_probes(int socket, hi_keeper_open *open, void *arg, size_t n, int *fds)
 {
 	struct answer answer = {.status = HI_OK};
 	bool is_told = true;
@@ -121,7 +121,7 @@ _Noreturn static void keep(int socket, hi_keeper_open *open, void *arg, size_t n
 	(void)setsid(); /* before anything is opened */
 	hi_child_set_signals();
 	if (open)
-		open_all(socket, open, arg, n, kept);
+		open_probes(socket, open, arg, n, kept);
 	kept[n] = socket;
 	hi_child_settle("hi-probes", kept, n + 1);
 	while (read(socket, &byte, 1) < 0 && errno == EINTR)

@@ -87,7 +87,7 @@ static size_t without_arguments(const char *plain, size_t n)
 	return n;
 }
 
-static bool is(const char *text, size_t n, const char *name)
+static bool is_exact_name(const char *text, size_t n, const char *name)
 {
 	return strlen(name) == n && memcmp(text, name, n) == 0;
 }
@@ -100,8 +100,10 @@ bool hi_plain_name_matches(const char *plain, const char *name)
 		return true;
 	n = without_parameters(plain, n);
 	start = name_start(plain, n);
-	return is(plain + start, n - start, name) || strcmp(plain + start, name) == 0 ||
-	       is(plain + start, without_arguments(plain + start, n - start), name);
+	return is_exact_name(plain + start, n - start, name) ||
+	       strcmp(plain + start, name) == 0 ||
+	       is_exact_name(plain + start, without_arguments(plain + start, n - start),
+			     name);
 }
 
 /* The last identifier of a name stands in its mangled form as it is, but in
@@ -134,7 +136,7 @@ bool hi_name_matches(const char *symbol, const char *name)
 	if (strcmp(symbol, name) == 0)
 		return true;
 	suffix = clone_suffix(symbol);
-	if (suffix && is(symbol, (size_t)(suffix - symbol), name))
+	if (suffix && is_exact_name(symbol, (size_t)(suffix - symbol), name))
 		return true;
 	if (symbol[0] != '_' || (symbol[1] != 'Z' && symbol[1] != 'R') ||
 	    !may_be_mangled(symbol, name) || !hi_demangle(symbol, plain, sizeof(plain)))
@@ -158,7 +160,7 @@ bool hi_module_is_named(const struct hi_module *module, const char *name)
 /* ---- near names ---- */
 
 /* Edits that make one of the other, as upper case or not; UINT32_MAX: many. */
-static unsigned distance(const char *a, const char *b)
+static unsigned measure_edit_distance(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);
 	unsigned row[NEAR_MAX + 1];
@@ -184,9 +186,9 @@ static unsigned distance(const char *a, const char *b)
 }
 
 /* A name that contains the wanted one is near as well. */
-static unsigned nearness(const char *wanted, const char *name)
+static unsigned rank_near_name(const char *wanted, const char *name)
 {
-	unsigned d = distance(wanted, name);
+	unsigned d = measure_edit_distance(wanted, name);
 	size_t n = strlen(wanted);
 
 	if (d <= 1 + n / 5 && d <= 3)
@@ -196,7 +198,7 @@ static unsigned nearness(const char *wanted, const char *name)
 
 void hi_near_names_offer(struct hi_near_names *near, const char *name)
 {
-	unsigned d = nearness(near->wanted, name), at;
+	unsigned d = rank_near_name(near->wanted, name), at;
 
 	if (d == UINT32_MAX)
 		return;

@@ -48,7 +48,7 @@ struct perf_probe {
 
 HI_DEFINE_GUARD(DIR *, closedir)
 
-static struct perf_probe *of_trigger(struct hi_trigger *trigger)
+static struct perf_probe *to_perf_probe(struct hi_trigger *trigger)
 {
 	return (struct perf_probe *)trigger;
 }
@@ -191,8 +191,8 @@ static bool has_thread(const struct perf_probe *probe, pid_t tid)
 	return false;
 }
 
-static enum hi_status add_thread(struct perf_probe *probe, pid_t tid,
-				 struct hi_error *err)
+static enum hi_status add_perf_thread(struct perf_probe *probe, pid_t tid,
+				      struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
@@ -204,7 +204,7 @@ static enum hi_status add_thread(struct perf_probe *probe, pid_t tid,
 	return status == HI_GONE ? HI_OK : status;
 }
 
-static enum hi_status add_threads(struct perf_probe *probe, struct hi_error *err)
+static enum hi_status add_perf_threads(struct perf_probe *probe, struct hi_error *err)
 {
 	HI_GUARD(closedir) DIR *dir = NULL;
 	struct dirent *entry;
@@ -217,7 +217,7 @@ static enum hi_status add_threads(struct perf_probe *probe, struct hi_error *err
 		return hi_fail(err, HI_GONE, 0, "the target has exited");
 	while (status == HI_OK && (entry = readdir(dir)))
 		if (isdigit((unsigned char)entry->d_name[0]))
-			status = add_thread(probe, (pid_t)atoi(entry->d_name), err);
+			status = add_perf_thread(probe, (pid_t)atoi(entry->d_name), err);
 	return status;
 }
 
@@ -225,7 +225,7 @@ static enum hi_status add_threads(struct perf_probe *probe, struct hi_error *err
 
 static size_t perf_fds(struct hi_trigger *trigger, int *fds, size_t max)
 {
-	struct perf_probe *probe = of_trigger(trigger);
+	struct perf_probe *probe = to_perf_probe(trigger);
 	size_t n = 0;
 
 	if (n < max)
@@ -241,11 +241,11 @@ static size_t perf_fds(struct hi_trigger *trigger, int *fds, size_t max)
 
 static void perf_add_thread(struct hi_trigger *trigger, pid_t tid)
 {
-	struct perf_probe *probe = of_trigger(trigger);
+	struct perf_probe *probe = to_perf_probe(trigger);
 	size_t before = probe->events.count;
 
 	/* One more thread without a probe is one that cannot hit. */
-	if (add_thread(probe, tid, NULL) != HI_OK || !probe->armed)
+	if (add_perf_thread(probe, tid, NULL) != HI_OK || !probe->armed)
 		return;
 	for (size_t i = before; i < probe->events.count; i++)
 		ioctl(probe->events.items[i].fd, PERF_EVENT_IOC_REFRESH, 1);
@@ -253,7 +253,7 @@ static void perf_add_thread(struct hi_trigger *trigger, pid_t tid)
 
 static void perf_disarm(struct hi_trigger *trigger)
 {
-	struct perf_probe *probe = of_trigger(trigger);
+	struct perf_probe *probe = to_perf_probe(trigger);
 
 	probe->armed = false;
 	for (size_t i = 0; i < probe->events.count; i++)
@@ -262,7 +262,7 @@ static void perf_disarm(struct hi_trigger *trigger)
 
 static void perf_arm(struct hi_trigger *trigger)
 {
-	struct perf_probe *probe = of_trigger(trigger);
+	struct perf_probe *probe = to_perf_probe(trigger);
 
 	perf_disarm(trigger);
 	if (!probe->fresh || probe->made_by != getpid())
@@ -304,7 +304,7 @@ static bool forget_exited(struct perf_probe *probe)
 
 static bool perf_was_hit(struct hi_trigger *trigger, struct hi_trigger_hit *ret)
 {
-	struct perf_probe *probe = of_trigger(trigger);
+	struct perf_probe *probe = to_perf_probe(trigger);
 
 	look_for_hit(probe);
 	if (!probe->was_hit && forget_exited(probe))
@@ -371,9 +371,9 @@ static enum hi_status pin_all(struct perf_probe *probe, struct hi_error *err)
 	return status;
 }
 
-static enum hi_status open_probe(struct perf_probe *probe,
-				 const struct hi_probe_places *places,
-				 struct hi_error *err)
+static enum hi_status open_perf_probe(struct perf_probe *probe,
+				      const struct hi_probe_places *places,
+				      struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
@@ -385,7 +385,7 @@ static enum hi_status open_probe(struct perf_probe *probe,
 					   &probe->uprobes[i], err);
 	if (status == HI_OK)
 		status = pin_all(probe, err);
-	return status == HI_OK ? add_threads(probe, err) : status;
+	return status == HI_OK ? add_perf_threads(probe, err) : status;
 }
 
 enum hi_status hi_perf_probe_open(const struct hi_target *target,
@@ -411,7 +411,7 @@ enum hi_status hi_perf_probe_open(const struct hi_target *target,
 	probe->keeper = HI_KEEPER_NONE;
 	for (size_t i = 0; i < places->count; i++)
 		probe->uprobes[i].fd = -1;
-	status = open_probe(probe, places, err);
+	status = open_perf_probe(probe, places, err);
 	if (status != HI_OK) {
 		perf_close(&probe->probe);
 		return status;

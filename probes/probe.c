@@ -14,9 +14,9 @@ static int sysctl_number(const char *path)
 }
 
 /* Both refused, for want of what. */
-static enum hi_status say_what_is_needed(const struct hi_error *bpf,
-					 const struct hi_error *perf,
-					 struct hi_error *err)
+static enum hi_status fail_missing_rights(const struct hi_error *bpf,
+					  const struct hi_error *perf,
+					  struct hi_error *err)
 {
 	int error = perf->os_errno ? perf->os_errno : bpf->os_errno;
 	enum hi_status status = hi_fail(
@@ -34,8 +34,8 @@ static enum hi_status say_what_is_needed(const struct hi_error *bpf,
 }
 
 /* Without BPF there are hits all the same, but nobody to look at each of them. */
-static enum hi_status say_what_needs_bpf(const struct hi_safepoint *safepoint,
-					 const struct hi_error *bpf, struct hi_error *err)
+static enum hi_status fail_without_bpf(const struct hi_safepoint *safepoint,
+				       const struct hi_error *bpf, struct hi_error *err)
 {
 	enum hi_status status = hi_fail(err, bpf->status, 0,
 					"%s needs BPF: %.100s; --at alone also works "
@@ -67,10 +67,10 @@ enum hi_status hi_probe_open(const struct hi_target *target,
 		return status;
 	}
 	if (safepoint->condition || safepoint->every > 1)
-		return say_what_needs_bpf(safepoint, &by_bpf, err);
+		return fail_without_bpf(safepoint, &by_bpf, err);
 	status = hi_perf_probe_open(target, places, ret, &by_perf);
 	if (status == HI_CANNOT_ATTACH)
-		return say_what_is_needed(&by_bpf, &by_perf, err);
+		return fail_missing_rights(&by_bpf, &by_perf, err);
 	if (status != HI_OK && err)
 		*err = by_perf;
 	return status;

@@ -136,8 +136,8 @@ struct decoder {
 	uint64_t addr;
 };
 
-static bool decoder_open(struct decoder *d, const uint8_t *code, size_t size,
-			 uint64_t addr)
+static bool open_code_decoder(struct decoder *d, const uint8_t *code, size_t size,
+			      uint64_t addr)
 {
 	*d = (struct decoder){.at = code, .left = size, .addr = addr};
 	if (cs_open(CS_ARCH_X86, CS_MODE_64, &d->cs) != CS_ERR_OK)
@@ -150,18 +150,19 @@ static bool decoder_open(struct decoder *d, const uint8_t *code, size_t size,
 	return d->insn != NULL;
 }
 
-static void decoder_close(struct decoder *d)
+static void close_code_decoder(struct decoder *d)
 {
 	cs_free(d->insn, 1);
 	cs_close(&d->cs);
 }
 
-static bool decoder_next(struct decoder *d)
+static bool decode_next_instruction(struct decoder *d)
 {
 	return cs_disasm_iter(d->cs, &d->at, &d->left, &d->addr, d->insn);
 }
 
-static void describe(const cs_insn *insn, uint64_t entry, struct hi_prologue_place *ret)
+static void describe_instruction(const cs_insn *insn, uint64_t entry,
+				 struct hi_prologue_place *ret)
 {
 	ret->offset = insn->address - entry;
 	ret->single_stepped = !hi_instruction_is_emulated(insn->bytes, insn->size);
@@ -175,20 +176,20 @@ void hi_prologue_look(const uint8_t *code, size_t size, uint64_t addr,
 	struct decoder d;
 
 	*ret = (struct hi_prologue_place){.single_stepped = true};
-	if (!decoder_open(&d, code, size, addr))
+	if (!open_code_decoder(&d, code, size, addr))
 		return;
-	if (decoder_next(&d))
-		describe(d.insn, addr, ret);
-	decoder_close(&d);
+	if (decode_next_instruction(&d))
+		describe_instruction(d.insn, addr, ret);
+	close_code_decoder(&d);
 }
 
 /* The first emulated instruction of the straight line behind the entry. */
 static bool find_cheap(struct decoder *d, unsigned kept, uint64_t entry,
 		       struct hi_prologue_place *ret)
 {
-	for (unsigned i = 0; i < STEPS_MAX && decoder_next(d); i++) {
+	for (unsigned i = 0; i < STEPS_MAX && decode_next_instruction(d); i++) {
 		if (hi_instruction_is_emulated(d->insn->bytes, d->insn->size)) {
-			describe(d->insn, entry, ret);
+			describe_instruction(d->insn, entry, ret);
 			return true;
 		}
 		if (ends_straight_line(d->cs, d->insn) ||
@@ -222,12 +223,12 @@ static bool is_jumped_over(const uint8_t *code, size_t size, uint64_t entry,
 	struct decoder d;
 	bool found = false;
 
-	if (!decoder_open(&d, code, size, entry))
+	if (!open_code_decoder(&d, code, size, entry))
 		return true;
-	while (!found && decoder_next(&d))
+	while (!found && decode_next_instruction(&d))
 		found = is_jump_into(&d, entry, place);
 	found |= d.left > 0;
-	decoder_close(&d);
+	close_code_decoder(&d);
 	return found;
 }
 
@@ -240,10 +241,10 @@ void hi_prologue_choose(const uint8_t *code, size_t size, uint64_t addr, unsigne
 
 	hi_prologue_look(code, size, addr, ret);
 	if (!ret->single_stepped || size > FUNCTION_MAX ||
-	    !decoder_open(&d, code, size, addr))
+	    !open_code_decoder(&d, code, size, addr))
 		return;
 	found = find_cheap(&d, kept, addr, &cheap);
-	decoder_close(&d);
+	close_code_decoder(&d);
 	if (found && !is_jumped_over(code, size, addr, addr + cheap.offset))
 		*ret = cheap;
 }
@@ -269,9 +270,9 @@ size_t hi_function_exits(const uint8_t *code, size_t size, uint64_t addr,
 	size_t n = 0;
 	bool whole;
 
-	if (!decoder_open(&d, code, size, addr))
+	if (!open_code_decoder(&d, code, size, addr))
 		return SIZE_MAX;
-	while (decoder_next(&d)) {
+	while (decode_next_instruction(&d)) {
 		uint64_t target;
 		bool is_exit = cs_insn_group(d.cs, d.insn, CS_GRP_RET);
 
@@ -284,6 +285,6 @@ size_t hi_function_exits(const uint8_t *code, size_t size, uint64_t addr,
 		n++;
 	}
 	whole = d.left == 0;
-	decoder_close(&d);
+	close_code_decoder(&d);
 	return whole ? n : SIZE_MAX;
 }

@@ -141,8 +141,8 @@ static enum hi_status find_known(struct hi_target_code *code, const struct known
 	return status;
 }
 
-static enum hi_status keep(struct list *list, const struct known *known, bool is_gc,
-			   struct hi_place_list *places)
+static enum hi_status keep_known_safepoint(struct list *list, const struct known *known,
+					   bool is_gc, struct hi_place_list *places)
 {
 	struct hi_known_safepoint item = {.is_gc = is_gc};
 
@@ -173,7 +173,7 @@ static enum hi_status list_runtime(struct list *list, const struct runtime *runt
 			bool is_gc = table[i].is_gc && !has_gc;
 
 			has_gc |= is_gc;
-			status = keep(list, &table[i], is_gc, &places);
+			status = keep_known_safepoint(list, &table[i], is_gc, &places);
 		} else {
 			hi_vector_free(&places);
 		}
@@ -237,7 +237,7 @@ static void drop_empty(struct list *list)
 	list->all.count = kept;
 }
 
-static enum hi_status add_rest(struct list *list)
+static enum hi_status add_left_out_note(struct list *list)
 {
 	struct hi_known_safepoint note = {};
 
@@ -249,7 +249,7 @@ static enum hi_status add_rest(struct list *list)
 						: hi_fail_memory(list->err, "safepoints");
 }
 
-static enum hi_status fill(struct list *list)
+static enum hi_status fill_safepoint_list(struct list *list)
 {
 	enum hi_status status = HI_OK;
 	struct hi_module *module;
@@ -264,7 +264,7 @@ static enum hi_status fill(struct list *list)
 	if (status != HI_OK)
 		return status;
 	drop_empty(list);
-	return add_rest(list);
+	return add_left_out_note(list);
 }
 
 enum hi_status hi_safepoints_list_in(const struct hi_target *target,
@@ -279,7 +279,7 @@ enum hi_status hi_safepoints_list_in(const struct hi_target *target,
 	if (status != HI_OK)
 		return status;
 	list.code = code;
-	status = fill(&list);
+	status = fill_safepoint_list(&list);
 	if (status != HI_OK) {
 		hi_safepoints_free(list.all.items, list.all.count);
 		return status;

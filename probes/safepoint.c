@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum hi_status wrong(struct hi_error *err, const char *text, const char *at,
-			    const char *why)
+static enum hi_status fail_safepoint(struct hi_error *err, const char *text,
+				     const char *at, const char *why)
 {
 	return hi_fail(err, HI_USAGE, 0, "%.100s: %s at column %zu", text, why,
 		       (size_t)(at - text) + 1);
 }
 
 /* text[0 .. n) into out; false if it is empty or does not fit. */
-static bool take(char *out, size_t out_size, const char *text, size_t n)
+static bool copy_text_part(char *out, size_t out_size, const char *text, size_t n)
 {
 	if (n == 0 || n >= out_size)
 		return false;
@@ -30,14 +30,15 @@ static enum hi_status parse_usdt(const char *text, size_t n, struct hi_safepoint
 	const char *provider = text + 5, *end = text + n;
 	const char *colon = memchr(provider, ':', (size_t)(end - provider));
 
-	if (!colon ||
-	    !take(ret->name, sizeof(ret->name), provider, (size_t)(colon - provider)))
-		return wrong(err, text, provider, "usdt:PROVIDER:NAME is expected");
-	if (!take(ret->detail, sizeof(ret->detail), colon + 1,
-		  (size_t)(end - colon - 1)) ||
+	if (!colon || !copy_text_part(ret->name, sizeof(ret->name), provider,
+				      (size_t)(colon - provider)))
+		return fail_safepoint(err, text, provider,
+				      "usdt:PROVIDER:NAME is expected");
+	if (!copy_text_part(ret->detail, sizeof(ret->detail), colon + 1,
+			    (size_t)(end - colon - 1)) ||
 	    strchr(ret->detail, ':'))
-		return wrong(err, text, colon + 1,
-			     "the name of a USDT probe is expected");
+		return fail_safepoint(err, text, colon + 1,
+				      "the name of a USDT probe is expected");
 	ret->kind = HI_SAFEPOINT_USDT;
 	return HI_OK;
 }
@@ -62,7 +63,7 @@ static const char *single_colon(const char *text, size_t n, bool last)
 }
 
 /* FILE:LINE; false: it does not look like one. */
-static bool parse_line(const char *text, size_t n, struct hi_safepoint *ret)
+static bool parse_safepoint_line(const char *text, size_t n, struct hi_safepoint *ret)
 {
 	const char *colon = single_colon(text, n, true);
 	uint64_t line = 0;
@@ -77,7 +78,7 @@ static bool parse_line(const char *text, size_t n, struct hi_safepoint *ret)
 			return false;
 	}
 	if (line == 0 ||
-	    !take(ret->name, sizeof(ret->name), text, (size_t)(colon - text)))
+	    !copy_text_part(ret->name, sizeof(ret->name), text, (size_t)(colon - text)))
 		return false;
 	ret->line = (unsigned)line;
 	ret->kind = HI_SAFEPOINT_LINE;
@@ -96,17 +97,21 @@ static enum hi_status parse_function(const char *text, size_t n, struct hi_safep
 		n -= suffix;
 	}
 	if (colon) {
-		if (!take(ret->detail, sizeof(ret->detail), text, (size_t)(colon - text)))
-			return wrong(err, text, text, "MODULE:FUNCTION is expected");
+		if (!copy_text_part(ret->detail, sizeof(ret->detail), text,
+				    (size_t)(colon - text)))
+			return fail_safepoint(err, text, text,
+					      "MODULE:FUNCTION is expected");
 		name = colon + 1;
 	}
-	if (!take(ret->name, sizeof(ret->name), name, (size_t)(text + n - name)))
-		return wrong(err, text, name,
-			     n > sizeof(ret->name) ? "too long a name"
-						   : "a function is expected");
+	if (!copy_text_part(ret->name, sizeof(ret->name), name,
+			    (size_t)(text + n - name)))
+		return fail_safepoint(err, text, name,
+				      n > sizeof(ret->name) ? "too long a name"
+							    : "a function is expected");
 	for (const char *p = ret->name; *p; p++)
 		if (iscntrl((unsigned char)*p))
-			return wrong(err, text, name, "not the name of a function");
+			return fail_safepoint(err, text, name,
+					      "not the name of a function");
 	ret->kind = HI_SAFEPOINT_FUNCTION;
 	return HI_OK;
 }
@@ -135,7 +140,7 @@ static size_t split_condition(const char *text, const char **condition_ret)
 	return n;
 }
 
-static bool is_word(const char *text, size_t n, const char *word)
+static bool is_safepoint_word(const char *text, size_t n, const char *word)
 {
 	return strlen(word) == n && memcmp(text, word, n) == 0;
 }
@@ -147,13 +152,13 @@ static enum hi_status parse_place(const char *text, size_t n, struct hi_safepoin
 		return hi_fail(err, HI_USAGE, 0,
 			       "a safepoint is expected: gc, FUNCTION, FUNCTION%%return, "
 			       "FILE:LINE, usdt:PROVIDER:NAME or now");
-	if (is_word(text, n, "now"))
+	if (is_safepoint_word(text, n, "now"))
 		ret->kind = HI_SAFEPOINT_NOW;
-	else if (is_word(text, n, "gc"))
+	else if (is_safepoint_word(text, n, "gc"))
 		ret->kind = HI_SAFEPOINT_GC;
 	else if (n >= 5 && memcmp(text, "usdt:", 5) == 0)
 		return parse_usdt(text, n, ret, err);
-	else if (!parse_line(text, n, ret))
+	else if (!parse_safepoint_line(text, n, ret))
 		return parse_function(text, n, ret, err);
 	return HI_OK;
 }
@@ -173,12 +178,13 @@ enum hi_status hi_safepoint_parse(const char *text, struct hi_safepoint *ret,
 	if (status != HI_OK)
 		return status;
 	if (condition && *condition == '\0')
-		return wrong(err, text, condition, "a condition is expected");
+		return fail_safepoint(err, text, condition, "a condition is expected");
 	if (condition && made.kind == HI_SAFEPOINT_NOW)
-		return wrong(err, text, condition, "\"now\" takes no condition");
+		return fail_safepoint(err, text, condition, "\"now\" takes no condition");
 	if (condition && made.at_return)
-		return wrong(err, text, condition,
-			     "a return takes no condition: the arguments are gone");
+		return fail_safepoint(
+			err, text, condition,
+			"a return takes no condition: the arguments are gone");
 	made.condition = condition;
 	*ret = made;
 	return HI_OK;
@@ -192,7 +198,7 @@ enum hi_status hi_safepoint_parse_every(const char *text, struct hi_safepoint *s
 	unsigned long long n = strtoull(number, &end, 10);
 
 	if (!isdigit((unsigned char)*number) || *end || n == 0 || n > UINT32_MAX)
-		return wrong(err, text, number, "every:N counts hits, from 1,");
+		return fail_safepoint(err, text, number, "every:N counts hits, from 1,");
 	safepoint->every = n;
 	return HI_OK;
 }

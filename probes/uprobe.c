@@ -17,7 +17,7 @@ enum { THREADS_TRIED = 64, SEMAPHORE_SHIFT = 32 };
 
 HI_DEFINE_GUARD(DIR *, closedir)
 
-static enum hi_status find_type(unsigned *ret, struct hi_error *err)
+static enum hi_status find_uprobe_type(unsigned *ret, struct hi_error *err)
 {
 	HI_GUARD(fclose)
 	FILE *file = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
@@ -35,7 +35,7 @@ enum hi_status hi_uprobe_prepare(const struct hi_target *target,
 {
 	struct hi_uprobe made = {
 		.fd = -1, .offset = place->file_offset, .semaphore = place->semaphore};
-	enum hi_status status = find_type(&made.type, err);
+	enum hi_status status = find_uprobe_type(&made.type, err);
 
 	if (status != HI_OK)
 		return status;
@@ -84,7 +84,8 @@ static int open_for_any(struct perf_event_attr *attr, pid_t pid)
 	return fd;
 }
 
-static enum hi_status refused(const struct hi_uprobe *uprobe, struct hi_error *err)
+static enum hi_status fail_refused_uprobe(const struct hi_uprobe *uprobe,
+					  struct hi_error *err)
 {
 	int error = errno;
 	enum hi_status status;
@@ -129,7 +130,7 @@ enum hi_status hi_uprobe_open(const struct hi_uprobe *uprobe,
 	attr->config2 = uprobe->offset;
 	fd = tid ? perf_event_open(attr, tid) : open_for_any(attr, target->pid);
 	if (fd < 0)
-		return refused(uprobe, err);
+		return fail_refused_uprobe(uprobe, err);
 	*fd_ret = fd;
 	return HI_OK;
 }

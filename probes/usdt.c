@@ -173,7 +173,7 @@ struct search {
 	char of_provider[160]; /* some of the provider's probes */
 };
 
-static void remember(struct search *search, const struct hi_usdt_note *note)
+static void remember_usdt_name(struct search *search, const struct hi_usdt_note *note)
 {
 	size_t used = strlen(search->of_provider);
 	char full[170], name[40];
@@ -200,7 +200,7 @@ static bool look_at_note(const struct hi_usdt_note *note, void *arg)
 			hi_places_add_exact(search->code, search->places, note->addr,
 					    note->semaphore, search->err);
 	else
-		remember(search, note);
+		remember_usdt_name(search, note);
 	return search->status == HI_OK;
 }
 

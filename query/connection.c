@@ -8,7 +8,8 @@
 
 HI_DEFINE_GUARD(struct hi_query *, hi_query_close)
 
-static enum hi_status fail(struct hi_query *q, const char *what, struct hi_error *err)
+static enum hi_status fail_connection(struct hi_query *q, const char *what,
+				      struct hi_error *err)
 {
 	int code = sqlite3_errcode(q->db);
 
@@ -17,7 +18,7 @@ static enum hi_status fail(struct hi_query *q, const char *what, struct hi_error
 }
 
 /* object_at(address): the object that this lies in; NULL: none. */
-static void object_at(sqlite3_context *to, int n, sqlite3_value **values)
+static void call_object_at(sqlite3_context *to, int n, sqlite3_value **values)
 {
 	const struct hi_query *q = sqlite3_user_data(to);
 	hi_node object;
@@ -31,7 +32,7 @@ static void object_at(sqlite3_context *to, int n, sqlite3_value **values)
 		sqlite3_result_int64(to, object);
 }
 
-static enum hi_status add_tables(struct hi_query *q, struct hi_error *err)
+static enum hi_status create_query_tables(struct hi_query *q, struct hi_error *err)
 {
 	size_t n = hi_query_tables();
 
@@ -42,12 +43,12 @@ static enum hi_status add_tables(struct hi_query *q, struct hi_error *err)
 		q->connected[i] = (struct hi_connected){q, hi_query_all[i]};
 		if (sqlite3_create_module(q->db, hi_query_all[i]->name, &hi_query_module,
 					  &q->connected[i]) != SQLITE_OK)
-			return fail(q, hi_query_all[i]->name, err);
+			return fail_connection(q, hi_query_all[i]->name, err);
 	}
 	if (sqlite3_create_function(q->db, "object_at", 1,
 				    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-				    q, object_at, NULL, NULL) != SQLITE_OK)
-		return fail(q, "object_at", err);
+				    q, call_object_at, NULL, NULL) != SQLITE_OK)
+		return fail_connection(q, "object_at", err);
 	return HI_OK;
 }
 
@@ -80,8 +81,9 @@ enum hi_status hi_query_open(const struct hi_query_source *source, struct hi_que
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
 				    SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX,
 			    NULL) != SQLITE_OK)
-		return q->db ? fail(q, "SQLite", err) : hi_fail_memory(err, "SQLite");
-	status = add_tables(q, err);
+		return q->db ? fail_connection(q, "SQLite", err)
+			     : hi_fail_memory(err, "SQLite");
+	status = create_query_tables(q, err);
 	if (status == HI_OK)
 		status = hi_query_guard(q, err);
 	if (status == HI_OK)

@@ -18,7 +18,7 @@ void hi_query_interrupt(void)
 	interrupted = 1;
 }
 
-static int look(void *arg)
+static int check_interrupt(void *arg)
 {
 	(void)arg;
 	return interrupted;
@@ -29,7 +29,7 @@ static const char *const others[] = {"json_each", "json_tree"};
 enum { OTHERS = sizeof(others) / sizeof(others[0]) };
 
 /* Tables of SQLite's own. A name of a WITH is asked about too, and may be any other. */
-static bool is_readable(const char *table)
+static bool is_readable_table(const char *table)
 {
 	static const char *const refused[] = {"dbstat", "bytecode", "tables_used"};
 
@@ -83,8 +83,8 @@ static void note_column(struct hi_query *q, const char *table, const char *colum
 			  sqlite3_stricmp(column, "fate") == 0;
 }
 
-static int authorize(void *arg, int action, const char *first, const char *second,
-		     const char *schema, const char *inner)
+static int authorize_action(void *arg, int action, const char *first, const char *second,
+			    const char *schema, const char *inner)
 {
 	struct hi_query *q = arg;
 	bool is_fine = false;
@@ -97,7 +97,7 @@ static int authorize(void *arg, int action, const char *first, const char *secon
 	case SQLITE_RECURSIVE:
 		return SQLITE_OK;
 	case SQLITE_READ:
-		is_fine = is_readable(first);
+		is_fine = is_readable_table(first);
 		note_column(q, first, second);
 		q->refused = is_fine ? q->refused : "this table cannot be read here";
 		break;
@@ -111,7 +111,7 @@ static int authorize(void *arg, int action, const char *first, const char *secon
 	return is_fine ? SQLITE_OK : SQLITE_DENY;
 }
 
-static void limit(sqlite3 *db)
+static void limit_statements(sqlite3 *db)
 {
 	static const struct {
 		int id, value;
@@ -146,7 +146,7 @@ static int keep_in_memory(sqlite3 *db)
 			    NULL, NULL);
 }
 
-static int configure(sqlite3 *db)
+static int configure_database(sqlite3 *db)
 {
 	static const struct {
 		int what, value;
@@ -172,14 +172,14 @@ enum hi_status hi_query_guard(struct hi_query *q, struct hi_error *err)
 	if (code == SQLITE_OK)
 		code = connect_all(q->db);
 	if (code == SQLITE_OK)
-		code = configure(q->db);
+		code = configure_database(q->db);
 	if (code == SQLITE_OK)
-		code = sqlite3_set_authorizer(q->db, authorize, q);
+		code = sqlite3_set_authorizer(q->db, authorize_action, q);
 	if (code != SQLITE_OK)
 		return hi_fail(err, code == SQLITE_NOMEM ? HI_NO_MEMORY : HI_UNSUPPORTED,
 			       0, "query: SQLite cannot be restricted: %s",
 			       sqlite3_errmsg(q->db));
-	limit(q->db);
-	sqlite3_progress_handler(q->db, STEPS_BETWEEN_LOOKS, look, q);
+	limit_statements(q->db);
+	sqlite3_progress_handler(q->db, STEPS_BETWEEN_LOOKS, check_interrupt, q);
 	return HI_OK;
 }

@@ -10,7 +10,7 @@
 HI_DEFINE_GUARD(struct hi_edges_to *, hi_edges_to_destroy)
 
 /* first[n + 1]: as in lazy_orders.c. */
-static void count(const struct hi_graph *g, struct hi_edges_to *to)
+static void count_edges_to(const struct hi_graph *g, struct hi_edges_to *to)
 {
 	uint64_t sum = 0;
 
@@ -29,7 +29,7 @@ static void count(const struct hi_graph *g, struct hi_edges_to *to)
 	}
 }
 
-static void place(const struct hi_graph *g, struct hi_edges_to *to)
+static void place_edges_to(const struct hi_graph *g, struct hi_edges_to *to)
 {
 	for (hi_node i = 0; i < g->first_kind; i++) {
 		struct hi_edges edges = hi_graph_edges(g, i);
@@ -41,8 +41,8 @@ static void place(const struct hi_graph *g, struct hi_edges_to *to)
 	}
 }
 
-static enum hi_status make(const struct hi_graph *g, struct hi_edges_to **ret,
-			   struct hi_error *err)
+static enum hi_status make_edges_to(const struct hi_graph *g, struct hi_edges_to **ret,
+				    struct hi_error *err)
 {
 	HI_GUARD(hi_edges_to_destroy)
 	struct hi_edges_to *to = hi_calloc(1, sizeof(*to));
@@ -53,14 +53,14 @@ static enum hi_status make(const struct hi_graph *g, struct hi_edges_to **ret,
 	to->first = hi_calloc((size_t)g->n_objects + 2, sizeof(*to->first));
 	if (!to->first)
 		return hi_fail_memory(err, "edges by target");
-	count(g, to);
+	count_edges_to(g, to);
 	/* Those of roots are in n_edges or are not: room for both. */
 	to->places = hi_alloc(
 		(g->n_edges + g->root_chunk.row[g->first_kind - g->first_root] + 1) *
 		sizeof(*to->places));
 	if (!to->places)
 		return hi_fail_memory(err, "edges by target");
-	place(g, to);
+	place_edges_to(g, to);
 	*ret = hi_take(to);
 	return HI_OK;
 }
@@ -69,7 +69,7 @@ enum hi_status hi_query_edges_to(struct hi_query *q, const struct hi_edges_to **
 				 struct hi_error *err)
 {
 	enum hi_status status =
-		q->edges_to ? HI_OK : make(q->source.graph, &q->edges_to, err);
+		q->edges_to ? HI_OK : make_edges_to(q->source.graph, &q->edges_to, err);
 
 	*ret = q->edges_to;
 	return status;

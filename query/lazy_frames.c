@@ -11,7 +11,8 @@
 #include "query/query_internal.h"
 
 /* The function's name without its brackets: text .. text + *length_ret; NULL: none. */
-static const char *parse_name(const char *name, uint32_t *thread_ret, size_t *length_ret)
+static const char *parse_frame_name(const char *name, uint32_t *thread_ret,
+				    size_t *length_ret)
 {
 	const char *from, *end = NULL;
 	char *rest;
@@ -45,15 +46,16 @@ static struct hi_frame_row *last_if_same(struct hi_frames *frames, uint32_t thre
 	return last;
 }
 
-static enum hi_status add(struct hi_frames *frames, const struct hi_root *root,
-			  uint64_t retained, struct hi_error *err)
+static enum hi_status add_frame_variable(struct hi_frames *frames,
+					 const struct hi_root *root, uint64_t retained,
+					 struct hi_error *err)
 {
 	const char *place = root->detail ? root->detail : "";
 	struct hi_frame_row *row;
 	uint32_t thread = 0;
 	size_t length = 0;
 	const char *function = root->kind == HI_ROOT_STACK
-				       ? parse_name(root->name, &thread, &length)
+				       ? parse_frame_name(root->name, &thread, &length)
 				       : NULL;
 
 	if (!function)
@@ -88,8 +90,8 @@ enum hi_status hi_query_frames(struct hi_query *q, const struct hi_frames **ret,
 		return HI_OK;
 	status = hi_query_dominators(q, &d, err);
 	for (uint32_t i = 0; i < g->n_roots && status == HI_OK; i++)
-		status = add(&q->frames, &g->roots[i], d->retained[g->first_root + i],
-			     err);
+		status = add_frame_variable(&q->frames, &g->roots[i],
+					    d->retained[g->first_root + i], err);
 	if (status != HI_OK)
 		hi_frames_free(&q->frames);
 	q->frames.is_there = status == HI_OK;

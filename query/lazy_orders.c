@@ -29,14 +29,15 @@ const char *hi_query_state_name(enum hi_object_state state)
 
 /* ---- keys: types, evidence or states; each has a name ---- */
 
-static uint32_t keys_of(const struct hi_query *q, enum hi_order_by by)
+static uint32_t count_order_keys(const struct hi_query *q, enum hi_order_by by)
 {
 	return by == HI_ORDER_EVIDENCE ? HI_OBJECT_EVIDENCE_MASK + 1
 	       : by == HI_ORDER_STATE  ? (uint32_t)HI_STATES
 				       : q->source.graph->n_types;
 }
 
-static const char *name_of(const struct hi_query *q, enum hi_order_by by, uint32_t key)
+static const char *name_of_order_key(const struct hi_query *q, enum hi_order_by by,
+				     uint32_t key)
 {
 	const struct hi_type_name *types = q->source.graph->types;
 
@@ -56,7 +57,8 @@ static const char *name_of(const struct hi_query *q, enum hi_order_by by, uint32
 	}
 }
 
-static uint32_t key_of(const struct hi_query *q, enum hi_order_by by, hi_node object)
+static uint32_t order_key_of_object(const struct hi_query *q, enum hi_order_by by,
+				    hi_node object)
 {
 	const struct hi_graph *g = q->source.graph;
 	uint32_t type;
@@ -76,7 +78,7 @@ struct named {
 	uint32_t key;
 };
 
-static int by_name(const void *a, const void *b)
+static int compare_named_keys(const void *a, const void *b)
 {
 	const char *x = ((const struct named *)a)->name;
 	const char *y = ((const struct named *)b)->name;
@@ -88,16 +90,16 @@ static int by_name(const void *a, const void *b)
 static enum hi_status rank_names(const struct hi_query *q, enum hi_order_by by,
 				 struct hi_object_order *order, struct hi_error *err)
 {
-	uint32_t n = keys_of(q, by);
+	uint32_t n = count_order_keys(q, by);
 	HI_GUARD(free) struct named *names = hi_calloc((size_t)n + 1, sizeof(*names));
 
 	if (!names)
 		return hi_fail_memory(err, "names");
 	for (uint32_t i = 0; i < n; i++)
-		names[i] = (struct named){name_of(q, by, i), i};
-	qsort(names, n, sizeof(*names), by_name);
+		names[i] = (struct named){name_of_order_key(q, by, i), i};
+	qsort(names, n, sizeof(*names), compare_named_keys);
 	for (uint32_t i = 0; i < n; i++) {
-		if (i == 0 || by_name(&names[i - 1], &names[i]) != 0)
+		if (i == 0 || compare_named_keys(&names[i - 1], &names[i]) != 0)
 			order->name[order->n_names++] = names[i].name;
 		order->rank[names[i].key] = order->n_names - 1;
 	}
@@ -106,13 +108,13 @@ static enum hi_status rank_names(const struct hi_query *q, enum hi_order_by by,
 
 /* first[r + 1] counts the objects of rank r; then it is where the next one of r goes,
  * and in the end where r + 1 begins. */
-static void place(const struct hi_query *q, enum hi_order_by by,
-		  struct hi_object_order *order)
+static void place_ordered_objects(const struct hi_query *q, enum hi_order_by by,
+				  struct hi_object_order *order)
 {
 	hi_node n_objects = q->source.graph->n_objects, sum = 0;
 
 	for (hi_node i = 0; i < n_objects; i++)
-		order->first[order->rank[key_of(q, by, i)] + 1]++;
+		order->first[order->rank[order_key_of_object(q, by, i)] + 1]++;
 	for (uint32_t r = 0; r < order->n_names; r++) {
 		hi_node n = order->first[r + 1];
 
@@ -120,13 +122,15 @@ static void place(const struct hi_query *q, enum hi_order_by by,
 		sum += n;
 	}
 	for (hi_node i = 0; i < n_objects; i++)
-		order->objects[order->first[order->rank[key_of(q, by, i)] + 1]++] = i;
+		order->objects[order->first[order->rank[order_key_of_object(q, by, i)] +
+					    1]++] = i;
 }
 
-static enum hi_status make(const struct hi_query *q, enum hi_order_by by,
-			   struct hi_object_order **ret, struct hi_error *err)
+static enum hi_status make_object_order(const struct hi_query *q, enum hi_order_by by,
+					struct hi_object_order **ret,
+					struct hi_error *err)
 {
-	size_t n = (size_t)keys_of(q, by) + 2;
+	size_t n = (size_t)count_order_keys(q, by) + 2;
 	HI_GUARD(hi_object_order_destroy)
 	struct hi_object_order *order = hi_calloc(1, sizeof(*order));
 	enum hi_status status;
@@ -143,7 +147,7 @@ static enum hi_status make(const struct hi_query *q, enum hi_order_by by,
 	status = rank_names(q, by, order, err);
 	if (status != HI_OK)
 		return status;
-	place(q, by, order);
+	place_ordered_objects(q, by, order);
 	*ret = hi_take(order);
 	return HI_OK;
 }
@@ -151,7 +155,8 @@ static enum hi_status make(const struct hi_query *q, enum hi_order_by by,
 enum hi_status hi_query_in_order(struct hi_query *q, enum hi_order_by by,
 				 const struct hi_object_order **ret, struct hi_error *err)
 {
-	enum hi_status status = q->orders[by] ? HI_OK : make(q, by, &q->orders[by], err);
+	enum hi_status status =
+		q->orders[by] ? HI_OK : make_object_order(q, by, &q->orders[by], err);
 
 	*ret = q->orders[by];
 	return status;

@@ -12,13 +12,13 @@ struct cursor {
 	bool at_end;
 };
 
-static struct hi_virtual_table *table_of(sqlite3_vtab_cursor *cursor)
+static struct hi_virtual_table *table_of_cursor(sqlite3_vtab_cursor *cursor)
 {
 	return (struct hi_virtual_table *)(void *)cursor->pVtab;
 }
 
 /* SQLite tells it in its own error; hi_query_step finds it in q->failure. */
-static int fail(sqlite3_vtab *table, const struct hi_error *err)
+static int fail_table(sqlite3_vtab *table, const struct hi_error *err)
 {
 	struct hi_query *q = ((struct hi_virtual_table *)(void *)table)->q;
 
@@ -30,7 +30,7 @@ static int fail(sqlite3_vtab *table, const struct hi_error *err)
 
 /* TEXT or INTEGER decide how SQLite compares; what else is declared is ours, and comes
  * back by sqlite3_column_decltype. */
-static const char *declared(enum hi_result_unit unit)
+static const char *declared_type_of_unit(enum hi_result_unit unit)
 {
 	static const char *const words[] = {[HI_UNIT_NUMBER] = "INTEGER",
 					    [HI_UNIT_ID] = "INTEGER ID",
@@ -41,7 +41,7 @@ static const char *declared(enum hi_result_unit unit)
 	return words[unit];
 }
 
-static int declare(sqlite3 *db, const struct hi_query_ops *ops)
+static int declare_table(sqlite3 *db, const struct hi_query_ops *ops)
 {
 	sqlite3_str *text = sqlite3_str_new(db);
 	char *sql;
@@ -50,7 +50,8 @@ static int declare(sqlite3 *db, const struct hi_query_ops *ops)
 	sqlite3_str_appendf(text, "CREATE TABLE x(");
 	for (size_t i = 0; i < ops->n_columns; i++)
 		sqlite3_str_appendf(text, "%s\"%w\" %s%s", i ? ", " : "",
-				    ops->columns[i].name, declared(ops->columns[i].unit),
+				    ops->columns[i].name,
+				    declared_type_of_unit(ops->columns[i].unit),
 				    ops->columns[i].is_hidden ? " HIDDEN" : "");
 	sqlite3_str_appendall(text, ")");
 	sql = sqlite3_str_finish(text);
@@ -59,12 +60,12 @@ static int declare(sqlite3 *db, const struct hi_query_ops *ops)
 	return code;
 }
 
-static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
-		   sqlite3_vtab **ret, char **error)
+static int connect_table(sqlite3 *db, void *aux, int argc, const char *const *argv,
+			 sqlite3_vtab **ret, char **error)
 {
 	const struct hi_connected *connected = aux;
 	struct hi_virtual_table *table = hi_calloc(1, sizeof(*table));
-	int code = table ? declare(db, connected->ops) : SQLITE_NOMEM;
+	int code = table ? declare_table(db, connected->ops) : SQLITE_NOMEM;
 
 	(void)argc;
 	(void)argv;
@@ -79,7 +80,7 @@ static int connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
 	return SQLITE_OK;
 }
 
-static int disconnect(sqlite3_vtab *table)
+static int disconnect_table(sqlite3_vtab *table)
 {
 	free(table);
 	return SQLITE_OK;
@@ -102,10 +103,10 @@ static int close_cursor(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
-static int next(sqlite3_vtab_cursor *base)
+static int advance_cursor(sqlite3_vtab_cursor *base)
 {
 	struct cursor *cursor = (struct cursor *)(void *)base;
-	struct hi_virtual_table *table = table_of(base);
+	struct hi_virtual_table *table = table_of_cursor(base);
 	const struct hi_query_ops *ops = table->ops;
 
 	cursor->at_end =
@@ -113,11 +114,11 @@ static int next(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
-static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int n_values,
-		  sqlite3_value **values)
+static int start_cursor(sqlite3_vtab_cursor *base, int number, const char *text,
+			int n_values, sqlite3_value **values)
 {
 	struct cursor *cursor = (struct cursor *)(void *)base;
-	struct hi_virtual_table *table = table_of(base);
+	struct hi_virtual_table *table = table_of_cursor(base);
 	struct hi_error err = {};
 	enum hi_status status;
 	bool any = false;
@@ -127,7 +128,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int n
 	status = hi_query_ask(table->q, table->ops, number, text, values, &cursor->walk,
 			      &any, &err);
 	if (status != HI_OK)
-		return fail(&table->base, &err);
+		return fail_table(&table->base, &err);
 	cursor->at_end = !any;
 	if (cursor->at_end)
 		return SQLITE_OK;
@@ -135,7 +136,7 @@ static int filter(sqlite3_vtab_cursor *base, int number, const char *text, int n
 		status = table->ops->start(table->q, &cursor->walk, &err);
 	else
 		hi_query_walk_keys(&cursor->walk);
-	return status == HI_OK ? next(base) : fail(&table->base, &err);
+	return status == HI_OK ? advance_cursor(base) : fail_table(&table->base, &err);
 }
 
 static int is_at_end(sqlite3_vtab_cursor *base)
@@ -143,7 +144,7 @@ static int is_at_end(sqlite3_vtab_cursor *base)
 	return ((struct cursor *)(void *)base)->at_end;
 }
 
-static void give(sqlite3_context *to, const struct hi_result_cell *cell)
+static void set_cell_result(sqlite3_context *to, const struct hi_result_cell *cell)
 {
 	switch (cell->kind) {
 	case HI_RESULT_INTEGER:
@@ -163,16 +164,16 @@ static void give(sqlite3_context *to, const struct hi_result_cell *cell)
 	}
 }
 
-static int column(sqlite3_vtab_cursor *base, sqlite3_context *to, int index)
+static int fill_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int index)
 {
-	struct hi_virtual_table *table = table_of(base);
+	struct hi_virtual_table *table = table_of_cursor(base);
 	struct hi_result_cell cell;
 	struct hi_error err = {};
 
 	if (table->ops->cell(table->q, ((struct cursor *)(void *)base)->walk.row, index,
 			     &cell, &err) != HI_OK)
-		return fail(&table->base, &err);
-	give(to, &cell);
+		return fail_table(&table->base, &err);
+	set_cell_result(to, &cell);
 	return SQLITE_OK;
 }
 
@@ -185,15 +186,15 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 /* Without xCreate it exists by its name alone, and nobody can make another one. */
 const sqlite3_module hi_query_module = {
 	.iVersion = 1,
-	.xConnect = connect,
+	.xConnect = connect_table,
 	.xBestIndex = hi_query_plan,
-	.xDisconnect = disconnect,
-	.xDestroy = disconnect,
+	.xDisconnect = disconnect_table,
+	.xDestroy = disconnect_table,
 	.xOpen = open_cursor,
 	.xClose = close_cursor,
-	.xFilter = filter,
-	.xNext = next,
+	.xFilter = start_cursor,
+	.xNext = advance_cursor,
 	.xEof = is_at_end,
-	.xColumn = column,
+	.xColumn = fill_column,
 	.xRowid = row_id,
 };

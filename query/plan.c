@@ -21,7 +21,7 @@ enum { A_FEW = 4 }; /* rows that have one value, where nobody knows */
 const struct hi_query_way hi_way_of_keys[1] = {
 	{.column = -1, .order = HI_COLUMN_ROWID, .both_ways = true}};
 
-static bool grows(const struct hi_query_ops *ops, int column)
+static bool grows_with_key(const struct hi_query_ops *ops, int column)
 {
 	return ops->grows >> (column < 0 ? HI_COLUMN_ROWID : column) & 1;
 }
@@ -63,7 +63,7 @@ static struct plan plan_of_keys(const struct hi_query_ops *ops,
 		char letter = letter_of(info->aConstraint[i].op);
 
 		if (!info->aConstraint[i].usable || !letter ||
-		    !grows(ops, info->aConstraint[i].iColumn))
+		    !grows_with_key(ops, info->aConstraint[i].iColumn))
 			continue;
 		plan.letter[plan.n_used] = letter;
 		plan.used[plan.n_used++] = i;
@@ -98,8 +98,8 @@ static int find_asked(sqlite3_index_info *info, const struct hi_query_way *way,
 	return -1;
 }
 
-static struct plan choose(const struct hi_query_ops *ops, sqlite3_index_info *info,
-			  double rows)
+static struct plan choose_plan(const struct hi_query_ops *ops, sqlite3_index_info *info,
+			       double rows)
 {
 	struct plan best = plan_of_keys(ops, info, rows);
 
@@ -122,7 +122,7 @@ static bool is_order(const struct hi_query_ops *ops, const struct plan *plan,
 {
 	const struct hi_query_way *way = &ops->ways[plan->way];
 	int column = info->nOrderBy ? info->aOrderBy[0].iColumn : -2;
-	bool is_key = grows(ops, column), first = column == way->order;
+	bool is_key = grows_with_key(ops, column), first = column == way->order;
 
 	if (column == -2)
 		return false;
@@ -135,7 +135,7 @@ static bool is_order(const struct hi_query_ops *ops, const struct plan *plan,
 	if (!first && !(plan->way == 0 && is_key))
 		return false;
 	return info->nOrderBy == 1 ||
-	       (info->nOrderBy == 2 && grows(ops, info->aOrderBy[1].iColumn) &&
+	       (info->nOrderBy == 2 && grows_with_key(ops, info->aOrderBy[1].iColumn) &&
 		plan->way != 0 && info->aOrderBy[1].desc == info->aOrderBy[0].desc);
 }
 
@@ -179,7 +179,7 @@ int hi_query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 	const struct hi_virtual_table *table = (struct hi_virtual_table *)(void *)base;
 	const struct hi_query_ops *ops = table->ops;
 	double rows = (double)ops->about_rows(table->q) + 1;
-	struct plan plan = choose(ops, info, rows);
+	struct plan plan = choose_plan(ops, info, rows);
 	bool backwards = false;
 
 	choose_order(ops, info, &plan, &backwards);
@@ -213,8 +213,9 @@ static bool take_integer(sqlite3_value *value, int64_t *ret)
 	}
 }
 
-static uint64_t bound(struct hi_query *q, const struct hi_query_ops *ops, int column,
-		      int64_t value, const struct hi_query_walk *walk)
+static uint64_t bound_plan_key(struct hi_query *q, const struct hi_query_ops *ops,
+			       int column, int64_t value,
+			       const struct hi_query_walk *walk)
 {
 	if (ops->bound)
 		return ops->bound(q, column, value, walk->low, walk->high);
@@ -224,8 +225,9 @@ static uint64_t bound(struct hi_query *q, const struct hi_query_ops *ops, int co
 }
 
 /* False: nothing can be so. */
-static bool narrow(struct hi_query *q, const struct hi_query_ops *ops, char letter,
-		   int column, sqlite3_value *value, struct hi_query_walk *walk)
+static bool narrow_key_range(struct hi_query *q, const struct hi_query_ops *ops,
+			     char letter, int column, sqlite3_value *value,
+			     struct hi_query_walk *walk)
 {
 	uint64_t from, behind;
 	int64_t number;
@@ -235,9 +237,9 @@ static bool narrow(struct hi_query *q, const struct hi_query_ops *ops, char lett
 	/* What is no whole number, SQLite compares. */
 	if (!take_integer(value, &number))
 		return letter != '=';
-	from = bound(q, ops, column, number, walk);
+	from = bound_plan_key(q, ops, column, number, walk);
 	behind = number == INT64_MAX ? walk->high
-				     : bound(q, ops, column, number + 1, walk);
+				     : bound_plan_key(q, ops, column, number + 1, walk);
 	if (letter == '=' || letter == 'g')
 		walk->low = from;
 	if (letter == '>')
@@ -263,9 +265,9 @@ static bool take_asked(const struct hi_query_ops *ops, int column, sqlite3_value
 }
 
 /* False: nothing can be so. */
-static bool take_values(struct hi_query *q, const struct hi_query_ops *ops,
-			const char *text, sqlite3_value **values,
-			struct hi_query_walk *walk)
+static bool take_plan_values(struct hi_query *q, const struct hi_query_ops *ops,
+			     const char *text, sqlite3_value **values,
+			     struct hi_query_walk *walk)
 {
 	for (int i = 0; text && text[2 * i]; i++) {
 		char letter = text[2 * i];
@@ -274,7 +276,7 @@ static bool take_values(struct hi_query *q, const struct hi_query_ops *ops,
 		if (letter == '0')
 			walk->is_null = true;
 		else if (walk->way == 0 &&
-			 !narrow(q, ops, letter, column, *values++, walk))
+			 !narrow_key_range(q, ops, letter, column, *values++, walk))
 			return false;
 		else if (walk->way != 0 && !take_asked(ops, column, *values++, walk))
 			return false;
@@ -292,7 +294,7 @@ enum hi_status hi_query_ask(struct hi_query *q, const struct hi_query_ops *ops,
 	walk->way = (unsigned)number & PLAN_WAY;
 	walk->backwards = number & PLAN_BACKWARDS;
 	status = ops->keys(q, &walk->low, &walk->high, err);
-	*any_ret = status == HI_OK && take_values(q, ops, text, values, walk);
+	*any_ret = status == HI_OK && take_plan_values(q, ops, text, values, walk);
 	return status;
 }
 

@@ -8,16 +8,16 @@
 #include "base/arena.h"
 #include "query/query_internal.h"
 
-static enum hi_status wrong(struct hi_query_mistake *mistake, size_t offset,
-			    struct hi_error *err, const char *text)
+static enum hi_status fail_statement(struct hi_query_mistake *mistake, size_t offset,
+				     struct hi_error *err, const char *text)
 {
 	mistake->offset = offset;
 	return hi_fail(err, HI_USAGE, 0, "query: %s", text);
 }
 
 /* SQLite's own word, and what it was that is not allowed. */
-static enum hi_status failed(struct hi_query *q, const char *sql, const char *from,
-			     struct hi_query_mistake *mistake, struct hi_error *err)
+static enum hi_status fail_prepare(struct hi_query *q, const char *sql, const char *from,
+				   struct hi_query_mistake *mistake, struct hi_error *err)
 {
 	int offset = sqlite3_error_offset(q->db), code = sqlite3_errcode(q->db);
 	const char *message = sqlite3_errmsg(q->db);
@@ -44,9 +44,9 @@ static enum hi_status check_tail(struct hi_query *q, const char *sql, const char
 
 		sqlite3_finalize(other);
 		if (is_more)
-			return wrong(mistake,
-				     (size_t)(from - sql) + strspn(from, " \t\n"), err,
-				     "only one statement at a time");
+			return fail_statement(
+				mistake, (size_t)(from - sql) + strspn(from, " \t\n"),
+				err, "only one statement at a time");
 	}
 	return HI_OK;
 }
@@ -95,7 +95,7 @@ static enum hi_result_unit named_unit(const char *name)
 								   : HI_UNIT_NUMBER;
 }
 
-static enum hi_status take_columns(struct hi_query *q, struct hi_error *err)
+static enum hi_status read_result_columns(struct hi_query *q, struct hi_error *err)
 {
 	int n = sqlite3_column_count(q->statement);
 
@@ -143,21 +143,21 @@ enum hi_status hi_query_prepare(struct hi_query *q, const char *sql,
 		q->failure = (struct hi_error){};
 		if (sqlite3_prepare_v2(q->db, from, -1, &q->statement, &tail) !=
 		    SQLITE_OK)
-			return failed(q, sql, from, mistake, err);
+			return fail_prepare(q, sql, from, mistake, err);
 	}
 	if (!q->statement)
-		return wrong(mistake, SIZE_MAX, err, "there is no statement");
+		return fail_statement(mistake, SIZE_MAX, err, "there is no statement");
 	status = check_tail(q, sql, tail, mistake, err);
 	if (status != HI_OK)
 		return status;
 	if (!sqlite3_stmt_readonly(q->statement) || !sqlite3_column_count(q->statement))
-		return wrong(mistake, SIZE_MAX, err, "not a SELECT");
+		return fail_statement(mistake, SIZE_MAX, err, "not a SELECT");
 	if (q->source.leaks_unknown && asks_for_leaks(q, sql))
 		return hi_fail(
 			err, HI_UNSUPPORTED, 0,
 			"query: leaks are unknown, some of the heap is not decoded; "
 			"reachable = 0 finds those of the rest");
-	return take_columns(q, err);
+	return read_result_columns(q, err);
 }
 
 const struct hi_result_column *hi_query_columns(const struct hi_query *q, size_t *n_ret)
@@ -169,8 +169,8 @@ const struct hi_result_column *hi_query_columns(const struct hi_query *q, size_t
 /* ---- rows ---- */
 
 /* x'00ff' as "00ff": so that it is text of whatever renders it. */
-static enum hi_status blob_cell(struct hi_query *q, int column,
-				struct hi_result_cell *cell, struct hi_error *err)
+static enum hi_status read_blob_cell(struct hi_query *q, int column,
+				     struct hi_result_cell *cell, struct hi_error *err)
 {
 	const uint8_t *bytes = sqlite3_column_blob(q->statement, column);
 	size_t n = (size_t)sqlite3_column_bytes(q->statement, column);
@@ -184,8 +184,8 @@ static enum hi_status blob_cell(struct hi_query *q, int column,
 	return HI_OK;
 }
 
-static enum hi_status text_cell(struct hi_query *q, int column,
-				struct hi_result_cell *cell, struct hi_error *err)
+static enum hi_status read_text_cell(struct hi_query *q, int column,
+				     struct hi_result_cell *cell, struct hi_error *err)
 {
 	const char *text = (const char *)sqlite3_column_text(q->statement, column);
 
@@ -196,7 +196,8 @@ static enum hi_status text_cell(struct hi_query *q, int column,
 	return HI_OK;
 }
 
-static enum hi_status take_cell(struct hi_query *q, int column, struct hi_error *err)
+static enum hi_status read_result_cell(struct hi_query *q, int column,
+				       struct hi_error *err)
 {
 	struct hi_result_cell *cell = &q->cells[column];
 
@@ -210,9 +211,9 @@ static enum hi_status take_cell(struct hi_query *q, int column, struct hi_error 
 		cell->real = sqlite3_column_double(q->statement, column);
 		return HI_OK;
 	case SQLITE_TEXT:
-		return text_cell(q, column, cell, err);
+		return read_text_cell(q, column, cell, err);
 	case SQLITE_BLOB:
-		return blob_cell(q, column, cell, err);
+		return read_blob_cell(q, column, cell, err);
 	default:
 		*cell = hi_cell_null();
 		return HI_OK;
@@ -245,7 +246,7 @@ enum hi_status hi_query_step(struct hi_query *q, const struct hi_result_cell **c
 		return step_failed(q, code, err);
 	hi_arena_free(&q->blobs);
 	for (size_t i = 0; i < q->n_columns && status == HI_OK; i++)
-		status = take_cell(q, (int)i, err);
+		status = read_result_cell(q, (int)i, err);
 	if (status == HI_OK)
 		*cells_ret = q->cells;
 	return status;

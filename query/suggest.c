@@ -13,7 +13,7 @@ struct names {
 	uint32_t count;
 };
 
-static void add(struct names *names, const char *name)
+static void add_suggestion(struct names *names, const char *name)
 {
 	for (uint32_t i = 0; i < names->count; i++)
 		if (strcmp(names->items[i], name) == 0)
@@ -22,7 +22,7 @@ static void add(struct names *names, const char *name)
 		names->items[names->count++] = name;
 }
 
-static bool has_word(const char *text, const char *word)
+static bool mentions_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -33,26 +33,26 @@ static bool has_word(const char *text, const char *word)
 }
 
 /* Columns of the tables that the statement names; of all, when it names none. */
-static void add_columns(struct names *names, const char *sql)
+static void suggest_columns(struct names *names, const char *sql)
 {
 	for (int pass = 0; pass < 2 && !names->count; pass++)
 		for (size_t t = 0; hi_query_all[t]; t++) {
 			const struct hi_query_ops *ops = hi_query_all[t];
 
-			if (pass == 0 && !has_word(sql, ops->name))
+			if (pass == 0 && !mentions_word(sql, ops->name))
 				continue;
 			for (size_t c = 0; c < ops->n_columns; c++)
-				add(names, ops->columns[c].name);
+				add_suggestion(names, ops->columns[c].name);
 		}
 }
 
-static void add_tables(struct names *names)
+static void suggest_tables(struct names *names)
 {
 	for (size_t t = 0; hi_query_all[t]; t++)
-		add(names, hi_query_all[t]->name);
+		add_suggestion(names, hi_query_all[t]->name);
 }
 
-static const char *nth(void *arg, uint32_t i)
+static const char *get_suggestion(void *arg, uint32_t i)
 {
 	return ((const struct names *)arg)->items[i];
 }
@@ -63,7 +63,7 @@ static void write_hint(struct names *names, const char *name,
 	const char *near[HI_NAMES_NEAREST];
 	const char *dot = strrchr(name, '.');
 
-	hi_names_nearest(dot ? dot + 1 : name, nth, names, names->count, near);
+	hi_names_nearest(dot ? dot + 1 : name, get_suggestion, names, names->count, near);
 	if (near[0])
 		snprintf(mistake->hint, sizeof(mistake->hint), "near it: %s%s%s%s%s",
 			 near[0], near[1] ? ", " : "", near[1] ? near[1] : "",
@@ -77,7 +77,7 @@ void hi_query_suggest(const char *message, const char *sql,
 	struct names names = {};
 
 	if (strncmp(message, table, strlen(table)) == 0) {
-		add_tables(&names);
+		suggest_tables(&names);
 		write_hint(&names, message + strlen(table), mistake);
 	}
 	if (strncmp(message, column, strlen(column)) != 0)
@@ -87,6 +87,6 @@ void hi_query_suggest(const char *message, const char *sql,
 			 "strings are written in 'single quotes'");
 		return;
 	}
-	add_columns(&names, sql);
+	suggest_columns(&names, sql);
 	write_hint(&names, message + strlen(column), mistake);
 }

@@ -22,25 +22,25 @@ static const struct hi_query_column columns[] = {
 
 enum { A_FEW_ROWS = 20 };
 
-static uint64_t about_rows(const struct hi_query *q)
+static uint64_t estimate_audit_rows(const struct hi_query *q)
 {
 	return q->audit ? q->audit->n_rows + q->audit->n_short_rows : A_FEW_ROWS;
 }
 
-static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high_ret,
-			   struct hi_error *err)
+static enum hi_status find_audit_keys(struct hi_query *q, uint64_t *low_ret,
+				      uint64_t *high_ret, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
 	if (!q->audit && q->source.audit)
 		status = q->source.audit(q->source.arg, &q->audit, err);
 	*low_ret = 0;
-	*high_ret = status == HI_OK && q->audit ? about_rows(q) : 0;
+	*high_ret = status == HI_OK && q->audit ? estimate_audit_rows(q) : 0;
 	return status;
 }
 
-static enum hi_status cell(struct hi_query *q, uint64_t index, int column,
-			   struct hi_result_cell *ret, struct hi_error *err)
+static enum hi_status make_audit_cell(struct hi_query *q, uint64_t index, int column,
+				      struct hi_result_cell *ret, struct hi_error *err)
 {
 	const struct hi_audit *a = q->audit;
 	bool is_short = index < a->n_short_rows;
@@ -67,7 +67,7 @@ const struct hi_query_ops hi_query_table_audit = {
 	HI_COLUMNS(columns),
 	HI_WAYS(hi_way_of_keys),
 	.grows = 1ull << HI_COLUMN_ROWID,
-	.about_rows = about_rows,
-	.keys = keys,
-	.cell = cell,
+	.about_rows = estimate_audit_rows,
+	.keys = find_audit_keys,
+	.cell = make_audit_cell,
 };

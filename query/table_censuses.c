@@ -42,14 +42,14 @@ static const struct hi_query_column columns[] = {
 
 enum { A_FEW_ROWS = 1000 };
 
-static uint64_t about_rows(const struct hi_query *q)
+static uint64_t estimate_census_rows(const struct hi_query *q)
 {
 	return q->census_end && q->n_censuses ? q->census_end[q->n_censuses - 1]
 					      : A_FEW_ROWS;
 }
 
-static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high_ret,
-			   struct hi_error *err)
+static enum hi_status find_census_keys(struct hi_query *q, uint64_t *low_ret,
+				       uint64_t *high_ret, struct hi_error *err)
 {
 	enum hi_status status = hi_query_censuses(q, err);
 
@@ -78,8 +78,8 @@ static struct hi_result_cell whole_cell(const struct hi_query_census *c,
 				   : hi_cell_u64(whole->by_evidence[column - BY_NONE]);
 }
 
-static enum hi_status cell(struct hi_query *q, uint64_t index, int column,
-			   struct hi_result_cell *ret, struct hi_error *err)
+static enum hi_status make_census_cell(struct hi_query *q, uint64_t index, int column,
+				       struct hi_result_cell *ret, struct hi_error *err)
 {
 	const struct hi_query_census *c = census_of(q, &index);
 	const struct hi_query_census_row *row = &c->rows[index];
@@ -102,7 +102,7 @@ const struct hi_query_ops hi_query_table_censuses = {
 	HI_COLUMNS(columns),
 	HI_WAYS(hi_way_of_keys),
 	.grows = 1ull << HI_COLUMN_ROWID,
-	.about_rows = about_rows,
-	.keys = keys,
-	.cell = cell,
+	.about_rows = estimate_census_rows,
+	.keys = find_census_keys,
+	.cell = make_census_cell,
 };

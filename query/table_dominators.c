@@ -23,13 +23,13 @@ static const struct hi_query_way ways[] = {
 	[WAY_IDOM] = {.column = IDOM, .order = -1, .takes_null = true},
 };
 
-static uint64_t about_rows(const struct hi_query *q)
+static uint64_t estimate_dominator_rows(const struct hi_query *q)
 {
 	return q->source.graph->n_nodes;
 }
 
-static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high_ret,
-			   struct hi_error *err)
+static enum hi_status find_dominator_keys(struct hi_query *q, uint64_t *low_ret,
+					  uint64_t *high_ret, struct hi_error *err)
 {
 	const struct hi_dominators *d = NULL;
 	const uint32_t *place;
@@ -42,8 +42,8 @@ static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high
 	return status;
 }
 
-static enum hi_status start(struct hi_query *q, struct hi_query_walk *walk,
-			    struct hi_error *err)
+static enum hi_status start_dominator_walk(struct hi_query *q, struct hi_query_walk *walk,
+					   struct hi_error *err)
 {
 	const struct hi_dominators *d = q->dominators;
 	uint32_t place;
@@ -64,7 +64,7 @@ static enum hi_status start(struct hi_query *q, struct hi_query_walk *walk,
 	return HI_OK;
 }
 
-static bool next(struct hi_query *q, struct hi_query_walk *walk)
+static bool advance_dominator_walk(struct hi_query *q, struct hi_query_walk *walk)
 {
 	const struct hi_dominators *d = q->dominators;
 
@@ -95,7 +95,7 @@ static struct hi_result_cell name_cell(const struct hi_query *q, uint64_t node)
 	return hi_cell_string("all roots");
 }
 
-static const char *kind_of(const struct hi_graph *g, uint64_t node)
+static const char *kind_of_dominator_node(const struct hi_graph *g, uint64_t node)
 {
 	return node < g->n_objects    ? "object"
 	       : node < g->first_kind ? "root"
@@ -103,8 +103,9 @@ static const char *kind_of(const struct hi_graph *g, uint64_t node)
 				      : "all";
 }
 
-static enum hi_status cell(struct hi_query *q, uint64_t row, int column,
-			   struct hi_result_cell *ret, struct hi_error *err)
+static enum hi_status make_dominator_cell(struct hi_query *q, uint64_t row, int column,
+					  struct hi_result_cell *ret,
+					  struct hi_error *err)
 {
 	const struct hi_graph *g = q->source.graph;
 	const struct hi_dominators *d = q->dominators;
@@ -118,7 +119,7 @@ static enum hi_status cell(struct hi_query *q, uint64_t row, int column,
 		*ret = hi_cell_node(d->idom[row]);
 		return HI_OK;
 	case KIND:
-		*ret = hi_cell_string(kind_of(g, row));
+		*ret = hi_cell_string(kind_of_dominator_node(g, row));
 		return HI_OK;
 	case NAME:
 		*ret = name_cell(q, row);
@@ -142,9 +143,9 @@ const struct hi_query_ops hi_query_table_dominators = {
 	HI_COLUMNS(columns),
 	HI_WAYS(ways),
 	.grows = 1ull << NODE | 1ull << HI_COLUMN_ROWID,
-	.about_rows = about_rows,
-	.keys = keys,
-	.start = start,
-	.next = next,
-	.cell = cell,
+	.about_rows = estimate_dominator_rows,
+	.keys = find_dominator_keys,
+	.start = start_dominator_walk,
+	.next = advance_dominator_walk,
+	.cell = make_dominator_cell,
 };

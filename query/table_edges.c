@@ -23,13 +23,13 @@ static const struct hi_query_way ways[] = {
 	[WAY_TARGET] = {.column = TARGET, .order = SOURCE},
 };
 
-static uint64_t about_rows(const struct hi_query *q)
+static uint64_t estimate_edge_rows(const struct hi_query *q)
 {
 	return q->source.graph->n_edges;
 }
 
-static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high_ret,
-			   struct hi_error *err)
+static enum hi_status find_edge_keys(struct hi_query *q, uint64_t *low_ret,
+				     uint64_t *high_ret, struct hi_error *err)
 {
 	(void)err;
 	*low_ret = 0;
@@ -37,8 +37,8 @@ static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high
 	return HI_OK;
 }
 
-static uint64_t bound(struct hi_query *q, int column, int64_t value, uint64_t low,
-		      uint64_t high)
+static uint64_t bound_edge_keys(struct hi_query *q, int column, int64_t value,
+				uint64_t low, uint64_t high)
 {
 	uint64_t key;
 
@@ -52,8 +52,8 @@ static uint64_t bound(struct hi_query *q, int column, int64_t value, uint64_t lo
 	return key < low ? low : key < high ? key : high;
 }
 
-static enum hi_status start(struct hi_query *q, struct hi_query_walk *walk,
-			    struct hi_error *err)
+static enum hi_status start_edge_walk(struct hi_query *q, struct hi_query_walk *walk,
+				      struct hi_error *err)
 {
 	const struct hi_edges_to *to = NULL;
 	enum hi_status status;
@@ -82,7 +82,7 @@ static bool next_to(struct hi_query_walk *walk)
 	return true;
 }
 
-static bool next(struct hi_query *q, struct hi_query_walk *walk)
+static bool advance_edge_walk(struct hi_query *q, struct hi_query_walk *walk)
 {
 	if (walk->way == WAY_TARGET)
 		return next_to(walk);
@@ -113,8 +113,8 @@ static enum hi_status label_cell(struct hi_query *q, uint64_t row,
 	return status;
 }
 
-static enum hi_status cell(struct hi_query *q, uint64_t row, int column,
-			   struct hi_result_cell *ret, struct hi_error *err)
+static enum hi_status make_edge_cell(struct hi_query *q, uint64_t row, int column,
+				     struct hi_result_cell *ret, struct hi_error *err)
 {
 	struct hi_edges edges = hi_graph_edges(q->source.graph, (hi_node)(row >> 32));
 
@@ -143,10 +143,10 @@ const struct hi_query_ops hi_query_table_edges = {
 	HI_COLUMNS(columns),
 	HI_WAYS(ways),
 	.grows = 1ull << SOURCE,
-	.about_rows = about_rows,
-	.keys = keys,
-	.bound = bound,
-	.start = start,
-	.next = next,
-	.cell = cell,
+	.about_rows = estimate_edge_rows,
+	.keys = find_edge_keys,
+	.bound = bound_edge_keys,
+	.start = start_edge_walk,
+	.next = advance_edge_walk,
+	.cell = make_edge_cell,
 };

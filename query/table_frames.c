@@ -13,13 +13,13 @@ static const struct hi_query_column columns[] = {
 		      "what each of these alone keeps alive, together"},
 };
 
-static uint64_t about_rows(const struct hi_query *q)
+static uint64_t estimate_frame_rows(const struct hi_query *q)
 {
 	return q->frames.is_there ? q->frames.rows.count : 16;
 }
 
-static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high_ret,
-			   struct hi_error *err)
+static enum hi_status find_frame_keys(struct hi_query *q, uint64_t *low_ret,
+				      uint64_t *high_ret, struct hi_error *err)
 {
 	const struct hi_frames *frames = NULL;
 	enum hi_status status = hi_query_frames(q, &frames, err);
@@ -29,8 +29,8 @@ static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high
 	return status;
 }
 
-static enum hi_status cell(struct hi_query *q, uint64_t index, int column,
-			   struct hi_result_cell *ret, struct hi_error *err)
+static enum hi_status make_frame_cell(struct hi_query *q, uint64_t index, int column,
+				      struct hi_result_cell *ret, struct hi_error *err)
 {
 	const struct hi_frame_row *row = &q->frames.rows.items[index];
 
@@ -51,7 +51,7 @@ const struct hi_query_ops hi_query_table_frames = {
 	HI_COLUMNS(columns),
 	HI_WAYS(hi_way_of_keys),
 	.grows = 1ull << HI_COLUMN_ROWID,
-	.about_rows = about_rows,
-	.keys = keys,
-	.cell = cell,
+	.about_rows = estimate_frame_rows,
+	.keys = find_frame_keys,
+	.cell = make_frame_cell,
 };

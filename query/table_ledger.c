@@ -15,17 +15,17 @@ static const struct hi_query_column columns[] = {
 	[COUNT] = {"count", HI_UNIT_NUMBER, false, "blocks or mappings"},
 };
 
-static uint64_t about_rows(const struct hi_query *q)
+static uint64_t estimate_ledger_rows(const struct hi_query *q)
 {
 	return q->source.ledger ? q->source.ledger->n_rows + 1 : 0;
 }
 
-static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high_ret,
-			   struct hi_error *err)
+static enum hi_status find_ledger_keys(struct hi_query *q, uint64_t *low_ret,
+				       uint64_t *high_ret, struct hi_error *err)
 {
 	(void)err;
 	*low_ret = 0;
-	*high_ret = about_rows(q);
+	*high_ret = estimate_ledger_rows(q);
 	return HI_OK;
 }
 
@@ -48,8 +48,8 @@ static struct hi_result_cell unknown_cell(const struct hi_ledger *l, int column)
 	}
 }
 
-static enum hi_status cell(struct hi_query *q, uint64_t index, int column,
-			   struct hi_result_cell *ret, struct hi_error *err)
+static enum hi_status make_ledger_cell(struct hi_query *q, uint64_t index, int column,
+				       struct hi_result_cell *ret, struct hi_error *err)
 {
 	const struct hi_ledger *l = q->source.ledger;
 	const struct hi_ledger_row *row = &l->rows[index < l->n_rows ? index : 0];
@@ -75,7 +75,7 @@ const struct hi_query_ops hi_query_table_ledger = {
 	HI_COLUMNS(columns),
 	HI_WAYS(hi_way_of_keys),
 	.grows = 1ull << HI_COLUMN_ROWID,
-	.about_rows = about_rows,
-	.keys = keys,
-	.cell = cell,
+	.about_rows = estimate_ledger_rows,
+	.keys = find_ledger_keys,
+	.cell = make_ledger_cell,
 };

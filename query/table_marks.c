@@ -13,13 +13,13 @@ static const struct hi_query_column columns[] = {
 	[TEXT] = {"text", HI_UNIT_TEXT, false, "what it was called"},
 };
 
-static uint64_t about_rows(const struct hi_query *q)
+static uint64_t estimate_mark_rows(const struct hi_query *q)
 {
 	return q->marks ? q->marks->count : 16;
 }
 
-static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high_ret,
-			   struct hi_error *err)
+static enum hi_status find_mark_keys(struct hi_query *q, uint64_t *low_ret,
+				     uint64_t *high_ret, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
@@ -30,8 +30,8 @@ static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high
 	return status;
 }
 
-static enum hi_status cell(struct hi_query *q, uint64_t index, int column,
-			   struct hi_result_cell *ret, struct hi_error *err)
+static enum hi_status make_mark_cell(struct hi_query *q, uint64_t index, int column,
+				     struct hi_result_cell *ret, struct hi_error *err)
 {
 	const struct hi_snapshots_mark *mark = &q->marks->items[index];
 
@@ -50,7 +50,7 @@ const struct hi_query_ops hi_query_table_marks = {
 	HI_COLUMNS(columns),
 	HI_WAYS(hi_way_of_keys),
 	.grows = 1ull << HI_COLUMN_ROWID,
-	.about_rows = about_rows,
-	.keys = keys,
-	.cell = cell,
+	.about_rows = estimate_mark_rows,
+	.keys = find_mark_keys,
+	.cell = make_mark_cell,
 };

@@ -100,13 +100,13 @@ static const struct hi_query_way ways[] = {
 	[WAY_ORDERS + HI_ORDER_STATE] = {.column = -1, .order = STATE, .both_ways = true},
 };
 
-static uint64_t about_rows(const struct hi_query *q)
+static uint64_t estimate_object_rows(const struct hi_query *q)
 {
 	return q->source.graph->n_objects;
 }
 
-static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high_ret,
-			   struct hi_error *err)
+static enum hi_status find_object_keys(struct hi_query *q, uint64_t *low_ret,
+				       uint64_t *high_ret, struct hi_error *err)
 {
 	(void)err;
 	*low_ret = 0;
@@ -114,8 +114,8 @@ static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high
 	return HI_OK;
 }
 
-static uint64_t bound(struct hi_query *q, int column, int64_t value, uint64_t low,
-		      uint64_t high)
+static uint64_t bound_object_keys(struct hi_query *q, int column, int64_t value,
+				  uint64_t low, uint64_t high)
 {
 	const struct hi_graph *g = q->source.graph;
 
@@ -136,8 +136,8 @@ static int compare_name(const char *have, const char *name, size_t length)
 	return sign == 0 && have[length] ? 1 : sign;
 }
 
-static uint32_t find_name(const struct hi_object_order *order, const char *name,
-			  size_t length)
+static uint32_t find_ordered_name(const struct hi_object_order *order, const char *name,
+				  size_t length)
 {
 	uint32_t n = hi_search(i, order->n_names,
 			       compare_name(order->name[i], name, length) < 0);
@@ -154,7 +154,7 @@ static uint32_t asked_rank(const struct hi_query *q, const struct hi_object_orde
 		return order->name[0] ? UINT32_MAX : 0;
 	if (walk->way == WAY_TYPE)
 		return strnlen(walk->text, walk->length) == walk->length
-			       ? find_name(order, walk->text, walk->length)
+			       ? find_ordered_name(order, walk->text, walk->length)
 			       : UINT32_MAX;
 	return walk->integer >= 0 && walk->integer < q->source.graph->n_types
 		       ? order->rank[walk->integer]
@@ -201,8 +201,8 @@ static enum hi_status start_idom(struct hi_query *q, struct hi_query_walk *walk,
 	return HI_OK;
 }
 
-static enum hi_status start(struct hi_query *q, struct hi_query_walk *walk,
-			    struct hi_error *err)
+static enum hi_status start_object_walk(struct hi_query *q, struct hi_query_walk *walk,
+					struct hi_error *err)
 {
 	if (walk->way == 0) {
 		hi_query_walk_keys(walk);
@@ -224,7 +224,7 @@ static bool next_child(struct hi_query *q, struct hi_query_walk *walk)
 	return false;
 }
 
-static bool next(struct hi_query *q, struct hi_query_walk *walk)
+static bool advance_object_walk(struct hi_query *q, struct hi_query_walk *walk)
 {
 	if (walk->way == WAY_IDOM)
 		return next_child(q, walk);
@@ -319,8 +319,8 @@ static enum hi_status costly_cell(struct hi_query *q, hi_node i, int column,
 	}
 }
 
-static enum hi_status cell(struct hi_query *q, uint64_t row, int column,
-			   struct hi_result_cell *ret, struct hi_error *err)
+static enum hi_status make_object_cell(struct hi_query *q, uint64_t row, int column,
+				       struct hi_result_cell *ret, struct hi_error *err)
 {
 	const struct hi_graph *g = q->source.graph;
 	const struct hi_objects *o = g->objects;
@@ -393,10 +393,10 @@ const struct hi_query_ops hi_query_table_objects = {
 	HI_COLUMNS(columns),
 	HI_WAYS(ways),
 	.grows = 1ull << ID | 1ull << ADDRESS | 1ull << HI_COLUMN_ROWID,
-	.about_rows = about_rows,
-	.keys = keys,
-	.bound = bound,
-	.start = start,
-	.next = next,
-	.cell = cell,
+	.about_rows = estimate_object_rows,
+	.keys = find_object_keys,
+	.bound = bound_object_keys,
+	.start = start_object_walk,
+	.next = advance_object_walk,
+	.cell = make_object_cell,
 };

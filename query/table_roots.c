@@ -18,13 +18,13 @@ static const struct hi_query_column columns[] = {
 	[EDGES] = {"edges", HI_UNIT_NUMBER, false, "objects that it refers to"},
 };
 
-static uint64_t about_rows(const struct hi_query *q)
+static uint64_t estimate_root_rows(const struct hi_query *q)
 {
 	return q->source.graph->n_roots;
 }
 
-static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high_ret,
-			   struct hi_error *err)
+static enum hi_status find_root_keys(struct hi_query *q, uint64_t *low_ret,
+				     uint64_t *high_ret, struct hi_error *err)
 {
 	(void)err;
 	*low_ret = q->source.graph->first_root;
@@ -43,8 +43,8 @@ static enum hi_status retained_cell(struct hi_query *q, uint64_t node,
 	return status;
 }
 
-static enum hi_status cell(struct hi_query *q, uint64_t row, int column,
-			   struct hi_result_cell *ret, struct hi_error *err)
+static enum hi_status make_root_cell(struct hi_query *q, uint64_t row, int column,
+				     struct hi_result_cell *ret, struct hi_error *err)
 {
 	const struct hi_graph *g = q->source.graph;
 	const struct hi_root *root = &g->roots[row - g->first_root];
@@ -85,7 +85,7 @@ const struct hi_query_ops hi_query_table_roots = {
 	HI_COLUMNS(columns),
 	HI_WAYS(hi_way_of_keys),
 	.grows = 1ull << NODE | 1ull << HI_COLUMN_ROWID,
-	.about_rows = about_rows,
-	.keys = keys,
-	.cell = cell,
+	.about_rows = estimate_root_rows,
+	.keys = find_root_keys,
+	.cell = make_root_cell,
 };

@@ -41,18 +41,19 @@ static const struct hi_query_column bin_columns[] = {
 
 enum { A_FEW_SETS = 64 };
 
-static uint64_t about_sets(const struct hi_query *q)
+static uint64_t estimate_set_rows(const struct hi_query *q)
 {
 	return q->retainers.is_there ? q->retainers.n_rows : A_FEW_SETS;
 }
 
-static uint64_t about_bins(const struct hi_query *q)
+static uint64_t estimate_bin_rows(const struct hi_query *q)
 {
 	return q->bins.is_there ? q->bins.n_rows : A_FEW_SETS;
 }
 
-static enum hi_status keys(struct hi_query *q, struct hi_sets *sets, uint64_t *low_ret,
-			   uint64_t *high_ret, struct hi_error *err)
+static enum hi_status find_keys_of_rows(struct hi_query *q, struct hi_sets *sets,
+					uint64_t *low_ret, uint64_t *high_ret,
+					struct hi_error *err)
 {
 	enum hi_status status = hi_sets_open(q, sets, err);
 
@@ -61,21 +62,21 @@ static enum hi_status keys(struct hi_query *q, struct hi_sets *sets, uint64_t *l
 	return status;
 }
 
-static enum hi_status keys_of_sets(struct hi_query *q, uint64_t *low, uint64_t *high,
-				   struct hi_error *err)
+static enum hi_status find_set_keys(struct hi_query *q, uint64_t *low, uint64_t *high,
+				    struct hi_error *err)
 {
-	return keys(q, &q->retainers, low, high, err);
+	return find_keys_of_rows(q, &q->retainers, low, high, err);
 }
 
-static enum hi_status keys_of_bins(struct hi_query *q, uint64_t *low, uint64_t *high,
-				   struct hi_error *err)
+static enum hi_status find_bin_keys(struct hi_query *q, uint64_t *low, uint64_t *high,
+				    struct hi_error *err)
 {
-	return keys(q, &q->bins, low, high, err);
+	return find_keys_of_rows(q, &q->bins, low, high, err);
 }
 
 /* Rows without a number are behind all others, and SQLite compares them again. */
-static uint64_t bound(const struct hi_sets *sets, int64_t value, uint64_t low,
-		      uint64_t high)
+static uint64_t bound_set_rows(const struct hi_sets *sets, int64_t value, uint64_t low,
+			       uint64_t high)
 {
 	const struct hi_set_table *table = sets->from.table;
 
@@ -84,23 +85,23 @@ static uint64_t bound(const struct hi_sets *sets, int64_t value, uint64_t low,
 				      (int64_t)table->rows[sets->row_of[i]].set < value);
 }
 
-static uint64_t bound_of_sets(struct hi_query *q, int column, int64_t value, uint64_t low,
-			      uint64_t high)
+static uint64_t bound_set_keys(struct hi_query *q, int column, int64_t value,
+			       uint64_t low, uint64_t high)
 {
 	(void)column;
-	return bound(&q->retainers, value, low, high);
+	return bound_set_rows(&q->retainers, value, low, high);
 }
 
-static uint64_t bound_of_bins(struct hi_query *q, int column, int64_t value, uint64_t low,
-			      uint64_t high)
+static uint64_t bound_bin_keys(struct hi_query *q, int column, int64_t value,
+			       uint64_t low, uint64_t high)
 {
 	(void)column;
-	return bound(&q->bins, value, low, high);
+	return bound_set_rows(&q->bins, value, low, high);
 }
 
 /* ---- cells ---- */
 
-static const struct hi_set_row *row_of(const struct hi_sets *sets, uint64_t index)
+static const struct hi_set_row *get_set_row(const struct hi_sets *sets, uint64_t index)
 {
 	const struct hi_set_table *table = sets->from.table;
 
@@ -110,16 +111,16 @@ static const struct hi_set_row *row_of(const struct hi_sets *sets, uint64_t inde
 	return index == 0 && sets->from.noroot ? sets->from.noroot : sets->from.leak;
 }
 
-static void put_names(const struct hi_query_sets *from, const uint32_t *members,
-		      uint32_t n, FILE *out)
+static void write_set_names(const struct hi_query_sets *from, const uint32_t *members,
+			    uint32_t n, FILE *out)
 {
 	for (uint32_t i = 0; i < n; i++)
 		fprintf(out, "%s%s", i ? from->join : "",
 			from->name(from->arg, members[i]));
 }
 
-static void put_json(const struct hi_query_sets *from, const uint32_t *members,
-		     uint32_t n, FILE *out)
+static void write_set_names_as_json(const struct hi_query_sets *from,
+				    const uint32_t *members, uint32_t n, FILE *out)
 {
 	struct hi_json json;
 
@@ -145,7 +146,8 @@ static enum hi_status names_cell(struct hi_sets *sets, const struct hi_set_row *
 	if (!out)
 		return hi_fail_memory(err, "sets");
 	hi_set_members(sets->from.pool, row->set, members);
-	(as_json ? put_json : put_names)(&sets->from, members, row->size, out);
+	(as_json ? write_set_names_as_json : write_set_names)(&sets->from, members,
+							      row->size, out);
 	if (fclose(out) != 0)
 		return hi_fail_memory(err, "sets");
 	*ret = hi_cell_string_n(sets->text, length);
@@ -153,10 +155,10 @@ static enum hi_status names_cell(struct hi_sets *sets, const struct hi_set_row *
 	return HI_OK;
 }
 
-static enum hi_status cell(struct hi_sets *sets, uint64_t index, int column,
-			   struct hi_result_cell *ret, struct hi_error *err)
+static enum hi_status make_row_cell(struct hi_sets *sets, uint64_t index, int column,
+				    struct hi_result_cell *ret, struct hi_error *err)
 {
-	const struct hi_set_row *row = row_of(sets, index);
+	const struct hi_set_row *row = get_set_row(sets, index);
 	bool is_set = index < sets->from.table->n_rows;
 	bool has_members = is_set && row->set != HI_SET_MANY;
 
@@ -178,16 +180,16 @@ static enum hi_status cell(struct hi_sets *sets, uint64_t index, int column,
 	return HI_OK;
 }
 
-static enum hi_status cell_of_sets(struct hi_query *q, uint64_t row, int column,
-				   struct hi_result_cell *ret, struct hi_error *err)
+static enum hi_status make_set_cell(struct hi_query *q, uint64_t row, int column,
+				    struct hi_result_cell *ret, struct hi_error *err)
 {
-	return cell(&q->retainers, row, column, ret, err);
+	return make_row_cell(&q->retainers, row, column, ret, err);
 }
 
-static enum hi_status cell_of_bins(struct hi_query *q, uint64_t row, int column,
-				   struct hi_result_cell *ret, struct hi_error *err)
+static enum hi_status make_bin_cell(struct hi_query *q, uint64_t row, int column,
+				    struct hi_result_cell *ret, struct hi_error *err)
 {
-	return cell(&q->bins, row, column, ret, err);
+	return make_row_cell(&q->bins, row, column, ret, err);
 }
 
 const struct hi_query_ops hi_query_table_retainer_sets = {
@@ -197,10 +199,10 @@ const struct hi_query_ops hi_query_table_retainer_sets = {
 	HI_COLUMNS(set_columns),
 	HI_WAYS(hi_way_of_keys),
 	.grows = 1ull << ID | 1ull << HI_COLUMN_ROWID,
-	.about_rows = about_sets,
-	.keys = keys_of_sets,
-	.bound = bound_of_sets,
-	.cell = cell_of_sets,
+	.about_rows = estimate_set_rows,
+	.keys = find_set_keys,
+	.bound = bound_set_keys,
+	.cell = make_set_cell,
 };
 
 const struct hi_query_ops hi_query_table_bins = {
@@ -209,8 +211,8 @@ const struct hi_query_ops hi_query_table_bins = {
 	HI_COLUMNS(bin_columns),
 	HI_WAYS(hi_way_of_keys),
 	.grows = 1ull << ID,
-	.about_rows = about_bins,
-	.keys = keys_of_bins,
-	.bound = bound_of_bins,
-	.cell = cell_of_bins,
+	.about_rows = estimate_bin_rows,
+	.keys = find_bin_keys,
+	.bound = bound_bin_keys,
+	.cell = make_bin_cell,
 };

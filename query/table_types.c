@@ -34,13 +34,13 @@ static const struct hi_query_column columns[] = {
 	[SIZE_CLASS] = {"size_class", HI_UNIT_BYTES, true, "class field: at most usable"},
 };
 
-static uint64_t about_rows(const struct hi_query *q)
+static uint64_t estimate_type_rows(const struct hi_query *q)
 {
 	return q->source.graph->n_types;
 }
 
-static enum hi_status keys(struct hi_query *q, uint64_t *low_ret, uint64_t *high_ret,
-			   struct hi_error *err)
+static enum hi_status find_type_keys(struct hi_query *q, uint64_t *low_ret,
+				     uint64_t *high_ret, struct hi_error *err)
 {
 	(void)err;
 	*low_ret = 0;
@@ -64,8 +64,8 @@ static enum hi_status census_cell(struct hi_query *q, uint32_t type, int column,
 	return HI_OK;
 }
 
-static enum hi_status cell(struct hi_query *q, uint64_t row, int column,
-			   struct hi_result_cell *ret, struct hi_error *err)
+static enum hi_status make_type_cell(struct hi_query *q, uint64_t row, int column,
+				     struct hi_result_cell *ret, struct hi_error *err)
 {
 	const struct hi_type_name *type = &q->source.graph->types[row];
 	bool is_field = type->klass == HI_TYPE_FIELD;
@@ -107,7 +107,7 @@ const struct hi_query_ops hi_query_table_types = {
 	HI_COLUMNS(columns),
 	HI_WAYS(hi_way_of_keys),
 	.grows = 1ull << ID | 1ull << HI_COLUMN_ROWID,
-	.about_rows = about_rows,
-	.keys = keys,
-	.cell = cell,
+	.about_rows = estimate_type_rows,
+	.keys = find_type_keys,
+	.cell = make_type_cell,
 };
