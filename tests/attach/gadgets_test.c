@@ -104,8 +104,9 @@ HI_TEST(attach_gadgets, are_proved_without_touching_a_page)
 		memcpy(file + i * PAGE + 200, back, sizeof(back));
 	}
 	hi_gadgets_scan(g, file, sizeof(file), own.addr, false);
-	own.pages[2 * PAGE + 100] ^= 1; /* as a probe would */
-	own.pages[2 * PAGE + 207] ^= 1;
+	/* As a probe would; not read, which would map the neighbours too. */
+	own.pages[2 * PAGE + 100] = call[0] ^ 1;
+	own.pages[2 * PAGE + 207] = back[7] ^ 1;
 	HI_ASSERT(!is_there(&own, 0) && !is_there(&own, 1) && is_there(&own, 2));
 	HI_ASSERT_OK(hi_gadgets_pick(g, own.memory, own.pagemap, &c, &r, &err), &err);
 	HI_ASSERT_EQ(own.addr + 100, c->addr); /* as the file says it */
