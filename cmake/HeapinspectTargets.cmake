@@ -77,7 +77,7 @@ function(hi_test_labels out)
 endfunction()
 
 # hi_tests(attach DEPENDS attach): tests/attach/*_test.c as one program, attach_tests.
-# CTest runs it once per label; a test's label is the first argument of HI_TEST_*.
+# A test's label follows from its macro, HI_TEST_*; CTest has an entry for each test.
 # Unit tests need no fixture: the files that have some are linked as a program of their
 # own, too, attach_unit_tests, which the target unit_tests builds without the rest.
 function(hi_tests name)
@@ -110,32 +110,30 @@ function(hi_tests name)
   target_link_libraries(${name}_tests PRIVATE ${libraries})
   # Only labels that some test has: an empty run must not look green.
   hi_test_labels(labels ${unit_sources} ${sources})
-  foreach(label IN LISTS labels)
-    set(program ${name}_tests)
-    if(label STREQUAL unit)
-      set(program ${name}_unit_tests)
-    endif()
-    hi_add_suite(${name}.${label} ${label} ${program})
-  endforeach()
+  if(unit IN_LIST labels)
+    hi_list_tests(${name} ${name}_unit_tests unit)
+    list(REMOVE_ITEM labels unit)
+  endif()
+  if(labels)
+    hi_list_tests(${name} ${name}_tests "${labels}")
+  endif()
 endfunction()
 
-# A suite of scenarios takes minutes, so CTest runs its halves side by side. Tests of
-# the label root look at the whole machine (the kernel's log, uprobes), and slow ones
-# measure: they run alone.
-function(hi_add_suite suite label program)
-  if(NOT label STREQUAL scenario)
-    add_test(NAME ${suite} COMMAND ${program} --label=${label})
-    set_tests_properties(${suite} PROPERTIES LABELS ${label} TIMEOUT 1800)
-    if(label MATCHES "^(root|slow|interop-slow)$")
-      set_tests_properties(${suite} PROPERTIES RUN_SERIAL TRUE)
-    endif()
-    return()
-  endif()
-  foreach(shard 0 1)
-    add_test(NAME ${suite}.${shard} COMMAND ${program} --label=${label})
-    set_tests_properties(
-      ${suite}.${shard}
-      PROPERTIES LABELS ${label} TIMEOUT 1800 ENVIRONMENT
-                 "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=${shard}")
-  endforeach()
+# One CTest entry for each test of these labels, ROOM.SUITE.NAME. The program writes the
+# entries itself when it has been linked (--ctest in tests/harness.cc). A program that was
+# not built has one entry, which fails.
+function(hi_list_tests room program labels)
+  set(list ${CMAKE_CURRENT_BINARY_DIR}/${program}.list.cmake)
+  set(loader ${CMAKE_CURRENT_BINARY_DIR}/${program}.cmake)
+  string(REPLACE ";" "," wanted "${labels}")
+  add_custom_command(TARGET ${program} POST_BUILD
+    COMMAND ${program} --ctest=${list} --room=${room} --labels=${wanted} VERBATIM)
+  file(WRITE ${loader} "if(EXISTS \"${list}\")
+  include(\"${list}\")
+else()
+  add_test(${program}_NOT_BUILT ${program}_NOT_BUILT)
+  set_tests_properties(${program}_NOT_BUILT PROPERTIES LABELS \"${labels}\")
+endif()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${loader})
 endfunction()

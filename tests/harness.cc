@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Hands the C tests of the linker section hi_tests to Google Test, and is the
 // main program: --label=unit runs those of one label. HI_SECOND_TRY=1: see the
-// Note [The second try].
+// Note [The second try]. --ctest=FILE --room=ROOM --labels=unit,scenario writes the tests
+// of these labels as entries for CTest.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -115,8 +116,8 @@ namespace
 // Note [The second try]
 // Tests that stop real processes within real time fail now and then where other
 // work takes both processors away for a second. With HI_SECOND_TRY=1 (.ci/run)
-// up to FEW failed tests are run once more by themselves, and both results stay
-// in the log. A unit test is asked nothing twice: it has no clock to excuse it.
+// up to FEW failed tests of a run are run once more by themselves, and both results
+// stay in the log. A unit test is not run twice: no clock can excuse it.
 constexpr size_t FEW = 4;
 
 std::vector<std::string> failed_tests()
@@ -186,18 +187,78 @@ void plain_environment()
 	umask(022);
 }
 
+std::string program_path()
+{
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	return n > 0 ? std::string(path, static_cast<size_t>(n)) : "";
+}
+
+const char *value_of_option(int argc, char **argv, const char *option)
+{
+	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], option, strlen(option)) == 0)
+			return argv[i] + strlen(option);
+	return nullptr;
+}
+
+// Tests of root look at the whole machine (the kernel's log, uprobes), and slow ones
+// measure: they run alone.
+bool runs_alone(const std::string &label)
+{
+	return label == "root" || label == "slow" || label == "interop-slow";
+}
+
+void write_ctest_entry(FILE *to, const hi_test *test, const std::string &room)
+{
+	std::string name = std::string(test->suite) + "." + test->name;
+	std::string entry = room + "." + name;
+
+	fprintf(to,
+		"add_test([=[%s]=] [=[%s]=] --label=%s --gtest_filter=%s)\n"
+		"set_tests_properties([=[%s]=] PROPERTIES LABELS %s TIMEOUT 900%s)\n",
+		entry.c_str(), program_path().c_str(), test->label, name.c_str(),
+		entry.c_str(), test->label,
+		runs_alone(test->label) ? " RUN_SERIAL TRUE" : "");
+}
+
+// The file is replaced as a whole: ctest may read it meanwhile.
+int write_ctest_file(const std::string &path, const std::string &room,
+		     const std::string &labels)
+{
+	std::string part = path + ".part";
+	FILE *to = fopen(part.c_str(), "we");
+
+	if (!to) {
+		perror(part.c_str());
+		return 1;
+	}
+	for (auto entry = __start_hi_tests; entry < __stop_hi_tests; entry++)
+		if (("," + labels + ",").find("," + std::string((*entry)->label) + ",") !=
+		    std::string::npos)
+			write_ctest_entry(to, *entry, room);
+	if (fclose(to) != 0 || rename(part.c_str(), path.c_str()) != 0) {
+		perror(path.c_str());
+		return 1;
+	}
+	return 0;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
-	const char *label = nullptr;
+	const char *label = value_of_option(argc, argv, "--label=");
+	const char *list = value_of_option(argc, argv, "--ctest=");
+	const char *room = value_of_option(argc, argv, "--room=");
+	const char *labels = value_of_option(argc, argv, "--labels=");
 	int registered = 0, result;
 
+	if (list && room && labels)
+		return write_ctest_file(list, room, labels);
 	plain_environment();
 	testing::InitGoogleTest(&argc, argv);
-	for (int i = 1; i < argc; i++)
-		if (strncmp(argv[i], "--label=", 8) == 0)
-			label = argv[i] + 8;
 	for (auto entry = __start_hi_tests; entry < __stop_hi_tests; entry++) {
 		const hi_test *test = *entry;
 
