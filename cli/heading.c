@@ -154,7 +154,7 @@ static void set_allocator(const struct hi_inspection *in, struct hi_head *head)
 
 	head->not_decoded = in->not_decoded;
 	if (hi_inspect_has_much_outside(in)) {
-		head->outside_objects = stats.carving.outside - stats.outside_loader;
+		head->outside_objects = stats.subobjects.outside - stats.outside_loader;
 		head->outside_bytes = stats.outside_bytes;
 	}
 	if (!a)

@@ -233,7 +233,7 @@ static enum hi_status find_runtime(struct hi_inspection *in, struct hi_error *er
 bool hi_inspect_has_much_outside(const struct hi_inspection *in)
 {
 	struct hi_typing_stats stats = hi_typing_stats(in->typing);
-	uint64_t n = stats.carving.outside - stats.outside_loader;
+	uint64_t n = stats.subobjects.outside - stats.outside_loader;
 
 	return n && (!in->allocator || n >= in->graph->n_objects / 100);
 }
@@ -257,9 +257,9 @@ static void say_outside(struct hi_inspection *in)
 			"%" PRIu64
 			" objects (%s) lie outside the known allocators: they were found "
 			"by typed pointers; leaks and free memory there are unknown",
-			stats.carving.outside - stats.outside_loader,
+			stats.subobjects.outside - stats.outside_loader,
 			hi_text_bytes(bytes, stats.outside_bytes));
-	if (stats.carving.at_limit)
+	if (stats.subobjects.at_limit)
 		hi_inspect_warn(in, "too many pointers into pools: the pools were not "
 				    "split into objects");
 }

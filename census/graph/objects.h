@@ -99,41 +99,42 @@ enum hi_status hi_objects_seal(struct hi_objects_builder *b, struct hi_objects *
 void hi_objects_destroy(struct hi_objects *objects);
 
 /* An object inside a block of a sealed table, or where no block is. */
-struct hi_carved {
+struct hi_subobject {
 	uint64_t addr; /* 8-aligned */
 	uint64_t size; /* >= 1 */
 	uint32_t type; /* for the type column */
 	uint8_t flags; /* its overhead class does not count */
 };
 
-/* A block with carved objects: nodes [first, last] are its pieces. */
+/* A block with subobjects: nodes [first, last] are its pieces. */
 struct hi_pool {
 	hi_node first, last;
-	hi_node rest; /* first piece of the rest; HI_NODE_NONE: nothing is left */
+	hi_node remainder; /* first piece of the remainder; HI_NODE_NONE: nothing is left
+			    */
 };
 struct hi_pools {
 	struct hi_pool *items; /* by first */
 	size_t count;
-	uint64_t *is_rest; /* bit per node, or NULL when there are no pools */
+	uint64_t *is_remainder; /* bit per node, or NULL when there are no pools */
 };
 void hi_pools_free(struct hi_pools *pools);
 
 /* Bytes between pieces below which they belong to the piece before them. */
-enum { HI_CARVE_GAP = 16 };
+enum { HI_SUBOBJECT_GAP = 16 };
 
 /*
  * A new table: all of `old` (which stays as it is), its blocks cut where
- * objects were carved out of them. carved: sorted, disjoint, each inside one
+ * subobjects were split off. subobjects: sorted, disjoint, each inside one
  * block or outside of all regions; else HI_BAD_DATA. Linear.
  *
- * A block's pieces have its bytes, all of them: the carved objects and, where
- * HI_CARVE_GAP bytes or more are left, the rest. The piece that starts where the
- * block did has the block's overhead class, and, when it is a rest, its type and
- * flags; the others are of class 3, which must cost nothing: so costs add up to
- * the block's. Other pieces of the rest have type 0.
+ * A block's pieces have its bytes, all of them: the subobjects and, where
+ * HI_SUBOBJECT_GAP bytes or more are left, the remainder. The piece that starts where the
+ * block did has the block's overhead class, and, when it belongs to the remainder, its
+ * type and flags; the others are of class 3, which must cost nothing: so costs add up to
+ * the block's. Other pieces of the remainder have type 0.
  */
-enum hi_status hi_objects_carve(const struct hi_objects *old,
-				const struct hi_carved *carved, size_t n,
+enum hi_status hi_objects_split(const struct hi_objects *old,
+				const struct hi_subobject *subobjects, size_t n,
 				struct hi_objects **ret, struct hi_pools *pools_ret,
 				struct hi_error *err);
 

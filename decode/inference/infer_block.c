@@ -281,7 +281,7 @@ bool hi_spread_explains(const struct hi_typing *typing, uint32_t key, uint64_t o
 
 /* Bytes that it takes whatever else is said yet: better candidates are no
  * smaller, but an array, a name or a list's node may become something else.
- * While objects are carved, what it took before. */
+ * While objects are split off, what it took before. */
 static uint64_t firm_extent(const struct hi_spreader *w, hi_node id)
 {
 	const struct hi_typing *typing = w->typing;
@@ -366,20 +366,21 @@ void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t
 	    (!is_record && !hi_layout_count_is_said(layout) &&
 	     !hi_spread_may_be_sized(w, addr, id, index)))
 		return;
-	if (w->spread->carving &&
-	    (hi_object_usable(typing->objects, id) < HI_CARVE_MIN_POOL ||
+	if (w->spread->subobjects &&
+	    (hi_object_usable(typing->objects, id) < HI_SUBOBJECT_MIN_POOL ||
 	     hi_spread_explains(typing, w->spread->before[id], offset, index)))
 		return;
-	if (w->spread->carving)
-		hi_spread_carve(w, addr, start + hi_object_usable(typing->objects, id),
-				index, evidence);
+	if (w->spread->subobjects)
+		hi_spread_add_subobject(w, addr,
+					start + hi_object_usable(typing->objects, id),
+					index, evidence);
 	else
 		hi_spread_note(w, addr, id,
 			       (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index);
 }
 
-void hi_spread_carve(struct hi_spreader *w, uint64_t addr, uint64_t end, uint32_t index,
-		     enum hi_evidence evidence)
+void hi_spread_add_subobject(struct hi_spreader *w, uint64_t addr, uint64_t end,
+			     uint32_t index, enum hi_evidence evidence)
 {
 	const struct hi_layout *layout;
 	uint64_t size, room = end - addr;
@@ -404,6 +405,6 @@ void hi_spread_carve(struct hi_spreader *w, uint64_t addr, uint64_t end, uint32_
 		return;
 	key = (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index |
 	      (array ? HI_KEY_ARRAY : 0);
-	if (hi_carving_add(w->spread->carving, addr, size, key))
+	if (hi_subobjects_add(w->spread->subobjects, addr, size, key))
 		hi_spread_push(w, addr, HI_NODE_NONE, key);
 }

@@ -92,14 +92,15 @@ static void take_misses(struct hi_spreader *w, size_t n_words, size_t n_hits)
 			h++;
 			continue;
 		}
-		if (!hi_carving_range(w->typing->carving, w->words[i], &start, &end))
+		if (!hi_subobjects_range(w->typing->subobjects, w->words[i], &start,
+					 &end))
 			continue;
 		layout = layout_of_candidate(w, &w->candidates[i]);
 		if (layout < HI_LAYOUT_FIRST)
 			continue;
-		if (w->spread->carving)
-			hi_spread_carve(w, w->words[i], end, layout,
-					w->candidates[i].evidence);
+		if (w->spread->subobjects)
+			hi_spread_add_subobject(w, w->words[i], end, layout,
+						w->candidates[i].evidence);
 		else
 			hi_spread_note(w, w->words[i], HI_NODE_NONE,
 				       (uint32_t)w->candidates[i].evidence
@@ -178,9 +179,10 @@ static void take_rule_reference(void *arg, const struct hi_rule_reference *refer
 
 	if (layout < HI_LAYOUT_FIRST)
 		return;
-	if (reference->slot && w->spread->carving)
-		hi_spread_carve(w, reference->to, reference->to + reference->slot_size,
-				layout, HI_EVIDENCE_CONTAINER);
+	if (reference->slot && w->spread->subobjects)
+		hi_spread_add_subobject(w, reference->to,
+					reference->to + reference->slot_size, layout,
+					HI_EVIDENCE_CONTAINER);
 	else if (reference->slot)
 		w->has_slots = true;
 	else
@@ -245,7 +247,7 @@ static void take_unions(struct hi_spreader *w, const struct hi_layout *layout, b
 		}
 }
 
-/* Up to where a carved object may go: the end of the block or range around it.
+/* Up to where a subobject may go: the end of the block or range around it.
  * In neither, it is no larger than its type. */
 static uint64_t room_at(const struct hi_typing *typing, uint64_t addr,
 			const struct hi_layout *layout)
@@ -255,8 +257,8 @@ static uint64_t room_at(const struct hi_typing *typing, uint64_t addr,
 
 	if (id != HI_NODE_NONE)
 		return hi_object_usable(typing->objects, id) - offset;
-	return hi_carving_range(typing->carving, addr, &start, &end) ? end - addr
-								     : layout->size;
+	return hi_subobjects_range(typing->subobjects, addr, &start, &end) ? end - addr
+									   : layout->size;
 }
 
 /* Bytes of an object that have to be read to follow it. */
@@ -470,7 +472,7 @@ static void count_conflicts(struct hi_typing *typing)
 		typing->stats.conflicts += objects->flags[id] / HI_OBJECT_CONFLICT;
 }
 
-/* Words may lead to objects, and outside of them where those may be carved. */
+/* Words may lead to objects, and outside of them where those may be split off. */
 static void set_bounds(struct hi_spread *s, struct hi_spreader *w)
 {
 	uint64_t low = s->typing->objects->low, high = s->typing->objects->high;
@@ -513,7 +515,7 @@ void hi_spread_run(struct hi_spread *s)
 }
 
 /* Types by pointers to starts, then by what interior pointers say, then what is
- * carved. */
+ * split off. */
 static enum hi_status run_stages(struct hi_spread *s, struct hi_error *err)
 {
 	enum hi_status status;
@@ -531,8 +533,8 @@ static enum hi_status run_stages(struct hi_spread *s, struct hi_error *err)
 		hi_spread_run(s);
 	if (atomic_load(&s->stop))
 		return HI_OK;
-	status = hi_spread_carve_all(s, err);
-	s->carving = NULL;
+	status = hi_spread_find_subobjects(s, err);
+	s->subobjects = NULL;
 	return status;
 }
 
@@ -587,9 +589,9 @@ static enum hi_status run(struct hi_typing *typing, unsigned threads, bool last_
 	return ok ? status : hi_fail_memory(err, "types");
 }
 
-static void carve_nothing(struct hi_typing *typing)
+static void drop_subobjects(struct hi_typing *typing)
 {
-	hi_carving_destroy(hi_take(typing->carving));
+	hi_subobjects_destroy(hi_take(typing->subobjects));
 	typing->outside_low = typing->outside_high = 0;
 }
 
@@ -600,8 +602,8 @@ enum hi_status hi_types_propagate(struct hi_typing *typing, struct hi_error *err
 
 	if (status == HI_OK && again) {
 		reset(typing);
-		if (typing->stats.carving.at_limit)
-			carve_nothing(typing);
+		if (typing->stats.subobjects.at_limit)
+			drop_subobjects(typing);
 		status = hi_vtables_find(typing, err);
 		if (status == HI_OK)
 			status = run(typing, 1, true, &again, err);

@@ -321,9 +321,9 @@ static void scan_chars(struct scanner *s)
 		scan_from(s, text);
 }
 
-static bool is_rest(const struct hi_pools *pools, hi_node id)
+static bool is_remainder(const struct hi_pools *pools, hi_node id)
 {
-	return pools->is_rest[id >> 6] >> (id & 63) & 1;
+	return pools->is_remainder[id >> 6] >> (id & 63) & 1;
 }
 
 /* Index of the first pool that ends at or behind the node. */
@@ -332,7 +332,7 @@ static size_t first_pool(const struct hi_pools *pools, hi_node id)
 	return hi_search(i, pools->count, pools->items[i].last < id);
 }
 
-/* The rest of a block whose start has a type lies behind it. */
+/* The remainder of a block whose start has a type lies behind it. */
 static uint32_t rest_label(struct scanner *s, uint32_t key)
 {
 	const struct hi_layout *layout;
@@ -351,7 +351,7 @@ static void add_piece(struct scanner *s, hi_node piece, uint32_t label)
 		flush(s);
 }
 
-/* The pieces of a pool hold together: Note [Carving] in carve.h. */
+/* The pieces of a pool hold together: Note [Subobjects] in subobjects.h. */
 static void scan_pool(struct scanner *s, hi_node id, uint32_t key)
 {
 	const struct hi_pools *pools = &s->typing->pools;
@@ -361,15 +361,15 @@ static void scan_pool(struct scanner *s, hi_node id, uint32_t key)
 	while (s->pool < pools->count && pools->items[s->pool].last < id)
 		s->pool++;
 	pool = s->pool < pools->count ? &pools->items[s->pool] : NULL;
-	if (!pool || id < pool->first || pool->rest == HI_NODE_NONE)
+	if (!pool || id < pool->first || pool->remainder == HI_NODE_NONE)
 		return;
 	label = id == pool->first ? rest_label(s, key) : 0;
-	if (id != pool->rest) {
-		add_piece(s, pool->rest, label);
+	if (id != pool->remainder) {
+		add_piece(s, pool->remainder, label);
 		return;
 	}
-	for (hi_node piece = pool->rest + 1; piece <= pool->last && piece; piece++)
-		if (is_rest(pools, piece))
+	for (hi_node piece = pool->remainder + 1; piece <= pool->last && piece; piece++)
+		if (is_remainder(pools, piece))
 			add_piece(s, piece, label);
 }
 

@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "decode/inference/carve.h"
+#include "decode/inference/subobjects.h"
 #include "decode/inference/type_candidates.h"
 #include "decode/layouts/walker.h"
 
@@ -21,7 +21,7 @@ enum {
 /* A candidate to be followed. */
 struct hi_spread_entry {
 	uint64_t addr;
-	hi_node id; /* HI_NODE_NONE: carved */
+	hi_node id; /* HI_NODE_NONE: a subobject */
 	uint32_t key;
 };
 struct hi_spread_entries HI_VECTOR(struct hi_spread_entry);
@@ -54,7 +54,7 @@ struct hi_spreader { /* a thread */
 	struct hi_walker walker;
 	struct hi_spread_entries todo; /* a stack */
 	struct HI_VECTOR(struct hi_interior) interior;
-	struct hi_spread_entries pools;	   /* objects whose slots are carved later */
+	struct hi_spread_entries pools;	   /* objects whose slots are split off later */
 	struct hi_spread_entries arrays;   /* to be followed later: Note [Arrays] */
 	uint64_t recent[HI_SPREAD_RECENT]; /* interior ones, by hash */
 	const uint8_t *host;		   /* of the object at hand, or NULL */
@@ -70,9 +70,9 @@ struct hi_spread {
 	struct hi_typing *typing;
 	struct hi_spreader *workers[64];
 	struct hi_type_candidates followed_candidates;
-	struct hi_carving *carving; /* NULL: not in this stage */
-	/* The type column when carving began: what blocks take is not asked of types
-	 * that come while objects are carved, in whatever order. */
+	struct hi_subobjects *subobjects; /* NULL: not in this stage */
+	/* The type column when subobjects began: what blocks take is not asked of types
+	 * that come while objects are split off, in whatever order. */
 	uint32_t *before;
 	uint64_t header;       /* of blocks of an allocation wrapper; 0: none was found */
 	uint8_t sized_headers; /* bit i: headers of 8 * (i + 1) bytes hold the size */
@@ -114,10 +114,10 @@ bool hi_spread_may_be_sized(struct hi_spreader *w, uint64_t addr, hi_node id,
  * the size in them, or without? True: there is new work for worker 0. */
 bool hi_spread_find_sized_headers(struct hi_spread *s);
 bool hi_spread_find_header(struct hi_spread *s);
-/* This layout for what lies at addr, with room up to end: an object is carved out.
+/* This layout for what lies at addr, with room up to end: a subobject.
  * id: the block around it, or HI_NODE_NONE. */
-void hi_spread_carve(struct hi_spreader *w, uint64_t addr, uint64_t end, uint32_t layout,
-		     enum hi_evidence evidence);
+void hi_spread_add_subobject(struct hi_spreader *w, uint64_t addr, uint64_t end,
+			     uint32_t layout, enum hi_evidence evidence);
 /* Would the allocator give such a block for an array of these? */
 bool hi_spread_fits_as_array(struct hi_spreader *w, const struct hi_layout *layout,
 			     uint64_t addr, uint64_t usable);
@@ -150,6 +150,6 @@ void hi_spread_drain(struct hi_spreader *w);
 bool hi_spread_release(struct hi_spread *s);
 /* stages.c: between runs. True: there is new work for worker 0. */
 bool hi_spread_contain(struct hi_spread *s);
-enum hi_status hi_spread_carve_all(struct hi_spread *s, struct hi_error *err);
+enum hi_status hi_spread_find_subobjects(struct hi_spread *s, struct hi_error *err);
 
 #endif

@@ -17,8 +17,8 @@
  * the inside of the next. So those that a block leads to are asked at once, by
  * one thread, in an order that does not depend on threads.
  *
- * Pointers to the inside that are left are objects carved out of a pool, if
- * the block is large enough to be one (carve.h).
+ * Pointers to the inside that are left are subobjects of a pool, if
+ * the block is large enough to be one (subobjects.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -475,28 +475,28 @@ static uint64_t extent(void *arg, hi_node id)
 	return hi_spread_extent(arg, id);
 }
 
-static void carve_interior(struct hi_spread *s, const struct hi_interior *in)
+static void split_at_interior(struct hi_spread *s, const struct hi_interior *in)
 {
 	const struct hi_objects *objects = s->typing->objects;
 	enum hi_evidence evidence = (enum hi_evidence)(in->key >> HI_KEY_EVIDENCE_SHIFT);
 	uint64_t start, end;
 
 	if (in->id == HI_NODE_NONE) {
-		if (hi_carving_range(s->carving, in->addr, &start, &end))
-			hi_spread_carve(s->workers[0], in->addr, end,
-					in->key & HI_KEY_LAYOUT, evidence);
+		if (hi_subobjects_range(s->subobjects, in->addr, &start, &end))
+			hi_spread_add_subobject(s->workers[0], in->addr, end,
+						in->key & HI_KEY_LAYOUT, evidence);
 		return;
 	}
-	if (hi_object_usable(objects, in->id) < HI_CARVE_MIN_POOL)
+	if (hi_object_usable(objects, in->id) < HI_SUBOBJECT_MIN_POOL)
 		return;
-	hi_spread_carve(s->workers[0], in->addr,
-			hi_objects_address(objects, in->id) +
-				hi_object_usable(objects, in->id),
-			in->key & HI_KEY_LAYOUT, evidence);
+	hi_spread_add_subobject(s->workers[0], in->addr,
+				hi_objects_address(objects, in->id) +
+					hi_object_usable(objects, in->id),
+				in->key & HI_KEY_LAYOUT, evidence);
 }
 
 /* Slots of pools that variables and objects have. */
-static void carve_slots(struct hi_spread *s)
+static void split_at_slots(struct hi_spread *s)
 {
 	struct hi_typing *typing = s->typing;
 	struct hi_spreader *w = s->workers[0];
@@ -504,8 +504,8 @@ static void carve_slots(struct hi_spread *s)
 	for (size_t i = 0; i < typing->slots.count; i++) {
 		const struct hi_pool_slot_seed *slot = &typing->slots.items[i];
 
-		hi_spread_carve(w, slot->addr, slot->addr + slot->size, slot->layout,
-				HI_EVIDENCE_CONTAINER);
+		hi_spread_add_subobject(w, slot->addr, slot->addr + slot->size,
+					slot->layout, HI_EVIDENCE_CONTAINER);
 	}
 	for (unsigned i = 0; i < s->n_workers; i++) {
 		struct hi_spread_entries *pools = &s->workers[i]->pools;
@@ -516,7 +516,7 @@ static void carve_slots(struct hi_spread *s)
 	}
 }
 
-static bool has_claims(const struct hi_spread *s)
+static bool has_subobjects(const struct hi_spread *s)
 {
 	bool any = s->workers[0]->interior.count || s->typing->slots.count;
 
@@ -535,33 +535,33 @@ static bool keep_types(struct hi_spread *s)
 	return s->before;
 }
 
-enum hi_status hi_spread_carve_all(struct hi_spread *s, struct hi_error *err)
+enum hi_status hi_spread_find_subobjects(struct hi_spread *s, struct hi_error *err)
 {
 	struct hi_typing *typing = s->typing;
 	struct hi_spreader *w = s->workers[0];
 
-	if (!typing->carving || !gather(s))
-		return typing->carving ? hi_fail_memory(err, "types") : HI_OK;
-	if (!has_claims(s))
+	if (!typing->subobjects || !gather(s))
+		return typing->subobjects ? hi_fail_memory(err, "types") : HI_OK;
+	if (!has_subobjects(s))
 		return HI_OK;
 	if (!keep_types(s))
-		return hi_fail_memory(err, "carved objects");
-	s->carving = typing->carving;
+		return hi_fail_memory(err, "subobjects");
+	s->subobjects = typing->subobjects;
 	for (size_t i = 0; i < w->interior.count; i++)
-		carve_interior(s, &w->interior.items[i]);
-	carve_slots(s);
+		split_at_interior(s, &w->interior.items[i]);
+	split_at_slots(s);
 	hi_spread_run(s);
-	if (hi_carving_at_limit(typing->carving)) {
+	if (hi_subobjects_at_limit(typing->subobjects)) {
 		/* What was followed until then depends on who came first. */
-		typing->stats.carving.at_limit = true;
+		typing->stats.subobjects.at_limit = true;
 		atomic_store(&s->stop, true);
 		return HI_OK;
 	}
-	if (hi_carving_failed(typing->carving))
-		return hi_fail_memory(err, "carved objects");
-	if (!hi_carving_count(typing->carving))
+	if (hi_subobjects_failed(typing->subobjects))
+		return hi_fail_memory(err, "subobjects");
+	if (!hi_subobjects_count(typing->subobjects))
 		return HI_OK;
-	return hi_carving_finish(typing->carving, typing->layouts, typing->objects,
-				 extent, typing, &typing->remade, &typing->pools,
-				 &typing->stats.carving, err);
+	return hi_subobjects_split(typing->subobjects, typing->layouts, typing->objects,
+				   extent, typing, &typing->remade, &typing->pools,
+				   &typing->stats.subobjects, err);
 }

@@ -172,7 +172,7 @@ static enum hi_status find_types(struct hi_typing *typing, struct hi_error *err)
 static uint64_t bytes_outside(const struct hi_typing *typing)
 {
 	const struct hi_range *ranges;
-	size_t n = hi_carving_outside(typing->carving, &ranges);
+	size_t n = hi_subobjects_outside(typing->subobjects, &ranges);
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -199,7 +199,7 @@ static uint64_t count_loader_objects(const struct hi_typing *typing)
 {
 	const struct hi_objects *objects = typing->objects;
 	const struct hi_range *ranges;
-	size_t n = hi_carving_outside(typing->carving, &ranges);
+	size_t n = hi_subobjects_outside(typing->subobjects, &ranges);
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -219,7 +219,7 @@ static uint64_t count_loader_objects(const struct hi_typing *typing)
 	return count;
 }
 
-/* Objects were carved out: a new table, and the roots once more, by it. */
+/* Subobjects were found: a new table, and the roots once more, by it. */
 static enum hi_status take_remade(struct hi_typing *typing, struct hi_graph_builder **b,
 				  struct hi_error *err)
 {
@@ -297,8 +297,8 @@ static enum hi_status exclude_modules(struct hi_typing *typing, struct hi_error 
 					  MAX_SECTIONS);
 
 		for (size_t k = 0; k < n && status == HI_OK; k++)
-			status = hi_carving_exclude(typing->carving, ranges[k].start,
-						    ranges[k].end, err);
+			status = hi_subobjects_exclude(
+				typing->subobjects, ranges[k].start, ranges[k].end, err);
 	}
 	return status;
 }
@@ -309,14 +309,14 @@ static enum hi_status exclude_runtime(struct hi_typing *typing, struct hi_error 
 	enum hi_status status = HI_OK;
 
 	for (size_t i = 0; runtime && i < runtime->n_own && status == HI_OK; i++)
-		status = hi_carving_exclude(typing->carving, runtime->own[i].start,
-					    runtime->own[i].end, err);
+		status = hi_subobjects_exclude(typing->subobjects, runtime->own[i].start,
+					       runtime->own[i].end, err);
 	return status;
 }
 
 /* The few pages that every process has beside its heap (the dynamic linker's)
  * are not worth a second table of all objects. */
-static bool is_worth_carving(const struct hi_typing *typing)
+static bool may_have_subobjects_outside(const struct hi_typing *typing)
 {
 	const struct hi_objects *objects = typing->objects;
 	uint64_t heap = 0;
@@ -324,7 +324,7 @@ static bool is_worth_carving(const struct hi_typing *typing)
 	for (uint32_t i = 0; i < objects->n_regions; i++)
 		heap += objects->regions[i].end - objects->regions[i].start;
 	return !objects->count ||
-	       hi_carving_bytes(typing->carving) >= heap / 64 + MIN_OUTSIDE;
+	       hi_subobjects_bytes(typing->subobjects) >= heap / 64 + MIN_OUTSIDE;
 }
 
 static enum hi_status
@@ -364,15 +364,15 @@ typing_create(const struct hi_image *image, struct hi_modules *modules,
 	if (status == HI_OK)
 		status = hi_views_init(&typing->views, image->memory, objects, err);
 	if (status == HI_OK && !typing->conservative && source)
-		status = hi_carving_create(image, allocator, objects, &typing->carving,
-					   err);
-	if (status == HI_OK && typing->carving)
+		status = hi_subobjects_create(image, allocator, objects,
+					      &typing->subobjects, err);
+	if (status == HI_OK && typing->subobjects)
 		status = exclude_modules(typing, err);
-	if (status == HI_OK && typing->carving)
+	if (status == HI_OK && typing->subobjects)
 		status = exclude_runtime(typing, err);
-	if (status == HI_OK && typing->carving && is_worth_carving(typing))
-		hi_carving_bounds(typing->carving, &typing->outside_low,
-				  &typing->outside_high);
+	if (status == HI_OK && typing->subobjects && may_have_subobjects_outside(typing))
+		hi_subobjects_bounds(typing->subobjects, &typing->outside_low,
+				     &typing->outside_high);
 	if (status == HI_OK)
 		*ret = hi_take(typing);
 	return status;
@@ -455,7 +455,7 @@ void hi_typing_destroy(struct hi_typing *typing)
 	if (!typing->remade_taken)
 		hi_objects_destroy(typing->remade);
 	hi_pools_free(&typing->pools);
-	hi_carving_destroy(typing->carving);
+	hi_subobjects_destroy(typing->subobjects);
 	hi_labels_destroy(typing->labels);
 	hi_vector_free(&typing->root_refs);
 	hi_vector_free(&typing->slots);

@@ -9,7 +9,7 @@
 #include "census/graph/graph.h"
 #include "decode/allocator.h"
 #include "decode/frames/frames.h"
-#include "decode/inference/carve.h"
+#include "decode/inference/subobjects.h"
 #include "decode/runtime.h"
 #include "decode/rules/rules.h"
 
@@ -31,7 +31,7 @@ struct hi_typing_stats {
 	uint64_t conflicts; /* objects with two types, none the beginning of the other */
 	uint64_t by_shape;  /* typed by size and layout (Note [Containers of members]) */
 	uint64_t bounded;   /* loops of rules that were cut at their bound */
-	struct hi_carving_stats carving;
+	struct hi_subobject_stats subobjects;
 	uint64_t outside_bytes;	 /* of objects in memory that no allocator walks */
 	uint64_t outside_loader; /* of these objects: the dynamic linker's own */
 	uint64_t words_scanned, bytes_scanned;

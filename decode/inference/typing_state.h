@@ -4,7 +4,7 @@
 #define HI_DECODE_INFERENCE_TYPING_STATE_H
 
 #include "base/vector.h"
-#include "decode/inference/carve.h"
+#include "decode/inference/subobjects.h"
 #include "decode/layouts/layout.h"
 #include "decode/inference/typing.h"
 #include "decode/inference/views.h"
@@ -114,12 +114,13 @@ struct hi_typing {
 	struct HI_VECTOR(struct hi_root_info) roots;
 	struct HI_VECTOR(struct hi_seed) seeds; /* freed after propagation */
 	struct HI_VECTOR(struct hi_pool_slot_seed) slots;
-	/* Objects may be carved out of memory between these, where no allocator is
-	 * (carve.h); low == high: nowhere. */
+	/* Subobjects may be in memory between these, where no allocator is
+	 * (subobjects.h); low == high: nowhere. */
 	uint64_t outside_low, outside_high;
-	struct hi_carving *carving; /* after propagation, if anything was carved */
-	struct hi_objects *remade;  /* the table with carved objects, or NULL */
-	bool remade_taken;	    /* the graph owns it */
+	struct hi_subobjects
+		*subobjects;	   /* after propagation, if anything was split off */
+	struct hi_objects *remade; /* the table with subobjects, or NULL */
+	bool remade_taken;	   /* the graph owns it */
 	struct hi_pools pools;
 	struct hi_chunk_layouts *refined_layouts; /* per chunk, by id; after the scan */
 	size_t n_refined_chunks;

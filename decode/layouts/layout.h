@@ -192,6 +192,12 @@ int hi_type_candidate_compare(const struct hi_layout *a, enum hi_evidence a_evid
 bool hi_layout_starts_with(struct hi_layouts *layouts, const struct hi_layout *a,
 			   const struct hi_layout *b, bool through_unions);
 
+/* Does a value of layout's type hold one of other's type at this offset: as a
+ * member, an element, a member of those, or itself? Through unions too. Types are
+ * hostile: after MAX_LOOKS types the answer is no (layout_contains.c). */
+bool hi_layout_has_at(struct hi_layouts *layouts, const struct hi_layout *layout,
+		      uint64_t offset, const struct hi_layout *other);
+
 /* Usable bytes that the allocator gives for a request: what is left over in a
  * block of this size is padding. Source: glibc's request2size. */
 static inline uint64_t hi_fit_usable(uint64_t request)

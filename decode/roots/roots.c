@@ -63,7 +63,7 @@ static void add_hit(struct hi_roots *r, const struct hi_hit *hit)
 	add_edge(r, hit->id, grade, slot);
 }
 
-/* Typed words to where objects may be carved. */
+/* Typed words to where objects may be split off. */
 static void add_misses(struct hi_roots *r, size_t n_words, size_t n_hits)
 {
 	uint64_t start, end;
@@ -75,7 +75,8 @@ static void add_misses(struct hi_roots *r, size_t n_words, size_t n_hits)
 		if (h < n_hits && r->hits[h].index == i)
 			h++;
 		else if (slot && slot->kind == HI_POINTER_SLOT_TYPED &&
-			 hi_carving_range(r->typing->carving, r->words[i], &start, &end))
+			 hi_subobjects_range(r->typing->subobjects, r->words[i], &start,
+					     &end))
 			add_seed(r, (struct hi_seed){.word = r->words[i], .slot = slot});
 	}
 }
@@ -98,7 +99,7 @@ bool hi_roots_may_refer(const struct hi_roots *r, uint64_t word)
 
 	return word - r->typing->outside_low <
 		       r->typing->outside_high - r->typing->outside_low &&
-	       hi_carving_range(r->typing->carving, word, &start, &end);
+	       hi_subobjects_range(r->typing->subobjects, word, &start, &end);
 }
 
 void hi_roots_add_word(struct hi_roots *r, uint64_t word, struct hi_pointer_slot *slot)
@@ -556,12 +557,13 @@ static void take_heap(struct hi_roots *r)
 		hi_roots_take(r, objects->regions[i].start, objects->regions[i].end);
 }
 
-/* Carved objects outside of the allocator's areas are no roots. */
-static void take_carved(struct hi_roots *r)
+/* Subobjects outside of the allocator's areas are no roots. */
+static void skip_subobjects(struct hi_roots *r)
 {
 	const struct hi_range *ranges = NULL;
-	size_t n =
-		r->typing->remade ? hi_carving_outside(r->typing->carving, &ranges) : 0;
+	size_t n = r->typing->remade
+			   ? hi_subobjects_outside(r->typing->subobjects, &ranges)
+			   : 0;
 
 	for (size_t i = 0; i < n && r->status == HI_OK; i++)
 		hi_roots_take(r, ranges[i].start, ranges[i].end);
@@ -636,7 +638,7 @@ enum hi_status hi_roots_find(struct hi_typing *typing, struct hi_graph_builder *
 	r->walker.applier.keeps_lacks = true;
 	typing->root_ranges.count = 0;
 	take_heap(r);
-	take_carved(r);
+	skip_subobjects(r);
 	if (r->status == HI_OK)
 		hi_roots_find_own(r);
 	if (r->status == HI_OK)

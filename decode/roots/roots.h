@@ -57,7 +57,7 @@ void hi_roots_add_ruled(struct hi_roots *r, const struct hi_rules *rules,
 /* What rules say about a value that is in no memory. */
 void hi_roots_add_rule_sites_of_value(struct hi_roots *r, const struct hi_layout *layout,
 				      const uint8_t *value, uint64_t size);
-/* Does the word lead to where objects may be carved? */
+/* Does the word lead to where objects may be split off? */
 bool hi_roots_may_refer(const struct hi_roots *r, uint64_t word);
 /* Ends the root: it joins the graph if it has edges. info may be NULL. */
 void hi_roots_end(struct hi_roots *r, const struct hi_root *root,

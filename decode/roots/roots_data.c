@@ -186,7 +186,7 @@ static void name_word(struct data_scan *d, uint64_t addr, uint64_t word)
 		hi_roots_no_memory(r);
 }
 
-/* Variables that refer to where objects may be carved: their types say what. */
+/* Variables that refer to where objects may be split off: their types say what. */
 static void name_outside(struct data_scan *d, uint64_t addr, const uint64_t *words,
 			 size_t n)
 {

@@ -42,7 +42,7 @@ struct hi_rule_reference {
 	const struct hi_rule_target *target; /* kind never CONTEXT or SYMBOL */
 	bool place;			     /* the target lies at `to`, in this object */
 	bool own;  /* the word lies in this object: it is an edge */
-	bool slot; /* a slot of a pool: an object that must be carved */
+	bool slot; /* a slot of a pool: an object that must be split off */
 	bool weak;
 	uint64_t at;	      /* address of the word (place: of the target) */
 	uint64_t word;	      /* its value, masked (place: 0) */

@@ -128,7 +128,7 @@ static uint64_t savable_of(const struct hi_contents_object *o)
 {
 	uint64_t used = o->end - o->start, fit;
 
-	if (o->cost == o->usable) /* carved: no block of its own */
+	if (o->cost == o->usable) /* a subobject: no block of its own */
 		return 0;
 	if (o->cost - o->usable == MAPPED_HEADER)
 		return (o->usable - used) / PAGE * PAGE;

@@ -6,7 +6,7 @@
  *
  * Where a region is wholly resident, bytes are resident bytes. Where it is
  * not, its blocks are walked beside the list of its missing pages, and what
- * lies on those is subtracted. Both are linear. Objects that were carved out of
+ * lies on those is subtracted. Both are linear. Objects that were split off
  * other memory (census/graph/objects.h) are taken from their mapping's row.
  */
 #include "decode/usage/ledger.h"
@@ -66,9 +66,9 @@ struct fill {
 	bool heap_swapped;
 	uint64_t region_bytes, region_resident;
 	uint64_t outside_bytes, outside_resident; /* objects outside of the regions */
-	struct carved_part {
+	struct subobject_part {
 		uint64_t bytes, resident;
-	} * carved; /* of each mapping; NULL: nothing */
+	} * subobjects; /* of each mapping; NULL: nothing */
 	/* While one region is walked: */
 	const struct hi_range *hole, *holes_end;
 	const struct hi_heap_region *region;
@@ -352,8 +352,8 @@ static void take_from_mappings(struct fill *f, uint64_t start, uint64_t end, enu
 		uint64_t gone = count_missing_bytes(f, from, to);
 
 		subtract_resident(&f->rows[row], gone);
-		f->carved[i].bytes += to - from;
-		f->carved[i].resident += to - from - gone;
+		f->subobjects[i].bytes += to - from;
+		f->subobjects[i].resident += to - from - gone;
 		f->outside_bytes += to - from;
 		f->outside_resident += to - from - gone;
 	}
@@ -405,11 +405,11 @@ static enum hi_status fill_outside(struct fill *f, struct hi_error *err)
 			walked++;
 		if (a && walked < a->n_regions && a->regions[walked].start < r->end)
 			continue;
-		if (!f->carved)
-			f->carved =
-				hi_calloc(f->image->n_mappings + 1, sizeof(*f->carved));
-		status = f->carved ? fill_outside_region(f, r, &holes, &mapping, err)
-				   : hi_fail_memory(err, "ledger");
+		if (!f->subobjects)
+			f->subobjects = hi_calloc(f->image->n_mappings + 1,
+						  sizeof(*f->subobjects));
+		status = f->subobjects ? fill_outside_region(f, r, &holes, &mapping, err)
+				       : hi_fail_memory(err, "ledger");
 	}
 	hi_vector_free(&holes);
 	return status;
@@ -499,9 +499,9 @@ static bool is_kernels_own(const struct hi_mapping *m)
 	       (m->start >= user_end || strncmp(m->path, "[v", 2) == 0);
 }
 
-static struct carved_part carved_of(const struct fill *f, size_t mapping)
+static struct subobject_part subobjects_of(const struct fill *f, size_t mapping)
 {
-	return f->carved ? f->carved[mapping] : (struct carved_part){};
+	return f->subobjects ? f->subobjects[mapping] : (struct subobject_part){};
 }
 
 static void fill_mappings(struct fill *f, const uint64_t *stack_pointers)
@@ -523,10 +523,10 @@ static void fill_mappings(struct fill *f, const uint64_t *stack_pointers)
 		heap_part(f, m, &region, &heap, &heap_resident);
 		if (f->residency_known && m->resident != UINT64_MAX)
 			resident = m->resident;
-		f->rows[row].virtual_size +=
-			subtract_or_zero(m->end - m->start, heap + carved_of(f, i).bytes);
+		f->rows[row].virtual_size += subtract_or_zero(
+			m->end - m->start, heap + subobjects_of(f, i).bytes);
 		f->rows[row].resident += subtract_or_zero(
-			resident, heap_resident + carved_of(f, i).resident);
+			resident, heap_resident + subobjects_of(f, i).resident);
 		f->rows[row].count += heap < m->end - m->start;
 		if (m->swapped == UINT64_MAX)
 			continue;
@@ -616,7 +616,7 @@ enum hi_status hi_ledger_fill(const struct hi_image *image,
 		finish_unknown(&f, rss, &ledger);
 		*ret = ledger;
 	}
-	free(f.carved);
+	free(f.subobjects);
 	free(stack_pointers);
 	return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Services that carve their objects out of pools: nginx and PostgreSQL with debug
+ * Services that split pools into their objects: nginx and PostgreSQL with debug
  * information (scripts/build-targets) and their hints. Truth: what the test opened,
  * and the server's own view of its memory contexts.
  */

@@ -422,7 +422,7 @@ HI_TEST(ledger, running_out_of_memory_is_said)
 	HI_ASSERT(done);
 }
 
-/* ---- carved objects ---- */
+/* ---- subobjects ---- */
 
 /* Four blocks of two pages each in the first half of the heap's mapping. */
 static const struct hi_heap_region half = {HEAP, HEAP + 8 * PAGE, 0, false};
@@ -451,9 +451,9 @@ static uint64_t below(uint64_t n)
 }
 
 /* Objects all over the mapping, in the blocks and outside of them. */
-static struct hi_objects *carve_heap(bool blocks)
+static struct hi_objects *split_heap(bool blocks)
 {
-	struct hi_carved carved[512];
+	struct hi_subobject subobjects[512];
 	struct hi_objects *old, *ret;
 	struct builder builder;
 	struct hi_pools pools;
@@ -482,9 +482,9 @@ static struct hi_objects *carve_heap(bool blocks)
 			if (at >= block_end || at + size > block_end)
 				continue;
 		}
-		carved[n++] = (struct hi_carved){.addr = at, .size = size};
+		subobjects[n++] = (struct hi_subobject){.addr = at, .size = size};
 	}
-	HI_ASSERT_OK(hi_objects_carve(old, carved, n, &ret, &pools, &err), &err);
+	HI_ASSERT_OK(hi_objects_split(old, subobjects, n, &ret, &pools, &err), &err);
 	hi_objects_destroy(old);
 	hi_pools_free(&pools);
 	return ret;
@@ -513,13 +513,13 @@ static void objects_by_hand(const struct hi_objects *o, const struct hi_reach *r
 	}
 }
 
-static void check_carved(uint32_t present, bool blocks)
+static void check_subobjects(uint32_t present, bool blocks)
 {
 	static const struct hi_allocator_ops pool_ops = {
 		.name = "mock", .walk_region = walk_pools, .release = release};
 	struct hi_image *image = make_image(present, true);
 	struct hi_allocator a = {.ops = &pool_ops, .regions = &half, .n_regions = 1};
-	struct hi_objects *objects = carve_heap(blocks);
+	struct hi_objects *objects = split_heap(blocks);
 	uint64_t expected[3] = {}, pages = (uint64_t)__builtin_popcount(present);
 	struct hi_graph_builder *gb;
 	struct hi_graph *g;
@@ -560,16 +560,16 @@ static void check_carved(uint32_t present, bool blocks)
 	hi_graph_destroy(g);
 }
 
-HI_TEST(ledger, carved_objects_are_counted_once)
+HI_TEST(ledger, subobjects_are_counted_once)
 {
 	ledger_random = 7;
 	for (unsigned i = 0; i < 40; i++)
-		check_carved(i ? (uint32_t)below(0x10000) : 0xffff, true);
+		check_subobjects(i ? (uint32_t)below(0x10000) : 0xffff, true);
 }
 
 HI_TEST(ledger, so_they_are_without_an_allocator)
 {
 	ledger_random = 8;
 	for (unsigned i = 0; i < 40; i++)
-		check_carved(i ? (uint32_t)below(0x10000) : 0xffff, false);
+		check_subobjects(i ? (uint32_t)below(0x10000) : 0xffff, false);
 }

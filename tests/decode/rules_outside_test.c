@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Drawn heaps beside which there is memory without allocator: objects are carved
+ * Drawn heaps beside which there is memory without allocator: objects are split off
  * where typed pointers lead. Names of objects by fields, and unions.
  */
 #include <stdio.h>
@@ -56,7 +56,7 @@ static struct world *drawn(const char *hints)
  *	t (local) -> F100 thing -> F200 thing -> 100 thing (a block) -> F300 thing
  *			`-> F400 item
  */
-HI_TEST(rules_outside, objects_are_carved_where_roots_and_objects_lead)
+HI_TEST(rules_outside, objects_are_split_off_where_roots_and_objects_lead)
 {
 	struct world *w = drawn(NULL);
 
@@ -75,20 +75,20 @@ HI_TEST(rules_outside, objects_are_carved_where_roots_and_objects_lead)
 	HI_ASSERT_STREQ(FAR_HEX("200") ":e " FAR_HEX("400") ":e",
 			world_edges(w, F(0x100)));
 	HI_ASSERT_STREQ(FAR_HEX("300") ":e", world_edges(w, H(0x100)));
-	HI_ASSERT_EQ(4, w->typing->stats.carving.outside);
-	HI_ASSERT_EQ(3 * 24 + 16, w->typing->stats.carving.carved_bytes);
-	HI_ASSERT_EQ(0, w->typing->stats.carving.pools);
+	HI_ASSERT_EQ(4, w->typing->stats.subobjects.outside);
+	HI_ASSERT_EQ(3 * 24 + 16, w->typing->stats.subobjects.bytes);
+	HI_ASSERT_EQ(0, w->typing->stats.subobjects.pools);
 	HI_ASSERT_EQ(6, w->graph->n_objects);
 	HI_ASSERT_STREQ("200", world_leaks(w));
-	/* Carved memory is no root, what lies beside it still is. */
+	/* Split off memory is no root, what lies beside it still is. */
 	world_poke(w, F(0x500), H(0x200));
 	run(w);
 	HI_ASSERT_STREQ("", world_leaks(w));
 	HI_ASSERT_EQ(6, w->graph->n_objects);
 }
 
-/* The integers of a carved object are no pointers, as those of a block are none. */
-HI_TEST(rules_outside, integers_of_carved_objects_retain_nothing)
+/* The integers of a subobject are no pointers, as those of a block are none. */
+HI_TEST(rules_outside, integers_of_subobjects_retain_nothing)
 {
 	struct world *w = drawn(NULL);
 
@@ -101,7 +101,7 @@ HI_TEST(rules_outside, integers_of_carved_objects_retain_nothing)
 }
 
 /* v -> F100 vec { d = F200, n = 3 }: an array that a hint counts. */
-HI_TEST(rules_outside, arrays_are_carved_as_long_as_hints_say)
+HI_TEST(rules_outside, arrays_are_split_off_as_long_as_hints_say)
 {
 	struct world *w = drawn("hints x\nrecord vec { d -> item *[n]; }");
 
@@ -139,13 +139,13 @@ HI_TEST(rules_outside, arrays_that_are_larger_than_their_memory_are_none)
 		world_poke(w, H(0x108), counts[i]);
 		run(w);
 		HI_ASSERT_STREQ("vec", world_type(w, F(0x100)));
-		HI_ASSERT_EQ(1, w->typing->stats.carving.carved);
+		HI_ASSERT_EQ(1, w->typing->stats.subobjects.count);
 	}
 }
 
 /* Pointers that are none: misaligned, or to what has no pointers where its type has
  * some, or with no room up to the mapping's end, or to code, or to nowhere. */
-HI_TEST(rules_outside, garbage_carves_nothing)
+HI_TEST(rules_outside, garbage_splits_nothing)
 {
 	static const uint64_t garbage[] = {F(0x101),	     F(0x104),	  F(0x200),
 					   F(FAR_SIZE - 16), F(FAR_SIZE), FAR - 8,
@@ -158,13 +158,13 @@ HI_TEST(rules_outside, garbage_carves_nothing)
 		world_var(w, "t", "thing *", garbage[i]);
 		world_poke(w, F(0x208), 0x123456789abcdef);
 		run(w);
-		HI_ASSERT_EQ(0, w->typing->stats.carving.carved);
+		HI_ASSERT_EQ(0, w->typing->stats.subobjects.count);
 		HI_ASSERT_EQ(1, w->graph->n_objects);
 	}
 }
 
 /* A record at F100, and a pointer to its member: one object. */
-HI_TEST(rules_outside, pointers_to_members_of_carved_objects_are_explained)
+HI_TEST(rules_outside, pointers_to_members_of_subobjects_are_explained)
 {
 	struct world *w = drawn(NULL);
 
@@ -176,12 +176,12 @@ HI_TEST(rules_outside, pointers_to_members_of_carved_objects_are_explained)
 	run(w);
 	HI_ASSERT_EQ(1, w->graph->n_objects);
 	HI_ASSERT_STREQ("outer", world_type(w, F(0x100)));
-	HI_ASSERT_EQ(2, w->typing->stats.carving.explained);
-	HI_ASSERT_EQ(0, w->typing->stats.carving.conflicts);
+	HI_ASSERT_EQ(2, w->typing->stats.subobjects.explained);
+	HI_ASSERT_EQ(0, w->typing->stats.subobjects.conflicts);
 }
 
 /* Two records that cannot both be there: the larger one is, and it is counted. */
-HI_TEST(rules_outside, of_two_claims_that_overlap_the_better_one_is_carved)
+HI_TEST(rules_outside, of_two_candidates_that_overlap_the_better_one_is_split_off)
 {
 	for (int order = 0; order < 2; order++) {
 		struct world *w = drawn(NULL);
@@ -196,7 +196,7 @@ HI_TEST(rules_outside, of_two_claims_that_overlap_the_better_one_is_carved)
 		HI_ASSERT_STREQ("wide", world_type(w, F(0x100)));
 		HI_ASSERT_STREQ("thing", world_type(w, F(0x130)));
 		HI_ASSERT_EQ(2, w->graph->n_objects);
-		HI_ASSERT_EQ(1, w->typing->stats.carving.conflicts);
+		HI_ASSERT_EQ(1, w->typing->stats.subobjects.conflicts);
 		HI_ASSERT(w->graph->objects->flags[world_node(w, F(0x100))] &
 			  HI_OBJECT_CONFLICT);
 		HI_ASSERT(!(w->graph->objects->flags[world_node(w, F(0x130))] &
@@ -205,7 +205,7 @@ HI_TEST(rules_outside, of_two_claims_that_overlap_the_better_one_is_carved)
 }
 
 /* What a stack holds are variables. */
-HI_TEST(rules_outside, nothing_is_carved_on_a_stack)
+HI_TEST(rules_outside, nothing_is_split_off_on_a_stack)
 {
 	struct world *w = drawn(NULL);
 

@@ -252,10 +252,10 @@ static void compare_threads(struct world *w, uint64_t seed)
 		HI_ASSERT_OK(world_run(w, &options, &err), &err);
 		assert_same(graph, w->graph, seed);
 		HI_ASSERT_EQ(typing->stats.conflicts, w->typing->stats.conflicts);
-		HI_ASSERT_EQ(typing->stats.carving.carved,
-			     w->typing->stats.carving.carved);
-		HI_ASSERT_EQ(typing->stats.carving.conflicts,
-			     w->typing->stats.carving.conflicts);
+		HI_ASSERT_EQ(typing->stats.subobjects.count,
+			     w->typing->stats.subobjects.count);
+		HI_ASSERT_EQ(typing->stats.subobjects.conflicts,
+			     w->typing->stats.subobjects.conflicts);
 	}
 	hi_typing_destroy(typing);
 	hi_graph_destroy(graph);
@@ -339,7 +339,7 @@ HI_TEST(rules_random, every_allocation_may_fail)
 	hi_node n;
 
 	HI_ASSERT_OK(world_run(w, &(struct hi_typing_options){.threads = 2}, &err), &err);
-	HI_ASSERT(w->typing->stats.carving.carved > 0);
+	HI_ASSERT(w->typing->stats.subobjects.count > 0);
 	n = w->graph->n_objects;
 	for (uint64_t nth = 1; status != HI_OK; nth++) {
 		hi_alloc_fail_at(nth);

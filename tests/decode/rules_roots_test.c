@@ -107,7 +107,7 @@ HI_TEST(rules_roots, a_ring_whose_sentinel_is_a_variable_ends_there)
 }
 
 /* A pool whose owner is a variable; the slots' items lead further. */
-HI_TEST(rules_roots, slots_of_a_pool_that_a_variable_owns_are_carved)
+HI_TEST(rules_roots, slots_of_a_pool_that_a_variable_owns_are_split_off)
 {
 	struct world *w =
 		drawn("hints x\nrecord slab {\n"
@@ -129,7 +129,7 @@ HI_TEST(rules_roots, slots_of_a_pool_that_a_variable_owns_are_carved)
 	run(w);
 	HI_ASSERT_STREQ("holder", world_type(w, H(0x1000)));
 	HI_ASSERT_STREQ("holder", world_type(w, H(0x1080)));
-	HI_ASSERT_EQ(2, w->typing->stats.carving.carved);
+	HI_ASSERT_EQ(2, w->typing->stats.subobjects.count);
 	HI_ASSERT_STREQ("item", world_type(w, H(0x100)));
 	HI_ASSERT_STREQ("item", world_type(w, H(0x200)));
 	HI_ASSERT_STREQ("300", world_leaks(w));

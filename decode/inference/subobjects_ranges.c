@@ -10,7 +10,7 @@
 #include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "decode/inference/carve_internal.h"
+#include "decode/inference/subobjects_internal.h"
 
 enum {
 	/* struct pthread, from fs_base on: 2,304 bytes (nptl/descr.h, glibc 2.36),
@@ -49,7 +49,7 @@ static bool is_bss(const struct hi_image *image, size_t index)
 	return false;
 }
 
-static bool cut(struct hi_carve_ranges *cuts, uint64_t start, uint64_t end)
+static bool cut(struct hi_subobject_ranges *cuts, uint64_t start, uint64_t end)
 {
 	return start >= end || hi_vector_push(cuts, ((struct hi_range){start, end}));
 }
@@ -61,7 +61,7 @@ static uint64_t thread_end(uint64_t fs_base)
 
 /* A thread's stack, up to its control block; its static data. */
 static bool cut_thread(const struct hi_image *image, const struct hi_thread *thread,
-		       struct hi_carve_ranges *cuts)
+		       struct hi_subobject_ranges *cuts)
 {
 	uint64_t sp = thread->regs.rsp, fs = thread->regs.fs_base;
 	const struct hi_mapping *stack = hi_image_mapping_at(image, sp);
@@ -78,7 +78,7 @@ static bool cut_thread(const struct hi_image *image, const struct hi_thread *thr
 }
 
 static bool find_cuts(const struct hi_image *image, const struct hi_allocator *allocator,
-		      const struct hi_objects *objects, struct hi_carve_ranges *cuts)
+		      const struct hi_objects *objects, struct hi_subobject_ranges *cuts)
 {
 	for (size_t i = 0; allocator && i < allocator->n_regions; i++)
 		if (!cut(cuts, allocator->regions[i].start, allocator->regions[i].end))
@@ -103,7 +103,7 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static void sort_and_merge(struct hi_carve_ranges *ranges)
+static void sort_and_merge(struct hi_subobject_ranges *ranges)
 {
 	size_t kept = 0;
 
@@ -122,8 +122,8 @@ static void sort_and_merge(struct hi_carve_ranges *ranges)
 
 /* What the cuts leave of [start, end); *first: the first cut that may matter, for
  * ranges in increasing order. */
-static bool add_uncut(struct hi_carve_ranges *to, uint64_t start, uint64_t end,
-		      const struct hi_carve_ranges *cuts, size_t *first)
+static bool add_uncut(struct hi_subobject_ranges *to, uint64_t start, uint64_t end,
+		      const struct hi_subobject_ranges *cuts, size_t *first)
 {
 	while (*first < cuts->count && cuts->items[*first].end <= start)
 		++*first;
@@ -138,8 +138,8 @@ static bool add_uncut(struct hi_carve_ranges *to, uint64_t start, uint64_t end,
 	return start >= end || hi_vector_push(to, ((struct hi_range){start, end}));
 }
 
-static bool find_ranges(struct hi_carving *c, const struct hi_image *image,
-			const struct hi_carve_ranges *cuts)
+static bool find_ranges(struct hi_subobjects *c, const struct hi_image *image,
+			const struct hi_subobject_ranges *cuts)
 {
 	size_t first = 0;
 
@@ -152,41 +152,42 @@ static bool find_ranges(struct hi_carving *c, const struct hi_image *image,
 	return true;
 }
 
-enum hi_status hi_carve_find_ranges(struct hi_carving *c, const struct hi_image *image,
-				    const struct hi_allocator *allocator,
-				    const struct hi_objects *objects,
-				    struct hi_error *err)
+enum hi_status hi_subobjects_find_ranges(struct hi_subobjects *c,
+					 const struct hi_image *image,
+					 const struct hi_allocator *allocator,
+					 const struct hi_objects *objects,
+					 struct hi_error *err)
 {
-	struct hi_carve_ranges cuts = {};
+	struct hi_subobject_ranges cuts = {};
 	bool ok = find_cuts(image, allocator, objects, &cuts);
 
 	sort_and_merge(&cuts);
 	ok = ok && find_ranges(c, image, &cuts);
 	hi_vector_free(&cuts);
-	return ok ? HI_OK : hi_fail_memory(err, "carved objects");
+	return ok ? HI_OK : hi_fail_memory(err, "subobjects");
 }
 
-enum hi_status hi_carving_exclude(struct hi_carving *c, uint64_t start, uint64_t end,
-				  struct hi_error *err)
+enum hi_status hi_subobjects_exclude(struct hi_subobjects *c, uint64_t start,
+				     uint64_t end, struct hi_error *err)
 {
 	struct hi_range excluded = {start, end};
-	struct hi_carve_ranges cuts = {.items = &excluded, .count = start < end};
-	struct hi_carve_ranges left = {};
+	struct hi_subobject_ranges cuts = {.items = &excluded, .count = start < end};
+	struct hi_subobject_ranges left = {};
 	size_t first = 0;
 
 	for (size_t i = 0; i < c->ranges.count; i++)
 		if (!add_uncut(&left, c->ranges.items[i].start, c->ranges.items[i].end,
 			       &cuts, &first)) {
 			hi_vector_free(&left);
-			return hi_fail_memory(err, "carved objects");
+			return hi_fail_memory(err, "subobjects");
 		}
 	hi_vector_free(&c->ranges);
 	c->ranges = left;
 	return HI_OK;
 }
 
-bool hi_carving_range(const struct hi_carving *c, uint64_t addr, uint64_t *start_ret,
-		      uint64_t *end_ret)
+bool hi_subobjects_range(const struct hi_subobjects *c, uint64_t addr,
+			 uint64_t *start_ret, uint64_t *end_ret)
 {
 	size_t low = hi_search(i, c->ranges.count, c->ranges.items[i].end <= addr);
 
@@ -197,7 +198,8 @@ bool hi_carving_range(const struct hi_carving *c, uint64_t addr, uint64_t *start
 	return true;
 }
 
-void hi_carving_bounds(const struct hi_carving *c, uint64_t *low_ret, uint64_t *high_ret)
+void hi_subobjects_bounds(const struct hi_subobjects *c, uint64_t *low_ret,
+			  uint64_t *high_ret)
 {
 	size_t n = c->ranges.count;
 
@@ -205,7 +207,7 @@ void hi_carving_bounds(const struct hi_carving *c, uint64_t *low_ret, uint64_t *
 	*high_ret = n ? c->ranges.items[n - 1].end : 0;
 }
 
-uint64_t hi_carving_bytes(const struct hi_carving *c)
+uint64_t hi_subobjects_bytes(const struct hi_subobjects *c)
 {
 	uint64_t bytes = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Is there a value of this type inside a value of that one? */
 #include "base/search.h"
-#include "decode/inference/carve.h"
+#include "decode/layouts/layout.h"
 
 enum {
 	MAX_LOOKS = 256, /* at types, for one question */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Carved objects: claims by several threads, what they come to, the new table,
+ * Subobjects: candidates by several threads, what they come to, the new table,
  * and lookups before and after.
  *
- *	bench_carve [objects in millions] [carved in millions]
+ *	bench_subobjects [objects in millions] [subobjects in millions]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "attach/mock.h"
 #include "base/alloc.h"
 #include "base/parallel.h"
-#include "decode/inference/carve.h"
+#include "decode/inference/subobjects.h"
 
 enum { SMALL = 104, POOL = 1 << 20, ITEM = 256, ITEM_SPACE = 288, TASKS = 1024 };
 enum { KEY_EVIDENCE_SHIFT = 29 }; /* decode/inference/typing_state.h */
@@ -25,7 +25,7 @@ struct bench {
 	struct hi_image *image;
 	struct hi_objects *objects;
 	struct hi_layouts *layouts;
-	struct hi_carving *carving;
+	struct hi_subobjects *subobjects;
 	uint64_t pools; /* address of the first pool */
 	uint32_t layout;
 };
@@ -36,7 +36,7 @@ static void must(enum hi_status status, const char *what)
 {
 	if (status == HI_OK)
 		return;
-	fprintf(stderr, "bench_carve: %s: %s (%s)\n", what, err.text,
+	fprintf(stderr, "bench_subobjects: %s: %s (%s)\n", what, err.text,
 		hi_status_text(status));
 	exit(1);
 }
@@ -109,7 +109,7 @@ static void make_image(struct bench *b)
 	must(hi_image_add_mapping(b->image, &m, &err), "mapping");
 }
 
-static uint64_t carved_address(const struct bench *b, uint64_t i)
+static uint64_t subobject_address(const struct bench *b, uint64_t i)
 {
 	if (i >= b->n_pools * b->per_pool)
 		return outside + (i - b->n_pools * b->per_pool) * ITEM_SPACE;
@@ -118,16 +118,16 @@ static uint64_t carved_address(const struct bench *b, uint64_t i)
 }
 
 /* Each task every 1024th of them, so that addresses come in no order. */
-static void claim(void *arg, size_t task, unsigned worker)
+static void candidate(void *arg, size_t task, unsigned worker)
 {
 	struct bench *b = arg;
 	uint64_t n = b->n_pools * b->per_pool + b->n_outside;
 
 	(void)worker;
 	for (uint64_t i = task; i < n; i += TASKS)
-		(void)hi_carving_add(b->carving, carved_address(b, i), ITEM,
-				     b->layout | (uint32_t)HI_EVIDENCE_POINTER
-							 << KEY_EVIDENCE_SHIFT);
+		(void)hi_subobjects_add(b->subobjects, subobject_address(b, i), ITEM,
+					b->layout | (uint32_t)HI_EVIDENCE_POINTER
+							    << KEY_EVIDENCE_SHIFT);
 }
 
 static uint64_t extent(void *arg, hi_node id)
@@ -159,28 +159,28 @@ static double lookup(const struct hi_objects *o)
 		spent += now_ms() - start;
 	}
 	if (found != (uint64_t)WORDS * ROUNDS)
-		fprintf(stderr, "bench_carve: lookups miss\n");
+		fprintf(stderr, "bench_subobjects: lookups miss\n");
 	return spent * 1e6 / (WORDS * (double)ROUNDS);
 }
 
-static struct hi_carved *list_of(const struct bench *b, uint64_t n)
+static struct hi_subobject *list_of(const struct bench *b, uint64_t n)
 {
-	struct hi_carved *list = hi_calloc(n, sizeof(*list));
+	struct hi_subobject *list = hi_calloc(n, sizeof(*list));
 
 	if (!list)
 		must(hi_fail_memory(&err, "list"), "list");
 	for (uint64_t i = 0; i < n; i++)
-		list[i] = (struct hi_carved){
-			.addr = carved_address(b, i), .size = ITEM, .type = b->layout};
+		list[i] = (struct hi_subobject){
+			.addr = subobject_address(b, i), .size = ITEM, .type = b->layout};
 	return list;
 }
 
 static void run(struct bench *b)
 {
 	uint64_t n = b->n_pools * b->per_pool + b->n_outside;
-	double t0, claims, finish, table, before, after;
-	struct hi_carving_stats stats;
-	struct hi_carved *list;
+	double t0, candidates, finish, table, before, after;
+	struct hi_subobject_stats stats;
+	struct hi_subobject *list;
 	struct hi_objects *o;
 	struct hi_pools pools;
 	long size;
@@ -195,28 +195,29 @@ static void run(struct bench *b)
 	list = list_of(b, n);
 	size = resident_mib();
 	t0 = now_ms();
-	must(hi_objects_carve(b->objects, list, n, &o, &pools, &err), "carve");
+	must(hi_objects_split(b->objects, list, n, &o, &pools, &err), "split");
 	table = now_ms() - t0;
 	size = resident_mib() - size;
 	after = lookup(o);
 	free(list);
 	hi_objects_destroy(o);
 	hi_pools_free(&pools);
-	must(hi_carving_create(b->image, NULL, b->objects, &b->carving, &err), "claims");
+	must(hi_subobjects_create(b->image, NULL, b->objects, &b->subobjects, &err),
+	     "candidates");
 	t0 = now_ms();
-	hi_parallel(hi_parallel_threads(), TASKS, claim, b);
-	claims = now_ms() - t0;
+	hi_parallel(hi_parallel_threads(), TASKS, candidate, b);
+	candidates = now_ms() - t0;
 	t0 = now_ms();
-	must(hi_carving_finish(b->carving, b->layouts, b->objects, extent, NULL, &o,
-			       &pools, &stats, &err),
-	     "carve");
+	must(hi_subobjects_split(b->subobjects, b->layouts, b->objects, extent, NULL, &o,
+				 &pools, &stats, &err),
+	     "split");
 	finish = now_ms() - t0;
 	printf("%-22s %9u %9llu %9u %8.0f %8.0f %8.0f %8ld %7.1f %7.1f\n", b->name,
-	       b->objects->count, (unsigned long long)stats.carved, o->count, claims,
+	       b->objects->count, (unsigned long long)stats.count, o->count, candidates,
 	       finish, table, size, before, after);
 	hi_objects_destroy(o);
 	hi_pools_free(&pools);
-	hi_carving_destroy(b->carving);
+	hi_subobjects_destroy(b->subobjects);
 	hi_layouts_destroy(b->layouts);
 	hi_objects_destroy(b->objects);
 	hi_image_destroy(b->image);
@@ -225,19 +226,19 @@ static void run(struct bench *b)
 int main(int argc, char **argv)
 {
 	uint64_t objects = (argc > 1 ? strtoull(argv[1], NULL, 0) : 10) * 1000000;
-	uint64_t carved = (argc > 2 ? strtoull(argv[2], NULL, 0) : 1) * 1000000;
+	uint64_t subobjects = (argc > 2 ? strtoull(argv[2], NULL, 0) : 1) * 1000000;
 	struct bench runs[] = {
 		{.name = "one object", .n_small = objects, .n_pools = 1, .per_pool = 1},
 		{.name = "pools of 1 MiB",
 		 .n_small = objects,
-		 .n_pools = carved / 3600,
+		 .n_pools = subobjects / 3600,
 		 .per_pool = 3600},
-		{.name = "outside", .n_small = objects, .n_outside = carved},
-		{.name = "outside, no blocks", .n_outside = carved * 10},
+		{.name = "outside", .n_small = objects, .n_outside = subobjects},
+		{.name = "outside, no blocks", .n_outside = subobjects * 10},
 	};
 
-	printf("%-22s %9s %9s %9s %8s %8s %8s %8s %7s %7s\n", "", "objects", "carved",
-	       "nodes", "claims", "finish", "table", "table", "lookup", "after");
+	printf("%-22s %9s %9s %9s %8s %8s %8s %8s %7s %7s\n", "", "objects", "subobj",
+	       "nodes", "candidates", "finish", "table", "table", "lookup", "after");
 	printf("%-22s %9s %9s %9s %8s %8s %8s %8s %7s %7s\n", "", "", "", "", "ms", "ms",
 	       "ms", "MiB", "ns", "ns");
 	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)

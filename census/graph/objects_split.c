@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A sealed table with some blocks cut into pieces, and with objects where no
- * block is. Two passes: the carved objects are grouped by the block that they
+ * block is. Two passes: the subobjects are grouped by the block that they
  * are in (or the space between two regions), which gives the number of nodes;
  * then one merge in address order copies the columns in runs and appends the
  * pieces of each group.
  *
- * A region without carved objects keeps its lookup entries, the ranks moved.
- * One with carved objects gets entries for granules of 8 bytes. Blocks of their
+ * A region without subobjects keeps its lookup entries, the ranks moved.
+ * One with subobjects gets entries for granules of 8 bytes. Blocks of their
  * own and the space between regions may be mappings of any size with a few
  * objects in them: those become several regions, cut where nothing starts for a
  * while, so that entries cost no more than what is there.
@@ -21,19 +21,19 @@
 #include "census/graph/objects_internal.h"
 
 enum {
-	CARVE_SHIFT = 3,
+	SUBOBJECT_SHIFT = 3,
 	DENSE_SHIFT = 4, /* regions with wider granules may be very large */
 	WHOLE_CLASS = 3, /* overhead class of pieces that are no block's start */
 	CLASS_MASK = 3 << HI_OBJECT_OVERHEAD_SHIFT,
 	BUMP_ENTRIES = 4096,
 	CUT = 64 << 10,	       /* bytes where no object starts: another region */
-	CUT_OF_MANY = 8 << 10, /* beyond MANY carved objects: memory before speed */
+	CUT_OF_MANY = 8 << 10, /* beyond MANY subobjects: memory before speed */
 	MANY = 1 << 20,
 };
 
 HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
 
-/* Carved objects [first, next group's first) that are in one block, or
+/* Subobjects [first, next group's first) that are in one block, or
  * (node NONE) before the region of this index and after the one before it. */
 struct group {
 	hi_node node;
@@ -41,9 +41,9 @@ struct group {
 	size_t first;
 };
 
-struct carve {
+struct split {
 	const struct hi_objects *old;
-	const struct hi_carved *carved;
+	const struct hi_subobject *subobjects;
 	size_t n;
 	struct HI_VECTOR(struct group) groups; /* and a sentinel */
 	uint64_t count;			       /* of new nodes */
@@ -66,7 +66,7 @@ struct carve {
 void hi_pools_free(struct hi_pools *pools)
 {
 	free(pools->items);
-	free(pools->is_rest);
+	free(pools->is_remainder);
 	*pools = (struct hi_pools){};
 }
 
@@ -79,12 +79,12 @@ static uint64_t at_least_one(uint64_t usable)
 
 struct piece {
 	uint64_t addr, size;
-	const struct hi_carved *carved; /* NULL: rest */
+	const struct hi_subobject *subobject; /* NULL: remainder */
 };
 
 struct pieces {
 	uint64_t at, end;
-	const struct hi_carved *next, *last; /* [next, last) */
+	const struct hi_subobject *next, *last; /* [next, last) */
 };
 
 static bool pieces_next(struct pieces *p, struct piece *ret)
@@ -94,14 +94,14 @@ static bool pieces_next(struct pieces *p, struct piece *ret)
 	if (p->at >= p->end)
 		return false;
 	ret->addr = p->at;
-	ret->carved = NULL;
+	ret->subobject = NULL;
 	end = p->next < p->last ? p->next->addr : p->end;
 	if (end == p->at) {
 		uint64_t own = p->at + p->next->size;
 
-		ret->carved = p->next++;
+		ret->subobject = p->next++;
 		end = p->next < p->last ? p->next->addr : p->end;
-		if (end - own >= HI_CARVE_GAP)
+		if (end - own >= HI_SUBOBJECT_GAP)
 			end = (own + 7) & ~(uint64_t)7;
 	}
 	ret->size = end - p->at;
@@ -109,15 +109,15 @@ static bool pieces_next(struct pieces *p, struct piece *ret)
 	return true;
 }
 
-static struct pieces pieces_of(const struct carve *c, const struct group *g)
+static struct pieces pieces_of(const struct split *c, const struct group *g)
 {
 	uint64_t addr = hi_objects_address(c->old, g->node);
 
 	return (struct pieces){
 		.at = addr,
 		.end = addr + hi_objects_usable(c->old, g->node),
-		.next = c->carved + g->first,
-		.last = c->carved + g[1].first,
+		.next = c->subobjects + g->first,
+		.last = c->subobjects + g[1].first,
 	};
 }
 
@@ -128,21 +128,21 @@ static uint32_t region_after(const struct hi_objects *o, uint64_t addr)
 	return hi_search(i, o->n_regions, o->priv->region_starts[i] <= addr);
 }
 
-/* Opens the group that `carved` is in; *end_ret: where it ends at the latest. */
-static bool open_group(struct carve *c, size_t index, uint64_t *end_ret)
+/* Opens the group that `subobject` is in; *end_ret: where it ends at the latest. */
+static bool open_group(struct split *c, size_t index, uint64_t *end_ret)
 {
-	const struct hi_carved *carved = &c->carved[index];
+	const struct hi_subobject *subobject = &c->subobjects[index];
 	const struct hi_objects *o = c->old;
 	struct group g = {.first = index};
 	uint64_t offset = 0;
 
-	g.node = hi_objects_find(o, carved->addr, &offset);
+	g.node = hi_objects_find(o, subobject->addr, &offset);
 	if (g.node != HI_NODE_NONE) {
-		*end_ret = carved->addr - offset + hi_objects_usable(o, g.node);
+		*end_ret = subobject->addr - offset + hi_objects_usable(o, g.node);
 		c->n_pools++;
 	} else {
-		g.region = region_after(o, carved->addr);
-		if (g.region && o->regions[g.region - 1].end > carved->addr)
+		g.region = region_after(o, subobject->addr);
+		if (g.region && o->regions[g.region - 1].end > subobject->addr)
 			return false;
 		*end_ret =
 			g.region < o->n_regions ? o->regions[g.region].start : UINT64_MAX;
@@ -151,30 +151,31 @@ static bool open_group(struct carve *c, size_t index, uint64_t *end_ret)
 	return !c->no_memory;
 }
 
-static enum hi_status group_subobjects(struct carve *c, struct hi_error *err)
+static enum hi_status group_subobjects(struct split *c, struct hi_error *err)
 {
 	uint64_t end = 0, group_end = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
-		const struct hi_carved *carved = &c->carved[i];
-		bool ok = carved->addr >= end && (carved->addr & 7) == 0 &&
-			  carved->size && carved->size <= UINT64_MAX - carved->addr;
+		const struct hi_subobject *subobject = &c->subobjects[i];
+		bool ok = subobject->addr >= end && (subobject->addr & 7) == 0 &&
+			  subobject->size &&
+			  subobject->size <= UINT64_MAX - subobject->addr;
 
-		if (ok && carved->addr >= group_end)
+		if (ok && subobject->addr >= group_end)
 			ok = open_group(c, i, &group_end);
 		if (c->no_memory)
 			return hi_fail_memory(err, "object table");
-		if (!ok || carved->size > group_end - carved->addr)
-			return hi_fail(err, HI_BAD_DATA, carved->addr,
-				       "object table: a carved object is out of place");
-		end = carved->addr + carved->size;
+		if (!ok || subobject->size > group_end - subobject->addr)
+			return hi_fail(err, HI_BAD_DATA, subobject->addr,
+				       "object table: a subobject is out of place");
+		end = subobject->addr + subobject->size;
 	}
 	return hi_vector_push(&c->groups, ((struct group){.first = c->n}))
 		       ? HI_OK
 		       : hi_fail_memory(err, "object table");
 }
 
-static void count_nodes(struct carve *c)
+static void count_nodes(struct split *c)
 {
 	c->count = c->old->count;
 	for (size_t i = 0; i + 1 < c->groups.count; i++) {
@@ -195,7 +196,7 @@ static void count_nodes(struct carve *c)
 
 /* ---- columns ---- */
 
-static bool push_window(struct carve *c, uint64_t base)
+static bool push_window(struct split *c, uint64_t base)
 {
 	c->no_memory |= !hi_vector_push(&c->t->priv->windows,
 					((struct hi_address_window){base, c->next}));
@@ -204,7 +205,7 @@ static bool push_window(struct carve *c, uint64_t base)
 
 /* Old nodes as they are. Windows begin where they did, and the one that is open
  * is theirs: whatever did not fit into it is above all of its nodes. */
-static void copy_run(struct carve *c, hi_node from, hi_node to)
+static void copy_run(struct split *c, hi_node from, hi_node to)
 {
 	const struct hi_objects *o = c->old;
 	struct hi_objects *t = c->t;
@@ -235,7 +236,7 @@ static void copy_run(struct carve *c, hi_node from, hi_node to)
 	}
 }
 
-static void append_piece_row(struct carve *c, const struct piece *piece, uint32_t type,
+static void append_piece_row(struct split *c, const struct piece *piece, uint32_t type,
 			     uint8_t flags)
 {
 	struct hi_objects *t = c->t;
@@ -257,42 +258,42 @@ static void append_piece_row(struct carve *c, const struct piece *piece, uint32_
 	t->flags[c->next++] = flags;
 }
 
-static void append_outside(struct carve *c, const struct group *g)
+static void append_outside(struct split *c, const struct group *g)
 {
 	for (size_t i = g->first; i < g[1].first && !c->no_memory; i++) {
-		const struct hi_carved *carved = &c->carved[i];
-		struct piece piece = {carved->addr, carved->size, carved};
+		const struct hi_subobject *subobject = &c->subobjects[i];
+		struct piece piece = {subobject->addr, subobject->size, subobject};
 
-		append_piece_row(c, &piece, carved->type,
-				 (uint8_t)((carved->flags & ~CLASS_MASK) |
+		append_piece_row(c, &piece, subobject->type,
+				 (uint8_t)((subobject->flags & ~CLASS_MASK) |
 					   WHOLE_CLASS << HI_OBJECT_OVERHEAD_SHIFT));
 	}
 }
 
-static void append_piece(struct carve *c, hi_node block, const struct piece *piece,
+static void append_piece(struct split *c, hi_node block, const struct piece *piece,
 			 bool first)
 {
 	uint8_t old = c->old->flags[block], flags = old & HI_OBJECT_INTERNAL;
 	uint32_t type = 0;
 
 	flags |= first ? old & CLASS_MASK : WHOLE_CLASS << HI_OBJECT_OVERHEAD_SHIFT;
-	if (piece->carved) {
-		flags |= (uint8_t)(piece->carved->flags & ~CLASS_MASK);
-		type = piece->carved->type;
+	if (piece->subobject) {
+		flags |= (uint8_t)(piece->subobject->flags & ~CLASS_MASK);
+		type = piece->subobject->type;
 	} else {
 		if (first) {
 			flags = old;
 			type = c->old->type[block];
 		}
-		c->pools.is_rest[c->next / 64] |= 1ull << (c->next & 63);
+		c->pools.is_remainder[c->next / 64] |= 1ull << (c->next & 63);
 	}
 	append_piece_row(c, piece, type, flags);
 }
 
-static void append_block(struct carve *c, const struct group *g)
+static void append_block(struct split *c, const struct group *g)
 {
 	const struct hi_objects *o = c->old;
-	struct hi_pool pool = {.first = c->next, .rest = HI_NODE_NONE};
+	struct hi_pool pool = {.first = c->next, .remainder = HI_NODE_NONE};
 	struct pieces pieces = pieces_of(c, g);
 	struct piece piece;
 
@@ -302,8 +303,8 @@ static void append_block(struct carve *c, const struct group *g)
 	    o->priv->large.items[c->large].id == g->node)
 		c->large++;
 	while (!c->no_memory && pieces_next(&pieces, &piece)) {
-		if (!piece.carved && pool.rest == HI_NODE_NONE)
-			pool.rest = c->next;
+		if (!piece.subobject && pool.remainder == HI_NODE_NONE)
+			pool.remainder = c->next;
 		append_piece(c, g->node, &piece, c->next == pool.first);
 	}
 	pool.last = c->next - 1;
@@ -318,7 +319,7 @@ struct reader {
 	const struct hi_address_window *window, *last;
 };
 
-static struct reader reader_at(const struct carve *c, hi_node id)
+static struct reader reader_at(const struct split *c, hi_node id)
 {
 	struct hi_objects_private *priv = c->t->priv;
 	const struct hi_address_window *w = priv->windows.items;
@@ -343,7 +344,7 @@ static inline uint64_t read_address(struct reader *r, hi_node id)
 	return r->window->base + r->t->address_low[id];
 }
 
-static uint64_t low_usable_of(const struct carve *c, hi_node id)
+static uint64_t low_usable_of(const struct split *c, hi_node id)
 {
 	uint32_t low = c->t->usable_low[id];
 
@@ -351,7 +352,7 @@ static uint64_t low_usable_of(const struct carve *c, hi_node id)
 }
 
 /* Entries from a block that many share, or from one of their own. */
-static struct hi_lookup_entry *take_entries(struct carve *c, uint64_t granules)
+static struct hi_lookup_entry *take_entries(struct split *c, uint64_t granules)
 {
 	struct hi_entry_block block = {};
 	size_t n = (size_t)((granules - 1) / 64 + 1);
@@ -375,14 +376,14 @@ static struct hi_lookup_entry *take_entries(struct carve *c, uint64_t granules)
 	return block.entries;
 }
 
-static void push_region(struct carve *c, struct hi_lookup_region region)
+static void push_region(struct split *c, struct hi_lookup_region region)
 {
 	c->no_memory |= !region.entries || !hi_vector_push(&c->regions, region) ||
 			!hi_vector_push(&c->starts, region.start);
 }
 
 /* Note [Lookup by rank]: a region of one object. */
-static void index_single(struct carve *c, hi_node id, uint64_t addr)
+static void index_single(struct split *c, hi_node id, uint64_t addr)
 {
 	uint64_t size = at_least_one(low_usable_of(c, id));
 	struct hi_lookup_entry *entry = take_entries(c, 1);
@@ -397,7 +398,7 @@ static void index_single(struct carve *c, hi_node id, uint64_t addr)
 
 /* Nodes [from, to) become a region: start bits, and ranks of the entries that
  * an object starts in or reaches into. */
-static void index_region(struct carve *c, hi_node from, hi_node to, uint64_t start,
+static void index_region(struct split *c, hi_node from, hi_node to, uint64_t start,
 			 uint64_t end, unsigned shift)
 {
 	struct hi_lookup_entry *entries =
@@ -425,7 +426,7 @@ static void index_region(struct carve *c, hi_node from, hi_node to, uint64_t sta
 }
 
 /* Nodes [from, to) lie in space of any size: regions where they are dense. */
-static void index_sparse(struct carve *c, hi_node from, hi_node to)
+static void index_sparse(struct split *c, hi_node from, hi_node to)
 {
 	struct reader reader = reader_at(c, from);
 	uint64_t addr = from < to ? read_address(&reader, from) : 0;
@@ -433,7 +434,7 @@ static void index_sparse(struct carve *c, hi_node from, hi_node to)
 	while (from < to && !c->no_memory) {
 		uint64_t start = addr, end = addr + at_least_one(low_usable_of(c, from));
 		unsigned shift =
-			start & 7 ? (unsigned)__builtin_ctzll(start) : CARVE_SHIFT;
+			start & 7 ? (unsigned)__builtin_ctzll(start) : SUBOBJECT_SHIFT;
 		hi_node first = from++;
 
 		while (from < to) {
@@ -454,7 +455,7 @@ static void index_sparse(struct carve *c, hi_node from, hi_node to)
 }
 
 /* An old region as it was, `moved` nodes further on. */
-static void copy_region(struct carve *c, const struct hi_lookup_region *r, hi_node first,
+static void copy_region(struct split *c, const struct hi_lookup_region *r, hi_node first,
 			hi_node end)
 {
 	const struct hi_objects *o = c->old;
@@ -492,7 +493,7 @@ static hi_node first_object_of_region(const struct hi_objects *o, uint32_t regio
 }
 
 /* Objects between the regions, before this one. */
-static void merge_outside(struct carve *c, uint32_t region)
+static void merge_outside(struct split *c, uint32_t region)
 {
 	const struct group *g = &c->groups.items[c->group];
 	hi_node from = c->next;
@@ -505,14 +506,14 @@ static void merge_outside(struct carve *c, uint32_t region)
 	index_sparse(c, from, c->next);
 }
 
-static bool has_group(const struct carve *c, hi_node end)
+static bool has_group(const struct split *c, hi_node end)
 {
 	const struct group *g = &c->groups.items[c->group];
 
 	return c->group + 1 < c->groups.count && g->node < end;
 }
 
-static void merge_region(struct carve *c, const struct hi_lookup_region *r, hi_node first,
+static void merge_region(struct split *c, const struct hi_lookup_region *r, hi_node first,
 			 hi_node end)
 {
 	hi_node from = c->next, id = first;
@@ -536,10 +537,10 @@ static void merge_region(struct carve *c, const struct hi_lookup_region *r, hi_n
 		index_sparse(c, from, c->next);
 	else
 		index_region(c, from, c->next, r->start, r->end,
-			     r->shift < CARVE_SHIFT ? r->shift : CARVE_SHIFT);
+			     r->shift < SUBOBJECT_SHIFT ? r->shift : SUBOBJECT_SHIFT);
 }
 
-static bool merge_all_regions(struct carve *c)
+static bool merge_all_regions(struct split *c)
 {
 	const struct hi_objects *o = c->old;
 	hi_node first = first_object_of_region(o, 0);
@@ -556,7 +557,7 @@ static bool merge_all_regions(struct carve *c)
 	return !c->no_memory;
 }
 
-static enum hi_status tables_alloc(struct carve *c, struct hi_error *err)
+static enum hi_status tables_alloc(struct split *c, struct hi_error *err)
 {
 	struct hi_objects *t = c->t = hi_calloc(1, sizeof(*t));
 
@@ -570,15 +571,15 @@ static enum hi_status tables_alloc(struct carve *c, struct hi_error *err)
 	t->type = hi_pages_alloc(c->count * 4);
 	t->flags = hi_pages_alloc(c->count);
 	c->pools.items = hi_calloc(c->n_pools ? c->n_pools : 1, sizeof(*c->pools.items));
-	c->pools.is_rest = hi_calloc(c->count / 64 + 1, 8);
+	c->pools.is_remainder = hi_calloc(c->count / 64 + 1, 8);
 	if (!t->address_low || !t->usable_low || !t->type || !t->flags ||
-	    !c->pools.items || !c->pools.is_rest)
+	    !c->pools.items || !c->pools.is_remainder)
 		return hi_fail_memory(err, "object table");
 	memcpy(t->overhead, c->old->overhead, sizeof(t->overhead));
 	return HI_OK;
 }
 
-static enum hi_status finish_object_table(struct carve *c, struct hi_error *err)
+static enum hi_status finish_object_table(struct split *c, struct hi_error *err)
 {
 	struct hi_objects *t = c->t;
 
@@ -599,13 +600,13 @@ static enum hi_status finish_object_table(struct carve *c, struct hi_error *err)
 	return HI_OK;
 }
 
-enum hi_status hi_objects_carve(const struct hi_objects *old,
-				const struct hi_carved *carved, size_t n,
+enum hi_status hi_objects_split(const struct hi_objects *old,
+				const struct hi_subobject *subobjects, size_t n,
 				struct hi_objects **ret, struct hi_pools *pools_ret,
 				struct hi_error *err)
 {
-	struct carve c = {.old = old,
-			  .carved = carved,
+	struct split c = {.old = old,
+			  .subobjects = subobjects,
 			  .n = n,
 			  .cut = n > MANY ? CUT_OF_MANY : CUT};
 	enum hi_status status;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which of several overlapping claims are objects. Claims that overlap, directly
+ * Which of several overlapping candidates are objects. Candidates that overlap, directly
  * or through others, are a cluster; most are clusters of one. In each the best
- * claim is taken first, then the next one that overlaps none of those taken, and
- * so on. Taken ones are disjoint, so those in a claim's way are its neighbours:
+ * candidate is taken first, then the next one that overlaps none of those taken, and
+ * so on. Taken ones are disjoint, so those in a candidate's way are its neighbours:
  * bitmaps of 64-fold levels find them, whatever a hostile target
  * makes of its clusters.
  */
@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "decode/inference/carve_internal.h"
+#include "decode/inference/subobjects_internal.h"
 
 enum {
 	LEVELS = 6,	     /* 2^36 positions */
@@ -28,11 +28,12 @@ struct levels {
 
 struct cluster {
 	struct hi_layouts *layouts;
-	struct hi_claim *claims; /* of the cluster at hand, by address */
+	struct hi_subobject_candidate
+		*candidates; /* of the cluster at hand, by address */
 	size_t n;
 	uint32_t *order; /* positions, the best first */
 	struct levels taken;
-	struct hi_carving_stats *stats;
+	struct hi_subobject_stats *stats;
 };
 
 /* ---- sets of positions ---- */
@@ -115,24 +116,25 @@ static size_t levels_to(const struct levels *l, size_t at)
 /* ---- candidates ---- */
 
 static const struct hi_layout *layout_of(struct hi_layouts *layouts,
-					 const struct hi_claim *claim)
+					 const struct hi_subobject_candidate *candidate)
 {
-	return hi_layouts_get(layouts, claim->key & HI_KEY_LAYOUT);
+	return hi_layouts_get(layouts, candidate->key & HI_KEY_LAYOUT);
 }
 
 /* < 0: a is the better one. */
-static int compare_claims(struct hi_layouts *layouts, const struct hi_claim *a,
-			  const struct hi_claim *b)
+static int compare_candidates(struct hi_layouts *layouts,
+			      const struct hi_subobject_candidate *a,
+			      const struct hi_subobject_candidate *b)
 {
 	int order = hi_layout_compare(layout_of(layouts, b), layout_of(layouts, a));
-	uint64_t x = hi_claim_addr(a), y = hi_claim_addr(b);
+	uint64_t x = hi_subobject_candidate_addr(a), y = hi_subobject_candidate_addr(b);
 
 	if (order)
 		return order;
 	if (x != y)
 		return x < y ? -1 : 1;
-	x = hi_claim_size(b);
-	y = hi_claim_size(a);
+	x = hi_subobject_candidate_size(b);
+	y = hi_subobject_candidate_size(a);
 	if (x != y)
 		return x < y ? -1 : 1;
 	x = b->key & (HI_KEY_ARRAY | HI_KEY_LAYOUT);
@@ -142,25 +144,26 @@ static int compare_claims(struct hi_layouts *layouts, const struct hi_claim *a,
 
 static int by_trust(const void *a, const void *b, void *arg)
 {
-	return compare_claims(arg, a, b);
+	return compare_candidates(arg, a, b);
 }
 
 static int by_trust_of_position(const void *a, const void *b, void *arg)
 {
 	const struct cluster *c = arg;
 
-	return compare_claims(c->layouts, &c->claims[*(const uint32_t *)a],
-			      &c->claims[*(const uint32_t *)b]);
+	return compare_candidates(c->layouts, &c->candidates[*(const uint32_t *)a],
+				  &c->candidates[*(const uint32_t *)b]);
 }
 
 /* b is where a has such a member or element. */
-static bool explains(struct hi_layouts *layouts, const struct hi_claim *a,
-		     const struct hi_claim *b)
+static bool explains(struct hi_layouts *layouts, const struct hi_subobject_candidate *a,
+		     const struct hi_subobject_candidate *b)
 {
 	const struct hi_layout *layout = layout_of(layouts, a);
-	uint64_t offset = hi_claim_addr(b) - hi_claim_addr(a);
+	uint64_t offset = hi_subobject_candidate_addr(b) - hi_subobject_candidate_addr(a);
 
-	if (hi_claim_addr(b) < hi_claim_addr(a) || hi_claim_end(b) > hi_claim_end(a))
+	if (hi_subobject_candidate_addr(b) < hi_subobject_candidate_addr(a) ||
+	    hi_subobject_candidate_end(b) > hi_subobject_candidate_end(a))
 		return false;
 	if (offset < layout->lead)
 		return false;
@@ -170,34 +173,37 @@ static bool explains(struct hi_layouts *layouts, const struct hi_claim *a,
 	return hi_layout_has_at(layouts, layout, offset, layout_of(layouts, b));
 }
 
-static bool overlap(const struct hi_claim *a, const struct hi_claim *b)
+static bool overlap(const struct hi_subobject_candidate *a,
+		    const struct hi_subobject_candidate *b)
 {
-	return hi_claim_addr(a) < hi_claim_end(b) && hi_claim_addr(b) < hi_claim_end(a);
+	return hi_subobject_candidate_addr(a) < hi_subobject_candidate_end(b) &&
+	       hi_subobject_candidate_addr(b) < hi_subobject_candidate_end(a);
 }
 
 /* ---- clusters ---- */
 
-/* Taken claims that overlap this one, by address; an array may overlap many. */
+/* Taken candidates that overlap this one, by address; an array may overlap many. */
 static unsigned find_in_the_way(const struct cluster *c, size_t position,
-				struct hi_claim *ret[MAX_IN_THE_WAY])
+				struct hi_subobject_candidate *ret[MAX_IN_THE_WAY])
 {
-	const struct hi_claim *claim = &c->claims[position];
+	const struct hi_subobject_candidate *candidate = &c->candidates[position];
 	size_t at = levels_to(&c->taken, position);
 	unsigned n = 0;
 
-	if (at == NO_POSITION || !overlap(&c->claims[at], claim))
+	if (at == NO_POSITION || !overlap(&c->candidates[at], candidate))
 		at = levels_from(&c->taken, position);
-	while (at != NO_POSITION && overlap(&c->claims[at], claim) &&
+	while (at != NO_POSITION && overlap(&c->candidates[at], candidate) &&
 	       n < MAX_IN_THE_WAY) {
-		ret[n++] = &c->claims[at];
+		ret[n++] = &c->candidates[at];
 		at = levels_from(&c->taken, at + 1);
 	}
 	return n;
 }
 
-static void take_claim(struct cluster *c, size_t position)
+static void take_candidate(struct cluster *c, size_t position)
 {
-	struct hi_claim *claim = &c->claims[position], *in_the_way[MAX_IN_THE_WAY];
+	struct hi_subobject_candidate *candidate = &c->candidates[position],
+				      *in_the_way[MAX_IN_THE_WAY];
 	unsigned n = find_in_the_way(c, position, in_the_way);
 
 	if (n == 0) {
@@ -205,14 +211,14 @@ static void take_claim(struct cluster *c, size_t position)
 		return;
 	}
 	for (unsigned i = 0; i < n; i++)
-		if (explains(c->layouts, in_the_way[i], claim) ||
-		    explains(c->layouts, claim, in_the_way[i])) {
+		if (explains(c->layouts, in_the_way[i], candidate) ||
+		    explains(c->layouts, candidate, in_the_way[i])) {
 			c->stats->explained++;
 			return;
 		}
 	c->stats->conflicts++;
 	for (unsigned i = 0; i < n; i++)
-		in_the_way[i]->key |= HI_CLAIM_CONFLICT;
+		in_the_way[i]->key |= HI_SUBOBJECT_CONFLICT;
 }
 
 /* Those at one address are in no order yet. */
@@ -221,19 +227,20 @@ static void order_equals(struct cluster *c)
 	size_t end;
 
 	for (size_t i = 0; i < c->n; i = end) {
-		uint64_t addr = hi_claim_addr(&c->claims[i]);
+		uint64_t addr = hi_subobject_candidate_addr(&c->candidates[i]);
 
-		for (end = i + 1; end < c->n && hi_claim_addr(&c->claims[end]) == addr;
+		for (end = i + 1; end < c->n && hi_subobject_candidate_addr(
+							&c->candidates[end]) == addr;
 		     end++)
 			;
 		if (end - i > 1)
-			qsort_r(c->claims + i, end - i, sizeof(*c->claims), by_trust,
-				c->layouts);
+			qsort_r(c->candidates + i, end - i, sizeof(*c->candidates),
+				by_trust, c->layouts);
 	}
 }
 
 /* Returns how many are taken; they are at out, which is not above the cluster. */
-static size_t resolve_cluster(struct cluster *c, struct hi_claim *out)
+static size_t resolve_cluster(struct cluster *c, struct hi_subobject_candidate *out)
 {
 	size_t n = 0;
 
@@ -243,60 +250,62 @@ static size_t resolve_cluster(struct cluster *c, struct hi_claim *out)
 	qsort_r(c->order, c->n, sizeof(*c->order), by_trust_of_position, c);
 	levels_clear(&c->taken, c->n);
 	for (size_t i = 0; i < c->n; i++)
-		take_claim(c, c->order[i]);
+		take_candidate(c, c->order[i]);
 	for (size_t i = levels_from(&c->taken, 0); i != NO_POSITION;
 	     i = levels_from(&c->taken, i + 1))
-		out[n++] = c->claims[i];
+		out[n++] = c->candidates[i];
 	return n;
 }
 
 /* End of the cluster that begins at i. */
-static size_t cluster_end(const struct hi_claim *claims, size_t n, size_t i)
+static size_t cluster_end(const struct hi_subobject_candidate *candidates, size_t n,
+			  size_t i)
 {
-	uint64_t end = hi_claim_end(&claims[i]);
+	uint64_t end = hi_subobject_candidate_end(&candidates[i]);
 
-	for (i++; i < n && hi_claim_addr(&claims[i]) < end; i++)
-		if (hi_claim_end(&claims[i]) > end)
-			end = hi_claim_end(&claims[i]);
+	for (i++; i < n && hi_subobject_candidate_addr(&candidates[i]) < end; i++)
+		if (hi_subobject_candidate_end(&candidates[i]) > end)
+			end = hi_subobject_candidate_end(&candidates[i]);
 	return i;
 }
 
-static size_t largest_cluster(const struct hi_claim *claims, size_t n)
+static size_t largest_cluster(const struct hi_subobject_candidate *candidates, size_t n)
 {
 	size_t largest = 0, end;
 
 	for (size_t i = 0; i < n; i = end) {
-		end = cluster_end(claims, n, i);
+		end = cluster_end(candidates, n, i);
 		if (end - i > largest)
 			largest = end - i;
 	}
 	return largest;
 }
 
-enum hi_status hi_carve_resolve(struct hi_layouts *layouts, struct hi_claim *claims,
-				size_t n, size_t *n_ret, struct hi_carving_stats *stats,
-				struct hi_error *err)
+enum hi_status hi_subobjects_resolve(struct hi_layouts *layouts,
+				     struct hi_subobject_candidate *candidates, size_t n,
+				     size_t *n_ret, struct hi_subobject_stats *stats,
+				     struct hi_error *err)
 {
-	size_t largest = largest_cluster(claims, n), kept = 0, end;
+	size_t largest = largest_cluster(candidates, n), kept = 0, end;
 	struct cluster c = {.layouts = layouts, .stats = stats};
 	HI_GUARD(free) uint32_t *order = hi_alloc((largest + 1) * sizeof(*order));
 	HI_GUARD(free) uint64_t *memory = NULL;
 
 	if (largest > UINT32_MAX)
-		return hi_fail(err, HI_LIMIT, 0, "carved objects: too many");
+		return hi_fail(err, HI_LIMIT, 0, "subobjects: too many");
 	if (!order || !levels_init(&c.taken, largest))
-		return hi_fail_memory(err, "carved objects");
+		return hi_fail_memory(err, "subobjects");
 	memory = c.taken.memory;
 	c.order = order;
 	for (size_t i = 0; i < n; i = end) {
-		end = cluster_end(claims, n, i);
+		end = cluster_end(candidates, n, i);
 		if (end - i == 1) {
-			claims[kept++] = claims[i];
+			candidates[kept++] = candidates[i];
 			continue;
 		}
-		c.claims = claims + i;
+		c.candidates = candidates + i;
 		c.n = end - i;
-		kept += resolve_cluster(&c, claims + kept);
+		kept += resolve_cluster(&c, candidates + kept);
 	}
 	*n_ret = kept;
 	return HI_OK;

@@ -104,8 +104,8 @@ HI_TEST(rules_pool, slots_that_are_taken_are_objects_and_free_ones_are_not)
 		if (i != 1 && i != 3)
 			HI_ASSERT_STREQ("item", world_type(w, H(0x1000) + 32 * i));
 	HI_ASSERT_STREQ("thing", world_type(w, H(0x200)));
-	HI_ASSERT_EQ(4, w->typing->stats.carving.carved);
-	HI_ASSERT_EQ(1, w->typing->stats.carving.pools);
+	HI_ASSERT_EQ(4, w->typing->stats.subobjects.count);
+	HI_ASSERT_EQ(1, w->typing->stats.subobjects.pools);
 	HI_ASSERT_EQ(drawn_costs(w), all_costs(w));
 	/* The rest lives as long as anything in it, with the free slot's word; a slot
 	 * that is taken, and that nothing leads to, is leaked. */
@@ -113,7 +113,7 @@ HI_TEST(rules_pool, slots_that_are_taken_are_objects_and_free_ones_are_not)
 	HI_ASSERT_EQ(HI_EVIDENCE_CONTAINER, world_evidence(w, H(0x1000)));
 }
 
-/* The first piece of the rest holds the others: every carved object leads to it. */
+/* The first piece of the rest holds the others: every subobject leads to it. */
 HI_TEST(rules_pool, pieces_of_a_pool_hold_together)
 {
 	struct world *w = slab();
@@ -136,8 +136,8 @@ HI_TEST(rules_pool, pieces_of_a_pool_hold_together)
 	HI_ASSERT_STREQ("200:e 1010:e", world_edges(w, H(0x1040)));
 	edges = world_edges(w, rest);
 	HI_ASSERT_MSG(strstr(edges, "1050:e"), "%s", edges);
-	HI_ASSERT_EQ(520 - 32, w->typing->stats.carving.rest_bytes);
-	HI_ASSERT_EQ(32, w->typing->stats.carving.carved_bytes);
+	HI_ASSERT_EQ(520 - 32, w->typing->stats.subobjects.remainder_bytes);
+	HI_ASSERT_EQ(32, w->typing->stats.subobjects.bytes);
 	HI_ASSERT_STREQ("300", world_leaks(w));
 }
 
@@ -168,10 +168,10 @@ HI_TEST(rules_pool, more_slots_than_there_is_room_for_end_with_the_block)
 		world_poke(w, H(0x1000) + 32 * i, 1);
 	world_poke(w, H(0x108), 1000);
 	run(w);
-	HI_ASSERT_EQ(520 / 32, w->typing->stats.carving.carved);
+	HI_ASSERT_EQ(520 / 32, w->typing->stats.subobjects.count);
 	world_poke(w, H(0x108), INT64_MAX);
 	run(w);
-	HI_ASSERT_EQ(0, w->typing->stats.carving.carved);
+	HI_ASSERT_EQ(0, w->typing->stats.subobjects.count);
 	HI_ASSERT(w->typing->stats.bounded > 0);
 }
 
@@ -190,13 +190,13 @@ HI_TEST(rules_pool, objects_in_slots_are_as_large_as_they_say)
 	HI_ASSERT_EQ(16, size_at(w, H(0x1000)));
 	HI_ASSERT_EQ(24, size_at(w, H(0x1040)));
 	HI_ASSERT_EQ(40, size_at(w, H(0x1080)));
-	HI_ASSERT_EQ(3, w->typing->stats.carving.carved);
+	HI_ASSERT_EQ(3, w->typing->stats.subobjects.count);
 }
 
 /* ---- pointers to the inside ---- */
 
 /* Pointers into a block that nothing types: objects, if it is a pool's size. */
-HI_TEST(rules_inside, pointers_into_large_blocks_carve_and_into_small_ones_do_not)
+HI_TEST(rules_inside, pointers_into_large_blocks_split_them_and_into_small_ones_do_not)
 {
 	static const uint64_t sizes[] = {504, 520};
 
@@ -210,11 +210,11 @@ HI_TEST(rules_inside, pointers_into_large_blocks_carve_and_into_small_ones_do_no
 		world_poke(w, H(0x1110), H(0x2000)); /* its item */
 		run(w);
 		if (i == 0) {
-			HI_ASSERT_EQ(0, w->typing->stats.carving.carved);
+			HI_ASSERT_EQ(0, w->typing->stats.subobjects.count);
 			HI_ASSERT_EQ(504, size_at(w, H(0x1000)));
 			continue;
 		}
-		HI_ASSERT_EQ(2, w->typing->stats.carving.carved);
+		HI_ASSERT_EQ(2, w->typing->stats.subobjects.count);
 		HI_ASSERT_STREQ("thing", world_type(w, H(0x1080)));
 		HI_ASSERT_STREQ("thing", world_type(w, H(0x1100)));
 		HI_ASSERT_EQ(HI_EVIDENCE_POINTER, world_evidence(w, H(0x1080)));

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Claims and what is carved, against pairwise comparisons of plain lists. */
+/* Candidates and what is split off, against pairwise comparisons of plain lists. */
 #include <stdlib.h>
 
 #include "attach/mock.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
-#include "decode/inference/carve_internal.h"
+#include "decode/inference/subobjects_internal.h"
 #include "support/typing_world.h"
 #include "tests/harness.h"
 
 HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
 HI_DEFINE_GUARD(struct hi_layouts *, hi_layouts_destroy)
-HI_DEFINE_GUARD(struct hi_carving *, hi_carving_destroy)
+HI_DEFINE_GUARD(struct hi_subobjects *, hi_subobjects_destroy)
 #define OWNED(type) HI_GUARD(hi_##type##_destroy) struct hi_##type
 
 #define HEAP 0x100000ull
 #define POOL 0x4000000ull /* a mapping without blocks */
 #define PAGE 4096ull
-enum { POOL_SIZE = 4096, MAX_BLOCKS = 24, MAX_CLAIMS = 160, EVIDENCE_SHIFT = 29 };
+enum { POOL_SIZE = 4096, MAX_BLOCKS = 24, MAX_CANDIDATES = 160, EVIDENCE_SHIFT = 29 };
 
 static struct hi_error err;
 static uint64_t random_state;
@@ -77,7 +77,7 @@ static bool naive_has(const struct world *w, hi_type_id type, uint64_t offset,
 	return has;
 }
 
-HI_TEST(carve, members_and_elements_are_found_in_a_type)
+HI_TEST(subobjects, members_and_elements_are_found_in_a_type)
 {
 	struct world *w = world_create();
 	OWNED(layouts) *layouts = draw(w);
@@ -100,7 +100,7 @@ HI_TEST(carve, members_and_elements_are_found_in_a_type)
 	HI_ASSERT(yes > 50);
 }
 
-HI_TEST(carve, types_that_contain_themselves_end)
+HI_TEST(subobjects, types_that_contain_themselves_end)
 {
 	struct world *w = world_create();
 	hi_type_id word = world_scalar(w, HI_KIND_INTEGER, "long", 8);
@@ -117,9 +117,9 @@ HI_TEST(carve, types_that_contain_themselves_end)
 		hi_layouts_get(layouts, hi_layouts_of(layouts, word))));
 }
 
-/* ---- a random heap and random claims ---- */
+/* ---- a random heap and random candidates ---- */
 
-struct claim {
+struct candidate {
 	uint64_t addr, size;
 	hi_type_id type;
 	bool array;
@@ -133,8 +133,8 @@ struct heap {
 	struct hi_image *image;
 	struct hi_objects *objects;
 	uint64_t extents[MAX_BLOCKS];
-	struct claim claims[MAX_CLAIMS]; /* distinct */
-	unsigned n_claims;
+	struct candidate candidates[MAX_CANDIDATES]; /* distinct */
+	unsigned n_candidates;
 };
 
 static void destroy_image(void *image)
@@ -185,25 +185,27 @@ static void random_blocks(struct heap *h)
 		h->objects->type[i] = i + 1;
 }
 
-static bool is_known(const struct heap *h, const struct claim *c)
+static bool is_known(const struct heap *h, const struct candidate *c)
 {
-	for (unsigned i = 0; i < h->n_claims; i++)
-		if (h->claims[i].addr == c->addr && h->claims[i].size == c->size &&
-		    h->claims[i].type == c->type && h->claims[i].array == c->array)
+	for (unsigned i = 0; i < h->n_candidates; i++)
+		if (h->candidates[i].addr == c->addr &&
+		    h->candidates[i].size == c->size &&
+		    h->candidates[i].type == c->type &&
+		    h->candidates[i].array == c->array)
 			return true;
 	return false;
 }
 
-static void random_claims(struct heap *h)
+static void random_candidates(struct heap *h)
 {
 	uint64_t end = hi_objects_address(h->objects, MAX_BLOCKS - 1) + 64;
 	unsigned dense = below(2) ? 1 : 8;
 
-	while (h->n_claims < MAX_CLAIMS) {
+	while (h->n_candidates < MAX_CANDIDATES) {
 		hi_type_id type = (hi_type_id)(3 + below(h->w->n_types - 3));
-		struct claim c = {.type = type,
-				  .size = h->w->types[type].size,
-				  .evidence = 3 + (unsigned)below(4)};
+		struct candidate c = {.type = type,
+				      .size = h->w->types[type].size,
+				      .evidence = 3 + (unsigned)below(4)};
 
 		c.addr = below(3) ? HEAP + 8 * below((end - HEAP) / 8)
 				  : POOL + 8 * below(POOL_SIZE / 8 / dense);
@@ -212,7 +214,7 @@ static void random_claims(struct heap *h)
 			c.size *= 2 + below(4);
 		}
 		if (!is_known(h, &c))
-			h->claims[h->n_claims++] = c;
+			h->candidates[h->n_candidates++] = c;
 	}
 }
 
@@ -230,17 +232,17 @@ static void heap_create(struct heap *h)
 						  .prot = 3,
 						  .kind = HI_MAPPING_ANONYMOUS});
 	random_blocks(h);
-	random_claims(h);
+	random_candidates(h);
 }
 
 /* ---- the truth ---- */
 
-static const struct hi_layout *layout_of(const struct heap *h, const struct claim *c)
+static const struct hi_layout *layout_of(const struct heap *h, const struct candidate *c)
 {
 	return hi_layouts_get(h->layouts, hi_layouts_of(h->layouts, c->type));
 }
 
-static bool may_be(const struct heap *h, const struct claim *c)
+static bool may_be(const struct heap *h, const struct candidate *c)
 {
 	if (c->addr >= POOL)
 		return c->addr + c->size <= POOL + POOL_SIZE;
@@ -257,7 +259,8 @@ static bool may_be(const struct heap *h, const struct claim *c)
 	return false;
 }
 
-static bool is_better(const struct heap *h, const struct claim *a, const struct claim *b)
+static bool is_better(const struct heap *h, const struct candidate *a,
+		      const struct candidate *b)
 {
 	int order = hi_layout_compare(layout_of(h, a), layout_of(h, b));
 
@@ -268,7 +271,8 @@ static bool is_better(const struct heap *h, const struct claim *a, const struct 
 	return a->size != b->size ? a->size > b->size : a->array > b->array;
 }
 
-static bool contains(const struct heap *h, const struct claim *a, const struct claim *b)
+static bool contains(const struct heap *h, const struct candidate *a,
+		     const struct candidate *b)
 {
 	uint64_t offset = b->addr - a->addr;
 
@@ -280,35 +284,36 @@ static bool contains(const struct heap *h, const struct claim *a, const struct c
 }
 
 struct truth {
-	const struct claim *carved[MAX_CLAIMS];
-	struct claim kept[MAX_CLAIMS];
+	const struct candidate *is_split_off[MAX_CANDIDATES];
+	struct candidate kept[MAX_CANDIDATES];
 	unsigned n;
-	struct hi_carving_stats stats;
+	struct hi_subobject_stats stats;
 };
 
 /* The best of those left, while there are any. */
 static void resolve(const struct heap *h, struct truth *t)
 {
-	bool done[MAX_CLAIMS] = {};
+	bool done[MAX_CANDIDATES] = {};
 
-	*t = (struct truth){.stats.claims = h->n_claims};
-	for (unsigned round = 0; round < h->n_claims; round++) {
-		unsigned best = MAX_CLAIMS, explained = 0, in_the_way = 0;
+	*t = (struct truth){.stats.candidates = h->n_candidates};
+	for (unsigned round = 0; round < h->n_candidates; round++) {
+		unsigned best = MAX_CANDIDATES, explained = 0, in_the_way = 0;
 
-		for (unsigned i = 0; i < h->n_claims; i++)
-			if (!done[i] && (best == MAX_CLAIMS ||
-					 is_better(h, &h->claims[i], &h->claims[best])))
+		for (unsigned i = 0; i < h->n_candidates; i++)
+			if (!done[i] &&
+			    (best == MAX_CANDIDATES ||
+			     is_better(h, &h->candidates[i], &h->candidates[best])))
 				best = i;
 		done[best] = true;
-		const struct claim *c = &h->claims[best];
-		struct claim *with[MAX_CLAIMS];
+		const struct candidate *c = &h->candidates[best];
+		struct candidate *with[MAX_CANDIDATES];
 
 		if (!may_be(h, c)) {
 			t->stats.misplaced++;
 			continue;
 		}
 		for (unsigned i = 0; i < t->n; i++) {
-			struct claim *k = &t->kept[i];
+			struct candidate *k = &t->kept[i];
 
 			if (k->addr >= c->addr + c->size || c->addr >= k->addr + k->size)
 				continue;
@@ -327,7 +332,7 @@ static void resolve(const struct heap *h, struct truth *t)
 	}
 }
 
-static const struct claim *kept_at(const struct truth *t, uint64_t addr)
+static const struct candidate *kept_at(const struct truth *t, uint64_t addr)
 {
 	for (unsigned i = 0; i < t->n; i++)
 		if (t->kept[i].addr == addr)
@@ -339,24 +344,24 @@ static const struct claim *kept_at(const struct truth *t, uint64_t addr)
 
 struct adding {
 	const struct heap *h;
-	struct hi_carving *carving;
-	unsigned order[2 * MAX_CLAIMS];
+	struct hi_subobjects *subobjects;
+	unsigned order[2 * MAX_CANDIDATES];
 	_Atomic unsigned added;
 };
 
-/* Every claim twice, once with less evidence. */
-static void add_claim(void *arg, size_t task, unsigned worker)
+/* Every candidate twice, once with less evidence. */
+static void add_candidate(void *arg, size_t task, unsigned worker)
 {
 	struct adding *a = arg;
 	unsigned i = a->order[task];
-	const struct claim *c = &a->h->claims[i / 2];
+	const struct candidate *c = &a->h->candidates[i / 2];
 	unsigned evidence = i & 1 ? c->evidence : 2;
 
 	(void)worker;
-	a->added +=
-		hi_carving_add(a->carving, c->addr, c->size,
-			       layout_of(a->h, c)->index | (c->array ? HI_KEY_ARRAY : 0) |
-				       evidence << EVIDENCE_SHIFT);
+	a->added += hi_subobjects_add(a->subobjects, c->addr, c->size,
+				      layout_of(a->h, c)->index |
+					      (c->array ? HI_KEY_ARRAY : 0) |
+					      evidence << EVIDENCE_SHIFT);
 }
 
 static uint64_t extent(void *arg, hi_node id)
@@ -366,29 +371,29 @@ static uint64_t extent(void *arg, hi_node id)
 	return h->extents[id];
 }
 
-static void add_all(struct heap *h, struct hi_carving *carving, unsigned threads)
+static void add_all(struct heap *h, struct hi_subobjects *subobjects, unsigned threads)
 {
-	struct adding a = {.h = h, .carving = carving};
+	struct adding a = {.h = h, .subobjects = subobjects};
 
-	for (unsigned i = 0; i < 2 * h->n_claims; i++) {
+	for (unsigned i = 0; i < 2 * h->n_candidates; i++) {
 		unsigned k = (unsigned)below(i + 1);
 
 		a.order[i] = a.order[k];
 		a.order[k] = i;
 	}
-	hi_parallel(threads, 2 * h->n_claims, add_claim, &a);
-	HI_ASSERT_EQ(h->n_claims, a.added);
-	HI_ASSERT_EQ(h->n_claims, hi_carving_count(carving));
+	hi_parallel(threads, 2 * h->n_candidates, add_candidate, &a);
+	HI_ASSERT_EQ(h->n_candidates, a.added);
+	HI_ASSERT_EQ(h->n_candidates, hi_subobjects_count(subobjects));
 }
 
 /* Some may be refused. */
-static void add_all_quietly(struct heap *h, struct hi_carving *carving)
+static void add_all_quietly(struct heap *h, struct hi_subobjects *subobjects)
 {
-	struct adding a = {.h = h, .carving = carving};
+	struct adding a = {.h = h, .subobjects = subobjects};
 
-	for (unsigned i = 0; i < 2 * h->n_claims; i++) {
+	for (unsigned i = 0; i < 2 * h->n_candidates; i++) {
 		a.order[i] = i;
-		add_claim(&a, i, 0);
+		add_candidate(&a, i, 0);
 	}
 }
 
@@ -397,7 +402,7 @@ static void check_node(const struct heap *h, const struct truth *t,
 		       const struct hi_pools *pools)
 {
 	uint64_t addr = hi_objects_address(o, id);
-	const struct claim *c = kept_at(t, addr);
+	const struct candidate *c = kept_at(t, addr);
 	hi_node block = hi_objects_find(h->objects, addr, NULL);
 
 	if (!c) {
@@ -412,32 +417,33 @@ static void check_node(const struct heap *h, const struct truth *t,
 		     o->type[id]);
 	HI_ASSERT_EQ(c->conflict, (o->flags[id] & HI_OBJECT_CONFLICT) != 0);
 	HI_ASSERT(hi_objects_usable(o, id) >= c->size);
-	HI_ASSERT(hi_objects_usable(o, id) < c->size + HI_CARVE_GAP);
-	HI_ASSERT(!(pools->is_rest[id / 64] >> (id & 63) & 1));
+	HI_ASSERT(hi_objects_usable(o, id) < c->size + HI_SUBOBJECT_GAP);
+	HI_ASSERT(!(pools->is_remainder[id / 64] >> (id & 63) & 1));
 }
 
-static void check_outside(const struct truth *t, const struct hi_carving *c)
+static void check_outside(const struct truth *t, const struct hi_subobjects *c)
 {
 	const struct hi_range *ranges;
-	size_t n = hi_carving_outside(c, &ranges);
+	size_t n = hi_subobjects_outside(c, &ranges);
 
 	for (uint64_t addr = POOL; addr < POOL + POOL_SIZE; addr++) {
-		bool carved = false, told = false;
+		bool is_split_off = false, told = false;
 
 		for (unsigned i = 0; i < t->n; i++)
-			carved |= addr >= t->kept[i].addr &&
-				  addr < t->kept[i].addr + (t->kept[i].size + 7) / 8 * 8;
+			is_split_off |=
+				addr >= t->kept[i].addr &&
+				addr < t->kept[i].addr + (t->kept[i].size + 7) / 8 * 8;
 		for (size_t i = 0; i < n; i++) {
 			told |= addr >= ranges[i].start && addr < ranges[i].end;
 			HI_ASSERT(i == 0 || ranges[i - 1].end < ranges[i].start);
 			HI_ASSERT(ranges[i].start >= POOL);
 		}
-		HI_ASSERT_EQ(carved, told);
+		HI_ASSERT_EQ(is_split_off, told);
 	}
 }
 
 static void check_sums(const struct heap *h, const struct truth *t,
-		       const struct hi_objects *o, const struct hi_carving_stats *stats)
+		       const struct hi_objects *o, const struct hi_subobject_stats *stats)
 {
 	uint64_t before = 0, after = 0, bytes = 0, outside = 0, outside_bytes = 0;
 
@@ -453,27 +459,27 @@ static void check_sums(const struct heap *h, const struct truth *t,
 		outside_bytes += is_outside ? t->kept[i].size : 0;
 	}
 	HI_ASSERT_EQ(before + outside_bytes, after);
-	HI_ASSERT_EQ(t->n, stats->carved);
-	HI_ASSERT_EQ(bytes, stats->carved_bytes);
+	HI_ASSERT_EQ(t->n, stats->count);
+	HI_ASSERT_EQ(bytes, stats->bytes);
 	HI_ASSERT_EQ(outside, stats->outside);
-	HI_ASSERT_EQ(t->stats.claims, stats->claims);
+	HI_ASSERT_EQ(t->stats.candidates, stats->candidates);
 	HI_ASSERT_EQ(t->stats.misplaced, stats->misplaced);
 	HI_ASSERT_EQ(t->stats.explained, stats->explained);
 	HI_ASSERT_EQ(t->stats.conflicts, stats->conflicts);
 }
 
-static void carve_and_check(struct heap *h, const struct truth *t, unsigned threads)
+static void split_and_check(struct heap *h, const struct truth *t, unsigned threads)
 {
-	OWNED(carving) *c = NULL;
+	OWNED(subobjects) *c = NULL;
 	OWNED(objects) *o = NULL;
-	struct hi_carving_stats stats;
+	struct hi_subobject_stats stats;
 	struct hi_pools pools;
 	unsigned found = 0;
 
-	HI_ASSERT_OK(hi_carving_create(h->image, NULL, h->objects, &c, &err), &err);
+	HI_ASSERT_OK(hi_subobjects_create(h->image, NULL, h->objects, &c, &err), &err);
 	add_all(h, c, threads);
-	HI_ASSERT_OK(hi_carving_finish(c, h->layouts, h->objects, extent, h, &o, &pools,
-				       &stats, &err),
+	HI_ASSERT_OK(hi_subobjects_split(c, h->layouts, h->objects, extent, h, &o, &pools,
+					 &stats, &err),
 		     &err);
 	HI_ASSERT(o);
 	for (hi_node i = 0; i < o->count; i++) {
@@ -486,7 +492,7 @@ static void carve_and_check(struct heap *h, const struct truth *t, unsigned thre
 	hi_pools_free(&pools);
 }
 
-HI_TEST(carve, random_claims_agree_with_pairwise_comparison)
+HI_TEST(subobjects, random_candidates_agree_with_pairwise_comparison)
 {
 	uint64_t conflicts = 0, explained = 0;
 	static struct heap h;
@@ -498,7 +504,7 @@ HI_TEST(carve, random_claims_agree_with_pairwise_comparison)
 		heap_create(&h);
 		resolve(&h, &t);
 		for (unsigned threads = 1; threads <= 4; threads += 3)
-			carve_and_check(&h, &t, threads);
+			split_and_check(&h, &t, threads);
 		conflicts += t.stats.conflicts;
 		explained += t.stats.explained;
 		hi_objects_destroy(h.objects);
@@ -509,32 +515,32 @@ HI_TEST(carve, random_claims_agree_with_pairwise_comparison)
 
 /* ---- limits and failures ---- */
 
-static struct hi_carving *carving_of(struct heap *h)
+static struct hi_subobjects *subobjects_of(struct heap *h)
 {
-	struct hi_carving *c;
+	struct hi_subobjects *c;
 
-	HI_ASSERT_OK(hi_carving_create(h->image, NULL, h->objects, &c, &err), &err);
+	HI_ASSERT_OK(hi_subobjects_create(h->image, NULL, h->objects, &c, &err), &err);
 	return c;
 }
 
-HI_TEST(carve, beyond_the_limit_nothing_is_carved_in_any_order)
+HI_TEST(subobjects, beyond_the_limit_nothing_is_split_off_in_any_order)
 {
 	static struct heap h;
 
 	random_state = 5;
 	heap_create(&h);
 	for (unsigned round = 0; round < 4; round++) {
-		OWNED(carving) *c = carving_of(&h);
+		OWNED(subobjects) *c = subobjects_of(&h);
 		struct hi_objects *o = NULL;
-		struct hi_carving_stats stats;
+		struct hi_subobject_stats stats;
 		struct hi_pools pools;
 
-		c->max_claims = h.n_claims - round % 2;
+		c->max_candidates = h.n_candidates - round % 2;
 		add_all_quietly(&h, c);
-		HI_ASSERT_EQ(round % 2, hi_carving_failed(c));
-		HI_ASSERT_EQ(round % 2, hi_carving_at_limit(c));
-		HI_ASSERT_OK(hi_carving_finish(c, h.layouts, h.objects, extent, &h, &o,
-					       &pools, &stats, &err),
+		HI_ASSERT_EQ(round % 2, hi_subobjects_failed(c));
+		HI_ASSERT_EQ(round % 2, hi_subobjects_at_limit(c));
+		HI_ASSERT_OK(hi_subobjects_split(c, h.layouts, h.objects, extent, &h, &o,
+						 &pools, &stats, &err),
 			     &err);
 		HI_ASSERT_EQ(round % 2, stats.at_limit);
 		HI_ASSERT_EQ(round % 2, o == NULL);
@@ -545,60 +551,61 @@ HI_TEST(carve, beyond_the_limit_nothing_is_carved_in_any_order)
 	hi_layouts_destroy(h.layouts);
 }
 
-HI_TEST(carve, what_is_no_claim_is_not_taken)
+HI_TEST(subobjects, what_is_no_candidate_is_not_taken)
 {
 	static struct heap h;
 
 	random_state = 5;
 	heap_create(&h);
-	OWNED(carving) *c = carving_of(&h);
-	uint32_t key = layout_of(&h, &h.claims[0])->index | 4u << EVIDENCE_SHIFT;
+	OWNED(subobjects) *c = subobjects_of(&h);
+	uint32_t key = layout_of(&h, &h.candidates[0])->index | 4u << EVIDENCE_SHIFT;
 
-	HI_ASSERT(!hi_carving_add(c, 0, 16, key));
-	HI_ASSERT(!hi_carving_add(c, POOL + 4, 16, key));
-	HI_ASSERT(!hi_carving_add(c, POOL, 7, key));
-	HI_ASSERT(!hi_carving_add(c, POOL, 1ull << 43, key));
-	HI_ASSERT(!hi_carving_add(c, 1ull << 56, 16, key));
-	HI_ASSERT(!hi_carving_add(c, POOL, 16, HI_LAYOUT_NOTHING));
-	HI_ASSERT_EQ(0, hi_carving_count(c));
-	HI_ASSERT(!hi_carving_failed(c));
+	HI_ASSERT(!hi_subobjects_add(c, 0, 16, key));
+	HI_ASSERT(!hi_subobjects_add(c, POOL + 4, 16, key));
+	HI_ASSERT(!hi_subobjects_add(c, POOL, 7, key));
+	HI_ASSERT(!hi_subobjects_add(c, POOL, 1ull << 43, key));
+	HI_ASSERT(!hi_subobjects_add(c, 1ull << 56, 16, key));
+	HI_ASSERT(!hi_subobjects_add(c, POOL, 16, HI_LAYOUT_NOTHING));
+	HI_ASSERT_EQ(0, hi_subobjects_count(c));
+	HI_ASSERT(!hi_subobjects_failed(c));
 	/* The largest ones come through whole. */
-	HI_ASSERT(hi_carving_add(c, (1ull << 56) - 8, (1ull << 43) - 1, key));
-	HI_ASSERT(!hi_carving_add(c, (1ull << 56) - 8, (1ull << 43) - 1, key));
-	HI_ASSERT(hi_carving_add(c, (1ull << 56) - 8, (1ull << 42) - 1, key));
+	HI_ASSERT(hi_subobjects_add(c, (1ull << 56) - 8, (1ull << 43) - 1, key));
+	HI_ASSERT(!hi_subobjects_add(c, (1ull << 56) - 8, (1ull << 43) - 1, key));
+	HI_ASSERT(hi_subobjects_add(c, (1ull << 56) - 8, (1ull << 42) - 1, key));
 	struct hi_objects *o = NULL;
-	struct hi_carving_stats stats;
+	struct hi_subobject_stats stats;
 	struct hi_pools pools;
 
-	HI_ASSERT_OK(hi_carving_finish(c, h.layouts, h.objects, extent, &h, &o, &pools,
-				       &stats, &err),
+	HI_ASSERT_OK(hi_subobjects_split(c, h.layouts, h.objects, extent, &h, &o, &pools,
+					 &stats, &err),
 		     &err);
-	HI_ASSERT(!o && !pools.items && !pools.is_rest);
+	HI_ASSERT(!o && !pools.items && !pools.is_remainder);
 	HI_ASSERT_EQ(2, stats.misplaced);
 	hi_objects_destroy(h.objects);
 	hi_layouts_destroy(h.layouts);
 }
 
-static enum hi_status carve_all(struct heap *h)
+static enum hi_status split_all(struct heap *h)
 {
-	struct hi_carving *c = NULL;
+	struct hi_subobjects *c = NULL;
 	struct hi_objects *o = NULL;
-	struct hi_carving_stats stats;
+	struct hi_subobject_stats stats;
 	struct hi_pools pools = {};
-	enum hi_status status = hi_carving_create(h->image, NULL, h->objects, &c, &err);
+	enum hi_status status =
+		hi_subobjects_create(h->image, NULL, h->objects, &c, &err);
 
 	if (status == HI_OK) {
 		add_all_quietly(h, c);
-		status = hi_carving_finish(c, h->layouts, h->objects, extent, h, &o,
-					   &pools, &stats, &err);
+		status = hi_subobjects_split(c, h->layouts, h->objects, extent, h, &o,
+					     &pools, &stats, &err);
 	}
-	hi_carving_destroy(c);
+	hi_subobjects_destroy(c);
 	hi_objects_destroy(o);
 	hi_pools_free(&pools);
 	return status;
 }
 
-HI_TEST(carve, any_allocation_may_fail)
+HI_TEST(subobjects, any_allocation_may_fail)
 {
 	static struct heap h;
 	enum hi_status status;
@@ -608,7 +615,7 @@ HI_TEST(carve, any_allocation_may_fail)
 	heap_create(&h);
 	do {
 		hi_alloc_fail_at(++nth);
-		status = carve_all(&h);
+		status = split_all(&h);
 		hi_alloc_fail_at(0);
 		HI_ASSERT(status == HI_OK || status == HI_NO_MEMORY);
 	} while (status != HI_OK);
@@ -617,9 +624,9 @@ HI_TEST(carve, any_allocation_may_fail)
 	hi_layouts_destroy(h.layouts);
 }
 
-/* All claims at one address, or each over the end of the one before: what a
+/* All candidates at one address, or each over the end of the one before: what a
  * hostile target can do at most. */
-HI_TEST(carve, many_overlaps_take_no_quadratic_time)
+HI_TEST(subobjects, many_overlaps_take_no_quadratic_time)
 {
 	enum { MANY = 200000 };
 	static struct heap h;
@@ -631,19 +638,19 @@ HI_TEST(carve, many_overlaps_take_no_quadratic_time)
 						 .end = POOL + MANY * 8 + PAGE,
 						 .prot = 3,
 						 .kind = HI_MAPPING_ANONYMOUS});
-	OWNED(carving) *c = carving_of(&h);
+	OWNED(subobjects) *c = subobjects_of(&h);
 	OWNED(objects) *o = NULL;
-	struct hi_carving_stats stats;
+	struct hi_subobject_stats stats;
 	struct hi_pools pools;
-	struct claim both = {.type = 4};
+	struct candidate both = {.type = 4};
 
 	for (uint64_t i = 0; i < MANY; i++)
-		HI_ASSERT(
-			hi_carving_add(c, POOL + 8 * i, 32, layout_of(&h, &both)->index));
-	HI_ASSERT_OK(hi_carving_finish(c, h.layouts, h.objects, extent, &h, &o, &pools,
-				       &stats, &err),
+		HI_ASSERT(hi_subobjects_add(c, POOL + 8 * i, 32,
+					    layout_of(&h, &both)->index));
+	HI_ASSERT_OK(hi_subobjects_split(c, h.layouts, h.objects, extent, &h, &o, &pools,
+					 &stats, &err),
 		     &err);
-	HI_ASSERT_EQ(MANY / 4, stats.carved);
+	HI_ASSERT_EQ(MANY / 4, stats.count);
 	HI_ASSERT_EQ(MANY - MANY / 4, stats.conflicts);
 	hi_pools_free(&pools);
 	hi_objects_destroy(h.objects);
@@ -683,12 +690,12 @@ static void draw_mappings(struct hi_image *image, const char *pages)
 	}
 }
 
-static void check_ranges(const struct hi_carving *c, const char *expected)
+static void check_ranges(const struct hi_subobjects *c, const char *expected)
 {
 	for (size_t i = 0; expected[i]; i++)
 		for (uint64_t at = 0; at < PAGE; at += 8) {
 			uint64_t addr = 0x10000 + i * PAGE + at, start = 0, end = 0;
-			bool in = hi_carving_range(c, addr, &start, &end);
+			bool in = hi_subobjects_range(c, addr, &start, &end);
 			size_t first = i, last = i;
 
 			HI_ASSERT_MSG(in == (expected[i] == '+'), "page %zu", i);
@@ -712,14 +719,14 @@ static void add_thread(struct hi_image *image, size_t sp_page, size_t fs_page)
 	HI_ASSERT_OK(hi_image_add_thread(image, &t, &err), &err);
 }
 
-HI_TEST(carve, ranges_are_memory_that_is_nothing_else)
+HI_TEST(subobjects, ranges_are_memory_that_is_nothing_else)
 {
 	struct hi_image *image = empty_image();
 	struct hi_heap_region regions[] = {
 		{0x10000 + 17 * PAGE, 0x10000 + 18 * PAGE, 0, 0},
 		{0x10000 + 40 * PAGE, 0x10000 + 42 * PAGE, 1, 0}};
 	struct hi_allocator allocator = {.regions = regions, .n_regions = 2};
-	OWNED(carving) *c = NULL;
+	OWNED(subobjects) *c = NULL;
 	OWNED(objects) *objects = NULL;
 	struct hi_objects_builder *b;
 	uint64_t low, high;
@@ -734,12 +741,13 @@ HI_TEST(carve, ranges_are_memory_that_is_nothing_else)
 	add_thread(image, 22, 24); /* below its control block; what is above is not its */
 	add_thread(image, 49, 30); /* static data in a small mapping */
 	add_thread(image, 53, 46); /* a stack without a control block above it */
-	HI_ASSERT_OK(hi_carving_create(image, &allocator, objects, &c, &err), &err);
+	HI_ASSERT_OK(hi_subobjects_create(image, &allocator, objects, &c, &err), &err);
 	check_ranges(c, "........+++....++.+......++....+.....+++..+++.............");
-	hi_carving_bounds(c, &low, &high);
+	hi_subobjects_bounds(c, &low, &high);
 	HI_ASSERT_EQ(0x10000 + 8 * PAGE, low);
 	HI_ASSERT_EQ(0x10000 + 45 * PAGE, high);
-	HI_ASSERT_OK(hi_carving_exclude(c, 0x10000 + 9 * PAGE, 0x10000 + 16 * PAGE, &err),
-		     &err);
+	HI_ASSERT_OK(
+		hi_subobjects_exclude(c, 0x10000 + 9 * PAGE, 0x10000 + 16 * PAGE, &err),
+		&err);
 	check_ranges(c, "........+.......+.+......++....+.....+++..+++.............");
 }

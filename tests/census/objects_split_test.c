@@ -22,17 +22,17 @@ static uint64_t below(uint64_t n)
 	return (random_state * 0x2545f4914f6cdd1d >> 8) % n;
 }
 
-/* ---- the truth: a list of objects, and of those to be carved ---- */
+/* ---- the truth: a list of objects, and of its subobjects ---- */
 
 struct object {
 	uint64_t addr, usable;
 	uint32_t type;
 	uint8_t flags;
-	bool rest;
+	bool remainder;
 	int pool; /* -1: none */
 };
 struct list HI_VECTOR(struct object);
-struct carved HI_VECTOR(struct hi_carved);
+struct subobjects HI_VECTOR(struct hi_subobject);
 
 static void push(struct list *list, struct object object)
 {
@@ -95,10 +95,10 @@ static struct hi_objects *random_table(struct list *list, bool huge)
 }
 
 /* Objects in [at, end), which no region or one block takes. */
-static void random_carved(struct carved *carved, uint64_t at, uint64_t end)
+static void random_subobjects(struct subobjects *subobjects, uint64_t at, uint64_t end)
 {
 	for (unsigned n = (unsigned)below(12); n; n--) {
-		struct hi_carved c;
+		struct hi_subobject c;
 
 		at = (at + 7) & ~7ull;
 		at += below(2) ? 0 : 8 * below(below(4) ? 4 : 20000);
@@ -110,13 +110,13 @@ static void random_carved(struct carved *carved, uint64_t at, uint64_t end)
 		c.addr = at;
 		c.type = (uint32_t)(2000 + below(1000));
 		c.flags = (uint8_t)below(256) & (uint8_t)~HI_OBJECT_INTERNAL;
-		HI_ASSERT(hi_vector_push(carved, c));
+		HI_ASSERT(hi_vector_push(subobjects, c));
 		at += c.size;
 	}
 }
 
-static void carve_at_random(const struct hi_objects *o, const struct list *list,
-			    struct carved *carved)
+static void split_at_random(const struct hi_objects *o, const struct list *list,
+			    struct subobjects *subobjects)
 {
 	uint32_t r = 0;
 	uint64_t after = 8;
@@ -126,19 +126,20 @@ static void carve_at_random(const struct hi_objects *o, const struct list *list,
 
 		while (r < o->n_regions && o->regions[r].start <= addr) {
 			if (below(2) && o->regions[r].start > after)
-				random_carved(carved, after, o->regions[r].start);
+				random_subobjects(subobjects, after, o->regions[r].start);
 			after = o->regions[r++].end;
 		}
 		if (i < list->count && below(3) == 0)
-			random_carved(carved, addr, addr + list->items[i].usable);
+			random_subobjects(subobjects, addr, addr + list->items[i].usable);
 	}
 	if (below(2))
-		random_carved(carved, after, after + (9ull << 30));
+		random_subobjects(subobjects, after, after + (9ull << 30));
 }
 
-/* One block of `from` that carved objects [c, end) are in. */
+/* One block of `from` that subobjects [c, end) are in. */
 static void cut_block(struct list *to, const struct object *from,
-		      const struct hi_carved *c, const struct hi_carved *end, int pool)
+		      const struct hi_subobject *c, const struct hi_subobject *end,
+		      int pool)
 {
 	uint64_t block_end = from->addr + from->usable;
 	uint8_t internal = from->flags & HI_OBJECT_INTERNAL;
@@ -146,7 +147,7 @@ static void cut_block(struct list *to, const struct object *from,
 	if (c->addr > from->addr) {
 		push(to, *from);
 		to->items[to->count - 1].usable = c->addr - from->addr;
-		to->items[to->count - 1].rest = true;
+		to->items[to->count - 1].remainder = true;
 		to->items[to->count - 1].pool = pool;
 	}
 	for (; c < end; c++) {
@@ -170,7 +171,8 @@ static void cut_block(struct list *to, const struct object *from,
 	}
 }
 
-static void cut(struct list *to, const struct list *from, const struct carved *carved)
+static void cut(struct list *to, const struct list *from,
+		const struct subobjects *subobjects)
 {
 	size_t c = 0, end;
 	int pools = 0;
@@ -178,19 +180,23 @@ static void cut(struct list *to, const struct list *from, const struct carved *c
 	for (size_t i = 0; i <= from->count; i++) {
 		const struct object *o = i < from->count ? &from->items[i] : NULL;
 
-		for (; c < carved->count && (!o || carved->items[c].addr < o->addr); c++)
-			push(to, (struct object){
-					 carved->items[c].addr, carved->items[c].size,
-					 carved->items[c].type,
-					 carved->items[c].flags | CLASS_3, false, -1});
+		for (;
+		     c < subobjects->count && (!o || subobjects->items[c].addr < o->addr);
+		     c++)
+			push(to, (struct object){subobjects->items[c].addr,
+						 subobjects->items[c].size,
+						 subobjects->items[c].type,
+						 subobjects->items[c].flags | CLASS_3,
+						 false, -1});
 		if (!o)
 			return;
-		for (end = c;
-		     end < carved->count && carved->items[end].addr < o->addr + o->usable;
+		for (end = c; end < subobjects->count &&
+			      subobjects->items[end].addr < o->addr + o->usable;
 		     end++)
 			;
 		if (end > c)
-			cut_block(to, o, carved->items + c, carved->items + end, pools++);
+			cut_block(to, o, subobjects->items + c, subobjects->items + end,
+				  pools++);
 		else
 			push(to, *o);
 		c = end;
@@ -200,7 +206,7 @@ static void cut(struct list *to, const struct list *from, const struct carved *c
 static void without_pools(struct list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		list->items[i].rest = false;
+		list->items[i].remainder = false;
 		list->items[i].pool = -1;
 	}
 }
@@ -275,22 +281,22 @@ static void check_pools(const struct hi_pools *pools, const struct list *list)
 	hi_node id = 0;
 
 	for (size_t p = 0; p < pools->count; p++) {
-		hi_node rest = HI_NODE_NONE;
+		hi_node remainder = HI_NODE_NONE;
 
 		for (; list->items[id].pool != (int)p; id++)
 			HI_ASSERT_EQ(-1, list->items[id].pool);
 		HI_ASSERT_EQ(id, pools->items[p].first);
 		for (; id < list->count && list->items[id].pool == (int)p; id++)
-			if (list->items[id].rest && rest == HI_NODE_NONE)
-				rest = id;
+			if (list->items[id].remainder && remainder == HI_NODE_NONE)
+				remainder = id;
 		HI_ASSERT_EQ(id - 1, pools->items[p].last);
-		HI_ASSERT_EQ(rest, pools->items[p].rest);
+		HI_ASSERT_EQ(remainder, pools->items[p].remainder);
 	}
 	for (; id < list->count; id++)
 		HI_ASSERT_EQ(-1, list->items[id].pool);
 	for (id = 0; id < list->count; id++)
-		HI_ASSERT_EQ(list->items[id].rest,
-			     pools->is_rest[id / 64] >> id % 64 & 1);
+		HI_ASSERT_EQ(list->items[id].remainder,
+			     pools->is_remainder[id / 64] >> id % 64 & 1);
 }
 
 /* All pieces of a block cost together what it did. */
@@ -314,13 +320,15 @@ static void check_costs(const struct hi_objects *old, const struct hi_objects *o
 	}
 }
 
-static struct hi_objects *carve(const struct hi_objects *old, const struct carved *carved,
+static struct hi_objects *split(const struct hi_objects *old,
+				const struct subobjects *subobjects,
 				struct hi_pools *pools)
 {
 	struct hi_objects *o;
 	struct hi_error err;
 
-	HI_ASSERT_OK(hi_objects_carve(old, carved->items, carved->count, &o, pools, &err),
+	HI_ASSERT_OK(hi_objects_split(old, subobjects->items, subobjects->count, &o,
+				      pools, &err),
 		     &err);
 	return o;
 }
@@ -328,14 +336,14 @@ static struct hi_objects *carve(const struct hi_objects *old, const struct carve
 static void one_random_table(bool huge)
 {
 	struct list before = {}, after = {}, again = {};
-	struct carved carved = {}, more = {};
+	struct subobjects subobjects = {}, more = {};
 	struct hi_pools pools, more_pools;
 	OWNED *old = random_table(&before, huge);
 	OWNED *o = NULL, *twice = NULL;
 
-	carve_at_random(old, &before, &carved);
-	o = carve(old, &carved, &pools);
-	cut(&after, &before, &carved);
+	split_at_random(old, &before, &subobjects);
+	o = split(old, &subobjects, &pools);
+	cut(&after, &before, &subobjects);
 	check_columns(old, &before);
 	check_lookup(old, &before);
 	check_columns(o, &after);
@@ -343,8 +351,8 @@ static void one_random_table(bool huge)
 	check_pools(&pools, &after);
 	check_costs(old, o, &before);
 	without_pools(&after);
-	carve_at_random(o, &after, &more);
-	twice = carve(o, &more, &more_pools);
+	split_at_random(o, &after, &more);
+	twice = split(o, &more, &more_pools);
 	cut(&again, &after, &more);
 	check_columns(twice, &again);
 	check_lookup(twice, &again);
@@ -355,7 +363,7 @@ static void one_random_table(bool huge)
 	hi_vector_free(&before);
 	hi_vector_free(&after);
 	hi_vector_free(&again);
-	hi_vector_free(&carved);
+	hi_vector_free(&subobjects);
 	hi_vector_free(&more);
 }
 
@@ -367,12 +375,12 @@ static void random_tables(unsigned n, bool huge)
 	}
 }
 
-HI_TEST(objects_carve, random_tables_agree_with_a_list_of_pieces)
+HI_TEST(objects_split, random_tables_agree_with_a_list_of_pieces)
 {
 	random_tables(400, false);
 }
 
-HI_TEST(objects_carve, so_do_those_with_sizes_and_distances_beyond_4_gib)
+HI_TEST(objects_split, so_do_those_with_sizes_and_distances_beyond_4_gib)
 {
 	random_tables(1, true);
 }
@@ -400,14 +408,14 @@ static struct hi_objects *blocks(unsigned n)
 	return o;
 }
 
-static enum hi_status carve_two(struct hi_objects *old, struct hi_carved first,
-				struct hi_carved second)
+static enum hi_status split_two(struct hi_objects *old, struct hi_subobject first,
+				struct hi_subobject second)
 {
-	struct hi_carved carved[] = {first, second};
+	struct hi_subobject subobjects[] = {first, second};
 	struct hi_pools pools;
 	struct hi_objects *o;
 	struct hi_error err;
-	enum hi_status status = hi_objects_carve(old, carved, 2, &o, &pools, &err);
+	enum hi_status status = hi_objects_split(old, subobjects, 2, &o, &pools, &err);
 
 	if (status == HI_OK) {
 		hi_objects_destroy(o);
@@ -416,51 +424,52 @@ static enum hi_status carve_two(struct hi_objects *old, struct hi_carved first,
 	return status;
 }
 
-HI_TEST(objects_carve, what_is_out_of_place_is_refused)
+HI_TEST(objects_split, what_is_out_of_place_is_refused)
 {
 	OWNED *old = blocks(3);
-	struct hi_carved good = {.addr = 0x1010, .size = 16};
+	struct hi_subobject good = {.addr = 0x1010, .size = 16};
 
-	HI_ASSERT_EQ(HI_OK,
-		     carve_two(old, good, (struct hi_carved){.addr = 0x1020, .size = 8}));
-	HI_ASSERT_STATUS(HI_BAD_DATA, carve_two(old, good, good));
+	HI_ASSERT_EQ(HI_OK, split_two(old, good,
+				      (struct hi_subobject){.addr = 0x1020, .size = 8}));
+	HI_ASSERT_STATUS(HI_BAD_DATA, split_two(old, good, good));
 	HI_ASSERT_STATUS(
 		HI_BAD_DATA,
-		carve_two(old, good, (struct hi_carved){.addr = 0x101c, .size = 8}));
+		split_two(old, good, (struct hi_subobject){.addr = 0x101c, .size = 8}));
 	HI_ASSERT_STATUS(
 		HI_BAD_DATA,
-		carve_two(old, good, (struct hi_carved){.addr = 0x1024, .size = 8}));
+		split_two(old, good, (struct hi_subobject){.addr = 0x1024, .size = 8}));
 	HI_ASSERT_STATUS(
 		HI_BAD_DATA,
-		carve_two(old, good, (struct hi_carved){.addr = 0x1020, .size = 0}));
+		split_two(old, good, (struct hi_subobject){.addr = 0x1020, .size = 0}));
 	/* Beyond its block, between two, over the end of space. */
 	HI_ASSERT_STATUS(
 		HI_BAD_DATA,
-		carve_two(old, good, (struct hi_carved){.addr = 0x11f8, .size = 9}));
+		split_two(old, good, (struct hi_subobject){.addr = 0x11f8, .size = 9}));
 	HI_ASSERT_STATUS(
 		HI_BAD_DATA,
-		carve_two(old, good, (struct hi_carved){.addr = 0x1200, .size = 8}));
+		split_two(old, good, (struct hi_subobject){.addr = 0x1200, .size = 8}));
 	HI_ASSERT_STATUS(
 		HI_BAD_DATA,
-		carve_two(old, good, (struct hi_carved){.addr = ~7ull, .size = 8}));
+		split_two(old, good, (struct hi_subobject){.addr = ~7ull, .size = 8}));
 	HI_ASSERT_STATUS(
 		HI_BAD_DATA,
-		carve_two(old, (struct hi_carved){.addr = 0xff8, .size = 9}, good));
+		split_two(old, (struct hi_subobject){.addr = 0xff8, .size = 9}, good));
 	old->overhead[3] = 1;
 	HI_ASSERT_STATUS(
 		HI_BAD_DATA,
-		carve_two(old, good, (struct hi_carved){.addr = 0x1020, .size = 8}));
+		split_two(old, good, (struct hi_subobject){.addr = 0x1020, .size = 8}));
 }
 
-HI_TEST(objects_carve, a_header_keeps_the_blocks_type)
+HI_TEST(objects_split, a_header_keeps_the_blocks_type)
 {
 	OWNED *old = blocks(2), *o = NULL;
-	struct hi_carved carved = {.addr = 0x1000 + 528 + 64, .size = 448, .type = 7};
+	struct hi_subobject subobjects = {
+		.addr = 0x1000 + 528 + 64, .size = 448, .type = 7};
 	struct hi_pools pools;
 	struct hi_error err;
 
 	old->type[1] = 5;
-	HI_ASSERT_OK(hi_objects_carve(old, &carved, 1, &o, &pools, &err), &err);
+	HI_ASSERT_OK(hi_objects_split(old, &subobjects, 1, &o, &pools, &err), &err);
 	HI_ASSERT_EQ(3, o->count);
 	HI_ASSERT_EQ(5, o->type[1]);
 	HI_ASSERT_EQ(64, hi_objects_usable(o, 1));
@@ -468,40 +477,42 @@ HI_TEST(objects_carve, a_header_keeps_the_blocks_type)
 	HI_ASSERT_EQ(7, o->type[2]);
 	HI_ASSERT_EQ(448, hi_objects_cost(o, 2));
 	HI_ASSERT_EQ(1, pools.count);
-	HI_ASSERT_EQ(1, pools.items[0].rest);
+	HI_ASSERT_EQ(1, pools.items[0].remainder);
 	hi_pools_free(&pools);
 }
 
 /* Objects far apart in a mapping of any size cost no entries for what is between. */
-HI_TEST(objects_carve, a_few_objects_in_terabytes_cost_little)
+HI_TEST(objects_split, a_few_objects_in_terabytes_cost_little)
 {
 	OWNED *old = blocks(1), *o = NULL;
-	struct hi_carved carved[64];
+	struct hi_subobject subobjects[64];
 	struct hi_pools pools;
 	struct hi_error err;
 
 	for (unsigned i = 0; i < 64; i++)
-		carved[i] =
-			(struct hi_carved){.addr = 0x100000000000 + ((uint64_t)i << 38),
-					   .size = i % 2 ? 24 : 1ull << 37};
-	HI_ASSERT_OK(hi_objects_carve(old, carved, 64, &o, &pools, &err), &err);
+		subobjects[i] = (struct hi_subobject){.addr = 0x100000000000 +
+							      ((uint64_t)i << 38),
+						      .size = i % 2 ? 24 : 1ull << 37};
+	HI_ASSERT_OK(hi_objects_split(old, subobjects, 64, &o, &pools, &err), &err);
 	HI_ASSERT_EQ(65, o->count);
 	HI_ASSERT_EQ(65, o->n_regions);
 	for (unsigned i = 0; i < 64; i++) {
-		HI_ASSERT_EQ(i + 1, hi_objects_find(o, carved[i].addr, NULL));
-		HI_ASSERT_EQ(
-			i + 1,
-			hi_objects_find(o, carved[i].addr + carved[i].size - 1, NULL));
+		HI_ASSERT_EQ(i + 1, hi_objects_find(o, subobjects[i].addr, NULL));
+		HI_ASSERT_EQ(i + 1,
+			     hi_objects_find(o,
+					     subobjects[i].addr + subobjects[i].size - 1,
+					     NULL));
 		HI_ASSERT_EQ(HI_NODE_NONE,
-			     hi_objects_find(o, carved[i].addr + carved[i].size, NULL));
+			     hi_objects_find(o, subobjects[i].addr + subobjects[i].size,
+					     NULL));
 	}
 	hi_pools_free(&pools);
 }
 
-HI_TEST(objects_carve, any_allocation_may_fail)
+HI_TEST(objects_split, any_allocation_may_fail)
 {
 	struct list before = {};
-	struct carved carved = {};
+	struct subobjects subobjects = {};
 	struct hi_objects *o;
 	struct hi_pools pools;
 	struct hi_error err;
@@ -510,16 +521,16 @@ HI_TEST(objects_carve, any_allocation_may_fail)
 	enum hi_status status;
 
 	random_state = 6;
-	while (carved.count < 20) {
+	while (subobjects.count < 20) {
 		hi_objects_destroy(old);
-		before.count = carved.count = 0;
+		before.count = subobjects.count = 0;
 		old = random_table(&before, false);
-		carve_at_random(old, &before, &carved);
+		split_at_random(old, &before, &subobjects);
 	}
 	do {
 		hi_alloc_fail_at(++nth);
-		status = hi_objects_carve(old, carved.items, carved.count, &o, &pools,
-					  &err);
+		status = hi_objects_split(old, subobjects.items, subobjects.count, &o,
+					  &pools, &err);
 		hi_alloc_fail_at(0);
 		HI_ASSERT(status == HI_OK || status == HI_NO_MEMORY);
 	} while (status != HI_OK);
@@ -527,5 +538,5 @@ HI_TEST(objects_carve, any_allocation_may_fail)
 	hi_objects_destroy(o);
 	hi_pools_free(&pools);
 	hi_vector_free(&before);
-	hi_vector_free(&carved);
+	hi_vector_free(&subobjects);
 }
