@@ -2,22 +2,22 @@
 /*
  * Note [Arrays]
  *
- * A pointer to T at the start of a block with room for many T's makes it an array:
- * all of its elements are followed. Where the block is the buffer of a container,
- * some of them are dead: what they lead to was freed and may have been handed out
- * again as something else. The container says which ones are live, but another
- * pointer to the buffer (an iterator, data()) may come first. So arrays whose number
- * of elements is not said wait until nothing else spreads; those for whose block a
- * number was said until then are not followed at all. That does not depend on the
- * order in which candidates come. After so many rounds nothing waits any more.
+ * A pointer to T at the start of a block with room for many T's makes it an array: the
+ * pointers of all its elements are followed. Where the block is the buffer of a
+ * container, some elements are dead: what they lead to was freed and may have been
+ * allocated again as something else. The container knows which are live, but another
+ * pointer to the buffer (an iterator, data()) may come first. So arrays without a known
+ * count wait until propagation has nothing else to follow; those whose count became known
+ * until then are not followed at all. That does not depend on the order of candidates.
+ * After ROUNDS (propagate.c) arrays no longer wait.
  */
 #include <stdlib.h>
 
-#include "decode/inference/spread.h"
+#include "decode/inference/propagation.h"
 
 static int by_node(const void *a, const void *b)
 {
-	const struct hi_spread_entry *x = a, *y = b;
+	const struct hi_propagation_entry *x = a, *y = b;
 
 	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
@@ -28,14 +28,14 @@ static bool is_counted(const struct hi_typing *typing, hi_node id)
 {
 	uint32_t key = typing->objects->type[id];
 
-	return (key & HI_KEY_LAYOUT) && hi_layout_count_is_said(hi_layouts_get(
-						typing->layouts, key & HI_KEY_LAYOUT));
+	return (key & HI_KEY_LAYOUT) &&
+	       hi_layout_has_count(hi_layouts_get(typing->layouts, key & HI_KEY_LAYOUT));
 }
 
-static bool gather_arrays(struct hi_spread *s, struct hi_spread_entries *all)
+static bool gather_arrays(struct hi_propagation *s, struct hi_propagation_entries *all)
 {
 	for (unsigned i = 0; i < s->n_workers; i++) {
-		struct hi_spread_entries *from = &s->workers[i]->arrays;
+		struct hi_propagation_entries *from = &s->workers[i]->arrays;
 
 		for (size_t k = 0; k < from->count; k++)
 			if (!is_counted(s->typing, from->items[k].id) &&
@@ -48,10 +48,10 @@ static bool gather_arrays(struct hi_spread *s, struct hi_spread_entries *all)
 	return true;
 }
 
-bool hi_spread_release(struct hi_spread *s)
+bool hi_propagation_release_arrays(struct hi_propagation *s)
 {
-	struct hi_spreader *first = s->workers[0];
-	struct hi_spread_entries all = {};
+	struct hi_propagation_worker *first = s->workers[0];
+	struct hi_propagation_entries all = {};
 	bool any = false;
 
 	if (!gather_arrays(s, &all))

@@ -11,7 +11,7 @@
 #include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "decode/inference/spread.h"
+#include "decode/inference/propagation.h"
 
 enum { MAX_PAIRS = 1 << 12 };
 

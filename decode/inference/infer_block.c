@@ -2,14 +2,14 @@
 /* One candidate for one block: does it fit, is it new, is it the best? */
 #include <string.h>
 
-#include "decode/inference/spread.h"
+#include "decode/inference/propagation.h"
 
 enum {
 	MAX_CHECKED = 64,	/* elements of an array whose pointers are looked at */
 	MAX_INTERIOR = 1 << 24, /* kept by one thread */
 };
 
-bool hi_spread_read(struct hi_spreader *w, uint64_t addr, uint64_t *ret)
+bool hi_propagation_read(struct hi_propagation_worker *w, uint64_t addr, uint64_t *ret)
 {
 	const uint8_t *at = hi_views_at(&w->typing->views, &w->target_view, addr, 8);
 
@@ -23,7 +23,7 @@ bool hi_spread_read(struct hi_spreader *w, uint64_t addr, uint64_t *ret)
 /* ---- is this block an array of such elements? ---- */
 
 struct plausible {
-	struct hi_spreader *w;
+	struct hi_propagation_worker *w;
 	const struct hi_layout *layout;
 	uint64_t addr; /* of the block */
 	bool ok;
@@ -36,13 +36,14 @@ static void check_word(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 
 	if (!p->ok || !slot || slot->kind != HI_POINTER_SLOT_TYPED ||
 	    offset >= MAX_CHECKED * p->layout->size ||
-	    !hi_spread_read(p->w, p->addr + offset, &word))
+	    !hi_propagation_read(p->w, p->addr + offset, &word))
 		return;
 	p->ok = word == 0 || hi_image_mapping_at(p->w->typing->image, word);
 }
 
-bool hi_spread_is_plausible(struct hi_spreader *w, const struct hi_layout *layout,
-			    bool array, uint64_t addr, uint64_t usable)
+bool hi_propagation_is_plausible(struct hi_propagation_worker *w,
+				 const struct hi_layout *layout, bool array,
+				 uint64_t addr, uint64_t usable)
 {
 	struct plausible p = {w, layout, addr, true};
 
@@ -55,7 +56,7 @@ bool hi_spread_is_plausible(struct hi_spreader *w, const struct hi_layout *layou
 /* Nothing but a pointer to its own kind: the link that an allocator writes into a free
  * slot (sqlite's LookasideSlot). Any block begins with such a record and divides by it;
  * how large it is says nothing. */
-static bool is_bare_link(struct hi_spreader *w, const struct hi_layout *layout)
+static bool is_bare_link(struct hi_propagation_worker *w, const struct hi_layout *layout)
 {
 	uint32_t pointee;
 
@@ -67,8 +68,9 @@ static bool is_bare_link(struct hi_spreader *w, const struct hi_layout *layout)
 	       hi_layouts_get(w->typing->layouts, pointee)->base == layout->base;
 }
 
-bool hi_spread_fits_as_array(struct hi_spreader *w, const struct hi_layout *layout,
-			     uint64_t addr, uint64_t usable)
+bool hi_propagation_fits_as_array(struct hi_propagation_worker *w,
+				  const struct hi_layout *layout, uint64_t addr,
+				  uint64_t usable)
 {
 	uint64_t n = layout->size ? usable / layout->size : 0;
 
@@ -83,28 +85,29 @@ bool hi_spread_fits_as_array(struct hi_spreader *w, const struct hi_layout *layo
 	    hi_fit_usable(layout->size) == usable || /* one is as likely */
 	    is_bare_link(w, layout))
 		return false;
-	return hi_spread_is_plausible(w, layout, true, addr, usable);
+	return hi_propagation_is_plausible(w, layout, true, addr, usable);
 }
 
-/* A few records, or one that begins with this one? stages.c asks which records
+/* A few records, or one that begins with this one? inference_rounds.c asks which records
  * there are before it believes in an array. */
 static bool may_be_derived(const struct hi_layout *layout, uint64_t usable)
 {
 	return layout->klass == HI_TYPE_RECORD && layout->size &&
-	       usable / layout->size <= HI_SPREAD_FEW;
+	       usable / layout->size <= HI_PROPAGATION_FEW;
 }
 
 /* ---- proposals ---- */
 
 /* Note [Arrays] */
-static bool waits(const struct hi_spreader *w, const struct hi_layout *layout, hi_node id,
-		  uint32_t key)
+static bool waits(const struct hi_propagation_worker *w, const struct hi_layout *layout,
+		  hi_node id, uint32_t key)
 {
 	return (key & HI_KEY_ARRAY) && !(key & HI_KEY_SETTLED) && id != HI_NODE_NONE &&
-	       !hi_layout_count_is_said(layout) && !w->spread->late;
+	       !hi_layout_has_count(layout) && !w->propagation->late;
 }
 
-void hi_spread_push(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key)
+void hi_propagation_push(struct hi_propagation_worker *w, uint64_t addr, hi_node id,
+			 uint32_t key)
 {
 	const struct hi_layout *layout =
 		hi_layouts_get(w->typing->layouts, key & HI_KEY_LAYOUT);
@@ -112,9 +115,9 @@ void hi_spread_push(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t k
 	if ((!layout->n_pointers && !layout->n_rule_sites) || layout->quiet)
 		return;
 	if (!hi_vector_push(waits(w, layout, id, key) ? &w->arrays : &w->todo,
-			    ((struct hi_spread_entry){addr, id, key}))) {
+			    ((struct hi_propagation_entry){addr, id, key}))) {
 		w->no_memory = true;
-		atomic_store(&w->spread->stop, true);
+		atomic_store(&w->propagation->stop, true);
 	}
 }
 
@@ -123,20 +126,20 @@ static bool says_more(struct hi_layouts *layouts, const struct hi_layout *layout
 		      const struct hi_layout *than)
 {
 	return (layout->n_pointers || layout->n_rule_sites) &&
-	       (hi_layout_count_is_said(layout) || layout->context != than->context ||
+	       (hi_layout_has_count(layout) || layout->context != than->context ||
 		layout->lead != than->lead ||
 		!hi_layout_starts_with(layouts, than, layout, false));
 }
 
 /* The block has a type already: is this one worth to be followed too? */
-static void follow_candidate(struct hi_spreader *w, uint64_t addr, hi_node id,
+static void follow_candidate(struct hi_propagation_worker *w, uint64_t addr, hi_node id,
 			     uint32_t key, uint32_t old)
 {
-	struct hi_spread *s = w->spread;
+	struct hi_propagation *s = w->propagation;
 	struct hi_layouts *layouts = w->typing->layouts;
 	const struct hi_layout *layout = hi_layouts_get(layouts, key & HI_KEY_LAYOUT);
 	const struct hi_layout *other = hi_layouts_get(layouts, old & HI_KEY_LAYOUT);
-	bool is_array = (key & HI_KEY_ARRAY) && !hi_layout_count_is_said(layout);
+	bool is_array = (key & HI_KEY_ARRAY) && !hi_layout_has_count(layout);
 	bool follow = is_array ? layout->n_pointers || layout->n_rule_sites
 			       : says_more(layouts, layout, other);
 	bool conflict;
@@ -159,7 +162,7 @@ static void follow_candidate(struct hi_spreader *w, uint64_t addr, hi_node id,
 					     old & HI_KEY_LAYOUT);
 	if (hi_type_candidates_add(&s->followed_candidates, id, key & HI_KEY_LAYOUT)) {
 		if (follow)
-			hi_spread_push(w, addr, id, key);
+			hi_propagation_push(w, addr, id, key);
 	} else if (atomic_load(&s->followed_candidates.no_memory)) {
 		atomic_store(&s->stop, true);
 	}
@@ -178,8 +181,8 @@ static int compare_keys(const struct hi_layouts *layouts, uint32_t a, uint32_t b
 }
 
 /* Makes key the block's candidate if it is the best. */
-static void settle(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key,
-		   uint32_t old)
+static void settle(struct hi_propagation_worker *w, uint64_t addr, hi_node id,
+		   uint32_t key, uint32_t old)
 {
 	uint32_t *type = &w->typing->objects->type[id];
 	bool told = false;
@@ -198,13 +201,13 @@ static void settle(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t ke
 						 __ATOMIC_RELAXED))
 			continue;
 		if (first)
-			hi_spread_push(w, addr, id, key);
+			hi_propagation_push(w, addr, id, key);
 		return;
 	}
 }
 
-void hi_spread_add_candidate(struct hi_spreader *w, uint64_t addr, hi_node id,
-			     uint32_t index, enum hi_evidence evidence)
+void hi_propagation_add_candidate(struct hi_propagation_worker *w, uint64_t addr,
+				  hi_node id, uint32_t index, enum hi_evidence evidence)
 {
 	struct hi_objects *objects = w->typing->objects;
 	uint32_t old = __atomic_load_n(&objects->type[id], __ATOMIC_RELAXED), key;
@@ -220,7 +223,7 @@ void hi_spread_add_candidate(struct hi_spreader *w, uint64_t addr, hi_node id,
 		layout = hi_layouts_get(w->typing->layouts, index);
 	}
 	key = (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index;
-	if (hi_layout_count_is_said(layout)) {
+	if (hi_layout_has_count(layout)) {
 		n = layout->first + layout->count;
 		if (layout->lead > usable ||
 		    (layout->size && n > (usable - layout->lead) / layout->size))
@@ -230,7 +233,7 @@ void hi_spread_add_candidate(struct hi_spreader *w, uint64_t addr, hi_node id,
 	} else if (layout->size > usable) {
 		return;
 	} else if (!may_be_derived(layout, usable) &&
-		   hi_spread_fits_as_array(w, layout, addr, usable)) {
+		   hi_propagation_fits_as_array(w, layout, addr, usable)) {
 		key |= HI_KEY_ARRAY;
 	}
 	settle(w, addr, id, key, old);
@@ -247,7 +250,7 @@ static uint64_t extent_of(const struct hi_typing *typing, uint32_t key)
 	layout = hi_layouts_get(typing->layouts, key & HI_KEY_LAYOUT);
 	/* A pointer to an integer describes one. */
 	if (layout->klass == HI_TYPE_SCALAR && !layout->blob &&
-	    !hi_layout_count_is_said(layout))
+	    !hi_layout_has_count(layout))
 		return layout->size;
 	if ((key & HI_KEY_ARRAY) || layout->blob)
 		return UINT64_MAX;
@@ -257,15 +260,15 @@ static uint64_t extent_of(const struct hi_typing *typing, uint32_t key)
 		       : layout->lead + layout->size;
 }
 
-uint64_t hi_spread_extent(const struct hi_typing *typing, hi_node id)
+uint64_t hi_propagation_extent(const struct hi_typing *typing, hi_node id)
 {
 	return extent_of(typing,
 			 __atomic_load_n(&typing->objects->type[id], __ATOMIC_RELAXED));
 }
 
 /* Records of a flexible array are members, as far as the block goes. */
-bool hi_spread_explains(const struct hi_typing *typing, uint32_t key, uint64_t offset,
-			uint32_t index)
+bool hi_propagation_explains(const struct hi_typing *typing, uint32_t key,
+			     uint64_t offset, uint32_t index)
 {
 	const struct hi_layout *layout;
 
@@ -282,14 +285,14 @@ bool hi_spread_explains(const struct hi_typing *typing, uint32_t key, uint64_t o
 /* Bytes that it takes whatever else is said yet: better candidates are no
  * smaller, but an array, a name or a list's node may become something else.
  * While objects are split off, what it took before. */
-static uint64_t firm_extent(const struct hi_spreader *w, hi_node id)
+static uint64_t firm_extent(const struct hi_propagation_worker *w, hi_node id)
 {
 	const struct hi_typing *typing = w->typing;
 	const struct hi_layout *layout;
 	uint32_t key;
 
-	if (w->spread->before)
-		return extent_of(typing, w->spread->before[id]);
+	if (w->propagation->before)
+		return extent_of(typing, w->propagation->before[id]);
 	key = __atomic_load_n(&typing->objects->type[id], __ATOMIC_RELAXED);
 	if (!(key & HI_KEY_LAYOUT) || (key & HI_KEY_SETTLED))
 		return extent_of(typing, key);
@@ -302,18 +305,19 @@ static uint64_t firm_extent(const struct hi_spreader *w, hi_node id)
 
 /* `new T[n]` of types with a destructor: n, then the elements; the pointer is
  * to the first (Itanium C++ ABI 2.7). */
-bool hi_spread_cookie(struct hi_spreader *w, uint64_t start, hi_node id, uint32_t index,
-		      enum hi_evidence evidence)
+bool hi_propagation_add_counted_array(struct hi_propagation_worker *w, uint64_t start,
+				      hi_node id, uint32_t index,
+				      enum hi_evidence evidence)
 {
 	const struct hi_layout *layout = hi_layouts_get(w->typing->layouts, index);
 	uint64_t usable = hi_object_usable(w->typing->objects, id), n;
 	uint32_t refined;
 
 	if (layout->klass != HI_TYPE_RECORD || layout->opaque || !layout->size ||
-	    hi_layout_count_is_said(layout))
+	    hi_layout_has_count(layout))
 		return false;
 	/* One is too likely a number to be a count. */
-	if (!hi_spread_read(w, start, &n) || n < 2 || n > usable / layout->size ||
+	if (!hi_propagation_read(w, start, &n) || n < 2 || n > usable / layout->size ||
 	    hi_fit_usable(8 + n * layout->size) != usable)
 		return false;
 	refined = hi_layouts_refine(
@@ -322,11 +326,12 @@ bool hi_spread_cookie(struct hi_spreader *w, uint64_t start, hi_node id, uint32_
 			.lead = 8, .count = n, .context = layout->context});
 	if (refined < HI_LAYOUT_FIRST)
 		return false;
-	hi_spread_add_candidate(w, start, id, refined, evidence);
+	hi_propagation_add_candidate(w, start, id, refined, evidence);
 	return true;
 }
 
-void hi_spread_note(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t key)
+void hi_propagation_note_interior(struct hi_propagation_worker *w, uint64_t addr,
+				  hi_node id, uint32_t key)
 {
 	uint64_t h = (addr ^ (uint64_t)key << 40) * 0x9e3779b97f4a7c15ull;
 	uint64_t *recent = &w->recent[h >> 54];
@@ -340,8 +345,8 @@ void hi_spread_note(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t k
 		w->no_memory = true;
 }
 
-void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t index,
-		      enum hi_evidence evidence)
+void hi_propagation_add_interior(struct hi_propagation_worker *w, uint64_t addr,
+				 hi_node id, uint32_t index, enum hi_evidence evidence)
 {
 	struct hi_typing *typing = w->typing;
 	const struct hi_layout *layout = hi_layouts_get(typing->layouts, index);
@@ -354,33 +359,33 @@ void hi_spread_inside(struct hi_spreader *w, uint64_t addr, hi_node id, uint32_t
 	/* The low bits of a pointer to something aligned are used as a tag. Without
 	 * pointers in it, it may as well be a member that is aligned to less. */
 	if (is_record && offset < 8 && layout->size % 8 == 0) {
-		hi_spread_add_candidate(w, start, id, index,
-					layout->n_pointers || layout->n_rule_sites
-						? evidence
-						: HI_EVIDENCE_SHAPE);
+		hi_propagation_add_candidate(w, start, id, index,
+					     layout->n_pointers || layout->n_rule_sites
+						     ? evidence
+						     : HI_EVIDENCE_SHAPE);
 		return;
 	}
-	if (hi_spread_behind_header(w, addr, id, index, evidence))
+	if (hi_propagation_add_behind_header(w, addr, id, index, evidence))
 		return;
 	if (offset < firm_extent(w, id) ||
-	    (!is_record && !hi_layout_count_is_said(layout) &&
-	     !hi_spread_may_be_sized(w, addr, id, index)))
+	    (!is_record && !hi_layout_has_count(layout) &&
+	     !hi_propagation_may_be_sized(w, addr, id, index)))
 		return;
-	if (w->spread->subobjects &&
+	if (w->propagation->subobjects &&
 	    (hi_object_usable(typing->objects, id) < HI_SUBOBJECT_MIN_POOL ||
-	     hi_spread_explains(typing, w->spread->before[id], offset, index)))
+	     hi_propagation_explains(typing, w->propagation->before[id], offset, index)))
 		return;
-	if (w->spread->subobjects)
-		hi_spread_add_subobject(w, addr,
-					start + hi_object_usable(typing->objects, id),
-					index, evidence);
+	if (w->propagation->subobjects)
+		hi_propagation_add_subobject(
+			w, addr, start + hi_object_usable(typing->objects, id), index,
+			evidence);
 	else
-		hi_spread_note(w, addr, id,
-			       (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index);
+		hi_propagation_note_interior(
+			w, addr, id, (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index);
 }
 
-void hi_spread_add_subobject(struct hi_spreader *w, uint64_t addr, uint64_t end,
-			     uint32_t index, enum hi_evidence evidence)
+void hi_propagation_add_subobject(struct hi_propagation_worker *w, uint64_t addr,
+				  uint64_t end, uint32_t index, enum hi_evidence evidence)
 {
 	const struct hi_layout *layout;
 	uint64_t size, room = end - addr;
@@ -391,7 +396,7 @@ void hi_spread_add_subobject(struct hi_spreader *w, uint64_t addr, uint64_t end,
 		return;
 	index = hi_walker_variant(&w->walker, index, addr, room);
 	layout = hi_layouts_get(w->typing->layouts, index);
-	array = hi_layout_count_is_said(layout) && layout->size;
+	array = hi_layout_has_count(layout) && layout->size;
 	if (array &&
 	    (room < layout->lead ||
 	     layout->first + layout->count > (room - layout->lead) / layout->size))
@@ -401,10 +406,10 @@ void hi_spread_add_subobject(struct hi_spreader *w, uint64_t addr, uint64_t end,
 		return;
 	size = hi_walker_size(&w->walker, layout, addr, room);
 	if (size < 8 || size < layout->size || size > room ||
-	    !hi_spread_is_plausible(w, layout, array, addr, size))
+	    !hi_propagation_is_plausible(w, layout, array, addr, size))
 		return;
 	key = (uint32_t)evidence << HI_KEY_EVIDENCE_SHIFT | index |
 	      (array ? HI_KEY_ARRAY : 0);
-	if (hi_subobjects_add(w->spread->subobjects, addr, size, key))
-		hi_spread_push(w, addr, HI_NODE_NONE, key);
+	if (hi_subobjects_add(w->propagation->subobjects, addr, size, key))
+		hi_propagation_push(w, addr, HI_NODE_NONE, key);
 }

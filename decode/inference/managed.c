@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Objects of a runtime: their types into the type column, settled, before types
- * spread. First the runtime's own numbers (from 1 on), by several threads; then each
+ * Objects of a runtime: their types into the type column, settled, before types are
+ * propagated. First the runtime's own numbers (from 1 on), by several threads; then each
  * becomes the key of its layout.
  */
 #include <stdlib.h>

@@ -1,37 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Types spread along typed pointers: each object that gets a type proposes the
- * pointees of its members for the blocks that they lead to, and so on.
+ * Types are propagated along typed pointers: each object that gets a type adds the
+ * pointees of its members as candidates for the blocks that they lead to, and so on.
  *
- * Note [Opinions]
+ * Note [Type candidates]
  *
- * Opinions about a block's type form a total order that depends on nothing but
- * the types: the larger type (a derived class over the base that it starts
- * with), records over scalars, more pointers, then layout hash and name
- * (hi_layout_compare). The block has the best one. A type larger than the block
- * is no candidate; `char *` is the weakest of all, a type of one byte. Objects
- * with a vtable have their type before anything spreads, and take no candidates.
+ * The candidates for a block's type are in a total order that depends on nothing but the
+ * types (hi_layout_compare): the larger type first (a derived class before the base that
+ * it starts with), records before scalars, more pointers, then layout hash and name. The
+ * block gets the best one. A type larger than the block is no candidate; `char *` is the
+ * weakest of all, a type of one byte. Objects with a vtable have their type before
+ * propagation begins, and take no candidates.
  *
- * Every candidate is followed, also one that is not the best: then the set of all
- * candidates is a closure, which does not depend on who comes first, so any
- * number of threads gives the same types without waiting for each other, and a
- * list of n nodes takes no n rounds. What is followed twice does no harm. An
- * candidate that is the beginning of another one is not followed again: it
- * proposes nothing new.
+ * Every candidate is followed, also one that is not the best: the set of all candidates
+ * is then a closure that does not depend on their order. So any number of threads infers
+ * the same types without waiting for each other, and a list of n nodes does not take n
+ * rounds. To follow a candidate twice does no harm. A candidate that is the beginning of
+ * another one is not followed again: it adds nothing new.
  *
- * A hostile target could have each of a million objects referred to as each of
- * ten thousand types. Beyond MAX_CANDIDATES an object the whole is done again, on
- * one thread, and no further candidates are followed: less is known then, but
- * the result is still always the same.
+ * A hostile target could refer to each of a million objects as each of ten thousand
+ * types. Beyond MAX_CANDIDATES per object, propagation starts again on one thread and
+ * follows no further candidates: it infers less, but the result is still always the same.
  *
- * A block is an array of T only if the count leaves no more than the
- * allocator's padding, and, where T has pointers, if each element's pointers
- * look like pointers (null, or something that the target maps): a header with
- * a payload behind it often has a size that divides well.
+ * A block is an array of T only if the count leaves no more than the allocator's padding
+ * and, where T has pointers, if the pointers of each element look like pointers (null, or
+ * an address that the target maps): a header with a payload often has a size that divides
+ * well.
  *
- * Rules (rules.h) add candidates in the same way: what they say about a use of a
- * type (how many elements are live, the context) is part of the candidate, as a
- * refinement of the layout. Between types of one size the evidence decides.
+ * Rules (rules.h) add candidates in the same way. What they know about one use of a type
+ * (how many elements are live, the context) is part of the candidate, as a refinement of
+ * the layout. Between types of one size the evidence decides.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,20 +37,20 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
-#include "decode/inference/spread.h"
+#include "decode/inference/propagation.h"
 
 enum {
 	ENTRIES = 128,	    /* that are followed at once */
 	SHARE = 1024,	    /* entries that are handed to an idle thread */
-	MAX_CANDIDATES = 4, /* further ones an object, on the average */
+	MAX_CANDIDATES = 4, /* per object on the average, beside its type */
 	MIN_CANDIDATES = 1 << 16,
-	STAGES = 8,  /* times that interior pointers are asked */
-	ROUNDS = 64, /* … and arrays followed */
+	INTERIOR_ROUNDS = 8, /* in which interior pointers are looked at */
+	ROUNDS = 64,	     /* with those that follow arrays */
 };
 
 /* ---- words that lead somewhere ---- */
 
-static uint32_t layout_of_candidate(struct hi_spreader *w,
+static uint32_t layout_of_candidate(struct hi_propagation_worker *w,
 				    const struct hi_type_candidate *candidate)
 {
 	uint32_t layout = candidate->layout;
@@ -65,7 +63,7 @@ static uint32_t layout_of_candidate(struct hi_spreader *w,
 	return layout;
 }
 
-static void take_hit(struct hi_spreader *w, const struct hi_hit *hit)
+static void take_hit(struct hi_propagation_worker *w, const struct hi_hit *hit)
 {
 	const struct hi_type_candidate *candidate = &w->candidates[hit->index];
 	uint32_t layout = layout_of_candidate(w, candidate);
@@ -73,15 +71,15 @@ static void take_hit(struct hi_spreader *w, const struct hi_hit *hit)
 	if (layout < HI_LAYOUT_FIRST)
 		return;
 	if (hit->interior)
-		hi_spread_inside(w, w->words[hit->index], hit->id, layout,
-				 candidate->evidence);
+		hi_propagation_add_interior(w, w->words[hit->index], hit->id, layout,
+					    candidate->evidence);
 	else
-		hi_spread_add_candidate(w, w->words[hit->index], hit->id, layout,
-					candidate->evidence);
+		hi_propagation_add_candidate(w, w->words[hit->index], hit->id, layout,
+					     candidate->evidence);
 }
 
 /* Words to where no block is. */
-static void take_misses(struct hi_spreader *w, size_t n_words, size_t n_hits)
+static void take_misses(struct hi_propagation_worker *w, size_t n_words, size_t n_hits)
 {
 	uint64_t start, end;
 	size_t h = 0;
@@ -98,19 +96,20 @@ static void take_misses(struct hi_spreader *w, size_t n_words, size_t n_hits)
 		layout = layout_of_candidate(w, &w->candidates[i]);
 		if (layout < HI_LAYOUT_FIRST)
 			continue;
-		if (w->spread->subobjects)
-			hi_spread_add_subobject(w, w->words[i], end, layout,
-						w->candidates[i].evidence);
+		if (w->propagation->subobjects)
+			hi_propagation_add_subobject(w, w->words[i], end, layout,
+						     w->candidates[i].evidence);
 		else
-			hi_spread_note(w, w->words[i], HI_NODE_NONE,
-				       (uint32_t)w->candidates[i].evidence
-						       << HI_KEY_EVIDENCE_SHIFT |
-					       layout);
+			hi_propagation_note_interior(
+				w, w->words[i], HI_NODE_NONE,
+				(uint32_t)w->candidates[i].evidence
+						<< HI_KEY_EVIDENCE_SHIFT |
+					layout);
 	}
 }
 
-/* Looks the batch up; each hit at a start is a proposal. */
-static void flush(struct hi_spreader *w)
+/* Looks the batch up; each hit at a start adds a candidate. */
+static void flush(struct hi_propagation_worker *w)
 {
 	struct hi_typing *typing = w->typing;
 	const struct hi_objects *objects = typing->objects;
@@ -125,17 +124,18 @@ static void flush(struct hi_spreader *w)
 		}
 	for (size_t i = 0; i < n; i++)
 		take_hit(w, &w->hits[i]);
-	if (w->spread->outside)
+	if (w->propagation->outside)
 		take_misses(w, n_words, n);
 }
 
 static inline __attribute__((always_inline)) void
-take_word(struct hi_spreader *w, uint64_t word, struct hi_type_candidate candidate)
+take_word(struct hi_propagation_worker *w, uint64_t word,
+	  struct hi_type_candidate candidate)
 {
 	w->words[w->n] = word;
 	w->candidates[w->n] = candidate;
 	w->n += word - w->low < w->span;
-	if (w->n == HI_SPREAD_BATCH)
+	if (w->n == HI_PROPAGATION_BATCH)
 		flush(w);
 }
 
@@ -143,14 +143,14 @@ take_word(struct hi_spreader *w, uint64_t word, struct hi_type_candidate candida
 static inline __attribute__((always_inline)) void take_slot(void *arg, uint64_t offset,
 							    struct hi_pointer_slot *slot)
 {
-	struct hi_spreader *w = arg;
+	struct hi_propagation_worker *w = arg;
 	uint64_t word;
 
 	if (!slot || slot->kind != HI_POINTER_SLOT_TYPED)
 		return;
 	if (w->host)
 		memcpy(&word, w->host + offset, sizeof(word));
-	else if (!hi_spread_read(w, w->addr + offset, &word))
+	else if (!hi_propagation_read(w, w->addr + offset, &word))
 		return;
 	take_word(w, word,
 		  (struct hi_type_candidate){.slot = slot,
@@ -164,7 +164,7 @@ static inline __attribute__((always_inline)) void take_slot(void *arg, uint64_t 
 static void take_words(void *arg, const struct hi_layout *layout, bool array,
 		       uint64_t addr, uint64_t end)
 {
-	struct hi_spreader *w = arg;
+	struct hi_propagation_worker *w = arg;
 
 	w->addr = addr;
 	w->context = layout->context;
@@ -175,14 +175,14 @@ static void take_words(void *arg, const struct hi_layout *layout, bool array,
 static void take_rule_reference(void *arg, const struct hi_rule_reference *reference,
 				uint32_t layout)
 {
-	struct hi_spreader *w = arg;
+	struct hi_propagation_worker *w = arg;
 
 	if (layout < HI_LAYOUT_FIRST)
 		return;
-	if (reference->slot && w->spread->subobjects)
-		hi_spread_add_subobject(w, reference->to,
-					reference->to + reference->slot_size, layout,
-					HI_EVIDENCE_CONTAINER);
+	if (reference->slot && w->propagation->subobjects)
+		hi_propagation_add_subobject(w, reference->to,
+					     reference->to + reference->slot_size, layout,
+					     HI_EVIDENCE_CONTAINER);
 	else if (reference->slot)
 		w->has_slots = true;
 	else
@@ -191,10 +191,10 @@ static void take_rule_reference(void *arg, const struct hi_rule_reference *refer
 						     .evidence = HI_EVIDENCE_CONTAINER});
 }
 
-/* A word of a union: proposes the only pointee for which the block has just the
- * size, as less than a typed pointer. */
-static void take_either(struct hi_spreader *w, struct hi_pointer_slot *slots, uint32_t n,
-			uint64_t word)
+/* A word of a union: adds the only pointee for which the block has just the size, with
+ * less evidence than a typed pointer. */
+static void take_either(struct hi_propagation_worker *w, struct hi_pointer_slot *slots,
+			uint32_t n, uint64_t word)
 {
 	uint64_t offset, usable;
 	hi_node id = hi_objects_find(w->typing->objects, word, &offset);
@@ -218,13 +218,14 @@ static void take_either(struct hi_spreader *w, struct hi_pointer_slot *slots, ui
 			return;
 		only = layout;
 	}
-	if (only && hi_spread_is_plausible(w, hi_layouts_get(w->typing->layouts, only),
-					   false, word, usable))
-		hi_spread_add_candidate(w, word, id, only, HI_EVIDENCE_SHAPE);
+	if (only &&
+	    hi_propagation_is_plausible(w, hi_layouts_get(w->typing->layouts, only),
+					false, word, usable))
+		hi_propagation_add_candidate(w, word, id, only, HI_EVIDENCE_SHAPE);
 }
 
-static void take_unions(struct hi_spreader *w, const struct hi_layout *layout, bool array,
-			uint64_t addr, uint64_t usable)
+static void take_unions(struct hi_propagation_worker *w, const struct hi_layout *layout,
+			bool array, uint64_t addr, uint64_t usable)
 {
 	uint64_t start, end, word;
 	uint32_t n;
@@ -240,7 +241,7 @@ static void take_unions(struct hi_spreader *w, const struct hi_layout *layout, b
 				    layout->either[i + n].offset == slot->offset;)
 				n++;
 			for (uint64_t k = 0; k < slot->count && offset + 8 <= end; k++) {
-				if (hi_spread_read(w, addr + offset, &word))
+				if (hi_propagation_read(w, addr + offset, &word))
 					take_either(w, slot, n, word);
 				offset += slot->stride;
 			}
@@ -262,7 +263,8 @@ static uint64_t room_at(const struct hi_typing *typing, uint64_t addr,
 }
 
 /* Bytes of an object that have to be read to follow it. */
-static uint64_t bytes_of(struct hi_spreader *w, const struct hi_spread_entry *e,
+static uint64_t bytes_of(struct hi_propagation_worker *w,
+			 const struct hi_propagation_entry *e,
 			 const struct hi_layout *layout)
 {
 	bool array = e->key & HI_KEY_ARRAY;
@@ -275,7 +277,8 @@ static uint64_t bytes_of(struct hi_spreader *w, const struct hi_spread_entry *e,
 	return layout->lead + layout->size;
 }
 
-static void take_entry(struct hi_spreader *w, const struct hi_spread_entry *e)
+static void take_entry(struct hi_propagation_worker *w,
+		       const struct hi_propagation_entry *e)
 {
 	const struct hi_layout *layout =
 		hi_layouts_get(w->typing->layouts, e->key & HI_KEY_LAYOUT);
@@ -301,9 +304,9 @@ static void take_entry(struct hi_spreader *w, const struct hi_spread_entry *e)
 }
 
 /* Takes the entries off the top of the stack. */
-static void take_some(struct hi_spreader *w)
+static void take_some(struct hi_propagation_worker *w)
 {
-	struct hi_spread_entry taken[ENTRIES];
+	struct hi_propagation_entry taken[ENTRIES];
 	size_t n = w->todo.count < ENTRIES ? w->todo.count : ENTRIES;
 
 	w->todo.count -= n;
@@ -317,16 +320,16 @@ static void take_some(struct hi_spreader *w)
 	w->followed += n;
 }
 
-void hi_spread_drain(struct hi_spreader *w)
+void hi_propagation_drain(struct hi_propagation_worker *w)
 {
-	while (w->todo.count && !atomic_load(&w->spread->stop))
+	while (w->todo.count && !atomic_load(&w->propagation->stop))
 		take_some(w);
 }
 
-/* Hands half of the stack, at most SHARE entries, to whoever waits. */
-static void share(struct hi_spreader *w)
+/* Hands half of the stack, at most SHARE entries, to waiting threads. */
+static void share(struct hi_propagation_worker *w)
 {
-	struct hi_spread *s = w->spread;
+	struct hi_propagation *s = w->propagation;
 	size_t n = w->todo.count / 2 < SHARE ? w->todo.count / 2 : SHARE;
 
 	pthread_mutex_lock(&s->lock);
@@ -341,10 +344,10 @@ static void share(struct hi_spreader *w)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Waits for shared work; false when everybody is done. */
-static bool get_work(struct hi_spreader *w)
+/* Waits for shared work; false when all workers are idle. */
+static bool get_work(struct hi_propagation_worker *w)
 {
-	struct hi_spread *s = w->spread;
+	struct hi_propagation *s = w->propagation;
 	bool got = false;
 
 	pthread_mutex_lock(&s->lock);
@@ -378,8 +381,8 @@ static bool get_work(struct hi_spreader *w)
  * workers could be started, those that come later find nothing left to do. */
 static void work(void *arg, size_t task, unsigned worker)
 {
-	struct hi_spread *s = arg;
-	struct hi_spreader *w = s->workers[task];
+	struct hi_propagation *s = arg;
+	struct hi_propagation_worker *w = s->workers[task];
 
 	(void)worker;
 	pthread_mutex_lock(&s->lock);
@@ -397,17 +400,17 @@ static void work(void *arg, size_t task, unsigned worker)
 }
 
 /* What roots lead to, and objects with a vtable, come first. */
-static void start(struct hi_spread *s)
+static void start(struct hi_propagation *s)
 {
 	struct hi_typing *typing = s->typing;
-	struct hi_spreader *w = s->workers[0];
+	struct hi_propagation_worker *w = s->workers[0];
 
 	for (hi_node id = 0; id < typing->objects->count; id++) {
 		uint32_t key = typing->objects->type[id];
 
 		if (key & HI_KEY_LAYOUT)
-			hi_spread_push(w, hi_objects_address(typing->objects, id), id,
-				       key);
+			hi_propagation_push(w, hi_objects_address(typing->objects, id),
+					    id, key);
 		else if (hi_object_is_internal(typing->objects, id))
 			typing->objects->type[id] = HI_KEY_SETTLED;
 	}
@@ -472,8 +475,8 @@ static void count_conflicts(struct hi_typing *typing)
 		typing->stats.conflicts += objects->flags[id] / HI_OBJECT_CONFLICT;
 }
 
-/* Words may lead to objects, and outside of them where those may be split off. */
-static void set_bounds(struct hi_spread *s, struct hi_spreader *w)
+/* Words may lead to objects, and to where subobjects may be outside of them. */
+static void set_bounds(struct hi_propagation *s, struct hi_propagation_worker *w)
 {
 	uint64_t low = s->typing->objects->low, high = s->typing->objects->high;
 
@@ -487,16 +490,16 @@ static void set_bounds(struct hi_spread *s, struct hi_spreader *w)
 	w->span = high - low;
 }
 
-static bool create_workers(struct hi_spread *s)
+static bool create_workers(struct hi_propagation *s)
 {
 	for (unsigned i = 0; i < s->n_workers; i++) {
-		struct hi_spreader *w = hi_calloc(1, sizeof(*w));
+		struct hi_propagation_worker *w = hi_calloc(1, sizeof(*w));
 
 		if (!w)
 			return false;
 		s->workers[i] = w;
 		w->typing = s->typing;
-		w->spread = s;
+		w->propagation = s;
 		hi_walker_init(&w->walker, s->typing);
 		w->walker.arg = w;
 		w->walker.words = take_words;
@@ -506,7 +509,7 @@ static bool create_workers(struct hi_spread *s)
 	return true;
 }
 
-void hi_spread_run(struct hi_spread *s)
+void hi_propagation_run(struct hi_propagation *s)
 {
 	flush(s->workers[0]);
 	s->n_started = s->n_idle = 0;
@@ -514,38 +517,38 @@ void hi_spread_run(struct hi_spread *s)
 	hi_parallel(s->n_workers, s->n_workers, work, s);
 }
 
-/* Types by pointers to starts, then by what interior pointers say, then what is
- * split off. */
-static enum hi_status run_stages(struct hi_spread *s, struct hi_error *err)
+/* Types by pointers to starts, then by interior pointers, then subobjects. */
+static enum hi_status run_inference_rounds(struct hi_propagation *s, struct hi_error *err)
 {
 	enum hi_status status;
 
 	start(s);
-	hi_spread_run(s);
-	for (int i = 0, stages = 0; i < ROUNDS && !atomic_load(&s->stop); i++) {
-		if (!hi_spread_release(s) &&
-		    (stages++ == STAGES || !hi_spread_contain(s)))
+	hi_propagation_run(s);
+	for (int i = 0, interior_rounds = 0; i < ROUNDS && !atomic_load(&s->stop); i++) {
+		if (!hi_propagation_release_arrays(s) &&
+		    (interior_rounds++ == INTERIOR_ROUNDS ||
+		     !hi_propagation_infer_containers(s)))
 			break;
-		hi_spread_run(s);
+		hi_propagation_run(s);
 	}
 	s->late = true;
-	if (hi_spread_release(s))
-		hi_spread_run(s);
+	if (hi_propagation_release_arrays(s))
+		hi_propagation_run(s);
 	if (atomic_load(&s->stop))
 		return HI_OK;
-	status = hi_spread_find_subobjects(s, err);
+	status = hi_propagation_find_subobjects(s, err);
 	s->subobjects = NULL;
 	return status;
 }
 
-static bool collect(struct hi_spread *s)
+static bool collect(struct hi_propagation *s)
 {
 	struct hi_typing *typing = s->typing;
 	bool no_memory = atomic_load(&s->followed_candidates.no_memory);
 
 	typing->stats.followed = 0;
 	for (unsigned i = 0; i < s->n_workers && s->workers[i]; i++) {
-		struct hi_spreader *w = s->workers[i];
+		struct hi_propagation_worker *w = s->workers[i];
 
 		no_memory |= w->no_memory;
 		typing->stats.followed += w->followed;
@@ -564,13 +567,13 @@ static enum hi_status run(struct hi_typing *typing, unsigned threads, bool last_
 			  bool *again_ret, struct hi_error *err)
 {
 	uint64_t max = (uint64_t)MAX_CANDIDATES * typing->objects->count;
-	struct hi_spread s = {.typing = typing,
-			      .max_candidates =
-				      max > MIN_CANDIDATES ? max : MIN_CANDIDATES,
-			      .last_try = last_try,
-			      .lock = PTHREAD_MUTEX_INITIALIZER,
-			      .changed = PTHREAD_COND_INITIALIZER,
-			      .n_workers = threads};
+	struct hi_propagation s = {.typing = typing,
+				   .max_candidates =
+					   max > MIN_CANDIDATES ? max : MIN_CANDIDATES,
+				   .last_try = last_try,
+				   .lock = PTHREAD_MUTEX_INITIALIZER,
+				   .changed = PTHREAD_COND_INITIALIZER,
+				   .n_workers = threads};
 	enum hi_status status = HI_OK;
 	bool ok;
 
@@ -578,7 +581,7 @@ static enum hi_status run(struct hi_typing *typing, unsigned threads, bool last_
 	hi_type_candidates_init(&s.followed_candidates);
 	ok = create_workers(&s);
 	if (ok)
-		status = run_stages(&s, err);
+		status = run_inference_rounds(&s, err);
 	*again_ret = atomic_load(&s.stop);
 	if (status == HI_OK && ok && !*again_ret)
 		status = hi_conflicts_collect(typing, &s.followed_candidates, err);

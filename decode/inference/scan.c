@@ -299,7 +299,7 @@ static void scan_from(struct scanner *s, uint64_t start)
  * behind a text that is too short for its block. */
 static void scan_chars(struct scanner *s)
 {
-	bool counted = hi_layout_count_is_said(s->layout);
+	bool counted = hi_layout_has_count(s->layout);
 	uint64_t start, end, text;
 
 	if (counted) {

@@ -23,7 +23,7 @@
  */
 #include <string.h>
 
-#include "decode/inference/spread.h"
+#include "decode/inference/propagation.h"
 
 enum {
 	MAX_HEADER = 64,   /* bytes, unless hints say more */
@@ -36,13 +36,14 @@ enum {
 
 /* Bytes behind the header, by a word of it that is the size of the request, or of the
  * request and the header; 0: none is. */
-static uint64_t read_request(struct hi_spreader *w, uint64_t start, uint64_t offset,
-			     uint64_t usable)
+static uint64_t read_request(struct hi_propagation_worker *w, uint64_t start,
+			     uint64_t offset, uint64_t usable)
 {
 	for (uint64_t at = 0; at < offset; at += 8) {
 		uint64_t word;
 
-		if (!hi_spread_read(w, start + at, &word) || word == 0 || word > usable)
+		if (!hi_propagation_read(w, start + at, &word) || word == 0 ||
+		    word > usable)
 			continue;
 		if (hi_fit_usable(offset + word) == usable)
 			return word;
@@ -52,15 +53,15 @@ static uint64_t read_request(struct hi_spreader *w, uint64_t start, uint64_t off
 	return 0;
 }
 
-static bool add_candidate_behind_header(struct hi_spreader *w, uint64_t start, hi_node id,
-					struct hi_layout_refinement what, uint32_t index,
-					enum hi_evidence evidence)
+static bool add_candidate_behind_header(struct hi_propagation_worker *w, uint64_t start,
+					hi_node id, struct hi_layout_refinement what,
+					uint32_t index, enum hi_evidence evidence)
 {
 	uint32_t refined = hi_layouts_refine(w->typing->layouts, index, &what);
 
 	if (refined < HI_LAYOUT_FIRST)
 		return false;
-	hi_spread_add_candidate(w, start, id, refined, evidence);
+	hi_propagation_add_candidate(w, start, id, refined, evidence);
 	return true;
 }
 
@@ -70,18 +71,18 @@ static uint64_t count_elements(const struct hi_layout *layout, uint64_t bytes)
 {
 	if (!layout->size || layout->open_ended || bytes % layout->size ||
 	    (bytes == layout->size && layout->klass == HI_TYPE_RECORD))
-		return HI_COUNT_UNSAID;
+		return HI_COUNT_UNKNOWN;
 	return bytes / layout->size;
 }
 
-static bool is_sized(const struct hi_spread *s, uint64_t offset)
+static bool is_sized(const struct hi_propagation *s, uint64_t offset)
 {
 	return offset % 8 == 0 && offset >= 8 && offset <= MAX_HEADER &&
 	       (s->sized_headers >> (offset / 8 - 1) & 1);
 }
 
-bool hi_spread_may_be_sized(struct hi_spreader *w, uint64_t addr, hi_node id,
-			    uint32_t index)
+bool hi_propagation_may_be_sized(struct hi_propagation_worker *w, uint64_t addr,
+				 hi_node id, uint32_t index)
 {
 	const struct hi_objects *objects = w->typing->objects;
 	const struct hi_layout *layout = hi_layouts_get(w->typing->layouts, index);
@@ -93,8 +94,9 @@ bool hi_spread_may_be_sized(struct hi_spreader *w, uint64_t addr, hi_node id,
 		       layout->size;
 }
 
-bool hi_spread_behind_header(struct hi_spreader *w, uint64_t addr, hi_node id,
-			     uint32_t index, enum hi_evidence evidence)
+bool hi_propagation_add_behind_header(struct hi_propagation_worker *w, uint64_t addr,
+				      hi_node id, uint32_t index,
+				      enum hi_evidence evidence)
 {
 	const struct hi_typing *typing = w->typing;
 	const struct hi_layout *layout = hi_layouts_get(typing->layouts, index);
@@ -102,21 +104,21 @@ bool hi_spread_behind_header(struct hi_spreader *w, uint64_t addr, hi_node id,
 	uint64_t usable = hi_object_usable(typing->objects, id), bytes = 0;
 	uint64_t hinted = typing->source.types.rules.block_header;
 	struct hi_layout_refinement what = {
-		.lead = offset, .count = HI_COUNT_UNSAID, .context = layout->context};
+		.lead = offset, .count = HI_COUNT_UNKNOWN, .context = layout->context};
 
 	if (layout->opaque || !layout->size || layout->lead ||
-	    hi_layout_count_is_said(layout) || offset % 8 || offset >= usable ||
+	    hi_layout_has_count(layout) || offset % 8 || offset >= usable ||
 	    (offset > MAX_HEADER && offset != hinted) || layout->size > usable - offset)
 		return false;
-	if (is_sized(w->spread, offset))
+	if (is_sized(w->propagation, offset))
 		bytes = read_request(w, start, offset, usable);
 	if (bytes >= layout->size)
 		what.count = count_elements(layout, bytes);
 	else if (offset == hinted)
 		what.count = layout->klass == HI_TYPE_RECORD
-				     ? HI_COUNT_UNSAID
+				     ? HI_COUNT_UNKNOWN
 				     : (usable - offset) / layout->size;
-	else if (offset == w->spread->header && layout->klass == HI_TYPE_RECORD &&
+	else if (offset == w->propagation->header && layout->klass == HI_TYPE_RECORD &&
 		 hi_fit_usable(offset + layout->size) == usable)
 		evidence = HI_EVIDENCE_SHAPE;
 	else
@@ -129,7 +131,7 @@ bool hi_spread_behind_header(struct hi_spreader *w, uint64_t addr, hi_node id,
 /* Blocks that show a header, found from the pointers at hand and from the records that
  * would lie behind it: often a single variable leads to all of them. */
 struct trial {
-	struct hi_spread *spread;
+	struct hi_propagation *propagation;
 	uint64_t header;
 	bool sized;
 	struct trial_block {
@@ -151,13 +153,13 @@ static bool has_block(const struct trial *t, hi_node id)
 
 static bool shows_header(const struct trial *t, hi_node id, uint32_t index)
 {
-	const struct hi_typing *typing = t->spread->typing;
+	const struct hi_typing *typing = t->propagation->typing;
 	const struct hi_layout *layout = hi_layouts_get(typing->layouts, index);
 	uint64_t usable = hi_object_usable(typing->objects, id);
 
 	if (!t->sized)
 		return hi_fit_usable(t->header + layout->size) == usable;
-	return read_request(t->spread->workers[0],
+	return read_request(t->propagation->workers[0],
 			    hi_objects_address(typing->objects, id), t->header,
 			    usable) >= layout->size;
 }
@@ -166,7 +168,7 @@ static bool shows_header(const struct trial *t, hi_node id, uint32_t index)
 static void count_pointer(struct trial *t, hi_node id, uint64_t offset, uint32_t index)
 {
 	const struct hi_layout *layout =
-		hi_layouts_get(t->spread->typing->layouts, index);
+		hi_layouts_get(t->propagation->typing->layouts, index);
 
 	if ((layout->klass != HI_TYPE_RECORD && !t->sized) || layout->opaque ||
 	    !layout->size || t->n == MAX_BLOCKS || t->n + t->others == MAX_LOOKED ||
@@ -182,13 +184,13 @@ static void count_pointer(struct trial *t, hi_node id, uint64_t offset, uint32_t
 static void try_pointer(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 {
 	struct trial *t = arg;
-	struct hi_typing *typing = t->spread->typing;
+	struct hi_typing *typing = t->propagation->typing;
 	uint64_t word, inside = 0;
 	uint32_t layout;
 	hi_node id;
 
 	if (!slot || slot->kind != HI_POINTER_SLOT_TYPED ||
-	    !hi_spread_read(t->spread->workers[0], t->addr + offset, &word))
+	    !hi_propagation_read(t->propagation->workers[0], t->addr + offset, &word))
 		return;
 	layout = hi_layouts_pointee(typing->layouts, slot);
 	id = layout < HI_LAYOUT_FIRST ? HI_NODE_NONE
@@ -200,8 +202,8 @@ static void try_pointer(void *arg, uint64_t offset, struct hi_pointer_slot *slot
 /* Pointers of untyped blocks at this offset. */
 static void count_interior(struct trial *t)
 {
-	const struct hi_typing *typing = t->spread->typing;
-	const struct hi_spreader *w = t->spread->workers[0];
+	const struct hi_typing *typing = t->propagation->typing;
+	const struct hi_propagation_worker *w = t->propagation->workers[0];
 
 	for (size_t i = 0;
 	     i < w->interior.count && t->n < MAX_BLOCKS && t->n + t->others < MAX_LOOKED;
@@ -218,7 +220,7 @@ static void count_interior(struct trial *t)
 /* The interior pointers, then those of the records behind the header. */
 static bool is_header(struct trial *t)
 {
-	const struct hi_typing *typing = t->spread->typing;
+	const struct hi_typing *typing = t->propagation->typing;
 
 	count_interior(t);
 	for (size_t i = 0; i < t->n; i++) {
@@ -233,28 +235,28 @@ static bool is_header(struct trial *t)
 	       t->n * 100 >= (t->n + t->others) * MIN_PERCENT;
 }
 
-static bool add_candidates_behind_headers(struct hi_spread *s)
+static bool add_candidates_behind_headers(struct hi_propagation *s)
 {
-	struct hi_spreader *w = s->workers[0];
+	struct hi_propagation_worker *w = s->workers[0];
 	bool any = false;
 
 	for (size_t i = 0; i < w->interior.count; i++) {
 		const struct hi_interior *in = &w->interior.items[i];
 
 		if (in->id != HI_NODE_NONE)
-			any |= hi_spread_behind_header(
+			any |= hi_propagation_add_behind_header(
 				w, in->addr, in->id, in->key & HI_KEY_LAYOUT,
 				(enum hi_evidence)(in->key >> HI_KEY_EVIDENCE_SHIFT));
 	}
 	return any;
 }
 
-bool hi_spread_find_sized_headers(struct hi_spread *s)
+bool hi_propagation_find_sized_headers(struct hi_propagation *s)
 {
 	uint8_t before = s->sized_headers;
 
 	for (uint64_t header = 8; header <= MAX_HEADER; header += 8) {
-		struct trial trial = {.spread = s, .header = header, .sized = true};
+		struct trial trial = {.propagation = s, .header = header, .sized = true};
 
 		if (!is_sized(s, header) && is_header(&trial))
 			s->sized_headers |= (uint8_t)(1u << (header / 8 - 1));
@@ -262,10 +264,10 @@ bool hi_spread_find_sized_headers(struct hi_spread *s)
 	return s->sized_headers != before && add_candidates_behind_headers(s);
 }
 
-bool hi_spread_find_header(struct hi_spread *s)
+bool hi_propagation_find_header(struct hi_propagation *s)
 {
 	for (uint64_t header = 8; header <= MAX_HEADER && !s->header; header += 8) {
-		struct trial trial = {.spread = s, .header = header};
+		struct trial trial = {.propagation = s, .header = header};
 
 		if (is_header(&trial))
 			s->header = header;

@@ -31,7 +31,7 @@ bool hi_record_is_certain(const struct hi_layout *layout, uint32_t key, uint64_t
 		return false;
 	/* Behind the number of elements that `new T[n]` writes first: a guess. What a
 	 * container has there is its own. */
-	if (hi_layout_count_is_said(layout))
+	if (hi_layout_has_count(layout))
 		return !layout->lead || evidence == HI_EVIDENCE_CONTAINER;
 	if (evidence == HI_EVIDENCE_CONTAINER || evidence == HI_EVIDENCE_RUNTIME)
 		return layout->klass != HI_TYPE_SCALAR;

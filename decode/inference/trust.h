@@ -8,8 +8,8 @@
  *   - a runtime or a container describes it, or says how many elements there are;
  *   - a vtable or a typed pointer to the block's start names it, and its size is what
  *     the allocator would give such a block for (hi_fit_usable): of one, or of n where
- *     no record begins with it and has that size (stages.c); or its last member goes
- *     on to the end of the block.
+ *     no record begins with it and has that size (inference_rounds.c); or its last member
+ * goes on to the end of the block.
  *
  * A pointer to an integer, a character or an enumerator describes one element and
  * nothing behind it. A record that is smaller than its block may be the first member

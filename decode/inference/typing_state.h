@@ -60,7 +60,7 @@ struct hi_pool_slot_seed {
 };
 
 /*
- * The type column while types spread (Note [Opinions] in propagate.c): from the
+ * The type column during propagation (Note [Type candidates] in propagate.c): from the
  * top evidence 3 bits, array 1, settled 1 (takes no candidates), layout 25. scan.c
  * turns it into graph types and flags.
  */
@@ -173,7 +173,7 @@ static inline uint64_t hi_object_usable(const struct hi_objects *objects, hi_nod
 
 static inline bool hi_object_is_internal(const struct hi_objects *objects, hi_node id)
 {
-	/* Other bits of it change while types spread. */
+	/* Other bits of it change during propagation. */
 	return __atomic_load_n(&objects->flags[id], __ATOMIC_RELAXED) &
 	       HI_OBJECT_INTERNAL;
 }

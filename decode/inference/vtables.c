@@ -131,7 +131,8 @@ static void scan_chunk(void *arg, size_t task, unsigned worker)
 		look_at(s, first + i);
 }
 
-/* Objects spread over the heap, when the symbols do not say that there is C++. */
+/* A sample of objects over the whole heap, when the symbols do not say that there is C++.
+ */
 static bool sample_finds_any(struct vtable_scan *s)
 {
 	hi_node count = s->typing->objects->count, step = count / SAMPLES + 1;

@@ -63,7 +63,7 @@ struct hi_extent hi_typing_extent(const struct hi_typing *typing,
 
 	if (!layout || layout->size == 0 || layout->opaque)
 		return e;
-	if (hi_layout_count_is_said(layout)) {
+	if (hi_layout_has_count(layout)) {
 		counted_extent(layout, usable, &e);
 		return e;
 	}

@@ -176,7 +176,7 @@ static struct hi_layout *make_layout(struct hi_layouts *layouts,
 	layout->name = name;
 	layout->klass = HI_TYPE_RECORD;
 	layout->opaque = true;
-	layout->count = HI_COUNT_UNSAID;
+	layout->count = HI_COUNT_UNKNOWN;
 	if (type) {
 		layout->size = type->size;
 		layout->hash = type->layout_hash;

@@ -49,7 +49,7 @@ struct hi_rule_site {
 	const struct hi_rules *rules;
 };
 
-#define HI_COUNT_UNSAID UINT64_MAX
+#define HI_COUNT_UNKNOWN UINT64_MAX
 
 /* Which elements of a counted array are live, where they are not all in one run. */
 enum hi_live_kind {
@@ -96,7 +96,7 @@ struct hi_layout {
 	 * use of the type. Elements begin `lead` bytes into the block, [first,
 	 * first + count) of them are live, the others are dead. */
 	uint32_t base;
-	uint64_t lead, first, count; /* count HI_COUNT_UNSAID: not said */
+	uint64_t lead, first, count; /* count HI_COUNT_UNKNOWN: not said */
 	struct hi_live live;	     /* of those counted */
 	hi_context context;
 	bool quiet;			/* its pointers are edges, but propose no types */
@@ -222,15 +222,15 @@ hi_pointer_slot_words(struct hi_pointer_slot *slot, uint64_t base, uint64_t end,
 	}
 }
 
-static inline bool hi_layout_count_is_said(const struct hi_layout *layout)
+static inline bool hi_layout_has_count(const struct hi_layout *layout)
 {
-	return layout->count != HI_COUNT_UNSAID;
+	return layout->count != HI_COUNT_UNKNOWN;
 }
 
 /* Elements that a rule counts and that are integers as wide as a pointer? */
 static inline bool hi_layout_is_integers(const struct hi_layout *layout)
 {
-	return hi_layout_count_is_said(layout) && layout->type &&
+	return hi_layout_has_count(layout) && layout->type &&
 	       layout->type->kind == HI_KIND_INTEGER && layout->size == 8;
 }
 
@@ -246,7 +246,7 @@ hi_layout_extent(const struct hi_layout *layout, bool array, uint64_t usable,
 
 	*start = layout->lead;
 	*end = array ? usable : layout->lead + layout->size;
-	if (!hi_layout_count_is_said(layout))
+	if (!hi_layout_has_count(layout))
 		return;
 	*start += (layout->first < room ? layout->first : room) * layout->size;
 	room -= layout->first < room ? layout->first : room;
@@ -275,7 +275,7 @@ hi_layout_words_until(const struct hi_layout *layout, bool array, bool tail_know
 	for (uint64_t o = 0; o < layout->lead && o + 8 <= usable; o += 8)
 		fn(arg, o, NULL);
 	hi_layout_extent(layout, array, usable, &start, &end);
-	if (!hi_layout_count_is_said(layout))
+	if (!hi_layout_has_count(layout))
 		end = usable;
 	if (layout->n_slots)
 		for (uint64_t base = start; base + layout->size <= end; base += step) {
@@ -293,7 +293,7 @@ hi_layout_words_until(const struct hi_layout *layout, bool array, bool tail_know
 	 * words stay conservative, else what they hold would be called leaked. What
 	 * is behind a number of elements that somebody said is dead. */
 	if (layout->open_ended || (tail_known && !layout->opaque) ||
-	    hi_layout_count_is_said(layout))
+	    hi_layout_has_count(layout))
 		return;
 	for (uint64_t o = (known + 7) & ~(uint64_t)7; o + 8 <= usable; o += 8)
 		fn(arg, o, NULL);

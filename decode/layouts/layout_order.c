@@ -83,8 +83,8 @@ int hi_type_candidate_compare(const struct hi_layout *a, enum hi_evidence a_evid
 		return compare_u64(a->size, b->size);
 	if (is_record(a) != is_record(b))
 		return is_record(a) ? 1 : -1;
-	if (hi_layout_count_is_said(a) != hi_layout_count_is_said(b))
-		return hi_layout_count_is_said(a) ? 1 : -1;
+	if (hi_layout_has_count(a) != hi_layout_has_count(b))
+		return hi_layout_has_count(a) ? 1 : -1;
 	if (!a->context != !b->context)
 		return a->context ? 1 : -1;
 	if (a_evidence != b_evidence)

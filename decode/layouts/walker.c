@@ -119,7 +119,7 @@ static uint32_t layout_of_reference(struct hi_walker *w,
 	what.context = context_for(w, layout, reference->context);
 	if (layout->size == 0) {
 		what.first = what.lead = 0;
-		what.count = HI_COUNT_UNSAID;
+		what.count = HI_COUNT_UNKNOWN;
 		what.live = (struct hi_live){};
 	}
 	return refine_cached_layout(w, index, &what);
@@ -309,7 +309,7 @@ uint64_t hi_walker_size(struct hi_walker *w, const struct hi_layout *layout,
 	struct hi_record_at at = record_at(w, layout, addr, room);
 	uint64_t size = layout->size;
 
-	if (hi_layout_count_is_said(layout)) {
+	if (hi_layout_has_count(layout)) {
 		uint64_t n = layout->first + layout->count;
 
 		if (!size || n > room / size)
@@ -342,7 +342,7 @@ uint32_t hi_walker_variant(struct hi_walker *w, uint32_t index, uint64_t addr,
 		if (other < HI_LAYOUT_FIRST || other == layout->base)
 			return index;
 		memset(&what, 0, sizeof(what));
-		what.count = HI_COUNT_UNSAID;
+		what.count = HI_COUNT_UNKNOWN;
 		what.context = layout->context;
 		index = refine_cached_layout(w, other, &what);
 	}

@@ -264,7 +264,7 @@ void hi_roots_add_ruled(struct hi_roots *r, const struct hi_rules *rules,
 {
 	const struct hi_rule_site site = {.count = 1, .stride = 8, .rules = rules};
 	const struct hi_layout layout = {.size = size ? size : 8,
-					 .count = HI_COUNT_UNSAID,
+					 .count = HI_COUNT_UNKNOWN,
 					 .n_rule_sites = 1,
 					 .rule_sites = &site};
 

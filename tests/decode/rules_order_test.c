@@ -78,7 +78,7 @@ static struct hi_layouts *make_layouts(struct world *w)
 static uint32_t refined(struct hi_layouts *layouts, uint32_t index, unsigned k)
 {
 	static const uint64_t contexts[4][2] = {{0, 0}, {1, 0}, {0, 1}, {7, 7}};
-	struct hi_layout_refinement v = {.count = HI_COUNT_UNSAID};
+	struct hi_layout_refinement v = {.count = HI_COUNT_UNKNOWN};
 	uint64_t values[HI_CONTEXT_WORDS] = {};
 
 	for (unsigned i = 0; i < 2; i++)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is asked when types no longer spread by themselves.
+ * What is inferred when typed pointers to starts infer nothing more.
  *
  * Note [Containers of members]
  *
- * A pointer to a member leads to the inside of its record (list_head, queue
- * nodes); a pointer to a base class or a first member leads to its start. If
- * nothing else says what the block is, then the records of the debug
- * information that have this type at this offset, and for which the allocator
- * would give a block of just this size, are looked at: if the pointers of
- * exactly one of them look like pointers there, the block is it, with the
- * evidence "shape". Two are none. A block for a few elements of a type is an
- * array only if no record begins with that type and has the size of all.
+ * A pointer to a member leads to the inside of its record (list_head, queue nodes); a
+ * pointer to a base class or a first member leads to its start. If no other pointer
+ * infers the block's type, then the records of the debug information are tried that have
+ * this type at this offset and for which the allocator would give a block of just this
+ * size. If the pointers of exactly one of them look like pointers there, the block has
+ * that type, with the evidence "shape"; if those of two do, it has none. A block with
+ * room for a few elements of a type is an array only if no record begins with that type
+ * and has the size of all of them.
  *
- * The nodes of an intrusive list or tree are found one by one: each leads to
- * the inside of the next. So those that a block leads to are asked at once, by
- * one thread, in an order that does not depend on threads.
+ * The nodes of an intrusive list or tree are found one by one: each leads to the inside
+ * of the next. So the nodes that a block leads to are tried at once, by one thread, in an
+ * order that does not depend on threads.
  *
- * Pointers to the inside that are left are subobjects of a pool, if
- * the block is large enough to be one (subobjects.h).
+ * The interior pointers that are left lead to subobjects of a pool, if the block is large
+ * enough to be one (subobjects.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +27,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
-#include "decode/inference/spread.h"
+#include "decode/inference/propagation.h"
 
 enum { MAX_NEEDS = 1 << 12, MAX_TODO = 64, MAX_WALK = 4096, MAX_FOUND = 8 };
 
-/* A record with `type` at `offset` for a block of `usable` bytes is looked for.
- */
+/* Wanted: a record with `type` at `offset`, for a block of `usable` bytes. */
 struct need {
 	uint64_t usable, offset;
 	const struct hi_type *type;
@@ -41,7 +40,7 @@ struct need {
 };
 
 struct containment {
-	struct hi_spread *spread;
+	struct hi_propagation *propagation;
 	struct HI_VECTOR(struct need) needs; /* sorted for the search */
 	uint64_t min_size;
 	bool no_memory;
@@ -132,7 +131,7 @@ static bool try_record(const struct hi_type *record, void *arg)
 
 		if (need->n_found > MAX_FOUND || need->type == record ||
 		    is_found(need, record) ||
-		    !has_at(c->spread->typing, record, need->type, need->offset))
+		    !has_at(c->propagation->typing, record, need->type, need->offset))
 			continue;
 		if (need->n_found < MAX_FOUND)
 			need->found[need->n_found] = record;
@@ -165,7 +164,7 @@ static void sort_needs(struct containment *c)
 
 static bool search_records(struct containment *c)
 {
-	const struct hi_typing_source *source = &c->spread->typing->source;
+	const struct hi_typing_source *source = &c->propagation->typing->source;
 
 	sort_needs(c);
 	return c->needs.count && source->each_record &&
@@ -175,8 +174,8 @@ static bool search_records(struct containment *c)
 /* The only one of them whose pointers look like pointers. */
 static uint32_t only_plausible(struct containment *c, hi_node id, const struct need *need)
 {
-	struct hi_spreader *w = c->spread->workers[0];
-	struct hi_typing *typing = c->spread->typing;
+	struct hi_propagation_worker *w = c->propagation->workers[0];
+	struct hi_typing *typing = c->propagation->typing;
 	uint64_t addr = hi_objects_address(typing->objects, id);
 	uint32_t only = HI_LAYOUT_NONE;
 
@@ -186,9 +185,9 @@ static uint32_t only_plausible(struct containment *c, hi_node id, const struct n
 		uint32_t layout = hi_layouts_of(typing->layouts, need->found[i]->id);
 
 		if (layout < HI_LAYOUT_FIRST ||
-		    !hi_spread_is_plausible(w, hi_layouts_get(typing->layouts, layout),
-					    false, addr,
-					    hi_object_usable(typing->objects, id)))
+		    !hi_propagation_is_plausible(
+			    w, hi_layouts_get(typing->layouts, layout), false, addr,
+			    hi_object_usable(typing->objects, id)))
 			continue;
 		if (only)
 			return HI_LAYOUT_NONE;
@@ -200,14 +199,14 @@ static uint32_t only_plausible(struct containment *c, hi_node id, const struct n
 static bool add_found_candidate(struct containment *c, hi_node id,
 				const struct need *need)
 {
-	struct hi_spreader *w = c->spread->workers[0];
-	struct hi_typing *typing = c->spread->typing;
+	struct hi_propagation_worker *w = c->propagation->workers[0];
+	struct hi_typing *typing = c->propagation->typing;
 	uint32_t layout = only_plausible(c, id, need);
 
 	if (!layout)
 		return false;
-	hi_spread_add_candidate(w, hi_objects_address(typing->objects, id), id, layout,
-				HI_EVIDENCE_SHAPE);
+	hi_propagation_add_candidate(w, hi_objects_address(typing->objects, id), id,
+				     layout, HI_EVIDENCE_SHAPE);
 	return true;
 }
 
@@ -225,13 +224,14 @@ static int by_address(const void *a, const void *b)
 static bool is_explained(const struct hi_typing *typing, const struct hi_interior *in)
 {
 	return in->id != HI_NODE_NONE &&
-	       hi_spread_explains(typing, typing->objects->type[in->id],
-				  in->addr - hi_objects_address(typing->objects, in->id),
-				  in->key & HI_KEY_LAYOUT);
+	       hi_propagation_explains(
+		       typing, typing->objects->type[in->id],
+		       in->addr - hi_objects_address(typing->objects, in->id),
+		       in->key & HI_KEY_LAYOUT);
 }
 
 /* Most of them, where many lead into arrays: before anything is sorted. */
-static void drop_explained(struct hi_spreader *w)
+static void drop_explained(struct hi_propagation_worker *w)
 {
 	size_t kept = 0;
 
@@ -243,14 +243,14 @@ static void drop_explained(struct hi_spreader *w)
 
 /* All workers' into the first one's list: sorted, each once, those that no type
  * of their block explains. False: out of memory. */
-static bool gather(struct hi_spread *s)
+static bool gather(struct hi_propagation *s)
 {
-	struct hi_spreader *first = s->workers[0];
+	struct hi_propagation_worker *first = s->workers[0];
 	size_t kept = 0;
 
 	drop_explained(s->workers[0]);
 	for (unsigned i = 1; i < s->n_workers; i++) {
-		struct hi_spreader *w = s->workers[i];
+		struct hi_propagation_worker *w = s->workers[i];
 
 		drop_explained(w);
 		for (size_t k = 0; k < w->interior.count; k++)
@@ -276,8 +276,7 @@ static const struct hi_type *type_of_key(const struct hi_typing *typing, uint32_
 	return hi_layouts_get(typing->layouts, key & HI_KEY_LAYOUT)->type;
 }
 
-/* A pointer to an integer says nothing of the block (Note [Certain records]).
- */
+/* A pointer to an integer does not describe the block (Note [Certain records]). */
 static bool is_untyped(const struct hi_typing *typing, hi_node id)
 {
 	const struct hi_layout *layout;
@@ -287,13 +286,13 @@ static bool is_untyped(const struct hi_typing *typing, hi_node id)
 	layout = hi_layouts_get(typing->layouts,
 				typing->objects->type[id] & HI_KEY_LAYOUT);
 	return layout->klass == HI_TYPE_SCALAR && !layout->blob &&
-	       !hi_layout_count_is_said(layout);
+	       !hi_layout_has_count(layout);
 }
 
 static void need_of_interior(struct containment *c, const struct hi_interior *in,
 			     struct need *ret)
 {
-	const struct hi_typing *typing = c->spread->typing;
+	const struct hi_typing *typing = c->propagation->typing;
 
 	*ret = (struct need){.usable = hi_object_usable(typing->objects, in->id),
 			     .offset = in->addr -
@@ -309,11 +308,10 @@ static bool is_part_of_record(const struct hi_typing *typing,
 		hi_layouts_get(typing->layouts, in->key & HI_KEY_LAYOUT);
 
 	return in->id != HI_NODE_NONE &&
-	       (layout->klass == HI_TYPE_RECORD || hi_layout_count_is_said(layout));
+	       (layout->klass == HI_TYPE_RECORD || hi_layout_has_count(layout));
 }
 
-/* *open: the last block that got a type here; all that lead into it have a say.
- */
+/* *open: the last block that got a type here; every pointer into it is tried. */
 static bool contain_one(struct containment *c, const struct hi_interior *in,
 			hi_node *open)
 {
@@ -321,26 +319,26 @@ static bool contain_one(struct containment *c, const struct hi_interior *in,
 	struct need need;
 	uint64_t start;
 
-	if (!is_part_of_record(c->spread->typing, in) ||
-	    (in->id != *open && !is_untyped(c->spread->typing, in->id)))
+	if (!is_part_of_record(c->propagation->typing, in) ||
+	    (in->id != *open && !is_untyped(c->propagation->typing, in->id)))
 		return false;
 	*open = in->id;
-	start = hi_objects_address(c->spread->typing->objects, in->id);
+	start = hi_objects_address(c->propagation->typing->objects, in->id);
 	need_of_interior(c, in, &need);
 	found = need.type ? find_need(c, need.usable, need.offset, need.type) : NULL;
 	if (found && found->n_found)
 		return add_found_candidate(c, in->id, found);
 	/* No record has it there. */
 	return in->addr == start + 8 &&
-	       hi_spread_cookie(c->spread->workers[0], start, in->id,
-				in->key & HI_KEY_LAYOUT,
-				(enum hi_evidence)(in->key >> HI_KEY_EVIDENCE_SHIFT));
+	       hi_propagation_add_counted_array(
+		       c->propagation->workers[0], start, in->id, in->key & HI_KEY_LAYOUT,
+		       (enum hi_evidence)(in->key >> HI_KEY_EVIDENCE_SHIFT));
 }
 
 static bool contain_interior(struct containment *c)
 {
-	struct hi_spread *s = c->spread;
-	struct hi_spreader *w = s->workers[0];
+	struct hi_propagation *s = c->propagation;
+	struct hi_propagation_worker *w = s->workers[0];
 	hi_node open = HI_NODE_NONE;
 	bool any = false;
 	struct need need;
@@ -360,10 +358,10 @@ static bool contain_interior(struct containment *c)
 	for (size_t i = 0; i < w->interior.count; i++) {
 		/* What the last block leads to is put behind what was there before. */
 		if (w->interior.items[i].id != open)
-			hi_spread_drain(w);
+			hi_propagation_drain(w);
 		any |= contain_one(c, &w->interior.items[i], &open);
 		if (i + 1 == w->interior.count)
-			hi_spread_drain(w);
+			hi_propagation_drain(w);
 	}
 	return any;
 }
@@ -388,7 +386,7 @@ static const struct hi_type *loose_type(const struct hi_typing *typing, hi_node 
 
 static void needs_of_loose(struct containment *c)
 {
-	const struct hi_typing *typing = c->spread->typing;
+	const struct hi_typing *typing = c->propagation->typing;
 	const struct hi_type *last = NULL;
 	uint64_t last_usable = 0;
 
@@ -410,23 +408,24 @@ static void needs_of_loose(struct containment *c)
  * it has the size of one. */
 static bool take_as_array(struct containment *c, hi_node id)
 {
-	struct hi_spreader *w = c->spread->workers[0];
-	struct hi_objects *objects = c->spread->typing->objects;
+	struct hi_propagation_worker *w = c->propagation->workers[0];
+	struct hi_objects *objects = c->propagation->typing->objects;
 	uint32_t key = objects->type[id];
 	uint64_t addr = hi_objects_address(objects, id);
 
-	if (!hi_spread_fits_as_array(
-		    w, hi_layouts_get(c->spread->typing->layouts, key & HI_KEY_LAYOUT),
+	if (!hi_propagation_fits_as_array(
+		    w,
+		    hi_layouts_get(c->propagation->typing->layouts, key & HI_KEY_LAYOUT),
 		    addr, hi_object_usable(objects, id)))
 		return false;
 	objects->type[id] = key | HI_KEY_ARRAY;
-	hi_spread_push(w, addr, id, key | HI_KEY_ARRAY);
+	hi_propagation_push(w, addr, id, key | HI_KEY_ARRAY);
 	return true;
 }
 
 static bool contain_loose(struct containment *c)
 {
-	const struct hi_typing *typing = c->spread->typing;
+	const struct hi_typing *typing = c->propagation->typing;
 	bool any = false;
 
 	needs_of_loose(c);
@@ -446,21 +445,21 @@ static bool contain_loose(struct containment *c)
 	return any;
 }
 
-bool hi_spread_contain(struct hi_spread *s)
+bool hi_propagation_infer_containers(struct hi_propagation *s)
 {
-	struct containment c = {.spread = s};
+	struct containment c = {.propagation = s};
 	bool any;
 
 	if (!gather(s)) {
 		s->workers[0]->no_memory = true;
 		return false;
 	}
-	any = hi_spread_find_sized_headers(s);
+	any = hi_propagation_find_sized_headers(s);
 	if (!any)
 		any = contain_interior(&c);
 	hi_vector_free(&c.needs);
 	if (!any)
-		any = hi_spread_find_header(s);
+		any = hi_propagation_find_header(s);
 	if (!any)
 		any = contain_loose(&c);
 	hi_vector_free(&c.needs);
@@ -472,10 +471,10 @@ bool hi_spread_contain(struct hi_spread *s)
 
 static uint64_t extent(void *arg, hi_node id)
 {
-	return hi_spread_extent(arg, id);
+	return hi_propagation_extent(arg, id);
 }
 
-static void split_at_interior(struct hi_spread *s, const struct hi_interior *in)
+static void split_at_interior(struct hi_propagation *s, const struct hi_interior *in)
 {
 	const struct hi_objects *objects = s->typing->objects;
 	enum hi_evidence evidence = (enum hi_evidence)(in->key >> HI_KEY_EVIDENCE_SHIFT);
@@ -483,32 +482,32 @@ static void split_at_interior(struct hi_spread *s, const struct hi_interior *in)
 
 	if (in->id == HI_NODE_NONE) {
 		if (hi_subobjects_range(s->subobjects, in->addr, &start, &end))
-			hi_spread_add_subobject(s->workers[0], in->addr, end,
-						in->key & HI_KEY_LAYOUT, evidence);
+			hi_propagation_add_subobject(s->workers[0], in->addr, end,
+						     in->key & HI_KEY_LAYOUT, evidence);
 		return;
 	}
 	if (hi_object_usable(objects, in->id) < HI_SUBOBJECT_MIN_POOL)
 		return;
-	hi_spread_add_subobject(s->workers[0], in->addr,
-				hi_objects_address(objects, in->id) +
-					hi_object_usable(objects, in->id),
-				in->key & HI_KEY_LAYOUT, evidence);
+	hi_propagation_add_subobject(s->workers[0], in->addr,
+				     hi_objects_address(objects, in->id) +
+					     hi_object_usable(objects, in->id),
+				     in->key & HI_KEY_LAYOUT, evidence);
 }
 
-/* Slots of pools that variables and objects have. */
-static void split_at_slots(struct hi_spread *s)
+/* Slots of pools that variables and objects lead to. */
+static void split_at_slots(struct hi_propagation *s)
 {
 	struct hi_typing *typing = s->typing;
-	struct hi_spreader *w = s->workers[0];
+	struct hi_propagation_worker *w = s->workers[0];
 
 	for (size_t i = 0; i < typing->slots.count; i++) {
 		const struct hi_pool_slot_seed *slot = &typing->slots.items[i];
 
-		hi_spread_add_subobject(w, slot->addr, slot->addr + slot->size,
-					slot->layout, HI_EVIDENCE_CONTAINER);
+		hi_propagation_add_subobject(w, slot->addr, slot->addr + slot->size,
+					     slot->layout, HI_EVIDENCE_CONTAINER);
 	}
 	for (unsigned i = 0; i < s->n_workers; i++) {
-		struct hi_spread_entries *pools = &s->workers[i]->pools;
+		struct hi_propagation_entries *pools = &s->workers[i]->pools;
 
 		for (size_t k = 0; k < pools->count; k++)
 			if (!hi_vector_push(&w->todo, pools->items[k]))
@@ -516,7 +515,7 @@ static void split_at_slots(struct hi_spread *s)
 	}
 }
 
-static bool has_subobjects(const struct hi_spread *s)
+static bool has_subobjects(const struct hi_propagation *s)
 {
 	bool any = s->workers[0]->interior.count || s->typing->slots.count;
 
@@ -525,7 +524,7 @@ static bool has_subobjects(const struct hi_spread *s)
 	return any;
 }
 
-static bool keep_types(struct hi_spread *s)
+static bool keep_types(struct hi_propagation *s)
 {
 	size_t bytes = (size_t)s->typing->objects->count * sizeof(*s->before);
 
@@ -535,10 +534,11 @@ static bool keep_types(struct hi_spread *s)
 	return s->before;
 }
 
-enum hi_status hi_spread_find_subobjects(struct hi_spread *s, struct hi_error *err)
+enum hi_status hi_propagation_find_subobjects(struct hi_propagation *s,
+					      struct hi_error *err)
 {
 	struct hi_typing *typing = s->typing;
-	struct hi_spreader *w = s->workers[0];
+	struct hi_propagation_worker *w = s->workers[0];
 
 	if (!typing->subobjects || !gather(s))
 		return typing->subobjects ? hi_fail_memory(err, "types") : HI_OK;
@@ -550,9 +550,9 @@ enum hi_status hi_spread_find_subobjects(struct hi_spread *s, struct hi_error *e
 	for (size_t i = 0; i < w->interior.count; i++)
 		split_at_interior(s, &w->interior.items[i]);
 	split_at_slots(s);
-	hi_spread_run(s);
+	hi_propagation_run(s);
 	if (hi_subobjects_at_limit(typing->subobjects)) {
-		/* What was followed until then depends on who came first. */
+		/* What was followed until then depends on the order of threads. */
 		typing->stats.subobjects.at_limit = true;
 		atomic_store(&s->stop, true);
 		return HI_OK;
