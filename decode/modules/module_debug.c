@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -68,38 +69,21 @@ static bool has_dwarf(Elf *elf)
 
 /* ---- is it the right file? ---- */
 
-static uint32_t crc_step(uint32_t crc, const uint8_t *p, size_t n)
-{
-	/* The CRC-32 of .gnu_debuglink: polynomial 0xedb88320, reflected. */
-	static uint32_t table[256];
-
-	if (!table[1])
-		for (uint32_t i = 0; i < 256; i++) {
-			uint32_t c = i;
-
-			for (int k = 0; k < 8; k++)
-				c = c & 1 ? 0xedb88320u ^ (c >> 1) : c >> 1;
-			table[i] = c;
-		}
-	for (size_t i = 0; i < n; i++)
-		crc = table[(crc ^ p[i]) & 0xff] ^ (crc >> 8);
-	return crc;
-}
-
+/* .gnu_debuglink has the CRC-32 of zlib. */
 static bool crc_matches(int fd, uint32_t want)
 {
 	HI_GUARD(free) uint8_t *buf = hi_alloc(1 << 16);
-	uint32_t crc = ~0u;
+	uLong crc = crc32(0, NULL, 0);
 	off_t at = 0;
 	ssize_t n;
 
 	if (!buf)
 		return false;
 	while ((n = pread(fd, buf, 1 << 16, at)) > 0) {
-		crc = crc_step(crc, buf, (size_t)n);
+		crc = crc32(crc, buf, (uInt)n);
 		at += n;
 	}
-	return n == 0 && ~crc == want;
+	return n == 0 && crc == want;
 }
 
 /* crc NULL: only a build-id counts. */
