@@ -11,12 +11,12 @@ struct search {
 	const struct hi_safepoint *safepoint;
 	bool file_known;
 	unsigned best; /* line that was found so far; 0: none */
-	struct hi_line_place found[HI_PLACES_MAX];
+	struct hi_line_location found[HI_PLACES_MAX];
 	size_t count;
 };
 
 /* The nearest line of all modules wins. */
-static void keep_nearest_line(struct search *search, const struct hi_line_place *place)
+static void keep_nearest_line(struct search *search, const struct hi_line_location *place)
 {
 	if (search->best && place->line > search->best)
 		return;
@@ -30,9 +30,9 @@ static void keep_nearest_line(struct search *search, const struct hi_line_place 
 static enum hi_status look_at_module(struct search *search, struct hi_module *module,
 				     struct hi_error *err)
 {
-	HI_GUARD(free) struct hi_line_place *places = NULL;
+	HI_GUARD(free) struct hi_line_location *places = NULL;
 	size_t n = 0;
-	enum hi_status status = hi_module_line_places(
+	enum hi_status status = hi_module_line_locations(
 		module, search->safepoint->name, search->safepoint->line, HI_PLACES_MAX,
 		&places, &n, &search->file_known, err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the heap holds without need, as plain data: decode/usage/contents.c and
+ * What the heap holds without need, as plain data: decode/usage/contents_compare.c and
  * decode/usage/heap_use.c fill it in, report/ prints it. Bytes.
  */
 #ifndef HI_CENSUS_ANALYSIS_WASTE_H

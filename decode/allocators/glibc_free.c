@@ -51,13 +51,13 @@ static bool chunk_size(struct hi_glibc *g, struct hi_window *w, uint64_t chunk,
 {
 	/* By the user's address: a head may lie in the region before. */
 	const struct hi_glibc_part *part = hi_glibc_part_at(g, chunk + HI_CHUNK_HEADER);
-	uint64_t head;
+	uint64_t header;
 
 	if (!part || part->kind != HI_GLIBC_CHAIN || chunk % HI_CHUNK_ALIGN ||
 	    chunk < part->first || chunk >= part->stop ||
-	    !hi_window_u64(w, chunk + 8, &head))
+	    !hi_window_u64(w, chunk + 8, &header))
 		return false;
-	*size_ret = head & ~(uint64_t)HI_CHUNK_FLAGS;
+	*size_ret = header & ~(uint64_t)HI_CHUNK_FLAGS;
 	return true;
 }
 
@@ -220,11 +220,11 @@ static enum hi_status list_tcache(struct hi_glibc *g, struct hi_window *w,
 	if (!add_listed(g, tcache - HI_CHUNK_HEADER, HI_BLOCK_INTERNAL))
 		return hi_fail_memory(err, "free chunks");
 	for (unsigned i = 0; i < l->tcache_lists && status == HI_OK; i++) {
-		uint64_t head = entry_at(bytes, l->tcache_entries + i * 8u, 8);
+		uint64_t list_head = entry_at(bytes, l->tcache_entries + i * 8u, 8);
 
 		/* Lists beyond the tunable limit are never initialised. */
-		if (head)
-			status = list_tcache_list(g, w, thread, i, head,
+		if (list_head)
+			status = list_tcache_list(g, w, thread, i, list_head,
 						  list_length(g, bytes, i), err);
 	}
 	return status;

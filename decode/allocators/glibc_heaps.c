@@ -26,7 +26,7 @@
  * chunks; any page of a mapping may look like the start of a chain. */
 #define MAX_GAP_STEPS (1u << 28)
 
-#define FENCE_HEAD (HI_CHUNK_ALIGN | HI_CHUNK_PREV_INUSE)
+#define FENCE_HEADER (HI_CHUNK_ALIGN | HI_CHUNK_PREV_INUSE)
 
 enum chain_end {
 	CHAIN_AT_LIMIT, /* reached exactly */
@@ -67,11 +67,11 @@ static void count_search(struct outline *o, uint64_t steps)
 
 static bool is_fence_header(struct outline *o, uint64_t p, bool first)
 {
-	uint64_t head;
+	uint64_t header;
 
-	if (!hi_window_u64(&o->window, p + 8, &head))
+	if (!hi_window_u64(&o->window, p + 8, &header))
 		return false;
-	return head == FENCE_HEAD || (first && head == HI_CHUNK_ALIGN);
+	return header == FENCE_HEADER || (first && header == HI_CHUNK_ALIGN);
 }
 
 /*
@@ -104,24 +104,24 @@ static enum chain_end follow_chunk_chain(struct outline *o, uint64_t p, uint64_t
 	*n_ret = 0;
 
 	for (uint64_t n = 0; p != limit; n++) {
-		uint64_t head, size;
+		uint64_t header, size;
 
 		if (n == max_chunks)
 			end = CHAIN_TOO_LONG;
 		else if (p >= split)
 			end = CHAIN_SPLIT;
 		else if (limit - p < HI_CHUNK_ALIGN ||
-			 !hi_window_u64(&o->window, p + 8, &head))
+			 !hi_window_u64(&o->window, p + 8, &header))
 			end = CHAIN_BROKEN;
-		else if (head & o->wrong_flags)
+		else if (header & o->wrong_flags)
 			end = CHAIN_BROKEN;
-		else if ((head & ~(uint64_t)HI_CHUNK_FLAGS) <= HI_CHUNK_ALIGN)
+		else if ((header & ~(uint64_t)HI_CHUNK_FLAGS) <= HI_CHUNK_ALIGN)
 			end = fence_end(o, p, limit) != p ? CHAIN_AT_FENCE : CHAIN_BROKEN;
-		else if ((head & ~(uint64_t)HI_CHUNK_FLAGS) > limit - p)
+		else if ((header & ~(uint64_t)HI_CHUNK_FLAGS) > limit - p)
 			end = CHAIN_BROKEN;
 		if (end != CHAIN_AT_LIMIT)
 			break;
-		size = head & ~(uint64_t)HI_CHUNK_FLAGS;
+		size = header & ~(uint64_t)HI_CHUNK_FLAGS;
 		o->last = p;
 		p += size;
 		*n_ret = n + 1;
@@ -211,11 +211,11 @@ static uint64_t run_end(const struct hi_glibc *g, uint64_t addr)
  * fence, or goes on long enough. *count_ret: bytes to its end. */
 static bool starts_chain(struct outline *o, uint64_t p, uint64_t limit, uint64_t top)
 {
-	uint64_t head, at, n;
+	uint64_t header, at, n;
 	enum chain_end how;
 
-	if (limit - p < HI_CHUNK_MIN || !hi_window_u64(&o->window, p + 8, &head) ||
-	    (head & 15) != HI_CHUNK_PREV_INUSE || head < HI_CHUNK_MIN)
+	if (limit - p < HI_CHUNK_MIN || !hi_window_u64(&o->window, p + 8, &header) ||
+	    (header & 15) != HI_CHUNK_PREV_INUSE || header < HI_CHUNK_MIN)
 		return false;
 	if (p == top)
 		return true;
@@ -286,12 +286,12 @@ static uint64_t piece_end(struct outline *o, uint64_t p, uint64_t limit)
 {
 	const struct hi_glibc_arena *a = &o->g->arenas.items[0];
 	bool top_may_be_here = a->top >= p && a->top < limit;
-	uint64_t at, end, head, before, n;
+	uint64_t at, end, header, before, n;
 	enum chain_end how;
 
 	if (!hi_window_u64(&o->window, p, &before) || before ||
-	    !hi_window_u64(&o->window, p + 8, &head) ||
-	    (head & 15) != HI_CHUNK_PREV_INUSE || head < HI_CHUNK_MIN)
+	    !hi_window_u64(&o->window, p + 8, &header) ||
+	    (header & 15) != HI_CHUNK_PREV_INUSE || header < HI_CHUNK_MIN)
 		return p;
 	if (!may_search(o, p))
 		return p;

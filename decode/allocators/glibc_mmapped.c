@@ -40,12 +40,13 @@ static bool may_hold_chunks(const struct hi_mapping *m)
 static bool read_chunk_header(struct scan *s, uint64_t p, uint64_t *prev_size_ret,
 			      uint64_t *size_ret)
 {
-	uint64_t head;
+	uint64_t header;
 
 	if (!hi_window_u64(&s->window, p, prev_size_ret) ||
-	    !hi_window_u64(&s->window, p + 8, &head) || (head & 15) != HI_CHUNK_MMAPPED)
+	    !hi_window_u64(&s->window, p + 8, &header) ||
+	    (header & 15) != HI_CHUNK_MMAPPED)
 		return false;
-	*size_ret = head & ~(uint64_t)15;
+	*size_ret = header & ~(uint64_t)15;
 	return true;
 }
 

@@ -160,7 +160,7 @@ static bool is_arena_unused(struct hi_glibc *g, const uint8_t *state)
 static enum hi_status check_top(struct hi_glibc *g, struct hi_glibc_arena *a,
 				struct hi_error *err)
 {
-	uint64_t head = 0;
+	uint64_t header = 0;
 
 	if (a->top == bin_header(g, a->addr, 1)) { /* initial_top: no memory yet */
 		a->top = 0;
@@ -170,16 +170,16 @@ static enum hi_status check_top(struct hi_glibc *g, struct hi_glibc_arena *a,
 		return hi_fail(err, HI_BAD_DATA, a->top,
 			       "glibc %s: arena 0x%llx: its top lies in no mapping",
 			       g->where.version, (unsigned long long)a->addr);
-	if (hi_memory_read_u64(g->memory, a->top + 8, &head, NULL) != HI_OK) {
+	if (hi_memory_read_u64(g->memory, a->top + 8, &header, NULL) != HI_OK) {
 		hi_glibc_damage(g, a->top, "arena %zu: top chunk is not readable",
 				g->arenas.count);
 		return HI_OK;
 	}
-	a->top_size = head & ~(uint64_t)HI_CHUNK_FLAGS;
-	if (!(head & HI_CHUNK_PREV_INUSE) || a->top_size % HI_CHUNK_ALIGN ||
+	a->top_size = header & ~(uint64_t)HI_CHUNK_FLAGS;
+	if (!(header & HI_CHUNK_PREV_INUSE) || a->top_size % HI_CHUNK_ALIGN ||
 	    a->top_size < HI_CHUNK_MIN || a->top_size > a->system_mem) {
 		hi_glibc_damage(g, a->top, "arena %zu: top chunk has size 0x%llx",
-				g->arenas.count, (unsigned long long)head);
+				g->arenas.count, (unsigned long long)header);
 		a->top_size = 0;
 	}
 	return HI_OK;

@@ -118,9 +118,9 @@ static uint64_t skip_damaged_chunks(struct walk *w, uint64_t p)
 	return resume;
 }
 
-static void describe_bad_header(struct walk *w, uint64_t p, uint64_t head)
+static void describe_bad_header(struct walk *w, uint64_t p, uint64_t header)
 {
-	uint64_t size = head & ~(uint64_t)HI_CHUNK_FLAGS;
+	uint64_t size = header & ~(uint64_t)HI_CHUNK_FLAGS;
 
 	if (size % HI_CHUNK_ALIGN || size < HI_CHUNK_MIN)
 		damage(w, p, "chunk size 0x%llx is impossible", (unsigned long long)size);
@@ -129,7 +129,7 @@ static void describe_bad_header(struct walk *w, uint64_t p, uint64_t head)
 		       (unsigned long long)size, w->part->has_top ? "top" : "end");
 	else
 		damage(w, p, "chunk flags 0x%llx are impossible",
-		       (unsigned long long)(head & HI_CHUNK_FLAGS));
+		       (unsigned long long)(header & HI_CHUNK_FLAGS));
 }
 
 /* Whether a chunk whose successor cannot be read is in a bin: both of its
@@ -171,14 +171,14 @@ static bool has_listed_inside(struct walk *w, uint64_t p, uint64_t size)
 }
 
 static inline enum hi_block_state state_of_chunk(struct walk *w, uint64_t p,
-						 uint64_t size, uint64_t next_head)
+						 uint64_t size, uint64_t next_header)
 {
 	enum hi_block_state state = HI_BLOCK_LIVE;
 	uint64_t prev_size;
 
 	if (__builtin_expect(next_listed(w) <= p, 0))
 		state = (enum hi_block_state)(*w->listed++ & 15);
-	if (next_head & HI_CHUNK_PREV_INUSE)
+	if (next_header & HI_CHUNK_PREV_INUSE)
 		return state;
 	if (state != HI_BLOCK_LIVE)
 		damage(w, p, "a chunk is in a cache and in a bin");
@@ -194,36 +194,36 @@ static void walk_chain(struct walk *w)
 	const struct hi_glibc_part *part = w->part;
 	uint64_t wrong = part->arena ? 8 | HI_CHUNK_MMAPPED
 				     : 8 | HI_CHUNK_MMAPPED | HI_CHUNK_NON_MAIN;
-	uint64_t p = part->first, stop = part->stop, head = 0;
-	bool readable = hi_window_u64(&w->window, p + 8, &head);
+	uint64_t p = part->first, stop = part->stop, header = 0;
+	bool readable = hi_window_u64(&w->window, p + 8, &header);
 
 	while (p < stop && !w->stopped) {
-		uint64_t size = head & ~(uint64_t)HI_CHUNK_FLAGS, next_head = 0;
+		uint64_t size = header & ~(uint64_t)HI_CHUNK_FLAGS, next_header = 0;
 
-		if (!readable || (head & wrong) || size < HI_CHUNK_MIN ||
+		if (!readable || (header & wrong) || size < HI_CHUNK_MIN ||
 		    size > stop - p) {
 			if (readable)
-				describe_bad_header(w, p, head);
+				describe_bad_header(w, p, header);
 			else
 				damage(w, p, "a chunk head is not readable");
 			p = skip_damaged_chunks(w, p);
-			readable = hi_window_u64(&w->window, p + 8, &head);
+			readable = hi_window_u64(&w->window, p + 8, &header);
 			continue;
 		}
 		if (__builtin_expect(next_listed(w) < p + size, 0) &&
 		    has_listed_inside(w, p, size)) {
 			damage(w, p, "a free list contains a chunk inside this one");
 			p = skip_damaged_chunks(w, p);
-			readable = hi_window_u64(&w->window, p + 8, &head);
+			readable = hi_window_u64(&w->window, p + 8, &header);
 			continue;
 		}
-		readable = hi_window_u64(&w->window, p + size + 8, &next_head);
+		readable = hi_window_u64(&w->window, p + size + 8, &next_header);
 		if (readable)
-			emit_chunk(w, p, size, state_of_chunk(w, p, size, next_head));
+			emit_chunk(w, p, size, state_of_chunk(w, p, size, next_header));
 		else
 			emit_last_readable(w, p, size);
 		p += size;
-		head = next_head;
+		header = next_header;
 	}
 	drop_listed_below(w, stop, !w->stopped);
 }

@@ -51,7 +51,7 @@ struct hi_dw_abbrev {
 	uint16_t tag;
 	bool children;
 	uint32_t first_attr, n_attrs;
-	/* For the scanner, see dwarf_scan.c. */
+	/* For the scanner, see decode/types/type_index.c. */
 	uint32_t first_op, n_ops;
 };
 
@@ -248,8 +248,6 @@ bool hi_dw_die_origin(struct hi_dw_die *die);
 /* The same to its end, named or not: where it is declared, which is the place that
  * gives its scope. False (and untouched): this is that DIE. */
 bool hi_dw_die_declared(struct hi_dw_die *die);
-/* Where the DIE's children end (first byte behind their null entry). */
-uint64_t hi_dw_die_end(const struct hi_dw_die *die);
 
 /* ---- dwarf_scope.c ---- */
 /*

@@ -338,7 +338,8 @@ static uint64_t subtree_end(struct hi_dw_unit *unit, const struct hi_dw_abbrevs 
 	return at + (uint64_t)(cursor.at - start);
 }
 
-uint64_t hi_dw_die_end(const struct hi_dw_die *die)
+/* Where the DIE's children end (first byte behind their null entry). */
+static uint64_t end_of_die(const struct hi_dw_die *die)
 {
 	if (!die->children)
 		return die->next;
@@ -358,6 +359,6 @@ bool hi_dw_child_next(const struct hi_dw_die *parent, uint64_t *at,
 	if (!hi_dw_die_read_at(parent->unit, &parent->unit->abbrevs, *at, child, &null) ||
 	    null)
 		return false;
-	*at = hi_dw_die_end(child);
+	*at = end_of_die(child);
 	return true;
 }

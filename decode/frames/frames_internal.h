@@ -117,8 +117,6 @@ struct hi_frame_cache {
 };
 
 /* The cache belongs to the types (types_internal.h), which destroy it. */
-enum hi_status hi_frame_cache_create(struct hi_types *types, struct hi_frame_cache **ret,
-				     struct hi_error *err);
 void hi_frame_cache_destroy(struct hi_frame_cache *cache);
 /* HI_NO_MEMORY only. Valid until the cache is freed. */
 enum hi_status hi_frame_cache_pc(struct hi_frame_cache *cache, uint64_t pc,
@@ -152,8 +150,8 @@ struct hi_unwound {
 struct hi_unwind {
 	struct hi_frame_cache *cache;
 	/* The stretch of stack that was read last, in our memory. */
-	const uint8_t *view;
-	uint64_t view_start, view_size;
+	const uint8_t *window;
+	uint64_t window_start, window_size;
 	struct HI_VECTOR(struct hi_unwound) frames;
 	bool truncated;
 };

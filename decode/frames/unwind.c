@@ -22,18 +22,18 @@ enum {
 
 bool hi_unwind_read(struct hi_unwind *unwind, uint64_t addr, void *buf, size_t size)
 {
-	uint64_t offset = addr - unwind->view_start;
+	uint64_t offset = addr - unwind->window_start;
 	size_t available = 0;
 
-	if (offset < unwind->view_size && size <= unwind->view_size - offset) {
-		memcpy(buf, unwind->view + offset, size);
+	if (offset < unwind->window_size && size <= unwind->window_size - offset) {
+		memcpy(buf, unwind->window + offset, size);
 		return true;
 	}
-	unwind->view = hi_memory_view(unwind->cache->image->memory, addr, &available);
-	unwind->view_start = addr;
-	unwind->view_size = unwind->view ? available : 0;
-	if (size <= unwind->view_size) {
-		memcpy(buf, unwind->view, size);
+	unwind->window = hi_memory_view(unwind->cache->image->memory, addr, &available);
+	unwind->window_start = addr;
+	unwind->window_size = unwind->window ? available : 0;
+	if (size <= unwind->window_size) {
+		memcpy(buf, unwind->window, size);
 		return true;
 	}
 	return hi_modules_read(unwind->cache->modules, addr, buf, size, NULL) == HI_OK;

@@ -41,7 +41,7 @@ enum hi_status hi_module_inlined_calls(struct hi_module *module,
 				       struct hi_error *err);
 
 /* Where the code of a line begins. */
-struct hi_line_place {
+struct hi_line_location {
 	uint64_t addr;	/* target address */
 	unsigned line;	/* the one that was asked for, or the next that has code */
 	uint64_t scope; /* places of the same function or inlined call have the same */
@@ -52,10 +52,10 @@ struct hi_line_place {
  * that path, from a slash on. *file_known_ret: some unit has such a file.
  * HI_NO_MEMORY only; at most max places. Free *ret.
  */
-enum hi_status hi_module_line_places(struct hi_module *module, const char *file,
-				     unsigned line, size_t max,
-				     struct hi_line_place **ret, size_t *n_ret,
-				     bool *file_known_ret, struct hi_error *err);
+enum hi_status hi_module_line_locations(struct hi_module *module, const char *file,
+					unsigned line, size_t max,
+					struct hi_line_location **ret, size_t *n_ret,
+					bool *file_known_ret, struct hi_error *err);
 
 struct hi_parameter {
 	const char *name; /* "" none; hostile */

@@ -10,7 +10,7 @@
 
 enum { ROWS_MAX = 1 << 10 }; /* that are kept, of one line */
 
-struct rows HI_VECTOR(struct hi_line_place);
+struct rows HI_VECTOR(struct hi_line_location);
 
 struct search {
 	const char *file;
@@ -132,9 +132,9 @@ static void look_at_row(struct search *search, Dwarf_Die *unit, Dwarf_Line *row)
 	search->best = (unsigned)line;
 	if (search->rows.count >= ROWS_MAX)
 		return;
-	if (!hi_vector_push(&search->rows,
-			    ((struct hi_line_place){addr + search->bias, (unsigned)line,
-						    scope_at(unit, addr)})))
+	if (!hi_vector_push(&search->rows, ((struct hi_line_location){
+						   addr + search->bias, (unsigned)line,
+						   scope_at(unit, addr)})))
 		search->no_memory = true;
 }
 
@@ -158,7 +158,7 @@ static void look_at_unit(struct search *search, Dwarf_Die *unit)
 
 static int compare_line_scopes(const void *left, const void *right)
 {
-	const struct hi_line_place *a = left, *b = right;
+	const struct hi_line_location *a = left, *b = right;
 
 	if (a->scope != b->scope)
 		return a->scope < b->scope ? -1 : 1;
@@ -179,10 +179,10 @@ static void thin_out(struct rows *rows, size_t max)
 	rows->count = kept < max ? kept : max;
 }
 
-enum hi_status hi_module_line_places(struct hi_module *module, const char *file,
-				     unsigned line, size_t max,
-				     struct hi_line_place **ret, size_t *n_ret,
-				     bool *file_known_ret, struct hi_error *err)
+enum hi_status hi_module_line_locations(struct hi_module *module, const char *file,
+					unsigned line, size_t max,
+					struct hi_line_location **ret, size_t *n_ret,
+					bool *file_known_ret, struct hi_error *err)
 {
 	struct hi_modules *modules = hi_module_modules(module);
 	struct search search = {.file = file, .line = line};

@@ -25,7 +25,8 @@ static int argument_of_register(uint64_t number)
 
 enum where { UNKNOWN, SOMEWHERE_ELSE, IN_REGISTER };
 
-static enum where place_at_entry(Dwarf_Die *die, Dwarf_Addr entry, int *argument_ret)
+static enum where find_location_at_entry(Dwarf_Die *die, Dwarf_Addr entry,
+					 int *argument_ret)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Op *ops;
@@ -87,8 +88,8 @@ static void take_parameter(struct hi_types *types, struct hi_module *module,
 	if (hi_die_find_typed(die, &typed))
 		ret->type = hi_types_of_die(types, module, &typed);
 	need = registers_for(hi_type_get(types, ret->type));
-	if (place_at_entry(die, entry, &argument) == UNKNOWN && need == 1 && *next >= 0 &&
-	    *next < REGISTERS)
+	if (find_location_at_entry(die, entry, &argument) == UNKNOWN && need == 1 &&
+	    *next >= 0 && *next < REGISTERS)
 		argument = *next;
 	ret->argument = (int8_t)argument;
 	*next = *next < 0 || need < 0 ? -1 : *next + need;

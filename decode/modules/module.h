@@ -18,7 +18,7 @@ enum {
 #define HI_ELF_SPAN_MAX (1ull << 40)
 
 /* Headers of one ELF file, from a file or from memory. */
-struct hi_elf_head {
+struct hi_elf_header {
 	GElf_Ehdr ehdr;
 	GElf_Phdr *phdrs; /* owned */
 	size_t n_phdrs;
@@ -53,9 +53,9 @@ struct hi_symbols {
 struct hi_module_private {
 	struct hi_modules *modules;
 	size_t index;
-	int fd;			 /* the module's file, verified; -1 none */
-	struct hi_elf_head head; /* of the file if used, else of memory */
-	void *memory_elf;	 /* from_memory: the rebuilt file (hi_pages) */
+	int fd;			     /* the module's file, verified; -1 none */
+	struct hi_elf_header header; /* of the file if used, else of memory */
+	void *memory_elf;	     /* from_memory: the rebuilt file (hi_pages) */
 	size_t memory_elf_size;
 	Elf *elf;
 	bool elf_tried;
@@ -89,12 +89,12 @@ bool hi_modules_remember(struct hi_modules *modules); /* false: out of memory */
 
 /* ---- module_elf.c ---- */
 /* HI_BAD_DATA: not a 64-bit x86-64 ELF file, or headers that cannot be. */
-enum hi_status hi_elf_head_read(const struct hi_elf_source *source,
-				struct hi_elf_head *ret, struct hi_error *err);
-void hi_elf_head_free(struct hi_elf_head *head);
+enum hi_status hi_elf_header_read(const struct hi_elf_source *source,
+				  struct hi_elf_header *ret, struct hi_error *err);
+void hi_elf_header_free(struct hi_elf_header *header);
 /* Rebuilds a file from its loaded segments; unreadable pages are zero. */
 enum hi_status hi_elf_from_memory(struct hi_memory *memory, uint64_t start,
-				  const struct hi_elf_head *head, void **ret,
+				  const struct hi_elf_header *header, void **ret,
 				  size_t *size_ret, struct hi_error *err);
 /* All of size bytes of a regular file at offset; false otherwise. */
 bool hi_file_read_at(int fd, uint64_t offset, void *buf, size_t size);

@@ -30,7 +30,7 @@ Elf *hi_module_elf(struct hi_module *module)
 		priv->elf = elf_begin(priv->fd, ELF_C_READ_MMAP_PRIVATE, NULL);
 	} else if (module->from_memory &&
 		   hi_elf_from_memory(priv->modules->image->memory, module->start,
-				      &priv->head, &priv->memory_elf,
+				      &priv->header, &priv->memory_elf,
 				      &priv->memory_elf_size, NULL) == HI_OK) {
 		priv->elf = elf_memory(priv->memory_elf, priv->memory_elf_size);
 	}
@@ -90,16 +90,16 @@ static bool crc_matches(int fd, uint32_t want)
 static bool belongs_to_module(const struct hi_module *module, int fd, const uint32_t *crc)
 {
 	struct hi_elf_source source = {fd, NULL, 0};
-	struct hi_elf_head head;
+	struct hi_elf_header header;
 	bool same;
 
 	if (module->build_id_size == 0)
 		return crc && crc_matches(fd, *crc);
-	if (hi_elf_head_read(&source, &head, NULL) != HI_OK)
+	if (hi_elf_header_read(&source, &header, NULL) != HI_OK)
 		return false;
-	same = head.build_id_size == module->build_id_size &&
-	       memcmp(head.build_id, module->build_id, head.build_id_size) == 0;
-	hi_elf_head_free(&head);
+	same = header.build_id_size == module->build_id_size &&
+	       memcmp(header.build_id, module->build_id, header.build_id_size) == 0;
+	hi_elf_header_free(&header);
 	return same;
 }
 

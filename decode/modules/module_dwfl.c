@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Our modules as libdwfl sees them. libdwfl finds nothing by itself: which
- * files are used is decided in modules.c and module_debug.c.
+ * files are used is decided in modules_open.c and module_debug.c.
  */
 #include "decode/modules/module.h"
 

@@ -76,12 +76,12 @@ static const char *ehdr_refusal(const GElf_Ehdr *ehdr)
 }
 
 /* low, high and first out of the PT_LOADs; what is wrong, else NULL. */
-static const char *measure_load_segments(struct hi_elf_head *head)
+static const char *measure_load_segments(struct hi_elf_header *header)
 {
 	bool any = false, first = false;
 
-	for (size_t i = 0; i < head->n_phdrs; i++) {
-		const GElf_Phdr *ph = &head->phdrs[i];
+	for (size_t i = 0; i < header->n_phdrs; i++) {
+		const GElf_Phdr *ph = &header->phdrs[i];
 
 		if (ph->p_type != PT_LOAD)
 			continue;
@@ -90,12 +90,12 @@ static const char *measure_load_segments(struct hi_elf_head *head)
 		    ph->p_offset + ph->p_filesz < ph->p_offset ||
 		    ph->p_filesz > ph->p_memsz)
 			return "a segment wraps";
-		if (!any || PAGE_DOWN(ph->p_vaddr) < head->low)
-			head->low = PAGE_DOWN(ph->p_vaddr);
-		if (!any || PAGE_UP(ph->p_vaddr + ph->p_memsz) > head->high)
-			head->high = PAGE_UP(ph->p_vaddr + ph->p_memsz);
+		if (!any || PAGE_DOWN(ph->p_vaddr) < header->low)
+			header->low = PAGE_DOWN(ph->p_vaddr);
+		if (!any || PAGE_UP(ph->p_vaddr + ph->p_memsz) > header->high)
+			header->high = PAGE_UP(ph->p_vaddr + ph->p_memsz);
 		if (!first && PAGE_DOWN(ph->p_offset) == 0) {
-			head->first = PAGE_DOWN(ph->p_vaddr);
+			header->first = PAGE_DOWN(ph->p_vaddr);
 			first = true;
 		}
 		any = true;
@@ -103,14 +103,14 @@ static const char *measure_load_segments(struct hi_elf_head *head)
 	if (!any)
 		return "nothing to load";
 	if (!first)
-		head->first = head->low;
-	if (head->high - head->low > HI_ELF_SPAN_MAX)
+		header->first = header->low;
+	if (header->high - header->low > HI_ELF_SPAN_MAX)
 		return "segments span too large a range";
 	return NULL;
 }
 
 /* The build-id in one PT_NOTE's bytes. */
-static bool build_id_in(struct hi_elf_head *head, const uint8_t *notes, size_t n,
+static bool build_id_in(struct hi_elf_header *header, const uint8_t *notes, size_t n,
 			size_t align)
 {
 	size_t at = 0;
@@ -129,9 +129,9 @@ static bool build_id_in(struct hi_elf_head *head, const uint8_t *notes, size_t n
 			return false;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
 		    memcmp(notes + name, "GNU", 4) == 0 && note.n_descsz > 0 &&
-		    note.n_descsz <= sizeof(head->build_id)) {
-			memcpy(head->build_id, notes + desc, note.n_descsz);
-			head->build_id_size = note.n_descsz;
+		    note.n_descsz <= sizeof(header->build_id)) {
+			memcpy(header->build_id, notes + desc, note.n_descsz);
+			header->build_id_size = note.n_descsz;
 			return true;
 		}
 		at = (end + align - 1) & ~(align - 1);
@@ -141,10 +141,11 @@ static bool build_id_in(struct hi_elf_head *head, const uint8_t *notes, size_t n
 	return false;
 }
 
-static void read_build_id(const struct hi_elf_source *source, struct hi_elf_head *head)
+static void read_build_id(const struct hi_elf_source *source,
+			  struct hi_elf_header *header)
 {
-	for (size_t i = 0; i < head->n_phdrs; i++) {
-		const GElf_Phdr *ph = &head->phdrs[i];
+	for (size_t i = 0; i < header->n_phdrs; i++) {
+		const GElf_Phdr *ph = &header->phdrs[i];
 		HI_GUARD(free) uint8_t *notes = NULL;
 		size_t size;
 
@@ -152,63 +153,63 @@ static void read_build_id(const struct hi_elf_source *source, struct hi_elf_head
 			continue;
 		size = ph->p_filesz < HI_ELF_NOTES_MAX ? ph->p_filesz : HI_ELF_NOTES_MAX;
 		notes = hi_alloc(size);
-		if (!notes || !source_read(source, head->first, ph->p_offset, ph->p_vaddr,
-					   notes, size))
+		if (!notes || !source_read(source, header->first, ph->p_offset,
+					   ph->p_vaddr, notes, size))
 			continue;
-		if (build_id_in(head, notes, size, ph->p_align == 8 ? 8 : 4))
+		if (build_id_in(header, notes, size, ph->p_align == 8 ? 8 : 4))
 			return;
 	}
 }
 
-void hi_elf_head_free(struct hi_elf_head *head)
+void hi_elf_header_free(struct hi_elf_header *header)
 {
-	free(head->phdrs);
-	head->phdrs = NULL;
-	head->n_phdrs = 0;
+	free(header->phdrs);
+	header->phdrs = NULL;
+	header->n_phdrs = 0;
 }
 
-enum hi_status hi_elf_head_read(const struct hi_elf_source *source,
-				struct hi_elf_head *ret, struct hi_error *err)
+enum hi_status hi_elf_header_read(const struct hi_elf_source *source,
+				  struct hi_elf_header *ret, struct hi_error *err)
 {
-	struct hi_elf_head head = {};
+	struct hi_elf_header header = {};
 	const char *refusal;
 	size_t size;
 
-	if (!source_read(source, 0, 0, 0, &head.ehdr, sizeof(head.ehdr)))
+	if (!source_read(source, 0, 0, 0, &header.ehdr, sizeof(header.ehdr)))
 		return hi_fail(err, HI_FAULT, source->start, "ELF header: not readable");
-	refusal = ehdr_refusal(&head.ehdr);
+	refusal = ehdr_refusal(&header.ehdr);
 	if (refusal)
 		return hi_fail(err, HI_BAD_DATA, source->start, "ELF header: %s",
 			       refusal);
-	size = head.ehdr.e_phnum * sizeof(GElf_Phdr);
-	head.phdrs = hi_alloc(size);
-	if (!head.phdrs)
+	size = header.ehdr.e_phnum * sizeof(GElf_Phdr);
+	header.phdrs = hi_alloc(size);
+	if (!header.phdrs)
 		return hi_fail_memory(err, "program headers");
-	head.n_phdrs = head.ehdr.e_phnum;
-	if (!source_read(source, 0, head.ehdr.e_phoff, head.ehdr.e_phoff, head.phdrs,
-			 size)) {
-		hi_elf_head_free(&head);
+	header.n_phdrs = header.ehdr.e_phnum;
+	if (!source_read(source, 0, header.ehdr.e_phoff, header.ehdr.e_phoff,
+			 header.phdrs, size)) {
+		hi_elf_header_free(&header);
 		return hi_fail(err, HI_FAULT, source->start,
 			       "program headers: not readable");
 	}
-	refusal = measure_load_segments(&head);
+	refusal = measure_load_segments(&header);
 	if (refusal) {
-		hi_elf_head_free(&head);
+		hi_elf_header_free(&header);
 		return hi_fail(err, HI_BAD_DATA, source->start, "program headers: %s",
 			       refusal);
 	}
-	read_build_id(source, &head);
-	*ret = head;
+	read_build_id(source, &header);
+	*ret = header;
 	return HI_OK;
 }
 
 /* Bytes of file that the segments fill; 0 where that is absurd. */
-static size_t file_span(const struct hi_elf_head *head)
+static size_t file_span(const struct hi_elf_header *header)
 {
 	uint64_t span = 0;
 
-	for (size_t i = 0; i < head->n_phdrs; i++) {
-		const GElf_Phdr *ph = &head->phdrs[i];
+	for (size_t i = 0; i < header->n_phdrs; i++) {
+		const GElf_Phdr *ph = &header->phdrs[i];
 
 		if (ph->p_type == PT_LOAD && ph->p_offset + ph->p_filesz > span)
 			span = ph->p_offset + ph->p_filesz;
@@ -233,10 +234,10 @@ static void copy_segment(struct hi_memory *memory, uint64_t addr, uint8_t *to, s
 }
 
 enum hi_status hi_elf_from_memory(struct hi_memory *memory, uint64_t start,
-				  const struct hi_elf_head *head, void **ret,
+				  const struct hi_elf_header *header, void **ret,
 				  size_t *size_ret, struct hi_error *err)
 {
-	size_t size = file_span(head), budget = size + HI_PAGE * 16;
+	size_t size = file_span(header), budget = size + HI_PAGE * 16;
 	GElf_Ehdr *ehdr;
 	uint8_t *file;
 
@@ -246,18 +247,18 @@ enum hi_status hi_elf_from_memory(struct hi_memory *memory, uint64_t start,
 	file = hi_pages_alloc(size);
 	if (!file)
 		return hi_fail_memory(err, "ELF in memory");
-	for (size_t i = 0; i < head->n_phdrs; i++) {
-		const GElf_Phdr *ph = &head->phdrs[i];
+	for (size_t i = 0; i < header->n_phdrs; i++) {
+		const GElf_Phdr *ph = &header->phdrs[i];
 
 		/* Honest segments share no more of the file than their edges. */
 		if (ph->p_type != PT_LOAD || ph->p_filesz > budget)
 			continue;
 		budget -= ph->p_filesz;
-		copy_segment(memory, start + (ph->p_vaddr - head->first),
+		copy_segment(memory, start + (ph->p_vaddr - header->first),
 			     file + ph->p_offset, ph->p_filesz);
 	}
 	ehdr = (GElf_Ehdr *)file;
-	*ehdr = head->ehdr;
+	*ehdr = header->ehdr;
 	/* Section headers are rarely loaded (the vdso's are). */
 	if (ehdr->e_shoff > size ||
 	    (uint64_t)ehdr->e_shnum * sizeof(GElf_Shdr) > size - ehdr->e_shoff ||

@@ -5,10 +5,10 @@
 #include <string.h>
 
 /* The PT_LOAD whose file part holds the ELF address. */
-static const GElf_Phdr *load_at(const struct hi_elf_head *head, uint64_t vaddr)
+static const GElf_Phdr *load_at(const struct hi_elf_header *header, uint64_t vaddr)
 {
-	for (size_t i = 0; i < head->n_phdrs; i++) {
-		const GElf_Phdr *ph = &head->phdrs[i];
+	for (size_t i = 0; i < header->n_phdrs; i++) {
+		const GElf_Phdr *ph = &header->phdrs[i];
 
 		if (ph->p_type == PT_LOAD && vaddr >= ph->p_vaddr &&
 		    vaddr - ph->p_vaddr < ph->p_filesz)
@@ -30,7 +30,7 @@ enum hi_status hi_module_read_file(struct hi_module *module, uint64_t addr, void
 		return hi_fail(err, HI_FAULT, addr, "%s: no file to read", module->name);
 	while (size > 0) {
 		uint64_t vaddr = at - module->bias;
-		const GElf_Phdr *ph = load_at(&priv->head, vaddr);
+		const GElf_Phdr *ph = load_at(&priv->header, vaddr);
 		size_t step;
 
 		if (!ph)
@@ -59,7 +59,7 @@ static bool file_is_truth(const struct hi_modules *modules,
 			  const struct hi_module *module, uint64_t addr)
 {
 	const struct hi_image *image = modules->image;
-	const GElf_Phdr *ph = load_at(&module->priv->head, addr - module->bias);
+	const GElf_Phdr *ph = load_at(&module->priv->header, addr - module->bias);
 	const struct hi_mapping *mapping;
 
 	if (!ph)
@@ -128,11 +128,11 @@ static void add_range(struct range_list *list, uint64_t start, uint64_t end, boo
 }
 
 /* The program header of this type, or an empty one. */
-static GElf_Phdr find_phdr_of_type(const struct hi_elf_head *head, uint32_t type)
+static GElf_Phdr find_phdr_of_type(const struct hi_elf_header *header, uint32_t type)
 {
-	for (size_t i = 0; i < head->n_phdrs; i++)
-		if (head->phdrs[i].p_type == type)
-			return head->phdrs[i];
+	for (size_t i = 0; i < header->n_phdrs; i++)
+		if (header->phdrs[i].p_type == type)
+			return header->phdrs[i];
 	return (GElf_Phdr){};
 }
 
@@ -173,13 +173,13 @@ bool hi_module_has_section(struct hi_module *module, const char *name)
 
 size_t hi_module_data(struct hi_module *module, struct hi_section_range *ret, size_t max)
 {
-	const struct hi_elf_head *head = &module->priv->head;
-	const GElf_Phdr tls = find_phdr_of_type(head, PT_TLS),
-			relro = find_phdr_of_type(head, PT_GNU_RELRO);
+	const struct hi_elf_header *header = &module->priv->header;
+	const GElf_Phdr tls = find_phdr_of_type(header, PT_TLS),
+			relro = find_phdr_of_type(header, PT_GNU_RELRO);
 	struct range_list list = {ret, 0, max};
 
-	for (size_t i = 0; i < head->n_phdrs; i++) {
-		const GElf_Phdr *ph = &head->phdrs[i];
+	for (size_t i = 0; i < header->n_phdrs; i++) {
+		const GElf_Phdr *ph = &header->phdrs[i];
 		uint64_t start, end, relro_start, relro_end, tls_start, tls_end;
 
 		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_W))

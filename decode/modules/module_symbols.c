@@ -118,12 +118,12 @@ static bool read_elf(struct hi_module *module, uint64_t vaddr, void *buf, size_t
 
 static bool read_dynamic(struct hi_module *module, struct dynamic *ret)
 {
-	const struct hi_elf_head *head = &module->priv->head;
+	const struct hi_elf_header *header = &module->priv->header;
 	const GElf_Phdr *ph = NULL;
 
-	for (size_t i = 0; i < head->n_phdrs; i++)
-		if (head->phdrs[i].p_type == PT_DYNAMIC)
-			ph = &head->phdrs[i];
+	for (size_t i = 0; i < header->n_phdrs; i++)
+		if (header->phdrs[i].p_type == PT_DYNAMIC)
+			ph = &header->phdrs[i];
 	if (!ph)
 		return false;
 	for (uint64_t i = 0; i < ph->p_memsz / sizeof(GElf_Dyn) && i < 512; i++) {
@@ -163,13 +163,13 @@ static bool read_dynamic(struct hi_module *module, struct dynamic *ret)
 /* Symbols in the dynamic table, through the last chain of the GNU hash table. */
 static uint64_t gnu_hash_count(struct hi_module *module, uint64_t table)
 {
-	uint32_t head[4], last = 0;
+	uint32_t header[4], last = 0;
 	uint64_t buckets;
 
-	if (!read_elf(module, table, head, sizeof(head)) || head[0] > SYMBOLS_MAX)
+	if (!read_elf(module, table, header, sizeof(header)) || header[0] > SYMBOLS_MAX)
 		return 0;
-	buckets = table + 16 + 8ull * head[2];
-	for (uint32_t i = 0; i < head[0]; i++) {
+	buckets = table + 16 + 8ull * header[2];
+	for (uint32_t i = 0; i < header[0]; i++) {
 		uint32_t bucket;
 
 		if (!read_elf(module, buckets + 4ull * i, &bucket, 4))
@@ -177,12 +177,13 @@ static uint64_t gnu_hash_count(struct hi_module *module, uint64_t table)
 		if (bucket > last)
 			last = bucket;
 	}
-	if (last < head[1])
-		return head[1];
+	if (last < header[1])
+		return header[1];
 	for (; last < SYMBOLS_MAX; last++) {
 		uint32_t chain;
 
-		if (!read_elf(module, buckets + 4ull * head[0] + 4ull * (last - head[1]),
+		if (!read_elf(module,
+			      buckets + 4ull * header[0] + 4ull * (last - header[1]),
 			      &chain, 4))
 			return 0;
 		if (chain & 1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Roots that a person names: NAME=EXPR, EXPR a C expression over the variables
- * of the program (debuginfo/expression.h), evaluated on an image:
+ * of the program (decode/expressions/expression.h), evaluated on an image:
  *
  *	a pointer        the object that it leads to, also to its inside; where it
  *	                 leads to a variable, what that one refers to

@@ -99,12 +99,12 @@ enum hi_py_family {
 
 enum hi_py_field_kind {
 	HI_PY_STRONG,
-	HI_PY_DECLARED, /* a reference by debug information: counted or borrowed */
-	HI_PY_WEAK,	/* not counted by the target object */
-	HI_PY_GUESS,	/* a word of an unknown structure */
-	HI_PY_MEMORY,	/* a block that is no object */
-	HI_PY_WORDS,	/* one whose words may be references */
-	HI_PY_POINTER,	/* of C, to what is no object; or into the same one */
+	HI_PY_DECLARED,	    /* a reference by debug information: counted or borrowed */
+	HI_PY_WEAK,	    /* not counted by the target object */
+	HI_PY_CONSERVATIVE, /* a word of an unknown structure */
+	HI_PY_MEMORY,	    /* a block that is no object */
+	HI_PY_WORDS,	    /* one whose words may be references */
+	HI_PY_POINTER,	    /* of C, to what is no object; or into the same one */
 	HI_PY_FIELD_END,
 };
 struct hi_py_field {
@@ -454,8 +454,6 @@ void hi_py_skip_marks(struct hi_runtime_cursor *c, uint64_t *block, uint64_t *si
 bool hi_py_is_marked(struct hi_py_reader *r, uint64_t addr);
 /* Offset of the time zone of a datetime; 0: it has none, nor room for it. */
 uint32_t hi_py_time_zone(struct hi_runtime_cursor *c, const struct hi_py_object *o);
-/* Bytes that it asked its allocator for, what is in front included; 0: any. */
-uint64_t hi_py_object_size(struct hi_runtime_cursor *c, const struct hi_py_object *o);
 
 /* cpython_blocks.c */
 enum hi_status hi_py_type_of(struct hi_runtime *runtime, const struct hi_objects *objects,
@@ -468,10 +466,8 @@ struct hi_py_visit;
  * `head` bytes. What is not there is cut: v->is_cut. */
 uint64_t hi_py_bound(struct hi_py_visit *v, uint64_t addr, uint64_t head, uint64_t n,
 		     uint64_t size);
-/* Bytes from addr to the end of what holds it: a block, where another one's table may
- * not begin (0), or else a mapping. */
-uint64_t hi_py_room(struct hi_runtime_cursor *c, uint64_t addr);
-/* The same, anywhere in a block, or in a stack of frames. */
+/* Bytes from addr, which may lie anywhere in a block or in a stack of frames, to the end
+ * of what holds it. */
 uint64_t hi_py_room_inside(struct hi_runtime_cursor *c, uint64_t addr);
 /* Brent's second pointer: a chain of the target that meets itself ends there. */
 struct hi_py_chain {
@@ -492,9 +488,9 @@ struct hi_py_visit {
 	 * read for this one; NULL: nobody asks. */
 	uint64_t (*memory)(void *arg, uint64_t addr, enum hi_py_buffer what);
 };
-bool hi_py_tell(struct hi_py_visit *v, uint64_t to, enum hi_grade grade,
+bool hi_py_emit(struct hi_py_visit *v, uint64_t to, enum hi_grade grade,
 		enum hi_edge_label label, const char *name, uint64_t value);
-void hi_py_tell_memory(struct hi_py_visit *v, uint64_t to, enum hi_py_buffer what,
+void hi_py_emit_memory(struct hi_py_visit *v, uint64_t to, enum hi_py_buffer what,
 		       const char *name);
 void hi_py_visit(struct hi_py_visit *v, const struct hi_py_object *o);
 /* cpython_tables.c: dict and its kin */
@@ -548,8 +544,6 @@ struct hi_py_frame {
 /* Its specials and locals. as_root: with its stack, borrowed ones and all. */
 void hi_py_visit_frame(struct hi_py_visit *v, const struct hi_py_frame *frame,
 		       bool as_root);
-/* 0: none is known. */
-int hi_py_frame_line(struct hi_runtime_cursor *c, const struct hi_py_frame *frame);
 /* A thread as the kernel calls it; 0: not known. */
 int hi_py_thread_id(struct hi_runtime_cursor *c, uint64_t thread);
 

@@ -89,7 +89,7 @@ static bool pool_is_of(struct hi_py *py, const struct hi_py_arena *arena, uint64
 }
 
 /* Pools that were ever used say whose they are. Some may be torn, or in the making. */
-struct pool_proof {
+struct pool_check {
 	uint64_t n, wrong;
 };
 
@@ -105,7 +105,7 @@ static bool may_look_on(struct hi_py *py)
 }
 
 static bool arena_is_checked(struct hi_py *py, const struct hi_py_arena *arena,
-			     struct pool_proof *proof)
+			     struct pool_check *check)
 {
 	struct pool_header header;
 
@@ -113,18 +113,18 @@ static bool arena_is_checked(struct hi_py *py, const struct hi_py_arena *arena,
 	     p += py->layout->pool_size) {
 		if (!may_look_on(py))
 			return false;
-		proof->n++;
-		proof->wrong += !pool_is_of(py, arena, p, &header);
+		check->n++;
+		check->wrong += !pool_is_of(py, arena, p, &header);
 	}
-	return proof->wrong * WRONG_ONE_OF <= proof->n;
+	return check->wrong * WRONG_ONE_OF <= check->n;
 }
 
 /* Entries of an array at `table`, those with memory into py->arenas from `first` on; 0:
  * it is none. */
 static size_t read_arena_table(struct hi_py *py, uint64_t table, size_t first, size_t max,
-			       bool prove_all)
+			       bool check_all)
 {
-	struct pool_proof proof = {};
+	struct pool_check check = {};
 	size_t n = 0, used = 0;
 
 	py->arenas.count = first;
@@ -144,7 +144,7 @@ static size_t read_arena_table(struct hi_py *py, uint64_t table, size_t first, s
 			.first_pool = round_up_to(a.address, py->layout->pool_size),
 			.unused = a.pool_address,
 			.index = (uint32_t)n};
-		if ((prove_all || used < 2) && !arena_is_checked(py, &arena, &proof))
+		if ((check_all || used < 2) && !arena_is_checked(py, &arena, &check))
 			return 0;
 		used += arena.unused > arena.first_pool;
 		if (!hi_vector_push(&py->arenas, arena)) {

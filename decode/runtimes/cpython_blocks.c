@@ -93,7 +93,8 @@ static uint64_t tail_size(struct hi_runtime_cursor *c, const struct hi_py_object
 	return c->py->layout->tail_size ? c->py->layout->tail_size(c, o) : 0;
 }
 
-uint64_t hi_py_object_size(struct hi_runtime_cursor *c, const struct hi_py_object *o)
+/* Bytes that it asked its allocator for, what is in front included; 0: any. */
+static uint64_t object_size_of(struct hi_runtime_cursor *c, const struct hi_py_object *o)
 {
 	uint64_t n = o->size < 0 ? 0 - (uint64_t)o->size : (uint64_t)o->size;
 
@@ -128,7 +129,7 @@ static bool size_fits_block(uint64_t need, uint64_t size)
 static bool object_fits(struct hi_runtime_cursor *c, const struct hi_py_object *o,
 			uint64_t size)
 {
-	uint64_t need = hi_py_object_size(c, o);
+	uint64_t need = object_size_of(c, o);
 
 	if (need == 0)
 		return o->type->presize + o->type->basicsize <= size;

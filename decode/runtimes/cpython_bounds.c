@@ -86,7 +86,9 @@ static bool has_no_tables(const struct hi_py *py, uint64_t addr)
 	       (addr - py->runtime >= py->runtime_size && room_in_stack(py, addr));
 }
 
-uint64_t hi_py_room(struct hi_runtime_cursor *c, uint64_t addr)
+/* Bytes from addr to the end of what holds it: a block, where another one's table may
+ * not begin (0), or else a mapping. */
+static uint64_t room_behind(struct hi_runtime_cursor *c, uint64_t addr)
 {
 	const struct hi_objects *objects = c->py->base.objects;
 	hi_node id = objects ? hi_objects_find(objects, addr, NULL) : HI_NODE_NONE;
@@ -117,7 +119,7 @@ uint64_t hi_py_bound(struct hi_py_visit *v, uint64_t addr, uint64_t head, uint64
 
 	if (n == 0)
 		return 0;
-	room = hi_py_room(v->c, addr);
+	room = room_behind(v->c, addr);
 	room = room > head ? (room - head) / size : 0;
 	left = share > v->used ? (share - v->used) / size : 0;
 	room = room < left ? room : left;

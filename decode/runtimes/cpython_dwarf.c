@@ -103,7 +103,7 @@ static const struct row rows[] = {
 
 /* ---- the way to a member ---- */
 
-struct place {
+struct location {
 	uint64_t offset, size;
 	uint64_t n, stride; /* of the array on the way; 1, 0 */
 	const struct hi_type *type;
@@ -121,9 +121,9 @@ static const struct hi_member *member_of(const struct hi_type *type, const char 
 
 /* "a.b[].c": into a and its b, into the first element of that. */
 static bool find_member_path(struct hi_types *types, const struct hi_type *type,
-			     const char *path, struct place *ret)
+			     const char *path, struct location *ret)
 {
-	*ret = (struct place){.n = 1};
+	*ret = (struct location){.n = 1};
 	while (*path) {
 		size_t n = strcspn(path, ".[");
 		const struct hi_member *m = member_of(type, path, n);
@@ -152,7 +152,7 @@ static bool find_member_path(struct hi_types *types, const struct hi_type *type,
 static bool find_state_records(const struct hi_py *py, struct hi_types *types,
 			       const struct hi_type *records[RECORDS])
 {
-	struct place place;
+	struct location location;
 	hi_type_id id;
 
 	if (hi_types_find(types, "struct pyruntimestate", &id, NULL) != HI_OK)
@@ -164,13 +164,13 @@ static bool find_state_records(const struct hi_py *py, struct hi_types *types,
 		const struct hi_type *of = records[ways[i].of];
 
 		if (!of || records[ways[i].record] ||
-		    !find_member_path(types, of, ways[i].path, &place))
+		    !find_member_path(types, of, ways[i].path, &location))
 			continue;
-		if (place.type->kind == HI_KIND_POINTER)
-			place.type = hi_type_get(types, place.type->target);
-		if (place.type->kind == HI_KIND_STRUCT && place.type->size &&
-		    place.type->size < UINT32_MAX)
-			records[ways[i].record] = place.type;
+		if (location.type->kind == HI_KIND_POINTER)
+			location.type = hi_type_get(types, location.type->target);
+		if (location.type->kind == HI_KIND_STRUCT && location.type->size &&
+		    location.type->size < UINT32_MAX)
+			records[ways[i].record] = location.type;
 	}
 	return records[INTERPRETER] && records[THREAD] && records[COLLECTOR];
 }
@@ -182,16 +182,16 @@ static struct hi_py_field *move_fields(struct hi_py *py, struct hi_types *types,
 				       const struct hi_py_field *from)
 {
 	struct hi_py_field *to = hi_arena_alloc(&py->arena, MAX_ROWS * sizeof(*to));
-	struct place place;
+	struct location location;
 	size_t n = 0;
 
 	if (!to)
 		return NULL;
 	for (; from->kind != HI_PY_FIELD_END && n + 1 < MAX_ROWS; from++) {
-		if (!find_member_path(types, record, from->name, &place))
+		if (!find_member_path(types, record, from->name, &location))
 			continue;
 		to[n] = *from;
-		to[n++].offset = (uint32_t)place.offset;
+		to[n++].offset = (uint32_t)location.offset;
 	}
 	to[n] = (struct hi_py_field){.kind = HI_PY_FIELD_END};
 	return to;
@@ -202,19 +202,19 @@ static struct hi_py_free_list *move_free_lists(struct hi_py *py, struct hi_types
 					       const struct hi_py_free_list *from)
 {
 	struct hi_py_free_list *to = hi_arena_alloc(&py->arena, MAX_ROWS * sizeof(*to));
-	struct place place, count = {};
+	struct location location, count = {};
 	size_t n = 0;
 
 	if (!to)
 		return NULL;
 	for (; from->n && n + 1 < MAX_ROWS; from++) {
-		if (!find_member_path(types, record, from->path, &place) ||
+		if (!find_member_path(types, record, from->path, &location) ||
 		    (from->count_path &&
 		     !find_member_path(types, record, from->count_path, &count)))
 			continue;
 		to[n] = *from;
-		to[n].lists = (uint32_t)place.offset;
-		to[n].n = (uint32_t)(place.size / 8);
+		to[n].lists = (uint32_t)location.offset;
+		to[n].n = (uint32_t)(location.size / 8);
 		to[n++].count = from->count_path ? (uint32_t)count.offset : 0;
 	}
 	to[n] = (struct hi_py_free_list){};
@@ -226,17 +226,17 @@ static struct hi_py_array *move_arrays(struct hi_py *py, struct hi_types *types,
 				       const struct hi_py_array *from)
 {
 	struct hi_py_array *to = hi_arena_alloc(&py->arena, MAX_ROWS * sizeof(*to));
-	struct place place;
+	struct location location;
 	size_t n = 0;
 
 	if (!to)
 		return NULL;
 	for (; from && from->n && n + 1 < MAX_ROWS; from++)
-		if (find_member_path(types, record, from->what, &place) &&
-		    place.stride < UINT32_MAX && place.n <= from->n * 16u)
+		if (find_member_path(types, record, from->what, &location) &&
+		    location.stride < UINT32_MAX && location.n <= from->n * 16u)
 			to[n++] = (struct hi_py_array){
-				(uint32_t)place.offset, (uint32_t)place.n,
-				(uint32_t)place.stride, from->what};
+				(uint32_t)location.offset, (uint32_t)location.n,
+				(uint32_t)location.stride, from->what};
 	to[n] = (struct hi_py_array){};
 	return to;
 }
@@ -245,15 +245,15 @@ static bool move_skips(struct hi_py *py, struct hi_types *types,
 		       const struct hi_type *record, struct hi_py_layout *l)
 {
 	struct hi_py_skip *to = hi_arena_alloc(&py->arena, MAX_ROWS * sizeof(*to));
-	struct place place;
+	struct location location;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; to && i < l->n_interp_skip && n < MAX_ROWS; i++)
-		if (find_member_path(types, record, l->interp_skip[i].path, &place))
-			to[n++] =
-				(struct hi_py_skip){(uint32_t)place.offset,
-						    (uint32_t)(place.offset + place.size),
-						    l->interp_skip[i].path};
+		if (find_member_path(types, record, l->interp_skip[i].path, &location))
+			to[n++] = (struct hi_py_skip){
+				(uint32_t)location.offset,
+				(uint32_t)(location.offset + location.size),
+				l->interp_skip[i].path};
 	l->interp_skip = to;
 	l->n_interp_skip = n;
 	return to;
@@ -266,11 +266,12 @@ static void move_plain_offsets(struct hi_types *types,
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint32_t *word = (uint32_t *)((char *)l + rows[i].field);
 		const struct hi_type *record = records[rows[i].record];
-		struct place place;
+		struct location location;
 
 		for (int k = 0; record && k < MAX_NAMES && rows[i].paths[k]; k++)
-			if (find_member_path(types, record, rows[i].paths[k], &place)) {
-				*word = (uint32_t)place.offset;
+			if (find_member_path(types, record, rows[i].paths[k],
+					     &location)) {
+				*word = (uint32_t)location.offset;
 				break;
 			}
 	}
@@ -279,21 +280,21 @@ static void move_plain_offsets(struct hi_types *types,
 static void move_sizes(struct hi_types *types, const struct hi_type *records[RECORDS],
 		       struct hi_py_layout *l)
 {
-	struct place place;
+	struct location location;
 
 	l->runtime_size = (uint32_t)records[RUNTIME]->size;
 	l->interp_size = (uint32_t)records[INTERPRETER]->size;
 	/* There is more behind it (3.13). */
-	l->thread_size =
-		find_member_path(types, records[INTERPRETER], "_initial_thread", &place)
-			? (uint32_t)place.size
-			: (uint32_t)records[THREAD]->size;
+	l->thread_size = find_member_path(types, records[INTERPRETER], "_initial_thread",
+					  &location)
+				 ? (uint32_t)location.size
+				 : (uint32_t)records[THREAD]->size;
 	l->runtime_words_end =
-		find_member_path(types, records[RUNTIME], "_main_interpreter", &place)
-			? (uint32_t)place.offset
+		find_member_path(types, records[RUNTIME], "_main_interpreter", &location)
+			? (uint32_t)location.offset
 			: l->runtime_size;
-	if (find_member_path(types, records[INTERPRETER], "obmalloc", &place))
-		l->obmalloc_is_pointer = place.type->kind == HI_KIND_POINTER;
+	if (find_member_path(types, records[INTERPRETER], "obmalloc", &location))
+		l->obmalloc_is_pointer = location.type->kind == HI_KIND_POINTER;
 }
 
 static bool move_tables(struct hi_py *py, struct hi_types *types,

@@ -38,7 +38,7 @@ static bool emit_object_edge(struct hi_py_visit *v, const struct hi_runtime_edge
 	return !v->stopped;
 }
 
-bool hi_py_tell(struct hi_py_visit *v, uint64_t to, enum hi_grade grade,
+bool hi_py_emit(struct hi_py_visit *v, uint64_t to, enum hi_grade grade,
 		enum hi_edge_label label, const char *name, uint64_t value)
 {
 	return emit_object_edge(
@@ -50,14 +50,14 @@ bool hi_py_tell(struct hi_py_visit *v, uint64_t to, enum hi_grade grade,
 					     .owned = grade == HI_GRADE_EXACT});
 }
 
-void hi_py_tell_memory(struct hi_py_visit *v, uint64_t to, enum hi_py_buffer what,
+void hi_py_emit_memory(struct hi_py_visit *v, uint64_t to, enum hi_py_buffer what,
 		       const char *name)
 {
 	if (!to)
 		return;
 	if (v->memory)
 		v->used += v->memory(v->arg, to, what);
-	hi_py_tell(v, to, HI_GRADE_EXACT, HI_LABEL_FIELD, name, 0);
+	hi_py_emit(v, to, HI_GRADE_EXACT, HI_LABEL_FIELD, name, 0);
 }
 
 static void visit_pointer_array(struct hi_py_visit *v, uint64_t items, uint64_t n)
@@ -70,7 +70,7 @@ static void visit_pointer_array(struct hi_py_visit *v, uint64_t items, uint64_t 
 		if (!hi_py_read(&v->c->reader, items + from * 8, words, now * 8))
 			return;
 		for (uint64_t i = 0; i < now; i++)
-			if (!hi_py_tell(v, words[i], HI_GRADE_EXACT, HI_LABEL_INDEX, NULL,
+			if (!hi_py_emit(v, words[i], HI_GRADE_EXACT, HI_LABEL_INDEX, NULL,
 					from + i))
 				return;
 	}
@@ -91,7 +91,7 @@ static void visit_list(struct hi_py_visit *v, const struct hi_py_object *o)
 	uint64_t items = hi_py_word(&v->c->reader, o->addr + LIST_ITEMS);
 	int64_t n = (int64_t)hi_py_word(&v->c->reader, o->addr + HI_PY_SIZE);
 
-	hi_py_tell_memory(v, items, HI_PY_BUFFER_LIST_ITEMS, "<items>");
+	hi_py_emit_memory(v, items, HI_PY_BUFFER_LIST_ITEMS, "<items>");
 	if (v->fn && n > 0)
 		visit_pointer_array(v, items,
 				    hi_py_bound(v, items, 0, (uint64_t)n, HI_PY_PTR));
@@ -126,7 +126,7 @@ static void visit_deque_block(struct hi_py_visit *v, uint64_t block, uint64_t fr
 			      uint64_t to, uint64_t *index)
 {
 	for (uint64_t i = from; i < to && i < DEQUE_BLOCK_ITEMS; i++)
-		if (!hi_py_tell(
+		if (!hi_py_emit(
 			    v,
 			    hi_py_word(&v->c->reader, block + DEQUE_BLOCK_DATA + i * 8),
 			    HI_GRADE_EXACT, HI_LABEL_INDEX, NULL, (*index)++))
@@ -140,7 +140,7 @@ static void visit_free_blocks(struct hi_py_visit *v, const struct hi_py_object *
 	uint64_t n = l->deque_n_free ? hi_py_word(r, o->addr + l->deque_n_free) : 0;
 
 	for (uint64_t i = 0; i < n && i < DEQUE_MAX_FREE; i++)
-		hi_py_tell_memory(v, hi_py_word(r, o->addr + l->deque_free + i * 8),
+		hi_py_emit_memory(v, hi_py_word(r, o->addr + l->deque_free + i * 8),
 				  HI_PY_BUFFER_DEQUE_BLOCK, "<free block>");
 }
 
@@ -168,7 +168,7 @@ static void visit_deque(struct hi_py_visit *v, const struct hi_py_object *o)
 	for (int64_t i = 0; block && i <= size / DEQUE_BLOCK_ITEMS + 1 && !v->stopped &&
 			    is_deque_block(v, &chain, block);
 	     i++) {
-		hi_py_tell_memory(v, block, HI_PY_BUFFER_DEQUE_BLOCK, "<block>");
+		hi_py_emit_memory(v, block, HI_PY_BUFFER_DEQUE_BLOCK, "<block>");
 		if (v->fn)
 			visit_deque_block(v, block, from,
 					  block == right ? to : DEQUE_BLOCK_ITEMS,
@@ -207,7 +207,7 @@ static void visit_lru_cache(struct hi_py_visit *v, const struct hi_py_object *o)
 	for (uint64_t i = 0;
 	     link && link != o->addr && i < n && !v->stopped && is_link(v, &chain, link);
 	     i++) {
-		hi_py_tell(v, link, HI_GRADE_EXACT, HI_LABEL_INDEX, NULL, i);
+		hi_py_emit(v, link, HI_GRADE_EXACT, HI_LABEL_INDEX, NULL, i);
 		link = hi_py_word(r, link + LRU_NEXT);
 	}
 }
@@ -257,12 +257,12 @@ static void visit_type(struct hi_py_visit *v, const struct hi_py_object *o)
 
 	if (!(flags & HI_PY_HEAPTYPE))
 		return;
-	hi_py_tell_memory(v, hi_py_word(&v->c->reader, o->addr + l->heap_cached_keys),
+	hi_py_emit_memory(v, hi_py_word(&v->c->reader, o->addr + l->heap_cached_keys),
 			  HI_PY_BUFFER_DICT_KEYS, "<cached keys>");
 	if (l->heap_tpname)
-		hi_py_tell_memory(v, hi_py_word(&v->c->reader, o->addr + l->heap_tpname),
+		hi_py_emit_memory(v, hi_py_word(&v->c->reader, o->addr + l->heap_tpname),
 				  HI_PY_BUFFER_TYPE_NAME, "<name>");
-	hi_py_tell_memory(v, hi_py_word(&v->c->reader, o->addr + l->type_doc),
+	hi_py_emit_memory(v, hi_py_word(&v->c->reader, o->addr + l->type_doc),
 			  HI_PY_BUFFER_TYPE_NAME, "<doc>");
 }
 
@@ -275,13 +275,13 @@ static void visit_str(struct hi_py_visit *v, const struct hi_py_object *o)
 
 	/* Where characters are as wide as a wchar_t, it is the string's own data. */
 	if (wstr - o->addr >= o->room)
-		hi_py_tell_memory(v, wstr, HI_PY_BUFFER_STR_DATA, "<wstr>");
+		hi_py_emit_memory(v, wstr, HI_PY_BUFFER_STR_DATA, "<wstr>");
 	if ((state & STATE_COMPACT) && (state & STATE_ASCII))
 		return;
-	hi_py_tell_memory(v, hi_py_word(r, o->addr + l->str_utf8), HI_PY_BUFFER_STR_DATA,
+	hi_py_emit_memory(v, hi_py_word(r, o->addr + l->str_utf8), HI_PY_BUFFER_STR_DATA,
 			  "<utf8>");
 	if (!(state & STATE_COMPACT))
-		hi_py_tell_memory(v, hi_py_word(r, o->addr + l->str_any),
+		hi_py_emit_memory(v, hi_py_word(r, o->addr + l->str_any),
 				  HI_PY_BUFFER_STR_DATA, "<data>");
 }
 
@@ -290,7 +290,7 @@ static void visit_time(struct hi_py_visit *v, const struct hi_py_object *o)
 	uint32_t zone = hi_py_time_zone(v->c, o);
 
 	if (zone)
-		hi_py_tell(v, hi_py_word(&v->c->reader, o->addr + zone), HI_GRADE_EXACT,
+		hi_py_emit(v, hi_py_word(&v->c->reader, o->addr + zone), HI_GRADE_EXACT,
 			   HI_LABEL_FIELD, "tzinfo", 0);
 }
 
@@ -338,11 +338,11 @@ static void visit_family(struct hi_py_visit *v, const struct hi_py_object *o)
 		visit_time(v, o);
 		break;
 	case HI_PY_BYTEARRAY:
-		hi_py_tell_memory(v, hi_py_word(&v->c->reader, o->addr + BYTEARRAY_BYTES),
+		hi_py_emit_memory(v, hi_py_word(&v->c->reader, o->addr + BYTEARRAY_BYTES),
 				  HI_PY_BUFFER_BYTES, "<bytes>");
 		break;
 	case HI_PY_ARRAY:
-		hi_py_tell_memory(v, hi_py_word(&v->c->reader, o->addr + ARRAY_ITEMS),
+		hi_py_emit_memory(v, hi_py_word(&v->c->reader, o->addr + ARRAY_ITEMS),
 				  HI_PY_BUFFER_BYTES, "<items>");
 		break;
 	case HI_PY_NDARRAY:
@@ -381,9 +381,12 @@ static enum hi_py_buffer buffer_of(const struct hi_py_type *t, enum hi_py_field_
 static void visit_fields(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	static const enum hi_grade grades[] = {
-		[HI_PY_STRONG] = HI_GRADE_EXACT, [HI_PY_DECLARED] = HI_GRADE_EXACT,
-		[HI_PY_WEAK] = HI_GRADE_WEAK,	 [HI_PY_GUESS] = HI_GRADE_CONSERVATIVE,
-		[HI_PY_MEMORY] = HI_GRADE_EXACT, [HI_PY_WORDS] = HI_GRADE_EXACT,
+		[HI_PY_STRONG] = HI_GRADE_EXACT,
+		[HI_PY_DECLARED] = HI_GRADE_EXACT,
+		[HI_PY_WEAK] = HI_GRADE_WEAK,
+		[HI_PY_CONSERVATIVE] = HI_GRADE_CONSERVATIVE,
+		[HI_PY_MEMORY] = HI_GRADE_EXACT,
+		[HI_PY_WORDS] = HI_GRADE_EXACT,
 		[HI_PY_POINTER] = HI_GRADE_EXACT};
 
 	for (uint32_t i = 0; i < o->type->n_fields && !v->stopped; i++) {
@@ -396,7 +399,7 @@ static void visit_fields(struct hi_py_visit *v, const struct hi_py_object *o)
 			if (f->kind == HI_PY_POINTER && to - o->addr < o->type->basicsize)
 				continue;
 			if (is_memory)
-				hi_py_tell_memory(v, to, buffer_of(o->type, f->kind),
+				hi_py_emit_memory(v, to, buffer_of(o->type, f->kind),
 						  f->name);
 			else
 				emit_object_edge(
@@ -420,7 +423,7 @@ static void visit_late_dict(struct hi_py_visit *v, const struct hi_py_object *o)
 	uint64_t at = size + (uint64_t)o->type->dictoffset;
 
 	if (n < UINT32_MAX && bound_own(v, o, at, 1))
-		hi_py_tell(v, hi_py_word(&v->c->reader, o->addr + at), HI_GRADE_EXACT,
+		hi_py_emit(v, hi_py_word(&v->c->reader, o->addr + at), HI_GRADE_EXACT,
 			   HI_LABEL_FIELD, "__dict__", 0);
 }
 
@@ -435,7 +438,7 @@ void hi_py_visit(struct hi_py_visit *v, const struct hi_py_object *o)
 	if (o->type->dictoffset < 0 && !o->type->is_managed)
 		visit_late_dict(v, o);
 	if (o->type->is_heap)
-		hi_py_tell(v, o->type->addr, HI_GRADE_EXACT, HI_LABEL_FIELD, "__class__",
+		hi_py_emit(v, o->type->addr, HI_GRADE_EXACT, HI_LABEL_FIELD, "__class__",
 			   0);
 }
 
@@ -459,14 +462,14 @@ static void visit_freed(struct hi_py_visit *v, const struct hi_py_object *o)
 			next = f->offset;
 	}
 	if (next)
-		hi_py_tell(v, hi_py_word(&v->c->reader, o->addr + next), HI_GRADE_EXACT,
+		hi_py_emit(v, hi_py_word(&v->c->reader, o->addr + next), HI_GRADE_EXACT,
 			   HI_LABEL_FIELD, "<next free>", 0);
 	if (!o->type->is_heap)
 		return;
 	/* Free lists of modules: the type is let go with the memory, and a field has the
 	 * next one (FutureIter_dealloc in Modules/_asynciomodule.c, 3.12). */
 	visit_fields(v, o);
-	hi_py_tell(v, o->type->addr, HI_GRADE_EXACT, HI_LABEL_FIELD, "__class__", 0);
+	hi_py_emit(v, o->type->addr, HI_GRADE_EXACT, HI_LABEL_FIELD, "__class__", 0);
 }
 
 /* Nodes of OrderedDict, tables and the like are told by their owners. */

@@ -125,7 +125,7 @@ static enum hi_py_field_kind pointer_kind(struct hi_types *types,
 		return HI_PY_FIELD_END;
 	case HI_KIND_VOID:
 	case HI_KIND_UNKNOWN:
-		return HI_PY_GUESS;
+		return HI_PY_CONSERVATIVE;
 	default:
 		return begins_with_object(types, pointee) ? HI_PY_DECLARED
 							  : HI_PY_POINTER;
@@ -147,13 +147,13 @@ static bool add_scalar(struct describing *d, const struct hi_type *type, uint64_
 			add_word_field(d, offset, kind, name);
 		return true;
 	case HI_KIND_ADDRESS:
-		add_word_field(d, offset, HI_PY_GUESS, name);
+		add_word_field(d, offset, HI_PY_CONSERVATIVE, name);
 		return true;
 	case HI_KIND_UNION:
 	case HI_KIND_UNKNOWN:
 	case HI_KIND_DECLARATION:
 		for (uint64_t at = 0; at + 8 <= type->size; at += 8)
-			add_word_field(d, offset + at, HI_PY_GUESS, name);
+			add_word_field(d, offset + at, HI_PY_CONSERVATIVE, name);
 		return true;
 	case HI_KIND_STRUCT:
 	case HI_KIND_ARRAY:
@@ -192,7 +192,8 @@ static void add_member_parts(struct describing *d, const struct hi_type *type)
 		if (p.depth == MAX_DEPTH ||
 		    (p.type->kind == HI_KIND_ARRAY && p.type->count > MAX_ELEMENTS)) {
 			for (uint64_t at = 0; at + 8 <= p.type->size; at += 8)
-				add_word_field(d, p.offset + at, HI_PY_GUESS, p.name);
+				add_word_field(d, p.offset + at, HI_PY_CONSERVATIVE,
+					       p.name);
 			continue;
 		}
 		for (uint64_t i = 0; p.type->kind == HI_KIND_ARRAY && i < p.type->count;

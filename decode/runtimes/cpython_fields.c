@@ -139,7 +139,7 @@ static void add_conservative_words(const struct hi_py_type *t, uint64_t from,
 {
 	for (uint64_t o = (from + 7) & ~(uint64_t)7; o + 8 <= t->basicsize; o += 8)
 		if (o != weaklist)
-			hi_py_add_field(f, (uint32_t)o, HI_PY_GUESS, NULL);
+			hi_py_add_field(f, (uint32_t)o, HI_PY_CONSERVATIVE, NULL);
 }
 
 void hi_py_collect_fields(struct hi_runtime_cursor *c, struct hi_py_type *t,

@@ -40,7 +40,7 @@ static void visit_slots(struct hi_py_visit *v, const struct hi_py_frame *frame,
 		uint64_t to = hi_py_word(&v->c->reader, frame->slots + i * 8u);
 		uint64_t name = i < n ? l->local_name(v->c, frame->code, i) : 0;
 
-		hi_py_tell(v, to, i < known ? HI_GRADE_EXACT : HI_GRADE_CONSERVATIVE,
+		hi_py_emit(v, to, i < known ? HI_GRADE_EXACT : HI_GRADE_CONSERVATIVE,
 			   name	   ? HI_LABEL_ATTRIBUTE
 			   : i < n ? HI_LABEL_INDEX
 				   : HI_LABEL_FIELD,
@@ -55,18 +55,19 @@ void hi_py_visit_frame(struct hi_py_visit *v, const struct hi_py_frame *frame,
 		return;
 	/* An object has these as fields. */
 	if (!frame->is_object) {
-		hi_py_tell(v, frame->func, HI_GRADE_EXACT, HI_LABEL_FIELD, "f_func", 0);
-		hi_py_tell(v, frame->code, HI_GRADE_EXACT, HI_LABEL_FIELD, "f_code", 0);
-		hi_py_tell(v, frame->locals, HI_GRADE_EXACT, HI_LABEL_FIELD, "f_locals",
+		hi_py_emit(v, frame->func, HI_GRADE_EXACT, HI_LABEL_FIELD, "f_func", 0);
+		hi_py_emit(v, frame->code, HI_GRADE_EXACT, HI_LABEL_FIELD, "f_code", 0);
+		hi_py_emit(v, frame->locals, HI_GRADE_EXACT, HI_LABEL_FIELD, "f_locals",
 			   0);
 	}
 	if (!frame->is_object || as_root)
-		hi_py_tell(v, frame->object, HI_GRADE_EXACT, HI_LABEL_FIELD, "frame_obj",
+		hi_py_emit(v, frame->object, HI_GRADE_EXACT, HI_LABEL_FIELD, "frame_obj",
 			   0);
 	visit_slots(v, frame, as_root);
 }
 
-int hi_py_frame_line(struct hi_runtime_cursor *c, const struct hi_py_frame *frame)
+/* 0: none is known. */
+static int line_of_frame(struct hi_runtime_cursor *c, const struct hi_py_frame *frame)
 {
 	const struct hi_py_layout *l = c->py->layout;
 	uint64_t table = hi_py_word(&c->reader, frame->code + l->code_linetable);
@@ -90,7 +91,7 @@ int hi_py_frame_line(struct hi_runtime_cursor *c, const struct hi_py_frame *fram
 /* ---- roots ---- */
 
 struct frame_words {
-	char function[128], place[160];
+	char function[128], location[160];
 	int thread;
 };
 
@@ -105,7 +106,8 @@ static void describe_python_frame(struct hi_runtime_cursor *c,
 		snprintf(w->function, sizeof(w->function), "?");
 	(void)hi_py_str(c, hi_py_word(&c->reader, frame->code + l->code_filename), file,
 			sizeof(file));
-	snprintf(w->place, sizeof(w->place), "%s:%d", file, hi_py_frame_line(c, frame));
+	snprintf(w->location, sizeof(w->location), "%s:%d", file,
+		 line_of_frame(c, frame));
 }
 
 struct root_edges {
@@ -135,7 +137,7 @@ static bool emit_frame_root(struct hi_runtime_cursor *c, const struct frame_word
 		 label[0] == '.' ? label + 1 : label);
 	return fn(arg, &(struct hi_runtime_root){.kind = HI_ROOT_STACK,
 						 .name = name,
-						 .detail = w->place,
+						 .detail = w->location,
 						 .type = "",
 						 .edges = edge,
 						 .n_edges = 1});

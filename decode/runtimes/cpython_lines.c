@@ -93,11 +93,11 @@ int hi_py_locations_line(const uint8_t *table, size_t size, int64_t at)
 	int64_t end = 0, line = 0;
 
 	while (t.at < t.end) {
-		uint8_t head = *t.at++;
-		unsigned kind = head >> 3 & 15;
+		uint8_t header = *t.at++;
+		unsigned kind = header >> 3 & 15;
 
 		line += line_delta(&t, kind);
-		end += 2 * ((head & 7) + 1);
+		end += 2 * ((header & 7) + 1);
 		if (at < end)
 			return kind == CODE_NONE ? INT_MIN : as_lines(line);
 		while (t.at < t.end && !(*t.at & 128))

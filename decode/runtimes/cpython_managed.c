@@ -29,7 +29,7 @@ static void visit_values_array(struct hi_py_visit *v, const struct hi_py_object 
 {
 	struct hi_py_keys k;
 
-	hi_py_tell_memory(v, values, HI_PY_BUFFER_VALUES, "<values>");
+	hi_py_emit_memory(v, values, HI_PY_BUFFER_VALUES, "<values>");
 	if (!v->fn || !values || !cached_keys(v->c, o, &k))
 		return;
 	k.n = hi_py_bound(v, values, 0, k.n, HI_PY_PTR);
@@ -38,7 +38,7 @@ static void visit_values_array(struct hi_py_visit *v, const struct hi_py_object 
 
 static void visit_own_dict(struct hi_py_visit *v, uint64_t dict)
 {
-	hi_py_tell(v, dict, HI_GRADE_EXACT, HI_LABEL_FIELD, "__dict__", 0);
+	hi_py_emit(v, dict, HI_GRADE_EXACT, HI_LABEL_FIELD, "__dict__", 0);
 }
 
 void hi_py_visit_two_words(struct hi_py_visit *v, const struct hi_py_object *o)
@@ -71,13 +71,13 @@ void hi_py_visit_inline(struct hi_py_visit *v, const struct hi_py_object *o)
 	struct hi_py_reader *r = &v->c->reader;
 	uint64_t values = inline_values(o);
 	struct hi_py_keys k;
-	uint8_t head[ITEMS];
+	uint8_t header[ITEMS];
 
 	visit_own_dict(v, hi_py_word(r, o->addr - DICT));
-	if (v->fn && values && hi_py_read(r, values, head, sizeof(head)) && head[VALID] &&
-	    cached_keys(v->c, o, &k)) {
-		if (k.n > head[CAPACITY])
-			k.n = head[CAPACITY];
+	if (v->fn && values && hi_py_read(r, values, header, sizeof(header)) &&
+	    header[VALID] && cached_keys(v->c, o, &k)) {
+		if (k.n > header[CAPACITY])
+			k.n = header[CAPACITY];
 		hi_py_visit_values(v, &k, values + ITEMS, HI_LABEL_ATTRIBUTE);
 	}
 }

@@ -307,7 +307,7 @@ static void visit_element(struct hi_py_visit *v, const struct references *r, uin
 			  uint64_t index)
 {
 	for (uint32_t i = 0; i < r->n; i++)
-		hi_py_tell(v, hi_py_word(&v->c->reader, at + r->at[i]), HI_GRADE_EXACT,
+		hi_py_emit(v, hi_py_word(&v->c->reader, at + r->at[i]), HI_GRADE_EXACT,
 			   HI_LABEL_INDEX, NULL, index);
 }
 
@@ -320,7 +320,7 @@ static void visit_objects(struct hi_py_visit *v, uint64_t data, uint64_t n)
 		if (!hi_py_read(&v->c->reader, data + from * 8, words, now * 8))
 			return;
 		for (uint64_t i = 0; i < now; i++)
-			hi_py_tell(v, words[i], HI_GRADE_EXACT, HI_LABEL_INDEX, NULL,
+			hi_py_emit(v, words[i], HI_GRADE_EXACT, HI_LABEL_INDEX, NULL,
 				   from + i);
 	}
 }
@@ -377,7 +377,7 @@ static void add_conservative_references(struct hi_py_visit *v, uint64_t data,
 
 	for (uint64_t at = data; at - data + 8 <= size && !v->stopped; at += 8)
 		if (!hi_py_u64(&v->c->reader, at, &word) ||
-		    !hi_py_tell(v, word, HI_GRADE_CONSERVATIVE, HI_LABEL_OFFSET, NULL,
+		    !hi_py_emit(v, word, HI_GRADE_CONSERVATIVE, HI_LABEL_OFFSET, NULL,
 				at - data))
 			return;
 }
@@ -420,8 +420,8 @@ static void visit_buffer_info(struct hi_py_visit *v, const struct hi_py_object *
 		return;
 	at -= INFO_TAG;
 	for (int i = 0; at && i < MAX_INFOS; i++) {
-		hi_py_tell_memory(v, at, HI_PY_BUFFER_NDARRAY_SHAPE, "<buffer info>");
-		hi_py_tell_memory(v, hi_py_word(r, at), HI_PY_BUFFER_NDARRAY_SHAPE,
+		hi_py_emit_memory(v, at, HI_PY_BUFFER_NDARRAY_SHAPE, "<buffer info>");
+		hi_py_emit_memory(v, hi_py_word(r, at), HI_PY_BUFFER_NDARRAY_SHAPE,
 				  "<buffer format>");
 		at = hi_py_word(r, at + INFO_NEXT);
 	}
@@ -439,14 +439,14 @@ void hi_py_visit_ndarray(struct hi_py_visit *v, const struct hi_py_object *o)
 
 	visit_buffer_info(v, o);
 	if (!read_ndarray(v->c, o, &a)) {
-		hi_py_tell(v, hi_py_word(&v->c->reader, o->addr + ARRAY_DATA),
+		hi_py_emit(v, hi_py_word(&v->c->reader, o->addr + ARRAY_DATA),
 			   HI_GRADE_CONSERVATIVE, HI_LABEL_FIELD, "data", 0);
 	} else if (a.flags & OWNDATA) {
-		hi_py_tell_memory(v, a.data, data_of(&a.dtype), "<data>");
+		hi_py_emit_memory(v, a.data, data_of(&a.dtype), "<data>");
 		visit_data(v, dtype, &a);
 	} else if (v->fn && !is_owned_by_array(v->c, &a)) {
 		/* Its base keeps the data, if not in a way that is known. */
-		hi_py_tell(v, a.data, HI_GRADE_CONSERVATIVE, HI_LABEL_FIELD, "<data>", 0);
+		hi_py_emit(v, a.data, HI_GRADE_CONSERVATIVE, HI_LABEL_FIELD, "<data>", 0);
 	}
 }
 
@@ -460,9 +460,9 @@ void hi_py_visit_void(struct hi_py_visit *v, const struct hi_py_object *o)
 			    .n = 1};
 
 	if (!read_dtype(v->c, dtype, &a.dtype)) {
-		hi_py_tell(v, a.data, HI_GRADE_CONSERVATIVE, HI_LABEL_FIELD, "obval", 0);
+		hi_py_emit(v, a.data, HI_GRADE_CONSERVATIVE, HI_LABEL_FIELD, "obval", 0);
 	} else if (hi_py_u32(r, o->addr + VOID_FLAGS) & OWNDATA) {
-		hi_py_tell_memory(v, a.data, data_of(&a.dtype), "<data>");
+		hi_py_emit_memory(v, a.data, data_of(&a.dtype), "<data>");
 		visit_data(v, dtype, &a);
 	}
 }
@@ -474,9 +474,9 @@ void hi_py_visit_dtype(struct hi_py_visit *v, const struct hi_py_object *o)
 
 	if (!v->fn || !subarray)
 		return;
-	hi_py_tell(v, hi_py_word(&v->c->reader, subarray), HI_GRADE_EXACT, HI_LABEL_FIELD,
+	hi_py_emit(v, hi_py_word(&v->c->reader, subarray), HI_GRADE_EXACT, HI_LABEL_FIELD,
 		   "subarray.base", 0);
-	hi_py_tell(v, hi_py_word(&v->c->reader, subarray + 8), HI_GRADE_EXACT,
+	hi_py_emit(v, hi_py_word(&v->c->reader, subarray + 8), HI_GRADE_EXACT,
 		   HI_LABEL_FIELD, "subarray.shape", 0);
 }
 

@@ -427,7 +427,7 @@ static enum hi_status open_runtime(struct hi_py *py, struct hi_types *types,
 {
 	HI_GUARD(py_cursor_free)
 	struct hi_runtime_cursor *c = py_cursor(&py->base);
-	const struct hi_py_layout *table, *said;
+	const struct hi_py_layout *table, *from_dwarf;
 	enum hi_status status;
 
 	if (!c || !hi_py_name_buffers(py))
@@ -436,11 +436,11 @@ static enum hi_status open_runtime(struct hi_py *py, struct hi_types *types,
 	if (status != HI_OK)
 		return status;
 	table = py->layout;
-	said = types ? hi_py_layout_of_dwarf(py, types) : NULL;
-	py->of_dwarf = said;
-	py->layout = said ? said : table;
+	from_dwarf = types ? hi_py_layout_of_dwarf(py, types) : NULL;
+	py->of_dwarf = from_dwarf;
+	py->layout = from_dwarf ? from_dwarf : table;
 	status = open_by_layout(py, c, err);
-	if (status != HI_BAD_DATA || !said)
+	if (status != HI_BAD_DATA || !from_dwarf)
 		return status;
 	py->of_dwarf = false;
 	py->layout = table;

@@ -13,9 +13,9 @@
 	{                                                                                \
 		offset, HI_PY_WEAK, name                                                 \
 	}
-#define GUESS(offset, name)                                                              \
+#define CONSERVATIVE(offset, name)                                                       \
 	{                                                                                \
-		offset, HI_PY_GUESS, name                                                \
+		offset, HI_PY_CONSERVATIVE, name                                         \
 	}
 #define MEMORY(offset, name)                                                             \
 	{                                                                                \

@@ -30,15 +30,15 @@ bool hi_py_log2_keys(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_ke
 {
 	const struct hi_py_layout *l = c->py->layout;
 	unsigned log2_size, log2_index, kind;
-	uint8_t head[64];
+	uint8_t header[64];
 	int64_t n;
 
-	if (!addr || addr % 8 || !hi_py_read(&c->reader, addr, head, l->keys_indices))
+	if (!addr || addr % 8 || !hi_py_read(&c->reader, addr, header, l->keys_indices))
 		return false;
-	memcpy(&n, head + l->keys_nentries, 8);
-	log2_size = head[l->keys_log2_size];
-	log2_index = head[l->keys_log2_index];
-	kind = head[l->keys_kind];
+	memcpy(&n, header + l->keys_nentries, 8);
+	log2_size = header[l->keys_log2_size];
+	log2_index = header[l->keys_log2_index];
+	kind = header[l->keys_kind];
 	if (log2_size > MAX_LOG2 || log2_index > MAX_LOG2 + 3 || kind > KEYS_SPLIT ||
 	    n < 0 || (uint64_t)n > UINT64_C(1) << log2_size)
 		return false;
@@ -56,12 +56,12 @@ bool hi_py_sized_keys(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_k
 {
 	const struct hi_py_layout *l = c->py->layout;
 	uint64_t size, n, width;
-	uint8_t head[64];
+	uint8_t header[64];
 
-	if (!addr || addr % 8 || !hi_py_read(&c->reader, addr, head, l->keys_indices))
+	if (!addr || addr % 8 || !hi_py_read(&c->reader, addr, header, l->keys_indices))
 		return false;
-	memcpy(&size, head + l->keys_size, 8);
-	memcpy(&n, head + l->keys_nentries, 8);
+	memcpy(&size, header + l->keys_size, 8);
+	memcpy(&n, header + l->keys_nentries, 8);
 	if (size == 0 || size > UINT64_C(1) << MAX_LOG2 || (size & (size - 1)) ||
 	    n > size)
 		return false;
@@ -117,8 +117,8 @@ static void visit_combined(struct hi_py_visit *v, const struct hi_py_keys *k,
 			if (!pairs[i][1])
 				continue;
 			grade = grade_of_key(v, pairs[i][0], interned);
-			hi_py_tell(v, pairs[i][0], grade, HI_LABEL_FIELD, "<key>", 0);
-			if (!hi_py_tell(v, pairs[i][1], grade, HI_LABEL_KEY, NULL,
+			hi_py_emit(v, pairs[i][0], grade, HI_LABEL_FIELD, "<key>", 0);
+			if (!hi_py_emit(v, pairs[i][1], grade, HI_LABEL_KEY, NULL,
 					pairs[i][0]))
 				return;
 		}
@@ -135,7 +135,7 @@ void hi_py_visit_values(struct hi_py_visit *v, const struct hi_py_keys *k,
 		if (n == 0 || !hi_py_read(&v->c->reader, values + from * 8, items, n * 8))
 			return;
 		for (uint64_t i = 0; i < n; i++)
-			if (items[i] && !hi_py_tell(v, items[i], HI_GRADE_EXACT, label,
+			if (items[i] && !hi_py_emit(v, items[i], HI_GRADE_EXACT, label,
 						    NULL, pairs[i][0]))
 				return;
 	}
@@ -170,7 +170,7 @@ void hi_py_visit_keys(struct hi_py_visit *v, uint64_t addr, uint64_t size)
 			return;
 		for (uint64_t i = 0; i < n; i++)
 			if (pairs[i][0] && !pairs[i][1])
-				hi_py_tell(v, pairs[i][0], HI_GRADE_EXACT, HI_LABEL_INDEX,
+				hi_py_emit(v, pairs[i][0], HI_GRADE_EXACT, HI_LABEL_INDEX,
 					   NULL, from + i);
 	}
 }
@@ -186,11 +186,11 @@ bool hi_py_is_interned(const struct hi_py *py, uint64_t dict)
 /* Values inside of an object are told by that (3.13). */
 static bool is_embedded(struct hi_runtime_cursor *c, uint64_t values)
 {
-	uint8_t head[8];
+	uint8_t header[8];
 
 	return c->py->layout->values_items && values &&
-	       hi_py_read(&c->reader, values, head, sizeof(head)) &&
-	       head[VALUES_EMBEDDED];
+	       hi_py_read(&c->reader, values, header, sizeof(header)) &&
+	       header[VALUES_EMBEDDED];
 }
 
 void hi_py_visit_dict(struct hi_py_visit *v, const struct hi_py_object *o)
@@ -201,12 +201,12 @@ void hi_py_visit_dict(struct hi_py_visit *v, const struct hi_py_object *o)
 	bool embedded = is_embedded(v->c, values);
 	struct hi_py_keys k;
 
-	hi_py_tell_memory(v, keys, HI_PY_BUFFER_DICT_KEYS, "<keys>");
+	hi_py_emit_memory(v, keys, HI_PY_BUFFER_DICT_KEYS, "<keys>");
 	/* Beside values they are names alone, which many dicts share. */
 	if (values)
 		v->used = 0;
 	if (!embedded)
-		hi_py_tell_memory(v, values, HI_PY_BUFFER_VALUES, "<values>");
+		hi_py_emit_memory(v, values, HI_PY_BUFFER_VALUES, "<values>");
 	if (!v->fn || embedded || !l->read_keys(v->c, keys, &k))
 		return;
 	if (values) {
@@ -254,7 +254,7 @@ void hi_py_visit_odict(struct hi_py_visit *v, const struct hi_py_object *o)
 	struct hi_py_chain chain = {};
 
 	hi_py_visit_dict(v, o);
-	hi_py_tell_memory(v, hi_py_word(r, o->addr + ODICT_FAST_NODES),
+	hi_py_emit_memory(v, hi_py_word(r, o->addr + ODICT_FAST_NODES),
 			  HI_PY_BUFFER_ODICT_TABLE, "<fast nodes>");
 	/* As many nodes as there are items: the list may be torn. */
 	for (uint64_t i = 0; node && i < used && !v->stopped; i++) {
@@ -263,9 +263,9 @@ void hi_py_visit_odict(struct hi_py_visit *v, const struct hi_py_object *o)
 			v->is_cut = true;
 			return;
 		}
-		hi_py_tell_memory(v, node, HI_PY_BUFFER_ODICT_NODE, "<node>");
+		hi_py_emit_memory(v, node, HI_PY_BUFFER_ODICT_NODE, "<node>");
 		if (v->fn)
-			hi_py_tell(v, hi_py_word(r, node), HI_GRADE_EXACT, HI_LABEL_FIELD,
+			hi_py_emit(v, hi_py_word(r, node), HI_GRADE_EXACT, HI_LABEL_FIELD,
 				   "<key>", 0);
 		if (!hi_py_u64(r, node + ODICT_NEXT, &node))
 			return;
@@ -289,7 +289,7 @@ void hi_py_visit_set(struct hi_py_visit *v, const struct hi_py_object *o)
 	uint64_t table = hi_py_word(r, o->addr + SET_TABLE), raw[2 * BATCH];
 
 	if (table != o->addr + SET_SMALL)
-		hi_py_tell_memory(v, table, HI_PY_BUFFER_SET_TABLE, "<table>");
+		hi_py_emit_memory(v, table, HI_PY_BUFFER_SET_TABLE, "<table>");
 	if (!v->fn)
 		return;
 	if (mask >= UINT64_C(1) << MAX_LOG2 || (mask & (mask + 1))) {
@@ -302,7 +302,7 @@ void hi_py_visit_set(struct hi_py_visit *v, const struct hi_py_object *o)
 		if (!hi_py_read(r, table + from * SET_ENTRY, raw, n * SET_ENTRY))
 			return;
 		for (uint64_t i = 0; i < n; i++)
-			if (raw[2 * i] && !hi_py_tell(v, raw[2 * i], HI_GRADE_EXACT,
+			if (raw[2 * i] && !hi_py_emit(v, raw[2 * i], HI_GRADE_EXACT,
 						      HI_LABEL_FIELD, "<element>", 0))
 				return;
 	}

@@ -41,14 +41,14 @@ static void format_version(struct hi_py *py, uint32_t version)
 /* A build without the lock of the interpreter is another program. */
 static enum hi_status refuse_free_threaded(struct hi_py *py, struct hi_error *err)
 {
-	uint64_t head[5];
+	uint64_t header[5];
 
-	if (!hi_py_read(&py->reader, py->runtime, head, sizeof(head)) ||
-	    memcmp(head, "xdebugpy", 8) != 0)
+	if (!hi_py_read(&py->reader, py->runtime, header, sizeof(header)) ||
+	    memcmp(header, "xdebugpy", 8) != 0)
 		return hi_fail(err, HI_BAD_DATA, py->runtime,
 			       "CPython %s: _PyRuntime has no table of offsets",
 			       py->base.version);
-	if (head[FREE_THREADED / 8])
+	if (header[FREE_THREADED / 8])
 		return hi_fail(err, HI_UNSUPPORTED, py->runtime,
 			       "CPython %s is free-threaded: its objects have another "
 			       "layout and are not decoded",

@@ -17,14 +17,14 @@ struct each {
 	struct hi_types *types;
 	uint64_t min_size;
 	uint32_t module;
-	struct hi_table said, seen; /* by what a DIE says; by id */
+	struct hi_table seen_keys, seen; /* by what a DIE says; by id */
 	struct HI_VECTOR(hi_type_id) found;
 	bool no_memory;
 };
 
 static void each_free(struct each *each)
 {
-	hi_table_free(&each->said);
+	hi_table_free(&each->seen_keys);
 	hi_table_free(&each->seen);
 	hi_vector_free(&each->found);
 }
@@ -81,7 +81,7 @@ static void take_record_die(struct each *each, const struct hi_dw_die *die,
 	hi_type_record_name(die, name, sizeof(name));
 	key = hi_type_identity(name, record->byte_size, record->decl_line);
 	key = hi_dw_hash_name(key, file, strlen(file));
-	if (!insert_new_key(each, &each->said, key))
+	if (!insert_new_key(each, &each->seen_keys, key))
 		return;
 	type = hi_type_get(each->types, hi_slot_of_die(each->types, each->module, ref));
 	if ((type->kind == HI_KIND_STRUCT || type->kind == HI_KIND_UNION) &&

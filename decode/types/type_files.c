@@ -197,7 +197,7 @@ static uint64_t bias_of(const struct hi_module *module, Elf *elf)
 
 		if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_LOAD)
 			continue;
-		return module->bias + module->priv->head.low -
+		return module->bias + module->priv->header.low -
 		       (ph.p_vaddr & ~(uint64_t)(HI_PAGE - 1));
 	}
 	return module->bias;

@@ -493,7 +493,8 @@ static int compare_names(const void *left, const void *right, void *arg)
 	return compare_index_keys(a, b);
 }
 
-enum hi_status hi_type_index_seal(struct hi_type_index *index, struct hi_error *err)
+/* Sorts variables and makes by_name; HI_NO_MEMORY. */
+static enum hi_status seal_type_index(struct hi_type_index *index, struct hi_error *err)
 {
 	if (index->n_variables > UINT32_MAX)
 		return hi_fail(err, HI_LIMIT, 0, "too many variables");
@@ -640,7 +641,7 @@ enum hi_status hi_type_index_build(struct hi_type_module *module, unsigned threa
 		return hi_fail_memory(err, "index of types");
 	}
 	fix_tls(module);
-	return hi_type_index_seal(&module->index, err);
+	return seal_type_index(&module->index, err);
 }
 
 void hi_type_index_free(struct hi_type_index *index)

@@ -8,7 +8,7 @@
 
 enum { CHAIN_MAX = 64, DIMS_MAX = 16, DECLARATOR_MAX = 512 };
 
-bool hi_dw_is_c(const struct hi_dw_unit *unit)
+static bool is_c_unit(const struct hi_dw_unit *unit)
 {
 	switch (unit->language) {
 	case DW_LANG_C:
@@ -26,7 +26,7 @@ bool hi_dw_is_c(const struct hi_dw_unit *unit)
 
 const char *hi_type_keyword(const struct hi_dw_die *die)
 {
-	if (!hi_dw_is_c(die->unit))
+	if (!is_c_unit(die->unit))
 		return "";
 	switch (die->tag) {
 	case DW_TAG_structure_type:
@@ -65,7 +65,7 @@ void hi_type_record_name(const struct hi_dw_die *die, char *out, size_t out_size
 	hi_dw_die_declared(&declared);
 	if (!declared.name)
 		return;
-	if (!hi_dw_is_c(declared.unit)) {
+	if (!is_c_unit(declared.unit)) {
 		n = hi_dw_scope_name(declared.unit, declared.offset, false, out,
 				     out_size);
 		if (n > 0 && n + 3 < out_size) {

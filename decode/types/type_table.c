@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Slots of types; see Note [Type slots] in types.c. */
+/* Slots of types; see Note [Type slots] in types_open.c. */
 #include "decode/types/types_internal.h"
 
 #include <stdio.h>

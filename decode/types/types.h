@@ -176,7 +176,7 @@ enum hi_status hi_types_tls_variables(struct hi_types *types, struct hi_module *
 				      hi_tls_variable_fn *fn, void *arg,
 				      struct hi_error *err);
 
-/* For frames.c: the type of a DW_TAG_variable/parameter DIE. `die` is a Dwarf_Die *
+/* For decode/frames: the type of a DW_TAG_variable/parameter DIE. `die` is a Dwarf_Die *
  * of module's main Dwarf. */
 hi_type_id hi_types_of_die(struct hi_types *types, struct hi_module *module, void *die);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of the type reader share. See Note [Type slots] in types.c. */
+/* What the files of the type reader share. See Note [Type slots] in types_open.c. */
 #ifndef HI_DECODE_TYPES_TYPES_INTERNAL_H
 #define HI_DECODE_TYPES_TYPES_INTERNAL_H
 
@@ -65,8 +65,6 @@ struct hi_type_module {
 enum hi_status hi_type_index_build(struct hi_type_module *module, unsigned threads,
 				   struct hi_error *err);
 void hi_type_index_free(struct hi_type_index *index);
-/* Sorts variables and makes by_name; HI_NO_MEMORY. */
-enum hi_status hi_type_index_seal(struct hi_type_index *index, struct hi_error *err);
 /* First entry with this hash; *n_ret how many follow with it. */
 const struct hi_index_type *hi_type_index_find(const struct hi_type_index *index,
 					       uint64_t hash, size_t *n_ret);
@@ -108,7 +106,7 @@ struct hi_types {
 	_Atomic uint64_t broken;
 	struct hi_types_stats stats;
 	struct hi_vtable_cache *vtables;
-	struct hi_frame_cache *frames; /* frames.c, made when a stack is read */
+	struct hi_frame_cache *frames; /* decode/frames, made when a stack is read */
 };
 
 enum { HI_TYPE_UNKNOWN = 0, HI_TYPE_VOID = 1 };
@@ -177,7 +175,6 @@ bool hi_type_is_named(const struct hi_dw_die *die);
 const char *hi_type_bare(const char *name);
 /* Elements that a subrange or enumeration DIE says; *open_ret: it says none. */
 uint64_t hi_dw_subrange_count(const struct hi_dw_die *die, bool *open_ret);
-bool hi_dw_is_c(const struct hi_dw_unit *unit);
 /* "struct ", "union ", "enum " in C, else "". */
 const char *hi_type_keyword(const struct hi_dw_die *die);
 /* Hash as in the index, out of "ns::Class<x::y>::name"; leading keyword ignored. */
@@ -222,7 +219,7 @@ hi_type_id hi_types_record_named(struct hi_types *types, struct hi_module *first
 bool hi_types_write_enumerators(struct hi_types *types, struct hi_module *module,
 				const char *name, bool scoped, char *out, size_t size);
 
-/* ---- frames.c ---- */
+/* ---- decode/frames ---- */
 void hi_frame_cache_destroy(struct hi_frame_cache *cache); /* NULL is fine */
 
 /* ---- vtable.c ---- */

@@ -378,7 +378,7 @@ enum hi_status hi_types_tls_variables(struct hi_types *types, struct hi_module *
 	return HI_OK;
 }
 
-/* ---- for frames.c ---- */
+/* ---- for decode/frames ---- */
 
 /* Which of our files the libdw handle of this DIE is. */
 static struct hi_dw_file *file_of_die(struct hi_type_module *item, Dwarf_Die *die)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What contents.c and contents_read.c share. */
+/* What contents_*.c share. */
 #ifndef HI_DECODE_USAGE_CONTENTS_INTERNAL_H
 #define HI_DECODE_USAGE_CONTENTS_INTERNAL_H
 
@@ -83,19 +83,19 @@ struct hi_contents_object {
 };
 
 /* Where its bytes are, and which of them are in use; false: some are unread. */
-bool hi_contents_look(struct hi_contents_worker *w, struct hi_contents_object *o);
+bool hi_contents_locate(struct hi_contents_worker *w, struct hi_contents_object *o);
 /* One more object of these contents; of the first one set the hash before. */
 void hi_contents_add(const struct hi_objects *objects, struct hi_contents_slot *s,
 		     hi_node id);
-void hi_contents_take_group(struct hi_contents_worker *w,
-			    const struct hi_contents_slot *s);
+void hi_contents_add_group(struct hi_contents_worker *w,
+			   const struct hi_contents_slot *s);
 void hi_contents_count_unused(struct hi_waste_row *row,
 			      const struct hi_contents_object *o);
 /* All that the workers have; takes it from them. */
 enum hi_status hi_contents_result(struct hi_comparison *c, struct hi_waste **ret,
 				  struct hi_error *err);
 /* The marks out of the chunks. */
-enum hi_status hi_contents_take_marks(struct hi_comparison *c,
+enum hi_status hi_contents_move_marks(struct hi_comparison *c,
 				      struct hi_contents_marks *ret,
 				      struct hi_error *err);
 /* hi_task_fn over chunks, the first pass; arg: struct hi_comparison. */

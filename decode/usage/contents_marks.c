@@ -14,7 +14,7 @@ void hi_contents_marks_free(struct hi_contents_marks *marks)
 	*marks = (struct hi_contents_marks){};
 }
 
-enum hi_status hi_contents_take_marks(struct hi_comparison *c,
+enum hi_status hi_contents_move_marks(struct hi_comparison *c,
 				      struct hi_contents_marks *ret, struct hi_error *err)
 {
 	struct hi_contents_used *used;
@@ -141,7 +141,7 @@ static enum hi_status count_all(struct recount *r, struct hi_error *err)
 			status = count_marked_object(r, i, err);
 	for (size_t i = 0; i < r->slots.count && status == HI_OK; i++)
 		if (r->slots.items[i].count > 1)
-			hi_contents_take_group(&r->worker, &r->slots.items[i]);
+			hi_contents_add_group(&r->worker, &r->slots.items[i]);
 	if (status == HI_OK && r->worker.no_memory)
 		status = hi_fail_memory(err, "contents");
 	return status;

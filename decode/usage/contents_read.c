@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The first pass of Note [Two passes over contents] in contents.c. */
+/* The first pass of Note [Two passes over contents] in contents_compare.c. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -104,7 +104,7 @@ static void look_for_text(const struct hi_comparison *c, struct hi_contents_obje
 	o->is_known = true;
 }
 
-bool hi_contents_look(struct hi_contents_worker *w, struct hi_contents_object *o)
+bool hi_contents_locate(struct hi_contents_worker *w, struct hi_contents_object *o)
 {
 	const struct hi_comparison *c = w->c;
 	struct hi_extent e = hi_typing_extent(c->typing, c->graph, o->id);
@@ -174,7 +174,7 @@ static bool take_object(struct hi_contents_worker *w, struct hi_contents_object 
 	uint32_t type = w->c->graph->objects->type[o->id];
 	struct hi_waste_row *row = &w->rows[type < w->c->graph->n_types ? type : 0];
 	struct hi_digest d;
-	bool readable = hi_contents_look(w, o);
+	bool readable = hi_contents_locate(w, o);
 
 	row->objects++;
 	row->bytes += o->cost;

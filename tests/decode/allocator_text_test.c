@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "decode/allocators/text.h"
+#include "decode/allocators/malloc_text.h"
 #include "tests/harness.h"
 #include "tests/support/command.h"
 #include "tests/support/fixture.h"
@@ -284,9 +284,9 @@ HI_TEST(allocator_text, a_damaged_library_is_never_fatal)
 		elf = elf_memory((char *)damaged, size);
 		if (!elf)
 			continue;
-		status = hi_text_by_frames(elf, &list, NULL);
+		status = hi_malloc_text_by_frames(elf, &list, NULL);
 		HI_ASSERT(status == HI_OK || status == HI_NOT_FOUND);
-		status = hi_text_by_symbols(elf, &list, NULL);
+		status = hi_malloc_text_by_symbols(elf, &list, NULL);
 		HI_ASSERT(status == HI_OK || status == HI_NOT_FOUND);
 		for (size_t i = 0; i < list.count; i++)
 			HI_ASSERT(list.items[i].start < list.items[i].end);

@@ -13,8 +13,9 @@
 
 HI_DEFINE_GUARD(struct hi_frame_cache *, hi_frame_cache_destroy)
 
-enum hi_status hi_frame_cache_create(struct hi_types *types, struct hi_frame_cache **ret,
-				     struct hi_error *err)
+static enum hi_status create_frame_cache(struct hi_types *types,
+					 struct hi_frame_cache **ret,
+					 struct hi_error *err)
 {
 	HI_GUARD(hi_frame_cache_destroy) struct hi_frame_cache *cache = NULL;
 	enum hi_status status;
@@ -142,7 +143,7 @@ static enum hi_status read_thread_stack(struct hi_types *types,
 	if (!stack)
 		return hi_fail_memory(err, "stack");
 	if (!types->frames)
-		status = hi_frame_cache_create(types, &types->frames, err);
+		status = create_frame_cache(types, &types->frames, err);
 	if (status != HI_OK)
 		return status;
 	unwind.cache = types->frames;

@@ -16,7 +16,7 @@
 #include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "decode/allocators/text.h"
+#include "decode/allocators/malloc_text.h"
 
 #define MAX_FUNCTIONS (1u << 20)
 #define MAX_SPAN (256u << 10)
@@ -145,7 +145,7 @@ static void mark_exports(Elf *elf, Elf_Data *data, size_t strings, struct functi
 		if (!f || !name)
 			continue;
 		f->exported = true;
-		f->malloc |= hi_text_is_malloc_name(name);
+		f->malloc |= hi_malloc_text_has_name(name);
 	}
 }
 
@@ -233,8 +233,8 @@ static void free_functions(struct functions *list)
 	hi_vector_free(list);
 }
 
-enum hi_status hi_text_by_frames(Elf *elf, struct hi_range_list *list,
-				 struct hi_error *err)
+enum hi_status hi_malloc_text_by_frames(Elf *elf, struct hi_range_list *list,
+					struct hi_error *err)
 {
 	__attribute__((cleanup(free_functions))) struct functions functions = {};
 	struct image im = {.elf = elf};

@@ -113,8 +113,7 @@ static void cut_groups(struct hi_contents_groups *groups, size_t top,
 		count_left_group(beyond, groups->items[--groups->count].copied);
 }
 
-void hi_contents_take_group(struct hi_contents_worker *w,
-			    const struct hi_contents_slot *s)
+void hi_contents_add_group(struct hi_contents_worker *w, const struct hi_contents_slot *s)
 {
 	const struct hi_contents_options *options = w->c->options;
 	uint32_t type = w->c->graph->objects->type[s->first];
@@ -185,7 +184,7 @@ static void count_shard(void *arg, size_t task, unsigned worker)
 	}
 	for (uint32_t i = 0; i < w->n_slots && !w->no_memory; i++)
 		if (w->slots[i].count > 1)
-			hi_contents_take_group(w, &w->slots[i]);
+			hi_contents_add_group(w, &w->slots[i]);
 	if (c->equal && !w->no_memory)
 		mark_shard(w, task);
 }
@@ -214,7 +213,7 @@ static void describe_group(struct hi_contents_worker *w,
 	group->first = from->first;
 	group->objects = from->objects;
 	group->copied = from->copied;
-	if (!w->c->image || !hi_contents_look(w, &o))
+	if (!w->c->image || !hi_contents_locate(w, &o))
 		return;
 	group->size = o.end - o.start;
 	group->is_text = o.is_text;
@@ -415,7 +414,7 @@ enum hi_status hi_contents_compare(const struct hi_image *image,
 		status = has_comparison_failed(&c) ? hi_fail_memory(err, "contents")
 						   : hi_contents_result(&c, ret, err);
 		if (status == HI_OK && options->marks)
-			status = hi_contents_take_marks(&c, options->marks, err);
+			status = hi_contents_move_marks(&c, options->marks, err);
 		if (status != HI_OK) {
 			hi_waste_destroy(*ret);
 			*ret = NULL;

@@ -63,14 +63,15 @@ static int open_mapped_file(const struct hi_modules *modules,
 	return -1;
 }
 
-static bool same_build(const struct hi_elf_head *a, const struct hi_elf_head *b)
+static bool same_build(const struct hi_elf_header *a, const struct hi_elf_header *b)
 {
 	return a->build_id_size == b->build_id_size &&
 	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
 }
 
 /* Same identity, and where neither has a build-id the same load layout. */
-static bool is_same_elf(const struct hi_elf_head *file, const struct hi_elf_head *memory)
+static bool is_same_elf(const struct hi_elf_header *file,
+			const struct hi_elf_header *memory)
 {
 	if (!same_build(file, memory))
 		return false;
@@ -83,28 +84,29 @@ static bool is_same_elf(const struct hi_elf_head *file, const struct hi_elf_head
 }
 
 /* Chooses between the file and the ELF in memory; both heads are consumed. */
-static void choose_elf_source(struct hi_module *module, int fd, struct hi_elf_head *file,
-			      bool have_file, struct hi_elf_head *memory,
-			      bool have_memory, const struct hi_modules *modules)
+static void choose_elf_source(struct hi_module *module, int fd,
+			      struct hi_elf_header *file, bool have_file,
+			      struct hi_elf_header *memory, bool have_memory,
+			      const struct hi_modules *modules)
 {
 	struct hi_module_private *priv = module->priv;
 
 	priv->fd = -1;
 	if (have_file && (!have_memory || is_same_elf(file, memory))) {
 		priv->fd = fd;
-		priv->head = *file;
-		hi_elf_head_free(memory);
+		priv->header = *file;
+		hi_elf_header_free(memory);
 		if (!have_memory && modules->image->mode == HI_SNAPSHOT_CORE)
 			set_note(module, "file not checked: the core lacks its headers");
 		return;
 	}
 	if (fd >= 0)
 		close(fd);
-	hi_elf_head_free(file);
+	hi_elf_header_free(file);
 	module->file_mismatch = have_file;
 	module->from_memory = have_memory;
 	if (have_memory)
-		priv->head = *memory;
+		priv->header = *memory;
 	if (have_file)
 		set_note(module, "the file on disk is another one (build-id): not used");
 	else if (!have_memory)
@@ -121,19 +123,21 @@ static uint64_t module_end(const struct hi_image *image, size_t first,
 			   const struct hi_module *module)
 {
 	const struct hi_mapping *own = &image->mappings[first];
-	const struct hi_elf_head *head = &module->priv->head;
-	uint64_t claim = module->start + (head->high - head->first), end = own->end;
+	const struct hi_elf_header *header = &module->priv->header;
+	uint64_t claimed_end = module->start + (header->high - header->first),
+		 end = own->end;
 
-	if (head->n_phdrs == 0)
-		claim = UINT64_MAX;
+	if (header->n_phdrs == 0)
+		claimed_end = UINT64_MAX;
 	for (size_t i = first + 1; i < image->n_mappings; i++) {
 		const struct hi_mapping *m = &image->mappings[i];
 
-		if (m->start >= claim || (head->n_phdrs == 0 && !same_file(own, m)))
+		if (m->start >= claimed_end ||
+		    (header->n_phdrs == 0 && !same_file(own, m)))
 			break;
 		if (is_candidate(m) || (m->path[0] == '/' && !same_file(own, m)))
 			return m->start;
-		end = m->end < claim ? m->end : claim;
+		end = m->end < claimed_end ? m->end : claimed_end;
 	}
 	return end > own->end ? end : own->end;
 }
@@ -170,11 +174,11 @@ static enum hi_status make_module(struct hi_modules *modules, size_t i,
 	const struct hi_mapping *mapping = &modules->image->mappings[i];
 	struct hi_elf_source in_memory = {-1, modules->image->memory, mapping->start};
 	struct hi_elf_source in_file = {open_mapped_file(modules, mapping), NULL, 0};
-	struct hi_elf_head memory = {}, file = {};
+	struct hi_elf_header memory = {}, file = {};
 	struct hi_module module = {.start = mapping->start};
-	bool have_memory = hi_elf_head_read(&in_memory, &memory, NULL) == HI_OK;
+	bool have_memory = hi_elf_header_read(&in_memory, &memory, NULL) == HI_OK;
 	bool have_file =
-		in_file.fd >= 0 && hi_elf_head_read(&in_file, &file, NULL) == HI_OK;
+		in_file.fd >= 0 && hi_elf_header_read(&in_file, &file, NULL) == HI_OK;
 	bool wanted = have_memory || have_file || has_code(modules->image, i);
 	const char *path = NULL;
 
@@ -183,8 +187,8 @@ static enum hi_status make_module(struct hi_modules *modules, size_t i,
 		path = hi_arena_strdup(&modules->arena, mapping->path);
 	}
 	if (!module.priv || !path) {
-		hi_elf_head_free(&memory);
-		hi_elf_head_free(&file);
+		hi_elf_header_free(&memory);
+		hi_elf_header_free(&file);
 		if (in_file.fd >= 0)
 			close(in_file.fd);
 		free(module.priv);
@@ -195,11 +199,12 @@ static enum hi_status make_module(struct hi_modules *modules, size_t i,
 	module.priv->debug_fd = -1;
 	choose_elf_source(&module, in_file.fd, &file, have_file, &memory, have_memory,
 			  modules);
-	module.bias =
-		module.priv->head.n_phdrs ? module.start - module.priv->head.first : 0;
+	module.bias = module.priv->header.n_phdrs
+			      ? module.start - module.priv->header.first
+			      : 0;
 	module.end = module_end(modules->image, i, &module);
-	module.build_id_size = module.priv->head.build_id_size;
-	memcpy(module.build_id, module.priv->head.build_id, sizeof(module.build_id));
+	module.build_id_size = module.priv->header.build_id_size;
+	memcpy(module.build_id, module.priv->header.build_id, sizeof(module.build_id));
 	*ret = module;
 	return HI_OK;
 }
@@ -220,7 +225,7 @@ static void module_free(struct hi_module *module)
 		close(priv->debug_fd);
 	if (priv->fd >= 0)
 		close(priv->fd);
-	hi_elf_head_free(&priv->head);
+	hi_elf_header_free(&priv->header);
 	free(priv);
 }
 
@@ -404,6 +409,6 @@ size_t hi_module_index(const struct hi_module *module)
 
 const GElf_Phdr *hi_module_phdrs(const struct hi_module *module, size_t *n_ret)
 {
-	*n_ret = module->priv->head.n_phdrs;
-	return module->priv->head.phdrs;
+	*n_ret = module->priv->header.n_phdrs;
+	return module->priv->header.phdrs;
 }

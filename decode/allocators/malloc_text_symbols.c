@@ -2,7 +2,7 @@
 #include <gelf.h>
 #include <string.h>
 
-#include "decode/allocators/text.h"
+#include "decode/allocators/malloc_text.h"
 
 /* Function names of malloc.c and arena.c, 2.28 to 2.42, without what
  * strip_name() takes away; those that end in * are prefixes. */
@@ -92,7 +92,7 @@ static const char *strip_name(const char *name, size_t *n_ret)
 	return p;
 }
 
-bool hi_text_is_malloc_name(const char *name)
+bool hi_malloc_text_has_name(const char *name)
 {
 	size_t n;
 	const char *p = strip_name(name, &n);
@@ -118,7 +118,7 @@ static enum hi_status add_symbols(Elf_Data *data, Elf *elf, size_t strings,
 		    sym.st_value + sym.st_size < sym.st_value)
 			continue;
 		name = elf_strptr(elf, strings, sym.st_name);
-		if (!name || !hi_text_is_malloc_name(name))
+		if (!name || !hi_malloc_text_has_name(name))
 			continue;
 		if (!hi_vector_push(list, (struct hi_range){sym.st_value,
 							    sym.st_value + sym.st_size}))
@@ -127,8 +127,8 @@ static enum hi_status add_symbols(Elf_Data *data, Elf *elf, size_t strings,
 	return HI_OK;
 }
 
-enum hi_status hi_text_by_symbols(Elf *elf, struct hi_range_list *list,
-				  struct hi_error *err)
+enum hi_status hi_malloc_text_by_symbols(Elf *elf, struct hi_range_list *list,
+					 struct hi_error *err)
 {
 	size_t before = list->count;
 	Elf_Scn *scn = NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code of glibc's malloc in an ELF file: by symbols (text_symbols.c), or
- * by exported names and .eh_frame ranges (text_frames.c). ELF addresses in,
+ * The code of glibc's malloc in an ELF file: by symbols (malloc_text_symbols.c), or
+ * by exported names and .eh_frame ranges (malloc_text_frames.c). ELF addresses in,
  * ELF addresses out. For this folder and its tests.
  */
-#ifndef HI_ALLOCATORS_TEXT_H
-#define HI_ALLOCATORS_TEXT_H
+#ifndef HI_DECODE_ALLOCATORS_MALLOC_TEXT_H
+#define HI_DECODE_ALLOCATORS_MALLOC_TEXT_H
 
 #include <libelf.h>
 
@@ -15,15 +15,15 @@
 struct hi_range_list HI_VECTOR(struct hi_range);
 
 /* Whether a function's name, as in a symbol table, is one of malloc's own. */
-bool hi_text_is_malloc_name(const char *name);
+bool hi_malloc_text_has_name(const char *name);
 /* Appends the functions of elf's .symtab that are malloc's. HI_NOT_FOUND: it
  * has no .symtab or none of them. */
-enum hi_status hi_text_by_symbols(Elf *elf, struct hi_range_list *list,
-				  struct hi_error *err);
+enum hi_status hi_malloc_text_by_symbols(Elf *elf, struct hi_range_list *list,
+					 struct hi_error *err);
 /* The same for a stripped library. HI_NOT_FOUND: it exports no malloc, or has
  * no frame table. */
-enum hi_status hi_text_by_frames(Elf *elf, struct hi_range_list *list,
-				 struct hi_error *err);
+enum hi_status hi_malloc_text_by_frames(Elf *elf, struct hi_range_list *list,
+					struct hi_error *err);
 /* hi_allocator_text, without looking at symbol tables if asked so. */
 enum hi_status hi_allocator_text_with(const struct hi_target *target,
 				      bool without_symbols, struct hi_range **ret,

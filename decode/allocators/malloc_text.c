@@ -4,7 +4,7 @@
  * libc (or of a static program), and the whole text of other allocators'
  * libraries. Only reads files.
  */
-#include "decode/allocators/text.h"
+#include "decode/allocators/malloc_text.h"
 
 #include <fcntl.h>
 #include <gelf.h>
@@ -118,7 +118,7 @@ static enum hi_status by_debug_file(Elf *elf, struct hi_range_list *list,
 	if (!debug || build_id(debug, other) != n || memcmp(id, other, n) != 0)
 		return hi_fail(err, HI_NOT_FOUND, 0,
 			       "libc's debug file is of another build");
-	return hi_text_by_symbols(debug, list, err);
+	return hi_malloc_text_by_symbols(debug, list, err);
 }
 
 static enum hi_status by_file(Elf *elf, bool without_symbols, struct hi_range_list *list,
@@ -127,11 +127,11 @@ static enum hi_status by_file(Elf *elf, bool without_symbols, struct hi_range_li
 	enum hi_status status = HI_NOT_FOUND;
 
 	if (!without_symbols)
-		status = hi_text_by_symbols(elf, list, err);
+		status = hi_malloc_text_by_symbols(elf, list, err);
 	if (status == HI_NOT_FOUND && !without_symbols)
 		status = by_debug_file(elf, list, err);
 	if (status == HI_NOT_FOUND)
-		status = hi_text_by_frames(elf, list, err);
+		status = hi_malloc_text_by_frames(elf, list, err);
 	return status;
 }
 
