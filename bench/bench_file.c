@@ -18,8 +18,8 @@
 #include "bench/support.h"
 #include "census/snapshot/snapshot_format.h"
 #include "cli/command.h"
-#include "cli/heading.h"
-#include "cli/stored.h"
+#include "session/heading.h"
+#include "session/snapshot/source.h"
 
 enum { RUNS = 4 };
 

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/lookup.h"
-#include "decode/inference/audit.h"
 #include "decode/describe/facts.h"
+#include "decode/inference/audit.h"
 #include "report/views/audit_report.h"
+#include "session/lookup.h"
 
 enum { TOP = 20 };
 

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "cli/heading.h"
+#include "session/heading.h"
 
 static const char *base_name(const char *path)
 {

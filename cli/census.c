@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "cli/lookup.h"
 #include "cli/series.h"
-#include "cli/stored.h"
 #include "cli/untyped.h"
 #include "report/views/census_report.h"
+#include "session/lookup.h"
+#include "session/snapshot/source.h"
 
 enum { TOP = 30, TOP_CONFLICTS = 5 };
 
@@ -105,7 +105,7 @@ const struct hi_command hi_command_census = {
 		"  heapinspect census --at gc --for 60s --hp x.hp --pid 4242\n"
 		"  heapinspect census --at gc --at every:10 --timeout 30s --pid 4242\n"
 		"  heapinspect census --pid 4242 --type 'struct conn*' --min-size 1MiB",
-	.wanted = HI_WANT_DOMINATORS | HI_WANT_CENSUS,
+	.wanted = HI_WANT_DOMINATORS | HI_WANT_CENSUS | HI_WANT_ONLY_CENSUS,
 	.run = run,
 	.wanted_in_series = HI_WANT_CENSUS,
 	.sample = hi_series_census,

@@ -8,10 +8,10 @@
 #include "cli/baseline.h"
 #include "cli/command.h"
 #include "cli/gate_names.h"
-#include "cli/lookup.h"
 #include "report/views/check_report.h"
 #include "report/views/heap_known.h"
 #include "report/views/names.h"
+#include "session/lookup.h"
 
 enum { WANTED = HI_WANT_DOMINATORS | HI_WANT_CENSUS | HI_WANT_LEAKS | HI_WANT_LEDGER };
 

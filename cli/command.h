@@ -9,10 +9,10 @@
 #ifndef HI_CLI_COMMAND_H
 #define HI_CLI_COMMAND_H
 
-#include "cli/inspect.h"
 #include "cli/output.h"
 #include "report/views/head.h"
 #include "report/views/series.h"
+#include "session/inspect.h"
 
 enum hi_command_id {
 	HI_COMMAND_SUMMARY,

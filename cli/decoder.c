@@ -14,7 +14,8 @@
 #include "base/files.h"
 #include "cli/decoder_signals.h"
 #include "cli/run.h"
-#include "cli/stop_place.h"
+#include "session/live/decoder_files.h"
+#include "session/live/stop_place.h"
 
 static char *make_phase(void)
 {
@@ -25,14 +26,6 @@ static char *make_phase(void)
 }
 
 /* ---- the second process ---- */
-
-void hi_decoder_say_dropped(const struct hi_rights_dropped *dropped, const char *what)
-{
-	fprintf(stderr,
-		"heapinspect: %s without privileges (no capabilities, seccomp%s%s)\n",
-		what, dropped->user ? ", user nobody" : "",
-		dropped->landlock ? ", Landlock" : "");
-}
 
 static enum hi_status become_decoder(struct hi_decoder *d, pid_t parent,
 				     struct hi_error *err)

@@ -27,20 +27,20 @@
  * command line.
  *
  * Symbols that are needed before the stop, of the allocator's functions and for --at, are
- * read in such a process, too (cli/symbols.h).
+ * read in such a process, too (session/live/symbols.h).
  *
  * Not covered: series (--every, snap --every). A decoder cannot stop the target for the
  * next census, and a new one for each census would have neither the types nor the numbers
- * of names and sets of the one before (cli/keep.h): of a small service a first census
- * takes 2.4 times as long as the next ones. A decoder that lives as long as the series
- * would need images that can be sent.
+ * of names and sets of the one before (session/census_cache.h): of a small service a
+ *first census takes 2.4 times as long as the next ones. A decoder that lives as long as
+ *the series would need images that can be sent.
  */
 #ifndef HI_CLI_DECODER_H
 #define HI_CLI_DECODER_H
 
 #include "base/rights.h"
-#include "cli/inspect.h"
 #include "cli/output.h"
+#include "session/inspect.h"
 
 struct hi_decoder {
 	const struct hi_options *options;
@@ -60,14 +60,6 @@ enum hi_status hi_decoder_start(struct hi_decoder *ret, const struct hi_options 
 /* In the first process: until the other has ended. What it exited with. */
 int hi_decoder_wait(struct hi_decoder *decoder);
 
-/* "decoding without rights (…)", on stderr. */
-void hi_decoder_say_dropped(const struct hi_rights_dropped *dropped, const char *what);
-
 /* decoder_serve.c: until the other end is closed. */
 void hi_decoder_serve(const struct hi_decoder *decoder);
-/* A regular file that begins as ELF files do; -1 and errno. */
-int hi_decoder_open_elf(const char *path);
-/* The same in the root directory of the target. */
-int hi_decoder_open_in_root(const struct hi_image *image, const char *path);
-
 #endif

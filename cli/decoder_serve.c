@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files for the process that decodes. Nothing here looks into them but for the first
- * four bytes. */
-#include <elf.h>
+/* Files for the process that decodes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/files.h"
 #include "cli/decoder.h"
 #include "decode/modules/file_server.h"
+#include "session/live/decoder_files.h"
 
 struct server {
 	const struct hi_decoder *decoder;
@@ -49,52 +47,11 @@ static bool is_named(const struct hi_options *o, const char *name)
 	return is_key_of(name, o->argument);
 }
 
-static bool is_elf(int fd)
-{
-	unsigned char start[SELFMAG];
-
-	return pread(fd, start, SELFMAG, 0) == SELFMAG &&
-	       memcmp(start, ELFMAG, SELFMAG) == 0;
-}
-
-/* Looks at it before it is opened: a pipe or a device could block or do things. */
-int hi_decoder_open_elf(const char *path)
-{
-	HI_GUARD(close) int at = open(path, O_PATH | O_CLOEXEC), fd = -1;
-	struct stat st;
-	char again[64];
-
-	if (at < 0)
-		return -1;
-	errno = EACCES;
-	if (fstat(at, &st) != 0 || !S_ISREG(st.st_mode))
-		return -1;
-	snprintf(again, sizeof(again), "/proc/self/fd/%d", at);
-	fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0 || is_elf(fd))
-		return hi_take_fd(fd);
-	errno = EACCES;
-	return -1;
-}
-
 static int open_file(const struct server *s, const char *path, int flags)
 {
 	if (is_named(s->decoder->options, path))
 		return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
 	return hi_decoder_open_elf(path);
-}
-
-int hi_decoder_open_in_root(const struct hi_image *image, const char *path)
-{
-	HI_GUARD(close) int fd = -1;
-
-	errno = ENOENT;
-	if (!image || hi_image_open_path(image, path, &fd, NULL) != HI_OK)
-		return -1;
-	if (is_elf(fd))
-		return hi_take_fd(fd);
-	errno = EACCES;
-	return -1;
 }
 
 /* The one beside the report. */

@@ -2,9 +2,9 @@
 #include "base/cleanup.h"
 #include "cli/command.h"
 #include "cli/diff.h"
-#include "cli/lookup.h"
-#include "cli/naming.h"
 #include "report/views/diff_report.h"
+#include "session/lookup.h"
+#include "session/naming.h"
 
 enum { TOP = 20 };
 

@@ -4,8 +4,8 @@
 
 #include "base/cleanup.h"
 #include "cli/diff.h"
-#include "cli/lookup.h"
-#include "cli/words.h"
+#include "session/lookup.h"
+#include "session/path_text.h"
 
 enum { TOP = 10, HOLDERS = 10, NAMED = 200 };
 

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/diff.h"
-#include "cli/retaining.h"
+#include "session/retainers/retaining.h"
 
 enum { LEAKED, MANY = LEAKED + HI_LEAK_KINDS, FIRST_SET }; /* groups */
 

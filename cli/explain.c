@@ -4,16 +4,16 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "cli/blocks.h"
 #include "cli/command.h"
-#include "cli/lookup.h"
-#include "cli/naming.h"
-#include "cli/stored.h"
-#include "cli/words.h"
 #include "decode/describe/facts.h"
 #include "decode/describe/proof.h"
 #include "decode/inference/verdict.h"
 #include "report/views/explain_report.h"
+#include "session/live/blocks.h"
+#include "session/lookup.h"
+#include "session/naming.h"
+#include "session/path_text.h"
+#include "session/snapshot/source.h"
 
 /* Usual and greatest numbers of rows. */
 enum { FIELDS = 40, REFERRERS = 10, DOMINATORS = 12, MANY = 1 << 16 };

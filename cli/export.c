@@ -9,9 +9,9 @@
 #include "census/graph/merged.h"
 #include "cli/command.h"
 #include "cli/series_file.h"
-#include "cli/stored.h"
 #include "decode/describe/edge_labels.h"
 #include "report/formats/protobuf.h"
+#include "session/snapshot/source.h"
 
 static const struct {
 	const char *name;

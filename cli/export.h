@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "census/graph/edge_name.h"
-#include "cli/inspect.h"
 #include "cli/output.h"
 #include "report/views/heap_known.h"
+#include "session/inspect.h"
 
 /* What a format cannot have more of; a test has less. */
 struct hi_export_limits {

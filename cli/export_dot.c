@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "census/graph/merged.h"
 #include "cli/export.h"
-#include "cli/lookup.h"
 #include "report/views/node.h"
+#include "session/lookup.h"
 
 enum { TOP_NODES = 60, TOP_TYPES = 50 };
 

@@ -15,9 +15,9 @@
 #include <inttypes.h>
 
 #include "base/cleanup.h"
+#include "base/interner.h"
 #include "base/vector.h"
 #include "cli/export.h"
-#include "base/interner.h"
 
 enum { FIELDS = 7, OBJECT = 3, SYNTHETIC = 9, PROPERTY = 2, WEAK = 6 };
 enum { LEAKED = HI_ROOT_KINDS, ALLOCATOR, PSEUDO }; /* children of the root */

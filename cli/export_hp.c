@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "cli/export.h"
 #include "base/interner.h"
+#include "cli/export.h"
 #include "report/formats/hp_writer.h"
 #include "report/views/node.h"
 #include "report/views/series.h"

@@ -24,12 +24,12 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/interner.h"
 #include "census/graph/merged.h"
 #include "cli/export.h"
-#include "base/interner.h"
-#include "cli/mapped_files.h"
 #include "report/formats/gzip_writer.h"
 #include "report/formats/protobuf.h"
+#include "session/mapped_files.h"
 
 HI_DEFINE_GUARD(struct hi_merged *, hi_merged_destroy)
 HI_DEFINE_GUARD(struct hi_gzip *, hi_gzip_destroy)

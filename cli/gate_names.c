@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/mapped_files.h"
 #include "report/views/names.h"
+#include "session/mapped_files.h"
 
 /* ---- is it there? ---- */
 

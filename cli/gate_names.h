@@ -3,8 +3,8 @@
 #ifndef HI_CLI_GATE_NAMES_H
 #define HI_CLI_GATE_NAMES_H
 
-#include "cli/inspect.h"
 #include "report/views/gate.h"
+#include "session/inspect.h"
 
 /*
  * HI_NOT_FOUND with the nearest names: the gate names a variable, a module or a type that

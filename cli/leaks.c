@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/command.h"
-#include "cli/lookup.h"
 #include "decode/describe/facts.h"
 #include "report/views/leaks_report.h"
+#include "session/lookup.h"
 
 enum { TOP = 20 };
 

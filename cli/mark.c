@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/command.h"
-#include "cli/marks.h"
+#include "session/marks.h"
 
 static enum hi_status run_alone(const struct hi_options *options,
 				struct hi_output *output, struct hi_error *err)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/option_table.h"
+#include "cli/profile_options.h"
+#include "cli/safepoint_options.h"
+#include "cli/series_options.h"
 
 #include <string.h>
 
 #include "cli/command.h"
 #include "cli/export.h"
 #include "cli/export_table.h"
-#include "cli/lookup.h"
 #include "cli/query.h"
 #include "report/views/names.h"
+#include "session/lookup.h"
 
 static const char *nth_root(void *arg, uint32_t i)
 {

@@ -8,9 +8,9 @@
 #include "base/text.h"
 #include "census/snapshot/snapshot_series.h"
 #include "cli/command.h"
-#include "cli/naming.h"
 #include "cli/option_table.h"
-#include "cli/stored.h"
+#include "session/naming.h"
+#include "session/snapshot/source.h"
 
 int hi_option_wrong(const char *fmt, ...)
 {

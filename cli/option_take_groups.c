@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "cli/option_table.h"
+#include "cli/profile_options.h"
+#include "cli/safepoint_options.h"
+#include "cli/series_options.h"
 
 static int take_sort(struct hi_options *o, const char *text)
 {

@@ -11,6 +11,9 @@
 #include "census/snapshot/snapshot_series.h"
 #include "cli/command.h"
 #include "cli/option_table.h"
+#include "cli/profile_options.h"
+#include "cli/safepoint_options.h"
+#include "cli/series_options.h"
 
 /* Whether this option (its long name up to n bytes, or its letter) takes a
  * value that is the next word. */

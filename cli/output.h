@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 #include "cli/options.h"
-#include "report/views/display.h"
 #include "report/formats/text.h"
+#include "report/views/display.h"
 
 struct hi_output {
 	FILE *file;

@@ -3,10 +3,10 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/lookup.h"
-#include "cli/naming.h"
-#include "cli/words.h"
 #include "report/views/paths_report.h"
+#include "session/lookup.h"
+#include "session/naming.h"
+#include "session/path_text.h"
 
 struct targets {
 	struct target_list HI_VECTOR(hi_node) nodes; /* live ones */

@@ -80,28 +80,12 @@ const char *hi_profile_duplicate(const struct hi_profile_options *p)
 	return found;
 }
 
-bool hi_profile_has_root(const struct hi_profile_options *p, const char *name)
-{
-	for (size_t i = 0; i < p->n_roots; i++)
-		if (strcmp(p->roots[i].name, name) == 0)
-			return true;
-	return false;
-}
-
 const char *hi_profile_unknown_under(const struct hi_profile_options *p)
 {
 	for (size_t i = 0; i < p->n_under; i++)
 		if (!hi_profile_has_root(p, p->under[i]))
 			return p->under[i];
 	return NULL;
-}
-
-bool hi_profile_is_under(const struct hi_profile_options *p, const char *name)
-{
-	for (size_t i = 0; i < p->n_under; i++)
-		if (strcmp(p->under[i], name) == 0)
-			return true;
-	return false;
 }
 
 void hi_profile_options_free(struct hi_profile_options *p)

@@ -10,11 +10,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "cli/lookup.h"
-#include "cli/naming.h"
 #include "cli/option_table.h"
 #include "cli/query_source.h"
-#include "cli/stored.h"
+#include "session/lookup.h"
+#include "session/naming.h"
+#include "session/snapshot/source.h"
 
 /* Rows of a table on the screen, which are kept until the last one has come. */
 enum { TOP = 10000, WARNINGS = 3, SQL_MOST = 1 << 20 };

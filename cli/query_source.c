@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/query_source.h"
 
-#include "cli/named_bins.h"
-#include "cli/retaining.h"
-#include "cli/stored.h"
-#include "decode/inference/audit.h"
 #include "decode/describe/edge_labels.h"
+#include "decode/inference/audit.h"
 #include "decode/layouts/extent.h"
+#include "session/retainers/named_bins.h"
+#include "session/retainers/retaining.h"
+#include "session/snapshot/source.h"
 
 static enum hi_status feed_dominators(void *arg, const struct hi_dominators **ret,
 				      struct hi_error *err)

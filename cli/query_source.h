@@ -5,11 +5,11 @@
 
 #include "base/interner.h"
 #include "base/vector.h"
-#include "census/retainers/bins.h"
 #include "census/graph/edge_name.h"
-#include "cli/inspect.h"
+#include "census/retainers/bins.h"
 #include "decode/usage/contents.h"
 #include "query/query.h"
+#include "session/inspect.h"
 
 /* Zero-initialised is empty. */
 struct hi_query_censuses {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/command.h"
-#include "cli/lookup.h"
-#include "cli/retained.h"
-#include "cli/stored.h"
-#include "cli/words.h"
+#include "session/lookup.h"
+#include "session/retained_names.h"
+#include "session/snapshot/source.h"
 
 /* Exact where one type is asked for: a walk that leaves its objects out. */
 static enum hi_status exact_bytes(struct hi_inspection *in, const struct hi_type_set *set,
@@ -17,49 +16,6 @@ static enum hi_status exact_bytes(struct hi_inspection *in, const struct hi_type
 			return hi_census_retained_by_type(in->graph, in->reach, i, ret,
 							  err);
 	return HI_OK;
-}
-
-/* Ways from a root to those on top: one walk for all. */
-static void name_tops(struct hi_inspection *in, struct hi_retained_report *r)
-{
-	hi_node tops[HI_RETAINED_NAMED];
-	size_t rows[HI_RETAINED_NAMED], n = 0;
-	struct hi_paths *paths = NULL;
-	struct hi_error quiet;
-
-	for (size_t i = 0; i < r->n_rows && i < HI_RETAINED_NAMED; i++)
-		if (!r->rows[i].depth && r->rows[i].info.sort == HI_NODE_OBJECT &&
-		    hi_bit(in->reach->any, r->rows[i].info.node)) {
-			rows[n] = i;
-			tops[n++] = r->rows[i].info.node;
-		}
-	if (!n || hi_paths_shortest(in->graph, tops, n, &paths, &quiet) != HI_OK)
-		return;
-	for (size_t k = 0; k < n; k++)
-		if (paths->paths[k].length)
-			r->rows[rows[k]].info.name = hi_words_way(
-				in, paths->paths[k].nodes, paths->paths[k].length);
-	hi_paths_destroy(paths);
-}
-
-void hi_retained_name_rows(struct hi_inspection *in, struct hi_retained_report *r)
-{
-	enum { DEEPEST = 16 };
-	hi_node above[DEEPEST] = {};
-
-	if (!r->tree)
-		return;
-	name_tops(in, r);
-	for (size_t i = 0; i < r->n_rows && i < HI_RETAINED_NAMED; i++) {
-		struct hi_node_info *info = &r->rows[i].info;
-		unsigned depth = r->rows[i].depth;
-
-		if (depth >= DEEPEST)
-			continue;
-		above[depth] = info->node;
-		if (info->sort == HI_NODE_OBJECT && depth)
-			info->name = hi_words_chain(in, above[depth - 1], info->node);
-	}
 }
 
 static enum hi_status make_report(struct hi_inspection *in, const struct hi_head *head,
@@ -110,6 +66,6 @@ const struct hi_command hi_command_retained = {
 	.help = "Examples:\n"
 		"  heapinspect retained --pid 4242\n"
 		"  heapinspect retained --pid 4242 --type 'struct conn'",
-	.wanted = HI_WANT_DOMINATORS | HI_WANT_CENSUS,
+	.wanted = HI_WANT_DOMINATORS | HI_WANT_CENSUS | HI_WANT_ONLY_RETAINED,
 	.run = run,
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "cli/lookup.h"
-#include "cli/pure.h"
-#include "cli/retaining.h"
 #include "cli/series.h"
 #include "report/views/retainers_report.h"
+#include "session/lookup.h"
+#include "session/retainers/pure.h"
+#include "session/retainers/retaining.h"
 
 enum { TOP = 20 };
 

@@ -4,13 +4,13 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "cli/lookup.h"
-#include "cli/named_bins.h"
-#include "cli/naming.h"
-#include "cli/pure.h"
-#include "cli/retaining.h"
 #include "cli/series.h"
 #include "report/views/bins_report.h"
+#include "session/lookup.h"
+#include "session/naming.h"
+#include "session/retainers/named_bins.h"
+#include "session/retainers/pure.h"
+#include "session/retainers/retaining.h"
 
 enum { TOP = 30 };
 

@@ -8,9 +8,9 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/decoder.h"
-#include "cli/heading.h"
 #include "cli/series.h"
-#include "cli/stored.h"
+#include "session/heading.h"
+#include "session/snapshot/source.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)

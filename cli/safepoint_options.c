@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/options.h"
+#include "base/parse.h"
 
 static const char every_word[] = "every:";
 enum { EVERY_LENGTH = sizeof(every_word) - 1 };

@@ -4,23 +4,7 @@
 #define HI_CLI_SAFEPOINT_OPTIONS_H
 
 #include "base/error.h"
-#include "probes/safepoint.h"
-
-struct hi_safepoint_options {
-	struct hi_safepoint at; /* its text NULL: --at was not given; NOW then too */
-	const char *every_text; /* "every:10"; NULL: not given */
-	uint64_t every;
-	uint64_t timeout_ns; /* 0: wait for ever */
-	enum hi_snapshot_wish snapshot;
-	bool has_snapshot;
-	uint64_t max_image; /* bytes; 0: not given */
-};
-
-/* Is there something to wait for? */
-static inline bool hi_safepoint_asked(const struct hi_safepoint_options *s)
-{
-	return s->at.kind != HI_SAFEPOINT_NOW;
-}
+#include "session/options.h"
 
 /* A --at: a place, or "every:N"; one of each. HI_USAGE says what is wrong, in a line
  * that begins with "--at". */

@@ -8,10 +8,10 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "cli/lookup.h"
-#include "cli/stop_place.h"
-#include "cli/symbols.h"
 #include "report/views/safepoints_report.h"
+#include "session/live/stop_place.h"
+#include "session/live/symbols.h"
+#include "session/lookup.h"
 
 HI_DEFINE_GUARD(struct hi_target *, hi_target_close)
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)

@@ -15,12 +15,12 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/freeze.h"
-#include "cli/keep.h"
-#include "cli/marks.h"
 #include "cli/series_signals.h"
 #include "cli/series_sinks.h"
 #include "cli/series_store.h"
+#include "session/census_cache.h"
+#include "session/live/freeze.h"
+#include "session/marks.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 

@@ -3,8 +3,8 @@
 #ifndef HI_CLI_SERIES_H
 #define HI_CLI_SERIES_H
 
-#include "cli/inspect.h"
 #include "report/views/series.h"
+#include "session/inspect.h"
 
 /*
  * As long as options->series wants; all that is written is complete up to the last

@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "cli/stored.h"
 #include "report/formats/hp_writer.h"
+#include "session/snapshot/source.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 

@@ -9,11 +9,11 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/interner.h"
 #include "base/text.h"
 #include "cli/export.h"
-#include "base/interner.h"
-#include "cli/lookup.h"
 #include "cli/series_file.h"
+#include "session/lookup.h"
 
 enum { TOP_TYPES = 50 };
 

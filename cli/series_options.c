@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/options.h"
+#include "base/parse.h"
 
 /* Less is noise: the kernel counts pages in batches. */
 enum { LEAST_GROWTH = 64 << 10 };

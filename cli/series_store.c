@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "cli/heading.h"
-#include "cli/stored.h"
+#include "session/heading.h"
+#include "session/snapshot/source.h"
 
 /* Less that nobody wants is not worth a new file. */
 enum { LITTLE = 1 << 20 };

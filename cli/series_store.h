@@ -8,8 +8,8 @@
 #define HI_CLI_SERIES_STORE_H
 
 #include "census/graph/graphs_wanted.h"
-#include "cli/inspect.h"
 #include "report/views/series.h"
+#include "session/inspect.h"
 
 struct hi_series_store {
 	const struct hi_options *options;

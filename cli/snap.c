@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/series.h"
-#include "cli/stored.h"
+#include "session/snapshot/source.h"
 
 static enum hi_status write_snapshot(struct hi_inspection *in, const struct hi_head *head,
 				     struct hi_output *output, struct hi_error *err)

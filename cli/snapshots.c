@@ -7,10 +7,10 @@
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_series.h"
 #include "cli/command.h"
-#include "cli/lookup.h"
 #include "cli/series_file.h"
-#include "cli/stored.h"
 #include "report/views/snapshots_report.h"
+#include "session/lookup.h"
+#include "session/snapshot/source.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 HI_DEFINE_GUARD(struct hi_snapshot *, hi_snapshot_close)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "cli/lookup.h"
-#include "cli/words.h"
 #include "report/views/summary_report.h"
+#include "session/lookup.h"
+#include "session/path_text.h"
 
 /* A page has room for ten; a script takes what it wants. */
 enum { TOP_TEXT = 10, TOP_JSON = 100 };

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 #include "base/vector.h"
-#include "cli/lookup.h"
 #include "decode/layouts/layout.h"
 #include "report/views/untyped_report.h"
+#include "session/lookup.h"
 
 /* Smaller ones fit everything; larger modules cost more than they tell. */
 enum { TOP = 10, LEAST_RECORD = 9, SIZES_TRIED = 3, RANKS = 5, MAX_DWARF = 256 << 20 };

@@ -4,9 +4,9 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "cli/lookup.h"
-#include "cli/retaining.h"
 #include "report/views/up_report.h"
+#include "session/lookup.h"
+#include "session/retainers/retaining.h"
 
 HI_DEFINE_GUARD(struct hi_up_report *, hi_up_report_destroy)
 HI_DEFINE_GUARD(struct hi_retaining *, hi_retaining_destroy)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/command.h"
-#include "cli/lookup.h"
-#include "cli/stored.h"
 #include "decode/usage/contents.h"
 #include "decode/usage/heap_use.h"
 #include "report/views/waste_report.h"
+#include "session/lookup.h"
+#include "session/snapshot/source.h"
 
 enum { TOP = 12 };
 

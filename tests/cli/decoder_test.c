@@ -17,7 +17,7 @@
 
 #include "base/files.h"
 #include "cli/decoder.h"
-#include "cli/symbols.h"
+#include "session/live/symbols.h"
 #include "tests/harness.h"
 #include "tests/support/child.h"
 #include "tests/support/command.h"

@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/inspect.h"
-#include "cli/keep.h"
+#include "session/census_cache.h"
+#include "session/inspect.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
 

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/files.h"
-#include "cli/symbols.h"
 #include "probes/condition.h"
+#include "session/live/symbols.h"
 #include "tests/harness.h"
 #include "tests/support/child.h"
 #include "tests/support/command.h"

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What one census of a series leaves to the next: numbers keep their meaning, and
+ * debug information is read once. */
+#ifndef HI_SESSION_CENSUS_CACHE_H
+#define HI_SESSION_CENSUS_CACHE_H
+
+#include "base/interner.h"
+#include "census/retainers/set_pool.h"
+#include "decode/types/types.h"
+#include "session/live/stop_place.h"
+
+struct hi_sleepers;
+
+/* Zero-initialised is empty. */
+struct hi_keep {
+	struct hi_interner names;   /* of retainers */
+	struct hi_set_pool *pool;   /* of their sets, or of roots' */
+	struct hi_modules *modules; /* with their types; NULL: none, or lent */
+	struct hi_types *types;
+	struct hi_stop_place *place;  /* of --at; NULL: none yet */
+	int interrupt_fd;	      /* readable: waiting there is to end; 0: none */
+	struct hi_sleepers *sleepers; /* threads that a census left asleep; NULL: none */
+	int pidfd;	  /* of the target, since the series began; borrowed, 0: none */
+	bool lent;	  /* both are somebody else's for now */
+	uint64_t samples; /* that were told: what has a name may be gone meanwhile */
+};
+
+/* Is a name that nothing has now no mistake of the person who typed it? */
+static inline bool hi_keep_has_samples(const struct hi_keep *keep)
+{
+	return keep && keep->samples;
+}
+
+enum hi_status hi_keep_pool(struct hi_keep *keep, struct hi_error *err); /* makes it */
+void hi_keep_free(struct hi_keep *keep);
+
+#endif

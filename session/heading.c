@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/heading.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "attach/target.h"
+#include "session/snapshot/source.h"
+
+static void count_modules(struct hi_inspection *in, struct hi_head_module_counts *c)
+{
+	for (size_t i = 0; i < hi_modules_count(in->modules); i++) {
+		struct hi_module *m = hi_modules_get(in->modules, i);
+		struct hi_error quiet;
+
+		/* The vdso is the kernel's: nobody looks for its debug information. */
+		if (!m->path || !*m->path || m->path[0] == '[' ||
+		    strcmp(m->name, "linux-vdso.so.1") == 0)
+			continue;
+		c->total++;
+		c->mismatched += m->file_mismatch;
+		c->from_memory += m->from_memory;
+		if (m->debug == HI_DEBUG_NONE && hi_module_debug(m, &quiet) != HI_OK)
+			continue;
+		c->with_debug += m->debug != HI_DEBUG_NONE;
+		c->in_file += m->debug == HI_DEBUG_IN_FILE;
+		c->by_build_id += m->debug == HI_DEBUG_BUILD_ID;
+		c->by_link += m->debug == HI_DEBUG_LINK;
+		c->by_debuginfod += m->debug == HI_DEBUG_INFOD;
+	}
+}
+
+static void set_build_id(struct hi_inspection *in, struct hi_head *head)
+{
+	struct hi_module *m = hi_modules_executable(in->modules);
+
+	for (size_t i = 0; m && i < m->build_id_size && i < sizeof(m->build_id); i++)
+		snprintf(head->build_id + 2 * i, 3, "%02x", m->build_id[i]);
+}
+
+static void warn_of_modules(struct hi_inspection *in)
+{
+	for (size_t i = 0; i < hi_modules_count(in->modules); i++) {
+		struct hi_module *m = hi_modules_get(in->modules, i);
+
+		/* The vdso is the kernel's own. */
+		if (m->note[0] && m->path && m->path[0] != '[')
+			hi_inspect_warn(in, "%s: %s", m->name, m->note);
+	}
+}
+
+static void warn_of_types(struct hi_inspection *in)
+{
+	uint64_t broken = in->types ? hi_types_stats(in->types).broken : 0;
+
+	if (broken)
+		hi_inspect_warn(in,
+				"%llu entries of debug information have an unknown form: "
+				"their types are unknown",
+				(unsigned long long)broken);
+}
+
+static enum hi_status set_target(struct hi_inspection *in, struct hi_head *head,
+				 struct hi_error *err)
+{
+	const struct hi_target *t = in->target;
+	struct hi_head_child *children;
+
+	if (!t)
+		return HI_OK;
+	children = hi_arena_alloc(&in->arena, (t->n_children + 1) * sizeof(*children));
+	if (!children)
+		return hi_fail_memory(err, "children");
+	for (size_t i = 0; i < t->n_children; i++)
+		children[i] = (struct hi_head_child){.pid = t->children[i].pid,
+						     .name = t->children[i].name,
+						     .rss = t->children[i].rss,
+						     .shared = t->children[i].shared};
+	head->exe_deleted = t->exe_deleted;
+	head->start_ticks = t->start_time;
+	head->children = children;
+	head->n_children = t->n_children;
+	head->n_children_total = t->n_children_total;
+	return HI_OK;
+}
+
+static void set_snapshot(const struct hi_inspection *in, struct hi_head *head)
+{
+	static const char *const modes[] = {[HI_SNAPSHOT_COPY] = "copy",
+					    [HI_SNAPSHOT_CORE] = "core",
+					    [HI_SNAPSHOT_MOCK] = "mock",
+					    [HI_SNAPSHOT_FORK] = "fork"};
+	const struct hi_image_stats *s = &in->image->stats;
+
+	head->mode = modes[in->image->mode];
+	head->safepoint = in->stopped  ? in->stopped->safepoint
+			  : in->target ? "now"
+				       : NULL;
+	head->stopped = in->stopped;
+	/* As late as can be: the target goes on writing. */
+	head->copied_on_write = hi_image_copied_on_write(in->image);
+	head->bytes_live = s->bytes_live;
+	head->not_forked = s->not_forked;
+	head->time_ns = s->time_ns;
+	head->pause_ns = in->target ? s->pause_ns : UINT64_MAX;
+	head->complete = in->image->complete;
+	head->threads = in->image->n_threads;
+	head->bytes_copied = s->bytes_copied;
+	head->pages_never_touched = s->pages_never_touched;
+	head->pages_swapped = s->pages_swapped;
+	head->bytes_unreadable = s->bytes_unreadable;
+	head->segments_missing = s->segments_missing;
+	head->threads_in_allocator = s->threads_in_allocator;
+}
+
+/* What typed pointers alone have found is all typed: that says nothing of the heap. */
+static enum hi_status set_shares(struct hi_inspection *in, struct hi_head *head,
+				 struct hi_error *err)
+{
+	struct hi_shares *shares = hi_arena_alloc(&in->arena, sizeof(*shares));
+
+	if (!shares)
+		return hi_fail_memory(err, "shares");
+	hi_shares_count(in->graph, in->shown, shares);
+	if (in->allocator || in->runtime)
+		head->shares = shares;
+	return HI_OK;
+}
+
+static void set_runtime(const struct hi_inspection *in, struct hi_head *head)
+{
+	const struct hi_runtime_collector *c;
+
+	if (!in->runtime)
+		return;
+	c = &in->runtime->collector;
+	head->runtime = in->runtime->ops->name;
+	head->runtime_version = in->runtime->version;
+	head->runtime_found_by = in->runtime->found_by;
+	head->runtime_tracked = in->runtime->tracked;
+	head->runtime_cut = in->runtime->n_cut;
+	head->collector_generations = c->n_generations;
+	head->collector_is_on = c->is_on;
+	for (size_t i = 0; i < c->n_generations; i++) {
+		head->collector_thresholds[i] = c->threshold[i];
+		head->collector_counts[i] = c->count[i];
+	}
+}
+
+static void set_allocator(const struct hi_inspection *in, struct hi_head *head)
+{
+	const struct hi_allocator *a = in->allocator;
+	struct hi_typing_stats stats = hi_typing_stats(in->typing);
+
+	head->not_decoded = in->not_decoded;
+	if (hi_inspect_has_much_outside(in)) {
+		head->outside_objects = stats.subobjects.outside - stats.outside_loader;
+		head->outside_bytes = stats.outside_bytes;
+	}
+	if (!a)
+		return;
+	head->allocator = a->ops->name;
+	head->allocator_version = a->version;
+	head->allocator_found_by = a->found_by;
+	head->arenas = a->n_arenas;
+	head->damaged = a->n_damage_total;
+	head->skipped_bytes = a->skipped_bytes;
+}
+
+static enum hi_status make_heading(struct hi_inspection *in, struct hi_head *ret,
+				   struct hi_error *err)
+{
+	struct hi_head head = {
+		.pid = in->options->pid ? (int)in->options->pid : (int)in->image->pid,
+		.exe = in->image->exe ? in->image->exe : "",
+		.core = in->options->core,
+		.conservative = in->options->conservative,
+		.leaks_by_types = UINT64_MAX,
+	};
+	enum hi_status status = set_target(in, &head, err);
+
+	if (status == HI_OK)
+		status = set_shares(in, &head, err);
+	if (status != HI_OK)
+		return status;
+	if (in->by_types_known) {
+		head.leaks_by_types = in->leaks_by_types;
+		head.leaked_by_types = in->leaked_by_types;
+		head.leaks_by_words = in->reach->leak_objects;
+		head.leaked_by_words = in->reach->leak_bytes;
+	}
+	set_snapshot(in, &head);
+	set_allocator(in, &head);
+	set_runtime(in, &head);
+	count_modules(in, &head.modules);
+	set_build_id(in, &head);
+	warn_of_modules(in);
+	warn_of_types(in);
+	if (in->shown != in->reach)
+		head.only = &in->only;
+	head.warnings = in->warnings.items;
+	head.n_warnings = in->warnings.count;
+	*ret = head;
+	return HI_OK;
+}
+
+enum hi_status hi_heading_make(struct hi_inspection *in, struct hi_head *ret,
+			       struct hi_error *err)
+{
+	return in->stored ? hi_stored_heading(in, ret, err) : make_heading(in, ret, err);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Files that a process with rights opens for one that has dropped them (base/files.h).
+ * Nothing here reads a file but its first four bytes.
+ */
+#ifndef HI_SESSION_LIVE_DECODER_FILES_H
+#define HI_SESSION_LIVE_DECODER_FILES_H
+
+#include "attach/image.h"
+#include "base/rights.h"
+
+/* A regular file that begins as ELF files do; -1 and errno. */
+int hi_decoder_open_elf(const char *path);
+/* The same in the root directory of the target. */
+int hi_decoder_open_in_root(const struct hi_image *image, const char *path);
+
+/* "decoding without rights (…)", on stderr. */
+void hi_decoder_say_dropped(const struct hi_rights_dropped *dropped, const char *what);
+
+#endif

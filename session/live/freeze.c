@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/live/freeze.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attach/core.h"
+#include "attach/stop.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "session/census_cache.h"
+#include "session/live/symbols.h"
+
+/* One line of ours on stderr, with text of the target in it. */
+static void say(const char *text)
+{
+	char safe[2048];
+
+	hi_text_escape(safe, sizeof(safe), text, strlen(text));
+	fprintf(stderr, "heapinspect: %s\n", safe);
+}
+
+void hi_freeze_waiting_text(const struct hi_stop_place *place,
+			    char out[HI_FREEZE_WAITING])
+{
+	char text[HI_STOP_PLACE_TEXT];
+	bool stepped = false;
+
+	for (size_t i = 0; i < place->places.count; i++)
+		stepped |= place->places.items[i].single_stepped;
+	snprintf(out, HI_FREEZE_WAITING, "waiting for %s%s%s; ^C ends it",
+		 hi_stop_place_text(place, text),
+		 stepped ? " (single-stepped: about 10 us per hit)" : "",
+		 hi_probe_means(place->probe) == HI_PROBE_PERF
+			 ? " (BPF is not permitted: the stop is near that place)"
+			 : "");
+}
+
+/* The probe of a series waits again; else there is one for this stop. */
+static enum hi_status open_place(struct hi_inspection *in, struct hi_error *err)
+{
+	const struct hi_safepoint *safepoint = &in->options->safepoint.at;
+	struct hi_stop_place **at = in->keep ? &in->keep->place : &in->own_place;
+	char text[HI_FREEZE_WAITING];
+	enum hi_status status = HI_OK;
+
+	if (!hi_safepoint_asked(&in->options->safepoint))
+		return HI_OK;
+	if (*at && !hi_stop_place_holds(*at, in->target))
+		hi_stop_place_close(hi_take(*at));
+	if (!*at)
+		status = hi_stop_place_open(in->options, safepoint, at, err);
+	if (status != HI_OK)
+		return status;
+	in->place = *at;
+	hi_freeze_waiting_text(in->place, text);
+	if (!in->options->quiet)
+		say(text);
+	return HI_OK;
+}
+
+static void find_allocator_text(struct hi_inspection *in, struct hi_stop_options *stop)
+{
+	struct hi_error quiet;
+	enum hi_status status;
+
+	if (in->options->no_sandbox)
+		status = hi_allocator_text(in->target, &in->allocator_text,
+					   &in->n_allocator_text, &quiet);
+	else
+		status = hi_symbols_allocator(in->target, &in->allocator_text,
+					      &in->n_allocator_text, &quiet);
+
+	/* Without it threads may stand inside malloc: worse, but no reason to fail. */
+	if (status == HI_OK) {
+		stop->avoid = in->allocator_text;
+		stop->n_avoid = in->n_allocator_text;
+	} else {
+		hi_inspect_warn(in,
+				"the allocator's code was not found (%s): threads may be "
+				"stopped inside it",
+				quiet.text);
+	}
+}
+
+static enum hi_status stop_there(struct hi_inspection *in, struct hi_stop_options *stop,
+				 struct hi_error *err)
+{
+	enum hi_status status;
+
+	if (in->place) {
+		stop->trigger = hi_probe_trigger(in->place->probe);
+		stop->timeout_ns = in->options->safepoint.timeout_ns;
+		stop->interrupt_fd = in->keep ? in->keep->interrupt_fd : 0;
+		hi_stop_place_begin(in->place);
+	}
+	status = hi_stop_and_copy(in->target, stop, &in->image, err);
+	in->resumed = hi_moment_now(in->options->pid);
+	if (status == HI_MISSED && in->place)
+		return hi_stop_place_missed(in->place, err);
+	return status;
+}
+
+static enum hi_status remember_stop(struct hi_inspection *in, struct hi_error *err)
+{
+	const struct hi_trigger_stop *t = &in->image->stats.trigger;
+	struct hi_stopped *stopped;
+	const struct hi_probed *at;
+
+	if (!in->place || t->landing == HI_LANDING_NONE)
+		return HI_OK;
+	stopped = hi_arena_alloc(&in->arena, sizeof(*stopped));
+	if (!stopped)
+		return hi_fail_memory(err, "stop");
+	*stopped = (struct hi_stopped){.safepoint = in->options->safepoint.at.text,
+				       .near = t->landing == HI_LANDING_NEAR,
+				       .tid = t->hit.tid,
+				       .thread = "",
+				       .waited_ns = t->waited_ns,
+				       .every = in->options->safepoint.at.every};
+	at = hi_stop_place_at(in->place, t->hit.pc);
+	stopped->place_known = at != NULL;
+	if (at)
+		stopped->place = *at;
+	for (size_t i = 0; i < in->image->n_threads; i++)
+		if (in->image->threads[i].tid == t->hit.tid)
+			stopped->thread = in->image->threads[i].name;
+	in->stopped = stopped;
+	return HI_OK;
+}
+
+/*
+ * It was opened by number. While the process of the series lives, the number is its own.
+ */
+static enum hi_status check_same_process(const struct hi_inspection *in,
+					 struct hi_error *err)
+{
+	struct pollfd end = {.fd = in->keep ? in->keep->pidfd : 0, .events = POLLIN};
+
+	if (end.fd <= 0 || poll(&end, 1, 0) == 0)
+		return HI_OK;
+	return hi_fail(err, HI_GONE, 0, "process %d has exited", (int)in->options->pid);
+}
+
+static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *err)
+{
+	const struct hi_options *o = in->options;
+	struct hi_stop_options stop = {.snapshot = o->safepoint.snapshot,
+				       .max_image = o->safepoint.max_image,
+				       .max_pause_ns = o->max_pause_ns,
+				       .with_swap = o->swap,
+				       .threads = o->threads,
+				       .sleepers = in->keep ? in->keep->sleepers : NULL,
+				       .best_effort_priority = true};
+	enum hi_status status = hi_target_open(o->pid, &in->target, err);
+
+	if (status == HI_OK)
+		status = check_same_process(in, err);
+	if (status != HI_OK)
+		return status;
+	find_allocator_text(in, &stop);
+	status = open_place(in, err);
+	if (status != HI_OK)
+		return status;
+	hi_inspect_phase(in, in->place ? "waiting and stopping" : "stopping and copying");
+	status = stop_there(in, &stop, err);
+	return status == HI_OK ? remember_stop(in, err) : status;
+}
+
+enum hi_status hi_freeze(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_core_options core = {.exe = in->options->exe};
+
+	if (in->options->pid)
+		return freeze_process(in, err);
+	return hi_core_open(in->options->core, &core, &in->image, err);
+}
+
+void hi_freeze_say(const struct hi_inspection *in)
+{
+	char pause[24], bytes[24], what[64], place[HI_PROBED_TEXT] = "", text[1024];
+	const struct hi_image_stats *s = &in->image->stats;
+
+	if (in->options->quiet || !in->target)
+		return;
+	if (in->image->mode == HI_SNAPSHOT_FORK)
+		snprintf(what, sizeof(what), "forked");
+	else
+		snprintf(what, sizeof(what), "%s copied",
+			 hi_text_bytes(bytes, s->bytes_copied));
+	if (in->stopped && in->stopped->place_known)
+		hi_probed_text(place, &in->stopped->place);
+	snprintf(text, sizeof(text), "pid %d was paused for %s%s%s (%s%s%s)",
+		 (int)in->options->pid, hi_text_duration(pause, s->pause_ns),
+		 !in->stopped	     ? ""
+		 : in->stopped->near ? " near "
+				     : " at ",
+		 *place || !in->stopped ? place : in->stopped->safepoint, what,
+		 s->not_forked[0] ? ", not forked: " : "", s->not_forked);
+	say(text);
+}

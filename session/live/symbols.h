@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Symbols and debug information that are needed before the stop: where the allocator's
+ * code is, the places of --at and their conditions. They are read in a process without
+ * rights (base/rights.h), which is given the files and leaves what it found in shared
+ * memory. Hostile until it was checked: a file may have taken that process over.
+ */
+#ifndef HI_SESSION_LIVE_SYMBOLS_H
+#define HI_SESSION_LIVE_SYMBOLS_H
+
+#include "attach/target.h"
+#include "probes/safepoint.h"
+
+struct hi_symbols_job {
+	/* In that process. image: of the target's files, which this takes; NULL: not
+	 * wanted. found: zeros, `size` bytes. */
+	enum hi_status (*read)(struct hi_target *target, struct hi_image *image,
+			       const void *arg, void *found, struct hi_error *err);
+	const void *arg;
+	size_t size;
+	bool wants_image;
+	const char *said; /* on stderr, by that process; NULL: nothing */
+};
+
+/* found_ret: the caller's, for hi_symbols_free. Errors: read's; HI_BAD_DATA: the process
+ * has died. */
+enum hi_status hi_symbols_read(struct hi_target *target, const struct hi_symbols_job *job,
+			       void **found_ret, struct hi_error *err);
+void hi_symbols_free(void *found, size_t size); /* NULL is fine */
+
+/* hi_safepoint_find and hi_safepoints_list, there. */
+enum hi_status hi_symbols_places(struct hi_target *target, bool verbose,
+				 const struct hi_safepoint *safepoint,
+				 struct hi_probe_places *ret, struct hi_error *err);
+enum hi_status hi_symbols_safepoints(struct hi_target *target, bool verbose,
+				     struct hi_known_safepoint **ret, size_t *n_ret,
+				     struct hi_error *err);
+/* hi_allocator_text, there. */
+enum hi_status hi_symbols_allocator(struct hi_target *target, struct hi_range **ret,
+				    size_t *n_ret, struct hi_error *err);
+/* Is that a place of this target where a probe may be? It came out of that process. */
+bool hi_symbols_place_holds(const struct hi_target *target,
+			    const struct hi_probe_place *place);
+
+#endif

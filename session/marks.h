@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Marks from outside into a running series, over a Unix socket in a directory of
+ * mode 0700 that belongs to this user: $XDG_RUNTIME_DIR/heapinspect, else
+ * /run/user/UID/heapinspect, else /tmp/heapinspect-UID. A directory of anybody else
+ * is not taken, and nobody else can send or receive marks. A series that was killed
+ * leaves a socket that nobody listens at; the next series removes it, and the next
+ * mark for its target.
+ */
+#ifndef HI_SESSION_MARKS_H
+#define HI_SESSION_MARKS_H
+
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "session/timestamp.h"
+
+enum { HI_MARK_MAX = 1000 /* bytes of text */ };
+
+/* Where a series takes marks. */
+struct hi_marks {
+	int fd; /* readable: there is one; -1: none can be taken */
+	int directory;
+	char name[64]; /* of the socket */
+	char directory_path[200];
+};
+
+struct hi_mark {
+	struct hi_moment when; /* of the target, as the sender saw it */
+	char text[HI_MARK_MAX + 1];
+	int fd; /* for the reply */
+};
+
+/* HI_UNSUPPORTED: there is no directory that nobody else can reach. */
+enum hi_status hi_marks_open(pid_t target, struct hi_marks *ret, struct hi_error *err);
+/* The next one that waits; false: none. Each has to be answered. */
+bool hi_marks_take(struct hi_marks *marks, struct hi_mark *ret);
+void hi_marks_answer(struct hi_mark *mark, bool written);
+void hi_marks_close(struct hi_marks *marks);
+
+/* To all series of the target; HI_NOT_FOUND: there is none. */
+enum hi_status hi_marks_send(pid_t target, const char *text, unsigned *reached_ret,
+			     struct hi_error *err);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/naming.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "base/vector.h"
+#include "census/graph/within.h"
+#include "report/formats/json_writer.h"
+#include "session/progress.h"
+#include "session/retainers/retaining.h"
+#include "session/snapshot/source.h"
+
+enum { SHOWN_BEFORE = 60, SHOWN = 76 }; /* bytes of a long expression */
+
+/* ---- what is wrong with an expression ---- */
+
+/* A part of the expression with a caret below its byte `column`. */
+void hi_naming_point_at(const char *expression, size_t column)
+{
+	size_t n = strlen(expression), from = 0, used;
+	char text[4 * SHOWN + 8];
+
+	if (column > n)
+		column = n;
+	if (column > SHOWN_BEFORE)
+		from = column - SHOWN_BEFORE;
+	/* What is escaped takes more room: the caret is as far as the text is. */
+	used = hi_text_escape(text, sizeof(text), expression + from, column - from);
+	used += 2 + 3 * (from > 0);
+	n -= from;
+	hi_text_escape(text, sizeof(text), expression + from, n > SHOWN ? SHOWN : n);
+	fprintf(stderr, "  %s%s%s\n  %*s\n", from ? "..." : "", text,
+		n > SHOWN ? "..." : "", (int)used - 1, "^");
+}
+
+static void error_json(const struct hi_root_text *root, size_t column, const char *why)
+{
+	struct hi_json json;
+
+	hi_json_init(&json, stdout);
+	hi_json_object(&json, NULL);
+	hi_json_text(&json, "schema", "heapinspect/error/v1");
+	hi_json_text(&json, "error", why);
+	hi_json_text(&json, "root", root->name);
+	hi_json_text(&json, "expression", root->expression);
+	hi_json_number(&json, "column", column);
+	hi_json_end(&json);
+	(void)hi_json_finish(&json);
+}
+
+static enum hi_status say_wrong(struct hi_inspection *in, const struct hi_root_text *root,
+				size_t column, struct hi_error *err)
+{
+	const struct hi_options *o = in->options;
+	char why[4 * sizeof(err->text)], name[200];
+
+	hi_progress_end(hi_take(in->progress));
+	hi_text_escape(why, sizeof(why), err->text, strlen(err->text));
+	hi_text_escape(name, sizeof(name), root->name, strlen(root->name));
+	fprintf(stderr, "heapinspect: --root %s: %s\n", name, why);
+	hi_naming_point_at(root->expression, column);
+	if (o->json && (!o->output || strcmp(o->output, "-") == 0))
+		error_json(root, column, err->text);
+	return hi_fail(err, HI_USAGE, 0, "%s", "");
+}
+
+/* ---- roots ---- */
+
+enum hi_status hi_naming_open(struct hi_inspection *in, struct hi_error *err)
+{
+	const struct hi_profile_options *p = &in->options->profile;
+	size_t wrong = 0, column = 0;
+	enum hi_status status;
+
+	if (!p->n_roots)
+		return HI_OK;
+	status = hi_named_roots_open(in->image, in->modules, in->types, p->roots,
+				     p->n_roots, &in->roots, &wrong, &column, err);
+	return status == HI_USAGE ? say_wrong(in, &p->roots[wrong], column, err) : status;
+}
+
+enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err)
+{
+	size_t wrong = SIZE_MAX, column = 0;
+	enum hi_status status;
+
+	if (in->stored)
+		status = hi_stored_roots(in, &wrong, &column, err);
+	else if (in->roots)
+		status = hi_named_roots_find(in->roots, in->typing, in->graph, err);
+	else
+		return HI_OK;
+	if (status == HI_USAGE && wrong < in->options->profile.n_roots)
+		return say_wrong(in, &in->options->profile.roots[wrong], column, err);
+	for (size_t i = 0; status == HI_OK && in->roots && i < in->roots->count; i++) {
+		const struct hi_named_root *root = &in->roots->items[i];
+
+		if (root->warning)
+			hi_inspect_warn(in, "root %.100s holds nothing: %s",
+					root->text.name, root->warning);
+	}
+	return status;
+}
+
+/* ---- restrictions ---- */
+
+/* What any of them leads to. */
+static enum hi_status mark_under(struct hi_inspection *in, uint64_t **bits,
+				 struct hi_error *err)
+{
+	struct starts HI_VECTOR(hi_node) starts = {};
+	enum hi_status status;
+	bool ok = true;
+
+	for (size_t i = 0; in->roots && i < in->roots->count; i++) {
+		const struct hi_named_root *root = &in->roots->items[i];
+
+		if (!hi_profile_is_under(&in->options->profile, root->text.name))
+			continue;
+		for (size_t k = 0; k < root->n_starts && ok; k++)
+			ok = hi_vector_push(&starts, root->starts[k]);
+	}
+	status = ok ? hi_within_mark(in->graph, starts.items, starts.count, bits, err)
+		    : hi_fail_memory(err, "restriction");
+	hi_vector_free(&starts);
+	return status;
+}
+
+static enum hi_status join(struct hi_inspection *in, uint64_t **bits, uint64_t *more,
+			   struct hi_error *err)
+{
+	size_t words = ((size_t)in->graph->n_nodes + 63) / 64;
+
+	(void)err;
+	if (!*bits) {
+		*bits = more;
+		return HI_OK;
+	}
+	for (size_t i = 0; i < words; i++)
+		(*bits)[i] &= more[i];
+	free(more);
+	return HI_OK;
+}
+
+/* "a, b" */
+static const char *under_text(struct hi_inspection *in)
+{
+	const struct hi_profile_options *p = &in->options->profile;
+	const char *text = NULL;
+
+	for (size_t i = 0; i < p->n_under; i++)
+		text = text ? hi_arena_printf(&in->arena, "%s, %s", text, p->under[i])
+			    : p->under[i];
+	return text;
+}
+
+static void fill_only(struct hi_inspection *in)
+{
+	const struct hi_profile_options *p = &in->options->profile;
+	const struct hi_reach *all = in->reach, *some = in->shown;
+
+	in->only.under = under_text(in);
+	in->only.retained_by = p->retained_by;
+	in->only.objects = some->live_objects;
+	in->only.bytes = some->live_bytes;
+	in->only.hidden_objects = all->live_objects - some->live_objects;
+	in->only.hidden_bytes = all->live_bytes - some->live_bytes;
+}
+
+enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err)
+{
+	const struct hi_profile_options *p = &in->options->profile;
+	HI_GUARD(free) uint64_t *bits = NULL;
+	uint64_t *more = NULL;
+	enum hi_status status = HI_OK;
+
+	in->shown = in->leaks_shown = in->reach;
+	if (!p->n_under && !p->retained_by)
+		return HI_OK;
+	if (p->n_under)
+		status = mark_under(in, &bits, err);
+	if (status == HI_OK && p->retained_by) {
+		status = hi_retaining_mark(in, p->retained_by, &more, err);
+		if (status == HI_OK)
+			status = join(in, &bits, more, err);
+	}
+	if (status == HI_OK) {
+		in->shown = NULL;
+		status = hi_within_reach(in->graph, in->reach, bits, false, &in->shown,
+					 err);
+	}
+	if (status == HI_OK) {
+		in->leaks_shown = NULL;
+		status = hi_within_reach(in->graph, in->reach, bits, true,
+					 &in->leaks_shown, err);
+	}
+	if (status == HI_OK)
+		fill_only(in);
+	return status;
+}
+
+bool hi_naming_shows(const struct hi_inspection *in, hi_node node)
+{
+	const struct hi_graph *g = in->graph;
+
+	if (in->shown == in->reach)
+		return true;
+	if (hi_graph_is_object(g, node))
+		return hi_bit(in->reach->any, node) ? hi_bit(in->shown->any, node)
+						    : !hi_bit(in->leaks_shown->any, node);
+	for (size_t i = 0; in->roots && i < in->roots->count; i++) {
+		const struct hi_named_root *root = &in->roots->items[i];
+
+		if (!hi_profile_is_under(&in->options->profile, root->text.name))
+			continue;
+		for (size_t k = 0; k < root->n_starts; k++)
+			if (root->starts[k] == node)
+				return true;
+	}
+	return false;
+}
+
+enum hi_status hi_naming_bits(struct hi_inspection *in, const uint64_t **ret,
+			      struct hi_error *err)
+{
+	hi_node n = in->graph->n_objects;
+	size_t words = ((size_t)n + 63) / 64 + 1;
+	uint64_t *bits;
+
+	*ret = NULL;
+	if (in->shown == in->reach)
+		return HI_OK;
+	bits = hi_arena_alloc(&in->arena, words * sizeof(*bits));
+	if (!bits)
+		return hi_fail_memory(err, "restriction");
+	memset(bits, 0, words * sizeof(*bits));
+	for (hi_node i = 0; i < n; i++)
+		bits[i >> 6] |= (uint64_t)hi_naming_shows(in, i) << (i & 63);
+	*ret = bits;
+	return HI_OK;
+}
+
+enum hi_status hi_naming_keep_bins(const struct hi_inspection *in, struct hi_bins *bins,
+				   const struct hi_set_pool *pool, struct hi_error *err)
+{
+	const struct hi_profile_options *p = &in->options->profile;
+	HI_GUARD(free) uint32_t *kept = NULL;
+	size_t n = 0;
+
+	if (!p->n_under)
+		return HI_OK;
+	kept = hi_calloc(in->roots->count + 1, sizeof(*kept));
+	if (!kept)
+		return hi_fail_memory(err, "restriction");
+	for (size_t i = 0; i < in->roots->count; i++)
+		if (hi_profile_is_under(p, in->roots->items[i].text.name))
+			kept[n++] = (uint32_t)i + 1;
+	hi_bins_restrict(bins, pool, kept, n);
+	return HI_OK;
+}
+
+void hi_naming_close(struct hi_inspection *in)
+{
+	if (in->shown != in->reach)
+		hi_reach_destroy(in->shown);
+	if (in->leaks_shown != in->reach)
+		hi_reach_destroy(in->leaks_shown);
+	if (!in->stored) /* else it lies in the arena */
+		hi_named_roots_close(in->roots);
+}

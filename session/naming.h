@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Roots that are named on the command line, and restrictions to what they hold. */
+#ifndef HI_SESSION_NAMING_H
+#define HI_SESSION_NAMING_H
+
+#include "census/retainers/bins.h"
+#include "session/inspect.h"
+
+/* Compiles --root and --under, as soon as types are there. What is wrong has been
+ * said, with a caret below it, when it returns HI_USAGE with an empty text. */
+enum hi_status hi_naming_open(struct hi_inspection *in, struct hi_error *err);
+/* Evaluates them on the graph; a warning for each that leads nowhere. */
+enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err);
+/* Fills in->shown, in->leaks_shown and in->only. */
+enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err);
+/* Do --under and --retained-by leave it? Of root variables they leave those that a
+ * root of --under is. */
+bool hi_naming_shows(const struct hi_inspection *in, hi_node node);
+/* The bits of all objects for which that is so, in the inspection's arena; *ret NULL:
+ * nothing is restricted. */
+enum hi_status hi_naming_bits(struct hi_inspection *in, const uint64_t **ret,
+			      struct hi_error *err);
+/* Of the bins of in->roots (root i has the identity i + 1) those under --under. */
+enum hi_status hi_naming_keep_bins(const struct hi_inspection *in, struct hi_bins *bins,
+				   const struct hi_set_pool *pool, struct hi_error *err);
+/* The expression on stderr with a caret below its byte `column`. */
+void hi_naming_point_at(const char *expression, size_t column);
+void hi_naming_close(struct hi_inspection *in);
+
+#endif

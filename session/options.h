@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What an inspection is asked for: plain data. cli/ fills it in from the command line.
+ * Strings are borrowed from there.
+ */
+#ifndef HI_SESSION_OPTIONS_H
+#define HI_SESSION_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "census/analysis/census_by.h"
+#include "census/analysis/compare.h"
+#include "census/graph/graphs_wanted.h"
+#include "decode/roots/named_roots.h"
+#include "probes/safepoint.h"
+#include "report/views/bands.h"
+#include "report/views/gate.h"
+#include "report/views/series.h"
+
+/* ---- profiles by roots and retainers, and restrictions to them ---- */
+
+/* What stands for a retainer. Root variables always stand for themselves. */
+enum hi_identity {
+	HI_IDENTITY_TYPE,
+	HI_IDENTITY_VAR,    /* the variable that holds it alone, else its type */
+	HI_IDENTITY_SITE,   /* where it was allocated */
+	HI_IDENTITY_MODULE, /* of its type, or of the variable */
+	HI_IDENTITY_ADDR,   /* itself */
+};
+
+enum { HI_PROFILE_MAX_SET = 8 };
+
+struct hi_profile_options {
+	/* --root NAME=EXPR, in the order given. */
+	struct hi_root_text *roots;
+	size_t n_roots;
+	/* --under, as typed: names of roots; none: everything. */
+	const char **under;
+	size_t n_under;
+	bool all_bins;
+	const char *join; /* NULL: "-" */
+	/* --retainer, as typed. */
+	const char **retainers;
+	size_t n_retainers;
+	enum hi_identity identity;
+	uint32_t max_set; /* 0: HI_PROFILE_MAX_SET */
+	bool count, pure, weak_as_roots;
+	const char *retained_by; /* names of retainers; NULL: everything */
+};
+
+/* Is there a --root of this name? */
+bool hi_profile_has_root(const struct hi_profile_options *p, const char *name);
+/* Is it one of --under? */
+bool hi_profile_is_under(const struct hi_profile_options *p, const char *name);
+
+/* ---- when a target is stopped, and how its memory is kept ---- */
+
+struct hi_safepoint_options {
+	struct hi_safepoint at; /* its text NULL: --at was not given; NOW then too */
+	const char *every_text; /* "every:10"; NULL: not given */
+	uint64_t every;
+	uint64_t timeout_ns; /* 0: wait for ever */
+	enum hi_snapshot_wish snapshot;
+	bool has_snapshot;
+	uint64_t max_image; /* bytes; 0: not given */
+};
+
+/* Is there something to wait for? */
+static inline bool hi_safepoint_asked(const struct hi_safepoint_options *s)
+{
+	return s->at.kind != HI_SAFEPOINT_NOW;
+}
+
+/* ---- a series of censuses ---- */
+
+struct hi_series_options {
+	uint64_t every_ns, every_bytes; /* at most one of them */
+	uint64_t for_ns;		/* 0: until the target or a signal ends it */
+	const char *hp;			/* a heap profile; NULL: none */
+	enum hi_series_axis axis;
+	bool has_axis;
+	/* Of snap: whose graphs stay; and bytes of the file, 0: any. */
+	struct hi_graphs_wanted full;
+	bool has_full;
+	uint64_t max_file;
+	bool at_place; /* --at: each census waits for the target to come by */
+};
+
+/* A census whenever the target comes by, until --for is over? */
+static inline bool hi_series_at_each_hit(const struct hi_series_options *s)
+{
+	return s->at_place && s->for_ns && !s->every_ns && !s->every_bytes;
+}
+
+static inline bool hi_series_asked(const struct hi_series_options *s)
+{
+	return s->every_ns || s->every_bytes || hi_series_at_each_hit(s);
+}
+
+/* ---- all ---- */
+
+enum hi_color { HI_COLOR_AUTO, HI_COLOR_ALWAYS, HI_COLOR_NEVER };
+
+enum { HI_OPTIONS_HINTS = 16 };
+
+struct hi_command;
+struct hi_keep;
+
+struct hi_options {
+	const struct hi_command *command;
+	const char *argument; /* of the command; NULL none */
+	pid_t pid;	      /* 0: a core */
+	const char *core, *exe;
+	const char *baseline; /* an earlier snapshot, to compare with; NULL: none */
+	/* Of diff --three: between the two; NULL: none. */
+	const char *middle, *middle_census;
+	enum hi_compare_by compare_by; /* diff */
+	bool has_compare_by, three;
+	bool force, github;
+	struct hi_gate *gates; /* of check; owned, with their names */
+	size_t n_gates;
+	struct hi_arena gate_names;
+	const char *junit;  /* NULL: none */
+	const char *format; /* of export and query */
+	const char *table;  /* of export */
+	bool schema;	    /* of query */
+	/* Which one of a file with many: a number, first, last, peak; NULL: last. */
+	const char *census, *baseline_census;
+	const char *file; /* a snapshot; NULL: a process or a core */
+	bool json, all, quiet, verbose, strict;
+	bool no_sandbox; /* decodes in this process, with its rights */
+	bool conservative, swap, compress;
+	bool with_contents; /* a snapshot file with the bytes of objects */
+	bool redact;	    /* a snapshot file without strings of the heap */
+	const char *hints[HI_OPTIONS_HINTS]; /* files, in the order given */
+	size_t n_hints;
+	bool no_hints; /* not those that are compiled in either */
+	enum hi_by by; /* census */
+	bool has_by, untyped;
+	enum hi_color color;
+	unsigned width;	    /* 0: the terminal's */
+	size_t top;	    /* 0: the command's usual number */
+	size_t k;	    /* paths */
+	const char *output; /* NULL: stdout */
+	const char *debug_dir;
+	const char *type;      /* NULL: all */
+	uint64_t min_size;     /* bytes */
+	uint64_t max_pause_ns; /* 0: the default */
+	unsigned threads;      /* 0: all processors */
+	const char *like;      /* graph: another file; NULL: none */
+	struct hi_bands_options bands;
+	struct hi_profile_options profile;
+	struct hi_series_options series;
+	struct hi_safepoint_options safepoint;
+	struct hi_keep *keep; /* no word: of a series, for its censuses; else NULL */
+};
+
+#endif

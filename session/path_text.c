@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/path_text.h"
+
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "session/snapshot/source.h"
+
+enum { EDGE_MAX = 512 };
+
+static bool refers_to(const struct hi_graph *g, hi_node from, hi_node to)
+{
+	struct hi_edges edges = hi_graph_edges(g, from);
+
+	for (uint32_t i = 0; i < edges.count; i++)
+		if (edges.to[i] == to)
+			return true;
+	return false;
+}
+
+const char *hi_words_edge(struct hi_inspection *in, hi_node from, hi_node to)
+{
+	char text[EDGE_MAX] = "";
+	const char *kept;
+
+	if (from >= in->graph->first_kind)
+		return "";
+	if (in->stored)
+		return hi_stored_edge(in, from, to);
+	hi_typing_describe_edge(in->typing, in->graph, from, to, text, sizeof(text));
+	kept = hi_arena_strdup(&in->arena, text);
+	return kept ? kept : "";
+}
+
+static const char *join(struct hi_inspection *in, const char *a, const char *b)
+{
+	const char *both = hi_arena_printf(&in->arena, "%s%s", a, b);
+
+	return both ? both : a;
+}
+
+const char *hi_words_way(struct hi_inspection *in, const hi_node *nodes, size_t n)
+{
+	enum { HEAD = 24, TAIL = 8 };
+	const char *text = "";
+
+	/* A root that is asked for itself has no edge to name it. */
+	if (n == 1 && nodes[0] >= in->graph->first_root &&
+	    nodes[0] < in->graph->first_kind)
+		return in->graph->roots[nodes[0] - in->graph->first_root].name;
+	for (size_t i = 0; i + 1 < n; i++) {
+		/* A list of a million nodes is a long way: its ends are enough. */
+		if (n > HEAD + TAIL + 2 && i == HEAD) {
+			char skipped[48];
+
+			i = n - 1 - TAIL;
+			snprintf(skipped, sizeof(skipped), " … %zu steps … ",
+				 i - (size_t)HEAD);
+			text = join(in, text, skipped);
+		}
+		text = join(in, text, hi_words_edge(in, nodes[i], nodes[i + 1]));
+	}
+	return text;
+}
+
+const char *hi_words_name(struct hi_inspection *in, hi_node object)
+{
+	struct hi_paths *paths = NULL;
+	struct hi_error quiet;
+	const char *text = "";
+
+	if (!hi_graph_is_object(in->graph, object) ||
+	    hi_paths_find(in->graph, in->reach, &object, 1, 1, &paths, &quiet) != HI_OK)
+		return "";
+	if (paths->n_paths)
+		text = hi_words_way(in, paths->paths[0].nodes, paths->paths[0].length);
+	hi_paths_destroy(paths);
+	return text;
+}
+
+const char *hi_words_chain(struct hi_inspection *in, hi_node top, hi_node below)
+{
+	struct chain HI_VECTOR(hi_node) up = {};
+	const hi_node *idom = in->dominators->idom;
+	const char *text = "";
+	bool gap = false;
+
+	if (top == below)
+		return "";
+	for (hi_node i = below; i != HI_NODE_NONE && i != top; i = idom[i])
+		if (!hi_vector_push(&up, i))
+			break;
+	for (size_t i = up.count, step = 0; i-- > 0;) {
+		hi_node from = i + 1 == up.count ? top : up.items[i + 1];
+
+		if (step++ >= HI_WORDS_STEPS && i > 0) {
+			gap = true;
+			continue;
+		}
+		if (gap || !refers_to(in->graph, from, up.items[i])) {
+			text = join(in, text, *text ? "…" : "");
+			gap = false;
+			continue;
+		}
+		text = join(in, text, hi_words_edge(in, from, up.items[i]));
+	}
+	hi_vector_free(&up);
+	return text;
+}

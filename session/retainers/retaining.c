@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/retainers/pure.h"
+#include "session/retainers/retaining.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "decode/layouts/extent.h"
+#include "report/views/names.h"
+#include "session/retainers/retaining_heap.h"
+#include "session/snapshot/source.h"
+
+HI_DEFINE_GUARD(struct hi_retaining *, hi_retaining_destroy)
+
+/* ---- what a series keeps ---- */
+
+static void borrow(struct hi_keep *keep, struct hi_retaining *r)
+{
+	if (!keep || keep->lent)
+		return;
+	keep->lent = true;
+	r->lender = keep;
+	r->names = keep->names;
+	r->pool = keep->pool;
+}
+
+static void give_back(struct hi_retaining *r)
+{
+	struct hi_keep own = {};
+	struct hi_keep *to = r->lender ? r->lender : &own;
+
+	to->names = r->names;
+	to->pool = r->pool;
+	to->lent = false;
+	hi_keep_free(&own);
+}
+
+/* ---- names ---- */
+
+struct naming {
+	struct hi_inspection *in;
+	struct hi_retaining *r;
+	const struct hi_graph *g;
+	enum hi_identity by;
+	uint32_t *of_type;  /* numbers by graph type; 0: not asked */
+	hi_node *variables; /* by node: the variable that retains it; NULL: not asked */
+};
+
+static const char *type_name(const struct hi_graph *g, uint32_t type)
+{
+	const char *name = type < g->n_types ? g->types[type].name : NULL;
+
+	return name && *name ? name : "(untyped)";
+}
+
+static const char *type_module(const struct hi_graph *g, uint32_t type)
+{
+	const char *name = type < g->n_types ? g->types[type].module : NULL;
+
+	return name && *name ? name : "(unknown module)";
+}
+
+static uint32_t number_of_type(struct naming *n, uint32_t type)
+{
+	uint32_t *number = &n->of_type[type < n->g->n_types ? type : 0];
+
+	if (!*number)
+		*number = hi_interner_add(&n->r->names, n->by == HI_IDENTITY_MODULE
+								? type_module(n->g, type)
+								: type_name(n->g, type));
+	return *number;
+}
+
+static uint32_t number_of_address(struct naming *n, hi_node node)
+{
+	char name[300];
+
+	snprintf(name, sizeof(name), "%.250s 0x%" PRIx64,
+		 type_name(n->g, n->g->objects->type[node]),
+		 hi_graph_address(n->g, node));
+	return hi_interner_add(&n->r->names, name);
+}
+
+static const char *module_at(const struct naming *n, const struct hi_root *root)
+{
+	struct hi_module *module;
+
+	if (n->in->stored)
+		return hi_snapshot_root_module(n->in->stored->snapshot,
+					       (uint32_t)(root - n->g->roots));
+	module = hi_modules_at(n->in->modules, root->address);
+	return module ? module->name : "";
+}
+
+static const char *module_of_root(const struct naming *n, const struct hi_root *root)
+{
+	const char *name =
+		root->kind == HI_ROOT_GLOBAL && root->address ? module_at(n, root) : "";
+
+	if (*name)
+		return name;
+	if (root->kind == HI_ROOT_STACK && *root->detail)
+		return root->detail;
+	return hi_root_kind_name(root->kind);
+}
+
+/* Words without a variable retain as SYSTEM. */
+static uint32_t number_of_root(struct naming *n, const struct hi_root *root)
+{
+	if (root->kind == HI_ROOT_UNTYPED || root->kind == HI_ROOT_REGISTER)
+		return 0;
+	return hi_interner_add(&n->r->names, n->by == HI_IDENTITY_MODULE
+						     ? module_of_root(n, root)
+						     : root->name);
+}
+
+static uint32_t number_of_object(struct naming *n, hi_node node)
+{
+	hi_node variable = n->variables ? n->variables[node] : HI_NODE_NONE;
+
+	if (n->by == HI_IDENTITY_ADDR)
+		return number_of_address(n, node);
+	if (variable != HI_NODE_NONE && n->r->identities[variable])
+		return n->r->identities[variable];
+	return number_of_type(n, n->g->objects->type[node]);
+}
+
+/* The root variable above each node of the dominator tree. */
+static enum hi_status find_variables(struct naming *n, struct hi_error *err)
+{
+	const struct hi_dominators *d = n->in->dominators;
+	const struct hi_graph *g = n->g;
+
+	if (n->by != HI_IDENTITY_VAR)
+		return HI_OK;
+	n->variables = hi_alloc((size_t)g->n_nodes * sizeof(*n->variables) + 1);
+	if (!n->variables)
+		return hi_fail_memory(err, "retainers");
+	memset(n->variables, 0xff, (size_t)g->n_nodes * sizeof(*n->variables));
+	for (hi_node i = 0; i < d->n_order; i++) {
+		hi_node node = d->order[i], up = d->idom[node];
+
+		if (node >= g->first_root && node < g->first_kind)
+			n->variables[node] = node;
+		else if (up != HI_NODE_NONE)
+			n->variables[node] = n->variables[up];
+	}
+	return HI_OK;
+}
+
+/* What a runtime calls a root ("module app") are objects that others lead to as well:
+ * they stand for it, whoever comes by. Else all modules that know each other would
+ * be in every set. */
+static void name_as_root(struct naming *n, hi_node root)
+{
+	struct hi_edges edges = hi_graph_edges(n->g, root);
+
+	for (uint32_t i = 0; i < edges.count; i++)
+		if (hi_grade_is_precise(edges.grade[i]) &&
+		    edges.to[i] < n->g->n_objects && !n->r->identities[edges.to[i]])
+			n->r->identities[edges.to[i]] = n->r->identities[root];
+}
+
+static enum hi_status name_all(struct naming *n, struct hi_error *err)
+{
+	struct hi_retaining *r = n->r;
+	const struct hi_graph *g = n->g;
+	bool failed = false;
+
+	for (hi_node i = g->first_root; i < g->first_kind && !failed; i++) {
+		const struct hi_root *root = &g->roots[i - g->first_root];
+
+		r->identities[i] = number_of_root(n, root);
+		failed = !r->identities[i] && root->kind != HI_ROOT_UNTYPED &&
+			 root->kind != HI_ROOT_REGISTER;
+	}
+	for (hi_node i = 0; i < g->n_objects && !failed; i++) {
+		if (!hi_bit(r->heap, i))
+			continue;
+		r->heap_objects += hi_bit(n->in->reach->any, i);
+		r->identities[i] = number_of_object(n, i);
+		failed = !r->identities[i];
+	}
+	for (hi_node i = g->first_root; i < g->first_kind && !failed; i++)
+		if (g->roots[i - g->first_root].kind == HI_ROOT_RUNTIME)
+			name_as_root(n, i);
+	return failed ? hi_fail_memory(err, "retainers") : HI_OK;
+}
+
+static enum hi_status name_retainers(struct hi_inspection *in, struct hi_retaining *r,
+				     struct hi_error *err)
+{
+	struct naming n = {
+		.in = in, .r = r, .g = in->graph, .by = in->options->profile.identity};
+	enum hi_status status;
+
+	r->identities = hi_calloc((size_t)n.g->first_kind + 1, sizeof(*r->identities));
+	n.of_type = hi_calloc((size_t)n.g->n_types + 1, sizeof(*n.of_type));
+	r->system = hi_interner_add(&r->names, "SYSTEM");
+	if (in->options->profile.weak_as_roots)
+		r->weak = hi_interner_add(&r->names, "WEAK");
+	if (!r->identities || !n.of_type || !r->system)
+		status = hi_fail_memory(err, "retainers");
+	else
+		status = find_variables(&n, err);
+	if (status == HI_OK)
+		status = name_all(&n, err);
+	free(n.of_type);
+	free(n.variables);
+	return status;
+}
+
+/* ---- sets ---- */
+
+static enum hi_status compute(struct hi_inspection *in, struct hi_retaining *r,
+			      struct hi_error *err)
+{
+	const struct hi_profile_options *p = &in->options->profile;
+	struct hi_retainer_options options = {
+		.identities = r->identities,
+		.system = r->system,
+		.weak = r->weak,
+		.max_set = p->max_set ? p->max_set : HI_PROFILE_MAX_SET,
+		.prefer_precise = true,
+		.arg = in,
+	};
+	enum hi_status status = r->pool ? HI_OK : hi_set_pool_create(&r->pool, err);
+
+	if (p->pure || in->options->json)
+		options.pure = hi_pure_bytes;
+	if (status == HI_OK && options.pure)
+		status = hi_pure_open(in, err);
+	if (status == HI_OK)
+		status = hi_retainers_compute(in->graph, in->reach, &options, r->pool,
+					      &r->sets, err);
+	return status;
+}
+
+enum hi_status hi_retaining_of(struct hi_inspection *in, uint64_t *heap,
+			       struct hi_retaining **ret, struct hi_error *err)
+{
+	HI_GUARD(hi_retaining_destroy)
+	struct hi_retaining *r = hi_calloc(1, sizeof(*r));
+	enum hi_status status;
+
+	if (!r) {
+		free(heap);
+		return hi_fail_memory(err, "retainers");
+	}
+	r->heap = heap;
+	borrow(in->options->keep, r);
+	status = name_retainers(in, r, err);
+	if (status == HI_OK)
+		status = compute(in, r, err);
+	if (status == HI_OK)
+		*ret = hi_take(r);
+	return status;
+}
+
+enum hi_status hi_retaining_compute(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_retaining_heap heap = {};
+	enum hi_status status;
+
+	if (in->retaining)
+		return HI_OK;
+	status = hi_retaining_heap_find(in, &heap, err);
+	if (status == HI_OK)
+		status = hi_retaining_of(in, hi_take(heap.bits), &in->retaining, err);
+	if (status == HI_OK) {
+		in->retaining->auto_types = hi_take(heap.auto_types);
+		in->retaining->auto_by_hints = heap.auto_by_hints;
+	}
+	free(heap.bits);
+	free(heap.auto_types);
+	return status;
+}
+
+/* ---- restriction ---- */
+
+/* "session" is "struct session" too. */
+static uint32_t find_name(const struct hi_retaining *r, const char *name)
+{
+	static const char *const words[] = {"", "struct ", "class ", "union "};
+	uint32_t found = 0;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && !found; i++) {
+		char full[512];
+
+		snprintf(full, sizeof(full), "%s%s", words[i], name);
+		found = hi_interner_find(&r->names, full);
+	}
+	return found;
+}
+
+struct wanted_names {
+	uint32_t items[64];
+	size_t count;
+};
+
+static const char *nth_name(void *arg, uint32_t i)
+{
+	return hi_interner_name(arg, i + 1);
+}
+
+static enum hi_status unknown_name(struct hi_retaining *r, const char *name,
+				   struct hi_error *err)
+{
+	const char *near[HI_NAMES_NEAREST];
+
+	hi_names_nearest(name, nth_name, &r->names, (uint32_t)r->names.names.count, near);
+	if (!near[0])
+		return hi_fail(err, HI_NOT_FOUND, 0,
+			       "--retained-by %.100s: no retainer has this name; "
+			       "heapinspect retainers lists them",
+			       name);
+	return hi_fail(err, HI_NOT_FOUND, 0,
+		       "--retained-by %.60s: no retainer has this name; near it: "
+		       "%.50s%s%.50s",
+		       name, near[0], near[1] ? ", " : "", near[1] ? near[1] : "");
+}
+
+static enum hi_status find_names(struct hi_inspection *in, const char *names,
+				 struct wanted_names *ret, struct hi_error *err)
+{
+	const struct hi_retaining *r = in->retaining;
+	const size_t most = sizeof(ret->items) / sizeof(ret->items[0]);
+	char *text, *part, *rest;
+
+	/* A name that has a comma itself comes first. */
+	ret->items[0] = find_name(r, names);
+	ret->count = ret->items[0] != 0;
+	if (ret->count)
+		return HI_OK;
+	text = rest = hi_arena_strdup(&in->arena, names);
+	if (!text)
+		return hi_fail_memory(err, "names");
+	while ((part = strsep(&rest, ",")) && ret->count < most) {
+		uint32_t number = find_name(r, part);
+
+		if (!number && hi_keep_has_samples(in->options->keep))
+			continue;
+		if (!number)
+			return unknown_name(in->retaining, part, err);
+		ret->items[ret->count++] = number;
+	}
+	return HI_OK;
+}
+
+/* In sets with SYSTEM and none of these. */
+static uint64_t hidden_by_system(const struct hi_retaining *r,
+				 const struct wanted_names *wanted)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < r->sets->table.n_rows; i++) {
+		const struct hi_set_row *row = &r->sets->table.rows[i];
+		bool hidden = hi_set_has(r->pool, row->set, r->system);
+
+		for (size_t k = 0; k < wanted->count && hidden; k++)
+			hidden = !hi_set_has(r->pool, row->set, wanted->items[k]);
+		bytes += hidden ? row->cost : 0;
+	}
+	return bytes;
+}
+
+enum hi_status hi_retaining_mark(struct hi_inspection *in, const char *names,
+				 uint64_t **bits_ret, struct hi_error *err)
+{
+	size_t words = ((size_t)in->graph->n_nodes + 63) / 64 + 1;
+	HI_GUARD(free) uint64_t *bits = hi_calloc(words, sizeof(*bits));
+	struct hi_set_sum some, many;
+	struct wanted_names wanted = {};
+	enum hi_status status = hi_retaining_compute(in, err);
+
+	if (!bits)
+		return hi_fail_memory(err, "restriction");
+	if (status == HI_OK)
+		status = find_names(in, names, &wanted, err);
+	if (status == HI_OK)
+		status = hi_set_table_mark(&in->retaining->sets->table,
+					   in->retaining->pool, HI_SETS_ANY, wanted.items,
+					   wanted.count, bits, err);
+	if (status == HI_OK)
+		status = hi_set_table_sum(&in->retaining->sets->table,
+					  in->retaining->pool, HI_SETS_ANY, wanted.items,
+					  wanted.count, &some, &many, err);
+	if (status != HI_OK)
+		return status;
+	in->only.many_bytes = many.cost;
+	in->only.many_objects = many.objects;
+	in->only.system_bytes = hidden_by_system(in->retaining, &wanted);
+	*bits_ret = hi_take(bits);
+	return HI_OK;
+}
+
+void hi_retaining_destroy(struct hi_retaining *r)
+{
+	if (!r)
+		return;
+	hi_retainers_destroy(r->sets);
+	give_back(r);
+	free(r->identities);
+	free(r->heap);
+	free(r->auto_types);
+	free(r);
+}

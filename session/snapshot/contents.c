@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The bytes of objects in a snapshot file (--with-contents), one object behind the other,
+ * and how those of each type are to be read: types themselves are in no file.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/search.h"
+#include "base/text.h"
+#include "base/vector.h"
+#include "decode/describe/field_layout.h"
+#include "session/snapshot/source.h"
+
+/* Of a larger object the rest is left out. */
+#define MOST_BYTES (UINT64_C(16) << 20)
+#define MOST_CONTENTS (UINT64_C(8) << 32) /* as of every section */
+enum { PIECE = 1 << 20 };
+
+struct layout_row {
+	uint32_t kind, first, n, spare; /* its rows of "fields" */
+	uint64_t size;			/* of an element */
+};
+struct field_row {
+	uint32_t path, type, how, spare; /* offsets of strings */
+	uint64_t offset, size;
+};
+/* Where it is not as its type and size say. */
+struct extent_row {
+	uint32_t id, spare;
+	uint64_t lead, start, end;
+};
+_Static_assert(sizeof(struct layout_row) == 24, "layouts");
+_Static_assert(sizeof(struct field_row) == 32, "fields");
+_Static_assert(sizeof(struct extent_row) == 32, "extents");
+
+static uint64_t kept_bytes(const struct hi_objects *o, hi_node id)
+{
+	uint64_t usable = hi_objects_usable(o, id);
+
+	return usable < MOST_BYTES ? usable : MOST_BYTES;
+}
+
+/* ---- writing: layouts ---- */
+
+struct layouts {
+	struct hi_snapshot_writer *w;
+	struct fields HI_VECTOR(struct field_row) fields;
+	struct rows HI_VECTOR(struct layout_row) rows;
+};
+
+static enum hi_status add_field(void *arg, const struct hi_field *f,
+				enum hi_field_how how, struct hi_error *err)
+{
+	struct layouts *l = arg;
+	struct field_row row = {.how = how, .offset = f->offset, .size = f->size};
+	enum hi_status status = hi_snapshot_put_string(l->w, f->path, &row.path, err);
+
+	if (status == HI_OK)
+		status = hi_snapshot_put_string(l->w, f->type, &row.type, err);
+	if (status == HI_OK && !hi_vector_push(&l->fields, row))
+		status = hi_fail_memory(err, "fields");
+	return status;
+}
+
+static enum hi_status add_layout(struct hi_inspection *in, struct layouts *l,
+				 uint32_t type, struct hi_error *err)
+{
+	size_t first = l->fields.count;
+	struct hi_field_layout layout;
+	enum hi_status status =
+		hi_typing_field_layout(in->typing, type, add_field, l, &layout, err);
+	struct layout_row row = {.kind = layout.kind,
+				 .first = (uint32_t)first,
+				 .n = (uint32_t)(l->fields.count - first),
+				 .size = layout.size};
+
+	if (status == HI_OK && !hi_vector_push(&l->rows, row))
+		status = hi_fail_memory(err, "fields");
+	return status;
+}
+
+static enum hi_status put_layouts(struct hi_inspection *in, struct hi_snapshot_writer *w,
+				  struct hi_error *err)
+{
+	struct layouts l = {.w = w};
+	enum hi_status status = HI_OK;
+
+	for (uint32_t i = 0; i < in->graph->n_types && status == HI_OK; i++)
+		status = add_layout(in, &l, i, err);
+	if (status == HI_OK)
+		status = hi_snapshot_put(w, "fields", l.fields.items,
+					 sizeof(struct field_row), l.fields.count, err);
+	if (status == HI_OK)
+		status = hi_snapshot_put(w, "layouts", l.rows.items,
+					 sizeof(struct layout_row), l.rows.count, err);
+	hi_vector_free(&l.fields);
+	hi_vector_free(&l.rows);
+	return status;
+}
+
+/* ---- writing: bytes ---- */
+
+/* As the reader assumes where nothing is said. */
+static struct extent_row usual_extent(const struct hi_objects *o, hi_node id,
+				      uint64_t size)
+{
+	uint64_t usable = hi_objects_usable(o, id);
+	bool array = o->flags[id] & HI_OBJECT_ARRAY;
+
+	return (struct extent_row){.id = id,
+				   .end = array && size ? usable - usable % size : size};
+}
+
+struct contents {
+	struct hi_inspection *in;
+	hi_node next;
+	uint64_t at; /* in it */
+	uint8_t *piece;
+	uint64_t *unread; /* bit per object */
+};
+
+/* Zeros where nothing can be read, and the bit that says so. */
+static void read_object(struct contents *c, hi_node id, uint64_t at, uint8_t *to,
+			size_t size)
+{
+	uint64_t address = hi_objects_address(c->in->graph->objects, id) + at;
+
+	if (hi_memory_read(c->in->image->memory, address, to, size, NULL) == HI_OK)
+		return;
+	memset(to, 0, size);
+	c->unread[id >> 6] |= UINT64_C(1) << (id & 63);
+}
+
+/* hi_snapshot_piece_fn */
+static enum hi_status next_piece(void *arg, const void **bytes, size_t *size,
+				 struct hi_error *err)
+{
+	struct contents *c = arg;
+	const struct hi_objects *o = c->in->graph->objects;
+	size_t n = 0;
+
+	(void)err;
+	while (n < PIECE && c->next < o->count) {
+		uint64_t left = kept_bytes(o, c->next) - c->at;
+		size_t take = left < PIECE - n ? (size_t)left : PIECE - n;
+
+		read_object(c, c->next, c->at, c->piece + n, take);
+		n += take;
+		c->at += take;
+		if (take == left) {
+			c->next++;
+			c->at = 0;
+		}
+	}
+	*bytes = c->piece;
+	*size = n;
+	return HI_OK;
+}
+
+static enum hi_status put_bytes(struct hi_inspection *in, struct hi_snapshot_writer *w,
+				struct hi_error *err)
+{
+	size_t words = ((size_t)in->graph->n_objects + 63) / 64;
+	HI_GUARD(free) uint8_t *piece = hi_alloc(PIECE);
+	HI_GUARD(free) uint64_t *unread = hi_calloc(words + 1, sizeof(*unread));
+	struct contents c = {.in = in, .piece = piece, .unread = unread};
+	uint64_t all = 0;
+	enum hi_status status;
+
+	if (!piece || !unread)
+		return hi_fail_memory(err, "contents");
+	for (hi_node i = 0; i < in->graph->n_objects; i++)
+		all += kept_bytes(in->graph->objects, i);
+	if (all > MOST_CONTENTS)
+		return hi_fail(err, HI_LIMIT, 0,
+			       "--with-contents: more than 32 GiB of objects");
+	status = hi_snapshot_put_pieces(w, "contents", 1, next_piece, &c, err);
+	return status == HI_OK ? hi_snapshot_put(w, "contents.unread", unread,
+						 sizeof(*unread), words, err)
+			       : status;
+}
+
+static enum hi_status put_extents(struct hi_inspection *in, struct hi_snapshot_writer *w,
+				  struct hi_error *err)
+{
+	const struct hi_graph *g = in->graph;
+	struct extents HI_VECTOR(struct extent_row) rows = {};
+	enum hi_status status = HI_OK;
+
+	for (hi_node i = 0; i < g->n_objects && status == HI_OK; i++) {
+		struct extent_row row = {.id = i}, usual;
+		struct hi_field_layout layout;
+
+		if (!hi_typing_elements(in->typing, g, i, &row.lead, &row.start, &row.end,
+					&layout))
+			continue;
+		usual = usual_extent(g->objects, i, layout.size);
+		if (memcmp(&row, &usual, sizeof(row)) != 0 && !hi_vector_push(&rows, row))
+			status = hi_fail_memory(err, "contents");
+	}
+	if (status == HI_OK)
+		status = hi_snapshot_put(w, "extents", rows.items, sizeof(*rows.items),
+					 rows.count, err);
+	hi_vector_free(&rows);
+	return status;
+}
+
+enum hi_status hi_stored_put_contents(struct hi_inspection *in,
+				      struct hi_snapshot_writer *w, struct hi_error *err)
+{
+	enum hi_status status;
+
+	if (!in->options->with_contents)
+		return HI_OK;
+	status = put_layouts(in, w, err);
+	if (status == HI_OK)
+		status = put_extents(in, w, err);
+	return status == HI_OK ? put_bytes(in, w, err) : status;
+}
+
+/* ---- reading ---- */
+
+/* One object. */
+struct reading {
+	struct hi_inspection *in;
+	hi_node id;
+	struct layout_row layout;
+	const struct field_row *fields; /* of its type */
+	struct extent_row extent;
+	const uint8_t *bytes; /* `kept` of them; NULL: they could not be read */
+	uint64_t kept, usable;
+};
+
+static enum hi_status bad(const struct reading *r, const char *section,
+			  struct hi_error *err)
+{
+	return hi_fail(err, HI_BAD_DATA, 0, "%.120s: section %s: inconsistent",
+		       r->in->options->file, section);
+}
+
+static enum hi_status take(const struct reading *r, const char *name, size_t item,
+			   const void **items, uint64_t *n, struct hi_error *err)
+{
+	enum hi_status status = hi_snapshot_get(r->in->stored->snapshot, name,
+						(uint32_t)item, items, n, err);
+
+	return status == HI_NOT_FOUND ? bad(r, name, err) : status;
+}
+
+static bool field_holds(const struct hi_snapshot *s, const struct field_row *f)
+{
+	return hi_snapshot_string(s, f->path) && hi_snapshot_string(s, f->type) &&
+	       f->how < HI_FIELD_HOWS && f->offset < UINT32_MAX && f->size < UINT32_MAX;
+}
+
+static enum hi_status take_layout(struct reading *r, struct hi_error *err)
+{
+	const struct hi_graph *g = r->in->graph;
+	uint32_t type = g->objects->type[r->id];
+	const void *items = NULL, *fields = NULL;
+	uint64_t n = 0, n_fields = 0;
+	enum hi_status status =
+		take(r, "layouts", sizeof(struct layout_row), &items, &n, err);
+
+	if (status == HI_OK && n != g->n_types)
+		status = bad(r, "layouts", err);
+	if (status == HI_OK)
+		status = take(r, "fields", sizeof(struct field_row), &fields, &n_fields,
+			      err);
+	if (status != HI_OK)
+		return status;
+	r->layout = ((const struct layout_row *)items)[type];
+	if (r->layout.kind >= HI_FIELD_LAYOUT_KINDS || r->layout.size >= UINT32_MAX ||
+	    r->layout.first > n_fields || r->layout.n > n_fields - r->layout.first)
+		return bad(r, "layouts", err);
+	r->fields = (const struct field_row *)fields + r->layout.first;
+	for (uint32_t i = 0; i < r->layout.n; i++)
+		if (!field_holds(r->in->stored->snapshot, &r->fields[i]))
+			return bad(r, "fields", err);
+	return HI_OK;
+}
+
+static enum hi_status take_extent(struct reading *r, struct hi_error *err)
+{
+	const void *items = NULL;
+	const struct extent_row *rows;
+	uint64_t n = 0, low;
+	enum hi_status status =
+		take(r, "extents", sizeof(struct extent_row), &items, &n, err);
+
+	if (status != HI_OK)
+		return status;
+	rows = items;
+	r->extent = usual_extent(r->in->graph->objects, r->id, r->layout.size);
+	low = hi_search(i, n, rows[i].id < r->id);
+	if (low < n && rows[low].id == r->id)
+		r->extent = rows[low];
+	return r->extent.lead > UINT32_MAX || r->extent.start < r->extent.lead ||
+			       r->extent.start > r->extent.end
+		       ? bad(r, "extents", err)
+		       : HI_OK;
+}
+
+static enum hi_status take_bytes(struct reading *r, struct hi_error *err)
+{
+	const struct hi_objects *o = r->in->graph->objects;
+	const void *unread = NULL, *bytes = NULL;
+	uint64_t n = 0, at = 0;
+	enum hi_status status = take(r, "contents.unread", 8, &unread, &n, err);
+
+	if (status == HI_OK && n != ((uint64_t)o->count + 63) / 64)
+		status = bad(r, "contents.unread", err);
+	if (status == HI_OK)
+		status = take(r, "contents", 1, &bytes, &n, err);
+	if (status != HI_OK)
+		return status;
+	for (hi_node i = 0; i < r->id; i++)
+		at += kept_bytes(o, i);
+	r->usable = hi_objects_usable(o, r->id);
+	r->kept = kept_bytes(o, r->id);
+	if (at > n || r->kept > n - at)
+		return bad(r, "contents", err);
+	if (!hi_bit(unread, r->id))
+		r->bytes = (const uint8_t *)bytes + at;
+	return HI_OK;
+}
+
+static void show(const struct reading *r, struct hi_field *f, enum hi_field_how how)
+{
+	uint8_t bytes[HI_FIELD_SHOWN] = {};
+	uint64_t n = f->size < sizeof(bytes) ? f->size : sizeof(bytes);
+
+	if (!r->bytes || f->offset > r->kept || n > r->kept - f->offset) {
+		hi_field_unreadable(f);
+		return;
+	}
+	memcpy(bytes, r->bytes + f->offset, n);
+	hi_field_show(r->in->graph->objects, how, bytes, f);
+}
+
+static bool is_array(const struct reading *r)
+{
+	return r->layout.kind == HI_FIELD_LAYOUT_RECORD &&
+	       r->in->graph->objects->flags[r->id] & HI_OBJECT_ARRAY;
+}
+
+static void show_record(const struct reading *r, struct hi_field *f, uint64_t element,
+			const struct field_row *row)
+{
+	const struct hi_snapshot *s = r->in->stored->snapshot;
+	const char *path = hi_snapshot_string(s, row->path);
+	bool array = is_array(r);
+	int n = 0;
+
+	*f = (struct hi_field){.to = HI_NODE_NONE,
+			       .offset = r->extent.lead + element * r->layout.size +
+					 row->offset,
+			       .size = row->size};
+	if (row->how == HI_FIELD_TEXT && !row->size && r->usable > f->offset)
+		f->size = r->usable - f->offset;
+	if (array)
+		n = snprintf(f->path, sizeof(f->path), "[%" PRIu64 "]", element);
+	snprintf(f->path + n, sizeof(f->path) - (size_t)n, "%s%s",
+		 array && *path && *path != '[' ? "." : "", path);
+	snprintf(f->type, sizeof(f->type), "%s", hi_snapshot_string(s, row->type));
+	show(r, f, (enum hi_field_how)row->how);
+}
+
+static void read_record(const struct reading *r, struct hi_field *fields, size_t max,
+			size_t *n_ret, size_t *total_ret)
+{
+	uint64_t size = r->layout.size, first, elements = 1;
+	size_t n = 0;
+
+	first = size ? (r->extent.start - r->extent.lead) / size : 0;
+	if (size && is_array(r))
+		elements = (r->extent.end - r->extent.start) / size;
+	for (uint64_t e = first; r->layout.n && e < first + elements && n < max; e++)
+		for (uint32_t i = 0; i < r->layout.n && n < max; i++)
+			show_record(r, &fields[n++], e, &r->fields[i]);
+	*n_ret = n;
+	*total_ret = (size_t)(r->layout.n * elements);
+}
+
+bool hi_stored_has_contents(const struct hi_inspection *in)
+{
+	return hi_snapshot_has(in->stored->snapshot, "contents");
+}
+
+enum hi_status hi_stored_contents(struct hi_inspection *in, hi_node object,
+				  struct hi_field *fields, size_t max, size_t *n_ret,
+				  size_t *total_ret, struct hi_error *err)
+{
+	struct reading r = {.in = in, .id = object};
+	enum hi_status status = take_layout(&r, err);
+
+	if (status == HI_OK && r.layout.kind == HI_FIELD_LAYOUT_EDGES)
+		return hi_fail(err, HI_NOT_FOUND, 0, "its edges are its fields");
+	if (status == HI_OK)
+		status = take_extent(&r, err);
+	if (status == HI_OK)
+		status = take_bytes(&r, err);
+	if (status != HI_OK)
+		return status;
+	if (r.layout.kind != HI_FIELD_LAYOUT_WORDS) {
+		read_record(&r, fields, max, n_ret, total_ret);
+		return HI_OK;
+	}
+	*total_ret = (size_t)(r.usable / 8);
+	for (*n_ret = 0; *n_ret < max && *n_ret < *total_ret; ++*n_ret) {
+		hi_field_word(&fields[*n_ret], *n_ret * 8);
+		show(&r, &fields[*n_ret], HI_FIELD_ADDRESS);
+	}
+	return HI_OK;
+}

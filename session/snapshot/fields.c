@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Fields of a snapshot: there are no types to ask and no bytes to read, but every edge
+ * has its name. An expression of a person is followed through these names: from a
+ * variable, edge by edge, as long as they are what it says next. So what holds no
+ * object cannot be told from what does not exist.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "base/vector.h"
+#include "session/snapshot/source.h"
+
+enum { STEPS_MOST = 1 << 20 };
+
+/* What stands between two names, or nothing. */
+static bool is_joint(const char *text)
+{
+	return !*text || *text == '.' || *text == '[' || strncmp(text, "->", 2) == 0;
+}
+
+/* What is left of text behind start; NULL when it does not begin so. */
+static const char *behind(const char *text, const char *start)
+{
+	size_t n = strlen(start);
+
+	return strncmp(text, start, n) == 0 && is_joint(text + n) ? text + n : NULL;
+}
+
+/* The edge's name without that of the variable that it goes out from. */
+static const char *edge_name(struct hi_inspection *in, hi_node node, uint32_t index,
+			     char buffer[HI_EDGE_TEXT])
+{
+	const struct hi_graph *g = in->graph;
+	const char *label =
+		hi_snapshot_label(in->stored->snapshot, g, node, index, buffer);
+	char safe[512];
+	size_t n;
+
+	if (node < g->first_root || node >= g->first_kind)
+		return label;
+	n = hi_text_escape(safe, sizeof(safe), g->roots[node - g->first_root].name,
+			   strlen(g->roots[node - g->first_root].name));
+	return strncmp(label, safe, n) == 0 ? label + n : label;
+}
+
+/* ---- expressions ---- */
+
+struct step {
+	hi_node node;
+	const char *rest; /* of the expression */
+};
+
+struct search {
+	struct hi_inspection *in;
+	struct steps HI_VECTOR(struct step) steps; /* each once; a queue */
+	struct nodes HI_VECTOR(hi_node) starts;
+	bool failed;
+};
+
+static void add_step(struct search *s, hi_node node, const char *rest)
+{
+	for (size_t i = 0; i < s->steps.count; i++)
+		if (s->steps.items[i].node == node && s->steps.items[i].rest == rest)
+			return;
+	if (s->steps.count >= STEPS_MOST ||
+	    !hi_vector_push(&s->steps, (struct step){node, rest}))
+		s->failed = true;
+}
+
+static void add_start(struct search *s, hi_node node)
+{
+	if (!hi_vector_push(&s->starts, node))
+		s->failed = true;
+}
+
+static void follow(struct search *s, struct step at)
+{
+	struct hi_edges edges = hi_graph_edges(s->in->graph, at.node);
+
+	for (uint32_t i = 0; i < edges.count && !s->failed; i++) {
+		char buffer[HI_EDGE_TEXT];
+		const char *name = edge_name(s->in, at.node, i, buffer);
+		const char *left, *more = behind(name, at.rest);
+
+		if (*name == ' ')
+			continue; /* a word without a name */
+		/* A pointer; or a record or an array, which means the object that it
+		 * lies in, in a variable all that it refers to. */
+		if (more)
+			add_start(s, *more && at.node < s->in->graph->n_objects
+					     ? at.node
+					     : edges.to[i]);
+		left = behind(at.rest, name);
+		if (left && *left)
+			add_step(s, edges.to[i], left);
+	}
+}
+
+static int by_id(const void *a, const void *b)
+{
+	hi_node x = *(const hi_node *)a, y = *(const hi_node *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* ---- what names of edges cannot tell ---- */
+
+/* Behind a quoted text, or the next byte. */
+static size_t pass(const char *text, size_t i)
+{
+	char quote = text[i];
+
+	if (quote != '\'' && quote != '"')
+		return i + 1;
+	for (i++; text[i] && text[i] != quote; i++)
+		if (text[i] == '\\' && text[i + 1])
+			i++;
+	return text[i] ? i + 1 : i;
+}
+
+static bool is_word(char c)
+{
+	return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	       (c >= '0' && c <= '9');
+}
+
+/* Is [i] a variable? [3], ['key'], [b'key'] and [None] are names of edges. */
+static bool is_variable(const char *index)
+{
+	static const char *const constants[] = {"None", "True", "False"};
+	size_t n = 0;
+
+	while (is_word(index[n]))
+		n++;
+	if (!n || (*index >= '0' && *index <= '9') || index[n] == '\'' || index[n] == '"')
+		return false;
+	for (size_t i = 0; i < 3; i++)
+		if (n == strlen(constants[i]) && strncmp(index, constants[i], n) == 0)
+			return false;
+	return true;
+}
+
+/* Where an expression that leads nowhere asks for values: a cast, an operator, an index
+ * that is a variable. Its length: nowhere. */
+static size_t find_value(const char *text)
+{
+	static const char unnamed[] = "(anonymous namespace)";
+	size_t inside = 0, angles = 0, i = 0;
+
+	while (text[i]) {
+		if (text[i] == '-' && text[i + 1] == '>') {
+			i += 2;
+			continue;
+		}
+		if (strncmp(text + i, unnamed, strlen(unnamed)) == 0) {
+			i += strlen(unnamed);
+			continue;
+		}
+		angles += text[i] == '<' && !inside;
+		angles -= text[i] == '>' && angles;
+		if (text[i] == '[' && !inside++ && is_variable(text + i + 1))
+			return i + 1;
+		inside -= text[i] == ']' && inside;
+		if (!inside && !angles && strchr("*&(+-", text[i]))
+			return i;
+		i = pass(text, i);
+	}
+	return i;
+}
+
+static enum hi_status keep_starts(struct search *s, struct hi_named_root *root,
+				  struct hi_error *err)
+{
+	size_t n = 0;
+
+	if (s->failed)
+		return hi_fail_memory(err, "roots");
+	root->starts = hi_arena_alloc(&s->in->arena,
+				      (s->starts.count + 1) * sizeof(*root->starts));
+	if (!root->starts)
+		return hi_fail_memory(err, "roots");
+	if (s->starts.count)
+		qsort(s->starts.items, s->starts.count, sizeof(hi_node), by_id);
+	for (size_t i = 0; i < s->starts.count; i++)
+		if (!n || root->starts[n - 1] != s->starts.items[i])
+			root->starts[n++] = s->starts.items[i];
+	root->n_starts = n;
+	if (n == 1)
+		root->address =
+			hi_objects_address(s->in->graph->objects, root->starts[0]);
+	if (!n)
+		root->warning = "no object has this name, or a field is wrong: a "
+				"snapshot knows only fields that lead to objects";
+	return HI_OK;
+}
+
+static enum hi_status find_root(struct hi_inspection *in, struct hi_named_root *root,
+				size_t *column, struct hi_error *err)
+{
+	const struct hi_graph *g = in->graph;
+	struct search s = {.in = in};
+	enum hi_status status;
+	bool has_value;
+
+	root->type = "";
+	for (hi_node i = g->first_root; i < g->first_kind; i++) {
+		const struct hi_root *r = &g->roots[i - g->first_root];
+		const char *rest = behind(root->text.expression, r->name);
+
+		if (!*r->name || !rest || r->kind == HI_ROOT_UNTYPED)
+			continue;
+		if (!*rest)
+			root->type = r->type;
+		add_step(&s, i, rest);
+	}
+	*column = find_value(root->text.expression);
+	has_value = root->text.expression[*column] != 0;
+	if (!s.steps.count && !s.failed && !has_value)
+		return hi_fail(err, HI_USAGE, 0,
+			       "--root %.60s: no variable of the snapshot has the name "
+			       "that \"%.80s\" begins with",
+			       root->text.name, root->text.expression);
+	for (size_t i = 0; i < s.steps.count && !s.failed; i++)
+		follow(&s, s.steps.items[i]);
+	if (has_value && !s.starts.count && !s.failed)
+		status = hi_fail(
+			err, HI_USAGE, 0,
+			"this needs values, which only the process or a core has; in a "
+			"snapshot file --root takes names of variables and fields");
+	else
+		status = keep_starts(&s, root, err);
+	hi_vector_free(&s.steps);
+	hi_vector_free(&s.starts);
+	return status;
+}
+
+enum hi_status hi_stored_roots(struct hi_inspection *in, size_t *wrong, size_t *column,
+			       struct hi_error *err)
+{
+	const struct hi_profile_options *p = &in->options->profile;
+	enum hi_status status;
+
+	*wrong = p->n_roots;
+	if (!p->n_roots)
+		return HI_OK;
+	in->roots = hi_arena_alloc(&in->arena, sizeof(*in->roots));
+	if (!in->roots)
+		return hi_fail_memory(err, "roots");
+	in->roots->items =
+		hi_arena_alloc(&in->arena, p->n_roots * sizeof(*in->roots->items));
+	if (!in->roots->items)
+		return hi_fail_memory(err, "roots");
+	status = hi_snapshot_open_labels(in->stored->snapshot, in->graph, err);
+	for (size_t i = 0; i < p->n_roots && status == HI_OK; i++) {
+		in->roots->items[i].text = p->roots[i];
+		in->roots->count++;
+		status = find_root(in, &in->roots->items[i], column, err);
+		if (status == HI_USAGE && p->roots[i].expression[*column])
+			*wrong = i;
+	}
+	return status;
+}
+
+/* ---- TYPE.field ---- */
+
+enum hi_status hi_stored_field_targets(struct hi_inspection *in, const bool *has,
+				       const char *field, uint64_t *bits,
+				       struct hi_error *err)
+{
+	const struct hi_graph *g = in->graph;
+	enum hi_status status =
+		hi_snapshot_open_labels(in->stored->snapshot, in->graph, err);
+	uint64_t found = 0;
+
+	if (status != HI_OK)
+		return status;
+	for (hi_node i = 0; i < g->n_objects; i++) {
+		struct hi_edges edges = hi_graph_edges(g, i);
+
+		if (!has[g->objects->type[i]])
+			continue;
+		for (uint32_t k = 0; k < edges.count; k++) {
+			char buffer[HI_EDGE_TEXT];
+			const char *name = edge_name(in, i, k, buffer);
+
+			/* An element of an array of them. */
+			if (*name == '[' && strchr(name, ']'))
+				name = strchr(name, ']') + 1;
+			name += strncmp(name, "->", 2) == 0 ? 2 : *name == '.';
+			if (!behind(name, field))
+				continue;
+			bits[edges.to[k] >> 6] |= 1ull << (edges.to[k] & 63);
+			found++;
+		}
+	}
+	if (found)
+		return HI_OK;
+	return hi_fail(err, HI_USAGE, 0,
+		       "no object has a field %.80s that leads to an object", field);
+}
+
+/* ---- explain ---- */
+
+enum hi_status hi_stored_fields(struct hi_inspection *in, hi_node node,
+				struct hi_field *fields, size_t max, size_t *n_ret,
+				size_t *total_ret, struct hi_error *err)
+{
+	const struct hi_graph *g = in->graph;
+	struct hi_edges edges = hi_graph_edges(g, node);
+	enum hi_status status = HI_NOT_FOUND;
+
+	if (hi_graph_is_object(g, node) && hi_stored_has_contents(in))
+		status = hi_stored_contents(in, node, fields, max, n_ret, total_ret, err);
+	if (status != HI_NOT_FOUND)
+		return status;
+	status = hi_snapshot_open_labels(in->stored->snapshot, in->graph, err);
+	if (status != HI_OK)
+		return status;
+	*total_ret = edges.count;
+	*n_ret = edges.count < max ? edges.count : max;
+	for (size_t i = 0; i < *n_ret; i++) {
+		const char *type = g->types[g->objects->type[edges.to[i]]].name;
+		char buffer[HI_EDGE_TEXT];
+
+		fields[i] = (struct hi_field){.offset = UINT64_MAX,
+					      .size = 8,
+					      .to = edges.to[i],
+					      .grade = (enum hi_grade)edges.grade[i]};
+		snprintf(fields[i].path, sizeof(fields[i].path), "%s",
+			 edge_name(in, node, (uint32_t)i, buffer));
+		snprintf(fields[i].type, sizeof(fields[i].type), "%s%s", type,
+			 *type ? " *" : "");
+	}
+	return HI_OK;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the clocks of a process say. */
+#ifndef HI_SESSION_TIMESTAMP_H
+#define HI_SESSION_TIMESTAMP_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct hi_moment {
+	/* CPU time of all threads of the process since it began, those that have
+	 * ended too; UINT64_MAX: it is gone. Being stopped costs it nothing. */
+	uint64_t cpu_ns;
+	uint64_t wall_ns; /* CLOCK_MONOTONIC */
+};
+
+struct hi_moment hi_moment_now(pid_t pid);
+/* Resident memory that no file backs (RssAnon); UINT64_MAX: unknown. */
+uint64_t hi_moment_anonymous(pid_t pid);
+
+#endif
