@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * C expressions over a target: parsed, checked against its types, compiled to
- * a small stack program, run on an image. For hints, root expressions and
- * conditions of safepoints.
+ * a small stack program, run on an image.
  *
  *	primary   42 0x1f 'c' NAME ns::Class<int>::instance $ i this NULL true (expr)
  *	postfix   e.f  e->f  e[i]
  *	unary     * & - + ~ !  (TYPE)e  sizeof(TYPE)  sizeof e
  *	binary    * / % + - << >> < <= > >= == != & ^ | && || ?:
  *	functions align4(e) align8(e) u8(e) u16(e) u32(e) u64(e) (loads at address e),
- *	          usable(e): bytes of the block that starts at address e, from there; 0
- *none
+ *	          usable(e): bytes from address e to the end of the block there; 0: none
  *
  * as in C: promotions, conversions and signs, pointer arithmetic in elements,
  * bit-fields, arrays decay, `f` and `&f` of a function are its address. Where int
@@ -20,6 +18,26 @@
  * are what they refer to (but the lvalue of a reference is its own word). No
  * assignment, no call, no floating-point. Nothing recurses over the target; the
  * depth of an expression is bounded (64), so are its length and its program.
+ *
+ * Note [Users of expressions]
+ *
+ * One compiler for all, each user with its scope: what `this` is, and a mask of the
+ * other operands (hi_scope.allowed).
+ *
+ *	user					`this`		allowed
+ *	hints: pointer slot of a rule		the record	INDEX where it loops
+ *	hints: first and last of a loop		the record	-
+ *	hints: the rest of a rule		the record	DOLLAR, INDEX where it
+ *loops hints: refinements			the record	DOLLAR: its address hints:
+ *targets by context		none		DOLLAR
+ *	--root NAME=EXPR			none		-
+ *	--retainer TYPE.field			the record	-
+ *
+ * Two languages have a parser of their own. Conditions of --at (probes/condition.h) are
+ * comparisons of one chain of loads with a number, joined by `&&`: what the BPF program
+ * can evaluate; their operands are arguments in registers. Gates (report/views/gate.h)
+ * compute with figures of a report, in floating-point and with units; report/ may not
+ * include decode/.
  */
 #ifndef HI_DECODE_EXPRESSIONS_EXPRESSION_H
 #define HI_DECODE_EXPRESSIONS_EXPRESSION_H
@@ -67,12 +85,18 @@ struct hi_expression_source {
 	hi_type_id (*pointer_to)(void *arg, hi_type_id id);
 	struct hi_name (*name)(void *arg, const char *name);
 };
+/* Operands that an expression may have beside names, numbers and `this`. */
+enum hi_expression_operand {
+	HI_ALLOW_NONE = 0,
+	HI_ALLOW_DOLLAR = 1, /* `$` */
+	HI_ALLOW_INDEX = 2,  /* `i`; hides a member of this name */
+};
 struct hi_scope {
 	const struct hi_expression_source *source;
 	hi_type_id self;   /* its members are names, as in a C++ method; `this` is a
 			    * pointer to it; 0: none */
 	hi_type_id dollar; /* type of `$`; 0: `void *` */
-	bool has_dollar, has_index; /* `$`, `i` may be used; i hides a member */
+	unsigned allowed;  /* mask of enum hi_expression_operand */
 };
 
 struct hi_code; /* lives in the arena */

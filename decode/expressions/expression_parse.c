@@ -145,7 +145,7 @@ static bool parse_expression_name(struct hi_parser *p, struct hi_value *v)
 	if (hi_expr_is_word(p, "this") && self) {
 		v->type = hi_ctype_pointer_to(p, hi_ctype_of(p, scope->self));
 		v->node = hi_node_leaf(p, HI_OP_SELF, 0);
-	} else if (hi_expr_is_word(p, "i") && scope->has_index) {
+	} else if (hi_expr_is_word(p, "i") && (scope->allowed & HI_ALLOW_INDEX)) {
 		v->type = hi_ctype_integer(8, true);
 		v->node = hi_node_leaf(p, HI_OP_INDEX, 0);
 	} else if (hi_expr_member(p, self, p->text + t.column, t.length, &found)) {
@@ -249,7 +249,7 @@ static bool parse_dollar(struct hi_parser *p, struct hi_value *v)
 {
 	const struct hi_scope *scope = p->scope;
 
-	if (!scope->has_dollar)
+	if (!(scope->allowed & HI_ALLOW_DOLLAR))
 		return hi_expr_fail(p, p->token.column, "'$' has no meaning here");
 	v->type = scope->dollar
 			  ? hi_ctype_of(p, scope->dollar)

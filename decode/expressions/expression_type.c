@@ -375,7 +375,8 @@ static bool is_value(struct hi_parser *p, const char *name, size_t length)
 	const struct hi_scope *scope = p->scope;
 	struct hi_found_member found;
 
-	if (strcmp(name, "this") == 0 || (scope->has_index && strcmp(name, "i") == 0))
+	if (strcmp(name, "this") == 0 ||
+	    ((scope->allowed & HI_ALLOW_INDEX) && strcmp(name, "i") == 0))
 		return true;
 	if (scope->self &&
 	    hi_expr_member(p, hi_ctype_of(p, scope->self).type, name, length, &found))

@@ -121,8 +121,7 @@ static const struct hi_code *compile(const struct hi_book_scope *scope, const ch
 	struct hi_scope s = {.source = &scope->text->source,
 			     .self = scope->self,
 			     .dollar = scope->dollar,
-			     .has_dollar = scope->has_dollar,
-			     .has_index = scope->has_index};
+			     .allowed = scope->allowed};
 	const struct hi_code *code = NULL;
 	enum hi_status status =
 		hi_code_compile(text, n, &s, as_lvalue, &scope->text->book->arena, &code,

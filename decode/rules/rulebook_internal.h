@@ -135,7 +135,7 @@ struct hi_book_scope {
 	struct hi_book_text *text;
 	struct hi_compiled *owner; /* what it becomes part of */
 	hi_type_id self, dollar;
-	bool has_dollar, has_index;
+	unsigned allowed; /* mask of enum hi_expression_operand */
 };
 /* NULL after a warning, or out of memory. */
 const struct hi_code *hi_book_code(const struct hi_book_scope *scope,

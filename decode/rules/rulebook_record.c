@@ -43,7 +43,7 @@ static bool locate(struct hi_book_scope *scope, const struct hi_hint *hint,
 		return false;
 	rule->is_static = hi_code_is_static(rule->lvalue, &rule->offset, &rule->stride);
 	scope->dollar = 0;
-	scope->has_dollar = true;
+	scope->allowed |= HI_ALLOW_DOLLAR;
 	if (hint->kind == HI_HINT_WORD || hint->kind == HI_HINT_EACH) {
 		hi_type_id type = hi_code_type(rule->lvalue);
 
@@ -60,7 +60,7 @@ static bool loop(const struct hi_book_scope *scope, const struct hi_hint *hint,
 
 	if (!hint->last.length)
 		return true;
-	bounds.has_index = bounds.has_dollar = false;
+	bounds.allowed = HI_ALLOW_NONE;
 	rule->first = hi_book_code(&bounds, hint->first, false);
 	rule->last = hi_book_code(&bounds, hint->last, false);
 	return rule->first && rule->last;
@@ -226,7 +226,9 @@ static bool word_rule(struct hi_book_scope scope, const struct hi_hint *hints, u
 	struct hi_rule rule = {.hits = hint->hits};
 	bool ok;
 
-	scope.has_index = hint->last.length != 0;
+	scope.allowed &= ~(unsigned)HI_ALLOW_INDEX;
+	if (hint->last.length != 0)
+		scope.allowed |= HI_ALLOW_INDEX;
 	scope.owner->lost = false;
 	scope.text->word = hint->lvalue;
 	ok = locate(&scope, hint, &rule) && loop(&scope, hint, &rule) &&
@@ -272,7 +274,7 @@ static bool variants(const struct hi_book_scope *scope, const struct hi_hint *hi
 	struct hi_book_scope self = *scope;
 	bool ok = true;
 
-	self.has_dollar = true; /* the record's address, as `this` */
+	self.allowed |= HI_ALLOW_DOLLAR; /* the record's address, as `this` */
 	for (uint32_t i = 0; i < n && ok; i++) {
 		size_t first = cases.count;
 

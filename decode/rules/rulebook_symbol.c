@@ -17,7 +17,7 @@ struct hi_book_symbol {
 	const struct hi_hint_target *hint;
 	struct hi_captures captures; /* of the record's own pattern */
 	hi_type_id self, dollar;
-	bool has_dollar, has_index;
+	unsigned allowed;	    /* mask of enum hi_expression_operand */
 	struct hi_table by_address; /* code -> struct hi_rule_target *, 0: none */
 };
 
@@ -35,8 +35,7 @@ const void *hi_book_symbol(const struct hi_book_scope *scope,
 					     .hint = hint,
 					     .self = scope->self,
 					     .dollar = scope->dollar,
-					     .has_dollar = scope->has_dollar,
-					     .has_index = scope->has_index};
+					     .allowed = scope->allowed};
 	for (size_t i = 0; ok && captures && i < captures->count; i++) {
 		struct hi_capture c = captures->items[i];
 		char *copy = hi_strndup(c.at, c.length);
@@ -175,8 +174,7 @@ static const struct hi_rule_target *find(struct hi_book_symbol *s, uint64_t addr
 				      .owner = s->owner,
 				      .self = s->self,
 				      .dollar = s->dollar,
-				      .has_dollar = s->has_dollar,
-				      .has_index = s->has_index};
+				      .allowed = s->allowed};
 	char name[NAME_MAX_BYTES];
 
 	if ((!function_name(book, address, name, sizeof(name)) &&

@@ -76,7 +76,7 @@ static bool through_typedef(const struct hi_book_scope *scope,
 				hint->member.length
 			? NULL
 			: hi_book_typedef(scope->text, hint->name, &whose);
-	struct hi_book_scope inner = {.owner = scope->owner, .has_dollar = true};
+	struct hi_book_scope inner = {.owner = scope->owner, .allowed = HI_ALLOW_DOLLAR};
 
 	if (!named || named->hint.cases[0].target.kind == HI_HINT_KEY)
 		return false;
@@ -148,8 +148,7 @@ static const struct hi_rule_target *carried(const struct hi_book_scope *scope,
 	struct hi_book_scope there = *scope;
 
 	there.self = there.dollar = 0;
-	there.has_dollar = true;
-	there.has_index = false;
+	there.allowed = HI_ALLOW_DOLLAR;
 	return copy && hi_book_target(&there, hint, copy) ? copy : NULL;
 }
 

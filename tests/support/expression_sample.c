@@ -416,8 +416,7 @@ struct hi_scope sample_scope(hi_type_id self)
 {
 	return (struct hi_scope){.source = &sample_source,
 				 .self = self,
-				 .has_dollar = true,
-				 .has_index = true};
+				 .allowed = HI_ALLOW_DOLLAR | HI_ALLOW_INDEX};
 }
 
 void sample_start(void)
