@@ -1,10 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A small DWARF 2-5 reader of our own, for types and variables: no handle that
- * is not thread-safe, every offset checked, every loop bounded. libdw stays in
- * use for frames and expressions.
+ * A reader of DWARF 2 to 5 for types and static variables: no handle that is not
+ * thread-safe, every offset is checked, every loop is bounded. Source of the encodings:
+ * the DWARF 5 standard, section 7, and dwarf.h of elfutils.
  *
- * Source of the encodings: the DWARF 5 standard, §7, and dwarf.h of elfutils.
+ * Note [Two readers of DWARF]
+ *
+ * This reader is for what a program's data looks like: types with their members,
+ * enumerators and template arguments, names and addresses of variables with static
+ * storage, the file that declares them. decode/types is its only user.
+ *
+ * libdw (decode/modules/dwfl.h) is for what a program's code does at an address: call
+ * frame information, location lists and expressions, scopes and inlined calls, line
+ * tables, parameters of functions. Its users are decode/frames and
+ * decode/modules/functions_*.c. It also finds the dwz file of a debug file, and
+ * libdwfl places modules.
+ *
+ * Why types are not read by libdw:
+ * - Threads. The index of names scans all units on all CPUs. A Dwarf handle serves one
+ *   thread at a time, and a handle for each thread would parse everything again.
+ * - Memory. libdw keeps the abbreviations of every unit that it met until it is closed.
+ *   Here a scan uses one scratch table a thread, and what is kept has a budget
+ *   (hi_dw_file.abbrev_budget).
+ * - Hostile input. All units are read, not a few addresses of them: references in
+ *   cycles, names without an end, and sizes that cannot be are met here first.
+ *
+ * Why code is not read here: few addresses are asked for, under the lock of the modules,
+ * and call frame tables, line programs and location lists are large formats that libdw
+ * reads well. What it yields is evaluated with bounds of its own (frames/locexpr.h).
+ *
+ * They meet in one function: hi_types_of_die() makes a type of a libdw DIE, by the DIE's
+ * offset in the same section. There is no way back. Both read split units (.dwo, .dwp)
+ * by themselves. dwarf_lines.c reads the table of file names only, no line program.
+ *
+ * What to use for something new: of a type or a static variable, this reader; of an
+ * address of code, libdw.
  */
 #ifndef HI_DECODE_DWARF_DWARF_H
 #define HI_DECODE_DWARF_DWARF_H
@@ -35,7 +65,7 @@ struct hi_dw_section {
 	size_t size;
 };
 
-/* Bounded reading; past the end sets bad and gives zeroes. */
+/* Reads [at, end). Reading past the end sets bad, and yields 0. */
 struct hi_dw_cursor {
 	const uint8_t *at, *end;
 	bool bad;
@@ -138,13 +168,13 @@ struct hi_dw_block {
 	size_t size;
 };
 
-/* One DIE with the attributes that we understand. */
+/* One DIE with the attributes that have a use here. */
 struct hi_dw_die {
 	struct hi_dw_unit *unit;
 	uint64_t offset, next; /* next: first byte after its attributes */
 	uint16_t tag;
 	bool children;
-	uint64_t sibling; /* 0: not said */
+	uint64_t sibling; /* 0: none */
 	const char *name; /* NULL: none */
 	struct hi_dw_ref type, specification, origin, containing, signature;
 	uint64_t byte_size, bit_size, bit_offset, data_bit_offset;
@@ -173,13 +203,14 @@ int64_t hi_dw_sleb(struct hi_dw_cursor *cursor);
 void hi_dw_skip(struct hi_dw_cursor *cursor, uint64_t size);
 /* The string and the cursor behind its NUL; NULL and bad if it does not end. */
 const char *hi_dw_cstring(struct hi_dw_cursor *cursor);
-/* Bytes of a form of fixed size; 0: not fixed (or unknown); present: size 0. */
+/* The bytes of a form of fixed size (0 for DW_FORM_flag_present). False: the size is not
+ * fixed, or the form is unknown. */
 bool hi_dw_form_fixed(const struct hi_dw_unit *unit, uint16_t form, uint32_t *size_ret);
 bool hi_dw_form_skip(const struct hi_dw_unit *unit, struct hi_dw_cursor *cursor,
 		     uint16_t form);
 
 enum hi_dw_class {
-	HI_DW_NOTHING, /* a form that says nothing to us */
+	HI_DW_NOTHING, /* a form without a use here */
 	HI_DW_CONSTANT,
 	HI_DW_STRING,
 	HI_DW_BLOCK,
@@ -203,7 +234,8 @@ bool hi_dw_form_read(struct hi_dw_unit *unit, struct hi_dw_cursor *cursor, uint1
 bool hi_dw_address_at(const struct hi_dw_unit *unit, uint64_t index, uint64_t *ret);
 
 /* ---- dwarf_abbrev.c ---- */
-/* Replaces what abbrevs holds; false: broken or out of budget. */
+/* Reads the abbreviations at offset into abbrevs, in place of what it held. False:
+ * broken, or the file's budget is used up. */
 bool hi_dw_abbrevs_read(struct hi_dw_unit *unit, uint64_t offset,
 			struct hi_dw_abbrevs *abbrevs);
 const struct hi_dw_abbrev *hi_dw_abbrev_find(const struct hi_dw_abbrevs *abbrevs,
@@ -215,55 +247,56 @@ bool hi_dw_attrs_skip(struct hi_dw_unit *unit, struct hi_dw_cursor *cursor,
 		      const struct hi_dw_abbrev *abbrev);
 
 /* ---- dwarf_file.c ---- */
-/* Sections of elf, inflated in place where compressed; lists the units. The
- * caller holds the lock of elf's owner. HI_NOT_FOUND: no .debug_info. */
+/* Opens the sections of elf, inflates those that are compressed, and lists the units.
+ * The caller holds the lock of elf's owner; file names live in the arena.
+ * HI_NOT_FOUND: no .debug_info. HI_NO_MEMORY. */
 enum hi_status hi_dw_file_open(Elf *elf, bool is_dwo, struct hi_arena *arena,
 			       struct hi_dw_file **ret, struct hi_error *err);
-/* NULL is fine; not its alt file. */
+/* Leaves its alt file open. file may be NULL. */
 void hi_dw_file_close(struct hi_dw_file *file);
 struct hi_dw_unit *hi_dw_unit_at(struct hi_dw_file *file, bool in_types, uint64_t offset);
-/* Type unit by signature; NULL. */
+/* The type unit with this signature; NULL: none. */
 struct hi_dw_unit *hi_dw_unit_signed(struct hi_dw_file *file, uint64_t signature);
-/* Reads the unit's DIE: language, bases, names. With `abbrevs` (scratch) or, if
- * NULL, the unit's own kept table. False: unusable. */
+/* Reads the unit's DIE: language, bases, names. abbrevs is a scratch table; NULL: the
+ * unit's own, which is kept. False: the unit is unusable. */
 bool hi_dw_unit_prepare(struct hi_dw_unit *unit, struct hi_dw_abbrevs *abbrevs);
 struct hi_dw_cursor hi_dw_unit_cursor(const struct hi_dw_unit *unit, uint64_t offset);
 
 /* ---- dwarf_die.c ---- */
-/* Reads the DIE at ref, or the one in a type unit that it only stands for; false:
- * broken or no DIE (a null entry). */
+/* Reads the DIE at ref. One that only has a signature yields the DIE in that type unit.
+ * False: broken, or a null entry. */
 bool hi_dw_die_read(struct hi_dw_ref ref, struct hi_dw_die *ret);
 /* The same inside a unit that is prepared. *null_ret: a null entry, next is set. */
 bool hi_dw_die_read_at(struct hi_dw_unit *unit, const struct hi_dw_abbrevs *abbrevs,
 		       uint64_t offset, struct hi_dw_die *ret, bool *null_ret);
 /*
- * Children of a DIE, flat: *child is filled with the next one; false at the
- * end. Start with `at = die->next`. Grandchildren are passed over.
+ * Reads the next child of a DIE; grandchildren are skipped. Start with
+ * *at = parent->next. False: there is none.
  */
 bool hi_dw_child_next(const struct hi_dw_die *parent, uint64_t *at,
 		      struct hi_dw_die *child);
-/* DW_AT_specification or DW_AT_abstract_origin, a bounded number of times, until
- * there is a name; false: broken. *die becomes the one that was reached. */
+/* Follows DW_AT_specification and DW_AT_abstract_origin, a bounded number of times, to
+ * a DIE with a name, which *die becomes. False: broken. */
 bool hi_dw_die_origin(struct hi_dw_die *die);
-/* The same to its end, named or not: where it is declared, which is the place that
- * gives its scope. False (and untouched): this is that DIE. */
+/* The same to the end of the chain, named or not: the declaration, which has the scope.
+ * False, and *die untouched: it is the declaration. */
 bool hi_dw_die_declared(struct hi_dw_die *die);
 
 /* ---- dwarf_scope.c ---- */
 /*
- * "ns::Class" around a DIE, or "" ; functions give "name()". Returns the length
- * (cut at out_size). *in_function_ret may be NULL.
+ * Writes the scope of a DIE, "ns::Class", or "". with_functions: functions are scopes
+ * too, as "name()". Cut at out_size. Returns the length.
  */
 size_t hi_dw_scope_name(struct hi_dw_unit *unit, uint64_t offset, bool with_functions,
 			char *out, size_t out_size);
 
 /* ---- dwarf_package.c ---- */
-/* Is it a package? Then where its units' parts of the sections begin; units that its
- * indexes do not name are left out. */
+/* False: file is no package. Else sets where the parts of its units begin in the
+ * sections, and leaves out units that the indexes do not name. */
 bool hi_dw_package_read(struct hi_dw_file *file);
 
 /* ---- dwarf_lines.c ---- */
-/* "dir/file.c" of DW_AT_decl_file; "" unknown. Lives as long as the file's arena. */
+/* "dir/file.c" of a DW_AT_decl_file; "": unknown. Lives as long as the file's arena. */
 const char *hi_dw_file_name(struct hi_dw_unit *unit, uint32_t index);
 
 /* ---- names ---- */

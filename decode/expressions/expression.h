@@ -24,14 +24,14 @@
  * One compiler for all, each user with its scope: what `this` is, and a mask of the
  * other operands (hi_scope.allowed).
  *
- *	user					`this`		allowed
- *	hints: pointer slot of a rule		the record	INDEX where it loops
- *	hints: first and last of a loop		the record	-
- *	hints: the rest of a rule		the record	DOLLAR, INDEX where it
- *loops hints: refinements			the record	DOLLAR: its address hints:
- *targets by context		none		DOLLAR
- *	--root NAME=EXPR			none		-
- *	--retainer TYPE.field			the record	-
+ *	user                               `this`      allowed
+ *	hints: pointer slot of a rule      the record  INDEX where it loops
+ *	hints: first and last of a loop    the record  -
+ *	hints: the rest of a rule          the record  DOLLAR, INDEX where it loops
+ *	hints: refinements                 the record  DOLLAR: its address
+ *	hints: targets by context          none        DOLLAR
+ *	--root NAME=EXPR                   none        -
+ *	--retainer TYPE.field              the record  -
  *
  * Two languages have a parser of their own. Conditions of --at (probes/condition.h) are
  * comparisons of one chain of loads with a number, joined by `&&`: what the BPF program

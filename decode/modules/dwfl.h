@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The handles of elfutils, for this folder only.
+ * Handles of elfutils, for decode/ only.
  *
- * No libdw, libdwfl or libelf handle is thread-safe: whoever uses one that came
- * from here holds hi_modules_lock() (recursive) from before the call until it is
- * done with everything that the handle gave out (Dwarf_Die, Dwarf_CFI, strings
- * are fine until close). The handles belong to hi_modules and live until
- * hi_modules_close().
+ * No handle of libdw, libdwfl or libelf is thread-safe. A caller holds
+ * hi_modules_lock(), which is recursive, from before it asks for a handle until it is
+ * done with all that came from it (Dwarf_Die, Dwarf_CFI; strings live until close). The
+ * handles belong to hi_modules and live until hi_modules_close().
+ *
+ * libdw is for code at an address: frames, scopes, lines. Types and static variables are
+ * read by decode/dwarf; see Note [Two readers of DWARF] in decode/dwarf/dwarf.h.
  */
 #ifndef HI_DECODE_MODULES_DWFL_H
 #define HI_DECODE_MODULES_DWFL_H
@@ -23,22 +25,22 @@ void hi_modules_unlock(struct hi_modules *modules);
 const struct hi_image *hi_modules_image(const struct hi_modules *modules);
 const struct hi_modules_options *hi_modules_options(const struct hi_modules *modules);
 struct hi_modules *hi_module_modules(const struct hi_module *module);
-/* Its number: hi_modules_get(modules, index) == module. */
+/* The index i for which hi_modules_get(modules, i) == module. */
 size_t hi_module_index(const struct hi_module *module);
 
-/* All modules, reported at their mapped ranges; never NULL after open unless out
- * of memory. A module's userdata (dwfl_module_info) is its struct hi_module *. */
+/* All modules at their mapped ranges. NULL: out of memory. A module's userdata
+ * (dwfl_module_info) is its struct hi_module *. */
 Dwfl *hi_modules_dwfl(struct hi_modules *modules);
-/* NULL where libdwfl cannot use the ELF, or would place it elsewhere than we do. */
+/* NULL: libdwfl cannot use the ELF file, or would place it at another address. */
 Dwfl_Module *hi_module_dwfl(struct hi_module *module);
-/* The main DWARF (of the file or its debug file); add *bias_ret to an address in
- * it to get a target address. NULL: none. Inflates compressed sections (once:
- * later processes use the copy in the cache directory). */
+/* The main DWARF, of the file or of its debug file. NULL: none. *bias_ret: to add to an
+ * address in it for a target address. Inflates compressed sections, once: later
+ * processes use the copy in the cache directory. */
 Dwarf *hi_module_dwarf(struct hi_module *module, Dwarf_Addr *bias_ret);
 /* The module's own ELF (file, or rebuilt from memory); NULL: none readable. */
 Elf *hi_module_elf(struct hi_module *module);
-/* The separate debug file's ELF as found on disk, sections maybe compressed;
- * NULL: none. Looks for it if nobody has yet. */
+/* The ELF of the separate debug file as it is on disk; sections may be compressed. NULL:
+ * none. Looks for the file when it is called first. */
 Elf *hi_module_debug_elf(struct hi_module *module);
 
 /* The DIE that has the type: this one, or the one that it is a concrete instance of
