@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Allocators: who owns which bytes of the heap. Reads only the image.
+ * Allocators: which bytes of the heap belong to which block. Reads only the image.
  *
  * To add an allocator: one file (or a few, with its name as prefix) under
  * decode/allocators/ with a `const struct hi_allocator_ops hi_allocator_NAME`;
@@ -47,15 +47,15 @@ struct hi_heap_region {
 
 struct hi_allocator; /* instance; embeds `base` first */
 
-struct hi_allocator_damage { /* where the heap's metadata does not hold */
+struct hi_allocator_damage { /* where the heap's metadata is inconsistent */
 	uint64_t address;
 	char text[120]; /* "arena 0: chunk size 0x41 runs past the top" */
 };
 
 struct hi_allocator_ops {
 	const char *name; /* "glibc" */
-	/* HI_NOT_FOUND: this allocator is not in the image. HI_BAD_DATA: it is,
-	 * but its layout self-check fails; err says which check. */
+	/* HI_NOT_FOUND: this allocator is not in the image. HI_BAD_DATA: it is, but the
+	 * layout check fails; err names the check. */
 	enum hi_status (*probe)(const struct hi_image *image, struct hi_modules *modules,
 				struct hi_allocator **ret, struct hi_error *err);
 	/* Every block exactly once. Damage is not an error: it is recorded, the
@@ -89,7 +89,7 @@ struct hi_allocator {
 
 extern const struct hi_allocator_ops *const hi_allocators[]; /* NULL ends */
 
-/* The first allocator of the registry that is in the image. */
+/* Probes the allocators of the registry; *ret is the first one that is in the image. */
 enum hi_status hi_allocator_probe(const struct hi_image *image,
 				  struct hi_modules *modules, struct hi_allocator **ret,
 				  struct hi_error *err);
@@ -112,11 +112,10 @@ enum hi_status hi_allocator_text(const struct hi_target *target, struct hi_range
 
 struct hi_types;
 /*
- * After the pause: which threads of image->threads that may have been stopped
- * inside the allocator really were. A stale word on the stack looks like a
- * caller; an unwound stack without a frame in `text` says that it was none, and
- * takes the mark (and the count in image->stats) away. A stack that cannot be
- * unwound whole keeps it.
+ * After the pause: which threads of image->threads that may have been stopped inside the
+ * allocator really were. A stale word on the stack looks like a caller; an unwound stack
+ * without a frame in `text` clears the mark (and the count in image->stats). A stack that
+ * cannot be unwound whole keeps it.
  */
 enum hi_status hi_allocator_recheck_threads(struct hi_image *image,
 					    struct hi_types *types,

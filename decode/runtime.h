@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Runtimes: who manages objects of its own inside the blocks of an allocator, or
- * in areas beside it. A runtime knows what an object is, what it refers to and by
- * which name, and what keeps it alive. Reads only the image.
+ * Runtimes: code that manages objects of its own inside the blocks of an allocator, or in
+ * areas beside it. A runtime knows what an object is, what it refers to and by which
+ * name, and what keeps it alive. Reads only the image.
  *
- * To add a runtime: files with its name as prefix under decode/runtimes/ with a
- * `const struct hi_runtime_ops hi_runtime_NAME`; an entry in runtimes/registry.c;
- * a fixture that prints the runtime's own truth; a line in
- * tests/decode/runtime_contract_test.c. Struct layouts are data tables with their
- * source, selected by version and proven by self_check; an unknown version is
- * HI_UNSUPPORTED with a word that says which are known, never a guess.
+ * To add a runtime: files with its name as prefix under decode/runtimes/ with a `const
+ * struct hi_runtime_ops hi_runtime_NAME`; an entry in runtimes/registry.c; a fixture that
+ * prints the runtime's own truth; a line in tests/decode/runtime_contract_test.c. Struct
+ * layouts are data tables with their source, selected by version and checked by
+ * self_check. An unknown version is HI_UNSUPPORTED, and the error names those that are
+ * known.
  *
  * Addresses of edges and roots may lead into an object: what the runtime calls
  * the address of an object need not be the start of its block.
@@ -21,17 +21,17 @@
 #include "decode/modules/modules.h"
 #include "decode/types/types.h"
 
-/* What a block holds. Names are unique in one runtime. Index 0 says nothing. */
+/* What a block holds. Names are unique in one runtime. Index 0: unknown. */
 struct hi_runtime_type {
 	const char *name;   /* "dict", "myapp.Session", "dict keys"; hostile */
 	const char *module; /* that defines it: "myapp"; hostile */
 	uint64_t size;	    /* of one, when all have the same; 0 */
 	enum hi_type_class klass;
 	/* Memory whose layout is not the runtime's: its words may be pointers. Else
-	 * edges() tells all of them. */
+	 * edges() reports all of them. */
 	bool words;
 	/* The collector takes no cycle with one of them (a finaliser that it must not
-	 * call, as it cannot tell in which order). */
+	 * call, as the order is not known). */
 	bool uncollectable;
 	/* Bytes of a block in front of the object, whose address the program knows. */
 	uint8_t front;
@@ -45,7 +45,7 @@ struct hi_runtime_type {
 enum hi_edge_label {
 	HI_LABEL_FIELD,	    /* name */
 	HI_LABEL_INDEX,	    /* [value] */
-	HI_LABEL_OFFSET,    /* +0x18: a word of a structure that nobody described */
+	HI_LABEL_OFFSET,    /* +0x18: a word of a structure without a description */
 	HI_LABEL_KEY,	    /* [the object at value, as text] */
 	HI_LABEL_ATTRIBUTE, /* .the object at value, as text */
 	HI_LABEL_NONE,
@@ -88,8 +88,8 @@ struct hi_runtime_block {
 };
 typedef bool hi_runtime_blocks_fn(const struct hi_runtime_block *blocks, size_t n,
 				  size_t area, void *arg);
-/* Called from several threads, once or more for a block. firm: somebody says what it
- * is (an owner of a buffer), not only its own bytes: that wins, whoever comes first. */
+/* Called from several threads, once or more for a block. firm: by the owner of a buffer,
+ * not only by the block's own bytes: that wins, in any order. */
 typedef void hi_runtime_type_fn(void *arg, hi_node block, uint32_t type, bool firm);
 
 struct hi_runtime;
@@ -100,11 +100,11 @@ struct hi_runtime_ops {
 	/* Probes at which its heap is consistent, NULL ends: "usdt:python:gc__done". */
 	const char *const *safepoints;
 	/* HI_NOT_FOUND: it is not in the image. HI_UNSUPPORTED: it is, but this version
-	 * or state is not known. HI_BAD_DATA: its layout does not hold. */
+	 * or state is not known. HI_BAD_DATA: the layout check fails. */
 	enum hi_status (*probe)(const struct hi_image *image, struct hi_modules *modules,
 				struct hi_types *types, struct hi_runtime **ret,
 				struct hi_error *err);
-	/* Proves the layout on the image: lists close, sizes and counts agree. */
+	/* Checks the layout on the image: lists close, sizes and counts agree. */
 	enum hi_status (*self_check)(struct hi_runtime *runtime, struct hi_error *err);
 	/* Every used block of every area once. */
 	enum hi_status (*walk)(struct hi_runtime *runtime, hi_runtime_blocks_fn *fn,
@@ -118,21 +118,21 @@ struct hi_runtime_ops {
 	struct hi_runtime_cursor *(*cursor)(
 		struct hi_runtime *runtime); /* NULL: memory */
 	void (*cursor_free)(struct hi_runtime_cursor *cursor);
-	/* What the block at addr refers to; type: as type_of said. */
+	/* What the block at addr refers to; type: of type_of(). */
 	void (*edges)(struct hi_runtime_cursor *cursor, uint64_t addr, uint64_t size,
 		      uint32_t type, hi_runtime_edge_fn *fn, void *arg);
-	/* Of how many blocks edges() has left out what is not there, though they say that
-	 * it is. */
+	/* The number of blocks of which edges() left out references beyond the memory
+	 * that is there. */
 	uint64_t (*cut)(const struct hi_runtime_cursor *cursor);
-	/* The label of an edge as a person writes it: `["key"]`, ".name", "[3]". Escaped
-	 * and cut. Nothing of the values of objects with runtime->redact. */
+	/* The label of an edge as in source code: `["key"]`, ".name", "[3]". Escaped and
+	 * cut. Nothing of the values of objects with runtime->redact. */
 	size_t (*label)(struct hi_runtime_cursor *cursor,
 			const struct hi_runtime_edge *edge, char *out, size_t out_size);
 	/* How many references the object in a block counts itself; false: it counts
 	 * none. NULL: nothing here is counted. */
 	bool (*counted)(struct hi_runtime_cursor *cursor, uint64_t addr, uint64_t size,
 			uint32_t type, uint64_t *ret);
-	/* Optional. False: no object of its own is in the block. */
+	/* Optional. False: the block has no object of the runtime. */
 	bool (*facts)(struct hi_runtime_cursor *cursor, uint64_t addr, uint64_t size,
 		      uint32_t type, struct hi_runtime_facts *ret);
 	/* Objects that its collector gave up and put aside. NULL: it has no such list. */
@@ -160,17 +160,17 @@ struct hi_runtime_collector {
 
 struct hi_runtime {
 	const struct hi_runtime_ops *ops;
-	/* Labels do not tell values: of a key or an attribute "[?]" and ".?". */
+	/* Labels have no values: of a key or an attribute "[?]" and ".?". */
 	bool redact;
 	char version[48];  /* "3.11.2" */
 	char found_by[64]; /* how the layout was found: "symbols", "table for 3.11" */
-	char note[160]; /* "" or what a person should know: "the collector was running" */
-	/* Heaps whose collector was running, by its own word; not 0: the note is about
-	 * them. One that stands at its very end still says so. */
+	char note[160];	   /* "" or a warning: "the collector was running" */
+	/* Heaps whose collector was running by its own flag; not 0: the note is about
+	 * them. A collection that is about to end still has the flag. */
 	unsigned collecting;
 	const struct hi_runtime_area *areas; /* sorted, disjoint */
 	size_t n_areas;
-	/* Its own data, where no words are roots but those that roots() names: sorted. */
+	/* Its own data, sorted. Words there are no roots, unless roots() reports them. */
 	const struct hi_range *own;
 	size_t n_own;
 	/* Variables of its memory manager: roots of the runtime, not the program's. */
@@ -184,9 +184,10 @@ struct hi_runtime {
 	uint64_t own_bytes;	/* headers, padding */
 	uint64_t skipped_bytes; /* damaged or unreadable */
 	size_t n_damage;
-	char damage[160]; /* the first one, in words */
+	char damage[160]; /* text of the first one */
 	uint64_t tracked; /* objects in the collector's lists */
-	/* All blocks, from type_of on. Who makes another table of them says so here. */
+	/* All blocks, from type_of on. A caller that makes another table of them updates
+	 * this. */
 	const struct hi_objects *objects;
 	uint64_t n_cut; /* of all blocks, after their edges were read: ops->cut */
 	struct hi_runtime_collector collector; /* of the first of several */

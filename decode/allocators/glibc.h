@@ -4,7 +4,7 @@
  *
  *   find (glibc_find.c)    where main_arena, mp_ and the thread's tcache pointer
  *                          are: symbols, else disassembly; which version
- *   open (glibc_probe.c)   proves the layout on the image, lists the arenas
+ *   open (glibc_probe.c)   checks the layout on the image, lists the arenas
  *   areas (glibc_heaps.c, glibc_mmapped.c)   what malloc divides: regions
  *   lists (glibc_free.c)   chunks that are free though marked in use
  *   walk (glibc_walk.c)    every chunk of every region
@@ -52,11 +52,11 @@ struct hi_glibc_layout {
 };
 extern const struct hi_glibc_layout hi_glibc_layouts[];
 extern const size_t hi_glibc_n_layouts;
-/* NULL: older than the first row. Newer than the last row: the last one, whose
- * proof is the self-check. */
+/* NULL: older than the first row. Newer than the last row: the last one, if it passes the
+ * layout check. */
 const struct hi_glibc_layout *hi_glibc_layout_of(unsigned minor);
 
-/* What finding answers. */
+/* What hi_glibc_find() found. */
 struct hi_glibc_where {
 	uint64_t main_arena, mp;
 	uint64_t main_arena_size, mp_size; /* of the symbols; 0 unknown */
@@ -68,7 +68,7 @@ struct hi_glibc_where {
 	char found_by[64];
 };
 struct hi_glibc_options {
-	bool without_symbols; /* take the way of a stripped libc */
+	bool without_symbols; /* as for a stripped libc */
 };
 enum hi_status hi_glibc_find(const struct hi_image *image, struct hi_modules *modules,
 			     const struct hi_glibc_options *options,
@@ -100,9 +100,9 @@ struct hi_glibc_arena {
 	bool main;
 };
 enum hi_glibc_part_kind { HI_GLIBC_CHAIN, HI_GLIBC_MMAPPED };
-/* One region: a chain of chunks from first to stop, exactly; what lies at stop
- * is the top or a fence (the region ends behind them) or the next part's first
- * chunk, whose head still belongs to this region. */
+/* One region: a chain of chunks from first to stop, exactly; what lies at stop is the top
+ * or a fence (the region ends behind them) or the next part's first chunk, whose header
+ * still belongs to this region. */
 struct hi_glibc_part {
 	uint64_t start, end; /* the region */
 	uint64_t first, stop;
@@ -128,8 +128,8 @@ struct hi_glibc {
 	struct hi_glibc_listed listed; /* sorted, unique */
 	uint64_t max_listed;	       /* entries that the free lists may have */
 	uint64_t held;		       /* bytes that the image has */
-	uint64_t n_searched;	       /* heads that were looked at in search of chains */
-	bool is_listed_cut;	       /* they had more */
+	uint64_t n_searched; /* chunk headers that were read in search of chains */
+	bool is_listed_cut;  /* they had more */
 	uint64_t sbrk_base, mmapped_mem, hp_pagesize, heap_max;
 	uint64_t tcache_count;
 	int32_t n_mmaps;
@@ -138,8 +138,8 @@ struct hi_glibc {
 	pthread_mutex_t lock; /* counters and damage while regions are walked */
 };
 
-/* Proves `where` on the image and makes the instance. HI_BAD_DATA names the
- * check that failed; HI_NOT_FOUND: malloc is there, but nobody used it. */
+/* Checks `where` on the image and makes the instance. HI_BAD_DATA names the check that
+ * failed; HI_NOT_FOUND: malloc is there, but was never used. */
 enum hi_status hi_glibc_open(const struct hi_image *image,
 			     const struct hi_glibc_where *where,
 			     struct hi_allocator **ret, struct hi_error *err);
@@ -168,8 +168,8 @@ enum hi_status hi_glibc_walk_region(struct hi_allocator *allocator, unsigned reg
 void hi_glibc_restart(struct hi_allocator *allocator);
 
 /* ---- window.c: reading on and on ---- */
-/* A view of the image that moves along. Zero-initialise but for memory; free
- * with hi_window_free(). */
+/* A window on the image that moves along. Zero-initialise but for memory; free with
+ * hi_window_free(). */
 struct hi_window {
 	struct hi_memory *memory;
 	uint64_t start, end;

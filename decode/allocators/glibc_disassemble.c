@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Addresses of malloc's variables out of the code of exported functions, for
- * a libc without symbols. What is found here is a candidate: glibc_probe.c
- * proves it.
+ * Addresses of malloc's variables out of the code of exported functions, for a libc
+ * without symbols. They are candidates, which glibc_probe.c checks.
  *
  * mallopt locks main_arena, whose mutex is its first member, by `lock cmpxchg
  * %edx,D(%rip)`; of its 64-bit stores to fixed addresses the lowest is

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where malloc's variables are: by the symbols of libc (its file's or its
- * debug file's), else out of the code of exported functions. Everything found
- * here is proved by glibc_probe.c before it is believed.
+ * Where malloc's variables are: by the symbols of libc (its file's or its debug file's),
+ * else out of the code of exported functions. glibc_probe.c checks all that is found
+ * here.
  */
 #include <stdio.h>
 #include <string.h>

@@ -5,11 +5,11 @@
  * allocator's own blocks. A sorted array of chunk address | state; the walk
  * keeps a cursor into it.
  *
- * Links: tcache entries point to user bytes, fastbin links to chunks. Since
- * 2.32 a link at address a holds next ^ (a >> 12) (PROTECT_PTR); the heads
- * are raw. A tcache's list is bounded by its counter, a fastbin's by a search for
- * cycles, and all of them together by the chunks that the heap has room for: lists
- * that lead into each other would be followed once for each thread.
+ * Links: tcache entries point to user bytes, fastbin links to chunks. Since 2.32 a link
+ * at address a holds next ^ (a >> 12) (PROTECT_PTR); the heads of the lists are raw. A
+ * tcache's list is bounded by its counter, a fastbin's by a search for cycles, and all of
+ * them together by the chunks that the heap has room for: lists that lead into each other
+ * would be followed once for each thread.
  */
 #include <string.h>
 
@@ -49,7 +49,7 @@ static bool add_listed(struct hi_glibc *g, uint64_t chunk, enum hi_block_state s
 static bool chunk_size(struct hi_glibc *g, struct hi_window *w, uint64_t chunk,
 		       uint64_t *size_ret)
 {
-	/* By the user's address: a head may lie in the region before. */
+	/* By the user's address: the chunk's header may lie in the region before. */
 	const struct hi_glibc_part *part = hi_glibc_part_at(g, chunk + HI_CHUNK_HEADER);
 	uint64_t header;
 

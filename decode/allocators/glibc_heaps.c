@@ -3,17 +3,16 @@
  * The memory that the arenas divide into chunks, as regions whose chunks form
  * one unbroken chain.
  *
- * Main arena: from mp_.sbrk_base to the end of the top chunk. Where somebody
- * else moved the break meanwhile, and where the arena went on in mmapped
- * pieces, the chain ends in two or three chunks of 16 bytes (fences) and
- * starts anew elsewhere. Other arenas: heaps of at most heap_max bytes,
- * aligned to it, each with a heap_info that leads to the one before; a heap
- * that is not the last ends in a fence of sizes 0x10 and 0.
- * Source: sysmalloc(), new_heap(), _int_new_arena() of malloc.c and arena.c.
+ * Main arena: from mp_.sbrk_base to the end of the top chunk. Where other code moved the
+ * break, and where the arena went on in mmapped pieces, the chain ends in two or three
+ * chunks of 16 bytes (fences) and starts anew elsewhere. Other arenas: heaps of at most
+ * heap_max bytes, aligned to it, each with a heap_info that leads to the one before; a
+ * heap that is not the last ends in a fence of sizes 0x10 and 0. Source: sysmalloc(),
+ * new_heap(), _int_new_arena() of malloc.c and arena.c.
  *
- * Note [Outline] Following the chain once while probing costs one pass over
- * the heads, but tells where it ends, and cuts long chains into regions that
- * threads can walk at the same time.
+ * Note [Outline] Following the chain once while probing costs one pass over the chunk
+ * headers. It finds the end of the chain, and cuts long chains into regions that threads
+ * walk at the same time.
  */
 #include <string.h>
 
@@ -21,9 +20,9 @@
 
 #define SPLIT_BYTES (64u << 20)
 #define MAX_PIECES 65536
-/* Heads that are looked at in search of chains, in all: what the image has twice, and
- * these. Another user of sbrk() may have taken much, and filled it with what looks like
- * chunks; any page of a mapping may look like the start of a chain. */
+/* Chunk headers that are read in search of chains, in all: twice what fits into the
+ * image, and these. Another user of sbrk() may have taken much, and filled it with what
+ * looks like chunks; any page of a mapping may look like the start of a chain. */
 #define MAX_GAP_STEPS (1u << 28)
 
 #define FENCE_HEADER (HI_CHUNK_ALIGN | HI_CHUNK_PREV_INUSE)
@@ -40,10 +39,10 @@ struct outline {
 	struct hi_glibc *g;
 	struct hi_window window;
 	bool main;
-	uint64_t wrong_flags; /* bits of a head that may not be set */
+	uint64_t wrong_flags; /* bits that may not be set in a chunk header */
 	uint64_t last;	      /* the last chunk that was followed */
-	uint64_t left;	      /* heads that may yet be looked at in search of chains */
-	bool is_cut;	      /* there were none left */
+	uint64_t left; /* chunk headers that may still be read in search of chains */
+	bool is_cut;   /* there were none left */
 };
 
 /* Reported once. */
@@ -75,9 +74,9 @@ static bool is_fence_header(struct outline *o, uint64_t p, bool first)
 }
 
 /*
- * The end of the fence at p, p if there is none. Main arena: two or three
- * chunks of 16 bytes. Others: one, with the limit (a head of size 0) behind.
- * The first one's PREV_INUSE is clear if what is before it is in a bin.
+ * The end of the fence at p, p if there is none. Main arena: two or three chunks of 16
+ * bytes. Others: one, with the limit (a header of size 0) behind. The first one's
+ * PREV_INUSE is clear if what is before it is in a bin.
  */
 static uint64_t fence_end(struct outline *o, uint64_t p, uint64_t limit)
 {
@@ -164,7 +163,7 @@ static enum hi_status add_chain(struct outline *o, struct hi_glibc_part part,
 			return hi_fail_memory(err, "window");
 		if (how != CHAIN_SPLIT || at >= limit)
 			break;
-		/* The last block's user may write the next head's first word. */
+		/* The last block includes the first word of the next header. */
 		part.stop = at;
 		part.end = at + HI_CHUNK_HEADER;
 		part.has_top = false;
@@ -175,7 +174,7 @@ static enum hi_status add_chain(struct outline *o, struct hi_glibc_part part,
 		part.first = at;
 		part.state_area = 0;
 	}
-	/* A broken chain is the walk's to report; the region goes to its limit. */
+	/* The walk reports a broken chain; the region goes to its limit. */
 	part.stop = how == CHAIN_AT_FENCE ? at : limit;
 	part.has_top = has_top && how != CHAIN_AT_FENCE && end > limit;
 	if (how == CHAIN_AT_FENCE && o->main)

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Chunks that are mappings of their own, on no list: found by their heads at
- * page starts of writable private memory, proved against mp_.n_mmaps and
- * mp_.mmapped_mem.
+ * Chunks that are mappings of their own, on no list: found by their headers at page
+ * starts of writable private memory, checked against mp_.n_mmaps and mp_.mmapped_mem.
  *
- * A head has IS_MMAPPED alone, a size of whole pages, and prev_size 0. For a
- * larger alignment the chunk starts further inside: its prev_size is the
- * distance from the mapping's start and its size goes to the end, while the
- * first head stays where it was, stale. Source: sysmalloc_mmap(),
- * _int_memalign(), mremap_chunk(). The kernel merges neighbours, so one
- * mapping may hold several chunks and other things.
+ * A header has IS_MMAPPED alone, a size of whole pages, and prev_size 0. For a larger
+ * alignment the chunk starts further inside: its prev_size is the distance from the
+ * mapping's start and its size goes to the end, while the first header stays where it
+ * was, stale. Source: sysmalloc_mmap(), _int_memalign(), mremap_chunk(). The kernel
+ * merges neighbours, so one mapping may hold several chunks and other things.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +17,7 @@
 struct candidate {
 	uint64_t start, end, user, usable;
 	bool strong;  /* at a mapping's start or right behind another one */
-	bool aligned; /* made by memalign: its head is not at a page's start */
+	bool aligned; /* made by memalign: its header is not at a page's start */
 	bool dropped;
 };
 struct candidates HI_VECTOR(struct candidate);
@@ -50,8 +48,8 @@ static bool read_chunk_header(struct scan *s, uint64_t p, uint64_t *prev_size_re
 	return true;
 }
 
-/* The aligned chunk inside the mapping that starts at p, as memalign made it:
- * one place for each alignment. limit: of the mapping. */
+/* The aligned chunk inside the mapping that starts at p, as memalign made it: one address
+ * for each alignment. limit: of the mapping. */
 static bool find_aligned(struct scan *s, uint64_t p, uint64_t limit,
 			 struct candidate *ret)
 {
@@ -79,8 +77,8 @@ static bool find_aligned(struct scan *s, uint64_t p, uint64_t limit,
 	return false;
 }
 
-/* An aligned chunk goes before: its page's first head stays as it was when
- * mremap changed the size, so that it may claim the neighbours. */
+/* An aligned chunk wins: the first header of its page stays as it was when mremap changed
+ * the size, so that it may overlap the neighbours. */
 static bool find_mapped_chunk(struct scan *s, uint64_t p, uint64_t limit,
 			      struct candidate *ret)
 {
@@ -145,7 +143,7 @@ static enum hi_status scan_all_mappings(struct scan *s, struct hi_error *err)
 
 		if (!may_hold_chunks(m))
 			continue;
-		/* A run of like mappings is one for us: flags may differ. */
+		/* A run of equal mappings counts as one: flags may differ. */
 		while (i + 1 < image->n_mappings && m[1].start == end &&
 		       may_hold_chunks(m + 1)) {
 			m++;
@@ -170,16 +168,16 @@ static enum hi_status scan_all_mappings(struct scan *s, struct hi_error *err)
 /*
  * Note [Which candidates are chunks]
  *
- * Program data at a page's start may look like a head. The counters say how
- * many chunks there are and their bytes. When more were found, the least
- * trusted are dropped, up to DROPS_MAX of them and DROP_TRIES combinations:
- * weak ones before strong ones, aligned ones (their heads are looked for in
- * many places) before plain ones. The first combination that leaves exactly
- * what the counters say is taken. If there is none, all stay, and it is said.
+ * Program data at a page's start may look like a header. The counters say how many chunks
+ * there are and their bytes. When more were found, the least trusted are dropped, up to
+ * DROPS_MAX of them and DROP_TRIES combinations: weak ones before strong ones, aligned
+ * ones (their headers are searched at many addresses) before plain ones. The first
+ * combination that leaves exactly what the counters say is taken. If there is none, all
+ * stay, and the damage is reported.
  */
 enum { DROPS_MAX = 6, DROP_TRIES = 1 << 20 };
 
-/* The order in which candidates are given up: least trusted first. */
+/* The order in which candidates are dropped: least trusted first. */
 static int compare_mapped_candidates(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;

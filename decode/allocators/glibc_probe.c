@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The self-check: what was found is believed only if the image agrees with
- * the layout. The ring of arenas closes, empty bins point at themselves and
- * others at chunks that point back, tops and counters are plausible, mp_ has
- * the values that only mp_ has. A wrong version fails here, by name.
+ * The layout check: addresses that were found are used only if the image agrees with the
+ * layout. The ring of arenas closes, empty bins point at themselves and others at chunks
+ * that point back, tops and counters are plausible, mp_ has the values that only mp_ has.
+ * A wrong version fails here, by name.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -59,8 +59,8 @@ static uint64_t load_state_field(const uint8_t *bytes, unsigned offset, unsigned
 	return value;
 }
 
-/* tcache_max_bytes and tcache_bins are two words for one thing. 2.42 counts
- * 64 small lists whatever the largest size is. */
+/* tcache_max_bytes and tcache_bins mean the same limit. 2.42 counts 64 small lists
+ * whatever the largest size is. */
 static bool tcache_limits_agree(const struct hi_glibc_layout *l, const uint8_t *par)
 {
 	uint64_t bins = load_state_field(par, l->tcache_bins, 8);
@@ -130,7 +130,7 @@ static bool points_back(struct hi_glibc *g, uint64_t chunk, unsigned offset,
 	       back == header;
 }
 
-/* How many of the bins do not hold: a ring of two links through its header. */
+/* How many bins fail the check: two links lead from the header and back. */
 static unsigned wrong_bins(struct hi_glibc *g, uint64_t arena, const uint8_t *state)
 {
 	unsigned wrong = 0;
@@ -185,7 +185,7 @@ static enum hi_status check_top(struct hi_glibc *g, struct hi_glibc_arena *a,
 	return HI_OK;
 }
 
-/* Reads and proves one arena; *next_ret is the following one in the ring. */
+/* Reads and checks one arena; *next_ret is the following one in the ring. */
 static enum hi_status check_arena(struct hi_glibc *g, uint64_t addr, uint64_t *next_ret,
 				  struct hi_error *err)
 {
@@ -374,8 +374,8 @@ static enum hi_status open_as(const struct hi_image *image,
 	return HI_OK;
 }
 
-/* No version is known (a static program): the newest layout whose proof holds
- * without any damage, else the newest that holds at all. */
+/* No version is known (a static program): the newest layout that passes its check without
+ * damage, else the newest that passes. */
 static enum hi_status open_unknown(const struct hi_image *image,
 				   const struct hi_glibc_where *where,
 				   struct hi_allocator **ret, struct hi_error *err)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every chunk of every region, once. A chunk is free if the next one's
- * PREV_INUSE bit is clear, or if a tcache or fastbin lists it: those keep the
- * bit. Where a head does not hold the walk says so and goes on at the next
- * chunk that a list vouches for, else at the region's end.
+ * Every chunk of every region, once. A chunk is free if the next one's PREV_INUSE bit is
+ * clear, or if a tcache or fastbin lists it: those keep the bit. Where a header fails its
+ * check, the walk records damage and goes on at the next chunk of a free list, else at
+ * the region's end.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -68,8 +68,8 @@ __attribute__((format(printf, 3, 4))) static void damage(struct walk *w, uint64_
 	w->n_damage++;
 }
 
-/* A chunk's user may write the first word of the next one; where there is none
- * (the end of a broken region), he may not. */
+/* A chunk includes the first word of the next one, unless there is none (the end of a
+ * broken region). */
 static inline void emit_chunk(struct walk *w, uint64_t p, uint64_t size,
 			      enum hi_block_state state)
 {
@@ -103,7 +103,7 @@ static void drop_listed_below(struct walk *w, uint64_t p, bool is_damage)
 	}
 }
 
-/* Nothing holds at p: where the chain can be taken up again. */
+/* The header at p failed its check: where the chain goes on. */
 static uint64_t skip_damaged_chunks(struct walk *w, uint64_t p)
 {
 	uint64_t resume;
@@ -146,7 +146,7 @@ static bool in_a_bin(struct walk *w, uint64_t p)
 	       back == p;
 }
 
-/* A chunk of known extent whose state the successor cannot tell. */
+/* A chunk of known extent without a successor that has its state. */
 static void emit_last_readable(struct walk *w, uint64_t p, uint64_t size)
 {
 	enum hi_block_state state = HI_BLOCK_LIVE;
@@ -159,8 +159,8 @@ static void emit_last_readable(struct walk *w, uint64_t p, uint64_t size)
 	emit_chunk(w, p, size, state);
 }
 
-/* Drops what lies before p; whether a list vouches for a chunk that lies inside
- * [p, p + size). Then the size is wrong: listed chunks were looked at. */
+/* Drops what lies before p. True: a list has a chunk inside [p, p + size). Then the size
+ * is wrong, as listed chunks passed their check. */
 static bool has_listed_inside(struct walk *w, uint64_t p, uint64_t size)
 {
 	const uint64_t *next;

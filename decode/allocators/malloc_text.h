@@ -14,7 +14,7 @@
 
 struct hi_range_list HI_VECTOR(struct hi_range);
 
-/* Whether a function's name, as in a symbol table, is one of malloc's own. */
+/* True: a function with this name, as in a symbol table, belongs to malloc. */
 bool hi_malloc_text_has_name(const char *name);
 /* Appends the functions of elf's .symtab that are malloc's. HI_NOT_FOUND: it
  * has no .symtab or none of them. */
@@ -24,7 +24,7 @@ enum hi_status hi_malloc_text_by_symbols(Elf *elf, struct hi_range_list *list,
  * no frame table. */
 enum hi_status hi_malloc_text_by_frames(Elf *elf, struct hi_range_list *list,
 					struct hi_error *err);
-/* hi_allocator_text, without looking at symbol tables if asked so. */
+/* As hi_allocator_text(); without_symbols: does not use symbol tables. */
 enum hi_status hi_allocator_text_with(const struct hi_target *target,
 				      bool without_symbols, struct hi_range **ret,
 				      size_t *n_ret, struct hi_error *err);

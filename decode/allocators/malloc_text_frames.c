@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * malloc's code in a stripped libc. Note [One object file]: all of malloc is
- * one object (malloc.o), so its functions lie side by side, and the exported
- * ones among them are known by name. Every function (an .eh_frame range)
- * between the first and the last of those is malloc's, unless it is exported
- * under another name. Outwards, up to the next foreign export, lie malloc.o's
- * static functions and those of its neighbours: malloc's are the ones that a
- * direct call or jump reaches. What malloc calls elsewhere (mmap, memset, the
- * lock's slow path) is left out: there the return address lies in malloc's
+ * malloc's code in a stripped libc. Note [One object file]: all of malloc is one object
+ * (malloc.o), so its functions lie side by side, and the exported ones among them are
+ * known by name. Every function (an .eh_frame range) between the first and the last of
+ * those is malloc's, unless it is exported under another name. Outwards, up to the next
+ * foreign export, lie malloc.o's static functions and those of its neighbours: malloc's
+ * are those that a direct call or jump reaches. What malloc calls elsewhere (mmap,
+ * memset, the lock's slow path) is left out: there the return address lies in malloc's
  * text. Checked against libc6-dbg: tests/decode/allocator_text_test.c.
  */
 #include <gelf.h>

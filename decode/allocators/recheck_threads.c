@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Was it inside? The tracer may not unwind, it has no time for it: it goes by
- * words on the stack that look like a caller in malloc's code. Here the stacks
- * are frozen and can be unwound for real.
+ * Which threads were stopped inside the allocator. The tracer has no time to unwind: it
+ * goes by words on the stack that look like a caller in malloc's code. Here the stacks
+ * are frozen and are unwound.
  */
 #include "decode/allocator.h"
 #include "decode/frames/frames.h"
@@ -41,8 +41,7 @@ static bool is_outermost(const struct hi_frame *frame)
 	return false;
 }
 
-/* The frames next to the stop decide: what lies further out than the words that
- * the tracer looks at cannot have made it suspicious. */
+/* Only the innermost frames count: the tracer did not look at words further out. */
 static enum hi_status is_thread_in_allocator(struct hi_image *image,
 					     struct hi_types *types, uint32_t thread,
 					     const struct hi_range *text, size_t n_text,

@@ -3,35 +3,35 @@
  * C expressions over a target: parsed, checked against its types, compiled to
  * a small stack program, run on an image.
  *
- *	primary   42 0x1f 'c' NAME ns::Class<int>::instance $ i this NULL true (expr)
- *	postfix   e.f  e->f  e[i]
- *	unary     * & - + ~ !  (TYPE)e  sizeof(TYPE)  sizeof e
- *	binary    * / % + - << >> < <= > >= == != & ^ | && || ?:
- *	functions align4(e) align8(e) u8(e) u16(e) u32(e) u64(e) (loads at address e),
- *	          usable(e): bytes from address e to the end of the block there; 0: none
+ * 	primary   42 0x1f 'c' NAME ns::Class<int>::instance $ i this NULL true (expr)
+ * 	postfix   e.f  e->f  e[i]
+ * 	unary     * & - + ~ !  (TYPE)e  sizeof(TYPE)  sizeof e
+ * 	binary    * / % + - << >> < <= > >= == != & ^ | && || ?:
+ * 	functions align4(e) align8(e) u8(e) u16(e) u32(e) u64(e) (loads at address e),
+ * 	          usable(e): bytes from address e to the end of the block there; 0: none
  *
- * as in C: promotions, conversions and signs, pointer arithmetic in elements,
- * bit-fields, arrays decay, `f` and `&f` of a function are its address. Where int
- * would overflow the value has 64 bits: 1 << 40 is what it looks like. A literal
- * is typed as in C; so is a constant (int if it fits, else long); i is a long.
- * As in C++, members of `this` are names, base classes are searched, references
- * are what they refer to (but the lvalue of a reference is its own word). No
- * assignment, no call, no floating-point. Nothing recurses over the target; the
- * depth of an expression is bounded (64), so are its length and its program.
+ * as in C: promotions, conversions and signs, pointer arithmetic in elements, bit-fields,
+ * arrays decay, `f` and `&f` of a function are its address. Where int would overflow the
+ * value has 64 bits: 1 << 40 is 2 to the power of 40. A literal is typed as in C; so is a
+ * constant (int if it fits, else long); i is a long. As in C++, members of `this` are
+ * names, base classes are searched, references are what they refer to (but the lvalue of
+ * a reference is its own word). No assignment, no call, no floating-point. Nothing
+ * recurses over the target; the depth of an expression is bounded (64), so are its length
+ * and its program.
  *
  * Note [Users of expressions]
  *
  * One compiler for all, each user with its scope: what `this` is, and a mask of the
  * other operands (hi_scope.allowed).
  *
- *	user                               `this`      allowed
- *	hints: pointer slot of a rule      the record  INDEX where it loops
- *	hints: first and last of a loop    the record  -
- *	hints: the rest of a rule          the record  DOLLAR, INDEX where it loops
- *	hints: refinements                 the record  DOLLAR: its address
- *	hints: targets by context          none        DOLLAR
- *	--root NAME=EXPR                   none        -
- *	--retainer TYPE.field              the record  -
+ * 	user                               `this`      allowed
+ * 	hints: pointer slot of a rule      the record  INDEX where it loops
+ * 	hints: first and last of a loop    the record  -
+ * 	hints: the rest of a rule          the record  DOLLAR, INDEX where it loops
+ * 	hints: refinements                 the record  DOLLAR: its address
+ * 	hints: targets by context          none        DOLLAR
+ * 	--root NAME=EXPR                   none        -
+ * 	--retainer TYPE.field              the record  -
  *
  * Two languages have a parser of their own. Conditions of --at (probes/condition.h) are
  * comparisons of one chain of loads with a number, joined by `&&`: what the BPF program

@@ -159,7 +159,7 @@ struct hi_parser {
 	struct hi_error *err;
 };
 
-/* Keeps the first one only. Returns false. */
+/* Records the error unless there is one already. Returns false. */
 bool hi_expr_fail(struct hi_parser *p, size_t column, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 bool hi_expr_fail_memory(struct hi_parser *p);
@@ -210,7 +210,7 @@ struct hi_found_member {
 /* As C and C++ find it: in anonymous members too, then in base classes. */
 bool hi_expr_member(struct hi_parser *p, const struct hi_type *record, const char *name,
 		    size_t length, struct hi_found_member *ret);
-/* A static member of the record or its bases whose value is said. */
+/* A static member of the record or its bases, with a known value. */
 bool hi_expr_constant(struct hi_parser *p, const struct hi_type *record, const char *name,
 		      size_t length, int64_t *ret);
 enum { HI_NEAREST = 120 };

@@ -120,7 +120,7 @@ static bool parse_qualified(struct hi_parser *p, struct hi_value *v, bool *found
 	return *found_ret || fail_unknown_name(p, at, plain);
 }
 
-/* What macros or C++ say, unless the target has such a name. */
+/* Constants of macros and C++, unless the target has such a name. */
 static bool c_constant(struct hi_parser *p, struct hi_value *v)
 {
 	bool truth = hi_expr_is_word(p, "true");
@@ -217,7 +217,7 @@ static bool apply_function(struct hi_parser *p, enum function function, unsigned
 	return true;
 }
 
-/* text[at] behind a name is "(": only our own functions can be called. */
+/* text[at] behind a name is "(": only functions of this language can be called. */
 static bool parse_call(struct hi_parser *p, struct hi_value *v)
 {
 	unsigned n = 0;

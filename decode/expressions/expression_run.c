@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stack machine. The topmost value is kept apart from the stack, in a
- * register; the first push saves a 0 that nobody wants. Runs end: all jumps go
- * forward.
+ * The stack machine. The topmost value is kept apart from the stack, in a register; the
+ * first push saves a 0 that is not used. Runs end: all jumps go forward.
  */
 #include "decode/expressions/expression_internal.h"
 

@@ -5,9 +5,9 @@
  * Note [Integers of 32 and 64 bits]
  *
  * Values are 64 bits wide. int stands sign-extended, unsigned int zero-extended.
- * Arithmetic on unsigned int is cut to 32 bits, as C says; arithmetic on int is
- * not: where the results would differ it is undefined in C, and 64 bits are what
- * somebody who writes 1 << 40 has in mind.
+ * Arithmetic on unsigned int is cut to 32 bits, as C says; arithmetic on int is not:
+ * where the results would differ it is undefined in C, and 64 bits are the natural result
+ * for 1 << 40.
  */
 #include "decode/expressions/expression_internal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How to leave a frame: libdw runs the CFI program, we keep its result a pc. */
+/* How to leave a frame: libdw runs the CFI program, its result is kept by pc. */
 #include <dwarf.h>
 #include <stdlib.h>
 
@@ -7,8 +7,8 @@
 #include "base/cleanup.h"
 #include "decode/frames/frames_internal.h"
 
-/* The two tables that a module may have; .eh_frame is what unwinders at run time
- * believe, so it comes first. */
+/* The two tables that a module may have; unwinders at run time use .eh_frame, so it comes
+ * first. */
 struct hi_cfi_module {
 	bool tried, debug_tried;
 	Dwarf_CFI *eh, *debug;
@@ -71,14 +71,14 @@ static struct hi_cfi_rule register_rule(Dwarf_Frame *frame, int regno)
 	if (dwarf_frame_register(frame, regno, memory, &ops, &n_ops) != 0)
 		return rule;
 	if (n_ops == 0) {
-		/* libdw up to 0.188 at least takes rbx for a scratch register where
-		 * nothing is said of it, and rax for one that callees save. */
+		/* libdw up to 0.188 at least takes rbx for a scratch register where it
+		 * has no rule, and rax for one that callees save. */
 		rule.kind = ops && regno != HI_DWARF_RBX ? HI_CFI_UNDEFINED : HI_CFI_SAME;
 		return rule;
 	}
 	if (ops == memory)
 		return simple_rule(ops, n_ops);
-	/* The last operation says whether it is a value or a place. */
+	/* By the last operation it is a value or an address. */
 	rule.kind = ops[n_ops - 1].atom == DW_OP_stack_value ? HI_CFI_VALUE_EXPR
 							     : HI_CFI_AT_EXPR;
 	rule.ops = ops;

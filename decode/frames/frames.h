@@ -52,12 +52,12 @@ struct hi_stack {
 	 * on an alternate stack, coroutines); 0,0 otherwise. low and high then are of
 	 * the thread's own stack. See Note [Which stack a thread is on]. */
 	uint64_t alt_low, alt_high;
-	bool truncated;	       /* unwinding stopped before the outermost frame */
-	bool locals_truncated; /* there were more variables than we keep */
-	uint64_t
-		registers_in_locals; /* bit per user_regs_struct word (r15=0 … gs=26) that
-				      * a live variable covers: of the innermost frame, or
-				      * of an outer one whose register nobody has saved */
+	bool truncated;		      /* unwinding stopped before the outermost frame */
+	bool locals_truncated;	      /* there were more variables than HI_LOCALS_MAX */
+	uint64_t registers_in_locals; /* bit per user_regs_struct word (r15=0 … gs=26)
+					 that a live variable covers: of the innermost
+					 frame, or of an outer one in a register that was
+					 not saved */
 };
 
 /* The stack of one thread. HI_OK also for a stack that cannot be unwound: one

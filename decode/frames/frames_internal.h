@@ -93,7 +93,7 @@ struct hi_tls_module {
 	uint32_t value;	     /* offset of the block's address in a slot */
 };
 
-/* False: it has none, or libc does not say. */
+/* False: it has none, or libc has no descriptor of it. */
 bool hi_tls_find_module(struct hi_modules *modules, struct hi_module *module,
 			struct hi_tls_module *ret);
 /* False: not allocated in this thread. */

@@ -48,7 +48,7 @@ static bool scope_cfa(void *arg, uint64_t *ret)
 	return *ret != 0;
 }
 
-/* At most once a frame; an expression that asks for itself gets no answer. */
+/* At most once a frame; an expression that needs itself has no value. */
 static bool scope_frame_base(void *arg, uint64_t *ret)
 {
 	struct scope *scope = arg;
@@ -168,7 +168,7 @@ static uint64_t saved_at(const struct scope *scope, const struct hi_loc_piece *p
 	return regs->saved_at[piece->value];
 }
 
-/* A variable that is all in one place. */
+/* A variable in one piece. */
 static enum hi_status add_plain(struct scope *scope, const struct hi_pc_variable *var,
 				const struct hi_loc_piece *piece, struct hi_error *err)
 {

@@ -122,7 +122,8 @@ static enum hi_status divide_entries(struct machine *m, struct entry a, struct e
 	return push_entry(m, a);
 }
 
-/* The generic type is unsigned here (DWARF 5, 2.5.1.4), typed values are as they say. */
+/* The generic type is unsigned here (DWARF 5, 2.5.1.4), typed values have their own
+ * sign. */
 static enum hi_status modulo_entries(struct machine *m, struct entry a, struct entry b)
 {
 	if (b.value == 0)
@@ -241,7 +242,7 @@ static enum hi_status apply_unary_operation(struct machine *m, const Dwarf_Op *o
 	return push_entry(m, a);
 }
 
-/* ---- what the frame and the memory say ---- */
+/* ---- values of the frame and of memory ---- */
 
 static enum hi_status push_register(struct machine *m, uint64_t regno, uint64_t offset)
 {
@@ -406,8 +407,7 @@ static enum hi_status push_entry_value(struct machine *m, const Dwarf_Op *op)
 
 /* ---- locations ---- */
 
-/* Only a piece may follow (DWARF 5, 2.6.1): the caller of run_operation() sees to that.
- */
+/* Only a piece may follow (DWARF 5, 2.6.1): the caller of run_operation() checks that. */
 static enum hi_status name_location(struct machine *m, struct hi_loc_piece piece)
 {
 	m->pending = true;
@@ -468,7 +468,7 @@ static enum hi_status end_piece(struct machine *m, uint64_t bit_size, uint64_t b
 /* ---- control ---- */
 
 /* Operations are sorted by their offset; a target inside one is malformed. Beyond the
- * offset of the last one it is the end: nothing says how long that one is. */
+ * offset of the last one it is the end, as the length of that one is not known. */
 static enum hi_status jump_to_operation(struct machine *m, const Dwarf_Op *op)
 {
 	uint64_t target = op->offset + 3 + op->number;

@@ -32,7 +32,7 @@ struct ranges {
 	bool deep; /* functions nested in functions are among them */
 };
 
-/* Per module: where its units' code is, where .debug_aranges does not say. */
+/* Per module: where its units' code is, if .debug_aranges is missing. */
 struct hi_scope_module {
 	bool tried;
 	struct ranges units;
@@ -69,7 +69,7 @@ static bool find_function_range(const struct ranges *ranges, uint64_t addr,
 	return true;
 }
 
-/* False when out of memory. Code that the linker dropped claims address 0. */
+/* False when out of memory. Code that the linker dropped has address 0. */
 static bool add_ranges(struct ranges *ranges, Dwarf_Die *die)
 {
 	Dwarf_Addr base, start, end;
@@ -137,7 +137,7 @@ static void enter_split_unit(Dwarf_Die *unit)
 
 /* ---- functions of a unit ---- */
 
-/* A walk over DIEs with a stack of our own, bounded in depth and number. */
+/* A walk over DIEs with an explicit stack, bounded in depth and number. */
 struct die_walk {
 	Dwarf_Die path[DEPTH_MAX]; /* the DIE that comes next on each level */
 	size_t depth;
@@ -383,7 +383,7 @@ static bool is_scope_at(Dwarf_Die *die, int tag, uint64_t addr)
 {
 	switch (tag) {
 	case DW_TAG_lexical_block:
-		/* A block that says nothing of its code is as wide as its parent. */
+		/* A block without ranges is as wide as its parent. */
 		if (!dwarf_hasattr(die, DW_AT_low_pc) &&
 		    !dwarf_hasattr(die, DW_AT_ranges))
 			return true;

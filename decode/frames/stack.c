@@ -107,7 +107,7 @@ static enum hi_status read_locals(struct hi_unwind *unwind, struct hi_stack *sta
 
 	for (size_t i = 0; i < unwind->frames.count && status == HI_OK; i++)
 		status = hi_locals_read(unwind, i, &locals, err);
-	/* The stack owns them, also half of them. */
+	/* The stack owns them, also if they are incomplete. */
 	stack->locals = locals.all.items;
 	stack->n_locals = locals.all.count;
 	stack->locals_truncated = locals.truncated;

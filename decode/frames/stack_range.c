@@ -8,13 +8,12 @@
  * from the static TLS blocks, which end in the TCB, which ends the mapping.
  * (A caller's pthread_attr_setstack makes no difference to that.)
  *
- * If sp lies in the own stack, it is used from sp - 128 (the red zone) on. If
- * not, the thread is on another one: [alt_low, alt_high), from sp - 128 to the
- * outermost frame on it. Frames of the own stack may follow through a signal
- * frame, then the own stack is used from there on. Without such a frame (a
- * coroutine: nobody says where its scheduler's sp is) all of the own stack
- * counts as used: too many roots show garbage as live, too few show leaks that
- * are none.
+ * If sp lies in the own stack, it is used from sp - 128 (the red zone) on. If not, the
+ * thread is on another one: [alt_low, alt_high), from sp - 128 to the outermost frame on
+ * it. Frames of the own stack may follow through a signal frame, then the own stack is
+ * used from there on. Without such a frame (a coroutine: its scheduler's sp is not known)
+ * all of the own stack counts as used: too many roots show garbage as live, too few show
+ * leaks that are none.
  *
  * A foreign stack that could not be unwound to its end is cut 8 MiB above sp
  * (the default size of a stack), in [heap] 64 KiB: there it is a block among
@@ -30,7 +29,8 @@ enum {
 	ALT_HEAP_MAX = 64 << 10,
 	/* ucontext_t and what the kernel puts behind it */
 	SIGNAL_FRAME_MAX = 4096,
-	PTHREAD_SIZE = 2304, /* of struct pthread where libc does not say: glibc 2.36 */
+	PTHREAD_SIZE =
+		2304, /* of struct pthread if libc has no descriptor of it: glibc 2.36 */
 };
 
 static uint64_t min_stack_address(uint64_t a, uint64_t b)
@@ -180,7 +180,7 @@ enum hi_status hi_stack_find_range(struct hi_unwind *unwind,
 	if (own && own->kind != HI_MAPPING_HEAP)
 		stack->low = own->start;
 	else
-		stack->low = stack->high; /* nobody says where it begins: leave it out */
+		stack->low = stack->high; /* its start is not known: leave it out */
 	find_alt_range(unwind, own, stack);
 	return HI_OK;
 }

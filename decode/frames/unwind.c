@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The walk over a stack in the image. Everything that it reads may be garbage:
- * stack pointers must grow, return addresses must lie in code, and there are at
- * most HI_FRAMES_MAX frames.
+ * The walk over a stack in the image. All that it reads may be garbage: stack pointers
+ * must grow, return addresses must lie in code, and there are at most HI_FRAMES_MAX
+ * frames.
  */
 #include <stddef.h>
 #include <string.h>
@@ -205,7 +205,7 @@ static enum step step_by_cfi(struct hi_unwind *unwind, struct hi_unwound *frame,
 	struct rule_scope scope = {unwind, &frame->regs, 0};
 
 	if (row->regs[HI_DWARF_RIP].kind == HI_CFI_UNDEFINED) {
-		/* How _start and clone say that nobody called them. */
+		/* _start and clone mark the outermost frame so. */
 		find_cfa(unwind, row, &frame->regs, &frame->cfa);
 		return STEP_OUTERMOST;
 	}
@@ -292,8 +292,8 @@ static enum hi_status add_frame(struct hi_unwind *unwind, uint64_t pc, bool exac
 	enum hi_status status =
 		hi_frame_cache_pc(unwind->cache, pc - !exact, &frame.pc, err);
 
-	/* A return address that nobody called from, at the start of a function:
-	 * makecontext() plants such a one. */
+	/* A return address without a call in front of it, at the start of a function:
+	 * makecontext() writes one. */
 	if (status == HI_OK && !exact && !frame.pc->row.present &&
 	    is_in_executable_mapping(unwind->cache, pc))
 		status = hi_frame_cache_pc(unwind->cache, pc, &frame.pc, err);

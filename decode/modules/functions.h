@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Code of a module by symbols, names and lines: for those who look for places to
- * stop at. By the files alone; nothing of it needs a frozen image.
+ * Code of a module by symbols, names and lines, to find addresses to stop at. Reads files
+ * only; needs no frozen image.
  */
 #ifndef HI_DECODE_MODULES_FUNCTIONS_H
 #define HI_DECODE_MODULES_FUNCTIONS_H
@@ -23,19 +23,20 @@ uint64_t hi_module_next_symbol(struct hi_module *module, uint64_t addr);
 
 /* ---- by DWARF; nothing is found where there is none ---- */
 
-/* A call of a function whose body stands in its caller. */
+/* An inlined call of a function. */
 struct hi_inlined_call {
 	const char *file; /* of the call; "" unknown; hostile */
 	unsigned line;	  /* 0 unknown */
 	uint64_t addr;	  /* of the body's first instruction there; 0 unknown */
 };
 struct hi_inlined_search {
-	/* Is it the function that is looked for; linkage may be NULL; both hostile. */
+	/* True: it is the function. linkage may be NULL; both are hostile. */
 	bool (*is_wanted)(void *arg, const char *name, const char *linkage);
 	bool (*on_call)(void *arg, const struct hi_inlined_call *call); /* false stops */
 	void *arg;
 };
-/* All calls of it in this module; walks all of its debug information, twice. */
+/* Finds all inlined calls of a function in this module. Walks all of its debug
+ * information twice. */
 enum hi_status hi_module_inlined_calls(struct hi_module *module,
 				       const struct hi_inlined_search *search,
 				       struct hi_error *err);
@@ -44,13 +45,13 @@ enum hi_status hi_module_inlined_calls(struct hi_module *module,
 struct hi_line_location {
 	uint64_t addr;	/* target address */
 	unsigned line;	/* the one that was asked for, or the next that has code */
-	uint64_t scope; /* places of the same function or inlined call have the same */
+	uint64_t scope; /* the same for locations in one function or inlined call */
 };
 /*
- * The lowest address of that line in each function and inlined call; where the line
- * has no code, of the next one that has. file: as the compiler had it, or the end of
- * that path, from a slash on. *file_known_ret: some unit has such a file.
- * HI_NO_MEMORY only; at most max places. Free *ret.
+ * Finds the lowest address of a line in each function and inlined call. A line without
+ * code stands for the next one that has code. file: as the compiler had it, or the end of
+ * that path, from a slash on. *file_known_ret: some unit has such a file. At most max
+ * locations; free *ret. HI_NO_MEMORY only.
  */
 enum hi_status hi_module_line_locations(struct hi_module *module, const char *file,
 					unsigned line, size_t max,
@@ -60,10 +61,11 @@ enum hi_status hi_module_line_locations(struct hi_module *module, const char *fi
 struct hi_parameter {
 	const char *name; /* "" none; hostile */
 	hi_type_id type;
-	int8_t argument; /* n: in the n-th integer argument register at the entry;
-			  * -1: elsewhere, or it cannot be told */
+	int8_t argument; /* n: in the n-th integer argument register at the entry; -1:
+			    elsewhere, or not known */
 };
-/* Of the function whose entry this is, in order. HI_NOT_FOUND: no DWARF of it. */
+/* The parameters of the function with this entry, in order, at most max. HI_NOT_FOUND:
+ * there is no DWARF of it. */
 enum hi_status hi_function_parameters(struct hi_types *types, struct hi_module *module,
 				      uint64_t entry, struct hi_parameter *ret,
 				      size_t max, size_t *n_ret, struct hi_error *err);
@@ -77,7 +79,7 @@ hi_type_id hi_function_value_elsewhere(struct hi_types *types, struct hi_module 
 				       uint64_t entry);
 hi_type_id hi_function_subject(struct hi_types *types, struct hi_module *module,
 			       uint64_t entry);
-/* Its variables, but those of blocks inside of it; argument is -1. */
+/* The variables of a function, without those of blocks inside of it; argument is -1. */
 enum hi_status hi_function_locals(struct hi_types *types, struct hi_module *module,
 				  uint64_t entry, struct hi_parameter *ret, size_t max,
 				  size_t *n_ret, struct hi_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a function's debug information says of the objects that it works on. */
+/* Types of the objects that a function works on, by its debug information. */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>

@@ -84,7 +84,7 @@ static void look_at_call(struct walk *walk, Dwarf_Die *unit, Dwarf_Die *die)
 	}
 }
 
-/* Are functions, or (deep) calls, to be found below it? */
+/* True: functions, or (deep) calls, may be below it. */
 static bool is_worth_entering(int tag, bool deep)
 {
 	switch (tag) {

@@ -5,7 +5,7 @@
 #include "decode/modules/dwfl.h"
 
 /* The function of a unit whose code holds addr (an ELF address), or innermost: the
- * innermost inlined call there. Bounded; recurses over nothing. */
+ * innermost inlined call there. Bounded, without recursion. */
 bool hi_scope_of_code(Dwarf_Die *unit, Dwarf_Addr addr, bool innermost, Dwarf_Die *ret);
 /* The function whose entry (an ELF address) this is. */
 bool hi_function_die(Dwarf *dwarf, Dwarf_Addr entry, Dwarf_Die *ret);

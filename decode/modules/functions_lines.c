@@ -25,7 +25,7 @@ struct search {
 struct parts {
 	const char *directory; /* NULL: none */
 	const char *path, *end;
-	unsigned up; /* parts that a ".." behind them takes away */
+	unsigned up; /* parts that a ".." behind them removes */
 };
 
 static struct parts parts_of(const char *path, const char *directory)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parameters and the registers that they come in: where the debug information says
- * it for the entry, by that; else (code that is not optimised: it says where they will
- * be) by the System V ABI, psABI x86-64 3.2.3, as far as that is certain.
+ * Parameters and the registers that they come in: by the debug information where it is
+ * about the entry; else (code that is not optimised: it is about the time after the
+ * prologue) by the System V ABI, psABI x86-64 3.2.3, as far as that is certain.
  */
 #include <dwarf.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static enum where find_location_at_entry(Dwarf_Die *die, Dwarf_Addr entry,
 	return *argument_ret < 0 ? SOMEWHERE_ELSE : IN_REGISTER;
 }
 
-/* How many integer registers a value of this type takes; -1: it cannot be told. */
+/* How many integer registers a value of this type takes; -1: not known. */
 static int registers_for(const struct hi_type *type)
 {
 	switch (type->kind) {

@@ -10,7 +10,7 @@ enum {
 	ORIGINS_MAX = 8, /* abstract origins and specifications in a chain */
 };
 
-/* Does the code at addr belong to what is below this DIE? */
+/* True: the code at addr may belong to a child of this DIE. */
 static bool may_enclose_address(Dwarf_Die *die, int tag, Dwarf_Addr addr)
 {
 	switch (tag) {

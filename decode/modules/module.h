@@ -14,7 +14,7 @@ enum {
 	HI_ELF_NOTES_MAX = 64 << 10, /* bytes of one PT_NOTE that are looked at */
 	HI_PAGE = 4096,
 };
-/* An ELF file that claims to span more than this is refused. */
+/* An ELF file whose segments span more than this is refused. */
 #define HI_ELF_SPAN_MAX (1ull << 40)
 
 /* Headers of one ELF file, from a file or from memory. */
@@ -88,7 +88,7 @@ struct hi_modules {
 bool hi_modules_remember(struct hi_modules *modules); /* false: out of memory */
 
 /* ---- module_elf.c ---- */
-/* HI_BAD_DATA: not a 64-bit x86-64 ELF file, or headers that cannot be. */
+/* HI_BAD_DATA: no 64-bit x86-64 ELF file, or inconsistent headers. */
 enum hi_status hi_elf_header_read(const struct hi_elf_source *source,
 				  struct hi_elf_header *ret, struct hi_error *err);
 void hi_elf_header_free(struct hi_elf_header *header);
@@ -109,9 +109,10 @@ void hi_module_find_debug(struct hi_module *module);
 /* A descriptor of an inflated copy of this debug file in the cache directory,
  * made now if need be; -1: none (not compressed, small, or no cache). */
 int hi_module_inflated(struct hi_module *module);
-/* The cache directory, made if need be, ours and nobody else's; -1: none. */
+/* The cache directory, made if need be; only its owner, this user, may write to it. -1:
+ * none. */
 int hi_cache_open(const struct hi_modules *modules);
-/* A regular file of ours in it; -1: none. */
+/* Opens a regular file in it that belongs to this user; -1: none. */
 int hi_cache_open_file(int dir, const char *name);
 /* A new private file under a temporary name. */
 int hi_cache_create(int dir, char temporary[80]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The cache directory, and in it inflated copies of large compressed debug files:
- * inflating costs more than all that we read of them afterwards.
+ * inflating one costs more than reading what is needed of it.
  *
  * A copy is named BUILDID-IDENTITY.debug (identity: size and times of the file that
  * it was made of), made under another name, closed with a footer and renamed; one
@@ -74,7 +74,7 @@ int hi_cache_open_directory(const char *given)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
-	/* What others may write to, others may lie in. */
+	/* A directory that others may write to is not trusted. */
 	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 022))
 		return fd;
 	close(fd);

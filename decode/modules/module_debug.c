@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The separate debug file of a module: by build-id, by .gnu_debuglink, by
- * debuginfod. A file that does not prove to belong to the module is not used.
+ * The separate debug file of a module: by build-id, by .gnu_debuglink, by debuginfod. A
+ * file is used only if its build-id or CRC says that it belongs to the module.
  */
 #include "decode/modules/module.h"
 
@@ -103,14 +103,14 @@ static bool belongs_to_module(const struct hi_module *module, int fd, const uint
 	return same;
 }
 
-/* Takes the file (and fd) at path as the module's debug file if it is that. */
+/* Takes fd, the file at path, as the module's debug file, if it is the right one. */
 static bool try_file(struct hi_module *module, int fd, const char *path,
 		     const uint32_t *crc, enum hi_debug_source source)
 {
 	struct hi_module_private *priv = module->priv;
 	struct stat debug, own;
 
-	/* A debuglink may name the very file that it stands in. */
+	/* A debug link may name the file that has it. */
 	if (fstat(fd, &debug) == 0 && priv->fd >= 0 && fstat(priv->fd, &own) == 0 &&
 	    debug.st_ino == own.st_ino && debug.st_dev == own.st_dev) {
 		close(fd);
@@ -133,8 +133,8 @@ static bool try_file(struct hi_module *module, int fd, const char *path,
 	return true;
 }
 
-/* In the target's own root first, where that is another one than ours; what
- * --debug-dir names is on our side only. */
+/* In the target's own root first, where that is another one than ours. --debug-dir names
+ * directories of our root only. */
 static bool try_path(struct hi_module *module, const char *path, const uint32_t *crc,
 		     enum hi_debug_source source)
 {
@@ -153,7 +153,7 @@ static bool try_path(struct hi_module *module, const char *path, const uint32_t 
 
 typedef bool dir_fn(struct hi_module *module, const char *dir, void *arg);
 
-/* fn for each directory until it says true. */
+/* Calls fn for each directory until it returns true. */
 static bool each_dir(struct hi_module *module, dir_fn *fn, void *arg)
 {
 	const char *dirs = module->priv->modules->debug_dir;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Our modules as libdwfl sees them. libdwfl finds nothing by itself: which
- * files are used is decided in modules_open.c and module_debug.c.
+ * Modules for libdwfl. It does not look for files: which ones are used is decided in
+ * modules_open.c and module_debug.c.
  */
 #include "decode/modules/module.h"
 
@@ -103,7 +103,7 @@ Dwfl_Module *hi_module_dwfl(struct hi_module *module)
 		return NULL;
 	if (!priv->dwfl_checked) {
 		priv->dwfl_checked = true;
-		/* Alignments that cannot be make libdwfl place it elsewhere. */
+		/* Impossible alignments make libdwfl place it at another address. */
 		if (!dwfl_module_getelf(priv->dwfl, &bias) || bias != module->bias)
 			priv->dwfl = NULL;
 	}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ELF headers, from a file or from the target's memory, by our own small
- * parser: it decides which file belongs to a module before any library sees
- * it. Hostile input.
+ * ELF headers, from a file or from the target's memory, by a small parser of our own:
+ * which file belongs to a module is decided before a library reads it. Hostile input.
  */
 #include "decode/modules/module.h"
 
@@ -203,7 +202,7 @@ enum hi_status hi_elf_header_read(const struct hi_elf_source *source,
 	return HI_OK;
 }
 
-/* Bytes of file that the segments fill; 0 where that is absurd. */
+/* Bytes of file that the segments fill; 0: more than the limit. */
 static size_t file_span(const struct hi_elf_header *header)
 {
 	uint64_t span = 0;
@@ -217,7 +216,7 @@ static size_t file_span(const struct hi_elf_header *header)
 	return span > (1ull << 30) || span < sizeof(GElf_Ehdr) ? 0 : (size_t)span;
 }
 
-/* Page by page, so that a hole loses no more than itself. */
+/* Page by page, so that a hole leaves out no more than itself. */
 static void copy_segment(struct hi_memory *memory, uint64_t addr, uint8_t *to, size_t n)
 {
 	while (n > 0) {

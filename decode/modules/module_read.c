@@ -51,9 +51,9 @@ enum hi_status hi_module_read_file(struct hi_module *module, uint64_t addr, void
 }
 
 /*
- * May the file stand in for memory that the image does not hold? Always for
- * segments that nobody writes; for writable ones only where the page cannot be
- * a changed one that was swapped out, unreadable or left out of a core.
+ * May the file stand in for memory that the image does not hold? Always for segments that
+ * are not writable; for writable ones only where the page cannot be a changed one that
+ * was swapped out, unreadable or left out of a core.
  */
 static bool file_is_truth(const struct hi_modules *modules,
 			  const struct hi_module *module, uint64_t addr)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Modules of one image are those of a later one if the same files are mapped in the
- * same places: what was read of the files holds. */
+/* Modules of one image are those of a later one if the same files are mapped in the same
+ * places: what was read of the files stays valid. */
 #include <string.h>
 
 #include "decode/modules/module.h"

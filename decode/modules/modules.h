@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Modules of an image: ELF files, their debug information, their symbols. By
- * libdwfl; nothing outside decode sees a Dwfl handle (dwfl.h, for
- * this folder only).
+ * Modules of an image: ELF files, their debug information, their symbols. Handles of
+ * libdwfl stay inside decode/ (dwfl.h).
  */
 #ifndef HI_DECODE_MODULES_MODULES_H
 #define HI_DECODE_MODULES_MODULES_H
@@ -26,7 +25,7 @@ struct hi_module {
 	size_t build_id_size; /* 0: none */
 	bool is_executable;   /* the main program */
 	bool file_mismatch;   /* a file was found, but its build-id is another: unused */
-	bool from_memory;     /* the ELF headers in memory are all we have */
+	bool from_memory;     /* only the ELF headers in memory are known */
 	char note[120];	      /* "" or one line: "file on disk was replaced" … */
 	/* Known once asked for (hi_module_debug): */
 	enum hi_debug_source debug;
@@ -43,15 +42,15 @@ struct hi_modules_options {
 
 struct hi_modules;
 
-/* Borrowing image until destroy. HI_OK also where some module is unreadable
- * (its note says so). Reads no DWARF. */
+/* Opens the modules of image, which is borrowed until close. HI_OK also where a module is
+ * unreadable (its note says so). Reads no DWARF. */
 enum hi_status hi_modules_open(const struct hi_image *image,
 			       const struct hi_modules_options *options,
 			       struct hi_modules **ret, struct hi_error *err);
 void hi_modules_close(struct hi_modules *modules);
-/* True: they are the modules of this later image of the process now, and borrow it;
- * types of them stay as well (hi_types_renew). False: other files are mapped, or in
- * other places; nothing has changed. The image before may be gone. */
+/* Takes over a later image of the same process. True: modules borrow it from now on;
+ * their types stay (hi_types_renew). False: other files are mapped, or at other
+ * addresses; nothing has changed. The image before may be gone already. */
 bool hi_modules_renew(struct hi_modules *modules, const struct hi_image *image);
 
 size_t hi_modules_count(const struct hi_modules *modules);
@@ -62,8 +61,8 @@ struct hi_module *hi_modules_executable(struct hi_modules *modules); /* NULL: no
 /* By the beginning of its name: "libc.so", "ld-linux". NULL: none. */
 struct hi_module *hi_modules_named(struct hi_modules *modules, const char *prefix);
 
-/* Looks for debug information (opens the file, reads no DIE) and fills in
- * module->debug. HI_NOT_FOUND: there is none. */
+/* Looks for debug information and fills in module->debug. Opens the file, reads no DIE.
+ * HI_NOT_FOUND: there is none. */
 enum hi_status hi_module_debug(struct hi_module *module, struct hi_error *err);
 
 /* Symbol by name (.symtab of the file or its debug file, else .dynsym), as a
@@ -74,8 +73,8 @@ enum hi_status hi_modules_symbol(struct hi_modules *modules, struct hi_module *m
 /* Name of the symbol that covers addr, its offset; NULL if none. Valid until close. */
 const char *hi_modules_symbol_at(struct hi_modules *modules, uint64_t addr,
 				 uint64_t *offset_ret);
-/* "ns::C::member" of a mangled C++ or Rust name; false if it is none or too long for
- * out. Bounded, whatever the name says (vtable.c). */
+/* "ns::C::member" of a mangled C++ or Rust name; false: it is none, or too long for out.
+ * Bounded for hostile names (types/vtable.c). */
 bool hi_demangle(const char *mangled, char *out, size_t out_size);
 /* Bytes at a target address out of the module's file (text and rodata that the
  * image does not hold). All or HI_FAULT. */

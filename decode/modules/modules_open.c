@@ -42,7 +42,7 @@ static void set_note(struct hi_module *module, const char *text)
 	snprintf(module->note, sizeof(module->note), "%s", text);
 }
 
-/* The file that the mapping says, or --exe for the program of a core. */
+/* The file of the mapping, or --exe for the program of a core. */
 static int open_mapped_file(const struct hi_modules *modules,
 			    const struct hi_mapping *mapping)
 {
@@ -83,7 +83,7 @@ static bool is_same_elf(const struct hi_elf_header *file,
 	       file->ehdr.e_entry == memory->ehdr.e_entry;
 }
 
-/* Chooses between the file and the ELF in memory; both heads are consumed. */
+/* Chooses between the file and the ELF in memory; both headers are consumed. */
 static void choose_elf_source(struct hi_module *module, int fd,
 			      struct hi_elf_header *file, bool have_file,
 			      struct hi_elf_header *memory, bool have_memory,
@@ -117,8 +117,8 @@ static void choose_elf_source(struct hi_module *module, int fd,
 				 : "its file cannot be reached: read from memory");
 }
 
-/* End of the mapped range: what its headers claim, cut where another file's
- * mapping begins, and at least the mapping itself. */
+/* End of the mapped range: the range in its headers, cut where another file's mapping
+ * begins, and at least the mapping itself. */
 static uint64_t module_end(const struct hi_image *image, size_t first,
 			   const struct hi_module *module)
 {

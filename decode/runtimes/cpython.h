@@ -68,7 +68,7 @@ enum {
 /* What an instance begins with, when it is more than fields. */
 enum hi_py_family {
 	HI_PY_PLAIN,  /* fields of the table, slots */
-	HI_PY_OPAQUE, /* a C structure that nobody described */
+	HI_PY_OPAQUE, /* a C structure without a description */
 	HI_PY_OBJECT,
 	HI_PY_DICT,
 	HI_PY_ODICT,
@@ -138,7 +138,7 @@ struct hi_py_array {
 	uint32_t first, n, stride;
 	const char *what; /* in a state its path: "types.builtins[].tp_dict" */
 };
-/* A part of the state whose words are no references, or are told otherwise. */
+/* A part of the state whose words are no references, or are reported by other code. */
 struct hi_py_skip {
 	uint32_t from, to;
 	const char *path;
@@ -211,14 +211,15 @@ struct hi_py_layout {
 	/* Types with these flags have managed_size bytes in front of the object. */
 	uint64_t preheader_flags;
 	uint32_t managed_size;
-	bool immortal; /* a refcount of 2^31 and more says so */
+	bool immortal; /* such objects have a refcount of 2^31 and more */
 	/* pymalloc */
 	uint32_t arena_size, pool_size, pool_header, arena_object_size, alignment,
 		small_max;
 	/* Where an interpreter has its own: in the state, or behind a pointer there */
 	uint32_t interp_obmalloc, obmalloc_arenas, obmalloc_n_arenas;
 	bool obmalloc_is_pointer;
-	/* What is not only elsewhere but otherwise. NULL: there is none. */
+	/* Functions for structures that differ by more than offsets. NULL: there is
+	 * none. */
 	bool (*frame_at)(struct hi_runtime_cursor *c, uint64_t addr,
 			 struct hi_py_frame *ret);
 	uint64_t (*local_name)(struct hi_runtime_cursor *c, uint64_t code, uint32_t i);
@@ -237,7 +238,7 @@ static inline bool hi_py_has_builtin(const struct hi_py_layout *l,
 	return b->from <= l->minor && l->minor <= b->to;
 }
 
-/* One thread's. Copies: nothing that it returns is borrowed. */
+/* Reads for one thread. It copies: nothing that it returns is borrowed. */
 struct hi_py_reader {
 	struct hi_memory *memory;
 	struct hi_py_window {
@@ -372,7 +373,7 @@ struct hi_py {
 
 struct hi_runtime_cursor {
 	struct hi_py *py;
-	uint64_t n_cut; /* objects that have less than they say */
+	uint64_t n_cut; /* objects that have less than their length */
 	struct hi_py_reader reader;
 	enum { HI_PY_TYPE_CACHE = 512 } cache_size;
 	struct {
@@ -384,8 +385,8 @@ void hi_py_cursor_init(struct hi_runtime_cursor *c, struct hi_py *py);
 
 /* cpython_version.c */
 enum hi_status hi_py_find_layout(struct hi_py *py, struct hi_error *err);
-/* cpython_dwarf.c: the layout with what debug information says of the interpreter's own
- * structures; NULL: it says nothing of them, or no memory (py->no_memory). */
+/* cpython_dwarf.c: the layout with the offsets of the interpreter's own structures by
+ * debug information; NULL: it has none of them, or no memory (py->no_memory). */
 const struct hi_py_layout *hi_py_layout_of_dwarf(struct hi_py *py,
 						 struct hi_types *types);
 /* cpython_frozen.c: adds what is no root to py->own; false: no memory. */
@@ -394,7 +395,7 @@ bool hi_py_own_frozen(struct hi_py *py, struct hi_runtime_cursor *c);
 void hi_py_find_interned(struct hi_py *py, struct hi_runtime_cursor *c);
 
 /* cpython_arenas.c */
-/* Says in base.found_by where layout and arenas come from. */
+/* Finds the arenas. base.found_by gets the source of layout and arenas. */
 enum hi_status hi_py_find_arenas(struct hi_py *py, struct hi_error *err);
 enum hi_status hi_py_walk(struct hi_runtime *runtime, hi_runtime_blocks_fn *fn, void *arg,
 			  struct hi_error *err);
@@ -412,20 +413,21 @@ struct hi_py_field_list {
 	struct hi_py_field items[HI_PY_MAX_FIELDS];
 	uint32_t n;
 };
-/* The first that is added at an offset stays. */
+/* Adds a field, unless there is one at this offset. */
 void hi_py_add_field(struct hi_py_field_list *f, uint32_t offset,
 		     enum hi_py_field_kind kind, const char *name);
 const char *hi_py_keep_text(struct hi_py *py, const char *text);
-/* Up the bases: slots, then the builtin at the end. Says t's family. */
+/* Collects the fields of a type along its bases: slots, then the builtin at the end. Sets
+ * t->family. */
 void hi_py_collect_fields(struct hi_runtime_cursor *c, struct hi_py_type *t,
 			  struct hi_py_field_list *f);
-/* Items that a structure like time.struct_time has, those included that its ob_size does
- * not count; 0: it is none. */
+/* Items of a structure like time.struct_time, with those that its ob_size does not count;
+ * 0: it is no such structure. */
 uint16_t hi_py_hidden_items(struct hi_runtime_cursor *c, const struct hi_py_type *t);
 bool hi_py_keep_fields(struct hi_py *py, struct hi_py_type *t,
 		       struct hi_py_field_list *f);
-/* cpython_extension.c: what debug information says of the words from `from` on; false:
- * nothing. */
+/* cpython_extension.c: adds the fields from offset `from` on by debug information; false:
+ * there is none. */
 bool hi_py_describe(struct hi_runtime_cursor *c, const struct hi_py_type *t,
 		    uint64_t from, struct hi_py_field_list *fields);
 /* A name of hi_runtime.types; 0 when out of memory. Under the lock. */
@@ -463,13 +465,13 @@ enum hi_status hi_py_type_of(struct hi_runtime *runtime, const struct hi_objects
 /* cpython_bounds.c */
 struct hi_py_visit;
 /* How many of n items, `size` bytes each, lie in the block of the table at addr, behind
- * `head` bytes. What is not there is cut: v->is_cut. */
+ * `head` bytes. Fewer than n: v->is_cut is set. */
 uint64_t hi_py_bound(struct hi_py_visit *v, uint64_t addr, uint64_t head, uint64_t n,
 		     uint64_t size);
 /* Bytes from addr, which may lie anywhere in a block or in a stack of frames, to the end
  * of what holds it. */
 uint64_t hi_py_room_inside(struct hi_runtime_cursor *c, uint64_t addr);
-/* Brent's second pointer: a chain of the target that meets itself ends there. */
+/* Brent's algorithm: finds a cycle in a chain of the target. */
 struct hi_py_chain {
 	uint64_t mark, n;
 };
@@ -481,11 +483,11 @@ struct hi_py_visit {
 	hi_runtime_edge_fn *fn;
 	void *arg;
 	bool stopped;
-	bool is_cut;	/* the object has less than it says */
-	uint64_t share; /* bytes of tables that may be read; 0: as the runtime says */
+	bool is_cut;	/* the object has less than its length */
+	uint64_t share; /* bytes of tables that may be read; 0: the runtime's share */
 	uint64_t used;	/* bytes of tables */
 	/* Memory of an object that is no object itself, and how many bytes of it may be
-	 * read for this one; NULL: nobody asks. */
+	 * read for this one; may be NULL. */
 	uint64_t (*memory)(void *arg, uint64_t addr, enum hi_py_buffer what);
 };
 bool hi_py_emit(struct hi_py_visit *v, uint64_t to, enum hi_grade grade,
@@ -525,7 +527,8 @@ void hi_py_visit_dtype(struct hi_py_visit *v, const struct hi_py_object *o);
 bool hi_py_name_ndarray_buffers(struct hi_py *py);
 /* hi_runtime.types of an array: with the name of its dtype. */
 uint32_t hi_py_ndarray_type(struct hi_runtime_cursor *c, const struct hi_py_object *o);
-/* Its dtype, its shape, and who owns its data; untouched where it does not hold. */
+/* Writes its dtype, its shape, and the owner of its data. out is untouched if the array
+ * fails its checks. */
 void hi_py_ndarray_text(struct hi_runtime_cursor *c, const struct hi_py_object *o,
 			char *out, size_t size);
 

@@ -5,11 +5,11 @@
  * Include/internal/pycore_pymem.h and pycore_obmalloc.h.
  *
  * struct arena_object: address, pool_address (the next pool that was never used),
- * nfreepools, ntotalpools, freepools, nextarena, prevarena. `arenas` points to an
- * array of them. From 3.12 on each interpreter may have its own, which its state leads
- * to. Before, it is a static variable, and a stripped interpreter does not say where:
- * then every word of the module's data that may be it is tried: the array's
- * arenas must have pools whose own headers say the index that they have in it.
+ * nfreepools, ntotalpools, freepools, nextarena, prevarena. `arenas` points to an array
+ * of them. From 3.12 on each interpreter may have its own, which its state leads to.
+ * Before, it is a static variable, which a stripped interpreter does not name: then every
+ * word of the module's data that may be its address is tried. Pools of the array's arenas
+ * must have the arena's index in their headers.
  *
  * struct pool_header: count of used blocks, freeblock, nextpool, prevpool,
  * arenaindex, szidx, nextoffset, maxnextoffset. Blocks from nextoffset on were
@@ -88,7 +88,8 @@ static bool pool_is_of(struct hi_py *py, const struct hi_py_arena *arena, uint64
 	       ret->nextoffset <= l->pool_size + l->small_max;
 }
 
-/* Pools that were ever used say whose they are. Some may be torn, or in the making. */
+/* Pools that were ever used have the index of their arena. Some may be torn, or in the
+ * making. */
 struct pool_check {
 	uint64_t n, wrong;
 };
@@ -203,7 +204,7 @@ static bool try_symbols(struct hi_py *py)
 	return false;
 }
 
-/* Is there memory of the heap's kind? A look at the mappings before any read. */
+/* True: memory of the heap's kind is mapped there. Checked before any read. */
 static bool may_be_table(const struct hi_py *py, uint64_t word)
 {
 	const struct hi_mapping *m;
@@ -253,7 +254,7 @@ static bool is_known_arena_table(const struct hi_py *py, uint64_t table)
 	return false;
 }
 
-/* Those that say where they are: one array of each interpreter, or of several. */
+/* Arrays that the state leads to: one of each interpreter, or of several. */
 static enum hi_status read_own_tables(struct hi_py *py, struct hi_error *err)
 {
 	const struct hi_py_layout *l = py->layout;

@@ -145,8 +145,8 @@ static bool is_gc_head(const uint64_t *head)
 }
 
 /* A reference count that may be an address: values of an instance begin like an object
- * where one of them is False and the next a class. The collector's list tells, but when
- * it runs. */
+ * where one of them is False and the next a class. The collector's list decides, unless
+ * the collector runs. */
 static bool is_in_list(struct hi_runtime_cursor *c, uint64_t addr, const uint64_t *head,
 		       uint64_t refcnt)
 {
@@ -271,7 +271,7 @@ static void visit_owner(struct typing *t, struct hi_runtime_cursor *c,
 {
 	struct hi_py_visit v = {.c = c, .arg = t, .memory = type_owned_buffer};
 
-	/* More than there is: it will not be read so. */
+	/* More than there is: it will not be read. */
 	if (w->used > c->py->budget)
 		v.share = MIN_SHARE;
 	hi_py_visit(&v, o);

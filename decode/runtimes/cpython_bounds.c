@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How much of a table may be read. Lengths come from the target, and a table of another
- * object, or of nobody, is not what its owner says.
+ * How much of a table may be read. Lengths come from the target, and the table may belong
+ * to another object, or to none.
  *
  * Note [Tables and their blocks]
  *
@@ -45,8 +45,8 @@ static uint64_t room_in_mapping(const struct hi_py *py, uint64_t addr)
 	return m ? m->end - addr : 0;
 }
 
-/* A table may look like one: where its first word is an address (that is no count of
- * references), or by what is left of an object that was there before, whose count is
+/* A table may look like an object: where its first word is an address (that is no count
+ * of references), or by what is left of an object that was there before, whose count is
  * zero. */
 static bool holds_object(struct hi_runtime_cursor *c, uint64_t block, uint64_t size)
 {

@@ -2,8 +2,8 @@
 /*
  * A layout out of debug information: the interpreter's own structures, which a patch
  * release or a build's options may change. Structures of objects are the same in all
- * releases of a minor version, and stay as the table says. What the debug information has
- * not stays as well; the proof (cpython_probe.c) is for both.
+ * releases of a minor version, and stay as in the table, as does what the debug
+ * information does not have. Both must pass the layout check (cpython_probe.c).
  */
 #include <stddef.h>
 #include <string.h>
@@ -16,7 +16,8 @@ enum {
 	MAX_ROWS = 64,
 };
 
-/* The structures, each found by way of another: their names may be anybody's. */
+/* The structures, each found by way of another: other structures may have the same
+ * names. */
 enum record {
 	RUNTIME,
 	INTERPRETER,
@@ -148,7 +149,7 @@ static bool find_member_path(struct hi_types *types, const struct hi_type *type,
 	return ret->offset < UINT32_MAX;
 }
 
-/* The structure of _PyRuntime, as large as its symbol says. */
+/* The structure of _PyRuntime, of the size of its symbol. */
 static bool find_state_records(const struct hi_py *py, struct hi_types *types,
 			       const struct hi_type *records[RECORDS])
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an object refers to, as its tp_traverse would say it, and what that leaves
- * out because it cannot be in a cycle (strings, code), with a name for each.
- * Sources: the tp_traverse and tp_dealloc of each type, CPython 3.8 to 3.13.
+ * What an object refers to, as its tp_traverse would report it, and what that leaves out
+ * because it cannot be in a cycle (strings, code), with a name for each. Sources: the
+ * tp_traverse and tp_dealloc of each type, CPython 3.8 to 3.13.
  */
 #include <string.h>
 
@@ -144,7 +144,7 @@ static void visit_free_blocks(struct hi_py_visit *v, const struct hi_py_object *
 				  HI_PY_BUFFER_DEQUE_BLOCK, "<free block>");
 }
 
-/* Is there a whole block, and is it not one that was there before? */
+/* True: a whole block is there, and it is not one of an earlier object. */
 static bool is_deque_block(struct hi_py_visit *v, struct hi_py_chain *chain,
 			   uint64_t block)
 {
@@ -180,7 +180,7 @@ static void visit_deque(struct hi_py_visit *v, const struct hi_py_object *o)
 	visit_free_blocks(v, o);
 }
 
-/* Is there a link, and none that was there before? */
+/* True: a link is there, and it is not one of an earlier object. */
 static bool is_link(struct hi_py_visit *v, struct hi_py_chain *chain, uint64_t link)
 {
 	struct hi_py_object o;
@@ -472,7 +472,7 @@ static void visit_freed(struct hi_py_visit *v, const struct hi_py_object *o)
 	hi_py_emit(v, o->type->addr, HI_GRADE_EXACT, HI_LABEL_FIELD, "__class__", 0);
 }
 
-/* Nodes of OrderedDict, tables and the like are told by their owners. */
+/* Nodes of OrderedDict, tables and the like are reported by their owners. */
 void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint32_t type,
 		 hi_runtime_edge_fn *fn, void *arg)
 {

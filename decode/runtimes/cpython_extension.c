@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The C structure behind a type of an extension, by debug information: the type's own
- * functions take a pointer to it, or make one of the PyObject * that they take. The one
- * whose size is that of an instance, and that begins with an object, is it.
+ * functions take a pointer to it, or make one of the PyObject * that they take. The
+ * structure is the one with the size of an instance that begins with an object.
  */
 #include <string.h>
 
@@ -58,7 +58,7 @@ static const struct hi_type *instance_of(struct hi_types *types, hi_type_id poin
 		       : NULL;
 }
 
-/* What a function says that its first parameter, or one of its variables, points to. */
+/* The type that the first parameter of a function, or one of its variables, points to. */
 static const struct hi_type *is_named_by(struct hi_py *py, uint64_t function,
 					 uint64_t size)
 {
@@ -132,8 +132,8 @@ static enum hi_py_field_kind pointer_kind(struct hi_types *types,
 	}
 }
 
-/* Pointers are references, but to functions. Where void *, unions, and numbers as wide as
- * an address lead is a guess. */
+/* Pointers are references, but to functions. void *, unions, and numbers as wide as an
+ * address are conservative references. */
 static bool add_scalar(struct describing *d, const struct hi_type *type, uint64_t offset,
 		       const char *name)
 {
@@ -163,8 +163,8 @@ static bool add_scalar(struct describing *d, const struct hi_type *type, uint64_
 	}
 }
 
-/* Structures in it down to MAX_DEPTH, arrays up to MAX_ELEMENTS; what is beyond is a
- * guess. */
+/* Structures in it down to MAX_DEPTH, arrays up to MAX_ELEMENTS; what is beyond is
+ * conservative. */
 struct pending {
 	const struct hi_type *type;
 	uint64_t offset;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a person asks of one object: its id(), its count, its name or its value. */
+/* Facts about one object for reports: its id(), its count, its name or its value. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { FLOAT_VALUE = 16, MAX_NAME = 160 };
 
-/* Families of objects that are called something: a field has the name. */
+/* Families of objects that have a name, in a field. */
 static const char *const named_by[] = {"__qualname__", "co_qualname", "__name__",
 				       "co_name",      "md_name",     "var_name",
 				       "prop_name",    "d_qualname"};

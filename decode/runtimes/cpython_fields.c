@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What instances of a type hold, as a list of fields: those of the builtin that the
- * chain of bases ends in, the slots of every class on the way, members that a type of C
- * tells, what debug information says of its structure, and where nothing describes it,
- * each of its words as a guess.
+ * What instances of a type hold, as a list of fields: those of the builtin that the chain
+ * of bases ends in, the slots of every class on the way, members that a type of C lists,
+ * members of its structure by debug information, and where nothing describes it, each of
+ * its words as a conservative reference.
  */
 #include <stdlib.h>
 #include <string.h>

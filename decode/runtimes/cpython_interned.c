@@ -43,7 +43,7 @@ static bool is_interned_dict(struct hi_runtime_cursor *c, uint64_t addr)
 	return in.seen == INTERNED_PROBE && !in.wrong;
 }
 
-/* Of the module's data, the word whose dict is. */
+/* The word of the module's data that leads to the dict. */
 static uint64_t search_data(struct hi_py *py, struct hi_runtime_cursor *c)
 {
 	struct hi_section_range ranges[MAX_SECTIONS];

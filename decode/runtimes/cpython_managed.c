@@ -65,7 +65,7 @@ static uint64_t inline_values(const struct hi_py_object *o)
 	return o->type->flags & HI_PY_INLINE_VALUES ? o->addr + o->type->basicsize : 0;
 }
 
-/* A dict that was made of them later says that it has them, but the object tells. */
+/* A dict that was made of them later has them too; they are reported for the object. */
 void hi_py_visit_inline(struct hi_py_visit *v, const struct hi_py_object *o)
 {
 	struct hi_py_reader *r = &v->c->reader;
@@ -82,7 +82,7 @@ void hi_py_visit_inline(struct hi_py_visit *v, const struct hi_py_object *o)
 	}
 }
 
-/* Head, values, and one byte for the order of each. */
+/* Header, values, and one byte for the order of each. */
 uint64_t hi_py_inline_size(struct hi_runtime_cursor *c, const struct hi_py_object *o)
 {
 	uint64_t values = inline_values(o);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Arrays of NumPy: the type of their elements, who owns their data, and the references in
- * it. Source: numpy/ndarraytypes.h, multiarray/refcount.c and buffer.c of NumPy 1.16 to
- * 2.2; offsets of 1.24.2 compared with a running one. Of 1.x and 2.x the array is the
- * same, its dtype is not.
+ * Arrays of NumPy: the type of their elements, the owner of their data, and the
+ * references in it. Source: numpy/ndarraytypes.h, multiarray/refcount.c and buffer.c of
+ * NumPy 1.16 to 2.2; offsets of 1.24.2 compared with a running one. Of 1.x and 2.x the
+ * array is the same, its dtype is not.
  *
- * A dtype proves itself: its number, kind, character and size are as the table says. An
- * array whose dtype or shape does not hold is not decoded: its words are guesses.
+ * A dtype is checked: its number, kind, character and size are those of the table. An
+ * array that fails the check of dtype or shape is not decoded: its words are conservative
+ * references.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -369,7 +370,7 @@ static void visit_strided(struct hi_py_visit *v, const struct references *r,
 	}
 }
 
-/* Where a dtype does not tell its references. */
+/* Where a dtype does not describe its references. */
 static void add_conservative_references(struct hi_py_visit *v, uint64_t data,
 					uint64_t size)
 {
@@ -445,7 +446,7 @@ void hi_py_visit_ndarray(struct hi_py_visit *v, const struct hi_py_object *o)
 		hi_py_emit_memory(v, a.data, data_of(&a.dtype), "<data>");
 		visit_data(v, dtype, &a);
 	} else if (v->fn && !is_owned_by_array(v->c, &a)) {
-		/* Its base keeps the data, if not in a way that is known. */
+		/* Its base keeps the data, in a way that is not known. */
 		hi_py_emit(v, a.data, HI_GRADE_CONSERVATIVE, HI_LABEL_FIELD, "<data>", 0);
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Is there a CPython, and does what is known of it hold? The proof: instance sizes of the
- * builtins, the ring of interpreters and threads, every list of the collector, the
- * arenas with all of their pools.
+ * Finds CPython and checks its layout: instance sizes of the builtins, the ring of
+ * interpreters and threads, every list of the collector, the arenas with all of their
+ * pools.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -189,7 +189,7 @@ static enum hi_status find_internals(struct hi_py *py, struct hi_error *err)
 	return HI_OK;
 }
 
-/* The state, which roots() tells word by word, and the stacks of frames. Those of
+/* The state, which roots() reports word by word, and the stacks of frames. Those of
  * interpreters and threads that lie in blocks are blocks without edges. */
 static enum hi_status find_own(struct hi_py *py, struct hi_error *err)
 {
@@ -385,7 +385,8 @@ static enum hi_status py_self_check(struct hi_runtime *runtime, struct hi_error 
 
 /* ---- the probe ---- */
 
-/* Does a debug allocator put marks around each block? The dict of modules tells. */
+/* True: a debug allocator puts marks around each block. The dict of modules has them or
+ * not. */
 static void find_marks(struct hi_py *py)
 {
 	uint64_t modules = hi_py_word(&py->reader, py->interpreters.items[0].addr +

@@ -77,7 +77,7 @@ static bool emit_module_roots(void *arg, uint64_t key, uint64_t value)
 	return !t->stopped && !t->no_memory;
 }
 
-/* ---- words of the state that no field is about ---- */
+/* ---- words of the state that no field names ---- */
 
 static bool is_skipped(const struct hi_py_layout *l, uint32_t offset)
 {
@@ -91,8 +91,8 @@ static bool is_skipped(const struct hi_py_layout *l, uint32_t offset)
 	return l->interp_interned && offset == l->interp_interned;
 }
 
-/* Pages of a module's data that nobody wrote to are not in the image: what is readable of
- * a range that has some. */
+/* Pages of a module's data that were never written are not in the image: reads the other
+ * words of the range. */
 static void read_words(struct root_emitter *t, uint64_t at, uint64_t *words, uint32_t n)
 {
 	if (hi_py_read(&t->c->reader, at, words, n * 8u))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Tables of dicts, sets and instances. Source: Objects/dictobject.c, setobject.c,
- * odictobject.c, pycore_dict.h. A table that is torn (its counts do not fit,
- * a part is unreadable) is read as far as it holds.
+ * odictobject.c, pycore_dict.h. A torn table (its counts do not fit, a part is
+ * unreadable) is read as far as it is consistent.
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ bool hi_py_log2_keys(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_ke
 	return true;
 }
 
-/* Its indices are as wide as its size needs. Nothing here says that it is shared. */
+/* Its indices are as wide as its size needs. It has no flag for shared keys. */
 bool hi_py_sized_keys(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_keys *ret)
 {
 	const struct hi_py_layout *l = c->py->layout;
@@ -152,8 +152,8 @@ static void bound_keys(struct hi_py_visit *v, struct hi_py_keys *k)
 	k->n = hi_py_bound(v, k->addr, k->entries - k->addr, k->n, entry_size(k));
 }
 
-/* What shared keys own. Keys of one dict have a value with each, which that dict
- * tells. */
+/* What shared keys own. Keys of one dict have a value with each, which is reported for
+ * that dict. */
 void hi_py_visit_keys(struct hi_py_visit *v, uint64_t addr, uint64_t size)
 {
 	uint64_t pairs[BATCH][2], n;
@@ -183,7 +183,7 @@ bool hi_py_is_interned(const struct hi_py *py, uint64_t dict)
 	return false;
 }
 
-/* Values inside of an object are told by that (3.13). */
+/* Values inside of an object are reported for that object (3.13). */
 static bool is_embedded(struct hi_runtime_cursor *c, uint64_t values)
 {
 	uint8_t header[8];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Objects of the target as words: names of attributes, keys, labels of edges. */
+/* Objects of the target as text: names of attributes, keys, labels of edges. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

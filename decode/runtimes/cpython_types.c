@@ -199,7 +199,7 @@ bool hi_py_type_name(struct hi_runtime_cursor *c, uint64_t type, char *out, size
 	return false;
 }
 
-/* _functools and array up to 3.9 use types that they never made ready. */
+/* _functools and array up to 3.9 use types without PyType_Ready(). */
 static bool is_used_unready(struct hi_runtime_cursor *c, const struct hi_py_type *t)
 {
 	char name[MAX_NAME];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which version it is: what Py_Version says (exported from 3.11 on). Older ones say it
- * to their programs only, as sys.hexversion: each layout that is known is tried, and the
- * one by which that can be read and says the same version is it.
+ * The version: Py_Version, which is exported from 3.11 on. Older ones have it only as
+ * sys.hexversion: each known layout is tried, and the right one is that by which
+ * sys.hexversion can be read and is the same version.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -93,7 +93,7 @@ static bool look_at_name(void *arg, uint64_t key, uint64_t value)
 	return false;
 }
 
-/* What sys.hexversion says by this layout; 0: nothing. */
+/* sys.hexversion, read by this layout; 0: it cannot be read. */
 static uint32_t read_hexversion(struct hi_py *py, struct hi_runtime_cursor *c)
 {
 	const struct hi_py_layout *l = py->layout;
@@ -111,7 +111,7 @@ static uint32_t read_hexversion(struct hi_py *py, struct hi_runtime_cursor *c)
 	return (uint32_t)h.version;
 }
 
-/* Types that were read by a layout that did not hold. */
+/* Forgets types that were read by a wrong layout. */
 static void forget_types(struct hi_py *py)
 {
 	hi_table_free(&py->by_addr);

@@ -69,7 +69,7 @@ static bool open_split(struct split_search *search, struct hi_dw_unit *skeleton)
 
 /* ---- packages ---- */
 
-/* Skeletons of units that are in the package; those that nobody misses are left out:
+/* Skeletons of units that are in the package; those that are not missed are left out:
  * their file was there, or they are of another program. */
 static size_t match_package(struct split_search *search, struct hi_dw_file *package)
 {

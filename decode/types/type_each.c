@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Every record of the target, in the order of modules, files, units and DIEs.
- * Most units repeat what others say: what has the name, size and place of one that
- * was read already is not read again.
+ * Every record of the target, in the order of modules, files, units and DIEs. Most units
+ * repeat others: a record with the name, size and declaration of one that was read
+ * already is not read again.
  */
 #include "decode/types/types_internal.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Values of enumerations in the names of templates: symbols say "(ns::Lock)2", as
- * GCC's debug information does; clang's says "ns::atomic", or "ns::Lock::atomic"
- * of a scoped enumeration.
+ * Values of enumerations in the names of templates: symbols have "(ns::Lock)2", as GCC's
+ * debug information does; clang's has "ns::atomic", or "ns::Lock::atomic" of a scoped
+ * enumeration.
  */
 #include "decode/types/types_internal.h"
 
@@ -61,7 +61,7 @@ static const char *find_enumerator(const struct hi_dw_die *die, int64_t value)
 	return NULL;
 }
 
-/* "(ns::Lock)2" at p: what is to be written in its place; bytes of it, 0: none. */
+/* "(ns::Lock)2" at p: writes the enumerator instead; bytes that it took, 0: none. */
 static size_t rewrite_enumerator(struct writer *w, const char *p)
 {
 	char name[NAME_MAX_BYTES], *end;

@@ -230,7 +230,7 @@ static void open_debug_files(struct hi_types *types, struct hi_type_module *modu
 	hi_type_module_open_splits(types, module, file);
 }
 
-/* Of .debug_info and .debug_types, uncompressed where the file says how large. */
+/* Of .debug_info and .debug_types, the uncompressed size where the file has it. */
 static uint64_t size_in_file(Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -345,7 +345,7 @@ static struct hi_module *unmapped_module(struct hi_types *types, const char *pat
 	return module;
 }
 
-/* Offsets into other sections are only right once a linker has made them so. */
+/* Offsets into other sections are right only after linking. */
 static bool is_unlinked(Elf *elf)
 {
 	GElf_Ehdr ehdr;

@@ -232,8 +232,8 @@ static void add_index_type(struct unit_scan *scan, uint16_t tag, uint64_t offset
 }
 
 /*
- * `addr X` is a variable's address; `addr X` or `constN X`, then a TLS
- * operation, an offset in the thread's block. Anything else is no place.
+ * `addr X` is a variable's address; `addr X` or `constN X`, then a TLS operation, an
+ * offset in the thread's block. Anything else is no location.
  */
 static bool static_address_of(struct hi_dw_unit *unit, const struct hi_dw_block *location,
 			      uint64_t *address_ret, bool *tls_ret)
@@ -288,7 +288,7 @@ static void add_index_variable(struct unit_scan *scan, uint64_t offset,
 		variable.hash = hi_type_hash_part(current_scope(scan), die->name,
 						  strlen(die->name));
 	if (!die->location.data) {
-		/* Declared here, perhaps placed by a later DIE of this unit. */
+		/* Declared here; a later DIE of this unit may have the location. */
 		add_declared(scan, offset, variable.hash);
 		return;
 	}
@@ -305,8 +305,7 @@ static void add_index_variable(struct unit_scan *scan, uint64_t offset,
 		worker->no_memory = true;
 }
 
-/* Subtrees without types and static variables are jumped over where a sibling
- * says how. */
+/* Subtrees without types and static variables are skipped by their sibling attribute. */
 static bool is_barren(uint16_t tag, const struct scanned *die)
 {
 	switch (tag) {
@@ -372,7 +371,7 @@ static void take_die(struct unit_scan *scan, uint16_t tag, uint64_t offset,
 	}
 }
 
-/* One DIE; false where the unit ends or makes no more sense. */
+/* One DIE; false: the unit ends, or is broken. */
 static bool scan_die(struct unit_scan *scan)
 {
 	uint64_t offset = (uint64_t)(scan->cursor.at - scan->base);

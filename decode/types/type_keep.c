@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Typedefs that are types of their own. Usually a typedef is looked through, but
- * some mean more than what they stand for: `typedef char *sds` is no string that
- * begins where it points. Kept ones are few, so their names are compared one by one.
+ * Typedefs that are types of their own. Usually a typedef is looked through, but some
+ * mean more than what they stand for: `typedef char *sds` is no string that begins where
+ * it points. They are few, so their names are compared one by one.
  */
 #include "decode/types/types_internal.h"
 

@@ -101,7 +101,7 @@ static void become_plain(struct load *load, enum hi_type_kind kind, const char *
 	hi_slot_become(load->types, load->id, &type, type.layout_hash);
 }
 
-/* Who the pointee is, as far as its own DIE says without reading members. */
+/* The identity of the pointee, as far as it is known without reading members. */
 static uint64_t pointee_identity(struct load *load, struct hi_dw_ref ref)
 {
 	char name[HI_DW_NAME_MAX] = "";
@@ -249,7 +249,7 @@ static int compare_member_offsets(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* Nearly always sorted already; stable where a person could see it. */
+/* Nearly always sorted already; stable where the order is visible. */
 static void sort_members(struct record *record)
 {
 	struct hi_member *m = record->members.items;
@@ -389,10 +389,10 @@ static void read_members(struct load *load, struct record *record)
 /*
  * Note [Virtual bases]
  *
- * Where a virtual base lies only the object knows, by its vtable. Its members
- * may be pointers nevertheless: words of the record that no other member covers
- * become words of unknown use. A base class counts with the size of a whole
- * object of its own, which has such words in the same places.
+ * The offset of a virtual base is known only through the object's vtable. Its members may
+ * be pointers nevertheless: words of the record that no other member covers become words
+ * of unknown use. A base class counts with the size of a whole object of its own, which
+ * has such words at the same offsets.
  */
 static hi_type_id virtual_words(struct load *load, uint64_t count)
 {
@@ -567,7 +567,7 @@ static void become_record(struct load *load)
 	sort_members(&record);
 	if (record.has_virtual_base)
 		cover_virtual_bases(load, &record);
-	/* Variants and what tells them apart, as an enum of Rust, overlap. */
+	/* Variants and their discriminant, as in an enum of Rust, overlap. */
 	if (record.has_variants && !record.has_fixed_member)
 		type.kind = HI_KIND_UNION;
 	type.has_vtable = record.has_vtable;
@@ -754,7 +754,7 @@ void hi_type_load(struct hi_types *types, hi_type_id id)
 
 	if (!slot || slot->state == HI_SLOT_READY)
 		return;
-	/* A type that needs itself, or too many others, is no type. */
+	/* A type that needs itself, or too many others, is unknown. */
 	if (slot->state == HI_SLOT_LOADING) {
 		atomic_fetch_add(&types->broken, 1);
 		return;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Types of a target, out of DWARF, read lazily: an index of names first, a unit
- * only when a type in it is needed. Same name, size and layout is one type,
- * whichever unit or module said it; a declaration is joined with its
- * definition anywhere. DWARF is hostile input: cycles, wild sizes, forms that
- * nobody expects end in HI_BAD_DATA or a type of kind UNKNOWN, never worse.
+ * Types of a target, out of DWARF, read lazily: an index of names first, a unit only when
+ * a type in it is needed. Same name, size and layout is one type, whichever unit or
+ * module has it; a declaration is joined with its definition anywhere. DWARF is hostile
+ * input: cycles, sizes out of range and unknown forms end in HI_BAD_DATA or in a type of
+ * kind UNKNOWN.
  *
  * Thread-safe for reading of types that exist; hi_type_get may load (it takes
  * a lock of its own). A `struct hi_type *` lives until hi_types_close and
@@ -16,8 +16,8 @@
 #include "decode/modules/modules.h"
 
 /*
- * 0: unknown. An id may stand for a type that nobody has read yet, and several
- * ids for one type: hi_type_get(id)->id is the one to compare and to keep.
+ * 0: unknown. An id may stand for a type that has not been read yet, and several ids for
+ * one type: hi_type_get(id)->id is the one to compare and to keep.
  */
 typedef uint32_t hi_type_id;
 
@@ -54,7 +54,7 @@ struct hi_template_arg {
 	bool of_pack;
 };
 
-/* A static member whose value is said: `static const bool small = true`. */
+/* A static member with a known value: `static const bool small = true`. */
 struct hi_constant {
 	const char *name; /* hostile */
 	int64_t value;
@@ -82,7 +82,7 @@ struct hi_type {
 	uint32_t n_constants;
 	const char *file; /* declared in; "" unknown; hostile */
 	uint32_t line;
-	const char *module; /* file name of the module that says it; "" none; hostile */
+	const char *module; /* file name of the module that has it; "" none; hostile */
 };
 
 struct hi_types;
@@ -96,18 +96,18 @@ struct hi_types_stats {
 enum hi_status hi_types_open(struct hi_modules *modules, struct hi_types **ret,
 			     struct hi_error *err);
 void hi_types_close(struct hi_types *types);
-/* After hi_modules_renew: forgets what was read of the image before. */
+/* Forgets what was read of the previous image; after hi_modules_renew(). */
 void hi_types_renew(struct hi_types *types);
 struct hi_types_stats hi_types_stats(const struct hi_types *types);
 
-/* Never NULL: id 0 and unknown ids give the unknown type. Pointees are loaded
- * no further than asked. */
+/* Loads the type if need be; its pointees are not loaded. Never NULL: id 0 and unknown
+ * ids give the unknown type. */
 const struct hi_type *hi_type_get(struct hi_types *types, hi_type_id id);
 /* By readable name, with or without "struct "; HI_NOT_FOUND. */
 enum hi_status hi_types_find(struct hi_types *types, const char *name, hi_type_id *ret,
 			     struct hi_error *err);
-/* Is there a type of this name, in a module with at most max_dwarf bytes of
- * .debug_info? The others are not read for that. */
+/* True: a module with at most max_dwarf bytes of .debug_info has a type of this name.
+ * Larger ones are not read. */
 bool hi_types_has(struct hi_types *types, const char *name, uint64_t max_dwarf);
 /* `T *` and `T [n]` of a type that exists. */
 hi_type_id hi_types_pointer_to(struct hi_types *types, hi_type_id id);
@@ -116,9 +116,10 @@ hi_type_id hi_types_pointer_to(struct hi_types *types, hi_type_id id);
  * typedef's name; also in members, elements and pointees. Copies the name. */
 enum hi_status hi_types_keep_typedef(struct hi_types *types, const char *name,
 				     struct hi_error *err);
-/* Before any type is read: the types of a file that nobody maps (types of a library
- * that is built without its own), asked for after all modules. Not its variables.
- * A linked ELF file (else HI_UNSUPPORTED); at most 8. HI_NOT_FOUND, HI_BAD_DATA. */
+/* Before any type is read: adds the types of a file that the target does not map (of a
+ * library that is built without debug information); modules are searched first. Not its
+ * variables. A linked ELF file (else HI_UNSUPPORTED); at most 8. HI_NOT_FOUND,
+ * HI_BAD_DATA. */
 enum hi_status hi_types_add_file(struct hi_types *types, const char *path,
 				 struct hi_error *err);
 /*
@@ -161,8 +162,8 @@ struct hi_variable {
  * (DWARF), else by the symbol table; HI_NOT_FOUND. Reads the unit it is in. */
 enum hi_status hi_types_variable_at(struct hi_types *types, uint64_t addr,
 				    struct hi_variable *ret, struct hi_error *err);
-/* Names of all variables that begin at this very address, by the index; at most max
- * of them, valid until close. A linker may merge constants. */
+/* Names of all variables that begin at this address, by the index; at most max of them,
+ * valid until close. A linker may merge constants. */
 size_t hi_types_names_at(struct hi_types *types, uint64_t addr, const char **ret,
 			 size_t max);
 /* By source name (for expressions and tests); the first definition. */

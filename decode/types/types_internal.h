@@ -173,7 +173,7 @@ void hi_type_record_name(const struct hi_dw_die *die, char *out, size_t out_size
 bool hi_type_is_named(const struct hi_dw_die *die);
 /* name without a leading "struct ", "class ", "union " or "enum ". */
 const char *hi_type_bare(const char *name);
-/* Elements that a subrange or enumeration DIE says; *open_ret: it says none. */
+/* The number of elements of a subrange or enumeration DIE; *open_ret: it has none. */
 uint64_t hi_dw_subrange_count(const struct hi_dw_die *die, bool *open_ret);
 /* "struct ", "union ", "enum " in C, else "". */
 const char *hi_type_keyword(const struct hi_dw_die *die);
@@ -187,7 +187,7 @@ uint64_t hi_type_hash_part(uint64_t parent, const char *name, size_t n);
 struct hi_dw_ref hi_types_definition(struct hi_types *types, uint32_t module,
 				     uint16_t tag, const char *name, bool only_here,
 				     uint32_t *module_ret);
-/* What tells two types of one name apart, without reading members. */
+/* Distinguishes two types of one name without reading members. */
 uint64_t hi_type_identity(const char *bare_name, uint64_t size, uint32_t line);
 
 /* ---- type_keep.c ---- */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Note [Type slots]
- * A hi_type_id is the number of a slot. A slot stands for one DIE and is empty
- * until somebody asks for its type: members and pointees are slots that nobody
- * has loaded. Loading reads the DIE and makes a key of what it says (name, kind,
- * size, layout); the first slot with a key keeps the type, every later one
- * becomes an alias of it. So the same struct out of a hundred units has a
- * hundred slots but one hi_type, whose id is that of the first slot loaded:
- * hi_type_get(id)->id is the canonical id, and the one to compare.
+ * Note [Type slots] A hi_type_id is the number of a slot. A slot stands for one DIE and
+ * is empty until its type is asked for: members and pointees are slots that are not
+ * loaded. Loading reads the DIE and makes a key of it (name, kind, size, layout); the
+ * first slot with a key keeps the type, every later one becomes an alias of it. So the
+ * same struct out of a hundred units has a hundred slots but one hi_type, whose id is
+ * that of the first slot loaded: hi_type_get(id)->id is the canonical id, and the one to
+ * compare.
  */
 #include "decode/types/types_internal.h"
 
@@ -118,7 +117,7 @@ const struct hi_type *hi_type_get(struct hi_types *types, hi_type_id id)
 	hi_types_lock(types);
 	hi_type_load(types, id);
 	type = atomic_load_explicit(&slot->type, memory_order_acquire);
-	if (!type) /* it needs itself: somebody further out is loading it */
+	if (!type) /* it needs itself: an outer call is loading it */
 		type = atomic_load(&hi_slot_at(types, HI_TYPE_UNKNOWN)->type);
 	hi_types_unlock(types);
 	return type;

@@ -14,7 +14,7 @@ enum {
 	ORIGIN_STEPS = 8,
 };
 
-/* The type: said by the DIE itself or by what it completes. */
+/* The type: of the DIE itself, or of the one that it completes. */
 static struct hi_dw_ref variable_type(struct hi_dw_die die)
 {
 	for (unsigned i = 0; i < ORIGIN_STEPS && !die.type.file; i++) {
@@ -103,8 +103,7 @@ static const struct hi_variable *shown_variable(struct hi_types *types,
 	return module->shown[i]->name ? module->shown[i] : NULL;
 }
 
-/* Symbol with this very name at this address, for sizes that types do not say.
- */
+/* The symbol with this name at this address, for sizes that are not known by type. */
 static uint64_t symbol_size(struct hi_module *module, uint64_t addr)
 {
 	const struct hi_symbol *symbol = hi_module_symbol_at(module, addr);
@@ -182,7 +181,7 @@ static const char *readable_symbol(struct hi_types *types, const char *symbol)
 	return kept ? kept : symbol;
 }
 
-/* Without DWARF the ELF symbol is all that is known. */
+/* Without DWARF only the ELF symbol is known. */
 static bool variable_by_symbol(struct hi_types *types, struct hi_module *module,
 			       const struct hi_symbol *symbol, struct hi_variable *ret)
 {
@@ -322,7 +321,7 @@ static bool walk_tls_dwarf(const struct tls_walk *walk)
 		const struct hi_index_variable *entry = &walk->item->index.tls[i];
 		struct hi_variable variable;
 
-		/* One place may have several DIEs: an extern and its definition. */
+		/* One variable may have several DIEs: an extern and its definition. */
 		if (i > 0 && entry->address == entry[-1].address)
 			continue;
 		if (!read_variable(walk->types, walk->item, entry->die, &variable))

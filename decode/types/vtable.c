@@ -4,11 +4,10 @@
  * pointer points behind offset-to-top and the address of the class's typeinfo,
  * at the first function; §2.9.5: a typeinfo is {its own vtable pointer, name}.
  *
- * Note [Cache of vtable pointers]
- * Every word at an object's start is asked about, by all threads. Words that
- * point into no module's constant data are refused by a table that never
- * changes; the rest is looked up in an open-addressing table that is only ever
- * added to, or replaced by a larger copy, under the lock, and read without it.
+ * Note [Cache of vtable pointers] All threads look up the first word of every object.
+ * Words that point into no module's constant data are refused by a table that never
+ * changes; the rest is looked up in an open-addressing table that is only ever added to,
+ * or replaced by a larger copy, under the lock, and read without it.
  */
 #include "decode/modules/module.h"
 #include "decode/types/types_internal.h"
@@ -26,7 +25,7 @@ enum {
 	MANGLED_MAX = 2048,
 	NAME_MAX_BYTES = 4096,
 	TABLE_FIRST = 1 << 10,
-	TABLE_MAX = 1 << 22, /* slots: what does not fit is found anew each time */
+	TABLE_MAX = 1 << 22, /* slots: what does not fit is computed each time */
 	TOP_OFFSET_MAX = 1 << 24,
 };
 

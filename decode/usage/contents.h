@@ -8,9 +8,8 @@
 #include "decode/inference/typing.h"
 
 /*
- * What was found of each object: enough to count any of them again without their
- * bytes (a snapshot file keeps it). No hash is in it: nobody can try what an object
- * may have held.
+ * The result for each object: enough to count any of them again without their bytes. A
+ * snapshot file has it. It has no hashes, so that contents cannot be found by trying.
  */
 struct hi_contents_marks {
 	/* By object: the first one with the same contents (maybe itself), or HI_MARK_… */
@@ -22,7 +21,7 @@ struct hi_contents_marks {
 	} * used;
 	size_t n_used;
 };
-#define HI_MARK_ALONE UINT32_MAX /* no other is equal, or nobody compared it */
+#define HI_MARK_ALONE UINT32_MAX /* no other is equal, or it was not compared */
 #define HI_MARK_ZEROS (UINT32_MAX - 1)
 #define HI_MARK_UNREAD (UINT32_MAX - 2)
 
@@ -54,7 +53,7 @@ void hi_contents_marks_free(struct hi_contents_marks *marks);
 /*
  * The same out of marks, of objects that were compared then; groups are without texts.
  * type_used: bytes that the type of each object uses, UINT32_MAX all; NULL: all of all.
- * HI_BAD_DATA: marks do not hold; they may be anybody's.
+ * HI_BAD_DATA: the marks are inconsistent. They may be hostile.
  */
 enum hi_status hi_contents_recount(const struct hi_contents_marks *marks,
 				   const uint32_t *type_used,

@@ -131,7 +131,8 @@ void hi_contents_add_group(struct hi_contents_worker *w, const struct hi_content
 		count_left_group(&w->below, group.copied);
 		return;
 	}
-	/* Sorted and full since the last cut: what is behind the last stays out. */
+	/* Sorted and full since the last cut: a group behind the last one is not added.
+	 */
 	if (w->full &&
 	    compare_copied_bytes(&group, &w->groups.items[options->top - 1]) > 0) {
 		count_left_group(&w->beyond, group.copied);

@@ -87,8 +87,8 @@ static bool digest_spans(struct hi_contents_worker *w, struct hi_digest *d,
 	return spans.unreadable == 0;
 }
 
-/* Text ends at its NUL, which may be the first byte behind elements that somebody
- * counted, and is at no other place then. */
+/* Text ends at its NUL, which may be the first byte behind counted elements, and is
+ * nowhere else then. */
 static void look_for_text(const struct hi_comparison *c, struct hi_contents_object *o,
 			  const struct hi_extent *e)
 {
@@ -148,7 +148,7 @@ void hi_contents_count_unused(struct hi_waste_row *row,
 	row->savable += savable_of(o);
 }
 
-/* Texts, and what was not looked at: all other is as its type uses it. */
+/* Texts, and objects that were not read: all others use what their type says. */
 static void mark_object_used(struct hi_contents_worker *w,
 			     const struct hi_contents_object *o, bool readable)
 {

@@ -6,7 +6,7 @@
 #include "census/analysis/waste.h"
 #include "decode/allocator.h"
 
-/* Walks all blocks once. allocator NULL: all zero. threads 0:
+/* Measures all blocks in one walk. allocator NULL: *ret is all zero. threads 0:
  * hi_parallel_threads(). */
 enum hi_status hi_heap_use_measure(const struct hi_image *image,
 				   struct hi_allocator *allocator, unsigned threads,

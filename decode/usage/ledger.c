@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * RSS as a sum. Heap regions: what the graph says is live, leaked or the
- * allocator's own, what the allocator says is free, and the rest of their
- * resident bytes as fragmentation. Outside of the regions: mappings by kind.
+ * RSS as a sum. Heap regions: objects that are live, leaked or the allocator's own by the
+ * graph, blocks that are free by the allocator, and the remaining resident bytes as
+ * fragmentation. Outside of the regions: mappings by kind.
  *
- * Where a region is wholly resident, bytes are resident bytes. Where it is
- * not, its blocks are walked beside the list of its missing pages, and what
- * lies on those is subtracted. Both are linear. Objects that were split off
- * other memory (census/graph/objects.h) are taken from their mapping's row.
+ * Where a region is wholly resident, bytes are resident bytes. Where it is not, its
+ * blocks are walked beside the list of its missing pages, and what lies on those is
+ * subtracted. Both are linear. Objects that were split off other memory
+ * (census/graph/objects.h) are taken from their mapping's row.
  */
 #include "decode/usage/ledger.h"
 
@@ -117,7 +117,7 @@ static enum row row_of_block(struct fill *f, const struct hi_block *b)
 	if (id >= objects->count || hi_objects_address(objects, id) != b->addr)
 		id = hi_objects_find(objects, b->addr, NULL);
 	if (id == HI_NODE_NONE)
-		return FRAGMENTATION; /* no row has its bytes: the table refused it */
+		return FRAGMENTATION; /* the table refused it: no row has its bytes */
 	f->next = id + 1;
 	return row_of_object(f, id);
 }
@@ -210,8 +210,8 @@ static bool subtract_missing(const struct hi_block *blocks, size_t n, unsigned r
 	return true;
 }
 
-/* Missing runs of pages of [start, end), by halving: what is all there or all
- * missing is not looked at any closer. */
+/* Missing runs of pages of [start, end), by halving: a run that is all resident or all
+ * missing is not halved again. */
 static bool find_holes(struct fill *f, uint64_t start, uint64_t end, struct holes *ret)
 {
 	struct hi_range stack[64]; /* a halving at a time: no deeper than 52 */
@@ -263,7 +263,7 @@ static enum hi_status fill_region(struct fill *f, unsigned index, struct holes *
 					      err);
 }
 
-/* What the walks counted stays as it was. */
+/* The walks before this one keep their counters. */
 static enum hi_status fill_regions(struct fill *f, struct hi_error *err)
 {
 	struct hi_allocator *a = f->allocator, saved = *a;
@@ -489,8 +489,8 @@ static void heap_part(struct fill *f, const struct hi_mapping *m, size_t *region
 	}
 }
 
-/* [vvar], [vsyscall] and their kin: pages of the kernel's own, which RSS does not
- * count and of which a core has only some. */
+/* [vvar], [vsyscall] and the like: pages of the kernel, which RSS does not count and of
+ * which a core has only some. */
 static bool is_kernels_own(const struct hi_mapping *m)
 {
 	const uint64_t user_end = 1ull << 47;
@@ -539,14 +539,14 @@ static void fill_mappings(struct fill *f, const uint64_t *stack_pointers)
 
 /* ---- all of it ---- */
 
-/* Which blocks are swapped out nobody asked page by page. */
+/* No block was compared with the swapped pages. */
 static void finish_swapped(struct fill *f)
 {
 	for (enum row r = LIVE; r <= FRAGMENTATION; r++)
 		f->rows[r].swapped = f->heap_swapped ? HI_UNKNOWN : 0;
 }
 
-/* Without an allocator nobody can say what is leaked or free: what it has is part of
+/* Without an allocator it is not known what is leaked or free: its memory is part of
  * other anonymous memory. */
 static void forget_allocator(struct fill *f)
 {

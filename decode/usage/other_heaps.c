@@ -5,7 +5,7 @@
 
 /*
  * One of the three suffices. A prefix of a module's name is of a library that is this
- * allocator or runtime and nothing else; a symbol also tells it where it is linked
+ * allocator or runtime and nothing else; a symbol also finds it where it is linked
  * statically. Sections stay in a stripped program.
  */
 struct other_heap {
@@ -92,7 +92,7 @@ static bool is_other_heap_unused(struct hi_modules *modules, const struct hi_ima
 	       count == 0;
 }
 
-/* glibc's own: its libraries, and its dynamic linker before 2.31. */
+/* Modules of glibc: its libraries, and its dynamic linker before 2.31. */
 static bool is_of_glibc(const struct hi_module *m)
 {
 	static const char *const prefixes[] = {"libc.so.6", "libc-2.", "ld-linux",
