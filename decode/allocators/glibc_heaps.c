@@ -490,7 +490,7 @@ static enum hi_status add_arena(struct outline *o, unsigned arena, struct hi_err
 		if (!why && info.size > a->system_mem - sum)
 			why = "its heaps are larger than its system_mem";
 		else if (!why && heap == mark)
-			why = "its heaps lead in a circle";
+			why = "its heaps form a cycle";
 		if (why) {
 			hi_glibc_damage(g, heap, "arena %u: %s", arena, why);
 			return HI_OK;

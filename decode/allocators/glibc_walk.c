@@ -123,12 +123,12 @@ static void describe_bad_header(struct walk *w, uint64_t p, uint64_t header)
 	uint64_t size = header & ~(uint64_t)HI_CHUNK_FLAGS;
 
 	if (size % HI_CHUNK_ALIGN || size < HI_CHUNK_MIN)
-		damage(w, p, "chunk size 0x%llx is impossible", (unsigned long long)size);
+		damage(w, p, "invalid chunk size 0x%llx", (unsigned long long)size);
 	else if (size > w->part->stop - p)
 		damage(w, p, "chunk size 0x%llx runs past the %s",
 		       (unsigned long long)size, w->part->has_top ? "top" : "end");
 	else
-		damage(w, p, "chunk flags 0x%llx are impossible",
+		damage(w, p, "invalid chunk flags 0x%llx",
 		       (unsigned long long)(header & HI_CHUNK_FLAGS));
 }
 
@@ -205,7 +205,7 @@ static void walk_chain(struct walk *w)
 			if (readable)
 				describe_bad_header(w, p, header);
 			else
-				damage(w, p, "a chunk head is not readable");
+				damage(w, p, "a chunk header is not readable");
 			p = skip_damaged_chunks(w, p);
 			readable = hi_window_u64(&w->window, p + 8, &header);
 			continue;

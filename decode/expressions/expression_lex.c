@@ -218,7 +218,9 @@ bool hi_expr_unexpected(struct hi_parser *p, const char *expected)
 	char shown[40];
 
 	if (t->kind == HI_TOKEN_END)
-		return hi_expr_fail(p, t->column, "expected %s, found the end", expected);
+		return hi_expr_fail(p, t->column,
+				    "expected %s, found the end of the expression",
+				    expected);
 	if (t->kind == HI_TOKEN_MARK &&
 	    (t->mark == HI_MARK('=', 0) ||
 	     (t->length == 2 && p->text[t->column + 1] == '=' &&

@@ -250,7 +250,7 @@ static bool parse_dollar(struct hi_parser *p, struct hi_value *v)
 	const struct hi_scope *scope = p->scope;
 
 	if (!(scope->allowed & HI_ALLOW_DOLLAR))
-		return hi_expr_fail(p, p->token.column, "'$' has no meaning here");
+		return hi_expr_fail(p, p->token.column, "'$' is not available here");
 	v->type = scope->dollar
 			  ? hi_ctype_of(p, scope->dollar)
 			  : hi_ctype_pointer_to(p, (struct hi_ctype){.kind = HI_KIND_VOID,

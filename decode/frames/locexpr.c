@@ -652,5 +652,6 @@ enum hi_status hi_loc_eval_value(const Dwarf_Op *ops, size_t n_ops,
 		    env->reg(env->arg, piece->value, ret))
 			return HI_OK;
 	}
-	return hi_fail(err, HI_NOT_FOUND, 0, "DWARF expression: it has no one value");
+	return hi_fail(err, HI_NOT_FOUND, 0,
+		       "DWARF expression: its result is not a single value");
 }

@@ -196,10 +196,12 @@ enum hi_status hi_tls_block(struct hi_modules *modules, const struct hi_image *i
 	if (thread >= image->n_threads)
 		return hi_fail(err, HI_NOT_FOUND, 0, "thread number %u", thread);
 	if (!hi_tls_find_module(modules, module, &tls))
-		return hi_fail(err, HI_NOT_FOUND, 0, "no thread-local block to be found");
-	if (!hi_tls_find_block(modules, &tls, &image->threads[thread], start_ret))
 		return hi_fail(err, HI_NOT_FOUND, 0,
-			       "the thread has no such thread-local block yet");
+			       "the thread-local block was not found");
+	if (!hi_tls_find_block(modules, &tls, &image->threads[thread], start_ret))
+		return hi_fail(
+			err, HI_NOT_FOUND, 0,
+			"the thread has not allocated this thread-local block yet");
 	*size_ret = tls.size;
 	return HI_OK;
 }

@@ -70,7 +70,7 @@ static const char *ehdr_refusal(const GElf_Ehdr *ehdr)
 		return "neither a program nor a library";
 	if (ehdr->e_phentsize != sizeof(GElf_Phdr) || ehdr->e_phnum == 0 ||
 	    ehdr->e_phnum > HI_ELF_PHDRS_MAX || ehdr->e_phoff > INT64_MAX)
-		return "program headers are impossible";
+		return "invalid program headers";
 	return NULL;
 }
 
@@ -88,7 +88,7 @@ static const char *measure_load_segments(struct hi_elf_header *header)
 		    ph->p_vaddr + ph->p_memsz > UINT64_MAX - HI_PAGE ||
 		    ph->p_offset + ph->p_filesz < ph->p_offset ||
 		    ph->p_filesz > ph->p_memsz)
-			return "a segment wraps";
+			return "a segment exceeds the address space";
 		if (!any || PAGE_DOWN(ph->p_vaddr) < header->low)
 			header->low = PAGE_DOWN(ph->p_vaddr);
 		if (!any || PAGE_UP(ph->p_vaddr + ph->p_memsz) > header->high)
@@ -241,8 +241,7 @@ enum hi_status hi_elf_from_memory(struct hi_memory *memory, uint64_t start,
 	uint8_t *file;
 
 	if (size == 0)
-		return hi_fail(err, HI_BAD_DATA, start,
-			       "ELF in memory: impossible extent");
+		return hi_fail(err, HI_BAD_DATA, start, "ELF in memory: invalid size");
 	file = hi_pages_alloc(size);
 	if (!file)
 		return hi_fail_memory(err, "ELF in memory");

@@ -91,7 +91,7 @@ enum hi_status hi_modules_read(struct hi_modules *modules, uint64_t addr, void *
 	char *to = buf;
 
 	if (addr + size < addr)
-		return hi_fail(err, HI_FAULT, addr, "range wraps");
+		return hi_fail(err, HI_FAULT, addr, "range exceeds the address space");
 	if (hi_memory_read(modules->image->memory, addr, buf, size, err) == HI_OK)
 		return HI_OK;
 	/* A range may lie in both, page by page. */

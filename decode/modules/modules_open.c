@@ -108,7 +108,7 @@ static void choose_elf_source(struct hi_module *module, int fd,
 	if (have_memory)
 		priv->header = *memory;
 	if (have_file)
-		set_note(module, "the file on disk is another one (build-id): not used");
+		set_note(module, "the file on disk has another build-id: not used");
 	else if (!have_memory)
 		set_note(module, "neither its file nor its headers can be read");
 	else if (module->path[0] == '/')

@@ -142,9 +142,9 @@ static void open_alt(struct hi_types *types, struct hi_type_module *module,
 			continue;
 		name = elf_strptr(main->elf, strings, shdr.sh_name);
 		if (name && strcmp(name, ".debug_sup") == 0)
-			hi_type_module_note(module->module,
-					    "its shared debug file (.debug_sup) is of a "
-					    "kind that is not supported");
+			hi_type_module_note(
+				module->module,
+				"its shared debug file (.debug_sup) is not supported");
 		if (!name || strcmp(name, ".gnu_debugaltlink") != 0)
 			continue;
 		data = elf_rawdata(scn, NULL);

@@ -78,7 +78,7 @@ static enum hi_status add_to_group(struct recount *r, hi_node id, hi_node first,
 
 	if (first > id || r->marks->equal[first] != first ||
 	    o->type[first] != o->type[id])
-		return fail_bad_mark("equal to an impossible object", err);
+		return fail_bad_mark("equal to an object that does not exist", err);
 	if (!r->slot_of[first]) {
 		if (!hi_vector_push(&r->slots, (struct hi_contents_slot){}))
 			return hi_fail_memory(err, "contents");
