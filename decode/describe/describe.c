@@ -108,7 +108,7 @@ bool hi_place_read(const struct hi_place *place, uint64_t offset, void *buf,
 
 struct finding {
 	const struct hi_place *place;
-	struct hi_view view;
+	struct hi_memory_window window;
 	uint64_t to, to_size;
 	uint64_t base; /* of what lies inside, from the place's start */
 	struct hi_reference best;
@@ -136,9 +136,10 @@ static void find_slot(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 	offset += f->base;
 	if (f->exact)
 		return;
-	at = f->place->value ? NULL
-			     : hi_views_at(&f->place->typing->views, &f->view,
-					   f->place->address + offset, 8);
+	at = f->place->value
+		     ? NULL
+		     : hi_memory_windows_at(&f->place->typing->memory_windows, &f->window,
+					    f->place->address + offset, 8);
 	if (at)
 		memcpy(&word, at, sizeof(word));
 	else if (!hi_place_read(f->place, offset, &word, sizeof(word)))

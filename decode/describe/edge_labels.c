@@ -52,7 +52,7 @@ struct hi_edge_labels {
 	struct hi_typing *typing;
 	const struct hi_graph *graph;
 	struct hi_place place;
-	struct hi_view view;
+	struct hi_memory_window window;
 	uint64_t base; /* of what lies inside, from the place's start */
 	enum mode mode;
 	uint64_t low, span;    /* of all targets */
@@ -202,8 +202,8 @@ static void find_slot(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 
 	offset += l->base;
 	at = l->place.value ? NULL
-			    : hi_views_at(&l->typing->views, &l->view,
-					  l->place.address + offset, 8);
+			    : hi_memory_windows_at(&l->typing->memory_windows, &l->window,
+						   l->place.address + offset, 8);
 	if (at)
 		memcpy(&word, at, sizeof(word));
 	else if (!hi_place_read(&l->place, offset, &word, sizeof(word)))

@@ -11,7 +11,8 @@ enum {
 
 bool hi_propagation_read(struct hi_propagation_worker *w, uint64_t addr, uint64_t *ret)
 {
-	const uint8_t *at = hi_views_at(&w->typing->views, &w->target_view, addr, 8);
+	const uint8_t *at = hi_memory_windows_at(&w->typing->memory_windows,
+						 &w->target_window, addr, 8);
 
 	if (!at)
 		return hi_memory_read_u64(w->typing->image->memory, addr, ret, NULL) ==

@@ -168,7 +168,8 @@ static void take_words(void *arg, const struct hi_layout *layout, bool array,
 
 	w->addr = addr;
 	w->context = layout->context;
-	w->host = hi_views_at(&w->typing->views, &w->view, addr, end - addr);
+	w->host = hi_memory_windows_at(&w->typing->memory_windows, &w->window, addr,
+				       end - addr);
 	hi_walker_words(&w->walker, layout, array, true, addr, end - addr, take_slot, w);
 }
 
@@ -290,7 +291,8 @@ static void take_entry(struct hi_propagation_worker *w,
 		tail_known = hi_walker_tail_known(&w->walker, layout, e->addr, usable);
 	w->addr = e->addr;
 	w->context = layout->context;
-	w->host = hi_views_at(&w->typing->views, &w->view, e->addr, usable);
+	w->host = hi_memory_windows_at(&w->typing->memory_windows, &w->window, e->addr,
+				       usable);
 	hi_walker_words(&w->walker, layout, array, tail_known, e->addr, usable, take_slot,
 			w);
 	if (layout->n_either)
@@ -312,8 +314,8 @@ static void take_some(struct hi_propagation_worker *w)
 	w->todo.count -= n;
 	memcpy(taken, w->todo.items + w->todo.count, n * sizeof(taken[0]));
 	for (size_t i = 0; i < n && n > 1; i++)
-		__builtin_prefetch(
-			hi_views_at(&w->typing->views, &w->view, taken[i].addr, 8));
+		__builtin_prefetch(hi_memory_windows_at(&w->typing->memory_windows,
+							&w->window, taken[i].addr, 8));
 	for (size_t i = 0; i < n; i++)
 		take_entry(w, &taken[i]);
 	flush(w);

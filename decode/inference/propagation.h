@@ -52,7 +52,7 @@ struct hi_propagation_worker {
 	uint64_t words[HI_PROPAGATION_BATCH];
 	struct hi_type_candidate candidates[HI_PROPAGATION_BATCH];
 	struct hi_hit hits[HI_PROPAGATION_BATCH];
-	struct hi_view view, target_view;
+	struct hi_memory_window window, target_window;
 	struct hi_walker walker;
 	struct hi_propagation_entries todo; /* a stack */
 	struct HI_VECTOR(struct hi_interior) interior;

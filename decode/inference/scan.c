@@ -42,7 +42,7 @@ struct scanner {
 	struct hi_hit hits[BATCH];
 	struct edge_buffer edges; /* of the chunk so far */
 	uint32_t *row;		  /* of the chunk: counts, later sums */
-	struct hi_view view;
+	struct hi_memory_window window;
 	uint8_t *scratch;
 	struct hi_walker walker;
 	struct hi_runtime_cursor *cursor;	  /* NULL: no runtime */
@@ -204,7 +204,8 @@ static inline __attribute__((always_inline)) void scan_slot(void *arg, uint64_t 
 	struct scanner *s = arg;
 	const uint8_t *at =
 		s->host ? s->host + offset
-			: hi_views_at(&s->typing->views, &s->view, s->addr + offset, 8);
+			: hi_memory_windows_at(&s->typing->memory_windows, &s->window,
+					       s->addr + offset, 8);
 	bool known = slot && slot->kind == HI_POINTER_SLOT_TYPED;
 	uint64_t word;
 
@@ -459,7 +460,8 @@ static void scan_object(struct scanner *s, hi_node id, uint32_t key)
 {
 	const struct hi_layout *layout;
 
-	s->host = hi_views_at(&s->typing->views, &s->view, s->addr, s->usable);
+	s->host = hi_memory_windows_at(&s->typing->memory_windows, &s->window, s->addr,
+				       s->usable);
 	s->bytes_scanned += s->usable;
 	s->layout = NULL;
 	s->is_certain = true;

@@ -237,9 +237,9 @@ static enum hi_status take_remade(struct hi_typing *typing, struct hi_graph_buil
 		return status;
 	typing->stats.outside_bytes = bytes_outside(typing);
 	typing->stats.outside_loader = count_loader_objects(typing);
-	hi_views_deinit(&typing->views);
-	status = hi_views_init(&typing->views, typing->image->memory, typing->objects,
-			       err);
+	hi_memory_windows_deinit(&typing->memory_windows);
+	status = hi_memory_windows_init(&typing->memory_windows, typing->image->memory,
+					typing->objects, err);
 	typing->seeds.count = typing->slots.count = typing->root_refs.count = 0;
 	typing->roots.count = 0;
 	return status == HI_OK ? hi_roots_find(typing, *b, err) : status;
@@ -362,7 +362,8 @@ typing_create(const struct hi_image *image, struct hi_modules *modules,
 		typing->threads = MAX_THREADS;
 	status = hi_layouts_create(typing->source.types, &typing->layouts, err);
 	if (status == HI_OK)
-		status = hi_views_init(&typing->views, image->memory, objects, err);
+		status = hi_memory_windows_init(&typing->memory_windows, image->memory,
+						objects, err);
 	if (status == HI_OK && !typing->conservative && source)
 		status = hi_subobjects_create(image, allocator, objects,
 					      &typing->subobjects, err);
@@ -447,7 +448,7 @@ void hi_typing_destroy(struct hi_typing *typing)
 	if (!typing)
 		return;
 	hi_layouts_destroy(typing->layouts);
-	hi_views_deinit(&typing->views);
+	hi_memory_windows_deinit(&typing->memory_windows);
 	free(typing->layout_of_type);
 	for (size_t i = 0; i < typing->n_refined_chunks; i++)
 		hi_vector_free(&typing->refined_layouts[i]);

@@ -7,7 +7,7 @@
 #include "decode/inference/subobjects.h"
 #include "decode/layouts/layout.h"
 #include "decode/inference/typing.h"
-#include "decode/inference/views.h"
+#include "decode/inference/memory_windows.h"
 
 /*
  * What typing asks of debug information, so that tests can draw their own. A
@@ -107,7 +107,7 @@ struct hi_typing {
 	struct hi_typing_source source;
 	bool conservative;
 	unsigned threads;
-	struct hi_views views;
+	struct hi_memory_windows memory_windows;
 	struct hi_layouts *layouts;
 	uint32_t *layout_of_type; /* by graph type id */
 	uint32_t n_types;

@@ -37,7 +37,7 @@ struct word_search {
 	struct hi_hit hits[WORDS];
 	uint64_t *seen; /* bits of nodes that are in found */
 	struct witness_list found;
-	struct hi_view view;
+	struct hi_memory_window window;
 	uint8_t *scratch;
 	uint64_t unreadable;
 	bool no_memory;
@@ -192,7 +192,8 @@ static void look_at_object(struct word_search *s, hi_node node)
 {
 	const struct hi_objects *o = s->typing->objects;
 	uint64_t addr = hi_objects_address(o, node), size = hi_object_usable(o, node);
-	const uint8_t *host = hi_views_at(&s->typing->views, &s->view, addr, size);
+	const uint8_t *host =
+		hi_memory_windows_at(&s->typing->memory_windows, &s->window, addr, size);
 
 	if (host)
 		look_at_bytes(s, host, addr, size);

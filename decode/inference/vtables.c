@@ -22,7 +22,7 @@ struct told {
 
 struct vtable_scan {
 	struct hi_typing *typing;
-	struct hi_view view;
+	struct hi_memory_window window;
 	struct told told[CACHE_SIZE];
 	uint64_t module_low, module_high;
 	uint64_t found;
@@ -60,7 +60,8 @@ static uint32_t layout_of_vptr(struct vtable_scan *s, uint64_t vptr)
 
 static bool read_first_word(struct vtable_scan *s, uint64_t addr, uint64_t *ret)
 {
-	const uint8_t *at = hi_views_at(&s->typing->views, &s->view, addr, 8);
+	const uint8_t *at =
+		hi_memory_windows_at(&s->typing->memory_windows, &s->window, addr, 8);
 
 	if (!at)
 		return hi_memory_read_u64(s->typing->image->memory, addr, ret, NULL) ==

@@ -15,7 +15,7 @@ static bool read_memory(void *arg, uint64_t addr, void *buf, size_t size)
 		memcpy(buf, w->value + (addr - w->block), size);
 		return true;
 	}
-	at = hi_views_at(&w->typing->views, &w->view, addr, size);
+	at = hi_memory_windows_at(&w->typing->memory_windows, &w->window, addr, size);
 	if (!at)
 		return hi_memory_read(w->typing->image->memory, addr, buf, size, NULL) ==
 		       HI_OK;

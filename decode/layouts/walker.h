@@ -29,7 +29,7 @@ struct hi_walker {
 	 * which words they are about is not known: any word there may be a pointer. */
 	void (*doubt)(void *arg, uint64_t addr, uint64_t end);
 	/* Private: */
-	struct hi_view view;
+	struct hi_memory_window window;
 	struct {
 		const struct hi_rule_target *target;
 		uint32_t layout;

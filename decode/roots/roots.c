@@ -161,8 +161,8 @@ static void add_variable_word(void *arg, uint64_t offset, struct hi_pointer_slot
 {
 	struct variable_words *v = arg;
 	struct hi_typing *typing = v->roots->typing;
-	const uint8_t *at =
-		hi_views_at(&typing->views, &v->roots->view, v->address + offset, 8);
+	const uint8_t *at = hi_memory_windows_at(
+		&typing->memory_windows, &v->roots->window, v->address + offset, 8);
 	uint64_t word;
 
 	if (hi_roots_own_at(v->roots, v->address + offset))

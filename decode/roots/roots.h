@@ -29,7 +29,7 @@ struct hi_roots {
 	size_t n;
 	struct hi_walker walker;
 	uint64_t low, span; /* of all objects */
-	struct hi_view view;
+	struct hi_memory_window window;
 	uint8_t *scratch;
 	/* What is accounted for, so that no word is a root twice: heap regions,
 	 * module data, stacks, thread-local blocks, the allocator's own data. */

@@ -53,9 +53,10 @@ static unsigned empty_bins(const uint8_t *p, uint64_t addr)
 static void own_by_shape(struct hi_roots *r, const struct hi_section_range *range)
 {
 	uint64_t bins_size = STATE_SIZE - STATE_BINS, start = range->start & ~7ull;
-	struct hi_view view = {};
+	struct hi_memory_window window = {};
 	uint64_t size = range->end - start, word;
-	const uint8_t *host = hi_views_at(&r->typing->views, &view, start, size);
+	const uint8_t *host =
+		hi_memory_windows_at(&r->typing->memory_windows, &window, start, size);
 
 	for (uint64_t i = STATE_BINS; host && i + bins_size <= size; i += 8) {
 		memcpy(&word, host + i, sizeof(word));

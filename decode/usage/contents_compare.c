@@ -362,7 +362,7 @@ static void deinit_comparison(struct hi_comparison *c)
 	}
 	free(c->chunks);
 	free(c->equal);
-	hi_views_deinit(&c->views);
+	hi_memory_windows_deinit(&c->memory_windows);
 }
 
 static enum hi_status init_comparison(struct hi_comparison *c, struct hi_error *err)
@@ -382,7 +382,7 @@ static enum hi_status init_comparison(struct hi_comparison *c, struct hi_error *
 	for (unsigned i = 0; i < c->n_workers; i++)
 		if (!worker_init(&c->workers[i], c))
 			return hi_fail_memory(err, "contents");
-	return hi_views_init(&c->views, c->image->memory, objects, err);
+	return hi_memory_windows_init(&c->memory_windows, c->image->memory, objects, err);
 }
 
 static bool has_comparison_failed(const struct hi_comparison *c)

@@ -5,7 +5,7 @@
 
 #include "base/vector.h"
 #include "decode/usage/contents.h"
-#include "decode/inference/views.h"
+#include "decode/inference/memory_windows.h"
 
 enum {
 	HI_CONTENTS_SHARD_SHIFT = 64 - 9,
@@ -42,7 +42,7 @@ struct hi_contents_groups HI_VECTOR(struct hi_contents_group);
 
 struct hi_contents_worker {
 	struct hi_comparison *c;
-	struct hi_view view;
+	struct hi_memory_window window;
 	uint8_t *piece;			     /* HI_DIGEST_PIECE bytes */
 	uint8_t *scratch;		     /* HI_SPAN_SCRATCH bytes */
 	struct hi_entry *fresh;		     /* HI_CHUNK_NODES of them, by object */
@@ -64,7 +64,7 @@ struct hi_comparison {
 	const struct hi_graph *graph;
 	const struct hi_reach *reach;
 	const struct hi_contents_options *options;
-	struct hi_views views;
+	struct hi_memory_windows memory_windows;
 	struct hi_contents_chunk *chunks;
 	size_t n_chunks;
 	uint32_t *equal;	       /* becomes that of the marks; NULL: not wanted */

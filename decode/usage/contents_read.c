@@ -113,7 +113,8 @@ bool hi_contents_locate(struct hi_contents_worker *w, struct hi_contents_object 
 	o->end = e.end;
 	o->is_known = e.is_known;
 	o->is_text = false;
-	o->host = hi_views_at(&c->views, &w->view, o->addr, o->usable);
+	o->host =
+		hi_memory_windows_at(&c->memory_windows, &w->window, o->addr, o->usable);
 	if (!o->host && o->usable <= HI_DIGEST_PIECE && !gather_object_bytes(w, o))
 		return false;
 	if (o->host)

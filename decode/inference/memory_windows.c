@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "decode/inference/views.h"
+#include "decode/inference/memory_windows.h"
 
 #include <stdlib.h>
 
@@ -8,46 +8,51 @@
 
 enum { PAGE = 4096, MAX_GAP_STEPS = 1 << 16 };
 
-enum hi_status hi_views_init(struct hi_views *views, struct hi_memory *memory,
-			     const struct hi_objects *objects, struct hi_error *err)
+enum hi_status hi_memory_windows_init(struct hi_memory_windows *memory_windows,
+				      struct hi_memory *memory,
+				      const struct hi_objects *objects,
+				      struct hi_error *err)
 {
-	views->memory = memory;
-	views->n_regions = 0;
-	views->regions = hi_calloc(objects->n_regions, sizeof(*views->regions));
-	if (!views->regions)
-		return hi_fail_memory(err, "views of the heap");
+	memory_windows->memory = memory;
+	memory_windows->n_regions = 0;
+	memory_windows->regions =
+		hi_calloc(objects->n_regions, sizeof(*memory_windows->regions));
+	if (!memory_windows->regions)
+		return hi_fail_memory(err, "memory windows");
 	for (uint32_t i = 0; i < objects->n_regions; i++) {
 		uint64_t start = objects->regions[i].start;
 		size_t avail = 0;
 		const void *host = hi_memory_view(memory, start, &avail);
 
-		views->regions[i] =
-			(struct hi_view){start, start + (host ? avail : 0), host};
+		memory_windows->regions[i] = (struct hi_memory_window){
+			start, start + (host ? avail : 0), host};
 	}
-	views->n_regions = objects->n_regions;
+	memory_windows->n_regions = objects->n_regions;
 	return HI_OK;
 }
 
-void hi_views_deinit(struct hi_views *views)
+void hi_memory_windows_deinit(struct hi_memory_windows *memory_windows)
 {
-	free(views->regions);
-	views->regions = NULL;
-	views->n_regions = 0;
+	free(memory_windows->regions);
+	memory_windows->regions = NULL;
+	memory_windows->n_regions = 0;
 }
 
-struct hi_view hi_views_find(const struct hi_views *views, uint64_t addr)
+struct hi_memory_window
+hi_memory_windows_find(const struct hi_memory_windows *memory_windows, uint64_t addr)
 {
-	uint32_t low = hi_search(i, views->n_regions, views->regions[i].start <= addr);
+	uint32_t low = hi_search(i, memory_windows->n_regions,
+				 memory_windows->regions[i].start <= addr);
 	size_t avail = 0;
 	const void *host;
 
-	if (low && addr < views->regions[low - 1].end)
-		return views->regions[low - 1];
-	host = hi_memory_view(views->memory, addr, &avail);
-	return (struct hi_view){addr, addr + avail, host};
+	if (low && addr < memory_windows->regions[low - 1].end)
+		return memory_windows->regions[low - 1];
+	host = hi_memory_view(memory_windows->memory, addr, &avail);
+	return (struct hi_memory_window){addr, addr + avail, host};
 }
 
-/* By copying, where there is no view: as much as can be read of this page or,
+/* By copying, where there is no window: what can be read of this page or,
  * at best, of a whole scratch buffer. */
 static uint64_t read_some(struct hi_spans *spans, uint64_t want)
 {
