@@ -134,7 +134,7 @@ static double count_leak_roots(const struct hi_inspection *in)
 	size_t n = 0;
 
 	for (size_t i = 0; i < in->leaks->n_roots; i++)
-		n += in->leaks->roots[i].fate != HI_FATE_GARBAGE &&
+		n += in->leaks->roots[i].unreachable_class != HI_UNREACHABLE_GARBAGE &&
 		     !in->leaks->roots[i].is_likely;
 	return (double)n;
 }

@@ -219,7 +219,9 @@ static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
 	r->state = o->flags[node] & HI_OBJECT_INTERNAL ? "internal"
 		   : hi_bit(in->reach->any, node)      ? "live"
 						       : "leak";
-	r->fate = in->graph->fates ? in->graph->fates[node] : HI_FATE_NONE;
+	r->unreachable_class = in->graph->unreachable_classes
+				       ? in->graph->unreachable_classes[node]
+				       : HI_UNREACHABLE_NO_CLASS;
 	r->is_likely = in->reach->likely && hi_bit(in->reach->likely, node);
 	if (r->is_likely && in->reach->is_doubtful)
 		r->because = "some of the live memory could not be read, or the heap is "

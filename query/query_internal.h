@@ -70,7 +70,8 @@ struct hi_query {
 	sqlite3_stmt *statement;
 	struct hi_error failure;       /* of a computation, told through SQLite */
 	const char *refused;	       /* why, of what a statement may not do */
-	bool reads_state, reads_leaks; /* the statement: objects.state; verdict, fate */
+	bool reads_state, reads_leaks; /* the statement: objects.state; verdict,
+					  class */
 	uint32_t *type_length;	       /* of names, by type */
 	struct hi_connected *connected;
 	struct hi_result_column *columns;

@@ -295,10 +295,11 @@ static struct hi_result_cell verdict_cell(const struct hi_query *q, hi_node i)
 		hi_leak_verdict_key(reach->likely && hi_bit(reach->likely, i)));
 }
 
-static struct hi_result_cell fate_cell(const struct hi_graph *g, hi_node i)
+static struct hi_result_cell unreachable_class_cell(const struct hi_graph *g, hi_node i)
 {
-	return g->fates && g->fates[i]
-		       ? hi_cell_string(hi_fate_key((enum hi_fate)g->fates[i]))
+	return g->unreachable_classes && g->unreachable_classes[i]
+		       ? hi_cell_string(hi_unreachable_class_key(
+				 (enum hi_unreachable_class)g->unreachable_classes[i]))
 		       : hi_cell_null();
 }
 
@@ -377,7 +378,7 @@ static enum hi_status make_object_cell(struct hi_query *q, uint64_t row, int col
 		*ret = hi_cell_u64(hi_objects_address(o, i));
 		return HI_OK;
 	case FATE:
-		*ret = fate_cell(q->source.graph, i);
+		*ret = unreachable_class_cell(q->source.graph, i);
 		return HI_OK;
 	case VERDICT:
 		*ret = verdict_cell(q, i);

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "census/graph/within.h"
-#include "decode/inference/fates.h"
+#include "decode/inference/unreachable_classes.h"
 #include "decode/inference/verdict.h"
 #include "decode/usage/ledger.h"
 #include "decode/usage/other_heaps.h"
@@ -406,8 +406,8 @@ static enum hi_status compute(struct hi_inspection *in, unsigned wanted,
 			    : hi_reach_compute(in->graph, in->options->threads,
 					       &in->reach, err);
 	if (status == HI_OK && in->runtime)
-		status = hi_runtime_fates(in->typing, in->runtime, in->graph, in->reach,
-					  err);
+		status = hi_runtime_classify_unreachable(in->typing, in->runtime,
+							 in->graph, in->reach, err);
 	if (status == HI_OK && !in->stored && in->reach->leak_objects) {
 		hi_inspect_phase(in, "verdicts of leaks");
 		status = hi_leak_verdicts(in->typing, in->graph, in->reach, err);

@@ -83,15 +83,15 @@ struct hi_leak_root {
 	enum hi_leak_shape shape; /* cycle: its component has a cycle; single: holds
 				   * nothing else; chain: holds others */
 	uint64_t objects, bytes;  /* it and all it holds that no earlier root holds */
-	enum hi_fate fate;	  /* of node */
-	bool is_likely;		  /* verdict of node; else certain */
+	enum hi_unreachable_class unreachable_class; /* of node */
+	bool is_likely;				     /* verdict of node; else certain */
 	/* Of objects, bytes: those that are only likely. */
 	uint64_t likely_objects, likely_bytes;
 };
-struct hi_leak_row { /* leak roots of one type, shape, fate and verdict */
+struct hi_leak_row { /* leak roots of one type, shape, class and verdict */
 	uint32_t type;
 	enum hi_leak_shape shape;
-	enum hi_fate fate;
+	enum hi_unreachable_class unreachable_class;
 	bool is_likely;
 	uint64_t count; /* leak roots */
 	uint64_t objects, bytes;
@@ -105,7 +105,8 @@ struct hi_leaks {
 	uint64_t objects, bytes; /* certain and likely */
 	uint64_t likely_objects, likely_bytes;
 	size_t n_likely_roots;
-	uint64_t by_fate[HI_FATES]; /* certain bytes, by the fate of the leak root */
+	uint64_t by_class[HI_UNREACHABLE_CLASSES]; /* certain bytes, by the
+						      class of the leak root */
 };
 enum hi_status hi_leaks_compute(const struct hi_graph *g, const struct hi_reach *reach,
 				struct hi_leaks **ret, struct hi_error *err);

@@ -8,7 +8,7 @@
 
 HI_DEFINE_GUARD(struct hi_garbage *, hi_garbage_destroy)
 
-enum { ASIDE = HI_FATES, KINDS };
+enum { ASIDE = HI_UNREACHABLE_CLASSES, KINDS };
 
 void hi_garbage_destroy(struct hi_garbage *garbage)
 {
@@ -26,16 +26,16 @@ static int compare_garbage_rows(const void *a, const void *b)
 		return x->bytes > y->bytes ? -1 : 1;
 	if (x->type != y->type)
 		return x->type < y->type ? -1 : 1;
-	return (int)x->fate - (int)y->fate;
+	return (int)x->unreachable_class - (int)y->unreachable_class;
 }
 
-/* HI_FATE_NONE: in no row. */
+/* HI_UNREACHABLE_NO_CLASS: in no row. */
 static unsigned row_kind_of_garbage(const struct hi_graph *g,
 				    const struct hi_reach *reach, hi_node i)
 {
-	if (!g->fates[i] || hi_is_internal(g, i))
-		return HI_FATE_NONE;
-	return hi_bit(reach->any, i) ? (unsigned)ASIDE : g->fates[i];
+	if (!g->unreachable_classes[i] || hi_is_internal(g, i))
+		return HI_UNREACHABLE_NO_CLASS;
+	return hi_bit(reach->any, i) ? (unsigned)ASIDE : g->unreachable_classes[i];
 }
 
 static void add_garbage_object(struct hi_garbage *garbage, struct hi_garbage_row *rows,
@@ -48,7 +48,8 @@ static void add_garbage_object(struct hi_garbage *garbage, struct hi_garbage_row
 		row->example = i;
 	row->type = hi_type_of(g, i);
 	row->put_aside = kind == ASIDE;
-	row->fate = row->put_aside ? HI_FATE_UNCOLLECTABLE : (enum hi_fate)kind;
+	row->unreachable_class = row->put_aside ? HI_UNREACHABLE_UNCOLLECTABLE
+						: (enum hi_unreachable_class)kind;
 	row->objects++;
 	row->bytes += cost;
 	*(row->put_aside ? &garbage->aside_objects : &garbage->objects[kind]) += 1;
@@ -60,7 +61,7 @@ enum hi_status hi_garbage_compute(const struct hi_graph *g, const struct hi_reac
 {
 	HI_GUARD(hi_garbage_destroy)
 	struct hi_garbage *garbage = hi_calloc(1, sizeof(*garbage));
-	size_t n = g->fates ? (size_t)g->n_types * KINDS : 0;
+	size_t n = g->unreachable_classes ? (size_t)g->n_types * KINDS : 0;
 
 	if (!garbage)
 		return hi_fail_memory(err, "garbage");
@@ -70,7 +71,7 @@ enum hi_status hi_garbage_compute(const struct hi_graph *g, const struct hi_reac
 	for (hi_node i = 0; n && i < g->n_objects; i++) {
 		unsigned kind = row_kind_of_garbage(g, reach, i);
 
-		if (kind != HI_FATE_NONE)
+		if (kind != HI_UNREACHABLE_NO_CLASS)
 			add_garbage_object(garbage, garbage->rows, g, kind, i);
 	}
 	for (size_t i = 0; i < n; i++)

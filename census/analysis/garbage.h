@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Objects by what becomes of them (graph.h: enum hi_fate) and by type. */
+/* Objects by what becomes of them (graph.h: enum hi_unreachable_class) and by type. */
 #ifndef HI_CENSUS_ANALYSIS_GARBAGE_H
 #define HI_CENSUS_ANALYSIS_GARBAGE_H
 
@@ -7,7 +7,7 @@
 
 struct hi_garbage_row {
 	uint32_t type;
-	enum hi_fate fate;
+	enum hi_unreachable_class unreachable_class;
 	bool put_aside; /* uncollectable, and live: the collector keeps it */
 	uint64_t objects, bytes;
 	hi_node example; /* the largest; of several the lowest */
@@ -15,12 +15,12 @@ struct hi_garbage_row {
 struct hi_garbage {
 	struct hi_garbage_row *rows; /* by bytes, then type */
 	size_t n_rows;
-	/* By fate; what is put aside is in none of them. */
-	uint64_t objects[HI_FATES], bytes[HI_FATES];
+	/* By class of unreachable objects; what is put aside is in none of them. */
+	uint64_t objects[HI_UNREACHABLE_CLASSES], bytes[HI_UNREACHABLE_CLASSES];
 	uint64_t aside_objects, aside_bytes;
 };
 
-/* Of a graph without fates: no rows. */
+/* Of a graph without classes of unreachable objects: no rows. */
 enum hi_status hi_garbage_compute(const struct hi_graph *graph,
 				  const struct hi_reach *reach, struct hi_garbage **ret,
 				  struct hi_error *err);

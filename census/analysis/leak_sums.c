@@ -3,15 +3,17 @@
 
 #include "census/graph/walk_internal.h"
 
-static enum hi_fate fate_of(const struct hi_graph *g, hi_node i)
+static enum hi_unreachable_class unreachable_class_of(const struct hi_graph *g, hi_node i)
 {
-	return g->fates ? (enum hi_fate)g->fates[i] : HI_FATE_NONE;
+	return g->unreachable_classes
+		       ? (enum hi_unreachable_class)g->unreachable_classes[i]
+		       : HI_UNREACHABLE_NO_CLASS;
 }
 
 enum hi_leak_kind hi_leak_kind_of(const struct hi_graph *g, const struct hi_reach *reach,
 				  hi_node i)
 {
-	if (fate_of(g, i) == HI_FATE_GARBAGE)
+	if (unreachable_class_of(g, i) == HI_UNREACHABLE_GARBAGE)
 		return HI_LEAK_GARBAGE;
 	return reach->likely && hi_bit(reach->likely, i) ? HI_LEAK_LIKELY
 							 : HI_LEAK_CERTAIN;
@@ -33,11 +35,12 @@ static void add_leaked_object(struct hi_leak_sum *sum, uint64_t cost)
 	sum->bytes += cost;
 }
 
-static void add_fate(struct hi_leak_sums *sums, enum hi_fate fate, uint64_t cost)
+static void add_to_class(struct hi_leak_sums *sums,
+			 enum hi_unreachable_class unreachable_class, uint64_t cost)
 {
-	if (fate == HI_FATE_UNCOLLECTABLE)
+	if (unreachable_class == HI_UNREACHABLE_UNCOLLECTABLE)
 		add_leaked_object(&sums->uncollectable, cost);
-	else if (fate == HI_FATE_LOST_REFERENCE)
+	else if (unreachable_class == HI_UNREACHABLE_LOST_REFERENCE)
 		add_leaked_object(&sums->lost, cost);
 }
 
@@ -51,19 +54,20 @@ void hi_leak_sums_count(const struct hi_graph *g, const struct hi_reach *live,
 		.certain = {leaks->leak_objects - leaks->likely_objects,
 			    leaks->leak_bytes - leaks->likely_bytes},
 		.likely = {leaks->likely_objects, leaks->likely_bytes}};
-	if (!g->fates)
+	if (!g->unreachable_classes)
 		return;
 	ret->certain = ret->likely = (struct hi_leak_sum){};
 	for (hi_node i = 0; i < g->n_objects; i++) {
 		bool leaked = !hi_bit(leaks->any, i);
 
-		if (hi_is_internal(g, i) || (!leaked && !fate_of(g, i)))
+		if (hi_is_internal(g, i) || (!leaked && !unreachable_class_of(g, i)))
 			continue;
 		if (leaked)
 			add_leaked_object(by_kind[hi_leak_kind_of(g, leaks, i)],
 					  hi_cost_of(g->objects, i));
 		if (leaked || hi_bit(live->any, i))
-			add_fate(ret, fate_of(g, i), hi_cost_of(g->objects, i));
+			add_to_class(ret, unreachable_class_of(g, i),
+				     hi_cost_of(g->objects, i));
 	}
 }
 

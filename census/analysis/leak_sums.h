@@ -15,8 +15,8 @@ struct hi_leak_sums {
 	/* Unreachable objects by verdict, without garbage. */
 	struct hi_leak_sum certain, likely;
 	struct hi_leak_sum garbage; /* the next collection takes it */
-	/* By fate. Unreachable ones are in certain or likely as well; what a collector
-	 * has put aside is live. */
+	/* By class of unreachable objects. Unreachable ones are in certain or likely as
+	 * well; what a collector has put aside is live. */
 	struct hi_leak_sum uncollectable, lost;
 };
 

@@ -136,7 +136,9 @@ static bool add_leak_root(struct leak_finder *f, struct hi_walk *walk, hi_node n
 	*claim.root = (struct hi_leak_root){
 		.node = node,
 		.shape = shape_of(f->facts[f->component[node]]),
-		.fate = f->graph->fates ? f->graph->fates[node] : HI_FATE_NONE,
+		.unreachable_class = f->graph->unreachable_classes
+					     ? f->graph->unreachable_classes[node]
+					     : HI_UNREACHABLE_NO_CLASS,
 		.is_likely = f->likely && hi_bit(f->likely, node)};
 	claim_object(&claim, node);
 	walk->stack[walk->depth++] = node;
@@ -146,7 +148,8 @@ static bool add_leak_root(struct leak_finder *f, struct hi_walk *walk, hi_node n
 	leaks->likely_objects += claim.root->likely_objects;
 	leaks->likely_bytes += claim.root->likely_bytes;
 	leaks->n_likely_roots += claim.root->is_likely;
-	leaks->by_fate[claim.root->fate] += claim.root->bytes - claim.root->likely_bytes;
+	leaks->by_class[claim.root->unreachable_class] +=
+		claim.root->bytes - claim.root->likely_bytes;
 	return true;
 }
 
@@ -190,8 +193,8 @@ static int by_row_bytes(const void *a, const void *b)
 		return x->type < y->type ? -1 : 1;
 	if (x->shape != y->shape)
 		return (int)x->shape - (int)y->shape;
-	if (x->fate != y->fate)
-		return (int)x->fate - (int)y->fate;
+	if (x->unreachable_class != y->unreachable_class)
+		return (int)x->unreachable_class - (int)y->unreachable_class;
 	return (int)x->is_likely - (int)y->is_likely;
 }
 
@@ -201,7 +204,7 @@ static bool make_leak_rows(const struct hi_graph *g, struct hi_leaks *leaks)
 	enum {
 		SHAPES = HI_LEAK_CYCLE + 1,
 		VERDICTS = 2,
-		KINDS = SHAPES * HI_FATES * VERDICTS
+		KINDS = SHAPES * HI_UNREACHABLE_CLASSES * VERDICTS
 	};
 	size_t n = (size_t)g->n_types * KINDS, kept = 0;
 	struct hi_leak_row *rows = hi_calloc(n, sizeof(*rows));
@@ -213,13 +216,14 @@ static bool make_leak_rows(const struct hi_graph *g, struct hi_leaks *leaks)
 		uint32_t type = hi_type_of(g, root->node);
 		struct hi_leak_row *row =
 			&rows[(size_t)type * KINDS +
-			      (root->fate * VERDICTS + root->is_likely) * SHAPES +
+			      (root->unreachable_class * VERDICTS + root->is_likely) *
+				      SHAPES +
 			      root->shape];
 
 		if (row->count++ == 0) {
 			row->type = type;
 			row->shape = root->shape;
-			row->fate = root->fate;
+			row->unreachable_class = root->unreachable_class;
 			row->is_likely = root->is_likely;
 			row->example = root->node;
 		}

@@ -60,15 +60,15 @@ static void destroy_graph_private(struct hi_graph_private *priv)
 	free(priv);
 }
 
-const char *hi_fate_key(enum hi_fate fate)
+const char *hi_unreachable_class_key(enum hi_unreachable_class klass)
 {
-	static const char *const keys[HI_FATES] = {
-		[HI_FATE_NONE] = "leaked",
-		[HI_FATE_GARBAGE] = "garbage",
-		[HI_FATE_UNCOLLECTABLE] = "uncollectable",
-		[HI_FATE_LOST_REFERENCE] = "lost reference"};
+	static const char *const keys[HI_UNREACHABLE_CLASSES] = {
+		[HI_UNREACHABLE_NO_CLASS] = "leaked",
+		[HI_UNREACHABLE_GARBAGE] = "garbage",
+		[HI_UNREACHABLE_UNCOLLECTABLE] = "uncollectable",
+		[HI_UNREACHABLE_LOST_REFERENCE] = "lost reference"};
 
-	return keys[fate];
+	return keys[klass];
 }
 
 void hi_graph_destroy(struct hi_graph *g)
@@ -84,7 +84,7 @@ void hi_graph_destroy(struct hi_graph *g)
 	}
 	free(g->chunks);
 	hi_edge_chunk_free(&g->root_chunk);
-	free(g->fates);
+	free(g->unreachable_classes);
 	free(g->causes);
 	destroy_graph_private(g->priv);
 	hi_objects_destroy(g->objects);

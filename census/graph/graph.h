@@ -83,17 +83,17 @@ struct hi_type_name {
 	uint8_t front;
 };
 
-/* What becomes of an object, by the word of a runtime with a collector. Of live ones
- * only UNCOLLECTABLE is said: those that the collector has put aside. */
-enum hi_fate {
-	HI_FATE_NONE,		/* nobody says */
-	HI_FATE_GARBAGE,	/* the next collection takes it */
-	HI_FATE_UNCOLLECTABLE,	/* it will not: its type, or what holds it, forbids it */
-	HI_FATE_LOST_REFERENCE, /* it or what holds it counts a reference that nobody
-				 * has */
-	HI_FATES,
+/* The class of an unreachable object where a runtime has a collector. Of live objects
+ * only those are classified that the collector has put aside (UNCOLLECTABLE). */
+enum hi_unreachable_class {
+	HI_UNREACHABLE_NO_CLASS,       /* no runtime classifies it */
+	HI_UNREACHABLE_GARBAGE,	       /* the next collection frees it */
+	HI_UNREACHABLE_UNCOLLECTABLE,  /* its type, or what holds it, prevents that */
+	HI_UNREACHABLE_LOST_REFERENCE, /* its count, or its holder's, is too high */
+	HI_UNREACHABLE_CLASSES,
 };
-const char *hi_fate_key(enum hi_fate fate); /* "leaked", "garbage", … */
+/* "leaked", "garbage", … */
+const char *hi_unreachable_class_key(enum hi_unreachable_class klass);
 
 struct hi_edge_chunk {
 	uint32_t *row; /* HI_CHUNK_NODES (or fewer) + 1 entries */
@@ -111,7 +111,7 @@ struct hi_graph {
 	uint64_t n_edges;
 	struct hi_edge_chunk *chunks;	 /* objects */
 	struct hi_edge_chunk root_chunk; /* all pseudo-nodes, row[node - first_root] */
-	uint8_t *fates;	 /* n_objects, from hi_alloc; NULL: no collector */
+	uint8_t *unreachable_classes; /* n_objects, from hi_alloc; NULL: no collector */
 	hi_node *causes; /* objects that make others uncollectable, ascending; from
 			  * hi_alloc; NULL: none, or not known (a snapshot does not keep
 			  * them) */

@@ -89,8 +89,8 @@ struct hi_snapshot_large {
 	uint32_t id, spare;
 	uint64_t usable;
 };
-struct hi_snapshot_fate {
-	uint32_t object, fate;
+struct hi_snapshot_unreachable {
+	uint32_t object, unreachable_class;
 };
 
 /*
@@ -110,6 +110,6 @@ _Static_assert(sizeof(struct hi_snapshot_type) == 40, "type");
 _Static_assert(sizeof(struct hi_snapshot_root) == 40, "root");
 _Static_assert(sizeof(struct hi_snapshot_window) == 16, "window");
 _Static_assert(sizeof(struct hi_snapshot_large) == 16, "large");
-_Static_assert(sizeof(struct hi_snapshot_fate) == 8, "fate");
+_Static_assert(sizeof(struct hi_snapshot_unreachable) == 8, "fate");
 
 #endif

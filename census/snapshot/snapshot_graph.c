@@ -207,10 +207,10 @@ static enum hi_status build_snapshot_graph(struct hi_snapshot *s, uint32_t n_typ
 	return status == HI_OK ? add_edges(s, n, b, err) : status;
 }
 
-static enum hi_status take_fates(struct hi_snapshot *s, struct hi_graph *g,
-				 struct hi_error *err)
+static enum hi_status take_unreachable_classes(struct hi_snapshot *s, struct hi_graph *g,
+					       struct hi_error *err)
 {
-	const struct hi_snapshot_fate *rows;
+	const struct hi_snapshot_unreachable *rows;
 	const void *items = NULL;
 	uint64_t n = 0;
 	enum hi_status status =
@@ -219,14 +219,17 @@ static enum hi_status take_fates(struct hi_snapshot *s, struct hi_graph *g,
 	if (status != HI_OK)
 		return status == HI_NOT_FOUND ? HI_OK : status;
 	rows = items;
-	g->fates = hi_calloc((size_t)g->n_objects + 1, sizeof(*g->fates));
-	if (!g->fates)
-		return hi_fail_memory(err, "fates");
+	g->unreachable_classes =
+		hi_calloc((size_t)g->n_objects + 1, sizeof(*g->unreachable_classes));
+	if (!g->unreachable_classes)
+		return hi_fail_memory(err, "classes of unreachable objects");
 	for (uint64_t i = 0; i < n; i++) {
-		if (rows[i].object >= g->n_objects || rows[i].fate >= HI_FATES)
+		if (rows[i].object >= g->n_objects ||
+		    rows[i].unreachable_class >= HI_UNREACHABLE_CLASSES)
 			return hi_snapshot_bad(s, "fates", err,
 					       "row %" PRIu64 " is of no object", i);
-		g->fates[rows[i].object] = (uint8_t)rows[i].fate;
+		g->unreachable_classes[rows[i].object] =
+			(uint8_t)rows[i].unreachable_class;
 	}
 	return HI_OK;
 }
@@ -257,7 +260,7 @@ enum hi_status hi_snapshot_graph(struct hi_snapshot *s, struct hi_graph **ret,
 		status = hi_graph_seal(hi_take(b), ret, err);
 	if (status != HI_OK)
 		return status;
-	status = take_fates(s, *ret, err);
+	status = take_unreachable_classes(s, *ret, err);
 	if (status != HI_OK)
 		hi_graph_destroy(hi_take(*ret));
 	return status;

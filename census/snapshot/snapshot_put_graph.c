@@ -154,18 +154,18 @@ static enum hi_status put_used(struct put *p)
 }
 
 /* Few have one: pairs. */
-static enum hi_status put_fates(struct put *p)
+static enum hi_status put_unreachable_classes(struct put *p)
 {
 	enum hi_status status;
 
-	if (!p->g->fates)
+	if (!p->g->unreachable_classes)
 		return HI_OK;
-	status =
-		hi_snapshot_begin(p->w, "fates", sizeof(struct hi_snapshot_fate), p->err);
+	status = hi_snapshot_begin(p->w, "fates", sizeof(struct hi_snapshot_unreachable),
+				   p->err);
 	for (hi_node i = 0; i < p->g->n_objects && status == HI_OK; i++) {
-		struct hi_snapshot_fate row = {i, p->g->fates[i]};
+		struct hi_snapshot_unreachable row = {i, p->g->unreachable_classes[i]};
 
-		if (row.fate)
+		if (row.unreachable_class)
 			status = hi_snapshot_append(p->w, &row, sizeof(row), p->err);
 	}
 	return status == HI_OK ? hi_snapshot_end(p->w, p->err) : status;
@@ -205,7 +205,7 @@ static enum hi_status put_objects(struct put *p)
 		status = hi_snapshot_put(p->w, columns[i].name, columns[i].items,
 					 columns[i].item, o->count, p->err);
 	if (status == HI_OK)
-		status = put_fates(p);
+		status = put_unreachable_classes(p);
 	return status == HI_OK ? put_used(p) : status;
 }
 

@@ -108,7 +108,8 @@ static bool is_wanted(const struct verdict_pass *p, hi_node node)
 
 	return !hi_bit(p->reach->any, node) &&
 	       !(g->objects->flags[node] & HI_OBJECT_INTERNAL) &&
-	       (!g->fates || g->fates[node] == HI_FATE_NONE);
+	       (!g->unreachable_classes ||
+		g->unreachable_classes[node] == HI_UNREACHABLE_NO_CLASS);
 }
 
 static bool want_leaks(struct verdict_pass *p)

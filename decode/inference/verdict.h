@@ -16,7 +16,7 @@
  * ranges that roots were read from. The allocator's free memory and its own data are
  * in neither. Words that lead to no leak are dropped by a filter of pages, so that
  * the pass costs little more than reading. It runs only where there are leaks, and a
- * runtime's own statement about an object (fates) takes precedence.
+ * runtime's own statement about an object (classes) takes precedence.
  *
  * Where live memory could not be read, nothing is certain.
  */

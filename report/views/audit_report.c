@@ -120,13 +120,14 @@ static void show_causes(const struct hi_audit_report *r, struct hi_page *page)
 
 static const char *text_of_garbage_state(const struct hi_garbage_row *row)
 {
-	static const char *const states[HI_FATES] = {
-		[HI_FATE_NONE] = "leaked",
-		[HI_FATE_GARBAGE] = "not collected yet",
-		[HI_FATE_UNCOLLECTABLE] = "uncollectable",
-		[HI_FATE_LOST_REFERENCE] = "held by a lost reference"};
+	static const char *const states[HI_UNREACHABLE_CLASSES] = {
+		[HI_UNREACHABLE_NO_CLASS] = "leaked",
+		[HI_UNREACHABLE_GARBAGE] = "not collected yet",
+		[HI_UNREACHABLE_UNCOLLECTABLE] = "uncollectable",
+		[HI_UNREACHABLE_LOST_REFERENCE] = "held by a lost reference"};
 
-	return row->put_aside ? "uncollectable, put aside" : states[row->fate];
+	return row->put_aside ? "uncollectable, put aside"
+			      : states[row->unreachable_class];
 }
 
 static void show_garbage(const struct hi_audit_report *r, struct hi_page *page)
@@ -200,20 +201,20 @@ static const char *excess_text(const struct hi_audit_report *r, struct hi_page *
 static const char *garbage_text(const struct hi_audit_report *r, struct hi_page *page)
 {
 	const struct hi_garbage *g = r->garbage;
-	uint64_t bad = g->bytes[HI_FATE_UNCOLLECTABLE] + g->aside_bytes;
+	uint64_t bad = g->bytes[HI_UNREACHABLE_UNCOLLECTABLE] + g->aside_bytes;
 	char waits[24], never[24], objects[32];
 	const char *text;
 
 	hi_text_bytes(never, bad);
-	if (!g->objects[HI_FATE_GARBAGE])
+	if (!g->objects[HI_UNREACHABLE_GARBAGE])
 		return bad ? hi_page_printf(page,
 					    "garbage: %s that the collector cannot free",
 					    never)
 			   : "no garbage";
 	text = hi_page_printf(
 		page, "garbage: %s in %s objects that the collector has not freed yet",
-		hi_text_bytes(waits, g->bytes[HI_FATE_GARBAGE]),
-		hi_text_count(objects, g->objects[HI_FATE_GARBAGE]));
+		hi_text_bytes(waits, g->bytes[HI_UNREACHABLE_GARBAGE]),
+		hi_text_count(objects, g->objects[HI_UNREACHABLE_GARBAGE]));
 	return bad ? hi_page_printf(page, "%s, %s that it cannot free", text, never)
 		   : text;
 }
@@ -285,7 +286,7 @@ static void garbage_json(const struct hi_audit_report *r,
 {
 	hi_json_object(json, NULL);
 	hi_json_text(json, "type", name_of_audited_type(r, row->type));
-	hi_json_text(json, "fate", hi_fate_key(row->fate));
+	hi_json_text(json, "fate", hi_unreachable_class_key(row->unreachable_class));
 	hi_json_bool(json, "put_aside", row->put_aside);
 	hi_json_number(json, "objects", row->objects);
 	hi_json_number(json, "bytes", row->bytes);
@@ -303,12 +304,12 @@ void hi_audit_json(const struct hi_audit_report *r, struct hi_json *json)
 	hi_json_number(json, "excess", r->audit->excess);
 	hi_json_number(json, "short_objects", r->audit->short_objects);
 	hi_json_number(json, "missing", r->audit->missing);
-	hi_json_number(json, "garbage_objects", g->objects[HI_FATE_GARBAGE]);
-	hi_json_number(json, "garbage", g->bytes[HI_FATE_GARBAGE]);
-	hi_json_number(json, "uncollectable", g->bytes[HI_FATE_UNCOLLECTABLE]);
+	hi_json_number(json, "garbage_objects", g->objects[HI_UNREACHABLE_GARBAGE]);
+	hi_json_number(json, "garbage", g->bytes[HI_UNREACHABLE_GARBAGE]);
+	hi_json_number(json, "uncollectable", g->bytes[HI_UNREACHABLE_UNCOLLECTABLE]);
 	hi_json_number(json, "put_aside_objects", g->aside_objects);
 	hi_json_number(json, "put_aside", g->aside_bytes);
-	hi_json_number(json, "lost", g->bytes[HI_FATE_LOST_REFERENCE]);
+	hi_json_number(json, "lost", g->bytes[HI_UNREACHABLE_LOST_REFERENCE]);
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < count_shown_audit_rows(r, r->audit->n_rows); i++)
 		put_audit_row_json(r, &r->audit->rows[i], example_name(r->names, i),

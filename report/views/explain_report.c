@@ -27,22 +27,26 @@ static const char *state_text(const char *state)
 	return state;
 }
 
-static const char *fate_text(const struct hi_explain_report *r)
+static const char *unreachable_class_text(const struct hi_explain_report *r)
 {
-	static const char *const texts[HI_FATES] = {
-		[HI_FATE_GARBAGE] =
+	static const char *const texts[HI_UNREACHABLE_CLASSES] = {
+		[HI_UNREACHABLE_GARBAGE] =
 			"garbage: no root leads there, and the next collection frees it",
-		[HI_FATE_UNCOLLECTABLE] = "uncollectable: no root leads there, and the "
-					  "collector cannot free it",
-		[HI_FATE_LOST_REFERENCE] = "leaked: only a lost reference keeps it"};
+		[HI_UNREACHABLE_UNCOLLECTABLE] =
+			"uncollectable: no root leads there, and the "
+			"collector cannot free it",
+		[HI_UNREACHABLE_LOST_REFERENCE] =
+			"leaked: only a lost reference keeps it"};
 
-	if (r->fate == HI_FATE_UNCOLLECTABLE && strcmp(r->state, "live") == 0)
+	if (r->unreachable_class == HI_UNREACHABLE_UNCOLLECTABLE &&
+	    strcmp(r->state, "live") == 0)
 		return "live, but uncollectable garbage: it is in the collector's list "
 		       "of such objects";
 	if (r->is_likely)
 		return "likely leaked: only words of other types (such as integers) lead "
 		       "there";
-	return texts[r->fate] ? texts[r->fate] : state_text(r->state);
+	return texts[r->unreachable_class] ? texts[r->unreachable_class]
+					   : state_text(r->state);
 }
 
 static bool is_node(const struct hi_explain_report *r)
@@ -284,9 +288,10 @@ void hi_explain_display(const struct hi_explain_report *r, struct hi_page *page)
 	else if (r->info.sort == HI_NODE_OBJECT)
 		what = hi_page_printf(page, "%s, ", hi_type_label(r->info.type, page));
 	hi_head_title(r->head, page);
-	hi_page_text(page,
-		     hi_page_printf(page, "0x%" PRIx64 ": %s%s", r->address, what,
-				    r->info.sort == HI_NODE_ROOT ? "" : fate_text(r)));
+	hi_page_text(page, hi_page_printf(page, "0x%" PRIx64 ": %s%s", r->address, what,
+					  r->info.sort == HI_NODE_ROOT
+						  ? ""
+						  : unreachable_class_text(r)));
 	hi_head_facts(r->head, page, false);
 	show_object_facts(r, page);
 	show_evidence_steps(r, page);
@@ -366,8 +371,9 @@ void hi_explain_json(const struct hi_explain_report *r, struct hi_json *json)
 	hi_json_object(json, NULL);
 	hi_json_address(json, "address", r->address);
 	hi_json_text(json, "state", r->state);
-	if (r->fate)
-		hi_json_text(json, "fate", hi_fate_key(r->fate));
+	if (r->unreachable_class)
+		hi_json_text(json, "fate",
+			     hi_unreachable_class_key(r->unreachable_class));
 	if (strcmp(r->state, "leak") == 0) {
 		hi_json_text(json, "verdict", hi_leak_verdict_key(r->is_likely));
 		hi_json_text(json, "because",

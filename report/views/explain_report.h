@@ -34,7 +34,7 @@ struct hi_explain_report {
 	/* "live", "leak", "internal", "free_tcache", … "variable", "mapped",
 	 * "unmapped"; ours */
 	const char *state;
-	enum hi_fate fate;
+	enum hi_unreachable_class unreachable_class;
 	/* Of a leak; because: which word leads there, in words, "" unknown. */
 	bool is_likely;
 	const char *because;

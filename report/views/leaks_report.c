@@ -38,7 +38,7 @@ static void add_leak_report_rows(struct hi_leaks_report *r, const struct hi_grap
 			r->rows[r->n_rows++] = (struct hi_leaks_row){
 				.type = type_name(g, row->type),
 				.shape = row->shape,
-				.fate = row->fate,
+				.unreachable_class = row->unreachable_class,
 				.is_likely = row->is_likely,
 				.count = row->count,
 				.objects = row->objects,
@@ -65,7 +65,7 @@ static void add_leak_report_roots(struct hi_leaks_report *r, const struct hi_gra
 		r->roots[r->n_roots++] = (struct hi_leaks_row){
 			.type = type_name(g, type),
 			.shape = root->shape,
-			.fate = root->fate,
+			.unreachable_class = root->unreachable_class,
 			.is_likely = root->is_likely,
 			.count = 1,
 			.objects = root->objects,
@@ -105,7 +105,7 @@ enum hi_status hi_leaks_report_create(const struct hi_head *head,
 	r->likely_bytes = leaks->likely_bytes;
 	r->n_likely_roots = leaks->n_likely_roots;
 	r->is_doubtful = reach->is_doubtful;
-	r->by_fate = graph->fates ? leaks->by_fate : NULL;
+	r->by_class = graph->unreachable_classes ? leaks->by_class : NULL;
 	add_leak_report_rows(r, graph, leaks, only);
 	add_leak_report_roots(r, graph, leaks, only);
 	*ret = hi_take(r);
@@ -150,13 +150,14 @@ static void show_leaks_headline(const struct hi_leaks_report *r, struct hi_page 
 	certain = r->bytes - r->likely_bytes;
 	hi_page_text(
 		page,
-		hi_page_printf(page, "%s%s in %s object%s under %s root%s%s; %s%s live",
-			       certain ? hi_fates_text(r->by_fate, certain, page) : "",
-			       hi_likely_text(certain, r->likely_bytes, page),
-			       hi_count(objects, r->objects), r->objects == 1 ? "" : "s",
-			       hi_count(roots, r->n_leak_roots),
-			       r->n_leak_roots == 1 ? "" : "s", beyond,
-			       hi_heap_at_least(r->head), live));
+		hi_page_printf(
+			page, "%s%s in %s object%s under %s root%s%s; %s%s live",
+			certain ? hi_unreachable_classes_text(r->by_class, certain, page)
+				: "",
+			hi_likely_text(certain, r->likely_bytes, page),
+			hi_count(objects, r->objects), r->objects == 1 ? "" : "s",
+			hi_count(roots, r->n_leak_roots), r->n_leak_roots == 1 ? "" : "s",
+			beyond, hi_heap_at_least(r->head), live));
 	if (r->is_doubtful)
 		hi_page_text(page, "No leak is certain: some of the live memory could "
 				   "not be read, or the heap is damaged");
@@ -167,10 +168,10 @@ static void show_leaks_headline(const struct hi_leaks_report *r, struct hi_page 
 
 static bool has_what(const struct hi_leaks_report *r)
 {
-	return r->by_fate || r->likely_objects;
+	return r->by_class || r->likely_objects;
 }
 
-/* The first column, the fate, is there only where somebody says it. */
+/* The first column, the class, is there only where somebody says it. */
 static struct hi_table *table_with_or_without_what(const struct hi_leaks_report *r,
 						   const struct hi_column *columns,
 						   size_t n, struct hi_page *page)
@@ -180,16 +181,17 @@ static struct hi_table *table_with_or_without_what(const struct hi_leaks_report 
 }
 
 /* What the runtime says of it, if anything, else its verdict. */
-static void cell_fate(const struct hi_leaks_report *r, const struct hi_leaks_row *row,
-		      struct hi_table *t)
+static void print_class_cell(const struct hi_leaks_report *r,
+			     const struct hi_leaks_row *row, struct hi_table *t)
 {
-	if (r->by_fate && row->fate)
-		hi_cell_text(t, hi_fate_key(row->fate), 0);
+	if (r->by_class && row->unreachable_class)
+		hi_cell_text(t, hi_unreachable_class_key(row->unreachable_class), 0);
 	else if (has_what(r))
 		hi_cell_text(t,
 			     row->is_likely ? "likely leaked"
-			     : r->by_fate   ? hi_fate_key(row->fate)
-					    : "leaked",
+			     : r->by_class
+				     ? hi_unreachable_class_key(row->unreachable_class)
+				     : "leaked",
 			     0);
 }
 
@@ -225,7 +227,7 @@ static void show_leak_rows(const struct hi_leaks_report *r, struct hi_page *page
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_leaks_row *row = &r->rows[i];
 
-		cell_fate(r, row, t);
+		print_class_cell(r, row, t);
 		hi_cell_text(t, hi_type_label(row->type, page), 0);
 		hi_cell_text(t, hi_leak_shape_key(row->shape), 0);
 		hi_cell_number(t, row->count);
@@ -253,7 +255,7 @@ static void show_leak_roots(const struct hi_leaks_report *r, struct hi_page *pag
 	for (size_t i = 0; i < r->n_roots; i++) {
 		const struct hi_leaks_row *row = &r->roots[i];
 
-		cell_fate(r, row, t);
+		print_class_cell(r, row, t);
 		hi_cell_number(t, row->address);
 		hi_cell_text(t, hi_type_label(row->type, page), 0);
 		hi_cell_text(t, hi_leak_shape_key(row->shape), 0);
@@ -294,8 +296,9 @@ static void rows_json(const struct hi_leaks_report *r, const struct hi_leaks_row
 		hi_json_object(json, NULL);
 		hi_json_text(json, "type", hi_type_key(rows[i].type));
 		hi_json_text(json, "shape", hi_leak_shape_key(rows[i].shape));
-		if (r->by_fate)
-			hi_json_text(json, "fate", hi_fate_key(rows[i].fate));
+		if (r->by_class)
+			hi_json_text(json, "fate",
+				     hi_unreachable_class_key(rows[i].unreachable_class));
 		hi_json_text(json, "verdict", hi_leak_verdict_key(rows[i].is_likely));
 		if (!single)
 			hi_json_number(json, "count", rows[i].count);
@@ -326,8 +329,8 @@ void hi_leaks_json(const struct hi_leaks_report *r, struct hi_json *json)
 		       hi_heap_if_known(r->head, r->n_likely_roots));
 	hi_heap_leaks_json(r->head, r->bytes - r->likely_bytes,
 			   r->objects - r->likely_objects, json);
-	if (r->by_fate)
-		hi_fates_json(r->by_fate, json);
+	if (r->by_class)
+		hi_unreachable_classes_json(r->by_class, json);
 	hi_json_end(json);
 	rows_json(r, r->rows, r->n_rows, json);
 	rows_json(r, r->roots, r->n_roots, json);

@@ -10,7 +10,7 @@
 struct hi_leaks_row {
 	const char *type; /* "" untyped */
 	enum hi_leak_shape shape;
-	enum hi_fate fate;
+	enum hi_unreachable_class unreachable_class;
 	bool is_likely; /* its leak roots; else certain */
 	uint64_t count, objects, bytes;
 	uint64_t address; /* a row: of the example; a root: its own */
@@ -23,8 +23,9 @@ struct hi_leaks_report {
 	uint64_t live_bytes, objects, bytes,
 		n_leak_roots; /* unrestricted; both verdicts */
 	uint64_t likely_objects, likely_bytes, n_likely_roots;
-	bool is_doubtful;	   /* hi_reach.is_doubtful */
-	const uint64_t *by_fate;   /* bytes[HI_FATES], of the leaks; NULL: no collector */
+	bool is_doubtful;	  /* hi_reach.is_doubtful */
+	const uint64_t *by_class; /* bytes[HI_UNREACHABLE_CLASSES], of the leaks; NULL: no
+				     collector */
 	struct hi_leaks_row *rows; /* by type and shape */
 	size_t n_rows;
 	struct hi_leaks_row *roots; /* single leak roots, count 1 */

@@ -157,33 +157,35 @@ const char *hi_leak_shape_key(enum hi_leak_shape shape)
 	return shape <= HI_LEAK_CYCLE ? keys[shape] : "unknown";
 }
 
-static uint64_t leaked_of(const uint64_t by_fate[HI_FATES])
+static uint64_t leaked_of(const uint64_t by_class[HI_UNREACHABLE_CLASSES])
 {
-	return by_fate[HI_FATE_NONE] + by_fate[HI_FATE_LOST_REFERENCE];
+	return by_class[HI_UNREACHABLE_NO_CLASS] +
+	       by_class[HI_UNREACHABLE_LOST_REFERENCE];
 }
 
-const char *hi_fates_text(const uint64_t by_fate[HI_FATES], uint64_t bytes,
-			  struct hi_page *page)
+const char *hi_unreachable_classes_text(const uint64_t by_class[HI_UNREACHABLE_CLASSES],
+					uint64_t bytes, struct hi_page *page)
 {
 	const char *text = "", *comma = "";
 	char buf[24];
 
-	if (!by_fate)
+	if (!by_class)
 		return hi_page_printf(page, "%s leaked", hi_bytes(buf, bytes));
-	if (leaked_of(by_fate)) {
+	if (leaked_of(by_class)) {
 		text = hi_page_printf(page, "%s leaked",
-				      hi_bytes(buf, leaked_of(by_fate)));
+				      hi_bytes(buf, leaked_of(by_class)));
 		comma = ", ";
 	}
-	if (by_fate[HI_FATE_UNCOLLECTABLE]) {
-		text = hi_page_printf(page, "%s%s%s uncollectable", text, comma,
-				      hi_bytes(buf, by_fate[HI_FATE_UNCOLLECTABLE]));
+	if (by_class[HI_UNREACHABLE_UNCOLLECTABLE]) {
+		text = hi_page_printf(
+			page, "%s%s%s uncollectable", text, comma,
+			hi_bytes(buf, by_class[HI_UNREACHABLE_UNCOLLECTABLE]));
 		comma = ", ";
 	}
-	if (by_fate[HI_FATE_GARBAGE])
+	if (by_class[HI_UNREACHABLE_GARBAGE])
 		text = hi_page_printf(
 			page, "%s%s%s garbage that the collector has not freed yet", text,
-			comma, hi_bytes(buf, by_fate[HI_FATE_GARBAGE]));
+			comma, hi_bytes(buf, by_class[HI_UNREACHABLE_GARBAGE]));
 	return text;
 }
 
@@ -201,11 +203,14 @@ const char *hi_likely_text(uint64_t certain, uint64_t likely, struct hi_page *pa
 		      : "";
 }
 
-void hi_fates_json(const uint64_t by_fate[HI_FATES], struct hi_json *json)
+void hi_unreachable_classes_json(const uint64_t by_class[HI_UNREACHABLE_CLASSES],
+				 struct hi_json *json)
 {
 	hi_json_object(json, "by_fate");
-	for (unsigned i = 0; i < HI_FATES; i++)
-		hi_json_number(json, hi_fate_key((enum hi_fate)i), by_fate[i]);
+	for (unsigned i = 0; i < HI_UNREACHABLE_CLASSES; i++)
+		hi_json_number(json,
+			       hi_unreachable_class_key((enum hi_unreachable_class)i),
+			       by_class[i]);
 	hi_json_end(json);
 }
 

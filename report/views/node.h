@@ -47,16 +47,18 @@ const char *hi_root_kind_key(enum hi_root_kind kind);
 /* "pointer", "vtable", …; "none". */
 const char *hi_evidence_key(enum hi_evidence evidence);
 const char *hi_leak_shape_key(enum hi_leak_shape shape);
-/* "9.2 KiB leaked, 205.5 KiB garbage that the collector has not taken yet"; by_fate
+/* "9.2 KiB leaked, 205.5 KiB garbage that the collector has not taken yet"; by_class
  * NULL: "214.7 KiB leaked", all of them. */
-const char *hi_fates_text(const uint64_t by_fate[HI_FATES], uint64_t bytes,
-			  struct hi_page *page);
+const char *hi_unreachable_classes_text(const uint64_t by_class[HI_UNREACHABLE_CLASSES],
+					uint64_t bytes, struct hi_page *page);
 /* "certain", "likely". */
 const char *hi_leak_verdict_key(bool is_likely);
-/* Behind hi_fates_text: ", 1.2 KiB likely leaked"; "" none. certain: bytes before it. */
+/* Behind hi_unreachable_classes_text: ", 1.2 KiB likely leaked"; "" none. certain: bytes
+ * before it. */
 const char *hi_likely_text(uint64_t certain, uint64_t likely, struct hi_page *page);
 /* "by_fate", bytes. */
-void hi_fates_json(const uint64_t by_fate[HI_FATES], struct hi_json *json);
+void hi_unreachable_classes_json(const uint64_t by_class[HI_UNREACHABLE_CLASSES],
+				 struct hi_json *json);
 const char *hi_grade_key(uint8_t grade);
 /* The same for JSON: raw. */
 const char *hi_type_key(const char *type);

@@ -137,8 +137,8 @@ static void write_leaks(const struct hi_summary_report *r, struct hi_json *json)
 	leak_number(r, json, "likely_objects", r->likely_objects);
 	hi_heap_leaks_json(r->head, r->leak_bytes - r->likely_bytes,
 			   r->leak_objects - r->likely_objects, json);
-	if (r->by_fate)
-		hi_fates_json(r->by_fate, json);
+	if (r->by_class)
+		hi_unreachable_classes_json(r->by_class, json);
 	hi_json_array(json, "roots");
 	for (size_t i = 0; i < r->n_leaks; i++) {
 		const struct hi_summary_leak *l = &r->leaks[i];
@@ -146,8 +146,9 @@ static void write_leaks(const struct hi_summary_report *r, struct hi_json *json)
 		hi_json_object(json, NULL);
 		hi_json_text(json, "type", hi_type_key(l->type));
 		hi_json_text(json, "shape", hi_leak_shape_key(l->shape));
-		if (r->by_fate)
-			hi_json_text(json, "fate", hi_fate_key(l->fate));
+		if (r->by_class)
+			hi_json_text(json, "fate",
+				     hi_unreachable_class_key(l->unreachable_class));
 		hi_json_text(json, "verdict", hi_leak_verdict_key(l->is_likely));
 		hi_json_number(json, "count", l->count);
 		hi_json_number(json, "bytes", l->bytes);

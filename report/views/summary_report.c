@@ -159,14 +159,14 @@ static enum hi_status take_leaks(const struct hi_summary_inputs *in,
 	r->likely_objects = in->leaks->likely_objects;
 	r->likely_bytes = in->leaks->likely_bytes;
 	r->leaks_doubtful = in->reach->is_doubtful;
-	r->by_fate = in->graph->fates ? in->leaks->by_fate : NULL;
+	r->by_class = in->graph->unreachable_classes ? in->leaks->by_class : NULL;
 	for (size_t i = 0; i < n; i++) {
 		const struct hi_leak_row *row = &in->leaks->rows[i];
 
 		r->leaks[i] = (struct hi_summary_leak){
 			.type = type_name(in->graph, row->type),
 			.shape = row->shape,
-			.fate = row->fate,
+			.unreachable_class = row->unreachable_class,
 			.is_likely = row->is_likely,
 			.count = row->count,
 			.bytes = row->bytes,

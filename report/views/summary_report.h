@@ -19,7 +19,7 @@ struct hi_summary_type {
 struct hi_summary_leak {
 	const char *type;
 	enum hi_leak_shape shape;
-	enum hi_fate fate;
+	enum hi_unreachable_class unreachable_class;
 	bool is_likely; /* its leak roots; else certain */
 	uint64_t count, bytes, objects;
 	uint64_t example; /* address */
@@ -81,7 +81,7 @@ struct hi_summary_report {
 	struct hi_summary_leak *leaks;	      /* by bytes */
 	size_t n_leaks, n_leaks_total;
 	uint64_t leak_roots;
-	const uint64_t *by_fate; /* bytes[HI_FATES]; NULL: no collector */
+	const uint64_t *by_class; /* bytes[HI_UNREACHABLE_CLASSES]; NULL: no collector */
 	struct hi_summary_suspect *suspects;
 	size_t n_suspects;
 };

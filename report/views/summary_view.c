@@ -82,12 +82,12 @@ static const char *text_of_leaked(const struct hi_summary_report *r, struct hi_p
 						r->head->allocator)
 			       : "; no leaks";
 	certain = r->leak_bytes - r->likely_bytes;
-	return hi_page_printf(page, "; %s%s in %s root%s%s",
-			      certain ? hi_fates_text(r->by_fate, certain, page) : "",
-			      hi_likely_text(certain, r->likely_bytes, page),
-			      hi_count(n, r->leak_roots), r->leak_roots == 1 ? "" : "s",
-			      known == HI_HEAP_KNOWN_IN_PART ? ", other leaks are unknown"
-							     : "");
+	return hi_page_printf(
+		page, "; %s%s in %s root%s%s",
+		certain ? hi_unreachable_classes_text(r->by_class, certain, page) : "",
+		hi_likely_text(certain, r->likely_bytes, page),
+		hi_count(n, r->leak_roots), r->leak_roots == 1 ? "" : "s",
+		known == HI_HEAP_KNOWN_IN_PART ? ", other leaks are unknown" : "");
 }
 
 /* Without an allocator. */
@@ -400,19 +400,19 @@ static void show_summary_leaks(const struct hi_summary_report *r, struct hi_page
 		{"objects", HI_COLUMN_COUNT},
 		{"bytes", HI_COLUMN_BYTES},
 		{"example", HI_COLUMN_ADDRESS}};
-	static const struct hi_column with_fate[] = {
+	static const struct hi_column with_class[] = {
 		{"type of the leak root", HI_COLUMN_TEXT},
 		{"what", HI_COLUMN_WORD},
 		{"roots", HI_COLUMN_COUNT},
 		{"objects", HI_COLUMN_COUNT},
 		{"bytes", HI_COLUMN_BYTES},
 		{"example", HI_COLUMN_ADDRESS}};
-	bool has_what = r->by_fate || r->likely_objects;
+	bool has_what = r->by_class || r->likely_objects;
 	struct hi_table *t;
 
 	if (r->leak_objects == 0)
 		return;
-	hi_page_heading(page, r->by_fate ? "Leaks and garbage" : "Leaks",
+	hi_page_heading(page, r->by_class ? "Leaks and garbage" : "Leaks",
 			r->leaks_doubtful ? "no pointer leads there; part of the live "
 					    "memory could not be read, or the heap is "
 					    "damaged, so none is certain"
@@ -420,16 +420,17 @@ static void show_summary_leaks(const struct hi_summary_report *r, struct hi_page
 				? "allocated, but no pointer leads there; likely: words "
 				  "of other types do (such as integers)"
 				: "allocated, but no pointer leads there");
-	t = hi_page_table(page, has_what ? with_fate : columns, 6);
+	t = hi_page_table(page, has_what ? with_class : columns, 6);
 	for (size_t i = 0; i < count_shown_by_default(r->n_leaks, LEAKS_SHOWN); i++) {
 		const struct hi_summary_leak *row = &r->leaks[i];
 
 		hi_cell_text(t, hi_type_label(row->type, page), 0);
 		hi_cell_text(t,
 			     row->is_likely ? "likely leaked"
-			     : r->by_fate   ? hi_fate_key(row->fate)
-			     : has_what	    ? "leaked"
-					    : hi_leak_shape_key(row->shape),
+			     : r->by_class
+				     ? hi_unreachable_class_key(row->unreachable_class)
+			     : has_what ? "leaked"
+					: hi_leak_shape_key(row->shape),
 			     0);
 		hi_cell_number(t, row->count);
 		hi_cell_number(t, row->objects);

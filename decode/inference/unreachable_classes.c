@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Note [Fates]
+ * Note [Classes of unreachable objects]
  *
- * A collector takes what nothing outside leads to. It knows of "outside" by the
- * references that objects count, and so do we. Of the objects that no root reaches:
+ * A collector frees objects that only each other refer to. It finds them by reference
+ * counts: an object that counts more references than its fellows have is held from
+ * outside. The classes follow from the same counts. Of the objects that no root reaches:
  *
- *   1. One that counts more references than the others of them have is held by a
- *      reference that nobody has: lost by C code. So is what it leads to.
- *   2. Blocks of C that no such object leads to are an ordinary leak, and what they
- *      refer to counts a reference that the collector never sees: lost as well.
- *   3. What is left, and of a type whose finaliser forbids it, is uncollectable, with
- *      all that it leads to. So is a cycle through an object that the collector cannot
- *      look into (a type of C without tp_traverse): the reference that it has seems to
- *      come from outside. Outside of a cycle such an object goes with its owner.
- *   4. The rest is garbage. A block of C that an object owns goes with it.
+ *   1. An object that counts more references than were found is held by a lost
+ *      reference: C code took it and never gave it back. So is what it leads to.
+ *   2. Blocks of C that no such object leads to are an ordinary leak. What they refer to
+ *      counts a reference that the collector never sees: a lost reference as well.
+ *   3. Of what is left, an object whose type forbids it (a finaliser) is uncollectable,
+ *      with all that it leads to. So is a cycle through an object that the collector
+ *      cannot traverse (a type of C without tp_traverse): its reference seems to come
+ *      from outside. An object of such a type outside of a cycle is freed with its owner.
+ *   4. All others are garbage. A block of C that an object owns is freed with it.
  *
  * An edge into unreachable objects starts at one of them, so that only their own edges
  * are counted. References are counted as in audit.c.
  */
-#include "decode/inference/fates.h"
+#include "decode/inference/unreachable_classes.h"
 
 #include <stdlib.h>
 
@@ -26,17 +27,18 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/vector.h"
-#include "decode/inference/fates_internal.h"
+#include "decode/inference/cycles.h"
 #include "decode/inference/typing_state.h"
 
-enum { REACHED = 128 }; /* while fates are made: an object of the runtime leads there */
+/* While objects are classified: an object of the runtime leads there. */
+enum { REACHED = 128 };
 
-struct fates {
+struct classification {
 	struct hi_typing *typing;
 	struct hi_graph *graph;
 	const struct hi_reach *reach;
 	struct hi_runtime_cursor *cursor;
-	uint8_t *fates;
+	uint8_t *classes;
 	struct HI_VECTOR(hi_node) nodes; /* unreachable ones */
 	struct HI_VECTOR(hi_node) stack;
 	struct HI_VECTOR(hi_node) causes; /* ascending */
@@ -44,7 +46,7 @@ struct fates {
 	bool anything, no_memory;
 };
 
-static bool list_nodes(struct fates *f)
+static bool list_nodes(struct classification *f)
 {
 	const struct hi_graph *g = f->graph;
 
@@ -56,18 +58,18 @@ static bool list_nodes(struct fates *f)
 	return true;
 }
 
-static bool is_listed(const struct fates *f, hi_node node)
+static bool is_listed(const struct classification *f, hi_node node)
 {
 	return node < f->graph->n_objects && !hi_bit(f->reach->any, node) &&
 	       !(f->graph->objects->flags[node] & HI_OBJECT_INTERNAL);
 }
 
-static size_t index_of(const struct fates *f, hi_node node)
+static size_t index_of(const struct classification *f, hi_node node)
 {
 	return hi_search(i, f->nodes.count, f->nodes.items[i] < node);
 }
 
-static void count_found(struct fates *f)
+static void count_found(struct classification *f)
 {
 	for (size_t i = 0; i < f->nodes.count; i++) {
 		struct hi_edges e = hi_graph_edges(f->graph, f->nodes.items[i]);
@@ -78,7 +80,8 @@ static void count_found(struct fates *f)
 	}
 }
 
-static const struct hi_layout *managed_layout(const struct fates *f, hi_node node)
+static const struct hi_layout *managed_layout(const struct classification *f,
+					      hi_node node)
 {
 	uint32_t index = hi_typing_layout_of(f->typing, node);
 	const struct hi_layout *layout =
@@ -88,12 +91,13 @@ static const struct hi_layout *managed_layout(const struct fates *f, hi_node nod
 	return layout && layout->managed && !layout->opaque ? layout : NULL;
 }
 
-/* The node, if it has no fate yet, and all that it leads to and that has none. */
-static void spread(struct fates *f, hi_node from, uint8_t fate)
+/* The node, if it has no class yet, and all that it leads to and that has
+ * none. */
+static void classify_from(struct classification *f, hi_node from, uint8_t class)
 {
-	if (f->fates[from])
+	if (f->classes[from])
 		return;
-	f->fates[from] = fate;
+	f->classes[from] = class;
 	f->stack.count = 0;
 	f->no_memory |= !hi_vector_push(&f->stack, from);
 	while (f->stack.count && !f->no_memory) {
@@ -102,15 +106,15 @@ static void spread(struct fates *f, hi_node from, uint8_t fate)
 
 		for (uint32_t k = 0; k < e.count; k++) {
 			if (e.grade[k] == HI_GRADE_WEAK || !is_listed(f, e.to[k]) ||
-			    f->fates[e.to[k]])
+			    f->classes[e.to[k]])
 				continue;
-			f->fates[e.to[k]] = fate;
+			f->classes[e.to[k]] = class;
 			f->no_memory |= !hi_vector_push(&f->stack, e.to[k]);
 		}
 	}
 }
 
-static bool has_lost(const struct fates *f, size_t i)
+static bool has_lost(const struct classification *f, size_t i)
 {
 	hi_node node = f->nodes.items[i];
 	const struct hi_layout *layout = managed_layout(f, node);
@@ -124,7 +128,8 @@ static bool has_lost(const struct fates *f, size_t i)
 	       counted > f->found[i];
 }
 
-static const struct hi_runtime_type *runtime_type(const struct fates *f, hi_node node)
+static const struct hi_runtime_type *runtime_type(const struct classification *f,
+						  hi_node node)
 {
 	const struct hi_layout *layout = managed_layout(f, node);
 
@@ -133,11 +138,11 @@ static const struct hi_runtime_type *runtime_type(const struct fates *f, hi_node
 
 /* ---- what the collector cannot take ---- */
 
-static bool is_open(void *arg, hi_node node)
+static bool is_unclassified(void *arg, hi_node node)
 {
-	const struct fates *f = arg;
+	const struct classification *f = arg;
 
-	return is_listed(f, node) && f->fates[node] == HI_FATE_NONE;
+	return is_listed(f, node) && f->classes[node] == HI_UNREACHABLE_NO_CLASS;
 }
 
 static bool is_unseen(void *arg, hi_node node)
@@ -147,23 +152,23 @@ static bool is_unseen(void *arg, hi_node node)
 	return type && type->unseen;
 }
 
-static bool is_cause(const struct fates *f, const uint8_t *closed, size_t i)
+static bool is_cause(const struct classification *f, const uint8_t *closed, size_t i)
 {
 	const struct hi_runtime_type *type = runtime_type(f, f->nodes.items[i]);
 
 	return type && (type->uncollectable || closed[i]) &&
-	       f->fates[f->nodes.items[i]] == HI_FATE_NONE;
+	       f->classes[f->nodes.items[i]] == HI_UNREACHABLE_NO_CLASS;
 }
 
 /* Step 3. */
-static void find_uncollectable(struct fates *f)
+static void find_uncollectable(struct classification *f)
 {
 	HI_GUARD(free) uint8_t *closed = hi_calloc(f->nodes.count + 1, 1);
 
 	if (!closed || !hi_cycles_through(&(struct hi_cycles){.graph = f->graph,
 							      .nodes = f->nodes.items,
 							      .n = f->nodes.count,
-							      .is_open = is_open,
+							      .is_open = is_unclassified,
 							      .is_wanted = is_unseen,
 							      .arg = f},
 					  closed)) {
@@ -174,91 +179,95 @@ static void find_uncollectable(struct fates *f)
 		if (is_cause(f, closed, i))
 			f->no_memory |= !hi_vector_push(&f->causes, f->nodes.items[i]);
 	for (size_t i = 0; i < f->causes.count; i++)
-		spread(f, f->causes.items[i], HI_FATE_UNCOLLECTABLE);
+		classify_from(f, f->causes.items[i], HI_UNREACHABLE_UNCOLLECTABLE);
 }
 
 /* Step 2: what no object of the runtime leads to is C's, and what it leads to. */
-static void lose_what_c_holds(struct fates *f)
+static void lose_what_c_holds(struct classification *f)
 {
 	for (size_t i = 0; i < f->nodes.count; i++)
 		if (managed_layout(f, f->nodes.items[i]))
-			spread(f, f->nodes.items[i], REACHED);
+			classify_from(f, f->nodes.items[i], REACHED);
 	for (size_t i = 0; i < f->nodes.count; i++)
-		if (!f->fates[f->nodes.items[i]])
-			f->fates[f->nodes.items[i]] = HI_FATES; /* C's */
+		if (!f->classes[f->nodes.items[i]])
+			f->classes[f->nodes.items[i]] = HI_UNREACHABLE_CLASSES; /* C's */
 	for (size_t i = 0; i < f->nodes.count; i++)
-		if (f->fates[f->nodes.items[i]] == REACHED)
-			f->fates[f->nodes.items[i]] = HI_FATE_NONE;
+		if (f->classes[f->nodes.items[i]] == REACHED)
+			f->classes[f->nodes.items[i]] = HI_UNREACHABLE_NO_CLASS;
 	for (size_t i = 0; i < f->nodes.count; i++) {
 		struct hi_edges e = {};
 
-		if (f->fates[f->nodes.items[i]] == HI_FATES)
+		if (f->classes[f->nodes.items[i]] == HI_UNREACHABLE_CLASSES)
 			e = hi_graph_edges(f->graph, f->nodes.items[i]);
 		for (uint32_t k = 0; k < e.count; k++)
 			if (e.grade[k] != HI_GRADE_WEAK && is_listed(f, e.to[k]))
-				spread(f, e.to[k], HI_FATE_LOST_REFERENCE);
+				classify_from(f, e.to[k], HI_UNREACHABLE_LOST_REFERENCE);
 	}
 }
 
-static void tell_fates(struct fates *f)
+static void classify_nodes(struct classification *f)
 {
 	count_found(f);
 	lose_what_c_holds(f);
 	for (size_t i = 0; i < f->nodes.count; i++)
 		if (has_lost(f, i))
-			spread(f, f->nodes.items[i], HI_FATE_LOST_REFERENCE);
+			classify_from(f, f->nodes.items[i],
+				      HI_UNREACHABLE_LOST_REFERENCE);
 	find_uncollectable(f);
 	for (size_t i = 0; i < f->nodes.count; i++) {
-		uint8_t *fate = &f->fates[f->nodes.items[i]];
+		uint8_t *class = &f->classes[f->nodes.items[i]];
 
-		if (*fate == HI_FATE_NONE)
-			*fate = HI_FATE_GARBAGE;
-		else if (*fate == HI_FATES)
-			*fate = HI_FATE_NONE;
-		f->anything |= *fate != HI_FATE_NONE;
+		if (*class == HI_UNREACHABLE_NO_CLASS)
+			*class = HI_UNREACHABLE_GARBAGE;
+		else if (*class == HI_UNREACHABLE_CLASSES)
+			*class = HI_UNREACHABLE_NO_CLASS;
+		f->anything |= *class != HI_UNREACHABLE_NO_CLASS;
 	}
 }
 
 static void put_aside(void *arg, uint64_t addr)
 {
-	struct fates *f = arg;
+	struct classification *f = arg;
 	hi_node node = hi_objects_find(f->graph->objects, addr, NULL);
 
 	if (node == HI_NODE_NONE)
 		return;
-	f->fates[node] = HI_FATE_UNCOLLECTABLE;
+	f->classes[node] = HI_UNREACHABLE_UNCOLLECTABLE;
 	f->anything = true;
 }
 
-static enum hi_status run(struct fates *f, struct hi_error *err)
+static enum hi_status classify_unreachable(struct classification *f, struct hi_error *err)
 {
 	struct hi_runtime *runtime = f->typing->runtime;
 
-	f->fates = hi_calloc((size_t)f->graph->n_objects + 1, 1);
+	f->classes = hi_calloc((size_t)f->graph->n_objects + 1, 1);
 	f->cursor = hi_runtime_cursor(runtime);
-	if (!f->fates || !f->cursor || !list_nodes(f))
-		return hi_fail_memory(err, "fates");
+	if (!f->classes || !f->cursor || !list_nodes(f))
+		return hi_fail_memory(err, "classes of unreachable objects");
 	f->found = hi_calloc(f->nodes.count + 1, sizeof(*f->found));
 	if (!f->found)
-		return hi_fail_memory(err, "fates");
-	tell_fates(f);
+		return hi_fail_memory(err, "classes of unreachable objects");
+	classify_nodes(f);
 	if (runtime->ops->put_aside)
 		runtime->ops->put_aside(f->cursor, put_aside, f);
-	return f->no_memory ? hi_fail_memory(err, "fates") : HI_OK;
+	return f->no_memory ? hi_fail_memory(err, "classes of unreachable objects")
+			    : HI_OK;
 }
 
-enum hi_status hi_runtime_fates(struct hi_typing *typing, struct hi_runtime *runtime,
-				struct hi_graph *graph, const struct hi_reach *reach,
-				struct hi_error *err)
+enum hi_status hi_runtime_classify_unreachable(struct hi_typing *typing,
+					       struct hi_runtime *runtime,
+					       struct hi_graph *graph,
+					       const struct hi_reach *reach,
+					       struct hi_error *err)
 {
-	struct fates f = {.typing = typing, .graph = graph, .reach = reach};
+	struct classification f = {.typing = typing, .graph = graph, .reach = reach};
 	enum hi_status status;
 
 	if (!runtime || !runtime->ops->counted || typing->runtime != runtime)
 		return HI_OK;
-	status = run(&f, err);
+	status = classify_unreachable(&f, err);
 	if (status == HI_OK && f.anything) {
-		graph->fates = hi_take(f.fates);
+		graph->unreachable_classes = hi_take(f.classes);
 		graph->n_causes = (uint32_t)f.causes.count;
 		graph->causes = hi_take(f.causes.items);
 	}
@@ -267,6 +276,6 @@ enum hi_status hi_runtime_fates(struct hi_typing *typing, struct hi_runtime *run
 	hi_vector_free(&f.stack);
 	hi_vector_free(&f.causes);
 	free(f.found);
-	free(f.fates);
+	free(f.classes);
 	return status;
 }

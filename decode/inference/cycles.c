@@ -8,7 +8,7 @@
 #include "base/search.h"
 #include "base/alloc.h"
 #include "base/vector.h"
-#include "decode/inference/fates_internal.h"
+#include "decode/inference/cycles.h"
 
 /* By the index in nodes. */
 struct state {
