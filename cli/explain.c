@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "cli/command.h"
 #include "decode/describe/facts.h"
-#include "decode/describe/proof.h"
+#include "decode/describe/evidence_chain.h"
 #include "decode/inference/verdict.h"
 #include "report/views/explain_report.h"
 #include "session/live/blocks.h"
@@ -19,7 +19,7 @@
 enum { FIELDS = 40, REFERRERS = 10, DOMINATORS = 12, MANY = 1 << 16 };
 
 HI_DEFINE_GUARD(struct hi_referrers *, hi_referrers_destroy)
-HI_DEFINE_GUARD(struct hi_proof *, hi_proof_destroy)
+HI_DEFINE_GUARD(struct hi_evidence_chain *, hi_evidence_chain_destroy)
 
 static size_t rows(const struct hi_inspection *in, size_t usual)
 {
@@ -134,17 +134,18 @@ static enum hi_status add_dominators(struct hi_inspection *in, hi_node node,
 static enum hi_status add_proof(struct hi_inspection *in, hi_node node,
 				struct hi_explain_report *r, struct hi_error *err)
 {
-	HI_GUARD(hi_proof_destroy) struct hi_proof *proof = NULL;
+	HI_GUARD(hi_evidence_chain_destroy) struct hi_evidence_chain *type_chain = NULL;
 	struct hi_explain_step *steps;
-	enum hi_status status = hi_typing_prove(in->typing, in->graph, node, &proof, err);
+	enum hi_status status =
+		hi_evidence_chain_find(in->typing, in->graph, node, &type_chain, err);
 
 	if (status != HI_OK)
 		return status;
-	steps = hi_arena_alloc(&in->arena, (proof->n_steps + 1) * sizeof(*steps));
+	steps = hi_arena_alloc(&in->arena, (type_chain->n_steps + 1) * sizeof(*steps));
 	if (!steps)
-		return hi_fail_memory(err, "proof");
-	for (size_t i = 0; i < proof->n_steps; i++) {
-		const struct hi_proof_step *step = &proof->steps[i];
+		return hi_fail_memory(err, "chain of evidence");
+	for (size_t i = 0; i < type_chain->n_steps; i++) {
+		const struct hi_evidence_step *step = &type_chain->steps[i];
 
 		steps[i] = (struct hi_explain_step){
 			.info = hi_node_info(in->graph, in->dominators, step->from),
@@ -153,12 +154,12 @@ static enum hi_status add_proof(struct hi_inspection *in, hi_node node,
 			.origin = step->inferred.origin,
 			.is_believed = step->inferred.is_accepted};
 		if (!steps[i].text || !steps[i].says)
-			return hi_fail_memory(err, "proof");
+			return hi_fail_memory(err, "chain of evidence");
 	}
 	r->steps = steps;
-	r->n_steps = proof->n_steps;
-	r->gap = proof->gap;
-	r->left_out = proof->left_out;
+	r->n_steps = type_chain->n_steps;
+	r->gap = type_chain->gap;
+	r->left_out = type_chain->left_out;
 	return HI_OK;
 }
 

@@ -4,7 +4,7 @@
 
 #include "decode/describe/describe.h"
 #include "decode/describe/field_names.h"
-#include "decode/describe/proof.h"
+#include "decode/describe/evidence_chain.h"
 
 enum { MAX_REFERRERS = 4096 }; /* that are looked at for one that proposes the type */
 

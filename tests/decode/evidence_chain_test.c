@@ -4,42 +4,42 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "decode/describe/proof.h"
+#include "decode/describe/evidence_chain.h"
 #include "harness.h"
 #include "support/typing_world.h"
 
 #define H(offset) (WORLD_HEAP + (offset))
 
-HI_DEFINE_GUARD(struct hi_proof *, hi_proof_destroy)
+HI_DEFINE_GUARD(struct hi_evidence_chain *, hi_evidence_chain_destroy)
 
 static struct hi_error err;
 
 /* "ROOT.field (says *) | ->next (says *)!": ! where it is not believed. */
-static const char *proof_of(struct world *w, uint64_t addr)
+static const char *chain_of(struct world *w, uint64_t addr)
 {
 	static char text[4000];
-	HI_GUARD(hi_proof_destroy) struct hi_proof *proof = NULL;
+	HI_GUARD(hi_evidence_chain_destroy) struct hi_evidence_chain *chain = NULL;
 	size_t used = 0;
 
 	text[0] = 0;
-	HI_ASSERT_OK(
-		hi_typing_prove(w->typing, w->graph, world_node(w, addr), &proof, &err),
-		&err);
-	for (size_t i = 0; i < proof->n_steps; i++) {
-		const struct hi_proof_step *step = &proof->steps[i];
+	HI_ASSERT_OK(hi_evidence_chain_find(w->typing, w->graph, world_node(w, addr),
+					    &chain, &err),
+		     &err);
+	for (size_t i = 0; i < chain->n_steps; i++) {
+		const struct hi_evidence_step *step = &chain->steps[i];
 
 		/* A step begins where the one before ended. */
-		if (i && !(proof->left_out && i == proof->gap))
-			HI_ASSERT_EQ(proof->steps[i - 1].to, step->from);
-		if (proof->left_out && i == proof->gap)
+		if (i && !(chain->left_out && i == chain->gap))
+			HI_ASSERT_EQ(chain->steps[i - 1].to, step->from);
+		if (chain->left_out && i == chain->gap)
 			used += (size_t)snprintf(text + used, sizeof(text) - used,
-						 " | %zu more", proof->left_out);
+						 " | %zu more", chain->left_out);
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s (%s)%s",
 					 i ? " | " : "", step->field, step->inferred.type,
 					 step->inferred.is_accepted ? "" : "!");
 	}
-	if (proof->n_steps)
-		HI_ASSERT_EQ(world_node(w, addr), proof->steps[proof->n_steps - 1].to);
+	if (chain->n_steps)
+		HI_ASSERT_EQ(world_node(w, addr), chain->steps[chain->n_steps - 1].to);
 	return text;
 }
 
@@ -65,7 +65,7 @@ static struct shapes draw_types(struct world *w)
 	return s;
 }
 
-HI_TEST(typing_proof, every_field_on_the_way_says_what_is_next)
+HI_TEST(evidence_chain, every_field_on_the_way_says_what_is_next)
 {
 	struct world *w = world_create();
 	struct shapes s = draw_types(w);
@@ -77,19 +77,19 @@ HI_TEST(typing_proof, every_field_on_the_way_says_what_is_next)
 	world_poke(w, H(0x100), H(0x200)); /* ->next */
 	world_poke(w, H(0x208), H(0x300)); /* ->any */
 	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	HI_ASSERT_STREQ("thread 7 draw(): list (struct list *)", proof_of(w, H(0)));
+	HI_ASSERT_STREQ("thread 7 draw(): list (struct list *)", chain_of(w, H(0)));
 	HI_ASSERT_STREQ("thread 7 draw(): list (struct list *) | ->first (struct item *) "
 			"| ->next (struct item *)",
-			proof_of(w, H(0x200)));
+			chain_of(w, H(0x200)));
 	/* The last one says nothing: that is why it has no type. */
 	HI_ASSERT_STREQ("thread 7 draw(): list (struct list *) | ->first (struct item *) "
 			"| ->next (struct item *) | ->any (void *)!",
-			proof_of(w, H(0x300)));
+			chain_of(w, H(0x300)));
 	/* Nothing leads there. */
-	HI_ASSERT_STREQ("", proof_of(w, H(0x400)));
+	HI_ASSERT_STREQ("", chain_of(w, H(0x400)));
 }
 
-HI_TEST(typing_proof, a_longer_way_that_says_the_type_beats_a_shorter_that_does_not)
+HI_TEST(evidence_chain, a_longer_way_that_says_the_type_beats_a_shorter_that_does_not)
 {
 	struct world *w = world_create();
 	struct shapes s = draw_types(w);
@@ -105,10 +105,10 @@ HI_TEST(typing_proof, a_longer_way_that_says_the_type_beats_a_shorter_that_does_
 	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
 	HI_ASSERT_STREQ("thread 7 draw(): list (struct list *) | ->first (struct item *) "
 			"| ->next (struct item *)",
-			proof_of(w, H(0x200)));
+			chain_of(w, H(0x200)));
 }
 
-HI_TEST(typing_proof, of_a_long_list_the_middle_is_left_out)
+HI_TEST(evidence_chain, of_a_long_list_the_middle_is_left_out)
 {
 	enum { N = 1000 };
 	struct world *w = world_create();
@@ -121,7 +121,7 @@ HI_TEST(typing_proof, of_a_long_list_the_middle_is_left_out)
 	for (uint64_t i = 0; i + 1 < N; i++)
 		world_poke(w, H(0x20 * i), H(0x20 * (i + 1)));
 	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	text = proof_of(w, H(0x20 * (N - 1)));
+	text = chain_of(w, H(0x20 * (N - 1)));
 	HI_ASSERT_MSG(strncmp(text,
 			      "thread 7 draw(): head (struct item *) | ->next (struct "
 			      "item *) | ->next (struct item *) | ->next (struct item *) "
@@ -133,7 +133,7 @@ HI_TEST(typing_proof, of_a_long_list_the_middle_is_left_out)
 	HI_ASSERT(strchr(text, '!') == NULL);
 }
 
-HI_TEST(typing_proof, what_a_vtable_says_begins_a_chain)
+HI_TEST(evidence_chain, what_a_vtable_says_begins_a_chain)
 {
 	struct world *w = world_create();
 	struct shapes s = draw_types(w);
@@ -148,11 +148,11 @@ HI_TEST(typing_proof, what_a_vtable_says_begins_a_chain)
 	world_local(w, "any", s.any, H(0));
 	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
 	HI_ASSERT_STREQ("Shop", world_type(w, H(0)));
-	HI_ASSERT_STREQ("", proof_of(w, H(0)));
-	HI_ASSERT_STREQ("->first (struct item *)", proof_of(w, H(0x100)));
+	HI_ASSERT_STREQ("", chain_of(w, H(0)));
+	HI_ASSERT_STREQ("->first (struct item *)", chain_of(w, H(0x100)));
 }
 
-HI_TEST(typing_proof, every_failed_allocation_is_reported)
+HI_TEST(evidence_chain, every_failed_allocation_is_reported)
 {
 	struct world *w = world_create();
 	struct shapes s = draw_types(w);
@@ -165,11 +165,12 @@ HI_TEST(typing_proof, every_failed_allocation_is_reported)
 	world_poke(w, H(0x008), H(0x100));
 	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
 	for (nth = 1; status != HI_OK && nth < 100; nth++) {
-		HI_GUARD(hi_proof_destroy) struct hi_proof *proof = NULL;
+		HI_GUARD(hi_evidence_chain_destroy)
+		struct hi_evidence_chain *chain = NULL;
 
 		hi_alloc_fail_at(nth);
-		status = hi_typing_prove(w->typing, w->graph, world_node(w, H(0x100)),
-					 &proof, &err);
+		status = hi_evidence_chain_find(w->typing, w->graph,
+						world_node(w, H(0x100)), &chain, &err);
 		hi_alloc_fail_at(0);
 		HI_ASSERT(status == HI_OK || status == HI_NO_MEMORY);
 	}

@@ -2,15 +2,14 @@
 /*
  * Note [Chains of evidence]
  *
- * A breadth-first walk over precise edges from all root variables remembers
- * who found each object first. From the object the chain goes back to its
- * finder, and so on. Where the finder's field says something else (a `void *`,
- * another type) than what is believed, the nearest other referrer whose field
- * agrees takes its place, if there is one and its own way does not meet the
- * chain; only for the last HI_PROOF_TAIL steps, since each costs a look at all
- * edges.
+ * A breadth-first walk over precise edges from all root variables remembers for each
+ * object the node that found it first. The chain goes back from the object to its finder,
+ * and so on. Where the finder's field infers another type than the object has (or none:
+ * `void *`), the nearest other referrer that agrees takes its place, if there is one and
+ * its own path to a root does not meet the chain. That is done only for the last
+ * HI_EVIDENCE_CHAIN_TAIL steps, since each costs a pass over all edges.
  */
-#include "decode/describe/proof.h"
+#include "decode/describe/evidence_chain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +21,9 @@
 
 enum { MAX_REFERRERS = 4096 };
 
-HI_DEFINE_GUARD(struct hi_proof *, hi_proof_destroy)
+HI_DEFINE_GUARD(struct hi_evidence_chain *, hi_evidence_chain_destroy)
 
-/* ---- what one field says ---- */
+/* ---- the type that one field infers ---- */
 
 /* Of the words that lead there, the one that points to the start. */
 static bool find_reference(const struct hi_place *from, const struct hi_place *to,
@@ -87,7 +86,7 @@ bool hi_inferred_type_of(struct hi_typing *typing, const struct hi_graph *graph,
 	return true;
 }
 
-/* ---- the way ---- */
+/* ---- the path ---- */
 
 struct walk {
 	struct hi_typing *typing;
@@ -136,7 +135,7 @@ static bool leads_to(const struct hi_graph *g, hi_node from, hi_node to)
 	return false;
 }
 
-/* Its own way to a root meets nothing that the chain has already. */
+/* Its own path to a root meets no node of the chain. */
 static bool is_apart(const struct walk *w, hi_node node)
 {
 	for (;; node = w->finder[node] - 1) {
@@ -179,7 +178,7 @@ static hi_node best_referrer(const struct walk *w, hi_node node)
 	return finder;
 }
 
-static bool is_own_proof(const struct hi_graph *g, hi_node node)
+static bool needs_no_chain(const struct hi_graph *g, hi_node node)
 {
 	return node >= g->n_objects ||
 	       (g->objects->flags[node] & HI_OBJECT_EVIDENCE_MASK) >= HI_EVIDENCE_VTABLE;
@@ -192,19 +191,19 @@ static bool follow_back(struct walk *w)
 
 	if (!hi_vector_push(&w->chain, node))
 		return false;
-	while (!is_own_proof(w->graph, node) && w->chain.count <= w->graph->n_nodes) {
-		node = w->chain.count <= HI_PROOF_TAIL ? best_referrer(w, node)
-						       : w->finder[node] - 1;
+	while (!needs_no_chain(w->graph, node) && w->chain.count <= w->graph->n_nodes) {
+		node = w->chain.count <= HI_EVIDENCE_CHAIN_TAIL ? best_referrer(w, node)
+								: w->finder[node] - 1;
 		if (!hi_vector_push(&w->chain, node))
 			return false;
 	}
 	return true;
 }
 
-/* ---- in words ---- */
+/* ---- the steps ---- */
 
 static void describe_step(const struct walk *w, hi_node from, hi_node to,
-			  struct hi_proof_step *step)
+			  struct hi_evidence_step *step)
 {
 	step->from = from;
 	step->to = to;
@@ -213,70 +212,73 @@ static void describe_step(const struct walk *w, hi_node from, hi_node to,
 	(void)hi_inferred_type_of(w->typing, w->graph, from, to, &step->inferred);
 }
 
-static bool describe_steps(const struct walk *w, struct hi_proof *proof)
+static bool describe_steps(const struct walk *w, struct hi_evidence_chain *found)
 {
 	size_t n = w->chain.count - 1, kept = n;
 
-	if (n > HI_PROOF_HEAD + HI_PROOF_TAIL) {
-		kept = HI_PROOF_HEAD + HI_PROOF_TAIL;
-		proof->gap = HI_PROOF_HEAD;
-		proof->left_out = n - kept;
+	if (n > HI_EVIDENCE_CHAIN_HEAD + HI_EVIDENCE_CHAIN_TAIL) {
+		kept = HI_EVIDENCE_CHAIN_HEAD + HI_EVIDENCE_CHAIN_TAIL;
+		found->gap = HI_EVIDENCE_CHAIN_HEAD;
+		found->left_out = n - kept;
 	}
-	proof->steps = hi_calloc(kept + 1, sizeof(*proof->steps));
-	if (!proof->steps)
+	found->steps = hi_calloc(kept + 1, sizeof(*found->steps));
+	if (!found->steps)
 		return false;
 	for (size_t i = 0; i < kept; i++) {
 		/* chain[k] is k steps before the object. */
-		size_t k = n - i - (i >= proof->gap ? proof->left_out : 0);
+		size_t k = n - i - (i >= found->gap ? found->left_out : 0);
 
 		describe_step(w, w->chain.items[k], w->chain.items[k - 1],
-			      &proof->steps[i]);
+			      &found->steps[i]);
 	}
-	proof->n_steps = kept;
+	found->n_steps = kept;
 	return true;
 }
 
-static bool prove(struct walk *w, struct hi_proof *proof)
+static bool find_chain(struct walk *w, struct hi_evidence_chain *found)
 {
-	if (is_own_proof(w->graph, w->object))
+	if (needs_no_chain(w->graph, w->object))
 		return true;
 	walk_roots(w);
 	if (!w->finder[w->object])
 		return true;
-	return follow_back(w) && describe_steps(w, proof);
+	return follow_back(w) && describe_steps(w, found);
 }
 
-enum hi_status hi_typing_prove(struct hi_typing *typing, const struct hi_graph *graph,
-			       hi_node object, struct hi_proof **ret,
-			       struct hi_error *err)
+enum hi_status hi_evidence_chain_find(struct hi_typing *typing,
+				      const struct hi_graph *graph, hi_node object,
+				      struct hi_evidence_chain **ret,
+				      struct hi_error *err)
 {
 	size_t nodes = (size_t)graph->n_nodes * sizeof(hi_node);
 	size_t objects = (size_t)graph->n_objects * sizeof(hi_node);
-	HI_GUARD(hi_proof_destroy) struct hi_proof *proof = hi_calloc(1, sizeof(*proof));
+	HI_GUARD(hi_evidence_chain_destroy)
+	struct hi_evidence_chain *found = hi_calloc(1, sizeof(*found));
 	struct walk w = {.typing = typing, .graph = graph, .object = object};
 	bool ok = false;
 
 	if (object >= graph->n_objects)
-		return hi_fail(err, HI_USAGE, 0, "proof of a type: no object");
+		return hi_fail(err, HI_USAGE, 0,
+			       "chain of evidence: the node is no object");
 	w.finder = hi_pages_alloc(nodes);
 	w.queue = hi_pages_alloc(objects);
-	if (proof && w.finder && w.queue)
-		ok = prove(&w, proof);
+	if (found && w.finder && w.queue)
+		ok = find_chain(&w, found);
 	hi_vector_free(&w.chain);
 	if (w.finder)
 		hi_pages_free(w.finder, nodes);
 	if (w.queue)
 		hi_pages_free(w.queue, objects);
 	if (!ok)
-		return hi_fail_memory(err, "proof of a type");
-	*ret = hi_take(proof);
+		return hi_fail_memory(err, "chain of evidence");
+	*ret = hi_take(found);
 	return HI_OK;
 }
 
-void hi_proof_destroy(struct hi_proof *proof)
+void hi_evidence_chain_destroy(struct hi_evidence_chain *found)
 {
-	if (!proof)
+	if (!found)
 		return;
-	free(proof->steps);
-	free(proof);
+	free(found->steps);
+	free(found);
 }
