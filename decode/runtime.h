@@ -56,8 +56,8 @@ struct hi_runtime_edge {
 	enum hi_edge_label label;
 	const char *name; /* FIELD; valid until release; hostile */
 	uint64_t value;
-	/* The runtime's own structures say that the object counts this reference: not
-	 * only debug information, and no word that looks like one. */
+	/* By the runtime's own structures the object counts this reference: not only
+	 * debug information, and no word that looks like one. */
 	bool owned;
 };
 /* False ends it. */

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "base/files.h"
 
 HI_DEFINE_GUARD(Elf *, elf_end)
@@ -23,16 +24,9 @@ static void free_ranges(struct hi_range_list *list)
 	hi_vector_free(list);
 }
 
-static const char *last_path_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool is_libc(const struct hi_mapping *m)
 {
-	const char *name = last_path_component(m->path);
+	const char *name = hi_base_name(m->path);
 
 	return strncmp(name, "libc.so.6", 9) == 0 || strncmp(name, "libc-2.", 7) == 0;
 }
@@ -41,7 +35,7 @@ static bool is_libc(const struct hi_mapping *m)
 static bool is_allocator(const struct hi_mapping *m)
 {
 	static const char *const names[] = {"libjemalloc", "libtcmalloc", "libmimalloc"};
-	const char *name = last_path_component(m->path);
+	const char *name = hi_base_name(m->path);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(name, names[i], strlen(names[i])) == 0)

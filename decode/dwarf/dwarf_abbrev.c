@@ -88,7 +88,7 @@ static bool make_ops(const struct hi_dw_unit *unit, struct hi_dw_abbrevs *abbrev
 		     struct hi_dw_abbrev *abbrev)
 {
 	uint16_t tag = abbrev->tag;
-	/* A member that is not static says nothing to the scanner. */
+	/* A member that is not static is of no use to the scanner. */
 	bool mute = tag == DW_TAG_member && !has_attr(abbrevs, abbrev, DW_AT_declaration);
 	struct hi_dw_op *last = NULL;
 

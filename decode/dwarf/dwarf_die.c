@@ -136,8 +136,8 @@ static void set_member_attr(struct hi_dw_die *die, uint16_t name,
 	}
 }
 
-/* A type that is said to be elsewhere, but is not there (a shared file or a type unit
- * is missing), is unknown; a type that is not said is void. */
+/* A reference to a type that is missing (of a shared file or a type unit) is unknown; no
+ * reference at all is void. */
 static struct hi_dw_ref type_ref(const struct hi_dw_value *value)
 {
 	static struct hi_dw_file nowhere;
@@ -265,7 +265,7 @@ bool hi_dw_die_read(struct hi_dw_ref ref, struct hi_dw_die *ret)
 {
 	if (!read_one(ref, ret))
 		return false;
-	/* A type that stands in a unit of its own: there is all that it says. */
+	/* A type in a unit of its own, which has all attributes. */
 	return !ret->signature.file || read_one(ret->signature, ret);
 }
 

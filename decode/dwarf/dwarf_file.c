@@ -301,7 +301,7 @@ struct hi_dw_cursor hi_dw_unit_cursor(const struct hi_dw_unit *unit, uint64_t of
 				     false};
 }
 
-/* Where the unit's string offsets begin when it does not say. */
+/* Where the unit's string offsets begin if it has no attribute for it. */
 static uint64_t default_str_offsets(const struct hi_dw_unit *unit)
 {
 	if (unit->version < 5 || !unit->file->is_dwo)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Attribute forms: how long they are and what they say. */
+/* Attribute forms: their sizes and values. */
 #include "decode/dwarf/dwarf.h"
 
 #include <string.h>

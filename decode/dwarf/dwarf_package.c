@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Packages (.dwp): the split files of a program as one. Their sections are one behind
- * the other, and two indexes, of units and of type units, say where each unit's part
- * of a section begins; what a unit says is relative to that.
+ * Packages (.dwp): the split files of a program as one. Their sections are one behind the
+ * other, and two indexes, of units and of type units, have the offset of each unit's part
+ * of a section; offsets in a unit are relative to that.
  *
  * Source: DWARF 5, §7.3.5.3; version 2 is GNU's for DWARF 4
  * (gcc.gnu.org/wiki/DebugFissionDWP). Header: version u32 (5: u16 and padding),

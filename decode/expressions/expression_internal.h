@@ -218,7 +218,8 @@ enum { HI_NEAREST = 120 };
 const char *hi_expr_nearest(struct hi_parser *p, const struct hi_type *record,
 			    const char *name, size_t length, char out[HI_NEAREST]);
 
-/* ---- expression_node.c ---- Never NULL; p->no_memory and p->too_deep say it. */
+/* ---- expression_node.c ---- Never NULL; failures are in p->no_memory and p->too_deep.
+ */
 struct hi_node *hi_node_leaf(struct hi_parser *p, enum hi_op op, uint64_t imm);
 struct hi_node *hi_node_binary(struct hi_parser *p, enum hi_op op, struct hi_node *a,
 			       struct hi_node *b);

@@ -435,7 +435,7 @@ static bool parse_binary(struct hi_parser *p, unsigned least, struct hi_value *v
 		    !hi_value_binary(p, &operator, v, &right))
 			return false;
 		if (p->no_memory || p->too_deep)
-			return true; /* hi_code_compile says it */
+			return true; /* hi_code_compile reports it */
 	}
 }
 

@@ -149,7 +149,7 @@ struct hi_unwound {
 
 struct hi_unwind {
 	struct hi_frame_cache *cache;
-	/* The stretch of stack that was read last, in our memory. */
+	/* A copy of the stretch of stack that was read last. */
 	const uint8_t *window;
 	uint64_t window_start, window_size;
 	struct HI_VECTOR(struct hi_unwound) frames;

@@ -7,7 +7,7 @@
 
 /* A value with its type: size 0 is the generic type (8 bytes, no sign of its own). */
 struct entry {
-	uint64_t value; /* extended to 64 bits as its type says */
+	uint64_t value; /* extended to 64 bits by its type */
 	uint8_t size;	/* 0, or 1..8 */
 	bool is_signed; /* only size > 0 */
 };

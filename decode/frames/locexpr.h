@@ -44,8 +44,8 @@ struct hi_loc {
 	size_t n_pieces; /* >= 1; 1 with bit_size 0: a plain location */
 };
 
-/* What an expression may ask for. Any function may be NULL: not available.
- * They answer false where the value is not known. */
+/* What an expression may ask for. Any function may be NULL: not available. False: the
+ * value is not known. */
 struct hi_loc_env {
 	void *arg;
 	bool (*reg)(void *arg, uint64_t regno, uint64_t *ret);

@@ -69,9 +69,9 @@ struct hi_parameter {
 enum hi_status hi_function_parameters(struct hi_types *types, struct hi_module *module,
 				      uint64_t entry, struct hi_parameter *ret,
 				      size_t max, size_t *n_ret, struct hi_error *err);
-/* Of a member function of a class whose first base is a template that says where it keeps
- * a value (std::function's manager): the type of the value, which may have no name, if
- * it is kept in place, or elsewhere. Of any function: what its first parameter leads
+/* Of a member function of a class whose first base is a template that defines where it
+ * keeps a value (std::function's manager): the type of the value, which may have no name,
+ * if it is kept in place, or elsewhere. Of any function: what its first parameter leads
  * to. 0: it is not so, or there is no DWARF. */
 hi_type_id hi_function_value_in_place(struct hi_types *types, struct hi_module *module,
 				      uint64_t entry);

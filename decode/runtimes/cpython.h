@@ -2,7 +2,7 @@
 /*
  * CPython, for this folder and its tests only. The steps:
  *
- *   probe (cpython_probe.c)     _PyRuntime, the interpreters; proofs
+ *   probe (cpython_probe.c)     _PyRuntime, the interpreters; layout check
  *   version (cpython_version.c) which one it is; cpython_dwarf.c: its own structures
  *                               by debug information
  *   arenas (cpython_arenas.c)   pymalloc's arenas and pools, their used blocks
@@ -144,7 +144,7 @@ struct hi_py_skip {
 	const char *path;
 };
 
-/* The same in a variable, whose type says that they are numbers. */
+/* The same in a variable that is an array of numbers by its type. */
 struct hi_py_global {
 	const char *symbol;
 	struct hi_py_array array;
@@ -289,7 +289,7 @@ struct hi_py_type {
 	uint16_t n_hidden;   /* items of an instance, whatever its ob_size; 0: ob_size */
 	enum hi_py_family family;
 	bool is_heap, exact; /* exact: the builtin itself, not a subclass */
-	bool is_managed;     /* attributes: as the layout's visit_managed says */
+	bool is_managed;     /* attributes: read by the layout's visit_managed */
 	bool has_weaklist;
 	const struct hi_py_field *fields; /* sorted by offset */
 	uint32_t n_fields;
@@ -495,7 +495,7 @@ bool hi_py_emit(struct hi_py_visit *v, uint64_t to, enum hi_grade grade,
 void hi_py_emit_memory(struct hi_py_visit *v, uint64_t to, enum hi_py_buffer what,
 		       const char *name);
 void hi_py_visit(struct hi_py_visit *v, const struct hi_py_object *o);
-/* cpython_tables.c: dict and its kin */
+/* cpython_tables.c: dict and related types */
 void hi_py_visit_dict(struct hi_py_visit *v, const struct hi_py_object *o);
 void hi_py_visit_odict(struct hi_py_visit *v, const struct hi_py_object *o);
 void hi_py_visit_set(struct hi_py_visit *v, const struct hi_py_object *o);

@@ -457,7 +457,7 @@ static const struct hi_py_skip interp_skip_3_13[] = {
 #define LAYOUT hi_py_layout_3_13
 #include "decode/runtimes/cpython_layout_table.h"
 
-/* Newest first: the order in which those up to 3.10 are tried, which do not say their
+/* Newest first: the order in which those up to 3.10 are tried, which have no exported
  * version. */
 const struct hi_py_layout *const hi_py_layouts[] = {&hi_py_layout_3_13,
 						    &hi_py_layout_3_12,

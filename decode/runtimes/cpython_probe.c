@@ -225,7 +225,7 @@ static void sort_own(struct hi_py *py)
 	py->base.n_own = py->own.count;
 }
 
-/* ---- the proof ---- */
+/* ---- the layout check ---- */
 
 static const struct hi_py_builtin *builtin_of(const struct hi_py_layout *l,
 					      const char *name)
@@ -448,7 +448,7 @@ static enum hi_status open_runtime(struct hi_py *py, struct hi_types *types,
 	return open_by_layout(py, c, err);
 }
 
-/* Making a type asks for others. */
+/* Making a type needs others. */
 static void init_lock(pthread_mutex_t *lock)
 {
 	pthread_mutexattr_t attributes;

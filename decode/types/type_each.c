@@ -17,7 +17,7 @@ struct each {
 	struct hi_types *types;
 	uint64_t min_size;
 	uint32_t module;
-	struct hi_table seen_keys, seen; /* by what a DIE says; by id */
+	struct hi_table seen_keys, seen; /* by name, size and declaration; by id */
 	struct HI_VECTOR(hi_type_id) found;
 	bool no_memory;
 };

@@ -225,7 +225,7 @@ static void add_index_type(struct unit_scan *scan, uint16_t tag, uint64_t offset
 		return;
 	type.size_kind = die->size << 4 | kind;
 	type.die = hi_die_ref_make(0, scan->unit->in_types, offset);
-	/* The number of the file in its module is in `number` while we scan. */
+	/* The number of the file in its module is in `number` during the scan. */
 	type.die |= (uint64_t)scan->unit->file->number << 48;
 	if (!set_add(&scan->worker->types, &type))
 		scan->worker->no_memory = true;

@@ -81,7 +81,7 @@ enum hi_slot_state { HI_SLOT_NEW, HI_SLOT_LOADING, HI_SLOT_READY };
 
 struct hi_type_slot {
 	struct hi_type *_Atomic type; /* NULL until ready; its id is the canonical one */
-	struct hi_dw_ref die;	      /* file NULL: made by us, ready at once */
+	struct hi_dw_ref die;	      /* file NULL: made without a DIE, ready at once */
 	uint32_t module;
 	uint8_t state;
 };
@@ -147,7 +147,7 @@ hi_type_id hi_slot_of_die(struct hi_types *types, uint32_t module, struct hi_dw_
 /* A slot for a type that is complete, or the one that has its key already. */
 hi_type_id hi_slot_of_type(struct hi_types *types, const struct hi_type *type,
 			   uint64_t key);
-/* Makes slot id be the type with this key (type: on our stack; copied if new). */
+/* Makes slot id the type with this key; *type is copied if it is new. */
 void hi_slot_become(struct hi_types *types, hi_type_id id, const struct hi_type *type,
 		    uint64_t key);
 /* Slot id is the same type as slot `same` (which is ready). */

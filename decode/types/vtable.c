@@ -199,8 +199,17 @@ struct demangled {
 	size_t used, max;
 };
 
-/* A short name may stand for an endless one: substitutions double. The demangler
- * holds no memory of the heap here, so that we may leave it in the middle. */
+/*
+ * Note [Leaving the demangler]
+ *
+ * A mangled name of a few hundred bytes may stand for one that is longer than any memory:
+ * each substitution (C++) or back reference (Rust) may double it. libiberty bounds the
+ * depth of its recursion, not the length of its output, and its callback returns nothing
+ * that would end it: a callback that only ignores the rest would wait for ever. So a name
+ * that does not fit is left by longjmp. The functions that take a callback keep their
+ * state on the stack (cplus_demangle_v3_callback of cp-demangle.c, rust_demangle_callback
+ * of rust-demangle.c), but for the characters of a punycode identifier, which are lost.
+ */
 static void append_demangled(const char *text, size_t n, void *arg)
 {
 	struct demangled *d = arg;

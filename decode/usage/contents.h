@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What live objects hold: identical, zero and unused bytes. */
+/* Contents of live objects: identical, zero and unused bytes. */
 #ifndef HI_DECODE_USAGE_CONTENTS_H
 #define HI_DECODE_USAGE_CONTENTS_H
 

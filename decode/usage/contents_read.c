@@ -149,7 +149,7 @@ void hi_contents_count_unused(struct hi_waste_row *row,
 	row->savable += savable_of(o);
 }
 
-/* Texts, and objects that were not read: all others use what their type says. */
+/* Texts, and objects that were not read: all others use the bytes of their type. */
 static void mark_object_used(struct hi_contents_worker *w,
 			     const struct hi_contents_object *o, bool readable)
 {
