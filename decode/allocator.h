@@ -93,6 +93,7 @@ extern const struct hi_allocator_ops *const hi_allocators[]; /* NULL ends */
 enum hi_status hi_allocator_probe(const struct hi_image *image,
 				  struct hi_modules *modules, struct hi_allocator **ret,
 				  struct hi_error *err);
+/* Calls fn for every block, as hi_allocator_ops.walk says. */
 enum hi_status hi_allocator_walk(struct hi_allocator *allocator, hi_blocks_fn *fn,
 				 void *arg, struct hi_error *err);
 /* The same by several threads, each region by one of them, fn called from all;
@@ -100,6 +101,7 @@ enum hi_status hi_allocator_walk(struct hi_allocator *allocator, hi_blocks_fn *f
 enum hi_status hi_allocator_walk_parallel(struct hi_allocator *allocator,
 					  unsigned threads, hi_blocks_fn *fn, void *arg,
 					  struct hi_error *err);
+/* Frees what probe made; allocator may be NULL. */
 void hi_allocator_release(struct hi_allocator *allocator);
 
 /*

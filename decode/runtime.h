@@ -199,16 +199,19 @@ extern const struct hi_runtime_ops *const hi_runtimes[]; /* NULL ends */
 enum hi_status hi_runtime_probe(const struct hi_image *image, struct hi_modules *modules,
 				struct hi_types *types, struct hi_runtime **ret,
 				struct hi_error *err);
+/* The operations of hi_runtime_ops, of this runtime. */
 enum hi_status hi_runtime_walk(struct hi_runtime *runtime, hi_runtime_blocks_fn *fn,
 			       void *arg, struct hi_error *err);
 enum hi_status hi_runtime_type_of(struct hi_runtime *runtime,
 				  const struct hi_objects *objects, unsigned threads,
 				  hi_runtime_type_fn *fn, void *arg,
 				  struct hi_error *err);
+/* A cursor for one thread, which the caller frees. NULL: out of memory. */
 struct hi_runtime_cursor *hi_runtime_cursor(struct hi_runtime *runtime);
 void hi_runtime_cursor_free(struct hi_runtime *runtime, struct hi_runtime_cursor *cursor);
 enum hi_status hi_runtime_roots(struct hi_runtime *runtime, hi_runtime_root_fn *fn,
 				void *arg, struct hi_error *err);
+/* Frees what probe made; runtime may be NULL. */
 void hi_runtime_release(struct hi_runtime *runtime);
 
 #endif

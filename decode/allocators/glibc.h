@@ -70,6 +70,7 @@ struct hi_glibc_where {
 struct hi_glibc_options {
 	bool without_symbols; /* as for a stripped libc */
 };
+/* Finds the variables of malloc. HI_NOT_FOUND: the image has no glibc malloc. */
 enum hi_status hi_glibc_find(const struct hi_image *image, struct hi_modules *modules,
 			     const struct hi_glibc_options *options,
 			     struct hi_glibc_where *ret, struct hi_error *err);
@@ -143,12 +144,14 @@ struct hi_glibc {
 enum hi_status hi_glibc_open(const struct hi_image *image,
 			     const struct hi_glibc_where *where,
 			     struct hi_allocator **ret, struct hi_error *err);
+/* Finds and opens, with options (NULL: none). */
 enum hi_status hi_glibc_probe_with(const struct hi_image *image,
 				   struct hi_modules *modules,
 				   const struct hi_glibc_options *options,
 				   struct hi_allocator **ret, struct hi_error *err);
 extern const struct hi_allocator_ops hi_allocator_glibc;
 
+/* Records damage at addr, up to the limit of hi_allocator.damage. */
 void hi_glibc_damage(struct hi_glibc *g, uint64_t addr, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The part that holds addr; NULL none. O(log n); after the parts are sorted. */
@@ -160,7 +163,7 @@ enum hi_status hi_glibc_add_heaps(struct hi_glibc *g, struct hi_error *err);
 enum hi_status hi_glibc_add_mmapped(struct hi_glibc *g, struct hi_error *err);
 /* glibc_free.c: tcaches and fastbins. */
 enum hi_status hi_glibc_list_free(struct hi_glibc *g, struct hi_error *err);
-/* glibc_walk.c */
+/* glibc_walk.c: the operations of hi_allocator_ops. */
 enum hi_status hi_glibc_walk(struct hi_allocator *allocator, hi_blocks_fn *fn, void *arg,
 			     struct hi_error *err);
 enum hi_status hi_glibc_walk_region(struct hi_allocator *allocator, unsigned region,

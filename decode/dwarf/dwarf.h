@@ -197,15 +197,19 @@ struct hi_dw_die {
 };
 
 /* ---- dwarf_form.c ---- */
+/* A fixed-size integer (size 1 to 8), and LEB128 numbers. */
 uint64_t hi_dw_uint(struct hi_dw_cursor *cursor, unsigned size);
 uint64_t hi_dw_uleb(struct hi_dw_cursor *cursor);
 int64_t hi_dw_sleb(struct hi_dw_cursor *cursor);
+/* Moves the cursor by size bytes. */
 void hi_dw_skip(struct hi_dw_cursor *cursor, uint64_t size);
 /* The string and the cursor behind its NUL; NULL and bad if it does not end. */
 const char *hi_dw_cstring(struct hi_dw_cursor *cursor);
 /* The bytes of a form of fixed size (0 for DW_FORM_flag_present). False: the size is not
  * fixed, or the form is unknown. */
 bool hi_dw_form_fixed(const struct hi_dw_unit *unit, uint16_t form, uint32_t *size_ret);
+/* Moves the cursor behind a value of this form. False: cut short, or the form is unknown.
+ */
 bool hi_dw_form_skip(const struct hi_dw_unit *unit, struct hi_dw_cursor *cursor,
 		     uint16_t form);
 
@@ -238,6 +242,7 @@ bool hi_dw_address_at(const struct hi_dw_unit *unit, uint64_t index, uint64_t *r
  * broken, or the file's budget is used up. */
 bool hi_dw_abbrevs_read(struct hi_dw_unit *unit, uint64_t offset,
 			struct hi_dw_abbrevs *abbrevs);
+/* NULL: there is none with this code. */
 const struct hi_dw_abbrev *hi_dw_abbrev_find(const struct hi_dw_abbrevs *abbrevs,
 					     uint64_t code);
 void hi_dw_abbrevs_free(struct hi_dw_abbrevs *abbrevs);
@@ -254,12 +259,14 @@ enum hi_status hi_dw_file_open(Elf *elf, bool is_dwo, struct hi_arena *arena,
 			       struct hi_dw_file **ret, struct hi_error *err);
 /* Leaves its alt file open. file may be NULL. */
 void hi_dw_file_close(struct hi_dw_file *file);
+/* The unit with the DIE at this offset of its section; NULL: none. */
 struct hi_dw_unit *hi_dw_unit_at(struct hi_dw_file *file, bool in_types, uint64_t offset);
 /* The type unit with this signature; NULL: none. */
 struct hi_dw_unit *hi_dw_unit_signed(struct hi_dw_file *file, uint64_t signature);
 /* Reads the unit's DIE: language, bases, names. abbrevs is a scratch table; NULL: the
  * unit's own, which is kept. False: the unit is unusable. */
 bool hi_dw_unit_prepare(struct hi_dw_unit *unit, struct hi_dw_abbrevs *abbrevs);
+/* A cursor from this offset of the section to the end of the unit. */
 struct hi_dw_cursor hi_dw_unit_cursor(const struct hi_dw_unit *unit, uint64_t offset);
 
 /* ---- dwarf_die.c ---- */

@@ -65,6 +65,7 @@ struct hi_stack {
 enum hi_status hi_stack_read(struct hi_types *types, const struct hi_image *image,
 			     uint32_t thread, struct hi_stack **ret,
 			     struct hi_error *err);
+/* stack may be NULL. */
 void hi_stack_destroy(struct hi_stack *stack);
 
 /* Where module's TLS block of a thread lies; HI_NOT_FOUND: none or not allocated. */

@@ -19,11 +19,14 @@
 
 #include "decode/modules/modules.h"
 
+/* Recursive: see above. */
 void hi_modules_lock(struct hi_modules *modules);
 void hi_modules_unlock(struct hi_modules *modules);
 
+/* What the modules were opened with. */
 const struct hi_image *hi_modules_image(const struct hi_modules *modules);
 const struct hi_modules_options *hi_modules_options(const struct hi_modules *modules);
+/* The list that a module is in. */
 struct hi_modules *hi_module_modules(const struct hi_module *module);
 /* The index i for which hi_modules_get(modules, i) == module. */
 size_t hi_module_index(const struct hi_module *module);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files modules*.c share about a module. */
+/* What the files of this folder share about a module. */
 #ifndef HI_DECODE_MODULES_MODULE_H
 #define HI_DECODE_MODULES_MODULE_H
 

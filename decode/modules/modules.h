@@ -47,12 +47,14 @@ struct hi_modules;
 enum hi_status hi_modules_open(const struct hi_image *image,
 			       const struct hi_modules_options *options,
 			       struct hi_modules **ret, struct hi_error *err);
+/* Frees modules and all that they gave out; modules may be NULL. */
 void hi_modules_close(struct hi_modules *modules);
 /* Takes over a later image of the same process. True: modules borrow it from now on;
  * their types stay (hi_types_renew). False: other files are mapped, or at other
  * addresses; nothing has changed. The image before may be gone already. */
 bool hi_modules_renew(struct hi_modules *modules, const struct hi_image *image);
 
+/* Modules in order of their addresses, with indices in [0, count). */
 size_t hi_modules_count(const struct hi_modules *modules);
 struct hi_module *hi_modules_get(struct hi_modules *modules, size_t i);
 struct hi_module *hi_modules_at(struct hi_modules *modules,

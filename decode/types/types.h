@@ -93,11 +93,15 @@ struct hi_types_stats {
 	uint64_t broken; /* DIEs that could not be understood */
 };
 
+/* Opens the types of modules, which are borrowed until close. Reads no debug information
+ * yet. HI_NO_MEMORY only. */
 enum hi_status hi_types_open(struct hi_modules *modules, struct hi_types **ret,
 			     struct hi_error *err);
+/* Frees all types and names; types may be NULL. */
 void hi_types_close(struct hi_types *types);
 /* Forgets what was read of the previous image; after hi_modules_renew(). */
 void hi_types_renew(struct hi_types *types);
+/* Counters up to now. */
 struct hi_types_stats hi_types_stats(const struct hi_types *types);
 
 /* Loads the type if need be; its pointees are not loaded. Never NULL: id 0 and unknown

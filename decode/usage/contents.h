@@ -47,6 +47,7 @@ enum hi_status hi_contents_compare(const struct hi_image *image,
 				   const struct hi_reach *reach,
 				   const struct hi_contents_options *options,
 				   struct hi_waste **ret, struct hi_error *err);
+/* Free what the functions here returned; NULL is fine. */
 void hi_waste_destroy(struct hi_waste *waste);
 void hi_contents_marks_free(struct hi_contents_marks *marks);
 
