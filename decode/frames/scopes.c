@@ -259,13 +259,6 @@ static enum hi_status find_function(struct hi_frame_cache *cache, Dwarf_Die *uni
 
 /* ---- names ---- */
 
-static const char *string_attribute(Dwarf_Die *die, unsigned name)
-{
-	Dwarf_Attribute attr;
-
-	return dwarf_formstring(dwarf_attr_integrate(die, name, &attr));
-}
-
 /* "ns::Class::method" out of a mangled C++ or Rust name; NULL if it is none. */
 static const char *demangle_function(struct hi_frame_cache *cache, const char *mangled)
 {
@@ -281,12 +274,12 @@ static const char *demangle_function(struct hi_frame_cache *cache, const char *m
 
 static const char *name_of_function_die(struct hi_frame_cache *cache, Dwarf_Die *die)
 {
-	const char *mangled = string_attribute(die, DW_AT_linkage_name), *plain;
+	const char *mangled = hi_die_string(die, DW_AT_linkage_name), *plain;
 
 	if (!mangled)
-		mangled = string_attribute(die, DW_AT_MIPS_linkage_name);
+		mangled = hi_die_string(die, DW_AT_MIPS_linkage_name);
 	plain = demangle_function(cache, mangled);
-	return plain ? plain : string_attribute(die, DW_AT_name);
+	return plain ? plain : hi_die_string(die, DW_AT_name);
 }
 
 static const char *symbol_name(struct hi_frame_cache *cache, uint64_t pc)
@@ -368,7 +361,7 @@ static enum hi_status add_scope_variable(struct scope_walk *walk, Dwarf_Die *die
 
 	if (walk->found.count == VARIABLES_MAX || !find_location(walk, die, &var))
 		return HI_OK;
-	var.name = string_attribute(die, DW_AT_name);
+	var.name = hi_die_string(die, DW_AT_name);
 	if (!var.name)
 		var.name = "";
 	var.is_parameter = dwarf_tag(die) == DW_TAG_formal_parameter;

@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/search.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
 #include "decode/describe/labels.h"
@@ -20,14 +20,6 @@ static const uint64_t max_searched_dwarf = (uint64_t)96 << 20;
 
 HI_DEFINE_GUARD(struct hi_typing *, hi_typing_destroy)
 HI_DEFINE_GUARD(struct hi_graph_builder *, hi_graph_builder_destroy)
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- debug information as a source ---- */
 
@@ -264,10 +256,10 @@ static enum hi_status scan_and_name(struct hi_typing *typing, struct hi_graph_bu
 static enum hi_status build(struct hi_typing *typing, struct hi_graph_builder **b,
 			    struct hi_error *err)
 {
-	uint64_t t0 = now_ns(), t1, t2;
+	uint64_t t0 = hi_clock_ns(), t1, t2;
 	enum hi_status status = hi_roots_find(typing, *b, err);
 
-	t1 = now_ns();
+	t1 = hi_clock_ns();
 	typing->stats.roots_ns = t1 - t0;
 	if (status == HI_OK && !typing->conservative)
 		status = find_types(typing, err);
@@ -277,11 +269,11 @@ static enum hi_status build(struct hi_typing *typing, struct hi_graph_builder **
 		status = name_types(typing, *b, err);
 	hi_vector_free(&typing->seeds);
 	hi_vector_free(&typing->slots);
-	t2 = now_ns();
+	t2 = hi_clock_ns();
 	typing->stats.propagate_ns = t2 - t1;
 	if (status == HI_OK)
 		status = scan_and_name(typing, *b, err);
-	typing->stats.scan_ns = now_ns() - t2;
+	typing->stats.scan_ns = hi_clock_ns() - t2;
 	return status;
 }
 

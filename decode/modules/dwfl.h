@@ -49,6 +49,8 @@ Elf *hi_module_debug_elf(struct hi_module *module);
 /* The DIE that has the type: this one, or the one that it is a concrete instance of
  * (abstract origin, specification). False: there is none. */
 bool hi_die_find_typed(const Dwarf_Die *die, Dwarf_Die *ret);
+/* A string attribute (DW_AT_name, ...) of the DIE or of its origin; NULL: none. */
+const char *hi_die_string(Dwarf_Die *die, unsigned name);
 
 /* Program headers of the module's ELF, as ELF addresses; *n_ret may be 0. */
 const GElf_Phdr *hi_module_phdrs(const struct hi_module *module, size_t *n_ret);

@@ -20,21 +20,14 @@ struct walk {
 	bool over;
 };
 
-static const char *string_of_attribute(Dwarf_Die *die, unsigned name)
-{
-	Dwarf_Attribute attr;
-
-	return dwarf_formstring(dwarf_attr_integrate(die, name, &attr));
-}
-
 static void look_at_subprogram(struct walk *walk, Dwarf_Die *die)
 {
 	const char *name, *linkage;
 
 	if (!dwarf_hasattr(die, DW_AT_inline) || walk->n_abstract == ABSTRACT_MAX)
 		return;
-	name = string_of_attribute(die, DW_AT_name);
-	linkage = string_of_attribute(die, DW_AT_linkage_name);
+	name = hi_die_string(die, DW_AT_name);
+	linkage = hi_die_string(die, DW_AT_linkage_name);
 	if (name && walk->search->is_wanted(walk->search->arg, name, linkage))
 		walk->abstract[walk->n_abstract++] = dwarf_dieoffset(die);
 }

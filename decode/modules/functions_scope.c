@@ -97,3 +97,10 @@ bool hi_die_find_typed(const Dwarf_Die *die, Dwarf_Die *ret)
 	}
 	return false;
 }
+
+const char *hi_die_string(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_formstring(dwarf_attr_integrate(die, name, &attr));
+}

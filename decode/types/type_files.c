@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/parallel.h"
 
 enum { FILES_MAX = 1 << 15, PATH_BYTES = 4096 };
@@ -288,18 +288,10 @@ struct hi_type_module *hi_types_module(struct hi_types *types, struct hi_module 
 	return item->n_files ? item : NULL;
 }
 
-static uint64_t monotonic_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 struct hi_type_module *hi_types_indexed(struct hi_types *types, struct hi_module *module)
 {
 	struct hi_type_module *item = hi_types_module(types, module);
-	uint64_t start = monotonic_now_ns();
+	uint64_t start = hi_clock_ns();
 
 	if (!item || item->indexed)
 		return item;
@@ -311,7 +303,7 @@ struct hi_type_module *hi_types_indexed(struct hi_types *types, struct hi_module
 	} else {
 		hi_type_module_note(module, "out of memory: its types are not known");
 	}
-	types->stats.index_ns += monotonic_now_ns() - start;
+	types->stats.index_ns += hi_clock_ns() - start;
 	return item;
 }
 
