@@ -3,7 +3,7 @@
 #ifndef HI_ATTACH_AVOID_H
 #define HI_ATTACH_AVOID_H
 
-#include "attach/stop.h"
+#include "attach/stop_options.h"
 #include "attach/tracees.h"
 
 #define HI_AVOID_MAX_TRIES 200

@@ -23,7 +23,8 @@
 #ifndef HI_ATTACH_COPY_H
 #define HI_ATTACH_COPY_H
 
-#include "attach/stop.h"
+#include "attach/stop_options.h"
+#include "attach/target.h"
 
 struct hi_copy;
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "attach/available.h"
+#include "attach/copy.h"
 #include "attach/copy_internal.h"
 #include "attach/smaps.h"
 #include "base/search.h"

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include "attach/copy.h"
 #include "attach/copy_internal.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"

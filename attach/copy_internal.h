@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "attach/copy.h"
 #include "attach/frozen.h"
+#include "attach/image.h"
 #include "attach/image_child.h"
 #include "attach/image_internal.h"
 #include "attach/pagemap.h"

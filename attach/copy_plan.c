@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "attach/copy.h"
 #include "attach/copy_internal.h"
 #include "base/alloc.h"
 

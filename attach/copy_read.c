@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "attach/copy.h"
 #include "attach/copy_internal.h"
 #include "base/parallel.h"
 

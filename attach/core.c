@@ -10,6 +10,7 @@
 
 #include "attach/core_notes.h"
 #include "attach/frozen.h"
+#include "attach/image.h"
 #include "attach/image_internal.h"
 #include "attach/maps_internal.h"
 #include "base/alloc.h"

@@ -3,9 +3,11 @@
 #ifndef HI_ATTACH_FORK_INTERNAL_H
 #define HI_ATTACH_FORK_INTERNAL_H
 
-#include "attach/fork.h"
 #include "attach/fork_program.h"
 #include "attach/target.h"
+
+struct hi_tracee;
+struct hi_tracees;
 
 struct hi_fork_plan {
 	pid_t proc_pid; /* whose /proc directory tells of the address space */

@@ -19,7 +19,9 @@
 
 #include "attach/fork_internal.h"
 #include "attach/frozen.h"
+#include "attach/target.h"
 #include "attach/target_internal.h"
+#include "attach/tracees.h"
 #include "base/search.h"
 #include "base/cleanup.h"
 

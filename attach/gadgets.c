@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "attach/frozen.h"
+#include "attach/target.h"
 #include "attach/target_internal.h"
 #include "base/cleanup.h"
 

@@ -154,6 +154,9 @@ void hi_image_share(struct hi_image *image);
 enum hi_status hi_image_adopt(struct hi_image *image, struct hi_error *err);
 void hi_image_give_away(struct hi_image *image);
 
+/* An empty image in that mode; takes memory, also on failure. */
+enum hi_status hi_image_create(struct hi_memory *memory, enum hi_snapshot_mode mode,
+			       struct hi_image **ret, struct hi_error *err);
 /* For tests: an image over a mock memory; takes `memory`. Fill in the rest
  * through hi_image_add_mapping / hi_image_add_thread. */
 enum hi_status hi_image_create_mock(struct hi_memory *memory, struct hi_image **ret,

@@ -3,11 +3,11 @@
 #ifndef HI_ATTACH_IMAGE_INTERNAL_H
 #define HI_ATTACH_IMAGE_INTERNAL_H
 
-#include "attach/image.h"
 #include "base/arena.h"
 #include "base/vector.h"
 
 struct hi_frozen;
+struct hi_mapping;
 struct hi_image_child;
 
 /* One mapped file, opened while the target was there. */
@@ -32,9 +32,6 @@ struct hi_image_private {
 	char *sysroot;	/* core only; NULL: "/" */
 };
 
-/* An empty image in that mode; takes memory, also on failure. */
-enum hi_status hi_image_create(struct hi_memory *memory, enum hi_snapshot_mode mode,
-			       struct hi_image **ret, struct hi_error *err);
 /* NULL if this file was never looked for. */
 const struct hi_image_file *hi_image_files_find(const struct hi_image_files *files,
 						const struct hi_mapping *mapping);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "attach/pagemap.h"
 #include "attach/pagemap_internal.h"
 
 #include <errno.h>

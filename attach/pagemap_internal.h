@@ -4,7 +4,7 @@
 #ifndef HI_ATTACH_PAGEMAP_INTERNAL_H
 #define HI_ATTACH_PAGEMAP_INTERNAL_H
 
-#include "attach/pagemap.h"
+#include "attach/page_runs.h"
 
 #define HI_PAGEMAP_PAGE 4096u
 
@@ -15,6 +15,8 @@
 #define HI_PM_FILE (1ull << 61)
 #define HI_PM_SWAP (1ull << 62)
 #define HI_PM_PRESENT (1ull << 63)
+
+struct hi_pagemap;
 
 /* What was read, beside the runs. */
 struct hi_pagemap_count {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "attach/pagemap.h"
 #include "attach/pagemap_internal.h"
 #include "attach/procfs.h"
 #include "base/alloc.h"

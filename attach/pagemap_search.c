@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/pagemap.h"
 #include "attach/pagemap_internal.h"
 #include "base/search.h"
 #include "base/alloc.h"

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/target.h"
 #include "attach/target_internal.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"

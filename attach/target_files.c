@@ -10,6 +10,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "attach/target.h"
 #include "attach/target_internal.h"
 #include "base/cleanup.h"
 #include "base/files.h"

@@ -4,7 +4,8 @@
 #define HI_ATTACH_TARGET_INTERNAL_H
 
 #include "attach/procfs.h"
-#include "attach/target.h"
+
+struct hi_target;
 
 /* Opened before the stop. All belong to the address space of that moment: after
  * an exec they read as empty. */

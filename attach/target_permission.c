@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "attach/target.h"
 #include "attach/target_internal.h"
 #include "attach/tracees.h"
 #include "base/cleanup.h"

@@ -44,7 +44,6 @@
 #include "attach/clock.h"
 #include "attach/freezer.h"
 #include "attach/restart.h"
-#include "attach/tracees_internal.h"
 #include "attach/trigger.h"
 #include "base/search.h"
 #include "base/alloc.h"

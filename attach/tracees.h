@@ -147,6 +147,14 @@ void hi_tracees_begin_settling(struct hi_tracees *all);
 bool hi_tracees_settle(struct hi_tracees *all);
 void hi_tracees_release(struct hi_tracees *all);
 
+/* ---- between the files that keep this table ---- */
+
+/* As SEEN, without a name, unless it is there already. HI_LIMIT. */
+enum hi_status hi_tracees_add(struct hi_tracees *all, pid_t tid, struct hi_error *err);
+/* RUNNING or DEAD afterwards; of a thread that is SEEN. */
+enum hi_status hi_tracee_seize(struct hi_tracees *all, struct hi_tracee *tracee,
+			       struct hi_error *err);
+
 /*
  * From now on SIGCHLD and SIGALRM (to be sent by an interval timer) reap dead
  * threads of this table and wake blocked waits.

@@ -27,7 +27,6 @@
 #include <unistd.h>
 
 #include "attach/clock.h"
-#include "attach/tracees_internal.h"
 
 #define BIRTH_PAUSE_NS 20000u
 #define BIRTH_WAIT_NS 50000000u

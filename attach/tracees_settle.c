@@ -21,7 +21,6 @@
 #include "attach/restart.h"
 #include "attach/sleepers.h"
 #include "attach/tracees.h"
-#include "attach/tracees_internal.h"
 
 #define EVENT_OF(status) ((status) >> 8)
 #define SYSCALL_STOP (SIGTRAP | 0x80)

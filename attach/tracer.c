@@ -23,6 +23,7 @@
 
 #include "attach/child.h"
 #include "attach/clock.h"
+#include "attach/target.h"
 #include "attach/target_internal.h"
 #include "attach/tracer_process.h"
 #include "attach/watchdog.h"
@@ -403,7 +404,8 @@ enum hi_status hi_tracer_fork(struct hi_tracer *self, struct hi_tracer_child *re
 		return status;
 	}
 	self->has_child = true;
-	*ret = self->shared->child;
+	*ret = (struct hi_tracer_child){.pid = self->shared->child_pid,
+					.tid = self->shared->child_tid};
 	return HI_OK;
 }
 

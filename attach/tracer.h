@@ -6,7 +6,8 @@
 #ifndef HI_ATTACH_TRACER_H
 #define HI_ATTACH_TRACER_H
 
-#include "attach/stop.h"
+#include "attach/stop_options.h"
+#include "attach/target.h"
 
 struct hi_tracer;
 

@@ -393,8 +393,8 @@ static enum hi_status make_child(struct tracer_process *self, struct hi_error *e
 	set_tick(false);
 	if (status == HI_OK)
 		check_sleepers(self);
-	duty->shared->child =
-		(struct hi_tracer_child){.pid = self->child.pid, .tid = self->child.tid};
+	duty->shared->child_pid = self->child.pid;
+	duty->shared->child_tid = self->child.tid;
 	return status;
 }
 

@@ -6,7 +6,8 @@
 #include <stdatomic.h>
 
 #include "attach/fork.h"
-#include "attach/tracer.h"
+#include "attach/image.h"
+#include "attach/stop_options.h"
 
 enum hi_tracer_command {
 	HI_TRACER_STOP = 1,
@@ -29,9 +30,9 @@ struct hi_tracer_shared {
 	uint64_t stopped_ns;
 	struct hi_trigger_stop trigger;
 	uint32_t threads_in_allocator;
-	_Atomic uint32_t torn;	      /* one that was left asleep ran before the resume */
-	_Atomic uint32_t stood;	      /* a thread was made to stand */
-	struct hi_tracer_child child; /* of HI_TRACER_FORK */
+	_Atomic uint32_t torn;	    /* one that was left asleep ran before the resume */
+	_Atomic uint32_t stood;	    /* a thread was made to stand */
+	pid_t child_pid, child_tid; /* of HI_TRACER_FORK: struct hi_tracer_child */
 	size_t capacity, n_threads;
 	struct hi_thread threads[];
 };
@@ -57,11 +58,5 @@ _Noreturn void hi_tracer_process_run(const struct hi_tracer_duty *duty);
 
 /* A value of pid's auxiliary vector; 0 if it cannot be had. */
 uint64_t hi_tracer_auxv_value(pid_t pid, uint64_t type);
-
-/* The budget that the options mean. */
-static inline uint64_t hi_stop_budget_ns(const struct hi_stop_options *options)
-{
-	return options->max_pause_ns ? options->max_pause_ns : 1000000000ull;
-}
 
 #endif

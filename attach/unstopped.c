@@ -5,7 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/image.h"
 #include "attach/image_internal.h"
+#include "attach/target.h"
 #include "attach/target_internal.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"

@@ -6,8 +6,8 @@
 #ifndef HI_ATTACH_WAIT_H
 #define HI_ATTACH_WAIT_H
 
-#include "attach/stop.h"
 #include "attach/tracees.h"
+#include "attach/trigger.h"
 
 /* With these the threads must have been seized (hi_tracees_seize). */
 unsigned long hi_wait_ptrace_options(void);

@@ -4,6 +4,7 @@
  * which stands still: both must be the same image. The target forks by itself here
  * (fixtures/copy_pages.c, "stand"); nothing has to be stopped.
  */
+#include "attach/copy.h"
 #include "tests/harness.h"
 
 #include <fcntl.h>

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "attach/copy.h"
 #include "attach/copy_internal.h"
 #include "base/cleanup.h"
 #include "tests/harness.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "attach/target.h"
 #include "tests/harness.h"
 
 #include <elf.h>

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "attach/frozen.h"
+#include "attach/image.h"
 #include "attach/image_internal.h"
 #include "base/alloc.h"
 #include "decode/usage/ledger.h"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "attach/frozen.h"
+#include "attach/image.h"
 #include "attach/image_internal.h"
 #include "attach/target.h"
 #include "base/alloc.h"
