@@ -53,7 +53,7 @@ static enum hi_status create_copy(struct hi_target *target,
 	copy->max_image = options->max_image;
 	copy->threads = options->threads ? options->threads : hi_parallel_threads();
 	copy->with_swap = options->with_swap;
-	copy->hurries = options->best_effort_priority;
+	copy->raises_priority = options->best_effort_priority;
 	pthread_mutex_init(&copy->lock, NULL);
 	hi_pagemap_init(&copy->own.pagemap, target->priv->pagemap_fd,
 			target->priv->proc_pid);
@@ -173,11 +173,11 @@ static enum hi_status reserve_memory(struct hi_copy *copy, struct hi_error *err)
 		enum hi_status status = HI_OK;
 
 		if (round > 0)
-			status = hi_copy_look(copy, err);
+			status = hi_copy_scan(copy, err);
 		if (status == HI_OK)
-			status = hi_copy_place(copy, true, err);
+			status = hi_copy_add_areas(copy, true, err);
 		if (status == HI_OK)
-			status = hi_copy_cut(copy, err);
+			status = hi_copy_make_pieces(copy, err);
 		if (status == HI_OK)
 			status = check_copy_memory(copy, touched, err);
 		if (status != HI_OK)
@@ -201,9 +201,9 @@ static enum hi_status spare_vectors(struct hi_copy *copy, struct hi_error *err)
 	return HI_OK;
 }
 
-enum hi_status hi_copy_look_over(struct hi_target *target,
-				 const struct hi_stop_options *options,
-				 struct hi_copy **ret, struct hi_error *err)
+enum hi_status hi_copy_estimate(struct hi_target *target,
+				const struct hi_stop_options *options,
+				struct hi_copy **ret, struct hi_error *err)
 {
 	struct hi_copy *copy = NULL;
 	enum hi_status status = create_copy(target, options, &copy, err);
@@ -217,7 +217,7 @@ enum hi_status hi_copy_look_over(struct hi_target *target,
 		status = hi_copy_open_files(copy, target->mappings, target->n_mappings,
 					    err);
 	if (status == HI_OK)
-		status = hi_copy_look(copy, err);
+		status = hi_copy_scan(copy, err);
 	if (status != HI_OK) {
 		hi_copy_destroy(copy);
 		return status;
@@ -259,7 +259,7 @@ enum hi_status hi_copy_prepare(struct hi_target *target,
 			       struct hi_copy **ret, struct hi_error *err)
 {
 	struct hi_copy *copy = NULL;
-	enum hi_status status = hi_copy_look_over(target, options, &copy, err);
+	enum hi_status status = hi_copy_estimate(target, options, &copy, err);
 
 	if (status == HI_OK)
 		status = hi_copy_reserve(copy, err);
@@ -277,7 +277,7 @@ void hi_copy_guard(struct hi_copy *copy, int fd)
 }
 
 /* Field 2 of statm: resident pages. 10 µs, so it may be asked in the stop. */
-void hi_copy_mark(struct hi_copy *copy)
+void hi_copy_set_time(struct hi_copy *copy)
 {
 	unsigned long long pages;
 	struct timespec now;
@@ -301,7 +301,7 @@ static struct schedule raise_priority(const struct hi_copy *copy)
 	const struct sched_param low = {.sched_priority = 1};
 	struct schedule before = {.policy = sched_getscheduler(0)};
 
-	before.is_raised = copy->hurries && before.policy == SCHED_OTHER &&
+	before.is_raised = copy->raises_priority && before.policy == SCHED_OTHER &&
 			   sched_getparam(0, &before.param) == 0 &&
 			   sched_setscheduler(0, SCHED_FIFO, &low) == 0;
 	return before;
@@ -322,12 +322,12 @@ static void restore_priority(const struct schedule *before)
 static enum hi_status plan_stopped(struct hi_copy *copy, struct hi_error *err)
 {
 	struct schedule before = raise_priority(copy);
-	enum hi_status status = hi_copy_look(copy, err);
+	enum hi_status status = hi_copy_scan(copy, err);
 
 	if (status == HI_OK)
-		status = hi_copy_place(copy, false, err);
+		status = hi_copy_add_areas(copy, false, err);
 	if (status == HI_OK)
-		status = hi_copy_cut(copy, err);
+		status = hi_copy_make_pieces(copy, err);
 	restore_priority(&before);
 	return status;
 }
@@ -337,7 +337,7 @@ enum hi_status hi_copy_run(struct hi_copy *copy, struct hi_error *err)
 	enum hi_status status;
 
 	if (!copy->time_ns)
-		hi_copy_mark(copy);
+		hi_copy_set_time(copy);
 	copy->own.pagemap.search_limit = HI_PAGEMAP_STOP_ENTRIES;
 	status = plan_stopped(copy, err);
 	return status == HI_OK ? hi_copy_read(copy, err) : status;

@@ -3,7 +3,7 @@
  * Memory into an image, in steps so that the stop holds only what must be in it.
  * Internal to attach/: stop.c drives it. Either the bulk copy of a stopped target
  *
- *	hi_copy_look_over    target runs:    estimate
+ *	hi_copy_estimate    target runs:    estimate
  *	hi_copy_reserve      target runs:    reserve and touch memory
  *	hi_copy_run          target stands:  maps, pagemap, bulk read
  *	hi_copy_finish       target runs:    the image
@@ -11,8 +11,8 @@
  * or the image of a copy-on-write child, of which nothing is reserved before and
  * nothing read during the stop
  *
- *	hi_copy_look_over    target runs:    estimate
- *	hi_copy_mark         target stands:  the moment of the image
+ *	hi_copy_estimate    target runs:    estimate
+ *	hi_copy_set_time         target stands:  the moment of the image
  *	hi_copy_run_child    target runs:    maps, pagemap, bulk read of the child
  *	hi_copy_finish
  *
@@ -39,9 +39,9 @@ struct hi_copy_child {
 
 /* Uses options' with_swap, threads and max_image. HI_GONE. `target` must outlive
  * the copy; its rss is set at the finish. */
-enum hi_status hi_copy_look_over(struct hi_target *target,
-				 const struct hi_stop_options *options,
-				 struct hi_copy **ret, struct hi_error *err);
+enum hi_status hi_copy_estimate(struct hi_target *target,
+				const struct hi_stop_options *options,
+				struct hi_copy **ret, struct hi_error *err);
 /* Of the last look: bytes that are read for the image, and those of them that are
  * private memory, which a fork makes copy-on-write. */
 uint64_t hi_copy_bytes(const struct hi_copy *copy);
@@ -49,7 +49,7 @@ uint64_t hi_copy_private_bytes(const struct hi_copy *copy);
 /* HI_NO_MEMORY when the image would not fit into free memory (MemAvailable and the
  * cgroup's limit). */
 enum hi_status hi_copy_reserve(struct hi_copy *copy, struct hi_error *err);
-/* hi_copy_look_over and hi_copy_reserve. */
+/* hi_copy_estimate and hi_copy_reserve. */
 enum hi_status hi_copy_prepare(struct hi_target *target,
 			       const struct hi_stop_options *options,
 			       struct hi_copy **ret, struct hi_error *err);
@@ -58,7 +58,7 @@ enum hi_status hi_copy_prepare(struct hi_target *target,
 void hi_copy_guard(struct hi_copy *copy, int fd);
 /* The image shows this moment: its time and the target's RSS. hi_copy_run does it by
  * itself. */
-void hi_copy_mark(struct hi_copy *copy);
+void hi_copy_set_time(struct hi_copy *copy);
 /* Once. HI_GONE if the target exited or exec'ed since prepare. Works without
  * hi_copy_reserve, but is slower then. */
 enum hi_status hi_copy_run(struct hi_copy *copy, struct hi_error *err);

@@ -45,10 +45,10 @@ struct hi_copy_child_source {
 	struct hi_mapping *of_child,
 		*of_target; /* what the copy's mappings' paths lie in */
 	size_t n_of_child, n_of_target;
-	struct hi_page_runs seen;  /* of one mapping in the target's pagemap */
-	struct hi_page_runs all;   /* result */
-	struct hi_page_runs wiped; /* "wf" */
-	struct hi_page_runs kept;  /* "dc" */
+	struct hi_page_runs seen;	/* of one mapping in the target's pagemap */
+	struct hi_page_runs all;	/* result */
+	struct hi_page_runs wiped;	/* "wf" */
+	struct hi_page_runs not_copied; /* "dc" */
 	bool knows_wiped;
 };
 
@@ -66,7 +66,7 @@ void hi_copy_forget_child(struct hi_copy *copy)
 	hi_vector_free(&forked->seen);
 	hi_vector_free(&forked->all);
 	hi_vector_free(&forked->wiped);
-	hi_vector_free(&forked->kept);
+	hi_vector_free(&forked->not_copied);
 	hi_close_fd(forked->maps_fd);
 	hi_close_fd(forked->pagemap_fd);
 	hi_pagemap_free(&forked->source.pagemap);
@@ -84,10 +84,10 @@ static enum hi_status open_child(struct hi_copy *copy, const struct hi_copy_chil
 				 struct hi_error *err)
 {
 	struct hi_copy_child_source *forked = hi_calloc(1, sizeof(*forked));
-	struct hi_image_child_duty duty = {.pid = child->pid,
-					   .target_pidfd = copy->target->pidfd,
-					   .end = child->end,
-					   .arg = child->arg};
+	struct hi_image_child_request request = {.pid = child->pid,
+						 .target_pidfd = copy->target->pidfd,
+						 .end = child->end,
+						 .arg = child->arg};
 	enum hi_status status;
 
 	if (!forked)
@@ -95,7 +95,7 @@ static enum hi_status open_child(struct hi_copy *copy, const struct hi_copy_chil
 	copy->forked = forked;
 	forked->maps_fd = hi_proc_open(child->pid, "maps");
 	forked->pagemap_fd = hi_proc_open(child->pid, "pagemap");
-	status = hi_image_child_open(&duty, &forked->child, err);
+	status = hi_image_child_open(&request, &forked->child, err);
 	if (status != HI_OK)
 		return status;
 	if (forked->maps_fd < 0 || forked->pagemap_fd < 0)
@@ -164,7 +164,7 @@ static enum hi_status join_mappings(struct hi_copy *copy, size_t n_absent,
 	for (size_t i = 0; i < forked->n_of_target; i++) {
 		const struct hi_mapping *m = &forked->of_target[i];
 
-		if (!is_absent(forked, m) || !is_listed_mapping(&forked->kept, m))
+		if (!is_absent(forked, m) || !is_listed_mapping(&forked->not_copied, m))
 			continue;
 		while (at < forked->n_of_child && forked->of_child[at].end <= m->start)
 			all[n++] = forked->of_child[at++];
@@ -196,7 +196,7 @@ static enum hi_status look_at_mappings(struct hi_copy *copy, struct hi_error *er
 	n_absent = count_absent(forked);
 	if (!n_absent)
 		return HI_OK;
-	status = hi_smaps_find(copy->own.pid, "dc", &forked->kept, err);
+	status = hi_smaps_find(copy->own.pid, "dc", &forked->not_copied, err);
 	return status == HI_OK ? join_mappings(copy, n_absent, err) : status;
 }
 
@@ -306,7 +306,8 @@ static enum hi_status look_at_pages(struct hi_copy *copy, const struct hi_mappin
 				    struct hi_error *err)
 {
 	struct hi_copy_child_source *forked = copy->forked;
-	bool missing = is_listed_mapping(&forked->kept, m), empty = n == 0 && !m->shared;
+	bool missing = is_listed_mapping(&forked->not_copied, m),
+	     empty = n == 0 && !m->shared;
 	enum hi_status status = HI_OK;
 
 	forked->seen.count = 0;
@@ -323,7 +324,7 @@ static enum hi_status look_at_pages(struct hi_copy *copy, const struct hi_mappin
 	return HI_OK;
 }
 
-enum hi_status hi_copy_look_at_child(struct hi_copy *copy, struct hi_error *err)
+enum hi_status hi_copy_scan_child(struct hi_copy *copy, struct hi_error *err)
 {
 	struct hi_copy_child_source *forked = copy->forked;
 	enum hi_status status = look_at_mappings(copy, err);
@@ -405,18 +406,18 @@ static enum hi_status read_child_in_place(struct hi_copy *copy, uint64_t limit,
 					  struct hi_error *err)
 {
 	const struct hi_reservation *area = &copy->reservations.items[0];
-	struct hi_pager_duty duty = {.area = area->pages,
-				     .size = area->size,
-				     .budget = limit,
-				     .threads = copy->threads};
+	struct hi_pager_request request = {.area = area->pages,
+					   .size = area->size,
+					   .budget = limit,
+					   .threads = copy->threads};
 	char need_text[24], limit_text[24];
 	enum hi_status status;
 	struct hi_error why;
 
-	duty.ranges = list_ranges(copy, &duty.n_ranges);
-	if (!duty.ranges)
+	request.ranges = list_ranges(copy, &request.n_ranges);
+	if (!request.ranges)
 		return hi_fail_memory(err, "plan of the image");
-	status = hi_image_child_read_in_place(copy->forked->child, &duty, &why);
+	status = hi_image_child_read_in_place(copy->forked->child, &request, &why);
 	if (status != HI_UNSUPPORTED) {
 		if (status != HI_OK && err)
 			*err = why;
@@ -437,13 +438,13 @@ static enum hi_status read_child_memory(struct hi_copy *copy,
 	enum hi_status status = open_child(copy, child, err);
 
 	if (status == HI_OK)
-		status = hi_copy_look_at_child(copy, err);
+		status = hi_copy_scan_child(copy, err);
 	if (status == HI_OK)
 		status = check_limit(copy, limit, err);
 	if (status == HI_OK)
-		status = hi_copy_place(copy, false, err);
+		status = hi_copy_add_areas(copy, false, err);
 	if (status == HI_OK)
-		status = hi_copy_cut(copy, err);
+		status = hi_copy_make_pieces(copy, err);
 	if (status == HI_OK)
 		status = hi_copy_read(copy, err);
 	if (status == HI_OK && copy->in_place)

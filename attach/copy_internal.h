@@ -64,8 +64,8 @@ struct hi_copy {
 	struct hi_copy_child_source *forked; /* NULL: the target itself is copied */
 	unsigned threads;
 	bool with_swap;
-	bool hurries; /* best_effort_priority */
-	int guard_fd; /* -1: none */
+	bool raises_priority; /* best_effort_priority */
+	int guard_fd;	      /* -1: none */
 	char *maps_text;
 	size_t maps_capacity;
 	struct hi_mapping *mappings;
@@ -94,9 +94,9 @@ struct hi_copy {
 };
 
 /* Maps and pagemap as they are now, into mappings, runs and pages. */
-enum hi_status hi_copy_look(struct hi_copy *copy, struct hi_error *err);
+enum hi_status hi_copy_scan(struct hi_copy *copy, struct hi_error *err);
 /* The same of the child and of what the target did not hand on to it. */
-enum hi_status hi_copy_look_at_child(struct hi_copy *copy, struct hi_error *err);
+enum hi_status hi_copy_scan_child(struct hi_copy *copy, struct hi_error *err);
 /* The parts of a look: what source maps now (HI_GONE where nothing is mapped) ... */
 enum hi_status hi_copy_read_maps(struct hi_copy *copy,
 				 const struct hi_copy_source *source,
@@ -110,9 +110,10 @@ enum hi_status hi_copy_classify(struct hi_copy *copy, struct hi_error *err);
 /* Bytes of pages whose flags & mask are flags. */
 uint64_t hi_copy_sum(const struct hi_copy *copy, uint32_t mask, uint32_t flags);
 /* A place for every page, adding areas where there is none. */
-enum hi_status hi_copy_place(struct hi_copy *copy, bool with_room, struct hi_error *err);
+enum hi_status hi_copy_add_areas(struct hi_copy *copy, bool with_room,
+				 struct hi_error *err);
 /* Pieces and blocks out of pages and areas. */
-enum hi_status hi_copy_cut(struct hi_copy *copy, struct hi_error *err);
+enum hi_status hi_copy_make_pieces(struct hi_copy *copy, struct hi_error *err);
 /* Faults in the pages of ours that the held pages will go to. */
 void hi_copy_touch(struct hi_copy *copy);
 /* Reads all pieces; what fails is in unreadable. HI_GONE, HI_NO_MEMORY. */

@@ -175,7 +175,7 @@ enum hi_status hi_copy_classify(struct hi_copy *copy, struct hi_error *err)
 	return classify_pages(copy) ? HI_OK : hi_fail_memory(err, "list of pages");
 }
 
-enum hi_status hi_copy_look(struct hi_copy *copy, struct hi_error *err)
+enum hi_status hi_copy_scan(struct hi_copy *copy, struct hi_error *err)
 {
 	struct hi_mapping *mappings = NULL;
 	size_t n_mappings = 0;
@@ -445,7 +445,8 @@ static void advise_dense(struct hi_copy *copy, const struct hi_area *areas, size
 	}
 }
 
-enum hi_status hi_copy_place(struct hi_copy *copy, bool with_room, struct hi_error *err)
+enum hi_status hi_copy_add_areas(struct hi_copy *copy, bool with_room,
+				 struct hi_error *err)
 {
 	if (!find_fresh(copy))
 		return hi_fail_memory(err, "plan of the image");
@@ -492,7 +493,7 @@ static bool cut_pages(struct hi_copy *copy, const struct hi_pages *p, size_t *at
 		while (*at < copy->areas.count && copy->areas.items[*at].end <= start)
 			++*at;
 		if (*at == copy->areas.count || copy->areas.items[*at].start > start)
-			return false; /* hi_copy_place gave every page a place */
+			return false; /* hi_copy_add_areas gave every page a place */
 		area = &copy->areas.items[*at];
 		if (end > area->end)
 			end = area->end;
@@ -532,7 +533,7 @@ static bool cut_blocks(struct hi_copy *copy)
 	return !block.count || hi_vector_push(&copy->blocks, block);
 }
 
-enum hi_status hi_copy_cut(struct hi_copy *copy, struct hi_error *err)
+enum hi_status hi_copy_make_pieces(struct hi_copy *copy, struct hi_error *err)
 {
 	const struct hi_mapping *m = copy->mappings;
 	size_t at = 0;

@@ -70,26 +70,26 @@ static enum hi_status take_files(struct hi_core_notes *notes, const struct note 
 				 struct hi_error *err)
 {
 	const char *names, *end = (const char *)note->desc + note->size;
-	uint64_t head[2], triple[3];
+	uint64_t header[2], triple[3];
 
-	if (note->size < sizeof(head))
+	if (note->size < sizeof(header))
 		return fail_core_notes(err, "the note of mapped files is too short");
-	memcpy(head, note->desc, sizeof(head));
-	if (head[0] > (note->size - sizeof(head)) / sizeof(triple))
+	memcpy(header, note->desc, sizeof(header));
+	if (header[0] > (note->size - sizeof(header)) / sizeof(triple))
 		return fail_core_notes(err, "the note of mapped files is cut off");
-	names = (const char *)note->desc + sizeof(head) + head[0] * sizeof(triple);
+	names = (const char *)note->desc + sizeof(header) + header[0] * sizeof(triple);
 	notes->files.count = 0;
-	for (uint64_t i = 0; i < head[0]; i++) {
+	for (uint64_t i = 0; i < header[0]; i++) {
 		const char *nul = memchr(names, 0, (size_t)(end - names));
 		struct hi_core_file file;
 
 		if (!nul)
 			return fail_core_notes(
 				err, "a name in the note of mapped files has no end");
-		memcpy(triple, note->desc + sizeof(head) + i * sizeof(triple),
+		memcpy(triple, note->desc + sizeof(header) + i * sizeof(triple),
 		       sizeof(triple));
 		file = (struct hi_core_file){triple[0], triple[1], 0, names};
-		if (__builtin_mul_overflow(triple[2], head[1], &file.offset))
+		if (__builtin_mul_overflow(triple[2], header[1], &file.offset))
 			return fail_core_notes(
 				err, "an offset in the note of mapped files wraps");
 		names = nul + 1;

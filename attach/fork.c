@@ -10,8 +10,8 @@
  * blocked in between, and the last frame restores the mask:
  *
  *	thread:  clone ─> frame "wait": wait4(child) ─> frame "origin": as it was
- *	child:            frame "child": clone(keeper) ─> frame "exit": exit_group
- *	keeper:                                           frame "exit": exit_group
+ *	child:            frame "child": clone(snapshot) ─> frame "exit": exit_group
+ *	snapshot:                                         frame "exit": exit_group
  *
  * From the moment when the registers are set, all of this comes to its end without
  * us, at whatever instant we die: no thread is wrecked, no child lives on, and none
@@ -29,11 +29,11 @@
  *
  * Note [Why two children]
  *
- * The keeper must not be a child of the target: its end would leave a zombie that
- * nobody reaps. So the first child makes the keeper, with its memory shared (nothing
- * is copied twice), and ends; the thread reaps it; the keeper goes to the nearest
- * reaper, which reaps orphans as its trade. If that were the target itself, it would
- * see a child that it never made: so the thread is made to ask
+ * The snapshot child must not be a child of the target: its end would leave a zombie that
+ * nobody reaps. So the first child makes the snapshot child, with its memory shared
+ *(nothing is copied twice), and ends; the thread reaps it; the snapshot child goes to the
+ *nearest reaper, which reaps orphans as its trade. If that were the target itself, it
+ *would see a child that it never made: so the thread is made to ask
  * prctl(PR_GET_CHILD_SUBREAPER) first, for no file says it.
  *
  * Note [Options]
@@ -43,7 +43,7 @@
  * is needed for more than telling stops apart: when a tracer dies, the number of a
  * syscall-stop that nobody consumed is sent as a signal; SIGTRAP would kill,
  * SIGTRAP | 0x80 is none. EXITKILL is given to the first child only when that stands,
- * and the keeper has it from there.
+ * and the snapshot child has it from there.
  */
 #include "attach/fork.h"
 
@@ -155,7 +155,7 @@ struct fork_job {
 	bool changed; /* its registers are not its own */
 	pid_t first;  /* child, in our pid namespace; 0: none */
 	int first_pidfd;
-	struct hi_fork_child keeper;
+	struct hi_fork_child snapshot;
 };
 
 static enum hi_status thread_gone(const struct fork_job *job, struct hi_error *err)
@@ -296,7 +296,7 @@ static void offer_to_oom_killer(pid_t pid)
 	close(fd);
 }
 
-static enum hi_status clone_keeper(struct fork_job *job, struct hi_error *err)
+static enum hi_status clone_snapshot_child(struct fork_job *job, struct hi_error *err)
 {
 	struct hi_call_outcome outcome = {};
 	struct user_regs_struct regs;
@@ -307,33 +307,33 @@ static enum hi_status clone_keeper(struct fork_job *job, struct hi_error *err)
 	report_test_step("child");
 	if (ptrace(PTRACE_SETOPTIONS, job->first, 0, CHILD_OPTIONS) < 0)
 		return thread_gone(job, err);
-	hi_fork_call_keeper(&job->program, &job->origin.regs, &regs);
+	hi_fork_call_snapshot_child(&job->program, &job->origin.regs, &regs);
 	status = set_registers(job, job->first, &regs, err);
 	report_test_step("child's registers");
 	if (status == HI_OK)
 		status = hi_call_drive(job->first, job->options->deadline_ns, &outcome,
 				       err);
-	job->keeper.pid = outcome.child;
+	job->snapshot.pid = outcome.child;
 	if (status != HI_OK)
 		return status;
-	report_test_step("keeper");
+	report_test_step("snapshot child");
 	return outcome.result < 0 ? hi_fork_refused(-outcome.result, err) : HI_OK;
 }
 
-static enum hi_status settle_keeper(struct fork_job *job, struct hi_error *err)
+static enum hi_status settle_snapshot_child(struct fork_job *job, struct hi_error *err)
 {
 	enum hi_status status;
 
-	if (!job->keeper.pid)
+	if (!job->snapshot.pid)
 		return hi_fail(err, HI_OS, 0, "no ptrace event for the cloned child");
-	status = await_birth(job, job->keeper.pid, err);
+	status = await_birth(job, job->snapshot.pid, err);
 	if (status != HI_OK)
 		return status;
-	job->keeper.pidfd = pidfd_open(job->keeper.pid, 0);
-	if (job->keeper.pidfd < 0)
+	job->snapshot.pidfd = pidfd_open(job->snapshot.pid, 0);
+	if (job->snapshot.pidfd < 0)
 		return hi_fail_errno(err, "pidfd_open of the copy");
-	offer_to_oom_killer(job->keeper.pid);
-	report_test_step("keeper stands");
+	offer_to_oom_killer(job->snapshot.pid);
+	report_test_step("snapshot child stands");
 	return HI_OK;
 }
 
@@ -396,9 +396,9 @@ static enum hi_status make_children(struct fork_job *job, struct hi_error *err)
 	status = clone_first(job, &pid, err);
 	if (status != HI_OK)
 		return status;
-	status = clone_keeper(job, err);
+	status = clone_snapshot_child(job, err);
 	if (status == HI_OK)
-		status = settle_keeper(job, err);
+		status = settle_snapshot_child(job, err);
 	if (status == HI_GONE) /* one of the children: of the thread we hear below */
 		status = hi_fail(err, HI_UNSUPPORTED, 0, "the copy was killed");
 	reaped = reap_first(job, pid, &second);
@@ -497,17 +497,17 @@ enum hi_status hi_fork_make(struct hi_tracees *all, const struct hi_fork_plan *p
 		return hi_fail(err, HI_UNSUPPORTED, 0, "no memory for the signal frames");
 	job->all = all;
 	job->options = options;
-	job->keeper.pidfd = job->first_pidfd = -1;
+	job->snapshot.pidfd = job->first_pidfd = -1;
 	status = prepare_thread(job, plan, err);
 	if (status == HI_OK)
 		status = run_fork_calls(job, err);
 	if (status == HI_OK) {
-		*ret = job->keeper;
+		*ret = job->snapshot;
 		ret->tid = job->tracee->tid;
 		return HI_OK;
 	}
 	end_first(job);
-	hi_fork_end(&job->keeper);
+	hi_fork_end(&job->snapshot);
 	return status;
 }
 

@@ -30,8 +30,8 @@
  * into the frame of wait4.
  */
 #define CLONE_FLAGS (CLONE_FILES | CLONE_PARENT_SETTID)
-/* The keeper takes the child's memory over: nothing is copied twice. */
-#define KEEPER_FLAGS (CLONE_VM | CLONE_FILES)
+/* The snapshot child takes the child's memory over: nothing is copied twice. */
+#define SNAPSHOT_CHILD_FLAGS (CLONE_VM | CLONE_FILES)
 
 size_t hi_fork_program_room(const struct hi_fork_origin *origin)
 {
@@ -84,12 +84,12 @@ void hi_fork_call_wait(const struct hi_fork_program *program,
 	set_wait_call(program, base, pid, __WCLONE | WNOHANG, ret);
 }
 
-void hi_fork_call_keeper(const struct hi_fork_program *program,
-			 const struct user_regs_struct *base,
-			 struct user_regs_struct *ret)
+void hi_fork_call_snapshot_child(const struct hi_fork_program *program,
+				 const struct user_regs_struct *base,
+				 struct user_regs_struct *ret)
 {
 	set_call(program, base, program->exit, SYS_clone, ret);
-	ret->rdi = KEEPER_FLAGS;
+	ret->rdi = SNAPSHOT_CHILD_FLAGS;
 	ret->rsi = program->exit;
 }
 
@@ -117,7 +117,7 @@ static void put_signal_frames(struct hi_fork_program *program,
 	put_signal_frame(program, program->origin, &regs, origin->mask, fpstate);
 	set_wait_call(program, &origin->regs, NO_PROCESS, __WCLONE, &regs);
 	put_signal_frame(program, program->wait, &regs, ALL_SIGNALS, 0);
-	hi_fork_call_keeper(program, &origin->regs, &regs);
+	hi_fork_call_snapshot_child(program, &origin->regs, &regs);
 	put_signal_frame(program, program->child, &regs, ALL_SIGNALS, 0);
 	set_exit_call(program, &origin->regs, &regs);
 	put_signal_frame(program, program->exit, &regs, ALL_SIGNALS, 0);
@@ -166,7 +166,7 @@ void hi_fork_program_calls(const struct hi_fork_program *program,
 	describe_filtered_call(&ret[0], "prctl", &regs);
 	hi_fork_call_clone(program, &zero, &regs);
 	describe_filtered_call(&ret[1], "clone", &regs);
-	hi_fork_call_keeper(program, &zero, &regs);
+	hi_fork_call_snapshot_child(program, &zero, &regs);
 	describe_filtered_call(&ret[2], "clone", &regs);
 	hi_fork_call_wait(program, &zero, NO_PROCESS, &regs);
 	describe_filtered_call(&ret[3], "wait4", &regs);

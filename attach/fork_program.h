@@ -57,9 +57,9 @@ void hi_fork_call_clone(const struct hi_fork_program *program,
 void hi_fork_call_wait(const struct hi_fork_program *program,
 		       const struct user_regs_struct *base, pid_t pid,
 		       struct user_regs_struct *ret);
-void hi_fork_call_keeper(const struct hi_fork_program *program,
-			 const struct user_regs_struct *base,
-			 struct user_regs_struct *ret);
+void hi_fork_call_snapshot_child(const struct hi_fork_program *program,
+				 const struct user_regs_struct *base,
+				 struct user_regs_struct *ret);
 /* All calls that may be made, for the filters. */
 void hi_fork_program_calls(const struct hi_fork_program *program,
 			   struct hi_filtered_call ret[HI_FORK_CALLS]);

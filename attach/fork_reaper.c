@@ -2,11 +2,11 @@
 /*
  * Note [Who takes the orphan]
  *
- * The keeper goes to the nearest subreaper above the target, who has asked for orphans,
- * or else to process 1 of the pid namespace. That of the machine reaps as its trade.
- * In a container it is often the service itself: one that never waits for strangers
- * would keep a zombie, and PostgreSQL takes the end of an unknown child by a signal for
- * a crash of one of its own. So there it must be one that is known to do it.
+ * The snapshot child goes to the nearest subreaper above the target, who has asked for
+ * orphans, or else to process 1 of the pid namespace. That of the machine reaps as its
+ * trade. In a container it is often the service itself: one that never waits for
+ * strangers would keep a zombie, and PostgreSQL takes the end of an unknown child by a
+ * signal for a crash of one of its own. So there it must be one that is known to do it.
  */
 #include "attach/fork_internal.h"
 

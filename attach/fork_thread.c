@@ -239,7 +239,8 @@ enum hi_status hi_fork_choose_thread(const struct hi_tracees *all,
 
 	if (!any_free(all))
 		return hi_fail(err, HI_UNSUPPORTED, 0, "%s",
-			       hi_tracees_stand(all) ? HI_FORK_STOPPED : HI_FORK_ASLEEP);
+			       hi_tracees_any_stopped(all) ? HI_FORK_STOPPED
+							   : HI_FORK_ASLEEP);
 	*ret = choose_stack_thread(&by, origin_ret);
 	if (!*ret)
 		*ret = choose_stack_thread_anew(by, origin_ret);

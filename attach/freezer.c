@@ -65,7 +65,8 @@ static bool find_mount(bool second, struct mount *ret)
 }
 
 /* Does a file of the cgroup hold this text? A path outside the mount is not seen. */
-static bool cgroup_says(bool second, const char *path, const char *name, const char *text)
+static bool cgroup_file_contains(bool second, const char *path, const char *name,
+				 const char *text)
 {
 	static struct mount mount; /* of a process of one thread */
 	char file_name[2 * PATH_SIZE + 64], content[512] = "";
@@ -100,9 +101,9 @@ static bool is_freezing(char *line, char *name, size_t size)
 	path[strcspn(path, "\n")] = 0;
 	controllers++;
 	second = !*controllers;
-	if (second ? !cgroup_says(true, path, "cgroup.events", "frozen 1")
+	if (second ? !cgroup_file_contains(true, path, "cgroup.events", "frozen 1")
 		   : !has_listed_word(controllers, "freezer") ||
-			     !cgroup_says(false, path, "freezer.state", "FR"))
+			     !cgroup_file_contains(false, path, "freezer.state", "FR"))
 		return false; /* FREEZING or FROZEN; else THAWED */
 	snprintf(name, size, "%s", path);
 	return true;

@@ -78,15 +78,16 @@ static void scan_file(const struct hi_target *target, const struct hi_mapping *m
 	(void)munmap(code, size);
 }
 
-/* The same kernel gives every process the same vdso: ours serves as the file. */
+/* The same kernel gives every process the same vdso, the one of heapinspect too, which
+ * serves as the file. */
 static void scan_vdso(const struct hi_mapping *m, struct hi_gadgets *gadgets)
 {
-	uint64_t ours = getauxval(AT_SYSINFO_EHDR);
+	uint64_t own = getauxval(AT_SYSINFO_EHDR);
 	unsigned char *code = NULL;
 
-	if (!ours)
+	if (!own)
 		return;
-	memcpy(&code, &ours, sizeof(code));
+	memcpy(&code, &own, sizeof(code));
 	/* One page: all that is surely there. */
 	hi_gadgets_scan(gadgets, code, HI_PAGE, m->start, true);
 }
@@ -130,7 +131,7 @@ enum hi_status hi_gadgets_find(const struct hi_target *target, struct hi_gadgets
 
 /* ---- at the stop ---- */
 
-enum place { PLACE_WRONG, PLACE_ABSENT, PLACE_PRESENT };
+enum gadget_state { GADGET_WRONG, GADGET_ABSENT, GADGET_PRESENT };
 
 /* Of one page; present where nothing can be said, so that it is read. */
 static uint64_t page_state(int pagemap, uint64_t addr)
@@ -143,7 +144,8 @@ static uint64_t page_state(int pagemap, uint64_t addr)
 	return entry & (PRESENT | SWAPPED);
 }
 
-static enum place check_gadget(const struct hi_gadget *gadget, int memory, int pagemap)
+static enum gadget_state check_gadget(const struct hi_gadget *gadget, int memory,
+				      int pagemap)
 {
 	uint64_t last = gadget->addr + gadget->size - 1;
 	uint64_t first_state = page_state(pagemap, gadget->addr);
@@ -151,13 +153,13 @@ static enum place check_gadget(const struct hi_gadget *gadget, int memory, int p
 	unsigned char bytes[sizeof(gadget->bytes)];
 
 	if (!first_state && !last_state && !gadget->in_vdso)
-		return PLACE_ABSENT;
+		return GADGET_ABSENT;
 	if (!(first_state & last_state & PRESENT))
-		return PLACE_WRONG; /* swapped, or half there */
+		return GADGET_WRONG; /* swapped, or half there */
 	if (pread(memory, bytes, gadget->size, (off_t)gadget->addr) != gadget->size ||
 	    memcmp(bytes, gadget->bytes, gadget->size) != 0)
-		return PLACE_WRONG;
-	return PLACE_PRESENT;
+		return GADGET_WRONG;
+	return GADGET_PRESENT;
 }
 
 static const struct hi_gadget *pick_gadget(const struct hi_gadget *list, size_t n,
@@ -166,11 +168,11 @@ static const struct hi_gadget *pick_gadget(const struct hi_gadget *list, size_t 
 	const struct hi_gadget *absent = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		enum place place = check_gadget(&list[i], memory, pagemap);
+		enum gadget_state gadget_state = check_gadget(&list[i], memory, pagemap);
 
-		if (place == PLACE_PRESENT)
+		if (gadget_state == GADGET_PRESENT)
 			return &list[i];
-		if (place == PLACE_ABSENT && !absent)
+		if (gadget_state == GADGET_ABSENT && !absent)
 			absent = &list[i];
 	}
 	return absent;

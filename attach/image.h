@@ -66,7 +66,7 @@ struct hi_image_stats {
 	uint64_t bytes_unreadable;    /* present, but the read failed */
 	uint32_t segments_missing;    /* cores: PT_LOADs cut short or not dumped */
 	uint32_t threads_in_allocator;
-	struct hi_trigger_stop trigger; /* landing NONE: stopped at once */
+	struct hi_trigger_stop trigger; /* position NONE: stopped at once */
 	/* Read from the target while it ran: shared memory, and what a fork does not
 	 * hand on (MADV_DONTFORK, MADV_WIPEONFORK). Only in mode FORK. */
 	uint64_t bytes_live;

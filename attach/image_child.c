@@ -14,13 +14,13 @@
 #include "base/cleanup.h"
 
 struct hi_image_child {
-	struct hi_image_child_duty duty;
+	struct hi_image_child_request request;
 	int pidfd, mem_fd;
 	int rollup_fd;	  /* smaps_rollup, while we may open it; -1: none */
 	int target_pidfd; /* our own; -1: none */
 	struct hi_pager *pager;
-	struct hi_pager_duty pager_duty;     /* to begin anew */
-	const struct hi_pager_range *ranges; /* the pager's */
+	struct hi_pager_request pager_request; /* to begin anew */
+	const struct hi_pager_range *ranges;   /* the pager's */
 	pthread_mutex_t lock;
 	bool ended;
 	uint64_t copied; /* when it was ended */
@@ -38,7 +38,7 @@ bool hi_image_child_is_alive(const struct hi_image_child *child)
 	return !has_ended(child->pidfd);
 }
 
-enum hi_status hi_image_child_open(const struct hi_image_child_duty *duty,
+enum hi_status hi_image_child_open(const struct hi_image_child_request *request,
 				   struct hi_image_child **ret, struct hi_error *err)
 {
 	struct hi_image_child *child = hi_calloc(1, sizeof(*child));
@@ -46,21 +46,21 @@ enum hi_status hi_image_child_open(const struct hi_image_child_duty *duty,
 	if (!child)
 		return hi_fail_memory(err, "image");
 	pthread_mutex_init(&child->lock, NULL);
-	child->duty = *duty;
+	child->request = *request;
 	child->copied = UINT64_MAX;
-	child->target_pidfd = duty->target_pidfd < 0
+	child->target_pidfd = request->target_pidfd < 0
 				      ? -1
-				      : fcntl(duty->target_pidfd, F_DUPFD_CLOEXEC, 3);
-	child->pidfd = pidfd_open(duty->pid, 0);
-	child->mem_fd = hi_proc_open(duty->pid, "mem");
-	child->rollup_fd = hi_proc_open(duty->pid, "smaps_rollup");
+				      : fcntl(request->target_pidfd, F_DUPFD_CLOEXEC, 3);
+	child->pidfd = pidfd_open(request->pid, 0);
+	child->mem_fd = hi_proc_open(request->pid, "mem");
+	child->rollup_fd = hi_proc_open(request->pid, "smaps_rollup");
 	/* Alive after both were opened: both are of the same process. */
 	if (child->pidfd < 0 || child->mem_fd < 0 || has_ended(child->pidfd)) {
 		enum hi_status status =
 			hi_fail(err, HI_GONE, 0,
 				"the copy-on-write child %d ended before it was read",
-				(int)duty->pid);
-		child->duty.end = NULL;
+				(int)request->pid);
+		child->request.end = NULL;
 		hi_image_child_destroy(child);
 		return status;
 	}
@@ -70,7 +70,7 @@ enum hi_status hi_image_child_open(const struct hi_image_child_duty *duty,
 
 pid_t hi_image_child_pid(const struct hi_image_child *child)
 {
-	return child->duty.pid;
+	return child->request.pid;
 }
 
 int hi_image_child_memory(const struct hi_image_child *child)
@@ -108,16 +108,16 @@ static void all_loaded(void *arg)
 }
 
 enum hi_status hi_image_child_read_in_place(struct hi_image_child *child,
-					    const struct hi_pager_duty *duty,
+					    const struct hi_pager_request *request,
 					    struct hi_error *err)
 {
-	struct hi_pager_duty own = *duty;
+	struct hi_pager_request own = *request;
 
-	child->ranges = duty->ranges;
+	child->ranges = request->ranges;
 	own.read = read_child_bytes;
 	own.all_loaded = all_loaded;
 	own.arg = child;
-	child->pager_duty = own;
+	child->pager_request = own;
 	return hi_pager_create(&own, &child->pager, err);
 }
 
@@ -127,7 +127,7 @@ enum hi_status hi_image_child_adopt(struct hi_image_child *child, struct hi_erro
 		return HI_OK;
 	hi_pager_forget(hi_take(child->pager));
 	pthread_mutex_init(&child->lock, NULL);
-	return hi_pager_create(&child->pager_duty, &child->pager, err);
+	return hi_pager_create(&child->pager_request, &child->pager, err);
 }
 
 struct hi_pager_stats hi_image_child_stats(struct hi_image_child *child)
@@ -176,15 +176,15 @@ void hi_image_child_end(struct hi_image_child *child)
 	if (!child->ended) {
 		child->copied = measure_copied_bytes(child);
 		child->ended = true;
-		if (child->duty.end)
-			child->duty.end(child->duty.arg);
+		if (child->request.end)
+			child->request.end(child->request.arg);
 	}
 	pthread_mutex_unlock(&child->lock);
 }
 
 void hi_image_child_disown(struct hi_image_child *child)
 {
-	child->duty.end = NULL;
+	child->request.end = NULL;
 }
 
 void hi_image_child_destroy(struct hi_image_child *child)
@@ -192,8 +192,8 @@ void hi_image_child_destroy(struct hi_image_child *child)
 	if (!child)
 		return;
 	hi_pager_destroy(child->pager);
-	if (!child->ended && child->duty.end)
-		child->duty.end(child->duty.arg);
+	if (!child->ended && child->request.end)
+		child->request.end(child->request.arg);
 	free((void *)(uintptr_t)child->ranges);
 	hi_close_fd(child->pidfd);
 	hi_close_fd(child->mem_fd);

@@ -12,7 +12,7 @@
 
 struct hi_image_child;
 
-struct hi_image_child_duty {
+struct hi_image_child_request {
 	pid_t pid;	  /* in our pid namespace */
 	int target_pidfd; /* borrowed for the call */
 	/* Ends the child. Called once, by any thread; may be NULL. */
@@ -21,16 +21,17 @@ struct hi_image_child_duty {
 };
 
 /* On failure the child is still the caller's to end. HI_GONE: it has ended. */
-enum hi_status hi_image_child_open(const struct hi_image_child_duty *duty,
+enum hi_status hi_image_child_open(const struct hi_image_child_request *request,
 				   struct hi_image_child **ret, struct hi_error *err);
 pid_t hi_image_child_pid(const struct hi_image_child *child);
 int hi_image_child_memory(const struct hi_image_child *child); /* /proc/PID/mem */
 int hi_image_child_pidfd(const struct hi_image_child *child);
 bool hi_image_child_is_alive(const struct hi_image_child *child);
-/* Fills the area from the child when it is touched; duty's read, all_loaded and
- * arg are filled in here. Takes duty->ranges (from hi_alloc), also on failure. Once. */
+/* Fills the area from the child when it is touched; request's read, all_loaded and
+ * arg are filled in here. Takes request->ranges (from hi_alloc), also on failure. Once.
+ */
 enum hi_status hi_image_child_read_in_place(struct hi_image_child *child,
-					    const struct hi_pager_duty *duty,
+					    const struct hi_pager_request *request,
 					    struct hi_error *err);
 /* In a fork of ours, which reads the area instead of us: begins to fill it anew. */
 enum hi_status hi_image_child_adopt(struct hi_image_child *child, struct hi_error *err);

@@ -147,7 +147,7 @@ enum hi_status hi_pagemap_collect_all(struct hi_pagemap *pagemap,
 }
 
 /* Two pages, the second one touched: exactly that one must be reported. */
-static bool proves_itself(const struct hi_pagemap *pagemap)
+static bool check_pagemap_scan(const struct hi_pagemap *pagemap)
 {
 	unsigned char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -206,7 +206,7 @@ void hi_pagemap_init(struct hi_pagemap *pagemap, int fd, pid_t pid)
 		.fd = fd, .pid = pid, .search_limit = HI_PAGEMAP_LOOK_ENTRIES};
 	for (size_t i = 0; self >= 0 && i < sizeof(known) / sizeof(known[0]); i++) {
 		own.categories = known[i];
-		if (proves_itself(&own)) {
+		if (check_pagemap_scan(&own)) {
 			pagemap->categories = known[i];
 			break;
 		}

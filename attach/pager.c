@@ -83,7 +83,7 @@ struct block_run {
 };
 
 struct hi_pager {
-	struct hi_pager_duty duty;
+	struct hi_pager_request request;
 	int uffd, stop_fd;
 	struct worker workers[MAX_THREADS];
 	unsigned n_workers;
@@ -95,11 +95,11 @@ struct hi_pager {
 	uint32_t *queue;     /* n_blocks: FULL ones, a ring */
 	size_t head, queued;
 	struct stream streams[N_STREAMS];
-	unsigned next_stream; /* to be used anew */
-	unsigned max_window;  /* what all workers fill at once is half a budget */
-	uint64_t total;	      /* bytes of all ranges */
-	bool dropped_some;    /* a block was given back */
-	bool told;	      /* all_loaded was called */
+	unsigned next_stream;	/* to be used anew */
+	unsigned max_window;	/* what all workers fill at once is half a budget */
+	uint64_t total;		/* bytes of all ranges */
+	bool dropped_some;	/* a block was given back */
+	bool has_reported_load; /* all_loaded was called */
 	struct hi_pager_stats stats;
 };
 
@@ -171,9 +171,9 @@ static uint64_t block_start(const struct hi_pager *pager, size_t block)
 /* The first range that ends above host. */
 static size_t range_above(const struct hi_pager *pager, uint64_t host)
 {
-	const struct hi_pager_range *ranges = pager->duty.ranges;
+	const struct hi_pager_range *ranges = pager->request.ranges;
 
-	return hi_search(i, pager->duty.n_ranges,
+	return hi_search(i, pager->request.n_ranges,
 			 (uintptr_t)ranges[i].host + ranges[i].size <= host);
 }
 
@@ -181,22 +181,23 @@ static bool is_in_range(const struct hi_pager *pager, uint64_t host)
 {
 	size_t i = range_above(pager, host);
 
-	return i < pager->duty.n_ranges && (uintptr_t)pager->duty.ranges[i].host <= host;
+	return i < pager->request.n_ranges &&
+	       (uintptr_t)pager->request.ranges[i].host <= host;
 }
 
 /* The oldest ones, until `more` bytes fit. The lock is held. */
 static void drop_old_blocks(struct hi_pager *pager, uint64_t more)
 {
-	while (pager->queued && pager->stats.in_memory + more > pager->duty.budget) {
+	while (pager->queued && pager->stats.in_memory + more > pager->request.budget) {
 		uint32_t block = pager->queue[pager->head];
 		uint64_t start = block_start(pager, block), end = start + HI_PAGER_BLOCK;
-		uint64_t area = (uintptr_t)pager->duty.area;
+		uint64_t area = (uintptr_t)pager->request.area;
 
 		pager->head = (pager->head + 1) % pager->n_blocks;
 		pager->queued--;
 		start = start < area ? area : start;
-		end = end > area + pager->duty.size ? area + pager->duty.size : end;
-		(void)madvise(pager->duty.area + (start - area), end - start,
+		end = end > area + pager->request.size ? area + pager->request.size : end;
+		(void)madvise(pager->request.area + (start - area), end - start,
 			      MADV_DONTNEED);
 		pager->stats.in_memory -= pager->in_memory[block];
 		pager->in_memory[block] = 0;
@@ -213,8 +214,8 @@ static uint64_t fill_stretch(struct worker *worker, uint64_t host, uint64_t addr
 	uint64_t lost = 0;
 
 	for (uint64_t at = 0; at < size;) {
-		size_t got = pager->duty.read(pager->duty.arg, addr + at, worker->buffer,
-					      size - at);
+		size_t got = pager->request.read(pager->request.arg, addr + at,
+						 worker->buffer, size - at);
 		uint64_t placed =
 			place_bytes(pager, host + at, worker->buffer, got / PAGE * PAGE);
 
@@ -232,8 +233,8 @@ static uint64_t bytes_of_block(const struct hi_pager *pager, uint64_t start, uin
 {
 	uint64_t sum = 0;
 
-	for (size_t i = range_above(pager, start); i < pager->duty.n_ranges; i++) {
-		const struct hi_pager_range *range = &pager->duty.ranges[i];
+	for (size_t i = range_above(pager, start); i < pager->request.n_ranges; i++) {
+		const struct hi_pager_range *range = &pager->request.ranges[i];
 		uint64_t from = (uintptr_t)range->host, to = from + range->size;
 
 		if (from >= end)
@@ -248,8 +249,8 @@ static uint64_t fill_blocks(struct worker *worker, uint64_t start, uint64_t end)
 	const struct hi_pager *pager = worker->pager;
 	uint64_t lost = 0;
 
-	for (size_t i = range_above(pager, start); i < pager->duty.n_ranges; i++) {
-		const struct hi_pager_range *range = &pager->duty.ranges[i];
+	for (size_t i = range_above(pager, start); i < pager->request.n_ranges; i++) {
+		const struct hi_pager_range *range = &pager->request.ranges[i];
 		uint64_t from = (uintptr_t)range->host, to = from + range->size, skip;
 
 		if (from >= end)
@@ -266,7 +267,7 @@ static uint64_t fill_blocks(struct worker *worker, uint64_t start, uint64_t end)
 static bool finish_blocks(struct hi_pager *pager, const struct block_run *c,
 			  uint64_t lost)
 {
-	bool tell;
+	bool is_all_loaded;
 
 	pthread_mutex_lock(&pager->lock);
 	for (size_t block = c->block; block < c->block + c->count; block++) {
@@ -277,11 +278,11 @@ static bool finish_blocks(struct hi_pager *pager, const struct block_run *c,
 		pager->stats.loaded += pager->in_memory[block];
 	}
 	pager->stats.lost += lost;
-	tell = !pager->told && !pager->dropped_some &&
-	       pager->stats.loaded == pager->total && pager->duty.all_loaded;
-	pager->told |= tell;
+	is_all_loaded = !pager->has_reported_load && !pager->dropped_some &&
+			pager->stats.loaded == pager->total && pager->request.all_loaded;
+	pager->has_reported_load |= is_all_loaded;
 	pthread_mutex_unlock(&pager->lock);
-	return tell;
+	return is_all_loaded;
 }
 
 /* How many blocks a fault in this one is to fill: Note [Read-ahead]. */
@@ -371,7 +372,7 @@ static void serve_fault(struct worker *worker, uint64_t host)
 			    pager, &c,
 			    fill_blocks(worker, start,
 					start + c.count * (uint64_t)HI_PAGER_BLOCK)))
-			pager->duty.all_loaded(pager->duty.arg);
+			pager->request.all_loaded(pager->request.arg);
 		break;
 	case FILLING:
 		break;
@@ -407,7 +408,7 @@ static enum hi_status open_uffd(struct hi_pager *pager, struct hi_error *err)
 {
 	struct uffdio_api api = {.api = UFFD_API};
 	struct uffdio_register area = {
-		.range = {(uintptr_t)pager->duty.area, pager->duty.size},
+		.range = {(uintptr_t)pager->request.area, pager->request.size},
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
 
@@ -417,7 +418,7 @@ static enum hi_status open_uffd(struct hi_pager *pager, struct hi_error *err)
 		return hi_fail(err, HI_UNSUPPORTED, 0, "userfaultfd: %s",
 			       strerror(errno));
 	/* A page that comes alone must not bring 511 others. */
-	(void)madvise(pager->duty.area, pager->duty.size, MADV_NOHUGEPAGE);
+	(void)madvise(pager->request.area, pager->request.size, MADV_NOHUGEPAGE);
 	if (ioctl(pager->uffd, UFFDIO_REGISTER, &area) != 0)
 		return hi_fail(err, HI_UNSUPPORTED, 0, "userfaultfd: register: %s",
 			       strerror(errno));
@@ -427,11 +428,11 @@ static enum hi_status open_uffd(struct hi_pager *pager, struct hi_error *err)
 
 static enum hi_status make_tables(struct hi_pager *pager, struct hi_error *err)
 {
-	uint64_t area = (uintptr_t)pager->duty.area;
+	uint64_t area = (uintptr_t)pager->request.area;
 
 	pager->first = area / HI_PAGER_BLOCK;
 	pager->n_blocks =
-		(area + pager->duty.size - 1) / HI_PAGER_BLOCK - pager->first + 1;
+		(area + pager->request.size - 1) / HI_PAGER_BLOCK - pager->first + 1;
 	if (pager->n_blocks > UINT32_MAX)
 		return hi_fail(err, HI_LIMIT, 0, "the image has over 2^32 blocks");
 	pager->states = hi_calloc(pager->n_blocks, sizeof(*pager->states));
@@ -439,8 +440,8 @@ static enum hi_status make_tables(struct hi_pager *pager, struct hi_error *err)
 	pager->queue = hi_calloc(pager->n_blocks, sizeof(*pager->queue));
 	if (!pager->states || !pager->in_memory || !pager->queue)
 		return hi_fail_memory(err, "blocks of the image");
-	for (size_t i = 0; i < pager->duty.n_ranges; i++)
-		pager->total += pager->duty.ranges[i].size;
+	for (size_t i = 0; i < pager->request.n_ranges; i++)
+		pager->total += pager->request.ranges[i].size;
 	return HI_OK;
 }
 
@@ -453,7 +454,7 @@ static enum hi_status start_workers(struct hi_pager *pager, unsigned n,
 	uint64_t share;
 
 	n = n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n;
-	share = pager->duty.budget / HI_PAGER_BLOCK / n / 2;
+	share = pager->request.budget / HI_PAGER_BLOCK / n / 2;
 	pager->max_window = share < MAX_WINDOW ? (unsigned)share : MAX_WINDOW;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -473,24 +474,24 @@ static enum hi_status start_workers(struct hi_pager *pager, unsigned n,
 	return pager->n_workers ? HI_OK : hi_fail_memory(err, "threads of the pager");
 }
 
-enum hi_status hi_pager_create(const struct hi_pager_duty *duty, struct hi_pager **ret,
-			       struct hi_error *err)
+enum hi_status hi_pager_create(const struct hi_pager_request *request,
+			       struct hi_pager **ret, struct hi_error *err)
 {
 	struct hi_pager *pager = hi_calloc(1, sizeof(*pager));
 	enum hi_status status;
 
 	if (!pager)
 		return hi_fail_memory(err, "pager");
-	pager->duty = *duty;
+	pager->request = *request;
 	pager->uffd = pager->stop_fd = -1;
 	pthread_mutex_init(&pager->lock, NULL);
-	if (pager->duty.budget < HI_PAGER_LEAST)
-		pager->duty.budget = HI_PAGER_LEAST;
+	if (pager->request.budget < HI_PAGER_LEAST)
+		pager->request.budget = HI_PAGER_LEAST;
 	status = make_tables(pager, err);
 	if (status == HI_OK)
 		status = open_uffd(pager, err);
 	if (status == HI_OK)
-		status = start_workers(pager, duty->threads, err);
+		status = start_workers(pager, request->threads, err);
 	if (status != HI_OK) {
 		hi_pager_destroy(pager);
 		return status;

@@ -27,7 +27,7 @@ struct hi_pager_range {
 	uint64_t size;
 };
 
-struct hi_pager_duty {
+struct hi_pager_request {
 	/* From hi_pages_alloc, never touched, borrowed until the destroy. Pages that no
 	 * range covers read as zeros. */
 	unsigned char *area;
@@ -51,8 +51,8 @@ struct hi_pager_stats {
 };
 
 /* HI_UNSUPPORTED: no userfaultfd here (kernel, seccomp); the text says it. */
-enum hi_status hi_pager_create(const struct hi_pager_duty *duty, struct hi_pager **ret,
-			       struct hi_error *err);
+enum hi_status hi_pager_create(const struct hi_pager_request *request,
+			       struct hi_pager **ret, struct hi_error *err);
 struct hi_pager_stats hi_pager_stats(struct hi_pager *pager);
 /* Nobody may be reading the area; it is the caller's again. NULL is fine. */
 void hi_pager_destroy(struct hi_pager *pager);

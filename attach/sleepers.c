@@ -25,10 +25,10 @@
 
 #include "attach/thread_stat.h"
 
-#define PLACES 16384 /* a power of two; what is not touched takes no memory */
+#define SLOTS 16384 /* a power of two; what is not touched takes no memory */
 
 struct hi_sleepers {
-	struct hi_sleeper places[PLACES];
+	struct hi_sleeper slots[SLOTS];
 };
 
 enum hi_status hi_sleepers_create(struct hi_sleepers **ret, struct hi_error *err)
@@ -48,27 +48,27 @@ void hi_sleepers_destroy(struct hi_sleepers *sleepers)
 		(void)munmap(sleepers, sizeof(*sleepers));
 }
 
-struct hi_sleeper *hi_sleepers_place(struct hi_sleepers *sleepers, pid_t tid)
+struct hi_sleeper *hi_sleepers_slot(struct hi_sleepers *sleepers, pid_t tid)
 {
-	return &sleepers->places[(uint32_t)tid % PLACES];
+	return &sleepers->slots[(uint32_t)tid % SLOTS];
 }
 
-bool hi_sleeper_rests(const struct hi_sleeper *sleeper, pid_t pid)
+bool hi_sleeper_is_asleep(const struct hi_sleeper *sleeper, pid_t pid)
 {
 	uint64_t switches;
 
-	return hi_thread_rests(pid, sleeper->tid, &switches) &&
+	return hi_thread_is_asleep(pid, sleeper->tid, &switches) &&
 	       switches == sleeper->switches;
 }
 
 unsigned hi_sleepers_restarts(struct hi_sleepers *sleepers, pid_t pid, pid_t tid)
 {
-	struct hi_sleeper *place = sleepers ? hi_sleepers_place(sleepers, tid) : NULL;
+	struct hi_sleeper *slot = sleepers ? hi_sleepers_slot(sleepers, tid) : NULL;
 
-	if (!place || place->tid != tid)
+	if (!slot || slot->tid != tid)
 		return 0;
-	if (hi_sleeper_rests(place, pid))
-		return place->restarts;
-	*place = (struct hi_sleeper){};
+	if (hi_sleeper_is_asleep(slot, pid))
+		return slot->restarts;
+	*slot = (struct hi_sleeper){};
 	return 0;
 }

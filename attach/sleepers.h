@@ -21,7 +21,7 @@
 struct hi_sleeper {
 	pid_t tid; /* 0: none */
 	unsigned restarts;
-	uint64_t switches; /* hi_thread_rests, when it slept again */
+	uint64_t switches; /* hi_thread_is_asleep, when it slept again */
 	struct user_regs_struct regs;
 };
 
@@ -35,13 +35,13 @@ void hi_sleepers_destroy(struct hi_sleepers *sleepers);
  * Where tid has its place. Its contents may be another thread's: each has one place
  * only, and the last one that came has it.
  */
-struct hi_sleeper *hi_sleepers_place(struct hi_sleepers *sleepers, pid_t tid);
+struct hi_sleeper *hi_sleepers_slot(struct hi_sleepers *sleepers, pid_t tid);
 /*
  * Has thread tid of pid not run since it was put there? Then how often its call was made
  * to start anew, else 0. NULL sleepers: 0.
  */
 unsigned hi_sleepers_restarts(struct hi_sleepers *sleepers, pid_t pid, pid_t tid);
 /* It sleeps as it did when it was put there. */
-bool hi_sleeper_rests(const struct hi_sleeper *sleeper, pid_t pid);
+bool hi_sleeper_is_asleep(const struct hi_sleeper *sleeper, pid_t pid);
 
 #endif

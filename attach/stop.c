@@ -33,7 +33,9 @@
  * again, so what the budget has left must do.
  */
 #define FORK_FROM (16ull << 20)
-#define FORK_LEAST (1ull << 20) /* nothing hurries so much that less is forked */
+#define FORK_LEAST                                                                       \
+	(1ull << 20) /* nothing raises_priority so much that less is forked              \
+		      */
 #define MAX_TAKES 4
 #define BYTES_PER_NS 1 /* into memory that was not touched before, at least */
 
@@ -64,23 +66,23 @@ static bool copies_in(const struct snapshot *self, uint64_t ns)
 }
 
 /* See Note [Copy or fork]. */
-static enum hi_snapshot_wish choose_snapshot_mode(const struct snapshot *self)
+static enum hi_snapshot_request choose_snapshot_mode(const struct snapshot *self)
 {
-	if (self->options.snapshot != HI_WISH_AUTO)
+	if (self->options.snapshot != HI_REQUEST_AUTO)
 		return self->options.snapshot;
 	if (hi_copy_bytes(self->copy) < FORK_LEAST)
-		return HI_WISH_COPY;
+		return HI_REQUEST_COPY;
 	if (hi_copy_private_bytes(self->copy) >= FORK_FROM ||
 	    !copies_in(self, hi_stop_budget_ns(&self->options) / 2) ||
 	    hi_copy_bytes(self->copy) > hi_memory_available("/proc", "/sys/fs/cgroup"))
-		return HI_WISH_FORK;
-	return HI_WISH_COPY;
+		return HI_REQUEST_FORK;
+	return HI_REQUEST_COPY;
 }
 
 static void copy_instead(struct snapshot *self, const struct hi_error *why)
 {
 	snprintf(self->not_forked, sizeof(self->not_forked), "%.159s", why->text);
-	self->options.snapshot = HI_WISH_COPY;
+	self->options.snapshot = HI_REQUEST_COPY;
 }
 
 /* Everything that the stop must not spend its time on. */
@@ -89,18 +91,19 @@ static enum hi_status prepare_snapshot(struct snapshot *self, struct hi_error *e
 	enum hi_status status;
 	struct hi_error why;
 
-	status = hi_copy_look_over(self->target, &self->options, &self->copy, err);
+	status = hi_copy_estimate(self->target, &self->options, &self->copy, err);
 	if (status != HI_OK)
 		return status;
 	self->options.snapshot = choose_snapshot_mode(self);
 	status = hi_tracer_start(self->target, &self->options, &self->tracer, err);
 	if (status != HI_OK)
 		return status;
-	if (self->options.snapshot == HI_WISH_FORK &&
+	if (self->options.snapshot == HI_REQUEST_FORK &&
 	    hi_tracer_can_fork(self->tracer, &why) != HI_OK)
 		copy_instead(self, &why);
-	return self->options.snapshot == HI_WISH_COPY ? hi_copy_reserve(self->copy, err)
-						      : HI_OK;
+	return self->options.snapshot == HI_REQUEST_COPY
+		       ? hi_copy_reserve(self->copy, err)
+		       : HI_OK;
 }
 
 /* ---- while the target stands ---- */
@@ -122,7 +125,7 @@ static enum hi_status fork_stopped(struct snapshot *self, struct hi_error *err)
 	struct hi_error why;
 	enum hi_status status;
 
-	hi_copy_mark(self->copy);
+	hi_copy_set_time(self->copy);
 	status = hi_tracer_fork(self->tracer, &self->child, &why);
 	if (status != HI_UNSUPPORTED) {
 		self->lost = status != HI_OK;
@@ -173,8 +176,8 @@ static enum hi_status stop_and_take(struct snapshot *self, struct hi_error *err)
 			self->options.trigger->ops->disarm(self->options.trigger);
 		return status;
 	}
-	status = self->options.snapshot == HI_WISH_FORK ? fork_stopped(self, err)
-							: copy_stopped(self, err);
+	status = self->options.snapshot == HI_REQUEST_FORK ? fork_stopped(self, err)
+							   : copy_stopped(self, err);
 	if (self->lost)
 		return status;
 	resumed = hi_tracer_resume(self->tracer, &resumed_ns, &second);
@@ -243,7 +246,7 @@ static enum hi_status finish_snapshot(struct snapshot *self, struct hi_image **r
 	struct hi_image *image;
 	enum hi_status status = keep_threads(self, err);
 
-	if (status == HI_OK && self->options.snapshot == HI_WISH_FORK)
+	if (status == HI_OK && self->options.snapshot == HI_REQUEST_FORK)
 		status = read_forked_child(self, err);
 	if (status == HI_OK)
 		status = hi_copy_finish(hi_take(self->copy), self->threads,

@@ -19,14 +19,15 @@ struct hi_range {
 	uint64_t start, end; /* [start, end) */
 };
 
-enum hi_snapshot_wish {
-	HI_WISH_AUTO, /* fork where enough is writable that it pays, else copy */
-	HI_WISH_COPY,
-	HI_WISH_FORK, /* falls back to copy where it cannot be; image->stats says why */
+enum hi_snapshot_request {
+	HI_REQUEST_AUTO, /* fork where enough is writable that it pays, else copy */
+	HI_REQUEST_COPY,
+	HI_REQUEST_FORK, /* falls back to copy where it cannot be; image->stats says why
+			  */
 };
 
 struct hi_stop_options {
-	enum hi_snapshot_wish snapshot;
+	enum hi_snapshot_request snapshot;
 	/* Memory that the image of a forked child may take; 0: what is free. A larger
 	 * one is read in place, block by block. */
 	uint64_t max_image;

@@ -27,9 +27,9 @@ struct hi_permission {
 	pid_t pid;
 	char name[32];
 	unsigned uid[3], gid[3]; /* of the target: real, effective, saved */
-	unsigned our_uid, our_gid;
+	unsigned own_uid, own_gid;
 	uint64_t caps;	   /* permitted ones of the target */
-	uint64_t our_caps; /* effective ones of ours */
+	uint64_t own_caps; /* effective ones of ours */
 	int yama_scope;	   /* 0 where there is no Yama */
 	bool not_dumpable;
 	bool other_user_ns;

@@ -43,16 +43,16 @@ refuse(struct hi_error *err, int os_errno, const char *fmt, ...)
 	return status;
 }
 
-static bool same_id(const unsigned id[3], unsigned ours)
+static bool same_id(const unsigned id[3], unsigned own)
 {
-	return id[0] == ours && id[1] == ours && id[2] == ours;
+	return id[0] == own && id[1] == own && id[2] == own;
 }
 
 /* Yama's scopes 0 to 3; 0 and what passes is HI_OK. */
 static enum hi_status explain_yama(const struct hi_permission *f, const char *name,
 				   struct hi_error *err)
 {
-	bool capable = f->our_caps & CAP_SYS_PTRACE_BIT;
+	bool capable = f->own_caps & CAP_SYS_PTRACE_BIT;
 
 	if (f->yama_scope >= 3)
 		return refuse(err, f->os_errno,
@@ -78,20 +78,20 @@ static enum hi_status explain_yama(const struct hi_permission *f, const char *na
 static enum hi_status explain_unprivileged(const struct hi_permission *f,
 					   const char *name, struct hi_error *err)
 {
-	if (!same_id(f->uid, f->our_uid))
+	if (!same_id(f->uid, f->own_uid))
 		return refuse(err, f->os_errno,
 			      "process %d (%s) belongs to uid %u, we are uid %u: run as "
 			      "that user or as root (CAP_SYS_PTRACE)",
 			      (int)f->pid, name,
-			      f->uid[0] != f->our_uid ? f->uid[0] : f->uid[1],
-			      f->our_uid);
-	if (!same_id(f->gid, f->our_gid))
+			      f->uid[0] != f->own_uid ? f->uid[0] : f->uid[1],
+			      f->own_uid);
+	if (!same_id(f->gid, f->own_gid))
 		return refuse(err, f->os_errno,
 			      "process %d (%s) has gid %u, we have gid %u: run as root "
 			      "(CAP_SYS_PTRACE) or with that group",
 			      (int)f->pid, name,
-			      f->gid[0] != f->our_gid ? f->gid[0] : f->gid[1],
-			      f->our_gid);
+			      f->gid[0] != f->own_gid ? f->gid[0] : f->gid[1],
+			      f->own_gid);
 	if (f->not_dumpable)
 		return refuse(
 			err, f->os_errno,
@@ -99,7 +99,7 @@ static enum hi_status explain_unprivileged(const struct hi_permission *f,
 			"unreadable binary, or PR_SET_DUMPABLE): run as root "
 			"(CAP_SYS_PTRACE)",
 			(int)f->pid, name);
-	if (f->caps & ~f->our_caps)
+	if (f->caps & ~f->own_caps)
 		return refuse(
 			err, f->os_errno,
 			"process %d (%s) has capabilities that we lack: run as root "
@@ -110,7 +110,7 @@ static enum hi_status explain_unprivileged(const struct hi_permission *f,
 
 enum hi_status hi_permission_explain(const struct hi_permission *f, struct hi_error *err)
 {
-	bool capable = f->our_caps & CAP_SYS_PTRACE_BIT;
+	bool capable = f->own_caps & CAP_SYS_PTRACE_BIT;
 	enum hi_status status = HI_OK;
 	char name[64];
 
@@ -171,12 +171,12 @@ static bool is_descendant(pid_t pid)
 
 bool hi_target_in_other_ns(pid_t pid, const char *name)
 {
-	char ours[64], theirs[64];
+	char own[64], other[64];
 	struct stat a, b;
 
-	snprintf(ours, sizeof(ours), "/proc/self/ns/%s", name);
-	snprintf(theirs, sizeof(theirs), "/proc/%d/ns/%s", (int)pid, name);
-	if (stat(ours, &a) != 0 || stat(theirs, &b) != 0)
+	snprintf(own, sizeof(own), "/proc/self/ns/%s", name);
+	snprintf(other, sizeof(other), "/proc/%d/ns/%s", (int)pid, name);
+	if (stat(own, &a) != 0 || stat(other, &b) != 0)
 		return false;
 	return a.st_ino != b.st_ino || a.st_dev != b.st_dev;
 }
@@ -201,14 +201,14 @@ enum hi_status hi_permission_refused(pid_t pid, int os_errno, struct hi_error *e
 		return refuse(err, ESRCH, "process %d has just exited", (int)pid);
 	memcpy(f.name, stat.name, sizeof(f.name));
 	if (hi_proc_read_small(getpid(), "status", status, sizeof(status), NULL))
-		f.our_caps = read_caps(status, "CapEff");
+		f.own_caps = read_caps(status, "CapEff");
 	if (!hi_proc_read_small(pid, "status", status, sizeof(status), NULL))
 		return refuse(err, ESRCH, "process %d has just exited", (int)pid);
 	read_ids(status, "Uid", f.uid);
 	read_ids(status, "Gid", f.gid);
 	f.caps = read_caps(status, "CapPrm");
-	f.our_uid = geteuid();
-	f.our_gid = getegid();
+	f.own_uid = geteuid();
+	f.own_gid = getegid();
 	f.yama_scope = read_yama();
 	f.not_dumpable = is_not_dumpable(pid, f.uid[1]);
 	f.other_user_ns = hi_target_in_other_ns(pid, "user");

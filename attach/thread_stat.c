@@ -100,7 +100,7 @@ bool hi_thread_is_filtered(pid_t pid, pid_t tid)
 	return !mode || strtol(mode, NULL, 10) != 0;
 }
 
-bool hi_thread_rests(pid_t pid, pid_t tid, uint64_t *switches_ret)
+bool hi_thread_is_asleep(pid_t pid, pid_t tid, uint64_t *switches_ret)
 {
 	char text[4096];
 	const char *own =

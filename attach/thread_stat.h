@@ -21,7 +21,7 @@ bool hi_thread_is_filtered(pid_t pid, pid_t tid);
  * Asleep (S), and how often it gave its processor up or lost it: as long as both stay as
  * they are it does not run. False: not asleep, or there is none.
  */
-bool hi_thread_rests(pid_t pid, pid_t tid, uint64_t *switches_ret);
+bool hi_thread_is_asleep(pid_t pid, pid_t tid, uint64_t *switches_ret);
 /* On its way out, not yet a zombie; or there is none. */
 bool hi_thread_is_exiting(pid_t pid, pid_t tid);
 

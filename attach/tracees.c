@@ -128,7 +128,7 @@ static void on_child_or_tick(int sig, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-void hi_tracees_hear_stops(void)
+void hi_tracees_enable_stop_signals(void)
 {
 	struct sigaction sa = {.sa_sigaction = on_child_or_tick, .sa_flags = SA_SIGINFO};
 
@@ -277,7 +277,7 @@ size_t hi_tracees_live(const struct hi_tracees *all)
 	return n;
 }
 
-bool hi_tracees_stand(const struct hi_tracees *all)
+bool hi_tracees_any_stopped(const struct hi_tracees *all)
 {
 	for (size_t i = 0; i < all->count; i++)
 		if (is_still(&all->items[i]))
@@ -374,14 +374,14 @@ void hi_tracee_continue(struct hi_tracee *tracee)
 	/* ESRCH: it has been killed; the next await finds out. */
 	(void)ptrace(PTRACE_CONT, tracee->tid, 0, 0);
 	tracee->state = HI_TRACEE_RUNNING;
-	tracee->is_told = false;
+	tracee->is_interrupted = false;
 }
 
 void hi_tracee_interrupt(struct hi_tracee *tracee)
 {
 	(void)ptrace(PTRACE_INTERRUPT, tracee->tid, 0, 0);
 	tracee->state = HI_TRACEE_RUNNING;
-	tracee->is_told = true;
+	tracee->is_interrupted = true;
 }
 
 void hi_tracees_interrupt(struct hi_tracees *all)
@@ -393,7 +393,7 @@ void hi_tracees_interrupt(struct hi_tracees *all)
 			hi_tracee_interrupt(&all->items[i]);
 }
 
-bool hi_tracees_is_triggers(struct hi_tracees *all, pid_t tid, int sig)
+bool hi_tracees_take_trigger_signal(struct hi_tracees *all, pid_t tid, int sig)
 {
 	siginfo_t info;
 
@@ -428,9 +428,9 @@ static void enter_stop(struct hi_tracees *all, struct hi_tracee *tracee, int sto
 		return;
 	}
 	if (EVENT_OF(stop) == PTRACE_EVENT_CLONE)
-		hi_tracees_welcome(all, tracee->tid);
+		hi_tracees_adopt_cloned(all, tracee->tid);
 	if (EVENT_OF(stop) || stop == SYSCALL_STOP ||
-	    hi_tracees_is_triggers(all, tracee->tid, sig))
+	    hi_tracees_take_trigger_signal(all, tracee->tid, sig))
 		sig = 0;
 	(void)ptrace(PTRACE_INTERRUPT, tracee->tid, 0, 0);
 	(void)ptrace(PTRACE_CONT, tracee->tid, 0, sig);
@@ -500,7 +500,7 @@ static enum hi_status stop_sleepers(struct hi_tracees *all, struct hi_error *err
 	for (size_t i = 0; i < all->count && status == HI_OK; i++) {
 		struct hi_tracee *tracee = &all->items[i];
 
-		if (tracee->state == HI_TRACEE_RUNNING && !tracee->is_told &&
+		if (tracee->state == HI_TRACEE_RUNNING && !tracee->is_interrupted &&
 		    !hi_tracee_leave_asleep(all, tracee)) {
 			hi_tracee_interrupt(tracee);
 			group[n++] = tracee;
@@ -614,12 +614,13 @@ void hi_tracees_give_up(struct hi_tracees *all)
 
 	all->deadline_ns = 0;
 	for (size_t i = 0; i < all->count; i++)
-		if (all->items[i].state == HI_TRACEE_RUNNING && all->items[i].is_told)
+		if (all->items[i].state == HI_TRACEE_RUNNING &&
+		    all->items[i].is_interrupted)
 			(void)!hi_tracee_await(all, &all->items[i], &ignored);
 	hi_tracees_detach(all);
 }
 
-void hi_tracees_mend_late(struct hi_tracees *all, uint64_t until_ns)
+void hi_tracees_detach_late(struct hi_tracees *all, uint64_t until_ns)
 {
 	struct hi_error ignored;
 
@@ -627,7 +628,7 @@ void hi_tracees_mend_late(struct hi_tracees *all, uint64_t until_ns)
 	for (size_t i = 0; i < all->count; i++) {
 		struct hi_tracee *tracee = &all->items[i];
 
-		if (tracee->state != HI_TRACEE_RUNNING || !tracee->is_told ||
+		if (tracee->state != HI_TRACEE_RUNNING || !tracee->is_interrupted ||
 		    hi_thread_state(all->pid, tracee->tid) == 'D')
 			continue; /* the end of the tracer frees it */
 		if (hi_tracee_await(all, tracee, &ignored) == HI_OK && is_still(tracee))

@@ -33,12 +33,12 @@ enum hi_tracee_state {
 struct hi_tracee {
 	pid_t tid;
 	enum hi_tracee_state state;
-	bool maybe_inside; /* avoid.c */
-	bool is_settled;   /* avoid.c: no more tries */
-	bool is_at_probe;  /* wait.c: stands where it shall, is never moved */
-	bool was_asleep;   /* when it was listed: woken up among few, not among all */
-	bool is_told;	   /* RUNNING: to stop */
-	unsigned restarts; /* of its call in a row, before this stop */
+	bool maybe_inside;   /* avoid.c */
+	bool is_settled;     /* avoid.c: no more tries */
+	bool is_at_probe;    /* wait.c: stands where it shall, is never moved */
+	bool was_asleep;     /* when it was listed: woken up among few, not among all */
+	bool is_interrupted; /* RUNNING: to stop */
+	unsigned restarts;   /* of its call in a row, before this stop */
 	unsigned tries, asleep_tries;
 	char name[16]; /* comm; "" unknown */
 	struct user_regs_struct regs;
@@ -100,11 +100,11 @@ struct hi_tracee *hi_tracees_find(const struct hi_tracees *all, pid_t tid);
 struct hi_tracee *hi_tracees_adopt(struct hi_tracees *all, pid_t tid);
 /* tid stands in PTRACE_EVENT_CLONE: adopts the thread that it made, or lets the
  * process go that it made (PTRACE_O_TRACECLONE catches those too). */
-void hi_tracees_welcome(struct hi_tracees *all, pid_t tid);
+void hi_tracees_adopt_cloned(struct hi_tracees *all, pid_t tid);
 /* The dead are forgotten. Moves items. */
 void hi_tracees_compact(struct hi_tracees *all);
 /* tid stands before this signal: is it the trigger's? Then it counts as seen. */
-bool hi_tracees_is_triggers(struct hi_tracees *all, pid_t tid, int sig);
+bool hi_tracees_take_trigger_signal(struct hi_tracees *all, pid_t tid, int sig);
 /*
  * Of a thread that stands in PTRACE_EVENT_EXEC: until this stop is consumed, ptrace
  * says ESRCH if its number has changed (kernel/ptrace.c, looks_like_a_spurious_pid).
@@ -127,14 +127,14 @@ size_t hi_tracees_detach(struct hi_tracees *all);
 void hi_tracees_give_up(struct hi_tracees *all);
 /* Then none stands: waits, until_ns at most, for those that were told to stop, and lets
  * each go at once. */
-void hi_tracees_mend_late(struct hi_tracees *all, uint64_t until_ns);
+void hi_tracees_detach_late(struct hi_tracees *all, uint64_t until_ns);
 /* Those that stand or were left asleep. */
 size_t hi_tracees_live(const struct hi_tracees *all);
 
 /* Does not stop the thread if the sleepers know it: it is LEFT then. */
 bool hi_tracee_leave_asleep(struct hi_tracees *all, struct hi_tracee *tracee);
 /* A thread was made to stand, so that the target waits for us. */
-bool hi_tracees_stand(const struct hi_tracees *all);
+bool hi_tracees_any_stopped(const struct hi_tracees *all);
 /* A thread that was left asleep has run since. */
 bool hi_tracees_has_woken(const struct hi_tracees *all);
 /* Lets those go whose call starts anew, before a detach of the others ... */
@@ -161,6 +161,6 @@ enum hi_status hi_tracee_seize(struct hi_tracees *all, struct hi_tracee *tracee,
  */
 void hi_tracees_handle_signals(struct hi_tracees *all);
 /* SIGCHLD comes for stops too. */
-void hi_tracees_hear_stops(void);
+void hi_tracees_enable_stop_signals(void);
 
 #endif

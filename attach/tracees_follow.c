@@ -129,7 +129,7 @@ static void let_go(pid_t pid)
 	}
 }
 
-void hi_tracees_welcome(struct hi_tracees *all, pid_t tid)
+void hi_tracees_adopt_cloned(struct hi_tracees *all, pid_t tid)
 {
 	unsigned long born;
 

@@ -42,7 +42,7 @@ bool hi_tracee_leave_asleep(struct hi_tracees *all, struct hi_tracee *tracee)
 	tracee->restarts = hi_sleepers_restarts(all->sleepers, all->pid, tracee->tid);
 	if (tracee->restarts < HI_SLEEPERS_RESTARTS)
 		return false;
-	tracee->regs = hi_sleepers_place(all->sleepers, tracee->tid)->regs;
+	tracee->regs = hi_sleepers_slot(all->sleepers, tracee->tid)->regs;
 	tracee->state = HI_TRACEE_LEFT;
 	return true;
 }
@@ -53,8 +53,8 @@ bool hi_tracees_has_woken(const struct hi_tracees *all)
 		const struct hi_tracee *tracee = &all->items[i];
 
 		if (tracee->state == HI_TRACEE_LEFT &&
-		    !hi_sleeper_rests(hi_sleepers_place(all->sleepers, tracee->tid),
-				      all->pid))
+		    !hi_sleeper_is_asleep(hi_sleepers_slot(all->sleepers, tracee->tid),
+					  all->pid))
 			return true;
 	}
 	return all->has_lost_sleeper;
@@ -133,20 +133,20 @@ static bool pass_entry(struct hi_tracee *tracee)
 /* True: it is known to sleep, or never will be. */
 static bool look_for_sleep(const struct hi_tracees *all, struct hi_tracee *tracee)
 {
-	struct hi_sleeper *place = hi_sleepers_place(all->sleepers, tracee->tid);
+	struct hi_sleeper *slot = hi_sleepers_slot(all->sleepers, tracee->tid);
 	uint64_t switches;
 	int stop;
 
-	if (!hi_thread_rests(all->pid, tracee->tid, &switches)) {
+	if (!hi_thread_is_asleep(all->pid, tracee->tid, &switches)) {
 		stop = stop_of(tracee);
 		if (stop)
 			let_stop_go(tracee, stop); /* the call has ended */
 		return tracee->state != HI_TRACEE_SETTLING;
 	}
-	*place = (struct hi_sleeper){.restarts = tracee->restarts + 1,
-				     .switches = switches,
-				     .regs = tracee->regs};
-	place->tid = tracee->tid;
+	*slot = (struct hi_sleeper){.restarts = tracee->restarts + 1,
+				    .switches = switches,
+				    .regs = tracee->regs};
+	slot->tid = tracee->tid;
 	tracee->state = HI_TRACEE_ASLEEP;
 	return true;
 }
@@ -158,7 +158,7 @@ void hi_tracees_begin_settling(struct hi_tracees *all)
 
 		if (!is_to_settle(all, tracee))
 			continue;
-		*hi_sleepers_place(all->sleepers, tracee->tid) = (struct hi_sleeper){};
+		*hi_sleepers_slot(all->sleepers, tracee->tid) = (struct hi_sleeper){};
 		if (ptrace(PTRACE_SETOPTIONS, tracee->tid, 0, PTRACE_O_TRACESYSGOOD) ==
 			    0 &&
 		    ptrace(PTRACE_SYSCALL, tracee->tid, 0, 0) == 0)

@@ -123,7 +123,7 @@ static enum hi_status fork_tracer(struct hi_tracer *self, const struct hi_target
 	pid_t proc_pid = target->priv ? target->priv->proc_pid : target->pid;
 	HI_GUARD(close) int memory = open_memory(proc_pid, &probe, &writable);
 	HI_GUARD(close) int pagemap = hi_proc_open(proc_pid, "pagemap");
-	struct hi_tracer_duty duty = {
+	struct hi_tracer_request request = {
 		.pid = target->pid,
 		.inspector = getpid(),
 		.start_time = target->start_time,
@@ -144,10 +144,10 @@ static enum hi_status fork_tracer(struct hi_tracer *self, const struct hi_target
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return hi_fail_errno(err, "start the tracer: socketpair");
 	self->socket = ends[0];
-	duty.socket = ends[1];
+	request.socket = ends[1];
 	self->tracer = fork();
 	if (self->tracer == 0)
-		hi_tracer_process_run(&duty);
+		hi_tracer_process_run(&request);
 	close(ends[1]); /* its death must read as the end of file */
 	if (self->tracer < 0) {
 		self->tracer = 0;
@@ -164,7 +164,7 @@ static enum hi_status fork_watchdog(struct hi_tracer *self, int timer,
 				    struct hi_error *err)
 {
 	HI_GUARD(close) int inspector = pidfd_open(getpid(), 0);
-	struct hi_watchdog_duty duty = {
+	struct hi_watchdog_request request = {
 		.timer = timer,
 		.tracer = self->tracer_fd,
 		.tracer_pid = self->tracer,
@@ -178,7 +178,7 @@ static enum hi_status fork_watchdog(struct hi_tracer *self, int timer,
 		return hi_fail_errno(err, "start the watchdog: pidfd_open");
 	self->watchdog = fork();
 	if (self->watchdog == 0)
-		hi_watchdog_run(&duty);
+		hi_watchdog_run(&request);
 	if (self->watchdog < 0) {
 		self->watchdog = 0;
 		return hi_fail_errno(
@@ -203,7 +203,7 @@ static uint64_t writable_bytes(pid_t pid)
 /* A failure is no failure of the start: it is told when the fork is asked for. */
 static void plan_fork(struct hi_tracer *self, const struct hi_target *target)
 {
-	if (self->options.snapshot == HI_WISH_COPY) {
+	if (self->options.snapshot == HI_REQUEST_COPY) {
 		(void)hi_fail(&self->plan_error, HI_UNSUPPORTED, 0,
 			      "it was not requested");
 		return;

@@ -30,7 +30,7 @@
 #define EXEC_CHECK_MS 10 /* while there is a child */
 
 struct tracer_process {
-	const struct hi_tracer_duty *duty;
+	const struct hi_tracer_request *request;
 	struct hi_tracees tracees;
 	bool is_stopping; /* threads were told to stop */
 	bool has_loose;	  /* after the resume threads are ours that were not detached */
@@ -49,7 +49,7 @@ struct tracer_process {
 static void outlive_inspector(const struct tracer_process *self, bool on)
 {
 	(void)prctl(PR_SET_PDEATHSIG, on ? 0 : SIGKILL);
-	if (!on && getppid() != self->duty->inspector)
+	if (!on && getppid() != self->request->inspector)
 		_exit(0); /* whatever stands is let go by the kernel */
 }
 
@@ -59,7 +59,7 @@ static void arm_watchdog(const struct tracer_process *self, uint64_t at_ns)
 {
 	struct itimerspec when = {.it_value = hi_timespec(at_ns)};
 
-	(void)timerfd_settime(self->duty->timer, TFD_TIMER_ABSTIME, &when, NULL);
+	(void)timerfd_settime(self->request->timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
 /* A regular signal while we wait: see Note [Dead threads are reaped in a handler]. */
@@ -79,7 +79,7 @@ static void set_tick(bool on)
  */
 static void set_priority(const struct tracer_process *self, bool high)
 {
-	if (self->duty->options->best_effort_priority)
+	if (self->request->options->best_effort_priority)
 		hi_child_set_priority(high ? PRIORITY : 0);
 }
 
@@ -133,16 +133,17 @@ uint64_t hi_tracer_auxv_value(pid_t pid, uint64_t type)
  */
 static bool has_exec_ed(const struct tracer_process *self)
 {
-	const struct hi_tracer_duty *duty = self->duty;
-	uint64_t vdso = duty->vdso;
+	const struct hi_tracer_request *request = self->request;
+	uint64_t vdso = request->vdso;
 	char byte;
 
-	if (duty->memory >= 0 && pread(duty->memory, &byte, 1, (off_t)duty->probe) == 0)
+	if (request->memory >= 0 &&
+	    pread(request->memory, &byte, 1, (off_t)request->probe) == 0)
 		return true;
 	if (!vdso)
 		return false;
-	vdso ^= hi_tracer_auxv_value(duty->pid, AT_SYSINFO_EHDR);
-	return vdso && vdso != duty->vdso; /* the same: it could not be had */
+	vdso ^= hi_tracer_auxv_value(request->pid, AT_SYSINFO_EHDR);
+	return vdso && vdso != request->vdso; /* the same: it could not be had */
 }
 
 static bool is_fd_readable(int fd)
@@ -155,16 +156,16 @@ static bool is_fd_readable(int fd)
 static enum hi_status check_identity(const struct tracer_process *self,
 				     struct hi_error *err)
 {
-	const struct hi_tracer_duty *duty = self->duty;
+	const struct hi_tracer_request *request = self->request;
 
-	if ((duty->target >= 0 && is_fd_readable(duty->target)) ||
-	    (duty->start_time && start_time_of(duty->pid) != duty->start_time))
+	if ((request->target >= 0 && is_fd_readable(request->target)) ||
+	    (request->start_time && start_time_of(request->pid) != request->start_time))
 		return hi_fail(err, HI_GONE, 0, "process %d: it has exited",
-			       (int)duty->pid);
+			       (int)request->pid);
 	if (has_exec_ed(self))
 		return hi_fail(err, HI_GONE, 0,
 			       "process %d: it has started another program (exec)",
-			       (int)duty->pid);
+			       (int)request->pid);
 	return HI_OK;
 }
 
@@ -173,7 +174,7 @@ static enum hi_status check_identity(const struct tracer_process *self,
 /* While it waits the tracer says again and again that it is alive. */
 static uint64_t beat_limit_ns(const struct tracer_process *self)
 {
-	uint64_t budget_ns = hi_stop_budget_ns(self->duty->options);
+	uint64_t budget_ns = hi_stop_budget_ns(self->request->options);
 
 	return budget_ns > BEAT_MIN_NS ? budget_ns : BEAT_MIN_NS;
 }
@@ -182,25 +183,25 @@ static void report_alive(void *arg)
 {
 	const struct tracer_process *self = arg;
 
-	atomic_store(&self->duty->shared->alive_ns, hi_clock_ns());
+	atomic_store(&self->request->shared->alive_ns, hi_clock_ns());
 	arm_watchdog(self, hi_clock_ns() + beat_limit_ns(self));
 }
 
-static int interrupt_of(const struct hi_tracer_duty *duty)
+static int interrupt_of(const struct hi_tracer_request *request)
 {
-	return duty->options->interrupt_fd ? duty->options->interrupt_fd : -1;
+	return request->options->interrupt_fd ? request->options->interrupt_fd : -1;
 }
 
 /* Until the hit; then stopped_ns is set. */
 static enum hi_status wait_for_trigger(struct tracer_process *self, struct hi_error *err)
 {
-	struct hi_tracer_shared *shared = self->duty->shared;
+	struct hi_tracer_shared *shared = self->request->shared;
 	const struct hi_wait wait = {
 		.tracees = &self->tracees,
-		.trigger = self->duty->options->trigger,
-		.timeout_ns = self->duty->options->timeout_ns,
-		.inspector = self->duty->socket,
-		.interrupt = interrupt_of(self->duty),
+		.trigger = self->request->options->trigger,
+		.timeout_ns = self->request->options->timeout_ns,
+		.inspector = self->request->socket,
+		.interrupt = interrupt_of(self->request),
 		.beat_ns = beat_limit_ns(self) / 4,
 		.beat = report_alive,
 		.arg = self,
@@ -220,7 +221,7 @@ static enum hi_status wait_for_trigger(struct tracer_process *self, struct hi_er
 	if (status != HI_OK)
 		return status;
 	/* Near the probe nobody stood before we asked. */
-	shared->stopped_ns = shared->trigger.landing == HI_LANDING_AT
+	shared->stopped_ns = shared->trigger.position == HI_HIT_AT
 				     ? shared->trigger.hit.time_ns
 				     : hi_clock_ns();
 	atomic_store(&shared->waiting, 0);
@@ -230,7 +231,7 @@ static enum hi_status wait_for_trigger(struct tracer_process *self, struct hi_er
 static enum hi_status stop_outside(struct tracer_process *self, uint64_t start_ns,
 				   struct hi_error *err)
 {
-	uint64_t budget = hi_stop_budget_ns(self->duty->options);
+	uint64_t budget = hi_stop_budget_ns(self->request->options);
 	struct hi_tracees *all = &self->tracees;
 	enum hi_status status;
 
@@ -238,9 +239,10 @@ static enum hi_status stop_outside(struct tracer_process *self, uint64_t start_n
 	do {
 		status = hi_tracees_stop(all, err);
 		if (status == HI_OK && all->signal_tid)
-			status = hi_wait_land(all, &self->duty->shared->trigger, err);
+			status = hi_wait_settle_hit(all, &self->request->shared->trigger,
+						    err);
 		if (status == HI_OK)
-			status = hi_avoid_leave(all, self->duty->options,
+			status = hi_avoid_leave(all, self->request->options,
 						start_ns + budget / 2, err);
 		/* Those that ran on may have made threads, or died. */
 	} while (status == HI_OK && !hi_tracees_complete(all));
@@ -265,7 +267,7 @@ static void publish_thread(struct hi_tracer_shared *shared,
 /* The leader comes first; one that has exited has zero registers. */
 static void publish_threads(struct tracer_process *self)
 {
-	struct hi_tracer_shared *shared = self->duty->shared;
+	struct hi_tracer_shared *shared = self->request->shared;
 	const struct hi_tracees *all = &self->tracees;
 	struct hi_tracee leader = {.tid = all->pid};
 
@@ -284,7 +286,7 @@ static void publish_threads(struct tracer_process *self)
 
 static enum hi_status stop_threads(struct tracer_process *self, struct hi_error *err)
 {
-	struct hi_tracer_shared *shared = self->duty->shared;
+	struct hi_tracer_shared *shared = self->request->shared;
 	enum hi_status status = hi_tracees_list(&self->tracees, err);
 
 	if (status != HI_OK)
@@ -293,17 +295,18 @@ static enum hi_status stop_threads(struct tracer_process *self, struct hi_error 
 	memset(shared->threads, 0, self->tracees.count * sizeof(*shared->threads));
 	set_priority(self, true);
 	shared->stopped_ns = hi_clock_ns();
-	if (self->duty->options->trigger)
+	if (self->request->options->trigger)
 		status = wait_for_trigger(self, err);
 	if (status != HI_OK)
 		return status;
 	set_tick(true);
 	self->is_stopping = true;
-	arm_watchdog(self, shared->stopped_ns + hi_stop_budget_ns(self->duty->options));
+	arm_watchdog(self,
+		     shared->stopped_ns + hi_stop_budget_ns(self->request->options));
 	status = stop_outside(self, shared->stopped_ns, err);
 	if (status != HI_OK)
 		return status;
-	if (hi_tracees_stand(&self->tracees))
+	if (hi_tracees_any_stopped(&self->tracees))
 		atomic_store(&shared->stood, 1);
 	else
 		arm_watchdog(self, 0); /* nothing waits for us */
@@ -320,7 +323,7 @@ static void give_up(struct tracer_process *self)
 	/* Nothing stands any more: there is time. */
 	set_priority(self, false);
 	arm_watchdog(self, hi_clock_ns() + 2 * GIVE_UP_NS);
-	hi_tracees_mend_late(&self->tracees, hi_clock_ns() + GIVE_UP_NS);
+	hi_tracees_detach_late(&self->tracees, hi_clock_ns() + GIVE_UP_NS);
 }
 
 /* ---- resume ---- */
@@ -328,18 +331,18 @@ static void give_up(struct tracer_process *self)
 /* Threads that were born during the stop got no name before it. */
 static void name_late_threads(struct tracer_process *self)
 {
-	struct hi_tracer_shared *shared = self->duty->shared;
+	struct hi_tracer_shared *shared = self->request->shared;
 
 	for (size_t i = 0; i < shared->n_threads; i++)
 		if (!shared->threads[i].name[0])
-			hi_thread_name(self->duty->pid, shared->threads[i].tid,
+			hi_thread_name(self->request->pid, shared->threads[i].tid,
 				       shared->threads[i].name);
 }
 
 static void check_sleepers(const struct tracer_process *self)
 {
 	if (hi_tracees_has_woken(&self->tracees))
-		atomic_store(&self->duty->shared->torn, 1);
+		atomic_store(&self->request->shared->torn, 1);
 }
 
 static enum hi_status resume_threads(struct tracer_process *self, struct hi_error *err)
@@ -351,7 +354,7 @@ static enum hi_status resume_threads(struct tracer_process *self, struct hi_erro
 		check_sleepers(self);
 	hi_tracees_begin_settling(&self->tracees);
 	n_gone = hi_tracees_detach(&self->tracees);
-	atomic_store(&self->duty->shared->resumed_ns, hi_clock_ns());
+	atomic_store(&self->request->shared->resumed_ns, hi_clock_ns());
 	arm_watchdog(self, hi_clock_ns() + 2 * GIVE_UP_NS); /* none is made to wait */
 	self->has_loose = hi_tracees_settle(&self->tracees);
 	arm_watchdog(self, 0);
@@ -360,7 +363,7 @@ static enum hi_status resume_threads(struct tracer_process *self, struct hi_erro
 	if (n_gone)
 		return hi_fail(err, HI_GONE, 0,
 			       "process %d: it has exited while it was stopped",
-			       (int)self->duty->pid);
+			       (int)self->request->pid);
 	return HI_OK;
 }
 
@@ -368,33 +371,33 @@ static enum hi_status resume_threads(struct tracer_process *self, struct hi_erro
 
 static enum hi_status make_child(struct tracer_process *self, struct hi_error *err)
 {
-	const struct hi_tracer_duty *duty = self->duty;
+	const struct hi_tracer_request *request = self->request;
 	struct hi_fork_options options = {
-		.memory = duty->memory,
-		.deadline_ns = duty->shared->stopped_ns +
-			       hi_stop_budget_ns(duty->options) / 10 * 9};
+		.memory = request->memory,
+		.deadline_ns = request->shared->stopped_ns +
+			       hi_stop_budget_ns(request->options) / 10 * 9};
 	enum hi_status status;
 
-	if (!duty->plan) {
-		*err = duty->plan_error;
+	if (!request->plan) {
+		*err = request->plan_error;
 		return err->status;
 	}
-	if (!duty->writable)
+	if (!request->writable)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "its memory may be read, but not written to");
 	if (self->target < 0)
-		self->target = pidfd_open(duty->pid, 0);
+		self->target = pidfd_open(request->pid, 0);
 	if (self->target < 0)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "its exit cannot be watched (pidfd_open)");
 	self->tracees.deadline_ns = options.deadline_ns;
 	set_tick(true);
-	status = hi_fork_make(&self->tracees, duty->plan, &options, &self->child, err);
+	status = hi_fork_make(&self->tracees, request->plan, &options, &self->child, err);
 	set_tick(false);
 	if (status == HI_OK)
 		check_sleepers(self);
-	duty->shared->child_pid = self->child.pid;
-	duty->shared->child_tid = self->child.tid;
+	request->shared->child_pid = self->child.pid;
+	request->shared->child_tid = self->child.tid;
 	return status;
 }
 
@@ -417,7 +420,7 @@ static void hold_child_signals(const struct tracer_process *self, bool on,
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	if (self->has_loose)
-		hi_tracees_hear_stops();
+		hi_tracees_enable_stop_signals();
 	if (on)
 		(void)sigprocmask(SIG_BLOCK, &set, before);
 	else
@@ -430,7 +433,7 @@ static void watch_child(struct tracer_process *self)
 	const struct timespec check = {.tv_nsec = EXEC_CHECK_MS * 1000000};
 	sigset_t before;
 	struct pollfd polls[] = {
-		{.fd = self->duty->socket, .events = POLLIN},
+		{.fd = self->request->socket, .events = POLLIN},
 		{.fd = self->target, .events = POLLIN},
 		{.fd = self->child.pidfd, .events = POLLIN},
 	};
@@ -453,18 +456,18 @@ static void watch_child(struct tracer_process *self)
 
 static void set_up(struct tracer_process *self)
 {
-	const struct hi_tracer_duty *duty = self->duty;
+	const struct hi_tracer_request *request = self->request;
 	static int keep[6 + HI_TRIGGER_MAX_FDS];
-	struct hi_trigger *trigger = duty->options->trigger;
+	struct hi_trigger *trigger = request->options->trigger;
 	size_t n = 0;
 
 	outlive_inspector(self, false);
-	keep[n++] = duty->socket;
-	keep[n++] = duty->timer;
-	keep[n++] = duty->memory;
-	keep[n++] = duty->pagemap;
-	keep[n++] = duty->target;
-	keep[n++] = interrupt_of(duty);
+	keep[n++] = request->socket;
+	keep[n++] = request->timer;
+	keep[n++] = request->memory;
+	keep[n++] = request->pagemap;
+	keep[n++] = request->target;
+	keep[n++] = interrupt_of(request);
 	if (trigger)
 		n += trigger->ops->fds(trigger, keep + n, HI_TRIGGER_MAX_FDS);
 	hi_child_settle("hi-tracer", keep, n);
@@ -478,7 +481,7 @@ static void send_reply(const struct tracer_process *self,
 	ssize_t n;
 
 	do {
-		n = send(self->duty->socket, rep, sizeof(*rep), MSG_NOSIGNAL);
+		n = send(self->request->socket, rep, sizeof(*rep), MSG_NOSIGNAL);
 	} while (n < 0 && errno == EINTR);
 }
 
@@ -486,10 +489,10 @@ static enum hi_status begin_stop(struct tracer_process *self, struct hi_error *e
 {
 	enum hi_status status;
 
-	status = hi_tracees_init(&self->tracees, self->duty->pid,
-				 self->duty->shared->capacity, err);
-	self->tracees.pagemap = self->duty->pagemap;
-	self->tracees.sleepers = self->duty->options->sleepers;
+	status = hi_tracees_init(&self->tracees, self->request->pid,
+				 self->request->shared->capacity, err);
+	self->tracees.pagemap = self->request->pagemap;
+	self->tracees.sleepers = self->request->options->sleepers;
 	if (status == HI_OK)
 		status = stop_threads(self, err);
 	return status;
@@ -528,10 +531,10 @@ static bool is_last_command(const struct tracer_process *self, uint32_t command,
 	return status != HI_OK && (command != HI_TRACER_FORK || status != HI_UNSUPPORTED);
 }
 
-_Noreturn void hi_tracer_process_run(const struct hi_tracer_duty *duty)
+_Noreturn void hi_tracer_process_run(const struct hi_tracer_request *request)
 {
 	struct tracer_process self = {
-		.duty = duty, .child.pidfd = -1, .target = duty->target};
+		.request = request, .child.pidfd = -1, .target = request->target};
 	bool resumed = false;
 
 	set_up(&self);
@@ -542,7 +545,7 @@ _Noreturn void hi_tracer_process_run(const struct hi_tracer_duty *duty)
 
 		if (resumed)
 			watch_child(&self);
-		n = recv(duty->socket, &command, sizeof(command), 0);
+		n = recv(request->socket, &command, sizeof(command), 0);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n != sizeof(command))

@@ -37,7 +37,7 @@ struct hi_tracer_shared {
 	struct hi_thread threads[];
 };
 
-struct hi_tracer_duty {
+struct hi_tracer_request {
 	pid_t pid, inspector;
 	uint64_t start_time; /* of the target, clock ticks; 0: unknown */
 	int target;	     /* pidfd, held since before pid was looked at; -1: none */
@@ -54,7 +54,7 @@ struct hi_tracer_duty {
 };
 
 /* Runs in a fork of the inspector, serves commands until the socket closes. */
-_Noreturn void hi_tracer_process_run(const struct hi_tracer_duty *duty);
+_Noreturn void hi_tracer_process_run(const struct hi_tracer_request *request);
 
 /* A value of pid's auxiliary vector; 0 if it cannot be had. */
 uint64_t hi_tracer_auxv_value(pid_t pid, uint64_t type);

@@ -65,14 +65,14 @@ struct hi_trigger {
 };
 
 /* Where a triggered stop landed. */
-enum hi_trigger_landing {
-	HI_LANDING_NONE, /* there was no trigger */
-	HI_LANDING_AT,	 /* the thread stands at the probe */
-	HI_LANDING_NEAR, /* it blocked the signal, or near_only: it ran on a little */
+enum hi_hit_position {
+	HI_HIT_NONE, /* there was no trigger */
+	HI_HIT_AT,   /* the thread stands at the probe */
+	HI_HIT_NEAR, /* it blocked the signal, or near_only: it ran on a little */
 };
 
 struct hi_trigger_stop {
-	enum hi_trigger_landing landing;
+	enum hi_hit_position position;
 	struct hi_trigger_hit hit;
 	uint64_t waited_ns;
 };

@@ -58,7 +58,7 @@
 #define SWEEP_SHARE 8
 #define CHEAP_NS 20000u
 #define SWEEP_REST_NS 50000000u /* at most: a cost includes waiting for a processor */
-#define LAND_TRIES 8
+#define HIT_TRIES 8
 
 enum fd { FD_SIGNAL, FD_INSPECTOR, FD_INTERRUPT, FD_TRIGGER, N_FDS };
 
@@ -107,7 +107,7 @@ static void disarm_trigger(struct waiting *w)
 }
 
 /* Tells all to stop. */
-static void end_wait(struct waiting *w, enum hi_trigger_landing landing)
+static void end_wait(struct waiting *w, enum hi_hit_position position)
 {
 	struct hi_trigger_hit *hit = &w->stop->hit;
 	uint64_t now_ns = hi_clock_ns();
@@ -116,7 +116,7 @@ static void end_wait(struct waiting *w, enum hi_trigger_landing landing)
 	disarm_trigger(w);
 	if (hit->time_ns < w->armed_ns || hit->time_ns > now_ns)
 		hit->time_ns = now_ns;
-	w->stop->landing = landing;
+	w->stop->position = position;
 	w->stop->waited_ns = hit->time_ns - w->armed_ns;
 	w->is_over = true;
 }
@@ -126,7 +126,7 @@ static bool is_hit_by(struct waiting *w, pid_t tid, int *sig)
 {
 	if (*sig != HI_TRIGGER_SIGNAL || !ask_trigger(w) || !w->all->signal_tid)
 		return false;
-	if (hi_tracees_is_triggers(w->all, tid, *sig))
+	if (hi_tracees_take_trigger_signal(w->all, tid, *sig))
 		*sig = 0;
 	else if (w->all->signal_tid == tid)
 		w->all->signal_tid = 0; /* merged into one of the program's own */
@@ -138,7 +138,7 @@ static bool is_hit_by(struct waiting *w, pid_t tid, int *sig)
 /* ---- stops ---- */
 
 /* Ours was not asked for: what it interrupted goes on as if nothing had been. */
-static void mend_call(const struct waiting *w, pid_t tid)
+static void restart_interrupted_call(const struct waiting *w, pid_t tid)
 {
 	struct user_regs_struct regs;
 
@@ -152,14 +152,14 @@ static void forward_signal(struct waiting *w, struct hi_tracee *tracee, int sig)
 	bool is_hit = is_hit_by(w, tid, &sig);
 
 	if (sig != SIGSTOP) /* which would have interrupted it */
-		mend_call(w, tid);
+		restart_interrupted_call(w, tid);
 	if (is_hit) {
 		tracee->is_at_probe = true;
 		(void)ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 	}
 	(void)ptrace(PTRACE_CONT, tid, 0, sig);
 	if (is_hit)
-		end_wait(w, HI_LANDING_AT);
+		end_wait(w, HI_HIT_AT);
 }
 
 /* The tid is that of the leader, who may have been dead for long. */
@@ -194,14 +194,14 @@ static void on_stop(struct waiting *w, pid_t tid, int stop)
 		if (sig == SIGTRAP) {
 			/* A birth, or SIGCONT, which wakes all that are traced. */
 			if (tracee->state == HI_TRACEE_RUNNING)
-				mend_call(w, tid);
+				restart_interrupted_call(w, tid);
 			break;
 		}
 		(void)ptrace(PTRACE_LISTEN, tid, 0, 0);
 		tracee->state = HI_TRACEE_GROUP_STOPPED;
 		return;
 	case PTRACE_EVENT_CLONE:
-		hi_tracees_welcome(w->all, tid);
+		hi_tracees_adopt_cloned(w->all, tid);
 		break;
 	default:
 		break;
@@ -362,7 +362,7 @@ static void check_hit(struct waiting *w, uint64_t now_ns)
 {
 	if (!ask_trigger(w))
 		return;
-	w->fds[FD_TRIGGER].fd = -1; /* it has told us what it can */
+	w->fds[FD_TRIGGER].fd = -1; /* it has by_default us what it can */
 	if (!w->near_ns)
 		w->near_ns = now_ns + SIGNAL_GRACE_NS;
 	if (w->all->signal_tid && now_ns < w->near_ns)
@@ -373,7 +373,7 @@ static void check_hit(struct waiting *w, uint64_t now_ns)
 		w->near_ns = now_ns + PATIENT_GRACE_NS;
 		return;
 	}
-	end_wait(w, HI_LANDING_NEAR);
+	end_wait(w, HI_HIT_NEAR);
 }
 
 static void check_clock(struct waiting *w)
@@ -427,7 +427,7 @@ static void sleep_until_event(struct waiting *w)
 }
 
 /* Probes that are made thread by thread take their time: signals go on meanwhile. */
-static void tell_trigger(struct waiting *w)
+static void add_trigger_threads(struct waiting *w)
 {
 	for (size_t i = 0; i < w->all->count && goes_on(w); i++) {
 		if (w->all->items[i].state == HI_TRACEE_DEAD)
@@ -455,7 +455,7 @@ static int watch_children(bool on, const struct sigaction *other,
 static void run_wait_loop(struct waiting *w)
 {
 	w->sweep_is_due = true; /* what happened before we watched */
-	tell_trigger(w);
+	add_trigger_threads(w);
 	w->armed_ns = hi_clock_ns();
 	if (w->wait->timeout_ns)
 		w->end_ns = w->armed_ns + w->wait->timeout_ns;
@@ -473,8 +473,8 @@ static void run_wait_loop(struct waiting *w)
 enum hi_status hi_wait_for_hit(const struct hi_wait *wait, struct hi_trigger_stop *ret,
 			       struct hi_error *err)
 {
-	struct sigaction told = {.sa_handler = SIG_DFL}, before;
-	HI_GUARD(close) int notices = watch_children(true, &told, &before);
+	struct sigaction by_default = {.sa_handler = SIG_DFL}, before;
+	HI_GUARD(close) int notices = watch_children(true, &by_default, &before);
 	struct waiting w = {
 		.wait = wait,
 		.all = wait->tracees,
@@ -503,21 +503,21 @@ enum hi_status hi_wait_for_hit(const struct hi_wait *wait, struct hi_trigger_sto
  * A thread with a pending signal that it does not block has not left the kernel
  * since it was sent: it is at the probe still. Let go on, it stops before the signal.
  */
-enum hi_status hi_wait_land(struct hi_tracees *all, struct hi_trigger_stop *stop,
-			    struct hi_error *err)
+enum hi_status hi_wait_settle_hit(struct hi_tracees *all, struct hi_trigger_stop *stop,
+				  struct hi_error *err)
 {
 	pid_t tid = all->signal_tid;
 	struct hi_tracee *tracee = tid > 0 ? hi_tracees_find(all, tid) : NULL;
 	enum hi_status status = HI_OK;
 
-	for (int i = 0; tracee && status == HI_OK && i < LAND_TRIES; i++) {
+	for (int i = 0; tracee && status == HI_OK && i < HIT_TRIES; i++) {
 		if (!all->signal_tid || tracee->state != HI_TRACEE_STOPPED ||
 		    !has_signal(all, tid, "SigPnd") || has_signal(all, tid, "SigBlk"))
 			break;
 		hi_tracee_continue(tracee);
 		status = hi_tracee_await(all, tracee, err);
 		if (i == 0 && !all->signal_tid) {
-			stop->landing = HI_LANDING_AT;
+			stop->position = HI_HIT_AT;
 			tracee->is_at_probe = true;
 		}
 	}

@@ -25,9 +25,9 @@ struct hi_wait {
 
 /*
  * All threads are seized and run. Arms the trigger, waits for the hit and disarms
- * it. On success the thread that hit is about to stand, at the probe if the landing
+ * it. On success the thread that hit is about to stand, at the probe if the position
  * is AT, and all others have been told to stop: hi_tracees_stop brings them there,
- * and hi_wait_land comes next. Otherwise nothing was stopped; to let the target
+ * and hi_wait_settle_hit comes next. Otherwise nothing was stopped; to let the target
  * go, end this process: HI_MISSED, HI_TIMEOUT (interrupted), HI_GONE (it has exited or
  * exec'ed), HI_OS (the inspector has ended, or nothing could be watched).
  */
@@ -35,10 +35,10 @@ enum hi_status hi_wait_for_hit(const struct hi_wait *wait, struct hi_trigger_sto
 			       struct hi_error *err);
 /*
  * All threads stand for the first time after the hit: marks the one that is at the
- * probe, and takes away the signal where it is still on its way. The landing may
+ * probe, and takes away the signal where it is still on its way. The position may
  * turn out to be AT.
  */
-enum hi_status hi_wait_land(struct hi_tracees *all, struct hi_trigger_stop *stop,
-			    struct hi_error *err);
+enum hi_status hi_wait_settle_hit(struct hi_tracees *all, struct hi_trigger_stop *stop,
+				  struct hi_error *err);
 
 #endif

@@ -27,45 +27,47 @@ static bool is_armed(int timer)
  * finds that it is late, looks at every thread that it has woken, whose call would return
  * EINTR otherwise, lets all go and ends. See Note [Giving up] in tracees.c.
  */
-static void continue_tracer(const struct hi_watchdog_duty *duty, struct pollfd polls[2])
+static void continue_tracer(const struct hi_watchdog_request *request,
+			    struct pollfd polls[2])
 {
-	if (hi_thread_state(duty->tracer_pid, duty->tracer_pid) != 'T')
+	if (hi_thread_state(request->tracer_pid, request->tracer_pid) != 'T')
 		return;
-	(void)pidfd_send_signal(duty->tracer, SIGCONT, NULL, 0);
+	(void)pidfd_send_signal(request->tracer, SIGCONT, NULL, 0);
 	(void)poll(&polls[1], 1, CONTINUE_MS);
-	if (is_armed(duty->timer)) /* anew: nothing stands any more */
+	if (is_armed(request->timer)) /* anew: nothing stands any more */
 		(void)poll(polls, 2, -1);
 }
 
-_Noreturn void hi_watchdog_run(const struct hi_watchdog_duty *duty)
+_Noreturn void hi_watchdog_run(const struct hi_watchdog_request *request)
 {
 	static int keep[3 + HI_TRIGGER_MAX_FDS];
 	size_t n = 0;
 	struct pollfd polls[3] = {
-		{.fd = duty->timer, .events = POLLIN},
-		{.fd = duty->tracer, .events = POLLIN},
-		{.fd = duty->inspector, .events = POLLIN},
+		{.fd = request->timer, .events = POLLIN},
+		{.fd = request->tracer, .events = POLLIN},
+		{.fd = request->inspector, .events = POLLIN},
 	};
 
 	for (; n < 3; n++)
 		keep[n] = polls[n].fd;
-	if (duty->trigger)
-		n += duty->trigger->ops->fds(duty->trigger, keep + n, HI_TRIGGER_MAX_FDS);
+	if (request->trigger)
+		n += request->trigger->ops->fds(request->trigger, keep + n,
+						HI_TRIGGER_MAX_FDS);
 	hi_child_settle("hi-watchdog", keep, n);
-	if (duty->priority)
-		hi_child_set_priority(duty->priority);
+	if (request->priority)
+		hi_child_set_priority(request->priority);
 	while (poll(polls, 3, -1) <= 0)
 		;
 	/* Without an inspector the tracer ends by itself: amid a stop when the budget is
 	 * over at the latest. */
 	if (!polls[0].revents && !polls[1].revents)
-		(void)poll(polls, 2, is_armed(duty->timer) ? -1 : GRACE_MS);
+		(void)poll(polls, 2, is_armed(request->timer) ? -1 : GRACE_MS);
 	if (polls[1].revents)
 		_exit(0);
 	if (polls[0].revents & POLLIN)
-		atomic_store(duty->fired, 1);
-	continue_tracer(duty, polls);
-	(void)pidfd_send_signal(duty->tracer, SIGKILL, NULL, 0);
+		atomic_store(request->fired, 1);
+	continue_tracer(request, polls);
+	(void)pidfd_send_signal(request->tracer, SIGKILL, NULL, 0);
 	(void)poll(&polls[1], 1, END_MS);
 	_exit(0);
 }

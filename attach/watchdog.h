@@ -13,7 +13,7 @@
 
 #include "attach/trigger.h"
 
-struct hi_watchdog_duty {
+struct hi_watchdog_request {
 	int timer;		    /* timerfd; the tracer arms and disarms it */
 	int tracer;		    /* pidfd */
 	pid_t tracer_pid;	    /* of the same process, to look at its state */
@@ -28,6 +28,6 @@ struct hi_watchdog_duty {
  * close the last descriptor of a probe takes the kernel some 50 ms, and a process that
  * dies closes its descriptors before it lets its tracees go.
  */
-_Noreturn void hi_watchdog_run(const struct hi_watchdog_duty *duty);
+_Noreturn void hi_watchdog_run(const struct hi_watchdog_request *request);
 
 #endif

@@ -105,7 +105,7 @@ static uint64_t ask(const struct target *target)
 /* The pause, and what of it was the making of the child. */
 static uint64_t snapshot(pid_t pid, uint64_t *making_ret)
 {
-	struct hi_stop_options options = {.snapshot = HI_WISH_FORK,
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_FORK,
 					  .best_effort_priority = true,
 					  .max_pause_ns = 20000000000ull};
 	struct hi_target target = {.pid = pid, .pidfd = -1};

@@ -119,7 +119,7 @@ static double measure(struct child *child, unsigned which)
 }
 
 static double measure_probe(struct child *child, unsigned which, const char *at,
-			    const struct hi_probe_places *places, bool armed)
+			    const struct hi_probe_sites *places, bool armed)
 {
 	struct hi_safepoint safepoint;
 	struct hi_probe *probe;
@@ -137,7 +137,7 @@ static double measure_probe(struct child *child, unsigned which, const char *at,
 }
 
 static double measure_perf(struct child *child, unsigned which,
-			   const struct hi_probe_places *places)
+			   const struct hi_probe_sites *places)
 {
 	struct hi_probe *probe;
 	struct hi_error err;
@@ -151,7 +151,7 @@ static double measure_perf(struct child *child, unsigned which,
 	return ns;
 }
 
-static void find(struct child *child, const char *at, struct hi_probe_places *ret)
+static void find(struct child *child, const char *at, struct hi_probe_sites *ret)
 {
 	struct hi_safepoint safepoint;
 	struct hi_error err;
@@ -164,7 +164,7 @@ static void find(struct child *child, const char *at, struct hi_probe_places *re
 static void bench(struct child *child, unsigned which)
 {
 	const char *name = functions[which].name;
-	struct hi_probe_places chosen = {}, entry = {};
+	struct hi_probe_sites chosen = {}, entry = {};
 	double bare = measure(child, which), naive, cheap, armed, perf;
 	char at[64];
 
@@ -183,8 +183,8 @@ static void bench(struct child *child, unsigned which)
 	printf("%-12s +%-3llu %-18s %8.0f %8.0f %7.1f %8.0f %8.0f\n", name,
 	       (unsigned long long)chosen.items[0].into_function,
 	       chosen.items[0].instruction, naive, cheap, naive / cheap, armed, perf);
-	hi_probe_places_free(&chosen);
-	hi_probe_places_free(&entry);
+	hi_probe_sites_free(&chosen);
+	hi_probe_sites_free(&entry);
 }
 
 int main(void)

@@ -86,7 +86,7 @@ static uint64_t own_fork_ns(struct bench_target *clock)
 }
 
 static void snapshot(struct hi_target *target, struct bench_target *clock,
-		     enum hi_snapshot_wish wish, uint64_t *said, uint64_t *seen,
+		     enum hi_snapshot_request wish, uint64_t *said, uint64_t *seen,
 		     uint64_t *whole)
 {
 	struct hi_stop_options options = {.snapshot = wish,
@@ -104,7 +104,7 @@ static void snapshot(struct hi_target *target, struct bench_target *clock,
 	*whole = bench_now_ns() - start;
 	*seen = bench_target_ask(clock);
 	*said = image->stats.pause_ns;
-	if ((image->mode == HI_SNAPSHOT_FORK) != (wish == HI_WISH_FORK))
+	if ((image->mode == HI_SNAPSHOT_FORK) != (wish == HI_REQUEST_FORK))
 		fprintf(stderr, "not forked: %s\n", image->stats.not_forked);
 	hi_image_destroy(image);
 }
@@ -131,10 +131,10 @@ static void measure(struct hi_target *target, struct bench_target *clock, bool w
 
 	for (int i = 0; i < RUNS; i++) {
 		t->bare[i] = bare_ns(&bulk);
-		snapshot(target, clock, HI_WISH_COPY, &t->copy[i], &t->copy_seen[i],
+		snapshot(target, clock, HI_REQUEST_COPY, &t->copy[i], &t->copy_seen[i],
 			 &ignored);
 		t->own_fork[i] = own_fork_ns(clock);
-		snapshot(target, clock, HI_WISH_FORK, &t->fork[i], &t->fork_seen[i],
+		snapshot(target, clock, HI_REQUEST_FORK, &t->fork[i], &t->fork_seen[i],
 			 &t->whole_fork[i]);
 	}
 	munmap(bulk.to, bulk.size);

@@ -54,13 +54,13 @@ enum hi_status hi_safepoint_take_at(struct hi_safepoint_options *s, const char *
 
 bool hi_safepoint_take_snapshot(struct hi_safepoint_options *s, const char *text)
 {
-	static const char *const words[] = {[HI_WISH_AUTO] = "auto",
-					    [HI_WISH_COPY] = "copy",
-					    [HI_WISH_FORK] = "fork"};
+	static const char *const words[] = {[HI_REQUEST_AUTO] = "auto",
+					    [HI_REQUEST_COPY] = "copy",
+					    [HI_REQUEST_FORK] = "fork"};
 
 	for (unsigned i = 0; i < 3; i++)
 		if (strcmp(text, words[i]) == 0) {
-			s->snapshot = (enum hi_snapshot_wish)i;
+			s->snapshot = (enum hi_snapshot_request)i;
 			s->has_snapshot = true;
 			return true;
 		}
@@ -77,7 +77,7 @@ const char *hi_safepoint_check(const struct hi_safepoint_options *s)
 		return "--timeout: only with --at";
 	if (s->timeout_ns && !hi_safepoint_asked(s))
 		return "--timeout: not with --at now, which waits for nothing";
-	if (s->max_image && s->has_snapshot && s->snapshot == HI_WISH_COPY)
+	if (s->max_image && s->has_snapshot && s->snapshot == HI_REQUEST_COPY)
 		return "--max-image: not with --snapshot copy, which keeps the whole "
 		       "image";
 	return NULL;

@@ -30,8 +30,8 @@ struct listing {
 	struct hi_target *target;
 	struct hi_known_safepoint *known;
 	size_t n_known;
-	struct hi_probe_places all; /* of the first rows, one after the other; borrowed */
-	uint64_t *hits;		    /* of each of them */
+	struct hi_probe_sites all; /* of the first rows, one after the other; borrowed */
+	uint64_t *hits;		   /* of each of them */
 	struct hi_head head;
 	struct hi_safepoints_report report;
 	struct hi_arena arena;
@@ -97,7 +97,7 @@ static enum hi_status gather(struct listing *l, struct hi_error *err)
 	if (!l->all.items || !l->hits)
 		return hi_fail_memory(err, "places");
 	for (size_t i = 0; i < l->n_known; i++) {
-		const struct hi_probe_places *p = &l->known[i].places;
+		const struct hi_probe_sites *p = &l->known[i].sites;
 
 		if (l->report.rows_not_counted || n + p->count > most) {
 			l->report.rows_not_counted++;
@@ -141,7 +141,7 @@ static void watch(struct listing *l, const struct hi_probe *probe)
 /* One place tells: a perf event for each of its threads. */
 static bool may_probe_by_perf(const struct listing *l, const struct hi_safepoint *any)
 {
-	struct hi_probe_places one = {.items = l->all.items, .count = 1};
+	struct hi_probe_sites one = {.items = l->all.items, .count = 1};
 	struct hi_probe *probe = NULL;
 	enum hi_status status =
 		hi_probe_open_by(HI_PROBE_PERF, l->target, any, &one, &probe, NULL);
@@ -195,8 +195,8 @@ static enum hi_status fill_rows(struct listing *l, struct hi_error *err)
 			.runtime = k->runtime,
 			.purpose = k->purpose,
 			.is_gc = k->is_gc,
-			.places = hi_stop_place_tell(l->target, &k->places, &l->arena),
-			.n_places = k->places.count,
+			.places = hi_stop_place_tell(l->target, &k->sites, &l->arena),
+			.n_places = k->sites.count,
 			.hits = i < counted ? 0 : UINT64_MAX};
 		if (!row->places)
 			return hi_fail_memory(err, "places");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What connects a BPF program with a place; all of it runs in the keeper. */
+/* What connects a BPF program with a site; all of it runs in the holder. */
 #include <assert.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -9,15 +9,17 @@
 #include <unistd.h>
 
 #include "probes/bpf/shared.h"
-#include "probes/probe_internal.h"
+#include "base/cleanup.h"
+#include "probes/bpf_link.h"
+#include "probes/own_site.h"
 
 /*
- * Note [One link for all places]
+ * Note [One link for all sites]
  *
- * Since 6.6 the kernel has BPF_TRACE_UPROBE_MULTI: one link for many places of one
+ * Since 6.6 the kernel has BPF_TRACE_UPROBE_MULTI: one link for many sites of one
  * file, without perf events, which makes a hit cheaper, and CAP_BPF with CAP_PERFMON is
  * enough for it; uprobes of perf events need CAP_SYS_ADMIN. It is tried first, a link for
- * each place, after it has proved itself (Note [Links that miss threads] in own_place.c);
+ * each site, after it has proved itself (Note [Links that miss threads] in own_site.c);
  * whatever is wrong with it, perf events come next and say so better. The program must be
  * loaded for the one or the other. Neither libbpf 1.1 nor the headers of that time know
  * it: the layout is struct bpf_attr's, link_create.uprobe_multi.
@@ -69,19 +71,19 @@ enum hi_status hi_bpf_link_multi(int program, pid_t pid, uint64_t cookie,
 	return HI_OK;
 }
 
-enum hi_status hi_bpf_link_prove(int program, const __u64 *hits, int *link_ret,
+enum hi_status hi_bpf_link_check(int program, const __u64 *hits, int *link_ret,
 				 struct hi_error *err)
 {
 	__u64 before = __atomic_load_n(hits, __ATOMIC_SEQ_CST);
 	struct hi_uprobe own = {.fd = -1};
 	HI_GUARD(close) int link = -1;
-	enum hi_status status = hi_own_place_prepare(&own, err);
+	enum hi_status status = hi_own_site_prepare(&own, err);
 
 	if (status == HI_OK)
-		status = hi_bpf_link_multi(program, getpid(), HI_BPF_OWN_PLACE, &own,
+		status = hi_bpf_link_multi(program, getpid(), HI_BPF_OWN_SITE, &own,
 					   &link, err);
 	if (status == HI_OK)
-		status = hi_own_place_run(err);
+		status = hi_own_site_run(err);
 	if (status == HI_OK && __atomic_load_n(hits, __ATOMIC_SEQ_CST) != before + 1)
 		status = hi_fail(err, HI_UNSUPPORTED, 0,
 				 "uprobe_multi links of this kernel miss threads");

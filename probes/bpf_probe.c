@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A probe by BPF: bpf/probe.bpf.c on an uprobe for each place. The arming, what a hit
+ * A probe by BPF: bpf/probe.bpf.c on an uprobe for each site. The arming, what a hit
  * says and the counters are in memory that the program, this process and the tracer
- * that is forked from it all map. One descriptor a place keeps everything alive: the
+ * that is forked from it all map. One descriptor a site keeps everything alive: the
  * link, which holds the event and the program; the program holds the maps. The links are
- * made by the keeper (keeper.h).
+ * made by the holder (holder.h).
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -13,14 +13,18 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "probes/keeper.h"
-#include "probes/probe_internal.h"
+#include "probes/holder.h"
+#include "base/cleanup.h"
+#include "probes/bpf_link.h"
+#include "probes/bpf_probe.h"
+#include "probes/probe_kind.h"
 
 extern const unsigned char hi_bpf_probe_start[], hi_bpf_probe_end[];
 
@@ -41,8 +45,8 @@ struct bpf_probe {
 	uint64_t ptrace_offset; /* of task_struct.ptrace; 0: not known */
 	pid_t pid;
 	enum hi_bpf_link link;
-	bool foreign_tids; /* what the program says is not in our namespace */
-	struct hi_keeper keeper;
+	bool has_foreign_tids; /* what the program says is not in our namespace */
+	struct hi_probe_holder holder;
 	size_t n_links;
 	int links[];
 };
@@ -64,7 +68,7 @@ static size_t bpf_fds(struct hi_trigger *trigger, int *fds, size_t max)
 	if (n < max)
 		fds[n++] = trigger->poll_fd;
 	if (n < max)
-		fds[n++] = probe->keeper.socket;
+		fds[n++] = probe->holder.socket;
 	for (size_t i = 0; i < probe->n_links && n < max; i++)
 		fds[n++] = probe->links[i];
 	return n;
@@ -91,7 +95,7 @@ static void bpf_arm(struct hi_trigger *trigger)
 	__atomic_store_n(&shared->armed, HI_BPF_ARMED, __ATOMIC_SEQ_CST);
 }
 
-/* The thread of ours whose id in its own namespace is tid; 0: none. */
+/* The thread of own whose id in its own namespace is tid; 0: none. */
 static pid_t find_tid_by_own_namespace(pid_t pid, pid_t tid)
 {
 	HI_GUARD(closedir) DIR *dir = NULL;
@@ -129,7 +133,7 @@ static bool bpf_was_hit(struct hi_trigger *trigger, struct hi_trigger_hit *ret)
 	ret->pc = shared->hit_pc;
 	ret->tid = (pid_t)shared->hit_tid;
 	ret->unsent = shared->hit_unsent;
-	if (probe->foreign_tids)
+	if (probe->has_foreign_tids)
 		ret->tid = find_tid_by_own_namespace(probe->pid, ret->tid);
 	return true;
 }
@@ -143,13 +147,13 @@ static const struct hi_trigger_ops bpf_ops = {
 
 /* ---- in the inspector ---- */
 
-static uint64_t bpf_hits(const struct hi_probe *base, size_t place)
+static uint64_t bpf_hits(const struct hi_probe *base, size_t site)
 {
 	const struct bpf_probe *probe = (const struct bpf_probe *)base;
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < HI_BPF_HIT_SLOTS; i++)
-		sum += __atomic_load_n(&probe->hits[place * HI_BPF_HIT_SLOTS + i].count,
+		sum += __atomic_load_n(&probe->hits[site * HI_BPF_HIT_SLOTS + i].count,
 				       __ATOMIC_RELAXED);
 	return sum;
 }
@@ -164,7 +168,7 @@ static void bpf_close(struct hi_probe *base)
 {
 	struct bpf_probe *probe = (struct bpf_probe *)base;
 
-	hi_keeper_close(&probe->keeper, probe->links, probe->n_links);
+	hi_probe_holder_close(&probe->holder, probe->links, probe->n_links);
 	unmap_bpf_memory(probe->shared, probe->shared_size);
 	unmap_bpf_memory(probe->hits, probe->hits_size);
 	unmap_bpf_memory(probe->ring_read, PAGE);
@@ -219,7 +223,7 @@ static enum hi_status load_bpf_program(struct bpf_probe *probe, struct hi_error 
 		return hi_bpf_refused(errno, err);
 	hits = bpf_object__find_map_by_name(probe->object, "hits_map");
 	error = bpf_map__set_max_entries(
-		hits, (unsigned)(probe->probe.n_places * HI_BPF_HIT_SLOTS));
+		hits, (unsigned)(probe->probe.n_sites * HI_BPF_HIT_SLOTS));
 	if (!error)
 		error = choose_program(probe);
 	if (!error)
@@ -242,7 +246,7 @@ static enum hi_status map_program_memory(struct bpf_probe *probe, struct hi_erro
 	/* The kernel maps whole pages. */
 	probe->shared_size = (sizeof(struct hi_bpf_shared) + PAGE - 1) & ~(PAGE - 1ul);
 	probe->hits_size =
-		(probe->probe.n_places * HI_BPF_HIT_SLOTS * sizeof(struct hi_bpf_hits) +
+		(probe->probe.n_sites * HI_BPF_HIT_SLOTS * sizeof(struct hi_bpf_hits) +
 		 PAGE - 1) &
 		~(PAGE - 1ul);
 	probe->shared = map_bpf_memory(probe, "shared_map", probe->shared_size, both, 0);
@@ -277,27 +281,27 @@ static pid_t innermost_tgid(pid_t pid)
 
 /*
  * The program sees process ids of the initial namespace, or, if it asks for that, of
- * the namespace that the hitting thread is in. In the initial one ours are the same;
+ * the namespace that the hitting thread is in. In the initial one own are the same;
  * elsewhere the target is known by its id in its own.
  */
 static enum hi_status set_target_process(struct bpf_probe *probe, struct hi_error *err)
 {
 	struct hi_bpf_shared *shared = probe->shared;
-	struct stat ours, theirs;
+	struct stat own, other;
 	char path[64];
 
 	shared->tgid = (uint32_t)probe->pid;
 	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)probe->pid);
-	if (stat("/proc/self/ns/pid", &ours) != 0)
+	if (stat("/proc/self/ns/pid", &own) != 0)
 		return hi_fail_errno(err, "/proc/self/ns/pid");
-	if (ours.st_ino == INITIAL_PID_NS)
+	if (own.st_ino == INITIAL_PID_NS)
 		return HI_OK;
-	if (stat(path, &theirs) != 0)
+	if (stat(path, &other) != 0)
 		return hi_fail_errno(err, "%s", path);
-	shared->ns_device = theirs.st_dev;
-	shared->ns_inode = theirs.st_ino;
+	shared->ns_device = other.st_dev;
+	shared->ns_inode = other.st_ino;
 	shared->tgid = (uint32_t)innermost_tgid(probe->pid);
-	probe->foreign_tids = theirs.st_ino != ours.st_ino;
+	probe->has_foreign_tids = other.st_ino != own.st_ino;
 	return HI_OK;
 }
 
@@ -333,13 +337,14 @@ static int program_fd(const struct bpf_probe *probe)
 	return bpf_program__fd(find_program(probe));
 }
 
-/* ---- in the keeper ---- */
+/* ---- in the holder ---- */
 
 struct attaching {
 	const struct bpf_probe *probe;
 	const struct hi_target *target;
-	const struct hi_probe_places *places;
-	int proof; /* a link; closed when the keeper settles, which costs nobody time */
+	const struct hi_probe_sites *sites;
+	int check_link; /* a link; closed when the holder settles, which costs nobody time
+			 */
 };
 
 static enum hi_status attach_place(void *arg, size_t i, int *link_ret,
@@ -352,10 +357,10 @@ static enum hi_status attach_place(void *arg, size_t i, int *link_ret,
 	enum hi_status status = HI_OK;
 
 	if (multi && i == 0)
-		status = hi_bpf_link_prove(program, &a->probe->shared->own_hits,
-					   &a->proof, err);
+		status = hi_bpf_link_check(program, &a->probe->shared->own_hits,
+					   &a->check_link, err);
 	if (status == HI_OK)
-		status = hi_uprobe_prepare(a->target, &a->places->items[i], &uprobe, err);
+		status = hi_uprobe_prepare(a->target, &a->sites->items[i], &uprobe, err);
 	if (status == HI_OK)
 		status = multi ? hi_bpf_link_multi(program, a->target->pid, i, &uprobe,
 						   link_ret, err)
@@ -368,26 +373,25 @@ static enum hi_status attach_place(void *arg, size_t i, int *link_ret,
 /* ---- in the inspector ---- */
 
 static enum hi_status attach_all(struct bpf_probe *probe, const struct hi_target *target,
-				 const struct hi_probe_places *places,
-				 struct hi_error *err)
+				 const struct hi_probe_sites *sites, struct hi_error *err)
 {
-	struct attaching a = {.probe = probe, .target = target, .places = places};
-	enum hi_status status = hi_keeper_start(&probe->keeper, attach_place, &a,
-						places->count, probe->links, err);
+	struct attaching a = {.probe = probe, .target = target, .sites = sites};
+	enum hi_status status = hi_probe_holder_start(&probe->holder, attach_place, &a,
+						      sites->count, probe->links, err);
 
 	if (status == HI_OK)
-		probe->n_links = places->count;
+		probe->n_links = sites->count;
 	return status;
 }
 
 static enum hi_status open_bpf_probe(struct bpf_probe *probe,
 				     const struct hi_target *target,
 				     const struct hi_safepoint *safepoint,
-				     const struct hi_probe_places *places,
+				     const struct hi_probe_sites *sites,
 				     struct hi_error *err)
 {
 	enum hi_status status = load_bpf_program(probe, err);
-	const struct hi_condition *condition = &places->condition;
+	const struct hi_condition *condition = &sites->condition;
 
 	if (status == HI_OK)
 		status = map_program_memory(probe, err);
@@ -400,16 +404,16 @@ static enum hi_status open_bpf_probe(struct bpf_probe *probe,
 	probe->shared->every = safepoint->every ? safepoint->every : 1;
 	probe->shared->signal = HI_TRIGGER_SIGNAL;
 	find_offsets(probe);
-	return attach_all(probe, target, places, err);
+	return attach_all(probe, target, sites, err);
 }
 
 enum hi_status hi_bpf_probe_open_by(enum hi_bpf_link link, const struct hi_target *target,
 				    const struct hi_safepoint *safepoint,
-				    const struct hi_probe_places *places,
+				    const struct hi_probe_sites *sites,
 				    struct hi_probe **ret, struct hi_error *err)
 {
 	struct bpf_probe *probe =
-		hi_calloc(1, sizeof(*probe) + places->count * sizeof(int));
+		hi_calloc(1, sizeof(*probe) + sites->count * sizeof(int));
 	enum hi_status status;
 
 	if (!probe)
@@ -417,14 +421,14 @@ enum hi_status hi_bpf_probe_open_by(enum hi_bpf_link link, const struct hi_targe
 	probe->probe = (struct hi_probe){
 		.trigger = {.ops = &bpf_ops, .poll_fd = -1},
 		.means = HI_PROBE_BPF,
-		.n_places = places->count,
+		.n_sites = sites->count,
 		.hits = bpf_hits,
 		.close = bpf_close,
 	};
 	probe->pid = target->pid;
-	probe->keeper = HI_KEEPER_NONE;
+	probe->holder = HI_PROBE_HOLDER_NONE;
 	probe->link = link;
-	status = open_bpf_probe(probe, target, safepoint, places, err);
+	status = open_bpf_probe(probe, target, safepoint, sites, err);
 	if (status != HI_OK) {
 		bpf_close(&probe->probe);
 		return status;
@@ -455,21 +459,21 @@ enum hi_bpf_link hi_bpf_probe_link(const struct hi_probe *probe)
 enum hi_status hi_bpf_probe_open_first(enum hi_bpf_link link,
 				       const struct hi_target *target,
 				       const struct hi_safepoint *safepoint,
-				       const struct hi_probe_places *places,
+				       const struct hi_probe_sites *sites,
 				       struct hi_probe **ret, struct hi_error *err)
 {
 	if (!has_main_thread_exited(target->pid) &&
-	    hi_bpf_probe_open_by(link, target, safepoint, places, ret, NULL) == HI_OK)
+	    hi_bpf_probe_open_by(link, target, safepoint, sites, ret, NULL) == HI_OK)
 		return HI_OK;
-	return hi_bpf_probe_open_by(HI_BPF_LINK_EVENT, target, safepoint, places, ret,
+	return hi_bpf_probe_open_by(HI_BPF_LINK_EVENT, target, safepoint, sites, ret,
 				    err);
 }
 
 enum hi_status hi_bpf_probe_open(const struct hi_target *target,
 				 const struct hi_safepoint *safepoint,
-				 const struct hi_probe_places *places,
+				 const struct hi_probe_sites *sites,
 				 struct hi_probe **ret, struct hi_error *err)
 {
-	return hi_bpf_probe_open_first(HI_BPF_LINK_MULTI, target, safepoint, places, ret,
+	return hi_bpf_probe_open_first(HI_BPF_LINK_MULTI, target, safepoint, sites, ret,
 				       err);
 }

@@ -48,7 +48,7 @@ void hi_target_code_close(struct hi_target_code *code)
 	free(code);
 }
 
-/* ---- a place ---- */
+/* ---- a site ---- */
 
 /* The mapping of code at addr that has a file; false: none. */
 static bool find_mapping(const struct hi_target *target, uint64_t addr, size_t *ret)
@@ -64,41 +64,41 @@ static bool find_mapping(const struct hi_target *target, uint64_t addr, size_t *
 	return false;
 }
 
-static void name_function(struct hi_target_code *code, struct hi_probe_place *place)
+static void name_function(struct hi_target_code *code, struct hi_probe_site *site)
 {
 	uint64_t offset;
-	const char *symbol = hi_modules_symbol_at(code->modules, place->address, &offset);
+	const char *symbol = hi_modules_symbol_at(code->modules, site->address, &offset);
 	char plain[512];
 
 	if (!symbol)
 		return;
-	place->into_function = offset;
-	snprintf(place->function, sizeof(place->function), "%.159s",
+	site->into_function = offset;
+	snprintf(site->function, sizeof(site->function), "%.159s",
 		 hi_demangle(symbol, plain, sizeof(plain)) ? plain : symbol);
 }
 
 static enum hi_status add_probe_place(struct hi_target_code *code,
-				      struct hi_place_list *places, uint64_t addr,
-				      const struct hi_prologue_place *at,
+				      struct hi_probe_site_list *sites, uint64_t addr,
+				      const struct hi_prologue_site *at,
 				      uint64_t semaphore, struct hi_error *err)
 {
-	struct hi_probe_place place = {.address = addr, .semaphore = semaphore};
+	struct hi_probe_site site = {.address = addr, .semaphore = semaphore};
 	const struct hi_mapping *m;
 
-	for (size_t i = 0; i < places->count; i++)
-		if (places->items[i].address == addr)
+	for (size_t i = 0; i < sites->count; i++)
+		if (sites->items[i].address == addr)
 			return HI_OK;
-	if (!find_mapping(code->target, addr, &place.mapping))
+	if (!find_mapping(code->target, addr, &site.mapping))
 		return HI_OK;
-	if (places->count == HI_PLACES_MAX)
+	if (sites->count == HI_PROBE_SITES_MAX)
 		return hi_fail(err, HI_LIMIT, 0, "more than %d places: name a module",
-			       HI_PLACES_MAX);
-	m = &code->target->mappings[place.mapping];
-	place.file_offset = addr - m->start + m->file_offset;
-	place.single_stepped = at->single_stepped;
-	snprintf(place.instruction, sizeof(place.instruction), "%.63s", at->instruction);
-	name_function(code, &place);
-	if (!hi_vector_push(places, place))
+			       HI_PROBE_SITES_MAX);
+	m = &code->target->mappings[site.mapping];
+	site.file_offset = addr - m->start + m->file_offset;
+	site.single_stepped = at->single_stepped;
+	snprintf(site.instruction, sizeof(site.instruction), "%.63s", at->instruction);
+	name_function(code, &site);
+	if (!hi_vector_push(sites, site))
 		return hi_fail_memory(err, "places");
 	return HI_OK;
 }
@@ -116,40 +116,41 @@ static size_t read_code(struct hi_target_code *code, uint64_t addr, void *buf, s
 	return 0;
 }
 
-enum hi_status hi_places_add_exact(struct hi_target_code *code,
-				   struct hi_place_list *places, uint64_t addr,
-				   uint64_t semaphore, struct hi_error *err)
+enum hi_status hi_probe_sites_add_exact(struct hi_target_code *code,
+					struct hi_probe_site_list *sites, uint64_t addr,
+					uint64_t semaphore, struct hi_error *err)
 {
-	struct hi_prologue_place at;
+	struct hi_prologue_site at;
 	uint8_t bytes[INSTRUCTION_MAX];
 	size_t n = read_code(code, addr, bytes, sizeof(bytes));
 
 	hi_prologue_look(bytes, n, addr, &at);
-	return add_probe_place(code, places, addr, &at, semaphore, err);
+	return add_probe_place(code, sites, addr, &at, semaphore, err);
 }
 
-enum hi_status hi_places_add_function(struct hi_target_code *code,
-				      struct hi_place_list *places, uint64_t entry,
-				      uint64_t size, unsigned kept, struct hi_error *err)
+enum hi_status hi_probe_sites_add_function(struct hi_target_code *code,
+					   struct hi_probe_site_list *sites,
+					   uint64_t entry, uint64_t size, unsigned kept,
+					   struct hi_error *err)
 {
 	HI_GUARD(free) uint8_t *bytes = NULL;
-	struct hi_prologue_place at;
+	struct hi_prologue_site at;
 	struct hi_module *module = hi_modules_at(code->modules, entry);
 
 	if (!module)
 		return HI_OK;
 	if (size == 0 || size > FUNCTION_MAX)
-		return hi_places_add_exact(code, places, entry, 0, err);
+		return hi_probe_sites_add_exact(code, sites, entry, 0, err);
 	bytes = hi_alloc(size);
 	if (!bytes)
 		return hi_fail_memory(err, "code of a function");
 	if (hi_module_read_file(module, entry, bytes, size, NULL) != HI_OK)
-		return hi_places_add_exact(code, places, entry, 0, err);
+		return hi_probe_sites_add_exact(code, sites, entry, 0, err);
 	hi_prologue_choose(bytes, size, entry, kept, &at);
 	/* Another symbol in between is another way in. */
 	if (hi_module_next_symbol(module, entry) <= entry + at.offset)
 		hi_prologue_look(bytes, size, entry, &at);
-	return add_probe_place(code, places, entry + at.offset, &at, 0, err);
+	return add_probe_place(code, sites, entry + at.offset, &at, 0, err);
 }
 
 /* ---- where a function is left ---- */
@@ -172,14 +173,15 @@ static bool is_part_of_function(void *arg, uint64_t target)
 	       symbol[parts->length] == '.';
 }
 
-enum hi_status hi_places_add_returns(struct hi_target_code *code,
-				     struct hi_place_list *places, uint64_t entry,
-				     uint64_t size, struct hi_error *err)
+enum hi_status hi_probe_sites_add_returns(struct hi_target_code *code,
+					  struct hi_probe_site_list *sites,
+					  uint64_t entry, uint64_t size,
+					  struct hi_error *err)
 {
 	struct hi_module *module = hi_modules_at(code->modules, entry);
 	HI_GUARD(free) uint8_t *bytes = NULL;
 	struct function_parts parts = {.code = code};
-	uint64_t offsets[HI_PLACES_MAX];
+	uint64_t offsets[HI_PROBE_SITES_MAX];
 	enum hi_status status = HI_OK;
 	size_t n;
 
@@ -191,13 +193,14 @@ enum hi_status hi_places_add_returns(struct hi_target_code *code,
 			       "the code of the function at 0x%llx cannot be read",
 			       (unsigned long long)entry);
 	n = hi_function_exits(bytes, size, entry, is_part_of_function, &parts, offsets,
-			      HI_PLACES_MAX);
-	if (n == 0 || n > HI_PLACES_MAX)
+			      HI_PROBE_SITES_MAX);
+	if (n == 0 || n > HI_PROBE_SITES_MAX)
 		return hi_fail(err, HI_NOT_FOUND, 0,
 			       "the returns of the function at 0x%llx cannot be found",
 			       (unsigned long long)entry);
 	for (size_t i = 0; i < n && status == HI_OK; i++)
-		status = hi_places_add_exact(code, places, entry + offsets[i], 0, err);
+		status =
+			hi_probe_sites_add_exact(code, sites, entry + offsets[i], 0, err);
 	return status;
 }
 
@@ -206,29 +209,28 @@ enum hi_status hi_places_add_returns(struct hi_target_code *code,
 enum hi_status hi_safepoint_find_in(const struct hi_target *target,
 				    struct hi_image *image,
 				    const struct hi_safepoint *safepoint,
-				    struct hi_probe_places *ret, struct hi_error *err)
+				    struct hi_probe_sites *ret, struct hi_error *err)
 {
 	HI_GUARD(hi_target_code_close) struct hi_target_code *code = NULL;
-	struct hi_place_list places = {};
+	struct hi_probe_site_list sites = {};
 	struct hi_condition condition;
 	enum hi_status status = hi_target_code_open(target, image, &code, err);
 
 	if (status == HI_OK)
-		status = hi_find_places(code, safepoint, &places, err);
+		status = hi_find_probe_sites(code, safepoint, &sites, err);
 	if (status == HI_OK)
-		status =
-			hi_condition_of_places(code, safepoint, &places, &condition, err);
+		status = hi_condition_of_sites(code, safepoint, &sites, &condition, err);
 	if (status != HI_OK) {
-		hi_vector_free(&places);
+		hi_vector_free(&sites);
 		return status;
 	}
-	*ret = (struct hi_probe_places){places.items, places.count, condition};
+	*ret = (struct hi_probe_sites){sites.items, sites.count, condition};
 	return HI_OK;
 }
 
 enum hi_status hi_safepoint_find(const struct hi_target *target,
 				 const struct hi_safepoint *safepoint,
-				 struct hi_probe_places *ret, struct hi_error *err)
+				 struct hi_probe_sites *ret, struct hi_error *err)
 {
 	struct hi_image *image;
 	enum hi_status status = hi_image_unstopped(target, &image, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the files of this room share about a running target's code: its modules,
- * opened once, places being collected, and the parts that find them.
+ * opened once, sites being collected, and the parts that find them.
  */
 #ifndef HI_PROBES_CODE_H
 #define HI_PROBES_CODE_H
@@ -26,56 +26,61 @@ enum hi_status hi_target_code_types(struct hi_target_code *code, struct hi_error
 void hi_target_code_close(struct hi_target_code *code);
 HI_DEFINE_GUARD(struct hi_target_code *, hi_target_code_close)
 
-struct hi_place_list HI_VECTOR(struct hi_probe_place);
+struct hi_probe_site_list HI_VECTOR(struct hi_probe_site);
 
-/* Adds the function at entry, at its cheapest place (prologue.h), once. HI_OK also
+/* Adds the function at entry, at its cheapest site (prologue.h), once. HI_OK also
  * where it is not in a file that is mapped as code: nothing is added. */
-enum hi_status hi_places_add_function(struct hi_target_code *code,
-				      struct hi_place_list *places, uint64_t entry,
-				      uint64_t size, unsigned kept, struct hi_error *err);
+enum hi_status hi_probe_sites_add_function(struct hi_target_code *code,
+					   struct hi_probe_site_list *sites,
+					   uint64_t entry, uint64_t size, unsigned kept,
+					   struct hi_error *err);
 /* Adds its returns, and the jumps out of it. HI_NOT_FOUND: its code cannot be read or
  * decoded, or is not left by any. */
-enum hi_status hi_places_add_returns(struct hi_target_code *code,
-				     struct hi_place_list *places, uint64_t entry,
-				     uint64_t size, struct hi_error *err);
+enum hi_status hi_probe_sites_add_returns(struct hi_target_code *code,
+					  struct hi_probe_site_list *sites,
+					  uint64_t entry, uint64_t size,
+					  struct hi_error *err);
 /* Adds exactly this instruction, once. */
-enum hi_status hi_places_add_exact(struct hi_target_code *code,
-				   struct hi_place_list *places, uint64_t addr,
-				   uint64_t semaphore, struct hi_error *err);
+enum hi_status hi_probe_sites_add_exact(struct hi_target_code *code,
+					struct hi_probe_site_list *sites, uint64_t addr,
+					uint64_t semaphore, struct hi_error *err);
 
-enum hi_status hi_find_places(struct hi_target_code *code,
-			      const struct hi_safepoint *safepoint,
-			      struct hi_place_list *places, struct hi_error *err);
-/* Of a safepoint whose places were found. */
-enum hi_status hi_condition_of_places(struct hi_target_code *code,
-				      const struct hi_safepoint *safepoint,
-				      const struct hi_place_list *places,
-				      struct hi_condition *ret, struct hi_error *err);
+enum hi_status hi_find_probe_sites(struct hi_target_code *code,
+				   const struct hi_safepoint *safepoint,
+				   struct hi_probe_site_list *sites,
+				   struct hi_error *err);
+/* Of a safepoint whose sites were found. */
+enum hi_status hi_condition_of_sites(struct hi_target_code *code,
+				     const struct hi_safepoint *safepoint,
+				     const struct hi_probe_site_list *sites,
+				     struct hi_condition *ret, struct hi_error *err);
 
-/* ---- what finds places; HI_NOT_FOUND says what there is instead ---- */
+/* ---- what finds sites; HI_NOT_FOUND says what there is instead ---- */
 
 enum hi_status hi_find_function(struct hi_target_code *code,
 				const struct hi_safepoint *safepoint,
-				struct hi_place_list *places, struct hi_error *err);
+				struct hi_probe_site_list *sites, struct hi_error *err);
 /* The same; where there is none, nobody asks for near names or inlined calls. */
 enum hi_status hi_find_function_only(struct hi_target_code *code,
 				     const struct hi_safepoint *safepoint,
-				     struct hi_place_list *places, struct hi_error *err);
+				     struct hi_probe_site_list *sites,
+				     struct hi_error *err);
 /* HI_NOT_FOUND always; *found_ret: err says where its calls were inlined. */
 enum hi_status hi_find_inlined(struct hi_target_code *code,
 			       const struct hi_safepoint *safepoint, bool *found_ret,
 			       struct hi_error *err);
 enum hi_status hi_find_line(struct hi_target_code *code,
 			    const struct hi_safepoint *safepoint,
-			    struct hi_place_list *places, struct hi_error *err);
+			    struct hi_probe_site_list *sites, struct hi_error *err);
 /* The end of a collection, of all runtimes that are there. */
-enum hi_status hi_find_gc(struct hi_target_code *code, struct hi_place_list *places,
+enum hi_status hi_find_gc(struct hi_target_code *code, struct hi_probe_site_list *sites,
 			  struct hi_error *err);
-/* Says of places that a USDT probe has if a runtime's collection has ended there. */
-void hi_places_mark_ends(const struct hi_safepoint *usdt, struct hi_place_list *places);
+/* Says of sites that a USDT probe has if a runtime's collection has ended there. */
+void hi_probe_sites_mark_ends(const struct hi_safepoint *usdt,
+			      struct hi_probe_site_list *sites);
 enum hi_status hi_find_usdt(struct hi_target_code *code,
 			    const struct hi_safepoint *safepoint,
-			    struct hi_place_list *places, struct hi_error *err);
+			    struct hi_probe_site_list *sites, struct hi_error *err);
 
 /* ---- names.c ---- */
 

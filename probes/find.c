@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* All places of a safepoint, whatever it is. */
+/* All sites of a safepoint, whatever it is. */
 #include "probes/condition.h"
 
-enum hi_status hi_find_places(struct hi_target_code *code,
-			      const struct hi_safepoint *safepoint,
-			      struct hi_place_list *places, struct hi_error *err)
+enum hi_status hi_find_probe_sites(struct hi_target_code *code,
+				   const struct hi_safepoint *safepoint,
+				   struct hi_probe_site_list *sites, struct hi_error *err)
 {
 	struct hi_condition condition;
 	enum hi_status status = HI_OK;
@@ -18,28 +18,28 @@ enum hi_status hi_find_places(struct hi_target_code *code,
 		return status;
 	switch (safepoint->kind) {
 	case HI_SAFEPOINT_FUNCTION:
-		return hi_find_function(code, safepoint, places, err);
+		return hi_find_function(code, safepoint, sites, err);
 	case HI_SAFEPOINT_LINE:
-		return hi_find_line(code, safepoint, places, err);
+		return hi_find_line(code, safepoint, sites, err);
 	case HI_SAFEPOINT_USDT:
-		status = hi_find_usdt(code, safepoint, places, err);
-		hi_places_mark_ends(safepoint, places);
+		status = hi_find_usdt(code, safepoint, sites, err);
+		hi_probe_sites_mark_ends(safepoint, sites);
 		return status;
 	case HI_SAFEPOINT_GC:
-		return hi_find_gc(code, places, err);
+		return hi_find_gc(code, sites, err);
 	case HI_SAFEPOINT_NOW:
 		break;
 	}
 	return hi_fail(err, HI_USAGE, 0, "\"now\" is not a place");
 }
 
-enum hi_status hi_condition_of_places(struct hi_target_code *code,
-				      const struct hi_safepoint *safepoint,
-				      const struct hi_place_list *places,
-				      struct hi_condition *ret, struct hi_error *err)
+enum hi_status hi_condition_of_sites(struct hi_target_code *code,
+				     const struct hi_safepoint *safepoint,
+				     const struct hi_probe_site_list *sites,
+				     struct hi_condition *ret, struct hi_error *err)
 {
-	const struct hi_probe_place *first = places->items;
-	bool in_function = safepoint->kind == HI_SAFEPOINT_FUNCTION && places->count;
+	const struct hi_probe_site *first = sites->items;
+	bool in_function = safepoint->kind == HI_SAFEPOINT_FUNCTION && sites->count;
 
 	if (!safepoint->condition) {
 		*ret = (struct hi_condition){};

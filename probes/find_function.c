@@ -18,7 +18,7 @@ struct search {
 		uint64_t addr, size;
 		bool is_ifunc, is_clone;
 		bool is_exact; /* some symbol there has the very name */
-	} found[HI_PLACES_MAX];
+	} found[HI_PROBE_SITES_MAX];
 	size_t count;
 	size_t demangled;
 	bool too_many, module_seen;
@@ -40,7 +40,7 @@ static void keep_function(struct search *search, const struct hi_function_symbol
 		found[i].is_exact |= is_exact;
 		return;
 	}
-	if (search->count == HI_PLACES_MAX) {
+	if (search->count == HI_PROBE_SITES_MAX) {
 		search->too_many = true;
 		return;
 	}
@@ -129,32 +129,32 @@ static enum hi_status no_function(struct search *search, struct hi_error *err)
 	return hi_fail(err, HI_NOT_FOUND, 0, "no function %s%s", name, near_text);
 }
 
-static enum hi_status add_found(struct search *search, struct hi_place_list *places,
+static enum hi_status add_found(struct search *search, struct hi_probe_site_list *sites,
 				struct hi_error *err)
 {
 	const char *name = search->safepoint->name;
 	enum hi_status status = HI_OK;
-	size_t before = places->count;
+	size_t before = sites->count;
 
 	for (size_t i = 0; i < search->count && status == HI_OK; i++) {
 		const struct hi_found *found = &search->found[i];
-		size_t at = places->count;
+		size_t at = sites->count;
 
 		if (found->is_ifunc)
 			continue;
 		if (search->safepoint->at_return)
-			status = hi_places_add_returns(search->code, places, found->addr,
-						       found->size, err);
+			status = hi_probe_sites_add_returns(
+				search->code, sites, found->addr, found->size, err);
 		else
-			status = hi_places_add_function(search->code, places, found->addr,
-							found->size,
-							search->condition.kept, err);
+			status = hi_probe_sites_add_function(search->code, sites,
+							     found->addr, found->size,
+							     search->condition.kept, err);
 		/* Of its aliases the one that was asked for. */
-		if (status == HI_OK && places->count > at && found->is_exact)
-			snprintf(places->items[at].function,
-				 sizeof(places->items[at].function), "%.159s", name);
+		if (status == HI_OK && sites->count > at && found->is_exact)
+			snprintf(sites->items[at].function,
+				 sizeof(sites->items[at].function), "%.159s", name);
 	}
-	if (status != HI_OK || places->count > before)
+	if (status != HI_OK || sites->count > before)
 		return status;
 	if (search->found[0].is_ifunc)
 		return hi_fail(err, HI_NOT_FOUND, 0,
@@ -197,7 +197,7 @@ static enum hi_status compile_condition(struct search *search, struct hi_error *
 }
 
 static enum hi_status find_named_function(struct search *search,
-					  struct hi_place_list *places,
+					  struct hi_probe_site_list *sites,
 					  struct hi_error *err)
 {
 	enum hi_status status = each_module(search, look_at_symbol, err);
@@ -208,28 +208,29 @@ static enum hi_status find_named_function(struct search *search,
 		return hi_fail(err, HI_LIMIT, 0,
 			       "more than %d functions are called %.80s: name a module "
 			       "(MODULE:FUNCTION)",
-			       HI_PLACES_MAX, search->safepoint->name);
+			       HI_PROBE_SITES_MAX, search->safepoint->name);
 	if (search->count == 0)
 		return HI_NOT_FOUND;
 	status = compile_condition(search, err);
-	return status == HI_OK ? add_found(search, places, err) : status;
+	return status == HI_OK ? add_found(search, sites, err) : status;
 }
 
 enum hi_status hi_find_function_only(struct hi_target_code *code,
 				     const struct hi_safepoint *safepoint,
-				     struct hi_place_list *places, struct hi_error *err)
+				     struct hi_probe_site_list *sites,
+				     struct hi_error *err)
 {
 	struct search search = {.code = code, .safepoint = safepoint};
 
-	return find_named_function(&search, places, err);
+	return find_named_function(&search, sites, err);
 }
 
 enum hi_status hi_find_function(struct hi_target_code *code,
 				const struct hi_safepoint *safepoint,
-				struct hi_place_list *places, struct hi_error *err)
+				struct hi_probe_site_list *sites, struct hi_error *err)
 {
 	struct search search = {.code = code, .safepoint = safepoint};
-	enum hi_status status = find_named_function(&search, places, err);
+	enum hi_status status = find_named_function(&search, sites, err);
 	bool inlined = false;
 
 	if (status != HI_NOT_FOUND || search.count > 0)

@@ -11,33 +11,33 @@ struct search {
 	const struct hi_safepoint *safepoint;
 	bool file_known;
 	unsigned best; /* line that was found so far; 0: none */
-	struct hi_line_location found[HI_PLACES_MAX];
+	struct hi_line_location found[HI_PROBE_SITES_MAX];
 	size_t count;
 };
 
 /* The nearest line of all modules wins. */
-static void keep_nearest_line(struct search *search, const struct hi_line_location *place)
+static void keep_nearest_line(struct search *search, const struct hi_line_location *site)
 {
-	if (search->best && place->line > search->best)
+	if (search->best && site->line > search->best)
 		return;
-	if (place->line != search->best)
+	if (site->line != search->best)
 		search->count = 0;
-	search->best = place->line;
-	if (search->count < HI_PLACES_MAX)
-		search->found[search->count++] = *place;
+	search->best = site->line;
+	if (search->count < HI_PROBE_SITES_MAX)
+		search->found[search->count++] = *site;
 }
 
 static enum hi_status look_at_module(struct search *search, struct hi_module *module,
 				     struct hi_error *err)
 {
-	HI_GUARD(free) struct hi_line_location *places = NULL;
+	HI_GUARD(free) struct hi_line_location *sites = NULL;
 	size_t n = 0;
 	enum hi_status status = hi_module_line_locations(
-		module, search->safepoint->name, search->safepoint->line, HI_PLACES_MAX,
-		&places, &n, &search->file_known, err);
+		module, search->safepoint->name, search->safepoint->line,
+		HI_PROBE_SITES_MAX, &sites, &n, &search->file_known, err);
 
 	for (size_t i = 0; status == HI_OK && i < n; i++)
-		keep_nearest_line(search, &places[i]);
+		keep_nearest_line(search, &sites[i]);
 	return status;
 }
 
@@ -56,7 +56,7 @@ static enum hi_status fail_missing_line(const struct search *search, struct hi_e
 
 enum hi_status hi_find_line(struct hi_target_code *code,
 			    const struct hi_safepoint *safepoint,
-			    struct hi_place_list *places, struct hi_error *err)
+			    struct hi_probe_site_list *sites, struct hi_error *err)
 {
 	struct search search = {.code = code, .safepoint = safepoint};
 	enum hi_status status = HI_OK;
@@ -64,13 +64,14 @@ enum hi_status hi_find_line(struct hi_target_code *code,
 	for (size_t i = 0; i < hi_modules_count(code->modules) && status == HI_OK; i++)
 		status = look_at_module(&search, hi_modules_get(code->modules, i), err);
 	for (size_t i = 0; i < search.count && status == HI_OK; i++) {
-		size_t before = places->count;
+		size_t before = sites->count;
 
-		status = hi_places_add_exact(code, places, search.found[i].addr, 0, err);
-		if (status == HI_OK && places->count > before)
-			places->items[before].line = search.found[i].line;
+		status = hi_probe_sites_add_exact(code, sites, search.found[i].addr, 0,
+						  err);
+		if (status == HI_OK && sites->count > before)
+			sites->items[before].line = search.found[i].line;
 	}
-	if (status != HI_OK || places->count > 0)
+	if (status != HI_OK || sites->count > 0)
 		return status;
 	return fail_missing_line(&search, err);
 }

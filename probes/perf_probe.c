@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A probe without BPF: one perf event a thread and place. Each lets one hit through
+ * A probe without BPF: one perf event a thread and site. Each lets one hit through
  * (PERF_EVENT_IOC_REFRESH) and signals its own thread (F_SETOWN_EX, F_SETSIG), by an
  * interrupt that the processor sends itself before the thread is back in user space.
  * Several threads may hit before the tracer disarms: each gets one signal then.
@@ -13,6 +13,8 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -21,15 +23,18 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
 #include "base/vector.h"
-#include "probes/keeper.h"
-#include "probes/probe_internal.h"
+#include "probes/holder.h"
+#include "probes/perf_probe.h"
+#include "probes/probe_kind.h"
+#include "probes/uprobe.h"
 
 enum { PAGE = 4096, RING_SIZE = 2 * PAGE, EVENTS_MAX = HI_TRIGGER_MAX_FDS - 128 };
 
 struct event {
 	pid_t tid;
-	uint32_t place;
+	uint32_t site;
 	int fd;				   /* -1: it could not be made again */
 	struct perf_event_mmap_page *ring; /* NULL: none */
 };
@@ -42,8 +47,8 @@ struct perf_probe {
 	bool fresh; /* no event was armed yet */
 	bool armed, was_hit;
 	struct hi_trigger_hit hit;
-	struct hi_keeper keeper;
-	struct hi_uprobe uprobes[]; /* n_places */
+	struct hi_probe_holder holder;
+	struct hi_uprobe uprobes[]; /* n_sites */
 };
 
 HI_DEFINE_GUARD(DIR *, closedir)
@@ -128,7 +133,7 @@ static enum hi_status make_event(struct perf_probe *probe, struct event *event,
 	};
 	struct epoll_event readable = {.events = EPOLLIN};
 	enum hi_status status =
-		hi_uprobe_open(&probe->uprobes[event->place], probe->target, event->tid,
+		hi_uprobe_open(&probe->uprobes[event->site], probe->target, event->tid,
 			       &attr, &event->fd, err);
 
 	if (status != HI_OK)
@@ -144,10 +149,10 @@ static enum hi_status make_event(struct perf_probe *probe, struct event *event,
 	return status;
 }
 
-static enum hi_status add_event(struct perf_probe *probe, pid_t tid, uint32_t place,
+static enum hi_status add_event(struct perf_probe *probe, pid_t tid, uint32_t site,
 				struct hi_error *err)
 {
-	struct event event = {.tid = tid, .place = place, .fd = -1};
+	struct event event = {.tid = tid, .site = site, .fd = -1};
 	enum hi_status status;
 
 	if (probe->events.count >= EVENTS_MAX)
@@ -198,7 +203,7 @@ static enum hi_status add_perf_thread(struct perf_probe *probe, pid_t tid,
 
 	if (has_thread(probe, tid))
 		return HI_OK;
-	for (size_t i = 0; i < probe->probe.n_places && status == HI_OK; i++)
+	for (size_t i = 0; i < probe->probe.n_sites && status == HI_OK; i++)
 		status = add_event(probe, tid, (uint32_t)i, err);
 	/* It has ended in the meantime. */
 	return status == HI_GONE ? HI_OK : status;
@@ -231,8 +236,8 @@ static size_t perf_fds(struct hi_trigger *trigger, int *fds, size_t max)
 	if (n < max)
 		fds[n++] = trigger->poll_fd;
 	if (n < max)
-		fds[n++] = probe->keeper.socket;
-	for (size_t i = 0; i < probe->probe.n_places && n < max; i++)
+		fds[n++] = probe->holder.socket;
+	for (size_t i = 0; i < probe->probe.n_sites && n < max; i++)
 		fds[n++] = probe->uprobes[i].fd;
 	for (size_t i = 0; i < probe->events.count && n < max; i++)
 		fds[n++] = probe->events.items[i].fd;
@@ -324,9 +329,9 @@ static const struct hi_trigger_ops perf_ops = {
 
 /* ---- open and close ---- */
 
-static uint64_t perf_hits(const struct hi_probe *probe, size_t place)
+static uint64_t perf_hits(const struct hi_probe *probe, size_t site)
 {
-	(void)probe, (void)place;
+	(void)probe, (void)site;
 	return UINT64_MAX;
 }
 
@@ -336,8 +341,8 @@ static void perf_close(struct hi_probe *base)
 
 	for (size_t i = 0; i < probe->events.count; i++)
 		unmake_event(probe, &probe->events.items[i]);
-	hi_keeper_end(&probe->keeper);
-	for (size_t i = 0; i < probe->probe.n_places; i++)
+	hi_probe_holder_end(&probe->holder);
+	for (size_t i = 0; i < probe->probe.n_sites; i++)
 		hi_uprobe_release(&probe->uprobes[i]);
 	if (base->trigger.poll_fd >= 0)
 		close(base->trigger.poll_fd);
@@ -346,8 +351,8 @@ static void perf_close(struct hi_probe *base)
 }
 
 /*
- * The events of the threads come and go by whoever may be killed. One on each place
- * that is the keeper's and never counts keeps the breakpoint where it is meanwhile.
+ * The events of the threads come and go by whoever may be killed. One on each site
+ * that is the holder's and never counts keeps the breakpoint where it is meanwhile.
  */
 static enum hi_status pin_place(void *arg, size_t i, int *fd_ret, struct hi_error *err)
 {
@@ -359,20 +364,20 @@ static enum hi_status pin_place(void *arg, size_t i, int *fd_ret, struct hi_erro
 
 static enum hi_status pin_all(struct perf_probe *probe, struct hi_error *err)
 {
-	size_t n = probe->probe.n_places;
+	size_t n = probe->probe.n_sites;
 	HI_GUARD(free) int *pins = hi_calloc(n, sizeof(*pins));
 	enum hi_status status;
 
 	if (!pins)
 		return hi_fail_memory(err, "probe");
-	status = hi_keeper_start(&probe->keeper, pin_place, probe, n, pins, err);
+	status = hi_probe_holder_start(&probe->holder, pin_place, probe, n, pins, err);
 	for (size_t i = 0; i < n && status == HI_OK; i++)
 		close(pins[i]);
 	return status;
 }
 
 static enum hi_status open_perf_probe(struct perf_probe *probe,
-				      const struct hi_probe_places *places,
+				      const struct hi_probe_sites *sites,
 				      struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
@@ -380,8 +385,8 @@ static enum hi_status open_perf_probe(struct perf_probe *probe,
 	probe->probe.trigger.poll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (probe->probe.trigger.poll_fd < 0)
 		return hi_fail_errno(err, "epoll_create1");
-	for (size_t i = 0; i < places->count && status == HI_OK; i++)
-		status = hi_uprobe_prepare(probe->target, &places->items[i],
+	for (size_t i = 0; i < sites->count && status == HI_OK; i++)
+		status = hi_uprobe_prepare(probe->target, &sites->items[i],
 					   &probe->uprobes[i], err);
 	if (status == HI_OK)
 		status = pin_all(probe, err);
@@ -389,11 +394,11 @@ static enum hi_status open_perf_probe(struct perf_probe *probe,
 }
 
 enum hi_status hi_perf_probe_open(const struct hi_target *target,
-				  const struct hi_probe_places *places,
+				  const struct hi_probe_sites *sites,
 				  struct hi_probe **ret, struct hi_error *err)
 {
 	struct perf_probe *probe =
-		hi_calloc(1, sizeof(*probe) + places->count * sizeof(struct hi_uprobe));
+		hi_calloc(1, sizeof(*probe) + sites->count * sizeof(struct hi_uprobe));
 	enum hi_status status;
 
 	if (!probe)
@@ -401,17 +406,17 @@ enum hi_status hi_perf_probe_open(const struct hi_target *target,
 	probe->probe = (struct hi_probe){
 		.trigger = {.ops = &perf_ops, .poll_fd = -1},
 		.means = HI_PROBE_PERF,
-		.n_places = places->count,
+		.n_sites = sites->count,
 		.hits = perf_hits,
 		.close = perf_close,
 	};
 	probe->target = target;
 	probe->made_by = getpid();
 	probe->fresh = true;
-	probe->keeper = HI_KEEPER_NONE;
-	for (size_t i = 0; i < places->count; i++)
+	probe->holder = HI_PROBE_HOLDER_NONE;
+	for (size_t i = 0; i < sites->count; i++)
 		probe->uprobes[i].fd = -1;
-	status = open_perf_probe(probe, places, err);
+	status = open_perf_probe(probe, sites, err);
 	if (status != HI_OK) {
 		perf_close(&probe->probe);
 		return status;

@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probes/probe_internal.h"
+#include "base/cleanup.h"
+#include "probes/bpf_probe.h"
+#include "probes/perf_probe.h"
+#include "probes/probe.h"
 
 static int sysctl_number(const char *path)
 {
@@ -52,15 +55,15 @@ static enum hi_status fail_without_bpf(const struct hi_safepoint *safepoint,
 
 enum hi_status hi_probe_open(const struct hi_target *target,
 			     const struct hi_safepoint *safepoint,
-			     const struct hi_probe_places *places, struct hi_probe **ret,
+			     const struct hi_probe_sites *sites, struct hi_probe **ret,
 			     struct hi_error *err)
 {
 	struct hi_error by_bpf = {}, by_perf = {};
 	enum hi_status status;
 
-	if (places->count == 0)
+	if (sites->count == 0)
 		return hi_fail(err, HI_NOT_FOUND, 0, "no place to probe");
-	status = hi_bpf_probe_open(target, safepoint, places, ret, &by_bpf);
+	status = hi_bpf_probe_open(target, safepoint, sites, ret, &by_bpf);
 	if (status != HI_CANNOT_ATTACH && status != HI_UNSUPPORTED) {
 		if (status != HI_OK && err)
 			*err = by_bpf;
@@ -68,7 +71,7 @@ enum hi_status hi_probe_open(const struct hi_target *target,
 	}
 	if (safepoint->condition || safepoint->every > 1)
 		return fail_without_bpf(safepoint, &by_bpf, err);
-	status = hi_perf_probe_open(target, places, ret, &by_perf);
+	status = hi_perf_probe_open(target, sites, ret, &by_perf);
 	if (status == HI_CANNOT_ATTACH)
 		return fail_missing_rights(&by_bpf, &by_perf, err);
 	if (status != HI_OK && err)
@@ -78,14 +81,14 @@ enum hi_status hi_probe_open(const struct hi_target *target,
 
 enum hi_status hi_probe_open_by(enum hi_probe_means means, const struct hi_target *target,
 				const struct hi_safepoint *safepoint,
-				const struct hi_probe_places *places,
-				struct hi_probe **ret, struct hi_error *err)
+				const struct hi_probe_sites *sites, struct hi_probe **ret,
+				struct hi_error *err)
 {
-	if (places->count == 0)
+	if (sites->count == 0)
 		return hi_fail(err, HI_NOT_FOUND, 0, "no place to probe");
 	return means == HI_PROBE_BPF
-		       ? hi_bpf_probe_open(target, safepoint, places, ret, err)
-		       : hi_perf_probe_open(target, places, ret, err);
+		       ? hi_bpf_probe_open(target, safepoint, sites, ret, err)
+		       : hi_perf_probe_open(target, sites, ret, err);
 }
 
 enum hi_probe_means hi_probe_means(const struct hi_probe *probe)
@@ -98,9 +101,9 @@ struct hi_trigger *hi_probe_trigger(struct hi_probe *probe)
 	return &probe->trigger;
 }
 
-uint64_t hi_probe_hits(const struct hi_probe *probe, size_t place)
+uint64_t hi_probe_hits(const struct hi_probe *probe, size_t site)
 {
-	return place < probe->n_places ? probe->hits(probe, place) : 0;
+	return site < probe->n_sites ? probe->hits(probe, site) : 0;
 }
 
 void hi_probe_close(struct hi_probe *probe)

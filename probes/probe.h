@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Probes on places of a target: by BPF (uprobes through perf_event_open links;
+ * Probes on sites of a target: by BPF (uprobes through perf_event_open links;
  * the program checks process, condition and arming by itself), or without BPF by
  * perf events alone. They exist through file descriptors only and vanish with
- * the last process that holds them, whatever kills it: that is always the keeper,
- * a child of ours (keeper.h).
+ * the last process that holds them, whatever kills it: that is always the holder,
+ * a child of ours (holder.h).
  */
 #ifndef HI_PROBES_PROBE_H
 #define HI_PROBES_PROBE_H
 
+#include "probes/probe_kind.h"
 #include "probes/safepoint.h"
-
-enum hi_probe_means {
-	HI_PROBE_BPF,
-	/* One event a thread; no condition, no every, no counts. Several threads that hit
-	 * at once get a signal each; arming takes milliseconds a thread. */
-	HI_PROBE_PERF,
-};
-
-struct hi_probe;
 
 /*
  * Attached and not armed. HI_CANNOT_ATTACH: neither means is permitted; the text
@@ -26,20 +18,20 @@ struct hi_probe;
  */
 enum hi_status hi_probe_open(const struct hi_target *target,
 			     const struct hi_safepoint *safepoint,
-			     const struct hi_probe_places *places, struct hi_probe **ret,
+			     const struct hi_probe_sites *sites, struct hi_probe **ret,
 			     struct hi_error *err);
 /* The same by these means alone; without BPF condition and every are not looked at. */
 enum hi_status hi_probe_open_by(enum hi_probe_means means, const struct hi_target *target,
 				const struct hi_safepoint *safepoint,
-				const struct hi_probe_places *places,
-				struct hi_probe **ret, struct hi_error *err);
+				const struct hi_probe_sites *sites, struct hi_probe **ret,
+				struct hi_error *err);
 enum hi_probe_means hi_probe_means(const struct hi_probe *probe);
 /* For hi_stop_options.trigger; lives as long as the probe. May be armed again
  * after each stop (series). */
 struct hi_trigger *hi_probe_trigger(struct hi_probe *probe);
-/* Hits of the i-th place so far, armed or not, conditions not looked at;
+/* Hits of the i-th site so far, armed or not, conditions not looked at;
  * UINT64_MAX: these means do not count. */
-uint64_t hi_probe_hits(const struct hi_probe *probe, size_t place);
+uint64_t hi_probe_hits(const struct hi_probe *probe, size_t site);
 void hi_probe_close(struct hi_probe *probe);
 
 #endif

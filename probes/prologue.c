@@ -162,7 +162,7 @@ static bool decode_next_instruction(struct decoder *d)
 }
 
 static void describe_instruction(const cs_insn *insn, uint64_t entry,
-				 struct hi_prologue_place *ret)
+				 struct hi_prologue_site *ret)
 {
 	ret->offset = insn->address - entry;
 	ret->single_stepped = !hi_instruction_is_emulated(insn->bytes, insn->size);
@@ -171,11 +171,11 @@ static void describe_instruction(const cs_insn *insn, uint64_t entry,
 }
 
 void hi_prologue_look(const uint8_t *code, size_t size, uint64_t addr,
-		      struct hi_prologue_place *ret)
+		      struct hi_prologue_site *ret)
 {
 	struct decoder d;
 
-	*ret = (struct hi_prologue_place){.single_stepped = true};
+	*ret = (struct hi_prologue_site){.single_stepped = true};
 	if (!open_code_decoder(&d, code, size, addr))
 		return;
 	if (decode_next_instruction(&d))
@@ -185,7 +185,7 @@ void hi_prologue_look(const uint8_t *code, size_t size, uint64_t addr,
 
 /* The first emulated instruction of the straight line behind the entry. */
 static bool find_cheap(struct decoder *d, unsigned kept, uint64_t entry,
-		       struct hi_prologue_place *ret)
+		       struct hi_prologue_site *ret)
 {
 	for (unsigned i = 0; i < STEPS_MAX && decode_next_instruction(d); i++) {
 		if (hi_instruction_is_emulated(d->insn->bytes, d->insn->size)) {
@@ -216,9 +216,9 @@ static bool is_jump_into(const struct decoder *d, uint64_t low, uint64_t high)
 	return false;
 }
 
-/* Does the function jump to somewhere in (entry, place]; yes if it cannot be told. */
+/* Does the function jump to somewhere in (entry, site]; yes if it cannot be told. */
 static bool is_jumped_over(const uint8_t *code, size_t size, uint64_t entry,
-			   uint64_t place)
+			   uint64_t site)
 {
 	struct decoder d;
 	bool found = false;
@@ -226,16 +226,16 @@ static bool is_jumped_over(const uint8_t *code, size_t size, uint64_t entry,
 	if (!open_code_decoder(&d, code, size, entry))
 		return true;
 	while (!found && decode_next_instruction(&d))
-		found = is_jump_into(&d, entry, place);
+		found = is_jump_into(&d, entry, site);
 	found |= d.left > 0;
 	close_code_decoder(&d);
 	return found;
 }
 
 void hi_prologue_choose(const uint8_t *code, size_t size, uint64_t addr, unsigned kept,
-			struct hi_prologue_place *ret)
+			struct hi_prologue_site *ret)
 {
-	struct hi_prologue_place cheap = {};
+	struct hi_prologue_site cheap = {};
 	struct decoder d;
 	bool found;
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hi_prologue_place {
+struct hi_prologue_site {
 	uint64_t offset; /* bytes behind the entry */
 	bool single_stepped;
 	char instruction[64]; /* as text; "" it cannot be decoded */
@@ -23,10 +23,10 @@ struct hi_prologue_place {
  * integer argument (from 0) must still be in its register.
  */
 void hi_prologue_choose(const uint8_t *code, size_t size, uint64_t addr, unsigned kept,
-			struct hi_prologue_place *ret);
+			struct hi_prologue_site *ret);
 /* The instruction at code[0], as it is. */
 void hi_prologue_look(const uint8_t *code, size_t size, uint64_t addr,
-		      struct hi_prologue_place *ret);
+		      struct hi_prologue_site *ret);
 /*
  * Where the function is left: offsets, ascending, of its returns and of the direct
  * jumps out of it (tail calls; [addr, addr + size) is inside, and so is another part of

@@ -26,8 +26,8 @@ static const struct runtime {
 };
 
 /*
- * A runtime's first place with is_gc that is there is what "gc" takes. Functions that
- * a compiler may inline are listed only where they are found; that a place exists
+ * A runtime's first site with is_gc that is there is what "gc" takes. Functions that
+ * a compiler may inline are listed only where they are found; that a site exists
  * does not prove that it is ever reached.
  */
 static const char end_of_collection[] = "end of a collection";
@@ -76,7 +76,7 @@ struct list {
 	struct hi_error *err;
 };
 
-/* ---- known places ---- */
+/* ---- known sites ---- */
 
 static bool has_runtime(struct hi_target_code *code, const struct runtime *runtime,
 			struct hi_module **ret)
@@ -95,12 +95,13 @@ static bool has_runtime(struct hi_target_code *code, const struct runtime *runti
 	return false;
 }
 
-static void mark_end(struct hi_probe_place *place, const struct known *known)
+static void mark_end(struct hi_probe_site *site, const struct known *known)
 {
-	snprintf(place->ends, sizeof(place->ends), "%s", known->runtime);
+	snprintf(site->ends, sizeof(site->ends), "%s", known->runtime);
 }
 
-void hi_places_mark_ends(const struct hi_safepoint *usdt, struct hi_place_list *places)
+void hi_probe_sites_mark_ends(const struct hi_safepoint *usdt,
+			      struct hi_probe_site_list *sites)
 {
 	struct hi_safepoint known;
 
@@ -111,49 +112,49 @@ void hi_places_mark_ends(const struct hi_safepoint *usdt, struct hi_place_list *
 		    strcmp(known.name, usdt->name) != 0 ||
 		    strcmp(known.detail, usdt->detail) != 0)
 			continue;
-		for (size_t p = 0; p < places->count; p++)
-			mark_end(&places->items[p], &table[i]);
+		for (size_t p = 0; p < sites->count; p++)
+			mark_end(&sites->items[p], &table[i]);
 	}
 }
 
 /* HI_NOT_FOUND: this target does not have it. */
 static enum hi_status find_known(struct hi_target_code *code, const struct known *known,
 				 const struct hi_module *module,
-				 struct hi_place_list *places, struct hi_error *err)
+				 struct hi_probe_site_list *sites, struct hi_error *err)
 {
 	struct hi_safepoint safepoint;
 	enum hi_status status = hi_safepoint_parse(known->text, &safepoint, err);
-	size_t before = places->count;
+	size_t before = sites->count;
 
 	if (status != HI_OK)
 		return status;
 	if (safepoint.kind == HI_SAFEPOINT_USDT) {
-		status = hi_find_usdt(code, &safepoint, places, err);
+		status = hi_find_usdt(code, &safepoint, sites, err);
 	} else if (strlen(module->name) >= sizeof(safepoint.detail)) {
 		return HI_NOT_FOUND;
 	} else {
 		strcpy(safepoint.detail, module->name);
-		status = hi_find_function_only(code, &safepoint, places, err);
+		status = hi_find_function_only(code, &safepoint, sites, err);
 	}
-	for (size_t i = before; i < places->count; i++)
+	for (size_t i = before; i < sites->count; i++)
 		if (known->purpose == end_of_collection)
-			mark_end(&places->items[i], known);
+			mark_end(&sites->items[i], known);
 	return status;
 }
 
 static enum hi_status keep_known_safepoint(struct list *list, const struct known *known,
-					   bool is_gc, struct hi_place_list *places)
+					   bool is_gc, struct hi_probe_site_list *sites)
 {
 	struct hi_known_safepoint item = {.is_gc = is_gc};
 
 	snprintf(item.text, sizeof(item.text), "%s", known->text);
 	snprintf(item.runtime, sizeof(item.runtime), "%s", known->runtime);
 	snprintf(item.purpose, sizeof(item.purpose), "%s", known->purpose);
-	item.places =
-		(struct hi_probe_places){.items = places->items, .count = places->count};
+	item.sites =
+		(struct hi_probe_sites){.items = sites->items, .count = sites->count};
 	if (hi_vector_push(&list->all, item))
 		return HI_OK;
-	hi_vector_free(places);
+	hi_vector_free(sites);
 	return hi_fail_memory(list->err, "safepoints");
 }
 
@@ -163,19 +164,19 @@ static enum hi_status list_runtime(struct list *list, const struct runtime *runt
 	bool has_gc = false;
 
 	for (size_t i = 0; i < TABLE; i++) {
-		struct hi_place_list places = {};
+		struct hi_probe_site_list sites = {};
 		enum hi_status status;
 
 		if (strcmp(table[i].runtime, runtime->name) != 0)
 			continue;
-		status = find_known(list->code, &table[i], module, &places, list->err);
+		status = find_known(list->code, &table[i], module, &sites, list->err);
 		if (status == HI_OK) {
 			bool is_gc = table[i].is_gc && !has_gc;
 
 			has_gc |= is_gc;
-			status = keep_known_safepoint(list, &table[i], is_gc, &places);
+			status = keep_known_safepoint(list, &table[i], is_gc, &sites);
 		} else {
-			hi_vector_free(&places);
+			hi_vector_free(&sites);
 		}
 		if (status == HI_NO_MEMORY)
 			return status;
@@ -196,7 +197,7 @@ static struct hi_known_safepoint *find_listed(struct list *list, const char *tex
 static bool list_note(const struct hi_usdt_note *note, void *arg)
 {
 	struct hi_known_safepoint made = {}, *item;
-	struct hi_place_list places = {};
+	struct hi_probe_site_list sites = {};
 	struct list *list = arg;
 
 	snprintf(made.text, sizeof(made.text), "usdt:%s:%s", note->provider, note->name);
@@ -214,13 +215,12 @@ static bool list_note(const struct hi_usdt_note *note, void *arg)
 		}
 		item = &list->all.items[list->all.count - 1];
 	}
-	places.items = item->places.items;
-	places.count = places.capacity = item->places.count;
-	/* A probe at more places than we keep is listed with those. */
-	list->status = hi_places_add_exact(list->code, &places, note->addr,
-					   note->semaphore, list->err);
-	item->places =
-		(struct hi_probe_places){.items = places.items, .count = places.count};
+	sites.items = item->sites.items;
+	sites.count = sites.capacity = item->sites.count;
+	/* A probe at more sites than we keep is listed with those. */
+	list->status = hi_probe_sites_add_exact(list->code, &sites, note->addr,
+						note->semaphore, list->err);
+	item->sites = (struct hi_probe_sites){.items = sites.items, .count = sites.count};
 	if (list->status == HI_LIMIT)
 		list->status = HI_OK;
 	return list->status == HI_OK;
@@ -232,7 +232,7 @@ static void drop_empty(struct list *list)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < list->all.count; i++)
-		if (list->all.items[i].places.count > 0)
+		if (list->all.items[i].sites.count > 0)
 			list->all.items[kept++] = list->all.items[i];
 	list->all.count = kept;
 }
@@ -302,25 +302,25 @@ enum hi_status hi_safepoints_list(const struct hi_target *target,
 
 /* ---- --at gc ---- */
 
-/* Adds the best place of one runtime; HI_NOT_FOUND: none. */
+/* Adds the best site of one runtime; HI_NOT_FOUND: none. */
 static enum hi_status find_gc_of(struct hi_target_code *code,
 				 const struct runtime *runtime,
 				 const struct hi_module *module,
-				 struct hi_place_list *places, struct hi_error *err)
+				 struct hi_probe_site_list *sites, struct hi_error *err)
 {
 	for (size_t i = 0; i < TABLE; i++) {
 		enum hi_status status;
 
 		if (!table[i].is_gc || strcmp(table[i].runtime, runtime->name) != 0)
 			continue;
-		status = find_known(code, &table[i], module, places, err);
+		status = find_known(code, &table[i], module, sites, err);
 		if (status != HI_NOT_FOUND)
 			return status;
 	}
 	return HI_NOT_FOUND;
 }
 
-enum hi_status hi_find_gc(struct hi_target_code *code, struct hi_place_list *places,
+enum hi_status hi_find_gc(struct hi_target_code *code, struct hi_probe_site_list *sites,
 			  struct hi_error *err)
 {
 	const struct runtime *there = NULL;
@@ -332,11 +332,11 @@ enum hi_status hi_find_gc(struct hi_target_code *code, struct hi_place_list *pla
 		if (!has_runtime(code, &runtimes[i], &module))
 			continue;
 		there = &runtimes[i];
-		status = find_gc_of(code, there, module, places, err);
+		status = find_gc_of(code, there, module, sites, err);
 		if (status != HI_OK && status != HI_NOT_FOUND)
 			return status;
 	}
-	if (places->count > 0)
+	if (sites->count > 0)
 		return HI_OK;
 	if (there)
 		return hi_fail(err, HI_NOT_FOUND, 0,

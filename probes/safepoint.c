@@ -203,15 +203,15 @@ enum hi_status hi_safepoint_parse_every(const char *text, struct hi_safepoint *s
 	return HI_OK;
 }
 
-void hi_probe_places_free(struct hi_probe_places *places)
+void hi_probe_sites_free(struct hi_probe_sites *sites)
 {
-	free(places->items);
-	*places = (struct hi_probe_places){};
+	free(sites->items);
+	*sites = (struct hi_probe_sites){};
 }
 
 void hi_safepoints_free(struct hi_known_safepoint *list, size_t n)
 {
 	for (size_t i = 0; list && i < n; i++)
-		hi_probe_places_free(&list[i].places);
+		hi_probe_sites_free(&list[i].sites);
 	free(list);
 }

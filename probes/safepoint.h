@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Safepoints: places of a running target where its heap is consistent, or where
+ * Safepoints: sites of a running target where its heap is consistent, or where
  * a person wants to look at it. What --at means, where that is in this target,
  * and a trigger (attach/trigger.h) that stops the target there. Reads the
  * target's files (never its memory for code: the kernel's own probe bytes may
@@ -13,7 +13,7 @@
 #include "probes/bpf/shared.h"
 
 enum {
-	HI_PLACES_MAX = 64,	 /* of one safepoint */
+	HI_PROBE_SITES_MAX = 64, /* of one safepoint */
 	HI_SAFEPOINTS_MAX = 600, /* that are listed */
 };
 
@@ -45,9 +45,9 @@ enum hi_status hi_safepoint_parse(const char *text, struct hi_safepoint *ret,
 enum hi_status hi_safepoint_parse_every(const char *text, struct hi_safepoint *safepoint,
 					struct hi_error *err);
 
-/* One place of a safepoint in the target (a line, an inlined USDT probe and a
+/* One site of a safepoint in the target (a line, an inlined USDT probe and a
  * C++ constructor may have several). */
-struct hi_probe_place {
+struct hi_probe_site {
 	size_t mapping;		/* index in target->mappings: the file, for its path */
 	uint64_t file_offset;	/* of the probed instruction */
 	uint64_t address;	/* the same in the target */
@@ -68,28 +68,28 @@ struct hi_condition {
 	struct hi_bpf_term terms[HI_BPF_TERMS];
 };
 
-struct hi_probe_places {
-	struct hi_probe_place *items;
+struct hi_probe_sites {
+	struct hi_probe_site *items;
 	size_t count;
-	struct hi_condition condition; /* of the safepoint, for these places */
+	struct hi_condition condition; /* of the safepoint, for these sites */
 };
 
 /*
- * All places of it. HI_NOT_FOUND says what there is instead: no such function
+ * All sites of it. HI_NOT_FOUND says what there is instead: no such function
  * (with the nearest names), inlined everywhere (where), no such USDT probe
  * (which there are), no runtime that is known. For conditions on arguments the
- * place is one where the argument registers still hold them.
+ * site is one where the argument registers still hold them.
  */
 enum hi_status hi_safepoint_find(const struct hi_target *target,
 				 const struct hi_safepoint *safepoint,
-				 struct hi_probe_places *ret, struct hi_error *err);
+				 struct hi_probe_sites *ret, struct hi_error *err);
 /* The same in a process without rights (base/rights.h): its files are in the image
  * (attach/unstopped.h), which this takes. */
 enum hi_status hi_safepoint_find_in(const struct hi_target *target,
 				    struct hi_image *image,
 				    const struct hi_safepoint *safepoint,
-				    struct hi_probe_places *ret, struct hi_error *err);
-void hi_probe_places_free(struct hi_probe_places *places);
+				    struct hi_probe_sites *ret, struct hi_error *err);
+void hi_probe_sites_free(struct hi_probe_sites *sites);
 
 /* A safepoint that this target has, known by its runtime or its USDT notes. */
 struct hi_known_safepoint {
@@ -97,7 +97,7 @@ struct hi_known_safepoint {
 	char runtime[32];  /* "CPython"; "" for a USDT probe of nobody known */
 	char purpose[128]; /* "end of a collection"; "" unknown */
 	bool is_gc;	   /* what --at gc would take */
-	struct hi_probe_places places;
+	struct hi_probe_sites sites;
 };
 
 enum hi_status hi_safepoints_list(const struct hi_target *target,

@@ -7,11 +7,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "probes/probe_internal.h"
+#include "base/cleanup.h"
+#include "probes/uprobe.h"
 
 enum { THREADS_TRIED = 64, SEMAPHORE_SHIFT = 32 };
 
@@ -30,19 +32,19 @@ static enum hi_status find_uprobe_type(unsigned *ret, struct hi_error *err)
 }
 
 enum hi_status hi_uprobe_prepare(const struct hi_target *target,
-				 const struct hi_probe_place *place,
-				 struct hi_uprobe *ret, struct hi_error *err)
+				 const struct hi_probe_site *site, struct hi_uprobe *ret,
+				 struct hi_error *err)
 {
 	struct hi_uprobe made = {
-		.fd = -1, .offset = place->file_offset, .semaphore = place->semaphore};
+		.fd = -1, .offset = site->file_offset, .semaphore = site->semaphore};
 	enum hi_status status = find_uprobe_type(&made.type, err);
 
 	if (status != HI_OK)
 		return status;
-	if (place->mapping >= target->n_mappings ||
+	if (site->mapping >= target->n_mappings ||
 	    made.semaphore >> (64 - SEMAPHORE_SHIFT))
-		return hi_fail(err, HI_BAD_DATA, place->address, "no place for a probe");
-	status = hi_target_open_file(target, &target->mappings[place->mapping], &made.fd,
+		return hi_fail(err, HI_BAD_DATA, site->address, "no place for a probe");
+	status = hi_target_open_file(target, &target->mappings[site->mapping], &made.fd,
 				     err);
 	if (status != HI_OK)
 		return status;

@@ -84,18 +84,18 @@ static bool read_note(const struct file *file, const char *desc, size_t size,
 static bool each_note(const struct file *file, Elf_Data *data, hi_usdt_fn *fn, void *arg)
 {
 	size_t offset = 0, name, desc;
-	GElf_Nhdr head;
+	GElf_Nhdr header;
 
 	for (unsigned i = 0; i < NOTES_MAX; i++) {
 		struct hi_usdt_note note = {};
 
-		offset = gelf_getnote(data, offset, &head, &name, &desc);
+		offset = gelf_getnote(data, offset, &header, &name, &desc);
 		if (offset == 0)
 			break;
-		if (head.n_type != NT_STAPSDT || head.n_namesz != 8 ||
+		if (header.n_type != NT_STAPSDT || header.n_namesz != 8 ||
 		    memcmp((char *)data->d_buf + name, "stapsdt", 8) != 0)
 			continue;
-		if (read_note(file, (char *)data->d_buf + desc, head.n_descsz, &note) &&
+		if (read_note(file, (char *)data->d_buf + desc, header.n_descsz, &note) &&
 		    !fn(&note, arg))
 			return false;
 	}
@@ -165,7 +165,7 @@ enum hi_status hi_usdt_each(struct hi_target_code *code, hi_usdt_fn *fn, void *a
 struct search {
 	struct hi_target_code *code;
 	const struct hi_safepoint *safepoint;
-	struct hi_place_list *places;
+	struct hi_probe_site_list *sites;
 	enum hi_status status;
 	struct hi_error *err;
 	size_t total;
@@ -197,8 +197,8 @@ static bool look_at_note(const struct hi_usdt_note *note, void *arg)
 	if (strcmp(note->provider, search->safepoint->name) == 0 &&
 	    strcmp(note->name, search->safepoint->detail) == 0)
 		search->status =
-			hi_places_add_exact(search->code, search->places, note->addr,
-					    note->semaphore, search->err);
+			hi_probe_sites_add_exact(search->code, search->sites, note->addr,
+						 note->semaphore, search->err);
 	else
 		remember_usdt_name(search, note);
 	return search->status == HI_OK;
@@ -206,11 +206,11 @@ static bool look_at_note(const struct hi_usdt_note *note, void *arg)
 
 enum hi_status hi_find_usdt(struct hi_target_code *code,
 			    const struct hi_safepoint *safepoint,
-			    struct hi_place_list *places, struct hi_error *err)
+			    struct hi_probe_site_list *sites, struct hi_error *err)
 {
 	struct search search = {.code = code,
 				.safepoint = safepoint,
-				.places = places,
+				.sites = sites,
 				.status = HI_OK,
 				.err = err};
 	char wanted[400], near[220];
@@ -221,7 +221,7 @@ enum hi_status hi_find_usdt(struct hi_target_code *code,
 	status = hi_usdt_each(code, look_at_note, &search, err);
 	if (status != HI_OK || search.status != HI_OK)
 		return status != HI_OK ? status : search.status;
-	if (places->count > 0)
+	if (sites->count > 0)
 		return HI_OK;
 	hi_near_names_text(&search.near, near, sizeof(near));
 	if (search.near.count == 0 && search.of_provider[0])

@@ -106,7 +106,7 @@ void hi_query_close(struct hi_query *q)
 	free(q->type_length);
 	free(q->census_row);
 	free(q->census_end);
-	free(q->place_in_tree);
+	free(q->preorder_index);
 	hi_arena_free(&q->blobs);
 	free(q->connected);
 	free(q->columns);

@@ -76,8 +76,8 @@ enum hi_status hi_query_census_row(struct hi_query *q, uint32_t type,
 	return HI_OK;
 }
 
-enum hi_status hi_query_place_in_tree(struct hi_query *q, const uint32_t **ret,
-				      struct hi_error *err)
+enum hi_status hi_query_preorder_index(struct hi_query *q, const uint32_t **ret,
+				       struct hi_error *err)
 {
 	size_t n = q->source.graph->n_nodes;
 	const struct hi_dominators *d;
@@ -85,14 +85,14 @@ enum hi_status hi_query_place_in_tree(struct hi_query *q, const uint32_t **ret,
 
 	if (status != HI_OK)
 		return status;
-	if (!q->place_in_tree) {
-		q->place_in_tree = hi_alloc((n + 1) * sizeof(*q->place_in_tree));
-		if (!q->place_in_tree)
+	if (!q->preorder_index) {
+		q->preorder_index = hi_alloc((n + 1) * sizeof(*q->preorder_index));
+		if (!q->preorder_index)
 			return hi_fail_memory(err, "dominators");
-		memset(q->place_in_tree, 0xff, (n + 1) * sizeof(*q->place_in_tree));
+		memset(q->preorder_index, 0xff, (n + 1) * sizeof(*q->preorder_index));
 		for (uint32_t i = 0; i < d->n_order; i++)
-			q->place_in_tree[d->order[i]] = i;
+			q->preorder_index[d->order[i]] = i;
 	}
-	*ret = q->place_in_tree;
+	*ret = q->preorder_index;
 	return HI_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Edges of objects and variables by the object that they lead to: counted, then put in
- * their places, in the order of where they come from. */
+ * their sources, in the order of where they come from. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -36,8 +36,8 @@ static void place_edges_to(const struct hi_graph *g, struct hi_edges_to *to)
 
 		for (uint32_t k = 0; k < edges.count; k++)
 			if (edges.to[k] < g->n_objects)
-				to->places[to->first[edges.to[k] + 1]++] =
-					(struct hi_edge_place){i, k};
+				to->sources[to->first[edges.to[k] + 1]++] =
+					(struct hi_edge_source){i, k};
 	}
 }
 
@@ -55,10 +55,10 @@ static enum hi_status make_edges_to(const struct hi_graph *g, struct hi_edges_to
 		return hi_fail_memory(err, "edges by target");
 	count_edges_to(g, to);
 	/* Those of roots are in n_edges or are not: room for both. */
-	to->places = hi_alloc(
+	to->sources = hi_alloc(
 		(g->n_edges + g->root_chunk.row[g->first_kind - g->first_root] + 1) *
-		sizeof(*to->places));
-	if (!to->places)
+		sizeof(*to->sources));
+	if (!to->sources)
 		return hi_fail_memory(err, "edges by target");
 	place_edges_to(g, to);
 	*ret = hi_take(to);
@@ -79,7 +79,7 @@ void hi_edges_to_destroy(struct hi_edges_to *to)
 {
 	if (!to)
 		return;
-	free(to->places);
+	free(to->sources);
 	free(to->first);
 	free(to);
 }

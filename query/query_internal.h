@@ -37,10 +37,10 @@ const char *hi_query_state_name(enum hi_object_state state);
 
 /* Edges by what they lead to: first[n] .. first[n + 1] lead to node n. */
 struct hi_edges_to {
-	struct hi_edge_place {
+	struct hi_edge_source {
 		hi_node from;
 		uint32_t index; /* in its row */
-	} * places;
+	} * sources;
 	uint64_t *first; /* n_objects + 1 */
 	hi_node n;
 };
@@ -88,7 +88,7 @@ struct hi_query {
 	uint32_t *census_row;			/* by type; UINT32_MAX: no live object */
 	struct hi_object_order *orders[HI_ORDERS];
 	struct hi_edges_to *edges_to;
-	uint32_t *place_in_tree; /* by node: its index in dominators->order */
+	uint32_t *preorder_index; /* by node: its index in dominators->order */
 	struct hi_frames frames;
 	struct hi_sets retainers, bins;
 };
@@ -110,8 +110,8 @@ void hi_object_order_destroy(struct hi_object_order *order);
 enum hi_status hi_query_edges_to(struct hi_query *q, const struct hi_edges_to **ret,
 				 struct hi_error *err);
 void hi_edges_to_destroy(struct hi_edges_to *to);
-enum hi_status hi_query_place_in_tree(struct hi_query *q, const uint32_t **ret,
-				      struct hi_error *err);
+enum hi_status hi_query_preorder_index(struct hi_query *q, const uint32_t **ret,
+				       struct hi_error *err);
 enum hi_status hi_query_frames(struct hi_query *q, const struct hi_frames **ret,
 			       struct hi_error *err);
 void hi_frames_free(struct hi_frames *frames);

@@ -36,7 +36,7 @@ static enum hi_status find_dominator_keys(struct hi_query *q, uint64_t *low_ret,
 	enum hi_status status = hi_query_dominators(q, &d, err);
 
 	if (status == HI_OK)
-		status = hi_query_place_in_tree(q, &place, err);
+		status = hi_query_preorder_index(q, &place, err);
 	*low_ret = 0;
 	*high_ret = status == HI_OK ? d->n_nodes : 0;
 	return status;
@@ -56,7 +56,7 @@ static enum hi_status start_dominator_walk(struct hi_query *q, struct hi_query_w
 	walk->at = 0;
 	if (walk->is_null || walk->integer < 0 || walk->integer >= d->n_nodes)
 		return HI_OK;
-	place = q->place_in_tree[walk->integer];
+	place = q->preorder_index[walk->integer];
 	if (place == UINT32_MAX)
 		return HI_OK;
 	walk->at = (uint64_t)place + 1;
@@ -76,7 +76,7 @@ static bool advance_dominator_walk(struct hi_query *q, struct hi_query_walk *wal
 		return true;
 	}
 	while (hi_query_next_key(q, walk))
-		if (q->place_in_tree[walk->row] != UINT32_MAX)
+		if (q->preorder_index[walk->row] != UINT32_MAX)
 			return true;
 	return false;
 }
@@ -132,7 +132,7 @@ static enum hi_status make_dominator_cell(struct hi_query *q, uint64_t row, int 
 		return HI_OK;
 	case NODES:
 	default:
-		*ret = hi_cell_u64(d->span[q->place_in_tree[row]]);
+		*ret = hi_cell_u64(d->span[q->preorder_index[row]]);
 		return HI_OK;
 	}
 }

@@ -65,7 +65,7 @@ static enum hi_status start_edge_walk(struct hi_query *q, struct hi_query_walk *
 	walk->at = walk->end = 0;
 	if (status != HI_OK || walk->integer < 0 || walk->integer >= to->n)
 		return status;
-	walk->list = to->places;
+	walk->list = to->sources;
 	walk->at = to->first[walk->integer];
 	walk->end = to->first[walk->integer + 1];
 	return HI_OK;
@@ -73,11 +73,11 @@ static enum hi_status start_edge_walk(struct hi_query *q, struct hi_query_walk *
 
 static bool next_to(struct hi_query_walk *walk)
 {
-	const struct hi_edge_place *place;
+	const struct hi_edge_source *place;
 
 	if (walk->at >= walk->end)
 		return false;
-	place = (const struct hi_edge_place *)walk->list + walk->at++;
+	place = (const struct hi_edge_source *)walk->list + walk->at++;
 	walk->row = (uint64_t)place->from << 32 | place->index;
 	return true;
 }

@@ -188,7 +188,7 @@ static enum hi_status start_idom(struct hi_query *q, struct hi_query_walk *walk,
 {
 	const struct hi_dominators *d;
 	const uint32_t *place = NULL;
-	enum hi_status status = hi_query_place_in_tree(q, &place, err);
+	enum hi_status status = hi_query_preorder_index(q, &place, err);
 
 	if (status == HI_OK)
 		status = hi_query_dominators(q, &d, err);

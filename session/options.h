@@ -63,7 +63,7 @@ struct hi_safepoint_options {
 	const char *every_text; /* "every:10"; NULL: not given */
 	uint64_t every;
 	uint64_t timeout_ns; /* 0: wait for ever */
-	enum hi_snapshot_wish snapshot;
+	enum hi_snapshot_request snapshot;
 	bool has_snapshot;
 	uint64_t max_image; /* bytes; 0: not given */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * At each hit of a place: is it the process, does the condition hold, is the probe
+ * At each hit of a site: is it the process, does the condition hold, is the probe
  * armed. The first hit for which all of it is true takes the arming, tells who and
  * where, and sends its own thread the signal: a thread that is traced stops before
  * its next instruction.
@@ -149,9 +149,9 @@ static __always_inline int condition_holds(const struct pt_regs *regs,
 	return 1;
 }
 
-static __always_inline void count_hit(__u32 place)
+static __always_inline void count_hit(__u32 site)
 {
-	__u32 slot = place * HI_BPF_HIT_SLOTS +
+	__u32 slot = site * HI_BPF_HIT_SLOTS +
 		     (bpf_get_smp_processor_id() & (HI_BPF_HIT_SLOTS - 1));
 	struct hi_bpf_hits *hits = bpf_map_lookup_elem(&hits_map, &slot);
 
@@ -186,14 +186,14 @@ static __always_inline int is_wanted(const struct hi_bpf_shared *shared)
 }
 
 static __always_inline void take_hit(struct hi_bpf_shared *shared,
-				     const struct pt_regs *regs, __u32 tid, __u32 place)
+				     const struct pt_regs *regs, __u32 tid, __u32 site)
 {
 	__u64 event = tid;
 
 	shared->hit_time = bpf_ktime_get_ns();
 	shared->hit_pc = regs->rip;
 	shared->hit_tid = tid;
-	shared->hit_place = place;
+	shared->hit_site = site;
 	shared->hit_unsent = (__u32)is_blocked(shared);
 	__sync_fetch_and_add(&shared->was_hit, 1);
 	if (!shared->hit_unsent)
@@ -203,18 +203,18 @@ static __always_inline void take_hit(struct hi_bpf_shared *shared,
 
 static __always_inline int handle_hit(struct pt_regs *regs)
 {
-	__u32 zero = 0, place = (__u32)bpf_get_attach_cookie(regs), tid = 0;
+	__u32 zero = 0, site = (__u32)bpf_get_attach_cookie(regs), tid = 0;
 	struct hi_bpf_shared *shared = bpf_map_lookup_elem(&shared_map, &zero);
 
 	if (!shared)
 		return 0;
-	if (place == HI_BPF_OWN_PLACE) {
+	if (site == HI_BPF_OWN_SITE) {
 		__sync_fetch_and_add(&shared->own_hits, 1);
 		return 0;
 	}
 	if (!is_our_process(shared, &tid))
 		return 0;
-	count_hit(place);
+	count_hit(site);
 	if (*(volatile __u32 *)&shared->armed != HI_BPF_ARMED)
 		return 0;
 	if (!is_wanted(shared))
@@ -225,7 +225,7 @@ static __always_inline int handle_hit(struct pt_regs *regs)
 		return 0;
 	if (__sync_val_compare_and_swap(&shared->armed, HI_BPF_ARMED, HI_BPF_TAKEN) ==
 	    HI_BPF_ARMED)
-		take_hit(shared, regs, tid, place);
+		take_hit(shared, regs, tid, site);
 	return 0;
 }
 
@@ -236,7 +236,7 @@ int probe(struct pt_regs *regs)
 }
 
 /* For tests: what a kernel does that lets only the main thread's hits through, see
- * Note [Links that miss threads] in own_place.c. */
+ * Note [Links that miss threads] in own_site.c. */
 SEC("uprobe")
 int probe_main_thread(struct pt_regs *regs)
 {

@@ -11,11 +11,11 @@
 enum {
 	HI_BPF_TERMS = 8,     /* of a condition, joined by && */
 	HI_BPF_LOADS = 4,     /* a->b->c->d */
-	HI_BPF_HIT_SLOTS = 8, /* counters of a place, by cpu: a cache line each */
+	HI_BPF_HIT_SLOTS = 8, /* counters of a site, by cpu: a cache line each */
 	HI_BPF_NO_REGISTER = 7,
-	/* The cookie of the loader's own place: a hit there is counted in own_hits,
+	/* The cookie of the loader's own site: a hit there is counted in own_hits,
 	 * whichever process it is of, and does nothing else. */
-	HI_BPF_OWN_PLACE = 0x7fffffff,
+	HI_BPF_OWN_SITE = 0x7fffffff,
 };
 
 enum hi_bpf_operator {
@@ -48,7 +48,7 @@ struct hi_bpf_shared {
 	__u32 armed;   /* OFF or ARMED by the loader; TAKEN by the winning hit */
 	__u32 was_hit; /* 1 when what follows is written */
 	__u64 hit_time, hit_pc;
-	__u32 hit_tid, hit_place;
+	__u32 hit_tid, hit_site;
 	__u64 satisfied; /* hits that met the condition since the arming */
 	__u64 every;	 /* the hit that counts, from 1 */
 	/* The process: its id in the initial namespace, or, ns_inode not 0, in that. */
@@ -58,12 +58,12 @@ struct hi_bpf_shared {
 	__u32 n_terms;
 	__u32 hit_unsent;     /* the thread blocks the signal: none was sent */
 	__u64 blocked_offset; /* of task_struct.blocked; 0: not known */
-	__u64 own_hits;	      /* of HI_BPF_OWN_PLACE */
+	__u64 own_hits;	      /* of HI_BPF_OWN_SITE */
 	__u64 ptrace_offset;  /* of task_struct.ptrace; 0: not known, or all may hit */
 	struct hi_bpf_term terms[HI_BPF_TERMS];
 };
 
-/* A map of its own: index place * HI_BPF_HIT_SLOTS + cpu % HI_BPF_HIT_SLOTS. */
+/* A map of its own: index site * HI_BPF_HIT_SLOTS + cpu % HI_BPF_HIT_SLOTS. */
 struct hi_bpf_hits {
 	__u64 count;
 	__u64 unused[7];

@@ -108,13 +108,13 @@ static enum hi_status remember_stop(struct hi_inspection *in, struct hi_error *e
 	struct hi_stopped *stopped;
 	const struct hi_probed *at;
 
-	if (!in->place || t->landing == HI_LANDING_NONE)
+	if (!in->place || t->position == HI_HIT_NONE)
 		return HI_OK;
 	stopped = hi_arena_alloc(&in->arena, sizeof(*stopped));
 	if (!stopped)
 		return hi_fail_memory(err, "stop");
 	*stopped = (struct hi_stopped){.safepoint = in->options->safepoint.at.text,
-				       .near = t->landing == HI_LANDING_NEAR,
+				       .near = t->position == HI_HIT_NEAR,
 				       .tid = t->hit.tid,
 				       .thread = "",
 				       .waited_ns = t->waited_ns,

@@ -22,14 +22,14 @@ static const char *file_name(const struct hi_mapping *mapping)
 }
 
 struct hi_probed *hi_stop_place_tell(const struct hi_target *target,
-				     const struct hi_probe_places *places,
+				     const struct hi_probe_sites *places,
 				     struct hi_arena *arena)
 {
 	struct hi_probed *told =
 		hi_arena_alloc(arena, (places->count + 1) * sizeof(*told));
 
 	for (size_t i = 0; told && i < places->count; i++) {
-		const struct hi_probe_place *p = &places->items[i];
+		const struct hi_probe_site *p = &places->items[i];
 
 		told[i] = (struct hi_probed){
 			.module = file_name(&target->mappings[p->mapping]),
@@ -98,7 +98,7 @@ bool hi_stop_place_holds(const struct hi_stop_place *place,
 			 const struct hi_target *target)
 {
 	for (size_t i = 0; i < place->places.count; i++) {
-		const struct hi_probe_place *p = &place->places.items[i];
+		const struct hi_probe_site *p = &place->places.items[i];
 
 		if (!is_mapped(target, &place->target->mappings[p->mapping], p->address))
 			return false;
@@ -191,7 +191,7 @@ void hi_stop_place_close(struct hi_stop_place *place)
 	if (!place)
 		return;
 	hi_probe_close(place->probe);
-	hi_probe_places_free(&place->places);
+	hi_probe_sites_free(&place->places);
 	hi_target_close(place->target);
 	hi_arena_free(&place->arena);
 	free(place);

@@ -12,7 +12,7 @@ struct hi_options;
 struct hi_stop_place {
 	const struct hi_safepoint *safepoint; /* borrowed */
 	struct hi_target *target;
-	struct hi_probe_places places;
+	struct hi_probe_sites places;
 	struct hi_probed *told; /* the same for people */
 	struct hi_probe *probe;
 	struct hi_arena arena;
@@ -24,7 +24,7 @@ enum { HI_STOP_PLACE_TEXT = HI_PROBED_TEXT + 256 };
 /* For the commands that only tell of places: the same out of the arena. NULL: no
  * memory. */
 struct hi_probed *hi_stop_place_tell(const struct hi_target *target,
-				     const struct hi_probe_places *places,
+				     const struct hi_probe_sites *places,
 				     struct hi_arena *arena);
 
 /*

@@ -31,7 +31,7 @@ void hi_symbols_free(void *found, size_t size); /* NULL is fine */
 /* hi_safepoint_find and hi_safepoints_list, there. */
 enum hi_status hi_symbols_places(struct hi_target *target, bool verbose,
 				 const struct hi_safepoint *safepoint,
-				 struct hi_probe_places *ret, struct hi_error *err);
+				 struct hi_probe_sites *ret, struct hi_error *err);
 enum hi_status hi_symbols_safepoints(struct hi_target *target, bool verbose,
 				     struct hi_known_safepoint **ret, size_t *n_ret,
 				     struct hi_error *err);
@@ -40,6 +40,6 @@ enum hi_status hi_symbols_allocator(struct hi_target *target, struct hi_range **
 				    size_t *n_ret, struct hi_error *err);
 /* Is that a place of this target where a probe may be? It came out of that process. */
 bool hi_symbols_place_holds(const struct hi_target *target,
-			    const struct hi_probe_place *place);
+			    const struct hi_probe_site *place);
 
 #endif

@@ -66,13 +66,13 @@ enum hi_status hi_symbols_allocator(struct hi_target *target, struct hi_range **
 struct found_places {
 	uint64_t n;
 	struct hi_condition condition;
-	struct hi_probe_place items[HI_PLACES_MAX];
+	struct hi_probe_site items[HI_PROBE_SITES_MAX];
 };
 
 static enum hi_status find_places(struct hi_target *target, struct hi_image *image,
 				  const void *arg, void *found, struct hi_error *err)
 {
-	struct hi_probe_places places = {};
+	struct hi_probe_sites places = {};
 	struct found_places *ret = found;
 	enum hi_status status = hi_safepoint_find_in(target, image, arg, &places, err);
 
@@ -86,7 +86,7 @@ static enum hi_status find_places(struct hi_target *target, struct hi_image *ima
 }
 
 bool hi_symbols_place_holds(const struct hi_target *target,
-			    const struct hi_probe_place *place)
+			    const struct hi_probe_site *place)
 {
 	const struct hi_mapping *m;
 
@@ -102,10 +102,10 @@ bool hi_symbols_place_holds(const struct hi_target *target,
 
 /* Copies them; *ret may be empty. */
 static enum hi_status take_places(const struct hi_target *target,
-				  const struct hi_probe_place *items, size_t n,
-				  struct hi_probe_places *ret, struct hi_error *err)
+				  const struct hi_probe_site *items, size_t n,
+				  struct hi_probe_sites *ret, struct hi_error *err)
 {
-	HI_GUARD(free) struct hi_probe_place *copy = hi_calloc(n + 1, sizeof(*copy));
+	HI_GUARD(free) struct hi_probe_site *copy = hi_calloc(n + 1, sizeof(*copy));
 
 	if (!copy)
 		return hi_fail_memory(err, "places");
@@ -122,26 +122,26 @@ static enum hi_status take_places(const struct hi_target *target,
 				err, HI_BAD_DATA, copy[i].address,
 				"a place for a probe is outside the target's code");
 	}
-	*ret = (struct hi_probe_places){.items = hi_take(copy), .count = n};
+	*ret = (struct hi_probe_sites){.items = hi_take(copy), .count = n};
 	return HI_OK;
 }
 
 enum hi_status hi_symbols_places(struct hi_target *target, bool verbose,
 				 const struct hi_safepoint *safepoint,
-				 struct hi_probe_places *ret, struct hi_error *err)
+				 struct hi_probe_sites *ret, struct hi_error *err)
 {
 	const struct hi_symbols_job job = {.read = find_places,
 					   .arg = safepoint,
 					   .size = sizeof(struct found_places),
 					   .wants_image = true,
 					   .said = verbose ? reading_places : NULL};
-	struct hi_probe_places places = {};
+	struct hi_probe_sites places = {};
 	struct found_places *found = NULL;
 	enum hi_status status = hi_symbols_read(target, &job, (void **)&found, err);
 
 	if (status != HI_OK)
 		return status;
-	if (found->n > HI_PLACES_MAX || found->condition.n_terms > HI_BPF_TERMS)
+	if (found->n > HI_PROBE_SITES_MAX || found->condition.n_terms > HI_BPF_TERMS)
 		status = hi_fail(err, HI_BAD_DATA, 0, "too many places for a probe");
 	else
 		status = take_places(target, found->items, found->n, &places, err);
@@ -158,7 +158,7 @@ struct found_safepoint {
 	char text[192], runtime[32], purpose[128];
 	uint8_t is_gc;
 	uint64_t n;
-	struct hi_probe_place places[HI_PLACES_MAX];
+	struct hi_probe_site places[HI_PROBE_SITES_MAX];
 };
 
 struct found_list {
@@ -185,9 +185,9 @@ static enum hi_status find_list(struct hi_target *target, struct hi_image *image
 		memcpy(to->runtime, from->runtime, sizeof(to->runtime));
 		memcpy(to->purpose, from->purpose, sizeof(to->purpose));
 		to->is_gc = from->is_gc;
-		to->n = from->places.count;
+		to->n = from->sites.count;
 		if (to->n)
-			memcpy(to->places, from->places.items,
+			memcpy(to->places, from->sites.items,
 			       to->n * sizeof(*to->places));
 	}
 	ret->n = n < HI_SAFEPOINTS_MAX ? n : HI_SAFEPOINTS_MAX;
@@ -205,9 +205,9 @@ static enum hi_status take_safepoint(const struct hi_target *target,
 	END_TEXT(to->runtime);
 	END_TEXT(to->purpose);
 	to->is_gc = from->is_gc != 0;
-	if (from->n > HI_PLACES_MAX)
+	if (from->n > HI_PROBE_SITES_MAX)
 		return hi_fail(err, HI_BAD_DATA, 0, "too many places for a probe");
-	return take_places(target, from->places, from->n, &to->places, err);
+	return take_places(target, from->places, from->n, &to->sites, err);
 }
 
 static enum hi_status take_list(const struct hi_target *target,

@@ -146,10 +146,10 @@ static enum hi_status run_child(struct pair *pair, const struct hi_stop_options 
 {
 	struct hi_copy_child child = {pair->child, end_child, pair};
 	struct hi_copy *copy = NULL;
-	enum hi_status status = hi_copy_look_over(pair->target, options, &copy, err);
+	enum hi_status status = hi_copy_estimate(pair->target, options, &copy, err);
 
 	if (status == HI_OK) {
-		hi_copy_mark(copy);
+		hi_copy_set_time(copy);
 		status = hi_copy_run_child(copy, &child, err);
 	}
 	if (status == HI_OK)
@@ -446,7 +446,7 @@ static enum hi_status run_once(pid_t pid, pid_t child_pid, uint64_t max_image)
 	enum hi_status status = hi_target_open(pid, &target, NULL);
 
 	if (status == HI_OK)
-		status = hi_copy_look_over(target, &options, &copy, NULL);
+		status = hi_copy_estimate(target, &options, &copy, NULL);
 	if (status == HI_OK)
 		status = hi_copy_run_child(copy, &child, NULL);
 	if (status == HI_OK)

@@ -373,9 +373,9 @@ HI_TEST_SCENARIO(copy, pages_that_cannot_be_read_are_counted_and_left_out)
 	truths.count = 0;
 	hi_fixture_read_until(fx, "ready", add_truth, &truths);
 	HI_ASSERT_OK(hi_copy_prepare(open_target(fx->pid), &options, &copy, &err), &err);
-	HI_ASSERT_OK(hi_copy_look(copy, &err), &err);
-	HI_ASSERT_OK(hi_copy_place(copy, false, &err), &err);
-	HI_ASSERT_OK(hi_copy_cut(copy, &err), &err);
+	HI_ASSERT_OK(hi_copy_scan(copy, &err), &err);
+	HI_ASSERT_OK(hi_copy_add_areas(copy, false, &err), &err);
+	HI_ASSERT_OK(hi_copy_make_pieces(copy, &err), &err);
 	hi_fixture_tell(fx, "change");
 	hi_fixture_read_until(fx, "changed", add_truth, &truths);
 	HI_ASSERT_OK(hi_copy_read(copy, &err), &err);

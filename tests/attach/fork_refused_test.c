@@ -32,7 +32,7 @@ HI_TEST_ROOT(attach_fork_refused, a_userfaultfd_that_waits_for_forks)
 HI_TEST_SCENARIO(attach_fork_refused, where_it_was_not_wished)
 {
 	struct hi_fixture *fx = hi_test_start_ready("fork_state", "1", "0");
-	struct hi_stop_options options = {.snapshot = HI_WISH_COPY,
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_COPY,
 					  .max_pause_ns = HI_TEST_PATIENCE_NS};
 	struct hi_target target = hi_test_target(fx->pid);
 	struct hi_tracer *tracer = NULL;
@@ -209,7 +209,8 @@ HI_TEST_ROOT(attach_fork_refused, a_filter_that_cannot_be_read)
 	HI_ASSERT_EQ(1, hi_test_ask(fx, "ping"));
 }
 
-/* It has four threads. With one more the first child is made, and not the keeper. */
+/* It has four threads. With one more the first child is made, and not the snapshot child.
+ */
 static void expect_limited(const char *processes)
 {
 	struct hi_fixture *fx = hi_test_start_ready("fork_state", "2", "1");

@@ -213,7 +213,7 @@ HI_TEST_SCENARIO(attach_fork, a_socket_that_the_target_closes_is_closed)
 HI_TEST_SCENARIO(attach_fork, the_child_lives_longer_than_the_pause_budget)
 {
 	struct hi_fixture *fx = hi_test_start_ready("fork_state", "1", "0");
-	struct hi_stop_options options = {.snapshot = HI_WISH_FORK,
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_FORK,
 					  .max_pause_ns = 500000000,
 					  .best_effort_priority = true};
 	struct hi_target target = hi_test_target(fx->pid);
@@ -245,7 +245,7 @@ HI_TEST_SCENARIO(attach_fork, the_child_lives_longer_than_the_pause_budget)
 HI_TEST_SCENARIO(attach_fork, a_budget_that_is_too_short_ends_well)
 {
 	struct hi_fixture *fx = hi_test_start_ready("fork_state", "2", "192");
-	struct hi_stop_options options = {.snapshot = HI_WISH_FORK,
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_FORK,
 					  .max_pause_ns = 2000000};
 	struct hi_target target = hi_test_target(fx->pid);
 	int n_late = 0;
@@ -279,7 +279,7 @@ HI_TEST_SCENARIO(attach_fork, a_budget_that_is_too_short_ends_well)
 HI_TEST_SCENARIO(attach_fork, a_thread_younger_than_the_plan_serves)
 {
 	struct hi_fixture *fx = hi_test_start_ready("fork_state", "0", "0");
-	struct hi_stop_options options = {.snapshot = HI_WISH_FORK,
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_FORK,
 					  .max_pause_ns = HI_TEST_PATIENCE_NS};
 	struct hi_target target = hi_test_target(fx->pid);
 	struct hi_tracer *tracer = NULL;

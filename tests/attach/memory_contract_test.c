@@ -76,11 +76,11 @@ static unsigned char *paged;
 static struct hi_memory *make_paged(void)
 {
 	struct hi_pages *pages = hi_calloc(2, sizeof(*pages));
-	struct hi_pager_duty duty = {.size = sizeof(world),
-				     .ranges = ranges,
-				     .n_ranges = 2,
-				     .threads = 2,
-				     .read = read_world};
+	struct hi_pager_request duty = {.size = sizeof(world),
+					.ranges = ranges,
+					.n_ranges = 2,
+					.threads = 2,
+					.read = read_world};
 	struct hi_frozen *frozen = NULL;
 	struct hi_error err = {};
 

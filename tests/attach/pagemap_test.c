@@ -355,7 +355,7 @@ static struct hi_image *copy_image(struct reserved *r, const char *late)
 
 	HI_ASSERT_OK(hi_target_open(r->fx->pid, &target, &err), &err);
 	hi_test_defer(close_target, target);
-	HI_ASSERT_OK(hi_copy_look_over(target, &options, &copy, &err), &err);
+	HI_ASSERT_OK(hi_copy_estimate(target, &options, &copy, &err), &err);
 	copy->own.pagemap.categories = 0;
 	HI_ASSERT_OK(hi_copy_reserve(copy, &err), &err);
 	if (late)

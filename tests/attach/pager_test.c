@@ -69,12 +69,12 @@ static void end_world(void *arg)
 static struct world *make_world(uint64_t seed, uint64_t budget)
 {
 	struct world *w = calloc(1, sizeof(*w));
-	struct hi_pager_duty duty = {.size = SIZE,
-				     .budget = budget,
-				     .threads = 3,
-				     .read = read_source,
-				     .all_loaded = all_loaded,
-				     .arg = w};
+	struct hi_pager_request duty = {.size = SIZE,
+					.budget = budget,
+					.threads = 3,
+					.read = read_source,
+					.all_loaded = all_loaded,
+					.arg = w};
 	struct hi_error err = {};
 
 	HI_ASSERT(w);
@@ -205,14 +205,14 @@ HI_TEST(pager, what_cannot_be_read_is_zeros_and_counted)
 static struct world *make_whole_world(void)
 {
 	struct world *w = make_world(5, UINT64_MAX / 2);
-	struct hi_pager_duty duty = {.area = w->area,
-				     .size = SIZE,
-				     .ranges = w->ranges,
-				     .n_ranges = 1,
-				     .budget = UINT64_MAX / 2,
-				     .threads = 2,
-				     .read = read_source,
-				     .arg = w};
+	struct hi_pager_request duty = {.area = w->area,
+					.size = SIZE,
+					.ranges = w->ranges,
+					.n_ranges = 1,
+					.budget = UINT64_MAX / 2,
+					.threads = 2,
+					.read = read_source,
+					.arg = w};
 	struct hi_error err = {};
 
 	hi_pager_destroy(w->pager);

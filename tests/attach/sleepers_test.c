@@ -42,7 +42,7 @@ static struct hi_fixture *start_timer(const char *call, const char *where)
 
 /* An image of now; the sleeper's registers are those of a thread in a call. */
 static void take_image(pid_t pid, struct hi_sleepers *sleepers,
-		       enum hi_snapshot_wish wish, size_t n_threads)
+		       enum hi_snapshot_request wish, size_t n_threads)
 {
 	struct hi_stop_options options = {.snapshot = wish,
 					  .max_pause_ns = HI_TEST_PATIENCE_NS,
@@ -63,7 +63,7 @@ static void take_image(pid_t pid, struct hi_sleepers *sleepers,
 }
 
 /* Returns how many stops it took until the time-out had run out so often. */
-static int stop_until_fired(struct hi_fixture *fx, enum hi_snapshot_wish wish,
+static int stop_until_fired(struct hi_fixture *fx, enum hi_snapshot_request wish,
 			    size_t n_threads)
 {
 	struct hi_sleepers *sleepers;
@@ -84,7 +84,8 @@ static int stop_until_fired(struct hi_fixture *fx, enum hi_snapshot_wish wish,
 	return stops;
 }
 
-static void expect_fires(const char *call, const char *where, enum hi_snapshot_wish wish)
+static void expect_fires(const char *call, const char *where,
+			 enum hi_snapshot_request wish)
 {
 	struct hi_fixture *fx = start_timer(call, where);
 	int stops = stop_until_fired(fx, wish, where ? 2 : 1);
@@ -95,22 +96,22 @@ static void expect_fires(const char *call, const char *where, enum hi_snapshot_w
 
 HI_TEST_SCENARIO(attach_sleepers, epoll_wait_of_the_only_thread_under_copies)
 {
-	expect_fires("epoll_wait", NULL, HI_WISH_COPY);
+	expect_fires("epoll_wait", NULL, HI_REQUEST_COPY);
 }
 
 HI_TEST_SCENARIO(attach_sleepers, epoll_wait_of_the_only_thread_under_forks)
 {
-	expect_fires("epoll_wait", NULL, HI_WISH_FORK);
+	expect_fires("epoll_wait", NULL, HI_REQUEST_FORK);
 }
 
 #define FIRES_UNDER_STOPS(call)                                                          \
 	HI_TEST_SCENARIO(attach_sleepers, call##_beside_another_under_copies)            \
 	{                                                                                \
-		expect_fires(#call, "beside", HI_WISH_COPY);                             \
+		expect_fires(#call, "beside", HI_REQUEST_COPY);                          \
 	}                                                                                \
 	HI_TEST_SCENARIO(attach_sleepers, call##_beside_another_under_forks)             \
 	{                                                                                \
-		expect_fires(#call, "beside", HI_WISH_FORK);                             \
+		expect_fires(#call, "beside", HI_REQUEST_FORK);                          \
 	}
 FIRES_UNDER_STOPS(epoll_wait)
 FIRES_UNDER_STOPS(sigtimedwait)

@@ -129,7 +129,7 @@ static void check_target(struct hi_fixture *fx)
 
 HI_TEST_SCENARIO(snapshot, a_forked_image_shows_the_target_and_leaves_no_trace)
 {
-	struct hi_stop_options options = {.snapshot = HI_WISH_FORK,
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_FORK,
 					  .max_pause_ns = BUDGET_NS,
 					  .best_effort_priority = true};
 	struct hi_fixture *fx = start_pages(NULL, NULL);
@@ -157,7 +157,7 @@ HI_TEST_SCENARIO(snapshot, a_forked_image_shows_the_target_and_leaves_no_trace)
 
 HI_TEST_SCENARIO(snapshot, an_image_that_does_not_fit_is_read_in_place)
 {
-	struct hi_stop_options options = {.snapshot = HI_WISH_FORK,
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_FORK,
 					  .max_pause_ns = BUDGET_NS,
 					  .best_effort_priority = true,
 					  .max_image = 1u << 20};
@@ -177,7 +177,7 @@ HI_TEST_SCENARIO(snapshot, an_image_that_does_not_fit_is_read_in_place)
 
 HI_TEST_SCENARIO(snapshot, the_child_of_an_image_in_place_ends_with_the_image)
 {
-	struct hi_stop_options options = {.snapshot = HI_WISH_FORK,
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_FORK,
 					  .max_pause_ns = BUDGET_NS,
 					  .best_effort_priority = true,
 					  .max_image = 1u << 20};
@@ -208,7 +208,7 @@ static void read_all(struct hi_image *image)
 
 HI_TEST_SCENARIO(snapshot, when_the_target_exits_an_image_in_place_says_what_it_lost)
 {
-	struct hi_stop_options options = {.snapshot = HI_WISH_FORK,
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_FORK,
 					  .max_pause_ns = BUDGET_NS,
 					  .best_effort_priority = true,
 					  .max_image = 1u << 20};
@@ -238,7 +238,7 @@ HI_TEST_SCENARIO(snapshot, small_targets_are_copied_and_large_ones_forked)
 	HI_ASSERT_EQ(HI_SNAPSHOT_FORK, image->mode);
 	HI_ASSERT_STREQ("", image->stats.not_forked);
 	check_truths(image);
-	options.snapshot = HI_WISH_COPY;
+	options.snapshot = HI_REQUEST_COPY;
 	image = take(open_target(large->pid), &options);
 	HI_ASSERT_EQ(HI_SNAPSHOT_COPY, image->mode);
 	HI_ASSERT_EQ(0, image->stats.bytes_live);
@@ -248,7 +248,7 @@ HI_TEST_SCENARIO(snapshot, small_targets_are_copied_and_large_ones_forked)
 
 HI_TEST_SCENARIO(snapshot, the_same_target_is_forked_again_and_again)
 {
-	struct hi_stop_options options = {.snapshot = HI_WISH_FORK,
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_FORK,
 					  .max_pause_ns = BUDGET_NS,
 					  .best_effort_priority = true};
 	struct hi_fixture *fx = start_pages(NULL, NULL);
@@ -279,7 +279,7 @@ HI_TEST_SCENARIO(snapshot, copy_and_fork_give_the_same_image)
 	hi_test_sleep_us(50000);
 	target = open_target(fx->pid);
 	for (int i = 0; i < 3; i++) {
-		options.snapshot = i ? HI_WISH_FORK : HI_WISH_COPY;
+		options.snapshot = i ? HI_REQUEST_FORK : HI_REQUEST_COPY;
 		options.max_image = i == 2 ? 1u << 20 : 0;
 		images[i] = take(target, &options);
 		HI_ASSERT_EQ(i ? HI_SNAPSHOT_FORK : HI_SNAPSHOT_COPY, images[i]->mode);
@@ -293,7 +293,7 @@ HI_TEST_SCENARIO(snapshot, copy_and_fork_give_the_same_image)
 
 HI_TEST_SCENARIO(snapshot, a_fork_that_is_refused_is_answered_by_a_copy_and_a_reason)
 {
-	struct hi_stop_options options = {.snapshot = HI_WISH_FORK,
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_FORK,
 					  .max_pause_ns = BUDGET_NS,
 					  .best_effort_priority = true};
 	struct hi_fixture *fx = start_pages("filtered", NULL);
@@ -311,7 +311,7 @@ HI_TEST_SCENARIO(snapshot, a_fork_that_is_refused_is_answered_by_a_copy_and_a_re
 /* What cannot be copied in a quarter of the budget is reserved, then copied. */
 HI_TEST_SCENARIO(snapshot, a_large_target_that_refuses_a_fork_is_stopped_again)
 {
-	struct hi_stop_options options = {.snapshot = HI_WISH_FORK,
+	struct hi_stop_options options = {.snapshot = HI_REQUEST_FORK,
 					  .max_pause_ns = 1200000000,
 					  .best_effort_priority = true};
 	struct hi_fixture *fx = start_pages("filtered", "350");

@@ -275,8 +275,8 @@ static struct hi_permission facts(void)
 				      .name = "sshd",
 				      .uid = {5, 5, 5},
 				      .gid = {6, 6, 6},
-				      .our_uid = 5,
-				      .our_gid = 6,
+				      .own_uid = 5,
+				      .own_gid = 6,
 				      .os_errno = EPERM};
 }
 
@@ -314,12 +314,12 @@ HI_TEST(target, each_check_of_the_kernel_has_its_own_explanation)
 	check_explained(&f, "security module");
 	f.yama_scope = 2;
 	check_explained(&f, "ptrace_scope = 2");
-	f.our_caps = 1 << 19;
+	f.own_caps = 1 << 19;
 	check_explained(&f, "security module");
 	f.yama_scope = 3;
 	check_explained(&f, "fixed until reboot");
 	f = facts();
-	f.our_caps = 1 << 19;
+	f.own_caps = 1 << 19;
 	f.uid[0] = 0;
 	f.other_user_ns = true;
 	check_explained(&f, "another user namespace");

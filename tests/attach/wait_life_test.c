@@ -43,7 +43,7 @@ static size_t hit_now(struct hi_mock_trigger *mock, struct hi_waiting *waiting)
 	hi_mock_trigger_hit(mock, 0);
 	result = hi_waiting_end(waiting);
 	HI_ASSERT_MSG(result.status == HI_OK, "%s", result.text);
-	HI_ASSERT_EQ(HI_LANDING_NEAR, result.landing);
+	HI_ASSERT_EQ(HI_HIT_NEAR, result.position);
 	return result.n_threads;
 }
 

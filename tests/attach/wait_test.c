@@ -106,7 +106,7 @@ static void expect_at(const char *mode, const char *n, int rounds)
 		struct hi_tracer_stop stop = wait_once(fx->pid, &options, mock);
 		const struct hi_trigger_hit *hit = &stop.trigger.hit;
 
-		HI_ASSERT_EQ(HI_LANDING_AT, stop.trigger.landing);
+		HI_ASSERT_EQ(HI_HIT_AT, stop.trigger.position);
 		HI_ASSERT_EQ(mock->page->tid, hit->tid);
 		HI_ASSERT_EQ(mock->page->pc, thread_of(&stop, hit->tid)->regs.rip);
 		HI_ASSERT_EQ(mock->page->time_ns, stop.stopped_ns);
@@ -166,7 +166,7 @@ HI_TEST_SCENARIO(attach_wait, a_thread_that_blocks_the_signal_is_stopped_near)
 	for (int i = 0; i < 20; i++) {
 		struct hi_tracer_stop stop = wait_once(fx->pid, &options, mock);
 
-		HI_ASSERT_EQ(HI_LANDING_NEAR, stop.trigger.landing);
+		HI_ASSERT_EQ(HI_HIT_NEAR, stop.trigger.position);
 		HI_ASSERT_EQ(mock->page->tid, stop.trigger.hit.tid);
 		HI_ASSERT(has_urgent(fx->pid, mock->page->tid, "SigBlk"));
 		go_on(&stop);
@@ -188,7 +188,7 @@ HI_TEST_SCENARIO(attach_wait, a_probe_that_sees_the_block_leaves_nothing_pending
 	for (int i = 0; i < 20; i++) {
 		struct hi_tracer_stop stop = wait_once(fx->pid, &options, mock);
 
-		HI_ASSERT_EQ(HI_LANDING_NEAR, stop.trigger.landing);
+		HI_ASSERT_EQ(HI_HIT_NEAR, stop.trigger.position);
 		HI_ASSERT(!has_urgent(fx->pid, mock->page->tid, "SigPnd"));
 		go_on(&stop);
 	}
@@ -216,7 +216,7 @@ HI_TEST_SCENARIO(attach_wait, a_trigger_that_sends_no_signal_stops_all_near)
 		HI_ASSERT_OK(hi_tracer_start(&target, &options, &waiter, &err), &err);
 		hi_mock_trigger_hit(mock, 0);
 		HI_ASSERT_OK(hi_tracer_stop(waiter, &stop, &err), &err);
-		HI_ASSERT_EQ(HI_LANDING_NEAR, stop.trigger.landing);
+		HI_ASSERT_EQ(HI_HIT_NEAR, stop.trigger.position);
 		HI_ASSERT_EQ(4, stop.n_threads);
 		go_on(&stop);
 		hi_test_expect_free(fx->pid, "RS");
@@ -242,7 +242,7 @@ HI_TEST_SCENARIO(attach_wait, a_probe_inside_the_allocator_is_where_the_thread_s
 		const struct hi_thread *thread;
 
 		stop = wait_once(fx->pid, &options, mock);
-		HI_ASSERT_EQ(HI_LANDING_AT, stop.trigger.landing);
+		HI_ASSERT_EQ(HI_HIT_AT, stop.trigger.position);
 		thread = thread_of(&stop, stop.trigger.hit.tid);
 		HI_ASSERT_EQ(pc, thread->regs.rip);
 		HI_ASSERT(!thread->maybe_in_allocator);
@@ -292,7 +292,7 @@ static bool is_as_quick(struct hi_fixture *fx, struct hi_mock_trigger *mock)
 
 		took_ns[i] = since(stop.stopped_ns);
 		HI_ASSERT_EQ(1001, stop.n_threads);
-		HI_ASSERT_EQ(HI_LANDING_AT, stop.trigger.landing);
+		HI_ASSERT_EQ(HI_HIT_AT, stop.trigger.position);
 		go_on(&stop);
 		stop = stop_once(fx->pid);
 		plain_ns[i] = since(stop.stopped_ns);

@@ -30,8 +30,8 @@ static const char *decimal(pid_t pid)
 
 /* ---- what is found ---- */
 
-static void compare_places(const struct hi_probe_places *a,
-			   const struct hi_probe_places *b, const char *what)
+static void compare_places(const struct hi_probe_sites *a, const struct hi_probe_sites *b,
+			   const char *what)
 {
 	HI_ASSERT_MSG(a->count && a->count == b->count, "%s: %zu and %zu places", what,
 		      a->count, b->count);
@@ -54,7 +54,7 @@ HI_TEST_SCENARIO(symbols, places_and_conditions_are_those_that_are_found_with_ri
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
 		struct hi_target *target = NULL;
 		struct hi_safepoint safepoint = probed_parse(at[i]);
-		struct hi_probe_places without = {};
+		struct hi_probe_sites without = {};
 		struct hi_error err;
 
 		HI_ASSERT_OK(hi_target_open(p->fx->pid, &target, &err), &err);
@@ -63,7 +63,7 @@ HI_TEST_SCENARIO(symbols, places_and_conditions_are_those_that_are_found_with_ri
 		compare_places(probed_find(p, at[i]), &without, at[i]);
 		HI_ASSERT_EQ(strstr(at[i], " if ") != NULL,
 			     without.condition.n_terms > 0);
-		hi_probe_places_free(&without);
+		hi_probe_sites_free(&without);
 		hi_target_close(target);
 	}
 	HI_ASSERT(!hi_files_are_served());
@@ -74,7 +74,7 @@ HI_TEST_SCENARIO(symbols, an_error_comes_back_with_its_words_and_its_status)
 	struct probed *p = probed_start();
 	struct hi_safepoint none = probed_parse("take_ordre");
 	struct hi_safepoint wrong = probed_parse("take_order if $7 == 1");
-	struct hi_probe_places places = {};
+	struct hi_probe_sites places = {};
 	struct hi_error err;
 
 	HI_ASSERT_STATUS(HI_NOT_FOUND,
@@ -104,7 +104,7 @@ HI_TEST_SCENARIO(symbols, the_list_of_safepoints_is_the_one_that_is_found_with_r
 		HI_ASSERT_STREQ(with[i].runtime, without[i].runtime);
 		HI_ASSERT_STREQ(with[i].purpose, without[i].purpose);
 		HI_ASSERT_EQ(with[i].is_gc, without[i].is_gc);
-		compare_places(&with[i].places, &without[i].places, with[i].text);
+		compare_places(&with[i].sites, &without[i].sites, with[i].text);
 	}
 	hi_safepoints_free(with, n_with);
 	hi_safepoints_free(without, n_without);
@@ -205,8 +205,8 @@ HI_TEST_SCENARIO(symbols, a_process_that_dies_or_lies_is_an_error)
 HI_TEST_SCENARIO(symbols, a_place_outside_of_the_target_s_code_is_not_believed)
 {
 	struct probed *p = probed_start();
-	const struct hi_probe_places *places = probed_find(p, "take_order");
-	struct hi_probe_place lie = places->items[0];
+	const struct hi_probe_sites *places = probed_find(p, "take_order");
+	struct hi_probe_site lie = places->items[0];
 
 	HI_ASSERT(hi_symbols_place_holds(p->target, &lie));
 	lie.file_offset++;

@@ -149,7 +149,7 @@ HI_TEST_SCENARIO(probe_conditions, that_are_wrong_say_where)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct hi_safepoint safepoint = probed_parse(cases[i].at);
-		struct hi_probe_places places = {};
+		struct hi_probe_sites places = {};
 		struct hi_error err;
 
 		HI_ASSERT_MSG(hi_safepoint_find(p->target, &safepoint, &places, &err) ==

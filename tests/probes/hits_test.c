@@ -10,7 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "probes/probe_internal.h"
+#include "probes/bpf_probe.h"
+#include "probes/probe.h"
 #include "tests/harness.h"
 #include "tests/support/probed.h"
 
@@ -136,7 +137,7 @@ HI_TEST_ROOT(probe_hits, by_perf_events_are_those_of_the_process_as_well)
 {
 	struct probed *p = probed_start();
 	struct hi_safepoint safepoint = probed_parse("asm_push");
-	const struct hi_probe_places *places = probed_find(p, "asm_push");
+	const struct hi_probe_sites *places = probed_find(p, "asm_push");
 	struct probed_signal signal;
 	struct hi_probe *probe;
 	struct hi_trigger_hit hit;
@@ -163,7 +164,7 @@ HI_TEST_ROOT(probe_hits, by_perf_events_are_those_of_the_process_as_well)
 HI_TEST_ROOT(probe_hits, raise_and_lower_the_semaphore_of_a_usdt_probe)
 {
 	struct probed *p = probed_start();
-	const struct hi_probe_places *places =
+	const struct hi_probe_sites *places =
 		probed_find(p, "usdt:probes_fixture:guarded");
 	struct hi_safepoint safepoint = probed_parse("usdt:probes_fixture:guarded");
 	struct hi_probe *probe;
@@ -270,7 +271,7 @@ static uint8_t byte_at(pid_t pid, uint64_t addr)
 static pid_t start_owner(struct probed *p, const char *at)
 {
 	struct hi_safepoint safepoint = probed_parse(at);
-	const struct hi_probe_places *places = probed_find(p, at);
+	const struct hi_probe_sites *places = probed_find(p, at);
 	int ready[2];
 	char byte;
 	pid_t pid;

@@ -120,13 +120,13 @@ static int look(const struct hi_target *target)
 	size_t n;
 
 	for (size_t i = 0; i < sizeof(ats) / sizeof(ats[0]); i++) {
-		struct hi_probe_places places = {};
+		struct hi_probe_sites places = {};
 		struct hi_safepoint safepoint;
 
 		if (hi_safepoint_parse(ats[i], &safepoint, &err) != HI_OK)
 			continue;
 		found += hi_safepoint_find(target, &safepoint, &places, &err) == HI_OK;
-		hi_probe_places_free(&places);
+		hi_probe_sites_free(&places);
 	}
 	if (hi_safepoints_list(target, &list, &n, &err) == HI_OK)
 		hi_safepoints_free(list, n);

@@ -7,7 +7,8 @@
 
 #include "attach/tracer.h"
 #include "base/cleanup.h"
-#include "probes/probe_internal.h"
+#include "probes/bpf_probe.h"
+#include "probes/probe.h"
 #include "tests/harness.h"
 #include "tests/support/probed.h"
 
@@ -50,7 +51,7 @@ static pid_t stop_once(struct probed *p, struct hi_probe *probe)
 
 	HI_ASSERT_OK(hi_tracer_start(p->target, &options, &tracer, &err), &err);
 	HI_ASSERT_OK(hi_tracer_stop(tracer, &stop, &err), &err);
-	HI_ASSERT_EQ(HI_LANDING_AT, stop.trigger.landing);
+	HI_ASSERT_EQ(HI_HIT_AT, stop.trigger.position);
 	tid = stop.trigger.hit.tid;
 	HI_ASSERT_OK(hi_tracer_resume(tracer, &resumed, &err), &err);
 	return tid;

@@ -9,7 +9,7 @@
 /* Exactly the functions of which the fixture says the addresses. */
 static void expect(struct probed *p, const char *at, const char *a, const char *b)
 {
-	const struct hi_probe_places *places = probed_find(p, at);
+	const struct hi_probe_sites *places = probed_find(p, at);
 	uint64_t wanted[2] = {probed_function(p, a), b ? probed_function(p, b) : 0};
 	size_t n = b ? 2 : 1;
 

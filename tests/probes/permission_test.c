@@ -10,7 +10,8 @@
 
 #include "attach/tracer.h"
 #include "base/cleanup.h"
-#include "probes/probe_internal.h"
+#include "probes/bpf_probe.h"
+#include "probes/probe.h"
 #include "tests/harness.h"
 #include "tests/support/probed.h"
 
@@ -66,7 +67,7 @@ static struct hi_probe *open_perf(struct probed *p, const char *at)
 HI_TEST_ROOT(probe_permission, bpf_and_perfmon_are_enough)
 {
 	struct probed *p = probed_start();
-	const struct hi_probe_places *places = probed_find(p, "asm_push");
+	const struct hi_probe_sites *places = probed_find(p, "asm_push");
 	struct hi_safepoint safepoint = probed_parse("asm_push");
 	bool many = hi_bpf_probe_link(probed_open(p, "asm_push", 1)) == HI_BPF_LINK_MULTI;
 	struct hi_probe *probe;
@@ -160,7 +161,7 @@ static unsigned count_landings(const char *work, unsigned stops)
 		HI_ASSERT_OK(hi_tracer_stop(tracer, &stop, &err), &err);
 		HI_ASSERT_EQ(place, stop.trigger.hit.pc);
 		for (size_t t = 0; t < stop.n_threads; t++)
-			landed += stop.trigger.landing == HI_LANDING_AT &&
+			landed += stop.trigger.position == HI_HIT_AT &&
 				  stop.threads[t].tid == stop.trigger.hit.tid &&
 				  stop.threads[t].regs.rip - place <= 1;
 		HI_ASSERT_OK(hi_tracer_resume(tracer, &resumed, &err), &err);
@@ -179,7 +180,7 @@ HI_TEST_ROOT(probe_permission, conditions_and_counts_need_bpf)
 {
 	struct probed *p = probed_start();
 	struct hi_safepoint safepoint = probed_parse("asm_push if $1 == 1");
-	const struct hi_probe_places *places = probed_find(p, "asm_push if $1 == 1");
+	const struct hi_probe_sites *places = probed_find(p, "asm_push if $1 == 1");
 	struct hi_probe *probe;
 	struct hi_error err;
 
@@ -200,7 +201,7 @@ HI_TEST_ROOT(probe_permission, without_both_is_said_with_what_is_needed)
 {
 	struct probed *p = probed_start();
 	struct hi_safepoint safepoint = probed_parse("asm_push");
-	const struct hi_probe_places *places = probed_find(p, "asm_push");
+	const struct hi_probe_sites *places = probed_find(p, "asm_push");
 	struct hi_probe *probe;
 	struct hi_error err;
 

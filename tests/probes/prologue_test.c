@@ -182,7 +182,7 @@ static void check_function(const struct listing *l, const uint8_t *text,
 			   const GElf_Shdr *shdr, const GElf_Sym *sym, const char *name,
 			   struct counts *counts)
 {
-	struct hi_prologue_place place;
+	struct hi_prologue_site place;
 	uint64_t want = expected(l, sym->st_value, sym->st_size);
 
 	hi_prologue_choose(text + (sym->st_value - shdr->sh_addr), sym->st_size,
@@ -284,7 +284,7 @@ HI_TEST(prologue, survives_any_bytes)
 	uint32_t x = 1;
 
 	for (int round = 0; round < 20000; round++) {
-		struct hi_prologue_place place;
+		struct hi_prologue_site place;
 		size_t size;
 
 		for (size_t i = 0; i < sizeof(bytes); i++) {

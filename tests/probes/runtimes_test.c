@@ -64,7 +64,7 @@ HI_TEST_ROOT(runtimes, cpython_says_as_many_ends_of_collections_as_it_counts)
 {
 	struct hi_target *target;
 	struct hi_fixture *fx = start_python(&target);
-	struct hi_probe_places places = {};
+	struct hi_probe_sites places = {};
 	struct hi_safepoint gc = probed_parse("gc");
 	long before, after;
 	struct hi_probe *probe;
@@ -78,7 +78,7 @@ HI_TEST_ROOT(runtimes, cpython_says_as_many_ends_of_collections_as_it_counts)
 	after = collect(fx, 321);
 	for (size_t i = 0; i < places.count; i++)
 		hits += hi_probe_hits(probe, i);
-	hi_probe_places_free(&places);
+	hi_probe_sites_free(&places);
 	HI_ASSERT_EQ(321, after - before);
 	HI_ASSERT_EQ(after - before, hits);
 }
@@ -96,7 +96,7 @@ HI_TEST_SCENARIO(runtimes, cpython_is_listed_with_all_its_usdt_probes)
 	for (size_t i = 0; i < n; i++) {
 		const struct hi_known_safepoint *s = &list[i];
 
-		HI_ASSERT(s->places.count > 0);
+		HI_ASSERT(s->sites.count > 0);
 		if (strcmp(s->text, "usdt:python:gc__done") == 0) {
 			HI_ASSERT(!done && s->is_gc);
 			HI_ASSERT_STREQ("CPython", s->runtime);

@@ -62,11 +62,11 @@ static void expect_stops_at(const char *at, uint64_t length, unsigned stops)
 		HI_ASSERT_EQ(HI_OK, stop.status);
 		HI_ASSERT_EQ(place, stop.trigger.hit.pc);
 		HI_ASSERT_EQ(p->fx->pid, stop.trigger.hit.tid);
-		landed += stop.trigger.landing == HI_LANDING_AT &&
+		landed += stop.trigger.position == HI_HIT_AT &&
 			  (stop.regs.rip == place || stop.regs.rip == place + length);
-		if (stop.trigger.landing != HI_LANDING_AT || stop.regs.rip - place > 15)
+		if (stop.trigger.position != HI_HIT_AT || stop.regs.rip - place > 15)
 			hi_test_note("landing %d at %#lx, the probe is at %#lx",
-				     stop.trigger.landing, (long)stop.regs.rip,
+				     stop.trigger.position, (long)stop.regs.rip,
 				     (long)place);
 	}
 	HI_ASSERT_MSG(landed == stops, "%s: %u of %u stops at the probe", at, landed,
@@ -109,7 +109,7 @@ HI_TEST_ROOT(probe_stops, satisfy_the_condition)
 		hi_fixture_tell(p->fx, "call 200000");
 	stop = stop_at(p, probe, 60000000000);
 	HI_ASSERT_EQ(HI_OK, stop.status);
-	HI_ASSERT_EQ(HI_LANDING_AT, stop.trigger.landing);
+	HI_ASSERT_EQ(HI_HIT_AT, stop.trigger.position);
 	HI_ASSERT_EQ(180000, (int)stop.regs.rsi);
 	end_fixture(p);
 }

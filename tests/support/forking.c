@@ -12,7 +12,7 @@
 #include "tests/harness.h"
 
 /* The budget is no part of what is tried: other tests may have the processors. */
-static const struct hi_stop_options wish = {.snapshot = HI_WISH_FORK,
+static const struct hi_stop_options wish = {.snapshot = HI_REQUEST_FORK,
 					    .max_pause_ns = HI_TEST_PATIENCE_NS,
 					    .best_effort_priority = true};
 

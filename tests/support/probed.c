@@ -20,7 +20,7 @@ static void close_probe(void *probe)
 
 static void free_places(void *places)
 {
-	hi_probe_places_free(places);
+	hi_probe_sites_free(places);
 	free(places);
 }
 
@@ -74,9 +74,9 @@ struct hi_safepoint probed_parse(const char *at)
 	return safepoint;
 }
 
-const struct hi_probe_places *probed_find(struct probed *p, const char *at)
+const struct hi_probe_sites *probed_find(struct probed *p, const char *at)
 {
-	struct hi_probe_places *places = calloc(1, sizeof(*places));
+	struct hi_probe_sites *places = calloc(1, sizeof(*places));
 	struct hi_safepoint safepoint = probed_parse(at);
 	struct hi_error err;
 
@@ -89,7 +89,7 @@ const struct hi_probe_places *probed_find(struct probed *p, const char *at)
 void probed_find_nothing(struct probed *p, const char *at, const char *word)
 {
 	struct hi_safepoint safepoint = probed_parse(at);
-	struct hi_probe_places places = {};
+	struct hi_probe_sites places = {};
 	struct hi_error err;
 
 	HI_ASSERT_STATUS(HI_NOT_FOUND,
@@ -100,7 +100,7 @@ void probed_find_nothing(struct probed *p, const char *at, const char *word)
 struct hi_probe *probed_open(struct probed *p, const char *at, uint64_t every)
 {
 	struct hi_safepoint safepoint = probed_parse(at);
-	const struct hi_probe_places *places = probed_find(p, at);
+	const struct hi_probe_sites *places = probed_find(p, at);
 	struct hi_probe *probe;
 	struct hi_error err;
 

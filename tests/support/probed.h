@@ -24,7 +24,7 @@ struct probed *probed_start_program(const char *name);
 uint64_t probed_function(const struct probed *p, const char *name);
 /* As --at has it. */
 struct hi_safepoint probed_parse(const char *at);
-const struct hi_probe_places *probed_find(struct probed *p, const char *at);
+const struct hi_probe_sites *probed_find(struct probed *p, const char *at);
 /* HI_NOT_FOUND with this word in its text. */
 void probed_find_nothing(struct probed *p, const char *at, const char *word);
 struct hi_probe *probed_open(struct probed *p, const char *at, uint64_t every);

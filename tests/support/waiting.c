@@ -25,7 +25,7 @@ _Noreturn static void inspect(pid_t pid, const struct hi_stop_options *options, 
 	result.status = hi_tracer_start(&target, options, &tracer, &err);
 	if (result.status == HI_OK)
 		result.status = hi_tracer_stop(tracer, &stop, &err);
-	result.landing = stop.trigger.landing;
+	result.position = stop.trigger.position;
 	result.n_threads = stop.n_threads;
 	if (result.status == HI_OK)
 		result.status = hi_tracer_resume(tracer, &resumed_ns, &err);

@@ -13,7 +13,7 @@ struct hi_waiting {
 
 struct hi_waiting_result {
 	enum hi_status status;
-	enum hi_trigger_landing landing;
+	enum hi_hit_position position;
 	size_t n_threads;
 	char text[240]; /* of the error */
 };

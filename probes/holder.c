@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "probes/keeper.h"
+#include "probes/holder.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -33,14 +33,14 @@
  * kernel's until it boots again; a close that fails leaves the breakpoint itself, which
  * costs the target a trap whenever it comes by.
  *
- * So heapinspect opens and closes no probe. The keeper does: in a session of its own,
+ * So heapinspect opens and closes no probe. The holder does: in a session of its own,
  * where no terminal's signal reaches it, deaf to all signals but SIGKILL and SIGSTOP, and
  * it ends by itself, whatever became of heapinspect. Others may hold and drop descriptors
- * as they like, and die with them: they are neither first nor last. The keeper closes as
+ * as they like, and die with them: they are neither first nor last. The holder closes as
  * it exits: a process that exits, by itself or killed, has no signal pending any more
  * (kernel/signal.c, get_signal; prepare_signal drops new ones).
  *
- * What remains is a SIGKILL for the keeper in the milliseconds in which it opens. The
+ * What remains is a SIGKILL for the holder in the milliseconds in which it opens. The
  * inspector then opens the same probes once more; closed in order, they take a
  * breakpoint along that was left. If the inspector was killed with it, the breakpoint
  * stays until it is next hit: the kernel removes one that nobody listens to
@@ -55,35 +55,35 @@ struct answer {
 /* ---- one answer, with one descriptor or none ---- */
 
 /* It may have been stopped. Never killed: that could leave a breakpoint. */
-static void continue_keeper(const struct hi_keeper *keeper)
+static void continue_holder(const struct hi_probe_holder *holder)
 {
-	if (keeper->pidfd >= 0)
-		(void)pidfd_send_signal(keeper->pidfd, SIGCONT, NULL, 0);
+	if (holder->pidfd >= 0)
+		(void)pidfd_send_signal(holder->pidfd, SIGCONT, NULL, 0);
 }
 
-static bool await_answer(const struct hi_keeper *keeper)
+static bool await_answer(const struct hi_probe_holder *holder)
 {
-	struct pollfd answer = {.fd = keeper->socket, .events = POLLIN};
+	struct pollfd answer = {.fd = holder->socket, .events = POLLIN};
 
 	for (int i = 0; i < ANSWER_TRIES; i++) {
 		if (poll(&answer, 1, ANSWER_MS) > 0)
 			return true;
-		continue_keeper(keeper);
+		continue_holder(holder);
 	}
 	return false;
 }
 
-static enum hi_status take_answer(const struct hi_keeper *keeper, int *fd_ret,
+static enum hi_status take_answer(const struct hi_probe_holder *holder, int *fd_ret,
 				  struct hi_error *err)
 {
 	struct answer answer;
 	int fd = -1;
 
-	if (!await_answer(keeper))
+	if (!await_answer(holder))
 		return hi_fail(err, HI_TIMEOUT, 0,
 			       "the probe process (hi-probes, %d) did not answer",
-			       (int)keeper->pid);
-	if (!hi_packet_receive(keeper->socket, &answer, sizeof(answer), MSG_DONTWAIT,
+			       (int)holder->pid);
+	if (!hi_packet_receive(holder->socket, &answer, sizeof(answer), MSG_DONTWAIT,
 			       &fd))
 		return hi_fail(err, HI_GONE, 0, "the probe process was killed");
 	if (answer.status != HI_OK) {
@@ -97,23 +97,24 @@ static enum hi_status take_answer(const struct hi_keeper *keeper, int *fd_ret,
 	return HI_OK;
 }
 
-/* ---- the keeper ---- */
+/* ---- the holder ---- */
 
 /* Until one fails or the inspector has ended. */
-static void open_probes(int socket, hi_keeper_open *open, void *arg, size_t n, int *fds)
+static void open_probes(int socket, hi_probe_holder_open *open, void *arg, size_t n,
+			int *fds)
 {
 	struct answer answer = {.status = HI_OK};
-	bool is_told = true;
+	bool is_sent = true;
 
 	for (size_t i = 0; i < n; i++)
 		fds[i] = -1;
-	for (size_t i = 0; i < n && is_told && answer.status == HI_OK; i++) {
+	for (size_t i = 0; i < n && is_sent && answer.status == HI_OK; i++) {
 		answer.status = open(arg, i, &fds[i], &answer.error);
-		is_told = hi_packet_send(socket, &answer, sizeof(answer), fds[i]);
+		is_sent = hi_packet_send(socket, &answer, sizeof(answer), fds[i]);
 	}
 }
 
-_Noreturn static void keep(int socket, hi_keeper_open *open, void *arg, size_t n,
+_Noreturn static void keep(int socket, hi_probe_holder_open *open, void *arg, size_t n,
 			   int *kept)
 {
 	char byte;
@@ -131,14 +132,14 @@ _Noreturn static void keep(int socket, hi_keeper_open *open, void *arg, size_t n
 
 /* ---- the inspector ---- */
 
-static enum hi_status take_all(const struct hi_keeper *keeper, size_t n, int *fds,
+static enum hi_status take_all(const struct hi_probe_holder *holder, size_t n, int *fds,
 			       struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 	size_t taken = 0;
 
 	while (taken < n && status == HI_OK) {
-		status = take_answer(keeper, &fds[taken], err);
+		status = take_answer(holder, &fds[taken], err);
 		taken += status == HI_OK;
 	}
 	for (size_t i = 0; i < taken && status != HI_OK; i++)
@@ -147,98 +148,100 @@ static enum hi_status take_all(const struct hi_keeper *keeper, size_t n, int *fd
 }
 
 /* kept: n descriptors, or room for them if there is an open. */
-static enum hi_status fork_keeper(struct hi_keeper *keeper, hi_keeper_open *open,
-				  void *arg, size_t n, int *kept, struct hi_error *err)
+static enum hi_status fork_holder(struct hi_probe_holder *holder,
+				  hi_probe_holder_open *open, void *arg, size_t n,
+				  int *kept, struct hi_error *err)
 {
 	int sockets[2];
 
-	*keeper = HI_KEEPER_NONE;
+	*holder = HI_PROBE_HOLDER_NONE;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
 		return hi_fail_errno(err, "socketpair");
-	keeper->pid = fork();
-	if (keeper->pid == 0) {
+	holder->pid = fork();
+	if (holder->pid == 0) {
 		close(sockets[0]);
 		keep(sockets[1], open, arg, n, kept);
 	}
 	close(sockets[1]);
-	if (keeper->pid < 0) {
+	if (holder->pid < 0) {
 		close(sockets[0]);
 		return hi_fail_errno(err, "cannot fork");
 	}
-	keeper->socket = sockets[0];
-	keeper->pidfd = pidfd_open(keeper->pid, 0);
+	holder->socket = sockets[0];
+	holder->pidfd = pidfd_open(holder->pid, 0);
 	return HI_OK;
 }
 
 /*
- * A keeper that was killed while it opened may leave a breakpoint that the kernel could
+ * A holder that was killed while it opened may leave a breakpoint that the kernel could
  * not take out. Opened anew and closed in order, the same probes take it along.
  */
-enum hi_status hi_keeper_start(struct hi_keeper *keeper, hi_keeper_open *open, void *arg,
-			       size_t n, int *fds, struct hi_error *err)
+enum hi_status hi_probe_holder_start(struct hi_probe_holder *holder,
+				     hi_probe_holder_open *open, void *arg, size_t n,
+				     int *fds, struct hi_error *err)
 {
 	HI_GUARD(free) int *kept = hi_calloc(n + 1, sizeof(*kept));
 	enum hi_status status = HI_GONE;
 
-	*keeper = HI_KEEPER_NONE;
+	*holder = HI_PROBE_HOLDER_NONE;
 	if (!kept)
 		return hi_fail_memory(err, "probe");
 	for (int i = 0; i < START_TRIES && status == HI_GONE; i++) {
-		status = fork_keeper(keeper, open, arg, n, kept, err);
+		status = fork_holder(holder, open, arg, n, kept, err);
 		if (status != HI_OK)
 			return status;
-		status = take_all(keeper, n, fds, err);
+		status = take_all(holder, n, fds, err);
 		if (status != HI_OK)
-			hi_keeper_end(keeper);
+			hi_probe_holder_end(holder);
 	}
 	return status;
 }
 
-static bool keeper_has_died(const struct hi_keeper *keeper)
+static bool has_holder_died(const struct hi_probe_holder *holder)
 {
-	struct pollfd end = {.fd = keeper->pidfd, .events = POLLIN};
+	struct pollfd end = {.fd = holder->pidfd, .events = POLLIN};
 
-	return keeper->pidfd >= 0 && poll(&end, 1, 0) > 0;
+	return holder->pidfd >= 0 && poll(&end, 1, 0) > 0;
 }
 
 /* Without one the caller would be the last to close. */
-static void replace_keeper(struct hi_keeper *keeper, const int *fds, size_t n)
+static void replace_holder(struct hi_probe_holder *holder, const int *fds, size_t n)
 {
 	HI_GUARD(free) int *kept = hi_calloc(n + 1, sizeof(*kept));
 	struct hi_error ignored;
 
-	hi_keeper_end(keeper);
+	hi_probe_holder_end(holder);
 	if (!kept)
 		return;
 	memcpy(kept, fds, n * sizeof(*fds));
-	if (fork_keeper(keeper, NULL, NULL, n, kept, &ignored) != HI_OK)
-		*keeper = HI_KEEPER_NONE;
+	if (fork_holder(holder, NULL, NULL, n, kept, &ignored) != HI_OK)
+		*holder = HI_PROBE_HOLDER_NONE;
 }
 
-void hi_keeper_close(struct hi_keeper *keeper, const int *fds, size_t n)
+void hi_probe_holder_close(struct hi_probe_holder *holder, const int *fds, size_t n)
 {
-	if (n && keeper_has_died(keeper))
-		replace_keeper(keeper, fds, n);
+	if (n && has_holder_died(holder))
+		replace_holder(holder, fds, n);
 	for (size_t i = 0; i < n; i++)
 		close(fds[i]);
-	hi_keeper_end(keeper);
+	hi_probe_holder_end(holder);
 }
 
-void hi_keeper_end(struct hi_keeper *keeper)
+void hi_probe_holder_end(struct hi_probe_holder *holder)
 {
 	const char over = 0;
 
-	if (keeper->socket < 0)
+	if (holder->socket < 0)
 		return;
 	/* Other processes of ours may hold the socket for a while: it is told. */
-	(void)send(keeper->socket, &over, sizeof(over), MSG_NOSIGNAL | MSG_DONTWAIT);
-	close(keeper->socket);
+	(void)send(holder->socket, &over, sizeof(over), MSG_NOSIGNAL | MSG_DONTWAIT);
+	close(holder->socket);
 	for (int i = 0; i < END_TRIES; i++) {
-		continue_keeper(keeper);
-		if (hi_child_reap(keeper->pid, keeper->pidfd, END_MS))
+		continue_holder(holder);
+		if (hi_child_reap(holder->pid, holder->pidfd, END_MS))
 			break;
 	}
-	if (keeper->pidfd >= 0)
-		close(keeper->pidfd);
-	*keeper = HI_KEEPER_NONE;
+	if (holder->pidfd >= 0)
+		close(holder->pidfd);
+	*holder = HI_PROBE_HOLDER_NONE;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A place of our own for a probe, and a second thread that comes to it. */
+/* A site of our own for a probe, and a second thread that comes to it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probes/probe_internal.h"
+#include "probes/own_site.h"
 
 /*
  * Note [Links that miss threads]
@@ -21,16 +21,16 @@
  * a version number says nothing. Without a pid the link would see all threads, but every
  * process that maps the file would get the breakpoint: with libc, the whole system.
  *
- * So a link proves itself first: the keeper puts one on an instruction of its own
+ * So a link proves itself first: the holder puts one on an instruction of its own
  * program, for its own process, and lets a second thread run it. No other process gets
- * that breakpoint, and no other thread of the keeper is there to run into it. The
+ * that breakpoint, and no other thread of the holder is there to run into it. The
  * instruction is a nop, which the kernel emulates.
  */
 __asm__(".text\n.p2align 4\n"
-	".type hi_own_place_text, @function\n"
-	"hi_own_place_text:\n nop\n ret\n"
-	".size hi_own_place_text, .-hi_own_place_text\n");
-extern void hi_own_place_text(void) __attribute__((visibility("hidden")));
+	".type hi_own_site_text, @function\n"
+	"hi_own_site_text:\n nop\n ret\n"
+	".size hi_own_site_text, .-hi_own_site_text\n");
+extern void hi_own_site_text(void) __attribute__((visibility("hidden")));
 
 struct own_offset {
 	uintptr_t address;
@@ -57,9 +57,9 @@ static int find_own_offset(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1; /* the first object is the program */
 }
 
-enum hi_status hi_own_place_prepare(struct hi_uprobe *ret, struct hi_error *err)
+enum hi_status hi_own_site_prepare(struct hi_uprobe *ret, struct hi_error *err)
 {
-	struct own_offset find = {.address = (uintptr_t)hi_own_place_text};
+	struct own_offset find = {.address = (uintptr_t)hi_own_site_text};
 	struct hi_uprobe made = {.fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
 
 	if (made.fd < 0)
@@ -76,16 +76,16 @@ enum hi_status hi_own_place_prepare(struct hi_uprobe *ret, struct hi_error *err)
 	return HI_OK;
 }
 
-static void *run_own_place(void *arg)
+static void *run_own_site(void *arg)
 {
-	hi_own_place_text();
+	hi_own_site_text();
 	return arg;
 }
 
-enum hi_status hi_own_place_run(struct hi_error *err)
+enum hi_status hi_own_site_run(struct hi_error *err)
 {
 	pthread_t thread;
-	int error = pthread_create(&thread, NULL, run_own_place, NULL);
+	int error = pthread_create(&thread, NULL, run_own_site, NULL);
 
 	if (!error)
 		error = pthread_join(thread, NULL);

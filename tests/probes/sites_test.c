@@ -11,7 +11,7 @@
 
 static void expect_place(struct probed *p, const char *at, uint64_t addr)
 {
-	const struct hi_probe_places *places = probed_find(p, at);
+	const struct hi_probe_sites *places = probed_find(p, at);
 
 	HI_ASSERT_MSG(places->count == 1, "%s: %zu places", at, places->count);
 	HI_ASSERT_MSG(places->items[0].address == addr, "%s at %#lx, not %#lx", at,
@@ -34,7 +34,7 @@ HI_TEST_SCENARIO(probe_places, are_the_first_cheap_instruction_that_every_entry_
 HI_TEST_SCENARIO(probe_places, say_instruction_and_function)
 {
 	struct probed *p = probed_start();
-	const struct hi_probe_place *place = probed_find(p, "asm_mov_then_push")->items;
+	const struct hi_probe_site *place = probed_find(p, "asm_mov_then_push")->items;
 
 	HI_ASSERT_STREQ("asm_mov_then_push", place->function);
 	HI_ASSERT_EQ(6, place->into_function);
@@ -86,7 +86,7 @@ static void expect_line(struct probed *p, const char *file, unsigned wanted,
 			unsigned line, const char *function)
 {
 	char at[160];
-	const struct hi_probe_places *places;
+	const struct hi_probe_sites *places;
 
 	snprintf(at, sizeof(at), "%s:%u", file, wanted);
 	places = probed_find(p, at);
@@ -169,7 +169,7 @@ HI_TEST_SCENARIO(probe_places, of_a_line_are_what_another_tool_says_of_the_addre
 	struct probed *p = probed_start();
 	unsigned a = line_of("line A");
 	char at[64], addr[32], want[64];
-	const struct hi_probe_place *place;
+	const struct hi_probe_site *place;
 	const struct hi_command *c;
 	uint64_t base;
 

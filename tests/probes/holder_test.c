@@ -14,14 +14,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "probes/keeper.h"
-#include "probes/probe_internal.h"
+#include "probes/holder.h"
+#include "probes/bpf_probe.h"
+#include "probes/perf_probe.h"
+#include "probes/probe.h"
 #include "tests/harness.h"
 #include "tests/support/probed.h"
 
 enum { KILLS = 60, LONGEST_US = 150000, LOG_SIZE = 4 << 20, READ_ALL = 3 };
 
-/* ---- the keeper alone ---- */
+/* ---- the probe holder alone ---- */
 
 static enum hi_status open_null(void *arg, size_t i, int *fd_ret, struct hi_error *err)
 {
@@ -42,45 +44,48 @@ static size_t count_open(void)
 	return n;
 }
 
-HI_TEST_SCENARIO(keeper, hands_over_what_it_opens_and_ends)
+HI_TEST_SCENARIO(probe_holder, hands_over_what_it_opens_and_ends)
 {
 	size_t never = SIZE_MAX, before = count_open();
-	struct hi_keeper keeper;
+	struct hi_probe_holder probe_holder;
 	struct hi_error err;
 	int fds[50];
 
-	HI_ASSERT_OK(hi_keeper_start(&keeper, open_null, &never, 50, fds, &err), &err);
+	HI_ASSERT_OK(
+		hi_probe_holder_start(&probe_holder, open_null, &never, 50, fds, &err),
+		&err);
 	HI_ASSERT_EQ(before + 52, count_open()); /* socket, pidfd */
-	HI_ASSERT_EQ(0, kill(keeper.pid, 0));
+	HI_ASSERT_EQ(0, kill(probe_holder.pid, 0));
 	for (size_t i = 0; i < 50; i++)
 		HI_ASSERT_EQ(0, close(fds[i]));
-	hi_keeper_end(&keeper);
+	hi_probe_holder_end(&probe_holder);
 	HI_ASSERT_EQ(before, count_open());
 	HI_ASSERT(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
-	hi_keeper_end(&keeper); /* none is well */
+	hi_probe_holder_end(&probe_holder); /* none is well */
 }
 
-HI_TEST_SCENARIO(keeper, says_what_its_opener_says)
+HI_TEST_SCENARIO(probe_holder, says_what_its_opener_says)
 {
 	size_t before = count_open();
 
 	for (size_t at = 0; at < 3; at++) {
-		struct hi_keeper keeper;
+		struct hi_probe_holder probe_holder;
 		struct hi_error err;
 		char text[16];
 		int fds[3];
 
 		snprintf(text, sizeof(text), "the %zuth", at);
 		HI_ASSERT_EQ(HI_UNSUPPORTED,
-			     hi_keeper_start(&keeper, open_null, &at, 3, fds, &err));
+			     hi_probe_holder_start(&probe_holder, open_null, &at, 3, fds,
+						   &err));
 		HI_ASSERT_STREQ(text, err.text);
-		HI_ASSERT_EQ(-1, keeper.socket);
+		HI_ASSERT_EQ(-1, probe_holder.socket);
 		HI_ASSERT_EQ(before, count_open());
 		HI_ASSERT(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 	}
 }
 
-/* ---- a keeper that somebody disturbs ---- */
+/* ---- a holder that is disturbed ---- */
 
 static void expect_ended(pid_t pid)
 {
@@ -88,40 +93,44 @@ static void expect_ended(pid_t pid)
 	HI_ASSERT(waitpid(pid, NULL, WNOHANG) < 0 && errno == ECHILD);
 }
 
-HI_TEST_SCENARIO(keeper, ends_while_another_process_holds_its_socket)
+HI_TEST_SCENARIO(probe_holder, ends_while_another_process_holds_its_socket)
 {
 	size_t never = SIZE_MAX;
-	struct hi_keeper keeper;
+	struct hi_probe_holder probe_holder;
 	struct hi_error err;
 	pid_t holder, pid;
 	int fd;
 
-	HI_ASSERT_OK(hi_keeper_start(&keeper, open_null, &never, 1, &fd, &err), &err);
+	HI_ASSERT_OK(
+		hi_probe_holder_start(&probe_holder, open_null, &never, 1, &fd, &err),
+		&err);
 	holder = fork();
 	if (holder == 0) {
 		for (;;)
 			pause();
 	}
-	pid = keeper.pid;
-	hi_keeper_close(&keeper, &fd, 1);
+	pid = probe_holder.pid;
+	hi_probe_holder_close(&probe_holder, &fd, 1);
 	expect_ended(pid);
 	kill(holder, SIGKILL);
 	HI_ASSERT_EQ(holder, waitpid(holder, NULL, 0));
 }
 
-HI_TEST_SCENARIO(keeper, ends_when_it_is_stopped)
+HI_TEST_SCENARIO(probe_holder, ends_when_it_is_stopped)
 {
 	size_t never = SIZE_MAX;
-	struct hi_keeper keeper;
+	struct hi_probe_holder probe_holder;
 	struct hi_error err;
 	pid_t pid;
 	int fd;
 
-	HI_ASSERT_OK(hi_keeper_start(&keeper, open_null, &never, 1, &fd, &err), &err);
-	pid = keeper.pid;
+	HI_ASSERT_OK(
+		hi_probe_holder_start(&probe_holder, open_null, &never, 1, &fd, &err),
+		&err);
+	pid = probe_holder.pid;
 	kill(pid, SIGTERM); /* not heard */
 	kill(pid, SIGSTOP);
-	hi_keeper_close(&keeper, &fd, 1);
+	hi_probe_holder_close(&probe_holder, &fd, 1);
 	expect_ended(pid);
 }
 
@@ -138,18 +147,19 @@ static enum hi_status open_and_die_once(void *arg, size_t i, int *fd_ret,
 	return HI_OK;
 }
 
-HI_TEST_SCENARIO(keeper, is_made_anew_when_it_is_killed_while_it_opens)
+HI_TEST_SCENARIO(probe_holder, is_made_anew_when_it_is_killed_while_it_opens)
 {
 	int file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC | O_APPEND, 0600), fd;
 	size_t before = count_open();
-	struct hi_keeper keeper;
+	struct hi_probe_holder probe_holder;
 	struct hi_error err;
 
 	HI_ASSERT(file >= 0);
-	HI_ASSERT_OK(hi_keeper_start(&keeper, open_and_die_once, &file, 1, &fd, &err),
+	HI_ASSERT_OK(hi_probe_holder_start(&probe_holder, open_and_die_once, &file, 1,
+					   &fd, &err),
 		     &err);
 	HI_ASSERT_EQ(2, lseek(file, 0, SEEK_END));
-	hi_keeper_close(&keeper, &fd, 1);
+	hi_probe_holder_close(&probe_holder, &fd, 1);
 	HI_ASSERT_EQ(before, count_open());
 	HI_ASSERT(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 }
@@ -161,28 +171,31 @@ static enum hi_status open_and_die(void *arg, size_t i, int *fd_ret, struct hi_e
 	return HI_OK;
 }
 
-HI_TEST_SCENARIO(keeper, is_not_made_anew_for_ever)
+HI_TEST_SCENARIO(probe_holder, is_not_made_anew_for_ever)
 {
-	struct hi_keeper keeper;
+	struct hi_probe_holder probe_holder;
 	struct hi_error err;
 	int fd;
 
-	HI_ASSERT_EQ(HI_GONE, hi_keeper_start(&keeper, open_and_die, NULL, 1, &fd, &err));
-	HI_ASSERT_EQ(-1, keeper.socket);
+	HI_ASSERT_EQ(HI_GONE, hi_probe_holder_start(&probe_holder, open_and_die, NULL, 1,
+						    &fd, &err));
+	HI_ASSERT_EQ(-1, probe_holder.socket);
 	HI_ASSERT(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 }
 
 /* Whoever closes last is a process that nobody kills: here, one made for it. */
-HI_TEST_SCENARIO(keeper, is_replaced_when_it_was_killed)
+HI_TEST_SCENARIO(probe_holder, is_replaced_when_it_was_killed)
 {
 	size_t never = SIZE_MAX, before = count_open();
-	struct hi_keeper keeper;
+	struct hi_probe_holder probe_holder;
 	struct hi_error err;
 	int fd;
 
-	HI_ASSERT_OK(hi_keeper_start(&keeper, open_null, &never, 1, &fd, &err), &err);
-	kill(keeper.pid, SIGKILL);
-	hi_keeper_close(&keeper, &fd, 1);
+	HI_ASSERT_OK(
+		hi_probe_holder_start(&probe_holder, open_null, &never, 1, &fd, &err),
+		&err);
+	kill(probe_holder.pid, SIGKILL);
+	hi_probe_holder_close(&probe_holder, &fd, 1);
 	HI_ASSERT_EQ(before, count_open());
 	HI_ASSERT(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 }
@@ -219,7 +232,7 @@ enum means { MULTI, EVENT, PERF };
 
 static enum hi_status open_by(enum means means, struct probed *p,
 			      const struct hi_safepoint *safepoint,
-			      const struct hi_probe_places *places, struct hi_probe **ret)
+			      const struct hi_probe_sites *places, struct hi_probe **ret)
 {
 	if (means == PERF)
 		return hi_perf_probe_open(p->target, places, ret, NULL);
@@ -231,7 +244,7 @@ static enum hi_status open_by(enum means means, struct probed *p,
 /* Opens and closes until it is killed; exits if it cannot. */
 static pid_t start_owner(enum means means, const char *name, struct probed *p,
 			 const struct hi_safepoint *safepoint,
-			 const struct hi_probe_places *places)
+			 const struct hi_probe_sites *places)
 {
 	pid_t pid = fork();
 	struct hi_probe *probe;
@@ -263,7 +276,7 @@ static void expect_nothing_leaks(enum means means)
 {
 	struct probed *p = probed_start();
 	struct hi_safepoint safepoint = probed_parse("asm_push");
-	const struct hi_probe_places *places = probed_find(p, "asm_push");
+	const struct hi_probe_sites *places = probed_find(p, "asm_push");
 	uint64_t at = places->items[0].address;
 	size_t leaks;
 	char name[16];
@@ -285,17 +298,17 @@ static void expect_nothing_leaks(enum means means)
 	HI_ASSERT_EQ(leaks, count_leaks(name));
 }
 
-HI_TEST_ROOT(keeper, whoever_is_killed_leaks_no_link)
+HI_TEST_ROOT(probe_holder, whoever_is_killed_leaks_no_link)
 {
 	expect_nothing_leaks(MULTI);
 }
 
-HI_TEST_ROOT(keeper, whoever_is_killed_leaks_no_link_of_an_event)
+HI_TEST_ROOT(probe_holder, whoever_is_killed_leaks_no_link_of_an_event)
 {
 	expect_nothing_leaks(EVENT);
 }
 
-HI_TEST_ROOT(keeper, whoever_is_killed_leaks_no_event)
+HI_TEST_ROOT(probe_holder, whoever_is_killed_leaks_no_event)
 {
 	expect_nothing_leaks(PERF);
 }

@@ -36,7 +36,7 @@ static void close_deferred(void *arg)
 static struct landing *start(void)
 {
 	struct landing *l = calloc(1, sizeof(*l));
-	struct hi_probe_places places = {};
+	struct hi_probe_sites places = {};
 	struct hi_safepoint safepoint;
 	struct hi_error err = {};
 	char line[128];
@@ -60,7 +60,7 @@ static struct landing *start(void)
 	HI_ASSERT_EQ(l->marker, places.items[0].address);
 	HI_ASSERT_OK(hi_probe_open(l->target, &safepoint, &places, &l->probe, &err),
 		     &err);
-	hi_probe_places_free(&places);
+	hi_probe_sites_free(&places);
 	return l;
 }
 
@@ -80,7 +80,7 @@ static void check_landing(const struct landing *l, const struct hi_image *image)
 	unsigned long before = word_at(image, l->before);
 
 	HI_ASSERT_EQ(1, image->n_threads);
-	HI_ASSERT_EQ(HI_LANDING_AT, image->stats.trigger.landing);
+	HI_ASSERT_EQ(HI_HIT_AT, image->stats.trigger.position);
 	HI_ASSERT_MSG(pc == l->marker || pc == l->marker + l->first_size,
 		      "it stands at %#lx, the probe is at %#lx", pc, l->marker);
 	/* n has been counted before, and neither in the function nor after it. */
@@ -89,7 +89,7 @@ static void check_landing(const struct landing *l, const struct hi_image *image)
 	HI_ASSERT_EQ(before, image->threads[0].regs.rdi);
 }
 
-static void land(enum hi_snapshot_wish snapshot, enum hi_snapshot_mode mode)
+static void land(enum hi_snapshot_request snapshot, enum hi_snapshot_mode mode)
 {
 	struct landing *l = start();
 	unsigned rounds = hi_test_rounds("HI_TORN", 60);
@@ -108,17 +108,17 @@ static void land(enum hi_snapshot_wish snapshot, enum hi_snapshot_mode mode)
 		check_landing(l, image);
 		hi_image_destroy(image);
 	}
-	hi_probe_close(hi_take(l->probe)); /* its keeper ends with it */
+	hi_probe_close(hi_take(l->probe)); /* its holder ends with it */
 	hi_traces_expect_none(l->fx->pid, "RS");
 	HI_ASSERT_EQ(0, hi_fixture_end(l->fx));
 }
 
 HI_TEST_ROOT(landing, copies_are_made_at_the_very_instruction)
 {
-	land(HI_WISH_COPY, HI_SNAPSHOT_COPY);
+	land(HI_REQUEST_COPY, HI_SNAPSHOT_COPY);
 }
 
 HI_TEST_ROOT(landing, forks_are_made_at_the_very_instruction)
 {
-	land(HI_WISH_FORK, HI_SNAPSHOT_FORK);
+	land(HI_REQUEST_FORK, HI_SNAPSHOT_FORK);
 }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What connects a loaded BPF program with a probe site. */
+#ifndef HI_PROBES_BPF_LINK_H
+#define HI_PROBES_BPF_LINK_H
+
+#include <linux/types.h>
+
+#include "probes/uprobe.h"
+
+enum { HI_BPF_UPROBE_MULTI = 48 }; /* BPF_TRACE_UPROBE_MULTI of linux/bpf.h since 6.6 */
+/* A BPF call failed with this errno: HI_CANNOT_ATTACH, HI_UNSUPPORTED. */
+enum hi_status hi_bpf_refused(int error, struct hi_error *err);
+enum hi_status hi_bpf_link_multi(int program, pid_t pid, uint64_t cookie,
+				 const struct hi_uprobe *uprobe, int *link_ret,
+				 struct hi_error *err);
+enum hi_status hi_bpf_link_event(int program, const struct hi_target *target,
+				 uint64_t cookie, const struct hi_uprobe *uprobe,
+				 int *link_ret, struct hi_error *err);
+/*
+ * That hi_bpf_link_multi sees every thread; the program counts in hits what hits
+ * HI_BPF_OWN_SITE. HI_UNSUPPORTED: it does not. The link that proved it is the caller's:
+ * to close it takes 20 ms.
+ */
+enum hi_status hi_bpf_link_check(int program, const __u64 *hits, int *link_ret,
+				 struct hi_error *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A small process ("hi-probes") that opens probes and is the last to close them,
+ * see Note [Nobody who may be killed opens or closes a probe].
+ */
+#ifndef HI_PROBES_HOLDER_H
+#define HI_PROBES_HOLDER_H
+
+#include <sys/types.h>
+
+#include "base/error.h"
+
+/* Opens the i-th descriptor, in the holder: of the caller's memory it sees a copy. */
+typedef enum hi_status hi_probe_holder_open(void *arg, size_t i, int *fd_ret,
+					    struct hi_error *err);
+
+struct hi_probe_holder {
+	int socket; /* the holder ends when no process holds it; -1: none */
+	pid_t pid;
+	int pidfd; /* -1: none */
+};
+#define HI_PROBE_HOLDER_NONE ((struct hi_probe_holder){.socket = -1, .pidfd = -1})
+
+/*
+ * Opens n descriptors and hands them over in fds, which are the caller's; the holder
+ * has them too, until it is told to end or every process that has a copy of socket has
+ * closed it or died. On failure there is no holder, and all is closed again; err is
+ * open's, or HI_GONE (it was killed) or HI_TIMEOUT (it is stopped).
+ */
+enum hi_status hi_probe_holder_start(struct hi_probe_holder *holder,
+				     hi_probe_holder_open *open, void *arg, size_t n,
+				     int *fds, struct hi_error *err);
+/*
+ * Closes fds, the n descriptors that hi_probe_holder_start gave, and ends the holder,
+ * which closes its own last. If that has been killed another one is made for it.
+ */
+void hi_probe_holder_close(struct hi_probe_holder *holder, const int *fds, size_t n);
+/*
+ * The same after fds were closed. Waits for its end at most 3 s: one that is stopped
+ * again and again ends later.
+ */
+void hi_probe_holder_end(struct hi_probe_holder *holder);
+
+#endif

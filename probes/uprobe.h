@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Uprobes as perf_event_open(2) takes them. */
+#ifndef HI_PROBES_UPROBE_H
+#define HI_PROBES_UPROBE_H
+
+#include <linux/perf_event.h>
+
+#include "probes/safepoint.h"
+
+/* What a site is for the kernel. The path is a link to a descriptor of ours. */
+struct hi_uprobe {
+	unsigned type; /* of the kernel's perf unit for uprobes */
+	int fd;	       /* of the file; -1: none */
+	char path[32];
+	uint64_t offset, semaphore;
+};
+enum hi_status hi_uprobe_prepare(const struct hi_target *target,
+				 const struct hi_probe_site *site, struct hi_uprobe *ret,
+				 struct hi_error *err);
+/* A perf event on it for one task, by attr, whose uprobe's fields are set here.
+ * tid 0: any thread that lives, for what looks at the whole process. */
+enum hi_status hi_uprobe_open(const struct hi_uprobe *uprobe,
+			      const struct hi_target *target, pid_t tid,
+			      struct perf_event_attr *attr, int *fd_ret,
+			      struct hi_error *err);
+void hi_uprobe_release(struct hi_uprobe *uprobe);
+
+#endif
