@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How much memory we may still take. */
+/* How much memory this process or another one may still allocate. */
 #ifndef HI_ATTACH_AVAILABLE_H
 #define HI_ATTACH_AVAILABLE_H
 
 #include <stdint.h>
 
 /*
- * The least of MemAvailable and what every memory cgroup above us leaves (its
- * limit less what it uses, file cache that can be dropped not counted).
- * UINT64_MAX if nothing is known. `proc` and `cgroup` are "/proc" and
- * "/sys/fs/cgroup"; tests give others.
+ * Returns the bytes that this process may still allocate: the minimum of MemAvailable and
+ * of what each memory cgroup above it leaves (limit less usage, where droppable file
+ * cache is not usage). UINT64_MAX: unknown. `proc` and `cgroup` are "/proc" and
+ * "/sys/fs/cgroup", or copies of them in tests.
  */
 uint64_t hi_memory_available(const char *proc, const char *cgroup);
-/* The same for another process; who is its pid as text. */
+/* The same for another process; pid is its process ID as text. */
 uint64_t hi_memory_available_to(const char *proc, const char *who, const char *cgroup);
-/* How many processes more its groups allow (pids.max). UINT64_MAX: nothing is known. */
+/* Returns how many more processes its cgroups allow (pids.max). UINT64_MAX: unknown. */
 uint64_t hi_pids_available_to(const char *proc, const char *who, const char *cgroup);
 
 #endif

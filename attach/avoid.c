@@ -2,31 +2,30 @@
 /*
  * Note [Out of the allocator]
  *
- * A thread may be inside when its pc, or one of the first words above its
- * stack pointer, lies in the ranges: a return address, or a stale word that
- * looks like one. Those threads run on together, so that one that waits for a
- * lock gets it from another one inside; all others stay stopped. That ends
- * quickly where few are inside. Many that share a lock would form a queue in
- * there for ever, so the next tries give each one a turn of its own: it takes
- * the lock, unless one whose turn is still to come holds it, and leaves.
+ * A thread may be inside the allocator when its pc, or one of the first words above its
+ * stack pointer, lies in the ranges: a return address, or a stale word that looks like
+ * one. Those threads run on together, so that one that waits for a lock gets it from
+ * another one inside; all others stay stopped. That ends quickly where few are inside.
+ * Many that share a lock would form a queue in there for ever, so the next tries give
+ * each one a turn of its own: it takes the lock, unless one whose turn is still to come
+ * holds it, and leaves.
  *
- * A stale word above the stack pointer of a sleeping thread would use up all
- * tries for nothing, and hold up everybody else. So a thread that sleeps in a
- * call that no allocator makes is not asked to move: waiting would not tell
- * more. It keeps its mark, which a real unwind of the image takes away. A thread
- * that is found asleep in a call that an allocator may make ASLEEP_TRIES times running
- * gets the second opinion at once, and when only sleepers are left that never move, we
- * stop trying: the lock that they might wait for is held by nobody who runs.
+ * A stale word above the stack pointer of a sleeping thread would use up all tries for
+ * nothing and delay all other threads. So a thread that sleeps in a call that no
+ * allocator makes is not made to run: waiting would give no more information. It stays
+ * marked until the stack is unwound from the image. A thread that is found asleep in a
+ * call that an allocator may make ASLEEP_TRIES times running is checked by
+ * options->is_inside at once. When only sleeping threads are left, the tries end: no
+ * running thread holds the lock that they might wait for.
  *
  * Note [Following a thread to its processor]
  *
- * A thread that runs on another processor does not see PTRACE_INTERRUPT where
- * it is, but when the inter-processor interrupt arrives (microseconds), or at
- * the end of its next system call if that comes first. One whose only system
- * calls are made inside the allocator (mmap and munmap of large blocks, a
- * contended lock) is therefore caught inside again and again. So before we end
- * a thread's turn we move to its processor: that preempts it wherever it
- * happens to be, and there it stops.
+ * A thread that runs on another processor does not see PTRACE_INTERRUPT where it is, but
+ * when the inter-processor interrupt arrives (microseconds), or at the end of its next
+ * system call if that comes first. One whose only system calls are made inside the
+ * allocator (mmap and munmap of large blocks, a contended lock) is therefore caught
+ * inside again and again. So before we end a thread's turn we move to its processor: that
+ * preempts it wherever it happens to be, and there it stops.
  */
 #include "base/search.h"
 #include "attach/avoid.h"
@@ -68,9 +67,8 @@ static bool is_in_avoided_code(const struct hi_stop_options *options, uint64_t a
 }
 
 /*
- * How many bytes from addr the target has touched: reading others would make it
- * grow page tables, and wait for whoever serves a userfaultfd. size: at most
- * OPINION_BYTES.
+ * How many bytes from addr the target has touched: reading others would make it grow page
+ * tables, and may wait for the handler of a userfaultfd. size: at most OPINION_BYTES.
  */
 static size_t touched_bytes(const struct hi_tracees *all, uint64_t addr, size_t size)
 {
@@ -138,7 +136,7 @@ static bool looks_inside(const struct avoidance *av, const struct hi_tracee *tra
 	       is_called_from_inside(av, tracee);
 }
 
-/* The second opinion, where there is one. */
+/* By options->is_inside, where it is set. */
 static bool is_really_inside(const struct avoidance *av, const struct hi_tracee *tracee)
 {
 	const struct hi_stop_options *options = av->options;
@@ -174,9 +172,9 @@ static void settle_thread(struct hi_tracee *tracee, bool inside)
 }
 
 /*
- * A thread stands again (or for the first time): is it out? One that stands at the
- * probe stays there, and a probe on malloc itself is what was asked for: inside is
- * who was called from there.
+ * Decides whether a thread that has stopped is outside the allocator. A thread at the
+ * probe stays there. The probe may be on malloc itself, so such a thread is inside only
+ * if malloc has called the probed code.
  */
 static void judge_thread(const struct avoidance *av, struct hi_tracee *tracee)
 {
@@ -192,7 +190,7 @@ static void judge_thread(const struct avoidance *av, struct hi_tracee *tracee)
 		return;
 	}
 	tracee->maybe_inside = true;
-	/* A group-stopped thread may not run: it was stopped before we came. */
+	/* A group-stopped thread may not run: it was stopped before this stop. */
 	if (tracee->state == HI_TRACEE_GROUP_STOPPED) {
 		settle_thread(tracee, is_really_inside(av, tracee));
 		return;
@@ -221,7 +219,7 @@ static void follow_to_processor(const struct avoidance *av,
 		return;
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	(void)sched_setaffinity(0, sizeof(set), &set); /* a help, not a need */
+	(void)sched_setaffinity(0, sizeof(set), &set); /* an optimization, may fail */
 }
 
 static bool is_movable(const struct hi_tracee *tracee)
@@ -230,7 +228,7 @@ static bool is_movable(const struct hi_tracee *tracee)
 }
 
 /*
- * Is there anybody to let run who may move? Sleepers that never moved have
+ * Is there a thread that may still leave the allocator? Threads that stayed asleep get
  * QUIET_NS beyond their tries: on a loaded machine they may not have run at all.
  */
 static bool can_go_on(const struct avoidance *av, uint64_t *quiet_since_ns)
@@ -295,7 +293,7 @@ static enum hi_status take_turn(const struct avoidance *av, struct hi_tracee *tr
 		hi_tracee_interrupt(tracee);
 		status = await_avoided_thread(av, tracee, err);
 		if (hi_restart_was_asleep(&tracee->regs))
-			break; /* it waits for one that is still to come */
+			break; /* it waits for a thread whose turn is still to come */
 		delay_ns += delay_ns / 2;
 	}
 	return status;

@@ -65,7 +65,7 @@ static void silence_standard_streams(const int *keep, size_t n_keep)
 	if (null < 0)
 		return;
 	for (int fd = 0; fd <= 2; fd++) {
-#ifdef HI_SANITIZED /* their findings are meant to be seen */
+#ifdef HI_SANITIZED /* sanitizers report there */
 		if (fd == 2)
 			continue;
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the tracer and the watchdog do first after fork(): become small
- * processes of their own that share nothing with the inspector but memory and
- * the descriptors that they need.
+ * What the tracer, the watchdog and the probe holder do first after fork(): they become
+ * small processes that share with the inspector only memory and the descriptors that they
+ * need.
  */
 #ifndef HI_ATTACH_CHILD_H
 #define HI_ATTACH_CHILD_H
@@ -19,20 +19,20 @@
 void hi_child_set_signals(void);
 
 /*
- * Own session (no Ctrl-C, Ctrl-Z or SIGHUP of ours); stdin, stdout and stderr become
- * /dev/null, every descriptor from 3 up that is not in keep is closed (-1 in keep: none).
- * name: at most 15 bytes.
+ * Moves the process to a session of its own (no Ctrl-C, Ctrl-Z or SIGHUP of the
+ * terminal); stdin, stdout and stderr become /dev/null, every descriptor from 3 up that
+ * is not in keep is closed (-1 in keep: none). name: at most 15 bytes.
  */
 void hi_child_settle(const char *name, const int *keep, size_t n_keep);
 
 /*
- * Waits, at most so long, for the end of a child of ours and reaps it. pidfd: of pid, or
- * -1. False: it has not ended; init reaps it one day.
+ * Waits at most limit_ms milliseconds for the child pid to end, and reaps it. pidfd: of
+ * pid, or -1. False: it has not ended; init will reap it.
  */
 bool hi_child_reap(pid_t pid, int pidfd, unsigned limit_ms);
 
-/* SCHED_FIFO with this priority (1 is the lowest), or 0: as everybody. Quietly
- * does nothing where it is not permitted. */
+/* Sets SCHED_FIFO with this priority (1 is the lowest), or SCHED_OTHER for 0. Does
+ * nothing where it is not permitted. */
 void hi_child_set_priority(int priority);
 
 #endif

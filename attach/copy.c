@@ -81,8 +81,8 @@ static enum hi_status read_auxv(struct hi_copy *copy, struct hi_error *err)
 	return HI_OK;
 }
 
-/* Programs, for what they say of themselves; shared data, of which the target may have
- * a part only. */
+/* Programs are opened for their symbols, shared writable files because the target may
+ * have touched only a part of them. */
 static bool is_wanted_file(const struct hi_mapping *m)
 {
 	if (m->kind == HI_MAPPING_FILE && (m->prot & HI_PROT_EXEC))
@@ -133,7 +133,7 @@ static bool has_userfaultfd(pid_t pid)
 	return false;
 }
 
-/* Pages that are missing there are somebody's to fill in, so they are not zeros. */
+/* Missing pages of these areas are filled by a handler later, so they are not zeros. */
 enum hi_status hi_copy_find_filled_later(struct hi_copy *copy, struct hi_error *err)
 {
 	if (!has_userfaultfd(copy->target->priv->proc_pid))
@@ -162,8 +162,8 @@ static enum hi_status check_copy_memory(const struct hi_copy *copy, uint64_t tou
 }
 
 /*
- * Touching gigabytes takes longer than a busy target stands still, so look again
- * and touch what is new, until that is little.
+ * Touching gigabytes takes so long that a busy target allocates more meanwhile. So the
+ * target is scanned again and new areas are touched, until there are few.
  */
 static enum hi_status reserve_memory(struct hi_copy *copy, struct hi_error *err)
 {
@@ -276,7 +276,7 @@ void hi_copy_guard(struct hi_copy *copy, int fd)
 	copy->guard_fd = fd;
 }
 
-/* Field 2 of statm: resident pages. 10 µs, so it may be asked in the stop. */
+/* Field 2 of statm: resident pages. 10 µs, so it can be read during the stop. */
 void hi_copy_set_time(struct hi_copy *copy)
 {
 	unsigned long long pages;
@@ -314,10 +314,9 @@ static void restore_priority(const struct schedule *before)
 }
 
 /*
- * What is linear in the number of mappings: the kernel lists them and walks their page
- * tables, for this one thread. The target stands meanwhile, so on a busy machine it does
- * not wait for its turn, as the tracer does not. The bytes are read by many threads, on
- * all processors: they take their share only.
+ * This part is linear in the number of mappings: the kernel lists them and walks their
+ * page tables, in this one thread. The target is stopped meanwhile, so this thread gets
+ * the priority of the tracer. The bytes are then read by many threads at normal priority.
  */
 static enum hi_status plan_stopped(struct hi_copy *copy, struct hi_error *err)
 {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory into an image, in steps so that the stop holds only what must be in it.
- * Internal to attach/: stop.c drives it. Either the bulk copy of a stopped target
+ * Copies memory into an image, in steps, so that only what must happen during the stop
+ * does. Internal to attach/: stop.c drives it. Either the bulk copy of a stopped target
  *
  *	hi_copy_estimate    target runs:    estimate
  *	hi_copy_reserve      target runs:    reserve and touch memory
  *	hi_copy_run          target stands:  maps, pagemap, bulk read
  *	hi_copy_finish       target runs:    the image
  *
- * or the image of a copy-on-write child, of which nothing is reserved before and
- * nothing read during the stop
+ * or the image of a copy-on-write child, of which nothing is reserved before and nothing
+ * read during the stop
  *
  *	hi_copy_estimate    target runs:    estimate
- *	hi_copy_set_time         target stands:  the moment of the image
+ *	hi_copy_set_time target stands: timestamp and RSS of the image
  *	hi_copy_run_child    target runs:    maps, pagemap, bulk read of the child
  *	hi_copy_finish
  *
- * None of them stops anything; run copies what is there at that moment, so the
- * caller must have stopped all threads. Only pages that are present are ever
- * read: the target's RSS and page tables stay as they are.
+ * None of them stops anything: the caller must have stopped all threads before
+ * hi_copy_run. Only pages that are present are ever read: the target's RSS and page
+ * tables stay as they are.
  */
 #ifndef HI_ATTACH_COPY_H
 #define HI_ATTACH_COPY_H
@@ -31,8 +31,9 @@ struct hi_copy;
 /* A child that was forked off the target and stands still. */
 struct hi_copy_child {
 	pid_t pid; /* in our pid namespace */
-	/* Ends it. Called once, when nothing more is read of it, by any thread, at the
-	 * latest at the image's destroy; NULL: the caller ends it after that. */
+	/* Ends the child. Called once, by any thread, when nothing more is read from it,
+	 * at the latest when the image is destroyed. NULL: the caller ends it after that.
+	 */
 	void (*end)(void *arg);
 	void *arg;
 };
@@ -42,7 +43,7 @@ struct hi_copy_child {
 enum hi_status hi_copy_estimate(struct hi_target *target,
 				const struct hi_stop_options *options,
 				struct hi_copy **ret, struct hi_error *err);
-/* Of the last look: bytes that are read for the image, and those of them that are
+/* By the last scan: bytes that are read for the image, and those of them that are
  * private memory, which a fork makes copy-on-write. */
 uint64_t hi_copy_bytes(const struct hi_copy *copy);
 uint64_t hi_copy_private_bytes(const struct hi_copy *copy);
@@ -53,11 +54,11 @@ enum hi_status hi_copy_reserve(struct hi_copy *copy, struct hi_error *err);
 enum hi_status hi_copy_prepare(struct hi_target *target,
 			       const struct hi_stop_options *options,
 			       struct hi_copy **ret, struct hi_error *err);
-/* While fd (borrowed) polls readable the run reads nothing more: the pidfd of the
- * tracer, whose death lets the target run. */
+/* Stops reading as soon as fd (borrowed) polls readable. fd is the pidfd of the
+ * tracer: when that ends, the target runs again. */
 void hi_copy_guard(struct hi_copy *copy, int fd);
-/* The image shows this moment: its time and the target's RSS. hi_copy_run does it by
- * itself. */
+/* Sets the timestamp of the image to now, and its RSS to the current one. hi_copy_run
+ * does this itself. */
 void hi_copy_set_time(struct hi_copy *copy);
 /* Once. HI_GONE if the target exited or exec'ed since prepare. Works without
  * hi_copy_reserve, but is slower then. */

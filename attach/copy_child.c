@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is different where a copy-on-write child is read and not the target. */
+/* How a copy-on-write child is read instead of the target. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,22 +20,22 @@
  *
  * - Page tables are copied only where there is anonymous memory (mm/memory.c:
  *   vma_needs_copy). Of shared mappings, of files that were never written to and of
- *   memory where only the page of zeros was read, the child's pagemap shows
- *   nothing. Which of those pages are there, the target's own pagemap says, after it
- *   runs again, where the same thing is still mapped. It counts in addition to the
- *   child's, as far as it can tell nothing new: pages of files, and of zeros.
- * - Shared memory is the same memory: what is read of it is what it is now. It is
- *   read through the child, whose mapping of it nobody can take away.
+ *   memory where only the page of zeros was read, the child's pagemap shows nothing. The
+ *   target's own pagemap shows which of those pages are present, once it runs again and
+ *   where the same file is still mapped. It is used in addition to the child's, but only
+ *   for pages that cannot have changed: pages of files, and of zeros.
+ * - Shared memory is the same memory: what is read of it is what it is now. It is read
+ *   through the child, which never unmaps it.
  * - MADV_DONTFORK areas are missing. What the target maps and the child does not was
- *   either mapped since, and is none of the image, or is marked "dc" (VM_DONTCOPY) in
- *   the target's smaps: then it is read from the target while it runs.
+ *   either mapped since, and is none of the image, or is marked "dc" (VM_DONTCOPY) in the
+ *   target's smaps: then it is read from the target while it runs.
  * - MADV_WIPEONFORK areas are empty ("wf" in the child's smaps): the same.
  *
- * Smaps are looked at only if there is something that they could explain. All that was
- * read while the target ran is counted (HI_PAGES_LIVE).
+ * Smaps are read only if there is something that they could explain. All that was read
+ * while the target ran is counted (HI_PAGES_LIVE).
  *
- * Which areas somebody fills in later (userfaultfd) is asked of the target: the child
- * is registered nowhere.
+ * Areas that a userfaultfd handler fills later are looked up in the target: the child is
+ * not registered.
  */
 
 struct hi_copy_child_source {
@@ -209,7 +209,7 @@ static bool is_same_thing(const struct hi_mapping *a, const struct hi_mapping *b
 	       (!a->inode || a->start - a->file_offset == b->start - b->file_offset);
 }
 
-/* What the target's pagemap says of m, where it still maps the same, into seen. */
+/* Collects the target's pagemap of m, where it still maps the same, into seen. */
 static enum hi_status look_at_target(struct hi_copy *copy, const struct hi_mapping *m,
 				     struct hi_error *err)
 {

@@ -83,7 +83,7 @@ struct hi_copy {
 	size_t n_auxv;
 	uint64_t held_bytes; /* by the last plan */
 	uint64_t time_ns;    /* CLOCK_REALTIME of the image; 0: not yet known */
-	uint64_t rss;	     /* of that moment; UINT64_MAX: not known */
+	uint64_t rss;	     /* at time_ns; UINT64_MAX: unknown */
 	uint64_t max_image;  /* options */
 	bool in_place;	     /* only live pieces are read, the rest when it is touched */
 	/* Pages that could not be read. */
@@ -114,7 +114,7 @@ enum hi_status hi_copy_add_areas(struct hi_copy *copy, bool with_room,
 				 struct hi_error *err);
 /* Pieces and blocks out of pages and areas. */
 enum hi_status hi_copy_make_pieces(struct hi_copy *copy, struct hi_error *err);
-/* Faults in the pages of ours that the held pages will go to. */
+/* Faults in the own pages that the held pages will be copied to. */
 void hi_copy_touch(struct hi_copy *copy);
 /* Reads all pieces; what fails is in unreadable. HI_GONE, HI_NO_MEMORY. */
 enum hi_status hi_copy_read(struct hi_copy *copy, struct hi_error *err);

@@ -76,7 +76,7 @@ static bool add_pages(struct hi_page_list *pages, struct hi_pages add,
 	return hi_vector_push(pages, add);
 }
 
-/* Cuts the runs at the mappings' borders and says what becomes of each. */
+/* Cuts the runs at the mappings' borders and decides what to do with each. */
 static bool classify_pages(struct hi_copy *copy)
 {
 	size_t at = 0;
@@ -204,16 +204,15 @@ uint64_t hi_copy_sum(const struct hi_copy *copy, uint32_t mask, uint32_t flags)
 /*
  * Note [Areas]
  *
- * An area is the place of a stretch of the target's addresses. Stretches that
- * lie near to each other are joined, so that there are few: over a gap of at
- * most 64 MiB, and not much more than what is joined, lest a sparse reservation
- * of terabytes cost us bitmaps. Large areas made before the stop have room at
- * both ends, since heaps grow meanwhile, and lie congruent to their addresses
- * modulo 2 MiB, so that a dense stretch gets huge pages and only such ones do (a
- * huge page for each lonely page would take 512 times its memory). Small ones
- * are packed: hundreds of thousands of lonely pages must not cost us a page
- * table each. What is read while the target runs lies in areas of its own: it is read
- * once, also where the rest is read in place, again and again.
+ * An area holds the copy of a range of the target's addresses. Stretches that lie near to
+ * each other are joined, so that there are few: over a gap of at most 64 MiB, and not
+ * much more than what is joined, so that a sparse reservation of terabytes needs no large
+ * bitmaps. Large areas made before the stop have room at both ends, since heaps grow
+ * meanwhile, and lie congruent to their addresses modulo 2 MiB, so that a dense stretch
+ * gets huge pages and only such ones do (a huge page for each single page would take 512
+ * times its memory). Small ones are packed: hundreds of thousands of single pages must
+ * not need a page table each. What is read while the target runs lies in areas of its
+ * own: it is read once, also where the rest is read in place, again and again.
  */
 static bool joins_area(const struct hi_area *area, uint64_t joined, uint64_t start)
 {
@@ -319,7 +318,7 @@ static size_t size_of_fresh(const struct hi_copy *copy, bool live)
 	return size ? size + HUGE_PAGE : 0;
 }
 
-/* One reservation for all of that kind: few mappings of ours. */
+/* One reservation for all of that kind, to need few mappings. */
 static bool reserve_fresh(struct hi_copy *copy, bool live)
 {
 	struct hi_reservation reservation = {.size = size_of_fresh(copy, live)};
@@ -333,7 +332,7 @@ static bool reserve_fresh(struct hi_copy *copy, bool live)
 	if (!reservation.pages)
 		return false;
 	copy->reservations.items[copy->reservations.count++] = reservation;
-	/* A fork of ours must not make the touched pages copy-on-write. */
+	/* A fork of this process must not make the touched pages copy-on-write. */
 	(void)madvise(reservation.pages, reservation.size, MADV_DONTFORK);
 	(void)madvise(reservation.pages, reservation.size, MADV_DONTDUMP);
 	(void)madvise(reservation.pages, reservation.size, MADV_NOHUGEPAGE);

@@ -64,9 +64,9 @@ static void note_unreadable(struct hi_copy *copy, uint64_t addr, uint64_t size)
  * gup_must_unshare). That would give the target (redis that saves, a server with forked
  * workers) a memory of its own for every page that we read, while it stands, and makes
  * the read four times slower; a copy-on-write child would be copied whole. /proc/PID/mem
- * only takes references. So what is shared is read by it: known of a child, asked of the
- * target when it is opened, and, since it may have forked meanwhile, of two pages of
- * each block (1 µs each).
+ * only takes references. So shared pages are read that way. A child's pages are always
+ * shared; the target's are checked when it is opened, and again for two pages of each
+ * block (1 µs each), since it may have forked meanwhile.
  */
 #define PM_EXCLUSIVE (1ull << 56)
 #define PM_FILE (1ull << 61)
@@ -136,11 +136,12 @@ static size_t read_many(struct hi_copy *copy, const struct hi_piece *pieces, siz
 
 	for (size_t i = 0; i < n; i++) {
 		local[i] = (struct iovec){pieces[i].host, pieces[i].size};
-		/* The kernel wants a number here, not a pointer of ours. */
+		/* The kernel takes the target's address here, not a pointer of this
+		 * process. */
 		remote[i] =
 			(struct iovec){(void *)(uintptr_t)pieces[i].addr, pieces[i].size};
 	}
-	/* ESRCH: this thread has exited. Others may live, and mem_fd tells. */
+	/* ESRCH: this thread has exited. Others may live; reading mem_fd shows it. */
 	got = process_vm_readv(source_of(copy, pieces)->pid, local, n, remote, n, 0);
 	while (got > 0 && whole < n && (size_t)got >= pieces[whole].size)
 		got -= (ssize_t)pieces[whole++].size;
@@ -148,8 +149,8 @@ static size_t read_many(struct hi_copy *copy, const struct hi_piece *pieces, siz
 }
 
 /*
- * A target that runs again would give us a torn image, and reading pages that it
- * has just returned would make its page tables grow. Looked at once a block.
+ * If the target runs again the image would be torn, and reading pages that it has just
+ * returned would make its page tables grow. Checked once per block.
  */
 static bool is_let_go(const struct hi_copy *copy)
 {

@@ -24,13 +24,12 @@
 /*
  * Note [Cores]
  *
- * The file is mapped and its segments are the spans of the image: nothing is
- * copied. What the segments say is believed only as far as the file reaches. A
- * segment that was not dumped (p_filesz less than p_memsz) is no zeros: it is
- * not held. The kernel leaves out clean file pages (coredump_filter), for which
- * there is the file; anything else that may hold data and is left out or cut
- * short counts as missing. Who cuts the file while we read it gets us SIGBUS,
- * as any program that maps a file.
+ * The file is mapped and its segments are the spans of the image: nothing is copied.
+ * Segments are used only as far as the file reaches. A segment that was not dumped
+ * (p_filesz less than p_memsz) is no zeros: it is not held. The kernel leaves out clean
+ * file pages (coredump_filter), for which there is the file; anything else that may hold
+ * data and is left out or cut short counts as missing. Truncating the file while it is
+ * read causes SIGBUS, as in any program that maps a file.
  */
 struct load {
 	uint64_t start, end; /* target addresses */
@@ -255,7 +254,8 @@ static bool find_core_auxv(const struct core *core, uint64_t type, uint64_t *ret
 	return false;
 }
 
-/* Names that a core does not have: found by what auxv says of them. */
+/* Special mappings have no name in a core: they are recognized by the auxiliary
+ * vector. */
 static void name_special(const struct core *core, const struct load *load,
 			 struct hi_mapping *m)
 {
@@ -384,7 +384,7 @@ static enum hi_status add_spans(const struct core *core, struct hi_frozen *froze
 	return status;
 }
 
-/* Takes the mapped file over from core. */
+/* Takes ownership of the mapped file from core. */
 static enum hi_status freeze_core(struct core *core, struct hi_memory **ret,
 				  struct hi_error *err)
 {

@@ -2,48 +2,48 @@
 /*
  * Note [A call that finishes by itself]
  *
- * A thread of which only the registers were changed is a wreck if the tracer dies
- * now. So before anything is changed the way back lies on its stack: a chain of
- * signal frames, each made as the kernel makes one for a handler. A call returns
- * into the first one, `ret` leads to the sequence that calls rt_sigreturn, that
- * makes the next call, and the last frame restores the thread. All signals are
- * blocked in between, and the last frame restores the mask:
+ * If the tracer died when only the registers of a thread were changed, the thread would
+ * crash. So before anything is changed the way back is written on its stack: a chain of
+ * signal frames, each made as the kernel makes one for a handler. A call returns into the
+ * first one, `ret` leads to the sequence that calls rt_sigreturn, that makes the next
+ * call, and the last frame restores the thread. All signals are blocked in between, and
+ * the last frame restores the mask:
  *
- *	thread:  clone ─> frame "wait": wait4(child) ─> frame "origin": as it was
- *	child:            frame "child": clone(snapshot) ─> frame "exit": exit_group
- *	snapshot:                                         frame "exit": exit_group
+ * 	thread:  clone ─> frame "wait": wait4(child) ─> frame "origin": as it was
+ * 	child:            frame "child": clone(snapshot) ─> frame "exit": exit_group
+ * 	snapshot:                                         frame "exit": exit_group
  *
- * From the moment when the registers are set, all of this comes to its end without
- * us, at whatever instant we die: no thread is wrecked, no child lives on, and none
- * is left as a zombie. The pid for wait4 is written into its frame by clone itself
+ * Once the registers are set, all of this completes without the tracer, at whatever
+ * instant it dies: the thread goes on as before, no child lives on, and none is left as a
+ * zombie. The pid for wait4 is written into its frame by clone itself
  * (CLONE_PARENT_SETTID): "any child" might take one of the target's own.
  *
- * While we live none of the frames is ever used. Each call is made with
- * PTRACE_SYSCALL and stands at its end, where the next registers are set; in the
- * end those that the thread really had. So even a call that only the kernel knows
- * how to go on with (restart_syscall) goes on: rt_sigreturn would forget it.
+ * While the tracer lives none of the frames is used. Each call is made with
+ * PTRACE_SYSCALL and stands at its end, where the next registers are set; in the end
+ * those that the thread really had. So even a call that only the kernel knows how to go
+ * on with (restart_syscall) goes on: rt_sigreturn would forget it.
  *
- * The order is the safety. Before: frames, then registers, then the mask. After:
- * mask, registers, then the bytes on the stack. At each step what a death would
- * leave behind is a thread that runs its chain to the end, or one that is as it was.
+ * The order makes this safe. Before: frames, then registers, then the mask. After: mask,
+ * registers, then the bytes on the stack. At each step what a death would leave behind is
+ * a thread that runs its chain to the end, or an unchanged one.
  *
  * Note [Why two children]
  *
- * The snapshot child must not be a child of the target: its end would leave a zombie that
- * nobody reaps. So the first child makes the snapshot child, with its memory shared
- *(nothing is copied twice), and ends; the thread reaps it; the snapshot child goes to the
- *nearest reaper, which reaps orphans as its trade. If that were the target itself, it
- *would see a child that it never made: so the thread is made to ask
- * prctl(PR_GET_CHILD_SUBREAPER) first, for no file says it.
+ * The snapshot child must not be a child of the target: it would become a zombie that is
+ * never reaped. So the first child makes the snapshot child, with its memory shared
+ * (nothing is copied twice), and ends; the thread reaps it; the snapshot child is adopted
+ * by the nearest reaper. If that were the target itself, it would see a child that it
+ * never made: so the thread first calls prctl(PR_GET_CHILD_SUBREAPER), since no file
+ * shows it.
  *
  * Note [Options]
  *
  * Children inherit the options of their parent. The thread gets TRACESYSGOOD and
- * TRACECLONE, so that both children are ours, and stopped, from birth. TRACESYSGOOD
- * is needed for more than telling stops apart: when a tracer dies, the number of a
- * syscall-stop that nobody consumed is sent as a signal; SIGTRAP would kill,
- * SIGTRAP | 0x80 is none. EXITKILL is given to the first child only when that stands,
- * and the snapshot child has it from there.
+ * TRACECLONE, so that both children are traced and stopped from birth. TRACESYSGOOD is
+ * needed for more than telling stops apart: when a tracer dies, the number of a
+ * syscall-stop that was not consumed is sent as a signal; SIGTRAP would kill, SIGTRAP |
+ * 0x80 is none. EXITKILL is given to the first child only when that stands, and the
+ * snapshot child inherits it.
  */
 #include "attach/fork.h"
 
@@ -75,7 +75,7 @@
 
 HI_DEFINE_GUARD(struct hi_fork_plan *, hi_fork_plan_free)
 
-/* Tests die here, at every step; in the program there is none. */
+/* Tests end the process here, at each step; the program does not define it. */
 __attribute__((weak)) void hi_fork_test_step(const char *step);
 
 static void report_test_step(const char *name)
@@ -282,7 +282,7 @@ static enum hi_status await_birth(const struct fork_job *job, pid_t pid,
 	return hi_call_await(pid, job->options->deadline_ns, &stop, err);
 }
 
-/* When memory runs out: this one first. */
+/* When memory runs out, the kernel kills this one first. */
 static void offer_to_oom_killer(pid_t pid)
 {
 	char path[64];
@@ -350,8 +350,8 @@ static void reap_child(pid_t pid, int pidfd)
 }
 
 /*
- * Without a pidfd ptrace says whether the pid is still that of our child, which
- * stands; if it does not, EXITKILL ends it.
+ * Without a pidfd, ptrace succeeds only if the pid is still that of the stopped child; if
+ * it does not, EXITKILL ends it.
  */
 static void kill_and_reap(pid_t pid, int pidfd)
 {
@@ -372,7 +372,7 @@ static void end_first(struct fork_job *job)
 	job->first_pidfd = -1;
 }
 
-/* We take the end of the first child as its tracer, then the target as its parent. */
+/* The first child is reaped twice: here by its tracer, then by the target, its parent. */
 static enum hi_status reap_first(struct fork_job *job, long pid, struct hi_error *err)
 {
 	struct hi_call_outcome outcome;
@@ -399,7 +399,7 @@ static enum hi_status make_children(struct fork_job *job, struct hi_error *err)
 	status = clone_snapshot_child(job, err);
 	if (status == HI_OK)
 		status = settle_snapshot_child(job, err);
-	if (status == HI_GONE) /* one of the children: of the thread we hear below */
+	if (status == HI_GONE) /* a child; the thread is checked below */
 		status = hi_fail(err, HI_UNSUPPORTED, 0, "the copy was killed");
 	reaped = reap_first(job, pid, &second);
 	if (reaped == HI_OK)
@@ -461,7 +461,7 @@ static enum hi_status prepare_thread(struct fork_job *job,
 	return status == HI_OK ? write_program(job, err) : status;
 }
 
-/* What cannot be undone any more undoes itself when the tracer ends. */
+/* What cannot be undone here undoes itself when the tracer ends. */
 static enum hi_status run_fork_calls(struct fork_job *job, struct hi_error *err)
 {
 	enum hi_status status = HI_OK, restored;
@@ -512,8 +512,8 @@ enum hi_status hi_fork_make(struct hi_tracees *all, const struct hi_fork_plan *p
 }
 
 /*
- * Let go it ends by itself, status 0: whoever inherited it may take a death by signal
- * for a crash.
+ * When it is continued it exits by itself with status 0. Its new parent may take a death
+ * by signal for a crash.
  */
 static void let_exit(const struct hi_fork_child *child)
 {
@@ -525,7 +525,7 @@ static void let_exit(const struct hi_fork_child *child)
 		;
 }
 
-/* Its pid may be another's, where it has been killed and reaped: hence the pidfd. */
+/* Its pid may have been reused if it was killed and reaped: hence the pidfd. */
 void hi_fork_end(struct hi_fork_child *child)
 {
 	if (child->pidfd >= 0) {

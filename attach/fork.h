@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The copy-on-write snapshot: makes one stopped thread call clone(), by a
- * signal frame on its own stack, so that a child of the target is left that
- * holds the memory as it was and never runs a line of the target's code. Only
- * the tracer process uses this, on a target of which every thread stands.
+ * The copy-on-write snapshot: makes one stopped thread call clone(), by a signal frame on
+ * its own stack, so that a child of the target is left that holds the memory as it was
+ * and never runs the target's code. Only the tracer process uses this, on a target of
+ * which every thread stands.
  *
- * Whatever kills the tracer, at any instant: the thread returns by itself,
- * through rt_sigreturn, to where it was, and the child exits by itself. See Note
- * [A call that finishes by itself] in fork.c.
+ * Whatever kills the tracer, at any instant: the thread returns by itself, through
+ * rt_sigreturn, to where it was, and the child exits by itself. See Note [A call that
+ * finishes by itself] in fork.c.
  */
 #ifndef HI_ATTACH_FORK_H
 #define HI_ATTACH_FORK_H
@@ -29,26 +29,26 @@ struct hi_fork_child {
 struct hi_fork_plan;
 
 /*
- * Gadgets, limits, filters: HI_UNSUPPORTED with the one line that says why this
- * target is not forked but copied ("a seccomp filter refuses clone", "no
- * syscall instruction was found in its libraries", ...). The target runs and is
- * only read through /proc. writable: resident bytes that may be copied on write.
+ * Finds gadgets and checks limits, while the target runs; only /proc is read. writable:
+ * resident bytes that may be copied on write. *ret: freed by hi_fork_plan_free().
+ * HI_UNSUPPORTED: this target has to be copied; err->text is the reason ("no syscall
+ * instruction was found in its libraries", ...). HI_GONE.
  */
 enum hi_status hi_fork_prepare(pid_t pid, uint64_t writable, struct hi_fork_plan **ret,
 			       struct hi_error *err);
 void hi_fork_plan_free(struct hi_fork_plan *plan);
 
 /*
- * All threads stand, outside of options->avoid. On success the target is as it
- * was before, registers, stack bytes, signal mask and pending signals included,
- * and has one child more that it cannot see (exit signal 0, reparented to its
- * init). HI_UNSUPPORTED: it cannot be done here, the text says why, nothing was
- * changed and copying is the way. Another status: the stop has failed.
+ * All threads stand, outside of options->avoid. On success the target is as it was
+ * before, registers, stack bytes, signal mask and pending signals included, and has one
+ * more child that it cannot see (exit signal 0, reparented to its init). HI_UNSUPPORTED:
+ * it cannot be forked, err->text is the reason, nothing was changed and it may be copied
+ * instead. Another status: the stop has failed.
  */
 enum hi_status hi_fork_make(struct hi_tracees *all, const struct hi_fork_plan *plan,
 			    const struct hi_fork_options *options,
 			    struct hi_fork_child *ret, struct hi_error *err);
-/* Ends it and reaps it. Works after the target was detached, and after its end. */
+/* Ends the child and reaps it. Works after the target was detached, and after its end. */
 void hi_fork_end(struct hi_fork_child *child);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define EVENT_OF(stop) ((stop) >> 8)
 #define SYSCALL_STOP (SIGTRAP | 0x80)
-/* SIGSTOP and SIGCONT in turn, from somebody without pity: clone() never ends. */
+/* If a process sends SIGSTOP and SIGCONT in turn, clone() never ends. */
 #define MAX_RESTARTS 20
 #define MAX_STOPS (MAX_RESTARTS * 10)
 
@@ -60,7 +60,7 @@ static bool wants_restart(long result)
 	return result <= -512 && result >= -516;
 }
 
-/* Is this the end of the call? Otherwise what to send it on with. */
+/* Has the call returned? */
 static bool is_done(pid_t tid, int stop, int *restarts, struct hi_call_outcome *ret)
 {
 	struct __ptrace_syscall_info info = {};

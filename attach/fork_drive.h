@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One system call of a stopped thread, from PTRACE_SYSCALL to PTRACE_SYSCALL. What is
- * stopped meanwhile is looked at, not consumed: see Note [Stops are looked at, not
- * consumed] in tracees.c.
+ * One system call of a stopped thread, from PTRACE_SYSCALL to PTRACE_SYSCALL. Stops are
+ * not consumed: see Note [Stops are looked at, not consumed] in tracees.c.
  */
 #ifndef HI_ATTACH_FORK_DRIVE_H
 #define HI_ATTACH_FORK_DRIVE_H

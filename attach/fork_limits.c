@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What stands against a fork. Looked at beforehand where a failed clone() would be
- * seen by somebody, or where it would not fail but harm; the rest is clone's own word.
+ * What forbids a fork. Checked beforehand where a failed clone() would be noticed, or
+ * where it would not fail but do harm. For everything else clone() itself fails.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -53,7 +53,7 @@ static bool has_other_children_ns(const char *directory)
 		return false;
 	snprintf(path, sizeof(path), "%s/ns/pid_for_children", directory);
 	if (readlink(path, children, sizeof(children) - 1) < 0)
-		return errno == ENOENT; /* made, and nobody in it yet */
+		return errno == ENOENT; /* made, without a process yet */
 	return strcmp(own, children) != 0;
 }
 
@@ -115,8 +115,8 @@ static bool reports_forks(pid_t pid, const char *fd)
 }
 
 /*
- * A clone() of memory that such a userfaultfd watches ends when the watcher has heard of
- * it: that may be a thread of the target, which stands.
+ * A clone() of memory that such a userfaultfd watches ends when its handler has read the
+ * event. The handler may be a stopped thread of the target.
  */
 static bool watches_forks(pid_t pid)
 {

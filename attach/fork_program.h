@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is written below the red zone of the thread that is to call clone(): the
- * frames that make it, and the children, finish by themselves. See Note [A call that
- * finishes by itself] in fork.c.
+ * What is written below the red zone of the thread that is to call clone(): frames that
+ * let the thread and the children finish by themselves. See Note [A call that finishes by
+ * itself] in fork.c.
  */
 #ifndef HI_ATTACH_FORK_PROGRAM_H
 #define HI_ATTACH_FORK_PROGRAM_H

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Note [Who takes the orphan]
+ * Note [The parent of the orphan]
  *
- * The snapshot child goes to the nearest subreaper above the target, who has asked for
- * orphans, or else to process 1 of the pid namespace. That of the machine reaps as its
- * trade. In a container it is often the service itself: one that never waits for
- * strangers would keep a zombie, and PostgreSQL takes the end of an unknown child by a
- * signal for a crash of one of its own. So there it must be one that is known to do it.
+ * The snapshot child goes to the nearest subreaper above the target, which has asked for
+ * orphans, or else to process 1 of the pid namespace. That of the machine reaps all
+ * orphans. In a container it is often the service itself. A service that never waits for
+ * unknown children would keep a zombie, and PostgreSQL takes the end of an unknown child
+ * by a signal for a crash of one of its own. So in a container it must be a program that
+ * is known to reap.
  */
 #include "attach/fork_internal.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Note [Whose stack]
+ * Note [A stack to write to]
  *
- * The bytes below the red zone of a thread are nobody's only if they belong to its
- * stack. Fibers, goroutines and alternate signal stacks are small blocks of a heap:
- * what lies below them is an object. They are put back within the stop, but not if
- * we die in it. So the stack pointer must lie in [stack] for the main thread, and for
- * another one in the mapping that its thread control block lies in, below it (libc
- * puts the block at the top of the stack that it maps); the block is known by its
- * first word, which is its own address (the x86-64 ABI: %fs:0).
+ * The bytes below the red zone of a thread are unused only if they belong to its stack.
+ * Fibers, goroutines and alternate signal stacks are small blocks of a heap: what lies
+ * below them is an object. The bytes are restored within the stop, but not if the tracer
+ * dies in it. So the stack pointer must lie in [stack] for the main thread, and for
+ * another one in the mapping that its thread control block lies in, below it (libc puts
+ * the block at the top of the stack that it maps); the block is known by its first word,
+ * which is its own address (the x86-64 ABI: %fs:0).
  *
  * The pages must be there already: else the target's resident set would grow.
  */
@@ -62,7 +62,7 @@ enum hi_status hi_fork_read_mappings(pid_t pid, struct hi_mapping **ret, size_t 
 	return status == HI_OK ? hi_maps_parse(text, size, ret, n_ret, err) : status;
 }
 
-/* What a choice is made by. */
+/* What the thread is chosen by. */
 struct choice {
 	const struct hi_tracees *all;
 	const struct hi_mapping *mappings;
@@ -106,7 +106,7 @@ static bool is_present(int pagemap, uint64_t start, uint64_t end)
 		uint64_t entry;
 
 		if (pagemap < 0)
-			return true; /* it may not be looked at: mapped it is */
+			return true; /* it may not be read: it is mapped */
 		if (pread(pagemap, &entry, sizeof(entry), (off_t)(page * 8)) !=
 			    sizeof(entry) ||
 		    !(entry & PRESENT))
@@ -169,8 +169,8 @@ static bool fits_program(const struct choice *by, const struct hi_tracee *tracee
 }
 
 /*
- * Not one that is group-stopped: if we die amid the calls, it makes them only when it
- * is continued, and until then the first child is there to be seen.
+ * Not one that is group-stopped: if the tracer dies during the calls, it makes them only
+ * when it is continued, and until then the first child is visible.
  */
 static int rank_stack_thread(const struct hi_tracee *tracee)
 {
@@ -216,7 +216,7 @@ static struct hi_tracee *choose_stack_thread_anew(struct choice by,
 	struct hi_mapping *mappings;
 	struct hi_tracee *tracee;
 
-	/* Not by the leader, who may have exited meanwhile. */
+	/* Not by the leader, which may have exited meanwhile. */
 	if (hi_fork_read_mappings(any_free(by.all), &mappings, &by.n_mappings, NULL) !=
 	    HI_OK)
 		return NULL;

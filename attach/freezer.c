@@ -16,7 +16,7 @@
 
 #define PATH_SIZE 4096
 #define MAX_LINES 65536
-#define MAX_THREADS 64 /* looked at before we say "all" */
+#define MAX_THREADS 64 /* checked at most */
 
 struct mount {
 	char root[PATH_SIZE], point[PATH_SIZE];
@@ -109,7 +109,7 @@ static bool is_freezing(char *line, char *name, size_t size)
 	return true;
 }
 
-/* Where it sleeps in the kernel, if we may know. */
+/* Where it sleeps in the kernel, if that may be read. */
 static bool sleeps_frozen(pid_t pid)
 {
 	char path[64], text[128] = "";

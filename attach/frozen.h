@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory that stands still: spans of target addresses, each one contiguous area
- * of ours. Filled by copy.c or core.c, then sealed; from then on immutable and
- * read by any number of threads. See Note [Spans] in frozen.c.
+ * Immutable memory: spans of target addresses, each one contiguous area of this process.
+ * Filled by copy.c or core.c, then sealed; from then on immutable and read by any number
+ * of threads. See Note [Spans] in frozen.c.
  */
 #ifndef HI_ATTACH_FROZEN_H
 #define HI_ATTACH_FROZEN_H

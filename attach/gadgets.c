@@ -2,9 +2,9 @@
 /*
  * Note [Code that is not in memory]
  *
- * A page of a private file mapping that the pagemap says nothing of has never
- * been written to: it would be present or swapped out. So its bytes are those of
- * the file, and reading it would only grow the target's resident set.
+ * A page of a private file mapping without a pagemap entry has never been written to: it
+ * would be present or swapped out. So its bytes are those of the file, and reading it
+ * would only grow the target's resident set.
  */
 #include "attach/gadgets.h"
 
@@ -88,7 +88,7 @@ static void scan_vdso(const struct hi_mapping *m, struct hi_gadgets *gadgets)
 	if (!own)
 		return;
 	memcpy(&code, &own, sizeof(code));
-	/* One page: all that is surely there. */
+	/* One page: more may not be mapped. */
 	hi_gadgets_scan(gadgets, code, HI_PAGE, m->start, true);
 }
 
@@ -133,7 +133,7 @@ enum hi_status hi_gadgets_find(const struct hi_target *target, struct hi_gadgets
 
 enum gadget_state { GADGET_WRONG, GADGET_ABSENT, GADGET_PRESENT };
 
-/* Of one page; present where nothing can be said, so that it is read. */
+/* State of one page; present where it is unknown, so that it is read. */
 static uint64_t page_state(int pagemap, uint64_t addr)
 {
 	uint64_t entry;

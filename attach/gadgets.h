@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two pieces of code that a target already contains: `syscall; ret`, and the
- * sequence that libc gives the kernel as a handler's return address
- * (`mov $15, %rax; syscall`: rt_sigreturn). They are looked for in the mapped
- * files of its libc, dynamic linker and executable and in the vdso, so that no
- * page of the target is touched, and proved at the stop.
+ * Two pieces of code that a target already contains: `syscall; ret`, and the sequence
+ * that libc gives the kernel as a handler's return address (`mov $15, %rax; syscall`:
+ * rt_sigreturn). They are looked for in the mapped files of its libc, dynamic linker and
+ * executable and in the vdso, so that no page of the target is touched, and compared with
+ * memory at the stop.
  */
 #ifndef HI_ATTACH_GADGETS_H
 #define HI_ATTACH_GADGETS_H
@@ -25,7 +25,7 @@ struct hi_gadgets {
 	size_t n_calls, n_returns;
 };
 
-/* HI_UNSUPPORTED if either is not found; the text says which. */
+/* HI_UNSUPPORTED if either is not found; err->text names it. */
 enum hi_status hi_gadgets_find(const struct hi_target *target, struct hi_gadgets *ret,
 			       struct hi_error *err);
 /* Adds those in code[0, size), which is mapped at addr. */
@@ -33,8 +33,8 @@ void hi_gadgets_scan(struct hi_gadgets *gadgets, const unsigned char *code, size
 		     uint64_t addr, bool in_vdso);
 
 /*
- * The target stands. Picks one of each, such as are in memory already if there
- * are any, of which the bytes are still those. pagemap -1: not to be had.
+ * Picks one of each for a stopped target: of those whose bytes are unchanged, one that is
+ * in memory already if there is any. pagemap: -1 if it cannot be read.
  */
 enum hi_status hi_gadgets_pick(const struct hi_gadgets *gadgets, int memory, int pagemap,
 			       const struct hi_gadget **call_ret,

@@ -276,7 +276,8 @@ enum hi_status hi_image_open_path(const struct hi_image *image, const char *path
 	fd = (int)syscall(SYS_openat2, image->priv->root_fd, path, &how, sizeof(how));
 	if (fd < 0)
 		return hi_fail(err, HI_NOT_FOUND, 0, "%.150s: %s", path, strerror(errno));
-	/* Looked at before it is opened: a pipe or a device could block or do things. */
+	/* Checked before it is opened: opening a pipe or a device could block or have
+	 * effects. */
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		return hi_fail(err, HI_NOT_FOUND, 0, "%.150s: not a regular file", path);
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", fd);
@@ -308,7 +309,7 @@ void hi_image_destroy(struct hi_image *image)
 {
 	if (!image)
 		return;
-	hi_image_child_destroy(image->priv->child); /* what may fill the memory */
+	hi_image_child_destroy(image->priv->child); /* before the memory that it fills */
 	hi_memory_destroy(image->memory);
 	hi_image_files_close(&image->priv->files);
 	if (image->priv->root_fd >= 0)

@@ -47,7 +47,7 @@ struct hi_thread {
 	pid_t tid;
 	char name[32];		      /* comm, hostile; "" if unknown */
 	struct user_regs_struct regs; /* as the thread will resume; fs_base in it */
-	bool maybe_in_allocator;      /* it could not be brought out in time */
+	bool maybe_in_allocator;      /* it did not leave it in time */
 };
 
 enum hi_snapshot_mode {
@@ -70,7 +70,7 @@ struct hi_image_stats {
 	/* Read from the target while it ran: shared memory, and what a fork does not
 	 * hand on (MADV_DONTFORK, MADV_WIPEONFORK). Only in mode FORK. */
 	uint64_t bytes_live;
-	char not_forked[160]; /* why it was copied though a fork was wished; "" else */
+	char not_forked[160]; /* why it was copied though a fork was requested; "" else */
 };
 
 struct hi_image {
@@ -81,7 +81,7 @@ struct hi_image {
 	size_t n_threads;
 	uint64_t *auxv; /* pairs (AT_*, value), without the closing AT_NULL pair */
 	size_t n_auxv;	/* pairs */
-	pid_t pid;	/* in our pid namespace; 0 when unknown */
+	pid_t pid;	/* in the pid namespace of this process; 0: unknown */
 	char *exe;	/* path as the target sees it; "" when unknown; hostile */
 	enum hi_snapshot_mode mode;
 	bool complete; /* nothing that should be there was unreadable or missing */
@@ -89,7 +89,7 @@ struct hi_image {
 	struct hi_image_private *priv; /* files, arenas: image.c only */
 };
 
-/* Of a live process: what is known of its pages is known of all of them. */
+/* Of a live process: residency is known for all of its pages. */
 static inline bool hi_image_is_live(const struct hi_image *image)
 {
 	return image->mode == HI_SNAPSHOT_COPY || image->mode == HI_SNAPSHOT_FORK;
@@ -110,9 +110,9 @@ uint64_t hi_image_resident(const struct hi_image *image, uint64_t start, uint64_
  */
 uint64_t hi_image_copied_on_write(const struct hi_image *image);
 /*
- * HI_GONE: bytes that the image should have read as zeros, because it was read in
- * place and its child has ended. Whatever was computed since is worth nothing. To
- * be asked when all has been read, before a result is believed. NULL: HI_OK.
+ * HI_GONE: the image was read in place, its child has ended, and bytes were read as zeros
+ * instead. Results computed since are wrong. Call this after everything was read and
+ * before results are used. NULL: HI_OK.
  */
 enum hi_status hi_image_check(const struct hi_image *image, struct hi_error *err);
 /*
@@ -123,14 +123,14 @@ enum hi_status hi_image_check(const struct hi_image *image, struct hi_error *err
  */
 bool hi_image_next_held(const struct hi_image *image, uint64_t addr, uint64_t limit,
 			uint64_t *start_ret, uint64_t *end_ret);
-/* All of those bytes: what of the target can lie side by side is no more than this. */
+/* The sum of those bytes. */
 uint64_t hi_image_held_bytes(const struct hi_image *image);
 /*
- * A descriptor of the very file that this mapping was made from (checked: same
- * device and inode, or a map_files link), seekable, owned by the caller.
- * HI_NOT_FOUND where the file is gone and no capability lets us reach it; then
- * the ELF in memory is all there is. For cores: the path on this machine, or
- * --exe for the executable; the caller must check its build-id in any case.
+ * A descriptor of the very file that this mapping was made from (checked: same device and
+ * inode, or a map_files link), seekable, owned by the caller. HI_NOT_FOUND where the file
+ * is gone and cannot be reached without a capability; then only the ELF in memory is
+ * left. For cores: the path on this machine, or --exe for the executable; the caller must
+ * check its build-id in any case.
  */
 enum hi_status hi_image_open_file(const struct hi_image *image,
 				  const struct hi_mapping *mapping, int *fd_ret,
@@ -138,17 +138,17 @@ enum hi_status hi_image_open_file(const struct hi_image *image,
 
 /*
  * A regular file at that path in the root directory of a target of another mount
- * namespace; links do not lead out of it. HI_NOT_FOUND: no such file, or the
- * target's paths are ours (cores too). Nothing tells that it belongs to the
- * target: the caller checks its build-id.
+ * namespace; links do not lead out of it. HI_NOT_FOUND: no such file, or the target has
+ * no root of its own (nor has a core). The caller must check the file's build-id: it need
+ * not belong to the target.
  */
 enum hi_status hi_image_open_path(const struct hi_image *image, const char *path,
 				  int *fd_ret, struct hi_error *err);
 
 /*
- * A fork of ours may read the image instead of us: share before the fork; in the fork
- * adopt before anything is read; in the parent give away, after which it reads nothing
- * of it any more and only destroys it. Of a process; others need none of it.
+ * A forked process may read the image instead of this one: call share before the fork,
+ * adopt in the fork before anything is read, and give_away in the parent, which then may
+ * only destroy the image. Only images of live processes need this.
  */
 void hi_image_share(struct hi_image *image);
 enum hi_status hi_image_adopt(struct hi_image *image, struct hi_error *err);

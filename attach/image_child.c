@@ -83,7 +83,7 @@ int hi_image_child_pidfd(const struct hi_image_child *child)
 	return child->pidfd;
 }
 
-/* The descriptor is bound to the child's memory: a pid would not be. */
+/* The descriptor stays bound to the child's memory; a pid could be reused. */
 static size_t read_child_bytes(void *arg, uint64_t addr, void *to, size_t size)
 {
 	const struct hi_image_child *child = arg;
@@ -136,10 +136,10 @@ struct hi_pager_stats hi_image_child_stats(struct hi_image_child *child)
 }
 
 /*
- * What only the child still has: the target has written to it since, or given it
- * back. At its birth it shared every page, but for those that devices were writing
- * to, which the kernel copies at once. When the target exits all of it becomes the
- * child's alone, and nothing is known.
+ * What only the child still has: the target has written to it since, or given it back. At
+ * the fork it shared every page, except those that devices were writing to, which the
+ * kernel copies at once. When the target exits all pages become the child's alone, and
+ * the number is unknown.
  */
 static uint64_t measure_copied_bytes(const struct hi_image_child *child)
 {

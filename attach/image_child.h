@@ -33,7 +33,7 @@ bool hi_image_child_is_alive(const struct hi_image_child *child);
 enum hi_status hi_image_child_read_in_place(struct hi_image_child *child,
 					    const struct hi_pager_request *request,
 					    struct hi_error *err);
-/* In a fork of ours, which reads the area instead of us: begins to fill it anew. */
+/* For a forked process that reads the area instead: begins to fill it anew. */
 enum hi_status hi_image_child_adopt(struct hi_image_child *child, struct hi_error *err);
 /* All zeros where nothing is read in place. */
 struct hi_pager_stats hi_image_child_stats(struct hi_image_child *child);
@@ -43,7 +43,7 @@ uint64_t hi_image_child_copied(struct hi_image_child *child);
 void hi_image_child_end(struct hi_image_child *child);
 /* From now on it is the caller's to end. */
 void hi_image_child_disown(struct hi_image_child *child);
-/* Nobody may be reading the area. Ends the child; NULL is fine. */
+/* Ends the child and frees it; no thread may be reading the area. NULL is fine. */
 void hi_image_child_destroy(struct hi_image_child *child);
 
 #endif

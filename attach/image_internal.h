@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an image keeps to itself: see image.h for what everybody sees. */
+/* The private part of an image; see image.h for the public one. */
 #ifndef HI_ATTACH_IMAGE_INTERNAL_H
 #define HI_ATTACH_IMAGE_INTERNAL_H
 
@@ -25,8 +25,8 @@ struct hi_image_private {
 	const struct hi_frozen *frozen; /* image->memory, if residency is known */
 	struct hi_image_child *child;	/* mode FORK only */
 	struct hi_image_files files;
-	/* The target's root directory, where it is not ours (another mount
-	 * namespace); -1: its paths are ours. */
+	/* The target's root directory, if it is in another mount namespace; -1: it is in
+	 * the same. */
 	int root_fd;
 	char *core_exe; /* core only: --exe; NULL */
 	char *sysroot;	/* core only; NULL: "/" */

@@ -185,7 +185,7 @@ static size_t count_lines(const char *text, size_t n)
 	return lines;
 }
 
-/* A running target may move what was already read: the first line wins. */
+/* A running target may remap what was already read: the first line wins. */
 static bool clip_mapping(struct hi_mapping *m, uint64_t previous_end)
 {
 	if (m->start >= previous_end)
@@ -239,9 +239,9 @@ void hi_mappings_free(struct hi_mapping *mappings, size_t n)
 /*
  * Note [Kinds of mappings]
  *
- * The kind decides what may be read (devices may not), which missing pages are
- * zeros (only private anonymous ones: a shared page that this process has not
- * touched may well hold what another one wrote), and what a person is told. A
- * name that the target chose can only make it lie about itself: a file that is
- * called "[heap]" is shown by its full path, which starts with a slash.
+ * The kind decides what may be read (devices may not), which missing pages are zeros
+ * (only private anonymous ones: a shared page that this process has not touched may well
+ * hold what another one wrote), and what is reported. A name that the target chose can
+ * only make it lie about itself: a file that is called "[heap]" is shown by its full
+ * path, which starts with a slash.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory made of literals, for tests: segments may not overlap. */
+/* Memory made of literals, for tests. Segments may not overlap. */
 #ifndef HI_ATTACH_MOCK_H
 #define HI_ATTACH_MOCK_H
 

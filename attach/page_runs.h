@@ -10,7 +10,7 @@ enum hi_run_flags {
 	HI_RUN_PRESENT = 1,
 	HI_RUN_SWAPPED = 2,
 	HI_RUN_FILE = 4, /* a page of a file, or shared anonymous */
-	HI_RUN_ZERO = 8, /* the shared page of zeros, where that can be told */
+	HI_RUN_ZERO = 8, /* the shared page of zeros, where it can be recognized */
 	HI_RUN_GUARD = 16,
 	HI_RUN_MISSING = 32, /* set by copy_child.c: the child does not have it */
 };

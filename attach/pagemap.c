@@ -15,7 +15,7 @@
 
 #define PAGE HI_PAGEMAP_PAGE
 #define USER_END (1ull << 56) /* TASK_SIZE_MAX with five levels; [vsyscall] is above */
-/* The kernel holds the target's mmap lock for one call: about 1 ms per GiB found. */
+/* The kernel holds the target's mmap lock during one call: about 1 ms per GiB found. */
 #define PAGES_A_CALL (1u << 20)
 #define REGIONS 4096u
 
@@ -83,9 +83,9 @@ static ssize_t scan_pagemap_once(const struct hi_pagemap *pagemap, uint64_t *at,
 	if (n < 0)
 		return n;
 	/*
-	 * 6.18 gives back a stale walk_end, of the last time that its own buffer of
-	 * 512 regions was full, when the walk then came to its end: so what was
-	 * reported counts too. And never stand still, whatever it says.
+	 * 6.18 gives back a stale walk_end, of the last time that its own buffer of 512
+	 * regions was full, when the walk then came to its end: so what was reported
+	 * counts too. The walk must advance in any case.
 	 */
 	if (n > 0 && regions[n - 1].end > arg.walk_end)
 		arg.walk_end = regions[n - 1].end;
@@ -175,7 +175,7 @@ static bool check_pagemap_scan(const struct hi_pagemap *pagemap)
 	       (regions[0].categories & (PAGE_IS_PRESENT | PAGE_IS_SWAPPED));
 }
 
-/* What an entry says of the page of zeros; 0 where it does not say which page it is. */
+/* The page frame of the page of zeros; 0 where entries hide it. */
 static uint64_t find_zero_entry(int self)
 {
 	volatile unsigned char *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,

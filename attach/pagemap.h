@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which pages of a process are there, without touching any: /proc/PID/pagemap,
- * by the PAGEMAP_SCAN ioctl where the kernel has it (6.7), else by reading it.
+ * Which pages of a process are present, without touching any: /proc/PID/pagemap, by the
+ * PAGEMAP_SCAN ioctl where the kernel has it (6.7), else by reading it.
  * Documentation/admin-guide/mm/pagemap.rst. Internal to attach/.
  */
 #ifndef HI_ATTACH_PAGEMAP_H
@@ -23,10 +23,10 @@ struct hi_pagemap {
 	pid_t pid;	     /* its directory of /proc */
 	uint64_t categories; /* that PAGEMAP_SCAN knows; 0: there is no such ioctl */
 	/* Without it: */
-	uint64_t zero_entry;   /* the page of zeros, where entries say so much; or 0 */
-	uint64_t search_limit; /* entries; HI_PAGEMAP_LOOK_ENTRIES at first */
-	uint64_t searched;     /* of the last hi_pagemap_collect_all */
-	uint64_t entries_read; /* so far, for tests */
+	uint64_t zero_entry;	     /* page frame of the page of zeros; 0: unknown */
+	uint64_t search_limit;	     /* entries; HI_PAGEMAP_LOOK_ENTRIES at first */
+	uint64_t searched;	     /* of the last hi_pagemap_collect_all */
+	uint64_t entries_read;	     /* so far, for tests */
 	struct hi_page_runs known;   /* where large mappings had pages */
 	struct hi_page_runs unknown; /* was left out, though there are pages in it */
 	uint64_t pages_unknown;	     /* how many */
@@ -34,13 +34,13 @@ struct hi_pagemap {
 	bool has_sizes;
 };
 
-/* Finds out by our own pages what the kernel can; never fails. */
+/* Tests on own pages what the kernel supports; never fails. */
 void hi_pagemap_init(struct hi_pagemap *pagemap, int fd, pid_t pid);
 void hi_pagemap_free(struct hi_pagemap *pagemap);
-/* What from has learned of its process is likely true of to's. */
+/* Copies to `to` where `from` has found pages. HI_NO_MEMORY. */
 enum hi_status hi_pagemap_learn(struct hi_pagemap *to, const struct hi_pagemap *from,
 				struct hi_error *err);
-/* The process has run since: sizes of mappings are asked for again. */
+/* Forgets the sizes of mappings, which change when the process runs. */
 void hi_pagemap_forget_sizes(struct hi_pagemap *pagemap);
 /*
  * Appends the runs of pages that are present or swapped in [start, end), in

@@ -32,7 +32,7 @@ static uint32_t flags_of_entry(const struct hi_pagemap *pagemap, uint64_t entry)
 }
 
 /* A page that is neither exclusive nor a file's may be the page of zeros, which smaps
- * does not count, unless the entries tell pages apart. */
+ * does not count, unless the entries show page frames. */
 static void count_pagemap_entry(const struct hi_pagemap *pagemap, uint64_t entry,
 				uint32_t flags, struct hi_pagemap_count *count)
 {
@@ -121,8 +121,8 @@ static uint64_t resident_pages(pid_t pid)
 		       : 0;
 }
 
-/* Is there so much that is reserved only, that smaps pays? The kernel walks all present
- * pages for it, which takes about as long as ten entries each. */
+/* Is so much memory only reserved that reading smaps is faster? The kernel walks all
+ * present pages for it, which takes about as long as ten entries each. */
 static bool is_sparse(const struct hi_pagemap *pagemap, const struct hi_mapping *mappings,
 		      size_t n)
 {

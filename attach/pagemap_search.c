@@ -17,7 +17,7 @@
  *
  * - smaps says how many pages a mapping has, by a walk that leaves out what page tables
  *   do not hold. A mapping without any is done.
- * - Others are read where pages are likely, until there are as many as smaps says: where
+ * - Others are read where pages are likely, until there are as many as in smaps: where
  *   they were the last time, where a sanitizer has the shadow of other mappings, around
  *   what was found, and last from both ends towards the middle.
  *
@@ -29,8 +29,8 @@
  * then the whole mapping is read.
  *
  * What the search may read is bounded (search_limit): in the stop little, since all was
- * found before it but what is new. What is then still missing is said to be unknown, not
- * zero.
+ * found before it except what is new. What is still missing then is reported as unknown,
+ * not as zero.
  */
 enum {
 	PAGE = HI_PAGEMAP_PAGE,

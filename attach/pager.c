@@ -33,34 +33,34 @@
 /*
  * Note [Blocks]
  *
- * The area is cut into blocks of HI_PAGER_BLOCK bytes at whole multiples of it. The
- * first touch of a missing page stops the thread that touches; one of our threads
- * learns of it and fills the whole block, or several. A block is EMPTY, FILLING (by one
- * thread) or FULL; the lock guards the states, not the filling.
+ * The area is cut into blocks of HI_PAGER_BLOCK bytes at whole multiples of it. The first
+ * touch of a missing page stops the thread that touches; one of our threads is notified
+ * and fills the whole block, or several. A block is EMPTY, FILLING (by one thread) or
+ * FULL; the lock guards the states, not the filling.
  *
- *	fault in an EMPTY block	   fill it; each UFFDIO_COPY wakes who waits there
- *	fault in a FILLING block   nothing: the filler will wake it
- *	fault in a FULL block	   it came while the block was being filled: wake it
+ *	fault in an EMPTY block	   fill it; each UFFDIO_COPY wakes the threads that wait
+ * there fault in a FILLING block   nothing: the filler will wake it fault in a FULL block
+ * it came while the block was being filled: wake it
  *	fault on a page of no range	a page of zeros, whatever the block's state
  *
- * That nothing is done in a FILLING block loses nobody: a thread enters the
- * kernel's queue before it looks a last time whether its page is there, and the
- * filler puts the page there before it wakes the queue.
+ * Doing nothing in a FILLING block loses no wake-up: a thread enters the kernel's queue
+ * before it looks a last time whether its page is there, and the filler puts the page
+ * there before it wakes the queue.
  *
- * FULL blocks are given back in the order in which they came, under the lock, so
- * that nobody fills what is being dropped. A thread that was woken and finds its page
- * gone again faults again; with a MiB or more in memory that is rare.
+ * FULL blocks are given back in the order in which they came, under the lock, so that no
+ * thread fills what is being dropped. A thread that was woken and finds its page gone
+ * again faults again; with a MiB or more in memory that is rare.
  *
  * Note [Read-ahead]
  *
- * Passes over the heap go from block to block, and walks along pointers jump. A
- * large block would make each jump dear (and drop what is needed next), a small one
- * each pass slow. So blocks are small, and a fault just behind what was last read for
- * an earlier one fills twice as many as that did, as long as they are EMPTY: the
- * last N_STREAMS places where reading ended are kept.
+ * Passes over the heap go from block to block, and walks along pointers jump. A large
+ * block makes each jump expensive (and drops what is needed next), a small one makes each
+ * pass slow. So blocks are small, and a fault just behind what was last read for an
+ * earlier one fills twice as many as that did, as long as they are EMPTY: the last
+ * N_STREAMS places where reading ended are kept.
  *
- * What cannot be read becomes zeros, lest a thread wait for ever, and is counted:
- * whoever owns the pager has to ask before it believes what was found.
+ * What cannot be read becomes zeros, so that no thread waits for ever, and is counted:
+ * the owner of the pager must check the count before it uses results.
  */
 enum state { EMPTY, FILLING, FULL };
 
@@ -335,7 +335,7 @@ static struct block_run claim_blocks(struct hi_pager *pager, size_t block)
 }
 
 /*
- * The page is there by now; if it could not be placed (no memory), whoever waits
+ * The page is present by now. If it could not be placed (no memory), the waiting thread
  * would fault for ever. Under the lock: the block must not be dropped meanwhile.
  */
 static void wake_or_give_up(struct hi_pager *pager, size_t block, uint64_t page)
@@ -417,7 +417,7 @@ static enum hi_status open_uffd(struct hi_pager *pager, struct hi_error *err)
 	if (pager->uffd < 0 || ioctl(pager->uffd, UFFDIO_API, &api) != 0)
 		return hi_fail(err, HI_UNSUPPORTED, 0, "userfaultfd: %s",
 			       strerror(errno));
-	/* A page that comes alone must not bring 511 others. */
+	/* A single page must not bring in 511 others. */
 	(void)madvise(pager->request.area, pager->request.size, MADV_NOHUGEPAGE);
 	if (ioctl(pager->uffd, UFFDIO_REGISTER, &area) != 0)
 		return hi_fail(err, HI_UNSUPPORTED, 0, "userfaultfd: register: %s",
@@ -445,7 +445,7 @@ static enum hi_status make_tables(struct hi_pager *pager, struct hi_error *err)
 	return HI_OK;
 }
 
-/* They take no signals: those are for threads that may wait. */
+/* The workers block all signals. */
 static enum hi_status start_workers(struct hi_pager *pager, unsigned n,
 				    struct hi_error *err)
 {
@@ -537,7 +537,7 @@ void hi_pager_destroy(struct hi_pager *pager)
 	if (!pager)
 		return;
 	if (pager->n_workers && write(pager->stop_fd, &one, sizeof(one)) != sizeof(one))
-		abort(); /* nobody could end */
+		abort(); /* no worker would end */
 	for (unsigned i = 0; i < pager->n_workers; i++)
 		pthread_join(pager->workers[i].thread, NULL);
 	pthread_mutex_destroy(&pager->lock);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory of ours that is filled when it is first touched, from somewhere else,
- * and given back when there is too much of it: how an image that is larger than the
- * free memory is read in place. Its addresses stay valid; nobody who reads them
- * needs to know. By userfaultfd(2), user mode faults only, which needs no
- * privilege: a system call on such memory (write(2) of it) fails with EFAULT.
- * See Note [Blocks] in pager.c. Internal to attach/.
+ * Memory that is filled from another process when it is first touched, and given back
+ * when there is too much of it: how an image that is larger than the free memory is read
+ * in place. Its addresses stay valid, and reading it needs no special calls. By
+ * userfaultfd(2), user mode faults only, which needs no privilege: a system call on such
+ * memory (write(2) of it) fails with EFAULT. See Note [Blocks] in pager.c. Internal to
+ * attach/.
  */
 #ifndef HI_ATTACH_PAGER_H
 #define HI_ATTACH_PAGER_H
@@ -50,13 +50,15 @@ struct hi_pager_stats {
 	uint64_t lost; /* bytes that could not be read and are zeros now */
 };
 
-/* HI_UNSUPPORTED: no userfaultfd here (kernel, seccomp); the text says it. */
+/* *ret: freed by hi_pager_destroy(). HI_UNSUPPORTED: no userfaultfd here (kernel,
+ * seccomp). HI_LIMIT, HI_NO_MEMORY, HI_OS. */
 enum hi_status hi_pager_create(const struct hi_pager_request *request,
 			       struct hi_pager **ret, struct hi_error *err);
 struct hi_pager_stats hi_pager_stats(struct hi_pager *pager);
-/* Nobody may be reading the area; it is the caller's again. NULL is fine. */
+/* Frees the pager; no thread may be reading the area, which is the caller's again.
+ * NULL is fine. */
 void hi_pager_destroy(struct hi_pager *pager);
-/* Instead of it in a fork, which has neither the threads nor the registered area. */
+/* The same in a forked process, which has neither the threads nor the registered area. */
 void hi_pager_forget(struct hi_pager *pager);
 
 #endif

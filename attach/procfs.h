@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files of /proc/PID, read whole and taken apart. See proc(5). */
+/* Files of /proc/PID, read whole and parsed. See proc(5). */
 #ifndef HI_ATTACH_PROCFS_H
 #define HI_ATTACH_PROCFS_H
 
@@ -29,7 +29,7 @@ struct hi_proc_stat {
 };
 #define HI_PROC_KERNEL_THREAD 0x00200000u /* PF_KTHREAD, linux/sched.h */
 
-/* False if there is no such process, or what it says is no stat line. */
+/* False if there is no such process, or its stat line cannot be parsed. */
 bool hi_proc_stat(pid_t pid, struct hi_proc_stat *ret);
 bool hi_proc_parse_stat(const char *text, size_t n, struct hi_proc_stat *ret);
 /* "Key:  value" lines of status or smaps_rollup: the text behind the colon and

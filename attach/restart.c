@@ -2,62 +2,59 @@
 /*
  * Note [Interrupted system calls]
  *
- * PTRACE_INTERRUPT wakes a sleeping thread as a signal does. Most system calls
- * then return one of the kernel's private codes (ERESTARTSYS 512,
- * ERESTARTNOINTR 513, ERESTARTNOHAND 514, ERESTART_RESTARTBLOCK 516;
- * include/linux/errno.h) and start anew by themselves when no handler is run.
- * Some return a plain EINTR (epoll_wait, sigtimedwait, semop, io_getevents,
- * recv with a time-out, see signal(7)), which the target would see.
+ * PTRACE_INTERRUPT wakes a sleeping thread as a signal does. Most system calls then
+ * return one of the kernel's private codes (ERESTARTSYS 512, ERESTARTNOINTR 513,
+ * ERESTARTNOHAND 514, ERESTART_RESTARTBLOCK 516; include/linux/errno.h) and start anew by
+ * themselves when no handler is run. Some return a plain EINTR (epoll_wait, sigtimedwait,
+ * semop, io_getevents, recv with a time-out, see signal(7)), which the target would see.
  *
- * We stop such a thread inside get_signal() (kernel/signal.c), on its way
- * back to user mode and before arch_do_signal_or_restart() looks at rax. So
- * we write ERESTARTNOHAND where EINTR stood, and the kernel does the rest, at
- * the moment when the thread goes on, whoever lets it go on:
- *   - no signal, or one that is ignored or has no handler: rax = orig_rax,
- *     rip -= 2, the call starts anew (its time-out too);
- *   - a handler is run first: the call returns EINTR after it, with and
- *     without SA_RESTART, exactly as an EINTR of its own would have. Winding
- *     rip back by ourselves would lose this EINTR, and with it the wake-up of
- *     a loop around epoll_pwait() whose handler only sets a flag;
- *   - saved signal masks (epoll_pwait, rt_sigtimedwait) are put back by the
- *     same code on both ways.
- * Nothing has to be undone, so a tracer that dies later does no harm, and
- * stopping the thread again meets an ERESTARTNOHAND that is left as it is.
+ * We stop such a thread inside get_signal() (kernel/signal.c), on its way back to user
+ * mode and before arch_do_signal_or_restart() looks at rax. So we write ERESTARTNOHAND
+ * where EINTR stood, and the kernel does the rest, at when the thread goes on, whatever
+ * makes it go on:
+ *   - no signal, or one that is ignored or has no handler: rax = orig_rax, rip -= 2, the
+ *     call starts anew (its time-out too);
+ *   - a handler is run first: the call returns EINTR after it, with and without
+ *     SA_RESTART, exactly as an EINTR of its own would have. Winding rip back by
+ *     ourselves would lose this EINTR, and with it the wake-up of a loop around
+ *     epoll_pwait() whose handler only sets a flag;
+ *   - saved signal masks (epoll_pwait, rt_sigtimedwait) are put back by the same code on
+ *     both ways. Nothing has to be undone, so a tracer that dies later does no harm, and
+ *     stopping the thread again meets an ERESTARTNOHAND that is left as it is.
  *
- * It is a system call only if orig_rax >= 0: interrupts and exceptions enter
- * with -1, rt_sigreturn sets -1, and a handler's first instruction has rax 0.
- * So a user-mode rax that happens to be -4 is never touched. No restartable
- * sequence can be at hand: system calls are forbidden in them, and rip is
- * behind one.
+ * It is a system call only if orig_rax >= 0: interrupts and exceptions enter with -1,
+ * rt_sigreturn sets -1, and a handler's first instruction has rax 0. So a user-mode rax
+ * that happens to be -4 is never touched. No restartable sequence can be at hand: system
+ * calls are forbidden in them, and rip is behind one.
  *
- * Not changed: a group stop (it would have been EINTR without us as well);
- * close(), whose descriptor is gone although it says EINTR; restart_syscall,
- * whose EINTR means that there is nothing to restart (its interrupted calls
- * say ERESTART_RESTARTBLOCK again); rt_sigreturn.
+ * Not changed: a group stop (it would have been EINTR without us as well); close(), which
+ * has closed the descriptor even if it returns EINTR; restart_syscall, for which EINTR
+ * means that there is nothing to restart (its interrupted calls return
+ * ERESTART_RESTARTBLOCK again); rt_sigreturn.
  *
  * The call starts with its whole time-out again: Note [Time-outs that start anew] in
  * sleepers.c.
  *
- * What cannot be hidden: a call that had done a part of its work returns that
- * part (a write to a full pipe, recv with MSG_WAITALL).
+ * What cannot be hidden: a call that had done a part of its work returns that part (a
+ * write to a full pipe, recv with MSG_WAITALL).
  *
  * Note [Filters that refuse restart_syscall]
  *
- * nanosleep, poll and futex with a relative time-out say ERESTART_RESTARTBLOCK and go
+ * nanosleep, poll and futex with a relative time-out return ERESTART_RESTARTBLOCK and go
  * on by a system call of another number, restart_syscall, which the thread's seccomp
- * filters see (kernel/seccomp.c runs at each entry). A filter that lists the calls of
- * its program may not know it and kills the process: any SIGSTOP and SIGCONT does that
- * too, but the target must not die of us. There ERESTARTNOHAND makes the kernel repeat
- * the call itself, which the filters have allowed a moment ago, with the same arguments
- * at the same place. Its time-out starts again; nanosleep(&t, &t), the usual loop, goes
- * on with the rest, for the kernel has written that to t when it was interrupted.
+ * filters see (kernel/seccomp.c runs at each entry). A filter that lists the calls of its
+ * program may not know it and kills the process: any SIGSTOP and SIGCONT does that too,
+ * but an inspection must not kill the target. ERESTARTNOHAND makes the kernel repeat the
+ * call itself, which the filters have allowed before, with the same arguments at the same
+ * place. Its time-out starts again; nanosleep(&t, &t), the usual loop, goes on with the
+ * rest, for the kernel has written that to t when it was interrupted.
  *
  * The filters are read where that is permitted (CAP_SYS_ADMIN, and none on us). Else a
  * thread that has filters counts as one that they refuse. A thread that is inside
  * restart_syscall has shown that they allow it.
  *
- * What remains: between the wake-up and our look at the thread a death of the tracer
- * by SIGKILL lets it run into the filter.
+ * What remains: between the wake-up and our look at the thread a death of the tracer by
+ * SIGKILL lets it run into the filter.
  */
 #include "attach/restart.h"
 
@@ -108,7 +105,7 @@ static bool may_restart_block(pid_t pid, pid_t tid, const struct user_regs_struc
 	return errno == EINVAL || !hi_thread_is_filtered(pid, tid);
 }
 
-/* Would the target notice how the kernel means to end the interruption? */
+/* Would the target notice how the kernel would end the interruption? */
 static bool is_to_be_changed(pid_t pid, pid_t tid, const struct user_regs_struct *regs)
 {
 	long long code = -(long long)regs->rax;

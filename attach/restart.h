@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * System calls that our stop interrupted: made to start anew, so that the
- * target does not notice. See Note [Interrupted system calls] in restart.c.
+ * System calls that a stop interrupted are made to start anew, so that the target does
+ * not notice. See Note [Interrupted system calls] in restart.c.
  */
 #ifndef HI_ATTACH_RESTART_H
 #define HI_ATTACH_RESTART_H
@@ -19,7 +19,7 @@
  */
 bool hi_restart_arrange(pid_t pid, pid_t tid, struct user_regs_struct *regs);
 
-/* Its call is to be restarted with its whole time-out, by us or by the kernel. */
+/* Its call is to be restarted with its whole time-out. */
 bool hi_restart_is_arranged(const struct user_regs_struct *regs);
 
 /* Turns registers seen at a stop into those with which user code goes on,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the seccomp filters of a thread would say to a system call: they are read
- * and evaluated here, so that nothing is tried that kills or confuses the target.
- * Classic BPF in the subset of seccomp(2); kernel/seccomp.c.
+ * What the seccomp filters of a thread would return for a system call: they are read and
+ * evaluated here, so that nothing is tried that kills or confuses the target. Classic BPF
+ * in the subset of seccomp(2); kernel/seccomp.c.
  */
 #ifndef HI_ATTACH_SECCOMP_FILTER_H
 #define HI_ATTACH_SECCOMP_FILTER_H
@@ -15,7 +15,7 @@
 
 /* A call as the kernel would describe it to the filters. */
 struct hi_filtered_call {
-	const char *name; /* for the text of a refusal */
+	const char *name; /* for err->text */
 	struct seccomp_data data;
 };
 
@@ -27,8 +27,8 @@ struct hi_filtered_call {
 uint32_t hi_seccomp_run(const struct sock_filter *code, size_t n,
 			const struct seccomp_data *data);
 /*
- * tid stands and is traced by us. HI_UNSUPPORTED unless every filter of it allows
- * every call; the text says which one, or why the filters cannot be read.
+ * Checks whether every filter of the stopped, traced thread tid allows all n_calls calls.
+ * HI_UNSUPPORTED: one is refused, and err->text names it, or the filters cannot be read.
  */
 enum hi_status hi_seccomp_check(pid_t tid, const struct hi_filtered_call *calls,
 				size_t n_calls, struct hi_error *err);

@@ -16,7 +16,7 @@
 #define FLAG_STRICT_SS 4u
 
 #define LEGACY_SIZE 512u  /* the FXSAVE area */
-#define HEADER_SIZE 64u	  /* behind it; its first word says what is in use */
+#define HEADER_SIZE 64u	  /* behind it; its first word is the features in use */
 #define SW_RESERVED 464u  /* where the legacy area is the software's own */
 #define FEATURE_TILES 18u /* AMX: the kernel has room for it only once it is used */
 
@@ -101,7 +101,7 @@ enum hi_status hi_xstate_finish(struct hi_xstate *xstate, struct hi_error *err)
 	if (xstate->size < size || xstate->size > HI_XSTATE_MAX - sizeof(magic2))
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "its floating-point state has %zu bytes", xstate->size);
-	/* In the first software word the kernel says what it saves (regset.c). */
+	/* The first software word is what the kernel saves (regset.c). */
 	features = word_at(xstate, SW_RESERVED);
 	in_use = word_at(xstate, LEGACY_SIZE);
 	if (!(in_use >> FEATURE_TILES & 1))

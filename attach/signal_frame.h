@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Signal frames as the kernel lays them on a stack: what rt_sigreturn takes
- * registers, signal mask and floating-point state from. A chain of them is a
- * small program of system calls that needs nobody's help: each call returns into
- * the frame that its stack pointer points at. See Note [A call that finishes by
- * itself] in fork.c.
+ * Signal frames as the kernel lays them on a stack: what rt_sigreturn takes registers,
+ * signal mask and floating-point state from. A chain of them is a small program of system
+ * calls that runs by itself: each call returns into the frame that its stack pointer
+ * points at. See Note [A call that finishes by itself] in fork.c.
  *
- * Layout: struct rt_sigframe, arch/x86/include/asm/sigframe.h; struct ucontext and
- * struct sigcontext_64, arch/x86/include/uapi/asm/{ucontext,sigcontext}.h. The
- * siginfo behind it is not written: rt_sigreturn does not read it.
+ * Layout: struct rt_sigframe, arch/x86/include/asm/sigframe.h; struct ucontext and struct
+ * sigcontext_64, arch/x86/include/uapi/asm/{ucontext,sigcontext}.h. The siginfo behind it
+ * is not written: rt_sigreturn does not read it.
  */
 #ifndef HI_ATTACH_SIGNAL_FRAME_H
 #define HI_ATTACH_SIGNAL_FRAME_H

@@ -2,11 +2,11 @@
 /*
  * Note [Time-outs that start anew]
  *
- * A call that would return EINTR is made to start anew (restart.c), and its time-out
- * with it. Stopped again and again at shorter intervals, an event loop that waits for
- * its next timer in epoll_wait() would wait for ever. So a series remembers the threads
- * whose call it restarted; one that has been restarted twice, and has not run since, is
- * not interrupted a third time: it is left asleep.
+ * A call that would return EINTR is made to start anew (restart.c), and its time-out with
+ * it. Stopped again and again at shorter intervals, an event loop that waits for its next
+ * timer in epoll_wait() would wait for ever. So a series remembers the threads with a
+ * restarted call; one that has been restarted twice, and has not run since, is not
+ * interrupted a third time: it is left asleep.
  *
  * Nothing is lost by that. A thread that sleeps in the kernel changes no memory of the
  * process, and its registers are those of the last stop, for it has executed no
@@ -14,10 +14,10 @@
  *   - the thread is let go by PTRACE_SYSCALL and stands once more at the entry of the
  *     call that starts anew; let go from there it would stand at the end of it. When it
  *     sleeps and does not stand there, it sleeps in this very call (tracees_settle.c);
- *   - the number of its context switches of that moment is kept. It runs only between
- *     two of them: the same number, and asleep, means that it has not run since.
- * The same is asked again when memory has been copied, or the child has been made: if it
- * woke up meanwhile, the image is thrown away and taken anew.
+ *   - the number of its context switches is then stored. It runs only between two of
+ *     them: the same number, and asleep, means that it has not run since. The same is
+ *     checked again when memory has been copied, or the child has been made: if it woke
+ *     up meanwhile, the image is thrown away and taken anew.
  */
 #include "attach/sleepers.h"
 

@@ -32,16 +32,16 @@ enum hi_status hi_sleepers_create(struct hi_sleepers **ret, struct hi_error *err
 void hi_sleepers_destroy(struct hi_sleepers *sleepers);
 
 /*
- * Where tid has its place. Its contents may be another thread's: each has one place
- * only, and the last one that came has it.
+ * The slot of thread tid. It may hold another thread: several share a slot, and the last
+ * one written is in it.
  */
 struct hi_sleeper *hi_sleepers_slot(struct hi_sleepers *sleepers, pid_t tid);
 /*
- * Has thread tid of pid not run since it was put there? Then how often its call was made
- * to start anew, else 0. NULL sleepers: 0.
+ * How often the call of thread tid was made to start anew, if it has not run since it was
+ * put there; else 0. NULL sleepers: 0.
  */
 unsigned hi_sleepers_restarts(struct hi_sleepers *sleepers, pid_t pid, pid_t tid);
-/* It sleeps as it did when it was put there. */
+/* The thread sleeps as it did when it was put there. */
 bool hi_sleeper_is_asleep(const struct hi_sleeper *sleeper, pid_t pid);
 
 #endif

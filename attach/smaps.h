@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What only /proc/PID/smaps says of a mapping: its VmFlags, two letters each
- * (Linux, fs/proc/task_mmu.c: show_smap_vma_flags). The kernel walks all page
- * tables for it (10 ms a GiB): asked only where something hints at it. Internal
- * to attach/.
+ * What only /proc/PID/smaps shows of a mapping: its VmFlags, two letters each (Linux,
+ * fs/proc/task_mmu.c: show_smap_vma_flags). The kernel walks all page tables for it (10
+ * ms per GiB), so it is read only where it is needed. Internal to attach/.
  */
 #ifndef HI_ATTACH_SMAPS_H
 #define HI_ATTACH_SMAPS_H
@@ -25,7 +24,7 @@ struct hi_smaps_sizes HI_VECTOR(struct hi_smaps_size);
  * cannot be opened. What is in sizes before is overwritten. */
 enum hi_status hi_smaps_read_sizes(pid_t pid, struct hi_smaps_sizes *sizes,
 				   struct hi_error *err);
-/* The same of text that is taken apart. */
+/* The same from the text of smaps, which is changed. */
 enum hi_status hi_smaps_parse_sizes(char *text, struct hi_smaps_sizes *sizes,
 				    struct hi_error *err);
 

@@ -20,17 +20,17 @@
 /*
  * Note [Copy or fork]
  *
- * A fork costs the target two injected calls and the copy of its page tables, and later
- * a page fault for each page that it writes while the child lives; a copy costs the
- * bytes. Below FORK_FROM bytes of private memory the copy is as fast, and leaves
- * nothing behind (bench_snapshot; with huge pages the fork wins earlier). A copy that
- * would take up the pause budget, or the free memory, is none.
+ * A fork costs the target two injected calls and the copy of its page tables, and later a
+ * page fault for each page that it writes while the child lives; a copy costs the bytes.
+ * Below FORK_FROM bytes of private memory the copy is as fast, and leaves nothing behind
+ * (bench_snapshot; with huge pages the fork wins earlier). A copy that would take up the
+ * pause budget, or the free memory, is none.
  *
  * When a fork that was planned is refused at the stop, nothing is reserved. What can be
  * copied in a quarter of the pause budget even so is copied at once: the target stands
- * at the moment that was wished for. Else it is let go, memory is reserved and it is
- * stopped a second time. Not so where a trigger was waited for: it may never come
- * again, so what the budget has left must do.
+ * where it was to stop. Else it is let go, memory is reserved and it is stopped a second
+ * time. After a trigger it is not let go, since the trigger may never come again: the
+ * copy must fit into the rest of the budget.
  */
 #define FORK_FROM (16ull << 20)
 #define FORK_LEAST                                                                       \
@@ -48,7 +48,7 @@ struct snapshot {
 	struct hi_thread *threads; /* stop.threads, outliving the tracer */
 	struct hi_tracer_child child;
 	uint64_t pause_ns, first_pause_ns; /* of a stop before this one */
-	bool lost;			   /* the tracer has ended, and why is known */
+	bool lost;  /* the tracer has ended, and the reason is known */
 	bool again; /* the fork was refused, and this stop cannot copy */
 	char not_forked[160];
 };
@@ -134,7 +134,7 @@ static enum hi_status fork_stopped(struct snapshot *self, struct hi_error *err)
 		return status;
 	}
 	copy_instead(self, &why);
-	/* Whom the kernel kills when memory runs out, nobody knows: maybe the target. */
+	/* If memory runs out the kernel may kill the target. */
 	if (self->options.trigger && !fits_free_memory(self))
 		return hi_fail(err, HI_NO_MEMORY, 0,
 			       "process %d cannot be forked (%.120s), and there is not "
@@ -147,8 +147,8 @@ static enum hi_status fork_stopped(struct snapshot *self, struct hi_error *err)
 }
 
 /*
- * A thread that was left asleep woke up. It is taken anew, and that thread is stopped as
- * all others are. A place that was waited for may not come again.
+ * A thread that was left asleep woke up. The snapshot is taken anew, and that thread is
+ * stopped as all others are. A trigger may not come again, so that is an error then.
  */
 static enum hi_status check_torn(struct snapshot *self, struct hi_error *err)
 {
@@ -171,7 +171,8 @@ static enum hi_status stop_and_take(struct snapshot *self, struct hi_error *err)
 	struct hi_error second;
 
 	if (status != HI_OK) {
-		/* A tracer that was killed has not: the next hit would be for nobody. */
+		/* A tracer that was killed has not disarmed it: the next hit would signal
+		 * without effect. */
 		if (self->options.trigger)
 			self->options.trigger->ops->disarm(self->options.trigger);
 		return status;
@@ -181,7 +182,7 @@ static enum hi_status stop_and_take(struct snapshot *self, struct hi_error *err)
 	if (self->lost)
 		return status;
 	resumed = hi_tracer_resume(self->tracer, &resumed_ns, &second);
-	/* Why the stop ended early explains a failed copy better than itself. */
+	/* The reason why the stop ended early explains a failed copy better. */
 	if (resumed != HI_OK) {
 		if (err)
 			*err = second;
@@ -194,9 +195,8 @@ static enum hi_status stop_and_take(struct snapshot *self, struct hi_error *err)
 /* ---- when it runs again ---- */
 
 /*
- * The watchdog ends a pause that is too long, but may be late itself, and a
- * short budget may be over between two of its instructions. A budget that holds
- * by luck is none: what counts is the clock.
+ * The watchdog ends a pause that is too long, but may be late itself, and a short budget
+ * may be over between two of its instructions. So the clock is checked, too.
  */
 static enum hi_status check_pause(const struct snapshot *self, struct hi_error *err)
 {
@@ -228,7 +228,7 @@ static void end_child(void *tracer)
 	hi_tracer_destroy(tracer); /* ends the child first */
 }
 
-/* The tracer lives as long as the child, so it is handed on with it. */
+/* The tracer lives as long as the child, so the image owns both. */
 static enum hi_status read_forked_child(struct snapshot *self, struct hi_error *err)
 {
 	struct hi_copy_child child = {self->child.pid, end_child, self->tracer};

@@ -22,8 +22,7 @@ struct hi_range {
 enum hi_snapshot_request {
 	HI_REQUEST_AUTO, /* fork where enough is writable that it pays, else copy */
 	HI_REQUEST_COPY,
-	HI_REQUEST_FORK, /* falls back to copy where it cannot be; image->stats says why
-			  */
+	HI_REQUEST_FORK, /* falls back to copy; image->stats.not_forked is the reason */
 };
 
 struct hi_stop_options {
@@ -34,7 +33,8 @@ struct hi_stop_options {
 	/* NULL: stop at once. Borrowed. */
 	struct hi_trigger *trigger;
 	uint64_t timeout_ns; /* for the trigger; 0: wait for ever */
-	/* Readable: the waiting for the trigger is to end, with HI_TIMEOUT; 0: none. */
+	/* When it polls readable, waiting for the trigger ends with HI_TIMEOUT; 0:
+	 * none. */
 	int interrupt_fd;
 	/* Code in which no thread may be stopped: the allocator's text (sorted).
 	 * A thread whose pc, or a word among the first 128 above its sp, lies in
@@ -43,11 +43,11 @@ struct hi_stop_options {
 	size_t n_avoid;
 	unsigned max_tries; /* 0: 200 */
 	/*
-	 * Optional second opinion, called inside the tracer process (a fork of
-	 * ours, so of no effect here; all descriptors are closed): is this stopped
-	 * thread really inside? `stack` holds stack_size bytes (at most 16 KiB) from
-	 * regs->rsp. Asked when the tries run out, and before that for a thread
-	 * that sleeps on without moving. It is called in the pause: be quick.
+	 * Optional exact check, called inside the tracer process (a fork, so it has no
+	 * effect on the caller; all descriptors are closed): is this stopped thread
+	 * really inside? `stack` holds stack_size bytes (at most 16 KiB) from regs->rsp.
+	 * Called when the tries run out, and before that for a thread that stays asleep.
+	 * It runs during the pause, so it must be quick.
 	 */
 	bool (*is_inside)(void *arg, const struct user_regs_struct *regs,
 			  const void *stack, size_t stack_size);
@@ -56,7 +56,7 @@ struct hi_stop_options {
 	bool with_swap;		   /* copy swapped pages too */
 	unsigned threads;	   /* copying threads; 0: hi_parallel_threads() */
 	bool best_effort_priority; /* raise to SCHED_FIFO for the stop if permitted */
-	/* Of the stops of this target before; NULL: none, and none that follow. Borrowed.
+	/* From earlier stops of this target, for a series; NULL: a single stop. Borrowed.
 	 */
 	struct hi_sleepers *sleepers;
 };

@@ -19,11 +19,11 @@
 /*
  * Note [Main threads that have exited]
  *
- * main() may end by pthread_exit() while other threads go on. The process is
- * then shown as a zombie, and what /proc/PID says of its memory is empty, since
- * that is asked of its main thread. But /proc has a directory for each thread
- * too (which it does not list), and there everything is as before. The main
- * thread stays the first of the image's threads, with registers of zero.
+ * main() may end by pthread_exit() while other threads go on. The process is then shown
+ * as a zombie, and files of /proc/PID about its memory are empty, since they show the
+ * main thread. But /proc has a directory for each thread too (which it does not list),
+ * and its files are complete. The main thread stays the first of the image's threads,
+ * with registers of zero.
  */
 
 static enum hi_status alloc_target(pid_t pid, struct hi_target **ret,

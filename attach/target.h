@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A live process before it is stopped: is it there, may we, what is it. Looks
- * only at /proc; never stops or changes anything.
+ * A live process before it is stopped: whether it exists, whether it may be inspected,
+ * what it is. Reads only /proc; never stops or changes anything.
  */
 #ifndef HI_ATTACH_TARGET_H
 #define HI_ATTACH_TARGET_H
@@ -25,7 +25,7 @@ struct hi_target {
 	uint64_t rss, pss, swap; /* bytes, smaps_rollup (VmRSS where not permitted) */
 	size_t n_threads;
 	bool other_mount_ns, other_pid_ns, other_user_ns;
-	struct hi_mapping *mappings; /* of this moment, before the stop */
+	struct hi_mapping *mappings; /* when it was opened, before the stop */
 	size_t n_mappings;
 	struct hi_target_child *children; /* direct children, at most 64 */
 	size_t n_children, n_children_total;
@@ -33,10 +33,10 @@ struct hi_target {
 };
 
 /*
- * HI_CANNOT_ATTACH with a text that names the check that refused and what
- * helps: no such pid, zombie, kernel thread, already traced (by whom), other
- * user without CAP_SYS_PTRACE, Yama, not dumpable, 32-bit, another
- * architecture, ourselves.
+ * Opens process pid. *ret: closed by hi_target_close(). HI_CANNOT_ATTACH: err->text names
+ * the check that refused and what helps (no such pid, zombie, kernel thread, already
+ * traced and the tracer, other user without CAP_SYS_PTRACE, Yama, not dumpable, 32-bit,
+ * another architecture, this process itself). HI_GONE, HI_OS, HI_NO_MEMORY.
  */
 enum hi_status hi_target_open(pid_t pid, struct hi_target **ret, struct hi_error *err);
 /* A descriptor of the file behind a mapping of the running target: map_files,
@@ -46,8 +46,8 @@ enum hi_status hi_target_open_file(const struct hi_target *target,
 				   const struct hi_mapping *mapping, int *fd_ret,
 				   struct hi_error *err);
 bool hi_target_is_alive(const struct hi_target *target);
-/* Closes its descriptors, among them its memory; what was known of it stays. For a fork
- * that is to have no rights to it. */
+/* Closes its descriptors, among them its memory; everything else stays. For a forked
+ * process that is to have no rights to it. */
 void hi_target_release(struct hi_target *target);
 void hi_target_close(struct hi_target *target);
 

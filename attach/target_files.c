@@ -23,14 +23,13 @@
 /*
  * Note [Is it the same file]
  *
- * A path may have been given to another file since the target mapped it: only
- * device and inode tell. On overlayfs and btrfs stat() invents a device number
- * per layer or subvolume which is not the one in maps; there the inode alone
- * must do, and the build-id, which every reader of a module compares with the
- * one in memory, is the second check. On any other file system a different
- * device is a different file. A map_files link is the mapped file itself, and
- * its inode is compared only because another mapping may have taken the same
- * addresses meanwhile.
+ * A path may have been given to another file since the target mapped it: only device and
+ * inode identify it. On overlayfs and btrfs stat() invents a device number per layer or
+ * subvolume which is not the one in maps; there the inode alone must do, and the
+ * build-id, which every reader of a module compares with the one in memory, is the second
+ * check. On any other file system a different device is a different file. A map_files
+ * link is the mapped file itself, and its inode is compared only because another mapping
+ * may have taken the same addresses meanwhile.
  */
 static bool is_same_file(int fd, const struct hi_mapping *m, bool is_link)
 {
@@ -47,7 +46,7 @@ static bool is_same_file(int fd, const struct hi_mapping *m, bool is_link)
 					 (unsigned)fs.f_type == BTRFS_MAGIC);
 }
 
-/* Looks first, by O_PATH: opening a pipe or a device could block or do things. */
+/* Checks by O_PATH first: opening a pipe or a device could block or have effects. */
 static int reopen_if_same(int path_fd, const struct hi_mapping *m, bool is_link)
 {
 	char path[64];
@@ -81,7 +80,7 @@ static int open_in_root(const struct hi_target *target, const struct hi_mapping 
 	return reopen_if_same(fd, m, false);
 }
 
-/* In one mount namespace maps shows paths from our root, also to a chroot. */
+/* In one mount namespace maps shows paths from the common root, also of a chroot. */
 static int open_by_path(const struct hi_target *target, const struct hi_mapping *m)
 {
 	HI_GUARD(close) int fd = -1;

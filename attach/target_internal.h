@@ -7,12 +7,14 @@
 
 struct hi_target;
 
-/* Opened before the stop. All belong to the address space of that moment: after
- * an exec they read as empty. */
+/* Opened before the stop. All belong to the address space at that time: after an exec
+ * they read as empty. */
 struct hi_target_private {
-	/* Whose directory of /proc tells of the address space: the target's pid, or
-	 * a thread that lives where the main thread has exited. See Note [Main
-	 * threads that have exited] in target.c. */
+	/*
+	 * The process or thread that shows the address space in /proc: the target's pid,
+	 * or a live thread where the main thread has exited. See Note [Main threads that
+	 * have exited] in target.c.
+	 */
 	pid_t proc_pid;
 	int mem_fd;	/* /proc/PID/mem */
 	int pagemap_fd; /* -1: not permitted */
@@ -22,19 +24,19 @@ struct hi_target_private {
 	bool shares_anonymous;
 };
 
-/* What the checks of the kernel look at. See target_permission.c. */
+/* What the checks of the kernel depend on. See target_permission.c. */
 struct hi_permission {
 	pid_t pid;
 	char name[32];
 	unsigned uid[3], gid[3]; /* of the target: real, effective, saved */
 	unsigned own_uid, own_gid;
 	uint64_t caps;	   /* permitted ones of the target */
-	uint64_t own_caps; /* effective ones of ours */
+	uint64_t own_caps; /* effective ones of this process */
 	int yama_scope;	   /* 0 where there is no Yama */
 	bool not_dumpable;
 	bool other_user_ns;
 	bool is_descendant;
-	int os_errno; /* what opening /proc/PID/mem said */
+	int os_errno; /* errno of opening /proc/PID/mem */
 };
 
 /* Fills err (HI_CANNOT_ATTACH) with the first check that refuses. */
@@ -44,17 +46,17 @@ enum hi_status hi_permission_explain(const struct hi_permission *facts,
 enum hi_status hi_permission_refused(pid_t pid, int os_errno, struct hi_error *err);
 /* pid, or a thread of it that lives if its main thread has exited; 0: none. */
 pid_t hi_target_live_thread(pid_t pid);
-/* Is it there, alive, ours to look at, x86-64: HI_CANNOT_ATTACH if not. */
+/* HI_CANNOT_ATTACH unless the process exists, is alive and may be inspected. */
 enum hi_status hi_target_check(pid_t pid, struct hi_error *err);
-/* A file of its /proc could not be read, errno says why (0: made no sense). HI_GONE
- * unless the reason is ours, as too many open files. */
+/* Fills err when a file of its /proc could not be read, by errno (0: it could not be
+ * parsed). HI_OS for reasons in this process, as too many open files, else HI_GONE. */
 enum hi_status hi_target_vanished(pid_t pid, struct hi_error *err);
-/* 32-bit or another machine, by the first bytes of the executable:
- * HI_CANNOT_ATTACH. HI_OK if it cannot be told. */
+/* 32-bit or another machine, by the first bytes of the executable: HI_CANNOT_ATTACH.
+ * HI_OK if it is unknown. */
 enum hi_status hi_machine_check(pid_t pid, const void *bytes, size_t size,
 				struct hi_error *err);
 enum hi_status hi_target_check_machine(pid_t pid, struct hi_error *err);
-/* Is /proc/PID/ns/name another one than ours; false if it cannot be told. */
+/* Is /proc/PID/ns/name another one than this process's? False if it is unknown. */
 bool hi_target_in_other_ns(pid_t pid, const char *name);
 /* Fills target->children. */
 enum hi_status hi_target_find_children(struct hi_target *target, struct hi_error *err);

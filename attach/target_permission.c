@@ -74,7 +74,7 @@ static enum hi_status explain_yama(const struct hi_permission *f, const char *na
 	return HI_OK;
 }
 
-/* What stops somebody without CAP_SYS_PTRACE, in the kernel's order. */
+/* What refuses a process without CAP_SYS_PTRACE, in the kernel's order. */
 static enum hi_status explain_unprivileged(const struct hi_permission *f,
 					   const char *name, struct hi_error *err)
 {
@@ -229,7 +229,7 @@ pid_t hi_target_live_thread(pid_t pid)
 
 	state = hi_thread_state(pid, pid);
 	if (!state || is_living_state(state))
-		return pid; /* or we could not look */
+		return pid; /* or its state cannot be read */
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	tasks = opendir(path);
 	while (tasks && (entry = readdir(tasks))) {
@@ -295,7 +295,7 @@ enum hi_status hi_target_vanished(pid_t pid, struct hi_error *err)
 	return hi_fail(err, HI_GONE, 0, "process %d has exited", (int)pid);
 }
 
-/* /proc does not show it. Signal 0 sends nothing: it asks whether one could. */
+/* /proc does not show it. Signal 0 sends nothing, but fails as a signal would. */
 static enum hi_status explain_absence(pid_t pid, struct hi_error *err)
 {
 	bool is_hidden = errno == EPERM || errno == EACCES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What /proc says of one thread. All of it may be of yesterday when it is read. */
+/* What /proc shows of one thread. All of it may be out of date when it is returned. */
 #ifndef HI_ATTACH_THREAD_STAT_H
 #define HI_ATTACH_THREAD_STAT_H
 
@@ -13,7 +13,7 @@ char hi_thread_state(pid_t pid, pid_t tid);
 int hi_thread_cpu(pid_t pid, pid_t tid);
 /* comm of a thread, "" if unknown. */
 void hi_thread_name(pid_t pid, pid_t tid, char name[16]);
-/* Who traces it; 0: nobody, or there is no such thread. */
+/* The pid of its tracer; 0: it is not traced, or there is no such thread. */
 pid_t hi_thread_tracer(pid_t pid, pid_t tid);
 /* It has seccomp filters, or that cannot be read. */
 bool hi_thread_is_filtered(pid_t pid, pid_t tid);
@@ -22,7 +22,7 @@ bool hi_thread_is_filtered(pid_t pid, pid_t tid);
  * they are it does not run. False: not asleep, or there is none.
  */
 bool hi_thread_is_asleep(pid_t pid, pid_t tid, uint64_t *switches_ret);
-/* On its way out, not yet a zombie; or there is none. */
+/* The thread is exiting but not yet a zombie, or does not exist. */
 bool hi_thread_is_exiting(pid_t pid, pid_t tid);
 
 #endif

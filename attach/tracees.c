@@ -2,31 +2,28 @@
 /*
  * Note [Stops are looked at, not consumed]
  *
- * We wait with WNOWAIT. A signal that a thread was about to take when it
- * stopped (a signal-delivery-stop) lives only in its exit_code; an ordinary
- * wait clears it, and a tracer that dies after it takes the signal along. Left
- * in place it is delivered by the kernel when the tracer dies
- * (kernel/signal.c: ptrace_stop returns exit_code). The price: waits go by
- * thread, for "any" would return the same one for ever.
+ * We wait with WNOWAIT. A signal that a thread was about to take when it stopped (a
+ * signal-delivery-stop) is only in its exit_code; an ordinary wait clears it, and if the
+ * tracer then dies the signal is lost. Left in place it is delivered by the kernel when
+ * the tracer dies (kernel/signal.c: ptrace_stop returns exit_code). The price: waits go
+ * by thread, for "any" would return the same one for ever.
  *
  * Note [Signals on their way]
  *
- * Any stop takes back a pending PTRACE_INTERRUPT, so in a signal-delivery-stop
- * we send it anew and then let the thread go on with its signal. The trap comes
- * before the next signal is looked at: at most one handler frame is set up, and
- * the thread stands before the handler's first instruction. All threads end up
- * in an event-stop, where a detach needs no signal and an SIGSTOP or SIGCONT
- * that comes meanwhile is kept by the kernel: a group stop is put back by
- * __ptrace_unlink, whoever unlinks.
+ * Any stop takes back a pending PTRACE_INTERRUPT, so in a signal-delivery-stop we send it
+ * anew and then let the thread go on with its signal. The trap comes before the next
+ * signal is looked at: at most one handler frame is set up, and the thread stands before
+ * the handler's first instruction. All threads end up in an event-stop, where a detach
+ * needs no signal and an SIGSTOP or SIGCONT that comes meanwhile is kept by the kernel: a
+ * group stop is put back by __ptrace_unlink in any case.
  *
  * Note [Dead threads are reaped in a handler]
  *
  * execve() of one thread waits until all others are reaped, and holds a lock
- * (cred_guard_mutex) that PTRACE_SEIZE waits for. So a tracer that is inside
- * ptrace() or waits for the thread in execve must reap the others meanwhile:
- * the handler of SIGCHLD does, and an interval timer makes sure that no wake-up
- * is missed between a check and a wait. A tid that is reaped under our hands
- * gives ESRCH or ECHILD, and is dead.
+ * (cred_guard_mutex) that PTRACE_SEIZE waits for. So a tracer that is inside ptrace() or
+ * waits for the thread in execve must reap the others meanwhile: the handler of SIGCHLD
+ * does, and an interval timer makes sure that no wake-up is missed between a check and a
+ * wait. A tid that was reaped meanwhile gives ESRCH or ECHILD, and is dead.
  */
 #include "attach/tracees.h"
 
@@ -53,7 +50,7 @@
 #define TICKS_PER_SWEEP 8
 #define SEIZE_TRIES 3
 #define SLEEPERS_GROUP 8
-#define RELIST_PAUSE_NS 20000u /* lets the dying die: we may be SCHED_FIFO */
+#define RELIST_PAUSE_NS 20000u /* lets exiting threads exit */
 
 /* ---- dead threads ---- */
 
@@ -82,7 +79,8 @@ void hi_tracee_consume(pid_t tid)
 	(void)waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL);
 }
 
-/* Those that were born ours and are not in the table yet. For a signal handler. */
+/* Reaps threads that were traced from birth and are not in the table yet. Safe in a
+ * signal handler. */
 static void reap_listed(const struct hi_tracees *all)
 {
 	static char entries[4096] __attribute__((aligned(8)));
@@ -298,7 +296,7 @@ bool hi_tracees_complete(const struct hi_tracees *all)
 
 /* ---- stopping ---- */
 
-/* PTRACE_SEIZE said EPERM: because the thread is dying? Then marks it. */
+/* PTRACE_SEIZE failed with EPERM. Is the thread exiting? Then marks it. */
 static bool is_leaving(struct hi_tracees *all, struct hi_tracee *tracee)
 {
 	char state = hi_thread_state(all->pid, tracee->tid);
@@ -312,8 +310,8 @@ static bool is_leaving(struct hi_tracees *all, struct hi_tracee *tracee)
 }
 
 /*
- * EPERM again: is the thread ours already under another number (exec makes
- * the thread that calls it the leader), or may we not?
+ * EPERM again: is the thread traced already under another number (exec makes the thread
+ * that calls it the leader), or is tracing refused?
  */
 static enum hi_status diagnose_refusal(struct hi_tracees *all, struct hi_tracee *tracee,
 				       int error, struct hi_error *err)
@@ -326,7 +324,7 @@ static enum hi_status diagnose_refusal(struct hi_tracees *all, struct hi_tracee 
 	tracer = hi_thread_tracer(all->pid, tracee->tid);
 	if (tracer == getpid() && (all->options & PTRACE_O_TRACECLONE) &&
 	    tracee->tid != all->pid) {
-		tracee->state = HI_TRACEE_RUNNING; /* ours from birth */
+		tracee->state = HI_TRACEE_RUNNING; /* traced from birth */
 		return HI_OK;
 	}
 	if (tracer == getpid())
@@ -415,7 +413,7 @@ static void enter_stop(struct hi_tracees *all, struct hi_tracee *tracee, int sto
 	if (EVENT_OF(stop) == PTRACE_EVENT_EXEC)
 		hi_tracee_consume(tracee->tid);
 	if (ptrace(PTRACE_GETREGS, tracee->tid, 0, &tracee->regs) < 0) {
-		hi_clock_pause_ns(50000); /* killed: let it die, we may be SCHED_FIFO */
+		hi_clock_pause_ns(50000); /* killed: lets it exit */
 		return;
 	}
 	if (EVENT_OF(stop) == PTRACE_EVENT_STOP && sig != SIGTRAP) {
@@ -460,7 +458,7 @@ enum hi_status hi_tracee_await(struct hi_tracees *all, struct hi_tracee *tracee,
 		if (waitid(P_PID, (id_t)tracee->tid, &info,
 			   what | (late ? WNOHANG : 0)) == 0) {
 			if (late && !info.si_pid)
-				; /* nothing to be seen */
+				; /* no stop yet */
 			else if (info.si_code == CLD_TRAPPED ||
 				 info.si_code == CLD_STOPPED)
 				enter_stop(all, tracee, info.si_status);
@@ -485,11 +483,11 @@ enum hi_status hi_tracee_await(struct hi_tracees *all, struct hi_tracee *tracee,
 /*
  * Note [Few are woken at a time]
  *
- * A thread that sleeps in epoll_wait() has EINTR in rax from the moment when it is told
- * to stop until we have looked at it. If the tracer is killed (SIGKILL) in between, the
- * target sees it. So threads that sleep are told in groups, each looked at before the
- * next one: a death shows in the calls of one group at most. Threads that run are told
- * all at once and first: for them this does not matter, and they have to be scheduled.
+ * A thread that sleeps in epoll_wait() has EINTR in rax from its interruption until its
+ * registers were handled. If the tracer is killed (SIGKILL) in between, the target sees
+ * EINTR. So sleeping threads are interrupted in groups, and each group is handled before
+ * the next one: at most one group of calls is affected. Running threads are interrupted
+ * first and all at once: they make no call, and they have to be scheduled.
  */
 static enum hi_status stop_sleepers(struct hi_tracees *all, struct hi_error *err)
 {
@@ -602,11 +600,11 @@ enum hi_status hi_tracees_stop(struct hi_tracees *all, struct hi_error *err)
 /*
  * Note [Giving up]
  *
- * When a stop fails half-way, other threads have been told to stop already: one
- * that slept in epoll_wait() is awake and about to see EINTR. So all that stand
- * by now are looked at, which makes their calls start anew, and let go: for them the
- * pause is over. The rest are on their way, which takes as long as it takes a busy
- * machine to give them a processor; they wait for nothing else, so we have time.
+ * When a stop fails half-way, other threads have been interrupted already: one that slept
+ * in epoll_wait() is awake and about to see EINTR. So all that have stopped by now are
+ * handled, which makes their calls start anew, and let go: for them the pause is over.
+ * The rest stop as soon as a busy machine gives them a processor; nothing waits for them,
+ * so there is time.
  */
 void hi_tracees_give_up(struct hi_tracees *all)
 {
@@ -630,7 +628,7 @@ void hi_tracees_detach_late(struct hi_tracees *all, uint64_t until_ns)
 
 		if (tracee->state != HI_TRACEE_RUNNING || !tracee->is_interrupted ||
 		    hi_thread_state(all->pid, tracee->tid) == 'D')
-			continue; /* the end of the tracer frees it */
+			continue; /* it is freed when the tracer ends */
 		if (hi_tracee_await(all, tracee, &ignored) == HI_OK && is_still(tracee))
 			(void)ptrace(PTRACE_DETACH, tracee->tid, 0, 0);
 	}

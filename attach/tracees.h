@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The threads of one target as their tracer sees them. Only the tracer process
- * uses this: ptrace obeys the thread that seized, nobody else.
+ * The threads of one target as their tracer sees them. Only the tracer process uses this:
+ * ptrace works only from the thread that seized.
  */
 #ifndef HI_ATTACH_TRACEES_H
 #define HI_ATTACH_TRACEES_H
@@ -18,16 +18,16 @@
 #include "base/error.h"
 
 enum hi_tracee_state {
-	HI_TRACEE_SEEN,		 /* listed, not ours yet */
-	HI_TRACEE_RUNNING,	 /* seized and told to stop, or let run */
-	HI_TRACEE_STOPPED,	 /* in the stop that we asked for */
-	HI_TRACEE_GROUP_STOPPED, /* as much ours, but it was stopped without us */
+	HI_TRACEE_SEEN,		 /* listed, not traced yet */
+	HI_TRACEE_RUNNING,	 /* seized, and running or interrupted */
+	HI_TRACEE_STOPPED,	 /* stopped by PTRACE_INTERRUPT */
+	HI_TRACEE_GROUP_STOPPED, /* traced, but stopped by a stop signal */
 	HI_TRACEE_DEAD,		 /* has exited, or became another one by exec */
 	/* Of threads whose call started anew (tracees_settle.c): */
 	HI_TRACEE_LEFT,	      /* it sleeps, as it did at the last stop, and is left so */
 	HI_TRACEE_RESTARTING, /* let go, not at the entry of its call yet */
 	HI_TRACEE_SETTLING,   /* past it, not known to sleep yet */
-	HI_TRACEE_ASLEEP,     /* and the sleepers know it */
+	HI_TRACEE_ASLEEP,     /* and it is in the table of sleepers */
 };
 
 struct hi_tracee {
@@ -35,9 +35,9 @@ struct hi_tracee {
 	enum hi_tracee_state state;
 	bool maybe_inside;   /* avoid.c */
 	bool is_settled;     /* avoid.c: no more tries */
-	bool is_at_probe;    /* wait.c: stands where it shall, is never moved */
+	bool is_at_probe;    /* wait.c: it stands at the probe and is not moved */
 	bool was_asleep;     /* when it was listed: woken up among few, not among all */
-	bool is_interrupted; /* RUNNING: to stop */
+	bool is_interrupted; /* RUNNING: PTRACE_INTERRUPT was sent */
 	unsigned restarts;   /* of its call in a row, before this stop */
 	unsigned tries, asleep_tries;
 	char name[16]; /* comm; "" unknown */
@@ -58,11 +58,11 @@ struct hi_tracees {
 	uint32_t *slots;
 	size_t n_slots; /* power of two, at least 2 * capacity */
 	bool leader_exited;
-	int pagemap;	       /* /proc/PID/pagemap, borrowed; -1: not to be had */
+	int pagemap;	       /* /proc/PID/pagemap, borrowed; -1: none */
 	uint64_t deadline_ns;  /* CLOCK_MONOTONIC; no waiting beyond it */
 	unsigned long options; /* of PTRACE_SEIZE */
-	/* The trigger's signal is on its way to this thread, and is taken away when
-	 * it is seen. 0: to none; -1: we do not know to which. */
+	/* The trigger's signal is on its way to this thread, and is suppressed when it
+	 * arrives. 0: to none; -1: to an unknown thread. */
 	pid_t signal_tid;
 	struct hi_sleepers *sleepers; /* borrowed; NULL: every thread is stopped */
 	bool has_lost_sleeper;	      /* one that was left asleep has exited */
@@ -82,20 +82,20 @@ enum hi_status hi_tracees_list(struct hi_tracees *all, struct hi_error *err);
  */
 enum hi_status hi_tracees_stop(struct hi_tracees *all, struct hi_error *err);
 /*
- * Seizes all threads with these options and stops none. With PTRACE_O_TRACECLONE
- * those that are born later are ours from birth: the stops of both sides have to
- * be looked at. Errors as above.
+ * Seizes all threads with these options and stops none. With PTRACE_O_TRACECLONE those
+ * that are born later are traced from birth: the stops of both threads have to be
+ * handled. Errors as above.
  */
 enum hi_status hi_tracees_seize(struct hi_tracees *all, unsigned long options,
 				struct hi_error *err);
-/* Tells all that run to stop, but for those that slept: hi_tracees_stop does that, and
- * waits for all. */
+/* Interrupts all running threads, except those that slept: hi_tracees_stop interrupts
+ * these and waits for all. */
 void hi_tracees_interrupt(struct hi_tracees *all);
 /* NULL: not in the table, or dead. */
 struct hi_tracee *hi_tracees_find(const struct hi_tracees *all, pid_t tid);
 /*
- * tid is traced by us from birth: if it is a thread of the target, it is in the
- * table afterwards, running. NULL: another process, or there is no room.
+ * Adds tid, which is traced from birth, as running if it is a thread of the target. NULL:
+ * it is another process, or there is no room.
  */
 struct hi_tracee *hi_tracees_adopt(struct hi_tracees *all, pid_t tid);
 /* tid stands in PTRACE_EVENT_CLONE: adopts the thread that it made, or lets the
@@ -103,12 +103,13 @@ struct hi_tracee *hi_tracees_adopt(struct hi_tracees *all, pid_t tid);
 void hi_tracees_adopt_cloned(struct hi_tracees *all, pid_t tid);
 /* The dead are forgotten. Moves items. */
 void hi_tracees_compact(struct hi_tracees *all);
-/* tid stands before this signal: is it the trigger's? Then it counts as seen. */
+/* tid stands before this signal. True: it is the trigger's, which is then no longer
+ * expected. */
 bool hi_tracees_take_trigger_signal(struct hi_tracees *all, pid_t tid, int sig);
 /*
- * Of a thread that stands in PTRACE_EVENT_EXEC: until this stop is consumed, ptrace
- * says ESRCH if its number has changed (kernel/ptrace.c, looks_like_a_spurious_pid).
- * It holds no signal that could be lost.
+ * Of a thread that stands in PTRACE_EVENT_EXEC: until this stop is consumed, ptrace fails
+ * with ESRCH if its number has changed (kernel/ptrace.c, looks_like_a_spurious_pid). It
+ * holds no signal that could be lost.
  */
 void hi_tracee_consume(pid_t tid);
 /* Reaps tid if it is dead, and only then. */
@@ -117,7 +118,7 @@ void hi_tracee_reap(pid_t tid);
 bool hi_tracees_complete(const struct hi_tracees *all);
 /* Lets a stopped thread run on, still seized. */
 void hi_tracee_continue(struct hi_tracee *tracee);
-/* Tells it to stop again; hi_tracee_await waits until it stands (or is dead). */
+/* Interrupts it again; hi_tracee_await waits until it has stopped (or is dead). */
 void hi_tracee_interrupt(struct hi_tracee *tracee);
 enum hi_status hi_tracee_await(struct hi_tracees *all, struct hi_tracee *tracee,
 			       struct hi_error *err);
@@ -125,15 +126,15 @@ enum hi_status hi_tracee_await(struct hi_tracees *all, struct hi_tracee *tracee,
 size_t hi_tracees_detach(struct hi_tracees *all);
 /* The same after a stop that failed, of those that stand by now. See Note [Giving up]. */
 void hi_tracees_give_up(struct hi_tracees *all);
-/* Then none stands: waits, until_ns at most, for those that were told to stop, and lets
- * each go at once. */
+/* Waits until until_ns (CLOCK_MONOTONIC) for threads that were interrupted, and lets
+ * each go at once. None stands before or after. */
 void hi_tracees_detach_late(struct hi_tracees *all, uint64_t until_ns);
 /* Those that stand or were left asleep. */
 size_t hi_tracees_live(const struct hi_tracees *all);
 
 /* Does not stop the thread if the sleepers know it: it is LEFT then. */
 bool hi_tracee_leave_asleep(struct hi_tracees *all, struct hi_tracee *tracee);
-/* A thread was made to stand, so that the target waits for us. */
+/* True if at least one thread was stopped, so that the target is paused. */
 bool hi_tracees_any_stopped(const struct hi_tracees *all);
 /* A thread that was left asleep has run since. */
 bool hi_tracees_has_woken(const struct hi_tracees *all);
@@ -141,8 +142,8 @@ bool hi_tracees_has_woken(const struct hi_tracees *all);
 void hi_tracees_begin_settling(struct hi_tracees *all);
 /*
  * ... and waits, for a limited time, until they sleep in it. What is not asleep by then
- * the sleepers do not know. True: some are ours until we end, hi_tracees_release has to
- * be called whenever a SIGCHLD comes.
+ * the sleepers do not know. True: some stay traced until this process ends, and
+ * hi_tracees_release has to be called whenever a SIGCHLD comes.
  */
 bool hi_tracees_settle(struct hi_tracees *all);
 void hi_tracees_release(struct hi_tracees *all);

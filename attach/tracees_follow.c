@@ -4,16 +4,16 @@
  *
  * Note [Born traced]
  *
- * PTRACE_O_TRACECLONE makes a new thread ours before its first instruction, so
- * that none can pass the probe unseen. The kernel takes every clone() whose exit
- * signal is not SIGCHLD for one (kernel/fork.c, kernel_clone), also that of a new
- * process: this one is let go, and it never knows. fork(), vfork() and posix_spawn()
- * are other events, which we do not ask for.
+ * PTRACE_O_TRACECLONE makes a new thread traced before its first instruction, so that
+ * none can pass the probe unseen. The kernel applies it to every clone() with an exit
+ * signal other than SIGCHLD (kernel/fork.c, kernel_clone), also of a new process: that
+ * one is let go and notices nothing. fork(), vfork() and posix_spawn() are other events,
+ * which are not requested.
  *
- * One thread can slip through: the kernel looks whether its maker is traced before it
- * makes it (kernel/fork.c: ptrace_event_enabled, then copy_process), and the maker may be
- * seized in between, for long where a machine is loaded. Such a thread is in no list yet.
- * It would take a trigger's signal itself, so that a probe leaves it alone
+ * One thread can slip through: the kernel checks whether the maker is traced before it
+ * makes the thread (kernel/fork.c: ptrace_event_enabled, then copy_process), and the
+ * maker may be seized in between, for long where a machine is loaded. Such a thread is in
+ * no list yet. It would take a trigger's signal itself, so that a probe leaves it alone
  * (traced_only) and stops the next one that comes.
  */
 #include "attach/tracees.h"
@@ -72,8 +72,8 @@ enum hi_status hi_tracees_seize(struct hi_tracees *all, unsigned long options,
 	size_t n_new;
 
 	all->options = options;
-	/* A thread that makes threads faster than we count is not waited for: once
-	 * it is seized itself, they are ours. */
+	/* A thread that makes threads faster than we count is not waited for: once it is
+	 * seized itself, they are traced from birth. */
 	for (int i = 0; i < SEIZE_ROUNDS; i++) {
 		status = seize_seen(all, &n_new, err);
 		if (status != HI_OK)
@@ -81,7 +81,7 @@ enum hi_status hi_tracees_seize(struct hi_tracees *all, unsigned long options,
 		if (!n_new && has_all_threads(all))
 			break;
 		if (!n_new)
-			hi_clock_pause_ns(BIRTH_PAUSE_NS); /* lets the dying die */
+			hi_clock_pause_ns(BIRTH_PAUSE_NS); /* lets exiting threads exit */
 	}
 	if (!count_running(all))
 		return hi_fail(err, HI_GONE, 0, "process %d: it has exited",

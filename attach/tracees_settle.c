@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Threads that are left asleep, and threads that are brought back to sleep and known
- * by that: see Note [Time-outs that start anew] in sleepers.c.
+ * Threads that are left asleep, and threads that are brought back to sleep: see Note
+ * [Time-outs that start anew] in sleepers.c.
  *
  * Note [Brought back to sleep]
  *
@@ -9,7 +9,7 @@
  * stands at the entry of the call, then it sleeps in it. It is never detached, which only
  * one that stands can be: it is free when the tracer ends, and until then the tracer lets
  * go whatever stands (hi_tracees_release). TRACESYSGOOD for the same reason as in fork.c:
- * a stop at a call that nobody consumed sends no signal when the tracer dies.
+ * a stop at a call that was not consumed sends no signal when the tracer dies.
  */
 #include <errno.h>
 #include <signal.h>
@@ -27,8 +27,8 @@
 #define WHAT (WSTOPPED | WEXITED | WNOWAIT | WNOHANG | __WALL)
 /*
  * All must be past the entry before the tracer ends, for the reason at let_stop_go: they
- * are runnable, but the machine may be busy. Those that do not sleep then are only not
- * known.
+ * are runnable, but the machine may be busy. Those that do not sleep then are just not in
+ * the table.
  */
 #define ENTRY_NS 3000000000u
 #define SETTLE_NS 100000000u

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The inspector's side. Tracer and watchdog are forks of us; what they have to
- * say comes through one socket and one piece of shared memory. A tracer that
- * is gone has let the target go: the kernel does that, so every failure here
- * ends with making sure that it is gone.
+ * The inspector's side. Tracer and watchdog are forks of this process; they answer
+ * through one socket and one piece of shared memory. When a tracer ends, the kernel lets
+ * the target go, so every failure here makes sure that the tracer has ended.
  */
 #include "attach/tracer.h"
 
@@ -90,9 +89,9 @@ static uint64_t vdso_of(const struct hi_target *target)
 }
 
 /*
- * Of the program that is there now. Amid an exec there is no memory (ESRCH) or
- * the auxiliary vector is empty for a moment: looks again. Reads nothing from the target,
- * who may have a userfaultfd there: nobody watches over us yet.
+ * Of the program that is there now. Amid an exec there is no memory (ESRCH) or the
+ * auxiliary vector is empty for a short time: tries again. Reads no memory of the target,
+ * which may have a userfaultfd there: the watchdog does not run yet.
  */
 static int open_memory(pid_t pid, uint64_t *probe_ret, bool *writable_ret)
 {
@@ -148,7 +147,7 @@ static enum hi_status fork_tracer(struct hi_tracer *self, const struct hi_target
 	self->tracer = fork();
 	if (self->tracer == 0)
 		hi_tracer_process_run(&request);
-	close(ends[1]); /* its death must read as the end of file */
+	close(ends[1]); /* so that its end reads as the end of file */
 	if (self->tracer < 0) {
 		self->tracer = 0;
 		return hi_fail_errno(
@@ -170,7 +169,8 @@ static enum hi_status fork_watchdog(struct hi_tracer *self, int timer,
 		.tracer_pid = self->tracer,
 		.inspector = inspector,
 		.fired = &self->shared->timed_out,
-		.priority = WATCHDOG_PRIORITY, /* asked for or not: it only sleeps */
+		.priority =
+			WATCHDOG_PRIORITY, /* also without the option: it only sleeps */
 		.trigger = self->options.trigger,
 	};
 
@@ -200,7 +200,7 @@ static uint64_t writable_bytes(pid_t pid)
 	return hi_proc_field_bytes(text, "RssAnon", 0);
 }
 
-/* A failure is no failure of the start: it is told when the fork is asked for. */
+/* A failure here is reported when the fork is requested, not now. */
 static void plan_fork(struct hi_tracer *self, const struct hi_target *target)
 {
 	if (self->options.snapshot == HI_REQUEST_COPY) {
@@ -243,7 +243,7 @@ enum hi_status hi_tracer_start(const struct hi_target *target,
 	return status;
 }
 
-/* ---- talking to it ---- */
+/* ---- commands ---- */
 
 static bool send_command(int sock, uint32_t command)
 {
@@ -256,8 +256,8 @@ static bool send_command(int sock, uint32_t command)
 }
 
 /*
- * The watchdog ends a tracer that does not move in time. This is for the case that it
- * cannot either: somebody has stopped it.
+ * The watchdog ends a tracer that does not answer in time. This limit is for the case
+ * that the watchdog was stopped, too.
  */
 static uint64_t reply_limit_ns(const struct hi_tracer *self)
 {
@@ -266,7 +266,7 @@ static uint64_t reply_limit_ns(const struct hi_tracer *self)
 	return (budget_ns > HI_NS_PER_S ? budget_ns : HI_NS_PER_S) + SILENCE_NS;
 }
 
-/* While the tracer waits for the trigger it says that it is alive. */
+/* While the tracer waits for the trigger it reports that it is alive. */
 static bool await_reply(const struct hi_tracer *self, uint64_t asked_ns)
 {
 	struct pollfd fd = {.fd = self->socket, .events = POLLIN};
@@ -360,7 +360,7 @@ static enum hi_status call_tracer(struct hi_tracer *self, uint32_t command,
 	}
 	if (rep.status != HI_OK && err)
 		*err = rep.error;
-	/* No child to be had: the target stands all the same. */
+	/* There is no child, but the target stands all the same. */
 	if (rep.status != HI_OK &&
 	    (command != HI_TRACER_FORK || rep.status != HI_UNSUPPORTED))
 		end_processes(self);

@@ -22,7 +22,8 @@ struct hi_tracer_stop {
 };
 
 struct hi_tracer_child {
-	pid_t pid; /* in our pid namespace; its /proc files are readable to us */
+	pid_t pid; /* in the pid namespace of this process; its /proc files are readable
+		    */
 	pid_t tid; /* of the thread that made the call */
 };
 
@@ -45,10 +46,10 @@ enum hi_status hi_tracer_stop(struct hi_tracer *tracer, struct hi_tracer_stop *r
 /* After the start: HI_OK, or what hi_tracer_fork would fail with, known already. */
 enum hi_status hi_tracer_can_fork(const struct hi_tracer *tracer, struct hi_error *err);
 /*
- * Between stop and resume: a copy-on-write child of the target (fork.h).
- * HI_UNSUPPORTED: it cannot be had, the text says why; the target still stands and
- * may be copied. The child lives until end_child or destroy, or until the target
- * exits or execs; the tracer lives as long as it.
+ * Between stop and resume: a copy-on-write child of the target (fork.h). HI_UNSUPPORTED:
+ * it cannot be forked, err->text is the reason; the target still stands and may be
+ * copied. The child lives until end_child or destroy, or until the target exits or execs;
+ * the tracer lives as long as it.
  */
 enum hi_status hi_tracer_fork(struct hi_tracer *tracer, struct hi_tracer_child *ret,
 			      struct hi_error *err);
@@ -56,7 +57,7 @@ enum hi_status hi_tracer_fork(struct hi_tracer *tracer, struct hi_tracer_child *
 void hi_tracer_end_child(struct hi_tracer *tracer);
 /*
  * After the resume: a thread that was left asleep ran while the memory was copied (or
- * before the child was made), so that what was copied is of no single moment.
+ * before the child was made), so that the copy is inconsistent.
  */
 bool hi_tracer_is_torn(const struct hi_tracer *tracer);
 /* Detaches all; *resumed_ns_ret is CLOCK_MONOTONIC after the last one.

@@ -32,8 +32,8 @@
 struct tracer_process {
 	const struct hi_tracer_request *request;
 	struct hi_tracees tracees;
-	bool is_stopping; /* threads were told to stop */
-	bool has_loose;	  /* after the resume threads are ours that were not detached */
+	bool is_stopping; /* threads were interrupted */
+	bool has_loose;	  /* after the resume some threads are still traced */
 	struct hi_fork_child child;
 	int target; /* pidfd; -1: none */
 };
@@ -41,10 +41,10 @@ struct tracer_process {
 /*
  * Note [An inspector that dies amid a stop]
  *
- * The tracer dies with the inspector (PR_SET_PDEATHSIG), but not at once while it stops
- * the threads or makes one of them fork: a thread that is awake and was not looked at
- * would see EINTR. These steps have a limit of their own, and the watchdog's, so it
- * comes to the end of them and then finds that it is alone.
+ * The tracer dies with the inspector (PR_SET_PDEATHSIG), but not while it stops the
+ * threads or makes one of them fork: a thread that was woken and not handled would see
+ * EINTR. These steps are limited by the tracer and by the watchdog, so the tracer
+ * completes them and then ends.
  */
 static void outlive_inspector(const struct tracer_process *self, bool on)
 {
@@ -73,9 +73,8 @@ static void set_tick(bool on)
 }
 
 /*
- * Held from the stop to the resume. Between them the tracer sleeps and takes
- * nothing from anybody, but both ends of that sleep must come promptly however
- * many threads are runnable: the order to resume, and its death.
+ * Held from the stop to the resume. Between them the tracer sleeps and uses no processor,
+ * but it must wake promptly however many threads are runnable, to resume or to end.
  */
 static void set_priority(const struct tracer_process *self, bool high)
 {
@@ -83,7 +82,7 @@ static void set_priority(const struct tracer_process *self, bool high)
 		hi_child_set_priority(high ? PRIORITY : 0);
 }
 
-/* ---- is it still the program that we were asked about? ---- */
+/* ---- is it still the same program? ---- */
 
 /* Field 22 of stat, 0 if there is no such process. */
 static uint64_t start_time_of(pid_t pid)
@@ -143,7 +142,7 @@ static bool has_exec_ed(const struct tracer_process *self)
 	if (!vdso)
 		return false;
 	vdso ^= hi_tracer_auxv_value(request->pid, AT_SYSINFO_EHDR);
-	return vdso && vdso != request->vdso; /* the same: it could not be had */
+	return vdso && vdso != request->vdso; /* the same: it could not be read */
 }
 
 static bool is_fd_readable(int fd)
@@ -171,7 +170,7 @@ static enum hi_status check_identity(const struct tracer_process *self,
 
 /* ---- stop ---- */
 
-/* While it waits the tracer says again and again that it is alive. */
+/* While it waits the tracer reports regularly that it is alive. */
 static uint64_t beat_limit_ns(const struct tracer_process *self)
 {
 	uint64_t budget_ns = hi_stop_budget_ns(self->request->options);
@@ -220,7 +219,7 @@ static enum hi_status wait_for_trigger(struct tracer_process *self, struct hi_er
 		status = hi_wait_for_hit(&wait, &shared->trigger, err);
 	if (status != HI_OK)
 		return status;
-	/* Near the probe nobody stood before we asked. */
+	/* Near the probe no thread stood before the interruption. */
 	shared->stopped_ns = shared->trigger.position == HI_HIT_AT
 				     ? shared->trigger.hit.time_ns
 				     : hi_clock_ns();
@@ -309,7 +308,7 @@ static enum hi_status stop_threads(struct tracer_process *self, struct hi_error 
 	if (hi_tracees_any_stopped(&self->tracees))
 		atomic_store(&shared->stood, 1);
 	else
-		arm_watchdog(self, 0); /* nothing waits for us */
+		arm_watchdog(self, 0); /* no thread is stopped */
 	publish_threads(self);
 	set_tick(false); /* all stand: the processors are the copy's now */
 	return HI_OK;
@@ -349,13 +348,14 @@ static enum hi_status resume_threads(struct tracer_process *self, struct hi_erro
 {
 	size_t n_gone;
 
-	/* A child has the memory of the moment when it was made. */
+	/* A child has the memory as it was at the fork. */
 	if (self->child.pidfd < 0)
 		check_sleepers(self);
 	hi_tracees_begin_settling(&self->tracees);
 	n_gone = hi_tracees_detach(&self->tracees);
 	atomic_store(&self->request->shared->resumed_ns, hi_clock_ns());
-	arm_watchdog(self, hi_clock_ns() + 2 * GIVE_UP_NS); /* none is made to wait */
+	arm_watchdog(self,
+		     hi_clock_ns() + 2 * GIVE_UP_NS); /* no thread is stopped any more */
 	self->has_loose = hi_tracees_settle(&self->tracees);
 	arm_watchdog(self, 0);
 	set_priority(self, false);
@@ -411,7 +411,7 @@ static bool is_child_wanted(const struct tracer_process *self)
 	       !has_exec_ed(self);
 }
 
-/* So that the stop of a thread that is still ours ends the poll, whenever it comes. */
+/* So that the stop of a thread that is still traced ends the poll, whenever it comes. */
 static void hold_child_signals(const struct tracer_process *self, bool on,
 			       sigset_t *before)
 {
@@ -514,7 +514,7 @@ static enum hi_status execute_command(struct tracer_process *self, uint32_t comm
 	}
 }
 
-/* A child that cannot be had is no failure: the target stands, and may be copied. */
+/* A fork that is not possible is no failure: the target stands, and may be copied. */
 static bool is_failed_stop(const struct tracer_process *self, uint32_t command,
 			   enum hi_status status)
 {
@@ -550,7 +550,8 @@ _Noreturn void hi_tracer_process_run(const struct hi_tracer_request *request)
 			continue;
 		if (n != sizeof(command))
 			_exit(0); /* whatever stands is let go by the kernel */
-		/* What reads the child may be taken over: it stops nothing again. */
+		/* The process that reads the child may be compromised: it cannot stop
+		 * anything again. */
 		if (resumed && command != HI_TRACER_END_CHILD)
 			_exit(0);
 		outlive_inspector(&self, true);

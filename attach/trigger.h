@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What makes a waiting tracer stop the target: a probe that somebody else has
- * put there (probes/ implements this; attach/ knows no BPF). A trigger is set up
- * in the inspector before the tracer is forked; everything below runs in the
- * tracer, where only the descriptors that fds() names are still open and memory
- * is a copy, unless it was mapped MAP_SHARED.
+ * What makes a waiting tracer stop the target: a probe. probes/ implements this; attach/
+ * does not use BPF. A trigger is set up in the inspector before the tracer is forked;
+ * everything below runs in the tracer, where only the descriptors that fds() names are
+ * still open and memory is a copy, unless it was mapped MAP_SHARED.
  *
  * From arm() on the first hit, by any thread of the target, sends that thread
- * HI_TRIGGER_SIGNAL, once. The signal is one that does nothing by default: a
- * tracer that is dead by then does no harm. A traced thread stops for it all
- * the same, before its next instruction (signal-delivery-stop). The signal is of
- * the kernel (si_code SI_KERNEL, as bpf_send_signal_thread has it, or POLL_IN or
- * POLL_HUP, as a perf event does), which tells it from one of the program's own, and
- * was_hit() is true before it can be seen.
+ * HI_TRIGGER_SIGNAL, once. The signal is one that does nothing by default: a tracer that
+ * is dead by then does no harm. A traced thread stops for it all the same, before its
+ * next instruction (signal-delivery-stop). The signal is of the kernel (si_code
+ * SI_KERNEL, as bpf_send_signal_thread has it, or POLL_IN or POLL_HUP, as a perf event
+ * does), which distinguishes it from one of the program's own, and was_hit() is true
+ * before it arrives.
  */
 #ifndef HI_ATTACH_TRIGGER_H
 #define HI_ATTACH_TRIGGER_H
@@ -30,8 +29,8 @@ struct hi_trigger_hit {
 	uint64_t time_ns; /* CLOCK_MONOTONIC of the hit; 0: not known */
 	uint64_t pc;	  /* of the probed instruction; 0: not known */
 	pid_t tid;	  /* in our pid namespace; 0: not known */
-	/* No signal was sent, for the thread blocks it (it would stay pending, and
-	 * come to the program one day): where the probe can see that. */
+	/* No signal was sent, because the thread blocks it (it would stay pending and
+	 * reach the program later). Only where the probe can see that. */
 	bool unsent;
 };
 
@@ -46,8 +45,8 @@ struct hi_trigger_ops {
 	void (*arm)(struct hi_trigger *trigger);
 	/* Afterwards no signal is sent any more (one may be on its way). */
 	void (*disarm)(struct hi_trigger *trigger);
-	/* Was there a hit since arm()? It is asked often: no system calls where that
-	 * can be had. A thread that blocks the signal hits without stopping. */
+	/* Was there a hit since arm()? Called often: without a system call where
+	 * possible. A thread that blocks the signal hits without stopping. */
 	bool (*was_hit)(struct hi_trigger *trigger, struct hi_trigger_hit *ret);
 };
 
@@ -57,18 +56,18 @@ struct hi_trigger {
 	 * signal; among the fds. */
 	int poll_fd;
 	/* The probe cannot stop a thread at the instruction (no signal is sent): the
-	 * tracer stops all as soon as it learns of the hit. */
+	 * tracer stops all threads as soon as it sees the hit. */
 	bool near_only;
-	/* Set by who waits: a thread that is not traced takes no hit, where the probe can
-	 * see that. It would take the signal itself. */
+	/* Set by the tracer: a thread that is not traced makes no hit, where the probe
+	 * can see that. The thread would receive the signal itself. */
 	bool traced_only;
 };
 
-/* Where a triggered stop landed. */
+/* Where the hitting thread stopped. */
 enum hi_hit_position {
 	HI_HIT_NONE, /* there was no trigger */
 	HI_HIT_AT,   /* the thread stands at the probe */
-	HI_HIT_NEAR, /* it blocked the signal, or near_only: it ran on a little */
+	HI_HIT_NEAR, /* it ran on a little: it blocked the signal, or near_only */
 };
 
 struct hi_trigger_stop {

@@ -2,34 +2,34 @@
 /*
  * Note [While we wait]
  *
- * A seized thread runs as ever. It stops, and waits for us, before each signal that
- * it takes, when it makes a thread, for a group stop and for an exec; we look at
- * each of these with WNOWAIT (Note [Stops are looked at, not consumed]) and let it
- * go on, so that whatever kills us the kernel goes on in our place. As a thread that
- * was let go on is not reported again, waiting for any works here.
+ * A seized thread runs as before. It stops and waits for the tracer before each signal
+ * that it takes, when it makes a thread, for a group stop and for an exec. Each of these
+ * is examined with WNOWAIT (Note [Stops are looked at, not consumed]) and the thread is
+ * let go on, so that the kernel does the same if the tracer dies. As a thread that was
+ * let go on is not reported again, waiting for any works here.
  *
- * A signal interrupts system calls of a traced thread that it would not have
- * interrupted otherwise, one that is ignored; so these are made to start anew as at
- * a stop (restart.c). What cannot be hidden: a signal to the process wakes one
- * thread, and if another one takes it first, that thread has been woken for nothing,
- * and a call of the few that do not restart by themselves says EINTR. Without us
- * this happens for signals with a handler only.
+ * A signal interrupts system calls of a traced thread that it would not have interrupted
+ * otherwise, one that is ignored; so these are made to start anew as at a stop
+ * (restart.c). What cannot be hidden: a signal to the process wakes one thread, and if
+ * another one takes it first, that thread has been woken for nothing, and a call of the
+ * few that do not restart by themselves returns EINTR. Without a tracer this happens only
+ * for signals with a handler.
  *
- * Nothing is stopped to end the wait without a hit: the kernel lets running
- * threads of a dead tracer go without touching them.
+ * When the wait ends without a hit, nothing is stopped: the kernel releases running
+ * threads of a dead tracer without stopping them.
  *
- * Note [Whose signal is it]
+ * Note [The trigger's signal]
  *
- * The trigger's signal goes to one thread, once, and is of the kernel. The program
- * may send the same one (Go does, to preempt), and sockets too. Only the first to the
- * thread that hit is taken away. If that one is the program's own, ours was merged
- * into it (an ordinary signal is pending only once): it is handed on, and the thread
- * stands at its handler, called from the probe.
+ * The trigger's signal goes to one thread, once, and is of the kernel. The program may
+ * send the same one (Go does, to preempt), and sockets too. Only the first to the thread
+ * that hit is suppressed. If that one is the program's own, the trigger's was merged into
+ * it (an ordinary signal is pending only once): it is delivered, and the thread stands at
+ * its handler, called from the probe.
  *
- * A thread that blocks the signal does not stop for it. It keeps it pending if the
- * probe could not tell (struct hi_trigger_hit, unsent); to take it out of there, its
- * signal mask would have to be changed, and stay changed if we died. To a program
- * without a handler for it nothing ever comes of it.
+ * A thread that blocks the signal does not stop for it. It keeps it pending if the probe
+ * could not see that (struct hi_trigger_hit, unsent). To remove it, the signal mask would
+ * have to be changed, and would stay changed if the tracer died. A program without a
+ * handler ignores it.
  */
 #include "attach/wait.h"
 
@@ -88,7 +88,7 @@ unsigned long hi_wait_ptrace_options(void)
 
 static bool ask_trigger(struct waiting *w)
 {
-	/* Before it is armed a trigger that was used already tells of its last hit. */
+	/* Before it is armed, a trigger that was used before reports its last hit. */
 	if (!w->knows_hit && w->armed_ns &&
 	    w->trigger->ops->was_hit(w->trigger, &w->stop->hit)) {
 		w->knows_hit = true;
@@ -106,7 +106,7 @@ static void disarm_trigger(struct waiting *w)
 	w->is_armed = false;
 }
 
-/* Tells all to stop. */
+/* Interrupts all threads. */
 static void end_wait(struct waiting *w, enum hi_hit_position position)
 {
 	struct hi_trigger_hit *hit = &w->stop->hit;
@@ -121,7 +121,7 @@ static void end_wait(struct waiting *w, enum hi_hit_position position)
 	w->is_over = true;
 }
 
-/* The thread stands before sig: because of the hit? */
+/* The thread stands before sig. Was it sent by the hit? */
 static bool is_hit_by(struct waiting *w, pid_t tid, int *sig)
 {
 	if (*sig != HI_TRIGGER_SIGNAL || !ask_trigger(w) || !w->all->signal_tid)
@@ -137,7 +137,7 @@ static bool is_hit_by(struct waiting *w, pid_t tid, int *sig)
 
 /* ---- stops ---- */
 
-/* Ours was not asked for: what it interrupted goes on as if nothing had been. */
+/* The call that the stop interrupted is made to start anew. */
 static void restart_interrupted_call(const struct waiting *w, pid_t tid)
 {
 	struct user_regs_struct regs;
@@ -162,7 +162,7 @@ static void forward_signal(struct waiting *w, struct hi_tracee *tracee, int sig)
 		end_wait(w, HI_HIT_AT);
 }
 
-/* The tid is that of the leader, who may have been dead for long. */
+/* The tid is that of the leader, which may have exited long ago. */
 static void on_exec(struct waiting *w, pid_t tid)
 {
 	hi_tracee_consume(tid);
@@ -244,7 +244,7 @@ static bool goes_on(const struct waiting *w)
 	return w->status == HI_OK && !w->is_over;
 }
 
-/* Looks at one; false if there is none. */
+/* Handles one report of wait; false if there is none. */
 static bool look_at_tracee(struct waiting *w, idtype_t kind, pid_t tid)
 {
 	siginfo_t info = {};
@@ -290,8 +290,8 @@ static void sweep_tracees(struct waiting *w)
 }
 
 /*
- * The kernel tells of a stop by SIGCHLD, and of several at once by one: so first the
- * thread that it names, then all.
+ * The kernel sends SIGCHLD for a stop, and one for several at once: so the thread that it
+ * names is handled first, then all.
  */
 static void take_notices(struct waiting *w)
 {
@@ -357,7 +357,8 @@ static bool has_signal(const struct hi_tracees *all, pid_t tid, const char *key)
 	return set >> (HI_TRIGGER_SIGNAL - 1) & 1;
 }
 
-/* A hit for which no thread has stopped: it blocks the signal, or never gets one. */
+/* A hit for which no thread has stopped: the thread blocks the signal, or none was
+ * sent. */
 static void check_hit(struct waiting *w, uint64_t now_ns)
 {
 	if (!ask_trigger(w))
@@ -369,7 +370,7 @@ static void check_hit(struct waiting *w, uint64_t now_ns)
 		return;
 	if (w->all->signal_tid > 0 && !w->is_patient &&
 	    !has_signal(w->all, w->all->signal_tid, "SigBlk")) {
-		w->is_patient = true; /* it only had no processor */
+		w->is_patient = true; /* it was only not scheduled yet */
 		w->near_ns = now_ns + PATIENT_GRACE_NS;
 		return;
 	}
@@ -390,7 +391,7 @@ static void check_clock(struct waiting *w)
 		check_end(w, now_ns);
 	if (goes_on(w))
 		check_hit(w, now_ns);
-	/* A target that makes threads for days. */
+	/* For a target that makes many threads over a long time. */
 	if (w->all->count > w->all->capacity / 4 * 3)
 		hi_tracees_compact(w->all);
 }
@@ -439,7 +440,7 @@ static void add_trigger_threads(struct waiting *w)
 	}
 }
 
-/* SIGCHLD comes as something to read; only now does it tell of stops as well. */
+/* SIGCHLD is read from a descriptor, and is now sent for stops as well. */
 static int watch_children(bool on, const struct sigaction *other,
 			  struct sigaction *before)
 {
@@ -454,7 +455,7 @@ static int watch_children(bool on, const struct sigaction *other,
 
 static void run_wait_loop(struct waiting *w)
 {
-	w->sweep_is_due = true; /* what happened before we watched */
+	w->sweep_is_due = true; /* for stops before the signals were watched */
 	add_trigger_threads(w);
 	w->armed_ns = hi_clock_ns();
 	if (w->wait->timeout_ns)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tracer waits for a trigger while the target runs. Only the tracer process
- * uses this.
+ * Waiting for a trigger while the target runs. Only the tracer process uses this.
  */
 #ifndef HI_ATTACH_WAIT_H
 #define HI_ATTACH_WAIT_H
@@ -24,19 +23,19 @@ struct hi_wait {
 };
 
 /*
- * All threads are seized and run. Arms the trigger, waits for the hit and disarms
- * it. On success the thread that hit is about to stand, at the probe if the position
- * is AT, and all others have been told to stop: hi_tracees_stop brings them there,
- * and hi_wait_settle_hit comes next. Otherwise nothing was stopped; to let the target
- * go, end this process: HI_MISSED, HI_TIMEOUT (interrupted), HI_GONE (it has exited or
- * exec'ed), HI_OS (the inspector has ended, or nothing could be watched).
+ * All threads are seized and run. Arms the trigger, waits for the hit and disarms it. On
+ * success the thread that hit is about to stand, at the probe if the position is AT, and
+ * all others have been interrupted: call hi_tracees_stop to wait for them, then
+ * hi_wait_settle_hit. Otherwise nothing was stopped; to let the target go, end this
+ * process: HI_MISSED, HI_TIMEOUT, HI_GONE (it has exited or exec'ed), HI_OS (the
+ * inspector has ended, or nothing could be watched).
  */
 enum hi_status hi_wait_for_hit(const struct hi_wait *wait, struct hi_trigger_stop *ret,
 			       struct hi_error *err);
 /*
- * All threads stand for the first time after the hit: marks the one that is at the
- * probe, and takes away the signal where it is still on its way. The position may
- * turn out to be AT.
+ * All threads stand for the first time after the hit: marks the one that is at the probe,
+ * and suppresses the signal where it is still on its way. The position may turn out to be
+ * AT.
  */
 enum hi_status hi_wait_settle_hit(struct hi_tracees *all, struct hi_trigger_stop *stop,
 				  struct hi_error *err);

@@ -23,9 +23,9 @@ static bool is_armed(int timer)
 }
 
 /*
- * A tracer that was stopped (SIGSTOP) amid a stop of threads goes on for a moment: it
- * finds that it is late, looks at every thread that it has woken, whose call would return
- * EINTR otherwise, lets all go and ends. See Note [Giving up] in tracees.c.
+ * A tracer that was stopped (SIGSTOP) while it stopped threads is continued for a short
+ * time: it finds that it is late, handles every thread that it has woken, so that no call
+ * returns EINTR, lets all go and ends. See Note [Giving up] in tracees.c.
  */
 static void continue_tracer(const struct hi_watchdog_request *request,
 			    struct pollfd polls[2])
@@ -34,7 +34,7 @@ static void continue_tracer(const struct hi_watchdog_request *request,
 		return;
 	(void)pidfd_send_signal(request->tracer, SIGCONT, NULL, 0);
 	(void)poll(&polls[1], 1, CONTINUE_MS);
-	if (is_armed(request->timer)) /* anew: nothing stands any more */
+	if (is_armed(request->timer)) /* armed anew: no thread is stopped any more */
 		(void)poll(polls, 2, -1);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory of our own. Every allocation of the project goes through here, so
- * that tests can fail the nth one (hi_alloc_fail_at). What these return is
- * freed by free() or hi_pages_free(); nothing aborts on failure.
+ * Dynamic memory. Every allocation of the project goes through here, so that tests can
+ * fail the nth one (hi_alloc_fail_at). What these return is freed by free() or
+ * hi_pages_free(); nothing aborts on failure.
  */
 #ifndef HI_BASE_ALLOC_H
 #define HI_BASE_ALLOC_H
@@ -28,8 +28,8 @@ char *hi_strndup(const char *text, size_t max);
 void *hi_pages_alloc(size_t size);
 void hi_pages_free(void *pages, size_t size);
 
-/* How many allocations have failed so far: whoever goes on without them must say
- * that something may be missing. */
+/* The number of allocations that have failed so far. A caller that goes on without the
+ * memory must report that its result may be incomplete. */
 uint64_t hi_alloc_failures(void);
 
 /*

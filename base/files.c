@@ -10,7 +10,8 @@
 
 #include "base/packet.h"
 
-/* As the rights are: the process's. Written once, before there are threads. */
+/* Rights belong to the process, and so does this. Written once, before there are
+ * threads. */
 static int served_by = -1;
 
 void hi_files_use(int socket)

@@ -12,7 +12,8 @@
 /* worker is in [0, threads): an index for per-worker scratch. */
 typedef void hi_task_fn(void *arg, size_t task, unsigned worker);
 
-/* Threads to use when nobody said: online processors that we may run on. */
+/* The default number of threads: the online processors that this process may run on,
+ * from 1 to 64. */
 unsigned hi_parallel_threads(void);
 
 /*

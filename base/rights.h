@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A process gives its rights up for good, before it reads hostile bytes. It keeps the
- * descriptors that it has, may compute, start threads, and read files that its user
- * may read.
+ * descriptors that it has, may compute, start threads, and read files that its user may
+ * read.
  *
  * Note [Rights of a decoder]
  *
  * Debug information, heaps, cores and snapshot files may be made by an attacker; root
  * often reads them. So what reads them is to be worth nothing once it is taken over:
  *
- * - No capability in any set, no_new_privs, and of root the user "nobody": it is not
- *   the owner of anything, and no process of a service is its own.
+ * - No capability in any set, no_new_privs, and of root the user "nobody": it is not the
+ *   owner of anything, and no process of a service is its own.
  * - A list of allowed system calls (rights_filter.c). All others fail with EPERM; nothing
  *   is killed for a call that some library makes. There is no execve, fork, ptrace,
  *   process_vm_*, kill, pidfd_*, socket, mount, bpf, perf_event_open, no opening for
  *   writing, no executable memory, no owner of a descriptor's signals (F_SETOWN).
- * - Landlock where the kernel has it: no writing and no executing below any directory,
- *   no TCP, no signal to other processes. It is a second lock on the same doors: the
- *   filter sees flags and not paths, Landlock sees objects.
+ * - Landlock where the kernel has it: no writing and no executing below any directory, no
+ *   TCP, no signal to other processes. It is a second lock on the same doors: the filter
+ *   sees flags and not paths, Landlock sees objects.
  *
  * The first two are needed, or nothing is decoded. Landlock is not: older kernels lack
  * it. Switching the user is not either: in a user namespace there may be no "nobody".
  *
- * What remains: files that everybody may read, ELF files that the server opens
- * (base/files.h), the descriptors that were open, wrong results, and wasted time and
- * memory.
+ * What remains: world-readable files, ELF files that the server opens (base/files.h), the
+ * descriptors that were open, wrong results, and wasted time and memory.
  */
 #ifndef HI_BASE_RIGHTS_H
 #define HI_BASE_RIGHTS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What connects a BPF program with a site; all of it runs in the holder. */
+/* Connects a BPF program with probe sites; all of it runs in the probe holder. */
 #include <assert.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -16,13 +16,13 @@
 /*
  * Note [One link for all sites]
  *
- * Since 6.6 the kernel has BPF_TRACE_UPROBE_MULTI: one link for many sites of one
- * file, without perf events, which makes a hit cheaper, and CAP_BPF with CAP_PERFMON is
- * enough for it; uprobes of perf events need CAP_SYS_ADMIN. It is tried first, a link for
- * each site, after it has proved itself (Note [Links that miss threads] in own_site.c);
- * whatever is wrong with it, perf events come next and say so better. The program must be
- * loaded for the one or the other. Neither libbpf 1.1 nor the headers of that time know
- * it: the layout is struct bpf_attr's, link_create.uprobe_multi.
+ * Since 6.6 the kernel has BPF_TRACE_UPROBE_MULTI: one link for many sites of one file,
+ * without perf events, which makes a hit cheaper, and CAP_BPF with CAP_PERFMON is enough
+ * for it; uprobes of perf events need CAP_SYS_ADMIN. It is tried first, a link for each
+ * site, after it was checked (Note [Links that miss threads] in own_site.c). If it fails
+ * for any reason, perf events are tried next, whose errors are clearer. The program must
+ * be loaded for the one or the other. Neither libbpf 1.1 nor the headers of that time
+ * know it: the layout is struct bpf_attr's, link_create.uprobe_multi.
  */
 enum { WITH_COOKIES_SIZE = 64 };
 
@@ -37,7 +37,7 @@ enum hi_status hi_bpf_refused(int error, struct hi_error *err)
 {
 	enum hi_status status;
 
-	/* EACCES is the verifier's. */
+	/* EACCES comes from the verifier. */
 	if (error != EPERM && error != ENOSYS)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "this kernel does not accept the BPF program: %s",

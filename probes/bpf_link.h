@@ -17,9 +17,9 @@ enum hi_status hi_bpf_link_event(int program, const struct hi_target *target,
 				 uint64_t cookie, const struct hi_uprobe *uprobe,
 				 int *link_ret, struct hi_error *err);
 /*
- * That hi_bpf_link_multi sees every thread; the program counts in hits what hits
- * HI_BPF_OWN_SITE. HI_UNSUPPORTED: it does not. The link that proved it is the caller's:
- * to close it takes 20 ms.
+ * Checks that hi_bpf_link_multi sees every thread; the program counts in *hits the hits
+ * of HI_BPF_OWN_SITE. HI_UNSUPPORTED: it does not. *link_ret is the link that was used,
+ * for the caller to close, which takes 20 ms.
  */
 enum hi_status hi_bpf_link_check(int program, const __u64 *hits, int *link_ret,
 				 struct hi_error *err);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A probe by BPF: bpf/probe.bpf.c on an uprobe for each site. The arming, what a hit
- * says and the counters are in memory that the program, this process and the tracer
- * that is forked from it all map. One descriptor a site keeps everything alive: the
- * link, which holds the event and the program; the program holds the maps. The links are
- * made by the holder (holder.h).
+ * A probe by BPF: bpf/probe.bpf.c on an uprobe for each site. The arming, the data of a
+ * hit and the counters are in memory that the program, this process and the tracer that
+ * is forked from it all map. One descriptor per site keeps everything alive: the link,
+ * which holds the event and the program; the program holds the maps. The links are made
+ * by the holder (holder.h).
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -39,13 +39,13 @@ struct bpf_probe {
 	struct bpf_object *object;
 	struct hi_bpf_shared *shared;
 	struct hi_bpf_hits *hits;
-	unsigned long *ring_read;	   /* our position in the ring of events */
+	unsigned long *ring_read; /* the reader's position in the ring of events */
 	const unsigned long *ring_written; /* the program's */
 	size_t shared_size, hits_size;
 	uint64_t ptrace_offset; /* of task_struct.ptrace; 0: not known */
 	pid_t pid;
 	enum hi_bpf_link link;
-	bool has_foreign_tids; /* what the program says is not in our namespace */
+	bool has_foreign_tids; /* the program reports ids of another namespace */
 	struct hi_probe_holder holder;
 	size_t n_links;
 	int links[];
@@ -95,7 +95,8 @@ static void bpf_arm(struct hi_trigger *trigger)
 	__atomic_store_n(&shared->armed, HI_BPF_ARMED, __ATOMIC_SEQ_CST);
 }
 
-/* The thread of own whose id in its own namespace is tid; 0: none. */
+/* The thread with the id tid in the target's namespace, as its id in this process's
+ * namespace; 0: none. */
 static pid_t find_tid_by_own_namespace(pid_t pid, pid_t tid)
 {
 	HI_GUARD(closedir) DIR *dir = NULL;
@@ -196,7 +197,7 @@ static struct bpf_program *find_program(const struct bpf_probe *probe)
 				       : "probe");
 }
 
-/* Of the object's programs the one that is wanted. */
+/* Loads only the requested program of the object. */
 static int choose_program(const struct bpf_probe *probe)
 {
 	struct bpf_program *wanted = find_program(probe), *program;
@@ -280,9 +281,9 @@ static pid_t innermost_tgid(pid_t pid)
 }
 
 /*
- * The program sees process ids of the initial namespace, or, if it asks for that, of
- * the namespace that the hitting thread is in. In the initial one own are the same;
- * elsewhere the target is known by its id in its own.
+ * The program sees process ids of the initial namespace, or, if it asks for that, of the
+ * namespace that the hitting thread is in. If this process is in the initial one its ids
+ * are used; elsewhere the target's ids in its own namespace.
  */
 static enum hi_status set_target_process(struct bpf_probe *probe, struct hi_error *err)
 {
@@ -343,8 +344,8 @@ struct attaching {
 	const struct bpf_probe *probe;
 	const struct hi_target *target;
 	const struct hi_probe_sites *sites;
-	int check_link; /* a link; closed when the holder settles, which costs nobody time
-			 */
+	int check_link; /* a link; closed later by the holder, so that opening does not
+			   wait for it */
 };
 
 static enum hi_status attach_place(void *arg, size_t i, int *link_ret,
@@ -437,7 +438,7 @@ enum hi_status hi_bpf_probe_open_by(enum hi_bpf_link link, const struct hi_targe
 	return HI_OK;
 }
 
-/* A link of many goes by the main thread's address space, which then is none. */
+/* A uprobe_multi link uses the main thread's address space, which is gone then. */
 static bool has_main_thread_exited(pid_t pid)
 {
 	HI_GUARD(fclose) FILE *file = NULL;

@@ -147,7 +147,7 @@ enum hi_status hi_probe_sites_add_function(struct hi_target_code *code,
 	if (hi_module_read_file(module, entry, bytes, size, NULL) != HI_OK)
 		return hi_probe_sites_add_exact(code, sites, entry, 0, err);
 	hi_prologue_choose(bytes, size, entry, kept, &at);
-	/* Another symbol in between is another way in. */
+	/* Another symbol in between is another entry. */
 	if (hi_module_next_symbol(module, entry) <= entry + at.offset)
 		hi_prologue_look(bytes, size, entry, &at);
 	return add_probe_place(code, sites, entry + at.offset, &at, 0, err);
@@ -161,7 +161,7 @@ struct function_parts {
 	size_t length; /* without suffixes (.cold, .isra.0) */
 };
 
-/* Compilers put what is rarely executed apart: NAME.cold. It jumps back. */
+/* Compilers move rarely executed code to NAME.cold, which jumps back. */
 static bool is_part_of_function(void *arg, uint64_t target)
 {
 	const struct function_parts *parts = arg;

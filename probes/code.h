@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of this room share about a running target's code: its modules,
- * opened once, sites being collected, and the parts that find them.
+ * A running target's code, shared by the files of this room: its modules, opened once,
+ * the list of probe sites that is collected, and what finds them.
  */
 #ifndef HI_PROBES_CODE_H
 #define HI_PROBES_CODE_H
@@ -55,12 +55,12 @@ enum hi_status hi_condition_of_sites(struct hi_target_code *code,
 				     const struct hi_probe_site_list *sites,
 				     struct hi_condition *ret, struct hi_error *err);
 
-/* ---- what finds sites; HI_NOT_FOUND says what there is instead ---- */
+/* ---- finding sites; on HI_NOT_FOUND err->text names what there is instead ---- */
 
 enum hi_status hi_find_function(struct hi_target_code *code,
 				const struct hi_safepoint *safepoint,
 				struct hi_probe_site_list *sites, struct hi_error *err);
-/* The same; where there is none, nobody asks for near names or inlined calls. */
+/* The same, but without near names and inlined calls in the error text. */
 enum hi_status hi_find_function_only(struct hi_target_code *code,
 				     const struct hi_safepoint *safepoint,
 				     struct hi_probe_site_list *sites,
@@ -75,7 +75,7 @@ enum hi_status hi_find_line(struct hi_target_code *code,
 /* The end of a collection, of all runtimes that are there. */
 enum hi_status hi_find_gc(struct hi_target_code *code, struct hi_probe_site_list *sites,
 			  struct hi_error *err);
-/* Says of sites that a USDT probe has if a runtime's collection has ended there. */
+/* Sets the `ends` of a USDT probe's sites where a runtime's collection has ended. */
 void hi_probe_sites_mark_ends(const struct hi_safepoint *usdt,
 			      struct hi_probe_site_list *sites);
 enum hi_status hi_find_usdt(struct hi_target_code *code,
@@ -84,7 +84,7 @@ enum hi_status hi_find_usdt(struct hi_target_code *code,
 
 /* ---- names.c ---- */
 
-/* Is symbol (mangled or not) the function that a person calls name: itself, a clone of
+/* Is symbol (mangled or not) the function that the user calls name: itself, a clone of
  * the whole of it (.isra, .constprop), or, demangled, with or without parameters. */
 bool hi_name_matches(const char *symbol, const char *name);
 /* The same for a name of a source language: "ns::f(int)" is f and ns::f(int). */

@@ -30,7 +30,7 @@ static void keep_function(struct search *search, const struct hi_function_symbol
 	bool is_exact = strcmp(symbol->name, search->safepoint->name) == 0;
 	struct hi_found *found = search->found;
 
-	/* Aliases: the one that has a size, and is no ifunc, says more. */
+	/* Aliases: a size, and not being an ifunc, are taken from any of them. */
 	for (size_t i = 0; i < search->count; i++) {
 		if (found[i].addr != symbol->addr)
 			continue;
@@ -149,7 +149,7 @@ static enum hi_status add_found(struct search *search, struct hi_probe_site_list
 			status = hi_probe_sites_add_function(search->code, sites,
 							     found->addr, found->size,
 							     search->condition.kept, err);
-		/* Of its aliases the one that was asked for. */
+		/* Shows the alias that was asked for. */
 		if (status == HI_OK && sites->count > at && found->is_exact)
 			snprintf(sites->items[at].function,
 				 sizeof(sites->items[at].function), "%.159s", name);
@@ -167,7 +167,7 @@ static enum hi_status add_found(struct search *search, struct hi_probe_site_list
 		       name);
 }
 
-/* It must mean the same in all of them: the program has one condition. */
+/* It must mean the same in all of them, since the BPF program has one condition. */
 static enum hi_status compile_condition(struct search *search, struct hi_error *err)
 {
 	const char *text = search->safepoint->condition;

@@ -22,28 +22,29 @@
 #define END_TRIES 6
 
 /*
- * Note [Nobody who may be killed opens or closes a probe]
+ * Note [The process that opens and closes probes]
  *
- * The kernel puts a breakpoint into the target, and takes it out, within the system
- * call that opens the first descriptor of a probe or closes the last. Both reach for a
- * page of the target, which fails with EINTR while a fatal signal is pending for the
- * caller (kernel/events/uprobes.c, mm/gup.c): "failed to unregister, leaking uprobe".
- * On 6.18 that came of 59 out of 400 kill -9 within the first 80 ms of heapinspect: the
- * calls wait for RCU, so that they take a good part of that time. What leaks is the
- * kernel's until it boots again; a close that fails leaves the breakpoint itself, which
- * costs the target a trap whenever it comes by.
+ * The kernel puts a breakpoint into the target, and takes it out, within the system call
+ * that opens the first descriptor of a probe or closes the last. Both reach for a page of
+ * the target, which fails with EINTR while a fatal signal is pending for the caller
+ * (kernel/events/uprobes.c, mm/gup.c): "failed to unregister, leaking uprobe". On 6.18
+ * that came of 59 out of 400 kill -9 within the first 80 ms of heapinspect: the calls
+ * wait for RCU, so that they take a good part of that time. What leaks is the kernel's
+ * until it boots again; a close that fails leaves the breakpoint itself, which costs the
+ * target a trap whenever it is reached.
  *
- * So heapinspect opens and closes no probe. The holder does: in a session of its own,
- * where no terminal's signal reaches it, deaf to all signals but SIGKILL and SIGSTOP, and
- * it ends by itself, whatever became of heapinspect. Others may hold and drop descriptors
- * as they like, and die with them: they are neither first nor last. The holder closes as
- * it exits: a process that exits, by itself or killed, has no signal pending any more
- * (kernel/signal.c, get_signal; prepare_signal drops new ones).
+ * So heapinspect opens and closes no probe itself. The holder does. It runs in a session
+ * of its own, where no signal of a terminal reaches it, ignores all signals but SIGKILL
+ * and SIGSTOP, and ends by itself, whatever happens to heapinspect. Other processes may
+ * hold and close descriptors, and die with them: they are neither the first nor the last
+ * to hold them. The holder closes as it exits: a process that exits, by itself or killed,
+ * has no signal pending any more (kernel/signal.c, get_signal; prepare_signal drops new
+ * ones).
  *
  * What remains is a SIGKILL for the holder in the milliseconds in which it opens. The
- * inspector then opens the same probes once more; closed in order, they take a
- * breakpoint along that was left. If the inspector was killed with it, the breakpoint
- * stays until it is next hit: the kernel removes one that nobody listens to
+ * inspector then opens the same probes once more; closing them in order also removes a
+ * breakpoint that was left. If the inspector was killed with it, the breakpoint stays
+ * until it is next hit: the kernel then removes a breakpoint without consumers
  * (handler_chain).
  */
 
@@ -54,7 +55,7 @@ struct answer {
 
 /* ---- one answer, with one descriptor or none ---- */
 
-/* It may have been stopped. Never killed: that could leave a breakpoint. */
+/* The holder may have been stopped. It is never killed: that could leave a breakpoint. */
 static void continue_holder(const struct hi_probe_holder *holder)
 {
 	if (holder->pidfd >= 0)
@@ -127,7 +128,7 @@ _Noreturn static void keep(int socket, hi_probe_holder_open *open, void *arg, si
 	hi_child_settle("hi-probes", kept, n + 1);
 	while (read(socket, &byte, 1) < 0 && errno == EINTR)
 		;
-	_exit(0); /* no signal can come between now: Note above */
+	_exit(0); /* no signal can interrupt this: see the Note above */
 }
 
 /* ---- the inspector ---- */
@@ -174,7 +175,7 @@ static enum hi_status fork_holder(struct hi_probe_holder *holder,
 
 /*
  * A holder that was killed while it opened may leave a breakpoint that the kernel could
- * not take out. Opened anew and closed in order, the same probes take it along.
+ * not take out. Opening the same probes anew and closing them in order removes it.
  */
 enum hi_status hi_probe_holder_start(struct hi_probe_holder *holder,
 				     hi_probe_holder_open *open, void *arg, size_t n,
@@ -204,7 +205,7 @@ static bool has_holder_died(const struct hi_probe_holder *holder)
 	return holder->pidfd >= 0 && poll(&end, 1, 0) > 0;
 }
 
-/* Without one the caller would be the last to close. */
+/* Without a holder the caller would be the last to close. */
 static void replace_holder(struct hi_probe_holder *holder, const int *fds, size_t n)
 {
 	HI_GUARD(free) int *kept = hi_calloc(n + 1, sizeof(*kept));
@@ -233,7 +234,7 @@ void hi_probe_holder_end(struct hi_probe_holder *holder)
 
 	if (holder->socket < 0)
 		return;
-	/* Other processes of ours may hold the socket for a while: it is told. */
+	/* Other processes may still hold the socket, so the end is sent. */
 	(void)send(holder->socket, &over, sizeof(over), MSG_NOSIGNAL | MSG_DONTWAIT);
 	close(holder->socket);
 	for (int i = 0; i < END_TRIES; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A small process ("hi-probes") that opens probes and is the last to close them,
- * see Note [Nobody who may be killed opens or closes a probe].
+ * A small process ("hi-probes") that opens probes and is the last to close them, see Note
+ * [The process that opens and closes probes] in holder.c.
  */
 #ifndef HI_PROBES_HOLDER_H
 #define HI_PROBES_HOLDER_H
@@ -10,7 +10,8 @@
 
 #include "base/error.h"
 
-/* Opens the i-th descriptor, in the holder: of the caller's memory it sees a copy. */
+/* Opens the i-th descriptor. Runs in the holder, which has a copy of the caller's
+ * memory. */
 typedef enum hi_status hi_probe_holder_open(void *arg, size_t i, int *fd_ret,
 					    struct hi_error *err);
 
@@ -22,9 +23,9 @@ struct hi_probe_holder {
 #define HI_PROBE_HOLDER_NONE ((struct hi_probe_holder){.socket = -1, .pidfd = -1})
 
 /*
- * Opens n descriptors and hands them over in fds, which are the caller's; the holder
- * has them too, until it is told to end or every process that has a copy of socket has
- * closed it or died. On failure there is no holder, and all is closed again; err is
+ * Opens n descriptors and hands them over in fds, which are the caller's; the holder has
+ * them too, until hi_probe_holder_end() or until every process that has a copy of socket
+ * has closed it or died. On failure there is no holder, and all is closed again; err is
  * open's, or HI_GONE (it was killed) or HI_TIMEOUT (it is stopped).
  */
 enum hi_status hi_probe_holder_start(struct hi_probe_holder *holder,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A site of our own for a probe, and a second thread that comes to it. */
+/* A probe site in this program, and a second thread that reaches it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -17,14 +17,14 @@
  * From 6.6 on the kernel compared the thread that hits with the main thread alone
  * (kernel/trace/bpf_trace.c, uprobe_prog_run: current != link->task), so that no other
  * thread ever hit. 6.10 compares address spaces ("bpf: Fix multi-uprobe PID filtering
- * logic"), and some of the older kernels of distributions have taken that over, so that
- * a version number says nothing. Without a pid the link would see all threads, but every
+ * logic"), and some older kernels of distributions have backported that, so that the
+ * version number does not tell. Without a pid the link would see all threads, but every
  * process that maps the file would get the breakpoint: with libc, the whole system.
  *
- * So a link proves itself first: the holder puts one on an instruction of its own
- * program, for its own process, and lets a second thread run it. No other process gets
- * that breakpoint, and no other thread of the holder is there to run into it. The
- * instruction is a nop, which the kernel emulates.
+ * So a link is tested first: the holder puts one on an instruction of its own program,
+ * for its own process, and lets a second thread run it. No other process gets that
+ * breakpoint, and no other thread of the holder is there to run into it. The instruction
+ * is a nop, which the kernel emulates.
  */
 __asm__(".text\n.p2align 4\n"
 	".type hi_own_site_text, @function\n"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A probe without BPF: one perf event a thread and site. Each lets one hit through
+ * A probe without BPF: one perf event for each thread and site. Each lets one hit through
  * (PERF_EVENT_IOC_REFRESH) and signals its own thread (F_SETOWN_EX, F_SETSIG), by an
  * interrupt that the processor sends itself before the thread is back in user space.
  * Several threads may hit before the tracer disarms: each gets one signal then.
  *
- * The events' rings say who hit. A mapped ring is not inherited by a fork, and an event
- * that has let its one hit through never counts again (measured on 6.18), so that events
- * are made anew for each arming, by the tracer.
+ * The rings of the events show the hitting thread. A mapped ring is not inherited by a
+ * fork, and an event that has let its one hit through never counts again (measured on
+ * 6.18), so that events are made anew for each arming, by the tracer.
  */
 #include <errno.h>
 #include <ctype.h>
@@ -66,7 +66,7 @@ static void map_ring(struct event *event)
 	event->ring = ring == MAP_FAILED ? NULL : ring;
 }
 
-/* Of this event's hits the one that is in the ring; forgets it. */
+/* Takes the hit of this event out of the ring. */
 static bool read_ring(const struct event *event, struct hi_trigger_hit *ret)
 {
 	const struct {
@@ -167,7 +167,8 @@ static enum hi_status add_event(struct perf_probe *probe, pid_t tid, uint32_t si
 	return hi_fail_memory(err, "perf events");
 }
 
-/* For the next arming. What cannot be made again (the thread has ended) has no hits. */
+/* For the next arming. Events that cannot be made again (the thread has ended) are
+ * dropped. */
 static void renew_events(struct perf_probe *probe)
 {
 	size_t kept = 0;
@@ -249,7 +250,7 @@ static void perf_add_thread(struct hi_trigger *trigger, pid_t tid)
 	struct perf_probe *probe = to_perf_probe(trigger);
 	size_t before = probe->events.count;
 
-	/* One more thread without a probe is one that cannot hit. */
+	/* A thread without a probe only misses its hits. */
 	if (add_perf_thread(probe, tid, NULL) != HI_OK || !probe->armed)
 		return;
 	for (size_t i = before; i < probe->events.count; i++)
@@ -291,9 +292,9 @@ static void look_for_hit(struct perf_probe *probe)
 }
 
 /*
- * An event whose thread has exited is readable (EPOLLHUP) for ever: nobody who waits
- * would sleep any more. True: some event was readable. Asking takes that back, so the
- * rings are to be read again.
+ * An event of an exited thread stays readable (EPOLLHUP), so that no wait would sleep any
+ * more. Removes those. True: some event was readable. epoll_wait() resets that, so the
+ * rings have to be read again.
  */
 static bool forget_exited(struct perf_probe *probe)
 {
@@ -351,8 +352,9 @@ static void perf_close(struct hi_probe *base)
 }
 
 /*
- * The events of the threads come and go by whoever may be killed. One on each site
- * that is the holder's and never counts keeps the breakpoint where it is meanwhile.
+ * The events of threads are opened and closed by processes that may be killed. One event
+ * per site that the holder has, and that never counts, keeps the breakpoint in place
+ * meanwhile.
  */
 static enum hi_status pin_place(void *arg, size_t i, int *fd_ret, struct hi_error *err)
 {

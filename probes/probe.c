@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A probe by the best means that are permitted. */
+/* Opens a probe by the best means that are permitted. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static int sysctl_number(const char *path)
 	return file && fscanf(file, "%d", &n) == 1 ? n : -1;
 }
 
-/* Both refused, for want of what. */
+/* BPF and perf events are both refused: names the missing capabilities. */
 static enum hi_status fail_missing_rights(const struct hi_error *bpf,
 					  const struct hi_error *perf,
 					  struct hi_error *err)
@@ -36,7 +36,7 @@ static enum hi_status fail_missing_rights(const struct hi_error *bpf,
 	return status;
 }
 
-/* Without BPF there are hits all the same, but nobody to look at each of them. */
+/* Perf events cannot evaluate a condition or count hits. */
 static enum hi_status fail_without_bpf(const struct hi_safepoint *safepoint,
 				       const struct hi_error *bpf, struct hi_error *err)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Probes on sites of a target: by BPF (uprobes through perf_event_open links;
- * the program checks process, condition and arming by itself), or without BPF by
- * perf events alone. They exist through file descriptors only and vanish with
- * the last process that holds them, whatever kills it: that is always the holder,
- * a child of ours (holder.h).
+ * Probes on sites of a target: by BPF (uprobes through perf_event_open links; the program
+ * checks process, condition and arming by itself), or without BPF by perf events alone.
+ * They exist through file descriptors only and vanish with the last process that holds
+ * them, whatever kills it. That process is always the probe holder (holder.h).
  */
 #ifndef HI_PROBES_PROBE_H
 #define HI_PROBES_PROBE_H
@@ -13,14 +12,15 @@
 #include "probes/safepoint.h"
 
 /*
- * Attached and not armed. HI_CANNOT_ATTACH: neither means is permitted; the text
- * says what each needs and what helps (root, CAP_BPF and CAP_PERFMON).
+ * Attaches a probe to the sites (copied) of a safepoint; it is not armed yet. target is
+ * borrowed until the close. *ret: closed by hi_probe_close(). HI_CANNOT_ATTACH: neither
+ * means is permitted; err->text has what each needs (root, CAP_BPF and CAP_PERFMON).
  */
 enum hi_status hi_probe_open(const struct hi_target *target,
 			     const struct hi_safepoint *safepoint,
 			     const struct hi_probe_sites *sites, struct hi_probe **ret,
 			     struct hi_error *err);
-/* The same by these means alone; without BPF condition and every are not looked at. */
+/* The same by these means alone; without BPF condition and every are ignored. */
 enum hi_status hi_probe_open_by(enum hi_probe_means means, const struct hi_target *target,
 				const struct hi_safepoint *safepoint,
 				const struct hi_probe_sites *sites, struct hi_probe **ret,

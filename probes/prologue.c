@@ -105,7 +105,7 @@ static bool writes_kept(csh cs, const cs_insn *insn, unsigned kept)
 	return false;
 }
 
-/* What comes behind it may not be reached, or not at once. */
+/* The next instruction may not be reached, or not at once. */
 static bool ends_straight_line(csh cs, const cs_insn *insn)
 {
 	static const unsigned groups[] = {CS_GRP_JUMP, CS_GRP_CALL,
@@ -216,7 +216,7 @@ static bool is_jump_into(const struct decoder *d, uint64_t low, uint64_t high)
 	return false;
 }
 
-/* Does the function jump to somewhere in (entry, site]; yes if it cannot be told. */
+/* Does the function jump to somewhere in (entry, site]? True if that is unknown. */
 static bool is_jumped_over(const uint8_t *code, size_t size, uint64_t entry,
 			   uint64_t site)
 {
@@ -249,7 +249,7 @@ void hi_prologue_choose(const uint8_t *code, size_t size, uint64_t addr, unsigne
 		*ret = cheap;
 }
 
-/* ---- where it is left ---- */
+/* ---- exits ---- */
 
 static bool is_direct_jump(const struct decoder *d, uint64_t *target_ret)
 {

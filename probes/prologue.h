@@ -18,9 +18,9 @@ struct hi_prologue_site {
 };
 
 /*
- * code[0 .. size) are the bytes of the whole function (size 0: nothing is known,
- * the entry it is), as the file has them; addr is its address. kept: bit n, the n-th
- * integer argument (from 0) must still be in its register.
+ * code[0 .. size) are the bytes of the whole function (size 0: unknown, the entry is
+ * chosen), as the file has them; addr is its address. kept: bit n, the n-th integer
+ * argument (from 0) must still be in its register.
  */
 void hi_prologue_choose(const uint8_t *code, size_t size, uint64_t addr, unsigned kept,
 			struct hi_prologue_site *ret);

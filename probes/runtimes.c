@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is known of runtimes: where each of them has just collected, or is about to;
- * in both cases its heap is consistent.
+ * Known runtimes: the code where each of them has just collected, or is about to. In both
+ * cases its heap is consistent.
  */
 #include <stdio.h>
 #include <string.h>
@@ -26,9 +26,9 @@ static const struct runtime {
 };
 
 /*
- * A runtime's first site with is_gc that is there is what "gc" takes. Functions that
- * a compiler may inline are listed only where they are found; that a site exists
- * does not prove that it is ever reached.
+ * "gc" takes a runtime's first site with is_gc that exists. Functions that a compiler may
+ * inline are listed only where they are found; that a site exists does not prove that it
+ * is ever reached.
  */
 static const char end_of_collection[] = "end of a collection";
 static const struct known {
@@ -217,7 +217,8 @@ static bool list_note(const struct hi_usdt_note *note, void *arg)
 	}
 	sites.items = item->sites.items;
 	sites.count = sites.capacity = item->sites.count;
-	/* A probe at more sites than we keep is listed with those. */
+	/* A probe with more than HI_PROBE_SITES_MAX sites is listed with the first ones.
+	 */
 	list->status = hi_probe_sites_add_exact(list->code, &sites, note->addr,
 						note->semaphore, list->err);
 	item->sites = (struct hi_probe_sites){.items = sites.items, .count = sites.count};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a person writes behind --at. */
+/* Parses the argument of --at. */
 #include "probes/safepoint.h"
 
 #include <ctype.h>

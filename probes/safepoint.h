@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Safepoints: sites of a running target where its heap is consistent, or where
- * a person wants to look at it. What --at means, where that is in this target,
- * and a trigger (attach/trigger.h) that stops the target there. Reads the
- * target's files (never its memory for code: the kernel's own probe bytes may
- * stand there) and its /proc; stops nothing.
+ * Safepoints: code of a running target where its heap is consistent, or where the user
+ * wants to inspect it. Parses --at, finds the probe sites in the target, and makes a
+ * trigger (attach/trigger.h) that stops the target there. Reads the target's files (never
+ * its memory for code: the kernel's own probe bytes may stand there) and its /proc; stops
+ * nothing.
  */
 #ifndef HI_PROBES_SAFEPOINT_H
 #define HI_PROBES_SAFEPOINT_H
@@ -37,8 +37,11 @@ struct hi_safepoint {
 	uint64_t every;	       /* the n-th hit that satisfies it; 1: the first */
 };
 
-/* "gc", "NAME", "NAME%return", "FILE:LINE", "usdt:P:N", "NAME if EXPR", "now"; HI_USAGE
- * says what was expected and where. `every:N` is set by hi_safepoint_parse_every. */
+/*
+ * Parses "gc", "NAME", "NAME%return", "FILE:LINE", "usdt:P:N", "NAME if EXPR" or "now".
+ * text must outlive *ret, which borrows it. HI_USAGE: err->text has what was expected,
+ * and the column. `every:N` is set by hi_safepoint_parse_every.
+ */
 enum hi_status hi_safepoint_parse(const char *text, struct hi_safepoint *ret,
 				  struct hi_error *err);
 /* "every:N" or "N". */
@@ -56,9 +59,9 @@ struct hi_probe_site {
 	uint64_t into_function; /* bytes behind its entry */
 	char instruction[64];	/* "push %rbx" */
 	unsigned line; /* FILE:LINE: that it is, or the next that has code; else 0 */
-	bool single_stepped; /* the kernel does not emulate it: ten times dearer */
-	char ends[16];	     /* the runtime ("CPython") whose collection has ended where
-			      * this stands; "": none that is known */
+	bool single_stepped; /* the kernel does not emulate it: ten times the cost */
+	char ends[16]; /* the runtime ("CPython") that has finished a collection here; "":
+			  none that is known */
 };
 
 /* What the BPF program evaluates (condition.h). */
@@ -75,10 +78,11 @@ struct hi_probe_sites {
 };
 
 /*
- * All sites of it. HI_NOT_FOUND says what there is instead: no such function
- * (with the nearest names), inlined everywhere (where), no such USDT probe
- * (which there are), no runtime that is known. For conditions on arguments the
- * site is one where the argument registers still hold them.
+ * Finds all sites of a safepoint. *ret: freed by hi_probe_sites_free(). HI_NOT_FOUND:
+ * err->text names what there is instead: the nearest names of functions, where calls were
+ * inlined, the USDT probes that exist, the known runtimes. HI_LIMIT: more than
+ * HI_PROBE_SITES_MAX. For conditions on arguments the site is one where the argument
+ * registers still hold them.
  */
 enum hi_status hi_safepoint_find(const struct hi_target *target,
 				 const struct hi_safepoint *safepoint,
@@ -93,8 +97,8 @@ void hi_probe_sites_free(struct hi_probe_sites *sites);
 
 /* A safepoint that this target has, known by its runtime or its USDT notes. */
 struct hi_known_safepoint {
-	char text[192];	   /* what --at takes; "": purpose says how many are left out */
-	char runtime[32];  /* "CPython"; "" for a USDT probe of nobody known */
+	char text[192]; /* what --at takes; "": purpose is the number of those left out */
+	char runtime[32];  /* "CPython"; "" for a USDT probe of an unknown provider */
 	char purpose[128]; /* "end of a collection"; "" unknown */
 	bool is_gc;	   /* what --at gc would take */
 	struct hi_probe_sites sites;

@@ -48,7 +48,8 @@ enum hi_status hi_uprobe_prepare(const struct hi_target *target,
 				     err);
 	if (status != HI_OK)
 		return status;
-	/* By descriptor: the very file that is mapped, whatever its path says now. */
+	/* By descriptor: the very file that is mapped, even if its path is another file
+	 * by now. */
 	snprintf(made.path, sizeof(made.path), "/proc/self/fd/%d", made.fd);
 	*ret = made;
 	return HI_OK;
@@ -66,7 +67,7 @@ static int perf_event_open(struct perf_event_attr *attr, pid_t tid)
 	return (int)syscall(SYS_perf_event_open, attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* The main thread may have exited: any that lives stands for the process. */
+/* The main thread may have exited: any live thread serves for the process. */
 static int open_for_any(struct perf_event_attr *attr, pid_t pid)
 {
 	int fd = perf_event_open(attr, pid);

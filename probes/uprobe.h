@@ -7,7 +7,7 @@
 
 #include "probes/safepoint.h"
 
-/* What a site is for the kernel. The path is a link to a descriptor of ours. */
+/* A probe site as the kernel takes it. path is a link to the descriptor fd. */
 struct hi_uprobe {
 	unsigned type; /* of the kernel's perf unit for uprobes */
 	int fd;	       /* of the file; -1: none */
@@ -17,8 +17,8 @@ struct hi_uprobe {
 enum hi_status hi_uprobe_prepare(const struct hi_target *target,
 				 const struct hi_probe_site *site, struct hi_uprobe *ret,
 				 struct hi_error *err);
-/* A perf event on it for one task, by attr, whose uprobe's fields are set here.
- * tid 0: any thread that lives, for what looks at the whole process. */
+/* Opens a perf event on it for one task, by attr; the uprobe's fields of attr are set
+ * here. tid 0: any thread that lives, for what looks at the whole process. */
 enum hi_status hi_uprobe_open(const struct hi_uprobe *uprobe,
 			      const struct hi_target *target, pid_t tid,
 			      struct perf_event_attr *attr, int *fd_ret,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * USDT probes: .note.stapsdt of the target's files. A note says where the probe is,
+ * USDT probes: .note.stapsdt of the target's files. A note has the address of the probe,
  * where .stapsdt.base was when it was linked (prelink may have moved it since), and a
  * counter that the program tests before it computes the probe's arguments. See
  * https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation.

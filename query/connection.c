@@ -17,7 +17,7 @@ static enum hi_status fail_connection(struct hi_query *q, const char *what,
 		       "query: %s: %s", what, sqlite3_errmsg(q->db));
 }
 
-/* object_at(address): the object that this lies in; NULL: none. */
+/* SQL function object_at(address): the object that contains the address; NULL: none. */
 static void call_object_at(sqlite3_context *to, int n, sqlite3_value **values)
 {
 	const struct hi_query *q = sqlite3_user_data(to);

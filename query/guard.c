@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a statement may do: read our tables, and compute. Everything else is refused
- * when it is compiled, and what it may take is limited.
+ * What a statement may do: read the tables of this room, and compute. Everything else is
+ * refused when it is compiled, and its resources are limited.
  */
 #include <signal.h>
 #include <string.h>
@@ -24,11 +24,11 @@ static int check_interrupt(void *arg)
 	return interrupted;
 }
 
-/* These take arrays of JSON apart. */
+/* Tables of SQLite that split arrays of JSON. */
 static const char *const others[] = {"json_each", "json_tree"};
 enum { OTHERS = sizeof(others) / sizeof(others[0]) };
 
-/* Tables of SQLite's own. A name of a WITH is asked about too, and may be any other. */
+/* Refuses SQLite's own tables. Also called for names of a WITH, which may be any. */
 static bool is_readable_table(const char *table)
 {
 	static const char *const refused[] = {"dbstat", "bytecode", "tables_used"};
@@ -134,8 +134,8 @@ static void limit_statements(sqlite3 *db)
 		sqlite3_limit(db, limits[i].id, limits[i].value);
 }
 
-/* Sorting stays in memory, in half of the machine's: names are no matter for files
- * that anybody may find. */
+/* Sorting stays in memory, in at most half of the machine's: names of the target must
+ * not be written to temporary files. */
 static int keep_in_memory(sqlite3 *db)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);

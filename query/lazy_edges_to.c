@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Edges of objects and variables by the object that they lead to: counted, then put in
- * their sources, in the order of where they come from. */
+/* Edges of objects and variables by the object that they lead to: counted, then sorted
+ * into an array, in the order of their sources. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

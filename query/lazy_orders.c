@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Objects by a column of few values, so that GROUP BY needs no sorting: the names are
- * sorted, and objects are counted into their places. Linear in the objects.
+ * sorted, and objects are placed by counting. Linear in the objects.
  */
 #include <stdlib.h>
 #include <string.h>

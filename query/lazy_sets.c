@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Retainer sets and bins: asked of the source once, and found by their numbers. */
+/* Retainer sets and bins: computed by the source once, and found by their numbers. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What SQLite calls: a table of ours as a virtual table that is there by its name. */
+/* What SQLite calls: each table as an eponymous virtual table. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static struct hi_virtual_table *table_of_cursor(sqlite3_vtab_cursor *cursor)
 	return (struct hi_virtual_table *)(void *)cursor->pVtab;
 }
 
-/* SQLite tells it in its own error; hi_query_step finds it in q->failure. */
+/* SQLite reports it as its own error; hi_query_step takes it from q->failure. */
 static int fail_table(sqlite3_vtab *table, const struct hi_error *err)
 {
 	struct hi_query *q = ((struct hi_virtual_table *)(void *)table)->q;
@@ -28,8 +28,8 @@ static int fail_table(sqlite3_vtab *table, const struct hi_error *err)
 	return err->status == HI_NO_MEMORY ? SQLITE_NOMEM : SQLITE_ERROR;
 }
 
-/* TEXT or INTEGER decide how SQLite compares; what else is declared is ours, and comes
- * back by sqlite3_column_decltype. */
+/* TEXT or INTEGER decide how SQLite compares. The second word is the unit, for
+ * sqlite3_column_decltype. */
 static const char *declared_type_of_unit(enum hi_result_unit unit)
 {
 	static const char *const words[] = {[HI_UNIT_NUMBER] = "INTEGER",
@@ -183,7 +183,7 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 	return SQLITE_OK;
 }
 
-/* Without xCreate it exists by its name alone, and nobody can make another one. */
+/* Without xCreate it is eponymous, and no other one can be created. */
 const sqlite3_module hi_query_module = {
 	.iVersion = 1,
 	.xConnect = connect_table,

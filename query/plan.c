@@ -4,11 +4,11 @@
  *
  * Note [Plans]
  *
- * The plan's number is the way, and PLAN_BACKWARDS; its text says what the values are:
- * two letters for each, an operator (= < l > g, and 0 for IS NULL, which has no value)
- * and '0' + the column. Way 0 takes any comparisons with columns that grow with the
- * key, and the keys between them are a range. SQLite compares again: a range is never
- * too small, and may be too large.
+ * The plan's number is the way, and PLAN_BACKWARDS; its text describes the values: two
+ * letters for each, an operator (= < l > g, and 0 for IS NULL, which has no value) and
+ * '0' + the column. Way 0 takes any comparisons with columns that grow with the key, and
+ * the keys between them are a range. SQLite compares again: a range is never too small,
+ * and may be too large.
  */
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "query/query_internal.h"
 
 enum { PLAN_WAY = 0xff, PLAN_BACKWARDS = 0x100, PLAN_VALUES = 8 };
-enum { A_FEW = 4 }; /* rows that have one value, where nobody knows */
+enum { A_FEW = 4 }; /* rows that have one value, as an estimate */
 
 const struct hi_query_way hi_way_of_keys[1] = {
 	{.column = -1, .order = HI_COLUMN_ROWID, .both_ways = true}};
@@ -75,7 +75,7 @@ static struct plan plan_of_keys(const struct hi_query_ops *ops,
 	return plan;
 }
 
-/* The comparison that a way is asked by; -1: there is none. */
+/* The comparison that a way needs; -1: there is none. */
 static int find_asked(sqlite3_index_info *info, const struct hi_query_way *way,
 		      char *letter_ret)
 {
@@ -129,7 +129,7 @@ static bool is_order(const struct hi_query_ops *ops, const struct plan *plan,
 	*backwards = info->aOrderBy[0].desc;
 	if (*backwards && !way->both_ways)
 		return false;
-	/* Keys are all different: what comes behind them has no say. */
+	/* Keys are all different: later columns do not matter. */
 	if (plan->way == 0 && is_key && !way->share)
 		return true;
 	if (!first && !(plan->way == 0 && is_key))
@@ -224,7 +224,7 @@ static uint64_t bound_plan_key(struct hi_query *q, const struct hi_query_ops *op
 	return (uint64_t)value < walk->high ? (uint64_t)value : walk->high;
 }
 
-/* False: nothing can be so. */
+/* False: no row matches. */
 static bool narrow_key_range(struct hi_query *q, const struct hi_query_ops *ops,
 			     char letter, int column, sqlite3_value *value,
 			     struct hi_query_walk *walk)
@@ -234,7 +234,7 @@ static bool narrow_key_range(struct hi_query *q, const struct hi_query_ops *ops,
 
 	if (sqlite3_value_type(value) == SQLITE_NULL)
 		return false;
-	/* What is no whole number, SQLite compares. */
+	/* SQLite compares what is not a whole number. */
 	if (!take_integer(value, &number))
 		return letter != '=';
 	from = bound_plan_key(q, ops, column, number, walk);
@@ -264,7 +264,7 @@ static bool take_asked(const struct hi_query_ops *ops, int column, sqlite3_value
 	return walk->text != NULL;
 }
 
-/* False: nothing can be so. */
+/* False: no row matches. */
 static bool take_plan_values(struct hi_query *q, const struct hi_query_ops *ops,
 			     const char *text, sqlite3_value **values,
 			     struct hi_query_walk *walk)

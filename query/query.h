@@ -49,10 +49,10 @@ struct hi_query_source {
 	const struct hi_graph *graph;
 	const struct hi_reach *reach;
 	const struct hi_ledger *ledger; /* NULL: unknown */
-	/* Some heap is not decoded: what asks for leaks is refused, where no row would be
-	 * read as none. */
+	/* Some heap is not decoded: statements that need leaks are refused, since an
+	 * empty result would be read as "no leaks". */
 	bool leaks_unknown;
-	/* What these return stays as it is as long as the query lives. */
+	/* What these return must stay valid and unchanged as long as the query lives. */
 	enum hi_status (*dominators)(void *arg, const struct hi_dominators **ret,
 				     struct hi_error *err);
 	enum hi_status (*census)(void *arg, const struct hi_census **ret,
@@ -91,15 +91,24 @@ struct hi_query_mistake {
 	size_t offset;	/* of the statement's byte; SIZE_MAX: unknown */
 	char hint[200]; /* "near it: retained, reachable"; "" none */
 };
-/* HI_USAGE: no statement, more than one, one that is no SELECT, SQLite's own word. */
+/*
+ * Compiles one statement. sql is only read during the call; *mistake is set in any case.
+ * HI_USAGE: no statement, more than one, one that is no SELECT, or SQLite's own error.
+ * HI_UNSUPPORTED: it needs leaks, which are unknown. HI_NO_MEMORY.
+ */
 enum hi_status hi_query_prepare(struct hi_query *q, const char *sql,
 				struct hi_query_mistake *mistake, struct hi_error *err);
-/* Of what is prepared; until the next hi_query_prepare. */
+/* The columns of the prepared statement, *n_ret of them; valid until the next
+ * hi_query_prepare. */
 const struct hi_result_column *hi_query_columns(const struct hi_query *q, size_t *n_ret);
-/* *cells_ret: a row, until the next step; NULL: that was the last one. */
+/*
+ * Computes the next row. *cells_ret: its cells, valid until the next step; NULL: there
+ * are no more rows. HI_TIMEOUT: interrupted. HI_USAGE: an error of SQLite; HI_NO_MEMORY;
+ * or the error of what was computed.
+ */
 enum hi_status hi_query_step(struct hi_query *q, const struct hi_result_cell **cells_ret,
 			     struct hi_error *err);
-/* From a signal handler: the step that is running ends soon, with HI_TIMEOUT. */
+/* Ends the running step soon, with HI_TIMEOUT. May be called from a signal handler. */
 void hi_query_interrupt(void);
 
 /* ---- what there is ---- */

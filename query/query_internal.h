@@ -61,15 +61,15 @@ struct hi_sets {
 	uint32_t *row_of; /* rows of the table by the number of their set, ascending */
 	size_t n_rows;	  /* of the SQL table: also noroot and leak */
 	bool is_there;
-	char *text; /* of the cell that was asked for last */
+	char *text; /* of the last cell */
 };
 
 struct hi_query {
 	struct hi_query_source source;
 	sqlite3 *db;
 	sqlite3_stmt *statement;
-	struct hi_error failure;       /* of a computation, told through SQLite */
-	const char *refused;	       /* why, of what a statement may not do */
+	struct hi_error failure;       /* of a computation, reported through SQLite */
+	const char *refused;	       /* why the statement is not allowed */
 	bool reads_state, reads_leaks; /* the statement: objects.state; verdict,
 					  class */
 	uint32_t *type_length;	       /* of names, by type */
@@ -125,8 +125,8 @@ void hi_sets_free(struct hi_sets *sets);
 /*
  * Every row has a key, and a table is its rows in the order of keys. `number` columns
  * grow with the key, so that SQLite's =, <, <=, >, >= on them become a range of keys.
- * Other ways to rows are of two kinds: what is asked for by `column` = value, and the
- * whole table in another order.
+ * Other ways to rows are of two kinds: those with `column` = value, and the whole table
+ * in another order.
  */
 struct hi_query_way {
 	int column;	 /* asked for by; -1: the whole table */
@@ -141,7 +141,7 @@ struct hi_query_walk {
 	unsigned way;
 	bool backwards, is_null; /* is_null: column IS NULL */
 	bool is_text;
-	int64_t integer;  /* what the way's column is to be, */
+	int64_t integer;  /* the value of the way's column, */
 	const char *text; /* or a string of so many bytes */
 	size_t length;
 	uint64_t low, high; /* way 0: keys in [low, high) */
@@ -158,7 +158,7 @@ struct hi_query_ops {
 	size_t n_ways;
 	/* Columns that grow with the key, a bit each; the row id is column 63. */
 	uint64_t grows;
-	/* The rows, as far as they can be told without computing much. */
+	/* An estimate of the number of rows, without computing much. */
 	uint64_t (*about_rows)(const struct hi_query *q);
 	/* Keys are in [*low_ret, *high_ret). */
 	enum hi_status (*keys)(struct hi_query *q, uint64_t *low_ret, uint64_t *high_ret,
@@ -237,7 +237,7 @@ struct hi_connected {
 };
 extern const sqlite3_module hi_query_module; /* module.c; its pAux: connected */
 int hi_query_plan(sqlite3_vtab *table, sqlite3_index_info *info); /* plan.c */
-/* Reads a plan and its values into the walk; *any_ret: a row may be what is asked for. */
+/* Reads a plan and its values into the walk; *any_ret: a row may match. */
 enum hi_status hi_query_ask(struct hi_query *q, const struct hi_query_ops *ops,
 			    int number, const char *text, sqlite3_value **values,
 			    struct hi_query_walk *walk, bool *any_ret,

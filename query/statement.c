@@ -15,7 +15,7 @@ static enum hi_status fail_statement(struct hi_query_mistake *mistake, size_t of
 	return hi_fail(err, HI_USAGE, 0, "query: %s", text);
 }
 
-/* SQLite's own word, and what it was that is not allowed. */
+/* SQLite's own error, and what is not allowed. */
 static enum hi_status fail_prepare(struct hi_query *q, const char *sql, const char *from,
 				   struct hi_query_mistake *mistake, struct hi_error *err)
 {
@@ -118,8 +118,7 @@ static enum hi_status read_result_columns(struct hi_query *q, struct hi_error *e
 	return HI_OK;
 }
 
-/* A statement that compares states with 'leak', wherever that is, or reads what leaks
- * alone have. */
+/* Does the statement compare states with 'leak', or read columns that only leaks have? */
 static bool asks_for_leaks(const struct hi_query *q, const char *sql)
 {
 	if (q->reads_leaks)
@@ -168,7 +167,7 @@ const struct hi_result_column *hi_query_columns(const struct hi_query *q, size_t
 
 /* ---- rows ---- */
 
-/* x'00ff' as "00ff": so that it is text of whatever renders it. */
+/* x'00ff' as the text "00ff", for all renderers. */
 static enum hi_status read_blob_cell(struct hi_query *q, int column,
 				     struct hi_result_cell *cell, struct hi_error *err)
 {

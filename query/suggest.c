@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* "no such column: retaned": which ones there are that are called nearly so. */
+/* "no such column: retaned": finds existing names that are similar. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dominators: the tree of who alone holds what; the key is the node. */
+/* dominators: the dominator tree; the key is the node. */
 #include "query/query_internal.h"
 #include "report/views/node.h"
 

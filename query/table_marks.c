@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* marks: moments of a series that somebody named; the key is the row. */
+/* marks: named timestamps of a series; the key is the row. */
 #include "query/query_internal.h"
 
 enum { CENSUS, TIME_NS, WALL_NS, CPU_NS, TEXT };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* types, with what is alive of them: the key is the type's number. */
+/* types, with their live objects; the key is the type's number. */
 #include "query/query_internal.h"
 #include "report/views/node.h"
 

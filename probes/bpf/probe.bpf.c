@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: (BSD-2-Clause OR GPL-2.0-only) */
 /*
- * At each hit of a site: is it the process, does the condition hold, is the probe
- * armed. The first hit for which all of it is true takes the arming, tells who and
- * where, and sends its own thread the signal: a thread that is traced stops before
- * its next instruction.
+ * Runs at each hit of a site: checks the process, the condition and the arming. The first
+ * hit that passes disarms the probe, stores the thread and the site, and sends its own
+ * thread the signal: a thread that is traced stops before its next instruction.
  */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
@@ -31,7 +30,7 @@ struct {
 	__type(value, struct hi_bpf_hits);
 } hits_map SEC(".maps");
 
-/* Only to be polled: what a hit says is in the shared memory. */
+/* Only to be polled: the data of a hit is in the shared memory. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
@@ -107,8 +106,8 @@ static __always_inline int compare(__u64 value, const struct hi_bpf_term *term)
 	}
 }
 
-/* What cannot be read (a null pointer on the way, a page that is not there)
- * satisfies nothing. */
+/* False if memory cannot be read (a null pointer on the way, a page that is not
+ * present). */
 static __always_inline int term_holds(const struct arguments *arguments,
 				      const struct hi_bpf_term *term)
 {
