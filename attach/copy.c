@@ -36,8 +36,8 @@ static enum hi_status create_copy(struct hi_target *target,
 
 	if (target->priv->pagemap_fd < 0)
 		return hi_fail(err, HI_CANNOT_ATTACH, 0,
-			       "/proc/%d/pagemap cannot be read: without it, memory that "
-			       "was never touched cannot be told from memory that was",
+			       "/proc/%d/pagemap cannot be read: it shows which pages "
+			       "are in memory",
 			       (int)target->pid);
 	copy = hi_calloc(1, sizeof(*copy));
 	if (!copy)

@@ -378,12 +378,11 @@ static enum hi_status check_limit(struct hi_copy *copy, uint64_t limit,
 	copy->in_place = hi_copy_bytes(copy) > limit;
 	if (live <= limit)
 		return HI_OK;
-	return hi_fail(
-		err, HI_NO_MEMORY, 0,
-		"process %d has %s of shared memory, which a fork does not freeze and "
-		"which has to be copied, and the image may take %s",
-		(int)copy->target->pid, hi_text_bytes(live_text, live),
-		hi_text_bytes(limit_text, limit));
+	return hi_fail(err, HI_NO_MEMORY, 0,
+		       "process %d has %s of shared memory, which must be copied, but "
+		       "the image may use only %s",
+		       (int)copy->target->pid, hi_text_bytes(live_text, live),
+		       hi_text_bytes(limit_text, limit));
 }
 
 static struct hi_pager_range *list_ranges(const struct hi_copy *copy, size_t *n_ret)
@@ -424,8 +423,8 @@ static enum hi_status read_child_in_place(struct hi_copy *copy, uint64_t limit,
 		return status;
 	}
 	return hi_fail(err, HI_NO_MEMORY, 0,
-		       "the image of process %d is %s and may take %s, and it cannot be "
-		       "read in place (%s): more memory, or gcore and --core",
+		       "the image of process %d needs %s but may use only %s, and cannot "
+		       "be read in place (%s): free memory, or use gcore and --core",
 		       (int)copy->target->pid, hi_text_bytes(need_text, copy->held_bytes),
 		       hi_text_bytes(limit_text, limit), why.text);
 }

@@ -189,11 +189,11 @@ enum hi_status hi_copy_read(struct hi_copy *copy, struct hi_error *err)
 {
 	hi_parallel(copy->threads, copy->blocks.count, read_block, copy);
 	if (copy->forked && (copy->gone || is_let_go(copy)))
-		return hi_fail(
-			err, HI_GONE, 0,
-			"the copy-on-write child of process %d ended before it was "
-			"read: the process exited or executed, or memory ran out",
-			(int)copy->target->pid);
+		return hi_fail(err, HI_GONE, 0,
+			       "the copy-on-write child of process %d ended before it "
+			       "was read: the process exited or executed another "
+			       "program, or memory ran out",
+			       (int)copy->target->pid);
 	if (!copy->forked && (copy->gone || !hi_target_is_alive(copy->target)))
 		return hi_fail(err, HI_GONE, 0,
 			       "process %d has exited or started another program",

@@ -240,7 +240,7 @@ static enum hi_status read_segments(struct core *core, const char *path,
 	if (status == HI_OK)
 		status = sort_parts(core, path, err);
 	if (status == HI_OK && !core->notes.threads.count)
-		status = fail_core_data(err, path, "it has no threads");
+		status = fail_core_data(err, path, "the core has no threads");
 	return status;
 }
 

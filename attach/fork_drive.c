@@ -100,10 +100,10 @@ enum hi_status hi_call_drive(pid_t tid, uint64_t deadline_ns, struct hi_call_out
 		sig = EVENT_OF(stop) || stop == SYSCALL_STOP ? 0 : stop;
 		if (is_fault((int)sig))
 			return hi_fail(err, HI_OS, 0,
-				       "thread %d: the call for a copy raised signal %ld",
-				       (int)tid, sig);
+				       "thread %d: clone raised signal %ld", (int)tid,
+				       sig);
 	}
 	return hi_fail(err, HI_TIMEOUT, 0,
-		       "thread %d: another process stops and continues it over and over",
+		       "thread %d: another process stops and continues it repeatedly",
 		       (int)tid);
 }

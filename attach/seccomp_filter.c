@@ -197,8 +197,8 @@ static enum hi_status fail_unreadable_filter(struct hi_error *err)
 		return hi_fail(err, HI_GONE, 0, "it has been killed");
 	return hi_fail(
 		err, HI_UNSUPPORTED, 0,
-		"it has a seccomp filter, and to read what that allows "
-		"(PTRACE_SECCOMP_GET_FILTER) needs CAP_SYS_ADMIN and no filter on us");
+		"it has a seccomp filter, and reading that (PTRACE_SECCOMP_GET_FILTER) "
+		"needs CAP_SYS_ADMIN and no filter on heapinspect");
 }
 
 static enum hi_status check_filter(pid_t tid, unsigned long index, size_t length,

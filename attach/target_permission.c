@@ -80,15 +80,15 @@ static enum hi_status explain_unprivileged(const struct hi_permission *f,
 {
 	if (!same_id(f->uid, f->own_uid))
 		return refuse(err, f->os_errno,
-			      "process %d (%s) belongs to uid %u, we are uid %u: run as "
-			      "that user or as root (CAP_SYS_PTRACE)",
+			      "process %d (%s) belongs to uid %u, heapinspect runs as "
+			      "uid %u: run it as that user or as root (CAP_SYS_PTRACE)",
 			      (int)f->pid, name,
 			      f->uid[0] != f->own_uid ? f->uid[0] : f->uid[1],
 			      f->own_uid);
 	if (!same_id(f->gid, f->own_gid))
 		return refuse(err, f->os_errno,
-			      "process %d (%s) has gid %u, we have gid %u: run as root "
-			      "(CAP_SYS_PTRACE) or with that group",
+			      "process %d (%s) has gid %u, heapinspect has gid %u: run "
+			      "it as root (CAP_SYS_PTRACE) or with that group",
 			      (int)f->pid, name,
 			      f->gid[0] != f->own_gid ? f->gid[0] : f->gid[1],
 			      f->own_gid);
@@ -100,11 +100,10 @@ static enum hi_status explain_unprivileged(const struct hi_permission *f,
 			"(CAP_SYS_PTRACE)",
 			(int)f->pid, name);
 	if (f->caps & ~f->own_caps)
-		return refuse(
-			err, f->os_errno,
-			"process %d (%s) has capabilities that we lack: run as root "
-			"(CAP_SYS_PTRACE)",
-			(int)f->pid, name);
+		return refuse(err, f->os_errno,
+			      "process %d (%s) has capabilities that heapinspect lacks: "
+			      "run it as root (CAP_SYS_PTRACE)",
+			      (int)f->pid, name);
 	return HI_OK;
 }
 
@@ -123,8 +122,9 @@ enum hi_status hi_permission_explain(const struct hi_permission *f, struct hi_er
 		return status;
 	if (f->other_user_ns)
 		return refuse(err, f->os_errno,
-			      "process %d (%s) is in another user namespace, where our "
-			      "capabilities do not count: run as root of the host",
+			      "process %d (%s) is in another user namespace, where the "
+			      "capabilities of heapinspect do not count: run it as root "
+			      "of the host",
 			      (int)f->pid, name);
 	return refuse(err, f->os_errno,
 		      "process %d (%s): the kernel refused (%s): a security module "
@@ -284,7 +284,7 @@ static enum hi_status check_leader(pid_t pid, const char *status, struct hi_erro
 
 	if (leader == pid)
 		return HI_OK;
-	return refuse(err, EINVAL, "%d is a thread of process %d: say --pid %d", (int)pid,
+	return refuse(err, EINVAL, "%d is a thread of process %d: use --pid %d", (int)pid,
 		      (int)leader, (int)leader);
 }
 

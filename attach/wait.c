@@ -212,9 +212,9 @@ static void on_stop(struct waiting *w, pid_t tid, int stop)
 
 static void fail_exited_target(struct waiting *w)
 {
-	w->status =
-		hi_fail(w->err, HI_GONE, 0, "process %d: it has exited while we waited",
-			(int)w->all->pid);
+	w->status = hi_fail(w->err, HI_GONE, 0,
+			    "process %d: it has exited before the safepoint was reached",
+			    (int)w->all->pid);
 }
 
 /* The leader's end is reported when it is the last. */
@@ -229,13 +229,13 @@ static void on_death(struct waiting *w, const siginfo_t *info)
 		return;
 	if (info->si_code == CLD_EXITED)
 		w->status = hi_fail(w->err, HI_GONE, 0,
-				    "process %d: it has exited (status %d) while we "
-				    "waited",
+				    "process %d: it has exited (status %d) before the "
+				    "safepoint was reached",
 				    (int)w->all->pid, info->si_status);
 	else
 		w->status = hi_fail(w->err, HI_GONE, 0,
-				    "process %d: it was killed (signal %d) while we "
-				    "waited",
+				    "process %d: it was killed (signal %d) before the "
+				    "safepoint was reached",
 				    (int)w->all->pid, info->si_status);
 }
 

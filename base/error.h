@@ -28,7 +28,7 @@
 	X(UNSUPPORTED, "not supported")                                                  \
 	X(CANNOT_ATTACH, "cannot attach")                                                \
 	X(TIMEOUT, "out of time")                                                        \
-	X(MISSED, "the place was not reached in time")                                   \
+	X(MISSED, "the safepoint was not reached in time")                               \
 	X(USAGE, "wrong usage")                                                          \
 	X(LIMIT, "a limit was reached")
 

@@ -312,5 +312,6 @@ enum hi_status hi_rights_filter(struct hi_error *err)
 		    &given) == 0 ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &given, 0, 0) == 0)
 		return HI_OK;
-	return hi_fail(err, HI_UNSUPPORTED, 0, "this kernel takes no seccomp filter");
+	return hi_fail(err, HI_UNSUPPORTED, 0,
+		       "this kernel does not support seccomp filters");
 }

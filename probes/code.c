@@ -91,7 +91,8 @@ static enum hi_status add_probe_place(struct hi_target_code *code,
 	if (!find_mapping(code->target, addr, &site.mapping))
 		return HI_OK;
 	if (sites->count == HI_PROBE_SITES_MAX)
-		return hi_fail(err, HI_LIMIT, 0, "more than %d places: name a module",
+		return hi_fail(err, HI_LIMIT, 0,
+			       "more than %d probe sites: name a module",
 			       HI_PROBE_SITES_MAX);
 	m = &code->target->mappings[site.mapping];
 	site.file_offset = addr - m->start + m->file_offset;
@@ -99,7 +100,7 @@ static enum hi_status add_probe_place(struct hi_target_code *code,
 	snprintf(site.instruction, sizeof(site.instruction), "%.63s", at->instruction);
 	name_function(code, &site);
 	if (!hi_vector_push(sites, site))
-		return hi_fail_memory(err, "places");
+		return hi_fail_memory(err, "probe sites");
 	return HI_OK;
 }
 

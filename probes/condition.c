@@ -271,8 +271,8 @@ static enum hi_status use_parameter(struct parser *p, const char *at, size_t i,
 	if (parameter->argument < 0)
 		return fail_condition(
 			p, at,
-			"the argument %.50s is in none of the six registers for "
-			"integers and pointers, or its place is not known",
+			"the argument %.50s is in none of the six registers for integers "
+			"and pointers, or its location is unknown",
 			parameter->name);
 	v->argument = (uint8_t)parameter->argument;
 	v->size = 8;

@@ -30,7 +30,7 @@ enum hi_status hi_find_probe_sites(struct hi_target_code *code,
 	case HI_SAFEPOINT_NOW:
 		break;
 	}
-	return hi_fail(err, HI_USAGE, 0, "\"now\" is not a place");
+	return hi_fail(err, HI_USAGE, 0, "\"now\" needs no probe");
 }
 
 enum hi_status hi_condition_of_sites(struct hi_target_code *code,

@@ -62,7 +62,7 @@ enum hi_status hi_probe_open(const struct hi_target *target,
 	enum hi_status status;
 
 	if (sites->count == 0)
-		return hi_fail(err, HI_NOT_FOUND, 0, "no place to probe");
+		return hi_fail(err, HI_NOT_FOUND, 0, "no probe site");
 	status = hi_bpf_probe_open(target, safepoint, sites, ret, &by_bpf);
 	if (status != HI_CANNOT_ATTACH && status != HI_UNSUPPORTED) {
 		if (status != HI_OK && err)
@@ -85,7 +85,7 @@ enum hi_status hi_probe_open_by(enum hi_probe_means means, const struct hi_targe
 				struct hi_error *err)
 {
 	if (sites->count == 0)
-		return hi_fail(err, HI_NOT_FOUND, 0, "no place to probe");
+		return hi_fail(err, HI_NOT_FOUND, 0, "no probe site");
 	return means == HI_PROBE_BPF
 		       ? hi_bpf_probe_open(target, safepoint, sites, ret, err)
 		       : hi_perf_probe_open(target, sites, ret, err);

@@ -43,7 +43,8 @@ enum hi_status hi_uprobe_prepare(const struct hi_target *target,
 		return status;
 	if (site->mapping >= target->n_mappings ||
 	    made.semaphore >> (64 - SEMAPHORE_SHIFT))
-		return hi_fail(err, HI_BAD_DATA, site->address, "no place for a probe");
+		return hi_fail(err, HI_BAD_DATA, site->address,
+			       "the probe site is in no mapped file");
 	status = hi_target_open_file(target, &target->mappings[site->mapping], &made.fd,
 				     err);
 	if (status != HI_OK)

@@ -228,5 +228,5 @@ enum hi_status hi_find_usdt(struct hi_target_code *code,
 		snprintf(near, sizeof(near), "; %.40s has %.150s", safepoint->name,
 			 search.of_provider);
 	return hi_fail(err, HI_NOT_FOUND, 0, "no USDT probe %.90s%s%s", wanted, near,
-		       search.total == 0 ? ": the target has none at all" : "");
+		       search.total == 0 ? ": the target has none" : "");
 }

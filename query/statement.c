@@ -152,10 +152,9 @@ enum hi_status hi_query_prepare(struct hi_query *q, const char *sql,
 	if (!sqlite3_stmt_readonly(q->statement) || !sqlite3_column_count(q->statement))
 		return fail_statement(mistake, SIZE_MAX, err, "not a SELECT");
 	if (q->source.leaks_unknown && asks_for_leaks(q, sql))
-		return hi_fail(
-			err, HI_UNSUPPORTED, 0,
-			"query: leaks are unknown, some of the heap is not decoded; "
-			"reachable = 0 finds those of the rest");
+		return hi_fail(err, HI_UNSUPPORTED, 0,
+			       "query: leaks are unknown because part of the heap is not "
+			       "decoded; reachable = 0 finds those of the decoded part");
 	return read_result_columns(q, err);
 }
 

@@ -248,7 +248,7 @@ HI_TEST_ROOT(target, another_users_process_is_refused_without_the_capability)
 	pid_t pid = start_child(NULL, NULL);
 	char text[240];
 
-	check_refused(NOBODY, pid, "belongs to uid 0, we are uid 65534");
+	check_refused(NOBODY, pid, "belongs to uid 0, heapinspect runs as uid 65534");
 	HI_ASSERT_STATUS(HI_OK, open_as(0, pid, text));
 }
 
@@ -297,7 +297,7 @@ HI_TEST(target, each_check_of_the_kernel_has_its_own_explanation)
 
 	check_explained(&f, "security module");
 	f.uid[1] = 0;
-	check_explained(&f, "belongs to uid 0, we are uid 5");
+	check_explained(&f, "belongs to uid 0, heapinspect runs as uid 5");
 	f = facts();
 	f.gid[2] = 9;
 	check_explained(&f, "gid");
@@ -306,7 +306,7 @@ HI_TEST(target, each_check_of_the_kernel_has_its_own_explanation)
 	check_explained(&f, "not dumpable");
 	f = facts();
 	f.caps = 1;
-	check_explained(&f, "capabilities that we lack");
+	check_explained(&f, "capabilities that heapinspect lacks");
 	f = facts();
 	f.yama_scope = 1;
 	check_explained(&f, "ptrace_scope = 1");
