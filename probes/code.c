@@ -8,6 +8,7 @@
 #include "attach/unstopped.h"
 #include "base/alloc.h"
 #include "probes/prologue.h"
+#include "decode/modules/demangle.h"
 
 enum { FUNCTION_MAX = 1 << 20, INSTRUCTION_MAX = 15 };
 

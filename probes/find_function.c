@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "probes/condition.h"
+#include "decode/modules/demangle.h"
 
 enum { PLAIN_NAMES_MAX = 200000 }; /* demangled to find near names */
 

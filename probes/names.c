@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "probes/code.h"
+#include "decode/modules/demangle.h"
 
 enum { PLAIN_MAX = 1024, NEAR_MAX = 64 };
 

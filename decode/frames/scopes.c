@@ -5,20 +5,21 @@
  * unit, then down the blocks and inlined calls that contain the pc.
  */
 #include <dwarf.h>
-#include <libiberty/demangle.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "decode/modules/demangle.h"
 #include "decode/frames/frames_internal.h"
 
 enum {
-	DEPTH_MAX = 64,		/* nesting of scopes */
-	DIES_MAX = 1 << 20,	/* looked at for one pc, or in one unit */
-	RANGES_MAX = 1 << 20,	/* of one unit, or of all units of a module */
-	VARIABLES_MAX = 1 << 16 /* at one pc */
+	DEPTH_MAX = 64,		     /* nesting of scopes */
+	DIES_MAX = 1 << 20,	     /* looked at for one pc, or in one unit */
+	RANGES_MAX = 1 << 20,	     /* of one unit, or of all units of a module */
+	VARIABLES_MAX = 1 << 16,     /* at one pc */
+	FUNCTION_NAME_MAX = 1 << 16, /* bytes; longer ones keep their short name */
 };
 
 /* Code [start, end) in ELF addresses belongs to the DIE at this offset. */
@@ -262,14 +263,11 @@ static enum hi_status find_function(struct hi_frame_cache *cache, Dwarf_Die *uni
 /* "ns::Class::method" out of a mangled C++ or Rust name; NULL if it is none. */
 static const char *demangle_function(struct hi_frame_cache *cache, const char *mangled)
 {
-	char *plain = mangled ? rust_demangle(mangled, DMGL_NO_OPTS) : NULL;
-	const char *name;
+	HI_GUARD(free) char *plain = mangled ? hi_alloc(FUNCTION_NAME_MAX) : NULL;
 
-	if (!plain && mangled)
-		plain = cplus_demangle_v3(mangled, DMGL_NO_OPTS);
-	name = plain ? hi_arena_strdup(&cache->arena, plain) : NULL;
-	free(plain);
-	return name;
+	return plain && hi_demangle_name(mangled, plain, FUNCTION_NAME_MAX)
+		       ? hi_arena_strdup(&cache->arena, plain)
+		       : NULL;
 }
 
 static const char *name_of_function_die(struct hi_frame_cache *cache, Dwarf_Die *die)

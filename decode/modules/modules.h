@@ -75,9 +75,6 @@ enum hi_status hi_modules_symbol(struct hi_modules *modules, struct hi_module *m
 /* Name of the symbol that covers addr, its offset; NULL if none. Valid until close. */
 const char *hi_modules_symbol_at(struct hi_modules *modules, uint64_t addr,
 				 uint64_t *offset_ret);
-/* "ns::C::member" of a mangled C++ or Rust name; false: it is none, or too long for out.
- * Bounded for hostile names (types/vtable.c). */
-bool hi_demangle(const char *mangled, char *out, size_t out_size);
 /* Bytes at a target address out of the module's file (text and rodata that the
  * image does not hold). All or HI_FAULT. */
 enum hi_status hi_module_read_file(struct hi_module *module, uint64_t addr, void *buf,

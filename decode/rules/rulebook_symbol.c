@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "decode/modules/functions.h"
+#include "decode/modules/demangle.h"
 
 enum { NAME_MAX_BYTES = 4096, ADDRESSES_MAX = 1 << 16, SHARED_MAX = 64 };
 

@@ -8,6 +8,7 @@
 
 #include "base/search.h"
 #include "base/alloc.h"
+#include "decode/modules/demangle.h"
 
 enum {
 	OVERLAPS_MAX = 8, /* variables before an address that may reach over it */

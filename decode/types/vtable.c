@@ -9,12 +9,11 @@
  * changes; the rest is looked up in an open-addressing table that is only ever added to,
  * or replaced by a larger copy, under the lock, and read without it.
  */
+#include "decode/modules/demangle.h"
 #include "decode/modules/module.h"
 #include "decode/types/types_internal.h"
 
 #include <ctype.h>
-#include <libiberty/demangle.h>
-#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +21,7 @@
 #include "base/alloc.h"
 
 enum {
-	MANGLED_MAX = 2048,
+	MANGLED_MAX = HI_MANGLED_MAX,
 	NAME_MAX_BYTES = 4096,
 	TABLE_FIRST = 1 << 10,
 	TABLE_MAX = 1 << 22, /* slots: what does not fit is computed each time */
@@ -191,52 +190,7 @@ static void cache_add(struct hi_vtable_cache *cache, const struct vtable_entry *
 	cache->used++;
 }
 
-/* ---- demangling ---- */
-
-struct demangled {
-	jmp_buf too_long;
-	char *out;
-	size_t used, max;
-};
-
-/*
- * Note [Leaving the demangler]
- *
- * A mangled name of a few hundred bytes may stand for one that is longer than any memory:
- * each substitution (C++) or back reference (Rust) may double it. libiberty bounds the
- * depth of its recursion, not the length of its output, and its callback returns nothing
- * that would end it: a callback that only ignores the rest would wait for ever. So a name
- * that does not fit is left by longjmp. The functions that take a callback keep their
- * state on the stack (cplus_demangle_v3_callback of cp-demangle.c, rust_demangle_callback
- * of rust-demangle.c), but for the characters of a punycode identifier, which are lost.
- */
-static void append_demangled(const char *text, size_t n, void *arg)
-{
-	struct demangled *d = arg;
-
-	if (n >= d->max - d->used)
-		longjmp(d->too_long, 1);
-	memcpy(d->out + d->used, text, n);
-	d->used += n;
-	d->out[d->used] = '\0';
-}
-
-bool hi_demangle(const char *mangled, char *out, size_t out_size)
-{
-	struct demangled d = {.out = out, .max = out_size};
-
-	out[0] = '\0';
-	if (strlen(mangled) > MANGLED_MAX || setjmp(d.too_long))
-		return false;
-	/* Rust's older names are C++ names that end in a hash: asked first. */
-	if (mangled[0] == '_' && (mangled[1] == 'R' || mangled[1] == 'Z') &&
-	    rust_demangle_callback(mangled, DMGL_NO_OPTS, append_demangled, &d) != 0)
-		return true;
-	d.used = 0;
-	out[0] = '\0';
-	return cplus_demangle_v3_callback(mangled, DMGL_PARAMS | DMGL_ANSI,
-					  append_demangled, &d) != 0;
-}
+/* ---- names of classes ---- */
 
 /* Name of the class out of a typeinfo's string ("N2ns1CE"). */
 static bool class_name(const char *encoded, char *out, size_t out_size)

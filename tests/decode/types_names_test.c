@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Names that types are found by: templates with their arguments, typedefs that are
  * types of their own. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
 #include "tests/support/inspected.h"
+#include "decode/modules/demangle.h"
 
 static struct hi_error err;
 
@@ -205,6 +207,24 @@ HI_TEST(types, names_of_rust_and_cxx_are_demangled)
 	}
 	HI_ASSERT(!hi_demangle("main", text, sizeof(text)));
 	HI_ASSERT(!hi_demangle("_Ruby", text, sizeof(text)));
+}
+
+/* A<B<int, int>, B<S1, S1>, B<S2, S2>, ...>::g: each argument is twice as long as the one
+ * before, 2 to the power of 30 bytes in all. */
+HI_TEST(types, a_name_without_an_end_is_refused)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char mangled[512] = "_ZN1AI1BIiiE", text[4096];
+	size_t n = strlen(mangled);
+
+	for (unsigned i = 1; i <= 30; i++)
+		n += (size_t)snprintf(mangled + n, sizeof(mangled) - n, "S0_IS%c_S%c_E",
+				      digits[i], digits[i]);
+	snprintf(mangled + n, sizeof(mangled) - n, "E1gEv");
+	HI_ASSERT(!hi_demangle(mangled, text, sizeof(text)));
+	HI_ASSERT(!hi_demangle_name(mangled, text, sizeof(text)));
+	HI_ASSERT(hi_demangle_name("_ZN2ns1fEi", text, sizeof(text)));
+	HI_ASSERT_STREQ("ns::f", text);
 }
 
 /* ---- typedefs ---- */
