@@ -67,6 +67,11 @@ const char *hi_interner_name(const struct hi_interner *interner, uint32_t number
 		       : "";
 }
 
+const char *hi_interner_name_of(void *interner, uint32_t number)
+{
+	return hi_interner_name(interner, number);
+}
+
 void hi_interner_free(struct hi_interner *interner)
 {
 	hi_vector_free(&interner->names);

@@ -23,6 +23,8 @@ uint32_t hi_interner_add(struct hi_interner *interner, const char *name);
 uint32_t hi_interner_find(const struct hi_interner *interner, const char *name);
 /* Returns the name that has the number, "" where none has. Lives as long as the table. */
 const char *hi_interner_name(const struct hi_interner *interner, uint32_t number);
+/* The same as a callback, with the interner as its argument. */
+const char *hi_interner_name_of(void *interner, uint32_t number);
 /* Frees the names and the index. */
 void hi_interner_free(struct hi_interner *interner);
 

@@ -26,4 +26,15 @@ const char *hi_base_name(const char *path);
 /* "850 ns", "12.3 us", "4.56 ms", "1.20 s"; out needs 24 bytes. Returns out. */
 char *hi_text_duration(char out[24], uint64_t ns);
 
+/* Returns "" for NULL, else text. */
+static inline const char *hi_text_or_empty(const char *text)
+{
+	return text ? text : "";
+}
+/* Returns the last component of a path: what is behind the last '/'. */
+const char *hi_path_name(const char *path);
+/* Returns the name of a C or C++ type without a leading "struct ", "class ", "union " or
+ * "enum ". */
+const char *hi_type_bare(const char *name);
+
 #endif

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define HI_VECTOR(type)                                                                  \
 	{                                                                                \
@@ -32,6 +33,15 @@ bool hi_vector_grow(void **items, size_t *capacity, size_t need, size_t item_siz
 #define hi_vector_push(v, ...)                                                           \
 	(hi_vector_reserve((v), (v)->count + 1)                                          \
 		 ? ((v)->items[(v)->count++] = (__VA_ARGS__), true)                      \
+		 : false)
+
+/* Appends n elements of the vector's type; false (and unchanged) when out of memory. */
+#define hi_vector_append(v, data, n)                                                     \
+	(hi_vector_reserve((v), (v)->count + (n))                                        \
+		 ? ((n) ? (void)memcpy((v)->items + (v)->count, (data),                  \
+				       (n) * sizeof(*(v)->items))                        \
+			: (void)0,                                                       \
+		    (v)->count += (n), true)                                             \
 		 : false)
 
 #define hi_vector_free(v)                                                                \

@@ -6,19 +6,13 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "session/heading.h"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /* Another build of a program is this program; it may lie elsewhere, too. */
 static bool is_same_program(const struct hi_head *a, const struct hi_head *b)
 {
-	return strcmp(base_name(a->exe), base_name(b->exe)) == 0;
+	return strcmp(hi_path_name(a->exe), hi_path_name(b->exe)) == 0;
 }
 
 static bool may_be_same_process(const struct hi_head *a, const struct hi_head *b)
@@ -111,7 +105,8 @@ enum hi_status hi_baseline_open(const struct hi_inspection *in,
 		status = hi_fail(err, HI_USAGE, 0,
 				 "%.60s is a snapshot of another program (%.40s, not "
 				 "%.40s); --force compares anyway",
-				 file, base_name(ret->head.exe), base_name(head->exe));
+				 file, hi_path_name(ret->head.exe),
+				 hi_path_name(head->exe));
 	return status;
 }
 

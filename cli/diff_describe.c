@@ -43,11 +43,6 @@ static void find_ways(struct hi_inspection *in, const struct wanted *w)
 	hi_paths_destroy(paths);
 }
 
-static const char *type_text(const struct hi_graph *g, uint32_t type)
-{
-	return type < g->n_types && g->types[type].name ? g->types[type].name : "";
-}
-
 static enum hi_status find_holders(struct hi_inspection *in, const uint64_t *marked,
 				   struct wanted *w, struct hi_new_objects *r,
 				   struct hi_error *err)
@@ -67,7 +62,7 @@ static enum hi_status find_holders(struct hi_inspection *in, const uint64_t *mar
 		bool is_object = hi_graph_is_object(g, node);
 
 		holders[i] = (struct hi_new_holder){
-			.type = is_object ? type_text(g, g->objects->type[node])
+			.type = is_object ? hi_graph_type_name(g, g->objects->type[node])
 					  : g->roots[node - g->first_root].type,
 			.address = is_object ? hi_graph_address(g, node) : 0,
 			.objects = found[i].objects,
@@ -93,7 +88,7 @@ static uint64_t born_of(const struct hi_comparison *born, const char *type)
 static struct hi_new_row row_of(struct hi_inspection *in, const struct hi_marked_row *m,
 				const struct hi_comparison *born)
 {
-	const char *type = type_text(in->graph, m->type);
+	const char *type = hi_graph_type_name(in->graph, m->type);
 
 	return (struct hi_new_row){.type = type,
 				   .count = m->all.count,

@@ -49,6 +49,13 @@ void hi_export_put_quoted(FILE *out, const char *text)
 	}
 }
 
+void hi_export_put_json(FILE *out, const char *text)
+{
+	fputc('"', out);
+	hi_export_put_quoted(out, text);
+	fputc('"', out);
+}
+
 void hi_export_warn(const struct hi_export *x, const char *fmt, ...)
 {
 	va_list ap;

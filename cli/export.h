@@ -59,5 +59,7 @@ enum { HI_EXPORT_TEXT = 2048 };
 const char *hi_export_safe(char buffer[HI_EXPORT_TEXT], const char *text);
 /* The same as it may stand between double quotes. */
 void hi_export_put_quoted(FILE *out, const char *text);
+/* The same with the quotes, as a string of JSON. */
+void hi_export_put_json(FILE *out, const char *text);
 
 #endif

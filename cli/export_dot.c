@@ -39,12 +39,6 @@ static enum hi_status find_least(const struct hi_export *x, size_t top, uint64_t
 	return HI_OK;
 }
 
-static uint32_t key_of(const struct hi_graph *g, hi_node node)
-{
-	return node < g->n_objects ? g->objects->type[node]
-				   : g->n_types + (node - g->first_root);
-}
-
 enum hi_status hi_export_dot(struct hi_export *x, struct hi_error *err)
 {
 	const struct hi_dominators *d = x->in->dominators;
@@ -65,7 +59,7 @@ enum hi_status hi_export_dot(struct hi_export *x, struct hi_error *err)
 			continue;
 		n++;
 		fprintf(x->out, "n%u [label=\"", node);
-		hi_export_put_quoted(x->out, hi_merged_name(g, key_of(g, node)));
+		hi_export_put_quoted(x->out, hi_merged_name(g, hi_merged_key(g, node)));
 		fprintf(x->out, "\\n%s\"];\n", hi_text_bytes(bytes, d->retained[node]));
 		if (up != HI_NODE_NONE)
 			fprintf(x->out, "n%u -> n%u;\n", up, node);

@@ -179,20 +179,6 @@ static enum hi_status put_heapsnapshot_edges(struct writer *w, struct hi_error *
 
 /* ---- all of it ---- */
 
-/* What JSON must not have in a string; the text is safe otherwise. */
-static void put_string(FILE *out, const char *text)
-{
-	char safe[HI_EXPORT_TEXT];
-
-	fputc('"', out);
-	for (const char *c = hi_export_safe(safe, text); *c; c++) {
-		if (*c == '"' || *c == '\\')
-			fputc('\\', out);
-		fputc(*c, out);
-	}
-	fputc('"', out);
-}
-
 static uint64_t count_heapsnapshot_edges(const struct writer *w)
 {
 	const struct hi_inspection *in = w->x->in;
@@ -236,7 +222,7 @@ enum hi_status hi_export_heapsnapshot(struct hi_export *x, struct hi_error *err)
 	      x->out);
 	for (size_t i = 0; i < w.strings.names.count; i++) {
 		fputs(i ? ",\n" : "", x->out);
-		put_string(x->out, w.strings.names.items[i]);
+		hi_export_put_json(x->out, w.strings.names.items[i]);
 	}
 	fputs("]}\n", x->out);
 	if (status == HI_OK && w.failed)

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
+#include "cli/export.h"
 #include "base/interner.h"
 #include "cli/export.h"
 #include "report/formats/hp_writer.h"
@@ -61,14 +63,13 @@ static enum hi_status put_hp_sample(struct writer *w, uint64_t at_ns,
 static enum hi_status create_hp_export(struct writer *w, struct hi_error *err)
 {
 	const struct hi_head *head = w->x->head;
-	const char *slash = strrchr(head->exe, '/');
 	char job[256];
 	struct hi_hp_header header = {.job = job, .date = time(NULL)};
 
 	if (head->time_ns != UINT64_MAX)
 		header.date = (time_t)(head->time_ns / 1000000000);
-	snprintf(job, sizeof(job), "%.160s pid %d by type%s",
-		 slash ? slash + 1 : head->exe, head->pid,
+	snprintf(job, sizeof(job), "%.160s pid %d by type%s", hi_path_name(head->exe),
+		 head->pid,
 		 hi_heap_known(head) == HI_HEAP_KNOWN ? "" : HI_SERIES_LOWER_BOUND);
 	if (fflush(w->x->out) != 0)
 		return hi_fail_errno(err, "export");

@@ -70,19 +70,6 @@ enum hi_status hi_export_folded(struct hi_export *x, struct hi_error *err)
 
 /* ---- speedscope ---- */
 
-static void put_json(FILE *out, const char *text)
-{
-	char safe[HI_EXPORT_TEXT];
-
-	fputc('"', out);
-	for (const char *c = hi_export_safe(safe, text); *c; c++) {
-		if (*c == '"' || *c == '\\')
-			fputc('\\', out);
-		fputc(*c, out);
-	}
-	fputc('"', out);
-}
-
 static void put_samples(struct hi_export *x, const struct hi_merged *m)
 {
 	uint32_t keys[HI_MERGED_DEPTH + 1];
@@ -128,7 +115,7 @@ enum hi_status hi_export_speedscope(struct hi_export *x, struct hi_error *err)
 	      x->out);
 	for (uint32_t i = 0; i < g->n_types + g->n_roots + HI_ROOT_KINDS; i++) {
 		fputs(i ? ",\n{\"name\":" : "{\"name\":", x->out);
-		put_json(x->out, hi_merged_name(g, i));
+		hi_export_put_json(x->out, hi_merged_name(g, i));
 		fputc('}', x->out);
 	}
 	fputs("]},\n\"profiles\":[{\"type\":\"sampled\",\"name\":\"live heap\","

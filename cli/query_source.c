@@ -66,11 +66,6 @@ static enum hi_status feed_marks(void *arg, const struct hi_snapshots_marks **re
 	return status;
 }
 
-static const char *name_of_retainer(void *arg, uint32_t identity)
-{
-	return hi_interner_name(arg, identity);
-}
-
 static enum hi_status feed_retainers(void *arg, struct hi_query_sets *ret,
 				     struct hi_error *err)
 {
@@ -85,7 +80,7 @@ static enum hi_status feed_retainers(void *arg, struct hi_query_sets *ret,
 		return status;
 	*ret = (struct hi_query_sets){.table = &in->retaining->sets->table,
 				      .pool = in->retaining->pool,
-				      .name = name_of_retainer,
+				      .name = hi_interner_name_of,
 				      .arg = &in->retaining->names,
 				      .join = ", ",
 				      .has_pure = o->profile.pure || o->json};
@@ -93,14 +88,6 @@ static enum hi_status feed_retainers(void *arg, struct hi_query_sets *ret,
 }
 
 /* ---- bins ---- */
-
-static const char *name_of_root(void *arg, uint32_t identity)
-{
-	const struct hi_named_roots *roots = arg;
-
-	return identity && identity <= roots->count ? roots->items[identity - 1].text.name
-						    : "?";
-}
 
 static enum hi_status feed_bins(void *arg, struct hi_query_sets *ret,
 				struct hi_error *err)
@@ -122,7 +109,7 @@ static enum hi_status feed_bins(void *arg, struct hi_query_sets *ret,
 		return status;
 	*ret = (struct hi_query_sets){.table = &feed->bins->table,
 				      .pool = feed->pool,
-				      .name = name_of_root,
+				      .name = hi_named_roots_name,
 				      .arg = in->roots,
 				      .join = join ? join : "-",
 				      .has_pure = true,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "session/snapshot/source.h"
 
 /* A row of the section; docs/SNAPSHOT_FORMAT.md. */
@@ -11,13 +12,6 @@ struct stored_file {
 	uint32_t path, build_id; /* offsets of strings */
 	uint64_t start, end;
 };
-
-static const char *last_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static struct hi_mapped_file of_module(const struct hi_module *m)
 {
@@ -80,7 +74,7 @@ static enum hi_status of_file(struct hi_inspection *in, const struct hi_mapped_f
 			return hi_fail(err, HI_BAD_DATA, 0,
 				       "%.120s: section modules: a row without a name",
 				       in->options->file);
-		all[i].name = last_component(all[i].path);
+		all[i].name = hi_path_name(all[i].path);
 		snprintf(all[i].build_id, sizeof(all[i].build_id), "%s", id);
 	}
 	*ret = all;

@@ -8,6 +8,7 @@
 #ifndef HI_CENSUS_ANALYSIS_ANALYSIS_H
 #define HI_CENSUS_ANALYSIS_ANALYSIS_H
 
+#include "base/bits.h"
 #include "census/graph/graph.h"
 
 /* ---- reachability (reach.c) ---- */
@@ -37,10 +38,6 @@ enum hi_status hi_reach_compute(const struct hi_graph *g, unsigned threads,
 void hi_reach_set_likely(const struct hi_graph *g, struct hi_reach *reach,
 			 uint64_t *likely);
 void hi_reach_destroy(struct hi_reach *reach);
-static inline bool hi_bit(const uint64_t *bits, hi_node i)
-{
-	return bits[i >> 6] >> (i & 63) & 1;
-}
 
 /* ---- strongly connected components (scc.c) ---- */
 struct hi_scc {

@@ -5,6 +5,7 @@
 
 #include "base/search.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "base/vector.h"
 #include "census/graph/walk_internal.h"
 
@@ -30,11 +31,6 @@ static bool is_object_in_grouping(const struct grouping *gr, hi_node i)
 {
 	return hi_bit(gr->reach->any, i) && !hi_is_internal(gr->graph, i) &&
 	       (!gr->only || gr->only[hi_type_of(gr->graph, i)]);
-}
-
-static const char *text_of(const char *text)
-{
-	return text ? text : "";
 }
 
 /* ---- by type and the types of the children ---- */
@@ -166,8 +162,8 @@ static int by_module(const void *a, const void *b, void *arg)
 {
 	const struct hi_graph *g = arg;
 
-	return strcmp(text_of(g->types[*(const uint32_t *)a].module),
-		      text_of(g->types[*(const uint32_t *)b].module));
+	return strcmp(hi_text_or_empty(g->types[*(const uint32_t *)a].module),
+		      hi_text_or_empty(g->types[*(const uint32_t *)b].module));
 }
 
 static bool number_modules(struct grouping *gr)
@@ -182,7 +178,8 @@ static bool number_modules(struct grouping *gr)
 		types[i] = i;
 	qsort_r(types, g->n_types, sizeof(*types), by_module, (void *)(uintptr_t)g);
 	for (uint32_t i = 0; i < g->n_types; i++) {
-		struct hi_by_row row = {.name = text_of(g->types[types[i]].module)};
+		struct hi_by_row row = {
+			.name = hi_text_or_empty(g->types[types[i]].module)};
 
 		if ((!i || by_module(&types[i - 1], &types[i], (void *)(uintptr_t)g)) &&
 		    !hi_vector_push(&gr->rows, row))

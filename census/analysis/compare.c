@@ -80,12 +80,6 @@ enum hi_status hi_compare_merge_types(const struct hi_graph *a, const struct hi_
 
 /* ---- rows ---- */
 
-static void add(struct hi_heap_sum *sum, uint64_t bytes)
-{
-	sum->count++;
-	sum->bytes += bytes;
-}
-
 /* Is it in a row? */
 static bool is_compared_object(const struct hi_heap_side *side, hi_node i)
 {
@@ -105,9 +99,9 @@ static void add_side(const struct hi_heap_side *side, const struct hi_compare_ke
 		if (!is_compared_object(side, i))
 			continue;
 		cost = hi_objects_cost(g->objects, i);
-		add(is_after ? &row->after : &row->before, cost);
+		hi_heap_sum_add(is_after ? &row->after : &row->before, cost);
 		if (hi_bit(unmatched, i))
-			add(is_after ? &row->born : &row->died, cost);
+			hi_heap_sum_add(is_after ? &row->born : &row->died, cost);
 	}
 }
 
@@ -163,24 +157,19 @@ static enum hi_status keep_compared_rows(struct hi_comparison *c,
 
 /* ---- what has no match ---- */
 
-static void set_bit(uint64_t *bits, hi_node i)
-{
-	bits[i >> 6] |= 1ull << (i & 63);
-}
-
 static void mark_unmatched(const struct hi_heap_side *before,
 			   const struct hi_heap_side *after, struct hi_comparison *c)
 {
 	for (hi_node i = 0; i < before->graph->n_objects; i++)
 		if (is_compared_object(before, i))
-			set_bit(c->died, i);
+			hi_bit_set(c->died, i);
 	for (hi_node i = 0; i < after->graph->n_objects; i++) {
 		hi_node was = c->before_of[i];
 
 		if (was != HI_NODE_NONE)
 			c->died[was >> 6] &= ~(1ull << (was & 63));
 		else if (is_compared_object(after, i))
-			set_bit(c->born, i);
+			hi_bit_set(c->born, i);
 	}
 }
 
@@ -219,7 +208,7 @@ enum hi_status hi_compare_survivors(const struct hi_comparison *first,
 
 		if (was != HI_NODE_NONE && hi_bit(first->born, was) &&
 		    is_compared_object(third, i))
-			set_bit(bits, i);
+			hi_bit_set(bits, i);
 	}
 	*ret = bits;
 	return HI_OK;

@@ -42,6 +42,12 @@ enum hi_compare_by {
 struct hi_heap_sum {
 	uint64_t count, bytes; /* cost */
 };
+/* Adds one object of this cost. */
+static inline void hi_heap_sum_add(struct hi_heap_sum *sum, uint64_t bytes)
+{
+	sum->count++;
+	sum->bytes += bytes;
+}
 struct hi_compare_row {
 	const char *name; /* "" unknown; hostile */
 	struct hi_heap_sum before, after, born, died;

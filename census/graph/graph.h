@@ -129,6 +129,13 @@ static inline uint64_t hi_graph_address(const struct hi_graph *g, hi_node object
 	       (front < hi_objects_usable(g->objects, object) ? front : 0);
 }
 
+/* Returns the name of a type by its id, "" where it has none or the id is out of range.
+ * Hostile. */
+static inline const char *hi_graph_type_name(const struct hi_graph *g, uint32_t type)
+{
+	return type < g->n_types && g->types[type].name ? g->types[type].name : "";
+}
+
 struct hi_edges {
 	const hi_node *to;
 	const uint8_t *grade;
@@ -149,6 +156,11 @@ static inline struct hi_edges hi_graph_edges(const struct hi_graph *g, hi_node n
 	}
 	from = c->row[i];
 	return (struct hi_edges){c->to + from, c->grade + from, c->row[i + 1] - from};
+}
+/* Returns whether the object is the allocator's own: not live and no leak. */
+static inline bool hi_is_internal(const struct hi_graph *g, hi_node object)
+{
+	return g->objects->flags[object] & HI_OBJECT_INTERNAL;
 }
 static inline bool hi_graph_is_object(const struct hi_graph *g, hi_node node)
 {

@@ -26,12 +26,6 @@ void hi_merged_destroy(struct hi_merged *m)
 	free(m);
 }
 
-static uint32_t key_of(const struct hi_graph *g, hi_node node)
-{
-	return node < g->n_objects ? g->objects->type[node]
-				   : g->n_types + (node - g->first_root);
-}
-
 const char *hi_merged_name(const struct hi_graph *g, uint32_t key)
 {
 	uint32_t root = key - g->n_types;
@@ -63,7 +57,7 @@ static uint32_t child_of(struct making *m, uint32_t parent, uint32_t key)
 static uint32_t place_in_merged_tree(struct making *m, hi_node node)
 {
 	hi_node up = m->d->idom[node];
-	uint32_t key = key_of(m->g, node), parent;
+	uint32_t key = hi_merged_key(m->g, node), parent;
 
 	if (up == HI_NODE_NONE)
 		return 0;
@@ -82,7 +76,7 @@ static void count_merged_object(struct making *m, hi_node object, uint32_t at)
 
 	node->bytes += cost;
 	node->objects++;
-	if (node->key != key_of(m->g, object)) {
+	if (node->key != hi_merged_key(m->g, object)) {
 		m->cut_bytes += cost;
 		m->cut_objects++;
 	}
@@ -92,7 +86,7 @@ static bool merge_dominator_tree(struct making *m)
 {
 	const struct hi_graph *g = m->g;
 	struct hi_merged_node all = {.parent = UINT32_MAX,
-				     .key = key_of(g, g->super_root)};
+				     .key = hi_merged_key(g, g->super_root)};
 
 	m->merged = hi_calloc(g->n_nodes, sizeof(*m->merged));
 	if (!m->merged || !hi_vector_push(&m->nodes, all))

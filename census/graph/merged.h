@@ -31,6 +31,12 @@ enum hi_status hi_merged_make(const struct hi_graph *g, const struct hi_reach *r
 void hi_merged_destroy(struct hi_merged *m);
 /* Bytes of each node and all below it; freed by the caller. NULL: out of memory. */
 uint64_t *hi_merged_below(const struct hi_merged *m);
+/* Returns the key of a node: hi_merged_node.key. */
+static inline uint32_t hi_merged_key(const struct hi_graph *g, hi_node node)
+{
+	return node < g->n_objects ? g->objects->type[node]
+				   : g->n_types + (node - g->first_root);
+}
 /* "server", "globals", "struct dict", "(untyped)", "(all)"; hostile. */
 const char *hi_merged_name(const struct hi_graph *g, uint32_t key);
 

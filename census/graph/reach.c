@@ -32,12 +32,6 @@ HI_INLINE bool take_precise(void *arg, hi_node from, hi_node to, uint8_t grade)
 	return hi_grade_is_precise(grade) && hi_bit_take(arg, to);
 }
 
-HI_INLINE bool take_any(void *arg, hi_node from, hi_node to, uint8_t grade)
-{
-	(void)from;
-	return grade != HI_GRADE_WEAK && hi_bit_take(arg, to);
-}
-
 static void mark_precise(struct hi_walk *w, uint64_t *bits)
 {
 	hi_walk_run(w, take_precise, bits);
@@ -45,7 +39,7 @@ static void mark_precise(struct hi_walk *w, uint64_t *bits)
 
 static void mark_any(struct hi_walk *w, uint64_t *bits)
 {
-	hi_walk_run(w, take_any, bits);
+	hi_walk_run(w, hi_walk_take_strong, bits);
 }
 
 static void push_conservative(struct hi_walk *w, struct hi_reach *r,

@@ -17,6 +17,7 @@
 #define HI_CENSUS_GRAPH_WALK_INTERNAL_H
 
 #include "base/alloc.h"
+#include "base/bits.h"
 #include "census/graph/graph.h"
 
 #define HI_INLINE static inline __attribute__((always_inline))
@@ -38,21 +39,6 @@ static inline void hi_walk_deinit(struct hi_walk *w)
 {
 	if (w->stack)
 		hi_pages_free(w->stack, (size_t)w->graph->n_nodes * sizeof(*w->stack));
-}
-
-static inline size_t hi_bits_size(hi_node n)
-{
-	return ((size_t)n + 63) / 64 * sizeof(uint64_t);
-}
-/* Sets the bit; was it clear? */
-HI_INLINE bool hi_bit_take(uint64_t *bits, hi_node i)
-{
-	uint64_t mask = 1ull << (i & 63), word = bits[i >> 6];
-
-	if (word & mask)
-		return false;
-	bits[i >> 6] = word | mask;
-	return true;
 }
 
 HI_INLINE void hi_prefetch_row(const struct hi_graph *g, hi_node node)
@@ -102,16 +88,19 @@ HI_INLINE void hi_walk_run(struct hi_walk *w, hi_walk_take_fn *take, void *arg)
 	}
 }
 
+/* A hi_walk_take_fn: follows every edge that is not weak; arg: the bits to mark. */
+HI_INLINE bool hi_walk_take_strong(void *arg, hi_node from, hi_node to, uint8_t grade)
+{
+	(void)from;
+	return grade != HI_GRADE_WEAK && hi_bit_take(arg, to);
+}
+
 /* Types are written by the caller into a plain column: never trust them as an index. */
 HI_INLINE uint32_t hi_type_of(const struct hi_graph *g, hi_node object)
 {
 	uint32_t type = g->objects->type[object];
 
 	return type < g->n_types ? type : 0;
-}
-HI_INLINE bool hi_is_internal(const struct hi_graph *g, hi_node object)
-{
-	return g->objects->flags[object] & HI_OBJECT_INTERNAL;
 }
 
 /* hi_objects_cost() without a call, for loops over all objects. */

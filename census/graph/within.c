@@ -9,12 +9,6 @@
 
 HI_DEFINE_GUARD(struct hi_reach *, hi_reach_destroy)
 
-HI_INLINE bool take_any(void *bits, hi_node from, hi_node to, uint8_t grade)
-{
-	(void)from;
-	return grade != HI_GRADE_WEAK && hi_bit_take(bits, to);
-}
-
 enum hi_status hi_within_mark(const struct hi_graph *g, const hi_node *starts, size_t n,
 			      uint64_t **bits_ret, struct hi_error *err)
 {
@@ -26,7 +20,7 @@ enum hi_status hi_within_mark(const struct hi_graph *g, const hi_node *starts, s
 	for (size_t i = 0; i < n; i++)
 		if (starts[i] < g->n_nodes && hi_bit_take(bits, starts[i]))
 			walk.stack[walk.depth++] = starts[i];
-	hi_walk_run(&walk, take_any, bits);
+	hi_walk_run(&walk, hi_walk_take_strong, bits);
 	hi_walk_deinit(&walk);
 	*bits_ret = hi_take(bits);
 	return HI_OK;

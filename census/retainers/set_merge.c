@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/number.h"
 
 /* Larger sets share much with each other, and the pool's memory knows of it. */
 enum { MAX_SMALL = 64, MAX_DEPTH = 32 };
@@ -57,13 +58,6 @@ bool hi_set_merge_add(struct hi_set_merge *m, struct hi_set_pool *p, uint32_t re
 	return true;
 }
 
-static int compare_indices(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Subtrees from left to right that wait for what is right of them; each with the
  * highest bit in which its neighbour's keys differ from its own. */
 struct spine {
@@ -87,7 +81,7 @@ static uint32_t small_ref(struct hi_set_merge *m, struct hi_set_pool *p)
 	struct spine spine = {};
 	uint32_t ref = HI_SET_NONE, key = 0;
 
-	qsort(m->touched, m->n_touched, sizeof(*m->touched), compare_indices);
+	qsort(m->touched, m->n_touched, sizeof(*m->touched), hi_compare_u32);
 	for (uint32_t i = 0; i < m->n_touched; i++) {
 		uint32_t index = m->touched[i], next = 2 * index + 1;
 

@@ -6,6 +6,7 @@
 #include "base/search.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "census/retainers/set_pool_internal.h"
 
 /* Keys have 27 bits: at most that many branches are on a way down. */
@@ -449,19 +450,12 @@ uint32_t hi_set_size(const struct hi_set_pool *p, uint32_t set)
 	return p->nodes.items[ref_of_set(p, set)].count;
 }
 
-static int compare_identities(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 void hi_set_members(const struct hi_set_pool *p, uint32_t set, uint32_t *ret)
 {
 	uint32_t ref = ref_of_set(p, set);
 
 	if (ref)
-		qsort(ret, hi_set_list(p, ref, ret), sizeof(*ret), compare_identities);
+		qsort(ret, hi_set_list(p, ref, ret), sizeof(*ret), hi_compare_u32);
 }
 
 bool hi_set_has(const struct hi_set_pool *p, uint32_t set, uint32_t identity)

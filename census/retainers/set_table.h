@@ -19,6 +19,16 @@ struct hi_set_row {
 	uint64_t leak_cost;  /* of cost: no root holds it (hi_reach) */
 };
 
+/* For qsort: by cost, the largest first, then by set. */
+static inline int hi_set_row_compare(const void *a, const void *b)
+{
+	const struct hi_set_row *x = a, *y = b;
+
+	if (x->cost != y->cost)
+		return x->cost > y->cost ? -1 : 1;
+	return x->set < y->set ? -1 : x->set > y->set;
+}
+
 /* Blocks of the allocator (HI_OBJECT_INTERNAL) pass sets on, but have none here and
  * are in no row. */
 struct hi_set_table {

@@ -3,7 +3,16 @@
 #ifndef HI_CENSUS_SNAPSHOT_SNAPSHOT_SERIES_INTERNAL_H
 #define HI_CENSUS_SNAPSHOT_SNAPSHOT_SERIES_INTERNAL_H
 
+#include "base/number.h"
 #include "census/snapshot/snapshot_series.h"
+#include "census/snapshot/snapshot_format.h"
+
+/* Returns the offset in the file of the record behind a part of `size` bytes that begins
+ * at `offset`. */
+static inline uint64_t hi_snapshots_record_at(uint64_t offset, uint64_t size)
+{
+	return hi_round_up(offset + size, HI_SNAPSHOT_ALIGN);
+}
 
 /* A copy of it, with this text. */
 enum hi_status hi_snapshots_keep_mark(struct hi_snapshots_marks *marks,

@@ -18,6 +18,7 @@
 #include "base/vector.h"
 #include "census/snapshot/snapshot_format.h"
 #include "census/snapshot/snapshot_series_format.h"
+#include "census/snapshot/snapshot_series_internal.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 
@@ -69,12 +70,6 @@ static bool read_series_bytes(const struct hi_snapshots *s, uint64_t at, void *b
 
 /* ---- records ---- */
 
-static uint64_t record_at(uint64_t offset, uint64_t size)
-{
-	return (offset + size + HI_SNAPSHOT_ALIGN - 1) &
-	       ~(uint64_t)(HI_SNAPSHOT_ALIGN - 1);
-}
-
 static bool get_record(const struct scan *c, uint64_t at, struct hi_snapshots_record *r)
 {
 	static const uint8_t magic[] = HI_SNAPSHOTS_RECORD_BYTES;
@@ -96,7 +91,7 @@ static bool get_part(const struct scan *c, uint64_t at, struct hi_snapshots_reco
 	    h.hash != XXH3_64bits(&h, offsetof(struct hi_snapshot_header, hash)) ||
 	    h.file_size > c->s->size - at)
 		return false;
-	return get_record(c, record_at(at, h.file_size), r) &&
+	return get_record(c, hi_snapshots_record_at(at, h.file_size), r) &&
 	       r->kind != HI_SNAPSHOTS_END && r->offset == at && r->size == h.file_size &&
 	       r->part_hash == h.hash;
 }
@@ -170,7 +165,7 @@ static uint64_t scan_series_page(struct scan *c, uint64_t at)
 	uint64_t end;
 
 	if (get_part(c, at, &r) && r.sequence >= c->sequence) {
-		end = next_page(record_at(at, r.size) + sizeof(r));
+		end = next_page(hi_snapshots_record_at(at, r.size) + sizeof(r));
 		if (is_known_record_kind(&r) && !add_series_entry(c, &r))
 			return at + HI_SNAPSHOTS_PAGE;
 		if (r.kind == HI_SNAPSHOTS_MARKS)

@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "census/snapshot/snapshot_format.h"
 #include "census/snapshot/snapshot_series_format.h"
 #include "census/snapshot/snapshot_series_internal.h"
@@ -25,20 +26,11 @@ enum { COPY = 1 << 20 };
 
 HI_DEFINE_GUARD(struct hi_snapshots_writer *, hi_snapshots_writer_destroy)
 
-static uint64_t round_up(uint64_t n, uint64_t to)
-{
-	return (n + to - 1) & ~(to - 1);
-}
-
-static uint64_t record_at(uint64_t offset, uint64_t size)
-{
-	return round_up(offset + size, HI_SNAPSHOT_ALIGN);
-}
-
 static uint64_t part_end(uint64_t offset, uint64_t size)
 {
-	return round_up(record_at(offset, size) + sizeof(struct hi_snapshots_record),
-			HI_SNAPSHOTS_PAGE);
+	return hi_round_up(hi_snapshots_record_at(offset, size) +
+				   sizeof(struct hi_snapshots_record),
+			   HI_SNAPSHOTS_PAGE);
 }
 
 static enum hi_status cannot_write(struct hi_error *err, const char *path)
@@ -261,7 +253,8 @@ enum hi_status hi_snapshots_commit(struct hi_snapshots_writer *w,
 	if (status != HI_OK)
 		return status;
 	r = make_series_record(kind, point, &part, w->sequence);
-	if (!put_record(w->fd, w->id, &r, record_at(part.offset, part.size)) ||
+	if (!put_record(w->fd, w->id, &r,
+			hi_snapshots_record_at(part.offset, part.size)) ||
 	    fdatasync(w->fd) != 0)
 		return cannot_write(err, w->path);
 	status = rename_temporary_series(w, err);
@@ -300,7 +293,8 @@ static enum hi_status append_series_marks(struct hi_snapshots_writer *w,
 					 .part_hash = part.hash,
 					 .wall_ns = marks[0].wall_ns,
 					 .cpu_ns = marks[0].cpu_ns};
-	if (!put_record(w->fd, w->id, &r, record_at(part.offset, part.size)) ||
+	if (!put_record(w->fd, w->id, &r,
+			hi_snapshots_record_at(part.offset, part.size)) ||
 	    fdatasync(w->fd) != 0)
 		return cannot_write(err, w->path);
 	w->end = part_end(part.offset, part.size);
@@ -392,7 +386,8 @@ static bool copy_part(struct hi_snapshots_writer *to, int from,
 	r = make_series_record(kind, &entry->point, part, to->sequence);
 	to->end = part_end(part->offset, part->size);
 	to->sequence++;
-	return put_record(to->fd, to->id, &r, record_at(part->offset, part->size));
+	return put_record(to->fd, to->id, &r,
+			  hi_snapshots_record_at(part->offset, part->size));
 }
 
 /* Into `to`, with its entries; false: errno, or out of memory. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bits.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"
 #include "decode/inference/shared_pages.h"
@@ -56,11 +57,6 @@ struct verdict_pass {
 	struct HI_VECTOR(struct hi_section_range) holes;
 	bool no_memory;
 };
-
-static size_t bits_size(hi_node n)
-{
-	return ((size_t)n + 63) / 64 * sizeof(uint64_t);
-}
 
 static bool set_bit(uint64_t *bits, hi_node i)
 {
@@ -119,7 +115,7 @@ static bool want_leaks(struct verdict_pass *p)
 	p->wanted = hi_calloc(1, sizeof(*p->wanted));
 	if (!p->wanted)
 		return false;
-	p->wanted->nodes = hi_calloc(1, bits_size(p->graph->n_objects) + 8);
+	p->wanted->nodes = hi_calloc(1, hi_bits_size(p->graph->n_objects) + 8);
 	if (!p->wanted->nodes)
 		return false;
 	p->wanted->low = UINT64_MAX;
@@ -350,7 +346,7 @@ static void take_found(struct verdict_pass *p)
 		for (size_t k = 0; k < s->found.count; k++)
 			p->no_memory |= !hi_vector_push(&all, s->found.items[k]);
 		s->found.count = 0;
-		memset(s->seen, 0, bits_size(p->graph->n_objects));
+		memset(s->seen, 0, hi_bits_size(p->graph->n_objects));
 		p->no_memory |= s->no_memory;
 	}
 	if (all.count > 1)
@@ -402,7 +398,7 @@ static void follow_likely(struct verdict_pass *p)
 /* Some of live memory could not be read: anything may be in it. */
 static void doubt_all(struct verdict_pass *p)
 {
-	memcpy(p->likely, p->wanted->nodes, bits_size(p->graph->n_objects));
+	memcpy(p->likely, p->wanted->nodes, hi_bits_size(p->graph->n_objects));
 }
 
 static uint64_t unreadable_bytes(const struct verdict_pass *p)
@@ -438,7 +434,7 @@ static void search_free(struct word_search *s)
 static bool create_searches(struct verdict_pass *p)
 {
 	p->searches = hi_calloc(p->typing->threads, sizeof(struct word_search *));
-	p->likely = hi_calloc(1, bits_size(p->graph->n_nodes) + 8);
+	p->likely = hi_calloc(1, hi_bits_size(p->graph->n_nodes) + 8);
 	if (!p->searches || !p->likely)
 		return false;
 	for (unsigned i = 0; i < p->typing->threads; i++) {
@@ -449,7 +445,7 @@ static bool create_searches(struct verdict_pass *p)
 		p->searches[i] = s;
 		s->typing = p->typing;
 		s->wanted = p->wanted;
-		s->seen = hi_calloc(1, bits_size(p->graph->n_objects) + 8);
+		s->seen = hi_calloc(1, hi_bits_size(p->graph->n_objects) + 8);
 		s->scratch = hi_alloc(HI_SPAN_SCRATCH);
 		if (!s->seen || !s->scratch)
 			return false;

@@ -258,3 +258,11 @@ void hi_named_roots_close(struct hi_named_roots *roots)
 	free(p);
 	free(roots);
 }
+
+const char *hi_named_roots_name(void *arg, uint32_t number)
+{
+	const struct hi_named_roots *roots = arg;
+
+	return number && number <= roots->count ? roots->items[number - 1].text.name
+						: "?";
+}

@@ -43,6 +43,10 @@ struct hi_named_roots {
 	struct hi_named_roots_private *priv;
 };
 
+/* Returns the name of the root with this number, from 1; "?": there is none. roots: a
+ * struct hi_named_roots; the form of a hi_set_name_fn. */
+const char *hi_named_roots_name(void *roots, uint32_t number);
+
 /*
  * Splits "NAME=EXPR" at the first "=". *why_ret (static, never NULL) says what is
  * wrong with it: names have no blanks, control bytes or commas, and are not NOROOT,

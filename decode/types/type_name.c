@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 enum { CHAIN_MAX = 64, DIMS_MAX = 16, DECLARATOR_MAX = 512 };
 
 static bool is_c_unit(const struct hi_dw_unit *unit)
@@ -39,16 +41,6 @@ const char *hi_type_keyword(const struct hi_dw_die *die)
 	default:
 		return "";
 	}
-}
-
-const char *hi_type_bare(const char *name)
-{
-	static const char *const keywords[] = {"struct ", "class ", "union ", "enum "};
-
-	for (size_t i = 0; i < 4; i++)
-		if (strncmp(name, keywords[i], strlen(keywords[i])) == 0)
-			return name + strlen(keywords[i]);
-	return name;
 }
 
 bool hi_type_is_named(const struct hi_dw_die *die)

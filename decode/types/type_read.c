@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 enum {
 	CHAIN_MAX = 64,	       /* typedefs and qualifiers in a row */

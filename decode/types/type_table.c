@@ -8,6 +8,7 @@
 
 #include "base/search.h"
 #include "base/alloc.h"
+#include "base/text.h"
 
 struct hi_type_slot *hi_slot_at(struct hi_types *types, hi_type_id id)
 {

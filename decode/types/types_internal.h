@@ -171,8 +171,6 @@ void hi_type_name_of(struct hi_types *types, struct hi_dw_ref ref, bool bare, ch
 /* Qualified name of a record, enum or typedef, without keyword. Anonymous: "". */
 void hi_type_record_name(const struct hi_dw_die *die, char *out, size_t out_size);
 bool hi_type_is_named(const struct hi_dw_die *die);
-/* name without a leading "struct ", "class ", "union " or "enum ". */
-const char *hi_type_bare(const char *name);
 /* The number of elements of a subrange or enumeration DIE; *open_ret: it has none. */
 uint64_t hi_dw_subrange_count(const struct hi_dw_die *die, bool *open_ret);
 /* "struct ", "union ", "enum " in C, else "". */

@@ -29,18 +29,9 @@ struct hi_hp {
 	struct hi_hp_labels labels;
 };
 
-static bool append_hp_bytes(struct buffer *buffer, const char *text, size_t n)
-{
-	if (!hi_vector_reserve(buffer, buffer->count + n))
-		return false;
-	memcpy(buffer->items + buffer->count, text, n);
-	buffer->count += n;
-	return true;
-}
-
 static bool append_text(struct buffer *buffer, const char *text)
 {
-	return append_hp_bytes(buffer, text, strlen(text));
+	return hi_vector_append(buffer, text, strlen(text));
 }
 
 /* A short line. */
@@ -56,7 +47,7 @@ static bool append_line(struct buffer *buffer, const char *fmt, ...)
 	n = vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	return n >= 0 && (size_t)n < sizeof(line) &&
-	       append_hp_bytes(buffer, line, (size_t)n);
+	       hi_vector_append(buffer, line, (size_t)n);
 }
 
 /* "0.500000": never with the locale's decimal mark. */
@@ -130,8 +121,8 @@ static bool append_string(struct buffer *buffer, const char *word, const char *t
 
 	hi_text_escape(safe, sizeof(safe), text, strnlen(text, sizeof(safe)));
 	for (const char *s = safe; fine && *s; s++)
-		fine = append_hp_bytes(buffer, s, 1) &&
-		       (*s != '"' || append_hp_bytes(buffer, s, 1));
+		fine = hi_vector_append(buffer, s, 1) &&
+		       (*s != '"' || hi_vector_append(buffer, s, 1));
 	return fine && append_text(buffer, "\"\n");
 }
 

@@ -110,16 +110,6 @@ enum hi_status hi_parquet_column(struct hi_parquet *p, const char *name,
 
 /* ---- cells ---- */
 
-static bool append_parquet_bytes(struct bytes *to, const void *data, size_t size)
-{
-	if (!hi_vector_reserve(to, to->count + size))
-		return false;
-	if (size)
-		memcpy(to->items + to->count, data, size);
-	to->count += size;
-	return true;
-}
-
 /* The column of the next cell, which is there or not. */
 static struct column *begin_cell(struct hi_parquet *p, bool is_there)
 {
@@ -136,7 +126,7 @@ static struct column *begin_cell(struct hi_parquet *p, bool is_there)
 static void add_parquet_value(struct hi_parquet *p, struct column *c, const void *data,
 			      size_t size)
 {
-	p->failed = p->failed || !append_parquet_bytes(&c->values, data, size);
+	p->failed = p->failed || !hi_vector_append(&c->values, data, size);
 	p->group_bytes += size;
 }
 
@@ -179,9 +169,9 @@ static bool append_levels(struct hi_parquet *p, const struct column *c)
 		run[n++] = (uint8_t)(head | 0x80);
 	run[n++] = (uint8_t)head;
 	little = htole32((uint32_t)(n + c->present.count));
-	return append_parquet_bytes(&p->page, &little, sizeof(little)) &&
-	       append_parquet_bytes(&p->page, run, n) &&
-	       append_parquet_bytes(&p->page, c->present.items, c->present.count);
+	return hi_vector_append(&p->page, &little, sizeof(little)) &&
+	       hi_vector_append(&p->page, run, n) &&
+	       hi_vector_append(&p->page, c->present.items, c->present.count);
 }
 
 static bool pack_parquet_page(struct hi_parquet *p)
@@ -218,7 +208,7 @@ static bool put_column_chunk(struct hi_parquet *p, struct column *c)
 
 	p->page.count = 0;
 	if (!append_levels(p, c) ||
-	    !append_parquet_bytes(&p->page, c->values.items, c->values.count) ||
+	    !hi_vector_append(&p->page, c->values.items, c->values.count) ||
 	    !pack_parquet_page(p))
 		return false;
 	make_page_header(p);

@@ -16,13 +16,8 @@ static size_t varint_size(uint64_t value)
 
 static void put_protobuf_bytes(struct hi_protobuf *m, const void *data, size_t size)
 {
-	if (m->failed || !hi_vector_reserve(&m->bytes, m->bytes.count + size)) {
-		m->failed = true;
-		return;
-	}
-	if (size)
-		memcpy(m->bytes.items + m->bytes.count, data, size);
-	m->bytes.count += size;
+	m->failed =
+		m->failed || !hi_vector_append(&m->bytes, (const uint8_t *)data, size);
 }
 
 static void put_protobuf_varint(struct hi_protobuf *m, uint64_t value)

@@ -163,10 +163,9 @@ static void put_numbers(const struct screen *s, uint64_t bytes, uint64_t objects
 static void put_screen_header(struct screen *s)
 {
 	const struct hi_series_live *live = s->live;
-	const char *slash = strrchr(s->head->exe, '/');
 	char line[512], time[32], pause[24], longest[24], leaks[160];
 
-	snprintf(line, sizeof(line), "%s, pid %d", slash ? slash + 1 : s->head->exe,
+	snprintf(line, sizeof(line), "%s, pid %d", hi_path_name(s->head->exe),
 		 s->head->pid);
 	hi_text_color(&s->style, 'b');
 	put_screen_text(s, line, s->style.width - 1, false);

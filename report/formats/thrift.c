@@ -8,13 +8,8 @@ enum { SHORT_LIST = 15, SHORT_DELTA = 15 };
 
 static void put_thrift_bytes(struct hi_thrift *t, const void *data, size_t size)
 {
-	if (t->failed || !hi_vector_reserve(&t->bytes, t->bytes.count + size)) {
-		t->failed = true;
-		return;
-	}
-	if (size)
-		memcpy(t->bytes.items + t->bytes.count, data, size);
-	t->bytes.count += size;
+	t->failed =
+		t->failed || !hi_vector_append(&t->bytes, (const uint8_t *)data, size);
 }
 
 static void put_byte(struct hi_thrift *t, unsigned byte)

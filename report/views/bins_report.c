@@ -50,12 +50,6 @@ static bool add_bin_row(struct making *m, const uint32_t *members, size_t n,
 	return row->label;
 }
 
-static void hide(struct hi_hidden *hidden, const struct hi_set_row *sum)
-{
-	hidden->rows++;
-	hidden->bytes += sum->cost;
-}
-
 static bool add_sets(struct making *m)
 {
 	const struct hi_set_table *t = &m->bins->table;
@@ -65,11 +59,11 @@ static bool add_sets(struct making *m)
 		uint32_t *members;
 
 		if (sum->cost < m->only->min_size) {
-			hide(&m->r->below, sum);
+			hi_hidden_add(&m->r->below, sum->cost);
 			continue;
 		}
 		if (i >= m->only->top) {
-			hide(&m->r->beyond, sum);
+			hi_hidden_add(&m->r->beyond, sum->cost);
 			continue;
 		}
 		members =

@@ -9,28 +9,17 @@
 
 HI_DEFINE_GUARD(struct hi_census_report *, hi_census_report_destroy)
 
-static const char *type_name(const struct hi_graph *g, uint32_t type)
-{
-	return type < g->n_types && g->types[type].name ? g->types[type].name : "";
-}
-
-static void hide(struct hi_hidden *hidden, const struct hi_census_row *row)
-{
-	hidden->rows++;
-	hidden->bytes += row->shallow;
-}
-
 /* Rows come by size. */
 static void add_census_line(struct hi_census_report *r, const struct hi_census_row *row,
 			    const char *name, const struct hi_by_row *key,
 			    const struct hi_restrict *only)
 {
 	if (row->shallow < only->min_size) {
-		hide(&r->below, row);
+		hi_hidden_add(&r->below, row->shallow);
 		return;
 	}
 	if (r->n_rows >= only->top) {
-		hide(&r->beyond, row);
+		hi_hidden_add(&r->beyond, row->shallow);
 		return;
 	}
 	r->rows[r->n_rows++] = (struct hi_census_line){
@@ -73,9 +62,10 @@ hi_census_report_create(const struct hi_head *head, const struct hi_graph *graph
 		const struct hi_census_row *row = &census->rows[i];
 
 		if (hi_type_set_has(only->types, row->type))
-			add_census_line(r, row, type_name(graph, row->type), NULL, only);
+			add_census_line(r, row, hi_graph_type_name(graph, row->type),
+					NULL, only);
 		else
-			hide(&r->other, row);
+			hi_hidden_add(&r->other, row->shallow);
 	}
 	*ret = r;
 	return HI_OK;
@@ -260,13 +250,14 @@ static void key_json(const struct hi_census_report *r, const struct hi_census_li
 	} else if (r->by == HI_BY_TYPE) {
 		hi_json_text(json, "type", hi_type_key(row->name));
 	} else {
-		hi_json_text(json, "type",
-			     hi_type_key(type_name(r->graph, row->row->sum.type)));
+		hi_json_text(
+			json, "type",
+			hi_type_key(hi_graph_type_name(r->graph, row->row->sum.type)));
 		hi_json_array(json, "children");
 		for (uint32_t i = 0; i < row->row->n_children; i++)
-			hi_json_text(
-				json, NULL,
-				hi_type_key(type_name(r->graph, row->row->children[i])));
+			hi_json_text(json, NULL,
+				     hi_type_key(hi_graph_type_name(
+					     r->graph, row->row->children[i])));
 		hi_json_end(json);
 		hi_json_bool(json, "more_children", row->row->more);
 	}

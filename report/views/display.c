@@ -86,6 +86,14 @@ static void add_text(struct hi_page *page, enum hi_item_kind kind, const char *t
 				  .aside = aside ? keep_page_text(page, aside) : NULL});
 }
 
+const char *hi_page_shell_word(struct hi_page *page, const char *text)
+{
+	if (strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			 "0123456789_./+-:@%,=") == strlen(text))
+		return text;
+	return hi_page_printf(page, "'%s'", hi_page_safe(page, text));
+}
+
 void hi_page_title(struct hi_page *page, const char *text, const char *aside)
 {
 	add_text(page, HI_ITEM_TITLE, text, aside);

@@ -84,6 +84,9 @@ void hi_page_destroy(struct hi_page *page);
 const char *hi_page_safe(struct hi_page *page, const char *hostile);
 /* The same for text that decode has escaped already. */
 const char *hi_page_safe_again(struct hi_page *page, const char *escaped);
+/* The text as one word of a shell command line, in quotes where a shell would split or
+ * expand it. Lives as long as the page; never NULL. */
+const char *hi_page_shell_word(struct hi_page *page, const char *text);
 const char *hi_page_printf(struct hi_page *page, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

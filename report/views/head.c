@@ -7,51 +7,35 @@
 #include "base/text.h"
 #include "report/views/heap_known.h"
 
-/* What a shell would split or expand is quoted. */
-static const char *shell_word(const char *text, struct hi_page *page)
-{
-	if (strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			 "0123456789_./+-:@%,=") == strlen(text))
-		return text;
-	return hi_page_printf(page, "'%s'", hi_page_safe(page, text));
-}
-
 const char *hi_head_target(const struct hi_head *head, struct hi_page *page)
 {
 	if (head->file)
 		return head->census ? hi_page_printf(page, "%s@%u",
-						     shell_word(head->file, page),
+						     hi_page_shell_word(page, head->file),
 						     head->census)
-				    : shell_word(head->file, page);
+				    : hi_page_shell_word(page, head->file);
 	if (!head->core)
 		return hi_page_printf(page, "--pid %d", head->pid);
-	return hi_page_printf(page, "--core %s", shell_word(head->core, page));
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
+	return hi_page_printf(page, "--core %s", hi_page_shell_word(page, head->core));
 }
 
 void hi_head_title(const struct hi_head *head, struct hi_page *page)
 {
 	const char *exe = head->exe && *head->exe ? head->exe : "(unknown program)";
-	const char *name = hi_page_safe(page, base_name(exe));
+	const char *name = hi_page_safe(page, hi_path_name(exe));
 	const char *aside = hi_page_safe(page, exe);
 
 	if (head->census)
 		name = hi_page_printf(page, "%s, pid %d, snapshot %s, census %u of %u",
 				      name, head->pid,
-				      hi_page_safe(page, base_name(head->file)),
+				      hi_page_safe(page, hi_path_name(head->file)),
 				      head->census, head->censuses);
 	else if (head->file)
 		name = hi_page_printf(page, "%s, pid %d, snapshot %s", name, head->pid,
-				      hi_page_safe(page, base_name(head->file)));
+				      hi_page_safe(page, hi_path_name(head->file)));
 	else if (head->core)
 		name = hi_page_printf(page, "%s, core %s", name,
-				      hi_page_safe(page, base_name(head->core)));
+				      hi_page_safe(page, hi_path_name(head->core)));
 	else
 		name = hi_page_printf(page, "%s, pid %d", name, head->pid);
 	if (head->exe_deleted)

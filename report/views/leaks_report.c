@@ -5,21 +5,11 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "report/views/heap_known.h"
 #include "report/views/hidden.h"
 
 HI_DEFINE_GUARD(struct hi_leaks_report *, hi_leaks_report_destroy)
-
-static void hide(struct hi_hidden *hidden, uint64_t bytes)
-{
-	hidden->rows++;
-	hidden->bytes += bytes;
-}
-
-static const char *type_name(const struct hi_graph *g, uint32_t type)
-{
-	return type < g->n_types && g->types[type].name ? g->types[type].name : "";
-}
 
 static void add_leak_report_rows(struct hi_leaks_report *r, const struct hi_graph *g,
 				 const struct hi_leaks *leaks,
@@ -29,14 +19,14 @@ static void add_leak_report_rows(struct hi_leaks_report *r, const struct hi_grap
 		const struct hi_leak_row *row = &leaks->rows[i];
 
 		if (!hi_type_set_has(only->types, row->type))
-			hide(&r->other, row->bytes);
+			hi_hidden_add(&r->other, row->bytes);
 		else if (row->bytes < only->min_size)
-			hide(&r->below, row->bytes);
+			hi_hidden_add(&r->below, row->bytes);
 		else if (r->n_rows >= only->top)
-			hide(&r->beyond, row->bytes);
+			hi_hidden_add(&r->beyond, row->bytes);
 		else
 			r->rows[r->n_rows++] = (struct hi_leaks_row){
-				.type = type_name(g, row->type),
+				.type = hi_graph_type_name(g, row->type),
 				.shape = row->shape,
 				.unreachable_class = row->unreachable_class,
 				.is_likely = row->is_likely,
@@ -59,11 +49,11 @@ static void add_leak_report_roots(struct hi_leaks_report *r, const struct hi_gra
 		if (!hi_type_set_has(only->types, type) || root->bytes < only->min_size)
 			continue;
 		if (r->n_roots >= only->top) {
-			hide(&r->roots_beyond, root->bytes);
+			hi_hidden_add(&r->roots_beyond, root->bytes);
 			continue;
 		}
 		r->roots[r->n_roots++] = (struct hi_leaks_row){
-			.type = type_name(g, type),
+			.type = hi_graph_type_name(g, type),
 			.shape = root->shape,
 			.unreachable_class = root->unreachable_class,
 			.is_likely = root->is_likely,
@@ -73,11 +63,6 @@ static void add_leak_report_roots(struct hi_leaks_report *r, const struct hi_gra
 			.address = hi_graph_address(g, root->node),
 		};
 	}
-}
-
-static size_t at_most(size_t n, size_t top)
-{
-	return n < top ? n : top;
 }
 
 enum hi_status hi_leaks_report_create(const struct hi_head *head,
@@ -92,8 +77,8 @@ enum hi_status hi_leaks_report_create(const struct hi_head *head,
 
 	if (!r)
 		return hi_fail_memory(err, "report of leaks");
-	r->rows = hi_calloc(at_most(leaks->n_rows, only->top) + 1, sizeof(*r->rows));
-	r->roots = hi_calloc(at_most(leaks->n_roots, only->top) + 1, sizeof(*r->roots));
+	r->rows = hi_calloc(hi_min(leaks->n_rows, only->top) + 1, sizeof(*r->rows));
+	r->roots = hi_calloc(hi_min(leaks->n_roots, only->top) + 1, sizeof(*r->roots));
 	if (!r->rows || !r->roots)
 		return hi_fail_memory(err, "report of leaks");
 	r->head = head;

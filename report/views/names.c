@@ -7,18 +7,9 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 
 enum { NAME_MAX_COMPARED = 64, FAR = 1000 };
-
-static const char *strip(const char *name)
-{
-	static const char *const words[] = {"struct ", "class ", "union ", "enum "};
-
-	for (size_t i = 0; i < 4; i++)
-		if (strncmp(name, words[i], strlen(words[i])) == 0)
-			return name + strlen(words[i]);
-	return name;
-}
 
 static char lower_ascii(char c)
 {
@@ -59,13 +50,16 @@ void hi_names_nearest(const char *pattern, hi_nth_name_fn *name_of, void *arg, u
 		      const char *nearest[HI_NAMES_NEAREST])
 {
 	unsigned best[HI_NAMES_NEAREST] = {FAR, FAR, FAR};
-	unsigned limit = (unsigned)strnlen(strip(pattern), NAME_MAX_COMPARED) / 2 + 1;
+	unsigned limit =
+		(unsigned)strnlen(hi_type_bare(pattern), NAME_MAX_COMPARED) / 2 + 1;
 
 	for (uint32_t i = 0; i < HI_NAMES_NEAREST; i++)
 		nearest[i] = NULL;
 	for (uint32_t i = 0; i < n; i++) {
 		const char *name = name_of(arg, i);
-		unsigned d = name ? edit_distance(strip(pattern), strip(name)) : FAR;
+		unsigned d =
+			name ? edit_distance(hi_type_bare(pattern), hi_type_bare(name))
+			     : FAR;
 		int at = HI_NAMES_NEAREST;
 
 		if (d > limit)
@@ -100,7 +94,7 @@ static void find_nearest(const struct hi_graph *g, const char *pattern,
 static uint32_t select_where(const struct hi_graph *g, const char *pattern, bool shell,
 			     struct hi_type_set *set)
 {
-	const char *want = strip(pattern);
+	const char *want = hi_type_bare(pattern);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < g->n_types; i++) {
@@ -108,7 +102,7 @@ static uint32_t select_where(const struct hi_graph *g, const char *pattern, bool
 
 		if (!*name)
 			name = i == 0 ? "(untyped)" : "";
-		name = strip(name);
+		name = hi_type_bare(name);
 		if (shell ? fnmatch(want, name, 0) != 0 : strcmp(want, name) != 0)
 			continue;
 		set->count += !set->has[i];

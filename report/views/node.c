@@ -4,17 +4,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *type_name(const struct hi_graph *g, uint32_t type)
-{
-	return type < g->n_types && g->types[type].name ? g->types[type].name : "";
-}
-
 static void fill_object(const struct hi_graph *g, struct hi_node_info *info)
 {
 	const struct hi_objects *o = g->objects;
 
 	info->sort = HI_NODE_OBJECT;
-	info->type = type_name(g, o->type[info->node]);
+	info->type = hi_graph_type_name(g, o->type[info->node]);
 	info->address = hi_graph_address(g, info->node);
 	info->shallow = hi_objects_cost(o, info->node);
 	info->evidence = o->flags[info->node] & HI_OBJECT_EVIDENCE_MASK;

@@ -16,5 +16,11 @@ struct hi_restrict {
 struct hi_hidden {
 	uint64_t rows, bytes;
 };
+/* Counts one row of so many bytes. */
+static inline void hi_hidden_add(struct hi_hidden *hidden, uint64_t bytes)
+{
+	hidden->rows++;
+	hidden->bytes += bytes;
+}
 
 #endif

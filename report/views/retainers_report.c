@@ -62,22 +62,13 @@ static enum hi_status recount_shown_sets(struct making *m, struct hi_error *err)
 	return HI_OK;
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-	const struct hi_set_row *x = a, *y = b;
-
-	if (x->cost != y->cost)
-		return x->cost > y->cost ? -1 : 1;
-	return x->set < y->set ? -1 : x->set > y->set;
-}
-
 static int compare_sets_by_objects(const void *a, const void *b)
 {
 	const struct hi_set_row *x = a, *y = b;
 
 	if (x->objects != y->objects)
 		return x->objects > y->objects ? -1 : 1;
-	return by_bytes(a, b);
+	return hi_set_row_compare(a, b);
 }
 
 static enum hi_status take_sums(struct making *m, struct hi_error *err)
@@ -96,7 +87,7 @@ static enum hi_status take_sums(struct making *m, struct hi_error *err)
 	/* The table's own order depends on nothing but the members. */
 	if (m->n > 1 && (m->r->view.shown || m->r->view.by_count))
 		qsort(m->sums, m->n, sizeof(*m->sums),
-		      m->r->view.by_count ? compare_sets_by_objects : by_bytes);
+		      m->r->view.by_count ? compare_sets_by_objects : hi_set_row_compare);
 	return status;
 }
 

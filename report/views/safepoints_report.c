@@ -137,15 +137,6 @@ static void show_safepoint_rows(const struct hi_safepoints_report *r,
 						  r->n_rows - r->shown));
 }
 
-/* Words of ours that no shell changes; others are quoted. */
-static const char *quoted(const char *at, struct hi_page *page)
-{
-	if (strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		       "0123456789_./+-:@%,=") == strlen(at))
-		return at;
-	return hi_page_printf(page, "'%s'", hi_page_safe(page, at));
-}
-
 /* The end of a collection if the target comes by there, else what it comes by. */
 static const struct hi_safepoint_row *best_of(const struct hi_safepoints_report *r)
 {
@@ -163,7 +154,7 @@ static void suggest_safepoint_command(const struct hi_safepoints_report *r,
 	const char *sudo = r->may_not_probe ? "sudo " : "";
 
 	hi_page_blank(page);
-	at = !best ? "FUNCTION" : best->is_gc ? "gc" : quoted(best->at, page);
+	at = !best ? "FUNCTION" : best->is_gc ? "gc" : hi_page_shell_word(page, best->at);
 	hi_page_command(
 		page, hi_page_printf(page, "%sheapinspect --at %s %s", sudo, at, target),
 		"the heap when this place is reached");

@@ -6,25 +6,16 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "report/views/rank.h"
 
 HI_DEFINE_GUARD(struct hi_summary_report *, hi_summary_report_destroy)
-
-static size_t at_most(size_t n, size_t top)
-{
-	return n < top ? n : top;
-}
-
-static const char *type_name(const struct hi_graph *g, uint32_t type)
-{
-	return type < g->n_types && g->types[type].name ? g->types[type].name : "";
-}
 
 static enum hi_status add_summary_types(const struct hi_summary_inputs *in,
 					struct hi_summary_report *r, struct hi_error *err)
 {
 	const struct hi_census *census = in->census;
-	size_t n = at_most(census->n_rows, in->top);
+	size_t n = hi_min(census->n_rows, in->top);
 
 	r->types = hi_calloc(n + 1, sizeof(*r->types));
 	if (!r->types)
@@ -40,7 +31,7 @@ static enum hi_status add_summary_types(const struct hi_summary_inputs *in,
 			continue;
 		}
 		r->types[i] = (struct hi_summary_type){
-			.type = type_name(in->graph, row->type),
+			.type = hi_graph_type_name(in->graph, row->type),
 			.count = row->count,
 			.shallow = row->shallow,
 			.retained = row->retained,
@@ -74,7 +65,7 @@ static enum hi_status add_summary_roots(const struct hi_summary_inputs *in,
 	}
 	hi_rank_nodes(in->dominators, ranked, n);
 	r->n_roots_total = n;
-	r->n_roots = at_most(n, in->top);
+	r->n_roots = hi_min(n, in->top);
 	r->roots = hi_calloc(r->n_roots + 1, sizeof(*r->roots));
 	if (!r->roots)
 		return hi_fail_memory(err, "summary of roots");
@@ -128,7 +119,7 @@ static void fill_owner(const struct hi_summary_inputs *in, const struct hi_owner
 static enum hi_status take_owners(const struct hi_summary_inputs *in,
 				  struct hi_summary_report *r, struct hi_error *err)
 {
-	size_t n = at_most(in->owners->n_rows, in->top);
+	size_t n = hi_min(in->owners->n_rows, in->top);
 
 	r->owners = hi_calloc(n + 1, sizeof(*r->owners));
 	r->owner_variables =
@@ -146,7 +137,7 @@ static enum hi_status take_owners(const struct hi_summary_inputs *in,
 static enum hi_status take_leaks(const struct hi_summary_inputs *in,
 				 struct hi_summary_report *r, struct hi_error *err)
 {
-	size_t n = at_most(in->leaks->n_rows, in->top);
+	size_t n = hi_min(in->leaks->n_rows, in->top);
 
 	r->leaks = hi_calloc(n + 1, sizeof(*r->leaks));
 	if (!r->leaks)
@@ -164,7 +155,7 @@ static enum hi_status take_leaks(const struct hi_summary_inputs *in,
 		const struct hi_leak_row *row = &in->leaks->rows[i];
 
 		r->leaks[i] = (struct hi_summary_leak){
-			.type = type_name(in->graph, row->type),
+			.type = hi_graph_type_name(in->graph, row->type),
 			.shape = row->shape,
 			.unreachable_class = row->unreachable_class,
 			.is_likely = row->is_likely,
@@ -195,7 +186,7 @@ static enum hi_status take_suspects(const struct hi_summary_inputs *in,
 			.accumulation =
 				hi_node_info(in->graph, in->dominators, s->accumulation),
 			.path = path ? path : "",
-			.child_type = type_name(in->graph, s->child_type),
+			.child_type = hi_graph_type_name(in->graph, s->child_type),
 			.children = s->children,
 			.children_bytes = s->children_bytes,
 		};

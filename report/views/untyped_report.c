@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "report/views/hidden.h"
 #include "report/views/node.h"
 
@@ -12,11 +13,6 @@
 enum { MANY_SIZES = 4, SIZES_SHOWN = 3 };
 
 HI_DEFINE_GUARD(struct hi_untyped_report *, hi_untyped_report_destroy)
-
-static const char *text_of(const char *text)
-{
-	return text ? text : "";
-}
 
 static const char *bare_record_name(const char *name)
 {
@@ -61,7 +57,7 @@ static const struct hi_root *root_named(const struct hi_graph *g, const char *na
 /* A record's type can be named in a hint; a pointer's or an array's cannot. */
 static const char *as_record(const char *type)
 {
-	size_t n = strlen(text_of(type));
+	size_t n = strlen(hi_text_or_empty(type));
 
 	return n && type[n - 1] != '*' && type[n - 1] != ']' ? type : "";
 }
@@ -70,7 +66,8 @@ static struct hi_untyped_line line_of(const struct hi_graph *g,
 				      const struct hi_untyped_row *row)
 {
 	struct hi_untyped_line line = {.row = row, .record = "", .variable = ""};
-	const char *owner = text_of(row->owner), *field = text_of(row->field);
+	const char *owner = hi_text_or_empty(row->owner),
+		   *field = hi_text_or_empty(row->field);
 	const struct hi_root *root;
 
 	root = *field && is_type(g, owner) ? NULL : root_named(g, owner);
@@ -81,12 +78,6 @@ static struct hi_untyped_line line_of(const struct hi_graph *g,
 	else if (root->kind == HI_ROOT_GLOBAL || root->kind == HI_ROOT_TLS)
 		line.variable = owner;
 	return line;
-}
-
-static void hide(struct hi_hidden *hidden, const struct hi_untyped_row *row)
-{
-	hidden->rows++;
-	hidden->bytes += row->bytes;
 }
 
 static void count_unnamed(const struct hi_graph *g, const struct hi_reach *reach,
@@ -119,9 +110,9 @@ hi_untyped_report_create(const struct hi_head *head, const struct hi_graph *grap
 		const struct hi_untyped_row *row = &untyped->rows[i];
 
 		if (row->bytes < only->min_size)
-			hide(&r->below, row);
+			hi_hidden_add(&r->below, row->bytes);
 		else if (r->n_rows >= only->top)
-			hide(&r->beyond, row);
+			hi_hidden_add(&r->beyond, row->bytes);
 		else
 			r->rows[r->n_rows++] = line_of(graph, row);
 	}
@@ -165,9 +156,9 @@ static const char *statement_of(const struct hi_untyped_line *line,
 				struct hi_arena *arena)
 {
 	const struct hi_untyped_row *row = line->row;
-	const char *word = *line->variable
-				   ? line->variable
-				   : hint_word_of_field(text_of(row->field), arena);
+	const char *word =
+		*line->variable ? line->variable
+				: hint_word_of_field(hi_text_or_empty(row->field), arena);
 	const char *target = "TYPE if …";
 
 	if (!word)
@@ -231,8 +222,8 @@ static const char *sizes_text(const struct hi_untyped_row *row, struct hi_page *
 static const char *text_of_untyped_field(const struct hi_untyped_row *row,
 					 struct hi_page *page)
 {
-	const char *owner = bare_record_name(text_of(row->owner)),
-		   *field = text_of(row->field);
+	const char *owner = bare_record_name(hi_text_or_empty(row->owner)),
+		   *field = hi_text_or_empty(row->field);
 	const char *joint = !*owner || !*field || strchr("[. ", *field) ? ""
 			    : *field == '('				? " "
 									: ".";
@@ -391,8 +382,8 @@ static bool put_untyped_row_json(const struct hi_untyped_line *line, struct hi_j
 	bool ok = hint;
 
 	hi_json_object(json, NULL);
-	hi_json_text(json, "owner", text_of(row->owner));
-	hi_json_text(json, "field", text_of(row->field));
+	hi_json_text(json, "owner", hi_text_or_empty(row->owner));
+	hi_json_text(json, "field", hi_text_or_empty(row->field));
 	hi_json_text(json, "module", hi_known(row->module));
 	hi_json_number(json, "count", row->count);
 	hi_json_number(json, "shallow", row->bytes);

@@ -117,15 +117,6 @@ static void name_step_types(struct climb *c, struct hi_up_step *step)
 	}
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-	const struct hi_set_row *x = a, *y = b;
-
-	if (x->cost != y->cost)
-		return x->cost > y->cost ? -1 : 1;
-	return x->set < y->set ? -1 : x->set > y->set;
-}
-
 static const uint32_t *members_of(struct climb *c, const struct hi_set_row *sum)
 {
 	uint32_t *members =
@@ -141,7 +132,7 @@ static bool take_step_rows(struct climb *c, struct hi_up_step *step)
 {
 	size_t n = c->retainers->table.n_rows;
 
-	qsort(c->sums, n, sizeof(*c->sums), by_bytes);
+	qsort(c->sums, n, sizeof(*c->sums), hi_set_row_compare);
 	step->rows = hi_arena_alloc(&c->r->arena, (n + 1) * sizeof(*step->rows));
 	memset(c->member, 0, c->n_identities);
 	for (size_t i = 0; step->rows && i < n && c->sums[i].objects; i++) {

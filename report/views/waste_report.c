@@ -7,11 +7,6 @@
 
 HI_DEFINE_GUARD(struct hi_waste_report *, hi_waste_report_destroy)
 
-static const char *type_name(const struct hi_graph *g, uint32_t type)
-{
-	return type < g->n_types && g->types[type].name ? g->types[type].name : "";
-}
-
 uint64_t hi_waste_worst(const struct hi_waste_row *row)
 {
 	uint64_t worst = row->copied > row->savable ? row->copied : row->savable;
@@ -32,12 +27,6 @@ static int by_worst(const void *a, const void *b)
 	return x->type < y->type ? -1 : x->type > y->type;
 }
 
-static void hide(struct hi_hidden *hidden, const struct hi_waste_row *row)
-{
-	hidden->rows++;
-	hidden->bytes += hi_waste_worst(row);
-}
-
 /* All that waste, sorted, then what was asked for. */
 static void add_waste_lines(struct hi_waste_report *r, const struct hi_restrict *only)
 {
@@ -49,7 +38,7 @@ static void add_waste_lines(struct hi_waste_report *r, const struct hi_restrict 
 
 		if (hi_waste_worst(row) || row->unused)
 			r->rows[n++] = (struct hi_waste_line){
-				type_name(r->graph, row->type), *row};
+				hi_graph_type_name(r->graph, row->type), *row};
 	}
 	if (n > 1)
 		qsort(r->rows, n, sizeof(*r->rows), by_worst);
@@ -57,11 +46,11 @@ static void add_waste_lines(struct hi_waste_report *r, const struct hi_restrict 
 		struct hi_waste_line line = r->rows[i];
 
 		if (!hi_type_set_has(only->types, line.n.type))
-			hide(&r->other, &line.n);
+			hi_hidden_add(&r->other, hi_waste_worst(&line.n));
 		else if (hi_waste_worst(&line.n) < only->min_size)
-			hide(&r->below, &line.n);
+			hi_hidden_add(&r->below, hi_waste_worst(&line.n));
 		else if (r->n_rows >= only->top)
-			hide(&r->beyond, &line.n);
+			hi_hidden_add(&r->beyond, hi_waste_worst(&line.n));
 		else
 			r->rows[r->n_rows++] = line;
 	}
@@ -154,7 +143,8 @@ static void groups_json(const struct hi_waste_report *r, struct hi_json *json)
 		const struct hi_waste_group *g = &r->waste->groups[i];
 
 		hi_json_object(json, NULL);
-		hi_json_text(json, "type", hi_type_key(type_name(r->graph, g->type)));
+		hi_json_text(json, "type",
+			     hi_type_key(hi_graph_type_name(r->graph, g->type)));
 		hi_json_address(json, "example", hi_graph_address(r->graph, g->first));
 		hi_json_number(json, "objects", g->objects);
 		hi_json_number(json, "size", g->size);

@@ -4,11 +4,6 @@
 #include "report/views/heap_known.h"
 #include "report/views/waste_report.h"
 
-static const char *type_name(const struct hi_graph *g, uint32_t type)
-{
-	return type < g->n_types && g->types[type].name ? g->types[type].name : "";
-}
-
 static void show_waste_headline(const struct hi_waste_report *r, struct hi_page *page)
 {
 	const struct hi_waste_row *all = &r->waste->all;
@@ -121,7 +116,8 @@ static void show_groups(const struct hi_waste_report *r, struct hi_page *page)
 		hi_cell_number(t, g->copied);
 		hi_cell_number(t, g->objects);
 		hi_cell_number(t, g->size);
-		hi_cell_text(t, hi_type_label(type_name(r->graph, g->type), page), 0);
+		hi_cell_text(
+			t, hi_type_label(hi_graph_type_name(r->graph, g->type), page), 0);
 		if (!r->waste->texts_missing)
 			hi_cell_text(t, group_text(g, page), 0);
 		hi_cell_number(t, hi_graph_address(r->graph, g->first));
