@@ -46,7 +46,7 @@ static void must(bool ok, const char *what)
 	exit(2);
 }
 
-static void write_file(struct hi_inspection *in, const struct hi_head *head,
+static void write_file(struct hi_inspection *in, const struct hi_report_header *header,
 		       bool compress, struct file *f, int run)
 {
 	struct hi_snapshot_options options = {.compress = compress, .threads = 2};
@@ -56,7 +56,7 @@ static void write_file(struct hi_inspection *in, const struct hi_head *head,
 	struct stat st;
 
 	must(fd >= 0, f->path);
-	if (hi_stored_write(in, head, fd, &options, &err) != HI_OK) {
+	if (hi_stored_write(in, header, fd, &options, &err) != HI_OK) {
 		fprintf(stderr, "%s\n", err.text);
 		exit(2);
 	}
@@ -135,18 +135,18 @@ static void measure(struct hi_inspection *in, const char *directory)
 	struct file plain = {}, packed = {};
 	uint64_t dd[RUNS], census[RUNS], retained[RUNS];
 	double edges, rest, plain_ms, dd_ms;
-	struct hi_head head;
+	struct hi_report_header header;
 	struct hi_error err;
 
 	snprintf(plain.path, sizeof(plain.path), "%s/bench-%d.hisnap", directory,
 		 getpid());
 	snprintf(packed.path, sizeof(packed.path), "%s/bench-%d-packed.hisnap", directory,
 		 getpid());
-	must(hi_heading_make(in, &head, &err) == HI_OK, "heading");
+	must(hi_heading_make(in, &header, &err) == HI_OK, "heading");
 	for (int i = 0; i < RUNS; i++) {
-		write_file(in, &head, false, &plain, i);
+		write_file(in, &header, false, &plain, i);
 		dd[i] = dd_ns(plain.path);
-		write_file(in, &head, true, &packed, i);
+		write_file(in, &header, true, &packed, i);
 		census[i] = ask_ns(plain.path, "census", "20");
 		retained[i] = ask_ns(plain.path, "retained", "20");
 	}

@@ -80,12 +80,12 @@ static enum hi_status audit(struct hi_inspection *in, struct hi_audit_report *re
 	return status;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
 {
 	struct hi_audit found = {};
-	struct hi_audit_report report = {.head = head,
+	struct hi_audit_report report = {.header = header,
 					 .graph = in->graph,
 					 .audit = &found,
 					 .top = hi_lookup_top(in->options, TOP)};

@@ -10,12 +10,14 @@
 #include "session/heading.h"
 
 /* Another build of a program is this program; it may lie elsewhere, too. */
-static bool is_same_program(const struct hi_head *a, const struct hi_head *b)
+static bool is_same_program(const struct hi_report_header *a,
+			    const struct hi_report_header *b)
 {
 	return strcmp(hi_path_name(a->exe), hi_path_name(b->exe)) == 0;
 }
 
-static bool may_be_same_process(const struct hi_head *a, const struct hi_head *b)
+static bool may_be_same_process(const struct hi_report_header *a,
+				const struct hi_report_header *b)
 {
 	/* A core does not tell when its process started. */
 	bool same_start =
@@ -76,15 +78,15 @@ static enum hi_status are_in_place(const struct hi_graph *a, const struct hi_gra
 
 enum hi_status hi_baseline_is_same_process(const struct hi_baseline *before,
 					   const struct hi_inspection *in,
-					   const struct hi_head *head, bool *ret,
-					   struct hi_error *err)
+					   const struct hi_report_header *header,
+					   bool *ret, struct hi_error *err)
 {
-	*ret = may_be_same_process(&before->head, head);
+	*ret = may_be_same_process(&before->header, header);
 	return *ret ? are_in_place(before->in->graph, in->graph, ret, err) : HI_OK;
 }
 
 enum hi_status hi_baseline_open(const struct hi_inspection *in,
-				const struct hi_head *head, const char *file,
+				const struct hi_report_header *header, const char *file,
 				const char *census, unsigned wanted,
 				struct hi_baseline *ret, struct hi_error *err)
 {
@@ -100,13 +102,14 @@ enum hi_status hi_baseline_open(const struct hi_inspection *in,
 		ret->options.profile.n_roots = 0;
 	status = hi_inspect_open(&ret->options, wanted, &ret->in, err);
 	if (status == HI_OK)
-		status = hi_heading_make(ret->in, &ret->head, err);
-	if (status == HI_OK && !in->options->force && !is_same_program(head, &ret->head))
+		status = hi_heading_make(ret->in, &ret->header, err);
+	if (status == HI_OK && !in->options->force &&
+	    !is_same_program(header, &ret->header))
 		status = hi_fail(err, HI_USAGE, 0,
 				 "%.60s is a snapshot of another program (%.40s, not "
 				 "%.40s); --force compares anyway",
-				 file, hi_path_name(ret->head.exe),
-				 hi_path_name(head->exe));
+				 file, hi_path_name(ret->header.exe),
+				 hi_path_name(header->exe));
 	return status;
 }
 

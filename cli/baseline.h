@@ -8,13 +8,13 @@
 struct hi_baseline {
 	struct hi_options options; /* of `in`, with the other file */
 	struct hi_inspection *in;
-	struct hi_head head;
+	struct hi_report_header header;
 };
 
 /* Opens the file (census: which of many, NULL: the last), to compare it with `in`, whose
- * head is given. HI_USAGE when it is of another program, unless --force. */
+ * header is given. HI_USAGE when it is of another program, unless --force. */
 enum hi_status hi_baseline_open(const struct hi_inspection *in,
-				const struct hi_head *head, const char *file,
+				const struct hi_report_header *header, const char *file,
 				const char *census, unsigned wanted,
 				struct hi_baseline *ret, struct hi_error *err);
 void hi_baseline_close(struct hi_baseline *b); /* also of a zeroed one */
@@ -22,7 +22,7 @@ void hi_baseline_close(struct hi_baseline *b); /* also of a zeroed one */
  * variables are where they were: a number may come again, in a container for one. */
 enum hi_status hi_baseline_is_same_process(const struct hi_baseline *before,
 					   const struct hi_inspection *in,
-					   const struct hi_head *head, bool *ret,
-					   struct hi_error *err);
+					   const struct hi_report_header *header,
+					   bool *ret, struct hi_error *err);
 
 #endif

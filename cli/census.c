@@ -11,7 +11,8 @@ enum { TOP = 30, TOP_CONFLICTS = 5 };
 
 HI_DEFINE_GUARD(struct hi_by_census *, hi_by_census_destroy)
 
-static enum hi_status make_report(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status make_report(struct hi_inspection *in,
+				  const struct hi_report_header *header,
 				  const struct hi_restrict *only,
 				  struct hi_by_census **broken_down,
 				  struct hi_census_report **ret, struct hi_error *err)
@@ -20,14 +21,15 @@ static enum hi_status make_report(struct hi_inspection *in, const struct hi_head
 	enum hi_status status;
 
 	if (by == HI_BY_TYPE)
-		return hi_census_report_create(head, in->graph, in->census, only, ret,
+		return hi_census_report_create(header, in->graph, in->census, only, ret,
 					       err);
 	status = hi_census_break_down(in->graph, in->shown, in->dominators, by,
 				      only->types ? only->types->has : NULL, broken_down,
 				      err);
 	if (status != HI_OK)
 		return status;
-	return hi_census_by_report_create(head, in->graph, *broken_down, only, ret, err);
+	return hi_census_by_report_create(header, in->graph, *broken_down, only, ret,
+					  err);
 }
 
 static size_t find_conflicts(struct hi_inspection *in,
@@ -63,7 +65,7 @@ static void add_conflicts(struct hi_inspection *in, struct hi_census_report *rep
 	report->objects_in_conflict = objects;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
 {
@@ -74,11 +76,11 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 	enum hi_status status;
 
 	if (in->options->untyped)
-		return hi_untyped_run(in, head, page, json, err);
+		return hi_untyped_run(in, header, page, json, err);
 	status = hi_lookup_restrict(in, TOP, &set, &only, err);
 	if (status != HI_OK)
 		return status;
-	status = make_report(in, head, &only, &broken_down, &report, err);
+	status = make_report(in, header, &only, &broken_down, &report, err);
 	hi_type_set_free(&set);
 	if (status != HI_OK)
 		return status;

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "census/analysis/leak_sums.h"
+#include "census/analysis/leak_totals.h"
 #include "cli/baseline.h"
 #include "cli/command.h"
 #include "cli/gate_names.h"
@@ -17,7 +17,7 @@ enum { WANTED = HI_WANT_DOMINATORS | HI_WANT_CENSUS | HI_WANT_LEAKS | HI_WANT_LE
 
 struct sides {
 	struct hi_inspection *in, *before; /* before: NULL, no baseline */
-	const struct hi_head *head, *head_before;
+	const struct hi_report_header *header, *head_before;
 };
 
 /* ---- metrics ---- */
@@ -141,10 +141,10 @@ static double count_leak_roots(const struct hi_inspection *in)
 
 static double of_leaks(const struct hi_inspection *in, const struct hi_gate_metric *m)
 {
-	const struct hi_leak_sum *sum;
-	struct hi_leak_sums sums;
+	const struct hi_leak_total *sum;
+	struct hi_leak_totals sums;
 
-	hi_leak_sums_count(in->graph, in->reach, in->reach, &sums);
+	hi_leak_totals_count(in->graph, in->reach, in->reach, &sums);
 	sum = m->subject == HI_GATE_GARBAGE	    ? &sums.garbage
 	      : m->subject == HI_GATE_UNCOLLECTABLE ? &sums.uncollectable
 	      : m->subject == HI_GATE_LOST	    ? &sums.lost
@@ -187,9 +187,9 @@ static bool value(void *arg, const struct hi_gate_metric *m, double *ret)
 {
 	const struct sides *s = arg;
 	struct hi_inspection *in = m->baseline ? s->before : s->in;
-	const struct hi_head *head = m->baseline ? s->head_before : s->head;
+	const struct hi_report_header *header = m->baseline ? s->head_before : s->header;
 
-	if (!in || (is_of_heap(m) && hi_heap_known(head) != HI_HEAP_KNOWN))
+	if (!in || (is_of_heap(m) && hi_heap_known(header) != HI_HEAP_KNOWN))
 		return false;
 	switch (m->subject) {
 	case HI_GATE_TYPE:
@@ -204,8 +204,8 @@ static bool value(void *arg, const struct hi_gate_metric *m, double *ret)
 	case HI_GATE_LEDGER:
 		return of_ledger(in, m, ret);
 	case HI_GATE_SNAPSHOT:
-		*ret = (double)head->pause_ns;
-		return head->pause_ns != UINT64_MAX;
+		*ret = (double)header->pause_ns;
+		return header->pause_ns != UINT64_MAX;
 	case HI_GATE_LIVE:
 	case HI_GATE_LEAK:
 	case HI_GATE_TOTAL:
@@ -242,9 +242,9 @@ static enum hi_status write_junit(const struct hi_check_report *r,
 /* The gate fails; what else nobody knows is an error. */
 static bool fails_as_unknown(const struct sides *s, const struct hi_gate_metric *m)
 {
-	const struct hi_head *head = m->baseline ? s->head_before : s->head;
+	const struct hi_report_header *header = m->baseline ? s->head_before : s->header;
 
-	return is_of_heap(m) && hi_heap_known(head) != HI_HEAP_KNOWN;
+	return is_of_heap(m) && hi_heap_known(header) != HI_HEAP_KNOWN;
 }
 
 static enum hi_status evaluate(const struct sides *s, const struct hi_gate *gate,
@@ -272,8 +272,8 @@ static enum hi_status tell(const struct sides *s, struct hi_page *page,
 	const struct hi_options *o = in->options;
 	struct hi_check_row *rows =
 		hi_arena_alloc(&in->arena, (o->n_gates + 1) * sizeof(*rows));
-	struct hi_head head = *s->head;
-	struct hi_check_report r = {.head = &head,
+	struct hi_report_header header = *s->header;
+	struct hi_check_report r = {.header = &header,
 				    .baseline = s->head_before,
 				    .rows = rows,
 				    .n_rows = o->n_gates};
@@ -284,8 +284,8 @@ static enum hi_status tell(const struct sides *s, struct hi_page *page,
 		r.n_failed += hi_check_fails(&rows[i]);
 	}
 	/* What names nothing was found out just now. */
-	head.warnings = in->warnings.items;
-	head.n_warnings = in->warnings.count;
+	header.warnings = in->warnings.items;
+	header.n_warnings = in->warnings.count;
 	if (status == HI_OK)
 		status = write_junit(&r, o, err);
 	if (status != HI_OK)
@@ -300,20 +300,20 @@ static enum hi_status tell(const struct sides *s, struct hi_page *page,
 	return HI_OK;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
 {
 	struct hi_baseline before = {};
-	struct sides s = {.in = in, .head = head};
+	struct sides s = {.in = in, .header = header};
 	enum hi_status status = HI_OK;
 
 	if (in->options->baseline) {
-		status = hi_baseline_open(in, head, in->options->baseline,
+		status = hi_baseline_open(in, header, in->options->baseline,
 					  in->options->baseline_census, WANTED, &before,
 					  err);
 		s.before = before.in;
-		s.head_before = &before.head;
+		s.head_before = &before.header;
 	}
 	if (status == HI_OK)
 		status = tell(&s, page, json, err);

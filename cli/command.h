@@ -10,7 +10,7 @@
 #define HI_CLI_COMMAND_H
 
 #include "cli/output.h"
-#include "report/views/head.h"
+#include "report/views/report_header.h"
 #include "report/views/series.h"
 #include "session/inspect.h"
 
@@ -46,11 +46,12 @@ struct hi_command {
 	const char *help;      /* after the options: examples */
 	unsigned wanted;       /* bits of enum hi_wanted */
 	/* Fills the page or the document (one of them is NULL). */
-	enum hi_status (*run)(struct hi_inspection *in, const struct hi_head *head,
-			      struct hi_page *page, struct hi_json *json,
-			      struct hi_error *err);
+	enum hi_status (*run)(struct hi_inspection *in,
+			      const struct hi_report_header *header, struct hi_page *page,
+			      struct hi_json *json, struct hi_error *err);
 	/* Instead of run, for a command whose output is no report: a file. */
-	enum hi_status (*write)(struct hi_inspection *in, const struct hi_head *head,
+	enum hi_status (*write)(struct hi_inspection *in,
+				const struct hi_report_header *header,
 				struct hi_output *output, struct hi_error *err);
 	/* For --every, NULL: not in series. Fills rows, n_rows, hidden, objects and
 	 * bytes of the sample, out of the inspection's arena. */

@@ -17,25 +17,25 @@ enum hi_status hi_diff_side(struct hi_inspection *in, struct hi_heap_side *ret,
 	return hi_naming_bits(in, &ret->only, err);
 }
 
-struct hi_leak_sums hi_diff_leaks(const struct hi_head *head,
-				  const struct hi_inspection *in)
+struct hi_leak_totals hi_diff_leaks(const struct hi_report_header *header,
+				    const struct hi_inspection *in)
 {
-	struct hi_leak_sums sums;
+	struct hi_leak_totals sums;
 
-	hi_leak_sums_count(in->graph, in->shown, in->leaks_shown, &sums);
-	return hi_leak_sums_if_known(head, sums);
+	hi_leak_totals_count(in->graph, in->shown, in->leaks_shown, &sums);
+	return hi_leak_totals_if_known(header, sums);
 }
 
 /* Rows by retainer sets are made here, the others by the comparison itself. */
 static enum hi_status compare(struct hi_inspection *in, struct hi_baseline *before,
-			      const struct hi_head *head, struct hi_comparison **ret,
-			      struct hi_error *err)
+			      const struct hi_report_header *header,
+			      struct hi_comparison **ret, struct hi_error *err)
 {
 	struct hi_heap_side a, b;
 	struct hi_compare_groups groups[2];
 	bool same_process = false;
 	enum hi_status status =
-		hi_baseline_is_same_process(before, in, head, &same_process, err);
+		hi_baseline_is_same_process(before, in, header, &same_process, err);
 
 	if (status == HI_OK)
 		status = hi_diff_side(before->in, &a, err);
@@ -54,22 +54,22 @@ static enum hi_status compare(struct hi_inspection *in, struct hi_baseline *befo
 }
 
 static enum hi_status tell(struct hi_inspection *in, struct hi_baseline *before,
-			   const struct hi_head *head, struct hi_page *page,
+			   const struct hi_report_header *header, struct hi_page *page,
 			   struct hi_json *json, struct hi_error *err)
 {
 	static const char *const words[] = {"type", "module", "root", "retainers"};
 	HI_GUARD(hi_comparison_destroy) struct hi_comparison *c = NULL;
-	struct hi_diff_report r = {.before = &before->head,
-				   .after = head,
+	struct hi_diff_report r = {.before = &before->header,
+				   .after = header,
 				   .by = words[in->options->compare_by],
 				   .live_before = before->in->shown->live_bytes,
 				   .live_after = in->shown->live_bytes,
 				   .leaks_before =
-					   hi_diff_leaks(&before->head, before->in),
-				   .leaks_after = hi_diff_leaks(head, in),
+					   hi_diff_leaks(&before->header, before->in),
+				   .leaks_after = hi_diff_leaks(header, in),
 				   .top = hi_lookup_top(in->options, TOP),
 				   .min_size = in->options->min_size};
-	enum hi_status status = compare(in, before, head, &c, err);
+	enum hi_status status = compare(in, before, header, &c, err);
 
 	if (status == HI_OK)
 		status = hi_diff_describe(in, c->born, NULL, &r.born, err);
@@ -84,7 +84,7 @@ static enum hi_status tell(struct hi_inspection *in, struct hi_baseline *before,
 	return HI_OK;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
 {
@@ -92,12 +92,12 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 	enum hi_status status;
 
 	if (in->options->three)
-		return hi_diff_three(in, head, page, json, err);
-	status = hi_baseline_open(in, head, in->options->baseline,
+		return hi_diff_three(in, header, page, json, err);
+	status = hi_baseline_open(in, header, in->options->baseline,
 				  in->options->baseline_census, HI_WANT_DOMINATORS,
 				  &before, err);
 	if (status == HI_OK)
-		status = tell(in, &before, head, page, json, err);
+		status = tell(in, &before, header, page, json, err);
 	hi_baseline_close(&before);
 	return status;
 }

@@ -5,7 +5,7 @@
 
 #include "census/graph/marked.h"
 #include "cli/baseline.h"
-#include "report/views/leak_sums.h"
+#include "report/views/leak_totals.h"
 #include "report/views/new_objects.h"
 
 /* What --under leaves of it. */
@@ -13,8 +13,8 @@ enum hi_status hi_diff_side(struct hi_inspection *in, struct hi_heap_side *ret,
 			    struct hi_error *err);
 
 /* Of what is shown. */
-struct hi_leak_sums hi_diff_leaks(const struct hi_head *head,
-				  const struct hi_inspection *in);
+struct hi_leak_totals hi_diff_leaks(const struct hi_report_header *header,
+				    const struct hi_inspection *in);
 
 /* The retainer set of each object of both, by names; in the arenas of both. HI_NOT_FOUND:
  * a type of --retainer that neither of them has. */
@@ -29,8 +29,8 @@ enum hi_status hi_diff_describe(struct hi_inspection *in, const uint64_t *marked
 				struct hi_new_objects *ret, struct hi_error *err);
 
 /* diff --three */
-enum hi_status hi_diff_three(struct hi_inspection *in, const struct hi_head *head,
-			     struct hi_page *page, struct hi_json *json,
-			     struct hi_error *err);
+enum hi_status hi_diff_three(struct hi_inspection *in,
+			     const struct hi_report_header *header, struct hi_page *page,
+			     struct hi_json *json, struct hi_error *err);
 
 #endif

@@ -9,7 +9,7 @@
 /* What both comparisons need of them is open at once: three heaps. */
 struct three {
 	struct hi_inspection *after;
-	const struct hi_head *head;
+	const struct hi_report_header *header;
 	struct hi_baseline warm, load;
 	struct hi_comparison *born, *kept; /* warm-up to load, load to after */
 };
@@ -18,23 +18,23 @@ static enum hi_status open_all(struct three *t, struct hi_error *err)
 {
 	const struct hi_options *o = t->after->options;
 	enum hi_status status =
-		hi_baseline_open(t->after, t->head, o->middle, o->middle_census,
+		hi_baseline_open(t->after, t->header, o->middle, o->middle_census,
 				 HI_WANT_DOMINATORS, &t->load, err);
 
-	return status == HI_OK ? hi_baseline_open(t->after, t->head, o->baseline,
+	return status == HI_OK ? hi_baseline_open(t->after, t->header, o->baseline,
 						  o->baseline_census, HI_WANT_DOMINATORS,
 						  &t->warm, err)
 			       : status;
 }
 
 static enum hi_status compare(const struct hi_baseline *before, struct hi_inspection *in,
-			      const struct hi_head *head, struct hi_comparison **ret,
-			      struct hi_error *err)
+			      const struct hi_report_header *header,
+			      struct hi_comparison **ret, struct hi_error *err)
 {
 	struct hi_heap_side a, b;
 	bool same_process = false;
 	enum hi_status status =
-		hi_baseline_is_same_process(before, in, head, &same_process, err);
+		hi_baseline_is_same_process(before, in, header, &same_process, err);
 
 	if (status == HI_OK)
 		status = hi_diff_side(before->in, &a, err);
@@ -50,8 +50,8 @@ static enum hi_status compare_all(struct three *t, struct hi_error *err)
 	enum hi_status status;
 
 	hi_inspect_phase(t->after, "comparing");
-	status = compare(&t->warm, t->load.in, &t->load.head, &t->born, err);
-	return status == HI_OK ? compare(&t->load, t->after, t->head, &t->kept, err)
+	status = compare(&t->warm, t->load.in, &t->load.header, &t->born, err);
+	return status == HI_OK ? compare(&t->load, t->after, t->header, &t->kept, err)
 			       : status;
 }
 
@@ -59,18 +59,18 @@ static enum hi_status tell(struct three *t, struct hi_page *page, struct hi_json
 			   struct hi_error *err)
 {
 	HI_GUARD(free) uint64_t *survivors = NULL;
-	struct hi_survived_report r = {.warm = &t->warm.head,
-				       .load = &t->load.head,
-				       .after = t->head,
-				       .live = {t->warm.in->shown->live_bytes,
-						t->load.in->shown->live_bytes,
-						t->after->shown->live_bytes},
-				       .leaks = {hi_diff_leaks(&t->warm.head, t->warm.in),
-						 hi_diff_leaks(&t->load.head, t->load.in),
-						 hi_diff_leaks(t->head, t->after)},
-				       .born = t->born->all.born,
-				       .load_by_address = t->born->same_process,
-				       .after_by_address = t->kept->same_process};
+	struct hi_survived_report r = {
+		.warm = &t->warm.header,
+		.load = &t->load.header,
+		.after = t->header,
+		.live = {t->warm.in->shown->live_bytes, t->load.in->shown->live_bytes,
+			 t->after->shown->live_bytes},
+		.leaks = {hi_diff_leaks(&t->warm.header, t->warm.in),
+			  hi_diff_leaks(&t->load.header, t->load.in),
+			  hi_diff_leaks(t->header, t->after)},
+		.born = t->born->all.born,
+		.load_by_address = t->born->same_process,
+		.after_by_address = t->kept->same_process};
 	struct hi_heap_side after;
 	enum hi_status status = hi_diff_side(t->after, &after, err);
 
@@ -88,11 +88,11 @@ static enum hi_status tell(struct three *t, struct hi_page *page, struct hi_json
 	return HI_OK;
 }
 
-enum hi_status hi_diff_three(struct hi_inspection *in, const struct hi_head *head,
-			     struct hi_page *page, struct hi_json *json,
-			     struct hi_error *err)
+enum hi_status hi_diff_three(struct hi_inspection *in,
+			     const struct hi_report_header *header, struct hi_page *page,
+			     struct hi_json *json, struct hi_error *err)
 {
-	struct three t = {.after = in, .head = head};
+	struct three t = {.after = in, .header = header};
 	enum hi_status status = open_all(&t, err);
 
 	if (status == HI_OK)

@@ -332,11 +332,11 @@ static bool is_asked_for(const struct hi_inspection *in, hi_node node, uint64_t 
 	return node != HI_NODE_NONE && hi_naming_shows(in, node);
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
 {
-	struct hi_explain_report r = {.head = head,
+	struct hi_explain_report r = {.header = header,
 				      .info = {.sort = HI_NODE_SUPER,
 					       .type = "",
 					       .name = "",

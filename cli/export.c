@@ -74,7 +74,7 @@ void hi_export_warn_leaked(const struct hi_export *x)
 	const struct hi_reach *r = x->in->reach;
 	char bytes[24], count[32];
 
-	if (hi_heap_known(x->head) != HI_HEAP_KNOWN)
+	if (hi_heap_known(x->header) != HI_HEAP_KNOWN)
 		return; /* said already */
 	if (r->leak_objects)
 		hi_export_warn(x, "without unreachable objects: %s leaked, %s",
@@ -138,21 +138,22 @@ enum hi_status hi_export_refuse_terminal(const char *format, FILE *out,
 		       format);
 }
 
-enum hi_status hi_export_write(struct hi_inspection *in, const struct hi_head *head,
+enum hi_status hi_export_write(struct hi_inspection *in,
+			       const struct hi_report_header *header,
 			       struct hi_output *output,
 			       const struct hi_export_limits *limits,
 			       struct hi_error *err)
 {
 	struct hi_export x = {
-		.limits = limits, .in = in, .head = head, .out = output->file};
+		.limits = limits, .in = in, .header = header, .out = output->file};
 	enum hi_status status;
 
 	hi_inspect_phase(in, "export");
-	if (hi_heap_known(head) != HI_HEAP_KNOWN)
+	if (hi_heap_known(header) != HI_HEAP_KNOWN)
 		hi_export_warn(&x,
 			       "%s; leaks there are unknown, what is live is a "
 			       "lower bound",
-			       head->not_decoded && *head->not_decoded
+			       header->not_decoded && *header->not_decoded
 				       ? "the heap of another allocator or runtime is "
 					 "not decoded"
 				       : "this heap belongs to no known allocator");
@@ -168,13 +169,14 @@ enum hi_status hi_export_write(struct hi_inspection *in, const struct hi_head *h
 	return status;
 }
 
-static enum hi_status write_export(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status write_export(struct hi_inspection *in,
+				   const struct hi_report_header *header,
 				   struct hi_output *output, struct hi_error *err)
 {
 	static const struct hi_export_limits limits = {.heapsnapshot = UINT32_MAX,
 						       .pprof = HI_PROTOBUF_MAX};
 
-	return hi_export_write(in, head, output, &limits, err);
+	return hi_export_write(in, header, output, &limits, err);
 }
 
 bool hi_export_has_format(const char *name)

@@ -19,7 +19,7 @@ struct hi_export_limits {
 struct hi_export {
 	const struct hi_export_limits *limits;
 	struct hi_inspection *in;
-	const struct hi_head *head;
+	const struct hi_report_header *header;
 	FILE *out;
 	/* The edges of a node in words, one for each of its row; until the next call. */
 	enum hi_status (*labels)(struct hi_export *x, hi_node node, const char **texts,
@@ -35,7 +35,8 @@ hi_export_fn hi_export_heapsnapshot, hi_export_tables, hi_export_folded,
 	hi_export_pprof, hi_export_hp;
 
 /* The export that in->options ask for; HI_LIMIT: it would be more. */
-enum hi_status hi_export_write(struct hi_inspection *in, const struct hi_head *head,
+enum hi_status hi_export_write(struct hi_inspection *in,
+			       const struct hi_report_header *header,
 			       struct hi_output *output,
 			       const struct hi_export_limits *limits,
 			       struct hi_error *err);

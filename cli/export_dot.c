@@ -119,11 +119,11 @@ static void put_type_gauges(struct hi_export *x, const char *name, const char *h
 enum hi_status hi_export_prometheus(struct hi_export *x, struct hi_error *err)
 {
 	const struct hi_reach *r = x->in->reach;
-	struct hi_leak_sums leaks;
+	struct hi_leak_totals leaks;
 
 	(void)err;
-	hi_leak_sums_count(x->in->graph, r, r, &leaks);
-	leaks = hi_leak_sums_if_known(x->head, leaks);
+	hi_leak_totals_count(x->in->graph, r, r, &leaks);
+	leaks = hi_leak_totals_if_known(x->header, leaks);
 	put_single_gauge(x->out, "live_bytes",
 			 "Bytes that a root leads to; a lower bound unless heap_known.",
 			 r->live_bytes);
@@ -161,7 +161,7 @@ enum hi_status hi_export_prometheus(struct hi_export *x, struct hi_error *err)
 	put_single_gauge(x->out, "heap_known",
 			 "1: the whole heap was walked; 0: some allocator or runtime is "
 			 "not decoded.",
-			 hi_heap_known(x->head) == HI_HEAP_KNOWN);
+			 hi_heap_known(x->header) == HI_HEAP_KNOWN);
 	if (x->in->ledger_known && x->in->ledger.rss != HI_UNKNOWN)
 		put_single_gauge(x->out, "rss_bytes", "Resident bytes of the process.",
 				 x->in->ledger.rss);

@@ -62,18 +62,18 @@ static enum hi_status put_hp_sample(struct writer *w, uint64_t at_ns,
 
 static enum hi_status create_hp_export(struct writer *w, struct hi_error *err)
 {
-	const struct hi_head *head = w->x->head;
+	const struct hi_report_header *header = w->x->header;
 	char job[256];
-	struct hi_hp_header header = {.job = job, .date = time(NULL)};
+	struct hi_hp_header hp_header = {.job = job, .date = time(NULL)};
 
-	if (head->time_ns != UINT64_MAX)
-		header.date = (time_t)(head->time_ns / 1000000000);
-	snprintf(job, sizeof(job), "%.160s pid %d by type%s", hi_path_name(head->exe),
-		 head->pid,
-		 hi_heap_known(head) == HI_HEAP_KNOWN ? "" : HI_SERIES_LOWER_BOUND);
+	if (header->time_ns != UINT64_MAX)
+		hp_header.date = (time_t)(header->time_ns / 1000000000);
+	snprintf(job, sizeof(job), "%.160s pid %d by type%s", hi_path_name(header->exe),
+		 header->pid,
+		 hi_heap_known(header) == HI_HEAP_KNOWN ? "" : HI_SERIES_LOWER_BOUND);
 	if (fflush(w->x->out) != 0)
 		return hi_fail_errno(err, "export");
-	return hi_hp_create(fileno(w->x->out), -1, &header, &w->hp, err);
+	return hi_hp_create(fileno(w->x->out), -1, &hp_header, &w->hp, err);
 }
 
 static void warn_of_short_names(const struct writer *w)

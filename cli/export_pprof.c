@@ -303,14 +303,14 @@ static void put_strings(struct writer *w)
 
 static void put_pprof_header(struct writer *w)
 {
-	const struct hi_head *head = w->x->head;
+	const struct hi_report_header *header = w->x->header;
 
 	index_of_string(w, ""); /* the first must be that */
 	put_value_type(w, "inuse_objects", "count");
 	put_value_type(w, "inuse_space", "bytes");
 	put_value_type(w, "retained_space", "bytes");
-	if (head->time_ns != UINT64_MAX)
-		hi_protobuf_number(&w->field, TIME_NANOS, head->time_ns);
+	if (header->time_ns != UINT64_MAX)
+		hi_protobuf_number(&w->field, TIME_NANOS, header->time_ns);
 	hi_protobuf_number(
 		&w->field, COMMENT,
 		index_of_string(

@@ -188,20 +188,20 @@ static enum hi_status write_rows(struct table *t, struct hi_error *err)
 /* What rows cannot say: which table of which target, which build, when. */
 static enum hi_status finish_table_export(struct table *t, struct hi_error *err)
 {
-	const struct hi_head *head = t->x->head;
+	const struct hi_report_header *header = t->x->header;
 	const char *name = t->x->in->options->table;
 	char pid[16], time[24], exe[HI_EXPORT_TEXT];
 	const struct hi_parquet_property properties[] = {
 		{"heapinspect.table", name ? name : "objects"},
 		{"heapinspect.pid", pid},
-		{"heapinspect.exe", hi_export_safe(exe, head->exe)},
-		{"heapinspect.build_id", head->build_id},
+		{"heapinspect.exe", hi_export_safe(exe, header->exe)},
+		{"heapinspect.build_id", header->build_id},
 		{"heapinspect.time_ns", time},
-		{"heapinspect.complete", head->complete ? "true" : "false"},
+		{"heapinspect.complete", header->complete ? "true" : "false"},
 	};
 
-	snprintf(pid, sizeof(pid), "%d", head->pid);
-	snprintf(time, sizeof(time), "%" PRIu64, head->time_ns);
+	snprintf(pid, sizeof(pid), "%d", header->pid);
+	snprintf(time, sizeof(time), "%" PRIu64, header->time_ns);
 	return hi_export_table_finish(&t->cells, properties,
 				      sizeof(properties) / sizeof(properties[0]), err);
 }

@@ -21,7 +21,7 @@ static void name_rows(struct hi_inspection *in, struct hi_facts *facts,
 	}
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
 {
@@ -33,7 +33,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 
 	if (status != HI_OK)
 		return status;
-	status = hi_leaks_report_create(head, in->graph, in->shown, in->leaks, &only,
+	status = hi_leaks_report_create(header, in->graph, in->shown, in->leaks, &only,
 					&report, err);
 	hi_type_set_free(&set);
 	if (status != HI_OK)

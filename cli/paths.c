@@ -114,14 +114,14 @@ static enum hi_status find_ways(struct hi_inspection *in, const struct targets *
 	return status;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
 {
 	const char *query = in->options->argument;
 	struct targets t = {};
 	struct hi_paths_report report = {
-		.head = head, .query = query, .steps = in->options->verbose};
+		.header = header, .query = query, .steps = in->options->verbose};
 	uint64_t address;
 	enum hi_status status = hi_lookup_is_address(query, &address)
 					? find_address(in, address, &t, err)

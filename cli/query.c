@@ -142,16 +142,16 @@ static enum hi_status copy_rows(struct hi_query *q, struct hi_result *result,
 
 /* ---- as a page, and as a document ---- */
 
-static void show_head(const struct hi_inspection *in, const struct hi_head *head,
-		      struct hi_page *page)
+static void show_head(const struct hi_inspection *in,
+		      const struct hi_report_header *header, struct hi_page *page)
 {
 	if (!in->stored) {
-		hi_head_facts(head, page, false);
+		hi_report_header_facts(header, page, false);
 		hi_page_blank(page);
 		return;
 	}
-	for (size_t i = 0; i < head->n_warnings && i < WARNINGS; i++)
-		hi_page_warning(page, hi_page_safe(page, head->warnings[i]));
+	for (size_t i = 0; i < header->n_warnings && i < WARNINGS; i++)
+		hi_page_warning(page, hi_page_safe(page, header->warnings[i]));
 }
 
 static void show_query_row_counts(const struct hi_result *result, struct hi_page *page)
@@ -170,15 +170,16 @@ static void show_query_row_counts(const struct hi_result *result, struct hi_page
 						  result->n_rows == 1 ? "" : "s"));
 }
 
-static enum hi_status fill_page(struct hi_inspection *in, const struct hi_head *head,
-				struct hi_query *q, struct hi_result *result,
-				struct hi_page *page, struct hi_error *err)
+static enum hi_status fill_page(struct hi_inspection *in,
+				const struct hi_report_header *header, struct hi_query *q,
+				struct hi_result *result, struct hi_page *page,
+				struct hi_error *err)
 {
 	size_t n = 0;
 	const struct hi_result_column *columns = hi_query_columns(q, &n);
 	enum hi_status status;
 
-	show_head(in, head, page);
+	show_head(in, header, page);
 	status = hi_result_begin(result, (struct hi_result_target){.page = page}, columns,
 				 n, hi_lookup_top(in->options, TOP), err);
 	if (status == HI_OK)
@@ -189,22 +190,23 @@ static enum hi_status fill_page(struct hi_inspection *in, const struct hi_head *
 }
 
 static enum hi_status show_query_table(struct hi_inspection *in,
-				       const struct hi_head *head, struct hi_query *q,
-				       struct hi_result *result, struct hi_output *output,
-				       struct hi_error *err)
+				       const struct hi_report_header *header,
+				       struct hi_query *q, struct hi_result *result,
+				       struct hi_output *output, struct hi_error *err)
 {
 	HI_GUARD(hi_page_destroy) struct hi_page *page = hi_page_create();
 	enum hi_status status;
 
 	if (!page)
 		return hi_fail_memory(err, "page");
-	status = fill_page(in, head, q, result, page, err);
+	status = fill_page(in, header, q, result, page, err);
 	return status == HI_OK ? hi_output_page(output, in->options, page, err) : status;
 }
 
-static enum hi_status write_json(const struct hi_head *head, struct hi_query *q,
-				 const char *sql, struct hi_result *result,
-				 struct hi_output *output, struct hi_error *err)
+static enum hi_status write_json(const struct hi_report_header *header,
+				 struct hi_query *q, const char *sql,
+				 struct hi_result *result, struct hi_output *output,
+				 struct hi_error *err)
 {
 	size_t n = 0;
 	const struct hi_result_column *columns = hi_query_columns(q, &n);
@@ -212,7 +214,7 @@ static enum hi_status write_json(const struct hi_head *head, struct hi_query *q,
 	enum hi_status status;
 
 	hi_json_init(&json, output->file);
-	hi_head_json(head, "heapinspect/query/v1", &json);
+	hi_report_header_json(header, "heapinspect/query/v1", &json);
 	hi_json_text(&json, "sql", sql);
 	status = hi_result_begin(result, (struct hi_result_target){.json = &json},
 				 columns, n, 0, err);
@@ -238,9 +240,9 @@ static enum hi_status write_csv(struct hi_query *q, struct hi_result *result,
 }
 
 static enum hi_status answer_statement(struct hi_inspection *in,
-				       const struct hi_head *head, struct hi_query *q,
-				       const char *sql, struct hi_output *output,
-				       struct hi_error *err)
+				       const struct hi_report_header *header,
+				       struct hi_query *q, const char *sql,
+				       struct hi_output *output, struct hi_error *err)
 {
 	enum hi_query_format format = HI_QUERY_TABLE;
 	struct hi_result result = {};
@@ -248,18 +250,19 @@ static enum hi_status answer_statement(struct hi_inspection *in,
 
 	(void)hi_query_take_format(in->options, &format);
 	if (format == HI_QUERY_JSON)
-		status = write_json(head, q, sql, &result, output, err);
+		status = write_json(header, q, sql, &result, output, err);
 	else if (format == HI_QUERY_CSV)
 		status = write_csv(q, &result, output, err);
 	else
-		status = show_query_table(in, head, q, &result, output, err);
+		status = show_query_table(in, header, q, &result, output, err);
 	if (status == HI_TIMEOUT)
 		status = die_of_interrupt(output, result.n_rows, err);
 	hi_result_free(&result);
 	return status;
 }
 
-static enum hi_status write_answer(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status write_answer(struct hi_inspection *in,
+				   const struct hi_report_header *header,
 				   struct hi_output *output, struct hi_error *err)
 {
 	HI_GUARD(hi_query_close) struct hi_query *q = NULL;
@@ -268,7 +271,7 @@ static enum hi_status write_answer(struct hi_inspection *in, const struct hi_hea
 	enum hi_status status;
 
 	hi_inspect_phase(in, "query");
-	hi_query_feed_begin(&feed, in, head->time_ns);
+	hi_query_feed_begin(&feed, in, header->time_ns);
 	status = read_statement(in, &sql, err);
 	if (status == HI_OK)
 		status = hi_query_open(&feed.source, &q, err);
@@ -276,7 +279,7 @@ static enum hi_status write_answer(struct hi_inspection *in, const struct hi_hea
 		status = prepare_statement(q, sql, err);
 	if (status == HI_OK) {
 		watch_interrupt();
-		status = answer_statement(in, head, q, sql, output, err);
+		status = answer_statement(in, header, q, sql, output, err);
 	}
 	hi_query_close(hi_take(q));
 	hi_query_feed_end(&feed);

@@ -18,7 +18,8 @@ static enum hi_status exact_bytes(struct hi_inspection *in, const struct hi_type
 	return HI_OK;
 }
 
-static enum hi_status make_report(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status make_report(struct hi_inspection *in,
+				  const struct hi_report_header *header,
 				  struct hi_retained_report **ret, struct hi_error *err)
 {
 	struct hi_type_set set;
@@ -29,7 +30,7 @@ static enum hi_status make_report(struct hi_inspection *in, const struct hi_head
 	if (status == HI_OK)
 		status = exact_bytes(in, &set, &exact, err);
 	if (status == HI_OK)
-		status = hi_retained_report_create(head, in->graph, in->shown,
+		status = hi_retained_report_create(header, in->graph, in->shown,
 						   in->dominators, in->census, &only,
 						   exact, ret, err);
 	hi_type_set_free(&set);
@@ -38,14 +39,14 @@ static enum hi_status make_report(struct hi_inspection *in, const struct hi_head
 	return status;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
 {
 	struct hi_retained_report *report = NULL;
 	enum hi_status status = hi_stored_has_answer(in)
-					? hi_stored_retained(in, head, &report, err)
-					: make_report(in, head, &report, err);
+					? hi_stored_retained(in, header, &report, err)
+					: make_report(in, header, &report, err);
 
 	if (status != HI_OK)
 		return status;

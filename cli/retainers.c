@@ -16,7 +16,7 @@ static const char *name_of(void *arg, uint32_t identity)
 	return hi_interner_name(arg, identity);
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
 {
@@ -47,7 +47,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 	view.auto_types = in->retaining->auto_types;
 	view.auto_by_hints = in->retaining->auto_by_hints;
 	status = hi_retainers_report_create(
-		head, in->graph, in->reach, in->retaining->sets, in->retaining->pool,
+		header, in->graph, in->reach, in->retaining->sets, in->retaining->pool,
 		&view, hi_lookup_top(in->options, TOP), &report, err);
 	if (status != HI_OK)
 		return status;

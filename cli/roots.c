@@ -79,7 +79,7 @@ static const bool *shown_roots(struct hi_inspection *in)
 	return shown;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
 {
@@ -104,7 +104,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 	if (status == HI_OK)
 		status = hi_naming_keep_bins(in, bins, pool, err);
 	if (status == HI_OK)
-		status = hi_bins_report_create(head, in->reach, bins, pool, roots,
+		status = hi_bins_report_create(header, in->reach, bins, pool, roots,
 					       in->roots->count, &view, &only, &report,
 					       err);
 	if (status != HI_OK)

@@ -65,7 +65,8 @@ static void say_phases(const struct hi_inspection *in)
 }
 
 /* The report, page or document, onto the output. */
-static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status tell(struct hi_inspection *in,
+			   const struct hi_report_header *header,
 			   struct hi_output *output, struct hi_error *err)
 {
 	const struct hi_options *o = in->options;
@@ -74,10 +75,10 @@ static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
 	enum hi_status status;
 
 	if (o->command->write)
-		return o->command->write(in, head, output, err);
+		return o->command->write(in, header, output, err);
 	if (o->json) {
 		hi_json_init(&json, output->file);
-		status = o->command->run(in, head, NULL, &json, err);
+		status = o->command->run(in, header, NULL, &json, err);
 		if (status == HI_OK)
 			status = hi_stored_check(in, err);
 		if (status == HI_OK)
@@ -90,7 +91,7 @@ static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
 	page = hi_page_create();
 	if (!page)
 		return hi_fail_memory(err, "page");
-	status = o->command->run(in, head, page, NULL, err);
+	status = o->command->run(in, header, page, NULL, err);
 	if (status == HI_OK)
 		status = hi_stored_check(in, err);
 	if (status == HI_OK)
@@ -102,10 +103,10 @@ static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
 	return status;
 }
 
-static bool is_partial(const struct hi_head *head)
+static bool is_partial(const struct hi_report_header *header)
 {
-	return !head->complete || head->damaged || head->threads_in_allocator ||
-	       head->skipped_bytes;
+	return !header->complete || header->damaged || header->threads_in_allocator ||
+	       header->skipped_bytes;
 }
 
 /* All that reads what the target has made. */
@@ -113,19 +114,19 @@ static int decode(struct hi_inspection *in, struct hi_output *output)
 {
 	const struct hi_options *options = in->options;
 	struct hi_error err = {};
-	struct hi_head head;
+	struct hi_report_header header;
 
 	if (hi_inspect_finish(in, options->command->wanted, &err) != HI_OK)
 		return say_error(&err);
 	hi_inspect_phase(in, "report");
-	if (hi_heading_make(in, &head, &err) != HI_OK ||
-	    tell(in, &head, output, &err) != HI_OK ||
+	if (hi_heading_make(in, &header, &err) != HI_OK ||
+	    tell(in, &header, output, &err) != HI_OK ||
 	    hi_output_commit(output, &err) != HI_OK)
 		return say_error(&err);
 	hi_inspect_phase(in, NULL);
 	if (options->verbose)
 		say_phases(in);
-	if (options->strict && (is_partial(&head) || in->short_of_memory)) {
+	if (options->strict && (is_partial(&header) || in->short_of_memory)) {
 		if (!options->quiet)
 			fprintf(stderr, "heapinspect: the snapshot is not complete\n");
 		return HI_EXIT_PARTIAL;

@@ -32,7 +32,7 @@ struct listing {
 	size_t n_known;
 	struct hi_probe_sites all; /* of the first rows, one after the other; borrowed */
 	uint64_t *hits;		   /* of each of them */
-	struct hi_head head;
+	struct hi_report_header header;
 	struct hi_safepoints_report report;
 	struct hi_arena arena;
 	char why[240];
@@ -81,9 +81,9 @@ static enum hi_status list(struct listing *l, struct hi_error *err)
 		return status;
 	if (l->n_known)
 		qsort(l->known, l->n_known, sizeof(*l->known), by_promise);
-	l->head = (struct hi_head){.pid = (int)l->options->pid,
-				   .exe = l->target->exe,
-				   .exe_deleted = l->target->exe_deleted};
+	l->header = (struct hi_report_header){.pid = (int)l->options->pid,
+					      .exe = l->target->exe,
+					      .exe_deleted = l->target->exe_deleted};
 	return HI_OK;
 }
 
@@ -236,7 +236,7 @@ static enum hi_status run_alone(const struct hi_options *options,
 	size_t top = hi_lookup_top(options, USUAL_ROWS);
 	enum hi_status status = list(&l, err);
 
-	l.report.head = &l.head;
+	l.report.header = &l.header;
 	l.report.not_counted = l.why;
 	if (status == HI_OK)
 		status = count_hits(&l, err);

@@ -34,7 +34,7 @@ enum {
 struct series {
 	const struct hi_options *options;
 	struct hi_options inner; /* of each census: without words of its own */
-	struct hi_series_head head;
+	struct hi_series_header header;
 	char *exe;
 	struct hi_series_sinks sinks;
 	struct hi_series_store store; /* of snap */
@@ -111,9 +111,9 @@ static uint64_t place(struct series *s, struct hi_moment when, uint64_t number)
 		s->cpu_ns = when.cpu_ns - s->first.cpu_ns;
 	if (when.wall_ns > s->first.wall_ns + s->wall_ns)
 		s->wall_ns = when.wall_ns - s->first.wall_ns;
-	at = s->head.axis == HI_SERIES_CPU    ? s->cpu_ns
-	     : s->head.axis == HI_SERIES_WALL ? s->wall_ns
-					      : (number - 1) * 1000000000;
+	at = s->header.axis == HI_SERIES_CPU	? s->cpu_ns
+	     : s->header.axis == HI_SERIES_WALL ? s->wall_ns
+						: (number - 1) * 1000000000;
 	if (at > s->last_at_ns)
 		s->last_at_ns = at;
 	return s->last_at_ns;
@@ -140,7 +140,7 @@ static enum hi_status begin_axes(struct series *s, const struct hi_inspection *i
 	s->exe = hi_strdup(in->image->exe ? in->image->exe : "");
 	if (!s->exe)
 		return hi_fail_memory(err, "series");
-	s->head.exe = s->exe;
+	s->header.exe = s->exe;
 	say_warnings(s, in);
 	return HI_OK;
 }
@@ -166,14 +166,14 @@ static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t 
 		.mode = in->image->mode == HI_SNAPSHOT_FORK ? "fork" : "copy",
 		.stopped = in->stopped,
 		.complete = in->image->complete && !in->image->stats.threads_in_allocator,
-		.leaks = hi_leak_sums_unknown(),
+		.leaks = hi_leak_totals_unknown(),
 		.lower_bound = !hi_inspect_heap_is_known(in),
 		.only = in->shown == in->reach ? NULL : &in->only,
 	};
 	enum hi_status status = o->command->sample(in, &sample, err);
 
 	if (hi_inspect_heap_is_known(in))
-		hi_leak_sums_count(in->graph, in->reach, in->reach, &sample.leaks);
+		hi_leak_totals_count(in->graph, in->reach, in->reach, &sample.leaks);
 	if (status == HI_OK && s->samples == 0)
 		status = begin_axes(s, in, err);
 	if (status != HI_OK)
@@ -190,7 +190,7 @@ static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t 
 	s->partial |= !sample.complete || in->short_of_memory;
 	status = store(s, in, &sample, err);
 	if (status == HI_OK)
-		status = hi_series_sinks_sample(&s->sinks, &s->head, &sample, err);
+		status = hi_series_sinks_sample(&s->sinks, &s->header, &sample, err);
 	if (status != HI_OK)
 		return status;
 	s->keep.samples = ++s->samples;
@@ -361,7 +361,7 @@ static enum hi_status put_mark(struct series *s, const struct hi_mark *mark,
 		say(s, "mark, %s: %s",
 		    s->wall_ns ? hi_text_duration(time, s->wall_ns) : "0 s", mark->text);
 	}
-	return hi_series_sinks_mark(&s->sinks, &s->head, at, mark->text, err);
+	return hi_series_sinks_mark(&s->sinks, &s->header, at, mark->text, err);
 }
 
 static enum hi_status take_marks(struct series *s, struct hi_error *err)
@@ -451,7 +451,7 @@ static enum hi_status finish(struct series *s, enum hi_series_end end,
 	};
 	uint64_t at = place(s, hi_moment_now(s->options->pid), s->samples + 1);
 	enum hi_status status =
-		hi_series_sinks_end(&s->sinks, &s->head, end, at, s->samples, err);
+		hi_series_sinks_end(&s->sinks, &s->header, end, at, s->samples, err);
 
 	if (status == HI_OK && s->store.writer)
 		status = hi_series_store_end(&s->store, end, err);
@@ -462,7 +462,7 @@ static enum hi_status finish(struct series *s, enum hi_series_end end,
 		say(s, "%s", s->store.news);
 	say_missed(s);
 	/* A hundredth of the time or less: all samples stand in one place. */
-	if (s->head.axis == HI_SERIES_CPU && s->samples > 1 &&
+	if (s->header.axis == HI_SERIES_CPU && s->samples > 1 &&
 	    (!s->store.writer || s->options->series.hp) &&
 	    s->cpu_ns < s->wall_ns / IDLE_SHARE)
 		say(s, "the target used hardly any CPU time, which is the time axis: use "
@@ -530,7 +530,7 @@ static enum hi_status open_place(struct series *s, struct hi_error *err)
 	hi_freeze_waiting_text(s->keep.place, text);
 	say(s, "%s", text);
 	s->exe = hi_strdup(s->keep.place->target->exe);
-	s->head.exe = s->exe ? s->exe : "";
+	s->header.exe = s->exe ? s->exe : "";
 	return HI_OK;
 }
 
@@ -560,12 +560,12 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 	s.inner.quiet = true;
 	s.inner.keep = &s.keep;
 	s.keep.pidfd = s.pidfd;
-	s.head = (struct hi_series_head){.pid = (int)options->pid,
-					 .exe = "",
-					 .pure = options->profile.pure,
-					 .by = census ? by[options->by]
-						      : options->command->name,
-					 .axis = options->series.axis};
+	s.header = (struct hi_series_header){.pid = (int)options->pid,
+					     .exe = "",
+					     .pure = options->profile.pure,
+					     .by = census ? by[options->by]
+							  : options->command->name,
+					     .axis = options->series.axis};
 	status = hi_series_signals_watch(err);
 	if (status == HI_OK)
 		status = hi_sleepers_create(&s.keep.sleepers, err);

@@ -38,7 +38,7 @@ bool hi_series_file_is_wanted(const struct hi_options *o)
 /* ---- tables ---- */
 
 static void census_row(struct hi_export_table *t, const struct hi_snapshots_entry *e,
-		       const struct hi_leak_sums *leaks)
+		       const struct hi_leak_totals *leaks)
 {
 	uint64_t graph = e->parts[HI_SNAPSHOTS_WHOLE].size;
 
@@ -92,7 +92,7 @@ static enum hi_status put_census(void *arg, const struct hi_series_file_census *
 				 struct hi_error *err)
 {
 	struct series_export *x = arg;
-	struct hi_leak_sums leaks = hi_series_file_leaks(c->entry, c->snapshot);
+	struct hi_leak_totals leaks = hi_series_file_leaks(c->entry, c->snapshot);
 
 	(void)err;
 	census_row(&x->table, c->entry, &leaks);
@@ -102,7 +102,7 @@ static enum hi_status put_census(void *arg, const struct hi_series_file_census *
 static enum hi_status put_rows(struct series_export *x, bool sums, struct hi_error *err)
 {
 	static const struct hi_snapshots_entry nothing;
-	static const struct hi_leak_sums no_leaks;
+	static const struct hi_leak_totals no_leaks;
 	static const struct hi_census_row none;
 
 	if (sums)
@@ -131,7 +131,7 @@ static enum hi_status put_table(struct series_export *x, const struct hi_options
 
 static void put_tree(struct series_export *x, const struct hi_series_sample *sample)
 {
-	static const struct hi_series_head head = {.by = "type"};
+	static const struct hi_series_header header = {.by = "type"};
 	char safe[HI_EXPORT_TEXT];
 	uint64_t all = 0;
 
@@ -144,7 +144,7 @@ static void put_tree(struct series_export *x, const struct hi_series_sample *sam
 	for (size_t i = 0; i < sample->n_rows; i++)
 		fprintf(x->out, " n0: %" PRIu64 " 0x%zX: %s (heap)\n",
 			sample->rows[i].bytes, i + 1,
-			hi_export_safe(safe, hi_series_name(&head, &sample->rows[i])));
+			hi_export_safe(safe, hi_series_name(&header, &sample->rows[i])));
 }
 
 static enum hi_status put_massif(void *arg, const struct hi_series_file_census *c,

@@ -26,9 +26,9 @@ enum hi_status hi_series_file_census_open(const struct hi_snapshots *s, size_t i
 					  struct hi_error *err)
 {
 	struct hi_series_file_census c = {.entry = &s->entries[i]};
-	bool sums = c.entry->parts[HI_SNAPSHOTS_SUMS].size != 0;
+	bool sums = c.entry->parts[HI_SNAPSHOTS_TOTALS].size != 0;
 	enum hi_status status = hi_snapshots_part(
-		s, i, sums ? HI_SNAPSHOTS_SUMS : HI_SNAPSHOTS_WHOLE, &c.snapshot, err);
+		s, i, sums ? HI_SNAPSHOTS_TOTALS : HI_SNAPSHOTS_WHOLE, &c.snapshot, err);
 
 	if (status == HI_OK)
 		status = hi_snapshot_outline(c.snapshot, &c.graph, &c.reach, err);
@@ -60,10 +60,10 @@ enum hi_status hi_series_file_each(const struct hi_snapshots *s, hi_series_file_
 	return HI_OK;
 }
 
-struct hi_leak_sums hi_series_file_leaks(const struct hi_snapshots_entry *entry,
-					 const struct hi_snapshot *snapshot)
+struct hi_leak_totals hi_series_file_leaks(const struct hi_snapshots_entry *entry,
+					   const struct hi_snapshot *snapshot)
 {
-	struct hi_leak_sums ret = hi_stored_leak_sums(snapshot);
+	struct hi_leak_totals ret = hi_stored_leak_sums(snapshot);
 
 	ret.certain.bytes = entry->point.leaked;
 	return ret;
@@ -124,19 +124,19 @@ static enum hi_status begin(struct profile *p, const struct hi_series_file_censu
 	const char *exe = hi_snapshot_text(c->snapshot, "head.exe", "");
 	const char *slash = strrchr(exe, '/');
 	char job[256];
-	struct hi_hp_header header = {
+	struct hi_hp_header hp_header = {
 		.job = job, .date = (time_t)(c->entry->point.time_ns / 1000000000)};
 
 	snprintf(job, sizeof(job), "%.160s pid %d by type%s", slash ? slash + 1 : exe,
 		 (int)hi_snapshot_number(c->snapshot, "head.pid", 0),
 		 hi_stored_heap_is_known(c->snapshot) ? "" : HI_SERIES_LOWER_BOUND);
-	return hi_hp_create(p->fd, p->key_fd, &header, &p->hp, err);
+	return hi_hp_create(p->fd, p->key_fd, &hp_header, &p->hp, err);
 }
 
 static enum hi_status put_sample(void *arg, const struct hi_series_file_census *c,
 				 struct hi_error *err)
 {
-	static const struct hi_series_head head = {.by = "type"};
+	static const struct hi_series_header header = {.by = "type"};
 	struct profile *p = arg;
 	struct hi_series_sample sample = {};
 	enum hi_status status = p->hp ? HI_OK : begin(p, c, err);
@@ -150,7 +150,7 @@ static enum hi_status put_sample(void *arg, const struct hi_series_file_census *
 	p->last_ns = c->entry->point.wall_ns;
 	hi_hp_sample_begin(p->hp, p->last_ns);
 	for (size_t i = 0; i < sample.n_rows && status == HI_OK; i++)
-		status = hi_hp_band(p->hp, hi_series_name(&head, &sample.rows[i]),
+		status = hi_hp_band(p->hp, hi_series_name(&header, &sample.rows[i]),
 				    sample.rows[i].bytes, err);
 	free(sample.rows);
 	return status == HI_OK ? hi_hp_sample_end(p->hp, err) : status;

@@ -29,8 +29,8 @@ enum hi_status hi_series_file_each(const struct hi_snapshots *s, hi_series_file_
 				   void *arg, struct hi_error *err);
 /* Bytes alone. A file of an earlier version has one number, of all that no root leads to:
  * that is `certain`, and the rest is unknown. */
-struct hi_leak_sums hi_series_file_leaks(const struct hi_snapshots_entry *entry,
-					 const struct hi_snapshot *snapshot);
+struct hi_leak_totals hi_series_file_leaks(const struct hi_snapshots_entry *entry,
+					   const struct hi_snapshot *snapshot);
 /* By type, each name once, most bytes first; rows are the caller's to free. */
 enum hi_status hi_series_file_rows(const struct hi_series_file_census *census,
 				   struct hi_series_sample *ret, struct hi_error *err);

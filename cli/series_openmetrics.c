@@ -32,7 +32,7 @@ struct metrics {
 	struct value *values;		 /* (shown + 1) rows of n_entries */
 	/* By entry; UINT64_MAX: unknown. */
 	uint64_t *times_ms, *rss;
-	struct hi_leak_sums *leaks;
+	struct hi_leak_totals *leaks;
 	size_t entry; /* that is read */
 };
 
@@ -54,14 +54,14 @@ HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 static enum hi_status note_most(void *arg, const struct hi_series_file_census *c,
 				struct hi_error *err)
 {
-	static const struct hi_series_head head = {.by = "type"};
+	static const struct hi_series_header header = {.by = "type"};
 	struct metrics *m = arg;
 	struct hi_series_sample sample = {};
 	enum hi_status status = hi_series_file_rows(c, &sample, err);
 
 	for (size_t i = 0; i < sample.n_rows && status == HI_OK; i++) {
 		uint32_t name = hi_interner_add(&m->names,
-						hi_series_name(&head, &sample.rows[i]));
+						hi_series_name(&header, &sample.rows[i]));
 
 		if (!name || (name > m->most.count && !hi_vector_push(&m->most, 0)))
 			status = hi_fail_memory(err, "types");
@@ -120,7 +120,7 @@ static void place(struct metrics *m)
 static enum hi_status take_values(void *arg, const struct hi_series_file_census *c,
 				  struct hi_error *err)
 {
-	static const struct hi_series_head head = {.by = "type"};
+	static const struct hi_series_header header = {.by = "type"};
 	struct metrics *m = arg;
 	struct hi_series_sample sample = {};
 	enum hi_status status = hi_series_file_rows(c, &sample, err);
@@ -131,8 +131,8 @@ static enum hi_status take_values(void *arg, const struct hi_series_file_census 
 	m->rss[m->entry] = hi_snapshot_number(c->snapshot, "ledger.rss", UINT64_MAX);
 	m->leaks[m->entry] = hi_series_file_leaks(c->entry, c->snapshot);
 	for (size_t i = 0; i < sample.n_rows; i++) {
-		uint32_t name = hi_interner_find(&m->names,
-						 hi_series_name(&head, &sample.rows[i]));
+		uint32_t name = hi_interner_find(
+			&m->names, hi_series_name(&header, &sample.rows[i]));
 		size_t row = name ? m->row_of[name - 1] : m->shown;
 		struct value *value = &m->values[row * m->series->n_entries + m->entry];
 
@@ -173,7 +173,7 @@ enum {
 static uint64_t sum_of(const struct metrics *m, int which, size_t entry)
 {
 	const struct hi_census_point *p = &m->series->entries[entry].point;
-	const struct hi_leak_sums *leaks = &m->leaks[entry];
+	const struct hi_leak_totals *leaks = &m->leaks[entry];
 	const uint64_t values[SUMS] = {[LIVE_BYTES] = p->bytes,
 				       [LIVE_OBJECTS] = p->objects,
 				       [LEAK_BYTES] = leaks->certain.bytes,

@@ -217,14 +217,14 @@ void hi_series_sinks_close(struct hi_series_sinks *s)
 /* ---- the heap profile ---- */
 
 static enum hi_status create_profile(struct hi_series_sinks *s,
-				     const struct hi_series_head *head, bool lower_bound,
-				     struct hi_error *err)
+				     const struct hi_series_header *header,
+				     bool lower_bound, struct hi_error *err)
 {
-	const char *slash = strrchr(head->exe, '/');
+	const char *slash = strrchr(header->exe, '/');
 	char job[256];
-	struct hi_hp_header header = {.job = job,
-				      .date = time(NULL),
-				      .sample_unit = hi_series_unit(head->axis)};
+	struct hi_hp_header hp_header = {.job = job,
+					 .date = time(NULL),
+					 .sample_unit = hi_series_unit(header->axis)};
 	enum hi_status status = empty(&s->profile, err);
 
 	if (status == HI_OK)
@@ -232,19 +232,19 @@ static enum hi_status create_profile(struct hi_series_sinks *s,
 	if (status != HI_OK)
 		return status;
 	snprintf(job, sizeof(job), "%.160s pid %d by %s%s%s",
-		 slash ? slash + 1 : head->exe, head->pid, head->by,
-		 head->pure ? ", pure bytes" : "",
+		 slash ? slash + 1 : header->exe, header->pid, header->by,
+		 header->pure ? ", pure bytes" : "",
 		 lower_bound ? HI_SERIES_LOWER_BOUND : "");
-	return hi_hp_create(s->profile.fd, s->key.fd, &header, &s->hp, err);
+	return hi_hp_create(s->profile.fd, s->key.fd, &hp_header, &s->hp, err);
 }
 
-static enum hi_status add_band(struct hi_hp *hp, const struct hi_series_head *head,
+static enum hi_status add_band(struct hi_hp *hp, const struct hi_series_header *header,
 			       const struct hi_series_row *row, struct hi_error *err)
 {
 	if (row->keyed)
 		return hi_hp_set_band(hp, row->set, row->members, row->n_members,
 				      row->bytes, err);
-	return hi_hp_band(hp, hi_series_name(head, row), row->bytes, err);
+	return hi_hp_band(hp, hi_series_name(header, row), row->bytes, err);
 }
 
 /* What --retained-by cannot tell of, as a band of its own: a profile without it would
@@ -252,7 +252,7 @@ static enum hi_status add_band(struct hi_hp *hp, const struct hi_series_head *he
 static enum hi_status add_hidden(struct hi_hp *hp, const struct hi_series_sample *sample,
 				 struct hi_error *err)
 {
-	const struct hi_head_only *only = sample->only;
+	const struct hi_report_restriction *only = sample->only;
 	enum hi_status status = HI_OK;
 
 	if (only && only->many_bytes)
@@ -279,12 +279,12 @@ static enum hi_status note_retainers(struct hi_hp *hp,
 }
 
 static enum hi_status sample_profile(struct hi_series_sinks *s,
-				     const struct hi_series_head *head,
+				     const struct hi_series_header *header,
 				     const struct hi_series_sample *sample,
 				     struct hi_error *err)
 {
 	enum hi_status status =
-		s->hp ? HI_OK : create_profile(s, head, sample->lower_bound, err);
+		s->hp ? HI_OK : create_profile(s, header, sample->lower_bound, err);
 
 	if (status != HI_OK)
 		return status;
@@ -292,7 +292,7 @@ static enum hi_status sample_profile(struct hi_series_sinks *s,
 	if (sample->visits)
 		status = note_retainers(s->hp, sample, err);
 	for (size_t i = 0; i < sample->n_rows && status == HI_OK; i++)
-		status = add_band(s->hp, head, &sample->rows[i], err);
+		status = add_band(s->hp, header, &sample->rows[i], err);
 	if (status == HI_OK)
 		status = add_hidden(s->hp, sample, err);
 	return status == HI_OK ? hi_hp_sample_end(s->hp, err) : status;
@@ -333,8 +333,8 @@ static unsigned terminal_lines(int fd)
 	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row ? size.ws_row : 24;
 }
 
-static enum hi_status draw(struct hi_series_sinks *s, const struct hi_series_head *head,
-			   struct hi_error *err)
+static enum hi_status draw(struct hi_series_sinks *s,
+			   const struct hi_series_header *header, struct hi_error *err)
 {
 	struct hi_text_options looks = hi_output_looks(s->options, s->lines.fd);
 	struct line line;
@@ -346,13 +346,13 @@ static enum hi_status draw(struct hi_series_sinks *s, const struct hi_series_hea
 		screen = s->lines.fd;
 		hi_series_screen_enter();
 	}
-	fine = hi_series_live_draw(s->live, head, terminal_lines(s->lines.fd), &looks,
+	fine = hi_series_live_draw(s->live, header, terminal_lines(s->lines.fd), &looks,
 				   line.file, err) == HI_OK;
 	return line_write(&line, fine, &s->lines, err);
 }
 
 static enum hi_status sample_line(struct hi_series_sinks *s,
-				  const struct hi_series_head *head,
+				  const struct hi_series_header *header,
 				  const struct hi_series_sample *sample,
 				  struct hi_error *err)
 {
@@ -363,35 +363,35 @@ static enum hi_status sample_line(struct hi_series_sinks *s,
 	if (!line_open(&line))
 		return hi_fail_memory(err, "a line of the series");
 	if (s->options->json)
-		fine = hi_series_json(head, sample, line.file);
+		fine = hi_series_json(header, sample, line.file);
 	else
-		fine = hi_series_text(head, sample, s->bytes_before, &looks, line.file,
+		fine = hi_series_text(header, sample, s->bytes_before, &looks, line.file,
 				      err) == HI_OK;
 	return line_write(&line, fine, &s->lines, err);
 }
 
 enum hi_status hi_series_sinks_sample(struct hi_series_sinks *s,
-				      const struct hi_series_head *head,
+				      const struct hi_series_header *header,
 				      const struct hi_series_sample *sample,
 				      struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
 	if (s->profile.fd >= 0)
-		status = sample_profile(s, head, sample, err);
+		status = sample_profile(s, header, sample, err);
 	if (status == HI_OK && s->live) {
-		status = hi_series_live_add(s->live, head, sample, err);
+		status = hi_series_live_add(s->live, header, sample, err);
 		if (status == HI_OK)
-			status = draw(s, head, err);
+			status = draw(s, header, err);
 	} else if (status == HI_OK && s->lines.fd >= 0) {
-		status = sample_line(s, head, sample, err);
+		status = sample_line(s, header, sample, err);
 	}
 	s->bytes_before = sample->bytes;
 	return status;
 }
 
 enum hi_status hi_series_sinks_mark(struct hi_series_sinks *s,
-				    const struct hi_series_head *head, uint64_t at_ns,
+				    const struct hi_series_header *header, uint64_t at_ns,
 				    const char *text, struct hi_error *err)
 {
 	enum hi_status status = s->hp ? hi_hp_mark(s->hp, at_ns, text, err) : HI_OK;
@@ -403,7 +403,7 @@ enum hi_status hi_series_sinks_mark(struct hi_series_sinks *s,
 		return status;
 	if (s->live) {
 		hi_series_live_note(s->live, text);
-		return draw(s, head, err);
+		return draw(s, header, err);
 	}
 	if (s->lines.fd < 0)
 		return HI_OK;
@@ -411,15 +411,15 @@ enum hi_status hi_series_sinks_mark(struct hi_series_sinks *s,
 		return hi_fail_memory(err, "a line of the series");
 	hi_text_escape(safe, sizeof(safe), text, strlen(text));
 	if (s->options->json)
-		fine = hi_series_mark_json(head, at_ns, text, line.file);
+		fine = hi_series_mark_json(header, at_ns, text, line.file);
 	else
 		fprintf(line.file, "%12s mark: %s\n",
-			hi_series_time_text(time, head, at_ns), safe);
+			hi_series_time_text(time, header, at_ns), safe);
 	return line_write(&line, fine, &s->lines, err);
 }
 
 enum hi_status hi_series_sinks_end(struct hi_series_sinks *s,
-				   const struct hi_series_head *head,
+				   const struct hi_series_header *header,
 				   enum hi_series_end end, uint64_t at_ns,
 				   uint64_t samples, struct hi_error *err)
 {
@@ -432,6 +432,6 @@ enum hi_status hi_series_sinks_end(struct hi_series_sinks *s,
 		return status;
 	if (!line_open(&line))
 		return hi_fail_memory(err, "a line of the series");
-	fine = hi_series_end_json(head, end, at_ns, samples, line.file);
+	fine = hi_series_end_json(header, end, at_ns, samples, line.file);
 	return line_write(&line, fine, &s->lines, err);
 }

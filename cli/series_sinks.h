@@ -34,14 +34,14 @@ struct hi_series_sinks {
 enum hi_status hi_series_sinks_open(const struct hi_options *options,
 				    struct hi_series_sinks *ret, struct hi_error *err);
 enum hi_status hi_series_sinks_sample(struct hi_series_sinks *sinks,
-				      const struct hi_series_head *head,
+				      const struct hi_series_header *header,
 				      const struct hi_series_sample *sample,
 				      struct hi_error *err);
 enum hi_status hi_series_sinks_mark(struct hi_series_sinks *sinks,
-				    const struct hi_series_head *head, uint64_t at_ns,
+				    const struct hi_series_header *header, uint64_t at_ns,
 				    const char *text, struct hi_error *err);
 enum hi_status hi_series_sinks_end(struct hi_series_sinks *sinks,
-				   const struct hi_series_head *head,
+				   const struct hi_series_header *header,
 				   enum hi_series_end end, uint64_t at_ns,
 				   uint64_t samples, struct hi_error *err);
 void hi_series_sinks_close(struct hi_series_sinks *sinks);

@@ -37,7 +37,7 @@ static bool keep(void *arg, size_t entry, enum hi_snapshots_kind kind)
 {
 	const struct hi_series_store *s = arg;
 
-	return s->points[entry] && (kind == HI_SNAPSHOTS_SUMS || s->graphs[entry]);
+	return s->points[entry] && (kind == HI_SNAPSHOTS_TOTALS || s->graphs[entry]);
 }
 
 static bool make_room(struct hi_series_store *s)
@@ -144,7 +144,7 @@ static void squeeze(struct hi_series_store *s)
 	size_t gone = 0;
 
 	if (s->graphs[w->n_entries - 1] &&
-	    last->parts[HI_SNAPSHOTS_WHOLE].size + last->parts[HI_SNAPSHOTS_SUMS].size >
+	    last->parts[HI_SNAPSHOTS_WHOLE].size + last->parts[HI_SNAPSHOTS_TOTALS].size >
 		    most) {
 		give_up_last(s);
 		gone = 1;
@@ -196,20 +196,20 @@ static enum hi_status put_parts(struct hi_series_store *s, struct hi_inspection 
 		.compress = in->options->compress,
 		.threads = in->options->threads ? in->options->threads : 2,
 		.at = w->end};
-	struct hi_head head;
-	enum hi_status status = hi_heading_make(in, &head, err);
+	struct hi_report_header header;
+	enum hi_status status = hi_heading_make(in, &header, err);
 
 	if (status == HI_OK)
-		status = hi_stored_write_sums(in, &head, w->fd, w->end, err);
+		status = hi_stored_write_sums(in, &header, w->fd, w->end, err);
 	if (status == HI_OK)
-		status = hi_snapshots_commit(w, HI_SNAPSHOTS_SUMS, &point, err);
+		status = hi_snapshots_commit(w, HI_SNAPSHOTS_TOTALS, &point, err);
 	if (status != HI_OK)
 		return status;
 	choose(s);
 	if (!s->graphs[w->n_entries - 1] || point.bytes >= s->too_large)
 		return HI_OK;
 	options.at = w->end;
-	status = hi_stored_write(in, &head, w->fd, &options, err);
+	status = hi_stored_write(in, &header, w->fd, &options, err);
 	return status == HI_OK ? hi_snapshots_commit(w, HI_SNAPSHOTS_WHOLE, &point, err)
 			       : status;
 }

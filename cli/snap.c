@@ -9,7 +9,8 @@
 #include "cli/series.h"
 #include "session/snapshot/source.h"
 
-static enum hi_status write_snapshot(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status write_snapshot(struct hi_inspection *in,
+				     const struct hi_report_header *header,
 				     struct hi_output *output, struct hi_error *err)
 {
 	struct hi_snapshot_options options = {
@@ -21,7 +22,7 @@ static enum hi_status write_snapshot(struct hi_inspection *in, const struct hi_h
 	enum hi_status status;
 
 	hi_inspect_phase(in, "writing the snapshot");
-	status = hi_stored_write(in, head, fd, &options, err);
+	status = hi_stored_write(in, header, fd, &options, err);
 	if (status != HI_OK)
 		return status;
 	if (fstat(fd, &st) == 0 && !in->options->quiet)

@@ -28,7 +28,7 @@ struct listing {
 	struct hi_snapshots_marks marks;
 	struct hi_snapshots_mark_line *lines; /* of these */
 	struct hi_snapshots_type *types;
-	struct hi_head head;
+	struct hi_report_header header;
 	struct hi_snapshots_report report;
 };
 
@@ -47,14 +47,14 @@ static void close_listing(struct listing *l)
 
 /* The record has the first number alone; the others are in the sums. Where these are
  * damaged, they are unknown. */
-static struct hi_leak_sums leaks_of(const struct hi_snapshots *s, size_t i)
+static struct hi_leak_totals leaks_of(const struct hi_snapshots *s, size_t i)
 {
 	HI_GUARD(hi_snapshot_close) struct hi_snapshot *sums = NULL;
-	struct hi_leak_sums ret = hi_leak_sums_unknown();
+	struct hi_leak_totals ret = hi_leak_totals_unknown();
 	struct hi_error unused;
 
-	if (s->entries[i].parts[HI_SNAPSHOTS_SUMS].size &&
-	    hi_snapshots_part(s, i, HI_SNAPSHOTS_SUMS, &sums, &unused) == HI_OK)
+	if (s->entries[i].parts[HI_SNAPSHOTS_TOTALS].size &&
+	    hi_snapshots_part(s, i, HI_SNAPSHOTS_TOTALS, &sums, &unused) == HI_OK)
 		return hi_series_file_leaks(&s->entries[i], sums);
 	ret.certain.bytes = s->entries[i].point.leaked;
 	return ret;
@@ -222,7 +222,7 @@ static enum hi_status show(struct listing *l, struct hi_output *output,
 static enum hi_status run(const struct hi_options *o, struct hi_output *output,
 			  struct hi_error *err)
 {
-	struct listing l = {.options = o, .report.head = &l.head};
+	struct listing l = {.options = o, .report.header = &l.header};
 	bool many = hi_snapshots_is_one(o->argument);
 	enum hi_status status = many ? list_series(&l, err) : list_one(&l, err);
 
@@ -231,7 +231,7 @@ static enum hi_status run(const struct hi_options *o, struct hi_output *output,
 	if (status == HI_OK && many)
 		status = take_census(&l, err);
 	if (status == HI_OK) {
-		l.head = (struct hi_head){
+		l.header = (struct hi_report_header){
 			.pid = (int)hi_snapshot_number(l.names, "head.pid", 0),
 			.exe = hi_snapshot_text(l.names, "head.exe", ""),
 			.file = o->argument};

@@ -35,7 +35,7 @@ static enum hi_status describe_suspects(struct hi_inspection *in,
 
 HI_DEFINE_GUARD(struct hi_owners *, hi_owners_destroy)
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
 {
@@ -44,7 +44,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 	struct suspect_words words = {};
 	enum hi_status status = describe_suspects(in, &words, err);
 	struct hi_summary_inputs inputs = {
-		.head = head,
+		.header = header,
 		.graph = in->graph,
 		.reach = in->shown,
 		.dominators = &in->dominators_shown,

@@ -200,9 +200,9 @@ static enum hi_status find_candidates(struct hi_inspection *in,
 	return status;
 }
 
-enum hi_status hi_untyped_run(struct hi_inspection *in, const struct hi_head *head,
-			      struct hi_page *page, struct hi_json *json,
-			      struct hi_error *err)
+enum hi_status hi_untyped_run(struct hi_inspection *in,
+			      const struct hi_report_header *header, struct hi_page *page,
+			      struct hi_json *json, struct hi_error *err)
 {
 	HI_GUARD(hi_untyped_destroy) struct hi_untyped *untyped = NULL;
 	HI_GUARD(hi_untyped_report_destroy) struct hi_untyped_report *report = NULL;
@@ -215,7 +215,7 @@ enum hi_status hi_untyped_run(struct hi_inspection *in, const struct hi_head *he
 	status = hi_untyped_find(in->graph, in->shown,
 				 only.types ? only.types->has : NULL, &untyped, err);
 	if (status == HI_OK)
-		status = hi_untyped_report_create(head, in->graph, in->shown, untyped,
+		status = hi_untyped_report_create(header, in->graph, in->shown, untyped,
 						  &only, &report, err);
 	hi_type_set_free(&set);
 	if (status == HI_OK)

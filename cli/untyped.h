@@ -6,8 +6,8 @@
 #include "cli/command.h"
 
 /* As struct hi_command.run. */
-enum hi_status hi_untyped_run(struct hi_inspection *in, const struct hi_head *head,
-			      struct hi_page *page, struct hi_json *json,
-			      struct hi_error *err);
+enum hi_status hi_untyped_run(struct hi_inspection *in,
+			      const struct hi_report_header *header, struct hi_page *page,
+			      struct hi_json *json, struct hi_error *err);
 
 #endif

@@ -62,7 +62,7 @@ static uint32_t *identities_of_types(struct hi_inspection *in,
 	return of_type;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
 {
@@ -84,8 +84,8 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 		view.of_type = of_type;
 		view.arg = &r->names;
 		view.top = hi_lookup_top(in->options, HI_UP_SETS);
-		status = hi_up_report_create(head, in->graph, in->shown, r->sets, r->pool,
-					     &view, &report, err);
+		status = hi_up_report_create(header, in->graph, in->shown, r->sets,
+					     r->pool, &view, &report, err);
 	}
 	hi_type_set_free(&set);
 	if (status != HI_OK)

@@ -26,7 +26,8 @@ static enum hi_status compare(struct hi_inspection *in, const struct hi_restrict
 				   ret, err);
 }
 
-static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status tell(struct hi_inspection *in,
+			   const struct hi_report_header *header,
 			   const struct hi_waste *waste, const struct hi_restrict *only,
 			   struct hi_page *page, struct hi_json *json,
 			   struct hi_error *err)
@@ -41,7 +42,7 @@ static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
 						  in->options->threads, &use, err);
 	hi_inspect_phase(in, "report");
 	if (status == HI_OK)
-		status = hi_waste_report_create(head, in->graph, waste, &use, only,
+		status = hi_waste_report_create(header, in->graph, waste, &use, only,
 						&report, err);
 	if (status != HI_OK)
 		return status;
@@ -53,7 +54,7 @@ static enum hi_status tell(struct hi_inspection *in, const struct hi_head *head,
 	return HI_OK;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
+static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
 			  struct hi_page *page, struct hi_json *json,
 			  struct hi_error *err)
 {
@@ -66,7 +67,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_head *head,
 		return status;
 	status = compare(in, &only, &waste, err);
 	if (status == HI_OK)
-		status = tell(in, head, waste, &only, page, json, err);
+		status = tell(in, header, waste, &only, page, json, err);
 	hi_waste_destroy(waste);
 	hi_type_set_free(&set);
 	return status;

@@ -111,7 +111,7 @@ static void read_all(const char *path)
 	for (size_t i = 0; i < s->n_entries; i++) {
 		if (i && s->entries[i].point.number <= s->entries[i - 1].point.number)
 			abort();
-		open_part(s, i, HI_SNAPSHOTS_SUMS);
+		open_part(s, i, HI_SNAPSHOTS_TOTALS);
 		open_part(s, i, HI_SNAPSHOTS_WHOLE);
 	}
 	hi_snapshots_close(s);

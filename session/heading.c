@@ -7,7 +7,7 @@
 #include "attach/target.h"
 #include "session/snapshot/source.h"
 
-static void count_modules(struct hi_inspection *in, struct hi_head_module_counts *c)
+static void count_modules(struct hi_inspection *in, struct hi_report_module_counts *c)
 {
 	for (size_t i = 0; i < hi_modules_count(in->modules); i++) {
 		struct hi_module *m = hi_modules_get(in->modules, i);
@@ -30,12 +30,12 @@ static void count_modules(struct hi_inspection *in, struct hi_head_module_counts
 	}
 }
 
-static void set_build_id(struct hi_inspection *in, struct hi_head *head)
+static void set_build_id(struct hi_inspection *in, struct hi_report_header *header)
 {
 	struct hi_module *m = hi_modules_executable(in->modules);
 
 	for (size_t i = 0; m && i < m->build_id_size && i < sizeof(m->build_id); i++)
-		snprintf(head->build_id + 2 * i, 3, "%02x", m->build_id[i]);
+		snprintf(header->build_id + 2 * i, 3, "%02x", m->build_id[i]);
 }
 
 static void warn_of_modules(struct hi_inspection *in)
@@ -60,11 +60,11 @@ static void warn_of_types(struct hi_inspection *in)
 				(unsigned long long)broken);
 }
 
-static enum hi_status set_target(struct hi_inspection *in, struct hi_head *head,
-				 struct hi_error *err)
+static enum hi_status set_target(struct hi_inspection *in,
+				 struct hi_report_header *header, struct hi_error *err)
 {
 	const struct hi_target *t = in->target;
-	struct hi_head_child *children;
+	struct hi_report_child *children;
 
 	if (!t)
 		return HI_OK;
@@ -72,19 +72,19 @@ static enum hi_status set_target(struct hi_inspection *in, struct hi_head *head,
 	if (!children)
 		return hi_fail_memory(err, "children");
 	for (size_t i = 0; i < t->n_children; i++)
-		children[i] = (struct hi_head_child){.pid = t->children[i].pid,
-						     .name = t->children[i].name,
-						     .rss = t->children[i].rss,
-						     .shared = t->children[i].shared};
-	head->exe_deleted = t->exe_deleted;
-	head->start_ticks = t->start_time;
-	head->children = children;
-	head->n_children = t->n_children;
-	head->n_children_total = t->n_children_total;
+		children[i] = (struct hi_report_child){.pid = t->children[i].pid,
+						       .name = t->children[i].name,
+						       .rss = t->children[i].rss,
+						       .shared = t->children[i].shared};
+	header->exe_deleted = t->exe_deleted;
+	header->start_ticks = t->start_time;
+	header->children = children;
+	header->n_children = t->n_children;
+	header->n_children_total = t->n_children_total;
 	return HI_OK;
 }
 
-static void set_snapshot(const struct hi_inspection *in, struct hi_head *head)
+static void set_snapshot(const struct hi_inspection *in, struct hi_report_header *header)
 {
 	static const char *const modes[] = {[HI_SNAPSHOT_COPY] = "copy",
 					    [HI_SNAPSHOT_CORE] = "core",
@@ -92,30 +92,30 @@ static void set_snapshot(const struct hi_inspection *in, struct hi_head *head)
 					    [HI_SNAPSHOT_FORK] = "fork"};
 	const struct hi_image_stats *s = &in->image->stats;
 
-	head->mode = modes[in->image->mode];
-	head->safepoint = in->stopped  ? in->stopped->safepoint
-			  : in->target ? "now"
-				       : NULL;
-	head->stopped = in->stopped;
+	header->mode = modes[in->image->mode];
+	header->safepoint = in->stopped	 ? in->stopped->safepoint
+			    : in->target ? "now"
+					 : NULL;
+	header->stopped = in->stopped;
 	/* As late as can be: the target goes on writing. */
-	head->copied_on_write = hi_image_copied_on_write(in->image);
-	head->bytes_live = s->bytes_live;
-	head->not_forked = s->not_forked;
-	head->time_ns = s->time_ns;
-	head->pause_ns = in->target ? s->pause_ns : UINT64_MAX;
-	head->complete = in->image->complete;
-	head->threads = in->image->n_threads;
-	head->bytes_copied = s->bytes_copied;
-	head->pages_never_touched = s->pages_never_touched;
-	head->pages_swapped = s->pages_swapped;
-	head->bytes_unreadable = s->bytes_unreadable;
-	head->segments_missing = s->segments_missing;
-	head->threads_in_allocator = s->threads_in_allocator;
+	header->copied_on_write = hi_image_copied_on_write(in->image);
+	header->bytes_live = s->bytes_live;
+	header->not_forked = s->not_forked;
+	header->time_ns = s->time_ns;
+	header->pause_ns = in->target ? s->pause_ns : UINT64_MAX;
+	header->complete = in->image->complete;
+	header->threads = in->image->n_threads;
+	header->bytes_copied = s->bytes_copied;
+	header->pages_never_touched = s->pages_never_touched;
+	header->pages_swapped = s->pages_swapped;
+	header->bytes_unreadable = s->bytes_unreadable;
+	header->segments_missing = s->segments_missing;
+	header->threads_in_allocator = s->threads_in_allocator;
 }
 
 /* What typed pointers alone have found is all typed: that says nothing of the heap. */
-static enum hi_status set_shares(struct hi_inspection *in, struct hi_head *head,
-				 struct hi_error *err)
+static enum hi_status set_shares(struct hi_inspection *in,
+				 struct hi_report_header *header, struct hi_error *err)
 {
 	struct hi_shares *shares = hi_arena_alloc(&in->arena, sizeof(*shares));
 
@@ -123,88 +123,88 @@ static enum hi_status set_shares(struct hi_inspection *in, struct hi_head *head,
 		return hi_fail_memory(err, "shares");
 	hi_shares_count(in->graph, in->shown, shares);
 	if (in->allocator || in->runtime)
-		head->shares = shares;
+		header->shares = shares;
 	return HI_OK;
 }
 
-static void set_runtime(const struct hi_inspection *in, struct hi_head *head)
+static void set_runtime(const struct hi_inspection *in, struct hi_report_header *header)
 {
 	const struct hi_runtime_collector *c;
 
 	if (!in->runtime)
 		return;
 	c = &in->runtime->collector;
-	head->runtime = in->runtime->ops->name;
-	head->runtime_version = in->runtime->version;
-	head->runtime_found_by = in->runtime->found_by;
-	head->runtime_tracked = in->runtime->tracked;
-	head->runtime_cut = in->runtime->n_cut;
-	head->collector_generations = c->n_generations;
-	head->collector_is_on = c->is_on;
+	header->runtime = in->runtime->ops->name;
+	header->runtime_version = in->runtime->version;
+	header->runtime_found_by = in->runtime->found_by;
+	header->runtime_tracked = in->runtime->tracked;
+	header->runtime_cut = in->runtime->n_cut;
+	header->collector_generations = c->n_generations;
+	header->collector_is_on = c->is_on;
 	for (size_t i = 0; i < c->n_generations; i++) {
-		head->collector_thresholds[i] = c->threshold[i];
-		head->collector_counts[i] = c->count[i];
+		header->collector_thresholds[i] = c->threshold[i];
+		header->collector_counts[i] = c->count[i];
 	}
 }
 
-static void set_allocator(const struct hi_inspection *in, struct hi_head *head)
+static void set_allocator(const struct hi_inspection *in, struct hi_report_header *header)
 {
 	const struct hi_allocator *a = in->allocator;
 	struct hi_typing_stats stats = hi_typing_stats(in->typing);
 
-	head->not_decoded = in->not_decoded;
+	header->not_decoded = in->not_decoded;
 	if (hi_inspect_has_much_outside(in)) {
-		head->outside_objects = stats.subobjects.outside - stats.outside_loader;
-		head->outside_bytes = stats.outside_bytes;
+		header->outside_objects = stats.subobjects.outside - stats.outside_loader;
+		header->outside_bytes = stats.outside_bytes;
 	}
 	if (!a)
 		return;
-	head->allocator = a->ops->name;
-	head->allocator_version = a->version;
-	head->allocator_found_by = a->found_by;
-	head->arenas = a->n_arenas;
-	head->damaged = a->n_damage_total;
-	head->skipped_bytes = a->skipped_bytes;
+	header->allocator = a->ops->name;
+	header->allocator_version = a->version;
+	header->allocator_found_by = a->found_by;
+	header->arenas = a->n_arenas;
+	header->damaged = a->n_damage_total;
+	header->skipped_bytes = a->skipped_bytes;
 }
 
-static enum hi_status make_heading(struct hi_inspection *in, struct hi_head *ret,
+static enum hi_status make_heading(struct hi_inspection *in, struct hi_report_header *ret,
 				   struct hi_error *err)
 {
-	struct hi_head head = {
+	struct hi_report_header header = {
 		.pid = in->options->pid ? (int)in->options->pid : (int)in->image->pid,
 		.exe = in->image->exe ? in->image->exe : "",
 		.core = in->options->core,
 		.conservative = in->options->conservative,
 		.leaks_by_types = UINT64_MAX,
 	};
-	enum hi_status status = set_target(in, &head, err);
+	enum hi_status status = set_target(in, &header, err);
 
 	if (status == HI_OK)
-		status = set_shares(in, &head, err);
+		status = set_shares(in, &header, err);
 	if (status != HI_OK)
 		return status;
 	if (in->by_types_known) {
-		head.leaks_by_types = in->leaks_by_types;
-		head.leaked_by_types = in->leaked_by_types;
-		head.leaks_by_words = in->reach->leak_objects;
-		head.leaked_by_words = in->reach->leak_bytes;
+		header.leaks_by_types = in->leaks_by_types;
+		header.leaked_by_types = in->leaked_by_types;
+		header.leaks_by_words = in->reach->leak_objects;
+		header.leaked_by_words = in->reach->leak_bytes;
 	}
-	set_snapshot(in, &head);
-	set_allocator(in, &head);
-	set_runtime(in, &head);
-	count_modules(in, &head.modules);
-	set_build_id(in, &head);
+	set_snapshot(in, &header);
+	set_allocator(in, &header);
+	set_runtime(in, &header);
+	count_modules(in, &header.modules);
+	set_build_id(in, &header);
 	warn_of_modules(in);
 	warn_of_types(in);
 	if (in->shown != in->reach)
-		head.only = &in->only;
-	head.warnings = in->warnings.items;
-	head.n_warnings = in->warnings.count;
-	*ret = head;
+		header.only = &in->only;
+	header.warnings = in->warnings.items;
+	header.n_warnings = in->warnings.count;
+	*ret = header;
 	return HI_OK;
 }
 
-enum hi_status hi_heading_make(struct hi_inspection *in, struct hi_head *ret,
+enum hi_status hi_heading_make(struct hi_inspection *in, struct hi_report_header *ret,
 			       struct hi_error *err)
 {
 	return in->stored ? hi_stored_heading(in, ret, err) : make_heading(in, ret, err);

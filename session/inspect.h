@@ -14,7 +14,8 @@
 #include "decode/inference/typing.h"
 #include "decode/rules/rulebook.h"
 #include "decode/runtime.h"
-#include "report/views/head.h"
+#include "report/views/report_header.h"
+#include "report/views/report_header.h"
 #include "session/options.h"
 #include "session/timestamp.h"
 
@@ -66,7 +67,7 @@ struct hi_inspection {
 	/* What --under and --retained-by leave of it (census/graph/within.h): for what
 	 * counts live objects, and leaked ones. `reach` itself without them. */
 	struct hi_reach *shown, *leaks_shown;
-	struct hi_head_only only;
+	struct hi_report_restriction only;
 	/* The summary's, of what is shown; with a restriction retained is its own. */
 	struct hi_dominators dominators_shown;
 	struct hi_named_roots *roots;	/* --root; NULL: none */

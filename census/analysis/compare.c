@@ -99,9 +99,9 @@ static void add_side(const struct hi_heap_side *side, const struct hi_compare_ke
 		if (!is_compared_object(side, i))
 			continue;
 		cost = hi_objects_cost(g->objects, i);
-		hi_heap_sum_add(is_after ? &row->after : &row->before, cost);
+		hi_heap_total_add(is_after ? &row->after : &row->before, cost);
 		if (hi_bit(unmatched, i))
-			hi_heap_sum_add(is_after ? &row->born : &row->died, cost);
+			hi_heap_total_add(is_after ? &row->born : &row->died, cost);
 	}
 }
 
@@ -120,7 +120,7 @@ static int by_growth(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void add_heap_total(struct hi_heap_sum *all, struct hi_heap_sum part)
+static void add_heap_total(struct hi_heap_total *all, struct hi_heap_total part)
 {
 	all->count += part.count;
 	all->bytes += part.bytes;

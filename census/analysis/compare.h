@@ -39,18 +39,18 @@ enum hi_compare_by {
 	HI_COMPARE_BY_GROUP,  /* what both sides have as groups */
 };
 
-struct hi_heap_sum {
+struct hi_heap_total {
 	uint64_t count, bytes; /* cost */
 };
 /* Adds one object of this cost. */
-static inline void hi_heap_sum_add(struct hi_heap_sum *sum, uint64_t bytes)
+static inline void hi_heap_total_add(struct hi_heap_total *sum, uint64_t bytes)
 {
 	sum->count++;
 	sum->bytes += bytes;
 }
 struct hi_compare_row {
 	const char *name; /* "" unknown; hostile */
-	struct hi_heap_sum before, after, born, died;
+	struct hi_heap_total before, after, born, died;
 	/* Bytes of objects that match, and have another size now; or that are in another
 	 * row now: by root, by group. */
 	int64_t grown;

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/analysis/compare_internal.h"
-#include "census/analysis/leak_sums.h"
+#include "census/analysis/leak_totals.h"
 
 void hi_compare_keys_free(struct hi_compare_keys *k)
 {

@@ -196,9 +196,9 @@ enum hi_status hi_graph_builder_chunk(struct hi_graph_builder *b, uint32_t index
 				      struct hi_edge_chunk chunk, struct hi_error *err);
 /* The same with arrays that stay the caller's and outlive the graph. HI_USAGE: they do
  * not hold. */
-enum hi_status hi_graph_builder_lend_chunk(struct hi_graph_builder *b, uint32_t index,
-					   struct hi_edge_chunk chunk,
-					   struct hi_error *err);
+enum hi_status hi_graph_builder_borrow_chunk(struct hi_graph_builder *b, uint32_t index,
+					     struct hi_edge_chunk chunk,
+					     struct hi_error *err);
 /* The edges of an object whose chunk was given; none before. */
 struct hi_edges hi_graph_builder_edges(const struct hi_graph_builder *b, hi_node object);
 /* For tests and small graphs: edges in any order; not together with _chunk. */

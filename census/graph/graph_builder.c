@@ -259,9 +259,9 @@ enum hi_status hi_graph_builder_chunk(struct hi_graph_builder *b, uint32_t index
 	return HI_OK;
 }
 
-enum hi_status hi_graph_builder_lend_chunk(struct hi_graph_builder *b, uint32_t index,
-					   struct hi_edge_chunk chunk,
-					   struct hi_error *err)
+enum hi_status hi_graph_builder_borrow_chunk(struct hi_graph_builder *b, uint32_t index,
+					     struct hi_edge_chunk chunk,
+					     struct hi_error *err)
 {
 	struct hi_graph *g = b->graph;
 

@@ -30,10 +30,10 @@ static void count_marked_by_type(const struct hi_heap_side *side, const uint64_t
 		cost = hi_cost_of(g->objects, i);
 		if (row->all.count == 0)
 			row->example = i;
-		hi_heap_sum_add(&row->all, cost);
+		hi_heap_total_add(&row->all, cost);
 		if (hi_bit(side->reach->any, i))
 			continue;
-		hi_heap_sum_add(&row->unheld[hi_leak_kind_of(g, side->reach, i)], cost);
+		hi_heap_total_add(&row->unheld[hi_leak_kind_of(g, side->reach, i)], cost);
 		row->retained += cost;
 	}
 }

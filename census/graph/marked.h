@@ -4,11 +4,11 @@
 #define HI_CENSUS_GRAPH_MARKED_H
 
 #include "census/analysis/compare.h"
-#include "census/analysis/leak_sums.h"
+#include "census/analysis/leak_totals.h"
 
 struct hi_marked_row {
 	uint32_t type;
-	struct hi_heap_sum all, unheld[HI_LEAK_KINDS]; /* unheld: of all, not live */
+	struct hi_heap_total all, unheld[HI_LEAK_KINDS]; /* unheld: of all, not live */
 	uint64_t retained; /* by the live ones (a lower bound, as in a census) and by
 			    * each other one itself */
 	hi_node example;   /* the live one that retains most; else the first one */
@@ -16,7 +16,7 @@ struct hi_marked_row {
 struct hi_marked {
 	struct hi_marked_row *rows; /* by bytes, then type */
 	size_t n_rows;
-	struct hi_heap_sum all, unheld[HI_LEAK_KINDS];
+	struct hi_heap_total all, unheld[HI_LEAK_KINDS];
 };
 
 /* Of the objects with a bit in marked; blocks of the allocator have none. */

@@ -251,21 +251,21 @@ static uint64_t *choose_set_rows(const struct hi_set_table *t,
 	return rows;
 }
 
-static void add_set_row(struct hi_set_sum *sum, const struct hi_set_row *row)
+static void add_set_row(struct hi_set_total *sum, const struct hi_set_row *row)
 {
 	sum->objects += row->objects;
 	sum->cost += row->cost;
 	sum->cost_pure += row->cost_pure;
 }
 
-enum hi_status hi_set_table_sum(const struct hi_set_table *t,
-				const struct hi_set_pool *pool, enum hi_set_choice choice,
-				const uint32_t *identities, size_t n,
-				struct hi_set_sum *ret, struct hi_set_sum *many_ret,
-				struct hi_error *err)
+enum hi_status hi_set_table_total(const struct hi_set_table *t,
+				  const struct hi_set_pool *pool,
+				  enum hi_set_choice choice, const uint32_t *identities,
+				  size_t n, struct hi_set_total *ret,
+				  struct hi_set_total *many_ret, struct hi_error *err)
 {
 	HI_GUARD(free) uint64_t *chosen = choose_set_rows(t, pool, choice, identities, n);
-	struct hi_set_sum sum = {}, many = {};
+	struct hi_set_total sum = {}, many = {};
 
 	if (!chosen)
 		return hi_fail_memory(err, "a choice of sets");

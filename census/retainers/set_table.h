@@ -47,15 +47,15 @@ typedef uint64_t hi_pure_fn(void *arg, hi_node object);
 /* Which sets: with one of the given members, with all of them (and maybe others), or
  * with no other ones. Of HI_SET_MANY nobody knows: in none of them. */
 enum hi_set_choice { HI_SETS_ANY, HI_SETS_ALL, HI_SETS_ONLY };
-struct hi_set_sum {
+struct hi_set_total {
 	uint64_t objects, cost, cost_pure;
 };
 /* Over the rows that are chosen; *many_ret (may be NULL): over HI_SET_MANY. */
-enum hi_status hi_set_table_sum(const struct hi_set_table *table,
-				const struct hi_set_pool *pool, enum hi_set_choice choice,
-				const uint32_t *identities, size_t n,
-				struct hi_set_sum *ret, struct hi_set_sum *many_ret,
-				struct hi_error *err);
+enum hi_status hi_set_table_total(const struct hi_set_table *table,
+				  const struct hi_set_pool *pool,
+				  enum hi_set_choice choice, const uint32_t *identities,
+				  size_t n, struct hi_set_total *ret,
+				  struct hi_set_total *many_ret, struct hi_error *err);
 /* Sets the bits of the objects whose sets are chosen: a restriction for others. */
 enum hi_status hi_set_table_mark(const struct hi_set_table *table,
 				 const struct hi_set_pool *pool,

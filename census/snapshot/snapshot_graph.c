@@ -177,7 +177,7 @@ static enum hi_status add_edges(struct hi_snapshot *s, hi_node n,
 					  .to = (hi_node *)to + s->chunk_first[i],
 					  .grade = (uint8_t *)grades + s->chunk_first[i]};
 
-		status = hi_graph_builder_lend_chunk(b, i, c, err);
+		status = hi_graph_builder_borrow_chunk(b, i, c, err);
 		if (status == HI_USAGE)
 			status = hi_snapshot_bad(
 				s, "edges.row", err,

@@ -22,12 +22,13 @@ struct hi_census_point {
 	/* Since the first census: of the clock on the wall, of the target. */
 	uint64_t wall_ns, cpu_ns;
 	uint64_t pause_ns;
-	/* Live objects, their bytes; bytes of certain leaks (census/analysis/leak_sums.h;
-	 * in files of minor version 0 of all that no root leads to). */
+	/* Live objects, their bytes; bytes of certain leaks
+	 * (census/analysis/leak_totals.h; in files of minor version 0 of all that no root
+	 * leads to). */
 	uint64_t objects, bytes, leaked;
 };
 
-enum hi_snapshots_kind { HI_SNAPSHOTS_SUMS, HI_SNAPSHOTS_WHOLE, HI_SNAPSHOTS_KINDS };
+enum hi_snapshots_kind { HI_SNAPSHOTS_TOTALS, HI_SNAPSHOTS_WHOLE, HI_SNAPSHOTS_KINDS };
 
 struct hi_snapshots_part {
 	uint64_t offset, size; /* of the snapshot in the file; size 0: there is none */

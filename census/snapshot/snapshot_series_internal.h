@@ -15,7 +15,7 @@ static inline uint64_t hi_snapshots_record_at(uint64_t offset, uint64_t size)
 }
 
 /* A copy of it, with this text. */
-enum hi_status hi_snapshots_keep_mark(struct hi_snapshots_marks *marks,
+enum hi_status hi_snapshots_copy_mark(struct hi_snapshots_marks *marks,
 				      const struct hi_snapshots_mark *mark,
 				      const char *text, struct hi_error *err);
 /* As a part that no record is behind yet. */

@@ -19,7 +19,7 @@ void hi_snapshots_marks_free(struct hi_snapshots_marks *marks)
 	*marks = (struct hi_snapshots_marks){};
 }
 
-enum hi_status hi_snapshots_keep_mark(struct hi_snapshots_marks *marks,
+enum hi_status hi_snapshots_copy_mark(struct hi_snapshots_marks *marks,
 				      const struct hi_snapshots_mark *mark,
 				      const char *text, struct hi_error *err)
 {
@@ -85,7 +85,7 @@ static enum hi_status read_mark_row(const struct hi_snapshots *s,
 
 	if (!text || strnlen(text, HI_SNAPSHOTS_MARK_TEXT + 1) > HI_SNAPSHOTS_MARK_TEXT)
 		return hi_fail(err, HI_BAD_DATA, 0, "a mark without a text");
-	return hi_snapshots_keep_mark(to, &mark, text, err);
+	return hi_snapshots_copy_mark(to, &mark, text, err);
 }
 
 static enum hi_status read_marks_part(const struct hi_snapshots *s,

@@ -105,7 +105,7 @@ static bool is_known_record_kind(const struct hi_snapshots_record *r)
 static bool add_series_entry(struct scan *c, const struct hi_snapshots_record *r)
 {
 	enum hi_snapshots_kind kind = r->kind == HI_SNAPSHOTS_AGGREGATES
-					      ? HI_SNAPSHOTS_SUMS
+					      ? HI_SNAPSHOTS_TOTALS
 					      : HI_SNAPSHOTS_WHOLE;
 	struct hi_snapshots_entry *last =
 		c->entries.count ? &c->entries.items[c->entries.count - 1] : NULL;

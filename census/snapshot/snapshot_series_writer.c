@@ -89,7 +89,7 @@ static struct hi_snapshots_record make_series_record(enum hi_snapshots_kind kind
 						     const struct hi_snapshots_part *part,
 						     uint64_t sequence)
 {
-	return (struct hi_snapshots_record){.kind = kind == HI_SNAPSHOTS_SUMS
+	return (struct hi_snapshots_record){.kind = kind == HI_SNAPSHOTS_TOTALS
 							    ? HI_SNAPSHOTS_AGGREGATES
 							    : HI_SNAPSHOTS_GRAPH,
 					    .number = p->number,
@@ -307,7 +307,7 @@ enum hi_status hi_snapshots_put_mark(struct hi_snapshots_writer *w,
 				     const struct hi_snapshots_mark *mark,
 				     struct hi_error *err)
 {
-	enum hi_status status = hi_snapshots_keep_mark(&w->marks, mark, mark->text, err);
+	enum hi_status status = hi_snapshots_copy_mark(&w->marks, mark, mark->text, err);
 
 	if (status != HI_OK)
 		return status;

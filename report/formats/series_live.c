@@ -58,7 +58,7 @@ void hi_series_live_destroy(struct hi_series_live *live)
 }
 
 enum hi_status hi_series_live_add(struct hi_series_live *live,
-				  const struct hi_series_head *head,
+				  const struct hi_series_header *header,
 				  const struct hi_series_sample *sample,
 				  struct hi_error *err)
 {
@@ -73,7 +73,7 @@ enum hi_status hi_series_live_add(struct hi_series_live *live,
 		live->longest_pause_ns = sample->pause_ns;
 	for (size_t i = 0; fine && i < sample->n_rows; i++) {
 		const struct hi_series_row *row = &sample->rows[i];
-		const char *name = hi_series_name(head, row);
+		const char *name = hi_series_name(header, row);
 
 		fine = hi_series_past_add(live->past, name, sample->number, row->bytes);
 		if (!fine || live->n_rows == MAX_ROWS)
@@ -94,7 +94,7 @@ void hi_series_live_note(struct hi_series_live *live, const char *text)
 /* ---- the screen ---- */
 
 struct screen {
-	const struct hi_series_head *head;
+	const struct hi_series_header *header;
 	const struct hi_series_live *live;
 	struct hi_text_style style;
 	struct hi_arena arena; /* of one drawing */
@@ -165,17 +165,17 @@ static void put_screen_header(struct screen *s)
 	const struct hi_series_live *live = s->live;
 	char line[512], time[32], pause[24], longest[24], leaks[160];
 
-	snprintf(line, sizeof(line), "%s, pid %d", hi_path_name(s->head->exe),
-		 s->head->pid);
+	snprintf(line, sizeof(line), "%s, pid %d", hi_path_name(s->header->exe),
+		 s->header->pid);
 	hi_text_color(&s->style, 'b');
 	put_screen_text(s, line, s->style.width - 1, false);
 	hi_text_color(&s->style, 0);
 	end_line(s);
-	hi_leak_sums_text(leaks, sizeof(leaks), &live->now.leaks);
+	hi_leak_totals_text(leaks, sizeof(leaks), &live->now.leaks);
 	snprintf(line, sizeof(line),
 		 "%s%s, sample %" PRIu64 ", paused for %s (at most %s)%s%s%s",
-		 hi_series_time_text(time, s->head, live->now.at_ns),
-		 s->head->axis == HI_SERIES_CPU ? " of CPU time" : "", live->now.number,
+		 hi_series_time_text(time, s->header, live->now.at_ns),
+		 s->header->axis == HI_SERIES_CPU ? " of CPU time" : "", live->now.number,
 		 hi_text_duration(pause, live->now.pause_ns),
 		 hi_text_duration(longest, live->longest_pause_ns),
 		 live->now.complete ? "" : ", not complete", *leaks ? "; " : "", leaks);
@@ -197,7 +197,7 @@ static void put_screen_rows(struct screen *s, unsigned lines)
 	const struct hi_series_live *live = s->live;
 	char heading[64];
 
-	snprintf(heading, sizeof(heading), "by %s", s->head->by);
+	snprintf(heading, sizeof(heading), "by %s", s->header->by);
 	hi_text_color(&s->style, 'd');
 	put_screen_text(s, heading, s->name_columns, true);
 	fprintf(s->style.out, "%11s%11s%12s", "bytes", "objects", "change");
@@ -210,17 +210,17 @@ static void put_screen_rows(struct screen *s, unsigned lines)
 }
 
 enum hi_status hi_series_live_draw(struct hi_series_live *live,
-				   const struct hi_series_head *head, unsigned lines,
+				   const struct hi_series_header *header, unsigned lines,
 				   const struct hi_text_options *looks, FILE *out,
 				   struct hi_error *err)
 {
-	struct screen s = {.head = head,
+	struct screen s = {.header = header,
 			   .live = live,
 			   .style = {out, looks->width, looks->color, looks->utf8}};
 	unsigned room = looks->width > NUMBER_COLUMNS + LEAST_NAME + 2
 				? looks->width - NUMBER_COLUMNS - LEAST_NAME - 2
 				: 0;
-	/* Two for the head of the table and the total, one for what stays below. */
+	/* Two for the header of the table and the total, one for what stays below. */
 	unsigned rows = lines > HEAD_LINES + 2 ? lines - HEAD_LINES - 1 : 1;
 
 	s.history = room / 2 < HI_SERIES_HISTORY ? room / 2 : HI_SERIES_HISTORY;

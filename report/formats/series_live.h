@@ -20,14 +20,14 @@ struct hi_series_live *hi_series_live_create(void);
 void hi_series_live_destroy(struct hi_series_live *live);
 /* The sample is the newest; call it before the draw. */
 enum hi_status hi_series_live_add(struct hi_series_live *live,
-				  const struct hi_series_head *head,
+				  const struct hi_series_header *header,
 				  const struct hi_series_sample *sample,
 				  struct hi_error *err);
 /* A line at the bottom for the next few samples. */
 void hi_series_live_note(struct hi_series_live *live, const char *text);
 /* The whole screen of `lines` lines, for one write; HI_NO_MEMORY. */
 enum hi_status hi_series_live_draw(struct hi_series_live *live,
-				   const struct hi_series_head *head, unsigned lines,
+				   const struct hi_series_header *header, unsigned lines,
 				   const struct hi_text_options *looks, FILE *out,
 				   struct hi_error *err);
 

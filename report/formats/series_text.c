@@ -10,9 +10,10 @@
 
 enum { LARGEST = 3, NAME_COLUMNS = 40 };
 
-char *hi_series_time_text(char out[32], const struct hi_series_head *head, uint64_t at_ns)
+char *hi_series_time_text(char out[32], const struct hi_series_header *header,
+			  uint64_t at_ns)
 {
-	if (head->axis == HI_SERIES_CENSUS)
+	if (header->axis == HI_SERIES_CENSUS)
 		snprintf(out, 32, "census %" PRIu64, at_ns / 1000000000);
 	else
 		snprintf(out, 32, "%" PRIu64 ".%03" PRIu64 " s", at_ns / 1000000000,
@@ -32,7 +33,7 @@ char *hi_series_change_text(char out[32], uint64_t before, uint64_t now)
 	return out;
 }
 
-static bool add_largest(const struct hi_series_head *head,
+static bool add_largest(const struct hi_series_header *header,
 			const struct hi_series_sample *s,
 			const struct hi_text_style *style, struct hi_page *page,
 			FILE *out)
@@ -40,7 +41,8 @@ static bool add_largest(const struct hi_series_head *head,
 	char bytes[24];
 
 	for (size_t i = 0; i < s->n_rows && i < LARGEST; i++) {
-		const char *name = hi_page_safe(page, hi_series_name(head, &s->rows[i]));
+		const char *name =
+			hi_page_safe(page, hi_series_name(header, &s->rows[i]));
 
 		name = hi_text_fit(style, &page->arena, name, NAME_COLUMNS);
 		if (!name)
@@ -53,7 +55,7 @@ static bool add_largest(const struct hi_series_head *head,
 
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
 
-enum hi_status hi_series_text(const struct hi_series_head *head,
+enum hi_status hi_series_text(const struct hi_series_header *header,
 			      const struct hi_series_sample *s, uint64_t before,
 			      const struct hi_text_options *looks, FILE *out,
 			      struct hi_error *err)
@@ -71,17 +73,18 @@ enum hi_status hi_series_text(const struct hi_series_head *head,
 	largest = fmemopen(line, sizeof(line), "w");
 	if (!largest)
 		return hi_fail_memory(err, "text");
-	fine = add_largest(head, s, &style, page, largest);
+	fine = add_largest(header, s, &style, page, largest);
 	fclose(largest);
 	line[sizeof(line) - 1] = '\0';
 	if (!fine)
 		return hi_fail_memory(err, "text");
 	fprintf(out, "%12s %10s %11s %11s objects, paused %8s",
-		hi_series_time_text(time, head, s->at_ns), hi_text_bytes(live, s->bytes),
+		hi_series_time_text(time, header, s->at_ns),
+		hi_text_bytes(live, s->bytes),
 		s->number > 1 ? hi_series_change_text(change, before, s->bytes) : "",
 		hi_text_count(objects, s->objects), hi_text_duration(pause, s->pause_ns));
 	fputs(line, out);
-	if (*hi_leak_sums_text(leaks, sizeof(leaks), &s->leaks))
+	if (*hi_leak_totals_text(leaks, sizeof(leaks), &s->leaks))
 		fprintf(out, "; %s", leaks);
 	if (s->only && s->only->hidden_bytes)
 		fprintf(out, "; hidden: %s", hi_text_bytes(live, s->only->hidden_bytes));

@@ -230,17 +230,17 @@ static void suggest_audit_commands(const struct hi_audit_report *r, struct hi_pa
 	hi_page_command(page,
 			hi_page_printf(page, "heapinspect explain 0x%" PRIx64 " %s",
 				       hi_graph_address(r->graph, row->example),
-				       hi_head_target(r->head, page)),
+				       hi_report_header_target(r->header, page)),
 			"where the references that were found are");
 }
 
 void hi_audit_display(const struct hi_audit_report *r, struct hi_page *page)
 {
-	hi_head_title(r->head, page);
+	hi_report_header_title(r->header, page);
 	hi_page_text(page, hi_page_printf(page, "%s%s; %s", short_text(r, page),
 					  excess_text(r, page), garbage_text(r, page)));
-	hi_head_facts(r->head, page, false);
-	hi_head_collector(r->head, page);
+	hi_report_header_facts(r->header, page, false);
+	hi_report_header_collector(r->header, page);
 	show_audit_rows(r, page);
 	show_garbage(r, page);
 	show_causes(r, page);
@@ -298,7 +298,7 @@ void hi_audit_json(const struct hi_audit_report *r, struct hi_json *json)
 {
 	const struct hi_garbage *g = r->garbage;
 
-	hi_head_json(r->head, "heapinspect/audit/v1", json);
+	hi_report_header_json(r->header, "heapinspect/audit/v1", json);
 	hi_json_number(json, "objects", r->audit->objects);
 	hi_json_number(json, "excess_objects", r->audit->excess_objects);
 	hi_json_number(json, "excess", r->audit->excess);

@@ -6,7 +6,7 @@
 
 #include "census/analysis/audit.h"
 #include "census/analysis/garbage.h"
-#include "report/views/head.h"
+#include "report/views/report_header.h"
 
 /* Objects that keep the collector from what they are on a cycle with. */
 struct hi_audit_cause {
@@ -16,7 +16,7 @@ struct hi_audit_cause {
 };
 
 struct hi_audit_report {
-	const struct hi_head *head;
+	const struct hi_report_header *header;
 	const struct hi_graph *graph;
 	const struct hi_audit *audit;
 	struct hi_garbage *garbage;

@@ -164,7 +164,7 @@ static bool make_bin_rows(struct making *m)
 		r->rows[r->n_rows++] = (struct hi_bins_row){
 			.label = "LEAK",
 			.sum = m->bins->leak,
-			.is_unknown = hi_heap_known(r->head) != HI_HEAP_KNOWN};
+			.is_unknown = hi_heap_known(r->header) != HI_HEAP_KNOWN};
 	}
 	r->objects =
 		m->bins->table.objects + m->bins->noroot.objects + m->bins->leak.objects;
@@ -228,7 +228,7 @@ static void find_outer(struct making *m, uint32_t index)
 }
 
 enum hi_status
-hi_bins_report_create(const struct hi_head *head, const struct hi_reach *reach,
+hi_bins_report_create(const struct hi_report_header *header, const struct hi_reach *reach,
 		      const struct hi_bins *bins, const struct hi_set_pool *pool,
 		      struct hi_bins_root *roots, size_t n_roots,
 		      const struct hi_bins_view *view, const struct hi_restrict *only,
@@ -240,11 +240,11 @@ hi_bins_report_create(const struct hi_head *head, const struct hi_reach *reach,
 
 	if (!r)
 		return hi_fail_memory(err, "report of bins");
-	r->head = head;
+	r->header = header;
 	r->roots = roots;
 	r->n_roots = n_roots;
 	r->pure = view->pure;
-	r->sanity = hi_sanity_of(head, reach, view->allocated);
+	r->sanity = hi_sanity_of(header, reach, view->allocated);
 	if (!make_bin_rows(&m) || !sum_roots(&m))
 		return hi_fail_memory(err, "report of bins");
 	for (uint32_t i = 0; i < n_roots; i++)

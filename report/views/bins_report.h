@@ -4,7 +4,7 @@
 #define HI_REPORT_VIEWS_BINS_REPORT_H
 
 #include "census/retainers/bins.h"
-#include "report/views/head.h"
+#include "report/views/report_header.h"
 #include "report/views/restrict.h"
 #include "report/views/sanity.h"
 
@@ -27,7 +27,7 @@ struct hi_bins_row {
 	bool is_unknown; /* what is leaked, where some heap is not decoded */
 };
 struct hi_bins_report {
-	const struct hi_head *head;
+	const struct hi_report_header *header;
 	struct hi_bins_root *roots; /* the caller's */
 	size_t n_roots;
 	struct hi_bins_row *rows; /* by bytes; then NOROOT, LEAK */
@@ -52,7 +52,7 @@ enum { HI_BINS_ALL_ROOTS = 10 }; /* more: no empty bins but those of one root */
 
 /* Identity i + 1 is roots[i]. Fills in reached, alone and inside of the roots. */
 enum hi_status
-hi_bins_report_create(const struct hi_head *head, const struct hi_reach *reach,
+hi_bins_report_create(const struct hi_report_header *header, const struct hi_reach *reach,
 		      const struct hi_bins *bins, const struct hi_set_pool *pool,
 		      struct hi_bins_root *roots, size_t n_roots,
 		      const struct hi_bins_view *view, const struct hi_restrict *only,

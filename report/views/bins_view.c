@@ -96,12 +96,12 @@ void hi_bins_display(const struct hi_bins_report *r, struct hi_page *page)
 {
 	char bytes[24], objects[32];
 
-	hi_head_title(r->head, page);
+	hi_report_header_title(r->header, page);
 	hi_page_text(page, hi_page_printf(page, "%s in %s objects under %zu root%s",
 					  hi_bytes(bytes, r->bytes),
 					  hi_count(objects, r->objects), r->n_roots,
 					  r->n_roots == 1 ? "" : "s"));
-	hi_head_facts(r->head, page, false);
+	hi_report_header_facts(r->header, page, false);
 	hi_sanity_show(&r->sanity, page);
 	show_named_roots(r, page);
 	show_bins(r, page);
@@ -148,7 +148,7 @@ void hi_bins_json(const struct hi_bins_report *r, struct hi_json *json)
 {
 	static const struct hi_hidden none;
 
-	hi_head_json(r->head, "heapinspect/roots/v1", json);
+	hi_report_header_json(r->header, "heapinspect/roots/v1", json);
 	hi_json_object(json, "allocated");
 	hi_json_number(json, "objects", r->objects);
 	hi_json_number(json, "bytes", r->bytes);

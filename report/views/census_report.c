@@ -34,7 +34,7 @@ static void add_census_line(struct hi_census_report *r, const struct hi_census_r
 	};
 }
 
-static struct hi_census_report *report_alloc(const struct hi_head *head,
+static struct hi_census_report *report_alloc(const struct hi_report_header *header,
 					     const struct hi_graph *graph, size_t n_rows)
 {
 	HI_GUARD(hi_census_report_destroy)
@@ -42,17 +42,19 @@ static struct hi_census_report *report_alloc(const struct hi_head *head,
 
 	if (!r || !(r->rows = hi_calloc(n_rows + 1, sizeof(*r->rows))))
 		return NULL;
-	r->head = head;
+	r->header = header;
 	r->graph = graph;
 	return hi_take(r);
 }
 
-enum hi_status
-hi_census_report_create(const struct hi_head *head, const struct hi_graph *graph,
-			const struct hi_census *census, const struct hi_restrict *only,
-			struct hi_census_report **ret, struct hi_error *err)
+enum hi_status hi_census_report_create(const struct hi_report_header *header,
+				       const struct hi_graph *graph,
+				       const struct hi_census *census,
+				       const struct hi_restrict *only,
+				       struct hi_census_report **ret,
+				       struct hi_error *err)
 {
-	struct hi_census_report *r = report_alloc(head, graph, census->n_rows);
+	struct hi_census_report *r = report_alloc(header, graph, census->n_rows);
 
 	if (!r)
 		return hi_fail_memory(err, "census report");
@@ -71,14 +73,14 @@ hi_census_report_create(const struct hi_head *head, const struct hi_graph *graph
 	return HI_OK;
 }
 
-enum hi_status hi_census_by_report_create(const struct hi_head *head,
+enum hi_status hi_census_by_report_create(const struct hi_report_header *header,
 					  const struct hi_graph *graph,
 					  const struct hi_by_census *census,
 					  const struct hi_restrict *only,
 					  struct hi_census_report **ret,
 					  struct hi_error *err)
 {
-	struct hi_census_report *r = report_alloc(head, graph, census->n_rows);
+	struct hi_census_report *r = report_alloc(header, graph, census->n_rows);
 
 	if (!r)
 		return hi_fail_memory(err, "census report");
@@ -223,9 +225,9 @@ void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
 	struct hi_table *t;
 	size_t n;
 
-	hi_head_title(r->head, page);
-	hi_page_text(page, hi_heap_live_text(r->head, r->bytes, r->objects, page));
-	hi_head_facts(r->head, page, false);
+	hi_report_header_title(r->header, page);
+	hi_page_text(page, hi_heap_live_text(r->header, r->bytes, r->objects, page));
+	hi_report_header_facts(r->header, page, false);
 	hi_page_heading(page, headings[r->by], NULL);
 	columns = columns_of(r, &n);
 	t = hi_page_table(page, columns, n);
@@ -303,7 +305,7 @@ void hi_census_json(const struct hi_census_report *r, struct hi_json *json)
 {
 	static const char *const keys[] = {"type", "type2", "module", "class"};
 
-	hi_head_json(r->head, "heapinspect/census/v1", json);
+	hi_report_header_json(r->header, "heapinspect/census/v1", json);
 	hi_json_text(json, "by", keys[r->by]);
 	hi_json_object(json, "live");
 	hi_json_number(json, "objects", r->objects);

@@ -5,7 +5,7 @@
 #define HI_REPORT_VIEWS_CENSUS_REPORT_H
 
 #include "census/analysis/census_by.h"
-#include "report/views/head.h"
+#include "report/views/report_header.h"
 #include "report/views/node.h"
 #include "report/views/restrict.h"
 
@@ -23,7 +23,7 @@ struct hi_census_conflict {
 	uint64_t objects, example;
 };
 struct hi_census_report {
-	const struct hi_head *head;
+	const struct hi_report_header *header;
 	const struct hi_graph *graph;
 	enum hi_by by;
 	uint64_t objects, bytes; /* live, unrestricted */
@@ -37,12 +37,14 @@ struct hi_census_report {
 	uint64_t objects_in_conflict;
 };
 
-enum hi_status
-hi_census_report_create(const struct hi_head *head, const struct hi_graph *graph,
-			const struct hi_census *census, const struct hi_restrict *only,
-			struct hi_census_report **ret, struct hi_error *err);
+enum hi_status hi_census_report_create(const struct hi_report_header *header,
+				       const struct hi_graph *graph,
+				       const struct hi_census *census,
+				       const struct hi_restrict *only,
+				       struct hi_census_report **ret,
+				       struct hi_error *err);
 /* The census was restricted to only->types already. */
-enum hi_status hi_census_by_report_create(const struct hi_head *head,
+enum hi_status hi_census_by_report_create(const struct hi_report_header *header,
 					  const struct hi_graph *graph,
 					  const struct hi_by_census *census,
 					  const struct hi_restrict *only,

@@ -32,15 +32,16 @@ void hi_check_display(const struct hi_check_report *r, struct hi_page *page)
 	struct hi_table *t;
 	char text[64];
 
-	hi_head_title(r->head, page);
+	hi_report_header_title(r->header, page);
 	hi_page_text(page, r->n_failed ? hi_page_printf(page, "%zu of %zu gates failed",
 							r->n_failed, r->n_rows)
 				       : hi_page_printf(page, "all %zu gates passed",
 							r->n_rows));
 	if (r->baseline)
-		hi_page_fact(page, "baseline", hi_head_target(r->baseline, page));
-	for (size_t i = 0; i < r->head->n_warnings; i++)
-		hi_page_warning(page, hi_page_safe(page, r->head->warnings[i]));
+		hi_page_fact(page, "baseline",
+			     hi_report_header_target(r->baseline, page));
+	for (size_t i = 0; i < r->header->n_warnings; i++)
+		hi_page_warning(page, hi_page_safe(page, r->header->warnings[i]));
 	hi_page_blank(page);
 	t = hi_page_table(page, columns, 3);
 	for (size_t i = 0; i < r->n_rows; i++) {
@@ -76,7 +77,7 @@ static void json_value(struct hi_json *json, const char *key, bool is_known, dou
 
 void hi_check_json(const struct hi_check_report *r, struct hi_json *json)
 {
-	hi_head_json(r->head, "heapinspect/check/v1", json);
+	hi_report_header_json(r->header, "heapinspect/check/v1", json);
 	hi_json_number(json, "failed", r->n_failed);
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < r->n_rows; i++) {

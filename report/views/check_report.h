@@ -6,14 +6,14 @@
 #include <stdio.h>
 
 #include "report/views/gate.h"
-#include "report/views/head.h"
+#include "report/views/report_header.h"
 
 struct hi_check_row {
 	const struct hi_gate *gate;
 	struct hi_gate_result result;
 };
 struct hi_check_report {
-	const struct hi_head *head, *baseline; /* NULL: none */
+	const struct hi_report_header *header, *baseline; /* NULL: none */
 	const struct hi_check_row *rows;
 	size_t n_rows, n_failed;
 };

@@ -77,7 +77,7 @@ static bool are_both_heaps_known(const struct hi_diff_report *r)
 	       hi_heap_known(r->after) == HI_HEAP_KNOWN;
 }
 
-/* The head tells it of the later heap alone. */
+/* The header tells it of the later heap alone. */
 static void show_unknown_side(const struct hi_diff_report *r, struct hi_page *page)
 {
 	const char *why = hi_heap_unknown_text(r->before, page);
@@ -92,7 +92,7 @@ static void show_unknown_side(const struct hi_diff_report *r, struct hi_page *pa
 /* What neither heap has is left out, but for leaks. */
 static void show_leak_changes(const struct hi_diff_report *r, struct hi_page *page)
 {
-	const struct hi_leak_sums *a = &r->leaks_before, *b = &r->leaks_after;
+	const struct hi_leak_totals *a = &r->leaks_before, *b = &r->leaks_after;
 	const struct {
 		const char *key;
 		uint64_t before, after;
@@ -121,7 +121,7 @@ static void show_diff_headline(const struct hi_diff_report *r, struct hi_page *p
 				    hi_bytes(more, all->born.bytes),
 				    hi_count(died, all->died.count),
 				    hi_bytes(less, all->died.bytes)));
-	hi_page_fact(page, "before", hi_head_target(r->before, page));
+	hi_page_fact(page, "before", hi_report_header_target(r->before, page));
 	show_fact(page, "live", r->live_before, r->live_after);
 	show_leak_changes(r, page);
 	show_unknown_side(r, page);
@@ -183,13 +183,14 @@ static void suggest_diff_commands(const struct hi_diff_report *r, struct hi_page
 	hi_page_blank(page);
 	hi_page_command(page,
 			hi_page_printf(page, "heapinspect paths 0x%" PRIx64 " %s",
-				       first->example, hi_head_target(r->after, page)),
+				       first->example,
+				       hi_report_header_target(r->after, page)),
 			"all that keeps it alive");
 }
 
 void hi_diff_display(const struct hi_diff_report *r, struct hi_page *page)
 {
-	hi_head_title(r->after, page);
+	hi_report_header_title(r->after, page);
 	if (hi_diff_is_none(r)) {
 		hi_page_text(page, are_both_heaps_known(r)
 					   ? "No difference"
@@ -198,11 +199,11 @@ void hi_diff_display(const struct hi_diff_report *r, struct hi_page *page)
 		/* No difference does not say that nothing was allocated in between. */
 		hi_page_fact(page, "matched", hi_diff_matched_text(r->c->same_process));
 		if (!are_both_heaps_known(r))
-			hi_head_facts(r->after, page, false);
+			hi_report_header_facts(r->after, page, false);
 		return;
 	}
 	show_diff_headline(r, page);
-	hi_head_facts(r->after, page, false);
+	hi_report_header_facts(r->after, page, false);
 	show_diff_rows(r, page);
 	hi_new_objects_show(&r->born, false, page);
 	suggest_diff_commands(r, page);
@@ -218,24 +219,25 @@ static void put_diff_row_json(const struct hi_diff_report *r,
 	hi_json_object(json, key);
 	if (!key)
 		hi_json_text(json, r->by, hi_known(row->name));
-	hi_heap_sum_json(json, "before", row->before);
-	hi_heap_sum_json(json, "after", row->after);
-	hi_heap_sum_json(json, "born", row->born);
-	hi_heap_sum_json(json, "died", row->died);
+	hi_heap_total_json(json, "before", row->before);
+	hi_heap_total_json(json, "after", row->after);
+	hi_heap_total_json(json, "born", row->born);
+	hi_heap_total_json(json, "died", row->died);
 	hi_json_signed(json, "grown", row->grown);
 	hi_json_end(json);
 }
 
-void hi_diff_heap_json(const struct hi_head *head, const char *key, uint64_t live,
-		       const struct hi_leak_sums *leaks, struct hi_json *json)
+void hi_diff_heap_json(const struct hi_report_header *header, const char *key,
+		       uint64_t live, const struct hi_leak_totals *leaks,
+		       struct hi_json *json)
 {
 	hi_json_object(json, key);
-	hi_json_number(json, "pid", head->pid > 0 ? (uint64_t)head->pid : UINT64_MAX);
-	hi_json_text(json, "exe", hi_known(head->exe));
-	hi_json_text(json, "build_id", hi_known(head->build_id));
-	hi_json_number(json, "time_ns", head->time_ns);
+	hi_json_number(json, "pid", header->pid > 0 ? (uint64_t)header->pid : UINT64_MAX);
+	hi_json_text(json, "exe", hi_known(header->exe));
+	hi_json_text(json, "build_id", hi_known(header->build_id));
+	hi_json_number(json, "time_ns", header->time_ns);
 	hi_json_number(json, "live", live);
-	hi_leak_sums_json(json, "leak", leaks);
+	hi_leak_totals_json(json, "leak", leaks);
 	hi_json_end(json);
 }
 
@@ -243,7 +245,7 @@ void hi_diff_json(const struct hi_diff_report *r, struct hi_json *json)
 {
 	size_t n = 0;
 
-	hi_head_json(r->after, "heapinspect/diff/v1", json);
+	hi_report_header_json(r->after, "heapinspect/diff/v1", json);
 	hi_json_text(json, "matched", r->c->same_process ? "address" : "way");
 	hi_json_text(json, "not_told", hi_diff_matched_text(r->c->same_process));
 	hi_diff_heap_json(r->before, "before", r->live_before, &r->leaks_before, json);

@@ -4,17 +4,17 @@
 #define HI_REPORT_VIEWS_DIFF_REPORT_H
 
 #include "census/analysis/compare.h"
-#include "report/views/head.h"
-#include "report/views/leak_sums.h"
+#include "report/views/report_header.h"
+#include "report/views/leak_totals.h"
 #include "report/views/new_objects.h"
 
 /* Plain data; borrowed. */
 struct hi_diff_report {
-	const struct hi_head *before, *after;
+	const struct hi_report_header *before, *after;
 	const struct hi_comparison *c;
 	const char *by;			  /* "type", "module", "root", "retainers" */
 	uint64_t live_before, live_after; /* bytes */
-	struct hi_leak_sums leaks_before, leaks_after;
+	struct hi_leak_totals leaks_before, leaks_after;
 	struct hi_new_objects born;
 	size_t top;
 	uint64_t min_size; /* rows that changed by less are left out */
@@ -25,8 +25,9 @@ bool hi_diff_is_none(const struct hi_diff_report *r);
 /* How objects of two heaps were matched, and what that cannot tell. */
 const char *hi_diff_matched_text(bool by_address);
 /* The member `key`: which heap, and its bytes. */
-void hi_diff_heap_json(const struct hi_head *head, const char *key, uint64_t live,
-		       const struct hi_leak_sums *leaks, struct hi_json *json);
+void hi_diff_heap_json(const struct hi_report_header *header, const char *key,
+		       uint64_t live, const struct hi_leak_totals *leaks,
+		       struct hi_json *json);
 void hi_diff_display(const struct hi_diff_report *r, struct hi_page *page);
 void hi_diff_json(const struct hi_diff_report *r, struct hi_json *json);
 

@@ -209,7 +209,7 @@ static void show_object_fields(const struct hi_explain_report *r, struct hi_page
 
 static const char *text_of_restriction(const struct hi_explain_report *r)
 {
-	return r->head->only && r->head->only->under ? r->head->only->under : "it";
+	return r->header->only && r->header->only->under ? r->header->only->under : "it";
 }
 
 static void show_referrers(const struct hi_explain_report *r, struct hi_page *page)
@@ -272,7 +272,8 @@ static void suggest_explain_commands(const struct hi_explain_report *r,
 	hi_page_blank(page);
 	hi_page_command(page,
 			hi_page_printf(page, "heapinspect paths 0x%" PRIx64 " %s",
-				       r->block, hi_head_target(r->head, page)),
+				       r->block,
+				       hi_report_header_target(r->header, page)),
 			"the paths from a root to it");
 }
 
@@ -366,7 +367,7 @@ void hi_explain_json(const struct hi_explain_report *r, struct hi_json *json)
 {
 	bool object = r->info.sort == HI_NODE_OBJECT;
 
-	hi_head_json(r->head, "heapinspect/explain/v1", json);
+	hi_report_header_json(r->header, "heapinspect/explain/v1", json);
 	hi_json_array(json, "rows");
 	hi_json_object(json, NULL);
 	hi_json_address(json, "address", r->address);

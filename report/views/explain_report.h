@@ -4,7 +4,7 @@
 #ifndef HI_REPORT_VIEWS_EXPLAIN_REPORT_H
 #define HI_REPORT_VIEWS_EXPLAIN_REPORT_H
 
-#include "report/views/head.h"
+#include "report/views/report_header.h"
 #include "report/views/node.h"
 
 struct hi_explain_field {
@@ -29,7 +29,7 @@ struct hi_explain_step {
 	bool is_believed;
 };
 struct hi_explain_report {
-	const struct hi_head *head;
+	const struct hi_report_header *header;
 	uint64_t address;
 	/* "live", "leak", "internal", "free_tcache", … "variable", "mapped",
 	 * "unmapped"; ours */

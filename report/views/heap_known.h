@@ -7,7 +7,7 @@
 #ifndef HI_REPORT_VIEWS_HEAP_KNOWN_H
 #define HI_REPORT_VIEWS_HEAP_KNOWN_H
 
-#include "report/views/head.h"
+#include "report/views/report_header.h"
 
 enum hi_heap_known {
 	HI_HEAP_KNOWN,
@@ -18,22 +18,23 @@ enum hi_heap_known {
 	HI_HEAP_UNKNOWN,
 };
 
-enum hi_heap_known hi_heap_known(const struct hi_head *head);
+enum hi_heap_known hi_heap_known(const struct hi_report_header *header);
 /* n, or UINT64_MAX where some of the heap is not known. */
-uint64_t hi_heap_if_known(const struct hi_head *head, uint64_t n);
+uint64_t hi_heap_if_known(const struct hi_report_header *header, uint64_t n);
 /* "musl: its heap is not decoded"; "" where all is known. Safe. */
-const char *hi_heap_unknown_text(const struct hi_head *head, struct hi_page *page);
+const char *hi_heap_unknown_text(const struct hi_report_header *header,
+				 struct hi_page *page);
 /* "≥ " or "": before what is live. */
-const char *hi_heap_at_least(const struct hi_head *head);
+const char *hi_heap_at_least(const struct hi_report_header *header);
 /* "21 MiB live in 35,012 objects", "≥ 21 MiB live in …" where there are other heaps; of a
  * heap that is unknown "≥ 21 MiB in ≥ 35,012 objects that typed pointers lead to (a lower
  * bound: the heap itself is unknown)". */
-const char *hi_heap_live_text(const struct hi_head *head, uint64_t bytes,
+const char *hi_heap_live_text(const struct hi_report_header *header, uint64_t bytes,
 			      uint64_t objects, struct hi_page *page);
 /* The member "heap" of a document. */
-void hi_heap_known_json(const struct hi_head *head, struct hi_json *json);
+void hi_heap_known_json(const struct hi_report_header *header, struct hi_json *json);
 /* The member "at_least": the leaks of what is known; nothing where that is all. */
-void hi_heap_leaks_json(const struct hi_head *head, uint64_t bytes, uint64_t objects,
-			struct hi_json *json);
+void hi_heap_leaks_json(const struct hi_report_header *header, uint64_t bytes,
+			uint64_t objects, struct hi_json *json);
 
 #endif

@@ -65,7 +65,7 @@ static void add_leak_report_roots(struct hi_leaks_report *r, const struct hi_gra
 	}
 }
 
-enum hi_status hi_leaks_report_create(const struct hi_head *head,
+enum hi_status hi_leaks_report_create(const struct hi_report_header *header,
 				      const struct hi_graph *graph,
 				      const struct hi_reach *reach,
 				      const struct hi_leaks *leaks,
@@ -81,7 +81,7 @@ enum hi_status hi_leaks_report_create(const struct hi_head *head,
 	r->roots = hi_calloc(hi_min(leaks->n_roots, only->top) + 1, sizeof(*r->roots));
 	if (!r->rows || !r->roots)
 		return hi_fail_memory(err, "report of leaks");
-	r->head = head;
+	r->header = header;
 	r->live_bytes = reach->live_bytes;
 	r->objects = leaks->objects;
 	r->bytes = leaks->bytes;
@@ -108,7 +108,7 @@ void hi_leaks_report_destroy(struct hi_leaks_report *report)
 
 static void show_leaks_headline(const struct hi_leaks_report *r, struct hi_page *page)
 {
-	enum hi_heap_known known = hi_heap_known(r->head);
+	enum hi_heap_known known = hi_heap_known(r->header);
 	char objects[32], roots[32], live[24];
 	const char *beyond = "";
 	uint64_t certain;
@@ -117,7 +117,7 @@ static void show_leaks_headline(const struct hi_leaks_report *r, struct hi_page 
 	if (known == HI_HEAP_UNKNOWN) {
 		hi_page_text(page,
 			     hi_page_printf(page, "Leaks are unknown: %s; ≥ %s live",
-					    hi_heap_unknown_text(r->head, page), live));
+					    hi_heap_unknown_text(r->header, page), live));
 		return;
 	}
 	if (known == HI_HEAP_KNOWN_IN_PART)
@@ -125,11 +125,11 @@ static void show_leaks_headline(const struct hi_leaks_report *r, struct hi_page 
 					r->objects ? ""
 						   : hi_page_printf(page,
 								    " in the heap of %s",
-								    r->head->allocator),
-					hi_heap_unknown_text(r->head, page));
+								    r->header->allocator),
+					hi_heap_unknown_text(r->header, page));
 	if (r->objects == 0) {
 		hi_page_text(page, hi_page_printf(page, "No leaks%s; %s%s live", beyond,
-						  hi_heap_at_least(r->head), live));
+						  hi_heap_at_least(r->header), live));
 		return;
 	}
 	certain = r->bytes - r->likely_bytes;
@@ -253,9 +253,9 @@ static void show_leak_roots(const struct hi_leaks_report *r, struct hi_page *pag
 
 void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)
 {
-	hi_head_title(r->head, page);
+	hi_report_header_title(r->header, page);
 	show_leaks_headline(r, page);
-	hi_head_facts(r->head, page, false);
+	hi_report_header_facts(r->header, page, false);
 	if (r->objects == 0)
 		return;
 	show_leak_rows(r, page);
@@ -266,7 +266,7 @@ void hi_leaks_display(const struct hi_leaks_report *r, struct hi_page *page)
 				hi_page_printf(page,
 					       "heapinspect explain 0x%" PRIx64 " %s",
 					       r->roots[0].address,
-					       hi_head_target(r->head, page)),
+					       hi_report_header_target(r->header, page)),
 				"what the largest leak root holds");
 	}
 }
@@ -299,20 +299,21 @@ static void rows_json(const struct hi_leaks_report *r, const struct hi_leaks_row
 
 void hi_leaks_json(const struct hi_leaks_report *r, struct hi_json *json)
 {
-	hi_head_json(r->head, "heapinspect/leaks/v1", json);
+	hi_report_header_json(r->header, "heapinspect/leaks/v1", json);
 	hi_json_object(json, "leaks");
 	hi_json_number(json, "bytes",
-		       hi_heap_if_known(r->head, r->bytes - r->likely_bytes));
+		       hi_heap_if_known(r->header, r->bytes - r->likely_bytes));
 	hi_json_number(json, "objects",
-		       hi_heap_if_known(r->head, r->objects - r->likely_objects));
+		       hi_heap_if_known(r->header, r->objects - r->likely_objects));
 	hi_json_number(json, "roots",
-		       hi_heap_if_known(r->head, r->n_leak_roots - r->n_likely_roots));
-	hi_json_number(json, "likely_bytes", hi_heap_if_known(r->head, r->likely_bytes));
+		       hi_heap_if_known(r->header, r->n_leak_roots - r->n_likely_roots));
+	hi_json_number(json, "likely_bytes",
+		       hi_heap_if_known(r->header, r->likely_bytes));
 	hi_json_number(json, "likely_objects",
-		       hi_heap_if_known(r->head, r->likely_objects));
+		       hi_heap_if_known(r->header, r->likely_objects));
 	hi_json_number(json, "likely_roots",
-		       hi_heap_if_known(r->head, r->n_likely_roots));
-	hi_heap_leaks_json(r->head, r->bytes - r->likely_bytes,
+		       hi_heap_if_known(r->header, r->n_likely_roots));
+	hi_heap_leaks_json(r->header, r->bytes - r->likely_bytes,
 			   r->objects - r->likely_objects, json);
 	if (r->by_class)
 		hi_unreachable_classes_json(r->by_class, json);

@@ -3,7 +3,7 @@
 #ifndef HI_REPORT_VIEWS_LEAKS_REPORT_H
 #define HI_REPORT_VIEWS_LEAKS_REPORT_H
 
-#include "report/views/head.h"
+#include "report/views/report_header.h"
 #include "report/views/node.h"
 #include "report/views/restrict.h"
 
@@ -19,7 +19,7 @@ struct hi_leaks_row {
 	const char *name;
 };
 struct hi_leaks_report {
-	const struct hi_head *head;
+	const struct hi_report_header *header;
 	uint64_t live_bytes, objects, bytes,
 		n_leak_roots; /* unrestricted; both verdicts */
 	uint64_t likely_objects, likely_bytes, n_likely_roots;
@@ -34,7 +34,7 @@ struct hi_leaks_report {
 	struct hi_hidden roots_beyond;
 };
 
-enum hi_status hi_leaks_report_create(const struct hi_head *head,
+enum hi_status hi_leaks_report_create(const struct hi_report_header *header,
 				      const struct hi_graph *graph,
 				      const struct hi_reach *reach,
 				      const struct hi_leaks *leaks,

@@ -106,7 +106,7 @@ void hi_new_objects_show(const struct hi_new_objects *n, bool survivors,
 
 /* ---- as JSON ---- */
 
-void hi_heap_sum_json(struct hi_json *json, const char *key, struct hi_heap_sum sum)
+void hi_heap_total_json(struct hi_json *json, const char *key, struct hi_heap_total sum)
 {
 	hi_json_object(json, key);
 	hi_json_number(json, "count", sum.count);
@@ -160,7 +160,7 @@ void hi_new_objects_json(const struct hi_new_objects *n, bool survivors,
 {
 	json_rows(n, survivors, json);
 	json_holders(n, json);
-	hi_heap_sum_json(json, "leaked", n->unheld[HI_LEAK_CERTAIN]);
-	hi_heap_sum_json(json, "likely", n->unheld[HI_LEAK_LIKELY]);
-	hi_heap_sum_json(json, "garbage", n->unheld[HI_LEAK_GARBAGE]);
+	hi_heap_total_json(json, "leaked", n->unheld[HI_LEAK_CERTAIN]);
+	hi_heap_total_json(json, "likely", n->unheld[HI_LEAK_LIKELY]);
+	hi_heap_total_json(json, "garbage", n->unheld[HI_LEAK_GARBAGE]);
 }

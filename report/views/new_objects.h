@@ -4,7 +4,7 @@
 #ifndef HI_REPORT_VIEWS_NEW_OBJECTS_H
 #define HI_REPORT_VIEWS_NEW_OBJECTS_H
 
-#include "census/analysis/leak_sums.h"
+#include "census/analysis/leak_totals.h"
 #include "census/analysis/compare.h"
 #include "report/views/display.h"
 #include "report/formats/json_writer.h"
@@ -28,9 +28,9 @@ struct hi_new_holder {
 struct hi_new_objects {
 	const struct hi_new_row *rows; /* most bytes first */
 	size_t n_rows;
-	struct hi_hidden beyond, below;		       /* --top, --min-size */
-	struct hi_heap_sum all, unheld[HI_LEAK_KINDS]; /* unheld: nothing holds them */
-	const struct hi_new_holder *holders;	       /* most bytes first */
+	struct hi_hidden beyond, below;			 /* --top, --min-size */
+	struct hi_heap_total all, unheld[HI_LEAK_KINDS]; /* unheld: nothing holds them */
+	const struct hi_new_holder *holders;		 /* most bytes first */
 	size_t n_holders;
 };
 
@@ -42,6 +42,6 @@ void hi_new_objects_show(const struct hi_new_objects *n, bool survivors,
 /* The members new (of survivors: rows), growth, leaked, likely and garbage. */
 void hi_new_objects_json(const struct hi_new_objects *n, bool survivors,
 			 struct hi_json *json);
-void hi_heap_sum_json(struct hi_json *json, const char *key, struct hi_heap_sum sum);
+void hi_heap_total_json(struct hi_json *json, const char *key, struct hi_heap_total sum);
 
 #endif

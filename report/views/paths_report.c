@@ -75,12 +75,12 @@ void hi_paths_display(const struct hi_paths_report *r, struct hi_page *page)
 {
 	char n[32];
 
-	hi_head_title(r->head, page);
+	hi_report_header_title(r->header, page);
 	hi_page_text(page, hi_page_printf(page, "%zu path%s to %s%s", r->n_ways,
 					  r->n_ways == 1 ? "" : "s",
 					  hi_page_safe(page, r->target),
 					  r->more ? "; there are more (-k N)" : ""));
-	hi_head_facts(r->head, page, false);
+	hi_report_header_facts(r->header, page, false);
 	if (r->n_ways == 0 && r->n_unreachable)
 		hi_page_text(page, "No pointer leads there: it is a leak.");
 	for (size_t i = 0, same = 1; i < r->n_ways; i += same) {
@@ -112,7 +112,7 @@ static void way_json(const struct hi_paths_way *way, struct hi_json *json)
 
 void hi_paths_json(const struct hi_paths_report *r, struct hi_json *json)
 {
-	hi_head_json(r->head, "heapinspect/paths/v1", json);
+	hi_report_header_json(r->header, "heapinspect/paths/v1", json);
 	hi_json_text(json, "query", r->query);
 	hi_json_number(json, "targets", r->n_targets);
 	hi_json_number(json, "unreachable", r->n_unreachable);

@@ -4,7 +4,7 @@
 #ifndef HI_REPORT_VIEWS_PATHS_REPORT_H
 #define HI_REPORT_VIEWS_PATHS_REPORT_H
 
-#include "report/views/head.h"
+#include "report/views/report_header.h"
 #include "report/views/node.h"
 
 struct hi_paths_step {
@@ -19,7 +19,7 @@ struct hi_paths_way {
 };
 /* Plain data, filled by the caller; strings borrowed and hostile. */
 struct hi_paths_report {
-	const struct hi_head *head;
+	const struct hi_report_header *header;
 	const char *query;  /* as typed */
 	const char *target; /* "struct dict 0x55… (32 B)", "struct conn (12 objects)" */
 	uint64_t n_targets; /* live objects asked for */

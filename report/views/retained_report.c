@@ -342,7 +342,7 @@ static enum hi_status make_types(const struct hi_graph *g, const struct hi_censu
 }
 
 enum hi_status hi_retained_report_create(
-	const struct hi_head *head, const struct hi_graph *graph,
+	const struct hi_report_header *header, const struct hi_graph *graph,
 	const struct hi_reach *reach, const struct hi_dominators *dominators,
 	const struct hi_census *census, const struct hi_restrict *only,
 	uint64_t type_exact, struct hi_retained_report **ret, struct hi_error *err)
@@ -354,7 +354,7 @@ enum hi_status hi_retained_report_create(
 
 	if (!r)
 		return hi_fail_memory(err, "report of retained sizes");
-	r->head = head;
+	r->header = header;
 	r->live_bytes = reach->live_bytes;
 	r->tree = only->types == NULL;
 	r->type_pattern = only->type_pattern;
@@ -376,12 +376,11 @@ enum hi_status hi_retained_report_create(
 	return status;
 }
 
-enum hi_status
-hi_retained_report_restore(const struct hi_head *head, const struct hi_graph *graph,
-			   uint64_t live_bytes, const struct hi_census *census,
-			   size_t top, struct hi_retained_row *rows, size_t n_rows,
-			   struct hi_hidden beyond, struct hi_retained_report **ret,
-			   struct hi_error *err)
+enum hi_status hi_retained_report_restore(
+	const struct hi_report_header *header, const struct hi_graph *graph,
+	uint64_t live_bytes, const struct hi_census *census, size_t top,
+	struct hi_retained_row *rows, size_t n_rows, struct hi_hidden beyond,
+	struct hi_retained_report **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_retained_report_destroy)
 	struct hi_retained_report *r = hi_calloc(1, sizeof(*r));
@@ -391,7 +390,7 @@ hi_retained_report_restore(const struct hi_head *head, const struct hi_graph *gr
 		free(rows);
 		return hi_fail_memory(err, "report of retained sizes");
 	}
-	*r = (struct hi_retained_report){.head = head,
+	*r = (struct hi_retained_report){.header = header,
 					 .live_bytes = live_bytes,
 					 .tree = true,
 					 .rows = rows,

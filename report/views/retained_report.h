@@ -3,7 +3,7 @@
 #ifndef HI_REPORT_VIEWS_RETAINED_REPORT_H
 #define HI_REPORT_VIEWS_RETAINED_REPORT_H
 
-#include "report/views/head.h"
+#include "report/views/report_header.h"
 #include "report/views/node.h"
 #include "report/views/restrict.h"
 
@@ -18,7 +18,7 @@ struct hi_retained_type {
 	uint64_t count, shallow, retained; /* retained: a lower bound */
 };
 struct hi_retained_report {
-	const struct hi_head *head;
+	const struct hi_report_header *header;
 	uint64_t live_bytes;
 	bool tree; /* else a flat list of the objects of one type */
 	struct hi_retained_row *rows;
@@ -39,18 +39,17 @@ struct hi_retained_report {
  * --type or where several types match.
  */
 enum hi_status hi_retained_report_create(
-	const struct hi_head *head, const struct hi_graph *graph,
+	const struct hi_report_header *header, const struct hi_graph *graph,
 	const struct hi_reach *reach, const struct hi_dominators *dominators,
 	const struct hi_census *census, const struct hi_restrict *only,
 	uint64_t type_exact, struct hi_retained_report **ret, struct hi_error *err);
 /* The same of a tree's rows that were made before (taken, also on failure; from
  * hi_calloc), for the first `top` of the top level. */
-enum hi_status
-hi_retained_report_restore(const struct hi_head *head, const struct hi_graph *graph,
-			   uint64_t live_bytes, const struct hi_census *census,
-			   size_t top, struct hi_retained_row *rows, size_t n_rows,
-			   struct hi_hidden beyond, struct hi_retained_report **ret,
-			   struct hi_error *err);
+enum hi_status hi_retained_report_restore(
+	const struct hi_report_header *header, const struct hi_graph *graph,
+	uint64_t live_bytes, const struct hi_census *census, size_t top,
+	struct hi_retained_row *rows, size_t n_rows, struct hi_hidden beyond,
+	struct hi_retained_report **ret, struct hi_error *err);
 void hi_retained_report_destroy(struct hi_retained_report *report);
 void hi_retained_display(const struct hi_retained_report *report, struct hi_page *page);
 void hi_retained_json(const struct hi_retained_report *report, struct hi_json *json);

@@ -67,7 +67,7 @@ static void show_type_total(const struct hi_retained_report *r, struct hi_page *
 {
 	char n[32], shallow[24], exact[24], percent[16];
 	const char *text = hi_page_printf(
-		page, "%s%s live object%s of %s, %s shallow", hi_heap_at_least(r->head),
+		page, "%s%s live object%s of %s, %s shallow", hi_heap_at_least(r->header),
 		hi_count(n, r->type_count), r->type_count == 1 ? "" : "s",
 		hi_type_label(r->type_pattern, page), hi_bytes(shallow, r->type_shallow));
 
@@ -82,20 +82,20 @@ static void show_type_total(const struct hi_retained_report *r, struct hi_page *
 void hi_retained_display(const struct hi_retained_report *r, struct hi_page *page)
 {
 	char bytes[24];
-	bool unknown = hi_heap_known(r->head) == HI_HEAP_UNKNOWN;
+	bool unknown = hi_heap_known(r->header) == HI_HEAP_UNKNOWN;
 
-	hi_head_title(r->head, page);
+	hi_report_header_title(r->header, page);
 	if (r->tree)
 		hi_page_text(page, hi_page_printf(page,
 						  "%s%s %s; retained is what would go "
 						  "with a variable or an object",
-						  hi_heap_at_least(r->head),
+						  hi_heap_at_least(r->header),
 						  hi_bytes(bytes, r->live_bytes),
 						  unknown ? "is known (a lower bound)"
 							  : "live"));
 	else
 		show_type_total(r, page);
-	hi_head_facts(r->head, page, false);
+	hi_report_header_facts(r->header, page, false);
 	hi_page_heading(page, r->tree ? "Top of the dominator tree" : "Objects",
 			r->tree ? "children of a tenth and more" : "by retained bytes");
 	show_retained_rows(r, page);
@@ -116,7 +116,7 @@ static void put_retained_row_json(const struct hi_retained_row *row, struct hi_j
 
 void hi_retained_json(const struct hi_retained_report *r, struct hi_json *json)
 {
-	hi_head_json(r->head, "heapinspect/retained/v1", json);
+	hi_report_header_json(r->header, "heapinspect/retained/v1", json);
 	hi_json_number(json, "live", r->live_bytes);
 	if (!r->tree) {
 		hi_json_object(json, "of_type");

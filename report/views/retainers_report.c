@@ -144,7 +144,7 @@ static enum hi_status make_retainer_rows(struct making *m, size_t top,
 }
 
 enum hi_status hi_retainers_report_create(
-	const struct hi_head *head, const struct hi_graph *graph,
+	const struct hi_report_header *header, const struct hi_graph *graph,
 	const struct hi_reach *reach, const struct hi_retainers *retainers,
 	const struct hi_set_pool *pool, const struct hi_retainers_view *view, size_t top,
 	struct hi_retainers_report **ret, struct hi_error *err)
@@ -156,12 +156,12 @@ enum hi_status hi_retainers_report_create(
 
 	if (!r)
 		return hi_fail_memory(err, "report of retainers");
-	r->head = head;
+	r->header = header;
 	r->graph = graph;
 	r->view = *view;
 	r->weak_objects = retainers->weak_objects;
 	r->weak_bytes = retainers->weak_cost;
-	r->sanity = hi_sanity_of(head, reach, view->allocated);
+	r->sanity = hi_sanity_of(header, reach, view->allocated);
 	r->revisited = retainers->revisited;
 	status = take_sums(&m, err);
 	if (status == HI_OK)

@@ -4,7 +4,7 @@
 #define HI_REPORT_VIEWS_RETAINERS_REPORT_H
 
 #include "census/retainers/retainers.h"
-#include "report/views/head.h"
+#include "report/views/report_header.h"
 #include "report/views/restrict.h"
 #include "report/views/sanity.h"
 
@@ -29,7 +29,7 @@ struct hi_retainers_row {
 	const uint32_t *members; /* identities, sum.size of them */
 };
 struct hi_retainers_report {
-	const struct hi_head *head;
+	const struct hi_report_header *header;
 	const struct hi_graph *graph;
 	struct hi_retainers_view view;
 	struct hi_retainers_row *rows; /* by bytes, or by objects */
@@ -45,7 +45,7 @@ struct hi_retainers_report {
 };
 
 enum hi_status hi_retainers_report_create(
-	const struct hi_head *head, const struct hi_graph *graph,
+	const struct hi_report_header *header, const struct hi_graph *graph,
 	const struct hi_reach *reach, const struct hi_retainers *retainers,
 	const struct hi_set_pool *pool, const struct hi_retainers_view *view, size_t top,
 	struct hi_retainers_report **ret, struct hi_error *err);

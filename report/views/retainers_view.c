@@ -46,7 +46,7 @@ static void show_retainers_headline(const struct hi_retainers_report *r,
 			     page,
 			     "%s, held by %s retainer set%s; "
 			     "retainers: variables%s%s%s, by %s",
-			     hi_heap_live_text(r->head, r->bytes, r->objects, page),
+			     hi_heap_live_text(r->header, r->bytes, r->objects, page),
 			     hi_count(sets, r->n_sets), r->n_sets == 1 ? "" : "s",
 			     r->view.heap_retainers ? " and " : "",
 			     r->view.heap_retainers
@@ -129,7 +129,7 @@ static void show_retainer_rows(const struct hi_retainers_report *r, struct hi_pa
 	hi_page_blank(page);
 	hi_page_command(page,
 			hi_page_printf(page, "heapinspect retainers --retainer auto %s",
-				       hi_head_target(r->head, page)),
+				       hi_report_header_target(r->header, page)),
 			"with objects that hold a lot");
 }
 
@@ -137,9 +137,9 @@ void hi_retainers_display(const struct hi_retainers_report *r, struct hi_page *p
 {
 	char bytes[24];
 
-	hi_head_title(r->head, page);
+	hi_report_header_title(r->header, page);
 	show_retainers_headline(r, page);
-	hi_head_facts(r->head, page, false);
+	hi_report_header_facts(r->header, page, false);
 	show_auto(r, page);
 	if (r->weak_objects)
 		hi_page_fact(page, "weak",
@@ -177,7 +177,7 @@ void hi_retainers_json(const struct hi_retainers_report *r, struct hi_json *json
 {
 	static const struct hi_hidden none;
 
-	hi_head_json(r->head, "heapinspect/retainers/v1", json);
+	hi_report_header_json(r->header, "heapinspect/retainers/v1", json);
 	hi_json_text(json, "identity", r->view.identity);
 	hi_json_number(json, "max_set", r->view.max_set);
 	hi_json_number(json, "retainer_objects", r->view.heap_retainers);

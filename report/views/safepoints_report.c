@@ -150,7 +150,7 @@ static void suggest_safepoint_command(const struct hi_safepoints_report *r,
 				      struct hi_page *page)
 {
 	const struct hi_safepoint_row *best = best_of(r);
-	const char *target = hi_head_target(r->head, page), *at;
+	const char *target = hi_report_header_target(r->header, page), *at;
 	const char *sudo = r->may_not_probe ? "sudo " : "";
 
 	hi_page_blank(page);
@@ -168,7 +168,7 @@ static void suggest_safepoint_command(const struct hi_safepoints_report *r,
 
 void hi_safepoints_display(const struct hi_safepoints_report *r, struct hi_page *page)
 {
-	hi_head_title(r->head, page);
+	hi_report_header_title(r->header, page);
 	show_safepoint_facts(r, page);
 	hi_page_blank(page);
 	if (r->n_rows)
@@ -209,8 +209,8 @@ void hi_safepoints_json(const struct hi_safepoints_report *r, struct hi_json *js
 	hi_json_object(json, NULL);
 	hi_json_text(json, "schema", "heapinspect/safepoints/v1");
 	hi_json_object(json, "target");
-	hi_json_number(json, "pid", (uint64_t)r->head->pid);
-	hi_json_text(json, "exe", hi_known(r->head->exe));
+	hi_json_number(json, "pid", (uint64_t)r->header->pid);
+	hi_json_text(json, "exe", hi_known(r->header->exe));
 	hi_json_end(json);
 	hi_json_number(json, "counted_ns", r->counted_ns);
 	hi_json_text(json, "not_counted", hi_known(r->not_counted));

@@ -7,7 +7,7 @@
 #ifndef HI_REPORT_VIEWS_SAFEPOINTS_REPORT_H
 #define HI_REPORT_VIEWS_SAFEPOINTS_REPORT_H
 
-#include "report/views/head.h"
+#include "report/views/report_header.h"
 
 struct hi_safepoint_row {
 	const char *at;	     /* what --at takes */
@@ -21,8 +21,8 @@ struct hi_safepoint_row {
 };
 
 struct hi_safepoints_report {
-	const struct hi_head *head;    /* of the target only */
-	struct hi_safepoint_row *rows; /* hi_safepoints_sort */
+	const struct hi_report_header *header; /* of the target only */
+	struct hi_safepoint_row *rows;	       /* hi_safepoints_sort */
 	size_t n_rows, shown;
 	uint64_t counted_ns;	 /* 0: not at all */
 	bool cut_short;		 /* the hits were more than enough */

@@ -3,14 +3,14 @@
 
 #include "report/views/heap_known.h"
 
-struct hi_sanity hi_sanity_of(const struct hi_head *head, const struct hi_reach *reach,
-			      uint64_t allocated)
+struct hi_sanity hi_sanity_of(const struct hi_report_header *header,
+			      const struct hi_reach *reach, uint64_t allocated)
 {
 	return (struct hi_sanity){
 		.allocated = allocated,
 		.exact = reach->exact_bytes,
 		.conservative = reach->live_bytes - reach->exact_bytes,
-		.leak = head && hi_heap_known(head) == HI_HEAP_UNKNOWN
+		.leak = header && hi_heap_known(header) == HI_HEAP_UNKNOWN
 				? UINT64_MAX
 				: reach->leak_bytes,
 		.internal = reach->internal_bytes,

@@ -8,7 +8,7 @@
 #define HI_REPORT_VIEWS_SANITY_H
 
 #include "census/analysis/analysis.h"
-#include "report/views/head.h"
+#include "report/views/report_header.h"
 
 struct hi_sanity {
 	uint64_t allocated;    /* by the allocator's own lists; UINT64_MAX: unknown */
@@ -18,9 +18,9 @@ struct hi_sanity {
 	uint64_t internal;     /* the allocator's and libc's own blocks */
 };
 
-/* head NULL: it is not shown. */
-struct hi_sanity hi_sanity_of(const struct hi_head *head, const struct hi_reach *reach,
-			      uint64_t allocated);
+/* header NULL: it is not shown. */
+struct hi_sanity hi_sanity_of(const struct hi_report_header *header,
+			      const struct hi_reach *reach, uint64_t allocated);
 /* As a fact: "384 B = 300 B exact + … "; a warning if it does not. */
 void hi_sanity_show(const struct hi_sanity *sanity, struct hi_page *page);
 /* The member "sanity". */

@@ -18,12 +18,12 @@ const char *hi_series_unit(enum hi_series_axis axis)
 	return axis == HI_SERIES_CENSUS ? "census" : "seconds";
 }
 
-const char *hi_series_name(const struct hi_series_head *head,
+const char *hi_series_name(const struct hi_series_header *header,
 			   const struct hi_series_row *row)
 {
 	if (row->name && *row->name)
 		return row->name;
-	return strcmp(head->by, "type") == 0 ? hi_type_key(row->name) : "(unknown)";
+	return strcmp(header->by, "type") == 0 ? hi_type_key(row->name) : "(unknown)";
 }
 
 static int compare_series_names(const void *a, const void *b)

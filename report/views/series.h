@@ -6,15 +6,15 @@
 #ifndef HI_REPORT_VIEWS_SERIES_H
 #define HI_REPORT_VIEWS_SERIES_H
 
-#include "report/views/head.h"
-#include "report/views/leak_sums.h"
+#include "report/views/report_header.h"
+#include "report/views/leak_totals.h"
 #include "report/views/restrict.h"
 #include "report/views/stopped.h"
 
 enum hi_series_axis { HI_SERIES_CPU, HI_SERIES_WALL, HI_SERIES_CENSUS };
 
 /* The same for the whole series. */
-struct hi_series_head {
+struct hi_series_header {
 	int pid;
 	const char *exe;	  /* path; "" unknown */
 	const char *by;		  /* "type", "module", "class", …; ours */
@@ -44,13 +44,13 @@ struct hi_series_sample {
 	const struct hi_stopped *stopped; /* NULL: at once */
 	bool complete;			  /* the snapshot has no gaps */
 	uint64_t objects, bytes;	  /* live, unrestricted */
-	struct hi_leak_sums leaks;
+	struct hi_leak_totals leaks;
 	bool lower_bound;	    /* some heap is not decoded: more may be live */
 	struct hi_series_row *rows; /* by bytes, then name; each name once */
 	size_t n_rows;
 	struct hi_hidden hidden; /* by --type, --min-size and --top */
 	/* Hidden by --under and --retained-by; NULL: there is no such restriction. */
-	const struct hi_head_only *only;
+	const struct hi_report_restriction *only;
 	uint64_t visits;	     /* of objects by retainers; 0: none were asked for */
 	const char *const *warnings; /* hostile */
 	size_t n_warnings;
@@ -72,7 +72,7 @@ const char *hi_series_end_key(enum hi_series_end end);
 /* "seconds", "census": the unit of times. */
 const char *hi_series_unit(enum hi_series_axis axis);
 /* What a row is called: its name, or the word for one that is unknown; raw. */
-const char *hi_series_name(const struct hi_series_head *head,
+const char *hi_series_name(const struct hi_series_header *header,
 			   const struct hi_series_row *row);
 /* Sums rows with one name, puts them in order, hides those under min_size and
  * beyond top. Rows of sets stay apart. */

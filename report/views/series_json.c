@@ -4,7 +4,7 @@
 #include "report/formats/json_writer.h"
 #include "report/views/node.h"
 
-static void begin_series_line(struct hi_json *json, const struct hi_series_head *head,
+static void begin_series_line(struct hi_json *json, const struct hi_series_header *header,
 			      const char *schema, FILE *out)
 {
 	static const char *const axes[] = {"cpu", "wall", "census"};
@@ -14,25 +14,25 @@ static void begin_series_line(struct hi_json *json, const struct hi_series_head 
 	hi_json_object(json, NULL);
 	hi_json_text(json, "schema", schema);
 	hi_json_object(json, "target");
-	hi_json_number(json, "pid", (uint64_t)head->pid);
-	hi_json_text(json, "exe", hi_known(head->exe));
+	hi_json_number(json, "pid", (uint64_t)header->pid);
+	hi_json_text(json, "exe", hi_known(header->exe));
 	hi_json_end(json);
-	hi_json_text(json, "axis", axes[head->axis]);
+	hi_json_text(json, "axis", axes[header->axis]);
 }
 
 /* Numbers of censuses are no times. */
-static void put_sample_time_json(struct hi_json *json, const struct hi_series_head *head,
-				 uint64_t at_ns)
+static void put_sample_time_json(struct hi_json *json,
+				 const struct hi_series_header *header, uint64_t at_ns)
 {
 	hi_json_number(json, "at_ns",
-		       head->axis == HI_SERIES_CENSUS ? UINT64_MAX : at_ns);
+		       header->axis == HI_SERIES_CENSUS ? UINT64_MAX : at_ns);
 }
 
-static void put_series_row_json(const struct hi_series_head *head,
+static void put_series_row_json(const struct hi_series_header *header,
 				const struct hi_series_row *row, struct hi_json *json)
 {
 	hi_json_object(json, NULL);
-	hi_json_text(json, "name", hi_series_name(head, row));
+	hi_json_text(json, "name", hi_series_name(header, row));
 	if (row->set) {
 		hi_json_number(json, "set", row->set);
 		hi_json_array(json, "members");
@@ -45,13 +45,13 @@ static void put_series_row_json(const struct hi_series_head *head,
 	hi_json_end(json);
 }
 
-bool hi_series_json(const struct hi_series_head *head, const struct hi_series_sample *s,
-		    FILE *out)
+bool hi_series_json(const struct hi_series_header *header,
+		    const struct hi_series_sample *s, FILE *out)
 {
 	struct hi_json json;
 
-	begin_series_line(&json, head, "heapinspect/series/v1", out);
-	put_sample_time_json(&json, head, s->at_ns);
+	begin_series_line(&json, header, "heapinspect/series/v1", out);
+	put_sample_time_json(&json, header, s->at_ns);
 	hi_json_number(&json, "sample", s->number);
 	hi_json_number(&json, "cpu_ns", s->cpu_ns);
 	hi_json_number(&json, "wall_ns", s->wall_ns);
@@ -63,18 +63,18 @@ bool hi_series_json(const struct hi_series_head *head, const struct hi_series_sa
 	hi_stopped_json(s->stopped, &json);
 	hi_json_bool(&json, "complete", s->complete);
 	hi_json_text(&json, "unit", "bytes");
-	hi_json_text(&json, "by", head->by);
-	hi_json_bool(&json, "pure", head->pure);
+	hi_json_text(&json, "by", header->by);
+	hi_json_bool(&json, "pure", header->pure);
 	hi_json_object(&json, "live");
 	hi_json_number(&json, "objects", s->objects);
 	hi_json_number(&json, "bytes", s->bytes);
 	hi_json_end(&json);
-	hi_leak_sums_json(&json, "leaked", &s->leaks);
+	hi_leak_totals_json(&json, "leaked", &s->leaks);
 	hi_json_bool(&json, "lower_bound", s->lower_bound);
-	hi_head_only_json(s->only, &json);
+	hi_report_restriction_json(s->only, &json);
 	hi_json_array(&json, "rows");
 	for (size_t i = 0; i < s->n_rows; i++)
-		put_series_row_json(head, &s->rows[i], &json);
+		put_series_row_json(header, &s->rows[i], &json);
 	hi_json_end(&json);
 	hi_json_object(&json, "hidden");
 	hi_json_number(&json, "rows", s->hidden.rows);
@@ -88,25 +88,25 @@ bool hi_series_json(const struct hi_series_head *head, const struct hi_series_sa
 	return hi_json_finish(&json);
 }
 
-bool hi_series_mark_json(const struct hi_series_head *head, uint64_t at_ns,
+bool hi_series_mark_json(const struct hi_series_header *header, uint64_t at_ns,
 			 const char *text, FILE *out)
 {
 	struct hi_json json;
 
-	begin_series_line(&json, head, "heapinspect/series-mark/v1", out);
-	put_sample_time_json(&json, head, at_ns);
+	begin_series_line(&json, header, "heapinspect/series-mark/v1", out);
+	put_sample_time_json(&json, header, at_ns);
 	hi_json_text(&json, "mark", text);
 	hi_json_end(&json);
 	return hi_json_finish(&json);
 }
 
-bool hi_series_end_json(const struct hi_series_head *head, enum hi_series_end end,
+bool hi_series_end_json(const struct hi_series_header *header, enum hi_series_end end,
 			uint64_t at_ns, uint64_t samples, FILE *out)
 {
 	struct hi_json json;
 
-	begin_series_line(&json, head, "heapinspect/series-end/v1", out);
-	put_sample_time_json(&json, head, at_ns);
+	begin_series_line(&json, header, "heapinspect/series-end/v1", out);
+	put_sample_time_json(&json, header, at_ns);
 	hi_json_number(&json, "samples", samples);
 	hi_json_text(&json, "end", hi_series_end_key(end));
 	hi_json_end(&json);

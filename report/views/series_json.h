@@ -12,11 +12,11 @@
 
 /* All three write one line to out. False: out of memory; errors of the stream are
  * left to ferror(out). */
-bool hi_series_json(const struct hi_series_head *head,
+bool hi_series_json(const struct hi_series_header *header,
 		    const struct hi_series_sample *sample, FILE *out);
-bool hi_series_mark_json(const struct hi_series_head *head, uint64_t at_ns,
+bool hi_series_mark_json(const struct hi_series_header *header, uint64_t at_ns,
 			 const char *text, FILE *out);
-bool hi_series_end_json(const struct hi_series_head *head, enum hi_series_end end,
+bool hi_series_end_json(const struct hi_series_header *header, enum hi_series_end end,
 			uint64_t at_ns, uint64_t samples, FILE *out);
 
 #endif

@@ -188,7 +188,7 @@ static void show_census_types(const struct hi_snapshots_report *r, struct hi_pag
 
 static void show_commands(const struct hi_snapshots_report *r, struct hi_page *page)
 {
-	const char *file = hi_head_target(r->head, page);
+	const char *file = hi_report_header_target(r->header, page);
 	const struct hi_snapshots_row *first = NULL, *last = NULL;
 
 	for (size_t i = 0; i < r->n_rows; i++) {
@@ -219,7 +219,7 @@ static void show_commands(const struct hi_snapshots_report *r, struct hi_page *p
 
 void hi_snapshots_display(const struct hi_snapshots_report *r, struct hi_page *page)
 {
-	hi_head_title(r->head, page);
+	hi_report_header_title(r->header, page);
 	show_series_file_facts(r, page);
 	show_damage(r, page);
 	if (r->of) {
@@ -246,7 +246,7 @@ static void put_census_point_json(const struct hi_snapshots_row *row,
 	hi_json_number(json, "pause_ns", row->pause_ns);
 	hi_json_number(json, "bytes", row->bytes);
 	hi_json_number(json, "objects", row->objects);
-	hi_leak_sums_json(json, "leaked", &row->leaks);
+	hi_leak_totals_json(json, "leaked", &row->leaks);
 	hi_json_number(json, "graph", row->graph ? row->graph : UINT64_MAX);
 	hi_json_end(json);
 }
@@ -291,8 +291,8 @@ void hi_snapshots_json(const struct hi_snapshots_report *r, struct hi_json *json
 	hi_json_text(json, "schema", "heapinspect/snapshots/v1");
 	hi_json_object(json, "target");
 	hi_json_number(json, "pid",
-		       r->head->pid > 0 ? (uint64_t)r->head->pid : UINT64_MAX);
-	hi_json_text(json, "exe", hi_known(r->head->exe));
+		       r->header->pid > 0 ? (uint64_t)r->header->pid : UINT64_MAX);
+	hi_json_text(json, "exe", hi_known(r->header->exe));
 	hi_json_end(json);
 	hi_json_number(json, "size", r->size);
 	hi_json_text(json, "end", r->end);

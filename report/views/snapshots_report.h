@@ -6,13 +6,13 @@
 #ifndef HI_REPORT_VIEWS_SNAPSHOTS_REPORT_H
 #define HI_REPORT_VIEWS_SNAPSHOTS_REPORT_H
 
-#include "report/views/leak_sums.h"
+#include "report/views/leak_totals.h"
 
 struct hi_snapshots_row {
 	uint64_t number, time_ns, wall_ns, cpu_ns, pause_ns; /* UINT64_MAX unknown */
 	uint64_t objects, bytes;
-	struct hi_leak_sums leaks; /* bytes alone */
-	uint64_t graph;		   /* bytes in the file; 0: there are only sums */
+	struct hi_leak_totals leaks; /* bytes alone */
+	uint64_t graph;		     /* bytes in the file; 0: there are only sums */
 };
 
 struct hi_snapshots_mark_line {
@@ -27,7 +27,7 @@ struct hi_snapshots_type {
 };
 
 struct hi_snapshots_report {
-	const struct hi_head *head; /* of the target, and the file */
+	const struct hi_report_header *header; /* of the target, and the file */
 	uint64_t size;
 	const char *end; /* "over", "exited", "stopped", "failed", "open"; ours */
 	uint64_t damaged, lost, torn; /* bytes, parts, bytes */

@@ -43,7 +43,7 @@ static void heap_number(const struct hi_summary_report *r, struct hi_json *json,
 static void leak_number(const struct hi_summary_report *r, struct hi_json *json,
 			const char *key, uint64_t number)
 {
-	heap_number(r, json, key, hi_heap_if_known(r->head, number));
+	heap_number(r, json, key, hi_heap_if_known(r->header, number));
 }
 
 static void write_totals(const struct hi_summary_report *r, struct hi_json *json)
@@ -135,7 +135,7 @@ static void write_leaks(const struct hi_summary_report *r, struct hi_json *json)
 	leak_number(r, json, "objects", r->leak_objects - r->likely_objects);
 	leak_number(r, json, "likely_bytes", r->likely_bytes);
 	leak_number(r, json, "likely_objects", r->likely_objects);
-	hi_heap_leaks_json(r->head, r->leak_bytes - r->likely_bytes,
+	hi_heap_leaks_json(r->header, r->leak_bytes - r->likely_bytes,
 			   r->leak_objects - r->likely_objects, json);
 	if (r->by_class)
 		hi_unreachable_classes_json(r->by_class, json);
@@ -182,7 +182,7 @@ static void write_suspects(const struct hi_summary_report *r, struct hi_json *js
 
 void hi_summary_json(const struct hi_summary_report *r, struct hi_json *json)
 {
-	hi_head_json(r->head, "heapinspect/summary/v1", json);
+	hi_report_header_json(r->header, "heapinspect/summary/v1", json);
 	write_ledger(r->ledger, json);
 	write_totals(r, json);
 	write_types(r, json);

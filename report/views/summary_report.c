@@ -208,10 +208,10 @@ enum hi_status hi_summary_report_create(const struct hi_summary_inputs *in,
 
 	if (!r)
 		return hi_fail_memory(err, "summary");
-	r->head = in->head;
+	r->header = in->header;
 	r->ledger = in->ledger;
-	r->heap_known =
-		in->head->allocator || in->head->outside_objects || in->head->runtime;
+	r->heap_known = in->header->allocator || in->header->outside_objects ||
+			in->header->runtime;
 	r->live_objects = in->reach->live_objects;
 	r->live_bytes = in->reach->live_bytes;
 	status = add_summary_types(in, r, err);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The main report: what is on the heap, what keeps it there, what has leaked.
- * Plain data; strings are borrowed from graph and head.
+ * Plain data; strings are borrowed from graph and header.
  */
 #ifndef HI_REPORT_VIEWS_SUMMARY_REPORT_H
 #define HI_REPORT_VIEWS_SUMMARY_REPORT_H
 
 #include "census/analysis/ledger.h"
 #include "census/analysis/owners.h"
-#include "report/views/head.h"
+#include "report/views/report_header.h"
 #include "report/views/node.h"
 
 struct hi_summary_type {
@@ -42,7 +42,7 @@ struct hi_summary_owner {
 };
 
 struct hi_summary_inputs {
-	const struct hi_head *head;
+	const struct hi_report_header *header;
 	const struct hi_graph *graph;
 	const struct hi_reach *reach;
 	const struct hi_dominators *dominators;
@@ -58,7 +58,7 @@ struct hi_summary_inputs {
 };
 
 struct hi_summary_report {
-	const struct hi_head *head;
+	const struct hi_report_header *header;
 	const struct hi_ledger *ledger;
 	bool heap_known; /* false: no objects are known; all below is empty */
 	uint64_t live_objects, live_bytes;

@@ -68,7 +68,7 @@ static const char *held_by(const struct hi_summary_report *r, struct hi_page *pa
 
 static const char *text_of_leaked(const struct hi_summary_report *r, struct hi_page *page)
 {
-	enum hi_heap_known known = hi_heap_known(r->head);
+	enum hi_heap_known known = hi_heap_known(r->header);
 	char n[32];
 	uint64_t certain;
 
@@ -79,7 +79,7 @@ static const char *text_of_leaked(const struct hi_summary_report *r, struct hi_p
 			       ? hi_page_printf(page,
 						"; no leaks in the heap of %s, others "
 						"are unknown",
-						r->head->allocator)
+						r->header->allocator)
 			       : "; no leaks";
 	certain = r->leak_bytes - r->likely_bytes;
 	return hi_page_printf(
@@ -93,8 +93,8 @@ static const char *text_of_leaked(const struct hi_summary_report *r, struct hi_p
 /* Without an allocator. */
 static const char *found_by(const struct hi_summary_report *r)
 {
-	return r->head->runtime ? "the runtime and typed pointers lead to"
-				: "typed pointers lead to";
+	return r->header->runtime ? "the runtime and typed pointers lead to"
+				  : "typed pointers lead to";
 }
 
 static void show_summary_headline(const struct hi_summary_report *r, struct hi_page *page)
@@ -106,7 +106,7 @@ static void show_summary_headline(const struct hi_summary_report *r, struct hi_p
 				   "on the heap is unknown");
 		return;
 	}
-	if (hi_heap_known(r->head) == HI_HEAP_UNKNOWN) {
+	if (hi_heap_known(r->header) == HI_HEAP_UNKNOWN) {
 		hi_page_text(page,
 			     hi_page_printf(page,
 					    "≥ %s in ≥ %s object%s that %s: a lower "
@@ -118,7 +118,7 @@ static void show_summary_headline(const struct hi_summary_report *r, struct hi_p
 		return;
 	}
 	hi_page_text(page, hi_page_printf(page, "%s%s live in %s object%s%s%s",
-					  hi_heap_at_least(r->head),
+					  hi_heap_at_least(r->header),
 					  hi_bytes(bytes, r->live_bytes),
 					  hi_count(n, r->live_objects),
 					  r->live_objects == 1 ? "" : "s",
@@ -250,7 +250,7 @@ static void show_ledger(const struct hi_summary_report *r, struct hi_page *page)
 		return;
 	hi_page_heading(page, "Ledger",
 			l->rss == HI_UNKNOWN ? "a core has no residency"
-			: r->head->only	     ? "of the whole process"
+			: r->header->only    ? "of the whole process"
 					     : NULL);
 	c = choose_columns(l, page);
 	if (!c.columns)
@@ -272,13 +272,13 @@ static size_t count_shown_by_default(size_t n, size_t usual)
 /* A long header takes its lines from the types: the page stays a page. */
 static size_t types_shown(const struct hi_summary_report *r)
 {
-	size_t extra = r->head->n_children_total ? 2 : 0;
+	size_t extra = r->header->n_children_total ? 2 : 0;
 
-	extra += hi_head_has_shares(r->head) ? 2 : 0;
-	if (r->head->n_warnings > HI_HEAD_WARNINGS)
-		extra += HI_HEAD_WARNINGS + 1;
+	extra += hi_report_header_has_shares(r->header) ? 2 : 0;
+	if (r->header->n_warnings > HI_REPORT_HEADER_WARNINGS)
+		extra += HI_REPORT_HEADER_WARNINGS + 1;
 	else
-		extra += r->head->n_warnings;
+		extra += r->header->n_warnings;
 	return count_shown_by_default(r->n_types, DEFAULT_TOP - extra);
 }
 
@@ -378,7 +378,7 @@ static void show_summary_roots(const struct hi_summary_report *r, struct hi_page
 		{"variable", HI_COLUMN_TEXT},  {"kind", HI_COLUMN_WORD},
 		{"retained", HI_COLUMN_BYTES}, {"of live", HI_COLUMN_PERCENT},
 		{"type", HI_COLUMN_TEXT},      {"where", HI_COLUMN_TEXT}};
-	const char *doubtful = hi_head_conservative(r->head, page);
+	const char *doubtful = hi_report_header_conservative(r->header, page);
 	struct hi_table *t;
 
 	if (r->live_bytes == 0)
@@ -479,7 +479,7 @@ static void show_suspects(const struct hi_summary_report *r, struct hi_page *pag
 	hi_page_heading(page, "Suspects",
 			hi_page_printf(page, "%zu hold%s over 20 %% of %s%s",
 				       r->n_suspects, r->n_suspects == 1 ? "s" : " each",
-				       hi_heap_known(r->head) == HI_HEAP_KNOWN
+				       hi_heap_known(r->header) == HI_HEAP_KNOWN
 					       ? "the live heap"
 					       : "what was found",
 				       n < r->n_suspects ? "; the first:" : ""));
@@ -505,7 +505,7 @@ static const char *paths_argument(const struct hi_summary_report *r, struct hi_p
 static void suggest_summary_commands(const struct hi_summary_report *r,
 				     struct hi_page *page)
 {
-	const char *target = hi_head_target(r->head, page);
+	const char *target = hi_report_header_target(r->header, page);
 	const char *argument = paths_argument(r, page);
 
 	if (!r->heap_known)
@@ -528,9 +528,9 @@ static void suggest_summary_commands(const struct hi_summary_report *r,
 
 void hi_summary_display(const struct hi_summary_report *r, struct hi_page *page)
 {
-	hi_head_title(r->head, page);
+	hi_report_header_title(r->header, page);
 	show_summary_headline(r, page);
-	hi_head_facts(r->head, page, true);
+	hi_report_header_facts(r->header, page, true);
 	show_ledger(r, page);
 	if (r->heap_known) {
 		show_summary_types(r, page);

@@ -11,7 +11,7 @@
 static void show_survived_headline(const struct hi_survived_report *r,
 				   struct hi_page *page)
 {
-	struct hi_heap_sum all = r->survived.all;
+	struct hi_heap_total all = r->survived.all;
 	char bytes[24], n[32], born[24], of[32], percent[16];
 
 	if (!all.count) {
@@ -32,14 +32,14 @@ static void show_survived_headline(const struct hi_survived_report *r,
 				    hi_bytes(born, r->born.bytes)));
 }
 
-static void show_side(const struct hi_head *head, const char *key, uint64_t live,
-		      struct hi_page *page)
+static void show_side(const struct hi_report_header *header, const char *key,
+		      uint64_t live, struct hi_page *page)
 {
 	char bytes[24];
 
 	hi_page_fact(page, key,
 		     hi_page_printf(page, "%s live, %s", hi_bytes(bytes, live),
-				    hi_head_target(head, page)));
+				    hi_report_header_target(header, page)));
 }
 
 static void show_matching(const struct hi_survived_report *r, struct hi_page *page)
@@ -60,7 +60,7 @@ static void suggest_survived_commands(const struct hi_survived_report *r,
 				      struct hi_page *page)
 {
 	const struct hi_new_objects *n = &r->survived;
-	const char *target = hi_head_target(r->after, page);
+	const char *target = hi_report_header_target(r->after, page);
 
 	if (!n->n_rows)
 		return;
@@ -80,13 +80,13 @@ static void suggest_survived_commands(const struct hi_survived_report *r,
 
 void hi_survived_display(const struct hi_survived_report *r, struct hi_page *page)
 {
-	hi_head_title(r->after, page);
+	hi_report_header_title(r->after, page);
 	show_survived_headline(r, page);
 	show_side(r->warm, "warm-up", r->live[0], page);
 	show_side(r->load, "load", r->live[1], page);
 	show_side(r->after, "after", r->live[2], page);
 	show_matching(r, page);
-	hi_head_facts(r->after, page, false);
+	hi_report_header_facts(r->after, page, false);
 	hi_new_objects_show(&r->survived, true, page);
 	suggest_survived_commands(r, page);
 }
@@ -100,7 +100,7 @@ static const char *matched_key(bool by_address)
 
 void hi_survived_json(const struct hi_survived_report *r, struct hi_json *json)
 {
-	hi_head_json(r->after, "heapinspect/survived/v1", json);
+	hi_report_header_json(r->after, "heapinspect/survived/v1", json);
 	hi_json_object(json, "matched");
 	hi_json_text(json, "load", matched_key(r->load_by_address));
 	hi_json_text(json, "after", matched_key(r->after_by_address));
@@ -108,8 +108,8 @@ void hi_survived_json(const struct hi_survived_report *r, struct hi_json *json)
 	hi_diff_heap_json(r->warm, "warm_up", r->live[0], &r->leaks[0], json);
 	hi_diff_heap_json(r->load, "load", r->live[1], &r->leaks[1], json);
 	hi_diff_heap_json(r->after, "after", r->live[2], &r->leaks[2], json);
-	hi_heap_sum_json(json, "born", r->born);
-	hi_heap_sum_json(json, "survived", r->survived.all);
+	hi_heap_total_json(json, "born", r->born);
+	hi_heap_total_json(json, "survived", r->survived.all);
 	hi_new_objects_json(&r->survived, true, json);
 	hi_json_end(json);
 }

@@ -3,16 +3,16 @@
 #ifndef HI_REPORT_VIEWS_SURVIVED_REPORT_H
 #define HI_REPORT_VIEWS_SURVIVED_REPORT_H
 
-#include "report/views/head.h"
-#include "report/views/leak_sums.h"
+#include "report/views/report_header.h"
+#include "report/views/leak_totals.h"
 #include "report/views/new_objects.h"
 
 /* Plain data; borrowed. */
 struct hi_survived_report {
-	const struct hi_head *warm, *load, *after;
+	const struct hi_report_header *warm, *load, *after;
 	uint64_t live[3]; /* bytes, in the same order */
-	struct hi_leak_sums leaks[3];
-	struct hi_heap_sum born; /* of the load: that the warm-up had not */
+	struct hi_leak_totals leaks[3];
+	struct hi_heap_total born; /* of the load: that the warm-up had not */
 	bool load_by_address, after_by_address; /* matched with the one before it */
 	struct hi_new_objects survived;		/* of born */
 };

@@ -91,17 +91,17 @@ static void count_unnamed(const struct hi_graph *g, const struct hi_reach *reach
 }
 
 enum hi_status
-hi_untyped_report_create(const struct hi_head *head, const struct hi_graph *graph,
-			 const struct hi_reach *reach, const struct hi_untyped *untyped,
-			 const struct hi_restrict *only, struct hi_untyped_report **ret,
-			 struct hi_error *err)
+hi_untyped_report_create(const struct hi_report_header *header,
+			 const struct hi_graph *graph, const struct hi_reach *reach,
+			 const struct hi_untyped *untyped, const struct hi_restrict *only,
+			 struct hi_untyped_report **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_untyped_report_destroy)
 	struct hi_untyped_report *r = hi_calloc(1, sizeof(*r));
 
 	if (!r || !(r->rows = hi_calloc(untyped->n_rows + 1, sizeof(*r->rows))))
 		return hi_fail_memory(err, "report of fields without types");
-	r->head = head;
+	r->header = header;
 	r->live_bytes = reach->live_bytes;
 	r->objects = untyped->objects;
 	r->bytes = untyped->bytes;
@@ -342,7 +342,7 @@ void hi_untyped_display(const struct hi_untyped_report *r, struct hi_page *page)
 	char bytes[24], n[32], more[24], m[32];
 	const char *text;
 
-	hi_head_title(r->head, page);
+	hi_report_header_title(r->header, page);
 	text = hi_page_printf(page,
 			      "%s in %s objects have no type, but a field leads there",
 			      hi_bytes(bytes, r->bytes), hi_count(n, r->objects));
@@ -351,7 +351,7 @@ void hi_untyped_display(const struct hi_untyped_report *r, struct hi_page *page)
 				      hi_bytes(more, r->unnamed_bytes),
 				      hi_count(m, r->unnamed_objects));
 	hi_page_text(page, text);
-	hi_head_facts(r->head, page, false);
+	hi_report_header_facts(r->header, page, false);
 	if (!r->n_rows)
 		return;
 	show_untyped_fields(r, page);
@@ -405,7 +405,7 @@ enum hi_status hi_untyped_json(const struct hi_untyped_report *r, struct hi_json
 {
 	bool ok = true;
 
-	hi_head_json(r->head, "heapinspect/census/v1", json);
+	hi_report_header_json(r->header, "heapinspect/census/v1", json);
 	hi_json_text(json, "by", "field");
 	hi_json_array(json, "rows");
 	for (size_t i = 0; i < r->n_rows; i++)

@@ -8,7 +8,7 @@
 #define HI_REPORT_VIEWS_UNTYPED_REPORT_H
 
 #include "census/analysis/untyped.h"
-#include "report/views/head.h"
+#include "report/views/report_header.h"
 #include "report/views/restrict.h"
 
 enum { HI_CANDIDATES = 5 };
@@ -25,7 +25,7 @@ struct hi_untyped_line {
 	const char *record, *variable;
 };
 struct hi_untyped_report {
-	const struct hi_head *head;
+	const struct hi_report_header *header;
 	uint64_t live_bytes;
 	uint64_t objects, bytes; /* named by field */
 	uint64_t unnamed_objects, unnamed_bytes;
@@ -36,10 +36,10 @@ struct hi_untyped_report {
 };
 
 enum hi_status
-hi_untyped_report_create(const struct hi_head *head, const struct hi_graph *graph,
-			 const struct hi_reach *reach, const struct hi_untyped *untyped,
-			 const struct hi_restrict *only, struct hi_untyped_report **ret,
-			 struct hi_error *err);
+hi_untyped_report_create(const struct hi_report_header *header,
+			 const struct hi_graph *graph, const struct hi_reach *reach,
+			 const struct hi_untyped *untyped, const struct hi_restrict *only,
+			 struct hi_untyped_report **ret, struct hi_error *err);
 void hi_untyped_report_destroy(struct hi_untyped_report *report);
 /* The statement, raw; "" if there is none; NULL out of memory. */
 const char *hi_untyped_hint(const struct hi_untyped_line *line, struct hi_arena *arena);

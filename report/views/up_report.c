@@ -198,7 +198,7 @@ static enum hi_status climb_up_sets(struct climb *c, struct hi_error *err)
 }
 
 enum hi_status
-hi_up_report_create(const struct hi_head *head, const struct hi_graph *graph,
+hi_up_report_create(const struct hi_report_header *header, const struct hi_graph *graph,
 		    const struct hi_reach *reach, const struct hi_retainers *retainers,
 		    const struct hi_set_pool *pool, const struct hi_up_view *view,
 		    struct hi_up_report **ret, struct hi_error *err)
@@ -214,7 +214,7 @@ hi_up_report_create(const struct hi_head *head, const struct hi_graph *graph,
 
 	if (!r)
 		return hi_fail_memory(err, "climb");
-	r->head = head;
+	r->header = header;
 	r->graph = graph;
 	r->pattern = view->pattern;
 	r->name = view->name;
@@ -288,7 +288,7 @@ static void show_step(const struct hi_up_report *r, const struct hi_up_step *ste
 
 void hi_up_display(const struct hi_up_report *r, struct hi_page *page)
 {
-	hi_head_title(r->head, page);
+	hi_report_header_title(r->header, page);
 	hi_page_text(page,
 		     r->n_steps ? hi_page_printf(page,
 						 "From %s up to the roots, in %zu step%s",
@@ -296,7 +296,7 @@ void hi_up_display(const struct hi_up_report *r, struct hi_page *page)
 						 r->n_steps, r->n_steps == 1 ? "" : "s")
 				: hi_page_printf(page, "No object of %s is alive",
 						 hi_page_safe(page, r->pattern)));
-	hi_head_facts(r->head, page, false);
+	hi_report_header_facts(r->header, page, false);
 	for (size_t i = 0; i < r->n_steps; i++)
 		show_step(r, &r->steps[i], i + 1, page);
 	if (r->cut)
@@ -340,7 +340,7 @@ static void step_json(const struct hi_up_report *r, const struct hi_up_step *ste
 
 void hi_up_json(const struct hi_up_report *r, struct hi_json *json)
 {
-	hi_head_json(r->head, "heapinspect/up/v1", json);
+	hi_report_header_json(r->header, "heapinspect/up/v1", json);
 	hi_json_text(json, "type", r->pattern);
 	hi_json_bool(json, "more_steps", r->cut);
 	hi_json_bool(json, "many", r->many);

@@ -7,7 +7,7 @@
 #define HI_REPORT_VIEWS_UP_REPORT_H
 
 #include "census/retainers/retainers.h"
-#include "report/views/head.h"
+#include "report/views/report_header.h"
 #include "report/views/retainers_report.h"
 
 enum { HI_UP_STEPS = 16, HI_UP_SETS = 4, HI_UP_TYPES = 6 };
@@ -23,7 +23,7 @@ struct hi_up_step {
 	struct hi_hidden beyond; /* sets that are not listed */
 };
 struct hi_up_report {
-	const struct hi_head *head;
+	const struct hi_report_header *header;
 	const struct hi_graph *graph;
 	const char *pattern; /* as typed */
 	hi_set_name_fn *name;
@@ -45,7 +45,7 @@ struct hi_up_view {
 };
 
 enum hi_status
-hi_up_report_create(const struct hi_head *head, const struct hi_graph *graph,
+hi_up_report_create(const struct hi_report_header *header, const struct hi_graph *graph,
 		    const struct hi_reach *reach, const struct hi_retainers *retainers,
 		    const struct hi_set_pool *pool, const struct hi_up_view *view,
 		    struct hi_up_report **ret, struct hi_error *err);

@@ -56,7 +56,7 @@ static void add_waste_lines(struct hi_waste_report *r, const struct hi_restrict 
 	}
 }
 
-enum hi_status hi_waste_report_create(const struct hi_head *head,
+enum hi_status hi_waste_report_create(const struct hi_report_header *header,
 				      const struct hi_graph *graph,
 				      const struct hi_waste *waste,
 				      const struct hi_heap_use *use,
@@ -70,7 +70,7 @@ enum hi_status hi_waste_report_create(const struct hi_head *head,
 		r->rows = hi_calloc(waste->n_rows + 1, sizeof(*r->rows));
 	if (!r || !r->rows)
 		return hi_fail_memory(err, "report of waste");
-	r->head = head;
+	r->header = header;
 	r->waste = waste;
 	r->use = use;
 	r->graph = graph;
@@ -209,7 +209,7 @@ static void allocator_json(const struct hi_heap_use *use, struct hi_json *json)
 
 void hi_waste_json(const struct hi_waste_report *r, struct hi_json *json)
 {
-	hi_head_json(r->head, "heapinspect/waste/v1", json);
+	hi_report_header_json(r->header, "heapinspect/waste/v1", json);
 	hi_json_object(json, "live");
 	counts_json(&r->waste->all, json);
 	hi_json_end(json);
@@ -226,7 +226,7 @@ void hi_waste_json(const struct hi_waste_report *r, struct hi_json *json)
 	}
 	hi_json_end(json);
 	groups_json(r, json);
-	if (r->head->allocator)
+	if (r->header->allocator)
 		allocator_json(r->use, json);
 	hi_hidden_json(json, &r->beyond, &r->below, &r->other);
 	hi_json_end(json);

@@ -4,7 +4,7 @@
 #define HI_REPORT_VIEWS_WASTE_REPORT_H
 
 #include "census/analysis/waste.h"
-#include "report/views/head.h"
+#include "report/views/report_header.h"
 #include "report/views/node.h"
 #include "report/views/restrict.h"
 
@@ -14,7 +14,7 @@ struct hi_waste_line {
 };
 
 struct hi_waste_report {
-	const struct hi_head *head;
+	const struct hi_report_header *header;
 	const struct hi_waste *waste;  /* totals, groups; groups are as restricted */
 	const struct hi_heap_use *use; /* unrestricted */
 	const struct hi_graph *graph;
@@ -28,8 +28,8 @@ struct hi_waste_report {
  * the same bytes, so that their sum says nothing. */
 uint64_t hi_waste_worst(const struct hi_waste_row *row);
 
-/* use: all zero where no allocator is known (head->allocator NULL). Borrows. */
-enum hi_status hi_waste_report_create(const struct hi_head *head,
+/* use: all zero where no allocator is known (header->allocator NULL). Borrows. */
+enum hi_status hi_waste_report_create(const struct hi_report_header *header,
 				      const struct hi_graph *graph,
 				      const struct hi_waste *waste,
 				      const struct hi_heap_use *use,

@@ -9,14 +9,15 @@ static void show_waste_headline(const struct hi_waste_report *r, struct hi_page 
 	const struct hi_waste_row *all = &r->waste->all;
 	char copied[24], unused[24], zero[24];
 
-	hi_page_text(page,
-		     hi_page_printf(
-			     page,
-			     "%s in extra copies, %s unused, %s filled with zeros, "
-			     "of %s",
-			     hi_bytes(copied, all->copied), hi_bytes(unused, all->unused),
-			     hi_bytes(zero, all->zero_bytes),
-			     hi_heap_live_text(r->head, all->bytes, all->objects, page)));
+	hi_page_text(
+		page,
+		hi_page_printf(
+			page,
+			"%s in extra copies, %s unused, %s filled with zeros, "
+			"of %s",
+			hi_bytes(copied, all->copied), hi_bytes(unused, all->unused),
+			hi_bytes(zero, all->zero_bytes),
+			hi_heap_live_text(r->header, all->bytes, all->objects, page)));
 }
 
 static void show_unread(const struct hi_waste_report *r, struct hi_page *page)
@@ -229,13 +230,13 @@ static void show_pages(const struct hi_heap_use *use, struct hi_page *page)
 
 void hi_waste_display(const struct hi_waste_report *r, struct hi_page *page)
 {
-	hi_head_title(r->head, page);
+	hi_report_header_title(r->header, page);
 	show_waste_headline(r, page);
-	hi_head_facts(r->head, page, false);
+	hi_report_header_facts(r->header, page, false);
 	show_unread(r, page);
 	show_waste_types(r, page);
 	show_groups(r, page);
-	if (!r->head->allocator)
+	if (!r->header->allocator)
 		return;
 	show_classes(r->use, page);
 	show_free(r->use, page);

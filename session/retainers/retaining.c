@@ -373,7 +373,7 @@ enum hi_status hi_retaining_mark(struct hi_inspection *in, const char *names,
 {
 	size_t words = ((size_t)in->graph->n_nodes + 63) / 64 + 1;
 	HI_GUARD(free) uint64_t *bits = hi_calloc(words, sizeof(*bits));
-	struct hi_set_sum some, many;
+	struct hi_set_total some, many;
 	struct wanted_names wanted = {};
 	enum hi_status status = hi_retaining_compute(in, err);
 
@@ -386,9 +386,9 @@ enum hi_status hi_retaining_mark(struct hi_inspection *in, const char *names,
 					   in->retaining->pool, HI_SETS_ANY, wanted.items,
 					   wanted.count, bits, err);
 	if (status == HI_OK)
-		status = hi_set_table_sum(&in->retaining->sets->table,
-					  in->retaining->pool, HI_SETS_ANY, wanted.items,
-					  wanted.count, &some, &many, err);
+		status = hi_set_table_total(
+			&in->retaining->sets->table, in->retaining->pool, HI_SETS_ANY,
+			wanted.items, wanted.count, &some, &many, err);
 	if (status != HI_OK)
 		return status;
 	in->only.many_bytes = many.cost;

@@ -125,7 +125,7 @@ static enum hi_status open_of_series(struct hi_inspection *in, struct hi_stored 
 		return hi_snapshots_part(s, i, HI_SNAPSHOTS_WHOLE, &stored->snapshot,
 					 err);
 	(void)!refuse(s, which, i, &stored->refusal);
-	return hi_snapshots_part(s, i, HI_SNAPSHOTS_SUMS, &stored->snapshot, err);
+	return hi_snapshots_part(s, i, HI_SNAPSHOTS_TOTALS, &stored->snapshot, err);
 }
 
 enum hi_status hi_stored_open_snapshot(struct hi_inspection *in, struct hi_stored *stored,

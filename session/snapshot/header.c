@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The head of reports as properties of a snapshot, and back. One table for both. */
+/* The header of reports as properties of a snapshot, and back. One table for both. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "report/views/heap_known.h"
 #include "session/snapshot/source.h"
 
-/* KNOWN: UINT64_MAX where it is not. GENERATIONS: of arrays of the head, whatever a file
- * says. */
+/* KNOWN: UINT64_MAX where it is not. GENERATIONS: of arrays of the header, whatever a
+ * file says. */
 enum kind { NUMBER, KNOWN, GENERATIONS, BOOL, INT, TEXT };
 
 static const struct {
@@ -18,7 +18,7 @@ static const struct {
 } fields[] = {
 #define FIELD(name, kind)                                                                \
 	{                                                                                \
-		"head." #name, offsetof(struct hi_head, name), kind                      \
+		"head." #name, offsetof(struct hi_report_header, name), kind             \
 	}
 	FIELD(pid, INT),
 	FIELD(start_ticks, NUMBER),
@@ -98,9 +98,10 @@ enum { SHARES = sizeof(shares) / sizeof(shares[0]), NAME = 48, MOST = 1 << 16 };
 /* ---- writing ---- */
 
 static enum hi_status put_field(struct hi_snapshot_writer *w, size_t i,
-				const struct hi_head *head, struct hi_error *err)
+				const struct hi_report_header *header,
+				struct hi_error *err)
 {
-	const void *at = (const char *)head + fields[i].offset;
+	const void *at = (const char *)header + fields[i].offset;
 	const char *text;
 
 	switch (fields[i].kind) {
@@ -141,16 +142,17 @@ static enum hi_status put_text(struct hi_snapshot_writer *w, const char *name, s
 }
 
 static enum hi_status put_children(struct hi_snapshot_writer *w,
-				   const struct hi_head *head, struct hi_error *err)
+				   const struct hi_report_header *header,
+				   struct hi_error *err)
 {
 	enum hi_status status =
-		hi_snapshot_put_number(w, "head.children", head->n_children, err);
+		hi_snapshot_put_number(w, "head.children", header->n_children, err);
 
 	if (status == HI_OK)
 		status = hi_snapshot_put_number(w, "head.children_total",
-						head->n_children_total, err);
-	for (size_t i = 0; i < head->n_children && status == HI_OK; i++) {
-		const struct hi_head_child *c = &head->children[i];
+						header->n_children_total, err);
+	for (size_t i = 0; i < header->n_children && status == HI_OK; i++) {
+		const struct hi_report_child *c = &header->children[i];
 
 		status = put_text(w, "head.child", i, c->name, err);
 		if (status == HI_OK)
@@ -200,28 +202,29 @@ static enum hi_status put_stop(struct hi_snapshot_writer *w, const struct hi_sto
 }
 
 enum hi_status hi_stored_put_head(struct hi_snapshot_writer *w,
-				  const struct hi_head *head, struct hi_error *err)
+				  const struct hi_report_header *header,
+				  struct hi_error *err)
 {
 	enum hi_status status =
-		hi_snapshot_put_text(w, "head.build_id", head->build_id, err);
+		hi_snapshot_put_text(w, "head.build_id", header->build_id, err);
 
 	for (size_t i = 0; i < FIELDS && status == HI_OK; i++)
-		status = put_field(w, i, head, err);
-	for (size_t i = 0; i < SHARES && head->shares && status == HI_OK; i++)
+		status = put_field(w, i, header, err);
+	for (size_t i = 0; i < SHARES && header->shares && status == HI_OK; i++)
 		status = hi_snapshot_put_number(
 			w, shares[i].name,
-			*(const uint64_t *)(const void *)((const char *)head->shares +
+			*(const uint64_t *)(const void *)((const char *)header->shares +
 							  shares[i].offset),
 			err);
-	if (status == HI_OK && head->stopped)
-		status = put_stop(w, head->stopped, err);
+	if (status == HI_OK && header->stopped)
+		status = put_stop(w, header->stopped, err);
 	if (status == HI_OK)
-		status = put_children(w, head, err);
+		status = put_children(w, header, err);
 	if (status == HI_OK)
-		status =
-			hi_snapshot_put_number(w, "head.warnings", head->n_warnings, err);
-	for (size_t i = 0; i < head->n_warnings && status == HI_OK; i++)
-		status = put_text(w, "head.warning", i, head->warnings[i], err);
+		status = hi_snapshot_put_number(w, "head.warnings", header->n_warnings,
+						err);
+	for (size_t i = 0; i < header->n_warnings && status == HI_OK; i++)
+		status = put_text(w, "head.warning", i, header->warnings[i], err);
 	return status;
 }
 
@@ -229,17 +232,18 @@ enum hi_status hi_stored_put_head(struct hi_snapshot_writer *w,
 
 bool hi_stored_heap_is_known(const struct hi_snapshot *s)
 {
-	const struct hi_head head = {
+	const struct hi_report_header header = {
 		.allocator = hi_snapshot_text(s, "head.allocator", NULL),
 		.not_decoded = hi_snapshot_text(s, "head.not_decoded", NULL),
 		.outside_objects = hi_snapshot_number(s, "head.outside_objects", 0)};
 
-	return hi_heap_known(&head) == HI_HEAP_KNOWN;
+	return hi_heap_known(&header) == HI_HEAP_KNOWN;
 }
 
-static void get_field(const struct hi_snapshot *s, size_t i, struct hi_head *head)
+static void get_field(const struct hi_snapshot *s, size_t i,
+		      struct hi_report_header *header)
 {
-	void *at = (char *)head + fields[i].offset;
+	void *at = (char *)header + fields[i].offset;
 	const char *name = fields[i].name;
 
 	switch (fields[i].kind) {
@@ -283,12 +287,12 @@ static const char *get_text(const struct hi_snapshot *s, const char *name, size_
 	return hi_snapshot_text(s, full, "");
 }
 
-static enum hi_status get_children(struct hi_inspection *in, struct hi_head *head,
-				   struct hi_error *err)
+static enum hi_status get_children(struct hi_inspection *in,
+				   struct hi_report_header *header, struct hi_error *err)
 {
 	const struct hi_snapshot *s = in->stored->snapshot;
 	size_t n = hi_snapshot_number(s, "head.children", 0);
-	struct hi_head_child *children;
+	struct hi_report_child *children;
 
 	if (n > MOST)
 		n = MOST;
@@ -296,18 +300,18 @@ static enum hi_status get_children(struct hi_inspection *in, struct hi_head *hea
 	if (!children)
 		return hi_fail_memory(err, "children");
 	for (size_t i = 0; i < n; i++)
-		children[i] = (struct hi_head_child){
+		children[i] = (struct hi_report_child){
 			.pid = (int)get_indexed(s, "head.child", i, "pid"),
 			.name = get_text(s, "head.child", i),
 			.rss = get_indexed(s, "head.child", i, "rss"),
 			.shared = get_indexed(s, "head.child", i, "shared")};
-	head->children = children;
-	head->n_children = n;
-	head->n_children_total = hi_snapshot_number(s, "head.children_total", 0);
+	header->children = children;
+	header->n_children = n;
+	header->n_children_total = hi_snapshot_number(s, "head.children_total", 0);
 	return HI_OK;
 }
 
-static enum hi_status get_stop(struct hi_inspection *in, struct hi_head *head,
+static enum hi_status get_stop(struct hi_inspection *in, struct hi_report_header *header,
 			       struct hi_error *err)
 {
 	const struct hi_snapshot *s = in->stored->snapshot;
@@ -319,7 +323,7 @@ static enum hi_status get_stop(struct hi_inspection *in, struct hi_head *head,
 	if (!ret)
 		return hi_fail_memory(err, "stop");
 	*ret = (struct hi_stopped){
-		.safepoint = head->safepoint ? head->safepoint : "",
+		.safepoint = header->safepoint ? header->safepoint : "",
 		.near = hi_snapshot_number(s, "stop.near", 0) != 0,
 		.place_known = hi_snapshot_number(s, "stop.place", 0) != 0,
 		.place = {.module = hi_snapshot_text(s, "stop.module", ""),
@@ -334,12 +338,12 @@ static enum hi_status get_stop(struct hi_inspection *in, struct hi_head *head,
 		.thread = hi_snapshot_text(s, "stop.thread", ""),
 		.waited_ns = hi_snapshot_number(s, "stop.waited_ns", 0),
 		.every = hi_snapshot_number(s, "stop.every", 0)};
-	head->stopped = ret;
+	header->stopped = ret;
 	return HI_OK;
 }
 
-static enum hi_status get_shares(struct hi_inspection *in, struct hi_head *head,
-				 struct hi_error *err)
+static enum hi_status get_shares(struct hi_inspection *in,
+				 struct hi_report_header *header, struct hi_error *err)
 {
 	const struct hi_snapshot *s = in->stored->snapshot;
 	struct hi_shares *ret;
@@ -355,36 +359,36 @@ static enum hi_status get_shares(struct hi_inspection *in, struct hi_head *head,
 	/* The file has those of all that is live. */
 	if (in->shown != in->reach)
 		hi_shares_count(in->graph, in->shown, ret);
-	head->shares = ret;
+	header->shares = ret;
 	return HI_OK;
 }
 
-enum hi_status hi_stored_heading(struct hi_inspection *in, struct hi_head *ret,
+enum hi_status hi_stored_heading(struct hi_inspection *in, struct hi_report_header *ret,
 				 struct hi_error *err)
 {
 	const struct hi_snapshot *s = in->stored->snapshot;
-	struct hi_head head = {.file = in->options->file,
-			       .census = in->stored->census,
-			       .censuses = in->stored->censuses};
+	struct hi_report_header header = {.file = in->options->file,
+					  .census = in->stored->census,
+					  .censuses = in->stored->censuses};
 	enum hi_status status;
 
 	for (size_t i = 0; i < FIELDS; i++)
-		get_field(s, i, &head);
-	snprintf(head.build_id, sizeof(head.build_id), "%s",
+		get_field(s, i, &header);
+	snprintf(header.build_id, sizeof(header.build_id), "%s",
 		 hi_snapshot_text(s, "head.build_id", ""));
-	head.exe = head.exe ? head.exe : "";
-	head.mode = head.mode ? head.mode : "unknown";
-	status = get_children(in, &head, err);
+	header.exe = header.exe ? header.exe : "";
+	header.mode = header.mode ? header.mode : "unknown";
+	status = get_children(in, &header, err);
 	if (status == HI_OK)
-		status = get_stop(in, &head, err);
+		status = get_stop(in, &header, err);
 	if (status == HI_OK)
-		status = get_shares(in, &head, err);
+		status = get_shares(in, &header, err);
 	if (status != HI_OK)
 		return status;
 	if (in->shown != in->reach)
-		head.only = &in->only;
-	head.warnings = in->warnings.items;
-	head.n_warnings = in->warnings.count;
-	*ret = head;
+		header.only = &in->only;
+	header.warnings = in->warnings.items;
+	header.n_warnings = in->warnings.count;
+	*ret = header;
 	return HI_OK;
 }

@@ -77,7 +77,8 @@ static enum hi_status put_rows(struct hi_snapshot_writer *w,
 
 enum hi_status hi_stored_put_retained(struct hi_inspection *in,
 				      struct hi_snapshot_writer *w,
-				      const struct hi_head *head, struct hi_error *err)
+				      const struct hi_report_header *header,
+				      struct hi_error *err)
 {
 	HI_GUARD(hi_retained_report_destroy) struct hi_retained_report *r = NULL;
 	struct hi_restrict only = {.top = KEPT};
@@ -85,7 +86,7 @@ enum hi_status hi_stored_put_retained(struct hi_inspection *in,
 
 	if (!in->dominators)
 		return HI_OK;
-	status = hi_retained_report_create(head, in->graph, in->reach, in->dominators,
+	status = hi_retained_report_create(header, in->graph, in->reach, in->dominators,
 					   in->census, &only, UINT64_MAX, &r, err);
 	if (status != HI_OK)
 		return status;
@@ -175,7 +176,8 @@ static struct hi_retained_row get_row(const struct hi_snapshot *s,
 		.children_more_bytes = row->more_bytes};
 }
 
-enum hi_status hi_stored_retained(struct hi_inspection *in, const struct hi_head *head,
+enum hi_status hi_stored_retained(struct hi_inspection *in,
+				  const struct hi_report_header *header,
 				  struct hi_retained_report **ret, struct hi_error *err)
 {
 	const struct hi_snapshot *s = in->stored->snapshot;
@@ -205,6 +207,6 @@ enum hi_status hi_stored_retained(struct hi_inspection *in, const struct hi_head
 		beyond.rows -= !from[i].depth;
 		beyond.bytes -= from[i].depth ? 0 : from[i].retained;
 	}
-	return hi_retained_report_restore(head, in->graph, in->reach->live_bytes,
+	return hi_retained_report_restore(header, in->graph, in->reach->live_bytes,
 					  in->census, top, rows, shown, beyond, ret, err);
 }

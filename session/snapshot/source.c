@@ -273,12 +273,12 @@ static const char *const leak_sum_names[LEAK_SUMS] = {
 static enum hi_status put_leak_sums(const struct hi_inspection *in,
 				    struct hi_snapshot_writer *w, struct hi_error *err)
 {
-	struct hi_leak_sums s = hi_leak_sums_unknown();
+	struct hi_leak_totals s = hi_leak_totals_unknown();
 	uint64_t bytes[LEAK_SUMS];
 	enum hi_status status = HI_OK;
 
 	if (hi_inspect_heap_is_known(in))
-		hi_leak_sums_count(in->graph, in->reach, in->reach, &s);
+		hi_leak_totals_count(in->graph, in->reach, in->reach, &s);
 	bytes[0] = s.certain.bytes;
 	bytes[1] = s.likely.bytes;
 	bytes[2] = s.garbage.bytes;
@@ -289,9 +289,9 @@ static enum hi_status put_leak_sums(const struct hi_inspection *in,
 	return status;
 }
 
-struct hi_leak_sums hi_stored_leak_sums(const struct hi_snapshot *s)
+struct hi_leak_totals hi_stored_leak_sums(const struct hi_snapshot *s)
 {
-	struct hi_leak_sums ret = hi_leak_sums_unknown();
+	struct hi_leak_totals ret = hi_leak_totals_unknown();
 	uint64_t *const bytes[LEAK_SUMS] = {&ret.certain.bytes, &ret.likely.bytes,
 					    &ret.garbage.bytes, &ret.uncollectable.bytes,
 					    &ret.lost.bytes};
@@ -304,9 +304,10 @@ struct hi_leak_sums hi_stored_leak_sums(const struct hi_snapshot *s)
 /* ---- writing ---- */
 
 static enum hi_status put_rest(struct hi_inspection *in, struct hi_snapshot_writer *w,
-			       const struct hi_head *head, struct hi_error *err)
+			       const struct hi_report_header *header,
+			       struct hi_error *err)
 {
-	enum hi_status status = hi_stored_put_head(w, head, err);
+	enum hi_status status = hi_stored_put_head(w, header, err);
 
 	if (status == HI_OK)
 		status = put_leak_sums(in, w, err);
@@ -326,28 +327,30 @@ static enum hi_status put_rest(struct hi_inspection *in, struct hi_snapshot_writ
 
 HI_DEFINE_GUARD(struct hi_snapshot_writer *, hi_snapshot_writer_destroy)
 
-enum hi_status hi_stored_write(struct hi_inspection *in, const struct hi_head *head,
-			       int fd, const struct hi_snapshot_options *options,
+enum hi_status hi_stored_write(struct hi_inspection *in,
+			       const struct hi_report_header *header, int fd,
+			       const struct hi_snapshot_options *options,
 			       struct hi_error *err)
 {
 	HI_GUARD(hi_snapshot_writer_destroy) struct hi_snapshot_writer *w = NULL;
 	enum hi_status status = hi_snapshot_create(fd, options, &w, err);
 
 	if (status == HI_OK)
-		status = put_rest(in, w, head, err);
+		status = put_rest(in, w, header, err);
 	if (status == HI_OK)
 		status = hi_stored_put_waste(in, w, err);
 	if (status == HI_OK)
 		status = hi_stored_put_graph(in, w, err);
 	if (status == HI_OK)
-		status = hi_stored_put_retained(in, w, head, err);
+		status = hi_stored_put_retained(in, w, header, err);
 	if (status == HI_OK)
 		status = hi_stored_put_contents(in, w, err);
 	return status == HI_OK ? hi_snapshot_finish(w, err) : status;
 }
 
-enum hi_status hi_stored_write_sums(struct hi_inspection *in, const struct hi_head *head,
-				    int fd, uint64_t at, struct hi_error *err)
+enum hi_status hi_stored_write_sums(struct hi_inspection *in,
+				    const struct hi_report_header *header, int fd,
+				    uint64_t at, struct hi_error *err)
 {
 	/* They are small: the names in them are most of it. */
 	struct hi_snapshot_options options = {.compress = true, .at = at};
@@ -355,7 +358,7 @@ enum hi_status hi_stored_write_sums(struct hi_inspection *in, const struct hi_he
 	enum hi_status status = hi_snapshot_create(fd, &options, &w, err);
 
 	if (status == HI_OK)
-		status = put_rest(in, w, head, err);
+		status = put_rest(in, w, header, err);
 	if (status == HI_OK)
 		status = hi_stored_put_outline(in, w, err);
 	return status == HI_OK ? hi_snapshot_finish(w, err) : status;

@@ -2,12 +2,12 @@
 /*
  * Inspections that come from a snapshot file: in->stored is there, and image, modules,
  * types, allocator and typing are not. What these would have said is in the file:
- * names, fields of edges, the ledger, the head of reports.
+ * names, fields of edges, the ledger, the header of reports.
  */
 #ifndef HI_SESSION_SNAPSHOT_SOURCE_H
 #define HI_SESSION_SNAPSHOT_SOURCE_H
 
-#include "census/analysis/leak_sums.h"
+#include "census/analysis/leak_totals.h"
 #include "census/snapshot/snapshot_file.h"
 #include "session/inspect.h"
 
@@ -26,15 +26,18 @@ struct hi_stored {
 
 /* ---- writing (snap) ---- */
 
-enum hi_status hi_stored_write(struct hi_inspection *in, const struct hi_head *head,
-			       int fd, const struct hi_snapshot_options *options,
+enum hi_status hi_stored_write(struct hi_inspection *in,
+			       const struct hi_report_header *header, int fd,
+			       const struct hi_snapshot_options *options,
 			       struct hi_error *err);
 enum hi_status hi_stored_put_head(struct hi_snapshot_writer *w,
-				  const struct hi_head *head, struct hi_error *err);
+				  const struct hi_report_header *header,
+				  struct hi_error *err);
 
 /* The sums of a census of a series (in->census), from `at` on in the file. */
-enum hi_status hi_stored_write_sums(struct hi_inspection *in, const struct hi_head *head,
-				    int fd, uint64_t at, struct hi_error *err);
+enum hi_status hi_stored_write_sums(struct hi_inspection *in,
+				    const struct hi_report_header *header, int fd,
+				    uint64_t at, struct hi_error *err);
 enum hi_status hi_stored_put_outline(struct hi_inspection *in,
 				     struct hi_snapshot_writer *w, struct hi_error *err);
 enum hi_status hi_stored_put_graph(struct hi_inspection *in, struct hi_snapshot_writer *w,
@@ -50,7 +53,8 @@ enum hi_status hi_stored_put_waste(struct hi_inspection *in, struct hi_snapshot_
 				   struct hi_error *err);
 enum hi_status hi_stored_put_retained(struct hi_inspection *in,
 				      struct hi_snapshot_writer *w,
-				      const struct hi_head *head, struct hi_error *err);
+				      const struct hi_report_header *header,
+				      struct hi_error *err);
 
 /* ---- reading ---- */
 
@@ -74,14 +78,15 @@ bool hi_stored_has_answer(const struct hi_inspection *in);
 /* Of `retained`: the rows of the options are in the file, and what they are. */
 bool hi_stored_knows_retained(const struct hi_inspection *in);
 struct hi_retained_report;
-enum hi_status hi_stored_retained(struct hi_inspection *in, const struct hi_head *head,
+enum hi_status hi_stored_retained(struct hi_inspection *in,
+				  const struct hi_report_header *header,
 				  struct hi_retained_report **ret, struct hi_error *err);
 /* in->census; computed when the file has none that fits. */
 enum hi_status hi_stored_census(struct hi_inspection *in, struct hi_error *err);
 enum hi_status hi_stored_ledger(struct hi_inspection *in, struct hi_error *err);
 void hi_stored_close(struct hi_stored *stored); /* NULL is fine */
 
-enum hi_status hi_stored_heading(struct hi_inspection *in, struct hi_head *ret,
+enum hi_status hi_stored_heading(struct hi_inspection *in, struct hi_report_header *ret,
 				 struct hi_error *err);
 /* in->roots: those of the options, as far as names of edges say where they lead. */
 /* HI_USAGE with *wrong a root: byte *column of its expression is what is meant. */
@@ -118,7 +123,7 @@ enum hi_status hi_stored_heap_use(struct hi_inspection *in, struct hi_heap_use *
 				  struct hi_error *err);
 
 /* Bytes alone; unknown in files of earlier versions. */
-struct hi_leak_sums hi_stored_leak_sums(const struct hi_snapshot *snapshot);
+struct hi_leak_totals hi_stored_leak_sums(const struct hi_snapshot *snapshot);
 /* Of a snapshot's properties: hi_inspect_heap_is_known(). */
 bool hi_stored_heap_is_known(const struct hi_snapshot *snapshot);
 uint64_t hi_stored_allocated(const struct hi_inspection *in);

@@ -152,11 +152,11 @@ static uint64_t chosen(const struct named *d, enum hi_set_choice choice, uint32_
 		       const uint32_t *names)
 {
 	const struct hi_set_table *t = &d->bins->table;
-	struct hi_set_sum sum;
+	struct hi_set_total sum;
 	struct hi_error err;
 	uint64_t bits = 0, cost = 0;
 
-	HI_ASSERT_OK(hi_set_table_sum(t, d->pool, choice, names, n, &sum, NULL, &err),
+	HI_ASSERT_OK(hi_set_table_total(t, d->pool, choice, names, n, &sum, NULL, &err),
 		     &err);
 	HI_ASSERT_OK(hi_set_table_mark(t, d->pool, choice, names, n, &bits, &err), &err);
 	for (uint32_t i = 0; i < d->spec.n_objects; i++)

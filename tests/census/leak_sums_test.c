@@ -69,7 +69,7 @@ static void check_round(uint64_t *random, bool unreachable_classes)
 	struct object_spec specs[OBJECTS];
 	struct truth truth[OBJECTS];
 	struct hi_graph_builder *b;
-	struct hi_leak_sums sums;
+	struct hi_leak_totals sums;
 	uint64_t *likely = hi_calloc(OBJECTS, sizeof(*likely));
 	uint32_t root;
 
@@ -98,7 +98,7 @@ static void check_round(uint64_t *random, bool unreachable_classes)
 					(uint8_t)truth[i].unreachable_class;
 		}
 		hi_reach_set_likely(g, r, likely);
-		hi_leak_sums_count(g, r, r, &sums);
+		hi_leak_totals_count(g, r, r, &sums);
 	}
 	HI_ASSERT_EQ(bytes_of(truth, true, false, HI_UNREACHABLE_GARBAGE),
 		     sums.certain.bytes);

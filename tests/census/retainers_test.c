@@ -247,7 +247,7 @@ HI_TEST(census_retainers, a_cycle_through_a_retainer_loses_nobody)
 HI_TEST(census_retainers, large_sets_become_many_and_keep_their_bytes)
 {
 	static struct drawn d;
-	struct hi_set_sum sum, many;
+	struct hi_set_total sum, many;
 	struct hi_error err;
 	enum { Q, O };
 
@@ -261,8 +261,8 @@ HI_TEST(census_retainers, large_sets_become_many_and_keep_their_bytes)
 	solve(&d, (struct hi_retainer_options){.max_set = 2});
 	HI_ASSERT_EQ(40, band(&d, BIT(1) | BIT(2)));
 	HI_ASSERT_EQ(500, band(&d, UINT64_MAX));
-	HI_ASSERT_OK(hi_set_table_sum(&d.result->table, d.pool, HI_SETS_ANY,
-				      (uint32_t[]){1}, 1, &sum, &many, &err),
+	HI_ASSERT_OK(hi_set_table_total(&d.result->table, d.pool, HI_SETS_ANY,
+					(uint32_t[]){1}, 1, &sum, &many, &err),
 		     &err);
 	HI_ASSERT_EQ(40, sum.cost);
 	HI_ASSERT_EQ(500, many.cost);

@@ -37,7 +37,7 @@ static inline enum hi_status put_sums(struct hi_snapshots_writer *w, uint32_t nu
 		status = hi_snapshot_put_number(s, "number", number, err);
 	if (status == HI_OK)
 		status = hi_snapshot_finish(s, err);
-	return status == HI_OK ? hi_snapshots_commit(w, HI_SNAPSHOTS_SUMS, &point, err)
+	return status == HI_OK ? hi_snapshots_commit(w, HI_SNAPSHOTS_TOTALS, &point, err)
 			       : status;
 }
 
@@ -70,7 +70,7 @@ static inline bool part_is_whole(const struct hi_snapshots *s, size_t i,
 	if (hi_snapshots_part(s, i, kind, &part, &err) != HI_OK)
 		return false;
 	HI_ASSERT_EQ(s->entries[i].point.number, hi_snapshot_number(part, "number", 0));
-	if (kind == HI_SNAPSHOTS_SUMS)
+	if (kind == HI_SNAPSHOTS_TOTALS)
 		return true;
 	if (hi_snapshot_graph(part, &g, &err) != HI_OK)
 		return false;

@@ -108,7 +108,7 @@ HI_TEST(census_snapshot_series, what_was_written_is_read)
 	for (size_t i = 0; i < 5; i++) {
 		HI_ASSERT_EQ(i + 1, s->entries[i].point.number);
 		check_point(&s->entries[i].point);
-		HI_ASSERT(part_is_whole(s, i, HI_SNAPSHOTS_SUMS, w.g));
+		HI_ASSERT(part_is_whole(s, i, HI_SNAPSHOTS_TOTALS, w.g));
 		HI_ASSERT_EQ(i % 2 == 0, part_is_whole(s, i, HI_SNAPSHOTS_WHOLE, w.g));
 	}
 }
@@ -137,7 +137,7 @@ HI_TEST(census_snapshot_series, a_part_cut_out_is_a_snapshot_file)
 
 static bool keep_odd(void *arg, size_t entry, enum hi_snapshots_kind kind)
 {
-	return entry % 2 == 0 && (kind == HI_SNAPSHOTS_SUMS || entry == *(size_t *)arg);
+	return entry % 2 == 0 && (kind == HI_SNAPSHOTS_TOTALS || entry == *(size_t *)arg);
 }
 
 static unsigned files_in(const char *directory)
@@ -178,7 +178,7 @@ HI_TEST(census_snapshot_series, thinned_out_it_goes_on_under_its_name)
 	for (size_t i = 0; i < 4; i++) {
 		HI_ASSERT_EQ(2 * i + 1, s->entries[i].point.number);
 		check_point(&s->entries[i].point);
-		HI_ASSERT(part_is_whole(s, i, HI_SNAPSHOTS_SUMS, w.g));
+		HI_ASSERT(part_is_whole(s, i, HI_SNAPSHOTS_TOTALS, w.g));
 		HI_ASSERT_EQ(i == 1 || i == 3,
 			     part_is_whole(s, i, HI_SNAPSHOTS_WHOLE, w.g));
 	}
@@ -547,7 +547,7 @@ HI_TEST(census_snapshot_series, behind_a_damaged_part_the_others_are_found)
 	put(&w, w.bytes, w.size);
 	HI_ASSERT_OK(hi_snapshots_open(w.changed, &s, &err), &err);
 	HI_ASSERT_EQ(4, s->n_entries);
-	HI_ASSERT_EQ(0, s->entries[1].parts[HI_SNAPSHOTS_SUMS].size);
+	HI_ASSERT_EQ(0, s->entries[1].parts[HI_SNAPSHOTS_TOTALS].size);
 	HI_ASSERT(part_is_whole(s, 1, HI_SNAPSHOTS_WHOLE, w.g));
 	HI_ASSERT_EQ(1, s->lost);
 	HI_ASSERT(s->damaged > 0);
@@ -708,7 +708,7 @@ static void check_survivors(struct world *w, uint32_t told)
 	HI_ASSERT(last + 1 >= told && last <= told + 1);
 	for (size_t i = 0; i < s->n_entries; i++) {
 		check_point(&s->entries[i].point);
-		HI_ASSERT(part_is_whole(s, i, HI_SNAPSHOTS_SUMS, w->g));
+		HI_ASSERT(part_is_whole(s, i, HI_SNAPSHOTS_TOTALS, w->g));
 		if (s->entries[i].parts[HI_SNAPSHOTS_WHOLE].size)
 			HI_ASSERT(part_is_whole(s, i, HI_SNAPSHOTS_WHOLE, w->g));
 		since += s->entries[i].point.number > told / 8 * 8;

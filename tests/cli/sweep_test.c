@@ -178,12 +178,12 @@ static enum hi_status report(struct hi_inspection *in, bool json, char **ret,
 			     struct hi_error *err)
 {
 	const struct hi_text_options style = {.width = 100, .utf8 = true};
-	struct hi_head head;
+	struct hi_report_header header;
 	struct hi_page *page = NULL;
 	struct hi_json writer;
 	size_t size = 0;
 	FILE *out = open_memstream(ret, &size);
-	enum hi_status status = hi_heading_make(in, &head, err);
+	enum hi_status status = hi_heading_make(in, &header, err);
 
 	HI_ASSERT(out);
 	hi_json_init(&writer, out);
@@ -193,8 +193,8 @@ static enum hi_status report(struct hi_inspection *in, bool json, char **ret,
 			status = hi_fail_memory(err, "page");
 	}
 	if (status == HI_OK)
-		status = in->options->command->run(in, &head, page, json ? &writer : NULL,
-						   err);
+		status = in->options->command->run(in, &header, page,
+						   json ? &writer : NULL, err);
 	if (status == HI_OK && page)
 		status = hi_text_render(page, &style, out, err);
 	if (status == HI_OK && json && !hi_json_finish(&writer))

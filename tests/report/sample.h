@@ -31,10 +31,10 @@ struct sample {
 	struct hi_owner_row owner_rows[SAMPLE_ROOTS + 2];
 	hi_node owner_nodes[SAMPLE_ROOTS + 3];
 	struct hi_ledger ledger;
-	struct hi_head head;
+	struct hi_report_header header;
 	struct hi_shares shares;
 	struct hi_summary_inputs inputs;
-	struct hi_head_child children[6];
+	struct hi_report_child children[6];
 	const char *warnings[2];
 	struct hi_census_row rows[SAMPLE_TYPES];
 	struct hi_leak_row leak_rows[6];
@@ -281,13 +281,13 @@ static inline void sample_make_head(struct sample *s)
 {
 	for (int i = 0; i < 6; i++)
 		s->children[i] =
-			(struct hi_head_child){.pid = 4243 + i,
-					       .name = i ? "worker" : SAMPLE_HOSTILE,
-					       .rss = 12 << 20,
-					       .shared = i == 2 ? UINT64_MAX : 8 << 20};
+			(struct hi_report_child){.pid = 4243 + i,
+						 .name = i ? "worker" : SAMPLE_HOSTILE,
+						 .rss = 12 << 20,
+						 .shared = i == 2 ? UINT64_MAX : 8 << 20};
 	s->warnings[0] = "libfoo.so: file on disk was replaced";
 	s->warnings[1] = SAMPLE_HOSTILE;
-	s->head = (struct hi_head){
+	s->header = (struct hi_report_header){
 		.pid = 4242,
 		.exe = "/usr/bin/redis-server",
 		.build_id = "0123456789abcdef0123456789abcdef01234567",
@@ -338,7 +338,7 @@ static inline struct sample *sample_make(void)
 				       .unnamed = {20000, 10000000},
 				       .conservative_only = {1000, 5 << 20}};
 	sample_make_head(s);
-	s->inputs = (struct hi_summary_inputs){.head = &s->head,
+	s->inputs = (struct hi_summary_inputs){.header = &s->header,
 					       .graph = s->graph,
 					       .reach = &s->reach,
 					       .dominators = &s->dominators,

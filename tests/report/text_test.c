@@ -148,20 +148,20 @@ HI_TEST(report_text, every_head_says_how_much_has_a_type)
 	struct sample *s = sample_make();
 	struct hi_page *page = make_page();
 
-	hi_head_facts(&s->head, page, false);
+	hi_report_header_facts(&s->header, page, false);
 	find_line(render(page, 200),
 		  "typed   exactly 53.6 % of bytes, inferred 1.4 %, by field 40.5 "
 		  "%, not 4.5 %; of objects 72.9 %, 2.8 %, 22.7 %, 1.6 %\n"
 		  "  alive   5.0 MiB by conservative edges alone\n");
 	/* Who asked for no types is not told that there are none. */
 	page = make_page();
-	s->head.conservative = true;
-	hi_head_facts(&s->head, page, true);
+	s->header.conservative = true;
+	hi_report_header_facts(&s->header, page, true);
 	HI_ASSERT(strstr(render(page, 200), "exactly") == NULL);
 	page = make_page();
-	s->head.conservative = false;
-	s->head.shares = NULL;
-	hi_head_facts(&s->head, page, true);
+	s->header.conservative = false;
+	s->header.shares = NULL;
+	hi_report_header_facts(&s->header, page, true);
 	HI_ASSERT(strstr(render(page, 200), "exactly") == NULL);
 }
 
@@ -236,7 +236,7 @@ HI_TEST(report_text, nothing_of_the_target_reaches_the_terminal_raw)
 	struct hi_page *page;
 	char *text;
 
-	s->head.exe = "/opt/" SAMPLE_HOSTILE;
+	s->header.exe = "/opt/" SAMPLE_HOSTILE;
 	s->suspect_paths[0] = SAMPLE_HOSTILE;
 	page = summary_page(s);
 	text = render(page, 200);
@@ -398,7 +398,7 @@ HI_TEST(report_text, without_an_allocator_it_says_so_and_shows_no_types)
 	struct sample *s = sample_make();
 	char *text;
 
-	s->head.allocator = NULL;
+	s->header.allocator = NULL;
 	text = render(summary_page(s), 80);
 	find_line(text, "no known allocator");
 	find_line(text, "Ledger");
@@ -415,7 +415,7 @@ HI_TEST(report_text, what_restrictions_hide_is_said_in_bytes)
 	struct hi_error err;
 	char *text;
 
-	HI_ASSERT_OK(hi_census_report_create(&s->head, s->graph, &s->census, &only,
+	HI_ASSERT_OK(hi_census_report_create(&s->header, s->graph, &s->census, &only,
 					     &report, &err),
 		     &err);
 	HI_ASSERT_EQ(4, report->n_rows);
@@ -453,7 +453,7 @@ HI_TEST(report_retained, the_tree_lists_each_large_child_below_its_dominator)
 	/* One child a little over a tenth of its parent, one below. */
 	s->retained[17] = s->retained[8] / 8;
 	s->retained[16] = s->retained[8] / 12;
-	HI_ASSERT_OK(hi_retained_report_create(&s->head, s->graph, &s->reach,
+	HI_ASSERT_OK(hi_retained_report_create(&s->header, s->graph, &s->reach,
 					       &s->dominators, &s->census, &only,
 					       UINT64_MAX, &r, &err),
 		     &err);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report/views/leak_sums.h"
+#include "report/views/leak_totals.h"
 
 #include <stdio.h>
 
 #include "base/text.h"
 #include "report/views/heap_known.h"
 
-struct hi_leak_sums hi_leak_sums_if_known(const struct hi_head *head,
-					  struct hi_leak_sums s)
+struct hi_leak_totals hi_leak_totals_if_known(const struct hi_report_header *header,
+					      struct hi_leak_totals s)
 {
-	return hi_heap_known(head) == HI_HEAP_KNOWN ? s : hi_leak_sums_unknown();
+	return hi_heap_known(header) == HI_HEAP_KNOWN ? s : hi_leak_totals_unknown();
 }
 
-char *hi_leak_sums_text(char *out, size_t size, const struct hi_leak_sums *s)
+char *hi_leak_totals_text(char *out, size_t size, const struct hi_leak_totals *s)
 {
 	const struct {
 		uint64_t bytes;
@@ -36,8 +36,8 @@ char *hi_leak_sums_text(char *out, size_t size, const struct hi_leak_sums *s)
 	return out;
 }
 
-void hi_leak_sums_json(struct hi_json *json, const char *certain,
-		       const struct hi_leak_sums *s)
+void hi_leak_totals_json(struct hi_json *json, const char *certain,
+			 const struct hi_leak_totals *s)
 {
 	hi_json_number(json, certain, s->certain.bytes);
 	hi_json_number(json, "likely", s->likely.bytes);

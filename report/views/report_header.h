@@ -4,21 +4,21 @@
  * it can be understood. Plain data; cli/ fills it in from image, modules and
  * allocator. Strings are borrowed and hostile unless said otherwise.
  */
-#ifndef HI_REPORT_VIEWS_HEAD_H
-#define HI_REPORT_VIEWS_HEAD_H
+#ifndef HI_REPORT_VIEWS_REPORT_HEADER_H
+#define HI_REPORT_VIEWS_REPORT_HEADER_H
 
 #include "census/retainers/shares.h"
 #include "report/views/display.h"
 #include "report/formats/json_writer.h"
 #include "report/views/stopped.h"
 
-struct hi_head_child {
+struct hi_report_child {
 	int pid;
 	const char *name;
 	uint64_t rss, shared; /* UINT64_MAX: not permitted */
 };
 
-struct hi_head_module_counts {
+struct hi_report_module_counts {
 	uint64_t total;
 	uint64_t with_debug;
 	uint64_t in_file, by_build_id, by_link, by_debuginfod; /* where it was found */
@@ -27,7 +27,7 @@ struct hi_head_module_counts {
 };
 
 /* What a report leaves out because it was asked to: --under, --retained-by. */
-struct hi_head_only {
+struct hi_report_restriction {
 	const char *under, *retained_by; /* as typed; NULL: not asked */
 	uint64_t objects, bytes;	 /* live, and shown */
 	uint64_t hidden_objects, hidden_bytes;
@@ -36,7 +36,7 @@ struct hi_head_only {
 	uint64_t system_bytes; /* in sets with SYSTEM */
 };
 
-struct hi_head {
+struct hi_report_header {
 	/* target */
 	int pid;	      /* 0: unknown (a core) */
 	uint64_t start_ticks; /* when it started, since boot; 0 unknown */
@@ -77,15 +77,15 @@ struct hi_head {
 	/* Other allocators and runtimes, whose heap is not decoded: "jemalloc, Go
 	 * runtime"; "" or NULL: none was found. See report/views/heap_known.h. */
 	const char *not_decoded;
-	struct hi_head_module_counts modules;
+	struct hi_report_module_counts modules;
 	bool conservative; /* types were not asked for */
 	/* What is leaked when types are believed, and when every word is; only with
 	 * conservative; UINT64_MAX: not found out. */
 	uint64_t leaks_by_types, leaked_by_types, leaks_by_words, leaked_by_words;
 	/* How much of the live heap has a type; NULL: no heap is known. */
 	const struct hi_shares *shares;
-	const struct hi_head_only *only; /* NULL: no restriction */
-	const struct hi_head_child *children;
+	const struct hi_report_restriction *only; /* NULL: no restriction */
+	const struct hi_report_child *children;
 	size_t n_children, n_children_total;
 	/* One line each, whole sentences without a full stop; hostile. */
 	const char *const *warnings;
@@ -93,26 +93,32 @@ struct hi_head {
 };
 
 /* The first line: which target. Then the caller's most important line, then: */
-void hi_head_title(const struct hi_head *head, struct hi_page *page);
-enum { HI_HEAD_WARNINGS = 2 }; /* shown in a whole head; the rest is counted */
+void hi_report_header_title(const struct hi_report_header *header, struct hi_page *page);
+enum { HI_REPORT_HEADER_WARNINGS = 2 }; /* shown in a whole header; the rest is counted */
 /* What is known of the snapshot. Not whole: pause, gaps and warnings alone (for
  * the commands beside summary). */
 /* Whether the runtime's collector runs by itself; nothing where that is unknown. */
-void hi_head_collector(const struct hi_head *head, struct hi_page *page);
-void hi_head_facts(const struct hi_head *head, struct hi_page *page, bool whole);
+void hi_report_header_collector(const struct hi_report_header *header,
+				struct hi_page *page);
+void hi_report_header_facts(const struct hi_report_header *header, struct hi_page *page,
+			    bool whole);
 /* "5.0 MiB by conservative edges alone", where types were asked for; else "".
- * A head that is not whole says it itself. */
-const char *hi_head_conservative(const struct hi_head *head, struct hi_page *page);
-/* Does the head say how much is typed? */
-bool hi_head_has_shares(const struct hi_head *head);
+ * A header that is not whole says it itself. */
+const char *hi_report_header_conservative(const struct hi_report_header *header,
+					  struct hi_page *page);
+/* Does the header say how much is typed? */
+bool hi_report_header_has_shares(const struct hi_report_header *header);
 /* Opens the document and writes schema, target, snapshot, unit, allocator,
  * debug_info and typed; the caller adds its members and closes it by hi_json_end. */
-void hi_head_json(const struct hi_head *head, const char *schema, struct hi_json *json);
+void hi_report_header_json(const struct hi_report_header *header, const char *schema,
+			   struct hi_json *json);
 
 /* The member "only"; nothing where only is NULL. */
-void hi_head_only_json(const struct hi_head_only *only, struct hi_json *json);
+void hi_report_restriction_json(const struct hi_report_restriction *only,
+				struct hi_json *json);
 
 /* "--pid 4242" or "--core FILE" as the user would type it, safe. */
-const char *hi_head_target(const struct hi_head *head, struct hi_page *page);
+const char *hi_report_header_target(const struct hi_report_header *header,
+				    struct hi_page *page);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "census/analysis/leak_sums.h"
+#include "census/analysis/leak_totals.h"
 
 #include "census/graph/walk_internal.h"
 
@@ -29,7 +29,7 @@ const char *hi_leak_kind_label(enum hi_leak_kind kind)
 	return labels[kind];
 }
 
-static void add_leaked_object(struct hi_leak_sum *sum, uint64_t cost)
+static void add_leaked_object(struct hi_leak_total *sum, uint64_t cost)
 {
 	sum->objects++;
 	sum->bytes += cost;
@@ -44,19 +44,19 @@ static void add_to_class(struct hi_leak_sums *sums,
 		add_leaked_object(&sums->lost, cost);
 }
 
-void hi_leak_sums_count(const struct hi_graph *g, const struct hi_reach *live,
-			const struct hi_reach *leaks, struct hi_leak_sums *ret)
+void hi_leak_totals_count(const struct hi_graph *g, const struct hi_reach *live,
+			  const struct hi_reach *leaks, struct hi_leak_totals *ret)
 {
-	struct hi_leak_sum *const by_kind[HI_LEAK_KINDS] = {&ret->certain, &ret->likely,
-							    &ret->garbage};
+	struct hi_leak_total *const by_kind[HI_LEAK_KINDS] = {&ret->certain, &ret->likely,
+							      &ret->garbage};
 
-	*ret = (struct hi_leak_sums){
+	*ret = (struct hi_leak_totals){
 		.certain = {leaks->leak_objects - leaks->likely_objects,
 			    leaks->leak_bytes - leaks->likely_bytes},
 		.likely = {leaks->likely_objects, leaks->likely_bytes}};
 	if (!g->unreachable_classes)
 		return;
-	ret->certain = ret->likely = (struct hi_leak_sum){};
+	ret->certain = ret->likely = (struct hi_leak_total){};
 	for (hi_node i = 0; i < g->n_objects; i++) {
 		bool leaked = !hi_bit(leaks->any, i);
 
@@ -71,9 +71,9 @@ void hi_leak_sums_count(const struct hi_graph *g, const struct hi_reach *live,
 	}
 }
 
-struct hi_leak_sums hi_leak_sums_unknown(void)
+struct hi_leak_totals hi_leak_totals_unknown(void)
 {
-	const struct hi_leak_sum unknown = {UINT64_MAX, UINT64_MAX};
+	const struct hi_leak_total unknown = {UINT64_MAX, UINT64_MAX};
 
-	return (struct hi_leak_sums){unknown, unknown, unknown, unknown, unknown};
+	return (struct hi_leak_totals){unknown, unknown, unknown, unknown, unknown};
 }

@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/views/report_header.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/views/heap_known.h"
+
+const char *hi_report_header_target(const struct hi_report_header *header,
+				    struct hi_page *page)
+{
+	if (header->file)
+		return header->census
+			       ? hi_page_printf(page, "%s@%u",
+						hi_page_shell_word(page, header->file),
+						header->census)
+			       : hi_page_shell_word(page, header->file);
+	if (!header->core)
+		return hi_page_printf(page, "--pid %d", header->pid);
+	return hi_page_printf(page, "--core %s", hi_page_shell_word(page, header->core));
+}
+
+void hi_report_header_title(const struct hi_report_header *header, struct hi_page *page)
+{
+	const char *exe = header->exe && *header->exe ? header->exe : "(unknown program)";
+	const char *name = hi_page_safe(page, hi_path_name(exe));
+	const char *aside = hi_page_safe(page, exe);
+
+	if (header->census)
+		name = hi_page_printf(page, "%s, pid %d, snapshot %s, census %u of %u",
+				      name, header->pid,
+				      hi_page_safe(page, hi_path_name(header->file)),
+				      header->census, header->censuses);
+	else if (header->file)
+		name = hi_page_printf(page, "%s, pid %d, snapshot %s", name, header->pid,
+				      hi_page_safe(page, hi_path_name(header->file)));
+	else if (header->core)
+		name = hi_page_printf(page, "%s, core %s", name,
+				      hi_page_safe(page, hi_path_name(header->core)));
+	else
+		name = hi_page_printf(page, "%s, pid %d", name, header->pid);
+	if (header->exe_deleted)
+		aside = hi_page_printf(page, "%s (deleted or replaced on disk)", aside);
+	hi_page_title(page, name, aside);
+}
+
+/* "7.52 ms, to copy 21.6 MiB of 4 threads". */
+static const char *paused_text(const struct hi_report_header *header,
+			       struct hi_page *page)
+{
+	const char *plural = header->threads == 1 ? "" : "s";
+	char pause[24], bytes[24], threads[32];
+
+	hi_text_duration(pause, header->pause_ns);
+	hi_count(threads, header->threads);
+	hi_bytes(bytes, header->bytes_copied);
+	if (header->pause_ns == UINT64_MAX)
+		return hi_page_printf(page, "never: a %s of %s", header->mode, bytes);
+	if (strcmp(header->mode, "fork") != 0)
+		return hi_page_printf(page, "%s, to copy %s of %s thread%s", pause, bytes,
+				      threads, plural);
+	if (header->copied_on_write == UINT64_MAX)
+		return hi_page_printf(page, "%s, to fork (%s thread%s)", pause, threads,
+				      plural);
+	return hi_page_printf(page,
+			      "%s, to fork (%s thread%s); the target has copied %s on "
+			      "write since",
+			      pause, threads, plural,
+			      hi_bytes(bytes, header->copied_on_write));
+}
+
+static void show_snapshot(const struct hi_report_header *header, struct hi_page *page)
+{
+	char bytes[24];
+
+	hi_page_fact(page, "paused", paused_text(header, page));
+	if (header->stopped)
+		hi_page_fact(page, "stopped", hi_stopped_text(header->stopped, page));
+	if (header->not_forked && *header->not_forked)
+		hi_page_fact(page, "not forked", hi_page_safe(page, header->not_forked));
+	if (header->bytes_live)
+		hi_page_fact(page, "read live",
+			     hi_page_printf(page,
+					    "%s of shared memory, which a fork does not "
+					    "freeze: read after the target was resumed",
+					    hi_bytes(bytes, header->bytes_live)));
+}
+
+static void show_header_runtime(const struct hi_report_header *header,
+				struct hi_page *page)
+{
+	char n[32];
+
+	if (header->runtime)
+		hi_page_fact(
+			page, "runtime",
+			hi_page_printf(page, "%s %s, %s objects in its collector (%s)",
+				       header->runtime,
+				       hi_page_safe(page, header->runtime_version),
+				       hi_count(n, header->runtime_tracked),
+				       hi_page_safe(page, header->runtime_found_by)));
+}
+
+/* "700, 10, 10" */
+static const char *list_numbers(const uint64_t *numbers, uint64_t n, struct hi_page *page)
+{
+	const char *text = "";
+	char number[32];
+
+	for (uint64_t i = 0; i < n; i++)
+		text = hi_page_printf(page, "%s%s%s", text, i ? " / " : "",
+				      hi_count(number, numbers[i]));
+	return text;
+}
+
+void hi_report_header_collector(const struct hi_report_header *header,
+				struct hi_page *page)
+{
+	uint64_t n = header->collector_generations;
+
+	if (!n)
+		return;
+	hi_page_fact(page, "collector",
+		     hi_page_printf(page, "%s; by generation %s, due above %s",
+				    header->collector_is_on
+					    ? "on"
+					    : "off: garbage stays until the program "
+					      "collects it",
+				    list_numbers(header->collector_counts, n, page),
+				    list_numbers(header->collector_thresholds, n, page)));
+}
+
+static void show_allocator(const struct hi_report_header *header, struct hi_page *page)
+{
+	char arenas[32];
+
+	if (!header->allocator) {
+		hi_page_fact(page, "allocator", "no known allocator (glibc malloc)");
+		return;
+	}
+	hi_page_fact(page, "allocator",
+		     hi_page_printf(page, "%s %s, %s arena%s (found by %s)",
+				    header->allocator,
+				    hi_page_safe(page, header->allocator_version),
+				    hi_count(arenas, header->arenas),
+				    header->arenas == 1 ? "" : "s",
+				    hi_page_safe(page, header->allocator_found_by)));
+}
+
+/* What the numbers below cannot have. */
+static void show_unknown(const struct hi_report_header *header, struct hi_page *page)
+{
+	const char *why = hi_heap_unknown_text(header, page);
+
+	if (*why)
+		hi_page_fact(
+			page, "unknown",
+			hi_page_printf(page,
+				       "%s; leaks and free memory there are unknown, "
+				       "what is live is a lower bound",
+				       why));
+}
+
+static void show_debug_info(const struct hi_report_header *header, struct hi_page *page)
+{
+	const struct hi_report_module_counts *m = &header->modules;
+	const struct {
+		uint64_t n;
+		const char *where;
+	} found[] = {{m->in_file, "in the file itself"},
+		     {m->by_build_id, "by build-id"},
+		     {m->by_link, "by debuglink"},
+		     {m->by_debuginfod, "by debuginfod"},
+		     {m->mismatched, "of another build, refused"},
+		     {m->from_memory, "without a file"}};
+	const char *text =
+		hi_page_printf(page, "%" PRIu64 " of %" PRIu64 " module%s", m->with_debug,
+			       m->total, m->total == 1 ? "" : "s");
+
+	for (size_t i = 0, n = 0; i < sizeof(found) / sizeof(found[0]); i++)
+		if (found[i].n)
+			text = hi_page_printf(page, "%s%s%" PRIu64 " %s", text,
+					      n++ ? ", " : ": ", found[i].n,
+					      found[i].where);
+	if (header->conservative)
+		text = "not asked for (--conservative): every word may be a pointer";
+	hi_page_fact(page, "debug info", text);
+}
+
+bool hi_report_header_has_shares(const struct hi_report_header *header)
+{
+	const struct hi_shares *s = header->shares;
+
+	return s && !header->conservative &&
+	       s->exact.objects + s->inferred.objects + s->by_field.objects +
+		       s->unnamed.objects;
+}
+
+const char *hi_report_header_conservative(const struct hi_report_header *header,
+					  struct hi_page *page)
+{
+	char bytes[24];
+
+	if (!hi_report_header_has_shares(header) ||
+	    !header->shares->conservative_only.bytes)
+		return "";
+	return hi_page_printf(page, "%s by conservative edges alone",
+			      hi_bytes(bytes, header->shares->conservative_only.bytes));
+}
+
+/* "exactly 85.2 % of bytes, inferred …; of objects 71.0 %, …": in one order. */
+static const char *shares_text(const struct hi_shares *s, struct hi_page *page)
+{
+	static const char *const how[] = {"exactly", ", inferred", ", by field", ", not"};
+	const struct hi_share parts[] = {s->exact, s->inferred, s->by_field, s->unnamed};
+	const char *bytes = "", *objects = "";
+	struct hi_share all = {};
+	char percent[16];
+
+	for (unsigned i = 0; i < 4; i++) {
+		all.objects += parts[i].objects;
+		all.bytes += parts[i].bytes;
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		bytes = hi_page_printf(page, "%s%s %s%s", bytes, how[i],
+				       hi_percent(percent, parts[i].bytes, all.bytes),
+				       i ? "" : " of bytes");
+		objects = hi_page_printf(
+			page, "%s%s%s", objects, i ? ", " : "",
+			hi_percent(percent, parts[i].objects, all.objects));
+	}
+	return hi_page_printf(page, "%s; of objects %s", bytes, objects);
+}
+
+/* How much the conservative reading keeps alive. */
+static void show_readings(const struct hi_report_header *header, struct hi_page *page)
+{
+	char more[24], by_types[24], n[32];
+
+	if (!header->conservative || header->leaks_by_types == UINT64_MAX)
+		return;
+	if (header->leaked_by_types <= header->leaked_by_words)
+		hi_page_fact(page, "reading", "types find no more leaks than this");
+	else
+		hi_page_fact(
+			page, "reading",
+			hi_page_printf(page,
+				       "by types %s are leaked: %s more, in %s "
+				       "objects, that words "
+				       "that look like pointers keep alive here",
+				       hi_bytes(by_types, header->leaked_by_types),
+				       hi_bytes(more, header->leaked_by_types -
+							      header->leaked_by_words),
+				       hi_count(n, header->leaks_by_types -
+							   header->leaks_by_words)));
+}
+
+static void show_shares(const struct hi_report_header *header, struct hi_page *page,
+			bool whole)
+{
+	show_readings(header, page);
+	if (!hi_report_header_has_shares(header))
+		return;
+	hi_page_fact(page, "typed", shares_text(header->shares, page));
+	if (!whole && header->shares->conservative_only.bytes)
+		hi_page_fact(page, "alive", hi_report_header_conservative(header, page));
+}
+
+static void show_children(const struct hi_report_header *header, struct hi_page *page)
+{
+	enum { SHOWN = 2 };
+	const char *text = "";
+	char rss[24], shared[24];
+
+	if (!header->n_children_total)
+		return;
+	for (size_t i = 0; i < header->n_children && i < SHOWN; i++) {
+		const struct hi_report_child *c = &header->children[i];
+
+		text = hi_page_printf(page, "%s%s%s %d: %s, %s shared", text,
+				      i ? "; " : "", hi_page_safe(page, c->name), c->pid,
+				      hi_bytes(rss, c->rss), hi_bytes(shared, c->shared));
+	}
+	if (header->n_children_total > SHOWN)
+		text = hi_page_printf(page, "%s; and %zu more", text,
+				      header->n_children_total - SHOWN);
+	hi_page_fact(page, "children", text);
+}
+
+/* What the copy lacks, in a sentence; "" if it lacks nothing worth a word. */
+static const char *missing_text(const struct hi_report_header *header,
+				struct hi_page *page)
+{
+	char n[32];
+	const char *text = "";
+
+	if (header->bytes_unreadable)
+		text = hi_page_printf(page, "%s unreadable",
+				      hi_bytes(n, header->bytes_unreadable));
+	if (header->pages_swapped)
+		text = hi_page_printf(page, "%s%s%s pages swapped out (see --swap)", text,
+				      *text ? ", " : "",
+				      hi_count(n, header->pages_swapped));
+	if (header->segments_missing)
+		text = hi_page_printf(page, "%s%s%s segments missing from the core", text,
+				      *text ? ", " : "",
+				      hi_count(n, header->segments_missing));
+	if (header->threads_in_allocator)
+		text = hi_page_printf(page, "%s%s%s threads stopped inside the allocator",
+				      text, *text ? ", " : "",
+				      hi_count(n, header->threads_in_allocator));
+	if (header->damaged)
+		text = hi_page_printf(page, "%s%sthe heap is damaged in %s place%s", text,
+				      *text ? ", " : "", hi_count(n, header->damaged),
+				      header->damaged == 1 ? "" : "s");
+	if (header->skipped_bytes)
+		text = hi_page_printf(page, "%s%s%s of heap not walked", text,
+				      *text ? ", " : "",
+				      hi_bytes(n, header->skipped_bytes));
+	if (!header->complete && !*text)
+		text = "part of it could not be read";
+	return text;
+}
+
+static void show_only(const struct hi_report_restriction *only, struct hi_page *page)
+{
+	char shown[24], hidden[24], objects[32], many[24];
+	const char *what = "";
+
+	if (!only)
+		return;
+	if (only->under)
+		what = hi_page_printf(page, "under %s", hi_page_safe(page, only->under));
+	if (only->retained_by)
+		what = hi_page_printf(page, "%s%sretained by %s", what, *what ? ", " : "",
+				      hi_page_safe(page, only->retained_by));
+	hi_page_fact(page, "only",
+		     hi_page_printf(page, "%s: %s; hidden: %s in %s object%s", what,
+				    hi_bytes(shown, only->bytes),
+				    hi_bytes(hidden, only->hidden_bytes),
+				    hi_count(objects, only->hidden_objects),
+				    only->hidden_objects == 1 ? "" : "s"));
+	if (only->many_bytes)
+		hi_page_warning(page,
+				hi_page_printf(page,
+					       "MANY hides %s in %s object%s, whose "
+					       "retainers are not known (--max-set)",
+					       hi_bytes(many, only->many_bytes),
+					       hi_count(objects, only->many_objects),
+					       only->many_objects == 1 ? "" : "s"));
+	if (only->system_bytes)
+		hi_page_note(page,
+			     hi_page_printf(page,
+					    "of what is hidden, registers and words "
+					    "without a variable (SYSTEM) hold %s",
+					    hi_bytes(many, only->system_bytes)));
+}
+
+void hi_report_header_facts(const struct hi_report_header *header, struct hi_page *page,
+			    bool whole)
+{
+	const size_t most = whole ? HI_REPORT_HEADER_WARNINGS : 5;
+	const char *missing;
+
+	show_snapshot(header, page);
+	if (whole || !header->allocator)
+		show_allocator(header, page);
+	show_unknown(header, page);
+	if (whole) {
+		show_header_runtime(header, page);
+		hi_report_header_collector(header, page);
+		show_debug_info(header, page);
+	}
+	show_shares(header, page, whole);
+	if (whole)
+		show_children(header, page);
+	show_only(header->only, page);
+	missing = missing_text(header, page);
+	if (*missing)
+		hi_page_fact(page, "incomplete", missing);
+	for (size_t i = 0; i < header->n_warnings && i < most; i++)
+		hi_page_warning(page, hi_page_safe(page, header->warnings[i]));
+	if (header->n_warnings > most)
+		hi_page_warning(page,
+				hi_page_printf(page, "and %zu more warnings (--json)",
+					       header->n_warnings - most));
+}
+
+static void json_children(const struct hi_report_header *header, struct hi_json *json)
+{
+	hi_json_array(json, "children");
+	for (size_t i = 0; i < header->n_children; i++) {
+		hi_json_object(json, NULL);
+		hi_json_signed(json, "pid", header->children[i].pid);
+		hi_json_text(json, "name", header->children[i].name);
+		hi_json_number(json, "rss", header->children[i].rss);
+		hi_json_number(json, "shared", header->children[i].shared);
+		hi_json_end(json);
+	}
+	hi_json_end(json);
+}
+
+static void json_snapshot(const struct hi_report_header *header, struct hi_json *json)
+{
+	hi_json_object(json, "snapshot");
+	hi_json_number(json, "time_ns", header->time_ns);
+	hi_json_number(json, "pause_ns", header->pause_ns);
+	hi_json_text(json, "mode", header->mode);
+	hi_json_text(json, "safepoint", header->safepoint);
+	hi_stopped_json(header->stopped, json);
+	if (header->census) {
+		hi_json_number(json, "census", header->census);
+		hi_json_number(json, "censuses", header->censuses);
+	}
+	hi_json_bool(json, "complete", header->complete);
+	hi_json_number(json, "threads", header->threads);
+	hi_json_number(json, "copied_on_write", header->copied_on_write);
+	hi_json_number(json, "bytes_live", header->bytes_live);
+	hi_json_text(json, "not_forked",
+		     header->not_forked && *header->not_forked ? header->not_forked
+							       : NULL);
+	hi_json_number(json, "bytes_copied", header->bytes_copied);
+	hi_json_number(json, "bytes_unreadable", header->bytes_unreadable);
+	hi_json_number(json, "pages_never_touched", header->pages_never_touched);
+	hi_json_number(json, "pages_swapped", header->pages_swapped);
+	hi_json_number(json, "segments_missing", header->segments_missing);
+	hi_json_number(json, "threads_in_allocator", header->threads_in_allocator);
+	hi_json_array(json, "warnings");
+	for (size_t i = 0; i < header->n_warnings; i++)
+		hi_json_text(json, NULL, header->warnings[i]);
+	hi_json_end(json);
+	hi_json_end(json);
+}
+
+static void json_allocator(const struct hi_report_header *header, struct hi_json *json)
+{
+	if (!header->allocator) {
+		hi_json_null(json, "allocator");
+		return;
+	}
+	hi_json_object(json, "allocator");
+	hi_json_text(json, "name", header->allocator);
+	hi_json_text(json, "version", header->allocator_version);
+	hi_json_text(json, "found_by", header->allocator_found_by);
+	hi_json_number(json, "arenas", header->arenas);
+	hi_json_number(json, "damaged", header->damaged);
+	hi_json_number(json, "skipped", header->skipped_bytes);
+	hi_json_end(json);
+}
+
+static void json_collector(const struct hi_report_header *header, struct hi_json *json)
+{
+	if (!header->collector_generations)
+		return;
+	hi_json_object(json, "collector");
+	hi_json_bool(json, "on", header->collector_is_on);
+	hi_json_array(json, "thresholds");
+	for (uint64_t i = 0; i < header->collector_generations; i++)
+		hi_json_number(json, NULL, header->collector_thresholds[i]);
+	hi_json_end(json);
+	hi_json_array(json, "counts");
+	for (uint64_t i = 0; i < header->collector_generations; i++)
+		hi_json_number(json, NULL, header->collector_counts[i]);
+	hi_json_end(json);
+	hi_json_end(json);
+}
+
+/* Absent where there is none. */
+static void json_runtime(const struct hi_report_header *header, struct hi_json *json)
+{
+	if (!header->runtime)
+		return;
+	hi_json_object(json, "runtime");
+	hi_json_text(json, "name", header->runtime);
+	hi_json_text(json, "version", header->runtime_version);
+	hi_json_text(json, "found_by", header->runtime_found_by);
+	hi_json_number(json, "tracked", header->runtime_tracked);
+	hi_json_number(json, "cut", header->runtime_cut);
+	json_collector(header, json);
+	hi_json_end(json);
+}
+
+void hi_report_restriction_json(const struct hi_report_restriction *only,
+				struct hi_json *json)
+{
+	if (!only)
+		return;
+	hi_json_object(json, "only");
+	hi_json_text(json, "under", only->under);
+	hi_json_text(json, "retained_by", only->retained_by);
+	hi_json_number(json, "objects", only->objects);
+	hi_json_number(json, "bytes", only->bytes);
+	hi_json_number(json, "hidden_objects", only->hidden_objects);
+	hi_json_number(json, "hidden_bytes", only->hidden_bytes);
+	hi_json_number(json, "many_objects", only->many_objects);
+	hi_json_number(json, "many_bytes", only->many_bytes);
+	hi_json_number(json, "system_bytes", only->system_bytes);
+	hi_json_end(json);
+}
+
+static void json_debug_info(const struct hi_report_header *header, struct hi_json *json)
+{
+	const struct hi_report_module_counts *m = &header->modules;
+
+	hi_json_object(json, "debug_info");
+	hi_json_number(json, "modules", m->total);
+	hi_json_number(json, "with_debug_info", m->with_debug);
+	hi_json_number(json, "in_file", m->in_file);
+	hi_json_number(json, "by_build_id", m->by_build_id);
+	hi_json_number(json, "by_debuglink", m->by_link);
+	hi_json_number(json, "by_debuginfod", m->by_debuginfod);
+	hi_json_number(json, "mismatched", m->mismatched);
+	hi_json_number(json, "from_memory", m->from_memory);
+	hi_json_end(json);
+}
+
+static void json_shares(const struct hi_report_header *header, struct hi_json *json)
+{
+	static const struct hi_share unknown = {UINT64_MAX, UINT64_MAX};
+	static const struct hi_shares nothing = {unknown, unknown, unknown, unknown,
+						 unknown};
+	const struct hi_shares *s = header->shares ? header->shares : &nothing;
+	uint64_t untyped =
+		header->shares ? s->by_field.bytes + s->unnamed.bytes : UINT64_MAX;
+
+	hi_json_object(json, "typed");
+	hi_json_number(json, "exact", s->exact.bytes);
+	hi_json_number(json, "inferred", s->inferred.bytes);
+	hi_json_number(json, "untyped", untyped);
+	hi_json_number(json, "by_field", s->by_field.bytes);
+	hi_json_number(json, "unnamed", s->unnamed.bytes);
+	hi_json_object(json, "objects");
+	hi_json_number(json, "exact", s->exact.objects);
+	hi_json_number(json, "inferred", s->inferred.objects);
+	hi_json_number(json, "by_field", s->by_field.objects);
+	hi_json_number(json, "unnamed", s->unnamed.objects);
+	hi_json_end(json);
+	hi_json_number(json, "conservative_only", s->conservative_only.bytes);
+	hi_json_end(json);
+}
+
+void hi_report_header_json(const struct hi_report_header *header, const char *schema,
+			   struct hi_json *json)
+{
+	hi_json_object(json, NULL);
+	hi_json_text(json, "schema", schema);
+	hi_json_object(json, "target");
+	hi_json_number(json, "pid", header->pid > 0 ? (uint64_t)header->pid : UINT64_MAX);
+	hi_json_text(json, "exe", header->exe && *header->exe ? header->exe : NULL);
+	hi_json_text(json, "build_id", header->build_id[0] ? header->build_id : NULL);
+	json_children(header, json);
+	hi_json_end(json);
+	json_snapshot(header, json);
+	hi_json_text(json, "unit", "bytes");
+	json_allocator(header, json);
+	hi_heap_known_json(header, json);
+	json_runtime(header, json);
+	json_debug_info(header, json);
+	hi_report_restriction_json(header->only, json);
+	json_shares(header, json);
+	if (header->conservative && header->leaks_by_types != UINT64_MAX) {
+		hi_json_object(json, "by_types");
+		hi_json_number(json, "leak", header->leaked_by_types);
+		hi_json_number(json, "leak_objects", header->leaks_by_types);
+		hi_json_end(json);
+	}
+}
