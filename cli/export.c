@@ -1,171 +1,104 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/export.h"
 
-#include <stdarg.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/text.h"
-#include "census/graph/merged.h"
+#include "census/graph/edge_name.h"
 #include "cli/command.h"
+#include "session/mapped_files.h"
 #include "cli/series_file.h"
 #include "decode/describe/edge_labels.h"
-#include "report/formats/protobuf.h"
 #include "session/snapshot/source.h"
 
-static const struct {
-	const char *name;
-	hi_export_fn *write;
-	bool is_binary;
-} formats[] = {
-	{.name = "heapsnapshot", .write = hi_export_heapsnapshot},
-	{.name = "csv", .write = hi_export_tables},
-	{.name = "ndjson", .write = hi_export_tables},
-	{.name = "folded", .write = hi_export_folded},
-	{.name = "speedscope", .write = hi_export_speedscope},
-	{.name = "massif", .write = hi_export_massif},
-	{.name = "dot", .write = hi_export_dot},
-	{.name = "prometheus", .write = hi_export_prometheus},
-	{.name = "pprof", .write = hi_export_pprof, .is_binary = true},
-	{.name = "hp", .write = hi_export_hp},
-	{.name = "parquet", .write = hi_export_tables, .is_binary = true},
+/* What the writers ask for: names of edges, mapped files, a place for warnings. */
+struct export_feed {
+	struct hi_inspection *in;
+	struct hi_edge_labels *labels;		     /* NULL: of a snapshot file */
+	struct HI_VECTOR(struct hi_edge_name) names; /* those of one node */
+	struct hi_edge_texts texts;
 };
-enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
-const char *hi_export_safe(char buffer[HI_EXPORT_TEXT], const char *text)
+static enum hi_status stored_labels(struct export_feed *feed, hi_node node,
+				    const char **texts, struct hi_error *err)
 {
-	hi_text_escape(buffer, HI_EXPORT_TEXT, text, strlen(text));
-	return buffer;
-}
+	const struct hi_graph *g = feed->in->graph;
+	uint32_t n = hi_graph_edges(g, node).count;
 
-void hi_export_put_quoted(FILE *out, const char *text)
-{
-	char safe[HI_EXPORT_TEXT];
-
-	for (const char *c = hi_export_safe(safe, text); *c; c++) {
-		if (*c == '"' || *c == '\\')
-			fputc('\\', out);
-		fputc(*c, out);
-	}
-}
-
-void hi_export_put_json(FILE *out, const char *text)
-{
-	fputc('"', out);
-	hi_export_put_quoted(out, text);
-	fputc('"', out);
-}
-
-void hi_export_warn(const struct hi_export *x, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (x->in->options->quiet)
-		return;
-	fputs("heapinspect: ", stderr);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-}
-
-void hi_export_warn_leaked(const struct hi_export *x)
-{
-	const struct hi_reach *r = x->in->reach;
-	char bytes[24], count[32];
-
-	if (hi_heap_known(x->header) != HI_HEAP_KNOWN)
-		return; /* said already */
-	if (r->leak_objects)
-		hi_export_warn(x, "without unreachable objects: %s leaked, %s",
-			       hi_text_count(count, r->leak_objects),
-			       hi_text_bytes(bytes, r->leak_bytes));
-}
-
-void hi_export_warn_cut(const struct hi_export *x, const struct hi_merged *m)
-{
-	char bytes[24], count[32];
-
-	if (m->cut_objects)
-		hi_export_warn(x,
-			       "stacks are cut after %d frames: %s objects below that, "
-			       "%s, are counted at the cut",
-			       HI_MERGED_DEPTH, hi_text_count(count, m->cut_objects),
-			       hi_text_bytes(bytes, m->cut_bytes));
-}
-
-static enum hi_status stored_labels(struct hi_export *x, hi_node node, const char **texts,
-				    struct hi_error *err)
-{
-	uint32_t n = hi_graph_edges(x->in->graph, node).count;
-
-	if (!hi_vector_reserve(&x->names, n))
+	if (!hi_vector_reserve(&feed->names, n))
 		return hi_fail_memory(err, "labels");
 	for (uint32_t i = 0; i < n; i++)
-		x->names.items[i] = hi_snapshot_edge_name(x->in->stored->snapshot,
-							  x->in->graph, node, i);
-	return hi_edge_names_texts(&x->texts, x->names.items, n, texts)
+		feed->names.items[i] =
+			hi_snapshot_edge_name(feed->in->stored->snapshot, g, node, i);
+	return hi_edge_names_texts(&feed->texts, feed->names.items, n, texts)
 		       ? HI_OK
 		       : hi_fail_memory(err, "labels");
 }
 
-static enum hi_status own_labels(struct hi_export *x, hi_node node, const char **texts,
-				 struct hi_error *err)
+static enum hi_status feed_labels(void *arg, hi_node node, const char **texts,
+				  struct hi_error *err)
 {
-	return hi_edge_labels_of(x->own_labels, node, texts, err);
+	struct export_feed *feed = arg;
+
+	return feed->labels ? hi_edge_labels_of(feed->labels, node, texts, err)
+			    : stored_labels(feed, node, texts, err);
 }
 
-static enum hi_status open_export_labels(struct hi_export *x, struct hi_error *err)
+static enum hi_status open_export_labels(struct export_feed *feed, struct hi_error *err)
 {
-	x->labels = x->in->stored ? stored_labels : own_labels;
-	if (x->in->stored)
-		return hi_snapshot_open_labels(x->in->stored->snapshot, x->in->graph,
-					       err);
-	return hi_edge_labels_create(x->in->typing, x->in->graph, &x->own_labels, err);
+	struct hi_inspection *in = feed->in;
+
+	if (in->stored)
+		return hi_snapshot_open_labels(in->stored->snapshot, in->graph, err);
+	return hi_edge_labels_create(in->typing, in->graph, &feed->labels, err);
 }
 
-enum hi_status hi_export_refuse_terminal(const char *format, FILE *out,
-					 struct hi_error *err)
+static enum hi_status feed_mapped_files(void *arg, const struct hi_mapped_file **ret,
+					size_t *n_ret, struct hi_error *err)
 {
-	bool is_binary = false;
-
-	for (size_t i = 0; i < FORMATS; i++)
-		is_binary |= formats[i].is_binary && strcmp(formats[i].name, format) == 0;
-	if (!is_binary || !isatty(fileno(out)))
-		return HI_OK;
-	return hi_fail(err, HI_USAGE, 0,
-		       "-f %s is binary, and standard output is a terminal; use -o FILE",
-		       format);
+	return hi_mapped_files_of(((struct export_feed *)arg)->in, ret, n_ret, err);
 }
 
-enum hi_status hi_export_write(struct hi_inspection *in,
-			       const struct hi_report_header *header,
-			       struct hi_output *output,
-			       const struct hi_export_limits *limits,
-			       struct hi_error *err)
+static void print_export_warning(void *arg, const char *text)
 {
-	struct hi_export x = {
-		.limits = limits, .in = in, .header = header, .out = output->file};
+	if (!((struct export_feed *)arg)->in->options->quiet)
+		fprintf(stderr, "heapinspect: %s\n", text);
+}
+
+static const struct hi_export_source source = {
+	.labels = feed_labels,
+	.mapped_files = feed_mapped_files,
+	.warn = print_export_warning,
+};
+
+enum hi_status hi_export_inspection(struct hi_inspection *in,
+				    const struct hi_report_header *header,
+				    struct hi_output *output,
+				    const struct hi_export_limits *limits,
+				    struct hi_error *err)
+{
+	struct export_feed feed = {.in = in};
+	struct hi_export x = {.format = in->options->format,
+			      .table = in->options->table,
+			      .top = in->options->top,
+			      .all = in->options->all,
+			      .limits = limits,
+			      .header = header,
+			      .graph = in->graph,
+			      .reach = in->reach,
+			      .dominators = in->dominators,
+			      .leaks = in->leaks,
+			      .census = in->census,
+			      .ledger = in->ledger_known ? &in->ledger : NULL,
+			      .out = output->file,
+			      .source = &source,
+			      .arg = &feed};
 	enum hi_status status;
 
 	hi_inspect_phase(in, "export");
-	if (hi_heap_known(header) != HI_HEAP_KNOWN)
-		hi_export_warn(&x,
-			       "%s; leaks there are unknown, what is live is a "
-			       "lower bound",
-			       header->not_decoded && *header->not_decoded
-				       ? "the heap of another allocator or runtime is "
-					 "not decoded"
-				       : "this heap belongs to no known allocator");
-	status = hi_export_refuse_terminal(in->options->format, x.out, err);
+	status = open_export_labels(&feed, err);
 	if (status == HI_OK)
-		status = open_export_labels(&x, err);
-	for (size_t i = 0; i < FORMATS && status == HI_OK; i++)
-		if (strcmp(formats[i].name, in->options->format) == 0)
-			status = formats[i].write(&x, err);
-	hi_edge_labels_destroy(x.own_labels);
-	hi_vector_free(&x.names);
-	hi_vector_free(&x.texts);
+		status = hi_export_write(&x, err);
+	hi_edge_labels_destroy(feed.labels);
+	hi_vector_free(&feed.names);
+	hi_vector_free(&feed.texts);
 	return status;
 }
 
@@ -173,18 +106,7 @@ static enum hi_status write_export(struct hi_inspection *in,
 				   const struct hi_report_header *header,
 				   struct hi_output *output, struct hi_error *err)
 {
-	static const struct hi_export_limits limits = {.heapsnapshot = UINT32_MAX,
-						       .pprof = HI_PROTOBUF_MAX};
-
-	return hi_export_write(in, header, output, &limits, err);
-}
-
-bool hi_export_has_format(const char *name)
-{
-	for (size_t i = 0; i < FORMATS; i++)
-		if (strcmp(formats[i].name, name) == 0)
-			return true;
-	return false;
+	return hi_export_inspection(in, header, output, &hi_export_format_limits, err);
 }
 
 const struct hi_command hi_command_export = {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/export.h"
-#include "cli/export_table.h"
+#include "report/formats/export.h"
+#include "report/formats/export_table.h"
 #include "cli/query.h"
 #include "report/views/names.h"
 #include "session/lookup.h"

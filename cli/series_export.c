@@ -6,8 +6,8 @@
 
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "cli/export.h"
-#include "cli/export_table.h"
+#include "report/formats/export.h"
+#include "report/formats/export_table.h"
 #include "cli/series_file.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/interner.h"
 #include "base/text.h"
-#include "cli/export.h"
+#include "report/formats/export.h"
 #include "cli/series_file.h"
 #include "session/lookup.h"
 

@@ -15,7 +15,6 @@
 #include "decode/rules/rulebook.h"
 #include "decode/runtime.h"
 #include "report/views/report_header.h"
-#include "report/views/report_header.h"
 #include "session/options.h"
 #include "session/timestamp.h"
 

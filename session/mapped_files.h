@@ -5,14 +5,8 @@
 #define HI_SESSION_MAPPED_FILES_H
 
 #include "census/snapshot/snapshot_file.h"
+#include "report/formats/mapped_file.h"
 #include "session/inspect.h"
-
-struct hi_mapped_file {
-	const char *path;  /* as the target maps it; hostile */
-	const char *name;  /* its last component */
-	char build_id[65]; /* hex; "" unknown */
-	uint64_t start, end;
-};
 
 /* In in->arena; the main program first. None where the snapshot file has none. */
 enum hi_status hi_mapped_files_of(struct hi_inspection *in,

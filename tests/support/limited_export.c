@@ -15,7 +15,7 @@ static enum hi_status write_limited(struct hi_inspection *in,
 				    const struct hi_report_header *header,
 				    struct hi_output *output, struct hi_error *err)
 {
-	return hi_export_write(in, header, output, &limits, err);
+	return hi_export_inspection(in, header, output, &limits, err);
 }
 
 static char *word(const char *text)

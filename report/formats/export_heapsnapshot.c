@@ -17,7 +17,7 @@
 #include "base/cleanup.h"
 #include "base/interner.h"
 #include "base/vector.h"
-#include "cli/export.h"
+#include "report/formats/export.h"
 
 enum { FIELDS = 7, OBJECT = 3, SYNTHETIC = 9, PROPERTY = 2, WEAK = 6 };
 enum { LEAKED = HI_ROOT_KINDS, ALLOCATOR, PSEUDO }; /* children of the root */
@@ -83,15 +83,15 @@ static void put_edge(struct writer *w, unsigned type, const char *name, hi_node 
 
 static void put_nodes(struct writer *w)
 {
-	const struct hi_inspection *in = w->x->in;
+	const struct hi_export *x = w->x;
 	const struct hi_graph *g = w->g;
 
 	put_node(w, SYNTHETIC, "(root)", 0, PSEUDO);
 	for (unsigned k = 0; k < HI_ROOT_KINDS; k++)
 		put_node(w, SYNTHETIC, hi_root_kind_name((enum hi_root_kind)k), 0,
 			 hi_graph_edges(g, g->first_kind + k).count);
-	put_node(w, SYNTHETIC, "(leaked)", 0, in->leaks->n_roots);
-	put_node(w, SYNTHETIC, "(allocator)", 0, in->reach->n_internal_roots);
+	put_node(w, SYNTHETIC, "(leaked)", 0, x->leaks->n_roots);
+	put_node(w, SYNTHETIC, "(allocator)", 0, x->reach->n_internal_roots);
 	for (hi_node i = g->first_root; i < g->first_kind; i++)
 		put_node(w, OBJECT, g->roots[i - g->first_root].name, 0,
 			 hi_graph_edges(g, i).count);
@@ -127,11 +127,10 @@ static enum hi_status put_edges_of_node(struct writer *w, hi_node from,
 		return HI_OK;
 	if (!hi_vector_reserve(&w->texts, edges.count))
 		return hi_fail_memory(err, "export");
-	status = w->x->labels(w->x, from, w->texts.items, err);
+	status = w->x->source->labels(w->x->arg, from, w->texts.items, err);
 	for (uint32_t i = 0; i < edges.count && status == HI_OK; i++)
 		put_edge(w,
-			 is_edge_exported(w->x->in->reach, from, edges.to[i],
-					  edges.grade[i])
+			 is_edge_exported(w->x->reach, from, edges.to[i], edges.grade[i])
 				 ? PROPERTY
 				 : WEAK,
 			 w->texts.items[i], edges.to[i]);
@@ -140,7 +139,7 @@ static enum hi_status put_edges_of_node(struct writer *w, hi_node from,
 
 static void put_pseudo_edges(struct writer *w)
 {
-	const struct hi_inspection *in = w->x->in;
+	const struct hi_export *x = w->x;
 	const struct hi_graph *g = w->g;
 
 	for (unsigned k = 0; k < PSEUDO; k++)
@@ -158,10 +157,10 @@ static void put_pseudo_edges(struct writer *w)
 			put_edge(w, PROPERTY, g->roots[edges.to[i] - g->first_root].name,
 				 edges.to[i]);
 	}
-	for (size_t i = 0; i < in->leaks->n_roots; i++)
-		put_edge(w, PROPERTY, "leaked", in->leaks->roots[i].node);
-	for (size_t i = 0; i < in->reach->n_internal_roots; i++)
-		put_edge(w, PROPERTY, "internal", in->reach->internal_roots[i]);
+	for (size_t i = 0; i < x->leaks->n_roots; i++)
+		put_edge(w, PROPERTY, "leaked", x->leaks->roots[i].node);
+	for (size_t i = 0; i < x->reach->n_internal_roots; i++)
+		put_edge(w, PROPERTY, "internal", x->reach->internal_roots[i]);
 }
 
 static enum hi_status put_heapsnapshot_edges(struct writer *w, struct hi_error *err)
@@ -181,11 +180,11 @@ static enum hi_status put_heapsnapshot_edges(struct writer *w, struct hi_error *
 
 static uint64_t count_heapsnapshot_edges(const struct writer *w)
 {
-	const struct hi_inspection *in = w->x->in;
+	const struct hi_export *x = w->x;
 
 	/* The super-root's own are replaced. */
-	return w->g->n_edges - HI_ROOT_KINDS + PSEUDO + in->leaks->n_roots +
-	       in->reach->n_internal_roots;
+	return w->g->n_edges - HI_ROOT_KINDS + PSEUDO + x->leaks->n_roots +
+	       x->reach->n_internal_roots;
 }
 
 /* Edges name nodes by their place among the numbers, in 32 bits. */
@@ -204,7 +203,7 @@ static enum hi_status check_fits(const struct hi_graph *g, uint64_t most,
 
 enum hi_status hi_export_heapsnapshot(struct hi_export *x, struct hi_error *err)
 {
-	struct writer w = {.x = x, .g = x->in->graph};
+	struct writer w = {.x = x, .g = x->graph};
 	enum hi_status status = check_fits(w.g, x->limits->heapsnapshot, err);
 
 	if (status != HI_OK)

@@ -8,10 +8,10 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "cli/export.h"
+#include "report/formats/export.h"
 #include "base/interner.h"
-#include "cli/export.h"
 #include "report/formats/hp_writer.h"
+#include "report/views/heap_known.h"
 #include "report/views/node.h"
 #include "report/views/series.h"
 
@@ -32,14 +32,13 @@ static bool is_short(const char *name)
 
 static enum hi_status sum_bands_by_type(struct writer *w, struct hi_error *err)
 {
-	const struct hi_census *c = w->x->in->census;
+	const struct hi_census *c = w->x->census;
 
 	w->bytes = hi_calloc(c->n_rows + 1, sizeof(*w->bytes));
 	if (!w->bytes)
 		return hi_fail_memory(err, "export");
 	for (size_t i = 0; i < c->n_rows; i++) {
-		const struct hi_type_name *type =
-			&w->x->in->graph->types[c->rows[i].type];
+		const struct hi_type_name *type = &w->x->graph->types[c->rows[i].type];
 		uint32_t number = hi_interner_add(&w->names, hi_type_key(type->name));
 
 		if (!number)

@@ -13,8 +13,8 @@
  * where row calls hi_export_row, the cells in the same order each time, and
  * hi_export_row_end.
  */
-#ifndef HI_CLI_EXPORT_TABLE_H
-#define HI_CLI_EXPORT_TABLE_H
+#ifndef HI_REPORT_FORMATS_EXPORT_TABLE_H
+#define HI_REPORT_FORMATS_EXPORT_TABLE_H
 
 #include <stdio.h>
 

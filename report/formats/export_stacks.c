@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/graph/merged.h"
-#include "cli/export.h"
+#include "report/formats/export.h"
 
 HI_DEFINE_GUARD(struct hi_merged *, hi_merged_destroy)
 
@@ -15,7 +15,7 @@ static enum hi_status merge_stacks(struct hi_export *x, struct hi_merged **ret,
 				   struct hi_error *err)
 {
 	enum hi_status status =
-		hi_merged_make(x->in->graph, x->in->reach, x->in->dominators, ret, err);
+		hi_merged_make(x->graph, x->reach, x->dominators, ret, err);
 
 	if (status == HI_OK) {
 		hi_export_warn_cut(x, *ret);
@@ -61,7 +61,7 @@ enum hi_status hi_export_folded(struct hi_export *x, struct hi_error *err)
 			continue;
 		for (uint32_t k = 0; k < n; k++) {
 			fputs(k ? ";" : "", x->out);
-			put_stack_frame(x->out, hi_merged_name(x->in->graph, keys[k]));
+			put_stack_frame(x->out, hi_merged_name(x->graph, keys[k]));
 		}
 		fprintf(x->out, " %" PRIu64 "\n", m->nodes[i].bytes);
 	}
@@ -103,7 +103,7 @@ static uint64_t put_weights(struct hi_export *x, const struct hi_merged *m)
 
 enum hi_status hi_export_speedscope(struct hi_export *x, struct hi_error *err)
 {
-	const struct hi_graph *g = x->in->graph;
+	const struct hi_graph *g = x->graph;
 	HI_GUARD(hi_merged_destroy) struct hi_merged *m = NULL;
 	enum hi_status status = merge_stacks(x, &m, err);
 	uint64_t sum;
@@ -168,7 +168,7 @@ static void put_massif_line(const struct massif *s, uint32_t node)
 	fprintf(s->x->out, "%*sn%u: %" PRIu64 " ", (int)m->depth, "", n, s->all[node]);
 	if (node)
 		fprintf(s->x->out, "0x%X: %s (heap)\n", m->key + 1,
-			hi_export_safe(safe, hi_merged_name(s->x->in->graph, m->key)));
+			hi_export_safe(safe, hi_merged_name(s->x->graph, m->key)));
 	else
 		fputs("(heap allocation functions) malloc/new/new[], --alloc-fns, etc.\n",
 		      s->x->out);
@@ -215,7 +215,7 @@ enum hi_status hi_export_massif(struct hi_export *x, struct hi_error *err)
 			"desc: heapinspect\ncmd: %s\ntime_unit: i\n#-----------\n"
 			"snapshot=0\n#-----------\ntime=0\nmem_heap_B=%" PRIu64
 			"\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=peak\n",
-			hi_export_safe(safe, x->head->exe), s.all[0]);
+			hi_export_safe(safe, x->header->exe), s.all[0]);
 		put_massif_tree(&s);
 	}
 	free(s.all);

@@ -26,10 +26,9 @@
 #include "base/cleanup.h"
 #include "base/interner.h"
 #include "census/graph/merged.h"
-#include "cli/export.h"
+#include "report/formats/export.h"
 #include "report/formats/gzip_writer.h"
 #include "report/formats/protobuf.h"
-#include "session/mapped_files.h"
 
 HI_DEFINE_GUARD(struct hi_merged *, hi_merged_destroy)
 HI_DEFINE_GUARD(struct hi_gzip *, hi_gzip_destroy)
@@ -234,7 +233,7 @@ static void put_live(struct writer *w, uint32_t at)
 
 static bool count_leaked(struct writer *w)
 {
-	const struct hi_inspection *in = w->x->in;
+	const struct hi_export *x = w->x;
 
 	w->leaked = hi_calloc(w->g->n_types, sizeof(*w->leaked));
 	if (!w->leaked)
@@ -242,21 +241,21 @@ static bool count_leaked(struct writer *w)
 	for (hi_node i = 0; i < w->g->n_objects; i++) {
 		struct leaked *row = &w->leaked[w->g->objects->type[i]];
 
-		if (hi_bit(in->reach->any, i) ||
+		if (hi_bit(x->reach->any, i) ||
 		    w->g->objects->flags[i] & HI_OBJECT_INTERNAL)
 			continue;
 		row->objects++;
 		row->bytes += hi_objects_cost(w->g->objects, i);
 	}
-	for (size_t i = 0; i < in->leaks->n_rows; i++)
-		w->leaked[in->leaks->rows[i].type].retained += in->leaks->rows[i].bytes;
+	for (size_t i = 0; i < x->leaks->n_rows; i++)
+		w->leaked[x->leaks->rows[i].type].retained += x->leaks->rows[i].bytes;
 	return true;
 }
 
 static void put_leaked(struct writer *w)
 {
 	uint64_t locations[2] = {0, leaked_key(w) + 1ull};
-	uint64_t all[VALUES] = {0, 0, w->x->in->leaks->bytes};
+	uint64_t all[VALUES] = {0, 0, w->x->leaks->bytes};
 
 	for (uint32_t i = 0; i < w->g->n_types; i++) {
 		const struct leaked *row = &w->leaked[i];
@@ -363,15 +362,14 @@ enum hi_status hi_export_pprof(struct hi_export *x, struct hi_error *err)
 {
 	HI_GUARD(hi_merged_destroy) struct hi_merged *m = NULL;
 	HI_GUARD(hi_gzip_destroy) struct hi_gzip *gzip = NULL;
-	struct hi_inspection *in = x->in;
-	struct writer w = {.x = x, .g = in->graph};
+	struct writer w = {.x = x, .g = x->graph};
 	enum hi_status status =
-		hi_merged_make(in->graph, in->reach, in->dominators, &m, err);
+		hi_merged_make(x->graph, x->reach, x->dominators, &m, err);
 
 	if (status == HI_OK)
 		status = hi_gzip_create(x->out, &gzip, err);
 	if (status == HI_OK)
-		status = hi_mapped_files_of(in, &w.mappings, &w.n_mappings, err);
+		status = x->source->mapped_files(x->arg, &w.mappings, &w.n_mappings, err);
 	if (status != HI_OK)
 		return status;
 	w.m = m;

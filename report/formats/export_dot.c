@@ -7,9 +7,10 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "census/graph/merged.h"
-#include "cli/export.h"
+#include "report/formats/export.h"
+#include "report/views/heap_known.h"
+#include "report/views/leak_totals.h"
 #include "report/views/node.h"
-#include "session/lookup.h"
 
 enum { TOP_NODES = 60, TOP_TYPES = 50 };
 
@@ -17,7 +18,7 @@ enum { TOP_NODES = 60, TOP_TYPES = 50 };
 static enum hi_status find_least(const struct hi_export *x, size_t top, uint64_t *ret,
 				 struct hi_error *err)
 {
-	const struct hi_dominators *d = x->in->dominators;
+	const struct hi_dominators *d = x->dominators;
 	size_t n = 0;
 	HI_GUARD(free) uint64_t *best = hi_calloc(top + 1, sizeof(*best));
 
@@ -41,9 +42,9 @@ static enum hi_status find_least(const struct hi_export *x, size_t top, uint64_t
 
 enum hi_status hi_export_dot(struct hi_export *x, struct hi_error *err)
 {
-	const struct hi_dominators *d = x->in->dominators;
-	const struct hi_graph *g = x->in->graph;
-	size_t top = x->in->options->top ? x->in->options->top : TOP_NODES, n = 0;
+	const struct hi_dominators *d = x->dominators;
+	const struct hi_graph *g = x->graph;
+	size_t top = x->top ? x->top : TOP_NODES, n = 0;
 	uint64_t least = 0;
 	enum hi_status status = find_least(x, top < 10000 ? top : 10000, &least, err);
 
@@ -93,8 +94,8 @@ static void put_single_gauge(FILE *out, const char *name, const char *help,
 static void put_type_gauges(struct hi_export *x, const char *name, const char *help,
 			    bool bytes)
 {
-	const struct hi_census *c = x->in->census;
-	size_t top = hi_lookup_top(x->in->options, TOP_TYPES);
+	const struct hi_census *c = x->census;
+	size_t top = x->all ? SIZE_MAX : x->top ? x->top : TOP_TYPES;
 	uint64_t rest = 0;
 
 	put_gauge_heading(x->out, name, help);
@@ -106,8 +107,8 @@ static void put_type_gauges(struct hi_export *x, const char *name, const char *h
 			continue;
 		}
 		fprintf(x->out, "heapinspect_%s{type=\"", name);
-		hi_export_put_quoted(
-			x->out, hi_type_key(x->in->graph->types[c->rows[i].type].name));
+		hi_export_put_quoted(x->out,
+				     hi_type_key(x->graph->types[c->rows[i].type].name));
 		/* Two types may have one name: the number tells them apart. */
 		fprintf(x->out, "\",id=\"%u\"} %" PRIu64 "\n", c->rows[i].type, value);
 	}
@@ -118,11 +119,11 @@ static void put_type_gauges(struct hi_export *x, const char *name, const char *h
 
 enum hi_status hi_export_prometheus(struct hi_export *x, struct hi_error *err)
 {
-	const struct hi_reach *r = x->in->reach;
+	const struct hi_reach *r = x->reach;
 	struct hi_leak_totals leaks;
 
 	(void)err;
-	hi_leak_totals_count(x->in->graph, r, r, &leaks);
+	hi_leak_totals_count(x->graph, r, r, &leaks);
 	leaks = hi_leak_totals_if_known(x->header, leaks);
 	put_single_gauge(x->out, "live_bytes",
 			 "Bytes that a root leads to; a lower bound unless heap_known.",
@@ -162,9 +163,9 @@ enum hi_status hi_export_prometheus(struct hi_export *x, struct hi_error *err)
 			 "1: the whole heap was walked; 0: some allocator or runtime is "
 			 "not decoded.",
 			 hi_heap_known(x->header) == HI_HEAP_KNOWN);
-	if (x->in->ledger_known && x->in->ledger.rss != HI_UNKNOWN)
+	if (x->ledger && x->ledger->rss != HI_UNKNOWN)
 		put_single_gauge(x->out, "rss_bytes", "Resident bytes of the process.",
-				 x->in->ledger.rss);
+				 x->ledger->rss);
 	put_type_gauges(x, "type_bytes", "Live bytes by type.", true);
 	put_type_gauges(x, "type_objects", "Live objects by type.", false);
 	return HI_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/export_table.h"
+#include "report/formats/export_table.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/export.h"
+#include "report/formats/export.h"
 #include "report/views/node.h"
 
 /* ---- CSV ---- */

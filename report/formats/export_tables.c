@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/vector.h"
-#include "cli/export.h"
-#include "cli/export_table.h"
+#include "report/formats/export.h"
+#include "report/formats/export_table.h"
 #include "report/views/node.h"
 
 struct table {
@@ -26,8 +26,8 @@ static uint64_t id_or_none(hi_node node)
 
 static void object_row(struct table *t, hi_node i)
 {
-	const struct hi_inspection *in = t->x->in;
-	const struct hi_graph *g = in->graph;
+	const struct hi_export *x = t->x;
+	const struct hi_graph *g = x->graph;
 	bool is = !t->cells.is_heading;
 	uint32_t type = is ? g->objects->type[i] : 0;
 	uint8_t flags = is ? g->objects->flags[i] : 0;
@@ -44,19 +44,19 @@ static void object_row(struct table *t, hi_node i)
 		&t->cells, "evidence",
 		hi_evidence_key((enum hi_evidence)(flags & HI_OBJECT_EVIDENCE_MASK)));
 	hi_export_text(&t->cells, "state",
-		       flags & HI_OBJECT_INTERNAL	 ? "internal"
-		       : is && hi_bit(in->reach->any, i) ? "live"
-							 : "leak");
-	hi_export_number(&t->cells, "retained", is ? in->dominators->retained[i] : 0);
+		       flags & HI_OBJECT_INTERNAL	? "internal"
+		       : is && hi_bit(x->reach->any, i) ? "live"
+							: "leak");
+	hi_export_number(&t->cells, "retained", is ? x->dominators->retained[i] : 0);
 	hi_export_number(&t->cells, "dominator",
-			 is ? id_or_none(in->dominators->idom[i]) : 0);
+			 is ? id_or_none(x->dominators->idom[i]) : 0);
 	hi_export_row_end(&t->cells);
 }
 
 static void put_type_table_row(struct table *t, uint32_t i)
 {
-	const struct hi_inspection *in = t->x->in;
-	const struct hi_type_name *type = &in->graph->types[i];
+	const struct hi_export *x = t->x;
+	const struct hi_type_name *type = &x->graph->types[i];
 	const struct hi_census_row *row = t->row_of ? t->row_of[i] : NULL;
 
 	hi_export_row(&t->cells);
@@ -74,7 +74,7 @@ static void put_type_table_row(struct table *t, uint32_t i)
 static void put_root_table_row(struct table *t, uint32_t i)
 {
 	static const struct hi_root nothing = {.name = "", .detail = "", .type = ""};
-	const struct hi_graph *g = t->x->in->graph;
+	const struct hi_graph *g = t->x->graph;
 	const struct hi_root *root = t->cells.is_heading ? &nothing : &g->roots[i];
 
 	hi_export_row(&t->cells);
@@ -85,10 +85,9 @@ static void put_root_table_row(struct table *t, uint32_t i)
 	hi_export_text(&t->cells, "type", root->type);
 	hi_export_address(&t->cells, "address", root->address);
 	hi_export_number(&t->cells, "size", root->size);
-	hi_export_number(&t->cells, "retained",
-			 t->cells.is_heading
-				 ? 0
-				 : t->x->in->dominators->retained[g->first_root + i]);
+	hi_export_number(
+		&t->cells, "retained",
+		t->cells.is_heading ? 0 : t->x->dominators->retained[g->first_root + i]);
 	hi_export_row_end(&t->cells);
 }
 
@@ -105,7 +104,7 @@ static void edge_row(struct table *t, hi_node from, hi_node to, uint8_t grade,
 
 static enum hi_status edge_rows(struct table *t, struct hi_error *err)
 {
-	const struct hi_graph *g = t->x->in->graph;
+	const struct hi_graph *g = t->x->graph;
 
 	for (hi_node i = 0; i < g->first_kind && hi_export_table_is_fine(&t->cells);
 	     i++) {
@@ -116,7 +115,7 @@ static enum hi_status edge_rows(struct table *t, struct hi_error *err)
 			continue;
 		if (!hi_vector_reserve(&t->texts, edges.count))
 			return hi_fail_memory(err, "export");
-		status = t->x->labels(t->x, i, t->texts.items, err);
+		status = t->x->source->labels(t->x->arg, i, t->texts.items, err);
 		if (status != HI_OK)
 			return status;
 		for (uint32_t k = 0; k < edges.count; k++)
@@ -129,15 +128,15 @@ static enum hi_status object_rows(struct table *t, struct hi_error *err)
 {
 	(void)err;
 	for (hi_node i = 0;
-	     i < t->x->in->graph->n_objects && hi_export_table_is_fine(&t->cells); i++)
+	     i < t->x->graph->n_objects && hi_export_table_is_fine(&t->cells); i++)
 		object_row(t, i);
 	return HI_OK;
 }
 
 static enum hi_status type_rows(struct table *t, struct hi_error *err)
 {
-	const struct hi_census *c = t->x->in->census;
-	uint32_t n = t->x->in->graph->n_types;
+	const struct hi_census *c = t->x->census;
+	uint32_t n = t->x->graph->n_types;
 
 	t->row_of = hi_calloc(n, sizeof(*t->row_of));
 	if (!t->row_of)
@@ -153,7 +152,7 @@ static enum hi_status root_rows(struct table *t, struct hi_error *err)
 {
 	(void)err;
 	for (uint32_t i = 0;
-	     i < t->x->in->graph->n_roots && hi_export_table_is_fine(&t->cells); i++)
+	     i < t->x->graph->n_roots && hi_export_table_is_fine(&t->cells); i++)
 		put_root_table_row(t, i);
 	return HI_OK;
 }
@@ -174,7 +173,7 @@ static const struct {
 
 static enum hi_status write_rows(struct table *t, struct hi_error *err)
 {
-	const char *name = t->x->in->options->table;
+	const char *name = t->x->table;
 	size_t i = sizeof(tables) / sizeof(tables[0]) - 1;
 
 	/* The options are checked: it is one of them. */
@@ -189,7 +188,7 @@ static enum hi_status write_rows(struct table *t, struct hi_error *err)
 static enum hi_status finish_table_export(struct table *t, struct hi_error *err)
 {
 	const struct hi_report_header *header = t->x->header;
-	const char *name = t->x->in->options->table;
+	const char *name = t->x->table;
 	char pid[16], time[24], exe[HI_EXPORT_TEXT];
 	const struct hi_parquet_property properties[] = {
 		{"heapinspect.table", name ? name : "objects"},
@@ -209,8 +208,7 @@ static enum hi_status finish_table_export(struct table *t, struct hi_error *err)
 enum hi_status hi_export_tables(struct hi_export *x, struct hi_error *err)
 {
 	struct table t = {.x = x};
-	enum hi_status status =
-		hi_export_table_open(&t.cells, x->in->options->format, x->out, err);
+	enum hi_status status = hi_export_table_open(&t.cells, x->format, x->out, err);
 
 	if (status == HI_OK)
 		status = write_rows(&t, err);
