@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What graph.c and graph_builder.c share. */
+/* The private part of a graph: shared by its builder, its destructor and the walks. */
 #ifndef HI_CENSUS_GRAPH_GRAPH_INTERNAL_H
 #define HI_CENSUS_GRAPH_GRAPH_INTERNAL_H
 

@@ -5,7 +5,7 @@
  *
  * Per object: address 4 bytes (offset in a window of 4 GiB), usable size 4
  * (larger ones in a side table), type 4, flags 1. The lookup costs 12-16 bytes
- * per KiB of heap. Note [Lookup by rank] in objects.c.
+ * per KiB of heap. Note [Lookup by rank] in lookup.c.
  */
 #ifndef HI_CENSUS_GRAPH_OBJECTS_H
 #define HI_CENSUS_GRAPH_OBJECTS_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What objects.c, objects_builder.c and lookup.c share. */
+/* The private part of an object table: shared by its builder, its columns and the lookup.
+ */
 #ifndef HI_CENSUS_GRAPH_OBJECTS_INTERNAL_H
 #define HI_CENSUS_GRAPH_OBJECTS_INTERNAL_H
 

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "report/formats/export.h"
 #include "base/interner.h"
+#include "report/formats/hp_label.h"
 #include "report/formats/hp_writer.h"
 #include "report/views/heap_known.h"
 #include "report/views/node.h"

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/formats/hp_writer.h"
-
 /* The words with which lines of the format begin. */
 static const char *const words[] = {
 	"JOB", "DATE", "SAMPLE_UNIT", "VALUE_UNIT", "BEGIN_SAMPLE", "END_SAMPLE", "MARK"};

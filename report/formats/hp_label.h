@@ -9,7 +9,10 @@
 #include "base/text.h"
 #include "report/formats/hp_names.h"
 
-enum { HI_HP_LABEL_SIZE = 128 };
+enum {
+	HI_HP_LABEL_MAX = 60, /* bytes of a label, without its number */
+	HI_HP_LABEL_SIZE = 128,
+};
 
 struct hi_hp_label {
 	const char *text; /* lives as long as the labels */

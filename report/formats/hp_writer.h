@@ -35,8 +35,6 @@
 
 #include "base/error.h"
 
-enum { HI_HP_LABEL_MAX = 60 /* bytes, the number not counted */ };
-
 struct hi_hp_header {
 	const char *job;	 /* the target in a few words */
 	time_t date;		 /* local time */

@@ -27,6 +27,6 @@ const char *hi_text_plain(const struct hi_text_style *style, struct hi_arena *ar
 void hi_text_color(const struct hi_text_style *style, char what);
 
 enum hi_status hi_text_table(const struct hi_text_style *style,
-			     const struct hi_table *table, struct hi_error *err);
+			     const struct hi_report_table *table, struct hi_error *err);
 
 #endif

@@ -82,8 +82,8 @@ static unsigned cell_columns(const struct hi_text_style *style, struct hi_arena 
 
 /* Leaves minor columns out, then takes from the widest text column, until the table
  * fits. */
-static void shrink_columns(const struct hi_text_style *style, const struct hi_table *t,
-			   struct layout *l)
+static void shrink_columns(const struct hi_text_style *style,
+			   const struct hi_report_table *t, struct layout *l)
 {
 	unsigned total = INDENT;
 
@@ -111,7 +111,7 @@ static void shrink_columns(const struct hi_text_style *style, const struct hi_ta
 }
 
 static void measure_columns(const struct hi_text_style *style, struct hi_arena *scratch,
-			    const struct hi_table *t, struct layout *l)
+			    const struct hi_report_table *t, struct layout *l)
 {
 	for (size_t c = 0; c < t->n_columns; c++)
 		l->width[c] = hi_text_columns(style, t->columns[c].title);
@@ -145,8 +145,9 @@ static void put_cell(const struct hi_text_style *style, const char *text, unsign
 
 static enum hi_status put_text_table_row(const struct hi_text_style *style,
 					 struct hi_arena *scratch,
-					 const struct hi_table *t, const struct layout *l,
-					 size_t row, struct hi_error *err)
+					 const struct hi_report_table *t,
+					 const struct layout *l, size_t row,
+					 struct hi_error *err)
 {
 	/* Empty cells at the end of a row leave no blanks behind. */
 	size_t used = t->n_columns;
@@ -178,7 +179,7 @@ static enum hi_status put_text_table_row(const struct hi_text_style *style,
 	return HI_OK;
 }
 
-static void put_titles(const struct hi_text_style *style, const struct hi_table *t,
+static void put_titles(const struct hi_text_style *style, const struct hi_report_table *t,
 		       const struct layout *l)
 {
 	bool any = false;
@@ -201,12 +202,12 @@ static void put_titles(const struct hi_text_style *style, const struct hi_table 
 	putc('\n', style->out);
 }
 
-enum hi_status hi_text_table(const struct hi_text_style *style, const struct hi_table *t,
-			     struct hi_error *err)
+enum hi_status hi_text_table(const struct hi_text_style *style,
+			     const struct hi_report_table *t, struct hi_error *err)
 {
 	struct hi_arena scratch = {};
 	struct layout l = {};
-	size_t strong = 0, n = hi_table_rows(t);
+	size_t strong = 0, n = hi_report_table_rows(t);
 	enum hi_status status = HI_OK;
 
 	if (t->n_columns == 0 || t->n_columns > COLUMNS_MAX || n == 0)

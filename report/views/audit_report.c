@@ -52,7 +52,7 @@ static void show_audit_table(const struct hi_audit_report *r,
 			     struct hi_page *page)
 {
 	bool named = has_example_names(names, count_shown_audit_rows(r, n));
-	struct hi_table *table = hi_page_table(page, columns, ROW_CELLS - !named);
+	struct hi_report_table *table = hi_page_table(page, columns, ROW_CELLS - !named);
 
 	for (size_t i = 0; i < count_shown_audit_rows(r, n); i++) {
 		const struct hi_audit_row *row = &rows[i];
@@ -97,7 +97,7 @@ static void show_causes(const struct hi_audit_report *r, struct hi_page *page)
 	static const struct hi_column columns[] = {{"through", HI_COLUMN_TEXT},
 						   {"objects", HI_COLUMN_COUNT},
 						   {"example", HI_COLUMN_ADDRESS}};
-	struct hi_table *table;
+	struct hi_report_table *table;
 
 	if (!r->n_causes)
 		return;
@@ -137,7 +137,7 @@ static void show_garbage(const struct hi_audit_report *r, struct hi_page *page)
 						   {"objects", HI_COLUMN_COUNT},
 						   {"bytes", HI_COLUMN_BYTES},
 						   {"example", HI_COLUMN_ADDRESS}};
-	struct hi_table *table;
+	struct hi_report_table *table;
 
 	if (!r->garbage->n_rows)
 		return;

@@ -13,7 +13,7 @@ static void show_named_roots(const struct hi_bins_report *r, struct hi_page *pag
 						   {"type", HI_COLUMN_TEXT},
 						   {"reaches", HI_COLUMN_BYTES},
 						   {"alone", HI_COLUMN_BYTES}};
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	hi_page_heading(page, "Roots",
 			"reaches: all bins that it is in; alone: its own bin");
@@ -43,7 +43,7 @@ static void show_named_roots(const struct hi_bins_report *r, struct hi_page *pag
 }
 
 static void show_bin_row(const struct hi_bins_report *r, const char *label,
-			 const struct hi_set_row *sum, struct hi_table *t)
+			 const struct hi_set_row *sum, struct hi_report_table *t)
 {
 	static const struct hi_set_row unknown = {
 		.cost = UINT64_MAX, .cost_pure = UINT64_MAX, .objects = UINT64_MAX};
@@ -69,7 +69,7 @@ static void show_bins(const struct hi_bins_report *r, struct hi_page *page)
 	struct hi_set_row all = {
 		.objects = r->objects, .cost = r->bytes, .cost_pure = r->pure_bytes};
 	static const struct hi_hidden none;
-	struct hi_table *t;
+	struct hi_report_table *t;
 	uint64_t leaked = 0;
 	char bytes[24];
 
@@ -82,7 +82,7 @@ static void show_bins(const struct hi_bins_report *r, struct hi_page *page)
 		show_bin_row(r, hi_page_safe(page, r->rows[i].label),
 			     r->rows[i].is_unknown ? NULL : &r->rows[i].sum, t);
 	show_bin_row(r, "all", &all, t);
-	hi_table_stress(t);
+	hi_report_table_stress(t);
 	hi_hidden_note(page, &r->beyond, &r->below, &none);
 	if (leaked)
 		hi_page_note(page,

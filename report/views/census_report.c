@@ -170,7 +170,7 @@ static uint64_t average_size_of_line(const struct hi_census_line *row)
 }
 
 static void show_census_line(const struct hi_census_report *r,
-			     const struct hi_census_line *row, struct hi_table *t)
+			     const struct hi_census_line *row, struct hi_report_table *t)
 {
 	hi_cell_text(t, label_of_census_line(r, row, t->page), 0);
 	hi_cell_number(t, row->count);
@@ -192,7 +192,7 @@ static void show_conflicts(const struct hi_census_report *r, struct hi_page *pag
 		{"objects", HI_COLUMN_COUNT},
 		{"example", HI_COLUMN_ADDRESS}};
 	char objects[32];
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	if (!r->n_conflicts)
 		return;
@@ -222,7 +222,7 @@ void hi_census_display(const struct hi_census_report *r, struct hi_page *page)
 		[HI_BY_CLASS] = "Live bytes by class of type",
 	};
 	const struct hi_column *columns;
-	struct hi_table *t;
+	struct hi_report_table *t;
 	size_t n;
 
 	hi_report_header_title(r->header, page);

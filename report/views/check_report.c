@@ -29,7 +29,7 @@ void hi_check_display(const struct hi_check_report *r, struct hi_page *page)
 	static const struct hi_column columns[] = {{"", HI_COLUMN_WORD},
 						   {"fails when", HI_COLUMN_TEXT},
 						   {"here", HI_COLUMN_TEXT}};
-	struct hi_table *t;
+	struct hi_report_table *t;
 	char text[64];
 
 	hi_report_header_title(r->header, page);
@@ -53,7 +53,7 @@ void hi_check_display(const struct hi_check_report *r, struct hi_page *page)
 			     hi_page_printf(page, "%s", text_of_check_values(text, row)),
 			     0);
 		if (hi_check_fails(row))
-			hi_table_stress(t);
+			hi_report_table_stress(t);
 	}
 }
 

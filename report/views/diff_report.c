@@ -143,7 +143,7 @@ static void show_diff_rows(const struct hi_diff_report *r, struct hi_page *page)
 						   {"grown", HI_COLUMN_MINOR_BYTES},
 						   {"bytes after", HI_COLUMN_BYTES},
 						   {"change", HI_COLUMN_WORD}};
-	struct hi_table *t;
+	struct hi_report_table *t;
 	size_t n = 0, hidden = 0;
 
 	hi_page_heading(page, hi_page_printf(page, "By %s", text_of_diff_key(r->by)),

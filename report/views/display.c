@@ -139,32 +139,32 @@ void hi_page_command(struct hi_page *page, const char *command, const char *purp
 	add_text(page, HI_ITEM_COMMAND, command, purpose);
 }
 
-struct hi_table *hi_page_table(struct hi_page *page, const struct hi_column *columns,
-			       size_t n_columns)
+struct hi_report_table *hi_page_table(struct hi_page *page,
+				      const struct hi_column *columns, size_t n_columns)
 {
 	/* What cannot be kept is filled in vain; the page has failed anyway. */
 	static struct hi_page nowhere = {.failed = true};
-	static struct hi_table sink;
-	struct hi_table *table = hi_arena_alloc(&page->arena, sizeof(*table));
+	static struct hi_report_table sink;
+	struct hi_report_table *table = hi_arena_alloc(&page->arena, sizeof(*table));
 
 	if (!table || !hi_vector_push(&page->tables, table)) {
 		page->failed = true;
-		sink = (struct hi_table){
+		sink = (struct hi_report_table){
 			.columns = columns, .n_columns = n_columns, .page = &nowhere};
 		return &sink;
 	}
-	*table = (struct hi_table){
+	*table = (struct hi_report_table){
 		.columns = columns, .n_columns = n_columns, .page = page};
 	add_item(page, (struct hi_item){.kind = HI_ITEM_TABLE, .table = table});
 	return table;
 }
 
-size_t hi_table_rows(const struct hi_table *table)
+size_t hi_report_table_rows(const struct hi_report_table *table)
 {
 	return table->cells.count / table->n_columns;
 }
 
-static void add_cell(struct hi_table *table, struct hi_cell cell)
+static void add_cell(struct hi_report_table *table, struct hi_cell cell)
 {
 	if (table->page->failed)
 		return;
@@ -172,7 +172,7 @@ static void add_cell(struct hi_table *table, struct hi_cell cell)
 		table->page->failed = true;
 }
 
-void hi_cell_text(struct hi_table *table, const char *safe, unsigned indent)
+void hi_cell_text(struct hi_report_table *table, const char *safe, unsigned indent)
 {
 	if (table->page->failed)
 		return;
@@ -186,14 +186,14 @@ void hi_cell_text(struct hi_table *table, const char *safe, unsigned indent)
 					 .indent = (uint8_t)(indent > 20 ? 20 : indent)});
 }
 
-void hi_cell_number(struct hi_table *table, uint64_t number)
+void hi_cell_number(struct hi_report_table *table, uint64_t number)
 {
 	add_cell(table, (struct hi_cell){.state = number == UINT64_MAX ? HI_CELL_UNKNOWN
 								       : HI_CELL_VALUE,
 					 .number = number});
 }
 
-void hi_cell_address(struct hi_table *table, uint64_t address)
+void hi_cell_address(struct hi_report_table *table, uint64_t address)
 {
 	if (address)
 		hi_cell_number(table, address);
@@ -201,7 +201,7 @@ void hi_cell_address(struct hi_table *table, uint64_t address)
 		hi_cell_empty(table);
 }
 
-void hi_cell_at_least(struct hi_table *table, uint64_t number)
+void hi_cell_at_least(struct hi_report_table *table, uint64_t number)
 {
 	add_cell(table, (struct hi_cell){.state = number == UINT64_MAX ? HI_CELL_UNKNOWN
 								       : HI_CELL_VALUE,
@@ -209,7 +209,7 @@ void hi_cell_at_least(struct hi_table *table, uint64_t number)
 					 .number = number});
 }
 
-void hi_cell_signed(struct hi_table *table, int64_t number)
+void hi_cell_signed(struct hi_report_table *table, int64_t number)
 {
 	uint64_t magnitude = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
 
@@ -218,7 +218,7 @@ void hi_cell_signed(struct hi_table *table, int64_t number)
 					 .number = magnitude});
 }
 
-void hi_cell_percent(struct hi_table *table, uint64_t part, uint64_t whole)
+void hi_cell_percent(struct hi_report_table *table, uint64_t part, uint64_t whole)
 {
 	bool known = part != UINT64_MAX && whole != UINT64_MAX && whole != 0;
 
@@ -227,14 +227,14 @@ void hi_cell_percent(struct hi_table *table, uint64_t part, uint64_t whole)
 					 .whole = whole});
 }
 
-void hi_cell_empty(struct hi_table *table)
+void hi_cell_empty(struct hi_report_table *table)
 {
 	add_cell(table, (struct hi_cell){.state = HI_CELL_EMPTY});
 }
 
-void hi_table_stress(struct hi_table *table)
+void hi_report_table_stress(struct hi_report_table *table)
 {
-	size_t rows = hi_table_rows(table);
+	size_t rows = hi_report_table_rows(table);
 
 	if (rows && !hi_vector_push(&table->strong, rows - 1))
 		table->page->failed = true;

@@ -43,7 +43,7 @@ struct hi_cell {
 	};
 };
 
-struct hi_table {
+struct hi_report_table {
 	const struct hi_column *columns; /* static storage of the report */
 	size_t n_columns;
 	struct hi_cell_list HI_VECTOR(struct hi_cell) cells; /* row by row */
@@ -66,13 +66,13 @@ enum hi_item_kind {
 struct hi_item {
 	enum hi_item_kind kind;
 	const char *text, *aside;
-	struct hi_table *table;
+	struct hi_report_table *table;
 };
 
 struct hi_page {
 	struct hi_arena arena;
 	struct hi_item_list HI_VECTOR(struct hi_item) items;
-	struct hi_table_list HI_VECTOR(struct hi_table *) tables;
+	struct hi_report_table_list HI_VECTOR(struct hi_report_table *) tables;
 	bool failed;
 };
 
@@ -101,20 +101,20 @@ void hi_page_code(struct hi_page *page, const char *text);
 void hi_page_command(struct hi_page *page, const char *command, const char *purpose);
 
 /* Fill it row by row, exactly n cells a row, in column order. Never NULL. */
-struct hi_table *hi_page_table(struct hi_page *page, const struct hi_column *columns,
-			       size_t n_columns);
-size_t hi_table_rows(const struct hi_table *table);
-void hi_cell_text(struct hi_table *table, const char *safe, unsigned indent);
+struct hi_report_table *hi_page_table(struct hi_page *page,
+				      const struct hi_column *columns, size_t n_columns);
+size_t hi_report_table_rows(const struct hi_report_table *table);
+void hi_cell_text(struct hi_report_table *table, const char *safe, unsigned indent);
 /* bytes, counts, addresses; UINT64_MAX is unknown. */
-void hi_cell_number(struct hi_table *table, uint64_t number);
+void hi_cell_number(struct hi_report_table *table, uint64_t number);
 /* 0 (in no memory) stays empty. */
-void hi_cell_address(struct hi_table *table, uint64_t address);
-void hi_cell_at_least(struct hi_table *table, uint64_t number);
-void hi_cell_signed(struct hi_table *table, int64_t number);
-void hi_cell_percent(struct hi_table *table, uint64_t part, uint64_t whole);
-void hi_cell_empty(struct hi_table *table);
+void hi_cell_address(struct hi_report_table *table, uint64_t address);
+void hi_cell_at_least(struct hi_report_table *table, uint64_t number);
+void hi_cell_signed(struct hi_report_table *table, int64_t number);
+void hi_cell_percent(struct hi_report_table *table, uint64_t part, uint64_t whole);
+void hi_cell_empty(struct hi_report_table *table);
 /* Stresses the row that was just finished. */
-void hi_table_stress(struct hi_table *table);
+void hi_report_table_stress(struct hi_report_table *table);
 
 /* "90.1 %", "<0.1 %", ">99.9 %", "100 %"; "?" if one is unknown or whole is 0. */
 char *hi_percent(char out[16], uint64_t part, uint64_t whole);

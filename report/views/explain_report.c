@@ -132,7 +132,7 @@ static void show_evidence_steps(const struct hi_explain_report *r, struct hi_pag
 						   {"field", HI_COLUMN_TEXT},
 						   {"says", HI_COLUMN_TEXT},
 						   {"by", HI_COLUMN_TEXT}};
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	if (r->n_steps == 0)
 		return;
@@ -176,7 +176,7 @@ static void show_object_fields(const struct hi_explain_report *r, struct hi_page
 						   {"type", HI_COLUMN_TEXT},
 						   {"value", HI_COLUMN_TEXT},
 						   {"leads to", HI_COLUMN_TEXT}};
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	if (r->n_fields == 0)
 		return;
@@ -218,7 +218,7 @@ static void show_referrers(const struct hi_explain_report *r, struct hi_page *pa
 						   {"address", HI_COLUMN_ADDRESS},
 						   {"field", HI_COLUMN_TEXT},
 						   {"grade", HI_COLUMN_WORD}};
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	if (!is_node(r) || r->info.sort == HI_NODE_ROOT)
 		return;
@@ -248,7 +248,7 @@ static void show_dominators(const struct hi_explain_report *r, struct hi_page *p
 	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
 						   {"address", HI_COLUMN_ADDRESS},
 						   {"retained", HI_COLUMN_BYTES}};
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	if (r->n_dominators == 0 || r->info.sort != HI_NODE_OBJECT)
 		return;

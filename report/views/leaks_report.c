@@ -157,7 +157,7 @@ static bool has_what(const struct hi_leaks_report *r)
 }
 
 /* The first column, the class, is there only where somebody says it. */
-static struct hi_table *table_with_or_without_what(const struct hi_leaks_report *r,
+static struct hi_report_table *table_with_or_without_what(const struct hi_leaks_report *r,
 						   const struct hi_column *columns,
 						   size_t n, struct hi_page *page)
 {
@@ -167,7 +167,7 @@ static struct hi_table *table_with_or_without_what(const struct hi_leaks_report 
 
 /* What the runtime says of it, if anything, else its verdict. */
 static void print_class_cell(const struct hi_leaks_report *r,
-			     const struct hi_leaks_row *row, struct hi_table *t)
+			     const struct hi_leaks_row *row, struct hi_report_table *t)
 {
 	if (r->by_class && row->unreachable_class)
 		hi_cell_text(t, hi_unreachable_class_key(row->unreachable_class), 0);
@@ -188,8 +188,8 @@ static bool has_root_names(const struct hi_leaks_row *rows, size_t n)
 	return false;
 }
 
-static void cell_name(const struct hi_leaks_row *row, bool named, struct hi_table *t,
-		      struct hi_page *page)
+static void cell_name(const struct hi_leaks_row *row, bool named,
+		      struct hi_report_table *t, struct hi_page *page)
 {
 	if (named)
 		hi_cell_text(t, hi_page_safe(page, row->name ? row->name : ""), 0);
@@ -203,7 +203,7 @@ static void show_leak_rows(const struct hi_leaks_report *r, struct hi_page *page
 		{"objects", HI_COLUMN_COUNT},	{"bytes", HI_COLUMN_BYTES},
 		{"example", HI_COLUMN_ADDRESS}, {"which is", HI_COLUMN_TEXT}};
 	bool named = has_root_names(r->rows, r->n_rows);
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	hi_page_heading(page, "By type",
 			"single: holds no other object; chain: holds others; cycle: its "
@@ -233,7 +233,7 @@ static void show_leak_roots(const struct hi_leaks_report *r, struct hi_page *pag
 		{"which is", HI_COLUMN_TEXT}};
 	static const struct hi_hidden none;
 	bool named = has_root_names(r->roots, r->n_roots);
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	hi_page_heading(page, "Largest leak roots", NULL);
 	t = table_with_or_without_what(r, columns, 6 + named, page);

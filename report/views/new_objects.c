@@ -27,7 +27,7 @@ static const char *way_text(const struct hi_new_row *row, struct hi_page *page)
 }
 
 static void show_new_object_row(const struct hi_new_row *row, bool survivors,
-				struct hi_table *t, struct hi_page *page)
+				struct hi_report_table *t, struct hi_page *page)
 {
 	hi_cell_text(t, hi_type_label(row->type, page), 0);
 	hi_cell_number(t, row->count);
@@ -51,7 +51,7 @@ static void show_new_object_rows(const struct hi_new_objects *n, bool survivors,
 		{"of born", HI_COLUMN_COUNT},  {"bytes", HI_COLUMN_BYTES},
 		{"retained", HI_COLUMN_BYTES}, {"a path to one", HI_COLUMN_TEXT}};
 	static const struct hi_hidden none;
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	hi_page_heading(page, survivors ? "Survivors" : "New objects",
 			"retained: what would go with them, older objects too");
@@ -72,7 +72,7 @@ static void show_holders(const struct hi_new_objects *n, bool survivors,
 		[HI_LEAK_CERTAIN] = "nothing: leaked",
 		[HI_LEAK_LIKELY] = "nothing: probably leaked",
 		[HI_LEAK_GARBAGE] = "nothing: garbage"};
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	hi_page_heading(page, survivors ? "What holds them" : "What holds the growth",
 			survivors ? "survivors alone" : "born objects alone");

@@ -10,7 +10,7 @@ static void show_path_steps(const struct hi_paths_way *way, struct hi_page *page
 						   {"to", HI_COLUMN_TEXT},
 						   {"address", HI_COLUMN_ADDRESS},
 						   {"retained", HI_COLUMN_BYTES}};
-	struct hi_table *t = hi_page_table(page, columns, 4);
+	struct hi_report_table *t = hi_page_table(page, columns, 4);
 
 	for (size_t i = 0; i < way->n_steps; i++) {
 		const struct hi_paths_step *step = &way->steps[i];

@@ -219,7 +219,7 @@ static enum hi_column_kind column_kind(const struct hi_result *r, size_t column)
 	return has_real ? HI_COLUMN_FIGURE : kinds[r->columns[column].unit];
 }
 
-static void number_cell(struct hi_page *page, struct hi_table *table,
+static void number_cell(struct hi_page *page, struct hi_report_table *table,
 			enum hi_column_kind kind, int64_t number)
 {
 	if (kind == HI_COLUMN_ADDRESS)
@@ -230,7 +230,7 @@ static void number_cell(struct hi_page *page, struct hi_table *table,
 		hi_cell_signed(table, number);
 }
 
-static void page_cell(struct hi_page *page, struct hi_table *table,
+static void page_cell(struct hi_page *page, struct hi_report_table *table,
 		      enum hi_column_kind kind, const struct hi_result_cell *cell)
 {
 	switch (cell->kind) {
@@ -254,7 +254,7 @@ static enum hi_status make_result_table(struct hi_result *r, struct hi_error *er
 	struct hi_page *page = r->to.page;
 	struct hi_column *columns =
 		hi_arena_alloc(&page->arena, r->n_columns * sizeof(*columns));
-	struct hi_table *table;
+	struct hi_report_table *table;
 
 	if (!columns)
 		return hi_fail_memory(err, "table");

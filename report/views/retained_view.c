@@ -24,7 +24,7 @@ static void show_retained_rows(const struct hi_retained_report *r, struct hi_pag
 						   {"retained", HI_COLUMN_BYTES},
 						   {"of live", HI_COLUMN_PERCENT},
 						   {"address", HI_COLUMN_ADDRESS}};
-	struct hi_table *t = hi_page_table(page, columns, 5);
+	struct hi_report_table *t = hi_page_table(page, columns, 5);
 
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_retained_row *row = &r->rows[i];
@@ -47,7 +47,7 @@ static void show_retained_types(const struct hi_retained_report *r, struct hi_pa
 						   {"retained", HI_COLUMN_BYTES},
 						   {"of live", HI_COLUMN_PERCENT},
 						   {"shallow", HI_COLUMN_BYTES}};
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	if (r->n_types == 0)
 		return;

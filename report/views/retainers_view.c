@@ -78,7 +78,8 @@ static void show_auto(const struct hi_retainers_report *r, struct hi_page *page)
 }
 
 static void show_retainer_row(const struct hi_retainers_report *r,
-			      const struct hi_retainers_row *row, struct hi_table *t)
+			      const struct hi_retainers_row *row,
+			      struct hi_report_table *t)
 {
 	const struct hi_set_row *sum = &row->sum;
 
@@ -109,7 +110,7 @@ static void show_retainer_rows(const struct hi_retainers_report *r, struct hi_pa
 						 {"of live", HI_COLUMN_PERCENT},
 						 {"objects", HI_COLUMN_COUNT}};
 	static const struct hi_hidden none;
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	hi_page_heading(page, "Retainer sets",
 			"the nearest retainers on all ways from the roots");

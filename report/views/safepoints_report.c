@@ -120,7 +120,7 @@ static void show_safepoint_rows(const struct hi_safepoints_report *r,
 						   {"hits", HI_COLUMN_COUNT},
 						   {"cost", HI_COLUMN_WORD},
 						   {"where", HI_COLUMN_TEXT}};
-	struct hi_table *table = hi_page_table(page, columns, 4);
+	struct hi_report_table *table = hi_page_table(page, columns, 4);
 
 	for (size_t i = 0; i < r->shown; i++) {
 		const struct hi_safepoint_row *row = &r->rows[i];
@@ -130,7 +130,7 @@ static void show_safepoint_rows(const struct hi_safepoints_report *r,
 		hi_cell_text(table, cost_text(row), 0);
 		hi_cell_text(table, where_text(row, page), 0);
 		if (row->is_gc)
-			hi_table_stress(table);
+			hi_report_table_stress(table);
 	}
 	if (r->n_rows > r->shown)
 		hi_page_note(page, hi_page_printf(page, "%zu more with --all",

@@ -107,7 +107,7 @@ static void show_census_points(const struct hi_snapshots_report *r, struct hi_pa
 		{"paused", HI_COLUMN_WORD},
 		{"graph", HI_COLUMN_MINOR_BYTES},
 	};
-	struct hi_table *table = hi_page_table(page, columns, 9);
+	struct hi_report_table *table = hi_page_table(page, columns, 9);
 	const struct hi_snapshots_row *peak = find_highest_census(r);
 	char time[24];
 
@@ -133,7 +133,7 @@ static void show_census_points(const struct hi_snapshots_report *r, struct hi_pa
 		else
 			hi_cell_empty(table);
 		if (row == peak)
-			hi_table_stress(table);
+			hi_report_table_stress(table);
 	}
 }
 
@@ -142,7 +142,7 @@ static void show_marks(const struct hi_snapshots_report *r, struct hi_page *page
 	static const struct hi_column columns[] = {{"census", HI_COLUMN_COUNT},
 						   {"after", HI_COLUMN_WORD},
 						   {"mark", HI_COLUMN_TEXT}};
-	struct hi_table *table;
+	struct hi_report_table *table;
 
 	if (!r->n_marks)
 		return;
@@ -166,7 +166,7 @@ static void show_census_types(const struct hi_snapshots_report *r, struct hi_pag
 						   {"objects", HI_COLUMN_COUNT},
 						   {"retained", HI_COLUMN_BYTES},
 						   {"type", HI_COLUMN_TEXT}};
-	struct hi_table *table;
+	struct hi_report_table *table;
 
 	hi_page_heading(page, hi_page_printf(page, "Census %" PRIu64, r->of->number),
 			"live objects by type");

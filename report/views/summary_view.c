@@ -165,7 +165,7 @@ static struct ledger_columns choose_columns(const struct hi_ledger *l,
 	return c;
 }
 
-static void ledger_row(struct hi_table *t, const struct ledger_columns *c,
+static void ledger_row(struct hi_report_table *t, const struct ledger_columns *c,
 		       const struct hi_ledger_row *row, uint64_t rss)
 {
 	hi_cell_text(t, row->label, row->level > 0 ? (unsigned)row->level : 0);
@@ -190,7 +190,7 @@ static bool is_tiny(const struct hi_ledger *l, const struct hi_ledger_row *row)
 	       (row->swapped == 0 || row->swapped == HI_UNKNOWN);
 }
 
-static void ledger_rows(struct hi_table *t, const struct ledger_columns *c,
+static void ledger_rows(struct hi_report_table *t, const struct ledger_columns *c,
 			const struct hi_ledger *l)
 {
 	struct hi_ledger_row rest = {.label = "", .count = HI_UNKNOWN};
@@ -218,7 +218,7 @@ static void ledger_rows(struct hi_table *t, const struct ledger_columns *c,
 	ledger_row(t, c, &rest, l->rss);
 }
 
-static void ledger_sum(struct hi_table *t, const struct ledger_columns *c,
+static void ledger_sum(struct hi_report_table *t, const struct ledger_columns *c,
 		       const struct hi_ledger *l)
 {
 	bool negative = l->unknown < 0;
@@ -237,14 +237,14 @@ static void ledger_sum(struct hi_table *t, const struct ledger_columns *c,
 	hi_cell_percent(t, l->rss, l->rss);
 	for (size_t i = 3; i < c->n; i++)
 		hi_cell_empty(t);
-	hi_table_stress(t);
+	hi_report_table_stress(t);
 }
 
 static void show_ledger(const struct hi_summary_report *r, struct hi_page *page)
 {
 	const struct hi_ledger *l = r->ledger;
 	struct ledger_columns c;
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	if (!l)
 		return;
@@ -307,7 +307,7 @@ static void show_summary_types(const struct hi_summary_report *r, struct hi_page
 		{"shallow", HI_COLUMN_BYTES},  {"of live", HI_COLUMN_PERCENT},
 		{"retained", HI_COLUMN_BYTES}, {"evidence", HI_COLUMN_WORD}};
 	size_t n = types_shown(r);
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	if (n == 0)
 		return;
@@ -350,7 +350,7 @@ static const char *kinds_text(const struct hi_summary_report *r, struct hi_page 
 
 /* One row: a variable, or those that hold something together. */
 static void show_owner(const struct hi_summary_report *r,
-		       const struct hi_summary_owner *o, struct hi_table *t,
+		       const struct hi_summary_owner *o, struct hi_report_table *t,
 		       struct hi_page *page)
 {
 	bool is_one = o->n == 1;
@@ -379,7 +379,7 @@ static void show_summary_roots(const struct hi_summary_report *r, struct hi_page
 		{"retained", HI_COLUMN_BYTES}, {"of live", HI_COLUMN_PERCENT},
 		{"type", HI_COLUMN_TEXT},      {"where", HI_COLUMN_TEXT}};
 	const char *doubtful = hi_report_header_conservative(r->header, page);
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	if (r->live_bytes == 0)
 		return;
@@ -408,7 +408,7 @@ static void show_summary_leaks(const struct hi_summary_report *r, struct hi_page
 		{"bytes", HI_COLUMN_BYTES},
 		{"example", HI_COLUMN_ADDRESS}};
 	bool has_what = r->by_class || r->likely_objects;
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	if (r->leak_objects == 0)
 		return;

@@ -239,7 +239,7 @@ static void show_untyped_fields(const struct hi_untyped_report *r, struct hi_pag
 						   {"bytes", HI_COLUMN_BYTES},
 						   {"of live", HI_COLUMN_PERCENT},
 						   {"sizes", HI_COLUMN_TEXT}};
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	hi_page_heading(page, "Fields that lead to memory without a type", NULL);
 	t = hi_page_table(page, columns, 5);

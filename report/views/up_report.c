@@ -260,7 +260,7 @@ static void show_step(const struct hi_up_report *r, const struct hi_up_step *ste
 						   {"of these", HI_COLUMN_PERCENT},
 						   {"objects", HI_COLUMN_COUNT}};
 	char bytes[24], objects[32];
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	hi_page_heading(
 		page, hi_page_printf(page, "%zu. %s", number, types_text(r, step, page)),

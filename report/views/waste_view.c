@@ -41,7 +41,7 @@ static void show_waste_types(const struct hi_waste_report *r, struct hi_page *pa
 		{"type", HI_COLUMN_TEXT},    {"live", HI_COLUMN_BYTES},
 		{"copies", HI_COLUMN_BYTES}, {"zeros", HI_COLUMN_BYTES},
 		{"unused", HI_COLUMN_BYTES}, {"savable", HI_COLUMN_BYTES}};
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	hi_page_heading(page, "By type", "columns may count the same bytes");
 	t = hi_page_table(page, columns, 6);
@@ -79,8 +79,8 @@ static struct hi_hidden hidden_of(const struct hi_waste_left *left)
 	return (struct hi_hidden){left->groups, left->copied};
 }
 
-static struct hi_table *groups_table(const struct hi_waste_report *r,
-				     struct hi_page *page)
+static struct hi_report_table *groups_table(const struct hi_waste_report *r,
+					    struct hi_page *page)
 {
 	static const struct hi_column columns[] = {
 		{"saved", HI_COLUMN_BYTES},   {"objects", HI_COLUMN_COUNT},
@@ -102,7 +102,7 @@ static void show_groups(const struct hi_waste_report *r, struct hi_page *page)
 	struct hi_hidden below = hidden_of(&r->waste->below);
 	struct hi_hidden other = hidden_of(&r->waste->other);
 	char groups[32], copies[32];
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	if (r->waste->all.groups == 0)
 		return;
@@ -145,7 +145,7 @@ static void show_classes(const struct hi_heap_use *use, struct hi_page *page)
 						   {"bytes", HI_COLUMN_BYTES},
 						   {"headers", HI_COLUMN_BYTES},
 						   {"of bytes", HI_COLUMN_PERCENT}};
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	hi_page_heading(page, "Allocated blocks by size",
 			"what requests were rounded up by is not recorded");
@@ -166,7 +166,7 @@ static void show_classes(const struct hi_heap_use *use, struct hi_page *page)
 	hi_cell_number(t, use->allocated_bytes);
 	hi_cell_number(t, use->header);
 	hi_cell_percent(t, use->header, use->allocated_bytes);
-	hi_table_stress(t);
+	hi_report_table_stress(t);
 }
 
 static void show_free(const struct hi_heap_use *use, struct hi_page *page)
@@ -181,7 +181,7 @@ static void show_free(const struct hi_heap_use *use, struct hi_page *page)
 		[HI_FREE_BIN] = "bins",
 		[HI_FREE_TOP] = "top",
 	};
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	hi_page_heading(page, "Free blocks", NULL);
 	t = hi_page_table(page, columns, 4);
@@ -206,7 +206,7 @@ static void show_pages(const struct hi_heap_use *use, struct hi_page *page)
 		[HI_PAGE_UNDER_HALF] = "a quarter to a half",
 		[HI_PAGE_OVER_HALF] = "a half or more",
 	};
-	struct hi_table *t;
+	struct hi_report_table *t;
 
 	hi_page_heading(page, "Pages of the heap",
 			use->residency_known

@@ -235,15 +235,15 @@ HI_TEST(report_json, a_core_without_a_heap_is_what_the_schema_says)
 	struct hi_summary_report *report;
 	struct hi_error err;
 
-	s->head.pid = 0;
-	s->head.exe = "";
-	s->head.build_id[0] = 0;
-	s->head.core = "core.1";
-	s->head.mode = "core";
-	s->head.pause_ns = s->head.time_ns = UINT64_MAX;
-	s->head.safepoint = NULL;
-	s->head.allocator = NULL;
-	s->head.shares = NULL;
+	s->header.pid = 0;
+	s->header.exe = "";
+	s->header.build_id[0] = 0;
+	s->header.core = "core.1";
+	s->header.mode = "core";
+	s->header.pause_ns = s->header.time_ns = UINT64_MAX;
+	s->header.safepoint = NULL;
+	s->header.allocator = NULL;
+	s->header.shares = NULL;
 	s->ledger.rss = HI_UNKNOWN;
 	for (size_t i = 0; i < s->ledger.n_rows; i++)
 		s->ledger.rows[i].resident = HI_UNKNOWN;
@@ -268,14 +268,14 @@ HI_TEST(report_json, census_retained_and_leaks_are_what_the_schema_says)
 	struct document *d;
 	struct hi_error err;
 
-	HI_ASSERT_OK(hi_census_report_create(&s->head, s->graph, &s->census, &only,
+	HI_ASSERT_OK(hi_census_report_create(&s->header, s->graph, &s->census, &only,
 					     &census, &err),
 		     &err);
 	d = document_open();
 	hi_census_json(census, &d->json);
 	hi_census_report_destroy(census);
 	HI_ASSERT_EQ(0, validate(d, "rows.v1.json"));
-	HI_ASSERT_OK(hi_retained_report_create(&s->head, s->graph, &s->reach,
+	HI_ASSERT_OK(hi_retained_report_create(&s->header, s->graph, &s->reach,
 					       &s->dominators, &s->census, &only,
 					       UINT64_MAX, &retained, &err),
 		     &err);
@@ -283,7 +283,7 @@ HI_TEST(report_json, census_retained_and_leaks_are_what_the_schema_says)
 	hi_retained_json(retained, &d->json);
 	hi_retained_report_destroy(retained);
 	HI_ASSERT_EQ(0, validate(d, "rows.v1.json"));
-	HI_ASSERT_OK(hi_leaks_report_create(&s->head, s->graph, &s->reach, &s->leaks,
+	HI_ASSERT_OK(hi_leaks_report_create(&s->header, s->graph, &s->reach, &s->leaks,
 					    &only, &leaks, &err),
 		     &err);
 	d = document_open();
@@ -300,7 +300,7 @@ HI_TEST(report_json, paths_and_explain_are_what_the_schema_says)
 		 .edge = ""},
 		{.info = hi_node_info(s->graph, &s->dominators, 0), .edge = "server.db"}};
 	struct hi_paths_way way = {.text = "server.db", .steps = steps, .n_steps = 2};
-	struct hi_paths_report paths = {.head = &s->head,
+	struct hi_paths_report paths = {.header = &s->header,
 					.query = "0x1",
 					.target = SAMPLE_HOSTILE,
 					.n_targets = 1,
@@ -313,7 +313,7 @@ HI_TEST(report_json, paths_and_explain_are_what_the_schema_says)
 					 .points = true,
 					 .to = steps[1].info};
 	struct hi_explain_link link = {.info = steps[0].info, .text = "server.db"};
-	struct hi_explain_report explain = {.head = &s->head,
+	struct hi_explain_report explain = {.header = &s->header,
 					    .address = SAMPLE_HEAP,
 					    .state = "live",
 					    .mapping = "[heap]",

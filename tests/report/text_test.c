@@ -172,7 +172,7 @@ HI_TEST(report_text, columns_are_aligned_numbers_to_the_right)
 		{"share", HI_COLUMN_PERCENT}, {"n", HI_COLUMN_COUNT},
 		{"at", HI_COLUMN_ADDRESS},    {"kind", HI_COLUMN_WORD}};
 	struct hi_page *page = make_page();
-	struct hi_table *t = hi_page_table(page, columns, 6);
+	struct hi_report_table *t = hi_page_table(page, columns, 6);
 
 	hi_cell_text(t, "a", 0);
 	hi_cell_number(t, 1536);
@@ -197,7 +197,7 @@ HI_TEST(report_text, long_names_are_cut_in_the_middle_only_when_they_do_not_fit)
 	static const struct hi_column columns[] = {{"type", HI_COLUMN_TEXT},
 						   {"n", HI_COLUMN_COUNT}};
 	struct hi_page *page = make_page();
-	struct hi_table *t = hi_page_table(page, columns, 2);
+	struct hi_report_table *t = hi_page_table(page, columns, 2);
 
 	hi_cell_text(t, "beginning_0123456789_0123456789_0123456789_end", 0);
 	hi_cell_number(t, 1);
@@ -214,7 +214,7 @@ HI_TEST(report_text, wide_characters_and_combining_marks_are_measured)
 	static const struct hi_column columns[] = {{"", HI_COLUMN_TEXT},
 						   {"", HI_COLUMN_COUNT}};
 	struct hi_page *page = make_page();
-	struct hi_table *t = hi_page_table(page, columns, 2);
+	struct hi_report_table *t = hi_page_table(page, columns, 2);
 	char *text;
 
 	hi_cell_text(t, "表表表表表表表表表表表表表表表表表表表表表表", 0);

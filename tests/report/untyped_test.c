@@ -82,7 +82,7 @@ static struct hi_untyped_report *make_report(struct sample *s, size_t top)
 	struct hi_restrict only = {.top = top};
 	struct hi_untyped_report *r;
 
-	HI_ASSERT_OK(hi_untyped_report_create(&s->head, s->graph, &s->reach, &untyped,
+	HI_ASSERT_OK(hi_untyped_report_create(&s->header, s->graph, &s->reach, &untyped,
 					      &only, &r, &err),
 		     &err);
 	hi_test_defer(report_deferred, r);
@@ -145,7 +145,7 @@ HI_TEST(report_untyped, what_is_about_one_record_is_one_block)
 		{.row = &rows[1], .record = "", .variable = "spare"},
 		{.row = &rows[2], .record = "shelf", .variable = ""}};
 	struct sample *s = sample_make();
-	struct hi_untyped_report r = {.head = &s->head, .rows = lines, .n_rows = 3};
+	struct hi_untyped_report r = {.header = &s->header, .rows = lines, .n_rows = 3};
 	const char *text = render(&r, 80);
 
 	HI_ASSERT_MSG(strstr(text, "\n  record shelf {\n"

@@ -106,7 +106,7 @@ static enum hi_status show(struct made *m, const struct hi_restrict *only, unsig
 	if (!page)
 		return hi_fail_memory(err, "page");
 	setlocale(LC_CTYPE, "C.UTF-8");
-	status = hi_waste_report_create(&m->s->head, m->s->graph, &m->waste, &m->use,
+	status = hi_waste_report_create(&m->s->header, m->s->graph, &m->waste, &m->use,
 					only, &report, err);
 	if (status == HI_OK) {
 		hi_waste_display(report, page);
@@ -192,7 +192,7 @@ HI_TEST(report_waste, nothing_to_tell_is_told)
 	has(m->text, "0 B in extra copies");
 	HI_ASSERT(strstr(m->text, "Identical contents") == NULL);
 	check_lines(m->text, 80);
-	m->s->head.allocator = NULL;
+	m->s->header.allocator = NULL;
 	has(page_of(m, &only, 80), "no known allocator");
 	HI_ASSERT(strstr(m->text, "Free blocks") == NULL);
 }

@@ -1,25 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Note [Lookup by rank]
- *
- * The id of an object is its rank in address order, so a table that counts
- * objects answers "which object is at this address" without storing a single
- * address: one entry covers 64 granules (the alignment of objects), one bit
- * a granule says whether an object starts there, and `rank` is the number of
- * objects that start before the entry. The id of the last object that starts
- * at or before a granule is rank + popcount(bits up to it) - 1. That is one
- * cache line a question, 16 bytes per KiB of heap, and no search.
- *
- * An entry that no object touches stays all zero and its page untouched:
- * rank 0 without a start bit means "nothing here". That is also right for the
- * entries before the very first object. An entry in the middle of a large
- * object has no bits but its rank, so that the object before it is found.
- * (Rank - 1 may name an object of another region; its end is then at or below
- * this region's start, and the test against its size fails.)
- *
- * A region of one object (an mmapped chunk) gets one entry with a granule so
- * wide that it covers the object.
- */
+/* The columns of the object table: their memory and what they say of one object. */
 #include "census/graph/objects_internal.h"
 
 #include "base/alloc.h"
