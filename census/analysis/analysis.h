@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All that is computed from a sealed graph for the summary: reachability,
- * dominators and retained sizes, leak roots, ways to a root, the census by
- * type, suspects. Iterative, linear; results do not depend on the number of
- * threads. Weak edges retain nothing anywhere in here.
+ * What is computed from a sealed graph: reachability, dominators and retained sizes, leak
+ * roots, paths to a root, the census by type, suspects.
+ *
+ * Every analysis is iterative and linear unless its comment says otherwise, and its
+ * result does not depend on the number of threads. Weak edges retain nothing in any of
+ * them. Results are owned by the caller and freed by their _destroy function, which
+ * accepts NULL. Sizes are in bytes.
  */
 #ifndef HI_CENSUS_ANALYSIS_ANALYSIS_H
 #define HI_CENSUS_ANALYSIS_ANALYSIS_H
@@ -34,7 +37,8 @@ struct hi_reach {
 };
 enum hi_status hi_reach_compute(const struct hi_graph *g, unsigned threads,
 				struct hi_reach **ret, struct hi_error *err);
-/* Takes the bits (from hi_calloc) and counts. */
+/* Sets which leaked objects are only likely leaked, and counts them. Takes likely: a
+ * bit per node, from hi_calloc. */
 void hi_reach_set_likely(const struct hi_graph *g, struct hi_reach *reach,
 			 uint64_t *likely);
 void hi_reach_destroy(struct hi_reach *reach);
@@ -46,7 +50,8 @@ struct hi_scc {
 	uint32_t count;
 	hi_node n_nodes; /* length of component */
 };
-/* Over the nodes whose bit in `within` is set (NULL: all); others UINT32_MAX. */
+/* Computes the components of the nodes whose bit in `within` is set (NULL: of all
+ * nodes); the others get component UINT32_MAX. HI_NO_MEMORY. */
 enum hi_status hi_scc_compute(const struct hi_graph *g, const uint64_t *within,
 			      struct hi_scc **ret, struct hi_error *err);
 void hi_scc_destroy(struct hi_scc *scc);
@@ -66,7 +71,7 @@ struct hi_dominators {
 			 * so its first child is at i + 1, the next child behind that
 			 * one's span */
 	hi_node n_nodes, n_order;
-	bool is_borrowed; /* the four arrays are somebody else's */
+	bool is_borrowed; /* the four arrays are not freed with it */
 };
 enum hi_status hi_dominators_compute(const struct hi_graph *g,
 				     const struct hi_reach *reach,
@@ -129,13 +134,14 @@ hi_census_by_type(const struct hi_graph *g, const struct hi_reach *reach,
 		  const struct hi_dominators *dominators /* NULL: no retained */,
 		  struct hi_census **ret, struct hi_error *err);
 void hi_census_destroy(struct hi_census *census);
-/* Exact: bytes that become unreachable when all objects of `type` go away, by
- * the edges that dominators go by (so never less than hi_census_row.retained). */
+/* Computes the bytes that become unreachable when all objects of `type` go away, by
+ * the edges that dominators go by. Exact, and so never less than
+ * hi_census_row.retained. */
 enum hi_status hi_census_retained_by_type(const struct hi_graph *g,
 					  const struct hi_reach *reach, uint32_t type,
 					  uint64_t *bytes_ret, struct hi_error *err);
 
-/* ---- ways to a root (paths.c) ---- */
+/* ---- paths to a root (paths.c) ---- */
 struct hi_path {
 	hi_node *nodes; /* nodes[0] a root variable, nodes[length-1] the target */
 	size_t length;
@@ -145,36 +151,39 @@ struct hi_paths {
 	struct hi_path
 		*paths; /* shortest first; ties: fewer conservative edges, then ids */
 	size_t n_paths;
-	bool more; /* the search stopped at k, or at a limit of its own: there may be
-		    * more, and unless n_paths is k the last ones may be missing */
+	bool more; /* true: the search ended at k or at its own limit, so there may be
+		    * more; unless n_paths is k, the last paths may be missing */
 };
 /*
- * The k shortest simple ways from a root to any of the targets; precise edges
- * are preferred over conservative ones at equal length. Two paths differ in at
- * least one node. A path ends at the first target on it. Targets that only
- * internal_roots reach have none. Tens of bytes an object while it runs.
+ * Finds the k shortest simple paths from a root to any of the targets. Of paths of one
+ * length those with fewer conservative edges come first. Two paths differ in at least one
+ * node, and a path ends at the first target on it. A target that only internal_roots
+ * reach has no path. Needs tens of bytes of memory per object while it runs.
+ * HI_NO_MEMORY.
  */
 enum hi_status hi_paths_find(const struct hi_graph *g, const struct hi_reach *reach,
 			     const hi_node *targets, size_t n_targets, size_t k,
 			     struct hi_paths **ret, struct hi_error *err);
-/* To each of them the first way that hi_paths_find would give for it alone, in one walk:
- * paths[i] to targets[i]; of length 0 where there is none. The walk ends where all are
- * found: leave out what nothing leads to (paths_shortest.c). */
+/* Finds for each target the path that hi_paths_find() would give first for it alone,
+ * in one breadth-first walk: paths[i] leads to targets[i] and has length 0 where there
+ * is none. The walk ends when all targets are found, so leave out targets that are not
+ * reachable. HI_NO_MEMORY. */
 enum hi_status hi_paths_shortest(const struct hi_graph *g, const hi_node *targets,
 				 size_t n, struct hi_paths **ret, struct hi_error *err);
 void hi_paths_destroy(struct hi_paths *paths);
 
 /* ---- suspects (suspects.c) ----
- * What holds over `share` of the live heap, followed down the dominator tree
- * while one child holds >= 0.7 of its parent: the accumulation point. */
+ * A suspect retains more than `share` of the live heap. It is followed down the dominator
+ * tree while one child retains at least 0.7 of its parent; where that ends is the
+ * accumulation point. */
 struct hi_suspect {
 	hi_node top; /* root variable or object just under the super-root's kinds */
-	hi_node accumulation; /* where it spreads out; of a run of one type (a list)
-			       * the first. Note [Runs of one type] */
+	hi_node accumulation; /* where the memory spreads out; of a run of objects of one
+			       * type (a list) the first one. Note [Runs of one type] */
 	uint64_t retained;    /* of top */
 	uint64_t accumulation_retained;
-	uint32_t child_type; /* the type that most of the accumulation's children bytes
-				have */
+	uint32_t child_type; /* the type with most of the bytes of the accumulation's
+			      * children */
 	uint64_t children, children_bytes; /* of that type: direct dominator children */
 };
 struct hi_suspects {
@@ -186,7 +195,7 @@ enum hi_status hi_suspects_find(const struct hi_graph *g, const struct hi_reach 
 				struct hi_suspects **ret, struct hi_error *err);
 void hi_suspects_destroy(struct hi_suspects *suspects);
 
-/* Who points at node: reverse edges of one node, by a scan of all rows. */
+/* The nodes that refer to a node: its reverse edges, found by one scan of all rows. */
 struct hi_referrers {
 	hi_node *from;
 	uint8_t *grade;

@@ -11,7 +11,7 @@
 
 enum { NO_ROW = UINT32_MAX };
 
-/* Who belongs to which row. */
+/* Maps an object to the row that counts it. */
 struct grouping {
 	const struct hi_graph *graph;
 	const struct hi_reach *reach;

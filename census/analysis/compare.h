@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two heaps beside each other: which objects were born, which died, and whose they are.
+ * Compares two heaps: which objects were born, which died, and what holds them.
  *
- * Objects are matched by address and type where both are one process; else by type and
- * the way to them (the types of what dominates them, up to a variable's name without its
- * thread's number; a run of one type, a list, counts as one step): of the objects with
- * the same type and way as many match as both heaps have, those at lower addresses
- * first. Blocks of the allocator are left out.
+ * Objects of one process match by address and type. Objects of different processes match
+ * by type and path: the types of their dominators, up to the name of a variable, without
+ * the number of its thread; a run of objects of one type (a list) counts as one step. Of
+ * the objects with one type and path as many match as both heaps have, those at lower
+ * addresses first. The allocator's own blocks are left out.
  */
 #ifndef HI_CENSUS_ANALYSIS_COMPARE_H
 #define HI_CENSUS_ANALYSIS_COMPARE_H
@@ -14,7 +14,7 @@
 #include "base/arena.h"
 #include "census/analysis/analysis.h"
 
-/* Rows of the caller's own, of one side. */
+/* Groups that the caller defines, of one heap. */
 struct hi_compare_groups {
 	uint32_t *of_object; /* by object: which of the names */
 	const char **names;  /* n; groups of one name, on either side, are one row */
@@ -26,8 +26,8 @@ struct hi_heap_side {
 	const struct hi_reach *reach;
 	const struct hi_dominators *dominators;
 	const struct hi_compare_groups *groups; /* NULL, but for HI_COMPARE_BY_GROUP */
-	/* Bits by object: only these are in rows, born or died; all are matched. NULL:
-	 * all. */
+	/* Bits by object: only these are counted in rows, born and died; all objects
+	 * are matched. NULL: all. */
 	const uint64_t *only;
 };
 
@@ -51,8 +51,8 @@ static inline void hi_heap_total_add(struct hi_heap_total *sum, uint64_t bytes)
 struct hi_compare_row {
 	const char *name; /* "" unknown; hostile */
 	struct hi_heap_total before, after, born, died;
-	/* Bytes of objects that match, and have another size now; or that are in another
-	 * row now: by root, by group. */
+	/* Change in bytes of objects that match and have another size now, or are in
+	 * another row now (by root or by group). */
 	int64_t grown;
 };
 struct hi_comparison {
@@ -72,29 +72,33 @@ enum hi_status hi_compare(const struct hi_heap_side *before,
 void hi_comparison_destroy(struct hi_comparison *c);
 
 /*
- * Three heaps, one after the other: bits of the objects of the third that were born
- * between the first and the second. first: of these two; second: of the latter two.
+ * Compares three heaps of one process, taken one after the other. `first` compares the
+ * first with the second, `second` the second with the third. Returns bits by object of
+ * the third heap: born between the first and the second, and still alive. The caller
+ * frees them.
  */
 enum hi_status hi_compare_survivors(const struct hi_comparison *first,
 				    const struct hi_comparison *second,
 				    const struct hi_heap_side *third, uint64_t **ret,
 				    struct hi_error *err);
 
-/* "main(): p" of "thread 7 main(): p" where that is another run's: it has other numbers.
- */
+/* Returns the name of a root without the number of its thread ("main(): p" of "thread
+ * 7 main(): p") unless both heaps are of one process: another run has other numbers.
+ * Points into name. */
 const char *hi_compare_root_name(const char *name, bool same_process);
 
 /*
- * What holds the growth: like suspects, by the bytes of marked objects alone. top is a
- * node that nothing but a root dominates; holder is below it, as long as one child has
- * 0.7 of what its parent has.
+ * A holder of growth: like a suspect, by the bytes of marked objects alone. `top` is a
+ * node that only a root dominates; `holder` is below it, found by going down while one
+ * child has 0.7 of the marked bytes of its parent.
  */
 struct hi_growth {
 	hi_node top, holder;
 	uint64_t objects, bytes; /* marked, that top retains */
 	uint64_t holder_bytes;
 };
-/* At most `most`, by bytes. */
+/* Finds at most `most` holders, the largest first. items has room for them.
+ * HI_NO_MEMORY. */
 enum hi_status hi_growth_find(const struct hi_heap_side *side, const uint64_t *marked,
 			      size_t most, struct hi_growth *items, size_t *n_ret,
 			      struct hi_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the comparison of heaps consists of. */
+/* Shared by the files that compare heaps: keys of rows, and the match of objects. */
 #ifndef HI_CENSUS_ANALYSIS_COMPARE_INTERNAL_H
 #define HI_CENSUS_ANALYSIS_COMPARE_INTERNAL_H
 

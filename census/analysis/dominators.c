@@ -59,7 +59,7 @@ struct job {
 	uint32_t *pred;	  /* preorder numbers */
 	uint32_t *ancestor, *semi;
 	size_t succ_size, pred_size;
-	uint32_t *pool[8]; /* columns that nobody uses */
+	uint32_t *pool[8]; /* unused columns */
 	unsigned n_pool;
 };
 
@@ -225,7 +225,7 @@ static void relabel_run(struct relabel *r)
 	}
 }
 
-/* The super-root, whose row also has the internal blocks that nobody holds. */
+/* The super-root. Its row also has the internal blocks that no root reaches. */
 static void relabel_super_root(struct relabel *r, const struct hi_reach *reach)
 {
 	struct hi_edges edges = hi_graph_edges(r->graph, r->graph->super_root);
@@ -557,7 +557,7 @@ static bool give_idom(struct job *j)
 	return true;
 }
 
-/* The sum over the children of order[i], whose subtrees follow each other. */
+/* The sum over the children of order[i]. Their subtrees follow each other. */
 static uint64_t children_retained(const struct hi_dominators *d, uint32_t i,
 				  const uint64_t *retained)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Objects by what becomes of them (graph.h: enum hi_unreachable_class) and by type. */
+/* Unreachable objects by class (see graph.h) and type: what a runtime's collector will
+ * do with them. */
 #ifndef HI_CENSUS_ANALYSIS_GARBAGE_H
 #define HI_CENSUS_ANALYSIS_GARBAGE_H
 
@@ -8,19 +9,21 @@
 struct hi_garbage_row {
 	uint32_t type;
 	enum hi_unreachable_class unreachable_class;
-	bool put_aside; /* uncollectable, and live: the collector keeps it */
+	bool put_aside; /* uncollectable and live: the collector keeps a reference to it
+			 */
 	uint64_t objects, bytes;
 	hi_node example; /* the largest; of several the lowest */
 };
 struct hi_garbage {
 	struct hi_garbage_row *rows; /* by bytes, then type */
 	size_t n_rows;
-	/* By class of unreachable objects; what is put aside is in none of them. */
+	/* By class. Objects that the collector put aside are in none of them. */
 	uint64_t objects[HI_UNREACHABLE_CLASSES], bytes[HI_UNREACHABLE_CLASSES];
 	uint64_t aside_objects, aside_bytes;
 };
 
-/* Of a graph without classes of unreachable objects: no rows. */
+/* Counts the classes. A graph of a target without a collector gives no rows.
+ * HI_NO_MEMORY. */
 enum hi_status hi_garbage_compute(const struct hi_graph *graph,
 				  const struct hi_reach *reach, struct hi_garbage **ret,
 				  struct hi_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who holds marked objects, down the dominator tree. */
+/* Finds what holds marked objects, down the dominator tree. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is leaked, in the numbers that gates, differences, series and metrics have in
- * common. What a collector will take is no leak: it has a number of its own.
+ * Totals of leaked memory: the numbers that gates, comparisons, series and metrics share.
+ * Garbage that a collector will take is no leak and has a total of its own.
  */
 #ifndef HI_CENSUS_ANALYSIS_LEAK_TOTALS_H
 #define HI_CENSUS_ANALYSIS_LEAK_TOTALS_H
@@ -13,14 +13,14 @@ struct hi_leak_total {
 };
 struct hi_leak_totals {
 	/* Unreachable objects by verdict, without garbage. */
-	struct hi_leak_sum certain, likely;
-	struct hi_leak_sum garbage; /* the next collection takes it */
-	/* By class of unreachable objects. Unreachable ones are in certain or likely as
-	 * well; what a collector has put aside is live. */
-	struct hi_leak_sum uncollectable, lost;
+	struct hi_leak_total certain, likely;
+	struct hi_leak_total garbage; /* the next collection takes it */
+	/* By class. Unreachable objects are counted in certain or likely as well;
+	 * objects that a collector put aside are live. */
+	struct hi_leak_total uncollectable, lost;
 };
 
-/* Of one object that is not live: the sum that it counts in, and its row in tables. */
+/* Where an object that is not live is counted: the total, and the row in tables. */
 enum hi_leak_kind {
 	HI_LEAK_CERTAIN,
 	HI_LEAK_LIKELY,
@@ -32,11 +32,11 @@ enum hi_leak_kind hi_leak_kind_of(const struct hi_graph *graph,
 /* "(leaked)", "(likely leaked)", "(garbage)" */
 const char *hi_leak_kind_label(enum hi_leak_kind kind);
 
-/* live, leaks: the same, or what a restriction leaves of either (census/graph/within.h).
- */
+/* Counts the totals. live and leaks are the same reachability, or what a restriction
+ * leaves of it for either count (census/graph/within.h). */
 void hi_leak_totals_count(const struct hi_graph *graph, const struct hi_reach *live,
 			  const struct hi_reach *leaks, struct hi_leak_totals *ret);
-/* Of a heap that is not known. */
+/* Returns totals that are all unknown (UINT64_MAX), for a heap that was not decoded. */
 struct hi_leak_totals hi_leak_totals_unknown(void);
 
 #endif

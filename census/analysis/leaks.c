@@ -25,7 +25,8 @@ enum { ENTERED = 1, HOLDS = 2, SEEN = 4, SEVERAL = 8 };
 
 struct leak_finder {
 	const struct hi_graph *graph;
-	uint64_t *unreachable;	/* bits; cleared as leak roots claim their objects */
+	uint64_t *unreachable;	/* bits; cleared for objects that an earlier leak root has
+				 * counted */
 	const uint64_t *likely; /* bits; NULL: none */
 	uint32_t *component;
 	uint8_t *facts; /* per component */
@@ -154,9 +155,9 @@ static bool add_leak_root(struct leak_finder *f, struct hi_walk *walk, hi_node n
 }
 
 /*
- * In address order; what a root claims is no longer unreachable to the later
- * ones. The first member of a component that is met is its lowest, and it is
- * not claimed before, since nothing leads into the component.
+ * In address order: objects that a leak root counts are no longer unreachable for the
+ * later ones. The first member of a component that is found is its lowest one. It was not
+ * counted before, because no edge leads into the component.
  */
 static bool add_roots(struct leak_finder *f)
 {

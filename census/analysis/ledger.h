@@ -26,7 +26,8 @@ struct hi_ledger {
 	struct hi_ledger_row
 		rows[HI_LEDGER_ROWS]; /* sum of level 0 resident + unknown = rss */
 	size_t n_rows;
-	int64_t unknown; /* rss - sum; may be negative by races, then said so */
+	int64_t unknown; /* rss - sum; negative where pages changed between the readings
+			  */
 };
 
 #endif

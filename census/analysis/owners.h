@@ -9,16 +9,17 @@
 
 #include "census/analysis/analysis.h"
 
-enum { HI_OWNERS_MAX = 16 }; /* variables of a set that are told apart */
+enum { HI_OWNERS_MAX = 16 }; /* most variables that a set lists */
 
 struct hi_owner_row {
 	const hi_node *variables; /* increasing; of several with one name (words of a
 				   * stack) the first. Empty: blocks of the allocator */
 	uint32_t n;		  /* <= HI_OWNERS_MAX */
-	bool is_many;	 /* over HI_OWNERS_MAX variables, which are not told; n is 0 */
-	bool is_named;	 /* no untyped words and registers: those count only where no
-			  * variable reaches */
-	uint64_t bytes;	 /* cost of what exactly these reach */
+	bool is_many;	/* more than HI_OWNERS_MAX variables, which are not listed: n is 0
+			 */
+	bool is_named;	/* no untyped words and registers: those count only where no
+			 * variable reaches */
+	uint64_t bytes; /* cost of what exactly these reach */
 	hi_node largest; /* the variable or object of them that retains most */
 	uint64_t largest_bytes;
 };

@@ -43,7 +43,9 @@ enum {
 	MAX_PATHS = 100000,
 	MAX_REFERRERS = 1 << 16, /* considered for one node, nearest first */
 };
-#define DOUBTFUL (1u << 31) /* in a reverse edge: no precise edge beside it */
+#define DOUBTFUL                                                                         \
+	(1u << 31) /* of a reverse edge: no precise edge between the two nodes           \
+		    */
 #define NO_STATE UINT32_MAX
 
 struct state {
@@ -235,7 +237,7 @@ static bool turn_edges_to_referrers(struct search *s)
 	if (!s->from)
 		return false;
 	each_edge(s, put_edge);
-	for (hi_node i = n; i > 0; i--) /* each row said where it ends */
+	for (hi_node i = n; i > 0; i--) /* each row held its end */
 		s->row[i] = s->row[i - 1];
 	s->row[0] = 0;
 	return true;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What holds much of the heap, and where it piles up.
+ * Finds what holds much of the heap, and where it accumulates.
  *
  * Note [Runs of one type]
  *
- * From the top one goes down while one child holds most of its parent. In a
- * linked list this leads from node to node almost to the tail, which says
- * nothing. So when the way down ends in a run of nodes of one type, the run's
- * first node is the place; untyped ones are alike when they cost the same.
+ * The way down goes on while one child retains most of its parent. In a linked list this
+ * leads from element to element almost to the tail, which is not the place to look at. So
+ * when the way down ends in a run of nodes of one type, the accumulation point is the
+ * first node of the run. Untyped nodes count as one type when they cost the same.
  */
 #include <string.h>
 

@@ -22,7 +22,7 @@ struct hi_edge_name {
 	const char *text; /* NULL is "" */
 	uint64_t number;
 	uint32_t kind;
-	/* Not 0: whoever gives names gives the same text under no other number. */
+	/* Not 0: names with the same key have the same text. */
 	uint32_t key;
 };
 

@@ -50,7 +50,7 @@ struct hi_root {
 	const char *type;   /* name of its type; "" if unknown; hostile */
 	uint64_t address;   /* 0: in no memory (register) */
 	uint64_t size;	    /* bytes of the variable; 0 unknown */
-	uint32_t variable;  /* the caller's own handle (decode/typing), UINT32_MAX none */
+	uint32_t variable; /* handle of the caller (decode/inference); UINT32_MAX: none */
 };
 
 enum hi_type_class {
@@ -60,7 +60,7 @@ enum hi_type_class {
 	HI_TYPE_STRING,
 	HI_TYPE_POINTER_ARRAY,
 	HI_TYPE_SCALAR,
-	HI_TYPE_FIELD, /* no type: what a field leads to, by its size class */
+	HI_TYPE_FIELD, /* no type: the target of a field, by its size class */
 	HI_TYPE_CLASSES,
 };
 /* "record", …, "field", "unknown". */
@@ -78,8 +78,8 @@ struct hi_type_name {
 	const char *field;   /* path in the owner; "" the whole of it */
 	uint64_t size_class; /* usable bytes, at most */
 	bool indirect;	     /* only through other objects without a type */
-	/* A runtime's: its objects begin so many bytes behind the start of their blocks,
-	 * and that is the address by which the program knows them. */
+	/* Bytes between the start of a block and the address by which the program
+	 * knows the object: the header that a runtime puts in front. */
 	uint8_t front;
 };
 
@@ -119,7 +119,8 @@ struct hi_graph {
 	struct hi_graph_private *priv;
 };
 
-/* Of an object, as the program knows it. hi_objects_address(): the start of its block. */
+/* Returns the address of an object as the program knows it: hi_objects_address() is
+ * the start of its block, which may have a header of a runtime in front. */
 static inline uint64_t hi_graph_address(const struct hi_graph *g, hi_node object)
 {
 	uint32_t type = g->objects->type[object];
@@ -169,17 +170,18 @@ static inline bool hi_graph_is_object(const struct hi_graph *g, hi_node node)
 /* Cost of an object; 0 for root nodes. */
 uint64_t hi_graph_cost(const struct hi_graph *g, hi_node node);
 
-/* The one way in: objects are sealed first, then types, roots, edges. */
+/* Builders are the only way to make a graph: first the objects are sealed, then types,
+ * roots and edges are added. */
 struct hi_graph_builder;
 enum hi_status
 hi_graph_builder_create(struct hi_objects *objects /* taken, also on failure */,
 			struct hi_graph_builder **ret, struct hi_error *err);
-/* Copies the name. Returned ids count from 1. The object's type column is
- * written by the caller directly (objects->type[id] = type). */
+/* Adds a type and returns its id, counted from 1. Copies the strings. The caller
+ * writes the type column of objects itself (objects->type[id] = type). HI_NO_MEMORY. */
 enum hi_status hi_graph_builder_type(struct hi_graph_builder *b,
 				     const struct hi_type_name *type, uint32_t *id_ret,
 				     struct hi_error *err);
-/* Copies the strings; returns the root's index (not its node). */
+/* Adds a root and returns its index (not its node). Copies the strings. HI_NO_MEMORY. */
 enum hi_status hi_graph_builder_root(struct hi_graph_builder *b,
 				     const struct hi_root *root, uint32_t *index_ret,
 				     struct hi_error *err);
@@ -187,29 +189,31 @@ enum hi_status hi_graph_builder_root_edge(struct hi_graph_builder *b, uint32_t r
 					  hi_node to, enum hi_grade grade,
 					  struct hi_error *err);
 /*
- * All rows of object chunk `index` at once. Takes the three arrays (from
- * hi_alloc; row has the number of its objects + 1 entries, row[0] = 0), also
- * on failure. Chunks may be given from several threads and in any order; each
- * exactly once.
+ * Adds all rows of object chunk `index`. Takes the three arrays (from hi_alloc; row has
+ * one entry more than the chunk has objects, and row[0] is 0), also on failure. Chunks
+ * may be added by several threads and in any order, each exactly once.
  */
 enum hi_status hi_graph_builder_chunk(struct hi_graph_builder *b, uint32_t index,
 				      struct hi_edge_chunk chunk, struct hi_error *err);
-/* The same with arrays that stay the caller's and outlive the graph. HI_USAGE: they do
- * not hold. */
+/* The same with arrays that the builder borrows: they stay the caller's and outlive
+ * the graph. HI_USAGE: the rows are not valid. */
 enum hi_status hi_graph_builder_borrow_chunk(struct hi_graph_builder *b, uint32_t index,
 					     struct hi_edge_chunk chunk,
 					     struct hi_error *err);
-/* The edges of an object whose chunk was given; none before. */
+/* Returns the edges of an object whose chunk was added; no edges before that. */
 struct hi_edges hi_graph_builder_edges(const struct hi_graph_builder *b, hi_node object);
-/* For tests and small graphs: edges in any order; not together with _chunk. */
+/* Adds one edge, in any order. For tests and small graphs; not together with
+ * hi_graph_builder_chunk(). */
 enum hi_status hi_graph_builder_edge(struct hi_graph_builder *b, hi_node from, hi_node to,
 				     enum hi_grade grade, struct hi_error *err);
-/* Takes b. Chunks that were not given are empty. Parallel edges stay. */
+/* Makes the graph. Takes b, also on failure. Chunks that were not added have no edges.
+ * Parallel edges stay. HI_NO_MEMORY. */
 enum hi_status hi_graph_seal(struct hi_graph_builder *b, struct hi_graph **ret,
 			     struct hi_error *err);
 void hi_graph_builder_destroy(struct hi_graph_builder *b);
 void hi_graph_destroy(struct hi_graph *g);
-/* Invariants, for tests and debug builds. */
+/* Returns whether the invariants hold: all ids in range, rows ascending. For tests and
+ * debug builds. */
 bool hi_graph_is_valid(const struct hi_graph *g);
 
 #endif

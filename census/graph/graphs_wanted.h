@@ -21,8 +21,9 @@ struct hi_graphs_wanted {
 	uint32_t peaks; /* so many other peaks, the highest; the earlier of equal ones */
 };
 
-/* keep[i]: entry i is wanted with its graph. Only those that have one can be, and the
- * last one, which is still to get it. So: shall the newest be written with its graph? */
+/* keep[i]: entry i is to keep its graph. Only entries that have a graph can be chosen,
+ * and the last one, whose graph is not written yet: so keep[n - 1] says whether the
+ * newest census is written with its graph. */
 void hi_graphs_choose(const struct hi_graphs_wanted *wanted,
 		      const struct hi_snapshots_entry *entries, size_t n, bool *keep);
 /* Takes every second one out of points (those that are true), beginning with the second,

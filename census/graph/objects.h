@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The object table: columns by id, where id = rank in address order, and the
- * lookup from an address to an id. Sealed before any edge is added.
+ * The object table: columns by id, where the id of an object is its rank in address
+ * order, and the lookup from an address to an id. It is sealed before edges are added.
  *
- * Per object: address 4 bytes (offset in a window of 4 GiB), usable size 4
- * (larger ones in a side table), type 4, flags 1. The lookup costs 12-16 bytes
- * per KiB of heap. Note [Lookup by rank] in lookup.c.
+ * An object takes 4 bytes for its address (an offset in a window of 4 GiB), 4 for its
+ * usable size (larger sizes are in a side table), 4 for its type and 1 for flags. The
+ * lookup costs 12 to 16 bytes per KiB of heap. Note [Lookup by rank] in lookup.c.
  */
 #ifndef HI_CENSUS_GRAPH_OBJECTS_H
 #define HI_CENSUS_GRAPH_OBJECTS_H
@@ -26,8 +26,8 @@ enum hi_evidence {
 	HI_EVIDENCE_RUNTIME,
 };
 
-/* flags column: bits 0-2 evidence, 3-4 overhead class, 5 allocator's own,
- * 6 typed as an array of elements, 7 conflicting type candidates */
+/* flags column: bits 0-2 evidence, 3-4 overhead class, 5 the allocator's own block, 6
+ * typed as an array of elements, 7 type candidates that contradict each other */
 enum {
 	HI_OBJECT_EVIDENCE_MASK = 7,
 	HI_OBJECT_OVERHEAD_SHIFT = 3, /* index into hi_objects.overhead[4] */
@@ -38,25 +38,27 @@ enum {
 
 struct hi_objects_builder;
 
-/* One batch of live blocks of an allocator, in increasing address order inside
- * one region; regions may come in any order and may not overlap. */
+/* Creates an empty builder. Blocks are added by region, in increasing address order
+ * inside one region; regions may come in any order and must not overlap. */
 enum hi_status hi_objects_builder_create(struct hi_objects_builder **ret,
 					 struct hi_error *err);
 /*
- * Opens a region [start, end) whose objects are aligned to 1 << align_shift
- * (4 for glibc, 3 elsewhere, 12 at most) and returns its index. HI_BAD_DATA when
- * it is empty or overlaps another one. Also while other threads fill theirs.
+ * Opens a region [start, end) whose objects are aligned to 1 << align_shift bytes (4 for
+ * glibc, 3 elsewhere, 12 at most) and returns its index. May be called while other
+ * threads fill their regions. HI_BAD_DATA: the region is empty or overlaps another one.
  */
 enum hi_status hi_objects_builder_region(struct hi_objects_builder *b, uint64_t start,
 					 uint64_t end, unsigned align_shift,
 					 unsigned *region_ret, struct hi_error *err);
-/* Address is the user pointer; usable bytes from there; flags as above.
- * HI_BAD_DATA when out of order, unaligned, outside or overlapping. Regions may
- * be filled by different threads at once, one thread a region. */
+/* Adds an object. addr is the pointer that the program got, usable the bytes from
+ * there, flags as above. Several threads may fill different regions, one thread per
+ * region. HI_BAD_DATA: out of order, not aligned, outside of the region or
+ * overlapping. */
 enum hi_status hi_objects_builder_add(struct hi_objects_builder *b, unsigned region,
 				      uint64_t addr, uint64_t usable, uint8_t flags,
 				      struct hi_error *err);
-/* Bytes that class i costs beside the usable ones (glibc: 8 in heaps, 16 mmapped). */
+/* Sets the bytes that objects of overhead class `klass` cost in addition to their
+ * usable bytes (glibc: 8 in heaps, 16 mapped). */
 void hi_objects_builder_overhead(struct hi_objects_builder *b, unsigned klass,
 				 uint32_t bytes);
 void hi_objects_builder_destroy(struct hi_objects_builder *b);
@@ -93,12 +95,12 @@ struct hi_objects {
 	struct hi_objects_private *priv;
 };
 
-/* Takes b. */
+/* Makes the table. Takes b, also on failure. HI_NO_MEMORY. */
 enum hi_status hi_objects_seal(struct hi_objects_builder *b, struct hi_objects **ret,
 			       struct hi_error *err);
 void hi_objects_destroy(struct hi_objects *objects);
 
-/* An object inside a block of a sealed table, or where no block is. */
+/* A subobject: inside a block of a sealed table, or where no block is. */
 struct hi_subobject {
 	uint64_t addr; /* 8-aligned */
 	uint64_t size; /* >= 1 */
@@ -109,8 +111,7 @@ struct hi_subobject {
 /* A block with subobjects: nodes [first, last] are its pieces. */
 struct hi_pool {
 	hi_node first, last;
-	hi_node remainder; /* first piece of the remainder; HI_NODE_NONE: nothing is left
-			    */
+	hi_node remainder; /* first piece of the remainder; HI_NODE_NONE: no bytes are left */
 };
 struct hi_pools {
 	struct hi_pool *items; /* by first */
@@ -119,19 +120,19 @@ struct hi_pools {
 };
 void hi_pools_free(struct hi_pools *pools);
 
-/* Bytes between pieces below which they belong to the piece before them. */
+/* Fewer bytes than this between two pieces belong to the piece before them. */
 enum { HI_SUBOBJECT_GAP = 16 };
 
 /*
- * A new table: all of `old` (which stays as it is), its blocks cut where
- * subobjects were split off. subobjects: sorted, disjoint, each inside one
- * block or outside of all regions; else HI_BAD_DATA. Linear.
+ * Makes a new table in which blocks are split into subobjects. `old` stays as it is. The
+ * subobjects are sorted and disjoint, each inside one block or outside of all regions;
+ * else HI_BAD_DATA. Linear.
  *
- * A block's pieces have its bytes, all of them: the subobjects and, where
- * HI_SUBOBJECT_GAP bytes or more are left, the remainder. The piece that starts where the
- * block did has the block's overhead class, and, when it belongs to the remainder, its
- * type and flags; the others are of class 3, which must cost nothing: so costs add up to
- * the block's. Other pieces of the remainder have type 0.
+ * The pieces of a block have all of its bytes: the subobjects and, where HI_SUBOBJECT_GAP
+ * bytes or more are left, the remainder. The piece at the start of the block has the
+ * block's overhead class and, if it is a remainder, its type and flags. The other pieces
+ * have class 3, which must cost nothing, so that the costs add up to that of the block.
+ * Other pieces of the remainder have type 0.
  */
 enum hi_status hi_objects_split(const struct hi_objects *old,
 				const struct hi_subobject *subobjects, size_t n,
@@ -140,17 +141,17 @@ enum hi_status hi_objects_split(const struct hi_objects *old,
 
 uint64_t hi_objects_address(const struct hi_objects *objects, hi_node id);
 uint64_t hi_objects_usable(const struct hi_objects *objects, hi_node id);
-/* usable + overhead: what the allocator consumed. */
+/* Returns usable + overhead: what the allocator consumed. */
 uint64_t hi_objects_cost(const struct hi_objects *objects, hi_node id);
 
-/* The object that contains addr (its start or inside), else HI_NODE_NONE;
- * *offset_ret (may be NULL) is addr - start. */
+/* Returns the object that contains addr, else HI_NODE_NONE. *offset_ret (may be NULL)
+ * gets addr minus its start. */
 hi_node hi_objects_find(const struct hi_objects *objects, uint64_t addr,
 			uint64_t *offset_ret);
 /*
- * The same for n words at once, software-pipelined with prefetch: for each
- * word that hits, appends (index of the word, id, starts there?) and returns
- * the number of hits. hits must have room for n.
+ * Looks up n words in one pass, with prefetches. For each word that is inside an object
+ * it appends a hit: index of the word, id, whether it leads behind the start. Returns the
+ * number of hits. hits has room for n.
  */
 struct hi_hit {
 	uint32_t index; /* of the word */

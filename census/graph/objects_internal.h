@@ -26,7 +26,7 @@ struct hi_objects_private {
 	struct hi_lookup_region *regions;
 	uint64_t *region_starts;	/* of regions[], for the search alone */
 	struct hi_lookup_entry *single; /* entries of regions of one object; or NULL */
-	bool is_borrowed;		/* the columns are somebody else's */
+	bool is_borrowed;		/* the columns are not freed with the table */
 };
 
 /* Zeroed entries for a region of `granules`; false when out of memory. */

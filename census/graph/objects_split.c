@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A sealed table with some blocks cut into pieces, and with objects where no
- * block is. Two passes: the subobjects are grouped by the block that they
- * are in (or the space between two regions), which gives the number of nodes;
- * then one merge in address order copies the columns in runs and appends the
- * pieces of each group.
+ * Splits blocks of a sealed table into subobjects, and adds objects where no block is.
+ * Two passes: the subobjects are grouped by the block that they are in (or the space
+ * between two regions), which gives the number of nodes; then one merge in address order
+ * copies the columns in runs and appends the pieces of each group.
  *
- * A region without subobjects keeps its lookup entries, the ranks moved.
- * One with subobjects gets entries for granules of 8 bytes. Blocks of their
- * own and the space between regions may be mappings of any size with a few
- * objects in them: those become several regions, cut where nothing starts for a
- * while, so that entries cost no more than what is there.
+ * A region without subobjects keeps its lookup entries with other ranks. A region with
+ * subobjects gets entries for granules of 8 bytes. Mapped blocks and the space between
+ * regions may be large and have few objects: those become several regions, split where no
+ * object starts for a while, so that the entries cost no more than the objects.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +31,8 @@ enum {
 
 HI_DEFINE_GUARD(struct hi_objects *, hi_objects_destroy)
 
-/* Subobjects [first, next group's first) that are in one block, or
- * (node NONE) before the region of this index and after the one before it. */
+/* Subobjects [first, next group's first) that are in one block, or (node NONE) before
+ * the region of this index and behind the one before it. */
 struct group {
 	hi_node node;
 	uint32_t region;
@@ -128,8 +126,9 @@ static uint32_t region_after(const struct hi_objects *o, uint64_t addr)
 	return hi_search(i, o->n_regions, o->priv->region_starts[i] <= addr);
 }
 
-/* Opens the group that `subobject` is in; *end_ret: where it ends at the latest. */
-static bool open_group(struct split *c, size_t index, uint64_t *end_ret)
+/* Opens the group of a subobject. *end_ret: the highest address at which the group can
+ * end. */
+static bool open_group(struct carve *c, size_t index, uint64_t *end_ret)
 {
 	const struct hi_subobject *subobject = &c->subobjects[index];
 	const struct hi_objects *o = c->old;

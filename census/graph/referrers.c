@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who points at a node: all rows are scanned, no reverse edges are kept. */
+/* Finds the nodes that refer to a node. All rows are scanned: no reverse edges are
+ * stored. */
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/parallel.h"

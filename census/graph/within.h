@@ -11,11 +11,11 @@ enum hi_status hi_within_mark(const struct hi_graph *g, const hi_node *starts, s
 			      uint64_t **bits_ret, struct hi_error *err);
 
 /*
- * The reachability of a graph of which only the objects in `bits` are looked at:
- * `any` and `exact` have no other bits, no root's either, and the counts are of
- * these objects. For what counts live objects; not for walks from the roots.
- * leaks: for what counts unreachable objects; `any` has the bits of all objects
- * that are not in `bits` then, so that nobody takes them for leaks.
+ * Makes the reachability of a graph restricted to the objects in `bits`: `any` and
+ * `exact` have no other bits, roots included, and the counts are of these objects. For
+ * counts of live objects, not for walks from the roots. leaks: for counts of unreachable
+ * objects; then `any` has the bits of all objects outside of `bits`, so that they are not
+ * counted as leaks.
  */
 enum hi_status hi_within_reach(const struct hi_graph *g, const struct hi_reach *reach,
 			       const uint64_t *bits, bool leaks, struct hi_reach **ret,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sharing bins: how much does each named root hold, and what do they share?
- * (Gröber's root profiler for GHC.) The bin of an object is the set of names
- * that reach it. Any number of names; each edge is looked at once or twice,
- * however many names share it. Names keep nothing alive: what only a name
- * reaches is in its bin, and counted there as a leak too.
+ * Sharing bins: how much each named root holds, and what named roots share. (Gröber's
+ * root profiler for GHC.) The bin of an object is the set of names that reach it. There
+ * may be any number of names; each edge is visited once or twice, independent of how many
+ * names share it. Names keep nothing alive: what only a name reaches is in its bin, and
+ * counted there as a leak too.
  *
- * Rows, `noroot` and `leak` add up to all objects but the allocator's own.
- * The result does not depend on the order of names and edges, and bins keep
- * their numbers for a whole series of censuses with the same pool.
+ * Rows, `noroot` and `leak` add up to all objects but the allocator's own. The result
+ * does not depend on the order of names and edges. Bins keep their numbers for a series
+ * of censuses with the same pool.
  */
 #ifndef HI_CENSUS_RETAINERS_BINS_H
 #define HI_CENSUS_RETAINERS_BINS_H

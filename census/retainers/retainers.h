@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Retainer sets: who keeps this object alive? (Runciman and Röjemo 1996; GHC's
- * -hr.) Some objects and root variables are *retainers* and have an identity,
- * which others may share: a type, a site, a module, the variable itself. The
- * sets are the least solution of
+ * Retainer sets: what keeps each object alive. (Runciman and Röjemo 1996; GHC's -hr.)
+ *
+ * Some objects and root variables are *retainers*. A retainer has an identity, which
+ * others may share: a type, a site, a module, the variable itself. The sets are the least
+ * solution of
  *
  *	identity(r) in set(r)		for each root r
  *	from(a) within set(c)		for each edge a -> c
  *	from(a) = {identity(a)} if a is a retainer, else set(a)
  *
- * so the set of an object has its nearest retainers, and no farther ones.
- * Root variables cost nothing. The result does not depend on the order of
- * roots, edges and threads, and every set keeps its number for a whole series
- * of censuses with the same pool (set_pool.h).
+ * so the set of an object has its nearest retainers and no farther ones. Root variables
+ * cost nothing. The result does not depend on the order of roots, edges and threads.
+ * Every set keeps its number for a series of censuses with the same pool (set_pool.h).
  */
 #ifndef HI_CENSUS_RETAINERS_RETAINERS_H
 #define HI_CENSUS_RETAINERS_RETAINERS_H

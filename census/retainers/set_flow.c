@@ -30,7 +30,7 @@
 #include "census/retainers/set_flow_rows_internal.h"
 #include "census/retainers/set_merge_internal.h"
 
-/* Numbers beside a bit, edges in a 32-bit index that counts from 1. */
+/* Numbers share a word with a flag; edges have a 32-bit index that counts from 1. */
 #define MAX_OBJECTS ((1u << 31) - 1)
 #define MAX_EDGES (UINT32_MAX - 1)
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Strongly connected components of what the late nodes lead to, sources first:
- * scc.c says how. Nodes without successors are left out: nobody waits for them.
+ * Strongly connected components of what the late nodes lead to, sources first; the
+ * algorithm is that of scc.c. Nodes without successors are left out: their order does not
+ * matter.
  */
 #include "census/retainers/set_flow_rows_internal.h"
 

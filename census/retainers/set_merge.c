@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The union of many sets at once: set_merge_internal.h. */
+/* The union of many sets; see set_merge_internal.h. */
 #include "census/retainers/set_merge_internal.h"
 
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The union of many sets at once. One after the other would store every set on the
- * way to the result; here small ones are collected in a bitmap, and only the result
- * is stored.
+ * The union of many sets. United one by one, every intermediate set would be stored; here
+ * small sets are collected in a bitmap, and only the result is stored.
  */
 #ifndef HI_CENSUS_RETAINERS_SET_MERGE_INTERNAL_H
 #define HI_CENSUS_RETAINERS_SET_MERGE_INTERNAL_H

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The inside of a pool: sets while they are being computed. A `ref` is an index
- * into the nodes; equal sets have equal refs. Refs last until the next
- * hi_set_pool_trim(), numbers (set_pool.h) for ever.
+ * The private part of a pool: sets while they are computed. A `ref` is an index into the
+ * nodes; equal sets have equal refs. Refs are valid until the next hi_set_pool_trim(),
+ * numbers (set_pool.h) as long as the pool.
  *
  * Note [Sets as tries]
  *
- * Identities get a dense index in the order in which they are first used, so
- * that neighbours in the graph are neighbours here. A set is a binary trie over
- * index / 64, with 64 bits a leaf, and without nodes that have one child; every
- * node is stored once. So a set has one shape only, sets share what they have
- * in common, and comparison is one of two numbers.
+ * Identities get a dense index in the order in which they are first used, so that
+ * neighbours in the graph are neighbours here. A set is a binary trie over index / 64,
+ * with 64 bits per leaf and without nodes that have one child. Every node is stored once.
+ * So a set has only one shape, sets share common parts, and two sets are equal if their
+ * refs are.
  *
- * A node's key is the middle of the interval that it covers, in steps of half
- * a leaf: a leaf's is 2 * (index / 64) + 1, and a branch whose lowest bit is m
- * covers [key - m, key + m), its left child what is below the key. The lowest
- * bit of a key therefore tells leaf from branch and how wide it is.
+ * The key of a node is the middle of the interval that it covers, in steps of half a
+ * leaf: that of a leaf is 2 * (index / 64) + 1, and a branch whose lowest bit is m covers
+ * [key - m, key + m); its left child has what is below the key. So the lowest bit of a
+ * key distinguishes a leaf from a branch and gives the width of the branch.
  *
- * Unions are remembered in a table that forgets: a lost one is computed again.
+ * Unions are stored in a table that forgets: a lost one is computed again.
  */
 #ifndef HI_CENSUS_RETAINERS_SET_POOL_INTERNAL_H
 #define HI_CENSUS_RETAINERS_SET_POOL_INTERNAL_H
@@ -53,7 +53,8 @@ enum { HI_SET_REF_BITS = 30, HI_SET_REF_MAX = (1 << HI_SET_REF_BITS) - 1 };
 /* All that return refs: HI_SET_NONE when out of memory. */
 uint32_t hi_set_singleton(struct hi_set_pool *pool, uint32_t identity);
 uint32_t hi_set_unite(struct hi_set_pool *pool, uint32_t a, uint32_t b);
-/* Nodes by their content: bits is not 0; of two nodes whose intervals are apart. */
+/* Returns the node with this content, made if it is new. bits is not 0. The intervals
+ * of a and b are disjoint. */
 uint32_t hi_set_leaf(struct hi_set_pool *pool, uint32_t key, uint64_t bits);
 uint32_t hi_set_branch_above(struct hi_set_pool *pool, uint32_t a, uint32_t b);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How the analyses make their table of a flow that has run. */
+/* Makes the table of a flow that has run, for retainers.c and bins.c. */
 #ifndef HI_CENSUS_RETAINERS_SET_TABLE_INTERNAL_H
 #define HI_CENSUS_RETAINERS_SET_TABLE_INTERNAL_H
 
@@ -7,7 +7,8 @@
 #include "census/retainers/set_table.h"
 #include "census/graph/walk_internal.h"
 
-/* Takes the flow's column on success, and trims its pool: all refs are void. */
+/* Makes the table. Takes the flow's column on success and trims its pool, so that all
+ * refs become invalid. */
 enum hi_status hi_set_table_make(struct hi_set_flow *flow, const struct hi_reach *reach,
 				 hi_pure_fn *pure, void *arg, struct hi_set_table *ret,
 				 struct hi_error *err);

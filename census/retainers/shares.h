@@ -12,7 +12,7 @@ struct hi_share {
 struct hi_shares {
 	struct hi_share exact;	  /* evidence from HI_EVIDENCE_POINTER up */
 	struct hi_share inferred; /* less: containers, hints, sites, shapes */
-	struct hi_share by_field; /* no type; HI_TYPE_FIELD says what leads there */
+	struct hi_share by_field; /* no type, but a field leads there (HI_TYPE_FIELD) */
 	struct hi_share unnamed;
 	struct hi_share conservative_only; /* of all these: no way of precise edges */
 };

@@ -23,7 +23,8 @@ static enum hi_status take_bits(struct hi_snapshot *s, const char *name, hi_node
 	if (!*ret)
 		return hi_fail_memory(err, "reachability");
 	memcpy(*ret, bits, size);
-	/* None beyond the last node: whoever counts bits counts nodes. */
+	/* No bit is set beyond the last node, so that a count of bits is a count of
+	 * nodes. */
 	if (n_nodes % 64)
 		(*ret)[n_nodes / 64] &= (UINT64_C(1) << n_nodes % 64) - 1;
 	return HI_OK;
@@ -97,8 +98,8 @@ enum hi_status hi_snapshot_reach(struct hi_snapshot *s, const struct hi_graph *g
 /* ---- dominators ---- */
 
 /*
- * order[] is a preorder by span[], idom[] says the same tree, and each node is in it
- * at most once: then every walk up or down ends.
+ * order[] must be a preorder with the subtree sizes of span[], idom[] must describe the
+ * same tree, and each node may be in it once: then every walk up or down ends.
  */
 static bool tree_holds(const struct hi_dominators *d, hi_node super_root, uint32_t *open,
 		       uint64_t *seen)

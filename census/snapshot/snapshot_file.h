@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A snapshot in a file: the graph with what was computed from it, and properties (a
- * name and a number or a string) for whoever knows more of it than census/.
- * docs/SNAPSHOT_FORMAT.md has the bytes.
+ * A snapshot file: the graph, what was computed from it, and properties (a name with a
+ * number or a string) for callers that know more than census/. docs/SNAPSHOT_FORMAT.md
+ * describes the bytes.
  *
- * The reader trusts nothing. The first page is checked when the file is opened, a
- * section when it is first asked for: its place, its checksum, then every offset, id
- * and row in it. What does not hold is HI_BAD_DATA, and the text names the section.
- * Sections that nobody knows are never looked at.
+ * The reader trusts nothing. The first page is checked when the file is opened. A section
+ * is checked when it is first used: its position, its checksum, then every offset, id and
+ * row in it. Damage is HI_BAD_DATA, and the text names the section. Unknown sections are
+ * ignored.
  */
 #ifndef HI_CENSUS_SNAPSHOT_SNAPSHOT_FILE_H
 #define HI_CENSUS_SNAPSHOT_SNAPSHOT_FILE_H
@@ -56,16 +56,17 @@ struct hi_snapshot_graph {
 	const struct hi_graph *graph;
 	const struct hi_reach *reach;
 	const struct hi_dominators *dominators; /* NULL: not stored */
-	/* The edges of a node (object or root variable) in words, one for each of
-	 * its row, "" unknown. NULL: no labels. Called by several threads, beside the
-	 * functions below: `worker` < threads; each for ascending nodes. Valid until
-	 * the worker's next call. */
+	/* Fills in the names of the edges of a node (object or root variable), one for
+	 * each edge of its row; "" unknown. NULL: the file gets no labels. Called by
+	 * several threads while the functions below run: `worker` is below `threads`,
+	 * and each worker gets ascending nodes. The names are valid until the worker's
+	 * next call. */
 	enum hi_status (*label)(void *arg, unsigned worker, hi_node node,
 				struct hi_edge_name *names, struct hi_error *err);
 	unsigned threads;			     /* 0: one */
 	uint64_t (*used)(void *arg, hi_node object); /* bytes; NULL: the usable ones */
 	const char *(*module)(void *arg, uint32_t root); /* "" unknown; or NULL */
-	bool (*retains)(void *arg, uint32_t type);	 /* a hint says so; or NULL */
+	bool (*retains)(void *arg, uint32_t type);	 /* from a hint; NULL: none */
 	void *arg;
 };
 enum hi_status hi_snapshot_put_graph(struct hi_snapshot_writer *w,
@@ -87,7 +88,8 @@ void hi_snapshot_writer_destroy(struct hi_snapshot_writer *w);
 
 struct hi_snapshot;
 
-/* Does the file begin as a snapshot does? Says nothing about the rest. */
+/* Returns whether the file begins with the magic bytes of a snapshot. Nothing else is
+ * checked. */
 bool hi_snapshot_is_one(const char *path);
 enum hi_status hi_snapshot_open(const char *path, struct hi_snapshot **ret,
 				struct hi_error *err);
@@ -117,8 +119,9 @@ enum hi_status hi_snapshot_graph(struct hi_snapshot *s, struct hi_graph **ret,
 				 struct hi_error *err);
 enum hi_status hi_snapshot_reach(struct hi_snapshot *s, const struct hi_graph *g,
 				 struct hi_reach **ret, struct hi_error *err);
-/* Types and counts alone, for who asks for stored tables: a graph without objects and
- * roots, and how much is live and leaked. Takes no longer for a larger heap. */
+/* Reads types and counts only, for tables that the file has: a graph without objects
+ * and roots, and how much is live and leaked. The time does not depend on the size of
+ * the heap. */
 enum hi_status hi_snapshot_outline(struct hi_snapshot *s, struct hi_graph **ret,
 				   struct hi_reach **reach_ret, struct hi_error *err);
 /* HI_NOT_FOUND: they were not stored. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The bytes of a snapshot file, for its writer and its reader. docs/SNAPSHOT_FORMAT.md
- * tells the same, byte by byte, and is what other programs go by: change both.
+ * describes the same for other programs: change both.
  *
  *	header (64 bytes) | directory (63 entries of 64 bytes) | sections …
  *
- * All numbers are little-endian, as the only processor that this runs on. A section
- * begins at a multiple of 64 and is one column, or one table of fixed rows.
+ * All numbers are little-endian. A section begins at a multiple of 64 bytes and is one
+ * column, or one table of fixed rows.
  */
 #ifndef HI_CENSUS_SNAPSHOT_SNAPSHOT_FORMAT_H
 #define HI_CENSUS_SNAPSHOT_SNAPSHOT_FORMAT_H
@@ -20,7 +20,7 @@
 
 enum {
 	HI_SNAPSHOT_MAJOR = 1, /* a reader refuses a greater one */
-	HI_SNAPSHOT_MINOR = 2, /* sections were added; nobody has to care */
+	HI_SNAPSHOT_MINOR = 2, /* sections were added, which older readers ignore */
 	HI_SNAPSHOT_SECTIONS = 63,
 	HI_SNAPSHOT_ALIGN = 64,
 	HI_SNAPSHOT_NAME = 16,

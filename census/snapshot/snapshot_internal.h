@@ -40,7 +40,7 @@ void hi_snapshot_labels_end(struct hi_snapshot_labels *labels);
 
 /* ---- the reader ---- */
 
-/* A section whose bytes hold is here, and stays. */
+/* A section that was read and whose checksum is right; it stays in memory. */
 struct hi_snapshot_loaded {
 	void *items;
 	size_t room; /* bytes that it took; 0: not yet */
@@ -81,8 +81,8 @@ enum hi_status hi_snapshot_read_at(const struct hi_snapshot *s, uint64_t at, uin
 /* Section i into loaded[i], if it is whole and its checksum holds. */
 enum hi_status hi_snapshot_load(struct hi_snapshot *s, uint32_t i, struct hi_error *err);
 void hi_snapshot_unload(struct hi_snapshot *s); /* all of them */
-/* Reads sections that will be asked for, on several threads. Without them, and with
- * damaged ones, the asking reads and tells. */
+/* Reads sections that will be used soon, on several threads. Damaged or missing
+ * sections are left to the caller that needs them, which reports the error. */
 void hi_snapshot_prepare(struct hi_snapshot *s, const char *const *names, size_t n);
 /* The same as hi_snapshot_get, writable, with exactly n items. */
 enum hi_status hi_snapshot_column(struct hi_snapshot *s, const char *name, uint32_t item,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sections into memory, when they are asked for.
+ * Reads sections into memory when they are first used.
  *
  * Note [Read, not mapped]
- * A mapped file that somebody cuts ends its reader by SIGBUS, and one that somebody
- * writes to changes after its checksum was found right. So a section is read, and what
- * was hashed is what is looked at.
+ *
+ * If another program truncates a mapped file, its reader ends by SIGBUS; if it writes to
+ * the file, the data changes after its checksum was verified. So a section is read, and
+ * the bytes that were hashed are the bytes that are used.
  */
 #include <errno.h>
 #include <string.h>
@@ -99,7 +100,7 @@ static void unpack_frame(void *arg, size_t task, unsigned worker)
 		__atomic_store_n(&f->failed, true, __ATOMIC_RELAXED);
 }
 
-/* Where each frame lies; false: not all of them say how much is in them. */
+/* Lists the frames of a section. False: a frame does not state its size. */
 static bool list_frames(struct frames *f, size_t stored, size_t size)
 {
 	size_t from = 0, to = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The table of objects out of a snapshot: columns in place, and no lookup entries (an
- * address is searched for; nobody asks for many).
+ * Makes the object table of a snapshot: the columns stay in place, and there are no
+ * lookup entries, because few addresses are looked up (by binary search).
  */
 #include <inttypes.h>
 

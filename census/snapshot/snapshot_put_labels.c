@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The names of edges, made on other threads while the caller writes all else: each takes
- * a part of the nodes and numbers the names that it meets by itself; parts are then
- * joined in order, so that the file does not depend on the number of threads. Who writes
- * them makes those itself that nobody has begun.
+ * Writes the names of edges. Other threads make them while the caller writes the other
+ * sections: each takes a part of the nodes and numbers the names in it. The parts are
+ * then joined in order, so that the file does not depend on the number of threads. The
+ * caller itself makes the parts that no thread has begun.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ struct hi_snapshot_labels {
 	size_t n_parts, n_of_objects;
 	pthread_mutex_t lock; /* next, written, part.done, stop */
 	pthread_cond_t changed;
-	size_t next;	/* that nobody has begun */
+	size_t next;	/* that no thread has begun */
 	size_t written; /* so many of them */
 	bool stop;
 	struct maker *makers; /* the first is the caller */

@@ -15,7 +15,8 @@
 #include "base/parallel.h"
 #include "census/snapshot/snapshot_internal.h"
 
-/* Columns of fewer than 2^32 items of 8 bytes; and no frame of zstd says more of less. */
+/* A column has fewer than 2^32 items of 8 bytes, and a frame of zstd cannot expand to
+ * more than this. */
 #define SIZE_MOST (UINT64_C(8) << 32)
 enum { GROWTH_MOST = 1 << 15 };
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Many censuses of one process in one file: of each of them its sums (a snapshot
- * without objects), of some the graph too (a whole snapshot). The file only grows, and
- * each part counts from the moment that the record behind it is there: whatever kills
- * the writer, all parts that were complete are read. docs/SNAPSHOT_FORMAT.md has the
- * bytes.
+ * A file with many censuses of one process: of each of them the totals (a snapshot
+ * without objects), of some the graph too (a whole snapshot). The file only grows. A part
+ * counts when the record behind it has been written, so a writer that is killed loses no
+ * complete part. docs/SNAPSHOT_FORMAT.md describes the bytes.
  *
- * The reader trusts nothing: it goes from record to record, and where none holds it
- * looks for the next one page by page and tells what it had to leave out.
+ * The reader trusts nothing. It goes from record to record; where a record is damaged it
+ * searches for the next one page by page and reports what it skipped.
  */
 #ifndef HI_CENSUS_SNAPSHOT_SNAPSHOT_SERIES_H
 #define HI_CENSUS_SNAPSHOT_SNAPSHOT_SERIES_H
@@ -15,7 +14,7 @@
 #include "base/arena.h"
 #include "census/snapshot/snapshot_file.h"
 
-/* One census, as its records tell it. */
+/* One census, as recorded. */
 struct hi_census_point {
 	uint32_t number;  /* from 1, ascending; some may be missing */
 	uint64_t time_ns; /* CLOCK_REALTIME at the stop */
@@ -40,7 +39,7 @@ struct hi_snapshots_entry {
 	struct hi_snapshots_part parts[HI_SNAPSHOTS_KINDS];
 };
 
-/* How a series ended, as its writer says. */
+/* How a series ended, as its writer recorded it. */
 enum hi_snapshots_end {
 	HI_SNAPSHOTS_OPEN, /* not: it goes on, or its writer was killed */
 	HI_SNAPSHOTS_OVER,
@@ -49,7 +48,7 @@ enum hi_snapshots_end {
 	HI_SNAPSHOTS_FAILED,
 };
 
-/* A moment of the series that somebody named. */
+/* A point in time that the user named while the series ran. */
 struct hi_snapshots_mark {
 	uint32_t census;	  /* the last one before it; 0: none yet */
 	uint64_t wall_ns, cpu_ns; /* as those of a census */
@@ -77,7 +76,8 @@ struct hi_snapshots {
 	size_t n_marks;
 };
 
-/* Does the file begin as a series does? Says nothing about the rest. */
+/* Returns whether the file begins with the magic bytes of a series. Nothing else is
+ * checked. */
 bool hi_snapshots_is_one(const char *path);
 /* HI_BAD_DATA: not a series, or not one complete census is in it. */
 enum hi_status hi_snapshots_open(const char *path, struct hi_snapshots **ret,
@@ -114,8 +114,8 @@ struct hi_snapshots_writer {
 	uint64_t marks_size; /* bytes of their parts */
 };
 
-/* Into a file beside `path`, mode 0600, which takes that name with the first part that
- * is complete. What has the name before keeps it until then. */
+/* Creates a file next to `path`, mode 0600, which is renamed to `path` when the first
+ * part is complete. A file of that name stays until then. */
 enum hi_status hi_snapshots_create(const char *path, struct hi_snapshots_writer **ret,
 				   struct hi_error *err);
 /* A snapshot was written to w->fd at w->end (hi_snapshot_options.at) and finished:
@@ -124,15 +124,15 @@ enum hi_status hi_snapshots_commit(struct hi_snapshots_writer *w,
 				   enum hi_snapshots_kind kind,
 				   const struct hi_census_point *point,
 				   struct hi_error *err);
-/* A part of its own, which stays when the file is thinned out. HI_LIMIT: there are too
- * many, and the file is as before. */
+/* Appends the marks as a part, which stays when the file is thinned out. HI_LIMIT:
+ * there are too many, and the file is unchanged. */
 enum hi_status hi_snapshots_put_mark(struct hi_snapshots_writer *w,
 				     const struct hi_snapshots_mark *mark,
 				     struct hi_error *err);
 /* What was written behind w->end is cut off: the disk was full. */
 void hi_snapshots_take_back(struct hi_snapshots_writer *w);
-/* Bytes of the file when only the parts stay that `keep` wants; marks take less of them
- * when they are written anew. */
+/* Returns the size of the file in bytes if only the parts that `keep` selects stay.
+ * Marks take less space when they are rewritten. */
 typedef bool hi_snapshots_keep_fn(void *arg, size_t entry, enum hi_snapshots_kind kind);
 uint64_t hi_snapshots_size(const struct hi_snapshots_writer *w,
 			   hi_snapshots_keep_fn *keep, void *arg);

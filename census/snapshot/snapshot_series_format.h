@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bytes of a file with many censuses. docs/SNAPSHOT_FORMAT.md tells the same, and
- * is what other programs go by: change both.
+ * The bytes of a file with many censuses. docs/SNAPSHOT_FORMAT.md describes the same for
+ * other programs: change both.
  *
  *	first page | snapshot, its record | snapshot, its record | … | end record
  *
- * A part is a whole snapshot (snapshot_format.h) at a multiple of 4096, and behind it,
- * at the next multiple of 64, the record that says that it is complete.
+ * A part is a whole snapshot (snapshot_format.h) at a multiple of 4096 bytes. Behind it,
+ * at the next multiple of 64, is the record that marks it as complete.
  */
 #ifndef HI_CENSUS_SNAPSHOT_SNAPSHOT_SERIES_FORMAT_H
 #define HI_CENSUS_SNAPSHOT_SNAPSHOT_SERIES_FORMAT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of a series' writer and reader share. */
+/* Shared by the writer and the reader of a series. */
 #ifndef HI_CENSUS_SNAPSHOT_SNAPSHOT_SERIES_INTERNAL_H
 #define HI_CENSUS_SNAPSHOT_SNAPSHOT_SERIES_INTERNAL_H
 
@@ -14,11 +14,12 @@ static inline uint64_t hi_snapshots_record_at(uint64_t offset, uint64_t size)
 	return hi_round_up(offset + size, HI_SNAPSHOT_ALIGN);
 }
 
-/* A copy of it, with this text. */
+/* Appends a copy of the mark with this text. HI_NO_MEMORY. */
 enum hi_status hi_snapshots_copy_mark(struct hi_snapshots_marks *marks,
 				      const struct hi_snapshots_mark *mark,
 				      const char *text, struct hi_error *err);
-/* As a part that no record is behind yet. */
+/* Writes marks as a part at offset `at`; the caller writes the record behind it.
+ * HI_OS. */
 enum hi_status hi_snapshots_write_marks(int fd, uint64_t at,
 					const struct hi_snapshots_mark *marks, size_t n,
 					struct hi_error *err);

@@ -38,7 +38,7 @@ static enum hi_status cannot_write(struct hi_error *err, const char *path)
 	return hi_fail_errno(err, "cannot write %.120s", path);
 }
 
-/* errno says why not. */
+/* Writes all bytes at an offset. On failure errno is set. */
 static bool write_series_bytes(int fd, const void *bytes, size_t size, uint64_t at)
 {
 	const uint8_t *p = bytes;
@@ -108,7 +108,7 @@ static struct hi_snapshots_record make_series_record(enum hi_snapshots_kind kind
 
 /* ---- files ---- */
 
-/* Mode 0600, beside the path. */
+/* Creates a file with mode 0600 in the directory of the path. */
 static enum hi_status open_beside(const char *path, int *fd_ret, char **name_ret,
 				  struct hi_error *err)
 {
@@ -226,7 +226,7 @@ static enum hi_status entry_for(struct hi_snapshots_writer *w,
 	return HI_OK;
 }
 
-/* The part at w->end, as its header tells it. */
+/* The part at w->end, as described by its header. */
 static enum hi_status part_written(const struct hi_snapshots_writer *w,
 				   struct hi_snapshots_part *ret, struct hi_error *err)
 {

@@ -18,9 +18,9 @@
 #include "census/snapshot/snapshot_internal.h"
 
 /*
- * Level: the next one takes twice as long for a tenth less. BLOCK: what is hashed, or
- * compressed as a frame of its own, and then written while it is in the cache. PUSHED:
- * so much is given to the disk at a time, for it to work while we do.
+ * LEVEL: the next one takes twice as long for a tenth less. BLOCK: the unit that is
+ * hashed, or compressed as one frame, and written while it is in the cache. PUSHED: bytes
+ * that are given to the disk at a time, so that it works while we do.
  */
 enum {
 	LEVEL = 1,
@@ -173,8 +173,8 @@ static enum hi_status store_block(struct hi_snapshot_writer *w, const void *byte
 	status = write_snapshot_bytes(w, bytes, size, w->at, err);
 	w->open->stored += size;
 	w->at += size;
-	/* Without it the disk begins when all is written. Advice: whether it is taken
-	 * does not matter, and what fails is told by fsync. */
+	/* Starts the write-back early; without it the disk begins when everything is
+	 * written. This is advice: errors are reported by fsync. */
 	if (w->at - w->pushed >= PUSHED) {
 		(void)sync_file_range(w->fd, (off_t)(w->base + w->pushed),
 				      (off_t)(w->at - w->pushed), SYNC_FILE_RANGE_WRITE);
@@ -395,7 +395,7 @@ enum hi_status hi_snapshot_finish(struct hi_snapshot_writer *w, struct hi_error 
 {
 	enum hi_status status = write_names(w, err);
 
-	/* Sections before the page that says that they are there. */
+	/* Writes the sections before the page that makes them valid. */
 	if (status == HI_OK && fdatasync(w->fd) != 0)
 		status = hi_fail_errno(err, "cannot write the snapshot");
 	if (status == HI_OK)
