@@ -141,13 +141,6 @@ const char *hi_base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-const char *hi_path_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 const char *hi_type_bare(const char *name)
 {
 	static const char *const keywords[] = {"struct ", "class ", "union ", "enum "};

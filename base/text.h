@@ -31,8 +31,6 @@ static inline const char *hi_text_or_empty(const char *text)
 {
 	return text ? text : "";
 }
-/* Returns the last component of a path: what is behind the last '/'. */
-const char *hi_path_name(const char *path);
 /* Returns the name of a C or C++ type without a leading "struct ", "class ", "union " or
  * "enum ". */
 const char *hi_type_bare(const char *name);

@@ -13,7 +13,7 @@
 static bool is_same_program(const struct hi_report_header *a,
 			    const struct hi_report_header *b)
 {
-	return strcmp(hi_path_name(a->exe), hi_path_name(b->exe)) == 0;
+	return strcmp(hi_base_name(a->exe), hi_base_name(b->exe)) == 0;
 }
 
 static bool may_be_same_process(const struct hi_report_header *a,
@@ -108,8 +108,8 @@ enum hi_status hi_baseline_open(const struct hi_inspection *in,
 		status = hi_fail(err, HI_USAGE, 0,
 				 "%.60s is a snapshot of another program (%.40s, not "
 				 "%.40s); --force compares anyway",
-				 file, hi_path_name(ret->header.exe),
-				 hi_path_name(header->exe));
+				 file, hi_base_name(ret->header.exe),
+				 hi_base_name(header->exe));
 	return status;
 }
 

@@ -74,7 +74,7 @@ static enum hi_status of_file(struct hi_inspection *in, const struct hi_mapped_f
 			return hi_fail(err, HI_BAD_DATA, 0,
 				       "%.120s: section modules: a row without a name",
 				       in->options->file);
-		all[i].name = hi_path_name(all[i].path);
+		all[i].name = hi_base_name(all[i].path);
 		snprintf(all[i].build_id, sizeof(all[i].build_id), "%s", id);
 	}
 	*ret = all;

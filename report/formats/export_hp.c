@@ -68,7 +68,7 @@ static enum hi_status create_hp_export(struct writer *w, struct hi_error *err)
 
 	if (header->time_ns != UINT64_MAX)
 		hp_header.date = (time_t)(header->time_ns / 1000000000);
-	snprintf(job, sizeof(job), "%.160s pid %d by type%s", hi_path_name(header->exe),
+	snprintf(job, sizeof(job), "%.160s pid %d by type%s", hi_base_name(header->exe),
 		 header->pid,
 		 hi_heap_known(header) == HI_HEAP_KNOWN ? "" : HI_SERIES_LOWER_BOUND);
 	if (fflush(w->x->out) != 0)

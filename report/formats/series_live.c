@@ -165,7 +165,7 @@ static void put_screen_header(struct screen *s)
 	const struct hi_series_live *live = s->live;
 	char line[512], time[32], pause[24], longest[24], leaks[160];
 
-	snprintf(line, sizeof(line), "%s, pid %d", hi_path_name(s->header->exe),
+	snprintf(line, sizeof(line), "%s, pid %d", hi_base_name(s->header->exe),
 		 s->header->pid);
 	hi_text_color(&s->style, 'b');
 	put_screen_text(s, line, s->style.width - 1, false);

@@ -25,20 +25,20 @@ const char *hi_report_header_target(const struct hi_report_header *header,
 void hi_report_header_title(const struct hi_report_header *header, struct hi_page *page)
 {
 	const char *exe = header->exe && *header->exe ? header->exe : "(unknown program)";
-	const char *name = hi_page_safe(page, hi_path_name(exe));
+	const char *name = hi_page_safe(page, hi_base_name(exe));
 	const char *aside = hi_page_safe(page, exe);
 
 	if (header->census)
 		name = hi_page_printf(page, "%s, pid %d, snapshot %s, census %u of %u",
 				      name, header->pid,
-				      hi_page_safe(page, hi_path_name(header->file)),
+				      hi_page_safe(page, hi_base_name(header->file)),
 				      header->census, header->censuses);
 	else if (header->file)
 		name = hi_page_printf(page, "%s, pid %d, snapshot %s", name, header->pid,
-				      hi_page_safe(page, hi_path_name(header->file)));
+				      hi_page_safe(page, hi_base_name(header->file)));
 	else if (header->core)
 		name = hi_page_printf(page, "%s, core %s", name,
-				      hi_page_safe(page, hi_path_name(header->core)));
+				      hi_page_safe(page, hi_base_name(header->core)));
 	else
 		name = hi_page_printf(page, "%s, pid %d", name, header->pid);
 	if (header->exe_deleted)
