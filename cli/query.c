@@ -131,7 +131,7 @@ static enum hi_status copy_rows(struct hi_query *q, struct hi_result *result,
 
 	while (status == HI_OK && cells) {
 		status = hi_result_row(result, cells, err);
-		/* Nobody reads a closed pipe. */
+		/* A closed pipe is not an error: its reader has enough. */
 		if (status == HI_OK && result->to.csv && ferror(result->to.csv))
 			return HI_OK;
 		if (status == HI_OK)

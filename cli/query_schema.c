@@ -129,7 +129,8 @@ enum hi_status hi_query_show_schema(const struct hi_options *options,
 {
 	enum hi_query_format format = HI_QUERY_TABLE;
 
-	/* It is not read, but who names a file that is not there wants to know. */
+	/* The file is not read, but a name that does not exist is an error all the
+	 * same. */
 	if (options->file && access(options->file, R_OK) != 0)
 		return hi_fail_errno(err, "%s", options->file);
 	(void)hi_query_take_format(options, &format);

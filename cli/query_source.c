@@ -31,7 +31,8 @@ static enum hi_status feed_census(void *arg, const struct hi_census **ret,
 	const struct hi_dominators *d;
 	enum hi_status status = HI_OK;
 
-	/* A file has it with retained sizes; who computes it needs these. */
+	/* A snapshot file has it with retained sizes; else it is computed, which needs
+	 * dominators. */
 	if (!in->census &&
 	    !(in->stored && hi_snapshot_has(in->stored->snapshot, "census")))
 		status = feed_dominators(arg, &d, err);
@@ -136,7 +137,7 @@ static enum hi_status open_query_labels(struct hi_query_feed *feed, struct hi_er
 	return status;
 }
 
-/* All of a node at once: they cost as much as one. */
+/* All edges of a node are named together: that costs as much as one of them. */
 static enum hi_status read_labels(struct hi_query_feed *feed, hi_node node,
 				  struct hi_error *err)
 {

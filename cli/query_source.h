@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An inspection as query/ wants to see it: what is costly, when it is asked for. */
+/* Gives an inspection to query/. Costly parts are computed when a query first uses
+ * them. */
 #ifndef HI_CLI_QUERY_SOURCE_H
 #define HI_CLI_QUERY_SOURCE_H
 

@@ -14,7 +14,7 @@
 
 enum { TOP_NODES = 60, TOP_TYPES = 50 };
 
-/* Nodes that retain at least this are shown: the limit for the wanted number. */
+/* Finds the least retained size that a node must have to be among the `top` largest. */
 static enum hi_status find_least(const struct hi_export *x, size_t top, uint64_t *ret,
 				 struct hi_error *err)
 {
@@ -51,7 +51,7 @@ enum hi_status hi_export_dot(struct hi_export *x, struct hi_error *err)
 	if (status != HI_OK)
 		return status;
 	fputs("digraph heap {\nrankdir=LR;\nnode [shape=box];\n", x->out);
-	/* A preorder: who is shown has all above it shown. */
+	/* In preorder: all dominators of a node that is shown are shown before it. */
 	for (hi_node i = 0; i < d->n_order && n < top; i++) {
 		hi_node node = d->order[i], up = d->idom[node];
 		char bytes[24];
@@ -109,7 +109,7 @@ static void put_type_gauges(struct hi_export *x, const char *name, const char *h
 		fprintf(x->out, "heapinspect_%s{type=\"", name);
 		hi_export_put_quoted(x->out,
 				     hi_type_key(x->graph->types[c->rows[i].type].name));
-		/* Two types may have one name: the number tells them apart. */
+		/* Two types may have the same name; the id distinguishes them. */
 		fprintf(x->out, "\",id=\"%u\"} %" PRIu64 "\n", c->rows[i].type, value);
 	}
 	if (c->n_rows > top)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Chrome's .heapsnapshot. Its readers want: the root first, every child of the root
- * synthetic, edges in the order of their nodes, ids odd and sizes below 4 GiB.
+ * Chrome's .heapsnapshot. Its readers require: the root first, every child of the root
+ * synthetic, edges in the order of their nodes, odd ids, sizes below 4 GiB.
  *
  * Note [Retained sizes in other viewers]
  *
- * A viewer computes dominators itself, over all edges that are not weak. To get our
- * retained sizes out of it, edges that do not count for ours are weak there: an object
- * that precise edges reach is dominated over precise edges from objects that precise
- * edges reach, and what leaked objects refer to does not live by them. Leaked objects
- * hang below a node "(leaked)" of the root, and what the allocator made for itself
- * below "(allocator)", with size 0, as it is not counted.
+ * A viewer computes dominators itself, over all edges that are not weak. To make it
+ * arrive at the retained sizes of this program, edges that do not count here are written
+ * as weak: an object that precise edges reach is dominated over precise edges from
+ * objects that precise edges reach, and leaked objects keep nothing alive. Leaked objects
+ * are below a node "(leaked)" of the root, and the allocator's own blocks are below
+ * "(allocator)", with size 0.
  */
 #include <inttypes.h>
 
@@ -187,7 +187,7 @@ static uint64_t count_heapsnapshot_edges(const struct writer *w)
 	       x->reach->n_internal_roots;
 }
 
-/* Edges name nodes by their place among the numbers, in 32 bits. */
+/* An edge names its target by its position in the array of nodes, in 32 bits. */
 static enum hi_status check_fits(const struct hi_graph *g, uint64_t most,
 				 struct hi_error *err)
 {

@@ -83,7 +83,7 @@ struct writer {
 
 /* ---- pieces ---- */
 
-/* The place in the string table. */
+/* Returns the index of the text in the string table. */
 static uint64_t index_of_string(struct writer *w, const char *text)
 {
 	char safe[HI_EXPORT_TEXT];
@@ -282,7 +282,7 @@ static void put_mappings(struct writer *w)
 		hi_protobuf_number(to, MAPPING_LIMIT, m->end);
 		hi_protobuf_number(to, MAPPING_FILENAME, index_of_string(w, m->path));
 		hi_protobuf_number(to, MAPPING_BUILD_ID, index_of_string(w, m->build_id));
-		/* Nobody need look for names. */
+		/* Tells the viewer not to symbolize: the names are in the profile. */
 		hi_protobuf_number(to, MAPPING_HAS_FUNCTIONS, 1);
 		hi_protobuf_number(to, MAPPING_HAS_FILENAMES, 1);
 		hi_protobuf_number(to, MAPPING_HAS_LINE_NUMBERS, 1);

@@ -24,7 +24,8 @@ static enum hi_status merge_stacks(struct hi_export *x, struct hi_merged **ret,
 	return status;
 }
 
-/* Keys from the outermost on; the super-root says nothing. Returns how many. */
+/* Fills in the keys of the path from the outermost node on, without the super-root.
+ * Returns their number. */
 static uint32_t way_to(const struct hi_merged *m, uint32_t node,
 		       uint32_t keys[HI_MERGED_DEPTH + 1])
 {

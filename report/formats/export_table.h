@@ -43,12 +43,13 @@ struct hi_export_table {
 	struct hi_error failure; /* the first one; cells after it are lost */
 };
 
-/* Is it the format of tables? */
+/* Returns whether the format is one of tables. */
 bool hi_export_is_table_format(const char *format);
 enum hi_status hi_export_table_open(struct hi_export_table *t, const char *format,
 				    FILE *out, struct hi_error *err);
 bool hi_export_table_is_fine(const struct hi_export_table *t);
-/* The properties are written where the form has a place for them. */
+/* Ends the table. The properties are written if the format has a place for them
+ * (Parquet). */
 enum hi_status hi_export_table_finish(struct hi_export_table *t,
 				      const struct hi_parquet_property *properties,
 				      size_t n, struct hi_error *err);
@@ -56,11 +57,11 @@ void hi_export_table_free(struct hi_export_table *t);
 
 void hi_export_row(struct hi_export_table *t);
 void hi_export_row_end(struct hi_export_table *t);
-/* UINT64_MAX: unknown. */
+/* Adds a cell; UINT64_MAX is unknown. */
 void hi_export_number(struct hi_export_table *t, const char *name, uint64_t value);
-/* "" or NULL: unknown. Hostile. */
+/* Adds a cell; "" and NULL are unknown. Hostile. */
 void hi_export_text(struct hi_export_table *t, const char *name, const char *value);
-/* 0: none. */
+/* Adds a cell; 0 is no address. */
 void hi_export_address(struct hi_export_table *t, const char *name, uint64_t value);
 
 #endif

@@ -184,7 +184,7 @@ static enum hi_status write_rows(struct table *t, struct hi_error *err)
 	return tables[i].rows(t, err);
 }
 
-/* What rows cannot say: which table of which target, which build, when. */
+/* Adds what the rows do not have: the table, the target, its build, the time. */
 static enum hi_status finish_table_export(struct table *t, struct hi_error *err)
 {
 	const struct hi_report_header *header = t->x->header;

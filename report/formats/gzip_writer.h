@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A stream of bytes, compressed as gzip does (RFC 1952) into a FILE. Errors of the FILE
- * are sticky in it; ask ferror() at the end. */
+/* A stream of bytes, compressed as gzip (RFC 1952) into a FILE. Errors of the FILE are
+ * sticky in it; check ferror() at the end. */
 #ifndef HI_REPORT_FORMATS_GZIP_WRITER_H
 #define HI_REPORT_FORMATS_GZIP_WRITER_H
 
@@ -13,9 +13,9 @@ struct hi_gzip;
 /* `out` stays the caller's. Nothing is written before the first bytes come. */
 enum hi_status hi_gzip_create(FILE *out, struct hi_gzip **ret, struct hi_error *err);
 void hi_gzip_write(struct hi_gzip *gzip, const void *data, size_t size);
-/* Bytes that were given, before compression. */
+/* Returns the bytes that were written so far, before compression. */
 uint64_t hi_gzip_given(const struct hi_gzip *gzip);
-/* The end of the stream; no more bytes afterwards. */
+/* Ends the stream; no bytes may follow. */
 void hi_gzip_finish(struct hi_gzip *gzip);
 void hi_gzip_destroy(struct hi_gzip *gzip); /* NULL is fine */
 

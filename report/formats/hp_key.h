@@ -22,8 +22,9 @@ enum hi_status hi_hp_key_read(const char *path, const struct hi_hp_series *serie
 			      struct hi_hp_key **ret, struct hi_error *err);
 void hi_hp_key_destroy(struct hi_hp_key *key); /* NULL is fine */
 
-/* "(71)a,b" -> "{<a>, <b>}"; "(n3)std::map..." -> the whole name; NULL: the label
- * says all, or the key nothing of it. Escaped text; the key's. */
+/* Returns what a label stands for: "{<a>, <b>}" for "(71)a,b", the whole name for
+ * "(n3)std::map...". NULL: the label is complete, or the key does not have it.
+ * Escaped; owned by the key. */
 const char *hi_hp_key_find(const struct hi_hp_key *key, const char *label);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names with numbers from 0 up, each text once. Zero-initialised is empty. Two
- * names whose hashes are equal are kept apart by their texts.
+ * Names with numbers from 0, each text once. A zeroed struct is empty. Names with equal
+ * hashes are distinguished by their texts.
  */
 #ifndef HI_REPORT_FORMATS_HP_NAMES_H
 #define HI_REPORT_FORMATS_HP_NAMES_H
@@ -19,9 +19,11 @@ struct hi_hp_names {
 
 #define HI_HP_NO_NAME UINT32_MAX
 
-/* HI_HP_NO_NAME if it is not in it. text has n bytes and no NUL. */
+/* Returns the number of a text of n bytes without NUL; HI_HP_NO_NAME: it is not in the
+ * table. */
 uint32_t hi_hp_names_find(const struct hi_hp_names *names, const char *text, size_t n);
-/* Its number, a new one if need be; HI_HP_NO_NAME: out of memory. */
+/* Returns the number of a text, a new one if it was not in the table; HI_HP_NO_NAME:
+ * out of memory. */
 uint32_t hi_hp_names_add(struct hi_hp_names *names, const char *text, size_t n);
 void hi_hp_names_free(struct hi_hp_names *names);
 

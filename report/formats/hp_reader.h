@@ -32,7 +32,7 @@ struct hi_hp_point {
 };
 
 struct hi_hp_series {
-	/* Of the header, "" where it says nothing; raw bytes. */
+	/* From the header, "" where it has no such line; raw bytes. */
 	const char *job, *date, *sample_unit, *value_unit;
 	size_t n_samples;
 	const double *times;  /* non-decreasing, in sample units */

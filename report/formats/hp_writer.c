@@ -57,7 +57,7 @@ static bool append_time(struct buffer *buffer, const char *word, uint64_t us)
 			   us % MICRO);
 }
 
-/* All of the text, on one line, harmless for a terminal. */
+/* Appends the whole text on one line, escaped for terminals. */
 static bool append_escaped(struct buffer *buffer, const char *text)
 {
 	size_t n = strnlen(text, TEXT_MAX);
@@ -213,8 +213,8 @@ void hi_hp_sample_begin(struct hi_hp *hp, uint64_t time_ns)
 	advance_hp_time(hp, time_ns);
 }
 
-/* The first line of a sample comes with its first band, so that memory is asked
- * for where a failure can be told. */
+/* The first line of a sample is written with its first band, so that running out of
+ * memory can be reported. */
 static bool begin_sample(struct hi_hp *hp)
 {
 	return hp->sample.count > 0 ||

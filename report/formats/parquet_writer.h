@@ -37,8 +37,8 @@ void hi_parquet_destroy(struct hi_parquet *p); /* NULL is fine */
 enum hi_status hi_parquet_column(struct hi_parquet *p, const char *name,
 				 enum hi_parquet_kind kind, struct hi_error *err);
 
-/* The cells of a row, in the order of the columns, then its end; memory that ran out is
- * told there. */
+/* Adds the cells of a row in the order of the columns, then its end, which reports an
+ * earlier lack of memory. */
 void hi_parquet_number(struct hi_parquet *p, uint64_t value);
 void hi_parquet_text(struct hi_parquet *p, const char *text);
 void hi_parquet_null(struct hi_parquet *p);

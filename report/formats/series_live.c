@@ -65,7 +65,7 @@ enum hi_status hi_series_live_add(struct hi_series_live *live,
 	bool fine = hi_series_past_add(live->past, total, sample->number, sample->bytes);
 
 	live->now = *sample;
-	live->now.rows = NULL; /* not ours */
+	live->now.rows = NULL; /* owned by the caller */
 	live->n_rows = 0;
 	live->n_all = sample->n_rows;
 	hi_arena_free(&live->shown);

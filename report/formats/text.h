@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A display as text for terminals, files and pipes. */
+/* Renders a page as text for terminals, files and pipes. */
 #ifndef HI_REPORT_FORMATS_TEXT_H
 #define HI_REPORT_FORMATS_TEXT_H
 
@@ -13,8 +13,8 @@ struct hi_text_options {
 	bool utf8; /* else plain ASCII: "...", ">=" and \xNN */
 };
 
-/* HI_NO_MEMORY if the page failed while it was filled; errors of the stream
- * are left to ferror(out). */
+/* Writes the page. HI_NO_MEMORY: also if the page ran out of memory while it was
+ * filled. Errors of the stream are left to ferror(out). */
 enum hi_status hi_text_render(const struct hi_page *page,
 			      const struct hi_text_options *options, FILE *out,
 			      struct hi_error *err);

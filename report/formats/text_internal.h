@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared by the files of the text renderer: columns, cuts, colours. */
+/* Shared by the files of the text renderer: width of text, cuts, colours. */
 #ifndef HI_REPORT_FORMATS_TEXT_INTERNAL_H
 #define HI_REPORT_FORMATS_TEXT_INTERNAL_H
 
@@ -11,19 +11,20 @@ struct hi_text_style {
 	bool color, utf8;
 };
 
-/* Columns that text takes on a terminal; bytes that are no UTF-8 take one. */
+/* Returns the columns that text takes on a terminal; a byte that is not UTF-8 takes
+ * one. */
 unsigned hi_text_columns(const struct hi_text_style *style, const char *text);
-/* Bytes of the longest prefix of text that takes at most `columns`. */
+/* Returns the bytes of the longest prefix of text that takes at most `columns`. */
 size_t hi_text_prefix(const struct hi_text_style *style, const char *text,
 		      unsigned columns, unsigned *taken_ret);
-/* text in at most `columns` columns, cut in the middle with an ellipsis; NULL:
- * out of memory. Lives in arena. ASCII styles get ASCII only. */
+/* Returns text in at most `columns` columns, cut in the middle with an ellipsis, in
+ * ASCII if the style is ASCII. Lives in the arena. NULL: out of memory. */
 const char *hi_text_fit(const struct hi_text_style *style, struct hi_arena *arena,
 			const char *text, unsigned columns);
-/* The same text, in ASCII if the style asks for it. */
+/* Returns the text, in ASCII if the style is ASCII. */
 const char *hi_text_plain(const struct hi_text_style *style, struct hi_arena *arena,
 			  const char *text);
-/* Starts and ends a colour: 'b' bold, 'd' dim, 'y' yellow, 'c' cyan; 0 ends. */
+/* Starts a colour ('b' bold, 'd' dim, 'y' yellow, 'c' cyan) or ends it (0). */
 void hi_text_color(const struct hi_text_style *style, char what);
 
 enum hi_status hi_text_table(const struct hi_text_style *style,

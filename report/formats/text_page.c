@@ -76,8 +76,8 @@ static unsigned run_columns(const struct hi_text_style *style, const struct hi_p
 	return widest;
 }
 
-/* Does it begin well beside what `column` columns have? Else a line of its own is better
- * than words that are cut. */
+/* Returns whether a note fits beside the text in its column; else it gets a line of
+ * its own. */
 static bool begins_beside(const struct hi_text_style *style, const char *aside,
 			  unsigned column)
 {

@@ -160,7 +160,7 @@ static void show_garbage(const struct hi_audit_report *r, struct hi_page *page)
 
 /* ---- the page ---- */
 
-/* What goes wrong first is said first. */
+/* The most urgent problem is named first. */
 static const char *short_text(const struct hi_audit_report *r, struct hi_page *page)
 {
 	const struct hi_audit *a = r->audit;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* References that were counted, but not found, and garbage: `audit`. Strings
- * borrowed. */
+/* The report `audit`: references that are counted but were not found, and garbage.
+ * Strings are borrowed. */
 #ifndef HI_REPORT_VIEWS_AUDIT_REPORT_H
 #define HI_REPORT_VIEWS_AUDIT_REPORT_H
 
@@ -8,7 +8,7 @@
 #include "census/analysis/garbage.h"
 #include "report/views/report_header.h"
 
-/* Objects that keep the collector from what they are on a cycle with. */
+/* Objects that keep the collector from freeing the cycle that they are on. */
 struct hi_audit_cause {
 	uint32_t type; /* of the graph */
 	uint64_t objects;
@@ -20,14 +20,17 @@ struct hi_audit_report {
 	const struct hi_graph *graph;
 	const struct hi_audit *audit;
 	struct hi_garbage *garbage;
-	const struct hi_audit_cause *causes; /* of what is uncollectable, by objects */
+	const struct hi_audit_cause
+		*causes; /* of uncollectable objects, by number of objects */
 	size_t n_causes;
-	/* What the example of each row is called, or its value; "" nothing. */
+	/* Name or value of the example of each row; "" none. */
 	const char *const *names, *const *short_names;
 	size_t top; /* rows of a table; SIZE_MAX: all */
 };
 
+/* Adds the report to a page. */
 void hi_audit_display(const struct hi_audit_report *report, struct hi_page *page);
+/* Writes the report as the JSON document "heapinspect/audit/v1". */
 void hi_audit_json(const struct hi_audit_report *report, struct hi_json *json);
 
 #endif

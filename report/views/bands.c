@@ -16,7 +16,7 @@ struct sums {
 	long double area, value, square, moment;
 	double peak, last;
 	uint32_t id;
-	int like; /* place in options.like; -1: not there */
+	int like; /* position in options.like; -1: not in it */
 	int fate; /* DROPPED, IN_OTHER, KEPT, or the index among the kept */
 };
 
@@ -28,7 +28,7 @@ struct work {
 	struct sums **order;
 	size_t n_kept;
 	double *weights;       /* of a sample in an area */
-	size_t n_telling;      /* samples that tell of the bands: see count_telling */
+	size_t n_telling;      /* samples whose values count: see count_telling_samples */
 	double tail;	       /* from the last of those to the empty one */
 	double middle, spread; /* of those: mean of the times; sum of their squared
 				* distances */
@@ -53,9 +53,8 @@ void hi_bands_tell_names(struct hi_bands *bands, const struct hi_hp_key *key)
 }
 
 /*
- * GHC, and we, end a profile with an empty sample: the program is over. It closes
- * the areas, as hp2ps has it, but it is no measurement: what is told of values
- * leaves it out.
+ * A profile ends with an empty sample, written when the program is over. It closes the
+ * areas, as in hp2ps, but it is no measurement: statistics of values leave it out.
  */
 static size_t count_telling(const struct hi_hp_series *s, size_t first, size_t n)
 {
@@ -298,7 +297,8 @@ static int compare_placed(const void *a, const void *b)
 	return sign ? sign : (y->band.id > x->band.id) - (y->band.id < x->band.id);
 }
 
-/* The kept bands in the order of the stack, and each one's place in its fate. */
+/* The bands that are drawn, in the order of the stack, with the position of each in
+ * options.like. */
 static enum hi_status place_bands(struct work *w, struct hi_error *err)
 {
 	struct hi_bands *b = w->bands;

@@ -21,13 +21,13 @@ enum hi_bands_sort {
 enum { HI_BANDS_MAX = 200, HI_BANDS_OTHER_COLOUR = -1 };
 
 struct hi_bands_options {
-	size_t limit;	  /* bands beside OTHER; 0: 20 */
-	double min_share; /* the smallest bands whose areas sum up to less of the total
-			   * area than this are not drawn; 0.01 is hp2ps' */
+	size_t limit;	  /* bands at most, without OTHER; 0: 20 */
+	double min_share; /* the smallest bands that together have less of the total area
+			   * than this are not drawn; hp2ps: 0.01 */
 	enum hi_bands_sort sort;
 	double from, to;	     /* only samples in [from, to]; to 0: all */
 	double y_max;		     /* top of the axis; 0: the data's */
-	const struct hi_bands *like; /* NULL, or whose colours and scale are kept */
+	const struct hi_bands *like; /* whose colours and scale are used; NULL: none */
 };
 
 struct hi_band {
@@ -59,12 +59,12 @@ struct hi_bands {
 	bool outgrown; /* does not fit the scale of options.like, which was widened */
 };
 
-/* The series (and options.like while this runs) outlives the bands. HI_USAGE: no
- * sample in the range. */
+/* Chooses and computes the bands. The series outlives them. HI_USAGE: no sample is in
+ * the range. */
 enum hi_status hi_bands_create(const struct hi_hp_series *series,
 			       const struct hi_bands_options *options,
 			       struct hi_bands **ret, struct hi_error *err);
-/* Fills in `whole` of the bands; borrowed from the key. */
+/* Fills in `whole` of the bands, borrowed from the key. */
 void hi_bands_tell_names(struct hi_bands *bands, const struct hi_hp_key *key);
 void hi_bands_destroy(struct hi_bands *bands); /* NULL is fine */
 

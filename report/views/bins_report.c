@@ -207,8 +207,8 @@ static bool root_reaches_root(const struct making *m, const struct hi_bins_root 
 	return root->n_starts > 0;
 }
 
-/* The first other root that it is inside of; of two inside each other the later
- * one says it. */
+/* Finds the first other root that this one is inside of. Of two roots inside each
+ * other the later one names the earlier. */
 static void find_outer(struct making *m, uint32_t index)
 {
 	struct hi_bins_root *root = &m->r->roots[index];

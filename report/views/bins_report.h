@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What named roots hold, each alone and together: sharing bins. */
+/* The report `roots`: what named roots hold, each alone and together (sharing bins). */
 #ifndef HI_REPORT_VIEWS_BINS_REPORT_H
 #define HI_REPORT_VIEWS_BINS_REPORT_H
 
@@ -16,7 +16,7 @@ struct hi_bins_root {
 	size_t n_starts;
 	const char *warning; /* why it has no starts; NULL */
 	uint64_t reached;    /* bytes of all bins that it is in */
-	uint64_t alone;	     /* bytes of its own bin */
+	uint64_t alone;	     /* bytes of the bin that no other root is in */
 	const char *inside;  /* a root that reaches all its starts; NULL: none */
 	bool each_other;     /* `inside` is inside of this one too */
 };
@@ -28,7 +28,7 @@ struct hi_bins_row {
 };
 struct hi_bins_report {
 	const struct hi_report_header *header;
-	struct hi_bins_root *roots; /* the caller's */
+	struct hi_bins_root *roots; /* owned by the caller */
 	size_t n_roots;
 	struct hi_bins_row *rows; /* by bytes; then NOROOT, LEAK */
 	size_t n_rows;
@@ -50,15 +50,19 @@ struct hi_bins_view {
 
 enum { HI_BINS_ALL_ROOTS = 10 }; /* more: no empty bins but those of one root */
 
-/* Identity i + 1 is roots[i]. Fills in reached, alone and inside of the roots. */
+/* Makes the report. Identity i + 1 is roots[i], which are borrowed and get reached,
+ * alone and inside. HI_NO_MEMORY. */
 enum hi_status
 hi_bins_report_create(const struct hi_report_header *header, const struct hi_reach *reach,
 		      const struct hi_bins *bins, const struct hi_set_pool *pool,
 		      struct hi_bins_root *roots, size_t n_roots,
 		      const struct hi_bins_view *view, const struct hi_restrict *only,
 		      struct hi_bins_report **ret, struct hi_error *err);
+/* Frees the report; NULL is fine. */
 void hi_bins_report_destroy(struct hi_bins_report *report);
+/* Adds the report to a page. */
 void hi_bins_display(const struct hi_bins_report *report, struct hi_page *page);
+/* Writes the report as the JSON document "heapinspect/roots/v1". */
 void hi_bins_json(const struct hi_bins_report *report, struct hi_json *json);
 
 #endif

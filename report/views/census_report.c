@@ -9,7 +9,7 @@
 
 HI_DEFINE_GUARD(struct hi_census_report *, hi_census_report_destroy)
 
-/* Rows come by size. */
+/* Rows are ordered by size. */
 static void add_census_line(struct hi_census_report *r, const struct hi_census_row *row,
 			    const char *name, const struct hi_by_row *key,
 			    const struct hi_restrict *only)

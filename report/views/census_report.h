@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Live bytes by type, children, module or class: `census --by`. Strings are
+/* The report `census`: live bytes by type, children, module or class. Strings are
  * borrowed from graph and census. */
 #ifndef HI_REPORT_VIEWS_CENSUS_REPORT_H
 #define HI_REPORT_VIEWS_CENSUS_REPORT_H
@@ -17,9 +17,9 @@ struct hi_census_line {
 	const uint64_t *by_evidence; /* bytes, per enum hi_evidence; borrowed */
 	enum hi_evidence evidence;
 };
-/* Objects that another pointer says is something else. */
+/* Objects with two type candidates that contradict each other. */
 struct hi_census_conflict {
-	const char *type, *other; /* what it is taken for, what was said too; hostile */
+	const char *type, *other; /* the inferred type, the other candidate; hostile */
 	uint64_t objects, example;
 };
 struct hi_census_report {
@@ -31,27 +31,31 @@ struct hi_census_report {
 	size_t n_rows;
 	struct hi_hidden below, beyond; /* min-size, top */
 	struct hi_hidden other;		/* type; rows: types */
-	/* Borrowed, by objects; set by the caller for TYPE. */
+	/* By objects; set by the caller for HI_BY_TYPE; borrowed. */
 	const struct hi_census_conflict *conflicts;
 	size_t n_conflicts, conflicts_shown; /* on the page */
 	uint64_t objects_in_conflict;
 };
 
+/* Makes the report. Borrows its inputs, which outlive it. HI_NO_MEMORY. */
 enum hi_status hi_census_report_create(const struct hi_report_header *header,
 				       const struct hi_graph *graph,
 				       const struct hi_census *census,
 				       const struct hi_restrict *only,
 				       struct hi_census_report **ret,
 				       struct hi_error *err);
-/* The census was restricted to only->types already. */
+/* The same by another key. The census is restricted to only->types already. */
 enum hi_status hi_census_by_report_create(const struct hi_report_header *header,
 					  const struct hi_graph *graph,
 					  const struct hi_by_census *census,
 					  const struct hi_restrict *only,
 					  struct hi_census_report **ret,
 					  struct hi_error *err);
+/* Frees the report; NULL is fine. */
 void hi_census_report_destroy(struct hi_census_report *report);
+/* Adds the report to a page. */
 void hi_census_display(const struct hi_census_report *report, struct hi_page *page);
+/* Writes the report as the JSON document "heapinspect/census/v1". */
 void hi_census_json(const struct hi_census_report *report, struct hi_json *json);
 
 #endif

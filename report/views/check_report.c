@@ -66,7 +66,7 @@ static void json_value(struct hi_json *json, const char *key, bool is_known, dou
 		return;
 	}
 
-	/* A fraction has no place among whole numbers: a text keeps all of it. */
+	/* JSON numbers of this program are whole: a fraction is written as text. */
 	if (value >= 0 && value < 1e15 && value <= (double)(uint64_t)value) {
 		hi_json_number(json, key, (uint64_t)value);
 		return;
@@ -98,7 +98,7 @@ void hi_check_json(const struct hi_check_report *r, struct hi_json *json)
 
 /* ---- JUnit ---- */
 
-/* For attributes and text; control bytes have no place in XML. */
+/* For attributes and text; XML has no control bytes. */
 static void put_xml_text(FILE *out, const char *text)
 {
 	for (const char *c = text; *c; c++) {

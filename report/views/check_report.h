@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which gates hold: for people, as JSON, as JUnit XML, and as GitHub annotations. */
+/* The report `check`: the result of each gate as text, JSON, JUnit XML and GitHub
+ * annotations. */
 #ifndef HI_REPORT_VIEWS_CHECK_REPORT_H
 #define HI_REPORT_VIEWS_CHECK_REPORT_H
 
@@ -18,13 +19,15 @@ struct hi_check_report {
 	size_t n_rows, n_failed;
 };
 
-/* It is true, or some of its values are unknown. */
+/* Returns whether the gate fails: it is true, or one of its values is unknown. */
 bool hi_check_fails(const struct hi_check_row *row);
+/* Adds the report to a page. */
 void hi_check_display(const struct hi_check_report *r, struct hi_page *page);
+/* Writes the report as the JSON document "heapinspect/check/v1". */
 void hi_check_json(const struct hi_check_report *r, struct hi_json *json);
-/* One test suite, one test case a gate. */
+/* Writes one test suite with a test case per gate. */
 void hi_check_junit(const struct hi_check_report *r, FILE *out);
-/* A line "::error …" for each gate that failed. */
+/* Writes a line "::error …" for each gate that failed. */
 void hi_check_github(const struct hi_check_report *r, FILE *out);
 
 #endif

@@ -22,7 +22,7 @@ static uint64_t size_of_change(int64_t n)
 	return n < 0 ? -(uint64_t)n : (uint64_t)n;
 }
 
-/* Rows that did not change have nothing to tell. */
+/* Rows that did not change are left out. */
 static bool is_diff_row_shown(const struct hi_diff_report *r,
 			      const struct hi_compare_row *row)
 {
@@ -77,7 +77,7 @@ static bool are_both_heaps_known(const struct hi_diff_report *r)
 	       hi_heap_known(r->after) == HI_HEAP_KNOWN;
 }
 
-/* The header tells it of the later heap alone. */
+/* The header has this for the later heap only. */
 static void show_unknown_side(const struct hi_diff_report *r, struct hi_page *page)
 {
 	const char *why = hi_heap_unknown_text(r->before, page);
@@ -196,7 +196,7 @@ void hi_diff_display(const struct hi_diff_report *r, struct hi_page *page)
 					   ? "No difference"
 					   : "No difference in the known part");
 		show_unknown_side(r, page);
-		/* No difference does not say that nothing was allocated in between. */
+		/* No difference does not mean that nothing was allocated in between. */
 		hi_page_fact(page, "matched", hi_diff_matched_text(r->c->same_process));
 		if (!are_both_heaps_known(r))
 			hi_report_header_facts(r->after, page, false);

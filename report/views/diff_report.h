@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Two heaps beside each other: what grew, and what holds the growth. */
+/* The report `diff`: two heaps compared, what grew, and what holds the growth. */
 #ifndef HI_REPORT_VIEWS_DIFF_REPORT_H
 #define HI_REPORT_VIEWS_DIFF_REPORT_H
 
@@ -20,15 +20,17 @@ struct hi_diff_report {
 	uint64_t min_size; /* rows that changed by less are left out */
 };
 
-/* Nothing was born, died or changed its size. */
+/* Returns whether no object was born, died or changed its size. */
 bool hi_diff_is_none(const struct hi_diff_report *r);
-/* How objects of two heaps were matched, and what that cannot tell. */
+/* Returns a text on how objects were matched, and what that cannot show. */
 const char *hi_diff_matched_text(bool by_address);
-/* The member `key`: which heap, and its bytes. */
+/* Writes the member `key`: which heap it is, and its bytes. */
 void hi_diff_heap_json(const struct hi_report_header *header, const char *key,
 		       uint64_t live, const struct hi_leak_totals *leaks,
 		       struct hi_json *json);
+/* Adds the report to a page. */
 void hi_diff_display(const struct hi_diff_report *r, struct hi_page *page);
+/* Writes the report as the JSON document "heapinspect/diff/v1". */
 void hi_diff_json(const struct hi_diff_report *r, struct hi_json *json);
 
 #endif

@@ -176,7 +176,7 @@ void hi_cell_text(struct hi_report_table *table, const char *safe, unsigned inde
 {
 	if (table->page->failed)
 		return;
-	/* A place at the end of a row that stays free leaves no blanks there. */
+	/* An empty cell at the end of a row leaves no blanks there. */
 	if (!*safe) {
 		hi_cell_empty(table);
 		return;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A display: a format-neutral page of headings, facts, tables, notes and
- * commands to try next. Reports make it, renderers (formats/) show it. It
- * holds no decision about widths, colours or encodings.
+ * A page in no particular format: headings, facts, tables, notes and commands to try
+ * next. Reports fill it, renderers (formats/) write it. It makes no decision about
+ * widths, colours or encodings.
  *
- * Text is UTF-8 of ours, or text of the target that came through hi_page_safe;
- * functions that take target text say so. Running out of memory is sticky:
- * the page stays usable, and rendering it fails with HI_NO_MEMORY.
+ * Text is UTF-8 of this program, or text of the target that came through hi_page_safe();
+ * functions that take text of the target are marked. Running out of memory is sticky: the
+ * page stays usable, and rendering it fails with HI_NO_MEMORY.
  */
 #ifndef HI_REPORT_VIEWS_DISPLAY_H
 #define HI_REPORT_VIEWS_DISPLAY_H
@@ -79,10 +79,10 @@ struct hi_page {
 struct hi_page *hi_page_create(void); /* NULL: out of memory */
 void hi_page_destroy(struct hi_page *page);
 
-/* Target text made harmless, living as long as the page; never NULL. At most
- * 4,000 bytes of it. NULL and "" give "". */
+/* Escapes text of the target. The result lives as long as the page and is never NULL.
+ * At most 4,000 bytes of it. NULL and "" give "". */
 const char *hi_page_safe(struct hi_page *page, const char *hostile);
-/* The same for text that decode has escaped already. */
+/* The same for text that is escaped already. */
 const char *hi_page_safe_again(struct hi_page *page, const char *escaped);
 /* The text as one word of a shell command line, in quotes where a shell would split or
  * expand it. Lives as long as the page; never NULL. */
@@ -100,25 +100,27 @@ void hi_page_warning(struct hi_page *page, const char *text);
 void hi_page_code(struct hi_page *page, const char *text);
 void hi_page_command(struct hi_page *page, const char *command, const char *purpose);
 
-/* Fill it row by row, exactly n cells a row, in column order. Never NULL. */
+/* Adds a table, to be filled row by row with exactly n cells per row, in the order of
+ * the columns. Never NULL. */
 struct hi_report_table *hi_page_table(struct hi_page *page,
 				      const struct hi_column *columns, size_t n_columns);
 size_t hi_report_table_rows(const struct hi_report_table *table);
 void hi_cell_text(struct hi_report_table *table, const char *safe, unsigned indent);
-/* bytes, counts, addresses; UINT64_MAX is unknown. */
+/* Adds a cell with bytes, a count or an address; UINT64_MAX is unknown. */
 void hi_cell_number(struct hi_report_table *table, uint64_t number);
-/* 0 (in no memory) stays empty. */
+/* Adds a cell with an address; 0 (in no memory) stays empty. */
 void hi_cell_address(struct hi_report_table *table, uint64_t address);
 void hi_cell_at_least(struct hi_report_table *table, uint64_t number);
 void hi_cell_signed(struct hi_report_table *table, int64_t number);
 void hi_cell_percent(struct hi_report_table *table, uint64_t part, uint64_t whole);
 void hi_cell_empty(struct hi_report_table *table);
-/* Stresses the row that was just finished. */
+/* Emphasizes the last complete row. */
 void hi_report_table_stress(struct hi_report_table *table);
 
-/* "90.1 %", "<0.1 %", ">99.9 %", "100 %"; "?" if one is unknown or whole is 0. */
+/* Formats a share: "90.1 %", "<0.1 %", ">99.9 %", "100 %"; "?" if one is unknown or
+ * whole is 0. Returns out. */
 char *hi_percent(char out[16], uint64_t part, uint64_t whole);
-/* "12.0 MiB", "?" for UINT64_MAX. */
+/* Formats bytes: "12.0 MiB"; "?" for UINT64_MAX. Returns out. */
 char *hi_bytes(char out[24], uint64_t bytes);
 char *hi_count(char out[32], uint64_t count);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Escapes of text for output, beside hi_text_escape (base/text.h). */
+/* Escapes text for output; see also hi_text_escape (base/text.h). */
 #ifndef HI_REPORT_VIEWS_ESCAPE_H
 #define HI_REPORT_VIEWS_ESCAPE_H
 
 #include <stddef.h>
 
 /*
- * As hi_text_escape, but backslashes stay as they are: for text that was
- * escaped already (field values from decode). Nothing harmful gets through
- * even if it was not.
+ * The same as hi_text_escape(), but backslashes stay as they are: for text that was
+ * escaped already (field values from decode). Control bytes are escaped even if it was
+ * not.
  */
 size_t hi_escape_again(char *out, size_t out_size, const char *text, size_t n);
 

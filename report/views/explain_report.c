@@ -114,7 +114,7 @@ static void show_object_facts(const struct hi_explain_report *r, struct hi_page 
 						       r->live_bytes)));
 }
 
-/* "typed otherwise" where the field says something else. */
+/* "typed otherwise" where the field has another type. */
 static const char *text_of_step_origin(const struct hi_explain_step *step,
 				       struct hi_page *page)
 {

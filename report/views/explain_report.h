@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* All that is known about one address. Filled in by the caller, who knows
- * fields and mappings; strings borrowed and hostile. */
+/* The report `explain`: all that is known about one address. The caller fills it in,
+ * because it knows fields and mappings. Strings are borrowed and hostile. */
 #ifndef HI_REPORT_VIEWS_EXPLAIN_REPORT_H
 #define HI_REPORT_VIEWS_EXPLAIN_REPORT_H
 
@@ -20,22 +20,23 @@ struct hi_explain_link {
 	const char *text; /* the referring field in words */
 	uint8_t grade;
 };
-/* One field of the chain that says what the object is. */
+/* One field of the evidence chain: why the object has its type. */
 struct hi_explain_step {
-	struct hi_node_info info; /* who refers; a root's name is in `text` too */
-	const char *text;	  /* the field in words; escaped already */
-	const char *says;	  /* "dictEntry *"; escaped already; "" nothing */
-	const char *origin;	  /* "redis.hints:12"; "" the declared type */
+	struct hi_node_info
+		info;	  /* the referring node; the name of a root is in `text` too */
+	const char *text; /* the field in words; escaped already */
+	const char *says; /* type of the field: "dictEntry *"; escaped already; "" none */
+	const char *origin; /* "redis.hints:12"; "" the declared type */
 	bool is_believed;
 };
 struct hi_explain_report {
 	const struct hi_report_header *header;
 	uint64_t address;
 	/* "live", "leak", "internal", "free_tcache", … "variable", "mapped",
-	 * "unmapped"; ours */
+	 * "unmapped"; text of this program */
 	const char *state;
 	enum hi_unreachable_class unreachable_class;
-	/* Of a leak; because: which word leads there, in words, "" unknown. */
+	/* Of a leak; because: the word that refers to it, as text; "" unknown. */
 	bool is_likely;
 	const char *because;
 	const char *mapping; /* "[heap]", "/usr/lib/…"; "" unknown */
@@ -48,7 +49,7 @@ struct hi_explain_report {
 	const char *evidence; /* in words; "" none */
 	/* Of an object of a runtime, else id is 0: as the program knows it. */
 	uint64_t id, counted;
-	bool counts;			     /* its references: counted */
+	bool counts;			     /* `counted` is its reference count */
 	const char *name, *value;	     /* hostile; "" none */
 	const struct hi_explain_step *steps; /* from a root, or from what is known
 					      * by itself, to the object */
@@ -66,7 +67,9 @@ struct hi_explain_report {
 	uint64_t live_bytes;
 };
 
+/* Adds the report to a page. */
 void hi_explain_display(const struct hi_explain_report *report, struct hi_page *page);
+/* Writes the report as the JSON document "heapinspect/explain/v1". */
 void hi_explain_json(const struct hi_explain_report *report, struct hi_json *json);
 
 #endif

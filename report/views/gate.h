@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Gates: what a person calls too much, as an expression that is true or false of a
- * heap. docs/GATES.md has the language.
+ * Gates: expressions that are true if a heap is too large. docs/GATES.md describes the
+ * language.
  *
  *	live.bytes > 64MiB
  *	type("struct session").count > 1000
  *	live.bytes > 1.1 * baseline.live.bytes
  *	growth(leak.bytes) > 5%
  *
- * A gate is compiled once, to steps of a stack machine, and knows nothing of heaps: who
- * evaluates it says what a metric is.
+ * A gate is compiled once to steps of a stack machine. It knows nothing of heaps: a
+ * callback returns the value of a metric.
  */
 #ifndef HI_REPORT_VIEWS_GATE_H
 #define HI_REPORT_VIEWS_GATE_H
@@ -19,8 +19,8 @@
 
 enum hi_gate_subject {
 	HI_GATE_LIVE,
-	HI_GATE_LEAK,  /* but what a collector takes */
-	HI_GATE_TOTAL, /* live, and all that nothing leads to */
+	HI_GATE_LEAK,  /* without garbage that a collector takes */
+	HI_GATE_TOTAL, /* live and unreachable */
 	HI_GATE_GARBAGE,
 	HI_GATE_UNCOLLECTABLE,
 	HI_GATE_LOST,
@@ -76,12 +76,13 @@ struct hi_gate {
 	bool needs_baseline;
 };
 
-/* HI_USAGE: wrong at byte *column_ret. Names live in the arena. */
+/* Compiles a gate. Names live in the arena. HI_USAGE: wrong at byte *column_ret of the
+ * text. */
 enum hi_status hi_gate_parse(const char *text, struct hi_arena *arena,
 			     struct hi_gate *ret, size_t *column_ret,
 			     struct hi_error *err);
 
-/* The metric's value; false when it is unknown. */
+/* Sets *ret to the value of the metric. False: it is unknown. */
 typedef bool hi_gate_value_fn(void *arg, const struct hi_gate_metric *metric,
 			      double *ret);
 struct hi_gate_result {

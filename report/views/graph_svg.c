@@ -28,7 +28,8 @@ enum {
 	TICKS_MAX = 300, /* samples that get a tick of their own */
 };
 
-/* Neighbours differ in hue and in lightness; so they do for those who see no red. */
+/* Neighbours differ in hue and in lightness, so that they also differ for red-green
+ * colour blindness. */
 static const char *const palette[] = {
 	"#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#b07aa1",
 	"#9c755f", "#1f5a8a", "#ff9da7", "#86bc40", "#8c3b4a", "#a0cbe8", "#b8860b",
@@ -234,7 +235,7 @@ static void put_x_axis(const struct picture *p)
 	bool one = !(p->bands->x_to > p->bands->x_from);
 	char text[40];
 
-	/* The bound is ours: 8 steps and one for rounding. */
+	/* Bounded: 8 steps and one for rounding. */
 	for (unsigned i = 0; i < (one ? 1 : 10); i++) {
 		double x = one ? time : (ceil(p->x_from / step - 1e-9) + i) * step;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How much of a heap is known. Leaks and free memory can be told only where an
- * allocator was walked; elsewhere objects are found by pointers alone. A number that
- * is not known is never 0: it is HI_UNKNOWN, null in JSON and SQL, absent in metrics.
+ * How much of a heap is known. Leaks and free memory are known only where an allocator
+ * was walked; elsewhere objects are found by pointers alone. A number that is not known
+ * is never 0: it is HI_UNKNOWN, null in JSON and SQL, absent in metrics.
  */
 #ifndef HI_REPORT_VIEWS_HEAP_KNOWN_H
 #define HI_REPORT_VIEWS_HEAP_KNOWN_H
@@ -11,29 +11,30 @@
 
 enum hi_heap_known {
 	HI_HEAP_KNOWN,
-	/* An allocator was walked, but there are other heaps beside its own: leaks and
-	 * what is live are lower bounds. */
+	/* An allocator was walked, but there are other heaps too: leaks and live
+	 * memory are lower bounds. */
 	HI_HEAP_KNOWN_IN_PART,
-	/* None was: leaks are unknown, what is live is a lower bound. */
+	/* No allocator was walked: leaks are unknown, live memory is a lower bound. */
 	HI_HEAP_UNKNOWN,
 };
 
 enum hi_heap_known hi_heap_known(const struct hi_report_header *header);
-/* n, or UINT64_MAX where some of the heap is not known. */
+/* Returns n, or UINT64_MAX where part of the heap is not known. */
 uint64_t hi_heap_if_known(const struct hi_report_header *header, uint64_t n);
-/* "musl: its heap is not decoded"; "" where all is known. Safe. */
+/* Returns "musl: its heap is not decoded", "" where the whole heap is known. Safe. */
 const char *hi_heap_unknown_text(const struct hi_report_header *header,
 				 struct hi_page *page);
-/* "≥ " or "": before what is live. */
+/* Returns "≥ " or "", to be put before live memory. */
 const char *hi_heap_at_least(const struct hi_report_header *header);
-/* "21 MiB live in 35,012 objects", "≥ 21 MiB live in …" where there are other heaps; of a
- * heap that is unknown "≥ 21 MiB in ≥ 35,012 objects that typed pointers lead to (a lower
- * bound: the heap itself is unknown)". */
+/* Returns "21 MiB live in 35,012 objects"; "≥ 21 MiB live in …" where there are other
+ * heaps; for an unknown heap "≥ 21 MiB in ≥ 35,012 objects that typed pointers lead to
+ * (a lower bound: the heap itself is unknown)". */
 const char *hi_heap_live_text(const struct hi_report_header *header, uint64_t bytes,
 			      uint64_t objects, struct hi_page *page);
-/* The member "heap" of a document. */
+/* Writes the member "heap" of a document. */
 void hi_heap_known_json(const struct hi_report_header *header, struct hi_json *json);
-/* The member "at_least": the leaks of what is known; nothing where that is all. */
+/* Writes the member "at_least": the leaks that are known; nothing where the whole heap
+ * is known. */
 void hi_heap_leaks_json(const struct hi_report_header *header, uint64_t bytes,
 			uint64_t objects, struct hi_json *json);
 

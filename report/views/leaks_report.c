@@ -156,7 +156,7 @@ static bool has_what(const struct hi_leaks_report *r)
 	return r->by_class || r->likely_objects;
 }
 
-/* The first column, the class, is there only where somebody says it. */
+/* The first column, the class, is shown only where a runtime reports classes. */
 static struct hi_report_table *table_with_or_without_what(const struct hi_leaks_report *r,
 						   const struct hi_column *columns,
 						   size_t n, struct hi_page *page)
@@ -165,7 +165,7 @@ static struct hi_report_table *table_with_or_without_what(const struct hi_leaks_
 			   : hi_page_table(page, columns + 1, n - 1);
 }
 
-/* What the runtime says of it, if anything, else its verdict. */
+/* The class from the runtime, if there is one, else the verdict. */
 static void print_class_cell(const struct hi_leaks_report *r,
 			     const struct hi_leaks_row *row, struct hi_report_table *t)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Leaks by type and shape of their leak roots, and the largest roots. */
+/* The report `leaks`: by type and shape of the leak roots, and the largest roots. */
 #ifndef HI_REPORT_VIEWS_LEAKS_REPORT_H
 #define HI_REPORT_VIEWS_LEAKS_REPORT_H
 
@@ -14,8 +14,8 @@ struct hi_leaks_row {
 	bool is_likely; /* its leak roots; else certain */
 	uint64_t count, objects, bytes;
 	uint64_t address; /* a row: of the example; a root: its own */
-	/* What that function, class, coroutine is called in its runtime; "" or NULL:
-	 * nothing; borrowed, hostile. */
+	/* Name of the function, class or coroutine in its runtime; "" or NULL: none;
+	 * borrowed, hostile. */
 	const char *name;
 };
 struct hi_leaks_report {
@@ -34,14 +34,18 @@ struct hi_leaks_report {
 	struct hi_hidden roots_beyond;
 };
 
+/* Makes the report. Borrows its inputs, which outlive it. HI_NO_MEMORY. */
 enum hi_status hi_leaks_report_create(const struct hi_report_header *header,
 				      const struct hi_graph *graph,
 				      const struct hi_reach *reach,
 				      const struct hi_leaks *leaks,
 				      const struct hi_restrict *only,
 				      struct hi_leaks_report **ret, struct hi_error *err);
+/* Frees the report; NULL is fine. */
 void hi_leaks_report_destroy(struct hi_leaks_report *report);
+/* Adds the report to a page. */
 void hi_leaks_display(const struct hi_leaks_report *report, struct hi_page *page);
+/* Writes the report as the JSON document "heapinspect/leaks/v1". */
 void hi_leaks_json(const struct hi_leaks_report *report, struct hi_json *json);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finding types by what a person types. */
+/* Finds types by a name or pattern on the command line. */
 #ifndef HI_REPORT_VIEWS_NAMES_H
 #define HI_REPORT_VIEWS_NAMES_H
 
@@ -14,19 +14,19 @@ struct hi_type_set {
 };
 
 /*
- * Types whose name is `pattern`, with or without "struct ", "class ", "union "
- * or "enum " on either side; if there is none and the pattern has a * or ?,
- * those that match it as a shell pattern; if that is none either and it has commas
- * outside of template arguments, the types of all names of that list, each of which
- * must be there. "(untyped)" is type 0. HI_NOT_FOUND with the name that is missing;
- * nearest (may be NULL) then gets the closest names, NULL where there is none.
+ * Selects the types whose name is `pattern`, with or without "struct ", "class ", "union
+ * " or "enum " on either side. If there is none and the pattern has a * or ?, it is a
+ * shell pattern. If no type matches that either and it has commas outside of template
+ * arguments, it is a list of names, each of which must exist. "(untyped)" is type 0.
+ * HI_NOT_FOUND with the name that is missing; then nearest (may be NULL) gets the closest
+ * names, NULL where there is none.
  */
 enum hi_status hi_types_select(const struct hi_graph *g, const char *pattern,
 			       struct hi_type_set *ret,
 			       const char *nearest[HI_NAMES_NEAREST],
 			       struct hi_error *err);
-/* Of n names, NULL ones left out, those with the least edit distance, the nearest
- * first; NULL where none is near. */
+/* Finds the names with the least edit distance from the pattern among n names (NULL:
+ * skipped), the nearest first; NULL where none is near. */
 typedef const char *hi_nth_name_fn(void *arg, uint32_t i);
 void hi_names_nearest(const char *pattern, hi_nth_name_fn *name_of, void *arg, uint32_t n,
 		      const char *nearest[HI_NAMES_NEAREST]);

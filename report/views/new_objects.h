@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Objects that are new: by type, what they retain, a way to them, who holds them. Plain
- * data; borrowed. */
+/* New objects by type: what they retain, a path to one of them, what holds them.
+ * Borrowed. */
 #ifndef HI_REPORT_VIEWS_NEW_OBJECTS_H
 #define HI_REPORT_VIEWS_NEW_OBJECTS_H
 
@@ -15,7 +15,7 @@ struct hi_new_row {
 	uint64_t count, bytes;
 	uint64_t leaked, likely, garbage; /* of count */
 	uint64_t retained;		  /* a lower bound */
-	uint64_t of;	  /* survivors: so many of the type were born; 0: not said */
+	uint64_t of;	  /* survivors: objects of the type that were born; 0: unknown */
 	uint64_t example; /* the address of the one that retains most */
 	const char *way;  /* to it, from a root; escaped already; "" none */
 };
@@ -34,12 +34,13 @@ struct hi_new_objects {
 	size_t n_holders;
 };
 
-/* Is one of them live? */
+/* Returns whether one of the objects is live. */
 bool hi_new_row_is_held(const struct hi_new_row *row);
-/* Both tables; nothing where nothing is new. `survivors`: what they are called. */
+/* Adds both tables to a page, nothing if no object is new. survivors: the wording of
+ * `diff --three`. */
 void hi_new_objects_show(const struct hi_new_objects *n, bool survivors,
 			 struct hi_page *page);
-/* The members new (of survivors: rows), growth, leaked, likely and garbage. */
+/* Writes the members new (survivors: rows), growth, leaked, likely and garbage. */
 void hi_new_objects_json(const struct hi_new_objects *n, bool survivors,
 			 struct hi_json *json);
 void hi_heap_total_json(struct hi_json *json, const char *key, struct hi_heap_total sum);

@@ -58,7 +58,7 @@ static const char *object_type(const struct hi_node_info *info, struct hi_page *
 
 	if (info->internal && n == 0)
 		return "(the allocator's own)";
-	/* Some types say it themselves: "char []". */
+	/* Some type names have it already: "char []". */
 	if (!info->array || n == 0 || info->type[n - 1] == ']')
 		return hi_type_label(info->type, page);
 	return hi_page_printf(page, "%s []", hi_page_safe(page, info->type));

@@ -22,7 +22,7 @@ static void show_path_steps(const struct hi_paths_way *way, struct hi_page *page
 	}
 }
 
-/* What a page would say in the same words: frames of one function, called by itself. */
+/* Paths that look the same on a page: frames of one function that calls itself. */
 static bool reads_the_same(const struct hi_paths_way *a, const struct hi_paths_way *b)
 {
 	const struct hi_node_info *root = &a->steps[0].info, *other = &b->steps[0].info;
@@ -34,7 +34,7 @@ static bool reads_the_same(const struct hi_paths_way *a, const struct hi_paths_w
 		       b->steps[b->n_steps - 1].info.address;
 }
 
-/* Ways from i on that are told as one. */
+/* Counts the paths from i on that are shown as one. */
 static size_t same_ways(const struct hi_paths_report *r, size_t i)
 {
 	size_t n = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The shortest ways from a root to an object or to the objects of a type. The
- * way in words is made by the caller, who knows fields. */
+/* The report `paths`: the shortest paths from a root to an object or to the objects of
+ * a type. The caller names the edges. */
 #ifndef HI_REPORT_VIEWS_PATHS_REPORT_H
 #define HI_REPORT_VIEWS_PATHS_REPORT_H
 
@@ -30,7 +30,9 @@ struct hi_paths_report {
 	bool steps; /* show every step (-v) */
 };
 
+/* Adds the report to a page. */
 void hi_paths_display(const struct hi_paths_report *report, struct hi_page *page);
+/* Writes the report as the JSON document "heapinspect/paths/v1". */
 void hi_paths_json(const struct hi_paths_report *report, struct hi_json *json);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What every report says first: which target, how it was frozen, how much of
- * it can be understood. Plain data; cli/ fills it in from image, modules and
- * allocator. Strings are borrowed and hostile unless said otherwise.
+ * The header of every report: which target, how its memory was frozen, how much of it is
+ * decoded. The caller fills it in from image, modules and allocator. Strings are borrowed
+ * and hostile unless marked otherwise.
  */
 #ifndef HI_REPORT_VIEWS_REPORT_HEADER_H
 #define HI_REPORT_VIEWS_REPORT_HEADER_H
@@ -26,12 +26,13 @@ struct hi_report_module_counts {
 	uint64_t from_memory; /* no file could be reached */
 };
 
-/* What a report leaves out because it was asked to: --under, --retained-by. */
+/* A restriction that the user asked for: --under, --retained-by. */
 struct hi_report_restriction {
 	const char *under, *retained_by; /* as typed; NULL: not asked */
 	uint64_t objects, bytes;	 /* live, and shown */
 	uint64_t hidden_objects, hidden_bytes;
-	/* Of what is hidden by --retained-by: in MANY, where nobody knows. */
+	/* Of the objects hidden by --retained-by: those in MANY, whose retainers are
+	 * not known. */
 	uint64_t many_objects, many_bytes;
 	uint64_t system_bytes; /* in sets with SYSTEM */
 };
@@ -48,9 +49,9 @@ struct hi_report_header {
 	bool exe_deleted;
 	uint64_t threads;
 	/* snapshot */
-	uint64_t time_ns, pause_ns;	  /* UINT64_MAX unknown */
-	const char *mode;		  /* "copy", "fork", "core", "mock"; ours */
-	const char *safepoint;		  /* "now", or as typed; NULL unknown */
+	uint64_t time_ns, pause_ns; /* UINT64_MAX unknown */
+	const char *mode;      /* "copy", "fork", "core", "mock"; text of this program */
+	const char *safepoint; /* "now", or as typed; NULL unknown */
 	const struct hi_stopped *stopped; /* NULL: at once */
 	/* Mode fork: of the target, since then and because of it; UINT64_MAX unknown. */
 	uint64_t copied_on_write;
@@ -60,17 +61,18 @@ struct hi_report_header {
 	uint64_t bytes_copied, pages_never_touched, pages_swapped, bytes_unreadable;
 	uint64_t segments_missing, threads_in_allocator;
 	/* what is known */
-	const char *allocator; /* "glibc"; NULL: none was found; ours */
+	const char *allocator; /* "glibc"; NULL: none was found; text of this program */
 	const char *allocator_version, *allocator_found_by;
 	uint64_t arenas;
-	/* "CPython"; NULL: none was found; ours */
+	/* "CPython"; NULL: none was found; text of this program */
 	const char *runtime, *runtime_version, *runtime_found_by;
 	uint64_t runtime_tracked; /* objects in its collector's lists */
-	uint64_t runtime_cut;	  /* objects that have less than they say */
+	uint64_t runtime_cut; /* objects whose contents are shorter than their size field
+			       */
 	/* By generation, the youngest first; of 0 of them: it is not known. */
 	uint64_t collector_generations, collector_thresholds[4], collector_counts[4];
 	bool collector_is_on;
-	uint64_t damaged, skipped_bytes; /* places where the heap does not hold */
+	uint64_t damaged, skipped_bytes; /* places where the heap is damaged */
 	/* Objects found by typed pointers alone, where no allocator that is known
 	 * is: leaks and free memory there are unknown. */
 	uint64_t outside_objects, outside_bytes;
@@ -95,29 +97,29 @@ struct hi_report_header {
 /* The first line: which target. Then the caller's most important line, then: */
 void hi_report_header_title(const struct hi_report_header *header, struct hi_page *page);
 enum { HI_REPORT_HEADER_WARNINGS = 2 }; /* shown in a whole header; the rest is counted */
-/* What is known of the snapshot. Not whole: pause, gaps and warnings alone (for
- * the commands beside summary). */
-/* Whether the runtime's collector runs by itself; nothing where that is unknown. */
+/* Adds the facts. whole: false for commands other than summary, which show only the
+ * pause, gaps and warnings. */
+/* Adds whether the runtime's collector is enabled; nothing where that is unknown. */
 void hi_report_header_collector(const struct hi_report_header *header,
 				struct hi_page *page);
 void hi_report_header_facts(const struct hi_report_header *header, struct hi_page *page,
 			    bool whole);
-/* "5.0 MiB by conservative edges alone", where types were asked for; else "".
- * A header that is not whole says it itself. */
+/* Returns "5.0 MiB by conservative edges alone" where types were read; else "". A
+ * header that is not whole has it already. */
 const char *hi_report_header_conservative(const struct hi_report_header *header,
 					  struct hi_page *page);
-/* Does the header say how much is typed? */
+/* Returns whether the header shows how much of the heap is typed. */
 bool hi_report_header_has_shares(const struct hi_report_header *header);
-/* Opens the document and writes schema, target, snapshot, unit, allocator,
- * debug_info and typed; the caller adds its members and closes it by hi_json_end. */
+/* Opens the document and writes schema, target, snapshot, unit, allocator, debug_info
+ * and typed. The caller adds its members and closes it by hi_json_end(). */
 void hi_report_header_json(const struct hi_report_header *header, const char *schema,
 			   struct hi_json *json);
 
-/* The member "only"; nothing where only is NULL. */
+/* Writes the member "only"; nothing if only is NULL. */
 void hi_report_restriction_json(const struct hi_report_restriction *only,
 				struct hi_json *json);
 
-/* "--pid 4242" or "--core FILE" as the user would type it, safe. */
+/* Returns "--pid 4242" or "--core FILE" as the user would type it. Safe. */
 const char *hi_report_header_target(const struct hi_report_header *header,
 				    struct hi_page *page);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a person asked to see of a report's rows. */
+/* Which rows of a report the user asked for. */
 #ifndef HI_REPORT_VIEWS_RESTRICT_H
 #define HI_REPORT_VIEWS_RESTRICT_H
 
@@ -12,7 +12,7 @@ struct hi_restrict {
 	uint64_t min_size;		 /* bytes of a row; smaller rows are hidden */
 };
 
-/* What was left out of a table. */
+/* What a table does not show. */
 struct hi_hidden {
 	uint64_t rows, bytes;
 };

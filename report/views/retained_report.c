@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Note [Picking a tree without child lists]
- * The dominator tree is known by parents only. A level of the display is one
- * pass over all nodes: those whose parent was picked on the level above are
- * candidates, and each picked parent keeps its CHILDREN largest in a small
- * sorted array. LEVELS passes, no memory per node but one bit.
+ *
+ * The dominator tree is stored as parents only. A level of the display is one pass over
+ * all nodes: those whose parent was picked on the level above are candidates, and each
+ * picked parent keeps its CHILDREN largest in a small sorted array. That takes LEVELS
+ * passes and one bit of memory per node.
  */
 #include "report/views/retained_report.h"
 
@@ -22,7 +23,7 @@ HI_DEFINE_GUARD(struct hi_retained_report *, hi_retained_report_destroy)
 
 struct node_list HI_VECTOR(hi_node);
 
-/* A picked node, its place in the level and the largest of its children. */
+/* A picked node, its position in the level and the largest of its children. */
 struct branch {
 	hi_node node;
 	unsigned depth;

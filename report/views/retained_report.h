@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who holds how much: the top of the dominator tree, and the same by type. */
+/* The report `retained`: the top of the dominator tree, and retained sizes by type. */
 #ifndef HI_REPORT_VIEWS_RETAINED_REPORT_H
 #define HI_REPORT_VIEWS_RETAINED_REPORT_H
 
@@ -35,23 +35,26 @@ struct hi_retained_report {
 };
 
 /*
- * type_exact is the caller's (hi_census_retained_by_type), UINT64_MAX without
- * --type or where several types match.
+ * Makes the report. type_exact comes from hi_census_retained_by_type(); UINT64_MAX
+ * without --type or where several types match. HI_NO_MEMORY.
  */
 enum hi_status hi_retained_report_create(
 	const struct hi_report_header *header, const struct hi_graph *graph,
 	const struct hi_reach *reach, const struct hi_dominators *dominators,
 	const struct hi_census *census, const struct hi_restrict *only,
 	uint64_t type_exact, struct hi_retained_report **ret, struct hi_error *err);
-/* The same of a tree's rows that were made before (taken, also on failure; from
- * hi_calloc), for the first `top` of the top level. */
+/* The same from rows of a tree that were computed before (taken, also on failure; from
+ * hi_calloc): the first `top` of the top level. */
 enum hi_status hi_retained_report_restore(
 	const struct hi_report_header *header, const struct hi_graph *graph,
 	uint64_t live_bytes, const struct hi_census *census, size_t top,
 	struct hi_retained_row *rows, size_t n_rows, struct hi_hidden beyond,
 	struct hi_retained_report **ret, struct hi_error *err);
+/* Frees the report; NULL is fine. */
 void hi_retained_report_destroy(struct hi_retained_report *report);
+/* Adds the report to a page. */
 void hi_retained_display(const struct hi_retained_report *report, struct hi_page *page);
+/* Writes the report as the JSON document "heapinspect/retained/v1". */
 void hi_retained_json(const struct hi_retained_report *report, struct hi_json *json);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who keeps what alive: retainer sets with their costs. */
+/* The report `retainers`: retainer sets with their costs. */
 #ifndef HI_REPORT_VIEWS_RETAINERS_REPORT_H
 #define HI_REPORT_VIEWS_RETAINERS_REPORT_H
 
@@ -10,7 +10,7 @@
 
 /* What the caller knows. Names are borrowed and hostile. */
 struct hi_retainers_view {
-	const char *identity; /* "type"; ours */
+	const char *identity; /* "type", …; text of this program */
 	uint32_t max_set, system;
 	uint64_t heap_retainers;       /* objects that are retainers, alive */
 	hi_set_name_fn *name;	       /* of an identity */
@@ -44,17 +44,21 @@ struct hi_retainers_report {
 	struct hi_arena arena;
 };
 
+/* Makes the report. Borrows its inputs, which outlive it. HI_NO_MEMORY. */
 enum hi_status hi_retainers_report_create(
 	const struct hi_report_header *header, const struct hi_graph *graph,
 	const struct hi_reach *reach, const struct hi_retainers *retainers,
 	const struct hi_set_pool *pool, const struct hi_retainers_view *view, size_t top,
 	struct hi_retainers_report **ret, struct hi_error *err);
+/* Frees the report; NULL is fine. */
 void hi_retainers_report_destroy(struct hi_retainers_report *report);
+/* Adds the report to a page. */
 void hi_retainers_display(const struct hi_retainers_report *report, struct hi_page *page);
+/* Writes the report as the JSON document "heapinspect/retainers/v1". */
 void hi_retainers_json(const struct hi_retainers_report *report, struct hi_json *json);
 
-/* "struct session, cache": members of a set, at most `most` of them and how many
- * more; "MANY". Safe. Also for `up`. */
+/* Returns "struct session, cache": the first members of a set and how many more there
+ * are; "MANY". Safe. Also used by `up`. */
 const char *hi_retainers_label(const struct hi_set_row *sum, const uint32_t *members,
 			       hi_set_name_fn *name, void *arg, struct hi_page *page);
 /* The members "set", "size" and "members" of an object that the caller opened. */

@@ -137,7 +137,8 @@ static void show_safepoint_rows(const struct hi_safepoints_report *r,
 						  r->n_rows - r->shown));
 }
 
-/* The end of a collection if the target comes by there, else what it comes by. */
+/* Returns the end of a collection if the target reaches it, else the first place that
+ * it reaches. */
 static const struct hi_safepoint_row *best_of(const struct hi_safepoints_report *r)
 {
 	for (size_t i = 0; i < r->n_rows; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `safepoints`: where --at could stop a process, what a probe there costs, and how
- * often the process comes by. The caller fills it in; strings borrowed, hostile
- * unless said otherwise.
+ * The report `safepoints`: where --at can stop a process, what a probe there costs, and
+ * how often the process reaches it. The caller fills it in. Strings are borrowed and
+ * hostile unless marked otherwise.
  */
 #ifndef HI_REPORT_VIEWS_SAFEPOINTS_REPORT_H
 #define HI_REPORT_VIEWS_SAFEPOINTS_REPORT_H
@@ -11,7 +11,7 @@
 
 struct hi_safepoint_row {
 	const char *at;	     /* what --at takes */
-	const char *runtime; /* "" of nobody known */
+	const char *runtime; /* "" no known runtime */
 	const char *purpose; /* "" unknown */
 	bool is_gc;	     /* what --at gc takes */
 	const struct hi_probed *places;
@@ -25,16 +25,18 @@ struct hi_safepoints_report {
 	struct hi_safepoint_row *rows;	       /* hi_safepoints_sort */
 	size_t n_rows, shown;
 	uint64_t counted_ns;	 /* 0: not at all */
-	bool cut_short;		 /* the hits were more than enough */
+	bool cut_short;		 /* counting ended early: enough hits */
 	const char *not_counted; /* why; "" */
-	bool may_not_probe;	 /* nobody without more rights can use --at here */
+	bool may_not_probe;	 /* --at needs more privileges here */
 	size_t rows_not_counted; /* beyond the limit of probes */
 };
 
-/* The end of a collection first, then runtimes, then by hits and name. */
+/* Sorts: the end of a collection first, then runtimes, then by hits and name. */
 void hi_safepoints_sort(struct hi_safepoints_report *report);
+/* Adds the report to a page. */
 void hi_safepoints_display(const struct hi_safepoints_report *report,
 			   struct hi_page *page);
+/* Writes the report as the JSON document "heapinspect/safepoints/v1". */
 void hi_safepoints_json(const struct hi_safepoints_report *report, struct hi_json *json);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Does it add up? What the allocator says that it has given away, and what the
- * graph says of these bytes:
+ * A check that the numbers add up: the bytes that the allocator has handed out, and what
+ * the graph counts of them:
+ *
  *	allocated = exact + conservative + leak + internal
  */
 #ifndef HI_REPORT_VIEWS_SANITY_H
@@ -18,12 +19,12 @@ struct hi_sanity {
 	uint64_t internal;     /* the allocator's and libc's own blocks */
 };
 
-/* header NULL: it is not shown. */
+/* Computes the sums. header NULL: heap_known is not considered. */
 struct hi_sanity hi_sanity_of(const struct hi_report_header *header,
 			      const struct hi_reach *reach, uint64_t allocated);
-/* As a fact: "384 B = 300 B exact + … "; a warning if it does not. */
+/* Adds a fact "384 B = 300 B exact + … ", or a warning if the sums differ. */
 void hi_sanity_show(const struct hi_sanity *sanity, struct hi_page *page);
-/* The member "sanity". */
+/* Writes the member "sanity". */
 void hi_sanity_json(const struct hi_sanity *sanity, struct hi_json *json);
 
 #endif

@@ -44,7 +44,7 @@ static int compare_series_bytes(const void *a, const void *b)
 	return compare_series_names(a, b);
 }
 
-/* Two types of one name (of two files, say) are one row. */
+/* Two types of one name, for example of two files, are one row. */
 static void merge_series_rows(struct hi_series_sample *sample)
 {
 	struct hi_series_row *rows = sample->rows;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One census of a series as plain data, for all that writes it: JSON lines, lines
- * of text, a live view, heap profiles. Strings are borrowed; names are hostile.
+ * One census of a series as plain data, for every output: JSON lines, lines of text, the
+ * live view, heap profiles. Strings are borrowed; names are hostile.
  */
 #ifndef HI_REPORT_VIEWS_SERIES_H
 #define HI_REPORT_VIEWS_SERIES_H
@@ -16,8 +16,8 @@ enum hi_series_axis { HI_SERIES_CPU, HI_SERIES_WALL, HI_SERIES_CENSUS };
 /* The same for the whole series. */
 struct hi_series_header {
 	int pid;
-	const char *exe;	  /* path; "" unknown */
-	const char *by;		  /* "type", "module", "class", …; ours */
+	const char *exe; /* path; "" unknown */
+	const char *by;	 /* "type", "module", "class", …; text of this program */
 	enum hi_series_axis axis; /* of times */
 	bool pure;		  /* bytes of rows are what the program uses */
 };
@@ -25,7 +25,7 @@ struct hi_series_header {
 struct hi_series_row {
 	const char *name; /* "" of no known type, module */
 	uint64_t bytes, objects;
-	/* Not 0: a set, whose number means the same in the whole series. */
+	/* Not 0: a set, whose number keeps its meaning in the whole series. */
 	uint64_t set;
 	const char *const *members;
 	size_t n_members;
@@ -39,7 +39,7 @@ struct hi_series_sample {
 	uint64_t cpu_ns, wall_ns;
 	uint64_t time_ns;		  /* CLOCK_REALTIME at the stop */
 	uint64_t pause_ns, took_ns;	  /* without waiting for a safepoint */
-	const char *mode;		  /* "copy", "fork"; ours */
+	const char *mode;		  /* "copy", "fork"; text of this program */
 	uint64_t copied_on_write;	  /* UINT64_MAX: unknown, not mode fork */
 	const struct hi_stopped *stopped; /* NULL: at once */
 	bool complete;			  /* the snapshot has no gaps */
@@ -69,13 +69,13 @@ enum hi_series_end {
 	HI_SERIES_WAITS,
 };
 const char *hi_series_end_key(enum hi_series_end end);
-/* "seconds", "census": the unit of times. */
+/* Returns the unit of times: "seconds" or "census". */
 const char *hi_series_unit(enum hi_series_axis axis);
-/* What a row is called: its name, or the word for one that is unknown; raw. */
+/* Returns the name of a row, or the text for one that is unknown; raw. */
 const char *hi_series_name(const struct hi_series_header *header,
 			   const struct hi_series_row *row);
-/* Sums rows with one name, puts them in order, hides those under min_size and
- * beyond top. Rows of sets stay apart. */
+/* Adds up rows of the same name, sorts them, and hides those below min_size and beyond
+ * top. Rows of sets stay separate. */
 void hi_series_settle(struct hi_series_sample *sample, uint64_t min_size, size_t top);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A series as JSON lines: each line is a whole document with a schema of its own,
+ * A series as JSON lines. Each line is a document with its own schema:
  * heapinspect/series/v1, …/series-mark/v1, …/series-end/v1 (docs/schema).
  */
 #ifndef HI_REPORT_VIEWS_SERIES_JSON_H

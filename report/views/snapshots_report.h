@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `snapshots`: the censuses in a file, and of one of them the sums by type. The caller
- * fills it in; strings borrowed, hostile.
+ * The report `snapshots`: the censuses in a file, and the totals by type of one of them.
+ * The caller fills it in. Strings are borrowed and hostile.
  */
 #ifndef HI_REPORT_VIEWS_SNAPSHOTS_REPORT_H
 #define HI_REPORT_VIEWS_SNAPSHOTS_REPORT_H
@@ -12,7 +12,7 @@ struct hi_snapshots_row {
 	uint64_t number, time_ns, wall_ns, cpu_ns, pause_ns; /* UINT64_MAX unknown */
 	uint64_t objects, bytes;
 	struct hi_leak_totals leaks; /* bytes alone */
-	uint64_t graph;		     /* bytes in the file; 0: there are only sums */
+	uint64_t graph;		     /* bytes in the file; 0: totals only */
 };
 
 struct hi_snapshots_mark_line {
@@ -29,7 +29,8 @@ struct hi_snapshots_type {
 struct hi_snapshots_report {
 	const struct hi_report_header *header; /* of the target, and the file */
 	uint64_t size;
-	const char *end; /* "over", "exited", "stopped", "failed", "open"; ours */
+	const char *end; /* "over", "exited", "stopped", "failed", "open"; text of this
+			  * program */
 	uint64_t damaged, lost, torn; /* bytes, parts, bytes */
 	const struct hi_snapshots_row *rows;
 	size_t n_rows;
@@ -41,7 +42,9 @@ struct hi_snapshots_report {
 	size_t n_types, shown;
 };
 
+/* Adds the report to a page. */
 void hi_snapshots_display(const struct hi_snapshots_report *report, struct hi_page *page);
+/* Writes the report as the JSON document "heapinspect/snapshots/v1". */
 void hi_snapshots_json(const struct hi_snapshots_report *report, struct hi_json *json);
 
 #endif

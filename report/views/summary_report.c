@@ -190,7 +190,7 @@ static enum hi_status take_suspects(const struct hi_summary_inputs *in,
 			.children = s->children,
 			.children_bytes = s->children_bytes,
 		};
-		/* A root has a name of its own. */
+		/* A root has its own name. */
 		if (in->suspect_names && in->suspect_names[i] &&
 		    r->suspects[i].top.sort == HI_NODE_OBJECT)
 			r->suspects[i].top.name = in->suspect_names[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The main report: what is on the heap, what keeps it there, what has leaked.
- * Plain data; strings are borrowed from graph and header.
+ * The report `summary`: what is on the heap, what keeps it alive, what is leaked. Strings
+ * are borrowed from graph and header.
  */
 #ifndef HI_REPORT_VIEWS_SUMMARY_REPORT_H
 #define HI_REPORT_VIEWS_SUMMARY_REPORT_H
@@ -31,11 +31,12 @@ struct hi_summary_suspect {
 	uint64_t children, children_bytes;
 };
 
-/* Variables that hold something together, each also without the others' help. */
+/* Variables that hold the same objects together; each of them would hold these alone,
+ * too. */
 struct hi_summary_owner {
 	const struct hi_node_info *variables; /* n; those of the program first */
 	size_t n;
-	bool is_many;  /* more than HI_OWNERS_MAX, which are not told: n is 0 */
+	bool is_many;  /* more than HI_OWNERS_MAX, which are not listed: n is 0 */
 	bool is_named; /* else words without a variable */
 	uint64_t bytes;
 	struct hi_node_info largest; /* of what they hold: a variable or an object */
@@ -86,9 +87,11 @@ struct hi_summary_report {
 	size_t n_suspects;
 };
 
+/* Makes the report. Borrows its inputs, which outlive it. HI_NO_MEMORY. */
 enum hi_status hi_summary_report_create(const struct hi_summary_inputs *in,
 					struct hi_summary_report **ret,
 					struct hi_error *err);
+/* Frees the report; NULL is fine. */
 void hi_summary_report_destroy(struct hi_summary_report *report);
 
 /* At most 60 lines at 80 columns with the default top. */

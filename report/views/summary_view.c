@@ -7,7 +7,7 @@
 #include "report/views/heap_known.h"
 #include "report/views/summary_report.h"
 
-/* What a person sees unless --top or --all said more. */
+/* Rows that are shown without --top and --all. */
 enum { ROOTS_SHOWN = 5, LEAKS_SHOWN = 3, SUSPECTS_SHOWN = 1, DEFAULT_TOP = 10 };
 
 /* "server", "server + 2": enough to begin with. */
@@ -125,7 +125,7 @@ static void show_summary_headline(const struct hi_summary_report *r, struct hi_p
 					  text_of_leaked(r, page), held_by(r, page)));
 }
 
-/* Columns of the ledger that say something on this target. */
+/* Columns of the ledger that are not empty for this target. */
 struct ledger_columns {
 	bool resident, swapped;
 	struct hi_column *columns;

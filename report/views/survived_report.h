@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Three heaps: what was born between warm-up and load, and is still there after it. */
+/* The report `diff --three`: objects that were born between the first and the second
+ * heap and are still alive in the third. */
 #ifndef HI_REPORT_VIEWS_SURVIVED_REPORT_H
 #define HI_REPORT_VIEWS_SURVIVED_REPORT_H
 
@@ -17,7 +18,9 @@ struct hi_survived_report {
 	struct hi_new_objects survived;		/* of born */
 };
 
+/* Adds the report to a page. */
 void hi_survived_display(const struct hi_survived_report *r, struct hi_page *page);
+/* Writes the report as the JSON document "heapinspect/survived/v1". */
 void hi_survived_json(const struct hi_survived_report *r, struct hi_json *json);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pieces of SVG: text that cannot break out, numbers without a locale, and the
- * ticks of an axis. */
+/* Parts of SVG: escaped text, numbers independent of the locale, and the ticks of an
+ * axis. */
 #ifndef HI_REPORT_VIEWS_SVG_H
 #define HI_REPORT_VIEWS_SVG_H
 

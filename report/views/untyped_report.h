@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `census --untyped`: the fields that lead to what has no type, and for each
- * the hint (docs/HINTS.md) that would name it. The caller finds the types whose
- * size fits. Strings borrowed and hostile.
+ * The report `census --untyped`: the fields that lead to memory without a type, and for
+ * each the hint (docs/HINTS.md) that would give it one. The caller finds the types whose
+ * size fits. Strings are borrowed and hostile.
  */
 #ifndef HI_REPORT_VIEWS_UNTYPED_REPORT_H
 #define HI_REPORT_VIEWS_UNTYPED_REPORT_H
@@ -20,8 +20,8 @@ struct hi_candidates {
 struct hi_untyped_line {
 	const struct hi_untyped_row *row;
 	struct hi_candidates fit; /* the caller's */
-	/* What the hint is about: the owner, or the type of the variable that it is.
-	 * Both "": nothing that the language could say. */
+	/* The record or variable that the hint is about. Both "": the language of
+	 * hints cannot name it. */
 	const char *record, *variable;
 };
 struct hi_untyped_report {
@@ -35,15 +35,19 @@ struct hi_untyped_report {
 	uint32_t modules_skipped;	/* not searched for candidates: too large */
 };
 
+/* Makes the report. Borrows its inputs, which outlive it. HI_NO_MEMORY. */
 enum hi_status
 hi_untyped_report_create(const struct hi_report_header *header,
 			 const struct hi_graph *graph, const struct hi_reach *reach,
 			 const struct hi_untyped *untyped, const struct hi_restrict *only,
 			 struct hi_untyped_report **ret, struct hi_error *err);
+/* Frees the report; NULL is fine. */
 void hi_untyped_report_destroy(struct hi_untyped_report *report);
-/* The statement, raw; "" if there is none; NULL out of memory. */
+/* Returns the statement, raw; "" if there is none; NULL: out of memory. */
 const char *hi_untyped_hint(const struct hi_untyped_line *line, struct hi_arena *arena);
+/* Adds the report to a page. */
 void hi_untyped_display(const struct hi_untyped_report *report, struct hi_page *page);
+/* Writes the report as the JSON document "heapinspect/census/v1". */
 enum hi_status hi_untyped_json(const struct hi_untyped_report *report,
 			       struct hi_json *json, struct hi_error *err);
 

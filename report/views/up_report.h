@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The climb from the objects of a type to the roots: who retains them, who retains
- * those, and so on. A type that was on an earlier step is not climbed from again.
+ * The report `up`: from the objects of a type to the roots, step by step: what retains
+ * them, what retains those, and so on. No step starts from a type that an earlier step
+ * had.
  */
 #ifndef HI_REPORT_VIEWS_UP_REPORT_H
 #define HI_REPORT_VIEWS_UP_REPORT_H
@@ -13,8 +14,8 @@
 enum { HI_UP_STEPS = 16, HI_UP_SETS = 4, HI_UP_TYPES = 6 };
 
 struct hi_up_step {
-	/* Types whose objects were looked at, the one with most bytes first; more than
-	 * HI_UP_TYPES are counted. */
+	/* The types of this step, the one with most bytes first; types beyond
+	 * HI_UP_TYPES are only counted. */
 	uint32_t types[HI_UP_TYPES];
 	uint32_t n_types;
 	uint64_t objects, bytes; /* alive, of these types */
@@ -31,7 +32,7 @@ struct hi_up_report {
 	struct hi_up_step *steps;
 	size_t n_steps;
 	bool cut;  /* there are more steps */
-	bool many; /* a set was MANY: who is in it is not known */
+	bool many; /* a set was MANY: its members are not known */
 	struct hi_arena arena;
 };
 
@@ -44,13 +45,17 @@ struct hi_up_view {
 	size_t top; /* sets a step */
 };
 
+/* Makes the report. Borrows its inputs, which outlive it. HI_NO_MEMORY. */
 enum hi_status
 hi_up_report_create(const struct hi_report_header *header, const struct hi_graph *graph,
 		    const struct hi_reach *reach, const struct hi_retainers *retainers,
 		    const struct hi_set_pool *pool, const struct hi_up_view *view,
 		    struct hi_up_report **ret, struct hi_error *err);
+/* Frees the report; NULL is fine. */
 void hi_up_report_destroy(struct hi_up_report *report);
+/* Adds the report to a page. */
 void hi_up_display(const struct hi_up_report *report, struct hi_page *page);
+/* Writes the report as the JSON document "heapinspect/up/v1". */
 void hi_up_json(const struct hi_up_report *report, struct hi_json *json);
 
 #endif

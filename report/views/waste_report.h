@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the heap holds without need: `waste`. Strings borrowed. */
+/* The report `waste`: bytes that the heap holds without need. Strings are borrowed. */
 #ifndef HI_REPORT_VIEWS_WASTE_REPORT_H
 #define HI_REPORT_VIEWS_WASTE_REPORT_H
 
@@ -24,22 +24,26 @@ struct hi_waste_report {
 	struct hi_hidden below, beyond, other; /* of rows, in bytes of hi_waste_worst */
 };
 
-/* What ranks a type: the most of its copied, savable and zero bytes. They may be
- * the same bytes, so that their sum says nothing. */
+/* Returns the rank of a type: the largest of its copied, savable and zero bytes. They
+ * may be the same bytes, so their sum has no meaning. */
 uint64_t hi_waste_worst(const struct hi_waste_row *row);
 
-/* use: all zero where no allocator is known (header->allocator NULL). Borrows. */
+/* Makes the report. use is all zero where no allocator is known (header->allocator is
+ * NULL). Borrows its inputs. HI_NO_MEMORY. */
 enum hi_status hi_waste_report_create(const struct hi_report_header *header,
 				      const struct hi_graph *graph,
 				      const struct hi_waste *waste,
 				      const struct hi_heap_use *use,
 				      const struct hi_restrict *only,
 				      struct hi_waste_report **ret, struct hi_error *err);
+/* Frees the report; NULL is fine. */
 void hi_waste_report_destroy(struct hi_waste_report *report);
+/* Adds the report to a page. */
 void hi_waste_display(const struct hi_waste_report *report, struct hi_page *page);
+/* Writes the report as the JSON document "heapinspect/waste/v1". */
 void hi_waste_json(const struct hi_waste_report *report, struct hi_json *json);
 
-/* "tcache", …; "empty", "under_quarter", …: for JSON. */
+/* Keys for JSON: "tcache", …; "empty", "under_quarter", …. */
 const char *hi_free_kind_key(enum hi_free_kind kind);
 const char *hi_page_fill_key(enum hi_page_fill fill);
 
