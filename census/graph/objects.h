@@ -111,7 +111,8 @@ struct hi_subobject {
 /* A block with subobjects: nodes [first, last] are its pieces. */
 struct hi_pool {
 	hi_node first, last;
-	hi_node remainder; /* first piece of the remainder; HI_NODE_NONE: no bytes are left */
+	hi_node remainder; /* first piece of the remainder; HI_NODE_NONE: no bytes are
+			      left */
 };
 struct hi_pools {
 	struct hi_pool *items; /* by first */

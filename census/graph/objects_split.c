@@ -128,7 +128,7 @@ static uint32_t region_after(const struct hi_objects *o, uint64_t addr)
 
 /* Opens the group of a subobject. *end_ret: the highest address at which the group can
  * end. */
-static bool open_group(struct carve *c, size_t index, uint64_t *end_ret)
+static bool open_group(struct split *c, size_t index, uint64_t *end_ret)
 {
 	const struct hi_subobject *subobject = &c->subobjects[index];
 	const struct hi_objects *o = c->old;
