@@ -58,7 +58,7 @@ static const struct hi_query_column columns[] = {
 	[EXACT] = {"exact", HI_UNIT_ID, true, "1: and by precise edges alone"},
 	[ARRAY] = {"array", HI_UNIT_ID, true, "1: several elements of its type"},
 	[CONFLICT] = {"conflict", HI_UNIT_ID, true,
-		      "1: another pointer says that it is something else"},
+		      "1: another type candidate contradicts it"},
 	[VERDICT] = {"verdict", HI_UNIT_TEXT, true,
 		     "of a leak: certain, or likely (only words that are no pointers by "
 		     "their types lead there); NULL: it is none"},

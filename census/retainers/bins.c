@@ -58,12 +58,14 @@ static enum hi_status check_bin_roots(const struct hi_graph *g,
 {
 	for (size_t i = 0; i < o->n_roots; i++) {
 		if (!o->roots[i].identity)
-			return hi_fail(err, HI_USAGE, 0, "bins: root %zu has no identity",
+			return hi_fail(err, HI_USAGE, 0,
+				       "sharing sharing bins: root %zu has no identity",
 				       i);
 		for (size_t k = 0; k < o->roots[i].n_nodes; k++)
 			if (o->roots[i].nodes[k] >= g->first_kind)
 				return hi_fail(err, HI_USAGE, 0,
-					       "bins: root %zu starts nowhere", i);
+					       "sharing bins: root %zu has no start node",
+					       i);
 	}
 	return HI_OK;
 }

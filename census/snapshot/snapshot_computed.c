@@ -138,7 +138,7 @@ static enum hi_status check_tree(struct hi_snapshot *s, const struct hi_graph *g
 	if (!open || !seen)
 		return hi_fail_memory(err, "dominators");
 	if (!tree_holds(d, g->super_root, open, seen))
-		return hi_snapshot_bad(s, "dom.order", err, "it is not a tree");
+		return hi_snapshot_bad(s, "dom.order", err, "not a tree");
 	return HI_OK;
 }
 

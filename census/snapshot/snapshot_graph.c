@@ -19,7 +19,8 @@ static enum hi_status strings_of(const struct hi_snapshot *s, const char *sectio
 		texts[i] = hi_snapshot_string(s, offsets[i]);
 		if (!texts[i])
 			return hi_snapshot_bad(s, section, err,
-					       "row %" PRIu64 " refers to no string",
+					       "row %" PRIu64
+					       " refers to a string that does not exist",
 					       row);
 	}
 	return HI_OK;
@@ -41,7 +42,7 @@ enum hi_status hi_snapshot_types(struct hi_snapshot *s, uint32_t *n_ret,
 	for (uint64_t i = 0; i < n; i++)
 		if (s->types[i].klass >= HI_TYPE_CLASSES)
 			return hi_snapshot_bad(s, "types", err,
-					       "row %" PRIu64 " is of no class", i);
+					       "row %" PRIu64 " has an unknown class", i);
 	*n_ret = (uint32_t)n;
 	return HI_OK;
 }
@@ -89,8 +90,8 @@ static enum hi_status add_snapshot_root(struct hi_snapshot *s, uint64_t i,
 	if (status != HI_OK)
 		return status;
 	if (row->kind >= HI_ROOT_KINDS)
-		return hi_snapshot_bad(s, "roots", err, "row %" PRIu64 " is of no kind",
-				       i);
+		return hi_snapshot_bad(s, "roots", err,
+				       "row %" PRIu64 " has an unknown kind", i);
 	root.name = t[0];
 	root.detail = t[1];
 	root.type = t[2];
@@ -227,7 +228,9 @@ static enum hi_status take_unreachable_classes(struct hi_snapshot *s, struct hi_
 		if (rows[i].object >= g->n_objects ||
 		    rows[i].unreachable_class >= HI_UNREACHABLE_CLASSES)
 			return hi_snapshot_bad(s, "fates", err,
-					       "row %" PRIu64 " is of no object", i);
+					       "row %" PRIu64
+					       " refers to an object that does not exist",
+					       i);
 		g->unreachable_classes[rows[i].object] =
 			(uint8_t)rows[i].unreachable_class;
 	}
@@ -290,7 +293,8 @@ static enum hi_status check_labels(const struct hi_snapshot *s, const char *name
 	for (uint64_t i = 0; i < n; i++)
 		wild |= labels[i] < numbers ? labels[i] >= s->n_strings
 					    : labels[i] >= end;
-	return wild ? hi_snapshot_bad(s, name, err, "an edge refers to no string")
+	return wild ? hi_snapshot_bad(s, name, err,
+				      "an edge refers to a string that does not exist")
 		    : HI_OK;
 }
 
@@ -305,7 +309,8 @@ static enum hi_status open_label_column(struct hi_snapshot *s, const char *name,
 	if (status == HI_NOT_FOUND)
 		return HI_OK;
 	if (status == HI_OK && count != n)
-		status = hi_snapshot_bad(s, name, err, "not one for each edge");
+		status = hi_snapshot_bad(s, name, err,
+					 "their number is not that of the edges");
 	if (status == HI_OK)
 		status = check_labels(s, name, items, n, n_tails, err);
 	if (status == HI_OK)
@@ -408,7 +413,8 @@ enum hi_status hi_snapshot_used(struct hi_snapshot *s, const struct hi_graph *g,
 		return HI_OK;
 	}
 	if (status == HI_OK && n != g->n_objects)
-		return hi_snapshot_bad(s, "objects.used", err, "not one for each object");
+		return hi_snapshot_bad(s, "objects.used", err,
+				       "their number is not that of the objects");
 	if (status == HI_OK)
 		*ret = items;
 	return status;

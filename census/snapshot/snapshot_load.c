@@ -196,8 +196,7 @@ enum hi_status hi_snapshot_load(struct hi_snapshot *s, uint32_t i, struct hi_err
 	if (l->room)
 		return HI_OK;
 	if (e->flags & ~(uint32_t)HI_SNAPSHOT_ZSTD)
-		return hi_snapshot_bad(s, e->name, err,
-				       "stored in a way that is unknown");
+		return hi_snapshot_bad(s, e->name, err, "unknown encoding");
 	items = bytes_alloc(size_or_one(e->size));
 	if (!items)
 		return hi_fail_memory(err, "snapshot");

@@ -56,7 +56,9 @@ static enum hi_status take_windows(struct hi_snapshot *s, struct hi_objects *o,
 			return hi_snapshot_bad(s, "windows", err, "not in order");
 		if (rows[i].first >= o->count || rows[i].base > UINT64_MAX - UINT32_MAX)
 			return hi_snapshot_bad(s, "windows", err,
-					       "row %" PRIu64 " is of no object", i);
+					       "row %" PRIu64
+					       " refers to an object that does not exist",
+					       i);
 		if (!hi_vector_push(&o->priv->windows, w))
 			return hi_fail_memory(err, "objects");
 	}
@@ -92,7 +94,9 @@ static enum hi_status take_large(struct hi_snapshot *s, struct hi_objects *o,
 		if (row.id >= o->count || o->usable_low[row.id] != UINT32_MAX ||
 		    (i && row.id <= rows[i - 1].id))
 			return hi_snapshot_bad(s, "large", err,
-					       "row %" PRIu64 " is of no object", i);
+					       "row %" PRIu64
+					       " refers to an object that does not exist",
+					       i);
 		if (!hi_vector_push(&o->priv->large, row))
 			return hi_fail_memory(err, "objects");
 	}

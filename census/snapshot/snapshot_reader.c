@@ -115,17 +115,17 @@ static enum hi_status check_place(const struct hi_snapshot *s,
 				  struct hi_error *err)
 {
 	if (!memchr(e->name, 0, sizeof(e->name)))
-		return hi_snapshot_bad(s, "directory", err, "a name without an end");
+		return hi_snapshot_bad(s, "directory", err, "a name without a final NUL");
 	if (e->offset % HI_SNAPSHOT_ALIGN || e->offset < HI_SNAPSHOT_FIRST || !e->item ||
 	    e->size % e->item || e->size > SIZE_MOST || e->stored > SIZE_MOST)
-		return hi_snapshot_bad(s, e->name, err, "an impossible place or size");
+		return hi_snapshot_bad(s, e->name, err, "invalid offset or size");
 	if (e->offset > s->size || e->stored > s->size - e->offset)
 		return hi_snapshot_bad(s, e->name, err,
 				       "cut: the file has %zu bytes of %" PRIu64, s->size,
 				       s->header->file_size);
 	if (e->flags & HI_SNAPSHOT_ZSTD ? e->size / GROWTH_MOST > e->stored
 					: e->size != e->stored)
-		return hi_snapshot_bad(s, e->name, err, "an impossible size");
+		return hi_snapshot_bad(s, e->name, err, "invalid size");
 	return HI_OK;
 }
 
@@ -165,7 +165,7 @@ static enum hi_status load_snapshot_section(struct hi_snapshot *s, const char *n
 			continue;
 		if (e->item != item)
 			return hi_snapshot_bad(s, name, err,
-					       "items of %u bytes, not of %u", e->item,
+					       "items of %u bytes, expected %u", e->item,
 					       item);
 		status = hi_snapshot_load(s, i, err);
 		if (status != HI_OK)
@@ -230,7 +230,7 @@ static enum hi_status open_names(struct hi_snapshot *s, struct hi_error *err)
 		return status;
 	s->strings = items;
 	if (!s->n_strings || s->strings[0] || s->strings[s->n_strings - 1])
-		return hi_snapshot_bad(s, "strings", err, "a string without an end");
+		return hi_snapshot_bad(s, "strings", err, "a string without a final NUL");
 	status = hi_snapshot_get(s, "properties", sizeof(*s->properties), &items,
 				 &s->n_properties, err);
 	if (status != HI_OK)
@@ -241,7 +241,9 @@ static enum hi_status open_names(struct hi_snapshot *s, struct hi_error *err)
 		    (s->properties[i].kind == HI_SNAPSHOT_TEXT &&
 		     s->properties[i].value >= s->n_strings))
 			return hi_snapshot_bad(s, "properties", err,
-					       "row %" PRIu64 " refers to no string", i);
+					       "row %" PRIu64
+					       " refers to a string that does not exist",
+					       i);
 	return HI_OK;
 }
 

@@ -125,40 +125,37 @@ enum hi_status hi_export_prometheus(struct hi_export *x, struct hi_error *err)
 	(void)err;
 	hi_leak_totals_count(x->graph, r, r, &leaks);
 	leaks = hi_leak_totals_if_known(x->header, leaks);
-	put_single_gauge(x->out, "live_bytes",
-			 "Bytes that a root leads to; a lower bound unless heap_known.",
-			 r->live_bytes);
-	put_single_gauge(x->out, "live_objects",
-			 "Objects that a root leads to; a lower bound unless heap_known.",
-			 r->live_objects);
 	put_single_gauge(
-		x->out, "leak_bytes",
-		"Bytes that nothing leads to, whatever types say, and no collector will "
-		"take; absent where unknown (heap_known).",
-		leaks.certain.bytes);
+		x->out, "live_bytes",
+		"Live bytes: reachable from a root; a lower bound if heap_known is 0.",
+		r->live_bytes);
+	put_single_gauge(
+		x->out, "live_objects",
+		"Live objects: reachable from a root; a lower bound if heap_known is 0.",
+		r->live_objects);
+	put_single_gauge(x->out, "leak_bytes",
+			 "Certainly leaked bytes: unreachable, and no garbage of a "
+			 "collector; absent if heap_known is 0.",
+			 leaks.certain.bytes);
 	put_single_gauge(x->out, "leak_objects",
-			 "Objects that nothing leads to, whatever types say, and no "
-			 "collector will "
-			 "take; absent where unknown (heap_known).",
+			 "Certainly leaked objects: unreachable, and no garbage of a "
+			 "collector; absent if heap_known is 0.",
 			 leaks.certain.objects);
 	put_single_gauge(x->out, "leak_likely_bytes",
-			 "Bytes that only words which are no pointers by their types "
-			 "lead to; absent "
-			 "where unknown (heap_known).",
+			 "Likely leaked bytes: only values that are not pointers refer "
+			 "to them; absent if heap_known is 0.",
 			 leaks.likely.bytes);
-	put_single_gauge(x->out, "garbage_bytes",
-			 "Bytes that the next collection takes; absent where unknown "
-			 "(heap_known).",
-			 leaks.garbage.bytes);
-	put_single_gauge(x->out, "uncollectable_bytes",
-			 "Bytes that the collector cannot take; absent where unknown "
-			 "(heap_known).",
-			 leaks.uncollectable.bytes);
 	put_single_gauge(
-		x->out, "lost_bytes",
-		"Bytes that references which were lost hold; absent where unknown "
-		"(heap_known).",
-		leaks.lost.bytes);
+		x->out, "garbage_bytes",
+		"Bytes that the next collection frees; absent if heap_known is 0.",
+		leaks.garbage.bytes);
+	put_single_gauge(
+		x->out, "uncollectable_bytes",
+		"Bytes that the collector cannot free; absent if heap_known is 0.",
+		leaks.uncollectable.bytes);
+	put_single_gauge(x->out, "lost_bytes",
+			 "Bytes that lost references hold; absent if heap_known is 0.",
+			 leaks.lost.bytes);
 	put_single_gauge(x->out, "heap_known",
 			 "1: the whole heap was walked; 0: some allocator or runtime is "
 			 "not decoded.",

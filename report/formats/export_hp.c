@@ -83,12 +83,11 @@ static void warn_of_short_names(const struct writer *w)
 	for (size_t i = 0; i < w->names.names.count; i++)
 		n += !is_short(w->names.names.items[i]);
 	if (n)
-		hi_export_warn(
-			w->x,
-			"%" PRIu64
-			" names of types are written without blanks, or cut: labels of "
-			"this format have at most %d bytes and no blanks",
-			n, HI_HP_LABEL_MAX);
+		hi_export_warn(w->x,
+			       "%" PRIu64
+			       " type names were cut or written without blanks: labels "
+			       "of this format have at most %d bytes and no blanks",
+			       n, HI_HP_LABEL_MAX);
 	hi_export_warn_leaked(w->x);
 }
 

@@ -354,8 +354,8 @@ static void warn_of_missing_mappings(const struct writer *w)
 {
 	hi_export_warn_cut(w->x, w->m);
 	if (!w->n_mappings)
-		hi_export_warn(w->x, "without mappings and build ids: the snapshot has "
-				     "none, as it was taken by an earlier version");
+		hi_export_warn(w->x, "without mappings and build ids: the snapshot was "
+				     "written by a version that did not record them");
 }
 
 enum hi_status hi_export_pprof(struct hi_export *x, struct hi_error *err)

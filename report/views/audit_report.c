@@ -78,16 +78,16 @@ static void show_audit_rows(const struct hi_audit_report *r, struct hi_page *pag
 
 	if (a->n_short_rows) {
 		hi_page_heading(page, "Too few by type",
-				"more references lead there than are counted: C code "
-				"released a reference that it did not own, and the "
-				"object will be freed while it is in use");
+				"more references exist than are counted: C code released "
+				"a reference that it did not own, and the object will be "
+				"freed while it is in use");
 		show_audit_table(r, a->short_rows, a->n_short_rows, r->short_names,
 				 short_columns, page);
 	}
 	if (a->n_rows) {
 		hi_page_heading(page, "Excess by type",
-				"references that are counted, but were not found: lost "
-				"by C code, or kept where no word was read");
+				"references that are counted but were not found: lost by "
+				"C code, or in memory that was not read");
 		show_audit_table(r, a->rows, a->n_rows, r->names, excess_columns, page);
 	}
 }
@@ -142,8 +142,8 @@ static void show_garbage(const struct hi_audit_report *r, struct hi_page *page)
 	if (!r->garbage->n_rows)
 		return;
 	hi_page_heading(page, "Garbage by type",
-			"no root leads there, or only the collector's own list of "
-			"uncollectable objects (gc.garbage)");
+			"unreachable, or only in the collector's list of uncollectable "
+			"objects (gc.garbage)");
 	table = hi_page_table(page, columns, 5);
 	for (size_t i = 0; i < count_shown_audit_rows(r, r->garbage->n_rows); i++) {
 		const struct hi_garbage_row *row = &r->garbage->rows[i];
@@ -170,8 +170,8 @@ static const char *short_text(const struct hi_audit_report *r, struct hi_page *p
 	if (!a->missing)
 		return "";
 	return hi_page_printf(page,
-			      "%s object%s count%s fewer references than lead to %s, and "
-			      "will be freed while in use; ",
+			      "%s object%s count%s fewer references than exist to %s, "
+			      "and will be freed while in use;  ",
 			      hi_text_count(objects, a->short_objects), one ? "" : "s",
 			      one ? "s" : "", one ? "it" : "them");
 }
@@ -190,7 +190,7 @@ static const char *excess_text(const struct hi_audit_report *r, struct hi_page *
 				      hi_text_count(objects, a->objects));
 	return hi_page_printf(page,
 			      "%s reference%s lost: %s of %s objects count%s more "
-			      "references than lead to %s",
+			      "references than exist to %s",
 			      hi_text_count(refs, a->excess), a->excess == 1 ? "" : "s",
 			      hi_text_count(excess, a->excess_objects),
 			      hi_text_count(objects, a->objects),
@@ -231,7 +231,7 @@ static void suggest_audit_commands(const struct hi_audit_report *r, struct hi_pa
 			hi_page_printf(page, "heapinspect explain 0x%" PRIx64 " %s",
 				       hi_graph_address(r->graph, row->example),
 				       hi_report_header_target(r->header, page)),
-			"where the references that were found are");
+			"the references that were found");
 }
 
 void hi_audit_display(const struct hi_audit_report *r, struct hi_page *page)

@@ -16,7 +16,8 @@ static void show_named_roots(const struct hi_bins_report *r, struct hi_page *pag
 	struct hi_report_table *t;
 
 	hi_page_heading(page, "Roots",
-			"reaches: all bins that it is in; alone: its own bin");
+			"reaches: bytes that the root reaches; alone: bytes that no "
+			"other root reaches");
 	t = hi_page_table(page, columns, 5);
 	for (size_t i = 0; i < r->n_roots; i++) {
 		const struct hi_bins_root *root = &r->roots[i];
@@ -76,7 +77,8 @@ static void show_bins(const struct hi_bins_report *r, struct hi_page *page)
 	for (size_t i = 0; i < r->n_rows; i++)
 		leaked += r->rows[i].members ? r->rows[i].sum.leak_cost : 0;
 	hi_page_heading(page, "Sharing bins",
-			"what exactly these roots reach; NOROOT: alive, under none");
+			"bytes that exactly these roots reach; NOROOT: live, reached by "
+			"none of them");
 	t = hi_page_table(page, r->pure ? pure : columns, 4);
 	for (size_t i = 0; i < r->n_rows; i++)
 		show_bin_row(r, hi_page_safe(page, r->rows[i].label),
@@ -85,11 +87,10 @@ static void show_bins(const struct hi_bins_report *r, struct hi_page *page)
 	hi_report_table_stress(t);
 	hi_hidden_note(page, &r->beyond, &r->below, &none);
 	if (leaked)
-		hi_page_note(page,
-			     hi_page_printf(page,
-					    "of the bins, %s are leaked: no root of "
-					    "the program leads there",
-					    hi_bytes(bytes, leaked)));
+		hi_page_note(page, hi_page_printf(page,
+						  "of the bins, %s are leaked: no root "
+						  "of the program reaches them",
+						  hi_bytes(bytes, leaked)));
 }
 
 void hi_bins_display(const struct hi_bins_report *r, struct hi_page *page)

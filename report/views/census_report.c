@@ -186,18 +186,18 @@ static void show_census_line(const struct hi_census_report *r,
 
 static void show_conflicts(const struct hi_census_report *r, struct hi_page *page)
 {
-	static const struct hi_column columns[] = {
-		{"is taken for", HI_COLUMN_TEXT},
-		{"another pointer says", HI_COLUMN_TEXT},
-		{"objects", HI_COLUMN_COUNT},
-		{"example", HI_COLUMN_ADDRESS}};
+	static const struct hi_column columns[] = {{"inferred type", HI_COLUMN_TEXT},
+						   {"other candidate", HI_COLUMN_TEXT},
+						   {"objects", HI_COLUMN_COUNT},
+						   {"example", HI_COLUMN_ADDRESS}};
 	char objects[32];
 	struct hi_report_table *t;
 
 	if (!r->n_conflicts)
 		return;
-	hi_page_heading(page, "Two opinions",
-			hi_page_printf(page, "%s objects; the larger type that fits wins",
+	hi_page_heading(page, "Contradicting types",
+			hi_page_printf(page,
+				       "%s objects; the larger type that fits is used",
 				       hi_count(objects, r->objects_in_conflict)));
 	t = hi_page_table(page, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < r->n_conflicts && i < r->conflicts_shown; i++) {

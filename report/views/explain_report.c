@@ -7,8 +7,8 @@
 static const struct {
 	const char *state, *text;
 } states[] = {
-	{"live", "live: a root leads there"},
-	{"leak", "leaked: allocated, but no pointer leads there"},
+	{"live", "live: reachable from a root"},
+	{"leak", "leaked: allocated, but unreachable"},
 	{"internal", "the allocator's or libc's own block"},
 	{"free_tcache", "free, in a thread cache"},
 	{"free_fastbin", "free, in a fast bin"},
@@ -31,10 +31,9 @@ static const char *unreachable_class_text(const struct hi_explain_report *r)
 {
 	static const char *const texts[HI_UNREACHABLE_CLASSES] = {
 		[HI_UNREACHABLE_GARBAGE] =
-			"garbage: no root leads there, and the next collection frees it",
+			"garbage: unreachable, and the next collection frees it",
 		[HI_UNREACHABLE_UNCOLLECTABLE] =
-			"uncollectable: no root leads there, and the "
-			"collector cannot free it",
+			"uncollectable: unreachable, and the collector cannot free it",
 		[HI_UNREACHABLE_LOST_REFERENCE] =
 			"leaked: only a lost reference keeps it"};
 
@@ -43,8 +42,8 @@ static const char *unreachable_class_text(const struct hi_explain_report *r)
 		return "live, but uncollectable garbage: it is in the collector's list "
 		       "of such objects";
 	if (r->is_likely)
-		return "likely leaked: only words of other types (such as integers) lead "
-		       "there";
+		return "likely leaked: only values that are not pointers (such as "
+		       "integers) refer to it";
 	return texts[r->unreachable_class] ? texts[r->unreachable_class]
 					   : state_text(r->state);
 }
@@ -123,7 +122,7 @@ static const char *text_of_step_origin(const struct hi_explain_step *step,
 
 	if (!*step->says)
 		return "";
-	return step->is_believed ? origin : "not believed";
+	return step->is_believed ? origin : "not used";
 }
 
 static void show_evidence_steps(const struct hi_explain_report *r, struct hi_page *page)

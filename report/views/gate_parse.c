@@ -173,13 +173,13 @@ static const char *parse_quoted_name(struct parser *p)
 	}
 	end = strchr(p->at, '"');
 	if (!end) {
-		fail_gate_parse(p, p->at, "the quote is not closed");
+		fail_gate_parse(p, p->at, "the closing quote is missing");
 		return "";
 	}
 	text = hi_arena_printf(p->arena, "%.*s", (int)(end - p->at), p->at);
 	p->at = end + 1;
 	if (!take_gate_token(p, ")"))
-		fail_gate_parse(p, p->at, "a ) belongs here");
+		fail_gate_parse(p, p->at, "expected )");
 	return text ? text : "";
 }
 
@@ -247,13 +247,13 @@ static void parse_gate_growth(struct parser *p)
 	struct hi_gate_metric m, before;
 
 	if (!take_gate_token(p, "("))
-		fail_gate_parse(p, p->at, "a ( belongs here");
+		fail_gate_parse(p, p->at, "expected (");
 	if (p->failed || !parse_gate_metric(p, &m))
 		return;
 	if (m.baseline)
 		fail_gate_parse(p, start, "growth already compares with the baseline");
 	if (!take_gate_token(p, ")"))
-		fail_gate_parse(p, p->at, "a ) belongs here");
+		fail_gate_parse(p, p->at, "expected )");
 	before = m;
 	before.baseline = true;
 	add_gate_step(p, HI_GATE_METRIC, 0, m);
@@ -278,7 +278,7 @@ static void parse_gate_factor(struct parser *p)
 		parse_gate_sum(p);
 		p->depth--;
 		if (!take_gate_token(p, ")"))
-			fail_gate_parse(p, p->at, "a ) belongs here");
+			fail_gate_parse(p, p->at, "expected )");
 	} else if (take_gate_word(p, "growth")) {
 		parse_gate_growth(p);
 	} else if (parse_gate_metric(p, &m)) {

@@ -147,8 +147,9 @@ static void show_leaks_headline(const struct hi_leaks_report *r, struct hi_page 
 		hi_page_text(page, "No leak is certain: some of the live memory could "
 				   "not be read, or the heap is damaged");
 	else if (r->likely_bytes)
-		hi_page_text(page, "certain: no word in live memory leads there; likely: "
-				   "only words of other types do (such as integers)");
+		hi_page_text(page,
+			     "certain: no word in live memory refers to it; likely: only "
+			     "values that are not pointers (such as integers) do");
 }
 
 static bool has_what(const struct hi_leaks_report *r)
@@ -158,8 +159,8 @@ static bool has_what(const struct hi_leaks_report *r)
 
 /* The first column, the class, is shown only where a runtime reports classes. */
 static struct hi_report_table *table_with_or_without_what(const struct hi_leaks_report *r,
-						   const struct hi_column *columns,
-						   size_t n, struct hi_page *page)
+							  const struct hi_column *columns,
+							  size_t n, struct hi_page *page)
 {
 	return has_what(r) ? hi_page_table(page, columns, n)
 			   : hi_page_table(page, columns + 1, n - 1);

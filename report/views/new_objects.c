@@ -53,8 +53,9 @@ static void show_new_object_rows(const struct hi_new_objects *n, bool survivors,
 	static const struct hi_hidden none;
 	struct hi_report_table *t;
 
-	hi_page_heading(page, survivors ? "Survivors" : "New objects",
-			"retained: what would go with them, older objects too");
+	hi_page_heading(
+		page, survivors ? "Survivors" : "New objects",
+		"retained: bytes that would be freed with them, older objects too");
 	t = survivors ? hi_page_table(page, survived, 6) : hi_page_table(page, born, 5);
 	for (size_t i = 0; i < n->n_rows; i++)
 		show_new_object_row(&n->rows[i], survivors, t, page);
@@ -75,7 +76,7 @@ static void show_holders(const struct hi_new_objects *n, bool survivors,
 	struct hi_report_table *t;
 
 	hi_page_heading(page, survivors ? "What holds them" : "What holds the growth",
-			survivors ? "survivors alone" : "born objects alone");
+			survivors ? "survivors only" : "born objects only");
 	t = hi_page_table(page, columns, 4);
 	for (size_t i = 0; i < n->n_holders; i++) {
 		const struct hi_new_holder *h = &n->holders[i];

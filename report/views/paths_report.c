@@ -82,7 +82,7 @@ void hi_paths_display(const struct hi_paths_report *r, struct hi_page *page)
 					  r->more ? "; there are more (-k N)" : ""));
 	hi_report_header_facts(r->header, page, false);
 	if (r->n_ways == 0 && r->n_unreachable)
-		hi_page_text(page, "No pointer leads there: it is a leak.");
+		hi_page_text(page, "No pointer refers to it: it is a leak.");
 	for (size_t i = 0, same = 1; i < r->n_ways; i += same) {
 		same = r->ways[i].n_steps ? same_ways(r, i) : 1;
 		if (r->ways[i].n_steps)

@@ -185,7 +185,7 @@ static void show_debug_info(const struct hi_report_header *header, struct hi_pag
 					      n++ ? ", " : ": ", found[i].n,
 					      found[i].where);
 	if (header->conservative)
-		text = "not asked for (--conservative): every word may be a pointer";
+		text = "not read (--conservative): every word may be a pointer";
 	hi_page_fact(page, "debug info", text);
 }
 
@@ -242,19 +242,19 @@ static void show_readings(const struct hi_report_header *header, struct hi_page 
 	if (!header->conservative || header->leaks_by_types == UINT64_MAX)
 		return;
 	if (header->leaked_by_types <= header->leaked_by_words)
-		hi_page_fact(page, "reading", "types find no more leaks than this");
+		hi_page_fact(page, "reading", "with types, no more leaks are found");
 	else
 		hi_page_fact(
 			page, "reading",
-			hi_page_printf(page,
-				       "by types %s are leaked: %s more, in %s "
-				       "objects, that words "
-				       "that look like pointers keep alive here",
-				       hi_bytes(by_types, header->leaked_by_types),
-				       hi_bytes(more, header->leaked_by_types -
-							      header->leaked_by_words),
-				       hi_count(n, header->leaks_by_types -
-							   header->leaks_by_words)));
+			hi_page_printf(
+				page,
+				"with types, %s are leaked: %s more, in %s objects, "
+				"which words that look like pointers keep alive here",
+				hi_bytes(by_types, header->leaked_by_types),
+				hi_bytes(more, header->leaked_by_types -
+						       header->leaked_by_words),
+				hi_count(n, header->leaks_by_types -
+						    header->leaks_by_words)));
 }
 
 static void show_shares(const struct hi_report_header *header, struct hi_page *page,

@@ -279,8 +279,9 @@ enum hi_status hi_result_begin(struct hi_result *r, struct hi_result_target to,
 	*r = (struct hi_result){
 		.to = to, .columns = columns, .n_columns = n_columns, .most = most};
 	if (n_columns == 0 || n_columns > HI_RESULT_COLUMNS)
-		return hi_fail(err, HI_LIMIT, 0, "result: %zu columns (1 to %d can be)",
-			       n_columns, HI_RESULT_COLUMNS);
+		return hi_fail(err, HI_LIMIT, 0,
+			       "result: %zu columns; 1 to %d are supported", n_columns,
+			       HI_RESULT_COLUMNS);
 	if (to.csv)
 		return csv_names(r, err);
 	if (to.json)

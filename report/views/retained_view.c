@@ -87,8 +87,8 @@ void hi_retained_display(const struct hi_retained_report *r, struct hi_page *pag
 	hi_report_header_title(r->header, page);
 	if (r->tree)
 		hi_page_text(page, hi_page_printf(page,
-						  "%s%s %s; retained is what would go "
-						  "with a variable or an object",
+						  "%s%s %s; retained: bytes that would "
+						  "be freed with a variable or an object",
 						  hi_heap_at_least(r->header),
 						  hi_bytes(bytes, r->live_bytes),
 						  unknown ? "is known (a lower bound)"
@@ -97,7 +97,8 @@ void hi_retained_display(const struct hi_retained_report *r, struct hi_page *pag
 		show_type_total(r, page);
 	hi_report_header_facts(r->header, page, false);
 	hi_page_heading(page, r->tree ? "Top of the dominator tree" : "Objects",
-			r->tree ? "children of a tenth and more" : "by retained bytes");
+			r->tree ? "children that retain at least a tenth"
+				: "by retained bytes");
 	show_retained_rows(r, page);
 	hi_hidden_note(page, &r->beyond, &r->below, &none);
 	if (r->tree)

@@ -38,8 +38,8 @@ void hi_sanity_show(const struct hi_sanity *s, struct hi_page *page)
 	if (s->allocated != UINT64_MAX && s->allocated != sum)
 		hi_page_warning(
 			page, hi_page_printf(page,
-					     "this does not add up: the allocator has "
-					     "given away %llu bytes, the graph has %llu",
+					     "the sums differ: the allocator has handed "
+					     "out %llu bytes, the graph has %llu",
 					     (unsigned long long)s->allocated,
 					     (unsigned long long)sum));
 }

@@ -34,7 +34,7 @@ static const char *end_text(const struct hi_snapshots_report *r)
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		if (strcmp(r->end, ends[i].key) == 0)
 			return ends[i].text;
-	return "it goes on, or its writer was killed";
+	return "still running, or its writer was killed";
 }
 
 static const struct hi_snapshots_row *
@@ -68,9 +68,7 @@ static void show_series_file_facts(const struct hi_snapshots_report *r,
 				    after_text(peak, page)));
 	hi_page_fact(
 		page, "file",
-		hi_page_printf(page,
-			       "%s; %zu %s whole graph, the others sums by "
-			       "type",
+		hi_page_printf(page, "%s; %zu %s graph, the others totals by type",
 			       hi_bytes(bytes, r->size), graphs,
 			       graphs == 1 ? "census has its" : "censuses have their"));
 }
@@ -208,13 +206,13 @@ static void show_commands(const struct hi_snapshots_report *r, struct hi_page *p
 		hi_page_command(page,
 				hi_page_printf(page, "heapinspect %s@%" PRIu64, file,
 					       last->number),
-				"any command takes one of them");
+				"any command can use one of them");
 	if (!r->of)
 		hi_page_command(
 			page,
 			hi_page_printf(page, "heapinspect snapshots %s --census %" PRIu64,
 				       file, find_highest_census(r)->number),
-			"its sums by type, with or without a graph");
+			"its totals by type, with or without a graph");
 }
 
 void hi_snapshots_display(const struct hi_snapshots_report *r, struct hi_page *page)

@@ -42,7 +42,8 @@ const char *hi_stopped_text(const struct hi_stopped *s, struct hi_page *page)
 					hi_page_safe(page, s->thread));
 	return hi_page_printf(page, "%s %s%s, after %s%s", s->near ? "near" : "at", where,
 			      thread, hi_text_duration(time, s->waited_ns),
-			      s->near ? "; the thread had run on a little" : "");
+			      s->near ? "; the thread ran on a little before it stopped"
+				      : "");
 }
 
 void hi_probed_json(const struct hi_probed *p, struct hi_json *json)

@@ -249,9 +249,10 @@ static void show_ledger(const struct hi_summary_report *r, struct hi_page *page)
 	if (!l)
 		return;
 	hi_page_heading(page, "Ledger",
-			l->rss == HI_UNKNOWN ? "a core has no residency"
-			: r->header->only    ? "of the whole process"
-					     : NULL);
+			l->rss == HI_UNKNOWN
+				? "a core file does not say which pages were resident"
+			: r->header->only ? "of the whole process"
+					  : NULL);
 	c = choose_columns(l, page);
 	if (!c.columns)
 		return;
@@ -260,7 +261,7 @@ static void show_ledger(const struct hi_summary_report *r, struct hi_page *page)
 	if (c.resident)
 		ledger_sum(t, &c, l);
 	if (c.resident && l->unknown < 0)
-		hi_page_note(page, "More was counted than RSS: pages came or went "
+		hi_page_note(page, "More bytes were counted than RSS: pages changed "
 				   "between the two readings.");
 }
 
@@ -412,14 +413,13 @@ static void show_summary_leaks(const struct hi_summary_report *r, struct hi_page
 
 	if (r->leak_objects == 0)
 		return;
-	hi_page_heading(page, r->by_class ? "Leaks and garbage" : "Leaks",
-			r->leaks_doubtful ? "no pointer leads there; part of the live "
-					    "memory could not be read, or the heap is "
-					    "damaged, so none is certain"
-			: r->likely_objects
-				? "allocated, but no pointer leads there; likely: words "
-				  "of other types do (such as integers)"
-				: "allocated, but no pointer leads there");
+	hi_page_heading(
+		page, r->by_class ? "Leaks and garbage" : "Leaks",
+		r->leaks_doubtful   ? "unreachable; part of the live memory could not be "
+				      "read, or the heap is damaged, so none is certain"
+		: r->likely_objects ? "allocated, but unreachable; likely: values that "
+				      "are not pointers (such as integers) refer to them"
+				    : "allocated, but unreachable");
 	t = hi_page_table(page, has_what ? with_class : columns, 6);
 	for (size_t i = 0; i < count_shown_by_default(r->n_leaks, LEAKS_SHOWN); i++) {
 		const struct hi_summary_leak *row = &r->leaks[i];

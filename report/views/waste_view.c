@@ -43,7 +43,7 @@ static void show_waste_types(const struct hi_waste_report *r, struct hi_page *pa
 		{"unused", HI_COLUMN_BYTES}, {"savable", HI_COLUMN_BYTES}};
 	struct hi_report_table *t;
 
-	hi_page_heading(page, "By type", "columns may count the same bytes");
+	hi_page_heading(page, "By type", "a byte can be in several columns");
 	t = hi_page_table(page, columns, 6);
 	for (size_t i = 0; i < r->n_rows; i++) {
 		const struct hi_waste_row *row = &r->rows[i].n;
@@ -148,7 +148,7 @@ static void show_classes(const struct hi_heap_use *use, struct hi_page *page)
 	struct hi_report_table *t;
 
 	hi_page_heading(page, "Allocated blocks by size",
-			"what requests were rounded up by is not recorded");
+			"the requested sizes are not recorded");
 	t = hi_page_table(page, columns, 5);
 	for (size_t i = 0; i < use->n_classes; i++) {
 		const struct hi_size_class *c = &use->classes[i];

@@ -265,7 +265,8 @@ enum hi_status hi_stored_equal(struct hi_inspection *in, const uint32_t **ret,
 	if (status != HI_OK)
 		return status;
 	if (n != objects)
-		return bad(in, "waste.equal", "not one for each object", err);
+		return bad(in, "waste.equal", "their number is not that of the objects",
+			   err);
 	equal = items;
 	for (hi_node i = 0; i < objects; i++)
 		if (equal[i] < HI_MARK_UNREAD && equal[i] >= objects)
