@@ -78,7 +78,7 @@ HI_TEST(gate, errors_tell_where_and_what)
 	check_wrong("live > 0", 5, "a field");
 	check_wrong("live.retained > 0", 5, "no such field");
 	check_wrong("type(x).count > 0", 5, "in quotes");
-	check_wrong("type(\"x.count > 0", 6, "not closed");
+	check_wrong("type(\"x.count > 0", 6, "closing quote");
 	check_wrong("live.bytes > 12parsecs", 15, "unknown unit");
 	check_wrong("live.bytes > 1 2", 15, "after");
 	check_wrong("(live.bytes > 1", 12, ")");
