@@ -35,7 +35,7 @@ static void add_leaked_object(struct hi_leak_total *sum, uint64_t cost)
 	sum->bytes += cost;
 }
 
-static void add_to_class(struct hi_leak_sums *sums,
+static void add_to_class(struct hi_leak_totals *sums,
 			 enum hi_unreachable_class unreachable_class, uint64_t cost)
 {
 	if (unreachable_class == HI_UNREACHABLE_UNCOLLECTABLE)

@@ -287,12 +287,12 @@ void hi_explain_display(const struct hi_explain_report *r, struct hi_page *page)
 			r->offset ? hi_page_printf(page, "%" PRIu64, r->offset) : "");
 	else if (r->info.sort == HI_NODE_OBJECT)
 		what = hi_page_printf(page, "%s, ", hi_type_label(r->info.type, page));
-	hi_head_title(r->head, page);
+	hi_report_header_title(r->header, page);
 	hi_page_text(page, hi_page_printf(page, "0x%" PRIx64 ": %s%s", r->address, what,
 					  r->info.sort == HI_NODE_ROOT
 						  ? ""
 						  : unreachable_class_text(r)));
-	hi_head_facts(r->head, page, false);
+	hi_report_header_facts(r->header, page, false);
 	show_object_facts(r, page);
 	show_evidence_steps(r, page);
 	show_object_fields(r, page);

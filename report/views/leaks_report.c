@@ -142,7 +142,7 @@ static void show_leaks_headline(const struct hi_leaks_report *r, struct hi_page 
 			hi_likely_text(certain, r->likely_bytes, page),
 			hi_count(objects, r->objects), r->objects == 1 ? "" : "s",
 			hi_count(roots, r->n_leak_roots), r->n_leak_roots == 1 ? "" : "s",
-			beyond, hi_heap_at_least(r->head), live));
+			beyond, hi_heap_at_least(r->header), live));
 	if (r->is_doubtful)
 		hi_page_text(page, "No leak is certain: some of the live memory could "
 				   "not be read, or the heap is damaged");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Sums of leaks against a loop over objects with random classes, verdicts and
  * roots. */
-#include "census/analysis/leak_sums.h"
+#include "census/analysis/leak_totals.h"
 
 #include "base/alloc.h"
 #include "tests/census/graphs.h"
