@@ -114,7 +114,7 @@ static void check_shared(uint32_t n, bool is_many)
 	OWN(dominators) *dominators = NULL;
 	OWN(owners) *owners = NULL;
 	struct hi_error err = {};
-	static char names[64][8];
+	static char names[64][12];
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct hi_root root = {.kind = HI_ROOT_GLOBAL, .name = names[i]};
