@@ -390,7 +390,7 @@ HI_TEST(report_text, a_ledger_adds_up_and_a_negative_rest_is_said)
 	s->ledger.unknown -= 20000;
 	text = render(summary_page(s), 80);
 	find_line(text, "-7.5 KiB");
-	find_line(text, "More was counted than RSS");
+	find_line(text, "More bytes were counted than RSS");
 }
 
 HI_TEST(report_text, without_an_allocator_it_says_so_and_shows_no_types)
