@@ -228,7 +228,8 @@ static bool starts_chain(struct outline *o, uint64_t p, uint64_t limit, uint64_t
 
 /* The next chain of the main arena in [p, stop); stop if there is none. Only in memory
  * that the image holds. */
-static uint64_t find_chain(struct outline *o, uint64_t p, uint64_t stop, uint64_t limit)
+static uint64_t find_arena_chain(struct outline *o, uint64_t p, uint64_t stop,
+				 uint64_t limit)
 {
 	const uint64_t align = HI_CHUNK_ALIGN - 1;
 	uint64_t top = o->g->arenas.items[0].top, from, to;
@@ -269,7 +270,7 @@ static enum hi_status add_run(struct outline *o, uint64_t p, uint64_t limit,
 			*top_ret |= top_here;
 			return HI_OK;
 		}
-		p = find_chain(o, fence_end(o, end, limit), stop, limit);
+		p = find_arena_chain(o, fence_end(o, end, limit), stop, limit);
 		if (p >= stop && !top_here)
 			return HI_OK;
 	}

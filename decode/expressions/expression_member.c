@@ -9,29 +9,30 @@
 #include "base/text.h"
 
 enum {
-	PLACES_MAX = 128,      /* records of one generation */
+	SUBRECORDS_MAX = 128,  /* records of one generation */
 	GENERATIONS_MAX = 32,  /* a class may claim to be its own base */
 	MEMBERS_MAX = 1 << 17, /* looked at for one name */
 	NAME_MAX_COMPARED = 48,
 };
 
-struct place {
+struct subrecord {
 	const struct hi_type *record;
 	uint64_t offset;
 };
 struct generation {
-	struct place places[PLACES_MAX];
+	struct subrecord subrecords[SUBRECORDS_MAX];
 	unsigned n;
 };
 
 /* False stops. */
 typedef bool member_fn(void *arg, const struct hi_member *member, uint64_t offset);
 
-static void add_place(struct generation *g, const struct hi_type *record, uint64_t offset)
+static void add_subrecord(struct generation *g, const struct hi_type *record,
+			  uint64_t offset)
 {
-	if (g->n < PLACES_MAX && record &&
+	if (g->n < SUBRECORDS_MAX && record &&
 	    (record->kind == HI_KIND_STRUCT || record->kind == HI_KIND_UNION))
-		g->places[g->n++] = (struct place){record, offset};
+		g->subrecords[g->n++] = (struct subrecord){record, offset};
 }
 
 static const struct hi_type *type_from_source(struct hi_parser *p, hi_type_id id)
@@ -45,16 +46,17 @@ static bool each_of_generation(struct hi_parser *p, struct generation *now,
 			       void *arg)
 {
 	for (unsigned i = 0; i < now->n; i++) {
-		const struct place place = now->places[i];
+		const struct subrecord subrecord = now->subrecords[i];
 
-		for (uint32_t k = 0; k < place.record->n_members && *left; k++, --*left) {
-			const struct hi_member *m = &place.record->members[k];
-			uint64_t offset = place.offset + m->offset;
+		for (uint32_t k = 0; k < subrecord.record->n_members && *left;
+		     k++, --*left) {
+			const struct hi_member *m = &subrecord.record->members[k];
+			uint64_t offset = subrecord.offset + m->offset;
 
 			if (m->is_base)
-				add_place(next, type_from_source(p, m->type), offset);
+				add_subrecord(next, type_from_source(p, m->type), offset);
 			else if (m->name[0] == '\0' && !m->bit_size)
-				add_place(now, type_from_source(p, m->type), offset);
+				add_subrecord(now, type_from_source(p, m->type), offset);
 			else if (!fn(arg, m, offset))
 				return false;
 		}
@@ -70,7 +72,7 @@ static void each_member(struct hi_parser *p, const struct hi_type *record, membe
 	unsigned left = MEMBERS_MAX;
 
 	g[0].n = 0;
-	add_place(&g[0], record, 0);
+	add_subrecord(&g[0], record, 0);
 	for (unsigned i = 0; i < GENERATIONS_MAX && g[i & 1].n > 0; i++) {
 		g[~i & 1].n = 0;
 		if (!each_of_generation(p, &g[i & 1], &g[~i & 1], &left, fn, arg) ||
@@ -139,21 +141,22 @@ bool hi_expr_constant(struct hi_parser *p, const struct hi_type *record, const c
 	unsigned left = MEMBERS_MAX;
 
 	g[0].n = 0;
-	add_place(&g[0], record, 0);
+	add_subrecord(&g[0], record, 0);
 	for (unsigned i = 0; i < GENERATIONS_MAX && g[i & 1].n > 0; i++) {
 		struct generation *now = &g[i & 1], *next = &g[~i & 1];
 
 		next->n = 0;
 		for (unsigned k = 0; k < now->n; k++) {
-			const struct hi_type *r = now->places[k].record;
+			const struct hi_type *r = now->subrecords[k].record;
 
 			if (constant_of(r, name, length, ret))
 				return true;
 			for (uint32_t m = 0; m < r->n_members && left; m++, left--)
 				if (r->members[m].is_base)
-					add_place(next,
-						  type_from_source(p, r->members[m].type),
-						  0);
+					add_subrecord(
+						next,
+						type_from_source(p, r->members[m].type),
+						0);
 		}
 	}
 	return false;

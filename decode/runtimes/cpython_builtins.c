@@ -15,7 +15,7 @@
 	{                                                                                \
 		from, to, __VA_ARGS__                                                    \
 	}
-/* What several versions have at the same places. */
+/* What several versions have at the same offsets. */
 #define FUNCTION_REFERENCES                                                              \
 	STRONG(16, "__globals__"), STRONG(24, "__builtins__"), STRONG(32, "__name__"),   \
 		STRONG(40, "__qualname__"), STRONG(48, "__code__"),                      \
