@@ -162,11 +162,13 @@ struct hi_parser {
 /* Records the error unless there is one already. Returns false. */
 bool hi_expr_fail(struct hi_parser *p, size_t column, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* The same for an allocation that failed. */
 bool hi_expr_fail_memory(struct hi_parser *p);
 
 /* ---- expression_lex.c ---- */
 /* The token at or after `at`; false after an error. */
 bool hi_expr_seek(struct hi_parser *p, size_t at);
+/* Goes on to the next token. False after an error. */
 bool hi_expr_next(struct hi_parser *p);
 static inline bool hi_expr_is(const struct hi_parser *p, uint32_t mark)
 {
@@ -174,22 +176,28 @@ static inline bool hi_expr_is(const struct hi_parser *p, uint32_t mark)
 }
 /* Takes the mark or fails: "expected ')', found 'x'". */
 bool hi_expr_expect(struct hi_parser *p, uint32_t mark, const char *spelling);
+/* Fails with "expected ..., found ...". Returns false. */
 bool hi_expr_unexpected(struct hi_parser *p, const char *expected);
 /* End of the name at `at`, "ns::Class<a, b>::name"; with_args false: no "<". */
 size_t hi_expr_name_end(const struct hi_parser *p, size_t at, bool with_args);
+/* True: the token is this name. */
 bool hi_expr_is_word(const struct hi_parser *p, const char *word);
 /* text[at .. end) as a string of the scratch arena; NULL: no memory. */
 char *hi_expr_copy(struct hi_parser *p, size_t at, size_t end);
 
 /* ---- expression_type.c ---- */
+/* The type with this id, by value. Kind UNKNOWN: none, or an integer or pointer of more
+ * than 8 bytes. */
 struct hi_ctype hi_ctype_of(struct hi_parser *p, hi_type_id id);
 struct hi_ctype hi_ctype_integer(unsigned size, bool is_signed);
+/* `T *`. */
 struct hi_ctype hi_ctype_pointer_to(struct hi_parser *p, struct hi_ctype to);
 /* What a pointer points at or an array consists of. */
 struct hi_ctype hi_ctype_target(struct hi_parser *p, const struct hi_ctype *type);
 bool hi_ctype_is_reference(const struct hi_ctype *type);
 /* 0: not known, or nothing that has a size. */
 uint64_t hi_ctype_size(const struct hi_ctype *type);
+/* The id of the type of the target that it is; 0: none, a plain integer. */
 hi_type_id hi_ctype_id(struct hi_parser *p, const struct hi_ctype *type);
 enum { HI_CTYPE_NAME = 72 };
 /* For messages: escaped and cut. Returns out. */
@@ -230,10 +238,12 @@ struct hi_node *hi_node_extend(struct hi_parser *p, struct hi_node *a, unsigned 
 			       bool is_signed);
 struct hi_node *hi_node_load(struct hi_parser *p, struct hi_node *addr, unsigned shift,
 			     unsigned bits, bool is_signed);
+/* Bytes of the block that starts at a, from there. */
 struct hi_node *hi_node_usable(struct hi_parser *p, struct hi_node *a);
 struct hi_node *hi_node_truth(struct hi_parser *p, struct hi_node *a); /* 0 or 1 */
 struct hi_node *hi_node_logic(struct hi_parser *p, enum hi_op op, struct hi_node *a,
 			      struct hi_node *b);
+/* a ? b : c. */
 struct hi_node *hi_node_choose(struct hi_parser *p, struct hi_node *a, struct hi_node *b,
 			       struct hi_node *c);
 /* node = this + *offset_ret + i * *stride_ret. */
@@ -249,18 +259,24 @@ bool hi_value_binary(struct hi_parser *p, const struct hi_token *operator,
 /* ! - + ~ * & */
 bool hi_value_unary(struct hi_parser *p, const struct hi_token *operator,
 		    struct hi_value * v);
+/* *condition becomes condition ? b : c. */
 bool hi_value_choose(struct hi_parser *p, struct hi_value *condition, struct hi_value *b,
 		     struct hi_value *c);
+/* (TYPE)v. */
 bool hi_value_cast(struct hi_parser *p, const struct hi_ctype *to, struct hi_value *v);
+/* v[index]. */
 bool hi_value_index(struct hi_parser *p, struct hi_value *v, struct hi_value *index);
+/* v.NAME, or v->NAME with arrow: NAME is text[column .. column + length). */
 bool hi_value_member(struct hi_parser *p, struct hi_value *v, bool arrow, size_t column,
 		     size_t length);
+/* sizeof v. */
 bool hi_value_size(struct hi_parser *p, const struct hi_value *v, uint64_t *ret);
 /* The member of the record at `addr` becomes *ret. */
 void hi_value_of_member(struct hi_parser *p, struct hi_node *addr,
 			const struct hi_found_member *found, struct hi_value *ret);
 
 /* ---- expression_parse.c ---- */
+/* Parses an expression from the current token on. False after an error. */
 bool hi_expr_parse(struct hi_parser *p, struct hi_value *ret);
 
 #endif

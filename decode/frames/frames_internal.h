@@ -121,6 +121,7 @@ void hi_frame_cache_destroy(struct hi_frame_cache *cache);
 /* HI_NO_MEMORY only. Valid until the cache is freed. */
 enum hi_status hi_frame_cache_pc(struct hi_frame_cache *cache, uint64_t pc,
 				 struct hi_pc **ret, struct hi_error *err);
+/* Tables of one entry a module; HI_NO_MEMORY. hi_cfi_free() also on failure. */
 enum hi_status hi_cfi_init(struct hi_frame_cache *cache, struct hi_error *err);
 void hi_cfi_free(struct hi_frame_cache *cache);
 /* Fills in row; leaves present false where there is none. */
@@ -156,6 +157,7 @@ struct hi_unwind {
 	bool truncated;
 };
 
+/* All of size bytes at a target address, by the window. False: unreadable. */
 bool hi_unwind_read(struct hi_unwind *unwind, uint64_t addr, void *buf, size_t size);
 /* Fills frames; at least one. HI_NO_MEMORY only. The caller frees frames. */
 enum hi_status hi_unwind_thread(struct hi_unwind *unwind, const struct hi_thread *thread,

@@ -91,6 +91,7 @@ bool hi_modules_remember(struct hi_modules *modules); /* false: out of memory */
 /* HI_BAD_DATA: no 64-bit x86-64 ELF file, or inconsistent headers. */
 enum hi_status hi_elf_header_read(const struct hi_elf_source *source,
 				  struct hi_elf_header *ret, struct hi_error *err);
+/* Frees its program headers. */
 void hi_elf_header_free(struct hi_elf_header *header);
 /* Rebuilds a file from its loaded segments; unreadable pages are zero. */
 enum hi_status hi_elf_from_memory(struct hi_memory *memory, uint64_t start,
@@ -124,6 +125,7 @@ int hi_cache_open_directory(const char *given);
 int hi_cache_open_in(int dir, const char *name);
 int hi_cache_create_as(int dir, const char *temporary);
 bool hi_cache_rename(int dir, const char *temporary, const char *name, bool complete);
+/* All of size bytes at offset; false otherwise. */
 bool hi_file_write_at(int fd, uint64_t offset, const void *buf, size_t size);
 /* "BUILDID-IDENTITY.suffix" */
 void hi_cache_name(const struct hi_module *module, uint64_t identity, const char *suffix,
@@ -134,6 +136,7 @@ void hi_cache_name(const struct hi_module *module, uint64_t identity, const char
 const struct hi_symbols *hi_module_symbols(struct hi_module *module);
 /* The symbol that covers addr, immutable until close; NULL: none. Takes the lock. */
 const struct hi_symbol *hi_module_symbol_at(struct hi_module *module, uint64_t addr);
+/* Frees the tables; symbols is empty then. */
 void hi_module_symbols_free(struct hi_symbols *symbols);
 
 #endif

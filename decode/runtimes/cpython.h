@@ -247,6 +247,7 @@ struct hi_py_reader {
 	} windows[4];
 	unsigned next;
 };
+/* hi_py_read() where no window covers the range. False: unreadable. */
 bool hi_py_read_slow(struct hi_py_reader *r, uint64_t addr, void *buf, size_t size);
 static inline bool hi_py_read(struct hi_py_reader *r, uint64_t addr, void *buf,
 			      size_t size)
@@ -397,6 +398,7 @@ void hi_py_find_interned(struct hi_py *py, struct hi_runtime_cursor *c);
 /* cpython_arenas.c */
 /* Finds the arenas. base.found_by gets the source of layout and arenas. */
 enum hi_status hi_py_find_arenas(struct hi_py *py, struct hi_error *err);
+/* hi_runtime_ops.walk. */
 enum hi_status hi_py_walk(struct hi_runtime *runtime, hi_runtime_blocks_fn *fn, void *arg,
 			  struct hi_error *err);
 
@@ -404,8 +406,12 @@ enum hi_status hi_py_walk(struct hi_runtime *runtime, hi_runtime_blocks_fn *fn, 
 const struct hi_py_type *hi_py_type_at(struct hi_runtime_cursor *c, uint64_t addr);
 /* False: there is none at addr. */
 bool hi_py_read_type(struct hi_runtime_cursor *c, uint64_t addr, struct hi_py_type *t);
+/* True: a type object is at addr. */
 bool hi_py_is_type(struct hi_runtime_cursor *c, uint64_t addr);
+/* tp_name of a type object, as it is in memory; hostile. False: unreadable, or too long
+ * for out. */
 bool hi_py_type_name(struct hi_runtime_cursor *c, uint64_t type, char *out, size_t size);
+/* The row of hi_py_builtins for this version; NULL: none. */
 const struct hi_py_builtin *hi_py_builtin_of(struct hi_py *py, const char *name,
 					     uint64_t basicsize);
 /* cpython_fields.c */
@@ -416,6 +422,7 @@ struct hi_py_field_list {
 /* Adds a field, unless there is one at this offset. */
 void hi_py_add_field(struct hi_py_field_list *f, uint32_t offset,
 		     enum hi_py_field_kind kind, const char *name);
+/* A copy that lives as long as py; "" and py->no_memory when out of memory. */
 const char *hi_py_keep_text(struct hi_py *py, const char *text);
 /* Collects the fields of a type along its bases: slots, then the builtin at the end. Sets
  * t->family. */
@@ -424,6 +431,7 @@ void hi_py_collect_fields(struct hi_runtime_cursor *c, struct hi_py_type *t,
 /* Items of a structure like time.struct_time, with those that its ob_size does not count;
  * 0: it is no such structure. */
 uint16_t hi_py_hidden_items(struct hi_runtime_cursor *c, const struct hi_py_type *t);
+/* Sorts the fields and makes them those of t. False: out of memory. */
 bool hi_py_keep_fields(struct hi_py *py, struct hi_py_type *t,
 		       struct hi_py_field_list *f);
 /* cpython_extension.c: adds the fields from offset `from` on by debug information; false:
@@ -432,6 +440,7 @@ bool hi_py_describe(struct hi_runtime_cursor *c, const struct hi_py_type *t,
 		    uint64_t from, struct hi_py_field_list *fields);
 /* A name of hi_runtime.types; 0 when out of memory. Under the lock. */
 uint32_t hi_py_name_type(struct hi_py *py, const struct hi_runtime_type *type);
+/* Adds the types of buffers to hi_runtime.types. False: out of memory. */
 bool hi_py_name_buffers(struct hi_py *py);
 /* The type of an instance that a free list keeps. */
 uint32_t hi_py_freed_type(struct hi_py *py, const struct hi_py_type *type);
@@ -475,6 +484,7 @@ uint64_t hi_py_room_inside(struct hi_runtime_cursor *c, uint64_t addr);
 struct hi_py_chain {
 	uint64_t mark, n;
 };
+/* Call once for each element. True: the chain has met itself. */
 bool hi_py_is_cycle(struct hi_py_chain *chain, uint64_t at);
 
 /* cpython_edges.c */
@@ -490,10 +500,13 @@ struct hi_py_visit {
 	 * read for this one; may be NULL. */
 	uint64_t (*memory)(void *arg, uint64_t addr, enum hi_py_buffer what);
 };
+/* Reports one edge of the object. False: the visit has stopped. */
 bool hi_py_emit(struct hi_py_visit *v, uint64_t to, enum hi_grade grade,
 		enum hi_edge_label label, const char *name, uint64_t value);
+/* Reports an edge to a buffer of the object, and types its block. */
 void hi_py_emit_memory(struct hi_py_visit *v, uint64_t to, enum hi_py_buffer what,
 		       const char *name);
+/* Reports all edges of an object, by its family. */
 void hi_py_visit(struct hi_py_visit *v, const struct hi_py_object *o);
 /* cpython_tables.c: dict and related types */
 void hi_py_visit_dict(struct hi_py_visit *v, const struct hi_py_object *o);
@@ -509,11 +522,13 @@ struct hi_py_keys {
 /* Values in an array, their names in keys. */
 void hi_py_visit_values(struct hi_py_visit *v, const struct hi_py_keys *k,
 			uint64_t values, enum hi_edge_label label);
+/* True: it is a dict of interned strings. */
 bool hi_py_is_interned(const struct hi_py *py, uint64_t dict);
 /* (key, value) of a dict, in order; false of fn ends it. At most max. */
 typedef bool hi_py_item_fn(void *arg, uint64_t key, uint64_t value);
 void hi_py_dict_items(struct hi_runtime_cursor *c, uint64_t dict, uint64_t max,
 		      hi_py_item_fn *fn, void *arg);
+/* hi_runtime_ops.counted, edges and cut. */
 bool hi_py_counted(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size,
 		   uint32_t type, uint64_t *ret);
 void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint32_t type,
@@ -555,6 +570,7 @@ enum hi_status hi_py_roots(struct hi_runtime *runtime, hi_runtime_root_fn *fn, v
 			   struct hi_error *err);
 /* Of gc.garbage. */
 void hi_py_put_aside(struct hi_runtime_cursor *c, hi_runtime_object_fn *fn, void *arg);
+/* The roots of all frames of all threads. */
 enum hi_status hi_py_frame_roots(struct hi_py *py, struct hi_runtime_cursor *c,
 				 hi_runtime_root_fn *fn, void *arg, struct hi_error *err);
 
@@ -565,8 +581,10 @@ bool hi_py_str(struct hi_runtime_cursor *c, uint64_t addr, char *out, size_t out
 void hi_py_repr(struct hi_runtime_cursor *c, uint64_t addr, char *out, size_t out_size);
 /* False: not a small one. */
 bool hi_py_int(struct hi_runtime_cursor *c, const struct hi_py_object *o, int64_t *ret);
+/* hi_runtime_ops.facts. */
 bool hi_py_facts(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint32_t type,
 		 struct hi_runtime_facts *ret);
+/* hi_runtime_ops.label. */
 size_t hi_py_label(struct hi_runtime_cursor *c, const struct hi_runtime_edge *edge,
 		   char *out, size_t out_size);
 

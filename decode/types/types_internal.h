@@ -64,6 +64,7 @@ struct hi_type_module {
 /* Scans all files of the module; threads as hi_parallel. */
 enum hi_status hi_type_index_build(struct hi_type_module *module, unsigned threads,
 				   struct hi_error *err);
+/* Frees the index, or unmaps it. */
 void hi_type_index_free(struct hi_type_index *index);
 /* First entry with this hash; *n_ret how many follow with it. */
 const struct hi_index_type *hi_type_index_find(const struct hi_type_index *index,
@@ -72,7 +73,9 @@ const struct hi_index_type *hi_type_index_find(const struct hi_type_index *index
 #define HI_SCOPE_FUNCTION 0x5bd1e995f00dull
 
 /* ---- cache directory (type_cache.c) ---- */
+/* Maps the cached index of the module; false: there is none that fits. */
 bool hi_type_cache_load(struct hi_type_module *module);
+/* Writes the index to the cache directory, if it is large enough. */
 void hi_type_cache_store(const struct hi_type_module *module);
 
 /* ---- slots (type_table.c) ---- */
@@ -119,6 +122,7 @@ void hi_types_lock(struct hi_types *types);
 void hi_types_unlock(struct hi_types *types);
 
 enum { HI_SIDE_FILES_MAX = 8 };
+/* Closes the debug files of the module. */
 void hi_types_close_files(struct hi_type_module *module);
 /* An ELF file of its own, which its hi_dw_file ends; fd is taken. NULL: not there. */
 Elf *hi_type_elf_open(int fd);
@@ -130,6 +134,7 @@ struct hi_dw_file *hi_type_module_open_elf(struct hi_types *types,
 void hi_type_module_note(struct hi_module *module, const char *text);
 
 /* ---- split_files.c ---- */
+/* Opens the split files of the skeletons in main. */
 void hi_type_module_open_splits(struct hi_types *types, struct hi_type_module *module,
 				struct hi_dw_file *main);
 
@@ -138,6 +143,7 @@ struct hi_type_module *hi_types_module(struct hi_types *types, struct hi_module 
 struct hi_type_module *hi_types_indexed(struct hi_types *types, struct hi_module *module);
 /* Bytes of .debug_info and .debug_types; inflates and reads nothing. */
 uint64_t hi_types_dwarf_size(struct hi_types *types, struct hi_module *module);
+/* The DIE that a reference of the index means. */
 struct hi_dw_ref hi_types_ref(const struct hi_type_module *module, hi_die_ref ref);
 
 /* Under the lock, all of them. 0 when out of memory. */
@@ -156,6 +162,7 @@ void hi_slot_alias(struct hi_types *types, hi_type_id id, hi_type_id same);
 bool hi_slot_init(struct hi_types *types);
 /* Key of `T *`: its name without keyword, and what T is (0: named is enough). */
 uint64_t hi_type_pointer_key(const char *bare_name, uint64_t identity);
+/* `T [count]`, or `T []` with flexible. 0: out of memory. */
 hi_type_id hi_type_array_of(struct hi_types *types, hi_type_id element, uint64_t count,
 			    bool flexible);
 
@@ -221,6 +228,7 @@ bool hi_types_write_enumerators(struct hi_types *types, struct hi_module *module
 void hi_frame_cache_destroy(struct hi_frame_cache *cache); /* NULL is fine */
 
 /* ---- vtable.c ---- */
+/* False: out of memory. */
 bool hi_vtable_cache_init(struct hi_types *types);
 void hi_vtable_cache_free(struct hi_vtable_cache *cache);
 

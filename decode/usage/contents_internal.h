@@ -87,8 +87,10 @@ bool hi_contents_locate(struct hi_contents_worker *w, struct hi_contents_object 
 /* One more object of these contents; of the first one set the hash before. */
 void hi_contents_add(const struct hi_objects *objects, struct hi_contents_slot *s,
 		     hi_node id);
+/* Adds the group of a slot with several objects to the worker's groups. */
 void hi_contents_add_group(struct hi_contents_worker *w,
 			   const struct hi_contents_slot *s);
+/* Adds the bytes beyond what the object uses. */
 void hi_contents_count_unused(struct hi_waste_row *row,
 			      const struct hi_contents_object *o);
 /* All that the workers have; takes it from them. */
