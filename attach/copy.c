@@ -15,6 +15,7 @@
 
 #include "attach/available.h"
 #include "attach/copy_internal.h"
+#include "attach/maps.h"
 #include "attach/smaps.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"

@@ -7,6 +7,7 @@
 #include "attach/available.h"
 #include "attach/copy.h"
 #include "attach/copy_internal.h"
+#include "attach/maps.h"
 #include "attach/smaps.h"
 #include "base/search.h"
 #include "base/alloc.h"

@@ -5,6 +5,7 @@
 
 #include "attach/copy.h"
 #include "attach/copy_internal.h"
+#include "attach/maps.h"
 #include "base/alloc.h"
 
 #define MAX_GAP (64ull << 20)

@@ -12,7 +12,7 @@
 #include "attach/frozen.h"
 #include "attach/image.h"
 #include "attach/image_internal.h"
-#include "attach/maps_internal.h"
+#include "attach/maps.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/files.h"

@@ -62,6 +62,7 @@
 #include "attach/clock.h"
 #include "attach/fork_drive.h"
 #include "attach/fork_internal.h"
+#include "attach/maps.h"
 #include "attach/target.h"
 #include "attach/target_internal.h"
 #include "base/alloc.h"

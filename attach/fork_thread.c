@@ -19,6 +19,7 @@
 
 #include "attach/fork_internal.h"
 #include "attach/frozen.h"
+#include "attach/maps.h"
 #include "attach/target.h"
 #include "attach/target_internal.h"
 #include "attach/tracees.h"

@@ -33,11 +33,6 @@ static bool has_ended(int pidfd)
 	return pidfd >= 0 && poll(&fd, 1, 0) != 0;
 }
 
-bool hi_image_child_is_alive(const struct hi_image_child *child)
-{
-	return !has_ended(child->pidfd);
-}
-
 enum hi_status hi_image_child_open(const struct hi_image_child_request *request,
 				   struct hi_image_child **ret, struct hi_error *err)
 {
@@ -66,11 +61,6 @@ enum hi_status hi_image_child_open(const struct hi_image_child_request *request,
 	}
 	*ret = child;
 	return HI_OK;
-}
-
-pid_t hi_image_child_pid(const struct hi_image_child *child)
-{
-	return child->request.pid;
 }
 
 int hi_image_child_memory(const struct hi_image_child *child)

@@ -23,10 +23,8 @@ struct hi_image_child_request {
 /* On failure the child is still the caller's to end. HI_GONE: it has ended. */
 enum hi_status hi_image_child_open(const struct hi_image_child_request *request,
 				   struct hi_image_child **ret, struct hi_error *err);
-pid_t hi_image_child_pid(const struct hi_image_child *child);
 int hi_image_child_memory(const struct hi_image_child *child); /* /proc/PID/mem */
 int hi_image_child_pidfd(const struct hi_image_child *child);
-bool hi_image_child_is_alive(const struct hi_image_child *child);
 /* Fills the area from the child when it is touched; request's read, all_loaded and
  * arg are filled in here. Takes request->ranges (from hi_alloc), also on failure. Once.
  */

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/maps_internal.h"
-#include "attach/target.h"
+#include "attach/maps.h"
 #include "base/alloc.h"
 
 #define MAX_MAPPINGS (1u << 24)

@@ -20,12 +20,6 @@ enum hi_status hi_memory_read_u64(struct hi_memory *mem, uint64_t addr, uint64_t
 	return hi_memory_read(mem, addr, ret, sizeof(*ret), err);
 }
 
-enum hi_status hi_memory_read_u32(struct hi_memory *mem, uint64_t addr, uint32_t *ret,
-				  struct hi_error *err)
-{
-	return hi_memory_read(mem, addr, ret, sizeof(*ret), err);
-}
-
 enum hi_status hi_memory_read_string(struct hi_memory *mem, uint64_t addr, char *buf,
 				     size_t max, size_t *length_ret, struct hi_error *err)
 {

@@ -36,10 +36,8 @@ struct hi_memory {
 /* All bytes or HI_FAULT. size 0 is HI_OK; a range that wraps is HI_FAULT. */
 enum hi_status hi_memory_read(struct hi_memory *mem, uint64_t addr, void *buf,
 			      size_t size, struct hi_error *err);
-/* One little-endian word of the target. */
+/* Reads one little-endian word of 8 bytes. */
 enum hi_status hi_memory_read_u64(struct hi_memory *mem, uint64_t addr, uint64_t *ret,
-				  struct hi_error *err);
-enum hi_status hi_memory_read_u32(struct hi_memory *mem, uint64_t addr, uint32_t *ret,
 				  struct hi_error *err);
 /* At most max-1 bytes up to a NUL, always terminated; returns its length.
  * HI_FAULT only when the first byte cannot be read. */

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "attach/maps.h"
 #include "attach/target_internal.h"
 #include "base/alloc.h"
 #include "base/cleanup.h"

@@ -51,9 +51,4 @@ bool hi_target_is_alive(const struct hi_target *target);
 void hi_target_release(struct hi_target *target);
 void hi_target_close(struct hi_target *target);
 
-/* Parses a whole /proc/PID/maps (n bytes). Bounded, hostile input. */
-enum hi_status hi_maps_parse(const char *text, size_t n, struct hi_mapping **ret,
-			     size_t *n_ret, struct hi_error *err);
-void hi_mappings_free(struct hi_mapping *mappings, size_t n);
-
 #endif

@@ -167,15 +167,6 @@ enum hi_status hi_tracees_init(struct hi_tracees *all, pid_t pid, size_t capacit
 	return hi_fail_errno(err, "list the threads of process %d", (int)pid);
 }
 
-void hi_tracees_deinit(struct hi_tracees *all)
-{
-	if (all->dir)
-		closedir(all->dir);
-	free(all->items);
-	free(all->slots);
-	*all = (struct hi_tracees){};
-}
-
 /* The slot that holds tid, or the empty one where it belongs. */
 static uint32_t *find_tracee_slot(const struct hi_tracees *all, pid_t tid)
 {

@@ -71,7 +71,6 @@ struct hi_tracees {
 /* Room for capacity threads. HI_GONE if there is no such process. */
 enum hi_status hi_tracees_init(struct hi_tracees *all, pid_t pid, size_t capacity,
 			       struct hi_error *err);
-void hi_tracees_deinit(struct hi_tracees *all);
 
 /* Adds the threads that are new, with their names. Stops nothing. */
 enum hi_status hi_tracees_list(struct hi_tracees *all, struct hi_error *err);

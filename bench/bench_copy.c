@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "attach/copy.h"
+#include "attach/maps.h"
 #include "attach/pagemap.h"
 #include "attach/procfs.h"
 #include "base/alloc.h"

@@ -190,19 +190,6 @@ enum hi_status hi_safepoint_parse(const char *text, struct hi_safepoint *ret,
 	return HI_OK;
 }
 
-enum hi_status hi_safepoint_parse_every(const char *text, struct hi_safepoint *safepoint,
-					struct hi_error *err)
-{
-	const char *number = strncmp(text, "every:", 6) == 0 ? text + 6 : text;
-	char *end;
-	unsigned long long n = strtoull(number, &end, 10);
-
-	if (!isdigit((unsigned char)*number) || *end || n == 0 || n > UINT32_MAX)
-		return fail_safepoint(err, text, number, "every:N counts hits, from 1,");
-	safepoint->every = n;
-	return HI_OK;
-}
-
 void hi_probe_sites_free(struct hi_probe_sites *sites)
 {
 	free(sites->items);

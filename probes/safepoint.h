@@ -40,13 +40,10 @@ struct hi_safepoint {
 /*
  * Parses "gc", "NAME", "NAME%return", "FILE:LINE", "usdt:P:N", "NAME if EXPR" or "now".
  * text must outlive *ret, which borrows it. HI_USAGE: err->text has what was expected,
- * and the column. `every:N` is set by hi_safepoint_parse_every.
+ * and the column. ret->every is 1: the caller sets another number.
  */
 enum hi_status hi_safepoint_parse(const char *text, struct hi_safepoint *ret,
 				  struct hi_error *err);
-/* "every:N" or "N". */
-enum hi_status hi_safepoint_parse_every(const char *text, struct hi_safepoint *safepoint,
-					struct hi_error *err);
 
 /* One site of a safepoint in the target (a line, an inlined USDT probe and a
  * C++ constructor may have several). */

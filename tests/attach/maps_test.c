@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "attach/maps.h"
 #include "tests/harness.h"
 
 #include <stdio.h>

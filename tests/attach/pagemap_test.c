@@ -13,6 +13,7 @@
 
 #include "attach/copy.h"
 #include "attach/copy_internal.h"
+#include "attach/maps.h"
 #include "base/cleanup.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"

@@ -459,7 +459,7 @@ HI_TEST_SCENARIO(modules, a_program_whose_file_is_gone_is_read_from_memory)
 		hi_modules_symbol(p->modules, module, "the_conn", &addr, &size, &err),
 		&err);
 	HI_ASSERT_EQ(40, size);
-	HI_ASSERT_OK(hi_memory_read_u32(p->image->memory, addr, &fd, &err), &err);
+	HI_ASSERT_OK(hi_memory_read(p->image->memory, addr, &fd, sizeof(fd), &err), &err);
 	HI_ASSERT_EQ(7, fd);
 	HI_ASSERT(hi_module_data(module, ranges, 8) >= 2);
 	HI_ASSERT_STATUS(HI_NOT_FOUND, hi_module_debug(module, &err));

@@ -13,6 +13,7 @@
 #include "attach/frozen.h"
 #include "attach/image.h"
 #include "attach/image_internal.h"
+#include "attach/maps.h"
 #include "attach/target.h"
 #include "base/alloc.h"
 #include "tests/harness.h"
