@@ -18,6 +18,7 @@
 #include "attach/target.h"
 #include "attach/target_internal.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #define MAX_CODE (256u << 20)
 #define PRESENT (1ull << 63) /* Documentation/admin-guide/mm/pagemap.rst */
@@ -95,8 +96,7 @@ static void scan_vdso(const struct hi_mapping *m, struct hi_gadgets *gadgets)
 /* Libraries that stay for as long as the process lives. */
 static bool is_lasting(const struct hi_target *target, const struct hi_mapping *m)
 {
-	const char *slash = strrchr(m->path, '/');
-	const char *name = slash ? slash + 1 : m->path;
+	const char *name = hi_base_name(m->path);
 
 	return strncmp(name, "libc.", 5) == 0 || strncmp(name, "libc-", 5) == 0 ||
 	       strncmp(name, "ld-", 3) == 0 ||

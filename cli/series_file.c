@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "report/formats/hp_writer.h"
 #include "session/snapshot/source.h"
 
@@ -122,12 +123,11 @@ static enum hi_status begin(struct profile *p, const struct hi_series_file_censu
 			    struct hi_error *err)
 {
 	const char *exe = hi_snapshot_text(c->snapshot, "head.exe", "");
-	const char *slash = strrchr(exe, '/');
 	char job[256];
 	struct hi_hp_header hp_header = {
 		.job = job, .date = (time_t)(c->entry->point.time_ns / 1000000000)};
 
-	snprintf(job, sizeof(job), "%.160s pid %d by type%s", slash ? slash + 1 : exe,
+	snprintf(job, sizeof(job), "%.160s pid %d by type%s", hi_base_name(exe),
 		 (int)hi_snapshot_number(c->snapshot, "head.pid", 0),
 		 hi_stored_heap_is_known(c->snapshot) ? "" : HI_SERIES_LOWER_BOUND);
 	return hi_hp_create(p->fd, p->key_fd, &hp_header, &p->hp, err);

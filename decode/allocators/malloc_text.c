@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "base/files.h"
+#include "base/text.h"
 
 HI_DEFINE_GUARD(Elf *, elf_end)
 
