@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Bump allocation: many small things with one life. Not thread-safe.
+ * Bump allocation, for many small objects that are freed together. Not thread-safe.
  * Zero-initialised is empty; hi_arena_free() gives everything back at once.
  */
 #ifndef HI_BASE_ARENA_H

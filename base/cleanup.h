@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Scope guards. `HI_CLEANUP(free) char *p = …` frees p on every way out;
- * `hi_take(p)` hands it on instead. Every guard accepts NULL and half-built
- * objects.
+ * Scope guards. `HI_GUARD(free) char *p = …` frees p whenever the scope is left;
+ * `hi_take(p)` passes it on instead. Every guard accepts NULL and half-built objects.
  */
 #ifndef HI_BASE_CLEANUP_H
 #define HI_BASE_CLEANUP_H

@@ -55,7 +55,7 @@ enum hi_status hi_fail(struct hi_error *err, enum hi_status status, uint64_t add
 /* HI_OS with the current errno; its strerror is appended to the text. */
 enum hi_status hi_fail_errno(struct hi_error *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* HI_NO_MEMORY; what names the thing that was to be made. */
+/* HI_NO_MEMORY; what: the object that was to be allocated. */
 enum hi_status hi_fail_memory(struct hi_error *err, const char *what);
 
 /* "out of memory" and so on; never NULL. */

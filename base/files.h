@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files of a process that has given its rights up (base/rights.h): what it may not
- * open itself, another process opens for it. A request and its answer are one packet
- * each on a socket pair; a descriptor comes with the answer.
+ * Files of a process that has given up its rights (base/rights.h). What it may not open
+ * itself, another process, the server, opens for it. A request and its answer are one
+ * packet each on a socket pair; a descriptor comes with the answer.
  */
 #ifndef HI_BASE_FILES_H
 #define HI_BASE_FILES_H
@@ -15,7 +15,7 @@ enum hi_files_operation {
 	HI_FILES_OPEN,	       /* a file, for reading */
 	HI_FILES_OPEN_STREAM,  /* it may be a pipe: blocks as that does */
 	HI_FILES_OPEN_IN_ROOT, /* in the root directory of the target */
-	HI_FILES_MAPPING,      /* what the target maps there; name: hex */
+	HI_FILES_MAPPING,      /* a file that the target maps; name: its address in hex */
 	HI_FILES_DEBUGINFOD,   /* name: a build-id in hex; text: the path */
 	HI_FILES_CACHE,	       /* the directory of the cache */
 	HI_FILES_CACHE_OPEN,   /* a file in it, for reading */
@@ -39,29 +39,30 @@ struct hi_files_answer {
 };
 
 /*
- * Opens for reading, without blocking; -1 and errno. In a process that is served, and
- * where its own rights do not suffice: asks.
+ * Opens a file for reading, without blocking. Returns the descriptor, or -1 and errno.
+ * Where the rights of the process do not suffice, it requests the file from its server.
  */
 int hi_files_open(const char *path);
-/* Also of a pipe; may block. */
+/* The same for any file, as a pipe; may block. */
 int hi_files_open_stream(const char *path);
 
-/* From now on this process is served through the socket, which it keeps. Rights are a
- * process's own as well: there is one server. Before any thread is started. */
+/* Sets the socket of the server; it must stay open. Like rights, there is one for the
+ * process. Call it before any thread is started. */
 void hi_files_use(int socket);
 bool hi_files_are_served(void);
 /*
- * One request: the descriptor, -1 and errno where it was refused; -1 and errno 0 where
- * it was done and has no descriptor. text_ret (may be NULL) has room for HI_FILES_NAME.
- * Any thread.
+ * Sends one request and waits for the answer. Returns the descriptor; -1 and errno if it
+ * was refused; -1 and errno 0 if it was done and has no descriptor. text_ret (may be
+ * NULL) has room for HI_FILES_NAME bytes. Thread-safe.
  */
 int hi_files_ask(enum hi_files_operation operation, const char *name, const char *other,
 		 char *text_ret);
 
-/* The server's side. False: the other end is closed. Strings are terminated, and
- * hostile. */
+/* For the server: receives one request. False: the other end is closed. Strings are
+ * terminated, and hostile. */
 bool hi_files_receive(int socket, struct hi_files_request *ret);
-/* fd: -1: none. */
+/* For the server: sends one answer. fd: -1: none; it stays the caller's. False: the
+ * other end is closed. */
 bool hi_files_answer(int socket, const struct hi_files_answer *answer, int fd);
 
 #endif

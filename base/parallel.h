@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Run numbered tasks on several threads. Tasks are claimed in increasing
- * order; a task must not depend on which worker runs it, so that results do
- * not depend on the number of threads.
+ * Runs numbered tasks on several threads. Tasks are started in increasing order. A task
+ * must not depend on the worker that runs it, so that results do not depend on the number
+ * of threads.
  */
 #ifndef HI_BASE_PARALLEL_H
 #define HI_BASE_PARALLEL_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A process gives its rights up for good, before it reads hostile bytes. It keeps the
- * descriptors that it has, may compute, start threads, and read files that its user may
- * read.
+ * A process gives up its rights for good before it reads hostile bytes. It keeps its
+ * descriptors, and may compute, start threads, and read files that its user may read.
  *
  * Note [Rights of a decoder]
  *
  * Debug information, heaps, cores and snapshot files may be made by an attacker; root
- * often reads them. So what reads them is to be worth nothing once it is taken over:
+ * often reads them. So a process that reads them must be of no use to an attacker who
+ * takes it over:
  *
  * - No capability in any set, no_new_privs, and of root the user "nobody": it is not the
  *   owner of anything, and no process of a service is its own.
@@ -35,12 +35,14 @@ struct hi_rights_dropped {
 	bool landlock; /* this kernel has it */
 };
 
-/* Of this process, which has one thread and from now on ends with its parent.
- * HI_UNSUPPORTED: something that is needed
- * cannot be had, and rights may be left. */
+/*
+ * Gives up the rights of this process, which must have one thread and from now on ends
+ * with its parent. HI_UNSUPPORTED: something that is needed is missing, and rights may be
+ * left.
+ */
 enum hi_status hi_rights_drop(struct hi_rights_dropped *ret, struct hi_error *err);
 
-/* Parts of it. */
+/* Parts of hi_rights_drop(). */
 enum hi_status hi_rights_filter(struct hi_error *err);
 bool hi_rights_landlock(void);
 

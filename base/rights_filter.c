@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The system calls that are left: a seccomp filter. See Note [Rights of a decoder]. */
+/* The allowed system calls, as a seccomp filter. See Note [Rights of a decoder] in
+ * rights.h. */
 #include "base/rights.h"
 
 #include <errno.h>
@@ -216,7 +217,7 @@ static void allow_values(struct program *p, int number, unsigned argument,
 	end_call(p, start);
 }
 
-/* Threads, and no other process that shares less. */
+/* Allows threads, but no processes. */
 static void allow_threads(struct program *p)
 {
 	unsigned short start = begin_call(p, SYS_clone);

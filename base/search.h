@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Search in anything that has an index: binary, where there is an order, and in hash
- * tables.
+ * Search in anything that has an index: binary search, and search in hash tables.
  *
  *	size_t n = hi_search(i, list->count, list->items[i].end <= addr);
  *
  * is the index of the first item that ends above addr, list->count if there is none.
  *
  * `before` is an expression over i. It holds for the first items, in ascending order of
- * i, and for none behind them; it is evaluated O(log count) times. Whatever it holds
- * for, the result is within [0, count]: an order that a target broke gives a wrong
- * index, never one out of range.
+ * i, and for none behind them; it is evaluated O(log count) times. Whatever it holds for,
+ * the result is within [0, count]: an order that a target broke gives a wrong index,
+ * never one out of range.
  */
 #ifndef HI_BASE_SEARCH_H
 #define HI_BASE_SEARCH_H

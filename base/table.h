@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A hash table from a 64-bit key (an address, an offset, an id) to a 64-bit
- * value. Zero-initialised is empty. Open addressing, 16 bytes a slot, never
- * fuller than three quarters. Not thread-safe. Key UINT64_MAX cannot be stored.
+ * A hash table from a 64-bit key (an address, an offset, an id) to a 64-bit value.
+ * Zero-initialised is empty. Open addressing, 16 bytes per slot, at most three quarters
+ * full. Not thread-safe. Key UINT64_MAX cannot be stored.
  */
 #ifndef HI_BASE_TABLE_H
 #define HI_BASE_TABLE_H
@@ -21,7 +21,7 @@ struct hi_table {
 	size_t count;
 };
 
-/* False (and *value_ret untouched) if key is not in it. */
+/* Looks up key. False (and *value_ret untouched): it is not there. */
 bool hi_table_get(const struct hi_table *table, uint64_t key, uint64_t *value_ret);
 /* Adds or replaces; false (and unchanged) when out of memory. */
 bool hi_table_put(struct hi_table *table, uint64_t key, uint64_t value);

@@ -33,7 +33,7 @@ static bool is_harmless(uint32_t cp)
 {
 	if (cp < 0x20 || cp == 0x7f || cp == '\\' || (cp >= 0x80 && cp < 0xa0))
 		return false;
-	/* Line separators and bidirectional controls reorder what people read. */
+	/* Line separators and bidirectional controls reorder the text that is shown. */
 	return !((cp >= 0x200b && cp <= 0x200f) || (cp >= 0x2028 && cp <= 0x202e) ||
 		 (cp >= 0x2066 && cp <= 0x2069) || cp == 0xfeff);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Text for people. Every string that comes from the target goes through
- * hi_text_escape() before it meets a terminal or a file.
+ * Text for people. Every string that comes from the target goes through hi_text_escape()
+ * before it is written to a terminal or a file.
  */
 #ifndef HI_BASE_TEXT_H
 #define HI_BASE_TEXT_H
