@@ -46,6 +46,8 @@ enum hi_status hi_copy_estimate(struct hi_target *target,
 /* By the last scan: bytes that are read for the image, and those of them that are
  * private memory, which a fork makes copy-on-write. */
 uint64_t hi_copy_bytes(const struct hi_copy *copy);
+/* The part of hi_copy_bytes() that is private memory, which a fork makes
+ * copy-on-write. */
 uint64_t hi_copy_private_bytes(const struct hi_copy *copy);
 /* HI_NO_MEMORY when the image would not fit into free memory (MemAvailable and the
  * cgroup's limit). */

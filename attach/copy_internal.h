@@ -121,9 +121,11 @@ enum hi_status hi_copy_read(struct hi_copy *copy, struct hi_error *err);
 /* One descriptor for each file that holds mapped code. */
 enum hi_status hi_copy_open_files(struct hi_copy *copy, const struct hi_mapping *mappings,
 				  size_t n, struct hi_error *err);
+/* Finds the areas that a userfaultfd handler fills, into copy->filled_later. */
 enum hi_status hi_copy_find_filled_later(struct hi_copy *copy, struct hi_error *err);
 /* The child leaves the copy; NULL where there is none. */
 struct hi_image_child *hi_copy_take_child(struct hi_copy *copy);
+/* Frees what is known of the child, and ends it unless it was taken. */
 void hi_copy_forget_child(struct hi_copy *copy);
 
 #endif

@@ -23,6 +23,7 @@ struct hi_core_notes {
 enum hi_status hi_core_notes_parse(struct hi_core_notes *notes,
 				   const unsigned char *bytes, size_t size,
 				   struct hi_error *err);
+/* Frees the lists; zero-initialised notes are fine. */
 void hi_core_notes_free(struct hi_core_notes *notes);
 
 #endif

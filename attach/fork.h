@@ -36,6 +36,7 @@ struct hi_fork_plan;
  */
 enum hi_status hi_fork_prepare(pid_t pid, uint64_t writable, struct hi_fork_plan **ret,
 			       struct hi_error *err);
+/* Frees what hi_fork_prepare() returned. NULL is fine. */
 void hi_fork_plan_free(struct hi_fork_plan *plan);
 
 /*

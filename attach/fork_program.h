@@ -50,6 +50,7 @@ void hi_fork_program_build(struct hi_fork_program *program,
 void hi_fork_call_prctl(const struct hi_fork_program *program,
 			const struct user_regs_struct *base,
 			struct user_regs_struct *ret);
+/* The thread's clone() of the first child. */
 void hi_fork_call_clone(const struct hi_fork_program *program,
 			const struct user_regs_struct *base,
 			struct user_regs_struct *ret);
@@ -57,6 +58,7 @@ void hi_fork_call_clone(const struct hi_fork_program *program,
 void hi_fork_call_wait(const struct hi_fork_program *program,
 		       const struct user_regs_struct *base, pid_t pid,
 		       struct user_regs_struct *ret);
+/* The first child's clone() of the snapshot child. */
 void hi_fork_call_snapshot_child(const struct hi_fork_program *program,
 				 const struct user_regs_struct *base,
 				 struct user_regs_struct *ret);

@@ -28,8 +28,11 @@ struct hi_pages {
 
 struct hi_frozen;
 
+/* An empty memory; name is borrowed. Destroyed through hi_frozen_memory().
+ * HI_NO_MEMORY. */
 enum hi_status hi_frozen_create(const char *name, struct hi_frozen **ret,
 				struct hi_error *err);
+/* The memory's interface. hi_memory_destroy() of it frees frozen. */
 struct hi_memory *hi_frozen_memory(struct hi_frozen *frozen);
 /* Target addresses [start, end) have their bytes at host. Spans may not overlap;
  * any order. */

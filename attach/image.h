@@ -151,7 +151,10 @@ enum hi_status hi_image_open_path(const struct hi_image *image, const char *path
  * only destroy the image. Only images of live processes need this.
  */
 void hi_image_share(struct hi_image *image);
+/* In the forked process. HI_UNSUPPORTED, HI_NO_MEMORY: it cannot be read in place
+ * there. */
 enum hi_status hi_image_adopt(struct hi_image *image, struct hi_error *err);
+/* In the parent, after the fork. */
 void hi_image_give_away(struct hi_image *image);
 
 /* An empty image in that mode; takes memory, also on failure. */
@@ -161,11 +164,13 @@ enum hi_status hi_image_create(struct hi_memory *memory, enum hi_snapshot_mode m
  * through hi_image_add_mapping / hi_image_add_thread. */
 enum hi_status hi_image_create_mock(struct hi_memory *memory, struct hi_image **ret,
 				    struct hi_error *err);
+/* Adds a copy of mapping and of its path. HI_BAD_DATA: empty, or overlaps another one. */
 enum hi_status hi_image_add_mapping(struct hi_image *image,
 				    const struct hi_mapping *mapping,
 				    struct hi_error *err); /* copies the path */
 enum hi_status hi_image_add_thread(struct hi_image *image, const struct hi_thread *thread,
 				   struct hi_error *err);
+/* Frees the image with its memory, and ends its child. NULL is fine. */
 void hi_image_destroy(struct hi_image *image);
 
 #endif

@@ -35,6 +35,7 @@ struct hi_image_private {
 /* NULL if this file was never looked for. */
 const struct hi_image_file *hi_image_files_find(const struct hi_image_files *files,
 						const struct hi_mapping *mapping);
+/* Closes the descriptors and frees the list. */
 void hi_image_files_close(struct hi_image_files *files);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "attach/memory.h"
 
+/* An empty memory. *ret: freed by hi_memory_destroy(). HI_NO_MEMORY. */
 enum hi_status hi_memory_create_mock(struct hi_memory **ret, struct hi_error *err);
 /* Copies size bytes (zeroes if bytes is NULL) to target address addr. */
 enum hi_status hi_memory_mock_add(struct hi_memory *mock, uint64_t addr,

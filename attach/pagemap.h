@@ -36,6 +36,7 @@ struct hi_pagemap {
 
 /* Tests on own pages what the kernel supports; never fails. */
 void hi_pagemap_init(struct hi_pagemap *pagemap, int fd, pid_t pid);
+/* Frees what the pagemap has learned; its descriptor stays the caller's. */
 void hi_pagemap_free(struct hi_pagemap *pagemap);
 /* Copies to `to` where `from` has found pages. HI_NO_MEMORY. */
 enum hi_status hi_pagemap_learn(struct hi_pagemap *to, const struct hi_pagemap *from,

@@ -27,6 +27,7 @@ struct hi_pagemap_count {
 /* hi_pagemap_collect and hi_pagemap_collect_all without the ioctl. */
 enum hi_status hi_pagemap_read(struct hi_pagemap *pagemap, uint64_t start, uint64_t end,
 			       struct hi_page_runs *runs, struct hi_error *err);
+/* The same for all mappings: hi_pagemap_collect_all without the ioctl. */
 enum hi_status hi_pagemap_read_all(struct hi_pagemap *pagemap,
 				   const struct hi_mapping *mappings, size_t n,
 				   struct hi_page_runs *runs, struct hi_error *err);

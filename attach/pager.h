@@ -54,6 +54,7 @@ struct hi_pager_stats {
  * seccomp). HI_LIMIT, HI_NO_MEMORY, HI_OS. */
 enum hi_status hi_pager_create(const struct hi_pager_request *request,
 			       struct hi_pager **ret, struct hi_error *err);
+/* The figures so far. Thread-safe. */
 struct hi_pager_stats hi_pager_stats(struct hi_pager *pager);
 /* Frees the pager; no thread may be reading the area, which is the caller's again.
  * NULL is fine. */

@@ -31,6 +31,7 @@ struct hi_proc_stat {
 
 /* False if there is no such process, or its stat line cannot be parsed. */
 bool hi_proc_stat(pid_t pid, struct hi_proc_stat *ret);
+/* The same from the text of a stat file, text[0, n). False: it cannot be parsed. */
 bool hi_proc_parse_stat(const char *text, size_t n, struct hi_proc_stat *ret);
 /* "Key:  value" lines of status or smaps_rollup: the text behind the colon and
  * blanks; NULL if the key is not there. */

@@ -29,6 +29,7 @@ struct hi_sleepers;
 
 /* Empty; in memory that forked processes share. */
 enum hi_status hi_sleepers_create(struct hi_sleepers **ret, struct hi_error *err);
+/* Frees the table. NULL is fine. */
 void hi_sleepers_destroy(struct hi_sleepers *sleepers);
 
 /*

@@ -45,10 +45,12 @@ enum hi_status hi_target_open(pid_t pid, struct hi_target **ret, struct hi_error
 enum hi_status hi_target_open_file(const struct hi_target *target,
 				   const struct hi_mapping *mapping, int *fd_ret,
 				   struct hi_error *err);
+/* False once the process has exited. */
 bool hi_target_is_alive(const struct hi_target *target);
 /* Closes its descriptors, among them its memory; everything else stays. For a forked
  * process that is to have no rights to it. */
 void hi_target_release(struct hi_target *target);
+/* Closes all descriptors and frees target. NULL is fine. */
 void hi_target_close(struct hi_target *target);
 
 #endif

@@ -55,6 +55,7 @@ enum hi_status hi_target_vanished(pid_t pid, struct hi_error *err);
  * HI_OK if it is unknown. */
 enum hi_status hi_machine_check(pid_t pid, const void *bytes, size_t size,
 				struct hi_error *err);
+/* The same for the executable of a running process. */
 enum hi_status hi_target_check_machine(pid_t pid, struct hi_error *err);
 /* Is /proc/PID/ns/name another one than this process's? False if it is unknown. */
 bool hi_target_in_other_ns(pid_t pid, const char *name);

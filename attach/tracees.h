@@ -119,6 +119,7 @@ bool hi_tracees_complete(const struct hi_tracees *all);
 void hi_tracee_continue(struct hi_tracee *tracee);
 /* Interrupts it again; hi_tracee_await waits until it has stopped (or is dead). */
 void hi_tracee_interrupt(struct hi_tracee *tracee);
+/* Waits until the thread has stopped or is dead. HI_TIMEOUT: all->deadline_ns is over. */
 enum hi_status hi_tracee_await(struct hi_tracees *all, struct hi_tracee *tracee,
 			       struct hi_error *err);
 /* Lets all go. Returns how many that should have stood still were gone. */
@@ -145,6 +146,7 @@ void hi_tracees_begin_settling(struct hi_tracees *all);
  * hi_tracees_release has to be called whenever a SIGCHLD comes.
  */
 bool hi_tracees_settle(struct hi_tracees *all);
+/* Lets those go that have stopped since hi_tracees_settle(). */
 void hi_tracees_release(struct hi_tracees *all);
 
 /* ---- between the files that keep this table ---- */

@@ -11,15 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As malloc(), calloc() and realloc(), but size 0 gives a block, too. NULL: out of
- * memory. */
+/* As malloc(), but size 0 gives a block, too. NULL: out of memory. */
 void *hi_alloc(size_t size) __attribute__((malloc));
+/* As calloc(). */
 void *hi_calloc(size_t count, size_t size) __attribute__((malloc));
+/* As realloc(); ptr is unchanged on failure. */
 void *hi_realloc(void *ptr, size_t size);
 /* As hi_realloc() with count * size bytes. NULL: out of memory, or the product
  * overflows. */
 void *hi_realloc_array(void *ptr, size_t count, size_t size);
+/* A copy of text. NULL: out of memory. */
 char *hi_strdup(const char *text);
+/* A copy of at most max bytes of text. NULL: out of memory. */
 char *hi_strndup(const char *text, size_t max);
 
 /*
@@ -28,6 +31,7 @@ char *hi_strndup(const char *text, size_t max);
  * same size; hi_pages_free(NULL, 0) is fine.
  */
 void *hi_pages_alloc(size_t size);
+/* Frees pages of that size. */
 void hi_pages_free(void *pages, size_t size);
 
 /* The number of allocations that have failed so far. A caller that goes on without the
@@ -39,6 +43,7 @@ uint64_t hi_alloc_failures(void);
  * switches that off. hi_alloc_count() is the number of allocations since the last call.
  */
 void hi_alloc_fail_at(uint64_t nth);
+/* The same, but only the nth allocation fails. */
 void hi_alloc_fail_once(uint64_t nth); /* the same for the nth alone */
 uint64_t hi_alloc_count(void);
 

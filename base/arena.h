@@ -15,9 +15,12 @@ struct hi_arena {
 
 /* Zeroed, 16-byte aligned; NULL when out of memory. */
 void *hi_arena_alloc(struct hi_arena *arena, size_t size);
+/* A copy of text in the arena. NULL: out of memory. */
 char *hi_arena_strdup(struct hi_arena *arena, const char *text);
+/* Formatted text in the arena. NULL: out of memory. */
 char *hi_arena_printf(struct hi_arena *arena, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Frees everything; the arena is empty again. */
 void hi_arena_free(struct hi_arena *arena);
 
 #endif

@@ -49,6 +49,7 @@ int hi_files_open_stream(const char *path);
 /* Sets the socket of the server; it must stay open. Like rights, there is one for the
  * process. Call it before any thread is started. */
 void hi_files_use(int socket);
+/* True after hi_files_use(). */
 bool hi_files_are_served(void);
 /*
  * Sends one request and waits for the answer. Returns the descriptor; -1 and errno if it

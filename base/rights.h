@@ -44,6 +44,7 @@ enum hi_status hi_rights_drop(struct hi_rights_dropped *ret, struct hi_error *er
 
 /* Parts of hi_rights_drop(). */
 enum hi_status hi_rights_filter(struct hi_error *err);
+/* Applies Landlock. False: this kernel does not have it. */
 bool hi_rights_landlock(void);
 
 #endif

@@ -25,6 +25,7 @@ struct hi_table {
 bool hi_table_get(const struct hi_table *table, uint64_t key, uint64_t *value_ret);
 /* Adds or replaces; false (and unchanged) when out of memory. */
 bool hi_table_put(struct hi_table *table, uint64_t key, uint64_t value);
+/* Frees the slots; the table is empty again. */
 void hi_table_free(struct hi_table *table);
 
 #endif

@@ -10,9 +10,12 @@
 enum { HI_BPF_UPROBE_MULTI = 48 }; /* BPF_TRACE_UPROBE_MULTI of linux/bpf.h since 6.6 */
 /* A BPF call failed with this errno: HI_CANNOT_ATTACH, HI_UNSUPPORTED. */
 enum hi_status hi_bpf_refused(int error, struct hi_error *err);
+/* A uprobe_multi link of the program for one process. *link_ret: for the caller to
+ * close. */
 enum hi_status hi_bpf_link_multi(int program, pid_t pid, uint64_t cookie,
 				 const struct hi_uprobe *uprobe, int *link_ret,
 				 struct hi_error *err);
+/* The same by a perf event for the target, which lives as long as the link. */
 enum hi_status hi_bpf_link_event(int program, const struct hi_target *target,
 				 uint64_t cookie, const struct hi_uprobe *uprobe,
 				 int *link_ret, struct hi_error *err);

@@ -30,6 +30,7 @@ enum hi_status hi_bpf_probe_open_first(enum hi_bpf_link link,
 				       const struct hi_safepoint *safepoint,
 				       const struct hi_probe_sites *sites,
 				       struct hi_probe **ret, struct hi_error *err);
+/* The kind of link that the probe has. */
 enum hi_bpf_link hi_bpf_probe_link(const struct hi_probe *probe);
 
 #endif

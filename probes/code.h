@@ -23,6 +23,7 @@ enum hi_status hi_target_code_open(const struct hi_target *target, struct hi_ima
 				   struct hi_target_code **ret, struct hi_error *err);
 /* code->types, opened now if need be. */
 enum hi_status hi_target_code_types(struct hi_target_code *code, struct hi_error *err);
+/* Frees the code with its image. NULL is fine. */
 void hi_target_code_close(struct hi_target_code *code);
 HI_DEFINE_GUARD(struct hi_target_code *, hi_target_code_close)
 
@@ -45,6 +46,7 @@ enum hi_status hi_probe_sites_add_exact(struct hi_target_code *code,
 					struct hi_probe_site_list *sites, uint64_t addr,
 					uint64_t semaphore, struct hi_error *err);
 
+/* Adds all sites of the safepoint, of any kind. Errors as hi_safepoint_find(). */
 enum hi_status hi_find_probe_sites(struct hi_target_code *code,
 				   const struct hi_safepoint *safepoint,
 				   struct hi_probe_site_list *sites,
@@ -57,6 +59,7 @@ enum hi_status hi_condition_of_sites(struct hi_target_code *code,
 
 /* ---- finding sites; on HI_NOT_FOUND err->text names what there is instead ---- */
 
+/* Adds the sites of a function by its name, in all modules or in one. */
 enum hi_status hi_find_function(struct hi_target_code *code,
 				const struct hi_safepoint *safepoint,
 				struct hi_probe_site_list *sites, struct hi_error *err);
@@ -69,6 +72,7 @@ enum hi_status hi_find_function_only(struct hi_target_code *code,
 enum hi_status hi_find_inlined(struct hi_target_code *code,
 			       const struct hi_safepoint *safepoint, bool *found_ret,
 			       struct hi_error *err);
+/* Adds the sites of FILE:LINE, or of the next line that has code. */
 enum hi_status hi_find_line(struct hi_target_code *code,
 			    const struct hi_safepoint *safepoint,
 			    struct hi_probe_site_list *sites, struct hi_error *err);
@@ -78,6 +82,7 @@ enum hi_status hi_find_gc(struct hi_target_code *code, struct hi_probe_site_list
 /* Sets the `ends` of a USDT probe's sites where a runtime's collection has ended. */
 void hi_probe_sites_mark_ends(const struct hi_safepoint *usdt,
 			      struct hi_probe_site_list *sites);
+/* Adds the sites of a USDT probe. */
 enum hi_status hi_find_usdt(struct hi_target_code *code,
 			    const struct hi_safepoint *safepoint,
 			    struct hi_probe_site_list *sites, struct hi_error *err);
@@ -89,6 +94,7 @@ enum hi_status hi_find_usdt(struct hi_target_code *code,
 bool hi_name_matches(const char *symbol, const char *name);
 /* The same for a name of a source language: "ns::f(int)" is f and ns::f(int). */
 bool hi_plain_name_matches(const char *plain, const char *name);
+/* Is symbol a clone with other arguments (.isra, .constprop)? */
 bool hi_name_is_clone(const char *symbol);
 /* "libc", "libc.so.6" or the whole path. */
 bool hi_module_is_named(const struct hi_module *module, const char *name);
@@ -102,6 +108,7 @@ struct hi_near_names {
 	} best[3];
 	unsigned count;
 };
+/* Keeps name if it is among the three nearest so far. */
 void hi_near_names_offer(struct hi_near_names *near, const char *name);
 /* " (there is a, b, c)", or "". */
 void hi_near_names_text(const struct hi_near_names *near, char *out, size_t out_size);
@@ -115,6 +122,7 @@ struct hi_usdt_note {
 };
 /* Every note of every module; false stops. */
 typedef bool hi_usdt_fn(const struct hi_usdt_note *note, void *arg);
+/* Calls fn for every USDT note of the target's files, until it returns false. */
 enum hi_status hi_usdt_each(struct hi_target_code *code, hi_usdt_fn *fn, void *arg,
 			    struct hi_error *err);
 

@@ -7,6 +7,7 @@
 
 struct hi_probe;
 
+/* As hi_probe_open(), without condition and every. */
 enum hi_status hi_perf_probe_open(const struct hi_target *target,
 				  const struct hi_probe_sites *sites,
 				  struct hi_probe **ret, struct hi_error *err);

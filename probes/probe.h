@@ -25,6 +25,7 @@ enum hi_status hi_probe_open_by(enum hi_probe_means means, const struct hi_targe
 				const struct hi_safepoint *safepoint,
 				const struct hi_probe_sites *sites, struct hi_probe **ret,
 				struct hi_error *err);
+/* The means by which the probe was opened. */
 enum hi_probe_means hi_probe_means(const struct hi_probe *probe);
 /* For hi_stop_options.trigger; lives as long as the probe. May be armed again
  * after each stop (series). */
@@ -32,6 +33,7 @@ struct hi_trigger *hi_probe_trigger(struct hi_probe *probe);
 /* Hits of the i-th site so far, armed or not, conditions not looked at;
  * UINT64_MAX: these means do not count. */
 uint64_t hi_probe_hits(const struct hi_probe *probe, size_t site);
+/* Detaches and frees the probe. NULL is fine. */
 void hi_probe_close(struct hi_probe *probe);
 
 #endif

@@ -90,6 +90,7 @@ enum hi_status hi_safepoint_find_in(const struct hi_target *target,
 				    struct hi_image *image,
 				    const struct hi_safepoint *safepoint,
 				    struct hi_probe_sites *ret, struct hi_error *err);
+/* Frees the items; zero-initialised sites are fine. */
 void hi_probe_sites_free(struct hi_probe_sites *sites);
 
 /* A safepoint that this target has, known by its runtime or its USDT notes. */
@@ -101,6 +102,8 @@ struct hi_known_safepoint {
 	struct hi_probe_sites sites;
 };
 
+/* Lists the safepoints of the target, at most HI_SAFEPOINTS_MAX. *ret: *n_ret items,
+ * freed by hi_safepoints_free(). */
 enum hi_status hi_safepoints_list(const struct hi_target *target,
 				  struct hi_known_safepoint **ret, size_t *n_ret,
 				  struct hi_error *err);
@@ -109,6 +112,7 @@ enum hi_status hi_safepoints_list_in(const struct hi_target *target,
 				     struct hi_image *image,
 				     struct hi_known_safepoint **ret, size_t *n_ret,
 				     struct hi_error *err);
+/* Frees the list with its sites. NULL is fine. */
 void hi_safepoints_free(struct hi_known_safepoint *list, size_t n);
 
 #endif

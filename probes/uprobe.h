@@ -14,6 +14,8 @@ struct hi_uprobe {
 	char path[32];
 	uint64_t offset, semaphore;
 };
+/* Opens the file of a site. *ret: closed by hi_uprobe_release(). HI_UNSUPPORTED: no
+ * uprobes here; HI_BAD_DATA: no such site; HI_NOT_FOUND: its file is gone. */
 enum hi_status hi_uprobe_prepare(const struct hi_target *target,
 				 const struct hi_probe_site *site, struct hi_uprobe *ret,
 				 struct hi_error *err);
@@ -23,6 +25,7 @@ enum hi_status hi_uprobe_open(const struct hi_uprobe *uprobe,
 			      const struct hi_target *target, pid_t tid,
 			      struct perf_event_attr *attr, int *fd_ret,
 			      struct hi_error *err);
+/* Closes the file; more than once is fine. */
 void hi_uprobe_release(struct hi_uprobe *uprobe);
 
 #endif

@@ -82,8 +82,14 @@ struct hi_query_source {
 };
 
 struct hi_query;
+/*
+ * Opens SQLite with the tables over source, which is copied and whose pointers are
+ * borrowed. *ret: closed by hi_query_close(). HI_NO_MEMORY; HI_UNSUPPORTED: SQLite
+ * refuses.
+ */
 enum hi_status hi_query_open(const struct hi_query_source *source, struct hi_query **ret,
 			     struct hi_error *err);
+/* Frees the query with what it has computed. NULL is fine. */
 void hi_query_close(struct hi_query *q);
 
 /* What is wrong with a statement, beside the error's text. */
@@ -124,7 +130,9 @@ struct hi_query_table {
 	const struct hi_query_column *columns;
 	size_t n_columns;
 };
+/* The number of tables. */
 size_t hi_query_tables(void);
+/* Table index, from 0 to hi_query_tables() - 1. All pointers are static. */
 struct hi_query_table hi_query_table(size_t index);
 
 #endif

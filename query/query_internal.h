@@ -32,7 +32,9 @@ struct hi_object_order {
 	uint32_t n_names;
 };
 enum hi_object_state { HI_STATE_INTERNAL, HI_STATE_LEAK, HI_STATE_LIVE, HI_STATES };
+/* Is the object internal, a leak or live? */
 enum hi_object_state hi_query_state(const struct hi_query *q, hi_node object);
+/* "internal", "leak" or "live". */
 const char *hi_query_state_name(enum hi_object_state state);
 
 /* Edges by what they lead to: first[n] .. first[n + 1] lead to node n. */
@@ -93,8 +95,10 @@ struct hi_query {
 	struct hi_sets retainers, bins;
 };
 
+/* The dominator tree, computed by the first call. HI_UNSUPPORTED: it is unknown. */
 enum hi_status hi_query_dominators(struct hi_query *q, const struct hi_dominators **ret,
 				   struct hi_error *err);
+/* The census by type, computed by the first call. HI_UNSUPPORTED: it is unknown. */
 enum hi_status hi_query_census(struct hi_query *q, const struct hi_census **ret,
 			       struct hi_error *err);
 /* Fills q->censuses and the two behind it. */
@@ -103,21 +107,30 @@ enum hi_status hi_query_censuses(struct hi_query *q, struct hi_error *err);
 enum hi_status hi_query_census_row(struct hi_query *q, uint32_t type,
 				   const struct hi_census_row **ret,
 				   struct hi_error *err);
+/* The objects in that order, made by the first call. */
 enum hi_status hi_query_in_order(struct hi_query *q, enum hi_order_by by,
 				 const struct hi_object_order **ret,
 				 struct hi_error *err);
+/* NULL is fine. */
 void hi_object_order_destroy(struct hi_object_order *order);
+/* The edges by what they lead to, made by the first call. */
 enum hi_status hi_query_edges_to(struct hi_query *q, const struct hi_edges_to **ret,
 				 struct hi_error *err);
+/* NULL is fine. */
 void hi_edges_to_destroy(struct hi_edges_to *to);
+/* For each node its index in dominators->order, UINT32_MAX: none. Made by the first
+ * call. */
 enum hi_status hi_query_preorder_index(struct hi_query *q, const uint32_t **ret,
 				       struct hi_error *err);
+/* The frames, made by the first call. */
 enum hi_status hi_query_frames(struct hi_query *q, const struct hi_frames **ret,
 			       struct hi_error *err);
+/* Frees the rows; zero-initialised frames are fine. */
 void hi_frames_free(struct hi_frames *frames);
 /* sets: &q->retainers or &q->bins. */
 enum hi_status hi_sets_open(struct hi_query *q, struct hi_sets *sets,
 			    struct hi_error *err);
+/* Frees the rows; zero-initialised sets are fine. */
 void hi_sets_free(struct hi_sets *sets);
 
 /* ---- tables ---- */
@@ -191,6 +204,7 @@ extern const struct hi_query_way hi_way_of_keys[1]; /* of a table that has no ot
 
 /* Way 0 and lists: each number of [low, high) is a row. */
 void hi_query_walk_keys(struct hi_query_walk *walk);
+/* Moves on to the next key, which becomes walk->row. False: there is none. */
 bool hi_query_next_key(struct hi_query *q, struct hi_query_walk *walk);
 
 /* ---- cells ---- */
@@ -242,6 +256,7 @@ enum hi_status hi_query_ask(struct hi_query *q, const struct hi_query_ops *ops,
 			    int number, const char *text, sqlite3_value **values,
 			    struct hi_query_walk *walk, bool *any_ret,
 			    struct hi_error *err);
+/* Restricts the connection to reading (guard.c). HI_UNSUPPORTED: SQLite refuses. */
 enum hi_status hi_query_guard(struct hi_query *q, struct hi_error *err); /* guard.c */
 /* Nearest names into the hint of a mistake. */
 void hi_query_suggest(const char *message, const char *sql,
