@@ -36,7 +36,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attach/clock.h"
+#include "base/clock.h"
 #include "attach/restart.h"
 
 #define LOOK_WORDS 128

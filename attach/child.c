@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/clock.h"
+#include "base/clock.h"
 
 #define REAP_PAUSE_NS 1000000u
 

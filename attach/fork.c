@@ -59,7 +59,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/clock.h"
+#include "base/clock.h"
 #include "attach/fork_drive.h"
 #include "attach/fork_internal.h"
 #include "attach/maps.h"

@@ -6,7 +6,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-#include "attach/clock.h"
+#include "base/clock.h"
 #include "attach/tracees.h"
 
 #define EVENT_OF(stop) ((stop) >> 8)

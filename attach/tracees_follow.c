@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/clock.h"
+#include "base/clock.h"
 
 #define BIRTH_PAUSE_NS 20000u
 #define BIRTH_WAIT_NS 50000000u

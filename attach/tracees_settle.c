@@ -17,7 +17,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-#include "attach/clock.h"
+#include "base/clock.h"
 #include "attach/restart.h"
 #include "attach/sleepers.h"
 #include "attach/tracees.h"

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "attach/child.h"
-#include "attach/clock.h"
+#include "base/clock.h"
 #include "attach/target.h"
 #include "attach/target_internal.h"
 #include "attach/tracer_process.h"

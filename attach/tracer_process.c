@@ -18,7 +18,7 @@
 
 #include "attach/avoid.h"
 #include "attach/child.h"
-#include "attach/clock.h"
+#include "base/clock.h"
 #include "attach/restart.h"
 #include "attach/tracees.h"
 #include "attach/wait.h"

@@ -44,7 +44,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/clock.h"
+#include "base/clock.h"
 #include "attach/freezer.h"
 #include "attach/restart.h"
 #include "base/cleanup.h"

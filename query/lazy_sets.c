@@ -13,7 +13,7 @@ static int by_set(const void *a, const void *b, void *rows)
 	return (x > y) - (x < y);
 }
 
-static enum hi_status sort_set_rows(struct hi_sets *sets, struct hi_error *err)
+static enum hi_status sort_rows_by_set(struct hi_sets *sets, struct hi_error *err)
 {
 	size_t n = sets->from.table->n_rows;
 
@@ -42,7 +42,7 @@ enum hi_status hi_sets_open(struct hi_query *q, struct hi_sets *sets,
 			       is_bins ? "bins" : "retainer sets");
 	status = find(q->source.arg, &sets->from, err);
 	if (status == HI_OK)
-		status = sort_set_rows(sets, err);
+		status = sort_rows_by_set(sets, err);
 	sets->is_there = status == HI_OK;
 	return status;
 }

@@ -113,12 +113,12 @@ static void land(enum hi_snapshot_request snapshot, enum hi_snapshot_mode mode)
 	HI_ASSERT_EQ(0, hi_fixture_end(l->fx));
 }
 
-HI_TEST_ROOT(landing, copies_are_made_at_the_very_instruction)
+HI_TEST_ROOT(hit_position, copies_are_made_at_the_very_instruction)
 {
 	land(HI_REQUEST_COPY, HI_SNAPSHOT_COPY);
 }
 
-HI_TEST_ROOT(landing, forks_are_made_at_the_very_instruction)
+HI_TEST_ROOT(hit_position, forks_are_made_at_the_very_instruction)
 {
 	land(HI_REQUEST_FORK, HI_SNAPSHOT_FORK);
 }

@@ -18,7 +18,7 @@ static void expect_place(struct probed *p, const char *at, uint64_t addr)
 		      (unsigned long)places->items[0].address, (unsigned long)addr);
 }
 
-HI_TEST_SCENARIO(probe_places, are_the_first_cheap_instruction_that_every_entry_reaches)
+HI_TEST_SCENARIO(probe_sites, are_the_first_cheap_instruction_that_every_entry_reaches)
 {
 	struct probed *p = probed_start();
 
@@ -31,7 +31,7 @@ HI_TEST_SCENARIO(probe_places, are_the_first_cheap_instruction_that_every_entry_
 	expect_place(p, "asm_clobber", probed_function(p, "asm_clobber") + 5);
 }
 
-HI_TEST_SCENARIO(probe_places, say_instruction_and_function)
+HI_TEST_SCENARIO(probe_sites, say_instruction_and_function)
 {
 	struct probed *p = probed_start();
 	const struct hi_probe_site *place = probed_find(p, "asm_mov_then_push")->items;
@@ -43,7 +43,7 @@ HI_TEST_SCENARIO(probe_places, say_instruction_and_function)
 	HI_ASSERT(probed_find(p, "asm_loop")->items->single_stepped);
 }
 
-HI_TEST_SCENARIO(probe_places, that_do_not_exist_name_their_neighbours)
+HI_TEST_SCENARIO(probe_sites, that_do_not_exist_name_their_neighbours)
 {
 	struct probed *p = probed_start();
 
@@ -55,7 +55,7 @@ HI_TEST_SCENARIO(probe_places, that_do_not_exist_name_their_neighbours)
 	probed_find_nothing(p, "libc:strlen", "ifunc");
 }
 
-HI_TEST_SCENARIO(probe_places, of_a_function_that_is_inlined_everywhere_are_its_calls)
+HI_TEST_SCENARIO(probe_sites, of_a_function_that_is_inlined_everywhere_are_its_calls)
 {
 	struct probed *p = probed_start();
 
@@ -111,7 +111,7 @@ static const char *whole_path(void)
 	return c->out;
 }
 
-HI_TEST_SCENARIO(probe_places, of_a_line_are_the_line_or_the_next_with_code)
+HI_TEST_SCENARIO(probe_sites, of_a_line_are_the_line_or_the_next_with_code)
 {
 	struct probed *p = probed_start();
 	unsigned a = line_of("line A"), b = line_of("line B");
@@ -137,7 +137,7 @@ static void kill_process(void *pid)
 }
 
 /* Built beside its source, as many are: the debug information has ".." in its paths. */
-HI_TEST_SCENARIO(probe_places, of_a_line_of_a_file_by_whatever_path)
+HI_TEST_SCENARIO(probe_sites, of_a_line_of_a_file_by_whatever_path)
 {
 	const char *dir = workshop_open();
 	struct probed p = {};
@@ -164,7 +164,7 @@ HI_TEST_SCENARIO(probe_places, of_a_line_of_a_file_by_whatever_path)
 }
 
 /* addr2line is the judge of where a line is. */
-HI_TEST_SCENARIO(probe_places, of_a_line_are_what_another_tool_says_of_the_address)
+HI_TEST_SCENARIO(probe_sites, of_a_line_are_what_another_tool_says_of_the_address)
 {
 	struct probed *p = probed_start();
 	unsigned a = line_of("line A");
