@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/procfs.h"
 #include "attach/thread_stat.h"
 
 #define PATH_SIZE 4096
@@ -112,18 +113,10 @@ static bool is_freezing(char *line, char *name, size_t size)
 /* Where it sleeps in the kernel, if that may be read. */
 static bool sleeps_frozen(pid_t pid)
 {
-	char path[64], text[128] = "";
-	FILE *file;
-	size_t n;
+	char text[128];
 
-	snprintf(path, sizeof(path), "/proc/%d/wchan", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	n = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[n] = 0;
-	return strstr(text, "refrigerator") || strstr(text, "freezer_trap");
+	return hi_proc_read_small(pid, "wchan", text, sizeof(text), NULL) &&
+	       (strstr(text, "refrigerator") || strstr(text, "freezer_trap"));
 }
 
 bool hi_freezer_holds(pid_t pid, char *name, size_t size)

@@ -19,6 +19,7 @@
 #include "attach/avoid.h"
 #include "attach/child.h"
 #include "base/clock.h"
+#include "attach/procfs.h"
 #include "attach/restart.h"
 #include "attach/tracees.h"
 #include "attach/wait.h"
@@ -84,24 +85,12 @@ static void set_priority(const struct tracer_process *self, bool high)
 
 /* ---- is it still the same program? ---- */
 
-/* Field 22 of stat, 0 if there is no such process. */
+/* 0 if there is no such process. */
 static uint64_t start_time_of(pid_t pid)
 {
-	char path[64], text[1024], *at;
-	FILE *file;
-	size_t n;
+	struct hi_proc_stat stat;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	n = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[n] = 0;
-	at = strrchr(text, ')'); /* field 2 ends here */
-	for (int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	return at ? strtoull(at, NULL, 10) : 0;
+	return hi_proc_stat(pid, &stat) ? stat.start_time : 0;
 }
 
 uint64_t hi_tracer_auxv_value(pid_t pid, uint64_t type)
