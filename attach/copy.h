@@ -30,7 +30,7 @@ struct hi_copy;
 
 /* A child that was forked off the target and stands still. */
 struct hi_copy_child {
-	pid_t pid; /* in our pid namespace */
+	pid_t pid; /* in this process's pid namespace */
 	/* Ends the child. Called once, by any thread, when nothing more is read from it,
 	 * at the latest when the image is destroyed. NULL: the caller ends it after that.
 	 */

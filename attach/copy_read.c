@@ -23,7 +23,7 @@ static void touch_pages(unsigned char *start, size_t size)
 		*(volatile unsigned char *)(start + at) = 0;
 }
 
-/* Pieces that are neighbours in our memory are touched by one call. */
+/* Pieces that are neighbours in this process's memory are touched by one call. */
 static void touch_block(void *arg, size_t task, unsigned worker)
 {
 	const struct hi_copy *copy = arg;

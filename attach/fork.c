@@ -154,7 +154,7 @@ struct fork_job {
 	struct hi_fork_origin origin;
 	struct hi_fork_program program;
 	bool changed; /* its registers are not its own */
-	pid_t first;  /* child, in our pid namespace; 0: none */
+	pid_t first;  /* child, in this process's pid namespace; 0: none */
 	int first_pidfd;
 	struct hi_fork_child snapshot;
 };

@@ -20,7 +20,7 @@ struct hi_fork_options {
 };
 
 struct hi_fork_child {
-	pid_t pid; /* traced by us and stopped; ends when we do (EXITKILL) */
+	pid_t pid; /* traced and stopped; ends with the tracer (EXITKILL) */
 	pid_t tid; /* of the thread that made the call */
 	int pidfd; /* -1: there is no child */
 };

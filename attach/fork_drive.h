@@ -13,7 +13,7 @@
 
 struct hi_call_outcome {
 	long result; /* -errno; of the thread's own pid namespace */
-	pid_t child; /* the one that it made, in our pid namespace; 0: none */
+	pid_t child; /* the one that it made, in this process's pid namespace; 0: none */
 };
 
 /*

@@ -16,8 +16,8 @@
 struct hi_image_child {
 	struct hi_image_child_request request;
 	int pidfd, mem_fd;
-	int rollup_fd;	  /* smaps_rollup, while we may open it; -1: none */
-	int target_pidfd; /* our own; -1: none */
+	int rollup_fd;	  /* smaps_rollup; -1: it may not be opened */
+	int target_pidfd; /* a duplicate; -1: none */
 	struct hi_pager *pager;
 	struct hi_pager_request pager_request; /* to begin anew */
 	const struct hi_pager_range *ranges;   /* the pager's */

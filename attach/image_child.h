@@ -13,7 +13,7 @@
 struct hi_image_child;
 
 struct hi_image_child_request {
-	pid_t pid;	  /* in our pid namespace */
+	pid_t pid;	  /* in this process's pid namespace */
 	int target_pidfd; /* borrowed for the call */
 	/* Ends the child. Called once, by any thread; may be NULL. */
 	void (*end)(void *arg);

@@ -22,8 +22,8 @@ struct hi_memory_ops {
 	 * unreadable byte. The wrapper ensured size > 0 and no wrap. Thread-safe. */
 	enum hi_status (*read)(struct hi_memory *mem, uint64_t addr, void *buf,
 			       size_t size, struct hi_error *err);
-	/* Optional (NULL: no bytes are held in our memory). Host address of the byte
-	 * at addr, and in *avail_ret how many readable bytes follow contiguously
+	/* Optional (NULL: no bytes are held in this process's memory). Host address of
+	 * the byte at addr, and in *avail_ret how many readable bytes follow contiguously
 	 * (>= 1); NULL where addr is not held. Valid until destroy. Thread-safe. */
 	const void *(*view)(struct hi_memory *mem, uint64_t addr, size_t *avail_ret);
 	void (*destroy)(struct hi_memory *mem); /* Required. Frees mem too. */

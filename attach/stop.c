@@ -33,9 +33,7 @@
  * copy must fit into the rest of the budget.
  */
 #define FORK_FROM (16ull << 20)
-#define FORK_LEAST                                                                       \
-	(1ull << 20) /* nothing raises_priority so much that less is forked              \
-		      */
+#define FORK_LEAST (1ull << 20) /* less than this is always copied */
 #define MAX_TAKES 4
 #define BYTES_PER_NS 1 /* into memory that was not touched before, at least */
 

@@ -72,8 +72,8 @@ enum hi_status hi_tracees_seize(struct hi_tracees *all, unsigned long options,
 	size_t n_new;
 
 	all->options = options;
-	/* A thread that makes threads faster than we count is not waited for: once it is
-	 * seized itself, they are traced from birth. */
+	/* A thread that makes threads faster than they are counted is not waited for:
+	 * once it is seized itself, they are traced from birth. */
 	for (int i = 0; i < SEIZE_ROUNDS; i++) {
 		status = seize_seen(all, &n_new, err);
 		if (status != HI_OK)

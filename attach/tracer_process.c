@@ -63,7 +63,8 @@ static void arm_watchdog(const struct tracer_process *self, uint64_t at_ns)
 	(void)timerfd_settime(self->request->timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-/* A regular signal while we wait: see Note [Dead threads are reaped in a handler]. */
+/* A regular signal while the tracer waits: see Note [Dead threads are reaped in a
+ * handler]. */
 static void set_tick(bool on)
 {
 	struct itimerval tick = {};

@@ -28,7 +28,7 @@
 struct hi_trigger_hit {
 	uint64_t time_ns; /* CLOCK_MONOTONIC of the hit; 0: not known */
 	uint64_t pc;	  /* of the probed instruction; 0: not known */
-	pid_t tid;	  /* in our pid namespace; 0: not known */
+	pid_t tid;	  /* in this process's pid namespace; 0: not known */
 	/* No signal was sent, because the thread blocks it (it would stay pending and
 	 * reach the program later). Only where the probe can see that. */
 	bool unsent;

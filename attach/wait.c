@@ -363,7 +363,7 @@ static void check_hit(struct waiting *w, uint64_t now_ns)
 {
 	if (!ask_trigger(w))
 		return;
-	w->fds[FD_TRIGGER].fd = -1; /* it has by_default us what it can */
+	w->fds[FD_TRIGGER].fd = -1; /* it gives no more information */
 	if (!w->near_ns)
 		w->near_ns = now_ns + SIGNAL_GRACE_NS;
 	if (w->all->signal_tid && now_ns < w->near_ns)

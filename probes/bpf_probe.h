@@ -13,11 +13,11 @@ enum hi_status hi_bpf_probe_open(const struct hi_target *target,
 				 const struct hi_probe_sites *sites,
 				 struct hi_probe **ret, struct hi_error *err);
 enum hi_bpf_link {
-	HI_BPF_LINK_MULTI, /* Note [One link for all sites] in bpf_probe.c */
+	HI_BPF_LINK_MULTI, /* Note [One link for all sites] in bpf_link.c */
 	/* For tests: such links as some kernels have them. See Note [Links that miss
 	 * threads] in own_site.c. */
 	HI_BPF_LINK_MULTI_OF_MAIN_THREAD,
-	HI_BPF_LINK_EVENT, /* a perf event a site */
+	HI_BPF_LINK_EVENT, /* a perf event per site */
 };
 /* By this kind of link alone. */
 enum hi_status hi_bpf_probe_open_by(enum hi_bpf_link link, const struct hi_target *target,
