@@ -20,28 +20,6 @@ enum hi_status hi_memory_read_u64(struct hi_memory *mem, uint64_t addr, uint64_t
 	return hi_memory_read(mem, addr, ret, sizeof(*ret), err);
 }
 
-enum hi_status hi_memory_read_string(struct hi_memory *mem, uint64_t addr, char *buf,
-				     size_t max, size_t *length_ret, struct hi_error *err)
-{
-	size_t used = 0;
-
-	while (used + 1 < max) {
-		enum hi_status status = hi_memory_read(mem, addr + used, buf + used, 1,
-						       used ? NULL : err);
-
-		if (status != HI_OK && used == 0)
-			return status;
-		if (status != HI_OK || !buf[used])
-			break;
-		used++;
-	}
-	if (max)
-		buf[used] = 0;
-	if (length_ret)
-		*length_ret = used;
-	return HI_OK;
-}
-
 const void *hi_memory_view(struct hi_memory *mem, uint64_t addr, size_t *avail_ret)
 {
 	return mem->ops->view ? mem->ops->view(mem, addr, avail_ret) : NULL;

@@ -39,11 +39,6 @@ enum hi_status hi_memory_read(struct hi_memory *mem, uint64_t addr, void *buf,
 /* Reads one little-endian word of 8 bytes. */
 enum hi_status hi_memory_read_u64(struct hi_memory *mem, uint64_t addr, uint64_t *ret,
 				  struct hi_error *err);
-/* At most max-1 bytes up to a NUL, always terminated; returns its length.
- * HI_FAULT only when the first byte cannot be read. */
-enum hi_status hi_memory_read_string(struct hi_memory *mem, uint64_t addr, char *buf,
-				     size_t max, size_t *length_ret,
-				     struct hi_error *err);
 /* See ops->view; NULL as well where the source has no view. */
 const void *hi_memory_view(struct hi_memory *mem, uint64_t addr, size_t *avail_ret);
 /* NULL is fine. */

@@ -218,8 +218,6 @@ static void check_edges(struct hi_memory *mem)
 {
 	struct hi_error err = {};
 	uint64_t word = 5;
-	char text[8];
-	size_t n;
 
 	HI_ASSERT_STATUS(HI_OK, hi_memory_read(mem, HOLE, &word, 0, &err));
 	HI_ASSERT_STATUS(HI_FAULT, hi_memory_read(mem, UINT64_MAX - 3, &word, 8, &err));
@@ -227,13 +225,6 @@ static void check_edges(struct hi_memory *mem)
 	HI_ASSERT_STATUS(HI_FAULT, hi_memory_read(mem, 0, &word, 8, &err));
 	HI_ASSERT_STATUS(HI_FAULT, hi_memory_read_u64(mem, HOLE - 4, &word, &err));
 	HI_ASSERT_EQ(HOLE, err.address);
-	HI_ASSERT_STATUS(HI_FAULT,
-			 hi_memory_read_string(mem, HOLE, text, sizeof(text), &n, &err));
-	/* A string at the last bytes ends where memory does. */
-	HI_ASSERT_OK(hi_memory_read_string(mem, HOLE - 3, text, sizeof(text), &n, &err),
-		     &err);
-	HI_ASSERT(n <= 3 && text[n] == 0);
-	HI_ASSERT(memcmp(text, world + 3 * PAGE - 3, n) == 0);
 }
 
 HI_TEST(memory, empty_wrapping_and_far_ranges_are_no_trouble)

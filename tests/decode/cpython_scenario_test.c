@@ -168,8 +168,8 @@ static void check_tracked(const struct typed_process *p, const struct truth *t)
 						 NULL);
 			(void)hi_memory_read_u64(p->image->memory, w[3] + 32, &size,
 						 NULL);
-			(void)hi_memory_read_string(p->image->memory, name, text,
-						    sizeof(text), NULL, NULL);
+			(void)hi_memory_read(p->image->memory, name, text,
+					     sizeof(text) - 1, NULL);
 			hi_test_fail(
 				__FILE__, __LINE__,
 				"nothing is known of the %s (%llu bytes) at 0x%llx: %s",
