@@ -115,8 +115,8 @@ struct finding {
 	bool found, exact;
 };
 
-static void found_word(struct finding *f, uint64_t offset, uint64_t word,
-		       struct hi_pointer_slot *slot)
+static void keep_found_reference(struct finding *f, uint64_t offset, uint64_t word,
+				 struct hi_pointer_slot *slot)
 {
 	bool exact = slot && slot->kind == HI_POINTER_SLOT_TYPED;
 
@@ -127,7 +127,8 @@ static void found_word(struct finding *f, uint64_t offset, uint64_t word,
 	f->exact = exact;
 }
 
-static void find_slot(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
+static void find_reference_in_slot(void *arg, uint64_t offset,
+				   struct hi_pointer_slot *slot)
 {
 	struct finding *f = arg;
 	const uint8_t *at;
@@ -144,10 +145,10 @@ static void find_slot(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 		memcpy(&word, at, sizeof(word));
 	else if (!hi_place_read(f->place, offset, &word, sizeof(word)))
 		return;
-	found_word(f, offset, word, slot);
+	keep_found_reference(f, offset, word, slot);
 }
 
-static void find_in_range(struct finding *f, uint64_t start, uint64_t end)
+static void find_reference_in_range(struct finding *f, uint64_t start, uint64_t end)
 {
 	uint8_t *scratch = hi_alloc(HI_SPAN_SCRATCH);
 	struct hi_spans spans = {.image = f->place->typing->image,
@@ -160,26 +161,26 @@ static void find_in_range(struct finding *f, uint64_t start, uint64_t end)
 	while (!f->found && hi_spans_next(&spans, &host, &addr, &size))
 		for (uint64_t i = 0; i + 8 <= size && !f->found; i += 8) {
 			memcpy(&word, host + i, sizeof(word));
-			found_word(f, addr + i - f->place->address, word, NULL);
+			keep_found_reference(f, addr + i - f->place->address, word, NULL);
 		}
 	free(scratch);
 }
 
 /* ---- by rules ---- */
 
-static void find_place(void *arg, const struct hi_layout *layout, bool array,
-		       uint64_t addr, uint64_t end)
+static void find_reference_in_place(void *arg, const struct hi_layout *layout, bool array,
+				    uint64_t addr, uint64_t end)
 {
 	struct finding *f = arg;
 	uint64_t base = f->base;
 
 	f->base = addr - f->place->address;
-	hi_layout_words_until(layout, array, true, end - addr, find_slot, f);
+	hi_layout_words_until(layout, array, true, end - addr, find_reference_in_slot, f);
 	f->base = base;
 }
 
-static void find_rule_reference(void *arg, const struct hi_rule_reference *reference,
-				uint32_t layout)
+static void find_reference_by_rule(void *arg, const struct hi_rule_reference *reference,
+				   uint32_t layout)
 {
 	struct finding *f = arg;
 
@@ -203,8 +204,8 @@ static void find_by_rules(struct finding *f)
 		return;
 	hi_walker_init(w, place->typing);
 	w->arg = f;
-	w->words = find_place;
-	w->reference = find_rule_reference;
+	w->words = find_reference_in_place;
+	w->reference = find_reference_by_rule;
 	w->value = place->value;
 	w->own_only = true;
 	hi_walker_rule_sites(w, place->layout, place->array, place->address, place->size);
@@ -217,31 +218,27 @@ bool hi_place_find(const struct hi_place *place, uint64_t to, uint64_t to_size,
 	struct finding f = {.place = place, .to = to, .to_size = to_size ? to_size : 1};
 
 	if (place->layout && place->layout->klass != HI_TYPE_STRING)
-		hi_layout_words(place->layout, place->array, place->size, find_slot, &f);
+		hi_layout_words(place->layout, place->array, place->size,
+				find_reference_in_slot, &f);
 	else if (place->value)
 		for (uint64_t o = 0; o + 8 <= place->size; o += 8)
-			find_slot(&f, o, NULL);
+			find_reference_in_slot(&f, o, NULL);
 	else if (!place->n_ranges)
-		find_in_range(&f, place->address, place->address + place->size);
+		find_reference_in_range(&f, place->address, place->address + place->size);
 	if (place->layout && place->layout->n_rule_sites && !f.exact)
 		find_by_rules(&f);
 	for (size_t i = 0; i < place->n_ranges && !f.found; i++)
-		find_in_range(&f, place->ranges[i].start, place->ranges[i].end);
+		find_reference_in_range(&f, place->ranges[i].start, place->ranges[i].end);
 	*ret = f.best;
 	return f.found;
 }
 
 /* ---- the way to a member ---- */
 
-static const struct hi_type *type_of(struct hi_typing *typing, hi_type_id id)
-{
-	return typing->source.types.type(typing->source.types.arg, id);
-}
-
 static bool member_holds(struct hi_typing *typing, const struct hi_member *m,
 			 uint64_t offset)
 {
-	const struct hi_type *type = type_of(typing, m->type);
+	const struct hi_type *type = hi_type_source_get(&typing->source.types, m->type);
 	bool flexible = type->kind == HI_KIND_ARRAY && type->size == 0;
 
 	return !m->bit_size && offset >= m->offset &&
@@ -252,13 +249,13 @@ static bool member_holds(struct hi_typing *typing, const struct hi_member *m,
 static enum hi_type_kind first_kind(struct hi_typing *typing, hi_type_id id,
 				    uint64_t offset)
 {
-	const struct hi_type *type = type_of(typing, id);
+	const struct hi_type *type = hi_type_source_get(&typing->source.types, id);
 
 	for (int depth = 0; depth < MAX_DEPTH; depth++) {
 		const struct hi_member *m = NULL;
 
 		if (type->kind == HI_KIND_ARRAY) {
-			type = type_of(typing, type->target);
+			type = hi_type_source_get(&typing->source.types, type->target);
 			offset = type->size ? offset % type->size : 0;
 			continue;
 		}
@@ -268,7 +265,7 @@ static enum hi_type_kind first_kind(struct hi_typing *typing, hi_type_id id,
 		if (!m)
 			return type->kind;
 		offset -= m->offset;
-		type = type_of(typing, m->type);
+		type = hi_type_source_get(&typing->source.types, m->type);
 	}
 	return HI_KIND_UNKNOWN;
 }
@@ -296,11 +293,14 @@ hi_type_id hi_path_to(struct hi_typing *typing, hi_type_id id, uint64_t offset,
 		      struct hi_out *out)
 {
 	for (int depth = 0; depth < MAX_DEPTH; depth++) {
-		const struct hi_type *type = type_of(typing, id);
+		const struct hi_type *type =
+			hi_type_source_get(&typing->source.types, id);
 		const struct hi_member *m;
 
 		if (type->kind == HI_KIND_ARRAY) {
-			uint64_t size = type_of(typing, type->target)->size;
+			uint64_t size =
+				hi_type_source_get(&typing->source.types, type->target)
+					->size;
 
 			if (!size)
 				return id;

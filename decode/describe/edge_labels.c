@@ -89,7 +89,7 @@ void hi_edge_labels_destroy(struct hi_edge_labels *l)
 	free(l);
 }
 
-static bool holds(const struct target *t, uint64_t word)
+static bool is_word_in_target(const struct target *t, uint64_t word)
 {
 	return word >= t->start && word < t->end;
 }
@@ -103,7 +103,7 @@ static struct target *next_target(struct hi_edge_labels *l, uint64_t word)
 	if (l->expected >= l->of_edge.count)
 		return NULL;
 	t = &l->targets.items[l->of_edge.items[l->expected]];
-	if (!holds(t, word))
+	if (!is_word_in_target(t, word))
 		return NULL;
 	if (++l->expected + AHEAD < l->of_edge.count)
 		__builtin_prefetch(
@@ -128,12 +128,12 @@ static struct target *target_of(struct hi_edge_labels *l, uint64_t word)
 			at += half;
 		n -= half;
 	}
-	return holds(at, word) ? at : NULL;
+	return is_word_in_target(at, word) ? at : NULL;
 }
 
 /* The first exact one if there is any, else the first. */
-static inline void take_word(struct target *t, uint64_t offset, uint64_t word,
-			     struct hi_pointer_slot *slot)
+static inline void keep_better_word(struct target *t, uint64_t offset, uint64_t word,
+				    struct hi_pointer_slot *slot)
 {
 	bool exact = slot && slot->kind == HI_POINTER_SLOT_TYPED;
 
@@ -176,8 +176,8 @@ static void take_expected(struct hi_edge_labels *l, uint64_t offset,
 	expect_next(l);
 }
 
-static void found_word(struct hi_edge_labels *l, uint64_t offset, uint64_t word,
-		       struct hi_pointer_slot *slot)
+static void keep_found_word(struct hi_edge_labels *l, uint64_t offset, uint64_t word,
+			    struct hi_pointer_slot *slot)
 {
 	struct target *t;
 
@@ -187,14 +187,15 @@ static void found_word(struct hi_edge_labels *l, uint64_t offset, uint64_t word,
 		take_expected(l, offset, slot);
 	} else if (l->mode == FEW_EDGES) {
 		for (size_t i = 0; i < l->targets.count; i++)
-			if (holds(&l->targets.items[i], word))
-				take_word(&l->targets.items[i], offset, word, slot);
+			if (is_word_in_target(&l->targets.items[i], word))
+				keep_better_word(&l->targets.items[i], offset, word,
+						 slot);
 	} else if ((t = target_of(l, word))) {
-		take_word(t, offset, word, slot);
+		keep_better_word(t, offset, word, slot);
 	}
 }
 
-static void find_slot(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
+static void find_target_in_slot(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 {
 	struct hi_edge_labels *l = arg;
 	const uint8_t *at;
@@ -208,10 +209,10 @@ static void find_slot(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 		memcpy(&word, at, sizeof(word));
 	else if (!hi_place_read(&l->place, offset, &word, sizeof(word)))
 		return;
-	found_word(l, offset, word, slot);
+	keep_found_word(l, offset, word, slot);
 }
 
-static void find_in_range(struct hi_edge_labels *l, uint64_t start, uint64_t end)
+static void find_targets_in_range(struct hi_edge_labels *l, uint64_t start, uint64_t end)
 {
 	struct hi_spans spans = {.image = l->typing->image,
 				 .addr = (start + 7) & ~(uint64_t)7,
@@ -223,24 +224,23 @@ static void find_in_range(struct hi_edge_labels *l, uint64_t start, uint64_t end
 	while (hi_spans_next(&spans, &host, &addr, &size))
 		for (uint64_t i = 0; i + 8 <= size; i += 8) {
 			memcpy(&word, host + i, sizeof(word));
-			found_word(l, addr + i - l->place.address, word, NULL);
+			keep_found_word(l, addr + i - l->place.address, word, NULL);
 		}
 }
 
-static void find_place(void *arg, const struct hi_layout *layout, bool array,
-		       uint64_t addr, uint64_t end)
+static void find_targets_in_place(void *arg, const struct hi_layout *layout, bool array,
+				  uint64_t addr, uint64_t end)
 {
 	struct hi_edge_labels *l = arg;
 	uint64_t base = l->base;
 
 	l->base = addr - l->place.address;
-	hi_layout_words_until(layout, array, true, end - addr, find_slot, l);
+	hi_layout_words_until(layout, array, true, end - addr, find_target_in_slot, l);
 	l->base = base;
 }
 
-static void take_rule_reference(const struct hi_edge_labels *l, struct target *t,
-				const struct hi_rule_reference *reference,
-				uint32_t layout)
+static void keep_rule_target(const struct hi_edge_labels *l, struct target *t,
+			     const struct hi_rule_reference *reference, uint32_t layout)
 {
 	if (t->exact)
 		return;
@@ -252,8 +252,8 @@ static void take_rule_reference(const struct hi_edge_labels *l, struct target *t
 	t->found = t->exact = true;
 }
 
-static void find_rule_reference(void *arg, const struct hi_rule_reference *reference,
-				uint32_t layout)
+static void find_targets_by_rule(void *arg, const struct hi_rule_reference *reference,
+				 uint32_t layout)
 {
 	struct hi_edge_labels *l = arg;
 	struct target *t;
@@ -262,11 +262,11 @@ static void find_rule_reference(void *arg, const struct hi_rule_reference *refer
 		return;
 	if (l->mode == FEW_EDGES) {
 		for (size_t i = 0; i < l->targets.count; i++)
-			if (holds(&l->targets.items[i], reference->word))
-				take_rule_reference(l, &l->targets.items[i], reference,
-						    layout);
+			if (is_word_in_target(&l->targets.items[i], reference->word))
+				keep_rule_target(l, &l->targets.items[i], reference,
+						 layout);
 	} else if ((t = target_of(l, reference->word))) {
-		take_rule_reference(l, t, reference, layout);
+		keep_rule_target(l, t, reference, layout);
 	}
 }
 
@@ -276,22 +276,22 @@ static void find_all(struct hi_edge_labels *l)
 	const struct hi_place *p = &l->place;
 
 	if (p->layout && p->layout->klass != HI_TYPE_STRING)
-		hi_layout_words(p->layout, p->array, p->size, find_slot, l);
+		hi_layout_words(p->layout, p->array, p->size, find_target_in_slot, l);
 	else if (p->value)
 		for (uint64_t o = 0; o + 8 <= p->size; o += 8)
-			find_slot(l, o, NULL);
+			find_target_in_slot(l, o, NULL);
 	else if (!p->n_ranges)
-		find_in_range(l, p->address, p->address + p->size);
+		find_targets_in_range(l, p->address, p->address + p->size);
 	if (p->layout && p->layout->n_rule_sites) {
 		l->walker.value = p->value;
 		hi_walker_rule_sites(&l->walker, p->layout, p->array, p->address,
 				     p->size);
 	}
 	for (size_t i = 0; i < p->n_ranges; i++)
-		find_in_range(l, p->ranges[i].start, p->ranges[i].end);
+		find_targets_in_range(l, p->ranges[i].start, p->ranges[i].end);
 }
 
-static int by_key(const void *a, const void *b)
+static int compare_targets_by_key(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -321,7 +321,7 @@ static bool list_targets(struct hi_edge_labels *l, struct hi_edges edges)
 	keys = l->keys.items;
 	for (uint32_t i = 0; i < edges.count; i++)
 		keys[i] = (uint64_t)edges.to[i] << 32 | i;
-	qsort(keys, edges.count, sizeof(*keys), by_key);
+	qsort(keys, edges.count, sizeof(*keys), compare_targets_by_key);
 	for (uint32_t i = 0; i < edges.count; i++) {
 		hi_node node = (hi_node)(keys[i] >> 32);
 
@@ -377,7 +377,7 @@ static bool is_managed(const struct hi_edge_labels *l)
 	       !l->place.layout->opaque;
 }
 
-static void take_told(struct target *t, const struct hi_runtime_edge *edge)
+static void keep_runtime_name(struct target *t, const struct hi_runtime_edge *edge)
 {
 	if (!t->found || edge->grade < t->told.grade)
 		t->told = *edge;
@@ -385,7 +385,7 @@ static void take_told(struct target *t, const struct hi_runtime_edge *edge)
 }
 
 /* hi_runtime_edge_fn */
-static bool find_told(void *arg, const struct hi_runtime_edge *edge)
+static bool find_known_name(void *arg, const struct hi_runtime_edge *edge)
 {
 	struct hi_edge_labels *l = arg;
 	struct target *t;
@@ -394,10 +394,10 @@ static bool find_told(void *arg, const struct hi_runtime_edge *edge)
 		return true;
 	if (l->mode == FEW_EDGES) {
 		for (size_t i = 0; i < l->targets.count; i++)
-			if (holds(&l->targets.items[i], edge->to))
-				take_told(&l->targets.items[i], edge);
+			if (is_word_in_target(&l->targets.items[i], edge->to))
+				keep_runtime_name(&l->targets.items[i], edge);
 	} else if ((t = target_of(l, edge->to))) {
-		take_told(t, edge);
+		keep_runtime_name(t, edge);
 	}
 	return true;
 }
@@ -489,7 +489,7 @@ static void name_in_root(struct hi_edge_labels *l, const struct target *t,
 	}
 }
 
-static bool describe(struct hi_edge_labels *l, struct target *t, const char *root)
+static bool describe_target(struct hi_edge_labels *l, struct target *t, const char *root)
 {
 	struct hi_out out = {.size = TEXT_MAX};
 
@@ -569,8 +569,8 @@ static void find_targets(struct hi_edge_labels *l)
 {
 	if (is_managed(l))
 		l->typing->runtime->ops->edges(l->cursor, l->place.address, l->place.size,
-					       l->place.layout->managed - 1, find_told,
-					       l);
+					       l->place.layout->managed - 1,
+					       find_known_name, l);
 	else
 		find_all(l);
 }
@@ -598,7 +598,7 @@ static bool name_edges(struct hi_edge_labels *l, hi_node node, struct hi_edges e
 	if (l->place.is_root)
 		root = l->graph->roots[node - l->graph->n_objects].name;
 	for (size_t i = 0; i < l->targets.count; i++)
-		if (!describe(l, &l->targets.items[i], root))
+		if (!describe_target(l, &l->targets.items[i], root))
 			return false;
 	for (uint32_t i = 0; i < edges.count; i++)
 		give_name(l,
@@ -654,8 +654,8 @@ enum hi_status hi_edge_labels_create(struct hi_typing *typing,
 		return hi_fail_memory(err, "labels");
 	hi_walker_init(&l->walker, typing);
 	l->walker.arg = l;
-	l->walker.words = find_place;
-	l->walker.reference = find_rule_reference;
+	l->walker.words = find_targets_in_place;
+	l->walker.reference = find_targets_by_rule;
 	l->walker.own_only = true;
 	*ret = hi_take(l);
 	return HI_OK;

@@ -43,7 +43,7 @@ static uint32_t inferred_layout(struct hi_typing *typing, const struct hi_refere
 }
 
 /* Refined layouts are of one type. */
-static uint32_t base_of(struct hi_typing *typing, uint32_t layout)
+static uint32_t base_layout_of(struct hi_typing *typing, uint32_t layout)
 {
 	return layout < HI_LAYOUT_FIRST ? layout
 					: hi_layouts_get(typing->layouts, layout)->base;
@@ -59,7 +59,7 @@ static void name_inferred_type(struct hi_typing *typing, const struct hi_referen
 		hi_out_escaped(&out, hi_layouts_get(typing->layouts, layout)->name);
 	else if (ref->slot && ref->slot->kind == HI_POINTER_SLOT_TYPED &&
 		 ref->slot->pointee)
-		hi_out_escaped(&out, types->type(types->arg, ref->slot->pointee)->name);
+		hi_out_escaped(&out, hi_type_source_get(types, ref->slot->pointee)->name);
 	else
 		hi_out_add(&out, "void");
 	hi_out_add(&out, " *");
@@ -82,7 +82,7 @@ bool hi_inferred_type_of(struct hi_typing *typing, const struct hi_graph *graph,
 	if (ref.rule && ref.rule->origin)
 		ret->origin = ref.rule->origin;
 	ret->is_accepted = target.layout && layout >= HI_LAYOUT_FIRST &&
-			   base_of(typing, layout) == target.layout->base;
+			   base_layout_of(typing, layout) == target.layout->base;
 	return true;
 }
 
@@ -147,7 +147,7 @@ static bool is_apart(const struct walk *w, hi_node node)
 	}
 }
 
-static bool agrees(const struct walk *w, hi_node from, hi_node to)
+static bool infers_object_type(const struct walk *w, hi_node from, hi_node to)
 {
 	struct hi_inferred_type p;
 
@@ -162,8 +162,8 @@ static hi_node best_referrer(const struct walk *w, hi_node node)
 	struct hi_place place;
 	unsigned tried = 0;
 
-	if (agrees(w, finder, node) || !hi_place_of(w->typing, g, node, &place) ||
-	    !place.layout)
+	if (infers_object_type(w, finder, node) ||
+	    !hi_place_of(w->typing, g, node, &place) || !place.layout)
 		return finder;
 	for (size_t i = 0; i < g->n_roots + w->n_queue && tried < MAX_REFERRERS; i++) {
 		hi_node from = i < g->n_roots ? g->first_root + (hi_node)i
@@ -172,7 +172,7 @@ static hi_node best_referrer(const struct walk *w, hi_node node)
 		if (!leads_to(g, from, node))
 			continue;
 		tried++;
-		if (is_apart(w, from) && agrees(w, from, node))
+		if (is_apart(w, from) && infers_object_type(w, from, node))
 			return from;
 	}
 	return finder;
@@ -235,7 +235,7 @@ static bool describe_steps(const struct walk *w, struct hi_evidence_chain *found
 	return true;
 }
 
-static bool find_chain(struct walk *w, struct hi_evidence_chain *found)
+static bool find_evidence_steps(struct walk *w, struct hi_evidence_chain *found)
 {
 	if (needs_no_chain(w->graph, w->object))
 		return true;
@@ -263,7 +263,7 @@ enum hi_status hi_evidence_chain_find(struct hi_typing *typing,
 	w.finder = hi_pages_alloc(nodes);
 	w.queue = hi_pages_alloc(objects);
 	if (found && w.finder && w.queue)
-		ok = find_chain(&w, found);
+		ok = find_evidence_steps(&w, found);
 	hi_vector_free(&w.chain);
 	if (w.finder)
 		hi_pages_free(w.finder, nodes);

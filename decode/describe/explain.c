@@ -9,8 +9,8 @@
 enum { MAX_REFERRERS = 4096 }; /* that are looked at for one that proposes the type */
 
 /* Does this edge propose the type that the object has? Says so in out. */
-static bool explains(struct hi_typing *typing, const struct hi_graph *graph, hi_node from,
-		     hi_node node, struct hi_out *out)
+static bool explain_by_edge(struct hi_typing *typing, const struct hi_graph *graph,
+			    hi_node from, hi_node node, struct hi_out *out)
 {
 	struct hi_inferred_type inferred;
 	struct hi_place place;
@@ -52,7 +52,7 @@ static bool find_referrer(struct hi_typing *typing, const struct hi_graph *graph
 		if (!leads_here)
 			continue;
 		tried++;
-		if (explains(typing, graph, from, node, out))
+		if (explain_by_edge(typing, graph, from, node, out))
 			return true;
 	}
 	return false;

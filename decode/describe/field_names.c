@@ -65,7 +65,7 @@ char *hi_size_class_text(char out[32], uint64_t size_class)
 
 /* ---- labels by their texts ---- */
 
-static const char *text_of(const char *text)
+static const char *text_or_empty(const char *text)
 {
 	return text ? text : "";
 }
@@ -73,7 +73,7 @@ static const char *text_of(const char *text)
 static const char *owner_of(const struct hi_field_label *label)
 {
 	static const char *const words[] = {"struct ", "class ", "union "};
-	const char *owner = text_of(label->owner);
+	const char *owner = text_or_empty(label->owner);
 
 	for (unsigned i = 0; i < 3; i++)
 		if (strncmp(owner, words[i], strlen(words[i])) == 0)
@@ -81,7 +81,7 @@ static const char *owner_of(const struct hi_field_label *label)
 	return owner;
 }
 
-static int by_text(const void *a, const void *b, void *arg)
+static int compare_label_texts(const void *a, const void *b, void *arg)
 {
 	const struct naming *n = arg;
 	const struct hi_field_label *x = n->label(n->arg, *(const uint32_t *)a);
@@ -89,8 +89,8 @@ static int by_text(const void *a, const void *b, void *arg)
 	int order = strcmp(owner_of(x), owner_of(y));
 
 	if (order == 0)
-		order = strcmp(text_of(x->field), text_of(y->field));
-	return order ? order : strcmp(text_of(x->module), text_of(y->module));
+		order = strcmp(text_or_empty(x->field), text_or_empty(y->field));
+	return order ? order : strcmp(text_or_empty(x->module), text_or_empty(y->module));
 }
 
 static enum hi_status rank_labels(struct naming *n, struct hi_error *err)
@@ -105,9 +105,9 @@ static enum hi_status rank_labels(struct naming *n, struct hi_error *err)
 	for (uint32_t i = 0; i < n->n_labels; i++)
 		ids[i] = i + 1;
 	if (n->n_labels)
-		qsort_r(ids, n->n_labels, sizeof(*ids), by_text, n);
+		qsort_r(ids, n->n_labels, sizeof(*ids), compare_label_texts, n);
 	for (uint32_t i = 0; i < n->n_labels; i++) {
-		rank += i && by_text(&ids[i - 1], &ids[i], n) != 0;
+		rank += i && compare_label_texts(&ids[i - 1], &ids[i], n) != 0;
 		n->rank[ids[i]] = rank;
 		n->of_rank[rank] = ids[i];
 	}
@@ -144,7 +144,7 @@ static void give_label(struct naming *n, struct queue *queue, uint32_t label,
 	}
 }
 
-static void spread_from(struct naming *n, struct queue *queue, struct batch *batch)
+static void propagate_from(struct naming *n, struct queue *queue, struct batch *batch)
 {
 	const uint32_t *type = n->objects->type;
 
@@ -161,7 +161,7 @@ static void spread_from(struct naming *n, struct queue *queue, struct batch *bat
 	batch->count = 0;
 }
 
-static enum hi_status spread(struct naming *n, struct hi_error *err)
+static enum hi_status propagate_labels(struct naming *n, struct hi_error *err)
 {
 	const uint32_t *type = n->objects->type;
 	size_t size = (size_t)n->objects->count * sizeof(hi_node);
@@ -175,13 +175,13 @@ static enum hi_status spread(struct naming *n, struct hi_error *err)
 		    HI_FIELD_LABEL_TAG)
 			batch.nodes[batch.count++] = i;
 		if (batch.count == BATCH)
-			spread_from(n, &queue, &batch);
+			propagate_from(n, &queue, &batch);
 	}
-	spread_from(n, &queue, &batch);
+	propagate_from(n, &queue, &batch);
 	for (size_t i = 0; i < queue.count;) {
 		while (i < queue.count && batch.count < BATCH)
 			batch.nodes[batch.count++] = queue.nodes[i++];
-		spread_from(n, &queue, &batch);
+		propagate_from(n, &queue, &batch);
 	}
 	hi_pages_free(queue.nodes, size);
 	return HI_OK;
@@ -191,7 +191,7 @@ static enum hi_status spread(struct naming *n, struct hi_error *err)
 
 /* Its rank in 30 bits, 1 for indirect, and the size class: its bytes while they are
  * exact, else its exponent behind them. */
-static uint64_t key_of(const struct combination *c)
+static uint64_t combination_key(const struct combination *c)
 {
 	uint64_t size = c->size_class <= EXACT_SIZES
 				? c->size_class
@@ -209,7 +209,7 @@ static enum hi_status find_combination(struct naming *n, hi_node id, uint32_t *n
 				.size_class =
 					hi_size_class(hi_objects_usable(n->objects, id)),
 				.number = (uint32_t)n->found.count};
-	uint64_t key = key_of(&c), number = c.number;
+	uint64_t key = combination_key(&c), number = c.number;
 
 	if (!hi_table_get(&n->numbers, key, &number) &&
 	    (!hi_table_put(&n->numbers, key, number) || !hi_vector_push(&n->found, c)))
@@ -237,7 +237,7 @@ static enum hi_status find_combinations(struct naming *n, struct hi_error *err)
 	return HI_OK;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_combination_names(const void *a, const void *b)
 {
 	const struct combination *x = a, *y = b;
 
@@ -259,7 +259,7 @@ static enum hi_status add_type(struct naming *n, const struct combination *c,
 			       uint32_t *id_ret, struct hi_error *err)
 {
 	const struct hi_field_label *label = n->label(n->arg, n->of_rank[c->label]);
-	const char *owner = owner_of(label), *field = text_of(label->field);
+	const char *owner = owner_of(label), *field = text_or_empty(label->field);
 	char size[32];
 	struct hi_type_name type = {
 		.name = hi_arena_printf(&n->strings, "via %s%s%s%s, %s", owner,
@@ -279,12 +279,14 @@ static enum hi_status add_type(struct naming *n, const struct combination *c,
 }
 
 /* Types in the order of their names, so that equal heaps have equal ids. */
-static enum hi_status add_types(struct naming *n, uint32_t *types, struct hi_error *err)
+static enum hi_status add_field_types(struct naming *n, uint32_t *types,
+				      struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
 	if (n->found.count > 1)
-		qsort(n->found.items, n->found.count, sizeof(*n->found.items), by_name);
+		qsort(n->found.items, n->found.count, sizeof(*n->found.items),
+		      compare_combination_names);
 	for (size_t i = 0; i < n->found.count && status == HI_OK; i++)
 		status = add_type(n, &n->found.items[i], &types[n->found.items[i].number],
 				  err);
@@ -300,7 +302,7 @@ static enum hi_status name_objects(struct naming *n, struct hi_error *err)
 
 	if (!types)
 		return hi_fail_memory(err, "names by field");
-	status = add_types(n, types, err);
+	status = add_field_types(n, types, err);
 	for (hi_node i = 0; i < n->objects->count && status == HI_OK; i++)
 		if (type[i] & HI_FIELD_LABEL_TAG)
 			type[i] = types[type[i] & ~HI_FIELD_LABEL_TAG];
@@ -309,7 +311,7 @@ static enum hi_status name_objects(struct naming *n, struct hi_error *err)
 
 /* ---- the pass ---- */
 
-static enum hi_status check(const struct naming *n, struct hi_error *err)
+static enum hi_status check_label_tags(const struct naming *n, struct hi_error *err)
 {
 	for (hi_node i = 0; i < n->objects->count; i++) {
 		uint32_t type = n->objects->type[i];
@@ -343,11 +345,11 @@ enum hi_status hi_field_names_apply(struct hi_objects *objects,
 
 	if (n_labels > HI_FIELD_LABEL_MAX)
 		return hi_fail(err, HI_LIMIT, 0, "too many fields lead to unknown data");
-	status = check(&n, err);
+	status = check_label_tags(&n, err);
 	if (status == HI_OK)
 		status = rank_labels(&n, err);
 	if (status == HI_OK)
-		status = spread(&n, err);
+		status = propagate_labels(&n, err);
 	if (status == HI_OK)
 		status = find_combinations(&n, err);
 	if (status == HI_OK)

@@ -62,7 +62,7 @@ static enum hi_status compile_fields(struct targets *t, const bool *has,
 	return compiled ? HI_OK : hi_fail(err, HI_USAGE, 0, "no object has the type");
 }
 
-static void take_starts(struct targets *t)
+static void mark_found_starts(struct targets *t)
 {
 	for (size_t i = 0; i < t->find.starts.count; i++) {
 		hi_node node = t->find.starts.items[i];
@@ -72,7 +72,7 @@ static void take_starts(struct targets *t)
 	t->find.starts.count = 0;
 }
 
-static void look_at_object(struct targets *t, hi_node node)
+static void find_targets_of_object(struct targets *t, hi_node node)
 {
 	const struct hi_graph *g = t->find.graph;
 	uint32_t type = g->objects->type[node];
@@ -85,7 +85,7 @@ static void look_at_object(struct targets *t, hi_node node)
 	do {
 		t->find.self = address + at;
 		hi_root_find(&t->find, &t->codes[type]);
-		take_starts(t);
+		mark_found_starts(t);
 		at += size;
 	} while (array && size && at + size <= extent.end);
 }
@@ -112,7 +112,7 @@ enum hi_status hi_field_targets(struct hi_typing *typing, const struct hi_graph 
 	for (hi_node i = 0; status == HI_OK && i < graph->n_objects; i++)
 		if (graph->objects->type[i] < graph->n_types &&
 		    t.codes[graph->objects->type[i]].code)
-			look_at_object(&t, i);
+			find_targets_of_object(&t, i);
 	if (status == HI_OK && t.find.no_memory)
 		status = hi_fail_memory(err, "fields");
 	free(t.codes);

@@ -28,18 +28,14 @@ struct leaves {
 	bool no_memory;
 };
 
-static const struct hi_type *type_of(struct hi_typing *typing, hi_type_id id)
-{
-	return typing->source.types.type(typing->source.types.arg, id);
-}
-
 static bool is_text_array(struct hi_typing *typing, const struct hi_type *type)
 {
 	return type->kind == HI_KIND_ARRAY &&
-	       type_of(typing, type->target)->kind == HI_KIND_CHAR;
+	       hi_type_source_get(&typing->source.types, type->target)->kind ==
+		       HI_KIND_CHAR;
 }
 
-static void push(struct leaves *l, struct leaf leaf)
+static void push_leaf(struct leaves *l, struct leaf leaf)
 {
 	if (l->nodes.count < MAX_ITEMS &&
 	    (!hi_vector_push(&l->nodes, leaf) ||
@@ -54,40 +50,41 @@ static void push_members(struct leaves *l, const struct hi_type *type, uint32_t 
 	for (uint32_t i = type->n_members; i-- > 0;) {
 		const struct hi_member *m = &type->members[i];
 
-		push(l, (struct leaf){.offset = base + m->offset,
-				      .type = m->type,
-				      .parent = parent + 1,
-				      .name = m->name ? m->name : "",
-				      .is_bits = m->bit_size != 0,
-				      .is_base = m->is_base});
+		push_leaf(l, (struct leaf){.offset = base + m->offset,
+					   .type = m->type,
+					   .parent = parent + 1,
+					   .name = m->name ? m->name : "",
+					   .is_bits = m->bit_size != 0,
+					   .is_base = m->is_base});
 	}
 }
 
-static void visit(struct leaves *l, uint32_t node)
+static void visit_field_type(struct leaves *l, uint32_t node)
 {
 	const struct leaf at = l->nodes.items[node];
-	const struct hi_type *type = type_of(l->typing, at.type);
+	const struct hi_type *type =
+		hi_type_source_get(&l->typing->source.types, at.type);
 	uint64_t n = type->count < MAX_LEAVES ? type->count : MAX_LEAVES, size;
 
 	if (type->n_members && !at.is_bits) {
 		push_members(l, type, node, at.offset);
 	} else if (type->kind == HI_KIND_ARRAY && !is_text_array(l->typing, type)) {
-		size = type_of(l->typing, type->target)->size;
+		size = hi_type_source_get(&l->typing->source.types, type->target)->size;
 		while (size && n-- > 0)
-			push(l, (struct leaf){.offset = at.offset + n * size,
-					      .type = type->target,
-					      .parent = node + 1,
-					      .index = n});
+			push_leaf(l, (struct leaf){.offset = at.offset + n * size,
+						   .type = type->target,
+						   .parent = node + 1,
+						   .index = n});
 	} else if (!hi_vector_push(&l->done, node)) {
 		l->no_memory = true;
 	}
 }
 
-static bool flatten(struct leaves *l, hi_type_id type)
+static bool flatten_fields(struct leaves *l, hi_type_id type)
 {
-	push(l, (struct leaf){.type = type, .name = ""});
+	push_leaf(l, (struct leaf){.type = type, .name = ""});
 	while (l->todo.count && !l->no_memory && l->done.count < MAX_LEAVES)
-		visit(l, l->todo.items[--l->todo.count]);
+		visit_field_type(l, l->todo.items[--l->todo.count]);
 	return !l->no_memory;
 }
 
@@ -122,7 +119,8 @@ static bool is_unsigned(const char *name)
 
 static enum hi_field_how how_of(struct hi_typing *typing, const struct leaf *leaf)
 {
-	const struct hi_type *type = type_of(typing, leaf->type);
+	const struct hi_type *type =
+		hi_type_source_get(&typing->source.types, leaf->type);
 
 	if (leaf->is_bits)
 		return HI_FIELD_BITS;
@@ -160,7 +158,8 @@ static void show_value(const struct hi_place *place, struct hi_field *f,
 static void fill_typed(const struct hi_place *place, const struct leaves *l,
 		       struct hi_field *f, const struct leaf *leaf, uint64_t element)
 {
-	const struct hi_type *type = type_of(place->typing, leaf->type);
+	const struct hi_type *type =
+		hi_type_source_get(&place->typing->source.types, leaf->type);
 	struct hi_out path = {f->path, sizeof(f->path), 0};
 
 	*f = (struct hi_field){.to = HI_NODE_NONE,
@@ -184,7 +183,7 @@ static enum hi_status typed_fields(const struct hi_place *place, struct hi_field
 	struct leaves l = {.typing = place->typing};
 	uint64_t first, elements, start, end;
 	size_t n = 0;
-	bool ok = flatten(&l, place->type);
+	bool ok = flatten_fields(&l, place->type);
 
 	hi_layout_extent(place->layout, place->array, place->size, &start, &end);
 	first = place->layout->size ? (start - place->layout->lead) / place->layout->size
@@ -304,14 +303,15 @@ enum hi_status hi_typing_fields(struct hi_typing *typing, const struct hi_graph 
 
 /* ---- for who has the bytes, but no types ---- */
 
-static enum hi_status tell_leaves(struct hi_typing *typing, const struct leaves *l,
+static enum hi_status list_leaves(struct hi_typing *typing, const struct leaves *l,
 				  hi_field_layout_fn *fn, void *arg, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
 	for (size_t i = 0; i < l->done.count && status == HI_OK; i++) {
 		const struct leaf *leaf = &l->nodes.items[l->done.items[i]];
-		const struct hi_type *type = type_of(typing, leaf->type);
+		const struct hi_type *type =
+			hi_type_source_get(&typing->source.types, leaf->type);
 		struct hi_field f = {.offset = leaf->offset, .size = type->size};
 		struct hi_out path = {f.path, sizeof(f.path), 0};
 
@@ -322,8 +322,9 @@ static enum hi_status tell_leaves(struct hi_typing *typing, const struct leaves 
 	return status;
 }
 
-static enum hi_status tell_text(const struct hi_layout *layout, hi_field_layout_fn *fn,
-				void *arg, struct hi_error *err)
+static enum hi_status list_text_field(const struct hi_layout *layout,
+				      hi_field_layout_fn *fn, void *arg,
+				      struct hi_error *err)
 {
 	struct hi_field f = {};
 
@@ -347,11 +348,11 @@ enum hi_status hi_typing_field_layout(struct hi_typing *typing, uint32_t type,
 		ret->kind = HI_FIELD_LAYOUT_EDGES;
 	} else if (layout && layout->klass == HI_TYPE_STRING) {
 		ret->kind = HI_FIELD_LAYOUT_TEXT;
-		status = tell_text(layout, fn, arg, err);
+		status = list_text_field(layout, fn, arg, err);
 	} else if (layout && layout->type && layout->type->id && !layout->opaque) {
 		*ret = (struct hi_field_layout){HI_FIELD_LAYOUT_RECORD, layout->size};
-		status = flatten(&l, layout->type->id)
-				 ? tell_leaves(typing, &l, fn, arg, err)
+		status = flatten_fields(&l, layout->type->id)
+				 ? list_leaves(typing, &l, fn, arg, err)
 				 : hi_fail_memory(err, "fields");
 	}
 	hi_vector_free(&l.nodes);

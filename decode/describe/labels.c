@@ -219,7 +219,7 @@ static void label_of_rule(struct hi_labels *l, uint32_t id)
 {
 	const struct rule_label *r = &l->rules.items[id - l->first_rule];
 	const struct hi_type_source *types = &l->typing->source.types;
-	const struct hi_type *type = types->type(types->arg, r->rules->type);
+	const struct hi_type *type = hi_type_source_get(types, r->rules->type);
 
 	l->last = (struct hi_field_label){type->name, r->rule->text, type->module};
 }
@@ -251,7 +251,7 @@ static void label_of_root(struct hi_labels *l, uint32_t id)
 	l->last_ref = ref;
 }
 
-static void compose(struct hi_labels *l, uint32_t id)
+static void compose_label(struct hi_labels *l, uint32_t id)
 {
 	if (id >= l->first_root) {
 		label_of_root(l, id);
@@ -292,7 +292,7 @@ static enum hi_status compose_used(struct hi_labels *l, uint32_t *dense,
 	for (uint32_t id = 1; id < l->end; id++) {
 		if (!dense[id])
 			continue;
-		compose(l, id);
+		compose_label(l, id);
 		if (!hi_vector_push(texts, l->last))
 			return hi_fail_memory(err, "labels");
 		dense[id] = (uint32_t)texts->count;
@@ -300,7 +300,7 @@ static enum hi_status compose_used(struct hi_labels *l, uint32_t *dense,
 	return HI_OK;
 }
 
-static const struct hi_field_label *label_of(void *arg, uint32_t number)
+static const struct hi_field_label *label_by_number(void *arg, uint32_t number)
 {
 	const struct used_labels *texts = arg;
 
@@ -324,7 +324,7 @@ enum hi_status hi_labels_apply(struct hi_labels *l, struct hi_graph_builder *b,
 			objects->type[i] = hi_field_label_tag(
 				dense[objects->type[i] & HI_KEY_LABEL_ID]);
 	if (status == HI_OK)
-		status = hi_field_names_apply(objects, b, label_of, &texts,
+		status = hi_field_names_apply(objects, b, label_by_number, &texts,
 					      (uint32_t)texts.count, err);
 	hi_vector_free(&texts);
 	return status;

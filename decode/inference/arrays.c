@@ -15,7 +15,7 @@
 
 #include "decode/inference/propagation.h"
 
-static int by_node(const void *a, const void *b)
+static int compare_waiting_arrays(const void *a, const void *b)
 {
 	const struct hi_propagation_entry *x = a, *y = b;
 
@@ -44,7 +44,8 @@ static bool gather_arrays(struct hi_propagation *s, struct hi_propagation_entrie
 		hi_vector_free(from);
 	}
 	if (all->count > 1)
-		qsort(all->items, all->count, sizeof(*all->items), by_node);
+		qsort(all->items, all->count, sizeof(*all->items),
+		      compare_waiting_arrays);
 	return true;
 }
 
@@ -57,7 +58,7 @@ bool hi_propagation_release_arrays(struct hi_propagation *s)
 	if (!gather_arrays(s, &all))
 		first->no_memory = true;
 	for (size_t i = 0; i < all.count && !first->no_memory; i++) {
-		if (i && by_node(&all.items[i - 1], &all.items[i]) == 0)
+		if (i && compare_waiting_arrays(&all.items[i - 1], &all.items[i]) == 0)
 			continue;
 		any = true;
 		if (!hi_vector_push(&first->todo, all.items[i]))

@@ -99,7 +99,7 @@ static void count_edges(struct hi_typing *typing, const struct hi_graph *g,
 	}
 }
 
-static uint64_t difference(uint64_t a, uint64_t b)
+static uint64_t subtract_counts(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
 }
@@ -107,10 +107,10 @@ static uint64_t difference(uint64_t a, uint64_t b)
 static void add_to_row(struct hi_audit_row *row, const struct hi_graph *g, hi_node id,
 		       uint64_t counted, uint64_t found)
 {
-	uint64_t excess = difference(counted, found);
+	uint64_t excess = subtract_counts(counted, found);
 
 	if (!row->objects ||
-	    excess > difference(row->example_counted, row->example_found)) {
+	    excess > subtract_counts(row->example_counted, row->example_found)) {
 		row->example = id;
 		row->example_counted = counted;
 		row->example_found = found;
@@ -190,9 +190,9 @@ static void count_owned(struct hi_typing *typing, struct hi_runtime_cursor *curs
 	}
 }
 
-static void compare_all(struct hi_typing *typing, struct hi_runtime_cursor *cursor,
-			const struct hi_graph *g, const uint32_t *found,
-			const uint32_t *owned, struct hi_audit *audit)
+static void compare_all_counts(struct hi_typing *typing, struct hi_runtime_cursor *cursor,
+			       const struct hi_graph *g, const uint32_t *found,
+			       const uint32_t *owned, struct hi_audit *audit)
 {
 	for (hi_node id = 0; id < g->n_objects; id++) {
 		uint32_t type = managed_type(typing, id);
@@ -244,7 +244,7 @@ enum hi_status hi_runtime_audit(struct hi_typing *typing, struct hi_runtime *run
 	status = hi_runtime_roots(runtime, count_root, &(struct counting){graph, found},
 				  err);
 	count_owned(typing, cursor, graph, owned);
-	compare_all(typing, cursor, graph, found, owned, &audit);
+	compare_all_counts(typing, cursor, graph, found, owned, &audit);
 	audit.n_rows = sort_rows(audit.rows, graph->n_types);
 	audit.n_short_rows = sort_rows(audit.short_rows, graph->n_types);
 	hi_runtime_cursor_free(runtime, cursor);

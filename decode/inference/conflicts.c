@@ -69,7 +69,7 @@ static void count_candidate(struct hi_typing *typing, struct pairs *p, uint64_t 
 		count_pair(p, layout->base, other->base, object);
 }
 
-static int by_objects(const void *a, const void *b)
+static int compare_conflicts(const void *a, const void *b)
 {
 	const struct hi_typing_conflict *x = a, *y = b;
 	int order;
@@ -102,7 +102,7 @@ static enum hi_status keep_rows(struct hi_typing *typing, const struct pairs *p,
 			.example = hi_objects_address(typing->objects, pair->example)};
 	}
 	if (typing->n_conflict_rows > 1)
-		qsort(rows, typing->n_conflict_rows, sizeof(*rows), by_objects);
+		qsort(rows, typing->n_conflict_rows, sizeof(*rows), compare_conflicts);
 	return HI_OK;
 }
 

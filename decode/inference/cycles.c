@@ -95,7 +95,7 @@ static void search_from(struct search *s, uint32_t start)
 	}
 }
 
-static bool is_wanted(const struct hi_cycles *of, size_t i)
+static bool is_wanted_node(const struct hi_cycles *of, size_t i)
 {
 	return of->is_open(of->arg, of->nodes[i]) && of->is_wanted(of->arg, of->nodes[i]);
 }
@@ -107,10 +107,10 @@ bool hi_cycles_through(const struct hi_cycles *of, uint8_t *closed_ret)
 	s.states = hi_calloc(of->n + 1, sizeof(*s.states));
 	s.no_memory = !s.states;
 	for (uint32_t i = 0; i < of->n && !s.no_memory; i++)
-		if (!s.states[i].order && is_wanted(of, i))
+		if (!s.states[i].order && is_wanted_node(of, i))
 			search_from(&s, i);
 	for (size_t i = 0; i < of->n && !s.no_memory; i++)
-		closed_ret[i] &= is_wanted(of, i);
+		closed_ret[i] &= is_wanted_node(of, i);
 	hi_vector_free(&s.path);
 	hi_vector_free(&s.stack);
 	free(s.states);

@@ -100,8 +100,8 @@ static bool may_be_derived(const struct hi_layout *layout, uint64_t usable)
 /* ---- proposals ---- */
 
 /* Note [Arrays] */
-static bool waits(const struct hi_propagation_worker *w, const struct hi_layout *layout,
-		  hi_node id, uint32_t key)
+static bool array_waits(const struct hi_propagation_worker *w,
+			const struct hi_layout *layout, hi_node id, uint32_t key)
 {
 	return (key & HI_KEY_ARRAY) && !(key & HI_KEY_SETTLED) && id != HI_NODE_NONE &&
 	       !hi_layout_has_count(layout) && !w->propagation->late;
@@ -115,7 +115,7 @@ void hi_propagation_push(struct hi_propagation_worker *w, uint64_t addr, hi_node
 
 	if ((!layout->n_pointers && !layout->n_rule_sites) || layout->quiet)
 		return;
-	if (!hi_vector_push(waits(w, layout, id, key) ? &w->arrays : &w->todo,
+	if (!hi_vector_push(array_waits(w, layout, id, key) ? &w->arrays : &w->todo,
 			    ((struct hi_propagation_entry){addr, id, key}))) {
 		w->no_memory = true;
 		atomic_store(&w->propagation->stop, true);
@@ -123,8 +123,8 @@ void hi_propagation_push(struct hi_propagation_worker *w, uint64_t addr, hi_node
 }
 
 /* Nothing new is said by what is the beginning of what was said. */
-static bool says_more(struct hi_layouts *layouts, const struct hi_layout *layout,
-		      const struct hi_layout *than)
+static bool adds_pointers(struct hi_layouts *layouts, const struct hi_layout *layout,
+			  const struct hi_layout *than)
 {
 	return (layout->n_pointers || layout->n_rule_sites) &&
 	       (hi_layout_has_count(layout) || layout->context != than->context ||
@@ -142,7 +142,7 @@ static void follow_candidate(struct hi_propagation_worker *w, uint64_t addr, hi_
 	const struct hi_layout *other = hi_layouts_get(layouts, old & HI_KEY_LAYOUT);
 	bool is_array = (key & HI_KEY_ARRAY) && !hi_layout_has_count(layout);
 	bool follow = is_array ? layout->n_pointers || layout->n_rule_sites
-			       : says_more(layouts, layout, other);
+			       : adds_pointers(layouts, layout, other);
 	bool conflict;
 
 	conflict = hi_layouts_conflict(layouts, layout, other);
@@ -182,8 +182,8 @@ static int compare_keys(const struct hi_layouts *layouts, uint32_t a, uint32_t b
 }
 
 /* Makes key the block's candidate if it is the best. */
-static void settle(struct hi_propagation_worker *w, uint64_t addr, hi_node id,
-		   uint32_t key, uint32_t old)
+static void set_best_type(struct hi_propagation_worker *w, uint64_t addr, hi_node id,
+			  uint32_t key, uint32_t old)
 {
 	uint32_t *type = &w->typing->objects->type[id];
 	bool told = false;
@@ -237,7 +237,7 @@ void hi_propagation_add_candidate(struct hi_propagation_worker *w, uint64_t addr
 		   hi_propagation_fits_as_array(w, layout, addr, usable)) {
 		key |= HI_KEY_ARRAY;
 	}
-	settle(w, addr, id, key, old);
+	set_best_type(w, addr, id, key, old);
 }
 
 /* ---- pointers to the inside ---- */

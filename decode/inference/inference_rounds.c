@@ -46,7 +46,7 @@ struct containment {
 	bool no_memory;
 };
 
-static int by_usable(const void *a, const void *b)
+static int compare_needs(const void *a, const void *b)
 {
 	const struct need *x = a, *y = b;
 
@@ -63,7 +63,7 @@ static struct need *find_need(struct containment *c, uint64_t usable, uint64_t o
 	const struct need key = {.usable = usable, .offset = offset, .type = type};
 
 	return c->needs.count ? bsearch(&key, c->needs.items, c->needs.count, sizeof(key),
-					by_usable)
+					compare_needs)
 			      : NULL;
 }
 
@@ -73,11 +73,6 @@ struct within {
 	const struct hi_type *type;
 	uint64_t offset;
 };
-
-static const struct hi_type *type_of(const struct hi_typing *typing, hi_type_id id)
-{
-	return typing->source.types.type(typing->source.types.arg, id);
-}
 
 /* Is `type` a member (or a member's member, or an element) of the record? */
 static bool has_at(const struct hi_typing *typing, const struct hi_type *record,
@@ -92,7 +87,8 @@ static bool has_at(const struct hi_typing *typing, const struct hi_type *record,
 		if (at.type == type && at.offset == 0)
 			return true;
 		if (at.type->kind == HI_KIND_ARRAY) {
-			const struct hi_type *element = type_of(typing, at.type->target);
+			const struct hi_type *element = hi_type_source_get(
+				&typing->source.types, at.type->target);
 
 			if (element->size && at.offset < at.type->size)
 				todo[n++] = (struct within){element,
@@ -101,7 +97,8 @@ static bool has_at(const struct hi_typing *typing, const struct hi_type *record,
 		}
 		for (uint32_t i = 0; i < at.type->n_members && n < MAX_TODO; i++) {
 			const struct hi_member *m = &at.type->members[i];
-			const struct hi_type *t = type_of(typing, m->type);
+			const struct hi_type *t =
+				hi_type_source_get(&typing->source.types, m->type);
 
 			if (!m->bit_size && at.offset >= m->offset &&
 			    at.offset - m->offset < t->size)
@@ -154,10 +151,10 @@ static void sort_needs(struct containment *c)
 	size_t kept = 0;
 
 	if (c->needs.count > 1)
-		qsort(c->needs.items, c->needs.count, sizeof(struct need), by_usable);
+		qsort(c->needs.items, c->needs.count, sizeof(struct need), compare_needs);
 	for (size_t i = 0; i < c->needs.count; i++)
 		if (!kept ||
-		    by_usable(&c->needs.items[kept - 1], &c->needs.items[i]) != 0)
+		    compare_needs(&c->needs.items[kept - 1], &c->needs.items[i]) != 0)
 			c->needs.items[kept++] = c->needs.items[i];
 	c->needs.count = kept;
 }
@@ -212,7 +209,7 @@ static bool add_found_candidate(struct containment *c, hi_node id,
 
 /* ---- pointers to the inside ---- */
 
-static int by_address(const void *a, const void *b)
+static int compare_interior(const void *a, const void *b)
 {
 	const struct hi_interior *x = a, *y = b;
 
@@ -243,7 +240,7 @@ static void drop_explained(struct hi_propagation_worker *w)
 
 /* All workers' into the first one's list: sorted, each once, those that no type
  * of their block explains. False: out of memory. */
-static bool gather(struct hi_propagation *s)
+static bool gather_interior(struct hi_propagation *s)
 {
 	struct hi_propagation_worker *first = s->workers[0];
 	size_t kept = 0;
@@ -260,11 +257,11 @@ static bool gather(struct hi_propagation *s)
 	}
 	if (first->interior.count > 1)
 		qsort(first->interior.items, first->interior.count,
-		      sizeof(struct hi_interior), by_address);
+		      sizeof(struct hi_interior), compare_interior);
 	for (size_t i = 0; i < first->interior.count; i++) {
 		struct hi_interior in = first->interior.items[i];
 
-		if (!kept || by_address(&first->interior.items[kept - 1], &in) != 0)
+		if (!kept || compare_interior(&first->interior.items[kept - 1], &in) != 0)
 			first->interior.items[kept++] = in;
 	}
 	first->interior.count = kept;
@@ -277,7 +274,7 @@ static const struct hi_type *type_of_key(const struct hi_typing *typing, uint32_
 }
 
 /* A pointer to an integer does not describe the block (Note [Certain records]). */
-static bool is_untyped(const struct hi_typing *typing, hi_node id)
+static bool is_without_type(const struct hi_typing *typing, hi_node id)
 {
 	const struct hi_layout *layout;
 
@@ -320,7 +317,7 @@ static bool contain_one(struct containment *c, const struct hi_interior *in,
 	uint64_t start;
 
 	if (!is_part_of_record(c->propagation->typing, in) ||
-	    (in->id != *open && !is_untyped(c->propagation->typing, in->id)))
+	    (in->id != *open && !is_without_type(c->propagation->typing, in->id)))
 		return false;
 	*open = in->id;
 	start = hi_objects_address(c->propagation->typing->objects, in->id);
@@ -345,7 +342,7 @@ static bool contain_interior(struct containment *c)
 
 	for (size_t i = 0; i < w->interior.count; i++) {
 		if (!is_part_of_record(s->typing, &w->interior.items[i]) ||
-		    !is_untyped(s->typing, w->interior.items[i].id))
+		    !is_without_type(s->typing, w->interior.items[i].id))
 			continue;
 		need_of_interior(c, &w->interior.items[i], &need);
 		if (need.type)
@@ -450,7 +447,7 @@ bool hi_propagation_infer_containers(struct hi_propagation *s)
 	struct containment c = {.propagation = s};
 	bool any;
 
-	if (!gather(s)) {
+	if (!gather_interior(s)) {
 		s->workers[0]->no_memory = true;
 		return false;
 	}
@@ -469,7 +466,7 @@ bool hi_propagation_infer_containers(struct hi_propagation *s)
 
 /* ---- pools ---- */
 
-static uint64_t extent(void *arg, hi_node id)
+static uint64_t own_extent_of_block(void *arg, hi_node id)
 {
 	return hi_propagation_extent(arg, id);
 }
@@ -540,7 +537,7 @@ enum hi_status hi_propagation_find_subobjects(struct hi_propagation *s,
 	struct hi_typing *typing = s->typing;
 	struct hi_propagation_worker *w = s->workers[0];
 
-	if (!typing->subobjects || !gather(s))
+	if (!typing->subobjects || !gather_interior(s))
 		return typing->subobjects ? hi_fail_memory(err, "types") : HI_OK;
 	if (!has_subobjects(s))
 		return HI_OK;
@@ -562,6 +559,6 @@ enum hi_status hi_propagation_find_subobjects(struct hi_propagation *s,
 	if (!hi_subobjects_count(typing->subobjects))
 		return HI_OK;
 	return hi_subobjects_split(typing->subobjects, typing->layouts, typing->objects,
-				   extent, typing, &typing->remade, &typing->pools,
-				   &typing->stats.subobjects, err);
+				   own_extent_of_block, typing, &typing->remade,
+				   &typing->pools, &typing->stats.subobjects, err);
 }

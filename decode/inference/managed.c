@@ -26,7 +26,7 @@ static void put_type(void *arg, hi_node block, uint32_t type, bool firm)
 					    __ATOMIC_RELAXED);
 }
 
-static uint32_t make_layout(struct hi_typing *typing, uint32_t type)
+static uint32_t make_managed_layout(struct hi_typing *typing, uint32_t type)
 {
 	const struct hi_runtime_type *t = &typing->runtime->types[type];
 	uint32_t layout = hi_layouts_managed(
@@ -42,7 +42,7 @@ static uint32_t make_layout(struct hi_typing *typing, uint32_t type)
 	return layout;
 }
 
-static void settle(struct hi_typing *typing, uint32_t *layouts)
+static void settle_managed_types(struct hi_typing *typing, uint32_t *layouts)
 {
 	struct hi_objects *objects = typing->objects;
 
@@ -54,7 +54,7 @@ static void settle(struct hi_typing *typing, uint32_t *layouts)
 			continue;
 		}
 		if (!layouts[type - 1])
-			layouts[type - 1] = make_layout(typing, type - 1);
+			layouts[type - 1] = make_managed_layout(typing, type - 1);
 		objects->type[id] = layouts[type - 1] < HI_LAYOUT_FIRST
 					    ? 0
 					    : (uint32_t)HI_EVIDENCE_RUNTIME
@@ -77,6 +77,6 @@ enum hi_status hi_managed_find(struct hi_typing *typing, struct hi_error *err)
 	layouts = hi_calloc((size_t)typing->runtime->n_types + 1, sizeof(*layouts));
 	if (!layouts)
 		return hi_fail_memory(err, "types of the runtime");
-	settle(typing, layouts);
+	settle_managed_types(typing, layouts);
 	return HI_OK;
 }

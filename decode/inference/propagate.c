@@ -109,7 +109,7 @@ static void take_misses(struct hi_propagation_worker *w, size_t n_words, size_t 
 }
 
 /* Looks the batch up; each hit at a start adds a candidate. */
-static void flush(struct hi_propagation_worker *w)
+static void flush_batch(struct hi_propagation_worker *w)
 {
 	struct hi_typing *typing = w->typing;
 	const struct hi_objects *objects = typing->objects;
@@ -129,14 +129,14 @@ static void flush(struct hi_propagation_worker *w)
 }
 
 static inline __attribute__((always_inline)) void
-take_word(struct hi_propagation_worker *w, uint64_t word,
-	  struct hi_type_candidate candidate)
+follow_word(struct hi_propagation_worker *w, uint64_t word,
+	    struct hi_type_candidate candidate)
 {
 	w->words[w->n] = word;
 	w->candidates[w->n] = candidate;
 	w->n += word - w->low < w->span;
 	if (w->n == HI_PROPAGATION_BATCH)
-		flush(w);
+		flush_batch(w);
 }
 
 /* hi_word_fn */
@@ -152,10 +152,10 @@ static inline __attribute__((always_inline)) void take_slot(void *arg, uint64_t 
 		memcpy(&word, w->host + offset, sizeof(word));
 	else if (!hi_propagation_read(w, w->addr + offset, &word))
 		return;
-	take_word(w, word,
-		  (struct hi_type_candidate){.slot = slot,
-					     .context = w->context,
-					     .evidence = HI_EVIDENCE_POINTER});
+	follow_word(w, word,
+		    (struct hi_type_candidate){.slot = slot,
+					       .context = w->context,
+					       .evidence = HI_EVIDENCE_POINTER});
 }
 
 /* ---- following ---- */
@@ -173,8 +173,8 @@ static void take_words(void *arg, const struct hi_layout *layout, bool array,
 	hi_walker_words(&w->walker, layout, array, true, addr, end - addr, take_slot, w);
 }
 
-static void take_rule_reference(void *arg, const struct hi_rule_reference *reference,
-				uint32_t layout)
+static void follow_rule_reference(void *arg, const struct hi_rule_reference *reference,
+				  uint32_t layout)
 {
 	struct hi_propagation_worker *w = arg;
 
@@ -187,9 +187,9 @@ static void take_rule_reference(void *arg, const struct hi_rule_reference *refer
 	else if (reference->slot)
 		w->has_slots = true;
 	else
-		take_word(w, reference->to,
-			  (struct hi_type_candidate){.layout = layout,
-						     .evidence = HI_EVIDENCE_CONTAINER});
+		follow_word(w, reference->to,
+			    (struct hi_type_candidate){
+				    .layout = layout, .evidence = HI_EVIDENCE_CONTAINER});
 }
 
 /* A word of a union: adds the only pointee for which the block has just the size, with
@@ -264,9 +264,9 @@ static uint64_t room_at(const struct hi_typing *typing, uint64_t addr,
 }
 
 /* Bytes of an object that have to be read to follow it. */
-static uint64_t bytes_of(struct hi_propagation_worker *w,
-			 const struct hi_propagation_entry *e,
-			 const struct hi_layout *layout)
+static uint64_t bytes_to_follow(struct hi_propagation_worker *w,
+				const struct hi_propagation_entry *e,
+				const struct hi_layout *layout)
 {
 	bool array = e->key & HI_KEY_ARRAY;
 
@@ -284,7 +284,7 @@ static void take_entry(struct hi_propagation_worker *w,
 	const struct hi_layout *layout =
 		hi_layouts_get(w->typing->layouts, e->key & HI_KEY_LAYOUT);
 	bool array = e->key & HI_KEY_ARRAY;
-	uint64_t usable = bytes_of(w, e, layout);
+	uint64_t usable = bytes_to_follow(w, e, layout);
 	bool tail_known = false;
 
 	if (layout->open_ended && layout->rules)
@@ -318,7 +318,7 @@ static void take_some(struct hi_propagation_worker *w)
 							&w->window, taken[i].addr, 8));
 	for (size_t i = 0; i < n; i++)
 		take_entry(w, &taken[i]);
-	flush(w);
+	flush_batch(w);
 	w->followed += n;
 }
 
@@ -329,7 +329,7 @@ void hi_propagation_drain(struct hi_propagation_worker *w)
 }
 
 /* Hands half of the stack, at most SHARE entries, to waiting threads. */
-static void share(struct hi_propagation_worker *w)
+static void share_entries(struct hi_propagation_worker *w)
 {
 	struct hi_propagation *s = w->propagation;
 	size_t n = w->todo.count / 2 < SHARE ? w->todo.count / 2 : SHARE;
@@ -381,7 +381,7 @@ static bool get_work(struct hi_propagation_worker *w)
 
 /* A task of hi_parallel: one worker until the end. Where fewer threads than
  * workers could be started, those that come later find nothing left to do. */
-static void work(void *arg, size_t task, unsigned worker)
+static void run_propagation_worker(void *arg, size_t task, unsigned worker)
 {
 	struct hi_propagation *s = arg;
 	struct hi_propagation_worker *w = s->workers[task];
@@ -396,13 +396,13 @@ static void work(void *arg, size_t task, unsigned worker)
 			take_some(w);
 			if (atomic_load_explicit(&s->hungry, memory_order_relaxed) &&
 			    w->todo.count >= 2 * ENTRIES)
-				share(w);
+				share_entries(w);
 		}
 	} while (get_work(w));
 }
 
 /* What roots lead to, and objects with a vtable, come first. */
-static void start(struct hi_propagation *s)
+static void push_roots(struct hi_propagation *s)
 {
 	struct hi_typing *typing = s->typing;
 	struct hi_propagation_worker *w = s->workers[0];
@@ -419,19 +419,19 @@ static void start(struct hi_propagation *s)
 	for (size_t i = 0; i < typing->seeds.count; i++) {
 		const struct hi_seed *seed = &typing->seeds.items[i];
 
-		take_word(w, seed->word,
-			  (struct hi_type_candidate){
-				  .slot = seed->slot,
-				  .layout = seed->layout,
-				  .context = seed->context,
-				  .evidence = seed->slot ? HI_EVIDENCE_POINTER
-							 : HI_EVIDENCE_CONTAINER});
+		follow_word(w, seed->word,
+			    (struct hi_type_candidate){
+				    .slot = seed->slot,
+				    .layout = seed->layout,
+				    .context = seed->context,
+				    .evidence = seed->slot ? HI_EVIDENCE_POINTER
+							   : HI_EVIDENCE_CONTAINER});
 	}
-	flush(w);
+	flush_batch(w);
 }
 
 /* Forgets all types but those that nothing can change. */
-static void reset(struct hi_typing *typing)
+static void forget_propagated_types(struct hi_typing *typing)
 {
 	for (hi_node id = 0; id < typing->objects->count; id++) {
 		if (!(typing->objects->type[id] & HI_KEY_SETTLED))
@@ -505,7 +505,7 @@ static bool create_workers(struct hi_propagation *s)
 		hi_walker_init(&w->walker, s->typing);
 		w->walker.arg = w;
 		w->walker.words = take_words;
-		w->walker.reference = take_rule_reference;
+		w->walker.reference = follow_rule_reference;
 		set_bounds(s, w);
 	}
 	return true;
@@ -513,10 +513,10 @@ static bool create_workers(struct hi_propagation *s)
 
 void hi_propagation_run(struct hi_propagation *s)
 {
-	flush(s->workers[0]);
+	flush_batch(s->workers[0]);
 	s->n_started = s->n_idle = 0;
 	atomic_store(&s->hungry, 0);
-	hi_parallel(s->n_workers, s->n_workers, work, s);
+	hi_parallel(s->n_workers, s->n_workers, run_propagation_worker, s);
 }
 
 /* Types by pointers to starts, then by interior pointers, then subobjects. */
@@ -524,7 +524,7 @@ static enum hi_status run_inference_rounds(struct hi_propagation *s, struct hi_e
 {
 	enum hi_status status;
 
-	start(s);
+	push_roots(s);
 	hi_propagation_run(s);
 	for (int i = 0, interior_rounds = 0; i < ROUNDS && !atomic_load(&s->stop); i++) {
 		if (!hi_propagation_release_arrays(s) &&
@@ -543,7 +543,7 @@ static enum hi_status run_inference_rounds(struct hi_propagation *s, struct hi_e
 	return status;
 }
 
-static bool collect(struct hi_propagation *s)
+static bool collect_workers(struct hi_propagation *s)
 {
 	struct hi_typing *typing = s->typing;
 	bool no_memory = atomic_load(&s->followed_candidates.no_memory);
@@ -565,8 +565,9 @@ static bool collect(struct hi_propagation *s)
 }
 
 /* One whole run; *again_ret: there were too many candidates. */
-static enum hi_status run(struct hi_typing *typing, unsigned threads, bool last_try,
-			  bool *again_ret, struct hi_error *err)
+static enum hi_status run_propagation(struct hi_typing *typing, unsigned threads,
+				      bool last_try, bool *again_ret,
+				      struct hi_error *err)
 {
 	uint64_t max = (uint64_t)MAX_CANDIDATES * typing->objects->count;
 	struct hi_propagation s = {.typing = typing,
@@ -587,7 +588,7 @@ static enum hi_status run(struct hi_typing *typing, unsigned threads, bool last_
 	*again_ret = atomic_load(&s.stop);
 	if (status == HI_OK && ok && !*again_ret)
 		status = hi_conflicts_collect(typing, &s.followed_candidates, err);
-	ok = collect(&s) && ok;
+	ok = collect_workers(&s) && ok;
 	free(s.before);
 	hi_vector_free(&s.shared);
 	hi_type_candidates_deinit(&s.followed_candidates);
@@ -603,15 +604,16 @@ static void drop_subobjects(struct hi_typing *typing)
 enum hi_status hi_types_propagate(struct hi_typing *typing, struct hi_error *err)
 {
 	bool again = false;
-	enum hi_status status = run(typing, typing->threads, false, &again, err);
+	enum hi_status status =
+		run_propagation(typing, typing->threads, false, &again, err);
 
 	if (status == HI_OK && again) {
-		reset(typing);
+		forget_propagated_types(typing);
 		if (typing->stats.subobjects.at_limit)
 			drop_subobjects(typing);
 		status = hi_vtables_find(typing, err);
 		if (status == HI_OK)
-			status = run(typing, 1, true, &again, err);
+			status = run_propagation(typing, 1, true, &again, err);
 	}
 	if (status != HI_OK)
 		return status;

@@ -99,7 +99,7 @@ static inline void label_hit(struct scanner *s, hi_node to, uint32_t label)
 }
 
 /* Looks the batch up and appends what it hits. */
-static void flush(struct scanner *s)
+static void flush_scanned_words(struct scanner *s)
 {
 	struct edge_buffer *e = &s->edges;
 	size_t n_hits = hi_objects_find_many(s->typing->objects, s->words, s->n, s->hits);
@@ -127,7 +127,7 @@ static void flush(struct scanner *s)
 }
 
 static inline __attribute__((always_inline)) void
-add_word(struct scanner *s, uint64_t word, uint8_t grade, uint32_t label)
+scan_word_to_edge(struct scanner *s, uint64_t word, uint8_t grade, uint32_t label)
 {
 	s->words[s->n] = word;
 	s->owners[s->n] = s->owner;
@@ -150,12 +150,12 @@ static void add_bytes(struct scanner *s, const uint8_t *host, uint64_t size)
 			now = n;
 		for (size_t i = 0; i < now; i++) {
 			memcpy(&word, host + 8 * i, sizeof(word));
-			add_word(s, word, HI_GRADE_CONSERVATIVE, 0);
+			scan_word_to_edge(s, word, HI_GRADE_CONSERVATIVE, 0);
 		}
 		host += 8 * now;
 		n -= now;
 		if (s->n == BATCH)
-			flush(s);
+			flush_scanned_words(s);
 	}
 }
 
@@ -189,8 +189,8 @@ static void set_labels(struct scanner *s, const struct hi_layout *layout)
 				    &s->slot_labels, &s->raw_labels);
 }
 
-static inline uint32_t label_of(const struct scanner *s,
-				const struct hi_pointer_slot *slot, bool known)
+static inline uint32_t slot_label_of(const struct scanner *s,
+				     const struct hi_pointer_slot *slot, bool known)
 {
 	uint32_t first = known ? s->slot_labels : s->raw_labels;
 
@@ -222,10 +222,10 @@ static inline __attribute__((always_inline)) void scan_slot(void *arg, uint64_t 
 	if (s->covered)
 		hi_cover_mark(s->covered, s->addr + offset - s->block);
 	s->words_scanned++;
-	add_word(s, word, known ? HI_GRADE_EXACT : HI_GRADE_CONSERVATIVE,
-		 label_of(s, slot, known));
+	scan_word_to_edge(s, word, known ? HI_GRADE_EXACT : HI_GRADE_CONSERVATIVE,
+			  slot_label_of(s, slot, known));
 	if (s->n == BATCH)
-		flush(s);
+		flush_scanned_words(s);
 }
 
 /* Plain slots of what lies inside the object, in place. */
@@ -265,15 +265,16 @@ static void scan_rule_reference(void *arg, const struct hi_rule_reference *refer
 	if (reference->lacks && reference->word - s->low < s->span)
 		hi_rule_note_lacks(reference->rule->lacks, reference->lacks);
 	s->words_scanned++;
-	add_word(s, reference->word, grade_of(reference),
-		 reference->weak ? 0
-				 : hi_labels_of_rule(s->typing->labels, reference->rule));
+	scan_word_to_edge(
+		s, reference->word, grade_of(reference),
+		reference->weak ? 0
+				: hi_labels_of_rule(s->typing->labels, reference->rule));
 	if (s->n == BATCH)
-		flush(s);
+		flush_scanned_words(s);
 }
 
 /* Of all such records of the object: from the first to the last one. */
-static void doubt_record(void *arg, uint64_t addr, uint64_t end)
+static void scan_unresolved_record(void *arg, uint64_t addr, uint64_t end)
 {
 	struct scanner *s = arg;
 
@@ -347,9 +348,10 @@ static uint32_t rest_label(struct scanner *s, uint32_t key)
 
 static void add_piece(struct scanner *s, hi_node piece, uint32_t label)
 {
-	add_word(s, hi_objects_address(s->typing->objects, piece), HI_GRADE_EXACT, label);
+	scan_word_to_edge(s, hi_objects_address(s->typing->objects, piece),
+			  HI_GRADE_EXACT, label);
 	if (s->n == BATCH)
-		flush(s);
+		flush_scanned_words(s);
 }
 
 /* The pieces of a pool hold together: Note [Subobjects] in subobjects.h. */
@@ -432,7 +434,7 @@ static void scan_typed(struct scanner *s, const struct hi_layout *layout, uint32
 	if (layout->n_rule_sites)
 		hi_walker_rule_sites(&s->walker, layout, array, s->addr, s->usable);
 	if (hi_walker_variant_is_open(&s->walker, layout, s->addr, s->usable))
-		doubt_record(s, s->addr, s->addr + s->usable);
+		scan_unresolved_record(s, s->addr, s->addr + s->usable);
 	scan_unresolved(s);
 	if (!s->is_certain && s->covered)
 		scan_doubtful(s, layout, array);
@@ -447,12 +449,12 @@ static bool scan_managed(void *arg, const struct hi_runtime_edge *edge)
 	struct scanner *s = arg;
 
 	s->words_scanned++;
-	add_word(s, edge->to,
-		 edge->grade == HI_GRADE_EXACT ? (uint8_t)GRADE_SURE
-					       : (uint8_t)edge->grade,
-		 0);
+	scan_word_to_edge(s, edge->to,
+			  edge->grade == HI_GRADE_EXACT ? (uint8_t)GRADE_SURE
+							: (uint8_t)edge->grade,
+			  0);
 	if (s->n == BATCH)
-		flush(s);
+		flush_scanned_words(s);
 	return s->status == HI_OK;
 }
 
@@ -544,7 +546,7 @@ static void scan_chunk_objects(struct scanner *s, hi_node first, hi_node n)
 		scan_object(s, id, key);
 		settle_type(s, id, key);
 	}
-	flush(s);
+	flush_scanned_words(s);
 }
 
 /* Copies the rows to arrays of their own size. */
@@ -568,7 +570,7 @@ static enum hi_status give_chunk(struct scanner *s, uint32_t index)
 	return hi_graph_builder_chunk(s->builder, index, chunk, &s->error);
 }
 
-static void scan_chunk(void *arg, size_t task, unsigned worker)
+static void scan_chunk_edges(void *arg, size_t task, unsigned worker)
 {
 	struct scanner *s = ((struct scanner **)arg)[worker];
 	const struct hi_objects *objects = s->typing->objects;
@@ -629,7 +631,7 @@ static struct scanner *scanner_create(struct hi_typing *typing,
 	s->walker.arg = s;
 	s->walker.words = scan_place;
 	s->walker.reference = scan_rule_reference;
-	s->walker.doubt = doubt_record;
+	s->walker.doubt = scan_unresolved_record;
 	s->walker.applier.keeps_lacks = true;
 	if (s->scratch && (s->cursor || !typing->runtime))
 		return s;
@@ -637,8 +639,9 @@ static struct scanner *scanner_create(struct hi_typing *typing,
 	return NULL;
 }
 
-static enum hi_status collect(struct hi_typing *typing, struct scanner **scanners,
-			      unsigned n, struct hi_error *err)
+static enum hi_status collect_scanners(struct hi_typing *typing,
+				       struct scanner **scanners, unsigned n,
+				       struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
@@ -680,8 +683,8 @@ enum hi_status hi_edges_scan(struct hi_typing *typing, struct hi_graph_builder *
 			status = hi_fail_memory(err, "edges");
 	}
 	if (status == HI_OK) {
-		hi_parallel(n, n_chunks, scan_chunk, scanners);
-		status = collect(typing, scanners, n, err);
+		hi_parallel(n, n_chunks, scan_chunk_edges, scanners);
+		status = collect_scanners(typing, scanners, n, err);
 	}
 	for (unsigned i = 0; i < n; i++)
 		scanner_destroy(scanners[i]);

@@ -51,7 +51,7 @@ void hi_subobjects_destroy(struct hi_subobjects *c)
 
 /* ---- the set ---- */
 
-static uint64_t hash(const struct hi_subobject_candidate *candidate)
+static uint64_t hash_candidate(const struct hi_subobject_candidate *candidate)
 {
 	uint64_t h = (candidate->at * 0x9e3779b97f4a7c15ull) ^
 		     ((candidate->key & ~EVIDENCE) * 0xd6e8feb86659fd93ull);
@@ -61,22 +61,22 @@ static uint64_t hash(const struct hi_subobject_candidate *candidate)
 	return h ^ h >> 29;
 }
 
-static bool is_same(const struct hi_subobject_candidate *a,
-		    const struct hi_subobject_candidate *b)
+static bool is_same_candidate(const struct hi_subobject_candidate *a,
+			      const struct hi_subobject_candidate *b)
 {
 	return a->at == b->at && ((a->key ^ b->key) & ~EVIDENCE) == 0;
 }
 
 static struct hi_subobject_candidate *
-slot_of(struct hi_subobject_candidate *candidates, uint32_t size,
-	const struct hi_subobject_candidate *candidate)
+candidate_slot_of(struct hi_subobject_candidate *candidates, uint32_t size,
+		  const struct hi_subobject_candidate *candidate)
 {
-	return &candidates[hi_probe(i, size, hash(candidate) / HI_SUBOBJECT_SHARDS,
-				    !candidates[i].at ||
-					    is_same(&candidates[i], candidate))];
+	return &candidates[hi_probe(
+		i, size, hash_candidate(candidate) / HI_SUBOBJECT_SHARDS,
+		!candidates[i].at || is_same_candidate(&candidates[i], candidate))];
 }
 
-static bool grow(struct hi_subobject_shard *shard)
+static bool grow_candidate_shard(struct hi_subobject_shard *shard)
 {
 	uint32_t size = shard->size ? shard->size * 2 : 64;
 	struct hi_subobject_candidate *candidates =
@@ -86,7 +86,7 @@ static bool grow(struct hi_subobject_shard *shard)
 		return false;
 	for (uint32_t i = 0; i < shard->size; i++)
 		if (shard->candidates[i].at)
-			*slot_of(candidates, size, &shard->candidates[i]) =
+			*candidate_slot_of(candidates, size, &shard->candidates[i]) =
 				shard->candidates[i];
 	free(shard->candidates);
 	shard->candidates = candidates;
@@ -94,16 +94,17 @@ static bool grow(struct hi_subobject_shard *shard)
 	return true;
 }
 
-static bool add_to(struct hi_subobject_shard *shard,
-		   const struct hi_subobject_candidate *candidate, bool *no_memory_ret)
+static bool add_to_shard(struct hi_subobject_shard *shard,
+			 const struct hi_subobject_candidate *candidate,
+			 bool *no_memory_ret)
 {
 	struct hi_subobject_candidate *slot;
 
-	if (shard->used >= shard->size / 4 * 3 && !grow(shard)) {
+	if (shard->used >= shard->size / 4 * 3 && !grow_candidate_shard(shard)) {
 		*no_memory_ret = true;
 		return false;
 	}
-	slot = slot_of(shard->candidates, shard->size, candidate);
+	slot = candidate_slot_of(shard->candidates, shard->size, candidate);
 	if (slot->at) {
 		if ((candidate->key & EVIDENCE) > (slot->key & EVIDENCE))
 			slot->key = candidate->key;
@@ -121,7 +122,7 @@ bool hi_subobjects_add(struct hi_subobjects *c, uint64_t addr, uint64_t size,
 						   (size & UINT32_MAX) << 32 |
 							   (key & ~HI_KEY_SETTLED)};
 	struct hi_subobject_shard *shard =
-		&c->shards[hash(&candidate) % HI_SUBOBJECT_SHARDS];
+		&c->shards[hash_candidate(&candidate) % HI_SUBOBJECT_SHARDS];
 	bool added, no_memory = false;
 
 	if (!addr || (addr & 7) || addr >> 56 || size < 8 ||
@@ -129,7 +130,7 @@ bool hi_subobjects_add(struct hi_subobjects *c, uint64_t addr, uint64_t size,
 	    hi_subobjects_failed(c))
 		return false;
 	pthread_mutex_lock(&shard->lock);
-	added = add_to(shard, &candidate, &no_memory);
+	added = add_to_shard(shard, &candidate, &no_memory);
 	pthread_mutex_unlock(&shard->lock);
 	if (no_memory)
 		atomic_store(&c->no_memory, true);
@@ -234,7 +235,7 @@ struct placing {
 };
 
 /* The block or range at addr. A place where nothing may be is one of its own. */
-static void find_place(struct placing *p, uint64_t addr)
+static void find_enclosing_range(struct placing *p, uint64_t addr)
 {
 	const struct hi_objects *o = p->old;
 	uint64_t offset = 0, usable;
@@ -278,7 +279,7 @@ static size_t keep_placed_candidates(struct placing *p,
 		uint64_t addr = hi_subobject_candidate_addr(&candidates[i]);
 
 		if (addr < p->block || addr >= p->block_end)
-			find_place(p, addr);
+			find_enclosing_range(p, addr);
 		if ((is_first_slot(p, addr,
 				   hi_subobject_candidate_size(&candidates[i])) ||
 		     (addr >= p->start && addr < p->end)) &&

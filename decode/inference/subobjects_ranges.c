@@ -49,7 +49,7 @@ static bool is_bss(const struct hi_image *image, size_t index)
 	return false;
 }
 
-static bool cut(struct hi_subobject_ranges *cuts, uint64_t start, uint64_t end)
+static bool push_cut(struct hi_subobject_ranges *cuts, uint64_t start, uint64_t end)
 {
 	return start >= end || hi_vector_push(cuts, ((struct hi_range){start, end}));
 }
@@ -68,30 +68,31 @@ static bool cut_thread(const struct hi_image *image, const struct hi_thread *thr
 	const struct hi_mapping *tls = hi_image_mapping_at(image, fs);
 	uint64_t start;
 
-	if (stack && !cut(cuts, stack->start,
-			  tls == stack && fs > sp ? thread_end(fs) : stack->end))
+	if (stack && !push_cut(cuts, stack->start,
+			       tls == stack && fs > sp ? thread_end(fs) : stack->end))
 		return false;
 	if (!tls)
 		return true;
 	start = fs - tls->start > STATIC_TLS_MAX ? fs - STATIC_TLS_MAX : tls->start;
-	return cut(cuts, start, thread_end(fs));
+	return push_cut(cuts, start, thread_end(fs));
 }
 
 static bool find_cuts(const struct hi_image *image, const struct hi_allocator *allocator,
 		      const struct hi_objects *objects, struct hi_subobject_ranges *cuts)
 {
 	for (size_t i = 0; allocator && i < allocator->n_regions; i++)
-		if (!cut(cuts, allocator->regions[i].start, allocator->regions[i].end))
+		if (!push_cut(cuts, allocator->regions[i].start,
+			      allocator->regions[i].end))
 			return false;
 	for (uint32_t i = 0; i < objects->n_regions; i++)
-		if (!cut(cuts, objects->regions[i].start, objects->regions[i].end))
+		if (!push_cut(cuts, objects->regions[i].start, objects->regions[i].end))
 			return false;
 	for (size_t i = 0; i < image->n_threads; i++)
 		if (!cut_thread(image, &image->threads[i], cuts))
 			return false;
 	for (size_t i = 0; i < image->n_mappings; i++)
 		if (is_bss(image, i) &&
-		    !cut(cuts, image->mappings[i].start, image->mappings[i].end))
+		    !push_cut(cuts, image->mappings[i].start, image->mappings[i].end))
 			return false;
 	return true;
 }

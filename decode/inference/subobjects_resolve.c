@@ -115,8 +115,9 @@ static size_t levels_to(const struct levels *l, size_t at)
 
 /* ---- candidates ---- */
 
-static const struct hi_layout *layout_of(struct hi_layouts *layouts,
-					 const struct hi_subobject_candidate *candidate)
+static const struct hi_layout *
+layout_of_candidate_key(struct hi_layouts *layouts,
+			const struct hi_subobject_candidate *candidate)
 {
 	return hi_layouts_get(layouts, candidate->key & HI_KEY_LAYOUT);
 }
@@ -126,7 +127,8 @@ static int compare_candidates(struct hi_layouts *layouts,
 			      const struct hi_subobject_candidate *a,
 			      const struct hi_subobject_candidate *b)
 {
-	int order = hi_layout_compare(layout_of(layouts, b), layout_of(layouts, a));
+	int order = hi_layout_compare(layout_of_candidate_key(layouts, b),
+				      layout_of_candidate_key(layouts, a));
 	uint64_t x = hi_subobject_candidate_addr(a), y = hi_subobject_candidate_addr(b);
 
 	if (order)
@@ -156,10 +158,11 @@ static int by_trust_of_position(const void *a, const void *b, void *arg)
 }
 
 /* b is where a has such a member or element. */
-static bool explains(struct hi_layouts *layouts, const struct hi_subobject_candidate *a,
-		     const struct hi_subobject_candidate *b)
+static bool explains_candidate(struct hi_layouts *layouts,
+			       const struct hi_subobject_candidate *a,
+			       const struct hi_subobject_candidate *b)
 {
-	const struct hi_layout *layout = layout_of(layouts, a);
+	const struct hi_layout *layout = layout_of_candidate_key(layouts, a);
 	uint64_t offset = hi_subobject_candidate_addr(b) - hi_subobject_candidate_addr(a);
 
 	if (hi_subobject_candidate_addr(b) < hi_subobject_candidate_addr(a) ||
@@ -170,11 +173,12 @@ static bool explains(struct hi_layouts *layouts, const struct hi_subobject_candi
 	offset -= layout->lead;
 	if ((a->key & HI_KEY_ARRAY) && layout->size)
 		offset %= layout->size;
-	return hi_layout_has_at(layouts, layout, offset, layout_of(layouts, b));
+	return hi_layout_has_at(layouts, layout, offset,
+				layout_of_candidate_key(layouts, b));
 }
 
-static bool overlap(const struct hi_subobject_candidate *a,
-		    const struct hi_subobject_candidate *b)
+static bool candidates_overlap(const struct hi_subobject_candidate *a,
+			       const struct hi_subobject_candidate *b)
 {
 	return hi_subobject_candidate_addr(a) < hi_subobject_candidate_end(b) &&
 	       hi_subobject_candidate_addr(b) < hi_subobject_candidate_end(a);
@@ -190,9 +194,9 @@ static unsigned find_in_the_way(const struct cluster *c, size_t position,
 	size_t at = levels_to(&c->taken, position);
 	unsigned n = 0;
 
-	if (at == NO_POSITION || !overlap(&c->candidates[at], candidate))
+	if (at == NO_POSITION || !candidates_overlap(&c->candidates[at], candidate))
 		at = levels_from(&c->taken, position);
-	while (at != NO_POSITION && overlap(&c->candidates[at], candidate) &&
+	while (at != NO_POSITION && candidates_overlap(&c->candidates[at], candidate) &&
 	       n < MAX_IN_THE_WAY) {
 		ret[n++] = &c->candidates[at];
 		at = levels_from(&c->taken, at + 1);
@@ -211,8 +215,8 @@ static void take_candidate(struct cluster *c, size_t position)
 		return;
 	}
 	for (unsigned i = 0; i < n; i++)
-		if (explains(c->layouts, in_the_way[i], candidate) ||
-		    explains(c->layouts, candidate, in_the_way[i])) {
+		if (explains_candidate(c->layouts, in_the_way[i], candidate) ||
+		    explains_candidate(c->layouts, candidate, in_the_way[i])) {
 			c->stats->explained++;
 			return;
 		}

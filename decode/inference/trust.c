@@ -12,7 +12,8 @@ static bool is_described(const struct hi_layout *layout, bool tail_known)
 	return layout->managed || layout->blob || tail_known || layout->open_ended;
 }
 
-static bool fills(const struct hi_layout *layout, bool array, uint64_t usable)
+static bool record_fills_block(const struct hi_layout *layout, bool array,
+			       uint64_t usable)
 {
 	/* Of these each word is looked at. */
 	if (layout->klass == HI_TYPE_POINTER_ARRAY || layout->opaque)
@@ -36,7 +37,7 @@ bool hi_record_is_certain(const struct hi_layout *layout, uint32_t key, uint64_t
 	if (evidence == HI_EVIDENCE_CONTAINER || evidence == HI_EVIDENCE_RUNTIME)
 		return layout->klass != HI_TYPE_SCALAR;
 	return is_described(layout, tail_known) ||
-	       fills(layout, key & HI_KEY_ARRAY, usable);
+	       record_fills_block(layout, key & HI_KEY_ARRAY, usable);
 }
 
 bool hi_cover_begin(struct hi_cover *cover, uint64_t usable)
@@ -68,7 +69,7 @@ static void cover_rule_site(struct hi_cover *cover, const struct hi_typing *typi
 			    const struct hi_rule_site *site, uint64_t base, uint64_t end)
 {
 	const struct hi_type_source *types = &typing->source.types;
-	uint64_t size = types->type(types->arg, site->rules->type)->size;
+	uint64_t size = hi_type_source_get(types, site->rules->type)->size;
 	uint64_t at = base + site->offset;
 
 	for (uint64_t n = site->count; n && at < end; n--, at += site->stride)

@@ -21,19 +21,19 @@ void hi_type_candidates_deinit(struct hi_type_candidates *set)
 	}
 }
 
-static uint64_t hash(uint64_t key)
+static uint64_t hash_object_layout(uint64_t key)
 {
 	key *= 0x9e3779b97f4a7c15ull;
 	return key ^ key >> 32;
 }
 
-static uint64_t *slot_of(uint64_t *keys, uint32_t size, uint64_t key)
+static uint64_t *type_slot_of(uint64_t *keys, uint32_t size, uint64_t key)
 {
-	return &keys[hi_probe(i, size, hash(key) / HI_TYPE_CANDIDATE_SHARDS,
+	return &keys[hi_probe(i, size, hash_object_layout(key) / HI_TYPE_CANDIDATE_SHARDS,
 			      !keys[i] || keys[i] == key)];
 }
 
-static bool grow(struct hi_type_candidate_shard *shard)
+static bool grow_type_shard(struct hi_type_candidate_shard *shard)
 {
 	uint32_t size = shard->size ? shard->size * 2 : 64;
 	uint64_t *keys = size > shard->size ? hi_calloc(size, sizeof(*keys)) : NULL;
@@ -42,25 +42,26 @@ static bool grow(struct hi_type_candidate_shard *shard)
 		return false;
 	for (uint32_t i = 0; i < shard->size; i++)
 		if (shard->keys[i])
-			*slot_of(keys, size, shard->keys[i]) = shard->keys[i];
+			*type_slot_of(keys, size, shard->keys[i]) = shard->keys[i];
 	free(shard->keys);
 	shard->keys = keys;
 	shard->size = size;
 	return true;
 }
 
-static bool add(struct hi_type_candidates *set, uint32_t object, uint32_t layout)
+static bool add_object_layout(struct hi_type_candidates *set, uint32_t object,
+			      uint32_t layout)
 {
 	uint64_t key = (uint64_t)object << 32 | layout, *slot;
 	struct hi_type_candidate_shard *shard =
-		&set->shards[hash(key) % HI_TYPE_CANDIDATE_SHARDS];
+		&set->shards[hash_object_layout(key) % HI_TYPE_CANDIDATE_SHARDS];
 	bool added = false;
 
 	pthread_mutex_lock(&shard->lock);
-	if (shard->used * 2 >= shard->size && !grow(shard)) {
+	if (shard->used * 2 >= shard->size && !grow_type_shard(shard)) {
 		atomic_store(&set->no_memory, true);
 	} else {
-		slot = slot_of(shard->keys, shard->size, key);
+		slot = type_slot_of(shard->keys, shard->size, key);
 		added = *slot == 0;
 		*slot = key;
 		shard->used += added;
@@ -72,7 +73,7 @@ static bool add(struct hi_type_candidates *set, uint32_t object, uint32_t layout
 bool hi_type_candidates_add(struct hi_type_candidates *set, uint32_t object,
 			    uint32_t layout)
 {
-	bool added = add(set, object, layout);
+	bool added = add_object_layout(set, object, layout);
 
 	if (added)
 		atomic_fetch_add(&set->count, 1);
@@ -82,5 +83,5 @@ bool hi_type_candidates_add(struct hi_type_candidates *set, uint32_t object,
 void hi_type_candidates_add_first(struct hi_type_candidates *set, uint32_t object,
 				  uint32_t layout)
 {
-	(void)add(set, object, layout);
+	(void)add_object_layout(set, object, layout);
 }

@@ -77,7 +77,7 @@ static const struct hi_type *unknown_type(void *arg, hi_type_id id)
 struct used_layouts HI_VECTOR(struct hi_layout *);
 
 /* By name, so that ids do not depend on the order of discovery. */
-static int by_name(const void *a, const void *b)
+static int compare_layout_names(const void *a, const void *b)
 {
 	const struct hi_layout *x = *(struct hi_layout *const *)a;
 	const struct hi_layout *y = *(struct hi_layout *const *)b;
@@ -98,7 +98,8 @@ static enum hi_status collect_used(struct hi_typing *typing, struct used_layouts
 			return hi_fail_memory(err, "types");
 	}
 	if (used->count > 1)
-		qsort(used->items, used->count, sizeof(*used->items), by_name);
+		qsort(used->items, used->count, sizeof(*used->items),
+		      compare_layout_names);
 	typing->layout_of_type = hi_calloc(used->count + 1, sizeof(uint32_t));
 	typing->n_types = (uint32_t)used->count + 1;
 	return typing->layout_of_type ? HI_OK : hi_fail_memory(err, "types");
@@ -253,8 +254,8 @@ static enum hi_status scan_and_name(struct hi_typing *typing, struct hi_graph_bu
 	return status;
 }
 
-static enum hi_status build(struct hi_typing *typing, struct hi_graph_builder **b,
-			    struct hi_error *err)
+static enum hi_status build_typed_graph(struct hi_typing *typing,
+					struct hi_graph_builder **b, struct hi_error *err)
 {
 	uint64_t t0 = hi_clock_ns(), t1, t2;
 	enum hi_status status = hi_roots_find(typing, *b, err);
@@ -386,7 +387,7 @@ hi_typing_run_with(const struct hi_image *image, struct hi_modules *modules,
 		status = typing_create(image, modules, source, allocator, objects,
 				       options, &typing, err);
 	if (status == HI_OK)
-		status = build(typing, &b, err);
+		status = build_typed_graph(typing, &b, err);
 	if (status == HI_OK)
 		status = hi_graph_seal(hi_take(b), graph_ret, err);
 	if (status == HI_OK)

@@ -225,7 +225,7 @@ static void classify_nodes(struct classification *f)
 	}
 }
 
-static void put_aside(void *arg, uint64_t addr)
+static void mark_put_aside(void *arg, uint64_t addr)
 {
 	struct classification *f = arg;
 	hi_node node = hi_objects_find(f->graph->objects, addr, NULL);
@@ -249,7 +249,7 @@ static enum hi_status classify_unreachable(struct classification *f, struct hi_e
 		return hi_fail_memory(err, "classes of unreachable objects");
 	classify_nodes(f);
 	if (runtime->ops->put_aside)
-		runtime->ops->put_aside(f->cursor, put_aside, f);
+		runtime->ops->put_aside(f->cursor, mark_put_aside, f);
 	return f->no_memory ? hi_fail_memory(err, "classes of unreachable objects")
 			    : HI_OK;
 }

@@ -58,7 +58,7 @@ struct verdict_pass {
 	bool no_memory;
 };
 
-static bool set_bit(uint64_t *bits, hi_node i)
+static bool set_bit_atomically(uint64_t *bits, hi_node i)
 {
 	uint64_t mask = 1ull << (i & 63);
 	bool was_set = bits[i >> 6] & mask;
@@ -82,7 +82,7 @@ static void want_node(struct verdict_pass *p, hi_node node, uint64_t *high)
 	uint64_t end = start + hi_object_usable(p->graph->objects, node);
 	uint64_t pages = (end >> FILTER_PAGE) - (start >> FILTER_PAGE);
 
-	set_bit(w->nodes, node);
+	set_bit_atomically(w->nodes, node);
 	if (start < w->low)
 		w->low = start;
 	if (end > *high)
@@ -98,7 +98,7 @@ static void want_node(struct verdict_pass *p, hi_node node, uint64_t *high)
 	}
 }
 
-static bool is_wanted(const struct verdict_pass *p, hi_node node)
+static bool is_wanted_leak(const struct verdict_pass *p, hi_node node)
 {
 	const struct hi_graph *g = p->graph;
 
@@ -120,7 +120,7 @@ static bool want_leaks(struct verdict_pass *p)
 		return false;
 	p->wanted->low = UINT64_MAX;
 	for (hi_node i = 0; i < p->graph->n_objects; i++)
-		if (is_wanted(p, i))
+		if (is_wanted_leak(p, i))
 			want_node(p, i, &high);
 	p->wanted->span = high > p->wanted->low ? high - p->wanted->low : 0;
 	return true;
@@ -136,7 +136,7 @@ static void flush_words(struct word_search *s)
 	for (size_t i = 0; i < n; i++) {
 		hi_node node = s->hits[i].id;
 
-		if (hi_bit(s->wanted->nodes, node) && set_bit(s->seen, node) &&
+		if (hi_bit(s->wanted->nodes, node) && set_bit_atomically(s->seen, node) &&
 		    !hi_vector_push(
 			    &s->found,
 			    ((struct hi_witness){node, s->places[s->hits[i].index]})))
@@ -185,7 +185,7 @@ static void look_at_range(struct word_search *s, uint64_t start, uint64_t end)
 	s->unreadable += spans.unreadable;
 }
 
-static void look_at_object(struct word_search *s, hi_node node)
+static void look_up_object_words(struct word_search *s, hi_node node)
 {
 	const struct hi_objects *o = s->typing->objects;
 	uint64_t addr = hi_objects_address(o, node), size = hi_object_usable(o, node);
@@ -213,7 +213,7 @@ static void search_chunk(void *arg, size_t task, unsigned worker)
 	for (hi_node i = 0; i < left && i < HI_CHUNK_NODES; i++)
 		if (hi_bit(p->reach->any, first + i) &&
 		    !hi_object_is_internal(p->typing->objects, first + i))
-			look_at_object(s, first + i);
+			look_up_object_words(s, first + i);
 	flush_words(s);
 }
 
@@ -325,7 +325,7 @@ static void search_registers(struct verdict_pass *p)
 
 /* ---- what was found ---- */
 
-static int by_node(const void *a, const void *b)
+static int compare_witnesses(const void *a, const void *b)
 {
 	const struct hi_witness *x = a, *y = b;
 
@@ -350,11 +350,11 @@ static void take_found(struct verdict_pass *p)
 		p->no_memory |= s->no_memory;
 	}
 	if (all.count > 1)
-		qsort(all.items, all.count, sizeof(*all.items), by_node);
+		qsort(all.items, all.count, sizeof(*all.items), compare_witnesses);
 	for (size_t i = 0; i < all.count; i++) {
 		hi_node node = all.items[i].node;
 
-		if (!set_bit(p->likely, node))
+		if (!set_bit_atomically(p->likely, node))
 			continue;
 		p->no_memory |= !hi_vector_push(&p->todo, node) ||
 				!hi_vector_push(&p->typing->witnesses, all.items[i]);
@@ -372,16 +372,16 @@ static void follow_node(struct verdict_pass *p, hi_node node)
 		if (edges.grade[i] != HI_GRADE_WEAK &&
 		    edges.to[i] < p->graph->n_objects &&
 		    hi_bit(p->wanted->nodes, edges.to[i]) &&
-		    set_bit(s->seen, edges.to[i]))
+		    set_bit_atomically(s->seen, edges.to[i]))
 			p->no_memory |= !hi_vector_push(
 				&s->found,
 				((struct hi_witness){
 					edges.to[i],
 					hi_objects_address(p->graph->objects, node)}));
-	look_at_object(s, node);
+	look_up_object_words(s, node);
 	flush_words(s);
 	for (size_t i = 0; i < s->found.count; i++) {
-		if (!set_bit(p->likely, s->found.items[i].node))
+		if (!set_bit_atomically(p->likely, s->found.items[i].node))
 			continue;
 		p->no_memory |= !hi_vector_push(&p->todo, s->found.items[i].node) ||
 				!hi_vector_push(&p->typing->witnesses, s->found.items[i]);
@@ -476,7 +476,7 @@ static bool run_pass(struct verdict_pass *p)
 	}
 	if (p->typing->witnesses.count > 1)
 		qsort(p->typing->witnesses.items, p->typing->witnesses.count,
-		      sizeof(*p->typing->witnesses.items), by_node);
+		      sizeof(*p->typing->witnesses.items), compare_witnesses);
 	return !p->no_memory && !p->searches[0]->no_memory;
 }
 

@@ -28,7 +28,7 @@ struct vtable_scan {
 	uint64_t found;
 };
 
-static uint32_t ask(struct vtable_scan *s, uint64_t vptr)
+static uint32_t look_up_vtable(struct vtable_scan *s, uint64_t vptr)
 {
 	const struct hi_typing_source *source = &s->typing->source;
 	const char *name = "";
@@ -52,7 +52,7 @@ static uint32_t layout_of_vptr(struct vtable_scan *s, uint64_t vptr)
 	struct told *told = &s->told[(vptr >> 3) * 0x9e3779b97f4a7c15ull >> 54];
 
 	if (told->vptr != vptr) {
-		told->layout = ask(s, vptr);
+		told->layout = look_up_vtable(s, vptr);
 		told->vptr = vptr;
 	}
 	return told->layout;
@@ -71,8 +71,8 @@ static bool read_first_word(struct vtable_scan *s, uint64_t addr, uint64_t *ret)
 }
 
 /* n elements side by side, each with the same vtable? */
-static bool is_array(struct vtable_scan *s, const struct hi_layout *layout, uint64_t addr,
-		     uint64_t usable, uint64_t vptr)
+static bool is_array_of_vtables(struct vtable_scan *s, const struct hi_layout *layout,
+				uint64_t addr, uint64_t usable, uint64_t vptr)
 {
 	uint64_t n = layout->size >= 8 ? usable / layout->size : 0, word;
 
@@ -94,7 +94,7 @@ static bool fills_block(const struct hi_layout *layout, uint64_t usable)
 	       usable <= hi_fit_usable(layout->size);
 }
 
-static void look_at(struct vtable_scan *s, hi_node id)
+static void type_object_by_vtable(struct vtable_scan *s, hi_node id)
 {
 	struct hi_objects *objects = s->typing->objects;
 	uint64_t addr = hi_objects_address(objects, id), vptr;
@@ -114,7 +114,7 @@ static void look_at(struct vtable_scan *s, hi_node id)
 		return;
 	key = (uint32_t)HI_EVIDENCE_VTABLE << HI_KEY_EVIDENCE_SHIFT | HI_KEY_SETTLED |
 	      index;
-	if (is_array(s, layout, addr, usable, vptr))
+	if (is_array_of_vtables(s, layout, addr, usable, vptr))
 		key |= HI_KEY_ARRAY;
 	else if (!fills_block(layout, usable))
 		key = (uint32_t)HI_EVIDENCE_SHAPE << HI_KEY_EVIDENCE_SHIFT | index;
@@ -122,14 +122,14 @@ static void look_at(struct vtable_scan *s, hi_node id)
 	s->found++;
 }
 
-static void scan_chunk(void *arg, size_t task, unsigned worker)
+static void scan_chunk_vtables(void *arg, size_t task, unsigned worker)
 {
 	struct vtable_scan *s = ((struct vtable_scan **)arg)[worker];
 	hi_node first = (hi_node)task << HI_CHUNK_SHIFT;
 	hi_node left = s->typing->objects->count - first;
 
 	for (hi_node i = 0; i < left && i < HI_CHUNK_NODES; i++)
-		look_at(s, first + i);
+		type_object_by_vtable(s, first + i);
 }
 
 /* A sample of objects over the whole heap, when the symbols do not say that there is C++.
@@ -139,7 +139,7 @@ static bool sample_finds_any(struct vtable_scan *s)
 	hi_node count = s->typing->objects->count, step = count / SAMPLES + 1;
 
 	for (hi_node id = 0; id < count && !s->found; id += step)
-		look_at(s, id);
+		type_object_by_vtable(s, id);
 	return s->found;
 }
 
@@ -191,7 +191,7 @@ enum hi_status hi_vtables_find(struct hi_typing *typing, struct hi_error *err)
 			status = hi_fail_memory(err, "vtables");
 	}
 	if (status == HI_OK && (has_cxx(typing) || sample_finds_any(scans[0])))
-		hi_parallel(typing->threads, n_chunks, scan_chunk, scans);
+		hi_parallel(typing->threads, n_chunks, scan_chunk_vtables, scans);
 	for (unsigned i = 0; i < typing->threads; i++)
 		free(scans[i]);
 	return status;

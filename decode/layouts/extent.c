@@ -19,14 +19,14 @@ static bool ends_open(const struct hi_typing *typing, const struct hi_type *type
 		if (type->kind != HI_KIND_STRUCT || type->n_members == 0)
 			return false;
 		last = &type->members[type->n_members - 1];
-		type = typing->source.types.type(typing->source.types.arg, last->type);
+		type = hi_type_source_get(&typing->source.types, last->type);
 	}
 	return false;
 }
 
 /* NULL: no type, or only a name. */
-static const struct hi_layout *layout_of(const struct hi_typing *typing,
-					 const struct hi_graph *graph, hi_node node)
+static const struct hi_layout *layout_of_node(const struct hi_typing *typing,
+					      const struct hi_graph *graph, hi_node node)
 {
 	uint32_t index = hi_typing_layout_of(typing, node);
 
@@ -56,7 +56,7 @@ static void counted_extent(const struct hi_layout *layout, uint64_t usable,
 struct hi_extent hi_typing_extent(const struct hi_typing *typing,
 				  const struct hi_graph *graph, hi_node node)
 {
-	const struct hi_layout *layout = layout_of(typing, graph, node);
+	const struct hi_layout *layout = layout_of_node(typing, graph, node);
 	uint64_t usable = hi_object_usable(graph->objects, node), used;
 	struct hi_extent e = {.end = usable};
 	bool array = graph->objects->flags[node] & HI_OBJECT_ARRAY;
@@ -91,7 +91,7 @@ uint64_t hi_typing_live_bytes(const struct hi_typing *typing,
 uint64_t hi_typing_text_size(const struct hi_typing *typing, const struct hi_graph *graph,
 			     hi_node node, const uint8_t *bytes, uint64_t size)
 {
-	const struct hi_layout *layout = layout_of(typing, graph, node);
+	const struct hi_layout *layout = layout_of_node(typing, graph, node);
 	bool is_chars = layout && layout->klass == HI_TYPE_STRING;
 	uint64_t length;
 

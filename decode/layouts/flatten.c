@@ -48,11 +48,6 @@ struct flatten {
 	bool too_complex, no_memory;
 };
 
-static const struct hi_type *type_of(const struct flatten *f, hi_type_id id)
-{
-	return f->types->type(f->types->arg, id);
-}
-
 static void push_item(struct flatten *f, struct item item)
 {
 	if (f->visited + f->items.count >= MAX_ITEMS)
@@ -61,7 +56,7 @@ static void push_item(struct flatten *f, struct item item)
 		f->no_memory = true;
 }
 
-static void emit(struct flatten *f, struct hi_pointer_slot slot)
+static void emit_slot(struct flatten *f, struct hi_pointer_slot slot)
 {
 	bool to_end = slot.count == HI_POINTER_SLOT_TO_END;
 
@@ -82,11 +77,11 @@ static void emit(struct flatten *f, struct hi_pointer_slot slot)
 static void emit_word(struct flatten *f, const struct item *at,
 		      enum hi_pointer_slot_kind kind, hi_type_id pointee)
 {
-	emit(f, (struct hi_pointer_slot){.offset = at->offset,
-					 .count = at->count,
-					 .stride = at->count == 1 ? 8 : at->stride,
-					 .kind = kind,
-					 .pointee = pointee});
+	emit_slot(f, (struct hi_pointer_slot){.offset = at->offset,
+					      .count = at->count,
+					      .stride = at->count == 1 ? 8 : at->stride,
+					      .kind = kind,
+					      .pointee = pointee});
 }
 
 /* All aligned words of [start, end) as one raw run. */
@@ -96,10 +91,10 @@ static void emit_raw_run(struct flatten *f, uint64_t start, uint64_t end)
 
 	if (end < first || end - first < 8)
 		return;
-	emit(f, (struct hi_pointer_slot){.offset = first,
-					 .count = (end - first) / 8,
-					 .stride = 8,
-					 .kind = HI_POINTER_SLOT_RAW});
+	emit_slot(f, (struct hi_pointer_slot){.offset = first,
+					      .count = (end - first) / 8,
+					      .stride = 8,
+					      .kind = HI_POINTER_SLOT_RAW});
 }
 
 /* The extent of count repetitions of `size` bytes each, cut at the type's end. */
@@ -119,11 +114,11 @@ static void emit_raw(struct flatten *f, const struct item *at, uint64_t size)
 	uint64_t words = size / 8;
 
 	if (at->count == HI_POINTER_SLOT_TO_END) {
-		emit(f,
-		     (struct hi_pointer_slot){.offset = (at->offset + 7) & ~(uint64_t)7,
-					      .count = HI_POINTER_SLOT_TO_END,
-					      .stride = 8,
-					      .kind = HI_POINTER_SLOT_RAW});
+		emit_slot(f, (struct hi_pointer_slot){.offset = (at->offset + 7) &
+								~(uint64_t)7,
+						      .count = HI_POINTER_SLOT_TO_END,
+						      .stride = 8,
+						      .kind = HI_POINTER_SLOT_RAW});
 	} else if (at->count == 1 || at->stride % 8 || at->offset % 8 ||
 		   words > MAX_EXPAND) {
 		emit_raw_run(f, at->offset, extent_end(f, at, size));
@@ -144,7 +139,8 @@ static bool is_covered(const struct flatten *f, const struct item *at, uint64_t 
 {
 	for (uint32_t i = 0; at->cover && i < at->cover->n; i++) {
 		const struct hi_rule *rule = &at->cover->items[i];
-		const struct hi_type *named = type_of(f, hi_code_type(rule->lvalue));
+		const struct hi_type *named =
+			hi_type_source_get(f->types, hi_code_type(rule->lvalue));
 		uint64_t n = named->size ? named->size : 1;
 
 		if (rule->is_static && rule->offset < at->within + size &&
@@ -159,7 +155,8 @@ static bool is_inside(const struct flatten *f, const struct item *at, uint64_t s
 {
 	for (uint32_t i = 0; at->cover && size && i < at->cover->n; i++) {
 		const struct hi_rule *rule = &at->cover->items[i];
-		const struct hi_type *named = type_of(f, hi_code_type(rule->lvalue));
+		const struct hi_type *named =
+			hi_type_source_get(f->types, hi_code_type(rule->lvalue));
 
 		if (rule->is_static && rule->offset <= at->within &&
 		    at->within - rule->offset + size <= named->size)
@@ -168,7 +165,7 @@ static bool is_inside(const struct flatten *f, const struct item *at, uint64_t s
 	return false;
 }
 
-static const struct hi_rules *rules_of(const struct flatten *f, hi_type_id type)
+static const struct hi_rules *rules_of_type(const struct flatten *f, hi_type_id type)
 {
 	const struct hi_rule_source *source = &f->types->rules;
 
@@ -201,12 +198,12 @@ static bool is_template_integer(const struct flatten *f, const struct hi_type *r
 	if (!record->n_args)
 		return false;
 	if (type->kind == HI_KIND_ARRAY)
-		type = type_of(f, type->target);
+		type = hi_type_source_get(f->types, type->target);
 	if (!is_wide_integer(type))
 		return false;
 	for (uint32_t i = 0; i < record->n_args; i++)
 		if (record->args[i].type &&
-		    type_of(f, record->args[i].type)->id == type->id)
+		    hi_type_source_get(f->types, record->args[i].type)->id == type->id)
 			return true;
 	return false;
 }
@@ -216,13 +213,15 @@ static bool visit_rules(struct flatten *f, const struct item *at,
 			const struct hi_type *type, const struct hi_rules *rules)
 {
 	if (rules->same_as && rules->same_as != type->id &&
-	    type_of(f, rules->same_as)->size) {
+	    hi_type_source_get(f->types, rules->same_as)->size) {
 		push_item(f, (struct item){.type = rules->same_as,
 					   .offset = at->offset,
 					   .count = at->count,
 					   .stride = at->stride,
 					   .in_template = is_template_integer(
-						   f, type, type_of(f, rules->same_as))});
+						   f, type,
+						   hi_type_source_get(f->types,
+								      rules->same_as))});
 		return true;
 	}
 	add_rule_site(f, at, rules, type->size);
@@ -268,14 +267,16 @@ static void visit_record(struct flatten *f, const struct item *at,
 
 		if (m->bit_size || m->is_vptr)
 			continue;
-		item = (struct item){m->type,
-				     at->offset + m->offset,
-				     at->count,
-				     at->stride,
-				     cover,
-				     within + m->offset,
-				     is_template_integer(f, type, type_of(f, m->type))};
-		if (is_undefined(type_of(f, m->type)))
+		item = (struct item){
+			m->type,
+			at->offset + m->offset,
+			at->count,
+			at->stride,
+			cover,
+			within + m->offset,
+			is_template_integer(f, type,
+					    hi_type_source_get(f->types, m->type))};
+		if (is_undefined(hi_type_source_get(f->types, m->type)))
 			visit_undefined(f, &item, type, i);
 		else
 			push_item(f, item);
@@ -312,7 +313,7 @@ static void visit_elements(struct flatten *f, const struct item *at, hi_type_id 
 static void visit_array(struct flatten *f, const struct item *at,
 			const struct hi_type *type)
 {
-	const struct hi_type *element = type_of(f, type->target);
+	const struct hi_type *element = hi_type_source_get(f->types, type->target);
 	bool flexible = type->flexible || type->count == 0;
 	bool at_the_end = at->offset <= f->size && f->size - at->offset < 8;
 	uint64_t bytes;
@@ -349,10 +350,10 @@ static void visit_array(struct flatten *f, const struct item *at,
 	visit_elements(f, at, type->target, type->count, element->size);
 }
 
-static void visit(struct flatten *f, const struct item *at)
+static void visit_flattened_type(struct flatten *f, const struct item *at)
 {
-	const struct hi_type *type = type_of(f, at->type);
-	const struct hi_rules *rules = rules_of(f, type->id);
+	const struct hi_type *type = hi_type_source_get(f->types, at->type);
+	const struct hi_rules *rules = rules_of_type(f, type->id);
 	bool is_record = type->kind == HI_KIND_STRUCT || type->kind == HI_KIND_UNION;
 
 	if (is_record ? is_inside(f, at, type->size) : is_covered(f, at, type->size))
@@ -416,7 +417,7 @@ static uint64_t slot_end(const struct hi_pointer_slot *s)
 }
 
 /* Does the word at offset overlap one of the run? */
-static bool touches(const struct hi_pointer_slot *run, uint64_t offset)
+static bool run_touches_word(const struct hi_pointer_slot *run, uint64_t offset)
 {
 	uint64_t d;
 
@@ -434,8 +435,8 @@ static bool share_words(const struct hi_pointer_slot *a, const struct hi_pointer
 	if (slot_end(a) <= b->offset || slot_end(b) <= a->offset)
 		return false;
 	if (a->stride == b->stride)
-		return a->offset < b->offset ? touches(a, b->offset)
-					     : touches(b, a->offset);
+		return a->offset < b->offset ? run_touches_word(a, b->offset)
+					     : run_touches_word(b, a->offset);
 	if (a->count > b->count) {
 		const struct hi_pointer_slot *longer = a;
 
@@ -445,7 +446,7 @@ static bool share_words(const struct hi_pointer_slot *a, const struct hi_pointer
 	if (a->count > MAX_EXPAND)
 		return true; /* not worth to find out */
 	for (uint64_t i = 0; i < a->count; i++)
-		if (touches(b, a->offset + i * a->stride))
+		if (run_touches_word(b, a->offset + i * a->stride))
 			return true;
 	return false;
 }
@@ -503,7 +504,7 @@ static void drop_doubles(struct flatten *f)
 	f->slots.count = kept;
 }
 
-static bool merge(struct flatten *f)
+static bool merge_slots(struct flatten *f)
 {
 	bool overlap = false;
 
@@ -532,9 +533,9 @@ static void flatten_type(struct flatten *f, hi_type_id id)
 		struct item at = f->items.items[--f->items.count];
 
 		f->visited++;
-		visit(f, &at);
+		visit_flattened_type(f, &at);
 	}
-	if (!f->no_memory && !f->too_complex && !merge(f))
+	if (!f->no_memory && !f->too_complex && !merge_slots(f))
 		f->no_memory = true;
 }
 

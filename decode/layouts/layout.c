@@ -46,11 +46,6 @@ struct hi_layouts_private {
 	_Atomic bool failed;
 };
 
-static const struct hi_type *type_of(struct hi_layouts *layouts, hi_type_id id)
-{
-	return layouts->priv->source.type(layouts->priv->source.arg, id);
-}
-
 static bool copy_rule_sites(struct hi_layouts *layouts, struct hi_layout *layout,
 			    const struct hi_rule_sites *rule_sites)
 {
@@ -88,7 +83,7 @@ static uint64_t wants_of_pointee(struct hi_layouts *layouts, const struct hi_typ
 	for (int depth = 0; source->rules && depth < 8; depth++) {
 		if (type->kind != HI_KIND_POINTER && type->kind != HI_KIND_ARRAY)
 			break;
-		type = type_of(layouts, type->target);
+		type = hi_type_source_get(&layouts->priv->source, type->target);
 		rules = source->rules(source->arg, type->id);
 		if (rules)
 			return rules->wants;
@@ -164,8 +159,8 @@ static bool enter_layout(struct hi_layouts *layouts, struct hi_layout *layout)
 	return true;
 }
 
-static struct hi_layout *make_layout(struct hi_layouts *layouts,
-				     const struct hi_type *type, const char *name)
+static struct hi_layout *make_new_layout(struct hi_layouts *layouts,
+					 const struct hi_type *type, const char *name)
 {
 	struct hi_layout *layout = hi_arena_alloc(&layouts->priv->arena, sizeof(*layout));
 	const struct hi_rule_source *source = &layouts->priv->source.rules;
@@ -223,7 +218,7 @@ static bool map_grow(struct hi_layouts *layouts)
 
 static uint32_t index_for(struct hi_layouts *layouts, hi_type_id id)
 {
-	const struct hi_type *type = type_of(layouts, id);
+	const struct hi_type *type = hi_type_source_get(&layouts->priv->source, id);
 	struct hi_layout *layout;
 
 	switch (type->kind) {
@@ -245,7 +240,7 @@ static uint32_t index_for(struct hi_layouts *layouts, hi_type_id id)
 	}
 	if (type->size >= (uint64_t)1 << 46)
 		return HI_LAYOUT_NOTHING; /* hostile */
-	layout = make_layout(layouts, type, type->name);
+	layout = make_new_layout(layouts, type, type->name);
 	if (!layout) {
 		atomic_store(&layouts->priv->failed, true);
 		return HI_LAYOUT_NOTHING;
@@ -256,7 +251,7 @@ static uint32_t index_for(struct hi_layouts *layouts, hi_type_id id)
 /* Under the lock. Several ids may stand for one type: it has one layout. */
 static uint32_t find_layout(struct hi_layouts *layouts, hi_type_id id)
 {
-	hi_type_id one = type_of(layouts, id)->id;
+	hi_type_id one = hi_type_source_get(&layouts->priv->source, id)->id;
 	struct map_entry *entry;
 	uint32_t index;
 
@@ -309,7 +304,7 @@ static uint32_t find_named(struct hi_layouts *layouts, const char *name, bool bl
 static uint32_t make_named(struct hi_layouts *layouts, const char *name, bool blob)
 {
 	const char *copy = hi_arena_strdup(&layouts->priv->arena, name);
-	struct hi_layout *layout = copy ? make_layout(layouts, NULL, copy) : NULL;
+	struct hi_layout *layout = copy ? make_new_layout(layouts, NULL, copy) : NULL;
 
 	if (!layout || !hi_vector_push(&layouts->priv->named, layout->index)) {
 		atomic_store(&layouts->priv->failed, true);
@@ -345,7 +340,7 @@ uint32_t hi_layouts_managed(struct hi_layouts *layouts,
 	text = hi_arena_strdup(&layouts->priv->arena, name->name);
 	module = hi_arena_strdup(&layouts->priv->arena, name->module);
 	if (text && module)
-		layout = make_layout(layouts, NULL, text);
+		layout = make_new_layout(layouts, NULL, text);
 	if (layout) {
 		layout->managed = name->number;
 		layout->module = module;
@@ -580,9 +575,10 @@ bool hi_layout_starts_with(struct hi_layouts *layouts, const struct hi_layout *a
 		if (type->kind == HI_KIND_UNION && !through_unions)
 			return false;
 		if (type->kind == HI_KIND_ARRAY)
-			type = type_of(layouts, type->target);
+			type = hi_type_source_get(&layouts->priv->source, type->target);
 		else if (type->n_members && type->members[0].offset == 0)
-			type = type_of(layouts, type->members[0].type);
+			type = hi_type_source_get(&layouts->priv->source,
+						  type->members[0].type);
 		else
 			return false;
 	}

@@ -25,6 +25,13 @@ struct hi_type_source {
 	struct hi_rule_source rules; /* zeroed: none */
 };
 
+/* As source->type. */
+static inline const struct hi_type *
+hi_type_source_get(const struct hi_type_source *source, hi_type_id id)
+{
+	return source->type(source->arg, id);
+}
+
 enum hi_pointer_slot_kind {
 	HI_POINTER_SLOT_TYPED,
 	HI_POINTER_SLOT_RAW, /* raw storage, uintptr_t, unknown layout: conservative */

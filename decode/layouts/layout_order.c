@@ -10,7 +10,7 @@ static bool is_record(const struct hi_layout *layout)
 }
 
 /* Text says the least, then a name alone, then a list's node where a head may be. */
-static int rank_of(const struct hi_layout *layout)
+static int layout_rank(const struct hi_layout *layout)
 {
 	if (layout->klass == HI_TYPE_STRING)
 		return 0;
@@ -77,8 +77,8 @@ int hi_type_candidate_compare(const struct hi_layout *a, enum hi_evidence a_evid
 {
 	int order;
 
-	if (rank_of(a) != rank_of(b))
-		return rank_of(a) - rank_of(b);
+	if (layout_rank(a) != layout_rank(b))
+		return layout_rank(a) - layout_rank(b);
 	if (a->size != b->size)
 		return compare_u64(a->size, b->size);
 	if (is_record(a) != is_record(b))

@@ -23,7 +23,7 @@ static bool read_memory(void *arg, uint64_t addr, void *buf, size_t size)
 	return true;
 }
 
-static uint64_t usable_at(void *arg, uint64_t addr)
+static uint64_t usable_at_address(void *arg, uint64_t addr)
 {
 	const struct hi_walker *w = arg;
 	uint64_t offset = 0;
@@ -40,13 +40,14 @@ void hi_walker_init(struct hi_walker *w, struct hi_typing *typing)
 	w->applier = (struct hi_applier){.source = &typing->source.types.rules,
 					 .arg = w,
 					 .read = read_memory,
-					 .usable = usable_at,
+					 .usable = usable_at_address,
 					 .max_steps = n};
 }
 
 /* ---- layouts in place of targets ---- */
 
-static uint32_t base_of(struct hi_walker *w, const struct hi_rule_target *target)
+static uint32_t base_layout_of_target(struct hi_walker *w,
+				      const struct hi_rule_target *target)
 {
 	size_t i = ((uintptr_t)target >> 4) * 0x9e3779b97f4a7c15ull >> 55;
 	struct hi_layouts *layouts = w->typing->layouts;
@@ -103,7 +104,7 @@ static hi_context context_for(struct hi_walker *w, const struct hi_layout *layou
 static uint32_t layout_of_reference(struct hi_walker *w,
 				    const struct hi_rule_reference *reference)
 {
-	uint32_t index = base_of(w, reference->target);
+	uint32_t index = base_layout_of_target(w, reference->target);
 	const struct hi_layout *layout;
 	struct hi_layout_refinement what;
 
@@ -166,7 +167,7 @@ static uint64_t place_size(const struct hi_walker *w,
 {
 	const struct hi_type_source *types = &w->typing->source.types;
 
-	return types->type(types->arg, hi_code_type(reference->rule->lvalue))->size;
+	return hi_type_source_get(types, hi_code_type(reference->rule->lvalue))->size;
 }
 
 /* Something lies here itself: its words, and its own rule sites. */
@@ -196,7 +197,7 @@ static void walk_place(struct hi_walker *w, const struct hi_rule_reference *refe
 	w->depth--;
 }
 
-static void take_rule_reference(void *arg, const struct hi_rule_reference *reference)
+static void pass_rule_reference(void *arg, const struct hi_rule_reference *reference)
 {
 	struct hi_walker *w = arg;
 	uint32_t layout = HI_LAYOUT_NOTHING;
@@ -211,11 +212,11 @@ static void take_rule_reference(void *arg, const struct hi_rule_reference *refer
 }
 
 /* A record that begins its object goes on to the object's end. */
-static void doubt_record(struct hi_walker *w, const struct hi_rule_site *site,
-			 uint64_t base, uint64_t addr, uint64_t end)
+static void report_unresolved_record(struct hi_walker *w, const struct hi_rule_site *site,
+				     uint64_t base, uint64_t addr, uint64_t end)
 {
 	const struct hi_type_source *types = &w->typing->source.types;
-	uint64_t size = types->type(types->arg, site->rules->type)->size;
+	uint64_t size = hi_type_source_get(types, site->rules->type)->size;
 
 	if (w->doubt)
 		w->doubt(w->arg, addr,
@@ -235,9 +236,9 @@ static void apply_rule_site(struct hi_walker *w, const struct hi_layout *layout,
 	for (uint64_t n = site->count; n && addr < end; n--, addr += site->stride) {
 		at.addr = addr;
 		w->applier.unresolved = false;
-		hi_rules_apply(&w->applier, site->rules, &at, take_rule_reference, w);
+		hi_rules_apply(&w->applier, site->rules, &at, pass_rule_reference, w);
 		if (w->applier.unresolved)
-			doubt_record(w, site, base, addr, end);
+			report_unresolved_record(w, site, base, addr, end);
 		w->applier.unresolved = false;
 	}
 }
@@ -271,8 +272,9 @@ void hi_walker_rule_sites(struct hi_walker *w, const struct hi_layout *layout, b
 	rule_sites_of(w, layout, array, addr, w->block_end);
 }
 
-static struct hi_record_at record_at(struct hi_walker *w, const struct hi_layout *layout,
-				     uint64_t addr, uint64_t room)
+static struct hi_record_at walked_record_at(struct hi_walker *w,
+					    const struct hi_layout *layout, uint64_t addr,
+					    uint64_t room)
 {
 	return (struct hi_record_at){.addr = addr,
 				     .block = addr,
@@ -288,7 +290,7 @@ bool hi_walker_tail_known(struct hi_walker *w, const struct hi_layout *layout,
 
 	if (!layout->rules || !layout->rules->tail_known)
 		return false;
-	at = record_at(w, layout, addr, usable);
+	at = walked_record_at(w, layout, addr, usable);
 	return hi_rules_tail_known(&w->applier, layout->rules, &at);
 }
 
@@ -299,14 +301,14 @@ bool hi_walker_variant_is_open(struct hi_walker *w, const struct hi_layout *layo
 
 	if (!layout->rules || !layout->rules->n_variants)
 		return false;
-	at = record_at(w, layout, addr, room);
+	at = walked_record_at(w, layout, addr, room);
 	return hi_rules_variant_is_open(&w->applier, layout->rules, &at);
 }
 
 uint64_t hi_walker_size(struct hi_walker *w, const struct hi_layout *layout,
 			uint64_t addr, uint64_t room)
 {
-	struct hi_record_at at = record_at(w, layout, addr, room);
+	struct hi_record_at at = walked_record_at(w, layout, addr, room);
 	uint64_t size = layout->size;
 
 	if (hi_layout_has_count(layout)) {
@@ -334,7 +336,7 @@ uint32_t hi_walker_variant(struct hi_walker *w, uint32_t index, uint64_t addr,
 
 		if (!layout->rules || !layout->rules->n_variants)
 			return index;
-		at = record_at(w, layout, addr, room);
+		at = walked_record_at(w, layout, addr, room);
 		type = hi_rules_variant(&w->applier, layout->rules, &at);
 		if (type == layout->rules->type)
 			return index;

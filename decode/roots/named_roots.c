@@ -162,9 +162,10 @@ static enum hi_status add_locals(const struct hi_root_compiling *c, enum hi_stat
 	return hi_fail(err, HI_USAGE, 0, "%s%s", before.text, names);
 }
 
-static enum hi_status compile(struct hi_named_roots_private *p,
-			      struct hi_named_root *root, struct hi_root_code *code,
-			      size_t *column_ret, struct hi_error *err)
+static enum hi_status compile_named_root(struct hi_named_roots_private *p,
+					 struct hi_named_root *root,
+					 struct hi_root_code *code, size_t *column_ret,
+					 struct hi_error *err)
 {
 	struct hi_root_compiling c = {.p = p, .text = root->text.expression};
 	const struct hi_type *type;
@@ -187,9 +188,11 @@ static enum hi_status compile(struct hi_named_roots_private *p,
 
 HI_DEFINE_GUARD(struct hi_named_roots *, hi_named_roots_close)
 
-static enum hi_status create(const struct hi_image *image, struct hi_modules *modules,
-			     struct hi_types *types, size_t n,
-			     struct hi_named_roots **ret, struct hi_error *err)
+static enum hi_status create_named_roots(const struct hi_image *image,
+					 struct hi_modules *modules,
+					 struct hi_types *types, size_t n,
+					 struct hi_named_roots **ret,
+					 struct hi_error *err)
 {
 	HI_GUARD(hi_named_roots_close)
 	struct hi_named_roots *roots = hi_calloc(1, sizeof(*roots));
@@ -225,13 +228,13 @@ enum hi_status hi_named_roots_open(const struct hi_image *image,
 	if (!types)
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "no types could be read, so names cannot be resolved");
-	status = create(image, modules, types, n, &roots, err);
+	status = create_named_roots(image, modules, types, n, &roots, err);
 	for (size_t i = 0; i < n && status == HI_OK; i++) {
 		roots->items[i].text = texts[i];
 		roots->count++;
 		*wrong_ret = i;
-		status = compile(roots->priv, &roots->items[i], &roots->priv->codes[i],
-				 column_ret, err);
+		status = compile_named_root(roots->priv, &roots->items[i],
+					    &roots->priv->codes[i], column_ret, err);
 	}
 	if (status == HI_OK)
 		*ret = hi_take(roots);

@@ -48,7 +48,7 @@ static bool read_bytes(void *arg, uint64_t addr, void *buf, size_t size)
 	return false;
 }
 
-static uint64_t usable_at(void *arg, uint64_t addr)
+static uint64_t usable_at_root_address(void *arg, uint64_t addr)
 {
 	const struct hi_objects *objects =
 		((struct hi_root_finding *)arg)->graph->objects;
@@ -71,8 +71,8 @@ static bool add_object_at(struct hi_root_finding *f, uint64_t addr)
 	return true;
 }
 
-static void warn(struct hi_root_finding *f, const char *before, uint64_t addr,
-		 const char *behind)
+static void set_root_warning(struct hi_root_finding *f, const char *before, uint64_t addr,
+			     const char *behind)
 {
 	f->warning =
 		hi_arena_printf(&f->p->arena, "%s 0x%" PRIx64 "%s", before, addr, behind);
@@ -82,7 +82,7 @@ static void warn(struct hi_root_finding *f, const char *before, uint64_t addr,
 
 /* ---- what a variable refers to, as roots.c finds it ---- */
 
-static void add_word(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
+static void add_objects_of_word(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 {
 	struct hi_root_finding *f = arg;
 	uint64_t word;
@@ -95,19 +95,19 @@ static void add_word(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 	add_object_at(f, word);
 }
 
-static void take_place(void *arg, const struct hi_layout *layout, bool array,
-		       uint64_t addr, uint64_t end)
+static void add_words_of_place(void *arg, const struct hi_layout *layout, bool array,
+			       uint64_t addr, uint64_t end)
 {
 	struct hi_root_finding *f = arg;
 	uint64_t base = f->base;
 
 	f->base = addr;
-	hi_layout_words_until(layout, array, true, end - addr, add_word, f);
+	hi_layout_words_until(layout, array, true, end - addr, add_objects_of_word, f);
 	f->base = base;
 }
 
-static void take_rule_reference(void *arg, const struct hi_rule_reference *reference,
-				uint32_t layout)
+static void add_object_of_rule(void *arg, const struct hi_rule_reference *reference,
+			       uint32_t layout)
 {
 	(void)layout;
 	if (reference->own && !reference->slot && !reference->weak)
@@ -126,15 +126,16 @@ static void walk_rules(struct hi_root_finding *f, const struct hi_layout *layout
 	}
 	hi_walker_init(w, f->typing);
 	w->arg = f;
-	w->words = take_place;
-	w->reference = take_rule_reference;
+	w->words = add_words_of_place;
+	w->reference = add_object_of_rule;
 	w->value = local ? local->value : NULL;
 	w->own_only = true;
 	hi_walker_rule_sites(w, layout, false, addr, size);
 	free(w);
 }
 
-static const struct hi_layout *layout_of(const struct hi_root_finding *f, hi_type_id type)
+static const struct hi_layout *layout_of_expression(const struct hi_root_finding *f,
+						    hi_type_id type)
 {
 	uint32_t layout = f->typing->conservative || !type
 				  ? HI_LAYOUT_NONE
@@ -152,12 +153,12 @@ static void add_words(struct hi_root_finding *f, uint64_t addr, uint64_t size,
 	f->base = addr;
 	if (!layout) {
 		for (uint64_t o = -addr & 7; o + 8 <= size && !f->no_memory; o += 8)
-			add_word(f, o, NULL);
+			add_objects_of_word(f, o, NULL);
 		return;
 	}
 	if (layout->klass == HI_TYPE_STRING)
 		return;
-	hi_layout_words(layout, false, size, add_word, f);
+	hi_layout_words(layout, false, size, add_objects_of_word, f);
 	if (layout->n_rule_sites)
 		walk_rules(f, layout, addr, size);
 }
@@ -168,7 +169,7 @@ static void warn_unreadable(struct hi_root_finding *f, uint64_t addr)
 	if (addr < HI_ROOT_NULL_PAGE)
 		f->warning = "a pointer on the way to it is null";
 	else
-		warn(f, "its memory at", addr, " is not readable");
+		set_root_warning(f, "its memory at", addr, " is not readable");
 }
 
 /* In memory that an allocator divides; what is no object there was given back, and
@@ -197,16 +198,17 @@ static void find_at_place(struct hi_root_finding *f, uint64_t addr, hi_type_id i
 		return;
 	}
 	if (!f->inside && in_heap(f, addr)) {
-		warn(f, "it leads to", addr,
-		     ", where there is no live block: it was freed");
+		set_root_warning(f, "it leads to", addr,
+				 ", where there is no live block: it was freed");
 		return;
 	}
 	/* A size is DWARF's word: what is not in the image has no words. */
 	if (!size)
 		size = hi_type_get(f->p->types, id)->size;
-	add_words(f, addr, size < HI_ROOT_BYTES ? size : HI_ROOT_BYTES, layout_of(f, id));
+	add_words(f, addr, size < HI_ROOT_BYTES ? size : HI_ROOT_BYTES,
+		  layout_of_expression(f, id));
 	if (!f->starts.count)
-		warn(f, "what lies at", addr, " refers to no object");
+		set_root_warning(f, "what lies at", addr, " refers to no object");
 }
 
 static bool may_refer(const struct hi_root_finding *f, hi_type_id id)
@@ -229,29 +231,29 @@ static void find_by_pointer(struct hi_root_finding *f, uint64_t addr, hi_type_id
 	else if (add_object_at(f, addr))
 		return;
 	else if (!hi_named_roots_read(f->p, addr, &byte, 1))
-		warn(f, "it leads to", addr, ", which is not readable");
+		set_root_warning(f, "it leads to", addr, ", which is not readable");
 	else if (may_refer(f, target) || in_heap(f, addr))
 		find_at_place(f, addr, target, 0);
 	else
-		warn(f, "it leads to", addr, ", where there is no object");
+		set_root_warning(f, "it leads to", addr, ", where there is no object");
 }
 
 /* ---- the run ---- */
 
-static int by_node(const void *a, const void *b)
+static int compare_starts(const void *a, const void *b)
 {
 	const hi_node *x = a, *y = b;
 
 	return (*x > *y) - (*x < *y);
 }
 
-static void take_starts(struct hi_root_finding *f, struct hi_named_root *root)
+static void keep_sorted_starts(struct hi_root_finding *f, struct hi_named_root *root)
 {
 	hi_node *items = f->starts.items;
 	size_t kept = 0;
 
 	if (f->starts.count > 1)
-		qsort(items, f->starts.count, sizeof(*items), by_node);
+		qsort(items, f->starts.count, sizeof(*items), compare_starts);
 	for (size_t i = 0; i < f->starts.count; i++)
 		if (!kept || items[kept - 1] != items[i])
 			items[kept++] = items[i];
@@ -263,8 +265,10 @@ static void take_starts(struct hi_root_finding *f, struct hi_named_root *root)
 
 void hi_root_find(struct hi_root_finding *f, const struct hi_root_code *code)
 {
-	struct hi_code_input in = {
-		.arg = f, .read = read_bytes, .usable = usable_at, .self = f->self};
+	struct hi_code_input in = {.arg = f,
+				   .read = read_bytes,
+				   .usable = usable_at_root_address,
+				   .self = f->self};
 	uint64_t value = 0;
 
 	if (!hi_code_run(code->code, &in, &value)) {
@@ -295,7 +299,7 @@ enum hi_status hi_named_roots_find(struct hi_named_roots *roots, struct hi_typin
 		struct hi_root_finding f = {.p = p, .typing = typing, .graph = graph};
 
 		hi_root_find(&f, &p->codes[i]);
-		take_starts(&f, &roots->items[i]);
+		keep_sorted_starts(&f, &roots->items[i]);
 		if (f.no_memory)
 			return hi_fail_memory(err, "roots");
 	}

@@ -85,7 +85,7 @@ static struct hi_name find_tls(const struct hi_root_compiling *c, const char *na
 	return (struct hi_name){};
 }
 
-static struct hi_name named(void *arg, const char *name)
+static struct hi_name look_up_root_name(void *arg, const char *name)
 {
 	struct hi_root_compiling *c = arg;
 	const struct hi_named_roots_private *p = c->p;
@@ -100,7 +100,7 @@ static struct hi_name named(void *arg, const char *name)
 	return found.kind == HI_NAME_NONE ? find_tls(c, name) : found;
 }
 
-static const struct hi_type *type_of(void *arg, hi_type_id id)
+static const struct hi_type *root_type_by_id(void *arg, hi_type_id id)
 {
 	const struct hi_named_roots_private *p = ((struct hi_root_compiling *)arg)->p;
 
@@ -210,10 +210,10 @@ enum hi_status hi_root_prefix(struct hi_root_compiling *c, size_t *at,
 struct hi_expression_source hi_root_source(struct hi_root_compiling *c)
 {
 	return (struct hi_expression_source){.arg = c,
-					     .type = type_of,
+					     .type = root_type_by_id,
 					     .type_named = type_named,
 					     .pointer_to = pointer_to,
-					     .name = named};
+					     .name = look_up_root_name};
 }
 
 /* ---- what there is instead ---- */

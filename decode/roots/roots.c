@@ -29,8 +29,8 @@ static void add_seed(struct hi_roots *r, struct hi_seed seed)
 		hi_roots_no_memory(r);
 }
 
-static void add_edge(struct hi_roots *r, hi_node to, uint8_t grade,
-		     const struct hi_pointer_slot *slot)
+static void collect_root_edge(struct hi_roots *r, hi_node to, uint8_t grade,
+			      const struct hi_pointer_slot *slot)
 {
 	if (!hi_vector_push(&r->edges, ((struct hi_root_edge){to, grade, slot})))
 		hi_roots_no_memory(r);
@@ -41,7 +41,7 @@ void hi_roots_refer(struct hi_roots *r, uint64_t to, enum hi_grade grade)
 	hi_node id = hi_objects_find(r->typing->objects, to, NULL);
 
 	if (id != HI_NODE_NONE)
-		add_edge(r, id, (uint8_t)grade, NULL);
+		collect_root_edge(r, id, (uint8_t)grade, NULL);
 }
 
 /* An edge for a word that hit; what a typed word leads to is a seed. */
@@ -60,7 +60,7 @@ static void add_hit(struct hi_roots *r, const struct hi_hit *hit)
 			add_seed(r, (struct hi_seed){.word = r->words[hit->index],
 						     .slot = slot});
 	}
-	add_edge(r, hit->id, grade, slot);
+	collect_root_edge(r, hit->id, grade, slot);
 }
 
 /* Typed words to where objects may be split off. */
@@ -81,7 +81,7 @@ static void add_misses(struct hi_roots *r, size_t n_words, size_t n_hits)
 	}
 }
 
-static void flush(struct hi_roots *r)
+static void flush_root_words(struct hi_roots *r)
 {
 	size_t n_words = r->n;
 	size_t n = hi_objects_find_many(r->typing->objects, r->words, r->n, r->hits);
@@ -109,7 +109,7 @@ void hi_roots_add_word(struct hi_roots *r, uint64_t word, struct hi_pointer_slot
 	r->words[r->n] = word;
 	r->slots[r->n++] = slot;
 	if (r->n == HI_ROOT_BATCH)
-		flush(r);
+		flush_root_words(r);
 }
 
 void hi_roots_add_range(struct hi_roots *r, uint64_t start, uint64_t end)
@@ -191,14 +191,14 @@ void hi_roots_add_variable(struct hi_roots *r, uint64_t address, uint64_t size,
 	hi_layout_words(p, false, size, add_variable_word, &v);
 	if (!p->n_rule_sites)
 		return;
-	flush(r); /* rules look their words up at once */
+	flush_root_words(r); /* rules look their words up at once */
 	hi_walker_rule_sites(&r->walker, p, false, address, size);
 }
 
 /* ---- rules in variables ---- */
 
-static void take_rule_reference(void *arg, const struct hi_rule_reference *reference,
-				uint32_t layout)
+static void add_rule_reference(void *arg, const struct hi_rule_reference *reference,
+			       uint32_t layout)
 {
 	struct hi_roots *r = arg;
 	hi_node id = HI_NODE_NONE;
@@ -227,17 +227,17 @@ static void take_rule_reference(void *arg, const struct hi_rule_reference *refer
 		grade = HI_GRADE_CONSERVATIVE;
 	else
 		grade = offset ? HI_GRADE_INTERIOR : HI_GRADE_EXACT;
-	add_edge(r, id, grade, NULL);
+	collect_root_edge(r, id, grade, NULL);
 }
 
-static void take_place(void *arg, const struct hi_layout *layout, bool array,
-		       uint64_t addr, uint64_t end)
+static void add_place_words(void *arg, const struct hi_layout *layout, bool array,
+			    uint64_t addr, uint64_t end)
 {
 	struct hi_roots *r = arg;
 	struct variable_words v = {r, addr};
 
 	hi_layout_words_until(layout, array, true, end - addr, add_variable_word, &v);
-	flush(r);
+	flush_root_words(r);
 }
 
 /* A record whose rules were not resolved: any word in it may be a pointer. */
@@ -256,7 +256,7 @@ static void take_doubt(void *arg, uint64_t addr, uint64_t end)
 		memcpy(&word, value + (addr - r->walker.block) + o, sizeof(word));
 		hi_roots_add_word(r, word, NULL);
 	}
-	flush(r);
+	flush_root_words(r);
 }
 
 void hi_roots_add_ruled(struct hi_roots *r, const struct hi_rules *rules,
@@ -268,7 +268,7 @@ void hi_roots_add_ruled(struct hi_roots *r, const struct hi_rules *rules,
 					 .n_rule_sites = 1,
 					 .rule_sites = &site};
 
-	flush(r);
+	flush_root_words(r);
 	hi_walker_rule_sites(&r->walker, &layout, false, address, layout.size);
 }
 
@@ -278,7 +278,7 @@ void hi_roots_add_rule_sites_of_value(struct hi_roots *r, const struct hi_layout
 	/* No address of user space: nothing else is there. */
 	const uint64_t nowhere = (uint64_t)1 << 62;
 
-	flush(r);
+	flush_root_words(r);
 	r->walker.value = value;
 	hi_walker_rule_sites(&r->walker, layout, false, nowhere, size);
 	r->walker.value = NULL;
@@ -331,7 +331,7 @@ void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
 	uint32_t index = 0;
 	size_t n;
 
-	flush(r);
+	flush_root_words(r);
 	n = unique_edges(r->edges.items, r->edges.count);
 	r->edges.count = 0;
 	if (n == 0 || r->status != HI_OK)
@@ -384,7 +384,7 @@ const char *hi_roots_type_name(struct hi_roots *r, hi_type_id type)
 {
 	const struct hi_type_source *types = &r->typing->source.types;
 
-	return type && types->type ? types->type(types->arg, type)->name : "";
+	return type && types->type ? hi_type_source_get(types, type)->name : "";
 }
 
 uint64_t hi_roots_size(struct hi_roots *r, uint64_t size, hi_type_id type, uint64_t limit)
@@ -392,7 +392,7 @@ uint64_t hi_roots_size(struct hi_roots *r, uint64_t size, hi_type_id type, uint6
 	const struct hi_type_source *types = &r->typing->source.types;
 
 	if (!size && type && types->type)
-		size = types->type(types->arg, type)->size;
+		size = hi_type_source_get(types, type)->size;
 	return size < limit ? size : limit;
 }
 
@@ -455,7 +455,7 @@ static bool may_hold_roots(const struct hi_mapping *m)
 	return false;
 }
 
-static const char *mapping_name(const struct hi_mapping *m, char *out, size_t size)
+static const char *root_mapping_name(const struct hi_mapping *m, char *out, size_t size)
 {
 	const char *base = strrchr(m->path, '/');
 
@@ -520,7 +520,7 @@ static void roots_of_mapping(struct hi_roots *r, const struct hi_mapping *m)
 	*copy = range;
 	hi_roots_end(r,
 		     &(struct hi_root){.kind = HI_ROOT_UNTYPED,
-				       .name = mapping_name(m, name, sizeof(name)),
+				       .name = root_mapping_name(m, name, sizeof(name)),
 				       .detail = m->path,
 				       .type = "",
 				       .address = m->start,
@@ -599,7 +599,7 @@ static void roots_deinit(struct hi_roots *r)
 	free(r);
 }
 
-static void widen(struct hi_roots *r)
+static void widen_bounds(struct hi_roots *r)
 {
 	const struct hi_typing *typing = r->typing;
 	uint64_t low = typing->objects->low, high = typing->objects->high;
@@ -626,14 +626,14 @@ enum hi_status hi_roots_find(struct hi_typing *typing, struct hi_graph_builder *
 	r->low = typing->objects->low;
 	r->span = typing->objects->high - r->low;
 	if (typing->outside_low < typing->outside_high)
-		widen(r);
+		widen_bounds(r);
 	r->scratch = hi_alloc(HI_SPAN_SCRATCH);
 	if (!r->scratch)
 		hi_roots_no_memory(r);
 	hi_walker_init(&r->walker, typing);
 	r->walker.arg = r;
-	r->walker.words = take_place;
-	r->walker.reference = take_rule_reference;
+	r->walker.words = add_place_words;
+	r->walker.reference = add_rule_reference;
 	r->walker.doubt = take_doubt;
 	r->walker.applier.keeps_lacks = true;
 	typing->root_ranges.count = 0;

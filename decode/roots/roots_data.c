@@ -111,7 +111,8 @@ struct data_scan {
 	struct hi_ranges covered;
 };
 
-static const struct hi_rules *rules_of(struct hi_roots *r, const struct hi_variable *v)
+static const struct hi_rules *rules_of_variable(struct hi_roots *r,
+						const struct hi_variable *v)
 {
 	const struct hi_rule_source *rules = &r->typing->source.types.rules;
 
@@ -136,7 +137,7 @@ static void add_global(struct data_scan *d, const struct hi_variable *v)
 	struct hi_roots *r = d->roots;
 	uint64_t size = hi_roots_size(r, v->size, v->type, d->range.end - v->address);
 	uint32_t layout = hi_roots_layout(r, v->type);
-	const struct hi_rules *rules = rules_of(r, v);
+	const struct hi_rules *rules = rules_of_variable(r, v);
 	const char *detail = v->file && *v->file ? v->file : d->module->name;
 
 	if (size < 8)
@@ -250,9 +251,9 @@ static void scan_range(struct data_scan *d, const struct hi_section_range *range
 }
 
 /* The parts of the module's data that no variable accounted for. */
-static const struct hi_section_range *uncovered(struct data_scan *d,
-						const struct hi_section_range *ranges,
-						size_t n, size_t *n_ret)
+static const struct hi_section_range *
+uncovered_ranges(struct data_scan *d, const struct hi_section_range *ranges, size_t n,
+		 size_t *n_ret)
 {
 	struct hi_ranges parts = {};
 	struct hi_section_range *copy;
@@ -294,7 +295,7 @@ static void end_untyped(struct data_scan *d, const struct hi_section_range *rang
 
 	if (!d->untyped.count)
 		return;
-	info.ranges = uncovered(d, ranges, n, &info.n_ranges);
+	info.ranges = uncovered_ranges(d, ranges, n, &info.n_ranges);
 	if (!info.ranges)
 		hi_roots_no_memory(d->roots);
 	for (size_t i = 0; i < d->untyped.count; i++)

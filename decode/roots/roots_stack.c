@@ -40,7 +40,7 @@ struct thread_scan {
 	struct HI_VECTOR(struct hi_section_range) rest;
 };
 
-static void cover(struct thread_scan *t, uint64_t start, uint64_t end)
+static void cover_frame_bytes(struct thread_scan *t, uint64_t start, uint64_t end)
 {
 	if (start < end &&
 	    !hi_vector_push(&t->covered, ((struct hi_section_range){start, end, false})))
@@ -106,7 +106,7 @@ static void root_of_local(struct thread_scan *t, const struct hi_stack *stack,
 
 	if (local->in_memory && local->address + size >= local->address) {
 		hi_roots_add_variable(r, local->address, size, info.layout);
-		cover(t, local->address, local->address + size);
+		cover_frame_bytes(t, local->address, local->address + size);
 	} else if (!local->in_memory) {
 		info.value = hi_arena_alloc(&r->typing->arena, sizeof(local->value));
 		if (!info.value) {
@@ -174,7 +174,7 @@ static void root_of_tls(struct thread_scan *t, const struct tls_variable *v,
 	info.address = start + v->offset;
 	info.size = hi_roots_size(r, var->size, var->type, size - v->offset);
 	hi_roots_add_variable(r, info.address, info.size, info.layout);
-	cover(t, info.address, info.address + info.size);
+	cover_frame_bytes(t, info.address, info.address + info.size);
 	snprintf(name, sizeof(name), "thread %d %.200s", (int)t->thread->tid, var->name);
 	hi_roots_end(r,
 		     &(struct hi_root){.kind = HI_ROOT_TLS,

@@ -22,7 +22,8 @@ void hi_rule_note_lacks(_Atomic uint64_t *kept, uint64_t lacks)
 		atomic_fetch_or_explicit(kept, lacks, memory_order_relaxed);
 }
 
-static bool eval(struct application *a, const struct hi_code *code, uint64_t *ret)
+static bool evaluate_code(struct application *a, const struct hi_code *code,
+			  uint64_t *ret)
 {
 	uint64_t missing;
 
@@ -45,8 +46,8 @@ static void leave_unresolved(struct application *a)
 
 /* What a target stands for in the end: context and symbols are looked up. A
  * context may hold a context of a further key; that ends. NULL: it is not known. */
-static const struct hi_rule_target *resolve(struct application *a,
-					    const struct hi_rule_target *target)
+static const struct hi_rule_target *resolve_target(struct application *a,
+						   const struct hi_rule_target *target)
 {
 	const struct hi_rule_source *source = a->applier->source;
 	uint64_t value;
@@ -60,7 +61,7 @@ static const struct hi_rule_target *resolve(struct application *a,
 			value = a->in.context[target->key];
 			target = (const struct hi_rule_target *)(uintptr_t)value;
 		} else if (target->kind == HI_TARGET_SYMBOL) {
-			if (!eval(a, target->symbol, &value))
+			if (!evaluate_code(a, target->symbol, &value))
 				return NULL;
 			target = source->of_symbol
 					 ? source->of_symbol(source->arg, target, value)
@@ -85,7 +86,7 @@ static const struct hi_rule_target *choose_otherwise(const struct hi_rule *rule)
 
 /* The target of the first case that holds; what context or a symbol does not say is
  * left to the next one. NULL: none; a->lacks says whether that is known. */
-static const struct hi_rule_target *choose(struct application *a)
+static const struct hi_rule_target *choose_case_target(struct application *a)
 {
 	const struct hi_rule_target *target = NULL;
 
@@ -94,12 +95,12 @@ static const struct hi_rule_target *choose(struct application *a)
 		const struct hi_case *c = &a->rule->cases[i];
 		uint64_t holds = 1;
 
-		if (c->when && !eval(a, c->when, &holds)) {
+		if (c->when && !evaluate_code(a, c->when, &holds)) {
 			target = choose_otherwise(a->rule);
 			if (!target)
 				return NULL;
 		} else if (holds) {
-			target = resolve(a, &c->target);
+			target = resolve_target(a, &c->target);
 		}
 	}
 	if (target)
@@ -122,7 +123,7 @@ static void fill_context(struct application *a, const struct hi_rule_target *tar
 		const struct hi_with *w = &target->with[i];
 		uint64_t value = (uint64_t)(uintptr_t)w->target;
 
-		if (w->value && !eval(a, w->value, &value))
+		if (w->value && !evaluate_code(a, w->value, &value))
 			hi_context_clear(reference->context, w->key);
 		else
 			hi_context_set(reference->context, w->key, value);
@@ -136,11 +137,11 @@ static bool fill_count(struct application *a, const struct hi_rule_target *targe
 	uint64_t to;
 
 	reference->count = UINT64_MAX;
-	if (target->from && !eval(a, target->from, &reference->from))
+	if (target->from && !evaluate_code(a, target->from, &reference->from))
 		return false;
 	if (!target->to)
 		return true;
-	if (!eval(a, target->to, &to))
+	if (!evaluate_code(a, target->to, &to))
 		return false;
 	/* Torn or hostile: 2^47 elements fit nowhere. */
 	if (reference->from > to || to >> 47)
@@ -157,17 +158,17 @@ static bool fill_live(struct application *a, const struct hi_rule_target *target
 
 	reference->quiet = target->quiet;
 	if (target->lead &&
-	    (!eval(a, target->lead, &reference->lead) || reference->lead >> 47))
+	    (!evaluate_code(a, target->lead, &reference->lead) || reference->lead >> 47))
 		return false;
 	if (target->full) {
-		if (!eval(a, target->full, &full))
+		if (!evaluate_code(a, target->full, &full))
 			return false;
 		reference->live = (struct hi_live){HI_LIVE_FULL, full - reference->to,
 						   target->down ? UINT64_MAX : 1};
 	}
 	if (!target->ring)
 		return true;
-	if (!eval(a, target->ring, &n) || n >> 47 || reference->from > n ||
+	if (!evaluate_code(a, target->ring, &n) || n >> 47 || reference->from > n ||
 	    reference->count > n)
 		return false;
 	if (reference->from + reference->count > n) {
@@ -188,7 +189,7 @@ static bool fill_reference(struct application *a, const struct hi_rule_target *t
 	reference->target = target;
 	reference->index = a->in.index;
 	reference->weak = a->rule->weak;
-	if (target->back && !eval(a, target->back, &back))
+	if (target->back && !evaluate_code(a, target->back, &back))
 		return false;
 	reference->to = reference->word - back;
 	if (!fill_count(a, target, reference) || !fill_live(a, target, reference))
@@ -223,9 +224,9 @@ static struct hi_rule_reference plain_reference(const struct application *a, uin
 }
 
 /* A word at `at` that leads to in.dollar. */
-static void tell_word(struct application *a, uint64_t at, bool own)
+static void report_word(struct application *a, uint64_t at, bool own)
 {
-	const struct hi_rule_target *target = choose(a);
+	const struct hi_rule_target *target = choose_case_target(a);
 	struct hi_rule_reference reference = {.own = own, .at = at, .word = a->in.dollar};
 
 	if (target && target->kind == HI_TARGET_SCALAR)
@@ -241,7 +242,7 @@ static void tell_word(struct application *a, uint64_t at, bool own)
 	a->fn(a->fn_arg, &reference);
 }
 
-static void tell_place(struct application *a, uint64_t at)
+static void report_place(struct application *a, uint64_t at)
 {
 	const struct hi_rule_target *target;
 	struct hi_rule_reference reference = {
@@ -250,7 +251,7 @@ static void tell_place(struct application *a, uint64_t at)
 	if (at < a->at->block || at >= a->at->block_end)
 		return;
 	a->in.dollar = at;
-	target = choose(a);
+	target = choose_case_target(a);
 	if (target ? !fill_reference(a, target, &reference) : a->lacks != 0) {
 		leave_unresolved(a);
 		return;
@@ -268,7 +269,7 @@ static bool is_end_of_list(struct application *a)
 {
 	uint64_t value = 0;
 
-	return a->rule->until && eval(a, a->rule->until, &value) && value;
+	return a->rule->until && evaluate_code(a, a->rule->until, &value) && value;
 }
 
 /* A list from in.dollar on. */
@@ -283,9 +284,9 @@ static void walk_list(struct application *a, uint64_t at, bool own)
 			a->applier->bounded++;
 			return;
 		}
-		tell_word(a, at, own);
+		report_word(a, at, own);
 		own = false;
-		if (a->at->edges_only || !eval(a, a->rule->next, &next))
+		if (a->at->edges_only || !evaluate_code(a, a->rule->next, &next))
 			return;
 		a->in.dollar = next;
 	}
@@ -300,8 +301,8 @@ static void walk_pool(struct application *a, uint64_t at, bool own)
 	if (!base)
 		return;
 	a->fn(a->fn_arg, &reference);
-	if (!eval(a, a->rule->slots, &n) || !eval(a, a->rule->slot_size, &size) ||
-	    !size || size >> 32)
+	if (!evaluate_code(a, a->rule->slots, &n) ||
+	    !evaluate_code(a, a->rule->slot_size, &size) || !size || size >> 32)
 		return;
 	if (n > a->applier->max_steps) {
 		a->applier->bounded++;
@@ -311,7 +312,7 @@ static void walk_pool(struct application *a, uint64_t at, bool own)
 		const struct hi_rule_target *target;
 
 		a->in.dollar = base + i * size;
-		target = choose(a);
+		target = choose_case_target(a);
 		reference = (struct hi_rule_reference){.at = at, .word = a->in.dollar};
 		if (!target || target->kind != HI_TARGET_TYPE ||
 		    !fill_reference(a, target, &reference))
@@ -330,7 +331,7 @@ static void apply_at(struct application *a, uint64_t at)
 	uint64_t word;
 
 	if (a->rule->kind == HI_RULE_PLACE) {
-		tell_place(a, at);
+		report_place(a, at);
 		return;
 	}
 	if (r->edges_only && !own)
@@ -344,7 +345,7 @@ static void apply_at(struct application *a, uint64_t at)
 	else if (a->rule->kind == HI_RULE_POOL)
 		walk_pool(a, at, own);
 	else
-		tell_word(a, at, own);
+		report_word(a, at, own);
 }
 
 static void apply_round(struct application *a, uint64_t i)
@@ -354,11 +355,11 @@ static void apply_round(struct application *a, uint64_t i)
 
 	a->in.index = i;
 	a->in.dollar = 0;
-	if (rule->when && !eval(a, rule->when, &holds))
+	if (rule->when && !evaluate_code(a, rule->when, &holds))
 		leave_unresolved(a);
 	else if (holds && rule->is_static)
 		apply_at(a, a->at->addr + rule->offset + i * rule->stride);
-	else if (holds && eval(a, rule->lvalue, &at))
+	else if (holds && evaluate_code(a, rule->lvalue, &at))
 		apply_at(a, at);
 	else if (holds)
 		leave_unresolved(a);
@@ -370,8 +371,8 @@ static void apply_rule(struct application *a)
 	uint64_t first = 0, last = 1;
 
 	a->lacks = 0;
-	if (rule->last && ((rule->first && !eval(a, rule->first, &first)) ||
-			   !eval(a, rule->last, &last))) {
+	if (rule->last && ((rule->first && !evaluate_code(a, rule->first, &first)) ||
+			   !evaluate_code(a, rule->last, &last))) {
 		leave_unresolved(a);
 		return;
 	}
@@ -420,7 +421,7 @@ static const struct hi_case *choose_variant(struct application *a,
 		const struct hi_case *c = &rules->variants[i];
 		uint64_t holds = 1;
 
-		if (c->when && !eval(a, c->when, &holds))
+		if (c->when && !evaluate_code(a, c->when, &holds))
 			return NULL;
 		if (holds && c->target.kind == HI_TARGET_TYPE)
 			return c;
@@ -460,7 +461,7 @@ bool hi_rules_tail_known(struct hi_applier *applier, const struct hi_rules *rule
 		.applier = applier, .at = at, .in = input_of(applier, at)};
 	uint64_t known = 0;
 
-	return rules->tail_known && eval(&a, rules->tail_known, &known) && known;
+	return rules->tail_known && evaluate_code(&a, rules->tail_known, &known) && known;
 }
 
 uint64_t hi_rules_size(struct hi_applier *applier, const struct hi_rules *rules,
@@ -470,7 +471,7 @@ uint64_t hi_rules_size(struct hi_applier *applier, const struct hi_rules *rules,
 		.applier = applier, .at = at, .in = input_of(applier, at)};
 	uint64_t size;
 
-	if (!rules->size || !eval(&a, rules->size, &size) || size < otherwise ||
+	if (!rules->size || !evaluate_code(&a, rules->size, &size) || size < otherwise ||
 	    size >> 46)
 		return otherwise;
 	return size;

@@ -12,7 +12,7 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool is_word(char c)
+static bool is_name_character(char c)
 {
 	return is_letter(c) || (c >= '0' && c <= '9');
 }
@@ -31,8 +31,8 @@ struct hi_place hi_hints_place(const struct hi_hints *hints, const char *at)
 	return place;
 }
 
-static bool fail(struct hi_hints_parser *p, const char *at, const char *what,
-		 const char *found)
+static bool fail_at_place(struct hi_hints_parser *p, const char *at, const char *what,
+			  const char *found)
 {
 	struct hi_place place = hi_hints_place(p->hints, at);
 	char file[64];
@@ -48,7 +48,7 @@ static bool fail(struct hi_hints_parser *p, const char *at, const char *what,
 
 bool hi_hints_wrong(struct hi_hints_parser *p, const char *at, const char *what)
 {
-	return fail(p, at, what, "");
+	return fail_at_place(p, at, what, "");
 }
 
 bool hi_hints_no_memory(struct hi_hints_parser *p)
@@ -65,7 +65,7 @@ bool hi_hints_expected(struct hi_hints_parser *p, const char *what)
 	size_t n = 0;
 
 	hi_hints_blanks(p);
-	while (n < 24 && p->p + n < p->end && is_word(p->p[n]))
+	while (n < 24 && p->p + n < p->end && is_name_character(p->p[n]))
 		n++;
 	if (n == 0 && p->p < p->end)
 		n = 1;
@@ -75,7 +75,7 @@ bool hi_hints_expected(struct hi_hints_parser *p, const char *what)
 		snprintf(found, sizeof(found), ", found '%s'", word);
 	else
 		snprintf(found, sizeof(found), ", found the end");
-	return fail(p, p->p, text, found);
+	return fail_at_place(p, p->p, text, found);
 }
 
 void hi_hints_blanks(struct hi_hints_parser *p)
@@ -97,7 +97,7 @@ bool hi_hints_at_word(struct hi_hints_parser *p, const char *word)
 
 	hi_hints_blanks(p);
 	return !p->failed && (size_t)(p->end - p->p) >= n && memcmp(p->p, word, n) == 0 &&
-	       (p->p + n == p->end || !is_word(p->p[n]));
+	       (p->p + n == p->end || !is_name_character(p->p[n]));
 }
 
 bool hi_hints_at_arrow(struct hi_hints_parser *p)
@@ -158,7 +158,7 @@ bool hi_hints_name(struct hi_hints_parser *p, const char *what, struct hi_piece 
 	start = p->p;
 	if (p->failed || p->p == p->end || !is_letter(*p->p))
 		return hi_hints_expected(p, what);
-	while (p->p < p->end && is_word(*p->p))
+	while (p->p < p->end && is_name_character(*p->p))
 		p->p++;
 	*ret = (struct hi_piece){start, (uint32_t)(p->p - start)};
 	return true;

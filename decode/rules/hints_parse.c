@@ -23,7 +23,7 @@ static bool at_line_end(struct hi_hints_parser *p)
 	return p->p == p->end || *p->p == '\n';
 }
 
-static bool programs(struct top *t)
+static bool parse_programs(struct top *t)
 {
 	do {
 		struct hi_piece name;
@@ -55,14 +55,14 @@ static bool line_type(struct top *t)
 static bool for_what(struct top *t)
 {
 	if (hi_hints_take_word(&t->p, "program"))
-		return programs(t);
+		return parse_programs(t);
 	if (hi_hints_take_word(&t->p, "type"))
 		return line_type(t);
 	return hi_hints_expected(&t->p, "'program' or 'type'");
 }
 
 /* const N = EXPR, M = EXPR; */
-static bool consts(struct top *t)
+static bool parse_consts(struct top *t)
 {
 	do {
 		struct hi_hint_const one = {};
@@ -76,7 +76,7 @@ static bool consts(struct top *t)
 	return hi_hints_take(&t->p, ';') || hi_hints_expected(&t->p, "',' or ';'");
 }
 
-static bool key(struct top *t)
+static bool parse_key(struct top *t)
 {
 	struct hi_hint_key one = {};
 
@@ -119,7 +119,7 @@ static bool typedef_of(struct top *t)
 }
 
 /* root VARIABLE -> TARGET; the name is the first word of the lvalue. */
-static bool root(struct top *t)
+static bool parse_root_statement(struct top *t)
 {
 	struct hi_hints_parser *p = &t->p;
 	struct hi_hint_named one = {};
@@ -142,14 +142,14 @@ static bool root(struct top *t)
 	return hi_hints_word(p, &one.hint) && hi_hints_push(p, &t->roots, one);
 }
 
-static bool record(struct top *t)
+static bool parse_record(struct top *t)
 {
 	struct hi_hint_record one;
 
 	return hi_hints_record(&t->p, &one) && hi_hints_push(&t->p, &t->records, one);
 }
 
-static bool sidecar(struct top *t)
+static bool parse_sidecar(struct top *t)
 {
 	struct hi_piece one;
 
@@ -180,10 +180,14 @@ static bool top_statement(struct top *t)
 	static const struct {
 		const char *word;
 		bool (*parse)(struct top *t);
-	} statements[] = {{"for", for_what},  {"const", consts},
-			  {"context", key},   {"typedef", typedef_of},
-			  {"root", root},     {"types", sidecar},
-			  {"record", record}, {"header", parse_header}};
+	} statements[] = {{"for", for_what},
+			  {"const", parse_consts},
+			  {"context", parse_key},
+			  {"typedef", typedef_of},
+			  {"root", parse_root_statement},
+			  {"types", parse_sidecar},
+			  {"record", parse_record},
+			  {"header", parse_header}};
 
 	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)
 		if (hi_hints_take_word(&t->p, statements[i].word))
@@ -196,7 +200,7 @@ static bool top_statement(struct top *t)
 					"types, record or header");
 }
 
-static bool all(struct top *t)
+static bool parse_all(struct top *t)
 {
 	struct hi_hints *h = t->p.hints;
 
@@ -280,7 +284,7 @@ enum hi_status hi_hints_parse(struct hi_arena *arena, const char *file, const ch
 		return t.p.status;
 	}
 	blank_comments(copy, size);
-	ok = all(&t);
+	ok = parse_all(&t);
 	free_lists(&t);
 	if (!ok)
 		return t.p.status;

@@ -13,7 +13,7 @@ bool hi_hints_init(struct hi_hints_parser *p, struct hi_hint *hint)
 }
 
 /* for i in A .. B */
-static bool loop(struct hi_hints_parser *p, struct hi_hint *hint)
+static bool parse_loop(struct hi_hints_parser *p, struct hi_hint *hint)
 {
 	return hi_hints_need_word(p, "i") && hi_hints_need_word(p, "in") &&
 	       hi_hints_expression(p, &hint->first) &&
@@ -21,7 +21,7 @@ static bool loop(struct hi_hints_parser *p, struct hi_hint *hint)
 	       hi_hints_expression(p, &hint->last);
 }
 
-static bool same_piece(struct hi_piece a, struct hi_piece b)
+static bool same_piece_but_blanks(struct hi_piece a, struct hi_piece b)
 {
 	size_t i = 0, j = 0;
 
@@ -40,17 +40,18 @@ bool hi_hint_same_word(const struct hi_hint *a, const struct hi_hint *b)
 {
 	return a->kind == b->kind &&
 	       (a->kind == HI_HINT_WORD || a->kind == HI_HINT_PLACE) &&
-	       same_piece(a->lvalue, b->lvalue) && same_piece(a->first, b->first) &&
-	       same_piece(a->last, b->last);
+	       same_piece_but_blanks(a->lvalue, b->lvalue) &&
+	       same_piece_but_blanks(a->first, b->first) &&
+	       same_piece_but_blanks(a->last, b->last);
 }
 
-static bool modifiers(struct hi_hints_parser *p, struct hi_hint *hint)
+static bool parse_modifiers(struct hi_hints_parser *p, struct hi_hint *hint)
 {
 	for (;;) {
 		if (hi_hints_take_word(p, "for")) {
 			if (hint->first.length)
 				return hi_hints_wrong(p, p->p, "one 'for' is enough");
-			if (!loop(p, hint))
+			if (!parse_loop(p, hint))
 				return false;
 		} else if (hi_hints_take_word(p, "mask")) {
 			if (!hi_hints_expression(p, &hint->mask))
@@ -63,7 +64,7 @@ static bool modifiers(struct hi_hints_parser *p, struct hi_hint *hint)
 	}
 }
 
-static bool place(struct hi_hints_parser *p, struct hi_hint *hint)
+static bool parse_place_statement(struct hi_hints_parser *p, struct hi_hint *hint)
 {
 	hint->kind = HI_HINT_PLACE;
 	if (hint->mask.length || hint->weak)
@@ -73,7 +74,7 @@ static bool place(struct hi_hints_parser *p, struct hi_hint *hint)
 	return hi_hints_cases(p, hint);
 }
 
-static bool each(struct hi_hints_parser *p, struct hi_hint *hint)
+static bool parse_each(struct hi_hints_parser *p, struct hi_hint *hint)
 {
 	hint->kind = HI_HINT_EACH;
 	if (!hi_hints_expression(p, &hint->next))
@@ -85,11 +86,11 @@ static bool each(struct hi_hints_parser *p, struct hi_hint *hint)
 	return hi_hints_cases(p, hint);
 }
 
-static bool pool(struct hi_hints_parser *p, struct hi_hint *hint)
+static bool parse_pool(struct hi_hints_parser *p, struct hi_hint *hint)
 {
 	hint->kind = HI_HINT_POOL;
 	if (!hi_hints_expression(p, &hint->slots) || !hi_hints_need_word(p, "of") ||
-	    !hi_hints_expression(p, &hint->slot_size) || !modifiers(p, hint))
+	    !hi_hints_expression(p, &hint->slot_size) || !parse_modifiers(p, hint))
 		return false;
 	if (!hi_hints_at_word(p, "switch") && !hi_hints_need(p, ':'))
 		return false;
@@ -101,14 +102,14 @@ bool hi_hints_word(struct hi_hints_parser *p, struct hi_hint *hint)
 	if (!hi_hints_expression(p, &hint->lvalue))
 		return false;
 	hint->at = hint->lvalue;
-	if (!modifiers(p, hint))
+	if (!parse_modifiers(p, hint))
 		return false;
 	if (hi_hints_take_word(p, "each"))
-		return each(p, hint);
+		return parse_each(p, hint);
 	if (hi_hints_take_word(p, "pool"))
-		return pool(p, hint);
+		return parse_pool(p, hint);
 	if (hi_hints_take(p, ':'))
-		return place(p, hint);
+		return parse_place_statement(p, hint);
 	hint->kind = HI_HINT_WORD;
 	if (hi_hints_take_text(p, "->") || hi_hints_at_word(p, "switch"))
 		return hi_hints_cases(p, hint);
@@ -160,7 +161,7 @@ static bool only_type(struct hi_hints_parser *p, const struct hi_hint *hint)
 	return true;
 }
 
-static bool tail(struct hi_hints_parser *p, struct hi_hint *hint)
+static bool parse_tail(struct hi_hints_parser *p, struct hi_hint *hint)
 {
 	hint->kind = HI_HINT_TAIL;
 	if (hi_hints_take_word(p, "if") && !hi_hints_expression(p, &hint->when))
@@ -168,7 +169,7 @@ static bool tail(struct hi_hints_parser *p, struct hi_hint *hint)
 	return hi_hints_need(p, ';');
 }
 
-static bool statement(struct hi_hints_parser *p, struct hi_hint *hint)
+static bool parse_statement(struct hi_hints_parser *p, struct hi_hint *hint)
 {
 	const char *start;
 
@@ -176,7 +177,7 @@ static bool statement(struct hi_hints_parser *p, struct hi_hint *hint)
 		return false;
 	start = p->p;
 	if (hi_hints_take_word(p, "tail") && hi_hints_take_word(p, "known"))
-		return tail(p, hint);
+		return parse_tail(p, hint);
 	p->p = start;
 	if (hi_hints_take_word(p, "retainer") && hi_hints_take(p, ';')) {
 		hint->kind = HI_HINT_RETAINER;
@@ -232,7 +233,7 @@ bool hi_hints_record(struct hi_hints_parser *p, struct hi_hint_record *ret)
 	while (ok && !hi_hints_take(p, '}')) {
 		struct hi_hint hint;
 
-		ok = !p->failed && statement(p, &hint);
+		ok = !p->failed && parse_statement(p, &hint);
 		if (ok)
 			share_counter(&hints, &hint);
 		ok = ok && hi_hints_push(p, &hints, hint);

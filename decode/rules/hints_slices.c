@@ -39,14 +39,14 @@ static bool open_bracket(struct slice *s)
 	return true;
 }
 
-static char closing(char open)
+static char closing_bracket_of(char open)
 {
 	return open == '(' ? ')' : open == '[' ? ']' : open == '<' ? '>' : '}';
 }
 
 static bool close_bracket(struct slice *s)
 {
-	const char want[] = {'\'', closing(s->open[s->depth - 1]), '\'', '\0'};
+	const char want[] = {'\'', closing_bracket_of(s->open[s->depth - 1]), '\'', '\0'};
 
 	if (*s->p->p != want[1])
 		return hi_hints_expected(s->p, want);
@@ -55,15 +55,15 @@ static bool close_bracket(struct slice *s)
 	return true;
 }
 
-static bool unclosed(struct slice *s)
+static bool fail_unclosed(struct slice *s)
 {
-	const char want[] = {'\'', closing(s->open[s->depth - 1]), '\'', '\0'};
+	const char want[] = {'\'', closing_bracket_of(s->open[s->depth - 1]), '\'', '\0'};
 
 	return hi_hints_expected(s->p, want);
 }
 
 /* 'c', '\n', "…": to behind the closing quote. */
-static bool quoted(struct hi_hints_parser *p)
+static bool skip_quoted(struct hi_hints_parser *p)
 {
 	const char *start = p->p;
 	char quote = *p->p++;
@@ -79,7 +79,7 @@ static bool quoted(struct hi_hints_parser *p)
 	return true;
 }
 
-static bool inside(struct slice *s)
+static bool is_inside_brackets(struct slice *s)
 {
 	char c = *s->p->p;
 
@@ -93,14 +93,14 @@ static bool inside(struct slice *s)
 		return true;
 	}
 	if (c == ';' || c == '{' || c == '}')
-		return unclosed(s);
+		return fail_unclosed(s);
 	if (c == '\'' || c == '"')
-		return quoted(s->p);
+		return skip_quoted(s->p);
 	s->p->p++;
 	return true;
 }
 
-static struct hi_piece take_word(struct hi_hints_parser *p)
+static struct hi_piece take_slice_word(struct hi_hints_parser *p)
 {
 	const char *start = p->p;
 
@@ -111,7 +111,7 @@ static struct hi_piece take_word(struct hi_hints_parser *p)
 	return (struct hi_piece){start, (uint32_t)(p->p - start)};
 }
 
-static bool operand(struct slice *s)
+static bool skip_operand(struct slice *s)
 {
 	struct hi_hints_parser *p = s->p;
 	struct hi_piece word;
@@ -123,11 +123,11 @@ static bool operand(struct slice *s)
 	}
 	if (c == '\'') {
 		s->state = OPERATOR;
-		return quoted(p);
+		return skip_quoted(p);
 	}
 	if (word_char(c) || c == '$') {
 		p->p += c == '$';
-		word = take_word(p);
+		word = take_slice_word(p);
 		if (word.length != 6 || memcmp(word.at, "sizeof", 6) != 0)
 			s->state = OPERATOR;
 		else
@@ -166,7 +166,7 @@ static bool operator_or_end(struct slice *s, bool after_blank)
 		hi_hints_blanks(p);
 		if (p->p == p->end || !word_char(*p->p))
 			return hi_hints_expected(p, "a member's name");
-		take_word(p);
+		take_slice_word(p);
 		s->state = OPERATOR;
 	} else if (*p->p == '[' || (*p->p == '(' && name_before)) {
 		s->called = true;
@@ -198,16 +198,16 @@ static bool is_cast(const struct slice *s)
 	       !hi_hints_is_operator_word((struct hi_piece){p, (uint32_t)(end - p)});
 }
 
-static bool step(struct slice *s, bool after_blank)
+static bool step_slice(struct slice *s, bool after_blank)
 {
 	if (s->depth)
-		return inside(s);
+		return is_inside_brackets(s);
 	if (s->state == OPERAND || (s->state == EITHER && is_cast(s)))
-		return operand(s);
+		return skip_operand(s);
 	return operator_or_end(s, after_blank);
 }
 
-static struct hi_piece trimmed(const char *start, const char *end)
+static struct hi_piece trim_piece(const char *start, const char *end)
 {
 	while (end > start && isspace((unsigned char)end[-1]))
 		end--;
@@ -227,18 +227,18 @@ bool hi_hints_expression(struct hi_hints_parser *p, struct hi_piece *ret)
 		hi_hints_blanks(p);
 		if (p->p == p->end)
 			break;
-		if (!step(&s, p->p > before))
+		if (!step_slice(&s, p->p > before))
 			return false;
 	}
 	if (p->failed)
 		return false;
 	if (s.depth)
-		return unclosed(&s);
+		return fail_unclosed(&s);
 	if (s.state == OPERAND)
 		return hi_hints_expected(p, "an expression");
 	if (s.ternaries)
 		return hi_hints_expected(p, "':' of '?'");
-	*ret = trimmed(start, p->p);
+	*ret = trim_piece(start, p->p);
 	return true;
 }
 
@@ -280,7 +280,7 @@ static bool type_step(struct slice *s)
 	if (s->depth && !arrow && (c == '>' || c == ')' || c == '}' || c == ']'))
 		return close_bracket(s);
 	if (c == ';' && s->depth && s->open[s->depth - 1] != '[')
-		return unclosed(s);
+		return fail_unclosed(s);
 	s->p->p++;
 	return true;
 }
@@ -298,7 +298,7 @@ bool hi_hints_type(struct hi_hints_parser *p, struct hi_piece *ret)
 	if (p->failed)
 		return false;
 	if (s.depth)
-		return unclosed(&s);
-	*ret = trimmed(start, p->p);
+		return fail_unclosed(&s);
+	*ret = trim_piece(start, p->p);
 	return ret->length ? true : hi_hints_expected(p, "a type");
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static bool back(struct hi_hints_parser *p, struct hi_hint_target *t)
+static bool parse_back(struct hi_hints_parser *p, struct hi_hint_target *t)
 {
 	if (hi_hints_take_word(p, "back"))
 		return hi_hints_expression(p, &t->back);
@@ -15,7 +15,7 @@ static bool back(struct hi_hints_parser *p, struct hi_hint_target *t)
 }
 
 /* lead EXPR; full EXPR [down], ring EXPR; only */
-static bool which(struct hi_hints_parser *p, struct hi_hint_target *t)
+static bool parse_live_elements(struct hi_hints_parser *p, struct hi_hint_target *t)
 {
 	if (hi_hints_take_word(p, "lead") && !hi_hints_expression(p, &t->lead))
 		return false;
@@ -32,7 +32,7 @@ static bool which(struct hi_hints_parser *p, struct hi_hint_target *t)
 }
 
 /* [N], [A .. B] */
-static bool count(struct hi_hints_parser *p, struct hi_hint_target *t)
+static bool parse_count(struct hi_hints_parser *p, struct hi_hint_target *t)
 {
 	if (!hi_hints_take(p, '['))
 		return true;
@@ -43,31 +43,32 @@ static bool count(struct hi_hints_parser *p, struct hi_hint_target *t)
 		if (!hi_hints_expression(p, &t->to))
 			return false;
 	}
-	return hi_hints_need(p, ']') && which(p, t);
+	return hi_hints_need(p, ']') && parse_live_elements(p, t);
 }
 
 /* `$T...[EXPR]`: behind a type that is one capture. */
-static bool pack(struct hi_hints_parser *p, struct hi_hint_target *t)
+static bool parse_pack(struct hi_hints_parser *p, struct hi_hint_target *t)
 {
 	if (!hi_hints_take_text(p, "..."))
-		return count(p, t);
+		return parse_count(p, t);
 	if (t->name.at[0] != '$')
 		return hi_hints_wrong(p, t->name.at, "expected '$NAME' before '...'");
 	return hi_hints_need(p, '[') && hi_hints_expression(p, &t->pack_index) &&
 	       hi_hints_need(p, ']');
 }
 
-static bool symbol(struct hi_hints_parser *p, struct hi_hint_target *t);
+static bool parse_symbol(struct hi_hints_parser *p, struct hi_hint_target *t);
 
-static bool named(struct hi_hints_parser *p, struct hi_hint_target *t,
-		  enum hi_hint_target_kind kind)
+static bool parse_named_target(struct hi_hints_parser *p, struct hi_hint_target *t,
+			       enum hi_hint_target_kind kind)
 {
 	t->kind = kind;
 	return hi_hints_label(p, "the buffer's name", &t->name);
 }
 
 /* A key that was declared, for a value or for a target. */
-static bool key(struct hi_hints_parser *p, struct hi_piece *ret, bool *is_value_ret)
+static bool parse_with_key(struct hi_hints_parser *p, struct hi_piece *ret,
+			   bool *is_value_ret)
 {
 	if (!hi_hints_name(p, "the name of a context key", ret))
 		return false;
@@ -85,14 +86,14 @@ static bool key(struct hi_hints_parser *p, struct hi_piece *ret, bool *is_value_
 }
 
 /* A word that would be a type, if a name did not follow it: `blob`, `words`. */
-static bool core(struct hi_hints_parser *p, struct hi_hint_target *t)
+static bool parse_target_core(struct hi_hints_parser *p, struct hi_hint_target *t)
 {
 	if (hi_hints_take_word(p, "blob"))
-		return named(p, t, HI_HINT_BLOB);
+		return parse_named_target(p, t, HI_HINT_BLOB);
 	if (hi_hints_take_word(p, "words"))
-		return named(p, t, HI_HINT_WORDS);
+		return parse_named_target(p, t, HI_HINT_WORDS);
 	if (hi_hints_take_word(p, "symbol"))
-		return symbol(p, t);
+		return parse_symbol(p, t);
 	if (hi_hints_take_word(p, "any")) {
 		t->kind = HI_HINT_ANY;
 		return true;
@@ -105,26 +106,26 @@ static bool core(struct hi_hints_parser *p, struct hi_hint_target *t)
 		bool is_value = false;
 
 		t->kind = HI_HINT_KEY;
-		if (!key(p, &t->name, &is_value))
+		if (!parse_with_key(p, &t->name, &is_value))
 			return false;
 		return !is_value ||
 		       hi_hints_wrong(p, t->name.at, "this key holds a value, no target");
 	}
 	t->kind = HI_HINT_TYPE;
-	return hi_hints_type(p, &t->name) && pack(p, t);
+	return hi_hints_type(p, &t->name) && parse_pack(p, t);
 }
 
 static bool with_one(struct hi_hints_parser *p, struct hi_hint_with *with)
 {
 	bool is_value = false;
 
-	if (!key(p, &with->key, &is_value))
+	if (!parse_with_key(p, &with->key, &is_value))
 		return false;
 	if (is_value)
 		return hi_hints_need(p, '=') && hi_hints_expression(p, &with->value);
 	if (!hi_hints_need(p, ':'))
 		return false;
-	if (!core(p, &with->target) || !back(p, &with->target))
+	if (!parse_target_core(p, &with->target) || !parse_back(p, &with->target))
 		return false;
 	if (with->target.pack_index.length)
 		return hi_hints_wrong(p, with->key.at, "context holds no '...[]'");
@@ -154,7 +155,7 @@ static bool with_all(struct hi_hints_parser *p, struct hi_hint_target *t)
 }
 
 /* symbol EXPR "PATTERN": TARGET; one level. */
-static bool symbol(struct hi_hints_parser *p, struct hi_hint_target *t)
+static bool parse_symbol(struct hi_hints_parser *p, struct hi_hint_target *t)
 {
 	struct hi_hint_target *then = hi_arena_alloc(p->arena, sizeof(*then));
 	const char *at;
@@ -171,7 +172,7 @@ static bool symbol(struct hi_hints_parser *p, struct hi_hint_target *t)
 	if (hi_hints_at_word(p, "symbol") || hi_hints_at(p, '?'))
 		return hi_hints_wrong(p, at,
 				      "expected a type, blob, words, any or scalar");
-	if (!core(p, then) || !back(p, then) || !with_all(p, then))
+	if (!parse_target_core(p, then) || !parse_back(p, then) || !with_all(p, then))
 		return false;
 	return !then->pack_index.length ||
 	       hi_hints_wrong(p, at, "a symbol stands for no '...[]'");
@@ -180,7 +181,7 @@ static bool symbol(struct hi_hints_parser *p, struct hi_hint_target *t)
 bool hi_hints_target(struct hi_hints_parser *p, struct hi_hint_target *ret)
 {
 	*ret = (struct hi_hint_target){};
-	return core(p, ret) && back(p, ret) && with_all(p, ret);
+	return parse_target_core(p, ret) && parse_back(p, ret) && with_all(p, ret);
 }
 
 /* ---- cases ---- */

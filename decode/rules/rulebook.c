@@ -71,7 +71,7 @@ void hi_book_warn(struct hi_book_text *text, const char *at, const char *fmt, ..
 
 /* ---- making and adding ---- */
 
-static enum hi_status create(struct hi_rulebook **ret, struct hi_error *err)
+static enum hi_status create_rulebook(struct hi_rulebook **ret, struct hi_error *err)
 {
 	*ret = hi_calloc(1, sizeof(**ret));
 	if (!*ret)
@@ -83,7 +83,7 @@ static enum hi_status create(struct hi_rulebook **ret, struct hi_error *err)
 enum hi_status hi_rulebook_create(struct hi_types *types, struct hi_modules *modules,
 				  struct hi_rulebook **ret, struct hi_error *err)
 {
-	enum hi_status status = create(ret, err);
+	enum hi_status status = create_rulebook(ret, err);
 
 	if (status != HI_OK)
 		return status;
@@ -97,7 +97,7 @@ enum hi_status hi_rulebook_create(struct hi_types *types, struct hi_modules *mod
 enum hi_status hi_rulebook_create_with(const struct hi_expression_source *source,
 				       struct hi_rulebook **ret, struct hi_error *err)
 {
-	enum hi_status status = create(ret, err);
+	enum hi_status status = create_rulebook(ret, err);
 
 	if (status != HI_OK)
 		return status;
@@ -151,7 +151,7 @@ static enum hi_status add_keys(struct hi_book_text *text, struct hi_error *err)
 }
 
 /* `types FILE;`, beside the text unless it is a whole path. */
-static enum hi_status add_types(struct hi_book_text *text, struct hi_error *err)
+static enum hi_status add_sidecar_types(struct hi_book_text *text, struct hi_error *err)
 {
 	const struct hi_hints *hints = text->hints;
 	const char *slash = strrchr(hints->path, '/');
@@ -231,7 +231,7 @@ enum hi_status hi_rulebook_add_parsed(struct hi_rulebook *book,
 	hi_book_text_source(text);
 	status = add_keys(text, err);
 	if (status == HI_OK)
-		status = add_types(text, err);
+		status = add_sidecar_types(text, err);
 	if (status == HI_OK)
 		status = keep_typedefs(text, err);
 	if (status == HI_OK && !insert_text(book, text))
@@ -264,7 +264,7 @@ static void work_out_names(struct hi_book_text *text)
 							&text->const_values[i]);
 }
 
-static void seal(struct hi_rulebook *book)
+static void seal_rulebook(struct hi_rulebook *book)
 {
 	if (book->sealed)
 		return;
@@ -282,7 +282,8 @@ static void seal(struct hi_rulebook *book)
 
 /* Another type with the name of the one that is meant (a library has a `dict` of its
  * own) has the same rules if all of them fit, else none, and nothing is said. */
-static struct hi_compiled *compile(struct hi_rulebook *book, const struct hi_type *type)
+static struct hi_compiled *compile_rules(struct hi_rulebook *book,
+					 const struct hi_type *type)
 {
 	const struct hi_book_entry *entry;
 	struct hi_captures captures = {};
@@ -307,8 +308,8 @@ static struct hi_compiled *compile(struct hi_rulebook *book, const struct hi_typ
 	return c;
 }
 
-static void remember(struct hi_rulebook *book, struct hi_table *table, uint64_t key,
-		     struct hi_compiled *c)
+static void remember_compiled(struct hi_rulebook *book, struct hi_table *table,
+			      uint64_t key, struct hi_compiled *c)
 {
 	if (key == UINT64_MAX || !hi_table_put(table, key, (uint64_t)(uintptr_t)c) ||
 	    (c && !hi_vector_push(&book->pending, c)))
@@ -323,13 +324,13 @@ struct hi_compiled *hi_book_compiled(struct hi_rulebook *book, hi_type_id id)
 
 	if (hi_table_get(&book->by_type, type->id, &known))
 		return (struct hi_compiled *)(uintptr_t)known;
-	c = compile(book, type);
-	remember(book, &book->by_type, type->id, c);
+	c = compile_rules(book, type);
+	remember_compiled(book, &book->by_type, type->id, c);
 	return c;
 }
 
 /* Statements that count no hits are used when their type is. */
-static void use(struct hi_compiled *c)
+static void count_type_use(struct hi_compiled *c)
 {
 	for (uint32_t i = 0; !c->asked && c->record && i < c->record->n; i++)
 		if (!c->record->items[i].lvalue.length)
@@ -337,17 +338,17 @@ static void use(struct hi_compiled *c)
 	c->asked = true;
 }
 
-static const struct hi_rules *rules_of(void *arg, hi_type_id id)
+static const struct hi_rules *compiled_rules_of(void *arg, hi_type_id id)
 {
 	struct hi_rulebook *book = arg;
 	struct hi_compiled *c;
 
 	pthread_mutex_lock(&book->lock);
-	seal(book);
+	seal_rulebook(book);
 	c = hi_book_compiled(book, id);
 	hi_book_settle(book);
 	if (c)
-		use(c);
+		count_type_use(c);
 	pthread_mutex_unlock(&book->lock);
 	return c && !c->empty ? &c->rules : NULL;
 }
@@ -359,13 +360,13 @@ static const struct hi_rules *root_rules(void *arg, const struct hi_variable *va
 	uint64_t known;
 
 	pthread_mutex_lock(&book->lock);
-	seal(book);
+	seal_rulebook(book);
 	if (hi_table_get(&book->by_root, var->address, &known)) {
 		c = (struct hi_compiled *)(uintptr_t)known;
 	} else {
 		c = hi_book_root_rules(book, var);
 		if (c) /* of the many variables only a few */
-			remember(book, &book->by_root, var->address, c);
+			remember_compiled(book, &book->by_root, var->address, c);
 		hi_book_settle(book);
 	}
 	pthread_mutex_unlock(&book->lock);
@@ -384,11 +385,11 @@ static uint64_t find_block_header(const struct hi_rulebook *book)
 struct hi_rule_source hi_rulebook_source(struct hi_rulebook *book)
 {
 	pthread_mutex_lock(&book->lock);
-	seal(book);
+	seal_rulebook(book);
 	pthread_mutex_unlock(&book->lock);
 	return (struct hi_rule_source){.arg = book,
 				       .block_header = find_block_header(book),
-				       .rules = rules_of,
+				       .rules = compiled_rules_of,
 				       .root_rules = root_rules,
 				       .of_symbol = hi_book_of_symbol};
 }
@@ -398,7 +399,7 @@ size_t hi_rulebook_warnings(struct hi_rulebook *book, const char *const **ret)
 	size_t n;
 
 	pthread_mutex_lock(&book->lock);
-	seal(book);
+	seal_rulebook(book);
 	hi_book_warn_of_lacks(book);
 	*ret = book->warnings.items;
 	n = book->warnings.count;
@@ -417,7 +418,7 @@ bool hi_rulebook_is_retainer(struct hi_rulebook *book, hi_type_id type)
 	const struct hi_compiled *c;
 
 	pthread_mutex_lock(&book->lock);
-	seal(book);
+	seal_rulebook(book);
 	c = hi_book_compiled(book, type);
 	hi_book_settle(book);
 	pthread_mutex_unlock(&book->lock);

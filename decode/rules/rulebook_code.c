@@ -39,7 +39,7 @@ const struct hi_capture *hi_book_capture(const struct hi_captures *captures,
 	return first;
 }
 
-static void put(struct filled *f, const char *text, size_t n)
+static void put_filled_text(struct filled *f, const char *text, size_t n)
 {
 	if (f->n + n >= sizeof(f->text)) {
 		f->failed = true;
@@ -83,14 +83,15 @@ static bool put_capture(struct filled *f, const struct hi_book_scope *scope,
 	else
 		snprintf(out, sizeof(out), HI_BOOK_CAPTURE "%zu",
 			 (size_t)(c - captures->items));
-	put(f, out, strlen(out));
+	put_filled_text(f, out, strlen(out));
 	return true;
 }
 
 /* Adds the piece; back_to (may be NULL): a column of *f up to which to go, to find
  * where that is in the piece. */
-static bool fill(struct filled *f, const struct hi_book_scope *scope,
-		 struct hi_piece piece, const size_t *back_to, const char **where_ret)
+static bool fill_piece(struct filled *f, const struct hi_book_scope *scope,
+		       struct hi_piece piece, const size_t *back_to,
+		       const char **where_ret)
 {
 	const char *at = piece.at, *end = at + piece.length;
 
@@ -100,7 +101,7 @@ static bool fill(struct filled *f, const struct hi_book_scope *scope,
 		if (back_to && f->n >= *back_to)
 			break;
 		if (n == 0) {
-			put(f, at++, 1);
+			put_filled_text(f, at++, 1);
 		} else {
 			if (!put_capture(f, scope, at + 1, n))
 				return false;
@@ -114,9 +115,10 @@ static bool fill(struct filled *f, const struct hi_book_scope *scope,
 	return !f->failed;
 }
 
-static const struct hi_code *compile(const struct hi_book_scope *scope, const char *text,
-				     size_t n, bool as_lvalue, size_t *column_ret,
-				     struct hi_error *err)
+static const struct hi_code *compile_expression_text(const struct hi_book_scope *scope,
+						     const char *text, size_t n,
+						     bool as_lvalue, size_t *column_ret,
+						     struct hi_error *err)
 {
 	struct hi_scope s = {.source = &scope->text->source,
 			     .self = scope->self,
@@ -145,13 +147,13 @@ const struct hi_code *hi_book_code(const struct hi_book_scope *scope,
 		scope->text->book->no_memory = true;
 		return NULL;
 	}
-	if (!fill(f, scope, piece, NULL, NULL))
+	if (!fill_piece(f, scope, piece, NULL, NULL))
 		return NULL;
-	code = compile(scope, f->text, f->n, as_lvalue, &column, &err);
+	code = compile_expression_text(scope, f->text, f->n, as_lvalue, &column, &err);
 	if (code || err.status == HI_NO_MEMORY)
 		return code;
 	*f = (struct filled){};
-	if (fill(f, scope, piece, &column, &where))
+	if (fill_piece(f, scope, piece, &column, &where))
 		hi_book_warn(scope->text, where, "%s", err.text);
 	return NULL;
 }
@@ -161,7 +163,7 @@ const struct hi_code *hi_book_number(const struct hi_book_scope *scope, uint64_t
 	char text[32];
 
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)number);
-	return compile(scope, text, strlen(text), false, NULL, NULL);
+	return compile_expression_text(scope, text, strlen(text), false, NULL, NULL);
 }
 
 bool hi_book_constant(const struct hi_book_scope *scope, struct hi_piece piece,
@@ -188,18 +190,18 @@ static bool put_condition(struct filled *f, const struct hi_book_scope *scope,
 	if (!hi_book_code(scope, c->value, false) ||
 	    (c->equal.length && !hi_book_code(scope, c->equal, false)))
 		return false;
-	put(f, "((", 2);
-	ok = fill(f, scope, c->value, NULL, NULL);
-	put(f, ")", 1);
+	put_filled_text(f, "((", 2);
+	ok = fill_piece(f, scope, c->value, NULL, NULL);
+	put_filled_text(f, ")", 1);
 	if (c->has_number) {
 		snprintf(number, sizeof(number), " == (%lld)", (long long)c->number);
-		put(f, number, strlen(number));
+		put_filled_text(f, number, strlen(number));
 	} else if (c->equal.length) {
-		put(f, " == (", 5);
-		ok = ok && fill(f, scope, c->equal, NULL, NULL);
-		put(f, ")", 1);
+		put_filled_text(f, " == (", 5);
+		ok = ok && fill_piece(f, scope, c->equal, NULL, NULL);
+		put_filled_text(f, ")", 1);
 	}
-	put(f, ")", 1);
+	put_filled_text(f, ")", 1);
 	return ok;
 }
 
@@ -217,11 +219,11 @@ const struct hi_code *hi_book_condition(const struct hi_book_scope *scope,
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (i)
-			put(f, " && ", 4);
+			put_filled_text(f, " && ", 4);
 		if (!put_condition(f, scope, &conditions[i]))
 			return NULL;
 	}
-	code = compile(scope, f->text, f->n, false, NULL, &err);
+	code = compile_expression_text(scope, f->text, f->n, false, NULL, &err);
 	if (!code && err.status != HI_NO_MEMORY)
 		hi_book_warn(scope->text, conditions[0].value.at, "%s", err.text);
 	return code;
@@ -239,12 +241,13 @@ const struct hi_code *hi_book_any_of(const struct hi_book_scope *scope,
 	for (size_t i = 0; i < n; i++) {
 		if (!hi_book_code(scope, pieces[i], false))
 			continue;
-		put(f, f->n ? " || (" : "(", f->n ? 5 : 1);
-		if (!fill(f, scope, pieces[i], NULL, NULL))
+		put_filled_text(f, f->n ? " || (" : "(", f->n ? 5 : 1);
+		if (!fill_piece(f, scope, pieces[i], NULL, NULL))
 			return NULL;
-		put(f, ")", 1);
+		put_filled_text(f, ")", 1);
 	}
-	return f->n ? compile(scope, f->text, f->n, false, NULL, NULL) : NULL;
+	return f->n ? compile_expression_text(scope, f->text, f->n, false, NULL, NULL)
+		    : NULL;
 }
 
 /* ---- types ---- */
@@ -260,7 +263,7 @@ static bool fill_type(struct filled *f, const struct hi_book_scope *scope,
 		const struct hi_capture *c;
 
 		if (n == 0) {
-			put(f, at++, 1);
+			put_filled_text(f, at++, 1);
 			continue;
 		}
 		c = hi_book_capture(scope->text->captures, at + 1, n, &packed);
@@ -269,7 +272,7 @@ static bool fill_type(struct filled *f, const struct hi_book_scope *scope,
 				     (int)n, at + 1);
 			return false;
 		}
-		put(f, c->at, c->length);
+		put_filled_text(f, c->at, c->length);
 		at += n + 1;
 	}
 	if (f->failed)

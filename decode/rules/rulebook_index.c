@@ -22,7 +22,7 @@ static bool is_open(struct hi_piece pattern)
 	return memchr(pattern.at, '$', n) != NULL;
 }
 
-static bool add(struct hi_rulebook *book, struct hi_book_entry entry)
+static bool add_book_entry(struct hi_rulebook *book, struct hi_book_entry entry)
 {
 	entry.order = (uint32_t)book->entries.count;
 	return hi_vector_push(&book->entries, entry);
@@ -44,12 +44,13 @@ static bool add_alias(struct hi_rulebook *book, struct hi_book_text *text,
 		return true;
 	type = text->source.type(text->source.arg, id);
 	return hi_vector_push(&book->exact, type->id) &&
-	       add(book, (struct hi_book_entry){
-				 .key = hi_type_name_key(type->name, strlen(type->name)),
-				 .text = text,
-				 .record = record,
-				 .alias = type->name,
-				 .type = type->id});
+	       add_book_entry(book, (struct hi_book_entry){
+					    .key = hi_type_name_key(type->name,
+								    strlen(type->name)),
+					    .text = text,
+					    .record = record,
+					    .alias = type->name,
+					    .type = type->id});
 }
 
 static bool add_record(struct hi_rulebook *book, struct hi_book_text *text,
@@ -59,13 +60,14 @@ static bool add_record(struct hi_rulebook *book, struct hi_book_text *text,
 
 	if (is_exact(p) && !add_alias(book, text, record))
 		return false;
-	return add(book, (struct hi_book_entry){
-				 .key = is_open(p) ? 0 : hi_type_name_key(p.at, p.length),
-				 .text = text,
-				 .record = record});
+	return add_book_entry(
+		book, (struct hi_book_entry){
+			      .key = is_open(p) ? 0 : hi_type_name_key(p.at, p.length),
+			      .text = text,
+			      .record = record});
 }
 
-static int by_key(const void *a, const void *b)
+static int compare_book_entries(const void *a, const void *b)
 {
 	const struct hi_book_entry *x = a, *y = b;
 
@@ -85,17 +87,17 @@ bool hi_book_index(struct hi_rulebook *book)
 	}
 	if (book->entries.count)
 		qsort(book->entries.items, book->entries.count,
-		      sizeof(*book->entries.items), by_key);
+		      sizeof(*book->entries.items), compare_book_entries);
 	return true;
 }
 
-static size_t first_of(const struct hi_rulebook *book, uint64_t key)
+static size_t first_entry_of(const struct hi_rulebook *book, uint64_t key)
 {
 	return hi_search(i, book->entries.count, book->entries.items[i].key < key);
 }
 
-static bool fits(struct hi_rulebook *book, const struct hi_book_entry *entry,
-		 const struct hi_type *type, struct hi_captures *captures)
+static bool entry_fits_type(struct hi_rulebook *book, const struct hi_book_entry *entry,
+			    const struct hi_type *type, struct hi_captures *captures)
 {
 	struct hi_piece p = entry->record->pattern;
 	enum hi_match match;
@@ -112,13 +114,13 @@ static const struct hi_book_entry *find_key(struct hi_rulebook *book, uint64_t k
 					    const struct hi_type *type, uint32_t before,
 					    struct hi_captures *captures)
 {
-	for (size_t i = first_of(book, key);
+	for (size_t i = first_entry_of(book, key);
 	     i < book->entries.count && book->entries.items[i].key == key; i++) {
 		const struct hi_book_entry *entry = &book->entries.items[i];
 
 		if (entry->order >= before)
 			break;
-		if (fits(book, entry, type, captures))
+		if (entry_fits_type(book, entry, type, captures))
 			return entry;
 	}
 	return NULL;

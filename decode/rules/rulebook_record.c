@@ -21,12 +21,14 @@ static struct hi_compiled *new_compiled(struct hi_book_text *text, hi_type_id ty
 	return c;
 }
 
-static const struct hi_type *type_of(const struct hi_book_scope *scope, hi_type_id id)
+static const struct hi_type *scope_type_by_id(const struct hi_book_scope *scope,
+					      hi_type_id id)
 {
 	return scope->text->source.type(scope->text->source.arg, id);
 }
 
-static const char *origin(const struct hi_book_text *text, const struct hi_hint *hint)
+static const char *origin_of_hint(const struct hi_book_text *text,
+				  const struct hi_hint *hint)
 {
 	return hi_arena_printf(&text->book->arena, "%s:%u", text->hints->file,
 			       hi_hints_place(text->hints, hint->at.at).line);
@@ -35,8 +37,8 @@ static const char *origin(const struct hi_book_text *text, const struct hi_hint 
 /* ---- one rule ---- */
 
 /* Where the word is, and what `$` is of its value. */
-static bool locate(struct hi_book_scope *scope, const struct hi_hint *hint,
-		   struct hi_rule *rule)
+static bool locate_word(struct hi_book_scope *scope, const struct hi_hint *hint,
+			struct hi_rule *rule)
 {
 	rule->lvalue = hi_book_code(scope, hint->lvalue, true);
 	if (!rule->lvalue)
@@ -47,14 +49,14 @@ static bool locate(struct hi_book_scope *scope, const struct hi_hint *hint,
 	if (hint->kind == HI_HINT_WORD || hint->kind == HI_HINT_EACH) {
 		hi_type_id type = hi_code_type(rule->lvalue);
 
-		if (type && type_of(scope, type)->kind == HI_KIND_POINTER)
+		if (type && scope_type_by_id(scope, type)->kind == HI_KIND_POINTER)
 			scope->dollar = type;
 	}
 	return true;
 }
 
-static bool loop(const struct hi_book_scope *scope, const struct hi_hint *hint,
-		 struct hi_rule *rule)
+static bool compile_loop(const struct hi_book_scope *scope, const struct hi_hint *hint,
+			 struct hi_rule *rule)
 {
 	struct hi_book_scope bounds = *scope;
 
@@ -66,8 +68,8 @@ static bool loop(const struct hi_book_scope *scope, const struct hi_hint *hint,
 	return rule->first && rule->last;
 }
 
-static bool extras(const struct hi_book_scope *scope, const struct hi_hint *hint,
-		   struct hi_rule *rule)
+static bool compile_extras(const struct hi_book_scope *scope, const struct hi_hint *hint,
+			   struct hi_rule *rule)
 {
 	if (hint->mask.length && (!hi_book_constant(scope, hint->mask, &rule->mask)))
 		return false;
@@ -93,11 +95,11 @@ static struct hi_rule_target as_declared(const struct hi_book_scope *scope,
 					 hi_type_id word)
 {
 	struct hi_rule_target any = {.kind = HI_TARGET_ANY};
-	const struct hi_type *type = type_of(scope, word), *to;
+	const struct hi_type *type = scope_type_by_id(scope, word), *to;
 
 	if (type->kind != HI_KIND_POINTER)
 		return any;
-	to = type_of(scope, type->target);
+	to = scope_type_by_id(scope, type->target);
 	if (to->kind == HI_KIND_UNKNOWN || to->kind == HI_KIND_VOID)
 		return any;
 	return (struct hi_rule_target){.kind = HI_TARGET_TYPE, .type = to->id};
@@ -108,7 +110,7 @@ static struct hi_rule_target as_declared(const struct hi_book_scope *scope,
 static bool weak_array(const struct hi_book_scope *scope, const struct hi_hint *hint,
 		       const struct hi_type *array, struct hi_rule *rule)
 {
-	uint64_t size = type_of(scope, array->target)->size;
+	uint64_t size = scope_type_by_id(scope, array->target)->size;
 	char text[96];
 
 	if (!rule->is_static || rule->last || size < 8 || size % 8) {
@@ -134,7 +136,7 @@ static bool weak_only(const struct hi_book_scope *scope, const struct hi_hint *h
 		      struct hi_rule *rule, struct hi_book_cases *cases)
 {
 	hi_type_id word = hi_code_type(rule->lvalue);
-	const struct hi_type *type = type_of(scope, word);
+	const struct hi_type *type = scope_type_by_id(scope, word);
 
 	if (type->kind == HI_KIND_ARRAY) {
 		if (!weak_array(scope, hint, type, rule))
@@ -231,8 +233,8 @@ static bool word_rule(struct hi_book_scope scope, const struct hi_hint *hints, u
 		scope.allowed |= HI_ALLOW_INDEX;
 	scope.owner->lost = false;
 	scope.text->word = hint->lvalue;
-	ok = locate(&scope, hint, &rule) && loop(&scope, hint, &rule) &&
-	     extras(&scope, hint, &rule) &&
+	ok = locate_word(&scope, hint, &rule) && compile_loop(&scope, hint, &rule) &&
+	     compile_extras(&scope, hint, &rule) &&
 	     all_cases(&scope, hints, n, at, &rule, &cases) &&
 	     (has_cases(hints, n, at) || weak_only(&scope, hint, &rule, &cases)) &&
 	     (!scope.owner->lost || replace_lost(hint, &cases)) &&
@@ -243,7 +245,7 @@ static bool word_rule(struct hi_book_scope scope, const struct hi_hint *hints, u
 		return false;
 	rule.closed = hint->kind != HI_HINT_POOL && is_closed(hints, n, at);
 	rule.text = hi_book_piece(book, hint->lvalue);
-	rule.origin = origin(scope.text, hint);
+	rule.origin = origin_of_hint(scope.text, hint);
 	rule.lacks = hi_arena_alloc(&book->arena, sizeof(*rule.lacks));
 	if (!rule.text || !rule.origin || !rule.lacks || !hi_vector_push(rules, rule))
 		book->no_memory = true;
@@ -266,8 +268,8 @@ static bool keep_rules(struct hi_compiled *c, const struct rules *rules)
 
 /* ---- statements that are no words ---- */
 
-static bool variants(const struct hi_book_scope *scope, const struct hi_hint *hints,
-		     uint32_t n)
+static bool compile_variants(const struct hi_book_scope *scope,
+			     const struct hi_hint *hints, uint32_t n)
 {
 	struct hi_rules *rules = &scope->owner->rules;
 	struct hi_book_cases cases = {};
@@ -283,7 +285,7 @@ static bool variants(const struct hi_book_scope *scope, const struct hi_hint *hi
 		ok = hi_book_cases(&self, &hints[i], &cases);
 		if (ok && hints[i].kind == HI_HINT_VARIANT) {
 			rules->variants_closed |= is_closed_choice(&hints[i]);
-			rules->variants_origin = origin(scope->text, &hints[i]);
+			rules->variants_origin = origin_of_hint(scope->text, &hints[i]);
 		}
 		if (!ok || hints[i].kind == HI_HINT_VARIANT)
 			continue;
@@ -301,8 +303,8 @@ static bool variants(const struct hi_book_scope *scope, const struct hi_hint *hi
 	return ok;
 }
 
-static void tail(const struct hi_book_scope *scope, const struct hi_hint *hints,
-		 uint32_t n)
+static void compile_tail(const struct hi_book_scope *scope, const struct hi_hint *hints,
+			 uint32_t n)
 {
 	struct hi_rules *rules = &scope->owner->rules;
 	struct HI_VECTOR(struct hi_piece) conditions = {};
@@ -323,21 +325,21 @@ static void tail(const struct hi_book_scope *scope, const struct hi_hint *hints,
 	hi_vector_free(&conditions);
 }
 
-static bool others(const struct hi_book_scope *scope, const struct hi_hint *hints,
-		   uint32_t n)
+static bool compile_other_statements(const struct hi_book_scope *scope,
+				     const struct hi_hint *hints, uint32_t n)
 {
 	struct hi_compiled *c = scope->owner;
 
-	tail(scope, hints, n);
+	compile_tail(scope, hints, n);
 	for (uint32_t i = 0; i < n; i++) {
 		if (hints[i].kind == HI_HINT_SIZE)
 			c->rules.size = hi_book_code(scope, hints[i].value, false);
 		c->retainer |= hints[i].kind == HI_HINT_RETAINER;
 	}
-	return variants(scope, hints, n);
+	return compile_variants(scope, hints, n);
 }
 
-static bool is_word(const struct hi_hint *hint)
+static bool is_word_hint(const struct hi_hint *hint)
 {
 	return hint->kind == HI_HINT_WORD || hint->kind == HI_HINT_PLACE ||
 	       hint->kind == HI_HINT_EACH || hint->kind == HI_HINT_POOL;
@@ -351,7 +353,7 @@ static void open_up(struct hi_rules *rules)
 	rules->tail_known = NULL;
 }
 
-static void finish(struct hi_compiled *c)
+static void finish_compiled_rules(struct hi_compiled *c)
 {
 	const struct hi_rules *r = &c->rules;
 
@@ -378,16 +380,17 @@ struct hi_compiled *hi_book_record(struct hi_book_text *text,
 	c->rules.is_node = record->node;
 	c->rules.has_capacity = text->hints->containers;
 	for (uint32_t i = 0; i < record->n && !text->book->no_memory; i++)
-		if (is_word(&record->items[i]) && is_leader(record->items, i))
+		if (is_word_hint(&record->items[i]) && is_leader(record->items, i))
 			all &= word_rule(scope, record->items, record->n, i, &rules);
-	ok = keep_rules(c, &rules) && others(&scope, record->items, record->n);
+	ok = keep_rules(c, &rules) &&
+	     compile_other_statements(&scope, record->items, record->n);
 	if (!all)
 		open_up(&c->rules);
 	hi_vector_free(&rules);
 	text->record = (struct hi_piece){};
 	text->captures = NULL;
 	text->book->no_memory |= !ok;
-	finish(c);
+	finish_compiled_rules(c);
 	return c;
 }
 
@@ -406,7 +409,7 @@ static struct hi_compiled *word_itself(struct hi_book_text *text, hi_type_id typ
 	if (word_rule(scope, as, 1, 0, &rules) && !keep_rules(c, &rules))
 		text->book->no_memory = true;
 	hi_vector_free(&rules);
-	finish(c);
+	finish_compiled_rules(c);
 	return c;
 }
 

@@ -98,7 +98,7 @@ static struct hi_piece vtable_owner(const char *name)
 	return (struct hi_piece){};
 }
 
-static bool same_piece(struct hi_piece a, struct hi_piece b)
+static bool same_symbol_piece(struct hi_piece a, struct hi_piece b)
 {
 	return a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
 }
@@ -120,7 +120,7 @@ static bool vtable_name(struct hi_rulebook *book, uint64_t address, char *out,
 	for (size_t i = 0; i < n; i++) {
 		struct hi_piece other = vtable_owner(names[i]);
 
-		if (!other.length || (owner.length && !same_piece(owner, other)))
+		if (!other.length || (owner.length && !same_symbol_piece(owner, other)))
 			return false;
 		owner = other;
 	}
@@ -166,7 +166,8 @@ static bool push_types_of_function(struct hi_book_symbol *s, uint64_t address,
 	return true;
 }
 
-static const struct hi_rule_target *find(struct hi_book_symbol *s, uint64_t address)
+static const struct hi_rule_target *find_symbol_target(struct hi_book_symbol *s,
+						       uint64_t address)
 {
 	struct hi_rulebook *book = s->text->book;
 	struct hi_rule_target *target = NULL;
@@ -219,7 +220,7 @@ hi_book_of_symbol(void *arg, const struct hi_rule_target *target, uint64_t addre
 	if (hi_table_get(&s->by_address, address, &known)) {
 		found = (const struct hi_rule_target *)(uintptr_t)known;
 	} else {
-		found = find(s, address);
+		found = find_symbol_target(s, address);
 		/* Addresses are the target's: hostile. */
 		if (address != UINT64_MAX && s->by_address.count < ADDRESSES_MAX &&
 		    !hi_table_put(&s->by_address, address, (uint64_t)(uintptr_t)found))

@@ -37,8 +37,8 @@ static bool back_of_member(const struct hi_book_scope *scope, hi_type_id type,
 	return *ret != NULL;
 }
 
-static bool counts(const struct hi_book_scope *scope, const struct hi_hint_target *hint,
-		   struct hi_rule_target *ret)
+static bool compile_counts(const struct hi_book_scope *scope,
+			   const struct hi_hint_target *hint, struct hi_rule_target *ret)
 {
 	if (hint->from.length)
 		ret->from = hi_book_code(scope, hint->from, false);
@@ -88,28 +88,30 @@ static bool through_typedef(const struct hi_book_scope *scope,
 	return hi_book_target(&inner, &named->hint.cases[0].target, ret);
 }
 
-static bool typed(const struct hi_book_scope *scope, const struct hi_hint_target *hint,
-		  struct hi_rule_target *ret)
+static bool compile_type_target(const struct hi_book_scope *scope,
+				const struct hi_hint_target *hint,
+				struct hi_rule_target *ret)
 {
 	if (through_typedef(scope, hint, ret))
 		return true;
 	ret->kind = HI_TARGET_TYPE;
 	ret->type = hi_book_type(scope, hint->name);
-	if (!ret->type || !counts(scope, hint, ret) ||
+	if (!ret->type || !compile_counts(scope, hint, ret) ||
 	    (hint->member.length &&
 	     !back_of_member(scope, ret->type, hint->member, &ret->back)))
 		become_any(ret);
 	return true;
 }
 
-static bool core(const struct hi_book_scope *scope, const struct hi_hint_target *hint,
-		 struct hi_rule_target *ret)
+static bool compile_target_core(const struct hi_book_scope *scope,
+				const struct hi_hint_target *hint,
+				struct hi_rule_target *ret)
 {
 	struct hi_rulebook *book = scope->text->book;
 
 	switch (hint->kind) {
 	case HI_HINT_TYPE:
-		return typed(scope, hint, ret);
+		return compile_type_target(scope, hint, ret);
 	case HI_HINT_BLOB:
 	case HI_HINT_WORDS:
 		ret->kind = hint->kind == HI_HINT_BLOB ? HI_TARGET_BLOB : HI_TARGET_WORDS;
@@ -133,15 +135,16 @@ static bool core(const struct hi_book_scope *scope, const struct hi_hint_target 
 			become_any(ret);
 		return !book->no_memory;
 	}
-	if (!counts(scope, hint, ret))
+	if (!compile_counts(scope, hint, ret))
 		become_any(ret);
 	return !book->no_memory;
 }
 
 /* A target that goes along is used elsewhere: no member of ours means anything
  * there. */
-static const struct hi_rule_target *carried(const struct hi_book_scope *scope,
-					    const struct hi_hint_target *hint)
+static const struct hi_rule_target *
+compile_carried_target(const struct hi_book_scope *scope,
+		       const struct hi_hint_target *hint)
 {
 	struct hi_rule_target *copy =
 		hi_arena_alloc(&scope->text->book->arena, sizeof(*copy));
@@ -152,8 +155,8 @@ static const struct hi_rule_target *carried(const struct hi_book_scope *scope,
 	return copy && hi_book_target(&there, hint, copy) ? copy : NULL;
 }
 
-static bool withs(const struct hi_book_scope *scope, const struct hi_hint_target *hint,
-		  struct hi_rule_target *ret)
+static bool compile_withs(const struct hi_book_scope *scope,
+			  const struct hi_hint_target *hint, struct hi_rule_target *ret)
 {
 	struct hi_rulebook *book = scope->text->book;
 	struct hi_with *list;
@@ -172,7 +175,7 @@ static bool withs(const struct hi_book_scope *scope, const struct hi_hint_target
 		if (w->value.length)
 			out->value = hi_book_code(scope, w->value, false);
 		else
-			out->target = carried(scope, &w->target);
+			out->target = compile_carried_target(scope, &w->target);
 		ret->n_with += out->value || out->target;
 	}
 	ret->with = list;
@@ -183,7 +186,7 @@ bool hi_book_target(const struct hi_book_scope *scope, const struct hi_hint_targ
 		    struct hi_rule_target *ret)
 {
 	*ret = (struct hi_rule_target){};
-	if (core(scope, hint, ret) && withs(scope, hint, ret))
+	if (compile_target_core(scope, hint, ret) && compile_withs(scope, hint, ret))
 		return true;
 	scope->text->book->no_memory = true;
 	return false;

@@ -125,8 +125,9 @@ enum hi_status hi_rulebook_add_shipped(struct hi_rulebook *book, const char *exe
 
 /* ---- unused ---- */
 
-static void tell(const struct hi_book_text *text, const struct hi_hint *hint,
-		 struct hi_piece of, void (*fn)(void *arg, const char *text), void *arg)
+static void report_unused_hint(const struct hi_book_text *text,
+			       const struct hi_hint *hint, struct hi_piece of,
+			       void (*fn)(void *arg, const char *text), void *arg)
 {
 	static const char *const kinds[] = {"word", "place", "each", "pool",	"variant",
 					    "is",   "tail",  "size", "retainer"};
@@ -156,13 +157,14 @@ void hi_rulebook_unused(struct hi_rulebook *book, void (*fn)(void *arg, const ch
 			struct hi_hint hint = hints->typedefs[i].hint;
 
 			hint.lvalue = hints->typedefs[i].name;
-			tell(text, &hint, (struct hi_piece){}, fn, arg);
+			report_unused_hint(text, &hint, (struct hi_piece){}, fn, arg);
 		}
 		for (uint32_t i = 0; i < hints->n_roots; i++)
-			tell(text, &hints->roots[i].hint, (struct hi_piece){}, fn, arg);
+			report_unused_hint(text, &hints->roots[i].hint,
+					   (struct hi_piece){}, fn, arg);
 		for (uint32_t i = 0; i < hints->n_records; i++)
 			for (uint32_t k = 0; k < hints->records[i].n; k++)
-				tell(text, &hints->records[i].items[k],
-				     hints->records[i].pattern, fn, arg);
+				report_unused_hint(text, &hints->records[i].items[k],
+						   hints->records[i].pattern, fn, arg);
 	}
 }

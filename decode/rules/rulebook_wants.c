@@ -15,7 +15,7 @@
 
 enum { CHAIN_MAX = 16 }; /* pointers and arrays around a record */
 
-static void add_edge(struct hi_compiled *c, hi_type_id type, uint64_t supplied)
+static void add_book_edge(struct hi_compiled *c, hi_type_id type, uint64_t supplied)
 {
 	if (type && !hi_vector_push(&c->edges, (struct hi_book_edge){type, supplied}))
 		c->text->book->no_memory = true;
@@ -47,7 +47,7 @@ static uint64_t target_wants(struct hi_compiled *c, const struct hi_rule_target 
 				 keys_of(carried->ring) | keys_of(carried->lead);
 	}
 	if (t->kind == HI_TARGET_TYPE)
-		add_edge(c, t->type, supplied);
+		add_book_edge(c, t->type, supplied);
 	return wants;
 }
 
@@ -74,7 +74,7 @@ static void add_members(struct hi_compiled *c, const struct hi_type *type)
 		for (unsigned k = 0; k < CHAIN_MAX && m->kind == HI_KIND_ARRAY; k++)
 			m = source->type(source->arg, m->target);
 		if (m->kind == HI_KIND_STRUCT || m->kind == HI_KIND_UNION)
-			add_edge(c, m->id, 0);
+			add_book_edge(c, m->id, 0);
 	}
 }
 
@@ -89,13 +89,13 @@ static void own_wants(struct hi_compiled *c)
 	for (uint32_t i = 0; i < rules->n_variants; i++)
 		rules->wants |= keys_of(rules->variants[i].when) |
 				target_wants(c, &rules->variants[i].target);
-	add_edge(c, rules->same_as, 0);
+	add_book_edge(c, rules->same_as, 0);
 	if (c->record)
 		add_members(c, source->type(source->arg, rules->type));
 }
 
 /* The ruled type that a pointer or array leads to in the end. */
-static struct hi_compiled *ruled(struct hi_rulebook *book, hi_type_id id)
+static struct hi_compiled *ruled_type_of(struct hi_rulebook *book, hi_type_id id)
 {
 	for (unsigned i = 0; i < CHAIN_MAX && id; i++) {
 		const struct hi_type *type = book->base.type(book->base.arg, id);
@@ -110,12 +110,13 @@ static struct hi_compiled *ruled(struct hi_rulebook *book, hi_type_id id)
 	return NULL;
 }
 
-static bool improve(struct hi_rulebook *book, struct hi_compiled *c)
+static bool improve_wants(struct hi_rulebook *book, struct hi_compiled *c)
 {
 	uint64_t before = c->rules.wants;
 
 	for (size_t i = 0; i < c->edges.count; i++) {
-		const struct hi_compiled *to = ruled(book, c->edges.items[i].type);
+		const struct hi_compiled *to =
+			ruled_type_of(book, c->edges.items[i].type);
 
 		if (to)
 			c->rules.wants |= to->rules.wants & ~c->edges.items[i].supplied;
@@ -133,12 +134,12 @@ void hi_book_settle(struct hi_rulebook *book)
 
 		own_wants(c);
 		for (size_t k = 0; k < c->edges.count; k++)
-			ruled(book, c->edges.items[k].type);
+			ruled_type_of(book, c->edges.items[k].type);
 	}
 	while (more) {
 		more = false;
 		for (size_t i = 0; i < book->pending.count; i++)
-			more |= improve(book, book->pending.items[i]);
+			more |= improve_wants(book, book->pending.items[i]);
 	}
 	book->pending.count = 0;
 }

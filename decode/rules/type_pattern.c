@@ -21,7 +21,7 @@ static void plain_free(struct plain *plain)
 	free(plain->from);
 }
 
-static bool is_word(char c)
+static bool is_pattern_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
@@ -53,8 +53,8 @@ static bool plain_make(const char *name, size_t n, struct plain *ret)
 			while (next < n && isspace((unsigned char)name[next]))
 				next++;
 			/* Blanks around anything but words do not count. */
-			if (ret->n == 0 || !is_word(ret->text[ret->n - 1]) || next == n ||
-			    !is_word(name[next])) {
+			if (ret->n == 0 || !is_pattern_word(ret->text[ret->n - 1]) ||
+			    next == n || !is_pattern_word(name[next])) {
 				i = next - 1;
 				continue;
 			}
@@ -135,7 +135,7 @@ static struct hi_argument_path path_of(const struct match *m)
 	return path;
 }
 
-static void enter(struct match *m)
+static void enter_brackets(struct match *m)
 {
 	struct level level = {};
 	size_t at = m->n + 1;
@@ -154,8 +154,8 @@ static void enter(struct match *m)
 	m->depth++;
 }
 
-static void capture(struct match *m, size_t name_at, size_t name_end, size_t end,
-		    bool of_pack)
+static void add_capture(struct match *m, size_t name_at, size_t name_end, size_t end,
+			bool of_pack)
 {
 	bool whole = end == argument_end(m->name.text, m->n);
 	struct hi_capture c = {.name = m->pattern_text + m->pattern.from[name_at],
@@ -198,7 +198,7 @@ static bool take_pack(struct match *m, size_t name_end)
 		if (end == m->n || m->captures.count > 4096)
 			return false;
 		if (name_at < name_end)
-			capture(m, name_at, name_end, end, true);
+			add_capture(m, name_at, name_end, end, true);
 		m->n = end;
 		if (m->name.text[end] != ',')
 			break;
@@ -220,7 +220,7 @@ static bool take_capture(struct match *m)
 	if (end - m->n <= rest ||
 	    memcmp(m->name.text + end - rest, m->pattern.text + name_end, rest) != 0)
 		return false;
-	capture(m, m->p + 1, name_end, end - rest, false);
+	add_capture(m, m->p + 1, name_end, end - rest, false);
 	m->n = end - rest;
 	m->p = name_end;
 	return true;
@@ -240,7 +240,7 @@ static bool take_literal(struct match *m)
 	if (c != m->name.text[m->n])
 		return false;
 	if (c == '<')
-		enter(m);
+		enter_brackets(m);
 	else if (c == '>' && m->depth && m->name.text[m->n - (m->n > 0)] != '-')
 		m->depth--;
 	else if (c == ',' && m->depth && m->depth <= HI_PATTERN_DEPTH)
@@ -258,7 +258,7 @@ static bool take_nothing(struct match *m)
 	if (m->name.text[m->n] != '>')
 		return false;
 	if (m->pattern.text[at] == '$')
-		while (is_word(m->pattern.text[at]))
+		while (is_pattern_word(m->pattern.text[at]))
 			at++;
 	if (strncmp(m->pattern.text + at, "...", 3) != 0)
 		return false;
@@ -266,7 +266,7 @@ static bool take_nothing(struct match *m)
 	return true;
 }
 
-static bool step(struct match *m)
+static bool step_match(struct match *m)
 {
 	char c = m->pattern.text[m->p], next = m->pattern.text[m->p + 1];
 
@@ -311,7 +311,7 @@ enum hi_match hi_type_pattern_match(const char *pattern, size_t pattern_length,
 
 	m.no_memory = !fits;
 	while (fits && m.p < m.pattern.n && !m.no_memory)
-		fits = step(&m);
+		fits = step_match(&m);
 	fits = fits && is_end(&m);
 	for (size_t i = 0; fits && !m.no_memory && i < m.captures.count; i++)
 		m.no_memory = !hi_vector_push(captures, m.captures.items[i]);
@@ -323,7 +323,8 @@ enum hi_match hi_type_pattern_match(const char *pattern, size_t pattern_length,
 
 /* ---- from text to types ---- */
 
-static bool strip(const char **name, size_t *length, const char *word, bool behind)
+static bool strip_keyword(const char **name, size_t *length, const char *word,
+			  bool behind)
 {
 	size_t n = strlen(word);
 
@@ -343,17 +344,18 @@ static void strip_all(const char **name, size_t *length, unsigned *stars_ret)
 	while (more) {
 		unsigned stars = *stars_ret;
 
-		if (strip(name, length, "*", true) || strip(name, length, "&&", true) ||
-		    strip(name, length, "&", true))
+		if (strip_keyword(name, length, "*", true) ||
+		    strip_keyword(name, length, "&&", true) ||
+		    strip_keyword(name, length, "&", true))
 			(*stars_ret)++;
-		more = stars != *stars_ret || strip(name, length, " ", true) ||
-		       strip(name, length, " ", false) ||
-		       strip(name, length, " const", true) ||
-		       strip(name, length, ">const", true) ||
-		       strip(name, length, "*const", true) ||
-		       strip(name, length, " volatile", true) ||
-		       strip(name, length, "const ", false) ||
-		       strip(name, length, "volatile ", false);
+		more = stars != *stars_ret || strip_keyword(name, length, " ", true) ||
+		       strip_keyword(name, length, " ", false) ||
+		       strip_keyword(name, length, " const", true) ||
+		       strip_keyword(name, length, ">const", true) ||
+		       strip_keyword(name, length, "*const", true) ||
+		       strip_keyword(name, length, " volatile", true) ||
+		       strip_keyword(name, length, "const ", false) ||
+		       strip_keyword(name, length, "volatile ", false);
 	}
 }
 
