@@ -7,7 +7,7 @@
 
 #include "base/vector.h"
 #include "decode/inference/subobjects.h"
-#include "decode/inference/typing_state.h"
+#include "decode/inference/type_key.h"
 
 enum { HI_SUBOBJECT_SHARDS = 64, HI_SUBOBJECT_SIZE_BITS = 43 };
 

@@ -5,6 +5,7 @@
 
 #include "base/vector.h"
 #include "decode/inference/subobjects.h"
+#include "decode/inference/type_key.h"
 #include "decode/layouts/layout.h"
 #include "decode/inference/typing.h"
 #include "decode/inference/memory_windows.h"
@@ -57,21 +58,6 @@ struct hi_seed {
 struct hi_pool_slot_seed {
 	uint64_t addr, size;
 	uint32_t layout;
-};
-
-/*
- * The type column during propagation (Note [Type candidates] in propagate.c): from the
- * top evidence 3 bits, array 1, settled 1 (takes no candidates), layout 25. scan.c
- * turns it into graph types and flags.
- */
-enum {
-	HI_KEY_LAYOUT = HI_LAYOUT_MAX - 1,
-	/* Only while edges are scanned: no type; the rest is a label (labels.h). */
-	HI_KEY_LABEL = 1 << 26,
-	HI_KEY_LABEL_ID = HI_KEY_LABEL - 1,
-	HI_KEY_SETTLED = 1 << 27,
-	HI_KEY_ARRAY = 1 << 28,
-	HI_KEY_EVIDENCE_SHIFT = 29,
 };
 
 /* What is known of the use of a type beside the type (hi_layout refined_layouts). */
@@ -152,7 +138,7 @@ enum hi_status hi_managed_find(struct hi_typing *typing, struct hi_error *err);
 enum hi_status hi_vtables_find(struct hi_typing *typing, struct hi_error *err);
 /* propagate.c: from seeds and the type column until nothing changes. */
 enum hi_status hi_types_propagate(struct hi_typing *typing, struct hi_error *err);
-/* typing.c calls it between the two: layouts that are used become graph types. */
+/* typing_run.c calls it between the two: layouts that are used become graph types. */
 /* scan.c: all rows into b; the type column becomes graph types. */
 enum hi_status hi_edges_scan(struct hi_typing *typing, struct hi_graph_builder *b,
 			     struct hi_error *err);

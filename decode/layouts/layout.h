@@ -1,60 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A layout: a type flattened, on demand, to the words in it that may be
- * pointers. Pointees are not looked at before a word leads to one.
+ * Layouts: types flattened, on demand, to their pointer slots (pointer_slot.h). A pointee
+ * is not looked at before a pointer leads to it. Note [Flattening] in flatten.c.
  *
- * Slots are runs of words: {offset, count, stride}; `struct node *table[1024]`
- * is one slot, an array of 1,000 structs with 3 pointers each is three. Sorted
- * by offset, no two slots cover the same word. Note [Flattening] in flatten.c.
+ * Layouts are known by their index, which never changes. The layout of one use of a type
+ * (how many elements are live, which context) is a refinement of the type's base layout.
  */
 #ifndef HI_DECODE_LAYOUTS_LAYOUT_H
 #define HI_DECODE_LAYOUTS_LAYOUT_H
 
-#include <stdatomic.h>
-
 #include "base/arena.h"
 #include "census/graph/graph.h"
-#include "decode/types/types.h"
-#include "decode/rules/rules.h"
-
-/* Where layouts get types from: debug information, or what a test draws. */
-struct hi_type_source {
-	void *arg;
-	/* Never NULL; thread-safe; as hi_type_get(). */
-	const struct hi_type *(*type)(void *arg, hi_type_id id);
-	struct hi_rule_source rules; /* zeroed: none */
-};
-
-/* As source->type. */
-static inline const struct hi_type *
-hi_type_source_get(const struct hi_type_source *source, hi_type_id id)
-{
-	return source->type(source->arg, id);
-}
-
-enum hi_pointer_slot_kind {
-	HI_POINTER_SLOT_TYPED,
-	HI_POINTER_SLOT_RAW, /* raw storage, uintptr_t, unknown layout: conservative */
-};
-
-#define HI_POINTER_SLOT_TO_END UINT64_MAX
-
-struct hi_pointer_slot {
-	uint64_t offset; /* bytes from the start of the type, of the first word */
-	uint64_t count;	 /* words; HI_POINTER_SLOT_TO_END: as many as the block has room
-			    for */
-	uint64_t stride; /* bytes from one word to the next */
-	enum hi_pointer_slot_kind kind;
-	hi_type_id pointee; /* POINTER only; 0: unknown, or two pointees (union) */
-	/* Layout of the pointee: 0 until hi_layouts_pointee() was asked. */
-	_Atomic uint32_t layout;
-};
-
-/* Records with rules of their own inside a type: count of them, stride apart. */
-struct hi_rule_site {
-	uint64_t offset, count, stride; /* as in struct hi_pointer_slot */
-	const struct hi_rules *rules;
-};
+#include "decode/layouts/pointer_slot.h"
 
 #define HI_COUNT_UNKNOWN UINT64_MAX
 
@@ -108,7 +65,7 @@ struct hi_layout {
 	hi_context context;
 	bool quiet;			/* its pointers are edges, but propose no types */
 	const uint64_t *context_values; /* of context; NULL: nothing */
-	/* Owned by typing.c: */
+	/* Owned by typing_run.c: */
 	_Atomic bool used;   /* some object has it */
 	uint32_t graph_type; /* 0: unused */
 	/* A runtime's (decode/runtime.h): its number there, from 1 on; 0: none. Its edges

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a flattened type consists of: pointer slots, and sites of rules.
+ *
+ * A pointer slot is a run of words, {offset, count, stride}: `struct node *table[1024]`
+ * is one slot; an array of 1,000 structs with 3 pointers each is three.
+ */
+#ifndef HI_DECODE_LAYOUTS_POINTER_SLOT_H
+#define HI_DECODE_LAYOUTS_POINTER_SLOT_H
+
+#include <stdatomic.h>
+
+#include "decode/rules/rules.h"
+#include "decode/types/types.h"
+
+/* Where layouts get types from: debug information, or what a test draws. */
+struct hi_type_source {
+	void *arg;
+	/* Never NULL; thread-safe; as hi_type_get(). */
+	const struct hi_type *(*type)(void *arg, hi_type_id id);
+	struct hi_rule_source rules; /* zeroed: none */
+};
+
+/* As source->type. */
+static inline const struct hi_type *
+hi_type_source_get(const struct hi_type_source *source, hi_type_id id)
+{
+	return source->type(source->arg, id);
+}
+
+enum hi_pointer_slot_kind {
+	HI_POINTER_SLOT_TYPED,
+	HI_POINTER_SLOT_RAW, /* raw storage, uintptr_t, unknown layout: conservative */
+};
+
+#define HI_POINTER_SLOT_TO_END UINT64_MAX
+
+struct hi_pointer_slot {
+	uint64_t offset; /* bytes from the start of the type, of the first word */
+	uint64_t count;	 /* words; HI_POINTER_SLOT_TO_END: as many as the block has room
+			    for */
+	uint64_t stride; /* bytes from one word to the next */
+	enum hi_pointer_slot_kind kind;
+	hi_type_id pointee; /* POINTER only; 0: unknown, or two pointees (union) */
+	/* Layout of the pointee: 0 until hi_layouts_pointee() was asked. */
+	_Atomic uint32_t layout;
+};
+
+/* Records with rules of their own inside a type: count of them, stride apart. */
+struct hi_rule_site {
+	uint64_t offset, count, stride; /* as in struct hi_pointer_slot */
+	const struct hi_rules *rules;
+};
+
+#endif
