@@ -57,9 +57,10 @@ struct scanner {
 	const struct hi_pointer_slot *slots; /* whose words are being scanned */
 	uint32_t slot_labels, raw_labels;    /* of its first slot; 0: no labels */
 	bool is_certain; /* its type describes all of it: Note [Certain records] */
-	struct hi_cover *covered;  /* NULL, or its words that have been scanned */
-	uint64_t doubt, doubt_end; /* records in it whose rules were not resolved */
-	uint64_t block;		   /* its address */
+	struct hi_cover *covered; /* NULL, or its words that have been scanned */
+	uint64_t unresolved,
+		unresolved_end; /* records in it whose rules were not resolved */
+	uint64_t block;		/* its address */
 	struct hi_cover cover;
 	uint64_t words_scanned, bytes_scanned, unreadable;
 	enum hi_status status;
@@ -278,10 +279,10 @@ static void scan_unresolved_record(void *arg, uint64_t addr, uint64_t end)
 {
 	struct scanner *s = arg;
 
-	if (addr < s->doubt)
-		s->doubt = addr;
-	if (end > s->doubt_end)
-		s->doubt_end = end;
+	if (addr < s->unresolved)
+		s->unresolved = addr;
+	if (end > s->unresolved_end)
+		s->unresolved_end = end;
 }
 
 /* Words of the block from `start` on, conservatively. */
@@ -404,10 +405,10 @@ static void scan_unresolved(struct scanner *s)
 {
 	uint64_t first, end;
 
-	if (!s->covered || s->doubt >= s->doubt_end)
+	if (!s->covered || s->unresolved >= s->unresolved_end)
 		return;
-	first = s->doubt - s->block;
-	end = s->doubt_end - s->block;
+	first = s->unresolved - s->block;
+	end = s->unresolved_end - s->block;
 	for (uint64_t at = (first + 7) & ~(uint64_t)7; at + 8 <= end; at += 8)
 		if (!hi_cover_has(s->covered, at / 8))
 			scan_slot(s, at, NULL);
@@ -427,8 +428,8 @@ static void scan_typed(struct scanner *s, const struct hi_layout *layout, uint32
 		s->covered = &s->cover;
 	else if (is_covered)
 		s->status = hi_fail_memory(&s->error, "edges");
-	s->doubt = UINT64_MAX;
-	s->doubt_end = 0;
+	s->unresolved = UINT64_MAX;
+	s->unresolved_end = 0;
 	hi_walker_words(&s->walker, layout, array, tail_known, s->addr, s->usable,
 			scan_slot, s);
 	if (layout->n_rule_sites)
@@ -631,7 +632,7 @@ static struct scanner *scanner_create(struct hi_typing *typing,
 	s->walker.arg = s;
 	s->walker.words = scan_place;
 	s->walker.reference = scan_rule_reference;
-	s->walker.doubt = scan_unresolved_record;
+	s->walker.unresolved = scan_unresolved_record;
 	s->walker.applier.keeps_lacks = true;
 	if (s->scratch && (s->cursor || !typing->runtime))
 		return s;

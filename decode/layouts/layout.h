@@ -25,14 +25,15 @@ struct hi_live {
 	uint64_t kind, at, step; /* modulo 2^64 */
 };
 
-/* Context that goes along edges: HI_CONTEXT_WORDS, interned. */
-typedef uint32_t hi_context; /* 0: nothing */
+/* Context that is passed along edges: HI_CONTEXT_WORDS, interned. */
+typedef uint32_t hi_context; /* 0: no key has a value */
 
+/* Indexes. */
 enum {
-	HI_LAYOUT_NONE = 0,	/* not asked yet, no layout */
-	HI_LAYOUT_NOTHING = 1,	/* void, unknown: the pointer says nothing */
+	HI_LAYOUT_NONE = 0,	/* not looked up yet, no layout */
+	HI_LAYOUT_NOTHING = 1,	/* void, unknown: the pointer infers no type */
 	HI_LAYOUT_FUNCTION = 2, /* code: no edge at all */
-	HI_LAYOUT_FIRST = 3,	/* real layouts from here */
+	HI_LAYOUT_FIRST = 3,	/* of the first layout */
 	HI_LAYOUT_MAX = 1 << 25,
 };
 
@@ -40,14 +41,14 @@ struct hi_layout {
 	uint32_t index;
 	const struct hi_type *type; /* NULL: only a name is known (RTTI) */
 	const char *name;	    /* hostile */
-	uint64_t size;		    /* bytes of one element; 0: layout unknown */
+	uint64_t size;		    /* bytes of one element; 0: unknown */
 	uint64_t hash;
 	enum hi_type_class klass;
-	bool opaque;	  /* layout unknown: every word of the block may be a pointer */
+	bool opaque;	  /* members unknown: every word of the block may be a pointer */
 	bool open_ended;  /* the last slots go on to the end of the block */
 	bool truncated;	  /* too complex: all of it is one raw slot */
 	bool blob;	  /* a buffer without pointers; only a name */
-	uint32_t n_slots; /* sorted by offset */
+	uint32_t n_slots; /* sorted by offset, no word in two of them */
 	uint32_t n_pointers;
 	struct hi_pointer_slot *slots;
 	uint32_t n_either; /* what a slot without pointee may lead to, by offset */
@@ -55,21 +56,21 @@ struct hi_layout {
 	uint32_t n_rule_sites;
 	const struct hi_rule_site *rule_sites;
 	const struct hi_rules *rules; /* of the type itself; NULL: none */
-	uint64_t wants;		      /* context keys that its rules look at */
-	/* A refinement of the layout `base` (else base = index): what is known of one
-	 * use of the type. Elements begin `lead` bytes into the block, [first,
-	 * first + count) of them are live, the others are dead. */
+	uint64_t wants;		      /* context keys that its rules read */
+	/* A refinement of the layout `base` (else base = index): what is known of one use
+	 * of the type. Elements begin `lead` bytes into the block; [first, first + count)
+	 * of them are live, the others are dead. */
 	uint32_t base;
-	uint64_t lead, first, count; /* count HI_COUNT_UNKNOWN: not said */
+	uint64_t lead, first, count; /* count: or HI_COUNT_UNKNOWN */
 	struct hi_live live;	     /* of those counted */
 	hi_context context;
-	bool quiet;			/* its pointers are edges, but propose no types */
-	const uint64_t *context_values; /* of context; NULL: nothing */
-	/* Owned by typing_run.c: */
+	bool quiet;			/* its pointers are edges, but infer no types */
+	const uint64_t *context_values; /* of context; NULL: none */
+	/* Set by typing_run.c: */
 	_Atomic bool used;   /* some object has it */
 	uint32_t graph_type; /* 0: unused */
-	/* A runtime's (decode/runtime.h): its number there, from 1 on; 0: none. Its edges
-	 * are the runtime's to tell, unless it is opaque. */
+	/* A type of a runtime (decode/runtime.h): its number there, from 1 on; 0: none.
+	 * Its edges come from the runtime, unless it is opaque. */
 	uint32_t managed;
 	const char *module; /* of a runtime's type; else NULL */
 };
@@ -81,39 +82,42 @@ struct hi_layouts {
 	struct hi_layouts_private *priv;
 };
 
+/* source is copied; what it points to is borrowed. *ret: hi_layouts_destroy(). */
 enum hi_status hi_layouts_create(struct hi_type_source source, struct hi_layouts **ret,
 				 struct hi_error *err);
 void hi_layouts_destroy(struct hi_layouts *layouts);
 
 /*
- * Index of the layout of a type, made if need be; HI_LAYOUT_NOTHING or _FUNCTION
- * where there is nothing to layout. Thread-safe. HI_LAYOUT_NOTHING as well when
- * out of memory (then hi_layouts_failed()).
+ * Index of the layout of a type, which is made if there is none yet. HI_LAYOUT_FUNCTION
+ * for functions; HI_LAYOUT_NOTHING for void and unknown types, and when out of memory
+ * (then hi_layouts_failed()). Thread-safe, as are all functions that add a layout.
  */
 uint32_t hi_layouts_of(struct hi_layouts *layouts, hi_type_id type);
-/* The same for a name without a layout (copied). */
+/* The same for a type of which only the name is known (copied). */
 uint32_t hi_layouts_named(struct hi_layouts *layouts, const char *name);
-/* index >= HI_LAYOUT_FIRST. */
+/* index: from HI_LAYOUT_FIRST on. The layout lives as long as layouts. */
 static inline struct hi_layout *hi_layouts_get(const struct hi_layouts *layouts,
 					       uint32_t index)
 {
 	return layouts->leaves[index / HI_LAYOUT_LEAF][index % HI_LAYOUT_LEAF];
 }
-/* A name alone: blob (no pointers in it), else words that may be pointers. */
+/* A buffer called `name` (copied): without pointers (blob), else of words that may be
+ * pointers. */
 uint32_t hi_layouts_buffer(struct hi_layouts *layouts, const char *name, bool blob);
 
-/* A type of a runtime: always a new layout. number >= 1. Strings are copied. */
+/* A type of a runtime. */
 struct hi_managed_name {
 	const char *name, *module;
 	uint64_t size;
 	enum hi_type_class klass;
-	bool words; /* may be pointers */
-	uint32_t number;
+	bool words;	 /* may be pointers */
+	uint32_t number; /* from 1 on */
 };
+/* Adds a new layout at each call. Strings are copied. */
 uint32_t hi_layouts_managed(struct hi_layouts *layouts,
 			    const struct hi_managed_name *name);
 
-/* What is said about one use of a type. */
+/* What is known of one use of a type; members as in struct hi_layout. */
 struct hi_layout_refinement {
 	uint64_t lead, first, count;
 	struct hi_live live;
@@ -121,18 +125,21 @@ struct hi_layout_refinement {
 	uint32_t quiet; /* 0, 1 */
 };
 struct hi_layout_refinement hi_layout_refinement_of(const struct hi_layout *layout);
-/* Interned; a refinement that says nothing is the layout itself. index >=
- * HI_LAYOUT_FIRST; HI_LAYOUT_NOTHING when out of memory. */
+/* Index of the layout with this refinement in place of its own. Interned; a refinement
+ * that adds nothing gives the base layout. index: from HI_LAYOUT_FIRST on.
+ * HI_LAYOUT_NOTHING when out of memory. */
 uint32_t hi_layouts_refine(struct hi_layouts *layouts, uint32_t index,
 			   const struct hi_layout_refinement *refinement);
-/* Interned; where no key has a value it is context 0. */
+/* The context with these values, interned; 0 where no key has a value. */
 hi_context hi_layouts_context(struct hi_layouts *layouts,
 			      const uint64_t values[HI_CONTEXT_WORDS]);
 /* NULL for context 0. */
 const uint64_t *hi_layouts_context_values(const struct hi_layouts *layouts,
 					  hi_context context);
 
-uint32_t hi_layouts_count(const struct hi_layouts *layouts); /* one past the last index */
+/* One past the last index. */
+uint32_t hi_layouts_count(const struct hi_layouts *layouts);
+/* Some layout could not be made: out of memory. */
 bool hi_layouts_failed(const struct hi_layouts *layouts);
 
 uint32_t hi_layouts_pointee_slow(struct hi_layouts *layouts,
@@ -145,14 +152,14 @@ static inline uint32_t hi_layouts_pointee(struct hi_layouts *layouts,
 	return layout ? layout : hi_layouts_pointee_slow(layouts, slot);
 }
 
-/* Total order of candidates for one block's type, by trust in their layout:
- * > 0 if a is the better one. Depends on nothing but the types themselves. */
+/* Total order of candidates for one block's type, by trust in their layouts: > 0 if a is
+ * the better one. It depends on nothing but the types. */
 int hi_layout_compare(const struct hi_layout *a, const struct hi_layout *b);
 /* The same with the evidence of each, which decides between types of one size. */
 int hi_type_candidate_compare(const struct hi_layout *a, enum hi_evidence a_evidence,
 			      const struct hi_layout *b, enum hi_evidence b_evidence);
-/* a's first member, or its first member's and so on, is b; or a is b. Without
- * unions on the way every slot of b is one of a. */
+/* Is b the same as a, or a's first member, or that one's first member and so on? If not
+ * through_unions, then every slot of b is one of a. */
 bool hi_layout_starts_with(struct hi_layouts *layouts, const struct hi_layout *a,
 			   const struct hi_layout *b, bool through_unions);
 
@@ -162,8 +169,8 @@ bool hi_layout_starts_with(struct hi_layouts *layouts, const struct hi_layout *a
 bool hi_layout_has_at(struct hi_layouts *layouts, const struct hi_layout *layout,
 		      uint64_t offset, const struct hi_layout *other);
 
-/* Usable bytes that the allocator gives for a request: what is left over in a
- * block of this size is padding. Source: glibc's request2size. */
+/* Usable bytes that glibc's malloc gives for a request (malloc.c: request2size); what is
+ * left over in a block of this size is padding. */
 static inline uint64_t hi_fit_usable(uint64_t request)
 {
 	uint64_t chunk = (request + 8 + 15) & ~(uint64_t)15;
@@ -171,7 +178,7 @@ static inline uint64_t hi_fit_usable(uint64_t request)
 	return chunk < 32 ? 24 : chunk - 8;
 }
 
-/* fn(arg, offset, slot) for a word; slot NULL: beyond the known part (raw). */
+/* A word at `offset` of the block; slot NULL: a raw word that no member covers. */
 typedef void hi_word_fn(void *arg, uint64_t offset, struct hi_pointer_slot *slot);
 
 static inline __attribute__((always_inline)) void
@@ -191,15 +198,15 @@ static inline bool hi_layout_has_count(const struct hi_layout *layout)
 	return layout->count != HI_COUNT_UNKNOWN;
 }
 
-/* Elements that a rule counts and that are integers as wide as a pointer? */
+/* Elements that a rule counts, and that are integers of pointer size? */
 static inline bool hi_layout_is_integers(const struct hi_layout *layout)
 {
 	return hi_layout_has_count(layout) && layout->type &&
 	       layout->type->kind == HI_KIND_INTEGER && layout->size == 8;
 }
 
-/* Bytes [*start, *end) of a block of `usable` bytes where elements are live: one
- * element, or (array) as many as are said or there is room for. */
+/* Bytes [*start, *end) of a block of `usable` bytes where elements are live: one element,
+ * or of an array as many as are counted or fit. */
 static inline __attribute__((always_inline)) void
 hi_layout_extent(const struct hi_layout *layout, bool array, uint64_t usable,
 		 uint64_t *start, uint64_t *end)
@@ -218,16 +225,16 @@ hi_layout_extent(const struct hi_layout *layout, bool array, uint64_t usable,
 }
 
 /*
- * Every word of a block of `usable` bytes that may be a pointer if it has this
- * type. usable < 2^47. tail_known: no words behind the record, and flexible
- * arrays of raw storage are left out: rules said what is there.
+ * Calls fn for every word of a block of `usable` bytes that may be a pointer if the block
+ * has this layout. usable: below 2^47. tail_known: rules describe what lies behind the
+ * record, so words there and flexible arrays of raw storage are left out.
  */
 static inline __attribute__((always_inline)) void
 hi_layout_words_until(const struct hi_layout *layout, bool array, bool tail_known,
 		      uint64_t usable, hi_word_fn *fn, void *arg)
 {
-	/* Elements without pointers that were only counted by size: the tail may as
-	 * well be something else. Numbers are numbers. */
+	/* If only the block's size makes it an array, and its records have no pointers,
+	 * something else may follow the first one. Arrays of numbers are arrays. */
 	bool whole = array && (layout->n_slots || layout->klass != HI_TYPE_RECORD);
 	uint64_t known = whole ? usable : layout->lead + layout->size;
 	uint64_t step = array && layout->size ? layout->size : usable;
@@ -235,7 +242,7 @@ hi_layout_words_until(const struct hi_layout *layout, bool array, bool tail_know
 
 	if (layout->blob)
 		return;
-	/* A header, of which nothing is known. */
+	/* The header: its type is unknown. */
 	for (uint64_t o = 0; o < layout->lead && o + 8 <= usable; o += 8)
 		fn(arg, o, NULL);
 	hi_layout_extent(layout, array, usable, &start, &end);
@@ -252,10 +259,10 @@ hi_layout_words_until(const struct hi_layout *layout, bool array, bool tail_know
 			if (!array)
 				break;
 		}
-	/* What no member covers may be padding, or the next member of a larger record
-	 * whose first member (list_head, a base class) is all that was seen: its
-	 * words stay conservative, else what they hold would be called leaked. What
-	 * is behind a number of elements that somebody said is dead. */
+	/* What no member covers may be padding, or the next member of a larger record of
+	 * which only the first member (list_head, a base class) is known. Its words stay
+	 * conservative, else objects that they hold would be called leaked. What lies
+	 * behind a known number of elements is dead. */
 	if (layout->open_ended || (tail_known && !layout->opaque) ||
 	    hi_layout_has_count(layout))
 		return;

@@ -13,10 +13,10 @@
 #include "decode/rules/rules.h"
 #include "decode/types/types.h"
 
-/* Where layouts get types from: debug information, or what a test draws. */
+/* Where layouts get types from: debug information, or a test. */
 struct hi_type_source {
 	void *arg;
-	/* Never NULL; thread-safe; as hi_type_get(). */
+	/* As hi_type_get(): never NULL, thread-safe. */
 	const struct hi_type *(*type)(void *arg, hi_type_id id);
 	struct hi_rule_source rules; /* zeroed: none */
 };
@@ -41,12 +41,12 @@ struct hi_pointer_slot {
 			    for */
 	uint64_t stride; /* bytes from one word to the next */
 	enum hi_pointer_slot_kind kind;
-	hi_type_id pointee; /* POINTER only; 0: unknown, or two pointees (union) */
-	/* Layout of the pointee: 0 until hi_layouts_pointee() was asked. */
+	hi_type_id pointee; /* of TYPED; 0: unknown, or two pointees (union) */
+	/* Layout of the pointee, set by hi_layouts_pointee(); 0 before. */
 	_Atomic uint32_t layout;
 };
 
-/* Records with rules of their own inside a type: count of them, stride apart. */
+/* `count` records with rules of their own inside a type, `stride` bytes apart. */
 struct hi_rule_site {
 	uint64_t offset, count, stride; /* as in struct hi_pointer_slot */
 	const struct hi_rules *rules;

@@ -218,9 +218,9 @@ static void report_unresolved_record(struct hi_walker *w, const struct hi_rule_s
 	const struct hi_type_source *types = &w->typing->source.types;
 	uint64_t size = hi_type_source_get(types, site->rules->type)->size;
 
-	if (w->doubt)
-		w->doubt(w->arg, addr,
-			 addr == base || size > end - addr ? end : addr + size);
+	if (w->unresolved)
+		w->unresolved(w->arg, addr,
+			      addr == base || size > end - addr ? end : addr + size);
 }
 
 static void apply_rule_site(struct hi_walker *w, const struct hi_layout *layout,

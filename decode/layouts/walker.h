@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sites of a layout, evaluated: what the rules say about the bytes of an object,
- * with layouts in place of targets. One thread's. What lies in place inside the
- * object (PLACE rules) is walked too, to a bounded depth.
+ * Evaluates the rule sites of a layout on the bytes of an object; targets of rules become
+ * layouts. Records that lie inside the object (PLACE rules) are walked too, to a bounded
+ * depth. A walker belongs to one thread.
  */
 #ifndef HI_DECODE_LAYOUTS_WALKER_H
 #define HI_DECODE_LAYOUTS_WALKER_H
@@ -15,19 +15,21 @@ enum { HI_WALKER_DEPTH = 8, HI_LAYOUT_CACHE = 512 };
 struct hi_walker {
 	struct hi_typing *typing;
 	struct hi_applier applier;
-	bool edges_only; /* of own words; lists and slots are not walked, nothing is
-			  * proposed */
-	bool own_only;	 /* the same, but with what is proposed */
-	void *arg;	 /* of both */
-	/* The plain slots of a layout that lies at [addr, end) of the object. */
+	/* Reports only references of own words; lists and slots are not walked, and no
+	 * types are inferred. */
+	bool edges_only;
+	bool own_only; /* the same, but with inferred types */
+	void *arg;     /* of both */
+	/* The pointer slots of a layout at [addr, end) of the object. */
 	void (*words)(void *arg, const struct hi_layout *layout, bool array,
 		      uint64_t addr, uint64_t end);
-	/* A pointer or a slot; layout HI_LAYOUT_NOTHING where no type is proposed. */
+	/* A pointer, or a slot of a pool; layout HI_LAYOUT_NOTHING: no type is inferred.
+	 */
 	void (*reference)(void *arg, const struct hi_rule_reference *reference,
 			  uint32_t layout);
-	/* May be NULL. Rules of the record at [addr, end) could not be resolved, and
-	 * which words they are about is not known: any word there may be a pointer. */
-	void (*doubt)(void *arg, uint64_t addr, uint64_t end);
+	/* May be NULL. Rules of the record at [addr, end) could not be resolved, and it
+	 * is not known which words they are about: any word there may be a pointer. */
+	void (*unresolved)(void *arg, uint64_t addr, uint64_t end);
 	/* Private: */
 	struct hi_memory_window window;
 	struct {
@@ -47,13 +49,13 @@ struct hi_walker {
 
 void hi_walker_init(struct hi_walker *w, struct hi_typing *typing);
 
-/* All rule sites of an object of this layout at [addr, addr + usable). */
+/* Evaluates all rule sites of an object of this layout at [addr, addr + usable). */
 void hi_walker_rule_sites(struct hi_walker *w, const struct hi_layout *layout, bool array,
 			  uint64_t addr, uint64_t usable);
-/* Is element k of an object of this layout at addr live? Of those that are counted. */
+/* Is element k, one of those that are counted, of an object at addr live? */
 bool hi_walker_is_live(struct hi_walker *w, const struct hi_layout *layout, uint64_t addr,
 		       uint64_t k);
-/* As hi_layout_words_until, of an object at addr: live elements only. */
+/* As hi_layout_words_until for an object at addr, of its live elements only. */
 static inline __attribute__((always_inline)) void
 hi_walker_words(struct hi_walker *w, const struct hi_layout *layout, bool array,
 		bool tail_known, uint64_t addr, uint64_t usable, hi_word_fn *fn,
@@ -73,19 +75,19 @@ hi_walker_words(struct hi_walker *w, const struct hi_layout *layout, bool array,
 				hi_pointer_slot_words(&layout->slots[i], at, usable, fn,
 						      arg);
 }
-/* Is what lies behind the record in its block known? */
+/* Do rules describe what lies behind the record in its block? */
 bool hi_walker_tail_known(struct hi_walker *w, const struct hi_layout *layout,
 			  uint64_t addr, uint64_t usable);
 /* Bytes of an object with this layout at addr, at most room. */
 uint64_t hi_walker_size(struct hi_walker *w, const struct hi_layout *layout,
 			uint64_t addr, uint64_t room);
-/* What is really at addr, by `variants`. */
+/* The layout of what is at addr, by the `variant` statements of its type. */
 uint32_t hi_walker_variant(struct hi_walker *w, uint32_t layout, uint64_t addr,
 			   uint64_t room);
-/* May it be one of `variants` of which it is not known which? */
+/* May it be another type by a `variant` statement that could not be resolved? */
 bool hi_walker_variant_is_open(struct hi_walker *w, const struct hi_layout *layout,
 			       uint64_t addr, uint64_t room);
-/* The layout that a pointer leads to whose owner has this context. */
+/* The layout of the pointee of an object with this context. */
 uint32_t hi_walker_with_context(struct hi_walker *w, uint32_t layout, hi_context context);
 
 #endif

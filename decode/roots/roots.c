@@ -241,7 +241,7 @@ static void add_place_words(void *arg, const struct hi_layout *layout, bool arra
 }
 
 /* A record whose rules were not resolved: any word in it may be a pointer. */
-static void take_doubt(void *arg, uint64_t addr, uint64_t end)
+static void add_unresolved_words(void *arg, uint64_t addr, uint64_t end)
 {
 	struct hi_roots *r = arg;
 	struct variable_words v = {r, addr};
@@ -634,7 +634,7 @@ enum hi_status hi_roots_find(struct hi_typing *typing, struct hi_graph_builder *
 	r->walker.arg = r;
 	r->walker.words = add_place_words;
 	r->walker.reference = add_rule_reference;
-	r->walker.doubt = take_doubt;
+	r->walker.unresolved = add_unresolved_words;
 	r->walker.applier.keeps_lacks = true;
 	typing->root_ranges.count = 0;
 	take_heap(r);
