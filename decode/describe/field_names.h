@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names for objects that have no type: by the nearest typed field that leads
- * to them, and their size class. "via dictEntry.v.val, 48 B"; behind other
- * objects without a type "via dictEntry.v.val …, 48 B". They become types of
- * the graph of class HI_TYPE_FIELD; the objects' evidence stays
- * HI_EVIDENCE_NONE.
+ * Names for objects that have no type: the nearest typed field that leads to them, and
+ * their size class. "via dictEntry.v.val, 48 B"; through other objects without a type:
+ * "via dictEntry.v.val …, 48 B". They become types of the graph of class HI_TYPE_FIELD;
+ * the evidence of the objects stays HI_EVIDENCE_NONE.
  *
- * How to call it: the scan gives every object without a type that a field (or a
- * root variable) leads to a label: it leaves hi_field_label_tag(id) in the type
- * column, id counting from 1 in a table of labels of the caller. Typed objects
- * have their graph type there, all others 0. When all chunks of rows have been
- * given to the builder, and before it is sealed:
+ * Use: the scan gives a label to every object without a type that a field or a root
+ * variable leads to. It leaves hi_field_label_tag(id) in the type column; id counts from
+ *1 in a table of labels of the caller. Typed objects have their graph type there, all
+ *others 0. After all rows were given to the builder, and before it is sealed, call
  *
  *	status = hi_field_names_apply(typing->objects, b, label_of, typing, n, err);
  *
- * Then the column holds nothing but graph types. Conservative runs (no types)
- * need not call it. Which label an object gets where several fields lead to it
- * is the caller's choice; all here depends on the column, the rows and the
- * labels' texts alone, not on the order of their ids. Costs 4 bytes for each
- * object that is named indirectly, while it runs.
+ * The column then has nothing but graph types. Conservative runs (no types) need no call.
+ * If several fields lead to an object, the caller chooses its label; all else depends on
+ * the column, the rows and the labels' texts alone, not on the order of their ids. Needs
+ *4 bytes for each object that is named indirectly, while it runs.
  */
 #ifndef HI_DECODE_DESCRIBE_FIELD_NAMES_H
 #define HI_DECODE_DESCRIBE_FIELD_NAMES_H
@@ -47,10 +44,10 @@ struct hi_field_label {
 /* id is in [1, n_labels]; never NULL. */
 typedef const struct hi_field_label *hi_field_label_fn(void *arg, uint32_t id);
 
-/* What stands between owner and field: ".", " " or "". */
+/* The text between owner and field: ".", " " or "". */
 const char *hi_field_joint(const char *owner, const char *field);
 
-/* objects are the builder's. A tag that names no label is HI_USAGE. */
+/* objects: the builder's. HI_USAGE: a tag is no label's. */
 enum hi_status hi_field_names_apply(struct hi_objects *objects,
 				    struct hi_graph_builder *b, hi_field_label_fn *label,
 				    void *arg, uint32_t n_labels, struct hi_error *err);

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Labels: which field leads to an object without a type (field_names.h). Their
- * numbers are in the order of trust and depend on types and roots alone:
- * pointers in typed records and words that rules name, then words that may be
- * pointers (raw storage, what lies behind a record), then root variables.
+ * Labels: the field that leads to an object without a type (field_names.h). Their numbers
+ * are in the order of trust and depend on types and roots alone: pointers in typed
+ * records and words with rules, then words that may be pointers (raw storage, bytes
+ * behind a record), then root variables.
  */
 #ifndef HI_DECODE_DESCRIBE_LABELS_H
 #define HI_DECODE_DESCRIBE_LABELS_H
 
 #include "decode/inference/typing_state.h"
 
-/* After graph types were given to layouts. *ret is NULL where there are too many. */
+/* To be called when layouts have their graph types. *ret is NULL where there are too many
+ * labels; else hi_labels_destroy(). */
 enum hi_status hi_labels_create(struct hi_typing *typing, struct hi_labels **ret,
 				struct hi_error *err);
 void hi_labels_destroy(struct hi_labels *labels);
 
-/* Labels of its first slot, as a pointer and as a word that may be one; the
- * others follow; raw + n_slots is what lies behind the record. 0: none. */
+/* Labels of the first slot of a layout: as a pointer, and as a word that may be one. The
+ * labels of the other slots follow; raw + n_slots is the label of what lies behind the
+ * record. 0: no label. */
 void hi_labels_of_layout(const struct hi_labels *labels, const struct hi_layouts *layouts,
 			 const struct hi_layout *layout, uint32_t *slots_ret,
 			 uint32_t *raw_ret);

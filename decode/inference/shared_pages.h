@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What lies in pages of shared mappings that the target does not have in its page
- * tables: another process wrote them, or this one's parent before it was forked, or
- * the kernel has taken them out since. They are read from the file, which does not
- * touch the target.
+ * Pages of shared mappings that are not in the target's page tables: another process
+ * wrote them, or the target's parent before the fork, or the kernel has unmapped them
+ * since. They are read from the mapped file, which does not touch the target.
  */
 #ifndef HI_DECODE_INFERENCE_SHARED_PAGES_H
 #define HI_DECODE_INFERENCE_SHARED_PAGES_H
@@ -14,14 +13,14 @@
 typedef void (*hi_bytes_fn)(void *arg, const uint8_t *bytes, uint64_t addr,
 			    uint64_t size);
 
-/* Is it memory that others may write to behind a file descriptor? */
+/* Is it shared memory behind a file descriptor that other processes may write to? */
 bool hi_mapping_is_shared_data(const struct hi_mapping *mapping);
 
 /*
- * Shows fn the bytes of [start, end), which lies in one mapping, that its file has in
- * memory. What was never written is left out: it is zero. So is what of a regular file
- * is on disk only: no process has it mapped. *budget (bytes) is what may still be read.
- * Returns the number of bytes that may be there and could not be read.
+ * Calls fn for the bytes of [start, end), a part of one mapping, that its file has in
+ * memory. Pages that were never written are left out: they are zeros. So are pages of a
+ * regular file that are on disk only: no process has them mapped. *budget: bytes that may
+ * still be read; reduced. Returns the number of bytes that could not be read.
  */
 uint64_t hi_shared_pages_read(const struct hi_image *image, uint64_t start, uint64_t end,
 			      uint64_t *budget, hi_bytes_fn fn, void *arg);

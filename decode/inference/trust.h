@@ -2,31 +2,31 @@
 /*
  * Note [Certain records]
  *
- * That a word is no pointer needs as much evidence as that it is one. A word is left
- * out of the scan only where the record that covers it is certain:
+ * That a word is no pointer needs as much evidence as that it is one. A word is left out
+ * of the scan only where the record that covers it is certain:
  *
- *   - a runtime or a container describes it, or says how many elements there are;
- *   - a vtable or a typed pointer to the block's start names it, and its size is what
- *     the allocator would give such a block for (hi_fit_usable): of one, or of n where
- *     no record begins with it and has that size (inference_rounds.c); or its last member
- * goes on to the end of the block.
+ *   - a runtime or a container describes it, or the number of elements is known;
+ *   - a vtable or a typed pointer to the block's start names it, and the allocator would
+ *     give a block of this size for it (hi_fit_usable), or for n of them where no record
+ *     begins with it and has that size (inference_rounds.c); or its last member goes on
+ * to the end of the block.
  *
- * A pointer to an integer, a character or an enumerator describes one element and
- * nothing behind it. A record that is smaller than its block may be the first member
- * or a base class of the record that is really there. Of such a block every word that
- * is no pointer member is scanned conservatively, and the type counts as inferred.
+ * A pointer to an integer, a character or an enumerator describes one element and nothing
+ * behind it. A record that is smaller than its block may be the first member or a base
+ * class of a larger record. Of such a block every word that is no pointer member is
+ * scanned conservatively, and the type counts as inferred.
  */
 #ifndef HI_DECODE_INFERENCE_TRUST_H
 #define HI_DECODE_INFERENCE_TRUST_H
 
 #include "decode/inference/typing_state.h"
 
-/* Does the key's type describe the whole of a block of `usable` bytes? Text is not
- * asked for here: it depends on the contents. */
+/* Does the key's type describe the whole of a block of `usable` bytes? Not for text, of
+ * which that depends on the contents. */
 bool hi_record_is_certain(const struct hi_layout *layout, uint32_t key, uint64_t usable,
 			  bool tail_known);
 
-/* Words of one block, marked as they are scanned. One thread's. */
+/* Words of one block, marked as they are scanned; for one thread. */
 struct hi_cover {
 	uint64_t *bits;
 	size_t capacity; /* in elements of bits */
@@ -46,7 +46,7 @@ static inline bool hi_cover_has(const struct hi_cover *cover, uint64_t i)
 {
 	return cover->bits[i >> 6] >> (i & 63) & 1;
 }
-/* The words of what rules describe: they have looked at all of it. */
+/* Marks the words of records with rules: the rules have read all of them. */
 void hi_cover_rule_sites(struct hi_cover *cover, const struct hi_typing *typing,
 			 const struct hi_layout *layout, bool array, uint64_t usable);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A set of (object, layout): candidates that were followed although the object had
- * another one already. Thread-safe; small, because such objects are few.
+ * another type already. Thread-safe; small, because such objects are few.
  */
 #ifndef HI_DECODE_INFERENCE_TYPE_CANDIDATES_H
 #define HI_DECODE_INFERENCE_TYPE_CANDIDATES_H
@@ -25,10 +25,10 @@ struct hi_type_candidates {
 
 void hi_type_candidates_init(struct hi_type_candidates *set);
 void hi_type_candidates_deinit(struct hi_type_candidates *set);
-/* True if it was not there yet. False, and set->no_memory, when out of memory. */
+/* True if it is new. False, and set->no_memory, when out of memory. */
 bool hi_type_candidates_add(struct hi_type_candidates *set, uint32_t object,
 			    uint32_t layout);
-/* The same for one that is not counted: the object's first. */
+/* Adds the object's first candidate, which is not counted. */
 void hi_type_candidates_add_first(struct hi_type_candidates *set, uint32_t object,
 				  uint32_t layout);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Give every block a type with its evidence, find its edges with their grade,
- * enumerate the roots with their names: image + blocks + types -> graph.
+ * Type inference: from an image, its blocks and its types to a graph. Every block gets a
+ * type with its evidence, its edges with their grade; roots get their names.
  */
 #ifndef HI_DECODE_INFERENCE_TYPING_H
 #define HI_DECODE_INFERENCE_TYPING_H
@@ -17,18 +17,18 @@ struct hi_typing_options {
 	bool conservative; /* every word of every block and root may be a pointer; no
 			      types */
 	unsigned threads;  /* 0: hi_parallel_threads() */
-	/* What is known beyond debug information (hi_rulebook_source); zeroed: nothing.
-	 */
+	/* Rules of containers and hints (hi_rulebook_source); zeroed: none. */
 	struct hi_rule_source rules;
-	/* Says what is in its blocks, and what keeps it; NULL: none. Outlives the
+	/* Knows the objects in its blocks, and its roots; NULL: none. Outlives the
 	 * typing. */
 	struct hi_runtime *runtime;
 };
 
 struct hi_typing_stats {
 	uint64_t roots_ns, propagate_ns, scan_ns;
-	uint64_t followed;  /* candidates for an object's type that were followed */
-	uint64_t conflicts; /* objects with two types, none the beginning of the other */
+	uint64_t followed;  /* type candidates that were followed */
+	uint64_t conflicts; /* objects with two types, none of which begins with the other
+			     */
 	uint64_t by_shape;  /* typed by size and layout (Note [Containers of members]) */
 	uint64_t bounded;   /* loops of rules that were cut at their bound */
 	struct hi_subobject_stats subobjects;
@@ -39,12 +39,13 @@ struct hi_typing_stats {
 	uint64_t frames, truncated_stacks;
 };
 
-struct hi_typing; /* keeps layouts, for describe.h; borrows image, modules, types */
+struct hi_typing; /* keeps layouts, for describe.h */
 
 /*
- * Builds the graph over objects (taken). types may be NULL: no debug
- * information at all. allocator may be NULL (no heap known): then roots and
- * nothing else.
+ * Builds the graph over `objects`, which it takes. Image, modules, types and allocator
+ * are borrowed and outlive the typing. types may be NULL: no debug information at all.
+ * allocator may be NULL: no heap is known, the graph has roots only.
+ * *typing_ret: hi_typing_destroy(); *graph_ret: hi_graph_destroy().
  */
 enum hi_status hi_typing_run(const struct hi_image *image, struct hi_modules *modules,
 			     struct hi_types *types, struct hi_allocator *allocator,
@@ -52,23 +53,26 @@ enum hi_status hi_typing_run(const struct hi_image *image, struct hi_modules *mo
 			     const struct hi_typing_options *options,
 			     struct hi_typing **typing_ret, struct hi_graph **graph_ret,
 			     struct hi_error *err);
-/* Two candidates for objects, none the beginning of the other: which the objects
- * have, and which another pointer has. By objects; borrowed. */
+/* A conflict: objects with one type to which another pointer has another type; none
+ * begins with the other. */
 struct hi_typing_conflict {
-	const char *type, *other; /* hostile */
+	const char *type, *other; /* of the objects; of the other pointer; hostile */
 	uint64_t objects;
 	uint64_t example; /* address of one */
 };
+/* All conflicts, the most objects first; borrowed. Returns their number. */
 size_t hi_typing_conflicts(const struct hi_typing *typing,
 			   const struct hi_typing_conflict **ret);
 struct hi_typing_stats hi_typing_stats(const struct hi_typing *typing);
 void hi_typing_destroy(struct hi_typing *typing);
 
-/* ---- in words (describe.c), for paths and explain ---- */
+/* ---- descriptions (describe.c), for paths and explain ---- */
 
-/* How `from` refers to `to`, appended to the text so far: "->ht_table[0][17]",
- * ".next", or " +0x18" for untyped memory. For a root node: its name first.
- * Writes a C-like path into out; returns its length. */
+/*
+ * Writes the path by which `from` refers to `to` into out, at most out_size bytes with
+ * the NUL: "->ht_table[0][17]", ".next", or " +0x18" for untyped memory; for a root node
+ * its name first. Returns the length.
+ */
 size_t hi_typing_describe_edge(struct hi_typing *typing, const struct hi_graph *graph,
 			       hi_node from, hi_node to, char *out, size_t out_size);
 
@@ -80,12 +84,13 @@ struct hi_field {
 	hi_node to; /* object that it points to, else HI_NODE_NONE */
 	enum hi_grade grade;
 };
-/* Fields of an object with their values, at most max; returns the number that there
- * are in *total_ret. Untyped memory gives words. */
+/* Fields of an object with their values, the first `max` of *total_ret; *n_ret is how
+ * many were written. Untyped memory gives words. */
 enum hi_status hi_typing_fields(struct hi_typing *typing, const struct hi_graph *graph,
 				hi_node node, struct hi_field *fields, size_t max,
 				size_t *n_ret, size_t *total_ret, struct hi_error *err);
-/* The evidence for its type, in words: "pointed to by server.db (struct redisDb *)". */
+/* Writes the evidence for the object's type: "pointed to by server.db (struct redisDb
+ * *)". Returns the length. */
 size_t hi_typing_explain_type(struct hi_typing *typing, const struct hi_graph *graph,
 			      hi_node node, char *out, size_t out_size);
 

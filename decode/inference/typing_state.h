@@ -11,9 +11,8 @@
 #include "decode/inference/memory_windows.h"
 
 /*
- * What typing asks of debug information, so that tests can draw their own. A
- * NULL member knows nothing. Only `types.type` and vtable are called from
- * several threads.
+ * Debug information as type inference sees it, so that tests can have their own. A NULL
+ * member finds nothing. Only `types.type` and `vtable` are called from several threads.
  */
 struct hi_typing_source {
 	struct hi_type_source types;
@@ -39,14 +38,14 @@ struct hi_root_info {
 	uint32_t layout; /* HI_LAYOUT_NONE: words */
 	uint64_t address, size;
 	const uint8_t *value; /* its bytes, when it is in no memory (register) */
-	/* Untyped roots: which words refer to what is found again by a scan of
-	 * these ranges. */
+	/* Of untyped roots: a scan of these ranges finds the words that refer to
+	 * objects. */
 	const struct hi_section_range *ranges;
 	size_t n_ranges;
 };
 
-/* A word of a typed root, and the slot that it was read from, or the layout that
- * a rule says. */
+/* A word of a typed root, with the slot that it was read from or the layout that a rule
+ * infers. */
 struct hi_seed {
 	uint64_t word;
 	struct hi_pointer_slot *slot; /* NULL: layout */

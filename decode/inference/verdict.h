@@ -8,15 +8,15 @@
  *   certain  no word in live memory, in a stack, a register, thread-local storage or
  *            a module's data leads to it or into it, whatever types say. This is what
  *            LeakSanitizer would report.
- *   likely   some word does, but a type says that it is no pointer: an integer, the
- *            dead part of a container, bytes behind the end of a text. What such an
- *            object leads to, by any of its words, is likely as well.
+ *   likely   some word does, but by its type it is no pointer: an integer, the dead part
+ *            of a container, bytes behind the end of a text. What such an object leads
+ *            to, by any of its words, is likely as well.
  *
- * One more pass over all words finds them: those of live objects, then those of the
- * ranges that roots were read from. The allocator's free memory and its own data are
- * in neither. Words that lead to no leak are dropped by a filter of pages, so that
- * the pass costs little more than reading. It runs only where there are leaks, and a
- * runtime's own statement about an object (classes) takes precedence.
+ * One more pass over all words finds them: the words of live objects, then those of the
+ * ranges that roots were read from. The allocator's free memory and its own data are in
+ * neither. A filter of pages drops words that lead to no leak, so that the pass costs
+ * little more than reading. It runs only where there are leaks. The class that a runtime
+ * gives an object (unreachable_classes.h) takes precedence.
  *
  * Where live memory could not be read, nothing is certain.
  */
@@ -26,12 +26,14 @@
 #include "census/analysis/analysis.h"
 #include "decode/inference/typing.h"
 
-/* Fills in the likely leaks of reach. Results do not depend on the number of threads. */
+/* Fills in the likely leaks of reach. The result does not depend on the number of
+ * threads.
+ */
 enum hi_status hi_leak_verdicts(struct hi_typing *typing, const struct hi_graph *graph,
 				struct hi_reach *reach, struct hi_error *err);
 
-/* Which word leads to a likely leak: "unsigned long (addresses[3]) in numbers 0x55… +24
- * has a value that leads there". 0: none is known. */
+/* Writes which word leads to a likely leak: "unsigned long (addresses[3]) in numbers
+ * 0x55… +24 has a value that leads there". Returns the length; 0: no word is known. */
 size_t hi_typing_explain_likely(struct hi_typing *typing, const struct hi_graph *graph,
 				hi_node node, char *out, size_t out_size);
 

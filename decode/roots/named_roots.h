@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Roots that a person names: NAME=EXPR, EXPR a C expression over the variables
- * of the program (decode/expressions/expression.h), evaluated on an image:
+ * Named roots: NAME=EXPR, where EXPR is a C expression over the variables of the program
+ * (expressions/expression.h), evaluated on an image:
  *
- *	a pointer        the object that it leads to, also to its inside; where it
- *	                 leads to a variable, what that one refers to
- *	a record, array  the object that it lies in; a variable: all objects that its
+ *	a pointer        the object that it leads to, also to its inside; where it leads
+ *	                 to a variable, the objects that the variable refers to
+ *	a record, array  the object that it lies in; of a variable: all objects that its
  *	                 words refer to, by its type, containers and hints
  *	a number         0x7f…: as a pointer
  *
  *	thread:TID/name, thread:TID/frame:K/name->next
  *
- * looks names up among the variables of a thread's frames first (of all of them,
- * the innermost first, or of frame K; 0 is the innermost), and means that
- * thread's instance of a thread-local variable (else the first thread's). TID is the
- *kernel's number, or, when no thread has it, the position from 1.
+ * looks names up among the variables of a thread's frames first: of all frames, the
+ * innermost first, or of frame K (0 is the innermost). Thread-local variables are then
+ * those of that thread, else those of the first thread. TID is the kernel's number or, if
+ * no thread has it, the position from 1.
  *
- * A root that is null or unreadable has no objects, and says so.
+ * A root that is null or unreadable has no objects and a warning.
  */
 #ifndef HI_DECODE_ROOTS_NAMED_ROOTS_H
 #define HI_DECODE_ROOTS_NAMED_ROOTS_H
 
 #include "decode/inference/typing.h"
 
-/* What was typed. Borrowed; outlives the roots. */
+/* A named root as text. Borrowed; outlives the roots. */
 struct hi_root_text {
 	const char *name, *expression;
 };
@@ -34,7 +34,8 @@ struct hi_named_root {
 	uint64_t address; /* the pointer's value, or where the record lies; 0 unknown */
 	hi_node *starts;  /* increasing, no two equal */
 	size_t n_starts;
-	const char *warning; /* why there are no starts: "it is null"; NULL: there are */
+	const char *
+		warning; /* why there are no starts: "it is null"; NULL: there are some */
 };
 
 struct hi_named_roots {
@@ -48,15 +49,16 @@ struct hi_named_roots {
 const char *hi_named_roots_name(void *roots, uint32_t number);
 
 /*
- * Splits "NAME=EXPR" at the first "=". *why_ret (static, never NULL) says what is
- * wrong with it: names have no blanks, control bytes or commas, and are not NOROOT,
- * LEAK, MANY or SYSTEM.
+ * Splits "NAME=EXPR" at the first "=". A name has no blanks, control bytes or commas, and
+ * is not NOROOT, LEAK, MANY or SYSTEM. False: it is wrong; *why_ret (static, never NULL)
+ * is the reason.
  */
 bool hi_root_text_split(const char *text, size_t *name_length_ret, const char **why_ret);
 
 /*
- * Compiles all of them against the types of the image. HI_USAGE: expression
- * *wrong_ret is wrong at byte *column_ret of it, and err says why.
+ * Compiles all expressions against the types of the image. Borrows everything; *ret:
+ * hi_named_roots_close(). HI_USAGE: expression number *wrong_ret is wrong at its byte
+ * *column_ret, and err is the reason.
  */
 enum hi_status hi_named_roots_open(const struct hi_image *image,
 				   struct hi_modules *modules,
@@ -64,9 +66,9 @@ enum hi_status hi_named_roots_open(const struct hi_image *image,
 				   const struct hi_root_text *texts, size_t n,
 				   struct hi_named_roots **ret, size_t *wrong_ret,
 				   size_t *column_ret, struct hi_error *err);
-/* Fills starts, address and warning; once. */
+/* Evaluates them: fills in starts, address and warning. To be called once. */
 enum hi_status hi_named_roots_find(struct hi_named_roots *roots, struct hi_typing *typing,
 				   const struct hi_graph *graph, struct hi_error *err);
-void hi_named_roots_close(struct hi_named_roots *roots); /* NULL is fine */
+void hi_named_roots_close(struct hi_named_roots *roots); /* NULL is allowed */
 
 #endif

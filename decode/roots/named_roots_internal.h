@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Compiled (named_roots.c), evaluated (named_roots_find.c). */
+/* Named roots, compiled (named_roots.c) and evaluated (named_roots_find.c). */
 #ifndef HI_DECODE_ROOTS_NAMED_ROOTS_INTERNAL_H
 #define HI_DECODE_ROOTS_NAMED_ROOTS_INTERNAL_H
 
@@ -7,7 +7,7 @@
 #include "decode/expressions/expression_names.h"
 #include "decode/roots/named_roots.h"
 
-/* What the code of an expression gives. */
+/* The value of an expression's code. */
 enum hi_root_value {
 	HI_ROOT_POINTER, /* the pointer */
 	HI_ROOT_WORD,	 /* the address of a pointer */
@@ -22,13 +22,12 @@ struct hi_root_code {
 };
 
 /*
- * Variables in registers have no address. They get one that nobody has: no byte
- * of user space is there. Local i of all stacks that were read is at
- * HI_LOCAL_BASE + i * HI_LOCAL_STRIDE.
+ * Variables in registers have no address. They get one above user space: local i of all
+ * stacks that were read is at HI_LOCAL_BASE + i * HI_LOCAL_STRIDE.
  */
 #define HI_LOCAL_BASE ((uint64_t)1 << 62)
 enum { HI_LOCAL_STRIDE = 4096 };
-/* Of a variable that is looked at. */
+/* Bytes of a variable that are read, at most. */
 #define HI_ROOT_BYTES ((uint64_t)1 << 32)
 /* Nothing is mapped below. */
 enum { HI_ROOT_NULL_PAGE = 4096 };
@@ -85,12 +84,12 @@ struct hi_root_finding {
 	const char *warning;
 	bool inside; /* a record in an object leads to what its words refer to */
 	/* Private: */
-	uint64_t base;	  /* of the words that are told */
+	uint64_t base;	  /* of the words at hand */
 	uint64_t refused; /* the last address that could not be read */
 	bool refused_any;
 	bool no_memory;
 };
-/* Adds to f->starts, in any order, with doubles. */
+/* Adds the objects to f->starts, in any order, some more than once. */
 void hi_root_find(struct hi_root_finding *f, const struct hi_root_code *code);
 
 /* Bytes of the target, or of a local without an address. */

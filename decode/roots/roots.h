@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Roots are collected one at a time: begin, add words (typed or not), end. A
- * root without an edge is not kept. Internal to roots*.c.
+ * Collects roots one at a time: add words, typed or not, then end the root. A root
+ * without an edge is not kept. For roots*.c alone.
  */
 #ifndef HI_DECODE_ROOTS_ROOTS_H
 #define HI_DECODE_ROOTS_ROOTS_H
@@ -31,7 +31,7 @@ struct hi_roots {
 	uint64_t low, span; /* of all objects */
 	struct hi_memory_window window;
 	uint8_t *scratch;
-	/* What is accounted for, so that no word is a root twice: heap regions,
+	/* Memory that is accounted for, so that no word is a root twice: heap regions,
 	 * module data, stacks, thread-local blocks, the allocator's own data. */
 	struct hi_ranges taken;
 	/* The allocator's and the runtime's static data: no roots in it. */
@@ -40,36 +40,36 @@ struct hi_roots {
 	struct hi_error *err;
 };
 
-/* The words of [start, end), untyped. */
+/* Adds the words of [start, end), untyped. */
 void hi_roots_add_range(struct hi_roots *r, uint64_t start, uint64_t end);
 /* The same without the parts that `cuts` (sorted by start) cover. */
 void hi_roots_add_uncovered(struct hi_roots *r, uint64_t start, uint64_t end,
 			    const struct hi_section_range *cuts, size_t n_cuts);
-/* An edge that needs no slot. */
+/* Adds an edge that has no slot. */
 void hi_roots_refer(struct hi_roots *r, uint64_t to, enum hi_grade grade);
 void hi_roots_add_word(struct hi_roots *r, uint64_t word, struct hi_pointer_slot *slot);
-/* A typed variable in memory; layout HI_LAYOUT_NONE: its words. */
+/* Adds a typed variable in memory; layout HI_LAYOUT_NONE: its words. */
 void hi_roots_add_variable(struct hi_roots *r, uint64_t address, uint64_t size,
 			   uint32_t layout);
-/* A variable that rules are about. */
+/* Adds a variable that has rules. */
 void hi_roots_add_ruled(struct hi_roots *r, const struct hi_rules *rules,
 			uint64_t address, uint64_t size);
-/* What rules say about a value that is in no memory. */
+/* Adds what rules find in a value that is in no memory. */
 void hi_roots_add_rule_sites_of_value(struct hi_roots *r, const struct hi_layout *layout,
 				      const uint8_t *value, uint64_t size);
-/* Does the word lead to where objects may be split off? */
+/* Does the word lead to where subobjects may be? */
 bool hi_roots_may_refer(const struct hi_roots *r, uint64_t word);
 /* Ends the root: it joins the graph if it has edges. info may be NULL. */
 void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
 		  const struct hi_root_info *info);
-/* Roots are looked for in [start, end): for verdict.c. */
+/* Keeps the range, which is searched for roots, for verdict.c. */
 void hi_roots_note(struct hi_roots *r, uint64_t start, uint64_t end);
 bool hi_roots_take(struct hi_roots *r, uint64_t start, uint64_t end);
 void hi_roots_no_memory(struct hi_roots *r);
 /* NULL where a type has no layout; else its name. */
 const char *hi_roots_type_name(struct hi_roots *r, hi_type_id type);
 uint32_t hi_roots_layout(struct hi_roots *r, hi_type_id type);
-/* Bytes of a variable: as it says, else as its type says; at most limit. */
+/* Bytes of a variable: its own size, else that of its type; at most limit. */
 uint64_t hi_roots_size(struct hi_roots *r, uint64_t size, hi_type_id type,
 		       uint64_t limit);
 int hi_ranges_compare(const void *a, const void *b);

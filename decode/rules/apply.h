@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rules evaluated on the bytes of a record: what its words lead to.
+ * Evaluates rules on the bytes of a record: where its words lead, and to which types.
  *
  * Note [What rules lack]
  *
- * A rule may not make a leak because it could not be resolved: context did not arrive,
- * no case takes a value, memory that it looks at is unreadable. Then its word is told
- * as one that may be a pointer (`doubtful`). Where not even the words are known (bounds
- * of a loop, a place), the whole record is read conservatively (`unresolved`). What was
- * missing is kept in the rule, for warnings. A condition that does not hold, of an
- * `if`, is an answer: the word is not followed.
+ * A rule that could not be resolved must not make a leak: context is missing, no case has
+ * the value, memory that it reads is unreadable. Then its word is reported as one that
+ * may be a pointer (`doubtful`). Where not even the words are known (bounds of a loop, a
+ * place), the whole record is read conservatively (`unresolved`). What was missing is
+ * kept in the rule, for warnings. An `if` whose condition does not hold is resolved: the
+ * word is not followed.
  */
 #ifndef HI_DECODE_RULES_APPLY_H
 #define HI_DECODE_RULES_APPLY_H
@@ -17,7 +17,7 @@
 #include "decode/layouts/layout.h"
 #include "decode/rules/rules.h"
 
-/* One thread's. */
+/* For one thread. */
 struct hi_applier {
 	const struct hi_rule_source *source;
 	void *arg; /* of read and usable */
@@ -33,10 +33,11 @@ struct hi_record_at {
 	uint64_t addr;		   /* of the record */
 	uint64_t block, block_end; /* [block, block_end) is the object it is in */
 	const uint64_t *context;   /* HI_CONTEXT_WORDS, or NULL */
-	bool edges_only;	   /* nothing is to be proposed: lists and slots are not
-				    * walked, only own words are told */
+	bool edges_only; /* only references of own words; lists and slots are not
+			  * walked, no types are inferred */
 };
 
+/* A reference that a rule describes. */
 struct hi_rule_reference {
 	const struct hi_rule *rule;
 	const struct hi_rule_target *target; /* kind never CONTEXT or SYMBOL */
@@ -48,33 +49,34 @@ struct hi_rule_reference {
 	uint64_t word;	      /* its value, masked (place: 0) */
 	uint64_t to;	      /* where the object begins: word - back */
 	uint64_t index;	      /* i */
-	uint64_t from, count; /* live elements; count UINT64_MAX: not said */
+	uint64_t from, count; /* live elements; count UINT64_MAX: unknown */
 	struct hi_live live;
 	uint64_t lead; /* bytes before the first element */
 	bool quiet;
 	uint64_t slot_size; /* slot only */
 	bool doubtful;	    /* it may be no pointer: its rule could not be resolved */
 	uint64_t lacks;	    /* what the rule lacked; 0: nothing */
-	uint64_t context[HI_CONTEXT_WORDS]; /* that goes along */
+	uint64_t context[HI_CONTEXT_WORDS]; /* that is passed on */
 };
 typedef void hi_rule_reference_fn(void *arg, const struct hi_rule_reference *reference);
 
+/* Calls fn for each reference that the rules describe. */
 void hi_rules_apply(struct hi_applier *a, const struct hi_rules *rules,
 		    const struct hi_record_at *at, hi_rule_reference_fn *fn,
 		    void *fn_arg);
-/* What the record at this address is in truth, by `variants`; its own type when
- * none fits. */
+/* The type of the record by its `variant` statements; its declared type when none fits.
+ */
 hi_type_id hi_rules_variant(struct hi_applier *a, const struct hi_rules *rules,
 			    const struct hi_record_at *at);
-/* It may be one of `variants`, but which of them is not known. */
+/* True: a `variant` statement could not be resolved. */
 bool hi_rules_variant_is_open(struct hi_applier *a, const struct hi_rules *rules,
 			      const struct hi_record_at *at);
-/* Keeps what a rule lacked. */
+/* Keeps what was missing, for warnings. */
 void hi_rule_note_lacks(_Atomic uint64_t *kept, uint64_t lacks);
-/* Is the rest of its block known? */
+/* Do rules describe what lies behind the record in its block? */
 bool hi_rules_tail_known(struct hi_applier *a, const struct hi_rules *rules,
 			 const struct hi_record_at *at);
-/* Bytes of the whole object; `otherwise` where the rules do not say. */
+/* Bytes of the whole object by its `size` statement; else `otherwise`. */
 uint64_t hi_rules_size(struct hi_applier *a, const struct hi_rules *rules,
 		       const struct hi_record_at *at, uint64_t otherwise);
 

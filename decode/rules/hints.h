@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A hints text as statements (docs/HINTS.md is the language). Knows no types:
- * expressions and type names stay pieces of the text, only their brackets and
- * the order of operands and operators are checked here. Everything is in the
- * caller's arena, the text's copy too, in which comments are blanked.
+ * Parses hints (docs/HINTS.md) to statements. The parser knows no types: expressions and
+ * type names stay pieces of the text; only their brackets and the order of operands and
+ * operators are checked. Everything is in the caller's arena, with a copy of the text in
+ * which comments are blanked.
  */
 #ifndef HI_DECODE_RULES_HINTS_H
 #define HI_DECODE_RULES_HINTS_H
@@ -106,7 +106,7 @@ struct hi_hints {
 	struct hi_piece *programs, *types, *sidecars;
 	uint32_t n_programs, n_types, n_sidecars;
 	bool containers;
-	uint64_t header; /* of all blocks of the program, in bytes; 0: not said */
+	uint64_t header; /* of all blocks of the program, in bytes; 0: unknown */
 	struct hi_hint_const *consts;
 	struct hi_hint_key *keys;
 	struct hi_hint_named *typedefs, *roots;
@@ -114,12 +114,11 @@ struct hi_hints {
 	uint32_t n_consts, n_keys, n_typedefs, n_roots, n_records;
 };
 
-/* HI_BAD_DATA: err says "FILE:LINE:COLUMN: expected …, found …". */
+/* HI_BAD_DATA: err is "FILE:LINE:COLUMN: expected …, found …". */
 enum hi_status hi_hints_parse(struct hi_arena *arena, const char *file, const char *text,
 			      size_t size, struct hi_hints **ret, struct hi_error *err);
 
-/* Both are about one word (or place), in one loop: one rule with all their
- * cases. */
+/* Do both describe the same word (or place) in the same loop? Then they are one rule. */
 bool hi_hint_same_word(const struct hi_hint *a, const struct hi_hint *b);
 
 struct hi_place {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of the hints' parser share. */
+/* Shared by the files of the hints parser. */
 #ifndef HI_DECODE_RULES_HINTS_INTERNAL_H
 #define HI_DECODE_RULES_HINTS_INTERNAL_H
 
@@ -15,7 +15,7 @@ enum {
 
 struct hi_hints_keys HI_VECTOR(struct hi_hint_key);
 
-/* The first error stays; everything after it does nothing and says false. */
+/* The first error is kept; all functions then return false and do nothing. */
 struct hi_hints_parser {
 	struct hi_hints *hints;
 	struct hi_arena *arena;
@@ -26,7 +26,7 @@ struct hi_hints_parser {
 	struct hi_error *err;
 };
 
-/* ---- hints_lex.c; all skip blanks first ---- */
+/* ---- hints_lex.c: all skip blanks first ---- */
 
 /* "FILE:LINE:COLUMN: expected WHAT, found 'xyz'"; false. */
 bool hi_hints_expected(struct hi_hints_parser *p, const char *what);
@@ -80,7 +80,7 @@ bool hi_hints_keep_(struct hi_hints_parser *p, const void *items, size_t count,
 		    size_t size, void *ret, uint32_t *n_ret);
 #define hi_hints_keep(p, v, ret, n_ret)                                                  \
 	hi_hints_keep_((p), (v)->items, (v)->count, sizeof(*(v)->items), (ret), (n_ret))
-/* Pushes, with the bound of all lists; false is an error that was said. */
+/* Pushes, with the bound of all lists. False: the error is set. */
 #define hi_hints_push(parser, v, ...)                                                    \
 	((v)->count >= HINTS_ITEMS_MAX                                                   \
 		 ? hi_hints_wrong((parser), (parser)->p, "more than 65536 of one kind")  \

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the files of the rulebook share.
+ * Shared by the files of the rulebook:
  *
- *	rulebook.c	   texts, cache, what is asked
- *	rulebook_texts.c   files, shipped texts, what was not used
- *	rulebook_index.c   which record of which text a type is
+ *	rulebook.c	   texts, cache, public functions
+ *	rulebook_texts.c   files, shipped texts, unused statements
+ *	rulebook_index.c   the record for a type
  *	rulebook_names.c   names in expressions: captures, constants, keys, symbols
  *	rulebook_code.c	   pieces of a text to hi_code, with their warnings
  *	rulebook_target.c  targets, cases
  *	rulebook_record.c  a record for one type; roots and typedefs
- *	rulebook_wants.c   which context a type wants
+ *	rulebook_wants.c   the context that a type needs
  *	rulebook_symbol.c  targets by the names of functions
- *	rulebook_lacks.c   warnings of what was missing when rules were applied
+ *	rulebook_lacks.c   warnings about rules that could not be resolved
  */
 #ifndef HI_DECODE_RULES_RULEBOOK_INTERNAL_H
 #define HI_DECODE_RULES_RULEBOOK_INTERNAL_H
@@ -42,7 +42,7 @@ struct hi_book_text {
 	hi_type_id *key_types;
 };
 
-/* A record that may be meant by a name; sorted by key, then order. */
+/* A record by its name; sorted by key, then order. */
 struct hi_book_entry {
 	uint64_t key; /* hi_type_name_key; 0: any name */
 	uint32_t order;
@@ -52,7 +52,8 @@ struct hi_book_entry {
 	hi_type_id type;   /* that is found by this name */
 };
 
-/* A ruled type that one leads to; context keys in `supplied` are given on the way. */
+/* A type with rules that another one leads to; `supplied`: context keys that are set on
+ * the edge. */
 struct hi_book_edge {
 	hi_type_id type;
 	uint64_t supplied;
@@ -60,7 +61,7 @@ struct hi_book_edge {
 
 struct hi_compiled {
 	struct hi_rules rules;
-	bool empty; /* nothing is known after all: NULL for those who ask */
+	bool empty; /* there are no rules after all: callers get NULL */
 	bool retainer, asked;
 	bool lost; /* while a rule is made: one of its cases was left out */
 	struct hi_book_text *text;
@@ -78,7 +79,7 @@ struct hi_rulebook {
 	struct HI_VECTOR(struct hi_book_text *) texts; /* by precedence */
 	size_t n_own;				       /* of them, not shipped: first */
 	bool sealed;
-	bool quiet, quiet_warned; /* nothing is said, but that something would be */
+	bool quiet, quiet_warned; /* no warnings, only whether there would be any */
 	bool no_memory;		  /* something is missing */
 	struct HI_VECTOR(const char *) keys;
 	struct HI_VECTOR(struct hi_book_entry) entries;
@@ -113,7 +114,7 @@ enum hi_status hi_rulebook_add_parsed(struct hi_rulebook *book,
 
 /* ---- rulebook_index.c ---- */
 bool hi_book_index(struct hi_rulebook *book);
-/* The first record that fits the type, with what its pattern took. */
+/* The first record that fits the type, with the captures of its pattern. */
 const struct hi_book_entry *hi_book_find(struct hi_rulebook *book,
 					 const struct hi_type *type,
 					 struct hi_captures *captures);
@@ -125,15 +126,15 @@ const struct hi_hint_named *hi_book_typedef(struct hi_book_text *text,
 /* ---- rulebook_names.c ---- */
 void hi_book_text_source(struct hi_book_text *text);
 #define HI_BOOK_CAPTURE "hi_capture_" /* and its number: a type in expressions */
-/* Text with such names to text with what they took, or (as_written) with "$T". */
+/* Replaces such names by what they captured, or (as_written) by "$T". */
 size_t hi_book_uncapture(const struct hi_captures *captures, const char *in,
 			 bool as_written, char *out, size_t out_size);
 
 /* ---- rulebook_code.c ---- */
-/* Where an expression stands. */
+/* What an expression may refer to. */
 struct hi_book_scope {
 	struct hi_book_text *text;
-	struct hi_compiled *owner; /* what it becomes part of */
+	struct hi_compiled *owner; /* of the code */
 	hi_type_id self, dollar;
 	unsigned allowed; /* mask of enum hi_expression_operand */
 };
@@ -173,12 +174,12 @@ bool hi_book_keep_cases(struct hi_rulebook *book, const struct hi_book_cases *ca
 			const struct hi_case **ret, uint32_t *n_ret);
 
 /* ---- rulebook_record.c ---- */
-/* Rules of a type out of its record; NULL: out of memory. */
+/* Compiles the record for a type; NULL: out of memory. */
 struct hi_compiled *hi_book_record(struct hi_book_text *text,
 				   const struct hi_hint_record *record,
 				   const struct hi_type *type,
 				   const struct hi_captures *captures);
-/* Of a type that is a kept typedef, of a root variable; NULL: there are none. */
+/* Rules of a typedef, of a root variable; NULL: there are none. */
 struct hi_compiled *hi_book_typedef_rules(struct hi_rulebook *book,
 					  const struct hi_type *type);
 struct hi_compiled *hi_book_root_rules(struct hi_rulebook *book,

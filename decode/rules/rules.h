@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Rules: what is known about a type beyond its debug information. Containers
- * (hints/libstdc++.hints, …) and hints (hints/redis.hints, --hints FILE) are
- * the same thing in the same language (docs/HINTS.md), compiled on demand for
- * the types that are met. This header is the compiled form, as data: the
- * rulebook makes it, apply.h evaluates it, tests draw it by hand.
+ * Rules: knowledge about a type beyond its debug information. Containers
+ * (hints/libstdc++.hints, …) and hints (hints/redis.hints, --hints FILE) are written in
+ * one language (docs/HINTS.md) and compiled on demand for the types that are met. This
+ * header is the compiled form, as data: the rulebook makes it, apply.h evaluates it,
+ * tests write it by hand.
  */
 #ifndef HI_DECODE_RULES_RULES_H
 #define HI_DECODE_RULES_RULES_H
@@ -16,14 +16,14 @@ enum hi_target_kind {
 	HI_TARGET_TYPE,	   /* `type`, `count` elements of it */
 	HI_TARGET_BLOB,	   /* a buffer that holds no pointers, called `name` */
 	HI_TARGET_WORDS,   /* a buffer of unknown words (conservative), called `name` */
-	HI_TARGET_ANY,	   /* an edge; nothing is said about what is there */
+	HI_TARGET_ANY,	   /* an edge; its target's type is unknown */
 	HI_TARGET_SCALAR,  /* the word is no pointer: no edge */
 	HI_TARGET_CONTEXT, /* the target that the context holds under `key` */
 	HI_TARGET_SYMBOL,  /* by the name of the function at `symbol` (std::any) */
 };
 
 struct hi_rule_target;
-struct hi_with {			     /* context that goes along */
+struct hi_with {			     /* context that is passed on */
 	uint32_t key;			     /* < HI_CONTEXT_KEYS */
 	const struct hi_code *value;	     /* an integer; or */
 	const struct hi_rule_target *target; /* a target (never CONTEXT) */
@@ -40,14 +40,14 @@ struct hi_rule_target {
 		*symbol; /* SYMBOL: an address; `pattern` is the rulebook's */
 	const void *pattern;
 	/* Number of elements, or first and one past the last live one; NULL, NULL:
-	 * not said (one, or an array where the size of the block fits). */
+	 * unknown (one, or an array where the size of the block fits). */
 	const struct hi_code *from, *to;
 	/* Which of them are live: those whose byte at `full` + k (down: - k) is below
 	 * 128; with `ring`, its capacity, they go on at the start. NULL: all. */
 	const struct hi_code *full, *ring;
 	const struct hi_code *lead; /* bytes before the first; NULL: 0 */
 	bool down;
-	bool quiet; /* its pointers are edges; other rules say what they lead to */
+	bool quiet; /* its pointers are edges; other rules infer their targets */
 	/* Bytes that the object begins before the address (`back`, `in T.member`). */
 	const struct hi_code *back;
 	const struct hi_with *with;
@@ -71,18 +71,17 @@ enum hi_rule_kind {
 			  * none: a free slot, no object */
 };
 
-/* What a rule lacked to be resolved: a bit for each context key, and these. */
+/* What was missing to resolve a rule: a bit for each context key, and these. */
 enum {
 	HI_LACK_CASE = 1 << HI_CONTEXT_KEYS, /* no case of a switch takes the value */
 	HI_LACK_SYMBOL = HI_LACK_CASE << 1,  /* no function's name fits */
-	HI_LACK_MEMORY = HI_LACK_CASE << 2,  /* what it looks at is unreadable */
+	HI_LACK_MEMORY = HI_LACK_CASE << 2,  /* memory that it reads is unreadable */
 };
 
 struct hi_rule {
 	enum hi_rule_kind kind;
 	/* Address of the word or place, from `this` and `i`. A word outside of the
-	 * object's own block says what is behind it, but is no edge of this object.
-	 */
+	 * object's own block infers a type, but is no edge of this object. */
 	const struct hi_code *lvalue;
 	bool is_static; /* lvalue = this + offset + i * stride */
 	uint64_t offset, stride;
@@ -101,19 +100,19 @@ struct hi_rule {
 	_Atomic uint64_t *hits;	 /* not 0: a case was taken; never NULL */
 };
 
-/* All that is known about one type. Immutable once handed out. */
+/* All rules of one type. Immutable once handed out. */
 struct hi_rules {
 	hi_type_id type;
-	enum hi_evidence evidence; /* of what its rules say: CONTAINER */
+	enum hi_evidence evidence; /* of types that its rules infer: CONTAINER */
 	const struct hi_rule *items;
 	uint32_t n;
-	/* The members have no say of their own: only what rules name. Else members
-	 * whose bytes a static rule names are left to the rule. */
+	/* Only words that rules name are followed. Else all members are, but those whose
+	 * bytes a static rule names. */
 	bool only;
 	/* The type is laid out as another one (aligned_membuf<T> is T); 0: no. */
 	hi_type_id same_as;
-	/* In truth another type, told by its contents (first that fits); the
-	 * target's type; only kind TYPE. */
+	/* The type is another one, by the record's contents: the target of the first that
+	 * fits; kind TYPE only. */
 	const struct hi_case *variants;
 	uint32_t n_variants;
 	bool variants_closed;
@@ -124,16 +123,16 @@ struct hi_rules {
 	const struct hi_code *tail_known;
 	const struct hi_code *size; /* bytes of the whole object, tail included; NULL */
 	bool has_capacity; /* a container: count below what fits is unused capacity */
-	bool is_node;	   /* loses to any other candidate: list heads look like nodes */
-	uint64_t wants;	   /* context keys that its rules look at, directly or through
+	bool is_node;	   /* any other candidate is better: list heads look like nodes */
+	uint64_t wants;	   /* context keys that its rules read, directly or through
 			    * the targets that they pass them on to */
 };
 
-/* Who knows the rules of a type. NULL: there are none. Thread-safe. */
+/* Where rules come from. NULL: there are none. Thread-safe. */
 struct hi_rule_source {
 	void *arg;
 	/* Bytes in front of what the program's allocation wrapper returns, in every block
-	 * that it asks for (`header N;`); 0: nothing is said. */
+	 * that it allocates (`header N;`); 0: unknown. */
 	uint64_t block_header;
 	const struct hi_rules *(*rules)(void *arg, hi_type_id type);
 	/* Of a root variable: one POINTER or PLACE rule with lvalue = the variable,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Patterns over readable names of types: `std::vector<$T, *>` (docs/HINTS.md).
- * `$T` takes an argument, `*` any one, `...` the rest, `$T...` the rest one by
- * one; all of them stand where an argument stands, `$T` may have text behind it
+ * Patterns over readable names of types: `std::vector<$T, *>` (docs/HINTS.md). `$T`
+ * captures an argument, `*` stands for any one, `...` for the rest, `$T...` captures the
+ * rest one by one. All stand in place of an argument; `$T` may have text behind it
  * ("$T const", "$T as core::any::Any"). A function's pattern may end in `*`. Blanks count
  * only between two words. Time is linear in name and pattern; nothing recurses.
  */
