@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Edges in words. The graph stores who refers to whom; by which member is found
- * out again, from the bytes and the layout, for the few edges that are shown.
+ * Descriptions of edges. The graph stores which node refers to which; the member that
+ * refers is found again from the bytes and the layout, for the few edges that are shown.
  */
 #include "decode/describe/describe.h"
 
@@ -412,7 +412,7 @@ void hi_reference_describe(const struct hi_place *place, const struct hi_referen
 		hi_reference_rest(place, within, out);
 }
 
-/* ---- edges that a runtime tells ---- */
+/* ---- edges of a runtime's objects ---- */
 
 struct managed_edge {
 	uint64_t to, to_size;

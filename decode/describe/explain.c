@@ -6,9 +6,10 @@
 #include "decode/describe/field_names.h"
 #include "decode/describe/evidence_chain.h"
 
-enum { MAX_REFERRERS = 4096 }; /* that are looked at for one that proposes the type */
+enum { MAX_REFERRERS = 4096 }; /* that are tried for one that infers the type */
 
-/* Does this edge propose the type that the object has? Says so in out. */
+/* Writes to out that this edge infers the type that the object has. False: it does not.
+ */
 static bool explain_by_edge(struct hi_typing *typing, const struct hi_graph *graph,
 			    hi_node from, hi_node node, struct hi_out *out)
 {

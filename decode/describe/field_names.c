@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Labels spread breadth-first: from the labelled objects in the order of their
- * ids, then from those that they gave theirs to, in the order in which they got
- * it. So an object has the label of one of the nearest, and always the same.
+ * Labels propagate breadth-first: from the labelled objects in the order of their ids,
+ * then from the objects that got a label, in the order in which they got it. So an object
+ * has the label of one of the nearest labelled objects, and always the same.
  */
 #include "decode/describe/field_names.h"
 

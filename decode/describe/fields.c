@@ -217,7 +217,7 @@ static void word_field(const struct hi_place *place, struct hi_field *f, uint64_
 	show_value(place, f, HI_FIELD_ADDRESS);
 }
 
-/* ---- what a runtime tells ---- */
+/* ---- fields that a runtime describes ---- */
 
 struct managed_fields {
 	struct hi_typing *typing;
@@ -301,7 +301,7 @@ enum hi_status hi_typing_fields(struct hi_typing *typing, const struct hi_graph 
 	return HI_OK;
 }
 
-/* ---- for who has the bytes, but no types ---- */
+/* ---- for bytes without types ---- */
 
 static enum hi_status list_leaves(struct hi_typing *typing, const struct leaves *l,
 				  hi_field_layout_fn *fn, void *arg, struct hi_error *err)

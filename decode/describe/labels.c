@@ -31,7 +31,7 @@ struct hi_labels {
 	struct HI_VECTOR(struct rule_label) rules; /* by label */
 	struct rule_label *by_rule;		   /* the same, by address */
 	uint32_t first_rule, first_raw, first_root, end;
-	/* The label that was asked for last. */
+	/* The label composed last. */
 	struct hi_field_label last;
 	const struct hi_root_ref *last_ref;
 };

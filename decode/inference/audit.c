@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One pass over all edges counts what leads to each object; one over the objects
- * compares. What counts too many needs every word that may be a reference. What counts
- * too few needs those alone that are counted for certain: the runtime is asked for the
- * references that its objects own.
+ * One pass over all edges counts the references to each object; one pass over the objects
+ * compares. To find an excess, every word that may be a reference counts. To find a
+ * deficit, only references that are certainly counted do: the runtime lists those that
+ * its objects own.
  */
 #include "decode/inference/audit.h"
 
@@ -20,8 +20,8 @@ void hi_audit_deinit(struct hi_audit *audit)
 	*audit = (struct hi_audit){};
 }
 
-/* Roots have one edge to an object, however often they refer to it: those of the
- * runtime are asked for again. */
+/* Roots have one edge to an object, however often they refer to it: the runtime lists its
+ * roots again. */
 struct counting {
 	const struct hi_graph *graph;
 	uint32_t *found;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Objects that two pointers say different things about: which types, how many.
- * Counted from the set of candidates when types have settled. A candidate that
- * was the beginning of another one when it came is not in the set: where there
- * are three about one object, the count of a pair may depend on who came first.
+ * Conflicts: objects to which two pointers have different types; which types, how many
+ * objects. Counted from the set of candidates when propagation has ended. A candidate
+ * that was the beginning of another one when it came is not in the set: where an object
+ * has three candidates, the count of a pair may depend on their order.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 enum { MAX_PAIRS = 1 << 12 };
 
 struct pair {
-	uint32_t layout, other; /* base layouts: what the object has, what was said too */
+	uint32_t layout, other; /* base layouts: of the object, of the other candidate */
 	uint64_t objects;
 	hi_node example; /* the lowest */
 };

@@ -54,9 +54,9 @@ bool hi_propagation_is_plausible(struct hi_propagation_worker *w,
 	return p.ok;
 }
 
-/* Nothing but a pointer to its own kind: the link that an allocator writes into a free
- * slot (sqlite's LookasideSlot). Any block begins with such a record and divides by it;
- * how large it is says nothing. */
+/* Is it nothing but a pointer to its own type: the link that an allocator writes into a
+ * free slot (sqlite's LookasideSlot)? Any block begins with such a record and is
+ * divisible by it, so its size is no evidence. */
 static bool is_bare_link(struct hi_propagation_worker *w, const struct hi_layout *layout)
 {
 	uint32_t pointee;
@@ -89,8 +89,8 @@ bool hi_propagation_fits_as_array(struct hi_propagation_worker *w,
 	return hi_propagation_is_plausible(w, layout, true, addr, usable);
 }
 
-/* A few records, or one that begins with this one? inference_rounds.c asks which records
- * there are before it believes in an array. */
+/* A few records, or one that begins with this one? inference_rounds.c looks for such
+ * records before the block becomes an array. */
 static bool may_be_derived(const struct hi_layout *layout, uint64_t usable)
 {
 	return layout->klass == HI_TYPE_RECORD && layout->size &&
@@ -122,7 +122,7 @@ void hi_propagation_push(struct hi_propagation_worker *w, uint64_t addr, hi_node
 	}
 }
 
-/* Nothing new is said by what is the beginning of what was said. */
+/* The beginning of a known type adds nothing new. */
 static bool adds_pointers(struct hi_layouts *layouts, const struct hi_layout *layout,
 			  const struct hi_layout *than)
 {
@@ -283,9 +283,9 @@ bool hi_propagation_explains(const struct hi_typing *typing, uint32_t key,
 				hi_layouts_get(typing->layouts, index));
 }
 
-/* Bytes that it takes whatever else is said yet: better candidates are no
- * smaller, but an array, a name or a list's node may become something else.
- * While objects are split off, what it took before. */
+/* Bytes that the block's type takes at least, with any further candidate: better
+ * candidates are no smaller, but an array, a name or a list's node may still become
+ * something else. While subobjects are found, the bytes that it took before. */
 static uint64_t firm_extent(const struct hi_propagation_worker *w, hi_node id)
 {
 	const struct hi_typing *typing = w->typing;

@@ -388,7 +388,7 @@ static void scan_integers(struct scanner *s, const struct hi_layout *layout)
 		scan_slot(s, at, NULL);
 }
 
-/* The words that the type says nothing certain about. */
+/* Scans the words that the type does not describe for certain. */
 static void scan_doubtful(struct scanner *s, const struct hi_layout *layout, bool array)
 {
 	const struct hi_cover *cover = s->covered;
@@ -400,7 +400,7 @@ static void scan_doubtful(struct scanner *s, const struct hi_layout *layout, boo
 			scan_slot(s, 8 * i, NULL);
 }
 
-/* Words that rules could not say anything about (Note [What rules lack] in apply.h). */
+/* Scans words that rules could not describe (Note [What rules lack] in apply.h). */
 static void scan_unresolved(struct scanner *s)
 {
 	uint64_t first, end;
@@ -508,7 +508,7 @@ static void settle_type(struct scanner *s, hi_node id, uint32_t key)
 		s->status = hi_fail_memory(&s->error, "types");
 	layout = hi_layouts_get(s->typing->layouts, layout->base);
 	__atomic_store_n(&objects->type[id], layout->graph_type, __ATOMIC_RELAXED);
-	/* What describes only the beginning of its block is a guess. */
+	/* A type that describes only the beginning of its block is inferred. */
 	if (!s->is_certain)
 		key = (key & ((1u << HI_KEY_EVIDENCE_SHIFT) - 1)) |
 		      (uint32_t)HI_EVIDENCE_SHAPE << HI_KEY_EVIDENCE_SHIFT;

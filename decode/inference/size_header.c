@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Blocks of allocation wrappers: a header of the wrapper's own, then what its caller
- * asked for.
+ * Blocks of allocation wrappers: a header of the wrapper, then the bytes that its caller
+ * requested.
  *
  * Note [Headers of allocation wrappers]
  *
- * sqlite, MySQL's my_malloc and many an xmalloc() keep the size of a request, or more,
- * in front of what they return, so every pointer of the program leads into its block,
- * at one offset. Such a pointer is taken for one to the start of its object if one of
+ * sqlite, MySQL's my_malloc and many an xmalloc() keep the size of a request, or more, in
+ * front of the pointer that they return, so every pointer of the program leads into its
+ * block, at one offset. Such a pointer counts as one to the start of its object if one of
  * these holds:
  *
- *   - a word of the header is the size of the request, by which the allocator would
- *     give a block of just this size. A number of a record's own may be that by chance
- *     (a key, a count), so it holds only where nine of ten typed pointers to this
- *     offset, and MIN_SIZED at least, lead to such blocks;
- *   - hints say how long the header is (`header N;`);
+ *   - a word of the header is the size of the request, for which the allocator would give
+ *     a block of just this size. A member of a record (a key, a count) may have that
+ * value by chance, so at least MIN_SIZED typed pointers to this offset, and nine of ten,
+ *     must lead to such blocks;
+ *   - hints set the length of the header (`header N;`);
  *   - at least MIN_BLOCKS blocks that typed pointers lead into at this offset have just
  *     the size of header and record, and nine of ten such pointers lead to such blocks.
- *     Then the program does so everywhere, and the evidence is "shape".
+ *     Then the whole program is taken to do so, and the evidence is "shape".
  *
  * Nothing is known of the header itself: its words are read conservatively.
  */
@@ -26,7 +26,7 @@
 #include "decode/inference/propagation.h"
 
 enum {
-	MAX_HEADER = 64,   /* bytes, unless hints say more */
+	MAX_HEADER = 64,   /* bytes, unless hints set more */
 	MIN_SIZED = 3,	   /* blocks that show a header with the size in it */
 	MIN_BLOCKS = 8,	   /* that show one without */
 	MAX_BLOCKS = 256,  /* that are looked at for it */

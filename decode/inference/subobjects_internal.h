@@ -19,7 +19,8 @@ enum { HI_SUBOBJECT_SHARDS = 64, HI_SUBOBJECT_SIZE_BITS = 43 };
 struct hi_subobject_candidate {
 	uint64_t at, key;
 };
-/* Another candidate disagreed. Says nothing else in a candidate: its key is unsettled. */
+/* In the key of a candidate: it conflicts with another one. The bit is free, since these
+ * keys are not settled. */
 #define HI_SUBOBJECT_CONFLICT ((uint64_t)HI_KEY_SETTLED)
 
 static inline uint64_t

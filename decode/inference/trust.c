@@ -30,8 +30,8 @@ bool hi_record_is_certain(const struct hi_layout *layout, uint32_t key, uint64_t
 
 	if (evidence == HI_EVIDENCE_SHAPE || evidence == HI_EVIDENCE_NONE)
 		return false;
-	/* Behind the number of elements that `new T[n]` writes first: a guess. What a
-	 * container has there is its own. */
+	/* Behind the count that `new T[n]` writes first, the type is only inferred. A
+	 * container's header is its own. */
 	if (hi_layout_has_count(layout))
 		return !layout->lead || evidence == HI_EVIDENCE_CONTAINER;
 	if (evidence == HI_EVIDENCE_CONTAINER || evidence == HI_EVIDENCE_RUNTIME)

@@ -9,7 +9,7 @@
  *   - a vtable or a typed pointer to the block's start names it, and the allocator would
  *     give a block of this size for it (hi_fit_usable), or for n of them where no record
  *     begins with it and has that size (inference_rounds.c); or its last member goes on
- * to the end of the block.
+ *     to the end of the block.
  *
  * A pointer to an integer, a character or an enumerator describes one element and nothing
  * behind it. A record that is smaller than its block may be the first member or a base

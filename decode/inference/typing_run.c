@@ -186,8 +186,8 @@ static bool is_loader_type(const struct hi_type *type)
 	return false;
 }
 
-/* The dynamic linker has memory of its own until libc's malloc is there: objects
- * outside of all allocators that say nothing of the program's heaps. */
+/* The dynamic linker has memory of its own until libc's malloc is loaded: objects outside
+ * of all allocators, which are no sign of another heap. */
 static uint64_t count_loader_objects(const struct hi_typing *typing)
 {
 	const struct hi_objects *objects = typing->objects;

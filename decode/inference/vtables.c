@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Types by vtable: the first word of a C++ object with virtual functions leads
- * to its class, whatever the pointers to it say. One linear pass over first
- * words; a word is only asked about if it lies in a module, and each thread
- * remembers what it was told.
+ * Types by vtable: the first word of a C++ object with virtual functions leads to its
+ * class, of whatever type the pointers to it are. One linear pass over first words; a
+ * word is looked up only if it lies in a module, and each thread caches the results.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +83,8 @@ static bool is_array_of_vtables(struct vtable_scan *s, const struct hi_layout *l
 	return true;
 }
 
-/* Else it may be the vtable of the first member of something larger: then pointers
- * have a say as well. */
+/* Else it may be the vtable of the first member of a larger object: then pointers count
+ * as well. */
 static bool fills_block(const struct hi_layout *layout, uint64_t usable)
 {
 	return layout->opaque || layout->open_ended ||

@@ -34,8 +34,8 @@ static const struct hi_layout *layout_of_node(const struct hi_typing *typing,
 	return index >= HI_LAYOUT_FIRST ? hi_layouts_get(typing->layouts, index) : NULL;
 }
 
-/* As many elements as somebody said. The header before them is in use, too,
- * unless dead elements lie between. */
+/* The known number of elements. The header before them is in use, too, unless dead
+ * elements lie between. */
 static void counted_extent(const struct hi_layout *layout, uint64_t usable,
 			   struct hi_extent *e)
 {

@@ -150,7 +150,7 @@ static bool is_covered(const struct flatten *f, const struct item *at, uint64_t 
 	return false;
 }
 
-/* Do they name all of this item? Then nothing in it has a say. */
+/* Do they name all of this item? Then its members are not flattened. */
 static bool is_inside(const struct flatten *f, const struct item *at, uint64_t size)
 {
 	for (uint32_t i = 0; at->cover && size && i < at->cover->n; i++) {
@@ -208,7 +208,7 @@ static bool is_template_integer(const struct flatten *f, const struct hi_type *r
 	return false;
 }
 
-/* True: the rules say it all. */
+/* True: only the rules are followed. */
 static bool visit_rules(struct flatten *f, const struct item *at,
 			const struct hi_type *type, const struct hi_rules *rules)
 {

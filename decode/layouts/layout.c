@@ -17,7 +17,7 @@ struct map_entry {
 	uint32_t layout; /* 0: empty */
 };
 
-/* More than this are hostile, or a hint that should not be: they are not told apart. */
+/* More than these come from hostile input or a wrong hint: they share the base layout. */
 enum {
 	CONTEXT_HEADS = 1 << 12,
 	CONTEXT_LEAF = 1 << 10,
@@ -73,8 +73,8 @@ static bool copy_either(struct hi_layouts *layouts, struct hi_layout *layout,
 	return layout->either;
 }
 
-/* What a type wants to know from those who lead to it: its rules say; pointers
- * pass it on. */
+/* The context keys that a type needs: those of its rules, and those that its pointers
+ * pass on. */
 static uint64_t wants_of_pointee(struct hi_layouts *layouts, const struct hi_type *type)
 {
 	const struct hi_rule_source *source = &layouts->priv->source.rules;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which of two candidates for one block is the better one. */
+/* Which of two type candidates for a block is the better one. */
 #include <string.h>
 
 #include "decode/layouts/layout.h"
@@ -9,7 +9,7 @@ static bool is_record(const struct hi_layout *layout)
 	return layout->klass == HI_TYPE_RECORD;
 }
 
-/* Text says the least, then a name alone, then a list's node where a head may be. */
+/* Text is the weakest, then a name alone, then a list's node where a head may be. */
 static int layout_rank(const struct hi_layout *layout)
 {
 	if (layout->klass == HI_TYPE_STRING)
@@ -69,9 +69,9 @@ static int compare_uses(const struct hi_layout *a, const struct hi_layout *b)
 	return compare_contexts(a, b);
 }
 
-/* One property after the other, so that the order is total: what is said about
- * the use comes before the evidence, else a pointer into a buffer would make its
- * dead part live. */
+/* One property after the other, so that the order is total. What is known of the use
+ * comes before the evidence, else a pointer into a buffer would make its dead part live.
+ */
 int hi_type_candidate_compare(const struct hi_layout *a, enum hi_evidence a_evidence,
 			      const struct hi_layout *b, enum hi_evidence b_evidence)
 {

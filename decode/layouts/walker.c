@@ -161,7 +161,7 @@ bool hi_walker_is_live(struct hi_walker *w, const struct hi_layout *layout, uint
 static void rule_sites_of(struct hi_walker *w, const struct hi_layout *layout, bool array,
 			  uint64_t addr, uint64_t end);
 
-/* Bytes of the place as its own declaration says: words in it have no end. */
+/* Bytes of the place by its declaration, for `words`, which have no size. */
 static uint64_t place_size(const struct hi_walker *w,
 			   const struct hi_rule_reference *reference)
 {

@@ -121,7 +121,7 @@ static const struct hi_rules *rules_of_variable(struct hi_roots *r,
 		       : NULL;
 }
 
-/* Whose variable it is: of the memory manager of a runtime, or the program's. */
+/* The owner of the variable: the memory manager of a runtime, or the program. */
 static enum hi_root_kind kind_at(const struct hi_roots *r, uint64_t address)
 {
 	const struct hi_runtime *runtime = r->typing->runtime;
@@ -188,7 +188,7 @@ static void name_word(struct data_scan *d, uint64_t addr, uint64_t word)
 		hi_roots_no_memory(r);
 }
 
-/* Variables that refer to where objects may be split off: their types say what. */
+/* Variables that lead to where subobjects may be: their types infer them. */
 static void name_outside(struct data_scan *d, uint64_t addr, const uint64_t *words,
 			 size_t n)
 {

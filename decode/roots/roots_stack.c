@@ -20,7 +20,7 @@ struct tls_variable {
 	uint64_t offset; /* in the module's block */
 };
 
-/* Thread-local variables of a module, once they were asked for. */
+/* Thread-local variables of a module, cached. */
 struct tls_module {
 	struct HI_VECTOR(struct tls_variable) variables;
 	bool asked;

@@ -75,8 +75,8 @@ static const struct hi_rule_target *resolve_target(struct application *a,
 	return NULL;
 }
 
-/* Where a condition cannot be told, what is left for all other values may be all the
- * same: an edge of which nothing is said. */
+/* If a condition is not known, all other values may have the same target: an edge of
+ * unknown type. */
 static const struct hi_rule_target *choose_otherwise(const struct hi_rule *rule)
 {
 	const struct hi_case *last = &rule->cases[rule->n_cases - 1];
@@ -84,8 +84,8 @@ static const struct hi_rule_target *choose_otherwise(const struct hi_rule *rule)
 	return !last->when && last->target.kind == HI_TARGET_ANY ? &last->target : NULL;
 }
 
-/* The target of the first case that holds; what context or a symbol does not say is
- * left to the next one. NULL: none; a->lacks says whether that is known. */
+/* The target of the first case that holds; a case whose context or symbol is missing is
+ * skipped. NULL: none holds, or (a->lacks) that is not known. */
 static const struct hi_rule_target *choose_case_target(struct application *a)
 {
 	const struct hi_rule_target *target = NULL;
@@ -198,8 +198,7 @@ static bool fill_reference(struct application *a, const struct hi_rule_target *t
 	return true;
 }
 
-/* Used or not is all that is asked: a shared counter would be written by all
- * threads for every word. */
+/* A flag, not a counter: all threads would write to a shared counter for every word. */
 static void note_use(const struct hi_rule *rule)
 {
 	if (!atomic_load_explicit(rule->hits, memory_order_relaxed))
@@ -412,7 +411,7 @@ void hi_rules_apply(struct hi_applier *applier, const struct hi_rules *rules,
 	}
 }
 
-/* NULL: none holds, or (a->lacks) it cannot be told. */
+/* NULL: none holds, or (a->lacks) that is not known. */
 static const struct hi_case *choose_variant(struct application *a,
 					    const struct hi_rules *rules)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Texts are parsed when they are added. The first question seals the book: what
- * constants and keys mean is worked out, exact names are looked up and compiled.
- * After that a type is compiled when it is first asked about, under one lock; it
- * is handed out when its `wants` are known, and never changes then.
+ * Texts are parsed when they are added. The first look-up seals the book: constants and
+ * keys are evaluated, exact names are looked up and compiled. After that a type is
+ * compiled at its first look-up, under one lock; it is handed out when its `wants` are
+ * known, and never changes then.
  */
 #include "decode/rules/rulebook_internal.h"
 
@@ -194,7 +194,7 @@ static enum hi_status keep_typedefs(struct hi_book_text *text, struct hi_error *
 	return status;
 }
 
-/* Own texts are asked before shipped ones, else first come, first served. */
+/* Own texts come before shipped ones, else in the order in which they were added. */
 static bool insert_text(struct hi_rulebook *book, struct hi_book_text *text)
 {
 	size_t at = text->shipped ? book->texts.count : book->n_own;
@@ -280,8 +280,8 @@ static void seal_rulebook(struct hi_rulebook *book)
 
 /* ---- questions ---- */
 
-/* Another type with the name of the one that is meant (a library has a `dict` of its
- * own) has the same rules if all of them fit, else none, and nothing is said. */
+/* Another type of the same name (a library has a `dict` of its own) has the same rules if
+ * all of them fit, else none, without a warning. */
 static struct hi_compiled *compile_rules(struct hi_rulebook *book,
 					 const struct hi_type *type)
 {

@@ -118,7 +118,8 @@ bool hi_book_index(struct hi_rulebook *book);
 const struct hi_book_entry *hi_book_find(struct hi_rulebook *book,
 					 const struct hi_type *type,
 					 struct hi_captures *captures);
-/* `typedef NAME -> …`, of this text first; NULL none. *text_ret: whose. */
+/* `typedef NAME -> …`, of this text first; NULL: none. *text_ret: the text that has it.
+ */
 const struct hi_hint_named *hi_book_typedef(struct hi_book_text *text,
 					    struct hi_piece name,
 					    struct hi_book_text **text_ret);

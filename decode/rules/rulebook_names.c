@@ -75,7 +75,7 @@ static struct hi_name text_name(void *arg, const char *name)
 	struct hi_book_text *text = arg;
 	const struct hi_hints *hints = text->hints;
 
-	/* The last one: a later `const` may say it anew. */
+	/* The last one: a later `const` replaces it. */
 	for (uint32_t i = hints->n_consts; i-- > 0;)
 		if (text->const_known[i] && hi_piece_is(hints->consts[i].name, name))
 			return (struct hi_name){.kind = HI_NAME_CONSTANT,

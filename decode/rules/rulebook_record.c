@@ -90,7 +90,7 @@ static bool compile_extras(const struct hi_book_scope *scope, const struct hi_hi
 	return true;
 }
 
-/* What the debug information says that a word of this type leads to. */
+/* The declared target of a word of this type. */
 static struct hi_rule_target as_declared(const struct hi_book_scope *scope,
 					 hi_type_id word)
 {
@@ -218,7 +218,7 @@ static bool replace_lost(const struct hi_hint *hint, struct hi_book_cases *cases
 	return hi_vector_push(cases, one);
 }
 
-/* False: it is left out, which was said. */
+/* False: it is left out, after a warning. */
 static bool word_rule(struct hi_book_scope scope, const struct hi_hint *hints, uint32_t n,
 		      uint32_t at, struct rules *rules)
 {

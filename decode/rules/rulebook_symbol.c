@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `symbol EXPR "PATTERN": TARGET`: a function's name tells the type. */
+/* `symbol EXPR "PATTERN": TARGET`: the type by a function's name. */
 #include "decode/rules/rulebook_internal.h"
 
 #include <stdio.h>
@@ -129,7 +129,7 @@ static bool vtable_name(struct hi_rulebook *book, uint64_t address, char *out,
 				owner.at) < out_size;
 }
 
-/* `$here`, `$there`, `$subject`: what the function's own debug information says. */
+/* `$here`, `$there`, `$subject`, from the function's own debug information. */
 static bool push_types_of_function(struct hi_book_symbol *s, uint64_t address,
 				   struct hi_captures *captures)
 {
@@ -215,7 +215,7 @@ hi_book_of_symbol(void *arg, const struct hi_rule_target *target, uint64_t addre
 	const struct hi_rule_target *found = NULL;
 	uint64_t known;
 
-	memcpy(&s, &target->pattern, sizeof(s)); /* ours; const for others */
+	memcpy(&s, &target->pattern, sizeof(s)); /* written here only */
 	pthread_mutex_lock(&book->lock);
 	if (hi_table_get(&s->by_address, address, &known)) {
 		found = (const struct hi_rule_target *)(uintptr_t)known;

@@ -140,8 +140,8 @@ static bool compile_target_core(const struct hi_book_scope *scope,
 	return !book->no_memory;
 }
 
-/* A target that goes along is used elsewhere: no member of ours means anything
- * there. */
+/* A target in a context is used elsewhere, where members of this record have no meaning.
+ */
 static const struct hi_rule_target *
 compile_carried_target(const struct hi_book_scope *scope,
 		       const struct hi_hint_target *hint)
@@ -203,7 +203,7 @@ static bool push_case(const struct hi_book_scope *scope,
 	if (n) {
 		one.when = hi_book_condition(scope, conditions, n);
 		if (!one.when) {
-			scope->owner->lost = true; /* and it was said */
+			scope->owner->lost = true; /* after a warning */
 			return !scope->text->book->no_memory;
 		}
 	}

@@ -60,12 +60,12 @@ static bool for_program(struct hi_rulebook *book, const struct hi_hints *hints,
 		if (pattern && fnmatch(pattern, slash ? slash + 1 : exe_name, 0) == 0)
 			return true;
 	}
-	/* Containers of whatever program, if they say no more. */
+	/* Containers without `for` are for every program. */
 	return hints->containers && !hints->n_programs && !hints->n_types;
 }
 
-/* Shipped hints are asked about for every program: no large debug information
- * is read only for that. */
+/* Shipped hints are tried for every program: that alone reads no large debug information.
+ */
 static bool has_type(struct hi_rulebook *book, struct hi_piece name)
 {
 	const char *text = book->types ? hi_book_piece(book, name) : NULL;
@@ -100,8 +100,8 @@ static enum hi_status parse_shipped(struct hi_rulebook *book, struct parsed *par
 	return HI_OK;
 }
 
-/* Programs before types: a type is looked up when their typedefs are kept. Hints
- * before containers: who knows more about the program is asked first. */
+/* Programs before types: a type is looked up when their typedefs are kept. Hints before
+ * containers: hints are more specific. */
 enum hi_status hi_rulebook_add_shipped(struct hi_rulebook *book, const char *exe_name,
 				       struct hi_error *err)
 {

@@ -376,7 +376,7 @@ hi_type_id hi_type_by_name(const struct hi_expression_source *source, const char
 	return id;
 }
 
-/* By the template arguments of the types on the way. False: they do not say. */
+/* By the template arguments of the types on the way. False: they do not determine it. */
 static bool by_argument(const struct hi_expression_source *source, hi_type_id type,
 			struct hi_capture *c)
 {
