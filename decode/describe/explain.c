@@ -130,7 +130,8 @@ size_t hi_typing_explain_type(struct hi_typing *typing, const struct hi_graph *g
 		explain_vtable(&place, &out);
 	else if (!find_referrer(typing, graph, node, &out)) {
 		if (!explain_member_vtable(&place, evidence, &out))
-			hi_out_add(&out, "a pointer that was typed otherwise in the end");
+			hi_out_add(&out, "a pointer in an object whose type changed "
+					 "during inference");
 	}
 	if (evidence == HI_EVIDENCE_SHAPE)
 		hi_out_add(&out, "; inferred: it does not cover all of the block");

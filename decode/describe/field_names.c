@@ -318,7 +318,8 @@ static enum hi_status check_label_tags(const struct naming *n, struct hi_error *
 
 		if (type & HI_FIELD_LABEL_TAG &&
 		    (type & ~HI_FIELD_LABEL_TAG) - 1 >= n->n_labels)
-			return hi_fail(err, HI_USAGE, 0, "label of object %u", i);
+			return hi_fail(err, HI_USAGE, 0, "object %u has an unknown label",
+				       i);
 	}
 	return HI_OK;
 }

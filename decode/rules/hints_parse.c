@@ -86,7 +86,7 @@ static bool parse_key(struct top *t)
 		if (t->p.keys.items[i].name.length == one.name.length &&
 		    memcmp(t->p.keys.items[i].name.at, one.name.at, one.name.length) == 0)
 			return hi_hints_wrong(&t->p, one.name.at,
-					      "this context key is there already");
+					      "this context key is declared already");
 	if (hi_hints_take(&t->p, ':') && !hi_hints_type(&t->p, &one.type))
 		return false;
 	if (t->p.failed || !hi_hints_take(&t->p, ';'))

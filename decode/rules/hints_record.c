@@ -50,7 +50,8 @@ static bool parse_modifiers(struct hi_hints_parser *p, struct hi_hint *hint)
 	for (;;) {
 		if (hi_hints_take_word(p, "for")) {
 			if (hint->first.length)
-				return hi_hints_wrong(p, p->p, "one 'for' is enough");
+				return hi_hints_wrong(
+					p, p->p, "more than one 'for' in a statement");
 			if (!parse_loop(p, hint))
 				return false;
 		} else if (hi_hints_take_word(p, "mask")) {

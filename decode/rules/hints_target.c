@@ -109,7 +109,8 @@ static bool parse_target_core(struct hi_hints_parser *p, struct hi_hint_target *
 		if (!parse_with_key(p, &t->name, &is_value))
 			return false;
 		return !is_value ||
-		       hi_hints_wrong(p, t->name.at, "this key holds a value, no target");
+		       hi_hints_wrong(p, t->name.at,
+				      "this context key is a value, not a target");
 	}
 	t->kind = HI_HINT_TYPE;
 	return hi_hints_type(p, &t->name) && parse_pack(p, t);
@@ -128,10 +129,11 @@ static bool with_one(struct hi_hints_parser *p, struct hi_hint_with *with)
 	if (!parse_target_core(p, &with->target) || !parse_back(p, &with->target))
 		return false;
 	if (with->target.pack_index.length)
-		return hi_hints_wrong(p, with->key.at, "context holds no '...[]'");
+		return hi_hints_wrong(p, with->key.at,
+				      "'...[]' is not allowed in a context");
 	if (with->target.kind == HI_HINT_KEY || with->target.kind == HI_HINT_SYMBOL)
 		return hi_hints_wrong(p, with->key.at,
-				      "context holds a type, a buffer, any or scalar");
+				      "a context can be a type, a buffer, any or scalar");
 	return true;
 }
 
@@ -175,7 +177,7 @@ static bool parse_symbol(struct hi_hints_parser *p, struct hi_hint_target *t)
 	if (!parse_target_core(p, then) || !parse_back(p, then) || !with_all(p, then))
 		return false;
 	return !then->pack_index.length ||
-	       hi_hints_wrong(p, at, "a symbol stands for no '...[]'");
+	       hi_hints_wrong(p, at, "'...[]' is not allowed after symbol");
 }
 
 bool hi_hints_target(struct hi_hints_parser *p, struct hi_hint_target *ret)

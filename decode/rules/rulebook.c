@@ -169,7 +169,7 @@ static enum hi_status add_sidecar_types(struct hi_book_text *text, struct hi_err
 			return hi_fail_memory(err, "hints");
 		if (!text->book->types)
 			return hi_fail(err, HI_UNSUPPORTED, 0,
-				       "%.60s:%u:%u: no program to add types to",
+				       "%.60s:%u:%u: there is no program to add types to",
 				       hints->file, at.line, at.column);
 		if (hi_types_add_file(text->book->types, path, &why) != HI_OK)
 			return hi_fail(err, why.status, 0, "%.60s:%u:%u: %s", hints->file,

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* "redis.hints:47: context 'dt' did not arrive: … (record dictEntry, key)" */
+/* "redis.hints:47: context 'dt' is missing: … (record dictEntry, key)" */
 static void warn_of_lack(const struct hi_compiled *c, const char *at, const char *word,
 			 const char *lack)
 {
@@ -30,14 +30,15 @@ static void warn_of_lacks(const struct hi_compiled *c, const char *at, const cha
 	for (uint32_t key = 0; key < HI_CONTEXT_KEYS; key++) {
 		if (!(lacks >> key & 1))
 			continue;
-		snprintf(lack, sizeof(lack), "context '%s' did not arrive",
+		snprintf(lack, sizeof(lack), "context '%s' is missing",
 			 hi_rulebook_key_name(c->text->book, key));
 		warn_of_lack(c, at, word, lack);
 	}
 	if (lacks & HI_LACK_CASE)
-		warn_of_lack(c, at, word, "no case is for the value that was found");
+		warn_of_lack(c, at, word, "no case has the value that was found");
 	if (lacks & HI_LACK_SYMBOL)
-		warn_of_lack(c, at, word, "no name fits the function that was found");
+		warn_of_lack(c, at, word,
+			     "no pattern matches the function that was found");
 }
 
 void hi_book_warn_of_lacks(struct hi_rulebook *book)

@@ -757,7 +757,7 @@ HI_TEST(rulebook, errors_of_a_text_leave_the_book_as_it_was)
 	HI_ASSERT_STREQ("x:2:9: more than 16 context keys in all", err.text);
 	HI_ASSERT_STATUS(HI_UNSUPPORTED,
 			 hi_rulebook_add(book, "x", sidecar, strlen(sidecar), &err));
-	HI_ASSERT_STREQ("x:2:7: no program to add types to", err.text);
+	HI_ASSERT_STREQ("x:2:7: there is no program to add types to", err.text);
 	HI_ASSERT_STATUS(HI_OS, hi_rulebook_add_file(book, "/no/such/file", &err));
 	HI_ASSERT(!rules_of(t_dict));
 }

@@ -254,7 +254,7 @@ HI_TEST(rules_context, without_the_context_the_word_is_kept_and_the_rule_is_name
 	HI_ASSERT_STREQ("200:c 300:e", world_edges(w, H(0x100)));
 	HI_ASSERT_STREQ("", world_type(w, H(0x200)));
 	HI_ASSERT_STREQ("", world_leaks(w));
-	HI_ASSERT_STREQ("x.hints:4: context 'dt' did not arrive; the words are read "
+	HI_ASSERT_STREQ("x.hints:4: context 'dt' is missing; the words are read "
 			"conservatively (record entry, key)",
 			world_warning(w, 0));
 	HI_ASSERT_STREQ("", world_warning(w, 1));
@@ -316,7 +316,7 @@ HI_TEST(rules_context, without_a_target_in_the_context_the_word_is_kept)
 	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
 	HI_ASSERT_STREQ("1200:e 1300:c", world_edges(w, H(0x1100)));
 	HI_ASSERT_STREQ("", world_leaks(w));
-	HI_ASSERT_STREQ("x.hints:3: context 'el' did not arrive; the words are read "
+	HI_ASSERT_STREQ("x.hints:3: context 'el' is missing; the words are read "
 			"conservatively (record cell, v)",
 			world_warning(w, 0));
 }
@@ -360,7 +360,7 @@ HI_TEST(rules_context, without_the_bounds_of_a_loop_the_whole_record_is_kept)
 	HI_ASSERT_STREQ("300:e", world_edges(w, H(0x200)));
 	HI_ASSERT_STREQ("600:c 700:c", world_edges(w, H(0x500)));
 	HI_ASSERT_STREQ("400", world_leaks(w));
-	HI_ASSERT_STREQ("x.hints:4: context 'n' did not arrive; the words are read "
+	HI_ASSERT_STREQ("x.hints:4: context 'n' is missing; the words are read "
 			"conservatively (record few, items[i])",
 			world_warning(w, 0));
 }

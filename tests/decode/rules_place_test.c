@@ -65,7 +65,7 @@ HI_TEST(rules_place, a_tag_says_which_member_of_a_union_lives)
 	HI_ASSERT_STREQ("800:c", world_edges(w, H(0x700)));
 	HI_ASSERT_STREQ("item", world_type(w, H(0x300)));
 	HI_ASSERT_STREQ("500", world_leaks(w));
-	HI_ASSERT_STREQ("x.hints:3: no case is for the value that was found; the words "
+	HI_ASSERT_STREQ("x.hints:3: no case has the value that was found; the words "
 			"are read conservatively (record value, u)",
 			world_warning(w, 0));
 	HI_ASSERT_STREQ("", world_warning(w, 1));
@@ -87,7 +87,7 @@ HI_TEST(rules_place, a_word_whose_tag_is_unknown_is_kept)
 	world_poke(w, H(0x110), H(0x300));
 	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
 	HI_ASSERT_STREQ("200:c", world_edges(w, H(0x100)));
-	HI_ASSERT_STREQ("x.hints:3: no case is for the value that was found; the words "
+	HI_ASSERT_STREQ("x.hints:3: no case has the value that was found; the words "
 			"are read conservatively (record value, one)",
 			world_warning(w, 0));
 	HI_ASSERT_STREQ("", world_warning(w, 1));
@@ -285,7 +285,7 @@ HI_TEST(rules_variant, a_record_is_in_truth_what_its_bytes_say)
 	world_poke(w, H(0x218), H(0x500));
 	world_poke(w, H(0x300), 5);
 	HI_ASSERT_OK(world_run(w, NULL, &err), &err);
-	HI_ASSERT_STREQ("x.hints:3: no case is for the value that was found; the words "
+	HI_ASSERT_STREQ("x.hints:3: no case has the value that was found; the words "
 			"are read conservatively (record base, variant)",
 			world_warning(w, 0));
 	HI_ASSERT_STREQ("first", world_type(w, H(0x100)));
