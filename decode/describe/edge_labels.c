@@ -21,7 +21,7 @@ struct target {
 	bool found, exact;
 	union {
 		struct hi_reference best;
-		struct hi_runtime_edge told; /* found by a runtime */
+		struct hi_runtime_edge runtime_edge; /* found by a runtime */
 	};
 	struct hi_edge_name name;
 	size_t text; /* offset of its words, where the name has none itself */
@@ -379,8 +379,8 @@ static bool is_managed(const struct hi_edge_labels *l)
 
 static void keep_runtime_name(struct target *t, const struct hi_runtime_edge *edge)
 {
-	if (!t->found || edge->grade < t->told.grade)
-		t->told = *edge;
+	if (!t->found || edge->grade < t->runtime_edge.grade)
+		t->runtime_edge = *edge;
 	t->found = true;
 }
 
@@ -482,7 +482,8 @@ static void name_in_root(struct hi_edge_labels *l, const struct target *t,
 	if (!t->found)
 		return;
 	if (is_managed(l)) {
-		l->typing->runtime->ops->label(l->cursor, &t->told, text, sizeof(text));
+		l->typing->runtime->ops->label(l->cursor, &t->runtime_edge, text,
+					       sizeof(text));
 		hi_out_add(out, "%s", text);
 	} else {
 		hi_reference_describe(&l->place, &t->best, out);
@@ -503,7 +504,7 @@ static bool describe_target(struct hi_edge_labels *l, struct target *t, const ch
 	if (root)
 		name_in_root(l, t, root, &out);
 	else if (t->found && is_managed(l))
-		name_managed(l, &t->told, &t->name, &out);
+		name_managed(l, &t->runtime_edge, &t->name, &out);
 	else if (t->found)
 		name_words(l, t, &out);
 	t->text = l->text.count;

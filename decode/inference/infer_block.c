@@ -186,15 +186,15 @@ static void set_best_type(struct hi_propagation_worker *w, uint64_t addr, hi_nod
 			  uint32_t key, uint32_t old)
 {
 	uint32_t *type = &w->typing->objects->type[id];
-	bool told = false;
+	bool followed = false;
 
 	for (;;) {
 		bool first = !(old & HI_KEY_LAYOUT);
 
 		if (!first) {
-			if (!told && (old & HI_KEY_LAYOUT) != (key & HI_KEY_LAYOUT))
+			if (!followed && (old & HI_KEY_LAYOUT) != (key & HI_KEY_LAYOUT))
 				follow_candidate(w, addr, id, key, old);
-			told = true;
+			followed = true;
 			if (compare_keys(w->typing->layouts, key, old) <= 0)
 				return;
 		}

@@ -6,7 +6,7 @@
  * they may be wrong, so each leak has a verdict:
  *
  *   certain  no word in live memory, in a stack, a register, thread-local storage or
- *            a module's data leads to it or into it, whatever types say. This is what
+ *            a module's data leads to it or into it, of whatever type. This is what
  *            LeakSanitizer would report.
  *   likely   some word does, but by its type it is no pointer: an integer, the dead part
  *            of a container, bytes behind the end of a text. What such an object leads

@@ -14,7 +14,7 @@
 
 enum { CACHE_SIZE = 1024, SAMPLES = 8192 };
 
-struct told {
+struct cached_layout {
 	uint64_t vptr;
 	uint32_t layout; /* HI_LAYOUT_NOTHING: no vtable */
 };
@@ -22,7 +22,7 @@ struct told {
 struct vtable_scan {
 	struct hi_typing *typing;
 	struct hi_memory_window window;
-	struct told told[CACHE_SIZE];
+	struct cached_layout cache[CACHE_SIZE];
 	uint64_t module_low, module_high;
 	uint64_t found;
 };
@@ -48,13 +48,14 @@ static uint32_t look_up_vtable(struct vtable_scan *s, uint64_t vptr)
 
 static uint32_t layout_of_vptr(struct vtable_scan *s, uint64_t vptr)
 {
-	struct told *told = &s->told[(vptr >> 3) * 0x9e3779b97f4a7c15ull >> 54];
+	struct cached_layout *entry =
+		&s->cache[(vptr >> 3) * 0x9e3779b97f4a7c15ull >> 54];
 
-	if (told->vptr != vptr) {
-		told->layout = look_up_vtable(s, vptr);
-		told->vptr = vptr;
+	if (entry->vptr != vptr) {
+		entry->layout = look_up_vtable(s, vptr);
+		entry->vptr = vptr;
 	}
-	return told->layout;
+	return entry->layout;
 }
 
 static bool read_first_word(struct vtable_scan *s, uint64_t addr, uint64_t *ret)
@@ -131,7 +132,7 @@ static void scan_chunk_vtables(void *arg, size_t task, unsigned worker)
 		type_object_by_vtable(s, first + i);
 }
 
-/* A sample of objects over the whole heap, when the symbols do not say that there is C++.
+/* A sample of objects over the whole heap, for programs without symbols of C++.
  */
 static bool sample_finds_any(struct vtable_scan *s)
 {

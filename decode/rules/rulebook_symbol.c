@@ -106,7 +106,7 @@ static bool same_symbol_piece(struct hi_piece a, struct hi_piece b)
 /*
  * rustc describes the vtables of trait objects by variables (compiler/
  * rustc_codegen_llvm/src/debuginfo/metadata.rs, create_vtable_di_node). Two
- * types whose vtables are the same may share one: then it says nothing.
+ * types whose vtables are the same may share one: then the type is unknown.
  */
 static bool vtable_name(struct hi_rulebook *book, uint64_t address, char *out,
 			size_t out_size)
