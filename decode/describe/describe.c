@@ -245,7 +245,7 @@ static bool member_holds(struct hi_typing *typing, const struct hi_member *m,
 	       (flexible || offset - m->offset < type->size);
 }
 
-/* The kind of what is at offset, always by the first member that holds it. */
+/* The kind of the value at offset, by the first member that contains it. */
 static enum hi_type_kind first_kind(struct hi_typing *typing, hi_type_id id,
 				    uint64_t offset)
 {

@@ -150,7 +150,7 @@ static int by_excess(const void *a, const void *b)
 	return x->type < y->type ? -1 : x->type > y->type;
 }
 
-/* The runtime's number of what is there, plus one; 0: it is not the runtime's. */
+/* The runtime's number of the object's type, plus one; 0: it is not the runtime's. */
 static uint32_t managed_type(struct hi_typing *typing, hi_node id)
 {
 	uint32_t index = hi_typing_layout_of(typing, id);

@@ -156,8 +156,8 @@ static void follow_candidate(struct hi_propagation_worker *w, uint64_t addr, hi_
 			atomic_store(&s->stop, true);
 		return;
 	}
-	/* Both, so that what is listed does not depend on which was there first. That
-	 * one was followed when it came. */
+	/* Both, so that the list does not depend on the order. The other one was followed
+	 * when it came. */
 	if (conflict)
 		hi_type_candidates_add_first(&s->followed_candidates, id,
 					     old & HI_KEY_LAYOUT);
@@ -357,8 +357,8 @@ void hi_propagation_add_interior(struct hi_propagation_worker *w, uint64_t addr,
 
 	if (hi_object_is_internal(typing->objects, id))
 		return;
-	/* The low bits of a pointer to something aligned are used as a tag. Without
-	 * pointers in it, it may as well be a member that is aligned to less. */
+	/* The low bits of a pointer to something aligned are used as a tag. A record
+	 * without pointers may as well be a member with a smaller alignment. */
 	if (is_record && offset < 8 && layout->size % 8 == 0) {
 		hi_propagation_add_candidate(w, start, id, index,
 					     layout->n_pointers || layout->n_rule_sites

@@ -353,7 +353,7 @@ static bool contain_interior(struct containment *c)
 	(void)search_records(c);
 	memset(w->recent, 0, sizeof(w->recent)); /* what other threads left to it */
 	for (size_t i = 0; i < w->interior.count; i++) {
-		/* What the last block leads to is put behind what was there before. */
+		/* The work of the last block is added behind the earlier work. */
 		if (w->interior.items[i].id != open)
 			hi_propagation_drain(w);
 		any |= contain_one(c, &w->interior.items[i], &open);

@@ -52,8 +52,8 @@ hi_memory_windows_find(const struct hi_memory_windows *memory_windows, uint64_t 
 	return (struct hi_memory_window){addr, addr + avail, host};
 }
 
-/* By copying, where there is no window: what can be read of this page or,
- * at best, of a whole scratch buffer. */
+/* Copies, where there is no window: as much as is readable of this page or, at best, of a
+ * whole scratch buffer. */
 static uint64_t read_some(struct hi_spans *spans, uint64_t want)
 {
 	uint64_t to_page_end = PAGE - spans->addr % PAGE;

@@ -298,8 +298,8 @@ static void scan_from(struct scanner *s, uint64_t start)
 	scan_words(s);
 }
 
-/* A block of chars: text holds no pointers, anything else may, and so may what lies
- * behind a text that is too short for its block. */
+/* A block of chars: text has no pointers; other bytes may be pointers, also those behind
+ * a text that is too short for its block. */
 static void scan_chars(struct scanner *s)
 {
 	bool counted = hi_layout_has_count(s->layout);

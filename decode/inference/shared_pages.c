@@ -16,13 +16,14 @@ bool hi_mapping_is_shared_data(const struct hi_mapping *mapping)
 	       (mapping->kind == HI_MAPPING_FILE || mapping->kind == HI_MAPPING_SHMEM);
 }
 
-/* From offset on, what is in memory; 0: nothing is there, -1: it cannot be read. */
+/* Reads bytes from `offset` on that are in memory, at most n. Returns their number; 0:
+ * none are, -1: they cannot be read. */
 static ssize_t read_cached(int fd, uint8_t *bytes, size_t n, uint64_t offset)
 {
 	struct iovec to = {bytes, n};
 	ssize_t got = preadv2(fd, &to, 1, (off_t)offset, RWF_NOWAIT);
 
-	/* Memory of its own kind (tmpfs) is there or was never written. */
+	/* Pages of tmpfs are in memory or were never written. */
 	if (got < 0 && (errno == EOPNOTSUPP || errno == EINVAL))
 		got = pread(fd, bytes, n, (off_t)offset);
 	return got < 0 && errno == EAGAIN ? 0 : got;

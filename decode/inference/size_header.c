@@ -128,8 +128,8 @@ bool hi_propagation_add_behind_header(struct hi_propagation_worker *w, uint64_t 
 
 /* ---- is there such a header? ---- */
 
-/* Blocks that show a header, found from the pointers at hand and from the records that
- * would lie behind it: often a single variable leads to all of them. */
+/* Blocks with such a header, found from the interior pointers and from the records that
+ * would lie behind it: often all of them are reached from one variable. */
 struct trial {
 	struct hi_propagation *propagation;
 	uint64_t header;

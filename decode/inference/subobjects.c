@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The set of candidates, and from what is left of them to the new table. */
+/* The set of candidates, and the new table that is made from them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -234,7 +234,8 @@ struct placing {
 	uint64_t taken;		   /* by the block's own type */
 };
 
-/* The block or range at addr. A place where nothing may be is one of its own. */
+/* The block or range that contains addr. An address in neither is a range of one word, in
+ * which nothing may be. */
 static void find_enclosing_range(struct placing *p, uint64_t addr)
 {
 	const struct hi_objects *o = p->old;
@@ -262,8 +263,8 @@ static void find_enclosing_range(struct placing *p, uint64_t addr)
 	p->start = p->taken < usable ? p->block + p->taken : p->end;
 }
 
-/* The first slot of a pool: the block's own type is of it, and not of all that
- * follows up to the next object. */
+/* The first slot of a pool: the block's own type is the slot's, and not that of all bytes
+ * up to the next object. */
 static bool is_first_slot(const struct placing *p, uint64_t addr, uint64_t size)
 {
 	return addr == p->block && p->start < p->end && size >= p->taken;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory without blocks where objects may be: private writable anonymous
- * mappings, less what is known to be something else. The kernel shows neighbours
- * with equal permissions as one mapping: a thread's stack may share its mapping with
- * memory above it.
+ * Memory without blocks where objects may be: private writable anonymous mappings without
+ * stacks, static data and the allocator's regions. The kernel shows neighbours with equal
+ * permissions as one mapping: a thread's stack may share its mapping with memory above
+ * it.
  */
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-/* Not by its own size: is something else known of all of the block? */
+/* Without its size: does something else describe all of the block? */
 static bool is_described(const struct hi_layout *layout, bool tail_known)
 {
 	return layout->managed || layout->blob || tail_known || layout->open_ended;

@@ -182,7 +182,8 @@ static void find_uncollectable(struct classification *f)
 		classify_from(f, f->causes.items[i], HI_UNREACHABLE_UNCOLLECTABLE);
 }
 
-/* Step 2: what no object of the runtime leads to is C's, and what it leads to. */
+/* Step 2: blocks that no object of the runtime leads to belong to C; what they refer to
+ * has a lost reference. */
 static void lose_what_c_holds(struct classification *f)
 {
 	for (size_t i = 0; i < f->nodes.count; i++)

@@ -29,7 +29,7 @@ struct wanted {
 
 struct witness_list HI_VECTOR(struct hi_witness);
 
-/* One thread's. */
+/* Of one thread. */
 struct word_search {
 	const struct hi_typing *typing;
 	const struct wanted *wanted;
@@ -226,8 +226,8 @@ static void search_slice(void *arg, size_t task, unsigned worker)
 	flush_words(s);
 }
 
-/* Where a slice ends that begins there: what the image does not hold costs nothing,
- * however much of it a file's mapping has. */
+/* The end of a slice that begins there. Bytes that the image does not hold cost nothing,
+ * however many of them a file's mapping has. */
 static uint64_t end_of_slice(const struct verdict_pass *p, uint64_t at, uint64_t end)
 {
 	uint64_t start, held_end;
@@ -251,7 +251,8 @@ static uint64_t end_of_hole(const struct verdict_pass *p, uint64_t at, uint64_t 
 	return hi_image_next_held(image, at, end, &start, &held_end) ? start : end;
 }
 
-/* Ranges that roots were read from, each once, without the allocator's own data. */
+/* The ranges that roots were read from, without overlaps and without the allocator's own
+ * data. */
 static bool cut_slices(struct verdict_pass *p)
 {
 	const struct hi_typing *t = p->typing;
@@ -410,8 +411,8 @@ static uint64_t unreadable_bytes(const struct verdict_pass *p)
 	return sum;
 }
 
-/* A list that is torn, or a chunk that its own counters have and the walk has not: what
- * is missing may lead anywhere. */
+/* A damaged list, or chunks that the allocator counts and the walk did not find: the
+ * missing blocks may lead anywhere. */
 static bool misses_blocks(const struct verdict_pass *p)
 {
 	const struct hi_allocator *allocator = p->typing->allocator;

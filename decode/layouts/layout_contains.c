@@ -47,8 +47,8 @@ static uint32_t members_up_to(const struct hi_type *type, uint64_t offset)
 	return hi_search(i, type->n_members, type->members[i].offset <= offset);
 }
 
-/* In a union all members that start there or before; else the last ones: what
- * follows an empty base starts where that does. */
+/* In a union all members that start there or before; else the last ones, since a member
+ * that follows an empty base starts at the same offset. */
 static void open_members(struct search *s, const struct hi_type *type, uint64_t offset)
 {
 	uint32_t end = members_up_to(type, offset);

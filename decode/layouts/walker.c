@@ -170,7 +170,7 @@ static uint64_t place_size(const struct hi_walker *w,
 	return hi_type_source_get(types, hi_code_type(reference->rule->lvalue))->size;
 }
 
-/* Something lies here itself: its words, and its own rule sites. */
+/* A record lies at this place: reports its words, and its own rule sites. */
 static void walk_place(struct hi_walker *w, const struct hi_rule_reference *reference,
 		       uint32_t index)
 {
@@ -211,7 +211,7 @@ static void pass_rule_reference(void *arg, const struct hi_rule_reference *refer
 		w->reference(w->arg, reference, layout);
 }
 
-/* A record that begins its object goes on to the object's end. */
+/* A record at the start of its object extends to the object's end. */
 static void report_unresolved_record(struct hi_walker *w, const struct hi_rule_site *site,
 				     uint64_t base, uint64_t addr, uint64_t end)
 {

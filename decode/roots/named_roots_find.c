@@ -80,7 +80,7 @@ static void set_root_warning(struct hi_root_finding *f, const char *before, uint
 		f->no_memory = true;
 }
 
-/* ---- what a variable refers to, as roots.c finds it ---- */
+/* ---- the objects that a variable refers to, as in roots.c ---- */
 
 static void add_objects_of_word(void *arg, uint64_t offset, struct hi_pointer_slot *slot)
 {
@@ -172,8 +172,8 @@ static void warn_unreadable(struct hi_root_finding *f, uint64_t addr)
 		set_root_warning(f, "its memory at", addr, " is not readable");
 }
 
-/* In memory that an allocator divides; what is no object there was given back, and
- * its words lead where they led before. */
+/* Memory of an allocator that is in no live block was freed; its words still lead where
+ * they led before. */
 static bool in_heap(const struct hi_root_finding *f, uint64_t addr)
 {
 	const struct hi_allocator *allocator = f->typing->allocator;
@@ -202,7 +202,7 @@ static void find_at_place(struct hi_root_finding *f, uint64_t addr, hi_type_id i
 				 ", where there is no live block: it was freed");
 		return;
 	}
-	/* A size is DWARF's word: what is not in the image has no words. */
+	/* The size comes from DWARF: bytes that are not in the image have no words. */
 	if (!size)
 		size = hi_type_get(f->p->types, id)->size;
 	add_words(f, addr, size < HI_ROOT_BYTES ? size : HI_ROOT_BYTES,

@@ -44,7 +44,7 @@ void hi_roots_refer(struct hi_roots *r, uint64_t to, enum hi_grade grade)
 		collect_root_edge(r, id, (uint8_t)grade, NULL);
 }
 
-/* An edge for a word that hit; what a typed word leads to is a seed. */
+/* Adds an edge for a word that hit, and a seed if it is typed. */
 static void add_hit(struct hi_roots *r, const struct hi_hit *hit)
 {
 	struct hi_pointer_slot *slot = r->slots[hit->index];
@@ -63,7 +63,7 @@ static void add_hit(struct hi_roots *r, const struct hi_hit *hit)
 	collect_root_edge(r, hit->id, grade, slot);
 }
 
-/* Typed words to where objects may be split off. */
+/* Typed words to where subobjects may be. */
 static void add_misses(struct hi_roots *r, size_t n_words, size_t n_hits)
 {
 	uint64_t start, end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Roots that a runtime names, and what of its memory holds no others. */
+/* Roots of a runtime, and the part of its memory that has no others. */
 #include "decode/roots/roots.h"
 
 void hi_roots_take_runtime(struct hi_roots *r)

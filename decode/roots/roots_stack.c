@@ -49,7 +49,7 @@ static void cover_frame_bytes(struct thread_scan *t, uint64_t start, uint64_t en
 
 /* ---- local variables ---- */
 
-/* Words of a variable whose bytes are at hand; only those wholly known. */
+/* Words of a variable from its bytes; only words of which all bytes are known. */
 struct value_words {
 	struct hi_roots *roots;
 	const struct hi_local *local;
@@ -331,7 +331,7 @@ static void roots_of_registers(struct thread_scan *t)
 		     &(struct hi_root_info){.value = value, .size = sizeof(words)});
 }
 
-/* The used stack without any unwinding: up to the end of what sp lies in. */
+/* The used stack without unwinding: up to the end of the mapping that sp is in. */
 static void find_stack(struct thread_scan *t)
 {
 	struct hi_roots *r = t->roots;

@@ -44,8 +44,8 @@ static void leave_unresolved(struct application *a)
 		hi_rule_note_lacks(a->rule->lacks, a->lacks);
 }
 
-/* What a target stands for in the end: context and symbols are looked up. A
- * context may hold a context of a further key; that ends. NULL: it is not known. */
+/* Resolves a target: context and symbols are looked up. A context may lead to one of a
+ * further key; that is bounded. NULL: not known. */
 static const struct hi_rule_target *resolve_target(struct application *a,
 						   const struct hi_rule_target *target)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Targets of hints: TYPE[N], blob NAME, ?K … with what follows them, and
+/* Parses targets of hints (TYPE[N], blob NAME, ?K …) with what may follow them, and
  * switches. */
 #include "decode/rules/hints_internal.h"
 

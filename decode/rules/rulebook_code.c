@@ -252,7 +252,7 @@ const struct hi_code *hi_book_any_of(const struct hi_book_scope *scope,
 
 /* ---- types ---- */
 
-/* "struct x *" with what was captured written out as the program spells it. */
+/* "struct x *" with the captures replaced by the program's names. */
 static bool fill_type(struct filled *f, const struct hi_book_scope *scope,
 		      struct hi_piece name)
 {
@@ -280,7 +280,7 @@ static bool fill_type(struct filled *f, const struct hi_book_scope *scope,
 	return !f->failed;
 }
 
-/* `$T` and `$T *`: what was captured need not have a name that can be found. */
+/* `$T` and `$T *`: the captured type need not have a name that can be looked up. */
 static hi_type_id direct_capture(const struct hi_book_scope *scope, struct hi_piece name)
 {
 	const struct hi_expression_source *source = &scope->text->source;

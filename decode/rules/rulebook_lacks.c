@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Warnings of what was missing when rules were applied: Note [What rules lack] in
- * apply.h. Unreadable memory is none: garbage leads there. */
+/* Warnings about rules that could not be resolved: Note [What rules lack] in apply.h.
+ * Unreadable memory is no warning: garbage leads there, too. */
 #include "decode/rules/rulebook_internal.h"
 
 #include <stdio.h>

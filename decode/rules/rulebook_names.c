@@ -45,7 +45,7 @@ size_t hi_book_uncapture(const struct hi_captures *captures, const char *in,
 	return used;
 }
 
-/* A capture by itself is known; as a part of a name it is what it took. */
+/* A capture alone is a type; as a part of a name it is replaced by its text. */
 static hi_type_id text_type_named(void *arg, const char *name)
 {
 	struct hi_book_text *text = arg;

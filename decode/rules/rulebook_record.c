@@ -204,8 +204,8 @@ static bool has_cases(const struct hi_hint *hints, uint32_t n, uint32_t at)
 	return false;
 }
 
-/* Where cases were left out, what none of the others takes is still an edge, or may
- * hold some: it is not known that there is nothing. */
+/* If cases were left out, values without a case are still edges, or may hold some: they
+ * are not known to be none. */
 static bool replace_lost(const struct hi_hint *hint, struct hi_book_cases *cases)
 {
 	struct hi_case one = {.target = {.kind = HI_TARGET_ANY}};

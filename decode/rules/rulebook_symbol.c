@@ -198,7 +198,7 @@ static const struct hi_rule_target *find_symbol_target(struct hi_book_symbol *s,
 	if (target && !hi_book_target(&scope, s->hint->then, target))
 		target = NULL;
 	book->quiet = book->quiet_warned = false;
-	/* Only what is known is an answer: the next case may know more. */
+	/* Returns only a known target: the next case may find one. */
 	if (target && s->hint->then->kind == HI_HINT_TYPE &&
 	    target->kind == HI_TARGET_ANY)
 		target = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which texts are used: files, shipped ones; and what of them was not. */
+/* The texts in use (files, shipped ones), and their unused statements. */
 #include "decode/rules/rulebook_internal.h"
 
 #include <errno.h>

@@ -26,7 +26,7 @@ static uint64_t keys_of(const struct hi_code *code)
 	return code ? hi_code_context_keys(code) : 0;
 }
 
-/* The target's own looks at context, and where it leads to. */
+/* The context keys that the target's expressions read, and those of its type. */
 static uint64_t target_wants(struct hi_compiled *c, const struct hi_rule_target *t)
 {
 	uint64_t wants = keys_of(t->from) | keys_of(t->to) | keys_of(t->back) |
@@ -94,7 +94,7 @@ static void own_wants(struct hi_compiled *c)
 		add_members(c, source->type(source->arg, rules->type));
 }
 
-/* The ruled type that a pointer or array leads to in the end. */
+/* The type with rules that a pointer or array leads to. */
 static struct hi_compiled *ruled_type_of(struct hi_rulebook *book, hi_type_id id)
 {
 	for (unsigned i = 0; i < CHAIN_MAX && id; i++) {

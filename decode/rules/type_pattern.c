@@ -86,7 +86,7 @@ uint64_t hi_type_name_key(const char *name, size_t length)
 
 struct level {
 	uint32_t index, of;
-	bool last; /* nothing follows these brackets: they are the type's own */
+	bool last; /* these brackets are the last: they belong to the type itself */
 };
 
 struct match {
@@ -209,7 +209,7 @@ static bool take_pack(struct match *m, size_t name_end)
 	return true;
 }
 
-/* `$T`, and what may stand behind it in the same argument. */
+/* Matches `$T`, and the text behind it in the same argument. */
 static bool take_capture(struct match *m)
 {
 	size_t name_end = capture_name_end(m), end = argument_end(m->name.text, m->n);
