@@ -50,7 +50,7 @@ void hi_out_escaped(struct hi_out *out, const char *text)
 /* ---- places ---- */
 
 static void place_of_root(struct hi_typing *typing, const struct hi_root *root,
-			  struct hi_place *ret)
+			  struct hi_node_bytes *ret)
 {
 	const struct hi_root_info *info;
 
@@ -69,12 +69,12 @@ static void place_of_root(struct hi_typing *typing, const struct hi_root *root,
 	}
 }
 
-bool hi_place_of(struct hi_typing *typing, const struct hi_graph *graph, hi_node node,
-		 struct hi_place *ret)
+bool hi_node_bytes_of(struct hi_typing *typing, const struct hi_graph *graph,
+		      hi_node node, struct hi_node_bytes *ret)
 {
 	uint32_t layout;
 
-	*ret = (struct hi_place){.typing = typing};
+	*ret = (struct hi_node_bytes){.typing = typing};
 	if (node >= graph->n_objects) {
 		if (node - graph->n_objects >= graph->n_roots)
 			return false;
@@ -92,8 +92,8 @@ bool hi_place_of(struct hi_typing *typing, const struct hi_graph *graph, hi_node
 	return true;
 }
 
-bool hi_place_read(const struct hi_place *place, uint64_t offset, void *buf,
-		   uint64_t size)
+bool hi_node_bytes_read(const struct hi_node_bytes *place, uint64_t offset, void *buf,
+			uint64_t size)
 {
 	if (!place->value)
 		return hi_memory_read(place->typing->image->memory,
@@ -107,10 +107,10 @@ bool hi_place_read(const struct hi_place *place, uint64_t offset, void *buf,
 /* ---- which word is it? ---- */
 
 struct finding {
-	const struct hi_place *place;
+	const struct hi_node_bytes *place;
 	struct hi_memory_window window;
 	uint64_t to, to_size;
-	uint64_t base; /* of what lies inside, from the place's start */
+	uint64_t base; /* of what lies inside, from the node's start */
 	struct hi_reference best;
 	bool found, exact;
 };
@@ -143,7 +143,7 @@ static void find_reference_in_slot(void *arg, uint64_t offset,
 					    f->place->address + offset, 8);
 	if (at)
 		memcpy(&word, at, sizeof(word));
-	else if (!hi_place_read(f->place, offset, &word, sizeof(word)))
+	else if (!hi_node_bytes_read(f->place, offset, &word, sizeof(word)))
 		return;
 	keep_found_reference(f, offset, word, slot);
 }
@@ -197,7 +197,7 @@ static void find_reference_by_rule(void *arg, const struct hi_rule_reference *re
 
 static void find_by_rules(struct finding *f)
 {
-	const struct hi_place *place = f->place;
+	const struct hi_node_bytes *place = f->place;
 	struct hi_walker *w = hi_calloc(1, sizeof(*w));
 
 	if (!w)
@@ -212,8 +212,8 @@ static void find_by_rules(struct finding *f)
 	free(w);
 }
 
-bool hi_place_find(const struct hi_place *place, uint64_t to, uint64_t to_size,
-		   struct hi_reference *ret)
+bool hi_node_bytes_find(const struct hi_node_bytes *place, uint64_t to, uint64_t to_size,
+			struct hi_reference *ret)
 {
 	struct finding f = {.place = place, .to = to, .to_size = to_size ? to_size : 1};
 
@@ -337,7 +337,7 @@ static void begin_tail(const struct hi_reference *ref, struct hi_edge_name *name
 	name->number = is_index ? ref->index : ref->offset;
 }
 
-static bool begin_typed(const struct hi_place *place, const struct hi_reference *ref,
+static bool begin_typed(const struct hi_node_bytes *place, const struct hi_reference *ref,
 			struct hi_edge_name *name, uint64_t *within)
 {
 	uint64_t offset = ref->offset, size = place->layout->size;
@@ -355,7 +355,8 @@ static bool begin_typed(const struct hi_place *place, const struct hi_reference 
 	return true;
 }
 
-static void rest_typed(const struct hi_place *place, uint64_t within, struct hi_out *out)
+static void rest_typed(const struct hi_node_bytes *place, uint64_t within,
+		       struct hi_out *out)
 {
 	struct hi_out path = {.text = (char[400]){0}, .size = 400};
 
@@ -368,12 +369,12 @@ static void rest_typed(const struct hi_place *place, uint64_t within, struct hi_
 		hi_out_add(out, "%s", path.text);
 }
 
-static bool is_registers(const struct hi_place *place)
+static bool is_registers(const struct hi_node_bytes *place)
 {
 	return place->value && !place->address && place->size == 27 * 8;
 }
 
-bool hi_reference_begin(const struct hi_place *place, const struct hi_reference *ref,
+bool hi_reference_begin(const struct hi_node_bytes *place, const struct hi_reference *ref,
 			struct hi_edge_name *name, uint64_t *within)
 {
 	*name = (struct hi_edge_name){};
@@ -389,7 +390,8 @@ bool hi_reference_begin(const struct hi_place *place, const struct hi_reference 
 	return false;
 }
 
-void hi_reference_rest(const struct hi_place *place, uint64_t within, struct hi_out *out)
+void hi_reference_rest(const struct hi_node_bytes *place, uint64_t within,
+		       struct hi_out *out)
 {
 	if (place->layout && place->type)
 		rest_typed(place, within, out);
@@ -399,8 +401,8 @@ void hi_reference_rest(const struct hi_place *place, uint64_t within, struct hi_
 		hi_out_add(out, " %s", hi_register_names[within / 8 % 27]);
 }
 
-void hi_reference_describe(const struct hi_place *place, const struct hi_reference *ref,
-			   struct hi_out *out)
+void hi_reference_describe(const struct hi_node_bytes *place,
+			   const struct hi_reference *ref, struct hi_out *out)
 {
 	char number[HI_EDGE_TEXT];
 	struct hi_edge_name name;
@@ -432,8 +434,8 @@ static bool match_edge(void *arg, const struct hi_runtime_edge *edge)
 	return m->edge.grade != HI_GRADE_EXACT;
 }
 
-static void describe_managed(const struct hi_place *place, uint64_t to, uint64_t to_size,
-			     struct hi_out *out)
+static void describe_managed(const struct hi_node_bytes *place, uint64_t to,
+			     uint64_t to_size, struct hi_out *out)
 {
 	struct hi_runtime *runtime = place->typing->runtime;
 	struct hi_runtime_cursor *cursor = hi_runtime_cursor(runtime);
@@ -455,11 +457,11 @@ size_t hi_typing_describe_edge(struct hi_typing *typing, const struct hi_graph *
 {
 	struct hi_out out = {text, text_size, 0};
 	struct hi_reference ref;
-	struct hi_place place;
+	struct hi_node_bytes place;
 
 	if (text_size)
 		text[0] = 0;
-	if (!hi_place_of(typing, graph, from, &place))
+	if (!hi_node_bytes_of(typing, graph, from, &place))
 		return 0;
 	if (place.is_root)
 		hi_out_escaped(&out, graph->roots[from - graph->n_objects].name);
@@ -470,8 +472,8 @@ size_t hi_typing_describe_edge(struct hi_typing *typing, const struct hi_graph *
 		return out.length;
 	}
 	if (to >= graph->n_objects ||
-	    !hi_place_find(&place, hi_objects_address(graph->objects, to),
-			   hi_objects_usable(graph->objects, to), &ref))
+	    !hi_node_bytes_find(&place, hi_objects_address(graph->objects, to),
+				hi_objects_usable(graph->objects, to), &ref))
 		return out.length;
 	hi_reference_describe(&place, &ref, &out);
 	return out.length;

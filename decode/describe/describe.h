@@ -17,7 +17,7 @@ void hi_out_add(struct hi_out *out, const char *fmt, ...)
 void hi_out_escaped(struct hi_out *out, const char *text);
 
 /* The bytes of a node, and their layout. */
-struct hi_place {
+struct hi_node_bytes {
 	struct hi_typing *typing;
 	uint64_t address, size;
 	const uint8_t *value;		/* not NULL: the bytes, which are in no memory */
@@ -29,14 +29,14 @@ struct hi_place {
 };
 
 /* Fills in ret. False: the node is a kind or the super-root, which have no bytes. */
-bool hi_place_of(struct hi_typing *typing, const struct hi_graph *graph, hi_node node,
-		 struct hi_place *ret);
-bool hi_place_read(const struct hi_place *place, uint64_t offset, void *buf,
-		   uint64_t size);
+bool hi_node_bytes_of(struct hi_typing *typing, const struct hi_graph *graph,
+		      hi_node node, struct hi_node_bytes *ret);
+bool hi_node_bytes_read(const struct hi_node_bytes *place, uint64_t offset, void *buf,
+			uint64_t size);
 
-/* A word of a place that refers to an object. */
+/* A word of a node that refers to an object. */
 struct hi_reference {
-	uint64_t offset; /* in the place; untyped roots: from place->address */
+	uint64_t offset; /* in the bytes; untyped roots: from their address */
 	uint64_t word;
 	struct hi_pointer_slot *slot; /* NULL: untyped, or a rule's */
 	const struct hi_rule *rule;   /* that describes the word; NULL: none */
@@ -45,18 +45,19 @@ struct hi_reference {
 };
 /* Finds the word that refers to bytes [to, to + to_size): the first exact one, else the
  * first. False: there is none. */
-bool hi_place_find(const struct hi_place *place, uint64_t to, uint64_t to_size,
-		   struct hi_reference *ret);
+bool hi_node_bytes_find(const struct hi_node_bytes *place, uint64_t to, uint64_t to_size,
+			struct hi_reference *ret);
 
 /* Fills in the kind of the edge's name and its number. True: hi_reference_rest(*within)
  * is what follows; *within is the same in every element of an array. */
-bool hi_reference_begin(const struct hi_place *place, const struct hi_reference *ref,
+bool hi_reference_begin(const struct hi_node_bytes *place, const struct hi_reference *ref,
 			struct hi_edge_name *name, uint64_t *within);
-void hi_reference_rest(const struct hi_place *place, uint64_t within, struct hi_out *out);
+void hi_reference_rest(const struct hi_node_bytes *place, uint64_t within,
+		       struct hi_out *out);
 
 /* Both in one: appends the reference in C's notation. */
-void hi_reference_describe(const struct hi_place *place, const struct hi_reference *ref,
-			   struct hi_out *out);
+void hi_reference_describe(const struct hi_node_bytes *place,
+			   const struct hi_reference *ref, struct hi_out *out);
 
 /* Appends the member at `offset` in C's notation: ".db[0].dict". Returns its type; 0:
  * unknown. */

@@ -51,9 +51,9 @@ struct hi_edge_labels {
 	uint32_t n_keys;
 	struct hi_typing *typing;
 	const struct hi_graph *graph;
-	struct hi_place place;
+	struct hi_node_bytes place;
 	struct hi_memory_window window;
-	uint64_t base; /* of what lies inside, from the place's start */
+	uint64_t base; /* of what lies inside, from the node's start */
 	enum mode mode;
 	uint64_t low, span;    /* of all targets */
 	struct hi_edges edges; /* IN_ORDER */
@@ -207,7 +207,7 @@ static void find_target_in_slot(void *arg, uint64_t offset, struct hi_pointer_sl
 						   l->place.address + offset, 8);
 	if (at)
 		memcpy(&word, at, sizeof(word));
-	else if (!hi_place_read(&l->place, offset, &word, sizeof(word)))
+	else if (!hi_node_bytes_read(&l->place, offset, &word, sizeof(word)))
 		return;
 	keep_found_word(l, offset, word, slot);
 }
@@ -270,10 +270,10 @@ static void find_targets_by_rule(void *arg, const struct hi_rule_reference *refe
 	}
 }
 
-/* In the order of hi_place_find. */
+/* In the order of hi_node_bytes_find. */
 static void find_all(struct hi_edge_labels *l)
 {
-	const struct hi_place *p = &l->place;
+	const struct hi_node_bytes *p = &l->place;
 
 	if (p->layout && p->layout->klass != HI_TYPE_STRING)
 		hi_layout_words(p->layout, p->array, p->size, find_target_in_slot, l);
@@ -407,7 +407,7 @@ static bool find_known_name(void *arg, const struct hi_runtime_edge *edge)
 static __attribute__((noinline)) struct known *
 learn_rest(struct hi_edge_labels *l, struct known *k, uint64_t within)
 {
-	const struct hi_place *p = &l->place;
+	const struct hi_node_bytes *p = &l->place;
 	char text[TEXT_MAX] = "";
 	struct hi_out out = {.text = text, .size = sizeof(text)};
 	const char *kept;
@@ -423,7 +423,7 @@ learn_rest(struct hi_edge_labels *l, struct known *k, uint64_t within)
 /* The rest of a name in a record or an array of them; NULL: no memory. */
 static const struct known *known_rest(struct hi_edge_labels *l, uint64_t within)
 {
-	const struct hi_place *p = &l->place;
+	const struct hi_node_bytes *p = &l->place;
 	uint64_t hash = ((uintptr_t)p->layout >> 4) + within * 0x9e3779b97f4a7c15ull;
 	struct known *k = &l->known[hash * 0x9e3779b97f4a7c15ull >> (64 - KNOWN_BITS)];
 
@@ -614,7 +614,7 @@ enum hi_status hi_edge_names_of(struct hi_edge_labels *l, hi_node node,
 	struct hi_edges edges = hi_graph_edges(l->graph, node);
 
 	look_ahead(l->graph, node + AHEAD);
-	if (!edges.count || !hi_place_of(l->typing, l->graph, node, &l->place)) {
+	if (!edges.count || !hi_node_bytes_of(l->typing, l->graph, node, &l->place)) {
 		if (edges.count)
 			memset(names, 0, edges.count * sizeof(*names));
 		return HI_OK;

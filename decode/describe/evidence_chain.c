@@ -26,11 +26,11 @@ HI_DEFINE_GUARD(struct hi_evidence_chain *, hi_evidence_chain_destroy)
 /* ---- the type that one field infers ---- */
 
 /* Of the words that lead there, the one that points to the start. */
-static bool find_reference(const struct hi_place *from, const struct hi_place *to,
-			   struct hi_reference *ret)
+static bool find_reference(const struct hi_node_bytes *from,
+			   const struct hi_node_bytes *to, struct hi_reference *ret)
 {
-	return hi_place_find(from, to->address, 1, ret) ||
-	       hi_place_find(from, to->address, to->size, ret);
+	return hi_node_bytes_find(from, to->address, 1, ret) ||
+	       hi_node_bytes_find(from, to->address, to->size, ret);
 }
 
 static uint32_t inferred_layout(struct hi_typing *typing, const struct hi_reference *ref)
@@ -68,13 +68,13 @@ static void name_inferred_type(struct hi_typing *typing, const struct hi_referen
 bool hi_inferred_type_of(struct hi_typing *typing, const struct hi_graph *graph,
 			 hi_node from, hi_node to, struct hi_inferred_type *ret)
 {
-	struct hi_place source, target;
+	struct hi_node_bytes source, target;
 	struct hi_reference ref;
 	uint32_t layout;
 
 	*ret = (struct hi_inferred_type){.origin = ""};
-	if (!hi_place_of(typing, graph, from, &source) || !source.layout ||
-	    !source.type || !hi_place_of(typing, graph, to, &target) ||
+	if (!hi_node_bytes_of(typing, graph, from, &source) || !source.layout ||
+	    !source.type || !hi_node_bytes_of(typing, graph, to, &target) ||
 	    !find_reference(&source, &target, &ref) || (!ref.slot && !ref.rule))
 		return false;
 	layout = inferred_layout(typing, &ref);
@@ -159,11 +159,11 @@ static hi_node best_referrer(const struct walk *w, hi_node node)
 {
 	const struct hi_graph *g = w->graph;
 	hi_node finder = w->finder[node] - 1;
-	struct hi_place place;
+	struct hi_node_bytes place;
 	unsigned tried = 0;
 
 	if (infers_object_type(w, finder, node) ||
-	    !hi_place_of(w->typing, g, node, &place) || !place.layout)
+	    !hi_node_bytes_of(w->typing, g, node, &place) || !place.layout)
 		return finder;
 	for (size_t i = 0; i < g->n_roots + w->n_queue && tried < MAX_REFERRERS; i++) {
 		hi_node from = i < g->n_roots ? g->first_root + (hi_node)i

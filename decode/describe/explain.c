@@ -14,11 +14,11 @@ static bool explain_by_edge(struct hi_typing *typing, const struct hi_graph *gra
 			    hi_node from, hi_node node, struct hi_out *out)
 {
 	struct hi_inferred_type inferred;
-	struct hi_place place;
+	struct hi_node_bytes place;
 	char path[300];
 
 	if (!hi_inferred_type_of(typing, graph, from, node, &inferred) ||
-	    !inferred.is_accepted || !hi_place_of(typing, graph, from, &place))
+	    !inferred.is_accepted || !hi_node_bytes_of(typing, graph, from, &place))
 		return false;
 	hi_typing_describe_edge(typing, graph, from, node, path, sizeof(path));
 	hi_out_add(out, "pointed to by ");
@@ -84,20 +84,20 @@ static void explain_nothing(const struct hi_graph *graph, hi_node node,
 			   "it has no type: no typed pointer and no vtable leads to it");
 }
 
-static void explain_vtable(const struct hi_place *place, struct hi_out *out)
+static void explain_vtable(const struct hi_node_bytes *place, struct hi_out *out)
 {
 	uint64_t vptr = 0;
 
 	hi_out_add(out, "vtable of ");
 	hi_out_escaped(out, place->layout->name);
-	if (hi_place_read(place, 0, &vptr, sizeof(vptr)))
+	if (hi_node_bytes_read(place, 0, &vptr, sizeof(vptr)))
 		hi_out_add(out, " at 0x%llx", (unsigned long long)vptr);
 	if (place->layout->opaque)
 		hi_out_add(out, "; no debug information has its layout");
 }
 
 /* The vtable of something at the block's start that does not fill the block. */
-static bool explain_member_vtable(const struct hi_place *place, unsigned evidence,
+static bool explain_member_vtable(const struct hi_node_bytes *place, unsigned evidence,
 				  struct hi_out *out)
 {
 	if (evidence != HI_EVIDENCE_SHAPE || !place->layout->type ||
@@ -111,12 +111,12 @@ size_t hi_typing_explain_type(struct hi_typing *typing, const struct hi_graph *g
 			      hi_node node, char *text, size_t text_size)
 {
 	struct hi_out out = {text, text_size, 0};
-	struct hi_place place;
+	struct hi_node_bytes place;
 	unsigned evidence;
 
 	if (text_size)
 		text[0] = 0;
-	if (node >= graph->n_objects || !hi_place_of(typing, graph, node, &place))
+	if (node >= graph->n_objects || !hi_node_bytes_of(typing, graph, node, &place))
 		return 0;
 	evidence = graph->objects->flags[node] & HI_OBJECT_EVIDENCE_MASK;
 	if (!place.layout)

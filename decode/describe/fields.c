@@ -141,13 +141,13 @@ static enum hi_field_how how_of(struct hi_typing *typing, const struct leaf *lea
 	}
 }
 
-static void show_value(const struct hi_place *place, struct hi_field *f,
+static void show_value(const struct hi_node_bytes *place, struct hi_field *f,
 		       enum hi_field_how how)
 {
 	uint8_t bytes[HI_FIELD_SHOWN] = {};
 	uint64_t n = f->size < sizeof(bytes) ? f->size : sizeof(bytes);
 
-	if (n && !hi_place_read(place, f->offset, bytes, n))
+	if (n && !hi_node_bytes_read(place, f->offset, bytes, n))
 		hi_field_unreadable(f);
 	else
 		hi_field_show(place->typing->objects, how, bytes, f);
@@ -155,7 +155,7 @@ static void show_value(const struct hi_place *place, struct hi_field *f,
 
 /* ---- fields ---- */
 
-static void fill_typed(const struct hi_place *place, const struct leaves *l,
+static void fill_typed(const struct hi_node_bytes *place, const struct leaves *l,
 		       struct hi_field *f, const struct leaf *leaf, uint64_t element)
 {
 	const struct hi_type *type =
@@ -176,9 +176,9 @@ static void fill_typed(const struct hi_place *place, const struct leaves *l,
 	show_value(place, f, how_of(place->typing, leaf));
 }
 
-static enum hi_status typed_fields(const struct hi_place *place, struct hi_field *fields,
-				   size_t max, size_t *n_ret, size_t *total_ret,
-				   struct hi_error *err)
+static enum hi_status typed_fields(const struct hi_node_bytes *place,
+				   struct hi_field *fields, size_t max, size_t *n_ret,
+				   size_t *total_ret, struct hi_error *err)
 {
 	struct leaves l = {.typing = place->typing};
 	uint64_t first, elements, start, end;
@@ -203,7 +203,7 @@ static enum hi_status typed_fields(const struct hi_place *place, struct hi_field
 	return ok ? HI_OK : hi_fail_memory(err, "fields");
 }
 
-static void text_field(const struct hi_place *place, struct hi_field *f)
+static void text_field(const struct hi_node_bytes *place, struct hi_field *f)
 {
 	*f = (struct hi_field){.to = HI_NODE_NONE, .size = place->size};
 	hi_text_escape(f->type, sizeof(f->type), place->layout->name,
@@ -211,7 +211,8 @@ static void text_field(const struct hi_place *place, struct hi_field *f)
 	show_value(place, f, HI_FIELD_TEXT);
 }
 
-static void word_field(const struct hi_place *place, struct hi_field *f, uint64_t offset)
+static void word_field(const struct hi_node_bytes *place, struct hi_field *f,
+		       uint64_t offset)
 {
 	hi_field_word(f, offset);
 	show_value(place, f, HI_FIELD_ADDRESS);
@@ -254,7 +255,7 @@ static bool add_managed(void *arg, const struct hi_runtime_edge *edge)
 
 static enum hi_status managed_fields(struct hi_typing *typing,
 				     const struct hi_graph *graph,
-				     const struct hi_place *place,
+				     const struct hi_node_bytes *place,
 				     struct managed_fields *m, struct hi_error *err)
 {
 	m->typing = typing;
@@ -272,10 +273,10 @@ enum hi_status hi_typing_fields(struct hi_typing *typing, const struct hi_graph 
 				hi_node node, struct hi_field *fields, size_t max,
 				size_t *n_ret, size_t *total_ret, struct hi_error *err)
 {
-	struct hi_place place;
+	struct hi_node_bytes place;
 	size_t n = 0;
 
-	if (!hi_place_of(typing, graph, node, &place))
+	if (!hi_node_bytes_of(typing, graph, node, &place))
 		return hi_fail(err, HI_USAGE, 0, "node %u has no fields", node);
 	if (place.layout && place.layout->managed && !place.layout->opaque) {
 		struct managed_fields m = {.fields = fields, .max = max};
@@ -365,10 +366,10 @@ bool hi_typing_elements(struct hi_typing *typing, const struct hi_graph *graph,
 			hi_node object, uint64_t *lead_ret, uint64_t *start_ret,
 			uint64_t *end_ret, struct hi_field_layout *layout_ret)
 {
-	struct hi_place place;
+	struct hi_node_bytes place;
 
-	if (!hi_place_of(typing, graph, object, &place) || !place.layout || !place.type ||
-	    place.layout->opaque || place.layout->managed ||
+	if (!hi_node_bytes_of(typing, graph, object, &place) || !place.layout ||
+	    !place.type || place.layout->opaque || place.layout->managed ||
 	    place.layout->klass == HI_TYPE_STRING)
 		return false;
 	*lead_ret = place.layout->lead;

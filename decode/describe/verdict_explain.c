@@ -39,8 +39,8 @@ static void describe_member(struct hi_typing *typing, hi_type_id type, uint64_t 
 static void describe_holder(struct hi_typing *typing, const struct hi_graph *graph,
 			    hi_node holder, uint64_t offset, struct hi_out *out)
 {
-	struct hi_place place;
-	bool is_live = hi_place_of(typing, graph, holder, &place);
+	struct hi_node_bytes place;
+	bool is_live = hi_node_bytes_of(typing, graph, holder, &place);
 
 	if (is_live && place.layout && place.type && place.layout->size) {
 		uint64_t within =

@@ -15,7 +15,7 @@
 #include "base/error.h"
 
 /* A piece of the text; length 0: absent. */
-struct hi_piece {
+struct hi_text_piece {
 	const char *at;
 	uint32_t length;
 };
@@ -32,25 +32,25 @@ enum hi_hint_target_kind {
 
 struct hi_hint_target {
 	enum hi_hint_target_kind kind;
-	struct hi_piece name;	    /* TYPE, BLOB, WORDS, KEY; SYMBOL: the pattern */
-	struct hi_piece pack_index; /* TYPE `$T...[EXPR]`: name is then "$T" */
-	struct hi_piece from, to;   /* [to], [from .. to] */
-	struct hi_piece lead, full, ring; /* behind those */
+	struct hi_text_piece name;	 /* TYPE, BLOB, WORDS, KEY; SYMBOL: the pattern */
+	struct hi_text_piece pack_index; /* TYPE `$T...[EXPR]`: name is then "$T" */
+	struct hi_text_piece from, to;	 /* [to], [from .. to] */
+	struct hi_text_piece lead, full, ring; /* behind those */
 	bool down, only;
-	struct hi_piece symbol;	     /* SYMBOL: the address */
+	struct hi_text_piece symbol; /* SYMBOL: the address */
 	struct hi_hint_target *then; /* SYMBOL: what it stands for */
-	struct hi_piece back, member;
+	struct hi_text_piece back, member;
 	struct hi_hint_with *with;
 	uint32_t n_with;
 };
 struct hi_hint_with {
-	struct hi_piece key, value;
+	struct hi_text_piece key, value;
 	struct hi_hint_target target; /* if value is absent; no `with` of its own */
 };
 
 /* `A, B: TARGET`, each label on its own; label absent: `else`, or no switch. */
 struct hi_hint_case {
-	struct hi_piece label;
+	struct hi_text_piece label;
 	struct hi_hint_target target;
 };
 
@@ -67,33 +67,33 @@ enum hi_hint_kind {
 };
 struct hi_hint {
 	enum hi_hint_kind kind;
-	struct hi_piece at;		  /* the statement's first word, for messages */
-	struct hi_piece lvalue;		  /* WORD, PLACE, EACH, POOL */
-	struct hi_piece first, last;	  /* for i in first .. last */
-	struct hi_piece mask, when;	  /* when: `if`; also TAIL, VARIANT */
-	struct hi_piece value;		  /* switch; SIZE: the expression */
-	struct hi_piece next, until;	  /* EACH */
-	struct hi_piece slots, slot_size; /* POOL */
-	struct hi_hint_case *cases;	  /* VARIANT, IS: targets of kind TYPE */
+	struct hi_text_piece at;	  /* the statement's first word, for messages */
+	struct hi_text_piece lvalue;	  /* WORD, PLACE, EACH, POOL */
+	struct hi_text_piece first, last; /* for i in first .. last */
+	struct hi_text_piece mask, when;  /* when: `if`; also TAIL, VARIANT */
+	struct hi_text_piece value;	  /* switch; SIZE: the expression */
+	struct hi_text_piece next, until; /* EACH */
+	struct hi_text_piece slots, slot_size; /* POOL */
+	struct hi_hint_case *cases;	       /* VARIANT, IS: targets of kind TYPE */
 	uint32_t n_cases;
 	bool weak;
 	_Atomic uint64_t *hits; /* never NULL */
 };
 
 struct hi_hint_record {
-	struct hi_piece pattern;
+	struct hi_text_piece pattern;
 	bool only, node;
 	struct hi_hint *items;
 	uint32_t n;
 };
 struct hi_hint_const {
-	struct hi_piece name, value;
+	struct hi_text_piece name, value;
 };
 struct hi_hint_key {
-	struct hi_piece name, type; /* type absent: a target */
+	struct hi_text_piece name, type; /* type absent: a target */
 };
 struct hi_hint_named { /* typedef, root: one statement each */
-	struct hi_piece name;
+	struct hi_text_piece name;
 	struct hi_hint hint;
 };
 
@@ -102,8 +102,8 @@ struct hi_hints {
 	const char *path; /* as it was given */
 	const char *text; /* ends in NUL; without comments */
 	size_t size;
-	struct hi_piece name;
-	struct hi_piece *programs, *types, *sidecars;
+	struct hi_text_piece name;
+	struct hi_text_piece *programs, *types, *sidecars;
 	uint32_t n_programs, n_types, n_sidecars;
 	bool containers;
 	uint64_t header; /* of all blocks of the program, in bytes; 0: unknown */
@@ -121,10 +121,10 @@ enum hi_status hi_hints_parse(struct hi_arena *arena, const char *file, const ch
 /* Do both describe the same word (or place) in the same loop? Then they are one rule. */
 bool hi_hint_same_word(const struct hi_hint *a, const struct hi_hint *b);
 
-struct hi_place {
+struct hi_text_position {
 	uint32_t line, column; /* from 1 */
 };
 /* Of a pointer into hints->text. */
-struct hi_place hi_hints_place(const struct hi_hints *hints, const char *at);
+struct hi_text_position hi_hints_position(const struct hi_hints *hints, const char *at);
 
 #endif

@@ -44,13 +44,15 @@ bool hi_hints_take_text(struct hi_hints_parser *p, const char *text);
 bool hi_hints_need(struct hi_hints_parser *p, char c); /* else an error */
 bool hi_hints_need_word(struct hi_hints_parser *p, const char *word);
 /* Letters, digits and _; what: for the message. */
-bool hi_hints_name(struct hi_hints_parser *p, const char *what, struct hi_piece *ret);
+bool hi_hints_name(struct hi_hints_parser *p, const char *what,
+		   struct hi_text_piece *ret);
 /* A name of a buffer, program or file: up to a blank or ';', or in quotes. */
-bool hi_hints_label(struct hi_hints_parser *p, const char *what, struct hi_piece *ret);
-bool hi_hints_string(struct hi_hints_parser *p, struct hi_piece *ret);
+bool hi_hints_label(struct hi_hints_parser *p, const char *what,
+		    struct hi_text_piece *ret);
+bool hi_hints_string(struct hi_hints_parser *p, struct hi_text_piece *ret);
 /* What follows an identifier here is the rest of a statement, not of an
  * expression: an operator word, an arrow, ':' or a postfix. */
-bool hi_hints_is_operator_word(struct hi_piece word);
+bool hi_hints_is_operator_word(struct hi_text_piece word);
 
 /* ---- hints_slices.c ---- */
 
@@ -58,10 +60,10 @@ bool hi_hints_is_operator_word(struct hi_piece word);
  * An expression: up to ; , : { } ] or `..` outside of brackets, to an arrow with a
  * space before it, or to a word where an operator would have to be.
  */
-bool hi_hints_expression(struct hi_hints_parser *p, struct hi_piece *ret);
+bool hi_hints_expression(struct hi_hints_parser *p, struct hi_text_piece *ret);
 /* A type's name, with captures: up to ; : , { } = [ outside of brackets, or one of the
  * words that follow a type. */
-bool hi_hints_type(struct hi_hints_parser *p, struct hi_piece *ret);
+bool hi_hints_type(struct hi_hints_parser *p, struct hi_text_piece *ret);
 
 /* ---- hints_target.c ---- */
 bool hi_hints_target(struct hi_hints_parser *p, struct hi_hint_target *ret);

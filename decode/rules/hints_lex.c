@@ -17,9 +17,9 @@ static bool is_name_character(char c)
 	return is_letter(c) || (c >= '0' && c <= '9');
 }
 
-struct hi_place hi_hints_place(const struct hi_hints *hints, const char *at)
+struct hi_text_position hi_hints_position(const struct hi_hints *hints, const char *at)
 {
-	struct hi_place place = {1, 1};
+	struct hi_text_position place = {1, 1};
 
 	for (const char *p = hints->text; p < at && p < hints->text + hints->size; p++) {
 		place.column++;
@@ -34,7 +34,7 @@ struct hi_place hi_hints_place(const struct hi_hints *hints, const char *at)
 static bool fail_at_place(struct hi_hints_parser *p, const char *at, const char *what,
 			  const char *found)
 {
-	struct hi_place place = hi_hints_place(p->hints, at);
+	struct hi_text_position place = hi_hints_position(p->hints, at);
 	char file[64];
 
 	if (p->failed)
@@ -150,7 +150,7 @@ bool hi_hints_need_word(struct hi_hints_parser *p, const char *word)
 	return hi_hints_expected(p, what);
 }
 
-bool hi_hints_name(struct hi_hints_parser *p, const char *what, struct hi_piece *ret)
+bool hi_hints_name(struct hi_hints_parser *p, const char *what, struct hi_text_piece *ret)
 {
 	const char *start;
 
@@ -160,11 +160,11 @@ bool hi_hints_name(struct hi_hints_parser *p, const char *what, struct hi_piece 
 		return hi_hints_expected(p, what);
 	while (p->p < p->end && is_name_character(*p->p))
 		p->p++;
-	*ret = (struct hi_piece){start, (uint32_t)(p->p - start)};
+	*ret = (struct hi_text_piece){start, (uint32_t)(p->p - start)};
 	return true;
 }
 
-bool hi_hints_string(struct hi_hints_parser *p, struct hi_piece *ret)
+bool hi_hints_string(struct hi_hints_parser *p, struct hi_text_piece *ret)
 {
 	const char *start;
 
@@ -178,12 +178,13 @@ bool hi_hints_string(struct hi_hints_parser *p, struct hi_piece *ret)
 				      "expected '\"' before the line's end");
 	if (p->p == start)
 		return hi_hints_wrong(p, start, "expected text between the quotes");
-	*ret = (struct hi_piece){start, (uint32_t)(p->p - start)};
+	*ret = (struct hi_text_piece){start, (uint32_t)(p->p - start)};
 	p->p++;
 	return true;
 }
 
-bool hi_hints_label(struct hi_hints_parser *p, const char *what, struct hi_piece *ret)
+bool hi_hints_label(struct hi_hints_parser *p, const char *what,
+		    struct hi_text_piece *ret)
 {
 	const char *start;
 
@@ -194,11 +195,11 @@ bool hi_hints_label(struct hi_hints_parser *p, const char *what, struct hi_piece
 		p->p++;
 	if (p->failed || p->p == start)
 		return hi_hints_expected(p, what);
-	*ret = (struct hi_piece){start, (uint32_t)(p->p - start)};
+	*ret = (struct hi_text_piece){start, (uint32_t)(p->p - start)};
 	return true;
 }
 
-bool hi_hints_is_operator_word(struct hi_piece word)
+bool hi_hints_is_operator_word(struct hi_text_piece word)
 {
 	static const char *const words[] = {
 		"if",	"switch", "for",  "mask", "weak", "each", "until", "pool", "of",

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pieces HI_VECTOR(struct hi_piece);
+struct pieces HI_VECTOR(struct hi_text_piece);
 
 struct top {
 	struct hi_hints_parser p;
@@ -26,7 +26,7 @@ static bool at_line_end(struct hi_hints_parser *p)
 static bool parse_programs(struct top *t)
 {
 	do {
-		struct hi_piece name;
+		struct hi_text_piece name;
 
 		if (!hi_hints_label(&t->p, "the file name of a program", &name) ||
 		    !hi_hints_push(&t->p, &t->programs, name))
@@ -39,7 +39,7 @@ static bool parse_programs(struct top *t)
 static bool line_type(struct top *t)
 {
 	struct hi_hints_parser *p = &t->p;
-	struct hi_piece name = {};
+	struct hi_text_piece name = {};
 
 	if (at_line_end(p))
 		return hi_hints_expected(p, "the name of a type in the same line");
@@ -131,7 +131,7 @@ static bool parse_root_statement(struct top *t)
 	if (!hi_hints_name(p, "the name of a variable", &one.name))
 		return false;
 	while (p->end - p->p > 2 && p->p[0] == ':' && p->p[1] == ':') {
-		struct hi_piece part;
+		struct hi_text_piece part;
 
 		p->p += 2;
 		if (!hi_hints_name(p, "a name behind '::'", &part))
@@ -151,7 +151,7 @@ static bool parse_record(struct top *t)
 
 static bool parse_sidecar(struct top *t)
 {
-	struct hi_piece one;
+	struct hi_text_piece one;
 
 	return hi_hints_label(&t->p, "the path of an object file", &one) &&
 	       hi_hints_need(&t->p, ';') && hi_hints_push(&t->p, &t->sidecars, one);
@@ -160,7 +160,7 @@ static bool parse_sidecar(struct top *t)
 /* header BYTES; */
 static bool parse_header(struct top *t)
 {
-	struct hi_piece number;
+	struct hi_text_piece number;
 	const char *at;
 	char *end;
 

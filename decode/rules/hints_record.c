@@ -21,7 +21,7 @@ static bool parse_loop(struct hi_hints_parser *p, struct hi_hint *hint)
 	       hi_hints_expression(p, &hint->last);
 }
 
-static bool same_piece_but_blanks(struct hi_piece a, struct hi_piece b)
+static bool same_piece_but_blanks(struct hi_text_piece a, struct hi_text_piece b)
 {
 	size_t i = 0, j = 0;
 
@@ -126,7 +126,7 @@ bool hi_hints_word(struct hi_hints_parser *p, struct hi_hint *hint)
 static bool is_statement(struct hi_hints_parser *p, const char *word)
 {
 	const char *start = p->p;
-	struct hi_piece next = {};
+	struct hi_text_piece next = {};
 	bool ret;
 
 	if (!hi_hints_take_word(p, word))

@@ -100,7 +100,7 @@ static bool is_inside_brackets(struct slice *s)
 	return true;
 }
 
-static struct hi_piece take_slice_word(struct hi_hints_parser *p)
+static struct hi_text_piece take_slice_word(struct hi_hints_parser *p)
 {
 	const char *start = p->p;
 
@@ -108,13 +108,13 @@ static struct hi_piece take_slice_word(struct hi_hints_parser *p)
 	       (word_char(*p->p) || (p->end - p->p > 2 && p->p[0] == ':' &&
 				     p->p[1] == ':' && word_char(p->p[2]) && p->p++)))
 		p->p++;
-	return (struct hi_piece){start, (uint32_t)(p->p - start)};
+	return (struct hi_text_piece){start, (uint32_t)(p->p - start)};
 }
 
 static bool skip_operand(struct slice *s)
 {
 	struct hi_hints_parser *p = s->p;
-	struct hi_piece word;
+	struct hi_text_piece word;
 	char c = *p->p;
 
 	if (c == '(') {
@@ -195,7 +195,7 @@ static bool is_cast(const struct slice *s)
 	while (end < s->p->end && word_char(*end))
 		end++;
 	return end > p &&
-	       !hi_hints_is_operator_word((struct hi_piece){p, (uint32_t)(end - p)});
+	       !hi_hints_is_operator_word((struct hi_text_piece){p, (uint32_t)(end - p)});
 }
 
 static bool step_slice(struct slice *s, bool after_blank)
@@ -207,14 +207,14 @@ static bool step_slice(struct slice *s, bool after_blank)
 	return operator_or_end(s, after_blank);
 }
 
-static struct hi_piece trim_piece(const char *start, const char *end)
+static struct hi_text_piece trim_piece(const char *start, const char *end)
 {
 	while (end > start && isspace((unsigned char)end[-1]))
 		end--;
-	return (struct hi_piece){start, (uint32_t)(end - start)};
+	return (struct hi_text_piece){start, (uint32_t)(end - start)};
 }
 
-bool hi_hints_expression(struct hi_hints_parser *p, struct hi_piece *ret)
+bool hi_hints_expression(struct hi_hints_parser *p, struct hi_text_piece *ret)
 {
 	struct slice s = {.p = p};
 	const char *start;
@@ -248,7 +248,7 @@ static bool type_ends(struct slice *s, const char *start)
 {
 	static const char *const words[] = {"only", "node"};
 	const char *p = s->p->p, *end = p;
-	struct hi_piece word;
+	struct hi_text_piece word;
 
 	if (s->depth)
 		return false;
@@ -257,7 +257,7 @@ static bool type_ends(struct slice *s, const char *start)
 			return false;
 		while (end < s->p->end && word_char(*end))
 			end++;
-		word = (struct hi_piece){p, (uint32_t)(end - p)};
+		word = (struct hi_text_piece){p, (uint32_t)(end - p)};
 		for (size_t i = 0; i < 2; i++)
 			if (word.length == 4 && memcmp(p, words[i], 4) == 0)
 				return true;
@@ -285,7 +285,7 @@ static bool type_step(struct slice *s)
 	return true;
 }
 
-bool hi_hints_type(struct hi_hints_parser *p, struct hi_piece *ret)
+bool hi_hints_type(struct hi_hints_parser *p, struct hi_text_piece *ret)
 {
 	struct slice s = {.p = p};
 	const char *start;

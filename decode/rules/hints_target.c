@@ -67,7 +67,7 @@ static bool parse_named_target(struct hi_hints_parser *p, struct hi_hint_target 
 }
 
 /* A key that was declared, for a value or for a target. */
-static bool parse_with_key(struct hi_hints_parser *p, struct hi_piece *ret,
+static bool parse_with_key(struct hi_hints_parser *p, struct hi_text_piece *ret,
 			   bool *is_value_ret)
 {
 	if (!hi_hints_name(p, "the name of a context key", ret))

@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 
-char *hi_book_piece(struct hi_rulebook *book, struct hi_piece piece)
+char *hi_book_piece(struct hi_rulebook *book, struct hi_text_piece piece)
 {
 	return hi_arena_printf(&book->arena, "%.*s", (int)piece.length, piece.at);
 }
@@ -35,7 +35,7 @@ void hi_book_keep_warning(struct hi_rulebook *book, const char *text)
 /* ... (record dict, ht_table[i]): which statement a warning is about. */
 static void name_statement(const struct hi_book_text *text, char *what, size_t size)
 {
-	struct hi_piece record = text->record, word = text->word;
+	struct hi_text_piece record = text->record, word = text->word;
 	size_t n = strlen(what);
 
 	if (record.length)
@@ -46,7 +46,7 @@ static void name_statement(const struct hi_book_text *text, char *what, size_t s
 void hi_book_warn(struct hi_book_text *text, const char *at, const char *fmt, ...)
 {
 	struct hi_rulebook *book = text->book;
-	uint32_t line = hi_hints_place(text->hints, at).line;
+	uint32_t line = hi_hints_position(text->hints, at).line;
 	char what[300], plain[300];
 	const char *all;
 	va_list ap;
@@ -138,8 +138,8 @@ static enum hi_status add_keys(struct hi_book_text *text, struct hi_error *err)
 		return hi_fail(err, HI_BAD_DATA, 0,
 			       "%.100s:%u:%u: more than %d context keys in all",
 			       hints->file,
-			       hi_hints_place(hints, hints->keys[0].name.at).line,
-			       hi_hints_place(hints, hints->keys[0].name.at).column,
+			       hi_hints_position(hints, hints->keys[0].name.at).line,
+			       hi_hints_position(hints, hints->keys[0].name.at).column,
 			       HI_CONTEXT_KEYS);
 	for (uint32_t i = 0; i < hints->n_keys; i++) {
 		const char *name = hi_book_piece(book, hints->keys[i].name);
@@ -157,8 +157,8 @@ static enum hi_status add_sidecar_types(struct hi_book_text *text, struct hi_err
 	const char *slash = strrchr(hints->path, '/');
 
 	for (uint32_t i = 0; i < hints->n_sidecars; i++) {
-		struct hi_piece name = hints->sidecars[i];
-		struct hi_place at = hi_hints_place(hints, name.at);
+		struct hi_text_piece name = hints->sidecars[i];
+		struct hi_text_position at = hi_hints_position(hints, name.at);
 		int dir = slash && name.at[0] != '/' ? (int)(slash + 1 - hints->path) : 0;
 		const char *path =
 			hi_arena_printf(&text->book->arena, "%.*s%.*s", dir, hints->path,
@@ -185,7 +185,7 @@ static enum hi_status keep_typedefs(struct hi_book_text *text, struct hi_error *
 	if (!text->book->types)
 		return HI_OK;
 	for (uint32_t i = 0; i < text->hints->n_typedefs && status == HI_OK; i++) {
-		struct hi_piece name = text->hints->typedefs[i].name;
+		struct hi_text_piece name = text->hints->typedefs[i].name;
 		HI_GUARD(free) char *copy = hi_strndup(name.at, name.length);
 
 		status = copy ? hi_types_keep_typedef(text->book->types, copy, err)

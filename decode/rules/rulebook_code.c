@@ -90,7 +90,7 @@ static bool put_capture(struct filled *f, const struct hi_book_scope *scope,
 /* Adds the piece; back_to (may be NULL): a column of *f up to which to go, to find
  * where that is in the piece. */
 static bool fill_piece(struct filled *f, const struct hi_book_scope *scope,
-		       struct hi_piece piece, const size_t *back_to,
+		       struct hi_text_piece piece, const size_t *back_to,
 		       const char **where_ret)
 {
 	const char *at = piece.at, *end = at + piece.length;
@@ -135,7 +135,7 @@ static const struct hi_code *compile_expression_text(const struct hi_book_scope 
 }
 
 const struct hi_code *hi_book_code(const struct hi_book_scope *scope,
-				   struct hi_piece piece, bool as_lvalue)
+				   struct hi_text_piece piece, bool as_lvalue)
 {
 	HI_GUARD(free) struct filled *f = hi_calloc(1, sizeof(*f));
 	const struct hi_code *code;
@@ -166,7 +166,7 @@ const struct hi_code *hi_book_number(const struct hi_book_scope *scope, uint64_t
 	return compile_expression_text(scope, text, strlen(text), false, NULL, NULL);
 }
 
-bool hi_book_constant(const struct hi_book_scope *scope, struct hi_piece piece,
+bool hi_book_constant(const struct hi_book_scope *scope, struct hi_text_piece piece,
 		      uint64_t *ret)
 {
 	const struct hi_code *code = hi_book_code(scope, piece, false);
@@ -230,7 +230,7 @@ const struct hi_code *hi_book_condition(const struct hi_book_scope *scope,
 }
 
 const struct hi_code *hi_book_any_of(const struct hi_book_scope *scope,
-				     const struct hi_piece *pieces, size_t n)
+				     const struct hi_text_piece *pieces, size_t n)
 {
 	HI_GUARD(free) struct filled *f = hi_calloc(1, sizeof(*f));
 
@@ -254,7 +254,7 @@ const struct hi_code *hi_book_any_of(const struct hi_book_scope *scope,
 
 /* "struct x *" with the captures replaced by the program's names. */
 static bool fill_type(struct filled *f, const struct hi_book_scope *scope,
-		      struct hi_piece name)
+		      struct hi_text_piece name)
 {
 	const char *at = name.at, *end = at + name.length;
 
@@ -281,7 +281,8 @@ static bool fill_type(struct filled *f, const struct hi_book_scope *scope,
 }
 
 /* `$T` and `$T *`: the captured type need not have a name that can be looked up. */
-static hi_type_id direct_capture(const struct hi_book_scope *scope, struct hi_piece name)
+static hi_type_id direct_capture(const struct hi_book_scope *scope,
+				 struct hi_text_piece name)
 {
 	const struct hi_expression_source *source = &scope->text->source;
 	size_t n = name.at[0] == '$' ? name_length(name.at + 1, name.at + name.length)
@@ -300,7 +301,7 @@ static hi_type_id direct_capture(const struct hi_book_scope *scope, struct hi_pi
 	return id;
 }
 
-hi_type_id hi_book_type(const struct hi_book_scope *scope, struct hi_piece name)
+hi_type_id hi_book_type(const struct hi_book_scope *scope, struct hi_text_piece name)
 {
 	HI_GUARD(free) struct filled *f = NULL;
 	hi_type_id id = direct_capture(scope, name);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_exact(struct hi_piece pattern)
+static bool is_exact(struct hi_text_piece pattern)
 {
 	return !memchr(pattern.at, '$', pattern.length) &&
 	       !memchr(pattern.at, '*', pattern.length) &&
@@ -14,7 +14,7 @@ static bool is_exact(struct hi_piece pattern)
 }
 
 /* `$T` in the name itself, in front of brackets: it may be called anything. */
-static bool is_open(struct hi_piece pattern)
+static bool is_open(struct hi_text_piece pattern)
 {
 	const char *bracket = memchr(pattern.at, '<', pattern.length);
 	size_t n = bracket ? (size_t)(bracket - pattern.at) : pattern.length;
@@ -32,7 +32,7 @@ static bool add_book_entry(struct hi_rulebook *book, struct hi_book_entry entry)
 static bool add_alias(struct hi_rulebook *book, struct hi_book_text *text,
 		      const struct hi_hint_record *record)
 {
-	struct hi_piece p = record->pattern;
+	struct hi_text_piece p = record->pattern;
 	hi_type_id id = hi_type_by_name(&text->source, p.at, p.length);
 	const struct hi_type *type;
 
@@ -56,7 +56,7 @@ static bool add_alias(struct hi_rulebook *book, struct hi_book_text *text,
 static bool add_record(struct hi_rulebook *book, struct hi_book_text *text,
 		       const struct hi_hint_record *record)
 {
-	struct hi_piece p = record->pattern;
+	struct hi_text_piece p = record->pattern;
 
 	if (is_exact(p) && !add_alias(book, text, record))
 		return false;
@@ -99,7 +99,7 @@ static size_t first_entry_of(const struct hi_rulebook *book, uint64_t key)
 static bool entry_fits_type(struct hi_rulebook *book, const struct hi_book_entry *entry,
 			    const struct hi_type *type, struct hi_captures *captures)
 {
-	struct hi_piece p = entry->record->pattern;
+	struct hi_text_piece p = entry->record->pattern;
 	enum hi_match match;
 
 	if (entry->alias)
@@ -144,7 +144,7 @@ const struct hi_book_entry *hi_book_find(struct hi_rulebook *book,
 }
 
 static const struct hi_hint_named *typedef_in(const struct hi_book_text *text,
-					      struct hi_piece name)
+					      struct hi_text_piece name)
 {
 	for (uint32_t i = 0; i < text->hints->n_typedefs; i++) {
 		const struct hi_hint_named *named = &text->hints->typedefs[i];
@@ -157,7 +157,7 @@ static const struct hi_hint_named *typedef_in(const struct hi_book_text *text,
 }
 
 const struct hi_hint_named *hi_book_typedef(struct hi_book_text *text,
-					    struct hi_piece name,
+					    struct hi_text_piece name,
 					    struct hi_book_text **text_ret)
 {
 	const struct hi_hint_named *named = typedef_in(text, name);

@@ -38,7 +38,7 @@ struct hi_book_text {
 	bool *const_known;
 	uint32_t first_key; /* number of hints->keys[0] in the book */
 	/* Of what is being compiled, for warnings; length 0: none. */
-	struct hi_piece record, word;
+	struct hi_text_piece record, word;
 	hi_type_id *key_types;
 };
 
@@ -99,8 +99,9 @@ void hi_book_warn(struct hi_book_text *text, const char *at, const char *fmt, ..
 	__attribute__((format(printf, 3, 4)));
 /* Once; NULL is none. */
 void hi_book_keep_warning(struct hi_rulebook *book, const char *text);
-char *hi_book_piece(struct hi_rulebook *book, struct hi_piece piece); /* in the arena */
-static inline bool hi_piece_is(struct hi_piece piece, const char *text)
+char *hi_book_piece(struct hi_rulebook *book,
+		    struct hi_text_piece piece); /* in the arena */
+static inline bool hi_text_piece_is(struct hi_text_piece piece, const char *text)
 {
 	return strlen(text) == piece.length && memcmp(piece.at, text, piece.length) == 0;
 }
@@ -121,7 +122,7 @@ const struct hi_book_entry *hi_book_find(struct hi_rulebook *book,
 /* `typedef NAME -> …`, of this text first; NULL: none. *text_ret: the text that has it.
  */
 const struct hi_hint_named *hi_book_typedef(struct hi_book_text *text,
-					    struct hi_piece name,
+					    struct hi_text_piece name,
 					    struct hi_book_text **text_ret);
 
 /* ---- rulebook_names.c ---- */
@@ -141,10 +142,10 @@ struct hi_book_scope {
 };
 /* NULL after a warning, or out of memory. */
 const struct hi_code *hi_book_code(const struct hi_book_scope *scope,
-				   struct hi_piece piece, bool as_lvalue);
+				   struct hi_text_piece piece, bool as_lvalue);
 /* All of the pieces hold; equal[i] absent or what piece i must be equal to. */
 struct hi_book_condition {
-	struct hi_piece value, equal;
+	struct hi_text_piece value, equal;
 	int64_t number; /* instead of `equal` */
 	bool has_number;
 };
@@ -152,13 +153,13 @@ const struct hi_code *hi_book_condition(const struct hi_book_scope *scope,
 					const struct hi_book_condition *conditions,
 					size_t n);
 const struct hi_code *hi_book_any_of(const struct hi_book_scope *scope,
-				     const struct hi_piece *pieces, size_t n);
+				     const struct hi_text_piece *pieces, size_t n);
 const struct hi_code *hi_book_number(const struct hi_book_scope *scope, uint64_t number);
 /* False after a warning. */
-bool hi_book_constant(const struct hi_book_scope *scope, struct hi_piece piece,
+bool hi_book_constant(const struct hi_book_scope *scope, struct hi_text_piece piece,
 		      uint64_t *ret);
 /* A type's name with captures; 0 after a warning. */
-hi_type_id hi_book_type(const struct hi_book_scope *scope, struct hi_piece name);
+hi_type_id hi_book_type(const struct hi_book_scope *scope, struct hi_text_piece name);
 /* The captures called so; for packs the first of them and their number. */
 const struct hi_capture *hi_book_capture(const struct hi_captures *captures,
 					 const char *name, size_t length, size_t *n_ret);

@@ -10,7 +10,8 @@ static void warn_of_lack(const struct hi_compiled *c, const char *at, const char
 			 const char *lack)
 {
 	struct hi_rulebook *book = c->text->book;
-	struct hi_piece record = c->record ? c->record->pattern : (struct hi_piece){};
+	struct hi_text_piece record =
+		c->record ? c->record->pattern : (struct hi_text_piece){};
 
 	hi_book_keep_warning(
 		book,

@@ -77,12 +77,13 @@ static struct hi_name text_name(void *arg, const char *name)
 
 	/* The last one: a later `const` replaces it. */
 	for (uint32_t i = hints->n_consts; i-- > 0;)
-		if (text->const_known[i] && hi_piece_is(hints->consts[i].name, name))
+		if (text->const_known[i] && hi_text_piece_is(hints->consts[i].name, name))
 			return (struct hi_name){.kind = HI_NAME_CONSTANT,
 						.value = text->const_values[i]};
 	/* Keys for targets hold no value that an expression may use. */
 	for (uint32_t i = 0; i < hints->n_keys; i++)
-		if (hints->keys[i].type.length && hi_piece_is(hints->keys[i].name, name))
+		if (hints->keys[i].type.length &&
+		    hi_text_piece_is(hints->keys[i].name, name))
 			return (struct hi_name){.kind = HI_NAME_CONTEXT,
 						.value = text->first_key + i,
 						.type = text->key_types[i]};

@@ -31,7 +31,7 @@ static const char *origin_of_hint(const struct hi_book_text *text,
 				  const struct hi_hint *hint)
 {
 	return hi_arena_printf(&text->book->arena, "%s:%u", text->hints->file,
-			       hi_hints_place(text->hints, hint->at.at).line);
+			       hi_hints_position(text->hints, hint->at.at).line);
 }
 
 /* ---- one rule ---- */
@@ -127,8 +127,8 @@ static bool weak_array(const struct hi_book_scope *scope, const struct hi_hint *
 			 (unsigned long long)rule->offset,
 			 (unsigned long long)rule->offset, (unsigned long long)size);
 	rule->first = hi_book_number(scope, 0);
-	rule->last = hi_book_code(scope, (struct hi_piece){text, (uint32_t)strlen(text)},
-				  false);
+	rule->last = hi_book_code(
+		scope, (struct hi_text_piece){text, (uint32_t)strlen(text)}, false);
 	return rule->first && rule->last;
 }
 
@@ -240,7 +240,7 @@ static bool word_rule(struct hi_book_scope scope, const struct hi_hint *hints, u
 	     (!scope.owner->lost || replace_lost(hint, &cases)) &&
 	     hi_book_keep_cases(book, &cases, &rule.cases, &rule.n_cases);
 	hi_vector_free(&cases);
-	scope.text->word = (struct hi_piece){};
+	scope.text->word = (struct hi_text_piece){};
 	if (!ok)
 		return false;
 	rule.closed = hint->kind != HI_HINT_POOL && is_closed(hints, n, at);
@@ -307,7 +307,7 @@ static void compile_tail(const struct hi_book_scope *scope, const struct hi_hint
 			 uint32_t n)
 {
 	struct hi_rules *rules = &scope->owner->rules;
-	struct HI_VECTOR(struct hi_piece) conditions = {};
+	struct HI_VECTOR(struct hi_text_piece) conditions = {};
 	bool always = false;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -387,7 +387,7 @@ struct hi_compiled *hi_book_record(struct hi_book_text *text,
 	if (!all)
 		open_up(&c->rules);
 	hi_vector_free(&rules);
-	text->record = (struct hi_piece){};
+	text->record = (struct hi_text_piece){};
 	text->captures = NULL;
 	text->book->no_memory |= !ok;
 	finish_compiled_rules(c);
@@ -418,7 +418,7 @@ static const char self_text[] = "*this";
 struct hi_compiled *hi_book_typedef_rules(struct hi_rulebook *book,
 					  const struct hi_type *type)
 {
-	struct hi_piece name = {type->name, (uint32_t)strlen(type->name)};
+	struct hi_text_piece name = {type->name, (uint32_t)strlen(type->name)};
 	struct hi_book_text *text = NULL;
 	const struct hi_hint_named *named =
 		book->texts.count ? hi_book_typedef(book->texts.items[0], name, &text)
@@ -428,7 +428,7 @@ struct hi_compiled *hi_book_typedef_rules(struct hi_rulebook *book,
 	if (!named)
 		return NULL;
 	as = named->hint;
-	as.lvalue = (struct hi_piece){self_text, sizeof(self_text) - 1};
+	as.lvalue = (struct hi_text_piece){self_text, sizeof(self_text) - 1};
 	return word_itself(text, type->id, &as, &as);
 }
 
@@ -436,15 +436,15 @@ struct hi_compiled *hi_book_typedef_rules(struct hi_rulebook *book,
 static bool root_lvalue(struct hi_rulebook *book, const struct hi_hint_named *root,
 			struct hi_hint *as)
 {
-	struct hi_piece rest = {root->hint.lvalue.at + root->name.length,
-				root->hint.lvalue.length - root->name.length};
+	struct hi_text_piece rest = {root->hint.lvalue.at + root->name.length,
+				     root->hint.lvalue.length - root->name.length};
 	char *text = hi_arena_printf(&book->arena, "(%s)%.*s", self_text,
 				     (int)rest.length, rest.at);
 
 	*as = root->hint;
 	if (!text)
 		return false;
-	as->lvalue = (struct hi_piece){text, (uint32_t)strlen(text)};
+	as->lvalue = (struct hi_text_piece){text, (uint32_t)strlen(text)};
 	return true;
 }
 
@@ -469,7 +469,7 @@ struct hi_compiled *hi_book_root_rules(struct hi_rulebook *book,
 			struct hi_compiled *c;
 			struct hi_hint as;
 
-			if (!hi_piece_is(root->name, var->name))
+			if (!hi_text_piece_is(root->name, var->name))
 				continue;
 			if (!root_lvalue(book, root, &as)) {
 				book->no_memory = true;

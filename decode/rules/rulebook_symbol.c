@@ -79,26 +79,26 @@ static bool function_name(struct hi_rulebook *book, uint64_t address, char *out,
 }
 
 /* "<T as Trait>::{vtable}": T, up to " as " outside of brackets. */
-static struct hi_piece vtable_owner(const char *name)
+static struct hi_text_piece vtable_owner(const char *name)
 {
 	static const char end[] = ">::{vtable}";
 	size_t length = strlen(name), depth = 0;
 
 	if (name[0] != '<' || length < sizeof(end) ||
 	    strcmp(name + length - (sizeof(end) - 1), end) != 0)
-		return (struct hi_piece){};
+		return (struct hi_text_piece){};
 	for (size_t i = 1; i + sizeof(end) - 1 < length; i++) {
 		if (strchr("<([", name[i]))
 			depth++;
 		else if (strchr(")]", name[i]) || (name[i] == '>' && name[i - 1] != '-'))
 			depth -= depth > 0;
 		else if (depth == 0 && strncmp(name + i, " as ", 4) == 0)
-			return (struct hi_piece){name + 1, (uint32_t)(i - 1)};
+			return (struct hi_text_piece){name + 1, (uint32_t)(i - 1)};
 	}
-	return (struct hi_piece){};
+	return (struct hi_text_piece){};
 }
 
-static bool same_symbol_piece(struct hi_piece a, struct hi_piece b)
+static bool same_symbol_piece(struct hi_text_piece a, struct hi_text_piece b)
 {
 	return a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
 }
@@ -112,13 +112,13 @@ static bool vtable_name(struct hi_rulebook *book, uint64_t address, char *out,
 			size_t out_size)
 {
 	const char *names[SHARED_MAX];
-	struct hi_piece owner = {};
+	struct hi_text_piece owner = {};
 	size_t n = book->types && address
 			   ? hi_types_names_at(book->types, address, names, SHARED_MAX)
 			   : 0;
 
 	for (size_t i = 0; i < n; i++) {
-		struct hi_piece other = vtable_owner(names[i]);
+		struct hi_text_piece other = vtable_owner(names[i]);
 
 		if (!other.length || (owner.length && !same_symbol_piece(owner, other)))
 			return false;
@@ -141,7 +141,7 @@ static bool push_types_of_function(struct hi_book_symbol *s, uint64_t address,
 		     {"there", hi_function_value_elsewhere},
 		     {"subject", hi_function_subject}};
 	struct hi_rulebook *book = s->text->book;
-	struct hi_piece target = s->hint->then->name;
+	struct hi_text_piece target = s->hint->then->name;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		size_t length = strlen(known[i].name);

@@ -6,10 +6,10 @@
 
 enum { PACK_MAX = 256 }; /* cases that a pack is written out to */
 
-static uint32_t key_number(const struct hi_book_text *text, struct hi_piece name)
+static uint32_t key_number(const struct hi_book_text *text, struct hi_text_piece name)
 {
 	for (uint32_t i = 0; i < text->hints->n_keys; i++) {
-		struct hi_piece k = text->hints->keys[i].name;
+		struct hi_text_piece k = text->hints->keys[i].name;
 
 		if (k.length == name.length && memcmp(k.at, name.at, k.length) == 0)
 			return text->first_key + i;
@@ -19,7 +19,7 @@ static uint32_t key_number(const struct hi_book_text *text, struct hi_piece name
 
 /* The member's distance from the beginning of the type that it is in. */
 static bool back_of_member(const struct hi_book_scope *scope, hi_type_id type,
-			   struct hi_piece member, const struct hi_code **ret)
+			   struct hi_text_piece member, const struct hi_code **ret)
 {
 	struct hi_book_scope in = {
 		.text = scope->text, .owner = scope->owner, .self = type};

@@ -66,7 +66,7 @@ static bool for_program(struct hi_rulebook *book, const struct hi_hints *hints,
 
 /* Shipped hints are tried for every program: that alone reads no large debug information.
  */
-static bool has_type(struct hi_rulebook *book, struct hi_piece name)
+static bool has_type(struct hi_rulebook *book, struct hi_text_piece name)
 {
 	const char *text = book->types ? hi_book_piece(book, name) : NULL;
 
@@ -126,21 +126,21 @@ enum hi_status hi_rulebook_add_shipped(struct hi_rulebook *book, const char *exe
 /* ---- unused ---- */
 
 static void report_unused_hint(const struct hi_book_text *text,
-			       const struct hi_hint *hint, struct hi_piece of,
+			       const struct hi_hint *hint, struct hi_text_piece of,
 			       void (*fn)(void *arg, const char *text), void *arg)
 {
 	static const char *const kinds[] = {"word", "place", "each", "pool",	"variant",
 					    "is",   "tail",  "size", "retainer"};
 	char line[400];
-	struct hi_piece what = hint->lvalue;
+	struct hi_text_piece what = hint->lvalue;
 
 	if (atomic_load(hint->hits))
 		return;
 	if (!what.length)
-		what = (struct hi_piece){kinds[hint->kind],
-					 (uint32_t)strlen(kinds[hint->kind])};
+		what = (struct hi_text_piece){kinds[hint->kind],
+					      (uint32_t)strlen(kinds[hint->kind])};
 	snprintf(line, sizeof(line), "%s:%u: %.*s%s%.*s", text->hints->file,
-		 hi_hints_place(text->hints, hint->at.at).line,
+		 hi_hints_position(text->hints, hint->at.at).line,
 		 (int)(of.length < 150 ? of.length : 150), of.at, of.length ? "." : "",
 		 (int)(what.length < 150 ? what.length : 150), what.at);
 	fn(arg, line);
@@ -157,11 +157,12 @@ void hi_rulebook_unused(struct hi_rulebook *book, void (*fn)(void *arg, const ch
 			struct hi_hint hint = hints->typedefs[i].hint;
 
 			hint.lvalue = hints->typedefs[i].name;
-			report_unused_hint(text, &hint, (struct hi_piece){}, fn, arg);
+			report_unused_hint(text, &hint, (struct hi_text_piece){}, fn,
+					   arg);
 		}
 		for (uint32_t i = 0; i < hints->n_roots; i++)
 			report_unused_hint(text, &hints->roots[i].hint,
-					   (struct hi_piece){}, fn, arg);
+					   (struct hi_text_piece){}, fn, arg);
 		for (uint32_t i = 0; i < hints->n_records; i++)
 			for (uint32_t k = 0; k < hints->records[i].n; k++)
 				report_unused_hint(text, &hints->records[i].items[k],

@@ -45,7 +45,7 @@ __attribute__((format(printf, 1, 2))) static void show(const char *fmt, ...)
 	va_end(ap);
 }
 
-static void show_piece(const char *before, struct hi_piece piece)
+static void show_piece(const char *before, struct hi_text_piece piece)
 {
 	if (piece.length)
 		show("%s<%.*s>", before, (int)piece.length, piece.at);
@@ -268,8 +268,8 @@ HI_TEST(hints, the_top_of_a_text_is_taken_apart)
 	HI_ASSERT(!h->records[1].only && !h->records[1].node);
 	HI_ASSERT_EQ(18, h->records[0].pattern.length);
 	HI_ASSERT_EQ(2, h->records[1].n);
-	HI_ASSERT_EQ(14, hi_hints_place(h, h->records[1].items[1].at.at).line);
-	HI_ASSERT_EQ(30, hi_hints_place(h, h->records[1].items[1].at.at).column);
+	HI_ASSERT_EQ(14, hi_hints_position(h, h->records[1].items[1].at.at).line);
+	HI_ASSERT_EQ(30, hi_hints_position(h, h->records[1].items[1].at.at).column);
 }
 
 HI_TEST(hints, errors_name_line_and_column_and_what_was_expected)
