@@ -18,7 +18,7 @@
 #include "bench/support.h"
 #include "census/snapshot/snapshot_format.h"
 #include "cli/command.h"
-#include "session/heading.h"
+#include "session/inspect.h"
 #include "session/snapshot/source.h"
 
 enum { RUNS = 4 };
@@ -56,7 +56,7 @@ static void write_file(struct hi_inspection *in, const struct hi_report_header *
 	struct stat st;
 
 	must(fd >= 0, f->path);
-	if (hi_stored_write(in, header, fd, &options, &err) != HI_OK) {
+	if (hi_snapshot_save(in, header, fd, &options, &err) != HI_OK) {
 		fprintf(stderr, "%s\n", err.text);
 		exit(2);
 	}
@@ -142,7 +142,7 @@ static void measure(struct hi_inspection *in, const char *directory)
 		 getpid());
 	snprintf(packed.path, sizeof(packed.path), "%s/bench-%d-packed.hisnap", directory,
 		 getpid());
-	must(hi_heading_make(in, &header, &err) == HI_OK, "heading");
+	must(hi_inspect_make_head(in, &header, &err) == HI_OK, "heading");
 	for (int i = 0; i < RUNS; i++) {
 		write_file(in, &header, false, &plain, i);
 		dd[i] = dd_ns(plain.path);

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "session/heading.h"
+#include "session/inspect.h"
 
 /* Another build of a program is this program; it may lie elsewhere, too. */
 static bool is_same_program(const struct hi_report_header *a,
@@ -102,7 +102,7 @@ enum hi_status hi_baseline_open(const struct hi_inspection *in,
 		ret->options.profile.n_roots = 0;
 	status = hi_inspect_open(&ret->options, wanted, &ret->in, err);
 	if (status == HI_OK)
-		status = hi_heading_make(ret->in, &ret->header, err);
+		status = hi_inspect_make_head(ret->in, &ret->header, err);
 	if (status == HI_OK && !in->options->force &&
 	    !is_same_program(header, &ret->header))
 		status = hi_fail(err, HI_USAGE, 0,

@@ -5,7 +5,6 @@
 #include "cli/untyped.h"
 #include "report/views/census_report.h"
 #include "session/lookup.h"
-#include "session/snapshot/source.h"
 
 enum { TOP = 30, TOP_CONFLICTS = 5 };
 
@@ -32,25 +31,12 @@ static enum hi_status make_report(struct hi_inspection *in,
 					  err);
 }
 
-static size_t find_conflicts(struct hi_inspection *in,
-			     const struct hi_typing_conflict **ret, uint64_t *objects_ret)
-{
-	size_t n = 0;
-
-	if (!in->stored) {
-		*objects_ret = hi_typing_stats(in->typing).conflicts;
-		return hi_typing_conflicts(in->typing, ret);
-	}
-	(void)hi_stored_conflicts(in, ret, &n, objects_ret, &in->stored->failure);
-	return n;
-}
-
 /* Which types two pointers disagree about. */
 static void add_conflicts(struct hi_inspection *in, struct hi_census_report *report)
 {
 	const struct hi_typing_conflict *found = NULL;
 	uint64_t objects;
-	size_t n = find_conflicts(in, &found, &objects);
+	size_t n = in->source->list_conflicts(in, &found, &objects);
 	struct hi_census_conflict *rows =
 		hi_arena_alloc(&in->arena, (n + 1) * sizeof(*rows));
 

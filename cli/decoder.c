@@ -13,7 +13,7 @@
 
 #include "base/files.h"
 #include "cli/decoder_signals.h"
-#include "cli/run.h"
+#include "cli/exit_codes.h"
 #include "session/live/decoder_files.h"
 #include "session/live/stop_place.h"
 

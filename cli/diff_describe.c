@@ -38,8 +38,8 @@ static void find_ways(struct hi_inspection *in, const struct wanted *w)
 		return;
 	for (size_t i = 0; i < w->n; i++)
 		if (paths->paths[i].length)
-			*w->names[i] = hi_words_way(in, paths->paths[i].nodes,
-						    paths->paths[i].length);
+			*w->names[i] = hi_path_text_of_nodes(in, paths->paths[i].nodes,
+							     paths->paths[i].length);
 	hi_paths_destroy(paths);
 }
 
@@ -70,7 +70,7 @@ static enum hi_status find_holders(struct hi_inspection *in, const uint64_t *mar
 		if (is_object)
 			want(w, node, &holders[i].name);
 		else
-			holders[i].name = hi_words_way(in, &node, 1);
+			holders[i].name = hi_path_text_of_nodes(in, &node, 1);
 	}
 	r->holders = holders;
 	return status;

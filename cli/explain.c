@@ -5,21 +5,15 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "decode/describe/facts.h"
-#include "decode/describe/evidence_chain.h"
-#include "decode/inference/verdict.h"
 #include "report/views/explain_report.h"
-#include "session/live/blocks.h"
 #include "session/lookup.h"
 #include "session/naming.h"
 #include "session/path_text.h"
-#include "session/snapshot/source.h"
 
 /* Usual and greatest numbers of rows. */
 enum { FIELDS = 40, REFERRERS = 10, DOMINATORS = 12, MANY = 1 << 16 };
 
 HI_DEFINE_GUARD(struct hi_referrers *, hi_referrers_destroy)
-HI_DEFINE_GUARD(struct hi_evidence_chain *, hi_evidence_chain_destroy)
 
 static size_t rows(const struct hi_inspection *in, size_t usual)
 {
@@ -38,10 +32,8 @@ static enum hi_status add_fields(struct hi_inspection *in, hi_node node,
 
 	if (!fields || !shown)
 		return hi_fail_memory(err, "fields");
-	status = in->stored ? hi_stored_fields(in, node, fields, max, &n,
-					       &r->n_fields_total, err)
-			    : hi_typing_fields(in->typing, in->graph, node, fields, max,
-					       &n, &r->n_fields_total, err);
+	status = in->source->list_fields(in, node, fields, max, &n, &r->n_fields_total,
+					 err);
 	if (status != HI_OK)
 		return status;
 	for (size_t i = 0; i < n; i++) {
@@ -57,7 +49,7 @@ static enum hi_status add_fields(struct hi_inspection *in, hi_node node,
 		if (shown[i].points)
 			shown[i].to = hi_node_info(in->graph, in->dominators, f->to);
 	}
-	r->values_missing = in->stored && !hi_stored_has_contents(in);
+	r->values_missing = !in->source->has_values(in);
 	r->fields = shown;
 	r->n_fields = n;
 	return HI_OK;
@@ -90,7 +82,7 @@ static enum hi_status add_referrers(struct hi_inspection *in, hi_node node,
 			continue;
 		links[n++] = (struct hi_explain_link){
 			.info = hi_node_info(in->graph, in->dominators, found->from[i]),
-			.text = hi_words_edge(in, found->from[i], node),
+			.text = hi_path_text_of_edge(in, found->from[i], node),
 			.grade = found->grade[i]};
 	}
 	r->referrers = links;
@@ -102,8 +94,8 @@ static enum hi_status add_referrers(struct hi_inspection *in, hi_node node,
 static const char *name_in_chain(struct hi_inspection *in, hi_node node, hi_node next)
 {
 	return next == HI_NODE_NONE || next == in->graph->super_root
-		       ? hi_words_name(in, node)
-		       : hi_words_edge(in, next, node);
+		       ? hi_path_text_from_root(in, node)
+		       : hi_path_text_of_edge(in, next, node);
 }
 
 static enum hi_status add_dominators(struct hi_inspection *in, hi_node node,
@@ -131,77 +123,17 @@ static enum hi_status add_dominators(struct hi_inspection *in, hi_node node,
 	return HI_OK;
 }
 
-static enum hi_status add_proof(struct hi_inspection *in, hi_node node,
-				struct hi_explain_report *r, struct hi_error *err)
-{
-	HI_GUARD(hi_evidence_chain_destroy) struct hi_evidence_chain *type_chain = NULL;
-	struct hi_explain_step *steps;
-	enum hi_status status =
-		hi_evidence_chain_find(in->typing, in->graph, node, &type_chain, err);
-
-	if (status != HI_OK)
-		return status;
-	steps = hi_arena_alloc(&in->arena, (type_chain->n_steps + 1) * sizeof(*steps));
-	if (!steps)
-		return hi_fail_memory(err, "chain of evidence");
-	for (size_t i = 0; i < type_chain->n_steps; i++) {
-		const struct hi_evidence_step *step = &type_chain->steps[i];
-
-		steps[i] = (struct hi_explain_step){
-			.info = hi_node_info(in->graph, in->dominators, step->from),
-			.text = hi_arena_strdup(&in->arena, step->field),
-			.says = hi_arena_strdup(&in->arena, step->inferred.type),
-			.origin = step->inferred.origin,
-			.is_believed = step->inferred.is_accepted};
-		if (!steps[i].text || !steps[i].says)
-			return hi_fail_memory(err, "chain of evidence");
-	}
-	r->steps = steps;
-	r->n_steps = type_chain->n_steps;
-	r->gap = type_chain->gap;
-	r->left_out = type_chain->left_out;
-	return HI_OK;
-}
-
-static enum hi_status add_facts(struct hi_inspection *in, hi_node node,
-				struct hi_explain_report *r, struct hi_error *err)
-{
-	struct hi_facts *facts = hi_facts_open(in->typing, in->graph);
-	struct hi_runtime_facts f;
-	bool known = hi_facts_read(facts, node, &f);
-
-	hi_facts_close(facts);
-	if (!known)
-		return HI_OK;
-	r->id = f.address;
-	r->counts = f.counts;
-	r->counted = f.counted;
-	r->name = hi_arena_strdup(&in->arena, f.name);
-	r->value = hi_arena_strdup(&in->arena, f.value);
-	return r->name && r->value ? HI_OK : hi_fail_memory(err, "facts of an object");
-}
-
 static enum hi_status explain_node(struct hi_inspection *in, hi_node node,
 				   struct hi_explain_report *r, struct hi_error *err)
 {
-	char text[512] = "";
 	enum hi_status status;
 
 	r->info = hi_node_info(in->graph, in->dominators, node);
-	if (r->info.sort == HI_NODE_OBJECT) {
+	if (r->info.sort == HI_NODE_OBJECT)
 		r->conflict = in->graph->objects->flags[node] & HI_OBJECT_CONFLICT;
-		if (!in->stored)
-			hi_typing_explain_type(in->typing, in->graph, node, text,
-					       sizeof(text));
-		r->evidence = hi_arena_strdup(&in->arena, text);
-		if (!r->evidence)
-			return hi_fail_memory(err, "evidence");
-	}
 	status = add_fields(in, node, r, err);
-	if (status == HI_OK && r->info.sort == HI_NODE_OBJECT && !in->stored)
-		status = add_facts(in, node, r, err);
-	if (status == HI_OK && r->info.sort == HI_NODE_OBJECT && !in->stored)
-		status = add_proof(in, node, r, err);
+	if (status == HI_OK && r->info.sort == HI_NODE_OBJECT)
+		status = in->source->explain_object(in, node, r, err);
 	if (status == HI_OK)
 		status = add_referrers(in, node, r, err);
 	if (status == HI_OK)
@@ -214,7 +146,6 @@ static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
 				     struct hi_error *err)
 {
 	const struct hi_objects *o = in->graph->objects;
-	char text[512] = "";
 	uint64_t front;
 
 	r->state = o->flags[node] & HI_OBJECT_INTERNAL ? "internal"
@@ -228,10 +159,8 @@ static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
 		r->because = "some of the live memory could not be read, or the heap is "
 			     "damaged: "
 			     "what is missing may lead there";
-	else if (r->is_likely && !in->stored) {
-		hi_typing_explain_likely(in->typing, in->graph, node, text, sizeof(text));
-		r->because = hi_arena_strdup(&in->arena, text);
-	}
+	else if (r->is_likely)
+		r->because = in->source->explain_likely(in, node);
 	r->block = hi_objects_address(o, node);
 	r->usable = hi_objects_usable(o, node);
 	r->cost = hi_objects_cost(o, node);
@@ -272,6 +201,7 @@ static enum hi_status explain_other(struct hi_inspection *in, struct hi_explain_
 							    "free_tcache", "free_fastbin",
 							    "free_bin",	   "free_top"};
 	struct hi_block block;
+	bool found = false;
 	enum hi_status status;
 	hi_node root = find_root(in->graph, r->address, &r->offset);
 
@@ -280,20 +210,14 @@ static enum hi_status explain_other(struct hi_inspection *in, struct hi_explain_
 		r->state = "variable";
 		return explain_node(in, root, r, err);
 	}
-	if (in->stored && root == HI_NODE_NONE)
-		return hi_fail(err, HI_NOT_FOUND, 0,
-			       "0x%" PRIx64
-			       " is in no object and no variable of this snapshot; for "
-			       "other addresses, use the process or a core file",
-			       r->address);
-	status = in->stored ? HI_NOT_FOUND : hi_blocks_find(in, r->address, &block, err);
-	if (status != HI_OK && status != HI_NOT_FOUND)
+	status = in->source->find_block(in, r->address, &block, &found, err);
+	if (status != HI_OK && (status != HI_NOT_FOUND || root == HI_NODE_NONE))
 		return status;
-	if (status == HI_NOT_FOUND && root != HI_NODE_NONE) {
+	if (!found && root != HI_NODE_NONE) {
 		r->state = "variable";
 		return explain_node(in, root, r, err);
 	}
-	if (status == HI_OK) {
+	if (found) {
 		r->state = states[block.state];
 		r->block = block.addr;
 		r->usable = block.usable;
@@ -303,23 +227,6 @@ static enum hi_status explain_other(struct hi_inspection *in, struct hi_explain_
 		r->state = *r->mapping ? "mapped" : "unmapped";
 	}
 	return HI_OK;
-}
-
-static const char *mapping_name(struct hi_inspection *in, uint64_t address)
-{
-	const struct hi_mapping *m =
-		in->stored ? NULL : hi_image_mapping_at(in->image, address);
-	static const char *const kinds[] = {"anonymous memory",
-					    "a file",
-					    "[heap]",
-					    "[stack]",
-					    "[vdso]",
-					    "shared memory",
-					    "a mapping of the kernel"};
-
-	if (!m)
-		return "";
-	return m->path && *m->path ? m->path : kinds[m->kind];
 }
 
 /* Of what is in no object, the variables of --under alone. */
@@ -352,7 +259,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_report_heade
 
 	if (!hi_lookup_is_address(in->options->argument, &r.address))
 		return hi_fail(err, HI_USAGE, 0, "not an address"); /* checked before */
-	r.mapping = mapping_name(in, r.address);
+	r.mapping = in->source->mapping_name(in, r.address);
 	node = hi_objects_find(in->graph->objects, r.address, &offset);
 	if (in->shown != in->reach && !is_asked_for(in, node, r.address))
 		return hi_fail(err, HI_NOT_FOUND, r.address,

@@ -1,53 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/export.h"
 
-#include "census/graph/edge_name.h"
 #include "cli/command.h"
-#include "session/mapped_files.h"
 #include "cli/series_file.h"
-#include "decode/describe/edge_labels.h"
-#include "session/snapshot/source.h"
+#include "session/edge_text.h"
+#include "session/mapped_files.h"
 
 /* What the writers ask for: names of edges, mapped files, a place for warnings. */
 struct export_feed {
 	struct hi_inspection *in;
-	struct hi_edge_labels *labels;		     /* NULL: of a snapshot file */
-	struct HI_VECTOR(struct hi_edge_name) names; /* those of one node */
-	struct hi_edge_texts texts;
+	struct hi_edge_text_reader labels;
 };
-
-static enum hi_status stored_labels(struct export_feed *feed, hi_node node,
-				    const char **texts, struct hi_error *err)
-{
-	const struct hi_graph *g = feed->in->graph;
-	uint32_t n = hi_graph_edges(g, node).count;
-
-	if (!hi_vector_reserve(&feed->names, n))
-		return hi_fail_memory(err, "labels");
-	for (uint32_t i = 0; i < n; i++)
-		feed->names.items[i] =
-			hi_snapshot_edge_name(feed->in->stored->snapshot, g, node, i);
-	return hi_edge_names_texts(&feed->texts, feed->names.items, n, texts)
-		       ? HI_OK
-		       : hi_fail_memory(err, "labels");
-}
 
 static enum hi_status feed_labels(void *arg, hi_node node, const char **texts,
 				  struct hi_error *err)
 {
 	struct export_feed *feed = arg;
 
-	return feed->labels ? hi_edge_labels_of(feed->labels, node, texts, err)
-			    : stored_labels(feed, node, texts, err);
-}
-
-static enum hi_status open_export_labels(struct export_feed *feed, struct hi_error *err)
-{
-	struct hi_inspection *in = feed->in;
-
-	if (in->stored)
-		return hi_snapshot_open_labels(in->stored->snapshot, in->graph, err);
-	return hi_edge_labels_create(in->typing, in->graph, &feed->labels, err);
+	return hi_edge_text_read(&feed->labels, node, texts, err);
 }
 
 static enum hi_status feed_mapped_files(void *arg, const struct hi_mapped_file **ret,
@@ -93,12 +63,10 @@ enum hi_status hi_export_inspection(struct hi_inspection *in,
 	enum hi_status status;
 
 	hi_inspect_phase(in, "export");
-	status = open_export_labels(&feed, err);
+	status = hi_edge_text_open(in, &feed.labels, err);
 	if (status == HI_OK)
 		status = hi_export_write(&x, err);
-	hi_edge_labels_destroy(feed.labels);
-	hi_vector_free(&feed.names);
-	hi_vector_free(&feed.texts);
+	hi_edge_text_close(&feed.labels);
 	return status;
 }
 

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "cli/options.h"
 #include "cli/run.h"
 
 /* A descriptor that is closed at the start would be the next file that is

@@ -13,7 +13,7 @@
 
 #include <argp.h>
 
-#include "cli/options.h"
+#include "session/options.h"
 
 enum hi_option_key {
 	HI_OPT_CORE = 0x100,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "census/snapshot/snapshot_series.h"
 #include "cli/command.h"
@@ -187,7 +188,8 @@ static void split_census(char *arg, const char **census_ret)
 {
 	char *at = strrchr(arg, '@');
 
-	if (!at || at == arg || !hi_stored_is_census(at + 1) || access(arg, F_OK) == 0)
+	if (!at || at == arg || !hi_snapshot_source_is_census(at + 1) ||
+	    access(arg, F_OK) == 0)
 		return;
 	*at = 0;
 	if (is_snapshot(arg))
@@ -198,7 +200,7 @@ static void split_census(char *arg, const char **census_ret)
 
 static int take_census(struct hi_options *o, const char *text)
 {
-	if (hi_stored_is_census(text))
+	if (hi_snapshot_source_is_census(text))
 		return hi_option_take_once("--census", text, &o->census);
 	hi_option_wrong("--census %s: not a number, first, last or peak", text);
 	return HI_OPTION_SAID;

@@ -2,6 +2,7 @@
 /* The values of options that only some commands take. */
 #include <string.h>
 
+#include "base/parse.h"
 #include "cli/option_table.h"
 #include "cli/profile_options.h"
 #include "cli/safepoint_options.h"

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/files.h"
+#include "base/parse.h"
 #include "report/formats/text.h"
 
 /* What a signal that ends us must remove; NULL: nothing. */

@@ -8,9 +8,9 @@
 
 #include <stdio.h>
 
-#include "cli/options.h"
 #include "report/formats/text.h"
 #include "report/views/display.h"
+#include "session/options.h"
 
 struct hi_output {
 	FILE *file;

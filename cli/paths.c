@@ -80,12 +80,13 @@ static enum hi_status fill_way(struct hi_inspection *in, const struct hi_path *p
 		return hi_fail_memory(err, "ways");
 	way->n_steps = path->length;
 	way->worst = path->worst;
-	way->text = hi_words_way(in, path->nodes, path->length);
+	way->text = hi_path_text_of_nodes(in, path->nodes, path->length);
 	for (size_t i = 0; i < path->length; i++) {
 		way->steps[i].info =
 			hi_node_info(in->graph, in->dominators, path->nodes[i]);
 		way->steps[i].edge =
-			i ? hi_words_edge(in, path->nodes[i - 1], path->nodes[i]) : "";
+			i ? hi_path_text_of_edge(in, path->nodes[i - 1], path->nodes[i])
+			  : "";
 	}
 	return HI_OK;
 }

@@ -142,10 +142,9 @@ static enum hi_status copy_rows(struct hi_query *q, struct hi_result *result,
 
 /* ---- as a page, and as a document ---- */
 
-static void show_head(const struct hi_inspection *in,
-		      const struct hi_report_header *header, struct hi_page *page)
+static void show_head(const struct hi_report_header *header, struct hi_page *page)
 {
-	if (!in->stored) {
+	if (!header->file) {
 		hi_report_header_facts(header, page, false);
 		hi_page_blank(page);
 		return;
@@ -179,7 +178,7 @@ static enum hi_status fill_page(struct hi_inspection *in,
 	const struct hi_result_column *columns = hi_query_columns(q, &n);
 	enum hi_status status;
 
-	show_head(in, header, page);
+	show_head(header, page);
 	status = hi_result_begin(result, (struct hi_result_target){.page = page}, columns,
 				 n, hi_lookup_top(in->options, TOP), err);
 	if (status == HI_OK)
@@ -283,9 +282,7 @@ static enum hi_status write_answer(struct hi_inspection *in,
 	}
 	hi_query_close(hi_take(q));
 	hi_query_feed_end(&feed);
-	if (status == HI_OK)
-		status = hi_stored_check(in, err);
-	return status == HI_OK ? hi_image_check(in->image, err) : status;
+	return status == HI_OK ? hi_inspect_check(in, err) : status;
 }
 
 const struct hi_command hi_command_query = {

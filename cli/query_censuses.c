@@ -86,7 +86,7 @@ static enum hi_status read_file(struct hi_query_censuses *c, struct hi_inspectio
 		struct hi_query_census to = {.number = e->point.number,
 					     .time_ns = e->point.time_ns,
 					     .has_ids = e->point.number ==
-							in->stored->census};
+							in->census_number};
 
 		if (to.has_ids)
 			status = add_whole(c, in->graph, this_one, true, to, err);
@@ -104,7 +104,7 @@ enum hi_status hi_query_read_censuses(struct hi_query_censuses *c,
 {
 	enum hi_status status;
 
-	if (in->stored && in->stored->census)
+	if (in->census_number)
 		status = read_file(c, in, this_one, err);
 	else
 		status = add_whole(c, in->graph, this_one, true,
@@ -123,7 +123,7 @@ enum hi_status hi_query_read_marks(struct hi_inspection *in,
 	HI_GUARD(hi_snapshots_close) struct hi_snapshots *s = NULL;
 	enum hi_status status;
 
-	if (!in->stored || !in->stored->census)
+	if (!in->census_number)
 		return HI_OK;
 	status = hi_snapshots_open(in->options->file, &s, err);
 	return status == HI_OK ? hi_snapshots_read_marks(s, ret, err) : status;

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/query_source.h"
 
-#include "decode/describe/edge_labels.h"
 #include "decode/inference/audit.h"
-#include "decode/layouts/extent.h"
 #include "session/retainers/named_bins.h"
 #include "session/retainers/retaining.h"
-#include "session/snapshot/source.h"
 
 static enum hi_status feed_dominators(void *arg, const struct hi_dominators **ret,
 				      struct hi_error *err)
@@ -16,9 +13,7 @@ static enum hi_status feed_dominators(void *arg, const struct hi_dominators **re
 
 	hi_inspect_phase(in, "dominators");
 	if (!in->dominators)
-		status = in->stored ? hi_stored_dominators(in, err)
-				    : hi_dominators_compute(in->graph, in->reach,
-							    &in->dominators, err);
+		status = in->source->compute_dominators(in, err);
 	hi_inspect_phase(in, "query");
 	*ret = in->dominators;
 	return status;
@@ -31,15 +26,11 @@ static enum hi_status feed_census(void *arg, const struct hi_census **ret,
 	const struct hi_dominators *d;
 	enum hi_status status = HI_OK;
 
-	/* A snapshot file has it with retained sizes; else it is computed, which needs
-	 * dominators. */
-	if (!in->census &&
-	    !(in->stored && hi_snapshot_has(in->stored->snapshot, "census")))
+	/* A file has it with retained sizes; who computes it needs these. */
+	if (!in->census && !in->source->has_census(in))
 		status = feed_dominators(arg, &d, err);
 	if (!in->census && status == HI_OK)
-		status = in->stored ? hi_stored_census(in, err)
-				    : hi_census_by_type(in->graph, in->reach,
-							in->dominators, &in->census, err);
+		status = in->source->compute_census(in, err);
 	*ret = in->census;
 	return status;
 }
@@ -122,34 +113,21 @@ static enum hi_status feed_bins(void *arg, struct hi_query_sets *ret,
 
 /* ---- labels and used bytes ---- */
 
-static enum hi_status open_query_labels(struct hi_query_feed *feed, struct hi_error *err)
-{
-	struct hi_inspection *in = feed->in;
-	enum hi_status status = HI_OK;
-
-	if (feed->has_labels)
-		return HI_OK;
-	if (in->stored)
-		status = hi_snapshot_open_labels(in->stored->snapshot, in->graph, err);
-	else
-		status = hi_edge_labels_create(in->typing, in->graph, &feed->labels, err);
-	feed->has_labels = status == HI_OK;
-	return status;
-}
-
-/* All edges of a node are named together: that costs as much as one of them. */
+/* All of a node at once: they cost as much as one. */
 static enum hi_status read_labels(struct hi_query_feed *feed, hi_node node,
 				  struct hi_error *err)
 {
 	uint32_t n = hi_graph_edges(feed->in->graph, node).count;
-	enum hi_status status;
+	enum hi_status status = HI_OK;
 
-	if (feed->node == node)
-		return HI_OK;
+	if (!feed->labels.in)
+		status = hi_edge_text_open(feed->in, &feed->labels, err);
+	if (status != HI_OK || feed->node == node)
+		return status;
 	feed->node = HI_NODE_NONE;
 	if (!hi_vector_reserve(&feed->texts, n))
 		return hi_fail_memory(err, "names of edges");
-	status = hi_edge_labels_of(feed->labels, node, feed->texts.items, err);
+	status = hi_edge_text_read(&feed->labels, node, feed->texts.items, err);
 	if (status == HI_OK)
 		feed->node = node;
 	return status;
@@ -159,16 +137,8 @@ static enum hi_status feed_label(void *arg, hi_node node, uint32_t index,
 				 const char **ret, struct hi_error *err)
 {
 	struct hi_query_feed *feed = arg;
-	struct hi_inspection *in = feed->in;
-	enum hi_status status = open_query_labels(feed, err);
+	enum hi_status status = read_labels(feed, node, err);
 
-	if (status == HI_OK && in->stored) {
-		*ret = hi_snapshot_label(in->stored->snapshot, in->graph, node, index,
-					 feed->stored_label);
-		return HI_OK;
-	}
-	if (status == HI_OK)
-		status = read_labels(feed, node, err);
 	if (status == HI_OK)
 		*ret = feed->texts.items[index];
 	return status;
@@ -178,17 +148,10 @@ static enum hi_status feed_used_bytes(void *arg, hi_node object, uint64_t *ret,
 				      struct hi_error *err)
 {
 	struct hi_inspection *in = ((struct hi_query_feed *)arg)->in;
-	enum hi_status status = HI_OK;
+	enum hi_status status = in->source->open_used_bytes(in, err);
 
-	if (!in->stored) {
-		*ret = hi_typing_live_bytes(in->typing, in->graph, object);
-		return HI_OK;
-	}
-	if (!in->stored->used)
-		status = hi_snapshot_used(in->stored->snapshot, in->graph,
-					  &in->stored->used, err);
 	if (status == HI_OK)
-		*ret = in->stored->used ? hi_stored_used(in, object) : UINT64_MAX;
+		*ret = in->source->used_bytes(in, object);
 	return status;
 }
 
@@ -197,17 +160,11 @@ static enum hi_status feed_used_bytes(void *arg, hi_node object, uint64_t *ret,
 static enum hi_status compare_contents(struct hi_query_feed *feed, struct hi_error *err)
 {
 	struct hi_inspection *in = feed->in;
-	struct hi_contents_options options = {.threads = in->options->threads,
-					      .marks = &feed->alike};
-	struct hi_waste *waste = NULL;
 	enum hi_status status;
 
 	hi_inspect_phase(in, "comparing contents");
-	status = hi_contents_compare(in->image, in->typing, in->graph, in->reach,
-				     &options, &waste, err);
-	hi_waste_destroy(waste);
+	status = in->source->find_equal(in, &feed->alike, &feed->equal, err);
 	hi_inspect_phase(in, "query");
-	feed->equal = feed->alike.equal;
 	return status;
 }
 
@@ -218,8 +175,7 @@ static enum hi_status feed_equal_object(void *arg, hi_node object, hi_node *ret,
 	enum hi_status status = HI_OK;
 
 	if (!feed->has_equal)
-		status = feed->in->stored ? hi_stored_equal(feed->in, &feed->equal, err)
-					  : compare_contents(feed, err);
+		status = compare_contents(feed, err);
 	if (status != HI_OK)
 		return status;
 	feed->has_equal = true;
@@ -233,7 +189,7 @@ static enum hi_status feed_audit(void *arg, const struct hi_audit **ret,
 {
 	struct hi_query_feed *feed = arg;
 	struct hi_inspection *in = feed->in;
-	enum hi_status status = hi_stored_refuse(in, "audit", err);
+	enum hi_status status = in->source->require_image(in, "audit", err);
 
 	if (status == HI_OK && !feed->has_audit)
 		status = hi_runtime_audit(in->typing, in->runtime, in->graph,
@@ -273,7 +229,7 @@ void hi_query_feed_end(struct hi_query_feed *feed)
 	hi_query_censuses_free(&feed->censuses);
 	hi_snapshots_marks_free(&feed->marks);
 	hi_audit_deinit(&feed->audit);
-	hi_edge_labels_destroy(feed->labels);
+	hi_edge_text_close(&feed->labels);
 	hi_vector_free(&feed->texts);
 	hi_contents_marks_free(&feed->alike);
 	hi_bins_destroy(feed->bins);

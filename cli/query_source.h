@@ -6,10 +6,10 @@
 
 #include "base/interner.h"
 #include "base/vector.h"
-#include "census/graph/edge_name.h"
 #include "census/retainers/bins.h"
 #include "decode/usage/contents.h"
 #include "query/query.h"
+#include "session/edge_text.h"
 #include "session/inspect.h"
 
 /* Zero-initialised is empty. */
@@ -20,13 +20,10 @@ struct hi_query_censuses {
 
 struct hi_query_feed {
 	struct hi_inspection *in;
-	struct hi_query_source source; /* filled by hi_query_feed_begin */
-	/* Of a process or core: the labels of one node. */
-	struct hi_edge_labels *labels;
-	bool has_labels;
-	hi_node node;
+	struct hi_query_source source;	   /* filled by hi_query_feed_begin */
+	struct hi_edge_text_reader labels; /* its `in` NULL: not opened */
+	hi_node node;			   /* whose labels are in texts */
 	struct hi_query_texts HI_VECTOR(const char *) texts;
-	char stored_label[HI_EDGE_TEXT]; /* the last one */
 	uint64_t time_ns;
 	struct hi_query_censuses censuses;
 	struct hi_snapshots_marks marks;

@@ -2,7 +2,6 @@
 #include "cli/command.h"
 #include "session/lookup.h"
 #include "session/retained_names.h"
-#include "session/snapshot/source.h"
 
 /* Exact where one type is asked for: a walk that leaves its objects out. */
 static enum hi_status exact_bytes(struct hi_inspection *in, const struct hi_type_set *set,
@@ -44,9 +43,10 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_report_heade
 			  struct hi_error *err)
 {
 	struct hi_retained_report *report = NULL;
-	enum hi_status status = hi_stored_has_answer(in)
-					? hi_stored_retained(in, header, &report, err)
-					: make_report(in, header, &report, err);
+	enum hi_status status =
+		in->source->has_answer(in)
+			? in->source->read_retained(in, header, &report, err)
+			: make_report(in, header, &report, err);
 
 	if (status != HI_OK)
 		return status;

@@ -9,8 +9,7 @@
 #include "cli/command.h"
 #include "cli/decoder.h"
 #include "cli/series.h"
-#include "session/heading.h"
-#include "session/snapshot/source.h"
+#include "session/inspect.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 HI_DEFINE_GUARD(struct hi_page *, hi_page_destroy)
@@ -80,9 +79,7 @@ static enum hi_status tell(struct hi_inspection *in,
 		hi_json_init(&json, output->file);
 		status = o->command->run(in, header, NULL, &json, err);
 		if (status == HI_OK)
-			status = hi_stored_check(in, err);
-		if (status == HI_OK)
-			status = hi_image_check(in->image, err);
+			status = hi_inspect_check(in, err);
 		if (status == HI_OK && ((!hi_json_finish(&json) && json.failed) ||
 					hi_inspect_lost_something(in)))
 			return hi_fail_memory(err, "JSON");
@@ -93,9 +90,7 @@ static enum hi_status tell(struct hi_inspection *in,
 		return hi_fail_memory(err, "page");
 	status = o->command->run(in, header, page, NULL, err);
 	if (status == HI_OK)
-		status = hi_stored_check(in, err);
-	if (status == HI_OK)
-		status = hi_image_check(in->image, err);
+		status = hi_inspect_check(in, err);
 	if (status == HI_OK && hi_inspect_lost_something(in))
 		return hi_fail_memory(err, "report");
 	if (status == HI_OK)
@@ -119,7 +114,7 @@ static int decode(struct hi_inspection *in, struct hi_output *output)
 	if (hi_inspect_finish(in, options->command->wanted, &err) != HI_OK)
 		return say_error(&err);
 	hi_inspect_phase(in, "report");
-	if (hi_heading_make(in, &header, &err) != HI_OK ||
+	if (hi_inspect_make_head(in, &header, &err) != HI_OK ||
 	    tell(in, &header, output, &err) != HI_OK ||
 	    hi_output_commit(output, &err) != HI_OK)
 		return say_error(&err);

@@ -38,11 +38,11 @@ struct series {
 	char *exe;
 	struct hi_series_sinks sinks;
 	struct hi_series_store store; /* of snap */
-	struct hi_keep keep;
+	struct hi_census_cache census_cache;
 	struct hi_marks marks;
 	int pidfd;
-	struct hi_moment first; /* the axes begin at the first sample */
-	uint64_t last_at_ns;	/* on the axis */
+	struct hi_timestamp first; /* the axes begin at the first sample */
+	uint64_t last_at_ns;	   /* on the axis */
 	uint64_t cpu_ns, wall_ns;
 	uint64_t began_ns; /* the schedule, CLOCK_MONOTONIC */
 	uint64_t due;	   /* number of the next census in it, from 0 */
@@ -65,7 +65,7 @@ static bool has_exited(const struct series *s)
 
 static uint64_t now_ns(const struct series *s)
 {
-	return hi_moment_now(s->options->pid).wall_ns;
+	return hi_timestamp_now(s->options->pid).wall_ns;
 }
 
 static void say(struct series *s, const char *fmt, ...)
@@ -101,7 +101,7 @@ static enum hi_status store(struct series *s, struct hi_inspection *in,
 
 /* A moment on the axis, which begins with the first sample; never before the last one.
  * number: the sample that it belongs to, from 1. */
-static uint64_t place(struct series *s, struct hi_moment when, uint64_t number)
+static uint64_t place(struct series *s, struct hi_timestamp when, uint64_t number)
 {
 	uint64_t at;
 
@@ -193,7 +193,7 @@ static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t 
 		status = hi_series_sinks_sample(&s->sinks, &s->header, &sample, err);
 	if (status != HI_OK)
 		return status;
-	s->keep.samples = ++s->samples;
+	s->census_cache.samples = ++s->samples;
 	s->failures = 0;
 	return HI_OK;
 }
@@ -220,7 +220,7 @@ static void limit_waiting(struct series *s)
 /* Is there a signal or a mark? */
 static bool is_called(const struct series *s)
 {
-	struct pollfd fd = {.fd = s->keep.interrupt_fd, .events = POLLIN};
+	struct pollfd fd = {.fd = s->census_cache.interrupt_fd, .events = POLLIN};
 
 	return fd.fd > 0 && poll(&fd, 1, 0) > 0;
 }
@@ -235,7 +235,8 @@ static bool ran_out(struct series *s, enum hi_status status)
 /* The time was what was left of the series, which nobody has asked for. */
 static enum hi_status ended_empty(struct series *s, struct hi_error *err)
 {
-	uint64_t hits = s->keep.place ? hi_stop_place_hits(s->keep.place) : UINT64_MAX;
+	uint64_t hits = s->census_cache.place ? hi_stop_place_hits(s->census_cache.place)
+					      : UINT64_MAX;
 	char time[24], count[32], often[80] = "";
 
 	if (hits == 0)
@@ -258,7 +259,7 @@ static enum hi_status take_sample(struct series *s, struct hi_error *err)
 	enum hi_status status;
 
 	/* What grows while this census is made is for the next one. */
-	s->lowest = hi_moment_anonymous(s->options->pid);
+	s->lowest = hi_process_anonymous_bytes(s->options->pid);
 	limit_waiting(s);
 	status = hi_inspect_open(&s->inner, command->wanted_in_series, &in, err);
 
@@ -307,7 +308,7 @@ static void schedule(struct series *s)
 
 static bool has_grown(struct series *s)
 {
-	uint64_t now = hi_moment_anonymous(s->options->pid);
+	uint64_t now = hi_process_anonymous_bytes(s->options->pid);
 
 	if (now == UINT64_MAX)
 		return false;
@@ -370,7 +371,7 @@ static enum hi_status take_marks(struct series *s, struct hi_error *err)
 	struct hi_mark mark;
 
 	while (status == HI_OK && hi_marks_take(&s->marks, &mark)) {
-		struct hi_moment now = hi_moment_now(s->options->pid);
+		struct hi_timestamp now = hi_timestamp_now(s->options->pid);
 
 		/* It was sent while a census ran, but no later than now. */
 		if (mark.when.cpu_ns > now.cpu_ns)
@@ -429,7 +430,8 @@ static enum hi_status wait_for_next(struct series *s, enum hi_series_end *end_re
 /* While a census is made nobody waits: some hits have no sample. */
 static void say_missed(struct series *s)
 {
-	uint64_t hits = s->keep.place ? hi_stop_place_hits(s->keep.place) : UINT64_MAX;
+	uint64_t hits = s->census_cache.place ? hi_stop_place_hits(s->census_cache.place)
+					      : UINT64_MAX;
 	uint64_t every = s->options->safepoint.at.every;
 	char count[32];
 
@@ -449,7 +451,7 @@ static enum hi_status finish(struct series *s, enum hi_series_end end,
 		[HI_SERIES_STOPPED] = "stopped by a signal",
 		[HI_SERIES_FAILED] = "it cannot go on",
 	};
-	uint64_t at = place(s, hi_moment_now(s->options->pid), s->samples + 1);
+	uint64_t at = place(s, hi_timestamp_now(s->options->pid), s->samples + 1);
 	enum hi_status status =
 		hi_series_sinks_end(&s->sinks, &s->header, end, at, s->samples, err);
 
@@ -503,12 +505,12 @@ static enum hi_status watch_calls(struct series *s, struct hi_error *err)
 	const int fds[] = {hi_series_signals_fd(), s->marks.fd};
 	struct epoll_event event = {.events = EPOLLIN};
 
-	s->keep.interrupt_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (s->keep.interrupt_fd < 0)
+	s->census_cache.interrupt_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->census_cache.interrupt_fd < 0)
 		return hi_fail_errno(err, "epoll");
 	for (size_t i = 0; i < 2; i++)
-		if (fds[i] >= 0 &&
-		    epoll_ctl(s->keep.interrupt_fd, EPOLL_CTL_ADD, fds[i], &event) != 0)
+		if (fds[i] >= 0 && epoll_ctl(s->census_cache.interrupt_fd, EPOLL_CTL_ADD,
+					     fds[i], &event) != 0)
 			return hi_fail_errno(err, "epoll");
 	return HI_OK;
 }
@@ -524,12 +526,12 @@ static enum hi_status open_place(struct series *s, struct hi_error *err)
 	status = watch_calls(s, err);
 	if (status == HI_OK)
 		status = hi_stop_place_open(s->options, &s->options->safepoint.at,
-					    &s->keep.place, err);
+					    &s->census_cache.place, err);
 	if (status != HI_OK)
 		return status;
-	hi_freeze_waiting_text(s->keep.place, text);
+	hi_freeze_waiting_text(s->census_cache.place, text);
 	say(s, "%s", text);
-	s->exe = hi_strdup(s->keep.place->target->exe);
+	s->exe = hi_strdup(s->census_cache.place->target->exe);
 	s->header.exe = s->exe ? s->exe : "";
 	return HI_OK;
 }
@@ -558,8 +560,8 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 	if (status != HI_OK)
 		return status;
 	s.inner.quiet = true;
-	s.inner.keep = &s.keep;
-	s.keep.pidfd = s.pidfd;
+	s.inner.census_cache = &s.census_cache;
+	s.census_cache.pidfd = s.pidfd;
 	s.header = (struct hi_series_header){.pid = (int)options->pid,
 					     .exe = "",
 					     .pure = options->profile.pure,
@@ -568,7 +570,7 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 					     .axis = options->series.axis};
 	status = hi_series_signals_watch(err);
 	if (status == HI_OK)
-		status = hi_sleepers_create(&s.keep.sleepers, err);
+		status = hi_sleepers_create(&s.census_cache.sleepers, err);
 	if (status == HI_OK)
 		status = hi_series_sinks_open(options, &s.sinks, err);
 	if (status == HI_OK && options->command->id == HI_COMMAND_SNAP) {
@@ -587,9 +589,9 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 		hi_series_store_close(&s.store);
 	}
 	*partial_ret = s.partial;
-	if (s.keep.interrupt_fd > 0)
-		close(s.keep.interrupt_fd);
-	hi_keep_free(&s.keep);
+	if (s.census_cache.interrupt_fd > 0)
+		close(s.census_cache.interrupt_fd);
+	hi_census_cache_free(&s.census_cache);
 	close(s.pidfd);
 	free(s.exe);
 	return status;

@@ -64,7 +64,7 @@ enum hi_status hi_series_file_each(const struct hi_snapshots *s, hi_series_file_
 struct hi_leak_totals hi_series_file_leaks(const struct hi_snapshots_entry *entry,
 					   const struct hi_snapshot *snapshot)
 {
-	struct hi_leak_totals ret = hi_stored_leak_sums(snapshot);
+	struct hi_leak_totals ret = hi_snapshot_source_leak_sums(snapshot);
 
 	ret.certain.bytes = entry->point.leaked;
 	return ret;
@@ -129,7 +129,8 @@ static enum hi_status begin(struct profile *p, const struct hi_series_file_censu
 
 	snprintf(job, sizeof(job), "%.160s pid %d by type%s", hi_base_name(exe),
 		 (int)hi_snapshot_number(c->snapshot, "head.pid", 0),
-		 hi_stored_heap_is_known(c->snapshot) ? "" : HI_SERIES_LOWER_BOUND);
+		 hi_snapshot_source_heap_is_known(c->snapshot) ? ""
+							       : HI_SERIES_LOWER_BOUND);
 	return hi_hp_create(p->fd, p->key_fd, &hp_header, &p->hp, err);
 }
 

@@ -4,9 +4,9 @@
 #define HI_CLI_SERIES_FILE_H
 
 #include "census/snapshot/snapshot_series.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "report/views/series.h"
+#include "session/options.h"
 
 /* A census as its sums have it (or its graph's, where they are lost); owned. */
 struct hi_series_file_census {

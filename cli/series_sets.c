@@ -152,7 +152,7 @@ static enum hi_status take_bins(struct hi_inspection *in, const struct hi_bins *
 
 		if (!members)
 			return hi_fail_memory(err, "rows");
-		hi_set_members(in->options->keep->pool, sum->set, members);
+		hi_set_members(in->options->census_cache->pool, sum->set, members);
 		if (!set_row(&l, sum, members, &s->rows[s->n_rows]))
 			return hi_fail_memory(err, "rows");
 		s->n_rows++;
@@ -169,13 +169,13 @@ enum hi_status hi_series_roots(struct hi_inspection *in, struct hi_series_sample
 			       struct hi_error *err)
 {
 	const struct hi_named_roots *roots = in->roots;
-	struct hi_keep *keep = in->options->keep;
+	struct hi_census_cache *census_cache = in->options->census_cache;
 	HI_GUARD(hi_bins_destroy) struct hi_bins *bins = NULL;
 	HI_GUARD(free)
 	struct hi_bin_root *starts = hi_calloc(roots->count + 1, sizeof(*starts));
 	struct hi_bin_options options = {
 		.roots = starts, .n_roots = roots->count, .arg = in};
-	enum hi_status status = hi_keep_pool(keep, err);
+	enum hi_status status = hi_census_cache_make_pool(census_cache, err);
 
 	if (!starts)
 		return hi_fail_memory(err, "bins");
@@ -188,9 +188,9 @@ enum hi_status hi_series_roots(struct hi_inspection *in, struct hi_series_sample
 	if (in->options->profile.pure)
 		options.pure = hi_pure_bytes;
 	if (status == HI_OK)
-		status = hi_bins_compute(in->graph, in->reach, &options, keep->pool,
-					 &bins, err);
+		status = hi_bins_compute(in->graph, in->reach, &options,
+					 census_cache->pool, &bins, err);
 	if (status == HI_OK)
-		status = hi_naming_keep_bins(in, bins, keep->pool, err);
+		status = hi_naming_keep_bins(in, bins, census_cache->pool, err);
 	return status == HI_OK ? take_bins(in, bins, ret, err) : status;
 }

@@ -7,11 +7,11 @@
 #ifndef HI_CLI_SERIES_SINKS_H
 #define HI_CLI_SERIES_SINKS_H
 
-#include "cli/options.h"
 #include "report/formats/hp_writer.h"
 #include "report/formats/series_live.h"
 #include "report/formats/series_text.h"
 #include "report/views/series.h"
+#include "session/options.h"
 
 struct hi_series_file {
 	int fd;		  /* -1: none */

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "session/heading.h"
+#include "session/inspect.h"
 #include "session/snapshot/source.h"
 
 /* Less that nobody wants is not worth a new file. */
@@ -197,10 +197,10 @@ static enum hi_status put_parts(struct hi_series_store *s, struct hi_inspection 
 		.threads = in->options->threads ? in->options->threads : 2,
 		.at = w->end};
 	struct hi_report_header header;
-	enum hi_status status = hi_heading_make(in, &header, err);
+	enum hi_status status = hi_inspect_make_head(in, &header, err);
 
 	if (status == HI_OK)
-		status = hi_stored_write_sums(in, &header, w->fd, w->end, err);
+		status = hi_snapshot_save_totals(in, &header, w->fd, w->end, err);
 	if (status == HI_OK)
 		status = hi_snapshots_commit(w, HI_SNAPSHOTS_TOTALS, &point, err);
 	if (status != HI_OK)
@@ -209,7 +209,7 @@ static enum hi_status put_parts(struct hi_series_store *s, struct hi_inspection 
 	if (!s->graphs[w->n_entries - 1] || point.bytes >= s->too_large)
 		return HI_OK;
 	options.at = w->end;
-	status = hi_stored_write(in, &header, w->fd, &options, err);
+	status = hi_snapshot_save(in, &header, w->fd, &options, err);
 	return status == HI_OK ? hi_snapshots_commit(w, HI_SNAPSHOTS_WHOLE, &point, err)
 			       : status;
 }

@@ -22,7 +22,7 @@ static enum hi_status write_snapshot(struct hi_inspection *in,
 	enum hi_status status;
 
 	hi_inspect_phase(in, "writing the snapshot");
-	status = hi_stored_write(in, header, fd, &options, err);
+	status = hi_snapshot_save(in, header, fd, &options, err);
 	if (status != HI_OK)
 		return status;
 	if (fstat(fd, &st) == 0 && !in->options->quiet)

@@ -150,7 +150,7 @@ static enum hi_status take_types(struct listing *l, struct hi_error *err)
 static enum hi_status take_census(struct listing *l, struct hi_error *err)
 {
 	const char *which = l->options->census;
-	size_t i = which ? hi_stored_find_census(l->series, which, false) : 0;
+	size_t i = which ? hi_snapshot_source_find_census(l->series, which, false) : 0;
 	enum hi_status status;
 
 	if (i == l->series->n_entries)
@@ -187,7 +187,7 @@ static enum hi_status list_one(struct listing *l, struct hi_error *err)
 		.pause_ns = hi_snapshot_number(s, "head.pause_ns", UINT64_MAX),
 		.objects = hi_snapshot_number(s, "live.objects", UINT64_MAX),
 		.bytes = hi_snapshot_number(s, "live.bytes", UINT64_MAX),
-		.leaks = hi_stored_leak_sums(s)};
+		.leaks = hi_snapshot_source_leak_sums(s)};
 	l->rows[0].graph = hi_snapshot_size(s);
 	l->report.rows = l->rows;
 	l->report.n_rows = 1;

@@ -25,9 +25,10 @@ static enum hi_status describe_suspects(struct hi_inspection *in,
 	for (size_t i = 0; i < n; i++) {
 		const struct hi_suspect *s = &in->suspects->items[i];
 
-		w.names[i] = hi_words_name(in, s->top);
-		w.paths[i] = hi_arena_printf(&in->arena, "%s%s", w.names[i],
-					     hi_words_chain(in, s->top, s->accumulation));
+		w.names[i] = hi_path_text_from_root(in, s->top);
+		w.paths[i] = hi_arena_printf(
+			&in->arena, "%s%s", w.names[i],
+			hi_path_text_between(in, s->top, s->accumulation));
 	}
 	*ret = w;
 	return HI_OK;

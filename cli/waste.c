@@ -4,7 +4,6 @@
 #include "decode/usage/heap_use.h"
 #include "report/views/waste_report.h"
 #include "session/lookup.h"
-#include "session/snapshot/source.h"
 
 enum { TOP = 12 };
 
@@ -20,10 +19,7 @@ static enum hi_status compare(struct hi_inspection *in, const struct hi_restrict
 		options.n_types = only->types->n_types;
 	}
 	hi_inspect_phase(in, "comparing contents");
-	if (in->stored)
-		return hi_stored_waste(in, &options, ret, err);
-	return hi_contents_compare(in->image, in->typing, in->graph, in->shown, &options,
-				   ret, err);
+	return in->source->compare_contents(in, &options, ret, err);
 }
 
 static enum hi_status tell(struct hi_inspection *in,
@@ -37,9 +33,7 @@ static enum hi_status tell(struct hi_inspection *in,
 	enum hi_status status;
 
 	hi_inspect_phase(in, "blocks and pages");
-	status = in->stored ? hi_stored_heap_use(in, &use, err)
-			    : hi_heap_use_measure(in->image, in->allocator,
-						  in->options->threads, &use, err);
+	status = in->source->measure_heap_use(in, &use, err);
 	hi_inspect_phase(in, "report");
 	if (status == HI_OK)
 		status = hi_waste_report_create(header, in->graph, waste, &use, only,

@@ -3,18 +3,19 @@
 
 #include "attach/sleepers.h"
 
-enum hi_status hi_keep_pool(struct hi_keep *keep, struct hi_error *err)
+enum hi_status hi_census_cache_make_pool(struct hi_census_cache *cache,
+					 struct hi_error *err)
 {
-	return keep->pool ? HI_OK : hi_set_pool_create(&keep->pool, err);
+	return cache->pool ? HI_OK : hi_set_pool_create(&cache->pool, err);
 }
 
-void hi_keep_free(struct hi_keep *keep)
+void hi_census_cache_free(struct hi_census_cache *cache)
 {
-	hi_types_close(keep->types);
-	hi_modules_close(keep->modules);
-	hi_set_pool_destroy(keep->pool);
-	hi_interner_free(&keep->names);
-	hi_stop_place_close(keep->place);
-	hi_sleepers_destroy(keep->sleepers);
-	*keep = (struct hi_keep){};
+	hi_types_close(cache->types);
+	hi_modules_close(cache->modules);
+	hi_set_pool_destroy(cache->pool);
+	hi_interner_free(&cache->names);
+	hi_stop_place_close(cache->place);
+	hi_sleepers_destroy(cache->sleepers);
+	*cache = (struct hi_census_cache){};
 }

@@ -12,7 +12,7 @@
 struct hi_sleepers;
 
 /* Zero-initialised is empty. */
-struct hi_keep {
+struct hi_census_cache {
 	struct hi_interner names;   /* of retainers */
 	struct hi_set_pool *pool;   /* of their sets, or of roots' */
 	struct hi_modules *modules; /* with their types; NULL: none, or lent */
@@ -26,12 +26,13 @@ struct hi_keep {
 };
 
 /* Is a name that nothing has now no mistake of the person who typed it? */
-static inline bool hi_keep_has_samples(const struct hi_keep *keep)
+static inline bool hi_census_cache_has_samples(const struct hi_census_cache *cache)
 {
-	return keep && keep->samples;
+	return cache && cache->samples;
 }
 
-enum hi_status hi_keep_pool(struct hi_keep *keep, struct hi_error *err); /* makes it */
-void hi_keep_free(struct hi_keep *keep);
+enum hi_status hi_census_cache_make_pool(struct hi_census_cache *cache,
+					 struct hi_error *err); /* makes it */
+void hi_census_cache_free(struct hi_census_cache *cache);
 
 #endif

@@ -1,93 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Target -> image -> graph -> results: the wiring, for every command. What is
- * not wanted is not computed and stays NULL.
+ * Target -> image -> graph -> results: the wiring, for every command.
  */
 #ifndef HI_SESSION_INSPECT_H
 #define HI_SESSION_INSPECT_H
 
-#include "base/arena.h"
-#include "base/vector.h"
-#include "census/analysis/analysis.h"
-#include "census/analysis/ledger.h"
-#include "decode/allocator.h"
-#include "decode/inference/typing.h"
-#include "decode/rules/rulebook.h"
-#include "decode/runtime.h"
-#include "report/views/report_header.h"
-#include "session/options.h"
-#include "session/timestamp.h"
-
-enum hi_wanted {
-	HI_WANT_DOMINATORS = 1,
-	HI_WANT_LEAKS = 2,
-	HI_WANT_CENSUS = 4, /* with retained sizes if dominators are wanted */
-	HI_WANT_SUSPECTS = 8,
-	HI_WANT_LEDGER = 16,
-	/* Nothing but the table of `census`, or of `retained`: a source that has it
-	 * stored need not load the graph. */
-	HI_WANT_ONLY_CENSUS = 32,
-	HI_WANT_ONLY_RETAINED = 64,
-};
-
-struct hi_phase {
-	const char *name;
-	uint64_t ns;
-};
-
-enum { HI_PHASE = 64 };
-
-struct hi_inspection {
-	const struct hi_options *options;
-	unsigned wanted;      /* bits of enum hi_wanted */
-	struct hi_keep *keep; /* the options', which may be gone when this is closed */
-	struct hi_target *target;	 /* NULL: a core */
-	struct hi_range *allocator_text; /* where no thread should stand */
-	size_t n_allocator_text;
-	struct hi_stop_place *place; /* of --at, the series' or own_place; NULL: none */
-	struct hi_stop_place *own_place;
-	const struct hi_stopped *stopped; /* there; NULL: at once */
-	struct hi_image *image;	  /* of a snapshot file: NULL, as all up to the graph */
-	struct hi_moment resumed; /* when the pause was over; of a process */
-	struct hi_modules *modules;
-	struct hi_types *types;		/* NULL: no debug information could be opened */
-	struct hi_rulebook *rulebook;	/* containers and hints; NULL without types */
-	struct hi_allocator *allocator; /* NULL: none is known */
-	const char *not_decoded; /* other allocators and runtimes; ""; of a file: NULL */
-	struct hi_runtime *runtime; /* NULL: none is known */
-	struct hi_typing *typing;
-	struct hi_stored *
-		stored; /* not NULL: out of a snapshot file (session/snapshot/source.h) */
-	struct hi_graph *graph; /* owns the objects */
-	struct hi_reach *reach;
-	/* With --conservative: what is leaked when types are believed. */
-	bool by_types_known;
-	uint64_t leaks_by_types, leaked_by_types; /* objects, bytes */
-	/* What --under and --retained-by leave of it (census/graph/within.h): for what
-	 * counts live objects, and leaked ones. `reach` itself without them. */
-	struct hi_reach *shown, *leaks_shown;
-	struct hi_report_restriction only;
-	/* The summary's, of what is shown; with a restriction retained is its own. */
-	struct hi_dominators dominators_shown;
-	struct hi_named_roots *roots;	/* --root; NULL: none */
-	struct hi_retaining *retaining; /* when something asked for it */
-	bool retainers_may_miss;	/* a type or field that this heap has not */
-	struct hi_dominators *dominators;
-	struct hi_leaks *leaks;
-	struct hi_census *census;
-	struct hi_suspects *suspects;
-	struct hi_ledger ledger;
-	bool ledger_known;
-	struct hi_arena arena; /* of the warnings, and for the commands */
-	struct hi_warning_list HI_VECTOR(const char *) warnings;
-	bool has_finding;	  /* a difference, or a gate that failed: exit code 1 */
-	uint64_t failures_before; /* hi_alloc_failures() at the beginning */
-	bool short_of_memory;	  /* some part did without; a warning says so */
-	struct hi_phase_list HI_VECTOR(struct hi_phase) phases;
-	uint64_t phase_started; /* CLOCK_MONOTONIC; 0: none runs */
-	char *phase_shown; /* HI_PHASE bytes that another process reads; NULL: none */
-	struct hi_progress *progress;
-};
+#include "session/inspection.h"
 
 /* wanted: bits of enum hi_wanted; reachability is always there. Where memory ran
  * out and some part could do without (no types, fewer roots), a warning tells it;
@@ -101,23 +19,5 @@ enum hi_status hi_inspect_begin(const struct hi_options *options,
 enum hi_status hi_inspect_finish(struct hi_inspection *in, unsigned wanted,
 				 struct hi_error *err);
 void hi_inspect_close(struct hi_inspection *in);
-
-/* Bytes that the allocator has given away, by its own lists, and of objects beside
- * it; UINT64_MAX: no allocator is known. */
-uint64_t hi_inspect_allocated(const struct hi_inspection *in);
-
-/* Do objects lie where no allocator that is known is, more than the few that the
- * dynamic linker has? */
-bool hi_inspect_has_much_outside(const struct hi_inspection *in);
-/* Was the allocator walked, and is there no other heap beside its own? Else leaks
- * are unknown, and what is live is a lower bound (report/views/heap_known.h). */
-bool hi_inspect_heap_is_known(const struct hi_inspection *in);
-/* A line for the header; dropped when out of memory. */
-void hi_inspect_warn(struct hi_inspection *in, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-/* Memory ran out since this was opened, and no warning has told it. */
-bool hi_inspect_lost_something(const struct hi_inspection *in);
-/* Ends the phase before and begins this one; NULL just ends. */
-void hi_inspect_phase(struct hi_inspection *in, const char *name);
 
 #endif

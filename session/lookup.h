@@ -4,7 +4,7 @@
 #define HI_SESSION_LOOKUP_H
 
 #include "report/views/restrict.h"
-#include "session/inspect.h"
+#include "session/inspection.h"
 
 /* "0x55…"; decimal is refused, so that a type may begin with a digit. */
 bool hi_lookup_is_address(const char *text, uint64_t *ret);

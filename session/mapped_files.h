@@ -4,16 +4,18 @@
 #ifndef HI_SESSION_MAPPED_FILES_H
 #define HI_SESSION_MAPPED_FILES_H
 
-#include "census/snapshot/snapshot_file.h"
 #include "report/formats/mapped_file.h"
-#include "session/inspect.h"
+#include "session/inspection.h"
 
-/* In in->arena; the main program first. None where the snapshot file has none. */
-enum hi_status hi_mapped_files_of(struct hi_inspection *in,
-				  const struct hi_mapped_file **ret, size_t *n_ret,
-				  struct hi_error *err);
-/* The section "modules" of a snapshot file. */
-enum hi_status hi_mapped_files_store(struct hi_inspection *in,
-				     struct hi_snapshot_writer *w, struct hi_error *err);
+/*
+ * All of them in in->arena, the main program first. None where a snapshot file does not
+ * have them.
+ */
+static inline enum hi_status hi_mapped_files_of(struct hi_inspection *in,
+						const struct hi_mapped_file **ret,
+						size_t *n_ret, struct hi_error *err)
+{
+	return in->source->list_mapped_files(in, ret, n_ret, err);
+}
 
 #endif

@@ -184,7 +184,7 @@ static bool receive(int fd, struct hi_mark *ret)
 	n = recv(fd, &message, sizeof(message), MSG_DONTWAIT);
 	if (n < head || memcmp(message.magic, magic, sizeof(magic)) != 0)
 		return false;
-	ret->when = (struct hi_moment){message.cpu_ns, message.wall_ns};
+	ret->when = (struct hi_timestamp){message.cpu_ns, message.wall_ns};
 	memcpy(ret->text, message.text, (size_t)(n - head));
 	ret->text[n - head] = '\0';
 	return true;
@@ -305,7 +305,7 @@ static bool is_another(int directory, struct stat *known, unsigned n)
 enum hi_status hi_marks_send(pid_t target, const char *text, unsigned *reached_ret,
 			     struct hi_error *err)
 {
-	struct hi_moment now = hi_moment_now(target);
+	struct hi_timestamp now = hi_timestamp_now(target);
 	struct sending s = {.message = {.cpu_ns = now.cpu_ns, .wall_ns = now.wall_ns}};
 	size_t n = strlen(text);
 	struct stat known[DIRECTORIES];

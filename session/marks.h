@@ -26,7 +26,7 @@ struct hi_marks {
 };
 
 struct hi_mark {
-	struct hi_moment when; /* of the target, as the sender saw it */
+	struct hi_timestamp when; /* of the target, as the sender saw it */
 	char text[HI_MARK_MAX + 1];
 	int fd; /* for the reply */
 };

@@ -13,7 +13,6 @@
 #include "report/formats/json_writer.h"
 #include "session/progress.h"
 #include "session/retainers/retaining.h"
-#include "session/snapshot/source.h"
 
 enum { SHOWN_BEFORE = 60, SHOWN = 76 }; /* bytes of a long expression */
 
@@ -87,14 +86,8 @@ enum hi_status hi_naming_open(struct hi_inspection *in, struct hi_error *err)
 enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err)
 {
 	size_t wrong = SIZE_MAX, column = 0;
-	enum hi_status status;
+	enum hi_status status = in->source->find_roots(in, &wrong, &column, err);
 
-	if (in->stored)
-		status = hi_stored_roots(in, &wrong, &column, err);
-	else if (in->roots)
-		status = hi_named_roots_find(in->roots, in->typing, in->graph, err);
-	else
-		return HI_OK;
 	if (status == HI_USAGE && wrong < in->options->profile.n_roots)
 		return say_wrong(in, &in->options->profile.roots[wrong], column, err);
 	for (size_t i = 0; status == HI_OK && in->roots && i < in->roots->count; i++) {
@@ -270,6 +263,5 @@ void hi_naming_close(struct hi_inspection *in)
 		hi_reach_destroy(in->shown);
 	if (in->leaks_shown != in->reach)
 		hi_reach_destroy(in->leaks_shown);
-	if (!in->stored) /* else it lies in the arena */
-		hi_named_roots_close(in->roots);
+	in->source->close_roots(in);
 }

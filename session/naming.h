@@ -4,7 +4,7 @@
 #define HI_SESSION_NAMING_H
 
 #include "census/retainers/bins.h"
-#include "session/inspect.h"
+#include "session/inspection.h"
 
 /* Compiles --root and --under, as soon as types are there. What is wrong has been
  * said, with a caret below it, when it returns HI_USAGE with an empty text. */

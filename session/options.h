@@ -107,7 +107,7 @@ enum hi_color { HI_COLOR_AUTO, HI_COLOR_ALWAYS, HI_COLOR_NEVER };
 enum { HI_OPTIONS_HINTS = 16 };
 
 struct hi_command;
-struct hi_keep;
+struct hi_census_cache;
 
 struct hi_options {
 	const struct hi_command *command;
@@ -155,7 +155,8 @@ struct hi_options {
 	struct hi_profile_options profile;
 	struct hi_series_options series;
 	struct hi_safepoint_options safepoint;
-	struct hi_keep *keep; /* no word: of a series, for its censuses; else NULL */
+	struct hi_census_cache
+		*census_cache; /* no word: of a series, for its censuses; else NULL */
 };
 
 #endif

@@ -4,9 +4,6 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "session/snapshot/source.h"
-
-enum { EDGE_MAX = 512 };
 
 static bool refers_to(const struct hi_graph *g, hi_node from, hi_node to)
 {
@@ -18,18 +15,11 @@ static bool refers_to(const struct hi_graph *g, hi_node from, hi_node to)
 	return false;
 }
 
-const char *hi_words_edge(struct hi_inspection *in, hi_node from, hi_node to)
+const char *hi_path_text_of_edge(struct hi_inspection *in, hi_node from, hi_node to)
 {
-	char text[EDGE_MAX] = "";
-	const char *kept;
-
 	if (from >= in->graph->first_kind)
 		return "";
-	if (in->stored)
-		return hi_stored_edge(in, from, to);
-	hi_typing_describe_edge(in->typing, in->graph, from, to, text, sizeof(text));
-	kept = hi_arena_strdup(&in->arena, text);
-	return kept ? kept : "";
+	return in->source->edge_text(in, from, to);
 }
 
 static const char *join(struct hi_inspection *in, const char *a, const char *b)
@@ -39,7 +29,8 @@ static const char *join(struct hi_inspection *in, const char *a, const char *b)
 	return both ? both : a;
 }
 
-const char *hi_words_way(struct hi_inspection *in, const hi_node *nodes, size_t n)
+const char *hi_path_text_of_nodes(struct hi_inspection *in, const hi_node *nodes,
+				  size_t n)
 {
 	enum { HEAD = 24, TAIL = 8 };
 	const char *text = "";
@@ -58,12 +49,12 @@ const char *hi_words_way(struct hi_inspection *in, const hi_node *nodes, size_t 
 				 i - (size_t)HEAD);
 			text = join(in, text, skipped);
 		}
-		text = join(in, text, hi_words_edge(in, nodes[i], nodes[i + 1]));
+		text = join(in, text, hi_path_text_of_edge(in, nodes[i], nodes[i + 1]));
 	}
 	return text;
 }
 
-const char *hi_words_name(struct hi_inspection *in, hi_node object)
+const char *hi_path_text_from_root(struct hi_inspection *in, hi_node object)
 {
 	struct hi_paths *paths = NULL;
 	struct hi_error quiet;
@@ -73,12 +64,13 @@ const char *hi_words_name(struct hi_inspection *in, hi_node object)
 	    hi_paths_find(in->graph, in->reach, &object, 1, 1, &paths, &quiet) != HI_OK)
 		return "";
 	if (paths->n_paths)
-		text = hi_words_way(in, paths->paths[0].nodes, paths->paths[0].length);
+		text = hi_path_text_of_nodes(in, paths->paths[0].nodes,
+					     paths->paths[0].length);
 	hi_paths_destroy(paths);
 	return text;
 }
 
-const char *hi_words_chain(struct hi_inspection *in, hi_node top, hi_node below)
+const char *hi_path_text_between(struct hi_inspection *in, hi_node top, hi_node below)
 {
 	struct chain HI_VECTOR(hi_node) up = {};
 	const hi_node *idom = in->dominators->idom;
@@ -93,7 +85,7 @@ const char *hi_words_chain(struct hi_inspection *in, hi_node top, hi_node below)
 	for (size_t i = up.count, step = 0; i-- > 0;) {
 		hi_node from = i + 1 == up.count ? top : up.items[i + 1];
 
-		if (step++ >= HI_WORDS_STEPS && i > 0) {
+		if (step++ >= HI_PATH_TEXT_STEPS && i > 0) {
 			gap = true;
 			continue;
 		}
@@ -102,7 +94,7 @@ const char *hi_words_chain(struct hi_inspection *in, hi_node top, hi_node below)
 			gap = false;
 			continue;
 		}
-		text = join(in, text, hi_words_edge(in, from, up.items[i]));
+		text = join(in, text, hi_path_text_of_edge(in, from, up.items[i]));
 	}
 	hi_vector_free(&up);
 	return text;

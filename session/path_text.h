@@ -3,18 +3,19 @@
 #ifndef HI_SESSION_PATH_TEXT_H
 #define HI_SESSION_PATH_TEXT_H
 
-#include "session/inspect.h"
+#include "session/inspection.h"
 
 /* How `from` refers to `to`, for a step behind others; "" if no edge does. Lives
  * in the inspection's arena. For a root: its name with the field. */
-const char *hi_words_edge(struct hi_inspection *in, hi_node from, hi_node to);
+const char *hi_path_text_of_edge(struct hi_inspection *in, hi_node from, hi_node to);
 /* n nodes, each referring to the next, as one expression. Never NULL. */
-const char *hi_words_way(struct hi_inspection *in, const hi_node *nodes, size_t n);
+const char *hi_path_text_of_nodes(struct hi_inspection *in, const hi_node *nodes,
+				  size_t n);
 /* The shortest way to an object from a root: "server.db". "" if none is found. */
-const char *hi_words_name(struct hi_inspection *in, hi_node object);
+const char *hi_path_text_from_root(struct hi_inspection *in, hi_node object);
 /* From top to below down the dominator tree, "…" where an object in between is
- * not referred to directly. At most HI_WORDS_STEPS steps. */
-enum { HI_WORDS_STEPS = 8 };
-const char *hi_words_chain(struct hi_inspection *in, hi_node top, hi_node below);
+ * not referred to directly. At most HI_PATH_TEXT_STEPS steps. */
+enum { HI_PATH_TEXT_STEPS = 8 };
+const char *hi_path_text_between(struct hi_inspection *in, hi_node top, hi_node below);
 
 #endif

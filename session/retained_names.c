@@ -23,7 +23,7 @@ static void name_tops(struct hi_inspection *in, struct hi_retained_report *r)
 		return;
 	for (size_t k = 0; k < n; k++)
 		if (paths->paths[k].length)
-			r->rows[rows[k]].info.name = hi_words_way(
+			r->rows[rows[k]].info.name = hi_path_text_of_nodes(
 				in, paths->paths[k].nodes, paths->paths[k].length);
 	hi_paths_destroy(paths);
 }
@@ -44,6 +44,7 @@ void hi_retained_name_rows(struct hi_inspection *in, struct hi_retained_report *
 			continue;
 		above[depth] = info->node;
 		if (info->sort == HI_NODE_OBJECT && depth)
-			info->name = hi_words_chain(in, above[depth - 1], info->node);
+			info->name =
+				hi_path_text_between(in, above[depth - 1], info->node);
 	}
 }

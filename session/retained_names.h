@@ -4,7 +4,7 @@
 #define HI_SESSION_RETAINED_NAMES_H
 
 #include "report/views/retained_report.h"
-#include "session/inspect.h"
+#include "session/inspection.h"
 
 enum { HI_RETAINED_TOP = 15 }; /* rows of the top level without --top */
 

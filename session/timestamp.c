@@ -52,10 +52,10 @@ static uint64_t read_stat(pid_t pid)
 	return (utime + stime) * (1000000000ull / (unsigned long long)ticks);
 }
 
-struct hi_moment hi_moment_now(pid_t pid)
+struct hi_timestamp hi_timestamp_now(pid_t pid)
 {
-	struct hi_moment now = {.cpu_ns = UINT64_MAX,
-				.wall_ns = read_ns(CLOCK_MONOTONIC)};
+	struct hi_timestamp now = {.cpu_ns = UINT64_MAX,
+				   .wall_ns = read_ns(CLOCK_MONOTONIC)};
 	clockid_t clock;
 
 	/* The same sum as in /proc/PID/stat, but in nanoseconds. */
@@ -66,7 +66,7 @@ struct hi_moment hi_moment_now(pid_t pid)
 	return now;
 }
 
-uint64_t hi_moment_anonymous(pid_t pid)
+uint64_t hi_process_anonymous_bytes(pid_t pid)
 {
 	char text[4096];
 	const char *s;

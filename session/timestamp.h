@@ -6,15 +6,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct hi_moment {
+struct hi_timestamp {
 	/* CPU time of all threads of the process since it began, those that have
 	 * ended too; UINT64_MAX: it is gone. Being stopped costs it nothing. */
 	uint64_t cpu_ns;
 	uint64_t wall_ns; /* CLOCK_MONOTONIC */
 };
 
-struct hi_moment hi_moment_now(pid_t pid);
+struct hi_timestamp hi_timestamp_now(pid_t pid);
 /* Resident memory that no file backs (RssAnon); UINT64_MAX: unknown. */
-uint64_t hi_moment_anonymous(pid_t pid);
+uint64_t hi_process_anonymous_bytes(pid_t pid);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef HI_SESSION_LIVE_BLOCKS_H
 #define HI_SESSION_LIVE_BLOCKS_H
 
-#include "session/inspect.h"
+#include "session/inspection.h"
 
 /* Live blocks and the allocator's own, sealed; empty without an allocator.
  * Damage that the walk found becomes warnings. */

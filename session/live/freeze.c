@@ -41,7 +41,8 @@ void hi_freeze_waiting_text(const struct hi_stop_place *place,
 static enum hi_status open_place(struct hi_inspection *in, struct hi_error *err)
 {
 	const struct hi_safepoint *safepoint = &in->options->safepoint.at;
-	struct hi_stop_place **at = in->keep ? &in->keep->place : &in->own_place;
+	struct hi_stop_place **at =
+		in->census_cache ? &in->census_cache->place : &in->own_place;
 	char text[HI_FREEZE_WAITING];
 	enum hi_status status = HI_OK;
 
@@ -92,11 +93,12 @@ static enum hi_status stop_there(struct hi_inspection *in, struct hi_stop_option
 	if (in->place) {
 		stop->trigger = hi_probe_trigger(in->place->probe);
 		stop->timeout_ns = in->options->safepoint.timeout_ns;
-		stop->interrupt_fd = in->keep ? in->keep->interrupt_fd : 0;
+		stop->interrupt_fd =
+			in->census_cache ? in->census_cache->interrupt_fd : 0;
 		hi_stop_place_begin(in->place);
 	}
 	status = hi_stop_and_copy(in->target, stop, &in->image, err);
-	in->resumed = hi_moment_now(in->options->pid);
+	in->resumed = hi_timestamp_now(in->options->pid);
 	if (status == HI_MISSED && in->place)
 		return hi_stop_place_missed(in->place, err);
 	return status;
@@ -136,7 +138,8 @@ static enum hi_status remember_stop(struct hi_inspection *in, struct hi_error *e
 static enum hi_status check_same_process(const struct hi_inspection *in,
 					 struct hi_error *err)
 {
-	struct pollfd end = {.fd = in->keep ? in->keep->pidfd : 0, .events = POLLIN};
+	struct pollfd end = {.fd = in->census_cache ? in->census_cache->pidfd : 0,
+			     .events = POLLIN};
 
 	if (end.fd <= 0 || poll(&end, 1, 0) == 0)
 		return HI_OK;
@@ -146,13 +149,14 @@ static enum hi_status check_same_process(const struct hi_inspection *in,
 static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *err)
 {
 	const struct hi_options *o = in->options;
-	struct hi_stop_options stop = {.snapshot = o->safepoint.snapshot,
-				       .max_image = o->safepoint.max_image,
-				       .max_pause_ns = o->max_pause_ns,
-				       .with_swap = o->swap,
-				       .threads = o->threads,
-				       .sleepers = in->keep ? in->keep->sleepers : NULL,
-				       .best_effort_priority = true};
+	struct hi_stop_options stop = {
+		.snapshot = o->safepoint.snapshot,
+		.max_image = o->safepoint.max_image,
+		.max_pause_ns = o->max_pause_ns,
+		.with_swap = o->swap,
+		.threads = o->threads,
+		.sleepers = in->census_cache ? in->census_cache->sleepers : NULL,
+		.best_effort_priority = true};
 	enum hi_status status = hi_target_open(o->pid, &in->target, err);
 
 	if (status == HI_OK)
@@ -177,7 +181,7 @@ enum hi_status hi_freeze(struct hi_inspection *in, struct hi_error *err)
 	return hi_core_open(in->options->core, &core, &in->image, err);
 }
 
-void hi_freeze_say(const struct hi_inspection *in)
+void hi_freeze_report(const struct hi_inspection *in)
 {
 	char pause[24], bytes[24], what[64], place[HI_PROBED_TEXT] = "", text[1024];
 	const struct hi_image_stats *s = &in->image->stats;

@@ -4,14 +4,14 @@
 #ifndef HI_SESSION_LIVE_FREEZE_H
 #define HI_SESSION_LIVE_FREEZE_H
 
-#include "session/inspect.h"
+#include "session/inspection.h"
 #include "session/live/stop_place.h"
 
 /* Fills in->image, and of a process in->target, in->allocator_text, in->resumed and
  * in->stopped. HI_MISSED if the place was not reached in time. */
 enum hi_status hi_freeze(struct hi_inspection *in, struct hi_error *err);
 /* The pause is always said, and at once: what comes after it may take time. */
-void hi_freeze_say(const struct hi_inspection *in);
+void hi_freeze_report(const struct hi_inspection *in);
 
 enum { HI_FREEZE_WAITING = HI_STOP_PLACE_TEXT + 128 };
 /* "waiting for … ; ^C ends it"; hostile. */

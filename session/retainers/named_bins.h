@@ -4,7 +4,7 @@
 #define HI_SESSION_RETAINERS_NAMED_BINS_H
 
 #include "census/retainers/bins.h"
-#include "session/inspect.h"
+#include "session/inspection.h"
 
 /* Identity i + 1 is root i. */
 enum hi_status hi_named_bins_compute(struct hi_inspection *in, struct hi_set_pool *pool,

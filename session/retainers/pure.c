@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/retainers/pure.h"
 
-#include "decode/layouts/extent.h"
-#include "session/snapshot/source.h"
-
 enum hi_status hi_pure_open(struct hi_inspection *in, struct hi_error *err)
 {
-	if (!in->stored || in->stored->used)
-		return HI_OK;
-	return hi_snapshot_used(in->stored->snapshot, in->graph, &in->stored->used, err);
+	return in->source->open_used_bytes(in, err);
 }
 
 uint64_t hi_pure_bytes(void *arg, hi_node object)
 {
 	const struct hi_inspection *in = arg;
+	uint64_t used = in->source->used_bytes(in, object);
 
-	return in->stored ? hi_stored_used(in, object)
-			  : hi_typing_live_bytes(in->typing, in->graph, object);
+	return used == UINT64_MAX ? hi_objects_usable(in->graph->objects, object) : used;
 }

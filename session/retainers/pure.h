@@ -7,7 +7,7 @@
 #ifndef HI_SESSION_RETAINERS_PURE_H
 #define HI_SESSION_RETAINERS_PURE_H
 
-#include "session/inspect.h"
+#include "session/inspection.h"
 
 /* Before hi_pure_bytes: reads what a snapshot file has of it. */
 enum hi_status hi_pure_open(struct hi_inspection *in, struct hi_error *err);

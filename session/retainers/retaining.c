@@ -9,34 +9,32 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "decode/layouts/extent.h"
 #include "report/views/names.h"
 #include "session/retainers/retaining_heap.h"
-#include "session/snapshot/source.h"
 
 HI_DEFINE_GUARD(struct hi_retaining *, hi_retaining_destroy)
 
 /* ---- what a series keeps ---- */
 
-static void borrow(struct hi_keep *keep, struct hi_retaining *r)
+static void borrow(struct hi_census_cache *census_cache, struct hi_retaining *r)
 {
-	if (!keep || keep->lent)
+	if (!census_cache || census_cache->lent)
 		return;
-	keep->lent = true;
-	r->lender = keep;
-	r->names = keep->names;
-	r->pool = keep->pool;
+	census_cache->lent = true;
+	r->lender = census_cache;
+	r->names = census_cache->names;
+	r->pool = census_cache->pool;
 }
 
 static void give_back(struct hi_retaining *r)
 {
-	struct hi_keep own = {};
-	struct hi_keep *to = r->lender ? r->lender : &own;
+	struct hi_census_cache own = {};
+	struct hi_census_cache *to = r->lender ? r->lender : &own;
 
 	to->names = r->names;
 	to->pool = r->pool;
 	to->lent = false;
-	hi_keep_free(&own);
+	hi_census_cache_free(&own);
 }
 
 /* ---- names ---- */
@@ -85,21 +83,11 @@ static uint32_t number_of_address(struct naming *n, hi_node node)
 	return hi_interner_add(&n->r->names, name);
 }
 
-static const char *module_at(const struct naming *n, const struct hi_root *root)
-{
-	struct hi_module *module;
-
-	if (n->in->stored)
-		return hi_snapshot_root_module(n->in->stored->snapshot,
-					       (uint32_t)(root - n->g->roots));
-	module = hi_modules_at(n->in->modules, root->address);
-	return module ? module->name : "";
-}
-
 static const char *module_of_root(const struct naming *n, const struct hi_root *root)
 {
-	const char *name =
-		root->kind == HI_ROOT_GLOBAL && root->address ? module_at(n, root) : "";
+	const char *name = root->kind == HI_ROOT_GLOBAL && root->address
+				   ? n->in->source->root_module(n->in, root)
+				   : "";
 
 	if (*name)
 		return name;
@@ -252,7 +240,7 @@ enum hi_status hi_retaining_of(struct hi_inspection *in, uint64_t *heap,
 		return hi_fail_memory(err, "retainers");
 	}
 	r->heap = heap;
-	borrow(in->options->keep, r);
+	borrow(in->options->census_cache, r);
 	status = name_retainers(in, r, err);
 	if (status == HI_OK)
 		status = compute(in, r, err);
@@ -342,7 +330,7 @@ static enum hi_status find_names(struct hi_inspection *in, const char *names,
 	while ((part = strsep(&rest, ",")) && ret->count < most) {
 		uint32_t number = find_name(r, part);
 
-		if (!number && hi_keep_has_samples(in->options->keep))
+		if (!number && hi_census_cache_has_samples(in->options->census_cache))
 			continue;
 		if (!number)
 			return unknown_name(in->retaining, part, err);

@@ -18,7 +18,7 @@
 #include "base/interner.h"
 #include "census/retainers/retainers.h"
 #include "session/census_cache.h"
-#include "session/inspect.h"
+#include "session/inspection.h"
 
 struct hi_retaining {
 	struct hi_interner names;
@@ -29,7 +29,8 @@ struct hi_retaining {
 	bool *auto_types;      /* by graph type: auto took it; NULL: not asked */
 	bool auto_by_hints;    /* else by what they retain */
 	struct hi_set_pool *pool;
-	struct hi_keep *lender; /* of names and pool, in a series; NULL: they are ours */
+	struct hi_census_cache
+		*lender; /* of names and pool, in a series; NULL: they are ours */
 	struct hi_retainers *sets;
 };
 

@@ -6,10 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "decode/describe/field_targets.h"
 #include "session/census_cache.h"
 #include "session/lookup.h"
-#include "session/snapshot/source.h"
 
 /* What auto takes where no hint says anything. */
 enum { AUTO_SHARE = 20, AUTO_TIMES = 4 };
@@ -61,34 +59,13 @@ static void mark_children(const struct hi_graph *g, const struct hi_reach *reach
 
 /* ---- TYPE and TYPE.field ---- */
 
-static enum hi_status mark_field(struct hi_inspection *in, const char *text,
-				 const struct hi_type_set *set, const char *field,
-				 uint64_t *bits, struct hi_error *err)
-{
-	size_t column = 0;
-	struct hi_error before = {};
-	enum hi_status status;
-
-	if (in->stored)
-		return hi_stored_field_targets(in, set->has, field, bits, err);
-	status = hi_field_targets(in->typing, in->graph, in->modules, in->types, set->has,
-				  field, bits, &column, &before);
-
-	if (status == HI_OK || status == HI_NO_MEMORY) {
-		if (status != HI_OK)
-			*err = before;
-		return status;
-	}
-	return hi_fail(err, HI_USAGE, 0, "--retainer %.80s: %s", text, before.text);
-}
-
 /* TYPE.field: the first dot behind which a type ends. */
 static enum hi_status mark_with_field(struct hi_inspection *in, const char *text,
 				      uint64_t *bits, bool *found_ret,
 				      struct hi_error *err)
 {
 	*found_ret = false;
-	if (!in->types && !in->stored)
+	if (!in->source->knows_fields(in))
 		return HI_OK;
 	for (const char *dot = strchr(text, '.'); dot; dot = strchr(dot + 1, '.')) {
 		char *name = hi_arena_printf(&in->arena, "%.*s", (int)(dot - text), text);
@@ -104,7 +81,8 @@ static enum hi_status mark_with_field(struct hi_inspection *in, const char *text
 		if (status != HI_OK)
 			continue;
 		*found_ret = true;
-		status = mark_field(in, text, &set, dot + 1, bits, err);
+		status = in->source->mark_field_targets(in, text, set.has, dot + 1, bits,
+							err);
 		hi_type_set_free(&set);
 		return status == HI_USAGE && in->retainers_may_miss ? HI_OK : status;
 	}
@@ -130,29 +108,20 @@ static enum hi_status mark_type(struct hi_inspection *in, const char *text,
 	if (status != HI_OK || found)
 		return status;
 	if (before.status == HI_NOT_FOUND &&
-	    (in->retainers_may_miss || hi_keep_has_samples(in->options->keep)))
+	    (in->retainers_may_miss ||
+	     hi_census_cache_has_samples(in->options->census_cache)))
 		return HI_OK;
 	return hi_fail(err, before.status, 0, "--retainer: %s", before.text);
 }
 
 /* ---- auto ---- */
 
-static bool is_hinted(const struct hi_inspection *in, uint32_t type)
-{
-	hi_type_id id;
-
-	if (in->stored)
-		return hi_snapshot_type_retains(in->stored->snapshot, type);
-	id = in->rulebook ? hi_typing_type_id(in->typing, type) : 0;
-	return id && hi_rulebook_is_retainer(in->rulebook, id);
-}
-
 static size_t take_hinted(struct hi_inspection *in, bool *has)
 {
 	size_t n = 0;
 
 	for (uint32_t i = 1; i < in->graph->n_types; i++) {
-		has[i] = is_hinted(in, i);
+		has[i] = in->source->type_retains(in, i);
 		n += has[i];
 	}
 	return n;

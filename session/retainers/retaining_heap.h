@@ -3,7 +3,7 @@
 #ifndef HI_SESSION_RETAINERS_RETAINING_HEAP_H
 #define HI_SESSION_RETAINERS_RETAINING_HEAP_H
 
-#include "session/inspect.h"
+#include "session/inspection.h"
 
 struct hi_retaining_heap {
 	uint64_t *bits;	  /* by node */

@@ -14,7 +14,7 @@ HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 
 static const char *const words[] = {"first", "last", "peak"};
 
-bool hi_stored_is_census(const char *which)
+bool hi_snapshot_source_is_census(const char *which)
 {
 	uint64_t number;
 
@@ -29,8 +29,8 @@ static bool has_graph(const struct hi_snapshots *s, size_t i)
 	return s->entries[i].parts[HI_SNAPSHOTS_WHOLE].size != 0;
 }
 
-size_t hi_stored_find_census(const struct hi_snapshots *s, const char *which,
-			     bool with_graph)
+size_t hi_snapshot_source_find_census(const struct hi_snapshots *s, const char *which,
+				      bool with_graph)
 {
 	bool first = strcmp(which, "first") == 0, peak = strcmp(which, "peak") == 0;
 	size_t found = s->n_entries;
@@ -104,7 +104,8 @@ static void warn(struct hi_inspection *in, const struct hi_snapshots *s)
 				hi_text_bytes(bytes, s->torn));
 }
 
-static enum hi_status open_of_series(struct hi_inspection *in, struct hi_stored *stored,
+static enum hi_status open_of_series(struct hi_inspection *in,
+				     struct hi_snapshot_source *stored,
 				     struct hi_error *err)
 {
 	const struct hi_options *o = in->options;
@@ -115,12 +116,12 @@ static enum hi_status open_of_series(struct hi_inspection *in, struct hi_stored 
 
 	if (status != HI_OK)
 		return status;
-	i = hi_stored_find_census(s, which, true);
+	i = hi_snapshot_source_find_census(s, which, true);
 	if (i == s->n_entries)
 		return refuse(s, which, i, err);
 	warn(in, s);
-	stored->census = s->entries[i].point.number;
-	stored->censuses = s->entries[s->n_entries - 1].point.number;
+	in->census_number = s->entries[i].point.number;
+	stored->last_census = s->entries[s->n_entries - 1].point.number;
 	if (has_graph(s, i))
 		return hi_snapshots_part(s, i, HI_SNAPSHOTS_WHOLE, &stored->snapshot,
 					 err);
@@ -128,8 +129,9 @@ static enum hi_status open_of_series(struct hi_inspection *in, struct hi_stored 
 	return hi_snapshots_part(s, i, HI_SNAPSHOTS_TOTALS, &stored->snapshot, err);
 }
 
-enum hi_status hi_stored_open_snapshot(struct hi_inspection *in, struct hi_stored *stored,
-				       struct hi_error *err)
+enum hi_status hi_snapshot_source_open_snapshot(struct hi_inspection *in,
+						struct hi_snapshot_source *stored,
+						struct hi_error *err)
 {
 	const struct hi_options *o = in->options;
 	uint64_t number;

@@ -210,8 +210,9 @@ static enum hi_status put_extents(struct hi_inspection *in, struct hi_snapshot_w
 	return status;
 }
 
-enum hi_status hi_stored_put_contents(struct hi_inspection *in,
-				      struct hi_snapshot_writer *w, struct hi_error *err)
+enum hi_status hi_snapshot_save_contents(struct hi_inspection *in,
+					 struct hi_snapshot_writer *w,
+					 struct hi_error *err)
 {
 	enum hi_status status;
 
@@ -246,7 +247,7 @@ static enum hi_status bad(const struct reading *r, const char *section,
 static enum hi_status take(const struct reading *r, const char *name, size_t item,
 			   const void **items, uint64_t *n, struct hi_error *err)
 {
-	enum hi_status status = hi_snapshot_get(r->in->stored->snapshot, name,
+	enum hi_status status = hi_snapshot_get(r->in->snapshot->snapshot, name,
 						(uint32_t)item, items, n, err);
 
 	return status == HI_NOT_FOUND ? bad(r, name, err) : status;
@@ -280,7 +281,7 @@ static enum hi_status take_layout(struct reading *r, struct hi_error *err)
 		return bad(r, "layouts", err);
 	r->fields = (const struct field_row *)fields + r->layout.first;
 	for (uint32_t i = 0; i < r->layout.n; i++)
-		if (!field_holds(r->in->stored->snapshot, &r->fields[i]))
+		if (!field_holds(r->in->snapshot->snapshot, &r->fields[i]))
 			return bad(r, "fields", err);
 	return HI_OK;
 }
@@ -352,7 +353,7 @@ static bool is_array(const struct reading *r)
 static void show_record(const struct reading *r, struct hi_field *f, uint64_t element,
 			const struct field_row *row)
 {
-	const struct hi_snapshot *s = r->in->stored->snapshot;
+	const struct hi_snapshot *s = r->in->snapshot->snapshot;
 	const char *path = hi_snapshot_string(s, row->path);
 	bool array = is_array(r);
 	int n = 0;
@@ -387,14 +388,15 @@ static void read_record(const struct reading *r, struct hi_field *fields, size_t
 	*total_ret = (size_t)(r->layout.n * elements);
 }
 
-bool hi_stored_has_contents(const struct hi_inspection *in)
+bool hi_snapshot_source_has_contents(const struct hi_inspection *in)
 {
-	return hi_snapshot_has(in->stored->snapshot, "contents");
+	return hi_snapshot_has(in->snapshot->snapshot, "contents");
 }
 
-enum hi_status hi_stored_contents(struct hi_inspection *in, hi_node object,
-				  struct hi_field *fields, size_t max, size_t *n_ret,
-				  size_t *total_ret, struct hi_error *err)
+enum hi_status hi_snapshot_source_contents(struct hi_inspection *in, hi_node object,
+					   struct hi_field *fields, size_t max,
+					   size_t *n_ret, size_t *total_ret,
+					   struct hi_error *err)
 {
 	struct reading r = {.in = in, .id = object};
 	enum hi_status status = take_layout(&r, err);

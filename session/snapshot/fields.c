@@ -37,7 +37,7 @@ static const char *edge_name(struct hi_inspection *in, hi_node node, uint32_t in
 {
 	const struct hi_graph *g = in->graph;
 	const char *label =
-		hi_snapshot_label(in->stored->snapshot, g, node, index, buffer);
+		hi_snapshot_label(in->snapshot->snapshot, g, node, index, buffer);
 	char safe[512];
 	size_t n;
 
@@ -239,8 +239,8 @@ static enum hi_status find_root(struct hi_inspection *in, struct hi_named_root *
 	return status;
 }
 
-enum hi_status hi_stored_roots(struct hi_inspection *in, size_t *wrong, size_t *column,
-			       struct hi_error *err)
+enum hi_status hi_snapshot_source_roots(struct hi_inspection *in, size_t *wrong,
+					size_t *column, struct hi_error *err)
 {
 	const struct hi_profile_options *p = &in->options->profile;
 	enum hi_status status;
@@ -255,7 +255,7 @@ enum hi_status hi_stored_roots(struct hi_inspection *in, size_t *wrong, size_t *
 		hi_arena_alloc(&in->arena, p->n_roots * sizeof(*in->roots->items));
 	if (!in->roots->items)
 		return hi_fail_memory(err, "roots");
-	status = hi_snapshot_open_labels(in->stored->snapshot, in->graph, err);
+	status = hi_snapshot_open_labels(in->snapshot->snapshot, in->graph, err);
 	for (size_t i = 0; i < p->n_roots && status == HI_OK; i++) {
 		in->roots->items[i].text = p->roots[i];
 		in->roots->count++;
@@ -268,13 +268,13 @@ enum hi_status hi_stored_roots(struct hi_inspection *in, size_t *wrong, size_t *
 
 /* ---- TYPE.field ---- */
 
-enum hi_status hi_stored_field_targets(struct hi_inspection *in, const bool *has,
-				       const char *field, uint64_t *bits,
-				       struct hi_error *err)
+enum hi_status hi_snapshot_source_field_targets(struct hi_inspection *in, const bool *has,
+						const char *field, uint64_t *bits,
+						struct hi_error *err)
 {
 	const struct hi_graph *g = in->graph;
 	enum hi_status status =
-		hi_snapshot_open_labels(in->stored->snapshot, in->graph, err);
+		hi_snapshot_open_labels(in->snapshot->snapshot, in->graph, err);
 	uint64_t found = 0;
 
 	if (status != HI_OK)
@@ -306,19 +306,21 @@ enum hi_status hi_stored_field_targets(struct hi_inspection *in, const bool *has
 
 /* ---- explain ---- */
 
-enum hi_status hi_stored_fields(struct hi_inspection *in, hi_node node,
-				struct hi_field *fields, size_t max, size_t *n_ret,
-				size_t *total_ret, struct hi_error *err)
+enum hi_status hi_snapshot_source_fields(struct hi_inspection *in, hi_node node,
+					 struct hi_field *fields, size_t max,
+					 size_t *n_ret, size_t *total_ret,
+					 struct hi_error *err)
 {
 	const struct hi_graph *g = in->graph;
 	struct hi_edges edges = hi_graph_edges(g, node);
 	enum hi_status status = HI_NOT_FOUND;
 
-	if (hi_graph_is_object(g, node) && hi_stored_has_contents(in))
-		status = hi_stored_contents(in, node, fields, max, n_ret, total_ret, err);
+	if (hi_graph_is_object(g, node) && hi_snapshot_source_has_contents(in))
+		status = hi_snapshot_source_contents(in, node, fields, max, n_ret,
+						     total_ret, err);
 	if (status != HI_NOT_FOUND)
 		return status;
-	status = hi_snapshot_open_labels(in->stored->snapshot, in->graph, err);
+	status = hi_snapshot_open_labels(in->snapshot->snapshot, in->graph, err);
 	if (status != HI_OK)
 		return status;
 	*total_ret = edges.count;

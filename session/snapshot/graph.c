@@ -47,8 +47,8 @@ static bool retains(void *arg, uint32_t type)
 	return s->in->rulebook && id && hi_rulebook_is_retainer(s->in->rulebook, id);
 }
 
-enum hi_status hi_stored_put_graph(struct hi_inspection *in, struct hi_snapshot_writer *w,
-				   struct hi_error *err)
+enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
+				      struct hi_snapshot_writer *w, struct hi_error *err)
 {
 	unsigned threads =
 		in->options->threads ? in->options->threads : hi_parallel_threads();
@@ -75,8 +75,9 @@ enum hi_status hi_stored_put_graph(struct hi_inspection *in, struct hi_snapshot_
 	return status;
 }
 
-enum hi_status hi_stored_put_outline(struct hi_inspection *in,
-				     struct hi_snapshot_writer *w, struct hi_error *err)
+enum hi_status hi_snapshot_save_outline(struct hi_inspection *in,
+					struct hi_snapshot_writer *w,
+					struct hi_error *err)
 {
 	struct source source = {.in = in};
 	struct hi_snapshot_graph graph = {.graph = in->graph,
@@ -89,17 +90,18 @@ enum hi_status hi_stored_put_outline(struct hi_inspection *in,
 
 /* ---- types that pointers disagree about ---- */
 
-enum hi_status hi_stored_put_conflicts(const struct hi_inspection *in,
-				       struct hi_snapshot_writer *w, struct hi_error *err)
+enum hi_status hi_snapshot_save_conflicts(const struct hi_inspection *in,
+					  struct hi_snapshot_writer *w,
+					  struct hi_error *err)
 {
 	const struct hi_typing_conflict *found;
 	size_t n = hi_typing_conflicts(in->typing, &found);
-	struct conflicts HI_VECTOR(struct hi_stored_conflict) rows = {};
+	struct conflicts HI_VECTOR(struct hi_snapshot_conflict_row) rows = {};
 	enum hi_status status = HI_OK;
 
 	for (size_t i = 0; i < n && status == HI_OK; i++) {
-		struct hi_stored_conflict row = {.objects = found[i].objects,
-						 .example = found[i].example};
+		struct hi_snapshot_conflict_row row = {.objects = found[i].objects,
+						       .example = found[i].example};
 
 		status = hi_snapshot_put_string(w, found[i].type, &row.type, err);
 		if (status == HI_OK)
@@ -119,12 +121,13 @@ enum hi_status hi_stored_put_conflicts(const struct hi_inspection *in,
 	return status;
 }
 
-enum hi_status hi_stored_conflicts(struct hi_inspection *in,
-				   const struct hi_typing_conflict **ret, size_t *n_ret,
-				   uint64_t *objects_ret, struct hi_error *err)
+enum hi_status hi_snapshot_source_conflicts(struct hi_inspection *in,
+					    const struct hi_typing_conflict **ret,
+					    size_t *n_ret, uint64_t *objects_ret,
+					    struct hi_error *err)
 {
-	struct hi_snapshot *s = in->stored->snapshot;
-	const struct hi_stored_conflict *rows;
+	struct hi_snapshot *s = in->snapshot->snapshot;
+	const struct hi_snapshot_conflict_row *rows;
 	struct hi_typing_conflict *all;
 	const void *items = NULL;
 	uint64_t n = 0;

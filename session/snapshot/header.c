@@ -201,9 +201,9 @@ static enum hi_status put_stop(struct hi_snapshot_writer *w, const struct hi_sto
 	return status;
 }
 
-enum hi_status hi_stored_put_head(struct hi_snapshot_writer *w,
-				  const struct hi_report_header *header,
-				  struct hi_error *err)
+enum hi_status hi_snapshot_save_header(struct hi_snapshot_writer *w,
+				       const struct hi_report_header *header,
+				       struct hi_error *err)
 {
 	enum hi_status status =
 		hi_snapshot_put_text(w, "head.build_id", header->build_id, err);
@@ -230,7 +230,7 @@ enum hi_status hi_stored_put_head(struct hi_snapshot_writer *w,
 
 /* ---- reading ---- */
 
-bool hi_stored_heap_is_known(const struct hi_snapshot *s)
+bool hi_snapshot_source_heap_is_known(const struct hi_snapshot *s)
 {
 	const struct hi_report_header header = {
 		.allocator = hi_snapshot_text(s, "head.allocator", NULL),
@@ -290,7 +290,7 @@ static const char *get_text(const struct hi_snapshot *s, const char *name, size_
 static enum hi_status get_children(struct hi_inspection *in,
 				   struct hi_report_header *header, struct hi_error *err)
 {
-	const struct hi_snapshot *s = in->stored->snapshot;
+	const struct hi_snapshot *s = in->snapshot->snapshot;
 	size_t n = hi_snapshot_number(s, "head.children", 0);
 	struct hi_report_child *children;
 
@@ -314,7 +314,7 @@ static enum hi_status get_children(struct hi_inspection *in,
 static enum hi_status get_stop(struct hi_inspection *in, struct hi_report_header *header,
 			       struct hi_error *err)
 {
-	const struct hi_snapshot *s = in->stored->snapshot;
+	const struct hi_snapshot *s = in->snapshot->snapshot;
 	struct hi_stopped *ret;
 
 	if (hi_snapshot_number(s, "stop.waited_ns", UINT64_MAX) == UINT64_MAX)
@@ -345,7 +345,7 @@ static enum hi_status get_stop(struct hi_inspection *in, struct hi_report_header
 static enum hi_status get_shares(struct hi_inspection *in,
 				 struct hi_report_header *header, struct hi_error *err)
 {
-	const struct hi_snapshot *s = in->stored->snapshot;
+	const struct hi_snapshot *s = in->snapshot->snapshot;
 	struct hi_shares *ret;
 
 	if (hi_snapshot_number(s, shares[0].name, UINT64_MAX) == UINT64_MAX)
@@ -363,13 +363,14 @@ static enum hi_status get_shares(struct hi_inspection *in,
 	return HI_OK;
 }
 
-enum hi_status hi_stored_heading(struct hi_inspection *in, struct hi_report_header *ret,
-				 struct hi_error *err)
+enum hi_status hi_snapshot_source_make_head(struct hi_inspection *in,
+					    struct hi_report_header *ret,
+					    struct hi_error *err)
 {
-	const struct hi_snapshot *s = in->stored->snapshot;
+	const struct hi_snapshot *s = in->snapshot->snapshot;
 	struct hi_report_header header = {.file = in->options->file,
-					  .census = in->stored->census,
-					  .censuses = in->stored->censuses};
+					  .census = in->census_number,
+					  .censuses = in->snapshot->last_census};
 	enum hi_status status;
 
 	for (size_t i = 0; i < FIELDS; i++)

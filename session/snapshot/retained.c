@@ -75,10 +75,10 @@ static enum hi_status put_rows(struct hi_snapshot_writer *w,
 			       : status;
 }
 
-enum hi_status hi_stored_put_retained(struct hi_inspection *in,
-				      struct hi_snapshot_writer *w,
-				      const struct hi_report_header *header,
-				      struct hi_error *err)
+enum hi_status hi_snapshot_save_retained(struct hi_inspection *in,
+					 struct hi_snapshot_writer *w,
+					 const struct hi_report_header *header,
+					 struct hi_error *err)
 {
 	HI_GUARD(hi_retained_report_destroy) struct hi_retained_report *r = NULL;
 	struct hi_restrict only = {.top = KEPT};
@@ -102,7 +102,7 @@ static enum hi_status get_rows(const struct hi_inspection *in,
 {
 	const void *items = NULL;
 	uint64_t n = 0;
-	enum hi_status status = hi_snapshot_get(in->stored->snapshot, "retained",
+	enum hi_status status = hi_snapshot_get(in->snapshot->snapshot, "retained",
 						sizeof(**ret), &items, &n, err);
 
 	*ret = items;
@@ -126,7 +126,7 @@ static bool row_holds(const struct hi_snapshot *s, const struct retained_row *ro
 static bool count_rows(const struct hi_inspection *in, const struct retained_row *rows,
 		       size_t n, size_t top, size_t *n_ret)
 {
-	uint64_t all = hi_snapshot_number(in->stored->snapshot, "retained.rows", 0);
+	uint64_t all = hi_snapshot_number(in->snapshot->snapshot, "retained.rows", 0);
 	size_t tops = 0, i = 0;
 
 	for (; i < n; i++) {
@@ -140,16 +140,17 @@ static bool count_rows(const struct hi_inspection *in, const struct retained_row
 	return tops == top || tops == all;
 }
 
-bool hi_stored_knows_retained(const struct hi_inspection *in)
+bool hi_snapshot_source_knows_retained(const struct hi_inspection *in)
 {
 	const struct hi_options *o = in->options;
 	const struct retained_row *rows = NULL;
 	struct hi_error quiet;
 	size_t n = 0, shown;
 
-	if (o->type || o->min_size || !hi_snapshot_has(in->stored->snapshot, "retained"))
+	if (o->type || o->min_size ||
+	    !hi_snapshot_has(in->snapshot->snapshot, "retained"))
 		return false;
-	/* What is damaged, hi_stored_retained tells. */
+	/* What is damaged, hi_snapshot_source_retained tells. */
 	return get_rows(in, &rows, &n, &quiet) != HI_OK ||
 	       count_rows(in, rows, n, hi_lookup_top(o, HI_RETAINED_TOP), &shown);
 }
@@ -176,11 +177,12 @@ static struct hi_retained_row get_row(const struct hi_snapshot *s,
 		.children_more_bytes = row->more_bytes};
 }
 
-enum hi_status hi_stored_retained(struct hi_inspection *in,
-				  const struct hi_report_header *header,
-				  struct hi_retained_report **ret, struct hi_error *err)
+enum hi_status hi_snapshot_source_retained(struct hi_inspection *in,
+					   const struct hi_report_header *header,
+					   struct hi_retained_report **ret,
+					   struct hi_error *err)
 {
-	const struct hi_snapshot *s = in->stored->snapshot;
+	const struct hi_snapshot *s = in->snapshot->snapshot;
 	size_t n = 0, shown = 0, top = hi_lookup_top(in->options, HI_RETAINED_TOP);
 	struct hi_hidden beyond = {hi_snapshot_number(s, "retained.rows", 0),
 				   hi_snapshot_number(s, "retained.bytes", 0)};

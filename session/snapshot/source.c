@@ -12,9 +12,9 @@
 
 enum { MOST_WARNINGS = 1 << 12 };
 
-HI_DEFINE_GUARD(struct hi_stored *, hi_stored_close)
+HI_DEFINE_GUARD(struct hi_snapshot_source *, hi_snapshot_source_close)
 
-void hi_stored_close(struct hi_stored *stored)
+void hi_snapshot_source_close(struct hi_snapshot_source *stored)
 {
 	if (!stored)
 		return;
@@ -22,19 +22,9 @@ void hi_stored_close(struct hi_stored *stored)
 	free(stored);
 }
 
-enum hi_status hi_stored_refuse(const struct hi_inspection *in, const char *what,
-				struct hi_error *err)
-{
-	if (!in->stored)
-		return HI_OK;
-	return hi_fail(err, HI_UNSUPPORTED, 0,
-		       "%s: needs the process or a core file: a snapshot has no contents",
-		       what);
-}
-
 static void take_warnings(struct hi_inspection *in)
 {
-	const struct hi_snapshot *s = in->stored->snapshot;
+	const struct hi_snapshot *s = in->snapshot->snapshot;
 	uint64_t n = hi_snapshot_number(s, "head.warnings", 0);
 	char name[48];
 
@@ -46,32 +36,33 @@ static void take_warnings(struct hi_inspection *in)
 
 static enum hi_status open_graph(struct hi_inspection *in, struct hi_error *err)
 {
-	enum hi_status status = hi_snapshot_graph(in->stored->snapshot, &in->graph, err);
+	enum hi_status status =
+		hi_snapshot_graph(in->snapshot->snapshot, &in->graph, err);
 
-	return status == HI_OK ? hi_snapshot_reach(in->stored->snapshot, in->graph,
+	return status == HI_OK ? hi_snapshot_reach(in->snapshot->snapshot, in->graph,
 						   &in->reach, err)
 			       : status;
 }
 
-enum hi_status hi_stored_open(struct hi_inspection *in, struct hi_error *err)
+enum hi_status hi_snapshot_source_open(struct hi_inspection *in, struct hi_error *err)
 {
-	HI_GUARD(hi_stored_close)
-	struct hi_stored *stored = hi_calloc(1, sizeof(*stored));
+	HI_GUARD(hi_snapshot_source_close)
+	struct hi_snapshot_source *stored = hi_calloc(1, sizeof(*stored));
 	enum hi_status status;
 
 	if (!stored)
 		return hi_fail_memory(err, "snapshot");
-	status = hi_stored_open_snapshot(in, stored, err);
+	status = hi_snapshot_source_open_snapshot(in, stored, err);
 	/* The graph borrows from it, whatever comes. */
-	in->stored = hi_take(stored);
-	if (status == HI_OK && in->stored->refusal.status != HI_OK &&
-	    !hi_stored_has_answer(in)) {
-		*err = in->stored->refusal;
+	in->snapshot = hi_take(stored);
+	if (status == HI_OK && in->snapshot->refusal.status != HI_OK &&
+	    !hi_snapshot_source_has_answer(in)) {
+		*err = in->snapshot->refusal;
 		return err->status;
 	}
 	if (status == HI_OK)
-		status = hi_stored_has_answer(in)
-				 ? hi_snapshot_outline(in->stored->snapshot, &in->graph,
+		status = hi_snapshot_source_has_answer(in)
+				 ? hi_snapshot_outline(in->snapshot->snapshot, &in->graph,
 						       &in->reach, err)
 				 : open_graph(in, err);
 	if (status == HI_OK)
@@ -79,9 +70,10 @@ enum hi_status hi_stored_open(struct hi_inspection *in, struct hi_error *err)
 	return status;
 }
 
-enum hi_status hi_stored_dominators(struct hi_inspection *in, struct hi_error *err)
+enum hi_status hi_snapshot_source_dominators(struct hi_inspection *in,
+					     struct hi_error *err)
 {
-	enum hi_status status = hi_snapshot_dominators(in->stored->snapshot, in->graph,
+	enum hi_status status = hi_snapshot_dominators(in->snapshot->snapshot, in->graph,
 						       &in->dominators, err);
 
 	return status == HI_NOT_FOUND
@@ -89,30 +81,30 @@ enum hi_status hi_stored_dominators(struct hi_inspection *in, struct hi_error *e
 		       : status;
 }
 
-bool hi_stored_has_answer(const struct hi_inspection *in)
+bool hi_snapshot_source_has_answer(const struct hi_inspection *in)
 {
 	const struct hi_options *o = in->options;
 	const struct hi_profile_options *p = &o->profile;
 
 	/* Expressions and restrictions need the objects. */
-	if (!in->stored || p->n_roots || p->n_under || p->retained_by || p->n_retainers ||
+	if (p->n_roots || p->n_under || p->retained_by || p->n_retainers ||
 	    p->identity == HI_IDENTITY_VAR)
 		return false;
-	if (!hi_snapshot_has(in->stored->snapshot, "census"))
+	if (!hi_snapshot_has(in->snapshot->snapshot, "census"))
 		return false;
 	if (in->wanted & HI_WANT_ONLY_RETAINED)
-		return hi_stored_knows_retained(in);
+		return hi_snapshot_source_knows_retained(in);
 	return (in->wanted & HI_WANT_ONLY_CENSUS) && o->by == HI_BY_TYPE;
 }
 
-enum hi_status hi_stored_census(struct hi_inspection *in, struct hi_error *err)
+enum hi_status hi_snapshot_source_census(struct hi_inspection *in, struct hi_error *err)
 {
 	enum hi_status status = HI_NOT_FOUND;
 
 	/* Of all that is live, not of what a restriction leaves. */
 	if (in->shown == in->reach)
-		status = hi_snapshot_census(in->stored->snapshot, in->graph, &in->census,
-					    err);
+		status = hi_snapshot_census(in->snapshot->snapshot, in->graph,
+					    &in->census, err);
 	return status == HI_NOT_FOUND
 		       ? hi_census_by_type(in->graph, in->shown, in->dominators,
 					   &in->census, err)
@@ -132,9 +124,9 @@ static enum hi_status bad_row(const struct hi_inspection *in, struct hi_error *e
 		       "%.120s: section ledger: a row without a name", in->options->file);
 }
 
-enum hi_status hi_stored_ledger(struct hi_inspection *in, struct hi_error *err)
+enum hi_status hi_snapshot_source_ledger(struct hi_inspection *in, struct hi_error *err)
 {
-	struct hi_snapshot *s = in->stored->snapshot;
+	struct hi_snapshot *s = in->snapshot->snapshot;
 	struct hi_ledger *l = &in->ledger;
 	const struct ledger_row *rows;
 	const void *items = NULL;
@@ -201,27 +193,20 @@ static enum hi_status put_ledger(const struct hi_inspection *in,
 
 /* ---- what is asked of an inspection ---- */
 
-uint64_t hi_stored_allocated(const struct hi_inspection *in)
+uint64_t hi_snapshot_source_allocated(const struct hi_inspection *in)
 {
-	return hi_snapshot_number(in->stored->snapshot, "allocated", UINT64_MAX);
-}
-
-uint64_t hi_stored_used(const struct hi_inspection *in, hi_node object)
-{
-	uint32_t used = in->stored->used ? in->stored->used[object] : UINT32_MAX;
-
-	return used == UINT32_MAX ? hi_objects_usable(in->graph->objects, object) : used;
+	return hi_snapshot_number(in->snapshot->snapshot, "allocated", UINT64_MAX);
 }
 
 static bool open_labels(struct hi_inspection *in)
 {
-	if (in->stored->failure.status != HI_OK)
+	if (in->snapshot->failure.status != HI_OK)
 		return false;
-	if (!in->stored->has_labels &&
-	    hi_snapshot_open_labels(in->stored->snapshot, in->graph,
-				    &in->stored->failure) != HI_OK)
+	if (!in->snapshot->has_labels &&
+	    hi_snapshot_open_labels(in->snapshot->snapshot, in->graph,
+				    &in->snapshot->failure) != HI_OK)
 		return false;
-	in->stored->has_labels = true;
+	in->snapshot->has_labels = true;
 	return true;
 }
 
@@ -230,13 +215,14 @@ static const char *keep_label(struct hi_inspection *in, hi_node from, uint32_t i
 {
 	char buffer[HI_EDGE_TEXT];
 	const char *text =
-		hi_snapshot_label(in->stored->snapshot, in->graph, from, index, buffer);
+		hi_snapshot_label(in->snapshot->snapshot, in->graph, from, index, buffer);
 	const char *kept = text == buffer ? hi_arena_strdup(&in->arena, text) : text;
 
 	return kept ? kept : "";
 }
 
-const char *hi_stored_edge(struct hi_inspection *in, hi_node from, hi_node to)
+const char *hi_snapshot_source_edge_text(struct hi_inspection *in, hi_node from,
+					 hi_node to)
 {
 	struct hi_edges edges = hi_graph_edges(in->graph, from);
 	char text[HI_EDGE_TEXT] = "";
@@ -255,11 +241,12 @@ const char *hi_stored_edge(struct hi_inspection *in, hi_node from, hi_node to)
 	return kept ? kept : "";
 }
 
-enum hi_status hi_stored_check(const struct hi_inspection *in, struct hi_error *err)
+enum hi_status hi_snapshot_source_check(const struct hi_inspection *in,
+					struct hi_error *err)
 {
-	if (!in->stored || in->stored->failure.status == HI_OK)
+	if (in->snapshot->failure.status == HI_OK)
 		return HI_OK;
-	*err = in->stored->failure;
+	*err = in->snapshot->failure;
 	return err->status;
 }
 
@@ -289,7 +276,7 @@ static enum hi_status put_leak_sums(const struct hi_inspection *in,
 	return status;
 }
 
-struct hi_leak_totals hi_stored_leak_sums(const struct hi_snapshot *s)
+struct hi_leak_totals hi_snapshot_source_leak_sums(const struct hi_snapshot *s)
 {
 	struct hi_leak_totals ret = hi_leak_totals_unknown();
 	uint64_t *const bytes[LEAK_SUMS] = {&ret.certain.bytes, &ret.likely.bytes,
@@ -307,7 +294,7 @@ static enum hi_status put_rest(struct hi_inspection *in, struct hi_snapshot_writ
 			       const struct hi_report_header *header,
 			       struct hi_error *err)
 {
-	enum hi_status status = hi_stored_put_head(w, header, err);
+	enum hi_status status = hi_snapshot_save_header(w, header, err);
 
 	if (status == HI_OK)
 		status = put_leak_sums(in, w, err);
@@ -321,16 +308,16 @@ static enum hi_status put_rest(struct hi_inspection *in, struct hi_snapshot_writ
 	if (status == HI_OK)
 		status = hi_snapshot_put_census(w, in->census, err);
 	if (status == HI_OK)
-		status = hi_mapped_files_store(in, w, err);
-	return status == HI_OK ? hi_stored_put_conflicts(in, w, err) : status;
+		status = hi_snapshot_save_modules(in, w, err);
+	return status == HI_OK ? hi_snapshot_save_conflicts(in, w, err) : status;
 }
 
 HI_DEFINE_GUARD(struct hi_snapshot_writer *, hi_snapshot_writer_destroy)
 
-enum hi_status hi_stored_write(struct hi_inspection *in,
-			       const struct hi_report_header *header, int fd,
-			       const struct hi_snapshot_options *options,
-			       struct hi_error *err)
+enum hi_status hi_snapshot_save(struct hi_inspection *in,
+				const struct hi_report_header *header, int fd,
+				const struct hi_snapshot_options *options,
+				struct hi_error *err)
 {
 	HI_GUARD(hi_snapshot_writer_destroy) struct hi_snapshot_writer *w = NULL;
 	enum hi_status status = hi_snapshot_create(fd, options, &w, err);
@@ -338,19 +325,19 @@ enum hi_status hi_stored_write(struct hi_inspection *in,
 	if (status == HI_OK)
 		status = put_rest(in, w, header, err);
 	if (status == HI_OK)
-		status = hi_stored_put_waste(in, w, err);
+		status = hi_snapshot_save_waste(in, w, err);
 	if (status == HI_OK)
-		status = hi_stored_put_graph(in, w, err);
+		status = hi_snapshot_save_graph(in, w, err);
 	if (status == HI_OK)
-		status = hi_stored_put_retained(in, w, header, err);
+		status = hi_snapshot_save_retained(in, w, header, err);
 	if (status == HI_OK)
-		status = hi_stored_put_contents(in, w, err);
+		status = hi_snapshot_save_contents(in, w, err);
 	return status == HI_OK ? hi_snapshot_finish(w, err) : status;
 }
 
-enum hi_status hi_stored_write_sums(struct hi_inspection *in,
-				    const struct hi_report_header *header, int fd,
-				    uint64_t at, struct hi_error *err)
+enum hi_status hi_snapshot_save_totals(struct hi_inspection *in,
+				       const struct hi_report_header *header, int fd,
+				       uint64_t at, struct hi_error *err)
 {
 	/* They are small: the names in them are most of it. */
 	struct hi_snapshot_options options = {.compress = true, .at = at};
@@ -360,6 +347,6 @@ enum hi_status hi_stored_write_sums(struct hi_inspection *in,
 	if (status == HI_OK)
 		status = put_rest(in, w, header, err);
 	if (status == HI_OK)
-		status = hi_stored_put_outline(in, w, err);
+		status = hi_snapshot_save_outline(in, w, err);
 	return status == HI_OK ? hi_snapshot_finish(w, err) : status;
 }

@@ -1,149 +1,163 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Inspections that come from a snapshot file: in->stored is there, and image, modules,
- * types, allocator and typing are not. What these would have said is in the file:
- * names, fields of edges, the ledger, the header of reports.
+ * Snapshot files as sources, and writing them. There is neither an image nor types:
+ * names, fields of edges, the ledger and the header of reports are in the file.
  */
 #ifndef HI_SESSION_SNAPSHOT_SOURCE_H
 #define HI_SESSION_SNAPSHOT_SOURCE_H
 
 #include "census/analysis/leak_totals.h"
 #include "census/snapshot/snapshot_file.h"
-#include "session/inspect.h"
+#include "session/edge_text.h"
+#include "session/inspection.h"
+#include "session/mapped_files.h"
 
 /* Of the same inspection; plain data. */
-struct hi_stored {
+struct hi_snapshot_source {
 	struct hi_snapshot *snapshot;
 	const uint32_t *used; /* NULL: not stored */
 	bool has_labels;
 	/* There are only sums, of a census without its graph: who needs more gets this.
 	 */
 	struct hi_error refusal;
-	uint32_t census, censuses; /* of a series: this one, the last one's; else 0 */
+	uint32_t last_census; /* its number in a file of many; else 0 */
 	/* What went wrong where nobody could return it: a damaged section. */
 	struct hi_error failure;
 };
 
 /* ---- writing (snap) ---- */
 
-enum hi_status hi_stored_write(struct hi_inspection *in,
-			       const struct hi_report_header *header, int fd,
-			       const struct hi_snapshot_options *options,
-			       struct hi_error *err);
-enum hi_status hi_stored_put_head(struct hi_snapshot_writer *w,
-				  const struct hi_report_header *header,
-				  struct hi_error *err);
-
-/* The sums of a census of a series (in->census), from `at` on in the file. */
-enum hi_status hi_stored_write_sums(struct hi_inspection *in,
-				    const struct hi_report_header *header, int fd,
-				    uint64_t at, struct hi_error *err);
-enum hi_status hi_stored_put_outline(struct hi_inspection *in,
-				     struct hi_snapshot_writer *w, struct hi_error *err);
-enum hi_status hi_stored_put_graph(struct hi_inspection *in, struct hi_snapshot_writer *w,
-				   struct hi_error *err);
-enum hi_status hi_stored_put_conflicts(const struct hi_inspection *in,
-				       struct hi_snapshot_writer *w,
+enum hi_status hi_snapshot_save(struct hi_inspection *in,
+				const struct hi_report_header *header, int fd,
+				const struct hi_snapshot_options *options,
+				struct hi_error *err);
+enum hi_status hi_snapshot_save_header(struct hi_snapshot_writer *w,
+				       const struct hi_report_header *header,
 				       struct hi_error *err);
 
-/* Nothing unless the options ask for it. */
-enum hi_status hi_stored_put_contents(struct hi_inspection *in,
+/* The sums of a census of a series (in->census), from `at` on in the file. */
+enum hi_status hi_snapshot_save_totals(struct hi_inspection *in,
+				       const struct hi_report_header *header, int fd,
+				       uint64_t at, struct hi_error *err);
+enum hi_status hi_snapshot_save_outline(struct hi_inspection *in,
+					struct hi_snapshot_writer *w,
+					struct hi_error *err);
+enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
 				      struct hi_snapshot_writer *w, struct hi_error *err);
-enum hi_status hi_stored_put_waste(struct hi_inspection *in, struct hi_snapshot_writer *w,
-				   struct hi_error *err);
-enum hi_status hi_stored_put_retained(struct hi_inspection *in,
-				      struct hi_snapshot_writer *w,
-				      const struct hi_report_header *header,
-				      struct hi_error *err);
+enum hi_status hi_snapshot_save_conflicts(const struct hi_inspection *in,
+					  struct hi_snapshot_writer *w,
+					  struct hi_error *err);
+
+/* The section "modules". */
+enum hi_status hi_snapshot_save_modules(struct hi_inspection *in,
+					struct hi_snapshot_writer *w,
+					struct hi_error *err);
+/* Nothing unless the options ask for it. */
+enum hi_status hi_snapshot_save_contents(struct hi_inspection *in,
+					 struct hi_snapshot_writer *w,
+					 struct hi_error *err);
+enum hi_status hi_snapshot_save_waste(struct hi_inspection *in,
+				      struct hi_snapshot_writer *w, struct hi_error *err);
+enum hi_status hi_snapshot_save_retained(struct hi_inspection *in,
+					 struct hi_snapshot_writer *w,
+					 const struct hi_report_header *header,
+					 struct hi_error *err);
 
 /* ---- reading ---- */
 
+enum hi_status hi_snapshot_source_mapped_files(struct hi_inspection *in,
+					       const struct hi_mapped_file **ret,
+					       size_t *n_ret, struct hi_error *err);
 struct hi_snapshots;
 /* Is it a number, first, last or peak? */
-bool hi_stored_is_census(const char *which);
+bool hi_snapshot_source_is_census(const char *which);
 /* The entry of the series; n_entries: there is none. A word means one with a graph, if
  * that is asked for. */
-size_t hi_stored_find_census(const struct hi_snapshots *s, const char *which,
-			     bool with_graph);
+size_t hi_snapshot_source_find_census(const struct hi_snapshots *s, const char *which,
+				      bool with_graph);
 /* stored->snapshot out of options->file, and of options->census in it. */
-enum hi_status hi_stored_open_snapshot(struct hi_inspection *in, struct hi_stored *stored,
-				       struct hi_error *err);
-/* Fills in->stored, graph, reach and warnings out of options->file. */
-enum hi_status hi_stored_open(struct hi_inspection *in, struct hi_error *err);
+enum hi_status hi_snapshot_source_open_snapshot(struct hi_inspection *in,
+						struct hi_snapshot_source *stored,
+						struct hi_error *err);
+/* Fills in->snapshot, graph, reach and warnings out of options->file. */
+enum hi_status hi_snapshot_source_open(struct hi_inspection *in, struct hi_error *err);
 /* in->dominators; computed when the file has none. */
-enum hi_status hi_stored_dominators(struct hi_inspection *in, struct hi_error *err);
+enum hi_status hi_snapshot_source_dominators(struct hi_inspection *in,
+					     struct hi_error *err);
 /* Is what is asked for a table of the file? Then graph has types alone and reach counts
  * alone (hi_snapshot_outline), and there are no dominators. */
-bool hi_stored_has_answer(const struct hi_inspection *in);
+bool hi_snapshot_source_has_answer(const struct hi_inspection *in);
 /* Of `retained`: the rows of the options are in the file, and what they are. */
-bool hi_stored_knows_retained(const struct hi_inspection *in);
+bool hi_snapshot_source_knows_retained(const struct hi_inspection *in);
 struct hi_retained_report;
-enum hi_status hi_stored_retained(struct hi_inspection *in,
-				  const struct hi_report_header *header,
-				  struct hi_retained_report **ret, struct hi_error *err);
+enum hi_status hi_snapshot_source_retained(struct hi_inspection *in,
+					   const struct hi_report_header *header,
+					   struct hi_retained_report **ret,
+					   struct hi_error *err);
 /* in->census; computed when the file has none that fits. */
-enum hi_status hi_stored_census(struct hi_inspection *in, struct hi_error *err);
-enum hi_status hi_stored_ledger(struct hi_inspection *in, struct hi_error *err);
-void hi_stored_close(struct hi_stored *stored); /* NULL is fine */
+enum hi_status hi_snapshot_source_census(struct hi_inspection *in, struct hi_error *err);
+enum hi_status hi_snapshot_source_ledger(struct hi_inspection *in, struct hi_error *err);
+void hi_snapshot_source_close(struct hi_snapshot_source *stored); /* NULL is fine */
 
-enum hi_status hi_stored_heading(struct hi_inspection *in, struct hi_report_header *ret,
-				 struct hi_error *err);
+enum hi_status hi_snapshot_source_make_head(struct hi_inspection *in,
+					    struct hi_report_header *ret,
+					    struct hi_error *err);
 /* in->roots: those of the options, as far as names of edges say where they lead. */
 /* HI_USAGE with *wrong a root: byte *column of its expression is what is meant. */
-enum hi_status hi_stored_roots(struct hi_inspection *in, size_t *wrong, size_t *column,
-			       struct hi_error *err);
+enum hi_status hi_snapshot_source_roots(struct hi_inspection *in, size_t *wrong,
+					size_t *column, struct hi_error *err);
 /* The fields of a node that lead to objects, without values, as hi_typing_fields. */
-enum hi_status hi_stored_fields(struct hi_inspection *in, hi_node node,
-				struct hi_field *fields, size_t max, size_t *n_ret,
-				size_t *total_ret, struct hi_error *err);
+enum hi_status hi_snapshot_source_fields(struct hi_inspection *in, hi_node node,
+					 struct hi_field *fields, size_t max,
+					 size_t *n_ret, size_t *total_ret,
+					 struct hi_error *err);
 /* With their values, as snap --with-contents keeps them. HI_NOT_FOUND: of this one its
  * edges are all that is known. */
-bool hi_stored_has_contents(const struct hi_inspection *in);
-enum hi_status hi_stored_contents(struct hi_inspection *in, hi_node object,
-				  struct hi_field *fields, size_t max, size_t *n_ret,
-				  size_t *total_ret, struct hi_error *err);
-/* The edge in words, as hi_words_edge; "" unknown. */
-const char *hi_stored_edge(struct hi_inspection *in, hi_node from, hi_node to);
+bool hi_snapshot_source_has_contents(const struct hi_inspection *in);
+enum hi_status hi_snapshot_source_contents(struct hi_inspection *in, hi_node object,
+					   struct hi_field *fields, size_t max,
+					   size_t *n_ret, size_t *total_ret,
+					   struct hi_error *err);
+/* The edge in words, as hi_path_text_of_edge; "" unknown. */
+const char *hi_snapshot_source_edge_text(struct hi_inspection *in, hi_node from,
+					 hi_node to);
 /* Sets the bits of what `field` of the objects leads to whose type is in `has`, by the
  * names of edges. HI_USAGE: no edge of them has such a name. */
-enum hi_status hi_stored_field_targets(struct hi_inspection *in, const bool *has,
-				       const char *field, uint64_t *bits,
-				       struct hi_error *err);
+enum hi_status hi_snapshot_source_field_targets(struct hi_inspection *in, const bool *has,
+						const char *field, uint64_t *bits,
+						struct hi_error *err);
 /* What `waste` tells, of what is shown. HI_UNSUPPORTED: the file does not have it. */
 struct hi_contents_options;
 struct hi_waste;
 struct hi_heap_use;
-enum hi_status hi_stored_waste(struct hi_inspection *in,
-			       const struct hi_contents_options *options,
-			       struct hi_waste **ret, struct hi_error *err);
+enum hi_status hi_snapshot_source_waste(struct hi_inspection *in,
+					const struct hi_contents_options *options,
+					struct hi_waste **ret, struct hi_error *err);
 /* By object, as in struct hi_contents_marks; NULL: not stored. */
-enum hi_status hi_stored_equal(struct hi_inspection *in, const uint32_t **ret,
-			       struct hi_error *err);
-enum hi_status hi_stored_heap_use(struct hi_inspection *in, struct hi_heap_use *ret,
-				  struct hi_error *err);
+enum hi_status hi_snapshot_source_equal(struct hi_inspection *in, const uint32_t **ret,
+					struct hi_error *err);
+enum hi_status hi_snapshot_source_heap_use(struct hi_inspection *in,
+					   struct hi_heap_use *ret, struct hi_error *err);
 
 /* Bytes alone; unknown in files of earlier versions. */
-struct hi_leak_totals hi_stored_leak_sums(const struct hi_snapshot *snapshot);
+struct hi_leak_totals hi_snapshot_source_leak_sums(const struct hi_snapshot *snapshot);
 /* Of a snapshot's properties: hi_inspect_heap_is_known(). */
-bool hi_stored_heap_is_known(const struct hi_snapshot *snapshot);
-uint64_t hi_stored_allocated(const struct hi_inspection *in);
-uint64_t hi_stored_used(const struct hi_inspection *in, hi_node object);
+bool hi_snapshot_source_heap_is_known(const struct hi_snapshot *snapshot);
+uint64_t hi_snapshot_source_allocated(const struct hi_inspection *in);
 
-enum hi_status hi_stored_conflicts(struct hi_inspection *in,
-				   const struct hi_typing_conflict **ret, size_t *n_ret,
-				   uint64_t *objects_ret, struct hi_error *err);
+enum hi_status hi_snapshot_source_conflicts(struct hi_inspection *in,
+					    const struct hi_typing_conflict **ret,
+					    size_t *n_ret, uint64_t *objects_ret,
+					    struct hi_error *err);
 
 /* No report may come out of it; err is filled. */
-enum hi_status hi_stored_check(const struct hi_inspection *in, struct hi_error *err);
+enum hi_status hi_snapshot_source_check(const struct hi_inspection *in,
+					struct hi_error *err);
 
 /* A pair of types that pointers disagree about. */
-struct hi_stored_conflict {
+struct hi_snapshot_conflict_row {
 	uint32_t type, other; /* offsets of strings */
 	uint64_t objects, example;
 };
-
-/* HI_UNSUPPORTED: "waste: needs …", when there is no process and no core. */
-enum hi_status hi_stored_refuse(const struct hi_inspection *in, const char *what,
-				struct hi_error *err);
 
 #endif

@@ -104,12 +104,12 @@ static void sum_up(struct hi_heap_use *use)
 	}
 }
 
-enum hi_status hi_stored_heap_use(struct hi_inspection *in, struct hi_heap_use *ret,
-				  struct hi_error *err)
+enum hi_status hi_snapshot_source_heap_use(struct hi_inspection *in,
+					   struct hi_heap_use *ret, struct hi_error *err)
 {
 	static const uint32_t most[TABLES] = {HI_SIZE_CLASSES, HI_FREE_KINDS,
 					      HI_PAGE_FILLS};
-	struct hi_snapshot *s = in->stored->snapshot;
+	struct hi_snapshot *s = in->snapshot->snapshot;
 	const struct blocks_row *rows;
 	const void *items = NULL;
 	uint64_t n = 0;
@@ -181,8 +181,8 @@ static enum hi_status put_marks(const struct hi_inspection *in,
 			       : status;
 }
 
-enum hi_status hi_stored_put_waste(struct hi_inspection *in, struct hi_snapshot_writer *w,
-				   struct hi_error *err)
+enum hi_status hi_snapshot_save_waste(struct hi_inspection *in,
+				      struct hi_snapshot_writer *w, struct hi_error *err)
 {
 	struct hi_contents_marks marks = {};
 	bool texts = in->options->with_contents;
@@ -211,7 +211,7 @@ enum hi_status hi_stored_put_waste(struct hi_inspection *in, struct hi_snapshot_
 static enum hi_status take(struct hi_inspection *in, const char *name, size_t item,
 			   const void **items, uint64_t *n, struct hi_error *err)
 {
-	enum hi_status status = hi_snapshot_get(in->stored->snapshot, name,
+	enum hi_status status = hi_snapshot_get(in->snapshot->snapshot, name,
 						(uint32_t)item, items, n, err);
 
 	return status == HI_NOT_FOUND ? bad(in, name, "is missing", err) : status;
@@ -221,7 +221,7 @@ static enum hi_status take(struct hi_inspection *in, const char *name, size_t it
 static enum hi_status give_texts(struct hi_inspection *in, const uint32_t *equal,
 				 struct hi_waste *waste, struct hi_error *err)
 {
-	struct hi_snapshot *s = in->stored->snapshot;
+	struct hi_snapshot *s = in->snapshot->snapshot;
 	const void *items = NULL;
 	uint64_t n = 0;
 	enum hi_status status = hi_snapshot_get(s, "waste.texts", sizeof(struct text_row),
@@ -249,8 +249,8 @@ static enum hi_status give_texts(struct hi_inspection *in, const uint32_t *equal
 }
 
 /* Ids that are there; hi_contents_recount looks at what they say. */
-enum hi_status hi_stored_equal(struct hi_inspection *in, const uint32_t **ret,
-			       struct hi_error *err)
+enum hi_status hi_snapshot_source_equal(struct hi_inspection *in, const uint32_t **ret,
+					struct hi_error *err)
 {
 	hi_node objects = in->graph->n_objects;
 	const void *items = NULL;
@@ -259,7 +259,7 @@ enum hi_status hi_stored_equal(struct hi_inspection *in, const uint32_t **ret,
 	enum hi_status status;
 
 	*ret = NULL;
-	if (!hi_snapshot_has(in->stored->snapshot, "waste.equal"))
+	if (!hi_snapshot_has(in->snapshot->snapshot, "waste.equal"))
 		return HI_OK;
 	status = take(in, "waste.equal", sizeof(*equal), &items, &n, err);
 	if (status != HI_OK)
@@ -282,7 +282,7 @@ static enum hi_status take_marks(struct hi_inspection *in,
 	const uint32_t *equal;
 	const void *used = NULL;
 	uint64_t n_used = 0;
-	enum hi_status status = hi_stored_equal(in, &equal, err);
+	enum hi_status status = hi_snapshot_source_equal(in, &equal, err);
 
 	if (status != HI_OK)
 		return status;
@@ -292,16 +292,16 @@ static enum hi_status take_marks(struct hi_inspection *in,
 			       "did not compare contents: take a new snapshot",
 			       in->options->file);
 	status = take(in, "waste.used", sizeof(*marks->used), &used, &n_used, err);
-	if (status == HI_OK && !in->stored->used)
-		status = hi_snapshot_used(in->stored->snapshot, in->graph,
-					  &in->stored->used, err);
+	if (status == HI_OK && !in->snapshot->used)
+		status = hi_snapshot_used(in->snapshot->snapshot, in->graph,
+					  &in->snapshot->used, err);
 	*marks = (struct hi_contents_marks){equal, used, n_used};
 	return status;
 }
 
-enum hi_status hi_stored_waste(struct hi_inspection *in,
-			       const struct hi_contents_options *options,
-			       struct hi_waste **ret, struct hi_error *err)
+enum hi_status hi_snapshot_source_waste(struct hi_inspection *in,
+					const struct hi_contents_options *options,
+					struct hi_waste **ret, struct hi_error *err)
 {
 	HI_GUARD(hi_waste_destroy) struct hi_waste *waste = NULL;
 	struct hi_contents_marks marks;
@@ -310,7 +310,7 @@ enum hi_status hi_stored_waste(struct hi_inspection *in,
 
 	if (status != HI_OK)
 		return status;
-	status = hi_contents_recount(&marks, in->stored->used, in->graph, in->shown,
+	status = hi_contents_recount(&marks, in->snapshot->used, in->graph, in->shown,
 				     options, &waste, &why);
 	if (status == HI_BAD_DATA)
 		return bad(in, "waste.equal", why.text, err);

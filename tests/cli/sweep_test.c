@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "cli/command.h"
 #include "report/formats/text.h"
-#include "session/heading.h"
+#include "session/inspect.h"
 #include "session/retainers/retaining.h"
 #include "tests/harness.h"
 #include "tests/support/fixture.h"
@@ -183,7 +183,7 @@ static enum hi_status report(struct hi_inspection *in, bool json, char **ret,
 	struct hi_json writer;
 	size_t size = 0;
 	FILE *out = open_memstream(ret, &size);
-	enum hi_status status = hi_heading_make(in, &header, err);
+	enum hi_status status = hi_inspect_make_head(in, &header, err);
 
 	HI_ASSERT(out);
 	hi_json_init(&writer, out);

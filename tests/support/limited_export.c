@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/export.h"
+#include "cli/options.h"
 #include "cli/run.h"
 
 static struct hi_export_limits limits;

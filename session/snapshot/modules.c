@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "session/mapped_files.h"
-
+/* The section "modules": files that the target has mapped. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "session/mapped_files.h"
 #include "session/snapshot/source.h"
 
 /* A row of the section; docs/SNAPSHOT_FORMAT.md. */
@@ -13,41 +13,11 @@ struct stored_file {
 	uint64_t start, end;
 };
 
-static struct hi_mapped_file of_module(const struct hi_module *m)
+enum hi_status hi_snapshot_source_mapped_files(struct hi_inspection *in,
+					       const struct hi_mapped_file **ret,
+					       size_t *n_ret, struct hi_error *err)
 {
-	struct hi_mapped_file mapping = {
-		.path = m->path, .name = m->name, .start = m->start, .end = m->end};
-
-	for (size_t i = 0; i < m->build_id_size && i < 32; i++)
-		snprintf(mapping.build_id + 2 * i, 3, "%02x", m->build_id[i]);
-	return mapping;
-}
-
-static enum hi_status of_modules(struct hi_inspection *in,
-				 const struct hi_mapped_file **ret, size_t *n_ret,
-				 struct hi_error *err)
-{
-	size_t n = hi_modules_count(in->modules), at = 0;
-	struct hi_mapped_file *all = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*all));
-
-	if (!all)
-		return hi_fail_memory(err, "mappings");
-	for (int main = 1; main >= 0; main--)
-		for (size_t i = 0; i < n; i++) {
-			const struct hi_module *m = hi_modules_get(in->modules, i);
-
-			if (m->is_executable == main)
-				all[at++] = of_module(m);
-		}
-	*ret = all;
-	*n_ret = n;
-	return HI_OK;
-}
-
-static enum hi_status of_file(struct hi_inspection *in, const struct hi_mapped_file **ret,
-			      size_t *n_ret, struct hi_error *err)
-{
-	struct hi_snapshot *s = in->stored->snapshot;
+	struct hi_snapshot *s = in->snapshot->snapshot;
 	const struct stored_file *rows;
 	const void *items = NULL;
 	struct hi_mapped_file *all;
@@ -82,21 +52,14 @@ static enum hi_status of_file(struct hi_inspection *in, const struct hi_mapped_f
 	return HI_OK;
 }
 
-enum hi_status hi_mapped_files_of(struct hi_inspection *in,
-				  const struct hi_mapped_file **ret, size_t *n_ret,
-				  struct hi_error *err)
-{
-	return in->stored ? of_file(in, ret, n_ret, err)
-			  : of_modules(in, ret, n_ret, err);
-}
-
-enum hi_status hi_mapped_files_store(struct hi_inspection *in,
-				     struct hi_snapshot_writer *w, struct hi_error *err)
+enum hi_status hi_snapshot_save_modules(struct hi_inspection *in,
+					struct hi_snapshot_writer *w,
+					struct hi_error *err)
 {
 	struct rows HI_VECTOR(struct stored_file) rows = {};
 	const struct hi_mapped_file *all;
 	size_t n;
-	enum hi_status status = of_modules(in, &all, &n, err);
+	enum hi_status status = in->source->list_mapped_files(in, &all, &n, err);
 
 	for (size_t i = 0; status == HI_OK && i < n; i++) {
 		struct stored_file row = {.start = all[i].start, .end = all[i].end};

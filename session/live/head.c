@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "session/heading.h"
+#include "session/live/head.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "attach/target.h"
-#include "session/snapshot/source.h"
+#include "session/live/decoding.h"
 
 static void count_modules(struct hi_inspection *in, struct hi_report_module_counts *c)
 {
@@ -153,7 +153,7 @@ static void set_allocator(const struct hi_inspection *in, struct hi_report_heade
 	struct hi_typing_stats stats = hi_typing_stats(in->typing);
 
 	header->not_decoded = in->not_decoded;
-	if (hi_inspect_has_much_outside(in)) {
+	if (hi_decoding_has_much_outside(in)) {
 		header->outside_objects = stats.subobjects.outside - stats.outside_loader;
 		header->outside_bytes = stats.outside_bytes;
 	}
@@ -167,8 +167,8 @@ static void set_allocator(const struct hi_inspection *in, struct hi_report_heade
 	header->skipped_bytes = a->skipped_bytes;
 }
 
-static enum hi_status make_heading(struct hi_inspection *in, struct hi_report_header *ret,
-				   struct hi_error *err)
+enum hi_status hi_live_make_head(struct hi_inspection *in, struct hi_report_header *ret,
+				 struct hi_error *err)
 {
 	struct hi_report_header header = {
 		.pid = in->options->pid ? (int)in->options->pid : (int)in->image->pid,
@@ -202,10 +202,4 @@ static enum hi_status make_heading(struct hi_inspection *in, struct hi_report_he
 	header.n_warnings = in->warnings.count;
 	*ret = header;
 	return HI_OK;
-}
-
-enum hi_status hi_heading_make(struct hi_inspection *in, struct hi_report_header *ret,
-			       struct hi_error *err)
-{
-	return in->stored ? hi_stored_heading(in, ret, err) : make_heading(in, ret, err);
 }

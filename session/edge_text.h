@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The edges of a node as text, all at once: for each of them how the node refers to the
+ * other end ("->next", "[3].name").
+ */
+#ifndef HI_SESSION_EDGE_TEXT_H
+#define HI_SESSION_EDGE_TEXT_H
+
+#include "base/vector.h"
+#include "census/graph/edge_name.h"
+#include "session/inspection.h"
+
+struct hi_edge_labels;
+
+struct hi_edge_text_reader {
+	struct hi_inspection *in;
+	struct hi_edge_labels *decoded; /* of an image; NULL: of a snapshot */
+	/* Of a snapshot, of one node: */
+	struct HI_VECTOR(struct hi_edge_name) names;
+	struct hi_edge_texts texts;
+};
+
+/* Borrows the inspection. On failure there is nothing to close. */
+enum hi_status hi_edge_text_open(struct hi_inspection *in,
+				 struct hi_edge_text_reader *ret, struct hi_error *err);
+/* texts: as many as the node has edges; they live until the next call. */
+enum hi_status hi_edge_text_read(struct hi_edge_text_reader *reader, hi_node node,
+				 const char **texts, struct hi_error *err);
+void hi_edge_text_close(struct hi_edge_text_reader *reader); /* also of a zeroed one */
+
+#endif

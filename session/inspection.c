@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/inspection.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "session/progress.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void hi_inspect_warn(struct hi_inspection *in, const char *fmt, ...)
+{
+	char text[512];
+	const char *copy;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	copy = hi_arena_strdup(&in->arena, text);
+	if (copy)
+		(void)hi_vector_push(&in->warnings, copy);
+}
+
+void hi_inspect_phase(struct hi_inspection *in, const char *name)
+{
+	uint64_t now = now_ns();
+
+	if (in->phases.count && in->phase_started)
+		in->phases.items[in->phases.count - 1].ns = now - in->phase_started;
+	in->phase_started = 0;
+	if (name && hi_vector_push(&in->phases, (struct hi_phase){name, 0}))
+		in->phase_started = now;
+	if (in->phase_shown)
+		snprintf(in->phase_shown, HI_PHASE, "%s", name ? name : "");
+	hi_progress_phase(in->progress, name);
+}
+
+bool hi_inspect_lost_something(const struct hi_inspection *in)
+{
+	return hi_alloc_failures() != in->failures_before;
+}
+
+uint64_t hi_inspect_allocated(const struct hi_inspection *in)
+{
+	return in->source->allocated_bytes(in);
+}
+
+bool hi_inspect_heap_is_known(const struct hi_inspection *in)
+{
+	return in->source->heap_is_known(in);
+}
+
+enum hi_status hi_inspect_check(const struct hi_inspection *in, struct hi_error *err)
+{
+	return in->source->check(in, err);
+}
+
+enum hi_status hi_inspect_make_head(struct hi_inspection *in,
+				    struct hi_report_header *ret, struct hi_error *err)
+{
+	return in->source->make_head(in, ret, err);
+}

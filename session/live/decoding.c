@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/live/decoding.h"
+
+#include <inttypes.h>
+#include <malloc.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "decode/usage/other_heaps.h"
+#include "session/census_cache.h"
+#include "session/live/blocks.h"
+#include "session/live/freeze.h"
+#include "session/naming.h"
+#include "session/progress.h"
+
+enum { MAX_HINT_WARNINGS = 8 };
+
+/* Those of the census before, while the same files are mapped. */
+static bool borrow_modules(struct hi_inspection *in)
+{
+	struct hi_census_cache *census_cache = in->options->census_cache;
+
+	if (!census_cache || !census_cache->modules)
+		return false;
+	if (hi_modules_renew(census_cache->modules, in->image)) {
+		hi_types_renew(census_cache->types);
+		in->modules = hi_take(census_cache->modules);
+		in->types = hi_take(census_cache->types);
+		return true;
+	}
+	hi_types_close(hi_take(census_cache->types));
+	hi_modules_close(hi_take(census_cache->modules));
+	return false;
+}
+
+static enum hi_status open_modules(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_modules_options options = {.debug_dir = in->options->debug_dir,
+					     .exe = in->options->exe};
+	struct hi_error quiet;
+	enum hi_status status;
+
+	if (borrow_modules(in))
+		return hi_allocator_recheck_threads(in->image, in->types,
+						    in->allocator_text,
+						    in->n_allocator_text, err);
+	status = hi_modules_open(in->image, &options, &in->modules, err);
+
+	if (status != HI_OK)
+		return status;
+	status = hi_types_open(in->modules, &in->types, &quiet);
+	if (status == HI_NO_MEMORY)
+		return hi_fail_memory(err, "types");
+	if (status != HI_OK) {
+		in->types = NULL;
+		hi_inspect_warn(in, "no types: %s", quiet.text);
+		return HI_OK;
+	}
+	return hi_allocator_recheck_threads(in->image, in->types, in->allocator_text,
+					    in->n_allocator_text, err);
+}
+
+/* ---- containers and hints ---- */
+
+static enum hi_status add_hints(struct hi_inspection *in, struct hi_error *err)
+{
+	const struct hi_options *o = in->options;
+	struct hi_module *exe = hi_modules_executable(in->modules);
+	enum hi_status status = HI_OK;
+
+	/* The first record that fits is taken: those of the user come first. */
+	for (size_t i = 0; i < o->n_hints && status == HI_OK; i++)
+		status = hi_rulebook_add_file(in->rulebook, o->hints[i], err);
+	if (status == HI_OK)
+		status = hi_rulebook_add_shipped(
+			in->rulebook, exe && !o->no_hints ? exe->name : NULL, err);
+	return status;
+}
+
+static enum hi_status open_rulebook(struct hi_inspection *in, struct hi_error *err)
+{
+	enum hi_status status;
+
+	if (!in->types)
+		return HI_OK;
+	status = hi_rulebook_create(in->types, in->modules, &in->rulebook, err);
+	return status == HI_OK ? add_hints(in, err) : status;
+}
+
+static void warn_unused(void *arg, const char *text)
+{
+	hi_inspect_warn(arg, "a hint matches nothing in the target: %s", text);
+}
+
+/* What hints say that this program does not have. */
+static void say_hints(struct hi_inspection *in)
+{
+	const char *const *warnings;
+	size_t n = in->rulebook ? hi_rulebook_warnings(in->rulebook, &warnings) : 0;
+
+	for (size_t i = 0; i < n && i < MAX_HINT_WARNINGS; i++)
+		hi_inspect_warn(in, "%s", warnings[i]);
+	if (n > MAX_HINT_WARNINGS)
+		hi_inspect_warn(in, "%zu more hints do not match the target",
+				n - MAX_HINT_WARNINGS);
+	if (in->typing && hi_typing_stats(in->typing).bounded)
+		hi_inspect_warn(in,
+				"%" PRIu64
+				" lists or places that hints describe were cut at a "
+				"limit: what they hold may be reported as leaked",
+				hi_typing_stats(in->typing).bounded);
+	if (in->rulebook && in->options->n_hints)
+		hi_rulebook_unused(in->rulebook, warn_unused, in);
+}
+
+static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_error quiet;
+	enum hi_status status =
+		hi_allocator_probe(in->image, in->modules, &in->allocator, &quiet);
+
+	if (status == HI_NO_MEMORY)
+		return hi_fail_memory(err, "allocator");
+	if (status == HI_OK)
+		return HI_OK;
+	in->allocator = NULL;
+	/* That there is none, the report says itself. */
+	if (status != HI_NOT_FOUND)
+		hi_inspect_warn(in, "heap not decoded: allocator layout check failed: %s",
+				quiet.text);
+	return HI_OK;
+}
+
+/* The stop was made where the collector has done its work and all is in its lists
+ * again; it only has not said so yet. Another heap's collector may be anywhere. */
+static bool collection_has_ended(const struct hi_inspection *in)
+{
+	const char *ends =
+		in->stopped && !in->stopped->near
+			? hi_stop_place_ends(in->place, in->image->stats.trigger.hit.pc)
+			: NULL;
+
+	return in->runtime->collecting == 1 && ends &&
+	       strcmp(ends, in->runtime->ops->name) == 0;
+}
+
+/* With --conservative every word is one: nobody is asked what an object is. */
+static enum hi_status find_runtime(struct hi_inspection *in, struct hi_error *err)
+{
+	struct hi_error quiet;
+	enum hi_status status =
+		hi_runtime_probe(in->image, in->modules, in->types, &in->runtime, &quiet);
+
+	if (status == HI_NO_MEMORY)
+		return hi_fail_memory(err, "runtime");
+	if (status == HI_UNSUPPORTED)
+		hi_inspect_warn(in, "%s", quiet.text);
+	else if (status != HI_OK && status != HI_NOT_FOUND)
+		hi_inspect_warn(in, "its objects are not decoded: %s (at 0x%" PRIx64 ")",
+				quiet.text, quiet.address);
+	if (status == HI_OK)
+		in->runtime->redact = in->options->redact;
+	if (status == HI_OK && in->runtime->note[0] && !collection_has_ended(in))
+		hi_inspect_warn(in, "%s %s: %s", in->runtime->ops->name,
+				in->runtime->version, in->runtime->note);
+	return HI_OK;
+}
+
+bool hi_decoding_has_much_outside(const struct hi_inspection *in)
+{
+	struct hi_typing_stats stats = hi_typing_stats(in->typing);
+	uint64_t n = stats.subobjects.outside - stats.outside_loader;
+
+	return n && (!in->allocator || n >= in->graph->n_objects / 100);
+}
+
+/* jemalloc, tcmalloc, arenas of the program's own. */
+static void say_outside(struct hi_inspection *in)
+{
+	struct hi_typing_stats stats = hi_typing_stats(in->typing);
+	char bytes[24];
+
+	if (hi_decoding_has_much_outside(in))
+		hi_inspect_warn(
+			in,
+			"%" PRIu64
+			" objects (%s) lie outside the known allocators: they were found "
+			"by typed pointers; leaks and free memory there are unknown",
+			stats.subobjects.outside - stats.outside_loader,
+			hi_text_bytes(bytes, stats.outside_bytes));
+	if (stats.subobjects.at_limit)
+		hi_inspect_warn(in, "too many pointers into pools: the pools were not "
+				    "split into objects");
+}
+
+/* Objects of a runtime whose lengths are not to be believed. */
+static void say_cut(struct hi_inspection *in)
+{
+	if (in->runtime && in->runtime->n_cut)
+		hi_inspect_warn(in,
+				"%" PRIu64 " objects of %s say that they have more items "
+				"than their blocks hold: only what is there was read",
+				in->runtime->n_cut, in->runtime->ops->name);
+}
+
+static enum hi_status link_as(struct hi_inspection *in, bool conservative,
+			      struct hi_error *err)
+{
+	struct hi_typing_options options = {.conservative = conservative,
+					    .threads = in->options->threads,
+					    .runtime = in->runtime};
+	struct hi_objects *objects = NULL;
+	enum hi_status status;
+
+	hi_inspect_phase(in, "walking the heap");
+	status = hi_blocks_collect(in, &objects, err);
+	if (status != HI_OK)
+		return status;
+	hi_inspect_phase(in, "typing and linking");
+	if (in->rulebook)
+		options.rules = hi_rulebook_source(in->rulebook);
+	return hi_typing_run(in->image, in->modules, in->types, in->allocator, objects,
+			     &options, &in->typing, &in->graph, err);
+}
+
+/* What types say of leaks, to tell what the conservative reading keeps alive. */
+static enum hi_status read_by_types(struct hi_inspection *in, struct hi_error *err)
+{
+	size_t n_warnings = in->warnings.count;
+	struct hi_reach *reach = NULL;
+	enum hi_status status = link_as(in, false, err);
+
+	if (status == HI_OK)
+		status = hi_reach_compute(in->graph, in->options->threads, &reach, err);
+	if (status != HI_OK)
+		return status;
+	in->by_types_known = true;
+	in->leaks_by_types = reach->leak_objects;
+	in->leaked_by_types = reach->leak_bytes;
+	hi_reach_destroy(reach);
+	hi_typing_destroy(hi_take(in->typing));
+	hi_graph_destroy(hi_take(in->graph));
+	in->warnings.count = n_warnings; /* the walk to come says them again */
+	return HI_OK;
+}
+
+static enum hi_status link_objects(struct hi_inspection *in, unsigned wanted,
+				   struct hi_error *err)
+{
+	bool conservative = in->options->conservative;
+	enum hi_status status = HI_OK;
+
+	if (conservative && in->types && (wanted & HI_WANT_LEAKS))
+		status = read_by_types(in, err);
+	if (status == HI_OK)
+		status = link_as(in, conservative, err);
+	if (status == HI_OK && !conservative) {
+		say_hints(in);
+		say_outside(in);
+		say_cut(in);
+	}
+	/* Inflated debug sections leave megabytes behind, and the peak is to come. */
+	(void)malloc_trim(0);
+	return status;
+}
+
+/* After the walk: a heap of glibc's that is not used tells that another one is. */
+static enum hi_status find_other_heaps(struct hi_inspection *in, struct hi_error *err)
+{
+	enum hi_status status = hi_other_heaps_find(in->modules, in->image, in->allocator,
+						    &in->arena, &in->not_decoded, err);
+
+	if (status == HI_OK && *in->not_decoded)
+		hi_inspect_warn(in, "%s: its heap is not decoded", in->not_decoded);
+	return status;
+}
+
+enum hi_status hi_decoding_run(struct hi_inspection *in, struct hi_error *err)
+{
+	enum hi_status status = in->image ? HI_OK : hi_freeze(in, err);
+
+	if (status != HI_OK)
+		return status;
+	if (!in->options->quiet)
+		in->progress = hi_progress_start();
+	hi_inspect_phase(in, "modules");
+	status = open_modules(in, err);
+	if (status != HI_OK)
+		return status;
+	status = open_rulebook(in, err);
+	if (status == HI_OK)
+		status = hi_naming_open(in, err);
+	if (status != HI_OK)
+		return status;
+	hi_inspect_phase(in, "allocator");
+	status = find_allocator(in, err);
+	if (status == HI_OK)
+		status = find_runtime(in, err);
+	if (status == HI_OK)
+		status = link_objects(in, in->wanted, err);
+	return status == HI_OK ? find_other_heaps(in, err) : status;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Why an object of an image has its type, and what its runtime knows of it. */
+#ifndef HI_SESSION_LIVE_EXPLAIN_H
+#define HI_SESSION_LIVE_EXPLAIN_H
+
+#include "session/inspection.h"
+
+/* hi_source_ops.explain_object and explain_likely of processes and cores. */
+enum hi_status hi_live_explain_object(struct hi_inspection *in, hi_node object,
+				      struct hi_explain_report *report,
+				      struct hi_error *err);
+const char *hi_live_explain_likely(struct hi_inspection *in, hi_node object);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The header of every report, out of an image. */
+#ifndef HI_SESSION_LIVE_HEAD_H
+#define HI_SESSION_LIVE_HEAD_H
+
+#include "session/inspection.h"
+
+/* hi_source_ops.make_head of processes and cores. */
+enum hi_status hi_live_make_head(struct hi_inspection *in, struct hi_report_header *ret,
+				 struct hi_error *err);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where an inspection comes from: a process, a core file, a snapshot file. The first two
+ * have an image of the target's memory, which is decoded; the third has the graph and
+ * results that were computed when it was written. Whatever differs between them is an
+ * operation here: nothing else asks where an inspection comes from.
+ *
+ * To add a source: a table of all operations, its row in hi_source_select(), a case in
+ * tests/session/sources_test.c. No operation may be NULL but `begin`.
+ *
+ * Results are written into the inspection, texts live in its arena. An operation that
+ * fails fills err; it does not print.
+ */
+#ifndef HI_SESSION_SOURCE_H
+#define HI_SESSION_SOURCE_H
+
+#include "decode/allocator.h"
+#include "decode/inference/typing.h"
+
+struct hi_contents_marks;
+struct hi_contents_options;
+struct hi_edge_text_reader;
+struct hi_explain_report;
+struct hi_report_header;
+struct hi_heap_use;
+struct hi_inspection;
+struct hi_mapped_file;
+struct hi_options;
+struct hi_retained_report;
+struct hi_waste;
+
+struct hi_source_ops {
+	const char *name; /* "process", "core", "snapshot" */
+
+	/* What needs privileges: stops the process and makes in->image. NULL: nothing. */
+	enum hi_status (*begin)(struct hi_inspection *in, struct hi_error *err);
+	/* Makes in->graph; a snapshot also in->reach. */
+	enum hi_status (*open)(struct hi_inspection *in, struct hi_error *err);
+	/* Frees what open and begin made, but for the graph. */
+	void (*close)(struct hi_inspection *in);
+	/* Damage found in a place that could not return it: no report may be made. */
+	enum hi_status (*check)(const struct hi_inspection *in, struct hi_error *err);
+
+	/* HI_UNSUPPORTED where there is no image, with `what` needs it in the message. */
+	enum hi_status (*require_image)(const struct hi_inspection *in, const char *what,
+					struct hi_error *err);
+
+	/* ---- results, computed or read ---- */
+
+	/* in->reach, classes of unreachable objects, certain and likely leaks. */
+	enum hi_status (*compute_reach)(struct hi_inspection *in, struct hi_error *err);
+	/* Fills in->roots for --root. HI_USAGE with *wrong an index of the options'
+	 * roots: its expression is wrong at byte *column. */
+	enum hi_status (*find_roots)(struct hi_inspection *in, size_t *wrong,
+				     size_t *column, struct hi_error *err);
+	/* Frees in->roots. */
+	void (*close_roots)(struct hi_inspection *in);
+	/* in->dominators. */
+	enum hi_status (*compute_dominators)(struct hi_inspection *in,
+					     struct hi_error *err);
+	/* Does compute_census do without in->dominators and give retained sizes? */
+	bool (*has_census)(const struct hi_inspection *in);
+	/* in->census, of in->shown. */
+	enum hi_status (*compute_census)(struct hi_inspection *in, struct hi_error *err);
+	/* in->ledger; in->ledger_known stays false where there is none. */
+	enum hi_status (*fill_ledger)(struct hi_inspection *in, struct hi_error *err);
+	/* The header of reports; borrows from the inspection. */
+	enum hi_status (*make_head)(struct hi_inspection *in,
+				    struct hi_report_header *ret, struct hi_error *err);
+	/* Bytes handed out by the allocator, and of objects outside of it; UINT64_MAX:
+	 * unknown. */
+	uint64_t (*allocated_bytes)(const struct hi_inspection *in);
+	bool (*heap_is_known)(const struct hi_inspection *in);
+	/* Is a stored table all that is wanted (HI_WANT_ONLY_...)? Then the graph has
+	 * types alone, and reach counts alone. */
+	bool (*has_answer)(const struct hi_inspection *in);
+	/* Where has_answer() is true, of `retained`. */
+	enum hi_status (*read_retained)(struct hi_inspection *in,
+					const struct hi_report_header *header,
+					struct hi_retained_report **ret,
+					struct hi_error *err);
+	/* The main program first. */
+	enum hi_status (*list_mapped_files)(struct hi_inspection *in,
+					    const struct hi_mapped_file **ret,
+					    size_t *n_ret, struct hi_error *err);
+	/* Pairs of types that pointers disagree about; *objects_ret: of all pairs. */
+	size_t (*list_conflicts)(struct hi_inspection *in,
+				 const struct hi_typing_conflict **ret,
+				 uint64_t *objects_ret);
+
+	/* ---- contents and use ---- */
+
+	/* Of in->shown. HI_UNSUPPORTED: the file does not have it. */
+	enum hi_status (*compare_contents)(struct hi_inspection *in,
+					   const struct hi_contents_options *options,
+					   struct hi_waste **ret, struct hi_error *err);
+	/* By object as in struct hi_contents_marks, NULL: unknown. *ret lives in `own`,
+	 * which the caller frees, or in the inspection. */
+	enum hi_status (*find_equal)(struct hi_inspection *in,
+				     struct hi_contents_marks *own, const uint32_t **ret,
+				     struct hi_error *err);
+	enum hi_status (*measure_heap_use)(struct hi_inspection *in,
+					   struct hi_heap_use *ret, struct hi_error *err);
+	/* Before used_bytes. */
+	enum hi_status (*open_used_bytes)(struct hi_inspection *in, struct hi_error *err);
+	/* What the program uses of an object; UINT64_MAX: unknown. */
+	uint64_t (*used_bytes)(const struct hi_inspection *in, hi_node object);
+
+	/* ---- types and retainers ---- */
+
+	/* The file name of the module of a global variable; "" unknown. */
+	const char *(*root_module)(const struct hi_inspection *in,
+				   const struct hi_root *root);
+	/* Does a hint make a retainer of this type of the graph? */
+	bool (*type_retains)(const struct hi_inspection *in, uint32_t type);
+	/* Can mark_field_targets work? */
+	bool (*knows_fields)(const struct hi_inspection *in);
+	/* Sets the bits of the objects that `field` refers to in objects of the types in
+	 * `has`. HI_USAGE: no such field; `text` is the option's value for the message.
+	 */
+	enum hi_status (*mark_field_targets)(struct hi_inspection *in, const char *text,
+					     const bool *has, const char *field,
+					     uint64_t *bits, struct hi_error *err);
+
+	/* ---- edges and objects as text ---- */
+
+	/* How `from` refers to `to`; "" unknown. */
+	const char *(*edge_text)(struct hi_inspection *in, hi_node from, hi_node to);
+	/* session/edge_text.h */
+	enum hi_status (*open_edge_texts)(struct hi_edge_text_reader *reader,
+					  struct hi_error *err);
+	enum hi_status (*read_edge_texts)(struct hi_edge_text_reader *reader,
+					  hi_node node, const char **texts,
+					  struct hi_error *err);
+	/* At most max fields of a node; *total_ret: all of them. */
+	enum hi_status (*list_fields)(struct hi_inspection *in, hi_node node,
+				      struct hi_field *fields, size_t max, size_t *n_ret,
+				      size_t *total_ret, struct hi_error *err);
+	/* Do the fields have values? */
+	bool (*has_values)(const struct hi_inspection *in);
+	/* Of an object: evidence, facts of its runtime, the chain of evidence. */
+	enum hi_status (*explain_object)(struct hi_inspection *in, hi_node object,
+					 struct hi_explain_report *report,
+					 struct hi_error *err);
+	/* Of a likely leak: the word that leads there; "" unknown. */
+	const char *(*explain_likely)(struct hi_inspection *in, hi_node object);
+	/* The file or kind of memory at an address; "" unknown. */
+	const char *(*mapping_name)(const struct hi_inspection *in, uint64_t address);
+	/* The block of any state at an address that is in no object; *found_ret: there is
+	 * one. HI_NOT_FOUND: nothing is known of memory outside of objects. */
+	enum hi_status (*find_block)(struct hi_inspection *in, uint64_t address,
+				     struct hi_block *ret, bool *found_ret,
+				     struct hi_error *err);
+};
+
+extern const struct hi_source_ops hi_source_process, hi_source_core, hi_source_snapshot;
+
+/* The source of what the options name. Never NULL. */
+const struct hi_source_ops *hi_source_select(const struct hi_options *options);
+
+#endif
