@@ -95,7 +95,7 @@ static enum hi_status run(const struct hi_options *o, struct hi_output *output,
 	if (status == HI_OK)
 		read_key(o->argument, key_fd, series, &key);
 	if (key)
-		hi_bands_tell_names(bands, key);
+		hi_bands_name_labels(bands, key);
 	if (status == HI_OK)
 		status = hi_graph_svg_write(bands, output->file, err);
 	if (status != HI_OK)

@@ -13,7 +13,8 @@
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 
 /* Names of one file are few, and come again in each census. */
-static bool keep_name(struct hi_query_censuses *c, const char *name, const char **ret)
+static bool copy_census_name(struct hi_query_censuses *c, const char *name,
+			     const char **ret)
 {
 	uint32_t number = hi_interner_add(&c->names, name ? name : "");
 
@@ -50,8 +51,8 @@ static enum hi_status add_whole(struct hi_query_censuses *c, const struct hi_gra
 						       .shallow = row->shallow,
 						       .retained = row->retained,
 						       .whole = keep ? row : NULL};
-		failed = !keep_name(c, type->name, &rows[i].type) ||
-			 !keep_name(c, type->module, &rows[i].module);
+		failed = !copy_census_name(c, type->name, &rows[i].type) ||
+			 !copy_census_name(c, type->module, &rows[i].module);
 	}
 	if (failed) {
 		free(rows);

@@ -186,7 +186,7 @@ static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t 
 	sample.copied_on_write = hi_image_copied_on_write(in->image);
 	sample.warnings = in->warnings.items;
 	sample.n_warnings = in->warnings.count;
-	hi_series_settle(&sample, o->min_size, o->top ? o->top : SIZE_MAX);
+	hi_series_sort_rows(&sample, o->min_size, o->top ? o->top : SIZE_MAX);
 	s->partial |= !sample.complete || in->short_of_memory;
 	status = store(s, in, &sample, err);
 	if (status == HI_OK)

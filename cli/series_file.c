@@ -87,7 +87,7 @@ enum hi_status hi_series_file_rows(const struct hi_series_file_census *c,
 						 .objects = row->count};
 	}
 	*ret = (struct hi_series_sample){.rows = rows, .n_rows = n};
-	hi_series_settle(ret, 0, SIZE_MAX);
+	hi_series_sort_rows(ret, 0, SIZE_MAX);
 	return HI_OK;
 }
 

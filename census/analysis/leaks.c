@@ -95,14 +95,14 @@ static enum hi_leak_shape shape_of(uint8_t facts)
 	return facts & HOLDS ? HI_LEAK_CHAIN : HI_LEAK_SINGLE;
 }
 
-struct claim {
+struct leak_count {
 	const struct hi_graph *graph;
 	uint64_t *unreachable;
 	const uint64_t *likely;
 	struct hi_leak_root *root;
 };
 
-static void claim_object(struct claim *c, hi_node node)
+static void count_leaked_object(struct leak_count *c, hi_node node)
 {
 	c->unreachable[node >> 6] &= ~(1ull << (node & 63));
 	c->root->objects++;
@@ -113,44 +113,44 @@ static void claim_object(struct claim *c, hi_node node)
 	}
 }
 
-HI_INLINE bool take_unclaimed(void *arg, hi_node from, hi_node to, uint8_t grade)
+HI_INLINE bool take_uncounted(void *arg, hi_node from, hi_node to, uint8_t grade)
 {
-	struct claim *c = arg;
+	struct leak_count *c = arg;
 
 	(void)from;
 	if (grade == HI_GRADE_WEAK || !hi_bit(c->unreachable, to))
 		return false;
-	claim_object(c, to);
+	count_leaked_object(c, to);
 	return true;
 }
 
 static bool add_leak_root(struct leak_finder *f, struct hi_walk *walk, hi_node node)
 {
 	struct hi_leaks *leaks = f->leaks;
-	struct claim claim = {f->graph, f->unreachable, f->likely, NULL};
+	struct leak_count leak_count = {f->graph, f->unreachable, f->likely, NULL};
 
 	if (leaks->n_roots == f->roots_capacity &&
 	    !hi_vector_grow((void **)&leaks->roots, &f->roots_capacity,
 			    leaks->n_roots + 1, sizeof(*leaks->roots)))
 		return false;
-	claim.root = &leaks->roots[leaks->n_roots++];
-	*claim.root = (struct hi_leak_root){
+	leak_count.root = &leaks->roots[leaks->n_roots++];
+	*leak_count.root = (struct hi_leak_root){
 		.node = node,
 		.shape = shape_of(f->facts[f->component[node]]),
 		.unreachable_class = f->graph->unreachable_classes
 					     ? f->graph->unreachable_classes[node]
 					     : HI_UNREACHABLE_NO_CLASS,
 		.is_likely = f->likely && hi_bit(f->likely, node)};
-	claim_object(&claim, node);
+	count_leaked_object(&leak_count, node);
 	walk->stack[walk->depth++] = node;
-	hi_walk_run(walk, take_unclaimed, &claim);
-	leaks->objects += claim.root->objects;
-	leaks->bytes += claim.root->bytes;
-	leaks->likely_objects += claim.root->likely_objects;
-	leaks->likely_bytes += claim.root->likely_bytes;
-	leaks->n_likely_roots += claim.root->is_likely;
-	leaks->by_class[claim.root->unreachable_class] +=
-		claim.root->bytes - claim.root->likely_bytes;
+	hi_walk_run(walk, take_uncounted, &leak_count);
+	leaks->objects += leak_count.root->objects;
+	leaks->bytes += leak_count.root->bytes;
+	leaks->likely_objects += leak_count.root->likely_objects;
+	leaks->likely_bytes += leak_count.root->likely_bytes;
+	leaks->n_likely_roots += leak_count.root->is_likely;
+	leaks->by_class[leak_count.root->unreachable_class] +=
+		leak_count.root->bytes - leak_count.root->likely_bytes;
 	return true;
 }
 

@@ -119,9 +119,9 @@ static bool mark_reachable(const struct hi_graph *g, struct hi_reach *r)
 
 /* ---- sums ---- */
 
-enum { SUM_LEAK, SUM_ANY, SUM_EXACT, SUM_INTERNAL, SUMS };
+enum { SUM_LEAK, SUM_ANY, SUM_EXACT, SUM_INTERNAL, TOTALS };
 struct sums {
-	uint64_t objects[SUMS], bytes[SUMS];
+	uint64_t objects[TOTALS], bytes[TOTALS];
 };
 struct sum_job {
 	const struct hi_graph *graph;

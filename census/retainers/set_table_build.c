@@ -134,7 +134,7 @@ static int compare_set_rows(const void *a, const void *b)
 	return (x->members > y->members) - (x->members < y->members);
 }
 
-static bool sort_set_rows(struct count *c)
+static bool sort_counted_rows(struct count *c)
 {
 	const struct hi_set_pool *p = c->flow->pool;
 	size_t size = p->nodes.count * sizeof(uint64_t);
@@ -202,7 +202,7 @@ enum hi_status hi_set_table_make(struct hi_set_flow *flow, const struct hi_reach
 	bool ok;
 
 	c.index = hi_pages_alloc(index_size);
-	ok = c.index && count_set_rows(&c) && sort_set_rows(&c) && number_rows(&c) &&
+	ok = c.index && count_set_rows(&c) && sort_counted_rows(&c) && number_rows(&c) &&
 	     hi_set_pool_trim(flow->pool) && give_table(&c, flow, ret);
 	hi_pages_free(c.index, index_size);
 	hi_vector_free(&c.rows);

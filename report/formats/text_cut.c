@@ -61,9 +61,9 @@ const char *hi_text_plain(const struct hi_text_style *style, struct hi_arena *ar
 {
 	static const struct {
 		const char *from, *to;
-	} ours[] = {{"…", "..."}, {"≥", ">="}, {"≤", "<="},
-		    {"·", "-"},	  {"→", "->"}, {"×", "x"}};
-	enum { OURS = sizeof(ours) / sizeof(ours[0]) };
+	} characters[] = {{"…", "..."}, {"≥", ">="}, {"≤", "<="},
+			  {"·", "-"},	{"→", "->"}, {"×", "x"}};
+	enum { CHARACTERS = sizeof(characters) / sizeof(characters[0]) };
 	char *copy, *end;
 	size_t n = strlen(text);
 
@@ -78,11 +78,12 @@ convert:
 	while (*text) {
 		size_t k = 0;
 
-		while (k < OURS && strncmp(text, ours[k].from, strlen(ours[k].from)) != 0)
+		while (k < CHARACTERS &&
+		       strncmp(text, characters[k].from, strlen(characters[k].from)) != 0)
 			k++;
-		if (k < OURS) {
-			end = stpcpy(end, ours[k].to);
-			text += strlen(ours[k].from);
+		if (k < CHARACTERS) {
+			end = stpcpy(end, characters[k].to);
+			text += strlen(characters[k].from);
 		} else {
 			char one[2] = {*text++, 0};
 

@@ -16,8 +16,8 @@ struct sums {
 	long double area, value, square, moment;
 	double peak, last;
 	uint32_t id;
-	int like; /* position in options.like; -1: not in it */
-	int fate; /* DROPPED, IN_OTHER, KEPT, or the index among the kept */
+	int like;      /* position in options.like; -1: not in it */
+	int placement; /* DROPPED, IN_OTHER, KEPT, or the index among the kept */
 };
 
 struct work {
@@ -27,9 +27,9 @@ struct work {
 	struct sums *sums; /* by band of the series */
 	struct sums **order;
 	size_t n_kept;
-	double *weights;       /* of a sample in an area */
-	size_t n_telling;      /* samples whose values count: see count_telling_samples */
-	double tail;	       /* from the last of those to the empty one */
+	double *weights;   /* of a sample in an area */
+	size_t n_measured; /* samples whose values count: see count_measured_samples */
+	double tail;	   /* from the last of those to the empty one */
 	double middle, spread; /* of those: mean of the times; sum of their squared
 				* distances */
 };
@@ -46,7 +46,7 @@ void hi_bands_destroy(struct hi_bands *bands)
 	free(bands);
 }
 
-void hi_bands_tell_names(struct hi_bands *bands, const struct hi_hp_key *key)
+void hi_bands_name_labels(struct hi_bands *bands, const struct hi_hp_key *key)
 {
 	for (size_t i = 0; i < bands->count; i++)
 		bands->items[i].whole = hi_hp_key_find(key, bands->items[i].name);
@@ -56,7 +56,7 @@ void hi_bands_tell_names(struct hi_bands *bands, const struct hi_hp_key *key)
  * A profile ends with an empty sample, written when the program is over. It closes the
  * areas, as in hp2ps, but it is no measurement: statistics of values leave it out.
  */
-static size_t count_telling(const struct hi_hp_series *s, size_t first, size_t n)
+static size_t count_measured_samples(const struct hi_hp_series *s, size_t first, size_t n)
 {
 	size_t last = first + n - 1;
 
@@ -77,7 +77,7 @@ static void find_sample_range(struct work *w)
 		end--;
 	w->bands->first = first;
 	w->bands->n_samples = end - first;
-	w->n_telling = end > first ? count_telling(s, first, end - first) : 0;
+	w->n_measured = end > first ? count_measured_samples(s, first, end - first) : 0;
 }
 
 /* Half of the way from the sample before to the one behind; their moments. */
@@ -90,11 +90,11 @@ static void weigh_samples(struct work *w)
 		double before = i ? t[i - 1] : t[0], behind = t[i + 1 < n ? i + 1 : i];
 
 		w->weights[i] = (behind - before) / 2;
-		if (i < w->n_telling)
-			w->middle += t[i] / (double)w->n_telling;
+		if (i < w->n_measured)
+			w->middle += t[i] / (double)w->n_measured;
 	}
-	w->tail = t[n - 1] - t[w->n_telling - 1];
-	for (size_t i = 0; i < w->n_telling; i++)
+	w->tail = t[n - 1] - t[w->n_measured - 1];
+	for (size_t i = 0; i < w->n_measured; i++)
 		w->spread += (t[i] - w->middle) * (t[i] - w->middle);
 }
 
@@ -114,7 +114,7 @@ static void sum_sample(struct work *w, size_t i)
 		sums->square += (long double)v * v;
 		sums->moment += (long double)v * distance;
 		sums->peak = v > sums->peak ? v : sums->peak;
-		if (i + 1 == w->n_telling)
+		if (i + 1 == w->n_measured)
 			sums->last = v;
 		total += v;
 	}
@@ -166,31 +166,31 @@ static void choose_shown_bands(struct work *w)
 		struct sums *sums = w->order[i - 1];
 
 		gone += size_of_band(sums);
-		sums->fate =
+		sums->placement =
 			gone < room || !(size_of_band(sums) > 0) ? DROPPED : IN_OTHER;
-		if (sums->fate == DROPPED && size_of_band(sums) > 0)
+		if (sums->placement == DROPPED && size_of_band(sums) > 0)
 			w->bands->n_removed++;
 	}
 	/* Those of the other graph have their places first. */
 	for (size_t i = 0; i < n && w->n_kept < limit; i++)
 		if (w->order[i]->like >= 0 && size_of_band(w->order[i]) > 0) {
-			w->bands->n_removed -= w->order[i]->fate == DROPPED;
-			w->order[i]->fate = KEPT;
+			w->bands->n_removed -= w->order[i]->placement == DROPPED;
+			w->order[i]->placement = KEPT;
 			w->n_kept++;
 		}
 	for (size_t i = 0; i < n && w->n_kept < limit; i++)
-		if (w->order[i]->fate == IN_OTHER) {
-			w->order[i]->fate = KEPT;
+		if (w->order[i]->placement == IN_OTHER) {
+			w->order[i]->placement = KEPT;
 			w->n_kept++;
 		}
 	for (size_t i = 0; i < n; i++)
-		w->bands->in_other += w->order[i]->fate == IN_OTHER;
+		w->bands->in_other += w->order[i]->placement == IN_OTHER;
 }
 
 static void describe_band(const struct work *w, const struct sums *sums,
 			  struct hi_band *band)
 {
-	double n = (double)w->n_telling, mean = (double)sums->value / n;
+	double n = (double)w->n_measured, mean = (double)sums->value / n;
 	double duration = w->bands->x_to - w->bands->x_from - w->tail, rest;
 	double square = (double)(sums->square - sums->value * sums->value / n);
 
@@ -226,15 +226,15 @@ static enum hi_status fill_values(struct work *w, struct hi_error *err)
 
 		for (size_t k = s->starts[b->first + i]; k < s->starts[b->first + i + 1];
 		     k++) {
-			int fate = w->sums[s->points[k].band].fate;
+			int placement = w->sums[s->points[k].band].placement;
 			double v = (double)s->points[k].value;
 
-			if (fate == DROPPED) {
+			if (placement == DROPPED) {
 				removed += v;
 				continue;
 			}
 			drawn += v;
-			b->items[fate == IN_OTHER ? 0 : fate].values[i] += v;
+			b->items[placement == IN_OTHER ? 0 : placement].values[i] += v;
 		}
 		b->removed_peak = removed > b->removed_peak ? removed : b->removed_peak;
 		b->drawn_peak = drawn > b->drawn_peak ? drawn : b->drawn_peak;
@@ -251,7 +251,7 @@ static void describe_other(struct work *w)
 	for (size_t i = 0; i < w->bands->n_samples; i++) {
 		double v = other->values[i];
 
-		if (i == w->n_telling)
+		if (i == w->n_measured)
 			break; /* zeros */
 		sums.area += (long double)v * w->weights[i];
 		sums.value += v;
@@ -311,7 +311,7 @@ static enum hi_status place_bands(struct work *w, struct hi_error *err)
 	for (size_t i = 0; i < w->series->n_bands; i++) {
 		struct sums *sums = w->order[i];
 
-		if (sums->fate != KEPT)
+		if (sums->placement != KEPT)
 			continue;
 		describe_band(w, sums, &placed[n].band);
 		placed[n].band.id = sums->id;
@@ -328,7 +328,7 @@ static enum hi_status place_bands(struct work *w, struct hi_error *err)
 		};
 	for (size_t i = 0; i < n; i++) {
 		b->items[other + i] = placed[i].band;
-		w->sums[placed[i].band.id].fate = (int)(other + i);
+		w->sums[placed[i].band.id].placement = (int)(other + i);
 	}
 	b->count = other + n;
 	return HI_OK;
@@ -348,16 +348,16 @@ static void colour_bands(struct work *w)
 	for (size_t i = 0; i < w->series->n_bands; i++) {
 		struct sums *sums = w->order[i];
 
-		if (sums->fate < 0)
+		if (sums->placement < 0)
 			continue;
 		if (sums->like >= 0) {
-			w->bands->items[sums->fate].colour =
+			w->bands->items[sums->placement].colour =
 				like->items[sums->like].colour;
 			continue;
 		}
 		while (next < HI_BANDS_MAX && taken[next])
 			next++;
-		w->bands->items[sums->fate].colour = next++;
+		w->bands->items[sums->placement].colour = next++;
 	}
 }
 
@@ -432,7 +432,7 @@ static enum hi_status build_bands(struct work *w, struct hi_error *err)
 		return status;
 	for (size_t i = 0; i < n_bands; i++)
 		b->removed_area +=
-			w->sums[i].fate == DROPPED ? (double)w->sums[i].area : 0;
+			w->sums[i].placement == DROPPED ? (double)w->sums[i].area : 0;
 	if (b->in_other)
 		describe_other(w);
 	colour_bands(w);

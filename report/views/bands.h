@@ -65,7 +65,7 @@ enum hi_status hi_bands_create(const struct hi_hp_series *series,
 			       const struct hi_bands_options *options,
 			       struct hi_bands **ret, struct hi_error *err);
 /* Fills in `whole` of the bands, borrowed from the key. */
-void hi_bands_tell_names(struct hi_bands *bands, const struct hi_hp_key *key);
+void hi_bands_name_labels(struct hi_bands *bands, const struct hi_hp_key *key);
 void hi_bands_destroy(struct hi_bands *bands); /* NULL is fine */
 
 #endif

@@ -181,8 +181,9 @@ static enum hi_status put_result_json_row(const struct hi_result *r,
 
 /* ---- a page ---- */
 
-static enum hi_status keep_row(struct hi_result *r, const struct hi_result_cell *cells,
-			       struct hi_error *err)
+static enum hi_status keep_result_row(struct hi_result *r,
+				      const struct hi_result_cell *cells,
+				      struct hi_error *err)
 {
 	for (size_t i = 0; i < r->n_columns; i++) {
 		struct hi_result_cell cell = cells[i];
@@ -299,7 +300,7 @@ enum hi_status hi_result_row(struct hi_result *r, const struct hi_result_cell *c
 		return put_result_csv_row(r, cells, err);
 	if (r->to.json)
 		return put_result_json_row(r, cells, err);
-	return r->n_rows > r->most ? HI_OK : keep_row(r, cells, err);
+	return r->n_rows > r->most ? HI_OK : keep_result_row(r, cells, err);
 }
 
 enum hi_status hi_result_end(struct hi_result *r, struct hi_error *err)

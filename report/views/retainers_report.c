@@ -71,7 +71,7 @@ static int compare_sets_by_objects(const void *a, const void *b)
 	return hi_set_row_compare(a, b);
 }
 
-static enum hi_status take_sums(struct making *m, struct hi_error *err)
+static enum hi_status copy_set_rows(struct making *m, struct hi_error *err)
 {
 	const struct hi_set_table *t = &m->retainers->table;
 	enum hi_status status = HI_OK;
@@ -163,7 +163,7 @@ enum hi_status hi_retainers_report_create(
 	r->weak_bytes = retainers->weak_cost;
 	r->sanity = hi_sanity_of(header, reach, view->allocated);
 	r->revisited = retainers->revisited;
-	status = take_sums(&m, err);
+	status = copy_set_rows(&m, err);
 	if (status == HI_OK)
 		status = make_retainer_rows(&m, top, err);
 	free(m.sums);

@@ -61,7 +61,7 @@ static void merge_series_rows(struct hi_series_sample *sample)
 	sample->n_rows = n;
 }
 
-void hi_series_settle(struct hi_series_sample *sample, uint64_t min_size, size_t top)
+void hi_series_sort_rows(struct hi_series_sample *sample, uint64_t min_size, size_t top)
 {
 	size_t n = 0;
 

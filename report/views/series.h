@@ -76,6 +76,6 @@ const char *hi_series_name(const struct hi_series_header *header,
 			   const struct hi_series_row *row);
 /* Adds up rows of the same name, sorts them, and hides those below min_size and beyond
  * top. Rows of sets stay separate. */
-void hi_series_settle(struct hi_series_sample *sample, uint64_t min_size, size_t top);
+void hi_series_sort_rows(struct hi_series_sample *sample, uint64_t min_size, size_t top);
 
 #endif

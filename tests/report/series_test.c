@@ -16,7 +16,7 @@ HI_TEST(series_rows, one_name_is_one_row_and_the_largest_comes_first)
 	};
 	struct hi_series_sample s = {.rows = rows, .n_rows = 4};
 
-	hi_series_settle(&s, 0, SIZE_MAX);
+	hi_series_sort_rows(&s, 0, SIZE_MAX);
 	HI_ASSERT_EQ(3, s.n_rows);
 	HI_ASSERT_STREQ("b", rows[0].name);
 	HI_ASSERT_EQ(15, rows[0].bytes);
@@ -34,12 +34,12 @@ HI_TEST(series_rows, what_is_hidden_is_counted)
 				       {.name = "d", .bytes = 1}};
 	struct hi_series_sample s = {.rows = rows, .n_rows = 4, .hidden = {1, 100}};
 
-	hi_series_settle(&s, 2, 2);
+	hi_series_sort_rows(&s, 2, 2);
 	HI_ASSERT_EQ(2, s.n_rows);
 	HI_ASSERT_EQ(3, s.hidden.rows);
 	HI_ASSERT_EQ(103, s.hidden.bytes);
 	s = (struct hi_series_sample){};
-	hi_series_settle(&s, 0, 1);
+	hi_series_sort_rows(&s, 0, 1);
 	HI_ASSERT_EQ(0, s.n_rows);
 }
 
@@ -49,7 +49,7 @@ HI_TEST(series_rows, sets_of_one_name_stay_apart)
 				       {.name = "{x}", .bytes = 1, .set = 2}};
 	struct hi_series_sample s = {.rows = rows, .n_rows = 2};
 
-	hi_series_settle(&s, 0, SIZE_MAX);
+	hi_series_sort_rows(&s, 0, SIZE_MAX);
 	HI_ASSERT_EQ(2, s.n_rows);
 	HI_ASSERT_EQ(2, rows[0].set);
 }
