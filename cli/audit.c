@@ -27,7 +27,7 @@ static const char *const *name_examples(struct hi_inspection *in, struct hi_fact
 	return names;
 }
 
-static int by_objects(const void *a, const void *b)
+static int compare_audit_rows_by_objects(const void *a, const void *b)
 {
 	const struct hi_audit_cause *x = a, *y = b;
 
@@ -52,15 +52,16 @@ static bool list_causes(struct hi_inspection *in, struct hi_audit_report *report
 			cause->example = g->causes[i];
 		cause->type = g->objects->type[g->causes[i]];
 	}
-	qsort(causes, g->n_types, sizeof(*causes), by_objects);
+	qsort(causes, g->n_types, sizeof(*causes), compare_audit_rows_by_objects);
 	while (report->n_causes < g->n_types && causes[report->n_causes].objects)
 		report->n_causes++;
 	report->causes = causes;
 	return true;
 }
 
-static enum hi_status audit(struct hi_inspection *in, struct hi_audit_report *report,
-			    struct hi_audit *audit, struct hi_error *err)
+static enum hi_status compute_audit(struct hi_inspection *in,
+				    struct hi_audit_report *report,
+				    struct hi_audit *audit, struct hi_error *err)
 {
 	enum hi_status status =
 		hi_runtime_audit(in->typing, in->runtime, in->graph, audit, err);
@@ -80,16 +81,17 @@ static enum hi_status audit(struct hi_inspection *in, struct hi_audit_report *re
 	return status;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
-			  struct hi_page *page, struct hi_json *json,
-			  struct hi_error *err)
+static enum hi_status run_audit_command(struct hi_inspection *in,
+					const struct hi_report_header *header,
+					struct hi_page *page, struct hi_json *json,
+					struct hi_error *err)
 {
 	struct hi_audit found = {};
 	struct hi_audit_report report = {.header = header,
 					 .graph = in->graph,
 					 .audit = &found,
 					 .top = hi_lookup_top(in->options, TOP)};
-	enum hi_status status = audit(in, &report, &found, err);
+	enum hi_status status = compute_audit(in, &report, &found, err);
 
 	if (status == HI_OK && json)
 		hi_audit_json(&report, json);
@@ -110,5 +112,5 @@ const struct hi_command hi_command_audit = {
 		"  heapinspect audit --pid 4242\n"
 		"  heapinspect audit --pid 4242 --at gc --json\n",
 	.wanted = 0,
-	.run = run,
+	.run = run_audit_command,
 };

@@ -27,7 +27,7 @@ static bool may_be_same_process(const struct hi_report_header *a,
 	       strcmp(a->build_id, b->build_id) == 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_baseline_types_by_name(const void *a, const void *b)
 {
 	const struct hi_root *x = *(const struct hi_root *const *)a;
 	const struct hi_root *y = *(const struct hi_root *const *)b;
@@ -49,7 +49,7 @@ static const struct hi_root **sorted_globals(const struct hi_graph *g, size_t *n
 		if (g->roots[i].kind == HI_ROOT_GLOBAL && g->roots[i].address)
 			roots[n++] = &g->roots[i];
 	if (n)
-		qsort((void *)roots, n, sizeof(*roots), by_name);
+		qsort((void *)roots, n, sizeof(*roots), compare_baseline_types_by_name);
 	*n_ret = n;
 	return roots;
 }

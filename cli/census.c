@@ -10,11 +10,10 @@ enum { TOP = 30, TOP_CONFLICTS = 5 };
 
 HI_DEFINE_GUARD(struct hi_by_census *, hi_by_census_destroy)
 
-static enum hi_status make_report(struct hi_inspection *in,
-				  const struct hi_report_header *header,
-				  const struct hi_restrict *only,
-				  struct hi_by_census **broken_down,
-				  struct hi_census_report **ret, struct hi_error *err)
+static enum hi_status
+make_census_report(struct hi_inspection *in, const struct hi_report_header *header,
+		   const struct hi_restrict *only, struct hi_by_census **broken_down,
+		   struct hi_census_report **ret, struct hi_error *err)
 {
 	enum hi_by by = in->options->by;
 	enum hi_status status;
@@ -51,9 +50,10 @@ static void add_conflicts(struct hi_inspection *in, struct hi_census_report *rep
 	report->objects_in_conflict = objects;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
-			  struct hi_page *page, struct hi_json *json,
-			  struct hi_error *err)
+static enum hi_status run_census_command(struct hi_inspection *in,
+					 const struct hi_report_header *header,
+					 struct hi_page *page, struct hi_json *json,
+					 struct hi_error *err)
 {
 	HI_GUARD(hi_by_census_destroy) struct hi_by_census *broken_down = NULL;
 	struct hi_census_report *report = NULL;
@@ -66,7 +66,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_report_heade
 	status = hi_lookup_restrict(in, TOP, &set, &only, err);
 	if (status != HI_OK)
 		return status;
-	status = make_report(in, header, &only, &broken_down, &report, err);
+	status = make_census_report(in, header, &only, &broken_down, &report, err);
 	hi_type_set_free(&set);
 	if (status != HI_OK)
 		return status;
@@ -94,7 +94,7 @@ const struct hi_command hi_command_census = {
 		"  heapinspect census --at gc --at every:10 --timeout 30s --pid 4242\n"
 		"  heapinspect census --pid 4242 --type 'struct conn*' --min-size 1MiB",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_CENSUS | HI_WANT_ONLY_CENSUS,
-	.run = run,
+	.run = run_census_command,
 	.wanted_in_series = HI_WANT_CENSUS,
 	.sample = hi_series_census,
 };

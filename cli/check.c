@@ -183,7 +183,7 @@ static bool is_of_heap(const struct hi_gate_metric *m)
 	return false;
 }
 
-static bool value(void *arg, const struct hi_gate_metric *m, double *ret)
+static bool value_of_gate(void *arg, const struct hi_gate_metric *m, double *ret)
 {
 	const struct sides *s = arg;
 	struct hi_inspection *in = m->baseline ? s->before : s->in;
@@ -247,11 +247,11 @@ static bool fails_as_unknown(const struct sides *s, const struct hi_gate_metric 
 	return is_of_heap(m) && hi_heap_known(header) != HI_HEAP_KNOWN;
 }
 
-static enum hi_status evaluate(const struct sides *s, const struct hi_gate *gate,
-			       struct hi_check_row *row, struct hi_error *err)
+static enum hi_status evaluate_gates(const struct sides *s, const struct hi_gate *gate,
+				     struct hi_check_row *row, struct hi_error *err)
 {
-	*row = (struct hi_check_row){gate,
-				     hi_gate_evaluate(gate, value, (void *)(uintptr_t)s)};
+	*row = (struct hi_check_row){
+		gate, hi_gate_evaluate(gate, value_of_gate, (void *)(uintptr_t)s)};
 	if (row->result.is_known)
 		return hi_gate_check_names(gate, s->in, s->before, err);
 	if (fails_as_unknown(s, row->result.unknown))
@@ -265,8 +265,8 @@ static enum hi_status evaluate(const struct sides *s, const struct hi_gate *gate
 		       row->result.unknown->baseline ? " of the baseline" : "");
 }
 
-static enum hi_status tell(const struct sides *s, struct hi_page *page,
-			   struct hi_json *json, struct hi_error *err)
+static enum hi_status print_check_report(const struct sides *s, struct hi_page *page,
+					 struct hi_json *json, struct hi_error *err)
 {
 	struct hi_inspection *in = s->in;
 	const struct hi_options *o = in->options;
@@ -280,7 +280,7 @@ static enum hi_status tell(const struct sides *s, struct hi_page *page,
 	enum hi_status status = rows ? HI_OK : hi_fail_memory(err, "gates");
 
 	for (size_t i = 0; i < o->n_gates && status == HI_OK; i++) {
-		status = evaluate(s, &o->gates[i], &rows[i], err);
+		status = evaluate_gates(s, &o->gates[i], &rows[i], err);
 		r.n_failed += hi_check_fails(&rows[i]);
 	}
 	/* What names nothing was found out just now. */
@@ -300,9 +300,10 @@ static enum hi_status tell(const struct sides *s, struct hi_page *page,
 	return HI_OK;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
-			  struct hi_page *page, struct hi_json *json,
-			  struct hi_error *err)
+static enum hi_status run_check_command(struct hi_inspection *in,
+					const struct hi_report_header *header,
+					struct hi_page *page, struct hi_json *json,
+					struct hi_error *err)
 {
 	struct hi_baseline before = {};
 	struct sides s = {.in = in, .header = header};
@@ -316,7 +317,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_report_heade
 		s.head_before = &before.header;
 	}
 	if (status == HI_OK)
-		status = tell(&s, page, json, err);
+		status = print_check_report(&s, page, json, err);
 	hi_baseline_close(&before);
 	return status;
 }
@@ -339,5 +340,5 @@ const struct hi_command hi_command_check = {
 		"  heapinspect check app.hisnap --baseline old.hisnap --fail-on "
 		"'growth(live.bytes) > 10%' --junit heap.xml",
 	.wanted = WANTED,
-	.run = run,
+	.run = run_check_command,
 };

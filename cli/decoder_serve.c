@@ -18,7 +18,7 @@ struct server {
 	struct hi_output junit; /* path NULL: not opened */
 };
 
-static bool is_same(const char *name, const char *given)
+static bool is_same_path(const char *name, const char *given)
 {
 	return given && strcmp(name, given) == 0;
 }
@@ -39,15 +39,15 @@ static bool is_named(const struct hi_options *o, const char *name)
 				     o->exe,  o->argument, o->like};
 
 	for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
-		if (is_same(name, given[i]))
+		if (is_same_path(name, given[i]))
 			return true;
 	for (size_t i = 0; i < o->n_hints; i++)
-		if (is_same(name, o->hints[i]))
+		if (is_same_path(name, o->hints[i]))
 			return true;
 	return is_key_of(name, o->argument);
 }
 
-static int open_file(const struct server *s, const char *path, int flags)
+static int open_served_file(const struct server *s, const char *path, int flags)
 {
 	if (is_named(s->decoder->options, path))
 		return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | flags);
@@ -61,7 +61,7 @@ static int open_output(struct server *s, const char *path)
 	struct hi_error err;
 
 	errno = EPERM;
-	if (!is_same(path, other.junit) || s->junit.path)
+	if (!is_same_path(path, other.junit) || s->junit.path)
 		return -1;
 	other.output = other.junit;
 	if (hi_output_open(&other, &s->junit, &err) != HI_OK) {
@@ -74,11 +74,11 @@ static int open_output(struct server *s, const char *path)
 static int commit_output(struct server *s, const char *path)
 {
 	struct hi_output *output =
-		is_same(path, s->junit.path) ? &s->junit : s->decoder->output;
+		is_same_path(path, s->junit.path) ? &s->junit : s->decoder->output;
 	struct hi_error err;
 
 	errno = EPERM;
-	if (!is_same(path, output->path))
+	if (!is_same_path(path, output->path))
 		return -1;
 	errno = 0;
 	if (hi_output_rename(output, &err) != HI_OK)
@@ -86,13 +86,14 @@ static int commit_output(struct server *s, const char *path)
 	return -1;
 }
 
-static int serve_request(struct server *s, const struct hi_files_request *r, char *text)
+static int serve_decoder_request(struct server *s, const struct hi_files_request *r,
+				 char *text)
 {
 	switch (r->operation) {
 	case HI_FILES_OPEN:
-		return open_file(s, r->name, O_NONBLOCK);
+		return open_served_file(s, r->name, O_NONBLOCK);
 	case HI_FILES_OPEN_STREAM:
-		return open_file(s, r->name, 0);
+		return open_served_file(s, r->name, 0);
 	case HI_FILES_OPEN_IN_ROOT:
 		return hi_decoder_open_in_root(
 			s->decoder->in ? s->decoder->in->image : NULL, r->name);
@@ -115,7 +116,8 @@ void hi_decoder_serve(const struct hi_decoder *decoder)
 
 	while (goes_on && hi_files_receive(decoder->socket, &request)) {
 		struct hi_files_answer answer = {};
-		HI_GUARD(close) int fd = serve_request(&server, &request, answer.text);
+		HI_GUARD(close)
+		int fd = serve_decoder_request(&server, &request, answer.text);
 
 		answer.error = fd < 0 ? errno : 0;
 		goes_on = hi_files_answer(decoder->socket, &answer, fd);

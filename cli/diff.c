@@ -27,9 +27,9 @@ struct hi_leak_totals hi_diff_leaks(const struct hi_report_header *header,
 }
 
 /* Rows by retainer sets are made here, the others by the comparison itself. */
-static enum hi_status compare(struct hi_inspection *in, struct hi_baseline *before,
-			      const struct hi_report_header *header,
-			      struct hi_comparison **ret, struct hi_error *err)
+static enum hi_status compare_heaps(struct hi_inspection *in, struct hi_baseline *before,
+				    const struct hi_report_header *header,
+				    struct hi_comparison **ret, struct hi_error *err)
 {
 	struct hi_heap_side a, b;
 	struct hi_compare_groups groups[2];
@@ -53,9 +53,11 @@ static enum hi_status compare(struct hi_inspection *in, struct hi_baseline *befo
 			       : status;
 }
 
-static enum hi_status tell(struct hi_inspection *in, struct hi_baseline *before,
-			   const struct hi_report_header *header, struct hi_page *page,
-			   struct hi_json *json, struct hi_error *err)
+static enum hi_status print_diff_report(struct hi_inspection *in,
+					struct hi_baseline *before,
+					const struct hi_report_header *header,
+					struct hi_page *page, struct hi_json *json,
+					struct hi_error *err)
 {
 	static const char *const words[] = {"type", "module", "root", "retainers"};
 	HI_GUARD(hi_comparison_destroy) struct hi_comparison *c = NULL;
@@ -69,7 +71,7 @@ static enum hi_status tell(struct hi_inspection *in, struct hi_baseline *before,
 				   .leaks_after = hi_diff_leaks(header, in),
 				   .top = hi_lookup_top(in->options, TOP),
 				   .min_size = in->options->min_size};
-	enum hi_status status = compare(in, before, header, &c, err);
+	enum hi_status status = compare_heaps(in, before, header, &c, err);
 
 	if (status == HI_OK)
 		status = hi_diff_describe(in, c->born, NULL, &r.born, err);
@@ -84,9 +86,10 @@ static enum hi_status tell(struct hi_inspection *in, struct hi_baseline *before,
 	return HI_OK;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
-			  struct hi_page *page, struct hi_json *json,
-			  struct hi_error *err)
+static enum hi_status run_diff_command(struct hi_inspection *in,
+				       const struct hi_report_header *header,
+				       struct hi_page *page, struct hi_json *json,
+				       struct hi_error *err)
 {
 	struct hi_baseline before = {};
 	enum hi_status status;
@@ -97,7 +100,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_report_heade
 				  in->options->baseline_census, HI_WANT_DOMINATORS,
 				  &before, err);
 	if (status == HI_OK)
-		status = tell(in, &before, header, page, json, err);
+		status = print_diff_report(in, &before, header, page, json, err);
 	hi_baseline_close(&before);
 	return status;
 }
@@ -126,5 +129,5 @@ const struct hi_command hi_command_diff = {
 		"  heapinspect diff --three warm.hisnap load.hisnap after.hisnap\n"
 		"  heapinspect diff v1.hisnap v2.hisnap --min-size 64KiB --json",
 	.wanted = HI_WANT_DOMINATORS,
-	.run = run,
+	.run = run_diff_command,
 };

@@ -18,7 +18,7 @@ struct wanted {
 	size_t n;
 };
 
-static void want(struct wanted *w, hi_node node, const char **name)
+static void add_wanted_object(struct wanted *w, hi_node node, const char **name)
 {
 	*name = "";
 	if (w->n == NAMED + HOLDERS)
@@ -28,7 +28,7 @@ static void want(struct wanted *w, hi_node node, const char **name)
 }
 
 /* All in one walk; without memory for it they stay without a name. */
-static void find_ways(struct hi_inspection *in, const struct wanted *w)
+static void find_paths_to_new_objects(struct hi_inspection *in, const struct wanted *w)
 {
 	struct hi_paths *paths = NULL;
 	struct hi_error quiet;
@@ -68,7 +68,7 @@ static enum hi_status find_holders(struct hi_inspection *in, const uint64_t *mar
 			.objects = found[i].objects,
 			.bytes = found[i].bytes};
 		if (is_object)
-			want(w, node, &holders[i].name);
+			add_wanted_object(w, node, &holders[i].name);
 		else
 			holders[i].name = hi_path_text_of_nodes(in, &node, 1);
 	}
@@ -124,7 +124,7 @@ static enum hi_status find_rows(struct hi_inspection *in, const struct hi_marked
 		}
 		rows[ret->n_rows] = row_of(in, &m->rows[i], born);
 		if (ret->n_rows < NAMED && hi_new_row_is_held(&rows[ret->n_rows]))
-			want(w, m->rows[i].example, &rows[ret->n_rows].way);
+			add_wanted_object(w, m->rows[i].example, &rows[ret->n_rows].way);
 		ret->n_rows++;
 	}
 	ret->rows = rows;
@@ -150,6 +150,6 @@ enum hi_status hi_diff_describe(struct hi_inspection *in, const uint64_t *marked
 	if (status == HI_OK)
 		status = find_holders(in, marked, &w, ret, err);
 	if (status == HI_OK)
-		find_ways(in, &w);
+		find_paths_to_new_objects(in, &w);
 	return status;
 }

@@ -12,19 +12,20 @@
 
 enum { LEAKED, MANY = LEAKED + HI_LEAK_KINDS, FIRST_SET }; /* groups */
 
-static int by_text(const void *a, const void *b)
+static int compare_sets_by_text(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* "{a, b}"; names that are alike without their thread's number are one. */
-static const char *label_of(struct hi_inspection *in, const char **names, uint32_t n)
+static const char *label_of_set_row(struct hi_inspection *in, const char **names,
+				    uint32_t n)
 {
 	size_t size = sizeof("{}"), used = 1;
 	char *text;
 
 	if (n)
-		qsort((void *)names, n, sizeof(*names), by_text);
+		qsort((void *)names, n, sizeof(*names), compare_sets_by_text);
 	for (uint32_t i = 0; i < n; i++)
 		size += strlen(names[i]) + 2;
 	text = hi_arena_alloc(&in->arena, size);
@@ -52,7 +53,7 @@ static const char *name_set(struct hi_inspection *in, uint32_t set, bool same_pr
 	for (uint32_t i = 0; i < n; i++)
 		names[i] = hi_compare_root_name(hi_interner_name(&r->names, members[i]),
 						same_process);
-	return label_of(in, names, n);
+	return label_of_set_row(in, names, n);
 }
 
 /* number_ret: the group of each set of the pool; free it. */
@@ -87,8 +88,9 @@ static enum hi_status name_sets(struct hi_inspection *in, bool same_process,
 	return HI_OK;
 }
 
-static enum hi_status group(struct hi_inspection *in, bool same_process,
-			    struct hi_compare_groups *ret, struct hi_error *err)
+static enum hi_status group_rows_by_set(struct hi_inspection *in, bool same_process,
+					struct hi_compare_groups *ret,
+					struct hi_error *err)
 {
 	HI_GUARD(free) uint32_t *number = NULL;
 	hi_node n = in->graph->n_objects;
@@ -118,8 +120,9 @@ static bool is_missing(enum hi_status status)
 }
 
 /* A type may be new, or gone; one that neither has is a mistake. */
-static enum hi_status retain(struct hi_inspection *before, struct hi_inspection *after,
-			     struct hi_error *err)
+static enum hi_status compute_sets_of_both(struct hi_inspection *before,
+					   struct hi_inspection *after,
+					   struct hi_error *err)
 {
 	struct hi_error first = {};
 	enum hi_status status = hi_retaining_compute(after, &first), other;
@@ -142,9 +145,10 @@ enum hi_status hi_diff_sets(struct hi_inspection *before, struct hi_inspection *
 			    bool same_process, struct hi_compare_groups groups[2],
 			    struct hi_error *err)
 {
-	enum hi_status status = retain(before, after, err);
+	enum hi_status status = compute_sets_of_both(before, after, err);
 
 	if (status == HI_OK)
-		status = group(before, same_process, &groups[0], err);
-	return status == HI_OK ? group(after, same_process, &groups[1], err) : status;
+		status = group_rows_by_set(before, same_process, &groups[0], err);
+	return status == HI_OK ? group_rows_by_set(after, same_process, &groups[1], err)
+			       : status;
 }

@@ -27,9 +27,11 @@ static enum hi_status open_all(struct three *t, struct hi_error *err)
 			       : status;
 }
 
-static enum hi_status compare(const struct hi_baseline *before, struct hi_inspection *in,
-			      const struct hi_report_header *header,
-			      struct hi_comparison **ret, struct hi_error *err)
+static enum hi_status compare_three_heaps(const struct hi_baseline *before,
+					  struct hi_inspection *in,
+					  const struct hi_report_header *header,
+					  struct hi_comparison **ret,
+					  struct hi_error *err)
 {
 	struct hi_heap_side a, b;
 	bool same_process = false;
@@ -45,18 +47,20 @@ static enum hi_status compare(const struct hi_baseline *before, struct hi_inspec
 		       : status;
 }
 
-static enum hi_status compare_all(struct three *t, struct hi_error *err)
+static enum hi_status compare_all_pairs(struct three *t, struct hi_error *err)
 {
 	enum hi_status status;
 
 	hi_inspect_phase(t->after, "comparing");
-	status = compare(&t->warm, t->load.in, &t->load.header, &t->born, err);
-	return status == HI_OK ? compare(&t->load, t->after, t->header, &t->kept, err)
-			       : status;
+	status =
+		compare_three_heaps(&t->warm, t->load.in, &t->load.header, &t->born, err);
+	return status == HI_OK
+		       ? compare_three_heaps(&t->load, t->after, t->header, &t->kept, err)
+		       : status;
 }
 
-static enum hi_status tell(struct three *t, struct hi_page *page, struct hi_json *json,
-			   struct hi_error *err)
+static enum hi_status print_three_heaps(struct three *t, struct hi_page *page,
+					struct hi_json *json, struct hi_error *err)
 {
 	HI_GUARD(free) uint64_t *survivors = NULL;
 	struct hi_survived_report r = {
@@ -96,9 +100,9 @@ enum hi_status hi_diff_three(struct hi_inspection *in,
 	enum hi_status status = open_all(&t, err);
 
 	if (status == HI_OK)
-		status = compare_all(&t, err);
+		status = compare_all_pairs(&t, err);
 	if (status == HI_OK)
-		status = tell(&t, page, json, err);
+		status = print_three_heaps(&t, page, json, err);
 	hi_comparison_destroy(t.born);
 	hi_comparison_destroy(t.kept);
 	hi_baseline_close(&t.warm);

@@ -15,7 +15,7 @@ enum { FIELDS = 40, REFERRERS = 10, DOMINATORS = 12, MANY = 1 << 16 };
 
 HI_DEFINE_GUARD(struct hi_referrers *, hi_referrers_destroy)
 
-static size_t rows(const struct hi_inspection *in, size_t usual)
+static size_t rows_to_explain(const struct hi_inspection *in, size_t usual)
 {
 	size_t top = hi_lookup_top(in->options, usual);
 
@@ -25,7 +25,7 @@ static size_t rows(const struct hi_inspection *in, size_t usual)
 static enum hi_status add_fields(struct hi_inspection *in, hi_node node,
 				 struct hi_explain_report *r, struct hi_error *err)
 {
-	size_t max = rows(in, FIELDS), n = 0;
+	size_t max = rows_to_explain(in, FIELDS), n = 0;
 	struct hi_field *fields = hi_arena_alloc(&in->arena, max * sizeof(*fields));
 	struct hi_explain_field *shown = hi_arena_alloc(&in->arena, max * sizeof(*shown));
 	enum hi_status status;
@@ -60,7 +60,7 @@ static enum hi_status add_referrers(struct hi_inspection *in, hi_node node,
 {
 	HI_GUARD(hi_referrers_destroy) struct hi_referrers *found = NULL;
 	struct hi_explain_link *links;
-	size_t max = rows(in, REFERRERS), n = 0;
+	size_t max = rows_to_explain(in, REFERRERS), n = 0;
 	/* Of a restriction's many may be hidden: it looks at more than it shows. */
 	enum hi_status status =
 		hi_referrers_find(in->graph, node, in->shown == in->reach ? max : MANY,
@@ -101,7 +101,7 @@ static const char *name_in_chain(struct hi_inspection *in, hi_node node, hi_node
 static enum hi_status add_dominators(struct hi_inspection *in, hi_node node,
 				     struct hi_explain_report *r, struct hi_error *err)
 {
-	size_t max = rows(in, DOMINATORS);
+	size_t max = rows_to_explain(in, DOMINATORS);
 	struct hi_node_info *chain = hi_arena_alloc(&in->arena, max * sizeof(*chain));
 	hi_node up = in->dominators->idom[node];
 
@@ -173,7 +173,8 @@ static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
 }
 
 /* The root variable that covers address; roots are few beside objects. */
-static hi_node find_root(const struct hi_graph *g, uint64_t address, uint64_t *offset)
+static hi_node find_root_at_address(const struct hi_graph *g, uint64_t address,
+				    uint64_t *offset)
 {
 	for (hi_node i = 0; i < g->n_roots; i++) {
 		const struct hi_root *root = &g->roots[i];
@@ -188,7 +189,7 @@ static hi_node find_root(const struct hi_graph *g, uint64_t address, uint64_t *o
 	return HI_NODE_NONE;
 }
 
-static bool is_untyped(const struct hi_graph *g, hi_node root)
+static bool is_untyped_root(const struct hi_graph *g, hi_node root)
 {
 	return g->roots[root - g->first_root].kind == HI_ROOT_UNTYPED;
 }
@@ -203,10 +204,10 @@ static enum hi_status explain_other(struct hi_inspection *in, struct hi_explain_
 	struct hi_block block;
 	bool found = false;
 	enum hi_status status;
-	hi_node root = find_root(in->graph, r->address, &r->offset);
+	hi_node root = find_root_at_address(in->graph, r->address, &r->offset);
 
 	/* Untyped words are a root by their whole mapping, heap and all. */
-	if (root != HI_NODE_NONE && !is_untyped(in->graph, root)) {
+	if (root != HI_NODE_NONE && !is_untyped_root(in->graph, root)) {
 		r->state = "variable";
 		return explain_node(in, root, r, err);
 	}
@@ -235,13 +236,14 @@ static bool is_asked_for(const struct hi_inspection *in, hi_node node, uint64_t 
 	uint64_t offset = 0;
 
 	if (node == HI_NODE_NONE)
-		node = find_root(in->graph, address, &offset);
+		node = find_root_at_address(in->graph, address, &offset);
 	return node != HI_NODE_NONE && hi_naming_shows(in, node);
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
-			  struct hi_page *page, struct hi_json *json,
-			  struct hi_error *err)
+static enum hi_status run_explain_command(struct hi_inspection *in,
+					  const struct hi_report_header *header,
+					  struct hi_page *page, struct hi_json *json,
+					  struct hi_error *err)
 {
 	struct hi_explain_report r = {.header = header,
 				      .info = {.sort = HI_NODE_SUPER,
@@ -287,5 +289,5 @@ const struct hi_command hi_command_explain = {
 		"  heapinspect explain 0x55d0c8a412a0 --pid 4242\n"
 		"  heapinspect explain 0x55d0c8a412a0 --pid 4242 --all --json",
 	.wanted = HI_WANT_DOMINATORS,
-	.run = run,
+	.run = run_explain_command,
 };

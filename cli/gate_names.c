@@ -65,7 +65,7 @@ static bool may_have_type(struct hi_inspection *in, const char *name)
 
 /* ---- what is near it ---- */
 
-static const char *nth_root(void *arg, uint32_t i)
+static const char *name_of_gate_root(void *arg, uint32_t i)
 {
 	return ((const struct hi_graph *)arg)->roots[i].name;
 }
@@ -88,7 +88,7 @@ static enum hi_status refuse_name(const struct hi_inspection *in,
 	const char *near[HI_NAMES_NEAREST];
 
 	hi_names_nearest(m->name,
-			 is_root   ? nth_root
+			 is_root   ? name_of_gate_root
 			 : is_type ? nth_type
 				   : nth_module,
 			 g, is_root ? g->n_roots : g->n_types, near);

@@ -73,8 +73,8 @@ static void read_key(const char *path, int key_fd, const struct hi_hp_series *se
 		*ret = NULL;
 }
 
-static enum hi_status run(const struct hi_options *o, struct hi_output *output,
-			  struct hi_error *err)
+static enum hi_status run_graph_command(const struct hi_options *o,
+					struct hi_output *output, struct hi_error *err)
 {
 	HI_GUARD(hi_hp_series_destroy) struct hi_hp_series *series = NULL;
 	HI_GUARD(hi_hp_series_destroy) struct hi_hp_series *other = NULL;
@@ -122,5 +122,5 @@ const struct hi_command hi_command_graph = {
 		"  heapinspect graph series.hisnap -o series.svg\n"
 		"  heapinspect graph after.hp --like before.hp -o after.svg\n"
 		"  heapinspect graph series.hp --sort slope --from 30 -o growth.svg",
-	.run_alone = run,
+	.run_alone = run_graph_command,
 };

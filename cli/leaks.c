@@ -21,9 +21,10 @@ static void name_rows(struct hi_inspection *in, struct hi_facts *facts,
 	}
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
-			  struct hi_page *page, struct hi_json *json,
-			  struct hi_error *err)
+static enum hi_status run_leaks_command(struct hi_inspection *in,
+					const struct hi_report_header *header,
+					struct hi_page *page, struct hi_json *json,
+					struct hi_error *err)
 {
 	struct hi_leaks_report *report = NULL;
 	struct hi_facts *facts;
@@ -59,5 +60,5 @@ const struct hi_command hi_command_leaks = {
 		"  heapinspect leaks --pid 4242\n"
 		"  heapinspect leaks --core core.4242 --type 'struct node' --all",
 	.wanted = HI_WANT_LEAKS,
-	.run = run,
+	.run = run_leaks_command,
 };

@@ -2,8 +2,8 @@
 #include "cli/command.h"
 #include "session/marks.h"
 
-static enum hi_status run_alone(const struct hi_options *options,
-				struct hi_output *output, struct hi_error *err)
+static enum hi_status run_mark_command(const struct hi_options *options,
+				       struct hi_output *output, struct hi_error *err)
 {
 	unsigned reached = 0;
 	enum hi_status status =
@@ -23,5 +23,5 @@ const struct hi_command hi_command_mark = {
 	.help = "Examples:\n"
 		"  heapinspect mark 4242 'cache flushed'",
 	.keeps_rights = true,
-	.run_alone = run_alone,
+	.run_alone = run_mark_command,
 };

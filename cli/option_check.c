@@ -13,7 +13,7 @@
 #include "report/views/names.h"
 #include "session/lookup.h"
 
-static const char *nth_root(void *arg, uint32_t i)
+static const char *name_of_option_root(void *arg, uint32_t i)
 {
 	const struct hi_profile_options *p = arg;
 
@@ -29,7 +29,7 @@ static int wrong_under(const struct hi_profile_options *p, const char *name)
 		return hi_option_wrong("--under %s: no --root has this name; give --root "
 				       "%s=EXPRESSION too",
 				       name, name);
-	hi_names_nearest(name, nth_root, &copy, (uint32_t)p->n_roots, near);
+	hi_names_nearest(name, name_of_option_root, &copy, (uint32_t)p->n_roots, near);
 	return hi_option_wrong("--under %s: no --root has this name%s%s%s%s", name,
 			       near[0] ? "; near it: " : "", near[0] ? near[0] : "",
 			       near[0] && near[1] ? ", " : "",

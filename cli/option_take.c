@@ -198,7 +198,7 @@ static void split_census(char *arg, const char **census_ret)
 		*at = '@';
 }
 
-static int take_census(struct hi_options *o, const char *text)
+static int take_census_option(struct hi_options *o, const char *text)
 {
 	if (hi_snapshot_source_is_census(text))
 		return hi_option_take_once("--census", text, &o->census);
@@ -338,7 +338,7 @@ error_t hi_option_take(int key, char *arg, struct argp_state *state)
 		split_census(arg, &o->baseline_census);
 		return hi_option_take_once("--baseline", arg, &o->baseline);
 	case HI_OPT_CENSUS:
-		return take_census(o, arg);
+		return take_census_option(o, arg);
 	case 'f':
 		return hi_option_take_once("--format", arg, &o->format);
 	case HI_OPT_TABLE:

@@ -49,8 +49,8 @@ static bool is_special(const char *path)
 	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-static enum hi_status open_file(const char *path, struct hi_output *ret,
-				struct hi_error *err)
+static enum hi_status open_output_file(const char *path, struct hi_output *ret,
+				       struct hi_error *err)
 {
 	HI_GUARD(free) char *temporary = NULL;
 	size_t size = strlen(path) + 16;
@@ -105,7 +105,7 @@ enum hi_status hi_output_open(const struct hi_options *options, struct hi_output
 	if (!options->output || strcmp(options->output, "-") == 0)
 		return HI_OK;
 	return hi_files_are_served() ? open_served(options->output, ret, err)
-				     : open_file(options->output, ret, err);
+				     : open_output_file(options->output, ret, err);
 }
 
 void hi_output_serve(struct hi_output *output)

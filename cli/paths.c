@@ -91,8 +91,10 @@ static enum hi_status fill_way(struct hi_inspection *in, const struct hi_path *p
 	return HI_OK;
 }
 
-static enum hi_status find_ways(struct hi_inspection *in, const struct targets *t,
-				struct hi_paths_report *report, struct hi_error *err)
+static enum hi_status find_paths_to_objects(struct hi_inspection *in,
+					    const struct targets *t,
+					    struct hi_paths_report *report,
+					    struct hi_error *err)
 {
 	struct hi_paths *paths = NULL;
 	enum hi_status status = HI_OK;
@@ -115,9 +117,10 @@ static enum hi_status find_ways(struct hi_inspection *in, const struct targets *
 	return status;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
-			  struct hi_page *page, struct hi_json *json,
-			  struct hi_error *err)
+static enum hi_status run_paths_command(struct hi_inspection *in,
+					const struct hi_report_header *header,
+					struct hi_page *page, struct hi_json *json,
+					struct hi_error *err)
 {
 	const char *query = in->options->argument;
 	struct targets t = {};
@@ -129,7 +132,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_report_heade
 					: find_type(in, query, &t, err);
 
 	if (status == HI_OK)
-		status = find_ways(in, &t, &report, err);
+		status = find_paths_to_objects(in, &t, &report, err);
 	report.target = t.text ? t.text : query;
 	report.n_targets = t.nodes.count + t.n_unreachable;
 	report.n_unreachable = t.n_unreachable;
@@ -152,5 +155,5 @@ const struct hi_command hi_command_paths = {
 		"  heapinspect paths 0x55d0c8a412a0 --pid 4242\n"
 		"  heapinspect paths 'struct conn' -k 3 -v --pid 4242",
 	.wanted = HI_WANT_DOMINATORS,
-	.run = run,
+	.run = run_paths_command,
 };

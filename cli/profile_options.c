@@ -59,7 +59,7 @@ bool hi_profile_take_identity(struct hi_profile_options *p, const char *text)
 	return false;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_option_root_names(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -72,7 +72,8 @@ const char *hi_profile_duplicate(const struct hi_profile_options *p)
 	for (size_t i = 0; names && i < p->n_roots; i++)
 		names[i] = p->roots[i].name;
 	if (names && p->n_roots > 1)
-		qsort((void *)names, p->n_roots, sizeof(*names), by_name);
+		qsort((void *)names, p->n_roots, sizeof(*names),
+		      compare_option_root_names);
 	for (size_t i = 1; names && i < p->n_roots && !found; i++)
 		if (strcmp(names[i - 1], names[i]) == 0)
 			found = names[i];

@@ -17,9 +17,10 @@ static enum hi_status exact_bytes(struct hi_inspection *in, const struct hi_type
 	return HI_OK;
 }
 
-static enum hi_status make_report(struct hi_inspection *in,
-				  const struct hi_report_header *header,
-				  struct hi_retained_report **ret, struct hi_error *err)
+static enum hi_status make_retained_report(struct hi_inspection *in,
+					   const struct hi_report_header *header,
+					   struct hi_retained_report **ret,
+					   struct hi_error *err)
 {
 	struct hi_type_set set;
 	struct hi_restrict only;
@@ -38,15 +39,16 @@ static enum hi_status make_report(struct hi_inspection *in,
 	return status;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
-			  struct hi_page *page, struct hi_json *json,
-			  struct hi_error *err)
+static enum hi_status run_retained_command(struct hi_inspection *in,
+					   const struct hi_report_header *header,
+					   struct hi_page *page, struct hi_json *json,
+					   struct hi_error *err)
 {
 	struct hi_retained_report *report = NULL;
 	enum hi_status status =
 		in->source->has_answer(in)
 			? in->source->read_retained(in, header, &report, err)
-			: make_report(in, header, &report, err);
+			: make_retained_report(in, header, &report, err);
 
 	if (status != HI_OK)
 		return status;
@@ -68,5 +70,5 @@ const struct hi_command hi_command_retained = {
 		"  heapinspect retained --pid 4242\n"
 		"  heapinspect retained --pid 4242 --type 'struct conn'",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_CENSUS | HI_WANT_ONLY_RETAINED,
-	.run = run,
+	.run = run_retained_command,
 };

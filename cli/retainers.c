@@ -11,14 +11,15 @@ enum { TOP = 20 };
 
 HI_DEFINE_GUARD(struct hi_retainers_report *, hi_retainers_report_destroy)
 
-static const char *name_of(void *arg, uint32_t identity)
+static const char *name_of_retainer_row(void *arg, uint32_t identity)
 {
 	return hi_interner_name(arg, identity);
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
-			  struct hi_page *page, struct hi_json *json,
-			  struct hi_error *err)
+static enum hi_status run_retainers_command(struct hi_inspection *in,
+					    const struct hi_report_header *header,
+					    struct hi_page *page, struct hi_json *json,
+					    struct hi_error *err)
 {
 	static const char *const words[] = {"type", "var", "site", "module", "addr"};
 	HI_GUARD(hi_retainers_report_destroy) struct hi_retainers_report *report = NULL;
@@ -33,7 +34,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_report_heade
 		.pure_arg = in,
 		.shown = in->shown == in->reach ? NULL : in->shown,
 		.allocated = hi_inspect_allocated(in),
-		.name = name_of,
+		.name = name_of_retainer_row,
 	};
 	enum hi_status status;
 
@@ -71,6 +72,6 @@ const struct hi_command hi_command_retainers = {
 		"  heapinspect retainers --pid 4242 --retainer auto --identity addr\n"
 		"  heapinspect census --pid 4242 --retainer conn --retained-by conn",
 	.wanted = 0,
-	.run = run,
+	.run = run_retainers_command,
 	.sample = hi_series_retainers,
 };

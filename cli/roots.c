@@ -45,7 +45,7 @@ enum hi_status hi_named_bins_compute(struct hi_inspection *in, struct hi_set_poo
 	return hi_bins_compute(in->graph, in->reach, &options, pool, ret, err);
 }
 
-static struct hi_bins_root *describe(struct hi_inspection *in)
+static struct hi_bins_root *describe_bins(struct hi_inspection *in)
 {
 	const struct hi_named_roots *roots = in->roots;
 	struct hi_bins_root *ret =
@@ -79,9 +79,10 @@ static const bool *shown_roots(struct hi_inspection *in)
 	return shown;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
-			  struct hi_page *page, struct hi_json *json,
-			  struct hi_error *err)
+static enum hi_status run_roots_command(struct hi_inspection *in,
+					const struct hi_report_header *header,
+					struct hi_page *page, struct hi_json *json,
+					struct hi_error *err)
 {
 	HI_GUARD(hi_set_pool_destroy) struct hi_set_pool *pool = NULL;
 	HI_GUARD(hi_bins_destroy) struct hi_bins *bins = NULL;
@@ -93,7 +94,7 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_report_heade
 				    .pure = p->pure,
 				    .shown = shown_roots(in),
 				    .allocated = hi_inspect_allocated(in)};
-	struct hi_bins_root *roots = describe(in);
+	struct hi_bins_root *roots = describe_bins(in);
 	enum hi_status status;
 
 	if (!roots)
@@ -131,6 +132,6 @@ const struct hi_command hi_command_roots = {
 		"--all-bins\n"
 		"  heapinspect census --pid 4242 --root db='server.db[0]' --under db",
 	.wanted = 0,
-	.run = run,
+	.run = run_roots_command,
 	.sample = hi_series_roots,
 };

@@ -38,7 +38,7 @@ static int exit_code(enum hi_status status)
 	}
 }
 
-static int say_error(const struct hi_error *err)
+static int report_run_error(const struct hi_error *err)
 {
 	char text[4 * sizeof(err->text)];
 
@@ -49,7 +49,7 @@ static int say_error(const struct hi_error *err)
 	return exit_code(err->status);
 }
 
-static void say_phases(const struct hi_inspection *in)
+static void report_phase_times(const struct hi_inspection *in)
 {
 	char time[24];
 	uint64_t all = 0;
@@ -64,9 +64,9 @@ static void say_phases(const struct hi_inspection *in)
 }
 
 /* The report, page or document, onto the output. */
-static enum hi_status tell(struct hi_inspection *in,
-			   const struct hi_report_header *header,
-			   struct hi_output *output, struct hi_error *err)
+static enum hi_status write_report(struct hi_inspection *in,
+				   const struct hi_report_header *header,
+				   struct hi_output *output, struct hi_error *err)
 {
 	const struct hi_options *o = in->options;
 	HI_GUARD(hi_page_destroy) struct hi_page *page = NULL;
@@ -105,22 +105,22 @@ static bool is_partial(const struct hi_report_header *header)
 }
 
 /* All that reads what the target has made. */
-static int decode(struct hi_inspection *in, struct hi_output *output)
+static int decode_and_report(struct hi_inspection *in, struct hi_output *output)
 {
 	const struct hi_options *options = in->options;
 	struct hi_error err = {};
 	struct hi_report_header header;
 
 	if (hi_inspect_finish(in, options->command->wanted, &err) != HI_OK)
-		return say_error(&err);
+		return report_run_error(&err);
 	hi_inspect_phase(in, "report");
 	if (hi_inspect_make_head(in, &header, &err) != HI_OK ||
-	    tell(in, &header, output, &err) != HI_OK ||
+	    write_report(in, &header, output, &err) != HI_OK ||
 	    hi_output_commit(output, &err) != HI_OK)
-		return say_error(&err);
+		return report_run_error(&err);
 	hi_inspect_phase(in, NULL);
 	if (options->verbose)
-		say_phases(in);
+		report_phase_times(in);
 	if (options->strict && (is_partial(&header) || in->short_of_memory)) {
 		if (!options->quiet)
 			fprintf(stderr, "heapinspect: the snapshot is not complete\n");
@@ -129,18 +129,18 @@ static int decode(struct hi_inspection *in, struct hi_output *output)
 	return in->has_finding ? HI_EXIT_FINDING : HI_EXIT_FINE;
 }
 
-static int inspect(const struct hi_options *options, struct hi_output *output)
+static int inspect_once(const struct hi_options *options, struct hi_output *output)
 {
 	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
 	struct hi_decoder decoder = {};
 	struct hi_error err = {};
 
 	if (hi_inspect_begin(options, &in, &err) != HI_OK)
-		return say_error(&err);
+		return report_run_error(&err);
 	if (!options->no_sandbox &&
 	    hi_decoder_start(&decoder, options, in, output, &err) != HI_OK)
-		return say_error(&err);
-	return decoder.pid ? hi_decoder_wait(&decoder) : decode(in, output);
+		return report_run_error(&err);
+	return decoder.pid ? hi_decoder_wait(&decoder) : decode_and_report(in, output);
 }
 
 static int run_series(const struct hi_options *options)
@@ -149,7 +149,7 @@ static int run_series(const struct hi_options *options)
 	bool partial = false;
 
 	if (hi_series_run(options, &partial, &err) != HI_OK)
-		return say_error(&err);
+		return report_run_error(&err);
 	return options->strict && partial ? HI_EXIT_PARTIAL : HI_EXIT_FINE;
 }
 
@@ -159,7 +159,8 @@ static bool is_of_series(const struct hi_options *options)
 }
 
 /* What reads files only does so without rights. */
-static int run_alone(const struct hi_options *options, struct hi_output *output)
+static int run_without_inspection(const struct hi_options *options,
+				  struct hi_output *output)
 {
 	const struct hi_command *c = options->command;
 	struct hi_decoder decoder = {};
@@ -167,14 +168,14 @@ static int run_alone(const struct hi_options *options, struct hi_output *output)
 
 	if (!options->no_sandbox && !c->keeps_rights &&
 	    hi_decoder_start(&decoder, options, NULL, output, &err) != HI_OK)
-		return say_error(&err);
+		return report_run_error(&err);
 	if (decoder.pid)
 		return hi_decoder_wait(&decoder);
 
 	if ((is_of_series(options) ? c->write_series : c->run_alone)(options, output,
 								     &err) != HI_OK ||
 	    hi_output_commit(output, &err) != HI_OK)
-		return say_error(&err);
+		return report_run_error(&err);
 	return HI_EXIT_FINE;
 }
 
@@ -188,10 +189,10 @@ int hi_run(const struct hi_options *options)
 	if (hi_series_asked(&options->series))
 		return run_series(options);
 	if (hi_output_open(options, &output, &err) != HI_OK)
-		return say_error(&err);
+		return report_run_error(&err);
 	code = (options->command->run_alone || is_of_series(options)
-			? run_alone
-			: inspect)(options, &output);
+			? run_without_inspection
+			: inspect_once)(options, &output);
 	hi_output_close(&output);
 	return code;
 }

@@ -21,8 +21,8 @@ static enum hi_status take_every(struct hi_safepoint_options *s, const char *tex
 	return HI_OK;
 }
 
-static enum hi_status take_place(struct hi_safepoint_options *s, const char *text,
-				 struct hi_error *err)
+static enum hi_status take_at_place(struct hi_safepoint_options *s, const char *text,
+				    struct hi_error *err)
 {
 	struct hi_safepoint at = {};
 	struct hi_error why;
@@ -47,7 +47,7 @@ enum hi_status hi_safepoint_take_at(struct hi_safepoint_options *s, const char *
 	if (strncmp(text, every_word, EVERY_LENGTH) == 0)
 		status = take_every(s, text, err);
 	else
-		status = take_place(s, text, err);
+		status = take_at_place(s, text, err);
 	s->at.every = s->every_text ? s->every : 1;
 	return status;
 }

@@ -38,7 +38,7 @@ struct listing {
 	char why[240];
 };
 
-static void close_listing(struct listing *l)
+static void close_safepoint_listing(struct listing *l)
 {
 	hi_safepoints_free(l->known, l->n_known);
 	hi_target_close(l->target);
@@ -48,7 +48,7 @@ static void close_listing(struct listing *l)
 	hi_arena_free(&l->arena);
 }
 
-static uint64_t now_ns(void)
+static uint64_t monotonic_ns(void)
 {
 	struct timespec t;
 
@@ -68,7 +68,7 @@ static int by_promise(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-static enum hi_status list(struct listing *l, struct hi_error *err)
+static enum hi_status list_safepoints(struct listing *l, struct hi_error *err)
 {
 	enum hi_status status = hi_target_open(l->options->pid, &l->target, err);
 
@@ -88,7 +88,7 @@ static enum hi_status list(struct listing *l, struct hi_error *err)
 }
 
 /* One probe for all of them: as many places as are worth it. */
-static enum hi_status gather(struct listing *l, struct hi_error *err)
+static enum hi_status gather_safepoints(struct listing *l, struct hi_error *err)
 {
 	size_t most = l->options->all ? MOST_PLACES : USUAL_PLACES, n = 0;
 
@@ -121,19 +121,19 @@ static uint64_t sum_hits(const struct listing *l, const struct hi_probe *probe)
 }
 
 /* Until the time is over, the target has exited, or there are more than enough. */
-static void watch(struct listing *l, const struct hi_probe *probe)
+static void watch_safepoint(struct listing *l, const struct hi_probe *probe)
 {
-	uint64_t wanted = l->options->series.for_ns, began = now_ns();
+	uint64_t wanted = l->options->series.for_ns, began = monotonic_ns();
 	struct pollfd fd = {.fd = l->target->pidfd, .events = POLLIN};
 	int exited = 0;
 
 	if (!wanted)
 		wanted = USUAL_NS;
-	while (!exited && now_ns() - began < wanted && !l->report.cut_short) {
+	while (!exited && monotonic_ns() - began < wanted && !l->report.cut_short) {
 		exited = poll(&fd, 1, STEP_MS) > 0;
 		l->report.cut_short = sum_hits(l, probe) >= ENOUGH_HITS;
 	}
-	l->report.counted_ns = now_ns() - began;
+	l->report.counted_ns = monotonic_ns() - began;
 	for (size_t i = 0; i < l->all.count; i++)
 		l->hits[i] = hi_probe_hits(probe, i);
 }
@@ -157,7 +157,7 @@ static enum hi_status count_hits(struct listing *l, struct hi_error *err)
 		.kind = HI_SAFEPOINT_FUNCTION, .text = "safepoints", .every = 1};
 	struct hi_probe *probe = NULL;
 	struct hi_error why;
-	enum hi_status status = gather(l, err);
+	enum hi_status status = gather_safepoints(l, err);
 
 	if (status != HI_OK || !l->all.count)
 		return status;
@@ -172,7 +172,7 @@ static enum hi_status count_hits(struct listing *l, struct hi_error *err)
 	} else if (status != HI_OK) {
 		snprintf(l->why, sizeof(l->why), "%s", why.text);
 	} else {
-		watch(l, probe);
+		watch_safepoint(l, probe);
 	}
 	hi_probe_close(probe);
 	return HI_OK;
@@ -209,8 +209,8 @@ static enum hi_status fill_rows(struct listing *l, struct hi_error *err)
 	return HI_OK;
 }
 
-static enum hi_status tell(struct listing *l, struct hi_output *output,
-			   struct hi_error *err)
+static enum hi_status print_safepoints(struct listing *l, struct hi_output *output,
+				       struct hi_error *err)
 {
 	HI_GUARD(hi_page_destroy) struct hi_page *page = NULL;
 	struct hi_json json;
@@ -229,12 +229,13 @@ static enum hi_status tell(struct listing *l, struct hi_output *output,
 	return hi_output_page(output, l->options, page, err);
 }
 
-static enum hi_status run_alone(const struct hi_options *options,
-				struct hi_output *output, struct hi_error *err)
+static enum hi_status run_safepoints_command(const struct hi_options *options,
+					     struct hi_output *output,
+					     struct hi_error *err)
 {
 	struct listing l = {.options = options};
 	size_t top = hi_lookup_top(options, USUAL_ROWS);
-	enum hi_status status = list(&l, err);
+	enum hi_status status = list_safepoints(&l, err);
 
 	l.report.header = &l.header;
 	l.report.not_counted = l.why;
@@ -245,9 +246,9 @@ static enum hi_status run_alone(const struct hi_options *options,
 	if (status == HI_OK) {
 		hi_safepoints_sort(&l.report);
 		l.report.shown = l.report.n_rows < top ? l.report.n_rows : top;
-		status = tell(&l, output, err);
+		status = print_safepoints(&l, output, err);
 	}
-	close_listing(&l);
+	close_safepoint_listing(&l);
 	return status;
 }
 
@@ -265,5 +266,5 @@ const struct hi_command hi_command_safepoints = {
 		"  heapinspect safepoints --pid 4242\n"
 		"  heapinspect safepoints --pid 4242 --for 10s --all --json",
 	.keeps_rights = true,
-	.run_alone = run_alone,
+	.run_alone = run_safepoints_command,
 };

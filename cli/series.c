@@ -63,14 +63,14 @@ static bool has_exited(const struct series *s)
 	return poll(&fd, 1, 0) > 0;
 }
 
-static uint64_t now_ns(const struct series *s)
+static uint64_t series_now_ns(const struct series *s)
 {
 	return hi_timestamp_now(s->options->pid).wall_ns;
 }
 
-static void say(struct series *s, const char *fmt, ...)
+static void report_series_line(struct series *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-static void say(struct series *s, const char *fmt, ...)
+static void report_series_line(struct series *s, const char *fmt, ...)
 {
 	char text[HI_MARK_MAX + 512];
 	va_list ap;
@@ -86,8 +86,9 @@ static void say(struct series *s, const char *fmt, ...)
 /* ---- one sample ---- */
 
 /* Into the snapshot file, if that is what the series is for. */
-static enum hi_status store(struct series *s, struct hi_inspection *in,
-			    const struct hi_series_sample *sample, struct hi_error *err)
+static enum hi_status store_sample(struct series *s, struct hi_inspection *in,
+				   const struct hi_series_sample *sample,
+				   struct hi_error *err)
 {
 	enum hi_status status;
 
@@ -95,13 +96,13 @@ static enum hi_status store(struct series *s, struct hi_inspection *in,
 		return HI_OK;
 	status = hi_series_store_put(&s->store, in, sample, err);
 	if (status == HI_OK && s->store.news[0])
-		say(s, "%s", s->store.news);
+		report_series_line(s, "%s", s->store.news);
 	return status;
 }
 
 /* A moment on the axis, which begins with the first sample; never before the last one.
  * number: the sample that it belongs to, from 1. */
-static uint64_t place(struct series *s, struct hi_timestamp when, uint64_t number)
+static uint64_t place_on_axis(struct series *s, struct hi_timestamp when, uint64_t number)
 {
 	uint64_t at;
 
@@ -120,14 +121,15 @@ static uint64_t place(struct series *s, struct hi_timestamp when, uint64_t numbe
 }
 
 /* What later samples have as well is said once. */
-static void say_warnings(struct series *s, const struct hi_inspection *in)
+static void report_series_warnings(struct series *s, const struct hi_inspection *in)
 {
 	if (in->image->stats.not_forked[0])
-		say(s, "not forked: %s", in->image->stats.not_forked);
+		report_series_line(s, "not forked: %s", in->image->stats.not_forked);
 	for (size_t i = 0; i < in->warnings.count && i < MAX_WARNINGS; i++)
-		say(s, "%s", in->warnings.items[i]);
+		report_series_line(s, "%s", in->warnings.items[i]);
 	if (in->warnings.count > MAX_WARNINGS)
-		say(s, "%zu more warnings", in->warnings.count - MAX_WARNINGS);
+		report_series_line(s, "%zu more warnings",
+				   in->warnings.count - MAX_WARNINGS);
 }
 
 static enum hi_status begin_axes(struct series *s, const struct hi_inspection *in,
@@ -141,22 +143,22 @@ static enum hi_status begin_axes(struct series *s, const struct hi_inspection *i
 	if (!s->exe)
 		return hi_fail_memory(err, "series");
 	s->header.exe = s->exe;
-	say_warnings(s, in);
+	report_series_warnings(s, in);
 	return HI_OK;
 }
 
 /* Whether a census that failed ends the series; HI_OK: it goes on without it. */
-static enum hi_status forgive(struct series *s, enum hi_status status,
-			      struct hi_error *err)
+static enum hi_status tolerate_failed_census(struct series *s, enum hi_status status,
+					     struct hi_error *err)
 {
 	if (s->samples == 0 || ++s->failures >= MAX_FAILURES)
 		return status;
-	say(s, "no sample: %s", err->text);
+	report_series_line(s, "no sample: %s", err->text);
 	return HI_OK;
 }
 
-static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t began_ns,
-			   struct hi_error *err)
+static enum hi_status emit_sample(struct series *s, struct hi_inspection *in,
+				  uint64_t began_ns, struct hi_error *err)
 {
 	const struct hi_options *o = s->options;
 	struct hi_series_sample sample = {
@@ -177,18 +179,18 @@ static enum hi_status tell(struct series *s, struct hi_inspection *in, uint64_t 
 	if (status == HI_OK && s->samples == 0)
 		status = begin_axes(s, in, err);
 	if (status != HI_OK)
-		return forgive(s, status, err);
-	sample.at_ns = place(s, in->resumed, sample.number);
+		return tolerate_failed_census(s, status, err);
+	sample.at_ns = place_on_axis(s, in->resumed, sample.number);
 	sample.cpu_ns = s->cpu_ns;
 	sample.wall_ns = s->wall_ns;
-	s->took_ns = now_ns(s) - began_ns - in->image->stats.trigger.waited_ns;
+	s->took_ns = series_now_ns(s) - began_ns - in->image->stats.trigger.waited_ns;
 	sample.took_ns = s->took_ns;
 	sample.copied_on_write = hi_image_copied_on_write(in->image);
 	sample.warnings = in->warnings.items;
 	sample.n_warnings = in->warnings.count;
 	hi_series_sort_rows(&sample, o->min_size, o->top ? o->top : SIZE_MAX);
 	s->partial |= !sample.complete || in->short_of_memory;
-	status = store(s, in, &sample, err);
+	status = store_sample(s, in, &sample, err);
 	if (status == HI_OK)
 		status = hi_series_sinks_sample(&s->sinks, &s->header, &sample, err);
 	if (status != HI_OK)
@@ -202,7 +204,7 @@ static bool is_over(const struct series *s)
 {
 	uint64_t for_ns = s->options->series.for_ns;
 
-	return for_ns && now_ns(s) - s->began_ns >= for_ns;
+	return for_ns && series_now_ns(s) - s->began_ns >= for_ns;
 }
 
 /* Waiting for a safepoint ends with the series. */
@@ -213,7 +215,7 @@ static void limit_waiting(struct series *s)
 
 	if (!o->series.for_ns)
 		return;
-	left = is_over(s) ? 1 : s->began_ns + o->series.for_ns - now_ns(s);
+	left = is_over(s) ? 1 : s->began_ns + o->series.for_ns - series_now_ns(s);
 	s->inner.safepoint.timeout_ns = asked && asked < left ? asked : left;
 }
 
@@ -255,7 +257,7 @@ static enum hi_status take_sample(struct series *s, struct hi_error *err)
 {
 	const struct hi_command *command = s->options->command;
 	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
-	uint64_t began_ns = now_ns(s);
+	uint64_t began_ns = series_now_ns(s);
 	enum hi_status status;
 
 	/* What grows while this census is made is for the next one. */
@@ -270,8 +272,8 @@ static enum hi_status take_sample(struct series *s, struct hi_error *err)
 		return s->interrupted || hi_series_signalled() || has_exited(s) ||
 				       ran_out(s, status)
 			       ? HI_OK
-			       : forgive(s, status, err);
-	return tell(s, in, began_ns, err);
+			       : tolerate_failed_census(s, status, err);
+	return emit_sample(s, in, began_ns, err);
 }
 
 /* ---- when ---- */
@@ -289,18 +291,20 @@ static uint64_t every_bytes(const struct series *s)
 
 /* The next moment of the schedule that is still to come; those that passed while
  * a census ran are left out. */
-static void schedule(struct series *s)
+static void schedule_next_census(struct series *s)
 {
-	uint64_t every = every_ns(s), now = now_ns(s), next;
+	uint64_t every = every_ns(s), now = series_now_ns(s), next;
 	char took[24], want[24];
 
 	if (!every)
 		return;
 	next = (now - s->began_ns) / every + 1;
 	if (next > s->due + 1 && !s->said_stretched && s->took_ns > every) {
-		say(s,
-		    "a census takes %s, longer than --every %s: there are fewer censuses",
-		    hi_text_duration(took, s->took_ns), hi_text_duration(want, every));
+		report_series_line(s,
+				   "a census takes %s, longer than --every %s: there are "
+				   "fewer censuses",
+				   hi_text_duration(took, s->took_ns),
+				   hi_text_duration(want, every));
 		s->said_stretched = true;
 	}
 	s->due = next;
@@ -326,7 +330,7 @@ static uint64_t until_ns(const struct series *s)
 	if (o->every_ns)
 		next = s->began_ns + s->due * every_ns(s);
 	else
-		next = now_ns(s) + GROWTH_POLL_MS * 1000000ull;
+		next = series_now_ns(s) + GROWTH_POLL_MS * 1000000ull;
 	return next < end ? next : end;
 }
 
@@ -336,7 +340,7 @@ static void sleep_until(struct series *s, uint64_t until)
 	struct pollfd fds[] = {{.fd = hi_series_signals_fd(), .events = POLLIN},
 			       {.fd = s->pidfd, .events = POLLIN},
 			       {.fd = s->marks.fd, .events = POLLIN}};
-	uint64_t now = now_ns(s), left = until > now ? until - now : 0;
+	uint64_t now = series_now_ns(s), left = until > now ? until - now : 0;
 	struct timespec time = {.tv_sec = (time_t)(left / 1000000000),
 				.tv_nsec = (long)(left % 1000000000)};
 
@@ -347,7 +351,7 @@ static void sleep_until(struct series *s, uint64_t until)
 static enum hi_status put_mark(struct series *s, const struct hi_mark *mark,
 			       struct hi_error *err)
 {
-	uint64_t at = place(s, mark->when, s->samples);
+	uint64_t at = place_on_axis(s, mark->when, s->samples);
 	struct hi_snapshots_mark stored = {.census = (uint32_t)s->samples,
 					   .wall_ns = s->wall_ns,
 					   .cpu_ns = s->cpu_ns,
@@ -359,13 +363,15 @@ static enum hi_status put_mark(struct series *s, const struct hi_mark *mark,
 		status = hi_series_store_mark(&s->store, &stored, err);
 		if (status != HI_OK)
 			return status;
-		say(s, "mark, %s: %s",
-		    s->wall_ns ? hi_text_duration(time, s->wall_ns) : "0 s", mark->text);
+		report_series_line(s, "mark, %s: %s",
+				   s->wall_ns ? hi_text_duration(time, s->wall_ns)
+					      : "0 s",
+				   mark->text);
 	}
 	return hi_series_sinks_mark(&s->sinks, &s->header, at, mark->text, err);
 }
 
-static enum hi_status take_marks(struct series *s, struct hi_error *err)
+static enum hi_status take_pending_marks(struct series *s, struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 	struct hi_mark mark;
@@ -381,7 +387,7 @@ static enum hi_status take_marks(struct series *s, struct hi_error *err)
 		status = put_mark(s, &mark, err);
 		hi_marks_answer(&mark, status == HI_OK);
 		if (status == HI_LIMIT) { /* who sent it knows; the series goes on */
-			say(s, "%s", err->text);
+			report_series_line(s, "%s", err->text);
 			status = HI_OK;
 		}
 	}
@@ -395,7 +401,7 @@ static bool is_due(struct series *s)
 	if (hi_series_at_each_hit(o))
 		return !is_over(s);
 	if (o->every_ns)
-		return now_ns(s) >= s->began_ns + s->due * every_ns(s);
+		return series_now_ns(s) >= s->began_ns + s->due * every_ns(s);
 	return has_grown(s);
 }
 
@@ -416,7 +422,7 @@ static enum hi_status wait_for_next(struct series *s, enum hi_series_end *end_re
 				    struct hi_error *err)
 {
 	for (;;) {
-		enum hi_status status = take_marks(s, err);
+		enum hi_status status = take_pending_marks(s, err);
 
 		*end_ret = next_step(s);
 		if (status != HI_OK || *end_ret != HI_SERIES_WAITS)
@@ -428,7 +434,7 @@ static enum hi_status wait_for_next(struct series *s, enum hi_series_end *end_re
 /* ---- all of it ---- */
 
 /* While a census is made nobody waits: some hits have no sample. */
-static void say_missed(struct series *s)
+static void report_missed_hits(struct series *s)
 {
 	uint64_t hits = s->census_cache.place ? hi_stop_place_hits(s->census_cache.place)
 					      : UINT64_MAX;
@@ -438,12 +444,12 @@ static void say_missed(struct series *s)
 	if (hits == UINT64_MAX || !hi_series_at_each_hit(&s->options->series) ||
 	    s->options->safepoint.at.condition || hits / every <= s->samples)
 		return;
-	say(s, "%s was hit %s times: those during a census have no sample",
-	    s->options->safepoint.at.text, hi_text_count(count, hits));
+	report_series_line(s, "%s was hit %s times: those during a census have no sample",
+			   s->options->safepoint.at.text, hi_text_count(count, hits));
 }
 
-static enum hi_status finish(struct series *s, enum hi_series_end end,
-			     struct hi_error *err)
+static enum hi_status finish_series(struct series *s, enum hi_series_end end,
+				    struct hi_error *err)
 {
 	static const char *const words[] = {
 		[HI_SERIES_OVER] = "the series is over",
@@ -451,38 +457,39 @@ static enum hi_status finish(struct series *s, enum hi_series_end end,
 		[HI_SERIES_STOPPED] = "stopped by a signal",
 		[HI_SERIES_FAILED] = "it cannot go on",
 	};
-	uint64_t at = place(s, hi_timestamp_now(s->options->pid), s->samples + 1);
+	uint64_t at = place_on_axis(s, hi_timestamp_now(s->options->pid), s->samples + 1);
 	enum hi_status status =
 		hi_series_sinks_end(&s->sinks, &s->header, end, at, s->samples, err);
 
 	if (status == HI_OK && s->store.writer)
 		status = hi_series_store_end(&s->store, end, err);
 	if (status == HI_OK && end != HI_SERIES_OVER)
-		say(s, "%s: %" PRIu64 " sample%s complete", words[end], s->samples,
-		    s->samples == 1 ? " is" : "s are");
+		report_series_line(s, "%s: %" PRIu64 " sample%s complete", words[end],
+				   s->samples, s->samples == 1 ? " is" : "s are");
 	if (s->store.writer)
-		say(s, "%s", s->store.news);
-	say_missed(s);
+		report_series_line(s, "%s", s->store.news);
+	report_missed_hits(s);
 	/* A hundredth of the time or less: all samples stand in one place. */
 	if (s->header.axis == HI_SERIES_CPU && s->samples > 1 &&
 	    (!s->store.writer || s->options->series.hp) &&
 	    s->cpu_ns < s->wall_ns / IDLE_SHARE)
-		say(s, "the target used hardly any CPU time, which is the time axis: use "
-		       "--time wall");
+		report_series_line(s, "the target used hardly any CPU time, which is the "
+				      "time axis: use "
+				      "--time wall");
 	return status;
 }
 
-static enum hi_status go(struct series *s, struct hi_error *err)
+static enum hi_status run_censuses(struct series *s, struct hi_error *err)
 {
 	enum hi_series_end end = HI_SERIES_GOES_ON;
 	struct hi_error quiet;
 	enum hi_status status = HI_OK;
 
-	s->began_ns = now_ns(s);
+	s->began_ns = series_now_ns(s);
 	while (status == HI_OK && end == HI_SERIES_GOES_ON) {
 		status = take_sample(s, err);
 		if (!s->interrupted)
-			schedule(s);
+			schedule_next_census(s);
 		if (status == HI_OK)
 			status = wait_for_next(s, &end, err);
 	}
@@ -493,9 +500,9 @@ static enum hi_status go(struct series *s, struct hi_error *err)
 			       "the target exited before the first sample");
 	}
 	if (status == HI_OK)
-		return finish(s, end, err);
+		return finish_series(s, end, err);
 	/* What is there is closed in order where that can be done. */
-	(void)!finish(s, HI_SERIES_FAILED, &quiet);
+	(void)!finish_series(s, HI_SERIES_FAILED, &quiet);
 	return status;
 }
 
@@ -516,7 +523,7 @@ static enum hi_status watch_calls(struct series *s, struct hi_error *err)
 }
 
 /* Once for all censuses, and what is wrong with it is said before the first. */
-static enum hi_status open_place(struct series *s, struct hi_error *err)
+static enum hi_status open_series_stop_place(struct series *s, struct hi_error *err)
 {
 	char text[HI_FREEZE_WAITING];
 	enum hi_status status;
@@ -530,7 +537,7 @@ static enum hi_status open_place(struct series *s, struct hi_error *err)
 	if (status != HI_OK)
 		return status;
 	hi_freeze_waiting_text(s->census_cache.place, text);
-	say(s, "%s", text);
+	report_series_line(s, "%s", text);
 	s->exe = hi_strdup(s->census_cache.place->target->exe);
 	s->header.exe = s->exe ? s->exe : "";
 	return HI_OK;
@@ -580,10 +587,10 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 	}
 	if (status == HI_OK) {
 		if (hi_marks_open(options->pid, &s.marks, err) != HI_OK)
-			say(&s, "%s", err->text);
-		status = open_place(&s, err);
+			report_series_line(&s, "%s", err->text);
+		status = open_series_stop_place(&s, err);
 		if (status == HI_OK)
-			status = go(&s, err);
+			status = run_censuses(&s, err);
 		hi_marks_close(&s.marks);
 		hi_series_sinks_close(&s.sinks);
 		hi_series_store_close(&s.store);

@@ -73,8 +73,8 @@ static void sum_row(struct hi_export_table *t, const struct hi_census_point *poi
 	hi_export_row_end(t);
 }
 
-static enum hi_status put_sums(void *arg, const struct hi_series_file_census *c,
-			       struct hi_error *err)
+static enum hi_status put_census_totals(void *arg, const struct hi_series_file_census *c,
+					struct hi_error *err)
 {
 	struct series_export *x = arg;
 
@@ -99,7 +99,8 @@ static enum hi_status put_census(void *arg, const struct hi_series_file_census *
 	return HI_OK;
 }
 
-static enum hi_status put_rows(struct series_export *x, bool sums, struct hi_error *err)
+static enum hi_status put_census_rows(struct series_export *x, bool sums,
+				      struct hi_error *err)
 {
 	static const struct hi_snapshots_entry nothing;
 	static const struct hi_leak_totals no_leaks;
@@ -110,7 +111,8 @@ static enum hi_status put_rows(struct series_export *x, bool sums, struct hi_err
 	else
 		census_row(&x->table, &nothing, &no_leaks);
 	x->table.is_heading = false;
-	return hi_series_file_each(x->series, sums ? put_sums : put_census, x, err);
+	return hi_series_file_each(x->series, sums ? put_census_totals : put_census, x,
+				   err);
 }
 
 static enum hi_status put_table(struct series_export *x, const struct hi_options *o,
@@ -120,7 +122,7 @@ static enum hi_status put_table(struct series_export *x, const struct hi_options
 	enum hi_status status = hi_export_table_open(&x->table, o->format, x->out, err);
 
 	if (status == HI_OK)
-		status = put_rows(x, is_table(o, "sums"), err);
+		status = put_census_rows(x, is_table(o, "sums"), err);
 	if (status == HI_OK)
 		status = hi_export_table_finish(&x->table, of, 1, err);
 	hi_export_table_free(&x->table);

@@ -102,8 +102,8 @@ struct profile {
 };
 
 /* Those before a census; UINT64_MAX: the rest. */
-static enum hi_status put_marks(struct profile *p, uint64_t until_ns,
-				struct hi_error *err)
+static enum hi_status put_profile_marks(struct profile *p, uint64_t until_ns,
+					struct hi_error *err)
 {
 	enum hi_status status = HI_OK;
 
@@ -119,8 +119,9 @@ static enum hi_status put_marks(struct profile *p, uint64_t until_ns,
 	return status;
 }
 
-static enum hi_status begin(struct profile *p, const struct hi_series_file_census *c,
-			    struct hi_error *err)
+static enum hi_status begin_profile(struct profile *p,
+				    const struct hi_series_file_census *c,
+				    struct hi_error *err)
 {
 	const char *exe = hi_snapshot_text(c->snapshot, "head.exe", "");
 	char job[256];
@@ -140,10 +141,10 @@ static enum hi_status put_sample(void *arg, const struct hi_series_file_census *
 	static const struct hi_series_header header = {.by = "type"};
 	struct profile *p = arg;
 	struct hi_series_sample sample = {};
-	enum hi_status status = p->hp ? HI_OK : begin(p, c, err);
+	enum hi_status status = p->hp ? HI_OK : begin_profile(p, c, err);
 
 	if (status == HI_OK)
-		status = put_marks(p, c->entry->point.wall_ns, err);
+		status = put_profile_marks(p, c->entry->point.wall_ns, err);
 	if (status == HI_OK)
 		status = hi_series_file_rows(c, &sample, err);
 	if (status != HI_OK)
@@ -169,7 +170,7 @@ enum hi_status hi_series_file_profile(const char *path, int fd, int key_fd,
 	if (status == HI_OK)
 		status = hi_series_file_each(s, put_sample, &p, err);
 	if (status == HI_OK && p.hp)
-		status = put_marks(&p, UINT64_MAX, err);
+		status = put_profile_marks(&p, UINT64_MAX, err);
 	if (status == HI_OK && p.hp)
 		status = hi_hp_finish(p.hp, p.last_ns, err);
 	hi_snapshots_marks_free(&p.marks);

@@ -106,7 +106,7 @@ static enum hi_status choose_types(struct metrics *m, size_t top, struct hi_erro
 /* ---- what they were ---- */
 
 /* The clock on the wall may be set back meanwhile, and no moment may come twice. */
-static void place(struct metrics *m)
+static void time_of_census(struct metrics *m)
 {
 	const struct hi_census_point *first = &m->series->entries[0].point;
 	uint64_t since = m->series->entries[m->entry].point.wall_ns - first->wall_ns;
@@ -127,7 +127,7 @@ static enum hi_status take_values(void *arg, const struct hi_series_file_census 
 
 	if (status != HI_OK)
 		return status;
-	place(m);
+	time_of_census(m);
 	m->rss[m->entry] = hi_snapshot_number(c->snapshot, "ledger.rss", UINT64_MAX);
 	m->leaks[m->entry] = hi_series_file_leaks(c->entry, c->snapshot);
 	for (size_t i = 0; i < sample.n_rows; i++) {
@@ -146,7 +146,7 @@ static enum hi_status take_values(void *arg, const struct hi_series_file_census 
 
 /* ---- writing ---- */
 
-static void family(FILE *out, const char *name, const char *help)
+static void write_metric_family(FILE *out, const char *name, const char *help)
 {
 	fprintf(out, "# TYPE heapinspect_%s gauge\n# HELP heapinspect_%s %s\n", name,
 		name, help);
@@ -186,7 +186,7 @@ static uint64_t sum_of(const struct metrics *m, int which, size_t entry)
 	return values[which];
 }
 
-static void put_sums(const struct metrics *m)
+static void put_total_gauges(const struct metrics *m)
 {
 	static const struct {
 		const char *name, *help;
@@ -212,7 +212,7 @@ static void put_sums(const struct metrics *m)
 	};
 
 	for (int which = 0; which < SUMS; which++) {
-		family(m->out, sums[which].name, sums[which].help);
+		write_metric_family(m->out, sums[which].name, sums[which].help);
 		for (size_t i = 0; i < m->series->n_entries; i++) {
 			uint64_t value = sum_of(m, which, i);
 
@@ -223,7 +223,8 @@ static void put_sums(const struct metrics *m)
 			put_time(m, i);
 		}
 	}
-	family(m->out, "pause_seconds", "Duration of the pause of a census.");
+	write_metric_family(m->out, "pause_seconds",
+			    "Duration of the pause of a census.");
 	for (size_t i = 0; i < m->series->n_entries; i++) {
 		uint64_t ns = m->series->entries[i].point.pause_ns;
 
@@ -250,7 +251,7 @@ static void put_types(const struct metrics *m, const char *name, const char *hel
 {
 	size_t rows = m->shown + (m->shown < m->most.count);
 
-	family(m->out, name, help);
+	write_metric_family(m->out, name, help);
 	for (size_t row = 0; row < rows; row++)
 		for (size_t i = 0; i < m->series->n_entries; i++) {
 			const struct value *value =
@@ -276,7 +277,7 @@ enum hi_status hi_series_file_openmetrics(const struct hi_snapshots *s,
 	if (status == HI_OK)
 		status = hi_series_file_each(s, take_values, &m, err);
 	if (status == HI_OK) {
-		put_sums(&m);
+		put_total_gauges(&m);
 		put_types(&m, "type_bytes", "Live bytes by type.", true);
 		put_types(&m, "type_objects", "Live objects by type.", false);
 		fputs("# EOF\n", out);

@@ -25,7 +25,8 @@ struct labels {
 	bool keyed;
 };
 
-static uint64_t bytes_of(const struct hi_inspection *in, const struct hi_set_row *sum)
+static uint64_t bytes_of_sample_set(const struct hi_inspection *in,
+				    const struct hi_set_row *sum)
 {
 	return in->options->profile.pure ? sum->cost_pure : sum->cost;
 }
@@ -50,7 +51,7 @@ static bool set_row(const struct labels *l, const struct hi_set_row *sum,
 		if (!names[i])
 			return false;
 	*ret = (struct hi_series_row){.name = label,
-				      .bytes = bytes_of(l->in, sum),
+				      .bytes = bytes_of_sample_set(l->in, sum),
 				      .objects = sum->objects,
 				      .set = sum->set,
 				      .members = names,
@@ -63,15 +64,16 @@ static void plain_row(const struct hi_inspection *in, struct hi_series_sample *s
 		      const char *name, const struct hi_set_row *sum)
 {
 	/* HI_SET_NONE is 0: no set. */
-	s->rows[s->n_rows++] = (struct hi_series_row){.name = name,
-						      .bytes = bytes_of(in, sum),
-						      .objects = sum->objects,
-						      .set = sum->set};
+	s->rows[s->n_rows++] =
+		(struct hi_series_row){.name = name,
+				       .bytes = bytes_of_sample_set(in, sum),
+				       .objects = sum->objects,
+				       .set = sum->set};
 }
 
 /* ---- retainers ---- */
 
-static const char *name_of_retainer(void *arg, uint32_t identity)
+static const char *name_of_sample_retainer(void *arg, uint32_t identity)
 {
 	return hi_interner_name(arg, identity);
 }
@@ -80,8 +82,8 @@ static enum hi_status take_retainers(struct hi_inspection *in,
 				     const struct hi_retainers_report *r,
 				     struct hi_series_sample *s, struct hi_error *err)
 {
-	struct labels l = {in,	name_of_retainer, &in->retaining->names, "{", ", ", "}",
-			   true};
+	struct labels l = {
+		in, name_of_sample_retainer, &in->retaining->names, "{", ", ", "}", true};
 
 	s->rows = hi_arena_alloc(&in->arena, (r->n_rows + 1) * sizeof(*s->rows));
 	if (!s->rows)
@@ -108,7 +110,7 @@ enum hi_status hi_series_retainers(struct hi_inspection *in, struct hi_series_sa
 		.shown = in->shown == in->reach ? NULL : in->shown,
 		.pure_of = hi_pure_bytes,
 		.pure_arg = in,
-		.name = name_of_retainer,
+		.name = name_of_sample_retainer,
 	};
 	enum hi_status status;
 
@@ -127,7 +129,7 @@ enum hi_status hi_series_retainers(struct hi_inspection *in, struct hi_series_sa
 
 /* ---- roots ---- */
 
-static const char *name_of_root(void *arg, uint32_t identity)
+static const char *name_of_sample_root(void *arg, uint32_t identity)
 {
 	const struct hi_named_roots *roots = arg;
 
@@ -140,7 +142,8 @@ static enum hi_status take_bins(struct hi_inspection *in, const struct hi_bins *
 {
 	const struct hi_set_table *t = &bins->table;
 	const char *join = in->options->profile.join;
-	struct labels l = {in, name_of_root, in->roots, "", join ? join : "-", "", false};
+	struct labels l = {
+		in, name_of_sample_root, in->roots, "", join ? join : "-", "", false};
 
 	s->rows = hi_arena_alloc(&in->arena, (t->n_rows + 3) * sizeof(*s->rows));
 	if (!s->rows)

@@ -18,7 +18,7 @@
 #include "report/views/series_json.h"
 
 /* Where the descriptor writes; -1: nothing that is written can be taken back. */
-static int64_t position(int fd)
+static int64_t position_in_file(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 	struct stat st;
@@ -107,8 +107,8 @@ void hi_series_sinks_say(struct hi_series_sinks *s, const char *text)
 /* ---- opening ---- */
 
 /* Mode 0600, as it is: nothing is cut off yet. */
-static enum hi_status open_file(const char *path, struct hi_series_file *ret,
-				bool *made_ret, struct hi_error *err)
+static enum hi_status open_sink_file(const char *path, struct hi_series_file *ret,
+				     bool *made_ret, struct hi_error *err)
 {
 	const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
 	int fd = open(path, flags | O_CREAT | O_EXCL, 0600);
@@ -118,12 +118,13 @@ static enum hi_status open_file(const char *path, struct hi_series_file *ret,
 		fd = open(path, flags);
 	if (fd < 0)
 		return hi_fail_errno(err, "cannot write %s", path);
-	*ret = (struct hi_series_file){fd, path, position(fd)};
+	*ret = (struct hi_series_file){fd, path, position_in_file(fd)};
 	return HI_OK;
 }
 
 /* What the file had goes when something comes in its place. */
-static enum hi_status empty(struct hi_series_file *file, struct hi_error *err)
+static enum hi_status truncate_series_file(struct hi_series_file *file,
+					   struct hi_error *err)
 {
 	if (file->written >= 0 && ftruncate(file->fd, 0) != 0)
 		return hi_fail_errno(err, "cannot write %s", file->path);
@@ -154,12 +155,12 @@ static enum hi_status open_lines(struct hi_series_sinks *s, struct hi_error *err
 	if (s->options->command->id == HI_COMMAND_SNAP)
 		return HI_OK;
 
-	s->lines = (struct hi_series_file){1, "standard output", position(1)};
+	s->lines = (struct hi_series_file){1, "standard output", position_in_file(1)};
 	if (!path || strcmp(path, "-") == 0)
 		return HI_OK;
 	s->lines.fd = -1;
-	status = open_file(path, &s->lines, &made, err);
-	return status == HI_OK ? empty(&s->lines, err) : status;
+	status = open_sink_file(path, &s->lines, &made, err);
+	return status == HI_OK ? truncate_series_file(&s->lines, err) : status;
 }
 
 static enum hi_status open_profile(struct hi_series_sinks *s, struct hi_error *err)
@@ -172,9 +173,9 @@ static enum hi_status open_profile(struct hi_series_sinks *s, struct hi_error *e
 	s->key_path = key_path_of(path);
 	if (!s->key_path)
 		return hi_fail_memory(err, "heap profile");
-	status = open_file(path, &s->profile, &s->made_profile, err);
+	status = open_sink_file(path, &s->profile, &s->made_profile, err);
 	if (status == HI_OK)
-		status = open_file(s->key_path, &s->key, &s->made_key, err);
+		status = open_sink_file(s->key_path, &s->key, &s->made_key, err);
 	return status;
 }
 
@@ -225,10 +226,10 @@ static enum hi_status create_profile(struct hi_series_sinks *s,
 	struct hi_hp_header hp_header = {.job = job,
 					 .date = time(NULL),
 					 .sample_unit = hi_series_unit(header->axis)};
-	enum hi_status status = empty(&s->profile, err);
+	enum hi_status status = truncate_series_file(&s->profile, err);
 
 	if (status == HI_OK)
-		status = empty(&s->key, err);
+		status = truncate_series_file(&s->key, err);
 	if (status != HI_OK)
 		return status;
 	snprintf(job, sizeof(job), "%.160s pid %d by %s%s%s",
@@ -333,8 +334,9 @@ static unsigned terminal_lines(int fd)
 	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row ? size.ws_row : 24;
 }
 
-static enum hi_status draw(struct hi_series_sinks *s,
-			   const struct hi_series_header *header, struct hi_error *err)
+static enum hi_status draw_live_view(struct hi_series_sinks *s,
+				     const struct hi_series_header *header,
+				     struct hi_error *err)
 {
 	struct hi_text_options looks = hi_output_looks(s->options, s->lines.fd);
 	struct line line;
@@ -382,7 +384,7 @@ enum hi_status hi_series_sinks_sample(struct hi_series_sinks *s,
 	if (status == HI_OK && s->live) {
 		status = hi_series_live_add(s->live, header, sample, err);
 		if (status == HI_OK)
-			status = draw(s, header, err);
+			status = draw_live_view(s, header, err);
 	} else if (status == HI_OK && s->lines.fd >= 0) {
 		status = sample_line(s, header, sample, err);
 	}
@@ -403,7 +405,7 @@ enum hi_status hi_series_sinks_mark(struct hi_series_sinks *s,
 		return status;
 	if (s->live) {
 		hi_series_live_note(s->live, text);
-		return draw(s, header, err);
+		return draw_live_view(s, header, err);
 	}
 	if (s->lines.fd < 0)
 		return HI_OK;

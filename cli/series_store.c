@@ -33,7 +33,7 @@ void hi_series_store_close(struct hi_series_store *s)
 
 /* ---- what stays ---- */
 
-static bool keep(void *arg, size_t entry, enum hi_snapshots_kind kind)
+static bool keeps_series_part(void *arg, size_t entry, enum hi_snapshots_kind kind)
 {
 	const struct hi_series_store *s = arg;
 
@@ -61,7 +61,7 @@ static bool make_room(struct hi_series_store *s)
 	return true;
 }
 
-static void choose(struct hi_series_store *s)
+static void choose_graphs_to_keep(struct hi_series_store *s)
 {
 	size_t n = s->writer->n_entries;
 
@@ -71,7 +71,7 @@ static void choose(struct hi_series_store *s)
 
 static uint64_t size_kept(struct hi_series_store *s)
 {
-	return hi_snapshots_size(s->writer, keep, s);
+	return hi_snapshots_size(s->writer, keeps_series_part, s);
 }
 
 /* The graph of the last census goes, and the next ones as large are not written. */
@@ -97,7 +97,7 @@ static uint64_t gain_of_halving(struct hi_series_store *s, size_t *taken_ret)
 
 /* Takes away what frees more: every second census, or the least graph. False: there is
  * nothing left to take. */
-static bool squeeze_once(struct hi_series_store *s, size_t *graphs_gone)
+static bool drop_census_or_graph(struct hi_series_store *s, size_t *graphs_gone)
 {
 	const struct hi_snapshots_writer *w = s->writer;
 	size_t n = w->n_entries, halved,
@@ -136,7 +136,7 @@ static void say_squeezed(struct hi_series_store *s, uint64_t stride_before, size
 		 hi_text_bytes(size, s->options->series.max_file), every, graphs);
 }
 
-static void squeeze(struct hi_series_store *s)
+static void fit_into_max_file(struct hi_series_store *s)
 {
 	const struct hi_snapshots_writer *w = s->writer;
 	const struct hi_snapshots_entry *last = &w->entries[w->n_entries - 1];
@@ -149,27 +149,29 @@ static void squeeze(struct hi_series_store *s)
 		give_up_last(s);
 		gone = 1;
 	}
-	while (size_kept(s) > most && squeeze_once(s, &gone))
+	while (size_kept(s) > most && drop_census_or_graph(s, &gone))
 		;
 	say_squeezed(s, stride, gone);
 }
 
 /* A new file without what nobody wants, when that is most of it. */
-static enum hi_status tidy(struct hi_series_store *s, bool at_the_end,
-			   struct hi_error *err)
+static enum hi_status rewrite_without_dropped(struct hi_series_store *s, bool at_the_end,
+					      struct hi_error *err)
 {
 	uint64_t most = s->options->series.max_file, kept;
 
-	choose(s);
+	choose_graphs_to_keep(s);
 	kept = size_kept(s);
 	if (most && kept > most) {
-		squeeze(s);
+		fit_into_max_file(s);
 		kept = size_kept(s);
 	} else if (!at_the_end && s->writer->end - kept < LITTLE + kept &&
 		   (!most || s->writer->end <= most)) {
 		return HI_OK;
 	}
-	return kept < s->writer->end ? hi_snapshots_thin(s->writer, keep, s, err) : HI_OK;
+	return kept < s->writer->end
+		       ? hi_snapshots_thin(s->writer, keeps_series_part, s, err)
+		       : HI_OK;
 }
 
 /* ---- a census ---- */
@@ -205,7 +207,7 @@ static enum hi_status put_parts(struct hi_series_store *s, struct hi_inspection 
 		status = hi_snapshots_commit(w, HI_SNAPSHOTS_TOTALS, &point, err);
 	if (status != HI_OK)
 		return status;
-	choose(s);
+	choose_graphs_to_keep(s);
 	if (!s->graphs[w->n_entries - 1] || point.bytes >= s->too_large)
 		return HI_OK;
 	options.at = w->end;
@@ -246,7 +248,7 @@ enum hi_status hi_series_store_put(struct hi_series_store *s, struct hi_inspecti
 	status = put_parts(s, in, sample, err);
 	if (status == HI_OK) {
 		say_census(s, sample);
-		status = tidy(s, false, err);
+		status = rewrite_without_dropped(s, false, err);
 	}
 	if (status != HI_OK)
 		hi_snapshots_take_back(s->writer);
@@ -261,7 +263,7 @@ enum hi_status hi_series_store_mark(struct hi_series_store *s,
 }
 
 /* "graphs of 1, 5 and 9". */
-static void list_graphs(const struct hi_snapshots_writer *w, char *text, size_t size)
+static void list_kept_graphs(const struct hi_snapshots_writer *w, char *text, size_t size)
 {
 	size_t n = 0, used = 0;
 
@@ -297,9 +299,9 @@ enum hi_status hi_series_store_end(struct hi_series_store *s, enum hi_series_end
 
 	/* Without the space for that it stays as it is. */
 	if (make_room(s))
-		(void)!tidy(s, true, &unused);
+		(void)!rewrite_without_dropped(s, true, &unused);
 	status = hi_snapshots_finish(w, ends[end], err);
-	list_graphs(w, graphs, sizeof(graphs));
+	list_kept_graphs(w, graphs, sizeof(graphs));
 	snprintf(s->news, sizeof(s->news), "%.80s: %s, %zu census%s, %s", w->path,
 		 hi_text_bytes(size, w->end), w->n_entries, w->n_entries == 1 ? "" : "es",
 		 graphs);

@@ -32,7 +32,7 @@ struct listing {
 	struct hi_snapshots_report report;
 };
 
-static void close_listing(struct listing *l)
+static void close_snapshot_listing(struct listing *l)
 {
 	free(l->rows);
 	free(l->types);
@@ -99,7 +99,7 @@ static enum hi_status list_series(struct listing *l, struct hi_error *err)
 	return HI_OK;
 }
 
-static enum hi_status take_marks(struct listing *l, struct hi_error *err)
+static enum hi_status take_listed_marks(struct listing *l, struct hi_error *err)
 {
 	enum hi_status status = hi_snapshots_read_marks(l->series, &l->marks, err);
 	size_t n = l->marks.count;
@@ -147,7 +147,7 @@ static enum hi_status take_types(struct listing *l, struct hi_error *err)
 	return HI_OK;
 }
 
-static enum hi_status take_census(struct listing *l, struct hi_error *err)
+static enum hi_status take_listed_census(struct listing *l, struct hi_error *err)
 {
 	const char *which = l->options->census;
 	size_t i = which ? hi_snapshot_source_find_census(l->series, which, false) : 0;
@@ -199,8 +199,8 @@ static enum hi_status list_one(struct listing *l, struct hi_error *err)
 
 /* ---- all of it ---- */
 
-static enum hi_status show(struct listing *l, struct hi_output *output,
-			   struct hi_error *err)
+static enum hi_status show_snapshots(struct listing *l, struct hi_output *output,
+				     struct hi_error *err)
 {
 	HI_GUARD(hi_page_destroy) struct hi_page *page = NULL;
 	struct hi_json json;
@@ -219,25 +219,26 @@ static enum hi_status show(struct listing *l, struct hi_output *output,
 	return hi_output_page(output, l->options, page, err);
 }
 
-static enum hi_status run(const struct hi_options *o, struct hi_output *output,
-			  struct hi_error *err)
+static enum hi_status run_snapshots_command(const struct hi_options *o,
+					    struct hi_output *output,
+					    struct hi_error *err)
 {
 	struct listing l = {.options = o, .report.header = &l.header};
 	bool many = hi_snapshots_is_one(o->argument);
 	enum hi_status status = many ? list_series(&l, err) : list_one(&l, err);
 
 	if (status == HI_OK && many)
-		status = take_marks(&l, err);
+		status = take_listed_marks(&l, err);
 	if (status == HI_OK && many)
-		status = take_census(&l, err);
+		status = take_listed_census(&l, err);
 	if (status == HI_OK) {
 		l.header = (struct hi_report_header){
 			.pid = (int)hi_snapshot_number(l.names, "head.pid", 0),
 			.exe = hi_snapshot_text(l.names, "head.exe", ""),
 			.file = o->argument};
-		status = show(&l, output, err);
+		status = show_snapshots(&l, output, err);
 	}
-	close_listing(&l);
+	close_snapshot_listing(&l);
 	return status;
 }
 
@@ -255,5 +256,5 @@ const struct hi_command hi_command_snapshots = {
 		"  heapinspect snapshots app.hisnap --census 7\n"
 		"  heapinspect app.hisnap@peak\n"
 		"  heapinspect diff app.hisnap@first app.hisnap@last",
-	.run_alone = run,
+	.run_alone = run_snapshots_command,
 };

@@ -36,9 +36,10 @@ static enum hi_status describe_suspects(struct hi_inspection *in,
 
 HI_DEFINE_GUARD(struct hi_owners *, hi_owners_destroy)
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
-			  struct hi_page *page, struct hi_json *json,
-			  struct hi_error *err)
+static enum hi_status run_summary_command(struct hi_inspection *in,
+					  const struct hi_report_header *header,
+					  struct hi_page *page, struct hi_json *json,
+					  struct hi_error *err)
 {
 	HI_GUARD(hi_owners_destroy) struct hi_owners *owners = NULL;
 	struct hi_summary_report *report = NULL;
@@ -114,5 +115,5 @@ const struct hi_command hi_command_summary = {
 		"not complete (--strict); 124 the pause budget or --timeout ran out.",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_CENSUS | HI_WANT_SUSPECTS |
 		  HI_WANT_LEDGER,
-	.run = run,
+	.run = run_summary_command,
 };

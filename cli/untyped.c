@@ -53,7 +53,7 @@ static bool is_plain(const struct hi_type *type)
 	       strncmp(type->name, "std::", 5) != 0 && !strchr(type->name, '<');
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_untyped_rows_by_name(const void *a, const void *b)
 {
 	const struct known *x = a, *y = b;
 
@@ -83,7 +83,8 @@ static enum hi_status list_known(const struct hi_inspection *in, struct search *
 			return hi_fail_memory(err, "types that fit");
 	}
 	if (s->known.count > 1)
-		qsort(s->known.items, s->known.count, sizeof(*s->known.items), by_name);
+		qsort(s->known.items, s->known.count, sizeof(*s->known.items),
+		      compare_untyped_rows_by_name);
 	return HI_OK;
 }
 
@@ -93,7 +94,7 @@ static uint64_t live_of(const struct search *s, const char *name)
 
 	if (s->known.count)
 		found = bsearch(&key, s->known.items, s->known.count, sizeof(key),
-				by_name);
+				compare_untyped_rows_by_name);
 	return found ? found->live : 0;
 }
 
@@ -112,7 +113,7 @@ static bool take_record(const struct hi_type *type, void *arg)
 }
 
 /* Blocks of one size only. */
-static bool is_wanted(const struct hi_untyped_row *row, size_t i)
+static bool is_wanted_untyped(const struct hi_untyped_row *row, size_t i)
 {
 	return i < row->n_sizes && i < SIZES_TRIED &&
 	       row->sizes[i].least == row->sizes[i].most;
@@ -124,7 +125,7 @@ static enum hi_status find_records(struct hi_inspection *in, struct hi_untyped_r
 	enum hi_status status;
 
 	for (size_t i = 0; i < r->n_rows; i++)
-		for (size_t k = 0; is_wanted(r->rows[i].row, k); k++)
+		for (size_t k = 0; is_wanted_untyped(r->rows[i].row, k); k++)
 			if (!hi_vector_push(&s->wanted, r->rows[i].row->sizes[k].least))
 				return hi_fail_memory(err, "types that fit");
 	if (!in->types || !s->wanted.count)
@@ -144,7 +145,7 @@ static enum hi_status find_records(struct hi_inspection *in, struct hi_untyped_r
 
 /* The better one to show is lower: one that the heap has, of the owner's module,
  * plain. */
-static unsigned rank_of(const struct candidate *c, const char *module)
+static unsigned rank_of_untyped_row(const struct candidate *c, const char *module)
 {
 	const char *of = c->type->module;
 
@@ -153,7 +154,7 @@ static unsigned rank_of(const struct candidate *c, const char *module)
 	return 1 + 2u * (!module || !of || strcmp(module, of) != 0) + !is_plain(c->type);
 }
 
-static size_t first_of(const struct search *s, uint64_t usable)
+static size_t find_first_candidate(const struct search *s, uint64_t usable)
 {
 	return hi_search(i, s->found.count, s->found.items[i].usable < usable);
 }
@@ -164,11 +165,12 @@ static void add_fits(const struct search *s, uint64_t usable, const char *module
 {
 	const char *last = "";
 
-	for (size_t i = first_of(s, usable);
+	for (size_t i = find_first_candidate(s, usable);
 	     i < s->found.count && s->found.items[i].usable == usable; i++) {
 		const struct candidate *c = &s->found.items[i];
 
-		if (rank_of(c, module) != rank || strcmp(c->type->name, last) == 0)
+		if (rank_of_untyped_row(c, module) != rank ||
+		    strcmp(c->type->name, last) == 0)
 			continue;
 		last = c->type->name;
 		if (fit->n < HI_CANDIDATES)
@@ -180,7 +182,7 @@ static void add_fits(const struct search *s, uint64_t usable, const char *module
 /* The most frequent size first. */
 static void find_fits(const struct search *s, struct hi_untyped_line *line)
 {
-	for (size_t k = 0; is_wanted(line->row, k); k++)
+	for (size_t k = 0; is_wanted_untyped(line->row, k); k++)
 		for (unsigned rank = 0; rank < RANKS; rank++)
 			add_fits(s, line->row->sizes[k].least, line->row->module, rank,
 				 &line->fit);

@@ -11,7 +11,7 @@
 HI_DEFINE_GUARD(struct hi_up_report *, hi_up_report_destroy)
 HI_DEFINE_GUARD(struct hi_retaining *, hi_retaining_destroy)
 
-static const char *name_of(void *arg, uint32_t identity)
+static const char *name_of_up_row(void *arg, uint32_t identity)
 {
 	return hi_interner_name(arg, identity);
 }
@@ -62,16 +62,17 @@ static uint32_t *identities_of_types(struct hi_inspection *in,
 	return of_type;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
-			  struct hi_page *page, struct hi_json *json,
-			  struct hi_error *err)
+static enum hi_status run_up_command(struct hi_inspection *in,
+				     const struct hi_report_header *header,
+				     struct hi_page *page, struct hi_json *json,
+				     struct hi_error *err)
 {
 	HI_GUARD(hi_retaining_destroy) struct hi_retaining *own = NULL;
 	HI_GUARD(hi_up_report_destroy) struct hi_up_report *report = NULL;
 	HI_GUARD(free) uint32_t *of_type = NULL;
 	struct hi_retaining *r = NULL;
 	struct hi_type_set set = {};
-	struct hi_up_view view = {.pattern = in->options->type, .name = name_of};
+	struct hi_up_view view = {.pattern = in->options->type, .name = name_of_up_row};
 	enum hi_status status = hi_lookup_types(in, in->options->type, &set, err);
 
 	hi_inspect_phase(in, "retainer sets");
@@ -107,5 +108,5 @@ const struct hi_command hi_command_up = {
 		"  heapinspect up --type 'struct buffer' --pid 4242\n"
 		"  heapinspect up --type '*sds*' --retainer auto --pid 4242",
 	.wanted = 0,
-	.run = run,
+	.run = run_up_command,
 };

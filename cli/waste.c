@@ -7,8 +7,9 @@
 
 enum { TOP = 12 };
 
-static enum hi_status compare(struct hi_inspection *in, const struct hi_restrict *only,
-			      struct hi_waste **ret, struct hi_error *err)
+static enum hi_status compare_waste_contents(struct hi_inspection *in,
+					     const struct hi_restrict *only,
+					     struct hi_waste **ret, struct hi_error *err)
 {
 	struct hi_contents_options options = {.threads = in->options->threads,
 					      .top = only->top,
@@ -22,11 +23,10 @@ static enum hi_status compare(struct hi_inspection *in, const struct hi_restrict
 	return in->source->compare_contents(in, &options, ret, err);
 }
 
-static enum hi_status tell(struct hi_inspection *in,
-			   const struct hi_report_header *header,
-			   const struct hi_waste *waste, const struct hi_restrict *only,
-			   struct hi_page *page, struct hi_json *json,
-			   struct hi_error *err)
+static enum hi_status
+print_waste_report(struct hi_inspection *in, const struct hi_report_header *header,
+		   const struct hi_waste *waste, const struct hi_restrict *only,
+		   struct hi_page *page, struct hi_json *json, struct hi_error *err)
 {
 	struct hi_waste_report *report = NULL;
 	struct hi_heap_use use;
@@ -48,9 +48,10 @@ static enum hi_status tell(struct hi_inspection *in,
 	return HI_OK;
 }
 
-static enum hi_status run(struct hi_inspection *in, const struct hi_report_header *header,
-			  struct hi_page *page, struct hi_json *json,
-			  struct hi_error *err)
+static enum hi_status run_waste_command(struct hi_inspection *in,
+					const struct hi_report_header *header,
+					struct hi_page *page, struct hi_json *json,
+					struct hi_error *err)
 {
 	struct hi_waste *waste = NULL;
 	struct hi_type_set set;
@@ -59,9 +60,9 @@ static enum hi_status run(struct hi_inspection *in, const struct hi_report_heade
 
 	if (status != HI_OK)
 		return status;
-	status = compare(in, &only, &waste, err);
+	status = compare_waste_contents(in, &only, &waste, err);
 	if (status == HI_OK)
-		status = tell(in, header, waste, &only, page, json, err);
+		status = print_waste_report(in, header, waste, &only, page, json, err);
 	hi_waste_destroy(waste);
 	hi_type_set_free(&set);
 	return status;
@@ -79,5 +80,5 @@ const struct hi_command hi_command_waste = {
 		"  heapinspect waste --pid 4242 --type 'char []' --min-size 1KiB --all\n"
 		"  heapinspect waste app.hisnap",
 	.wanted = 0,
-	.run = run,
+	.run = run_waste_command,
 };

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "session/progress.h"
 
-static uint64_t now_ns(void)
+static uint64_t phase_now_ns(void)
 {
 	struct timespec t;
 
@@ -32,7 +32,7 @@ void hi_inspect_warn(struct hi_inspection *in, const char *fmt, ...)
 
 void hi_inspect_phase(struct hi_inspection *in, const char *name)
 {
-	uint64_t now = now_ns();
+	uint64_t now = phase_now_ns();
 
 	if (in->phases.count && in->phase_started)
 		in->phases.items[in->phases.count - 1].ns = now - in->phase_started;

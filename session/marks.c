@@ -111,7 +111,7 @@ static bool is_left_behind(int directory, const char *name)
 	return refused;
 }
 
-static void sweep(int directory)
+static void remove_stale_sockets(int directory)
 {
 	int copy = fcntl(directory, F_DUPFD_CLOEXEC, 0);
 	DIR *entries = copy >= 0 ? fdopendir(copy) : NULL;
@@ -146,7 +146,7 @@ static enum hi_status try_open(pid_t target, struct hi_marks *ret, struct hi_err
 	snprintf(m.name, sizeof(m.name), "%d.%d", (int)target, (int)getpid());
 	address = address_of(m.directory, m.name);
 	(void)unlinkat(m.directory, m.name, 0); /* of a dead one with our pid */
-	sweep(m.directory);
+	remove_stale_sockets(m.directory);
 	m.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (m.fd < 0 ||
 	    bind(m.fd, (const struct sockaddr *)&address, sizeof(address)) != 0 ||
@@ -172,7 +172,7 @@ enum hi_status hi_marks_open(pid_t target, struct hi_marks *ret, struct hi_error
 	return status;
 }
 
-static bool receive(int fd, struct hi_mark *ret)
+static bool receive_mark(int fd, struct hi_mark *ret)
 {
 	const ssize_t head = offsetof(struct message, text);
 	struct pollfd waited = {.fd = fd, .events = POLLIN};
@@ -198,7 +198,7 @@ bool hi_marks_take(struct hi_marks *m, struct hi_mark *ret)
 		return false;
 	while ((fd = accept4(m->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
 		ret->fd = fd;
-		if (receive(fd, ret))
+		if (receive_mark(fd, ret))
 			return true;
 		close(fd);
 	}

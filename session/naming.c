@@ -124,8 +124,8 @@ static enum hi_status mark_under(struct hi_inspection *in, uint64_t **bits,
 	return status;
 }
 
-static enum hi_status join(struct hi_inspection *in, uint64_t **bits, uint64_t *more,
-			   struct hi_error *err)
+static enum hi_status intersect_marks(struct hi_inspection *in, uint64_t **bits,
+				      uint64_t *more, struct hi_error *err)
 {
 	size_t words = ((size_t)in->graph->n_nodes + 63) / 64;
 
@@ -180,7 +180,7 @@ enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err
 	if (status == HI_OK && p->retained_by) {
 		status = hi_retaining_mark(in, p->retained_by, &more, err);
 		if (status == HI_OK)
-			status = join(in, &bits, more, err);
+			status = intersect_marks(in, &bits, more, err);
 	}
 	if (status == HI_OK) {
 		in->shown = NULL;

@@ -22,7 +22,8 @@ const char *hi_path_text_of_edge(struct hi_inspection *in, hi_node from, hi_node
 	return in->source->edge_text(in, from, to);
 }
 
-static const char *join(struct hi_inspection *in, const char *a, const char *b)
+static const char *append_path_text(struct hi_inspection *in, const char *a,
+				    const char *b)
 {
 	const char *both = hi_arena_printf(&in->arena, "%s%s", a, b);
 
@@ -47,9 +48,10 @@ const char *hi_path_text_of_nodes(struct hi_inspection *in, const hi_node *nodes
 			i = n - 1 - TAIL;
 			snprintf(skipped, sizeof(skipped), " … %zu steps … ",
 				 i - (size_t)HEAD);
-			text = join(in, text, skipped);
+			text = append_path_text(in, text, skipped);
 		}
-		text = join(in, text, hi_path_text_of_edge(in, nodes[i], nodes[i + 1]));
+		text = append_path_text(in, text,
+					hi_path_text_of_edge(in, nodes[i], nodes[i + 1]));
 	}
 	return text;
 }
@@ -90,11 +92,12 @@ const char *hi_path_text_between(struct hi_inspection *in, hi_node top, hi_node 
 			continue;
 		}
 		if (gap || !refers_to(in->graph, from, up.items[i])) {
-			text = join(in, text, *text ? "…" : "");
+			text = append_path_text(in, text, *text ? "…" : "");
 			gap = false;
 			continue;
 		}
-		text = join(in, text, hi_path_text_of_edge(in, from, up.items[i]));
+		text = append_path_text(in, text,
+					hi_path_text_of_edge(in, from, up.items[i]));
 	}
 	hi_vector_free(&up);
 	return text;

@@ -33,7 +33,7 @@ static void wait_step(struct hi_progress *p)
 	pthread_cond_timedwait(&p->changed, &p->lock, &until);
 }
 
-static void *show(void *arg)
+static void *show_progress_line(void *arg)
 {
 	struct hi_progress *p = arg;
 	struct timespec start, now;
@@ -69,7 +69,7 @@ struct hi_progress *hi_progress_start(void)
 		return NULL;
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->changed, NULL);
-	if (pthread_create(&p->thread, NULL, show, p) != 0) {
+	if (pthread_create(&p->thread, NULL, show_progress_line, p) != 0) {
 		free(p);
 		return NULL;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/manual/manual.h"
 
-static void put_options(FILE *out, const struct hi_command *command)
+static void put_bash_options(FILE *out, const struct hi_command *command)
 {
 	const char *space = "";
 
@@ -17,7 +17,7 @@ static void put_options(FILE *out, const struct hi_command *command)
 }
 
 /* What completes the value of an option: a word of _heapinspect_value. */
-static void put_value(FILE *out, const struct argp_option *option)
+static void put_bash_value(FILE *out, const struct argp_option *option)
 {
 	struct hi_value_words value = hi_manual_value(option);
 
@@ -55,7 +55,7 @@ static void put_values(FILE *out, const struct hi_command *command)
 			fprintf(out, "|%s:-%c", command->name,
 				hi_manual_letter(&e->option));
 		fputs(") ", out);
-		put_value(out, &e->option);
+		put_bash_value(out, &e->option);
 		fputs(" ;;\n", out);
 	}
 }
@@ -79,7 +79,7 @@ void hi_completion_bash(FILE *out)
 	      out);
 	for (size_t i = 0; hi_commands[i]; i++) {
 		fprintf(out, "\t%s) echo '", hi_commands[i]->name);
-		put_options(out, hi_commands[i]);
+		put_bash_options(out, hi_commands[i]);
 		fputs("' ;;\n", out);
 	}
 	/* '=' is a word of its own to readline: --color = al */

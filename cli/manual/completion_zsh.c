@@ -17,7 +17,7 @@ static void put_plain(FILE *out, const char *text)
 	}
 }
 
-static void put_value(FILE *out, const struct argp_option *option)
+static void put_zsh_value(FILE *out, const struct argp_option *option)
 {
 	struct hi_value_words value = hi_manual_value(option);
 
@@ -48,7 +48,7 @@ static void put_value(FILE *out, const struct argp_option *option)
 	}
 }
 
-static void put_option(FILE *out, const struct argp_option *option)
+static void put_zsh_option(FILE *out, const struct argp_option *option)
 {
 	if (hi_manual_letter(option))
 		fprintf(out, "\t\t'-%c[", hi_manual_letter(option));
@@ -56,7 +56,7 @@ static void put_option(FILE *out, const struct argp_option *option)
 		fprintf(out, "\t\t'*--%s%s[", option->name, option->arg ? "=" : "");
 	put_plain(out, option->doc);
 	fputc(']', out);
-	put_value(out, option);
+	put_zsh_value(out, option);
 	fputs("' \\\n", out);
 }
 
@@ -69,10 +69,10 @@ static void put_command(FILE *out, const struct hi_command *command)
 
 		if (!hi_manual_takes(e, command))
 			continue;
-		put_option(out, &e->option);
+		put_zsh_option(out, &e->option);
 		if (hi_manual_letter(&e->option)) {
 			letterless.key = 0;
-			put_option(out, &letterless);
+			put_zsh_option(out, &letterless);
 		}
 	}
 	fputs("\t\t'(- *)--help[the options, in short]' \\\n"

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "cli/manual/manual.h"
 
-static void die(const char *what)
+static void end_with_message(const char *what)
 {
 	perror(what);
 	exit(1);
@@ -18,14 +18,14 @@ static FILE *open_or_die(const char *path, const char *mode)
 	FILE *file = fopen(path, mode);
 
 	if (!file)
-		die(path);
+		end_with_message(path);
 	return file;
 }
 
 static void close_or_die(FILE *file, const char *path)
 {
 	if (ferror(file) | fclose(file))
-		die(path);
+		end_with_message(path);
 }
 
 static void write_page(const struct hi_command *command, const char *from, const char *to)
@@ -38,7 +38,7 @@ static void write_page(const struct hi_command *command, const char *from, const
 	file = open_or_die(in, "r");
 	n = fread(text, 1, sizeof(text), file);
 	if (n == sizeof(text))
-		die("a page is too long");
+		end_with_message("a page is too long");
 	text[n] = '\0';
 	close_or_die(file, in);
 	snprintf(out, sizeof(out), "%s/heapinspect%s%s.1", to,

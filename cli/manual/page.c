@@ -9,7 +9,7 @@ static const char examples_heading[] = "Examples:\n";
 
 /* Text that is not markup: '\' and a first '.' or ''' would be; a bare '-' may
  * become a hyphen that nobody can paste. */
-static void put_text(FILE *out, const char *text, size_t n)
+static void put_page_text(FILE *out, const char *text, size_t n)
 {
 	bool at_start = true;
 
@@ -34,9 +34,9 @@ static void put_text(FILE *out, const char *text, size_t n)
 	}
 }
 
-static void put(FILE *out, const char *text)
+static void put_roff(FILE *out, const char *text)
 {
-	put_text(out, text, strlen(text));
+	put_page_text(out, text, strlen(text));
 }
 
 static bool is_whole(const struct hi_command *command)
@@ -55,7 +55,7 @@ static void put_name(FILE *out, const struct hi_command *command)
 		fprintf(out, "\\-%s", command->name);
 	fputs(" \\- ", out);
 	fputc(tolower((unsigned char)*purpose), out);
-	put_text(out, purpose + 1, n - 1 - (purpose[n - 1] == '.'));
+	put_page_text(out, purpose + 1, n - 1 - (purpose[n - 1] == '.'));
 	fputc('\n', out);
 }
 
@@ -80,7 +80,7 @@ static void put_synopsis(FILE *out, const struct hi_command *command)
 	} else {
 		fprintf(out, " %s\n", command->name);
 		if (*command->arguments)
-			put(out, command->arguments);
+			put_roff(out, command->arguments);
 	}
 	if (!is_whole(command) && *command->arguments)
 		fputc('\n', out);
@@ -88,7 +88,7 @@ static void put_synopsis(FILE *out, const struct hi_command *command)
 	put_targets(out, command);
 }
 
-static void put_option(FILE *out, const struct argp_option *option)
+static void put_page_option(FILE *out, const struct argp_option *option)
 {
 	fputs(".TP\n", out);
 	if (hi_manual_letter(option))
@@ -96,12 +96,12 @@ static void put_option(FILE *out, const struct argp_option *option)
 			option->arg ? " \\fI" : "", option->arg ? option->arg : "",
 			option->arg ? "\\fR" : "");
 	fputs("\\fB\\-\\-", out);
-	put(out, option->name);
+	put_roff(out, option->name);
 	fputs("\\fR", out);
 	if (option->arg)
 		fprintf(out, "=\\fI%s\\fR", option->arg);
 	fputc('\n', out);
-	put(out, option->doc);
+	put_roff(out, option->doc);
 	fputc('\n', out);
 }
 
@@ -114,14 +114,14 @@ static void put_group(FILE *out, const struct hi_command *command, int group)
 		if (e->option.group != group || !(e->commands & 1u << command->id))
 			continue;
 		if (e->option.name)
-			put_option(out, &e->option);
+			put_page_option(out, &e->option);
 		else
 			fprintf(out, ".SS %.*s\n", (int)strlen(e->option.doc) - 1,
 				e->option.doc);
 	}
 }
 
-static void put_options(FILE *out, const struct hi_command *command)
+static void put_page_options(FILE *out, const struct hi_command *command)
 {
 	int last = 0;
 
@@ -145,7 +145,7 @@ static void put_commands(FILE *out)
 		if (is_whole(hi_commands[i]))
 			continue;
 		fprintf(out, ".TP\n.BR heapinspect\\-%s (1)\n", hi_commands[i]->name);
-		put(out, hi_commands[i]->purpose);
+		put_roff(out, hi_commands[i]->purpose);
 		fputc('\n', out);
 	}
 }
@@ -164,7 +164,7 @@ static void put_help_text(FILE *out, const struct hi_command *command)
 	/* A list keeps its lines. */
 	as_is = memmem(command->help, n, "\n  ", 3) != NULL;
 	fputs(as_is ? ".PP\n.nf\n" : ".PP\n", out);
-	put_text(out, command->help, n);
+	put_page_text(out, command->help, n);
 	fputs(as_is ? "\n.fi\n" : "\n", out);
 }
 
@@ -178,7 +178,7 @@ static void put_examples(FILE *out, const struct hi_command *command)
 	for (line += strlen(examples_heading); strncmp(line, "  ", 2) == 0;) {
 		size_t n = strcspn(line, "\n");
 
-		put_text(out, line + 2, n - 2);
+		put_page_text(out, line + 2, n - 2);
 		fputc('\n', out);
 		line += n + (line[n] == '\n');
 	}
@@ -232,7 +232,7 @@ void hi_manual_page(FILE *out, const struct hi_command *command, const char *by_
 	put_help_text(out, command);
 	if (is_whole(command))
 		put_commands(out);
-	put_options(out, command);
+	put_page_options(out, command);
 	put_examples(out, command);
 	put_exit_status(out);
 	put_see_also(out, command);

@@ -23,7 +23,7 @@ static const struct {
 };
 
 /* -f is of two commands. */
-static const char *formats(const struct argp_option *option)
+static const char *print_export_formats(const struct argp_option *option)
 {
 	return strcmp(option->arg, "ROWS") == 0
 		       ? "table json csv"
@@ -40,7 +40,8 @@ struct hi_value_words hi_manual_value(const struct argp_option *option)
 	if (strcmp(option->arg, "ROWS") == 0)
 		return (struct hi_value_words){HI_VALUE_WORDS, "table json csv"};
 	if (option->key == 'f')
-		return (struct hi_value_words){HI_VALUE_WORDS, formats(option)};
+		return (struct hi_value_words){HI_VALUE_WORDS,
+					       print_export_formats(option)};
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		if (lists[i].key == option->key)
 			return (struct hi_value_words){HI_VALUE_WORDS, lists[i].words};

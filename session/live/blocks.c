@@ -172,8 +172,8 @@ static unsigned threads_of(const struct hi_inspection *in)
 	return in->options->threads ? in->options->threads : hi_parallel_threads();
 }
 
-static enum hi_status walk(struct hi_inspection *in, struct collecting *c,
-			   struct hi_error *err)
+static enum hi_status walk_blocks(struct hi_inspection *in, struct collecting *c,
+				  struct hi_error *err)
 {
 	enum hi_status status = open_regions(c, in->allocator, err);
 
@@ -204,7 +204,7 @@ enum hi_status hi_blocks_collect(struct hi_inspection *in, struct hi_objects **r
 	hi_objects_builder_overhead(builder, CLASS_MMAPPED, MMAPPED_HEADER);
 	c.builder = builder;
 	if (in->allocator)
-		status = walk(in, &c, err);
+		status = walk_blocks(in, &c, err);
 	c.refused = 0;
 	if (status == HI_OK && in->runtime)
 		status = walk_runtime(in, &c, err);

@@ -13,7 +13,7 @@
 #include "session/live/symbols.h"
 
 /* One line of ours on stderr, with text of the target in it. */
-static void say(const char *text)
+static void report_freeze_line(const char *text)
 {
 	char safe[2048];
 
@@ -38,7 +38,8 @@ void hi_freeze_waiting_text(const struct hi_stop_place *place,
 }
 
 /* The probe of a series waits again; else there is one for this stop. */
-static enum hi_status open_place(struct hi_inspection *in, struct hi_error *err)
+static enum hi_status open_freeze_stop_place(struct hi_inspection *in,
+					     struct hi_error *err)
 {
 	const struct hi_safepoint *safepoint = &in->options->safepoint.at;
 	struct hi_stop_place **at =
@@ -57,7 +58,7 @@ static enum hi_status open_place(struct hi_inspection *in, struct hi_error *err)
 	in->place = *at;
 	hi_freeze_waiting_text(in->place, text);
 	if (!in->options->quiet)
-		say(text);
+		report_freeze_line(text);
 	return HI_OK;
 }
 
@@ -164,7 +165,7 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 	if (status != HI_OK)
 		return status;
 	find_allocator_text(in, &stop);
-	status = open_place(in, err);
+	status = open_freeze_stop_place(in, err);
 	if (status != HI_OK)
 		return status;
 	hi_inspect_phase(in, in->place ? "waiting and stopping" : "stopping and copying");
@@ -202,5 +203,5 @@ void hi_freeze_report(const struct hi_inspection *in)
 				     : " at ",
 		 *place || !in->stopped ? place : in->stopped->safepoint, what,
 		 s->not_forked[0] ? ", not forked: " : "", s->not_forked);
-	say(text);
+	report_freeze_line(text);
 }

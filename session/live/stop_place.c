@@ -44,8 +44,8 @@ struct hi_probed *hi_stop_place_tell(const struct hi_target *target,
 	return told;
 }
 
-static enum hi_status find_places(const struct hi_options *options,
-				  struct hi_stop_place *place, struct hi_error *err)
+static enum hi_status find_stop_places(const struct hi_options *options,
+				       struct hi_stop_place *place, struct hi_error *err)
 {
 	return options->no_sandbox
 		       ? hi_safepoint_find(place->target, place->safepoint,
@@ -67,7 +67,7 @@ enum hi_status hi_stop_place_open(const struct hi_options *options,
 	place->safepoint = safepoint;
 	status = hi_target_open(options->pid, &place->target, err);
 	if (status == HI_OK)
-		status = find_places(options, place, err);
+		status = find_stop_places(options, place, err);
 	if (status != HI_OK)
 		return status;
 	place->told = hi_stop_place_tell(place->target, &place->places, &place->arena);

@@ -69,7 +69,8 @@ static int open_mapping(const struct hi_target *target, const char *start)
 	return -1;
 }
 
-static int serve_request(struct server *s, const struct hi_files_request *r, char *text)
+static int serve_symbols_request(struct server *s, const struct hi_files_request *r,
+				 char *text)
 {
 	switch (r->operation) {
 	case HI_FILES_OPEN:
@@ -92,7 +93,7 @@ static void serve_files(struct server *s, int socket)
 
 	while (goes_on && hi_files_receive(socket, &request)) {
 		struct hi_files_answer answer = {};
-		HI_GUARD(close) int fd = serve_request(s, &request, answer.text);
+		HI_GUARD(close) int fd = serve_symbols_request(s, &request, answer.text);
 
 		answer.error = fd < 0 ? errno : 0;
 		goes_on = hi_files_answer(socket, &answer, fd);

@@ -69,8 +69,9 @@ struct found_places {
 	struct hi_probe_site items[HI_PROBE_SITES_MAX];
 };
 
-static enum hi_status find_places(struct hi_target *target, struct hi_image *image,
-				  const void *arg, void *found, struct hi_error *err)
+static enum hi_status find_symbol_places(struct hi_target *target, struct hi_image *image,
+					 const void *arg, void *found,
+					 struct hi_error *err)
 {
 	struct hi_probe_sites places = {};
 	struct found_places *ret = found;
@@ -130,7 +131,7 @@ enum hi_status hi_symbols_places(struct hi_target *target, bool verbose,
 				 const struct hi_safepoint *safepoint,
 				 struct hi_probe_sites *ret, struct hi_error *err)
 {
-	const struct hi_symbols_job job = {.read = find_places,
+	const struct hi_symbols_job job = {.read = find_symbol_places,
 					   .arg = safepoint,
 					   .size = sizeof(struct found_places),
 					   .wants_image = true,

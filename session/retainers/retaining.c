@@ -16,7 +16,8 @@ HI_DEFINE_GUARD(struct hi_retaining *, hi_retaining_destroy)
 
 /* ---- what a series keeps ---- */
 
-static void borrow(struct hi_census_cache *census_cache, struct hi_retaining *r)
+static void borrow_census_cache(struct hi_census_cache *census_cache,
+				struct hi_retaining *r)
 {
 	if (!census_cache || census_cache->lent)
 		return;
@@ -26,7 +27,7 @@ static void borrow(struct hi_census_cache *census_cache, struct hi_retaining *r)
 	r->pool = census_cache->pool;
 }
 
-static void give_back(struct hi_retaining *r)
+static void return_census_cache(struct hi_retaining *r)
 {
 	struct hi_census_cache own = {};
 	struct hi_census_cache *to = r->lender ? r->lender : &own;
@@ -48,14 +49,14 @@ struct naming {
 	hi_node *variables; /* by node: the variable that retains it; NULL: not asked */
 };
 
-static const char *type_name(const struct hi_graph *g, uint32_t type)
+static const char *name_of_retainer_type(const struct hi_graph *g, uint32_t type)
 {
 	const char *name = type < g->n_types ? g->types[type].name : NULL;
 
 	return name && *name ? name : "(untyped)";
 }
 
-static const char *type_module(const struct hi_graph *g, uint32_t type)
+static const char *module_of_retainer_type(const struct hi_graph *g, uint32_t type)
 {
 	const char *name = type < g->n_types ? g->types[type].module : NULL;
 
@@ -67,9 +68,10 @@ static uint32_t number_of_type(struct naming *n, uint32_t type)
 	uint32_t *number = &n->of_type[type < n->g->n_types ? type : 0];
 
 	if (!*number)
-		*number = hi_interner_add(&n->r->names, n->by == HI_IDENTITY_MODULE
-								? type_module(n->g, type)
-								: type_name(n->g, type));
+		*number = hi_interner_add(&n->r->names,
+					  n->by == HI_IDENTITY_MODULE
+						  ? module_of_retainer_type(n->g, type)
+						  : name_of_retainer_type(n->g, type));
 	return *number;
 }
 
@@ -78,7 +80,7 @@ static uint32_t number_of_address(struct naming *n, hi_node node)
 	char name[300];
 
 	snprintf(name, sizeof(name), "%.250s 0x%" PRIx64,
-		 type_name(n->g, n->g->objects->type[node]),
+		 name_of_retainer_type(n->g, n->g->objects->type[node]),
 		 hi_graph_address(n->g, node));
 	return hi_interner_add(&n->r->names, name);
 }
@@ -204,8 +206,9 @@ static enum hi_status name_retainers(struct hi_inspection *in, struct hi_retaini
 
 /* ---- sets ---- */
 
-static enum hi_status compute(struct hi_inspection *in, struct hi_retaining *r,
-			      struct hi_error *err)
+static enum hi_status compute_sets_of_retainers(struct hi_inspection *in,
+						struct hi_retaining *r,
+						struct hi_error *err)
 {
 	const struct hi_profile_options *p = &in->options->profile;
 	struct hi_retainer_options options = {
@@ -240,10 +243,10 @@ enum hi_status hi_retaining_of(struct hi_inspection *in, uint64_t *heap,
 		return hi_fail_memory(err, "retainers");
 	}
 	r->heap = heap;
-	borrow(in->options->census_cache, r);
+	borrow_census_cache(in->options->census_cache, r);
 	status = name_retainers(in, r, err);
 	if (status == HI_OK)
-		status = compute(in, r, err);
+		status = compute_sets_of_retainers(in, r, err);
 	if (status == HI_OK)
 		*ret = hi_take(r);
 	return status;
@@ -391,7 +394,7 @@ void hi_retaining_destroy(struct hi_retaining *r)
 	if (!r)
 		return;
 	hi_retainers_destroy(r->sets);
-	give_back(r);
+	return_census_cache(r);
 	free(r->identities);
 	free(r->heap);
 	free(r->auto_types);

@@ -14,7 +14,7 @@ enum { AUTO_SHARE = 20, AUTO_TIMES = 4 };
 
 HI_DEFINE_GUARD(struct hi_census *, hi_census_destroy)
 
-static void take(uint64_t *bits, hi_node node)
+static void set_retainer_bit(uint64_t *bits, hi_node node)
 {
 	bits[node >> 6] |= 1ull << (node & 63);
 }
@@ -30,12 +30,12 @@ static void mark_types(const struct hi_graph *g, const bool *has, uint64_t *bits
 		uint32_t type = g->objects->type[i];
 
 		if (type < g->n_types && has[type] && !is_internal(g, i))
-			take(bits, i);
+			set_retainer_bit(bits, i);
 	}
 }
 
 /* A word that looks like a pointer holds only what nothing better does. */
-static bool holds(const struct hi_reach *reach, uint8_t grade, hi_node to)
+static bool edge_retains(const struct hi_reach *reach, uint8_t grade, hi_node to)
 {
 	return hi_grade_is_precise(grade) ||
 	       (grade == HI_GRADE_CONSERVATIVE && !hi_bit(reach->exact, to));
@@ -51,9 +51,9 @@ static void mark_children(const struct hi_graph *g, const struct hi_reach *reach
 		if (!(kinds >> g->roots[i - g->first_root].kind & 1))
 			continue;
 		for (uint32_t e = 0; e < edges.count; e++)
-			if (holds(reach, edges.grade[e], edges.to[e]) &&
+			if (edge_retains(reach, edges.grade[e], edges.to[e]) &&
 			    edges.to[e] < g->n_objects && !is_internal(g, edges.to[e]))
-				take(bits, edges.to[e]);
+				set_retainer_bit(bits, edges.to[e]);
 	}
 }
 
@@ -163,8 +163,8 @@ static enum hi_status mark_auto(struct hi_inspection *in, struct hi_retaining_he
 
 /* ---- all of them ---- */
 
-static enum hi_status mark(struct hi_inspection *in, const char *text,
-			   struct hi_retaining_heap *heap, struct hi_error *err)
+static enum hi_status mark_retainers(struct hi_inspection *in, const char *text,
+				     struct hi_retaining_heap *heap, struct hi_error *err)
 {
 	const unsigned global = 1u << HI_ROOT_GLOBAL | 1u << HI_ROOT_TLS;
 
@@ -193,7 +193,7 @@ enum hi_status hi_retaining_heap_find(struct hi_inspection *in,
 	if (!heap->bits)
 		return hi_fail_memory(err, "retainers");
 	for (size_t i = 0; i < p->n_retainers && status == HI_OK; i++)
-		status = mark(in, p->retainers[i], heap, err);
+		status = mark_retainers(in, p->retainers[i], heap, err);
 	return status;
 }
 

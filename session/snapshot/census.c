@@ -50,7 +50,8 @@ size_t hi_snapshot_source_find_census(const struct hi_snapshots *s, const char *
 }
 
 /* "1, 5, 9", or the first few of them. */
-static void list_graphs(const struct hi_snapshots *s, char *text, size_t size)
+static void list_censuses_with_graphs(const struct hi_snapshots *s, char *text,
+				      size_t size)
 {
 	size_t used = 0;
 
@@ -65,12 +66,12 @@ static void list_graphs(const struct hi_snapshots *s, char *text, size_t size)
 	}
 }
 
-static enum hi_status refuse(const struct hi_snapshots *s, const char *which, size_t i,
-			     struct hi_error *err)
+static enum hi_status refuse_census(const struct hi_snapshots *s, const char *which,
+				    size_t i, struct hi_error *err)
 {
 	char graphs[160];
 
-	list_graphs(s, graphs, sizeof(graphs));
+	list_censuses_with_graphs(s, graphs, sizeof(graphs));
 	if (!*graphs)
 		return hi_fail(err, HI_USAGE, 0,
 			       "%.80s: no census has its graph; heapinspect snapshots "
@@ -87,7 +88,7 @@ static enum hi_status refuse(const struct hi_snapshots *s, const char *which, si
 		s->path, which, graphs);
 }
 
-static void warn(struct hi_inspection *in, const struct hi_snapshots *s)
+static void warn_of_torn_file(struct hi_inspection *in, const struct hi_snapshots *s)
 {
 	char bytes[24];
 
@@ -118,14 +119,14 @@ static enum hi_status open_of_series(struct hi_inspection *in,
 		return status;
 	i = hi_snapshot_source_find_census(s, which, true);
 	if (i == s->n_entries)
-		return refuse(s, which, i, err);
-	warn(in, s);
+		return refuse_census(s, which, i, err);
+	warn_of_torn_file(in, s);
 	in->census_number = s->entries[i].point.number;
 	stored->last_census = s->entries[s->n_entries - 1].point.number;
 	if (has_graph(s, i))
 		return hi_snapshots_part(s, i, HI_SNAPSHOTS_WHOLE, &stored->snapshot,
 					 err);
-	(void)!refuse(s, which, i, &stored->refusal);
+	(void)!refuse_census(s, which, i, &stored->refusal);
 	return hi_snapshots_part(s, i, HI_SNAPSHOTS_TOTALS, &stored->snapshot, err);
 }
 

@@ -237,20 +237,21 @@ struct reading {
 	uint64_t kept, usable;
 };
 
-static enum hi_status bad(const struct reading *r, const char *section,
-			  struct hi_error *err)
+static enum hi_status report_bad_contents(const struct reading *r, const char *section,
+					  struct hi_error *err)
 {
 	return hi_fail(err, HI_BAD_DATA, 0, "%.120s: section %s: inconsistent",
 		       r->in->options->file, section);
 }
 
-static enum hi_status take(const struct reading *r, const char *name, size_t item,
-			   const void **items, uint64_t *n, struct hi_error *err)
+static enum hi_status take_contents_section(const struct reading *r, const char *name,
+					    size_t item, const void **items, uint64_t *n,
+					    struct hi_error *err)
 {
 	enum hi_status status = hi_snapshot_get(r->in->snapshot->snapshot, name,
 						(uint32_t)item, items, n, err);
 
-	return status == HI_NOT_FOUND ? bad(r, name, err) : status;
+	return status == HI_NOT_FOUND ? report_bad_contents(r, name, err) : status;
 }
 
 static bool field_holds(const struct hi_snapshot *s, const struct field_row *f)
@@ -265,24 +266,24 @@ static enum hi_status take_layout(struct reading *r, struct hi_error *err)
 	uint32_t type = g->objects->type[r->id];
 	const void *items = NULL, *fields = NULL;
 	uint64_t n = 0, n_fields = 0;
-	enum hi_status status =
-		take(r, "layouts", sizeof(struct layout_row), &items, &n, err);
+	enum hi_status status = take_contents_section(
+		r, "layouts", sizeof(struct layout_row), &items, &n, err);
 
 	if (status == HI_OK && n != g->n_types)
-		status = bad(r, "layouts", err);
+		status = report_bad_contents(r, "layouts", err);
 	if (status == HI_OK)
-		status = take(r, "fields", sizeof(struct field_row), &fields, &n_fields,
-			      err);
+		status = take_contents_section(r, "fields", sizeof(struct field_row),
+					       &fields, &n_fields, err);
 	if (status != HI_OK)
 		return status;
 	r->layout = ((const struct layout_row *)items)[type];
 	if (r->layout.kind >= HI_FIELD_LAYOUT_KINDS || r->layout.size >= UINT32_MAX ||
 	    r->layout.first > n_fields || r->layout.n > n_fields - r->layout.first)
-		return bad(r, "layouts", err);
+		return report_bad_contents(r, "layouts", err);
 	r->fields = (const struct field_row *)fields + r->layout.first;
 	for (uint32_t i = 0; i < r->layout.n; i++)
 		if (!field_holds(r->in->snapshot->snapshot, &r->fields[i]))
-			return bad(r, "fields", err);
+			return report_bad_contents(r, "fields", err);
 	return HI_OK;
 }
 
@@ -291,8 +292,8 @@ static enum hi_status take_extent(struct reading *r, struct hi_error *err)
 	const void *items = NULL;
 	const struct extent_row *rows;
 	uint64_t n = 0, low;
-	enum hi_status status =
-		take(r, "extents", sizeof(struct extent_row), &items, &n, err);
+	enum hi_status status = take_contents_section(
+		r, "extents", sizeof(struct extent_row), &items, &n, err);
 
 	if (status != HI_OK)
 		return status;
@@ -303,7 +304,7 @@ static enum hi_status take_extent(struct reading *r, struct hi_error *err)
 		r->extent = rows[low];
 	return r->extent.lead > UINT32_MAX || r->extent.start < r->extent.lead ||
 			       r->extent.start > r->extent.end
-		       ? bad(r, "extents", err)
+		       ? report_bad_contents(r, "extents", err)
 		       : HI_OK;
 }
 
@@ -312,12 +313,13 @@ static enum hi_status take_bytes(struct reading *r, struct hi_error *err)
 	const struct hi_objects *o = r->in->graph->objects;
 	const void *unread = NULL, *bytes = NULL;
 	uint64_t n = 0, at = 0;
-	enum hi_status status = take(r, "contents.unread", 8, &unread, &n, err);
+	enum hi_status status =
+		take_contents_section(r, "contents.unread", 8, &unread, &n, err);
 
 	if (status == HI_OK && n != ((uint64_t)o->count + 63) / 64)
-		status = bad(r, "contents.unread", err);
+		status = report_bad_contents(r, "contents.unread", err);
 	if (status == HI_OK)
-		status = take(r, "contents", 1, &bytes, &n, err);
+		status = take_contents_section(r, "contents", 1, &bytes, &n, err);
 	if (status != HI_OK)
 		return status;
 	for (hi_node i = 0; i < r->id; i++)
@@ -325,13 +327,14 @@ static enum hi_status take_bytes(struct reading *r, struct hi_error *err)
 	r->usable = hi_objects_usable(o, r->id);
 	r->kept = kept_bytes(o, r->id);
 	if (at > n || r->kept > n - at)
-		return bad(r, "contents", err);
+		return report_bad_contents(r, "contents", err);
 	if (!hi_bit(unread, r->id))
 		r->bytes = (const uint8_t *)bytes + at;
 	return HI_OK;
 }
 
-static void show(const struct reading *r, struct hi_field *f, enum hi_field_how how)
+static void show_stored_field(const struct reading *r, struct hi_field *f,
+			      enum hi_field_how how)
 {
 	uint8_t bytes[HI_FIELD_SHOWN] = {};
 	uint64_t n = f->size < sizeof(bytes) ? f->size : sizeof(bytes);
@@ -344,7 +347,7 @@ static void show(const struct reading *r, struct hi_field *f, enum hi_field_how 
 	hi_field_show(r->in->graph->objects, how, bytes, f);
 }
 
-static bool is_array(const struct reading *r)
+static bool is_array_record(const struct reading *r)
 {
 	return r->layout.kind == HI_FIELD_LAYOUT_RECORD &&
 	       r->in->graph->objects->flags[r->id] & HI_OBJECT_ARRAY;
@@ -355,7 +358,7 @@ static void show_record(const struct reading *r, struct hi_field *f, uint64_t el
 {
 	const struct hi_snapshot *s = r->in->snapshot->snapshot;
 	const char *path = hi_snapshot_string(s, row->path);
-	bool array = is_array(r);
+	bool array = is_array_record(r);
 	int n = 0;
 
 	*f = (struct hi_field){.to = HI_NODE_NONE,
@@ -369,7 +372,7 @@ static void show_record(const struct reading *r, struct hi_field *f, uint64_t el
 	snprintf(f->path + n, sizeof(f->path) - (size_t)n, "%s%s",
 		 array && *path && *path != '[' ? "." : "", path);
 	snprintf(f->type, sizeof(f->type), "%s", hi_snapshot_string(s, row->type));
-	show(r, f, (enum hi_field_how)row->how);
+	show_stored_field(r, f, (enum hi_field_how)row->how);
 }
 
 static void read_record(const struct reading *r, struct hi_field *fields, size_t max,
@@ -379,7 +382,7 @@ static void read_record(const struct reading *r, struct hi_field *fields, size_t
 	size_t n = 0;
 
 	first = size ? (r->extent.start - r->extent.lead) / size : 0;
-	if (size && is_array(r))
+	if (size && is_array_record(r))
 		elements = (r->extent.end - r->extent.start) / size;
 	for (uint64_t e = first; r->layout.n && e < first + elements && n < max; e++)
 		for (uint32_t i = 0; i < r->layout.n && n < max; i++)
@@ -416,7 +419,7 @@ enum hi_status hi_snapshot_source_contents(struct hi_inspection *in, hi_node obj
 	*total_ret = (size_t)(r.usable / 8);
 	for (*n_ret = 0; *n_ret < max && *n_ret < *total_ret; ++*n_ret) {
 		hi_field_word(&fields[*n_ret], *n_ret * 8);
-		show(&r, &fields[*n_ret], HI_FIELD_ADDRESS);
+		show_stored_field(&r, &fields[*n_ret], HI_FIELD_ADDRESS);
 	}
 	return HI_OK;
 }

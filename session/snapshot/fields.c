@@ -24,7 +24,7 @@ static bool is_joint(const char *text)
 }
 
 /* What is left of text behind start; NULL when it does not begin so. */
-static const char *behind(const char *text, const char *start)
+static const char *skip_field_prefix(const char *text, const char *start)
 {
 	size_t n = strlen(start);
 
@@ -78,14 +78,14 @@ static void add_start(struct search *s, hi_node node)
 		s->failed = true;
 }
 
-static void follow(struct search *s, struct step at)
+static void follow_expression(struct search *s, struct step at)
 {
 	struct hi_edges edges = hi_graph_edges(s->in->graph, at.node);
 
 	for (uint32_t i = 0; i < edges.count && !s->failed; i++) {
 		char buffer[HI_EDGE_TEXT];
 		const char *name = edge_name(s->in, at.node, i, buffer);
-		const char *left, *more = behind(name, at.rest);
+		const char *left, *more = skip_field_prefix(name, at.rest);
 
 		if (*name == ' ')
 			continue; /* a word without a name */
@@ -95,7 +95,7 @@ static void follow(struct search *s, struct step at)
 			add_start(s, *more && at.node < s->in->graph->n_objects
 					     ? at.node
 					     : edges.to[i]);
-		left = behind(at.rest, name);
+		left = skip_field_prefix(at.rest, name);
 		if (left && *left)
 			add_step(s, edges.to[i], left);
 	}
@@ -111,7 +111,7 @@ static int by_id(const void *a, const void *b)
 /* ---- what names of edges cannot tell ---- */
 
 /* Behind a quoted text, or the next byte. */
-static size_t pass(const char *text, size_t i)
+static size_t pass_over_edge(const char *text, size_t i)
 {
 	char quote = text[i];
 
@@ -123,7 +123,7 @@ static size_t pass(const char *text, size_t i)
 	return text[i] ? i + 1 : i;
 }
 
-static bool is_word(char c)
+static bool is_expression_word(char c)
 {
 	return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	       (c >= '0' && c <= '9');
@@ -135,7 +135,7 @@ static bool is_variable(const char *index)
 	static const char *const constants[] = {"None", "True", "False"};
 	size_t n = 0;
 
-	while (is_word(index[n]))
+	while (is_expression_word(index[n]))
 		n++;
 	if (!n || (*index >= '0' && *index <= '9') || index[n] == '\'' || index[n] == '"')
 		return false;
@@ -168,7 +168,7 @@ static size_t find_value(const char *text)
 		inside -= text[i] == ']' && inside;
 		if (!inside && !angles && strchr("*&(+-", text[i]))
 			return i;
-		i = pass(text, i);
+		i = pass_over_edge(text, i);
 	}
 	return i;
 }
@@ -199,8 +199,9 @@ static enum hi_status keep_starts(struct search *s, struct hi_named_root *root,
 	return HI_OK;
 }
 
-static enum hi_status find_root(struct hi_inspection *in, struct hi_named_root *root,
-				size_t *column, struct hi_error *err)
+static enum hi_status find_root_by_expression(struct hi_inspection *in,
+					      struct hi_named_root *root, size_t *column,
+					      struct hi_error *err)
 {
 	const struct hi_graph *g = in->graph;
 	struct search s = {.in = in};
@@ -210,7 +211,7 @@ static enum hi_status find_root(struct hi_inspection *in, struct hi_named_root *
 	root->type = "";
 	for (hi_node i = g->first_root; i < g->first_kind; i++) {
 		const struct hi_root *r = &g->roots[i - g->first_root];
-		const char *rest = behind(root->text.expression, r->name);
+		const char *rest = skip_field_prefix(root->text.expression, r->name);
 
 		if (!*r->name || !rest || r->kind == HI_ROOT_UNTYPED)
 			continue;
@@ -226,7 +227,7 @@ static enum hi_status find_root(struct hi_inspection *in, struct hi_named_root *
 			       "that \"%.80s\" begins with",
 			       root->text.name, root->text.expression);
 	for (size_t i = 0; i < s.steps.count && !s.failed; i++)
-		follow(&s, s.steps.items[i]);
+		follow_expression(&s, s.steps.items[i]);
 	if (has_value && !s.starts.count && !s.failed)
 		status = hi_fail(
 			err, HI_USAGE, 0,
@@ -259,7 +260,7 @@ enum hi_status hi_snapshot_source_roots(struct hi_inspection *in, size_t *wrong,
 	for (size_t i = 0; i < p->n_roots && status == HI_OK; i++) {
 		in->roots->items[i].text = p->roots[i];
 		in->roots->count++;
-		status = find_root(in, &in->roots->items[i], column, err);
+		status = find_root_by_expression(in, &in->roots->items[i], column, err);
 		if (status == HI_USAGE && p->roots[i].expression[*column])
 			*wrong = i;
 	}
@@ -292,7 +293,7 @@ enum hi_status hi_snapshot_source_field_targets(struct hi_inspection *in, const 
 			if (*name == '[' && strchr(name, ']'))
 				name = strchr(name, ']') + 1;
 			name += strncmp(name, "->", 2) == 0 ? 2 : *name == '.';
-			if (!behind(name, field))
+			if (!skip_field_prefix(name, field))
 				continue;
 			bits[edges.to[k] >> 6] |= 1ull << (edges.to[k] & 63);
 			found++;

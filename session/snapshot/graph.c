@@ -14,22 +14,22 @@ struct source {
 	struct hi_edge_labels *labels[MOST_THREADS];
 };
 
-static enum hi_status label(void *arg, unsigned worker, hi_node node,
-			    struct hi_edge_name *names, struct hi_error *err)
+static enum hi_status label_graph_edges(void *arg, unsigned worker, hi_node node,
+					struct hi_edge_name *names, struct hi_error *err)
 {
 	struct source *s = arg;
 
 	return hi_edge_names_of(s->labels[worker], node, names, err);
 }
 
-static uint64_t used(void *arg, hi_node object)
+static uint64_t used_bytes_of_object(void *arg, hi_node object)
 {
 	const struct source *s = arg;
 
 	return hi_typing_live_bytes(s->in->typing, s->in->graph, object);
 }
 
-static const char *module(void *arg, uint32_t i)
+static const char *module_of_graph_root(void *arg, uint32_t i)
 {
 	const struct source *s = arg;
 	const struct hi_root *root = &s->in->graph->roots[i];
@@ -39,7 +39,7 @@ static const char *module(void *arg, uint32_t i)
 	return m ? m->name : "";
 }
 
-static bool retains(void *arg, uint32_t type)
+static bool type_of_graph_retains(void *arg, uint32_t type)
 {
 	const struct source *s = arg;
 	hi_type_id id = hi_typing_type_id(s->in->typing, type);
@@ -57,11 +57,11 @@ enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
 		.graph = in->graph,
 		.reach = in->reach,
 		.dominators = in->dominators,
-		.label = label,
+		.label = label_graph_edges,
 		.threads = threads < MOST_THREADS ? threads : MOST_THREADS,
-		.used = used,
-		.module = module,
-		.retains = retains,
+		.used = used_bytes_of_object,
+		.module = module_of_graph_root,
+		.retains = type_of_graph_retains,
 		.arg = &source};
 	enum hi_status status = HI_OK;
 
@@ -82,7 +82,7 @@ enum hi_status hi_snapshot_save_outline(struct hi_inspection *in,
 	struct source source = {.in = in};
 	struct hi_snapshot_graph graph = {.graph = in->graph,
 					  .reach = in->reach,
-					  .retains = retains,
+					  .retains = type_of_graph_retains,
 					  .arg = &source};
 
 	return hi_snapshot_put_outline(w, &graph, err);

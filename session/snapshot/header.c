@@ -132,8 +132,8 @@ static enum hi_status put_indexed(struct hi_snapshot_writer *w, const char *name
 	return hi_snapshot_put_number(w, full, value, err);
 }
 
-static enum hi_status put_text(struct hi_snapshot_writer *w, const char *name, size_t i,
-			       const char *text, struct hi_error *err)
+static enum hi_status put_header_text(struct hi_snapshot_writer *w, const char *name,
+				      size_t i, const char *text, struct hi_error *err)
 {
 	char full[NAME];
 
@@ -154,7 +154,7 @@ static enum hi_status put_children(struct hi_snapshot_writer *w,
 	for (size_t i = 0; i < header->n_children && status == HI_OK; i++) {
 		const struct hi_report_child *c = &header->children[i];
 
-		status = put_text(w, "head.child", i, c->name, err);
+		status = put_header_text(w, "head.child", i, c->name, err);
 		if (status == HI_OK)
 			status = put_indexed(w, "head.child", i, "pid", (uint64_t)c->pid,
 					     err);
@@ -224,7 +224,7 @@ enum hi_status hi_snapshot_save_header(struct hi_snapshot_writer *w,
 		status = hi_snapshot_put_number(w, "head.warnings", header->n_warnings,
 						err);
 	for (size_t i = 0; i < header->n_warnings && status == HI_OK; i++)
-		status = put_text(w, "head.warning", i, header->warnings[i], err);
+		status = put_header_text(w, "head.warning", i, header->warnings[i], err);
 	return status;
 }
 

@@ -51,8 +51,9 @@ static enum hi_status put_row(struct hi_snapshot_writer *w,
 	return status;
 }
 
-static enum hi_status put_rows(struct hi_snapshot_writer *w,
-			       const struct hi_retained_report *r, struct hi_error *err)
+static enum hi_status put_retained_rows(struct hi_snapshot_writer *w,
+					const struct hi_retained_report *r,
+					struct hi_error *err)
 {
 	HI_GUARD(free)
 	struct retained_row *rows = hi_calloc(r->n_rows + 1, sizeof(*rows));
@@ -91,7 +92,7 @@ enum hi_status hi_snapshot_save_retained(struct hi_inspection *in,
 	if (status != HI_OK)
 		return status;
 	hi_retained_name_rows(in, r);
-	return put_rows(w, r, err);
+	return put_retained_rows(w, r, err);
 }
 
 /* ---- reading ---- */

@@ -88,8 +88,9 @@ static enum hi_status put_blocks(struct hi_inspection *in, struct hi_snapshot_wr
 			       : status;
 }
 
-static enum hi_status bad(const struct hi_inspection *in, const char *section,
-			  const char *what, struct hi_error *err)
+static enum hi_status report_bad_waste(const struct hi_inspection *in,
+				       const char *section, const char *what,
+				       struct hi_error *err)
 {
 	return hi_fail(err, HI_BAD_DATA, 0, "%.120s: section %s: %.80s",
 		       in->options->file, section, what);
@@ -119,12 +120,14 @@ enum hi_status hi_snapshot_source_heap_use(struct hi_inspection *in,
 	*ret = (struct hi_heap_use){
 		.residency_known = hi_snapshot_number(s, "waste.residency", 0) != 0};
 	if (status != HI_OK)
-		return status == HI_NOT_FOUND ? bad(in, "waste.blocks", "is missing", err)
-					      : status;
+		return status == HI_NOT_FOUND
+			       ? report_bad_waste(in, "waste.blocks", "is missing", err)
+			       : status;
 	rows = items;
 	for (uint64_t i = 0; i < n; i++) {
 		if (rows[i].table >= TABLES || rows[i].row >= most[rows[i].table])
-			return bad(in, "waste.blocks", "an impossible row", err);
+			return report_bad_waste(in, "waste.blocks", "an impossible row",
+						err);
 		give_blocks(ret, &rows[i]);
 		if (rows[i].table == CLASSES && rows[i].row >= ret->n_classes)
 			ret->n_classes = rows[i].row + 1;
@@ -167,10 +170,10 @@ static enum hi_status put_texts(struct hi_snapshot_writer *w,
 		       : status;
 }
 
-static enum hi_status put_marks(const struct hi_inspection *in,
-				struct hi_snapshot_writer *w,
-				const struct hi_contents_marks *marks,
-				struct hi_error *err)
+static enum hi_status put_contents_marks(const struct hi_inspection *in,
+					 struct hi_snapshot_writer *w,
+					 const struct hi_contents_marks *marks,
+					 struct hi_error *err)
 {
 	enum hi_status status =
 		hi_snapshot_put(w, "waste.equal", marks->equal, sizeof(*marks->equal),
@@ -196,7 +199,7 @@ enum hi_status hi_snapshot_save_waste(struct hi_inspection *in,
 	status = hi_contents_compare(in->image, in->typing, in->graph, in->reach,
 				     &options, &waste, err);
 	if (status == HI_OK)
-		status = put_marks(in, w, &marks, err);
+		status = put_contents_marks(in, w, &marks, err);
 	if (status == HI_OK && texts)
 		status = put_texts(w, waste, err);
 	hi_contents_marks_free(&marks);
@@ -208,13 +211,15 @@ enum hi_status hi_snapshot_save_waste(struct hi_inspection *in,
 
 /* ---- reading ---- */
 
-static enum hi_status take(struct hi_inspection *in, const char *name, size_t item,
-			   const void **items, uint64_t *n, struct hi_error *err)
+static enum hi_status take_waste_section(struct hi_inspection *in, const char *name,
+					 size_t item, const void **items, uint64_t *n,
+					 struct hi_error *err)
 {
 	enum hi_status status = hi_snapshot_get(in->snapshot->snapshot, name,
 						(uint32_t)item, items, n, err);
 
-	return status == HI_NOT_FOUND ? bad(in, name, "is missing", err) : status;
+	return status == HI_NOT_FOUND ? report_bad_waste(in, name, "is missing", err)
+				      : status;
 }
 
 /* Nothing where the file has none. */
@@ -238,7 +243,8 @@ static enum hi_status give_texts(struct hi_inspection *in, const uint32_t *equal
 		const char *text = row ? hi_snapshot_string(s, row->text) : NULL;
 
 		if (row && !text)
-			return bad(in, "waste.texts", "a text that does not exist", err);
+			return report_bad_waste(in, "waste.texts",
+						"a text that does not exist", err);
 		if (!row)
 			continue;
 		g->is_text = true;
@@ -261,23 +267,24 @@ enum hi_status hi_snapshot_source_equal(struct hi_inspection *in, const uint32_t
 	*ret = NULL;
 	if (!hi_snapshot_has(in->snapshot->snapshot, "waste.equal"))
 		return HI_OK;
-	status = take(in, "waste.equal", sizeof(*equal), &items, &n, err);
+	status = take_waste_section(in, "waste.equal", sizeof(*equal), &items, &n, err);
 	if (status != HI_OK)
 		return status;
 	if (n != objects)
-		return bad(in, "waste.equal", "their number is not that of the objects",
-			   err);
+		return report_bad_waste(in, "waste.equal",
+					"their number is not that of the objects", err);
 	equal = items;
 	for (hi_node i = 0; i < objects; i++)
 		if (equal[i] < HI_MARK_UNREAD && equal[i] >= objects)
-			return bad(in, "waste.equal", "an object that does not exist",
-				   err);
+			return report_bad_waste(in, "waste.equal",
+						"an object that does not exist", err);
 	*ret = equal;
 	return HI_OK;
 }
 
-static enum hi_status take_marks(struct hi_inspection *in,
-				 struct hi_contents_marks *marks, struct hi_error *err)
+static enum hi_status take_contents_marks(struct hi_inspection *in,
+					  struct hi_contents_marks *marks,
+					  struct hi_error *err)
 {
 	const uint32_t *equal;
 	const void *used = NULL;
@@ -291,7 +298,8 @@ static enum hi_status take_marks(struct hi_inspection *in,
 			       "waste: %.120s was written by an earlier version, which "
 			       "did not compare contents: take a new snapshot",
 			       in->options->file);
-	status = take(in, "waste.used", sizeof(*marks->used), &used, &n_used, err);
+	status = take_waste_section(in, "waste.used", sizeof(*marks->used), &used,
+				    &n_used, err);
 	if (status == HI_OK && !in->snapshot->used)
 		status = hi_snapshot_used(in->snapshot->snapshot, in->graph,
 					  &in->snapshot->used, err);
@@ -306,14 +314,14 @@ enum hi_status hi_snapshot_source_waste(struct hi_inspection *in,
 	HI_GUARD(hi_waste_destroy) struct hi_waste *waste = NULL;
 	struct hi_contents_marks marks;
 	struct hi_error why = {};
-	enum hi_status status = take_marks(in, &marks, err);
+	enum hi_status status = take_contents_marks(in, &marks, err);
 
 	if (status != HI_OK)
 		return status;
 	status = hi_contents_recount(&marks, in->snapshot->used, in->graph, in->shown,
 				     options, &waste, &why);
 	if (status == HI_BAD_DATA)
-		return bad(in, "waste.equal", why.text, err);
+		return report_bad_waste(in, "waste.equal", why.text, err);
 	if (status == HI_OK)
 		status = give_texts(in, marks.equal, waste, &why);
 	if (status == HI_OK)
