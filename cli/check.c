@@ -167,7 +167,7 @@ static double of_all(const struct hi_inspection *in, const struct hi_gate_metric
 	return (double)(r->live_bytes + (leak ? r->leak_bytes : 0));
 }
 
-/* What a heap that is not decoded adds to, nobody knows: a lower bound holds no gate. */
+/* A heap that is not decoded adds an unknown number: a lower bound passes no gate. */
 static bool is_of_heap(const struct hi_gate_metric *m)
 {
 	static const char *const rows[] = {"live", "leak", "free", "allocator",
@@ -239,7 +239,7 @@ static enum hi_status write_junit(const struct hi_check_report *r,
 	return status;
 }
 
-/* The gate fails; what else nobody knows is an error. */
+/* The gate fails; other unknown values are an error. */
 static bool fails_as_unknown(const struct sides *s, const struct hi_gate_metric *m)
 {
 	const struct hi_report_header *header = m->baseline ? s->head_before : s->header;

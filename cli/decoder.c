@@ -15,7 +15,7 @@
 #include "cli/decoder_signals.h"
 #include "cli/exit_codes.h"
 #include "session/live/decoder_files.h"
-#include "session/live/stop_place.h"
+#include "session/live/stop_site.h"
 
 static char *make_phase(void)
 {
@@ -47,10 +47,11 @@ static enum hi_status become_decoder(struct hi_decoder *d, pid_t parent,
 			       why.text);
 	}
 	if (getppid() != parent)
-		_exit(HI_EXIT_ERROR); /* it died before we asked to be told */
+		_exit(HI_EXIT_ERROR); /* it died before this process asked for the signal
+				       */
 	hi_files_use(d->socket);
 	if (d->options->verbose)
-		hi_decoder_say_dropped(&d->dropped, "decoding");
+		hi_decoder_report_dropped(&d->dropped, "decoding");
 	return d->in && d->in->image ? hi_image_adopt(d->in->image, err) : HI_OK;
 }
 
@@ -90,7 +91,7 @@ enum hi_status hi_decoder_start(struct hi_decoder *ret, const struct hi_options 
 	/* The fork is to hold nothing of a probe: Note [Nobody who may be killed opens or
 	 * closes a probe]. */
 	if (in)
-		hi_stop_place_release(in->own_place);
+		hi_stop_site_release(in->own_site);
 	if (has_image)
 		hi_image_share(in->image);
 	status = fork_decoder(&d, err);
@@ -110,7 +111,7 @@ static void copy_phase(const struct hi_decoder *d, char out[HI_PHASE])
 			*c = '?';
 }
 
-static void say_killed(const struct hi_decoder *d, int number)
+static void report_killed_decoder(const struct hi_decoder *d, int number)
 {
 	char phase[HI_PHASE];
 
@@ -143,7 +144,7 @@ int hi_decoder_wait(struct hi_decoder *d)
 		if (errno != EINTR)
 			return HI_EXIT_ERROR;
 	if (WIFSIGNALED(status))
-		say_killed(d, WTERMSIG(status));
+		report_killed_decoder(d, WTERMSIG(status));
 	munmap(d->phase, HI_PHASE);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : HI_EXIT_ERROR;
 }

@@ -4,12 +4,12 @@
  *
  * Note [Who decodes]
  *
- * Whoever inspects as root reads ELF files, DWARF and heaps that an attacker may have
+ * An inspection as root reads ELF files, DWARF and heaps that an attacker may have
  * made. So a command runs in two processes:
  *
  *	first	opens the target, stops it and makes the image, opens the output; forks;
  *		then only opens files for the second (cli/decoder_serve.c), gives the
- *		output its name, and says how the second has ended
+ *		output its name, and reports how the second has ended
  *	second	drops its rights; reads cores, snapshot files, ELF, DWARF and the
  *		image; computes; writes the report
  *

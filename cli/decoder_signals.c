@@ -15,7 +15,7 @@ enum { NUMBERS = sizeof(numbers) / sizeof(*numbers) };
 static volatile pid_t receiver;
 static volatile sig_atomic_t n_received;
 
-/* Who asks again means it: the other process may be stuck. */
+/* A second signal ends it at once: the other process may be stuck. */
 static void hand_on(int number, siginfo_t *info, void *context)
 {
 	(void)context;

@@ -22,7 +22,7 @@ enum hi_status hi_diff_sets(struct hi_inspection *before, struct hi_inspection *
 			    bool same_process, struct hi_compare_groups groups[2],
 			    struct hi_error *err);
 
-/* The marked objects by type and by who holds them, with ways to them; in the arena of
+/* The marked objects by type and by what holds them, with ways to them; in the arena of
  * `in`. comparison: to say of how many born ones they are, NULL: do not. */
 enum hi_status hi_diff_describe(struct hi_inspection *in, const uint64_t *marked,
 				const struct hi_comparison *born,

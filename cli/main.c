@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 
 	fill_standard_descriptors();
 	setlocale(LC_CTYPE, "");
-	/* A closed pipe is an error to be told, not a death while a target waits. */
+	/* A closed pipe is an error to be reported, not a death while a target waits. */
 	signal(SIGPIPE, SIG_IGN);
 	/* libc's own variables: a definition of ours would be hidden from it. */
 	argp_program_version = "heapinspect " HI_VERSION;

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/query.h"
 #include "report/formats/export.h"
 #include "report/formats/export_table.h"
-#include "cli/query.h"
 #include "report/views/names.h"
 #include "session/lookup.h"
 
@@ -85,7 +85,7 @@ static int check_command(const struct hi_options *o)
 	return 0;
 }
 
-/* What can only be said to whoever looks at the bytes of a target. */
+/* Options that need the bytes of a target. */
 static int check_file(const struct hi_options *o)
 {
 	const struct {

@@ -267,7 +267,7 @@ static int take_argument(char *arg, struct hi_options *o)
 	return census ? hi_option_take_once("--census", census, &o->census) : 0;
 }
 
-/* ---- options that are told by where they go ---- */
+/* ---- options that write to a member of the options ---- */
 
 struct plain {
 	int key;

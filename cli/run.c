@@ -43,7 +43,7 @@ static int report_run_error(const struct hi_error *err)
 	char text[4 * sizeof(err->text)];
 
 	hi_text_escape(text, sizeof(text), err->text, strlen(err->text));
-	/* Who had more to say than a line has said it. */
+	/* Empty where the error was reported already, in more than a line. */
 	if (*text)
 		fprintf(stderr, "heapinspect: %s\n", text);
 	return exit_code(err->status);

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "cli/command.h"
 #include "report/views/safepoints_report.h"
-#include "session/live/stop_place.h"
+#include "session/live/stop_site.h"
 #include "session/live/symbols.h"
 #include "session/lookup.h"
 
@@ -195,7 +195,7 @@ static enum hi_status fill_rows(struct listing *l, struct hi_error *err)
 			.runtime = k->runtime,
 			.purpose = k->purpose,
 			.is_gc = k->is_gc,
-			.places = hi_stop_place_tell(l->target, &k->sites, &l->arena),
+			.places = hi_stop_site_describe(l->target, &k->sites, &l->arena),
 			.n_places = k->sites.count,
 			.hits = i < counted ? 0 : UINT64_MAX};
 		if (!row->places)

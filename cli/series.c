@@ -80,7 +80,7 @@ static void report_series_line(struct series *s, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	hi_series_sinks_say(&s->sinks, text);
+	hi_series_sinks_note(&s->sinks, text);
 }
 
 /* ---- one sample ---- */
@@ -120,7 +120,7 @@ static uint64_t place_on_axis(struct series *s, struct hi_timestamp when, uint64
 	return s->last_at_ns;
 }
 
-/* What later samples have as well is said once. */
+/* Later samples have the same warnings: they are reported once. */
 static void report_series_warnings(struct series *s, const struct hi_inspection *in)
 {
 	if (in->image->stats.not_forked[0])
@@ -227,18 +227,18 @@ static bool is_called(const struct series *s)
 	return fd.fd > 0 && poll(&fd, 1, 0) > 0;
 }
 
-/* Nobody came by until the end: nothing is wrong with that. */
+/* The site was not reached until the end: that is no error. */
 static bool ran_out(struct series *s, enum hi_status status)
 {
 	return status == HI_MISSED && s->options->series.at_place && is_over(s) &&
 	       s->samples;
 }
 
-/* The time was what was left of the series, which nobody has asked for. */
+/* The timeout was the rest of the series, not --timeout: report --for instead. */
 static enum hi_status ended_empty(struct series *s, struct hi_error *err)
 {
-	uint64_t hits = s->census_cache.place ? hi_stop_place_hits(s->census_cache.place)
-					      : UINT64_MAX;
+	uint64_t hits = s->census_cache.site ? hi_stop_site_hits(s->census_cache.site)
+					     : UINT64_MAX;
 	char time[24], count[32], often[80] = "";
 
 	if (hits == 0)
@@ -386,7 +386,8 @@ static enum hi_status take_pending_marks(struct series *s, struct hi_error *err)
 			mark.when.wall_ns = now.wall_ns;
 		status = put_mark(s, &mark, err);
 		hi_marks_answer(&mark, status == HI_OK);
-		if (status == HI_LIMIT) { /* who sent it knows; the series goes on */
+		if (status ==
+		    HI_LIMIT) { /* the sender gets the error; the series goes on */
 			report_series_line(s, "%s", err->text);
 			status = HI_OK;
 		}
@@ -433,11 +434,11 @@ static enum hi_status wait_for_next(struct series *s, enum hi_series_end *end_re
 
 /* ---- all of it ---- */
 
-/* While a census is made nobody waits: some hits have no sample. */
+/* Hits during a census have no sample. */
 static void report_missed_hits(struct series *s)
 {
-	uint64_t hits = s->census_cache.place ? hi_stop_place_hits(s->census_cache.place)
-					      : UINT64_MAX;
+	uint64_t hits = s->census_cache.site ? hi_stop_site_hits(s->census_cache.site)
+					     : UINT64_MAX;
 	uint64_t every = s->options->safepoint.at.every;
 	char count[32];
 
@@ -522,8 +523,8 @@ static enum hi_status watch_calls(struct series *s, struct hi_error *err)
 	return HI_OK;
 }
 
-/* Once for all censuses, and what is wrong with it is said before the first. */
-static enum hi_status open_series_stop_place(struct series *s, struct hi_error *err)
+/* Once for all censuses, so that errors are reported before the first. */
+static enum hi_status open_series_stop_site(struct series *s, struct hi_error *err)
 {
 	char text[HI_FREEZE_WAITING];
 	enum hi_status status;
@@ -532,13 +533,13 @@ static enum hi_status open_series_stop_place(struct series *s, struct hi_error *
 		return HI_OK;
 	status = watch_calls(s, err);
 	if (status == HI_OK)
-		status = hi_stop_place_open(s->options, &s->options->safepoint.at,
-					    &s->census_cache.place, err);
+		status = hi_stop_site_open(s->options, &s->options->safepoint.at,
+					   &s->census_cache.site, err);
 	if (status != HI_OK)
 		return status;
-	hi_freeze_waiting_text(s->census_cache.place, text);
+	hi_freeze_waiting_text(s->census_cache.site, text);
 	report_series_line(s, "%s", text);
-	s->exe = hi_strdup(s->census_cache.place->target->exe);
+	s->exe = hi_strdup(s->census_cache.site->target->exe);
 	s->header.exe = s->exe ? s->exe : "";
 	return HI_OK;
 }
@@ -588,7 +589,7 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 	if (status == HI_OK) {
 		if (hi_marks_open(options->pid, &s.marks, err) != HI_OK)
 			report_series_line(&s, "%s", err->text);
-		status = open_series_stop_place(&s, err);
+		status = open_series_stop_site(&s, err);
 		if (status == HI_OK)
 			status = run_censuses(&s, err);
 		hi_marks_close(&s.marks);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A series: one census after another of one process, each told as it happens. */
+/* A series: one census after another of one process, each written as it happens. */
 #ifndef HI_CLI_SERIES_H
 #define HI_CLI_SERIES_H
 

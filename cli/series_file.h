@@ -8,7 +8,7 @@
 #include "report/views/series.h"
 #include "session/options.h"
 
-/* A census as its sums have it (or its graph's, where they are lost); owned. */
+/* A census out of its totals, or out of its graph where these are lost; owned. */
 struct hi_series_file_census {
 	const struct hi_snapshots_entry *entry; /* of the series, while that is open */
 	struct hi_snapshot *snapshot;

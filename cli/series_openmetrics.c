@@ -11,8 +11,8 @@
 #include "base/cleanup.h"
 #include "base/interner.h"
 #include "base/text.h"
-#include "report/formats/export.h"
 #include "cli/series_file.h"
+#include "report/formats/export.h"
 #include "session/lookup.h"
 
 enum { TOP_TYPES = 50 };
@@ -72,7 +72,7 @@ static enum hi_status note_most(void *arg, const struct hi_series_file_census *c
 	return status;
 }
 
-/* Most bytes first; of equal ones whoever came first. */
+/* Most bytes first; of equal ones the first. */
 static int by_most(const void *a, const void *b, void *arg)
 {
 	const struct metrics *m = arg;

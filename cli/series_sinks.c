@@ -92,7 +92,7 @@ static bool wants_live(const struct hi_series_sinks *s)
 	       strcmp(term, "dumb") != 0;
 }
 
-void hi_series_sinks_say(struct hi_series_sinks *s, const char *text)
+void hi_series_sinks_note(struct hi_series_sinks *s, const char *text)
 {
 	char safe[2048];
 

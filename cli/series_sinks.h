@@ -47,7 +47,7 @@ enum hi_status hi_series_sinks_end(struct hi_series_sinks *sinks,
 void hi_series_sinks_close(struct hi_series_sinks *sinks);
 
 /* A line for a person: on stderr, or in the live view. */
-void hi_series_sinks_say(struct hi_series_sinks *sinks, const char *text);
+void hi_series_sinks_note(struct hi_series_sinks *sinks, const char *text);
 /* For handlers of signals: the terminal as it was before the live view, and back. */
 void hi_series_screen_leave(void);
 void hi_series_screen_enter(void);

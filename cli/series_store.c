@@ -11,7 +11,7 @@
 #include "session/inspect.h"
 #include "session/snapshot/source.h"
 
-/* Less that nobody wants is not worth a new file. */
+/* Bytes: less than this is not worth a new file. */
 enum { LITTLE = 1 << 20 };
 
 enum hi_status hi_series_store_open(const struct hi_options *options,
@@ -120,7 +120,7 @@ static bool drop_census_or_graph(struct hi_series_store *s, size_t *graphs_gone)
 	return true;
 }
 
-static void say_squeezed(struct hi_series_store *s, uint64_t stride_before, size_t gone)
+static void note_dropped(struct hi_series_store *s, uint64_t stride_before, size_t gone)
 {
 	char size[24], every[80] = "", graphs[80] = "";
 
@@ -151,10 +151,10 @@ static void fit_into_max_file(struct hi_series_store *s)
 	}
 	while (size_kept(s) > most && drop_census_or_graph(s, &gone))
 		;
-	say_squeezed(s, stride, gone);
+	note_dropped(s, stride, gone);
 }
 
-/* A new file without what nobody wants, when that is most of it. */
+/* Writes the file anew without dropped parts when these are most of it. */
 static enum hi_status rewrite_without_dropped(struct hi_series_store *s, bool at_the_end,
 					      struct hi_error *err)
 {
@@ -216,7 +216,7 @@ static enum hi_status put_parts(struct hi_series_store *s, struct hi_inspection 
 			       : status;
 }
 
-static void say_census(struct hi_series_store *s, const struct hi_series_sample *sample)
+static void note_census(struct hi_series_store *s, const struct hi_series_sample *sample)
 {
 	const struct hi_snapshots_entry *e =
 		s->writer->entries + s->writer->n_entries - 1;
@@ -240,14 +240,14 @@ enum hi_status hi_series_store_put(struct hi_series_store *s, struct hi_inspecti
 	enum hi_status status;
 
 	s->news[0] = 0;
-	/* At each hit of a place nobody else leaves some out. */
+	/* With --at alone there is no schedule: the stride is applied here. */
 	if (hi_series_at_each_hit(&s->options->series) && s->calls++ % s->stride)
 		return HI_OK;
 	if (!make_room(s))
 		return hi_fail_memory(err, "series");
 	status = put_parts(s, in, sample, err);
 	if (status == HI_OK) {
-		say_census(s, sample);
+		note_census(s, sample);
 		status = rewrite_without_dropped(s, false, err);
 	}
 	if (status != HI_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A series into one snapshot file (snap --every): of each census the sums, of some the
+ * A series into one snapshot file (snap --every): of each census the totals, of some the
  * graph (census/graph/graphs_wanted.h). What is not wanted any more goes when there is as
  * much of it as of the rest, and at the end.
  */
@@ -20,7 +20,7 @@ struct hi_series_store {
 	uint64_t stride; /* only each so manieth census is made: --max-file */
 	uint64_t calls;
 	uint64_t too_large; /* live bytes whose graph did not fit into --max-file */
-	char news[240];	    /* what to say of the last census; "" */
+	char news[240];	    /* the message about the last census; "" */
 };
 
 /* Beside options->output, before anything is stopped. */

@@ -23,7 +23,8 @@ struct listing {
 	struct hi_snapshots *series;  /* NULL: a file with one */
 	struct hi_snapshot *snapshot; /* of such a file */
 	struct hi_series_file_census census;
-	const struct hi_snapshot *names; /* one of both: of whose names the report is */
+	const struct hi_snapshot
+		*names; /* the one of both that has the names of the report */
 	struct hi_snapshots_row *rows;
 	struct hi_snapshots_marks marks;
 	struct hi_snapshots_mark_line *lines; /* of these */
@@ -45,7 +46,7 @@ static void close_snapshot_listing(struct listing *l)
 
 /* ---- of many ---- */
 
-/* The record has the first number alone; the others are in the sums. Where these are
+/* The record has the first number alone; the others are in the totals. Where these are
  * damaged, they are unknown. */
 static struct hi_leak_totals leaks_of(const struct hi_snapshots *s, size_t i)
 {

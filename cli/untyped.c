@@ -159,7 +159,7 @@ static size_t find_first_candidate(const struct search *s, uint64_t usable)
 	return hi_search(i, s->found.count, s->found.items[i].usable < usable);
 }
 
-/* Types of one block size and rank; the same name is told once. */
+/* Types of one block size and rank; a name is listed once. */
 static void add_fits(const struct search *s, uint64_t usable, const char *module,
 		     unsigned rank, struct hi_candidates *fit)
 {

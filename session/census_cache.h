@@ -7,7 +7,7 @@
 #include "base/interner.h"
 #include "census/retainers/set_pool.h"
 #include "decode/types/types.h"
-#include "session/live/stop_place.h"
+#include "session/live/stop_site.h"
 
 struct hi_sleepers;
 
@@ -15,17 +15,17 @@ struct hi_sleepers;
 struct hi_census_cache {
 	struct hi_interner names;   /* of retainers */
 	struct hi_set_pool *pool;   /* of their sets, or of roots' */
-	struct hi_modules *modules; /* with their types; NULL: none, or lent */
+	struct hi_modules *modules; /* with their types; NULL: none, or in use */
 	struct hi_types *types;
-	struct hi_stop_place *place;  /* of --at; NULL: none yet */
+	struct hi_stop_site *site;    /* of --at; NULL: none yet */
 	int interrupt_fd;	      /* readable: waiting there is to end; 0: none */
 	struct hi_sleepers *sleepers; /* threads that a census left asleep; NULL: none */
 	int pidfd;	  /* of the target, since the series began; borrowed, 0: none */
-	bool lent;	  /* both are somebody else's for now */
-	uint64_t samples; /* that were told: what has a name may be gone meanwhile */
+	bool is_borrowed; /* names and pool: an inspection has them for now */
+	uint64_t samples; /* that were emitted: an object of a name may be gone by now */
 };
 
-/* Is a name that nothing has now no mistake of the person who typed it? */
+/* Then a name on the command line that nothing has now is no typing error. */
 static inline bool hi_census_cache_has_samples(const struct hi_census_cache *cache)
 {
 	return cache && cache->samples;

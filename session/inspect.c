@@ -76,8 +76,8 @@ static enum hi_status compute_results(struct hi_inspection *in, unsigned wanted,
 		       : status;
 }
 
-/* Whoever failed to get memory may have gone on without types, names or roots. */
-static enum hi_status say_shortage(struct hi_inspection *in, struct hi_error *err)
+/* Parts that got no memory may have gone on without types, names or roots. */
+static enum hi_status warn_of_shortage(struct hi_inspection *in, struct hi_error *err)
 {
 	uint64_t failures = hi_alloc_failures();
 	uint64_t n = failures - in->failures_before;
@@ -132,7 +132,7 @@ enum hi_status hi_inspect_finish(struct hi_inspection *in, unsigned wanted,
 	if (status == HI_OK)
 		status = hi_inspect_check(in, err);
 	if (status == HI_OK)
-		status = say_shortage(in, err);
+		status = warn_of_shortage(in, err);
 	return status;
 }
 

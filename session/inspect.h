@@ -8,7 +8,7 @@
 #include "session/inspection.h"
 
 /* wanted: bits of enum hi_wanted; reachability is always there. Where memory ran
- * out and some part could do without (no types, fewer roots), a warning tells it;
+ * out and some part could do without (no types, fewer roots), a warning reports it;
  * where there is no memory for that either: HI_NO_MEMORY. */
 enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted,
 			       struct hi_inspection **ret, struct hi_error *err);

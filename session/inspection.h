@@ -47,8 +47,8 @@ struct hi_inspection {
 	struct hi_target *target;	 /* NULL: a core */
 	struct hi_range *allocator_text; /* where no thread should stand */
 	size_t n_allocator_text;
-	struct hi_stop_place *place; /* of --at, the series' or own_place; NULL: none */
-	struct hi_stop_place *own_place;
+	struct hi_stop_site *site; /* of --at, the series' or own_site; NULL: none */
+	struct hi_stop_site *own_site;
 	const struct hi_stopped *stopped; /* there; NULL: at once */
 	struct hi_image *image; /* of a snapshot file: NULL, as all up to the graph */
 	struct hi_timestamp resumed; /* when the pause was over; of a process */
@@ -102,7 +102,7 @@ bool hi_inspect_heap_is_known(const struct hi_inspection *in);
 /* A line for the header; dropped when out of memory. */
 void hi_inspect_warn(struct hi_inspection *in, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Memory ran out since this was opened, and no warning has told it. */
+/* Memory ran out since this was opened, and there is no warning about it yet. */
 bool hi_inspect_lost_something(const struct hi_inspection *in);
 /* Ends the phase before and begins this one; NULL just ends. */
 void hi_inspect_phase(struct hi_inspection *in, const char *name);

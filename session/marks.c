@@ -50,7 +50,7 @@ static bool directory_path(unsigned i, char out[200])
 	return n > 0 && n < 200;
 }
 
-/* A descriptor of it if it is ours and nobody else's; -1. */
+/* A descriptor of it if only this user can reach it, else -1. */
 static int open_directory(unsigned i, bool make, char out[200])
 {
 	struct stat st;
@@ -236,7 +236,7 @@ static bool wait_for_answer(int fd)
 	       answer == '1';
 }
 
-/* 1 written, 0 not, -1: nobody is there. */
+/* 1 written, 0 not, -1: there is no listener. */
 static int send_to(int directory, const char *name, const struct message *message,
 		   size_t size)
 {

@@ -3,8 +3,8 @@
  * Marks from outside into a running series, over a Unix socket in a directory of
  * mode 0700 that belongs to this user: $XDG_RUNTIME_DIR/heapinspect, else
  * /run/user/UID/heapinspect, else /tmp/heapinspect-UID. A directory of anybody else
- * is not taken, and nobody else can send or receive marks. A series that was killed
- * leaves a socket that nobody listens at; the next series removes it, and the next
+ * is not taken, so that other users can neither send nor receive marks. A series that was
+ * killed leaves a socket without a listener; the next series removes it, and the next
  * mark for its target.
  */
 #ifndef HI_SESSION_MARKS_H
@@ -31,7 +31,7 @@ struct hi_mark {
 	int fd; /* for the reply */
 };
 
-/* HI_UNSUPPORTED: there is no directory that nobody else can reach. */
+/* HI_UNSUPPORTED: there is no directory that other users cannot reach. */
 enum hi_status hi_marks_open(pid_t target, struct hi_marks *ret, struct hi_error *err);
 /* The next one that waits; false: none. Each has to be answered. */
 bool hi_marks_take(struct hi_marks *marks, struct hi_mark *ret);

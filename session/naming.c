@@ -52,8 +52,9 @@ static void error_json(const struct hi_root_text *root, size_t column, const cha
 	(void)hi_json_finish(&json);
 }
 
-static enum hi_status say_wrong(struct hi_inspection *in, const struct hi_root_text *root,
-				size_t column, struct hi_error *err)
+static enum hi_status report_wrong_root(struct hi_inspection *in,
+					const struct hi_root_text *root, size_t column,
+					struct hi_error *err)
 {
 	const struct hi_options *o = in->options;
 	char why[4 * sizeof(err->text)], name[200];
@@ -80,7 +81,8 @@ enum hi_status hi_naming_open(struct hi_inspection *in, struct hi_error *err)
 		return HI_OK;
 	status = hi_named_roots_open(in->image, in->modules, in->types, p->roots,
 				     p->n_roots, &in->roots, &wrong, &column, err);
-	return status == HI_USAGE ? say_wrong(in, &p->roots[wrong], column, err) : status;
+	return status == HI_USAGE ? report_wrong_root(in, &p->roots[wrong], column, err)
+				  : status;
 }
 
 enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err)
@@ -89,7 +91,8 @@ enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err)
 	enum hi_status status = in->source->find_roots(in, &wrong, &column, err);
 
 	if (status == HI_USAGE && wrong < in->options->profile.n_roots)
-		return say_wrong(in, &in->options->profile.roots[wrong], column, err);
+		return report_wrong_root(in, &in->options->profile.roots[wrong], column,
+					 err);
 	for (size_t i = 0; status == HI_OK && in->roots && i < in->roots->count; i++) {
 		const struct hi_named_root *root = &in->roots->items[i];
 

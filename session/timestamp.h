@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the clocks of a process say. */
+/* The clocks of a process. */
 #ifndef HI_SESSION_TIMESTAMP_H
 #define HI_SESSION_TIMESTAMP_H
 

@@ -15,7 +15,8 @@
 #include "cli/command.h"
 #include "cli/option_table.h"
 
-/* All of these only write to a stream; whoever closes it asks for errors. */
+/* All of these only write to a stream; the caller checks for errors when it closes the
+ * stream. */
 
 /* `by_hand` is the text of docs/man/COMMAND.roff. The page of the summary is
  * heapinspect(1), which lists all others. */

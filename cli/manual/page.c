@@ -8,7 +8,7 @@
 static const char examples_heading[] = "Examples:\n";
 
 /* Text that is not markup: '\' and a first '.' or ''' would be; a bare '-' may
- * become a hyphen that nobody can paste. */
+ * become a hyphen that cannot be pasted. */
 static void put_page_text(FILE *out, const char *text, size_t n)
 {
 	bool at_start = true;

@@ -52,7 +52,7 @@ int hi_decoder_open_in_root(const struct hi_image *image, const char *path)
 	return -1;
 }
 
-void hi_decoder_say_dropped(const struct hi_rights_dropped *dropped, const char *what)
+void hi_decoder_report_dropped(const struct hi_rights_dropped *dropped, const char *what)
 {
 	fprintf(stderr,
 		"heapinspect: %s without privileges (no capabilities, seccomp%s%s)\n",

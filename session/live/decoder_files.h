@@ -15,6 +15,6 @@ int hi_decoder_open_elf(const char *path);
 int hi_decoder_open_in_root(const struct hi_image *image, const char *path);
 
 /* "decoding without rights (…)", on stderr. */
-void hi_decoder_say_dropped(const struct hi_rights_dropped *dropped, const char *what);
+void hi_decoder_report_dropped(const struct hi_rights_dropped *dropped, const char *what);
 
 #endif

@@ -93,8 +93,8 @@ static void warn_unused(void *arg, const char *text)
 	hi_inspect_warn(arg, "a hint matches nothing in the target: %s", text);
 }
 
-/* What hints say that this program does not have. */
-static void say_hints(struct hi_inspection *in)
+/* Hints that do not match this program. */
+static void warn_of_hints(struct hi_inspection *in)
 {
 	const char *const *warnings;
 	size_t n = in->rulebook ? hi_rulebook_warnings(in->rulebook, &warnings) : 0;
@@ -125,7 +125,7 @@ static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *
 	if (status == HI_OK)
 		return HI_OK;
 	in->allocator = NULL;
-	/* That there is none, the report says itself. */
+	/* The report itself says that there is none. */
 	if (status != HI_NOT_FOUND)
 		hi_inspect_warn(in, "heap not decoded: allocator layout check failed: %s",
 				quiet.text);
@@ -133,19 +133,19 @@ static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *
 }
 
 /* The stop was made where the collector has done its work and all is in its lists
- * again; it only has not said so yet. Another heap's collector may be anywhere. */
+ * again; only its flag is still set. Another heap's collector may be anywhere. */
 static bool collection_has_ended(const struct hi_inspection *in)
 {
 	const char *ends =
 		in->stopped && !in->stopped->near
-			? hi_stop_place_ends(in->place, in->image->stats.trigger.hit.pc)
+			? hi_stop_site_ends(in->site, in->image->stats.trigger.hit.pc)
 			: NULL;
 
 	return in->runtime->collecting == 1 && ends &&
 	       strcmp(ends, in->runtime->ops->name) == 0;
 }
 
-/* With --conservative every word is one: nobody is asked what an object is. */
+/* With --conservative every word is a pointer: no runtime is asked for types. */
 static enum hi_status find_runtime(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_error quiet;
@@ -176,7 +176,7 @@ bool hi_decoding_has_much_outside(const struct hi_inspection *in)
 }
 
 /* jemalloc, tcmalloc, arenas of the program's own. */
-static void say_outside(struct hi_inspection *in)
+static void warn_of_outside(struct hi_inspection *in)
 {
 	struct hi_typing_stats stats = hi_typing_stats(in->typing);
 	char bytes[24];
@@ -194,13 +194,14 @@ static void say_outside(struct hi_inspection *in)
 				    "split into objects");
 }
 
-/* Objects of a runtime whose lengths are not to be believed. */
-static void say_cut(struct hi_inspection *in)
+/* Objects of a runtime with lengths that cannot be true. */
+static void warn_of_cut_objects(struct hi_inspection *in)
 {
 	if (in->runtime && in->runtime->n_cut)
 		hi_inspect_warn(in,
-				"%" PRIu64 " objects of %s say that they have more items "
-				"than their blocks hold: only what is there was read",
+				"%" PRIu64
+				" objects of %s have lengths larger than their blocks: "
+				"only the items inside of the blocks were read",
 				in->runtime->n_cut, in->runtime->ops->name);
 }
 
@@ -224,7 +225,7 @@ static enum hi_status link_as(struct hi_inspection *in, bool conservative,
 			     &options, &in->typing, &in->graph, err);
 }
 
-/* What types say of leaks, to tell what the conservative reading keeps alive. */
+/* Leaks by types, to compare with what the conservative reading keeps alive. */
 static enum hi_status read_by_types(struct hi_inspection *in, struct hi_error *err)
 {
 	size_t n_warnings = in->warnings.count;
@@ -241,7 +242,7 @@ static enum hi_status read_by_types(struct hi_inspection *in, struct hi_error *e
 	hi_reach_destroy(reach);
 	hi_typing_destroy(hi_take(in->typing));
 	hi_graph_destroy(hi_take(in->graph));
-	in->warnings.count = n_warnings; /* the walk to come says them again */
+	in->warnings.count = n_warnings; /* the next walk adds them again */
 	return HI_OK;
 }
 
@@ -256,16 +257,16 @@ static enum hi_status link_objects(struct hi_inspection *in, unsigned wanted,
 	if (status == HI_OK)
 		status = link_as(in, conservative, err);
 	if (status == HI_OK && !conservative) {
-		say_hints(in);
-		say_outside(in);
-		say_cut(in);
+		warn_of_hints(in);
+		warn_of_outside(in);
+		warn_of_cut_objects(in);
 	}
 	/* Inflated debug sections leave megabytes behind, and the peak is to come. */
 	(void)malloc_trim(0);
 	return status;
 }
 
-/* After the walk: a heap of glibc's that is not used tells that another one is. */
+/* After the walk: a heap of glibc's that is not used is a sign of another one. */
 static enum hi_status find_other_heaps(struct hi_inspection *in, struct hi_error *err)
 {
 	enum hi_status status = hi_other_heaps_find(in->modules, in->image, in->allocator,

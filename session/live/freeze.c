@@ -12,7 +12,7 @@
 #include "session/census_cache.h"
 #include "session/live/symbols.h"
 
-/* One line of ours on stderr, with text of the target in it. */
+/* One line on stderr, with text of the target in it. */
 static void report_freeze_line(const char *text)
 {
 	char safe[2048];
@@ -21,16 +21,15 @@ static void report_freeze_line(const char *text)
 	fprintf(stderr, "heapinspect: %s\n", safe);
 }
 
-void hi_freeze_waiting_text(const struct hi_stop_place *place,
-			    char out[HI_FREEZE_WAITING])
+void hi_freeze_waiting_text(const struct hi_stop_site *place, char out[HI_FREEZE_WAITING])
 {
-	char text[HI_STOP_PLACE_TEXT];
+	char text[HI_STOP_SITE_TEXT];
 	bool stepped = false;
 
-	for (size_t i = 0; i < place->places.count; i++)
-		stepped |= place->places.items[i].single_stepped;
+	for (size_t i = 0; i < place->sites.count; i++)
+		stepped |= place->sites.items[i].single_stepped;
 	snprintf(out, HI_FREEZE_WAITING, "waiting for %s%s%s; ^C ends it",
-		 hi_stop_place_text(place, text),
+		 hi_stop_site_text(place, text),
 		 stepped ? " (single-stepped: about 10 us per hit)" : "",
 		 hi_probe_means(place->probe) == HI_PROBE_PERF
 			 ? " (BPF is not permitted: the stop is near that place)"
@@ -38,25 +37,25 @@ void hi_freeze_waiting_text(const struct hi_stop_place *place,
 }
 
 /* The probe of a series waits again; else there is one for this stop. */
-static enum hi_status open_freeze_stop_place(struct hi_inspection *in,
-					     struct hi_error *err)
+static enum hi_status open_freeze_stop_site(struct hi_inspection *in,
+					    struct hi_error *err)
 {
 	const struct hi_safepoint *safepoint = &in->options->safepoint.at;
-	struct hi_stop_place **at =
-		in->census_cache ? &in->census_cache->place : &in->own_place;
+	struct hi_stop_site **at =
+		in->census_cache ? &in->census_cache->site : &in->own_site;
 	char text[HI_FREEZE_WAITING];
 	enum hi_status status = HI_OK;
 
 	if (!hi_safepoint_asked(&in->options->safepoint))
 		return HI_OK;
-	if (*at && !hi_stop_place_holds(*at, in->target))
-		hi_stop_place_close(hi_take(*at));
+	if (*at && !hi_stop_site_is_mapped(*at, in->target))
+		hi_stop_site_close(hi_take(*at));
 	if (!*at)
-		status = hi_stop_place_open(in->options, safepoint, at, err);
+		status = hi_stop_site_open(in->options, safepoint, at, err);
 	if (status != HI_OK)
 		return status;
-	in->place = *at;
-	hi_freeze_waiting_text(in->place, text);
+	in->site = *at;
+	hi_freeze_waiting_text(in->site, text);
 	if (!in->options->quiet)
 		report_freeze_line(text);
 	return HI_OK;
@@ -91,17 +90,17 @@ static enum hi_status stop_there(struct hi_inspection *in, struct hi_stop_option
 {
 	enum hi_status status;
 
-	if (in->place) {
-		stop->trigger = hi_probe_trigger(in->place->probe);
+	if (in->site) {
+		stop->trigger = hi_probe_trigger(in->site->probe);
 		stop->timeout_ns = in->options->safepoint.timeout_ns;
 		stop->interrupt_fd =
 			in->census_cache ? in->census_cache->interrupt_fd : 0;
-		hi_stop_place_begin(in->place);
+		hi_stop_site_begin(in->site);
 	}
 	status = hi_stop_and_copy(in->target, stop, &in->image, err);
 	in->resumed = hi_timestamp_now(in->options->pid);
-	if (status == HI_MISSED && in->place)
-		return hi_stop_place_missed(in->place, err);
+	if (status == HI_MISSED && in->site)
+		return hi_stop_site_missed(in->site, err);
 	return status;
 }
 
@@ -111,7 +110,7 @@ static enum hi_status remember_stop(struct hi_inspection *in, struct hi_error *e
 	struct hi_stopped *stopped;
 	const struct hi_probed *at;
 
-	if (!in->place || t->position == HI_HIT_NONE)
+	if (!in->site || t->position == HI_HIT_NONE)
 		return HI_OK;
 	stopped = hi_arena_alloc(&in->arena, sizeof(*stopped));
 	if (!stopped)
@@ -122,7 +121,7 @@ static enum hi_status remember_stop(struct hi_inspection *in, struct hi_error *e
 				       .thread = "",
 				       .waited_ns = t->waited_ns,
 				       .every = in->options->safepoint.at.every};
-	at = hi_stop_place_at(in->place, t->hit.pc);
+	at = hi_stop_site_at(in->site, t->hit.pc);
 	stopped->place_known = at != NULL;
 	if (at)
 		stopped->place = *at;
@@ -165,10 +164,10 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 	if (status != HI_OK)
 		return status;
 	find_allocator_text(in, &stop);
-	status = open_freeze_stop_place(in, err);
+	status = open_freeze_stop_site(in, err);
 	if (status != HI_OK)
 		return status;
-	hi_inspect_phase(in, in->place ? "waiting and stopping" : "stopping and copying");
+	hi_inspect_phase(in, in->site ? "waiting and stopping" : "stopping and copying");
 	status = stop_there(in, &stop, err);
 	return status == HI_OK ? remember_stop(in, err) : status;
 }

@@ -5,17 +5,17 @@
 #define HI_SESSION_LIVE_FREEZE_H
 
 #include "session/inspection.h"
-#include "session/live/stop_place.h"
+#include "session/live/stop_site.h"
 
 /* Fills in->image, and of a process in->target, in->allocator_text, in->resumed and
  * in->stopped. HI_MISSED if the place was not reached in time. */
 enum hi_status hi_freeze(struct hi_inspection *in, struct hi_error *err);
-/* The pause is always said, and at once: what comes after it may take time. */
+/* Prints how long the pause was, at once: decoding may take time. */
 void hi_freeze_report(const struct hi_inspection *in);
 
-enum { HI_FREEZE_WAITING = HI_STOP_PLACE_TEXT + 128 };
+enum { HI_FREEZE_WAITING = HI_STOP_SITE_TEXT + 128 };
 /* "waiting for … ; ^C ends it"; hostile. */
-void hi_freeze_waiting_text(const struct hi_stop_place *place,
+void hi_freeze_waiting_text(const struct hi_stop_site *place,
 			    char out[HI_FREEZE_WAITING]);
 
 #endif

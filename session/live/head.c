@@ -13,7 +13,7 @@ static void count_modules(struct hi_inspection *in, struct hi_report_module_coun
 		struct hi_module *m = hi_modules_get(in->modules, i);
 		struct hi_error quiet;
 
-		/* The vdso is the kernel's: nobody looks for its debug information. */
+		/* The vdso is the kernel's: its debug information is not looked for. */
 		if (!m->path || !*m->path || m->path[0] == '[' ||
 		    strcmp(m->name, "linux-vdso.so.1") == 0)
 			continue;
@@ -113,7 +113,8 @@ static void set_snapshot(const struct hi_inspection *in, struct hi_report_header
 	header->threads_in_allocator = s->threads_in_allocator;
 }
 
-/* What typed pointers alone have found is all typed: that says nothing of the heap. */
+/* What typed pointers alone have found is all typed: a share of it would say nothing
+ * about the heap. */
 static enum hi_status set_shares(struct hi_inspection *in,
 				 struct hi_report_header *header, struct hi_error *err)
 {

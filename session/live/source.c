@@ -59,7 +59,7 @@ static void close_image(struct hi_inspection *in)
 	hi_modules_close(in->modules);
 	hi_image_destroy(in->image);
 	free(in->allocator_text);
-	hi_stop_place_close(in->own_place);
+	hi_stop_site_close(in->own_site);
 	hi_target_close(in->target);
 }
 

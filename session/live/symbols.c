@@ -39,8 +39,8 @@ static _Noreturn void read_symbols(struct hi_target *target, struct hi_image *im
 	hi_target_release(target);
 	status = hi_rights_drop(&dropped, &outcome->error);
 	hi_files_use(socket);
-	if (status == HI_OK && job->said)
-		hi_decoder_say_dropped(&dropped, job->said);
+	if (status == HI_OK && job->message)
+		hi_decoder_report_dropped(&dropped, job->message);
 	if (status == HI_OK)
 		status = job->read(target, image, job->arg, outcome->found,
 				   &outcome->error);

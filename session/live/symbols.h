@@ -19,7 +19,7 @@ struct hi_symbols_job {
 	const void *arg;
 	size_t size;
 	bool wants_image;
-	const char *said; /* on stderr, by that process; NULL: nothing */
+	const char *message; /* that process prints it on stderr; NULL: nothing */
 };
 
 /* found_ret: the caller's, for hi_symbols_free. Errors: read's; HI_BAD_DATA: the process
@@ -29,9 +29,9 @@ enum hi_status hi_symbols_read(struct hi_target *target, const struct hi_symbols
 void hi_symbols_free(void *found, size_t size); /* NULL is fine */
 
 /* hi_safepoint_find and hi_safepoints_list, there. */
-enum hi_status hi_symbols_places(struct hi_target *target, bool verbose,
-				 const struct hi_safepoint *safepoint,
-				 struct hi_probe_sites *ret, struct hi_error *err);
+enum hi_status hi_symbols_probe_sites(struct hi_target *target, bool verbose,
+				      const struct hi_safepoint *safepoint,
+				      struct hi_probe_sites *ret, struct hi_error *err);
 enum hi_status hi_symbols_safepoints(struct hi_target *target, bool verbose,
 				     struct hi_known_safepoint **ret, size_t *n_ret,
 				     struct hi_error *err);
@@ -39,7 +39,7 @@ enum hi_status hi_symbols_safepoints(struct hi_target *target, bool verbose,
 enum hi_status hi_symbols_allocator(struct hi_target *target, struct hi_range **ret,
 				    size_t *n_ret, struct hi_error *err);
 /* Is that a place of this target where a probe may be? It came out of that process. */
-bool hi_symbols_place_holds(const struct hi_target *target,
-			    const struct hi_probe_site *place);
+bool hi_symbols_site_is_valid(const struct hi_target *target,
+			      const struct hi_probe_site *place);
 
 #endif

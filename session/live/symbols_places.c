@@ -86,8 +86,8 @@ static enum hi_status find_symbol_places(struct hi_target *target, struct hi_ima
 	return HI_OK;
 }
 
-bool hi_symbols_place_holds(const struct hi_target *target,
-			    const struct hi_probe_site *place)
+bool hi_symbols_site_is_valid(const struct hi_target *target,
+			      const struct hi_probe_site *place)
 {
 	const struct hi_mapping *m;
 
@@ -118,7 +118,7 @@ static enum hi_status take_places(const struct hi_target *target,
 		END_TEXT(copy[i].ends);
 		copy[i].single_stepped =
 			*(const unsigned char *)&copy[i].single_stepped != 0;
-		if (!hi_symbols_place_holds(target, &copy[i]))
+		if (!hi_symbols_site_is_valid(target, &copy[i]))
 			return hi_fail(
 				err, HI_BAD_DATA, copy[i].address,
 				"a place for a probe is outside the target's code");
@@ -127,15 +127,15 @@ static enum hi_status take_places(const struct hi_target *target,
 	return HI_OK;
 }
 
-enum hi_status hi_symbols_places(struct hi_target *target, bool verbose,
-				 const struct hi_safepoint *safepoint,
-				 struct hi_probe_sites *ret, struct hi_error *err)
+enum hi_status hi_symbols_probe_sites(struct hi_target *target, bool verbose,
+				      const struct hi_safepoint *safepoint,
+				      struct hi_probe_sites *ret, struct hi_error *err)
 {
 	const struct hi_symbols_job job = {.read = find_symbol_places,
 					   .arg = safepoint,
 					   .size = sizeof(struct found_places),
 					   .wants_image = true,
-					   .said = verbose ? reading_places : NULL};
+					   .message = verbose ? reading_places : NULL};
 	struct hi_probe_sites places = {};
 	struct found_places *found = NULL;
 	enum hi_status status = hi_symbols_read(target, &job, (void **)&found, err);
@@ -243,7 +243,7 @@ enum hi_status hi_symbols_safepoints(struct hi_target *target, bool verbose,
 	const struct hi_symbols_job job = {.read = find_list,
 					   .size = sizeof(struct found_list),
 					   .wants_image = true,
-					   .said = verbose ? reading_places : NULL};
+					   .message = verbose ? reading_places : NULL};
 	struct found_list *found = NULL;
 	enum hi_status status = hi_symbols_read(target, &job, (void **)&found, err);
 

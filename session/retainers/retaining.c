@@ -19,10 +19,10 @@ HI_DEFINE_GUARD(struct hi_retaining *, hi_retaining_destroy)
 static void borrow_census_cache(struct hi_census_cache *census_cache,
 				struct hi_retaining *r)
 {
-	if (!census_cache || census_cache->lent)
+	if (!census_cache || census_cache->is_borrowed)
 		return;
-	census_cache->lent = true;
-	r->lender = census_cache;
+	census_cache->is_borrowed = true;
+	r->owner = census_cache;
 	r->names = census_cache->names;
 	r->pool = census_cache->pool;
 }
@@ -30,11 +30,11 @@ static void borrow_census_cache(struct hi_census_cache *census_cache,
 static void return_census_cache(struct hi_retaining *r)
 {
 	struct hi_census_cache own = {};
-	struct hi_census_cache *to = r->lender ? r->lender : &own;
+	struct hi_census_cache *to = r->owner ? r->owner : &own;
 
 	to->names = r->names;
 	to->pool = r->pool;
-	to->lent = false;
+	to->is_borrowed = false;
 	hi_census_cache_free(&own);
 }
 
@@ -143,7 +143,7 @@ static enum hi_status find_variables(struct naming *n, struct hi_error *err)
 }
 
 /* What a runtime calls a root ("module app") are objects that others lead to as well:
- * they stand for it, whoever comes by. Else all modules that know each other would
+ * they stand for it, whichever path is found. Else all modules that know each other would
  * be in every set. */
 static void name_as_root(struct naming *n, hi_node root)
 {

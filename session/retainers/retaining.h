@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Retainer sets as the command line asks for them: who retains, and by which
+ * Retainer sets as the command line asks for them: what retains, and by which
  * name it is known.
  *
  *	root variables	  always, by their names; words without one are SYSTEM
@@ -29,8 +29,7 @@ struct hi_retaining {
 	bool *auto_types;      /* by graph type: auto took it; NULL: not asked */
 	bool auto_by_hints;    /* else by what they retain */
 	struct hi_set_pool *pool;
-	struct hi_census_cache
-		*lender; /* of names and pool, in a series; NULL: they are ours */
+	struct hi_census_cache *owner; /* of names and pool, in a series; NULL: this */
 	struct hi_retainers *sets;
 };
 

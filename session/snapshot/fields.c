@@ -2,7 +2,7 @@
 /*
  * Fields of a snapshot: there are no types to ask and no bytes to read, but every edge
  * has its name. An expression of a person is followed through these names: from a
- * variable, edge by edge, as long as they are what it says next. So what holds no
+ * variable, edge by edge, as long as their names match it. So what holds no
  * object cannot be told from what does not exist.
  */
 #include <stdio.h>
@@ -108,7 +108,7 @@ static int by_id(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* ---- what names of edges cannot tell ---- */
+/* ---- what names of edges do not contain ---- */
 
 /* Behind a quoted text, or the next byte. */
 static size_t pass_over_edge(const char *text, size_t i)

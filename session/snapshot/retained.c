@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The top of the dominator tree as `retained` shows it, stored, with the names that it
- * gives: what it says without restrictions needs no objects then.
+ * gives: without restrictions the report needs no objects then.
  */
 #include <stdlib.h>
 
@@ -151,7 +151,7 @@ bool hi_snapshot_source_knows_retained(const struct hi_inspection *in)
 	if (o->type || o->min_size ||
 	    !hi_snapshot_has(in->snapshot->snapshot, "retained"))
 		return false;
-	/* What is damaged, hi_snapshot_source_retained tells. */
+	/* Damage is reported by hi_snapshot_source_retained. */
 	return get_rows(in, &rows, &n, &quiet) != HI_OK ||
 	       count_rows(in, rows, n, hi_lookup_top(o, HI_RETAINED_TOP), &shown);
 }

@@ -250,7 +250,7 @@ enum hi_status hi_snapshot_source_check(const struct hi_inspection *in,
 	return err->status;
 }
 
-/* ---- sums of leaks ---- */
+/* ---- totals of leaks ---- */
 
 enum { LEAK_SUMS = 5 };
 static const char *const leak_sum_names[LEAK_SUMS] = {

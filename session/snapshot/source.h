@@ -17,11 +17,11 @@ struct hi_snapshot_source {
 	struct hi_snapshot *snapshot;
 	const uint32_t *used; /* NULL: not stored */
 	bool has_labels;
-	/* There are only sums, of a census without its graph: who needs more gets this.
-	 */
+	/* Of a census without its graph, which has only totals: the error for anything
+	 * that needs more. */
 	struct hi_error refusal;
 	uint32_t last_census; /* its number in a file of many; else 0 */
-	/* What went wrong where nobody could return it: a damaged section. */
+	/* Damage that was found where no status could be returned. */
 	struct hi_error failure;
 };
 
@@ -35,7 +35,7 @@ enum hi_status hi_snapshot_save_header(struct hi_snapshot_writer *w,
 				       const struct hi_report_header *header,
 				       struct hi_error *err);
 
-/* The sums of a census of a series (in->census), from `at` on in the file. */
+/* The totals of a census of a series (in->census), from `at` on in the file. */
 enum hi_status hi_snapshot_save_totals(struct hi_inspection *in,
 				       const struct hi_report_header *header, int fd,
 				       uint64_t at, struct hi_error *err);
@@ -126,7 +126,7 @@ const char *hi_snapshot_source_edge_text(struct hi_inspection *in, hi_node from,
 enum hi_status hi_snapshot_source_field_targets(struct hi_inspection *in, const bool *has,
 						const char *field, uint64_t *bits,
 						struct hi_error *err);
-/* What `waste` tells, of what is shown. HI_UNSUPPORTED: the file does not have it. */
+/* The data of `waste`, of what is shown. HI_UNSUPPORTED: the file does not have it. */
 struct hi_contents_options;
 struct hi_waste;
 struct hi_heap_use;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What `waste` tells, in a snapshot file without the bytes of objects: which of them are
- * equal, which are zeros, how much of them is in use, and the allocator's blocks as sums.
+ * The data of `waste` in a snapshot file without the bytes of objects: which of them are
+ * equal, which are zeros, how much of them is in use, and the allocator's blocks as
+ * totals.
  */
 #include <stdio.h>
 #include <stdlib.h>

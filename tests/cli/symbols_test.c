@@ -58,8 +58,9 @@ HI_TEST_SCENARIO(symbols, places_and_conditions_are_those_that_are_found_with_ri
 		struct hi_error err;
 
 		HI_ASSERT_OK(hi_target_open(p->fx->pid, &target, &err), &err);
-		HI_ASSERT_OK(hi_symbols_places(target, false, &safepoint, &without, &err),
-			     &err);
+		HI_ASSERT_OK(
+			hi_symbols_probe_sites(target, false, &safepoint, &without, &err),
+			&err);
 		compare_places(probed_find(p, at[i]), &without, at[i]);
 		HI_ASSERT_EQ(strstr(at[i], " if ") != NULL,
 			     without.condition.n_terms > 0);
@@ -78,11 +79,11 @@ HI_TEST_SCENARIO(symbols, an_error_comes_back_with_its_words_and_its_status)
 	struct hi_error err;
 
 	HI_ASSERT_STATUS(HI_NOT_FOUND,
-			 hi_symbols_places(p->target, false, &none, &places, &err));
+			 hi_symbols_probe_sites(p->target, false, &none, &places, &err));
 	HI_ASSERT_MSG(strstr(err.text, "take_order"), "%s", err.text);
 	HI_ASSERT_EQ(HI_NOT_FOUND, err.status);
 	HI_ASSERT_STATUS(HI_USAGE,
-			 hi_symbols_places(p->target, false, &wrong, &places, &err));
+			 hi_symbols_probe_sites(p->target, false, &wrong, &places, &err));
 	HI_ASSERT_MSG(strstr(err.text, "$1 to $6"), "%s", err.text);
 	HI_ASSERT(!places.items);
 }
@@ -208,16 +209,16 @@ HI_TEST_SCENARIO(symbols, a_place_outside_of_the_target_s_code_is_not_believed)
 	const struct hi_probe_sites *places = probed_find(p, "take_order");
 	struct hi_probe_site lie = places->items[0];
 
-	HI_ASSERT(hi_symbols_place_holds(p->target, &lie));
+	HI_ASSERT(hi_symbols_site_is_valid(p->target, &lie));
 	lie.file_offset++;
-	HI_ASSERT(!hi_symbols_place_holds(p->target, &lie));
+	HI_ASSERT(!hi_symbols_site_is_valid(p->target, &lie));
 	lie = places->items[0];
 	lie.address += 1 << 30;
 	lie.file_offset += 1 << 30;
-	HI_ASSERT(!hi_symbols_place_holds(p->target, &lie));
+	HI_ASSERT(!hi_symbols_site_is_valid(p->target, &lie));
 	lie = places->items[0];
 	lie.mapping = p->target->n_mappings;
-	HI_ASSERT(!hi_symbols_place_holds(p->target, &lie));
+	HI_ASSERT(!hi_symbols_site_is_valid(p->target, &lie));
 	for (size_t i = 0; i < p->target->n_mappings; i++) {
 		const struct hi_mapping *m = &p->target->mappings[i];
 
@@ -225,7 +226,7 @@ HI_TEST_SCENARIO(symbols, a_place_outside_of_the_target_s_code_is_not_believed)
 		lie.address = m->start;
 		lie.file_offset = m->file_offset;
 		HI_ASSERT_EQ(m->kind == HI_MAPPING_FILE && (m->prot & HI_PROT_EXEC),
-			     hi_symbols_place_holds(p->target, &lie));
+			     hi_symbols_site_is_valid(p->target, &lie));
 	}
 }
 
