@@ -24,6 +24,7 @@ struct hi_hints_parser {
 	bool failed;
 	enum hi_status status;
 	struct hi_error *err;
+	unsigned n_nested; /* targets within targets, now */
 };
 
 /* ---- hints_lex.c: all skip blanks first ---- */

@@ -85,6 +85,9 @@ static bool parse_with_key(struct hi_hints_parser *p, struct hi_text_piece *ret,
 			      "expected a context key (context K; before this)");
 }
 
+enum { HINTS_TARGETS_NESTED = 16 };
+
+/* NOLINTBEGIN(misc-no-recursion): HINTS_TARGETS_NESTED. */
 /* A word that would be a type, if a name did not follow it: `blob`, `words`. */
 static bool parse_target_core(struct hi_hints_parser *p, struct hi_hint_target *t)
 {
@@ -146,12 +149,15 @@ static bool with_all(struct hi_hints_parser *p, struct hi_hint_target *t)
 
 	if (!hi_hints_take_word(p, "with"))
 		return true;
+	if (++p->n_nested > HINTS_TARGETS_NESTED)
+		return hi_hints_wrong(p, p->p, "nested too deeply");
 	do {
 		struct hi_hint_with one = {};
 
 		ok = with_one(p, &one) && hi_hints_push(p, &withs, one);
 	} while (ok && (hi_hints_take(p, ',') || hi_hints_take_word(p, "with")));
 	ok = ok && hi_hints_keep(p, &withs, &t->with, &t->n_with);
+	p->n_nested--;
 	hi_vector_free(&withs);
 	return ok;
 }
@@ -252,3 +258,4 @@ bool hi_hints_cases(struct hi_hints_parser *p, struct hi_hint *hint)
 	hi_vector_free(&cases);
 	return ok;
 }
+/* NOLINTEND(misc-no-recursion) */

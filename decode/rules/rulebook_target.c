@@ -65,6 +65,7 @@ static void become_any(struct hi_rule_target *ret)
 	*ret = (struct hi_rule_target){.kind = HI_TARGET_ANY};
 }
 
+/* NOLINTBEGIN(misc-no-recursion): HINTS_TARGETS_NESTED in hints_target.c. */
 /* `-> sds` with `typedef sds -> TARGET`: that target. Its expressions see only
  * $. */
 static bool through_typedef(const struct hi_book_scope *scope,
@@ -277,3 +278,4 @@ bool hi_book_keep_cases(struct hi_rulebook *book, const struct hi_book_cases *ca
 	*n_ret = (uint32_t)cases->count;
 	return true;
 }
+/* NOLINTEND(misc-no-recursion) */

@@ -436,6 +436,21 @@ HI_TEST(hints, deep_nesting_and_nul_bytes_and_long_lists_are_errors)
 	HI_ASSERT(strstr(err.text, "more than 65536"));
 }
 
+/* "p -> T with a: symbol p "x": T with a: symbol ...". */
+HI_TEST(hints, targets_within_targets_have_a_limit)
+{
+	static char text[1 << 20];
+	size_t n = (size_t)snprintf(text, sizeof(text),
+				    "hints x context a; record r { p -> T ");
+
+	for (unsigned i = 0; i < 20000; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "with a: symbol p \"x\": T ");
+	n += (size_t)snprintf(text + n, sizeof(text) - n, "; }");
+	HI_ASSERT_STATUS(HI_BAD_DATA, try_parse(text, n));
+	HI_ASSERT_MSG(strstr(err.text, "nested too deeply"), "%s", err.text);
+}
+
 static const char example[] =
 	"hints redis\nfor program redis-server\nfor type redisServer\n"
 	"const OBJ_RAW = 0, OBJ_HT = 2;\ncontext dt : dictType *; context el; context "
