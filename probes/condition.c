@@ -167,6 +167,7 @@ static enum hi_status follow_pointer(struct parser *p, const char *at, struct va
 	return HI_OK;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): find_member counts its depth. */
 static const struct hi_member *find_member(struct parser *p, const struct hi_type *type,
 					   const char *name, uint64_t *offset_ret,
 					   unsigned depth)
@@ -542,3 +543,4 @@ bool hi_conditions_equal(const struct hi_condition *a, const struct hi_condition
 	return a->kept == b->kept && a->n_terms == b->n_terms &&
 	       memcmp(a->terms, b->terms, a->n_terms * sizeof(a->terms[0])) == 0;
 }
+/* NOLINTEND(misc-no-recursion) */

@@ -48,16 +48,34 @@ static enum hi_status make_audit_cell(struct hi_query *q, uint64_t index, int co
 		is_short ? &a->short_rows[index] : &a->rows[index - a->n_short_rows];
 
 	(void)err;
-	*ret = column == DIFFERENCE   ? hi_cell_string(is_short ? "missing" : "excess")
-	       : column == TYPE	      ? hi_cell_type(q, row->type)
-	       : column == TYPE_ID    ? hi_cell_u64(row->type)
-	       : column == OBJECTS    ? hi_cell_u64(row->objects)
-	       : column == REFERENCES ? hi_cell_u64(row->excess)
-	       : column == BYTES      ? hi_cell_u64(row->bytes)
-	       : column == EXAMPLE
-		       ? hi_cell_u64(hi_graph_address(q->source.graph, row->example))
-	       : column == COUNTED ? hi_cell_u64(row->example_counted)
-				   : hi_cell_u64(row->example_found);
+	switch (column) {
+	case DIFFERENCE:
+		*ret = hi_cell_string(is_short ? "missing" : "excess");
+		break;
+	case TYPE:
+		*ret = hi_cell_type(q, row->type);
+		break;
+	case TYPE_ID:
+		*ret = hi_cell_u64(row->type);
+		break;
+	case OBJECTS:
+		*ret = hi_cell_u64(row->objects);
+		break;
+	case REFERENCES:
+		*ret = hi_cell_u64(row->excess);
+		break;
+	case BYTES:
+		*ret = hi_cell_u64(row->bytes);
+		break;
+	case EXAMPLE:
+		*ret = hi_cell_u64(hi_graph_address(q->source.graph, row->example));
+		break;
+	case COUNTED:
+		*ret = hi_cell_u64(row->example_counted);
+		break;
+	default:
+		*ret = hi_cell_u64(row->example_found);
+	}
 	return HI_OK;
 }
 

@@ -155,6 +155,23 @@ static enum hi_status names_cell(struct hi_sets *sets, const struct hi_set_row *
 	return HI_OK;
 }
 
+static struct hi_result_cell make_figure_cell(const struct hi_sets *sets,
+					      const struct hi_set_row *row, int column)
+{
+	switch (column) {
+	case OBJECTS:
+		return hi_cell_u64(row->objects);
+	case BYTES:
+		return hi_cell_u64(row->cost);
+	case EXACT:
+		return hi_cell_u64(row->exact_cost);
+	case LEAKED:
+		return hi_cell_u64(row->leak_cost);
+	default:
+		return hi_cell_u64(sets->from.has_pure ? row->cost_pure : UINT64_MAX);
+	}
+}
+
 static enum hi_status make_row_cell(struct hi_sets *sets, uint64_t index, int column,
 				    struct hi_result_cell *ret, struct hi_error *err)
 {
@@ -164,19 +181,26 @@ static enum hi_status make_row_cell(struct hi_sets *sets, uint64_t index, int co
 
 	if ((column == NAMES || column == MEMBERS) && has_members)
 		return names_cell(sets, row, column == MEMBERS, ret, err);
-	*ret = column == ID	   ? is_set ? hi_cell_u64(row->set) : hi_cell_null()
-		      : column == NAMES ? hi_cell_string(is_set			    ? "MANY"
-							 : row == sets->from.noroot ? "NOROOT"
-										    : "LEAK")
-	       : column == MEMBERS ? hi_cell_null()
-	       : column == SIZE	   ? has_members ? hi_cell_u64(row->size) : hi_cell_null()
-	       : row == sets->from.leak && sets->from.leak_is_unknown ? hi_cell_null()
-	       : column == OBJECTS ? hi_cell_u64(row->objects)
-	       : column == BYTES   ? hi_cell_u64(row->cost)
-	       : column == EXACT   ? hi_cell_u64(row->exact_cost)
-	       : column == LEAKED
-		       ? hi_cell_u64(row->leak_cost)
-		       : hi_cell_u64(sets->from.has_pure ? row->cost_pure : UINT64_MAX);
+	switch (column) {
+	case ID:
+		*ret = is_set ? hi_cell_u64(row->set) : hi_cell_null();
+		break;
+	case NAMES:
+		*ret = hi_cell_string(is_set			 ? "MANY"
+				      : row == sets->from.noroot ? "NOROOT"
+								 : "LEAK");
+		break;
+	case MEMBERS:
+		*ret = hi_cell_null();
+		break;
+	case SIZE:
+		*ret = has_members ? hi_cell_u64(row->size) : hi_cell_null();
+		break;
+	default:
+		*ret = row == sets->from.leak && sets->from.leak_is_unknown
+			       ? hi_cell_null()
+			       : make_figure_cell(sets, row, column);
+	}
 	return HI_OK;
 }
 

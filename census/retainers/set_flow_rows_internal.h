@@ -4,7 +4,7 @@
 #ifndef HI_CENSUS_RETAINERS_SET_FLOW_ROWS_INTERNAL_H
 #define HI_CENSUS_RETAINERS_SET_FLOW_ROWS_INTERNAL_H
 
-#include "census/retainers/set_flow_internal.h"
+#include "census/retainers/set_flow_state_internal.h"
 #include "census/graph/walk_internal.h"
 
 /* In a flow's column, once the walk has come there: the rest is its number. */

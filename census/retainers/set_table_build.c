@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "census/retainers/set_flow_internal.h"
+#include "census/retainers/set_flow_state_internal.h"
 #include "census/retainers/set_table_internal.h"
 #include "census/graph/walk_internal.h"
 

@@ -3,7 +3,7 @@
 #ifndef HI_CENSUS_RETAINERS_SET_TABLE_INTERNAL_H
 #define HI_CENSUS_RETAINERS_SET_TABLE_INTERNAL_H
 
-#include "census/retainers/set_flow_internal.h"
+#include "census/retainers/set_flow_state_internal.h"
 #include "census/retainers/set_table.h"
 #include "census/graph/walk_internal.h"
 

@@ -396,7 +396,7 @@ void hi_reference_rest(const struct hi_node_bytes *place, uint64_t within,
 	if (place->layout && place->type)
 		rest_typed(place, within, out);
 	else if (place->n_ranges)
-		hi_out_add(out, " 0x%llx", (unsigned long long)(place->address + within));
+		hi_out_add(out, " 0x%llx", (unsigned long long)place->address + within);
 	else
 		hi_out_add(out, " %s", hi_register_names[within / 8 % 27]);
 }

@@ -49,6 +49,7 @@ static const char *copy_type_text(struct hi_types *types, const char *text)
 	return copy ? copy : "?";
 }
 
+/* NOLINTBEGIN(misc-no-recursion): hi_type_load counts its depth. */
 /* Slot id becomes what slot of `ref` is. */
 static void become_die(struct hi_types *types, hi_type_id id, uint32_t module,
 		       struct hi_dw_ref ref)
@@ -778,3 +779,4 @@ void hi_type_load(struct hi_types *types, hi_type_id id)
 	types->depth--;
 	free(load);
 }
+/* NOLINTEND(misc-no-recursion) */

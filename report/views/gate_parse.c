@@ -263,6 +263,7 @@ static void parse_gate_growth(struct parser *p)
 	add_gate_step(p, HI_GATE_DIVIDE, 0, (struct hi_gate_metric){});
 }
 
+/* NOLINTBEGIN(misc-no-recursion): HI_GATE_DEPTH. */
 static void parse_gate_factor(struct parser *p)
 {
 	struct hi_gate_metric m;
@@ -358,3 +359,4 @@ enum hi_status hi_gate_parse(const char *text, struct hi_arena *arena,
 	*column_ret = (size_t)(p.wrong_at - text);
 	return HI_USAGE;
 }
+/* NOLINTEND(misc-no-recursion) */

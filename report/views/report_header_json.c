@@ -134,8 +134,7 @@ static void json_debug_info(const struct hi_report_header *header, struct hi_jso
 static void json_shares(const struct hi_report_header *header, struct hi_json *json)
 {
 	static const struct hi_share unknown = {UINT64_MAX, UINT64_MAX};
-	static const struct hi_shares nothing = {unknown, unknown, unknown, unknown,
-						 unknown};
+	const struct hi_shares nothing = {unknown, unknown, unknown, unknown, unknown};
 	const struct hi_shares *s = header->shares ? header->shares : &nothing;
 	uint64_t untyped =
 		header->shares ? s->by_field.bytes + s->unnamed.bytes : UINT64_MAX;

@@ -24,7 +24,8 @@ struct world {
 	size_t n_ranges;
 	bool held[PAGES];
 	uint64_t held_bytes;
-	_Atomic uint64_t dies_at; /* source address from which on nothing can be read; 0 */
+	_Atomic uint64_t
+		dies_at; /* source address from which on nothing can be read; 0 */
 	_Atomic unsigned told;
 	_Atomic uint64_t read, calls;
 };

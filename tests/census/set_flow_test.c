@@ -3,7 +3,7 @@
  * Sets that flow, against repetition until nothing changes. Few sets are in so small
  * graphs, so the walk is forbidden to make unions in most of them.
  */
-#include "census/retainers/set_flow_internal.h"
+#include "census/retainers/set_flow_state_internal.h"
 #include "tests/census/set_spec.h"
 
 struct truth {

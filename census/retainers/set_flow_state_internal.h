@@ -8,8 +8,8 @@
  * It has one solution, so no order of anything shows in the result. Linear in
  * the edges and the unions of different pairs of sets. set_flow.c.
  */
-#ifndef HI_CENSUS_RETAINERS_SET_FLOW_INTERNAL_H
-#define HI_CENSUS_RETAINERS_SET_FLOW_INTERNAL_H
+#ifndef HI_CENSUS_RETAINERS_SET_FLOW_STATE_INTERNAL_H
+#define HI_CENSUS_RETAINERS_SET_FLOW_STATE_INTERNAL_H
 
 #include "census/analysis/analysis.h"
 #include "census/retainers/set_pool_internal.h"
