@@ -179,10 +179,10 @@ int main(int argc, char **argv)
 {
 	struct bench_target target =
 		bench_target_start("bench_heap", argc > 1 ? argv[1] : "10000000", NULL);
-	struct hi_options options = {.pid = target.pid,
-				     .quiet = true,
+	struct hi_options options = {.target.pid = target.pid,
+				     .output.quiet = true,
 				     .command = &hi_command_snap,
-				     .max_pause_ns = 20000000000u};
+				     .safepoint.max_pause_ns = 20000000000u};
 	struct hi_inspection *in = NULL;
 	struct hi_error err = {};
 

@@ -32,10 +32,10 @@ static uint64_t after_resume(const char *phase)
 
 static void run_once(pid_t pid, bool conservative, int run, struct figures *f)
 {
-	struct hi_options options = {.pid = pid,
-				     .quiet = true,
-				     .conservative = conservative,
-				     .max_pause_ns = 20000000000u};
+	struct hi_options options = {.target.pid = pid,
+				     .output.quiet = true,
+				     .decoding.conservative = conservative,
+				     .safepoint.max_pause_ns = 20000000000u};
 	unsigned wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_CENSUS |
 			  HI_WANT_SUSPECTS | HI_WANT_LEDGER;
 	struct hi_inspection *in = NULL;

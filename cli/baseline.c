@@ -93,17 +93,17 @@ enum hi_status hi_baseline_open(const struct hi_inspection *in,
 	enum hi_status status;
 
 	*ret = (struct hi_baseline){.options = *in->options};
-	ret->options.file = file;
-	ret->options.census = census;
-	ret->options.pid = 0;
-	ret->options.core = ret->options.exe = NULL;
+	ret->options.target.file = file;
+	ret->options.target.census = census;
+	ret->options.target.pid = 0;
+	ret->options.target.core = ret->options.target.exe = NULL;
 	/* They are of the other one, but for a restriction of both. */
 	if (!ret->options.profile.n_under)
 		ret->options.profile.n_roots = 0;
 	status = hi_inspect_open(&ret->options, wanted, &ret->in, err);
 	if (status == HI_OK)
 		status = hi_inspect_make_head(ret->in, &ret->header, err);
-	if (status == HI_OK && !in->options->force &&
+	if (status == HI_OK && !in->options->comparison.force &&
 	    !is_same_program(header, &ret->header))
 		status = hi_fail(err, HI_USAGE, 0,
 				 "%.60s is a snapshot of another program (%.40s, not "

@@ -15,7 +15,7 @@ make_census_report(struct hi_inspection *in, const struct hi_report_header *head
 		   const struct hi_restrict *only, struct hi_by_census **broken_down,
 		   struct hi_census_report **ret, struct hi_error *err)
 {
-	enum hi_by by = in->options->by;
+	enum hi_by by = in->options->selection.by;
 	enum hi_status status;
 
 	if (by == HI_BY_TYPE)
@@ -39,7 +39,7 @@ static void add_conflicts(struct hi_inspection *in, struct hi_census_report *rep
 	struct hi_census_conflict *rows =
 		hi_arena_alloc(&in->arena, (n + 1) * sizeof(*rows));
 
-	if (!rows || report->by != HI_BY_TYPE || in->options->type)
+	if (!rows || report->by != HI_BY_TYPE || in->options->selection.type)
 		return;
 	for (size_t i = 0; i < n; i++)
 		rows[i] = (struct hi_census_conflict){found[i].type, found[i].other,
@@ -61,7 +61,7 @@ static enum hi_status run_census_command(struct hi_inspection *in,
 	struct hi_restrict only;
 	enum hi_status status;
 
-	if (in->options->untyped)
+	if (in->options->selection.untyped)
 		return hi_untyped_run(in, header, page, json, err);
 	status = hi_lookup_restrict(in, TOP, &set, &only, err);
 	if (status != HI_OK)

@@ -227,9 +227,9 @@ static enum hi_status write_junit(const struct hi_check_report *r,
 	struct hi_output output;
 	enum hi_status status;
 
-	if (!options->junit)
+	if (!options->check.junit)
 		return HI_OK;
-	other.output = options->junit;
+	other.output.file = options->check.junit;
 	status = hi_output_open(&other, &output, err);
 	if (status != HI_OK)
 		return status;
@@ -271,16 +271,16 @@ static enum hi_status print_check_report(const struct sides *s, struct hi_page *
 	struct hi_inspection *in = s->in;
 	const struct hi_options *o = in->options;
 	struct hi_check_row *rows =
-		hi_arena_alloc(&in->arena, (o->n_gates + 1) * sizeof(*rows));
+		hi_arena_alloc(&in->arena, (o->check.n_gates + 1) * sizeof(*rows));
 	struct hi_report_header header = *s->header;
 	struct hi_check_report r = {.header = &header,
 				    .baseline = s->head_before,
 				    .rows = rows,
-				    .n_rows = o->n_gates};
+				    .n_rows = o->check.n_gates};
 	enum hi_status status = rows ? HI_OK : hi_fail_memory(err, "gates");
 
-	for (size_t i = 0; i < o->n_gates && status == HI_OK; i++) {
-		status = evaluate_gates(s, &o->gates[i], &rows[i], err);
+	for (size_t i = 0; i < o->check.n_gates && status == HI_OK; i++) {
+		status = evaluate_gates(s, &o->check.gates[i], &rows[i], err);
 		r.n_failed += hi_check_fails(&rows[i]);
 	}
 	/* What names nothing was found out just now. */
@@ -291,7 +291,7 @@ static enum hi_status print_check_report(const struct sides *s, struct hi_page *
 	if (status != HI_OK)
 		return status;
 	in->has_finding = r.n_failed;
-	if (o->github)
+	if (o->check.github)
 		hi_check_github(&r, stderr);
 	if (json)
 		hi_check_json(&r, json);
@@ -309,10 +309,10 @@ static enum hi_status run_check_command(struct hi_inspection *in,
 	struct sides s = {.in = in, .header = header};
 	enum hi_status status = HI_OK;
 
-	if (in->options->baseline) {
-		status = hi_baseline_open(in, header, in->options->baseline,
-					  in->options->baseline_census, WANTED, &before,
-					  err);
+	if (in->options->comparison.baseline) {
+		status = hi_baseline_open(in, header, in->options->comparison.baseline,
+					  in->options->comparison.baseline_census, WANTED,
+					  &before, err);
 		s.before = before.in;
 		s.head_before = &before.header;
 	}

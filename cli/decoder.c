@@ -50,7 +50,7 @@ static enum hi_status become_decoder(struct hi_decoder *d, pid_t parent,
 		_exit(HI_EXIT_ERROR); /* it died before this process asked for the signal
 				       */
 	hi_files_use(d->socket);
-	if (d->options->verbose)
+	if (d->options->output.verbose)
 		hi_decoder_report_dropped(&d->dropped, "decoding");
 	return d->in && d->in->image ? hi_image_adopt(d->in->image, err) : HI_OK;
 }

@@ -35,14 +35,16 @@ static bool is_key_of(const char *name, const char *profile)
 /* On the command line. */
 static bool is_named(const struct hi_options *o, const char *name)
 {
-	const char *const given[] = {o->file, o->baseline, o->middle, o->core,
-				     o->exe,  o->argument, o->like};
+	const char *const given[] = {o->target.file,	   o->comparison.baseline,
+				     o->comparison.middle, o->target.core,
+				     o->target.exe,	   o->argument,
+				     o->drawing.like};
 
 	for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
 		if (is_same_path(name, given[i]))
 			return true;
-	for (size_t i = 0; i < o->n_hints; i++)
-		if (is_same_path(name, o->hints[i]))
+	for (size_t i = 0; i < o->decoding.n_hints; i++)
+		if (is_same_path(name, o->decoding.hints[i]))
 			return true;
 	return is_key_of(name, o->argument);
 }
@@ -61,9 +63,9 @@ static int open_output(struct server *s, const char *path)
 	struct hi_error err;
 
 	errno = EPERM;
-	if (!is_same_path(path, other.junit) || s->junit.path)
+	if (!is_same_path(path, other.check.junit) || s->junit.path)
 		return -1;
-	other.output = other.junit;
+	other.output.file = other.check.junit;
 	if (hi_output_open(&other, &s->junit, &err) != HI_OK) {
 		errno = err.os_errno ? err.os_errno : ENOMEM;
 		return -1;

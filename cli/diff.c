@@ -41,15 +41,15 @@ static enum hi_status compare_heaps(struct hi_inspection *in, struct hi_baseline
 		status = hi_diff_side(before->in, &a, err);
 	if (status == HI_OK)
 		status = hi_diff_side(in, &b, err);
-	if (status == HI_OK && in->options->compare_by == HI_COMPARE_BY_GROUP) {
+	if (status == HI_OK && in->options->comparison.by == HI_COMPARE_BY_GROUP) {
 		hi_inspect_phase(in, "retainer sets");
 		status = hi_diff_sets(before->in, in, same_process, groups, err);
 		a.groups = &groups[0];
 		b.groups = &groups[1];
 	}
 	hi_inspect_phase(in, "comparing");
-	return status == HI_OK ? hi_compare(&a, &b, same_process, in->options->compare_by,
-					    ret, err)
+	return status == HI_OK ? hi_compare(&a, &b, same_process,
+					    in->options->comparison.by, ret, err)
 			       : status;
 }
 
@@ -63,14 +63,14 @@ static enum hi_status print_diff_report(struct hi_inspection *in,
 	HI_GUARD(hi_comparison_destroy) struct hi_comparison *c = NULL;
 	struct hi_diff_report r = {.before = &before->header,
 				   .after = header,
-				   .by = words[in->options->compare_by],
+				   .by = words[in->options->comparison.by],
 				   .live_before = before->in->shown->live_bytes,
 				   .live_after = in->shown->live_bytes,
 				   .leaks_before =
 					   hi_diff_leaks(&before->header, before->in),
 				   .leaks_after = hi_diff_leaks(header, in),
 				   .top = hi_lookup_top(in->options, TOP),
-				   .min_size = in->options->min_size};
+				   .min_size = in->options->selection.min_size};
 	enum hi_status status = compare_heaps(in, before, header, &c, err);
 
 	if (status == HI_OK)
@@ -94,11 +94,11 @@ static enum hi_status run_diff_command(struct hi_inspection *in,
 	struct hi_baseline before = {};
 	enum hi_status status;
 
-	if (in->options->three)
+	if (in->options->comparison.three)
 		return hi_diff_three(in, header, page, json, err);
-	status = hi_baseline_open(in, header, in->options->baseline,
-				  in->options->baseline_census, HI_WANT_DOMINATORS,
-				  &before, err);
+	status = hi_baseline_open(in, header, in->options->comparison.baseline,
+				  in->options->comparison.baseline_census,
+				  HI_WANT_DOMINATORS, &before, err);
 	if (status == HI_OK)
 		status = print_diff_report(in, &before, header, page, json, err);
 	hi_baseline_close(&before);

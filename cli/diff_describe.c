@@ -113,7 +113,7 @@ static enum hi_status find_rows(struct hi_inspection *in, const struct hi_marked
 	if (!rows)
 		return hi_fail_memory(err, "new objects");
 	for (size_t i = 0; i < m->n_rows; i++) {
-		bool below = m->rows[i].all.bytes < in->options->min_size;
+		bool below = m->rows[i].all.bytes < in->options->selection.min_size;
 
 		if (below || ret->n_rows >= top) {
 			struct hi_hidden *hidden = below ? &ret->below : &ret->beyond;

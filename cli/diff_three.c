@@ -17,14 +17,15 @@ struct three {
 static enum hi_status open_all(struct three *t, struct hi_error *err)
 {
 	const struct hi_options *o = t->after->options;
-	enum hi_status status =
-		hi_baseline_open(t->after, t->header, o->middle, o->middle_census,
-				 HI_WANT_DOMINATORS, &t->load, err);
+	enum hi_status status = hi_baseline_open(
+		t->after, t->header, o->comparison.middle, o->comparison.middle_census,
+		HI_WANT_DOMINATORS, &t->load, err);
 
-	return status == HI_OK ? hi_baseline_open(t->after, t->header, o->baseline,
-						  o->baseline_census, HI_WANT_DOMINATORS,
-						  &t->warm, err)
-			       : status;
+	return status == HI_OK
+		       ? hi_baseline_open(t->after, t->header, o->comparison.baseline,
+					  o->comparison.baseline_census,
+					  HI_WANT_DOMINATORS, &t->warm, err)
+		       : status;
 }
 
 static enum hi_status compare_three_heaps(const struct hi_baseline *before,

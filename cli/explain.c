@@ -64,7 +64,7 @@ static enum hi_status add_referrers(struct hi_inspection *in, hi_node node,
 	/* Of a restriction's many may be hidden: it looks at more than it shows. */
 	enum hi_status status =
 		hi_referrers_find(in->graph, node, in->shown == in->reach ? max : MANY,
-				  in->options->threads, &found, err);
+				  in->options->decoding.threads, &found, err);
 
 	if (status != HI_OK)
 		return status;

@@ -28,7 +28,7 @@ static enum hi_status feed_mapped_files(void *arg, const struct hi_mapped_file *
 
 static void print_export_warning(void *arg, const char *text)
 {
-	if (!((struct export_feed *)arg)->in->options->quiet)
+	if (!((struct export_feed *)arg)->in->options->output.quiet)
 		fprintf(stderr, "heapinspect: %s\n", text);
 }
 
@@ -45,10 +45,10 @@ enum hi_status hi_export_inspection(struct hi_inspection *in,
 				    struct hi_error *err)
 {
 	struct export_feed feed = {.in = in};
-	struct hi_export x = {.format = in->options->format,
-			      .table = in->options->table,
-			      .top = in->options->top,
-			      .all = in->options->all,
+	struct hi_export x = {.format = in->options->output.format,
+			      .table = in->options->output.table,
+			      .top = in->options->selection.top,
+			      .all = in->options->selection.all,
 			      .limits = limits,
 			      .header = header,
 			      .graph = in->graph,

@@ -40,10 +40,10 @@ static enum hi_status read_like(const struct hi_options *o, struct hi_hp_series 
 				struct hi_bands **bands, struct hi_error *err)
 {
 	__attribute__((cleanup(hi_guard_close))) int key = -1;
-	enum hi_status status = read_series(o->like, series, &key, err);
+	enum hi_status status = read_series(o->drawing.like, series, &key, err);
 
 	if (status == HI_OK)
-		status = hi_bands_create(*series, &o->bands, bands, err);
+		status = hi_bands_create(*series, &o->drawing.bands, bands, err);
 	return status;
 }
 
@@ -80,12 +80,12 @@ static enum hi_status run_graph_command(const struct hi_options *o,
 	HI_GUARD(hi_hp_series_destroy) struct hi_hp_series *other = NULL;
 	HI_GUARD(hi_bands_destroy) struct hi_bands *like = NULL, *bands = NULL;
 	HI_GUARD(hi_hp_key_destroy) struct hi_hp_key *key = NULL;
-	struct hi_bands_options options = o->bands;
+	struct hi_bands_options options = o->drawing.bands;
 	char note[HI_GRAPH_NOTE_SIZE], safe[2 * HI_GRAPH_NOTE_SIZE];
 	__attribute__((cleanup(hi_guard_close))) int key_fd = -1;
 	enum hi_status status = HI_OK;
 
-	if (o->like)
+	if (o->drawing.like)
 		status = read_like(o, &other, &like, err);
 	if (status == HI_OK)
 		status = read_series(o->argument, &series, &key_fd, err);
@@ -102,7 +102,7 @@ static enum hi_status run_graph_command(const struct hi_options *o,
 		return status;
 	hi_graph_note(bands, note);
 	hi_text_escape(safe, sizeof(safe), note, strlen(note));
-	if (!o->quiet)
+	if (!o->output.quiet)
 		fprintf(stderr, "heapinspect: %s\n", safe);
 	return HI_OK;
 }

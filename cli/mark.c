@@ -7,11 +7,11 @@ static enum hi_status run_mark_command(const struct hi_options *options,
 {
 	unsigned reached = 0;
 	enum hi_status status =
-		hi_marks_send(options->pid, options->argument, &reached, err);
+		hi_marks_send(options->target.pid, options->argument, &reached, err);
 
-	if (status == HI_OK && !options->quiet)
+	if (status == HI_OK && !options->output.quiet)
 		fprintf(output->file, "marked %u series of pid %d\n", reached,
-			(int)options->pid);
+			(int)options->target.pid);
 	return status;
 }
 

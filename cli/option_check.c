@@ -52,10 +52,10 @@ static int check_profile(const struct hi_options *o)
 	if (o->command->id == HI_COMMAND_ROOTS && !p->n_roots)
 		return hi_option_wrong("roots: --root NAME=EXPRESSION is missing; see "
 				       "heapinspect roots --help");
-	if (o->command->id == HI_COMMAND_UP && !o->type)
+	if (o->command->id == HI_COMMAND_UP && !o->selection.type)
 		return hi_option_wrong(
 			"up: --type is missing; see heapinspect up --help");
-	if (p->n_roots && o->conservative)
+	if (p->n_roots && o->decoding.conservative)
 		return hi_option_wrong(
 			"--root: not with --conservative, which reads no types");
 	return 0;
@@ -75,12 +75,15 @@ static int check_command(const struct hi_options *o)
 		return hi_option_wrong("explain %s: not an address like 0x55d0c8a412a0",
 				       o->argument);
 	if (o->command->id == HI_COMMAND_QUERY && !hi_query_take_format(o, &format))
-		return hi_option_wrong("-f %s: not one of table, json, csv", o->format);
-	if (o->command->id == HI_COMMAND_QUERY && o->json && format != HI_QUERY_JSON)
-		return hi_option_wrong("--json and -f %s: only one of them", o->format);
-	if (o->command->id == HI_COMMAND_SAFEPOINTS && !o->pid)
+		return hi_option_wrong("-f %s: not one of table, json, csv",
+				       o->output.format);
+	if (o->command->id == HI_COMMAND_QUERY && o->output.json &&
+	    format != HI_QUERY_JSON)
+		return hi_option_wrong("--json and -f %s: only one of them",
+				       o->output.format);
+	if (o->command->id == HI_COMMAND_SAFEPOINTS && !o->target.pid)
 		return hi_option_wrong("safepoints: --pid N is missing");
-	if (o->bands.to > 0 && o->bands.to < o->bands.from)
+	if (o->drawing.bands.to > 0 && o->drawing.bands.to < o->drawing.bands.from)
 		return hi_option_wrong("--from and --to: the range is empty");
 	return 0;
 }
@@ -91,21 +94,21 @@ static int check_file(const struct hi_options *o)
 	const struct {
 		bool given;
 		const char *name;
-	} words[] = {{o->pid, "--pid"},
-		     {o->core, "--core"},
-		     {o->exe, "--exe"},
-		     {o->swap, "--swap"},
-		     {o->max_pause_ns, "--max-pause"},
-		     {o->conservative, "--conservative"},
-		     {o->n_hints, "--hints"},
-		     {o->no_hints, "--no-hints"},
-		     {o->debug_dir, "--debug-dir"},
-		     {o->untyped, "--untyped"}};
+	} words[] = {{o->target.pid, "--pid"},
+		     {o->target.core, "--core"},
+		     {o->target.exe, "--exe"},
+		     {o->decoding.swap, "--swap"},
+		     {o->safepoint.max_pause_ns, "--max-pause"},
+		     {o->decoding.conservative, "--conservative"},
+		     {o->decoding.n_hints, "--hints"},
+		     {o->decoding.no_hints, "--no-hints"},
+		     {o->decoding.debug_dir, "--debug-dir"},
+		     {o->selection.untyped, "--untyped"}};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (words[i].given)
 			return hi_option_wrong("%s: not with a snapshot file (%s)",
-					       words[i].name, o->file);
+					       words[i].name, o->target.file);
 	if (o->command->id == HI_COMMAND_SNAP || o->command->id == HI_COMMAND_AUDIT)
 		return hi_option_wrong("%s: needs --pid or --core: a snapshot file has "
 				       "no contents",
@@ -118,14 +121,14 @@ static int check_gates(const struct hi_options *o)
 {
 	if (o->command->id != HI_COMMAND_CHECK)
 		return 0;
-	if (!o->n_gates)
+	if (!o->check.n_gates)
 		return hi_option_wrong("check: --fail-on EXPR is missing; see "
 				       "heapinspect check --help");
-	for (size_t i = 0; i < o->n_gates; i++)
-		if (o->gates[i].needs_baseline && !o->baseline)
+	for (size_t i = 0; i < o->check.n_gates; i++)
+		if (o->check.gates[i].needs_baseline && !o->comparison.baseline)
 			return hi_option_wrong("--fail-on '%s': --baseline FILE is "
 					       "missing",
-					       o->gates[i].text);
+					       o->check.gates[i].text);
 	return 0;
 }
 
@@ -137,23 +140,23 @@ static int check_export(const struct hi_options *o)
 
 	if (o->command->id != HI_COMMAND_EXPORT)
 		return 0;
-	if (!o->format)
+	if (!o->output.format)
 		return hi_option_wrong("export: -f FORMAT is missing; see heapinspect "
 				       "export --help");
-	if (!hi_export_has_format(o->format))
+	if (!hi_export_has_format(o->output.format))
 		return hi_option_wrong(
 			"-f %s: not one of heapsnapshot, csv, ndjson, parquet, "
 			"folded, speedscope, massif, pprof, hp, dot, "
 			"prometheus",
-			o->format);
+			o->output.format);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
-		is_table |= o->table && strcmp(o->table, tables[i]) == 0;
-	if (o->table && !is_table)
+		is_table |= o->output.table && strcmp(o->output.table, tables[i]) == 0;
+	if (o->output.table && !is_table)
 		return hi_option_wrong(
 			"--table %s: not one of objects, edges, types, roots, censuses, "
 			"sums",
-			o->table);
-	if (o->table && !hi_export_is_table_format(o->format))
+			o->output.table);
+	if (o->output.table && !hi_export_is_table_format(o->output.format))
 		return hi_option_wrong("--table: only with -f csv, -f ndjson and "
 				       "-f parquet");
 	return 0;
@@ -165,20 +168,20 @@ static int check_diff(const struct hi_options *o)
 
 	if (o->command->id != HI_COMMAND_DIFF)
 		return 0;
-	if (o->three && (!o->baseline || !o->middle))
+	if (o->comparison.three && (!o->comparison.baseline || !o->comparison.middle))
 		return hi_option_wrong(
 			"--three: needs three snapshot files: after warm-up, under load, "
 			"and after the load; the last may be a process or a core");
-	if (!o->baseline)
+	if (!o->comparison.baseline)
 		return hi_option_wrong(
 			"diff: needs two snapshot files; see heapinspect diff --help");
-	if (o->three && o->has_compare_by)
+	if (o->comparison.three && o->comparison.has_by)
 		return hi_option_wrong("--by: not with --three, which compares by type");
 	if (p->n_roots && !p->n_under)
 		return hi_option_wrong("--root: only with --under, which restricts both "
 				       "heaps");
 	if ((p->n_retainers || p->identity || p->max_set) &&
-	    o->compare_by != HI_COMPARE_BY_GROUP)
+	    o->comparison.by != HI_COMPARE_BY_GROUP)
 		return hi_option_wrong("--retainer, --identity, --max-set: only with "
 				       "--by retainers");
 	return 0;
@@ -188,24 +191,24 @@ static int check_target(const struct hi_options *o)
 {
 	if (check_diff(o) != 0)
 		return 2;
-	if (o->file)
+	if (o->target.file)
 		return check_file(o);
-	if (o->census)
+	if (o->target.census)
 		return hi_option_wrong("--census: only with a snapshot file");
-	if (!o->pid && !o->core)
+	if (!o->target.pid && !o->target.core)
 		return hi_option_wrong("no target: give --pid N, --core FILE or a "
 				       "snapshot file; see heapinspect --help");
 	if (o->command->id == HI_COMMAND_SNAP &&
-	    (!o->output || strcmp(o->output, "-") == 0))
+	    (!o->output.file || strcmp(o->output.file, "-") == 0))
 		return hi_option_wrong("snap: -o FILE is missing; see heapinspect snap "
 				       "--help");
-	if (o->redact && o->with_contents)
+	if (o->snap.redact && o->snap.with_contents)
 		return hi_option_wrong("--redact and --with-contents: only one of them");
-	if (o->pid && o->core)
+	if (o->target.pid && o->target.core)
 		return hi_option_wrong("--pid and --core: only one target at a time");
-	if (o->exe && !o->core)
+	if (o->target.exe && !o->target.core)
 		return hi_option_wrong("--exe: only with --core");
-	if (o->swap && o->core)
+	if (o->decoding.swap && o->target.core)
 		return hi_option_wrong("--swap: only with --pid");
 	return 0;
 }
@@ -213,14 +216,14 @@ static int check_target(const struct hi_options *o)
 static int check_stop(const struct hi_options *o)
 {
 	const struct hi_safepoint_options *s = &o->safepoint;
-	const char *only = o->max_pause_ns		 ? "--max-pause"
+	const char *only = o->safepoint.max_pause_ns	 ? "--max-pause"
 			   : s->at.text || s->every_text ? "--at"
 			   : s->timeout_ns		 ? "--timeout"
 			   : s->has_snapshot		 ? "--snapshot"
 			   : s->max_image		 ? "--max-image"
 							 : NULL;
 
-	if (!o->pid && only)
+	if (!o->target.pid && only)
 		return hi_option_wrong("%s: only with --pid", only);
 	if (hi_safepoint_check(s))
 		return hi_option_wrong("%s", hi_safepoint_check(s));
@@ -233,23 +236,23 @@ static int check_series(const struct hi_options *o)
 		return hi_option_wrong("--hp writes bytes: not with --count");
 	if (hi_series_check(&o->series))
 		return hi_option_wrong("%s", hi_series_check(&o->series));
-	if (hi_series_asked(&o->series) && (!o->pid || o->untyped))
+	if (hi_series_asked(&o->series) && (!o->target.pid || o->selection.untyped))
 		return hi_option_wrong(
 			"--%s: %s", hi_series_at_each_hit(&o->series) ? "for" : "every",
-			o->pid ? "not with --untyped" : "only with --pid");
+			o->target.pid ? "not with --untyped" : "only with --pid");
 	return 0;
 }
 
 static int check_rows(const struct hi_options *o)
 {
-	if (o->all && o->top)
+	if (o->selection.all && o->selection.top)
 		return hi_option_wrong("--all and --top: only one of them");
-	if (o->untyped && o->has_by)
+	if (o->selection.untyped && o->selection.has_by)
 		return hi_option_wrong("--untyped and --by: only one of them");
-	if (o->conservative && (o->n_hints || o->untyped))
+	if (o->decoding.conservative && (o->decoding.n_hints || o->selection.untyped))
 		return hi_option_wrong(
 			"%s: not with --conservative, which reads no types",
-			o->untyped ? "--untyped" : "--hints");
+			o->selection.untyped ? "--untyped" : "--hints");
 	return 0;
 }
 

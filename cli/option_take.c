@@ -52,7 +52,7 @@ static int take_color(struct hi_options *o, const char *text)
 
 	for (unsigned i = 0; i < 3; i++)
 		if (strcmp(text, words[i]) == 0) {
-			o->color = (enum hi_color)i;
+			o->output.color = (enum hi_color)i;
 			return 0;
 		}
 	hi_option_wrong("--color=%s: not one of auto, always, never", text);
@@ -65,8 +65,8 @@ static int take_by(struct hi_options *o, const char *text)
 
 	for (unsigned i = 0; i < 4; i++)
 		if (strcmp(text, words[i]) == 0) {
-			o->by = (enum hi_by)i;
-			o->has_by = true;
+			o->selection.by = (enum hi_by)i;
+			o->selection.has_by = true;
 			return 0;
 		}
 	hi_option_wrong("--by %s: not one of type, type2, module, class", text);
@@ -77,10 +77,10 @@ static int take_compare_by(struct hi_options *o, const char *text)
 {
 	static const char *const words[] = {"type", "module", "root", "retainers"};
 
-	o->has_compare_by = true;
+	o->comparison.has_by = true;
 	for (unsigned i = 0; i < 4; i++)
 		if (strcmp(text, words[i]) == 0) {
-			o->compare_by = (enum hi_compare_by)i;
+			o->comparison.by = (enum hi_compare_by)i;
 			return 0;
 		}
 	if (strcmp(text, "site") == 0)
@@ -96,7 +96,7 @@ static int take_compare_by(struct hi_options *o, const char *text)
 static int take_gate(struct hi_options *o, const char *text)
 {
 	struct hi_gate *gates =
-		hi_realloc_array(o->gates, o->n_gates + 1, sizeof(*gates));
+		hi_realloc_array(o->check.gates, o->check.n_gates + 1, sizeof(*gates));
 	struct hi_error err = {};
 	size_t column = 0;
 
@@ -104,10 +104,10 @@ static int take_gate(struct hi_options *o, const char *text)
 		hi_option_wrong("--fail-on: out of memory");
 		return HI_OPTION_SAID;
 	}
-	o->gates = gates;
-	if (hi_gate_parse(text, &o->gate_names, &gates[o->n_gates], &column, &err) ==
-	    HI_OK) {
-		o->n_gates++;
+	o->check.gates = gates;
+	if (hi_gate_parse(text, &o->check.gate_names, &gates[o->check.n_gates], &column,
+			  &err) == HI_OK) {
+		o->check.n_gates++;
 		return 0;
 	}
 	hi_option_wrong("--fail-on: %s", err.text);
@@ -117,11 +117,11 @@ static int take_gate(struct hi_options *o, const char *text)
 
 static int take_hints(struct hi_options *o, const char *file)
 {
-	if (o->n_hints == HI_OPTIONS_HINTS) {
+	if (o->decoding.n_hints == HI_OPTIONS_HINTS) {
 		hi_option_wrong("--hints %s: at most %d files", file, HI_OPTIONS_HINTS);
 		return HI_OPTION_SAID;
 	}
-	o->hints[o->n_hints++] = file;
+	o->decoding.hints[o->decoding.n_hints++] = file;
 	return 0;
 }
 
@@ -133,26 +133,26 @@ static int take_valued(int key, char *arg, struct hi_options *o)
 	switch (key) {
 	case 'p':
 		bad = hi_option_take_number("--pid", arg, 1, INT32_MAX, &n);
-		o->pid = (pid_t)n;
+		o->target.pid = (pid_t)n;
 		return bad;
 	case 'k':
 		bad = hi_option_take_number("-k", arg, 1, 1000, &n);
-		o->k = n;
+		o->selection.paths = n;
 		return bad;
 	case HI_OPT_TOP:
 		bad = hi_option_take_number("--top", arg, 1, SIZE_MAX / 2, &n);
-		o->top = n;
+		o->selection.top = n;
 		return bad;
 	case HI_OPT_WIDTH:
 		bad = hi_option_take_number("--width", arg, 40, 1000, &n);
-		o->width = (unsigned)n;
+		o->output.width = (unsigned)n;
 		return bad;
 	case HI_OPT_THREADS:
 		bad = hi_option_take_number("--threads", arg, 1, 1024, &n);
-		o->threads = (unsigned)n;
+		o->decoding.threads = (unsigned)n;
 		return bad;
 	case HI_OPT_MIN_SIZE:
-		if (hi_parse_size(arg, &o->min_size))
+		if (hi_parse_size(arg, &o->selection.min_size))
 			return 0;
 		hi_option_wrong("--min-size %s: not a size like 4096 or 64KiB", arg);
 		return HI_OPTION_SAID;
@@ -201,7 +201,7 @@ static void split_census(char *arg, const char **census_ret)
 static int take_census_option(struct hi_options *o, const char *text)
 {
 	if (hi_snapshot_source_is_census(text))
-		return hi_option_take_once("--census", text, &o->census);
+		return hi_option_take_once("--census", text, &o->target.census);
 	hi_option_wrong("--census %s: not a number, first, last or peak", text);
 	return HI_OPTION_SAID;
 }
@@ -209,25 +209,25 @@ static int take_census_option(struct hi_options *o, const char *text)
 /* The earlier one comes first. */
 static int take_snapshot(const char *arg, const char *census, struct hi_options *o)
 {
-	if (o->command->id == HI_COMMAND_DIFF && !o->baseline) {
-		o->baseline = arg;
-		o->baseline_census = census;
+	if (o->command->id == HI_COMMAND_DIFF && !o->comparison.baseline) {
+		o->comparison.baseline = arg;
+		o->comparison.baseline_census = census;
 		return 0;
 	}
-	if (o->three && !o->middle) {
-		o->middle = arg;
-		o->middle_census = census;
+	if (o->comparison.three && !o->comparison.middle) {
+		o->comparison.middle = arg;
+		o->comparison.middle_census = census;
 		return 0;
 	}
-	if (o->file) {
-		hi_option_wrong("%s and %s: one target at a time%s", o->file, arg,
-				o->command->id == HI_COMMAND_DIFF && !o->three
+	if (o->target.file) {
+		hi_option_wrong("%s and %s: one target at a time%s", o->target.file, arg,
+				o->command->id == HI_COMMAND_DIFF && !o->comparison.three
 					? " (--three takes three files)"
 					: "");
 		return HI_OPTION_SAID;
 	}
-	o->file = arg;
-	return census ? hi_option_take_once("--census", census, &o->census) : 0;
+	o->target.file = arg;
+	return census ? hi_option_take_once("--census", census, &o->target.census) : 0;
 }
 
 static void say_commands(const char *arg)
@@ -257,14 +257,14 @@ static int take_argument(char *arg, struct hi_options *o)
 					o->command->name);
 		return HI_OPTION_SAID;
 	}
-	if (o->command->id == HI_COMMAND_MARK && !o->pid)
+	if (o->command->id == HI_COMMAND_MARK && !o->target.pid)
 		return take_valued('p', arg, o);
 	if (o->argument) {
 		hi_option_wrong("%s: one %s only", arg, o->command->arguments);
 		return HI_OPTION_SAID;
 	}
 	o->argument = arg;
-	return census ? hi_option_take_once("--census", census, &o->census) : 0;
+	return census ? hi_option_take_once("--census", census, &o->target.census) : 0;
 }
 
 /* ---- options that write to a member of the options ---- */
@@ -278,30 +278,30 @@ struct plain {
 		key, offsetof(struct hi_options, field)                                  \
 	}
 static const struct plain flags[] = {
-	PLAIN(HI_OPT_JSON, json),
-	PLAIN(HI_OPT_ALL, all),
-	PLAIN(HI_OPT_CONSERVATIVE, conservative),
-	PLAIN(HI_OPT_SWAP, swap),
-	PLAIN(HI_OPT_SCHEMA, schema),
-	PLAIN(HI_OPT_GITHUB, github),
-	PLAIN(HI_OPT_THREE, three),
-	PLAIN(HI_OPT_FORCE, force),
-	PLAIN(HI_OPT_COMPRESS, compress),
-	PLAIN(HI_OPT_WITH_CONTENTS, with_contents),
-	PLAIN(HI_OPT_REDACT, redact),
-	PLAIN(HI_OPT_UNTYPED, untyped),
-	PLAIN(HI_OPT_NO_HINTS, no_hints),
-	PLAIN(HI_OPT_NO_SANDBOX, no_sandbox),
-	PLAIN(HI_OPT_STRICT, strict),
-	PLAIN('q', quiet),
-	PLAIN('v', verbose),
+	PLAIN(HI_OPT_JSON, output.json),
+	PLAIN(HI_OPT_ALL, selection.all),
+	PLAIN(HI_OPT_CONSERVATIVE, decoding.conservative),
+	PLAIN(HI_OPT_SWAP, decoding.swap),
+	PLAIN(HI_OPT_SCHEMA, output.schema),
+	PLAIN(HI_OPT_GITHUB, check.github),
+	PLAIN(HI_OPT_THREE, comparison.three),
+	PLAIN(HI_OPT_FORCE, comparison.force),
+	PLAIN(HI_OPT_COMPRESS, snap.compress),
+	PLAIN(HI_OPT_WITH_CONTENTS, snap.with_contents),
+	PLAIN(HI_OPT_REDACT, snap.redact),
+	PLAIN(HI_OPT_UNTYPED, selection.untyped),
+	PLAIN(HI_OPT_NO_HINTS, decoding.no_hints),
+	PLAIN(HI_OPT_NO_SANDBOX, decoding.no_sandbox),
+	PLAIN(HI_OPT_STRICT, decoding.strict),
+	PLAIN('q', output.quiet),
+	PLAIN('v', output.verbose),
 };
 /* The last one counts. */
 static const struct plain texts[] = {
-	PLAIN(HI_OPT_CORE, core),
-	PLAIN(HI_OPT_EXE, exe),
-	PLAIN(HI_OPT_DEBUG_DIR, debug_dir),
-	PLAIN('o', output),
+	PLAIN(HI_OPT_CORE, target.core),
+	PLAIN(HI_OPT_EXE, target.exe),
+	PLAIN(HI_OPT_DEBUG_DIR, decoding.debug_dir),
+	PLAIN('o', output.file),
 };
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
@@ -335,18 +335,18 @@ error_t hi_option_take(int key, char *arg, struct argp_state *state)
 		return 0;
 	switch (key) {
 	case HI_OPT_BASELINE:
-		split_census(arg, &o->baseline_census);
-		return hi_option_take_once("--baseline", arg, &o->baseline);
+		split_census(arg, &o->comparison.baseline_census);
+		return hi_option_take_once("--baseline", arg, &o->comparison.baseline);
 	case HI_OPT_CENSUS:
 		return take_census_option(o, arg);
 	case 'f':
-		return hi_option_take_once("--format", arg, &o->format);
+		return hi_option_take_once("--format", arg, &o->output.format);
 	case HI_OPT_TABLE:
-		return hi_option_take_once("--table", arg, &o->table);
+		return hi_option_take_once("--table", arg, &o->output.table);
 	case HI_OPT_JUNIT:
-		return hi_option_take_once("--junit", arg, &o->junit);
+		return hi_option_take_once("--junit", arg, &o->check.junit);
 	case HI_OPT_TYPE:
-		return hi_option_take_once("--type", arg, &o->type);
+		return hi_option_take_once("--type", arg, &o->selection.type);
 	case ARGP_KEY_ARG:
 		return take_argument(arg, o);
 	default:

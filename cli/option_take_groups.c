@@ -15,7 +15,7 @@ static int take_sort(struct hi_options *o, const char *text)
 
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcmp(text, words[i]) == 0) {
-			o->bands.sort = (enum hi_bands_sort)i;
+			o->drawing.bands.sort = (enum hi_bands_sort)i;
 			return 0;
 		}
 	hi_option_wrong("--sort %s: not one of size, deviation, name, slope, number",
@@ -40,27 +40,27 @@ int hi_option_take_drawn(int key, char *arg, struct hi_options *o)
 	switch (key) {
 	case HI_OPT_BANDS:
 		bad = hi_option_take_number("--bands", arg, 1, HI_BANDS_MAX, &n);
-		o->bands.limit = n;
+		o->drawing.bands.limit = n;
 		return bad;
 	case HI_OPT_MIN_PCT:
-		bad = take_decimal("--min-pct", arg, 50, &o->bands.min_share);
-		o->bands.min_share /= 100;
+		bad = take_decimal("--min-pct", arg, 50, &o->drawing.bands.min_share);
+		o->drawing.bands.min_share /= 100;
 		return bad;
 	case HI_OPT_SORT:
 		return take_sort(o, arg);
 	case HI_OPT_FROM:
-		return take_decimal("--from", arg, 1e15, &o->bands.from);
+		return take_decimal("--from", arg, 1e15, &o->drawing.bands.from);
 	case HI_OPT_TO:
-		return take_decimal("--to", arg, 1e15, &o->bands.to);
+		return take_decimal("--to", arg, 1e15, &o->drawing.bands.to);
 	case HI_OPT_Y_MAX:
 		if (hi_parse_size(arg, &n) && n > 0) {
-			o->bands.y_max = (double)n;
+			o->drawing.bands.y_max = (double)n;
 			return 0;
 		}
 		hi_option_wrong("--ymax %s: not a size like 4096 or 64MiB", arg);
 		return HI_OPTION_SAID;
 	case HI_OPT_LIKE:
-		o->like = arg;
+		o->drawing.like = arg;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -195,7 +195,7 @@ int hi_option_take_stop(int key, char *arg, struct hi_options *o)
 		hi_option_wrong("--max-image %s: not a size like 512MiB or 4GiB", arg);
 		return HI_OPTION_SAID;
 	case HI_OPT_MAX_PAUSE:
-		if (hi_parse_duration(arg, &o->max_pause_ns))
+		if (hi_parse_duration(arg, &o->safepoint.max_pause_ns))
 			return 0;
 		hi_option_wrong("--max-pause %s: not a time like 200ms or 1s", arg);
 		return HI_OPTION_SAID;

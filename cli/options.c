@@ -87,25 +87,26 @@ static error_t parse_as(const struct hi_command *command, int argc, char **argv,
 /* Within one file: its first graph is the earlier one, unless something else is said. */
 static void settle_diff(struct hi_options *o)
 {
-	if (o->command->id != HI_COMMAND_DIFF || !o->baseline ||
-	    !hi_snapshots_is_one(o->baseline))
+	if (o->command->id != HI_COMMAND_DIFF || !o->comparison.baseline ||
+	    !hi_snapshots_is_one(o->comparison.baseline))
 		return;
-	if (!o->file && !o->pid && !o->core)
-		o->file = o->baseline;
-	if (o->file && !o->baseline_census && strcmp(o->file, o->baseline) == 0)
-		o->baseline_census = "first";
+	if (!o->target.file && !o->target.pid && !o->target.core)
+		o->target.file = o->comparison.baseline;
+	if (o->target.file && !o->comparison.baseline_census &&
+	    strcmp(o->target.file, o->comparison.baseline) == 0)
+		o->comparison.baseline_census = "first";
 }
 
 int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 {
-	struct hi_options o = {.k = 5,
-			       .bands.min_share = 0.01,
+	struct hi_options o = {.selection.paths = 5,
+			       .drawing.bands.min_share = 0.01,
 			       .series.full = {.first = true, .last = true}};
 	error_t bad;
 
 	o.command = find_command(&argc, argv);
 	bad = parse_as(o.command, argc, argv, &o);
-	if (o.command == &hi_command_query && (o.schema || !o.argument))
+	if (o.command == &hi_command_query && (o.output.schema || !o.argument))
 		o.command = &hi_command_query_schema;
 	o.series.at_place = hi_safepoint_asked(&o.safepoint);
 	if (!bad)
@@ -123,6 +124,6 @@ int hi_options_parse(int argc, char **argv, struct hi_options *ret)
 void hi_options_free(struct hi_options *options)
 {
 	hi_profile_options_free(&options->profile);
-	free(options->gates);
-	hi_arena_free(&options->gate_names);
+	free(options->check.gates);
+	hi_arena_free(&options->check.gate_names);
 }

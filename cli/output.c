@@ -102,10 +102,10 @@ enum hi_status hi_output_open(const struct hi_options *options, struct hi_output
 			      struct hi_error *err)
 {
 	*ret = (struct hi_output){.file = stdout};
-	if (!options->output || strcmp(options->output, "-") == 0)
+	if (!options->output.file || strcmp(options->output.file, "-") == 0)
 		return HI_OK;
-	return hi_files_are_served() ? open_served(options->output, ret, err)
-				     : open_output_file(options->output, ret, err);
+	return hi_files_are_served() ? open_served(options->output.file, ret, err)
+				     : open_output_file(options->output.file, ret, err);
 }
 
 void hi_output_serve(struct hi_output *output)
@@ -119,8 +119,8 @@ static bool wants_color(const struct hi_options *options, int fd)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
-	if (options->color != HI_COLOR_AUTO)
-		return options->color == HI_COLOR_ALWAYS;
+	if (options->output.color != HI_COLOR_AUTO)
+		return options->output.color == HI_COLOR_ALWAYS;
 	return isatty(fd) && !(no_color && *no_color) && term &&
 	       strcmp(term, "dumb") != 0;
 }
@@ -131,8 +131,8 @@ static unsigned find_width(const struct hi_options *options, int fd)
 	const char *columns = getenv("COLUMNS");
 	uint64_t n;
 
-	if (options->width)
-		return options->width;
+	if (options->output.width)
+		return options->output.width;
 	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col)
 		return size.ws_col;
 	if (columns && hi_parse_number(columns, 40, 1000, &n))

@@ -102,7 +102,7 @@ static enum hi_status find_paths_to_objects(struct hi_inspection *in,
 	if (t->nodes.count == 0)
 		return HI_OK;
 	status = hi_paths_find(in->graph, in->reach, t->nodes.items, t->nodes.count,
-			       in->options->k, &paths, err);
+			       in->options->selection.paths, &paths, err);
 	if (status != HI_OK)
 		return status;
 	report->more = paths->more;
@@ -125,7 +125,7 @@ static enum hi_status run_paths_command(struct hi_inspection *in,
 	const char *query = in->options->argument;
 	struct targets t = {};
 	struct hi_paths_report report = {
-		.header = header, .query = query, .steps = in->options->verbose};
+		.header = header, .query = query, .steps = in->options->output.verbose};
 	uint64_t address;
 	enum hi_status status = hi_lookup_is_address(query, &address)
 					? find_address(in, address, &t, err)

@@ -26,13 +26,13 @@ bool hi_query_take_format(const struct hi_options *o, enum hi_query_format *ret)
 {
 	static const char *const words[] = {"table", "json", "csv"};
 
-	*ret = o->json ? HI_QUERY_JSON : HI_QUERY_TABLE;
-	for (unsigned i = 0; o->format && i < 3; i++)
-		if (strcmp(o->format, words[i]) == 0) {
+	*ret = o->output.json ? HI_QUERY_JSON : HI_QUERY_TABLE;
+	for (unsigned i = 0; o->output.format && i < 3; i++)
+		if (strcmp(o->output.format, words[i]) == 0) {
 			*ret = (enum hi_query_format)i;
 			return true;
 		}
-	return !o->format;
+	return !o->output.format;
 }
 
 /* ---- ^C ---- */

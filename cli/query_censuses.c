@@ -80,7 +80,7 @@ static enum hi_status read_file(struct hi_query_censuses *c, struct hi_inspectio
 				const struct hi_census *this_one, struct hi_error *err)
 {
 	HI_GUARD(hi_snapshots_close) struct hi_snapshots *s = NULL;
-	enum hi_status status = hi_snapshots_open(in->options->file, &s, err);
+	enum hi_status status = hi_snapshots_open(in->options->target.file, &s, err);
 
 	for (size_t i = 0; status == HI_OK && i < s->n_entries; i++) {
 		const struct hi_snapshots_entry *e = &s->entries[i];
@@ -126,7 +126,7 @@ enum hi_status hi_query_read_marks(struct hi_inspection *in,
 
 	if (!in->census_number)
 		return HI_OK;
-	status = hi_snapshots_open(in->options->file, &s, err);
+	status = hi_snapshots_open(in->options->target.file, &s, err);
 	return status == HI_OK ? hi_snapshots_read_marks(s, ret, err) : status;
 }
 

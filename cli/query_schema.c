@@ -131,8 +131,8 @@ enum hi_status hi_query_show_schema(const struct hi_options *options,
 
 	/* The file is not read, but a name that does not exist is an error all the
 	 * same. */
-	if (options->file && access(options->file, R_OK) != 0)
-		return hi_fail_errno(err, "%s", options->file);
+	if (options->target.file && access(options->target.file, R_OK) != 0)
+		return hi_fail_errno(err, "%s", options->target.file);
 	(void)hi_query_take_format(options, &format);
 	return format == HI_QUERY_JSON	? show_json(output, err)
 	       : format == HI_QUERY_CSV ? show_csv(output, err)

@@ -75,7 +75,7 @@ static enum hi_status feed_retainers(void *arg, struct hi_query_sets *ret,
 				      .name = hi_interner_name_of,
 				      .arg = &in->retaining->names,
 				      .join = ", ",
-				      .has_pure = o->profile.pure || o->json};
+				      .has_pure = o->profile.pure || o->output.json};
 	return HI_OK;
 }
 

@@ -33,7 +33,7 @@ enum hi_status hi_named_bins_compute(struct hi_inspection *in, struct hi_set_poo
 		bin_roots[i] = (struct hi_bin_root){.identity = (uint32_t)i + 1,
 						    .nodes = roots->items[i].starts,
 						    .n_nodes = roots->items[i].n_starts};
-	if (in->options->profile.pure || in->options->json ||
+	if (in->options->profile.pure || in->options->output.json ||
 	    in->options->command->id == HI_COMMAND_QUERY) {
 		enum hi_status status = hi_pure_open(in, err);
 

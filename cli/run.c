@@ -75,7 +75,7 @@ static enum hi_status write_report(struct hi_inspection *in,
 
 	if (o->command->write)
 		return o->command->write(in, header, output, err);
-	if (o->json) {
+	if (o->output.json) {
 		hi_json_init(&json, output->file);
 		status = o->command->run(in, header, NULL, &json, err);
 		if (status == HI_OK)
@@ -119,10 +119,10 @@ static int decode_and_report(struct hi_inspection *in, struct hi_output *output)
 	    hi_output_commit(output, &err) != HI_OK)
 		return report_run_error(&err);
 	hi_inspect_phase(in, NULL);
-	if (options->verbose)
+	if (options->output.verbose)
 		report_phase_times(in);
-	if (options->strict && (is_partial(&header) || in->short_of_memory)) {
-		if (!options->quiet)
+	if (options->decoding.strict && (is_partial(&header) || in->short_of_memory)) {
+		if (!options->output.quiet)
 			fprintf(stderr, "heapinspect: the snapshot is not complete\n");
 		return HI_EXIT_PARTIAL;
 	}
@@ -137,7 +137,7 @@ static int inspect_once(const struct hi_options *options, struct hi_output *outp
 
 	if (hi_inspect_begin(options, &in, &err) != HI_OK)
 		return report_run_error(&err);
-	if (!options->no_sandbox &&
+	if (!options->decoding.no_sandbox &&
 	    hi_decoder_start(&decoder, options, in, output, &err) != HI_OK)
 		return report_run_error(&err);
 	return decoder.pid ? hi_decoder_wait(&decoder) : decode_and_report(in, output);
@@ -150,7 +150,7 @@ static int run_series(const struct hi_options *options)
 
 	if (hi_series_run(options, &partial, &err) != HI_OK)
 		return report_run_error(&err);
-	return options->strict && partial ? HI_EXIT_PARTIAL : HI_EXIT_FINE;
+	return options->decoding.strict && partial ? HI_EXIT_PARTIAL : HI_EXIT_FINE;
 }
 
 static bool is_of_series(const struct hi_options *options)
@@ -166,7 +166,7 @@ static int run_without_inspection(const struct hi_options *options,
 	struct hi_decoder decoder = {};
 	struct hi_error err = {};
 
-	if (!options->no_sandbox && !c->keeps_rights &&
+	if (!options->decoding.no_sandbox && !c->keeps_rights &&
 	    hi_decoder_start(&decoder, options, NULL, output, &err) != HI_OK)
 		return report_run_error(&err);
 	if (decoder.pid)

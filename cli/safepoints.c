@@ -70,18 +70,18 @@ static int by_promise(const void *a, const void *b)
 
 static enum hi_status list_safepoints(struct listing *l, struct hi_error *err)
 {
-	enum hi_status status = hi_target_open(l->options->pid, &l->target, err);
+	enum hi_status status = hi_target_open(l->options->target.pid, &l->target, err);
 
-	if (status == HI_OK && l->options->no_sandbox)
+	if (status == HI_OK && l->options->decoding.no_sandbox)
 		status = hi_safepoints_list(l->target, &l->known, &l->n_known, err);
 	else if (status == HI_OK)
-		status = hi_symbols_safepoints(l->target, l->options->verbose, &l->known,
-					       &l->n_known, err);
+		status = hi_symbols_safepoints(l->target, l->options->output.verbose,
+					       &l->known, &l->n_known, err);
 	if (status != HI_OK)
 		return status;
 	if (l->n_known)
 		qsort(l->known, l->n_known, sizeof(*l->known), by_promise);
-	l->header = (struct hi_report_header){.pid = (int)l->options->pid,
+	l->header = (struct hi_report_header){.pid = (int)l->options->target.pid,
 					      .exe = l->target->exe,
 					      .exe_deleted = l->target->exe_deleted};
 	return HI_OK;
@@ -90,7 +90,7 @@ static enum hi_status list_safepoints(struct listing *l, struct hi_error *err)
 /* One probe for all of them: as many places as are worth it. */
 static enum hi_status gather_safepoints(struct listing *l, struct hi_error *err)
 {
-	size_t most = l->options->all ? MOST_PLACES : USUAL_PLACES, n = 0;
+	size_t most = l->options->selection.all ? MOST_PLACES : USUAL_PLACES, n = 0;
 
 	l->all.items = hi_calloc(most, sizeof(*l->all.items));
 	l->hits = hi_calloc(most, sizeof(*l->hits));
@@ -215,7 +215,7 @@ static enum hi_status print_safepoints(struct listing *l, struct hi_output *outp
 	HI_GUARD(hi_page_destroy) struct hi_page *page = NULL;
 	struct hi_json json;
 
-	if (l->options->json) {
+	if (l->options->output.json) {
 		hi_json_init(&json, output->file);
 		hi_safepoints_json(&l->report, &json);
 		return hi_json_finish(&json) || !json.failed

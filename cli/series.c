@@ -65,7 +65,7 @@ static bool has_exited(const struct series *s)
 
 static uint64_t series_now_ns(const struct series *s)
 {
-	return hi_timestamp_now(s->options->pid).wall_ns;
+	return hi_timestamp_now(s->options->target.pid).wall_ns;
 }
 
 static void report_series_line(struct series *s, const char *fmt, ...)
@@ -75,7 +75,7 @@ static void report_series_line(struct series *s, const char *fmt, ...)
 	char text[HI_MARK_MAX + 512];
 	va_list ap;
 
-	if (s->options->quiet)
+	if (s->options->output.quiet)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
@@ -188,7 +188,8 @@ static enum hi_status emit_sample(struct series *s, struct hi_inspection *in,
 	sample.copied_on_write = hi_image_copied_on_write(in->image);
 	sample.warnings = in->warnings.items;
 	sample.n_warnings = in->warnings.count;
-	hi_series_sort_rows(&sample, o->min_size, o->top ? o->top : SIZE_MAX);
+	hi_series_sort_rows(&sample, o->selection.min_size,
+			    o->selection.top ? o->selection.top : SIZE_MAX);
 	s->partial |= !sample.complete || in->short_of_memory;
 	status = store_sample(s, in, &sample, err);
 	if (status == HI_OK)
@@ -261,7 +262,7 @@ static enum hi_status take_sample(struct series *s, struct hi_error *err)
 	enum hi_status status;
 
 	/* What grows while this census is made is for the next one. */
-	s->lowest = hi_process_anonymous_bytes(s->options->pid);
+	s->lowest = hi_process_anonymous_bytes(s->options->target.pid);
 	limit_waiting(s);
 	status = hi_inspect_open(&s->inner, command->wanted_in_series, &in, err);
 
@@ -312,7 +313,7 @@ static void schedule_next_census(struct series *s)
 
 static bool has_grown(struct series *s)
 {
-	uint64_t now = hi_process_anonymous_bytes(s->options->pid);
+	uint64_t now = hi_process_anonymous_bytes(s->options->target.pid);
 
 	if (now == UINT64_MAX)
 		return false;
@@ -377,7 +378,7 @@ static enum hi_status take_pending_marks(struct series *s, struct hi_error *err)
 	struct hi_mark mark;
 
 	while (status == HI_OK && hi_marks_take(&s->marks, &mark)) {
-		struct hi_timestamp now = hi_timestamp_now(s->options->pid);
+		struct hi_timestamp now = hi_timestamp_now(s->options->target.pid);
 
 		/* It was sent while a census ran, but no later than now. */
 		if (mark.when.cpu_ns > now.cpu_ns)
@@ -458,7 +459,8 @@ static enum hi_status finish_series(struct series *s, enum hi_series_end end,
 		[HI_SERIES_STOPPED] = "stopped by a signal",
 		[HI_SERIES_FAILED] = "it cannot go on",
 	};
-	uint64_t at = place_on_axis(s, hi_timestamp_now(s->options->pid), s->samples + 1);
+	uint64_t at = place_on_axis(s, hi_timestamp_now(s->options->target.pid),
+				    s->samples + 1);
 	enum hi_status status =
 		hi_series_sinks_end(&s->sinks, &s->header, end, at, s->samples, err);
 
@@ -546,10 +548,11 @@ static enum hi_status open_series_stop_site(struct series *s, struct hi_error *e
 
 static enum hi_status open_pidfd(struct series *s, struct hi_error *err)
 {
-	s->pidfd = (int)syscall(SYS_pidfd_open, s->options->pid, 0);
+	s->pidfd = (int)syscall(SYS_pidfd_open, s->options->target.pid, 0);
 	if (s->pidfd >= 0)
 		return HI_OK;
-	return hi_fail(err, HI_CANNOT_ATTACH, 0, "pid %d: %s", (int)s->options->pid,
+	return hi_fail(err, HI_CANNOT_ATTACH, 0, "pid %d: %s",
+		       (int)s->options->target.pid,
 		       errno == ESRCH ? "there is no such process" : strerror(errno));
 }
 
@@ -567,13 +570,13 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 
 	if (status != HI_OK)
 		return status;
-	s.inner.quiet = true;
+	s.inner.output.quiet = true;
 	s.inner.census_cache = &s.census_cache;
 	s.census_cache.pidfd = s.pidfd;
-	s.header = (struct hi_series_header){.pid = (int)options->pid,
+	s.header = (struct hi_series_header){.pid = (int)options->target.pid,
 					     .exe = "",
 					     .pure = options->profile.pure,
-					     .by = census ? by[options->by]
+					     .by = census ? by[options->selection.by]
 							  : options->command->name,
 					     .axis = options->series.axis};
 	status = hi_series_signals_watch(err);
@@ -587,7 +590,7 @@ enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret
 			hi_series_sinks_close(&s.sinks);
 	}
 	if (status == HI_OK) {
-		if (hi_marks_open(options->pid, &s.marks, err) != HI_OK)
+		if (hi_marks_open(options->target.pid, &s.marks, err) != HI_OK)
 			report_series_line(&s, "%s", err->text);
 		status = open_series_stop_site(&s, err);
 		if (status == HI_OK)

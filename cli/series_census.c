@@ -37,9 +37,9 @@ static enum hi_status rows_broken_down(struct hi_inspection *in,
 				       struct hi_series_sample *s, struct hi_error *err)
 {
 	HI_GUARD(hi_by_census_destroy) struct hi_by_census *c = NULL;
-	enum hi_status status =
-		hi_census_break_down(in->graph, in->shown, NULL, in->options->by,
-				     types ? types->has : NULL, &c, err);
+	enum hi_status status = hi_census_break_down(in->graph, in->shown, NULL,
+						     in->options->selection.by,
+						     types ? types->has : NULL, &c, err);
 
 	if (status != HI_OK)
 		return status;
@@ -75,8 +75,9 @@ enum hi_status hi_series_census(struct hi_inspection *in, struct hi_series_sampl
 	}
 	if (status != HI_OK)
 		return status;
-	status = (in->options->by == HI_BY_TYPE ? rows_by_type : rows_broken_down)(
-		in, only.types, ret, err);
+	status = (in->options->selection.by == HI_BY_TYPE
+			  ? rows_by_type
+			  : rows_broken_down)(in, only.types, ret, err);
 	hi_type_set_free(&set);
 	return status;
 }

@@ -21,18 +21,19 @@ struct series_export {
 
 static bool is_table(const struct hi_options *o, const char *name)
 {
-	return o->table && strcmp(o->table, name) == 0;
+	return o->output.table && strcmp(o->output.table, name) == 0;
 }
 
 bool hi_series_file_is_wanted(const struct hi_options *o)
 {
-	if (o->command->id != HI_COMMAND_EXPORT || !o->format)
+	if (o->command->id != HI_COMMAND_EXPORT || !o->output.format)
 		return false;
 	if (is_table(o, "censuses") || is_table(o, "sums"))
 		return true;
-	return (strcmp(o->format, "hp") == 0 || strcmp(o->format, "massif") == 0 ||
-		strcmp(o->format, "prometheus") == 0) &&
-	       o->file && !o->census && hi_snapshots_is_one(o->file);
+	return (strcmp(o->output.format, "hp") == 0 ||
+		strcmp(o->output.format, "massif") == 0 ||
+		strcmp(o->output.format, "prometheus") == 0) &&
+	       o->target.file && !o->target.census && hi_snapshots_is_one(o->target.file);
 }
 
 /* ---- tables ---- */
@@ -118,8 +119,9 @@ static enum hi_status put_census_rows(struct series_export *x, bool sums,
 static enum hi_status put_table(struct series_export *x, const struct hi_options *o,
 				struct hi_error *err)
 {
-	const struct hi_parquet_property of[] = {{"heapinspect.table", o->table}};
-	enum hi_status status = hi_export_table_open(&x->table, o->format, x->out, err);
+	const struct hi_parquet_property of[] = {{"heapinspect.table", o->output.table}};
+	enum hi_status status =
+		hi_export_table_open(&x->table, o->output.format, x->out, err);
 
 	if (status == HI_OK)
 		status = put_census_rows(x, is_table(o, "sums"), err);
@@ -195,23 +197,24 @@ enum hi_status hi_series_file_export(const struct hi_options *o, struct hi_outpu
 {
 	HI_GUARD(hi_snapshots_close) struct hi_snapshots *s = NULL;
 	struct series_export x = {.out = output->file};
-	enum hi_status status = hi_export_refuse_terminal(o->format, x.out, err);
+	enum hi_status status = hi_export_refuse_terminal(o->output.format, x.out, err);
 
 	if (status != HI_OK)
 		return status;
-	if (!o->file || !hi_snapshots_is_one(o->file))
+	if (!o->target.file || !hi_snapshots_is_one(o->target.file))
 		return hi_fail(err, HI_USAGE, 0,
 			       "--table %s: needs a file of many censuses (snap --every)",
-			       o->table);
-	if (strcmp(o->format, "hp") == 0)
-		return hi_series_file_profile(o->file, fileno(output->file), -1, err);
-	status = hi_snapshots_open(o->file, &s, err);
+			       o->output.table);
+	if (strcmp(o->output.format, "hp") == 0)
+		return hi_series_file_profile(o->target.file, fileno(output->file), -1,
+					      err);
+	status = hi_snapshots_open(o->target.file, &s, err);
 	x.series = s;
 	if (status != HI_OK)
 		return status;
-	if (o->table)
+	if (o->output.table)
 		return put_table(&x, o, err);
-	return strcmp(o->format, "massif") == 0
+	return strcmp(o->output.format, "massif") == 0
 		       ? put_all_massif(&x, err)
 		       : hi_series_file_openmetrics(s, o, x.out, err);
 }

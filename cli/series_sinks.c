@@ -88,8 +88,8 @@ static bool wants_live(const struct hi_series_sinks *s)
 {
 	const char *term = getenv("TERM");
 
-	return !s->options->json && s->lines.fd == 1 && isatty(1) && term && *term &&
-	       strcmp(term, "dumb") != 0;
+	return !s->options->output.json && s->lines.fd == 1 && isatty(1) && term &&
+	       *term && strcmp(term, "dumb") != 0;
 }
 
 void hi_series_sinks_note(struct hi_series_sinks *s, const char *text)
@@ -147,7 +147,7 @@ static char *key_path_of(const char *path)
 
 static enum hi_status open_lines(struct hi_series_sinks *s, struct hi_error *err)
 {
-	const char *path = s->options->output;
+	const char *path = s->options->output.file;
 	enum hi_status status;
 	bool made;
 
@@ -364,7 +364,7 @@ static enum hi_status sample_line(struct hi_series_sinks *s,
 
 	if (!line_open(&line))
 		return hi_fail_memory(err, "a line of the series");
-	if (s->options->json)
+	if (s->options->output.json)
 		fine = hi_series_json(header, sample, line.file);
 	else
 		fine = hi_series_text(header, sample, s->bytes_before, &looks, line.file,
@@ -412,7 +412,7 @@ enum hi_status hi_series_sinks_mark(struct hi_series_sinks *s,
 	if (!line_open(&line))
 		return hi_fail_memory(err, "a line of the series");
 	hi_text_escape(safe, sizeof(safe), text, strlen(text));
-	if (s->options->json)
+	if (s->options->output.json)
 		fine = hi_series_mark_json(header, at_ns, text, line.file);
 	else
 		fprintf(line.file, "%12s mark: %s\n",
@@ -430,7 +430,7 @@ enum hi_status hi_series_sinks_end(struct hi_series_sinks *s,
 	bool fine;
 
 	end_live(s);
-	if (status != HI_OK || !s->options->json)
+	if (status != HI_OK || !s->options->output.json)
 		return status;
 	if (!line_open(&line))
 		return hi_fail_memory(err, "a line of the series");

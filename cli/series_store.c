@@ -19,7 +19,7 @@ enum hi_status hi_series_store_open(const struct hi_options *options,
 {
 	*ret = (struct hi_series_store){
 		.options = options, .stride = 1, .too_large = UINT64_MAX};
-	return hi_snapshots_create(options->output, &ret->writer, err);
+	return hi_snapshots_create(options->output.file, &ret->writer, err);
 }
 
 void hi_series_store_close(struct hi_series_store *s)
@@ -195,8 +195,9 @@ static enum hi_status put_parts(struct hi_series_store *s, struct hi_inspection 
 	struct hi_snapshots_writer *w = s->writer;
 	struct hi_census_point point = point_of(sample);
 	struct hi_snapshot_options options = {
-		.compress = in->options->compress,
-		.threads = in->options->threads ? in->options->threads : 2,
+		.compress = in->options->snap.compress,
+		.threads =
+			in->options->decoding.threads ? in->options->decoding.threads : 2,
 		.at = w->end};
 	struct hi_report_header header;
 	enum hi_status status = hi_inspect_make_head(in, &header, err);

@@ -14,8 +14,9 @@ static enum hi_status write_snapshot(struct hi_inspection *in,
 				     struct hi_output *output, struct hi_error *err)
 {
 	struct hi_snapshot_options options = {
-		.compress = in->options->compress,
-		.threads = in->options->threads ? in->options->threads : 2};
+		.compress = in->options->snap.compress,
+		.threads = in->options->decoding.threads ? in->options->decoding.threads
+							 : 2};
 	int fd = fileno(output->file);
 	char size[24], n[32];
 	struct stat st;
@@ -25,8 +26,9 @@ static enum hi_status write_snapshot(struct hi_inspection *in,
 	status = hi_snapshot_save(in, header, fd, &options, err);
 	if (status != HI_OK)
 		return status;
-	if (fstat(fd, &st) == 0 && !in->options->quiet)
-		fprintf(stderr, "heapinspect: %s: %s, %s objects\n", in->options->output,
+	if (fstat(fd, &st) == 0 && !in->options->output.quiet)
+		fprintf(stderr, "heapinspect: %s: %s, %s objects\n",
+			in->options->output.file,
 			hi_text_bytes(size, (uint64_t)st.st_size),
 			hi_text_count(n, in->graph->n_objects));
 	return HI_OK;

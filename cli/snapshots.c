@@ -150,7 +150,7 @@ static enum hi_status take_types(struct listing *l, struct hi_error *err)
 
 static enum hi_status take_listed_census(struct listing *l, struct hi_error *err)
 {
-	const char *which = l->options->census;
+	const char *which = l->options->target.census;
 	size_t i = which ? hi_snapshot_source_find_census(l->series, which, false) : 0;
 	enum hi_status status;
 
@@ -177,7 +177,7 @@ static enum hi_status list_one(struct listing *l, struct hi_error *err)
 
 	if (status != HI_OK)
 		return status;
-	if (l->options->census)
+	if (l->options->target.census)
 		return hi_fail(err, HI_USAGE, 0, "--census: %.120s has only one", path);
 	l->rows = hi_calloc(1, sizeof(*l->rows));
 	if (!l->rows)
@@ -206,7 +206,7 @@ static enum hi_status show_snapshots(struct listing *l, struct hi_output *output
 	HI_GUARD(hi_page_destroy) struct hi_page *page = NULL;
 	struct hi_json json;
 
-	if (l->options->json) {
+	if (l->options->output.json) {
 		hi_json_init(&json, output->file);
 		hi_snapshots_json(&l->report, &json);
 		return hi_json_finish(&json) || !json.failed

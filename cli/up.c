@@ -72,8 +72,10 @@ static enum hi_status run_up_command(struct hi_inspection *in,
 	HI_GUARD(free) uint32_t *of_type = NULL;
 	struct hi_retaining *r = NULL;
 	struct hi_type_set set = {};
-	struct hi_up_view view = {.pattern = in->options->type, .name = name_of_up_row};
-	enum hi_status status = hi_lookup_types(in, in->options->type, &set, err);
+	struct hi_up_view view = {.pattern = in->options->selection.type,
+				  .name = name_of_up_row};
+	enum hi_status status =
+		hi_lookup_types(in, in->options->selection.type, &set, err);
 
 	hi_inspect_phase(in, "retainer sets");
 	if (status == HI_OK)

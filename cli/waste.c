@@ -11,7 +11,7 @@ static enum hi_status compare_waste_contents(struct hi_inspection *in,
 					     const struct hi_restrict *only,
 					     struct hi_waste **ret, struct hi_error *err)
 {
-	struct hi_contents_options options = {.threads = in->options->threads,
+	struct hi_contents_options options = {.threads = in->options->decoding.threads,
 					      .top = only->top,
 					      .min_size = only->min_size};
 

@@ -44,9 +44,9 @@ enum hi_status hi_lookup_types(const struct hi_inspection *in, const char *patte
 
 size_t hi_lookup_top(const struct hi_options *options, size_t usual)
 {
-	if (options->all)
+	if (options->selection.all)
 		return SIZE_MAX;
-	return options->top ? options->top : usual;
+	return options->selection.top ? options->selection.top : usual;
 }
 
 enum hi_status hi_lookup_restrict(const struct hi_inspection *in, size_t usual,
@@ -54,12 +54,13 @@ enum hi_status hi_lookup_restrict(const struct hi_inspection *in, size_t usual,
 				  struct hi_error *err)
 {
 	struct hi_restrict only = {.top = hi_lookup_top(in->options, usual),
-				   .type_pattern = in->options->type,
-				   .min_size = in->options->min_size};
+				   .type_pattern = in->options->selection.type,
+				   .min_size = in->options->selection.min_size};
 
 	*set = (struct hi_type_set){};
-	if (in->options->type) {
-		enum hi_status status = hi_lookup_types(in, in->options->type, set, err);
+	if (in->options->selection.type) {
+		enum hi_status status =
+			hi_lookup_types(in, in->options->selection.type, set, err);
 
 		if (status != HI_OK)
 			return status;

@@ -64,7 +64,7 @@ static enum hi_status report_wrong_root(struct hi_inspection *in,
 	hi_text_escape(name, sizeof(name), root->name, strlen(root->name));
 	fprintf(stderr, "heapinspect: --root %s: %s\n", name, why);
 	hi_naming_point_at(root->expression, column);
-	if (o->json && (!o->output || strcmp(o->output, "-") == 0))
+	if (o->output.json && (!o->output.file || strcmp(o->output.file, "-") == 0))
 		error_json(root, column, err->text);
 	return hi_fail(err, HI_USAGE, 0, "%s", "");
 }

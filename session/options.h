@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What an inspection is asked for: plain data. cli/ fills it in from the command line.
- * Strings are borrowed from there.
+ * What an inspection is asked for: plain data, one struct for each subject. cli/ fills
+ * them in from the command line. Strings are borrowed from there.
  */
 #ifndef HI_SESSION_OPTIONS_H
 #define HI_SESSION_OPTIONS_H
@@ -65,7 +65,8 @@ struct hi_safepoint_options {
 	uint64_t timeout_ns; /* 0: wait for ever */
 	enum hi_snapshot_request snapshot;
 	bool has_snapshot;
-	uint64_t max_image; /* bytes; 0: not given */
+	uint64_t max_image;    /* bytes; 0: not given */
+	uint64_t max_pause_ns; /* 0: the default */
 };
 
 /* Is there something to wait for? */
@@ -102,9 +103,83 @@ static inline bool hi_series_asked(const struct hi_series_options *s)
 
 /* ---- all ---- */
 
-enum hi_color { HI_COLOR_AUTO, HI_COLOR_ALWAYS, HI_COLOR_NEVER };
+/* Which heap. One of pid, core and file. */
+struct hi_target_options {
+	pid_t pid; /* 0: a core or a file */
+	const char *core, *exe;
+	const char *file; /* a snapshot; NULL: a process or a core */
+	/* Which one of a file with many: a number, first, last, peak; NULL: last. */
+	const char *census;
+};
+
+/* Which rows are shown, and what a row stands for. */
+struct hi_selection_options {
+	const char *type;  /* NULL: all */
+	uint64_t min_size; /* bytes */
+	bool all;
+	size_t top;    /* rows a table; 0: the command's usual number */
+	size_t paths;  /* at most that many */
+	enum hi_by by; /* census */
+	bool has_by, untyped;
+};
 
 enum { HI_OPTIONS_HINTS = 16 };
+
+/* How the memory is read and its types are found. */
+struct hi_decoding_options {
+	const char *debug_dir;
+	const char *hints[HI_OPTIONS_HINTS]; /* files, in the order given */
+	size_t n_hints;
+	bool no_hints; /* not those that are compiled in either */
+	bool conservative, swap, strict;
+	bool no_sandbox;  /* decodes in this process, with its rights */
+	unsigned threads; /* 0: all processors */
+};
+
+enum hi_color { HI_COLOR_AUTO, HI_COLOR_ALWAYS, HI_COLOR_NEVER };
+
+struct hi_output_options {
+	const char *file;   /* NULL: stdout */
+	const char *format; /* of export and query */
+	const char *table;  /* of export */
+	bool schema;	    /* of query */
+	bool json, quiet, verbose;
+	enum hi_color color;
+	unsigned width; /* 0: the terminal's */
+};
+
+/* Of diff and check: with which heaps, and how. */
+struct hi_comparison_options {
+	const char *baseline; /* an earlier snapshot; NULL: none */
+	/* Of diff --three: between the two; NULL: none. */
+	const char *middle;
+	/* As the target's census. */
+	const char *baseline_census, *middle_census;
+	enum hi_compare_by by;
+	bool has_by, three, force;
+};
+
+/* Of check. */
+struct hi_check_options {
+	struct hi_gate *gates; /* owned, with their names */
+	size_t n_gates;
+	struct hi_arena gate_names;
+	const char *junit; /* NULL: none */
+	bool github;
+};
+
+/* Of snap. */
+struct hi_snap_options {
+	bool compress;
+	bool with_contents; /* a snapshot file with the bytes of objects */
+	bool redact;	    /* a snapshot file without strings of the heap */
+};
+
+/* Of graph. */
+struct hi_drawing_options {
+	struct hi_bands_options bands;
+	const char *like; /* another file; NULL: none */
+};
 
 struct hi_command;
 struct hi_census_cache;
@@ -112,51 +187,19 @@ struct hi_census_cache;
 struct hi_options {
 	const struct hi_command *command;
 	const char *argument; /* of the command; NULL none */
-	pid_t pid;	      /* 0: a core */
-	const char *core, *exe;
-	const char *baseline; /* an earlier snapshot, to compare with; NULL: none */
-	/* Of diff --three: between the two; NULL: none. */
-	const char *middle, *middle_census;
-	enum hi_compare_by compare_by; /* diff */
-	bool has_compare_by, three;
-	bool force, github;
-	struct hi_gate *gates; /* of check; owned, with their names */
-	size_t n_gates;
-	struct hi_arena gate_names;
-	const char *junit;  /* NULL: none */
-	const char *format; /* of export and query */
-	const char *table;  /* of export */
-	bool schema;	    /* of query */
-	/* Which one of a file with many: a number, first, last, peak; NULL: last. */
-	const char *census, *baseline_census;
-	const char *file; /* a snapshot; NULL: a process or a core */
-	bool json, all, quiet, verbose, strict;
-	bool no_sandbox; /* decodes in this process, with its rights */
-	bool conservative, swap, compress;
-	bool with_contents; /* a snapshot file with the bytes of objects */
-	bool redact;	    /* a snapshot file without strings of the heap */
-	const char *hints[HI_OPTIONS_HINTS]; /* files, in the order given */
-	size_t n_hints;
-	bool no_hints; /* not those that are compiled in either */
-	enum hi_by by; /* census */
-	bool has_by, untyped;
-	enum hi_color color;
-	unsigned width;	    /* 0: the terminal's */
-	size_t top;	    /* 0: the command's usual number */
-	size_t k;	    /* paths */
-	const char *output; /* NULL: stdout */
-	const char *debug_dir;
-	const char *type;      /* NULL: all */
-	uint64_t min_size;     /* bytes */
-	uint64_t max_pause_ns; /* 0: the default */
-	unsigned threads;      /* 0: all processors */
-	const char *like;      /* graph: another file; NULL: none */
-	struct hi_bands_options bands;
+	struct hi_target_options target;
+	struct hi_selection_options selection;
+	struct hi_decoding_options decoding;
+	struct hi_output_options output;
+	struct hi_comparison_options comparison;
+	struct hi_check_options check;
+	struct hi_snap_options snap;
+	struct hi_drawing_options drawing;
 	struct hi_profile_options profile;
 	struct hi_series_options series;
 	struct hi_safepoint_options safepoint;
-	struct hi_census_cache
-		*census_cache; /* no word: of a series, for its censuses; else NULL */
+	/* Not from the command line: of a series, for its censuses; else NULL. */
+	struct hi_census_cache *census_cache;
 };
 
 #endif

@@ -5,7 +5,7 @@
 
 const struct hi_source_ops *hi_source_select(const struct hi_options *options)
 {
-	if (options->file)
+	if (options->target.file)
 		return &hi_source_snapshot;
-	return options->pid ? &hi_source_process : &hi_source_core;
+	return options->target.pid ? &hi_source_process : &hi_source_core;
 }

@@ -36,8 +36,8 @@ static bool borrow_modules(struct hi_inspection *in)
 
 static enum hi_status open_modules(struct hi_inspection *in, struct hi_error *err)
 {
-	struct hi_modules_options options = {.debug_dir = in->options->debug_dir,
-					     .exe = in->options->exe};
+	struct hi_modules_options options = {.debug_dir = in->options->decoding.debug_dir,
+					     .exe = in->options->target.exe};
 	struct hi_error quiet;
 	enum hi_status status;
 
@@ -70,11 +70,12 @@ static enum hi_status add_hints(struct hi_inspection *in, struct hi_error *err)
 	enum hi_status status = HI_OK;
 
 	/* The first record that fits is taken: those of the user come first. */
-	for (size_t i = 0; i < o->n_hints && status == HI_OK; i++)
-		status = hi_rulebook_add_file(in->rulebook, o->hints[i], err);
+	for (size_t i = 0; i < o->decoding.n_hints && status == HI_OK; i++)
+		status = hi_rulebook_add_file(in->rulebook, o->decoding.hints[i], err);
 	if (status == HI_OK)
 		status = hi_rulebook_add_shipped(
-			in->rulebook, exe && !o->no_hints ? exe->name : NULL, err);
+			in->rulebook, exe && !o->decoding.no_hints ? exe->name : NULL,
+			err);
 	return status;
 }
 
@@ -110,7 +111,7 @@ static void warn_of_hints(struct hi_inspection *in)
 				" lists or places that hints describe were cut at a "
 				"limit: what they hold may be reported as leaked",
 				hi_typing_stats(in->typing).bounded);
-	if (in->rulebook && in->options->n_hints)
+	if (in->rulebook && in->options->decoding.n_hints)
 		hi_rulebook_unused(in->rulebook, warn_unused, in);
 }
 
@@ -160,7 +161,7 @@ static enum hi_status find_runtime(struct hi_inspection *in, struct hi_error *er
 		hi_inspect_warn(in, "its objects are not decoded: %s (at 0x%" PRIx64 ")",
 				quiet.text, quiet.address);
 	if (status == HI_OK)
-		in->runtime->redact = in->options->redact;
+		in->runtime->redact = in->options->snap.redact;
 	if (status == HI_OK && in->runtime->note[0] && !collection_has_ended(in))
 		hi_inspect_warn(in, "%s %s: %s", in->runtime->ops->name,
 				in->runtime->version, in->runtime->note);
@@ -209,7 +210,7 @@ static enum hi_status link_as(struct hi_inspection *in, bool conservative,
 			      struct hi_error *err)
 {
 	struct hi_typing_options options = {.conservative = conservative,
-					    .threads = in->options->threads,
+					    .threads = in->options->decoding.threads,
 					    .runtime = in->runtime};
 	struct hi_objects *objects = NULL;
 	enum hi_status status;
@@ -233,7 +234,8 @@ static enum hi_status read_by_types(struct hi_inspection *in, struct hi_error *e
 	enum hi_status status = link_as(in, false, err);
 
 	if (status == HI_OK)
-		status = hi_reach_compute(in->graph, in->options->threads, &reach, err);
+		status = hi_reach_compute(in->graph, in->options->decoding.threads,
+					  &reach, err);
 	if (status != HI_OK)
 		return status;
 	in->by_types_known = true;
@@ -249,7 +251,7 @@ static enum hi_status read_by_types(struct hi_inspection *in, struct hi_error *e
 static enum hi_status link_objects(struct hi_inspection *in, unsigned wanted,
 				   struct hi_error *err)
 {
-	bool conservative = in->options->conservative;
+	bool conservative = in->options->decoding.conservative;
 	enum hi_status status = HI_OK;
 
 	if (conservative && in->types && (wanted & HI_WANT_LEAKS))
@@ -283,7 +285,7 @@ enum hi_status hi_decoding_run(struct hi_inspection *in, struct hi_error *err)
 
 	if (status != HI_OK)
 		return status;
-	if (!in->options->quiet)
+	if (!in->options->output.quiet)
 		in->progress = hi_progress_start();
 	hi_inspect_phase(in, "modules");
 	status = open_modules(in, err);

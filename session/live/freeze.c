@@ -56,7 +56,7 @@ static enum hi_status open_freeze_stop_site(struct hi_inspection *in,
 		return status;
 	in->site = *at;
 	hi_freeze_waiting_text(in->site, text);
-	if (!in->options->quiet)
+	if (!in->options->output.quiet)
 		report_freeze_line(text);
 	return HI_OK;
 }
@@ -66,7 +66,7 @@ static void find_allocator_text(struct hi_inspection *in, struct hi_stop_options
 	struct hi_error quiet;
 	enum hi_status status;
 
-	if (in->options->no_sandbox)
+	if (in->options->decoding.no_sandbox)
 		status = hi_allocator_text(in->target, &in->allocator_text,
 					   &in->n_allocator_text, &quiet);
 	else
@@ -98,7 +98,7 @@ static enum hi_status stop_there(struct hi_inspection *in, struct hi_stop_option
 		hi_stop_site_begin(in->site);
 	}
 	status = hi_stop_and_copy(in->target, stop, &in->image, err);
-	in->resumed = hi_timestamp_now(in->options->pid);
+	in->resumed = hi_timestamp_now(in->options->target.pid);
 	if (status == HI_MISSED && in->site)
 		return hi_stop_site_missed(in->site, err);
 	return status;
@@ -143,7 +143,8 @@ static enum hi_status check_same_process(const struct hi_inspection *in,
 
 	if (end.fd <= 0 || poll(&end, 1, 0) == 0)
 		return HI_OK;
-	return hi_fail(err, HI_GONE, 0, "process %d has exited", (int)in->options->pid);
+	return hi_fail(err, HI_GONE, 0, "process %d has exited",
+		       (int)in->options->target.pid);
 }
 
 static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *err)
@@ -152,12 +153,12 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 	struct hi_stop_options stop = {
 		.snapshot = o->safepoint.snapshot,
 		.max_image = o->safepoint.max_image,
-		.max_pause_ns = o->max_pause_ns,
-		.with_swap = o->swap,
-		.threads = o->threads,
+		.max_pause_ns = o->safepoint.max_pause_ns,
+		.with_swap = o->decoding.swap,
+		.threads = o->decoding.threads,
 		.sleepers = in->census_cache ? in->census_cache->sleepers : NULL,
 		.best_effort_priority = true};
-	enum hi_status status = hi_target_open(o->pid, &in->target, err);
+	enum hi_status status = hi_target_open(o->target.pid, &in->target, err);
 
 	if (status == HI_OK)
 		status = check_same_process(in, err);
@@ -174,11 +175,11 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 
 enum hi_status hi_freeze(struct hi_inspection *in, struct hi_error *err)
 {
-	struct hi_core_options core = {.exe = in->options->exe};
+	struct hi_core_options core = {.exe = in->options->target.exe};
 
-	if (in->options->pid)
+	if (in->options->target.pid)
 		return freeze_process(in, err);
-	return hi_core_open(in->options->core, &core, &in->image, err);
+	return hi_core_open(in->options->target.core, &core, &in->image, err);
 }
 
 void hi_freeze_report(const struct hi_inspection *in)
@@ -186,7 +187,7 @@ void hi_freeze_report(const struct hi_inspection *in)
 	char pause[24], bytes[24], what[64], place[HI_PROBED_TEXT] = "", text[1024];
 	const struct hi_image_stats *s = &in->image->stats;
 
-	if (in->options->quiet || !in->target)
+	if (in->options->output.quiet || !in->target)
 		return;
 	if (in->image->mode == HI_SNAPSHOT_FORK)
 		snprintf(what, sizeof(what), "forked");
@@ -196,7 +197,7 @@ void hi_freeze_report(const struct hi_inspection *in)
 	if (in->stopped && in->stopped->place_known)
 		hi_probed_text(place, &in->stopped->place);
 	snprintf(text, sizeof(text), "pid %d was paused for %s%s%s (%s%s%s)",
-		 (int)in->options->pid, hi_text_duration(pause, s->pause_ns),
+		 (int)in->options->target.pid, hi_text_duration(pause, s->pause_ns),
 		 !in->stopped	     ? ""
 		 : in->stopped->near ? " near "
 				     : " at ",

@@ -172,10 +172,11 @@ enum hi_status hi_live_make_head(struct hi_inspection *in, struct hi_report_head
 				 struct hi_error *err)
 {
 	struct hi_report_header header = {
-		.pid = in->options->pid ? (int)in->options->pid : (int)in->image->pid,
+		.pid = in->options->target.pid ? (int)in->options->target.pid
+					       : (int)in->image->pid,
 		.exe = in->image->exe ? in->image->exe : "",
-		.core = in->options->core,
-		.conservative = in->options->conservative,
+		.core = in->options->target.core,
+		.conservative = in->options->decoding.conservative,
 		.leaks_by_types = UINT64_MAX,
 	};
 	enum hi_status status = set_target(in, &header, err);

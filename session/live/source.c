@@ -79,8 +79,8 @@ static enum hi_status have_image(const struct hi_inspection *in, const char *wha
 
 static enum hi_status compute_image_reach(struct hi_inspection *in, struct hi_error *err)
 {
-	enum hi_status status =
-		hi_reach_compute(in->graph, in->options->threads, &in->reach, err);
+	enum hi_status status = hi_reach_compute(in->graph, in->options->decoding.threads,
+						 &in->reach, err);
 
 	if (status == HI_OK && in->runtime)
 		status = hi_runtime_classify_unreachable(in->typing, in->runtime,
@@ -191,7 +191,7 @@ static enum hi_status find_image_equal(struct hi_inspection *in,
 				       struct hi_contents_marks *own,
 				       const uint32_t **ret, struct hi_error *err)
 {
-	struct hi_contents_options options = {.threads = in->options->threads,
+	struct hi_contents_options options = {.threads = in->options->decoding.threads,
 					      .marks = own};
 	struct hi_waste *waste = NULL;
 	enum hi_status status = hi_contents_compare(in->image, in->typing, in->graph,
@@ -206,8 +206,8 @@ static enum hi_status measure_image_heap_use(struct hi_inspection *in,
 					     struct hi_heap_use *ret,
 					     struct hi_error *err)
 {
-	return hi_heap_use_measure(in->image, in->allocator, in->options->threads, ret,
-				   err);
+	return hi_heap_use_measure(in->image, in->allocator,
+				   in->options->decoding.threads, ret, err);
 }
 
 static enum hi_status open_image_used_bytes(struct hi_inspection *in,

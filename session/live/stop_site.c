@@ -47,10 +47,10 @@ struct hi_probed *hi_stop_site_describe(const struct hi_target *target,
 static enum hi_status find_stop_sites(const struct hi_options *options,
 				      struct hi_stop_site *site, struct hi_error *err)
 {
-	return options->no_sandbox
+	return options->decoding.no_sandbox
 		       ? hi_safepoint_find(site->target, site->safepoint, &site->sites,
 					   err)
-		       : hi_symbols_probe_sites(site->target, options->verbose,
+		       : hi_symbols_probe_sites(site->target, options->output.verbose,
 						site->safepoint, &site->sites, err);
 }
 
@@ -65,7 +65,7 @@ enum hi_status hi_stop_site_open(const struct hi_options *options,
 	if (!site)
 		return hi_fail_memory(err, "probe");
 	site->safepoint = safepoint;
-	status = hi_target_open(options->pid, &site->target, err);
+	status = hi_target_open(options->target.pid, &site->target, err);
 	if (status == HI_OK)
 		status = find_stop_sites(options, site, err);
 	if (status != HI_OK)

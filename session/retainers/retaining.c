@@ -221,7 +221,7 @@ static enum hi_status compute_sets_of_retainers(struct hi_inspection *in,
 	};
 	enum hi_status status = r->pool ? HI_OK : hi_set_pool_create(&r->pool, err);
 
-	if (p->pure || in->options->json)
+	if (p->pure || in->options->output.json)
 		options.pure = hi_pure_bytes;
 	if (status == HI_OK && options.pure)
 		status = hi_pure_open(in, err);

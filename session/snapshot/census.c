@@ -110,9 +110,9 @@ static enum hi_status open_of_series(struct hi_inspection *in,
 				     struct hi_error *err)
 {
 	const struct hi_options *o = in->options;
-	const char *which = o->census ? o->census : "last";
+	const char *which = o->target.census ? o->target.census : "last";
 	HI_GUARD(hi_snapshots_close) struct hi_snapshots *s = NULL;
-	enum hi_status status = hi_snapshots_open(o->file, &s, err);
+	enum hi_status status = hi_snapshots_open(o->target.file, &s, err);
 	size_t i;
 
 	if (status != HI_OK)
@@ -137,10 +137,10 @@ enum hi_status hi_snapshot_source_open_snapshot(struct hi_inspection *in,
 	const struct hi_options *o = in->options;
 	uint64_t number;
 
-	if (hi_snapshots_is_one(o->file))
+	if (hi_snapshots_is_one(o->target.file))
 		return open_of_series(in, stored, err);
-	if (o->census && hi_parse_number(o->census, 2, UINT32_MAX, &number))
+	if (o->target.census && hi_parse_number(o->target.census, 2, UINT32_MAX, &number))
 		return hi_fail(err, HI_USAGE, 0, "--census %.20s: %.120s has only one",
-			       o->census, o->file);
-	return hi_snapshot_open(o->file, &stored->snapshot, err);
+			       o->target.census, o->target.file);
+	return hi_snapshot_open(o->target.file, &stored->snapshot, err);
 }

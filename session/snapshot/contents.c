@@ -216,7 +216,7 @@ enum hi_status hi_snapshot_save_contents(struct hi_inspection *in,
 {
 	enum hi_status status;
 
-	if (!in->options->with_contents)
+	if (!in->options->snap.with_contents)
 		return HI_OK;
 	status = put_layouts(in, w, err);
 	if (status == HI_OK)
@@ -241,7 +241,7 @@ static enum hi_status report_bad_contents(const struct reading *r, const char *s
 					  struct hi_error *err)
 {
 	return hi_fail(err, HI_BAD_DATA, 0, "%.120s: section %s: inconsistent",
-		       r->in->options->file, section);
+		       r->in->options->target.file, section);
 }
 
 static enum hi_status take_contents_section(const struct reading *r, const char *name,

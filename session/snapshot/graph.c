@@ -50,8 +50,8 @@ static bool type_of_graph_retains(void *arg, uint32_t type)
 enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
 				      struct hi_snapshot_writer *w, struct hi_error *err)
 {
-	unsigned threads =
-		in->options->threads ? in->options->threads : hi_parallel_threads();
+	unsigned threads = in->options->decoding.threads ? in->options->decoding.threads
+							 : hi_parallel_threads();
 	struct source source = {.in = in};
 	struct hi_snapshot_graph graph = {
 		.graph = in->graph,
@@ -152,7 +152,7 @@ enum hi_status hi_snapshot_source_conflicts(struct hi_inspection *in,
 		if (!all[i].type || !all[i].other)
 			return hi_fail(err, HI_BAD_DATA, 0,
 				       "%.120s: section conflicts: a row without a name",
-				       in->options->file);
+				       in->options->target.file);
 	}
 	*ret = all;
 	*n_ret = n;

@@ -368,7 +368,7 @@ enum hi_status hi_snapshot_source_make_head(struct hi_inspection *in,
 					    struct hi_error *err)
 {
 	const struct hi_snapshot *s = in->snapshot->snapshot;
-	struct hi_report_header header = {.file = in->options->file,
+	struct hi_report_header header = {.file = in->options->target.file,
 					  .census = in->census_number,
 					  .censuses = in->snapshot->last_census};
 	enum hi_status status;

@@ -43,7 +43,7 @@ enum hi_status hi_snapshot_source_mapped_files(struct hi_inspection *in,
 		if (!all[i].path || !id)
 			return hi_fail(err, HI_BAD_DATA, 0,
 				       "%.120s: section modules: a row without a name",
-				       in->options->file);
+				       in->options->target.file);
 		all[i].name = hi_base_name(all[i].path);
 		snprintf(all[i].build_id, sizeof(all[i].build_id), "%s", id);
 	}

@@ -148,7 +148,7 @@ bool hi_snapshot_source_knows_retained(const struct hi_inspection *in)
 	struct hi_error quiet;
 	size_t n = 0, shown;
 
-	if (o->type || o->min_size ||
+	if (o->selection.type || o->selection.min_size ||
 	    !hi_snapshot_has(in->snapshot->snapshot, "retained"))
 		return false;
 	/* Damage is reported by hi_snapshot_source_retained. */
@@ -204,7 +204,7 @@ enum hi_status hi_snapshot_source_retained(struct hi_inspection *in,
 			return hi_fail(
 				err, HI_BAD_DATA, 0,
 				"%.120s: section retained: row %zu is inconsistent",
-				in->options->file, i);
+				in->options->target.file, i);
 		}
 		rows[i] = get_row(s, &from[i]);
 		beyond.rows -= !from[i].depth;

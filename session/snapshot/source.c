@@ -94,7 +94,7 @@ bool hi_snapshot_source_has_answer(const struct hi_inspection *in)
 		return false;
 	if (in->wanted & HI_WANT_ONLY_RETAINED)
 		return hi_snapshot_source_knows_retained(in);
-	return (in->wanted & HI_WANT_ONLY_CENSUS) && o->by == HI_BY_TYPE;
+	return (in->wanted & HI_WANT_ONLY_CENSUS) && o->selection.by == HI_BY_TYPE;
 }
 
 enum hi_status hi_snapshot_source_census(struct hi_inspection *in, struct hi_error *err)
@@ -121,7 +121,8 @@ struct ledger_row {
 static enum hi_status bad_row(const struct hi_inspection *in, struct hi_error *err)
 {
 	return hi_fail(err, HI_BAD_DATA, 0,
-		       "%.120s: section ledger: a row without a name", in->options->file);
+		       "%.120s: section ledger: a row without a name",
+		       in->options->target.file);
 }
 
 enum hi_status hi_snapshot_source_ledger(struct hi_inspection *in, struct hi_error *err)
@@ -302,7 +303,8 @@ static enum hi_status put_rest(struct hi_inspection *in, struct hi_snapshot_writ
 		status = hi_snapshot_put_number(w, "allocated", hi_inspect_allocated(in),
 						err);
 	if (status == HI_OK)
-		status = hi_snapshot_put_number(w, "redacted", in->options->redact, err);
+		status = hi_snapshot_put_number(w, "redacted", in->options->snap.redact,
+						err);
 	if (status == HI_OK)
 		status = put_ledger(in, w, err);
 	if (status == HI_OK)

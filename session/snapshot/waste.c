@@ -78,8 +78,8 @@ static enum hi_status put_blocks(struct hi_inspection *in, struct hi_snapshot_wr
 {
 	struct blocks_row rows[HI_SIZE_CLASSES + HI_FREE_KINDS + HI_PAGE_FILLS];
 	struct hi_heap_use use;
-	enum hi_status status = hi_heap_use_measure(in->image, in->allocator,
-						    in->options->threads, &use, err);
+	enum hi_status status = hi_heap_use_measure(
+		in->image, in->allocator, in->options->decoding.threads, &use, err);
 
 	if (status == HI_OK)
 		status = hi_snapshot_put(w, "waste.blocks", rows, sizeof(*rows),
@@ -94,7 +94,7 @@ static enum hi_status report_bad_waste(const struct hi_inspection *in,
 				       struct hi_error *err)
 {
 	return hi_fail(err, HI_BAD_DATA, 0, "%.120s: section %s: %.80s",
-		       in->options->file, section, what);
+		       in->options->target.file, section, what);
 }
 
 static void sum_up(struct hi_heap_use *use)
@@ -189,8 +189,8 @@ enum hi_status hi_snapshot_save_waste(struct hi_inspection *in,
 				      struct hi_snapshot_writer *w, struct hi_error *err)
 {
 	struct hi_contents_marks marks = {};
-	bool texts = in->options->with_contents;
-	struct hi_contents_options options = {.threads = in->options->threads,
+	bool texts = in->options->snap.with_contents;
+	struct hi_contents_options options = {.threads = in->options->decoding.threads,
 					      .marks = &marks,
 					      .top = texts ? SIZE_MAX : 0};
 	HI_GUARD(hi_waste_destroy) struct hi_waste *waste = NULL;
@@ -298,7 +298,7 @@ static enum hi_status take_contents_marks(struct hi_inspection *in,
 		return hi_fail(err, HI_UNSUPPORTED, 0,
 			       "waste: %.120s was written by an earlier version, which "
 			       "did not compare contents: take a new snapshot",
-			       in->options->file);
+			       in->options->target.file);
 	status = take_waste_section(in, "waste.used", sizeof(*marks->used), &used,
 				    &n_used, err);
 	if (status == HI_OK && !in->snapshot->used)

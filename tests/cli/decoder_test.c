@@ -450,7 +450,7 @@ HI_TEST_SCENARIO(decoder, the_first_process_keeps_the_cache)
 HI_TEST_SCENARIO(decoder, the_first_process_opens_elf_files_and_what_was_named_only)
 {
 	char *dir = make_directory(), named[128], beside[128], elf[128], pipe_path[128];
-	struct hi_options options = {.hints = {named}, .n_hints = 1};
+	struct hi_options options = {.decoding.hints = {named}, .decoding.n_hints = 1};
 	struct hi_output output = {};
 	int ends[2], status;
 	pid_t pid;

@@ -50,17 +50,17 @@ HI_TEST(options, each_flag_sets_its_own)
 		const char *command, *option;
 		size_t at;
 	} flags[] = {
-		{"census", "--json", FIELD(json)},
-		{"census", "--all", FIELD(all)},
-		{"census", "-q", FIELD(quiet)},
-		{"census", "--quiet", FIELD(quiet)},
-		{"census", "-v", FIELD(verbose)},
-		{"census", "--strict", FIELD(strict)},
-		{"census", "--conservative", FIELD(conservative)},
-		{"census", "--swap", FIELD(swap)},
-		{"census", "--no-hints", FIELD(no_hints)},
-		{"census", "--untyped", FIELD(untyped)},
-		{"query", "--schema", FIELD(schema)},
+		{"census", "--json", FIELD(output.json)},
+		{"census", "--all", FIELD(selection.all)},
+		{"census", "-q", FIELD(output.quiet)},
+		{"census", "--quiet", FIELD(output.quiet)},
+		{"census", "-v", FIELD(output.verbose)},
+		{"census", "--strict", FIELD(decoding.strict)},
+		{"census", "--conservative", FIELD(decoding.conservative)},
+		{"census", "--swap", FIELD(decoding.swap)},
+		{"census", "--no-hints", FIELD(decoding.no_hints)},
+		{"census", "--untyped", FIELD(selection.untyped)},
+		{"query", "--schema", FIELD(output.schema)},
 	};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
@@ -83,9 +83,9 @@ HI_TEST(options, each_flag_of_a_file_sets_its_own)
 		const char *command, *option;
 		size_t at;
 	} flags[] = {
-		{"snap", "--compress", FIELD(compress)},
-		{"snap", "--with-contents", FIELD(with_contents)},
-		{"snap", "--redact", FIELD(redact)},
+		{"snap", "--compress", FIELD(snap.compress)},
+		{"snap", "--with-contents", FIELD(snap.with_contents)},
+		{"snap", "--redact", FIELD(snap.redact)},
 	};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
@@ -94,7 +94,7 @@ HI_TEST(options, each_flag_of_a_file_sets_its_own)
 		parse(flags[i].command, "--pid=1", "-o/nowhere/x", NULL, &without);
 		parse(flags[i].command, "--pid=1", "-o/nowhere/x", flags[i].option,
 		      &with);
-		with.output = without.output;
+		with.output.file = without.output.file;
 		expect_changed(&without, &with, flags[i].at, sizeof(bool),
 			       flags[i].option);
 		hi_options_free(&without);
@@ -107,7 +107,8 @@ HI_TEST(options, each_word_sets_its_own)
 	static const struct {
 		const char *option;
 		size_t at;
-	} words[] = {{"-o", FIELD(output)}, {"--debug-dir", FIELD(debug_dir)}};
+	} words[] = {{"-o", FIELD(output.file)},
+		     {"--debug-dir", FIELD(decoding.debug_dir)}};
 
 	for (size_t i = 0; i < 2; i++) {
 		struct hi_options without, with;

@@ -145,7 +145,10 @@ static bool open_with_failure(const struct hi_options *options, uint64_t n, fail
 
 static void sweep_open(const char *core, failing *fail, uint64_t step)
 {
-	struct hi_options options = {.core = core, .quiet = true, .k = 5, .threads = 2};
+	struct hi_options options = {.target.core = core,
+				     .output.quiet = true,
+				     .selection.paths = 5,
+				     .decoding.threads = 2};
 	struct found truth = count(open_whole(&options));
 	unsigned long long n = 1, runs = 0;
 	double start = seconds();
@@ -257,7 +260,10 @@ static void sweep_command(struct hi_inspection *in, struct hi_options *options,
 
 static void sweep_reports(const char *core, const char *type)
 {
-	struct hi_options options = {.core = core, .quiet = true, .k = 5, .threads = 1};
+	struct hi_options options = {.target.core = core,
+				     .output.quiet = true,
+				     .selection.paths = 5,
+				     .decoding.threads = 1};
 	struct hi_inspection *in = open_whole(&options);
 	char address[32];
 	hi_node node = 0;
@@ -290,10 +296,10 @@ HI_TEST_SCENARIO(sweep, memory_may_run_out_anywhere_in_a_profile)
 	struct hi_root_text roots[] = {{"one", "live[1]"}, {"all", "live"}};
 	const char *retainers[] = {"item", "item.left", "global", "auto"};
 	struct hi_options options = {
-		.core = make_core("leak_shapes", "cyclic", "3"),
-		.quiet = true,
-		.threads = 1,
-		.type = "item",
+		.target.core = make_core("leak_shapes", "cyclic", "3"),
+		.output.quiet = true,
+		.decoding.threads = 1,
+		.selection.type = "item",
 		.profile = {.roots = roots,
 			    .n_roots = 2,
 			    .all_bins = true,
@@ -315,9 +321,9 @@ HI_TEST_SLOW(sweep, memory_may_run_out_anywhere_in_a_restricted_inspection)
 	struct hi_root_text roots[] = {{"all", "live"}};
 	const char *under = "all";
 	struct hi_options options = {
-		.core = make_core("leak_shapes", "acyclic", "3"),
-		.quiet = true,
-		.threads = 2,
+		.target.core = make_core("leak_shapes", "acyclic", "3"),
+		.output.quiet = true,
+		.decoding.threads = 2,
 		.profile = {.roots = roots,
 			    .n_roots = 1,
 			    .under = &under,
@@ -411,7 +417,10 @@ static void check_hole(const char *path, uint64_t hole, const struct found *trut
 		       const struct hi_inspection *whole)
 {
 	uint64_t heap = heap_bytes(whole);
-	struct hi_options options = {.core = path, .quiet = true, .k = 5, .threads = 2};
+	struct hi_options options = {.target.core = path,
+				     .output.quiet = true,
+				     .selection.paths = 5,
+				     .decoding.threads = 2};
 	struct hi_inspection *in = NULL;
 	unsigned long long shown = hole;
 	struct hi_error err = {};
@@ -452,7 +461,10 @@ static void check_hole(const char *path, uint64_t hole, const struct found *trut
 HI_TEST_SLOW(sweep, any_page_may_be_missing_in_a_core)
 {
 	const char *path = make_core("leak_shapes", "acyclic", "3");
-	struct hi_options options = {.core = path, .quiet = true, .k = 5, .threads = 2};
+	struct hi_options options = {.target.core = path,
+				     .output.quiet = true,
+				     .selection.paths = 5,
+				     .decoding.threads = 2};
 	struct hi_inspection *in = open_whole(&options);
 	struct found truth = count(in);
 	struct core c = read_core(path);
@@ -479,7 +491,10 @@ HI_TEST_SLOW(sweep, any_page_may_be_missing_in_a_core)
 HI_TEST_SLOW(sweep, any_segment_may_be_missing_in_a_core)
 {
 	const char *path = make_core("typing_cxx", NULL, NULL);
-	struct hi_options options = {.core = path, .quiet = true, .k = 5, .threads = 2};
+	struct hi_options options = {.target.core = path,
+				     .output.quiet = true,
+				     .selection.paths = 5,
+				     .decoding.threads = 2};
 	struct hi_inspection *in = open_whole(&options);
 	struct found truth = count(in);
 	struct core c = read_core(path);

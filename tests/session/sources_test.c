@@ -63,10 +63,11 @@ static void open_sources(struct hi_inspection *in[SOURCES])
 	snprintf(core, sizeof(core), "%s/core.%d", directory, (int)fx->pid);
 	snprintf(file, sizeof(file), "%s/app.hisnap", directory);
 	for (size_t i = 0; i < SOURCES; i++)
-		options[i] = (struct hi_options){.quiet = true, .threads = 1};
-	options[0].pid = fx->pid;
-	options[1].core = core;
-	options[2].file = file;
+		options[i] =
+			(struct hi_options){.output.quiet = true, .decoding.threads = 1};
+	options[0].target.pid = fx->pid;
+	options[1].target.core = core;
+	options[2].target.file = file;
 	in[0] = open_source(&options[0]);
 	in[1] = open_source(&options[1]);
 	save_snapshot(in[1], file);
@@ -76,8 +77,8 @@ static void open_sources(struct hi_inspection *in[SOURCES])
 
 HI_TEST_SCENARIO(sources, are_chosen_by_what_the_options_name)
 {
-	struct hi_options file = {.file = "a.hisnap", .pid = 1}, process = {.pid = 1},
-			  core = {.core = "core"};
+	struct hi_options file = {.target.file = "a.hisnap", .target.pid = 1},
+			  process = {.target.pid = 1}, core = {.target.core = "core"};
 
 	HI_ASSERT_STREQ("snapshot", hi_source_select(&file)->name);
 	HI_ASSERT_STREQ("process", hi_source_select(&process)->name);
@@ -117,7 +118,7 @@ HI_TEST_SCENARIO(sources, have_the_same_header)
 		HI_ASSERT_STREQ(header[0].build_id, header[i].build_id);
 	}
 	HI_ASSERT(!header[0].file && !header[1].file);
-	HI_ASSERT_STREQ(in[2]->options->file, header[2].file);
+	HI_ASSERT_STREQ(in[2]->options->target.file, header[2].file);
 }
 
 /* Of every edge, one by one and all of a node at once. */
