@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "cli/series.h"
+#include "session/series/rows.h"
 #include "cli/untyped.h"
 #include "report/views/census_report.h"
 #include "session/lookup.h"

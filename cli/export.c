@@ -2,7 +2,7 @@
 #include "cli/export.h"
 
 #include "cli/command.h"
-#include "cli/series_file.h"
+#include "cli/series_export.h"
 #include "session/edge_text.h"
 #include "session/mapped_files.h"
 

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/series_file.h"
+#include "session/series/file.h"
 #include "report/views/graph_svg.h"
 
 HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_series.h"
 #include "cli/query_source.h"
-#include "cli/series_file.h"
+#include "session/series/file.h"
 #include "session/snapshot/source.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "cli/series.h"
+#include "session/series/rows.h"
 #include "report/views/retainers_report.h"
 #include "session/lookup.h"
 #include "session/retainers/pure.h"

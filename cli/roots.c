@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "cli/series.h"
+#include "session/series/rows.h"
 #include "report/views/bins_report.h"
 #include "session/lookup.h"
 #include "session/naming.h"

@@ -17,10 +17,10 @@
 #include "cli/command.h"
 #include "cli/series_signals.h"
 #include "cli/series_sinks.h"
-#include "cli/series_store.h"
 #include "session/census_cache.h"
 #include "session/live/freeze.h"
 #include "session/marks.h"
+#include "session/series/store.h"
 
 HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
 

@@ -14,12 +14,4 @@
 enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret,
 			     struct hi_error *err);
 
-/* The rows of `census`, `retainers` and `roots`, out of in->arena. */
-enum hi_status hi_series_census(struct hi_inspection *in, struct hi_series_sample *ret,
-				struct hi_error *err);
-enum hi_status hi_series_retainers(struct hi_inspection *in, struct hi_series_sample *ret,
-				   struct hi_error *err);
-enum hi_status hi_series_roots(struct hi_inspection *in, struct hi_series_sample *ret,
-			       struct hi_error *err);
-
 #endif

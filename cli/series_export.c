@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The censuses of a file in the formats of other programs. */
+#include "cli/series_export.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,8 @@
 #include "cli/command.h"
 #include "report/formats/export.h"
 #include "report/formats/export_table.h"
-#include "cli/series_file.h"
+#include "session/series/file.h"
+#include "session/series/openmetrics.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)
 

@@ -151,7 +151,7 @@ static enum hi_status open_lines(struct hi_series_sinks *s, struct hi_error *err
 	enum hi_status status;
 	bool made;
 
-	/* Its output is the snapshot file (series_store.h). */
+	/* Its output is the snapshot file (session/series/store.h). */
 	if (s->options->command->id == HI_COMMAND_SNAP)
 		return HI_OK;
 

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/series.h"
+#include "session/series/rows.h"
 #include "session/snapshot/source.h"
 
 static enum hi_status write_snapshot(struct hi_inspection *in,

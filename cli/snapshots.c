@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_series.h"
 #include "cli/command.h"
-#include "cli/series_file.h"
+#include "session/series/file.h"
 #include "report/views/snapshots_report.h"
 #include "session/lookup.h"
 #include "session/snapshot/source.h"

@@ -4,8 +4,8 @@
  * graph (census/graph/graphs_wanted.h). What is not wanted any more goes when there is as
  * much of it as of the rest, and at the end.
  */
-#ifndef HI_CLI_SERIES_STORE_H
-#define HI_CLI_SERIES_STORE_H
+#ifndef HI_SESSION_SERIES_STORE_H
+#define HI_SESSION_SERIES_STORE_H
 
 #include "census/graph/graphs_wanted.h"
 #include "report/views/series.h"

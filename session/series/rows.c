@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/series/rows.h"
+
 #include "base/cleanup.h"
-#include "cli/series.h"
 #include "session/lookup.h"
 
 HI_DEFINE_GUARD(struct hi_by_census *, hi_by_census_destroy)

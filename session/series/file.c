@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/series_file.h"
+#include "session/series/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

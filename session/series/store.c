@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/series_store.h"
+#include "session/series/store.h"
 
 #include <inttypes.h>
 #include <stdio.h>

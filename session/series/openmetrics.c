@@ -4,6 +4,8 @@
  * `promtool tsdb create-blocks-from openmetrics`. The format wants all samples of one
  * series of numbers together, so that the largest types are kept over all censuses.
  */
+#include "session/series/openmetrics.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -11,9 +13,9 @@
 #include "base/cleanup.h"
 #include "base/interner.h"
 #include "base/text.h"
-#include "cli/series_file.h"
 #include "report/formats/export.h"
 #include "session/lookup.h"
+#include "session/series/file.h"
 
 enum { TOP_TYPES = 50 };
 

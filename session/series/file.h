@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the censuses of a file say together: over time, for other programs. */
-#ifndef HI_CLI_SERIES_FILE_H
-#define HI_CLI_SERIES_FILE_H
+#ifndef HI_SESSION_SERIES_FILE_H
+#define HI_SESSION_SERIES_FILE_H
 
 #include "census/snapshot/snapshot_series.h"
-#include "cli/output.h"
 #include "report/views/series.h"
-#include "session/options.h"
 
 /* A census out of its totals, or out of its graph where these are lost; owned. */
 struct hi_series_file_census {
@@ -38,16 +36,5 @@ enum hi_status hi_series_file_rows(const struct hi_series_file_census *census,
 /* A heap profile by type over the time on the wall, and its key (-1: none). */
 enum hi_status hi_series_file_profile(const char *path, int fd, int key_fd,
 				      struct hi_error *err);
-
-/* OpenMetrics: a sample of each gauge for each census, at its time. */
-enum hi_status hi_series_file_openmetrics(const struct hi_snapshots *s,
-					  const struct hi_options *options, FILE *out,
-					  struct hi_error *err);
-
-/* Is what export is asked for of all censuses: --table censuses or sums; hp, massif or
- * prometheus of a file of many, without --census? */
-bool hi_series_file_is_wanted(const struct hi_options *options);
-enum hi_status hi_series_file_export(const struct hi_options *options,
-				     struct hi_output *output, struct hi_error *err);
 
 #endif

@@ -5,12 +5,12 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/retainers/bins.h"
-#include "cli/series.h"
 #include "report/views/retainers_report.h"
 #include "session/census_cache.h"
 #include "session/naming.h"
 #include "session/retainers/pure.h"
 #include "session/retainers/retaining.h"
+#include "session/series/rows.h"
 
 HI_DEFINE_GUARD(struct hi_bins *, hi_bins_destroy)
 HI_DEFINE_GUARD(struct hi_retainers_report *, hi_retainers_report_destroy)
