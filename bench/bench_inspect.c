@@ -48,9 +48,10 @@ static void run_once(pid_t pid, bool conservative, int run, struct figures *f)
 	}
 	hi_inspect_phase(in, NULL);
 	f->edges[run] = f->report[run] = 0;
-	f->n_phases = in->phases.count < MAX_PHASES ? in->phases.count : MAX_PHASES;
+	f->n_phases =
+		in->phases.list.count < MAX_PHASES ? in->phases.list.count : MAX_PHASES;
 	for (size_t i = 0; i < f->n_phases; i++) {
-		const struct hi_phase *p = &in->phases.items[i];
+		const struct hi_phase *p = &in->phases.list.items[i];
 
 		f->names[i] = p->name;
 		f->ns[i][run] = p->ns;

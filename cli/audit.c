@@ -63,13 +63,14 @@ static enum hi_status compute_audit(struct hi_inspection *in,
 				    struct hi_audit_report *report,
 				    struct hi_audit *audit, struct hi_error *err)
 {
-	enum hi_status status =
-		hi_runtime_audit(in->typing, in->runtime, in->graph, audit, err);
+	enum hi_status status = hi_runtime_audit(
+		in->decoders.typing, in->decoders.runtime, in->graph, audit, err);
 
 	if (status == HI_OK)
-		status = hi_garbage_compute(in->graph, in->reach, &report->garbage, err);
+		status = hi_garbage_compute(in->graph, in->results.reach,
+					    &report->garbage, err);
 	if (status == HI_OK) {
-		struct hi_facts *facts = hi_facts_open(in->typing, in->graph);
+		struct hi_facts *facts = hi_facts_open(in->decoders.typing, in->graph);
 
 		report->names = name_examples(in, facts, audit->rows, audit->n_rows);
 		report->short_names =

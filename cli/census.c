@@ -19,11 +19,11 @@ make_census_report(struct hi_inspection *in, const struct hi_report_header *head
 	enum hi_status status;
 
 	if (by == HI_BY_TYPE)
-		return hi_census_report_create(header, in->graph, in->census, only, ret,
-					       err);
-	status = hi_census_break_down(in->graph, in->shown, in->dominators, by,
-				      only->types ? only->types->has : NULL, broken_down,
-				      err);
+		return hi_census_report_create(header, in->graph, in->results.census,
+					       only, ret, err);
+	status = hi_census_break_down(in->graph, in->shown.reach, in->results.dominators,
+				      by, only->types ? only->types->has : NULL,
+				      broken_down, err);
 	if (status != HI_OK)
 		return status;
 	return hi_census_by_report_create(header, in->graph, *broken_down, only, ret,

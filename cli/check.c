@@ -32,8 +32,8 @@ static double of_type(struct hi_inspection *in, const struct hi_gate_metric *m)
 		hi_inspect_warn(in, "no object has the type %.100s", m->name);
 		return 0;
 	}
-	for (size_t i = 0; i < in->census->n_rows; i++) {
-		const struct hi_census_row *row = &in->census->rows[i];
+	for (size_t i = 0; i < in->results.census->n_rows; i++) {
+		const struct hi_census_row *row = &in->results.census->rows[i];
 
 		if (!hi_type_set_has(&set, row->type))
 			continue;
@@ -50,8 +50,8 @@ static double of_module(struct hi_inspection *in, const struct hi_gate_metric *m
 	uint64_t sum = 0;
 	bool found = false;
 
-	for (size_t i = 0; i < in->census->n_rows; i++) {
-		const struct hi_census_row *row = &in->census->rows[i];
+	for (size_t i = 0; i < in->results.census->n_rows; i++) {
+		const struct hi_census_row *row = &in->results.census->rows[i];
 		const char *module = in->graph->types[row->type].module;
 
 		if (!module || strcmp(module, m->name) != 0)
@@ -81,8 +81,8 @@ static uint64_t retained_by_runtime(const struct hi_inspection *in, hi_node root
 
 	for (uint32_t i = 0; i < edges.count; i++)
 		if (edges.grade[i] != HI_GRADE_WEAK &&
-		    !is_among(&edges, in->dominators->idom[edges.to[i]]))
-			sum += in->dominators->retained[edges.to[i]];
+		    !is_among(&edges, in->results.dominators->idom[edges.to[i]]))
+			sum += in->results.dominators->retained[edges.to[i]];
 	return sum;
 }
 
@@ -98,7 +98,7 @@ static double of_root(struct hi_inspection *in, const struct hi_gate_metric *m)
 		found = true;
 		sum += g->roots[i].kind == HI_ROOT_RUNTIME
 			       ? retained_by_runtime(in, g->first_root + i)
-			       : in->dominators->retained[g->first_root + i];
+			       : in->results.dominators->retained[g->first_root + i];
 	}
 	if (!found)
 		hi_inspect_warn(in, "no variable has the name %.100s", m->name);
@@ -108,14 +108,14 @@ static double of_root(struct hi_inspection *in, const struct hi_gate_metric *m)
 static bool of_ledger(struct hi_inspection *in, const struct hi_gate_metric *m,
 		      double *ret)
 {
-	if (!in->ledger_known)
+	if (!in->results.ledger_known)
 		return false;
 	if (strcmp(m->name, "rss") == 0) {
-		*ret = (double)in->ledger.rss;
-		return in->ledger.rss != HI_UNKNOWN;
+		*ret = (double)in->results.ledger.rss;
+		return in->results.ledger.rss != HI_UNKNOWN;
 	}
-	for (size_t i = 0; i < in->ledger.n_rows; i++) {
-		const struct hi_ledger_row *row = &in->ledger.rows[i];
+	for (size_t i = 0; i < in->results.ledger.n_rows; i++) {
+		const struct hi_ledger_row *row = &in->results.ledger.rows[i];
 		uint64_t n = m->field == HI_GATE_COUNT	   ? row->count
 			     : row->resident != HI_UNKNOWN ? row->resident
 							   : row->virtual_size;
@@ -133,9 +133,10 @@ static double count_leak_roots(const struct hi_inspection *in)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < in->leaks->n_roots; i++)
-		n += in->leaks->roots[i].unreachable_class != HI_UNREACHABLE_GARBAGE &&
-		     !in->leaks->roots[i].is_likely;
+	for (size_t i = 0; i < in->results.leaks->n_roots; i++)
+		n += in->results.leaks->roots[i].unreachable_class !=
+			     HI_UNREACHABLE_GARBAGE &&
+		     !in->results.leaks->roots[i].is_likely;
 	return (double)n;
 }
 
@@ -144,7 +145,7 @@ static double of_leaks(const struct hi_inspection *in, const struct hi_gate_metr
 	const struct hi_leak_total *sum;
 	struct hi_leak_totals sums;
 
-	hi_leak_totals_count(in->graph, in->reach, in->reach, &sums);
+	hi_leak_totals_count(in->graph, in->results.reach, in->results.reach, &sums);
 	sum = m->subject == HI_GATE_GARBAGE	    ? &sums.garbage
 	      : m->subject == HI_GATE_UNCOLLECTABLE ? &sums.uncollectable
 	      : m->subject == HI_GATE_LOST	    ? &sums.lost
@@ -155,7 +156,7 @@ static double of_leaks(const struct hi_inspection *in, const struct hi_gate_metr
 
 static double of_all(const struct hi_inspection *in, const struct hi_gate_metric *m)
 {
-	const struct hi_reach *r = in->reach;
+	const struct hi_reach *r = in->results.reach;
 	bool leak = m->subject == HI_GATE_TOTAL;
 
 	if (m->field == HI_GATE_ROOTS)
@@ -284,13 +285,13 @@ static enum hi_status print_check_report(const struct sides *s, struct hi_page *
 		r.n_failed += hi_check_fails(&rows[i]);
 	}
 	/* What names nothing was found out just now. */
-	header.warnings = in->warnings.items;
-	header.n_warnings = in->warnings.count;
+	header.warnings = in->diagnostics.warnings.items;
+	header.n_warnings = in->diagnostics.warnings.count;
 	if (status == HI_OK)
 		status = write_junit(&r, o, err);
 	if (status != HI_OK)
 		return status;
-	in->has_finding = r.n_failed;
+	in->diagnostics.has_finding = r.n_failed;
 	if (o->check.github)
 		hi_check_github(&r, stderr);
 	if (json)

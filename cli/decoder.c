@@ -34,9 +34,9 @@ static enum hi_status become_decoder(struct hi_decoder *d, pid_t parent,
 
 	(void)prctl(PR_SET_NAME, "hi-decoder");
 	if (d->in)
-		d->in->phase_shown = d->phase;
-	if (d->in && d->in->target)
-		hi_target_release(d->in->target);
+		d->in->phases.shown = d->phase;
+	if (d->in && d->in->stop.target)
+		hi_target_release(d->in->stop.target);
 	hi_output_serve(d->output);
 	status = hi_rights_drop(&d->dropped, err);
 	if (status != HI_OK) {
@@ -91,7 +91,7 @@ enum hi_status hi_decoder_start(struct hi_decoder *ret, const struct hi_options 
 	/* The fork is to hold nothing of a probe: Note [Nobody who may be killed opens or
 	 * closes a probe]. */
 	if (in)
-		hi_stop_site_release(in->own_site);
+		hi_stop_site_release(in->stop.own_site);
 	if (has_image)
 		hi_image_share(in->image);
 	status = fork_decoder(&d, err);
@@ -121,7 +121,7 @@ static void report_killed_decoder(const struct hi_decoder *d, int number)
 		"%sno file was written%s\n",
 		number, strsignal(number), *phase ? " while \"" : "", phase,
 		*phase ? "\"" : "",
-		d->in && d->in->target ? "the target runs on, unharmed; " : "",
+		d->in && d->in->stop.target ? "the target runs on, unharmed; " : "",
 		number == SIGKILL
 			? ". If it was the kernel, memory ran out"
 			: ". --no-sandbox decodes in one process, for a debugger");

@@ -13,7 +13,8 @@ HI_DEFINE_GUARD(struct hi_comparison *, hi_comparison_destroy)
 enum hi_status hi_diff_side(struct hi_inspection *in, struct hi_heap_side *ret,
 			    struct hi_error *err)
 {
-	*ret = (struct hi_heap_side){in->graph, in->reach, in->dominators, NULL, NULL};
+	*ret = (struct hi_heap_side){in->graph, in->results.reach, in->results.dominators,
+				     NULL, NULL};
 	return hi_naming_bits(in, &ret->only, err);
 }
 
@@ -22,7 +23,7 @@ struct hi_leak_totals hi_diff_leaks(const struct hi_report_header *header,
 {
 	struct hi_leak_totals sums;
 
-	hi_leak_totals_count(in->graph, in->shown, in->leaks_shown, &sums);
+	hi_leak_totals_count(in->graph, in->shown.reach, in->shown.leaks_reach, &sums);
 	return hi_leak_totals_if_known(header, sums);
 }
 
@@ -64,8 +65,8 @@ static enum hi_status print_diff_report(struct hi_inspection *in,
 	struct hi_diff_report r = {.before = &before->header,
 				   .after = header,
 				   .by = words[in->options->comparison.by],
-				   .live_before = before->in->shown->live_bytes,
-				   .live_after = in->shown->live_bytes,
+				   .live_before = before->in->shown.reach->live_bytes,
+				   .live_after = in->shown.reach->live_bytes,
 				   .leaks_before =
 					   hi_diff_leaks(&before->header, before->in),
 				   .leaks_after = hi_diff_leaks(header, in),
@@ -78,7 +79,7 @@ static enum hi_status print_diff_report(struct hi_inspection *in,
 	if (status != HI_OK)
 		return status;
 	r.c = c;
-	in->has_finding = !hi_diff_is_none(&r);
+	in->diagnostics.has_finding = !hi_diff_is_none(&r);
 	if (json)
 		hi_diff_json(&r, json);
 	else

@@ -42,7 +42,7 @@ static const char *label_of_set_row(struct hi_inspection *in, const char **names
 
 static const char *name_set(struct hi_inspection *in, uint32_t set, bool same_process)
 {
-	const struct hi_retaining *r = in->retaining;
+	const struct hi_retaining *r = in->profile.retaining;
 	uint32_t n = hi_set_size(r->pool, set);
 	HI_GUARD(free) uint32_t *members = hi_calloc(n + 1u, sizeof(*members));
 	HI_GUARD(free) const char **names = hi_calloc(n + 1u, sizeof(*names));
@@ -61,8 +61,8 @@ static enum hi_status name_sets(struct hi_inspection *in, bool same_process,
 				struct hi_compare_groups *ret, uint32_t **number_ret,
 				struct hi_error *err)
 {
-	const struct hi_set_table *t = &in->retaining->sets->table;
-	size_t n = hi_set_pool_end(in->retaining->pool);
+	const struct hi_set_table *t = &in->profile.retaining->sets->table;
+	size_t n = hi_set_pool_end(in->profile.retaining->pool);
 	HI_GUARD(free) uint32_t *number = hi_calloc(n + FIRST_SET, sizeof(*number));
 
 	ret->names =
@@ -103,11 +103,12 @@ static enum hi_status group_rows_by_set(struct hi_inspection *in, bool same_proc
 	if (!ret->of_object)
 		return hi_fail_memory(err, "retainer sets");
 	for (hi_node i = 0; i < n; i++) {
-		uint32_t set = in->retaining->sets->table.set[i];
+		uint32_t set = in->profile.retaining->sets->table.set[i];
 
 		ret->of_object[i] =
 			set == HI_SET_NONE
-				? LEAKED + hi_leak_kind_of(in->graph, in->reach, i)
+				? LEAKED +
+					  hi_leak_kind_of(in->graph, in->results.reach, i)
 				: number[set];
 	}
 	return HI_OK;
@@ -131,13 +132,13 @@ static enum hi_status compute_sets_of_both(struct hi_inspection *before,
 		*err = first;
 		return status;
 	}
-	before->retainers_may_miss = status == HI_OK;
+	before->profile.retainers_may_miss = status == HI_OK;
 	other = hi_retaining_compute(before, err);
 	if (is_missing(other))
 		*err = first;
 	if (other != HI_OK)
 		return other;
-	after->retainers_may_miss = true;
+	after->profile.retainers_may_miss = true;
 	return hi_retaining_compute(after, err);
 }
 

@@ -68,8 +68,9 @@ static enum hi_status print_three_heaps(struct three *t, struct hi_page *page,
 		.warm = &t->warm.header,
 		.load = &t->load.header,
 		.after = t->header,
-		.live = {t->warm.in->shown->live_bytes, t->load.in->shown->live_bytes,
-			 t->after->shown->live_bytes},
+		.live = {t->warm.in->shown.reach->live_bytes,
+			 t->load.in->shown.reach->live_bytes,
+			 t->after->shown.reach->live_bytes},
 		.leaks = {hi_diff_leaks(&t->warm.header, t->warm.in),
 			  hi_diff_leaks(&t->load.header, t->load.in),
 			  hi_diff_leaks(t->header, t->after)},
@@ -85,7 +86,7 @@ static enum hi_status print_three_heaps(struct three *t, struct hi_page *page,
 		status = hi_diff_describe(t->after, survivors, t->born, &r.survived, err);
 	if (status != HI_OK)
 		return status;
-	t->after->has_finding = r.survived.all.count > 0;
+	t->after->diagnostics.has_finding = r.survived.all.count > 0;
 	if (json)
 		hi_survived_json(&r, json);
 	else

@@ -47,7 +47,8 @@ static enum hi_status add_fields(struct hi_inspection *in, hi_node node,
 						     .points = f->to != HI_NODE_NONE,
 						     .grade = (uint8_t)f->grade};
 		if (shown[i].points)
-			shown[i].to = hi_node_info(in->graph, in->dominators, f->to);
+			shown[i].to =
+				hi_node_info(in->graph, in->results.dominators, f->to);
 	}
 	r->values_missing = !in->source->has_values(in);
 	r->fields = shown;
@@ -62,9 +63,9 @@ static enum hi_status add_referrers(struct hi_inspection *in, hi_node node,
 	struct hi_explain_link *links;
 	size_t max = rows_to_explain(in, REFERRERS), n = 0;
 	/* Of a restriction's many may be hidden: it looks at more than it shows. */
-	enum hi_status status =
-		hi_referrers_find(in->graph, node, in->shown == in->reach ? max : MANY,
-				  in->options->decoding.threads, &found, err);
+	enum hi_status status = hi_referrers_find(
+		in->graph, node, in->shown.reach == in->results.reach ? max : MANY,
+		in->options->decoding.threads, &found, err);
 
 	if (status != HI_OK)
 		return status;
@@ -81,7 +82,8 @@ static enum hi_status add_referrers(struct hi_inspection *in, hi_node node,
 		if (n == max)
 			continue;
 		links[n++] = (struct hi_explain_link){
-			.info = hi_node_info(in->graph, in->dominators, found->from[i]),
+			.info = hi_node_info(in->graph, in->results.dominators,
+					     found->from[i]),
 			.text = hi_path_text_of_edge(in, found->from[i], node),
 			.grade = found->grade[i]};
 	}
@@ -103,7 +105,7 @@ static enum hi_status add_dominators(struct hi_inspection *in, hi_node node,
 {
 	size_t max = rows_to_explain(in, DOMINATORS);
 	struct hi_node_info *chain = hi_arena_alloc(&in->arena, max * sizeof(*chain));
-	hi_node up = in->dominators->idom[node];
+	hi_node up = in->results.dominators->idom[node];
 
 	if (!chain)
 		return hi_fail_memory(err, "dominators");
@@ -112,12 +114,13 @@ static enum hi_status add_dominators(struct hi_inspection *in, hi_node node,
 			r->dominators_cut = true;
 			break;
 		}
-		chain[r->n_dominators] = hi_node_info(in->graph, in->dominators, up);
+		chain[r->n_dominators] =
+			hi_node_info(in->graph, in->results.dominators, up);
 		if (hi_graph_is_object(in->graph, up))
 			chain[r->n_dominators].name =
-				name_in_chain(in, up, in->dominators->idom[up]);
+				name_in_chain(in, up, in->results.dominators->idom[up]);
 		r->n_dominators++;
-		up = in->dominators->idom[up];
+		up = in->results.dominators->idom[up];
 	}
 	r->dominators = chain;
 	return HI_OK;
@@ -128,7 +131,7 @@ static enum hi_status explain_node(struct hi_inspection *in, hi_node node,
 {
 	enum hi_status status;
 
-	r->info = hi_node_info(in->graph, in->dominators, node);
+	r->info = hi_node_info(in->graph, in->results.dominators, node);
 	if (r->info.sort == HI_NODE_OBJECT)
 		r->conflict = in->graph->objects->flags[node] & HI_OBJECT_CONFLICT;
 	status = add_fields(in, node, r, err);
@@ -148,14 +151,15 @@ static enum hi_status explain_object(struct hi_inspection *in, hi_node node,
 	const struct hi_objects *o = in->graph->objects;
 	uint64_t front;
 
-	r->state = o->flags[node] & HI_OBJECT_INTERNAL ? "internal"
-		   : hi_bit(in->reach->any, node)      ? "live"
-						       : "leak";
+	r->state = o->flags[node] & HI_OBJECT_INTERNAL	  ? "internal"
+		   : hi_bit(in->results.reach->any, node) ? "live"
+							  : "leak";
 	r->unreachable_class = in->graph->unreachable_classes
 				       ? in->graph->unreachable_classes[node]
 				       : HI_UNREACHABLE_NO_CLASS;
-	r->is_likely = in->reach->likely && hi_bit(in->reach->likely, node);
-	if (r->is_likely && in->reach->is_doubtful)
+	r->is_likely =
+		in->results.reach->likely && hi_bit(in->results.reach->likely, node);
+	if (r->is_likely && in->results.reach->is_doubtful)
 		r->because = "some of the live memory could not be read, or the heap is "
 			     "damaged: "
 			     "what is missing may lead there";
@@ -254,7 +258,7 @@ static enum hi_status run_explain_command(struct hi_inspection *in,
 				      .evidence = "",
 				      .name = "",
 				      .value = "",
-				      .live_bytes = in->shown->live_bytes};
+				      .live_bytes = in->shown.reach->live_bytes};
 	uint64_t offset = 0;
 	enum hi_status status;
 	hi_node node;
@@ -263,7 +267,7 @@ static enum hi_status run_explain_command(struct hi_inspection *in,
 		return hi_fail(err, HI_USAGE, 0, "not an address"); /* checked before */
 	r.mapping = in->source->mapping_name(in, r.address);
 	node = hi_objects_find(in->graph->objects, r.address, &offset);
-	if (in->shown != in->reach && !is_asked_for(in, node, r.address))
+	if (in->shown.reach != in->results.reach && !is_asked_for(in, node, r.address))
 		return hi_fail(err, HI_NOT_FOUND, r.address,
 			       "0x%" PRIx64
 			       " is not among the objects that --under selects",

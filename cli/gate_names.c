@@ -58,9 +58,9 @@ static bool may_have_type(struct hi_inspection *in, const char *name)
 		hi_type_set_free(&set);
 		return true;
 	}
-	if (!in->types || in->runtime || strpbrk(name, "*?[,"))
+	if (!in->decoders.types || in->decoders.runtime || strpbrk(name, "*?[,"))
 		return true;
-	return hi_types_find(in->types, name, &unused, &quiet) != HI_NOT_FOUND;
+	return hi_types_find(in->decoders.types, name, &unused, &quiet) != HI_NOT_FOUND;
 }
 
 /* ---- what is near it ---- */

@@ -34,12 +34,12 @@ static enum hi_status run_leaks_command(struct hi_inspection *in,
 
 	if (status != HI_OK)
 		return status;
-	status = hi_leaks_report_create(header, in->graph, in->shown, in->leaks, &only,
-					&report, err);
+	status = hi_leaks_report_create(header, in->graph, in->shown.reach,
+					in->results.leaks, &only, &report, err);
 	hi_type_set_free(&set);
 	if (status != HI_OK)
 		return status;
-	facts = hi_facts_open(in->typing, in->graph);
+	facts = hi_facts_open(in->decoders.typing, in->graph);
 	name_rows(in, facts, report->rows, report->n_rows);
 	name_rows(in, facts, report->roots, report->n_roots);
 	hi_facts_close(facts);

@@ -17,7 +17,7 @@ struct targets {
 static enum hi_status add_target(struct hi_inspection *in, struct targets *t,
 				 hi_node node, struct hi_error *err)
 {
-	if (!hi_bit(in->reach->any, node)) {
+	if (!hi_bit(in->results.reach->any, node)) {
 		t->n_unreachable++;
 		return HI_OK;
 	}
@@ -83,7 +83,7 @@ static enum hi_status fill_way(struct hi_inspection *in, const struct hi_path *p
 	way->text = hi_path_text_of_nodes(in, path->nodes, path->length);
 	for (size_t i = 0; i < path->length; i++) {
 		way->steps[i].info =
-			hi_node_info(in->graph, in->dominators, path->nodes[i]);
+			hi_node_info(in->graph, in->results.dominators, path->nodes[i]);
 		way->steps[i].edge =
 			i ? hi_path_text_of_edge(in, path->nodes[i - 1], path->nodes[i])
 			  : "";
@@ -101,8 +101,8 @@ static enum hi_status find_paths_to_objects(struct hi_inspection *in,
 
 	if (t->nodes.count == 0)
 		return HI_OK;
-	status = hi_paths_find(in->graph, in->reach, t->nodes.items, t->nodes.count,
-			       in->options->selection.paths, &paths, err);
+	status = hi_paths_find(in->graph, in->results.reach, t->nodes.items,
+			       t->nodes.count, in->options->selection.paths, &paths, err);
 	if (status != HI_OK)
 		return status;
 	report->more = paths->more;

@@ -12,10 +12,10 @@ static enum hi_status feed_dominators(void *arg, const struct hi_dominators **re
 	enum hi_status status = HI_OK;
 
 	hi_inspect_phase(in, "dominators");
-	if (!in->dominators)
+	if (!in->results.dominators)
 		status = in->source->compute_dominators(in, err);
 	hi_inspect_phase(in, "query");
-	*ret = in->dominators;
+	*ret = in->results.dominators;
 	return status;
 }
 
@@ -27,11 +27,11 @@ static enum hi_status feed_census(void *arg, const struct hi_census **ret,
 	enum hi_status status = HI_OK;
 
 	/* A file has it with retained sizes; who computes it needs these. */
-	if (!in->census && !in->source->has_census(in))
+	if (!in->results.census && !in->source->has_census(in))
 		status = feed_dominators(arg, &d, err);
-	if (!in->census && status == HI_OK)
+	if (!in->results.census && status == HI_OK)
 		status = in->source->compute_census(in, err);
-	*ret = in->census;
+	*ret = in->results.census;
 	return status;
 }
 
@@ -70,10 +70,10 @@ static enum hi_status feed_retainers(void *arg, struct hi_query_sets *ret,
 	hi_inspect_phase(in, "query");
 	if (status != HI_OK)
 		return status;
-	*ret = (struct hi_query_sets){.table = &in->retaining->sets->table,
-				      .pool = in->retaining->pool,
+	*ret = (struct hi_query_sets){.table = &in->profile.retaining->sets->table,
+				      .pool = in->profile.retaining->pool,
 				      .name = hi_interner_name_of,
-				      .arg = &in->retaining->names,
+				      .arg = &in->profile.retaining->names,
 				      .join = ", ",
 				      .has_pure = o->profile.pure || o->output.json};
 	return HI_OK;
@@ -89,7 +89,7 @@ static enum hi_status feed_bins(void *arg, struct hi_query_sets *ret,
 	const char *join = in->options->profile.join;
 	enum hi_status status;
 
-	if (!in->roots)
+	if (!in->profile.roots)
 		return hi_fail(
 			err, HI_USAGE, 0,
 			"table \"bins\" needs at least one --root NAME=EXPRESSION");
@@ -102,7 +102,7 @@ static enum hi_status feed_bins(void *arg, struct hi_query_sets *ret,
 	*ret = (struct hi_query_sets){.table = &feed->bins->table,
 				      .pool = feed->pool,
 				      .name = hi_named_roots_name,
-				      .arg = in->roots,
+				      .arg = in->profile.roots,
 				      .join = join ? join : "-",
 				      .has_pure = true,
 				      .noroot = &feed->bins->noroot,
@@ -192,8 +192,8 @@ static enum hi_status feed_audit(void *arg, const struct hi_audit **ret,
 	enum hi_status status = in->source->require_image(in, "audit", err);
 
 	if (status == HI_OK && !feed->has_audit)
-		status = hi_runtime_audit(in->typing, in->runtime, in->graph,
-					  &feed->audit, err);
+		status = hi_runtime_audit(in->decoders.typing, in->decoders.runtime,
+					  in->graph, &feed->audit, err);
 	if (status != HI_OK)
 		return status;
 	feed->has_audit = true;
@@ -206,22 +206,22 @@ void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
 {
 	*feed = (struct hi_query_feed){
 		.in = in, .node = HI_NODE_NONE, .time_ns = time_ns};
-	feed->source =
-		(struct hi_query_source){.graph = in->graph,
-					 .reach = in->reach,
-					 .ledger = in->ledger_known ? &in->ledger : NULL,
-					 .leaks_unknown = !hi_inspect_heap_is_known(in),
-					 .dominators = feed_dominators,
-					 .census = feed_census,
-					 .censuses = feed_censuses,
-					 .marks = feed_marks,
-					 .audit = feed_audit,
-					 .retainers = feed_retainers,
-					 .bins = feed_bins,
-					 .label = feed_label,
-					 .used = feed_used_bytes,
-					 .equal = feed_equal_object,
-					 .arg = feed};
+	feed->source = (struct hi_query_source){
+		.graph = in->graph,
+		.reach = in->results.reach,
+		.ledger = in->results.ledger_known ? &in->results.ledger : NULL,
+		.leaks_unknown = !hi_inspect_heap_is_known(in),
+		.dominators = feed_dominators,
+		.census = feed_census,
+		.censuses = feed_censuses,
+		.marks = feed_marks,
+		.audit = feed_audit,
+		.retainers = feed_retainers,
+		.bins = feed_bins,
+		.label = feed_label,
+		.used = feed_used_bytes,
+		.equal = feed_equal_object,
+		.arg = feed};
 }
 
 void hi_query_feed_end(struct hi_query_feed *feed)

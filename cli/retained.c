@@ -12,8 +12,8 @@ static enum hi_status exact_bytes(struct hi_inspection *in, const struct hi_type
 		return HI_OK;
 	for (uint32_t i = 0; i < set->n_types; i++)
 		if (set->has[i])
-			return hi_census_retained_by_type(in->graph, in->reach, i, ret,
-							  err);
+			return hi_census_retained_by_type(in->graph, in->results.reach, i,
+							  ret, err);
 	return HI_OK;
 }
 
@@ -30,9 +30,9 @@ static enum hi_status make_retained_report(struct hi_inspection *in,
 	if (status == HI_OK)
 		status = exact_bytes(in, &set, &exact, err);
 	if (status == HI_OK)
-		status = hi_retained_report_create(header, in->graph, in->shown,
-						   in->dominators, in->census, &only,
-						   exact, ret, err);
+		status = hi_retained_report_create(
+			header, in->graph, in->shown.reach, in->results.dominators,
+			in->results.census, &only, exact, ret, err);
 	hi_type_set_free(&set);
 	if (status == HI_OK)
 		hi_retained_name_rows(in, *ret);

@@ -32,7 +32,7 @@ static enum hi_status run_retainers_command(struct hi_inspection *in,
 		.has_pure = p->pure || json,
 		.pure_of = hi_pure_bytes,
 		.pure_arg = in,
-		.shown = in->shown == in->reach ? NULL : in->shown,
+		.shown = in->shown.reach == in->results.reach ? NULL : in->shown.reach,
 		.allocated = hi_inspect_allocated(in),
 		.name = name_of_retainer_row,
 	};
@@ -42,14 +42,15 @@ static enum hi_status run_retainers_command(struct hi_inspection *in,
 	status = hi_retaining_compute(in, err);
 	if (status != HI_OK)
 		return status;
-	view.arg = &in->retaining->names;
-	view.system = in->retaining->system;
-	view.heap_retainers = in->retaining->heap_objects;
-	view.auto_types = in->retaining->auto_types;
-	view.auto_by_hints = in->retaining->auto_by_hints;
+	view.arg = &in->profile.retaining->names;
+	view.system = in->profile.retaining->system;
+	view.heap_retainers = in->profile.retaining->heap_objects;
+	view.auto_types = in->profile.retaining->auto_types;
+	view.auto_by_hints = in->profile.retaining->auto_by_hints;
 	status = hi_retainers_report_create(
-		header, in->graph, in->reach, in->retaining->sets, in->retaining->pool,
-		&view, hi_lookup_top(in->options, TOP), &report, err);
+		header, in->graph, in->results.reach, in->profile.retaining->sets,
+		in->profile.retaining->pool, &view, hi_lookup_top(in->options, TOP),
+		&report, err);
 	if (status != HI_OK)
 		return status;
 	if (json)

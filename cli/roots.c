@@ -21,7 +21,7 @@ HI_DEFINE_GUARD(struct hi_bins_report *, hi_bins_report_destroy)
 enum hi_status hi_named_bins_compute(struct hi_inspection *in, struct hi_set_pool *pool,
 				     struct hi_bins **ret, struct hi_error *err)
 {
-	const struct hi_named_roots *roots = in->roots;
+	const struct hi_named_roots *roots = in->profile.roots;
 	HI_GUARD(free)
 	struct hi_bin_root *bin_roots = hi_calloc(roots->count + 1, sizeof(*bin_roots));
 	struct hi_bin_options options = {
@@ -42,12 +42,12 @@ enum hi_status hi_named_bins_compute(struct hi_inspection *in, struct hi_set_poo
 		options.pure = hi_pure_bytes;
 	}
 	hi_inspect_phase(in, "sharing bins");
-	return hi_bins_compute(in->graph, in->reach, &options, pool, ret, err);
+	return hi_bins_compute(in->graph, in->results.reach, &options, pool, ret, err);
 }
 
 static struct hi_bins_root *describe_bins(struct hi_inspection *in)
 {
-	const struct hi_named_roots *roots = in->roots;
+	const struct hi_named_roots *roots = in->profile.roots;
 	struct hi_bins_root *ret =
 		hi_arena_alloc(&in->arena, (roots->count + 1) * sizeof(*ret));
 
@@ -73,9 +73,9 @@ static const bool *shown_roots(struct hi_inspection *in)
 
 	if (!p->n_under)
 		return NULL;
-	shown = hi_arena_alloc(&in->arena, in->roots->count + 1);
-	for (size_t i = 0; shown && i < in->roots->count; i++)
-		shown[i] = hi_profile_is_under(p, in->roots->items[i].text.name);
+	shown = hi_arena_alloc(&in->arena, in->profile.roots->count + 1);
+	for (size_t i = 0; shown && i < in->profile.roots->count; i++)
+		shown[i] = hi_profile_is_under(p, in->profile.roots->items[i].text.name);
 	return shown;
 }
 
@@ -105,9 +105,9 @@ static enum hi_status run_roots_command(struct hi_inspection *in,
 	if (status == HI_OK)
 		status = hi_naming_keep_bins(in, bins, pool, err);
 	if (status == HI_OK)
-		status = hi_bins_report_create(header, in->reach, bins, pool, roots,
-					       in->roots->count, &view, &only, &report,
-					       err);
+		status = hi_bins_report_create(header, in->results.reach, bins, pool,
+					       roots, in->profile.roots->count, &view,
+					       &only, &report, err);
 	if (status != HI_OK)
 		return status;
 	if (json)

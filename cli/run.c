@@ -54,10 +54,11 @@ static void report_phase_times(const struct hi_inspection *in)
 	char time[24];
 	uint64_t all = 0;
 
-	for (size_t i = 0; i < in->phases.count; i++) {
-		all += in->phases.items[i].ns;
-		fprintf(stderr, "heapinspect: %-22s %10s\n", in->phases.items[i].name,
-			hi_text_duration(time, in->phases.items[i].ns));
+	for (size_t i = 0; i < in->phases.list.count; i++) {
+		all += in->phases.list.items[i].ns;
+		fprintf(stderr, "heapinspect: %-22s %10s\n",
+			in->phases.list.items[i].name,
+			hi_text_duration(time, in->phases.list.items[i].ns));
 	}
 	fprintf(stderr, "heapinspect: %-22s %10s\n", "together",
 		hi_text_duration(time, all));
@@ -121,12 +122,13 @@ static int decode_and_report(struct hi_inspection *in, struct hi_output *output)
 	hi_inspect_phase(in, NULL);
 	if (options->output.verbose)
 		report_phase_times(in);
-	if (options->decoding.strict && (is_partial(&header) || in->short_of_memory)) {
+	if (options->decoding.strict &&
+	    (is_partial(&header) || in->diagnostics.short_of_memory)) {
 		if (!options->output.quiet)
 			fprintf(stderr, "heapinspect: the snapshot is not complete\n");
 		return HI_EXIT_PARTIAL;
 	}
-	return in->has_finding ? HI_EXIT_FINDING : HI_EXIT_FINE;
+	return in->diagnostics.has_finding ? HI_EXIT_FINDING : HI_EXIT_FINE;
 }
 
 static int inspect_once(const struct hi_options *options, struct hi_output *output)

@@ -125,17 +125,17 @@ static void report_series_warnings(struct series *s, const struct hi_inspection 
 {
 	if (in->image->stats.not_forked[0])
 		report_series_line(s, "not forked: %s", in->image->stats.not_forked);
-	for (size_t i = 0; i < in->warnings.count && i < MAX_WARNINGS; i++)
-		report_series_line(s, "%s", in->warnings.items[i]);
-	if (in->warnings.count > MAX_WARNINGS)
+	for (size_t i = 0; i < in->diagnostics.warnings.count && i < MAX_WARNINGS; i++)
+		report_series_line(s, "%s", in->diagnostics.warnings.items[i]);
+	if (in->diagnostics.warnings.count > MAX_WARNINGS)
 		report_series_line(s, "%zu more warnings",
-				   in->warnings.count - MAX_WARNINGS);
+				   in->diagnostics.warnings.count - MAX_WARNINGS);
 }
 
 static enum hi_status begin_axes(struct series *s, const struct hi_inspection *in,
 				 struct hi_error *err)
 {
-	s->first = in->resumed;
+	s->first = in->stop.resumed;
 	if (s->first.cpu_ns == UINT64_MAX)
 		s->first.cpu_ns = 0;
 	free(s->exe);
@@ -166,31 +166,33 @@ static enum hi_status emit_sample(struct series *s, struct hi_inspection *in,
 		.time_ns = in->image->stats.time_ns,
 		.pause_ns = in->image->stats.pause_ns,
 		.mode = in->image->mode == HI_SNAPSHOT_FORK ? "fork" : "copy",
-		.stopped = in->stopped,
+		.stopped = in->stop.hit,
 		.complete = in->image->complete && !in->image->stats.threads_in_allocator,
 		.leaks = hi_leak_totals_unknown(),
 		.lower_bound = !hi_inspect_heap_is_known(in),
-		.only = in->shown == in->reach ? NULL : &in->only,
+		.only = in->shown.reach == in->results.reach ? NULL
+							     : &in->shown.restriction,
 	};
 	enum hi_status status = o->command->sample(in, &sample, err);
 
 	if (hi_inspect_heap_is_known(in))
-		hi_leak_totals_count(in->graph, in->reach, in->reach, &sample.leaks);
+		hi_leak_totals_count(in->graph, in->results.reach, in->results.reach,
+				     &sample.leaks);
 	if (status == HI_OK && s->samples == 0)
 		status = begin_axes(s, in, err);
 	if (status != HI_OK)
 		return tolerate_failed_census(s, status, err);
-	sample.at_ns = place_on_axis(s, in->resumed, sample.number);
+	sample.at_ns = place_on_axis(s, in->stop.resumed, sample.number);
 	sample.cpu_ns = s->cpu_ns;
 	sample.wall_ns = s->wall_ns;
 	s->took_ns = series_now_ns(s) - began_ns - in->image->stats.trigger.waited_ns;
 	sample.took_ns = s->took_ns;
 	sample.copied_on_write = hi_image_copied_on_write(in->image);
-	sample.warnings = in->warnings.items;
-	sample.n_warnings = in->warnings.count;
+	sample.warnings = in->diagnostics.warnings.items;
+	sample.n_warnings = in->diagnostics.warnings.count;
 	hi_series_sort_rows(&sample, o->selection.min_size,
 			    o->selection.top ? o->selection.top : SIZE_MAX);
-	s->partial |= !sample.complete || in->short_of_memory;
+	s->partial |= !sample.complete || in->diagnostics.short_of_memory;
 	status = store_sample(s, in, &sample, err);
 	if (status == HI_OK)
 		status = hi_series_sinks_sample(&s->sinks, &s->header, &sample, err);

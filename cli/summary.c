@@ -15,7 +15,7 @@ struct suspect_words {
 static enum hi_status describe_suspects(struct hi_inspection *in,
 					struct suspect_words *ret, struct hi_error *err)
 {
-	size_t n = in->suspects->count;
+	size_t n = in->results.suspects->count;
 	struct suspect_words w = {
 		.names = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*w.names)),
 		.paths = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*w.paths))};
@@ -23,7 +23,7 @@ static enum hi_status describe_suspects(struct hi_inspection *in,
 	if (!w.names || !w.paths)
 		return hi_fail_memory(err, "suspects");
 	for (size_t i = 0; i < n; i++) {
-		const struct hi_suspect *s = &in->suspects->items[i];
+		const struct hi_suspect *s = &in->results.suspects->items[i];
 
 		w.names[i] = hi_path_text_from_root(in, s->top);
 		w.paths[i] = hi_arena_printf(
@@ -48,21 +48,21 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 	struct hi_summary_inputs inputs = {
 		.header = header,
 		.graph = in->graph,
-		.reach = in->shown,
-		.dominators = &in->dominators_shown,
-		.leaks = in->leaks,
-		.census = in->census,
-		.suspects = in->suspects,
+		.reach = in->shown.reach,
+		.dominators = &in->shown.dominators,
+		.leaks = in->results.leaks,
+		.census = in->results.census,
+		.suspects = in->results.suspects,
 		.suspect_names = words.names,
 		.suspect_paths = words.paths,
-		.ledger = in->ledger_known ? &in->ledger : NULL,
+		.ledger = in->results.ledger_known ? &in->results.ledger : NULL,
 		.top = hi_lookup_top(in->options, json ? TOP_JSON : TOP_TEXT),
 	};
 
 	hi_inspect_phase(in, "owners");
 	if (status == HI_OK)
-		status = hi_owners_compute(in->graph, in->reach, &in->dominators_shown,
-					   &owners, err);
+		status = hi_owners_compute(in->graph, in->results.reach,
+					   &in->shown.dominators, &owners, err);
 	inputs.owners = owners;
 	if (status == HI_OK)
 		status = hi_summary_report_create(&inputs, &report, err);

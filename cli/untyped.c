@@ -75,8 +75,8 @@ static int by_fit(const void *a, const void *b)
 static enum hi_status list_known(const struct hi_inspection *in, struct search *s,
 				 struct hi_error *err)
 {
-	for (size_t i = 0; i < in->census->n_rows; i++) {
-		const struct hi_census_row *row = &in->census->rows[i];
+	for (size_t i = 0; i < in->results.census->n_rows; i++) {
+		const struct hi_census_row *row = &in->results.census->rows[i];
 		struct known known = {in->graph->types[row->type].name, row->count};
 
 		if (!hi_vector_push(&s->known, known))
@@ -128,14 +128,14 @@ static enum hi_status find_records(struct hi_inspection *in, struct hi_untyped_r
 		for (size_t k = 0; is_wanted_untyped(r->rows[i].row, k); k++)
 			if (!hi_vector_push(&s->wanted, r->rows[i].row->sizes[k].least))
 				return hi_fail_memory(err, "types that fit");
-	if (!in->types || !s->wanted.count)
+	if (!in->decoders.types || !s->wanted.count)
 		return HI_OK;
 	status = list_known(in, s, err);
 	if (status != HI_OK)
 		return status;
 	qsort(s->wanted.items, s->wanted.count, sizeof(*s->wanted.items), by_size);
-	status = hi_types_each_record(in->types, LEAST_RECORD, MAX_DWARF, take_record, s,
-				      &r->modules_skipped, err);
+	status = hi_types_each_record(in->decoders.types, LEAST_RECORD, MAX_DWARF,
+				      take_record, s, &r->modules_skipped, err);
 	if (status == HI_OK && s->failed)
 		status = hi_fail_memory(err, "types that fit");
 	if (s->found.count > 1)
@@ -214,11 +214,11 @@ enum hi_status hi_untyped_run(struct hi_inspection *in,
 
 	if (status != HI_OK)
 		return status;
-	status = hi_untyped_find(in->graph, in->shown,
+	status = hi_untyped_find(in->graph, in->shown.reach,
 				 only.types ? only.types->has : NULL, &untyped, err);
 	if (status == HI_OK)
-		status = hi_untyped_report_create(header, in->graph, in->shown, untyped,
-						  &only, &report, err);
+		status = hi_untyped_report_create(header, in->graph, in->shown.reach,
+						  untyped, &only, &report, err);
 	hi_type_set_free(&set);
 	if (status == HI_OK)
 		status = find_candidates(in, report, err);

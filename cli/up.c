@@ -40,7 +40,7 @@ static enum hi_status find_retainers(struct hi_inspection *in, struct hi_retaini
 
 	if (in->options->profile.n_retainers) {
 		status = hi_retaining_compute(in, err);
-		*ret = in->retaining;
+		*ret = in->profile.retaining;
 		return status;
 	}
 	status = mark_typed(in, &bits, err);
@@ -87,7 +87,7 @@ static enum hi_status run_up_command(struct hi_inspection *in,
 		view.of_type = of_type;
 		view.arg = &r->names;
 		view.top = hi_lookup_top(in->options, HI_UP_SETS);
-		status = hi_up_report_create(header, in->graph, in->shown, r->sets,
+		status = hi_up_report_create(header, in->graph, in->shown.reach, r->sets,
 					     r->pool, &view, &report, err);
 	}
 	hi_type_set_free(&set);

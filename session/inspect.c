@@ -23,14 +23,15 @@ static enum hi_status find_suspects(struct hi_inspection *in, struct hi_error *e
 	enum hi_status status = HI_OK;
 
 	hi_inspect_phase(in, "suspects");
-	in->dominators_shown = *in->dominators;
-	if (in->shown != in->reach)
-		status = hi_within_dominators(in->graph, in->shown, in->dominators,
-					      &in->dominators_shown, err);
-	return status == HI_OK
-		       ? hi_suspects_find(in->graph, in->shown, &in->dominators_shown,
-					  suspect_share, &in->suspects, err)
-		       : status;
+	in->shown.dominators = *in->results.dominators;
+	if (in->shown.reach != in->results.reach)
+		status = hi_within_dominators(in->graph, in->shown.reach,
+					      in->results.dominators,
+					      &in->shown.dominators, err);
+	return status == HI_OK ? hi_suspects_find(in->graph, in->shown.reach,
+						  &in->shown.dominators, suspect_share,
+						  &in->results.suspects, err)
+			       : status;
 }
 
 static enum hi_status compute_sizes(struct hi_inspection *in, unsigned wanted,
@@ -46,7 +47,8 @@ static enum hi_status compute_sizes(struct hi_inspection *in, unsigned wanted,
 		status = hi_naming_restrict(in, err);
 	if (status == HI_OK && (wanted & HI_WANT_LEAKS)) {
 		hi_inspect_phase(in, "leak roots");
-		status = hi_leaks_compute(in->graph, in->leaks_shown, &in->leaks, err);
+		status = hi_leaks_compute(in->graph, in->shown.leaks_reach,
+					  &in->results.leaks, err);
 	}
 	if (status == HI_OK && (wanted & HI_WANT_CENSUS)) {
 		hi_inspect_phase(in, "census by type");
@@ -80,7 +82,7 @@ static enum hi_status compute_results(struct hi_inspection *in, unsigned wanted,
 static enum hi_status warn_of_shortage(struct hi_inspection *in, struct hi_error *err)
 {
 	uint64_t failures = hi_alloc_failures();
-	uint64_t n = failures - in->failures_before;
+	uint64_t n = failures - in->diagnostics.failures_before;
 
 	if (n == 0)
 		return HI_OK;
@@ -90,8 +92,8 @@ static enum hi_status warn_of_shortage(struct hi_inspection *in, struct hi_error
 			n);
 	if (hi_alloc_failures() != failures)
 		return hi_fail_memory(err, "inspection");
-	in->failures_before = failures;
-	in->short_of_memory = true;
+	in->diagnostics.failures_before = failures;
+	in->diagnostics.short_of_memory = true;
 	return HI_OK;
 }
 
@@ -108,7 +110,7 @@ enum hi_status hi_inspect_begin(const struct hi_options *options,
 	in->options = options;
 	in->source = hi_source_select(options);
 	in->census_cache = options->census_cache;
-	in->failures_before = failures;
+	in->diagnostics.failures_before = failures;
 	hi_inspect_phase(in, "opening the target");
 	if (in->source->begin)
 		status = in->source->begin(in, err);
@@ -128,7 +130,7 @@ enum hi_status hi_inspect_finish(struct hi_inspection *in, unsigned wanted,
 	if (status == HI_OK)
 		status = compute_results(in, wanted, err);
 	hi_inspect_phase(in, NULL);
-	hi_progress_end(hi_take(in->progress));
+	hi_progress_end(hi_take(in->phases.progress));
 	if (status == HI_OK)
 		status = hi_inspect_check(in, err);
 	if (status == HI_OK)
@@ -153,19 +155,20 @@ void hi_inspect_close(struct hi_inspection *in)
 {
 	if (!in)
 		return;
-	hi_progress_end(in->progress);
-	hi_suspects_destroy(in->suspects);
-	hi_census_destroy(in->census);
-	hi_leaks_destroy(in->leaks);
-	hi_retaining_destroy(in->retaining);
-	if (in->dominators && in->dominators_shown.retained != in->dominators->retained)
-		free(in->dominators_shown.retained);
+	hi_progress_end(in->phases.progress);
+	hi_suspects_destroy(in->results.suspects);
+	hi_census_destroy(in->results.census);
+	hi_leaks_destroy(in->results.leaks);
+	hi_retaining_destroy(in->profile.retaining);
+	if (in->results.dominators &&
+	    in->shown.dominators.retained != in->results.dominators->retained)
+		free(in->shown.dominators.retained);
 	hi_naming_close(in);
-	hi_dominators_destroy(in->dominators);
-	hi_reach_destroy(in->reach);
+	hi_dominators_destroy(in->results.dominators);
+	hi_reach_destroy(in->results.reach);
 	in->source->close(in);
 	hi_arena_free(&in->arena);
-	hi_vector_free(&in->warnings);
-	hi_vector_free(&in->phases);
+	hi_vector_free(&in->diagnostics.warnings);
+	hi_vector_free(&in->phases.list);
 	free(in);
 }

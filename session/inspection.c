@@ -27,26 +27,27 @@ void hi_inspect_warn(struct hi_inspection *in, const char *fmt, ...)
 	va_end(ap);
 	copy = hi_arena_strdup(&in->arena, text);
 	if (copy)
-		(void)hi_vector_push(&in->warnings, copy);
+		(void)hi_vector_push(&in->diagnostics.warnings, copy);
 }
 
 void hi_inspect_phase(struct hi_inspection *in, const char *name)
 {
 	uint64_t now = phase_now_ns();
 
-	if (in->phases.count && in->phase_started)
-		in->phases.items[in->phases.count - 1].ns = now - in->phase_started;
-	in->phase_started = 0;
-	if (name && hi_vector_push(&in->phases, (struct hi_phase){name, 0}))
-		in->phase_started = now;
-	if (in->phase_shown)
-		snprintf(in->phase_shown, HI_PHASE, "%s", name ? name : "");
-	hi_progress_phase(in->progress, name);
+	if (in->phases.list.count && in->phases.started)
+		in->phases.list.items[in->phases.list.count - 1].ns =
+			now - in->phases.started;
+	in->phases.started = 0;
+	if (name && hi_vector_push(&in->phases.list, (struct hi_phase){name, 0}))
+		in->phases.started = now;
+	if (in->phases.shown)
+		snprintf(in->phases.shown, HI_PHASE, "%s", name ? name : "");
+	hi_progress_phase(in->phases.progress, name);
 }
 
 bool hi_inspect_lost_something(const struct hi_inspection *in)
 {
-	return hi_alloc_failures() != in->failures_before;
+	return hi_alloc_failures() != in->diagnostics.failures_before;
 }
 
 uint64_t hi_inspect_allocated(const struct hi_inspection *in)

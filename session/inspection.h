@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of one inspection: what every command reads. What is not wanted is not
- * computed and stays NULL. session/inspect.h makes and frees it.
+ * The state of one inspection: what every command reads, one struct for each subject.
+ * What is not wanted is not computed and stays NULL. session/inspect.h makes it and frees
+ * it.
  */
 #ifndef HI_SESSION_INSPECTION_H
 #define HI_SESSION_INSPECTION_H
@@ -38,58 +39,96 @@ struct hi_phase {
 
 enum { HI_PHASE = 64 };
 
-struct hi_inspection {
-	const struct hi_options *options;
-	const struct hi_source_ops *source;
-	unsigned wanted; /* bits of enum hi_wanted */
-	struct hi_census_cache
-		*census_cache; /* the options', which may be gone when this is closed */
-	struct hi_target *target;	 /* NULL: a core */
+/* The process and where it stood; all empty for a core or a file. */
+struct hi_inspection_stop {
+	struct hi_target *target;	 /* NULL: none */
 	struct hi_range *allocator_text; /* where no thread should stand */
 	size_t n_allocator_text;
 	struct hi_stop_site *site; /* of --at, the series' or own_site; NULL: none */
 	struct hi_stop_site *own_site;
-	const struct hi_stopped *stopped; /* there; NULL: at once */
-	struct hi_image *image; /* of a snapshot file: NULL, as all up to the graph */
-	struct hi_timestamp resumed; /* when the pause was over; of a process */
+	const struct hi_stopped *hit; /* of the site's probe; NULL: stopped at once */
+	struct hi_timestamp resumed;  /* when the pause was over */
+};
+
+/* What reads the image; all NULL for a snapshot file. */
+struct hi_inspection_decoders {
 	struct hi_modules *modules;
 	struct hi_types *types;		/* NULL: no debug information could be opened */
 	struct hi_rulebook *rulebook;	/* containers and hints; NULL without types */
 	struct hi_allocator *allocator; /* NULL: none is known */
+	struct hi_runtime *runtime;	/* NULL: none is known */
 	const char *not_decoded; /* other allocators and runtimes; ""; of a file: NULL */
-	struct hi_runtime *runtime; /* NULL: none is known */
 	struct hi_typing *typing;
-	struct hi_snapshot_source *snapshot; /* of a snapshot file; its own affair */
-	uint32_t census_number;		     /* of a file of many censuses; else 0 */
-	struct hi_graph *graph;		     /* owns the objects */
+};
+
+/* With --conservative: what is leaked when types are believed. */
+struct hi_typed_leaks {
+	bool known;
+	uint64_t objects, bytes;
+};
+
+/* Of the whole heap. What is not wanted is NULL. */
+struct hi_inspection_results {
 	struct hi_reach *reach;
-	/* With --conservative: what is leaked when types are believed. */
-	bool by_types_known;
-	uint64_t leaks_by_types, leaked_by_types; /* objects, bytes */
-	/* What --under and --retained-by leave of it (census/graph/within.h): for what
-	 * counts live objects, and leaked ones. `reach` itself without them. */
-	struct hi_reach *shown, *leaks_shown;
-	struct hi_report_restriction only;
-	/* The summary's, of what is shown; with a restriction retained is its own. */
-	struct hi_dominators dominators_shown;
-	struct hi_named_roots *roots;	/* --root; NULL: none */
-	struct hi_retaining *retaining; /* when something asked for it */
-	bool retainers_may_miss;	/* a type or field that this heap has not */
+	struct hi_typed_leaks by_types;
 	struct hi_dominators *dominators;
 	struct hi_leaks *leaks;
 	struct hi_census *census;
 	struct hi_suspects *suspects;
 	struct hi_ledger ledger;
 	bool ledger_known;
-	struct hi_arena arena; /* of the warnings, and for the commands */
+};
+
+/* What --under and --retained-by leave of the heap (census/graph/within.h). */
+struct hi_inspection_shown {
+	/* For what counts live objects, and leaked ones. Those of the results without
+	 * a restriction. */
+	struct hi_reach *reach, *leaks_reach;
+	struct hi_report_restriction restriction;
+	/* The summary's; with a restriction retained is its own. */
+	struct hi_dominators dominators;
+};
+
+/* Profiles by roots and retainers. */
+struct hi_inspection_profile {
+	struct hi_named_roots *roots;	/* --root; NULL: none */
+	struct hi_retaining *retaining; /* when something asked for it */
+	bool retainers_may_miss;	/* a type or field that this heap has not */
+};
+
+struct hi_inspection_diagnostics {
 	struct hi_warning_list HI_VECTOR(const char *) warnings;
 	bool has_finding;	  /* a difference, or a gate that failed: exit code 1 */
 	uint64_t failures_before; /* hi_alloc_failures() at the beginning */
 	bool short_of_memory;	  /* some part did without; a warning says so */
-	struct hi_phase_list HI_VECTOR(struct hi_phase) phases;
-	uint64_t phase_started; /* CLOCK_MONOTONIC; 0: none runs */
-	char *phase_shown; /* HI_PHASE bytes that another process reads; NULL: none */
+};
+
+/* How long each step took, and which one runs. */
+struct hi_inspection_phases {
+	struct hi_phase_list HI_VECTOR(struct hi_phase) list;
+	uint64_t started; /* CLOCK_MONOTONIC; 0: none runs */
+	char *shown;	  /* HI_PHASE bytes that another process reads; NULL: none */
 	struct hi_progress *progress;
+};
+
+struct hi_inspection {
+	const struct hi_options *options;
+	const struct hi_source_ops *source;
+	unsigned wanted; /* bits of enum hi_wanted */
+	/* The options', which may be gone when this is closed. */
+	struct hi_census_cache *census_cache;
+	struct hi_inspection_stop stop;
+	struct hi_image *image; /* of a snapshot file: NULL */
+	struct hi_inspection_decoders decoders;
+	struct hi_snapshot_source *snapshot; /* of a snapshot file; its own affair */
+	uint32_t census_number;		     /* of a file of many censuses; else 0 */
+	struct hi_graph *graph;		     /* owns the objects */
+	struct hi_inspection_results results;
+	struct hi_inspection_shown shown;
+	struct hi_inspection_profile profile;
+	struct hi_inspection_diagnostics diagnostics;
+	struct hi_inspection_phases phases;
+	struct hi_arena arena; /* of the warnings, and for the commands */
 };
 
 /* Bytes that the allocator has given away, by its own lists, and of objects beside

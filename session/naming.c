@@ -59,7 +59,7 @@ static enum hi_status report_wrong_root(struct hi_inspection *in,
 	const struct hi_options *o = in->options;
 	char why[4 * sizeof(err->text)], name[200];
 
-	hi_progress_end(hi_take(in->progress));
+	hi_progress_end(hi_take(in->phases.progress));
 	hi_text_escape(why, sizeof(why), err->text, strlen(err->text));
 	hi_text_escape(name, sizeof(name), root->name, strlen(root->name));
 	fprintf(stderr, "heapinspect: --root %s: %s\n", name, why);
@@ -79,8 +79,9 @@ enum hi_status hi_naming_open(struct hi_inspection *in, struct hi_error *err)
 
 	if (!p->n_roots)
 		return HI_OK;
-	status = hi_named_roots_open(in->image, in->modules, in->types, p->roots,
-				     p->n_roots, &in->roots, &wrong, &column, err);
+	status = hi_named_roots_open(in->image, in->decoders.modules, in->decoders.types,
+				     p->roots, p->n_roots, &in->profile.roots, &wrong,
+				     &column, err);
 	return status == HI_USAGE ? report_wrong_root(in, &p->roots[wrong], column, err)
 				  : status;
 }
@@ -93,8 +94,9 @@ enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err)
 	if (status == HI_USAGE && wrong < in->options->profile.n_roots)
 		return report_wrong_root(in, &in->options->profile.roots[wrong], column,
 					 err);
-	for (size_t i = 0; status == HI_OK && in->roots && i < in->roots->count; i++) {
-		const struct hi_named_root *root = &in->roots->items[i];
+	for (size_t i = 0;
+	     status == HI_OK && in->profile.roots && i < in->profile.roots->count; i++) {
+		const struct hi_named_root *root = &in->profile.roots->items[i];
 
 		if (root->warning)
 			hi_inspect_warn(in, "root %.100s holds nothing: %s",
@@ -113,8 +115,8 @@ static enum hi_status mark_under(struct hi_inspection *in, uint64_t **bits,
 	enum hi_status status;
 	bool ok = true;
 
-	for (size_t i = 0; in->roots && i < in->roots->count; i++) {
-		const struct hi_named_root *root = &in->roots->items[i];
+	for (size_t i = 0; in->profile.roots && i < in->profile.roots->count; i++) {
+		const struct hi_named_root *root = &in->profile.roots->items[i];
 
 		if (!hi_profile_is_under(&in->options->profile, root->text.name))
 			continue;
@@ -158,14 +160,14 @@ static const char *under_text(struct hi_inspection *in)
 static void fill_only(struct hi_inspection *in)
 {
 	const struct hi_profile_options *p = &in->options->profile;
-	const struct hi_reach *all = in->reach, *some = in->shown;
+	const struct hi_reach *all = in->results.reach, *some = in->shown.reach;
 
-	in->only.under = under_text(in);
-	in->only.retained_by = p->retained_by;
-	in->only.objects = some->live_objects;
-	in->only.bytes = some->live_bytes;
-	in->only.hidden_objects = all->live_objects - some->live_objects;
-	in->only.hidden_bytes = all->live_bytes - some->live_bytes;
+	in->shown.restriction.under = under_text(in);
+	in->shown.restriction.retained_by = p->retained_by;
+	in->shown.restriction.objects = some->live_objects;
+	in->shown.restriction.bytes = some->live_bytes;
+	in->shown.restriction.hidden_objects = all->live_objects - some->live_objects;
+	in->shown.restriction.hidden_bytes = all->live_bytes - some->live_bytes;
 }
 
 enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err)
@@ -175,7 +177,7 @@ enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err
 	uint64_t *more = NULL;
 	enum hi_status status = HI_OK;
 
-	in->shown = in->leaks_shown = in->reach;
+	in->shown.reach = in->shown.leaks_reach = in->results.reach;
 	if (!p->n_under && !p->retained_by)
 		return HI_OK;
 	if (p->n_under)
@@ -186,14 +188,14 @@ enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err
 			status = intersect_marks(in, &bits, more, err);
 	}
 	if (status == HI_OK) {
-		in->shown = NULL;
-		status = hi_within_reach(in->graph, in->reach, bits, false, &in->shown,
-					 err);
+		in->shown.reach = NULL;
+		status = hi_within_reach(in->graph, in->results.reach, bits, false,
+					 &in->shown.reach, err);
 	}
 	if (status == HI_OK) {
-		in->leaks_shown = NULL;
-		status = hi_within_reach(in->graph, in->reach, bits, true,
-					 &in->leaks_shown, err);
+		in->shown.leaks_reach = NULL;
+		status = hi_within_reach(in->graph, in->results.reach, bits, true,
+					 &in->shown.leaks_reach, err);
 	}
 	if (status == HI_OK)
 		fill_only(in);
@@ -204,13 +206,14 @@ bool hi_naming_shows(const struct hi_inspection *in, hi_node node)
 {
 	const struct hi_graph *g = in->graph;
 
-	if (in->shown == in->reach)
+	if (in->shown.reach == in->results.reach)
 		return true;
 	if (hi_graph_is_object(g, node))
-		return hi_bit(in->reach->any, node) ? hi_bit(in->shown->any, node)
-						    : !hi_bit(in->leaks_shown->any, node);
-	for (size_t i = 0; in->roots && i < in->roots->count; i++) {
-		const struct hi_named_root *root = &in->roots->items[i];
+		return hi_bit(in->results.reach->any, node)
+			       ? hi_bit(in->shown.reach->any, node)
+			       : !hi_bit(in->shown.leaks_reach->any, node);
+	for (size_t i = 0; in->profile.roots && i < in->profile.roots->count; i++) {
+		const struct hi_named_root *root = &in->profile.roots->items[i];
 
 		if (!hi_profile_is_under(&in->options->profile, root->text.name))
 			continue;
@@ -229,7 +232,7 @@ enum hi_status hi_naming_bits(struct hi_inspection *in, const uint64_t **ret,
 	uint64_t *bits;
 
 	*ret = NULL;
-	if (in->shown == in->reach)
+	if (in->shown.reach == in->results.reach)
 		return HI_OK;
 	bits = hi_arena_alloc(&in->arena, words * sizeof(*bits));
 	if (!bits)
@@ -250,11 +253,11 @@ enum hi_status hi_naming_keep_bins(const struct hi_inspection *in, struct hi_bin
 
 	if (!p->n_under)
 		return HI_OK;
-	kept = hi_calloc(in->roots->count + 1, sizeof(*kept));
+	kept = hi_calloc(in->profile.roots->count + 1, sizeof(*kept));
 	if (!kept)
 		return hi_fail_memory(err, "restriction");
-	for (size_t i = 0; i < in->roots->count; i++)
-		if (hi_profile_is_under(p, in->roots->items[i].text.name))
+	for (size_t i = 0; i < in->profile.roots->count; i++)
+		if (hi_profile_is_under(p, in->profile.roots->items[i].text.name))
 			kept[n++] = (uint32_t)i + 1;
 	hi_bins_restrict(bins, pool, kept, n);
 	return HI_OK;
@@ -262,9 +265,9 @@ enum hi_status hi_naming_keep_bins(const struct hi_inspection *in, struct hi_bin
 
 void hi_naming_close(struct hi_inspection *in)
 {
-	if (in->shown != in->reach)
-		hi_reach_destroy(in->shown);
-	if (in->leaks_shown != in->reach)
-		hi_reach_destroy(in->leaks_shown);
+	if (in->shown.reach != in->results.reach)
+		hi_reach_destroy(in->shown.reach);
+	if (in->shown.leaks_reach != in->results.reach)
+		hi_reach_destroy(in->shown.leaks_reach);
 	in->source->close_roots(in);
 }

@@ -11,7 +11,7 @@
 enum hi_status hi_naming_open(struct hi_inspection *in, struct hi_error *err);
 /* Evaluates them on the graph; a warning for each that leads nowhere. */
 enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err);
-/* Fills in->shown, in->leaks_shown and in->only. */
+/* Fills in->shown.reach, in->shown.leaks_reach and in->shown.restriction. */
 enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err);
 /* Do --under and --retained-by leave it? Of root variables they leave those that a
  * root of --under is. */
@@ -20,7 +20,8 @@ bool hi_naming_shows(const struct hi_inspection *in, hi_node node);
  * nothing is restricted. */
 enum hi_status hi_naming_bits(struct hi_inspection *in, const uint64_t **ret,
 			      struct hi_error *err);
-/* Of the bins of in->roots (root i has the identity i + 1) those under --under. */
+/* Those bins of in->profile.roots (root i has the identity i + 1) that are under
+ * --under. */
 enum hi_status hi_naming_keep_bins(const struct hi_inspection *in, struct hi_bins *bins,
 				   const struct hi_set_pool *pool, struct hi_error *err);
 /* The expression on stderr with a caret below its byte `column`. */

@@ -63,7 +63,8 @@ const char *hi_path_text_from_root(struct hi_inspection *in, hi_node object)
 	const char *text = "";
 
 	if (!hi_graph_is_object(in->graph, object) ||
-	    hi_paths_find(in->graph, in->reach, &object, 1, 1, &paths, &quiet) != HI_OK)
+	    hi_paths_find(in->graph, in->results.reach, &object, 1, 1, &paths, &quiet) !=
+		    HI_OK)
 		return "";
 	if (paths->n_paths)
 		text = hi_path_text_of_nodes(in, paths->paths[0].nodes,
@@ -75,7 +76,7 @@ const char *hi_path_text_from_root(struct hi_inspection *in, hi_node object)
 const char *hi_path_text_between(struct hi_inspection *in, hi_node top, hi_node below)
 {
 	struct chain HI_VECTOR(hi_node) up = {};
-	const hi_node *idom = in->dominators->idom;
+	const hi_node *idom = in->results.dominators->idom;
 	const char *text = "";
 	bool gap = false;
 

@@ -15,7 +15,7 @@ static void name_tops(struct hi_inspection *in, struct hi_retained_report *r)
 
 	for (size_t i = 0; i < r->n_rows && i < NAMED; i++)
 		if (!r->rows[i].depth && r->rows[i].info.sort == HI_NODE_OBJECT &&
-		    hi_bit(in->reach->any, r->rows[i].info.node)) {
+		    hi_bit(in->results.reach->any, r->rows[i].info.node)) {
 			rows[n] = i;
 			tops[n++] = r->rows[i].info.node;
 		}

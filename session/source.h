@@ -47,10 +47,10 @@ struct hi_source_ops {
 
 	/* ---- results, computed or read ---- */
 
-	/* in->reach, classes of unreachable objects, certain and likely leaks. */
+	/* in->results.reach, classes of unreachable objects, certain and likely leaks. */
 	enum hi_status (*compute_reach)(struct hi_inspection *in, struct hi_error *err);
-	/* Fills in->roots for --root. HI_USAGE with *wrong an index of the options'
-	 * roots: its expression is wrong at byte *column. */
+	/* Fills in->profile.roots for --root. HI_USAGE with *wrong an index of the
+	 * options' roots: its expression is wrong at byte *column. */
 	enum hi_status (*find_roots)(struct hi_inspection *in, size_t *wrong,
 				     size_t *column, struct hi_error *err);
 	/* Frees in->roots. */
@@ -58,11 +58,12 @@ struct hi_source_ops {
 	/* in->dominators. */
 	enum hi_status (*compute_dominators)(struct hi_inspection *in,
 					     struct hi_error *err);
-	/* Does compute_census do without in->dominators and give retained sizes? */
+	/* Does compute_census do without in->results.dominators, and give retained
+	 * sizes? */
 	bool (*has_census)(const struct hi_inspection *in);
-	/* in->census, of in->shown. */
+	/* in->results.census, of in->shown. */
 	enum hi_status (*compute_census)(struct hi_inspection *in, struct hi_error *err);
-	/* in->ledger; in->ledger_known stays false where there is none. */
+	/* in->results.ledger. Its ledger_known stays false where there is none. */
 	enum hi_status (*fill_ledger)(struct hi_inspection *in, struct hi_error *err);
 	/* The header of reports; borrows from the inspection. */
 	enum hi_status (*make_head)(struct hi_inspection *in,

@@ -129,18 +129,20 @@ static enum hi_status open_areas(struct collecting *c, const struct hi_runtime *
 static enum hi_status walk_runtime(struct hi_inspection *in, struct collecting *c,
 				   struct hi_error *err)
 {
-	enum hi_status status = open_areas(c, in->runtime, err);
+	enum hi_status status = open_areas(c, in->decoders.runtime, err);
 
 	if (status == HI_OK)
-		status = hi_runtime_walk(in->runtime, add_runtime_blocks, c, err);
+		status =
+			hi_runtime_walk(in->decoders.runtime, add_runtime_blocks, c, err);
 	if (status == HI_OK && c->status != HI_OK) {
 		status = c->status;
 		if (err)
 			*err = c->error;
 	}
-	if (status == HI_OK && in->runtime->n_damage)
+	if (status == HI_OK && in->decoders.runtime->n_damage)
 		hi_inspect_warn(in, "%zu places of the runtime's heap are damaged: %s",
-				in->runtime->n_damage, in->runtime->damage);
+				in->decoders.runtime->n_damage,
+				in->decoders.runtime->damage);
 	if (status == HI_OK && c->refused)
 		hi_inspect_warn(in,
 				"%" PRIu64 " blocks of the runtime contradict others and "
@@ -152,7 +154,7 @@ static enum hi_status walk_runtime(struct hi_inspection *in, struct collecting *
 
 static void say_damage(struct hi_inspection *in, const struct collecting *c)
 {
-	const struct hi_allocator *a = in->allocator;
+	const struct hi_allocator *a = in->decoders.allocator;
 
 	for (size_t i = 0; i < a->n_damage; i++)
 		hi_inspect_warn(in, "the heap is damaged at 0x%" PRIx64 ": %s",
@@ -176,11 +178,11 @@ static unsigned threads_of(const struct hi_inspection *in)
 static enum hi_status walk_blocks(struct hi_inspection *in, struct collecting *c,
 				  struct hi_error *err)
 {
-	enum hi_status status = open_regions(c, in->allocator, err);
+	enum hi_status status = open_regions(c, in->decoders.allocator, err);
 
 	if (status == HI_OK)
-		status = hi_allocator_walk_parallel(in->allocator, threads_of(in),
-						    add_blocks, c, err);
+		status = hi_allocator_walk_parallel(in->decoders.allocator,
+						    threads_of(in), add_blocks, c, err);
 	if (status == HI_OK && c->status != HI_OK) {
 		status = c->status;
 		if (err)
@@ -204,10 +206,10 @@ enum hi_status hi_blocks_collect(struct hi_inspection *in, struct hi_objects **r
 	hi_objects_builder_overhead(builder, CLASS_HEAP, HEAP_HEADER);
 	hi_objects_builder_overhead(builder, CLASS_MMAPPED, MMAPPED_HEADER);
 	c.builder = builder;
-	if (in->allocator)
+	if (in->decoders.allocator)
 		status = walk_blocks(in, &c, err);
 	c.refused = 0;
-	if (status == HI_OK && in->runtime)
+	if (status == HI_OK && in->decoders.runtime)
 		status = walk_runtime(in, &c, err);
 	if (status == HI_OK)
 		status = hi_objects_seal(hi_take(builder), ret, err);
@@ -243,9 +245,9 @@ enum hi_status hi_blocks_find(struct hi_inspection *in, uint64_t addr,
 	struct finding f = {.addr = addr};
 	enum hi_status status;
 
-	if (!in->allocator)
+	if (!in->decoders.allocator)
 		return hi_fail(err, HI_NOT_FOUND, addr, "no allocator is known");
-	status = hi_allocator_walk(in->allocator, find_block, &f, err);
+	status = hi_allocator_walk(in->decoders.allocator, find_block, &f, err);
 	if (status != HI_OK)
 		return status;
 	if (!f.found)

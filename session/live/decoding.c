@@ -25,8 +25,8 @@ static bool borrow_modules(struct hi_inspection *in)
 		return false;
 	if (hi_modules_renew(census_cache->modules, in->image)) {
 		hi_types_renew(census_cache->types);
-		in->modules = hi_take(census_cache->modules);
-		in->types = hi_take(census_cache->types);
+		in->decoders.modules = hi_take(census_cache->modules);
+		in->decoders.types = hi_take(census_cache->types);
 		return true;
 	}
 	hi_types_close(hi_take(census_cache->types));
@@ -42,23 +42,24 @@ static enum hi_status open_modules(struct hi_inspection *in, struct hi_error *er
 	enum hi_status status;
 
 	if (borrow_modules(in))
-		return hi_allocator_recheck_threads(in->image, in->types,
-						    in->allocator_text,
-						    in->n_allocator_text, err);
-	status = hi_modules_open(in->image, &options, &in->modules, err);
+		return hi_allocator_recheck_threads(in->image, in->decoders.types,
+						    in->stop.allocator_text,
+						    in->stop.n_allocator_text, err);
+	status = hi_modules_open(in->image, &options, &in->decoders.modules, err);
 
 	if (status != HI_OK)
 		return status;
-	status = hi_types_open(in->modules, &in->types, &quiet);
+	status = hi_types_open(in->decoders.modules, &in->decoders.types, &quiet);
 	if (status == HI_NO_MEMORY)
 		return hi_fail_memory(err, "types");
 	if (status != HI_OK) {
-		in->types = NULL;
+		in->decoders.types = NULL;
 		hi_inspect_warn(in, "no types: %s", quiet.text);
 		return HI_OK;
 	}
-	return hi_allocator_recheck_threads(in->image, in->types, in->allocator_text,
-					    in->n_allocator_text, err);
+	return hi_allocator_recheck_threads(in->image, in->decoders.types,
+					    in->stop.allocator_text,
+					    in->stop.n_allocator_text, err);
 }
 
 /* ---- containers and hints ---- */
@@ -66,16 +67,17 @@ static enum hi_status open_modules(struct hi_inspection *in, struct hi_error *er
 static enum hi_status add_hints(struct hi_inspection *in, struct hi_error *err)
 {
 	const struct hi_options *o = in->options;
-	struct hi_module *exe = hi_modules_executable(in->modules);
+	struct hi_module *exe = hi_modules_executable(in->decoders.modules);
 	enum hi_status status = HI_OK;
 
 	/* The first record that fits is taken: those of the user come first. */
 	for (size_t i = 0; i < o->decoding.n_hints && status == HI_OK; i++)
-		status = hi_rulebook_add_file(in->rulebook, o->decoding.hints[i], err);
+		status = hi_rulebook_add_file(in->decoders.rulebook, o->decoding.hints[i],
+					      err);
 	if (status == HI_OK)
 		status = hi_rulebook_add_shipped(
-			in->rulebook, exe && !o->decoding.no_hints ? exe->name : NULL,
-			err);
+			in->decoders.rulebook,
+			exe && !o->decoding.no_hints ? exe->name : NULL, err);
 	return status;
 }
 
@@ -83,9 +85,10 @@ static enum hi_status open_rulebook(struct hi_inspection *in, struct hi_error *e
 {
 	enum hi_status status;
 
-	if (!in->types)
+	if (!in->decoders.types)
 		return HI_OK;
-	status = hi_rulebook_create(in->types, in->modules, &in->rulebook, err);
+	status = hi_rulebook_create(in->decoders.types, in->decoders.modules,
+				    &in->decoders.rulebook, err);
 	return status == HI_OK ? add_hints(in, err) : status;
 }
 
@@ -98,34 +101,36 @@ static void warn_unused(void *arg, const char *text)
 static void warn_of_hints(struct hi_inspection *in)
 {
 	const char *const *warnings;
-	size_t n = in->rulebook ? hi_rulebook_warnings(in->rulebook, &warnings) : 0;
+	size_t n = in->decoders.rulebook
+			   ? hi_rulebook_warnings(in->decoders.rulebook, &warnings)
+			   : 0;
 
 	for (size_t i = 0; i < n && i < MAX_HINT_WARNINGS; i++)
 		hi_inspect_warn(in, "%s", warnings[i]);
 	if (n > MAX_HINT_WARNINGS)
 		hi_inspect_warn(in, "%zu more hints do not match the target",
 				n - MAX_HINT_WARNINGS);
-	if (in->typing && hi_typing_stats(in->typing).bounded)
+	if (in->decoders.typing && hi_typing_stats(in->decoders.typing).bounded)
 		hi_inspect_warn(in,
 				"%" PRIu64
 				" lists or places that hints describe were cut at a "
 				"limit: what they hold may be reported as leaked",
-				hi_typing_stats(in->typing).bounded);
-	if (in->rulebook && in->options->decoding.n_hints)
-		hi_rulebook_unused(in->rulebook, warn_unused, in);
+				hi_typing_stats(in->decoders.typing).bounded);
+	if (in->decoders.rulebook && in->options->decoding.n_hints)
+		hi_rulebook_unused(in->decoders.rulebook, warn_unused, in);
 }
 
 static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_error quiet;
-	enum hi_status status =
-		hi_allocator_probe(in->image, in->modules, &in->allocator, &quiet);
+	enum hi_status status = hi_allocator_probe(in->image, in->decoders.modules,
+						   &in->decoders.allocator, &quiet);
 
 	if (status == HI_NO_MEMORY)
 		return hi_fail_memory(err, "allocator");
 	if (status == HI_OK)
 		return HI_OK;
-	in->allocator = NULL;
+	in->decoders.allocator = NULL;
 	/* The report itself says that there is none. */
 	if (status != HI_NOT_FOUND)
 		hi_inspect_warn(in, "heap not decoded: allocator layout check failed: %s",
@@ -137,13 +142,13 @@ static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *
  * again; only its flag is still set. Another heap's collector may be anywhere. */
 static bool collection_has_ended(const struct hi_inspection *in)
 {
-	const char *ends =
-		in->stopped && !in->stopped->near
-			? hi_stop_site_ends(in->site, in->image->stats.trigger.hit.pc)
-			: NULL;
+	const char *ends = in->stop.hit && !in->stop.hit->near
+				   ? hi_stop_site_ends(in->stop.site,
+						       in->image->stats.trigger.hit.pc)
+				   : NULL;
 
-	return in->runtime->collecting == 1 && ends &&
-	       strcmp(ends, in->runtime->ops->name) == 0;
+	return in->decoders.runtime->collecting == 1 && ends &&
+	       strcmp(ends, in->decoders.runtime->ops->name) == 0;
 }
 
 /* With --conservative every word is a pointer: no runtime is asked for types. */
@@ -151,7 +156,8 @@ static enum hi_status find_runtime(struct hi_inspection *in, struct hi_error *er
 {
 	struct hi_error quiet;
 	enum hi_status status =
-		hi_runtime_probe(in->image, in->modules, in->types, &in->runtime, &quiet);
+		hi_runtime_probe(in->image, in->decoders.modules, in->decoders.types,
+				 &in->decoders.runtime, &quiet);
 
 	if (status == HI_NO_MEMORY)
 		return hi_fail_memory(err, "runtime");
@@ -161,25 +167,26 @@ static enum hi_status find_runtime(struct hi_inspection *in, struct hi_error *er
 		hi_inspect_warn(in, "its objects are not decoded: %s (at 0x%" PRIx64 ")",
 				quiet.text, quiet.address);
 	if (status == HI_OK)
-		in->runtime->redact = in->options->snap.redact;
-	if (status == HI_OK && in->runtime->note[0] && !collection_has_ended(in))
-		hi_inspect_warn(in, "%s %s: %s", in->runtime->ops->name,
-				in->runtime->version, in->runtime->note);
+		in->decoders.runtime->redact = in->options->snap.redact;
+	if (status == HI_OK && in->decoders.runtime->note[0] && !collection_has_ended(in))
+		hi_inspect_warn(in, "%s %s: %s", in->decoders.runtime->ops->name,
+				in->decoders.runtime->version,
+				in->decoders.runtime->note);
 	return HI_OK;
 }
 
 bool hi_decoding_has_much_outside(const struct hi_inspection *in)
 {
-	struct hi_typing_stats stats = hi_typing_stats(in->typing);
+	struct hi_typing_stats stats = hi_typing_stats(in->decoders.typing);
 	uint64_t n = stats.subobjects.outside - stats.outside_loader;
 
-	return n && (!in->allocator || n >= in->graph->n_objects / 100);
+	return n && (!in->decoders.allocator || n >= in->graph->n_objects / 100);
 }
 
 /* jemalloc, tcmalloc, arenas of the program's own. */
 static void warn_of_outside(struct hi_inspection *in)
 {
-	struct hi_typing_stats stats = hi_typing_stats(in->typing);
+	struct hi_typing_stats stats = hi_typing_stats(in->decoders.typing);
 	char bytes[24];
 
 	if (hi_decoding_has_much_outside(in))
@@ -198,12 +205,13 @@ static void warn_of_outside(struct hi_inspection *in)
 /* Objects of a runtime with lengths that cannot be true. */
 static void warn_of_cut_objects(struct hi_inspection *in)
 {
-	if (in->runtime && in->runtime->n_cut)
+	if (in->decoders.runtime && in->decoders.runtime->n_cut)
 		hi_inspect_warn(in,
 				"%" PRIu64
 				" objects of %s have lengths larger than their blocks: "
 				"only the items inside of the blocks were read",
-				in->runtime->n_cut, in->runtime->ops->name);
+				in->decoders.runtime->n_cut,
+				in->decoders.runtime->ops->name);
 }
 
 static enum hi_status link_as(struct hi_inspection *in, bool conservative,
@@ -211,7 +219,7 @@ static enum hi_status link_as(struct hi_inspection *in, bool conservative,
 {
 	struct hi_typing_options options = {.conservative = conservative,
 					    .threads = in->options->decoding.threads,
-					    .runtime = in->runtime};
+					    .runtime = in->decoders.runtime};
 	struct hi_objects *objects = NULL;
 	enum hi_status status;
 
@@ -220,16 +228,17 @@ static enum hi_status link_as(struct hi_inspection *in, bool conservative,
 	if (status != HI_OK)
 		return status;
 	hi_inspect_phase(in, "typing and linking");
-	if (in->rulebook)
-		options.rules = hi_rulebook_source(in->rulebook);
-	return hi_typing_run(in->image, in->modules, in->types, in->allocator, objects,
-			     &options, &in->typing, &in->graph, err);
+	if (in->decoders.rulebook)
+		options.rules = hi_rulebook_source(in->decoders.rulebook);
+	return hi_typing_run(in->image, in->decoders.modules, in->decoders.types,
+			     in->decoders.allocator, objects, &options,
+			     &in->decoders.typing, &in->graph, err);
 }
 
 /* Leaks by types, to compare with what the conservative reading keeps alive. */
 static enum hi_status read_by_types(struct hi_inspection *in, struct hi_error *err)
 {
-	size_t n_warnings = in->warnings.count;
+	size_t n_warnings = in->diagnostics.warnings.count;
 	struct hi_reach *reach = NULL;
 	enum hi_status status = link_as(in, false, err);
 
@@ -238,13 +247,13 @@ static enum hi_status read_by_types(struct hi_inspection *in, struct hi_error *e
 					  &reach, err);
 	if (status != HI_OK)
 		return status;
-	in->by_types_known = true;
-	in->leaks_by_types = reach->leak_objects;
-	in->leaked_by_types = reach->leak_bytes;
+	in->results.by_types.known = true;
+	in->results.by_types.objects = reach->leak_objects;
+	in->results.by_types.bytes = reach->leak_bytes;
 	hi_reach_destroy(reach);
-	hi_typing_destroy(hi_take(in->typing));
+	hi_typing_destroy(hi_take(in->decoders.typing));
 	hi_graph_destroy(hi_take(in->graph));
-	in->warnings.count = n_warnings; /* the next walk adds them again */
+	in->diagnostics.warnings.count = n_warnings; /* the next walk adds them again */
 	return HI_OK;
 }
 
@@ -254,7 +263,7 @@ static enum hi_status link_objects(struct hi_inspection *in, unsigned wanted,
 	bool conservative = in->options->decoding.conservative;
 	enum hi_status status = HI_OK;
 
-	if (conservative && in->types && (wanted & HI_WANT_LEAKS))
+	if (conservative && in->decoders.types && (wanted & HI_WANT_LEAKS))
 		status = read_by_types(in, err);
 	if (status == HI_OK)
 		status = link_as(in, conservative, err);
@@ -271,11 +280,13 @@ static enum hi_status link_objects(struct hi_inspection *in, unsigned wanted,
 /* After the walk: a heap of glibc's that is not used is a sign of another one. */
 static enum hi_status find_other_heaps(struct hi_inspection *in, struct hi_error *err)
 {
-	enum hi_status status = hi_other_heaps_find(in->modules, in->image, in->allocator,
-						    &in->arena, &in->not_decoded, err);
+	enum hi_status status = hi_other_heaps_find(in->decoders.modules, in->image,
+						    in->decoders.allocator, &in->arena,
+						    &in->decoders.not_decoded, err);
 
-	if (status == HI_OK && *in->not_decoded)
-		hi_inspect_warn(in, "%s: its heap is not decoded", in->not_decoded);
+	if (status == HI_OK && *in->decoders.not_decoded)
+		hi_inspect_warn(in, "%s: its heap is not decoded",
+				in->decoders.not_decoded);
 	return status;
 }
 
@@ -286,7 +297,7 @@ enum hi_status hi_decoding_run(struct hi_inspection *in, struct hi_error *err)
 	if (status != HI_OK)
 		return status;
 	if (!in->options->output.quiet)
-		in->progress = hi_progress_start();
+		in->phases.progress = hi_progress_start();
 	hi_inspect_phase(in, "modules");
 	status = open_modules(in, err);
 	if (status != HI_OK)

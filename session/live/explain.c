@@ -14,7 +14,7 @@ static enum hi_status add_evidence(struct hi_inspection *in, hi_node node,
 {
 	char text[512] = "";
 
-	hi_typing_explain_type(in->typing, in->graph, node, text, sizeof(text));
+	hi_typing_explain_type(in->decoders.typing, in->graph, node, text, sizeof(text));
 	r->evidence = hi_arena_strdup(&in->arena, text);
 	return r->evidence ? HI_OK : hi_fail_memory(err, "evidence");
 }
@@ -26,7 +26,7 @@ static enum hi_status add_evidence_chain(struct hi_inspection *in, hi_node node,
 	HI_GUARD(hi_evidence_chain_destroy) struct hi_evidence_chain *chain = NULL;
 	struct hi_explain_step *steps;
 	enum hi_status status =
-		hi_evidence_chain_find(in->typing, in->graph, node, &chain, err);
+		hi_evidence_chain_find(in->decoders.typing, in->graph, node, &chain, err);
 
 	if (status != HI_OK)
 		return status;
@@ -37,7 +37,8 @@ static enum hi_status add_evidence_chain(struct hi_inspection *in, hi_node node,
 		const struct hi_evidence_step *step = &chain->steps[i];
 
 		steps[i] = (struct hi_explain_step){
-			.info = hi_node_info(in->graph, in->dominators, step->from),
+			.info = hi_node_info(in->graph, in->results.dominators,
+					     step->from),
 			.text = hi_arena_strdup(&in->arena, step->field),
 			.says = hi_arena_strdup(&in->arena, step->inferred.type),
 			.origin = step->inferred.origin,
@@ -55,7 +56,7 @@ static enum hi_status add_evidence_chain(struct hi_inspection *in, hi_node node,
 static enum hi_status add_facts(struct hi_inspection *in, hi_node node,
 				struct hi_explain_report *r, struct hi_error *err)
 {
-	struct hi_facts *facts = hi_facts_open(in->typing, in->graph);
+	struct hi_facts *facts = hi_facts_open(in->decoders.typing, in->graph);
 	struct hi_runtime_facts f;
 	bool known = hi_facts_read(facts, node, &f);
 
@@ -84,6 +85,7 @@ const char *hi_live_explain_likely(struct hi_inspection *in, hi_node object)
 {
 	char text[512] = "";
 
-	hi_typing_explain_likely(in->typing, in->graph, object, text, sizeof(text));
+	hi_typing_explain_likely(in->decoders.typing, in->graph, object, text,
+				 sizeof(text));
 	return hi_arena_strdup(&in->arena, text);
 }

@@ -42,20 +42,20 @@ static enum hi_status open_freeze_stop_site(struct hi_inspection *in,
 {
 	const struct hi_safepoint *safepoint = &in->options->safepoint.at;
 	struct hi_stop_site **at =
-		in->census_cache ? &in->census_cache->site : &in->own_site;
+		in->census_cache ? &in->census_cache->site : &in->stop.own_site;
 	char text[HI_FREEZE_WAITING];
 	enum hi_status status = HI_OK;
 
 	if (!hi_safepoint_asked(&in->options->safepoint))
 		return HI_OK;
-	if (*at && !hi_stop_site_is_mapped(*at, in->target))
+	if (*at && !hi_stop_site_is_mapped(*at, in->stop.target))
 		hi_stop_site_close(hi_take(*at));
 	if (!*at)
 		status = hi_stop_site_open(in->options, safepoint, at, err);
 	if (status != HI_OK)
 		return status;
-	in->site = *at;
-	hi_freeze_waiting_text(in->site, text);
+	in->stop.site = *at;
+	hi_freeze_waiting_text(in->stop.site, text);
 	if (!in->options->output.quiet)
 		report_freeze_line(text);
 	return HI_OK;
@@ -67,16 +67,16 @@ static void find_allocator_text(struct hi_inspection *in, struct hi_stop_options
 	enum hi_status status;
 
 	if (in->options->decoding.no_sandbox)
-		status = hi_allocator_text(in->target, &in->allocator_text,
-					   &in->n_allocator_text, &quiet);
+		status = hi_allocator_text(in->stop.target, &in->stop.allocator_text,
+					   &in->stop.n_allocator_text, &quiet);
 	else
-		status = hi_symbols_allocator(in->target, &in->allocator_text,
-					      &in->n_allocator_text, &quiet);
+		status = hi_symbols_allocator(in->stop.target, &in->stop.allocator_text,
+					      &in->stop.n_allocator_text, &quiet);
 
 	/* Without it threads may stand inside malloc: worse, but no reason to fail. */
 	if (status == HI_OK) {
-		stop->avoid = in->allocator_text;
-		stop->n_avoid = in->n_allocator_text;
+		stop->avoid = in->stop.allocator_text;
+		stop->n_avoid = in->stop.n_allocator_text;
 	} else {
 		hi_inspect_warn(in,
 				"the allocator's code was not found (%s): threads may be "
@@ -90,17 +90,17 @@ static enum hi_status stop_there(struct hi_inspection *in, struct hi_stop_option
 {
 	enum hi_status status;
 
-	if (in->site) {
-		stop->trigger = hi_probe_trigger(in->site->probe);
+	if (in->stop.site) {
+		stop->trigger = hi_probe_trigger(in->stop.site->probe);
 		stop->timeout_ns = in->options->safepoint.timeout_ns;
 		stop->interrupt_fd =
 			in->census_cache ? in->census_cache->interrupt_fd : 0;
-		hi_stop_site_begin(in->site);
+		hi_stop_site_begin(in->stop.site);
 	}
-	status = hi_stop_and_copy(in->target, stop, &in->image, err);
-	in->resumed = hi_timestamp_now(in->options->target.pid);
-	if (status == HI_MISSED && in->site)
-		return hi_stop_site_missed(in->site, err);
+	status = hi_stop_and_copy(in->stop.target, stop, &in->image, err);
+	in->stop.resumed = hi_timestamp_now(in->options->target.pid);
+	if (status == HI_MISSED && in->stop.site)
+		return hi_stop_site_missed(in->stop.site, err);
 	return status;
 }
 
@@ -110,7 +110,7 @@ static enum hi_status remember_stop(struct hi_inspection *in, struct hi_error *e
 	struct hi_stopped *stopped;
 	const struct hi_probed *at;
 
-	if (!in->site || t->position == HI_HIT_NONE)
+	if (!in->stop.site || t->position == HI_HIT_NONE)
 		return HI_OK;
 	stopped = hi_arena_alloc(&in->arena, sizeof(*stopped));
 	if (!stopped)
@@ -121,14 +121,14 @@ static enum hi_status remember_stop(struct hi_inspection *in, struct hi_error *e
 				       .thread = "",
 				       .waited_ns = t->waited_ns,
 				       .every = in->options->safepoint.at.every};
-	at = hi_stop_site_at(in->site, t->hit.pc);
+	at = hi_stop_site_at(in->stop.site, t->hit.pc);
 	stopped->place_known = at != NULL;
 	if (at)
 		stopped->place = *at;
 	for (size_t i = 0; i < in->image->n_threads; i++)
 		if (in->image->threads[i].tid == t->hit.tid)
 			stopped->thread = in->image->threads[i].name;
-	in->stopped = stopped;
+	in->stop.hit = stopped;
 	return HI_OK;
 }
 
@@ -158,7 +158,7 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 		.threads = o->decoding.threads,
 		.sleepers = in->census_cache ? in->census_cache->sleepers : NULL,
 		.best_effort_priority = true};
-	enum hi_status status = hi_target_open(o->target.pid, &in->target, err);
+	enum hi_status status = hi_target_open(o->target.pid, &in->stop.target, err);
 
 	if (status == HI_OK)
 		status = check_same_process(in, err);
@@ -168,7 +168,8 @@ static enum hi_status freeze_process(struct hi_inspection *in, struct hi_error *
 	status = open_freeze_stop_site(in, err);
 	if (status != HI_OK)
 		return status;
-	hi_inspect_phase(in, in->site ? "waiting and stopping" : "stopping and copying");
+	hi_inspect_phase(in,
+			 in->stop.site ? "waiting and stopping" : "stopping and copying");
 	status = stop_there(in, &stop, err);
 	return status == HI_OK ? remember_stop(in, err) : status;
 }
@@ -187,21 +188,21 @@ void hi_freeze_report(const struct hi_inspection *in)
 	char pause[24], bytes[24], what[64], place[HI_PROBED_TEXT] = "", text[1024];
 	const struct hi_image_stats *s = &in->image->stats;
 
-	if (in->options->output.quiet || !in->target)
+	if (in->options->output.quiet || !in->stop.target)
 		return;
 	if (in->image->mode == HI_SNAPSHOT_FORK)
 		snprintf(what, sizeof(what), "forked");
 	else
 		snprintf(what, sizeof(what), "%s copied",
 			 hi_text_bytes(bytes, s->bytes_copied));
-	if (in->stopped && in->stopped->place_known)
-		hi_probed_text(place, &in->stopped->place);
+	if (in->stop.hit && in->stop.hit->place_known)
+		hi_probed_text(place, &in->stop.hit->place);
 	snprintf(text, sizeof(text), "pid %d was paused for %s%s%s (%s%s%s)",
 		 (int)in->options->target.pid, hi_text_duration(pause, s->pause_ns),
-		 !in->stopped	     ? ""
-		 : in->stopped->near ? " near "
-				     : " at ",
-		 *place || !in->stopped ? place : in->stopped->safepoint, what,
+		 !in->stop.hit	      ? ""
+		 : in->stop.hit->near ? " near "
+				      : " at ",
+		 *place || !in->stop.hit ? place : in->stop.hit->safepoint, what,
 		 s->not_forked[0] ? ", not forked: " : "", s->not_forked);
 	report_freeze_line(text);
 }

@@ -7,8 +7,8 @@
 #include "session/inspection.h"
 #include "session/live/stop_site.h"
 
-/* Fills in->image, and of a process in->target, in->allocator_text, in->resumed and
- * in->stopped. HI_MISSED if the place was not reached in time. */
+/* Fills in->image, and of a process in->stop.target, in->stop.allocator_text,
+ * in->stop.resumed and in->stop.hit. HI_MISSED if the place was not reached in time. */
 enum hi_status hi_freeze(struct hi_inspection *in, struct hi_error *err);
 /* Prints how long the pause was, at once: decoding may take time. */
 void hi_freeze_report(const struct hi_inspection *in);

@@ -9,8 +9,8 @@
 
 static void count_modules(struct hi_inspection *in, struct hi_report_module_counts *c)
 {
-	for (size_t i = 0; i < hi_modules_count(in->modules); i++) {
-		struct hi_module *m = hi_modules_get(in->modules, i);
+	for (size_t i = 0; i < hi_modules_count(in->decoders.modules); i++) {
+		struct hi_module *m = hi_modules_get(in->decoders.modules, i);
 		struct hi_error quiet;
 
 		/* The vdso is the kernel's: its debug information is not looked for. */
@@ -32,7 +32,7 @@ static void count_modules(struct hi_inspection *in, struct hi_report_module_coun
 
 static void set_build_id(struct hi_inspection *in, struct hi_report_header *header)
 {
-	struct hi_module *m = hi_modules_executable(in->modules);
+	struct hi_module *m = hi_modules_executable(in->decoders.modules);
 
 	for (size_t i = 0; m && i < m->build_id_size && i < sizeof(m->build_id); i++)
 		snprintf(header->build_id + 2 * i, 3, "%02x", m->build_id[i]);
@@ -40,8 +40,8 @@ static void set_build_id(struct hi_inspection *in, struct hi_report_header *head
 
 static void warn_of_modules(struct hi_inspection *in)
 {
-	for (size_t i = 0; i < hi_modules_count(in->modules); i++) {
-		struct hi_module *m = hi_modules_get(in->modules, i);
+	for (size_t i = 0; i < hi_modules_count(in->decoders.modules); i++) {
+		struct hi_module *m = hi_modules_get(in->decoders.modules, i);
 
 		/* The vdso is the kernel's own. */
 		if (m->note[0] && m->path && m->path[0] != '[')
@@ -51,7 +51,8 @@ static void warn_of_modules(struct hi_inspection *in)
 
 static void warn_of_types(struct hi_inspection *in)
 {
-	uint64_t broken = in->types ? hi_types_stats(in->types).broken : 0;
+	uint64_t broken =
+		in->decoders.types ? hi_types_stats(in->decoders.types).broken : 0;
 
 	if (broken)
 		hi_inspect_warn(in,
@@ -63,7 +64,7 @@ static void warn_of_types(struct hi_inspection *in)
 static enum hi_status set_target(struct hi_inspection *in,
 				 struct hi_report_header *header, struct hi_error *err)
 {
-	const struct hi_target *t = in->target;
+	const struct hi_target *t = in->stop.target;
 	struct hi_report_child *children;
 
 	if (!t)
@@ -93,16 +94,16 @@ static void set_snapshot(const struct hi_inspection *in, struct hi_report_header
 	const struct hi_image_stats *s = &in->image->stats;
 
 	header->mode = modes[in->image->mode];
-	header->safepoint = in->stopped	 ? in->stopped->safepoint
-			    : in->target ? "now"
-					 : NULL;
-	header->stopped = in->stopped;
+	header->safepoint = in->stop.hit      ? in->stop.hit->safepoint
+			    : in->stop.target ? "now"
+					      : NULL;
+	header->stopped = in->stop.hit;
 	/* As late as can be: the target goes on writing. */
 	header->copied_on_write = hi_image_copied_on_write(in->image);
 	header->bytes_live = s->bytes_live;
 	header->not_forked = s->not_forked;
 	header->time_ns = s->time_ns;
-	header->pause_ns = in->target ? s->pause_ns : UINT64_MAX;
+	header->pause_ns = in->stop.target ? s->pause_ns : UINT64_MAX;
 	header->complete = in->image->complete;
 	header->threads = in->image->n_threads;
 	header->bytes_copied = s->bytes_copied;
@@ -122,8 +123,8 @@ static enum hi_status set_shares(struct hi_inspection *in,
 
 	if (!shares)
 		return hi_fail_memory(err, "shares");
-	hi_shares_count(in->graph, in->shown, shares);
-	if (in->allocator || in->runtime)
+	hi_shares_count(in->graph, in->shown.reach, shares);
+	if (in->decoders.allocator || in->decoders.runtime)
 		header->shares = shares;
 	return HI_OK;
 }
@@ -132,14 +133,14 @@ static void set_runtime(const struct hi_inspection *in, struct hi_report_header 
 {
 	const struct hi_runtime_collector *c;
 
-	if (!in->runtime)
+	if (!in->decoders.runtime)
 		return;
-	c = &in->runtime->collector;
-	header->runtime = in->runtime->ops->name;
-	header->runtime_version = in->runtime->version;
-	header->runtime_found_by = in->runtime->found_by;
-	header->runtime_tracked = in->runtime->tracked;
-	header->runtime_cut = in->runtime->n_cut;
+	c = &in->decoders.runtime->collector;
+	header->runtime = in->decoders.runtime->ops->name;
+	header->runtime_version = in->decoders.runtime->version;
+	header->runtime_found_by = in->decoders.runtime->found_by;
+	header->runtime_tracked = in->decoders.runtime->tracked;
+	header->runtime_cut = in->decoders.runtime->n_cut;
 	header->collector_generations = c->n_generations;
 	header->collector_is_on = c->is_on;
 	for (size_t i = 0; i < c->n_generations; i++) {
@@ -150,10 +151,10 @@ static void set_runtime(const struct hi_inspection *in, struct hi_report_header 
 
 static void set_allocator(const struct hi_inspection *in, struct hi_report_header *header)
 {
-	const struct hi_allocator *a = in->allocator;
-	struct hi_typing_stats stats = hi_typing_stats(in->typing);
+	const struct hi_allocator *a = in->decoders.allocator;
+	struct hi_typing_stats stats = hi_typing_stats(in->decoders.typing);
 
-	header->not_decoded = in->not_decoded;
+	header->not_decoded = in->decoders.not_decoded;
 	if (hi_decoding_has_much_outside(in)) {
 		header->outside_objects = stats.subobjects.outside - stats.outside_loader;
 		header->outside_bytes = stats.outside_bytes;
@@ -185,11 +186,11 @@ enum hi_status hi_live_make_head(struct hi_inspection *in, struct hi_report_head
 		status = set_shares(in, &header, err);
 	if (status != HI_OK)
 		return status;
-	if (in->by_types_known) {
-		header.leaks_by_types = in->leaks_by_types;
-		header.leaked_by_types = in->leaked_by_types;
-		header.leaks_by_words = in->reach->leak_objects;
-		header.leaked_by_words = in->reach->leak_bytes;
+	if (in->results.by_types.known) {
+		header.leaks_by_types = in->results.by_types.objects;
+		header.leaked_by_types = in->results.by_types.bytes;
+		header.leaks_by_words = in->results.reach->leak_objects;
+		header.leaked_by_words = in->results.reach->leak_bytes;
 	}
 	set_snapshot(in, &header);
 	set_allocator(in, &header);
@@ -198,10 +199,10 @@ enum hi_status hi_live_make_head(struct hi_inspection *in, struct hi_report_head
 	set_build_id(in, &header);
 	warn_of_modules(in);
 	warn_of_types(in);
-	if (in->shown != in->reach)
-		header.only = &in->only;
-	header.warnings = in->warnings.items;
-	header.n_warnings = in->warnings.count;
+	if (in->shown.reach != in->results.reach)
+		header.only = &in->shown.restriction;
+	header.warnings = in->diagnostics.warnings.items;
+	header.n_warnings = in->diagnostics.warnings.count;
 	*ret = header;
 	return HI_OK;
 }

@@ -19,14 +19,15 @@ enum hi_status hi_live_mapped_files(struct hi_inspection *in,
 				    const struct hi_mapped_file **ret, size_t *n_ret,
 				    struct hi_error *err)
 {
-	size_t n = hi_modules_count(in->modules), at = 0;
+	size_t n = hi_modules_count(in->decoders.modules), at = 0;
 	struct hi_mapped_file *all = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*all));
 
 	if (!all)
 		return hi_fail_memory(err, "mappings");
 	for (int main = 1; main >= 0; main--)
 		for (size_t i = 0; i < n; i++) {
-			const struct hi_module *m = hi_modules_get(in->modules, i);
+			const struct hi_module *m =
+				hi_modules_get(in->decoders.modules, i);
 
 			if (m->is_executable == main)
 				all[at++] = mapped_file_of_module(m);

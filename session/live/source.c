@@ -40,27 +40,27 @@ static void return_modules(struct hi_inspection *in)
 {
 	struct hi_census_cache *census_cache = in->census_cache;
 
-	if (!census_cache || !in->types || in->short_of_memory ||
+	if (!census_cache || !in->decoders.types || in->diagnostics.short_of_memory ||
 	    hi_inspect_lost_something(in))
 		return;
-	census_cache->modules = hi_take(in->modules);
-	census_cache->types = hi_take(in->types);
+	census_cache->modules = hi_take(in->decoders.modules);
+	census_cache->types = hi_take(in->decoders.types);
 }
 
 static void close_image(struct hi_inspection *in)
 {
-	hi_typing_destroy(in->typing);
+	hi_typing_destroy(in->decoders.typing);
 	hi_graph_destroy(in->graph);
-	hi_rulebook_destroy(in->rulebook);
-	hi_runtime_release(in->runtime);
-	hi_allocator_release(in->allocator);
+	hi_rulebook_destroy(in->decoders.rulebook);
+	hi_runtime_release(in->decoders.runtime);
+	hi_allocator_release(in->decoders.allocator);
 	return_modules(in);
-	hi_types_close(in->types);
-	hi_modules_close(in->modules);
+	hi_types_close(in->decoders.types);
+	hi_modules_close(in->decoders.modules);
 	hi_image_destroy(in->image);
-	free(in->allocator_text);
-	hi_stop_site_close(in->own_site);
-	hi_target_close(in->target);
+	free(in->stop.allocator_text);
+	hi_stop_site_close(in->stop.own_site);
+	hi_target_close(in->stop.target);
 }
 
 static enum hi_status check_image(const struct hi_inspection *in, struct hi_error *err)
@@ -80,14 +80,16 @@ static enum hi_status have_image(const struct hi_inspection *in, const char *wha
 static enum hi_status compute_image_reach(struct hi_inspection *in, struct hi_error *err)
 {
 	enum hi_status status = hi_reach_compute(in->graph, in->options->decoding.threads,
-						 &in->reach, err);
+						 &in->results.reach, err);
 
-	if (status == HI_OK && in->runtime)
-		status = hi_runtime_classify_unreachable(in->typing, in->runtime,
-							 in->graph, in->reach, err);
-	if (status == HI_OK && in->reach->leak_objects) {
+	if (status == HI_OK && in->decoders.runtime)
+		status = hi_runtime_classify_unreachable(in->decoders.typing,
+							 in->decoders.runtime, in->graph,
+							 in->results.reach, err);
+	if (status == HI_OK && in->results.reach->leak_objects) {
 		hi_inspect_phase(in, "verdicts of leaks");
-		status = hi_leak_verdicts(in->typing, in->graph, in->reach, err);
+		status = hi_leak_verdicts(in->decoders.typing, in->graph,
+					  in->results.reach, err);
 	}
 	return status;
 }
@@ -96,19 +98,22 @@ static enum hi_status find_image_roots(struct hi_inspection *in, size_t *wrong,
 				       size_t *column, struct hi_error *err)
 {
 	(void)wrong, (void)column;
-	return in->roots ? hi_named_roots_find(in->roots, in->typing, in->graph, err)
-			 : HI_OK;
+	return in->profile.roots
+		       ? hi_named_roots_find(in->profile.roots, in->decoders.typing,
+					     in->graph, err)
+		       : HI_OK;
 }
 
 static void close_image_roots(struct hi_inspection *in)
 {
-	hi_named_roots_close(in->roots);
+	hi_named_roots_close(in->profile.roots);
 }
 
 static enum hi_status compute_image_dominators(struct hi_inspection *in,
 					       struct hi_error *err)
 {
-	return hi_dominators_compute(in->graph, in->reach, &in->dominators, err);
+	return hi_dominators_compute(in->graph, in->results.reach,
+				     &in->results.dominators, err);
 }
 
 static bool image_has_census(const struct hi_inspection *in)
@@ -119,39 +124,43 @@ static bool image_has_census(const struct hi_inspection *in)
 
 static enum hi_status compute_image_census(struct hi_inspection *in, struct hi_error *err)
 {
-	return hi_census_by_type(in->graph, in->shown, in->dominators, &in->census, err);
+	return hi_census_by_type(in->graph, in->shown.reach, in->results.dominators,
+				 &in->results.census, err);
 }
 
 static enum hi_status fill_image_ledger(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_error quiet;
-	uint64_t rss = in->target ? in->target->rss : HI_UNKNOWN;
+	uint64_t rss = in->stop.target ? in->stop.target->rss : HI_UNKNOWN;
 
 	(void)err;
 	hi_inspect_phase(in, "ledger");
-	in->ledger_known = hi_ledger_fill(in->image, in->allocator, in->graph, in->reach,
-					  rss, &in->ledger, &quiet) == HI_OK;
-	if (in->ledger_known && in->runtime)
-		hi_ledger_add_runtime(&in->ledger, in->image, in->runtime);
-	if (!in->ledger_known)
+	in->results.ledger_known = hi_ledger_fill(in->image, in->decoders.allocator,
+						  in->graph, in->results.reach, rss,
+						  &in->results.ledger, &quiet) == HI_OK;
+	if (in->results.ledger_known && in->decoders.runtime)
+		hi_ledger_add_runtime(&in->results.ledger, in->image,
+				      in->decoders.runtime);
+	if (!in->results.ledger_known)
 		hi_inspect_warn(in, "no ledger: %s", quiet.text);
 	return HI_OK;
 }
 
 static uint64_t image_allocated_bytes(const struct hi_inspection *in)
 {
-	const struct hi_allocator *a = in->allocator;
+	const struct hi_allocator *a = in->decoders.allocator;
 
 	if (!a)
 		return UINT64_MAX;
 	return a->bytes[HI_BLOCK_LIVE] + a->bytes[HI_BLOCK_INTERNAL] +
-	       hi_typing_stats(in->typing).outside_bytes +
-	       (in->runtime ? in->runtime->used_bytes : 0);
+	       hi_typing_stats(in->decoders.typing).outside_bytes +
+	       (in->decoders.runtime ? in->decoders.runtime->used_bytes : 0);
 }
 
 static bool image_heap_is_known(const struct hi_inspection *in)
 {
-	return in->allocator && !*in->not_decoded && !hi_decoding_has_much_outside(in);
+	return in->decoders.allocator && !*in->decoders.not_decoded &&
+	       !hi_decoding_has_much_outside(in);
 }
 
 static bool image_has_answer(const struct hi_inspection *in)
@@ -173,8 +182,8 @@ static size_t list_image_conflicts(struct hi_inspection *in,
 				   const struct hi_typing_conflict **ret,
 				   uint64_t *objects_ret)
 {
-	*objects_ret = hi_typing_stats(in->typing).conflicts;
-	return hi_typing_conflicts(in->typing, ret);
+	*objects_ret = hi_typing_stats(in->decoders.typing).conflicts;
+	return hi_typing_conflicts(in->decoders.typing, ret);
 }
 
 /* ---- contents and use ---- */
@@ -183,8 +192,8 @@ static enum hi_status compare_image_contents(struct hi_inspection *in,
 					     const struct hi_contents_options *options,
 					     struct hi_waste **ret, struct hi_error *err)
 {
-	return hi_contents_compare(in->image, in->typing, in->graph, in->shown, options,
-				   ret, err);
+	return hi_contents_compare(in->image, in->decoders.typing, in->graph,
+				   in->shown.reach, options, ret, err);
 }
 
 static enum hi_status find_image_equal(struct hi_inspection *in,
@@ -194,8 +203,9 @@ static enum hi_status find_image_equal(struct hi_inspection *in,
 	struct hi_contents_options options = {.threads = in->options->decoding.threads,
 					      .marks = own};
 	struct hi_waste *waste = NULL;
-	enum hi_status status = hi_contents_compare(in->image, in->typing, in->graph,
-						    in->reach, &options, &waste, err);
+	enum hi_status status =
+		hi_contents_compare(in->image, in->decoders.typing, in->graph,
+				    in->results.reach, &options, &waste, err);
 
 	hi_waste_destroy(waste);
 	*ret = own->equal;
@@ -206,7 +216,7 @@ static enum hi_status measure_image_heap_use(struct hi_inspection *in,
 					     struct hi_heap_use *ret,
 					     struct hi_error *err)
 {
-	return hi_heap_use_measure(in->image, in->allocator,
+	return hi_heap_use_measure(in->image, in->decoders.allocator,
 				   in->options->decoding.threads, ret, err);
 }
 
@@ -219,7 +229,7 @@ static enum hi_status open_image_used_bytes(struct hi_inspection *in,
 
 static uint64_t image_used_bytes(const struct hi_inspection *in, hi_node object)
 {
-	return hi_typing_live_bytes(in->typing, in->graph, object);
+	return hi_typing_live_bytes(in->decoders.typing, in->graph, object);
 }
 
 /* ---- types and retainers ---- */
@@ -227,21 +237,22 @@ static uint64_t image_used_bytes(const struct hi_inspection *in, hi_node object)
 static const char *image_root_module(const struct hi_inspection *in,
 				     const struct hi_root *root)
 {
-	struct hi_module *module = hi_modules_at(in->modules, root->address);
+	struct hi_module *module = hi_modules_at(in->decoders.modules, root->address);
 
 	return module ? module->name : "";
 }
 
 static bool image_type_retains(const struct hi_inspection *in, uint32_t type)
 {
-	hi_type_id id = in->rulebook ? hi_typing_type_id(in->typing, type) : 0;
+	hi_type_id id =
+		in->decoders.rulebook ? hi_typing_type_id(in->decoders.typing, type) : 0;
 
-	return id && hi_rulebook_is_retainer(in->rulebook, id);
+	return id && hi_rulebook_is_retainer(in->decoders.rulebook, id);
 }
 
 static bool image_knows_fields(const struct hi_inspection *in)
 {
-	return in->types != NULL;
+	return in->decoders.types != NULL;
 }
 
 static enum hi_status mark_image_field_targets(struct hi_inspection *in, const char *text,
@@ -251,8 +262,8 @@ static enum hi_status mark_image_field_targets(struct hi_inspection *in, const c
 	size_t column = 0;
 	struct hi_error before = {};
 	enum hi_status status =
-		hi_field_targets(in->typing, in->graph, in->modules, in->types, has,
-				 field, bits, &column, &before);
+		hi_field_targets(in->decoders.typing, in->graph, in->decoders.modules,
+				 in->decoders.types, has, field, bits, &column, &before);
 
 	if (status == HI_OK || status == HI_NO_MEMORY) {
 		if (status != HI_OK)
@@ -271,7 +282,8 @@ static const char *image_edge_text(struct hi_inspection *in, hi_node from, hi_no
 	char text[EDGE_MAX] = "";
 	const char *kept;
 
-	hi_typing_describe_edge(in->typing, in->graph, from, to, text, sizeof(text));
+	hi_typing_describe_edge(in->decoders.typing, in->graph, from, to, text,
+				sizeof(text));
 	kept = hi_arena_strdup(&in->arena, text);
 	return kept ? kept : "";
 }
@@ -279,7 +291,7 @@ static const char *image_edge_text(struct hi_inspection *in, hi_node from, hi_no
 static enum hi_status open_image_edge_texts(struct hi_edge_text_reader *reader,
 					    struct hi_error *err)
 {
-	return hi_edge_labels_create(reader->in->typing, reader->in->graph,
+	return hi_edge_labels_create(reader->in->decoders.typing, reader->in->graph,
 				     &reader->decoded, err);
 }
 
@@ -295,7 +307,7 @@ static enum hi_status list_image_fields(struct hi_inspection *in, hi_node node,
 					size_t *n_ret, size_t *total_ret,
 					struct hi_error *err)
 {
-	return hi_typing_fields(in->typing, in->graph, node, fields, max, n_ret,
+	return hi_typing_fields(in->decoders.typing, in->graph, node, fields, max, n_ret,
 				total_ret, err);
 }
 

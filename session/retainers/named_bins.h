@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sharing bins of the roots that --root names (in->roots, not NULL). */
+/* Sharing bins of the roots that --root names (in->profile.roots, not NULL). */
 #ifndef HI_SESSION_RETAINERS_NAMED_BINS_H
 #define HI_SESSION_RETAINERS_NAMED_BINS_H
 

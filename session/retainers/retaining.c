@@ -122,7 +122,7 @@ static uint32_t number_of_object(struct naming *n, hi_node node)
 /* The root variable above each node of the dominator tree. */
 static enum hi_status find_variables(struct naming *n, struct hi_error *err)
 {
-	const struct hi_dominators *d = n->in->dominators;
+	const struct hi_dominators *d = n->in->results.dominators;
 	const struct hi_graph *g = n->g;
 
 	if (n->by != HI_IDENTITY_VAR)
@@ -171,7 +171,7 @@ static enum hi_status name_all(struct naming *n, struct hi_error *err)
 	for (hi_node i = 0; i < g->n_objects && !failed; i++) {
 		if (!hi_bit(r->heap, i))
 			continue;
-		r->heap_objects += hi_bit(n->in->reach->any, i);
+		r->heap_objects += hi_bit(n->in->results.reach->any, i);
 		r->identities[i] = number_of_object(n, i);
 		failed = !r->identities[i];
 	}
@@ -226,8 +226,8 @@ static enum hi_status compute_sets_of_retainers(struct hi_inspection *in,
 	if (status == HI_OK && options.pure)
 		status = hi_pure_open(in, err);
 	if (status == HI_OK)
-		status = hi_retainers_compute(in->graph, in->reach, &options, r->pool,
-					      &r->sets, err);
+		status = hi_retainers_compute(in->graph, in->results.reach, &options,
+					      r->pool, &r->sets, err);
 	return status;
 }
 
@@ -257,14 +257,15 @@ enum hi_status hi_retaining_compute(struct hi_inspection *in, struct hi_error *e
 	struct hi_retaining_heap heap = {};
 	enum hi_status status;
 
-	if (in->retaining)
+	if (in->profile.retaining)
 		return HI_OK;
 	status = hi_retaining_heap_find(in, &heap, err);
 	if (status == HI_OK)
-		status = hi_retaining_of(in, hi_take(heap.bits), &in->retaining, err);
+		status = hi_retaining_of(in, hi_take(heap.bits), &in->profile.retaining,
+					 err);
 	if (status == HI_OK) {
-		in->retaining->auto_types = hi_take(heap.auto_types);
-		in->retaining->auto_by_hints = heap.auto_by_hints;
+		in->profile.retaining->auto_types = hi_take(heap.auto_types);
+		in->profile.retaining->auto_by_hints = heap.auto_by_hints;
 	}
 	free(heap.bits);
 	free(heap.auto_types);
@@ -318,7 +319,7 @@ static enum hi_status unknown_name(struct hi_retaining *r, const char *name,
 static enum hi_status find_names(struct hi_inspection *in, const char *names,
 				 struct wanted_names *ret, struct hi_error *err)
 {
-	const struct hi_retaining *r = in->retaining;
+	const struct hi_retaining *r = in->profile.retaining;
 	const size_t most = sizeof(ret->items) / sizeof(ret->items[0]);
 	char *text, *part, *rest;
 
@@ -336,7 +337,7 @@ static enum hi_status find_names(struct hi_inspection *in, const char *names,
 		if (!number && hi_census_cache_has_samples(in->options->census_cache))
 			continue;
 		if (!number)
-			return unknown_name(in->retaining, part, err);
+			return unknown_name(in->profile.retaining, part, err);
 		ret->items[ret->count++] = number;
 	}
 	return HI_OK;
@@ -373,18 +374,19 @@ enum hi_status hi_retaining_mark(struct hi_inspection *in, const char *names,
 	if (status == HI_OK)
 		status = find_names(in, names, &wanted, err);
 	if (status == HI_OK)
-		status = hi_set_table_mark(&in->retaining->sets->table,
-					   in->retaining->pool, HI_SETS_ANY, wanted.items,
-					   wanted.count, bits, err);
+		status = hi_set_table_mark(&in->profile.retaining->sets->table,
+					   in->profile.retaining->pool, HI_SETS_ANY,
+					   wanted.items, wanted.count, bits, err);
 	if (status == HI_OK)
 		status = hi_set_table_total(
-			&in->retaining->sets->table, in->retaining->pool, HI_SETS_ANY,
-			wanted.items, wanted.count, &some, &many, err);
+			&in->profile.retaining->sets->table, in->profile.retaining->pool,
+			HI_SETS_ANY, wanted.items, wanted.count, &some, &many, err);
 	if (status != HI_OK)
 		return status;
-	in->only.many_bytes = many.cost;
-	in->only.many_objects = many.objects;
-	in->only.system_bytes = hidden_by_system(in->retaining, &wanted);
+	in->shown.restriction.many_bytes = many.cost;
+	in->shown.restriction.many_objects = many.objects;
+	in->shown.restriction.system_bytes =
+		hidden_by_system(in->profile.retaining, &wanted);
 	*bits_ret = hi_take(bits);
 	return HI_OK;
 }

@@ -33,13 +33,14 @@ struct hi_retaining {
 	struct hi_retainers *sets;
 };
 
-/* Fills in->retaining, once. Unknown types are HI_NOT_FOUND with the nearest names. */
+/* Fills in->profile.retaining, once. Unknown types are HI_NOT_FOUND with the nearest
+ * names. */
 enum hi_status hi_retaining_compute(struct hi_inspection *in, struct hi_error *err);
 /* The same for retainers that the caller marks (bits by node; taken). */
 enum hi_status hi_retaining_of(struct hi_inspection *in, uint64_t *heap,
 			       struct hi_retaining **ret, struct hi_error *err);
 /* Bits of the objects whose sets have one of these names; with NAME1,NAME2 as it is
- * typed. MANY and untyped ones that this hides are in in->only. */
+ * typed. MANY and untyped ones that this hides are in in->shown.restriction. */
 enum hi_status hi_retaining_mark(struct hi_inspection *in, const char *names,
 				 uint64_t **bits_ret, struct hi_error *err);
 void hi_retaining_destroy(struct hi_retaining *retaining);

@@ -84,7 +84,8 @@ static enum hi_status mark_with_field(struct hi_inspection *in, const char *text
 		status = in->source->mark_field_targets(in, text, set.has, dot + 1, bits,
 							err);
 		hi_type_set_free(&set);
-		return status == HI_USAGE && in->retainers_may_miss ? HI_OK : status;
+		return status == HI_USAGE && in->profile.retainers_may_miss ? HI_OK
+									    : status;
 	}
 	return HI_OK;
 }
@@ -108,7 +109,7 @@ static enum hi_status mark_type(struct hi_inspection *in, const char *text,
 	if (status != HI_OK || found)
 		return status;
 	if (before.status == HI_NOT_FOUND &&
-	    (in->retainers_may_miss ||
+	    (in->profile.retainers_may_miss ||
 	     hi_census_cache_has_samples(in->options->census_cache)))
 		return HI_OK;
 	return hi_fail(err, before.status, 0, "--retainer: %s", before.text);
@@ -131,15 +132,16 @@ static enum hi_status take_heavy(struct hi_inspection *in, bool *has,
 				 struct hi_error *err)
 {
 	HI_GUARD(hi_census_destroy) struct hi_census *census = NULL;
-	enum hi_status status =
-		hi_census_by_type(in->graph, in->reach, in->dominators, &census, err);
+	enum hi_status status = hi_census_by_type(in->graph, in->results.reach,
+						  in->results.dominators, &census, err);
 
 	for (size_t i = 0; status == HI_OK && i < census->n_rows; i++) {
 		const struct hi_census_row *row = &census->rows[i];
 
-		has[row->type] = in->graph->types[row->type].klass == HI_TYPE_RECORD &&
-				 row->retained >= in->reach->live_bytes / AUTO_SHARE &&
-				 row->retained / AUTO_TIMES >= row->shallow;
+		has[row->type] =
+			in->graph->types[row->type].klass == HI_TYPE_RECORD &&
+			row->retained >= in->results.reach->live_bytes / AUTO_SHARE &&
+			row->retained / AUTO_TIMES >= row->shallow;
 	}
 	return status;
 }
@@ -169,11 +171,12 @@ static enum hi_status mark_retainers(struct hi_inspection *in, const char *text,
 	const unsigned global = 1u << HI_ROOT_GLOBAL | 1u << HI_ROOT_TLS;
 
 	if (strcmp(text, "global") == 0) {
-		mark_children(in->graph, in->reach, global, heap->bits);
+		mark_children(in->graph, in->results.reach, global, heap->bits);
 		return HI_OK;
 	}
 	if (strcmp(text, "frame") == 0) {
-		mark_children(in->graph, in->reach, 1u << HI_ROOT_STACK, heap->bits);
+		mark_children(in->graph, in->results.reach, 1u << HI_ROOT_STACK,
+			      heap->bits);
 		return HI_OK;
 	}
 	if (strcmp(text, "auto") == 0)

@@ -10,7 +10,7 @@ static enum hi_status rows_by_type(struct hi_inspection *in,
 				   const struct hi_type_set *types,
 				   struct hi_series_sample *s, struct hi_error *err)
 {
-	const struct hi_census *c = in->census;
+	const struct hi_census *c = in->results.census;
 
 	s->rows = hi_arena_alloc(&in->arena, (c->n_rows + 1) * sizeof(*s->rows));
 	if (!s->rows)
@@ -38,7 +38,7 @@ static enum hi_status rows_broken_down(struct hi_inspection *in,
 				       struct hi_series_sample *s, struct hi_error *err)
 {
 	HI_GUARD(hi_by_census_destroy) struct hi_by_census *c = NULL;
-	enum hi_status status = hi_census_break_down(in->graph, in->shown, NULL,
+	enum hi_status status = hi_census_break_down(in->graph, in->shown.reach, NULL,
 						     in->options->selection.by,
 						     types ? types->has : NULL, &c, err);
 
@@ -70,8 +70,8 @@ enum hi_status hi_series_census(struct hi_inspection *in, struct hi_series_sampl
 
 	/* The type may have no object at this moment: a row that is missing is 0. */
 	if (status == HI_NOT_FOUND && ret->number > 1) {
-		ret->objects = in->reach->live_objects;
-		ret->bytes = in->reach->live_bytes;
+		ret->objects = in->results.reach->live_objects;
+		ret->bytes = in->results.reach->live_bytes;
 		return HI_OK;
 	}
 	if (status != HI_OK)

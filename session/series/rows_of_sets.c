@@ -82,8 +82,13 @@ static enum hi_status take_retainers(struct hi_inspection *in,
 				     const struct hi_retainers_report *r,
 				     struct hi_series_sample *s, struct hi_error *err)
 {
-	struct labels l = {
-		in, name_of_sample_retainer, &in->retaining->names, "{", ", ", "}", true};
+	struct labels l = {in,
+			   name_of_sample_retainer,
+			   &in->profile.retaining->names,
+			   "{",
+			   ", ",
+			   "}",
+			   true};
 
 	s->rows = hi_arena_alloc(&in->arena, (r->n_rows + 1) * sizeof(*s->rows));
 	if (!s->rows)
@@ -98,7 +103,7 @@ static enum hi_status take_retainers(struct hi_inspection *in,
 		else
 			s->n_rows++;
 	}
-	s->visits = in->retaining->sets->table.objects + r->revisited;
+	s->visits = in->profile.retaining->sets->table.objects + r->revisited;
 	return HI_OK;
 }
 
@@ -107,23 +112,23 @@ enum hi_status hi_series_retainers(struct hi_inspection *in, struct hi_series_sa
 {
 	HI_GUARD(hi_retainers_report_destroy) struct hi_retainers_report *report = NULL;
 	struct hi_retainers_view view = {
-		.shown = in->shown == in->reach ? NULL : in->shown,
+		.shown = in->shown.reach == in->results.reach ? NULL : in->shown.reach,
 		.pure_of = hi_pure_bytes,
 		.pure_arg = in,
 		.name = name_of_sample_retainer,
 	};
 	enum hi_status status;
 
-	ret->objects = in->reach->live_objects;
-	ret->bytes = in->reach->live_bytes;
+	ret->objects = in->results.reach->live_objects;
+	ret->bytes = in->results.reach->live_bytes;
 	status = hi_retaining_compute(in, err);
 	if (status != HI_OK)
 		return status;
-	view.arg = &in->retaining->names;
-	view.system = in->retaining->system;
-	status = hi_retainers_report_create(NULL, in->graph, in->reach,
-					    in->retaining->sets, in->retaining->pool,
-					    &view, SIZE_MAX, &report, err);
+	view.arg = &in->profile.retaining->names;
+	view.system = in->profile.retaining->system;
+	status = hi_retainers_report_create(
+		NULL, in->graph, in->results.reach, in->profile.retaining->sets,
+		in->profile.retaining->pool, &view, SIZE_MAX, &report, err);
 	return status == HI_OK ? take_retainers(in, report, ret, err) : status;
 }
 
@@ -142,8 +147,9 @@ static enum hi_status take_bins(struct hi_inspection *in, const struct hi_bins *
 {
 	const struct hi_set_table *t = &bins->table;
 	const char *join = in->options->profile.join;
-	struct labels l = {
-		in, name_of_sample_root, in->roots, "", join ? join : "-", "", false};
+	struct labels l = {in,	 name_of_sample_root, in->profile.roots,
+			   "",	 join ? join : "-",   "",
+			   false};
 
 	s->rows = hi_arena_alloc(&in->arena, (t->n_rows + 3) * sizeof(*s->rows));
 	if (!s->rows)
@@ -171,7 +177,7 @@ static enum hi_status take_bins(struct hi_inspection *in, const struct hi_bins *
 enum hi_status hi_series_roots(struct hi_inspection *in, struct hi_series_sample *ret,
 			       struct hi_error *err)
 {
-	const struct hi_named_roots *roots = in->roots;
+	const struct hi_named_roots *roots = in->profile.roots;
 	struct hi_census_cache *census_cache = in->options->census_cache;
 	HI_GUARD(hi_bins_destroy) struct hi_bins *bins = NULL;
 	HI_GUARD(free)
@@ -186,12 +192,12 @@ enum hi_status hi_series_roots(struct hi_inspection *in, struct hi_series_sample
 		starts[i] = (struct hi_bin_root){.identity = (uint32_t)i + 1,
 						 .nodes = roots->items[i].starts,
 						 .n_nodes = roots->items[i].n_starts};
-	ret->objects = in->reach->live_objects;
-	ret->bytes = in->reach->live_bytes;
+	ret->objects = in->results.reach->live_objects;
+	ret->bytes = in->results.reach->live_bytes;
 	if (in->options->profile.pure)
 		options.pure = hi_pure_bytes;
 	if (status == HI_OK)
-		status = hi_bins_compute(in->graph, in->reach, &options,
+		status = hi_bins_compute(in->graph, in->results.reach, &options,
 					 census_cache->pool, &bins, err);
 	if (status == HI_OK)
 		status = hi_naming_keep_bins(in, bins, census_cache->pool, err);

@@ -72,8 +72,8 @@ static enum hi_status add_layout(struct hi_inspection *in, struct layouts *l,
 {
 	size_t first = l->fields.count;
 	struct hi_field_layout layout;
-	enum hi_status status =
-		hi_typing_field_layout(in->typing, type, add_field, l, &layout, err);
+	enum hi_status status = hi_typing_field_layout(in->decoders.typing, type,
+						       add_field, l, &layout, err);
 	struct layout_row row = {.kind = layout.kind,
 				 .first = (uint32_t)first,
 				 .n = (uint32_t)(l->fields.count - first),
@@ -196,8 +196,8 @@ static enum hi_status put_extents(struct hi_inspection *in, struct hi_snapshot_w
 		struct extent_row row = {.id = i}, usual;
 		struct hi_field_layout layout;
 
-		if (!hi_typing_elements(in->typing, g, i, &row.lead, &row.start, &row.end,
-					&layout))
+		if (!hi_typing_elements(in->decoders.typing, g, i, &row.lead, &row.start,
+					&row.end, &layout))
 			continue;
 		usual = usual_extent(g->objects, i, layout.size);
 		if (memcmp(&row, &usual, sizeof(row)) != 0 && !hi_vector_push(&rows, row))

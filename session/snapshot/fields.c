@@ -249,18 +249,19 @@ enum hi_status hi_snapshot_source_roots(struct hi_inspection *in, size_t *wrong,
 	*wrong = p->n_roots;
 	if (!p->n_roots)
 		return HI_OK;
-	in->roots = hi_arena_alloc(&in->arena, sizeof(*in->roots));
-	if (!in->roots)
+	in->profile.roots = hi_arena_alloc(&in->arena, sizeof(*in->profile.roots));
+	if (!in->profile.roots)
 		return hi_fail_memory(err, "roots");
-	in->roots->items =
-		hi_arena_alloc(&in->arena, p->n_roots * sizeof(*in->roots->items));
-	if (!in->roots->items)
+	in->profile.roots->items = hi_arena_alloc(
+		&in->arena, p->n_roots * sizeof(*in->profile.roots->items));
+	if (!in->profile.roots->items)
 		return hi_fail_memory(err, "roots");
 	status = hi_snapshot_open_labels(in->snapshot->snapshot, in->graph, err);
 	for (size_t i = 0; i < p->n_roots && status == HI_OK; i++) {
-		in->roots->items[i].text = p->roots[i];
-		in->roots->count++;
-		status = find_root_by_expression(in, &in->roots->items[i], column, err);
+		in->profile.roots->items[i].text = p->roots[i];
+		in->profile.roots->count++;
+		status = find_root_by_expression(in, &in->profile.roots->items[i], column,
+						 err);
 		if (status == HI_USAGE && p->roots[i].expression[*column])
 			*wrong = i;
 	}

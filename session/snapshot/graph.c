@@ -26,7 +26,7 @@ static uint64_t used_bytes_of_object(void *arg, hi_node object)
 {
 	const struct source *s = arg;
 
-	return hi_typing_live_bytes(s->in->typing, s->in->graph, object);
+	return hi_typing_live_bytes(s->in->decoders.typing, s->in->graph, object);
 }
 
 static const char *module_of_graph_root(void *arg, uint32_t i)
@@ -34,7 +34,8 @@ static const char *module_of_graph_root(void *arg, uint32_t i)
 	const struct source *s = arg;
 	const struct hi_root *root = &s->in->graph->roots[i];
 	struct hi_module *m =
-		root->address ? hi_modules_at(s->in->modules, root->address) : NULL;
+		root->address ? hi_modules_at(s->in->decoders.modules, root->address)
+			      : NULL;
 
 	return m ? m->name : "";
 }
@@ -42,9 +43,10 @@ static const char *module_of_graph_root(void *arg, uint32_t i)
 static bool type_of_graph_retains(void *arg, uint32_t type)
 {
 	const struct source *s = arg;
-	hi_type_id id = hi_typing_type_id(s->in->typing, type);
+	hi_type_id id = hi_typing_type_id(s->in->decoders.typing, type);
 
-	return s->in->rulebook && id && hi_rulebook_is_retainer(s->in->rulebook, id);
+	return s->in->decoders.rulebook && id &&
+	       hi_rulebook_is_retainer(s->in->decoders.rulebook, id);
 }
 
 enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
@@ -55,8 +57,8 @@ enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
 	struct source source = {.in = in};
 	struct hi_snapshot_graph graph = {
 		.graph = in->graph,
-		.reach = in->reach,
-		.dominators = in->dominators,
+		.reach = in->results.reach,
+		.dominators = in->results.dominators,
 		.label = label_graph_edges,
 		.threads = threads < MOST_THREADS ? threads : MOST_THREADS,
 		.used = used_bytes_of_object,
@@ -66,8 +68,8 @@ enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
 	enum hi_status status = HI_OK;
 
 	for (unsigned i = 0; i < graph.threads && status == HI_OK; i++)
-		status = hi_edge_labels_create(in->typing, in->graph, &source.labels[i],
-					       err);
+		status = hi_edge_labels_create(in->decoders.typing, in->graph,
+					       &source.labels[i], err);
 	if (status == HI_OK)
 		status = hi_snapshot_put_graph(w, &graph, err);
 	for (unsigned i = 0; i < graph.threads; i++)
@@ -81,7 +83,7 @@ enum hi_status hi_snapshot_save_outline(struct hi_inspection *in,
 {
 	struct source source = {.in = in};
 	struct hi_snapshot_graph graph = {.graph = in->graph,
-					  .reach = in->reach,
+					  .reach = in->results.reach,
 					  .retains = type_of_graph_retains,
 					  .arg = &source};
 
@@ -95,7 +97,7 @@ enum hi_status hi_snapshot_save_conflicts(const struct hi_inspection *in,
 					  struct hi_error *err)
 {
 	const struct hi_typing_conflict *found;
-	size_t n = hi_typing_conflicts(in->typing, &found);
+	size_t n = hi_typing_conflicts(in->decoders.typing, &found);
 	struct conflicts HI_VECTOR(struct hi_snapshot_conflict_row) rows = {};
 	enum hi_status status = HI_OK;
 
@@ -114,9 +116,9 @@ enum hi_status hi_snapshot_save_conflicts(const struct hi_inspection *in,
 		status = hi_snapshot_put(w, "conflicts", rows.items, sizeof(*rows.items),
 					 rows.count, err);
 	if (status == HI_OK)
-		status = hi_snapshot_put_number(w, "conflicts.objects",
-						hi_typing_stats(in->typing).conflicts,
-						err);
+		status = hi_snapshot_put_number(
+			w, "conflicts.objects",
+			hi_typing_stats(in->decoders.typing).conflicts, err);
 	hi_vector_free(&rows);
 	return status;
 }

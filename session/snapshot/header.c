@@ -357,8 +357,8 @@ static enum hi_status get_shares(struct hi_inspection *in,
 		*(uint64_t *)(void *)((char *)ret + shares[i].offset) =
 			hi_snapshot_number(s, shares[i].name, 0);
 	/* The file has those of all that is live. */
-	if (in->shown != in->reach)
-		hi_shares_count(in->graph, in->shown, ret);
+	if (in->shown.reach != in->results.reach)
+		hi_shares_count(in->graph, in->shown.reach, ret);
 	header->shares = ret;
 	return HI_OK;
 }
@@ -386,10 +386,10 @@ enum hi_status hi_snapshot_source_make_head(struct hi_inspection *in,
 		status = get_shares(in, &header, err);
 	if (status != HI_OK)
 		return status;
-	if (in->shown != in->reach)
-		header.only = &in->only;
-	header.warnings = in->warnings.items;
-	header.n_warnings = in->warnings.count;
+	if (in->shown.reach != in->results.reach)
+		header.only = &in->shown.restriction;
+	header.warnings = in->diagnostics.warnings.items;
+	header.n_warnings = in->diagnostics.warnings.count;
 	*ret = header;
 	return HI_OK;
 }

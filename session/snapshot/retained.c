@@ -85,10 +85,11 @@ enum hi_status hi_snapshot_save_retained(struct hi_inspection *in,
 	struct hi_restrict only = {.top = KEPT};
 	enum hi_status status;
 
-	if (!in->dominators)
+	if (!in->results.dominators)
 		return HI_OK;
-	status = hi_retained_report_create(header, in->graph, in->reach, in->dominators,
-					   in->census, &only, UINT64_MAX, &r, err);
+	status = hi_retained_report_create(header, in->graph, in->results.reach,
+					   in->results.dominators, in->results.census,
+					   &only, UINT64_MAX, &r, err);
 	if (status != HI_OK)
 		return status;
 	hi_retained_name_rows(in, r);
@@ -210,6 +211,7 @@ enum hi_status hi_snapshot_source_retained(struct hi_inspection *in,
 		beyond.rows -= !from[i].depth;
 		beyond.bytes -= from[i].depth ? 0 : from[i].retained;
 	}
-	return hi_retained_report_restore(header, in->graph, in->reach->live_bytes,
-					  in->census, top, rows, shown, beyond, ret, err);
+	return hi_retained_report_restore(
+		header, in->graph, in->results.reach->live_bytes, in->results.census, top,
+		rows, shown, beyond, ret, err);
 }

@@ -30,7 +30,8 @@ static void take_warnings(struct hi_inspection *in)
 
 	for (uint64_t i = 0; i < n && i < MOST_WARNINGS; i++) {
 		snprintf(name, sizeof(name), "head.warning.%llu", (unsigned long long)i);
-		(void)hi_vector_push(&in->warnings, hi_snapshot_text(s, name, ""));
+		(void)hi_vector_push(&in->diagnostics.warnings,
+				     hi_snapshot_text(s, name, ""));
 	}
 }
 
@@ -40,7 +41,7 @@ static enum hi_status open_graph(struct hi_inspection *in, struct hi_error *err)
 		hi_snapshot_graph(in->snapshot->snapshot, &in->graph, err);
 
 	return status == HI_OK ? hi_snapshot_reach(in->snapshot->snapshot, in->graph,
-						   &in->reach, err)
+						   &in->results.reach, err)
 			       : status;
 }
 
@@ -63,7 +64,7 @@ enum hi_status hi_snapshot_source_open(struct hi_inspection *in, struct hi_error
 	if (status == HI_OK)
 		status = hi_snapshot_source_has_answer(in)
 				 ? hi_snapshot_outline(in->snapshot->snapshot, &in->graph,
-						       &in->reach, err)
+						       &in->results.reach, err)
 				 : open_graph(in, err);
 	if (status == HI_OK)
 		take_warnings(in);
@@ -74,10 +75,11 @@ enum hi_status hi_snapshot_source_dominators(struct hi_inspection *in,
 					     struct hi_error *err)
 {
 	enum hi_status status = hi_snapshot_dominators(in->snapshot->snapshot, in->graph,
-						       &in->dominators, err);
+						       &in->results.dominators, err);
 
 	return status == HI_NOT_FOUND
-		       ? hi_dominators_compute(in->graph, in->reach, &in->dominators, err)
+		       ? hi_dominators_compute(in->graph, in->results.reach,
+					       &in->results.dominators, err)
 		       : status;
 }
 
@@ -102,13 +104,13 @@ enum hi_status hi_snapshot_source_census(struct hi_inspection *in, struct hi_err
 	enum hi_status status = HI_NOT_FOUND;
 
 	/* Of all that is live, not of what a restriction leaves. */
-	if (in->shown == in->reach)
+	if (in->shown.reach == in->results.reach)
 		status = hi_snapshot_census(in->snapshot->snapshot, in->graph,
-					    &in->census, err);
-	return status == HI_NOT_FOUND
-		       ? hi_census_by_type(in->graph, in->shown, in->dominators,
-					   &in->census, err)
-		       : status;
+					    &in->results.census, err);
+	return status == HI_NOT_FOUND ? hi_census_by_type(in->graph, in->shown.reach,
+							  in->results.dominators,
+							  &in->results.census, err)
+				      : status;
 }
 
 /* ---- the ledger ---- */
@@ -128,7 +130,7 @@ static enum hi_status bad_row(const struct hi_inspection *in, struct hi_error *e
 enum hi_status hi_snapshot_source_ledger(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_snapshot *s = in->snapshot->snapshot;
-	struct hi_ledger *l = &in->ledger;
+	struct hi_ledger *l = &in->results.ledger;
 	const struct ledger_row *rows;
 	const void *items = NULL;
 	uint64_t n = 0;
@@ -156,18 +158,18 @@ enum hi_status hi_snapshot_source_ledger(struct hi_inspection *in, struct hi_err
 		if (!l->rows[l->n_rows].key || !l->rows[l->n_rows].label)
 			return bad_row(in, err);
 	}
-	in->ledger_known = true;
+	in->results.ledger_known = true;
 	return HI_OK;
 }
 
 static enum hi_status put_ledger(const struct hi_inspection *in,
 				 struct hi_snapshot_writer *w, struct hi_error *err)
 {
-	const struct hi_ledger *l = &in->ledger;
+	const struct hi_ledger *l = &in->results.ledger;
 	struct ledger_row rows[HI_LEDGER_ROWS] = {};
 	enum hi_status status = HI_OK;
 
-	if (!in->ledger_known)
+	if (!in->results.ledger_known)
 		return HI_OK;
 	for (size_t i = 0; i < l->n_rows && status == HI_OK; i++) {
 		const struct hi_ledger_row *row = &l->rows[i];
@@ -266,7 +268,7 @@ static enum hi_status put_leak_sums(const struct hi_inspection *in,
 	enum hi_status status = HI_OK;
 
 	if (hi_inspect_heap_is_known(in))
-		hi_leak_totals_count(in->graph, in->reach, in->reach, &s);
+		hi_leak_totals_count(in->graph, in->results.reach, in->results.reach, &s);
 	bytes[0] = s.certain.bytes;
 	bytes[1] = s.likely.bytes;
 	bytes[2] = s.garbage.bytes;
@@ -308,7 +310,7 @@ static enum hi_status put_rest(struct hi_inspection *in, struct hi_snapshot_writ
 	if (status == HI_OK)
 		status = put_ledger(in, w, err);
 	if (status == HI_OK)
-		status = hi_snapshot_put_census(w, in->census, err);
+		status = hi_snapshot_put_census(w, in->results.census, err);
 	if (status == HI_OK)
 		status = hi_snapshot_save_modules(in, w, err);
 	return status == HI_OK ? hi_snapshot_save_conflicts(in, w, err) : status;

@@ -35,7 +35,7 @@ enum hi_status hi_snapshot_save_header(struct hi_snapshot_writer *w,
 				       const struct hi_report_header *header,
 				       struct hi_error *err);
 
-/* The totals of a census of a series (in->census), from `at` on in the file. */
+/* The totals of a census of a series (in->results.census), from `at` on in the file. */
 enum hi_status hi_snapshot_save_totals(struct hi_inspection *in,
 				       const struct hi_report_header *header, int fd,
 				       uint64_t at, struct hi_error *err);
@@ -75,13 +75,13 @@ bool hi_snapshot_source_is_census(const char *which);
  * that is asked for. */
 size_t hi_snapshot_source_find_census(const struct hi_snapshots *s, const char *which,
 				      bool with_graph);
-/* stored->snapshot out of options->file, and of options->census in it. */
+/* stored->snapshot out of options->target.file, and of options->target.census in it. */
 enum hi_status hi_snapshot_source_open_snapshot(struct hi_inspection *in,
 						struct hi_snapshot_source *stored,
 						struct hi_error *err);
 /* Fills in->snapshot, graph, reach and warnings out of options->file. */
 enum hi_status hi_snapshot_source_open(struct hi_inspection *in, struct hi_error *err);
-/* in->dominators; computed when the file has none. */
+/* in->results.dominators; computed when the file has none. */
 enum hi_status hi_snapshot_source_dominators(struct hi_inspection *in,
 					     struct hi_error *err);
 /* Is what is asked for a table of the file? Then graph has types alone and reach counts
@@ -94,7 +94,7 @@ enum hi_status hi_snapshot_source_retained(struct hi_inspection *in,
 					   const struct hi_report_header *header,
 					   struct hi_retained_report **ret,
 					   struct hi_error *err);
-/* in->census; computed when the file has none that fits. */
+/* in->results.census; computed when the file has none that fits. */
 enum hi_status hi_snapshot_source_census(struct hi_inspection *in, struct hi_error *err);
 enum hi_status hi_snapshot_source_ledger(struct hi_inspection *in, struct hi_error *err);
 void hi_snapshot_source_close(struct hi_snapshot_source *stored); /* NULL is fine */
@@ -102,7 +102,8 @@ void hi_snapshot_source_close(struct hi_snapshot_source *stored); /* NULL is fin
 enum hi_status hi_snapshot_source_make_head(struct hi_inspection *in,
 					    struct hi_report_header *ret,
 					    struct hi_error *err);
-/* in->roots: those of the options, as far as names of edges say where they lead. */
+/* in->profile.roots: those of the options, as far as names of edges say where they
+ * lead. */
 /* HI_USAGE with *wrong a root: byte *column of its expression is what is meant. */
 enum hi_status hi_snapshot_source_roots(struct hi_inspection *in, size_t *wrong,
 					size_t *column, struct hi_error *err);

@@ -78,8 +78,9 @@ static enum hi_status put_blocks(struct hi_inspection *in, struct hi_snapshot_wr
 {
 	struct blocks_row rows[HI_SIZE_CLASSES + HI_FREE_KINDS + HI_PAGE_FILLS];
 	struct hi_heap_use use;
-	enum hi_status status = hi_heap_use_measure(
-		in->image, in->allocator, in->options->decoding.threads, &use, err);
+	enum hi_status status =
+		hi_heap_use_measure(in->image, in->decoders.allocator,
+				    in->options->decoding.threads, &use, err);
 
 	if (status == HI_OK)
 		status = hi_snapshot_put(w, "waste.blocks", rows, sizeof(*rows),
@@ -197,8 +198,8 @@ enum hi_status hi_snapshot_save_waste(struct hi_inspection *in,
 	enum hi_status status;
 
 	hi_inspect_phase(in, "comparing contents");
-	status = hi_contents_compare(in->image, in->typing, in->graph, in->reach,
-				     &options, &waste, err);
+	status = hi_contents_compare(in->image, in->decoders.typing, in->graph,
+				     in->results.reach, &options, &waste, err);
 	if (status == HI_OK)
 		status = put_contents_marks(in, w, &marks, err);
 	if (status == HI_OK && texts)
@@ -319,8 +320,8 @@ enum hi_status hi_snapshot_source_waste(struct hi_inspection *in,
 
 	if (status != HI_OK)
 		return status;
-	status = hi_contents_recount(&marks, in->snapshot->used, in->graph, in->shown,
-				     options, &waste, &why);
+	status = hi_contents_recount(&marks, in->snapshot->used, in->graph,
+				     in->shown.reach, options, &waste, &why);
 	if (status == HI_BAD_DATA)
 		return report_bad_waste(in, "waste.equal", why.text, err);
 	if (status == HI_OK)

@@ -67,17 +67,17 @@ struct found {
 static struct found count(const struct hi_inspection *in)
 {
 	const struct hi_objects *o = in->graph->objects;
-	struct found f = {.live = in->reach->live_objects,
-			  .live_bytes = in->reach->live_bytes,
-			  .leaked = in->leaks->objects,
-			  .leaked_bytes = in->leaks->bytes,
+	struct found f = {.live = in->results.reach->live_objects,
+			  .live_bytes = in->results.reach->live_bytes,
+			  .leaked = in->results.leaks->objects,
+			  .leaked_bytes = in->results.leaks->bytes,
 			  .nodes = in->graph->n_nodes,
 			  .edges = in->graph->n_edges,
 			  .types = in->graph->n_types,
 			  .roots = in->graph->n_roots,
-			  .census_rows = in->census->n_rows,
-			  .suspects = in->suspects->count,
-			  .ledger = in->ledger_known};
+			  .census_rows = in->results.census->n_rows,
+			  .suspects = in->results.suspects->count,
+			  .ledger = in->results.ledger_known};
 
 	for (hi_node i = 0; i < o->count; i++)
 		f.typed += o->type[i] != 0;
@@ -133,7 +133,7 @@ static bool open_with_failure(const struct hi_options *options, uint64_t n, fail
 		return false;
 	}
 	f = count(in);
-	if (!same(&f, truth) && !in->warnings.count)
+	if (!same(&f, truth) && !in->diagnostics.warnings.count)
 		hi_test_fail(__FILE__, __LINE__,
 			     "n %llu: nothing is said, but live %llu of %llu, types %llu "
 			     "of %llu, typed %llu of %llu, roots %llu of %llu",
@@ -222,10 +222,10 @@ static void sweep_report(struct hi_inspection *in, const char *whole, bool json,
 		char *text = NULL;
 		bool differs;
 
-		in->failures_before = hi_alloc_failures();
-		in->warnings.count = 0;
+		in->diagnostics.failures_before = hi_alloc_failures();
+		in->diagnostics.warnings.count = 0;
 		hi_retaining_destroy(
-			hi_take(in->retaining)); /* computed once, as asked */
+			hi_take(in->profile.retaining)); /* computed once, as asked */
 		fail(n);
 		status = report(in, json, &text, &err);
 		used = hi_alloc_count();
@@ -250,7 +250,7 @@ static void sweep_command(struct hi_inspection *in, struct hi_options *options,
 		struct hi_error err = {};
 		char *whole = NULL;
 
-		in->warnings.count = 0;
+		in->diagnostics.warnings.count = 0;
 		HI_ASSERT_OK(report(in, json, &whole, &err), &err);
 		hi_test_defer(free, whole);
 		sweep_report(in, whole, json, hi_alloc_fail_at);
@@ -268,7 +268,7 @@ static void sweep_reports(const char *core, const char *type)
 	char address[32];
 	hi_node node = 0;
 
-	while (!hi_bit(in->reach->any, node) || !in->graph->objects->type[node])
+	while (!hi_bit(in->results.reach->any, node) || !in->graph->objects->type[node])
 		node++;
 	snprintf(address, sizeof(address), "0x%llx",
 		 (unsigned long long)hi_objects_address(in->graph->objects, node));
@@ -398,8 +398,9 @@ static uint64_t heap_bytes(const struct hi_inspection *in)
 {
 	uint64_t bytes = 0;
 
-	for (size_t i = 0; i < in->allocator->n_regions; i++)
-		bytes += in->allocator->regions[i].end - in->allocator->regions[i].start;
+	for (size_t i = 0; i < in->decoders.allocator->n_regions; i++)
+		bytes += in->decoders.allocator->regions[i].end -
+			 in->decoders.allocator->regions[i].start;
 	return bytes;
 }
 
@@ -433,26 +434,27 @@ static void check_hole(const char *path, uint64_t hole, const struct found *trut
 		      "hole 0x%llx: called complete", shown);
 	/* Without blocks there are the objects that typed pointers find, and a word
 	 * that says so. */
-	if (!in->allocator) {
-		HI_ASSERT_MSG(in->warnings.count, "hole 0x%llx: nothing is said", shown);
+	if (!in->decoders.allocator) {
+		HI_ASSERT_MSG(in->diagnostics.warnings.count,
+			      "hole 0x%llx: nothing is said", shown);
 		hi_inspect_close(in);
 		return;
 	}
 	/* Free chunks look used where the list that has them is gone: then it is
 	 * said. */
 	HI_ASSERT_MSG(f.live + f.leaked <= truth->live + truth->leaked ||
-			      in->allocator->n_damage_total,
+			      in->decoders.allocator->n_damage_total,
 		      "hole 0x%llx: %llu live + %llu leaked objects, but there are %llu",
 		      shown, f.live, f.leaked, truth->live + truth->leaked);
-	HI_ASSERT_MSG(f.live_bytes + f.leaked_bytes + in->reach->internal_bytes +
-				      in->allocator->skipped_bytes <=
+	HI_ASSERT_MSG(f.live_bytes + f.leaked_bytes + in->results.reach->internal_bytes +
+				      in->decoders.allocator->skipped_bytes <=
 			      heap,
 		      "hole 0x%llx: %llu live + %llu leaked + %llu skipped of %llu bytes",
 		      shown, f.live_bytes, f.leaked_bytes,
-		      (unsigned long long)in->allocator->skipped_bytes,
+		      (unsigned long long)in->decoders.allocator->skipped_bytes,
 		      (unsigned long long)heap);
 	HI_ASSERT_MSG(f.live + f.leaked == truth->live + truth->leaked ||
-			      in->warnings.count,
+			      in->diagnostics.warnings.count,
 		      "hole 0x%llx: objects are missing and nothing is said", shown);
 	hi_inspect_close(in);
 }

@@ -91,16 +91,20 @@ HI_TEST_SCENARIO(sources, have_the_same_results)
 
 	open_sources(in);
 	for (size_t i = 1; i < SOURCES; i++) {
-		HI_ASSERT_EQ(in[0]->reach->live_objects, in[i]->reach->live_objects);
-		HI_ASSERT_EQ(in[0]->reach->live_bytes, in[i]->reach->live_bytes);
-		HI_ASSERT_EQ(in[0]->leaks->objects, in[i]->leaks->objects);
-		HI_ASSERT_EQ(in[0]->leaks->bytes, in[i]->leaks->bytes);
-		HI_ASSERT_EQ(in[0]->census->n_rows, in[i]->census->n_rows);
+		HI_ASSERT_EQ(in[0]->results.reach->live_objects,
+			     in[i]->results.reach->live_objects);
+		HI_ASSERT_EQ(in[0]->results.reach->live_bytes,
+			     in[i]->results.reach->live_bytes);
+		HI_ASSERT_EQ(in[0]->results.leaks->objects,
+			     in[i]->results.leaks->objects);
+		HI_ASSERT_EQ(in[0]->results.leaks->bytes, in[i]->results.leaks->bytes);
+		HI_ASSERT_EQ(in[0]->results.census->n_rows,
+			     in[i]->results.census->n_rows);
 		HI_ASSERT_EQ(in[0]->graph->n_objects, in[i]->graph->n_objects);
 		HI_ASSERT_EQ(hi_inspect_allocated(in[0]), hi_inspect_allocated(in[i]));
 		HI_ASSERT_EQ(hi_inspect_heap_is_known(in[0]),
 			     hi_inspect_heap_is_known(in[i]));
-		HI_ASSERT(in[i]->ledger_known);
+		HI_ASSERT(in[i]->results.ledger_known);
 	}
 }
 
