@@ -34,7 +34,7 @@ struct hi_source_ops {
 
 	/* What needs privileges: stops the process and makes in->image. NULL: nothing. */
 	enum hi_status (*begin)(struct hi_inspection *in, struct hi_error *err);
-	/* Makes in->graph; a snapshot also in->reach. */
+	/* Makes in->graph; a snapshot also in->results.reach. */
 	enum hi_status (*open)(struct hi_inspection *in, struct hi_error *err);
 	/* Frees what open and begin made, but for the graph. */
 	void (*close)(struct hi_inspection *in);
@@ -53,9 +53,9 @@ struct hi_source_ops {
 	 * options' roots: its expression is wrong at byte *column. */
 	enum hi_status (*find_roots)(struct hi_inspection *in, size_t *wrong,
 				     size_t *column, struct hi_error *err);
-	/* Frees in->roots. */
+	/* Frees in->profile.roots. */
 	void (*close_roots)(struct hi_inspection *in);
-	/* in->dominators. */
+	/* in->results.dominators. */
 	enum hi_status (*compute_dominators)(struct hi_inspection *in,
 					     struct hi_error *err);
 	/* Does compute_census do without in->results.dominators, and give retained

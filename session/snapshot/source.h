@@ -79,7 +79,7 @@ size_t hi_snapshot_source_find_census(const struct hi_snapshots *s, const char *
 enum hi_status hi_snapshot_source_open_snapshot(struct hi_inspection *in,
 						struct hi_snapshot_source *stored,
 						struct hi_error *err);
-/* Fills in->snapshot, graph, reach and warnings out of options->file. */
+/* Fills in->snapshot, graph, results.reach and warnings out of options->target.file. */
 enum hi_status hi_snapshot_source_open(struct hi_inspection *in, struct hi_error *err);
 /* in->results.dominators; computed when the file has none. */
 enum hi_status hi_snapshot_source_dominators(struct hi_inspection *in,
