@@ -168,6 +168,7 @@ enum hi_status hi_image_create_mock(struct hi_memory *memory, struct hi_image **
 enum hi_status hi_image_add_mapping(struct hi_image *image,
 				    const struct hi_mapping *mapping,
 				    struct hi_error *err); /* copies the path */
+/* Adds a copy of thread. HI_NO_MEMORY. */
 enum hi_status hi_image_add_thread(struct hi_image *image, const struct hi_thread *thread,
 				   struct hi_error *err);
 /* Frees the image with its memory, and ends its child. NULL is fine. */

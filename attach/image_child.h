@@ -25,6 +25,7 @@ enum hi_status hi_image_child_open(const struct hi_image_child_request *request,
 				   struct hi_image_child **ret, struct hi_error *err);
 /* The descriptor of /proc/PID/mem; stays the child's. */
 int hi_image_child_memory(const struct hi_image_child *child); /* /proc/PID/mem */
+/* Returns the pidfd of the child; stays the child's. */
 int hi_image_child_pidfd(const struct hi_image_child *child);
 /* Fills the area from the child when it is touched; request's read, all_loaded and
  * arg are filled in here. Takes request->ranges (from hi_alloc), also on failure. Once.

@@ -13,10 +13,12 @@ static inline size_t hi_bits_size(uint32_t n)
 {
 	return ((size_t)n + 63) / 64 * sizeof(uint64_t);
 }
+/* Returns bit i; i is below the size of the set in bits. */
 static inline bool hi_bit(const uint64_t *bits, uint32_t i)
 {
 	return bits[i >> 6] >> (i & 63) & 1;
 }
+/* Sets bit i, as above; not atomic. */
 static inline void hi_bit_set(uint64_t *bits, uint32_t i)
 {
 	bits[i >> 6] |= 1ull << (i & 63);

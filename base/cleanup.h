@@ -19,6 +19,7 @@
 	}
 #define HI_GUARD(destroy) __attribute__((cleanup(hi_guard_##destroy)))
 
+/* Frees what *p points to; NULL is fine. Use as HI_GUARD(free). */
 static inline void hi_guard_free(void *p)
 {
 	free(*(void **)p);

@@ -11,6 +11,7 @@
 
 /* Goes on from hash, of what came before. */
 uint64_t hi_hash_more(uint64_t hash, const void *bytes, size_t n);
+/* Returns the hash of a NUL-terminated name. */
 uint64_t hi_hash_name(const char *name);
 /* The same as a key of a table (base/table.h): never UINT64_MAX. */
 uint64_t hi_hash_key(const char *name);

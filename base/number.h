@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+/* Returns the smaller one. */
 static inline uint64_t hi_min(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;

@@ -96,12 +96,18 @@ enum { HI_OPTION_SAID = 1000 };
 error_t hi_option_take(int key, char *arg, struct argp_state *state);
 /* The values of one subject; ARGP_ERR_UNKNOWN: the key is not theirs. */
 int hi_option_take_drawn(int key, char *arg, struct hi_options *o);
+/* Those of profiles (--root, --retainer, …). most: upper bound for how many of one option
+ * there can be. */
 int hi_option_take_profile(int key, char *arg, struct hi_options *o, size_t most);
+/* Those of a series. */
 int hi_option_take_series(int key, char *arg, struct hi_options *o);
+/* Those of stopping the target. */
 int hi_option_take_stop(int key, char *arg, struct hi_options *o);
 
 /* A second one would silently replace the first. */
 int hi_option_take_once(const char *name, const char *arg, const char **ret);
+/* Parses a number in [low, high] into *ret. 0, or HI_OPTION_SAID when the error was
+ * printed. */
 int hi_option_take_number(const char *option, const char *text, uint64_t low,
 			  uint64_t high, uint64_t *ret);
 

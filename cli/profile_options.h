@@ -11,10 +11,13 @@
  */
 bool hi_profile_take_root(struct hi_profile_options *p, size_t most, char *text,
 			  const char **why_ret);
+/* Adds a --retainer. */
 bool hi_profile_take_retainer(struct hi_profile_options *p, size_t most, const char *text,
 			      const char **why_ret);
+/* Adds an --under. */
 bool hi_profile_take_under(struct hi_profile_options *p, size_t most, const char *text,
 			   const char **why_ret);
+/* Takes --identity: type, var, site, module or addr. False: none of these. */
 bool hi_profile_take_identity(struct hi_profile_options *p, const char *text);
 /* A name that two roots have, NULL: none. */
 const char *hi_profile_duplicate(const struct hi_profile_options *p);

@@ -39,6 +39,7 @@ struct hi_query_feed {
 /* feed stays where it is until hi_query_feed_end, which comes after the query. */
 void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
 			 uint64_t time_ns);
+/* Frees what the feed has made. */
 void hi_query_feed_end(struct hi_query_feed *feed);
 
 /* All of the file (cli/query_censuses.c), where there is one; else this one. */

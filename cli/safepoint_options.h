@@ -10,6 +10,7 @@
  * that begins with "--at". */
 enum hi_status hi_safepoint_take_at(struct hi_safepoint_options *s, const char *text,
 				    struct hi_error *err);
+/* Takes --snapshot: auto, copy or fork. False: none of these. */
 bool hi_safepoint_take_snapshot(struct hi_safepoint_options *s, const char *text);
 /* What is wrong with them together; NULL: nothing. */
 const char *hi_safepoint_check(const struct hi_safepoint_options *s);

@@ -202,6 +202,7 @@ enum hi_status hi_runtime_probe(const struct hi_image *image, struct hi_modules 
 /* The operations of hi_runtime_ops, of this runtime. */
 enum hi_status hi_runtime_walk(struct hi_runtime *runtime, hi_runtime_blocks_fn *fn,
 			       void *arg, struct hi_error *err);
+/* Calls fn with the type of each object of the runtime, from `threads` threads. */
 enum hi_status hi_runtime_type_of(struct hi_runtime *runtime,
 				  const struct hi_objects *objects, unsigned threads,
 				  hi_runtime_type_fn *fn, void *arg,
@@ -209,6 +210,7 @@ enum hi_status hi_runtime_type_of(struct hi_runtime *runtime,
 /* A cursor for one thread, which the caller frees. NULL: out of memory. */
 struct hi_runtime_cursor *hi_runtime_cursor(struct hi_runtime *runtime);
 void hi_runtime_cursor_free(struct hi_runtime *runtime, struct hi_runtime_cursor *cursor);
+/* Calls fn for every root that the runtime has, in this thread. */
 enum hi_status hi_runtime_roots(struct hi_runtime *runtime, hi_runtime_root_fn *fn,
 				void *arg, struct hi_error *err);
 /* Frees what probe made; runtime may be NULL. */

@@ -31,8 +31,10 @@ static inline bool hi_census_cache_has_samples(const struct hi_census_cache *cac
 	return cache && cache->samples;
 }
 
+/* Makes the pool unless there is one. HI_NO_MEMORY. */
 enum hi_status hi_census_cache_make_pool(struct hi_census_cache *cache,
 					 struct hi_error *err); /* makes it */
+/* Frees all that the cache owns and empties it. */
 void hi_census_cache_free(struct hi_census_cache *cache);
 
 #endif

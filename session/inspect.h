@@ -16,8 +16,10 @@ enum hi_status hi_inspect_open(const struct hi_options *options, unsigned wanted
  * image made. In between, a fork may go on with the second. */
 enum hi_status hi_inspect_begin(const struct hi_options *options,
 				struct hi_inspection **ret, struct hi_error *err);
+/* The second step. On failure the inspection is still the caller's to close. */
 enum hi_status hi_inspect_finish(struct hi_inspection *in, unsigned wanted,
 				 struct hi_error *err);
+/* Frees the inspection and releases the target; NULL is fine. */
 void hi_inspect_close(struct hi_inspection *in);
 
 #endif

@@ -13,6 +13,7 @@ struct hi_timestamp {
 	uint64_t wall_ns; /* CLOCK_MONOTONIC */
 };
 
+/* Reads the clocks of a process and of the system; never fails. */
 struct hi_timestamp hi_timestamp_now(pid_t pid);
 /* Resident memory that no file backs (RssAnon); UINT64_MAX: unknown. */
 uint64_t hi_process_anonymous_bytes(pid_t pid);

@@ -28,6 +28,7 @@ struct hi_audit {
 	uint64_t excess_objects, excess;
 };
 
+/* Frees the rows; the struct is then zero. Zero-initialised is fine. */
 void hi_audit_deinit(struct hi_audit *audit);
 
 #endif

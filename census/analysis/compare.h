@@ -65,10 +65,14 @@ struct hi_comparison {
 	struct hi_arena strings;
 };
 
+/* Compares two heaps. same_process: both are heaps of one process, so objects match by
+ * address and type; else by type and path. The sides are borrowed during the call only.
+ * *ret: hi_comparison_destroy(). HI_NO_MEMORY. */
 enum hi_status hi_compare(const struct hi_heap_side *before,
 			  const struct hi_heap_side *after, bool same_process,
 			  enum hi_compare_by by, struct hi_comparison **ret,
 			  struct hi_error *err);
+/* Frees it; NULL is fine. */
 void hi_comparison_destroy(struct hi_comparison *c);
 
 /*

@@ -143,6 +143,7 @@ struct hi_edges {
 	uint32_t count;
 };
 
+/* Returns the edges that leave a node; borrowed from the graph. */
 static inline struct hi_edges hi_graph_edges(const struct hi_graph *g, hi_node node)
 {
 	const struct hi_edge_chunk *c;
@@ -163,6 +164,7 @@ static inline bool hi_is_internal(const struct hi_graph *g, hi_node object)
 {
 	return g->objects->flags[object] & HI_OBJECT_INTERNAL;
 }
+/* Is the node an object, not a root variable, a root kind or the super-root? */
 static inline bool hi_graph_is_object(const struct hi_graph *g, hi_node node)
 {
 	return node < g->n_objects;
@@ -185,6 +187,8 @@ enum hi_status hi_graph_builder_type(struct hi_graph_builder *b,
 enum hi_status hi_graph_builder_root(struct hi_graph_builder *b,
 				     const struct hi_root *root, uint32_t *index_ret,
 				     struct hi_error *err);
+/* Adds an edge from root (its index, from hi_graph_builder_root) to an object.
+ * HI_NO_MEMORY. */
 enum hi_status hi_graph_builder_root_edge(struct hi_graph_builder *b, uint32_t root,
 					  hi_node to, enum hi_grade grade,
 					  struct hi_error *err);

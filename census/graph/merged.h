@@ -25,9 +25,12 @@ struct hi_merged {
 	uint64_t cut_objects, cut_bytes; /* summed in a parent of another type */
 };
 
+/* Makes the merged tree of all live objects. The arguments are borrowed during the call
+ * only. *ret: hi_merged_destroy(). HI_NO_MEMORY. */
 enum hi_status hi_merged_make(const struct hi_graph *g, const struct hi_reach *reach,
 			      const struct hi_dominators *d, struct hi_merged **ret,
 			      struct hi_error *err);
+/* Frees the tree; NULL is fine. */
 void hi_merged_destroy(struct hi_merged *m);
 /* Bytes of each node and all below it; freed by the caller. NULL: out of memory. */
 uint64_t *hi_merged_below(const struct hi_merged *m);

@@ -140,7 +140,9 @@ enum hi_status hi_objects_split(const struct hi_objects *old,
 				struct hi_objects **ret, struct hi_pools *pools_ret,
 				struct hi_error *err);
 
+/* Returns the address of an object's first byte; id is below objects->count. */
 uint64_t hi_objects_address(const struct hi_objects *objects, hi_node id);
+/* Returns the bytes that the program may use: [address, address + usable). */
 uint64_t hi_objects_usable(const struct hi_objects *objects, hi_node id);
 /* Returns usable + overhead: what the allocator consumed. */
 uint64_t hi_objects_cost(const struct hi_objects *objects, hi_node id);

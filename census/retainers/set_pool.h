@@ -19,8 +19,12 @@ enum {
 };
 
 struct hi_set_pool;
+/* Makes a pool that has only HI_SET_NONE and HI_SET_MANY. *ret: hi_set_pool_destroy().
+ * HI_NO_MEMORY. */
 enum hi_status hi_set_pool_create(struct hi_set_pool **ret, struct hi_error *err);
+/* Frees the pool with its sets; NULL is fine. */
 void hi_set_pool_destroy(struct hi_set_pool *pool);
+/* Returns one past the largest number of a set. */
 uint32_t hi_set_pool_end(const struct hi_set_pool *pool);
 /* Returns the memory of the pool in bytes. */
 size_t hi_set_pool_bytes(const struct hi_set_pool *pool);

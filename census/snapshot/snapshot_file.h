@@ -34,6 +34,7 @@ enum hi_status hi_snapshot_create(int fd, const struct hi_snapshot_options *opti
 /* Strings are copied. A name is given once. */
 enum hi_status hi_snapshot_put_number(struct hi_snapshot_writer *w, const char *name,
 				      uint64_t value, struct hi_error *err);
+/* Adds a property with a string; see hi_snapshot_put_number. */
 enum hi_status hi_snapshot_put_text(struct hi_snapshot_writer *w, const char *name,
 				    const char *text, struct hi_error *err);
 /* Into "strings", for a section of the caller's own: *offset_ret there. */
@@ -69,6 +70,7 @@ struct hi_snapshot_graph {
 	bool (*retains)(void *arg, uint32_t type);	 /* from a hint; NULL: none */
 	void *arg;
 };
+/* Writes the sections of the graph. `graph` is borrowed during the call only. */
 enum hi_status hi_snapshot_put_graph(struct hi_snapshot_writer *w,
 				     const struct hi_snapshot_graph *graph,
 				     struct hi_error *err);
@@ -82,6 +84,7 @@ enum hi_status hi_snapshot_put_census(struct hi_snapshot_writer *w,
 				      struct hi_error *err);
 /* Properties, strings, directory and header; all of it is on the disk afterwards. */
 enum hi_status hi_snapshot_finish(struct hi_snapshot_writer *w, struct hi_error *err);
+/* Frees the writer, before or after hi_snapshot_finish; NULL is fine. */
 void hi_snapshot_writer_destroy(struct hi_snapshot_writer *w);
 
 /* ---- reading ---- */
@@ -91,6 +94,8 @@ struct hi_snapshot;
 /* Returns whether the file begins with the magic bytes of a snapshot. Nothing else is
  * checked. */
 bool hi_snapshot_is_one(const char *path);
+/* Opens a snapshot file and checks its first page. *ret: hi_snapshot_close().
+ * HI_BAD_DATA, HI_OS, HI_UNSUPPORTED (a newer version). */
 enum hi_status hi_snapshot_open(const char *path, struct hi_snapshot **ret,
 				struct hi_error *err);
 uint64_t hi_snapshot_size(const struct hi_snapshot *s); /* of it as it is stored */
@@ -99,6 +104,7 @@ uint64_t hi_snapshot_size(const struct hi_snapshot *s); /* of it as it is stored
 enum hi_status hi_snapshot_open_part(int fd, const char *name, uint64_t offset,
 				     uint64_t size, struct hi_snapshot **ret,
 				     struct hi_error *err);
+/* Frees the snapshot and unmaps the file; NULL is fine. */
 void hi_snapshot_close(struct hi_snapshot *s);
 
 /* The name's number or string; otherwise what is given. Strings live as long as s. */
@@ -129,12 +135,15 @@ enum hi_status hi_snapshot_dominators(struct hi_snapshot *s, const struct hi_gra
 				      struct hi_dominators **ret, struct hi_error *err);
 enum hi_status hi_snapshot_census(struct hi_snapshot *s, const struct hi_graph *g,
 				  struct hi_census **ret, struct hi_error *err);
-/* Edge `index` of the row of a node in words; "" unknown. After hi_snapshot_graph. */
+/* Checks the names of edges, for the two functions below. After hi_snapshot_graph.
+ * A file may have none; HI_BAD_DATA. */
 enum hi_status hi_snapshot_open_labels(struct hi_snapshot *s, const struct hi_graph *g,
 				       struct hi_error *err);
+/* Returns the stored name of edge `index` of a node's row. The edge must exist. */
 struct hi_edge_name hi_snapshot_edge_name(const struct hi_snapshot *s,
 					  const struct hi_graph *g, hi_node node,
 					  uint32_t index);
+/* Returns that name as text, "" if unknown; in buffer or in the snapshot. */
 const char *hi_snapshot_label(const struct hi_snapshot *s, const struct hi_graph *g,
 			      hi_node node, uint32_t index, char buffer[HI_EDGE_TEXT]);
 /* Bytes of each object that its type uses; NULL: not stored. */

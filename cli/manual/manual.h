@@ -22,7 +22,9 @@
  * heapinspect(1), which lists all others. */
 void hi_manual_page(FILE *out, const struct hi_command *command, const char *by_hand);
 
+/* Writes the completion of all commands and options for bash. */
 void hi_completion_bash(FILE *out);
+/* The same for zsh. */
 void hi_completion_zsh(FILE *out);
 
 /* What can stand for an option's value, for completions. */

@@ -192,6 +192,7 @@ static inline const void *hi_window_at(struct hi_window *w, uint64_t addr, size_
 		return w->host + offset;
 	return hi_window_move(w, addr, need);
 }
+/* Reads one little-endian integer at addr. False: unreadable. */
 static inline bool hi_window_u64(struct hi_window *w, uint64_t addr, uint64_t *ret)
 {
 	const void *p = hi_window_at(w, addr, sizeof(*ret));

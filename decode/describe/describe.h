@@ -31,6 +31,7 @@ struct hi_node_bytes {
 /* Fills in ret. False: the node is a kind or the super-root, which have no bytes. */
 bool hi_node_bytes_of(struct hi_typing *typing, const struct hi_graph *graph,
 		      hi_node node, struct hi_node_bytes *ret);
+/* Reads the node's bytes [offset, offset + size). False: unreadable. */
 bool hi_node_bytes_read(const struct hi_node_bytes *place, uint64_t offset, void *buf,
 			uint64_t size);
 
@@ -52,6 +53,7 @@ bool hi_node_bytes_find(const struct hi_node_bytes *place, uint64_t to, uint64_t
  * is what follows; *within is the same in every element of an array. */
 bool hi_reference_begin(const struct hi_node_bytes *place, const struct hi_reference *ref,
 			struct hi_edge_name *name, uint64_t *within);
+/* Appends the part of the reference's name that hi_reference_begin left open. */
 void hi_reference_rest(const struct hi_node_bytes *place, uint64_t within,
 		       struct hi_out *out);
 

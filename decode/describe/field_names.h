@@ -28,6 +28,8 @@ enum {
 };
 #define HI_FIELD_LABEL_TAG (1u << 31) /* no graph type has this bit */
 
+/* Returns the type that an object with this label has in the graph; id up to
+ * HI_FIELD_LABEL_MAX. */
 static inline uint32_t hi_field_label_tag(uint32_t id)
 {
 	return HI_FIELD_LABEL_TAG | id;

@@ -199,7 +199,9 @@ struct hi_dw_die {
 /* ---- dwarf_form.c ---- */
 /* A fixed-size integer (size 1 to 8), and LEB128 numbers. */
 uint64_t hi_dw_uint(struct hi_dw_cursor *cursor, unsigned size);
+/* Reads an unsigned LEB128 number. */
 uint64_t hi_dw_uleb(struct hi_dw_cursor *cursor);
+/* Reads a signed LEB128 number. */
 int64_t hi_dw_sleb(struct hi_dw_cursor *cursor);
 /* Moves the cursor by size bytes. */
 void hi_dw_skip(struct hi_dw_cursor *cursor, uint64_t size);

@@ -51,11 +51,13 @@ static inline bool hi_context_has(const uint64_t *context, uint64_t key)
 {
 	return context && context[HI_CONTEXT_KEYS] >> key & 1;
 }
+/* Sets the value of a context key; key is below HI_CONTEXT_KEYS. */
 static inline void hi_context_set(uint64_t *context, uint64_t key, uint64_t value)
 {
 	context[key] = value;
 	context[HI_CONTEXT_KEYS] |= 1ull << key;
 }
+/* Removes the value of a context key. */
 static inline void hi_context_clear(uint64_t *context, uint64_t key)
 {
 	context[key] = 0;

@@ -147,6 +147,7 @@ bool hi_propagation_may_be_sized(struct hi_propagation_worker *w, uint64_t addr,
 /* Between runs, of the interior pointers that are left: do blocks have such headers, with
  * the size in them or without? True: there is new work for worker 0. */
 bool hi_propagation_find_sized_headers(struct hi_propagation *s);
+/* The same for headers without a size, of one length for all blocks. */
 bool hi_propagation_find_header(struct hi_propagation *s);
 
 /* ---- conflicts.c ---- */
@@ -170,6 +171,8 @@ void hi_propagation_drain(struct hi_propagation_worker *w);
 
 /* True: there is new work for worker 0. */
 bool hi_propagation_release_arrays(struct hi_propagation *s);
+/* Infers records around members that interior pointers lead to. True: there is new work
+ * for worker 0. */
 bool hi_propagation_infer_containers(struct hi_propagation *s);
 /* Finds all subobjects, and makes typing->remade if there are any. */
 enum hi_status hi_propagation_find_subobjects(struct hi_propagation *s,

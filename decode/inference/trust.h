@@ -32,9 +32,12 @@ struct hi_cover {
 	size_t capacity; /* in elements of bits */
 	uint64_t n;	 /* words of the block */
 };
+/* Clears the marks, for a block of `usable` bytes. False: out of memory. */
 [[nodiscard]] bool hi_cover_begin(struct hi_cover *cover, uint64_t usable);
+/* Frees the memory of the marks. */
 void hi_cover_end(struct hi_cover *cover);
 
+/* Marks the word at `offset` of the block; nothing if it is not aligned or not inside. */
 static inline void hi_cover_mark(struct hi_cover *cover, uint64_t offset)
 {
 	uint64_t i = offset / 8;
@@ -42,6 +45,7 @@ static inline void hi_cover_mark(struct hi_cover *cover, uint64_t offset)
 	if (i < cover->n && offset % 8 == 0)
 		cover->bits[i >> 6] |= 1ull << (i & 63);
 }
+/* Is word i marked? i is below cover->n. */
 static inline bool hi_cover_has(const struct hi_cover *cover, uint64_t i)
 {
 	return cover->bits[i >> 6] >> (i & 63) & 1;

@@ -23,7 +23,9 @@ struct hi_type_candidates {
 	_Atomic bool no_memory;
 };
 
+/* Makes an empty set. Threads may add to it at the same time. */
 void hi_type_candidates_init(struct hi_type_candidates *set);
+/* Frees its memory. */
 void hi_type_candidates_deinit(struct hi_type_candidates *set);
 /* True if it is new. False, and set->no_memory, when out of memory. */
 bool hi_type_candidates_add(struct hi_type_candidates *set, uint32_t object,

@@ -63,7 +63,9 @@ struct hi_typing_conflict {
 /* All conflicts, the most objects first; borrowed. Returns their number. */
 size_t hi_typing_conflicts(const struct hi_typing *typing,
 			   const struct hi_typing_conflict **ret);
+/* Returns times and counts of the inspection, for the report. */
 struct hi_typing_stats hi_typing_stats(const struct hi_typing *typing);
+/* Frees it; NULL is fine. */
 void hi_typing_destroy(struct hi_typing *typing);
 
 /* ---- descriptions (describe.c), for paths and explain ---- */

@@ -142,8 +142,12 @@ uint32_t hi_layouts_count(const struct hi_layouts *layouts);
 /* Some layout could not be made: out of memory. */
 bool hi_layouts_failed(const struct hi_layouts *layouts);
 
+/* Makes the layout that hi_layouts_pointee() did not find in the slot, and stores it
+ * there. */
 uint32_t hi_layouts_pointee_slow(struct hi_layouts *layouts,
 				 struct hi_pointer_slot *slot);
+/* Returns the layout of what the slot points to; made once, then read from the slot.
+ * Safe from several threads. */
 static inline uint32_t hi_layouts_pointee(struct hi_layouts *layouts,
 					  struct hi_pointer_slot *slot)
 {
@@ -181,6 +185,8 @@ static inline uint64_t hi_fit_usable(uint64_t request)
 /* A word at `offset` of the block; slot NULL: a raw word that no member covers. */
 typedef void hi_word_fn(void *arg, uint64_t offset, struct hi_pointer_slot *slot);
 
+/* Calls fn for every word of a slot whose record begins at `base` of the block, up to
+ * byte `end` of the block (exclusive). */
 static inline __attribute__((always_inline)) void
 hi_pointer_slot_words(struct hi_pointer_slot *slot, uint64_t base, uint64_t end,
 		      hi_word_fn *fn, void *arg)
@@ -193,6 +199,7 @@ hi_pointer_slot_words(struct hi_pointer_slot *slot, uint64_t base, uint64_t end,
 	}
 }
 
+/* Does a rule give the number of live elements? */
 static inline bool hi_layout_has_count(const struct hi_layout *layout)
 {
 	return layout->count != HI_COUNT_UNKNOWN;
@@ -270,6 +277,7 @@ hi_layout_words_until(const struct hi_layout *layout, bool array, bool tail_know
 		fn(arg, o, NULL);
 }
 
+/* As hi_layout_words_until, where no rule describes the bytes behind the record. */
 static inline __attribute__((always_inline)) void
 hi_layout_words(const struct hi_layout *layout, bool array, uint64_t usable,
 		hi_word_fn *fn, void *arg)

@@ -47,6 +47,8 @@ struct hi_walker {
 	const uint8_t *value; /* the object's bytes, when they are in no memory */
 };
 
+/* Makes a walker over typing, which is borrowed. The caller sets the callbacks
+ * afterwards. Frees nothing, needs no freeing. */
 void hi_walker_init(struct hi_walker *w, struct hi_typing *typing);
 
 /* Evaluates all rule sites of an object of this layout at [addr, addr + usable). */

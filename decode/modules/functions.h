@@ -75,8 +75,11 @@ enum hi_status hi_function_parameters(struct hi_types *types, struct hi_module *
  * to. 0: it is not so, or there is no DWARF. */
 hi_type_id hi_function_value_in_place(struct hi_types *types, struct hi_module *module,
 				      uint64_t entry);
+/* The same for a value that the object points to. */
 hi_type_id hi_function_value_elsewhere(struct hi_types *types, struct hi_module *module,
 				       uint64_t entry);
+/* Returns the type that the function's first parameter points to; 0: none, or no
+ * DWARF. */
 hi_type_id hi_function_subject(struct hi_types *types, struct hi_module *module,
 			       uint64_t entry);
 /* The variables of a function, without those of blocks inside of it; argument is -1. */

@@ -56,6 +56,7 @@ bool hi_modules_renew(struct hi_modules *modules, const struct hi_image *image);
 
 /* Modules in order of their addresses, with indices in [0, count). */
 size_t hi_modules_count(const struct hi_modules *modules);
+/* Returns module i; i is below hi_modules_count(). Borrowed. */
 struct hi_module *hi_modules_get(struct hi_modules *modules, size_t i);
 struct hi_module *hi_modules_at(struct hi_modules *modules,
 				uint64_t addr);			     /* NULL: none */

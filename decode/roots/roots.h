@@ -47,6 +47,7 @@ void hi_roots_add_uncovered(struct hi_roots *r, uint64_t start, uint64_t end,
 			    const struct hi_section_range *cuts, size_t n_cuts);
 /* Adds an edge that has no slot. */
 void hi_roots_refer(struct hi_roots *r, uint64_t to, enum hi_grade grade);
+/* Adds the edge of a word that was read from a slot. */
 void hi_roots_add_word(struct hi_roots *r, uint64_t word, struct hi_pointer_slot *slot);
 /* Adds a typed variable in memory; layout HI_LAYOUT_NONE: its words. */
 void hi_roots_add_variable(struct hi_roots *r, uint64_t address, uint64_t size,
@@ -65,14 +66,18 @@ void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
 /* Keeps the range, which is searched for roots, for verdict.c. */
 void hi_roots_note(struct hi_roots *r, uint64_t start, uint64_t end);
 bool hi_roots_take(struct hi_roots *r, uint64_t start, uint64_t end);
+/* Records that memory ran out; the collection of roots then fails. */
 void hi_roots_no_memory(struct hi_roots *r);
 /* NULL where a type has no layout; else its name. */
 const char *hi_roots_type_name(struct hi_roots *r, hi_type_id type);
+/* Returns the layout of a type; HI_LAYOUT_NONE: it has none, or it is opaque. */
 uint32_t hi_roots_layout(struct hi_roots *r, hi_type_id type);
 /* Bytes of a variable: its own size, else that of its type; at most limit. */
 uint64_t hi_roots_size(struct hi_roots *r, uint64_t size, hi_type_id type,
 		       uint64_t limit);
+/* Compares two ranges by start, then by end; for qsort. */
 int hi_ranges_compare(const void *a, const void *b);
+/* Sorts ranges by start, and merges those that overlap. */
 void hi_ranges_sort(struct hi_ranges *ranges);
 
 /* roots_data.c */

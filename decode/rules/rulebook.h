@@ -25,6 +25,7 @@ enum hi_status hi_rulebook_create(struct hi_types *types, struct hi_modules *mod
 /* The same over types of a test; no library files. */
 enum hi_status hi_rulebook_create_with(const struct hi_expression_source *source,
 				       struct hi_rulebook **ret, struct hi_error *err);
+/* Frees the rulebook; NULL is fine. */
 void hi_rulebook_destroy(struct hi_rulebook *book);
 
 /*
@@ -34,6 +35,7 @@ void hi_rulebook_destroy(struct hi_rulebook *book);
  */
 enum hi_status hi_rulebook_add(struct hi_rulebook *book, const char *file_name,
 			       const char *text, size_t size, struct hi_error *err);
+/* The same for a file of the user's. Also HI_OS, HI_NO_MEMORY. */
 enum hi_status hi_rulebook_add_file(struct hi_rulebook *book, const char *path,
 				    struct hi_error *err);
 /* Adds the shipped texts that are for this program (by its file name) or for a type that
@@ -41,6 +43,8 @@ enum hi_status hi_rulebook_add_file(struct hi_rulebook *book, const char *path,
 enum hi_status hi_rulebook_add_shipped(struct hi_rulebook *book, const char *exe_name,
 				       struct hi_error *err);
 
+/* Returns the operations through which types get their rules. They borrow the book. No
+ * text may be added afterwards. */
 struct hi_rule_source hi_rulebook_source(struct hi_rulebook *book);
 
 /* Warnings: statements that do not fit the program's types, "redis.hints:12: struct dict

@@ -232,6 +232,7 @@ struct hi_py_layout {
 };
 extern const struct hi_py_layout *const hi_py_layouts[]; /* NULL ends */
 
+/* Does this minor version have the built-in type? */
 static inline bool hi_py_has_builtin(const struct hi_py_layout *l,
 				     const struct hi_py_builtin *b)
 {
@@ -249,6 +250,7 @@ struct hi_py_reader {
 };
 /* hi_py_read() where no window covers the range. False: unreadable. */
 bool hi_py_read_slow(struct hi_py_reader *r, uint64_t addr, void *buf, size_t size);
+/* Reads [addr, addr + size) through one of the windows. False: unreadable. */
 static inline bool hi_py_read(struct hi_py_reader *r, uint64_t addr, void *buf,
 			      size_t size)
 {
@@ -262,6 +264,7 @@ static inline bool hi_py_read(struct hi_py_reader *r, uint64_t addr, void *buf,
 	}
 	return hi_py_read_slow(r, addr, buf, size);
 }
+/* Reads 8 bytes. False: unreadable. */
 static inline bool hi_py_u64(struct hi_py_reader *r, uint64_t addr, uint64_t *ret)
 {
 	return hi_py_read(r, addr, ret, 8);
@@ -272,6 +275,7 @@ static inline uint64_t hi_py_word(struct hi_py_reader *r, uint64_t addr) /* 0: f
 
 	return hi_py_read(r, addr, &word, 8) ? word : 0;
 }
+/* Returns 4 bytes; 0 if they are unreadable. */
 static inline uint32_t hi_py_u32(struct hi_py_reader *r, uint64_t addr)
 {
 	uint32_t word;
@@ -382,6 +386,7 @@ struct hi_runtime_cursor {
 		const struct hi_py_type *type; /* NULL: none */
 	} cache[HI_PY_TYPE_CACHE];
 };
+/* Makes a cursor for one thread. py is borrowed. */
 void hi_py_cursor_init(struct hi_runtime_cursor *c, struct hi_py *py);
 
 /* cpython_version.c */

@@ -18,6 +18,7 @@ struct hi_digest {
 	bool nonzero;
 };
 
+/* Mixes two words: the halves of their product. */
 static inline uint64_t hi_digest_mix(uint64_t x, uint64_t y)
 {
 	unsigned __int128 product = (unsigned __int128)x * y;
@@ -30,6 +31,7 @@ static inline uint64_t hi_digest_mix(uint64_t x, uint64_t y)
 #define HI_DIGEST_K1 0xbb67ae8584caa73bull
 #define HI_DIGEST_K2 0x3c6ef372fe94f82bull
 
+/* Adds 16 bytes. */
 static inline void hi_digest_words(struct hi_digest *d, uint64_t x, uint64_t y)
 {
 	uint64_t a = d->a, b = d->b;
@@ -38,6 +40,8 @@ static inline void hi_digest_words(struct hi_digest *d, uint64_t x, uint64_t y)
 	d->b = hi_digest_mix(y ^ HI_DIGEST_K1, x ^ b) ^ a;
 }
 
+/* Begins the digest of an object of `size` bytes. kind: any number, which goes into the
+ * digest; objects of different kinds do not compare equal. */
 static inline struct hi_digest hi_digest_begin(uint64_t kind, uint64_t size)
 {
 	struct hi_digest d = {.a = kind ^ HI_DIGEST_K1, .b = size ^ HI_DIGEST_K2};
@@ -70,6 +74,7 @@ static inline void hi_digest_piece(struct hi_digest *d, uint64_t index,
 	d->nonzero = true;
 }
 
+/* Ends the digest: a and b are its 128 bits. */
 static inline void hi_digest_end(struct hi_digest *d)
 {
 	hi_digest_words(d, d->b, HI_DIGEST_K0);

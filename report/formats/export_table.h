@@ -45,17 +45,23 @@ struct hi_export_table {
 
 /* Returns whether the format is one of tables. */
 bool hi_export_is_table_format(const char *format);
+/* Begins a table. out is borrowed. format: one that hi_export_is_table_format() knows.
+ * Errors as hi_parquet_create(). */
 enum hi_status hi_export_table_open(struct hi_export_table *t, const char *format,
 				    FILE *out, struct hi_error *err);
+/* Returns whether no cell has failed so far. */
 bool hi_export_table_is_fine(const struct hi_export_table *t);
 /* Ends the table. The properties are written if the format has a place for them
  * (Parquet). */
 enum hi_status hi_export_table_finish(struct hi_export_table *t,
 				      const struct hi_parquet_property *properties,
 				      size_t n, struct hi_error *err);
+/* Frees the table, finished or not. */
 void hi_export_table_free(struct hi_export_table *t);
 
+/* Begins a row. */
 void hi_export_row(struct hi_export_table *t);
+/* Ends a row. Its error, if any, is in t->failure. */
 void hi_export_row_end(struct hi_export_table *t);
 /* Adds a cell; UINT64_MAX is unknown. */
 void hi_export_number(struct hi_export_table *t, const char *name, uint64_t value);

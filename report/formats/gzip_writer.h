@@ -12,6 +12,7 @@ struct hi_gzip;
 
 /* `out` stays the caller's. Nothing is written before the first bytes come. */
 enum hi_status hi_gzip_create(FILE *out, struct hi_gzip **ret, struct hi_error *err);
+/* Compresses and writes the bytes; an error is reported when the stream ends. */
 void hi_gzip_write(struct hi_gzip *gzip, const void *data, size_t size);
 /* Returns the bytes that were written so far, before compression. */
 uint64_t hi_gzip_given(const struct hi_gzip *gzip);

@@ -31,8 +31,11 @@ struct hi_hp_labels {
 /* False: out of memory. */
 bool hi_hp_label_of_name(struct hi_hp_labels *labels, const char *name,
 			 struct hi_hp_label *ret);
+/* The label of a retainer set by its number and the names of its n members. False: out
+ * of memory. */
 bool hi_hp_label_of_set(struct hi_hp_labels *labels, uint64_t set,
 			const char *const *members, size_t n, struct hi_hp_label *ret);
+/* Frees the memory of the labels. */
 void hi_hp_labels_free(struct hi_hp_labels *labels);
 
 #endif

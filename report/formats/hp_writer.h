@@ -56,12 +56,14 @@ void hi_hp_destroy(struct hi_hp *hp); /* writes nothing; NULL is fine */
  * as the last one. Bands come between begin and end, each name once a sample.
  */
 void hi_hp_sample_begin(struct hi_hp *hp, uint64_t time_ns);
+/* Writes the value of one band of the sample. HI_NO_MEMORY. */
 enum hi_status hi_hp_band(struct hi_hp *hp, const char *name, uint64_t value,
 			  struct hi_error *err);
 /* The set's number has the same members whenever it is given; they are listed in
  * this order in the key, at its first band. */
 enum hi_status hi_hp_set_band(struct hi_hp *hp, uint64_t set, const char *const *members,
 			      size_t n_members, uint64_t value, struct hi_error *err);
+/* Ends the sample and flushes both files. HI_OS, HI_NO_MEMORY. */
 enum hi_status hi_hp_sample_end(struct hi_hp *hp, struct hi_error *err);
 
 /* Between samples. The text (NULL: none) goes to the key. */

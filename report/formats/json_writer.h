@@ -27,9 +27,13 @@ struct hi_json {
 	bool failed;   /* nested too deep or out of memory; the stream is no JSON */
 };
 
+/* Makes a writer to out, which stays the caller's. Nothing is written yet. */
 void hi_json_init(struct hi_json *json, FILE *out);
+/* Begins an object; hi_json_end() closes it. */
 void hi_json_object(struct hi_json *json, const char *key);
+/* Begins an array; hi_json_end() closes it. */
 void hi_json_array(struct hi_json *json, const char *key);
+/* Closes the innermost object or array. */
 void hi_json_end(struct hi_json *json);
 /* Writes text, which may be hostile; NULL becomes null. At most 64 KiB of it. */
 void hi_json_text(struct hi_json *json, const char *key, const char *text);
@@ -37,10 +41,13 @@ void hi_json_text(struct hi_json *json, const char *key, const char *text);
 void hi_json_escaped(struct hi_json *json, const char *key, const char *text);
 /* Writes a number; UINT64_MAX (unknown) becomes null. */
 void hi_json_number(struct hi_json *json, const char *key, uint64_t number);
+/* Writes a signed number. */
 void hi_json_signed(struct hi_json *json, const char *key, int64_t number);
 /* Writes a number; infinity and NaN become null. */
 void hi_json_real(struct hi_json *json, const char *key, double number);
+/* Writes true or false. */
 void hi_json_bool(struct hi_json *json, const char *key, bool value);
+/* Writes null. */
 void hi_json_null(struct hi_json *json, const char *key);
 /* Writes an address as a string, "0x55…"; 0 (unknown) becomes null. */
 void hi_json_address(struct hi_json *json, const char *key, uint64_t address);

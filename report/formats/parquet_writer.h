@@ -40,8 +40,11 @@ enum hi_status hi_parquet_column(struct hi_parquet *p, const char *name,
 /* Adds the cells of a row in the order of the columns, then its end, which reports an
  * earlier lack of memory. */
 void hi_parquet_number(struct hi_parquet *p, uint64_t value);
+/* Adds a cell with a text, which is copied. */
 void hi_parquet_text(struct hi_parquet *p, const char *text);
+/* Adds a cell without a value. */
 void hi_parquet_null(struct hi_parquet *p);
+/* Ends the row. HI_NO_MEMORY: a cell or the row did not fit; HI_OS: not written. */
 enum hi_status hi_parquet_end_row(struct hi_parquet *p, struct hi_error *err);
 
 /* Keys and values for the end of the file. */

@@ -39,18 +39,26 @@ struct hi_thrift {
 	bool failed;			/* out of memory: the bytes are of no use */
 };
 
+/* Adds a field of this type, or an item of a list (field 0). Memory errors set
+ * t->failed. */
 void hi_thrift_bool(struct hi_thrift *t, uint16_t field, bool value);
+/* The same for 1 byte. */
 void hi_thrift_i8(struct hi_thrift *t, uint16_t field, int8_t value);
+/* The same for 4 bytes, signed. */
 void hi_thrift_i32(struct hi_thrift *t, uint16_t field, int32_t value);
+/* The same for 8 bytes, signed. */
 void hi_thrift_i64(struct hi_thrift *t, uint16_t field, int64_t value);
+/* The same for a string, without its NUL. */
 void hi_thrift_text(struct hi_thrift *t, uint16_t field, const char *text);
 /* n items of this type follow. */
 void hi_thrift_list(struct hi_thrift *t, uint16_t field, enum hi_thrift_type type,
 		    uint32_t n);
 void hi_thrift_begin(struct hi_thrift *t, uint16_t field); /* a struct */
+/* Ends the innermost struct. */
 void hi_thrift_end(struct hi_thrift *t);
 /* Empty again, memory stays. */
 void hi_thrift_clear(struct hi_thrift *t);
+/* Frees the bytes. */
 void hi_thrift_free(struct hi_thrift *t);
 
 #endif

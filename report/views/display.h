@@ -77,6 +77,7 @@ struct hi_page {
 };
 
 struct hi_page *hi_page_create(void); /* NULL: out of memory */
+/* Frees the page with its tables; NULL is fine. */
 void hi_page_destroy(struct hi_page *page);
 
 /* Escapes text of the target. The result lives as long as the page and is never NULL.
@@ -87,32 +88,50 @@ const char *hi_page_safe_again(struct hi_page *page, const char *escaped);
 /* The text as one word of a shell command line, in quotes where a shell would split or
  * expand it. Lives as long as the page; never NULL. */
 const char *hi_page_shell_word(struct hi_page *page, const char *text);
+/* Formats text that lives as long as the page. Arguments are safe already. Never NULL. */
 const char *hi_page_printf(struct hi_page *page, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Adds an item; see enum hi_item_kind. All texts are safe (hi_page_safe) and copied. Out
+ * of memory sets page->failed. aside: NULL: none. */
 void hi_page_title(struct hi_page *page, const char *text, const char *aside);
+/* Adds the heading of a section; aside as above. */
 void hi_page_heading(struct hi_page *page, const char *text, const char *aside);
+/* Adds an empty line. */
 void hi_page_blank(struct hi_page *page);
+/* Adds a line of a key and its value. */
 void hi_page_fact(struct hi_page *page, const char *key, const char *text);
+/* Adds a paragraph. */
 void hi_page_text(struct hi_page *page, const char *text);
+/* Adds a less important paragraph. */
 void hi_page_note(struct hi_page *page, const char *text);
+/* Adds a warning. */
 void hi_page_warning(struct hi_page *page, const char *text);
+/* Adds a line that is not wrapped. */
 void hi_page_code(struct hi_page *page, const char *text);
+/* Adds a command line to try, and what it shows. */
 void hi_page_command(struct hi_page *page, const char *command, const char *purpose);
 
 /* Adds a table, to be filled row by row with exactly n cells per row, in the order of
  * the columns. Never NULL. */
 struct hi_report_table *hi_page_table(struct hi_page *page,
 				      const struct hi_column *columns, size_t n_columns);
+/* Returns the number of complete rows. */
 size_t hi_report_table_rows(const struct hi_report_table *table);
+/* Adds a cell with safe text (copied), moved right by `indent` columns, at most 20; ""
+ * is an empty cell. */
 void hi_cell_text(struct hi_report_table *table, const char *safe, unsigned indent);
 /* Adds a cell with bytes, a count or an address; UINT64_MAX is unknown. */
 void hi_cell_number(struct hi_report_table *table, uint64_t number);
 /* Adds a cell with an address; 0 (in no memory) stays empty. */
 void hi_cell_address(struct hi_report_table *table, uint64_t address);
+/* Adds a cell with a lower bound, "≥ n"; UINT64_MAX is unknown. */
 void hi_cell_at_least(struct hi_report_table *table, uint64_t number);
+/* Adds a cell with a difference. */
 void hi_cell_signed(struct hi_report_table *table, int64_t number);
+/* Adds a cell with part/whole; unknown if one of them is UINT64_MAX or whole is 0. */
 void hi_cell_percent(struct hi_report_table *table, uint64_t part, uint64_t whole);
+/* Adds a cell without a value. */
 void hi_cell_empty(struct hi_report_table *table);
 /* Emphasizes the last complete row. */
 void hi_report_table_stress(struct hi_report_table *table);
@@ -122,6 +141,7 @@ void hi_report_table_stress(struct hi_report_table *table);
 char *hi_percent(char out[16], uint64_t part, uint64_t whole);
 /* Formats bytes: "12.0 MiB"; "?" for UINT64_MAX. Returns out. */
 char *hi_bytes(char out[24], uint64_t bytes);
+/* Formats a count with separators; "?" for UINT64_MAX. Returns out. */
 char *hi_count(char out[32], uint64_t count);
 
 #endif

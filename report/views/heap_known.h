@@ -18,6 +18,7 @@ enum hi_heap_known {
 	HI_HEAP_UNKNOWN,
 };
 
+/* Returns how much of the heap the report knows, by the header's allocator. */
 enum hi_heap_known hi_heap_known(const struct hi_report_header *header);
 /* Returns n, or UINT64_MAX where part of the heap is not known. */
 uint64_t hi_heap_if_known(const struct hi_report_header *header, uint64_t n);

@@ -30,7 +30,9 @@ enum hi_status hi_types_select(const struct hi_graph *g, const char *pattern,
 typedef const char *hi_nth_name_fn(void *arg, uint32_t i);
 void hi_names_nearest(const char *pattern, hi_nth_name_fn *name_of, void *arg, uint32_t n,
 		      const char *nearest[HI_NAMES_NEAREST]);
+/* Frees the set's memory. */
 void hi_type_set_free(struct hi_type_set *set);
+/* Is the type in the set? A set that is NULL has all. */
 static inline bool hi_type_set_has(const struct hi_type_set *set, uint32_t type)
 {
 	return !set || (type < set->n_types && set->has[type]);

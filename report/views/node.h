@@ -45,6 +45,7 @@ void hi_node_json(const struct hi_node_info *info, struct hi_json *json);
 const char *hi_root_kind_key(enum hi_root_kind kind);
 /* Returns "pointer", "vtable", … or "none". */
 const char *hi_evidence_key(enum hi_evidence evidence);
+/* Returns the key of a leak's shape, for JSON. */
 const char *hi_leak_shape_key(enum hi_leak_shape shape);
 /* "9.2 KiB leaked, 205.5 KiB garbage that the collector has not taken yet"; by_class
  * NULL: "214.7 KiB leaked", all of them. */
@@ -58,6 +59,7 @@ const char *hi_likely_text(uint64_t certain, uint64_t likely, struct hi_page *pa
 /* "by_fate", bytes. */
 void hi_unreachable_classes_json(const uint64_t by_class[HI_UNREACHABLE_CLASSES],
 				 struct hi_json *json);
+/* Returns the key of an edge's grade, "exact", …, for JSON. */
 const char *hi_grade_key(uint8_t grade);
 /* The same for JSON: raw. */
 const char *hi_type_key(const char *type);

@@ -97,11 +97,11 @@ struct hi_report_header {
 /* The first line: which target. Then the caller's most important line, then: */
 void hi_report_header_title(const struct hi_report_header *header, struct hi_page *page);
 enum { HI_REPORT_HEADER_WARNINGS = 2 }; /* shown in a whole header; the rest is counted */
-/* Adds the facts. whole: false for commands other than summary, which show only the
- * pause, gaps and warnings. */
 /* Adds whether the runtime's collector is enabled; nothing where that is unknown. */
 void hi_report_header_collector(const struct hi_report_header *header,
 				struct hi_page *page);
+/* Adds the facts. whole: false for commands other than summary, which show only the
+ * pause, gaps and warnings. */
 void hi_report_header_facts(const struct hi_report_header *header, struct hi_page *page,
 			    bool whole);
 /* Returns "5.0 MiB by conservative edges alone" where types were read; else "". A

@@ -65,6 +65,7 @@ struct hi_result {
 enum hi_status hi_result_begin(struct hi_result *result, struct hi_result_target to,
 			       const struct hi_result_column *columns, size_t n_columns,
 			       size_t most, struct hi_error *err);
+/* Adds a row: one cell for each column. */
 enum hi_status hi_result_row(struct hi_result *result, const struct hi_result_cell *cells,
 			     struct hi_error *err);
 /* Closes the array of rows, or makes the table. */

@@ -10,6 +10,7 @@ enum { HI_SERIES_HISTORY = 40, HI_SERIES_MAX_BANDS = 4096 };
 
 struct hi_series_past;
 struct hi_series_past *hi_series_past_create(void); /* NULL: out of memory */
+/* Frees it; NULL is fine. */
 void hi_series_past_destroy(struct hi_series_past *past);
 
 /* Adds a value. Samples come in order; a name that a sample does not have was 0 in it.

@@ -45,6 +45,7 @@ void hi_waste_json(const struct hi_waste_report *report, struct hi_json *json);
 
 /* Keys for JSON: "tcache", …; "empty", "under_quarter", …. */
 const char *hi_free_kind_key(enum hi_free_kind kind);
+/* Returns the key of a class of pages, "empty", …. */
 const char *hi_page_fill_key(enum hi_page_fill fill);
 
 #endif

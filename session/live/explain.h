@@ -9,6 +9,7 @@
 enum hi_status hi_live_explain_object(struct hi_inspection *in, hi_node object,
 				      struct hi_explain_report *report,
 				      struct hi_error *err);
+/* Returns the word that makes a leak only likely, as text; "" unknown. Borrowed. */
 const char *hi_live_explain_likely(struct hi_inspection *in, hi_node object);
 
 #endif

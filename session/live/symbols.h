@@ -32,6 +32,7 @@ void hi_symbols_free(void *found, size_t size); /* NULL is fine */
 enum hi_status hi_symbols_probe_sites(struct hi_target *target, bool verbose,
 				      const struct hi_safepoint *safepoint,
 				      struct hi_probe_sites *ret, struct hi_error *err);
+/* Lists the known safepoints of a target; *ret is the caller's. */
 enum hi_status hi_symbols_safepoints(struct hi_target *target, bool verbose,
 				     struct hi_known_safepoint **ret, size_t *n_ret,
 				     struct hi_error *err);

@@ -27,10 +27,13 @@ struct hi_snapshot_source {
 
 /* ---- writing (snap) ---- */
 
+/* Writes a whole snapshot of the inspection to fd, which stays the caller's. Errors as
+ * hi_snapshot_create() and hi_snapshot_put(). */
 enum hi_status hi_snapshot_save(struct hi_inspection *in,
 				const struct hi_report_header *header, int fd,
 				const struct hi_snapshot_options *options,
 				struct hi_error *err);
+/* Writes the fields of the report's header as properties. */
 enum hi_status hi_snapshot_save_header(struct hi_snapshot_writer *w,
 				       const struct hi_report_header *header,
 				       struct hi_error *err);
@@ -39,11 +42,14 @@ enum hi_status hi_snapshot_save_header(struct hi_snapshot_writer *w,
 enum hi_status hi_snapshot_save_totals(struct hi_inspection *in,
 				       const struct hi_report_header *header, int fd,
 				       uint64_t at, struct hi_error *err);
+/* Writes types and counts without the graph. */
 enum hi_status hi_snapshot_save_outline(struct hi_inspection *in,
 					struct hi_snapshot_writer *w,
 					struct hi_error *err);
+/* Writes the graph with names of edges and used bytes. */
 enum hi_status hi_snapshot_save_graph(struct hi_inspection *in,
 				      struct hi_snapshot_writer *w, struct hi_error *err);
+/* Writes the section "conflicts". */
 enum hi_status hi_snapshot_save_conflicts(const struct hi_inspection *in,
 					  struct hi_snapshot_writer *w,
 					  struct hi_error *err);
@@ -56,8 +62,10 @@ enum hi_status hi_snapshot_save_modules(struct hi_inspection *in,
 enum hi_status hi_snapshot_save_contents(struct hi_inspection *in,
 					 struct hi_snapshot_writer *w,
 					 struct hi_error *err);
+/* Compares contents and writes the sections of `waste`. */
 enum hi_status hi_snapshot_save_waste(struct hi_inspection *in,
 				      struct hi_snapshot_writer *w, struct hi_error *err);
+/* Writes the rows of `retained`; nothing if there are no dominators. */
 enum hi_status hi_snapshot_save_retained(struct hi_inspection *in,
 					 struct hi_snapshot_writer *w,
 					 const struct hi_report_header *header,
@@ -65,6 +73,7 @@ enum hi_status hi_snapshot_save_retained(struct hi_inspection *in,
 
 /* ---- reading ---- */
 
+/* Lists the mapped files; they live in in->arena. None: *n_ret is 0. */
 enum hi_status hi_snapshot_source_mapped_files(struct hi_inspection *in,
 					       const struct hi_mapped_file **ret,
 					       size_t *n_ret, struct hi_error *err);
@@ -90,15 +99,20 @@ bool hi_snapshot_source_has_answer(const struct hi_inspection *in);
 /* Of `retained`: the rows of the options are in the file, and what they are. */
 bool hi_snapshot_source_knows_retained(const struct hi_inspection *in);
 struct hi_retained_report;
+/* Makes the report of `retained` from these rows. *ret: hi_retained_report_destroy().
+ * HI_BAD_DATA. */
 enum hi_status hi_snapshot_source_retained(struct hi_inspection *in,
 					   const struct hi_report_header *header,
 					   struct hi_retained_report **ret,
 					   struct hi_error *err);
 /* in->results.census; computed when the file has none that fits. */
 enum hi_status hi_snapshot_source_census(struct hi_inspection *in, struct hi_error *err);
+/* Fills in->ledger; unchanged if the file has none. HI_BAD_DATA. */
 enum hi_status hi_snapshot_source_ledger(struct hi_inspection *in, struct hi_error *err);
 void hi_snapshot_source_close(struct hi_snapshot_source *stored); /* NULL is fine */
 
+/* Fills in the report's header from the file's properties. Texts live as long as the
+ * inspection. */
 enum hi_status hi_snapshot_source_make_head(struct hi_inspection *in,
 					    struct hi_report_header *ret,
 					    struct hi_error *err);
@@ -115,6 +129,7 @@ enum hi_status hi_snapshot_source_fields(struct hi_inspection *in, hi_node node,
 /* With their values, as snap --with-contents keeps them. HI_NOT_FOUND: of this one its
  * edges are all that is known. */
 bool hi_snapshot_source_has_contents(const struct hi_inspection *in);
+/* Reads the fields of an object as hi_snapshot_source_fields, with values. */
 enum hi_status hi_snapshot_source_contents(struct hi_inspection *in, hi_node object,
 					   struct hi_field *fields, size_t max,
 					   size_t *n_ret, size_t *total_ret,
@@ -137,6 +152,7 @@ enum hi_status hi_snapshot_source_waste(struct hi_inspection *in,
 /* By object, as in struct hi_contents_marks; NULL: not stored. */
 enum hi_status hi_snapshot_source_equal(struct hi_inspection *in, const uint32_t **ret,
 					struct hi_error *err);
+/* Reads sizes of blocks, free blocks and pages. HI_BAD_DATA; an error too if missing. */
 enum hi_status hi_snapshot_source_heap_use(struct hi_inspection *in,
 					   struct hi_heap_use *ret, struct hi_error *err);
 
@@ -144,8 +160,10 @@ enum hi_status hi_snapshot_source_heap_use(struct hi_inspection *in,
 struct hi_leak_totals hi_snapshot_source_leak_sums(const struct hi_snapshot *snapshot);
 /* Of a snapshot's properties: hi_inspect_heap_is_known(). */
 bool hi_snapshot_source_heap_is_known(const struct hi_snapshot *snapshot);
+/* Returns the bytes that the allocator had given out; UINT64_MAX: unknown. */
 uint64_t hi_snapshot_source_allocated(const struct hi_inspection *in);
 
+/* Lists the conflicts of types, in in->arena. *objects_ret: how many objects have one. */
 enum hi_status hi_snapshot_source_conflicts(struct hi_inspection *in,
 					    const struct hi_typing_conflict **ret,
 					    size_t *n_ret, uint64_t *objects_ret,
