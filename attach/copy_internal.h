@@ -15,7 +15,7 @@
 #include "attach/pagemap.h"
 #include "attach/target_internal.h"
 
-/* Target addresses [start, end) have a place at host. */
+/* Target addresses [start, end) are at host. */
 struct hi_area {
 	uint64_t start, end;
 	unsigned char *host;
@@ -109,7 +109,7 @@ enum hi_status hi_copy_read_pagemap(struct hi_copy *copy, struct hi_copy_source 
 enum hi_status hi_copy_classify(struct hi_copy *copy, struct hi_error *err);
 /* Bytes of pages whose flags & mask are flags. */
 uint64_t hi_copy_sum(const struct hi_copy *copy, uint32_t mask, uint32_t flags);
-/* A place for every page, adding areas where there is none. */
+/* Adds areas for pages that have no host address. */
 enum hi_status hi_copy_add_areas(struct hi_copy *copy, bool with_room,
 				 struct hi_error *err);
 /* Pieces and blocks out of pages and areas. */

@@ -22,7 +22,7 @@
  * Everything that is in memory and exists nowhere else: anonymous and shared
  * memory whatever its protection is now (RELRO, memory that was made PROT_NONE),
  * and pages of private file mappings that the target wrote to, which pagemap
- * tells from clean ones by the FILE bit. Shared file mappings that it may write
+ * distinguishes from clean ones by the FILE bit. Shared file mappings that it may write
  * to are held, since the file goes on changing. Clean pages of files are not
  * held, unless the file is out of reach and holds code: then the ELF in memory
  * is all there is. Pages that are not there are never read: that would grow the
@@ -261,7 +261,7 @@ static bool add_fresh(struct hi_copy *copy, uint64_t start, uint64_t end, bool l
 	return hi_vector_push(&copy->fresh, (struct hi_area){start, end, NULL, live});
 }
 
-/* Stretches of pages that have no place yet, into fresh. */
+/* Adds runs of pages that have no host address to fresh. */
 static bool find_fresh(struct hi_copy *copy)
 {
 	uint64_t joined = 0;
@@ -493,7 +493,8 @@ static bool cut_pages(struct hi_copy *copy, const struct hi_pages *p, size_t *at
 		while (*at < copy->areas.count && copy->areas.items[*at].end <= start)
 			++*at;
 		if (*at == copy->areas.count || copy->areas.items[*at].start > start)
-			return false; /* hi_copy_add_areas gave every page a place */
+			return false; /* hi_copy_add_areas gave every page a host address
+				       */
 		area = &copy->areas.items[*at];
 		if (end > area->end)
 			end = area->end;

@@ -40,7 +40,7 @@
  *
  * Children inherit the options of their parent. The thread gets TRACESYSGOOD and
  * TRACECLONE, so that both children are traced and stopped from birth. TRACESYSGOOD is
- * needed for more than telling stops apart: when a tracer dies, the number of a
+ * needed for more than to distinguish stops: when a tracer dies, the number of a
  * syscall-stop that was not consumed is sent as a signal; SIGTRAP would kill, SIGTRAP |
  * 0x80 is none. EXITKILL is given to the first child only when that stands, and the
  * snapshot child inherits it.

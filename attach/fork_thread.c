@@ -116,7 +116,7 @@ static bool is_present(int pagemap, uint64_t start, uint64_t end)
 	return true;
 }
 
-/* Where the kernel would make it go to another place before its next instruction. */
+/* Where the kernel would change its pc before its next instruction. */
 static bool in_critical_section(pid_t tid, const struct user_regs_struct *regs,
 				int memory)
 {

@@ -34,7 +34,7 @@ struct hi_mapping {
 	uint32_t dev_major, dev_minor;
 	uint8_t prot; /* enum hi_prot bits */
 	bool shared;
-	bool deleted; /* the kernel said " (deleted)"; not part of path */
+	bool deleted; /* the kernel appended " (deleted)"; not part of path */
 	bool held;    /* some of its bytes are in the image's memory */
 	enum hi_mapping_kind kind;
 	const char *path; /* as the target sees it; "" for anonymous; hostile */

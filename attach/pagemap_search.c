@@ -15,7 +15,7 @@
  * each page that was never touched: 0.27 s for a reservation of 256 GiB, 17 s for the 16
  * TiB of a sanitizer's shadow. So a mapping that is large for its process is searched:
  *
- * - smaps says how many pages a mapping has, by a walk that leaves out what page tables
+ * - smaps has how many pages a mapping has, by a walk that leaves out what page tables
  *   do not hold. A mapping without any is done.
  * - Others are read where pages are likely, until there are as many as in smaps: where
  *   they were the last time, where a sanitizer has the shadow of other mappings, around

@@ -21,7 +21,8 @@ struct hi_target {
 	char *exe; /* readlink of /proc/PID/exe without " (deleted)"; hostile */
 	bool exe_deleted;
 	char name[32];
-	uint64_t start_time; /* clock ticks, field 22 of stat: tells reused pids apart */
+	uint64_t
+		start_time; /* clock ticks, field 22 of stat: distinguishes reused pids */
 	uint64_t rss, pss, swap; /* bytes, smaps_rollup (VmRSS where not permitted) */
 	size_t n_threads;
 	bool other_mount_ns, other_pid_ns, other_user_ns;

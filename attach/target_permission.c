@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Why a process may not be inspected, in one line that names the check and what
- * helps. The kernel only says EPERM; its checks are ptrace(2), "Ptrace access
+ * helps. The kernel only returns EPERM; its checks are ptrace(2), "Ptrace access
  * mode checking", and Documentation/admin-guide/LSM/Yama.rst.
  */
 #include <dirent.h>

@@ -43,7 +43,7 @@ struct hi_tracer {
 	size_t shared_size;
 	int socket;
 	pid_t tracer, watchdog;	   /* 0: none */
-	struct hi_fork_plan *plan; /* NULL: plan_error says why */
+	struct hi_fork_plan *plan; /* NULL: see plan_error */
 	struct hi_error plan_error;
 	bool has_child;
 	int tracer_fd, watchdog_fd; /* pidfds: their pids may be others' where

@@ -48,7 +48,7 @@ struct hi_tracer_request {
 	uint64_t probe;	     /* a readable address in it */
 	int socket, timer;
 	const struct hi_stop_options *options;
-	const struct hi_fork_plan *plan; /* NULL: plan_error says why */
+	const struct hi_fork_plan *plan; /* NULL: see plan_error */
 	struct hi_error plan_error;
 	struct hi_tracer_shared *shared;
 };

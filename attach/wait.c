@@ -327,7 +327,7 @@ static void check_end(struct waiting *w, uint64_t now_ns)
 	disarm_trigger(w);
 	w->end_ns = 0;
 	if (ask_trigger(w))
-		return; /* at the last moment */
+		return; /* just before the limit */
 	if (is_group_stopped(w->all))
 		snprintf(why, sizeof(why), "; it is stopped (SIGSTOP or the like)");
 	else

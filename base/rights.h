@@ -31,7 +31,7 @@
 #include "base/error.h"
 
 struct hi_rights_dropped {
-	bool user;     /* it is "nobody" now; false: it was not root */
+	bool user;     /* it is the user nobody now; false: it was not root */
 	bool landlock; /* this kernel has it */
 };
 

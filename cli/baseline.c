@@ -19,7 +19,7 @@ static bool is_same_program(const struct hi_report_header *a,
 static bool may_be_same_process(const struct hi_report_header *a,
 				const struct hi_report_header *b)
 {
-	/* A core does not tell when its process started. */
+	/* A core does not contain when its process started. */
 	bool same_start =
 		!a->start_ticks || !b->start_ticks || a->start_ticks == b->start_ticks;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A second heap, to compare with: an earlier snapshot of the same program. */
+/* A second heap to compare with: an earlier snapshot of the same program. */
 #ifndef HI_CLI_BASELINE_H
 #define HI_CLI_BASELINE_H
 
@@ -18,7 +18,7 @@ enum hi_status hi_baseline_open(const struct hi_inspection *in,
 				const char *census, unsigned wanted,
 				struct hi_baseline *ret, struct hi_error *err);
 void hi_baseline_close(struct hi_baseline *b); /* also of a zeroed one */
-/* Are both one process, at two moments? By number, program and start; and most of its
+/* Are both one process, at two times? By number, program and start; and most of its
  * variables are where they were: a number may come again, in a container for one. */
 enum hi_status hi_baseline_is_same_process(const struct hi_baseline *before,
 					   const struct hi_inspection *in,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Gates: is there too much of something? */
+/* The command `check`: evaluates gates on a heap. */
 #include <string.h>
 
 #include "base/cleanup.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files for the process that decodes. */
+/* The first process: opens files that the process that decodes asks for (decoder.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A signal that asks the first process to end is for the other one, which may have to
- * say something (query does). A terminal sends it to both.
+ * A signal that asks the first process to end is passed on to the second one, which may
+ * print a message before it ends (the command query does). A terminal sends the signal
+ * to both.
  */
 #include <signal.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Signals that end a command which two processes work on (cli/decoder.h). */
+/* Signals that end a command that runs in two processes (cli/decoder.h). */
 #ifndef HI_CLI_DECODER_SIGNALS_H
 #define HI_CLI_DECODER_SIGNALS_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The parts of diff: rows by retainer sets, new objects in words, three heaps. */
+/*
+ * The parts of the command `diff`: rows by retainer sets, descriptions of new objects,
+ * and the comparison of three heaps.
+ */
 #ifndef HI_CLI_DIFF_H
 #define HI_CLI_DIFF_H
 
@@ -23,7 +26,7 @@ enum hi_status hi_diff_sets(struct hi_inspection *before, struct hi_inspection *
 			    struct hi_error *err);
 
 /* The marked objects by type and by what holds them, with ways to them; in the arena of
- * `in`. comparison: to say of how many born ones they are, NULL: do not. */
+ * `in`. comparison: to print of how many born ones they are; NULL: not printed. */
 enum hi_status hi_diff_describe(struct hi_inspection *in, const uint64_t *marked,
 				const struct hi_comparison *born,
 				struct hi_new_objects *ret, struct hi_error *err);

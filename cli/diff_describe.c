@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* New objects in words: by type with a way to them, and what holds them. */
+/* Describes new objects: by type, with a path to one of them and what holds them. */
 #include <string.h>
 
 #include "base/cleanup.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Retainer sets by the names of their members: numbers of one heap mean nothing in
- * another. */
+/*
+ * Matches the retainer sets of two heaps by the names of their members: the numbers of
+ * sets have a meaning in one heap only.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

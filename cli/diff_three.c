@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Warm-up, load, after: what was born under load, and is still there. */
+/*
+ * The command `diff --three`: objects that were born between the first and the second
+ * heap and are still alive in the third.
+ */
 #include <stdlib.h>
 
 #include "base/cleanup.h"

@@ -6,7 +6,7 @@
 #include "session/edge_text.h"
 #include "session/mapped_files.h"
 
-/* What the writers ask for: names of edges, mapped files, a place for warnings. */
+/* What the writers need: names of edges, mapped files, a function for warnings. */
 struct export_feed {
 	struct hi_inspection *in;
 	struct hi_edge_text_reader labels;

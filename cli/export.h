@@ -8,7 +8,7 @@
 #include "report/formats/export.h"
 #include "session/inspect.h"
 
-/* Writes the export that in->options ask for; errors as hi_export_write(). */
+/* Writes the export that in->options select; errors as hi_export_write(). */
 enum hi_status hi_export_inspection(struct hi_inspection *in,
 				    const struct hi_report_header *header,
 				    struct hi_output *output,

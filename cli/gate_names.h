@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names in gates that nothing has. */
+/*
+ * Checks the names in gates: a type or variable that the program does not have is an
+ * error.
+ */
 #ifndef HI_CLI_GATE_NAMES_H
 #define HI_CLI_GATE_NAMES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A heap profile (.hp) as a picture; looks at no process. */
+/* The command `graph`: draws a heap profile (.hp). It inspects no process. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -47,7 +47,7 @@ static enum hi_status read_like(const struct hi_options *o, struct hi_hp_series 
 	return status;
 }
 
-/* FILE.prof beside FILE.hp tells whole names; a series without it is drawn too. */
+/* FILE.prof beside FILE.hp has the whole names; a series without it is drawn too. */
 static void read_key(const char *path, int key_fd, const struct hi_hp_series *series,
 		     struct hi_hp_key **ret)
 {

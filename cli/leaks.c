@@ -6,7 +6,7 @@
 
 enum { TOP = 20 };
 
-/* "function" says little; a snapshot file does not have the names. */
+/* "function" alone does not help; a snapshot file has no names of functions. */
 static void name_rows(struct hi_inspection *in, struct hi_facts *facts,
 		      struct hi_leaks_row *rows, size_t n)
 {

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	/* A closed pipe is an error to be reported, not a death while a target waits. */
 	signal(SIGPIPE, SIG_IGN);
-	/* libc's own variables: a definition of ours would be hidden from it. */
+	/* libc's own variables: another definition would be hidden from it. */
 	argp_program_version = "heapinspect " HI_VERSION;
 	argp_err_exit_status = HI_EXIT_ERROR;
 	code = hi_options_parse(argc, argv, &options);

@@ -86,10 +86,12 @@ struct hi_option_entry {
 extern const struct hi_option_entry hi_option_table[];
 extern const size_t hi_option_table_size;
 
-/* Says so on stderr, in one line: argp's own would add a second one. Returns 2. */
+/* Prints the error on stderr, in one line: argp's own would add a second one. Returns 2.
+ */
 int hi_option_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* argp stops at any error but ARGP_ERR_UNKNOWN; this one is "said already". */
+/* argp stops at any error but ARGP_ERR_UNKNOWN; this one means that the error was
+ * printed. */
 enum { HI_OPTION_SAID = 1000 };
 
 /* argp's parser for all of them; state->input is the struct hi_options. */
@@ -111,7 +113,7 @@ int hi_option_take_once(const char *name, const char *arg, const char **ret);
 int hi_option_take_number(const char *option, const char *text, uint64_t low,
 			  uint64_t high, uint64_t *ret);
 
-/* All of them together, when all are taken: 0, or 2 and it was said. */
+/* Checks all options together, when all are taken: 0, or 2 when an error was printed. */
 int hi_option_check(const struct hi_options *o);
 
 #endif

@@ -67,7 +67,7 @@ int hi_option_take_drawn(int key, char *arg, struct hi_options *o)
 	}
 }
 
-/* Words of profiles. */
+/* Options of profiles. */
 int hi_option_take_profile(int key, char *arg, struct hi_options *o, size_t most)
 {
 	struct hi_profile_options *p = &o->profile;
@@ -122,7 +122,7 @@ int hi_option_take_profile(int key, char *arg, struct hi_options *o, size_t most
 	}
 }
 
-/* Words of a series. */
+/* Options of a series. */
 int hi_option_take_series(int key, char *arg, struct hi_options *o)
 {
 	switch (key) {

@@ -84,7 +84,8 @@ static error_t parse_as(const struct hi_command *command, int argc, char **argv,
 	return argp_parse(&argp, argc, argv, 0, NULL, o);
 }
 
-/* Within one file: its first graph is the earlier one, unless something else is said. */
+/* Within one file: its first graph is the earlier one, unless an option selects others.
+ */
 static void settle_diff(struct hi_options *o)
 {
 	if (o->command->id != HI_COMMAND_DIFF || !o->comparison.baseline ||

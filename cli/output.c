@@ -164,7 +164,7 @@ enum hi_status hi_output_commit(struct hi_output *output, struct hi_error *err)
 	errno = 0;
 	if (fflush(output->file) != 0 || ferror(output->file))
 		return hi_fail_errno(err, "cannot write %s", name);
-	/* A network file system tells about a full disk only now. */
+	/* A network file system reports a full disk only now. */
 	if (output->path && fclose(hi_take(output->file)) != 0)
 		return hi_fail_errno(err, "cannot write %s", name);
 	if (output->served) {

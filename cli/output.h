@@ -22,7 +22,7 @@ struct hi_output {
 /* Before anything is stopped, so that a bad path costs the target nothing. */
 enum hi_status hi_output_open(const struct hi_options *options, struct hi_output *ret,
 			      struct hi_error *err);
-/* What the terminal at fd, the locale and the options want. */
+/* How to write for the terminal at fd, the locale and the options. */
 struct hi_text_options hi_output_looks(const struct hi_options *options, int fd);
 /* Text that looks so. */
 enum hi_status hi_output_page(struct hi_output *output, const struct hi_options *options,

@@ -11,7 +11,7 @@
 struct targets {
 	struct target_list HI_VECTOR(hi_node) nodes; /* live ones */
 	uint64_t n_unreachable;
-	const char *text; /* what was asked for, in words */
+	const char *text; /* the target of the paths, as text */
 };
 
 static enum hi_status add_target(struct hi_inspection *in, struct targets *t,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The words of profiles by roots and retainers, and of restrictions to them. */
+/*
+ * The values of the options for profiles by roots and retainers, and for restrictions to
+ * them.
+ */
 #ifndef HI_CLI_PROFILE_OPTIONS_H
 #define HI_CLI_PROFILE_OPTIONS_H
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The command query, and what it shows when there is no statement. */
+/*
+ * The command `query`, and the list of tables that it prints when there is no statement.
+ */
 #ifndef HI_CLI_QUERY_H
 #define HI_CLI_QUERY_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The censuses of a file with many: sums by type of each, the whole of the one that is
- * looked at. */
+/*
+ * Reads a file with many censuses for a query: the totals by type of each census, and
+ * the graph of the selected one.
+ */
 #include <stdlib.h>
 
 #include "base/alloc.h"

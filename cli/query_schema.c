@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables and columns that a statement can name. */
+/* Lists the tables and columns that a statement can use. */
 #include <string.h>
 #include <unistd.h>
 

@@ -26,7 +26,7 @@ static enum hi_status feed_census(void *arg, const struct hi_census **ret,
 	const struct hi_dominators *d;
 	enum hi_status status = HI_OK;
 
-	/* A file has it with retained sizes; who computes it needs these. */
+	/* A file has it with retained sizes; these are needed to compute it. */
 	if (!in->results.census && !in->source->has_census(in))
 		status = feed_dominators(arg, &d, err);
 	if (!in->results.census && status == HI_OK)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A command: one inspection, one report. */
+/* Runs a command that makes one report from one inspection. */
 #ifndef HI_CLI_RUN_H
 #define HI_CLI_RUN_H
 
 #include "cli/exit_codes.h"
 #include "session/options.h"
 
-/* Says on stderr what is wrong. */
+/* Prints the error on stderr. */
 int hi_run(const struct hi_options *options);
 
 #endif

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* When a target is stopped, and how its memory is kept. */
+/*
+ * The values of the options for stopping a target (--at) and for keeping its memory
+ * (--snapshot).
+ */
 #ifndef HI_CLI_SAFEPOINT_OPTIONS_H
 #define HI_CLI_SAFEPOINT_OPTIONS_H
 
 #include "base/error.h"
 #include "session/options.h"
 
-/* A --at: a place, or "every:N"; one of each. HI_USAGE says what is wrong, in a line
+/* Takes --at: a safepoint, or "every:N"; one of each. HI_USAGE: err is a line
  * that begins with "--at". */
 enum hi_status hi_safepoint_take_at(struct hi_safepoint_options *s, const char *text,
 				    struct hi_error *err);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where a process could be stopped, and whether it comes by there. Stops nothing. */
+/*
+ * The command `safepoints`: where --at could stop a process, and how often the process
+ * reaches these probe sites. It does not stop the process.
+ */
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +90,7 @@ static enum hi_status list_safepoints(struct listing *l, struct hi_error *err)
 	return HI_OK;
 }
 
-/* One probe for all of them: as many places as are worth it. */
+/* One probe for all of them, up to a number of probe sites. */
 static enum hi_status gather_safepoints(struct listing *l, struct hi_error *err)
 {
 	size_t most = l->options->selection.all ? MOST_PLACES : USUAL_PLACES, n = 0;
@@ -138,7 +141,7 @@ static void watch_safepoint(struct listing *l, const struct hi_probe *probe)
 		l->hits[i] = hi_probe_hits(probe, i);
 }
 
-/* One place tells: a perf event for each of its threads. */
+/* One probe site is enough to find out: a perf event for each of its threads. */
 static bool may_probe_by_perf(const struct listing *l, const struct hi_safepoint *any)
 {
 	struct hi_probe_sites one = {.items = l->all.items, .count = 1};
@@ -161,7 +164,8 @@ static enum hi_status count_hits(struct listing *l, struct hi_error *err)
 
 	if (status != HI_OK || !l->all.count)
 		return status;
-	/* Perf events, one a thread and place, would cost seconds and count nothing. */
+	/* Perf events, one for each thread and probe site, would cost seconds and count
+	 * nothing. */
 	status = hi_probe_open_by(HI_PROBE_BPF, l->target, &any, &l->all, &probe, &why);
 	if (status == HI_NO_MEMORY || status == HI_GONE)
 		return hi_fail(err, status, 0, "%s", why.text);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A snapshot into a file, for every command to look at later. */
+/*
+ * The command `snap`: writes a snapshot file, which every command reads in place of a
+ * process.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The censuses in a snapshot file. */
+/* The command `snapshots`: lists the censuses in a snapshot file. */
 #include <stdio.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "session/lookup.h"
 #include "session/path_text.h"
 
-/* A page has room for ten; a script takes what it wants. */
+/* Rows of a page and of JSON. */
 enum { TOP_TEXT = 10, TOP_JSON = 100 };
 
 struct suspect_words {

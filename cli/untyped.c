@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What would name the rest: for each field that leads to objects without a
- * type the types of the program whose size fits these.
+ * The command `census --untyped`. For each field that leads to objects without a type it
+ * finds the types of the program whose size fits.
  */
 #include "cli/untyped.h"
 
@@ -16,7 +16,7 @@
 #include "report/views/untyped_report.h"
 #include "session/lookup.h"
 
-/* Smaller ones fit everything; larger modules cost more than they tell. */
+/* Smaller ones fit everything; larger modules cost more than they help. */
 enum { TOP = 10, LEAST_RECORD = 9, SIZES_TRIED = 3, RANKS = 5, MAX_DWARF = 256 << 20 };
 
 HI_DEFINE_GUARD(struct hi_untyped *, hi_untyped_destroy)

@@ -18,7 +18,7 @@
  * (kernel/trace/bpf_trace.c, uprobe_prog_run: current != link->task), so that no other
  * thread ever hit. 6.10 compares address spaces ("bpf: Fix multi-uprobe PID filtering
  * logic"), and some older kernels of distributions have backported that, so that the
- * version number does not tell. Without a pid the link would see all threads, but every
+ * version number does not show. Without a pid the link would see all threads, but every
  * process that maps the file would get the breakpoint: with libc, the whole system.
  *
  * So a link is tested first: the holder puts one on an instruction of its own program,

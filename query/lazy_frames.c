@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stack frames, by what the names of their variables say: "thread 7 worker(): buf" of
+ * Stack frames, from the names of their variables: "thread 7 worker(): buf" of
  * C, "thread 7 run() items" of Python. A frame that has no variable is not there, and
  * a function that calls itself is one frame.
  */

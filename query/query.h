@@ -69,7 +69,7 @@ struct hi_query_source {
 	/* HI_UNSUPPORTED: no runtime counts references, or it is a file. */
 	enum hi_status (*audit)(void *arg, const struct hi_audit **ret,
 				struct hi_error *err);
-	/* Edge `index` of a node's row in words, "" unknown; until the next call. */
+	/* Edge `index` of a node's row as text, "" unknown; valid until the next call. */
 	enum hi_status (*label)(void *arg, hi_node node, uint32_t index, const char **ret,
 				struct hi_error *err);
 	/* The first live object with the same contents; HI_NODE_NONE: no other. */

@@ -14,7 +14,7 @@
 
 /* ---- state that is computed when it is needed (lazy_*.c) ---- */
 
-/* Objects by what one of their columns says, in SQLite's order (BINARY, NULL first),
+/* Objects by the value of one of their columns, in SQLite's order (BINARY, NULL first),
  * then by number: `first[r] .. first[r + 1]` of `objects` have the r-th name. */
 enum hi_order_by {
 	HI_ORDER_TYPE,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What one census of a series leaves to the next: numbers keep their meaning, and
- * debug information is read once. */
+/*
+ * What a series keeps from one census to the next: sets and names with their numbers,
+ * and modules with their debug information, so that it is read once.
+ */
 #ifndef HI_SESSION_CENSUS_CACHE_H
 #define HI_SESSION_CENSUS_CACHE_H
 

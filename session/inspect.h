@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Target -> image -> graph -> results: the wiring, for every command.
+ * Runs an inspection for a command: from the target to the image, the graph and the
+ * results.
  */
 #ifndef HI_SESSION_INSPECT_H
 #define HI_SESSION_INSPECT_H

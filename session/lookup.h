@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ADDRESS and TYPE arguments. */
+/* Resolves the arguments ADDRESS and TYPE. */
 #ifndef HI_SESSION_LOOKUP_H
 #define HI_SESSION_LOOKUP_H
 
@@ -11,7 +11,7 @@ bool hi_lookup_is_address(const char *text, uint64_t *ret);
 /* hi_types_select with the nearest names in the error. */
 enum hi_status hi_lookup_types(const struct hi_inspection *in, const char *pattern,
 			       struct hi_type_set *ret, struct hi_error *err);
-/* The rows that the options ask for; usual: without --top and --all. Free
+/* The rows that the options select; usual: without --top and --all. Free
  * ret->types' set by hi_type_set_free(set). */
 enum hi_status hi_lookup_restrict(const struct hi_inspection *in, size_t usual,
 				  struct hi_type_set *set, struct hi_restrict *ret,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files that the target has mapped, by which build they are: out of its modules, or out
- * of a snapshot file. */
+/*
+ * Files that the target has mapped, with their build-ids: from its modules, or from a
+ * snapshot file.
+ */
 #ifndef HI_SESSION_MAPPED_FILES_H
 #define HI_SESSION_MAPPED_FILES_H
 

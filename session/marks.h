@@ -2,7 +2,7 @@
 /*
  * Marks from outside into a running series, over a Unix socket in a directory of
  * mode 0700 that belongs to this user: $XDG_RUNTIME_DIR/heapinspect, else
- * /run/user/UID/heapinspect, else /tmp/heapinspect-UID. A directory of anybody else
+ * /run/user/UID/heapinspect, else /tmp/heapinspect-UID. A directory of another user
  * is not taken, so that other users can neither send nor receive marks. A series that was
  * killed leaves a socket without a listener; the next series removes it, and the next
  * mark for its target.

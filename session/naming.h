@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Roots that are named on the command line, and restrictions to what they hold. */
+/*
+ * Resolves the roots that are named on the command line, and the restrictions to what
+ * they reach.
+ */
 #ifndef HI_SESSION_NAMING_H
 #define HI_SESSION_NAMING_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Ways through the graph in words, as C-like expressions. */
+/* Formats paths through the graph as C-like expressions. */
 #ifndef HI_SESSION_PATH_TEXT_H
 #define HI_SESSION_PATH_TEXT_H
 

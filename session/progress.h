@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A line on the terminal for work that takes longer than half a second. */
+/* A line on the terminal during work that takes longer than half a second. */
 #ifndef HI_SESSION_PROGRESS_H
 #define HI_SESSION_PROGRESS_H
 

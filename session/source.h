@@ -38,7 +38,8 @@ struct hi_source_ops {
 	enum hi_status (*open)(struct hi_inspection *in, struct hi_error *err);
 	/* Frees what open and begin made, but for the graph. */
 	void (*close)(struct hi_inspection *in);
-	/* Damage found in a place that could not return it: no report may be made. */
+	/* Damage that was found where no status could be returned: no report may be made.
+	 */
 	enum hi_status (*check)(const struct hi_inspection *in, struct hi_error *err);
 
 	/* HI_UNSUPPORTED where there is no image, with `what` needs it in the message. */

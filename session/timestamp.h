@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The clocks of a process. */
+/* The CPU time and the memory of a process. */
 #ifndef HI_SESSION_TIMESTAMP_H
 #define HI_SESSION_TIMESTAMP_H
 

@@ -178,7 +178,7 @@ void hi_paths_destroy(struct hi_paths *paths);
  * accumulation point. */
 struct hi_suspect {
 	hi_node top; /* root variable or object just under the super-root's kinds */
-	hi_node accumulation; /* where the memory spreads out; of a run of objects of one
+	hi_node accumulation; /* where the memory accumulates; of a run of objects of one
 			       * type (a list) the first one. Note [Runs of one type] */
 	uint64_t retained;    /* of top */
 	uint64_t accumulation_retained;

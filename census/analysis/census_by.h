@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The live objects by something else than their type. One pass; the rows are
- * keyed by what they show. Internal blocks are left out.
+ * The live objects by a property other than their type. One pass; the key of a row is
+ * the text that it shows. Internal blocks are left out.
  */
 #ifndef HI_CENSUS_ANALYSIS_CENSUS_BY_H
 #define HI_CENSUS_ANALYSIS_CENSUS_BY_H

@@ -126,7 +126,7 @@ static void add_heap_total(struct hi_heap_total *all, struct hi_heap_total part)
 	all->bytes += part.bytes;
 }
 
-/* Rows with an object on either side, in their order; and the sum of all. */
+/* Rows with an object on either side, in their order; and the totals. */
 static enum hi_status keep_compared_rows(struct hi_comparison *c,
 					 struct hi_compare_row *rows,
 					 const struct hi_compare_keys *keys,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* In which row of a comparison an object is. */
+/* Assigns each object to a row of a comparison. */
 #include <stdlib.h>
 #include <string.h>
 

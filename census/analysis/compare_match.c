@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which object of one heap is which of another. */
+/* Matches the objects of two heaps. */
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the two searches for ways share. */
+/* Shared by the two searches for paths. */
 #ifndef HI_CENSUS_ANALYSIS_PATHS_INTERNAL_H
 #define HI_CENSUS_ANALYSIS_PATHS_INTERNAL_H
 

@@ -53,7 +53,7 @@ static int compare_untyped_rows(const void *a, const void *b)
 	return order ? order : compare_text(x->module, y->module);
 }
 
-/* A sum by type. */
+/* Totals by type. */
 static void count_untyped_objects(const struct hi_graph *g, const struct hi_reach *reach,
 				  const bool *only, struct hi_untyped_size *sums)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The fields that lead to what has no type, by the bytes of what they lead to. */
+/* The fields that lead to objects without a type, with the bytes of these objects. */
 #ifndef HI_CENSUS_ANALYSIS_UNTYPED_H
 #define HI_CENSUS_ANALYSIS_UNTYPED_H
 

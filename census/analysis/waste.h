@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the heap holds without need, as plain data: decode/usage/contents_compare.c and
- * decode/usage/heap_use.c fill it in, report/ prints it. Bytes.
+ * What the heap holds without need, as plain data in bytes:
+ * decode/usage/contents_compare.c and decode/usage/heap_use.c fill it in, report/ prints
+ * it.
  */
 #ifndef HI_CENSUS_ANALYSIS_WASTE_H
 #define HI_CENSUS_ANALYSIS_WASTE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An edge in words, with the number in them apart: the elements of an array differ in
- * nothing else, and a million of them shall not be a million strings.
+ * The name of an edge, split into a number and a text: the names of the elements of an
+ * array differ in the number only, so a million of them share one string.
  */
 #ifndef HI_CENSUS_GRAPH_EDGE_NAME_H
 #define HI_CENSUS_GRAPH_EDGE_NAME_H

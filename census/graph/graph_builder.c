@@ -318,7 +318,7 @@ static void rows_fill(struct hi_edge_chunk *c, const struct loose_edges *edges,
 		c->to[at] = edge->to;
 		c->grade[at] = edge->grade;
 	}
-	/* Each row now says where it ends; move them up. */
+	/* Each entry is now the end of its row; move them up. */
 	for (uint32_t i = n; i > 0; i--)
 		c->row[i] = c->row[i - 1];
 	c->row[0] = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The end of a graph, and the check of its invariants. */
+/* Frees a graph, and checks its invariants. */
 #include <stdlib.h>
 
 #include "base/alloc.h"

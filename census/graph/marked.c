@@ -76,7 +76,7 @@ static int compare_marked_rows(const void *a, const void *b)
 	return x->type < y->type ? -1 : x->type > y->type;
 }
 
-/* Types that have one, sorted, and the sums. */
+/* Types that have one, sorted, and the totals. */
 static void keep_marked_rows(const struct hi_graph *g, struct hi_marked *m)
 {
 	for (uint32_t type = 0; type < g->n_types; type++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Some of the objects by type: new ones, those that survived. */
+/* Totals by type of a subset of the objects: new ones, or those that survived. */
 #ifndef HI_CENSUS_GRAPH_MARKED_H
 #define HI_CENSUS_GRAPH_MARKED_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The columns of the object table: their memory and what they say of one object. */
+/* The columns of the object table: their memory, and the functions that read them. */
 #include "census/graph/objects_internal.h"
 
 #include "base/alloc.h"

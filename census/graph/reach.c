@@ -10,7 +10,7 @@
  * reaches count as roots of their own (internal_roots), as precise or as
  * doubtful as their edges are. They are found after the walk from the true
  * roots, so that an internal block which a variable holds belongs to the
- * variable. Sums of live and leaked objects leave all internal blocks out.
+ * variable. Totals of live and leaked objects leave all internal blocks out.
  */
 #include <string.h>
 

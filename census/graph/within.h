@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Restrictions of other analyses to some of the objects. */
+/* Restricts other analyses to a subset of the objects. */
 #ifndef HI_CENSUS_GRAPH_WITHIN_H
 #define HI_CENSUS_GRAPH_WITHIN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Each name is put where it starts; the rest is set_flow.c. */
+/* Puts each name where its root starts; set_flow.c computes the sets. */
 #include "base/cleanup.h"
 #include "census/retainers/bins.h"
 #include "census/retainers/set_table_internal.h"

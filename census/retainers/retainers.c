@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What retainers hold is known before anything is walked: so the edges that
- * leave a live retainer are cut, and its identity is put where they lead. The
- * rest is set_flow.c.
+ * The identities of retainers are known before the walk: the edges that leave a live
+ * retainer are cut, and its identity is put where they lead. set_flow.c computes the
+ * sets.
  */
 #include <string.h>
 

@@ -15,7 +15,7 @@
 /* In succ: the row ends; in done: the component ends. */
 #define HI_FLOW_LAST (1u << 31)
 
-/* Read ahead of the place at hand, in steps of so many nodes: done has room for it. */
+/* Prefetches the entry so many nodes ahead: done has room for it. */
 enum { HI_FLOW_AHEAD = 8, HI_FLOW_SLACK = 3 * HI_FLOW_AHEAD };
 
 struct hi_flow_pair {

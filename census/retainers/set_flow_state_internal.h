@@ -48,7 +48,7 @@ static inline void hi_set_flow_cut(struct hi_set_flow *flow, hi_node object)
 bool hi_set_flow_put(struct hi_set_flow *flow, hi_node object, uint32_t ref);
 bool hi_set_flow_run(struct hi_set_flow *flow);
 
-/* Is this edge followed, by what the flow says of grades? */
+/* Is an edge of this grade followed? */
 static inline bool hi_set_flow_follows(const struct hi_set_flow *f, bool from_exact,
 				       hi_node to, uint8_t grade)
 {

@@ -35,7 +35,7 @@ HI_INLINE uint32_t number_new(struct walk *w, hi_node object, uint32_t ref)
 }
 
 /* Starts come one by one, each when all is under way that the ones before it lead
- * to: numbers that are near then mean places that are near. */
+ * to: near numbers then mean near addresses. */
 HI_INLINE bool take(struct walk *w, struct hi_flow_pair *ret)
 {
 	while (!w->depth && w->n_starts) {

@@ -37,7 +37,7 @@ struct hi_set_table {
 	struct hi_set_row *rows; /* sets that an object has; by cost, the largest first;
 				  * then by size, then in an order of their members */
 	size_t n_rows;
-	uint64_t objects, cost, cost_pure; /* sums of the rows */
+	uint64_t objects, cost, cost_pure; /* totals of the rows */
 };
 
 /* Returns the bytes that the program asked for in this object. A NULL callback means:

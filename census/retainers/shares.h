@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How much of the live heap has a type, and how sure that is. */
+/* How much of the live heap has a type, by the evidence for it. */
 #ifndef HI_CENSUS_RETAINERS_SHARES_H
 #define HI_CENSUS_RETAINERS_SHARES_H
 

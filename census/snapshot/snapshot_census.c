@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The census by type, stored: it is asked for most, and costs a pass over all objects. */
+/*
+ * Stores the census by type: it is the most frequent query, and computing it takes a
+ * pass over all objects.
+ */
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_internal.h"

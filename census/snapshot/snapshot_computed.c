@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What was computed before the snapshot was written. */
+/* Reads results that were computed before the snapshot was written. */
 #include <string.h>
 
 #include "base/alloc.h"

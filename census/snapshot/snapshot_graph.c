@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The graph out of a snapshot, through the same builder as every other graph. */
+/* Reads the graph of a snapshot, through the same builder as every other graph. */
 #include <inttypes.h>
 
 #include "base/alloc.h"

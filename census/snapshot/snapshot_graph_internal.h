@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the snapshot's reader of graphs consists of. */
+/* Shared by the files that read the graph of a snapshot. */
 #ifndef HI_CENSUS_SNAPSHOT_SNAPSHOT_GRAPH_INTERNAL_H
 #define HI_CENSUS_SNAPSHOT_SNAPSHOT_GRAPH_INTERNAL_H
 

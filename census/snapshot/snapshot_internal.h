@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of the snapshot's writer share, and those of its reader. */
+/* Shared by the files that write snapshots, and by those that read them. */
 #ifndef HI_CENSUS_SNAPSHOT_SNAPSHOT_INTERNAL_H
 #define HI_CENSUS_SNAPSHOT_SNAPSHOT_INTERNAL_H
 

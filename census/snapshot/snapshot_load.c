@@ -164,7 +164,7 @@ static enum hi_status read_stored(const struct hi_snapshot *s,
 	return HI_OK;
 }
 
-/* Not where nothing is: zstd and others want an address. */
+/* Not NULL for an empty section: zstd and others need an address. */
 static size_t size_or_one(uint64_t size)
 {
 	return size ? (size_t)size : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the stored tables refer to, without the objects that they were made of. */
+/* Reads types and totals of a snapshot without its objects. */
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_graph_internal.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A graph as columns. The rows of roots are stored apart: their kinds are made again. */
+/*
+ * Writes a graph as columns. The rows of roots are stored apart; the nodes of their
+ * kinds are made again by the reader.
+ */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The first page when the file is opened, and what is asked of it then. */
+/* Opens a snapshot: checks the first page and reads properties. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>

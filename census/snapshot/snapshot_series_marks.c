@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Marks of a series: a snapshot that has nothing else. */
+/* The marks of a series: a snapshot that contains nothing else. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From record to record; past what is none, page by page. */
+/*
+ * Reads a file with many censuses from record to record. Where a record is damaged, it
+ * searches page by page for the next one.
+ */
 #include "census/snapshot/snapshot_series.h"
 
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parts one after the other; a record behind each when all of it is on the disk. A file
- * with fewer parts is another file, which takes the name when it is complete.
+ * Writes a file with many censuses: parts one after the other, and a record behind each
+ * when it is on the disk. To remove parts, a new file is written, which takes the name
+ * when it is complete.
  */
 #include "census/snapshot/snapshot_series.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Sections one after the other; the first page last, when all of them are on the disk:
- * whatever ends the writer before that leaves no file that a reader takes.
+ * Writes sections one after the other, and the first page last, when all sections are on
+ * the disk. A writer that is interrupted leaves a file that no reader accepts.
  */
 #include <errno.h>
 #include <fcntl.h>

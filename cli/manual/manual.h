@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The manual pages and the shells' completions, written out of the tables that
- * parse the command line, so that they cannot say anything else. What a table
- * does not know (why one would run a command, how to read what it prints) is
- * written by hand: docs/man/COMMAND.roff, in man(7), placed under DESCRIPTION.
+ * The manual pages and the completions of shells. They are made from the tables that
+ * parse the command line, so they agree with it. What a table does not contain (why a
+ * command is used, how to read its output) is written by hand in docs/man/COMMAND.roff,
+ * in man(7), and placed under DESCRIPTION.
  *
- * A build-time program (make_manual.c); no part of heapinspect.
+ * This is a program of the build (make_manual.c), no part of heapinspect.
  */
 #ifndef HI_CLI_MANUAL_MANUAL_H
 #define HI_CLI_MANUAL_MANUAL_H

@@ -6,10 +6,10 @@
  * keeps a cursor into it.
  *
  * Links: tcache entries point to user bytes, fastbin links to chunks. Since 2.32 a link
- * at address a holds next ^ (a >> 12) (PROTECT_PTR); the heads of the lists are raw. A
- * tcache's list is bounded by its counter, a fastbin's by a search for cycles, and all of
- * them together by the chunks that the heap has room for: lists that lead into each other
- * would be followed once for each thread.
+ * at address a holds next ^ (a >> 12) (PROTECT_PTR); the first pointers of the lists are
+ * raw. A tcache's list is bounded by its counter, a fastbin's by a search for cycles, and
+ * all of them together by the chunks that the heap has room for: lists that lead into
+ * each other would be followed once for each thread.
  */
 #include <string.h>
 

@@ -288,7 +288,7 @@ static int compare_part_starts(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Sorted and disjoint, whatever the target claims. */
+/* Sorted and disjoint, whatever the target contains. */
 static enum hi_status publish_regions(struct hi_glibc *g, struct hi_error *err)
 {
 	struct hi_glibc_part *parts = g->parts.items;

@@ -47,7 +47,7 @@ void hi_out_escaped(struct hi_out *out, const char *text)
 				      text, strlen(text));
 }
 
-/* ---- places ---- */
+/* ---- bytes of a node ---- */
 
 static void place_of_root(struct hi_typing *typing, const struct hi_root *root,
 			  struct hi_node_bytes *ret)

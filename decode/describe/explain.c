@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Why an object has its type, in words. */
+/* Formats why an object has its type. */
 #include <string.h>
 
 #include "decode/describe/describe.h"

@@ -114,7 +114,7 @@ static enum hi_status rank_labels(struct naming *n, struct hi_error *err)
 	return HI_OK;
 }
 
-/* ---- spreading ---- */
+/* ---- propagation ---- */
 
 struct queue {
 	hi_node *nodes; /* pages, touched as far as they are used */

@@ -166,7 +166,7 @@ uint32_t hi_labels_of_rule(const struct hi_labels *labels, const struct hi_rule 
 	return found ? found->label : 0;
 }
 
-/* ---- in words ---- */
+/* ---- as text ---- */
 
 /* "ht_table[]" for a run of words, "v.val" for a single one. */
 static const char *field_text(struct hi_typing *typing, hi_type_id type,

@@ -39,7 +39,7 @@ static bool read_attrs(struct hi_dw_cursor *cursor, struct hi_dw_abbrevs *abbrev
 	return false;
 }
 
-/* Does the scanner want this attribute of this tag? See decode/types/type_index.c. */
+/* Does the scanner need this attribute of this tag? See decode/types/type_index.c. */
 static bool is_wanted_attr(uint16_t tag, uint16_t attr)
 {
 	switch (tag) {

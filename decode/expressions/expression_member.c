@@ -10,7 +10,7 @@
 
 enum {
 	SUBRECORDS_MAX = 128,  /* records of one generation */
-	GENERATIONS_MAX = 32,  /* a class may claim to be its own base */
+	GENERATIONS_MAX = 32,  /* a hostile class may be its own base */
 	MEMBERS_MAX = 1 << 17, /* looked at for one name */
 	NAME_MAX_COMPARED = 48,
 };

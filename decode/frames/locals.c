@@ -25,7 +25,7 @@ struct scope {
 	uint64_t frame_base;
 };
 
-/* ---- what expressions ask for ---- */
+/* ---- callbacks of expressions ---- */
 
 static bool scope_register(void *arg, uint64_t regno, uint64_t *ret)
 {

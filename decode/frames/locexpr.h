@@ -44,7 +44,7 @@ struct hi_loc {
 	size_t n_pieces; /* >= 1; 1 with bit_size 0: a plain location */
 };
 
-/* What an expression may ask for. Any function may be NULL: not available. False: the
+/* Callbacks of an expression. Any function may be NULL: not available. False: the
  * value is not known. */
 struct hi_loc_env {
 	void *arg;

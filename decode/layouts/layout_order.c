@@ -9,7 +9,8 @@ static bool is_record(const struct hi_layout *layout)
 	return layout->klass == HI_TYPE_RECORD;
 }
 
-/* Text is the weakest, then a name alone, then a list's node where a head may be. */
+/* Text is the weakest, then a name alone, then a list's node where a list's head may be.
+ */
 static int layout_rank(const struct hi_layout *layout)
 {
 	if (layout->klass == HI_TYPE_STRING)

@@ -161,7 +161,7 @@ bool hi_walker_is_live(struct hi_walker *w, const struct hi_layout *layout, uint
 static void rule_sites_of(struct hi_walker *w, const struct hi_layout *layout, bool array,
 			  uint64_t addr, uint64_t end);
 
-/* Bytes of the place by its declaration, for `words`, which have no size. */
+/* Bytes at the site by its declaration, for `words`, which have no size. */
 static uint64_t place_size(const struct hi_walker *w,
 			   const struct hi_rule_reference *reference)
 {
@@ -170,7 +170,7 @@ static uint64_t place_size(const struct hi_walker *w,
 	return hi_type_source_get(types, hi_code_type(reference->rule->lvalue))->size;
 }
 
-/* A record lies at this place: reports its words, and its own rule sites. */
+/* A record lies at this address: reports its words, and its own rule sites. */
 static void walk_place(struct hi_walker *w, const struct hi_rule_reference *reference,
 		       uint32_t index)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The separate debug file of a module: by build-id, by .gnu_debuglink, by debuginfod. A
- * file is used only if its build-id or CRC says that it belongs to the module.
+ * file is used only if its build-id or CRC matches the module's.
  */
 #include "decode/modules/module.h"
 
@@ -133,8 +133,8 @@ static bool try_file(struct hi_module *module, int fd, const char *path,
 	return true;
 }
 
-/* In the target's own root first, where that is another one than ours. --debug-dir names
- * directories of our root only. */
+/* In the target's own root first, if that is not the root of this process. --debug-dir
+ * names directories of our root only. */
 static bool try_path(struct hi_module *module, const char *path, const uint32_t *crc,
 		     enum hi_debug_source source)
 {

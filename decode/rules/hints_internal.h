@@ -31,7 +31,7 @@ struct hi_hints_parser {
 
 /* "FILE:LINE:COLUMN: expected WHAT, found 'xyz'"; false. */
 bool hi_hints_expected(struct hi_hints_parser *p, const char *what);
-/* "FILE:LINE:COLUMN: WHAT" at a place; false. */
+/* Sets the error "FILE:LINE:COLUMN: WHAT"; returns false. */
 bool hi_hints_wrong(struct hi_hints_parser *p, const char *at, const char *what);
 bool hi_hints_no_memory(struct hi_hints_parser *p);
 

@@ -60,7 +60,7 @@ void hi_book_warn(struct hi_book_text *text, const char *at, const char *fmt, ..
 	va_end(ap);
 	hi_book_uncapture(text->captures, plain, true, what, sizeof(what));
 	name_statement(text, what, sizeof(what));
-	/* What we put together ourselves (`*this`) is no place in the text. */
+	/* Text that was made here (`*this`) has no position in the file. */
 	if (at < text->hints->text || at > text->hints->text + text->hints->size)
 		all = hi_arena_printf(&book->arena, "%s: %s", text->hints->file, what);
 	else

@@ -325,7 +325,7 @@ static const struct hi_py_type *find_type_object(struct hi_runtime_cursor *c,
 	known = hi_table_get(&py->by_addr, addr, &index);
 	if (known && index)
 		t = py->all.items[index - 1];
-	/* Its name is a str, whose type is asked for meanwhile: a hostile one may be
+	/* Its name is a str, whose type is needed meanwhile: a hostile one may be
 	 * this type, which is none until it is made. */
 	if (!known && is && py->making < MAX_MAKING) {
 		py->making++;

@@ -113,7 +113,7 @@ struct hi_types {
 };
 
 enum { HI_TYPE_UNKNOWN = 0, HI_TYPE_VOID = 1 };
-/* Nothing is larger than this; what claims to be is unknown. */
+/* The upper bound of a size; a larger one is unknown. */
 #define HI_TYPE_SIZE_MAX (1ull << 40)
 
 /* The lock of the modules: one for all of this folder, so that no order of two

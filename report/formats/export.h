@@ -23,7 +23,7 @@ struct hi_export_limits {
 /* The limits that the formats themselves have. */
 extern const struct hi_export_limits hi_export_format_limits;
 
-/* What the writers ask for while they write. All are required. */
+/* Callbacks of the writers. All are required. */
 struct hi_export_source {
 	/* Fills texts with the names of the edges of a node, one for each edge of its
 	 * row. They are valid until the next call. Hostile. */

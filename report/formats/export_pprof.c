@@ -4,7 +4,7 @@
  *
  * Note [A heap as a profile]
  *
- * A profile is sums by stack; a heap has no stacks, it has ways. A stack is the way
+ * A profile has totals by stack; a heap has no stacks. Here a stack is the path
  * down the dominator tree, with like objects made one (census/graph/merged.h), the object
  * itself innermost: root kind, variable, type, type, ... So what pprof calls cumulative
  * is what the object and all below it retain. What nothing leads to is below
@@ -210,7 +210,7 @@ static void put_pprof_sample(struct writer *w, const uint64_t *locations, size_t
 	put_pprof_message(w, SAMPLE);
 }
 
-/* Note [A heap as a profile]. Names, not keys: pprof tells functions apart by these. */
+/* Note [A heap as a profile]. Names, not keys: pprof distinguishes functions by these. */
 static void put_live(struct writer *w, uint32_t at)
 {
 	const struct hi_merged_node *node = &w->m->nodes[at];
@@ -282,7 +282,7 @@ static void put_mappings(struct writer *w)
 		hi_protobuf_number(to, MAPPING_LIMIT, m->end);
 		hi_protobuf_number(to, MAPPING_FILENAME, index_of_string(w, m->path));
 		hi_protobuf_number(to, MAPPING_BUILD_ID, index_of_string(w, m->build_id));
-		/* Tells the viewer not to symbolize: the names are in the profile. */
+		/* The viewer need not symbolize: the names are in the profile. */
 		hi_protobuf_number(to, MAPPING_HAS_FUNCTIONS, 1);
 		hi_protobuf_number(to, MAPPING_HAS_FILENAMES, 1);
 		hi_protobuf_number(to, MAPPING_HAS_LINE_NUMBERS, 1);

@@ -51,7 +51,7 @@ enum hi_status hi_export_table_open(struct hi_export_table *t, const char *forma
 				    FILE *out, struct hi_error *err);
 /* Returns whether no cell has failed so far. */
 bool hi_export_table_is_fine(const struct hi_export_table *t);
-/* Ends the table. The properties are written if the format has a place for them
+/* Ends the table. The properties are written if the format can store them
  * (Parquet). */
 enum hi_status hi_export_table_finish(struct hi_export_table *t,
 				      const struct hi_parquet_property *properties,

@@ -80,7 +80,7 @@ static enum hi_status read_key_line(struct hi_hp_key *key, const char *s, const 
 	return add_key_text(key, table, number, s, (size_t)(end - s), err);
 }
 
-/* `JOB "text"`, quotes doubled, is what the series says, escaped as the file's. */
+/* `JOB "text"`, quotes doubled, is the text of the series, escaped as in the file. */
 static bool is_key_line_text(const char *s, const char *end, const char *word,
 			     const char *text)
 {

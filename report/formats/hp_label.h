@@ -16,8 +16,9 @@ enum {
 
 struct hi_hp_label {
 	const char *text; /* lives as long as the labels */
-	uint64_t number;  /* of a name: 0 its label says all of it; of a set: its own */
-	bool is_new;	  /* was not asked for before */
+	uint64_t
+		number; /* of a name: 0: the label is the whole name; of a set: its own */
+	bool is_new;	/* was not asked for before */
 };
 
 /* Zero-initialised is empty. */

@@ -23,7 +23,7 @@
  *
  * Labels. White space and control bytes become _, a double quote '. A label that
  * is too long, or that another name has already, begins with a number, and
- * the key tells the whole name:
+ * the key has the whole name:
  *	NAME n17 = std::map<std::string, std::vector<…>>
  * A set's label is (71)a,b, and the key has the line of GHC's retainer profile:
  *	SET 71 = {<a>, <b>}
@@ -74,7 +74,7 @@ enum hi_status hi_hp_mark(struct hi_hp *hp, uint64_t time_ns, const char *text,
 struct hi_hp_retainer_census {
 	uint64_t number; /* from 1 */
 	uint64_t time_ns;
-	uint64_t visits, objects; /* their quotient is told */
+	uint64_t visits, objects; /* their quotient is printed */
 	uint64_t costs;		  /* of all retainer sets */
 	uint64_t sets;
 };

@@ -20,7 +20,7 @@ enum {
 	NOTE_SAMPLES = 10, /* so long is a note shown */
 };
 
-/* The name of the sum of all bands: no band has it. */
+/* The name of the total of all bands: no band has it. */
 static const char total[] = "";
 
 struct row {

@@ -25,7 +25,7 @@ static bool is_text_column(enum hi_column_kind kind)
 	return is_left(kind) || kind == HI_COLUMN_FIGURE;
 }
 
-/* A number in words, ASCII but for ≥. */
+/* A number as text, ASCII but for ≥. */
 static void number_text(const struct hi_text_style *style, char out[48],
 			enum hi_column_kind kind, const struct hi_cell *cell)
 {

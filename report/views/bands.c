@@ -80,7 +80,7 @@ static void find_sample_range(struct work *w)
 	w->n_measured = end > first ? count_measured_samples(s, first, end - first) : 0;
 }
 
-/* Half of the way from the sample before to the one behind; their moments. */
+/* Half of the way from the sample before to the one behind; their times. */
 static void weigh_samples(struct work *w)
 {
 	const double *t = w->series->times + w->bands->first;
@@ -171,7 +171,7 @@ static void choose_shown_bands(struct work *w)
 		if (sums->placement == DROPPED && size_of_band(sums) > 0)
 			w->bands->n_removed++;
 	}
-	/* Those of the other graph have their places first. */
+	/* Those of the other graph come first. */
 	for (size_t i = 0; i < n && w->n_kept < limit; i++)
 		if (w->order[i]->like >= 0 && size_of_band(w->order[i]) > 0) {
 			w->bands->n_removed -= w->order[i]->placement == DROPPED;
@@ -242,7 +242,7 @@ static enum hi_status fill_values(struct work *w, struct hi_error *err)
 	return HI_OK;
 }
 
-/* The sums of OTHER out of its values: its bands' own would not have its peak. */
+/* The totals of OTHER from its values: the bands' own would not have its peak. */
 static void describe_other(struct work *w)
 {
 	struct hi_band *other = &w->bands->items[0];
@@ -276,7 +276,7 @@ static int compare_placed(const void *a, const void *b)
 	const struct placed *x = a, *y = b;
 	int sign = 0;
 
-	/* The other graph's bands keep their places below all new ones. */
+	/* The other graph's bands keep their order, below all new ones. */
 	if (x->like >= 0 || y->like >= 0) {
 		if (x->like < 0 || y->like < 0)
 			return x->like < 0 ? 1 : -1;
@@ -378,7 +378,7 @@ static void scale_band_axis(struct work *w)
 		b->y_max = w->options->y_max;
 }
 
-/* Places in the other graph, by name. */
+/* Positions in the other graph, by name. */
 static enum hi_status find_like(struct work *w, struct hi_error *err)
 {
 	const struct hi_bands *like = w->options->like;

@@ -48,7 +48,7 @@ struct hi_bands {
 	size_t first, n_samples;	   /* of the series' samples those in range */
 	struct hi_band *items;		   /* from the bottom of the stack to its top */
 	size_t count;
-	size_t in_other; /* bands that OTHER sums */
+	size_t in_other; /* bands that OTHER adds up */
 	/* Not drawn: how many, their area, and their largest sum in one sample. */
 	size_t n_removed;
 	double removed_area, removed_peak;

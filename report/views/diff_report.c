@@ -211,7 +211,7 @@ void hi_diff_display(const struct hi_diff_report *r, struct hi_page *page)
 
 /* ---- JSON ---- */
 
-/* key: of the sum of all rows; NULL: one of them. */
+/* key: of the total of all rows; NULL: a row. */
 static void put_diff_row_json(const struct hi_diff_report *r,
 			      const struct hi_compare_row *row, const char *key,
 			      struct hi_json *json)

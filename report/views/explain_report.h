@@ -17,14 +17,14 @@ struct hi_explain_field {
 };
 struct hi_explain_link {
 	struct hi_node_info info;
-	const char *text; /* the referring field in words */
+	const char *text; /* the referring field as text */
 	uint8_t grade;
 };
 /* One field of the evidence chain: why the object has its type. */
 struct hi_explain_step {
 	struct hi_node_info
 		info;	  /* the referring node; the name of a root is in `text` too */
-	const char *text; /* the field in words; escaped already */
+	const char *text; /* the field as text; escaped already */
 	const char *says; /* type of the field: "dictEntry *"; escaped already; "" none */
 	const char *origin; /* "redis.hints:12"; "" the declared type */
 	bool is_believed;
@@ -46,7 +46,7 @@ struct hi_explain_report {
 	/* An object (or a root variable), else sort is HI_NODE_SUPER: */
 	struct hi_node_info info;
 	bool conflict;	      /* two candidates for its type */
-	const char *evidence; /* in words; "" none */
+	const char *evidence; /* as text; "" none */
 	/* Of an object of a runtime, else id is 0: as the program knows it. */
 	uint64_t id, counted;
 	bool counts;			     /* `counted` is its reference count */

@@ -20,7 +20,7 @@ struct hi_new_row {
 	const char *way;  /* to it, from a root; escaped already; "" none */
 };
 struct hi_new_holder {
-	const char *name; /* the way to the holder, in words; escaped already */
+	const char *name; /* the path to the holder, as text; escaped already */
 	const char *type; /* of the holder; hostile */
 	uint64_t address; /* 0: a variable's */
 	uint64_t objects, bytes;

@@ -90,7 +90,7 @@ static void show_safepoint_facts(const struct hi_safepoints_report *r,
 	show_purposes(r, page);
 }
 
-/* "emulated", "stepped", or both; they may differ from place to place. */
+/* "emulated", "stepped", or both; they may differ from site to site. */
 static const char *cost_text(const struct hi_safepoint_row *row)
 {
 	size_t stepped = 0;

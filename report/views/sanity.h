@@ -19,10 +19,10 @@ struct hi_sanity {
 	uint64_t internal;     /* the allocator's and libc's own blocks */
 };
 
-/* Computes the sums. header NULL: heap_known is not considered. */
+/* Computes the totals. header NULL: heap_known is not considered. */
 struct hi_sanity hi_sanity_of(const struct hi_report_header *header,
 			      const struct hi_reach *reach, uint64_t allocated);
-/* Adds a fact "384 B = 300 B exact + … ", or a warning if the sums differ. */
+/* Adds a fact "384 B = 300 B exact + … ", or a warning if the totals differ. */
 void hi_sanity_show(const struct hi_sanity *sanity, struct hi_page *page);
 /* Writes the member "sanity". */
 void hi_sanity_json(const struct hi_sanity *sanity, struct hi_json *json);

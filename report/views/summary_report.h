@@ -26,7 +26,7 @@ struct hi_summary_leak {
 };
 struct hi_summary_suspect {
 	struct hi_node_info top, accumulation;
-	const char *path;	/* to the accumulation, in words; "" unknown */
+	const char *path;	/* to the accumulation, as text; "" unknown */
 	const char *child_type; /* "" untyped */
 	uint64_t children, children_bytes;
 };
@@ -51,7 +51,7 @@ struct hi_summary_inputs {
 	const struct hi_census *census;
 	const struct hi_suspects *suspects;
 	const struct hi_owners *owners; /* of dominators */
-	/* One per suspect, in words, or NULL: the way to its top from a root (""
+	/* One per suspect, as text, or NULL: the path to its top from a root (""
 	 * where that is a root itself), and to where it accumulates. */
 	const char *const *suspect_names, *const *suspect_paths;
 	const struct hi_ledger *ledger; /* NULL: could not be filled */

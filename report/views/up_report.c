@@ -186,7 +186,7 @@ static enum hi_status climb_up_sets(struct climb *c, struct hi_error *err)
 		name_step_types(c, step);
 		if (!take_step_rows(c, step))
 			status = hi_fail_memory(err, "climb");
-		/* The order of the sums is another one now. */
+		/* The order of the totals has changed. */
 		if (status != HI_OK || !go_up(c))
 			break;
 		if (c->r->n_steps == HI_UP_STEPS) {

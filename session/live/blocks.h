@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Blocks of the allocator on their way into the object table. */
+/* Adds the blocks of an allocator to the object table. */
 #ifndef HI_SESSION_LIVE_BLOCKS_H
 #define HI_SESSION_LIVE_BLOCKS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Files that a process with rights opens for one that has dropped them (base/files.h).
- * Nothing here reads a file but its first four bytes.
+ * Only the first four bytes of a file are read here.
  */
 #ifndef HI_SESSION_LIVE_DECODER_FILES_H
 #define HI_SESSION_LIVE_DECODER_FILES_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The target of an inspection as an image: a process is stopped, at once or where
- * --at says, and runs on. */
+/*
+ * Makes the image of a target: stops the process, at once or at the probe site of --at,
+ * takes its memory and resumes it.
+ */
 #ifndef HI_SESSION_LIVE_FREEZE_H
 #define HI_SESSION_LIVE_FREEZE_H
 
@@ -8,7 +10,7 @@
 #include "session/live/stop_site.h"
 
 /* Fills in->image, and of a process in->stop.target, in->stop.allocator_text,
- * in->stop.resumed and in->stop.hit. HI_MISSED if the place was not reached in time. */
+ * in->stop.resumed and in->stop.hit. HI_MISSED if no probe site was reached in time. */
 enum hi_status hi_freeze(struct hi_inspection *in, struct hi_error *err);
 /* Prints how long the pause was, at once: decoding may take time. */
 void hi_freeze_report(const struct hi_inspection *in);

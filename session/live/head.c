@@ -114,7 +114,7 @@ static void set_snapshot(const struct hi_inspection *in, struct hi_report_header
 	header->threads_in_allocator = s->threads_in_allocator;
 }
 
-/* What typed pointers alone have found is all typed: a share of it would say nothing
+/* What typed pointers alone have found is all typed: a share of it would mean nothing
  * about the heap. */
 static enum hi_status set_shares(struct hi_inspection *in,
 				 struct hi_report_header *header, struct hi_error *err)

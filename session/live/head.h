@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The header of every report, out of an image. */
+/* Makes the header of a report from an image. */
 #ifndef HI_SESSION_LIVE_HEAD_H
 #define HI_SESSION_LIVE_HEAD_H
 

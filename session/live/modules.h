@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Mapped files, out of the modules of an image. */
+/* Makes the list of mapped files from the modules of an image. */
 #ifndef HI_SESSION_LIVE_MODULES_H
 #define HI_SESSION_LIVE_MODULES_H
 

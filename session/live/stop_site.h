@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where --at stops a target: the probe sites that were found, with a probe on them. */
+/*
+ * Where --at stops a target: the probe sites that were found, with the probe that is
+ * attached to them.
+ */
 #ifndef HI_SESSION_LIVE_STOP_SITE_H
 #define HI_SESSION_LIVE_STOP_SITE_H
 
@@ -28,8 +31,8 @@ struct hi_probed *hi_stop_site_describe(const struct hi_target *target,
 					struct hi_arena *arena);
 
 /*
- * Finds the places, and attaches. It keeps a view of the target of its own, so that
- * it may be used for one stop after another. Errors: hi_symbols_probe_sites' and
+ * Finds the probe sites and attaches the probe. It keeps a view of the target of its own,
+ * so that it may be used for one stop after another. Errors: hi_symbols_probe_sites' and
  * hi_probe_open's.
  */
 enum hi_status hi_stop_site_open(const struct hi_options *options,
@@ -40,14 +43,14 @@ bool hi_stop_site_is_mapped(const struct hi_stop_site *site,
 			    const struct hi_target *target);
 /* "malloc+0x9 (push %rbx) in libc.so.6 and 2 more places"; hostile. */
 char *hi_stop_site_text(const struct hi_stop_site *site, char out[HI_STOP_SITE_TEXT]);
-/* Of all places, since they were attached; UINT64_MAX: not counted. */
+/* Hits of all sites since the probe was attached; UINT64_MAX: not counted. */
 uint64_t hi_stop_site_hits(const struct hi_stop_site *site);
 /* The waiting begins. */
 void hi_stop_site_begin(struct hi_stop_site *site);
 /* The site was not reached, as *err says: adds the number of hits meanwhile. Returns
  * HI_MISSED. */
 enum hi_status hi_stop_site_missed(const struct hi_stop_site *site, struct hi_error *err);
-/* Which of the places this is; NULL: not known. */
+/* The site that was hit; NULL: not known. */
 const struct hi_probed *hi_stop_site_at(const struct hi_stop_site *site, uint64_t pc);
 /* The runtime whose collection has ended there ("CPython"); NULL: none, not known. */
 const char *hi_stop_site_ends(const struct hi_stop_site *site, uint64_t pc);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Symbols and debug information that are needed before the stop: where the allocator's
- * code is, the places of --at and their conditions. They are read in a process without
- * rights (base/rights.h), which is given the files and leaves what it found in shared
- * memory. Hostile until it was checked: a file may have taken that process over.
+ * code is, and the probe sites of --at with their conditions. A process without rights
+ * (base/rights.h) gets the files, reads them and leaves the result in shared memory. The
+ * result is hostile until it is checked: a file may have taken control of that process.
  */
 #ifndef HI_SESSION_LIVE_SYMBOLS_H
 #define HI_SESSION_LIVE_SYMBOLS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a process without rights found out about a target's code, checked. */
+/* Checks what the process without rights has found about the code of a target. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ enum hi_status hi_symbols_allocator(struct hi_target *target, struct hi_range **
 	return status;
 }
 
-/* ---- places ---- */
+/* ---- probe sites ---- */
 
 struct found_places {
 	uint64_t n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Retainer sets as the command line asks for them: what retains, and by which
+ * Retainer sets as the command line selects them: what retains, and by which
  * name it is known.
  *
  *	root variables	  always, by their names; words without one are SYSTEM

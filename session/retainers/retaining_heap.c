@@ -9,7 +9,7 @@
 #include "session/census_cache.h"
 #include "session/lookup.h"
 
-/* What auto takes where no hint says anything. */
+/* What auto takes if no hint names retainers. */
 enum { AUTO_SHARE = 20, AUTO_TIMES = 4 };
 
 HI_DEFINE_GUARD(struct hi_census *, hi_census_destroy)

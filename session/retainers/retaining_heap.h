@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which objects are retainers: --retainer in its kinds (retaining.h). */
+/* Finds the objects that are retainers by each kind of --retainer (retaining.h). */
 #ifndef HI_SESSION_RETAINERS_RETAINING_HEAP_H
 #define HI_SESSION_RETAINERS_RETAINING_HEAP_H
 
@@ -16,7 +16,7 @@ struct hi_retaining_heap {
 enum hi_status hi_retaining_heap_find(struct hi_inspection *in,
 				      struct hi_retaining_heap *heap,
 				      struct hi_error *err);
-/* Does one of the words ask for dominators? */
+/* Does one of the arguments need dominators? */
 bool hi_retaining_wants_dominators(const struct hi_options *options);
 
 #endif

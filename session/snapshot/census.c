@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which census of a file with many of them is looked at. */
+/* Selects the census to read in a file with many of them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

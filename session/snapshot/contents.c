@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bytes of objects in a snapshot file (--with-contents), one object behind the other,
- * and how those of each type are to be read: types themselves are in no file.
+ * The bytes of objects in a snapshot file (--with-contents), one object after the other,
+ * with a description of the fields of each type: the file contains no types.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ struct field_row {
 	uint32_t path, type, how, spare; /* offsets of strings */
 	uint64_t offset, size;
 };
-/* Where it is not as its type and size say. */
+/* Where it differs from its type and size. */
 struct extent_row {
 	uint32_t id, spare;
 	uint64_t lead, start, end;
@@ -105,7 +105,7 @@ static enum hi_status put_layouts(struct hi_inspection *in, struct hi_snapshot_w
 
 /* ---- writing: bytes ---- */
 
-/* As the reader assumes where nothing is said. */
+/* As the reader assumes where nothing is stored. */
 static struct extent_row usual_extent(const struct hi_objects *o, hi_node id,
 				      uint64_t size)
 {
@@ -124,7 +124,7 @@ struct contents {
 	uint64_t *unread; /* bit per object */
 };
 
-/* Zeros where nothing can be read, and the bit that says so. */
+/* Zeros where nothing can be read, and the bit for that. */
 static void read_object(struct contents *c, hi_node id, uint64_t at, uint8_t *to,
 			size_t size)
 {

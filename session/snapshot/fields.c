@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fields of a snapshot: there are no types to ask and no bytes to read, but every edge
- * has its name. An expression of a person is followed through these names: from a
- * variable, edge by edge, as long as their names match it. So what holds no
- * object cannot be told from what does not exist.
+ * Fields of objects in a snapshot. There are no types and no bytes, but every edge has
+ * its name. An expression on the command line is followed along these names: from a
+ * variable, edge by edge, as long as the names match. So a field that refers to no
+ * object looks the same as a field that does not exist.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,8 +145,8 @@ static bool is_variable(const char *index)
 	return true;
 }
 
-/* Where an expression that leads nowhere asks for values: a cast, an operator, an index
- * that is a variable. Its length: nowhere. */
+/* Where an expression that refers to no object needs values: a cast, an operator, an
+ * index that is a variable. Its length: nowhere. */
 static size_t find_value(const char *text)
 {
 	static const char unnamed[] = "(anonymous namespace)";

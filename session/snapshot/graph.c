@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What typing knows of a graph, for a snapshot. */
+/*
+ * Writes what typing knows of a graph to a snapshot: names of edges, used bytes,
+ * conflicts.
+ */
 #include "base/cleanup.h"
 #include "base/parallel.h"
 #include "decode/describe/edge_labels.h"

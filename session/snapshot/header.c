@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The header of reports as properties of a snapshot, and back. One table for both. */
+/*
+ * The header of a report as properties of a snapshot. One table serves the writer and
+ * the reader.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +11,7 @@
 #include "session/snapshot/source.h"
 
 /* KNOWN: UINT64_MAX where it is not. GENERATIONS: of arrays of the header, whatever a
- * file says. */
+ * file contains. */
 enum kind { NUMBER, KNOWN, GENERATIONS, BOOL, INT, TEXT };
 
 static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The section "modules": files that the target has mapped. */
+/* The section "modules": the files that the target has mapped. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The top of the dominator tree as `retained` shows it, stored, with the names that it
- * gives: without restrictions the report needs no objects then.
+ * The rows of the report `retained` in a snapshot: the top of the dominator tree with
+ * its names. Without restrictions the report then needs no objects.
  */
 #include <stdlib.h>
 

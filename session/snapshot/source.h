@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Snapshot files as sources, and writing them. There is neither an image nor types:
- * names, fields of edges, the ledger and the header of reports are in the file.
+ * Snapshot files as sources, and how they are written. A source of this kind has neither
+ * an image nor types: names, fields of edges, the ledger and the header of reports come
+ * from the file.
  */
 #ifndef HI_SESSION_SNAPSHOT_SOURCE_H
 #define HI_SESSION_SNAPSHOT_SOURCE_H
@@ -58,7 +59,7 @@ enum hi_status hi_snapshot_save_conflicts(const struct hi_inspection *in,
 enum hi_status hi_snapshot_save_modules(struct hi_inspection *in,
 					struct hi_snapshot_writer *w,
 					struct hi_error *err);
-/* Nothing unless the options ask for it. */
+/* Writes nothing unless the options select it. */
 enum hi_status hi_snapshot_save_contents(struct hi_inspection *in,
 					 struct hi_snapshot_writer *w,
 					 struct hi_error *err);
@@ -116,9 +117,8 @@ void hi_snapshot_source_close(struct hi_snapshot_source *stored); /* NULL is fin
 enum hi_status hi_snapshot_source_make_head(struct hi_inspection *in,
 					    struct hi_report_header *ret,
 					    struct hi_error *err);
-/* in->profile.roots: those of the options, as far as names of edges say where they
- * lead. */
-/* HI_USAGE with *wrong a root: byte *column of its expression is what is meant. */
+/* in->profile.roots: those of the options, as far as names of edges lead there. */
+/* HI_USAGE with *wrong a root: byte *column of its expression is the error. */
 enum hi_status hi_snapshot_source_roots(struct hi_inspection *in, size_t *wrong,
 					size_t *column, struct hi_error *err);
 /* The fields of a node that lead to objects, without values, as hi_typing_fields. */
@@ -134,7 +134,7 @@ enum hi_status hi_snapshot_source_contents(struct hi_inspection *in, hi_node obj
 					   struct hi_field *fields, size_t max,
 					   size_t *n_ret, size_t *total_ret,
 					   struct hi_error *err);
-/* The edge in words, as hi_path_text_of_edge; "" unknown. */
+/* Returns the edge as text, as hi_path_text_of_edge; "" unknown. */
 const char *hi_snapshot_source_edge_text(struct hi_inspection *in, hi_node from,
 					 hi_node to);
 /* Sets the bits of what `field` of the objects leads to whose type is in `has`, by the

@@ -256,7 +256,7 @@ static enum hi_status give_texts(struct hi_inspection *in, const uint32_t *equal
 	return HI_OK;
 }
 
-/* Ids that are there; hi_contents_recount looks at what they say. */
+/* Checks that ids are in range; hi_contents_recount checks their meaning. */
 enum hi_status hi_snapshot_source_equal(struct hi_inspection *in, const uint32_t **ret,
 					struct hi_error *err)
 {
