@@ -18,8 +18,8 @@ enum hi_status hi_baseline_open(const struct hi_inspection *in,
 				const char *census, unsigned wanted,
 				struct hi_baseline *ret, struct hi_error *err);
 void hi_baseline_close(struct hi_baseline *b); /* also of a zeroed one */
-/* Are both one process, at two times? By number, program and start; and most of its
- * variables are where they were: a number may come again, in a container for one. */
+/* Are both heaps of one process? Compares pid, program and start time, and the addresses
+ * of variables: a pid may be used again, for example in a container. */
 enum hi_status hi_baseline_is_same_process(const struct hi_baseline *before,
 					   const struct hi_inspection *in,
 					   const struct hi_report_header *header,

@@ -58,11 +58,11 @@ struct hi_command {
 	enum hi_status (*sample)(struct hi_inspection *in, struct hi_series_sample *ret,
 				 struct hi_error *err);
 	unsigned wanted_in_series; /* instead of wanted */
-	/* Instead of write, for what is asked of all censuses of a file together. */
+	/* Instead of write, for output about all censuses of a file together. */
 	bool (*wants_series)(const struct hi_options *options);
 	enum hi_status (*write_series)(const struct hi_options *options,
 				       struct hi_output *output, struct hi_error *err);
-	bool keeps_rights; /* run_alone asks a process, or reads nothing */
+	bool keeps_rights; /* run_alone talks to a process, or reads no file */
 	/* Instead of run, for a command that makes no image of a target. */
 	enum hi_status (*run_alone)(const struct hi_options *options,
 				    struct hi_output *output, struct hi_error *err);

@@ -14,7 +14,7 @@
  *		image; computes; writes the report
  *
  * Nothing is copied or sent: the image, as all that is known by then, is shared by the
- * fork, and the first process gives its own view of it up. A fork that decodes and sends
+ * fork, and the first process unmaps its own. A fork that decodes and sends
  * the graph back would pass gigabytes through a socket, and the first process would have
  * to believe them; so the report is made there, too. The cost is the copy of the page
  * tables of the image, some milliseconds a GB.
@@ -32,8 +32,8 @@
  * Not covered: series (--every, snap --every). A decoder cannot stop the target for the
  * next census, and a new one for each census would have neither the types nor the numbers
  * of names and sets of the one before (session/census_cache.h): of a small service a
- *first census takes 2.4 times as long as the next ones. A decoder that lives as long as
- *the series would need images that can be sent.
+ * first census takes 2.4 times as long as the next ones. A decoder that lives as long as
+ * the series would need images that can be sent.
  */
 #ifndef HI_CLI_DECODER_H
 #define HI_CLI_DECODER_H
@@ -52,14 +52,14 @@ struct hi_decoder {
 	struct hi_rights_dropped dropped;
 };
 
-/* Returns twice. In the fork its rights are dropped and the image is its own. in may be
- * NULL. */
+/* Forks, so it returns twice. The second process has dropped its rights and owns the
+ * image. in may be NULL. On failure there is no second process. */
 enum hi_status hi_decoder_start(struct hi_decoder *ret, const struct hi_options *options,
 				struct hi_inspection *in, struct hi_output *output,
 				struct hi_error *err);
-/* In the first process: until the other has ended. What it exited with. */
+/* In the first process: waits until the second has ended. Returns its exit status. */
 int hi_decoder_wait(struct hi_decoder *decoder);
 
-/* decoder_serve.c: until the other end is closed. */
+/* decoder_serve.c: opens files for the second process until that closes its end. */
 void hi_decoder_serve(const struct hi_decoder *decoder);
 #endif

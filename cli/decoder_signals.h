@@ -10,10 +10,10 @@ struct hi_decoder_signals {
 	struct sigaction actions[4]; /* of SIGHUP, SIGINT, SIGQUIT, SIGTERM */
 };
 
-/* From now on they go to that process; a second one kills it. */
+/* Passes these signals on to the process from now on; a second signal kills it. */
 void hi_decoder_signals_begin(struct hi_decoder_signals *before, pid_t pid);
-/* It has ended, and is not reaped yet: by one of them (then this process ends so, too),
- * or not (any other number). */
+/* Restores the actions, when the process has ended and is not reaped yet. ended_by: the
+ * signal that ended it. If that is one of these, this process ends by it, too. */
 void hi_decoder_signals_end(const struct hi_decoder_signals *before, int ended_by);
 
 #endif

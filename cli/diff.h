@@ -11,11 +11,11 @@
 #include "report/views/leak_totals.h"
 #include "report/views/new_objects.h"
 
-/* What --under leaves of it. */
+/* Fills in one side of a comparison: the objects that --under selects. */
 enum hi_status hi_diff_side(struct hi_inspection *in, struct hi_heap_side *ret,
 			    struct hi_error *err);
 
-/* Of what is shown. */
+/* Returns the totals of leaks among the objects that are shown. */
 struct hi_leak_totals hi_diff_leaks(const struct hi_report_header *header,
 				    const struct hi_inspection *in);
 
@@ -25,13 +25,13 @@ enum hi_status hi_diff_sets(struct hi_inspection *before, struct hi_inspection *
 			    bool same_process, struct hi_compare_groups groups[2],
 			    struct hi_error *err);
 
-/* The marked objects by type and by what holds them, with ways to them; in the arena of
+/* The marked objects by type and by what holds them, with paths to them; in the arena of
  * `in`. comparison: to print of how many born ones they are; NULL: not printed. */
 enum hi_status hi_diff_describe(struct hi_inspection *in, const uint64_t *marked,
 				const struct hi_comparison *born,
 				struct hi_new_objects *ret, struct hi_error *err);
 
-/* diff --three */
+/* The command `diff --three`: fills the page or the document (one of them is NULL). */
 enum hi_status hi_diff_three(struct hi_inspection *in,
 			     const struct hi_report_header *header, struct hi_page *page,
 			     struct hi_json *json, struct hi_error *err);

@@ -7,9 +7,9 @@
 #include "session/options.h"
 
 /*
- * Fills *ret from argv; strings are borrowed from it. On a wrong usage it has
- * said so on stderr, in one line, and returns 2; 0 is fine; -1: --help or
- * --version was answered. argv may be permuted, and cut into pieces.
+ * Fills *ret from argv; strings are borrowed from it. Returns 0; 2 on wrong usage, which
+ * is printed on stderr in one line; -1 when --help or --version was printed. argv may be
+ * permuted, and cut into pieces.
  */
 int hi_options_parse(int argc, char **argv, struct hi_options *ret);
 void hi_options_free(struct hi_options *options);

@@ -16,24 +16,25 @@ struct hi_output {
 	FILE *file;
 	const char *path; /* NULL: stdout */
 	char *temporary;  /* renamed to path at the end; NULL: written directly */
-	bool served;	  /* its name is another process's to give (cli/decoder.h) */
+	bool served;	  /* another process gives it its name (cli/decoder.h) */
 };
 
-/* Before anything is stopped, so that a bad path costs the target nothing. */
+/* Opens the output. Called before the target is stopped, so that a wrong path costs it
+ * nothing. ret: hi_output_close(). HI_OS. */
 enum hi_status hi_output_open(const struct hi_options *options, struct hi_output *ret,
 			      struct hi_error *err);
 /* How to write for the terminal at fd, the locale and the options. */
 struct hi_text_options hi_output_looks(const struct hi_options *options, int fd);
-/* Text that looks so. */
+/* Writes the page as text, with these options. */
 enum hi_status hi_output_page(struct hi_output *output, const struct hi_options *options,
 			      const struct hi_page *page, struct hi_error *err);
-/* Everything has reached the file, under its name. */
+/* Flushes the file and gives it its name; afterwards it is complete. HI_OS. */
 enum hi_status hi_output_commit(struct hi_output *output, struct hi_error *err);
 /* Gives the file its name: the part of a commit that needs rights. */
 enum hi_status hi_output_rename(struct hi_output *output, struct hi_error *err);
-/* In a fork without rights: the other process gives it its name. */
+/* In a fork without rights: leaves hi_output_rename() to the other process. */
 void hi_output_serve(struct hi_output *output);
-/* Removes what was not committed. */
+/* Closes the file, and removes it unless it was committed. */
 void hi_output_close(struct hi_output *output);
 
 #endif

@@ -9,12 +9,12 @@
 
 enum hi_query_format { HI_QUERY_TABLE, HI_QUERY_JSON, HI_QUERY_CSV };
 
-/* --format and --json; false: no such format. */
+/* Sets *ret from --format and --json. False: no such format. */
 bool hi_query_take_format(const struct hi_options *options, enum hi_query_format *ret);
-/* Tables and columns; needs no target. */
+/* Prints tables and columns; needs no target. */
 enum hi_status hi_query_show_schema(const struct hi_options *options,
 				    struct hi_output *output, struct hi_error *err);
-/* The statement's line and a caret below byte `offset` of the statement. */
+/* Prints the statement's line on stderr, with a caret below byte `offset`. */
 void hi_query_point_at(const char *sql, size_t offset);
 
 #endif

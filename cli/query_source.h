@@ -36,19 +36,21 @@ struct hi_query_feed {
 	struct hi_bins *bins;
 };
 
-/* feed stays where it is until hi_query_feed_end, which comes after the query. */
+/* Fills in feed->source. feed must not move before hi_query_feed_end(), which is called
+ * after the query. */
 void hi_query_feed_begin(struct hi_query_feed *feed, struct hi_inspection *in,
 			 uint64_t time_ns);
 /* Frees what the feed has made. */
 void hi_query_feed_end(struct hi_query_feed *feed);
 
-/* All of the file (cli/query_censuses.c), where there is one; else this one. */
+/* Reads the censuses of the file (cli/query_censuses.c); without a file, this one. *ret
+ * is borrowed from c. */
 enum hi_status hi_query_read_censuses(struct hi_query_censuses *c,
 				      struct hi_inspection *in,
 				      const struct hi_census *this_one, uint64_t time_ns,
 				      const struct hi_query_census **ret, size_t *n_ret,
 				      struct hi_error *err);
-/* Of the file; none where it is no series. */
+/* Reads the marks of the file; none if it is no series. */
 enum hi_status hi_query_read_marks(struct hi_inspection *in,
 				   struct hi_snapshots_marks *ret, struct hi_error *err);
 void hi_query_censuses_free(struct hi_query_censuses *c);

@@ -27,7 +27,8 @@ struct hi_census_cache {
 	uint64_t samples; /* that were emitted: an object of a name may be gone by now */
 };
 
-/* Then a name on the command line that nothing has now is no typing error. */
+/* Has a sample been emitted? Then a name on the command line that no object has now is
+ * not refused: the object may be gone. */
 static inline bool hi_census_cache_has_samples(const struct hi_census_cache *cache)
 {
 	return cache && cache->samples;
@@ -35,7 +36,7 @@ static inline bool hi_census_cache_has_samples(const struct hi_census_cache *cac
 
 /* Makes the pool unless there is one. HI_NO_MEMORY. */
 enum hi_status hi_census_cache_make_pool(struct hi_census_cache *cache,
-					 struct hi_error *err); /* makes it */
+					 struct hi_error *err);
 /* Frees all that the cache owns and empties it. */
 void hi_census_cache_free(struct hi_census_cache *cache);
 

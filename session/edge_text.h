@@ -23,7 +23,7 @@ struct hi_edge_text_reader {
 /* Borrows the inspection. On failure there is nothing to close. */
 enum hi_status hi_edge_text_open(struct hi_inspection *in,
 				 struct hi_edge_text_reader *ret, struct hi_error *err);
-/* texts: as many as the node has edges; they live until the next call. */
+/* Fills in texts, one for each edge of the node; they live until the next call. */
 enum hi_status hi_edge_text_read(struct hi_edge_text_reader *reader, hi_node node,
 				 const char **texts, struct hi_error *err);
 void hi_edge_text_close(struct hi_edge_text_reader *reader); /* also of a zeroed one */

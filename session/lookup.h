@@ -16,7 +16,7 @@ enum hi_status hi_lookup_types(const struct hi_inspection *in, const char *patte
 enum hi_status hi_lookup_restrict(const struct hi_inspection *in, size_t usual,
 				  struct hi_type_set *set, struct hi_restrict *ret,
 				  struct hi_error *err);
-/* Rows of a table under the options. */
+/* Returns the number of rows of a table under the options. */
 size_t hi_lookup_top(const struct hi_options *options, size_t usual);
 
 #endif

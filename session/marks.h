@@ -31,16 +31,17 @@ struct hi_mark {
 	int fd; /* for the reply */
 };
 
-/* HI_UNSUPPORTED: there is no directory that other users cannot reach. */
+/* Begins to take marks for a target. HI_UNSUPPORTED: there is no directory that other
+ * users cannot reach. */
 enum hi_status hi_marks_open(pid_t target, struct hi_marks *ret, struct hi_error *err);
-/* The next one that waits; false: none. Each has to be answered. */
+/* Takes the next mark that waits. False: there is none. Each must be answered. */
 bool hi_marks_take(struct hi_marks *marks, struct hi_mark *ret);
 /* Answers a mark that hi_marks_take returned; written: is it in the profile? */
 void hi_marks_answer(struct hi_mark *mark, bool written);
 /* Stops listening and removes the socket. */
 void hi_marks_close(struct hi_marks *marks);
 
-/* To all series of the target; HI_NOT_FOUND: there is none. */
+/* Sends a mark to all series of the target. HI_NOT_FOUND: there is none. */
 enum hi_status hi_marks_send(pid_t target, const char *text, unsigned *reached_ret,
 			     struct hi_error *err);
 

@@ -9,10 +9,10 @@
 #include "census/retainers/bins.h"
 #include "session/inspection.h"
 
-/* Compiles --root and --under, as soon as types are there. What is wrong has been
- * said, with a caret below it, when it returns HI_USAGE with an empty text. */
+/* Compiles --root and --under; needs types. HI_USAGE with an empty text: the error was
+ * printed, with a caret below it. */
 enum hi_status hi_naming_open(struct hi_inspection *in, struct hi_error *err);
-/* Evaluates them on the graph; a warning for each that leads nowhere. */
+/* Evaluates them on the graph; adds a warning for each that refers to no object. */
 enum hi_status hi_naming_find(struct hi_inspection *in, struct hi_error *err);
 /* Fills in->shown.reach, in->shown.leaks_reach and in->shown.restriction. */
 enum hi_status hi_naming_restrict(struct hi_inspection *in, struct hi_error *err);
@@ -27,7 +27,7 @@ enum hi_status hi_naming_bits(struct hi_inspection *in, const uint64_t **ret,
  * --under. */
 enum hi_status hi_naming_keep_bins(const struct hi_inspection *in, struct hi_bins *bins,
 				   const struct hi_set_pool *pool, struct hi_error *err);
-/* The expression on stderr with a caret below its byte `column`. */
+/* Prints the expression on stderr with a caret below its byte `column`. */
 void hi_naming_point_at(const char *expression, size_t column);
 void hi_naming_close(struct hi_inspection *in);
 

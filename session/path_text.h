@@ -11,7 +11,7 @@ const char *hi_path_text_of_edge(struct hi_inspection *in, hi_node from, hi_node
 /* n nodes, each referring to the next, as one expression. Never NULL. */
 const char *hi_path_text_of_nodes(struct hi_inspection *in, const hi_node *nodes,
 				  size_t n);
-/* The shortest way to an object from a root: "server.db". "" if none is found. */
+/* The shortest path to an object from a root: "server.db". "" if none is found. */
 const char *hi_path_text_from_root(struct hi_inspection *in, hi_node object);
 /* From top to below down the dominator tree, "…" where an object in between is
  * not referred to directly. At most HI_PATH_TEXT_STEPS steps. */

@@ -10,7 +10,7 @@ enum { HI_RETAINED_TOP = 15 }; /* rows of the top level without --top */
 
 /*
  * Fills in the names of the first 200 rows of the report that are objects: below the top
- * level how the parent refers to the object, on the top level the way from a root. Walks
+ * level how the parent refers to the object, on the top level the path from a root. Walks
  * the whole heap once. The texts live in the inspection's arena. Rows without a name keep
  * theirs: there is no error.
  */

@@ -73,7 +73,7 @@ struct hi_source_ops {
 	 * unknown. */
 	uint64_t (*allocated_bytes)(const struct hi_inspection *in);
 	bool (*heap_is_known)(const struct hi_inspection *in);
-	/* Is a stored table all that is wanted (HI_WANT_ONLY_...)? Then the graph has
+	/* Is a stored table the only wanted result (HI_WANT_ONLY_...)? Then the graph has
 	 * types alone, and reach counts alone. */
 	bool (*has_answer)(const struct hi_inspection *in);
 	/* Where has_answer() is true, of `retained`. */

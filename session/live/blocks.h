@@ -9,7 +9,7 @@
  * Damage that the walk found becomes warnings. */
 enum hi_status hi_blocks_collect(struct hi_inspection *in, struct hi_objects **ret,
 				 struct hi_error *err);
-/* The block of any state that covers addr, by a walk over all of them. */
+/* Finds the block of any state that covers addr, by a walk over all blocks. */
 enum hi_status hi_blocks_find(struct hi_inspection *in, uint64_t addr,
 			      struct hi_block *ret, struct hi_error *err);
 

@@ -9,12 +9,12 @@
 #include "attach/image.h"
 #include "base/rights.h"
 
-/* A regular file that begins as ELF files do; -1 and errno. */
+/* Opens a regular file that begins with the ELF magic bytes; else -1 and errno. */
 int hi_decoder_open_elf(const char *path);
 /* The same in the root directory of the target. */
 int hi_decoder_open_in_root(const struct hi_image *image, const char *path);
 
-/* "decoding without rights (…)", on stderr. */
+/* Prints "decoding without rights (…)" on stderr. */
 void hi_decoder_report_dropped(const struct hi_rights_dropped *dropped, const char *what);
 
 #endif

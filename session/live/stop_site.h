@@ -45,16 +45,17 @@ bool hi_stop_site_is_mapped(const struct hi_stop_site *site,
 char *hi_stop_site_text(const struct hi_stop_site *site, char out[HI_STOP_SITE_TEXT]);
 /* Hits of all sites since the probe was attached; UINT64_MAX: not counted. */
 uint64_t hi_stop_site_hits(const struct hi_stop_site *site);
-/* The waiting begins. */
+/* Begins the wait for a hit. */
 void hi_stop_site_begin(struct hi_stop_site *site);
 /* The site was not reached, as *err says: adds the number of hits meanwhile. Returns
  * HI_MISSED. */
 enum hi_status hi_stop_site_missed(const struct hi_stop_site *site, struct hi_error *err);
 /* The site that was hit; NULL: not known. */
 const struct hi_probed *hi_stop_site_at(const struct hi_stop_site *site, uint64_t pc);
-/* The runtime whose collection has ended there ("CPython"); NULL: none, not known. */
+/* Returns the runtime whose collection has ended there ("CPython"); NULL: none, or not
+ * known. */
 const char *hi_stop_site_ends(const struct hi_stop_site *site, uint64_t pc);
-/* Closes its probe; what was known of it stays. */
+/* Closes the probe; the texts about it stay valid. */
 void hi_stop_site_release(struct hi_stop_site *site);
 void hi_stop_site_close(struct hi_stop_site *site);
 

@@ -28,18 +28,19 @@ enum hi_status hi_symbols_read(struct hi_target *target, const struct hi_symbols
 			       void **found_ret, struct hi_error *err);
 void hi_symbols_free(void *found, size_t size); /* NULL is fine */
 
-/* hi_safepoint_find and hi_safepoints_list, there. */
+/* Calls hi_safepoint_find() in that process. */
 enum hi_status hi_symbols_probe_sites(struct hi_target *target, bool verbose,
 				      const struct hi_safepoint *safepoint,
 				      struct hi_probe_sites *ret, struct hi_error *err);
-/* Lists the known safepoints of a target; *ret is the caller's. */
+/* Calls hi_safepoints_list() in that process; *ret is the caller's. */
 enum hi_status hi_symbols_safepoints(struct hi_target *target, bool verbose,
 				     struct hi_known_safepoint **ret, size_t *n_ret,
 				     struct hi_error *err);
-/* hi_allocator_text, there. */
+/* Calls hi_allocator_text() in that process. */
 enum hi_status hi_symbols_allocator(struct hi_target *target, struct hi_range **ret,
 				    size_t *n_ret, struct hi_error *err);
-/* Is that a place of this target where a probe may be? It came out of that process. */
+/* Is this, which the process without rights has returned, mapped code of the target where
+ * a probe may be? */
 bool hi_symbols_site_is_valid(const struct hi_target *target,
 			      const struct hi_probe_site *place);
 

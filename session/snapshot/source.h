@@ -81,8 +81,8 @@ enum hi_status hi_snapshot_source_mapped_files(struct hi_inspection *in,
 struct hi_snapshots;
 /* Is it a number, first, last or peak? */
 bool hi_snapshot_source_is_census(const char *which);
-/* The entry of the series; n_entries: there is none. A word means one with a graph, if
- * that is asked for. */
+/* Returns the index of the entry; s->n_entries: there is none. with_graph: first, last
+ * and peak select among the censuses that have a graph. */
 size_t hi_snapshot_source_find_census(const struct hi_snapshots *s, const char *which,
 				      bool with_graph);
 /* stored->snapshot out of options->target.file, and of options->target.census in it. */
@@ -94,7 +94,7 @@ enum hi_status hi_snapshot_source_open(struct hi_inspection *in, struct hi_error
 /* in->results.dominators; computed when the file has none. */
 enum hi_status hi_snapshot_source_dominators(struct hi_inspection *in,
 					     struct hi_error *err);
-/* Is what is asked for a table of the file? Then graph has types alone and reach counts
+/* Is the wanted result a table of the file? Then graph has types alone and reach counts
  * alone (hi_snapshot_outline), and there are no dominators. */
 bool hi_snapshot_source_has_answer(const struct hi_inspection *in);
 /* Of `retained`: the rows of the options are in the file, and what they are. */
@@ -169,7 +169,8 @@ enum hi_status hi_snapshot_source_conflicts(struct hi_inspection *in,
 					    size_t *n_ret, uint64_t *objects_ret,
 					    struct hi_error *err);
 
-/* No report may come out of it; err is filled. */
+/* Fails if damage was found where no status could be returned: then no report may be
+ * made. */
 enum hi_status hi_snapshot_source_check(const struct hi_inspection *in,
 					struct hi_error *err);
 
