@@ -41,7 +41,7 @@ const char *hi_path_text_of_nodes(struct hi_inspection *in, const hi_node *nodes
 	    nodes[0] < in->graph->first_kind)
 		return in->graph->roots[nodes[0] - in->graph->first_root].name;
 	for (size_t i = 0; i + 1 < n; i++) {
-		/* A list of a million nodes is a long way: its ends are enough. */
+		/* A list of a million nodes is a long path: its ends are enough. */
 		if (n > HEAD + TAIL + 2 && i == HEAD) {
 			char skipped[48];
 

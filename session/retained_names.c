@@ -5,7 +5,7 @@
 
 enum { NAMED = 200 }; /* of all rows, those that get a name */
 
-/* Ways from a root to those on top: one walk for all. */
+/* Paths from a root to those on top: one walk for all. */
 static void name_tops(struct hi_inspection *in, struct hi_retained_report *r)
 {
 	hi_node tops[NAMED];

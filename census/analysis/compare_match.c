@@ -37,7 +37,7 @@ static void match_addresses(const struct hi_graph *a, const struct hi_graph *b,
 	}
 }
 
-/* ---- two processes: by type and way ---- */
+/* ---- two processes: by type and path ---- */
 
 struct signature {
 	uint64_t hash;

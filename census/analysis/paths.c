@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The k shortest simple ways from root variables to any of the targets.
+ * The k shortest simple paths from root variables to any of the targets.
  *
- * Note [Ways, backwards]
+ * Note [Paths, backwards]
  *
  * A breadth-first walk from all root variables gives every node its distance
- * and, among the shortest ways, the least number of doubtful (conservative)
- * edges. Then ways are grown from the targets backwards, the one with the
+ * and, among the shortest paths, the least number of doubtful (conservative)
+ * edges. Then paths are grown from the targets backwards, the one with the
  * least sum of (what it has) + (distance to go) first. This estimate is exact
- * but for ways that must not cross themselves, so the first ways that arrive
+ * but for paths that must not cross themselves, so the first paths that arrive
  * at a root are the shortest. (A* with a perfect estimate.)
  *
- * A partial way is one state: its node, and the state that it continues. Its
+ * A partial path is one state: its node, and the state that it continues. Its
  * alternatives are made only when it is taken from the queue: the next
  * referrer of the same node, and the first referrer of its own node. The
  * referrers of a node are sorted by distance when they are first needed. So
  * the queue grows by at most two states a step, also at nodes with millions of
  * referrers.
  *
- * Whether a way crosses itself is looked up along the way, when it is taken
+ * Whether a path crosses itself is looked up along the path, when it is taken
  * out, and only if its distance does not settle it: a node that is nearer to
- * the roots than all others of the way cannot be one of them.
+ * the roots than all others of the path cannot be one of them.
  *
- * The number of simple ways is exponential, so all this has limits. At a limit
- * the search ends with what it has, and at least one shortest way.
+ * The number of simple paths is exponential, so all this has limits. At a limit
+ * the search ends with what it has, and at least one shortest path.
  */
 #include <string.h>
 
@@ -37,7 +37,7 @@
 HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
 
 enum {
-	MAX_STATES = 32 << 20,	     /* partial ways */
+	MAX_STATES = 32 << 20,	     /* partial paths */
 	MAX_DETOURS = 2 << 20,	     /* those of them that may cross themselves */
 	MAX_CROSS_STEPS = 300 << 20, /* steps to find out whether they do */
 	MAX_PATHS = 100000,
@@ -54,11 +54,11 @@ struct state {
 	uint32_t length;  /* edges from node to the target */
 	uint32_t doubt;	  /* doubtful ones among them */
 	uint32_t sibling; /* our index among the referrers of next's node */
-	uint32_t nearest; /* least distance of all nodes of the way */
+	uint32_t nearest; /* least distance of all nodes of the path */
 };
 
 struct queued {
-	uint32_t length, doubt; /* of the whole way, estimated */
+	uint32_t length, doubt; /* of the whole path, estimated */
 	uint32_t done;		/* its known part: longer ones first */
 	uint32_t state;
 };
@@ -68,7 +68,7 @@ struct referrer { /* sort key */
 	uint32_t edge; /* node | DOUBTFUL */
 };
 
-struct ranked { /* a complete way */
+struct ranked { /* a complete path */
 	struct hi_path path;
 	uint32_t doubt;
 };
@@ -129,7 +129,7 @@ HI_INLINE void relax(struct search *s, hi_node *queue, size_t *n, hi_node from,
 	}
 }
 
-/* Ways end at the first target, so targets are not left again. */
+/* Paths end at the first target, so targets are not left again. */
 static void measure_from(struct search *s, hi_node *queue)
 {
 	enum { ROW_AHEAD = 32, EDGES_AHEAD = 16 };
@@ -199,7 +199,7 @@ HI_INLINE void each_edge_of(struct search *s, const struct hi_edge_chunk *c,
 	}
 }
 
-/* Edges that ways can go along, increasing by `from`. */
+/* Edges that paths can go along, increasing by `from`. */
 HI_INLINE void each_edge(struct search *s, edge_fn *fn)
 {
 	const struct hi_graph *g = s->graph;
@@ -376,7 +376,7 @@ static bool add_state(struct search *s, struct state state)
 	return false;
 }
 
-/* The way of `next`, with its index-th referrer put in front. */
+/* The path of `next`, with its index-th referrer put in front. */
 static bool add_referrer(struct search *s, uint32_t next, uint32_t index)
 {
 	struct state tail = s->states.items[next];
@@ -417,7 +417,7 @@ static bool add_sibling(struct search *s, const struct state *state)
 				       : add_referrer(s, state->next, state->sibling + 1);
 }
 
-/* Note [Ways, backwards], the third paragraph. */
+/* Note [Paths, backwards], the third paragraph. */
 static bool crosses_itself(struct search *s, const struct state *state)
 {
 	uint32_t at = state->next;
@@ -464,7 +464,7 @@ void hi_path_grade(const struct hi_graph *g, struct hi_path *path)
 	}
 }
 
-/* A new way of `length` nodes; its nodes are not set yet. */
+/* A new path of `length` nodes; its nodes are not set yet. */
 static struct hi_path *new_path(struct search *s, uint32_t length, uint32_t doubt)
 {
 	struct ranked *ranked = &s->found[s->n_found];
@@ -492,7 +492,7 @@ static void give_path(struct search *s, uint32_t at)
 	hi_path_grade(s->graph, path);
 }
 
-/* One shortest way by distances alone: what is left at a limit. */
+/* One shortest path by distances alone: what is left at a limit. */
 static void give_shortest(struct search *s)
 {
 	hi_node node = s->targets[0];
@@ -509,7 +509,7 @@ static void give_shortest(struct search *s)
 		hi_path_grade(s->graph, path);
 }
 
-/* Up to k ways into s->found; were there more to look at? */
+/* Up to k paths into s->found; were there more to look at? */
 static bool run_path_search(struct search *s, size_t k)
 {
 	bool more = false;
@@ -591,7 +591,7 @@ static int compare_found_paths(const void *a, const void *b)
 	return 0;
 }
 
-/* The ways move to paths. */
+/* Moves the paths that were found to the result. */
 static bool give_found(struct search *s, struct hi_paths *paths)
 {
 	paths->paths = hi_calloc(s->n_found, sizeof(*paths->paths));

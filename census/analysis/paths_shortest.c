@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One shortest way to each of a few nodes: a breadth-first walk from the variables in
+ * One shortest path to each of a few nodes: a breadth-first walk from the variables in
  * which every node remembers the best one that it was reached from. It ends when all of
  * them are known: what is asked for is mostly near the roots, and the heap is not.
  */
@@ -14,8 +14,8 @@ HI_DEFINE_GUARD(struct hi_paths *, hi_paths_destroy)
 struct walk {
 	const struct hi_graph *graph;
 	uint32_t *distance; /* from the roots, + 1; 0: not reached */
-	uint32_t *doubt;    /* conservative edges on the way */
-	hi_node *before;    /* on the way; of objects that were reached */
+	uint32_t *doubt;    /* conservative edges on the path */
+	hi_node *before;    /* on the path; of objects that were reached */
 	hi_node *queue;
 	size_t n;
 	uint64_t *wanted;  /* bits: not reached yet */
@@ -62,7 +62,7 @@ static void reach_at_distance(struct walk *w, hi_node node, uint32_t distance)
 	w->farthest = distance;
 }
 
-/* Of ways of one length that with fewer doubtful edges; then by number. */
+/* Of paths of one length that with fewer doubtful edges; then by number. */
 HI_INLINE void relax(struct walk *w, hi_node from, hi_node to, uint8_t grade)
 {
 	uint32_t distance = w->distance[from] + 1;

@@ -4,9 +4,9 @@
  *
  * Note [Runs of one type]
  *
- * The way down goes on while one child retains most of its parent. In a linked list this
+ * The path down goes on while one child retains most of its parent. In a linked list this
  * leads from element to element almost to the tail, which says nothing about the cause.
- * So when the way down ends in a run of nodes of one type, the accumulation point is the
+ * So when the path down ends in a run of nodes of one type, the accumulation point is the
  * first node of the run. Untyped nodes count as one type when they cost the same.
  */
 #include <string.h>

@@ -14,7 +14,7 @@ struct hi_shares {
 	struct hi_share inferred; /* less: containers, hints, sites, shapes */
 	struct hi_share by_field; /* no type, but a field leads there (HI_TYPE_FIELD) */
 	struct hi_share unnamed;
-	struct hi_share conservative_only; /* of all these: no way of precise edges */
+	struct hi_share conservative_only; /* of all these: no path of precise edges */
 };
 void hi_shares_count(const struct hi_graph *g, const struct hi_reach *reach,
 		     struct hi_shares *ret);

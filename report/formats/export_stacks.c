@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Bytes by the way down the dominator tree: folded stacks, speedscope, massif. */
+/* Bytes by the path down the dominator tree: folded stacks, speedscope, massif. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -26,7 +26,7 @@ struct hi_paths_report {
 	uint64_t n_unreachable; /* asked for, but leaked */
 	struct hi_paths_way *ways;
 	size_t n_ways;
-	bool more;  /* there may be other ways */
+	bool more;  /* there may be other paths */
 	bool steps; /* show every step (-v) */
 };
 

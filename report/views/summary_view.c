@@ -487,7 +487,7 @@ static void show_suspects(const struct hi_summary_report *r, struct hi_page *pag
 		hi_page_text(page, suspect_text(r, &r->suspects[i], page));
 }
 
-/* What shows the way to where it accumulates: the object, else its children. */
+/* What shows the path to where it accumulates: the object, else its children. */
 static const char *paths_argument(const struct hi_summary_report *r, struct hi_page *page)
 {
 	const struct hi_summary_suspect *s = r->n_suspects ? &r->suspects[0] : NULL;
