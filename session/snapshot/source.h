@@ -108,7 +108,7 @@ enum hi_status hi_snapshot_source_retained(struct hi_inspection *in,
 					   struct hi_error *err);
 /* in->results.census; computed when the file has none that fits. */
 enum hi_status hi_snapshot_source_census(struct hi_inspection *in, struct hi_error *err);
-/* Fills in->ledger; unchanged if the file has none. HI_BAD_DATA. */
+/* Fills in->results.ledger; unchanged if the file has none. HI_BAD_DATA. */
 enum hi_status hi_snapshot_source_ledger(struct hi_inspection *in, struct hi_error *err);
 void hi_snapshot_source_close(struct hi_snapshot_source *stored); /* NULL is fine */
 
