@@ -38,7 +38,7 @@ struct hi_piece {
 };
 
 /* Pieces [first, first+count) that one task reads. */
-struct hi_block {
+struct hi_copy_block {
 	size_t first, count;
 };
 
@@ -76,7 +76,7 @@ struct hi_copy {
 	struct hi_areas fresh;	   /* scratch of the plan */
 	struct reservations HI_VECTOR(struct hi_reservation) reservations;
 	struct pieces HI_VECTOR(struct hi_piece) pieces;
-	struct blocks HI_VECTOR(struct hi_block) blocks;
+	struct blocks HI_VECTOR(struct hi_copy_block) blocks;
 	struct hi_page_runs filled_later; /* userfaultfd: missing is not zero */
 	struct hi_image_files files;
 	uint64_t *auxv;

@@ -514,7 +514,7 @@ static bool is_of_a_kind(const struct hi_piece *a, const struct hi_piece *b)
 
 static bool cut_blocks(struct hi_copy *copy)
 {
-	struct hi_block block = {};
+	struct hi_copy_block block = {};
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < copy->pieces.count; i++) {
@@ -525,7 +525,7 @@ static bool cut_blocks(struct hi_copy *copy)
 		     !is_of_a_kind(piece, &piece[-1]))) {
 			if (!hi_vector_push(&copy->blocks, block))
 				return false;
-			block = (struct hi_block){.first = i};
+			block = (struct hi_copy_block){.first = i};
 			bytes = 0;
 		}
 		block.count++;

@@ -27,7 +27,7 @@ static void touch_pages(unsigned char *start, size_t size)
 static void touch_block(void *arg, size_t task, unsigned worker)
 {
 	const struct hi_copy *copy = arg;
-	const struct hi_block *block = &copy->blocks.items[task];
+	const struct hi_copy_block *block = &copy->blocks.items[task];
 	const struct hi_piece *piece = &copy->pieces.items[block->first];
 	unsigned char *start = piece->host, *end = piece->host;
 
@@ -162,7 +162,7 @@ static bool is_let_go(const struct hi_copy *copy)
 static void read_block(void *arg, size_t task, unsigned worker)
 {
 	struct hi_copy *copy = arg;
-	const struct hi_block *block = &copy->blocks.items[task];
+	const struct hi_copy_block *block = &copy->blocks.items[task];
 	const struct hi_piece *pieces = copy->pieces.items + block->first;
 	size_t at = 0;
 	bool by_mem;

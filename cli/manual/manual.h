@@ -28,7 +28,7 @@ void hi_completion_bash(FILE *out);
 void hi_completion_zsh(FILE *out);
 
 /* What can stand for an option's value, for completions. */
-enum hi_value {
+enum hi_option_value {
 	HI_VALUE_NONE, /* it takes none */
 	HI_VALUE_ANY,
 	HI_VALUE_FILE,
@@ -37,7 +37,7 @@ enum hi_value {
 	HI_VALUE_WORDS, /* one of `words`, by spaces */
 };
 struct hi_value_words {
-	enum hi_value kind;
+	enum hi_option_value kind;
 	const char *words; /* NULL: none */
 };
 struct hi_value_words hi_manual_value(const struct argp_option *option);

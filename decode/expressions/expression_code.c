@@ -38,9 +38,9 @@ static void set_jump_target(struct maker *m, size_t at)
 
 /* Depth: HI_EXPR_TREE_MAX. NOLINTBEGIN(misc-no-recursion) */
 
-static void make_node(struct maker *m, const struct hi_node *node);
+static void make_node(struct maker *m, const struct hi_expression_node *node);
 
-static void make_load(struct maker *m, const struct hi_node *node)
+static void make_load(struct maker *m, const struct hi_expression_node *node)
 {
 	struct hi_insn insn = {.op = node->op,
 			       .size = node->size,
@@ -58,7 +58,7 @@ static void make_load(struct maker *m, const struct hi_node *node)
 	emit_insn(m, insn, insn.op == HI_OP_LOAD || insn.op == HI_OP_EXTEND ? 0 : 1);
 }
 
-static void make_logic(struct maker *m, const struct hi_node *node)
+static void make_logic(struct maker *m, const struct hi_expression_node *node)
 {
 	size_t jump;
 
@@ -69,7 +69,7 @@ static void make_logic(struct maker *m, const struct hi_node *node)
 	set_jump_target(m, jump);
 }
 
-static void make_choice(struct maker *m, const struct hi_node *node)
+static void make_choice(struct maker *m, const struct hi_expression_node *node)
 {
 	size_t other, end;
 
@@ -82,7 +82,7 @@ static void make_choice(struct maker *m, const struct hi_node *node)
 	set_jump_target(m, end);
 }
 
-static void make_binary(struct maker *m, const struct hi_node *node)
+static void make_binary(struct maker *m, const struct hi_expression_node *node)
 {
 	make_node(m, node->a);
 	if (node->b->op == HI_OP_CONST) {
@@ -93,7 +93,7 @@ static void make_binary(struct maker *m, const struct hi_node *node)
 	emit_op(m, node->op, 0, -1);
 }
 
-static void make_node(struct maker *m, const struct hi_node *node)
+static void make_node(struct maker *m, const struct hi_expression_node *node)
 {
 	switch (node->op) {
 	case HI_OP_CONTEXT:

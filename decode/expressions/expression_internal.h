@@ -91,12 +91,12 @@ struct hi_code {
 	struct hi_insn insns[];
 };
 
-struct hi_node {
+struct hi_expression_node {
 	uint8_t op, size, left, right;
 	bool is_signed;
 	uint16_t depth;
 	uint64_t imm;
-	struct hi_node *a, *b, *c;
+	struct hi_expression_node *a, *b, *c;
 };
 
 /* False: division by 0. */
@@ -122,7 +122,7 @@ struct hi_ctype {
 
 /* A value, or an object: then node is its address. */
 struct hi_value {
-	struct hi_node *node;
+	struct hi_expression_node *node;
 	struct hi_ctype type;
 	bool is_lvalue;
 	uint16_t bit_size;  /* bit-field; 0: none */
@@ -228,26 +228,34 @@ const char *hi_expr_nearest(struct hi_parser *p, const struct hi_type *record,
 
 /* ---- expression_node.c ---- Never NULL; failures are in p->no_memory and p->too_deep.
  */
-struct hi_node *hi_node_leaf(struct hi_parser *p, enum hi_op op, uint64_t imm);
-struct hi_node *hi_node_binary(struct hi_parser *p, enum hi_op op, struct hi_node *a,
-			       struct hi_node *b);
-struct hi_node *hi_node_binary_imm(struct hi_parser *p, enum hi_op op, struct hi_node *a,
-				   uint64_t b);
+struct hi_expression_node *hi_node_leaf(struct hi_parser *p, enum hi_op op, uint64_t imm);
+struct hi_expression_node *hi_node_binary(struct hi_parser *p, enum hi_op op,
+					  struct hi_expression_node *a,
+					  struct hi_expression_node *b);
+struct hi_expression_node *hi_node_binary_imm(struct hi_parser *p, enum hi_op op,
+					      struct hi_expression_node *a, uint64_t b);
 /* The low bits of a value; of a load at addr, those from `shift` on. */
-struct hi_node *hi_node_extend(struct hi_parser *p, struct hi_node *a, unsigned bits,
-			       bool is_signed);
-struct hi_node *hi_node_load(struct hi_parser *p, struct hi_node *addr, unsigned shift,
-			     unsigned bits, bool is_signed);
+struct hi_expression_node *hi_node_extend(struct hi_parser *p,
+					  struct hi_expression_node *a, unsigned bits,
+					  bool is_signed);
+struct hi_expression_node *hi_node_load(struct hi_parser *p,
+					struct hi_expression_node *addr, unsigned shift,
+					unsigned bits, bool is_signed);
 /* Bytes of the block that starts at a, from there. */
-struct hi_node *hi_node_usable(struct hi_parser *p, struct hi_node *a);
-struct hi_node *hi_node_truth(struct hi_parser *p, struct hi_node *a); /* 0 or 1 */
-struct hi_node *hi_node_logic(struct hi_parser *p, enum hi_op op, struct hi_node *a,
-			      struct hi_node *b);
+struct hi_expression_node *hi_node_usable(struct hi_parser *p,
+					  struct hi_expression_node *a);
+struct hi_expression_node *hi_node_truth(struct hi_parser *p,
+					 struct hi_expression_node *a); /* 0 or 1 */
+struct hi_expression_node *hi_node_logic(struct hi_parser *p, enum hi_op op,
+					 struct hi_expression_node *a,
+					 struct hi_expression_node *b);
 /* a ? b : c. */
-struct hi_node *hi_node_choose(struct hi_parser *p, struct hi_node *a, struct hi_node *b,
-			       struct hi_node *c);
+struct hi_expression_node *hi_node_choose(struct hi_parser *p,
+					  struct hi_expression_node *a,
+					  struct hi_expression_node *b,
+					  struct hi_expression_node *c);
 /* node = this + *offset_ret + i * *stride_ret. */
-bool hi_node_is_static(const struct hi_node *node, uint64_t *offset_ret,
+bool hi_node_is_static(const struct hi_expression_node *node, uint64_t *offset_ret,
 		       uint64_t *stride_ret);
 
 /* ---- expression_value.c ---- False after an error; *v is changed in place. */
@@ -272,7 +280,7 @@ bool hi_value_member(struct hi_parser *p, struct hi_value *v, bool arrow, size_t
 /* sizeof v. */
 bool hi_value_size(struct hi_parser *p, const struct hi_value *v, uint64_t *ret);
 /* The member of the record at `addr` becomes *ret. */
-void hi_value_of_member(struct hi_parser *p, struct hi_node *addr,
+void hi_value_of_member(struct hi_parser *p, struct hi_expression_node *addr,
 			const struct hi_found_member *found, struct hi_value *ret);
 
 /* ---- expression_parse.c ---- */

@@ -41,11 +41,13 @@ static bool evaluate_constant_op(enum hi_op op, uint64_t a, uint64_t b, uint64_t
 	}
 }
 
-static struct hi_node *new_node(struct hi_parser *p, enum hi_op op, struct hi_node *a,
-				struct hi_node *b, struct hi_node *c)
+static struct hi_expression_node *new_node(struct hi_parser *p, enum hi_op op,
+					   struct hi_expression_node *a,
+					   struct hi_expression_node *b,
+					   struct hi_expression_node *c)
 {
-	static struct hi_node none = {.op = HI_OP_CONST};
-	struct hi_node *node = hi_arena_alloc(&p->scratch, sizeof(*node));
+	static struct hi_expression_node none = {.op = HI_OP_CONST};
+	struct hi_expression_node *node = hi_arena_alloc(&p->scratch, sizeof(*node));
 	uint16_t depth = 0;
 
 	if (!node) {
@@ -59,24 +61,25 @@ static struct hi_node *new_node(struct hi_parser *p, enum hi_op op, struct hi_no
 	if (c && c->depth > depth)
 		depth = c->depth;
 	p->too_deep |= depth >= HI_EXPR_TREE_MAX;
-	*node = (struct hi_node){.op = (uint8_t)op,
-				 .a = a,
-				 .b = b,
-				 .c = c,
-				 .depth = depth < UINT16_MAX ? depth + 1 : depth};
+	*node = (struct hi_expression_node){.op = (uint8_t)op,
+					    .a = a,
+					    .b = b,
+					    .c = c,
+					    .depth = depth < UINT16_MAX ? depth + 1
+									: depth};
 	return node;
 }
 
-struct hi_node *hi_node_leaf(struct hi_parser *p, enum hi_op op, uint64_t imm)
+struct hi_expression_node *hi_node_leaf(struct hi_parser *p, enum hi_op op, uint64_t imm)
 {
-	struct hi_node *node = new_node(p, op, NULL, NULL, NULL);
+	struct hi_expression_node *node = new_node(p, op, NULL, NULL, NULL);
 
 	if (!p->no_memory)
 		node->imm = imm;
 	return node;
 }
 
-static bool is_const(const struct hi_node *node)
+static bool is_const(const struct hi_expression_node *node)
 {
 	return node->op == HI_OP_CONST;
 }
@@ -88,7 +91,7 @@ static bool is_commutative(enum hi_op op)
 }
 
 /* a = x + constant. */
-static bool is_sum(const struct hi_node *a)
+static bool is_sum(const struct hi_expression_node *a)
 {
 	return a->op == HI_OP_ADD && is_const(a->b);
 }
@@ -106,8 +109,9 @@ static bool is_idle(enum hi_op op, uint64_t b)
 /* These four call one another on smaller trees: at most once for each constant
  * that moves. NOLINTBEGIN(misc-no-recursion) */
 
-static struct hi_node *make_simplified_node(struct hi_parser *p, enum hi_op op,
-					    struct hi_node *a, struct hi_node *b)
+static struct hi_expression_node *make_simplified_node(struct hi_parser *p, enum hi_op op,
+						       struct hi_expression_node *a,
+						       struct hi_expression_node *b)
 {
 	uint64_t value;
 
@@ -126,8 +130,9 @@ static struct hi_node *make_simplified_node(struct hi_parser *p, enum hi_op op,
 }
 
 /* Constants of sums move out: (x + 8) + y is (x + y) + 8. */
-static struct hi_node *make_sum_node(struct hi_parser *p, struct hi_node *a,
-				     struct hi_node *b)
+static struct hi_expression_node *make_sum_node(struct hi_parser *p,
+						struct hi_expression_node *a,
+						struct hi_expression_node *b)
 {
 	uint64_t constant = 0;
 
@@ -146,11 +151,12 @@ static struct hi_node *make_sum_node(struct hi_parser *p, struct hi_node *a,
 				    hi_node_leaf(p, HI_OP_CONST, constant));
 }
 
-struct hi_node *hi_node_binary(struct hi_parser *p, enum hi_op op, struct hi_node *a,
-			       struct hi_node *b)
+struct hi_expression_node *hi_node_binary(struct hi_parser *p, enum hi_op op,
+					  struct hi_expression_node *a,
+					  struct hi_expression_node *b)
 {
 	if (is_commutative(op) && is_const(a) && !is_const(b)) {
-		struct hi_node *swap = a;
+		struct hi_expression_node *swap = a;
 
 		a = b;
 		b = swap;
@@ -163,15 +169,15 @@ struct hi_node *hi_node_binary(struct hi_parser *p, enum hi_op op, struct hi_nod
 			       : make_simplified_node(p, op, a, b);
 }
 
-struct hi_node *hi_node_binary_imm(struct hi_parser *p, enum hi_op op, struct hi_node *a,
-				   uint64_t b)
+struct hi_expression_node *hi_node_binary_imm(struct hi_parser *p, enum hi_op op,
+					      struct hi_expression_node *a, uint64_t b)
 {
 	return hi_node_binary(p, op, a, hi_node_leaf(p, HI_OP_CONST, b));
 }
 
 /* NOLINTEND(misc-no-recursion) */
 
-static bool is_boolean(const struct hi_node *node)
+static bool is_boolean(const struct hi_expression_node *node)
 {
 	return (node->op >= HI_OP_EQ && node->op <= HI_OP_LES) ||
 	       node->op == HI_OP_BOTH || node->op == HI_OP_EITHER ||
@@ -179,7 +185,8 @@ static bool is_boolean(const struct hi_node *node)
 }
 
 /* The value is as it is wanted already. */
-static bool value_fits_bits(const struct hi_node *node, unsigned bits, bool is_signed)
+static bool value_fits_bits(const struct hi_expression_node *node, unsigned bits,
+			    bool is_signed)
 {
 	unsigned has = 64u - node->right;
 
@@ -192,11 +199,12 @@ static bool value_fits_bits(const struct hi_node *node, unsigned bits, bool is_s
 	return has < bits || (has == bits && !is_signed);
 }
 
-struct hi_node *hi_node_extend(struct hi_parser *p, struct hi_node *a, unsigned bits,
-			       bool is_signed)
+struct hi_expression_node *hi_node_extend(struct hi_parser *p,
+					  struct hi_expression_node *a, unsigned bits,
+					  bool is_signed)
 {
 	unsigned shift = 64 - bits;
-	struct hi_node *node;
+	struct hi_expression_node *node;
 
 	if (is_const(a))
 		return hi_node_leaf(p, HI_OP_CONST,
@@ -212,11 +220,12 @@ struct hi_node *hi_node_extend(struct hi_parser *p, struct hi_node *a, unsigned 
 }
 
 /* Calls itself once, for less. NOLINTNEXTLINE(misc-no-recursion) */
-struct hi_node *hi_node_load(struct hi_parser *p, struct hi_node *addr, unsigned shift,
-			     unsigned bits, bool is_signed)
+struct hi_expression_node *hi_node_load(struct hi_parser *p,
+					struct hi_expression_node *addr, unsigned shift,
+					unsigned bits, bool is_signed)
 {
 	uint64_t offset = is_sum(addr) ? addr->b->imm : 0;
-	struct hi_node *node, *high;
+	struct hi_expression_node *node, *high;
 
 	if (shift + bits > 64) {
 		/* A packed bit-field in nine bytes. */
@@ -238,18 +247,21 @@ struct hi_node *hi_node_load(struct hi_parser *p, struct hi_node *addr, unsigned
 	return node;
 }
 
-struct hi_node *hi_node_usable(struct hi_parser *p, struct hi_node *a)
+struct hi_expression_node *hi_node_usable(struct hi_parser *p,
+					  struct hi_expression_node *a)
 {
 	return new_node(p, HI_OP_USABLE, a, NULL, NULL);
 }
 
-struct hi_node *hi_node_truth(struct hi_parser *p, struct hi_node *a)
+struct hi_expression_node *hi_node_truth(struct hi_parser *p,
+					 struct hi_expression_node *a)
 {
 	return is_boolean(a) ? a : hi_node_binary_imm(p, HI_OP_NE, a, 0);
 }
 
-struct hi_node *hi_node_logic(struct hi_parser *p, enum hi_op op, struct hi_node *a,
-			      struct hi_node *b)
+struct hi_expression_node *hi_node_logic(struct hi_parser *p, enum hi_op op,
+					 struct hi_expression_node *a,
+					 struct hi_expression_node *b)
 {
 	a = hi_node_truth(p, a);
 	b = hi_node_truth(p, b);
@@ -258,8 +270,10 @@ struct hi_node *hi_node_logic(struct hi_parser *p, enum hi_op op, struct hi_node
 	return new_node(p, op, a, b, NULL);
 }
 
-struct hi_node *hi_node_choose(struct hi_parser *p, struct hi_node *a, struct hi_node *b,
-			       struct hi_node *c)
+struct hi_expression_node *hi_node_choose(struct hi_parser *p,
+					  struct hi_expression_node *a,
+					  struct hi_expression_node *b,
+					  struct hi_expression_node *c)
 {
 	if (is_const(a))
 		return a->imm ? b : c;
@@ -273,7 +287,7 @@ struct linear {
 };
 
 /* Depth: HI_EXPR_TREE_MAX. NOLINTNEXTLINE(misc-no-recursion) */
-static bool add_linear_terms(const struct hi_node *node, uint64_t factor,
+static bool add_linear_terms(const struct hi_expression_node *node, uint64_t factor,
 			     struct linear *ret)
 {
 	switch (node->op) {
@@ -303,7 +317,7 @@ static bool add_linear_terms(const struct hi_node *node, uint64_t factor,
 	}
 }
 
-bool hi_node_is_static(const struct hi_node *node, uint64_t *offset_ret,
+bool hi_node_is_static(const struct hi_expression_node *node, uint64_t *offset_ret,
 		       uint64_t *stride_ret)
 {
 	struct linear sum = {};

@@ -17,7 +17,7 @@
 
 /* ---- from objects to values ---- */
 
-static struct hi_value make_rvalue(struct hi_node *node, struct hi_ctype type,
+static struct hi_value make_rvalue(struct hi_expression_node *node, struct hi_ctype type,
 				   size_t column)
 {
 	return (struct hi_value){.node = node, .type = type, .column = column};
@@ -145,7 +145,7 @@ static void compute_binary(struct hi_parser *p, enum hi_op op, struct hi_value *
 		v->node = hi_node_extend(p, v->node, 32, false);
 }
 
-static void become_truth(struct hi_value *v, struct hi_node *node)
+static void become_truth(struct hi_value *v, struct hi_expression_node *node)
 {
 	*v = make_rvalue(node, hi_ctype_integer(4, true), v->column);
 }
@@ -509,7 +509,7 @@ bool hi_value_size(struct hi_parser *p, const struct hi_value *v, uint64_t *ret)
 
 /* ---- members ---- */
 
-void hi_value_of_member(struct hi_parser *p, struct hi_node *addr,
+void hi_value_of_member(struct hi_parser *p, struct hi_expression_node *addr,
 			const struct hi_found_member *found, struct hi_value *ret)
 {
 	*ret = (struct hi_value){

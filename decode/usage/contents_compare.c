@@ -149,7 +149,7 @@ void hi_contents_add_group(struct hi_contents_worker *w, const struct hi_content
 
 static void mark_shard(struct hi_contents_worker *w, size_t shard)
 {
-	struct hi_comparison *c = w->c;
+	struct hi_contents_comparison *c = w->c;
 
 	for (size_t k = 0; k < c->n_chunks; k++) {
 		const struct hi_contents_chunk *chunk = &c->chunks[k];
@@ -168,7 +168,7 @@ static void mark_shard(struct hi_contents_worker *w, size_t shard)
 
 static void count_shard(void *arg, size_t task, unsigned worker)
 {
-	struct hi_comparison *c = arg;
+	struct hi_contents_comparison *c = arg;
 	struct hi_contents_worker *w = &c->workers[worker];
 
 	memset(w->slots, 0, w->n_slots * sizeof(*w->slots));
@@ -231,7 +231,7 @@ static void describe_group(struct hi_contents_worker *w,
 /* hi_task_fn over batches of the first worker's groups. */
 static void describe_batch(void *arg, size_t task, unsigned worker)
 {
-	struct hi_comparison *c = arg;
+	struct hi_contents_comparison *c = arg;
 	const struct hi_contents_groups *groups = &c->workers[0].groups;
 
 	for (size_t i = task * BATCH; i < groups->count && i < (task + 1) * BATCH; i++)
@@ -259,7 +259,7 @@ static void add_left(struct hi_waste_left *to, const struct hi_waste_left *from)
 }
 
 /* All into the first worker. */
-static bool merge_comparison_workers(struct hi_comparison *c)
+static bool merge_comparison_workers(struct hi_contents_comparison *c)
 {
 	struct hi_contents_worker *w = &c->workers[0];
 
@@ -291,7 +291,7 @@ static bool merge_comparison_workers(struct hi_comparison *c)
 
 HI_DEFINE_GUARD(struct hi_waste *, hi_waste_destroy)
 
-enum hi_status hi_contents_result(struct hi_comparison *c, struct hi_waste **ret,
+enum hi_status hi_contents_result(struct hi_contents_comparison *c, struct hi_waste **ret,
 				  struct hi_error *err)
 {
 	HI_GUARD(hi_waste_destroy) struct hi_waste *waste = hi_calloc(1, sizeof(*waste));
@@ -328,7 +328,7 @@ void hi_waste_destroy(struct hi_waste *waste)
 
 /* ---- the whole ---- */
 
-static bool worker_init(struct hi_contents_worker *w, struct hi_comparison *c)
+static bool worker_init(struct hi_contents_worker *w, struct hi_contents_comparison *c)
 {
 	w->c = c;
 	w->piece = hi_alloc(HI_DIGEST_PIECE);
@@ -341,7 +341,7 @@ static bool worker_init(struct hi_contents_worker *w, struct hi_comparison *c)
 	       (!c->equal || w->fresh_used) && grow_digest_slots(w);
 }
 
-static void deinit_comparison(struct hi_comparison *c)
+static void deinit_comparison(struct hi_contents_comparison *c)
 {
 	for (unsigned i = 0; c->workers && i < c->n_workers; i++) {
 		struct hi_contents_worker *w = &c->workers[i];
@@ -365,7 +365,8 @@ static void deinit_comparison(struct hi_comparison *c)
 	hi_memory_windows_deinit(&c->memory_windows);
 }
 
-static enum hi_status init_comparison(struct hi_comparison *c, struct hi_error *err)
+static enum hi_status init_comparison(struct hi_contents_comparison *c,
+				      struct hi_error *err)
 {
 	const struct hi_objects *objects = c->graph->objects;
 	unsigned threads =
@@ -385,7 +386,7 @@ static enum hi_status init_comparison(struct hi_comparison *c, struct hi_error *
 	return hi_memory_windows_init(&c->memory_windows, c->image->memory, objects, err);
 }
 
-static bool has_comparison_failed(const struct hi_comparison *c)
+static bool has_comparison_failed(const struct hi_contents_comparison *c)
 {
 	for (unsigned i = 0; i < c->n_workers; i++)
 		if (c->workers[i].no_memory)
@@ -400,11 +401,11 @@ enum hi_status hi_contents_compare(const struct hi_image *image,
 				   const struct hi_contents_options *options,
 				   struct hi_waste **ret, struct hi_error *err)
 {
-	struct hi_comparison c = {.image = image,
-				  .typing = typing,
-				  .graph = graph,
-				  .reach = reach,
-				  .options = options};
+	struct hi_contents_comparison c = {.image = image,
+					   .typing = typing,
+					   .graph = graph,
+					   .reach = reach,
+					   .options = options};
 	enum hi_status status = init_comparison(&c, err);
 
 	*ret = NULL;

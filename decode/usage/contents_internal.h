@@ -41,7 +41,7 @@ struct hi_contents_group {
 struct hi_contents_groups HI_VECTOR(struct hi_contents_group);
 
 struct hi_contents_worker {
-	struct hi_comparison *c;
+	struct hi_contents_comparison *c;
 	struct hi_memory_window window;
 	uint8_t *piece;			     /* HI_DIGEST_PIECE bytes */
 	uint8_t *scratch;		     /* HI_SPAN_SCRATCH bytes */
@@ -58,7 +58,7 @@ struct hi_contents_worker {
 	bool no_memory;
 };
 
-struct hi_comparison {
+struct hi_contents_comparison {
 	const struct hi_image *image; /* NULL: there are no bytes (hi_contents_recount) */
 	const struct hi_typing *typing;
 	const struct hi_graph *graph;
@@ -94,13 +94,13 @@ void hi_contents_add_group(struct hi_contents_worker *w,
 void hi_contents_count_unused(struct hi_waste_row *row,
 			      const struct hi_contents_object *o);
 /* All that the workers have; takes it from them. */
-enum hi_status hi_contents_result(struct hi_comparison *c, struct hi_waste **ret,
+enum hi_status hi_contents_result(struct hi_contents_comparison *c, struct hi_waste **ret,
 				  struct hi_error *err);
 /* The marks out of the chunks. */
-enum hi_status hi_contents_move_marks(struct hi_comparison *c,
+enum hi_status hi_contents_move_marks(struct hi_contents_comparison *c,
 				      struct hi_contents_marks *ret,
 				      struct hi_error *err);
-/* hi_task_fn over chunks, the first pass; arg: struct hi_comparison. */
+/* hi_task_fn over chunks, the first pass; arg: struct hi_contents_comparison. */
 void hi_contents_read_chunk(void *arg, size_t task, unsigned worker);
 
 #endif

@@ -14,7 +14,7 @@ void hi_contents_marks_free(struct hi_contents_marks *marks)
 	*marks = (struct hi_contents_marks){};
 }
 
-enum hi_status hi_contents_move_marks(struct hi_comparison *c,
+enum hi_status hi_contents_move_marks(struct hi_contents_comparison *c,
 				      struct hi_contents_marks *ret, struct hi_error *err)
 {
 	struct hi_contents_used *used;
@@ -40,7 +40,7 @@ enum hi_status hi_contents_move_marks(struct hi_comparison *c,
 /* ---- counting again ---- */
 
 struct recount {
-	struct hi_comparison c;
+	struct hi_contents_comparison c;
 	struct hi_contents_worker worker;
 	const struct hi_contents_marks *marks;
 	const uint32_t *type_used;

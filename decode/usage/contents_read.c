@@ -89,8 +89,8 @@ static bool digest_spans(struct hi_contents_worker *w, struct hi_digest *d,
 
 /* Text ends at its NUL, which may be the first byte behind counted elements, and is
  * nowhere else then. */
-static void look_for_text(const struct hi_comparison *c, struct hi_contents_object *o,
-			  const struct hi_extent *e)
+static void look_for_text(const struct hi_contents_comparison *c,
+			  struct hi_contents_object *o, const struct hi_extent *e)
 {
 	uint64_t at = o->start + e->lead, counted = o->end - at;
 	uint64_t n = hi_typing_text_size(c->typing, c->graph, o->id, o->host + at,
@@ -106,7 +106,7 @@ static void look_for_text(const struct hi_comparison *c, struct hi_contents_obje
 
 bool hi_contents_locate(struct hi_contents_worker *w, struct hi_contents_object *o)
 {
-	const struct hi_comparison *c = w->c;
+	const struct hi_contents_comparison *c = w->c;
 	struct hi_extent e = hi_typing_extent(c->typing, c->graph, o->id);
 
 	o->start = e.start;
@@ -242,7 +242,7 @@ static bool store_chunk_entries(struct hi_contents_worker *w,
 
 void hi_contents_read_chunk(void *arg, size_t task, unsigned worker)
 {
-	struct hi_comparison *c = arg;
+	struct hi_contents_comparison *c = arg;
 	struct hi_contents_worker *w = &c->workers[worker];
 	const struct hi_objects *objects = c->graph->objects;
 	hi_node first = (hi_node)task * HI_CHUNK_NODES, n = objects->count - first;
