@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# How rooms, tests and fixtures are built. Each folder's CMakeLists.txt only
-# says what it consists of.
+# How folders, tests and fixtures are built. Each folder's CMakeLists.txt only
+# lists its contents.
 
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)

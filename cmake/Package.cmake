@@ -11,8 +11,8 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
-# Which shared libraries it needs, and since which version: dpkg-shlibdeps says.
+# The shared libraries that it needs, with versions, by dpkg-shlibdeps.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Types of libc's own data; without them heapinspect works and says less.
+# Types of libc's own data; without them heapinspect works, with fewer names.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libc6-dbg")
 include(CPack)

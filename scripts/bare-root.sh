@@ -4,7 +4,7 @@
 #	. scripts/bare-root.sh
 #	enter_own_mounts "$@"	at the start: mounts vanish with the script
 #	make_bare_root DIR	its /proc, /dev and apt are ready to use
-#	remove_bare_root DIR	on every way out
+#	remove_bare_root DIR	before every exit
 # The first one is debootstrap's, kept in build/bare for the others; packages that
 # apt-get fetches in one are there for the next.
 
