@@ -11,7 +11,7 @@ enum { TOP = 10, HOLDERS = 10, NAMED = 200 };
 
 HI_DEFINE_GUARD(struct hi_marked *, hi_marked_destroy)
 
-/* Objects whose paths are wanted, and where to put them. */
+/* Objects that need a path, and where to store it. */
 struct wanted {
 	hi_node nodes[NAMED + HOLDERS];
 	const char **names[NAMED + HOLDERS];

@@ -198,7 +198,7 @@ static bool is_untyped_root(const struct hi_graph *g, hi_node root)
 	return g->roots[root - g->first_root].kind == HI_ROOT_UNTYPED;
 }
 
-/* Free blocks are no objects: the allocator is asked once more. */
+/* Free blocks are no objects: the allocator is walked once more. */
 static enum hi_status explain_other(struct hi_inspection *in, struct hi_explain_report *r,
 				    struct hi_error *err)
 {

@@ -3,7 +3,7 @@
 #include "session/lookup.h"
 #include "session/retained_names.h"
 
-/* Exact where one type is asked for: a walk that leaves its objects out. */
+/* Exact where one type is selected: a walk that leaves its objects out. */
 static enum hi_status exact_bytes(struct hi_inspection *in, const struct hi_type_set *set,
 				  uint64_t *ret, struct hi_error *err)
 {

@@ -36,7 +36,7 @@ const char *hi_path_text_of_nodes(struct hi_inspection *in, const hi_node *nodes
 	enum { HEAD = 24, TAIL = 8 };
 	const char *text = "";
 
-	/* A root that is asked for itself has no edge to name it. */
+	/* A path to the root itself has no edge. */
 	if (n == 1 && nodes[0] >= in->graph->first_root &&
 	    nodes[0] < in->graph->first_kind)
 		return in->graph->roots[nodes[0] - in->graph->first_root].name;

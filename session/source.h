@@ -3,7 +3,7 @@
  * Where an inspection comes from: a process, a core file, a snapshot file. The first two
  * have an image of the target's memory, which is decoded; the third has the graph and
  * results that were computed when it was written. Whatever differs between them is an
- * operation here: nothing else asks where an inspection comes from.
+ * operation here: no other code depends on where an inspection comes from.
  *
  * To add a source: a table of all operations, its row in hi_source_select(), a case in
  * tests/session/sources_test.c. No operation may be NULL but `begin`.

@@ -242,7 +242,7 @@ static void count_object_in_group(struct grouping *gr, hi_node i, uint64_t cost)
 		row->largest = cost;
 }
 
-/* seen: types of objects that were not asked for, a bit each. */
+/* seen: types of objects that were not selected, a bit each. */
 static void count_objects_by_group(struct grouping *gr, struct hi_by_census *census,
 				   uint64_t *seen)
 {

@@ -33,8 +33,8 @@ struct hi_by_census {
 	enum hi_by by;
 	struct hi_by_row *rows; /* by shallow, then name */
 	size_t n_rows;
-	uint64_t objects, bytes; /* live; also of types that were not asked for */
-	uint64_t other_types, other_bytes; /* that were not asked for */
+	uint64_t objects, bytes; /* live; also of types that were not selected */
+	uint64_t other_types, other_bytes; /* that were not selected */
 	struct hi_arena strings;
 };
 

@@ -2,7 +2,7 @@
 /*
  * One shortest path to each of a few nodes: a breadth-first walk from the variables in
  * which every node remembers the best one that it was reached from. It ends when all of
- * them are known: what is asked for is mostly near the roots, and the heap is not.
+ * them are known: the nodes are mostly near the roots, most of the heap is not.
  */
 #include "base/cleanup.h"
 #include "census/graph/graph_internal.h"

@@ -45,7 +45,7 @@ struct hi_waste {
 	struct hi_waste_row all;       /* the sum; type has no meaning */
 	struct hi_waste_group *groups; /* by copied, then address; at most as asked */
 	size_t n_groups;
-	/* Groups that were asked not to be listed: beyond the number, under the size,
+	/* Groups that are not listed by the options: beyond the number, under the size,
 	 * of other types. */
 	struct hi_waste_left {
 		uint64_t groups, copied;

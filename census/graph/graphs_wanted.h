@@ -29,7 +29,7 @@ void hi_graphs_choose(const struct hi_graphs_wanted *wanted,
 /* Takes every second one out of points (those that are true), beginning with the second,
  * but none that is in `graphs` and not the last. Returns how many it took. */
 size_t hi_points_halve(const bool *graphs, size_t n, bool *points);
-/* The graph of `graphs` to give up next: the one of fewest live bytes, but the last
+/* The graph of `graphs` to remove next: the one of fewest live bytes, but the last
  * entry's only when no other is left; n: there is none. */
 size_t hi_graphs_least(const struct hi_snapshots_entry *entries, const bool *graphs,
 		       size_t n);

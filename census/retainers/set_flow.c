@@ -2,26 +2,26 @@
 /*
  * Note [Two walks]
  *
- * Most objects have one way in, or all ways in bring the same set. So the first walk
- * (set_flow_try.c) hands on the set that an object has at its visit, and visits
- * again what got another one after it. That settles heaps where little is shared, in
- * the least time and memory. It gives up when it visits over twice as many objects
- * again as anew, or sets are many. What it has visited by then and what does not hang on
- * the rest has its set, and has given it to its successors.
+ * Most objects have one referrer, or all their referrers have the same set. So the
+ * first walk (set_flow_try.c) passes the set that an object has at its visit to its
+ * successors, and visits objects again whose set grows afterwards. This takes the least
+ * time and memory where little is shared. The walk stops when it has made more than twice
+ * as many repeated visits as first ones, or when there are many sets. Objects that it has
+ * visited by then, and that depend on no others, have their sets and have passed them on.
  *
- * The second walk (set_flow_walk.c) takes the rest. In a large graph nearly every
- * step to a neighbour is a cache miss; so it numbers the objects in the order in
- * which it meets them and writes their edges out in these numbers, so that neighbours
- * are near for all that follows (Note [Phases and their memory] in dominators.c). It
- * too hands on sets, but visits nothing again: what is to get another set after its
- * visit is *late*, and all that can be reached from it may lack members. All others
- * are final; but they have given their sets only to what had no set yet.
+ * The second walk (set_flow_walk.c) does the remaining objects. In a large graph nearly
+ * every step to a neighbour is a cache miss. So the walk numbers the objects in the order
+ * of their visits and writes their edges with these numbers: neighbours are then near
+ * each other (Note [Phases and their memory] in dominators.c). It passes sets on, too,
+ * but visits no object twice. An object whose set would grow after its visit is *late*,
+ * and the sets of all objects that it reaches may be incomplete. All other objects are
+ * *final*, but they have passed their sets only to objects that had none.
  *
- * Where there is something late, the strongly connected components of what it leads
- * to are found (set_flow_order.c). Then the final ones give, in any order, and after
- * them the components from sources to sinks, so that every edge is looked at once
- * and every set of a component made once. The sets that objects have from the walks
- * are part of their solution, so nothing has to be forgotten.
+ * If there are late objects, the strongly connected components of what they reach are
+ * found (set_flow_order.c). Then the final objects pass their sets on, in any order, and
+ * after them the components from sources to sinks: every edge is read once, and the set
+ * of a component is computed once. The sets from the walks are subsets of the solution,
+ * so none has to be discarded.
  *
  * Memory, in bytes an object: the column 4, the first walk's stack, which is done
  * later, 4; start 4, set 4, state 4, pairs 8; succ 4 an edge. Of stacks only as much

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 
-/* Larger sets share much with each other, and the pool's memory knows of it. */
+/* Larger sets share much with each other, and the pool has stored these unions. */
 enum { MAX_SMALL = 64, MAX_DEPTH = 32 };
 
 bool hi_set_merge_init(struct hi_set_merge *m, const struct hi_set_pool *pool)

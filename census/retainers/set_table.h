@@ -14,7 +14,7 @@ struct hi_set_row {
 	uint32_t size; /* its members; 0 for HI_SET_MANY */
 	uint64_t objects;
 	uint64_t cost;	     /* bytes that the allocator consumed */
-	uint64_t cost_pure;  /* bytes that the program asked for (hi_pure_fn) */
+	uint64_t cost_pure;  /* bytes that the program requested (hi_pure_fn) */
 	uint64_t exact_cost; /* of cost: precise edges lead there from a root */
 	uint64_t leak_cost;  /* of cost: no root holds it (hi_reach) */
 };
@@ -40,7 +40,7 @@ struct hi_set_table {
 	uint64_t objects, cost, cost_pure; /* totals of the rows */
 };
 
-/* Returns the bytes that the program asked for in this object. A NULL callback means:
+/* Returns the bytes that the program requested for this object. A NULL callback means:
  * its usable bytes. */
 typedef uint64_t hi_pure_fn(void *arg, hi_node object);
 

@@ -110,6 +110,7 @@ void hi_snapshot_close(struct hi_snapshot *s);
 /* The name's number or string; otherwise what is given. Strings live as long as s. */
 uint64_t hi_snapshot_number(const struct hi_snapshot *s, const char *name,
 			    uint64_t otherwise);
+/* The same for a string. */
 const char *hi_snapshot_text(const struct hi_snapshot *s, const char *name,
 			     const char *otherwise);
 /* n items of `item` bytes; HI_NOT_FOUND: there is no such section. */
@@ -123,6 +124,7 @@ const char *hi_snapshot_string(const struct hi_snapshot *s, uint64_t offset);
 /* The graph borrows from s, and so do the others; s must outlive them. */
 enum hi_status hi_snapshot_graph(struct hi_snapshot *s, struct hi_graph **ret,
 				 struct hi_error *err);
+/* Returns what is reachable, as stored. HI_BAD_DATA. */
 enum hi_status hi_snapshot_reach(struct hi_snapshot *s, const struct hi_graph *g,
 				 struct hi_reach **ret, struct hi_error *err);
 /* Reads types and counts only, for tables that the file has: a graph without objects
@@ -133,6 +135,7 @@ enum hi_status hi_snapshot_outline(struct hi_snapshot *s, struct hi_graph **ret,
 /* HI_NOT_FOUND: they were not stored. */
 enum hi_status hi_snapshot_dominators(struct hi_snapshot *s, const struct hi_graph *g,
 				      struct hi_dominators **ret, struct hi_error *err);
+/* Returns the stored census. HI_NOT_FOUND: it was not stored. */
 enum hi_status hi_snapshot_census(struct hi_snapshot *s, const struct hi_graph *g,
 				  struct hi_census **ret, struct hi_error *err);
 /* Checks the names of edges, for the two functions below. After hi_snapshot_graph.
@@ -151,6 +154,7 @@ enum hi_status hi_snapshot_used(struct hi_snapshot *s, const struct hi_graph *g,
 				const uint32_t **ret, struct hi_error *err);
 /* After hi_snapshot_graph; indices must be in range. */
 const char *hi_snapshot_root_module(const struct hi_snapshot *s, uint32_t root);
+/* Does a hint make objects of this type retainers? */
 bool hi_snapshot_type_retains(const struct hi_snapshot *s, uint32_t type);
 
 #endif

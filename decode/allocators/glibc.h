@@ -166,8 +166,10 @@ enum hi_status hi_glibc_list_free(struct hi_glibc *g, struct hi_error *err);
 /* glibc_walk.c: the operations of hi_allocator_ops. */
 enum hi_status hi_glibc_walk(struct hi_allocator *allocator, hi_blocks_fn *fn, void *arg,
 			     struct hi_error *err);
+/* The same for one region. */
 enum hi_status hi_glibc_walk_region(struct hi_allocator *allocator, unsigned region,
 				    hi_blocks_fn *fn, void *arg, struct hi_error *err);
+/* Resets damage and counts before another walk. */
 void hi_glibc_restart(struct hi_allocator *allocator);
 
 /* ---- window.c: reading on and on ---- */

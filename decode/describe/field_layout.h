@@ -25,6 +25,7 @@ enum { HI_FIELD_SHOWN = 64 }; /* bytes that are looked at */
  * size is set. */
 void hi_field_show(const struct hi_objects *objects, enum hi_field_how how,
 		   const uint8_t *bytes, struct hi_field *f);
+/* Sets the value to "(unreadable)". */
 void hi_field_unreadable(struct hi_field *f);
 /* "+0x8": a word without a type, to be shown as HI_FIELD_ADDRESS. */
 void hi_field_word(struct hi_field *f, uint64_t offset);

@@ -81,6 +81,7 @@ enum hi_status hi_subobjects_exclude(struct hi_subobjects *c, uint64_t start,
  */
 bool hi_subobjects_add(struct hi_subobjects *c, uint64_t addr, uint64_t size,
 		       uint32_t key);
+/* Has memory run out, or is a limit reached? */
 bool hi_subobjects_failed(const struct hi_subobjects *c);
 bool hi_subobjects_at_limit(const struct hi_subobjects *c); /* failed, not for memory */
 size_t hi_subobjects_count(const struct hi_subobjects *c);  /* of candidates */

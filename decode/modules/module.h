@@ -122,8 +122,11 @@ bool hi_cache_commit(int dir, const char *temporary, const char *name, bool comp
 /* The same with this process's own rights, and never served. given: NULL: the usual
  * directory; "": none. */
 int hi_cache_open_directory(const char *given);
+/* As hi_cache_open_file(). */
 int hi_cache_open_in(int dir, const char *name);
+/* Creates a private file of this name, which must not exist. -1 and errno. */
 int hi_cache_create_as(int dir, const char *temporary);
+/* As hi_cache_commit(). */
 bool hi_cache_rename(int dir, const char *temporary, const char *name, bool complete);
 /* All of size bytes at offset; false otherwise. */
 bool hi_file_write_at(int fd, uint64_t offset, const void *buf, size_t size);

@@ -65,6 +65,8 @@ void hi_roots_end(struct hi_roots *r, const struct hi_root *root,
 		  const struct hi_root_info *info);
 /* Keeps the range, which is searched for roots, for verdict.c. */
 void hi_roots_note(struct hi_roots *r, uint64_t start, uint64_t end);
+/* Marks [start, end) as searched, so that it is not searched as untyped memory too.
+ * False: out of memory. */
 bool hi_roots_take(struct hi_roots *r, uint64_t start, uint64_t end);
 /* Records that memory ran out; the collection of roots then fails. */
 void hi_roots_no_memory(struct hi_roots *r);
@@ -82,11 +84,13 @@ void hi_ranges_sort(struct hi_ranges *ranges);
 
 /* roots_data.c */
 void hi_roots_of_modules(struct hi_roots *r);
+/* Finds the static data that is the allocator's own (r->own). */
 void hi_roots_find_own(struct hi_roots *r);
 /* The part of r->own that addr is in; NULL. */
 const struct hi_section_range *hi_roots_own_at(const struct hi_roots *r, uint64_t addr);
 /* roots_runtime.c */
 void hi_roots_take_runtime(struct hi_roots *r);
+/* Adds the roots of the runtime. */
 void hi_roots_of_runtime(struct hi_roots *r);
 /* roots_stack.c */
 void hi_roots_of_threads(struct hi_roots *r);

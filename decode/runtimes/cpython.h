@@ -515,7 +515,9 @@ void hi_py_emit_memory(struct hi_py_visit *v, uint64_t to, enum hi_py_buffer wha
 void hi_py_visit(struct hi_py_visit *v, const struct hi_py_object *o);
 /* cpython_tables.c: dict and related types */
 void hi_py_visit_dict(struct hi_py_visit *v, const struct hi_py_object *o);
+/* The same for an OrderedDict. */
 void hi_py_visit_odict(struct hi_py_visit *v, const struct hi_py_object *o);
+/* The same for a set or frozenset. */
 void hi_py_visit_set(struct hi_py_visit *v, const struct hi_py_object *o);
 /* The block that they are in. */
 void hi_py_visit_keys(struct hi_py_visit *v, uint64_t keys, uint64_t size);
@@ -536,14 +538,19 @@ void hi_py_dict_items(struct hi_runtime_cursor *c, uint64_t dict, uint64_t max,
 /* hi_runtime_ops.counted, edges and cut. */
 bool hi_py_counted(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size,
 		   uint32_t type, uint64_t *ret);
+/* Reports the references of an object to fn. */
 void hi_py_edges(struct hi_runtime_cursor *c, uint64_t addr, uint64_t size, uint32_t type,
 		 hi_runtime_edge_fn *fn, void *arg);
+/* Returns the number of objects that have less memory than their length. */
 uint64_t hi_py_cut(const struct hi_runtime_cursor *c);
 
 /* cpython_numpy.c */
 void hi_py_visit_ndarray(struct hi_py_visit *v, const struct hi_py_object *o);
+/* The same for a numpy.void, a record. */
 void hi_py_visit_void(struct hi_py_visit *v, const struct hi_py_object *o);
+/* The same for a dtype. */
 void hi_py_visit_dtype(struct hi_py_visit *v, const struct hi_py_object *o);
+/* Adds the names of the types of arrays' data. False: out of memory. */
 bool hi_py_name_ndarray_buffers(struct hi_py *py);
 /* hi_runtime.types of an array: with the name of its dtype. */
 uint32_t hi_py_ndarray_type(struct hi_runtime_cursor *c, const struct hi_py_object *o);

@@ -46,9 +46,11 @@ extern const struct hi_py_layout hi_py_layout_3_8, hi_py_layout_3_9, hi_py_layou
  * interpreter (cpython_frames_new.c). */
 bool hi_py_old_frame_at(struct hi_runtime_cursor *c, uint64_t addr,
 			struct hi_py_frame *ret);
+/* Returns the address of the name of local i of a code object; 0: none. */
 uint64_t hi_py_old_local(struct hi_runtime_cursor *c, uint64_t code, uint32_t i);
 bool hi_py_new_frame_at(struct hi_runtime_cursor *c, uint64_t addr,
 			struct hi_py_frame *ret);
+/* The same from 3.11 on. */
 uint64_t hi_py_new_local(struct hi_runtime_cursor *c, uint64_t code, uint32_t i);
 /* Tables of lines (cpython_lines.c): lines from the first one to `at`, bytes into the
  * code; INT_MIN: none. */

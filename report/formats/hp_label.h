@@ -18,7 +18,7 @@ struct hi_hp_label {
 	const char *text; /* lives as long as the labels */
 	uint64_t
 		number; /* of a name: 0: the label is the whole name; of a set: its own */
-	bool is_new;	/* was not asked for before */
+	bool is_new;	/* was not requested before */
 };
 
 /* Zero-initialised is empty. */

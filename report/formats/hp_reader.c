@@ -277,7 +277,7 @@ static bool is_hp_word(struct word w, const char *text)
 	return w.n == strlen(text) && memcmp(w.text, text, w.n) == 0;
 }
 
-/* A header line that we do not know: WORD "text". */
+/* An unknown header line: WORD "text". */
 static bool is_unknown_header(struct word key, struct word rest)
 {
 	if (rest.n < 2 || rest.text[0] != '"' || rest.text[rest.n - 1] != '"')

@@ -264,7 +264,7 @@ static void describe_other(struct work *w)
 	describe_band(w, &sums, other);
 }
 
-/* What qsort needs to know beside the bands. */
+/* Data for the comparison in qsort. */
 struct placed {
 	struct hi_band band;
 	int like;

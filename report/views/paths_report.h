@@ -22,8 +22,8 @@ struct hi_paths_report {
 	const struct hi_report_header *header;
 	const char *query;  /* as typed */
 	const char *target; /* "struct dict 0x55… (32 B)", "struct conn (12 objects)" */
-	uint64_t n_targets; /* live objects asked for */
-	uint64_t n_unreachable; /* asked for, but leaked */
+	uint64_t n_targets; /* live objects among the selected ones */
+	uint64_t n_unreachable; /* selected, but leaked */
 	struct hi_paths_way *ways;
 	size_t n_ways;
 	bool more;  /* there may be other paths */

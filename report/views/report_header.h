@@ -26,7 +26,7 @@ struct hi_report_module_counts {
 	uint64_t from_memory; /* no file could be reached */
 };
 
-/* A restriction that the user asked for: --under, --retained-by. */
+/* A restriction by the user: --under, --retained-by. */
 struct hi_report_restriction {
 	const char *under, *retained_by; /* as typed; NULL: not asked */
 	uint64_t objects, bytes;	 /* live, and shown */
@@ -56,7 +56,7 @@ struct hi_report_header {
 	/* Mode fork: of the target, since then and because of it; UINT64_MAX unknown. */
 	uint64_t copied_on_write;
 	uint64_t bytes_live;	/* read from the target when it ran again */
-	const char *not_forked; /* why it was copied though a fork was wanted; "" */
+	const char *not_forked; /* why it was copied although a fork was requested; "" */
 	bool complete;
 	uint64_t bytes_copied, pages_never_touched, pages_swapped, bytes_unreadable;
 	uint64_t segments_missing, threads_in_allocator;
@@ -80,7 +80,7 @@ struct hi_report_header {
 	 * runtime"; "" or NULL: none was found. See report/views/heap_known.h. */
 	const char *not_decoded;
 	struct hi_report_module_counts modules;
-	bool conservative; /* types were not asked for */
+	bool conservative; /* types were not requested */
 	/* What is leaked when types are believed, and when every word is; only with
 	 * conservative; UINT64_MAX: not found out. */
 	uint64_t leaks_by_types, leaked_by_types, leaks_by_words, leaked_by_words;

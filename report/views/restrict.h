@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which rows of a report the user asked for. */
+/* The rows of a report that the user selected. */
 #ifndef HI_REPORT_VIEWS_RESTRICT_H
 #define HI_REPORT_VIEWS_RESTRICT_H
 

@@ -8,7 +8,7 @@
 #include "report/views/restrict.h"
 #include "report/views/sanity.h"
 
-/* What the caller knows. Names are borrowed and hostile. */
+/* Filled in by the caller. Names are borrowed and hostile. */
 struct hi_retainers_view {
 	const char *identity; /* "type", …; text of this program */
 	uint32_t max_set, system;
@@ -16,7 +16,7 @@ struct hi_retainers_view {
 	hi_set_name_fn *name;	       /* of an identity */
 	void *arg;		       /* of name */
 	bool by_count, pure, has_pure; /* pure: shown; has_pure: known */
-	/* Types that --retainer auto took; NULL: it was not asked for. */
+	/* Types that --retainer auto took; NULL: it was not given. */
 	const bool *auto_types;
 	bool auto_by_hints;
 	hi_pure_fn *pure_of; /* with arg pure_arg, where has_pure */

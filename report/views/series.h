@@ -51,7 +51,7 @@ struct hi_series_sample {
 	struct hi_hidden hidden; /* by --type, --min-size and --top */
 	/* Hidden by --under and --retained-by; NULL: there is no such restriction. */
 	const struct hi_report_restriction *only;
-	uint64_t visits;	     /* of objects by retainers; 0: none were asked for */
+	uint64_t visits; /* of objects by retainers; 0: no retainers were named */
 	const char *const *warnings; /* hostile */
 	size_t n_warnings;
 };
@@ -61,7 +61,7 @@ struct hi_series_sample {
 
 /* Why it ended. */
 enum hi_series_end {
-	HI_SERIES_OVER, /* as long as was asked for */
+	HI_SERIES_OVER, /* the requested time is over */
 	HI_SERIES_EXITED,
 	HI_SERIES_STOPPED, /* by a signal */
 	HI_SERIES_FAILED,

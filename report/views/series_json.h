@@ -14,8 +14,10 @@
  * left to ferror(out). */
 bool hi_series_json(const struct hi_series_header *header,
 		    const struct hi_series_sample *sample, FILE *out);
+/* The line of a mark. */
 bool hi_series_mark_json(const struct hi_series_header *header, uint64_t at_ns,
 			 const char *text, FILE *out);
+/* The line of the end of a series. */
 bool hi_series_end_json(const struct hi_series_header *header, enum hi_series_end end,
 			uint64_t at_ns, uint64_t samples, FILE *out);
 

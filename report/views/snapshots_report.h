@@ -36,7 +36,7 @@ struct hi_snapshots_report {
 	size_t n_rows;
 	const struct hi_snapshots_mark_line *marks; /* as time passed */
 	size_t n_marks;
-	/* Of the census that was asked for; NULL: none. */
+	/* Of the selected census; NULL: none. */
 	const struct hi_snapshots_row *of;
 	const struct hi_snapshots_type *types; /* most bytes first */
 	size_t n_types, shown;

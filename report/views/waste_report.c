@@ -27,7 +27,7 @@ static int by_worst(const void *a, const void *b)
 	return x->type < y->type ? -1 : x->type > y->type;
 }
 
-/* All that waste, sorted, then what was asked for. */
+/* All types that waste, sorted, then the selected ones. */
 static void add_waste_lines(struct hi_waste_report *r, const struct hi_restrict *only)
 {
 	const struct hi_waste *waste = r->waste;

@@ -151,7 +151,7 @@ static bool collection_has_ended(const struct hi_inspection *in)
 	       strcmp(ends, in->decoders.runtime->ops->name) == 0;
 }
 
-/* With --conservative every word is a pointer: no runtime is asked for types. */
+/* With --conservative every word is a pointer: no runtime is used for types. */
 static enum hi_status find_runtime(struct hi_inspection *in, struct hi_error *err)
 {
 	struct hi_error quiet;

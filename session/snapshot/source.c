@@ -194,7 +194,7 @@ static enum hi_status put_ledger(const struct hi_inspection *in,
 		       : status;
 }
 
-/* ---- what is asked of an inspection ---- */
+/* ---- operations of the source ---- */
 
 uint64_t hi_snapshot_source_allocated(const struct hi_inspection *in)
 {
