@@ -86,7 +86,7 @@ static bool must_not_pin(const struct hi_copy_source *source,
 	const struct hi_piece *last = &pieces[n - 1];
 
 	/* What is missing in a child is read from the target, which runs and may exec:
-	 * the descriptor is bound to the memory that we know, the pid is not. */
+	 * the descriptor is bound to this memory, the pid is not. */
 	return pieces->force || pieces->missing || source->shares ||
 	       !is_exclusive(source, pieces->addr) ||
 	       !is_exclusive(source, last->addr + last->size - HI_PAGE);

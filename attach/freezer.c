@@ -2,7 +2,7 @@
 /*
  * Version 1 keeps "freezer.state" in a hierarchy of its own, and its tasks sleep
  * uninterruptibly: no signal and no ptrace stop reaches them (kernel:
- * cgroup-v1/freezer-subsystem.rst). Version 2 says "frozen 1" in cgroup.events;
+ * cgroup-v1/freezer-subsystem.rst). Version 2 has "frozen 1" in cgroup.events;
  * such a task can be stopped by ptrace, but runs no instruction (cgroup-v2.rst).
  */
 #include "attach/freezer.h"

@@ -9,8 +9,8 @@
  * often reads them. So a process that reads them must be of no use to an attacker who
  * takes it over:
  *
- * - No capability in any set, no_new_privs, and of root the user "nobody": it is not the
- *   owner of anything, and no process of a service is its own.
+ * - No capability in any set, no_new_privs, and instead of root the user nobody: it owns
+ *   no file, and no process of a service belongs to it.
  * - A list of allowed system calls (rights_filter.c). All others fail with EPERM; nothing
  *   is killed for a call that some library makes. There is no execve, fork, ptrace,
  *   process_vm_*, kill, pidfd_*, socket, mount, bpf, perf_event_open, no opening for

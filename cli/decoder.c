@@ -88,8 +88,8 @@ enum hi_status hi_decoder_start(struct hi_decoder *ret, const struct hi_options 
 	d.phase = make_phase();
 	if (!d.phase)
 		return hi_fail_memory(err, "the decoder process");
-	/* The fork is to hold nothing of a probe: Note [Nobody who may be killed opens or
-	 * closes a probe]. */
+	/* The fork must hold no descriptor of a probe: Note [The process that opens and
+	 * closes probes] in probes/holder.c. */
 	if (in)
 		hi_stop_site_release(in->stop.own_site);
 	if (has_image)

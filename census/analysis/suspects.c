@@ -5,7 +5,7 @@
  * Note [Runs of one type]
  *
  * The path down goes on while one child retains most of its parent. In a linked list this
- * leads from element to element almost to the tail, which says nothing about the cause.
+ * leads from element to element almost to the tail, which does not show the cause.
  * So when the path down ends in a run of nodes of one type, the accumulation point is the
  * first node of the run. Untyped nodes count as one type when they cost the same.
  */

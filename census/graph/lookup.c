@@ -7,7 +7,7 @@
  * The id of an object is its rank in address order, so a table that counts
  * objects answers "which object is at this address" without storing a single
  * address: one entry covers 64 granules (the alignment of objects), one bit
- * a granule says whether an object starts there, and `rank` is the number of
+ * a granule is set if an object starts there, and `rank` is the number of
  * objects that start before the entry. The id of the last object that starts
  * at or before a granule is rank + popcount(bits up to it) - 1. That is one
  * cache line a question, 16 bytes per KiB of heap, and no search.

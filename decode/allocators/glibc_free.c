@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Chunks that are free although their successor says PREV_INUSE: those in the
+ * Chunks that are free although their successor has PREV_INUSE set: those in the
  * threads' caches and in fastbins. Also the caches themselves, which are the
  * allocator's own blocks. A sorted array of chunk address | state; the walk
  * keeps a cursor into it.

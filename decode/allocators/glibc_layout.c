@@ -19,7 +19,7 @@
 	.mmapped_mem = 80, .sbrk_base = 96, .tcache_bins = 104, .tcache_max_bytes = 112, \
 	.tcache_count = 120, .heap_info_size = 48
 /* One byte a counter until 2.29, two since 2.30; 76 lists since 2.42, whose
- * counters say how many more chunks fit. */
+ * counters are the number of chunks that still fit. */
 #define TCACHE_2_28                                                                      \
 	.tcache_size = 576, .tcache_entries = 64, .tcache_lists = 64, .count_width = 1
 #define TCACHE_2_30                                                                      \

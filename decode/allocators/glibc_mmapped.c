@@ -168,11 +168,11 @@ static enum hi_status scan_all_mappings(struct scan *s, struct hi_error *err)
 /*
  * Note [Which candidates are chunks]
  *
- * Program data at a page's start may look like a header. The counters say how many chunks
- * there are and their bytes. When more were found, the least trusted are dropped, up to
- * DROPS_MAX of them and DROP_TRIES combinations: weak ones before strong ones, aligned
- * ones (their headers are searched at many addresses) before plain ones. The first
- * combination that leaves exactly what the counters say is taken. If there is none, all
+ * Program data at a page's start may look like a header. The counters have the number of
+ * chunks there are and their bytes. When more were found, the least trusted are dropped,
+ * up to DROPS_MAX of them and DROP_TRIES combinations: weak ones before strong ones,
+ * aligned ones (their headers are searched at many addresses) before plain ones. The
+ * first combination that leaves exactly the counted bytes is taken. If there is none, all
  * stay, and the damage is reported.
  */
 enum { DROPS_MAX = 6, DROP_TRIES = 1 << 20 };

@@ -5,7 +5,7 @@
  * Note [Integers of 32 and 64 bits]
  *
  * Values are 64 bits wide. int stands sign-extended, unsigned int zero-extended.
- * Arithmetic on unsigned int is cut to 32 bits, as C says; arithmetic on int is not:
+ * Arithmetic on unsigned int is cut to 32 bits, as in C; arithmetic on int is not:
  * where the results would differ it is undefined in C, and 64 bits are the natural result
  * for 1 << 40.
  */

@@ -131,7 +131,7 @@ static enum hi_status find_allocator(struct hi_inspection *in, struct hi_error *
 	if (status == HI_OK)
 		return HI_OK;
 	in->decoders.allocator = NULL;
-	/* The report itself says that there is none. */
+	/* The report itself prints that there is none. */
 	if (status != HI_NOT_FOUND)
 		hi_inspect_warn(in, "heap not decoded: allocator layout check failed: %s",
 				quiet.text);

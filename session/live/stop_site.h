@@ -47,7 +47,7 @@ char *hi_stop_site_text(const struct hi_stop_site *site, char out[HI_STOP_SITE_T
 uint64_t hi_stop_site_hits(const struct hi_stop_site *site);
 /* Begins the wait for a hit. */
 void hi_stop_site_begin(struct hi_stop_site *site);
-/* The site was not reached, as *err says: adds the number of hits meanwhile. Returns
+/* The site was not reached (see *err): adds the number of hits meanwhile. Returns
  * HI_MISSED. */
 enum hi_status hi_stop_site_missed(const struct hi_stop_site *site, struct hi_error *err);
 /* The site that was hit; NULL: not known. */
