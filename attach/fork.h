@@ -3,7 +3,7 @@
  * The copy-on-write snapshot: makes one stopped thread call clone(), by a signal frame on
  * its own stack, so that a child of the target is left that holds the memory as it was
  * and never runs the target's code. Only the tracer process uses this, on a target of
- * which every thread stands.
+ * which every thread is stopped.
  *
  * Whatever kills the tracer, at any instant: the thread returns by itself, through
  * rt_sigreturn, to where it was, and the child exits by itself. See Note [A call that

@@ -10,7 +10,7 @@
  *
  * We stop such a thread inside get_signal() (kernel/signal.c), on its way back to user
  * mode and before arch_do_signal_or_restart() looks at rax. So we write ERESTARTNOHAND
- * where EINTR stood, and the kernel does the rest, at when the thread goes on, whatever
+ * where EINTR stood, and the kernel does the rest when the thread goes on, whatever
  * makes it go on:
  *   - no signal, or one that is ignored or has no handler: rax = orig_rax, rip -= 2, the
  *     call starts anew (its time-out too);

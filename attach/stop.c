@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One stop: look the target over, fork the tracer (before the memory for a copy is
+ * One stop: inspect /proc, fork the tracer (before the memory for a copy is
  * reserved, so that the fork does not have to share it), stop, copy or fork,
  * resume; a forked child is read then.
  */
