@@ -123,7 +123,7 @@ enum hi_status hi_image_check(const struct hi_image *image, struct hi_error *err
  */
 bool hi_image_next_held(const struct hi_image *image, uint64_t addr, uint64_t limit,
 			uint64_t *start_ret, uint64_t *end_ret);
-/* The sum of those bytes. */
+/* The total of those bytes. */
 uint64_t hi_image_held_bytes(const struct hi_image *image);
 /*
  * A descriptor of the very file that this mapping was made from (checked: same device and

@@ -35,7 +35,7 @@ struct hi_query_sets {
 struct hi_query_census_row {
 	const char *type, *module;
 	uint64_t count, shallow, retained;
-	const struct hi_census_row *whole; /* NULL: only sums were kept */
+	const struct hi_census_row *whole; /* NULL: only totals were kept */
 };
 struct hi_query_census {
 	uint64_t number, time_ns; /* from 1; UINT64_MAX unknown */

@@ -84,7 +84,7 @@ static int compare_census_rows(const void *a, const void *b)
 	return x->type < y->type ? -1 : x->type > y->type;
 }
 
-/* Rows of types that occur, sorted, and their sums. */
+/* Rows of types that occur, sorted, and their totals. */
 static void keep_census_rows(const struct hi_graph *g, struct hi_census *census)
 {
 	for (uint32_t type = 0; type < g->n_types; type++) {

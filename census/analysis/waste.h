@@ -42,7 +42,7 @@ struct hi_waste_group {
 struct hi_waste {
 	struct hi_waste_row *rows; /* by type, only types with live objects */
 	size_t n_rows;
-	struct hi_waste_row all;       /* the sum; type has no meaning */
+	struct hi_waste_row all;       /* the total; type has no meaning */
 	struct hi_waste_group *groups; /* by copied, then address; at most as asked */
 	size_t n_groups;
 	/* Groups that are not listed by the options: beyond the number, under the size,

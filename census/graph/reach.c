@@ -117,7 +117,7 @@ static bool mark_reachable(const struct hi_graph *g, struct hi_reach *r)
 	return true;
 }
 
-/* ---- sums ---- */
+/* ---- totals ---- */
 
 enum { SUM_LEAK, SUM_ANY, SUM_EXACT, SUM_INTERNAL, TOTALS };
 struct sums {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * RSS as a sum. Heap regions: objects that are live, leaked or the allocator's own by the
- * graph, blocks that are free by the allocator, and the remaining resident bytes as
+ * RSS broken down. Heap regions: objects that are live, leaked or the allocator's own by
+ * the graph, blocks that are free by the allocator, and the remaining resident bytes as
  * fragmentation. Outside of the regions: mappings by kind.
  *
  * Where a region is wholly resident, bytes are resident bytes. Where it is not, its

@@ -49,7 +49,7 @@ struct hi_bands {
 	struct hi_band *items;		   /* from the bottom of the stack to its top */
 	size_t count;
 	size_t in_other; /* bands that OTHER adds up */
-	/* Not drawn: how many, their area, and their largest sum in one sample. */
+	/* Not drawn: how many, their area, and their largest total in one sample. */
 	size_t n_removed;
 	double removed_area, removed_peak;
 	double total_area, total_peak; /* of all, the removed ones too */
