@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "session/series/rows.h"
 #include "cli/untyped.h"
 #include "report/views/census_report.h"
 #include "session/lookup.h"
+#include "session/series/rows.h"
 
 enum { TOP = 30, TOP_CONFLICTS = 5 };
 

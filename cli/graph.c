@@ -8,8 +8,8 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "session/series/file.h"
 #include "report/views/graph_svg.h"
+#include "session/series/file.h"
 
 HI_DEFINE_GUARD(struct hi_hp_series *, hi_hp_series_destroy)
 HI_DEFINE_GUARD(struct hi_bands *, hi_bands_destroy)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "session/series/rows.h"
 #include "report/views/retainers_report.h"
 #include "session/lookup.h"
 #include "session/retainers/pure.h"
 #include "session/retainers/retaining.h"
+#include "session/series/rows.h"
 
 enum { TOP = 20 };
 

@@ -4,13 +4,13 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "cli/command.h"
-#include "session/series/rows.h"
 #include "report/views/bins_report.h"
 #include "session/lookup.h"
 #include "session/naming.h"
 #include "session/retainers/named_bins.h"
 #include "session/retainers/pure.h"
 #include "session/retainers/retaining.h"
+#include "session/series/rows.h"
 
 enum { TOP = 30 };
 

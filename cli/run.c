@@ -150,7 +150,7 @@ static int run_series(const struct hi_options *options)
 	struct hi_error err = {};
 	bool partial = false;
 
-	if (hi_series_run(options, &partial, &err) != HI_OK)
+	if (hi_series_run_command(options, &partial, &err) != HI_OK)
 		return report_run_error(&err);
 	return options->decoding.strict && partial ? HI_EXIT_PARTIAL : HI_EXIT_FINE;
 }

@@ -1,611 +1,65 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/series.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <poll.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "attach/sleepers.h"
-#include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/series_screen.h"
 #include "cli/series_signals.h"
 #include "cli/series_sinks.h"
-#include "session/census_cache.h"
-#include "session/live/freeze.h"
-#include "session/marks.h"
-#include "session/series/store.h"
+#include "session/series/series.h"
 
-HI_DEFINE_GUARD(struct hi_inspection *, hi_inspect_close)
+HI_DEFINE_GUARD(struct hi_series *, hi_series_destroy)
 
-enum {
-	GROWTH_POLL_MS = 20, /* how often memory is looked at */
-	MAX_FAILURES = 3,    /* censuses in a row that failed */
-	MAX_WARNINGS = 8,
-	IDLE_SHARE = 100,
-};
-
-struct series {
-	const struct hi_options *options;
-	struct hi_options inner; /* of each census: without words of its own */
-	struct hi_series_header header;
-	char *exe;
-	struct hi_series_sinks sinks;
-	struct hi_series_store store; /* of snap */
-	struct hi_census_cache census_cache;
-	struct hi_marks marks;
-	int pidfd;
-	struct hi_timestamp first; /* the axes begin at the first sample */
-	uint64_t last_at_ns;	   /* on the axis */
-	uint64_t cpu_ns, wall_ns;
-	uint64_t began_ns; /* the schedule, CLOCK_MONOTONIC */
-	uint64_t due;	   /* number of the next census in it, from 0 */
-	uint64_t lowest;   /* anonymous memory since the last census */
-	uint64_t samples;  /* written */
-	unsigned failures; /* in a row */
-	uint64_t took_ns;  /* the last census, without waiting for a safepoint */
-	bool said_stretched, partial;
-	bool interrupted; /* the last wait for a safepoint: it goes on */
-};
-
-/* ---- the target ---- */
-
-static bool has_exited(const struct series *s)
+/* On stderr, or in the live view. */
+static void print_series_note(void *arg, const char *text)
 {
-	struct pollfd fd = {.fd = s->pidfd, .events = POLLIN};
+	const struct hi_series_sinks *sinks = arg;
+	char safe[2048];
 
-	return poll(&fd, 1, 0) > 0;
+	for (size_t i = 0; i < sinks->count; i++)
+		if (hi_series_screen_note(&sinks->items[i], text))
+			return;
+	hi_text_escape(safe, sizeof(safe), text, strlen(text));
+	fprintf(stderr, "heapinspect: %s\n", safe);
 }
 
-static uint64_t series_now_ns(const struct series *s)
-{
-	return hi_timestamp_now(s->options->target.pid).wall_ns;
-}
-
-static void report_series_line(struct series *s, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-static void report_series_line(struct series *s, const char *fmt, ...)
-{
-	char text[HI_MARK_MAX + 512];
-	va_list ap;
-
-	if (s->options->output.quiet)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	hi_series_sinks_note(&s->sinks, text);
-}
-
-/* ---- one sample ---- */
-
-/* Into the snapshot file, if that is what the series is for. */
-static enum hi_status store_sample(struct series *s, struct hi_inspection *in,
-				   const struct hi_series_sample *sample,
-				   struct hi_error *err)
-{
-	enum hi_status status;
-
-	if (!s->store.writer)
-		return HI_OK;
-	status = hi_series_store_put(&s->store, in, sample, err);
-	if (status == HI_OK && s->store.news[0])
-		report_series_line(s, "%s", s->store.news);
-	return status;
-}
-
-/* A moment on the axis, which begins with the first sample; never before the last one.
- * number: the sample that it belongs to, from 1. */
-static uint64_t place_on_axis(struct series *s, struct hi_timestamp when, uint64_t number)
-{
-	uint64_t at;
-
-	if (s->samples == 0)
-		return 0; /* a mark while the first census waits for its safepoint */
-	if (when.cpu_ns != UINT64_MAX && when.cpu_ns > s->first.cpu_ns + s->cpu_ns)
-		s->cpu_ns = when.cpu_ns - s->first.cpu_ns;
-	if (when.wall_ns > s->first.wall_ns + s->wall_ns)
-		s->wall_ns = when.wall_ns - s->first.wall_ns;
-	at = s->header.axis == HI_SERIES_CPU	? s->cpu_ns
-	     : s->header.axis == HI_SERIES_WALL ? s->wall_ns
-						: (number - 1) * 1000000000;
-	if (at > s->last_at_ns)
-		s->last_at_ns = at;
-	return s->last_at_ns;
-}
-
-/* Later samples have the same warnings: they are reported once. */
-static void report_series_warnings(struct series *s, const struct hi_inspection *in)
-{
-	if (in->image->stats.not_forked[0])
-		report_series_line(s, "not forked: %s", in->image->stats.not_forked);
-	for (size_t i = 0; i < in->diagnostics.warnings.count && i < MAX_WARNINGS; i++)
-		report_series_line(s, "%s", in->diagnostics.warnings.items[i]);
-	if (in->diagnostics.warnings.count > MAX_WARNINGS)
-		report_series_line(s, "%zu more warnings",
-				   in->diagnostics.warnings.count - MAX_WARNINGS);
-}
-
-static enum hi_status begin_axes(struct series *s, const struct hi_inspection *in,
-				 struct hi_error *err)
-{
-	s->first = in->stop.resumed;
-	if (s->first.cpu_ns == UINT64_MAX)
-		s->first.cpu_ns = 0;
-	free(s->exe);
-	s->exe = hi_strdup(in->image->exe ? in->image->exe : "");
-	if (!s->exe)
-		return hi_fail_memory(err, "series");
-	s->header.exe = s->exe;
-	report_series_warnings(s, in);
-	return HI_OK;
-}
-
-/* Whether a census that failed ends the series; HI_OK: it goes on without it. */
-static enum hi_status tolerate_failed_census(struct series *s, enum hi_status status,
-					     struct hi_error *err)
-{
-	if (s->samples == 0 || ++s->failures >= MAX_FAILURES)
-		return status;
-	report_series_line(s, "no sample: %s", err->text);
-	return HI_OK;
-}
-
-static enum hi_status emit_sample(struct series *s, struct hi_inspection *in,
-				  uint64_t began_ns, struct hi_error *err)
-{
-	const struct hi_options *o = s->options;
-	struct hi_series_sample sample = {
-		.number = s->samples + 1,
-		.time_ns = in->image->stats.time_ns,
-		.pause_ns = in->image->stats.pause_ns,
-		.mode = in->image->mode == HI_SNAPSHOT_FORK ? "fork" : "copy",
-		.stopped = in->stop.hit,
-		.complete = in->image->complete && !in->image->stats.threads_in_allocator,
-		.leaks = hi_leak_totals_unknown(),
-		.lower_bound = !hi_inspect_heap_is_known(in),
-		.only = in->shown.reach == in->results.reach ? NULL
-							     : &in->shown.restriction,
-	};
-	enum hi_status status = o->command->sample(in, &sample, err);
-
-	if (hi_inspect_heap_is_known(in))
-		hi_leak_totals_count(in->graph, in->results.reach, in->results.reach,
-				     &sample.leaks);
-	if (status == HI_OK && s->samples == 0)
-		status = begin_axes(s, in, err);
-	if (status != HI_OK)
-		return tolerate_failed_census(s, status, err);
-	sample.at_ns = place_on_axis(s, in->stop.resumed, sample.number);
-	sample.cpu_ns = s->cpu_ns;
-	sample.wall_ns = s->wall_ns;
-	s->took_ns = series_now_ns(s) - began_ns - in->image->stats.trigger.waited_ns;
-	sample.took_ns = s->took_ns;
-	sample.copied_on_write = hi_image_copied_on_write(in->image);
-	sample.warnings = in->diagnostics.warnings.items;
-	sample.n_warnings = in->diagnostics.warnings.count;
-	hi_series_sort_rows(&sample, o->selection.min_size,
-			    o->selection.top ? o->selection.top : SIZE_MAX);
-	s->partial |= !sample.complete || in->diagnostics.short_of_memory;
-	status = store_sample(s, in, &sample, err);
-	if (status == HI_OK)
-		status = hi_series_sinks_sample(&s->sinks, &s->header, &sample, err);
-	if (status != HI_OK)
-		return status;
-	s->census_cache.samples = ++s->samples;
-	s->failures = 0;
-	return HI_OK;
-}
-
-static bool is_over(const struct series *s)
-{
-	uint64_t for_ns = s->options->series.for_ns;
-
-	return for_ns && series_now_ns(s) - s->began_ns >= for_ns;
-}
-
-/* Waiting for a safepoint ends with the series. */
-static void limit_waiting(struct series *s)
-{
-	const struct hi_options *o = s->options;
-	uint64_t left, asked = o->safepoint.timeout_ns;
-
-	if (!o->series.for_ns)
-		return;
-	left = is_over(s) ? 1 : s->began_ns + o->series.for_ns - series_now_ns(s);
-	s->inner.safepoint.timeout_ns = asked && asked < left ? asked : left;
-}
-
-/* Is there a signal or a mark? */
-static bool is_called(const struct series *s)
-{
-	struct pollfd fd = {.fd = s->census_cache.interrupt_fd, .events = POLLIN};
-
-	return fd.fd > 0 && poll(&fd, 1, 0) > 0;
-}
-
-/* The site was not reached until the end: that is no error. */
-static bool ran_out(struct series *s, enum hi_status status)
-{
-	return status == HI_MISSED && s->options->series.at_place && is_over(s) &&
-	       s->samples;
-}
-
-/* The timeout was the rest of the series, not --timeout: report --for instead. */
-static enum hi_status ended_empty(struct series *s, struct hi_error *err)
-{
-	uint64_t hits = s->census_cache.site ? hi_stop_site_hits(s->census_cache.site)
-					     : UINT64_MAX;
-	char time[24], count[32], often[80] = "";
-
-	if (hits == 0)
-		snprintf(often, sizeof(often), ": the place was not reached");
-	else if (hits != UINT64_MAX)
-		snprintf(often, sizeof(often), ": %s hit%s, none of them wanted",
-			 hi_text_count(count, hits), hits == 1 ? "" : "s");
-	return hi_fail(err, HI_TIMEOUT, 0,
-		       "--at %.40s: the series is over (--for %s) without a sample%s; "
-		       "nothing was stopped",
-		       s->options->safepoint.at.text,
-		       hi_text_duration(time, s->options->series.for_ns), often);
-}
-
-static enum hi_status take_sample(struct series *s, struct hi_error *err)
-{
-	const struct hi_command *command = s->options->command;
-	HI_GUARD(hi_inspect_close) struct hi_inspection *in = NULL;
-	uint64_t began_ns = series_now_ns(s);
-	enum hi_status status;
-
-	/* What grows while this census is made is for the next one. */
-	s->lowest = hi_process_anonymous_bytes(s->options->target.pid);
-	limit_waiting(s);
-	status = hi_inspect_open(&s->inner, command->wanted_in_series, &in, err);
-
-	s->interrupted = (status == HI_TIMEOUT || status == HI_MISSED) && is_called(s);
-	if (status == HI_MISSED && !s->interrupted && !s->samples && is_over(s))
-		status = ended_empty(s, err);
-	if (status != HI_OK)
-		return s->interrupted || hi_series_signalled() || has_exited(s) ||
-				       ran_out(s, status)
-			       ? HI_OK
-			       : tolerate_failed_census(s, status, err);
-	return emit_sample(s, in, began_ns, err);
-}
-
-/* ---- when ---- */
-
-/* As it was asked for, times what the file's size has made of it. */
-static uint64_t every_ns(const struct series *s)
-{
-	return s->options->series.every_ns * (s->store.writer ? s->store.stride : 1);
-}
-
-static uint64_t every_bytes(const struct series *s)
-{
-	return s->options->series.every_bytes * (s->store.writer ? s->store.stride : 1);
-}
-
-/* The next moment of the schedule that is still to come; those that passed while
- * a census ran are left out. */
-static void schedule_next_census(struct series *s)
-{
-	uint64_t every = every_ns(s), now = series_now_ns(s), next;
-	char took[24], want[24];
-
-	if (!every)
-		return;
-	next = (now - s->began_ns) / every + 1;
-	if (next > s->due + 1 && !s->said_stretched && s->took_ns > every) {
-		report_series_line(s,
-				   "a census takes %s, longer than --every %s: there are "
-				   "fewer censuses",
-				   hi_text_duration(took, s->took_ns),
-				   hi_text_duration(want, every));
-		s->said_stretched = true;
-	}
-	s->due = next;
-}
-
-static bool has_grown(struct series *s)
-{
-	uint64_t now = hi_process_anonymous_bytes(s->options->target.pid);
-
-	if (now == UINT64_MAX)
-		return false;
-	if (now < s->lowest)
-		s->lowest = now;
-	return now - s->lowest >= every_bytes(s);
-}
-
-/* When to look again; UINT64_MAX: never by itself. */
-static uint64_t until_ns(const struct series *s)
-{
-	const struct hi_series_options *o = &s->options->series;
-	uint64_t end = o->for_ns ? s->began_ns + o->for_ns : UINT64_MAX, next;
-
-	if (o->every_ns)
-		next = s->began_ns + s->due * every_ns(s);
-	else
-		next = series_now_ns(s) + GROWTH_POLL_MS * 1000000ull;
-	return next < end ? next : end;
-}
-
-/* Until `until`, or something happens. */
-static void sleep_until(struct series *s, uint64_t until)
-{
-	struct pollfd fds[] = {{.fd = hi_series_signals_fd(), .events = POLLIN},
-			       {.fd = s->pidfd, .events = POLLIN},
-			       {.fd = s->marks.fd, .events = POLLIN}};
-	uint64_t now = series_now_ns(s), left = until > now ? until - now : 0;
-	struct timespec time = {.tv_sec = (time_t)(left / 1000000000),
-				.tv_nsec = (long)(left % 1000000000)};
-
-	(void)ppoll(fds, 3, &time, NULL);
-}
-
-/* Into all that the series writes. */
-static enum hi_status put_mark(struct series *s, const struct hi_mark *mark,
-			       struct hi_error *err)
-{
-	uint64_t at = place_on_axis(s, mark->when, s->samples);
-	struct hi_snapshots_mark stored = {.census = (uint32_t)s->samples,
-					   .wall_ns = s->wall_ns,
-					   .cpu_ns = s->cpu_ns,
-					   .text = mark->text};
-	enum hi_status status = HI_OK;
-	char time[24];
-
-	if (s->store.writer) {
-		status = hi_series_store_mark(&s->store, &stored, err);
-		if (status != HI_OK)
-			return status;
-		report_series_line(s, "mark, %s: %s",
-				   s->wall_ns ? hi_text_duration(time, s->wall_ns)
-					      : "0 s",
-				   mark->text);
-	}
-	return hi_series_sinks_mark(&s->sinks, &s->header, at, mark->text, err);
-}
-
-static enum hi_status take_pending_marks(struct series *s, struct hi_error *err)
-{
-	enum hi_status status = HI_OK;
-	struct hi_mark mark;
-
-	while (status == HI_OK && hi_marks_take(&s->marks, &mark)) {
-		struct hi_timestamp now = hi_timestamp_now(s->options->target.pid);
-
-		/* It was sent while a census ran, but no later than now. */
-		if (mark.when.cpu_ns > now.cpu_ns)
-			mark.when.cpu_ns = now.cpu_ns;
-		if (mark.when.wall_ns > now.wall_ns)
-			mark.when.wall_ns = now.wall_ns;
-		status = put_mark(s, &mark, err);
-		hi_marks_answer(&mark, status == HI_OK);
-		if (status ==
-		    HI_LIMIT) { /* the sender gets the error; the series goes on */
-			report_series_line(s, "%s", err->text);
-			status = HI_OK;
-		}
-	}
-	return status;
-}
-
-static bool is_due(struct series *s)
-{
-	const struct hi_series_options *o = &s->options->series;
-
-	if (hi_series_at_each_hit(o))
-		return !is_over(s);
-	if (o->every_ns)
-		return series_now_ns(s) >= s->began_ns + s->due * every_ns(s);
-	return has_grown(s);
-}
-
-/* HI_SERIES_GOES_ON: take a census now. */
-static enum hi_series_end next_step(struct series *s)
-{
-	if (hi_series_signalled())
-		return HI_SERIES_STOPPED;
-	if (has_exited(s))
-		return HI_SERIES_EXITED;
-	if (is_due(s))
-		return HI_SERIES_GOES_ON;
-	return is_over(s) ? HI_SERIES_OVER : HI_SERIES_WAITS;
-}
-
-/* Until there is a census to take, or none any more. */
-static enum hi_status wait_for_next(struct series *s, enum hi_series_end *end_ret,
-				    struct hi_error *err)
-{
-	for (;;) {
-		enum hi_status status = take_pending_marks(s, err);
-
-		*end_ret = next_step(s);
-		if (status != HI_OK || *end_ret != HI_SERIES_WAITS)
-			return status;
-		sleep_until(s, until_ns(s));
-	}
-}
-
-/* ---- all of it ---- */
-
-/* Hits during a census have no sample. */
-static void report_missed_hits(struct series *s)
-{
-	uint64_t hits = s->census_cache.site ? hi_stop_site_hits(s->census_cache.site)
-					     : UINT64_MAX;
-	uint64_t every = s->options->safepoint.at.every;
-	char count[32];
-
-	if (hits == UINT64_MAX || !hi_series_at_each_hit(&s->options->series) ||
-	    s->options->safepoint.at.condition || hits / every <= s->samples)
-		return;
-	report_series_line(s, "%s was hit %s times: those during a census have no sample",
-			   s->options->safepoint.at.text, hi_text_count(count, hits));
-}
-
-static enum hi_status finish_series(struct series *s, enum hi_series_end end,
-				    struct hi_error *err)
-{
-	static const char *const words[] = {
-		[HI_SERIES_OVER] = "the series is over",
-		[HI_SERIES_EXITED] = "the target has exited",
-		[HI_SERIES_STOPPED] = "stopped by a signal",
-		[HI_SERIES_FAILED] = "it cannot go on",
-	};
-	uint64_t at = place_on_axis(s, hi_timestamp_now(s->options->target.pid),
-				    s->samples + 1);
-	enum hi_status status =
-		hi_series_sinks_end(&s->sinks, &s->header, end, at, s->samples, err);
-
-	if (status == HI_OK && s->store.writer)
-		status = hi_series_store_end(&s->store, end, err);
-	if (status == HI_OK && end != HI_SERIES_OVER)
-		report_series_line(s, "%s: %" PRIu64 " sample%s complete", words[end],
-				   s->samples, s->samples == 1 ? " is" : "s are");
-	if (s->store.writer)
-		report_series_line(s, "%s", s->store.news);
-	report_missed_hits(s);
-	/* A hundredth of the time or less: all samples stand in one place. */
-	if (s->header.axis == HI_SERIES_CPU && s->samples > 1 &&
-	    (!s->store.writer || s->options->series.hp) &&
-	    s->cpu_ns < s->wall_ns / IDLE_SHARE)
-		report_series_line(s, "the target used hardly any CPU time, which is the "
-				      "time axis: use "
-				      "--time wall");
-	return status;
-}
-
-static enum hi_status run_censuses(struct series *s, struct hi_error *err)
-{
-	enum hi_series_end end = HI_SERIES_GOES_ON;
-	struct hi_error quiet;
-	enum hi_status status = HI_OK;
-
-	s->began_ns = series_now_ns(s);
-	while (status == HI_OK && end == HI_SERIES_GOES_ON) {
-		status = take_sample(s, err);
-		if (!s->interrupted)
-			schedule_next_census(s);
-		if (status == HI_OK)
-			status = wait_for_next(s, &end, err);
-	}
-	if (s->samples == 0) {
-		if (status != HI_OK || hi_series_signalled())
-			return status;
-		return hi_fail(err, HI_GONE, 0,
-			       "the target exited before the first sample");
-	}
-	if (status == HI_OK)
-		return finish_series(s, end, err);
-	/* What is there is closed in order where that can be done. */
-	(void)!finish_series(s, HI_SERIES_FAILED, &quiet);
-	return status;
-}
-
-/* What has to be looked at while a census waits for its safepoint. */
-static enum hi_status watch_calls(struct series *s, struct hi_error *err)
-{
-	const int fds[] = {hi_series_signals_fd(), s->marks.fd};
-	struct epoll_event event = {.events = EPOLLIN};
-
-	s->census_cache.interrupt_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (s->census_cache.interrupt_fd < 0)
-		return hi_fail_errno(err, "epoll");
-	for (size_t i = 0; i < 2; i++)
-		if (fds[i] >= 0 && epoll_ctl(s->census_cache.interrupt_fd, EPOLL_CTL_ADD,
-					     fds[i], &event) != 0)
-			return hi_fail_errno(err, "epoll");
-	return HI_OK;
-}
-
-/* Once for all censuses, so that errors are reported before the first. */
-static enum hi_status open_series_stop_site(struct series *s, struct hi_error *err)
-{
-	char text[HI_FREEZE_WAITING];
-	enum hi_status status;
-
-	if (!hi_safepoint_asked(&s->options->safepoint))
-		return HI_OK;
-	status = watch_calls(s, err);
-	if (status == HI_OK)
-		status = hi_stop_site_open(s->options, &s->options->safepoint.at,
-					   &s->census_cache.site, err);
-	if (status != HI_OK)
-		return status;
-	hi_freeze_waiting_text(s->census_cache.site, text);
-	report_series_line(s, "%s", text);
-	s->exe = hi_strdup(s->census_cache.site->target->exe);
-	s->header.exe = s->exe ? s->exe : "";
-	return HI_OK;
-}
-
-static enum hi_status open_pidfd(struct series *s, struct hi_error *err)
-{
-	s->pidfd = (int)syscall(SYS_pidfd_open, s->options->target.pid, 0);
-	if (s->pidfd >= 0)
-		return HI_OK;
-	return hi_fail(err, HI_CANNOT_ATTACH, 0, "pid %d: %s",
-		       (int)s->options->target.pid,
-		       errno == ESRCH ? "there is no such process" : strerror(errno));
-}
-
-enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret,
-			     struct hi_error *err)
+/* What rows are. */
+static const char *name_of_series_rows(const struct hi_options *options)
 {
 	static const char *const by[] = {"type", "type2", "module", "class"};
-	bool census = options->command->id == HI_COMMAND_CENSUS ||
-		      options->command->id == HI_COMMAND_SNAP;
-	struct series s = {.options = options,
-			   .inner = *options,
-			   .pidfd = -1,
-			   .marks = {.fd = -1, .directory = -1}};
-	enum hi_status status = open_pidfd(&s, err);
+	enum hi_command_id id = options->command->id;
+
+	return id == HI_COMMAND_CENSUS || id == HI_COMMAND_SNAP
+		       ? by[options->selection.by]
+		       : options->command->name;
+}
+
+enum hi_status hi_series_run_command(const struct hi_options *options, bool *partial_ret,
+				     struct hi_error *err)
+{
+	HI_GUARD(hi_series_destroy) struct hi_series *series = NULL;
+	struct hi_series_sinks sinks = {};
+	struct hi_series_request request = {.options = options,
+					    .by = name_of_series_rows(options),
+					    .wanted = options->command->wanted_in_series,
+					    .find_rows = options->command->sample,
+					    .note = print_series_note,
+					    .note_arg = &sinks};
+	enum hi_status status = hi_series_signals_watch(err);
 
 	if (status != HI_OK)
 		return status;
-	s.inner.output.quiet = true;
-	s.inner.census_cache = &s.census_cache;
-	s.census_cache.pidfd = s.pidfd;
-	s.header = (struct hi_series_header){.pid = (int)options->target.pid,
-					     .exe = "",
-					     .pure = options->profile.pure,
-					     .by = census ? by[options->selection.by]
-							  : options->command->name,
-					     .axis = options->series.axis};
-	status = hi_series_signals_watch(err);
+	request.stop_fd = hi_series_signals_fd();
+	status = hi_series_create(&request, &series, err);
 	if (status == HI_OK)
-		status = hi_sleepers_create(&s.census_cache.sleepers, err);
+		status = hi_series_sinks_open(options, &sinks, err);
 	if (status == HI_OK)
-		status = hi_series_sinks_open(options, &s.sinks, err);
-	if (status == HI_OK && options->command->id == HI_COMMAND_SNAP) {
-		status = hi_series_store_open(options, &s.store, err);
-		if (status != HI_OK)
-			hi_series_sinks_close(&s.sinks);
-	}
-	if (status == HI_OK) {
-		if (hi_marks_open(options->target.pid, &s.marks, err) != HI_OK)
-			report_series_line(&s, "%s", err->text);
-		status = open_series_stop_site(&s, err);
-		if (status == HI_OK)
-			status = run_censuses(&s, err);
-		hi_marks_close(&s.marks);
-		hi_series_sinks_close(&s.sinks);
-		hi_series_store_close(&s.store);
-	}
-	*partial_ret = s.partial;
-	if (s.census_cache.interrupt_fd > 0)
-		close(s.census_cache.interrupt_fd);
-	hi_census_cache_free(&s.census_cache);
-	close(s.pidfd);
-	free(s.exe);
+		status =
+			hi_series_run(series, sinks.items, sinks.count, partial_ret, err);
+	hi_series_sinks_close(&sinks);
 	return status;
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A series: one census after another of one process, each written as it happens. */
+/* A command with --every: its series, the sinks that the options ask for, signals. */
 #ifndef HI_CLI_SERIES_H
 #define HI_CLI_SERIES_H
 
-#include "report/views/series.h"
-#include "session/inspect.h"
+#include "session/options.h"
 
 /*
  * As long as options->series wants; all that is written is complete up to the last
  * sample, whatever ends it. HI_OK too when the target exits or SIGINT, SIGTERM or
  * SIGHUP comes. *partial_ret: some snapshot had gaps.
  */
-enum hi_status hi_series_run(const struct hi_options *options, bool *partial_ret,
-			     struct hi_error *err);
+enum hi_status hi_series_run_command(const struct hi_options *options, bool *partial_ret,
+				     struct hi_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "cli/series_sinks.h"
+#include "cli/series_screen.h"
 
 static volatile sig_atomic_t stopped;
 static int wake_fd = -1;
@@ -64,11 +64,6 @@ enum hi_status hi_series_signals_watch(struct hi_error *err)
 	/* A file that may not grow is an error like a full disk. */
 	signal(SIGXFSZ, SIG_IGN);
 	return HI_OK;
-}
-
-bool hi_series_signalled(void)
-{
-	return stopped;
 }
 
 int hi_series_signals_fd(void)

@@ -6,9 +6,7 @@
 #include "base/error.h"
 
 enum hi_status hi_series_signals_watch(struct hi_error *err);
-/* Has one come? */
-bool hi_series_signalled(void);
-/* Readable from then on. */
+/* Readable from the first signal on. */
 int hi_series_signals_fd(void);
 
 #endif

@@ -7,9 +7,9 @@
 #include "base/cleanup.h"
 #include "census/snapshot/snapshot_series.h"
 #include "cli/command.h"
-#include "session/series/file.h"
 #include "report/views/snapshots_report.h"
 #include "session/lookup.h"
+#include "session/series/file.h"
 #include "session/snapshot/source.h"
 
 HI_DEFINE_GUARD(struct hi_snapshots *, hi_snapshots_close)

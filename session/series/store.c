@@ -9,38 +9,34 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "session/inspect.h"
+#include "session/marks.h"
 #include "session/snapshot/source.h"
 
 /* Bytes: less than this is not worth a new file. */
 enum { LITTLE = 1 << 20 };
 
-enum hi_status hi_series_store_open(const struct hi_options *options,
-				    struct hi_series_store *ret, struct hi_error *err)
-{
-	*ret = (struct hi_series_store){
-		.options = options, .stride = 1, .too_large = UINT64_MAX};
-	return hi_snapshots_create(options->output.file, &ret->writer, err);
-}
-
-void hi_series_store_close(struct hi_series_store *s)
-{
-	hi_snapshots_writer_destroy(s->writer);
-	free(s->points);
-	free(s->before);
-	free(s->graphs);
-	*s = (struct hi_series_store){};
-}
+struct store_sink {
+	const struct hi_options *options;
+	struct hi_snapshots_writer *writer;
+	bool *points, *graphs; /* entries of the writer that stay */
+	bool *before;	       /* points, once more */
+	size_t capacity;
+	uint64_t stride; /* only each so manieth census is made: --max-file */
+	uint64_t calls;
+	uint64_t too_large; /* live bytes whose graph did not fit into --max-file */
+	char news[HI_MARK_MAX + 64];
+};
 
 /* ---- what stays ---- */
 
 static bool keeps_series_part(void *arg, size_t entry, enum hi_snapshots_kind kind)
 {
-	const struct hi_series_store *s = arg;
+	const struct store_sink *s = arg;
 
 	return s->points[entry] && (kind == HI_SNAPSHOTS_TOTALS || s->graphs[entry]);
 }
 
-static bool make_room(struct hi_series_store *s)
+static bool make_room(struct store_sink *s)
 {
 	size_t want = s->writer->n_entries + 1;
 	bool *more;
@@ -61,7 +57,7 @@ static bool make_room(struct hi_series_store *s)
 	return true;
 }
 
-static void choose_graphs_to_keep(struct hi_series_store *s)
+static void choose_graphs_to_keep(struct store_sink *s)
 {
 	size_t n = s->writer->n_entries;
 
@@ -69,13 +65,13 @@ static void choose_graphs_to_keep(struct hi_series_store *s)
 	hi_graphs_choose(&s->options->series.full, s->writer->entries, n, s->graphs);
 }
 
-static uint64_t size_kept(struct hi_series_store *s)
+static uint64_t size_kept(struct store_sink *s)
 {
 	return hi_snapshots_size(s->writer, keeps_series_part, s);
 }
 
 /* The graph of the last census goes, and the next ones as large are not written. */
-static void give_up_last(struct hi_series_store *s)
+static void give_up_last(struct store_sink *s)
 {
 	size_t last = s->writer->n_entries - 1;
 
@@ -84,7 +80,7 @@ static void give_up_last(struct hi_series_store *s)
 }
 
 /* What would be free without every second census; *taken_ret of them. */
-static uint64_t gain_of_halving(struct hi_series_store *s, size_t *taken_ret)
+static uint64_t gain_of_halving(struct store_sink *s, size_t *taken_ret)
 {
 	const struct hi_snapshots_writer *w = s->writer;
 	uint64_t before = size_kept(s), after;
@@ -97,7 +93,7 @@ static uint64_t gain_of_halving(struct hi_series_store *s, size_t *taken_ret)
 
 /* Takes away what frees more: every second census, or the least graph. False: there is
  * nothing left to take. */
-static bool drop_census_or_graph(struct hi_series_store *s, size_t *graphs_gone)
+static bool drop_census_or_graph(struct store_sink *s, size_t *graphs_gone)
 {
 	const struct hi_snapshots_writer *w = s->writer;
 	size_t n = w->n_entries, halved,
@@ -120,7 +116,7 @@ static bool drop_census_or_graph(struct hi_series_store *s, size_t *graphs_gone)
 	return true;
 }
 
-static void note_dropped(struct hi_series_store *s, uint64_t stride_before, size_t gone)
+static void note_dropped(struct store_sink *s, uint64_t stride_before, size_t gone)
 {
 	char size[24], every[80] = "", graphs[80] = "";
 
@@ -136,7 +132,7 @@ static void note_dropped(struct hi_series_store *s, uint64_t stride_before, size
 		 hi_text_bytes(size, s->options->series.max_file), every, graphs);
 }
 
-static void fit_into_max_file(struct hi_series_store *s)
+static void fit_into_max_file(struct store_sink *s)
 {
 	const struct hi_snapshots_writer *w = s->writer;
 	const struct hi_snapshots_entry *last = &w->entries[w->n_entries - 1];
@@ -155,7 +151,7 @@ static void fit_into_max_file(struct hi_series_store *s)
 }
 
 /* Writes the file anew without dropped parts when these are most of it. */
-static enum hi_status rewrite_without_dropped(struct hi_series_store *s, bool at_the_end,
+static enum hi_status rewrite_without_dropped(struct store_sink *s, bool at_the_end,
 					      struct hi_error *err)
 {
 	uint64_t most = s->options->series.max_file, kept;
@@ -188,7 +184,7 @@ static struct hi_census_point point_of(const struct hi_series_sample *s)
 					.leaked = s->leaks.certain.bytes};
 }
 
-static enum hi_status put_parts(struct hi_series_store *s, struct hi_inspection *in,
+static enum hi_status put_parts(struct store_sink *s, struct hi_inspection *in,
 				const struct hi_series_sample *sample,
 				struct hi_error *err)
 {
@@ -217,7 +213,7 @@ static enum hi_status put_parts(struct hi_series_store *s, struct hi_inspection 
 			       : status;
 }
 
-static void note_census(struct hi_series_store *s, const struct hi_series_sample *sample)
+static void note_census(struct store_sink *s, const struct hi_series_sample *sample)
 {
 	const struct hi_snapshots_entry *e =
 		s->writer->entries + s->writer->n_entries - 1;
@@ -234,21 +230,24 @@ static void note_census(struct hi_series_store *s, const struct hi_series_sample
 			 : "");
 }
 
-enum hi_status hi_series_store_put(struct hi_series_store *s, struct hi_inspection *in,
-				   const struct hi_series_sample *sample,
-				   struct hi_error *err)
+static enum hi_status put_census_in_store(void *sink,
+					  const struct hi_series_header *header,
+					  const struct hi_series_census_event *event,
+					  struct hi_error *err)
 {
+	struct store_sink *s = sink;
 	enum hi_status status;
 
+	(void)header;
 	s->news[0] = 0;
 	/* With --at alone there is no schedule: the stride is applied here. */
 	if (hi_series_at_each_hit(&s->options->series) && s->calls++ % s->stride)
 		return HI_OK;
 	if (!make_room(s))
 		return hi_fail_memory(err, "series");
-	status = put_parts(s, in, sample, err);
+	status = put_parts(s, event->in, event->sample, err);
 	if (status == HI_OK) {
-		note_census(s, sample);
+		note_census(s, event->sample);
 		status = rewrite_without_dropped(s, false, err);
 	}
 	if (status != HI_OK)
@@ -256,11 +255,23 @@ enum hi_status hi_series_store_put(struct hi_series_store *s, struct hi_inspecti
 	return status;
 }
 
-enum hi_status hi_series_store_mark(struct hi_series_store *s,
-				    const struct hi_snapshots_mark *mark,
-				    struct hi_error *err)
+static enum hi_status put_mark_in_store(void *sink, const struct hi_series_header *header,
+					const struct hi_series_mark_event *event,
+					struct hi_error *err)
 {
-	return hi_snapshots_put_mark(s->writer, mark, err);
+	struct store_sink *s = sink;
+	struct hi_snapshots_mark mark = {.census = (uint32_t)event->census,
+					 .wall_ns = event->wall_ns,
+					 .cpu_ns = event->cpu_ns,
+					 .text = event->text};
+	enum hi_status status = hi_snapshots_put_mark(s->writer, &mark, err);
+	char time[24];
+
+	(void)header;
+	snprintf(s->news, sizeof(s->news), "mark, %s: %s",
+		 event->wall_ns ? hi_text_duration(time, event->wall_ns) : "0 s",
+		 event->text);
+	return status;
 }
 
 /* "graphs of 1, 5 and 9". */
@@ -284,9 +295,11 @@ static void list_kept_graphs(const struct hi_snapshots_writer *w, char *text, si
 						 w->entries[i].point.number);
 }
 
-enum hi_status hi_series_store_end(struct hi_series_store *s, enum hi_series_end end,
-				   struct hi_error *err)
+static enum hi_status end_store_sink(void *sink, const struct hi_series_header *header,
+				     const struct hi_series_end_event *event,
+				     struct hi_error *err)
 {
+	struct store_sink *s = sink;
 	static const enum hi_snapshots_end ends[] = {
 		[HI_SERIES_OVER] = HI_SNAPSHOTS_OVER,
 		[HI_SERIES_EXITED] = HI_SNAPSHOTS_EXITED,
@@ -298,13 +311,62 @@ enum hi_status hi_series_store_end(struct hi_series_store *s, enum hi_series_end
 	struct hi_error unused;
 	enum hi_status status;
 
+	(void)header;
 	/* Without the space for that it stays as it is. */
 	if (make_room(s))
 		(void)!rewrite_without_dropped(s, true, &unused);
-	status = hi_snapshots_finish(w, ends[end], err);
+	status = hi_snapshots_finish(w, ends[event->end], err);
 	list_kept_graphs(w, graphs, sizeof(graphs));
 	snprintf(s->news, sizeof(s->news), "%.80s: %s, %zu census%s, %s", w->path,
 		 hi_text_bytes(size, w->end), w->n_entries, w->n_entries == 1 ? "" : "es",
 		 graphs);
+	return status;
+}
+
+static const char *news_of_store(const void *sink)
+{
+	return ((const struct store_sink *)sink)->news;
+}
+
+static uint64_t stride_of_store(const void *sink)
+{
+	return ((const struct store_sink *)sink)->stride;
+}
+
+static void destroy_store_sink(void *sink)
+{
+	struct store_sink *s = sink;
+
+	hi_snapshots_writer_destroy(s->writer);
+	free(s->points);
+	free(s->before);
+	free(s->graphs);
+	free(s);
+}
+
+static const struct hi_series_sink_ops store_sink_ops = {
+	.census = put_census_in_store,
+	.mark = put_mark_in_store,
+	.end = end_store_sink,
+	.news = news_of_store,
+	.stride = stride_of_store,
+	.destroy = destroy_store_sink,
+};
+
+enum hi_status hi_series_store_open(const struct hi_options *options,
+				    struct hi_series_sink *ret, struct hi_error *err)
+{
+	struct store_sink *s = hi_calloc(1, sizeof(*s));
+	enum hi_status status;
+
+	if (!s)
+		return hi_fail_memory(err, "series");
+	*s = (struct store_sink){
+		.options = options, .stride = 1, .too_large = UINT64_MAX};
+	status = hi_snapshots_create(options->output.file, &s->writer, err);
+	if (status == HI_OK)
+		*ret = (struct hi_series_sink){&store_sink_ops, s};
+	else
+		destroy_store_sink(s);
 	return status;
 }

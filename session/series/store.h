@@ -7,38 +7,13 @@
 #ifndef HI_SESSION_SERIES_STORE_H
 #define HI_SESSION_SERIES_STORE_H
 
-#include "census/graph/graphs_wanted.h"
-#include "report/views/series.h"
-#include "session/inspect.h"
+#include "session/options.h"
+#include "session/series/sink.h"
 
-struct hi_series_store {
-	const struct hi_options *options;
-	struct hi_snapshots_writer *writer;
-	bool *points, *graphs; /* entries of the writer that stay */
-	bool *before;	       /* points, once more */
-	size_t capacity;
-	uint64_t stride; /* only each so manieth census is made: --max-file */
-	uint64_t calls;
-	uint64_t too_large; /* live bytes whose graph did not fit into --max-file */
-	char news[240];	    /* the message about the last census; "" */
-};
-
-/* Beside options->output, before anything is stopped. */
+/* Beside the options' output, before anything is stopped. When the disk is full, the
+ * file has all that came before. HI_LIMIT of a mark: it has so many that no more are
+ * taken. */
 enum hi_status hi_series_store_open(const struct hi_options *options,
-				    struct hi_series_store *ret, struct hi_error *err);
-/* The sample's place on the axes is known. HI_OS: the disk is full; the file has all
- * that came before. */
-enum hi_status hi_series_store_put(struct hi_series_store *store,
-				   struct hi_inspection *in,
-				   const struct hi_series_sample *sample,
-				   struct hi_error *err);
-/* HI_LIMIT: the file has so many that no more are taken. */
-enum hi_status hi_series_store_mark(struct hi_series_store *store,
-				    const struct hi_snapshots_mark *mark,
-				    struct hi_error *err);
-/* Fills news with what the file has. */
-enum hi_status hi_series_store_end(struct hi_series_store *store, enum hi_series_end end,
-				   struct hi_error *err);
-void hi_series_store_close(struct hi_series_store *store); /* also of a zeroed one */
+				    struct hi_series_sink *ret, struct hi_error *err);
 
 #endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/series_screen.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cleanup.h"
+#include "cli/output.h"
+#include "report/formats/series_live.h"
+#include "session/series/sink_file.h"
+
+struct screen_sink {
+	const struct hi_options *options;
+	struct hi_sink_file file;
+	struct hi_series_live *live; /* NULL: the series is over */
+};
+
+/* The terminal that shows one; -1: none does. */
+static volatile sig_atomic_t screen = -1;
+
+void hi_series_screen_leave(void)
+{
+	int fd = screen;
+
+	if (fd >= 0)
+		(void)!write(fd, HI_SERIES_LIVE_LEAVE, sizeof(HI_SERIES_LIVE_LEAVE) - 1);
+}
+
+void hi_series_screen_enter(void)
+{
+	int fd = screen;
+
+	if (fd >= 0)
+		(void)!write(fd, HI_SERIES_LIVE_ENTER, sizeof(HI_SERIES_LIVE_ENTER) - 1);
+}
+
+static unsigned terminal_lines(int fd)
+{
+	struct winsize size;
+
+	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row ? size.ws_row : 24;
+}
+
+static enum hi_status draw_live_view(struct screen_sink *s,
+				     const struct hi_series_header *header,
+				     struct hi_error *err)
+{
+	struct hi_text_options looks = hi_output_looks(s->options, s->file.fd);
+	struct hi_sink_text text;
+	bool fine;
+
+	if (hi_sink_text_open(&text, err) != HI_OK)
+		return HI_NO_MEMORY;
+	if (screen < 0) {
+		screen = s->file.fd;
+		hi_series_screen_enter();
+	}
+	fine = hi_series_live_draw(s->live, header, terminal_lines(s->file.fd), &looks,
+				   text.file, err) == HI_OK;
+	return hi_sink_text_write(&text, fine, &s->file, err);
+}
+
+static enum hi_status show_census(void *sink, const struct hi_series_header *header,
+				  const struct hi_series_census_event *event,
+				  struct hi_error *err)
+{
+	struct screen_sink *s = sink;
+	enum hi_status status = hi_series_live_add(s->live, header, event->sample, err);
+
+	return status == HI_OK ? draw_live_view(s, header, err) : status;
+}
+
+static enum hi_status show_mark(void *sink, const struct hi_series_header *header,
+				const struct hi_series_mark_event *event,
+				struct hi_error *err)
+{
+	struct screen_sink *s = sink;
+
+	hi_series_live_note(s->live, event->text);
+	return draw_live_view(s, header, err);
+}
+
+static void end_live_view(struct screen_sink *s)
+{
+	if (!s->live)
+		return;
+	hi_series_screen_leave();
+	screen = -1;
+	hi_series_live_destroy(hi_take(s->live));
+}
+
+static enum hi_status end_screen_sink(void *sink, const struct hi_series_header *header,
+				      const struct hi_series_end_event *event,
+				      struct hi_error *err)
+{
+	(void)header;
+	(void)event;
+	(void)err;
+	end_live_view(sink);
+	return HI_OK;
+}
+
+static void destroy_screen_sink(void *sink)
+{
+	end_live_view(sink);
+	free(sink);
+}
+
+static const struct hi_series_sink_ops screen_sink_ops = {
+	.has_axis = true,
+	.census = show_census,
+	.mark = show_mark,
+	.end = end_screen_sink,
+	.destroy = destroy_screen_sink,
+};
+
+bool hi_series_screen_note(const struct hi_series_sink *sink, const char *text)
+{
+	const struct screen_sink *s = sink->state;
+
+	if (sink->ops != &screen_sink_ops || !s->live || screen < 0)
+		return false;
+	hi_series_live_note(s->live, text);
+	return true;
+}
+
+bool hi_series_screen_is_possible(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(1) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+enum hi_status hi_series_screen_open(const struct hi_options *options,
+				     struct hi_series_sink *ret, struct hi_error *err)
+{
+	struct screen_sink *s = hi_calloc(1, sizeof(*s));
+
+	if (s)
+		*s = (struct screen_sink){.options = options,
+					  .file = hi_sink_file_stdout(),
+					  .live = hi_series_live_create()};
+	if (!s || !s->live) {
+		free(s);
+		return hi_fail_memory(err, "live view");
+	}
+	*ret = (struct hi_series_sink){&screen_sink_ops, s};
+	return HI_OK;
+}

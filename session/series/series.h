@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A series: one census after another of one process. The series decides when a census is
+ * taken and reports what happens to its sinks (session/series/sink.h).
+ */
+#ifndef HI_SESSION_SERIES_SERIES_H
+#define HI_SESSION_SERIES_SERIES_H
+
+#include "session/inspect.h"
+#include "session/series/sink.h"
+
+/* Fills rows, n_rows, hidden, objects and bytes of the sample, out of in->arena. */
+typedef enum hi_status hi_series_rows_fn(struct hi_inspection *in,
+					 struct hi_series_sample *ret,
+					 struct hi_error *err);
+
+struct hi_series_request {
+	const struct hi_options *options; /* its `series`: how often, and how long */
+	const char *by;			  /* what rows are: "type", "retainers", … */
+	unsigned wanted;		  /* bits of enum hi_wanted, of each census */
+	hi_series_rows_fn *find_rows;
+	int stop_fd; /* readable: the series is to end */
+	/* A line for the user. */
+	void (*note)(void *arg, const char *text);
+	void *note_arg;
+};
+
+struct hi_series;
+/* The request is borrowed until destroy. HI_CANNOT_ATTACH: there is no such process. */
+enum hi_status hi_series_create(const struct hi_series_request *request,
+				struct hi_series **ret, struct hi_error *err);
+/*
+ * Takes censuses until the series is over, once. Each sink gets each event, in the order
+ * given; sinks are borrowed. HI_OK too when the target exits or stop_fd becomes
+ * readable. *partial_ret: some snapshot had gaps.
+ */
+enum hi_status hi_series_run(struct hi_series *series, const struct hi_series_sink *sinks,
+			     size_t n_sinks, bool *partial_ret, struct hi_error *err);
+void hi_series_destroy(struct hi_series *series); /* NULL is fine */
+
+#endif
