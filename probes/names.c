@@ -160,6 +160,27 @@ bool hi_module_is_named(const struct hi_module *module, const char *name)
 
 /* ---- near names ---- */
 
+static bool is_same_letter(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* The next row of Levenshtein's table: of one more letter of the other name. */
+static void advance_edit_row(unsigned *row, unsigned i, char letter, const char *b,
+			     size_t m)
+{
+	unsigned corner = row[0];
+
+	row[0] = i;
+	for (size_t j = 1; j <= m; j++) {
+		unsigned change = corner + !is_same_letter(letter, b[j - 1]);
+		unsigned best = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+
+		corner = row[j];
+		row[j] = change < best ? change : best;
+	}
+}
+
 /* Edits that make one of the other, as upper case or not; UINT32_MAX: many. */
 static unsigned measure_edit_distance(const char *a, const char *b)
 {
@@ -170,19 +191,8 @@ static unsigned measure_edit_distance(const char *a, const char *b)
 		return UINT32_MAX;
 	for (size_t j = 0; j <= m; j++)
 		row[j] = (unsigned)j;
-	for (size_t i = 1; i <= n; i++) {
-		unsigned corner = row[0];
-
-		row[0] = (unsigned)i;
-		for (size_t j = 1; j <= m; j++) {
-			unsigned change = corner + (tolower((unsigned char)a[i - 1]) !=
-						    tolower((unsigned char)b[j - 1]));
-			unsigned best = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-
-			corner = row[j];
-			row[j] = change < best ? change : best;
-		}
-	}
+	for (size_t i = 1; i <= n; i++)
+		advance_edit_row(row, (unsigned)i, a[i - 1], b, m);
 	return row[m];
 }
 
