@@ -24,8 +24,8 @@
  * when the inter-processor interrupt arrives (microseconds), or at the end of its next
  * system call if that comes first. One whose only system calls are made inside the
  * allocator (mmap and munmap of large blocks, a contended lock) is therefore caught
- * inside again and again. So before we end a thread's turn we move to its processor: that
- * preempts it wherever it happens to be, and there it stops.
+ * inside again and again. So the tracer moves to the thread's processor before it ends
+ * the turn: that preempts it wherever it happens to be, and there it stops.
  */
 #include "base/search.h"
 #include "attach/avoid.h"

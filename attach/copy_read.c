@@ -62,11 +62,11 @@ static void note_unreadable(struct hi_copy *copy, uint64_t addr, uint64_t size)
  * process_vm_readv is up to twice as fast as /proc/PID/mem, but it pins pages, and an
  * anonymous page that is shared since a fork is copied before it is pinned (mm/gup.c:
  * gup_must_unshare). That would give the target (redis that saves, a server with forked
- * workers) a memory of its own for every page that we read, while it stands, and makes
- * the read four times slower; a copy-on-write child would be copied whole. /proc/PID/mem
- * only takes references. So shared pages are read that way. A child's pages are always
- * shared; the target's are checked when it is opened, and again for two pages of each
- * block (1 µs each), since it may have forked meanwhile.
+ * workers) a memory of its own for every page that is read from it, while it stands, and
+ * makes the read four times slower; a copy-on-write child would be copied whole.
+ * /proc/PID/mem only takes references. So shared pages are read that way. A child's pages
+ * are always shared; the target's are checked when it is opened, and again for two pages
+ * of each block (1 µs each), since it may have forked meanwhile.
  */
 #define PM_EXCLUSIVE (1ull << 56)
 #define PM_FILE (1ull << 61)

@@ -14,11 +14,11 @@
  *
  * A span mirrors a piece of the target's address space at the same distances, so that
  * translating an address is one lookup and one addition, and a view runs on across
- * mappings. Pages that are not held stay untouched in our area, so they cost nothing. Two
- * bitmaps with one bit per page hold what may be read and what was resident; beside each
- * word of 64 pages stand the count of resident pages before it and the next word with an
- * unreadable page, so that counting a range and finding the end of a readable run are
- * O(1). A span without holes has no bitmaps at all.
+ * mappings. Pages that are not held stay untouched in the inspector's area, so they cost
+ * nothing. Two bitmaps with one bit per page hold what may be read and what was resident;
+ * beside each word of 64 pages stand the count of resident pages before it and the next
+ * word with an unreadable page, so that counting a range and finding the end of a
+ * readable run are O(1). A span without holes has no bitmaps at all.
  *
  * The lookup table has an entry per GRANULE of the 47-bit address space: the first span
  * that ends above its beginning.

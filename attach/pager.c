@@ -34,9 +34,9 @@
  * Note [Blocks]
  *
  * The area is cut into blocks of HI_PAGER_BLOCK bytes at whole multiples of it. The first
- * touch of a missing page stops the thread that touches; one of our threads is notified
- * and fills the whole block, or several. A block is EMPTY, FILLING (by one thread) or
- * FULL; the lock guards the states, not the filling.
+ * touch of a missing page stops the thread that touches; a thread of the pager is
+ *notified and fills the whole block, or several. A block is EMPTY, FILLING (by one
+ *thread) or FULL; the lock guards the states, not the filling.
  *
  *	fault in an EMPTY block	   fill it; each UFFDIO_COPY wakes the threads that wait
  * there fault in a FILLING block   nothing: the filler will wake it fault in a FULL block

@@ -142,7 +142,7 @@ static void measure(struct hi_inspection *in, const char *directory)
 		 getpid());
 	snprintf(packed.path, sizeof(packed.path), "%s/bench-%d-packed.hisnap", directory,
 		 getpid());
-	must(hi_inspect_make_head(in, &header, &err) == HI_OK, "heading");
+	must(hi_inspect_make_header(in, &header, &err) == HI_OK, "heading");
 	for (int i = 0; i < RUNS; i++) {
 		write_file(in, &header, false, &plain, i);
 		dd[i] = dd_ns(plain.path);

@@ -102,7 +102,7 @@ enum hi_status hi_baseline_open(const struct hi_inspection *in,
 		ret->options.profile.n_roots = 0;
 	status = hi_inspect_open(&ret->options, wanted, &ret->in, err);
 	if (status == HI_OK)
-		status = hi_inspect_make_head(ret->in, &ret->header, err);
+		status = hi_inspect_make_header(ret->in, &ret->header, err);
 	if (status == HI_OK && !in->options->comparison.force &&
 	    !is_same_program(header, &ret->header))
 		status = hi_fail(err, HI_USAGE, 0,

@@ -115,7 +115,7 @@ static int decode_and_report(struct hi_inspection *in, struct hi_output *output)
 	if (hi_inspect_finish(in, options->command->wanted, &err) != HI_OK)
 		return report_run_error(&err);
 	hi_inspect_phase(in, "report");
-	if (hi_inspect_make_head(in, &header, &err) != HI_OK ||
+	if (hi_inspect_make_header(in, &header, &err) != HI_OK ||
 	    write_report(in, &header, output, &err) != HI_OK ||
 	    hi_output_commit(output, &err) != HI_OK)
 		return report_run_error(&err);

@@ -188,7 +188,7 @@ static enum hi_status list_one(struct listing *l, struct hi_error *err)
 		.pause_ns = hi_snapshot_number(s, "head.pause_ns", UINT64_MAX),
 		.objects = hi_snapshot_number(s, "live.objects", UINT64_MAX),
 		.bytes = hi_snapshot_number(s, "live.bytes", UINT64_MAX),
-		.leaks = hi_snapshot_source_leak_sums(s)};
+		.leaks = hi_snapshot_source_leak_totals(s)};
 	l->rows[0].graph = hi_snapshot_size(s);
 	l->report.rows = l->rows;
 	l->report.n_rows = 1;

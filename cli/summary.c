@@ -8,15 +8,15 @@
 /* Rows of a page and of JSON. */
 enum { TOP_TEXT = 10, TOP_JSON = 100 };
 
-struct suspect_words {
+struct suspect_text {
 	const char **names, **paths;
 };
 
 static enum hi_status describe_suspects(struct hi_inspection *in,
-					struct suspect_words *ret, struct hi_error *err)
+					struct suspect_text *ret, struct hi_error *err)
 {
 	size_t n = in->results.suspects->count;
-	struct suspect_words w = {
+	struct suspect_text w = {
 		.names = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*w.names)),
 		.paths = hi_arena_alloc(&in->arena, (n + 1) * sizeof(*w.paths))};
 
@@ -43,7 +43,7 @@ static enum hi_status run_summary_command(struct hi_inspection *in,
 {
 	HI_GUARD(hi_owners_destroy) struct hi_owners *owners = NULL;
 	struct hi_summary_report *report = NULL;
-	struct suspect_words words = {};
+	struct suspect_text words = {};
 	enum hi_status status = describe_suspects(in, &words, err);
 	struct hi_summary_inputs inputs = {
 		.header = header,
@@ -83,26 +83,30 @@ const struct hi_command hi_command_summary = {
 	.purpose =
 		"What is on the heap of a process, what keeps it there, what has leaked.",
 	.help = "Commands (each has its own --help):\n"
-		"  summary    the whole on a page (the default)\n"
+		"  summary    one page: memory, types, owners, leaks, suspects (the "
+		"default)\n"
 		"  census     live bytes by type\n"
-		"  retained   who holds how much\n"
-		"  leaks      what nothing leads to\n"
-		"  paths      the ways from a root to an address or a type\n"
-		"  explain    all about one address\n"
+		"  retained   retained sizes, as a tree from the variables down\n"
+		"  leaks      allocated objects that no root leads to\n"
+		"  paths      the shortest paths from a root to an address or a type\n"
+		"  explain    one address: its type and evidence, fields, references to "
+		"it\n"
 		"  waste      identical, zero-filled and unused bytes, fragmentation\n"
-		"  audit      references that a runtime counts, but that nobody has\n"
-		"  roots      what named roots hold, alone and together\n"
-		"  retainers  bytes by the set of their nearest retainers\n"
-		"  up         from a type to the roots\n"
-		"  safepoints where --at could stop it, and how often it comes by\n"
-		"  snap       the heap as a file, for all of these\n"
-		"  snapshots  which censuses a file of several has\n"
-		"  diff       two of them: what was born, what died\n"
-		"  query      SQL over one\n"
-		"  check      gates for a build\n"
+		"  audit      reference counts of a runtime against the references "
+		"found\n"
+		"  roots      what named roots hold, each alone and together\n"
+		"  retainers  live bytes by the set of their nearest retainers\n"
+		"  up         from the objects of a type up to the roots\n"
+		"  safepoints where --at can stop the process, and how often each is "
+		"hit\n"
+		"  snap       write a snapshot file, which every command takes\n"
+		"  snapshots  list the censuses in a snapshot file\n"
+		"  diff       compare two snapshots: what was born, what died\n"
+		"  query      SQL over objects, edges, types and roots\n"
+		"  check      fail a build when a limit is exceeded\n"
 		"  export     the heap in the formats of other programs\n"
-		"  graph      a heap profile over time as a picture\n"
-		"  mark       a mark into a running series\n"
+		"  graph      draw a heap profile over time\n"
+		"  mark       put a mark into each running series of a process\n"
 		"\nExamples:\n"
 		"  heapinspect --pid 4242\n"
 		"  heapinspect --pid 4242 --json -o heap.json\n"
@@ -110,9 +114,9 @@ const struct hi_command hi_command_summary = {
 		"  heapinspect --pid 4242 --at 'handle_request if arg1 > 4096'\n"
 		"  heapinspect census --core core.4242 --all\n"
 		"  heapinspect snap --pid 4242 -o app.hisnap\n"
-		"\nExit status: 0 fine; 1 a gate failed or a difference was found; 2 "
-		"wrong usage or an error; 3 cannot attach; 4 "
-		"not complete (--strict); 124 the pause budget or --timeout ran out.",
+		"\nExit status: 0 success; 1 a gate failed or a difference was found; 2 "
+		"wrong usage or an error; 3 cannot attach; 4 the result is not "
+		"complete (--strict); 124 the pause budget or --timeout ran out.",
 	.wanted = HI_WANT_DOMINATORS | HI_WANT_LEAKS | HI_WANT_CENSUS | HI_WANT_SUSPECTS |
 		  HI_WANT_LEDGER,
 	.run = run_summary_command,

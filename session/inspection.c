@@ -65,8 +65,8 @@ enum hi_status hi_inspect_check(const struct hi_inspection *in, struct hi_error 
 	return in->source->check(in, err);
 }
 
-enum hi_status hi_inspect_make_head(struct hi_inspection *in,
-				    struct hi_report_header *ret, struct hi_error *err)
+enum hi_status hi_inspect_make_header(struct hi_inspection *in,
+				      struct hi_report_header *ret, struct hi_error *err)
 {
-	return in->source->make_head(in, ret, err);
+	return in->source->make_header(in, ret, err);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The state of one inspection: what every command reads, one struct for each subject.
- * What is not wanted is not computed and stays NULL. session/inspect.h makes it and frees
- * it.
+ * Only what the command wants (HI_WANT_...) is computed, the rest stays NULL.
+ * session/inspect.h makes it and frees it.
  */
 #ifndef HI_SESSION_INSPECTION_H
 #define HI_SESSION_INSPECTION_H
@@ -150,7 +150,7 @@ void hi_inspect_phase(struct hi_inspection *in, const char *name);
  * report may be made. */
 enum hi_status hi_inspect_check(const struct hi_inspection *in, struct hi_error *err);
 /* The header of every report. Borrows from the inspection, whose arena it uses. */
-enum hi_status hi_inspect_make_head(struct hi_inspection *in,
-				    struct hi_report_header *ret, struct hi_error *err);
+enum hi_status hi_inspect_make_header(struct hi_inspection *in,
+				      struct hi_report_header *ret, struct hi_error *err);
 
 #endif

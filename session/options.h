@@ -90,7 +90,7 @@ struct hi_series_options {
 	bool at_place; /* --at: each census waits for the target to come by */
 };
 
-/* A census whenever the target comes by, until --for is over? */
+/* Is a census taken each time the target reaches the site, until --for is over? */
 static inline bool hi_series_at_each_hit(const struct hi_series_options *s)
 {
 	return s->at_place && s->for_ns && !s->every_ns && !s->every_bytes;

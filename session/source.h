@@ -67,8 +67,8 @@ struct hi_source_ops {
 	/* in->results.ledger. Its ledger_known stays false where there is none. */
 	enum hi_status (*fill_ledger)(struct hi_inspection *in, struct hi_error *err);
 	/* The header of reports; borrows from the inspection. */
-	enum hi_status (*make_head)(struct hi_inspection *in,
-				    struct hi_report_header *ret, struct hi_error *err);
+	enum hi_status (*make_header)(struct hi_inspection *in,
+				      struct hi_report_header *ret, struct hi_error *err);
 	/* Bytes handed out by the allocator, and of objects outside of it; UINT64_MAX:
 	 * unknown. */
 	uint64_t (*allocated_bytes)(const struct hi_inspection *in);

@@ -21,7 +21,7 @@
 #include "session/live/decoding.h"
 #include "session/live/explain.h"
 #include "session/live/freeze.h"
-#include "session/live/head.h"
+#include "session/live/header.h"
 #include "session/live/modules.h"
 
 /* ---- opening and closing ---- */
@@ -349,7 +349,7 @@ static enum hi_status find_image_block(struct hi_inspection *in, uint64_t addres
 	.find_roots = find_image_roots, .close_roots = close_image_roots,                \
 	.compute_dominators = compute_image_dominators, .has_census = image_has_census,  \
 	.compute_census = compute_image_census, .fill_ledger = fill_image_ledger,        \
-	.make_head = hi_live_make_head, .allocated_bytes = image_allocated_bytes,        \
+	.make_header = hi_live_make_header, .allocated_bytes = image_allocated_bytes,    \
 	.heap_is_known = image_heap_is_known, .has_answer = image_has_answer,            \
 	.read_retained = read_image_retained, .list_mapped_files = hi_live_mapped_files, \
 	.list_conflicts = list_image_conflicts,                                          \

@@ -64,7 +64,7 @@ enum hi_status hi_series_file_each(const struct hi_snapshots *s, hi_series_file_
 struct hi_leak_totals hi_series_file_leaks(const struct hi_snapshots_entry *entry,
 					   const struct hi_snapshot *snapshot)
 {
-	struct hi_leak_totals ret = hi_snapshot_source_leak_sums(snapshot);
+	struct hi_leak_totals ret = hi_snapshot_source_leak_totals(snapshot);
 
 	ret.certain.bytes = entry->point.leaked;
 	return ret;

@@ -196,7 +196,7 @@ static enum hi_status put_parts(struct store_sink *s, struct hi_inspection *in,
 			in->options->decoding.threads ? in->options->decoding.threads : 2,
 		.at = w->end};
 	struct hi_report_header header;
-	enum hi_status status = hi_inspect_make_head(in, &header, err);
+	enum hi_status status = hi_inspect_make_header(in, &header, err);
 
 	if (status == HI_OK)
 		status = hi_snapshot_save_totals(in, &header, w->fd, w->end, err);

@@ -366,9 +366,9 @@ static enum hi_status get_shares(struct hi_inspection *in,
 	return HI_OK;
 }
 
-enum hi_status hi_snapshot_source_make_head(struct hi_inspection *in,
-					    struct hi_report_header *ret,
-					    struct hi_error *err)
+enum hi_status hi_snapshot_source_make_header(struct hi_inspection *in,
+					      struct hi_report_header *ret,
+					      struct hi_error *err)
 {
 	const struct hi_snapshot *s = in->snapshot->snapshot;
 	struct hi_report_header header = {.file = in->options->target.file,

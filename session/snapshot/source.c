@@ -279,7 +279,7 @@ static enum hi_status put_leak_sums(const struct hi_inspection *in,
 	return status;
 }
 
-struct hi_leak_totals hi_snapshot_source_leak_sums(const struct hi_snapshot *s)
+struct hi_leak_totals hi_snapshot_source_leak_totals(const struct hi_snapshot *s)
 {
 	struct hi_leak_totals ret = hi_leak_totals_unknown();
 	uint64_t *const bytes[LEAK_SUMS] = {&ret.certain.bytes, &ret.likely.bytes,

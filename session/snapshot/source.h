@@ -114,9 +114,9 @@ void hi_snapshot_source_close(struct hi_snapshot_source *stored); /* NULL is fin
 
 /* Fills in the report's header from the file's properties. Texts live as long as the
  * inspection. */
-enum hi_status hi_snapshot_source_make_head(struct hi_inspection *in,
-					    struct hi_report_header *ret,
-					    struct hi_error *err);
+enum hi_status hi_snapshot_source_make_header(struct hi_inspection *in,
+					      struct hi_report_header *ret,
+					      struct hi_error *err);
 /* in->profile.roots: those of the options, as far as names of edges lead there. */
 /* HI_USAGE with *wrong a root: byte *column of its expression is the error. */
 enum hi_status hi_snapshot_source_roots(struct hi_inspection *in, size_t *wrong,
@@ -157,7 +157,7 @@ enum hi_status hi_snapshot_source_heap_use(struct hi_inspection *in,
 					   struct hi_heap_use *ret, struct hi_error *err);
 
 /* Bytes alone; unknown in files of earlier versions. */
-struct hi_leak_totals hi_snapshot_source_leak_sums(const struct hi_snapshot *snapshot);
+struct hi_leak_totals hi_snapshot_source_leak_totals(const struct hi_snapshot *snapshot);
 /* Of a snapshot's properties: hi_inspect_heap_is_known(). */
 bool hi_snapshot_source_heap_is_known(const struct hi_snapshot *snapshot);
 /* Returns the bytes that the allocator had given out; UINT64_MAX: unknown. */

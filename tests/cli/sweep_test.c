@@ -186,7 +186,7 @@ static enum hi_status report(struct hi_inspection *in, bool json, char **ret,
 	struct hi_json writer;
 	size_t size = 0;
 	FILE *out = open_memstream(ret, &size);
-	enum hi_status status = hi_inspect_make_head(in, &header, err);
+	enum hi_status status = hi_inspect_make_header(in, &header, err);
 
 	HI_ASSERT(out);
 	hi_json_init(&writer, out);

@@ -277,7 +277,7 @@ static inline void sample_make_ledger(struct sample *s)
 	s->ledger.rss = sum + 12345;
 }
 
-static inline void sample_make_head(struct sample *s)
+static inline void sample_make_header(struct sample *s)
 {
 	for (int i = 0; i < 6; i++)
 		s->children[i] =
@@ -337,7 +337,7 @@ static inline struct sample *sample_make(void)
 				       .by_field = {280000, 90663296},
 				       .unnamed = {20000, 10000000},
 				       .conservative_only = {1000, 5 << 20}};
-	sample_make_head(s);
+	sample_make_header(s);
 	s->inputs = (struct hi_summary_inputs){.header = &s->header,
 					       .graph = s->graph,
 					       .reach = &s->reach,

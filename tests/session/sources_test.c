@@ -45,7 +45,7 @@ static void save_snapshot(struct hi_inspection *in, const char *path)
 	struct hi_report_header header;
 
 	HI_ASSERT(fd >= 0);
-	HI_ASSERT_OK(hi_inspect_make_head(in, &header, &err), &err);
+	HI_ASSERT_OK(hi_inspect_make_header(in, &header, &err), &err);
 	HI_ASSERT_OK(hi_snapshot_save(in, &header, fd, &options, &err), &err);
 	close(fd);
 }
@@ -116,7 +116,7 @@ HI_TEST_SCENARIO(sources, have_the_same_header)
 
 	open_sources(in);
 	for (size_t i = 0; i < SOURCES; i++) {
-		HI_ASSERT_OK(hi_inspect_make_head(in[i], &header[i], &err), &err);
+		HI_ASSERT_OK(hi_inspect_make_header(in[i], &header[i], &err), &err);
 		HI_ASSERT_OK(hi_inspect_check(in[i], &err), &err);
 		HI_ASSERT_STREQ(header[0].exe, header[i].exe);
 		HI_ASSERT_STREQ(header[0].build_id, header[i].build_id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "session/live/head.h"
+#include "session/live/header.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -169,8 +169,8 @@ static void set_allocator(const struct hi_inspection *in, struct hi_report_heade
 	header->skipped_bytes = a->skipped_bytes;
 }
 
-enum hi_status hi_live_make_head(struct hi_inspection *in, struct hi_report_header *ret,
-				 struct hi_error *err)
+enum hi_status hi_live_make_header(struct hi_inspection *in, struct hi_report_header *ret,
+				   struct hi_error *err)
 {
 	struct hi_report_header header = {
 		.pid = in->options->target.pid ? (int)in->options->target.pid
