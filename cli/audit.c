@@ -107,8 +107,8 @@ const struct hi_command hi_command_audit = {
 	.id = HI_COMMAND_AUDIT,
 	.name = "audit",
 	.arguments = "",
-	.purpose = "Objects whose reference counts differ from the references found "
-		   "(what C code releases too early, leaks or hides), and garbage.",
+	.purpose = "Find objects whose reference counts differ from the references found "
+		   "(C code leaks, hides or releases references), and garbage.",
 	.help = "Examples:\n"
 		"  heapinspect audit --pid 4242\n"
 		"  heapinspect audit --pid 4242 --at gc --json\n",

@@ -83,8 +83,8 @@ const struct hi_command hi_command_census = {
 	.id = HI_COMMAND_CENSUS,
 	.name = "census",
 	.arguments = "",
-	.purpose =
-		"Live bytes by type, module or class: count, shallow and retained bytes.",
+	.purpose = "Show live objects by type, module or class: count, shallow and "
+		   "retained bytes.",
 	.help = "Examples:\n"
 		"  heapinspect census --by type --pid 4242 --all\n"
 		"  heapinspect census --by type2 --pid 4242\n"

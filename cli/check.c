@@ -327,13 +327,17 @@ const struct hi_command hi_command_check = {
 	.id = HI_COMMAND_CHECK,
 	.name = "check",
 	.arguments = "",
-	.purpose = "Gates for a build: exits with status 1 when a limit is exceeded.",
-	.help = "EXPR is a comparison; docs/GATES.md has all of it. Metrics: live, leak, "
-		"total\n(.bytes, .count), leak.roots, leak.likely, type(\"NAME\") "
-		"(.bytes, "
-		".count,\n.retained), module(\"NAME\"), root(\"NAME\").retained, "
-		"ledger(\"NAME\").bytes,\nsnapshot.pause; before each of them baseline.; "
-		"growth(METRIC) is its part of the\nbaseline's.\n\n"
+	.purpose =
+		"Check gates for a build: the exit status is 1 when a limit is exceeded.",
+	.help = "EXPR is a comparison. docs/GATES.md describes the syntax.\n"
+		"Metrics: live, leak, total (.bytes, .count), leak.roots, leak.likely,\n"
+		"type(\"NAME\") (.bytes, .count, .retained), module(\"NAME\") (.bytes, "
+		".count),\n"
+		"root(\"NAME\").retained, ledger(\"NAME\").bytes, snapshot.pause.\n"
+		"baseline.METRIC is the value in the baseline. growth(METRIC) is the "
+		"relative\n"
+		"change since the baseline, for example 10%.\n"
+		"\n"
 		"Examples:\n"
 		"  heapinspect check app.hisnap --fail-on 'leak.bytes > 0'\n"
 		"  heapinspect check app.hisnap --fail-on 'type(\"struct "

@@ -110,16 +110,19 @@ const struct hi_command hi_command_diff = {
 	.id = HI_COMMAND_DIFF,
 	.name = "diff",
 	.arguments = "",
-	.purpose = "Two snapshots of one program: what was born, what died, and what "
-		   "holds the growth.",
-	.help = "The first file is the earlier one; a process or a core may be the "
-		"later one.\n"
-		"Objects of one process match by address and type, of two by type and "
-		"the way\n"
-		"to them; the report says which it was. --three lists what was born "
-		"between the\n"
-		"first two heaps and is still in the third. Exit status 1: there is a\n"
-		"difference, or something survived.\n\n"
+	.purpose = "Compare two snapshots of one program: which objects were born, which "
+		   "died, and what holds the growth.",
+	.help = "The first file is the earlier snapshot. The later one may also be a "
+		"process or\n"
+		"a core file. Objects of one process match by address and type. Objects "
+		"of two\n"
+		"processes match by type and by the path to them. The report names the "
+		"method.\n"
+		"With --three, the command lists objects that were born between the "
+		"first two\n"
+		"heaps and still exist in the third. The exit status is 1 if there is a\n"
+		"difference, or if objects survived.\n"
+		"\n"
 		"Examples:\n"
 		"  heapinspect diff before.hisnap after.hisnap\n"
 		"  heapinspect diff before.hisnap --pid 4242 --by root\n"

@@ -287,8 +287,8 @@ const struct hi_command hi_command_explain = {
 	.id = HI_COMMAND_EXPLAIN,
 	.name = "explain",
 	.arguments = "ADDRESS",
-	.purpose = "Everything about one address: block, type and its evidence, fields, "
-		   "and what refers to it.",
+	.purpose = "Show one address: its block, type, evidence and fields, and the "
+		   "references to it.",
 	.help = "Examples:\n"
 		"  heapinspect explain 0x55d0c8a412a0 --pid 4242\n"
 		"  heapinspect explain 0x55d0c8a412a0 --pid 4242 --all --json",

@@ -82,23 +82,25 @@ const struct hi_command hi_command_export = {
 	.id = HI_COMMAND_EXPORT,
 	.name = "export",
 	.arguments = "",
-	.purpose = "The heap in the formats of other programs.",
+	.purpose = "Write the heap in the formats of other programs.",
 	.help = "Formats (-f):\n"
 		"  heapsnapshot  Chrome's developer tools, memlab\n"
 		"  csv, ndjson   a table: --table objects, edges, types or roots\n"
 		"  parquet       the same for DuckDB, ClickHouse, Spark\n"
-		"  folded        flame graphs: bytes by the way down the dominator tree\n"
+		"  folded        flame graphs: bytes by path down the dominator tree\n"
 		"  speedscope    the same for speedscope\n"
 		"  massif        the same for ms_print and massif-visualizer\n"
-		"  pprof         the same and what is leaked, for pprof, Pyroscope, "
+		"  pprof         the same, and leaked objects, for pprof, Pyroscope, "
 		"Parca\n"
 		"  hp            bytes by type, for hp2ps\n"
 		"  dot           the top of the dominator tree, for Graphviz\n"
-		"  prometheus    gauges for a textfile collector\n\n"
-		"Of a file of many censuses (snap --every), over time:\n"
-		"  hp, massif, prometheus   unless --census says which one\n"
-		"  csv, ndjson, parquet   --table censuses, or sums: by type and "
-		"census\n\n"
+		"  prometheus    gauges for a textfile collector\n"
+		"\n"
+		"Formats over time, for a file of many censuses (snap --every):\n"
+		"  hp, massif, prometheus   all censuses, unless --census selects one\n"
+		"  csv, ndjson, parquet     --table censuses (one row per census) or\n"
+		"                           --table sums (one row per census and type)\n"
+		"\n"
 		"Examples:\n"
 		"  heapinspect export app.hisnap -f heapsnapshot -o app.heapsnapshot\n"
 		"  heapinspect export app.hisnap -f csv --table types\n"

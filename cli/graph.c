@@ -111,12 +111,13 @@ const struct hi_command hi_command_graph = {
 	.id = HI_COMMAND_GRAPH,
 	.name = "graph",
 	.arguments = "FILE.hp",
-	.purpose = "A heap profile over time as stacked bands, in one SVG file. Needs no "
-		   "process.",
-	.help = "Reads GHC's heap profile format, whoever wrote it, and files of snap "
-		"--every. FILE.prof beside it, "
-		"where "
-		"heapinspect left one, tells the whole names.\n\n"
+	.purpose = "Draw a heap profile over time as stacked bands, in one SVG file. No "
+		   "process is needed.",
+	.help = "FILE is a heap profile in GHC's format, from any program, or a file of\n"
+		"snap --every. Long names are read from the key FILE.prof, if "
+		"heapinspect has\n"
+		"written one beside the heap profile.\n"
+		"\n"
 		"Examples:\n"
 		"  heapinspect graph series.hp -o series.svg\n"
 		"  heapinspect graph series.hisnap -o series.svg\n"

@@ -55,7 +55,7 @@ const struct hi_command hi_command_leaks = {
 	.id = HI_COMMAND_LEAKS,
 	.name = "leaks",
 	.arguments = "",
-	.purpose = "Allocated objects that no root leads to, by leak root.",
+	.purpose = "List allocated objects that no root leads to, by leak root.",
 	.help = "Examples:\n"
 		"  heapinspect leaks --pid 4242\n"
 		"  heapinspect leaks --core core.4242 --type 'struct node' --all",

@@ -19,7 +19,7 @@ const struct hi_command hi_command_mark = {
 	.id = HI_COMMAND_MARK,
 	.name = "mark",
 	.arguments = "PID TEXT",
-	.purpose = "Puts a mark into each running series of a process.",
+	.purpose = "Add a mark to each running series of a process.",
 	.help = "Examples:\n"
 		"  heapinspect mark 4242 'cache flushed'",
 	.keeps_rights = true,

@@ -150,7 +150,7 @@ const struct hi_command hi_command_paths = {
 	.id = HI_COMMAND_PATHS,
 	.name = "paths",
 	.arguments = "ADDRESS|TYPE",
-	.purpose = "The shortest paths from a root to an object, field by field.",
+	.purpose = "Show the shortest paths from a root to an object, field by field.",
 	.help = "Examples:\n"
 		"  heapinspect paths 0x55d0c8a412a0 --pid 4242\n"
 		"  heapinspect paths 'struct conn' -k 3 -v --pid 4242",

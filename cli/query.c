@@ -289,20 +289,21 @@ const struct hi_command hi_command_query = {
 	.id = HI_COMMAND_QUERY,
 	.name = "query",
 	.arguments = "[SQL]",
-	.purpose = "One SELECT over objects, edges, types, roots and tables computed "
+	.purpose = "Run one SELECT over objects, edges, types, roots and tables computed "
 		   "from them.",
 	.help = "Tables: objects, edges, types, roots, frames, dominators, "
-		"retainer_sets,\nbins (of each --root), ledger, censuses, marks, audit. "
-		"Without SQL: their columns,\nas in docs/QUERY.md. SQL is SQLite's; - "
-		"reads "
-		"it from standard input.\n\n"
+		"retainer_sets,\n"
+		"bins (of each --root), ledger, censuses, marks, audit. Without SQL, "
+		"the\n"
+		"command lists their columns, as in docs/QUERY.md. The SQL dialect is "
+		"that of\n"
+		"SQLite. With -, the statement is read from standard input.\n"
+		"\n"
 		"Examples:\n"
 		"  heapinspect query app.hisnap 'SELECT type, count(*), sum(shallow) "
-		"FROM "
-		"objects GROUP BY type ORDER BY 3 DESC LIMIT 10'\n"
+		"FROM objects GROUP BY type ORDER BY 3 DESC LIMIT 10'\n"
 		"  heapinspect query app.hisnap --format csv \"SELECT address FROM "
-		"objects "
-		"WHERE state = 'leak'\"\n"
+		"objects WHERE state = 'leak'\"\n"
 		"  heapinspect query app.hisnap 'SELECT label, source FROM edges WHERE "
 		"target = object_at(0x55d0c8a412a0)'",
 	.wanted = HI_WANT_LEDGER,

@@ -64,7 +64,7 @@ const struct hi_command hi_command_retained = {
 	.id = HI_COMMAND_RETAINED,
 	.name = "retained",
 	.arguments = "",
-	.purpose = "Variables and objects by retained size: the bytes that would be "
+	.purpose = "Show variables and objects by retained size: the bytes that would be "
 		   "freed with them.",
 	.help = "Examples:\n"
 		"  heapinspect retained --pid 4242\n"

@@ -64,8 +64,9 @@ const struct hi_command hi_command_retainers = {
 	.id = HI_COMMAND_RETAINERS,
 	.name = "retainers",
 	.arguments = "",
-	.purpose = "Live bytes by the set of their nearest retainers.",
-	.help = "Every variable is a retainer; --retainer adds objects.\n\n"
+	.purpose = "Show live bytes by the set of their nearest retainers.",
+	.help = "Every root variable is a retainer. --retainer adds objects.\n"
+		"\n"
 		"Examples:\n"
 		"  heapinspect retainers --pid 4242\n"
 		"  heapinspect retainers --pid 4242 --retainer 'struct conn' --max-set "

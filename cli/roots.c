@@ -121,9 +121,16 @@ const struct hi_command hi_command_roots = {
 	.id = HI_COMMAND_ROOTS,
 	.name = "roots",
 	.arguments = "",
-	.purpose = "What named roots hold: each alone, and what they share.",
-	.help = "EXPR is a C expression over the program's variables. A pointer leads to "
-		"an\nobject, a record or an array to all that it refers to.\n\n"
+	.purpose =
+		"Show what named roots hold: what each holds alone, and what they share.",
+	.help = "EXPR is a C expression over the program's variables. A pointer selects "
+		"the\n"
+		"object that it points to. A record or array on the heap selects the "
+		"object\n"
+		"that contains it. A variable that is a record or an array selects all "
+		"objects\n"
+		"that it refers to.\n"
+		"\n"
 		"Examples:\n"
 		"  heapinspect roots --pid 4242 --root a='server.db[0].dict' --root "
 		"b=cache\n"

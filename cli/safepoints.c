@@ -260,12 +260,17 @@ const struct hi_command hi_command_safepoints = {
 	.id = HI_COMMAND_SAFEPOINTS,
 	.name = "safepoints",
 	.arguments = "",
-	.purpose = "Where --at could stop a process: the safepoints of its runtimes and "
-		   "its USDT probes, and how often each is hit. Stops nothing.",
-	.help = "A probe of low cost is emulated by the kernel (about half a "
-		"microsecond a hit), one of high cost is single-stepped (ten times as "
-		"much). While it counts, hits cost the target that time; it ends early "
-		"when there were very many.\n\n"
+	.purpose = "List the places where --at can stop a process (safepoints of its "
+		   "runtimes and USDT probes), and how often each is hit. The process is "
+		   "not stopped.",
+	.help = "A probe of low cost is emulated by the kernel: about half a microsecond "
+		"per\n"
+		"hit. A probe of high cost is single-stepped, which takes ten times as "
+		"long.\n"
+		"Hits cost the target this time while the command counts. Counting ends "
+		"early\n"
+		"if there are very many hits.\n"
+		"\n"
 		"Examples:\n"
 		"  heapinspect safepoints --pid 4242\n"
 		"  heapinspect safepoints --pid 4242 --for 10s --all --json",

@@ -247,11 +247,14 @@ const struct hi_command hi_command_snapshots = {
 	.id = HI_COMMAND_SNAPSHOTS,
 	.name = "snapshots",
 	.arguments = "FILE.hisnap",
-	.purpose = "The censuses in a snapshot file: when they were taken, how much was "
-		   "live, and which have a graph.",
-	.help = "Other commands take one of them: FILE@7, FILE@first, FILE@last (unless "
-		"said),\nFILE@peak. With --census its sums by type, which each of them "
-		"has.\n\n"
+	.purpose = "List the censuses in a snapshot file: when they were taken, how much "
+		   "was live, and which have a graph.",
+	.help = "Other commands take one census of the file: FILE@7, FILE@first, "
+		"FILE@last (the\n"
+		"default) or FILE@peak. --census shows the totals by type of one census. "
+		"Every\n"
+		"census has them.\n"
+		"\n"
 		"Examples:\n"
 		"  heapinspect snapshots app.hisnap\n"
 		"  heapinspect snapshots app.hisnap --census 7\n"

@@ -80,8 +80,8 @@ const struct hi_command hi_command_summary = {
 	.id = HI_COMMAND_SUMMARY,
 	.name = "summary",
 	.arguments = "",
-	.purpose =
-		"What is on the heap of a process, what keeps it there, what has leaked.",
+	.purpose = "Show what is on the heap of a process, what keeps it there, and what "
+		   "has leaked.",
 	.help = "Commands (each has its own --help):\n"
 		"  summary    one page: memory, types, owners, leaks, suspects (the "
 		"default)\n"

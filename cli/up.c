@@ -104,8 +104,9 @@ const struct hi_command hi_command_up = {
 	.id = HI_COMMAND_UP,
 	.name = "up",
 	.arguments = "",
-	.purpose = "From the objects of a type up to the roots, retainer by retainer.",
-	.help = "Without --retainer every object that has a type retains.\n\n"
+	.purpose = "Show the retainers of a type, step by step, up to the roots.",
+	.help = "Without --retainer, every object that has a type is a retainer.\n"
+		"\n"
 		"Examples:\n"
 		"  heapinspect up --type 'struct buffer' --pid 4242\n"
 		"  heapinspect up --type '*sds*' --retainer auto --pid 4242",

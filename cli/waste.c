@@ -72,9 +72,8 @@ const struct hi_command hi_command_waste = {
 	.id = HI_COMMAND_WASTE,
 	.name = "waste",
 	.arguments = "",
-	.purpose =
-		"Identical, zero-filled and unused bytes; the allocator's overhead and "
-		"fragmentation.",
+	.purpose = "Show identical, zero-filled and unused bytes, and the overhead and "
+		   "fragmentation of the allocator.",
 	.help = "Examples:\n"
 		"  heapinspect waste --pid 4242\n"
 		"  heapinspect waste --pid 4242 --type 'char []' --min-size 1KiB --all\n"
