@@ -58,6 +58,35 @@ static const struct hi_command *find_command(int *argc, char **argv)
 	return command;
 }
 
+static bool takes_snapshot(const struct hi_command *command)
+{
+	switch (command->id) {
+	case HI_COMMAND_AUDIT:
+	case HI_COMMAND_GRAPH:
+	case HI_COMMAND_MARK:
+	case HI_COMMAND_SAFEPOINTS:
+	case HI_COMMAND_SNAP:
+	case HI_COMMAND_SNAPSHOTS:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* What the usage line shows behind the options. */
+static void describe_operands(const struct hi_command *command, char *out, size_t size)
+{
+	if (command->id == HI_COMMAND_SUMMARY)
+		snprintf(out, size, "[COMMAND] [FILE.hisnap]");
+	else if (command->id == HI_COMMAND_DIFF)
+		snprintf(out, size, "BEFORE.hisnap [MIDDLE.hisnap] [AFTER.hisnap]");
+	else
+		snprintf(out, size, "%s%s%s",
+			 takes_snapshot(command) ? "[FILE.hisnap]" : "",
+			 takes_snapshot(command) && *command->arguments ? " " : "",
+			 command->arguments);
+}
+
 static error_t parse_as(const struct hi_command *command, int argc, char **argv,
 			struct hi_options *o)
 {
@@ -65,7 +94,7 @@ static error_t parse_as(const struct hi_command *command, int argc, char **argv,
 	struct argp_option *options =
 		hi_calloc(hi_option_table_size + 1, sizeof(*options));
 	struct argp argp = {.options = options, .parser = hi_option_take};
-	char name[64], doc[2048];
+	char name[64], doc[2048], operands[128];
 	size_t n = 0;
 
 	if (!options)
@@ -75,8 +104,8 @@ static error_t parse_as(const struct hi_command *command, int argc, char **argv,
 			options[n++] = hi_option_table[i].option;
 	snprintf(doc, sizeof(doc), "%s\v%s", command->purpose, command->help);
 	argp.doc = doc;
-	argp.args_doc = command->id == HI_COMMAND_SUMMARY ? "[COMMAND] [FILE.hisnap]"
-							  : command->arguments;
+	describe_operands(command, operands, sizeof(operands));
+	argp.args_doc = operands;
 	snprintf(name, sizeof(name), "heapinspect%s%s",
 		 command->id == HI_COMMAND_SUMMARY ? "" : " ",
 		 command->id == HI_COMMAND_SUMMARY ? "" : command->name);
