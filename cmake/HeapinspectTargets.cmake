@@ -25,8 +25,10 @@ if(HI_SANITIZE)
   target_compile_options(hi_flags INTERFACE -fsanitize=${HI_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=undefined)
   if(NOT HI_FUZZ)
-    # Half the time to build, and reports name functions and lines still.
-    target_compile_options(hi_flags INTERFACE -O1 -g1)
+    # Half the time to build, and reports name functions and lines still. Warnings that
+    # follow values through the optimiser are for the usual build.
+    target_compile_options(hi_flags INTERFACE -O1 -g1 -Wno-format-truncation
+      -Wno-maybe-uninitialized)
   endif()
   target_link_options(hi_flags INTERFACE -fsanitize=${HI_SANITIZE})
   target_compile_definitions(hi_flags INTERFACE HI_SANITIZED=1)
