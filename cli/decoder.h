@@ -2,7 +2,7 @@
 /*
  * The process that decodes: a fork of this one without rights (base/rights.h).
  *
- * Note [Who decodes]
+ * Note [The decoding process]
  *
  * An inspection as root reads ELF files, DWARF and heaps that an attacker may have
  * made. So a command runs in two processes:

@@ -116,8 +116,9 @@ namespace
 // Note [The second try]
 // Tests that stop real processes within real time fail now and then where other
 // work takes both processors away for a second. With HI_SECOND_TRY=1 (.ci/run)
-// up to FEW failed tests of a run are run once more by themselves, and both results
-// stay in the log. A unit test is not run twice: no clock can excuse it.
+// up to FEW failed tests of a program are run once more by themselves, and both results
+// stay in the log. CTest starts a program for each test, so there
+// every failed one is. A unit test is not run twice: no clock can excuse it.
 constexpr size_t FEW = 4;
 
 std::vector<std::string> failed_tests()
@@ -168,10 +169,10 @@ void try_again()
 	execv(argv[0], argv);
 }
 
-// Note [Whose environment]
-// What is tested is asked the same by everybody: not in the language, the width or the
-// mask of whoever runs the tests, nor with a malloc or a Python set up otherwise, nor
-// with debug files from the network. A test that is about one of these sets it itself.
+// Note [The environment of tests]
+// Tests give the same result in every environment: the language, the width of the
+// terminal, the umask, settings of malloc and Python and a server of debug files are set
+// to fixed values. A test that is about one of these sets it itself.
 void plain_environment()
 {
 	static const char *const others[] = {
